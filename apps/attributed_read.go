@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
+	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -179,8 +180,11 @@ func readTable(r namedReader, ids int, run Run) (id [][]int32, x [][]float32, er
 			id[k] = append(id[k], int32(v))
 		}
 		for k := range x {
-			v, err := strconv.ParseFloat(string(fields[ids+k]), 32)
-			if err != nil || math.IsNaN(v) || math.Abs(v) > largestFeature {
+			v, fault, _ := delimited.Format{}.Number(string(fields[ids+k]))
+			if fault != "" {
+				return nil, nil, bad("", "feature %d: %s", k, fault)
+			}
+			if math.Abs(v) > largestFeature {
 				return nil, nil, bad("", "feature %d is %q, want a number of at most ±%g", k, fields[ids+k], float64(largestFeature))
 			}
 			x[k] = append(x[k], float32(v))

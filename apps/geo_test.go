@@ -535,13 +535,30 @@ func TestReadLocations(t *testing.T) {
 		t.Errorf("named: %v", l.Longitude)
 	}
 	for _, c := range []struct {
+		text string
+		o    LocationOptions
+	}{
+		{"vertex,latitude,longitude\n1,10.5,20\n3,0,0\n", LocationOptions{}},
+		{"# c\nID\tLat\tLon\n1\t10.5\t20\n3\t0\t0\n", LocationOptions{}},
+		{"node;x;y\n1;10,5;20\n3;0;0\n", LocationOptions{TextOptions: TextOptions{Decimal: ','}}},
+	} {
+		l, err := ReadLocations(strings.NewReader(c.text), 5, c.o)
+		if err != nil || l.Latitude.NVals() != 2 {
+			t.Errorf("%q: %v", c.text, err)
+		} else if x, _ := l.Latitude.At(1); x != 10.5 {
+			t.Errorf("%q: latitude %v", c.text, x)
+		}
+	}
+	for _, c := range []struct {
 		reason, text string
 		line         int64
 		what         string
 	}{
 		{"a latitude beyond the pole", "0 1 1\n1 91 5\n", 2, "latitude 91"},
 		{"a longitude beyond the date line", "0 1 181", 1, "longitude 181"},
-		{"an infinite latitude", "0 inf 1", 1, "latitude +Inf"},
+		{"an infinite latitude", "0 inf 1", 1, "the latitude \"inf\" is not a finite number"},
+		{"a decimal comma", "0\t1,5\t2\n", 1, "\"1,5\" has a decimal comma; the option Decimal"},
+		{"words after a vertex", "0,lat,long\n", 1, "lat"},
 		{"one NaN", "0 nan 1", 1, "latitude NaN"},
 		{"a duplicate", "% x\n4 1 1\n3 1 1\n4 1 1\n", 4, "first in line 2"},
 		{"a duplicate without a place", "4\n4 1 1\n", 2, "given twice"},

@@ -8,10 +8,12 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -163,7 +165,8 @@ func (l *Locations) places(app string, n int) (*places, error) {
 
 // LocationOptions are the settings of ReadLocations.
 type LocationOptions struct {
-	Run         // Context and Progress, which counts bytes, are used
+	Run // Context and Progress, which counts bytes, are used
+	TextOptions
 	Name string // of the file, for errors
 	Base int    // the first vertex: 0 or 1
 	// Index returns the vertex of an id. It takes the place of Base if vertices have names. May be
@@ -173,9 +176,10 @@ type LocationOptions struct {
 
 // ReadLocations reads locations of vertices of a graph of n vertices: a line "vertex latitude
 // longitude" for each, in degrees, in any order, gzip-compressed or not. Tabs, else commas, else
-// blanks separate the fields. Lines that begin with % or #, and blank lines, are skipped. A line
-// without coordinates, or with nan for both, means that the place of the vertex is unknown. If the
-// first line is "n 2 2" with the number of vertices, it is a header.
+// blanks separate the fields. Lines that begin with % or # (see TextOptions), and blank lines, are
+// skipped. A line without coordinates, or with nan for both, means that the place of the vertex is
+// unknown. The first line is a header if it is "n 2 2" with the number of vertices, or has words in
+// place of the coordinates.
 //
 // A vertex that the graph lacks, a repeated vertex, and a coordinate that is missing, no number or
 // outside its range are a *matrix.ParseError with the line.
@@ -185,11 +189,14 @@ func ReadLocations(r io.Reader, n int, opts ...LocationOptions) (*Locations, err
 	if err == nil {
 		err = checkReader(app, r, n, 0, o.Base)
 	}
+	if err == nil {
+		err = o.TextOptions.check(app)
+	}
 	if err != nil {
 		return nil, err
 	}
 	in := locationReader{LocationOptions: o, p: newPlaces(n), first: true, at: make([]int64, n)}
-	if _, err := o.eachLine(r, o.Name, "read locations", in.line); err != nil {
+	if _, err := o.eachLine(r, o.TextOptions, o.Name, "read locations", in.line); err != nil {
 		return nil, err
 	}
 	return in.p.locations(), nil
@@ -223,10 +230,13 @@ func (in *locationReader) line(text []byte, line int64) error {
 	bad := func(remedy, format string, args ...any) error {
 		return &matrix.ParseError{File: in.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
 	}
-	f := locationFields(text)
+	f := in.format().Fields(text)
 	n := len(in.p.located)
 	first := in.first
 	in.first = false
+	if first && len(f) > 1 && isHeader(f, func(id string) bool { return in.has(id, n) }) {
+		return nil
+	}
 	head := first && len(f) == 3 && f[1] == "2" && f[2] == "2"
 	if head && f[0] == strconv.Itoa(n) {
 		return nil
@@ -258,8 +268,10 @@ func (in *locationReader) line(text []byte, line int64) error {
 	}
 	var c [2]float64
 	for k := range c {
-		if c[k], err = strconv.ParseFloat(f[1+k], 64); err != nil {
-			return bad(want, "the %s is %q, want a number of degrees", []string{"latitude", "longitude"}[k], f[1+k])
+		if delimited.IsNaN(f[1+k]) {
+			c[k] = math.NaN()
+		} else if c[k], err = in.number([]string{"the latitude ", "the longitude "}[k], f[1+k], in.Name, line, want); err != nil {
+			return err
 		}
 	}
 	if math.IsNaN(c[0]) && math.IsNaN(c[1]) {
@@ -299,21 +311,22 @@ func (in *locationReader) vertex(id string, n int, bad func(remedy, format strin
 	return v, nil
 }
 
-// locationFields splits a line at tabs, else at commas, else at blanks.
-func locationFields(text []byte) (fields []string) {
-	for _, delim := range []string{"\t", ","} {
-		if bytes.Contains(text, []byte(delim)) {
-			for _, f := range bytes.Split(text, []byte(delim)) {
-				fields = append(fields, string(bytes.TrimSpace(f)))
-			}
-			return fields
-		}
+// isHeader reports whether the fields of a first line are names of columns: a usual name that stands
+// alone, or words, no numbers, after a field that is no vertex.
+func isHeader(f []string, isVertex func(id string) bool) bool {
+	if len(f) == 1 {
+		return delimited.IsName(f[0]) && delimited.IsWord(f[0])
 	}
-	for _, f := range bytes.Fields(text) {
-		fields = append(fields, string(f))
-	}
-	return fields
+	return len(f) > 1 && !slices.ContainsFunc(f[1:], func(s string) bool { return !delimited.IsWord(s) }) && !isVertex(f[0])
 }
+
+// has reports whether the graph of n vertices has a vertex.
+func (in *locationReader) has(id string, n int) bool {
+	_, err := in.vertex(id, n, func(string, string, ...any) error { return errNoVertex })
+	return err == nil
+}
+
+var errNoVertex = errors.New("the graph has no such vertex")
 
 // unquoted returns the content of a field in quotation marks, which are doubled inside it.
 func unquoted(field string) string {

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
+	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -24,10 +25,49 @@ func checkReader(app string, r io.Reader, n, least, base int) error {
 	return nil
 }
 
+// TextOptions say how the lines of a text are taken.
+type TextOptions struct {
+	Comment string // characters of which each begins a comment line; "": # and %; "none": none
+	Decimal rune   // sign before the fraction of a number: 0 or '.', or ','
+}
+
+// format returns the options for package delimited.
+func (o TextOptions) format() delimited.Format {
+	return delimited.Format{Comments: o.Comment, Comma: o.Decimal == ','}
+}
+
+// check checks the options of a reader.
+func (o TextOptions) check(app string) error {
+	if o.Decimal != 0 && o.Decimal != '.' && o.Decimal != ',' {
+		return &ParameterError{app, "the decimal sign", fmt.Sprintf("%q", o.Decimal), "'.' or ','"}
+	}
+	return nil
+}
+
+// number returns the finite number of a field. Its error is a *matrix.ParseError whose message begins
+// with what, and whose remedy is that of decimal commas, or the one given.
+func (o TextOptions) number(what, field, file string, line int64, remedy string) (float64, error) {
+	x, fault, decimal := o.format().Number(field)
+	if fault == "" {
+		return x, nil
+	}
+	return 0, numberError(what+fault, decimal, file, line, remedy)
+}
+
+// numberError is the error of number.
+func numberError(fault string, decimal bool, file string, line int64, remedy string) error {
+	e := &matrix.ParseError{File: file, Line: line, Msg: fault, Remedy: remedy}
+	if decimal {
+		e.Kind, e.Remedy = matrix.RemedyDecimal, "the option Decimal reads decimal commas"
+	}
+	return e
+}
+
 // eachLine calls use with the lines of a file, gzip-compressed or not, without the blanks around
-// them. Lines that begin with % or #, and blank lines, are skipped. It returns the number of lines.
-// Name is that of the file, and doing what progress is reported as.
-func (r Run) eachLine(in io.Reader, name, doing string, use func(text []byte, line int64) error) (lines int64, err error) {
+// them. Lines that begin with a comment, and blank lines, are skipped. It returns the number of
+// lines. Name is that of the file, and doing what progress is reported as.
+func (r Run) eachLine(in io.Reader, o TextOptions, name, doing string, use func(text []byte, line int64) error) (lines int64, err error) {
+	format := o.format()
 	src, taken, err := chunk.NewSource(in)
 	if err != nil {
 		return 0, &matrix.ParseError{File: name, Msg: err.Error(), Err: err}
@@ -41,7 +81,7 @@ func (r Run) eachLine(in io.Reader, name, doing string, use func(text []byte, li
 			return line, &matrix.ParseError{File: name, Line: line, Msg: err.Error(), Err: err}
 		}
 		text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
-		if len(text) > 0 && text[0] != '%' && text[0] != '#' {
+		if len(text) > 0 && !format.IsComment(text[0]) {
 			if err := use(text, line); err != nil {
 				return line, err
 			}

@@ -634,6 +634,7 @@ func TestSAGEModelFiles(t *testing.T) {
 		"no weights of neighbours":      {"wf1": array(3, 4)},
 		"neighbours of other features":  {"wf1": array(3, 4), "wa1": array(2, 4)},
 		"a second layer of other input": {"wf1": array(3, 4), "wa1": array(3, 4), "wf2": array(7, 2), "wa2": array(8, 2)},
+		"NaN":                           {"wf1": array(3, 4), "wa1": {Rows: 3, Cols: 4, Dims: 2, Val: slices.Repeat([]float64{math.NaN()}, 12)}},
 		"a classifier without bias":     {"wf1": array(3, 4), "wa1": array(3, 4), "wc": array(8, 2)},
 		"an unknown aggregator":         {"wf1": array(3, 4), "wa1": array(3, 4), "aggregator": {Rows: 1, Cols: 1, Dims: 1, Val: []float64{9}}},
 	} {
@@ -654,6 +655,14 @@ func TestReadFeatures(t *testing.T) {
 	if err := npy.Write(&array, &npy.Array{Rows: 2, Cols: 2, Dims: 2, Val: []float64{1, 2.5, -3, 4}}, true); err != nil {
 		t.Fatal(err)
 	}
+	arrayOf := func(list ...float64) string {
+		var b bytes.Buffer
+		if err := npy.Write(&b, &npy.Array{Rows: 1, Cols: len(list), Dims: 2, Val: list}, true); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	nan, infinite, large := arrayOf(1, math.NaN()), arrayOf(math.Inf(-1), math.NaN()), arrayOf(1, 2, 1e300)
 	want := [][]float64{{1, 2.5}, {-3, 4}}
 	for _, c := range []struct{ reason, name, text, err string }{
 		{"commas", "x.csv", "1,2.5\n-3, 4\n", ""},
@@ -664,8 +673,13 @@ func TestReadFeatures(t *testing.T) {
 		{"NumPy", "x.npy", array.String(), ""},
 		{"a short row", "x.csv", "1,2\n3\n", "x.csv:2: the line has 1 numbers, and lines before have 2"},
 		{"a row unlike the header", "x.csv", "a,b,c\n3,1\n", "x.csv:2: the line has 2 numbers, and lines before have 3"},
-		{"a word", "x.csv", "1,2\n3,x\n", `x.csv:2: number 2 is "x"`},
-		{"an infinity", "x.csv", "1,inf\n", `x.csv:1: number 2 is "inf"`},
+		{"a word", "x.csv", "1,2\n3,x\n", `x.csv:2: number 2: "x" is not a finite number`},
+		{"a decimal comma", "x.csv", "1;2,5\n-3;4\n", `x.csv:1: number 2: "2,5" has a decimal comma`},
+		{"beyond float32", "x.csv", "1,1e39\n", "does not fit float32"},
+		{"NaN in an array", "x.npy", nan, "item 1 of the array is NaN"},
+		{"infinite in an array", "x.npy", infinite, "item 0 of the array is -Inf"},
+		{"beyond float32 in an array", "x.npy", large, "item 2 of the array is 1e+300"},
+		{"an infinity", "x.csv", "1,inf\n", `x.csv:1: number 2: "inf" is not a finite number`},
 		{"a cut array", "x.npy", array.String()[:90], "x.npy"},
 		{"a matrix that is none", "x.mtx", "1 2\n", "x.mtx"},
 	} {
@@ -711,6 +725,18 @@ func TestReadClasses(t *testing.T) {
 		if _, _, err := ReadClasses(strings.NewReader(text), 4, o); !errors.As(err, &e) || e.File != "c.tsv" || e.Line == 0 {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+	for _, text := range []string{"class\nb\na\n-1\nb\n", "vertex,class\n0,b\n1,a\n3,b\n", "node class\n3 b\n1 a\n0 b\n"} {
+		classes, names, err := ReadClasses(strings.NewReader(text), 4, o)
+		if err != nil || !slices.Equal(classes, []int32{1, 0, -1, 1}) || !slices.Equal(names, []string{"a", "b"}) {
+			t.Errorf("%q: %v %v, %v", text, classes, names, err)
+		}
+	}
+	if classes, _, err := ReadClasses(strings.NewReader("class\nb\na\n"), 3, o); err != nil || !slices.Equal(classes, []int32{2, 1, 0}) {
+		t.Errorf("a class with the name of a column: %v, %v", classes, err)
+	}
+	if split, err := ReadSplit(strings.NewReader("id;part\n0;train\n2;test\n"), 4, ScoreFileOptions{TextOptions: TextOptions{Decimal: ','}}); err != nil || !slices.Equal(split.Train, []int{0}) {
+		t.Errorf("%+v, %v", split, err)
 	}
 	if _, err := ReadSplit(strings.NewReader("0 training\n"), 4, o); !errors.As(err, &e) {
 		t.Errorf("an unknown part: %v", err)

@@ -125,9 +125,11 @@ func (t *sageTrainer) resume() error {
 			if a == nil || a.Rows != p.value.Rows || a.Cols != p.value.Cols {
 				return bad("%s%s is missing or of another shape", prefix, p.name)
 			}
-			for i, x := range a.Val {
-				to[i] = float32(x)
+			list, err := finiteList(a, prefix+p.name)
+			if err != nil {
+				return bad("%v", err)
 			}
+			copy(to, list)
 		}
 	}
 	if !kept {

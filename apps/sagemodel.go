@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
+	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/internal/npy"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -66,8 +69,8 @@ func (m *SAGEModel) Write(w io.Writer) error {
 }
 
 // ReadSAGEModel reads a model that Write wrote, or a .npz file of NumPy with the same arrays.
-// Without aggregator it is AggregateMean. A file that is no model is a *matrix.ParseError with its
-// name.
+// Without aggregator it is AggregateMean. A file that is no model, or has a number that is not
+// finite, is a *matrix.ParseError with its name.
 func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
 	const app = "ReadSAGEModel"
 	if isNil(r) {
@@ -85,6 +88,11 @@ func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
 		return nil, bad(err)
 	}
 	all := z.Arrays
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if _, err := finiteList(all[name], "array "+name); err != nil {
+			return nil, bad(err)
+		}
+	}
 	m := &SAGEModel{}
 	if a := all["aggregator"]; a != nil && len(a.Val) == 1 {
 		m.Aggregator = SAGEAggregator(a.Val[0])
@@ -118,6 +126,15 @@ func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
 		return nil, bad(err)
 	}
 	return m, nil
+}
+
+// finiteList is listOf for numbers that must be finite in float32. name is that of the array.
+func finiteList(a *npy.Array, name string) ([]float32, error) {
+	list := listOf(a)
+	if k := delimited.NotFinite(list); k >= 0 {
+		return nil, fmt.Errorf("item %d of %s is %v, and numbers must be finite in float32", k, name, a.Val[k])
+	}
+	return list, nil
 }
 
 // listOf converts an array to float32.

@@ -12,21 +12,23 @@ import (
 	"unicode/utf8"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
+	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/internal/npy"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // FeatureOptions are the settings of ReadFeatures.
 type FeatureOptions struct {
-	Run           // Context, Threads and Progress, which counts bytes, are used
+	Run // Context, Threads and Progress, which counts bytes, are used
+	TextOptions
 	Name   string // of the file, for errors
 	Format string // csv, mtx or npy; "": by the extension of Name
 }
 
 // ReadFeatures reads features, or weights: .csv, a row on each line and numbers between commas,
 // tabs or blanks, where a first line with a word is a header; .mtx, sparse or array; .npy, of one
-// or two dimensions, in 16 to 64 bits. Each may be gzip-compressed. Bad input is a
-// *matrix.ParseError with file and line.
+// or two dimensions, in 16 to 64 bits. Each may be gzip-compressed. Bad input, and a number that is
+// not finite in float32, is a *matrix.ParseError with file and line or item.
 func ReadFeatures(r io.Reader, opts ...FeatureOptions) (*matrix.Matrix[float32], error) {
 	const app = "ReadFeatures"
 	o, err := only(app, opts)
@@ -35,6 +37,9 @@ func ReadFeatures(r io.Reader, opts ...FeatureOptions) (*matrix.Matrix[float32],
 		return nil, err
 	case isNil(r):
 		return nil, &ParameterError{app, "the reader", "nil", "a reader"}
+	}
+	if err := o.TextOptions.check(app); err != nil {
+		return nil, err
 	}
 	bad := func(err error) error {
 		return &matrix.ParseError{File: o.Name, Msg: err.Error(), Err: err, Remedy: "give a file .csv, .mtx or .npy"}
@@ -45,7 +50,7 @@ func ReadFeatures(r io.Reader, opts ...FeatureOptions) (*matrix.Matrix[float32],
 	}
 	switch format {
 	case "mtx":
-		return matrix.ReadMatrixMarket[float32](r, matrix.FileName(o.Name), matrix.WithContext(o.Context), matrix.Threads(o.Threads))
+		return matrix.ReadMatrixMarket[float32](r, matrix.FileName(o.Name), matrix.WithContext(o.Context), matrix.Threads(o.Threads), matrix.KeepZeros())
 	case "npy":
 		plain, _, err := chunk.Open(r)
 		if err != nil {
@@ -55,7 +60,11 @@ func ReadFeatures(r io.Reader, opts ...FeatureOptions) (*matrix.Matrix[float32],
 		if err != nil {
 			return nil, bad(err)
 		}
-		return asMatrix(panel[float32]{Rows: a.Rows, Cols: a.Cols, Val: listOf(a)}), nil
+		val, err := finiteList(a, "the array")
+		if err != nil {
+			return nil, &matrix.ParseError{File: o.Name, Msg: err.Error(), Err: err, Remedy: "give finite numbers"}
+		}
+		return asMatrix(panel[float32]{Rows: a.Rows, Cols: a.Cols, Val: val}), nil
 	case "csv", "tsv", "txt":
 		return readNumbers(r, o)
 	}
@@ -81,26 +90,30 @@ func ReadFeaturesFile(path string, opts ...FeatureOptions) (*matrix.Matrix[float
 func readNumbers(r io.Reader, o FeatureOptions) (*matrix.Matrix[float32], error) {
 	var val []float32
 	rows, cols := 0, -1
-	first := true
-	_, err := o.eachLine(r, o.Name, "read features", func(text []byte, line int64) error {
-		f := locationFields(text)
-		header := first && slices.ContainsFunc(f, func(s string) bool { _, err := strconv.ParseFloat(s, 32); return err != nil })
+	first, format := true, o.format()
+	_, err := o.eachLine(r, o.TextOptions, o.Name, "read features", func(text []byte, line int64) error {
+		f := format.Fields(text)
+		header := first && slices.ContainsFunc(f, delimited.IsWord)
 		first = false
 		if header {
 			cols = len(f)
 			return nil
 		}
+		const want = "give as many finite numbers on each line"
 		bad := func(format string, args ...any) error {
-			return &matrix.ParseError{File: o.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: "give as many finite numbers on each line"}
+			return &matrix.ParseError{File: o.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: want}
 		}
 		if cols >= 0 && len(f) != cols {
 			return bad("the line has %d numbers, and lines before have %d", len(f), cols)
 		}
 		cols = len(f)
 		for k, s := range f {
-			x, err := strconv.ParseFloat(s, 32)
-			if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-				return bad("number %d is %q", k+1, s)
+			x, fault, decimal := format.Number(s)
+			if fault != "" {
+				return numberError(fmt.Sprintf("number %d: %s", k+1, fault), decimal, o.Name, line, want)
+			}
+			if !delimited.Finite(float32(x)) {
+				return bad("number %d is %q, which does not fit float32", k+1, s)
 			}
 			val = append(val, float32(x))
 		}
@@ -114,9 +127,9 @@ func readNumbers(r io.Reader, o FeatureOptions) (*matrix.Matrix[float32], error)
 }
 
 // ReadClasses reads classes of the n vertices of a graph as ReadScores reads scores: a class on
-// each line, or lines “vertex class”. A class is a word; the classes are numbered in the order of
-// their names, which are returned, numbers by value. A vertex without a class has −1, and so has
-// one with the class −1.
+// each line, or lines “vertex class”; a first line of names of columns is skipped. A class is a
+// word; the classes are numbered in the order of their names, which are returned, numbers by value.
+// A vertex without a class has −1, and so has one with the class −1.
 func ReadClasses(r io.Reader, n int, opts ...ScoreFileOptions) (classes []int32, names []string, err error) {
 	words, err := readWords("ReadClasses", "class", r, n, opts)
 	if err != nil {
@@ -191,19 +204,33 @@ func readWords(app, what string, r io.Reader, n int, opts []ScoreFileOptions) ([
 	words, vertexOf := make([]string, n), locationReader{LocationOptions: LocationOptions(o)}
 	fields, next := 0, 0
 	want := fmt.Sprintf("give a %s on each line, or lines “vertex %s”", what, what)
-	lines, err := o.eachLine(r, o.Name, "read a "+what+" of each vertex", func(text []byte, line int64) (err error) {
+	first, name := true, ""
+	lines, err := o.eachLine(r, o.TextOptions, o.Name, "read a "+what+" of each vertex", func(text []byte, line int64) (err error) {
 		bad := func(remedy, format string, args ...any) error {
 			return &matrix.ParseError{File: o.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
 		}
-		f := locationFields(text)
+		f := o.format().Fields(text)
 		if fields == 0 {
 			fields = min(len(f), 2)
+		}
+		if first {
+			first = false
+			if len(f) == 1 && delimited.IsName(f[0]) {
+				name = f[0] // a header if there is a line too many
+			} else if len(f) == 2 && delimited.IsName(f[0]) && delimited.IsWord(f[0]) && !vertexOf.has(f[0], n) {
+				return nil
+			}
 		}
 		if len(f) != fields {
 			return bad(want, "the line has %d fields, want %d", len(f), fields)
 		}
 		v := next
 		if fields == 1 {
+			if next == n && n > 0 && name != "" {
+				copy(words, words[1:])
+				words[n-1], name = f[0], ""
+				return nil
+			}
 			if next++; next > n {
 				return bad(want, "there are more lines than the %d vertices of the graph", n)
 			}

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"strconv"
 	"unsafe"
@@ -14,7 +13,8 @@ import (
 
 // ScoreFileOptions are the settings of ReadScores.
 type ScoreFileOptions struct {
-	Run         // Context and Progress, which counts bytes, are used
+	Run // Context and Progress, which counts bytes, are used
+	TextOptions
 	Name string // of the file, for errors
 	Base int    // the first vertex of a file of pairs: 0 or 1
 	// Index returns the vertex of an id. It takes the place of Base if vertices have names. May be
@@ -24,8 +24,9 @@ type ScoreFileOptions struct {
 
 // ReadScores reads scores of the n vertices of a graph, gzip-compressed or not: a number a line for
 // all vertices in order, or pairs “vertex score”, separated by tabs, commas or blanks, in any order
-// and for some of them. The first line decides. Lines that begin with % or #, and blank lines, are
-// skipped. The result has an entry for each vertex with a score.
+// and for some of them. The first line decides. Lines that begin with % or # (see TextOptions),
+// blank lines, and a first line of names of columns are skipped. The result has an entry for each
+// vertex with a score.
 //
 // A score that is no finite number, a vertex that the graph lacks or that is repeated, and another
 // number of lines than n are a *matrix.ParseError with the line.
@@ -35,12 +36,15 @@ func ReadScores(r io.Reader, n int, opts ...ScoreFileOptions) (*matrix.Vector[fl
 	if err == nil {
 		err = checkReader(app, r, n, 0, o.Base)
 	}
+	if err == nil {
+		err = o.TextOptions.check(app)
+	}
 	if err != nil {
 		return nil, err
 	}
 	in := scoreReader{locationReader{LocationOptions: LocationOptions(o),
-		p: &places{located: make([]uint8, n)}, at: make([]int64, n)}, make([]float64, n), 0, 0}
-	lines, err := o.eachLine(r, o.Name, "read scores", func(text []byte, line int64) error { return in.line(text, line, n) })
+		p: &places{located: make([]uint8, n)}, first: true, at: make([]int64, n)}, make([]float64, n), 0, 0}
+	lines, err := o.eachLine(r, o.TextOptions, o.Name, "read scores", func(text []byte, line int64) error { return in.line(text, line, n) })
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +83,12 @@ func (in *scoreReader) line(text []byte, line int64, n int) error {
 	bad := func(remedy, format string, args ...any) error {
 		return &matrix.ParseError{File: in.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
 	}
-	f := locationFields(text)
+	f := in.format().Fields(text)
+	first := in.first
+	in.first = false
+	if first && isHeader(f, func(id string) bool { return in.has(id, n) }) {
+		return nil
+	}
 	const want = "give a number on each line, or lines “vertex score”"
 	if in.fields == 0 {
 		in.fields = len(f)
@@ -102,9 +111,9 @@ func (in *scoreReader) line(text []byte, line int64, n int) error {
 		}
 		in.at[v] = line
 	}
-	x, err := strconv.ParseFloat(text1, 64)
-	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-		return bad(want, "the score is %q, want a finite number", text1)
+	x, err := in.number("the score ", text1, in.Name, line, want)
+	if err != nil {
+		return err
 	}
 	in.score[v], in.p.located[v] = x, 1
 	in.p.count++

@@ -3,7 +3,6 @@ package apps
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 
@@ -12,7 +11,8 @@ import (
 
 // ValueOptions are the settings of ReadValues.
 type ValueOptions struct {
-	Run                   // Context and Progress, which counts bytes, are used
+	Run // Context and Progress, which counts bytes, are used
+	TextOptions
 	Name   string         // of the file, for errors
 	Labels *matrix.Labels // names of the vertices of lines “vertex value”; nil for numbers from 0
 }
@@ -20,13 +20,17 @@ type ValueOptions struct {
 // ReadValues reads a value for each of n vertices, of any number of vertices if n is −1: a number a
 // line, that of vertex 0 first, or lines “vertex value” in any order, separated by tabs, commas or
 // blanks; gzip-compressed or not. The first line decides. Blank lines, and those that begin with %
-// or #, are skipped. A number that is not finite, a vertex that the graph lacks, that is repeated
-// or that has no value, and more or fewer numbers than vertices, are a *matrix.ParseError.
+// or #, are skipped (see TextOptions), and so is a first line of names of columns. A number that is
+// not finite, a vertex that the graph lacks, that is repeated or that has no value, and more or
+// fewer numbers than vertices, are a *matrix.ParseError.
 func ReadValues(r io.Reader, n int, opts ...ValueOptions) (*matrix.Vector[float64], error) {
 	const app = "ReadValues"
 	o, err := only(app, opts)
 	if err == nil {
 		err = checkReader(app, r, n, -1, 0)
+	}
+	if err == nil {
+		err = o.TextOptions.check(app)
 	}
 	if err != nil {
 		return nil, err
@@ -35,7 +39,7 @@ func ReadValues(r io.Reader, n int, opts ...ValueOptions) (*matrix.Vector[float6
 	if n < 0 {
 		in.most = matrix.MaxDim
 	}
-	lines, err := o.eachLine(r, o.Name, "read values", in.line)
+	lines, err := o.eachLine(r, o.TextOptions, o.Name, "read values", in.line)
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +59,7 @@ type valueReader struct {
 	o        ValueOptions
 	most     int
 	list     []float64
+	begun    bool    // a line that is no comment is read
 	pairs    bool    // the lines have a vertex and a value
 	vertices []int32 // of pairs
 	lines    []int64 // of pairs
@@ -66,7 +71,12 @@ func (in *valueReader) bad(line int64, remedy, format string, args ...any) error
 
 // line reads a line. Its errors are a *matrix.ParseError.
 func (in *valueReader) line(text []byte, line int64) error {
-	f := locationFields(text)
+	f := in.o.format().Fields(text)
+	first := !in.begun
+	in.begun = true
+	if first && isHeader(f, func(id string) bool { _, ok := in.vertex(id); return ok }) {
+		return nil
+	}
 	if len(in.list) == 0 {
 		in.pairs = len(f) == 2
 	}
@@ -77,10 +87,10 @@ func (in *valueReader) line(text []byte, line int64) error {
 	case !in.pairs && len(f) != 1:
 		return in.bad(line, valuesRemedy, "the line has %d fields, want %d", len(f), want)
 	}
-	x, err := strconv.ParseFloat(f[len(f)-1], 64)
+	x, err := in.o.number("", f[len(f)-1], in.o.Name, line, valuesRemedy)
 	switch {
-	case err != nil || math.IsNaN(x) || math.IsInf(x, 0):
-		return in.bad(line, valuesRemedy, "%.40q is not a finite number", f[len(f)-1])
+	case err != nil:
+		return err
 	case in.pairs:
 		v, ok := in.vertex(f[0])
 		if !ok || v < 0 || v >= in.most {

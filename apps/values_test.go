@@ -31,6 +31,11 @@ func TestReadValues(t *testing.T) {
 		{"vertices", "1\t5\n# c\n0\t-2\n", 2, []float64{-2, 5}, 0},
 		{"any number of vertices", "2,7\n0 5\n1\t6\n", -1, []float64{5, 6, 7}, 0},
 		{"no vertices", "", -1, nil, 0},
+		{"a header", "value\n1\n-2.5\n", 2, []float64{1, -2.5}, 0},
+		{"a header of pairs", "vertex,value\n1,5\n0,-2\n", 2, []float64{-2, 5}, 0},
+		{"hexadecimal", "0x1.8p+1\n", 1, []float64{3}, 0},
+		{"a decimal comma", "1\n\n2,5\n", 2, nil, 3},
+		{"a header after values", "1\nvalue\n", 1, nil, 2},
 		{"a vertex twice", "1 5\n0 1\n1 5\n", 2, nil, 3},
 		{"a vertex beyond the graph", "0 5\n2 5\n", 2, nil, 2},
 		{"a word for a vertex", "ann 5\n", 1, nil, 1},
@@ -59,6 +64,23 @@ func TestReadValues(t *testing.T) {
 	var e *matrix.ParseError
 	if _, err := ReadValues(strings.NewReader("1\n"), 2); !errors.As(err, &e) {
 		t.Errorf("too few: error %v", err)
+	}
+	comma := ValueOptions{TextOptions: TextOptions{Decimal: ',', Comment: "!"}}
+	for _, text := range []string{"! c\n1,5\n-2e1\n", "id;x\n1;-20\n0;1,5\n", "0 1,5\n1 -2,0e1\n"} {
+		if v, err := ReadValues(strings.NewReader(text), 2, comma); err != nil || !slices.Equal(listed(v), []float64{1.5, -20}) {
+			t.Errorf("decimal commas, %q: %v, %v", text, v, err)
+		}
+	}
+	if _, err := ReadValues(strings.NewReader("1.5\n"), 1, comma); !errors.As(err, &e) {
+		t.Errorf("a point where commas are announced: %v", err)
+	}
+	var param *ParameterError
+	if _, err := ReadValues(strings.NewReader("1\n"), 1, ValueOptions{TextOptions: TextOptions{Decimal: ';'}}); !errors.As(err, &param) {
+		t.Errorf("another decimal sign: %v", err)
+	}
+	tagged := ValueOptions{TextOptions: TextOptions{Comment: "none"}, Labels: matrix.NewLabels([]string{"#a", "%b"})}
+	if v, err := ReadValues(strings.NewReader("#a 1\n%b 2\n"), 2, tagged); err != nil || !slices.Equal(listed(v), []float64{1, 2}) {
+		t.Errorf("names that begin as comments: %v, %v", v, err)
 	}
 	named := ValueOptions{Labels: matrix.NewLabels([]string{"ann", "bob", `c "d", e`})}
 	v, err := ReadValues(strings.NewReader("\"c \"\"d\"\", e\"\t3\nann\t1\nbob\t2\n"), 3, named)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -127,13 +128,9 @@ func TestBinaryTypeErrors(t *testing.T) {
 	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, _, read := ReadFile[float64](path)
-	_, mapped := OpenMapped[float64](path)
-	_, labelled := ReadLabelledFile[float64](path)
-	for _, err := range []error{read, mapped, labelled} {
-		if !errors.Is(err, ErrType) || !strings.HasPrefix(err.Error(), path+": matrix.") {
-			t.Errorf("of a file: %v, want its path", err)
-		}
+	_, err = OpenMapped[float64](path)
+	if !errors.Is(err, ErrType) || !strings.HasPrefix(err.Error(), path+": matrix.") {
+		t.Errorf("of a mapped file: %v, want its path", err)
 	}
 	type point struct{ X, Y int }
 	if _, err := New[point](1, 1).MarshalBinary(); !errors.Is(err, ErrType) {
@@ -144,6 +141,118 @@ func TestBinaryTypeErrors(t *testing.T) {
 	}
 	if _, err := New[int](-1, 1).MarshalBinary(); !errors.Is(err, ErrSize) {
 		t.Errorf("a matrix with an error: got %v", err)
+	}
+}
+
+// Read and ReadFile convert the values of a binary file, in every format of storage, and refuse values
+// that the type does not hold.
+func TestBinaryConversion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.hgb")
+	convertsTo[int8, float64](t, path, []int8{1, -2, 127, 0}, []float64{1, -2, 127, 0}, "")
+	convertsTo[uint64, int64](t, path, []uint64{1, 2, 3, 1<<63 - 1}, []int64{1, 2, 3, 1<<63 - 1}, "")
+	convertsTo[uint64, float64](t, path, []uint64{1, 2, 3, 1<<53 + 1}, nil, "value 3 of the file, which has uint64: the integer 9007199254740993 is not exact in float64")
+	convertsTo[int64, uint8](t, path, []int64{1, 2, -3, 4}, nil, "value 2 of the file, which has int64: the value -3 does not fit uint8")
+	convertsTo[float32, float64](t, path, []float32{1.5, -2, float32(math.Inf(1)), 0}, []float64{1.5, -2, math.Inf(1), 0}, "")
+	convertsTo[float64, float32](t, path, []float64{1.5, -2, 1e300, 0}, nil, "does not fit float32")
+	convertsTo[float64, int](t, path, []float64{1, -2, 2.5, 0}, nil, "the value 2.5 is not an integer")
+	convertsTo[float64, int16](t, path, []float64{1, -2, 25, 0}, []int16{1, -2, 25, 0}, "")
+	convertsTo[bool, int32](t, path, []bool{true, false, true, true}, []int32{1, 0, 1, 1}, "")
+	convertsTo[uint16, bool](t, path, []uint16{1, 0, 1, 1}, []bool{true, false, true, true}, "")
+	convertsTo[uint16, bool](t, path, []uint16{1, 0, 2, 1}, nil, "neither 0 nor 1")
+}
+
+func convertsTo[F, T Element](t *testing.T, path string, values []F, want []T, message string) {
+	t.Helper()
+	for _, format := range []Format{CSR, Hypersparse, Bitmap, Full} {
+		m := 2
+		if format == Hypersparse || format == Bitmap {
+			m = 3 // a row without entries
+		}
+		a, err := FromTuples(m, 2, []int{0, 0, 1, 1}, []int{0, 1, 0, 1}, values, nil)
+		if err == nil {
+			err = a.SetFormat(format)
+		}
+		if err == nil {
+			err = WriteFile(path, a)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := ReadFile[T](path)
+		if want == nil {
+			var e *ParseError
+			if !errors.As(err, &e) || !strings.Contains(e.Msg, message) || e.File != path {
+				t.Errorf("%T of %T, %v: %v, want %q", want, values, format, err, message)
+			}
+			continue
+		}
+		if err != nil || got.NVals() != 4 {
+			t.Errorf("%T of %T, %v: %v, %v", want, values, format, got, err)
+			continue
+		}
+		for k, x := range want {
+			if y, ok := got.At(k/2, k%2); !ok || y != x {
+				t.Errorf("%T of %T, %v: value %d is %v, want %v", want, values, format, k, y, x)
+			}
+		}
+		ones, _, err := ReadFile[T](path, PatternOnly())
+		if one, _ := elementOf[T](); err != nil || ones.NVals() != 4 || !allOf(ones.stored().Val[:1], one.one, 1) {
+			t.Errorf("%T of %T, %v, without values: %v, %v", want, values, format, ones, err)
+		}
+	}
+	v, err := VectorFromTuples(5, []int{0, 1, 3, 4}, values, nil)
+	if err == nil {
+		err = WriteVectorFile(path, v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ReadVectorFile[T](path); want != nil && (err != nil || got.NVals() != 4) || want == nil && !errors.Is(err, ErrParse) {
+		t.Errorf("vector %T of %T: %v, %v", want, values, got, err)
+	}
+}
+
+// UnmarshalBinary takes the bytes of one matrix and no more.
+func TestUnmarshalSurplus(t *testing.T) {
+	a, _ := FromDense(1, 3, []int32{1, 2, 3})
+	v, _ := VectorOf([]int32{1, 2, 3})
+	matrixBytes, err := a.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	vectorBytes, err := v.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "blocks.hgb")
+	f, err := CreateBlocks[int32](path, 1, 3, []int{0, 1}, nil)
+	if err == nil {
+		err = f.Append([]int64{0, 2}, []int32{0, 2}, []int32{5, 6})
+	}
+	if err == nil {
+		err = f.Finish()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	blockBytes, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	into, vector := New[int32](0, 0), NewVector[int32](0)
+	for _, c := range []struct {
+		reason string
+		data   []byte
+		read   func([]byte) error
+	}{{"matrix", matrixBytes, into.UnmarshalBinary}, {"vector", vectorBytes, vector.UnmarshalBinary}, {"blocks", blockBytes, into.UnmarshalBinary}} {
+		if err := c.read(c.data); err != nil {
+			t.Errorf("%s: %v", c.reason, err)
+		}
+		for _, more := range [][]byte{{1}, {0, 0, 0}, c.data} {
+			if err := c.read(append(bytes.Clone(c.data), more...)); !errors.Is(err, ErrParse) || !strings.Contains(err.Error(), "bytes follow the matrix") {
+				t.Errorf("%s and %d bytes: %v", c.reason, len(more), err)
+			}
+		}
 	}
 }
 

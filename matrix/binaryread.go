@@ -19,7 +19,8 @@ import (
 
 // ReadBinary reads a matrix in the binary form (.hgb), gzip-compressed or not.
 // T must be the element type of the file, else the error is a *TypeError that
-// names both (int is stored as int64, uint as uint64). ReadBinary verifies the
+// names both (int is stored as int64, uint as uint64); [Read] and [ReadFile] convert
+// the values. ReadBinary verifies the
 // checksums and the invariants of the matrix; damage is a *ParseError that names
 // the section. All threads read an *os.File that is not compressed, whose size
 // bounds the memory; that of other readers grows with the bytes read. ReadBinary
@@ -84,12 +85,13 @@ func readVectorBinary[T Element](r io.Reader, o *readOptions) (*Vector[T], error
 	return placedVector(o, vectorFromStore(st), nil)
 }
 
-// UnmarshalBinary replaces a by the matrix in data, as MarshalBinary returns it.
+// UnmarshalBinary replaces a by the matrix in data, as MarshalBinary returns it. Bytes after the
+// matrix are a *[ParseError], another element type is a *[TypeError]; a is then unchanged.
 func (a *Matrix[T]) UnmarshalBinary(data []byte) error {
 	if a == nil {
 		return errNil
 	}
-	st, _, err := readBinary[T](bytes.NewReader(data), binaryMatrix, "Matrix.UnmarshalBinary", readOptionsOf(nil))
+	st, _, err := readBinary[T](bytes.NewReader(data), binaryMatrix, "Matrix.UnmarshalBinary", &readOptions{toEnd: true})
 	if err != nil {
 		return err
 	}
@@ -98,12 +100,13 @@ func (a *Matrix[T]) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// UnmarshalBinary replaces v by the vector in data, as MarshalBinary returns it.
+// UnmarshalBinary replaces v by the vector in data, as MarshalBinary returns it; see
+// [Matrix.UnmarshalBinary].
 func (v *Vector[T]) UnmarshalBinary(data []byte) error {
 	if v == nil {
 		return errNil
 	}
-	st, _, err := readBinary[T](bytes.NewReader(data), binaryVector, "Vector.UnmarshalBinary", readOptionsOf(nil))
+	st, _, err := readBinary[T](bytes.NewReader(data), binaryVector, "Vector.UnmarshalBinary", &readOptions{toEnd: true})
 	if err != nil {
 		return err
 	}
@@ -118,6 +121,8 @@ type binaryReader struct {
 	o     *readOptions
 	taken func() int64
 	file  *sectionFile // the file behind r, nil for a stream
+
+	element reflect.Kind // of the values in the file
 }
 
 func (rd *binaryReader) damaged(what, msg string) *ParseError {
@@ -145,9 +150,13 @@ func readBinary[T comparable](r io.Reader, kind byte, op string, o *readOptions)
 	if !ok {
 		return nil, sides{}, e.refused(op)
 	}
-	st, labels, err := readStore(r, kind, op, o, e.item())
+	st, from, labels, err := readStore(r, kind, op, o, e.item())
 	if err != nil {
 		return nil, sides{}, err
+	}
+	if from.code() != e.item().code() {
+		made, err := convertStore(st, from, e, o)
+		return made, labels, err
 	}
 	return typed[T](st), labels, nil
 }
@@ -227,40 +236,70 @@ func (items[E]) write(w io.Writer, val []byte, width int) error {
 	return writeSection(w, sectionVals, typed[E](&raw{val: val, size: int(unsafe.Sizeof(*new(E)))}).Val, width)
 }
 
-// readStore is readBinary for a type of values.
-func readStore(r io.Reader, kind byte, op string, o *readOptions, e item) (*raw, sides, error) {
+// readStore is readBinary for a type of values. It returns the type of the file, which differs if the
+// caller converts the values.
+func readStore(r io.Reader, kind byte, op string, o *readOptions, e item) (*raw, item, sides, error) {
 	if r == nil {
-		return nil, sides{}, nilReader(op)
+		return nil, e, sides{}, nilReader(op)
 	}
 	rd, err := openBinary(r, o)
 	if err != nil {
-		return nil, sides{}, err
+		return nil, e, sides{}, err
 	}
-	st := &raw{size: e.size}
+	st := &raw{}
 	vecs, kinds, err := readBinaryHead(rd, &st.Structure, kind, e, op)
 	if err != nil {
-		return nil, sides{}, err
+		return nil, e, sides{}, err
 	}
+	if from := itemOf(rd.element); from.code() != e.code() {
+		e = from
+	}
+	st.size = e.size
+	var labels sides
 	if st.Format == blocked {
-		labels, err := readBlocks(rd, st, vecs, e, kinds)
-		if err != nil {
-			return nil, sides{}, err
-		}
-		rd.finish()
-		return st, labels, nil
+		labels, err = readBlocks(rd, st, vecs, e, kinds)
+	} else {
+		labels, err = readArrays(rd, st, vecs, e, kinds)
 	}
+	if err == nil && o.toEnd {
+		err = rd.atEnd()
+	}
+	if err != nil {
+		return nil, e, sides{}, err
+	}
+	rd.finish()
+	return st, e, labels, nil
+}
+
+// atEnd returns an error if bytes follow the matrix.
+func (rd *binaryReader) atEnd() error {
+	var more [1]byte
+	switch _, err := io.ReadFull(rd.r, more[:]); err {
+	case io.EOF:
+		return nil
+	case nil:
+		e := rd.damaged("end", "bytes follow the matrix")
+		e.Remedy = "give the bytes of one matrix alone; ReadBinary reads a matrix from the start of a stream"
+		return e
+	default:
+		return rd.o.streamError(0, err)
+	}
+}
+
+// readArrays reads the sections after the head of a file that is not in blocks.
+func readArrays(rd *binaryReader, st *raw, vecs int64, e item, kinds [2]byte) (labels sides, err error) {
 	cells := st.NVals
 	if st.Sparse() {
 		if st.Ptr, err = readSection[int64](rd, sectionPtr, vecs+1, 8); err != nil {
-			return nil, sides{}, err
+			return sides{}, err
 		}
 		if st.Format == sparse.Hypersparse {
 			if st.RowIDs, err = readSection[int32](rd, sectionRows, vecs, 4); err != nil {
-				return nil, sides{}, err
+				return sides{}, err
 			}
 		}
 		if st.Idx, err = readSection[int32](rd, sectionCols, st.NVals, 4); err != nil {
-			return nil, sides{}, err
+			return sides{}, err
 		}
 	} else {
 		c, _ := st.Cells()
@@ -268,21 +307,16 @@ func readStore(r io.Reader, kind byte, op string, o *readOptions, e item) (*raw,
 	}
 	if st.Format == sparse.Bitmap {
 		if st.Present, err = readSection[uint8](rd, sectionPresent, cells, 1); err != nil {
-			return nil, sides{}, err
+			return sides{}, err
 		}
 	}
 	if st.val, err = e.values().read(rd, cells, e.width); err != nil {
-		return nil, sides{}, err
+		return sides{}, err
 	}
 	if err := st.Check(len(st.val)/st.size, false); err != nil {
-		return nil, sides{}, rd.damaged("the matrix breaks its invariants", err.Error())
+		return sides{}, rd.damaged("the matrix breaks its invariants", err.Error())
 	}
-	labels, err := readSides(rd, kinds, st.NRows, st.NCols)
-	if err != nil {
-		return nil, sides{}, err
-	}
-	rd.finish()
-	return st, labels, nil
+	return readSides(rd, kinds, st.NRows, st.NCols)
 }
 
 func readBinaryHead(rd *binaryReader, st *sparse.Structure, kind byte, e item, op string) (vecs int64, kinds [2]byte, err error) {
@@ -320,7 +354,8 @@ func readBinaryHead(rd *binaryReader, st *sparse.Structure, kind byte, e item, o
 	if head[11] == 0 || int(head[11]) >= len(binaryKinds) {
 		return 0, kinds, rd.damaged(what, fmt.Sprintf("unknown element type %d", head[11]))
 	}
-	if head[11] != e.code() {
+	rd.element = binaryKinds[head[11]]
+	if head[11] != e.code() && !rd.o.convert {
 		return 0, kinds, &TypeError{Op: op, Got: binaryKinds[head[11]].String(), Want: e.name, Remedy: "read it into the type of the file", File: rd.o.file}
 	}
 	st.Format = sparse.Format(head[12])

@@ -169,7 +169,11 @@ var candidates = []byte{'\t', ',', ';', '|'}
 // lines. Of several, the tab wins, then the one with the most fields in the first
 // line, then the first of comma, semicolon and bar. The reader reports lines
 // without the delimiter. If no candidate splits a line, blanks separate fields.
-func findDelimiter(lines [][]byte, header bool) byte {
+func findDelimiter(lines [][]byte, header, decimalComma bool) byte {
+	candidates := candidates
+	if decimalComma {
+		candidates = []byte{'\t', ';', '|'}
+	}
 	best, bestScore, bestFields := byte(blanks), 0, 0
 	if splitsAll(lines, blanks) && !slices.ContainsFunc(candidates, func(c byte) bool { return splitsAny(lines, c) }) {
 		return blanks // the others occur in quoted fields alone
@@ -186,7 +190,7 @@ func findDelimiter(lines [][]byte, header bool) byte {
 				score++
 			}
 			if k == 0 && msg == "" {
-				if header && isHeader(fields) {
+				if ok, all, _ := namesColumns(fields); header && ok && all {
 					return c
 				}
 				first = len(fields)
@@ -235,7 +239,7 @@ func init() {
 		roleSource: "source src from source_id sourceid src_id srcid from_id fromid from_node fromnode from_node_id fromnodeid node1 node_1 vertex1 follower row person user user_id userid",
 		roleTarget: "target dst dest destination to target_id targetid dst_id dstid to_id toid to_node tonode to_node_id tonodeid node2 node_2 vertex2 followed followee col column friend item item_id itemid movie movie_id movieid",
 		roleWeight: "weight weights wt value val count amount rating score distance cost capacity length",
-		roleOther:  "id label type name time timestamp date edge_id edgeid kind relation",
+		roleOther:  "id label type name time timestamp date edge_id edgeid kind relation timeset interval index",
 	} {
 		for name := range strings.FieldsSeq(names) {
 			headerNames[name] = role
@@ -243,16 +247,62 @@ func init() {
 	}
 }
 
-// isHeader reports whether every field is one of headerNames, with one source
-// and one target among them.
-func isHeader(fields []string) bool {
-	var count [4]int
-	for _, f := range fields {
-		role, known := headerNames[strings.ToLower(f)]
-		if !known {
-			return false
-		}
-		count[role]++
+// headerRole returns the role of a column by its name. A column without a name, and one that pandas
+// names so, is an index.
+func headerRole(name string) (role columnRole, known bool) {
+	lower := strings.ToLower(name)
+	if lower == "" || strings.HasPrefix(lower, "unnamed: ") {
+		return roleOther, true
 	}
-	return count[roleSource] == 1 && count[roleTarget] == 1
+	role, known = headerNames[lower]
+	return role, known
+}
+
+// plainNames are names of sources and targets that are hardly the names of vertices.
+var plainNames = []string{"source", "src", "from", "target", "dst", "to"}
+
+// namesColumns reports whether fields have one name of a source and one of a target. all: every
+// field is a name that is known; plain: both are plainNames, also with id or node after them.
+func namesColumns(fields []string) (ok, all, plain bool) {
+	var count [4]int
+	all, plain = true, true
+	for _, f := range fields {
+		role, known := headerRole(f)
+		all = all && known
+		if !known {
+			continue
+		}
+		if count[role]++; role == roleSource || role == roleTarget {
+			lower := strings.ToLower(f)
+			plain = plain && slices.ContainsFunc(plainNames, func(name string) bool {
+				rest, ok := strings.CutPrefix(lower, name)
+				return ok && strings.Trim(rest, "_inode") == "" // _id, node, _node_id
+			})
+		}
+	}
+	return count[roleSource] == 1 && count[roleTarget] == 1, all, plain
+}
+
+// isHeader reports whether the fields of the first line are names of columns: one of a source and
+// one of a target, and all others known too; or some others that are words, if source and target have
+// plain names or a later line has a number below such a word.
+func (l *edgeLayout) isHeader(fields []string, rest [][]byte) bool {
+	ok, all, plain := namesColumns(fields)
+	switch {
+	case !ok || all:
+		return ok
+	case slices.ContainsFunc(fields, func(f string) bool { return f != "" && !isWord(f) }):
+		return false
+	case plain:
+		return true
+	}
+	for _, line := range rest {
+		below, msg := l.split.split(line)
+		for k := range min(len(below), len(fields)) {
+			if c := below[k]; msg == "" && c != "" && strings.Trim(c, "+-.,0123456789eE") == "" && !isWord(c) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -30,6 +30,8 @@ type edgeLayout struct {
 	looksLikeHeader  bool     // the first edge has words where the next has numbers
 	namesValue       bool     // the first edge has three words, and the next a number as value
 	headerLine       int64    // number of the header, 0 without one
+	unread           string   // columns of a header that are neither read nor known
+	comments         *[256]bool
 }
 
 // checkLayout verifies the options of edge lists.
@@ -72,6 +74,12 @@ func (o *readOptions) checkLayout(op string) error {
 			return bad("Delimiter", "%s", msg)
 		}
 	}
+	if msg := checkComments(o.comments, o.delimiter); msg != "" {
+		return bad("CommentChars", "%s", msg)
+	}
+	if msg := o.checkDecimal(); msg != "" {
+		return bad("Decimal", "%s", msg)
+	}
 	if !o.dimsGiven {
 		return nil
 	}
@@ -84,9 +92,57 @@ func (o *readOptions) checkLayout(op string) error {
 	return nil
 }
 
+// checkComments reports why chars cannot begin comments, or "".
+func checkComments(chars string, delimiter rune) string {
+	for _, c := range chars {
+		switch {
+		case c <= ' ' || c > '~' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.ContainsRune(`"+-._`, c):
+			return fmt.Sprintf("%q can be part of an id or a number, want punctuation", c)
+		case c == delimiter:
+			return fmt.Sprintf("%q is also the delimiter", c)
+		}
+	}
+	return ""
+}
+
+// CheckCommentChars returns an error for characters that [CommentChars] refuses.
+func CheckCommentChars(chars string) error {
+	if msg := checkComments(chars, 0); msg != "" {
+		return &OptionError{Op: "matrix.CheckCommentChars", Option: "CommentChars", Reason: msg}
+	}
+	return nil
+}
+
+// checkDecimal reports why the sign of Decimal does not go with the other options, or "".
+func (o *readOptions) checkDecimal() string {
+	switch {
+	case o.decimal != 0 && o.decimal != '.' && o.decimal != ',':
+		return fmt.Sprintf("the sign is %q, want a point or a comma", o.decimal)
+	case o.decimal == ',' && o.delimiter == ',':
+		return "a comma is also the Delimiter"
+	case o.decimal == ',' && o.format == FormatCSV && o.delimiter == 0:
+		return "a comma is also the delimiter of the format csv; give a Delimiter, or the format edges"
+	}
+	return ""
+}
+
+// commentStarts tells the bytes that begin a comment at the start of a line.
+func (o *readOptions) commentStarts() *[256]bool {
+	chars := "#%"
+	if o.commentsGiven {
+		chars = o.comments
+	}
+	var starts [256]bool
+	for _, c := range []byte(chars) {
+		starts[c] = true
+	}
+	return &starts
+}
+
 // findLayout skips the lines of SkipLines and a header, and finds the layout from
 // the first lines. ok is false for a list without edges.
 func findLayout(src *chunk.Source, o *readOptions) (l edgeLayout, ok bool, err error) {
+	l.comments = o.commentStarts()
 	for range o.skip {
 		if _, line, err := src.Line(); err == io.EOF {
 			return l, false, nil
@@ -98,12 +154,12 @@ func findLayout(src *chunk.Source, o *readOptions) (l edgeLayout, ok bool, err e
 	if err != nil || line == nil {
 		return l, false, err
 	}
-	lines := append([][]byte{line}, sample(src, line)...)
+	lines := append([][]byte{line}, sample(src, line, o)...)
 	l.split = newFieldSplitter(o.delimiterOf(lines))
 	fields, msg := l.split.split(line)
 	named := o.source.name != "" || o.target.name != "" || o.weight.name != ""
 	var header []string
-	if o.header == HeaderYes || named || o.header == HeaderAuto && msg == "" && isHeader(fields) {
+	if o.header == HeaderYes || named || o.header == HeaderAuto && msg == "" && l.isHeader(fields, lines[1:]) {
 		if msg != "" {
 			return l, false, o.failKind(at, msg, RemedyQuotes)
 		}
@@ -125,6 +181,9 @@ func findLayout(src *chunk.Source, o *readOptions) (l edgeLayout, ok bool, err e
 		return l, false, o.failKind(at, msg, RemedyQuotes)
 	}
 	l.first, l.columns = at, len(fields)
+	if len(header) == len(fields)+1 { // the last field is empty
+		l.columns = len(header)
+	}
 	if err := l.choose(header, fields, o); err != nil {
 		return l, false, err
 	}
@@ -133,7 +192,7 @@ func findLayout(src *chunk.Source, o *readOptions) (l edgeLayout, ok bool, err e
 		if l.namesValue && l.headerLine == 0 && o.header == HeaderAuto {
 			return l, false, o.failKind(l.first, fmt.Sprintf("want a number, got %s", quote(fields[l.weight-1])), RemedyHeader)
 		}
-		l.optional = l.weight == l.columns && l.weight > 0
+		l.optional = l.optional || l.weight == l.columns && l.weight > 0
 		l.weight, l.need = 0, max(l.src, l.dst) // values may be any text
 	}
 	return l, line != nil, nil
@@ -142,6 +201,7 @@ func findLayout(src *chunk.Source, o *readOptions) (l edgeLayout, ok bool, err e
 // firstEdge returns the next line that is neither blank nor a comment, ended by
 // a newline, and leaves it in the stream; nil at the end of the stream.
 func firstEdge(src *chunk.Source, o *readOptions) (text []byte, line int64, err error) {
+	starts := o.commentStarts()
 	for {
 		if line&1023 == 1023 && o.stopped() != nil {
 			return nil, line, o.stopped()
@@ -155,7 +215,7 @@ func firstEdge(src *chunk.Source, o *readOptions) (text []byte, line int64, err 
 		if line == 1 {
 			text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 		}
-		if t := bytes.TrimSpace(text); len(t) > 0 && t[0] != '#' && t[0] != '%' {
+		if t := bytes.TrimSpace(text); len(t) > 0 && !starts[t[0]] {
 			break
 		}
 	}
@@ -166,11 +226,12 @@ func firstEdge(src *chunk.Source, o *readOptions) (text []byte, line int64, err 
 
 // sample returns the edges that follow the first within sampleBytes, at most
 // sampleLines.
-func sample(src *chunk.Source, first []byte) (lines [][]byte) {
+func sample(src *chunk.Source, first []byte, o *readOptions) (lines [][]byte) {
+	starts := o.commentStarts()
 	text := bytes.Clone(src.Peek(sampleBytes))
 	for line := range bytes.Lines(text[min(len(first), len(text)):]) {
 		t := bytes.TrimSpace(line)
-		if len(t) == 0 || t[0] == '#' || t[0] == '%' {
+		if len(t) == 0 || starts[t[0]] {
 			continue
 		}
 		if lines = append(lines, line); len(lines) == sampleLines {
@@ -189,7 +250,7 @@ func (o *readOptions) delimiterOf(lines [][]byte) byte {
 	case o.format == FormatTSV:
 		return '\t'
 	}
-	return findDelimiter(lines, o.header != HeaderNo)
+	return findDelimiter(lines, o.header != HeaderNo, o.decimal == ',')
 }
 
 // choose finds the columns, from the options, the names of a header and the
@@ -201,8 +262,9 @@ func (l *edgeLayout) choose(header, fields []string, o *readOptions) error {
 	}
 	l.src, l.dst = 1, 2
 	bySource, byTarget, byWeight, others := 0, 0, 0, 0
+	var unknown []string
 	for k, name := range header {
-		switch role, known := headerNames[strings.ToLower(name)]; {
+		switch role, known := headerRole(name); {
 		case role == roleSource && bySource == 0:
 			bySource = k + 1
 		case role == roleTarget && byTarget == 0:
@@ -211,6 +273,8 @@ func (l *edgeLayout) choose(header, fields []string, o *readOptions) error {
 			byWeight = k + 1
 		case known:
 			others++
+		default:
+			unknown = append(unknown, quote(name))
 		}
 	}
 	byName := bySource > 0 && byTarget > 0 && !o.source.given && !o.target.given
@@ -243,10 +307,13 @@ func (l *edgeLayout) choose(header, fields []string, o *readOptions) error {
 		case chosen || rest == 0 || byName && rest == others:
 		case rest == 1:
 			l.weight = 6 - l.src - l.dst // the one of 1, 2, 3 that is left
+		case byName:
+			l.unread = strings.Join(unknown, ", ")
 		default:
-			return o.failKind(at, fmt.Sprintf("the line has %d fields, want “source target” or “source target value”", l.columns), RemedyWeightColumn)
+			return o.failKind(at, fmt.Sprintf("the line has %d fields, want “source target” or “source target value”", l.columns), wordsRemedy(header, fields))
 		}
 		l.exact = !chosen
+		l.optional = byName && l.columns != l.src && l.columns != l.dst && l.columns != l.weight
 	}
 	if l.src == l.dst || l.weight == l.src || l.weight == l.dst {
 		return o.failKind(at, fmt.Sprintf("the source, the target and the value have the columns %d, %d and %d", l.src, l.dst, l.weight), RemedyColumns)
@@ -256,6 +323,15 @@ func (l *edgeLayout) choose(header, fields []string, o *readOptions) error {
 		return o.failKind(at, fmt.Sprintf("the line has %d fields, and column %d is chosen", l.columns, l.need), RemedyColumns)
 	}
 	return nil
+}
+
+// wordsRemedy is the remedy for a first line with more fields than an edge has: they may be names of
+// columns.
+func wordsRemedy(header, fields []string) RemedyKind {
+	if header == nil && !slices.ContainsFunc(fields, func(f string) bool { return f != "" && !isWord(f) }) {
+		return RemedyHeader
+	}
+	return RemedyWeightColumn
 }
 
 func (l *edgeLayout) fewFields(fields []string, o *readOptions) error {

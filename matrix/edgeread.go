@@ -5,15 +5,18 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
+	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 // ReadEdgeList reads a list of edges, one “source target” or “source target
 // value” a line, gzip-compressed or not: SNAP, TSV and CSV files. The result is
-// square; entry (i, j) is the edge from i to j. Lines that begin with # or %,
-// and blank lines, are skipped.
+// square; entry (i, j) is the edge from i to j. Lines that begin with # or %, or a
+// character of [CommentChars], and blank lines are skipped. Text is UTF-8, or UTF-16
+// with a byte order mark.
 //
 // Fields. One delimiter separates the fields of all lines: that of [Delimiter]
 // or [InFormat], else a tab, comma, semicolon or bar, whichever splits the most
@@ -25,7 +28,7 @@ import (
 // the last delimiter of a line is ignored.
 //
 // Columns. The first line is a header if [Header] says so, if a column is
-// chosen by name, or if all its fields are known names in any case of letters,
+// chosen by name, or if its fields are known names in any case of letters,
 // one for the source and one for the target:
 //
 //   - source, src, from, follower, row, person, user, user_id, userid, node1, node_1, vertex1,
@@ -35,8 +38,12 @@ import (
 //     to_node, tonode, and target_id, targetid, dst_id, dstid, to_id, toid, to_node_id, tonodeid
 //   - weight, weights, wt, value, val, count, amount, rating, score, distance, cost, capacity,
 //     length for the value
-//   - id, edge_id, edgeid, label, type, kind, relation, name, time, timestamp, date, which are
-//     ignored
+//   - id, edge_id, edgeid, label, type, kind, relation, name, time, timestamp, date, timeset,
+//     interval, index, and a column without a name, which are ignored
+//
+// Other words among them are ignored too if the source and the target have one of the first names
+// of the lists (source, src, from, target, dst, to, alone or with id or node), or a later line has
+// a number below such a word.
 //
 // The columns are those of [SourceColumn], [TargetColumn] and [WeightColumn],
 // else those that the header names, else the first two and, if there are three,
@@ -51,7 +58,8 @@ import (
 // one of its two ids although ids of others repeat, so that it may be a header.
 //
 // Values are read as in a real Matrix Market file (see [ReadMatrixMarket]), except
-// that a value written as an integer must be exact in a float type. A repeated edge
+// that a value written as an integer must be exact in a float type, and that [Decimal]
+// names the sign before a fraction. A repeated edge
 // is an error unless [Duplicates] combines it; see [Symmetrise] for undirected
 // graphs. Errors in the file are a *[ParseError].
 func ReadEdgeList[T Element](r io.Reader, opts ...ReadOption) (*Matrix[T], *Labels, error) {
@@ -175,6 +183,7 @@ type edgeReader[T comparable] struct {
 	real    bool // a value is not written as an integer
 	lines   int64
 	lowest  [2]int64 // source and target
+	comment int64    // number of the first comment after the first edge, or 0
 }
 
 // edgeBlock holds the edges of a block of lines.
@@ -185,6 +194,7 @@ type edgeBlock[T any] struct {
 	vals     []T
 	lowest   [2]int64
 	real     bool
+	comment  int64 // number of the first line that is a comment, or 0
 	err      *ParseError
 }
 
@@ -203,6 +213,9 @@ func (rd *edgeReader[T]) read(src *chunk.Source) error {
 	if rd.textual && !o.stringIDs && o.header == HeaderAuto && rd.headerLine == 0 && rd.looksLikeHeader && rd.textLines() == 1 {
 		return o.failKind(rd.first, "the first line has words where all others have integer ids", RemedyEitherHeader)
 	}
+	if rd.textual && rd.comment > 0 && !o.commentsGiven {
+		return o.failKind(rd.comment, "the line begins as a comment does, and ids of this list are text: it may be an edge", RemedyComment)
+	}
 	return nil
 }
 
@@ -211,6 +224,9 @@ func (rd *edgeReader[T]) note(b edgeBlock[T]) {
 	rd.textual = rd.textual || b.names != nil
 	rd.real = rd.real || b.real
 	rd.lines += int64(len(b.src))
+	if rd.comment == 0 {
+		rd.comment = b.comment
+	}
 	for k := range rd.lowest {
 		rd.lowest[k] = min(rd.lowest[k], b.lowest[k])
 	}
@@ -262,6 +278,9 @@ func (rd *edgeReader[T]) finish(m, n int, bipartite bool, used func(side int) (i
 		case rd.real:
 			o.info.Field = "real"
 		}
+	}
+	if rd.unread != "" && !o.patternOnly {
+		o.warning(RemedyWeightColumn, "every edge has the value 1: no column of the header has the name of a weight, of "+rd.unread)
 	}
 	if o.renumber || o.dimsGiven || o.warn == nil && o.group() == nil { // ranks ask alike, with Warn or without
 		return nil
@@ -333,51 +352,56 @@ func (rd *edgeReader[T]) parse(blk chunk.Block) (r edgeBlock[T]) {
 		dict = newDictionary()
 	}
 	var (
-		quotes    = bytes.IndexByte(d, '"') >= 0
-		delimited = rd.split.delim != blanks
-		split     = rd.split
-		noteReal  = rd.weight > 0 && rd.o.info != nil
-		base      = int64(max(rd.o.base, 0))
-		v         = rd.e.one
-		s, t      []byte
+		quotes   = bytes.IndexByte(d, '"') >= 0
+		byChar   = rd.split.delim != blanks
+		split    = rd.split
+		noteReal = rd.weight > 0 && rd.o.info != nil
+		base     = int64(max(rd.o.base, 0))
+		v        = rd.e.one
+		s, t     []byte
+		comments = rd.comments
 	)
 	for p := 0; p < len(d); {
 		start, q := p, p
 		for isBlank(d[q]) {
 			q++
 		}
-		if c := d[q]; c == '\n' || c == '#' || c == '%' {
+		if c := d[q]; c == '\n' || comments[c] {
+			if c != '\n' && r.comment == 0 {
+				r.comment = lineOf(blk, q)
+			}
 			p = q + bytes.IndexByte(d[q:], '\n') + 1
 			continue
 		}
 		s, t = nil, nil
+		var quoted [2]bool // source and target
 		fields := 0
 		for last := false; !last; {
 			var at, end int
 			var text []byte
+			var inQuotes bool
 			if !quotes {
 				at, end, p, last = split.next(d, p)
 				text = d[at:end]
-				if last && at == end && delimited {
+				if last && at == end && byChar {
 					break
 				}
 			} else {
 				var msg string
-				var inQuotes bool
 				if text, inQuotes, p, last, msg = split.quoted(d, p); msg != "" {
 					r.err = rd.failKind(blk, start, msg, RemedyQuotes)
 					return r
 				}
-				if last && len(text) == 0 && !inQuotes && delimited {
+				if last && len(text) == 0 && !inQuotes && byChar {
 					break
 				}
 			}
 			fields++
 			switch fields {
 			case rd.src:
-				s = text
+				s, quoted[0] = text, inQuotes
 			case rd.dst:
-				t = text
+				t, quoted[1] = text, inQuotes
 			case rd.weight:
 				var f fault
 				stop := end
@@ -418,6 +442,10 @@ func (rd *edgeReader[T]) parse(blk chunk.Block) (r edgeBlock[T]) {
 			}
 			r.lowest[0], r.lowest[1] = min(r.lowest[0], i), min(r.lowest[1], j)
 		} else {
+			if !isInt && !quoted[0] && rd.hasNumbers(s) || !isInt2 && !quoted[1] && rd.hasNumbers(t) {
+				r.err = rd.checkIDs(blk, start, s, t, i, j, isInt, isInt2)
+				return r
+			}
 			if (!isInt || !isInt2) && dict == nil {
 				dict = newDictionary()
 				r.textual(dict)
@@ -459,16 +487,19 @@ func (rd *edgeReader[T]) countError(b chunk.Block, start, fields int) *ParseErro
 
 func (rd *edgeReader[T]) emptyError(b chunk.Block, start int) *ParseError {
 	if rd.split.delim == '\t' && rd.o.delimiter == 0 {
-		return rd.failKind(b, start, "an empty source or target between two tabs", RemedyDelimiter)
+		return rd.failKind(b, start, "an empty source or target between two tabs", RemedyBlanks)
 	}
 	return rd.o.fail(lineOf(b, start), "an empty source or target", "")
 }
 
 func (rd *edgeReader[T]) valueError(b chunk.Block, start int, text []byte, f fault) *ParseError {
-	msg, kind := f.explain(quote(text), rd.e.name(), rd.e.kind)
+	msg, kind := rd.o.explain(f, quote(text), rd.e.name(), rd.e.kind)
 	line := lineOf(b, start)
+	comma, _ := delimited.Comma(string(text), rd.o.decimal == ',')
 	switch {
-	case f != faultSyntax:
+	case f != faultSyntax || comma != "":
+	case rd.hasNumbers(text):
+		msg, kind = "the value "+quote(text)+" has numbers with blanks between", RemedyBlanks
 	case len(text) == 0:
 		msg = "the value is empty"
 	case line == rd.first && (rd.looksLikeHeader || rd.namesValue):
@@ -489,6 +520,9 @@ func (rd *edgeReader[T]) checkIDs(b chunk.Block, start int, st, tt []byte, s, t 
 	ids, texts, ok := [2]int64{s, t}, [2][]byte{st, tt}, [2]bool{sok, tok}
 	for k, what := range [2]string{"source", "target"} {
 		if !ok[k] {
+			if rd.hasNumbers(texts[k]) {
+				return rd.failKind(b, start, "the "+what+" "+quote(texts[k])+" has numbers with blanks between", RemedyBlanks)
+			}
 			kind := RemedyRenumber
 			if rd.looksLikeHeader && lineOf(b, start) == rd.first {
 				kind = RemedyHeader
@@ -505,6 +539,25 @@ func (rd *edgeReader[T]) checkIDs(b chunk.Block, start int, st, tt []byte, s, t 
 		}
 	}
 	return nil
+}
+
+// hasNumbers reports whether a field has several numbers with blanks between, so that the delimiter
+// that was found splits a list which both blanks and tabs separate.
+func (rd *edgeReader[T]) hasNumbers(field []byte) bool {
+	return rd.o.delimiter == 0 && rd.split.delim != blanks && severalNumbers(string(field))
+}
+
+// severalNumbers reports whether a text has several numbers with blanks between and nothing else.
+func severalNumbers(text string) bool {
+	if text == "" || strings.IndexByte("+-.,0123456789", text[0]) < 0 || strings.IndexByte(text, ' ') < 0 {
+		return false
+	}
+	for f := range strings.FieldsSeq(text) {
+		if strings.Trim(f, "+-.,0123456789eE") != "" || f[0] == 'e' || f[0] == 'E' {
+			return false
+		}
+	}
+	return true
 }
 
 // tuplesOf empties the ids of a block into 32-bit indices. With lower, all

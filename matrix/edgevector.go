@@ -46,7 +46,7 @@ func readVectorTSV[T Element](r io.Reader, o *readOptions) (*Vector[T], error) {
 	if o.dimsGiven {
 		limit = int64(o.rows)
 	}
-	rd := &vectorReader[T]{o: o, e: e, scan: scannerFor(e, fieldAny, o), split: split}
+	rd := &vectorReader[T]{o: o, e: e, scan: scannerFor(e, fieldAny, o), split: split, comments: o.commentStarts()}
 	var idx []int64
 	var vals []T
 	columns := 0
@@ -106,7 +106,8 @@ type vectorReader[T comparable] struct {
 	e    element[T]
 	scan scanner[T]
 
-	split *fieldSplitter
+	split    *fieldSplitter
+	comments *[256]bool
 }
 
 // vectorLayout skips the lines of SkipLines and Header and finds the delimiter.
@@ -134,7 +135,7 @@ func vectorLayout(src *chunk.Source, o *readOptions) (*fieldSplitter, error) {
 	if line == nil {
 		return newFieldSplitter(blanks), nil
 	}
-	return newFieldSplitter(o.delimiterOf(append([][]byte{line}, sample(src, line)...))), nil
+	return newFieldSplitter(o.delimiterOf(append([][]byte{line}, sample(src, line, o)...))), nil
 }
 
 type vectorBlock[T any] struct {
@@ -156,7 +157,7 @@ func (rd *vectorReader[T]) parse(b chunk.Block) (r vectorBlock[T]) {
 		for isBlank(d[p]) {
 			p++
 		}
-		if c := d[p]; c == '\n' || c == '#' || c == '%' {
+		if c := d[p]; c == '\n' || rd.comments[c] {
 			continue
 		}
 		var fields [2][]byte
@@ -199,7 +200,7 @@ func (rd *vectorReader[T]) parse(b chunk.Block) (r vectorBlock[T]) {
 			f = faultSyntax
 		}
 		if f != faultNone {
-			msg, kind := f.explain(quote(value), rd.e.name(), rd.e.kind)
+			msg, kind := rd.o.explain(f, quote(value), rd.e.name(), rd.e.kind)
 			r.err = rd.o.failKind(line, msg, kind)
 			return r
 		}

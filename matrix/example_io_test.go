@@ -202,6 +202,40 @@ func ExampleWriteFile() {
 	// a.tsv true <nil>
 }
 
+// The header of a file tells its size and the type to read it into; ReadFile converts other types.
+func ExampleReadFileInfo() {
+	dir, err := os.MkdirTemp("", "hiveblas")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "a.hgb")
+	a, _ := matrix.FromTuples(2, 3, []int{0, 1}, []int{1, 2}, []float32{0.5, 2}, nil)
+	if err := matrix.WriteFile(path, a); err != nil {
+		fmt.Println(err)
+	}
+	info, err := matrix.ReadFileInfo(path)
+	fmt.Println(info, err)
+	b, _, err := matrix.ReadFile[float64](path)
+	fmt.Println(b, err)
+	// Output:
+	// hgb 2×3 real float32 general 2 entries listed <nil>
+	// 2×3 csr matrix of float64, 2 entries <nil>
+}
+
+// A dense file has a value at every position; zeros are no entries unless asked for.
+func ExampleKeepZeros() {
+	const text = "%%MatrixMarket matrix array real general\n2 2\n0\n1.5\n0\n2\n"
+	graph, err := matrix.ReadMatrixMarket[float64](strings.NewReader(text))
+	fmt.Println(graph.NVals(), err)
+	costs, err := matrix.ReadMatrixMarket[float64](strings.NewReader(text), matrix.KeepZeros())
+	fmt.Println(costs.NVals(), err)
+	// Output:
+	// 2 <nil>
+	// 4 <nil>
+}
+
 func ExampleMatrix_Text() {
 	a, _ := matrix.FromDense(2, 3, []float64{1, 2.5, 3, -4, 5, 6})
 	fmt.Println(a)

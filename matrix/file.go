@@ -14,13 +14,7 @@ import (
 // formatOfContent returns the format that the first bytes of a file tell, which
 // may be compressed; FormatAuto if none.
 func formatOfContent(head []byte) FileFormat {
-	plain, _, err := chunk.Open(bytes.NewReader(head))
-	if err != nil {
-		return FormatAuto
-	}
-	text := make([]byte, 64)
-	n, _ := io.ReadFull(plain, text) // a cut stream gives its first bytes
-	text = text[:n]
+	text := plainHead(head)
 	switch {
 	case bytes.HasPrefix(text, []byte(binaryMagic)):
 		return FormatBinary
@@ -33,10 +27,43 @@ func formatOfContent(head []byte) FileFormat {
 	if bytes.HasPrefix(bytes.ToLower(text), []byte("%%matrixmarket")) {
 		return FormatMatrixMarket
 	}
-	if bytes.HasPrefix(text, []byte("<?xml")) || bytes.HasPrefix(text, []byte("<graphml")) {
-		return FormatGraphML
+	if len(text) > 0 && text[0] == '<' {
+		return xmlFormats[rootName(text)]
 	}
 	return FormatAuto
+}
+
+// xmlFormats are the formats in XML, by their root elements.
+var xmlFormats = map[string]FileFormat{"graphml": FormatGraphML, "gexf": FormatGEXF}
+
+func rootName(head []byte) string {
+	name, _ := rootElement(head)
+	return name
+}
+
+// plainHead returns the first bytes of a file, decompressed.
+func plainHead(head []byte) []byte {
+	plain, _, err := chunk.OpenText(bytes.NewReader(head))
+	if err != nil {
+		return nil
+	}
+	text := make([]byte, 4096)
+	n, _ := io.ReadFull(plain, text) // a cut stream gives its first bytes
+	return text[:n]
+}
+
+// unknownFormat says what is known of a file of no format.
+func unknownFormat(head []byte) string {
+	if bytes.HasPrefix(head, []byte("PAR1")) {
+		return "Parquet is read by the command hiveblas-parquet, of the module github.com/hiveblas/hiveblas/parquet"
+	}
+	text := plainHead(head)
+	if trimmed := bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))); bytes.HasPrefix(trimmed, []byte("<")) {
+		if name, space := rootElement(text); name != "" {
+			return "the root element of the XML file is " + rootOf(name, space) + "; graphml and gexf are read"
+		}
+	}
+	return "neither the name nor the first bytes tell the format of this file"
 }
 
 // settleFormat finds the format of a stream and returns the stream with the
@@ -67,11 +94,7 @@ func settleFormat(op string, r io.Reader, o *readOptions) (io.Reader, FileFormat
 	}
 	name, _ := FormatOfName(o.file)
 	if name == FormatAuto {
-		what := "neither the name nor the first bytes tell the format of this file"
-		if bytes.HasPrefix(head, []byte("PAR1")) {
-			what = "Parquet is read by the command hiveblas-parquet, of the module github.com/hiveblas/hiveblas/parquet"
-		}
-		return nil, 0, o.failKind(0, what, RemedyFormat)
+		return nil, 0, o.failKind(0, unknownFormat(head), RemedyFormat)
 	}
 	return b, name, nil
 }
@@ -86,11 +109,13 @@ func DetectFormat(head []byte, name string) FileFormat {
 	return f
 }
 
-// Read reads a matrix from r in any of [Formats]: Matrix Market, the binary form, an edge
-// list ([ReadMatrixMarket], [ReadBinary], [ReadEdgeList]) and others, gzip-compressed or not.
-// [InFormat] names the format, or else the first bytes tell it, or the extension
-// of [FileName]. labels are the names of rows and columns, nil if they are numbers or
-// if rows and columns have different ones, which [ReadLabelled] returns.
+// Read reads a matrix from r in any of [Formats]: Matrix Market, the binary form, an edge list
+// ([ReadMatrixMarket], [ReadBinary], [ReadEdgeList]) and others, gzip-compressed or not. [InFormat]
+// names the format, or else the first bytes tell it, or the extension of [FileName]. A binary file
+// of another element type is converted as [ReadNPY] converts: a value that T does not hold is a
+// *[ParseError], and [ReadFileInfo] tells what a file holds. labels are the names of rows and
+// columns, nil if they are numbers or if rows and columns have different ones, which [ReadLabelled]
+// returns.
 func Read[T Element](r io.Reader, opts ...ReadOption) (a *Matrix[T], labels *Labels, err error) {
 	a, both, err := readAny[T]("matrix.Read", r, readOptionsOf(opts))
 	return a, both.both(), err
@@ -101,6 +126,7 @@ func readAny[T Element](op string, r io.Reader, o *readOptions) (a *Matrix[T], l
 	if err != nil {
 		return nil, sides{}, o.agree(err)
 	}
+	o.convert = true
 	switch format {
 	case FormatMatrixMarket:
 		return readMatrixMarket[T](r, o)
@@ -124,6 +150,8 @@ func readAny[T Element](op string, r io.Reader, o *readOptions) (a *Matrix[T], l
 		return readPlaced(r, o, readGraphML[T])
 	case FormatGML:
 		return readPlaced(r, o, readGML[T])
+	case FormatGEXF:
+		return readPlaced(r, o, readGEXF[T])
 	case FormatGraph500, FormatGraph500Packed:
 		o.format = format
 		return readPlaced(r, o, readGraph500[T])
@@ -156,6 +184,7 @@ func ReadVectorFile[T Element](path string, opts ...ReadOption) (*Vector[T], err
 	if err != nil {
 		return nil, o.agree(err)
 	}
+	o.convert = true
 	opts = append(opts[:len(opts):len(opts)], FileName(o.file))
 	switch format {
 	case FormatMatrixMarket:

@@ -25,6 +25,7 @@ const (
 	FormatDIMACS                           // .gr, .col, .max, .dimacs
 	FormatGraphML                          // .graphml
 	FormatGML                              // .gml
+	FormatGEXF                             // .gexf
 	FormatGraph500                         // .g500, pairs of 64-bit vertices
 	FormatGraph500Packed                   // pairs of 48-bit vertices
 	fileFormats
@@ -42,7 +43,7 @@ type FormatInfo struct {
 
 var formatTable = [fileFormats]FormatInfo{
 	FormatAuto:           {Name: "auto"},
-	FormatMatrixMarket:   {Name: "mtx", Extensions: []string{".mtx", ".mm"}, Title: "Matrix Market: coordinate and array; vertices from 1", Writes: true, Names: "beside the file"},
+	FormatMatrixMarket:   {Name: "mtx", Extensions: []string{".mtx", ".mm"}, Title: "Matrix Market: coordinate and array, whose zeros are no entries; vertices from 1", Writes: true, Names: "beside the file"},
 	FormatEdges:          {Name: "edges", Extensions: []string{".txt", ".el"}, Title: "edge list with any delimiter: SNAP, KONECT, …", Writes: true, Names: "in place of numbers"},
 	FormatCSV:            {Name: "csv", Extensions: []string{".csv"}, Title: "edge list with commas", Writes: true, Names: "in place of numbers"},
 	FormatTSV:            {Name: "tsv", Extensions: []string{".tsv"}, Title: "edge list with tabs", Writes: true, Names: "in place of numbers"},
@@ -53,6 +54,7 @@ var formatTable = [fileFormats]FormatInfo{
 	FormatDIMACS:         {Name: "dimacs", Extensions: []string{".gr", ".col", ".max", ".dimacs"}, Title: "DIMACS: shortest paths, colouring, maximum flow; vertices from 1", Writes: true},
 	FormatGraphML:        {Name: "graphml", Extensions: []string{".graphml"}, Title: "GraphML: structure, weights, labels", Writes: true, Names: "in the file"},
 	FormatGML:            {Name: "gml", Extensions: []string{".gml"}, Title: "GML: structure, weights, labels", Writes: true, Names: "in the file"},
+	FormatGEXF:           {Name: "gexf", Extensions: []string{".gexf"}, Title: "GEXF of Gephi: static graphs, weights, labels", Names: "in the file"},
 	FormatGraph500:       {Name: "graph500", Extensions: []string{".g500"}, Title: "Graph500 tuples: pairs of 64-bit vertices"},
 	FormatGraph500Packed: {Name: "graph500-packed", Title: "Graph500 tuples of 12 bytes"},
 }

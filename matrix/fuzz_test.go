@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/npy"
 )
 
 // fuzzError fails on errors that bad input must not cause.
@@ -75,7 +77,7 @@ func FuzzReadMatrixMarket(f *testing.F) {
 func FuzzReadEdgeList(f *testing.F) {
 	for _, s := range []string{
 		"# c\n1\t2\n2\t3\n", "1,2,0.5\n2;3;7\n", "a b\nb c\n", "007 7\n", "5 6 nan\n", "0 1 2 3\n", "-9223372036854775808 9223372036854775807\n",
-		"source target\n1 2\n", "1 2\n1 2\n", "\ufeff1 2\n", "a,\"b \"\"c\"\",d\",2\n#x,%y,1\n", "x|y z|3\n", "New York\tBoston\t3\n", "9007199254740993,1,9007199254740993\n", "1,,2\n", "1 2 ,\n", ",\n", "x",
+		"source target\n1 2\n", "1 2\n1 2\n", "\ufeff1 2\n", "a,\"b \"\"c\"\",d\",2\n#x,%y,1\n", "x|y z|3\n", "New York\tBoston\t3\n", "9007199254740993,1,9007199254740993\n", "1,,2\n", "1 2 ,\n", ",\n", "x", "\"1 2\"\ta\n", "a\tb\n#c\td\n", "a;b;0x1p-1\n", "\xff\xfe1\x00 \x002\x00\n\x00",
 	} {
 		f.Add([]byte(s))
 	}
@@ -189,4 +191,52 @@ func FuzzReadBinary(f *testing.F) {
 			}
 		}
 	})
+}
+
+func fuzzGraph(t *testing.T, format FileFormat, data []byte) {
+	sameReadings[float32](t, "fuzz", data, format, true, []int{16}, []int{3})
+	a, err := ReadLabelled[float32](bytes.NewReader(data), InFormat(format))
+	if err != nil {
+		fuzzError(t, err)
+		return
+	}
+	if m, n := a.Matrix.Dims(); m > 1<<16 || n > 1<<16 {
+		return
+	}
+	valid(t, a.Matrix)
+	var b bytes.Buffer
+	if err := a.Write(&b, InFormat(FormatNPZ)); err != nil {
+		t.Fatal(err)
+	}
+	c, err := ReadLabelled[float32](&b)
+	if err != nil || !a.Matrix.Equal(c.Matrix) || a.Rows.Len() != c.Rows.Len() {
+		t.Fatalf("came back as %v, %v", c, err)
+	}
+}
+
+func FuzzReadGraphText(f *testing.F) {
+	formats := []FileFormat{FormatMETIS, FormatDIMACS, FormatGraphML, FormatGML, FormatGEXF}
+	for k, texts := range [][]string{
+		{"7 11\n5 3 2\n", "% c\n4 1 1\n2 2.5\n%\n1 2.5\n\n\n\n", "2 1 111 2\n9 8 8 2 3\r\n9 8 8 1 3", "3000000000 1\n"},
+		{"c x\np sp 3 3\na 1 2 5\nc y\na 2 3 6\na 3 1 -7\n", "p max 3 2\nn 3 t\nn 1 s\na 1 2 4\na 2 3 2.5", "p edge 3 2\ne 2 1\ne 3 1\n"},
+		{graphML, "<graphml><graph><node id='a'/><edge source='a' target='b'/></graph></graphml>"},
+		{gml, "graph [ node [ id 1 ] edge [ source 1 target 1 weight 3 ] ]", "graph [ node [ id 1 label \"Zo\xeb\" ] ]"},
+		{gexf("1.2", "", "<edge source='10' target='20' weight='2'/><edge source='20' target='10' type='directed'/>"), "\xff\xfe<\x00g\x00", `<?xml version="1.0" encoding="latin1"?><gexf><graph><nodes><node id="1" label="` + "\xeb" + `"/></nodes></graph></gexf>`},
+	} {
+		for _, text := range texts {
+			f.Add(uint8(k), []byte(text))
+		}
+	}
+	f.Fuzz(func(t *testing.T, kind uint8, data []byte) { fuzzGraph(t, formats[int(kind)%len(formats)], data) })
+}
+
+func FuzzReadGraphBinary(f *testing.F) {
+	formats := []FileFormat{FormatNPZ, FormatNPY, FormatGraph500, FormatGraph500Packed}
+	f.Add(uint8(0), npzOf(f, npzFormat, npzShape, npzPtr, npzIdx, npzData))
+	f.Add(uint8(0), npzOf(f, [4]string{"format", "<U3", "()", "c\x00\x00\x00o\x00\x00\x00o\x00\x00\x00"}, npzShape, [4]string{"row", "|i1", "(1,)", "\x01"}, [4]string{"col", "|i1", "(1,)", "\x01"}, [4]string{"data", "<f2", "(1,)", "\x00\x3c"}))
+	f.Add(uint8(1), append(npy.AppendHeader(nil, ">f4", "(1, 2)"), 0, 0, 0, 0, 0x3f, 0x80, 0, 0))
+	f.Add(uint8(1), npy.AppendHeader(nil, "", "(1, 2)"))
+	f.Add(uint8(2), graph500Bytes(false, 3, 1, 0, 0))
+	f.Add(uint8(3), graph500Bytes(true, 3, 1, 0, 0))
+	f.Fuzz(func(t *testing.T, kind uint8, data []byte) { fuzzGraph(t, formats[int(kind)%len(formats)], data) })
 }

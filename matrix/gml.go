@@ -3,9 +3,13 @@ package matrix
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"html"
 	"io"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
 )
@@ -15,8 +19,10 @@ import (
 // of the key that [WeightColumn] names; edges without one have 1. The names of vertices are their
 // labels, or where a node has none its “name” (of igraph), if all nodes have different ones, else
 // their ids; they are nil if they are 0, 1, 2, …. The graph is undirected unless it has “directed
-// 1”. Other keys are skipped. All threads parse the nodes and edges. Errors are a *[ParseError]
-// with the line. Source: Himsolt, “GML: a portable graph file format”, University of Passau, 1997.
+// 1”. Other keys are skipped. Line breaks and tabs of labels are read as blanks. Texts are UTF-8, or
+// UTF-16 with a byte order mark; one that is no UTF-8 is read as windows-1252, of which the ISO 8859-1
+// of the format is a part. All threads parse the nodes and edges. Errors are a *[ParseError] with the
+// line. Source: Himsolt, “GML: a portable graph file format”, University of Passau, 1997.
 func ReadGML[T Element](r io.Reader, opts ...ReadOption) (*Labelled[T], error) {
 	a, s, err := readPlaced(r, readOptionsOf(opts), readGML[T])
 	if err != nil {
@@ -40,6 +46,8 @@ type gmlReader[T comparable] struct {
 	n    int  // tokens
 	part bool // of a piece of the file
 
+	latin int // texts that are no UTF-8
+
 	directed bool
 	given    bool // directed is given
 }
@@ -58,11 +66,14 @@ func readGML[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, erro
 	if err != nil {
 		return nil, sides{}, err
 	}
-	plain, taken, err := chunk.Open(r)
+	plain, taken, err := chunk.OpenText(r)
 	if err != nil {
 		return nil, sides{}, o.streamError(1, err)
 	}
 	rd := &gmlReader[T]{namedGraph: g, r: bufio.NewReaderSize(plain, 1<<16), line: 1}
+	if head, _ := rd.r.Peek(3); string(head) == "\xef\xbb\xbf" {
+		_, _ = rd.r.Discard(3) // a byte order mark
+	}
 	found := false
 	for {
 		kind, err := rd.next()
@@ -101,6 +112,9 @@ func readGML[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, erro
 		return nil, sides{}, o.fail(0, "the file has no “graph [ … ]”", "")
 	}
 	o.report(taken())
+	if rd.latin > 0 {
+		o.warning(RemedyText, fmt.Sprintf("labels and other texts that are no UTF-8 are read as windows-1252 (ISO 8859-1): %d", rd.latin))
+	}
 	return rd.end("GML", !rd.directed)
 }
 
@@ -111,6 +125,7 @@ func (rd *gmlReader[T]) pieces(taken func() int64) error {
 			p := &gmlReader[T]{namedGraph: own, r: bufio.NewReaderSize(bytes.NewReader(b.Data), 1<<14), line: b.Line, part: true}
 			return p, p.graph(nil)
 		}, func(p *gmlReader[T]) {
+			rd.latin += p.latin
 			if p.given {
 				rd.directed, rd.given = p.directed, true
 			}
@@ -298,6 +313,11 @@ func (rd *gmlReader[T]) quoted() error {
 		case err != nil:
 			return rd.o.streamError(rd.line, err)
 		case c == '"':
+			if !utf8.Valid(rd.text) {
+				rd.latin++
+				text, _ := charmap.Windows1252.NewDecoder().Bytes(rd.text) // every byte has a character
+				rd.text = append(rd.text[:0], text...)
+			}
 			if text := string(rd.text); strings.Contains(text, "&") {
 				rd.text = append(rd.text[:0], html.UnescapeString(text)...)
 			}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/xml"
-	"errors"
 	"io"
 	"strings"
 
@@ -14,12 +13,15 @@ import (
 // ReadGraphML reads the graph of a GraphML file, gzip-compressed or not: its nodes in the order of
 // their first mention, its edges and their weights. The weight is the data whose key has the
 // attribute name “weight”, else “value”, or that of [WeightColumn], with the default of the key;
-// edges without one have 1. The names of vertices are the data named “label” or “name” if all nodes
-// have different ones, else their ids; they are nil if they are 0, 1, 2, …. Edges go in both
-// directions if edgedefault, or the attribute directed of the edge, says so. Hyperedges and nested
-// graphs are an error. All threads parse nodes and edges that are children of the graph; from a key
-// among them on, or a graph without such, one thread reads. Errors are a *[ParseError] with the
-// line. Source: Brandes et al., “GraphML progress report”, GD 2001, and the GraphML primer.
+// edges without one have 1. The names of vertices are the data named “label” or “name”, else the
+// labels of yEd, if all nodes have different ones, else their ids; they are nil if they are 0, 1,
+// 2, …. Line breaks and tabs of labels are read as blanks. Edges go in both directions if
+// edgedefault, or the attribute directed of the edge, says so. The nodes and edges of a nested graph,
+// such as a group of yEd, are those of the graph. Hyperedges are an error. All threads parse nodes
+// and edges that are children of the graph; from a key or a nested graph among them on, or a graph
+// without such, one thread reads. The text is in the encoding that its declaration names, or in
+// UTF-16 with a byte order mark. Errors are a *[ParseError] with the line. Source: Brandes et al.,
+// “GraphML progress report”, GD 2001, and the GraphML primer.
 func ReadGraphML[T Element](r io.Reader, opts ...ReadOption) (*Labelled[T], error) {
 	a, s, err := readPlaced(r, readOptionsOf(opts), readGraphML[T])
 	if err != nil {
@@ -34,12 +36,16 @@ type graphMLKey struct {
 	weight int  // the rank of a weight of edges
 }
 
+// graphMLNode is an open node.
+type graphMLNode struct {
+	id, label string
+	drawn     string // the label that yEd draws
+	line      int64
+}
+
 // graphMLReader reads the elements of a file.
 type graphMLReader[T comparable] struct {
-	*namedGraph[T]
-	dec        *xml.Decoder
-	skipped    int64 // lines before those that dec reads
-	part       bool  // of a piece of the file
+	xmlReader[T]
 	keys       map[string]graphMLKey
 	graph      bool // the graph has begun
 	undirected bool
@@ -47,33 +53,38 @@ type graphMLReader[T comparable] struct {
 	fallback     string // the default weight
 	fallbackRank int
 
-	// The open element.
+	// The open elements.
+	nodes           []graphMLNode // a node and those around it
+	nested          []bool        // graphs within nodes: whether they are undirected
 	inNode, inEdge  bool
-	id, label       string
 	source, target  string
 	weight          string
 	rank            int
 	both            bool
-	line            int64
+	line            int64  // of the edge
 	key             string // of data, or of a key with a default
 	inData, inDeflt bool
 	hasData         bool // an element data has begun
 	text            strings.Builder
+	drawing         int // elements open from a label of yEd on
+	drawn           strings.Builder
 }
+
+// maxGraphMLDepth bounds the nesting of graphs.
+const maxGraphMLDepth = 1000
 
 func readGraphML[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, error) {
 	g, err := newNamedGraph[T]("matrix.ReadGraphML", r, o)
 	if err != nil {
 		return nil, sides{}, err
 	}
-	plain, taken, err := chunk.Open(r)
+	x, in, taken, err := openXML(g, r, "graphml")
 	if err != nil {
-		return nil, sides{}, o.streamError(1, err)
+		return nil, sides{}, err
 	}
-	in := &xmlInput{bufio.NewReader(plain)}
-	rd := &graphMLReader[T]{namedGraph: g, dec: xml.NewDecoder(in), keys: map[string]graphMLKey{}}
+	rd := &graphMLReader[T]{xmlReader: x, keys: map[string]graphMLKey{}}
 	inPieces := false
-	err = rd.tokens(func() error {
+	err = rd.tokens(rd, func() error {
 		if rd.graph && !inPieces && !rd.inNode && !rd.inEdge && !rd.inData && !rd.inDeflt {
 			inPieces = true
 			return rd.pieces(in, taken)
@@ -90,43 +101,12 @@ func readGraphML[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, 
 	return rd.end("GraphML", rd.undirected)
 }
 
-// xmlInput is the input of a decoder, which reads it byte by byte and no further than its tokens.
-type xmlInput struct{ *bufio.Reader }
-
-// tokens reads to the end of the text, and calls after after each token.
-func (rd *graphMLReader[T]) tokens(after func() error, taken func() int64) error {
-	for count := 0; ; count++ {
-		if count&0xfff == 0 {
-			if err := rd.o.stopped(); err != nil {
-				return err
-			}
-			if !rd.part {
-				rd.o.report(taken())
-			}
-		}
-		token, err := rd.dec.Token()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return rd.xmlError(err)
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			err = rd.begin(t)
-		case xml.EndElement:
-			err = rd.finished(t.Name.Local)
-		case xml.CharData:
-			if rd.inData || rd.inDeflt {
-				rd.text.Write(t)
-			}
-		}
-		if err == nil && after != nil {
-			err = after()
-		}
-		if err != nil {
-			return err
-		}
+func (rd *graphMLReader[T]) chars(text []byte) {
+	if rd.inData || rd.inDeflt {
+		rd.text.Write(text)
+	}
+	if rd.drawing == 1 {
+		rd.drawn.Write(text)
 	}
 }
 
@@ -136,9 +116,9 @@ func (rd *graphMLReader[T]) pieces(in *xmlInput, taken func() int64) error {
 	begin := rd.at()
 	rest, line, err := readNamedPieces(rd.namedGraph, in.Reader, begin, cutGraphML, taken,
 		func(b chunk.Block, own *namedGraph[T]) (*graphMLReader[T], error) {
-			p := &graphMLReader[T]{namedGraph: own, dec: xml.NewDecoder(bytes.NewReader(b.Data)), skipped: b.Line - 1, part: true,
+			p := &graphMLReader[T]{xmlReader: xmlReader[T]{namedGraph: own, dec: newXMLDecoder(bytes.NewReader(b.Data)), skipped: b.Line - 1, part: true},
 				keys: rd.keys, graph: true, undirected: rd.undirected, fallback: rd.fallback, fallbackRank: rd.fallbackRank}
-			return p, p.tokens(nil, nil)
+			return p, p.tokens(p, nil, nil)
 		}, func(p *graphMLReader[T]) {
 			if p.hasData {
 				rd.key = p.key
@@ -165,55 +145,17 @@ func cutGraphML(text []byte) int {
 	return 0
 }
 
-func (rd *graphMLReader[T]) at() int64 {
-	line, _ := rd.dec.InputPos()
-	return int64(line) + rd.skipped
-}
-
-// xmlError wraps an error of the text, and returns one of the stream.
-func (rd *graphMLReader[T]) xmlError(err error) error {
-	var syntax *xml.SyntaxError
-	if errors.As(err, &syntax) {
-		syntax.Line += int(rd.skipped)
-		e := rd.o.fail(int64(syntax.Line), "the XML is not well formed: "+syntax.Msg, "")
-		e.Err = err
-		return e
-	}
-	if errors.Is(err, chunk.ErrGzip) {
-		return rd.o.streamError(rd.at(), err)
-	}
-	if strings.HasPrefix(err.Error(), "xml: ") { // an encoding other than UTF-8
-		e := rd.o.fail(rd.at(), err.Error(), "convert the file to UTF-8")
-		e.Err = err
-		return e
-	}
-	return err
-}
-
 func (rd *graphMLReader[T]) begin(t xml.StartElement) error {
-	attr := func(name string) string {
-		for _, a := range t.Attr {
-			if a.Name.Local == name {
-				return a.Value
-			}
-		}
-		return ""
+	if rd.drawing > 0 {
+		rd.drawing++
+		return nil
 	}
 	switch t.Name.Local {
 	case "key":
 		if rd.part { // which has the keys before the graph
 			return errPiece
 		}
-		rd.key = attr("id")
-		name, of := attr("attr.name"), attr("for")
-		k := graphMLKey{}
-		if of == "node" || of == "all" || of == "" {
-			k.label = strings.EqualFold(name, "label") || strings.EqualFold(name, "name")
-		}
-		if of == "edge" || of == "all" || of == "" {
-			k.weight = rd.o.weightName(name)
-		}
-		rd.keys[rd.key] = k
+		rd.beginKey(t)
 	case "default":
 		if rd.part {
 			return errPiece
@@ -221,34 +163,89 @@ func (rd *graphMLReader[T]) begin(t xml.StartElement) error {
 		rd.inDeflt = true
 		rd.text.Reset()
 	case "graph":
-		if rd.graph {
-			return rd.o.fail(rd.at(), "a second or a nested graph is not read", "write one graph a file")
-		}
-		rd.graph, rd.undirected = true, attr("edgedefault") == "undirected"
+		return rd.beginGraph(attribute(t, "edgedefault") == "undirected")
 	case "node":
 		if rd.inNode || rd.inEdge {
-			return rd.o.fail(rd.at(), "a node within another element is not read", "")
+			return rd.o.fail(rd.at(), "a node within another element is not read", "put it into a graph within the element")
 		}
-		rd.inNode, rd.id, rd.label, rd.line = true, attr("id"), "", rd.at()
+		rd.inNode = true
+		rd.nodes = append(rd.nodes, graphMLNode{id: attribute(t, "id"), line: rd.at()})
 	case "edge":
-		if rd.inNode || rd.inEdge {
-			return rd.o.fail(rd.at(), "an edge within another element is not read", "")
-		}
-		rd.inEdge, rd.source, rd.target, rd.weight, rd.rank, rd.line = true, attr("source"), attr("target"), "", 0, rd.at()
-		rd.both = !rd.undirected && attr("directed") == "false"
-		if rd.undirected && attr("directed") == "true" {
-			return rd.o.fail(rd.line, "a directed edge of an undirected graph is not read", "set edgedefault to directed, and directed to false at the other edges")
-		}
+		return rd.beginEdge(t)
 	case "hyperedge":
 		return rd.o.fail(rd.at(), "hyperedges are not read", "")
 	case "data":
-		rd.key, rd.inData, rd.hasData = attr("key"), true, true
+		rd.key, rd.inData, rd.hasData = attribute(t, "key"), true, true
 		rd.text.Reset()
+	case "NodeLabel": // of yEd, within data
+		if rd.inNode && rd.inData {
+			rd.drawing = 1
+			rd.drawn.Reset()
+		}
+	}
+	return nil
+}
+
+func (rd *graphMLReader[T]) beginKey(t xml.StartElement) {
+	rd.key = attribute(t, "id")
+	name, of := attribute(t, "attr.name"), attribute(t, "for")
+	k := graphMLKey{}
+	if of == "node" || of == "all" || of == "" {
+		k.label = strings.EqualFold(name, "label") || strings.EqualFold(name, "name")
+	}
+	if of == "edge" || of == "all" || of == "" {
+		k.weight = rd.o.weightName(name)
+	}
+	rd.keys[rd.key] = k
+}
+
+// beginGraph begins the graph, or one within a node.
+func (rd *graphMLReader[T]) beginGraph(undirected bool) error {
+	switch {
+	case !rd.graph:
+		rd.graph, rd.undirected = true, undirected
+		return nil
+	case rd.part: // one thread reads nested graphs
+		return errPiece
+	case !rd.inNode:
+		return rd.o.fail(rd.at(), "a second graph is not read", "write one graph a file")
+	case rd.undirected && !undirected:
+		return rd.o.fail(rd.at(), "a directed graph within an undirected one is not read", "set edgedefault of all graphs to directed, and directed to false at the edges that are not")
+	case len(rd.nested) == maxGraphMLDepth:
+		return rd.o.fail(rd.at(), "the graphs are nested too deeply", "")
+	}
+	rd.nested = append(rd.nested, undirected)
+	rd.inNode = false
+	return nil
+}
+
+func (rd *graphMLReader[T]) beginEdge(t xml.StartElement) error {
+	if rd.inNode || rd.inEdge {
+		return rd.o.fail(rd.at(), "an edge within another element is not read", "")
+	}
+	rd.inEdge, rd.source, rd.target, rd.weight, rd.rank, rd.line = true, attribute(t, "source"), attribute(t, "target"), "", 0, rd.at()
+	undirected := rd.undirected
+	if k := len(rd.nested); k > 0 {
+		undirected = rd.nested[k-1]
+	}
+	directed := attribute(t, "directed")
+	rd.both = !rd.undirected && (directed == "false" || undirected && directed != "true")
+	if rd.undirected && directed == "true" {
+		return rd.o.fail(rd.line, "a directed edge of an undirected graph is not read", "set edgedefault to directed, and directed to false at the other edges")
 	}
 	return nil
 }
 
 func (rd *graphMLReader[T]) finished(name string) error {
+	if rd.drawing > 0 {
+		if rd.drawing--; rd.drawing > 0 {
+			return nil
+		}
+		if n := &rd.nodes[len(rd.nodes)-1]; n.drawn == "" {
+			n.drawn = strings.TrimSpace(rd.drawn.String())
+		}
+		return nil
+	}
 	switch name {
 	case "default":
 		rd.inDeflt = false
@@ -259,13 +256,22 @@ func (rd *graphMLReader[T]) finished(name string) error {
 		rd.inData = false
 		switch k := rd.keys[rd.key]; {
 		case rd.inNode && k.label:
-			rd.label = strings.TrimSpace(rd.text.String())
+			rd.nodes[len(rd.nodes)-1].label = strings.TrimSpace(rd.text.String())
 		case rd.inEdge && k.weight > rd.rank:
 			rd.weight, rd.rank = rd.text.String(), k.weight
 		}
+	case "graph":
+		if k := len(rd.nested); k > 0 {
+			rd.nested, rd.inNode = rd.nested[:k-1], true
+		}
 	case "node":
-		rd.inNode = false
-		return rd.node(rd.id, rd.label, rd.line)
+		k := len(rd.nodes) - 1
+		n := rd.nodes[k]
+		rd.nodes, rd.inNode = rd.nodes[:k], false
+		if n.label == "" {
+			n.label = n.drawn
+		}
+		return rd.node(n.id, n.label, n.line)
 	case "edge":
 		rd.inEdge = false
 		if rd.fallbackRank > rd.rank {

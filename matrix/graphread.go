@@ -176,7 +176,9 @@ type graphBlock[T any] struct {
 	lines  int // vertices of a block of adjacency lists
 	filled int // the last of them with edges, from 1
 	real   bool
-	err    *ParseError
+
+	comments []int64 // numbers of the lines that are comments
+	err      *ParseError
 }
 
 // weight reads the next field as a value.
@@ -191,7 +193,7 @@ func (g *graphEdges[T]) weight(b chunk.Block, f *lineFields, scan scanner[T], r 
 		fault = faultSyntax
 	}
 	if fault != faultNone {
-		msg, kind := fault.explain(quote(f.d[start:end]), g.e.name(), g.e.kind)
+		msg, kind := g.o.explain(fault, quote(f.d[start:end]), g.e.name(), g.e.kind)
 		r.err = g.o.failKind(lineOf(b, start), msg, kind)
 		return v, false
 	}

@@ -45,6 +45,9 @@ const (
 	RemedyNamesBeside                    // name the file, so that names can be beside it: NamesBeside
 	RemedyLists                          // use .tsv, .csv, .mtx or .hgb
 	RemedyLeaveValues                    // write without values: AsPattern
+	RemedyComment                        // name the characters that begin comments: CommentChars
+	RemedyBlanks                         // separate fields at blanks and tabs alike: Delimiter(' ')
+	RemedyDecimal                        // numbers have a decimal comma: Decimal(',')
 	remedyKinds
 )
 
@@ -74,6 +77,9 @@ var remedyTexts = [remedyKinds]string{
 	RemedyNamesBeside:  "NamesBeside names the file, so that names can be beside it",
 	RemedyLists:        "use .tsv, .csv, .mtx or .hgb",
 	RemedyLeaveValues:  "AsPattern writes without values",
+	RemedyComment:      `CommentChars("") reads such lines as edges, CommentChars("#%") skips them`,
+	RemedyBlanks:       "Delimiter(' ') separates fields at runs of blanks and tabs",
+	RemedyDecimal:      "Decimal(',') reads decimal commas",
 	RemedyNames:        "keep the files of names beside the file, or read names with ReadLabels",
 }
 

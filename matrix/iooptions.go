@@ -49,6 +49,10 @@ type readOptions struct {
 	skip                int // lines
 	header              HeaderMode
 	delimiter           rune // 0: found from the first lines
+	comments            string
+	commentsGiven       bool
+	decimal             rune // 0: a point
+	keepZeros           bool
 	source, target      column
 	weight              column
 	rows, columns       int
@@ -57,6 +61,8 @@ type readOptions struct {
 	random              randomReader // the input, or nil
 	plain               *plainFile   // the input, or nil
 	place               options      // of On
+	convert             bool         // values of a binary file may be of another type
+	toEnd               bool         // nothing may follow a matrix in the binary form
 	piece               int          // for tests: bytes that a thread reads at a time, or serially
 }
 
@@ -164,6 +170,22 @@ type delimiterOption rune
 
 func (d delimiterOption) read(o *readOptions)   { o.delimiter = rune(d) }
 func (d delimiterOption) write(o *writeOptions) { o.delimiter = rune(d) }
+
+// CommentChars gives the characters of which each begins a comment where it begins a line of an edge
+// list or of a vector; "" for none. Without it they are # and %, and a list with ids that are text is
+// an error if such a line follows its first edge, because the source of an edge may begin so.
+func CommentChars(chars string) ReadOption {
+	return readOption(func(o *readOptions) { o.comments, o.commentsGiven = chars, true })
+}
+
+// Decimal gives the sign before the fraction of a number: a point, which is the default, or a comma.
+// It is for delimited text, GraphML, GEXF and GML. A comma is then no [Delimiter].
+func Decimal(sign rune) ReadOption { return readOption(func(o *readOptions) { o.decimal = sign }) }
+
+// KeepZeros makes entries of the zeros of a dense file too: a Matrix Market array and a .npy. Such a
+// file has a value at every position, and without the option its zeros are no entries, as in SciPy
+// and NetworkX, so that a dense adjacency matrix is a graph. Readers of vectors keep zeros.
+func KeepZeros() ReadOption { return readOption(func(o *readOptions) { o.keepZeros = true }) }
 
 // Duplicates combines entries that a file gives more than once with op, in
 // the order of the file. Without it the first is an error (a *ParseError
@@ -277,7 +299,7 @@ func Comment(text string) WriteOption {
 }
 
 // AsArray writes a Matrix Market file in array form (every position, by
-// columns). The matrix must have an entry everywhere.
+// columns). The matrix must have an entry everywhere. [KeepZeros] reads its zeros back.
 func AsArray() WriteOption { return writeOption(func(o *writeOptions) { o.array = true }) }
 
 // AsSymmetric writes only the lower triangle, with a symmetric header. A matrix that

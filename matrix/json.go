@@ -12,19 +12,64 @@ import (
 // jsonMatrix is the JSON form of a matrix: its shape and its entries in
 // row-major order, as three lists of equal length.
 type jsonMatrix struct {
-	Rows   *int  `json:"rows"`
-	Cols   *int  `json:"cols"`
-	Row    []int `json:"row"`
-	Col    []int `json:"col"`
-	Values any   `json:"value"` // a list to write, a pointer to one to read
+	Rows   *int           `json:"rows"`
+	Cols   *int           `json:"cols"`
+	Row    jsonItems[int] `json:"row"`
+	Col    jsonItems[int] `json:"col"`
+	Values any            `json:"value"` // a list to write, a pointer to one to read
 }
 
 // jsonVector is the JSON form of a vector: its size and its entries in
 // ascending order, as two lists of equal length.
 type jsonVector struct {
-	Size   *int  `json:"size"`
-	Index  []int `json:"index"`
-	Values any   `json:"value"` // as in jsonMatrix
+	Size   *int           `json:"size"`
+	Index  jsonItems[int] `json:"index"`
+	Values any            `json:"value"` // as in jsonMatrix
+}
+
+// jsonItems is a list in which null is an error, unless a T can be null. encoding/json leaves the
+// zero value in its place.
+type jsonItems[T any] []T
+
+func (list *jsonItems[T]) UnmarshalJSON(data []byte) error {
+	if k := nullItem(data); k >= 0 && !mayBeNull[T]() {
+		return &InvalidError{"matrix.UnmarshalJSON", fmt.Sprintf("item %d of a list is null; give a value", k)}
+	}
+	return json.Unmarshal(data, (*[]T)(list))
+}
+
+// mayBeNull reports whether null is a value of T: a pointer, or a type that reads it by itself.
+func mayBeNull[T any]() bool {
+	t := reflect.TypeFor[T]()
+	return t.Kind() == reflect.Pointer || t.Kind() == reflect.Interface || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
+}
+
+// nullItem returns the number of the first item of a valid list that is null, −1 if none is.
+func nullItem(data []byte) int {
+	depth, item := 0, 0
+	for p := 0; p < len(data); p++ {
+		switch data[p] {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth--
+		case '"':
+			for p++; data[p] != '"'; p++ {
+				if data[p] == '\\' {
+					p++
+				}
+			}
+		case ',':
+			if depth == 1 {
+				item++
+			}
+		case 'n': // of null: texts are skipped
+			if depth == 1 {
+				return item
+			}
+		}
+	}
+	return -1
 }
 
 // jsonList returns values as encoding/json writes a list of them: it writes bytes as base64.
@@ -81,12 +126,12 @@ func (a *Matrix[T]) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON replaces the matrix by the one that [Matrix.MarshalJSON] wrote.
-// Entries may come in any order. A missing key and lists of different lengths
+// Entries may come in any order. A missing key, a null in a list and lists of different lengths
 // are an *InvalidError, a position outside the matrix is an *IndexError, one that
 // occurs twice a *DuplicateError; the matrix is then unchanged. The text null
 // leaves it unchanged without an error, as encoding/json does.
 func (a *Matrix[T]) UnmarshalJSON(data []byte) error {
-	var values []T
+	var values jsonItems[T]
 	in := jsonMatrix{Values: &values}
 	switch {
 	case a == nil:
@@ -102,7 +147,7 @@ func (a *Matrix[T]) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
-	made, err := FromTuples(*in.Rows, *in.Cols, in.Row, in.Col, values, nil)
+	made, err := FromTuples(*in.Rows, *in.Cols, []int(in.Row), []int(in.Col), []T(values), nil)
 	if err != nil {
 		return err
 	}
@@ -131,7 +176,7 @@ func (v *Vector[T]) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON replaces the vector by the one that [Vector.MarshalJSON] wrote;
 // see [Matrix.UnmarshalJSON].
 func (v *Vector[T]) UnmarshalJSON(data []byte) error {
-	var values []T
+	var values jsonItems[T]
 	in := jsonVector{Values: &values}
 	switch {
 	case v == nil:
@@ -149,7 +194,7 @@ func (v *Vector[T]) UnmarshalJSON(data []byte) error {
 	if len(in.Index) != len(values) {
 		return &InvalidError{"Vector.UnmarshalJSON", fmt.Sprintf("%d indices and %d values given, want the same number", len(in.Index), len(values))}
 	}
-	made, err := VectorFromTuples(*in.Size, in.Index, values, nil)
+	made, err := VectorFromTuples(*in.Size, []int(in.Index), []T(values), nil)
 	if err != nil {
 		return err
 	}

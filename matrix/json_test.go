@@ -93,6 +93,39 @@ func jsonOfBytes[T ~uint8](t *testing.T, list string) {
 	}
 }
 
+// null stands for a value of a type that reads it, and of no other.
+type nullable struct{ missing bool }
+
+func (n *nullable) UnmarshalJSON(data []byte) error {
+	n.missing = string(data) == "null"
+	return nil
+}
+
+func TestJSONNull(t *testing.T) {
+	a, v := New[float64](1, 1), NewVector[float64](1)
+	for _, c := range []struct {
+		into any
+		text string
+		want string
+	}{
+		{a, `{"rows":2,"cols":2,"row":[0],"col":[null],"value":[1]}`, "item 0 of a list is null"},
+		{a, `{"rows":2,"cols":2,"row":[0, null],"col":[0,0],"value":[1,2]}`, "item 1 of a list is null"},
+		{a, `{"rows":2,"cols":2,"row":[0,1],"col":[0,0],"value":[1 , null]}`, "item 1 of a list is null"},
+		{v, `{"size":2,"index":[null],"value":[1]}`, "item 0 of a list is null"},
+		{v, `{"size":2,"index":[0],"value":[null]}`, "item 0 of a list is null"},
+		{New[[2]int](1, 1), `{"rows":2,"cols":2,"row":[0],"col":[0],"value":[[1,2]]}`, ""},
+		{New[string](1, 1), `{"rows":2,"cols":2,"row":[0,1],"col":[0,0],"value":["null, \" n","]null["]}`, ""},
+		{New[string](1, 1), `{"rows":2,"cols":2,"row":[0,1],"col":[0,0],"value":["\\",null]}`, "item 1 of a list is null"},
+		{New[*int](1, 1), `{"rows":2,"cols":2,"row":[0],"col":[0],"value":[null]}`, ""},
+		{New[nullable](1, 1), `{"rows":2,"cols":2,"row":[0],"col":[0],"value":[null]}`, ""},
+	} {
+		err := json.Unmarshal([]byte(c.text), c.into)
+		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.text, err, c.want)
+		}
+	}
+}
+
 func TestJSONMissingKeys(t *testing.T) {
 	a, v := New[float64](1, 1), NewVector[float64](1)
 	if err := errors.Join(a.Set(0, 0, 5), v.Set(0, 5)); err != nil {

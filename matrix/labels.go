@@ -23,6 +23,8 @@ type Labels struct {
 	first   int64 // of counted labels, which are first, first+1, …
 	counted int   // their number
 
+	also *Labels // other names of the same indices, for Index alone, or nil
+
 	once  sync.Once
 	order []int32 // indices in the order of their names, nil if that is their own order
 }
@@ -89,12 +91,21 @@ func (l *Labels) ID(i int) (id int64, ok bool) {
 	return l.id(i), true
 }
 
-// Index returns the index of the id with this name, the first of several. It takes O(log n) time.
-// The first call of labels that do not ascend sorts them, in O(n log n) time.
+// Index returns the index of the id with this name, the first of several; where no id has it, the
+// index of the vertex with this id in a file of GraphML, GEXF or GML, whose labels are the names. It
+// takes O(log n) time. The first call of labels that do not ascend sorts them, in O(n log n) time.
 func (l *Labels) Index(name string) (i int, ok bool) {
 	if l == nil {
 		return 0, false
 	}
+	if i, ok = l.index(name); !ok && l.also != nil {
+		return l.also.Index(name)
+	}
+	return i, ok
+}
+
+// index is Index by the names alone.
+func (l *Labels) index(name string) (i int, ok bool) {
 	n := l.Len()
 	if !l.numeric {
 		return l.search(n, func(i int) int { return strings.Compare(l.names[i], name) })
@@ -232,7 +243,7 @@ func (l *Labels) Equal(m *Labels) bool {
 
 // appender returns the function that appends the name of an index as a field of a
 // list with the given delimiter. It quotes names with a delimiter, a quotation mark
-// or blanks around them, and a first field that looks like a comment.
+// or blanks around them, several numbers, and a first field that looks like a comment.
 func (l *Labels) appender(delim byte, first bool) func(buf []byte, i int) []byte {
 	switch {
 	case l == nil:
@@ -243,7 +254,7 @@ func (l *Labels) appender(delim byte, first bool) func(buf []byte, i int) []byte
 	special := "\",;|\t\r" + string(rune(delim))
 	return func(buf []byte, i int) []byte {
 		name := l.names[i]
-		if !strings.ContainsAny(name, special) && name[0] > ' ' && name[len(name)-1] > ' ' && !(first && (name[0] == '#' || name[0] == '%' || name[0] == 0xef)) {
+		if !strings.ContainsAny(name, special) && name[0] > ' ' && name[len(name)-1] > ' ' && !severalNumbers(name) && !(first && (name[0] == '#' || name[0] == '%' || name[0] == 0xef)) {
 			return append(buf, name...)
 		}
 		return append(append(append(buf, '"'), strings.ReplaceAll(name, `"`, `""`)...), '"')

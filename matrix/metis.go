@@ -1,20 +1,24 @@
 package matrix
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 // ReadMETIS reads a graph in the format of METIS (.graph), gzip-compressed or not: a line “vertices
 // edges [format [constraints]]”, then a line for each vertex with its neighbours, which count from
 // 1, and the weights of the edges if the format ends in 1. Sizes and weights of vertices are
-// skipped. Lines that begin with % are comments. The graph is undirected: a line for each end of an
-// edge, so that the matrix has twice as many entries as there are edges. Errors are a *[ParseError]
-// with the line. Source: Karypis, “METIS manual, version 5.1.0”, section 4.1.1.
+// skipped. Lines that begin with % are comments. The graph is undirected: each end of an edge lists
+// the other, with the same weight, so that the matrix is symmetric and has twice as many entries as
+// there are edges. Anything else is an error without [Symmetrise]. Errors are a *[ParseError] with
+// the line. Source: Karypis, “METIS manual, version 5.1.0”, section 4.1.1.
 func ReadMETIS[T Element](r io.Reader, opts ...ReadOption) (*Matrix[T], error) {
 	a, _, err := readPlaced(r, readOptionsOf(opts), readMETIS[T])
 	return a, err
@@ -25,6 +29,7 @@ type metisHead struct {
 	vertices, edges int64
 	skip            int // numbers before the neighbours of a vertex
 	weighted        bool
+	line            int64
 }
 
 func readMETIS[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, error) {
@@ -41,6 +46,7 @@ func readMETIS[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, er
 		return nil, sides{}, err
 	}
 	row, real := 0, false
+	var comments []int64 // numbers of lines
 	scan := scannerFor(g.e, fieldAny, o)
 	err = chunk.Read(o.ctx, src, o.threads, func(b chunk.Block) graphBlock[T] { return parseMETIS(g, h, b, scan) }, func(b graphBlock[T]) error {
 		if row+b.filled > int(h.vertices) {
@@ -52,6 +58,7 @@ func readMETIS[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, er
 		for p := range b.tuples.Row {
 			b.tuples.Row[p] += int32(row)
 		}
+		comments = append(comments, b.comments...)
 		row, real = min(row+b.lines, int(h.vertices)), real || b.real
 		g.addBlock(b.tuples)
 		o.report(taken())
@@ -67,7 +74,53 @@ func readMETIS[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, er
 		return nil, sides{}, o.fail(0, fmt.Sprintf("the lists have %d entries, want 2 for each of the %d edges of the first line", g.count, h.edges), "")
 	}
 	g.describe("METIS", fieldOf(h.weighted, real), "symmetric", n, n)
-	return g.finish(n, n, sides{}, false)
+	a, _, err := g.finish(n, n, sides{}, false)
+	if err != nil || o.symmetrise {
+		return a, sides{}, err
+	}
+	return a, sides{}, g.checkMETIS(a, h, comments)
+}
+
+// checkMETIS returns an error for the first edge that its other end does not list, or not with the
+// same weight. Entries of a row ascend, so each column of the lower triangle is met in the order of
+// the entries of its row: O(entries + vertices).
+func (g *graphEdges[T]) checkMETIS(a *Matrix[T], h metisHead, comments []int64) error {
+	st := sparse.ToCSR(a.rows())
+	next := slices.Clone(st.Ptr) // of each row: the first entry that is not matched
+	fail := func(row int, format string, args ...any) error {
+		line := h.line + 1 + int64(row)
+		for _, c := range comments {
+			if c > line {
+				break
+			}
+			line++
+		}
+		return g.o.failKind(line, fmt.Sprintf(format, args...), RemedySymmetrise)
+	}
+	for i := range st.NRows {
+		if p := next[i]; p < st.Ptr[i+1] && int(st.Idx[p]) < i {
+			j := int(st.Idx[p])
+			return fail(i, "vertex %d lists %d, which does not list %d", i+1, j+1, i+1)
+		}
+		for p := next[i]; p < st.Ptr[i+1]; p++ {
+			j := int(st.Idx[p])
+			if j == i {
+				continue
+			}
+			q := next[j]
+			switch {
+			case q == st.Ptr[j+1] || int(st.Idx[q]) > i:
+				return fail(i, "vertex %d lists %d, which does not list %d", i+1, j+1, i+1)
+			case int(st.Idx[q]) < i:
+				k := int(st.Idx[q])
+				return fail(j, "vertex %d lists %d, which does not list %d", j+1, k+1, j+1)
+			case st.Val[p] != st.Val[q]:
+				return fail(i, "the edge from %d to %d has the weight %v, and from %d to %d %v", i+1, j+1, st.Val[p], j+1, i+1, st.Val[q])
+			}
+			next[j]++
+		}
+	}
+	return nil
 }
 
 func readMETISHead(src *chunk.Source, o *readOptions) (h metisHead, err error) {
@@ -78,10 +131,11 @@ func readMETISHead(src *chunk.Source, o *readOptions) (h metisHead, err error) {
 		} else if err != nil {
 			return h, o.streamError(line, err)
 		}
-		f := strings.Fields(string(text[:min(len(text), 256)]))
+		f := strings.Fields(string(bytes.TrimPrefix(text[:min(len(text), 256)], []byte("\xef\xbb\xbf"))))
 		if len(f) == 0 || f[0][0] == '%' {
 			continue
 		}
+		h.line = line
 		bad := func(format string, args ...any) (metisHead, error) {
 			return h, o.fail(line, fmt.Sprintf(format, args...), "the first line is “vertices edges [format [constraints]]”")
 		}
@@ -128,6 +182,7 @@ func parseMETIS[T comparable](g *graphEdges[T], h metisHead, b chunk.Block, scan
 	f := &lineFields{d: b.Data}
 	for ; f.p < len(b.Data); f.p++ { // over the newline
 		if b.Data[f.p] == '%' {
+			r.comments = append(r.comments, b.Line+int64(r.lines+len(r.comments)))
 			for b.Data[f.p] != '\n' {
 				f.p++
 			}

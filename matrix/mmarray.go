@@ -3,6 +3,7 @@ package matrix
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
 )
@@ -15,15 +16,27 @@ type arrayBlock[T any] struct {
 }
 
 // array reads the values of a file in array form, by columns. A symmetric matrix
-// lists the lower triangle with its diagonal, a skew-symmetric one without it.
-// A line may have several values.
+// lists the lower triangle with its diagonal, a skew-symmetric one without it, or
+// with a diagonal of zeros, as SciPy before version 1.1 wrote it. A line may have
+// several values. Zeros are no entries without [KeepZeros].
 func (rd *mmReader[T]) array() (*Matrix[T], error) {
 	var n int64
 	var blocks [][]T
+	var zero T
+	m, c := rd.info.Rows, rd.info.Cols
+	most := rd.info.Entries
+	if rd.info.skew() {
+		most += int64(m)
+	}
+	if rd.o.patternOnly {
+		if rd.scan = positions(rd.e, zero); rd.o.keepZeros {
+			rd.scan = positions(rd.e, rd.e.one)
+		}
+	}
 	err := chunk.Read(rd.o.ctx, rd.src, rd.o.threads, rd.parseArray, func(r arrayBlock[T]) error {
-		if n += int64(len(r.vals)); n > rd.info.Entries {
-			line := valueLine(r.block, int64(len(r.vals))-(n-rd.info.Entries))
-			return rd.o.fail(line, fmt.Sprintf("more values than the %d of a %s %d×%d array", rd.info.Entries, rd.info.Symmetry, rd.info.Rows, rd.info.Cols), "correct the size line")
+		if n += int64(len(r.vals)); n > most {
+			line := valueLine(r.block, int64(len(r.vals))-(n-most))
+			return rd.o.fail(line, fmt.Sprintf("more values than the %d of a %s %d×%d array", rd.info.Entries, rd.info.Symmetry, m, c), "correct the size line")
 		}
 		if r.err != nil {
 			return r.err
@@ -35,22 +48,28 @@ func (rd *mmReader[T]) array() (*Matrix[T], error) {
 	if err != nil {
 		return nil, rd.o.streamError(rd.src.At(), err)
 	}
+	diagonal := rd.info.skew() && n == most && m > 0 // which is listed
 	if n < rd.info.Entries {
 		return nil, rd.tooFew(n, "values")
 	}
-	m, c := rd.info.Rows, rd.info.Cols
+	if n > rd.info.Entries && !diagonal {
+		return nil, rd.o.fail(0, fmt.Sprintf("%d values, and a skew-symmetric %d×%d array has %d, or %d with a diagonal of zeros", n, m, c, rd.info.Entries, most), "correct the size line")
+	}
 	full := make([]T, m*c)
-	if rd.info.skew() && rd.o.patternOnly {
+	if rd.info.skew() && rd.o.patternOnly && rd.o.keepZeros {
 		for i := range m {
 			full[i*c+i] = rd.e.one
 		}
 	}
-	i, j := 0, 0
-	if rd.info.skew() {
-		i = 1
+	i, j, first := 0, 0, 0 // first is the distance of the first row of a column from the diagonal
+	if rd.info.skew() && !diagonal {
+		i, first = 1, 1
 	}
 	for k, vals := range blocks {
 		for p, v := range vals {
+			if diagonal && i == j && v != zero && !(rd.o.patternOnly && rd.o.keepZeros) {
+				return nil, rd.o.fail(0, fmt.Sprintf("the value at row %d, column %d of a skew-symmetric array is %v", i+1, j+1, v), "the diagonal is zero by definition: correct the value, or the banner")
+			}
 			full[i*c+j] = v
 			if i != j && !rd.info.general() {
 				if rd.info.skew() && !rd.o.patternOnly {
@@ -63,19 +82,35 @@ func (rd *mmReader[T]) array() (*Matrix[T], error) {
 			}
 			if i++; i == m {
 				j++
-				switch {
-				case rd.info.general():
-					i = 0
-				case rd.info.skew():
-					i = j + 1
-				default:
-					i = j
+				if i = 0; !rd.info.general() {
+					i = j + first
 				}
 			}
 		}
 		blocks[k] = nil
 	}
-	return FromDense(m, c, full)
+	return rd.dense(full)
+}
+
+// dense returns the matrix of the values at all positions, by rows.
+func (rd *mmReader[T]) dense(full []T) (*Matrix[T], error) {
+	m, c := rd.info.Rows, rd.info.Cols
+	var zero T
+	if rd.o.keepZeros || !slices.Contains(full, zero) {
+		return FromDense(m, c, full)
+	}
+	g := &graphEdges[T]{o: rd.o, e: rd.e}
+	for p, v := range full {
+		if v != zero {
+			g.add(int32(p/c), int32(p%c), v)
+		}
+	}
+	b := NewBuilder[T](m, c)
+	b.threads = rd.o.threads
+	for _, t := range g.blocks {
+		b.AddBlock(t.Row, t.Col, t.Val)
+	}
+	return b.Build(nil)
 }
 
 // parseArray reads the values of a block. It runs on several blocks at once.

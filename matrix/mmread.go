@@ -15,7 +15,8 @@ import (
 // It reads the layouts coordinate and array, the fields real (or double), integer
 // and pattern, and the symmetries general, symmetric and skew-symmetric, in any
 // case of letters. Comments and blank lines may occur anywhere, and lines may end
-// in CRLF. An array becomes a Full matrix. Complex and hermitian files are an error.
+// in CRLF. Zeros of an array are no entries unless [KeepZeros] makes them so; an array without zeros,
+// or with KeepZeros, becomes a Full matrix. Complex and hermitian files are an error.
 //
 // A file without a banner is read if its first line that is not blank has three
 // counts, “rows columns entries”. It has general coordinates: real values if the
@@ -24,16 +25,17 @@ import (
 // symmetric file.
 //
 // Values. In an integer type, values must be integers in its range; 6.000 and 1e3
-// are integers in a real file, but not in an integer file. In a float type, values
+// are integers in a real file, but not in an integer file. Hexadecimal numbers of C,
+// such as 0x1.8p+1, are read in a real file. In a float type, values
 // of a real file are rounded to nearest, and those of an integer file must be exact
 // (in float64, all up to 2⁵³). bool holds 0 and 1. An entry of a pattern is 1 or
 // true. NaN and infinities need [AllowNaN]; [PatternOnly] ignores values. Every
 // other value is an error.
 //
-// A symmetric file lists one triangle, usually the lower. An entry of the other
-// triangle is a duplicate if the file has its mirror too. A skew-symmetric
-// coordinate file has no diagonal entries. A duplicate is an error unless
-// [Duplicates] combines it.
+// A symmetric file lists one triangle, usually the lower. An entry of the other triangle is a
+// duplicate if the file has its mirror too. A skew-symmetric coordinate file has no diagonal
+// entries; an array may list a diagonal of zeros. A duplicate is an error unless [Duplicates]
+// combines it.
 //
 // Errors in the file are a *[ParseError] with the line. The counts of the header
 // do not determine allocations: memory grows with the entries read. Peak memory is
@@ -415,7 +417,7 @@ func (rd *mmReader[T]) valueFault(line int64, text string, f fault) *ParseError 
 	if f == faultFraction && rd.info.Field == "integer" {
 		return rd.o.fail(line, "the value "+text+" in a file of integers", "the banner should say real")
 	}
-	msg, remedy := f.explain(text, rd.e.name(), rd.e.kind)
+	msg, remedy := rd.o.explain(f, text, rd.e.name(), rd.e.kind)
 	return rd.o.failKind(line, msg, remedy)
 }
 

@@ -90,9 +90,16 @@ func TestReadMatrixMarketFloat(t *testing.T) {
 		{"array", "by columns", banner + "array real general\n2 3\n1\n2\n3\n4\n5\n6\n", nil, 2, 3, "(0,0)=1 (0,1)=3 (0,2)=5 (1,0)=2 (1,1)=4 (1,2)=6"},
 		{"array lines", "several values on a line, comments between", banner + "array real general\n2 2\n1 2 3\n% c\n\n4", nil, 2, 2, "(0,0)=1 (0,1)=3 (1,0)=2 (1,1)=4"},
 		{"array symmetric", "the lower triangle by columns", banner + "array real symmetric\n3 3\n1\n2\n3\n4\n5\n6\n", nil, 3, 3, "(0,0)=1 (0,1)=2 (0,2)=3 (1,0)=2 (1,1)=4 (1,2)=5 (2,0)=3 (2,1)=5 (2,2)=6"},
-		{"array skew", "strictly lower, zero diagonal", banner + "array real skew-symmetric\n3 3\n2\n3\n5\n", nil, 3, 3, "(0,0)=0 (0,1)=-2 (0,2)=-3 (1,0)=2 (1,1)=0 (1,2)=-5 (2,0)=3 (2,1)=5 (2,2)=0"},
+		{"array skew", "strictly lower, zero diagonal", banner + "array real skew-symmetric\n3 3\n2\n3\n5\n", nil, 3, 3, "(0,1)=-2 (0,2)=-3 (1,0)=2 (1,2)=-5 (2,0)=3 (2,1)=5"},
 		{"array empty", "no rows", banner + "array real general\n0 3\n", nil, 0, 3, ""},
-		{"array skew 1×1", "nothing listed", banner + "array real skew-symmetric\n1 1\n", nil, 1, 1, "(0,0)=0"},
+		{"array skew 1×1", "nothing listed", banner + "array real skew-symmetric\n1 1\n", nil, 1, 1, ""},
+		{"array skew with zeros", "kept", banner + "array real skew-symmetric\n2 2\n3\n", []ReadOption{KeepZeros()}, 2, 2, "(0,0)=0 (0,1)=-3 (1,0)=3 (1,1)=0"},
+		{"array skew with a diagonal", "as SciPy before 1.1 wrote it", banner + "array real skew-symmetric\n3 3\n0\n2\n3\n0\n5\n0\n", nil, 3, 3, "(0,1)=-2 (0,2)=-3 (1,0)=2 (1,2)=-5 (2,0)=3 (2,1)=5"},
+		{"array zeros", "no entries", banner + "array real general\n2 2\n0\n-0\n3\n0.0\n", nil, 2, 2, "(0,1)=3"},
+		{"array zeros kept", "entries", banner + "array real general\n2 1\n0\n3\n", []ReadOption{KeepZeros()}, 2, 1, "(0,0)=0 (1,0)=3"},
+		{"array pattern only", "the structure is that of the values", banner + "array real symmetric\n2 2\n0\n2.5\n0x0p+0\n", []ReadOption{PatternOnly()}, 2, 2, "(0,1)=1 (1,0)=1"},
+		{"array pattern only, zeros kept", "all positions", banner + "array real general\n2 1\n0\n2.5\n", []ReadOption{PatternOnly(), KeepZeros()}, 2, 1, "(0,0)=1 (1,0)=1"},
+		{"hexadecimal", "as C writes it", banner + "coordinate real general\n1 3 3\n1 1 0x1.8p+1\n1 2 -0x1p-1\n1 3 0XA\n", nil, 1, 3, "(0,0)=3 (0,1)=-0.5 (0,2)=10"},
 		{"no banner", "rows columns entries, three fields: real", "2 2 2\n1 2 6.000\n\n2 1 0.000\n\n", nil, 2, 2, "(0,1)=6 (1,0)=0"},
 		{"no banner pattern", "two fields: a pattern", "2 2 1\n1 2\n", nil, 2, 2, "(0,1)=1"},
 		{"no banner comment", "comments before the first entry", "2 2 1\n% hello\n1 2\n", nil, 2, 2, "(0,1)=1"},
@@ -123,7 +130,8 @@ func TestReadMatrixMarketOtherTypes(t *testing.T) {
 		{"pattern", "true", banner + "coordinate pattern general\n1 1 1\n1 1\n", nil, 1, 1, "(0,0)=true"},
 		{"values", "0 and 1", banner + "coordinate real general\n1 2 2\n1 1 0\n1 2 1.0\n", nil, 1, 2, "(0,0)=false (0,1)=true"},
 		{"pattern only", "any value", banner + "coordinate real general\n1 1 1\n1 1 2.5\n", []ReadOption{PatternOnly()}, 1, 1, "(0,0)=true"},
-		{"array", "dense", banner + "array integer general\n1 2\n0\n1\n", nil, 1, 2, "(0,0)=false (0,1)=true"},
+		{"array", "dense", banner + "array integer general\n1 2\n0\n1\n", nil, 1, 2, "(0,1)=true"},
+		{"array pattern only", "any value", banner + "array real general\n1 2\n0\n2.5\n", []ReadOption{PatternOnly()}, 1, 2, "(0,1)=true"},
 	})
 	checkRead[float32](t, []readCase{
 		{"rounding", "rounded once, from the text", banner + "coordinate real general\n1 3 3\n1 1 0.1\n1 2 16777217\n1 3 1.00000017881393432617187499\n", nil, 1, 3, "(0,0)=0.1 (0,1)=1.6777216e+07 (0,2)=1.0000001"},
@@ -204,7 +212,7 @@ func TestReadMatrixMarketErrors(t *testing.T) {
 		{"value in pattern", "three fields", banner + "coordinate pattern general\n3 3 1\n1 1 7\n", nil, 3, "after the column", nil},
 		{"text value", "no number", real + "3 3 1\n1 1 abc\n", nil, 3, `"abc"`, nil},
 		{"half a number", "text after digits", real + "3 3 1\n1 1 1.5x\n", nil, 3, `"1.5x"`, nil},
-		{"hexadecimal", "Go's syntax is not that of the format", real + "3 3 1\n1 1 0x10\n", nil, 3, `"0x10"`, nil},
+		{"binary", "Go's syntax is not that of the format", real + "3 3 1\n1 1 0b10\n", nil, 3, `"0b10"`, nil},
 		{"no exponent", "e without digits", real + "3 3 1\n1 1 1e\n", nil, 3, `"1e"`, nil},
 		{"glued value", "a sign is no blank", real + "3 3 1\n1 1-3\n", nil, 3, "has no value", nil},
 		{"vertical tab", "no blank of the format", real + "3 3 1\n1 1 \v\n", nil, 3, "has no value", nil},
@@ -237,6 +245,10 @@ func TestReadMatrixMarketErrors(t *testing.T) {
 		{"overflow", "2⁶⁴", banner + "coordinate integer general\n1 1 1\n1 1 18446744073709551616\n", nil, 3, "does not fit uint64", nil},
 		{"overflow real", "2⁶⁴ in a real file", real + "1 1 1\n1 1 18446744073709551616.0\n", nil, 3, "does not fit uint64", nil},
 		{"skew", "the opposite needs a sign", banner + "coordinate integer skew-symmetric\n2 2 1\n2 1 3\n", nil, 3, "opposite", nil},
+		{"array skew with values on the diagonal", "zero by definition", banner + "array real skew-symmetric\n2 2\n0\n0\n1\n", nil, 0, "row 2, column 2 of a skew-symmetric array is 1", nil},
+		{"array skew with some of the diagonal", "a count of its own", banner + "array real skew-symmetric\n3 3\n0\n2\n3\n5\n", nil, 0, "4 values, and a skew-symmetric 3×3 array has 3, or 6", nil},
+		{"a bad hexadecimal", "digits of neither kind", banner + "coordinate real general\n1 1 1\n1 1 0x1.gp+1\n", nil, 3, "0x1.gp+1", nil},
+		{"a hexadecimal out of range", "no float64", banner + "coordinate real general\n1 1 1\n1 1 0x1p+2000\n", nil, 3, "does not fit", nil},
 		{"array skew", "the opposite needs a sign", banner + "array integer skew-symmetric\n2 2\n3\n", nil, 0, "opposite", nil},
 	})
 	checkReadErrors[bool](t, []errorCase{
@@ -390,7 +402,7 @@ func TestReadMatrixMarketInfo(t *testing.T) {
 func TestFloatScanning(t *testing.T) {
 	wide, _ := elementOf[float64]()
 	narrow, _ := elementOf[float32]()
-	scan64, scan32 := floatScanner(wide, false, false), floatScanner(narrow, false, false)
+	scan64, scan32 := floatScanner(wide, &readOptions{}, false), floatScanner(narrow, &readOptions{}, false)
 	check := func(text string) {
 		t.Helper()
 		line := []byte(text + "\n")

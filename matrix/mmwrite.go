@@ -54,7 +54,7 @@ func (a *Matrix[T]) rows1() *sparse.Store[T] {
 // as a vector; see [ReadMatrixMarket].
 func ReadVectorMatrixMarket[T Element](r io.Reader, opts ...ReadOption) (*Vector[T], error) {
 	o := readOptionsOf(opts)
-	a, err := ReadMatrixMarket[T](r, append(opts[:len(opts):len(opts)], On(nil))...)
+	a, err := ReadMatrixMarket[T](r, append(opts[:len(opts):len(opts)], On(nil), KeepZeros())...)
 	if err != nil {
 		return placedVector[T](o, nil, err)
 	}

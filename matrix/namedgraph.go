@@ -3,11 +3,12 @@ package matrix
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
-// namedGraph collects a graph whose file describes each vertex and each edge, in any order: GraphML
-// and GML.
+// namedGraph collects a graph whose file describes each vertex and each edge, in any order: GraphML,
+// GEXF and GML.
 type namedGraph[T comparable] struct {
 	*graphEdges[T]
 	scan     scanner[T]
@@ -82,7 +83,7 @@ func (g *namedGraph[T]) edge(source, target, weight string, both bool, line int6
 			f = faultSyntax
 		}
 		if f != faultNone {
-			msg, kind := f.explain(quote(weight), g.e.name(), g.e.kind)
+			msg, kind := g.o.explain(f, quote(weight), g.e.name(), g.e.kind)
 			return g.o.failKind(line, msg, kind)
 		}
 		g.weighted, g.real = true, g.real || !writtenAsInteger([]byte(weight))
@@ -116,27 +117,93 @@ func (o *readOptions) weightName(name string) (rank int) {
 	return 0
 }
 
-// end returns the matrix. The names are the labels if all vertices have different ones, else the
-// ids.
+// end returns the matrix.
 func (g *namedGraph[T]) end(layout string, undirected bool) (*Matrix[T], sides, error) {
 	for v, ok := range g.declared {
 		if !ok {
 			return nil, sides{}, g.o.fail(g.firstUse[v], "there is no node "+quote(g.ids[v]), "")
 		}
 	}
-	names, seen := g.labels, make(map[string]struct{}, len(g.labels))
-	for _, name := range g.labels {
-		if _, twice := seen[name]; twice || name == "" || strings.ContainsAny(name, "\n") {
-			names = g.ids
-			break
-		}
-		seen[name] = struct{}{}
-	}
+	names := g.names()
 	n, symmetry := len(g.ids), "general"
 	if undirected {
 		symmetry = "symmetric"
 	}
 	g.index = nil
 	g.describe(layout, fieldOf(g.weighted, g.real), symmetry, n, n)
-	return g.finish(n, n, bothSides(labelsOf(names)), undirected)
+	return g.finish(n, n, bothSides(names), undirected)
+}
+
+// names returns the labels of the vertices if all have different ones, else their ids, and warns of
+// labels that are not names.
+func (g *namedGraph[T]) names() *Labels {
+	broken := g.o.oneLine(g.labels)
+	missing := 0
+	for _, label := range g.labels {
+		if label == "" {
+			missing++
+		}
+	}
+	switch {
+	case missing == len(g.labels):
+	case missing > 0:
+		v := slices.Index(g.labels, "")
+		g.o.warning(RemedyNames, fmt.Sprintf("%d of the %d nodes have no label, the first is %s; the names of vertices are the ids", missing, len(g.labels), quote(g.ids[v])))
+	default:
+		i, k, twice := twins(g.labels)
+		if !twice {
+			g.o.warnBroken(broken)
+			names := labelsOf(g.labels)
+			if names != nil {
+				names.also = &Labels{names: g.ids}
+			}
+			return names
+		}
+		g.o.warning(RemedyNames, fmt.Sprintf("the nodes %s and %s have the same label %s; the names of vertices are the ids", quote(g.ids[i]), quote(g.ids[k]), quote(g.labels[i])))
+	}
+	if broken = g.o.oneLine(g.ids); broken > 0 {
+		g.o.warnBroken(broken)
+		if i, k, twice := twins(g.ids); twice {
+			g.o.warning(RemedyNames, fmt.Sprintf("the ids of the nodes %d and %d, from 0, differ in blanks alone; vertices have numbers", i, k))
+			return nil
+		}
+	}
+	return labelsOf(g.ids)
+}
+
+// twins returns two places with the same name.
+func twins(names []string) (i, k int, ok bool) {
+	seen := make(map[string]int, len(names))
+	for k, name := range names {
+		if i, ok := seen[name]; ok {
+			return i, k, true
+		}
+		seen[name] = k
+	}
+	return 0, 0, false
+}
+
+// oneLine replaces line breaks and tabs in names by blanks, a run of them by one, and returns the
+// number of names that it changed.
+func (o *readOptions) oneLine(names []string) (changed int) {
+	for v, name := range names {
+		if strings.ContainsAny(name, lineBreaks) {
+			names[v] = strings.Join(strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune(lineBreaks, c) }), " ")
+			changed++
+		}
+	}
+	return changed
+}
+
+// lineBreaks are the characters that a name has not.
+const lineBreaks = "\n\r\t\v\f"
+
+// warnBroken warns of names that oneLine changed.
+func (o *readOptions) warnBroken(changed int) {
+	switch {
+	case changed == 1:
+		o.warning(RemedyText, "1 name has a line break or a tab, which is read as a blank")
+	case changed > 1:
+		o.warning(RemedyText, fmt.Sprintf("%d names have line breaks or tabs, which are read as blanks", changed))
+	}
 }

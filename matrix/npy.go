@@ -219,7 +219,7 @@ func npyField(s *npy.Stream) string {
 }
 
 // ReadNPY reads a two-dimensional NumPy array of numbers or Booleans (.npy) as a matrix whose
-// entries are the items that are not zero, as SciPy and NetworkX read a dense array. A fraction is
+// entries are the items that are not zero, or with [KeepZeros] all items. A fraction is
 // no value of an integer type, an integer must be exact in a float type, and NaN and infinities
 // need [AllowNaN]. All threads read an *os.File. Errors are a *[ParseError] that numbers the item.
 // Memory grows with the entries.
@@ -257,9 +257,7 @@ func readNPY[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, erro
 		return nil, sides{}, e
 	}
 	m, n, w := s.Shape[0], s.Shape[1], int64(s.Width)
-	zeros := *o // zeros are no entries, also with PatternOnly
-	zeros.patternOnly = false
-	d := &denseItems[T]{npyConverter: newNPYConverter(s, g.e, &zeros, "the array"), ones: o.patternOnly, line: n}
+	d := &denseItems[T]{npyConverter: newNPYConverter(s, g.e, o, "the array"), line: n}
 	if s.Fortran {
 		d.line = m
 	}
@@ -286,27 +284,25 @@ func readNPY[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, erro
 	return g.finish(m, n, sides{}, false)
 }
 
-// denseItems makes entries of the items of a dense array that are not zero.
+// denseItems makes entries of the items of a dense array, of those that are not zero without
+// KeepZeros.
 type denseItems[T comparable] struct {
 	*npyConverter[T]
-	ones bool // in place of values
-	line int  // items of a row, or of a column of an array by columns
+	line int // items of a row, or of a column of an array by columns
 	vals [][]T
 }
 
 // add adds the entries among items given by their bytes, of which the first is item at.
 func (d *denseItems[T]) add(to *graphEdges[T], thread int, b []byte, at int64) error {
-	vals := room(&d.vals[thread], len(b)/d.s.Width)
+	w := d.s.Width
+	vals := room(&d.vals[thread], len(b)/w)
 	if err := d.convert(thread, vals, b, at); err != nil {
 		return err
 	}
 	var zero T
 	for k, v := range vals {
-		if v == zero {
+		if !d.o.keepZeros && (v == zero || d.o.patternOnly && d.s.Zero(b[k*w:(k+1)*w])) {
 			continue
-		}
-		if d.ones {
-			v = d.e.one
 		}
 		i, j := int32((int(at)+k)/d.line), int32((int(at)+k)%d.line)
 		if d.s.Fortran {

@@ -48,6 +48,15 @@ func readNPZ[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, erro
 	if err != nil {
 		return nil, sides{}, err
 	}
+	rd, err := openNPZ(g, r, o)
+	if err != nil {
+		return nil, sides{}, err
+	}
+	return rd.read()
+}
+
+// openNPZ finds the arrays of a file.
+func openNPZ[T comparable](g *graphEdges[T], r io.Reader, o *readOptions) (*npzReader[T], error) {
 	var at io.ReaderAt
 	var size int64
 	if f, ok := r.(randomReader); ok {
@@ -58,7 +67,7 @@ func readNPZ[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, erro
 	if at == nil {
 		data, err := io.ReadAll(r)
 		if err != nil {
-			return nil, sides{}, err
+			return nil, err
 		}
 		at, size = bytes.NewReader(data), int64(len(data))
 	}
@@ -66,7 +75,7 @@ func readNPZ[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, erro
 	if err != nil {
 		e := o.fail(0, "no .npz file: "+err.Error(), "the file is damaged or cut short")
 		e.Err = err
-		return nil, sides{}, e
+		return nil, e
 	}
 	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
 	rd := &npzReader[T]{graphEdges: g, files: map[string]*zip.File{}, plain: &plainFile{at: at, size: size}}
@@ -75,7 +84,7 @@ func readNPZ[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, erro
 			rd.files[name] = f
 		}
 	}
-	return rd.read()
+	return rd, nil
 }
 
 func (rd *npzReader[T]) read() (*Matrix[T], sides, error) {
@@ -224,6 +233,7 @@ func (rd *npzReader[T]) labels(name string, n int) (*Labels, error) {
 			}
 			l.names = append(l.names, text)
 		}
+		rd.o.warnBroken(rd.o.oneLine(l.names))
 		return l, nil
 	}
 	l.numeric, l.ids = true, []int64{}

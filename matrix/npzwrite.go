@@ -50,15 +50,18 @@ func writeNPZ[T comparable](op string, w io.Writer, a *Matrix[T], o *writeOption
 	if err := (sides{o.labels, o.cols}).checkCounts(op, m, n); err != nil {
 		return err
 	}
-	st := sparse.ToCSR(a.rows())
+	st := sparse.ToSparse(a.rows()) // no offsets of empty rows in memory
 	if o.layout == NPZColumns {
-		st = sparse.ToCSR(sparse.Transpose(st, o.threads))
+		st = sparse.Transpose(st, o.threads)
 	}
 	names := map[string]*Labels{"row_names": o.labels, "col_names": o.cols}
 	if o.labels == o.cols && m == n {
 		names = map[string]*Labels{"names": o.labels}
 	}
-	o.size = 4*int64(len(st.Ptr)+len(st.Idx)) + int64(len(st.Val))*int64(e.fileWidth())
+	o.size = 8*st.NVals + st.NVals*int64(e.fileWidth())
+	if o.layout != NPZCoordinates {
+		o.size = 4*(int64(st.NRows)+1+st.NVals) + st.NVals*int64(e.fileWidth())
+	}
 	nz := &npzWriter{z: zip.NewWriter(&reportingWriter{w: w, o: &o.common})}
 	format := [...]string{"csr", "csc", "coo"}[o.layout]
 	nz.array("format", "|S3", "()", func(w io.Writer) error {
@@ -71,7 +74,7 @@ func writeNPZ[T comparable](op string, w io.Writer, a *Matrix[T], o *writeOption
 		nz.array("row", "<i4", list, func(w io.Writer) error { return writeRowNumbers(w, st) })
 		nz.array("col", "<i4", list, func(w io.Writer) error { return writeItems(w, st.Idx, 4) })
 	} else {
-		nz.offsets(st.Ptr, st.Idx)
+		nz.offsets(&st.Structure)
 	}
 	kind, width := e.npyKind(), e.fileWidth()
 	if o.pattern {
@@ -149,16 +152,46 @@ func (nz *npzWriter) raw(name string, text func() ([]byte, error)) {
 }
 
 // offsets writes indptr and indices, which SciPy wants in one type: of 32 bits if that holds the
-// offsets.
-func (nz *npzWriter) offsets(ptr []int64, idx []int32) {
-	count, list := fmt.Sprintf("(%d,)", len(ptr)), fmt.Sprintf("(%d,)", len(idx))
-	if int64(len(idx)) > 1<<31-1 {
-		nz.array("indices", "<i8", list, func(w io.Writer) error { return writeAs[int32, int64](w, idx) })
-		nz.array("indptr", "<i8", count, func(w io.Writer) error { return writeItems(w, ptr, 8) })
+// offsets. Memory does not grow with the rows.
+func (nz *npzWriter) offsets(st *sparse.Structure) {
+	count, list := fmt.Sprintf("(%d,)", st.NRows+1), fmt.Sprintf("(%d,)", len(st.Idx))
+	if int64(len(st.Idx)) > 1<<31-1 {
+		nz.array("indices", "<i8", list, func(w io.Writer) error { return writeAs[int32, int64](w, st.Idx) })
+		nz.array("indptr", "<i8", count, func(w io.Writer) error {
+			return eachOffset(st, func(part []int64) error { return writeItems(w, part, 8) })
+		})
 		return
 	}
-	nz.array("indices", "<i4", list, func(w io.Writer) error { return writeItems(w, idx, 4) })
-	nz.array("indptr", "<i4", count, func(w io.Writer) error { return writeAs[int64, int32](w, ptr) })
+	nz.array("indices", "<i4", list, func(w io.Writer) error { return writeItems(w, st.Idx, 4) })
+	nz.array("indptr", "<i4", count, func(w io.Writer) error {
+		return eachOffset(st, func(part []int64) error { return writeAs[int64, int32](w, part) })
+	})
+}
+
+// eachOffset calls write with the offsets of all rows of a sparse structure, in parts.
+func eachOffset(st *sparse.Structure, write func(part []int64) error) error {
+	if st.Format == sparse.CSR {
+		return write(st.Ptr)
+	}
+	part := make([]int64, 0, npyPart)
+	add := func(offset int64) error {
+		if part = append(part, offset); len(part) < npyPart {
+			return nil
+		}
+		err := write(part)
+		part = part[:0]
+		return err
+	}
+	k := 0 // of the rows with entries
+	for i := range st.NRows + 1 {
+		for k < len(st.RowIDs) && int(st.RowIDs[k]) < i {
+			k++
+		}
+		if err := add(st.Ptr[k]); err != nil {
+			return err
+		}
+	}
+	return write(part)
 }
 
 // writeAs writes integers in another type.

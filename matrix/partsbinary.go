@@ -30,11 +30,12 @@ type binaryParts[T comparable] struct {
 func readBinaryParts[T comparable](p *parts, op string, e element[T], dup Combiner[T]) (a *Matrix[T], labels sides, ok bool, err error) {
 	o := p.o
 	st := &sparse.Store[T]{}
-	vecs, kinds, err := readBinaryHead(&binaryReader{r: p.stream(), o: o, taken: noBytes}, &st.Structure, binaryMatrix, e.item(), op)
+	head := &binaryReader{r: p.stream(), o: o, taken: noBytes}
+	vecs, kinds, err := readBinaryHead(head, &st.Structure, binaryMatrix, e.item(), op)
 	if err := o.agree(err); err != nil {
 		return nil, sides{}, true, err
 	}
-	if st.Format == blocked {
+	if st.Format == blocked || itemOf(head.element).code() != e.item().code() {
 		return nil, sides{}, false, nil
 	}
 	b := &binaryParts[T]{p: p, e: e, shape: st.Structure, vecs: vecs}

@@ -1,11 +1,17 @@
 package matrix
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"math"
 	"math/big"
 	"math/bits"
 	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/hiveblas/hiveblas/internal/delimited"
 )
 
 // fault is the reason why a text is not a value of T.
@@ -50,6 +56,19 @@ func (f fault) explain(text, typ string, kind reflect.Kind) (msg string, remedy 
 	return "want a number, got " + text, RemedyText
 }
 
+// explain is [fault.explain], and names a comma in a number.
+func (o *readOptions) explain(f fault, text, typ string, kind reflect.Kind) (msg string, remedy RemedyKind) {
+	if f == faultSyntax {
+		if what, decimal := delimited.Comma(strings.Trim(text, `"`), o.decimal == ','); what != "" {
+			if remedy = RemedyText; decimal {
+				remedy = RemedyDecimal
+			}
+			return "the number " + text + " has " + what, remedy
+		}
+	}
+	return f.explain(text, typ, kind)
+}
+
 // scanner reads a value of T at b[p:] and returns its end. A byte that is no part
 // of a number must follow.
 type scanner[T any] func(b []byte, p int) (v T, end int, f fault)
@@ -65,27 +84,117 @@ const (
 
 // scannerFor returns the scanner of numbers of the given kind for T.
 func scannerFor[T comparable](e element[T], field fieldKind, o *readOptions) scanner[T] {
+	scan := pointScanner(e, field, o)
+	if o.decimal == ',' && field == fieldAny {
+		return commaScanner(scan)
+	}
+	return scan
+}
+
+// pointScanner is scannerFor for numbers with a decimal point.
+func pointScanner[T comparable](e element[T], field fieldKind, o *readOptions) scanner[T] {
 	integers := field == fieldInteger
 	switch {
 	case o.patternOnly:
-		return func(b []byte, p int) (T, int, fault) {
-			if end, _ := scanSpecial(b, p); end > p {
-				return e.one, end, faultNone
-			}
-			_, end, ok := scanDecimal(b, p)
-			if !ok {
-				return e.one, end, faultSyntax
-			}
-			return e.one, end, faultNone
-		}
+		return positions(e, e.one)
 	case e.isFloat() && integers:
 		return e.scanFloatInteger
 	case e.isFloat():
-		return floatScanner(e, o.allowNaN, field == fieldAny)
+		return floatScanner(e, o, field == fieldAny)
 	case integers && !e.isBool():
 		return e.scanInteger
 	}
-	return e.scanIntegral
+	return func(b []byte, p int) (T, int, fault) { return e.scanIntegral(b, p, o) }
+}
+
+// positions returns the scanner of the numbers of which only the positions are read: a number that
+// is not zero is 1 or true, and zero is the value given.
+func positions[T comparable](e element[T], zero T) scanner[T] {
+	return func(b []byte, p int) (T, int, fault) {
+		if end, _ := scanSpecial(b, p); end > p {
+			return e.one, end, faultNone
+		}
+		d, end, ok := scanDecimal(b, p)
+		switch {
+		case !ok:
+			return e.one, end, faultSyntax
+		case isHex(b, p, end):
+			x, stop, f := scanHex(b, p, 64)
+			if x != 0 {
+				return e.one, stop, f
+			}
+			return zero, stop, f
+		case d.mant == 0:
+			return zero, end, faultNone
+		}
+		return e.one, end, faultNone
+	}
+}
+
+// commaScanner is scan for numbers with a decimal comma.
+func commaScanner[T any](scan scanner[T]) scanner[T] {
+	return func(b []byte, p int) (T, int, fault) {
+		end := p
+		for c := b[end]; c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '+' || c == '-' || c == '.' || c == ','; c = b[end] {
+			end++
+		}
+		buf := make([]byte, 0, 64)
+		buf = append(append(buf, b[p:end]...), '\n')
+		if bytes.IndexByte(buf, '.') >= 0 {
+			var v T
+			return v, end, faultSyntax
+		}
+		if k := bytes.IndexByte(buf, ','); k >= 0 {
+			buf[k] = '.'
+		}
+		v, stop, f := scan(buf, 0)
+		return v, p + stop, f
+	}
+}
+
+// isHex reports whether the number at b[p:], of which the decimal part ends at end, is hexadecimal.
+func isHex(b []byte, p, end int) bool {
+	return b[end]|0x20 == 'x' && end > p && b[end-1] == '0' && (end == p+1 || end == p+2 && (b[p] == '-' || b[p] == '+'))
+}
+
+// scanHex reads a hexadecimal number as C writes it, such as 0x1.8p+1, rounded to a float of size
+// bits.
+func scanHex(b []byte, p, size int) (x float64, end int, f fault) {
+	end = p
+	exponent := false
+	for c := b[end]; ; c = b[end] {
+		low := c | 0x20
+		if !(c >= '0' && c <= '9' || low >= 'a' && low <= 'f' || low == 'x' || low == 'p' || c == '.' || c == '+' || c == '-') {
+			break
+		}
+		exponent = exponent || low == 'p'
+		end++
+	}
+	text := string(b[p:end])
+	if !exponent {
+		text += "p0"
+	}
+	x, err := strconv.ParseFloat(text, size)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return x, end, faultRange
+	case err != nil:
+		return x, end, faultSyntax
+	}
+	return x, end, faultNone
+}
+
+// hexadecimal reads a hexadecimal number into T.
+func (e element[T]) hexadecimal(b []byte, p int, o *readOptions) (v T, end int, f fault) {
+	size := 64
+	if e.kind == reflect.Float32 {
+		size = 32
+	}
+	x, end, f := scanHex(b, p, size)
+	if f == faultNone {
+		v, f = e.convertFloat(x, o)
+	}
+	return v, end, f
 }
 
 // decimal is ±mant·10^exp, a truncated value if dropped.
@@ -323,13 +432,16 @@ func (e element[T]) scanInteger(b []byte, p int) (v T, end int, f fault) {
 
 // scanIntegral reads any number with an integer value into an integer T, and
 // 0 or 1 into a bool.
-func (e element[T]) scanIntegral(b []byte, p int) (v T, end int, f fault) {
+func (e element[T]) scanIntegral(b []byte, p int, o *readOptions) (v T, end int, f fault) {
 	d, end, ok := scanDecimal(b, p)
 	if !ok {
 		if end, _ := scanSpecial(b, p); end > p {
 			return v, end, faultNaN
 		}
 		return v, end, faultSyntax
+	}
+	if isHex(b, p, end) {
+		return e.hexadecimal(b, p, o)
 	}
 	mag, f := d.integer()
 	if e.isBool() {
@@ -405,7 +517,7 @@ func (d decimal) exactIn(precision int, text []byte) bool {
 // writtenAsInteger reports whether a number has no point and no exponent.
 func writtenAsInteger(text []byte) bool {
 	for _, c := range text {
-		if c == '.' || c > '9' {
+		if c == '.' || c == ',' || c > '9' {
 			return false
 		}
 	}

@@ -48,9 +48,10 @@ func scaled(mant uint64, exp int) (q uint64, e int) {
 // nearest. If the mantissa and the power of ten are exact, their product or
 // quotient is correctly rounded (Clinger, "How to read floating point numbers
 // accurately", PLDI 1990). Up to 19 digits and powers up to 10^±19 go through
-// scaled, all other numbers through strconv. special accepts NaN and infinities.
-// With exact, a number that is written as an integer must be exact in T.
-func floatScanner[T comparable](e element[T], special, exact bool) scanner[T] {
+// scaled, all other numbers through strconv. With exact, a number that is written as
+// an integer must be exact in T.
+func floatScanner[T comparable](e element[T], o *readOptions, exact bool) scanner[T] {
+	special := o.allowNaN
 	size := e.bits()
 	largest := uint64(1) << e.precision() // every integer up to here is exact
 	return func(b []byte, p int) (v T, end int, f fault) {
@@ -64,6 +65,9 @@ func floatScanner[T comparable](e element[T], special, exact bool) scanner[T] {
 				return v, stop, faultNaN
 			}
 			return e.ofFloat(x), stop, faultNone
+		}
+		if isHex(b, p, end) {
+			return e.hexadecimal(b, p, o)
 		}
 		if exact && (d.mant > largest || d.dropped) && writtenAsInteger(b[p:end]) && !d.exactIn(e.precision(), b[p:end]) {
 			return v, end, faultInexact

@@ -94,6 +94,7 @@ func explainGraph(g *graph, err error) error {
 		param  *apps.ParameterError
 		bid    *auction.ParameterError
 		large  *auction.OverflowError
+		cost   *auction.CostError
 	)
 	switch {
 	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.As(err, &usage):
@@ -158,6 +159,12 @@ func explainGraph(g *graph, err error) error {
 		return &failure{file, fmt.Sprintf("%s is %s, want %s", param.Arg, param.Got, param.Want), "", err}
 	case errors.As(err, &bid):
 		return &failure{file, fmt.Sprintf("%s is %s, want %s", bid.Arg, bid.Got, bid.Want), "", err}
+	case errors.As(err, &cost):
+		place := file
+		if cost.Row >= 0 && cost.Col >= 0 {
+			place += fmt.Sprintf(": row %s, column %s", g.rows.Name(cost.Row), g.name(cost.Col))
+		}
+		return &failure{place, cost.Arg + " is " + cost.Got + ", want " + cost.Want, "correct the file", err}
 	case errors.As(err, &large):
 		return &failure{file, large.What + " may exceed 64 bits", "scale the weights", err}
 	}
@@ -208,6 +215,9 @@ var flagRemedies = map[matrix.RemedyKind]string{
 	matrix.RemedyFormat:       "--format names the format of the input; see hiveblas help formats",
 	matrix.RemedyLists:        "use .tsv, .csv, .mtx or .hgb",
 	matrix.RemedyLeaveValues:  "--weight-column 0 leaves the weights out",
+	matrix.RemedyComment:      "--comment none reads such lines as edges, --comment '#%' skips them",
+	matrix.RemedyBlanks:       "--delimiter blank separates fields at runs of blanks and tabs",
+	matrix.RemedyDecimal:      "--decimal , reads decimal commas",
 }
 
 func flagRemedy(kind matrix.RemedyKind) string { return flagRemedies[kind] }

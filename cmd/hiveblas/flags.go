@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -79,6 +81,8 @@ type readFlags struct {
 	source, target, weight    string // columns
 	skipLines                 int
 	ids, base                 string
+	comment, decimal          string
+	keepZeros                 bool
 	undirected, bipartite     bool
 	duplicates                string
 	names                     []string // files
@@ -95,6 +99,9 @@ func (f *readFlags) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&f.source, "source-column", "", "column `C` of the sources in an edge list, by number from 1 or by name (default: from the header, or 1)")
 	fs.StringVar(&f.target, "target-column", "", "column `C` of the targets (default: from the header, or 2)")
 	fs.StringVar(&f.weight, "weight-column", "", "column `C` of the weights, 0 for none (default: from the header, or the third of three)")
+	fs.StringVar(&f.comment, "comment", "auto", "a line of an edge list or a file of vertices is a comment if it begins with one of `CHARS`; none: no line is; auto: # and %, and an error if a name may begin so")
+	fs.StringVar(&f.decimal, "decimal", ".", "the `SIGN` before the fraction of a number in text: a point, or a comma")
+	fs.BoolVar(&f.keepZeros, "keep-zeros", false, "zeros of a dense file, a .npy or an array of .mtx, are entries too")
 	fs.IntVar(&f.skipLines, "skip-lines", 0, "skip the first `N` lines of an edge list")
 	fs.StringVar(&f.ids, "ids", "keep", "ids of an edge list: `keep` them as vertex numbers, or renumber the ids that occur, integers or text")
 	fs.StringVar(&f.base, "base", "0", "ids of an edge list count from `B`: 0, 1 or auto")
@@ -111,6 +118,8 @@ func (f *readFlags) complete(cmd *cobra.Command) {
 	complete(cmd, "header", "auto", "yes", "no")
 	complete(cmd, "ids", "keep", "renumber")
 	complete(cmd, "base", "0", "1", "auto")
+	complete(cmd, "comment", "auto", "none", "#", "%")
+	complete(cmd, "decimal", ".", ",")
 	complete(cmd, "duplicates", "error", "sum", "min", "max", "first", "last")
 }
 
@@ -129,6 +138,20 @@ func (f *readFlags) check(cmd *cobra.Command) error {
 	}
 	if _, ok := f.delimiterRune(); !ok {
 		return bad("--delimiter is %q, want auto, comma, tab, semicolon, bar, blank, or a character that is not part of ids", f.delimiter)
+	}
+	if chars, given := f.commentChars(); given {
+		var e *matrix.OptionError
+		if errors.As(matrix.CheckCommentChars(chars), &e) {
+			return bad("--comment is %q: %s", f.comment, e.Reason)
+		}
+	}
+	switch delimiter, _ := f.delimiterRune(); {
+	case f.decimal != "." && f.decimal != ",":
+		return bad("--decimal is %q, want . or ,", f.decimal)
+	case f.decimal == "," && delimiter == ',':
+		return bad("--decimal , and --delimiter %s exclude each other: a comma cannot be both", f.delimiter)
+	case f.decimal == "," && delimiter == 0 && f.format == matrix.FormatCSV.String():
+		return bad("--decimal , and --format csv exclude each other: give --delimiter semicolon, or --format edges")
 	}
 	if _, ok := headerModes[f.header]; !ok {
 		return bad("--header is %q, want auto, yes or no", f.header)
@@ -181,6 +204,35 @@ func (f *readFlags) check(cmd *cobra.Command) error {
 	return bad("--duplicates is %q, want error, sum, min, max, first or last", f.duplicates)
 }
 
+// commentChars returns the characters of --comment; given is false for auto.
+func (f *readFlags) commentChars() (chars string, given bool) {
+	switch f.comment {
+	case "auto", "":
+		return "", false
+	case delimited.None:
+		return "", true
+	}
+	return f.comment, true
+}
+
+// text returns how the lines of a file about vertices are taken.
+func (f *readFlags) text() apps.TextOptions {
+	var o apps.TextOptions
+	if f.comment != "auto" {
+		o.Comment = f.comment
+	}
+	if f.decimal == "," {
+		o.Decimal = ','
+	}
+	return o
+}
+
+// lines is text for files that no app reads.
+func (f *readFlags) lines() delimited.Format {
+	o := f.text()
+	return delimited.Format{Comments: o.Comment, Comma: o.Decimal == ','}
+}
+
 // delimiterRune returns the character of --delimiter, 0 for auto.
 func (f *readFlags) delimiterRune() (rune, bool) {
 	if d, ok := delimiters[f.delimiter]; ok {
@@ -214,6 +266,15 @@ func (f *readFlags) options() []matrix.ReadOption {
 	}
 	if f.undirected {
 		opts = append(opts, matrix.Symmetrise())
+	}
+	if chars, given := f.commentChars(); given {
+		opts = append(opts, matrix.CommentChars(chars))
+	}
+	if f.decimal == "," {
+		opts = append(opts, matrix.Decimal(','))
+	}
+	if f.keepZeros {
+		opts = append(opts, matrix.KeepZeros())
 	}
 	return opts
 }

@@ -56,6 +56,8 @@ but .npz and .npy are read with .gz too.
 	}
 	w.Flush()
 	fmt.Fprintf(b, `
+Zeros of dense files (.npy, .mtx array) are no entries without --keep-zeros. Text is
+UTF-8, or UTF-16 with a byte order mark; GraphML and GEXF name their encoding.
 hiveblas-parquet, a command of its own, converts Parquet edge lists. --names FILE
 gives names to vertices of any format.
 `)

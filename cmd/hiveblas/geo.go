@@ -37,8 +37,8 @@ the HIVE report, which takes degrees for plane coordinates. --max-dispersion and
 in the mean, or the farthest of them.
 
 FILE has a line “vertex latitude longitude” for each known place, in degrees. A line
-without coordinates is an unknown place; % and # begin comments; a first line
-“n 2 2” is a header. Vertices count from --locations-base; with --ids renumber they
+without coordinates is an unknown place; % and # begin comments, or what --comment
+says; a first line “n 2 2”, or of names of columns, is a header. Vertices count from --locations-base; with --ids renumber they
 are ids. -o writes vertex, latitude, longitude and pass of each located vertex, with
 pass 0 for known places. --plot draws them on a map.`,
 		Example: `  hiveblas geo mentions.txt --undirected --locations places.tsv -o located.tsv
@@ -137,7 +137,7 @@ pass 0 for known places. --plot draws them on a map.`,
 
 // readLocations reads the file of --locations.
 func (j *job) readLocations(file string, base int) (*apps.Locations, error) {
-	o := apps.LocationOptions{Run: apps.Run{Context: j.ctx, Progress: j.progress.update}, Name: nameOf(file), Base: base}
+	o := apps.LocationOptions{Run: apps.Run{Context: j.ctx, Progress: j.progress.update}, TextOptions: j.read.text(), Name: nameOf(file), Base: base}
 	if j.graph.cols != nil && !j.graph.counted {
 		o.Index = j.graph.cols.Index
 	}

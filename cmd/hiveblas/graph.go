@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/internal/hostmem"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -116,10 +117,28 @@ func (j *job) open(file string, only bool) (g *graph, err error) {
 	default:
 		g.Matrix, err = readInput[float64](j, in, g, only) // the reader returns the error
 	}
+	if err == nil && !only && !j.infinite {
+		err = g.finite(in.element())
+	}
 	if err != nil {
 		return nil, explain(g.file, err)
 	}
 	return g, nil
+}
+
+// finite returns an error for a weight of a binary file that is NaN or infinite, as the readers of
+// other formats do. Computations on a group check weights themselves.
+func (g *graph) finite(element byte) error {
+	if element != elementFloat32 && element != elementFloat64 || g.Matrix.Place() != nil {
+		return nil
+	}
+	for i, r := range g.Matrix.Rows() {
+		if k := delimited.NotFinite(r.Vals); k >= 0 {
+			return &matrix.ParseError{File: g.file, Kind: matrix.RemedyAllowNaN,
+				Msg: fmt.Sprintf("the weight of the edge from %s to %s is %v", g.rows.Name(i), g.cols.Name(int(r.Cols[k])), r.Vals[k])}
+		}
+	}
+	return nil
 }
 
 // readInput reads an open input and closes it.

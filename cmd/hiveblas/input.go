@@ -71,10 +71,24 @@ func (in *input) close() {
 	}
 }
 
-// plain returns the bytes of the input, decompressed.
-func (in *input) plain() (io.Reader, error) {
-	r, _, err := chunk.Open(in.r)
-	return r, err
+// eachLine calls use with the lines of a text, gzip-compressed or not, and their numbers from 1. It
+// drops a byte order mark.
+func eachLine(r io.Reader, name string, use func(text string, line int) error) error {
+	src, _, err := chunk.NewSource(r)
+	for err == nil {
+		var text []byte
+		var line int64
+		if text, line, err = src.Line(); err != nil {
+			break
+		}
+		if err := use(strings.TrimPrefix(string(text), "\ufeff"), int(line)); err != nil {
+			return err
+		}
+	}
+	if err == io.EOF {
+		return nil
+	}
+	return &failure{name, reason(err), "give a text file", err}
 }
 
 // keep reads standard input to its end, so that it can be read twice.
@@ -100,11 +114,11 @@ func (j *job) rewind() {
 
 // plainHead returns the first bytes of a file, decompressed.
 func plainHead(head []byte) []byte {
-	plain, _, err := chunk.Open(bytes.NewReader(head))
+	plain, _, err := chunk.OpenText(bytes.NewReader(head))
 	if err != nil {
 		return nil
 	}
-	text := make([]byte, 512)
+	text := make([]byte, 4096)
 	n, _ := io.ReadFull(plain, text) // a truncated stream gives its first bytes
 	return text[:n]
 }

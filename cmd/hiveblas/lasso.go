@@ -167,7 +167,7 @@ func (j *job) readValues(file string, more bool) (v *matrix.Vector[float64], err
 		if more {
 			want = -1
 		}
-		v, err = apps.ReadValues(in.r, want, apps.ValueOptions{Name: nameOf(file), Labels: j.graph.cols, Run: apps.Run{Context: j.ctx, Progress: j.progress.update}})
+		v, err = apps.ReadValues(in.r, want, apps.ValueOptions{TextOptions: j.read.text(), Name: nameOf(file), Labels: j.graph.cols, Run: apps.Run{Context: j.ctx, Progress: j.progress.update}})
 		if err == nil && v.Size() < n {
 			return &failure{nameOf(file), fmt.Sprintf("%d values, and the graph has %d vertices", v.Size(), n), "give a number for each vertex, one a line", nil}
 		}

@@ -112,7 +112,11 @@ func (l *look) load() error {
 			l.warnings = append(l.warnings, "Entries are given more than once; the first of each counts here. Other commands want --duplicates.")
 			l.read.duplicates = "first"
 		case !only && errors.As(err, &value) && value.Kind == matrix.RemedyAllowNaN:
-			l.warnings = append(l.warnings, fmt.Sprintf("In line %d %s: the page is about the structure alone. Other commands want --weight-column 0 or finite weights.", value.Line, value.Msg))
+			where := ""
+			if value.Line > 0 {
+				where = fmt.Sprintf("In line %d ", value.Line)
+			}
+			l.warnings = append(l.warnings, fmt.Sprintf("%s%s: the page is about the structure alone. Other commands want --weight-column 0 or finite weights.", where, value.Msg))
 			only = structure
 		default:
 			return err

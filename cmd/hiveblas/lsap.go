@@ -10,6 +10,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/auction"
+	"github.com/hiveblas/hiveblas/internal/delimited"
 )
 
 func lsapCommand(s *session) *cobra.Command {
@@ -25,16 +26,18 @@ func lsapCommand(s *session) *cobra.Command {
 		Short: "Linear sum assignment of rows to columns at minimum cost",
 		Long: `lsap assigns rows to distinct columns so that the sum of the costs is minimal, or
 maximal with --maximize. Every vertex of the smaller side is assigned. A missing
-entry of the matrix is a forbidden pair, unless --default gives it a cost. The
-result is optimal unless --epsilon is set; gap bounds its distance from the
-optimum. If no assignment exists, the command fails and names a set of rows with
-too few columns.`,
+entry of the matrix is a forbidden pair, unless --default gives it a cost, and so is
+a cost of inf, or of -inf with --maximize, which --default excludes. Zeros of a dense
+file are costs. The result is optimal unless --epsilon is set; gap bounds its
+distance from the optimum. If no assignment exists, the command fails and names a
+set of rows with too few columns.`,
 		Example: `  hiveblas lsap costs.mtx -o assignment.tsv
   hiveblas lsap similarities.mtx.gz --maximize --default 0 --json
   hiveblas lsap counts.mtx --maximize --default 0 --epsilon 1`,
 		Args: positional("COSTS"),
 	}
 	j := newJob(s, cmd).computes(noThreshold).reads().writes("the row and column of each pair", listFiles...)
+	j.infinite = true
 	cmd.Flags().BoolVar(&o.Maximize, "maximize", false, "maximise the sum")
 	cmd.Flags().BoolVar(&o.Exact, "exact", false, "find an optimum; --epsilon is then the last ε of the auction")
 	cmd.Flags().Float64Var(&def, "default", 0, "cost `C` of a missing entry (default: the pair is forbidden)")
@@ -57,6 +60,7 @@ too few columns.`,
 		case implicit && (math.IsNaN(def) || math.IsInf(def, 0)):
 			return &usageError{cmd.CommandPath(), fmt.Sprintf("--default is %v, want a finite number", def)}
 		}
+		j.read.keepZeros = true
 		if jacobi {
 			o.Bidding = auction.Jacobi
 		}
@@ -71,6 +75,9 @@ too few columns.`,
 			o.Context, o.Threads, o.Progress, o.Trace = run.Context, run.Threads, run.Progress, run.Trace
 			p := auction.Sparse[float64](j.graph.Matrix)
 			if implicit {
+				if err := j.graph.withoutForbidden(); err != nil {
+					return err
+				}
 				p = auction.Implicit[float64](j.graph.Matrix, def)
 			}
 			res, err = auction.Solve(p, o)
@@ -120,6 +127,17 @@ func (j *job) infeasible(err error) error {
 	}
 	return &failure{"", "no assignment exists: " + reason,
 		"--default gives missing entries a cost", err}
+}
+
+// withoutForbidden returns an error for a forbidden pair beside a default cost.
+func (g *graph) withoutForbidden() error {
+	for i, r := range g.Matrix.Rows() {
+		if k := delimited.NotFinite(r.Vals); k >= 0 {
+			return &failure{fmt.Sprintf("row %s, column %s", g.rows.Name(i), g.cols.Name(int(r.Cols[k]))), fmt.Sprintf("the cost is %v", r.Vals[k]),
+				"leave --default out if it forbids the pair: missing entries are forbidden then", nil}
+		}
+	}
+	return nil
 }
 
 // writePairs writes lines of a row and its column, for the rows that have one.

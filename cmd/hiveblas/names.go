@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"path/filepath"
@@ -63,35 +62,29 @@ func (j *job) readNames(file string, old *matrix.Labels, n int) (*matrix.Labels,
 }
 
 func (j *job) readNamePairs(in *input, delim string, old *matrix.Labels, n int) (*matrix.Labels, error) {
-	plain, err := in.plain()
-	if err != nil {
-		return nil, explain(in.name, err)
-	}
 	names, found := make([]string, n), 0
-	sc := bufio.NewScanner(plain)
-	sc.Buffer(nil, 1<<24)
-	for line := 1; sc.Scan(); line++ {
-		text := strings.TrimPrefix(strings.TrimRight(sc.Text(), "\r"), "\ufeff")
+	err := eachLine(in.r, in.name, func(text string, line int) error {
 		if strings.TrimSpace(text) == "" {
-			continue
+			return nil
 		}
 		fields := splitAt(text, delim)
 		place := fmt.Sprintf("%s:%d", in.name, line)
 		if len(fields) < 2 || fields[1] == "" {
-			return nil, &failure{place, "the line has no name", "write a vertex, the delimiter and its name", nil}
+			return &failure{place, "the line has no name", "write a vertex, the delimiter and its name", nil}
 		}
 		v, ok := vertexOf(old, fields[0], n)
 		switch {
 		case !ok: // a header, or a vertex that the graph lacks
-			continue
+			return nil
 		case names[v] != "":
-			return nil, &failure{place, fmt.Sprintf("vertex %s gets a second name", old.Name(v)), "name each vertex once", nil}
+			return &failure{place, fmt.Sprintf("vertex %s gets a second name", old.Name(v)), "name each vertex once", nil}
 		}
 		names[v] = fields[1]
 		found++
-	}
-	if err := sc.Err(); err != nil {
-		return nil, &failure{in.name, reason(err), "give a text file of names", err}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if found == 0 && n > 0 {
 		return nil, &failure{in.name, "no line names a vertex of the graph", "begin each line with a vertex, as it stands in the graph", nil}
@@ -143,7 +136,7 @@ func (in *input) mayHaveNames(flags *readFlags) bool {
 		return slices.ContainsFunc(namesHead[:], func(at int) bool { return len(in.head) <= at || in.head[at] != 0 })
 	}
 	switch in.format(flags) {
-	case matrix.FormatNPZ, matrix.FormatGraphML, matrix.FormatGML, matrix.FormatAuto:
+	case matrix.FormatNPZ, matrix.FormatGraphML, matrix.FormatGML, matrix.FormatGEXF, matrix.FormatAuto:
 		return true
 	case matrix.FormatMatrixMarket:
 		return bytes.Contains(in.head, []byte("% names of "))

@@ -94,7 +94,7 @@ func (f *sageFlags) load(j *job, graph string, sampling apps.SAGESampling) (x *m
 
 // readMatrixFile reads features or weights.
 func (j *job) readMatrixFile(path string) (*matrix.Matrix[float32], error) {
-	x, err := apps.ReadFeaturesFile(path, apps.FeatureOptions{Run: apps.Run{Context: j.ctx, Threads: j.run.threads, Progress: j.progress.update}})
+	x, err := apps.ReadFeaturesFile(path, apps.FeatureOptions{Run: apps.Run{Context: j.ctx, Threads: j.run.threads, Progress: j.progress.update}, TextOptions: j.read.text()})
 	return x, explain(path, err)
 }
 
@@ -265,7 +265,7 @@ func (j *job) writeEmbeddings(z *matrix.Matrix[float32]) error {
 
 // vertexOptions are the options of files with a line for each vertex.
 func (j *job) vertexOptions(file string, base int) apps.ScoreFileOptions {
-	o := apps.ScoreFileOptions{Run: apps.Run{Context: j.ctx, Progress: j.progress.update}, Name: nameOf(file), Base: base}
+	o := apps.ScoreFileOptions{Run: apps.Run{Context: j.ctx, Progress: j.progress.update}, TextOptions: j.read.text(), Name: nameOf(file), Base: base}
 	if j.graph.cols != nil && !j.graph.counted {
 		o.Index = j.graph.cols.Index
 	}

@@ -238,7 +238,7 @@ func (j *job) walkWriter(w io.Writer) func(apps.SearchBlock) error {
 
 // readScores reads the file of --scores.
 func (j *job) readScores(file string, base int) (*matrix.Vector[float64], error) {
-	o := apps.ScoreFileOptions{Run: apps.Run{Context: j.ctx, Progress: j.progress.update}, Name: nameOf(file), Base: base}
+	o := apps.ScoreFileOptions{Run: apps.Run{Context: j.ctx, Progress: j.progress.update}, TextOptions: j.read.text(), Name: nameOf(file), Base: base}
 	if j.graph.cols != nil && !j.graph.counted {
 		o.Index = j.graph.cols.Index
 	}

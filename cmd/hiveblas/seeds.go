@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hiveblas/hiveblas/internal/delimited"
 )
 
 // checkSeeds rejects, before the graph is read, a --seeds that is empty, or neither a
@@ -94,24 +95,33 @@ func (j *job) vertexFile(path, what string) ([]int, error) {
 
 func (j *job) verticesOf(path, what string, f io.Reader) ([]int, error) {
 	var vs []int
-	sc := bufio.NewScanner(f)
-	for line := 1; sc.Scan(); line++ {
-		text := withoutComment(sc.Text())
-		place := fmt.Sprintf("%s:%d", path, line)
-		if v, err := j.graph.vertex(place, text); err == nil { // an id may have blanks
-			vs = append(vs, v)
-			continue
+	first := true
+	err := eachLine(f, path, func(line string, at int) error {
+		place := fmt.Sprintf("%s:%d", path, at)
+		text := withoutComment(line, j.read.lines())
+		for _, whole := range []string{strings.TrimSpace(line), text} { // an id may have blanks, or begin as a comment
+			if v, err := j.graph.vertex(place, whole); err == nil {
+				vs, first = append(vs, v), false
+				return nil
+			}
 		}
-		for _, name := range splitLine(text) {
+		names := splitLine(text)
+		header := first && !slices.ContainsFunc(names, func(name string) bool { return !delimited.IsName(name) })
+		first = first && len(names) == 0
+		for _, name := range names {
 			v, err := j.graph.vertex(place, name)
+			if err != nil && header {
+				return nil // names of columns
+			}
 			if err != nil {
-				return nil, err
+				return err
 			}
 			vs = append(vs, v)
 		}
-	}
-	if err := sc.Err(); err != nil {
-		return nil, &failure{path, reason(err), "give a text file of vertices", err}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(vs) == 0 {
 		return nil, &failure{path, "the file has no " + what, "write a vertex on each line", nil}
@@ -121,11 +131,10 @@ func (j *job) verticesOf(path, what string, f io.Reader) ([]int, error) {
 }
 
 // withoutComment returns a line of a file of vertices without its comment, which
-// begins with # or % at the start of the line or after a blank.
-func withoutComment(line string) string {
-	line = strings.TrimPrefix(line, "\ufeff")
+// begins at the start of the line or after a blank.
+func withoutComment(line string, format delimited.Format) string {
 	for k := range len(line) {
-		if (line[k] == '#' || line[k] == '%') && (k == 0 || line[k-1] == ' ' || line[k-1] == '\t') {
+		if format.IsComment(line[k]) && (k == 0 || line[k-1] == ' ' || line[k-1] == '\t') {
 			line = line[:k]
 			break
 		}

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"bufio"
+	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -104,7 +106,7 @@ lines to compare with.`,
 		}
 		var facts []apps.SeedPair
 		if truth != "" {
-			if facts, err = readPairs(truth, j.graph, other); err != nil {
+			if facts, err = j.readPairs(truth, other); err != nil {
 				return err
 			}
 		}
@@ -176,7 +178,7 @@ func sgmFigures(res *apps.SGMResult, seeds int, truth []apps.SeedPair) []field {
 func (j *job) seedPairs(text string, other *graph) ([]apps.SeedPair, error) {
 	if !isNumber(text) {
 		lineA, lineB := map[int]int{}, map[int]int{}
-		return eachPair(text, j.graph, other, func(p apps.SeedPair, line int) error {
+		return j.eachPair(text, other, func(p apps.SeedPair, line int) error {
 			for _, side := range []struct {
 				g     *graph
 				which string
@@ -202,7 +204,7 @@ func (j *job) seedPairs(text string, other *graph) ([]apps.SeedPair, error) {
 
 // startOf reads the matching that --from gives.
 func (j *job) startOf(file string, other *graph) (*matrix.Vector[int32], error) {
-	pairs, err := readPairs(file, j.graph, other)
+	pairs, err := j.readPairs(file, other)
 	if err != nil {
 		return nil, err
 	}
@@ -218,45 +220,48 @@ func (j *job) startOf(file string, other *graph) (*matrix.Vector[int32], error) 
 	return match, nil
 }
 
-// readPairs reads lines of a vertex of a and one of b.
-func readPairs(file string, a, b *graph) ([]apps.SeedPair, error) {
-	return eachPair(file, a, b, func(apps.SeedPair, int) error { return nil })
+// readPairs reads lines of a vertex of the graph and one of another.
+func (j *job) readPairs(file string, other *graph) ([]apps.SeedPair, error) {
+	return j.eachPair(file, other, func(apps.SeedPair, int) error { return nil })
 }
 
 // eachPair is readPairs, and calls check with each pair and its line.
-func eachPair(file string, a, b *graph, check func(p apps.SeedPair, line int) error) ([]apps.SeedPair, error) {
+func (j *job) eachPair(file string, other *graph, check func(p apps.SeedPair, line int) error) ([]apps.SeedPair, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, &failure{file, "cannot be read: " + reason(err), "give a number of vertices, or a file of pairs", err}
 	}
 	defer f.Close()
 	var pairs []apps.SeedPair
-	sc := bufio.NewScanner(f)
-	for line := 1; sc.Scan(); line++ {
+	first := true
+	err = eachLine(f, file, func(text string, line int) error {
 		place := fmt.Sprintf("%s:%d", file, line)
-		names := splitLine(withoutComment(sc.Text()))
+		names := splitLine(withoutComment(text, j.read.lines()))
 		if len(names) == 0 {
-			continue
+			return nil
 		}
+		header := first && !slices.ContainsFunc(names, func(name string) bool { return !delimited.IsName(name) || !delimited.IsWord(name) })
+		first = false
 		if len(names) != 2 {
-			return nil, &failure{place, fmt.Sprintf("the line has %d fields", len(names)), "write a vertex of the first graph and one of the second", nil}
+			return &failure{place, fmt.Sprintf("the line has %d fields", len(names)), "write a vertex of the first graph and one of the second", nil}
 		}
 		var p apps.SeedPair
-		if p.A, err = a.vertex(place, names[0]); err != nil {
-			return nil, err
+		var errs [2]error
+		p.A, errs[0] = j.graph.vertex(place, names[0])
+		p.B, errs[1] = other.vertex(place, names[1])
+		if header && errs[0] != nil && errs[1] != nil { // names of columns
+			return nil
 		}
-		if p.B, err = b.vertex(place, names[1]); err != nil {
-			return nil, err
+		if err := cmp.Or(errs[0], errs[1]); err != nil {
+			return err
 		}
 		if err := check(p, line); err != nil {
-			return nil, err
+			return err
 		}
 		pairs = append(pairs, p)
-	}
-	if err := sc.Err(); err != nil {
-		return nil, &failure{file, reason(err), "give a text file of pairs", err}
-	}
-	return pairs, nil
+		return nil
+	})
+	return pairs, err
 }
 
 // writeMatch writes lines of a vertex of A and its vertex of B.

@@ -8,10 +8,51 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
 )
+
+// Members follow each other, with zeros between and after them; anything else is damage.
+func TestGzipMembers(t *testing.T) {
+	member := func(text string) string {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		if _, err := io.WriteString(z, text); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	long := strings.Repeat("line\n", 1<<18)
+	zeros := strings.Repeat("\x00", 1000)
+	for _, c := range []struct {
+		reason, file, want string
+		err                error
+	}{
+		{"zeros after the file", member("a\n") + zeros, "a\n", nil},
+		{"zeros between members", member("a\n") + "\x00" + member("b\n") + zeros, "a\nb\n", nil},
+		{"members", member("a\n") + member("") + member(long), "a\n" + long, nil},
+		{"a long member and zeros", member(long) + zeros, long, nil},
+		{"other bytes after the zeros", member("a\n") + zeros + "x", "a\n", ErrGzip},
+		{"a member that is cut", member("a\n") + zeros + member("b\n")[:15], "a\n", ErrGzip},
+		{"one byte of a member", member("a\n") + "\x1f", "a\n", ErrGzip},
+	} {
+		for _, r := range []io.Reader{strings.NewReader(c.file), iotest.OneByteReader(strings.NewReader(c.file))} {
+			plain, _, err := Open(r)
+			if err != nil {
+				t.Fatal(c.reason, err)
+			}
+			got, err := io.ReadAll(plain)
+			if string(got) != c.want || !errors.Is(err, c.err) {
+				t.Errorf("%s: %d bytes, %v; want %d, %v", c.reason, len(got), err, len(c.want), c.err)
+			}
+		}
+	}
+}
 
 // limited fails after some bytes.
 type limited struct {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 const (
@@ -60,12 +62,55 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// gzipReader wraps errors of the compressed stream in ErrGzip.
-type gzipReader struct{ z *gzip.Reader }
+// gzipReader reads the members of a gzip file, one after the other. Zeros after a member, which fill
+// a block of a tape or an archive, are no part of the file. It wraps errors of the compressed stream
+// in ErrGzip.
+type gzipReader struct {
+	z  *gzip.Reader
+	in *bufio.Reader // of z, which reads no further than the end of a member
+}
 
-func (g gzipReader) Read(p []byte) (int, error) {
+func newGzipReader(in *bufio.Reader) (*gzipReader, error) {
+	z, err := gzip.NewReader(in)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return nil, nameGzip(err)
+	}
+	z.Multistream(false)
+	return &gzipReader{z, in}, nil
+}
+
+func (g *gzipReader) Read(p []byte) (int, error) {
 	n, err := g.z.Read(p)
+	if err == io.EOF {
+		err = g.nextMember()
+	}
 	return n, nameGzip(err)
+}
+
+// nextMember begins the next member. The error at the end of the file is io.EOF.
+func (g *gzipReader) nextMember() error {
+	for {
+		c, err := g.in.ReadByte()
+		if err != nil {
+			return err
+		}
+		if c != 0 {
+			break
+		}
+	}
+	if err := g.in.UnreadByte(); err != nil {
+		return err
+	}
+	if err := g.z.Reset(g.in); err == io.EOF {
+		return io.ErrUnexpectedEOF
+	} else if err != nil {
+		return err
+	}
+	g.z.Multistream(false)
+	return nil
 }
 
 func nameGzip(err error) error {
@@ -84,8 +129,9 @@ func nameGzip(err error) error {
 	return err
 }
 
-// Open decompresses r if it begins like a gzip file, also one of several members. It returns the
-// plain bytes and a function that returns the number of bytes read from r so far.
+// Open decompresses r if it begins like a gzip file, also one of several members, with zeros after
+// them. It returns the plain bytes and a function that returns the number of bytes read from r so
+// far.
 func Open(r io.Reader) (plain io.Reader, taken func() int64, err error) {
 	c := &counter{r: r}
 	taken = func() int64 { return c.n }
@@ -95,21 +141,43 @@ func Open(r io.Reader) (plain io.Reader, taken func() int64, err error) {
 		return nil, taken, err
 	}
 	if len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b {
-		z, err := gzip.NewReader(b)
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
+		z, err := newGzipReader(b)
 		if err != nil {
-			return nil, taken, nameGzip(err)
+			return nil, taken, err
 		}
-		return gzipReader{z}, taken, nil
+		return z, taken, nil
 	}
 	return b, taken, nil
 }
 
-// NewSource returns the lines of r, decompressed if r is a gzip file.
+// OpenText is [Open] of a text. A text in UTF-16 with a byte order mark becomes UTF-8.
+func OpenText(r io.Reader) (plain io.Reader, taken func() int64, err error) {
+	plain, taken, err = Open(r)
+	if err != nil {
+		return nil, taken, err
+	}
+	b, ok := plain.(*bufio.Reader)
+	if !ok {
+		b = bufio.NewReaderSize(plain, 1<<16)
+	}
+	head, err := b.Peek(2)
+	if err != nil && err != io.EOF {
+		return nil, taken, err
+	}
+	if IsUTF16(head) {
+		return transform.NewReader(b, unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM).NewDecoder()), taken, nil
+	}
+	return b, taken, nil
+}
+
+// IsUTF16 reports whether a text begins with a byte order mark of UTF-16.
+func IsUTF16(head []byte) bool {
+	return len(head) >= 2 && (head[0] == 0xff && head[1] == 0xfe || head[0] == 0xfe && head[1] == 0xff)
+}
+
+// NewSource returns the lines of r as [OpenText] reads it.
 func NewSource(r io.Reader) (*Source, func() int64, error) {
-	plain, taken, err := Open(r)
+	plain, taken, err := OpenText(r)
 	s := &Source{r: plain, line: 1}
 	return s, taken, err
 }

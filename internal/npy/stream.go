@@ -157,6 +157,25 @@ func (s *Stream) DecodeFloats(dst []float64, b []byte) {
 	}
 }
 
+// Zero reports whether a number given by its bytes is zero. A float has a sign, which does not count.
+func (s *Stream) Zero(item []byte) bool {
+	sign := len(item) // no byte
+	if s.Kind == 'f' {
+		if sign = 0; s.Little() {
+			sign = len(item) - 1
+		}
+	}
+	for k, x := range item {
+		if k == sign {
+			x &= 0x7f
+		}
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // Text returns the next item of kind S or U as UTF-8, without the zeros that fill it.
 func (s *Stream) Text() (string, error) {
 	switch {

@@ -173,6 +173,7 @@ func init() {
 		{"matrix.ReadDIMACS", matrix.ReadDIMACS[bool]},
 		{"matrix.ReadEdgeList", matrix.ReadEdgeList[bool]},
 		{"matrix.ReadFile", matrix.ReadFile[bool]},
+		{"matrix.ReadGEXF", matrix.ReadGEXF[bool]},
 		{"matrix.ReadGML", matrix.ReadGML[bool]},
 		{"matrix.ReadGraph500", matrix.ReadGraph500[bool]},
 		{"matrix.ReadGraphML", matrix.ReadGraphML[bool]},
