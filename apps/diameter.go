@@ -164,14 +164,11 @@ func (d *diameterSearch) spent() bool { return d.o.Searches > 0 && d.res.Searche
 // upper bound of its diameter. others bounds the diameter of the other components.
 func (d *diameterSearch) component(list []int32, others int) (bound int, err error) {
 	d.open = slices.Clone(list)
-	start, bound := list[0], len(list)-1
+	bound = len(list) - 1
 	for _, v := range list {
 		d.upper[v] = int32(bound)
-		if d.rows != nil && d.rows.degree(v) > d.rows.degree(start) {
-			start = v
-		}
 	}
-	next := []int32{start}
+	next := list[:1]
 	for done := 0; len(next) > 0; {
 		if done > 0 {
 			next = d.sources(min(2+2*(done/16), 16))

@@ -22,6 +22,7 @@ type graph struct {
 	counted                 bool           // the names are ids of an edge list that count from --base
 	bipartite               bool           // rows and columns are different vertices
 	edges                   int64          // of an input with further edges, as of ac
+	other                   *graph         // the second graph of sgm, or nil
 }
 
 // size returns the dimensions and the number of entries of the input.
@@ -301,6 +302,14 @@ func rangeRemedy(n int) string {
 
 // name is the inverse of vertex.
 func (g *graph) name(v int) string { return g.cols.Name(v) }
+
+// otherName returns the function that names vertices of the second graph, nil without one.
+func (g *graph) otherName() func(int) string {
+	if g.other == nil {
+		return nil
+	}
+	return g.other.name
+}
 
 // kind describes the format of the file.
 func (g *graph) kind() string {

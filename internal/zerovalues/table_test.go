@@ -543,6 +543,7 @@ var types = []listedType{
 	{"apps.TriangleOptions", reflect.TypeFor[apps.TriangleOptions]()},
 	{"apps.UnboundedFlowError", reflect.TypeFor[apps.UnboundedFlowError]()},
 	{"apps.ValueOptions", reflect.TypeFor[apps.ValueOptions]()},
+	{"apps.VertexError", reflect.TypeFor[apps.VertexError]()},
 	{"apps.WeightError", reflect.TypeFor[apps.WeightError]()},
 	{"apps.Weighting", reflect.TypeFor[apps.Weighting]()},
 	{"auction.Bidding", reflect.TypeFor[auction.Bidding]()},
