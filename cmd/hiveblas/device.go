@@ -168,6 +168,7 @@ func (j *job) move(to matrix.Place) error {
 // fallBack moves the graphs back to the host after err.
 func (j *job) fallBack(err error) error {
 	j.device, j.group, j.first, j.why, j.choice = nil, nil, nil, err.Error(), ""
+	j.traces.clear()
 	return j.move(nil)
 }
 
@@ -180,14 +181,6 @@ func (j *job) where() string {
 		return "cpu"
 	}
 	return j.device.String()
-}
-
-// hostOrGPU returns the name of the algorithm on the host or on the GPU.
-func (j *job) hostOrGPU(host, gpu string) string {
-	if j.device == nil {
-		return host
-	}
-	return gpu
 }
 
 // toHost moves results to the host, unless err is set.
