@@ -25,6 +25,9 @@ func (j *job) computes(entries int64) *job {
 	j.cmd.Flags().Var(&j.run.commTimeout, "comm-timeout", "end a group whose ranks wait for each other longer than a time such as 90s or 5m (0: 10m)")
 	j.cmd.Flags().BoolVar(&j.run.commCheck, "comm-check", false, "compare the calls of the ranks of a group before data move: ranks that differ are an error instead of a hang")
 	complete(j.cmd, "device", "auto", "cpu", "gpu")
+	if j.cmd.Name() != "ac" && j.cmd.Name() != "demo" { // ac has a --memory of its own
+		j.bounded()
+	}
 	return j
 }
 

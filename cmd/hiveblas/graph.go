@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"sync/atomic"
 
-	"github.com/hiveblas/hiveblas/internal/hostmem"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -44,8 +43,10 @@ const (
 // load reads the graph of the command.
 func (j *job) load(file string, only bool) error {
 	return j.stage("read", func() (err error) {
-		j.graph, err = j.open(file, only)
-		return err
+		if j.graph, err = j.open(file, only); err != nil {
+			return err
+		}
+		return j.fits()
 	})
 }
 
@@ -59,25 +60,12 @@ func (j *job) loadSquare(file string, only bool) error {
 		if err := j.wantSquare(); err != nil {
 			return err
 		}
-		if err := j.fits(hostmem.Available()); err != nil {
+		if err := j.fits(); err != nil {
 			return err
 		}
 		j.graph.IsSymmetric()
 		return nil
 	})
-}
-
-// fits rejects a square graph whose vertices alone need more memory than there is, mostly a list
-// with a few large ids: the runtime would end the process without a remedy. room is in bytes, 0 if
-// unknown.
-func (j *job) fits(room int64) error {
-	n, _ := j.graph.Dims()
-	need := 16 * int64(n) // two arrays, of values and of what is known about them
-	if room <= 0 || need <= room || j.device != nil || j.group != nil {
-		return nil
-	}
-	return &failure{j.graph.file, fmt.Sprintf("the %d vertices need %.1f GB or more, and %.1f GB of memory are available", n, float64(need)/1e9, float64(room)/1e9),
-		"if few of the ids occur, --ids renumber numbers those", nil}
 }
 
 // open reads a graph into float64. Integers that are not exact in float64 are an

@@ -43,6 +43,9 @@ type job struct {
 	warnings []matrix.Warning // of the stage
 	warned   []matrix.Warning // of the stages before
 
+	memory  byteSize // of --memory; 0 for what there is
+	watched bool     // the end of the process is watched
+
 	infinite bool // weights may be infinite
 	graph    *graph
 	progress *progress
