@@ -92,16 +92,11 @@ func (d *diameterSearch) run(g matrix.View[bool], n int) error {
 	if d.a = a; d.o.hostKernel(a) {
 		d.rows = rowsOf(a)
 	}
-	quiet := d.o.Run
-	quiet.Progress = nil
-	c, err := ConnectedComponents(a, ComponentsOptions{Run: quiet})
+	label, err := d.labels(n)
 	if err != nil {
 		return err
 	}
-	if err := c.Label.Fetch(); err != nil {
-		return err
-	}
-	parts := componentLists(c.Label.Dense(0), &d.order)
+	parts := componentLists(label, &d.order)
 	d.lower, d.upper, d.sum = make([]int32, n), make([]int32, n), make([]int64, n)
 	d.crew = make([]*levelSearch, parallel.Threads(d.o.Threads))
 	most := 0 // the bound of the components searched
@@ -130,6 +125,43 @@ func (d *diameterSearch) run(g matrix.View[bool], n int) error {
 		d.o.traced("Diameter", "searches", n, int64(d.res.Searches)*int64(len(d.rows.idx)))
 	}
 	return nil
+}
+
+// labels returns the least vertex of the component of each vertex.
+func (d *diameterSearch) labels(n int) ([]int32, error) {
+	if d.rows == nil {
+		quiet := d.o.Run
+		quiet.Progress = nil
+		c, err := ConnectedComponents(d.a, ComponentsOptions{Run: quiet})
+		if err == nil {
+			err = c.Label.Fetch()
+		}
+		if err != nil {
+			return nil, err
+		}
+		return c.Label.Dense(0), nil
+	}
+	label := slices.Repeat([]int32{-1}, n)
+	var queue []int32
+	for v := range int32(n) {
+		if label[v] >= 0 {
+			continue
+		}
+		label[v] = v
+		queue = append(queue[:0], v)
+		for k := 0; k < len(queue); k++ {
+			for _, w := range d.rows.of(queue[k]) {
+				if label[w] < 0 {
+					label[w] = v
+					queue = append(queue, w)
+				}
+			}
+		}
+		if len(queue) > 1<<12 && d.o.expired() != nil {
+			return nil, d.o.expired()
+		}
+	}
+	return label, nil
 }
 
 // componentLists returns the vertices of each component of two vertices or more, the largest

@@ -239,7 +239,7 @@ func TestFailures(t *testing.T) {
 		{"communities of a directed graph, named", "louvain --ids renumber " + write(t, "one.tsv", "eve bob\n"), 1, "one.tsv: the graph is directed: there is an edge from eve to bob and none back"},
 		{"clusters of a directed graph, named", "lgc --seeds eve --ids renumber " + write(t, "one.tsv", "eve bob\n"), 1, "from eve to bob and none back"},
 		{"a start given twice, named", "sgm --ids renumber --seeds 0 --from " + write(t, "frombad.tsv", "ann bob\neve bob\n") + " " + write(t, "sgma.tsv", "ann bob\nbob eve\n") + " " + write(t, "sgmb.tsv", "ann bob\nbob eve\n"), 1, "From(eve) is bob, want a vertex that no other has"},
-		{"a projection that overflows, named", "project --ids renumber --bipartite " + write(t, "loud.tsv", "u ann 1e200\nu bob 1e200\n"), 1, "row ann, column ann of the result: the value is +Inf"},
+		{"a projection that overflows, named", "project --ids renumber --bipartite " + write(t, "loud.tsv", "u ann 1e200\nu bob 1e200\n"), 1, "row ann, column bob of the result: the value is +Inf"},
 		{"an attenuation that diverges", "katz --attenuation 0.9 " + write(t, "p3.tsv", "0 1\n1 0\n1 2\n2 1\n"), 1, "p3.tsv: --attenuation 0.9 is too large; lower it: want below 0.707, about 1 over the largest eigenvalue"},
 		{"distances of a program beyond floats", "run sssp --source 0 " + write(t, "over.tsv", "0 1 1.7e308\n1 2 1.7e308\n"), 1, "distances exceed what float64 holds"},
 		{"a capacity NaN", "maxflow --source 0 --sink 1 " + write(t, "nan.tsv", "0 1 nan\n"), 1, "0 or more"},

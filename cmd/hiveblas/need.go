@@ -48,14 +48,21 @@ func (j *job) fits() error {
 		return nil
 	}
 	room, bound := hostmem.Room()
+	j.watchMemory(j.needed(), room)
 	if j.memory > 0 {
 		room, bound = int64(j.memory), "--memory"
 	}
 	return j.fitsInto(room, bound)
 }
 
-// fitsInto is fits for a room in bytes, 0 if unknown, and the name of what bounds it.
-func (j *job) fitsInto(room int64, bound string) error {
+// needed returns the estimate of the memory of the command in bytes.
+func (j *job) needed() int64 {
+	vertices, entries := j.parts()
+	return int64(min(vertices+entries, math.MaxInt64/2))
+}
+
+// parts returns the parts of the vertices and of the entries in the memory of the command.
+func (j *job) parts() (ofVertices, ofEntries float64) {
 	m, n, entries := j.graph.size()
 	of, known := needs[j.cmd.Name()]
 	if !known {
@@ -64,15 +71,18 @@ func (j *job) fitsInto(room int64, bound string) error {
 	if of.entry == 0 {
 		of.entry = usualEntry
 	}
-	order := float64(max(m, n))
-	bytes := order*float64(of.vertex+of.thread*int64(j.run.count())) + float64(of.entry)*float64(entries)
-	needed := int64(min(bytes, math.MaxInt64/2))
+	return float64(max(m, n)) * float64(of.vertex+of.thread*int64(j.run.count())), float64(of.entry) * float64(entries)
+}
+
+// fitsInto is fits for a room in bytes, 0 if unknown, and the name of what bounds it.
+func (j *job) fitsInto(room int64, bound string) error {
+	needed := j.needed()
 	if room <= 0 || needed <= room {
-		j.watchMemory(needed, room)
 		return nil
 	}
+	m, n, entries := j.graph.size()
 	remedy := "--memory SIZE says that there is more"
-	if order*float64(of.vertex) > bytes/2 {
+	if ofVertices, ofEntries := j.parts(); ofVertices > ofEntries {
 		remedy = "if few of the ids occur, --ids renumber numbers those; " + remedy
 	}
 	return &failure{j.graph.file, fmt.Sprintf("%s of %d vertices and %d entries needs about %s of memory, and %s are there by %s",

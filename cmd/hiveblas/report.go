@@ -174,6 +174,10 @@ func text(v any) string {
 	switch {
 	case !ok:
 		return fmt.Sprint(v)
+	case math.IsInf(x, 1): // as files have it
+		return "inf"
+	case math.IsInf(x, -1):
+		return "-inf"
 	case isInteger(x):
 		return strconv.FormatInt(int64(x), 10)
 	}
