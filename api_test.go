@@ -19,8 +19,6 @@ import (
 var internalAPI = map[string]string{
 	"cusparse.Device":       "its methods implement device.Backend, which package ops calls",
 	"apps.App":              "its kernels are described for hiveblas jit warm and CI",
-	"auction.Kernels":       "they are described for hiveblas jit warm and CI",
-	"generate.Kernels":      "they are described for hiveblas jit warm and CI",
 	"cusparse.Compositions": "it composes the kernels that apps describe",
 }
 

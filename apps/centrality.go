@@ -190,7 +190,8 @@ func EigenvectorCentrality[T comparable](g matrix.Source[T], opts ...CentralityO
 //	x ← 1 + Aᵀ +.second (α x)
 //
 // O(edges) an iteration. An attenuation α of 1 over the largest eigenvalue or more is a
-// *ParameterError once the sums are no longer finite; before, Converged is false.
+// *ParameterError with an estimate of that bound, once the sums are no longer finite, or if they
+// still grow after the last of 16 iterations or more; after fewer, Converged is false.
 func KatzCentrality[T comparable](g matrix.Source[T], opts ...CentralityOptions) (*CentralityResult, error) {
 	const app = "KatzCentrality"
 	o, err := only(app, opts)
@@ -222,6 +223,7 @@ func KatzCentrality[T comparable](g matrix.Source[T], opts ...CentralityOptions)
 	s.Do(err)
 	share := matrix.NewVector[float64](n, matrix.On(a.Place()))
 	res := &CentralityResult{Converged: n == 0}
+	var changes []float64 // of all iterations
 	for res.Iterations < o.MaxIterations && !res.Converged && s.OK() {
 		// A full destination: the product accumulates into it without a union of structures.
 		next, err := fullVector(a.Place(), n, 1.0, with)
@@ -230,8 +232,8 @@ func KatzCentrality[T comparable](g matrix.Source[T], opts ...CentralityOptions)
 		s.Do(ops.MxV(next.Accum(semiring.Plus[float64]()), semiring.PlusSecond[float64](), a.T(), share, with))
 		res.Change, err = changed(next, x, with)
 		s.Do(err)
-		if math.IsInf(res.Change, 0) || math.IsNaN(res.Change) {
-			return nil, &ParameterError{app, "the attenuation", fmt.Sprint(alpha), "below 1 over the largest eigenvalue"}
+		if changes = append(changes, res.Change); math.IsInf(res.Change, 0) || math.IsNaN(res.Change) {
+			return nil, divergence(app, alpha, changes)
 		}
 		x = next
 		res.Iterations++
@@ -240,6 +242,9 @@ func KatzCentrality[T comparable](g matrix.Source[T], opts ...CentralityOptions)
 	}
 	if !s.OK() {
 		return nil, s.Err()
+	}
+	if !res.Converged && len(changes) >= 16 && growth(changes) > 1-1e-6 {
+		return nil, divergence(app, alpha, changes)
 	}
 	length, err := norm(x, with)
 	if err != nil {

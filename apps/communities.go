@@ -225,7 +225,7 @@ func membershipOf(app, arg string, v *matrix.Vector[int32], n int) (part []int32
 	if alone < 0 {
 		for k, c := range v.All() {
 			if c < 0 {
-				return nil, 0, &ParameterError{app, arg, fmt.Sprintf("%d for vertex %d", c, k), "numbers of 0 or more"}
+				return nil, 0, aboutVertices(app, arg, fmt.Sprintf("%d for vertex {0}", c), "numbers of 0 or more", k)
 			}
 		}
 	}

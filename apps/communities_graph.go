@@ -236,7 +236,7 @@ func directedError(app string, l *levelGraph) error {
 			u := int(l.idx[k])
 			if at[u] < l.ptr[u+1] && int(l.idx[at[u]]) == v {
 				if l.weight != nil && l.weight[k] != l.weight[at[u]] {
-					return &ParameterError{app, "the graph", fmt.Sprintf("directed: the weights of the edges from %d to %d and back differ", v, u), remedy}
+					return aboutVertices(app, "the graph", "directed: the weights of the edges from {0} to {1} and back differ", remedy, v, u)
 				}
 				at[u]++
 				continue
@@ -244,7 +244,7 @@ func directedError(app string, l *levelGraph) error {
 			if at[u] < l.ptr[u+1] && int(l.idx[at[u]]) < v {
 				v, u = u, int(l.idx[at[u]])
 			}
-			return &ParameterError{app, "the graph", fmt.Sprintf("directed: there is an edge from %d to %d and none back", v, u), remedy}
+			return aboutVertices(app, "the graph", "directed: there is an edge from {0} to {1} and none back", remedy, v, u)
 		}
 	}
 	return &ParameterError{app, "the graph", "directed", remedy}

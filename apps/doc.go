@@ -1,5 +1,6 @@
-// Package apps holds graph workflows, each a pipeline of the operations of package ops that reads
-// like its mathematics, in a file of its own:
+// Package apps holds graph workflows. Most have a pipeline of the operations of package ops that
+// reads like its mathematics, in the file of the workflow; what makes some of them fast, kernels of
+// the host and of devices and divisions among ranks, stands in files beside it:
 //
 //	Projection, ProjectionTo   graphs of the shared neighbours of a bipartite graph
 //	VertexNomination, Rank     distances to the nearest of some seeds
@@ -40,13 +41,18 @@
 //   - SGM solves its assignments where package auction does, and repairs the matching on the host.
 //   - LocalCluster sweeps over the cluster on the host.
 //   - MinimumSpanningForest and the augmenting paths of BipartiteMatching compute on the host.
-//   - Similarity, Diameter, TopologicalOrder and NominateVertices order their results on the host.
+//   - Similarity, TopologicalOrder and NominateVertices order their results on the host, and
+//     Diameter keeps the bounds of its vertices there.
 //
 // Some workflows have a kernel for the host that is faster than their pipeline. Method Auto uses it
-// for a graph on the host, and Pipeline runs the operations. Some have a fused form for devices, in
+// for a graph on the host, and Pipeline runs the operations. MinimumSpanningForest, TopologicalOrder
+// and SGM have more loops than operations in any form. Some have a fused form for devices, in
 // files *_gpu.go with the kernels in kernels/*.cu; Run.Method chooses.
 //
-// Bad input gives typed errors that name the argument and the remedy. [List] lists the workflows
+// Bad input gives typed errors that name the argument and the remedy. Those about vertices,
+// [VertexError], take the names of the vertices. Counts and distances do not overflow in silence:
+// counts of shortest paths have exponents of their own, distances beyond the largest float are
+// +Inf, and integers that cannot hold the result are an error. [List] lists the workflows
 // for tools. docs/standard.md compares the standard set with other libraries, docs/workflows.md
 // explains how to write a workflow.
 package apps

@@ -254,7 +254,7 @@ func (l *lasso) columns(ys *matrix.Matrix[float64]) ([][]float64, error) {
 	}
 	for at, x := range entries {
 		if !(math.Abs(x) <= lassoMost) {
-			return nil, &ParameterError{app, fmt.Sprintf("observation %d of vertex %d", at.Col, at.Row), fmt.Sprint(x), "a number between -1e100 and 1e100"}
+			return nil, aboutVertices(app, fmt.Sprintf("observation %d of vertex {0}", at.Col), fmt.Sprint(x), "a number between -1e100 and 1e100", at.Row)
 		}
 		columns[at.Col][at.Row] = x
 	}
@@ -349,7 +349,7 @@ func (l *lasso) weights(v *matrix.Vector[float64]) ([]float64, error) {
 	}
 	for v, x := range nu {
 		if !(x >= lassoLeast) {
-			return nil, &ParameterError{"FusedLasso", fmt.Sprintf("the weight of vertex %d", v), fmt.Sprint(x), "a positive number, 1e-100 or more"}
+			return nil, aboutVertices("FusedLasso", "the weight of vertex {0}", fmt.Sprint(x), "a positive number, 1e-100 or more", v)
 		}
 	}
 	return nu, nil
@@ -378,13 +378,13 @@ func (l *lasso) values(arg string, y *matrix.Vector[float64]) ([]float64, error)
 			break
 		}
 		if !(math.Abs(x) <= lassoMost) {
-			return nil, &ParameterError{app, fmt.Sprintf("entry %d of %s", v, arg), fmt.Sprint(x), "a number between -1e100 and 1e100"}
+			return nil, aboutVertices(app, fmt.Sprintf("entry {0} of %s", arg), fmt.Sprint(x), "a number between -1e100 and 1e100", v)
 		}
 		list[v] = x
 		next++
 	}
 	if next < l.n {
-		return nil, &ParameterError{app, arg, fmt.Sprintf("without an entry for vertex %d", next), "a value for each vertex"}
+		return nil, aboutVertices(app, arg, "without an entry for vertex {0}", "a value for each vertex", next)
 	}
 	return list, nil
 }

@@ -182,8 +182,8 @@ func (c *Clusterer) undirected(with ops.Option) error {
 		return err
 	}
 	for at := range single.All() {
-		return &ParameterError{"LocalCluster", "the graph", fmt.Sprintf("directed: there is an edge from %d to %d and none back", at.Row, at.Col),
-			"undirected; matrix.Symmetrise reads it so"}
+		return aboutVertices("LocalCluster", "the graph", "directed: there is an edge from {0} to {1} and none back",
+			"undirected; matrix.Symmetrise reads it so", at.Row, at.Col)
 	}
 	return single.Err()
 }
@@ -237,7 +237,7 @@ func (c *Clusterer) checkSeeds(seeds []int, run Run) error {
 	}
 	for k, d := range degrees.All() {
 		if d == 0 {
-			return &ParameterError{"LocalCluster", fmt.Sprintf("seed %d", seeds[k]), "a vertex without edges", "one with edges"}
+			return aboutVertices("LocalCluster", "seed {0}", "a vertex without edges", "one with edges", seeds[k])
 		}
 	}
 	return nil

@@ -1,7 +1,6 @@
 package apps
 
 import (
-	"github.com/hiveblas/hiveblas/auction"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -117,7 +116,7 @@ func List[T semiring.Number]() []App[T] {
 		{Name: "sgm"},
 		{Name: "lasso", Kernels: always(lassoProgram), Use: uses(lassoOne[T])},
 		{Name: "maxflow", Kernels: always(flowProgram)}, // rounds of the pipeline compile their products at the first use
-		{Name: "lsap", Kernels: auction.Kernels},
+		{Name: "lsap", Kernels: func(t device.Type) []device.Program { return device.Described("auction", t) }},
 	}
 }
 

@@ -84,7 +84,7 @@ func MaxFlow[T semiring.Number](g matrix.Source[T], source, sink int, opts ...Ma
 		return nil, err
 	}
 	if source == sink {
-		return nil, &ParameterError{"MaxFlow", "the sink", fmt.Sprintf("%d, the source", sink), "another vertex"}
+		return nil, aboutVertices("MaxFlow", "the sink", "{0}, the source", "another vertex", sink)
 	}
 	switch {
 	case at != nil:

@@ -190,7 +190,7 @@ func contentOf(app string, v *matrix.Vector[float64], n int) ([]float64, error) 
 	}
 	for i, x := range list {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, &ParameterError{app, fmt.Sprintf("the content of vertex %d", i), fmt.Sprint(x), "a finite number"}
+			return nil, aboutVertices(app, "the content of vertex {0}", fmt.Sprint(x), "a finite number", i)
 		}
 	}
 	return list, nil

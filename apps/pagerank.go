@@ -195,7 +195,7 @@ func restartOf(app string, v *matrix.Vector[float64], n int, place matrix.Place,
 	sum := 0.0
 	for i, x := range v.All() {
 		if !(x >= 0 && x <= math.MaxFloat64) {
-			return nil, &ParameterError{app, fmt.Sprintf("the restart of vertex %d", i), fmt.Sprint(x), "a finite number of 0 or more"}
+			return nil, aboutVertices(app, "the restart of vertex {0}", fmt.Sprint(x), "a finite number of 0 or more", i)
 		}
 		sum += x
 	}

@@ -3,6 +3,8 @@ package apps
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -179,6 +181,55 @@ type ParameterError struct {
 
 func (e *ParameterError) Error() string {
 	return fmt.Sprintf("%s: %s is %s, want %s", e.App, e.Arg, e.Got, e.Want)
+}
+
+// A VertexError is a *[ParameterError] about vertices, to which errors.As converts it. Its text has
+// the numbers of the vertices; Named gives it their names.
+type VertexError struct {
+	ParameterError
+	Vertices []int // of the graph
+	Others   []int // of the second graph, in SGM
+
+	arg, got string // Arg and Got with {0}, {1} for Vertices and {other} for Others
+}
+
+// aboutVertices returns a VertexError. {0} and {1} in arg and got stand for the vertices.
+func aboutVertices(app, arg, got, want string, vertices ...int) *VertexError {
+	return aboutPairs(app, arg, got, want, vertices, nil)
+}
+
+// aboutPairs is aboutVertices of two graphs: {other} stands for the vertex of the second one.
+func aboutPairs(app, arg, got, want string, vertices, others []int) *VertexError {
+	e := &VertexError{ParameterError{App: app, Want: want}, vertices, others, arg, got}
+	e.ParameterError = *e.Named(strconv.Itoa, strconv.Itoa)
+	return e
+}
+
+// Unwrap returns the *ParameterError.
+func (e *VertexError) Unwrap() error { return &e.ParameterError }
+
+// Named returns the error with names of the vertices, and of those of the second graph. A nil
+// function leaves the numbers.
+func (e *VertexError) Named(name, other func(vertex int) string) *ParameterError {
+	if name == nil {
+		name = strconv.Itoa
+	}
+	if other == nil {
+		other = strconv.Itoa
+	}
+	var pairs []string
+	for k, v := range e.Vertices {
+		pairs = append(pairs, fmt.Sprintf("{%d}", k), name(v))
+	}
+	for _, v := range e.Others {
+		pairs = append(pairs, "{other}", other(v))
+	}
+	if e.arg == "" && e.got == "" { // not made by this package
+		p := e.ParameterError
+		return &p
+	}
+	named := strings.NewReplacer(pairs...)
+	return &ParameterError{e.App, named.Replace(e.arg), named.Replace(e.got), e.Want}
 }
 
 // A WeightError names an edge whose weight a workflow cannot use.

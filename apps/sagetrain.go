@@ -218,7 +218,7 @@ func checkSplit(app string, classes []int32, split *SAGESplit, n int) (int, erro
 	count := 0
 	for v, c := range classes {
 		if c < -1 || c >= 1<<20 {
-			return 0, &ParameterError{app, fmt.Sprintf("the class of vertex %d", v), fmt.Sprint(c), "0 to 1048575, or −1 for unknown"}
+			return 0, aboutVertices(app, "the class of vertex {0}", fmt.Sprint(c), "0 to 1048575, or −1 for unknown", v)
 		}
 		count = max(count, int(c)+1)
 	}
@@ -238,7 +238,7 @@ func checkSplit(app string, classes []int32, split *SAGESplit, n int) (int, erro
 				return 0, err
 			}
 			if classes != nil && classes[v] < 0 {
-				return 0, &ParameterError{app, "the class", fmt.Sprintf("unknown for vertex %d of the split", v), "a class for each vertex of the split"}
+				return 0, aboutVertices(app, "the class", "unknown for vertex {0} of the split", "a class for each vertex of the split", v)
 			}
 		}
 	}

@@ -66,7 +66,7 @@ func (p *pairing[T]) checkSeeds() error {
 			return err
 		}
 		if usedA[s.A] || usedB[s.B] {
-			return &ParameterError{"SGM", fmt.Sprintf("seeds[%d]", k), fmt.Sprintf("(%d, %d), a vertex of which was given before", s.A, s.B), "each vertex once"}
+			return aboutPairs("SGM", fmt.Sprintf("seeds[%d]", k), "({0}, {other}), a vertex of which was given before", "each vertex once", []int{s.A}, []int{s.B})
 		}
 		usedA[s.A], usedB[s.B] = true, true
 	}

@@ -34,7 +34,7 @@ func (p *pairing[T]) given() ([]int32, error) {
 	class := p.classes()
 	t, taken := slices.Repeat([]int32{-1}, len(p.rows)), make([]bool, len(p.rows))
 	bad := func(v int, w int32, want string) error {
-		return &ParameterError{"SGM", fmt.Sprintf("From(%d)", v), fmt.Sprint(w), want}
+		return aboutPairs("SGM", "From({0})", "{other}", want, []int{v}, []int{int(w)})
 	}
 	for v, w := range from.All() {
 		if w < 0 || int(w) >= p.realB {

@@ -2,7 +2,9 @@ package apps
 
 import (
 	"fmt"
+	"math"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -34,7 +36,8 @@ type SSSPOptions[T semiring.Number] struct {
 // Where r is a large part of the vertices, pending is computed from dist at the
 // end of the bucket instead. Where few vertices are pending, all of them are one bucket.
 //
-// Weights of zero are edges, infinite ones lead nowhere. A negative weight or
+// Weights of zero are edges, infinite ones lead nowhere. A vertex that finite weights reach, but
+// whose distance exceeds the largest finite float, has the distance +Inf. A negative weight or
 // NaN is a *WeightError that names the edge; integer weights whose largest,
 // times the number of vertices, does not fit T are a *ParameterError.
 func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOptions[T]) (*matrix.Vector[T], error) {
@@ -62,15 +65,25 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOpti
 	if err != nil {
 		return nil, err
 	}
-	if w := o.byRows("SSSP", a.Place()); w != nil && rowsFit[T](w) {
-		return rowsSSSP(w, a, n, sources, delta, o.Run)
+	dist, err := distancesFrom(a, n, sources, delta, o.Run)
+	if err != nil {
+		return nil, err
 	}
-	at, err := fusedSSSPAt[T](o.Run, a.Place())
+	return withOverflows(dist, a, sources, o.Run)
+}
+
+// distancesFrom is SSSP of arguments that are checked. Vertices whose distance overflows have no
+// entry.
+func distancesFrom[T semiring.Number](a matrix.View[T], n int, sources []int, delta T, o Run) (*matrix.Vector[T], error) {
+	if w := o.byRows("SSSP", a.Place()); w != nil && rowsFit[T](w) {
+		return rowsSSSP(w, a, n, sources, delta, o)
+	}
+	at, err := fusedSSSPAt[T](o, a.Place())
 	if err != nil {
 		return nil, err
 	}
 	if at != nil {
-		return fusedSSSP(at, a, n, sources, delta, o.Run)
+		return fusedSSSP(at, a, n, sources, delta, o)
 	}
 	unreached := semiring.MaxValue[T]()
 	with := o.with()
@@ -131,6 +144,41 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOpti
 		return nil, err
 	}
 	return out, nil
+}
+
+// withOverflows adds +Inf for the vertices that are reached by finite weights whose sums exceed the
+// largest finite float. A sum exceeds it only beyond a distance of at least half its last digit;
+// without one no search is needed.
+func withOverflows[T semiring.Number](dist *matrix.Vector[T], a matrix.View[T], sources []int, run Run) (*matrix.Vector[T], error) {
+	with, infinite := run.with(), semiring.MaxValue[T]()
+	large := math.MaxFloat64 * 0x1p-55
+	switch {
+	case T(1)/2 == 0:
+		return dist, nil
+	case unsafe.Sizeof(infinite) == 4:
+		large = math.MaxFloat32 * 0x1p-26
+	}
+	quiet := run
+	quiet.Trace = nil // a test, not a part of the search
+	farthest, err := ops.ReduceScalar(semiring.Max[T](), dist, quiet.with())
+	if err != nil || float64(farthest) < large {
+		return dist, err
+	}
+	m, n := a.Dims()
+	here := matrix.On(a.Place())
+	finite := matrix.New[T](m, n, here)
+	if err := ops.Select(finite, semiring.ValueLT(infinite), a, with); err != nil {
+		return nil, err
+	}
+	hops, err := hopsFrom[int32](finite.View().Pattern(), n, sources, run)
+	if err != nil {
+		return nil, err
+	}
+	out := matrix.NewVector[T](n, here)
+	var s ops.Steps
+	s.Do(ops.Apply(out, semiring.NewUnary("infinite", func(int32) T { return infinite }, largest(infinite)), hops, with))
+	s.Do(ops.EWiseAdd(out, semiring.Min[T](), out, dist, with))
+	return out, s.Err()
 }
 
 // rowsFit reports whether SSSP by rows takes the element type: devices lower elements of 32 or 64

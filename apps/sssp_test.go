@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -272,4 +273,48 @@ func TestSSSPOverflow(t *testing.T) {
 	if d, err := SSSP(loop, []int{0}, SSSPOptions[int64]{}); err != nil || !maps.Equal(entries(d), map[int]float64{0: 0}) {
 		t.Errorf("a loop of the largest weight: %v, %v", d, err)
 	}
+}
+
+// Distances beyond the largest float are +Inf, in every form; what no finite weights reach has no
+// entry.
+func TestSSSPBeyondFloats(t *testing.T) {
+	overflows[float64](t, math.MaxFloat64, 1.7e308)
+	overflows[float32](t, math.MaxFloat32, 3e38)
+}
+
+func overflows[T semiring.Float](t *testing.T, most, large T) {
+	inf := T(math.Inf(1))
+	g, err := matrix.FromTuples(10, 10,
+		[]int{0, 1, 2, 0, 5, 0, 7, 2, 3}, []int{1, 2, 3, 5, 6, 7, 8, 9, 1}, []T{large, large, 1, inf, 1, most, 1, inf, 0}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[int]float64{0: 0, 1: float64(large), 2: math.Inf(1), 3: math.Inf(1), 7: float64(most), 8: float64(most)}
+	check := func(form string, at matrix.Place, run Run) {
+		t.Helper()
+		there := g.Clone()
+		if err := there.Move(at); err != nil {
+			t.Fatal(err)
+		}
+		d, err := SSSP(there, []int{0}, SSSPOptions[T]{Run: run})
+		if err == nil {
+			err = d.Move(nil)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", form, err)
+		}
+		if got := entries(d); !maps.Equal(got, want) {
+			t.Errorf("%s: distances %v, want %v", form, got, want)
+		}
+	}
+	d := realOrEmulated(t)
+	group, err := comm.LocalGroup(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("host", nil, Run{})
+	check("device, fused", d.Device, Run{Method: Fused})
+	check("device, pipeline", d.Device, Run{Method: Pipeline})
+	check("group", group, Run{})
+	check("group, pipeline", group, Run{Method: Pipeline})
 }

@@ -28,9 +28,9 @@ type Nomination[T semiring.Number] struct {
 //
 //	d = min over seeds s, paths s→v, of the sum of the weights
 //
-// Vertices that no seed reaches have no entry. Zero weights are edges;
-// negative ones and NaN are a *WeightError. [Rank] orders the result. For an
-// undirected graph give a symmetric matrix.
+// Vertices that no seed reaches have no entry. Weights and distances too large for T are as in
+// [SSSP]. Zero weights are edges; negative ones and NaN are a *WeightError. [Rank] orders the
+// result. For an undirected graph give a symmetric matrix.
 //
 // HIVE workflow "vertex nomination": Gunrock HIVE report, 2018, ch. 12.
 func VertexNomination[T semiring.Number](g matrix.Source[T], seeds []int, opts ...VertexNominationOptions[T]) (*matrix.Vector[T], error) {
@@ -53,29 +53,34 @@ func VertexNomination[T semiring.Number](g matrix.Source[T], seeds []int, opts .
 	if !o.Unit {
 		return SSSP(g, seeds, SSSPOptions[T]{Run: o.Run, Delta: o.Delta})
 	}
-	if w := o.byRows("VertexNomination", g.View().Place()); w != nil {
-		return rowsHops[T](w, g.View().Pattern(), n, seeds, o.Run)
+	return hopsFrom[T](g.View().Pattern(), n, seeds, o.Run)
+}
+
+// hopsFrom counts edges from the nearest of the seeds, in the form that the run chooses.
+func hopsFrom[T semiring.Number](a matrix.View[bool], n int, seeds []int, run Run) (*matrix.Vector[T], error) {
+	if w := run.byRows("VertexNomination", a.Place()); w != nil {
+		return rowsHops[T](w, a, n, seeds, run)
 	}
-	at, err := o.fused("VertexNomination", g.View().Place())
+	at, err := run.fused("VertexNomination", a.Place())
 	if err != nil {
 		return nil, err
 	}
 	if at != nil {
-		return fusedHops[T](at, g.View().Pattern(), n, seeds, o.Run)
+		return fusedHops[T](at, a, n, seeds, run)
 	}
-	here := matrix.On(g.View().Place())
+	here := matrix.On(a.Place())
 	dist := matrix.NewVector[T](n, here)
 	frontier := matrix.NewVector[bool](n, here)
 	var s ops.Steps
-	s.Do(keepBitmap(dist, o.with()))
+	s.Do(keepBitmap(dist, run.with()))
 	for _, v := range seeds {
 		s.Do(frontier.Set(v, true))
 	}
-	a, far := g.View().Pattern(), dist.Structure().Not()
+	far := dist.Structure().Not()
 	for hops := T(0); s.NVals(frontier) > 0; hops++ {
-		o.report("vertex nomination", dist.NVals(), int64(n))
-		s.Do(ops.AssignVectorScalar(dist.Masked(frontier.Structure()), hops, ops.All(), o.with()))
-		s.Do(ops.VxM(frontier.Masked(far).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, o.with()))
+		run.report("vertex nomination", dist.NVals(), int64(n))
+		s.Do(ops.AssignVectorScalar(dist.Masked(frontier.Structure()), hops, ops.All(), run.with()))
+		s.Do(ops.VxM(frontier.Masked(far).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, run.with()))
 		if s.NVals(frontier) > 0 && hops+1 <= hops {
 			return nil, tooManyHops(int64(hops))
 		}

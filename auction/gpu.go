@@ -29,9 +29,10 @@ const (
 	roundsAhead  = 32   // rounds that are queued before the host looks for the first time
 )
 
-// Kernels returns the kernels of auctions over costs of type t. It is for tools
-// that compile kernels in advance.
-func Kernels(t device.Type) []device.Program {
+func init() { device.Describe("auction", kernels) }
+
+// kernels returns the kernels of auctions over costs of type t.
+func kernels(t device.Type) []device.Program {
 	if !t.Number() {
 		return nil
 	}

@@ -56,9 +56,10 @@ func (w *drawing) program(o matrixOptions, t device.Type) (key drawKey, compose 
 	}
 }
 
-// Kernels returns the programs that draw graphs on a device with values of type t. It is for tools
-// that list or compile kernels.
-func Kernels(t device.Type) (list []device.Program) {
+func init() { device.Describe("generate", kernels) }
+
+// kernels returns the programs that draw graphs on a device with values of type t.
+func kernels(t device.Type) (list []device.Program) {
 	for _, function := range []string{"hb_draw_rmat", "hb_draw_uniform", "hb_draw_grid", "hb_draw_ring"} {
 		w := &drawing{function: function}
 		_, compose := w.program(matrixOptions{undirected: true, simple: true}, t)

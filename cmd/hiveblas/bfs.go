@@ -76,7 +76,7 @@ source is its own parent.`,
 		if err != nil {
 			return err
 		}
-		return j.report(j.method("direction-optimising"), []field{
+		return j.report(j.pipelineMethod("direction-optimising"), []field{
 			{"reached", "reached", res.Reached}, {"max_level", "max level", res.MaxLevel},
 		}, nil)
 	}

@@ -67,7 +67,7 @@ component its smallest vertex and its size, the largest first.`,
 		if err := j.writing(write); err != nil {
 			return err
 		}
-		return j.report(j.method(j.hostOrGPU("FastSV", "")), []field{
+		return j.report(j.pipelineMethod("FastSV"), []field{
 			{"components", "components", res.Count}, {"largest", "largest", res.Largest},
 		}, list)
 	}

@@ -213,6 +213,8 @@ func TestJSON(t *testing.T) {
 		{"katz " + karate, `{"command":"katz"}`},
 		{"cdlp --iterations 2 " + karate, `{"command":"cdlp","iterations":2,"stable":false}`},
 		{"diameter " + karate, `{"command":"diameter","lower":5,"upper":5}`},
+		{"diameter --searches 1 " + karate, `{"command":"diameter","searches":1}`},
+		{"sssp --source 0 " + write(t, "over.tsv", "0\t1\t1.7e308\n1\t2\t1.7e308\n3\t0\t1\n"), `{"command":"sssp","reached":3,"max_distance":null}`},
 		{"ktruss -k 4 " + karate, `{"command":"ktruss","vertices":12,"edges":25}`},
 		{"lsap " + visits, `{"command":"lsap","input":{"rows":2,"cols":3,"nnz":4},"method":"jonker-volgenant","value":4,"gap":0,"assigned":2}`},
 		{"lsap --maximize --epsilon 1 --default 0 --method auction " + visits, `{"command":"lsap","method":"auction","assigned":2}`},

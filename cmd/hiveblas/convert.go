@@ -33,7 +33,7 @@ unless --symmetric writes one triangle.`,
   zcat trips.csv.gz | hiveblas convert - - --format csv --output-format mtx`,
 		Args: positional("IN", "OUT"),
 	}
-	j := newJob(s, cmd).reads()
+	j := newJob(s, cmd).reads().bounded()
 	j.out.kinds = graphFiles
 	j.addOutputFormat()
 	cmd.Flags().BoolVar(&symmetric, "symmetric", false, "write only the lower triangle of a symmetric matrix (.mtx)")
@@ -59,6 +59,11 @@ unless --symmetric writes one triangle.`,
 		}
 		if cmd.Flags().Changed("layout") && j.out.kind != ".npz" {
 			return &usageError{cmd.CommandPath(), "--layout is for .npz"}
+		}
+		if j.out.kind != ".hgb" { // whose rows are those with entries
+			if err := j.fits(); err != nil {
+				return err
+			}
 		}
 		more := []matrix.WriteOption{matrix.InLayout(inLayout)}
 		if symmetric {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -38,10 +40,23 @@ func TestConvertWarns(t *testing.T) {
 // TestFits: a graph whose vertices alone need more memory than there is, is an error.
 func TestFits(t *testing.T) {
 	a := matrix.New[float64](1<<20, 1<<20)
-	j := &job{graph: &graph{Matrix: a, file: "few.tsv"}}
-	for room, want := range map[int64]string{0: "", 1 << 24: "", 1<<24 - 1: "few.tsv: the 1048576 vertices need 0.0 GB or more"} {
-		if err := j.fits(room); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+	j := &job{graph: &graph{Matrix: a, file: "few.tsv"}, cmd: &cobra.Command{Use: "bfs GRAPH"}}
+	for room, want := range map[int64]string{0: "", 1 << 23: "",
+		1<<23 - 1: "few.tsv: bfs of 1048576 vertices and 0 entries needs about 8.4 MB of memory, and 8.4 MB are there by ulimit -v; if few of the ids occur, --ids renumber"} {
+		if err := j.fitsInto(room, "ulimit -v"); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%d bytes: %v, want %q", room, err, want)
 		}
 	}
+	few := write(t, "few.tsv", "0\t400000000\n17\t5\n")
+	for _, c := range []struct{ command, want string }{
+		{"cc", "needs about 25.6 GB of memory, and 1.0 GB are there by --memory"}, {"pagerank", "needs about"}, {"kcore", "needs about"},
+		{"diameter", "needs about"}, {"hits", "needs about"}, {"run hcc --undirected", "needs about"}, {"extract --largest -o -", "needs about"},
+		{"project -o " + filepath.Join(t.TempDir(), "p.tsv"), "needs about"},
+	} {
+		res := hiveblas(t, append(strings.Fields(c.command), few, "--memory", "1GB")...)
+		if res.code != 1 || !strings.Contains(res.stderr, c.want) || strings.Count(res.stderr, "\n") > 2 {
+			t.Errorf("%s: exit %d, %q, want %q", c.command, res.code, res.stderr, c.want)
+		}
+	}
+	succeed(t, "cc", write(t, "more.tsv", "0\t4000\n17\t5\n"), "--memory", "1MB", "--quiet", "-o", filepath.Join(t.TempDir(), "c.tsv"))
 }

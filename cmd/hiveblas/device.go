@@ -25,6 +25,9 @@ func (j *job) computes(entries int64) *job {
 	j.cmd.Flags().Var(&j.run.commTimeout, "comm-timeout", "end a group whose ranks wait for each other longer than a time such as 90s or 5m (0: 10m)")
 	j.cmd.Flags().BoolVar(&j.run.commCheck, "comm-check", false, "compare the calls of the ranks of a group before data move: ranks that differ are an error instead of a hang")
 	complete(j.cmd, "device", "auto", "cpu", "gpu")
+	if j.cmd.Name() != "ac" && j.cmd.Name() != "demo" { // ac has a --memory of its own
+		j.bounded()
+	}
 	return j
 }
 
@@ -168,6 +171,7 @@ func (j *job) move(to matrix.Place) error {
 // fallBack moves the graphs back to the host after err.
 func (j *job) fallBack(err error) error {
 	j.device, j.group, j.first, j.why, j.choice = nil, nil, nil, err.Error(), ""
+	j.traces.clear()
 	return j.move(nil)
 }
 
@@ -180,14 +184,6 @@ func (j *job) where() string {
 		return "cpu"
 	}
 	return j.device.String()
-}
-
-// hostOrGPU returns the name of the algorithm on the host or on the GPU.
-func (j *job) hostOrGPU(host, gpu string) string {
-	if j.device == nil {
-		return host
-	}
-	return gpu
 }
 
 // toHost moves results to the host, unless err is set.

@@ -15,7 +15,8 @@ func diameterCommand(s *session) *cobra.Command {
 		use: "diameter GRAPH", short: "Diameter: the largest distance between two vertices",
 		long: `diameter computes the largest distance, in edges, between two vertices of one connected
 component, and two such vertices. --searches stops with bounds after so many
-breadth-first searches. Directions, weights and self-loops are ignored.`,
+breadth-first searches; --timeout and an interrupt print the bounds so far, and fail.
+Directions, weights and self-loops are ignored.`,
 		example: `  hiveblas diameter roads.mtx.gz
   hiveblas diameter web.mtx.gz --searches 10 --json`,
 		bothWays: true, threshold: thresholdBFS,
@@ -30,7 +31,7 @@ breadth-first searches. Directions, weights and self-loops are ignored.`,
 		},
 		run: func(j *job, run apps.Run) (*standardResult, error) {
 			c, err := apps.Diameter(j.graph.Matrix, apps.DiameterOptions{Run: run, Searches: searches})
-			if err != nil {
+			if c == nil {
 				return nil, err
 			}
 			figures := []field{{"lower", "at least", c.Lower}, {"upper", "at most", c.Upper}, {"searches", "searches", c.Searches}}
@@ -39,7 +40,7 @@ breadth-first searches. Directions, weights and self-loops are ignored.`,
 				figures = append(figures, field{"from", "", json.RawMessage(vertexJSON(from))}, field{"to", "", json.RawMessage(vertexJSON(to))},
 					field{"", "between", from + " and " + to})
 			}
-			return &standardResult{algorithm: "iFUB", figures: figures}, nil
+			return &standardResult{algorithm: "bounds of eccentricities", figures: figures, bounds: true}, err
 		},
 	}.command(s)
 }

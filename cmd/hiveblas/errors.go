@@ -92,6 +92,8 @@ func explainGraph(g *graph, err error) error {
 		shape  *matrix.DimensionError
 		size   *matrix.SizeError
 		param  *apps.ParameterError
+		vertex *apps.VertexError
+		flow   *apps.UnboundedFlowError
 		bid    *auction.ParameterError
 		large  *auction.OverflowError
 		cost   *auction.CostError
@@ -155,6 +157,12 @@ func explainGraph(g *graph, err error) error {
 		return &failure{file, fmt.Sprintf("the elements are %s, want %s", typ.Got, typ.Want), "", err}
 	case errors.As(err, &data):
 		return &failure{file, data.Reason, "", err}
+	case errors.As(err, &flow):
+		return &failure{file, fmt.Sprintf("the flow from %s to %s has no limit: edges of infinite capacity connect them", g.name(flow.Source), g.name(flow.Sink)),
+			"give one of them a finite capacity", err}
+	case errors.As(err, &vertex):
+		named := vertex.Named(g.name, g.otherName())
+		return &failure{file, fmt.Sprintf("%s is %s, want %s", named.Arg, named.Got, named.Want), "", err}
 	case errors.As(err, &param):
 		return &failure{file, fmt.Sprintf("%s is %s, want %s", param.Arg, param.Got, param.Want), "", err}
 	case errors.As(err, &bid):
@@ -169,6 +177,15 @@ func explainGraph(g *graph, err error) error {
 		return &failure{file, large.What + " may exceed 64 bits", "scale the weights", err}
 	}
 	return &failure{file, err.Error(), "", err}
+}
+
+// entryPlace is the place of an entry of a matrix, by the names of its row and column or by numbers.
+func entryPlace(rows, cols *matrix.Labels, row, col int, of string) string {
+	text := fmt.Sprintf("row %s, column %s%s", rows.Name(row), cols.Name(col), of)
+	if rows == nil && cols == nil {
+		text += " (from 0)"
+	}
+	return text
 }
 
 // explainLines is explain of a file with lines of vertices, whose base flag sets.

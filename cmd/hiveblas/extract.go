@@ -27,7 +27,7 @@ become names; with --vertex-numbers they count from 0 again.`,
   hiveblas extract graph.tsv --vertices mine.txt -o mine.tsv`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the part", graphFiles...)
+	j := newJob(s, cmd).reads().bounded().writes("the part", graphFiles...)
 	fs := cmd.Flags()
 	fs.StringVar(&component, "component", "", "the weak component of vertex `V`")
 	fs.BoolVar(&largest, "largest", false, "the largest weak component")
@@ -61,6 +61,9 @@ become names; with --vertex-numbers they count from 0 again.`,
 			return err
 		}
 		if err := j.wantSquare(); err != nil {
+			return err
+		}
+		if err := j.fits(); err != nil {
 			return err
 		}
 		of, _, before := j.graph.size()

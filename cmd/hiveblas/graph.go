@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/delimited"
-	"github.com/hiveblas/hiveblas/internal/hostmem"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -23,6 +22,7 @@ type graph struct {
 	counted                 bool           // the names are ids of an edge list that count from --base
 	bipartite               bool           // rows and columns are different vertices
 	edges                   int64          // of an input with further edges, as of ac
+	other                   *graph         // the second graph of sgm, or nil
 }
 
 // size returns the dimensions and the number of entries of the input.
@@ -44,8 +44,10 @@ const (
 // load reads the graph of the command.
 func (j *job) load(file string, only bool) error {
 	return j.stage("read", func() (err error) {
-		j.graph, err = j.open(file, only)
-		return err
+		if j.graph, err = j.open(file, only); err != nil {
+			return err
+		}
+		return j.fits()
 	})
 }
 
@@ -59,25 +61,12 @@ func (j *job) loadSquare(file string, only bool) error {
 		if err := j.wantSquare(); err != nil {
 			return err
 		}
-		if err := j.fits(hostmem.Available()); err != nil {
+		if err := j.fits(); err != nil {
 			return err
 		}
 		j.graph.IsSymmetric()
 		return nil
 	})
-}
-
-// fits rejects a square graph whose vertices alone need more memory than there is, mostly a list
-// with a few large ids: the runtime would end the process without a remedy. room is in bytes, 0 if
-// unknown.
-func (j *job) fits(room int64) error {
-	n, _ := j.graph.Dims()
-	need := 16 * int64(n) // two arrays, of values and of what is known about them
-	if room <= 0 || need <= room || j.device != nil || j.group != nil {
-		return nil
-	}
-	return &failure{j.graph.file, fmt.Sprintf("the %d vertices need %.1f GB or more, and %.1f GB of memory are available", n, float64(need)/1e9, float64(room)/1e9),
-		"if few of the ids occur, --ids renumber numbers those", nil}
 }
 
 // open reads a graph into float64. Integers that are not exact in float64 are an
@@ -320,6 +309,14 @@ func rangeRemedy(n int) string {
 
 // name is the inverse of vertex.
 func (g *graph) name(v int) string { return g.cols.Name(v) }
+
+// otherName returns the function that names vertices of the second graph, nil without one.
+func (g *graph) otherName() func(int) string {
+	if g.other == nil {
+		return nil
+	}
+	return g.other.name
+}
 
 // kind describes the format of the file.
 func (g *graph) kind() string {

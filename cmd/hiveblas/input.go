@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
+	"github.com/hiveblas/hiveblas/internal/hostmem"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -41,6 +42,10 @@ func (j *job) openInput(path string) (*input, error) {
 		in.file, in.r = f, f
 		if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
 			in.size = st.Size()
+		}
+		if in.size > 1<<26 {
+			room, _ := hostmem.Room()
+			j.watchMemory(8*in.size, room) // a text file may need as much
 		}
 	}
 	b := bufio.NewReaderSize(in.r, 1<<16)

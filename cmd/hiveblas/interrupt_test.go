@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -143,4 +144,29 @@ func TestTimeout(t *testing.T) {
 		}
 	}
 	succeed(t, "tc", karate, "--timeout", "1m")
+}
+
+// A diameter that is stopped prints the bounds so far, and fails.
+func TestStoppedDiameter(t *testing.T) {
+	const n = 40000
+	var lines bytes.Buffer
+	for v := range n {
+		fmt.Fprintf(&lines, "%d %d\n", v, (v+1)%n)
+	}
+	ring := write(t, "ring.tsv", lines.String())
+	for _, args := range [][]string{{"--timeout", "1"}, {"--timeout", "1", "--json"}, nil} {
+		cmd, stdout, stderr := start(t, append([]string{"diameter", ring}, args...)...)
+		code, line := 1, "hiveblas: --timeout: diameter not finished after 1s; raise the timeout\n"
+		if args == nil {
+			time.Sleep(time.Second)
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			code, line = 130, "hiveblas: interrupted\n"
+		}
+		stops(t, cmd, stderr, code, line)
+		if got := stdout.String(); !strings.Contains(got, "at least  20000\n") && !strings.Contains(got, `"lower":20000,"upper":`) {
+			t.Errorf("%v: printed %q", args, got)
+		}
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,7 +16,6 @@ import (
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/ops"
 )
 
 // job is a running command: its flags, its input and the data of its report.
@@ -45,14 +43,16 @@ type job struct {
 	warnings []matrix.Warning // of the stage
 	warned   []matrix.Warning // of the stages before
 
+	memory  byteSize // of --memory; 0 for what there is
+	watched bool     // the end of the process is watched
+
 	infinite bool // weights may be infinite
 	graph    *graph
 	progress *progress
 	began    time.Time
 	stages   []stage
 
-	mu      sync.Mutex
-	methods []string // of the products that ran, without repeats
+	traces traces
 }
 
 type stage struct {
@@ -205,11 +205,12 @@ func (j *job) compute(work func(apps.Run) error) error {
 	if err := j.placeGraphs(j.graph.NVals, "entries", j.graph.Matrix); err != nil {
 		return err
 	}
-	run := apps.Run{Context: j.ctx, Threads: j.run.threads, Progress: j.progress.update, Trace: j.trace, Method: j.run.form()}
+	run := apps.Run{Context: j.ctx, Threads: j.run.threads, Progress: j.progress.update, Trace: j.traces.add, Method: j.run.form()}
 	if run.Method == apps.Fused && j.device == nil {
 		return &failure{"--method fused", "fused kernels run on a GPU, and this run is on the host (" + j.why + ")", "add --device gpu, or use --method auto", nil}
 	}
 	return j.stage("compute", func() error {
+		j.traces.begin()
 		err := work(run)
 		if j.run.device == "auto" && errors.Is(err, cusparse.ErrMemory) {
 			if err := j.fallBack(err); err != nil {
@@ -230,36 +231,4 @@ func (j *job) took(name string) float64 {
 		}
 	}
 	return d.Seconds()
-}
-
-func (j *job) trace(t ops.Trace) {
-	switch t.Op {
-	case "GraphSearch", "LocalCluster", "Projection", "GraphSAGE", "TrainGraphSAGE":
-		if t.Imbalance == 0 { // on one place
-			return
-		}
-	case "MxM", "MxV", "VxM", "BFS", "SSSP", "ConnectedComponents", "PageRank", "Classify",
-		"ScanStatistics", "Geolocate", "FusedLasso", "MaxFlow", "StronglyConnectedComponents", "CoreNumbers",
-		"Betweenness", "Closeness", "LabelPropagation", "MaximalIndependentSet", "Colouring", "Similarity",
-		"MinimumSpanningForest", "BipartiteMatching", "TopologicalOrder":
-	default:
-		return
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if m := string(t.Method); m != "" && !slices.Contains(j.methods, m) {
-		j.methods = append(j.methods, m)
-	}
-}
-
-// method returns the name of the algorithm, if any, and the methods of its products.
-func (j *job) method(algorithm string) string {
-	ran := strings.Join(j.methods, "+")
-	switch {
-	case algorithm == "":
-		return ran
-	case ran == "":
-		return algorithm
-	}
-	return algorithm + ": " + ran
 }

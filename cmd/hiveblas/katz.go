@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -30,6 +32,10 @@ of the graph. Weights are ignored.`,
 		},
 		run: func(j *job, run apps.Run) (*standardResult, error) {
 			c, err := apps.KatzCentrality(j.graph.Matrix, apps.CentralityOptions{Run: run, Tolerance: f.tolerance, MaxIterations: f.most, Attenuation: alpha})
+			var param *apps.ParameterError
+			if errors.As(err, &param) && param.Arg == "the attenuation" {
+				return nil, &failure{j.graph.file, "--attenuation " + param.Got + " is too large", "lower it: want " + param.Want, err}
+			}
 			if err != nil {
 				return nil, err
 			}

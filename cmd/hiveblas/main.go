@@ -9,4 +9,10 @@ package main
 
 import "os"
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	if os.Getenv(watching) != "" {
+		watchParent()
+		return
+	}
+	os.Exit(run(os.Args[1:], os.Stdout, ownStderr()))
+}

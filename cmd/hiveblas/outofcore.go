@@ -93,8 +93,9 @@ func (j *job) tooLarge(o *outOfCore, opts apps.ProjectionOptions) (why string, e
 
 // resultSummary accumulates the figures of a product from its blocks.
 type resultSummary struct {
-	sum  total
-	most float64
+	labels *matrix.Labels // of the vertices, or nil
+	sum    total
+	most   float64
 }
 
 // add adds a block.
@@ -103,7 +104,7 @@ func (t *resultSummary) add(b *chunked.Block[float64]) error {
 		for p := b.Ptr[k]; p < b.Ptr[k+1]; p++ {
 			x := b.Val[p]
 			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return notFinite(b.Lo+k, int(b.Idx[p]), x)
+				return notFinite(t.labels, b.Lo+k, int(b.Idx[p]), x)
 			}
 			t.sum.add(x)
 			t.most = max(t.most, x)
@@ -166,7 +167,7 @@ func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOption
 	if err != nil {
 		return err
 	}
-	t := resultSummary{most: math.Inf(-1)}
+	t := resultSummary{labels: labels, most: math.Inf(-1)}
 	var rep *chunked.Report
 	var cause error
 	err = j.compute(func(run apps.Run) error {

@@ -99,7 +99,7 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
 			if err = toHost(err, p); err != nil {
 				return err
 			}
-			sum, most, err = j.sumMax(p)
+			sum, most, err = sumMax(p, labels)
 			return err
 		})
 		if err != nil {
@@ -119,12 +119,12 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
 
 // sumMax returns the sum and the maximum of the entries, 0 and 0 without entries. An
 // entry that is not finite is an error.
-func (j *job) sumMax(p *matrix.Matrix[float64]) (sum, most float64, err error) {
+func sumMax(p *matrix.Matrix[float64], labels *matrix.Labels) (sum, most float64, err error) {
 	var t total
 	most = math.Inf(-1)
 	for c, x := range p.All() {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return 0, 0, notFinite(c.Row, c.Col, x)
+			return 0, 0, notFinite(labels, c.Row, c.Col, x)
 		}
 		t.add(x)
 		most = max(most, x)
@@ -135,7 +135,8 @@ func (j *job) sumMax(p *matrix.Matrix[float64]) (sum, most float64, err error) {
 	return t.value(), most, nil
 }
 
-func notFinite(row, col int, x float64) error {
-	return &failure{fmt.Sprintf("row %d, column %d of the result (from 0)", row, col),
+// notFinite is the error of an entry of a projection onto vertices with these names.
+func notFinite(labels *matrix.Labels, row, col int, x float64) error {
+	return &failure{entryPlace(labels, labels, row, col, " of the result"),
 		fmt.Sprintf("the value is %v", x), "scale the weights, or correct weights whose sum is 0", nil}
 }

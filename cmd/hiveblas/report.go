@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -73,6 +74,9 @@ func (j *job) report(method string, figures []field, list *ranking) error {
 		{"threads", "", j.run.count()},
 		{"seconds", "", object{{"read", "", j.took("read")}, {"copy", "", j.took("copy")}, {"compute", "", j.took("compute")}, {"write", "", j.took("write")}, {"total", "", total}}},
 	}
+	if took := j.traces.seconds(); took != nil {
+		o = append(o, field{"method_seconds", "", took})
+	}
 	o = append(o, figures...)
 	if j.out.path != "" {
 		o = append(o, field{"output", "", j.out.path})
@@ -102,6 +106,9 @@ func (j *job) report(method string, figures []field, list *ranking) error {
 		on := fmt.Sprintf("cpu, %d threads", j.run.count())
 		if j.device != nil || j.group != nil {
 			on = j.where()
+		}
+		if ran := j.traces.names(); strings.HasSuffix(method, ran) {
+			method = strings.TrimSuffix(method, ran) + j.traces.shares()
 		}
 		fmt.Fprintf(w, "  method\t%s (%s)\n", method, on)
 	}
@@ -167,6 +174,10 @@ func text(v any) string {
 	switch {
 	case !ok:
 		return fmt.Sprint(v)
+	case math.IsInf(x, 1): // as files have it
+		return "inf"
+	case math.IsInf(x, -1):
+		return "-inf"
 	case isInteger(x):
 		return strconv.FormatInt(int64(x), 10)
 	}

@@ -330,8 +330,16 @@ func (j *job) runProgram(name string, f *runProgramFlags) error {
 			if err := j.nonNegative(run); err != nil {
 				return err
 			}
+			far := false // sums of a weight and such a distance may exceed float64
 			out, err = stateOf(j, run.Context, g, examples.SSSP(source, f.width), o, "reached",
-				func(d float64) (float64, bool) { return d, d <= maxFloat })
+				func(d float64) (float64, bool) {
+					far = far || d >= maxFloat*0x1p-55 && d <= maxFloat
+					return d, d <= maxFloat
+				})
+			if err == nil && far {
+				err = &failure{"", "distances exceed what float64 holds, and vertices beyond look unreached",
+					"scale the weights, or use hiveblas sssp, which gives them the distance +Inf", nil}
+			}
 		case "pagerank":
 			out, err = stateOf(j, run.Context, g.Pattern(), examples.PageRank(f.damping, f.tol), o, "vertices",
 				func(r examples.Rank) (float64, bool) { return r.Rank, true })

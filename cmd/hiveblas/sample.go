@@ -31,7 +31,7 @@ vertices keep their names, and numbers become names.`,
   hiveblas sample graph.mtx.gz --edges 10000 --seed 7 -o part.hgb`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the sample", graphFiles...)
+	j := newJob(s, cmd).reads().bounded().writes("the sample", graphFiles...)
 	fs := cmd.Flags()
 	fs.IntVar(&vertices, "vertices", 0, "`N` random vertices")
 	fs.Int64Var(&edges, "edges", 0, "`M` random edges")
@@ -67,6 +67,9 @@ vertices keep their names, and numbers become names.`,
 			return err
 		}
 		if err := j.wantSquare(); err != nil {
+			return err
+		}
+		if err := j.fits(); err != nil {
 			return err
 		}
 		n, _, before := j.graph.size()

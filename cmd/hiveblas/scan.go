@@ -199,7 +199,7 @@ func (j *job) scanSeries(file, picture string, o apps.ScanSeriesOptions) error {
 	}
 	var res *apps.ScanSeriesResult
 	err = j.stage("compute", func() (err error) {
-		o.Run = apps.Run{Context: j.ctx, Threads: j.run.threads, Progress: j.progress.update, Trace: j.trace}
+		o.Run = apps.Run{Context: j.ctx, Threads: j.run.threads, Progress: j.progress.update, Trace: j.traces.add}
 		if res, err = apps.ScanSeries(edges, o); err != nil {
 			return explainGraph(j.graph, err)
 		}

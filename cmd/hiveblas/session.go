@@ -57,12 +57,18 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	root.SetArgs(args)
 	done := make(chan error, 1)
-	go func() { done <- root.ExecuteContext(ctx) }()
+	go func() { done <- execute(ctx, root) }()
 	err := s.await(done)
 	if f := s.ended.Load(); f != nil {
 		(*f)(err)
 	}
 	return s.exit(err)
+}
+
+// execute runs the command. A panic is an error.
+func execute(ctx context.Context, root *cobra.Command) (err error) {
+	defer recovered(&err)
+	return root.ExecuteContext(ctx)
 }
 
 // await returns the error of the command. After the end of the context it waits for

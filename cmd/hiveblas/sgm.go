@@ -100,6 +100,7 @@ lines to compare with.`,
 			return err
 		}
 		j.graph, other = first, j.graph
+		j.graph.other = other
 		pairs, err := j.seedPairs(seeds, other)
 		if err != nil {
 			return err

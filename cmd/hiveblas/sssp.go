@@ -55,7 +55,7 @@ Vertices that the source does not reach are omitted.`,
 		if err := j.writing(func() error { return j.writeVector(dist) }); err != nil {
 			return err
 		}
-		return j.report(j.method(j.hostOrGPU("delta-stepping", "")), distanceFigures(dist), nil)
+		return j.report(j.pipelineMethod("delta-stepping"), distanceFigures(dist), nil)
 	}
 	return cmd
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -40,6 +41,7 @@ type standardResult struct {
 	write     func() error
 	ranks     *matrix.Vector[float64] // of which --top lists the highest
 	failed    error                   // instead of a result
+	bounds    bool                    // the figures hold too where the context has ended
 }
 
 // command makes the command.
@@ -96,6 +98,9 @@ func (c standardCommand) command(s *session) *cobra.Command {
 			res, err = c.run(j, run)
 			return err
 		})
+		if err != nil && j.ctx.Err() != nil && res != nil && res.bounds {
+			return errors.Join(err, j.report(j.method(res.algorithm), res.figures, nil))
+		}
 		if err != nil {
 			return err
 		}

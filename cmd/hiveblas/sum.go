@@ -16,4 +16,9 @@ func (t *total) add(x float64) {
 	t.sum = s
 }
 
-func (t *total) value() float64 { return t.sum + t.lost }
+func (t *total) value() float64 {
+	if math.IsInf(t.sum, 0) { // what an infinite sum has lost is not a number
+		return t.sum
+	}
+	return t.sum + t.lost
+}

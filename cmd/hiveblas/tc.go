@@ -32,7 +32,7 @@ Directions, weights and self-loops are ignored.`,
 		if err != nil {
 			return err
 		}
-		return j.report(j.method("L·Lᵀ by degree"), []field{{"triangles", "triangles", triangles}}, nil)
+		return j.report(j.pipelineMethod("L·Lᵀ by degree"), []field{{"triangles", "triangles", triangles}}, nil)
 	}
 	return cmd
 }

@@ -346,7 +346,7 @@ func exactFloat[T fileNumber](v T) bool {
 func toFloat[T fileNumber](j *job, g *graph, b *matrix.Matrix[T]) (*matrix.Matrix[float64], error) {
 	for c, v := range b.All() {
 		if !exactFloat(v) {
-			return nil, &failure{fmt.Sprintf("%s: row %d, column %d (from 0)", g.file, c.Row, c.Col),
+			return nil, &failure{g.file + ": " + entryPlace(g.rows, g.cols, c.Row, c.Col, ""),
 				fmt.Sprintf("the integer %v is not exact in float64", v), exactRemedy, nil}
 		}
 	}

@@ -86,7 +86,7 @@ all, ordered by vertex, or by distance with --ranked.`,
 		if err != nil {
 			return err
 		}
-		method := j.method(j.hostOrGPU("delta-stepping", ""))
+		method := j.pipelineMethod("delta-stepping")
 		if unit {
 			method = j.method("breadth-first search")
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
-	"github.com/hiveblas/hiveblas/generate"
+	_ "github.com/hiveblas/hiveblas/generate" // describes its kernels
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -57,7 +57,7 @@ func fused[T semiring.Number]() (list []device.Program) {
 			list = append(list, a.Kernels(t)...)
 		}
 	}
-	return append(append(list, access.GroupKernels(t)...), generate.Kernels(t)...)
+	return append(append(list, access.GroupKernels(t)...), device.Described("generate", t)...)
 }
 
 // Properties returns those of a usual GPU of compute capability major.minor,

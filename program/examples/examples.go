@@ -34,9 +34,9 @@ func BFS(source int) program.Program[int32, bool, int32] {
 }
 
 // SSSP returns shortest paths from a source along weights that are not negative: the state of a
-// vertex is its distance, +Inf if it cannot be reached. A width of more than 0 settles distances in
-// buckets of that width, as delta-stepping does; with 0, every improvement is sent at once
-// (Bellman–Ford).
+// vertex is its distance, +Inf if it cannot be reached or is farther than the largest T. A width of
+// more than 0 settles distances in buckets of that width, as delta-stepping does; with 0, every
+// improvement is sent at once (Bellman–Ford).
 func SSSP[T semiring.Float](source int, width T) program.Program[T, T, T] {
 	p := program.Program[T, T, T]{
 		Name:     "sssp",

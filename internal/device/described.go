@@ -1,0 +1,19 @@
+package device
+
+import "sync"
+
+// described are the programs of packages whose public page has no place for them, by package.
+var described sync.Map // of func(Type) []Program
+
+// Describe registers the programs of a package for values of a type, for tools that list or compile
+// kernels in advance. Packages call it when they are initialised.
+func Describe(pkg string, programs func(t Type) []Program) { described.Store(pkg, programs) }
+
+// Described returns the programs that a package has registered, nil if it has none.
+func Described(pkg string, t Type) []Program {
+	f, ok := described.Load(pkg)
+	if !ok {
+		return nil
+	}
+	return f.(func(Type) []Program)(t)
+}
