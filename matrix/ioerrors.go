@@ -48,6 +48,7 @@ const (
 	RemedyComment                        // name the characters that begin comments: CommentChars
 	RemedyBlanks                         // separate fields at blanks and tabs alike: Delimiter(' ')
 	RemedyDecimal                        // numbers have a decimal comma: Decimal(',')
+	RemedyFirstValue                     // choose the column of the values, or Header(HeaderYes)
 	remedyKinds
 )
 
@@ -80,6 +81,7 @@ var remedyTexts = [remedyKinds]string{
 	RemedyComment:      `CommentChars("") reads such lines as edges, CommentChars("#%") skips them`,
 	RemedyBlanks:       "Delimiter(' ') separates fields at runs of blanks and tabs",
 	RemedyDecimal:      "Decimal(',') reads decimal commas",
+	RemedyFirstValue:   "WeightColumn chooses the column of the values, 0 none; Header(HeaderYes) if the line has column names",
 	RemedyNames:        "keep the files of names beside the file, or read names with ReadLabels",
 }
 

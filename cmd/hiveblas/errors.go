@@ -215,6 +215,7 @@ var flagRemedies = map[matrix.RemedyKind]string{
 	matrix.RemedyBaseZero:     "--base 0 if the ids count from 0",
 	matrix.RemedyColumns:      "--source-column, --target-column and --weight-column choose columns by name or number",
 	matrix.RemedyWeightColumn: "--weight-column chooses the column of the weights, 0 none",
+	matrix.RemedyFirstValue:   "--weight-column chooses the column of the weights, 0 none; --header yes if the line names columns",
 	matrix.RemedyDelimiter:    "--delimiter names the character between fields: comma, tab, semicolon, bar or blank",
 	matrix.RemedyQuotes:       "correct the file: quotation marks enclose a whole field, and are doubled inside it",
 	matrix.RemedyAllowNaN:     "correct the file: weights are finite numbers",
