@@ -101,17 +101,25 @@ func (c wideCount) times(d wideCount) float64 {
 	return math.Ldexp(c.x*0x1p-256*(d.x*0x1p-256), int(512*(c.e+d.e+1)))
 }
 
+// The limit, its inverse and the square root of that in CUDA text: hexadecimal floats need C++17.
+const (
+	cudaMost  = "1.3407807929942597e+154"
+	cudaLeast = "7.458340731200207e-155"
+	cudaRoot  = "8.636168555094445e-78"
+)
+
 var wideCounts = pathCounting[wideCount]{
 	one: wideCount{1, 0},
 	plus: semiring.NewMonoid(semiring.NewBinary("add_paths", wideCount.plus,
 		"x.x == 0 ? y : y.x == 0 || x.e > y.e + 1 ? x : y.e > x.e + 1 ? y : x.e == y.e ? C{x.x + y.x, x.e} : "+
-			"x.e > y.e ? C{x.x + y.x * 0x1p-512, x.e} : C{x.x * 0x1p-512 + y.x, y.e}"), wideCount{}),
-	first:  semiring.First[wideCount, bool](),
-	settle: semiring.NewUnary("settle_paths", wideCount.settled, "x.x > 0x1p512 ? C{x.x * 0x1p-512, x.e + 1} : x"),
+			"x.e > y.e ? C{x.x + y.x * "+cudaLeast+", x.e} : C{x.x * "+cudaLeast+" + y.x, y.e}"), wideCount{}),
+	first: semiring.First[wideCount, bool](),
+	settle: semiring.NewUnary("settle_paths", wideCount.settled,
+		"x.x > "+cudaMost+" ? C{x.x * "+cudaLeast+", x.e + 1} : x"),
 	share: semiring.NewBinary("share_of_paths", func(x float64, c wideCount) wideCount { return c.shareOf(x) },
-		"x < y.x ? C{x / y.x * 0x1p512, -y.e - 1} : C{x / y.x, -y.e}"),
+		"x < y.x ? C{x / y.x * "+cudaMost+", -y.e - 1} : C{x / y.x, -y.e}"),
 	times: semiring.NewBinary("times_paths", wideCount.times,
-		"x.e + y.e < -4 ? 0.0 : ldexp(x.x * 0x1p-256 * (y.x * 0x1p-256), (int)(512 * (x.e + y.e + 1)))"),
+		"x.e + y.e < -4 ? 0.0 : ldexp(x.x * "+cudaRoot+" * (y.x * "+cudaRoot+"), (int)(512 * (x.e + y.e + 1)))"),
 	most: semiring.NewUnary("no_limit", func(wideCount) float64 { return 0 }, "0.0"),
 }
 

@@ -3,6 +3,7 @@ package apps
 import (
 	"math"
 	bignum "math/big"
+	"strconv"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
@@ -175,6 +176,11 @@ func TestBetweennessOfManyPathsOnDevice(t *testing.T) {
 
 // A share and its product undo each other over the whole range of counts.
 func TestWideCounts(t *testing.T) {
+	for text, want := range map[string]float64{cudaMost: mostPaths, cudaLeast: 1 / mostPaths, cudaRoot: 0x1p-256} {
+		if x, err := strconv.ParseFloat(text, 64); err != nil || x != want {
+			t.Errorf("%s is %v, want %v", text, x, want)
+		}
+	}
 	for _, c := range []wideCount{{1, 0}, {1.5, 3}, {mostPaths, 7}, {mostPaths * 0x1p30, 2}, {0x1p256, 1 << 30}} {
 		if c = c.settled(); c.x < 1 || c.x > mostPaths {
 			t.Errorf("%v is not settled", c)
