@@ -25,7 +25,7 @@ var packages = []string{
 type item struct {
 	pkg, name string
 	isType    bool
-	args      [][]string // lists of type arguments to instantiate it with; none if it is not generic
+	args      []string // type arguments to instantiate it with; none if it is not generic
 }
 
 func (x item) base() string { return x.pkg[strings.LastIndex(x.pkg, "/")+1:] }
@@ -33,8 +33,7 @@ func (x item) base() string { return x.pkg[strings.LastIndex(x.pkg, "/")+1:] }
 // key is the name in the table, such as "ops.MxM".
 func (x item) key() string { return x.base() + "." + x.name }
 
-// quickGeneric are the packages whose generic functions and types the quick form calls, with one
-// list of type arguments. To compile those of all packages takes half a minute.
+// quickGeneric are the packages whose generic functions and types the quick form calls. To compile those of all packages takes half a minute.
 var quickGeneric = []string{"comm", "matrix", "semiring"}
 
 // row is an instance of an item.
@@ -54,14 +53,13 @@ func Tables(root string) (map[string][]byte, error) {
 	for _, x := range list {
 		if x.args == nil {
 			quick = append(quick, row{x, x.key()})
+			continue
 		}
-		for n, a := range x.args {
-			r := row{x, x.key() + "[" + strings.Join(a, ", ") + "]"}
-			if n == 0 && slices.Contains(quickGeneric, x.pkg) {
-				quick = append(quick, r)
-			} else {
-				long = append(long, r)
-			}
+		r := row{x, x.key() + "[" + strings.Join(x.args, ", ") + "]"}
+		if slices.Contains(quickGeneric, x.pkg) {
+			quick = append(quick, r)
+		} else {
+			long = append(long, r)
 		}
 	}
 	files := map[string][]byte{}
@@ -119,13 +117,12 @@ func itemsOf(pkg string, d ast.Decl) (list []item) {
 }
 
 // instances returns float64 for every type parameter, or int32 and int where only integers and
-// indices are allowed, and bool too where every type is.
-func instances(params *ast.FieldList) [][]string {
+// indices are allowed. What a function does with a zero value does not depend on its type arguments,
+// and a second list would double the time to compile.
+func instances(params *ast.FieldList) (list []string) {
 	if params == nil {
 		return nil
 	}
-	var first []string
-	every := true
 	for _, f := range params.List {
 		constraint := ""
 		switch c := f.Type.(type) {
@@ -148,21 +145,11 @@ func instances(params *ast.FieldList) [][]string {
 				arg = "int"
 			}
 		}
-		every = every && slices.Contains([]string{"any", "comparable", "Element", "Index"}, constraint)
 		for range f.Names {
-			first = append(first, arg)
+			list = append(list, arg)
 		}
 	}
-	if !every {
-		return [][]string{first}
-	}
-	bools := slices.Clone(first)
-	for k, arg := range bools {
-		if arg == "float64" {
-			bools[k] = "bool"
-		}
-	}
-	return [][]string{first, bools}
+	return list
 }
 
 // table returns the source of a table. That of the build tag long appends to the other.

@@ -309,6 +309,7 @@ var functions = []listedFunction{
 	{"ops.All", ops.All},
 	{"ops.MaskOfRegion", ops.MaskOfRegion},
 	{"ops.Of", ops.Of},
+	{"ops.Repeats", ops.Repeats},
 	{"ops.Span", ops.Span},
 	{"ops.Using", ops.Using},
 	{"ops.ValuesOf", ops.ValuesOf},
