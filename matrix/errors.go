@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hiveblas/hiveblas/internal/capacity"
+	"github.com/hiveblas/hiveblas/internal/hostmem"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -121,7 +121,7 @@ func naming(op string, err error) error {
 
 // checkRoom returns a *SizeError if there is no memory for n items of size bytes each.
 func checkRoom(op, what string, n, size int64) error {
-	if bytes, have, ok := capacity.Fits(n, size); !ok {
+	if bytes, have, ok := hostmem.Fits(n, size); !ok {
 		return &SizeError{op, "number of bytes of " + what, bytes, have}
 	}
 	return nil

@@ -9,9 +9,9 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
-	"github.com/hiveblas/hiveblas/internal/capacity"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/hostmem"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -215,7 +215,7 @@ func (c *call) emit(nvals int64) {
 
 // room returns a *matrix.SizeError if there is no memory for n items of size bytes each.
 func (c *call) room(what string, n, size int64) error {
-	if bytes, have, ok := capacity.Fits(n, size); !ok {
+	if bytes, have, ok := hostmem.Fits(n, size); !ok {
 		return &matrix.SizeError{Op: c.op, Arg: "number of bytes of " + what, Got: bytes, Limit: have}
 	}
 	return nil

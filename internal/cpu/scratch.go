@@ -7,7 +7,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/hiveblas/hiveblas/internal/capacity"
+	"github.com/hiveblas/hiveblas/internal/hostmem"
 )
 
 // Env is the environment of an operation: its context and its number of threads.
@@ -29,7 +29,7 @@ func (e *RoomError) Error() string {
 
 // roomFor returns a *RoomError if there is no memory for n items of size bytes.
 func roomFor(what string, n, size int64) error {
-	if bytes, have, ok := capacity.Fits(n, size); !ok {
+	if bytes, have, ok := hostmem.Fits(n, size); !ok {
 		return &RoomError{what, bytes, have}
 	}
 	return nil
@@ -37,7 +37,7 @@ func roomFor(what string, n, size int64) error {
 
 // fits reports whether there is memory for n items of size bytes.
 func fits(n, size int64) bool {
-	_, _, ok := capacity.Fits(n, size)
+	_, _, ok := hostmem.Fits(n, size)
 	return ok
 }
 

@@ -50,6 +50,9 @@ func PeakResident() int64 { return field(os.ReadFile, "/proc/self/status", "VmHW
 // reader reads a file of the system, as os.ReadFile.
 type reader func(name string) ([]byte, error)
 
+// addressLimit names the limit of the address space.
+const addressLimit = "ulimit -v"
+
 // room is Available, and the name of the bound.
 func room(read reader) (least int64, bound string) {
 	lower := func(bytes int64, name string) {
@@ -61,7 +64,7 @@ func room(read reader) (least int64, bound string) {
 		lower(system, "this machine")
 	}
 	for _, l := range []struct{ limit, used, name string }{
-		{"Max address space", "VmSize:", "ulimit -v"},
+		{"Max address space", "VmSize:", addressLimit},
 		{"Max data size", "VmData:", "ulimit -d"},
 	} {
 		if most, ok := processLimit(read, l.limit); ok {
