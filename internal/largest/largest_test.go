@@ -84,7 +84,7 @@ func TestCalls(t *testing.T) {
 var elsewhere = map[string]string{
 	"matrix.FromDense": "takes its values", "matrix.VectorOf": "takes its values", "matrix.FromCSR": "takes its offsets",
 	"matrix.FromCSC": "takes its offsets", "matrix.On": "an option", "ops.Using": "an option", "ops.WithThreads": "an option",
-	"ops.WithContext": "an option", "ops.WithTrace": "an option", "ops.WithTraces": "an option", "ops.WithOptions": "an option",
+	"ops.WithContext": "an option", "ops.Repeats": "an option", "ops.WithTrace": "an option", "ops.WithTraces": "an option", "ops.WithOptions": "an option",
 	"Builder.BuildOn": "of devices", "Builder.SetThreads": "a setting", "Builder.Len": "a number", "Steps.Do": "takes an error",
 	"Steps.OK": "takes an error", "Steps.Err": "takes an error", "Trace.String": "a line",
 }
