@@ -68,15 +68,22 @@ func BFS[T comparable](g matrix.Source[T], source int, opts ...BFSOptions) (*BFS
 	s.Do(frontier.Set(source, true))
 	found := matrix.NewVector[int32](n, here) // parents of the frontier
 	unvisited, with := res.Level.Structure().Not(), o.with()
+	// The views are made once: a long path has a step for each vertex.
+	var (
+		levels matrix.VectorTarget[int32] = res.Level.Masked(frontier.Structure())
+		next   matrix.VectorTarget[bool]  = frontier.Masked(unvisited).Replace()
+		from   matrix.VectorSource[bool]  = frontier.Pattern()
+		edges  matrix.Source[bool]        = a
+	)
 	for depth := int32(0); s.NVals(frontier) > 0; depth++ {
 		o.report("breadth-first search", res.Level.NVals(), int64(n))
 		res.MaxLevel = depth
-		s.Do(ops.AssignVectorScalar(res.Level.Masked(frontier.Structure()), depth, ops.All(), with))
+		s.Do(ops.AssignVectorScalar(levels, depth, ops.All(), with))
 		if !o.Parents {
-			s.Do(ops.VxM(frontier.Masked(unvisited).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, with))
+			s.Do(ops.VxM(next, semiring.AnyPair[bool](), from, edges, with))
 			continue
 		}
-		s.Do(ops.VxM(found.Masked(unvisited).Replace(), semiring.MinSecondi[int32](0), frontier.Pattern(), a, with))
+		s.Do(ops.VxM(found.Masked(unvisited).Replace(), semiring.MinSecondi[int32](0), from, edges, with))
 		s.Do(ops.AssignVector(res.Parent.Masked(found.Structure()), found, ops.All(), with))
 		s.Do(ops.Apply(frontier, semiring.OneOp[int32, bool](), found, with))
 	}

@@ -51,7 +51,7 @@ func HasRows[T comparable](v matrix.View[T]) bool {
 	if v.Transposed() {
 		return source(v).KeepsCols()
 	}
-	return source(v).Stored().Sparse()
+	return source(v).Shape().Sparse()
 }
 
 // HasCols reports whether Cols is available without computation.

@@ -107,6 +107,8 @@ type Matrix[T comparable] interface {
 	// Stored returns the storage in its current format. It must not change while there are other
 	// readers. A nil Val means a pattern.
 	Stored() *sparse.Store[T]
+	// Shape returns the structure of Stored.
+	Shape() *sparse.Structure
 	// Rows returns the sparse (CSR or hypersparse) form.
 	Rows() *sparse.Store[T]
 	// Cols returns the sparse form of the transpose, which is computed once and kept.
