@@ -215,7 +215,6 @@ func TestSessionErrors(t *testing.T) {
 		"more memory than any device": {
 			func(s *device.Session) { s.Alloc(1 << 60) }, "out of device memory",
 		},
-		"no function": {nil, "use is nil"},
 	} {
 		err := backend{d}.Run(device.Call{Op: "test"}, c.use)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
