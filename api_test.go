@@ -17,7 +17,6 @@ import (
 
 // internalAPI are exported types whose methods and fields may name types of internal packages.
 var internalAPI = map[string]string{
-	"cusparse.Device":       "its methods implement device.Backend, which package ops calls",
 	"apps.App":              "its kernels are described for hiveblas jit warm and CI",
 	"cusparse.Compositions": "it composes the kernels that apps describe",
 }

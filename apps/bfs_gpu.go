@@ -152,6 +152,6 @@ func fusedHops[T semiring.Number](
 	if most := largestCount[T](); int64(found.maxLevel) > most {
 		return nil, tooManyHops(most)
 	}
-	dist := matrix.NewVector[T](n, matrix.On(at))
+	dist := matrix.NewVector[T](n, matrix.On(at.Place()))
 	return dist, ops.Apply(dist, semiring.Convert[int32, T](), level, run.with())
 }

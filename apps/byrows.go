@@ -43,7 +43,7 @@ func (r Run) byRows(app string, at matrix.Place) *rowGroup {
 	seen := map[comm.Place]bool{}
 	for k := range g.Ranks() {
 		p := g.PlaceOf(k)
-		if _, on := p.(device.Runner); !on {
+		if device.Of(p) == nil {
 			w.devices = false
 		} else if !w.devices || seen[p] { // no way between their memories, or a device that is several ranks
 			return nil
@@ -105,7 +105,7 @@ func (w *rowGroup) ended() error {
 func (w *rowGroup) on(k int, f func(s *device.Session) error) error {
 	call := w.run.call(w.app)
 	call.Context = nil // the ranks agree when a run ends
-	return w.g.PlaceOf(k).(device.Runner).Run(call, func(s *device.Session) {
+	return device.Of(w.g.PlaceOf(k)).Run(call, func(s *device.Session) {
 		if err := f(s); err != nil {
 			s.Fail(err)
 		}

@@ -79,7 +79,7 @@ func rowsComponents(w *rowGroup, a matrix.View[bool], n int, o ComponentsOptions
 			labels[k] = f.labels
 			return err
 		}
-		operand, err := access.Operand(rows[k], w.g.PlaceOf(k).(device.Runner))
+		operand, err := access.Operand(rows[k], device.Of(w.g.PlaceOf(k)))
 		if err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func fusedClassify(
 	o.report("messages", int64(rounds), int64(rounds))
 	n, _ := data.Dims()
 	np, _ := pattern.Dims()
-	mu := matrix.New[float32](n, np, matrix.On(at))
+	mu := matrix.New[float32](n, np, matrix.On(at.Place()))
 	access.SetRemote(mu, found)
 	o.traceRan(at, "Classify", ran, int64(n)*int64(np))
 	return mu, nil

@@ -259,7 +259,7 @@ func communitiesOnGroup[T semiring.Element](w *rowGroup, g matrix.View[T], start
 		if k > 0 {
 			own.Progress = nil
 		}
-		operand, err := access.Operand(graphs[k], w.g.PlaceOf(k).(device.Runner))
+		operand, err := access.Operand(graphs[k], device.Of(w.g.PlaceOf(k)))
 		if err == nil {
 			err = w.on(k, func(s *device.Session) (err error) {
 				results[k], found[k], err = communitiesOn(s, operand, start, n, &own, h)

@@ -185,7 +185,7 @@ func searchByRows[T semiring.Number, A comparable](
 			values[k], parents[k] = r.values, r.parents
 			return err
 		}
-		at := w.g.PlaceOf(k).(device.Runner)
+		at := device.Of(w.g.PlaceOf(k))
 		operand, err := access.Operand(in[k], at)
 		if err != nil {
 			return err
@@ -280,7 +280,7 @@ func rowsWeights[T semiring.Number](w *rowGroup, a matrix.View[T]) (sum edgeWeig
 	err = w.g.Each(func(k int, c comm.Comm) error {
 		var own edgeWeights[T]
 		if w.devices {
-			operand, err := access.Operand(in[k], w.g.PlaceOf(k).(device.Runner))
+			operand, err := access.Operand(in[k], device.Of(w.g.PlaceOf(k)))
 			if err != nil {
 				return err
 			}

@@ -46,7 +46,7 @@ func residentGrid(s *device.Session, k device.Kernel) (grid, block [3]uint32) {
 
 // placed returns a store as a vector of length n.
 func placed[T comparable](at device.Backend, n int, s device.Store) *matrix.Vector[T] {
-	v := matrix.NewVector[T](n, matrix.On(at))
+	v := matrix.NewVector[T](n, matrix.On(at.Place()))
 	access.SetRemote(v.Spec().Matrix, s)
 	return v
 }
@@ -54,7 +54,7 @@ func placed[T comparable](at device.Backend, n int, s device.Store) *matrix.Vect
 // traceRan traces a fused form as an operation of that name.
 func (r Run) traceRan(at device.Backend, op string, ran device.Ran, nvals int64) {
 	if r.Trace != nil {
-		r.Trace(ops.Trace{Op: op, Method: ops.Method(ran.Method), Place: at.String(),
+		r.Trace(ops.Trace{Op: op, Method: ops.Method(ran.Method), Place: at.Place().String(),
 			Work: ran.Work, NVals: nvals})
 	}
 }

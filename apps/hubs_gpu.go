@@ -37,7 +37,7 @@ func fusedTowardsHubs(
 	if err != nil {
 		return nil, err
 	}
-	l := matrix.New[bool](n, n, matrix.On(at))
+	l := matrix.New[bool](n, n, matrix.On(at.Place()))
 	access.SetRemote(l, found)
 	return l, nil
 }

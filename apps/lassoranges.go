@@ -57,7 +57,7 @@ func lassosByRanges[T semiring.Number](g matrix.Source[T], o FusedLassoOptions, 
 		own.Run = run
 		own.Threads = max(1, d.threads()/max(busy, 1))
 		mine := jobs[cuts[c.Rank()]:cuts[c.Rank()+1]]
-		if at, ok := d.placeOf(k).(device.Runner); ok && len(mine) > 0 {
+		if at := device.Of(d.placeOf(k)); at != nil && len(mine) > 0 {
 			part[k], err = fusedLassos(at, graph[k], own, mine)
 		} else if len(mine) > 0 {
 			part[k], err = l.all(mine, own)

@@ -167,7 +167,7 @@ func fusedMaxFlow[T semiring.Number](at device.Runner, g matrix.Source[T], n, so
 		}
 		break
 	}
-	res.Flow = matrix.New[float64](n, n, matrix.On(at))
+	res.Flow = matrix.New[float64](n, n, matrix.On(at.Place()))
 	access.SetRemote(res.Flow, flow)
 	res.SourceSide, res.SinkSide = placed[bool](at, n, sourceSide), placed[bool](at, n, sinkSide)
 	o.traceRan(at, "MaxFlow", device.Ran{Method: "push-relabel", Work: int64(res.Rounds)}, res.Flow.NVals())

@@ -71,7 +71,7 @@ func rowsPageRank(w *rowGroup, a matrix.View[bool], n int, o PageRankOptions) (*
 		return w.on(k, func(s *device.Session) error {
 			lo, hi := w.own(c)
 			r := &deviceRanks{s: s, n: n, own: hi - lo, lo: lo, o: o}
-			at := w.g.PlaceOf(k).(device.Runner)
+			at := device.Of(w.g.PlaceOf(k))
 			var err error
 			if r.in, err = access.Operand(cols[k], at); err != nil {
 				return err

@@ -54,7 +54,7 @@ func (r Run) divide(app string, at matrix.Place, fact int64) (*division, error) 
 	}
 	own := make([][]int64, len(g.Ranks()))
 	for k := range own {
-		_, on := g.PlaceOf(k).(device.Runner)
+		on := device.Of(g.PlaceOf(k)) != nil
 		own[k] = []int64{int64(truth(on)), 0}
 	}
 	own[0][1] = fact

@@ -39,7 +39,7 @@ const (
 
 // fused returns the device that runs the fused form of a workflow, nil for the pipeline.
 func (r Run) fused(app string, at matrix.Place) (device.Runner, error) {
-	runner, _ := at.(device.Runner)
+	runner := device.Of(at)
 	switch {
 	case r.Method == Pipeline:
 		return nil, nil

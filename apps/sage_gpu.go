@@ -754,10 +754,10 @@ func fusedSAGE[T comparable](at device.Runner, a matrix.View[T], features matrix
 	if err != nil {
 		return nil, err
 	}
-	res.Embeddings = matrix.New[float32](rows, width, matrix.On(at))
+	res.Embeddings = matrix.New[float32](rows, width, matrix.On(at.Place()))
 	access.SetRemote(res.Embeddings, found)
 	if net.out != nil {
-		res.Logits = matrix.New[float32](rows, net.out.value.Cols, matrix.On(at))
+		res.Logits = matrix.New[float32](rows, net.out.value.Cols, matrix.On(at.Place()))
 		access.SetRemote(res.Logits, scores)
 	}
 	o.traceRan(at, "GraphSAGE", ran, int64(rows)*int64(width))

@@ -137,7 +137,7 @@ func trainFused[T comparable](at device.Runner, a matrix.View[T], features matri
 		return nil, err
 	}
 	if o.Trace != nil {
-		o.Trace(ops.Trace{Op: "TrainGraphSAGE", Method: ops.Method(method), Place: at.String(), Work: int64(t.state.Epochs)})
+		o.Trace(ops.Trace{Op: "TrainGraphSAGE", Method: ops.Method(method), Place: at.Place().String(), Work: int64(t.state.Epochs)})
 	}
 	res := t.state.SAGETraining
 	res.Model = t.net.model()

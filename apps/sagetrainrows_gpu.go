@@ -242,7 +242,7 @@ func (h *sageShare) imbalance() float64 {
 func cutTraining[T comparable](w *rowGroup, graph matrix.View[T]) error {
 	n, _ := graph.Dims()
 	w.cuts = make([]int, w.g.Size()+1)
-	g, err := access.Operand(graph, w.g.PlaceOf(0).(device.Runner))
+	g, err := access.Operand(graph, device.Of(w.g.PlaceOf(0)))
 	if err != nil {
 		return err
 	}
@@ -311,7 +311,7 @@ func trainOnGroup[T semiring.Element](w *rowGroup, a matrix.View[T], features ma
 		if ranks[k] = r; k > 0 {
 			r.t.o.Each, r.t.o.Progress, r.t.o.Checkpoint = nil, nil, ""
 		}
-		at := w.g.PlaceOf(k).(device.Runner)
+		at := device.Of(w.g.PlaceOf(k))
 		g, err := access.Operand(graphs[k], at)
 		var x device.Operand
 		if err == nil {

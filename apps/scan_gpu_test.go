@@ -87,7 +87,7 @@ func TestScanPartsOnDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := hubs + others
-	at := matrix.Place(d.Device).(device.Runner)
+	at := device.Of(d.Device)
 	operand := must[device.Operand](t)(access.Operand(g.View(), at))
 	operand.Pattern = true
 	tasks := func(part, parts int) map[[2]uint32]int {

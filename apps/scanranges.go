@@ -51,7 +51,7 @@ func scanByRanges(g matrix.View[bool], n int, o ScanOptions) (*ScanResult, error
 	size := (n + p - 1) / p // of a block
 	counts, edges := make([][]int64, len(graph)), make([]int64, len(graph))
 	err = d.each(func(k int, c comm.Comm, run Run) (err error) {
-		if at, ok := d.placeOf(k).(device.Runner); ok {
+		if at := device.Of(d.placeOf(k)); at != nil {
 			var res *ScanResult
 			if res, err = scanPart(at, graph[k], n, run, c.Rank(), p); err != nil {
 				return err
@@ -121,7 +121,7 @@ func scanOnDevices(d *division, graph []matrix.View[bool], n int, o ScanOptions)
 	}()
 	edges := make([]int64, len(graph))
 	err := d.each(func(k int, c comm.Comm, run Run) error {
-		at := d.placeOf(k).(device.Runner)
+		at := device.Of(d.placeOf(k))
 		a, err := undirectedPattern(graph[k], run, n)
 		if err != nil {
 			return err
@@ -151,7 +151,7 @@ func scanOnDevices(d *division, graph []matrix.View[bool], n int, o ScanOptions)
 	}
 	homes, facts, lists := make([]device.Store, len(graph)), make([][]int64, len(graph)), make([][]int32, len(graph))
 	err = d.each(func(k int, c comm.Comm, run Run) error {
-		return d.placeOf(k).(device.Runner).Run(run.call(d.app), func(s *device.Session) {
+		return device.Of(d.placeOf(k)).Run(run.call(d.app), func(s *device.Session) {
 			first, items := cuts[c.Rank()], cuts[c.Rank()+1]-cuts[c.Rank()]
 			own, state := s.NewFull(1, items, longType), s.Zeros(8*scanStates)
 			s.Copy(own.Val, counts[k].At(8*int64(c.Rank()*size)), 8*int64(items))

@@ -236,7 +236,7 @@ func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts 
 	if o.Trace != nil {
 		t := ops.Trace{Op: app, Method: ops.Method(method), NVals: res.Distinct, Work: res.Steps}
 		if at != nil {
-			t.Place = at.String()
+			t.Place = at.Place().String()
 		}
 		o.Trace(t)
 	}

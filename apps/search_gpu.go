@@ -278,7 +278,7 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 		return err
 	}
 	if o.Paths {
-		s.res.Paths = matrix.New[int32](int(count), o.Length, matrix.On(at))
+		s.res.Paths = matrix.New[int32](int(count), o.Length, matrix.On(at.Place()))
 		access.SetRemote(s.res.Paths, kept)
 	}
 	s.res.Restarts = ends[o.Length]

@@ -112,7 +112,7 @@ func (w *walkRanges[T]) release() {
 func (w *walkRanges[T]) work() ([]int64, error) {
 	s := w.s
 	var movers []int64 // walks that move, of each part
-	if at, on := w.placeOf(0).(device.Runner); on {
+	if at := device.Of(w.placeOf(0)); at != nil {
 		err := w.alone(func() (err error) {
 			movers, err = moversAt(s, at, w.graph[0])
 			return err
@@ -147,7 +147,7 @@ func (w *walkRanges[T]) walk(cuts []int64) (bool, error) {
 			}
 		}
 		part.empty()
-		if at, ok := w.placeOf(k).(device.Runner); ok {
+		if at := device.Of(w.placeOf(k)); at != nil {
 			err := fusedWalks(part, at, w.graph[k])
 			if errors.Is(err, errWeights) {
 				bad.Store(true)
@@ -323,7 +323,7 @@ func (w *walkRanges[T]) exchange() (able bool, err error) {
 // download gives the host what each rank has found.
 func (w *walkRanges[T]) download() error {
 	return w.division.each(func(k int, c comm.Comm, run Run) error {
-		own, at := w.own[k], w.placeOf(k).(device.Runner)
+		own, at := w.own[k], device.Of(w.placeOf(k))
 		own.room = 0
 		own.first = make([]uint32, own.n)
 		err := own.found.fetch(at, run.call(w.app), own.first, 0)
@@ -355,7 +355,7 @@ func (w *walkRanges[T]) mergedOnDevices() (*SearchResult, error) {
 	homes := make([]device.Store, len(w.own))
 	err = w.division.each(func(k int, c comm.Comm, run Run) (err error) {
 		lo, hi := cuts[c.Rank()], cuts[c.Rank()+1]
-		homes[k], err = w.own[k].found.counts(w.placeOf(k).(device.Runner), run.call(w.app), lo, hi-lo, res.Distinct == int64(s.n))
+		homes[k], err = w.own[k].found.counts(device.Of(w.placeOf(k)), run.call(w.app), lo, hi-lo, res.Distinct == int64(s.n))
 		return err
 	})
 	if err != nil {
@@ -376,7 +376,7 @@ func (w *walkRanges[T]) fetchFirst(cuts, sizes []int) error {
 		s.first = make([]uint32, s.n)
 	}
 	err := w.division.each(func(k int, c comm.Comm, run Run) (err error) {
-		lo, hi, at := cuts[c.Rank()], cuts[c.Rank()+1], w.placeOf(k).(device.Runner)
+		lo, hi, at := cuts[c.Rank()], cuts[c.Rank()+1], device.Of(w.placeOf(k))
 		if counts {
 			curves[k], err = w.own[k].found.curve(at, run.call(w.app), len(s.steps), lo, hi-lo)
 			return err

@@ -36,19 +36,17 @@ func (p *typed[T]) operand(at device.Backend) (device.Operand, error) {
 func (p *typed[T]) device() device.Runner {
 	g, ok := p.view.Place().(*comm.Group)
 	if !ok {
-		at, _ := p.view.Place().(device.Runner)
-		return at
+		return device.Of(p.view.Place())
 	}
 	if len(g.Ranks()) < g.Size() || !access.Gatherable(p.view, g) {
 		return nil
 	}
 	for k := range g.Ranks() {
-		if _, ok := g.PlaceOf(k).(device.Runner); !ok {
+		if device.Of(g.PlaceOf(k)) == nil {
 			return nil
 		}
 	}
-	at, _ := g.PlaceOf(0).(device.Runner)
-	return at
+	return device.Of(g.PlaceOf(0))
 }
 
 func (p *typed[T]) element() reflect.Type { return reflect.TypeFor[T]() }
@@ -272,7 +270,7 @@ func (s *deviceAuction) result(found assigned, seconds float64) *Result {
 // trace traces an auction as an operation.
 func (s *deviceAuction) trace(found assigned) {
 	if s.o.Trace != nil {
-		s.o.Trace(ops.Trace{Op: "assignment", Method: ops.Method(found.ran.Method), Place: s.at.String(), Work: found.ran.Work, NVals: int64(len(found.col))})
+		s.o.Trace(ops.Trace{Op: "assignment", Method: ops.Method(found.ran.Method), Place: s.at.Place().String(), Work: found.ran.Work, NVals: int64(len(found.col))})
 	}
 }
 

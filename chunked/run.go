@@ -145,7 +145,7 @@ func (r *run[A, B, C]) check() error {
 		l := &lane[A, B, C]{run: r, place: p, x: r.x, y: r.y, mask: r.o.mask}
 		if p != nil || r.group != nil {
 			var ok bool
-			if l.at, ok = p.(streamer); !ok {
+			if l.at, ok = device.Of(p).(streamer); !ok {
 				return &matrix.InvalidError{Op: "chunked.MxM", Reason: fmt.Sprintf("%s cannot compute block by block; use the host, or devices of package cusparse", r.o.place)}
 			}
 		}

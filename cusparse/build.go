@@ -9,7 +9,7 @@ import (
 
 // Build makes a matrix of tuples: their keys are sorted by radix, stably, so
 // that duplicates stand in the order they were given.
-func (d *Device) Build(m, n int, rows, cols []int32, t device.Type, val unsafe.Pointer, dup *device.Func) (device.Store, error) {
+func (d backend) Build(m, n int, rows, cols []int32, t device.Type, val unsafe.Pointer, dup *device.Func) (device.Store, error) {
 	f := d.begin(device.Call{Op: "Build"})
 	defer f.end()
 	total := int64(len(rows))
@@ -43,7 +43,7 @@ func (d *Device) Build(m, n int, rows, cols []int32, t device.Type, val unsafe.P
 
 // Scatter sums entries at listed positions: their keys are sorted by radix, stably, and runs of
 // equal keys are added up in order.
-func (d *Device) Scatter(c device.Call, dst device.Dest, m device.Monoid, u device.Operand, rows, cols device.Indices) (device.Store, device.Ran, error) {
+func (d backend) Scatter(c device.Call, dst device.Dest, m device.Monoid, u device.Operand, rows, cols device.Indices) (device.Store, device.Ran, error) {
 	f := d.begin(c)
 	defer f.end()
 	s := f.oriented(u)

@@ -59,7 +59,28 @@ type Device struct {
 	closed   bool
 }
 
-var _ device.Backend = (*Device)(nil)
+// backend is a device as the packages of hiveblas use it, by device.Of.
+type backend struct{ *Device }
+
+var (
+	_ device.Runner   = backend{}
+	_ device.Sizer    = backend{}
+	_ device.Streamer = backend{}
+)
+
+func init() {
+	device.Register(func(place any) device.Runner {
+		if p, ok := place.(interface{ itself() *Device }); ok { // also a type that embeds a device
+			return backend{p.itself()}
+		}
+		return nil
+	})
+}
+
+func (d *Device) itself() *Device { return d }
+
+// Place returns the device.
+func (d backend) Place() fmt.Stringer { return d.Device }
 
 // ErrClosed is what operations on a closed device return.
 var ErrClosed = errors.New("the device is closed")

@@ -7,12 +7,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/conformance"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/race"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
 )
 
 // emulated returns a device that runs on the CPU, blocks in an order that changes every turn.
@@ -106,4 +110,36 @@ func TestConformanceEmulated(t *testing.T) {
 	}
 	d, _ := emulated(t)
 	conformance.Run(t, slowly{on{d}})
+}
+
+// TestBackend: the backend of a place is that of its device, and a matrix that lies there is not
+// copied for it.
+func TestBackend(t *testing.T) {
+	d, _ := emulated(t)
+	named := struct{ *Device }{d}
+	for _, p := range []matrix.Place{d, named} {
+		a := matrix.New[int64](2, 2, matrix.On(p))
+		check(t, ops.AssignScalar(a, 3, ops.All(), ops.All()))
+		at := device.Of(p)
+		if a.Place() != p || at != device.Of(d) || at.Place() != matrix.Place(d) || !access.HasRemote(a.View(), at) {
+			t.Fatalf("the place is %v, its backend that of %v", a.Place(), at.Place())
+		}
+		first, err := access.RemoteOn(a, at)
+		check(t, err)
+		if again, err := access.RemoteOn(a, backend{d}); err != nil || again != first {
+			t.Errorf("a copy was made on the device of the matrix, %v", err)
+		}
+		if x, ok := a.At(1, 1); !ok || x != 3 {
+			t.Errorf("the value is %d, %v", x, ok)
+		}
+	}
+	for _, p := range []any{nil, &comm.Group{}, "gpu:0"} {
+		if at := device.Of(p); at != nil {
+			t.Errorf("%v has the backend %v", p, at)
+		}
+	}
+	none := matrix.New[int64](2, 2, matrix.On((*Device)(nil)))
+	if err := ops.AssignScalar(none, 3, ops.All(), ops.All()); !errors.Is(err, matrix.ErrInvalid) {
+		t.Errorf("an operation on a nil device: %v", err)
+	}
 }

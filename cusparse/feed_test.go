@@ -23,7 +23,7 @@ func testFeed(t *testing.T, d *Device) {
 		before := d.Memory().InUse
 		out := make([]byte, max(c.count*c.bytes, 1))
 		filled, used := 0, 0
-		err := d.Run(device.Call{Op: "test"}, func(s *device.Session) {
+		err := backend{d}.Run(device.Call{Op: "test"}, func(s *device.Session) {
 			all := s.Zeros(int64(len(out)))
 			s.Feed(c.count, int64(c.bytes), func(k int, to []byte) {
 				if k != filled || k-used >= feedPieces || len(to) < c.bytes {
@@ -63,7 +63,7 @@ func testFeed(t *testing.T, d *Device) {
 	}
 	stop, fills := errors.New("stop"), 0
 	before := d.Memory().InUse
-	err := d.Run(device.Call{Op: "test"}, func(s *device.Session) {
+	err := backend{d}.Run(device.Call{Op: "test"}, func(s *device.Session) {
 		s.Feed(5, 100, func(int, []byte) { fills++ }, func(k int, _ device.Buffer) {
 			if k == 1 {
 				s.Fail(stop)

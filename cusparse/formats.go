@@ -67,7 +67,7 @@ func (f *frame) dense(s *store) *store {
 }
 
 // Convert returns the store in another format.
-func (d *Device) Convert(st device.Store, to sparse.Format) (device.Store, error) {
+func (d backend) Convert(st device.Store, to sparse.Format) (device.Store, error) {
 	f := d.begin(device.Call{Op: "SetFormat"})
 	defer f.end()
 	s := f.here(device.Operand{Store: st})

@@ -25,7 +25,7 @@ func usesName(text string, name byte) bool {
 }
 
 // Apply computes f of each entry.
-func (d *Device) Apply(c device.Call, dst device.Dest, fn device.Func, a device.Operand, y *device.Scalar, first bool) (device.Store, device.Ran, error) {
+func (d backend) Apply(c device.Call, dst device.Dest, fn device.Func, a device.Operand, y *device.Scalar, first bool) (device.Store, device.Ran, error) {
 	f := d.begin(c)
 	defer f.end()
 	s := f.oriented(a)
@@ -74,7 +74,7 @@ func (f *frame) positions(p *program, text string, may, vector bool) {
 }
 
 // Select keeps the entries for which f holds.
-func (d *Device) Select(c device.Call, dst device.Dest, fn device.Func, a device.Operand, y *device.Scalar) (device.Store, device.Ran, error) {
+func (d backend) Select(c device.Call, dst device.Dest, fn device.Func, a device.Operand, y *device.Scalar) (device.Store, device.Ran, error) {
 	f := d.begin(c)
 	defer f.end()
 	s := f.oriented(a)
@@ -110,7 +110,7 @@ func (f *frame) selected(s *store, p *program, y device.Scalar, vector bool) *st
 }
 
 // Transpose copies the transpose of a.
-func (d *Device) Transpose(c device.Call, dst device.Dest, a device.Operand) (device.Store, device.Ran, error) {
+func (d backend) Transpose(c device.Call, dst device.Dest, a device.Operand) (device.Store, device.Ran, error) {
 	f := d.begin(c)
 	defer f.end()
 	a.Transposed = !a.Transposed
@@ -118,7 +118,7 @@ func (d *Device) Transpose(c device.Call, dst device.Dest, a device.Operand) (de
 }
 
 // Reduce adds up rows.
-func (d *Device) Reduce(c device.Call, dst device.Dest, m device.Monoid, a device.Operand) (device.Store, device.Ran, error) {
+func (d backend) Reduce(c device.Call, dst device.Dest, m device.Monoid, a device.Operand) (device.Store, device.Ran, error) {
 	f := d.begin(c)
 	defer f.end()
 	s := f.oriented(a)
@@ -188,7 +188,7 @@ func (f *frame) perRow(s *store, vecs int, t device.Type, hit, val *mem) *store 
 }
 
 // ReduceScalar adds up all entries.
-func (d *Device) ReduceScalar(c device.Call, m device.Monoid, a device.Operand, out unsafe.Pointer) (device.Ran, error) {
+func (d backend) ReduceScalar(c device.Call, m device.Monoid, a device.Operand, out unsafe.Pointer) (device.Ran, error) {
 	f := d.begin(c)
 	defer f.end()
 	ran := device.Ran{Method: "reduce"}
@@ -271,7 +271,7 @@ func (f *frame) places(x device.Indices, limit int) *mem {
 }
 
 // Extract takes rows and columns.
-func (d *Device) Extract(c device.Call, dst device.Dest, a device.Operand, rows, cols device.Indices) (device.Store, device.Ran, error) {
+func (d backend) Extract(c device.Call, dst device.Dest, a device.Operand, rows, cols device.Indices) (device.Store, device.Ran, error) {
 	f := d.begin(c)
 	defer f.end()
 	ran := device.Ran{Method: "extract"}
@@ -377,7 +377,7 @@ func assignTable(d device.Dest) uint32 {
 }
 
 // Assign writes a into rows and columns.
-func (d *Device) Assign(c device.Call, dst device.Dest, a device.Operand, rows, cols device.Indices) (device.Store, device.Ran, error) {
+func (d backend) Assign(c device.Call, dst device.Dest, a device.Operand, rows, cols device.Indices) (device.Store, device.Ran, error) {
 	f := d.begin(c)
 	defer f.end()
 	ran := device.Ran{Method: "assign"}
@@ -448,7 +448,7 @@ func (f *frame) renumbered(s *store, rows, cols device.Indices, m, n int) *store
 }
 
 // AssignScalar writes x to rows and columns.
-func (d *Device) AssignScalar(c device.Call, dst device.Dest, x device.Scalar, rows, cols device.Indices) (device.Store, device.Ran, error) {
+func (d backend) AssignScalar(c device.Call, dst device.Dest, x device.Scalar, rows, cols device.Indices) (device.Store, device.Ran, error) {
 	f := d.begin(c)
 	defer f.end()
 	ran := device.Ran{Method: "assign"}
@@ -507,7 +507,7 @@ func (f *frame) grid(dst device.Dest, x device.Scalar, rows, cols device.Indices
 }
 
 // Kronecker multiplies every entry of a with every entry of b.
-func (d *Device) Kronecker(c device.Call, dst device.Dest, fn device.Func, a, b device.Operand) (device.Store, device.Ran, error) {
+func (d backend) Kronecker(c device.Call, dst device.Dest, fn device.Func, a, b device.Operand) (device.Store, device.Ran, error) {
 	f := d.begin(c)
 	defer f.end()
 	as, bs := f.rows(a), f.rows(b)

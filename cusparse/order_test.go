@@ -26,7 +26,7 @@ func BenchmarkOrderOnGPU(b *testing.B) {
 	if err := a.Move(d); err != nil {
 		b.Fatal(err)
 	}
-	o, err := access.Operand(a.View(), d)
+	o, err := access.Operand(a.View(), backend{d})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestDiagonalsOfGridEmulated(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(t, a.Move(d))
-	o, err := access.Operand(a.View(), d)
+	o, err := access.Operand(a.View(), backend{d})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -346,7 +346,7 @@ func decideFor(d device.Dest, allowed, inB, inA bool) action {
 }
 
 // EWise computes a union or an intersection.
-func (d *Device) EWise(c device.Call, dst device.Dest, how device.Pair, fn device.Func, a, b device.Operand, alpha, beta device.Scalar) (device.Store, device.Ran, error) {
+func (d backend) EWise(c device.Call, dst device.Dest, how device.Pair, fn device.Func, a, b device.Operand, alpha, beta device.Scalar) (device.Store, device.Ran, error) {
 	f := d.begin(c)
 	defer f.end()
 	as, bs := f.oriented(a), f.oriented(b)

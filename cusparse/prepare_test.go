@@ -88,7 +88,7 @@ func formsOf(t *testing.T, d *Device, a *matrix.Matrix[float64]) map[string]*for
 
 func storeOf[T comparable](t *testing.T, d *Device, a interface{ View() matrix.View[T] }) *store {
 	t.Helper()
-	o, err := access.Operand(a.View(), d)
+	o, err := access.Operand(a.View(), backend{d})
 	check(t, err)
 	f := d.begin(device.Call{})
 	defer f.end()

@@ -40,7 +40,7 @@ func multiplier(body string, s device.Semiring, flip bool, a, b *store) *program
 func vast(n int, entries int64) bool { return n > 1<<24 && entries < int64(n)/1024 }
 
 // MxV computes a·u.
-func (d *Device) MxV(c device.Call, dst device.Dest, s device.Semiring, flip bool, a, u device.Operand) (device.Store, device.Ran, error) {
+func (d backend) MxV(c device.Call, dst device.Dest, s device.Semiring, flip bool, a, u device.Operand) (device.Store, device.Ran, error) {
 	f := d.begin(c)
 	defer f.end()
 	us := f.oriented(u)
@@ -180,7 +180,7 @@ func (f *frame) expandParts(p *program, m device.Monoid, vector, swap bool, a, b
 }
 
 // MxM computes a·b.
-func (d *Device) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b device.Operand) (device.Store, device.Ran, error) {
+func (d backend) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b device.Operand) (device.Store, device.Ran, error) {
 	f := d.begin(c)
 	defer f.end()
 	ran := device.Ran{}

@@ -11,22 +11,14 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
-	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // This file runs kernels of other packages: it makes a frame a session.
 
-var _ device.Runner = (*Device)(nil)
-
-// Run calls use with a session on the device. It is for packages of hiveblas
-// that have kernels of their own.
-func (d *Device) Run(c device.Call, use func(s *device.Session)) error {
+// Run calls use with a session on the device.
+func (d backend) Run(c device.Call, use func(s *device.Session)) error {
 	f := d.begin(c)
 	defer f.end()
-	if f.err == nil && use == nil {
-		f.err = &matrix.InvalidError{Op: "cusparse.Device.Run",
-			Reason: "use is nil; give a function that queues work"}
-	}
 	if f.err != nil {
 		return f.err
 	}

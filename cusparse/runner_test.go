@@ -59,11 +59,11 @@ func testSession(t *testing.T, d *Device) {
 	a, err := b.Build(nil)
 	check(t, err)
 	check(t, a.Move(d))
-	o, err := access.Operand(a.View(), d)
+	o, err := access.Operand(a.View(), backend{d})
 	check(t, err)
 	drops, sums, steps := 0, make([]int64, 3), int64(0)
 	var found device.Store
-	err = d.Run(device.Call{Op: "test"}, func(s *device.Session) {
+	err = backend{d}.Run(device.Call{Op: "test"}, func(s *device.Session) {
 		code := s.Program("test", countdown)
 		rows := s.Rows(o)
 		at := s.Zeros(24)
@@ -140,7 +140,7 @@ func TestSessionGemm(t *testing.T) {
 		}
 		a, b, c := list(40), list(40), list(m*(n+3))
 		before := slices.Clone(c)
-		check(t, d.Run(device.Call{}, func(s *device.Session) {
+		check(t, backend{d}.Run(device.Call{}, func(s *device.Session) {
 			g.A, g.B, g.C = s.Upload(unsafe.Pointer(&a[0]), 160), s.Upload(unsafe.Pointer(&b[0]), 160), s.Upload(unsafe.Pointer(&c[0]), 4*int64(len(c)))
 			s.Gemm(g)
 			s.Download(unsafe.Pointer(&c[0]), g.C, 4*int64(len(c)))
@@ -165,7 +165,7 @@ func TestSessionGemm(t *testing.T) {
 		}
 	}
 	for _, bad := range []device.Gemm{{M: -1}, {M: 2, N: 2, K: 2, StepA: 1, StepB: 2, StepC: 2}, {M: 1, N: 1, K: 1, StepA: 1, StepB: 1, StepC: 1, Input: device.Float16, Output: device.BFloat16}} {
-		if err := d.Run(device.Call{}, func(s *device.Session) { s.Gemm(bad) }); err == nil {
+		if err := (backend{d}).Run(device.Call{}, func(s *device.Session) { s.Gemm(bad) }); err == nil {
 			t.Errorf("%+v is computed", bad)
 		}
 	}
@@ -174,7 +174,7 @@ func TestSessionGemm(t *testing.T) {
 // Read-backs of any size leave the numbers of Results alone.
 func TestResultsStayDuringDownloads(t *testing.T) {
 	d, _ := emulated(t)
-	check(t, d.Run(device.Call{}, func(s *device.Session) {
+	check(t, backend{d}.Run(device.Call{}, func(s *device.Session) {
 		numbers, _ := s.Results()
 		for _, n := range []int64{8, 2048, 2056, 4096, 65000, 65536, 70000} {
 			to := make([]byte, n)
@@ -215,22 +215,21 @@ func TestSessionErrors(t *testing.T) {
 		"more memory than any device": {
 			func(s *device.Session) { s.Alloc(1 << 60) }, "out of device memory",
 		},
-		"no function": {nil, "use is nil"},
 	} {
-		err := d.Run(device.Call{Op: "test"}, c.use)
+		err := backend{d}.Run(device.Call{Op: "test"}, c.use)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", reason, err, c.want)
 		}
 	}
 	var compile *driver.CompileError
-	if err := d.Run(device.Call{}, program(text)); !errors.As(err, &compile) {
+	if err := (backend{d}).Run(device.Call{}, program(text)); !errors.As(err, &compile) {
 		t.Errorf("text that does not compile: %v", err)
 	}
 	good := countdown()
 	for n := 1; ; n++ {
 		fault := e.FailAfter("Launch", n, driver.Error{Call: "Launch", Code: 999,
 			Name: "CUDA_ERROR_UNKNOWN"})
-		err := d.Run(device.Call{Op: "test"}, program(good))
+		err := backend{d}.Run(device.Call{Op: "test"}, program(good))
 		fired := fault.Fired()
 		fault.Cancel()
 		if !fired {

@@ -134,7 +134,7 @@ func Share[T comparable](a *matrix.Matrix[T]) (Shared, error) {
 	if !ok || d.missing() {
 		return Shared{}, &ShareError{op, "the matrix does not live on a device; use Move"}
 	}
-	r, err := access.RemoteOn(a, d)
+	r, err := access.RemoteOn(a, backend{d})
 	if err != nil {
 		return Shared{}, err
 	}

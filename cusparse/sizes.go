@@ -7,8 +7,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-var _ device.Sizer = (*Device)(nil)
-
 // structural is a semiring whose products are not read.
 var structural = device.Semiring{
 	Name: "structure", Add: device.Monoid{Func: device.Func{X: boolType, Y: boolType, Out: boolType, Text: "x"}},
@@ -16,7 +14,7 @@ var structural = device.Semiring{
 }
 
 // Sizes runs the first phase of a product, which counts.
-func (d *Device) Sizes(c device.Call, a, b device.Operand) (sizes []int64, exact bool, err error) {
+func (d backend) Sizes(c device.Call, a, b device.Operand) (sizes []int64, exact bool, err error) {
 	f := d.begin(c)
 	defer f.end()
 	as, bs := f.rows(a), f.rows(b)

@@ -391,7 +391,7 @@ func TestSpgemmPreparedEmulated(t *testing.T) {
 		check(t, ops.MxM(n, semiring.PlusPair[int32](), a.Pattern(), b.Pattern(), ops.Using(ops.SPA)))
 	}
 	multiply()
-	st, err := access.RemoteOn(b, d)
+	st, err := access.RemoteOn(b, backend{d})
 	check(t, err)
 	k := st.(*store).forms["spgemm"]
 	if k == nil {
@@ -506,7 +506,7 @@ func TestSpgemmMemoryEmulated(t *testing.T) {
 		if !x.Equal(y) {
 			t.Errorf("%s: the device is not usable", method)
 		}
-		st, err := access.RemoteOn(a, d)
+		st, err := access.RemoteOn(a, backend{d})
 		check(t, err)
 		st.Drop()
 		runtime.KeepAlive(e)
@@ -571,7 +571,7 @@ func TestCommonColumnsEmulated(t *testing.T) {
 				t.Errorf("%s: wrong counts of 8 bits", name)
 			}
 		}
-		st, err := access.RemoteOn(a, d)
+		st, err := access.RemoteOn(a, backend{d})
 		check(t, err)
 		k := st.(*store).forms["triangles"]
 		if k == nil {

@@ -16,8 +16,6 @@ import (
 // This file copies results to the host on a stream of its own, while the
 // device goes on computing.
 
-var _ device.Streamer = (*Device)(nil)
-
 // Limit bounds what the allocator may hand out; see MemoryError. 0 is no bound.
 func (d *Device) Limit(bytes uint64) (before uint64) {
 	if d.missing() {
@@ -85,11 +83,11 @@ type move struct {
 }
 
 // Stage returns a stage of so many bytes of pinned memory.
-func (d *Device) Stage(bytes int64) (device.Stage, error) {
+func (d backend) Stage(bytes int64) (device.Stage, error) {
 	if d.missing() {
 		return nil, errNoDevice
 	}
-	s := &stage{d: d, piece: max(bytes/stagePieces, 1<<12) &^ 63, moves: make(chan move, 256)}
+	s := &stage{d: d.Device, piece: max(bytes/stagePieces, 1<<12) &^ 63, moves: make(chan move, 256)}
 	err := s.bound(func() (err error) {
 		if s.stream, err = d.ctx.NewStream(); err != nil {
 			return err

@@ -194,7 +194,7 @@ type shapeKey struct {
 }
 
 // Upload copies a host matrix to the device.
-func (d *Device) Upload(h device.Host) (device.Store, error) {
+func (d backend) Upload(h device.Host) (device.Store, error) {
 	f := d.begin(device.Call{})
 	defer f.end()
 	if f.err != nil {
@@ -235,7 +235,7 @@ func (f *frame) result(s *store) *store {
 }
 
 // Shape copies the structure of a store to the host.
-func (d *Device) Shape(st device.Store) (out sparse.Structure, err error) {
+func (d backend) Shape(st device.Store) (out sparse.Structure, err error) {
 	f := d.begin(device.Call{})
 	defer f.end()
 	s := f.here(device.Operand{Store: st})
@@ -266,7 +266,7 @@ func (d *Device) Shape(st device.Store) (out sparse.Structure, err error) {
 }
 
 // Values copies n values to the host.
-func (d *Device) Values(st device.Store, to unsafe.Pointer, n int) error {
+func (d backend) Values(st device.Store, to unsafe.Pointer, n int) error {
 	f := d.begin(device.Call{})
 	defer f.end()
 	s := f.here(device.Operand{Store: st})

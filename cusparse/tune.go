@@ -128,11 +128,11 @@ func Tune[T matrix.Number](ctx context.Context, d *Device, a matrix.Source[T], o
 			}
 		}
 	}
-	av, err := access.Operand(v, d)
+	av, err := access.Operand(v, backend{d})
 	if err != nil {
 		return nil, err
 	}
-	xv, err := access.Operand(x.View(), d)
+	xv, err := access.Operand(x.View(), backend{d})
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (u *tuner) time(method string) (Timing, string, error) {
 	var ran device.Ran
 	call := device.Call{Context: u.ctx, Method: method, Trace: true} // for the plan
 	product := func() error {
-		s, r, err := u.d.MxV(call, u.dest, u.tc.s, u.tc.flip, u.a, u.x)
+		s, r, err := backend{u.d}.MxV(call, u.dest, u.tc.s, u.tc.flip, u.a, u.x)
 		if err == nil {
 			s.Drop()
 		}

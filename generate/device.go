@@ -95,7 +95,7 @@ func drawnOn[T matrix.Element](g *Graph, o matrixOptions, t device.Type) (*matri
 		each = func(f func(k int, c comm.Comm) error) error { return group.Apart(f, nil) }
 	}
 	err := each(func(k int, c comm.Comm) error {
-		return places[k].(device.Runner).Run(device.Call{Context: o.ctx, Op: "generate.Matrix"}, func(s *device.Session) {
+		return device.Of(places[k]).Run(device.Call{Context: o.ctx, Op: "generate.Matrix"}, func(s *device.Session) {
 			d := newDrawer(s, g, o, t)
 			lo, hi := 0, m
 			if group != nil {

@@ -462,11 +462,10 @@ func Matrix[T matrix.Element](g *Graph, opts ...MatrixOption) (*matrix.Matrix[T]
 func onDevices(p matrix.Place) bool {
 	g, ok := p.(*comm.Group)
 	if !ok {
-		_, ok = p.(device.Runner)
-		return ok
+		return device.Of(p) != nil
 	}
 	for k := range g.Ranks() {
-		if _, ok := g.PlaceOf(k).(device.Runner); !ok {
+		if device.Of(g.PlaceOf(k)) == nil {
 			return false
 		}
 	}

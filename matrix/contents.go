@@ -350,7 +350,7 @@ func formatOf(a contents) Format {
 func hasRemote(b *base, at device.Backend) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.place != nil && any(b.place) == any(at) {
+	if b.place != nil && device.Of(b.place) == at {
 		return true
 	}
 	return slices.ContainsFunc(b.copies, func(c copyAt) bool { return c.at == at })
@@ -364,7 +364,7 @@ func remoteOn(a contents, at device.Backend) (device.Store, error) {
 	b := a.common()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	atPlace := b.place != nil && any(b.place) == any(at)
+	atPlace := b.place != nil && device.Of(b.place) == at
 	if atPlace && b.home != nil {
 		return b.home, nil
 	}
@@ -451,7 +451,7 @@ func fetch(a contents) {
 		return
 	}
 	m, n := b.home.Dims()
-	st, err := download(a, b.place.(device.Backend), b.home)
+	st, err := download(a, device.Of(b.place), b.home)
 	if err != nil {
 		b.err = fmt.Errorf("cannot read the contents of a matrix from %s: %w", b.place, err)
 		st = emptyRaw(m, n, int(a.elem().Size()))
@@ -491,7 +491,7 @@ func remote(b *base) device.Store {
 
 // convertRemote converts the contents s to the format f on their device.
 func convertRemote(a contents, s device.Store, f sparse.Format) error {
-	out, err := a.common().place.(device.Backend).Convert(s, f)
+	out, err := device.Of(a.common().place).Convert(s, f)
 	if err != nil {
 		return err
 	}

@@ -171,8 +171,8 @@ func moveTo(a contents, p Place, vector bool, layout Layout) error {
 	if g, ok := p.(*comm.Group); ok {
 		return moveToGroup(a, g, vector, layout)
 	}
-	at, ok := p.(device.Backend)
-	if !ok {
+	at := device.Of(p)
+	if at == nil {
 		return &InvalidError{"Matrix.Move", fmt.Sprintf("%s is not a place that computes; open one with package cusparse", p)}
 	}
 	if b.place == p {
@@ -221,8 +221,8 @@ func (b *Builder[T]) BuildOn(p Place, dup Combiner[T]) (*Matrix[T], error) {
 		}
 		return a, err
 	}
-	at, ok := p.(device.Backend)
-	if !ok {
+	at := device.Of(p)
+	if at == nil {
 		return nil, &InvalidError{"Builder.BuildOn", fmt.Sprintf("%s is not a place that computes; open one with package cusparse", p)}
 	}
 	if err := b.ready(); err != nil {

@@ -41,7 +41,7 @@ func (s *spread) onDevices() bool { return s.g.MovesDeviceMemory() && s.atDevice
 // atDevices reports whether all ranks of this process compute on devices.
 func (s *spread) atDevices() bool {
 	for k := range s.part {
-		if _, ok := s.g.PlaceOf(k).(device.Runner); !ok {
+		if device.Of(s.g.PlaceOf(k)) == nil {
 			return false
 		}
 	}
@@ -70,7 +70,7 @@ type rankGPU struct {
 // eachGPU calls f for each rank of this process, with the operand that is its block.
 func (s *spread) eachGPU(ctx context.Context, t device.Type, f func(k int, r *rankGPU, own device.Operand) error) error {
 	return s.g.Each(func(k int, c comm.Comm) error {
-		r := &rankGPU{s: s, ctx: ctx, c: c, at: s.g.PlaceOf(k).(device.Runner), t: t}
+		r := &rankGPU{s: s, ctx: ctx, c: c, at: device.Of(s.g.PlaceOf(k)), t: t}
 		own, err := s.part[k].RemoteOn(r.at)
 		if err != nil {
 			return err

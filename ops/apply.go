@@ -369,13 +369,13 @@ func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts 
 	if err != nil {
 		return sum, err
 	}
-	if b, ok := v.Place().(device.Backend); ok {
+	if b := device.Of(v.Place()); b != nil {
 		h := &remoteCall{c: c, at: b}
 		text, x := monoidText(h, m), remoteOperand(h, v)
 		if h.err == nil {
 			ran, err := b.ReduceScalar(h.call(), text, x, unsafe.Pointer(&sum))
 			if err == nil {
-				c.ran = &Trace{Op: c.op, Name: c.name, Method: Method(ran.Method), Place: b.String(),
+				c.ran = &Trace{Op: c.op, Name: c.name, Method: Method(ran.Method), Place: b.Place().String(),
 					Work: ran.Work}
 				c.emit(0)
 			}

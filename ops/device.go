@@ -65,7 +65,7 @@ func storeResult[C comparable](h *remoteCall, t *target[C], s device.Store, ran 
 		return err
 	}
 	if h.c.tracing() {
-		h.c.ran = &Trace{Op: h.c.op, Name: h.c.name, Method: Method(ran.Method), Plan: ran.Plan, Place: h.at.String(), Work: ran.Work}
+		h.c.ran = &Trace{Op: h.c.op, Name: h.c.name, Method: Method(ran.Method), Plan: ran.Plan, Place: h.at.Place().String(), Work: ran.Work}
 		n, err := s.NVals()
 		if err != nil {
 			return err
@@ -109,7 +109,7 @@ func (c *call) shifted(text string) string {
 // needsText fails for an operator without a CUDA form.
 func (h *remoteCall) needsText(what, name, text string) {
 	if text == "" {
-		h.fail(&OperatorError{h.c.op, what + " " + name + " has no CUDA form, so it cannot run on " + h.at.String() +
+		h.fail(&OperatorError{h.c.op, what + " " + name + " has no CUDA form, so it cannot run on " + h.at.Place().String() +
 			"; give its constructor a CUDA C expression, or use a destination on the host"})
 	}
 }

@@ -80,7 +80,7 @@ func (x Indices) resolve(c *call, arg string, n int, at matrix.Place) (indices, 
 		if err := v.Err(); err != nil {
 			return out, c.naming(arg, err)
 		}
-		_, onDevice := at.(device.Backend)
+		onDevice := device.Of(at) != nil
 		if onDevice && v.Place() != nil {
 			out.N, out.values = int(v.NVals()), &v
 			if l := c.local; l.items {

@@ -22,7 +22,7 @@ func onHost[C comparable](c *call, t *target[C]) error {
 	if t.at == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w: it runs on the host; take a destination there, operands on %s are copied", c.op, ErrPlace, t.at)
+	return fmt.Errorf("%s: %w: it runs on the host; take a destination there, operands on %s are copied", c.op, ErrPlace, t.at.Place())
 }
 
 // rankGrain is the number of rows of a piece of passes over rows alone.

@@ -387,11 +387,10 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 	t := c.target.(*target[C])
 	t.spec = spec
 	if p := d.Place(); p != nil {
-		switch p := p.(type) {
-		case device.Backend:
-			t.at = p
-		case *comm.Group:
-			t.group = p
+		if b := device.Of(p); b != nil {
+			t.at = b
+		} else {
+			t.group, _ = p.(*comm.Group)
 		}
 		if t.at == nil && t.group.Size() == 0 {
 			return nil, fmt.Errorf("%s: %w: %s", c.op, ErrPlace, p)

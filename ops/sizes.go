@@ -110,7 +110,7 @@ func Sizes[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix
 		}
 		return sizes, true, nil
 	}
-	at, ok := place.(interface {
+	at, ok := device.Of(place).(interface {
 		device.Backend
 		device.Sizer
 	})

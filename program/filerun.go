@@ -86,8 +86,8 @@ func readyFile[E comparable](
 	if reason := f.incomplete(); reason != "" {
 		return nil, nil, o, &FileError{File: f.Name, Reason: reason}
 	}
-	at, ok := g.View().Place().(device.Runner)
-	if !ok {
+	at := device.Of(g.View().Place())
+	if at == nil {
 		return nil, nil, o, &PlanError{f.Name, o.Plan, "CUDA text needs a GPU, and the graph is on the host",
 			"move the graph to a device, or write the program in Go as a program.Program"}
 	}
@@ -226,7 +226,7 @@ func runText[V, E comparable](
 	if err != nil {
 		return nil, d.explain(o, err)
 	}
-	res.State = matrix.NewVector[V](n, matrix.On(at))
+	res.State = matrix.NewVector[V](n, matrix.On(at.Place()))
 	access.SetRemote(res.State.Spec().Matrix, store)
 	res.Active = left
 	if res.Ended == Full && d.supersteps != res.Supersteps {

@@ -237,8 +237,8 @@ func (d *deviceProgram) unit() string {
 func runOn[V, E, M comparable](
 	ctx context.Context, a matrix.View[E], p Program[V, E, M], o Options,
 ) (*Result[V], error) {
-	at, ok := a.Place().(device.Runner)
-	if !ok {
+	at := device.Of(a.Place())
+	if at == nil {
 		return nil, &PlanError{p.name(), o.Plan, "the graph is on " + a.Place().String() + ", which runs no programs", "use matrix.Move(nil)"}
 	}
 	if o.Numbers != nil {

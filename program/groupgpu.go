@@ -13,7 +13,7 @@ import (
 // onGPUs reports whether all ranks of this process are on devices that run programs.
 func onGPUs(g *comm.Group) bool {
 	for k := range g.Ranks() {
-		if _, ok := g.PlaceOf(k).(device.Runner); !ok {
+		if device.Of(g.PlaceOf(k)) == nil {
 			return false
 		}
 	}
@@ -76,7 +76,7 @@ func runWhole[V, E comparable](
 		if k > 0 { // the first rank of a process reports
 			own.Progress, own.Trace = nil, nil
 		}
-		at := g.PlaceOf(k).(device.Runner)
+		at := device.Of(g.PlaceOf(k))
 		res, err := runText[V](ctx, at, whole[k], &text, own)
 		if errors.Is(err, ErrLimit) {
 			limits[k], err = err, nil

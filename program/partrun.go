@@ -59,7 +59,7 @@ func runByParts[V, E, M comparable](
 	own.part, own.code.part = true, true
 	runs, homes, failures := make([]*partRun, len(in)), make([]device.Store, len(in)), make([]error, len(in))
 	err = g.Each(func(k int, c comm.Comm) error {
-		at := g.PlaceOf(k).(device.Runner)
+		at := device.Of(g.PlaceOf(k))
 		ins, err := access.Operand(in[k], at)
 		if err != nil {
 			return err

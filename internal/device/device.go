@@ -1,6 +1,7 @@
 // Package device is how ops speaks to a place that computes: operands and
 // operators without Go type parameters, since a GPU knows types by their
-// names. Package cusparse implements [Backend]; matrix keeps [Store]s.
+// names. Package cusparse implements [Backend]; matrix keeps [Store]s; [Of] is the
+// backend of a place.
 package device
 
 import (
@@ -165,7 +166,8 @@ var ErrDuplicates = errors.New("a position is given twice")
 // Backend is a place that computes. All methods are safe for concurrent use.
 // Arguments have been checked by ops: shapes fit, operators have text.
 type Backend interface {
-	String() string
+	// Place returns the matrix.Place of which this is the backend: device.Of of it is equal to this.
+	Place() fmt.Stringer
 
 	Upload(h Host) (Store, error)
 	// Shape returns the offsets, indices and presence bytes of a store, and

@@ -20,6 +20,16 @@ type Runner interface {
 	Run(c Call, use func(s *Session)) error
 }
 
+// of returns the backend of a device of package cusparse, and nil of all else.
+var of = func(place any) Runner { return nil }
+
+// Register sets what [Of] calls. Package cusparse does, at its initialization.
+func Register(f func(place any) Runner) { of = f }
+
+// Of returns the backend of a matrix.Place, nil if it is not one that computes, such as the host or
+// a group. Backends of one place are equal.
+func Of(place any) Runner { return of(place) }
+
 // Threads is the block size of kernels that take one item a thread, and the
 // one that [Session.Each] launches.
 const Threads = 256

@@ -97,7 +97,7 @@ func claimed[T semiring.Number](at matrix.Place, n int, entries int64) *matrix.M
 		return a
 	}
 	var one T
-	s, err := at.(device.Backend).Upload(device.Host{
+	s, err := device.Of(at).Upload(device.Host{
 		Structure: sparse.Structure{NRows: n, NCols: n, Ptr: starts()[:n+1], Idx: []int32{0}, NVals: entries},
 		Type:      t, Val: unsafe.Pointer(&one), N: 1,
 	})
