@@ -125,7 +125,7 @@ func TestReadDelimitedErrors(t *testing.T) {
 		{"blanks and tabs", "0 \t 1  2.5\n1\t\t2 3.5\n", nil, 1, `the target "1  2.5" has numbers with blanks between`, RemedyBlanks},
 		{"blanks and tabs, renumbered", "0 \t 1  2.5\n1\t2 3.5\n", renumber, 1, `the target "1  2.5" has numbers with blanks between`, RemedyBlanks},
 		{"blanks in a value", "0\t1\t2 5\n", nil, 1, `the value "2 5" has numbers with blanks between`, RemedyBlanks},
-		{"words without a number", "ann,bob,likes\nbob,cid,hates\n", renumber, 1, `got "likes"`, RemedyWeightColumn},
+		{"words without a number", "ann,bob,likes\nbob,cid,hates\n", renumber, 1, `got "likes"`, RemedyFirstValue},
 		{"words throughout", "ann,bob\nbob,cid\n", nil, 1, `"ann" is not an integer`, RemedyRenumber},
 		{"a word later", "1,2\nx,2\n", nil, 2, `"x" is not an integer`, RemedyRenumber},
 		{"a padded id is no header", "007 8\n7 8\n", nil, 1, `"007" is not an integer`, RemedyRenumber},

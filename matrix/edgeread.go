@@ -504,7 +504,7 @@ func (rd *edgeReader[T]) valueError(b chunk.Block, start int, text []byte, f fau
 		msg = "the value is empty"
 	case line == rd.first && (rd.looksLikeHeader || rd.namesValue):
 		kind = RemedyHeader
-	case line == rd.first && isWord(string(text)):
+	case line == rd.first && rd.o.renumber && isWord(string(text)):
 		kind = RemedyFirstValue
 	default:
 		kind = RemedyWeightColumn
