@@ -17,6 +17,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/race"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // emulated returns a device that runs on the CPU, blocks in an order that changes every turn.
@@ -141,5 +142,41 @@ func TestBackend(t *testing.T) {
 	none := matrix.New[int64](2, 2, matrix.On((*Device)(nil)))
 	if err := ops.AssignScalar(none, 3, ops.All(), ops.All()); !errors.Is(err, matrix.ErrInvalid) {
 		t.Errorf("an operation on a nil device: %v", err)
+	}
+}
+
+// TestChangesOnDevice: a device sees entries that Set added and Delete removed, of a matrix on the host
+// and of one that lives on the device, before and after it has a copy.
+func TestChangesOnDevice(t *testing.T) {
+	d, _ := emulated(t)
+	const n = 600
+	host := matrix.New[int64](n, n)
+	check(t, host.SetFormat(matrix.CSR))
+	there := host.Clone()
+	check(t, there.Move(d))
+	for _, a := range []*matrix.Matrix[int64]{host, there} {
+		want := make([]int64, n)
+		for round := range 3 {
+			for i := range n {
+				j := (i*7 + round) % n
+				check(t, a.Set(i, j, int64(i+round)))
+				want[i] += int64(i + round)
+			}
+			if round == 2 { // the entries of the first round
+				for i := range n {
+					check(t, a.Delete(i, i*7%n))
+					want[i] -= int64(i)
+				}
+			}
+			sums := matrix.NewVector[int64](n, matrix.On(d))
+			check(t, ops.Reduce(sums, semiring.Plus[int64](), a))
+			got, err := sums.Dense(0)
+			check(t, err)
+			for i, x := range got {
+				if x != want[i] {
+					t.Fatalf("round %d: row %d sums to %d, want %d", round, i, x, want[i])
+				}
+			}
+		}
 	}
 }

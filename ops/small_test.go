@@ -2,6 +2,7 @@ package ops_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/matrix"
@@ -105,5 +106,38 @@ func BenchmarkSmall(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// seldom is an element type of one test, for which no operation has kept memory.
+type seldom float64
+
+// TestFewEntriesTakeLittle: the steps of a search whose frontier has few entries allocate nothing of
+// the size of the graph.
+func TestFewEntriesTakeLittle(t *testing.T) {
+	const n = 3_000_000
+	var s ops.Steps
+	a, err := matrix.FromTuples(n, n, []int{5, 5, 9, 2_000_000}, []int{9, 2_000_000, 7, 1}, []seldom{1, 2, 3, 4}, nil)
+	s.Do(err)
+	s.Do(a.SetFormat(matrix.CSR))
+	reached, next := matrix.NewVector[seldom](n), matrix.NewVector[seldom](n)
+	s.Do(reached.SetFormat(matrix.Bitmap))
+	s.Do(next.Set(5, 1))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	steps := 0
+	for ; s.NVals(next) > 0; steps++ {
+		s.Do(ops.AssignVectorScalar(reached.Masked(next.Structure()), seldom(steps), ops.All()))
+		s.Do(ops.VxM(next.Masked(reached.Structure().Not()).Replace(), semiring.PlusTimes[seldom](), next, a))
+	}
+	runtime.ReadMemStats(&after)
+	if !s.OK() {
+		t.Fatal(s.Err())
+	}
+	if got := after.TotalAlloc - before.TotalAlloc; got > 1<<17 {
+		t.Errorf("%d steps of %d positions allocate %d bytes", steps, n, got)
+	}
+	if steps != 3 || reached.NVals() != 5 {
+		t.Errorf("%d steps reach %d vertices, want 3 and 5", steps, reached.NVals())
 	}
 }
