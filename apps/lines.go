@@ -45,7 +45,7 @@ func (o TextOptions) check(app string) error {
 }
 
 // number returns the finite number of a field. Its error is a *matrix.ParseError whose message begins
-// with what, and whose remedy is that of decimal commas, or the one given.
+// with what; its remedy is remedy, or names the decimal sign where that is wrong.
 func (o TextOptions) number(what, field, file string, line int64, remedy string) (float64, error) {
 	x, fault, decimal := o.format().Number(field)
 	if fault == "" {
@@ -65,7 +65,7 @@ func numberError(fault string, decimal bool, file string, line int64, remedy str
 
 // eachLine calls use with the lines of a file, gzip-compressed or not, without the blanks around
 // them. Lines that begin with a comment, and blank lines, are skipped. It returns the number of
-// lines. Name is that of the file, and doing what progress is reported as.
+// lines. name names the file, and doing the stage that progress reports.
 func (r Run) eachLine(in io.Reader, o TextOptions, name, doing string, use func(text []byte, line int64) error) (lines int64, err error) {
 	format := o.format()
 	src, taken, err := chunk.NewSource(in)

@@ -128,7 +128,7 @@ func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
 	return m, nil
 }
 
-// finiteList is listOf for numbers that must be finite in float32. name is that of the array.
+// finiteList is listOf for numbers that must be finite in float32. name names the array in errors.
 func finiteList(a *npy.Array, name string) ([]float32, error) {
 	list := listOf(a)
 	if k := delimited.NotFinite(list); k >= 0 {

@@ -20,7 +20,7 @@ func ownStderr() *os.File {
 }
 
 // startWatch starts a process that reads what the runtime prints at the end of this one. It does
-// nothing if that fails, or if the environment has GOTRACEBACK. stderr is that of ownStderr.
+// nothing if that fails, or if the environment has GOTRACEBACK. ownStderr returns stderr.
 func startWatch(stderr *os.File) {
 	program, err := os.Executable()
 	if err != nil || os.Getenv("GOTRACEBACK") != "" || stderr == os.Stderr {

@@ -18,7 +18,7 @@ type need struct {
 // usualEntry is the part of an entry of most commands: copies of the structure and the transpose.
 const usualEntry = 20
 
-// needs are those of commands whose need is not usualNeed. They are the growth of the largest
+// needs lists the commands whose need differs from usualNeed. The figures are the growth of the largest
 // resident size, with objects that the garbage collector has not freed yet, on two threads: with the
 // vertices of lists with 6 edges and 10 and 20 million vertices, and with the entries of uniform
 // graphs of 2 and 6 million.
