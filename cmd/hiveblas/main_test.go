@@ -43,6 +43,7 @@ func TestMain(m *testing.M) {
 			groupJoined = func(rank int) { writeAtOnce(filepath.Join(dir, fmt.Sprint("joined.", rank)), os.Getpid()) }
 		}
 		main()
+		os.Exit(0) // of the process that watches its parent: main returns
 	}
 	os.Exit(runTests(m))
 }
