@@ -183,7 +183,7 @@ func TestLabelsOfYEd(t *testing.T) {
 	}
 }
 
-// Labels are names with blanks for line breaks; labels that are no names are told.
+// Labels are names with blanks for line breaks; a warning names labels that cannot be names.
 func TestLabelsThatAreNoNames(t *testing.T) {
 	t.Parallel()
 	graphMLOf := func(labels ...string) string {

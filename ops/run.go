@@ -70,8 +70,8 @@ func Using(m Method) Option { return func(s *settings) { s.method = m } }
 
 // Repeats announces that the caller runs the operation n times with the same matrix, as an iteration
 // does. With 4 or more, Auto of MxV and VxM makes the transpose that Pull needs for a vector with
-// entries at half of its positions, and the matrix keeps it: a transpose takes the time of about 3
-// products of Push, and a product of Pull a third of the time (R-MAT 18, float64). Without the option
+// entries at half of its positions, and the matrix keeps it. A transpose takes the time of about 8
+// products of Pull (R-MAT 18, 2026-11-27-cpu-2core-mend), and Push is slower than Pull. Without the option
 // Auto judges a single product. Method and result of an operation depend on formats and options alone,
 // not on earlier operations.
 func Repeats(n int) Option { return func(s *settings) { s.repeats = n } }

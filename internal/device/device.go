@@ -166,7 +166,7 @@ var ErrDuplicates = errors.New("a position is given twice")
 // Backend is a place that computes. All methods are safe for concurrent use.
 // Arguments have been checked by ops: shapes fit, operators have text.
 type Backend interface {
-	// Place returns the matrix.Place of which this is the backend: device.Of of it is equal to this.
+	// Place returns the matrix.Place of the backend; Of returns the backend of that place.
 	Place() fmt.Stringer
 
 	Upload(h Host) (Store, error)
