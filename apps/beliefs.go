@@ -273,7 +273,7 @@ func (b *beliefs) closest(near column) (*matrix.Matrix[float32], error) {
 		return nil, err
 	}
 	val := access.VectorStore(best).Val
-	return access.FromStore(&sparse.Store[float32]{Structure: b.joined, Val: val}), nil
+	return access.FromStore(&sparse.Typed[float32]{Structure: b.joined, Val: val}), nil
 }
 
 // round sends messages along all edges of the pattern and adds them up.

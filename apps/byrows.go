@@ -61,7 +61,7 @@ func (r Run) byRows(app string, at matrix.Place) *rowGroup {
 
 // cutByRows sets the cuts of the vertices to those of the rows of a view.
 func cutByRows[T comparable](w *rowGroup, v matrix.View[T]) (err error) {
-	w.cuts, err = access.GroupCuts(w.wait, v, w.g)
+	w.cuts, err = v.Inside().Cuts(w.wait, w.g)
 	return err
 }
 

@@ -59,7 +59,7 @@ func rowsComponents(w *rowGroup, a matrix.View[bool], n int, o ComponentsOptions
 		return nil, err
 	}
 	out := &Components{}
-	homes, labels := make([]device.Store, len(rows)), make([]*sparse.Store[int32], len(rows))
+	homes, labels := make([]device.Store, len(rows)), make([]*sparse.Typed[int32], len(rows))
 	rank := func(k int, c comm.Comm, f rankForest) error {
 		err := w.joined(c, f, n, undirected)
 		if err != nil {
@@ -269,7 +269,7 @@ type hostForest struct {
 	label, other []int32
 	mine, whole  []forestChange
 
-	labels *sparse.Store[int32]
+	labels *sparse.Typed[int32]
 }
 
 // root returns the root of the tree of v, and halves the way to it.
@@ -390,7 +390,7 @@ func (f *hostForest) finish() (count int, largest int64, err error) {
 			largest = max(largest, some)
 		}
 	}
-	f.labels = &sparse.Store[int32]{Val: slices.Clone(f.label[f.lo : f.lo+f.own]),
+	f.labels = &sparse.Typed[int32]{Val: slices.Clone(f.label[f.lo : f.lo+f.own]),
 		Structure: sparse.Structure{Format: sparse.Full, NRows: 1, NCols: f.own, NVals: int64(f.own)}}
 	return count, largest, nil
 }

@@ -192,7 +192,7 @@ func weightedGraph(app string, ptr []int64, idx []int32, val weightReader, run R
 
 // valuesOf returns the matrix of a graph with weights.
 func valuesOf(l *levelGraph) *matrix.Matrix[int64] {
-	return access.FromStore(&sparse.Store[int64]{Val: l.weight, Structure: sparse.Structure{
+	return access.FromStore(&sparse.Typed[int64]{Val: l.weight, Structure: sparse.Structure{
 		NRows: l.n, NCols: l.n, Format: sparse.CSR, NVals: l.ptr[l.n], Ptr: l.ptr, Idx: l.idx}})
 }
 

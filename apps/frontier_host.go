@@ -17,15 +17,15 @@ type hostSearch[T semiring.Number, A comparable] struct {
 	in      matrix.View[A] // edges by their targets, the own vertices
 	lo, own int
 
-	out             *sparse.Store[A] // edges by their sources
+	out             *sparse.Typed[A] // edges by their sources
 	dist            []T
 	next, pile      []int32 // own vertices, each at most once
 	listed, piled   []bool
 	all, mine       []frontierRecord[T]
 	words, ownWords []uint32
 
-	values  *sparse.Store[T] // the results
-	parents *sparse.Store[int32]
+	values  *sparse.Typed[T] // the results
+	parents *sparse.Typed[int32]
 }
 
 func (r *hostSearch[T, A]) start(sources []int32) (rankNumbers[T], error) {
@@ -152,7 +152,7 @@ func (r *hostSearch[T, A]) finish(c comm.Comm, parents bool) (int64, error) {
 		if err := c.AllGatherV(r.q.w.wait, memoryOf(levels), r.q.w.bytes(int(unsafe.Sizeof(T(0)))), memoryOf(r.dist)); err != nil {
 			return 0, err
 		}
-		r.parents = &sparse.Store[int32]{Structure: shape, Val: make([]int32, r.own)}
+		r.parents = &sparse.Typed[int32]{Structure: shape, Val: make([]int32, r.own)}
 		r.parents.Present = slices.Clone(shape.Present)
 		in := access.Rows(r.in)
 		for v, d := range r.dist {
@@ -174,6 +174,6 @@ func (r *hostSearch[T, A]) finish(c comm.Comm, parents bool) (int64, error) {
 			r.dist[v] = 0
 		}
 	}
-	r.values = &sparse.Store[T]{Structure: shape, Val: r.dist}
+	r.values = &sparse.Typed[T]{Structure: shape, Val: r.dist}
 	return shape.NVals, nil
 }

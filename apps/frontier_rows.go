@@ -176,7 +176,7 @@ func searchByRows[T semiring.Number, A comparable](
 	slices.Sort(q.sources)
 	q.sources = slices.Compact(q.sources)
 	homes, before := make([]device.Store, len(in)), make([]device.Store, len(in))
-	values, parents := make([]*sparse.Store[T], len(in)), make([]*sparse.Store[int32], len(in))
+	values, parents := make([]*sparse.Typed[T], len(in)), make([]*sparse.Typed[int32], len(in))
 	err = w.g.Each(func(k int, c comm.Comm) error {
 		lo, hi := w.own(c)
 		if !w.devices {
@@ -305,7 +305,7 @@ func rowsWeights[T semiring.Number](w *rowGroup, a matrix.View[T]) (sum edgeWeig
 }
 
 // weightsAmong is weightsAt on the host.
-func weightsAmong[T semiring.Number](st *sparse.Store[T]) (w edgeWeights[T]) {
+func weightsAmong[T semiring.Number](st *sparse.Typed[T]) (w edgeWeights[T]) {
 	if st.Val == nil && st.NVals > 0 { // a pattern
 		return edgeWeights[T]{longest: 1}
 	}

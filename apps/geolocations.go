@@ -101,7 +101,7 @@ func (p *places) locations() *Locations {
 // It copies present.
 func presentVector[T comparable](present []uint8, count int64, val []T) *matrix.Vector[T] {
 	n := len(present)
-	st := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Bitmap,
+	st := &sparse.Typed[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Bitmap,
 		NVals: count, Present: bytes.Clone(present)}, Val: val}
 	if count == int64(n) {
 		st.Format, st.Present = sparse.Full, nil

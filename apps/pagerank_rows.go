@@ -342,7 +342,7 @@ func (r *hostRanks) start() (lost float64, err error) {
 }
 
 func (r *hostRanks) step(jump float64) (lost, change float64, err error) {
-	x := access.VectorFromStore(&sparse.Store[float64]{Val: r.all,
+	x := access.VectorFromStore(&sparse.Typed[float64]{Val: r.all,
 		Structure: sparse.Structure{Format: sparse.Full, NRows: 1, NCols: r.n, NVals: int64(r.n)}})
 	y := matrix.NewVector[float64](len(r.rank))
 	with := ops.WithThreads(r.w.g.Threads())

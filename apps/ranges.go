@@ -89,7 +89,7 @@ func replicas[T comparable](d *division, v matrix.View[T]) ([]matrix.View[T], er
 
 // fits reports whether a graph that is not everywhere may be gathered; see comm.GatherLimit.
 func fits[T comparable](d *division, v matrix.View[T]) bool {
-	return access.Gatherable(v, d.g)
+	return v.Inside().Gatherable(d.g)
 }
 
 // cutEvenly cuts n items into p ranges of about equally many, at multiples of align. Every range
@@ -319,7 +319,7 @@ func rowsOn[T semiring.Element](d *division, rows, cols int, cuts []int64, part 
 		if d.g.PlaceOf(k) == nil {
 			st := access.Store(p)
 			if st.NVals == 0 { // one without values would be a pattern
-				st = sparse.Empty[T](p.Dims())
+				st = sparse.EmptyOf[T](p.Dims())
 			}
 			access.SetResult(t.Matrix(k), st)
 		} else if err := ops.Apply(t.Matrix(k), semiring.Identity[T](), p, ops.WithContext(d.run.Context)); err != nil {
@@ -331,15 +331,15 @@ func rowsOn[T semiring.Element](d *division, rows, cols int, cuts []int64, part 
 
 // entriesOn makes a vector of n entries of the group, of which rank r has cuts[r] … cuts[r+1]−1.
 func entriesOn[T comparable](d *division, n int, cuts []int64, part [][]T) (*matrix.Vector[T], error) {
-	stores := make([]*sparse.Store[T], len(part))
+	stores := make([]*sparse.Typed[T], len(part))
 	for k, p := range part {
-		stores[k] = &sparse.Store[T]{Val: p, Structure: sparse.Structure{Format: sparse.Full, NRows: 1, NCols: len(p), NVals: int64(len(p))}}
+		stores[k] = &sparse.Typed[T]{Val: p, Structure: sparse.Structure{Format: sparse.Full, NRows: 1, NCols: len(p), NVals: int64(len(p))}}
 	}
 	return storesOn(d, n, asInts(cuts), stores)
 }
 
 // storesOn makes a vector of n positions of the group, of which rank r has cuts[r] … cuts[r+1]−1.
-func storesOn[T comparable](d *division, n int, cuts []int, part []*sparse.Store[T]) (*matrix.Vector[T], error) {
+func storesOn[T comparable](d *division, n int, cuts []int, part []*sparse.Typed[T]) (*matrix.Vector[T], error) {
 	v := matrix.NewVector[T](n, matrix.On(d.g))
 	t, err := access.TargetOn(d.wait, v.Spec().Matrix, d.g, true, true, cuts)
 	if err != nil {

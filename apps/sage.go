@@ -374,7 +374,7 @@ func featuresOf(features matrix.Source[float32], n int) (x sageInput[float32], e
 	if v.Transposed() || rows.Val == nil {
 		rows = access.Rows(v)
 		if rows.Val == nil {
-			rows = &sparse.Store[float32]{Structure: rows.Structure, Val: ones32(len(rows.Idx))}
+			rows = &sparse.Typed[float32]{Structure: rows.Structure, Val: ones32(len(rows.Idx))}
 		}
 	}
 	if cells, ok := rows.Cells(); ok && rows.NVals*4 > int64(cells) {
@@ -407,7 +407,7 @@ func (x *sageInput[F]) only(vertices []int32) (sageInput[F], error) {
 		return sageInput[F]{full: y}, nil
 	}
 	st := x.sparse
-	y := &sparse.Store[F]{Structure: sparse.Structure{NRows: len(vertices), NCols: st.NCols, Format: sparse.CSR, Ptr: make([]int64, 1, len(vertices)+1)}}
+	y := &sparse.Typed[F]{Structure: sparse.Structure{NRows: len(vertices), NCols: st.NCols, Format: sparse.CSR, Ptr: make([]int64, 1, len(vertices)+1)}}
 	for _, v := range vertices {
 		lo, hi := st.Span(int(v))
 		y.Idx, y.Val = append(y.Idx, st.Idx[lo:hi]...), append(y.Val, st.Val[lo:hi]...)

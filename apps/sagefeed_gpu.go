@@ -19,7 +19,7 @@ const sagePieceBytes = 64 << 20
 // multiple of 16 bytes.
 type sageFed struct {
 	x       sageInput[float32]
-	entries *sparse.Store[float32] // of x.sparse
+	entries *sparse.Typed[float32] // of x.sparse
 	threads int
 	bounds  []int // rows of the pieces
 	bytes   int64 // of the largest piece

@@ -33,7 +33,7 @@ func row[F real](a panel[F], i int) []F { return a.Val[i*a.Cols : (i+1)*a.Cols] 
 
 // asMatrix returns a as a matrix, which shares its values.
 func asMatrix[F real](a panel[F]) *matrix.Matrix[F] {
-	return access.FromStore(&sparse.Store[F]{Structure: sparse.Structure{NRows: a.Rows, NCols: a.Cols,
+	return access.FromStore(&sparse.Typed[F]{Structure: sparse.Structure{NRows: a.Rows, NCols: a.Cols,
 		Format: sparse.Full, NVals: int64(a.Rows) * int64(a.Cols)}, Val: a.Val})
 }
 
@@ -52,7 +52,7 @@ type sageBlock[F real] struct {
 	ptr              []int64          // of idx
 	idx              []int32          // chosen neighbours, as sources
 	weight           []F              // of them in the mean; nil for 1 over their number
-	back             *sparse.Store[F] // the transposed matrix of the mean; nil until it is needed
+	back             *sparse.Typed[F] // the transposed matrix of the mean; nil until it is needed
 }
 
 // weights returns the weights of all neighbours.
@@ -71,16 +71,16 @@ func (b *sageBlock[F]) weights() []F {
 }
 
 // transposed returns the transposed matrix of the mean, sources × targets.
-func (b *sageBlock[F]) transposed(run Run) *sparse.Store[F] {
+func (b *sageBlock[F]) transposed(run Run) *sparse.Typed[F] {
 	if b.back == nil {
-		b.back = transposedOf(&sparse.Store[F]{Structure: sparse.Structure{NRows: b.targets, NCols: b.sources, Format: sparse.CSR,
+		b.back = transposedOf(&sparse.Typed[F]{Structure: sparse.Structure{NRows: b.targets, NCols: b.sources, Format: sparse.CSR,
 			NVals: int64(len(b.idx)), Ptr: b.ptr, Idx: b.idx}, Val: b.weights()}, run)
 	}
 	return b.back
 }
 
 // transposedOf returns a transposed matrix as CSR.
-func transposedOf[T any](a *sparse.Store[T], run Run) *sparse.Store[T] {
+func transposedOf[T comparable](a *sparse.Typed[T], run Run) *sparse.Typed[T] {
 	t := sparse.Transpose(a, run.Threads)
 	if t.Format != sparse.CSR {
 		t.Ptr, t.Format, t.RowIDs = rowOffsets(&t.Structure), sparse.CSR, nil
@@ -106,7 +106,7 @@ func eachSum(run Run, rows, added, cols int, fn func(lo, hi int)) error {
 }
 
 // product sets c = a·x of a sparse matrix.
-func product[F real](c panel[F], a *sparse.Store[F], x panel[F], run Run) error {
+func product[F real](c panel[F], a *sparse.Typed[F], x panel[F], run Run) error {
 	return eachSum(run, a.NRows, len(a.Idx), c.Cols, func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			sumRows(row(c, r), a.Idx[a.Ptr[r]:a.Ptr[r+1]], a.Val[a.Ptr[r]:a.Ptr[r+1]], x, 0)
@@ -194,10 +194,10 @@ func (n *sageNet[F]) joined(l *sageLayer[F]) panel[F] {
 // A sageInput is the rows that enter a layer: features, sparse or full, or hidden values.
 type sageInput[F real] struct {
 	full   panel[F]
-	sparse *sparse.Store[F] // CSR, in place of full
+	sparse *sparse.Typed[F] // CSR, in place of full
 	// The transposed sparse rows, and for each of their entries its place in sparse; nil until
 	// known.
-	columns *sparse.Store[int32]
+	columns *sparse.Typed[int32]
 }
 
 func (x *sageInput[F]) rows() int {
@@ -225,7 +225,7 @@ func (x *sageInput[F]) transpose(run Run) {
 	for p := range places {
 		places[p] = int32(p)
 	}
-	x.columns = transposedOf(&sparse.Store[int32]{Structure: x.sparse.Structure, Val: places}, run)
+	x.columns = transposedOf(&sparse.Typed[int32]{Structure: x.sparse.Structure, Val: places}, run)
 }
 
 // transposedTimes sets c = xᵀ·g.
@@ -238,7 +238,7 @@ func (n *sageNet[F]) transposedTimes(x *sageInput[F], c, g panel[F], run Run) er
 		return product(c, transposedOf(x.sparse, run), g, run)
 	}
 	x.transpose(run)
-	a := sparse.Store[F]{Structure: x.columns.Structure, Val: grown(&n.brief[3], 1, len(x.columns.Val)).Val}
+	a := sparse.Typed[F]{Structure: x.columns.Structure, Val: grown(&n.brief[3], 1, len(x.columns.Val)).Val}
 	for p, from := range x.columns.Val {
 		a.Val[p] = x.sparse.Val[from]
 	}

@@ -202,7 +202,7 @@ func (x *sageInput[F]) between(lo, hi int) sageInput[F] {
 	}
 	st := x.sparse
 	ptr, from, to := partOf(st.Ptr, lo, hi)
-	return sageInput[F]{sparse: &sparse.Store[F]{Structure: sparse.Structure{NRows: hi - lo, NCols: st.NCols, Format: sparse.CSR,
+	return sageInput[F]{sparse: &sparse.Typed[F]{Structure: sparse.Structure{NRows: hi - lo, NCols: st.NCols, Format: sparse.CSR,
 		NVals: to - from, Ptr: ptr, Idx: st.Idx[from:to]}, Val: st.Val[from:to]}}
 }
 

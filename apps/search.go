@@ -254,7 +254,7 @@ func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts 
 
 // asMatrix32 returns a full matrix, which shares the values.
 func asMatrix32(val []int32, rows, cols int) *matrix.Matrix[int32] {
-	return access.FromStore(&sparse.Store[int32]{Structure: sparse.Structure{NRows: rows, NCols: cols,
+	return access.FromStore(&sparse.Typed[int32]{Structure: sparse.Structure{NRows: rows, NCols: cols,
 		Format: sparse.Full, NVals: int64(rows) * int64(cols)}, Val: val})
 }
 

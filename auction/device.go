@@ -38,7 +38,7 @@ func (p *typed[T]) device() device.Runner {
 	if !ok {
 		return device.Of(p.view.Place())
 	}
-	if len(g.Ranks()) < g.Size() || !access.Gatherable(p.view, g) {
+	if len(g.Ranks()) < g.Size() || !p.view.Inside().Gatherable(g) {
 		return nil
 	}
 	for k := range g.Ranks() {

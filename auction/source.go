@@ -124,7 +124,7 @@ type seen[T semiring.Number] struct {
 }
 
 // summarise returns the summary of the stored costs lo … hi−1.
-func summarise[T semiring.Number](st *sparse.Store[T], lo, hi int, maximize bool) seen[T] {
+func summarise[T semiring.Number](st *sparse.Typed[T], lo, hi int, maximize bool) seen[T] {
 	s := seen[T]{integers: true, bad: -1}
 	for k, x := range st.Val[lo:hi] {
 		if st.Present != nil && st.Present[lo+k] == 0 {
@@ -196,7 +196,7 @@ func unusable[T semiring.Number](x T, maximize bool) string {
 }
 
 // at returns the position, in the problem, of stored value k.
-func (p *typed[T]) at(st *sparse.Store[T], k int64) (i, j int) {
+func (p *typed[T]) at(st *sparse.Typed[T], k int64) (i, j int) {
 	if st.Sparse() {
 		v := 0
 		for st.Ptr[v+1] <= k {
@@ -216,7 +216,7 @@ func (p *typed[T]) at(st *sparse.Store[T], k int64) (i, j int) {
 func read[T semiring.Number, C cost](p *typed[T], how reading) *instance[C] {
 	st := access.Stored(p.view)
 	if cells, ok := st.Cells(); ok && st.Sparse() && int64(cells) == st.NVals && !how.forbidden {
-		all := &sparse.Store[T]{Structure: sparse.Structure{NRows: st.NRows, NCols: st.NCols, Format: sparse.Full}, Val: st.Val}
+		all := &sparse.Typed[T]{Structure: sparse.Structure{NRows: st.NRows, NCols: st.NCols, Format: sparse.Full}, Val: st.Val}
 		st = all // every position is listed, in order
 	}
 	flip := p.view.Transposed() != how.flip
@@ -238,7 +238,7 @@ func read[T semiring.Number, C cost](p *typed[T], how reading) *instance[C] {
 	}
 	in.ptr, in.idx, in.val = readRows[T, C](st, how)
 	if flip {
-		t := sparse.Transpose(&sparse.Store[C]{Structure: sparse.Structure{NRows: in.n, NCols: in.m, Format: sparse.CSR,
+		t := sparse.Transpose(&sparse.Typed[C]{Structure: sparse.Structure{NRows: in.n, NCols: in.m, Format: sparse.CSR,
 			Ptr: in.ptr, Idx: in.idx, NVals: int64(len(in.idx))}, Val: in.val}, how.threads)
 		t = sparse.ToCSR(t)
 		in.ptr, in.idx, in.val = t.Ptr, t.Idx, t.Val
@@ -247,7 +247,7 @@ func read[T semiring.Number, C cost](p *typed[T], how reading) *instance[C] {
 }
 
 // readRows converts the entries, row by row.
-func readRows[T semiring.Number, C cost](st *sparse.Store[T], how reading) (ptr []int64, idx []int32, val []C) {
+func readRows[T semiring.Number, C cost](st *sparse.Typed[T], how reading) (ptr []int64, idx []int32, val []C) {
 	vecs, rowID := st.NRows, func(k int) int { return k }
 	if st.Sparse() {
 		vecs, rowID = st.Vecs(), st.RowID
@@ -304,7 +304,7 @@ func readRows[T semiring.Number, C cost](st *sparse.Store[T], how reading) (ptr 
 }
 
 // eachEntry calls f for the entries of st row by row.
-func eachEntry[T any](st *sparse.Store[T], f func(i, j int, x T)) {
+func eachEntry[T any](st *sparse.Typed[T], f func(i, j int, x T)) {
 	if st.Sparse() {
 		for k := range st.Vecs() {
 			i := st.RowID(k)
@@ -325,7 +325,7 @@ func eachEntry[T any](st *sparse.Store[T], f func(i, j int, x T)) {
 }
 
 // readFull converts all positions, transposed in tiles if flip.
-func readFull[T semiring.Number, C cost](st *sparse.Store[T], flip, negate bool, threads int) []C {
+func readFull[T semiring.Number, C cost](st *sparse.Typed[T], flip, negate bool, threads int) []C {
 	m, n := st.NRows, st.NCols
 	out := make([]C, m*n)
 	sign := C(1)

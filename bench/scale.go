@@ -10,7 +10,6 @@ import (
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -78,7 +77,7 @@ func ScaleRun(ctx context.Context, app string, g *matrix.Matrix[float64], at *co
 	if err != nil {
 		return v, 0, err
 	}
-	counts, err := access.GroupCounts(ctx, g.View(), at)
+	counts, err := g.View().Inside().Counts(ctx, at)
 	if err != nil {
 		return v, 0, err
 	}

@@ -76,7 +76,7 @@ func (s *intoSink[C]) Block(b *Block[C]) error {
 func (s *intoSink[C]) End() error {
 	n := s.ptr[len(s.ptr)-1]
 	// Results of operations satisfy the invariants; no check is needed.
-	access.SetStore(s.a, &sparse.Store[C]{
+	access.SetStore(s.a, &sparse.Typed[C]{
 		Structure: sparse.Structure{
 			NRows: len(s.ptr) - 1, NCols: s.cols, Format: sparse.CSR, NVals: n,
 			Ptr: s.ptr, Idx: s.idx[:n:n],

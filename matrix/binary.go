@@ -146,7 +146,7 @@ func (v *Vector[T]) MarshalBinary() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-func writeBinary[T comparable](w io.Writer, st *sparse.Store[T], kind byte, op string, o *writeOptions) error {
+func writeBinary[T comparable](w io.Writer, st *sparse.Typed[T], kind byte, op string, o *writeOptions) error {
 	e, ok := elementOf[T]()
 	if !ok {
 		return e.refused(op)
@@ -305,4 +305,33 @@ func decode[E comparable](items []E, buf []byte, width int) (ok bool) {
 		}
 	}
 	return true
+}
+
+// raw is a store of a file, whose values have size bytes each.
+type raw struct {
+	sparse.Structure
+	val  []byte // nil for a pattern
+	size int
+}
+
+// rawOf returns a store as bytes, which it shares.
+func rawOf[T comparable](st *sparse.Typed[T]) *raw {
+	t := sparse.Untyped(st)
+	return &raw{st.Structure, bytesOf(t.Type, t.Val), int(t.Type.Size)}
+}
+
+// valuesOfBytes returns the values in bytes that were allocated as values of T.
+func valuesOfBytes[T any](b []byte) []T {
+	if b == nil {
+		return nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
+}
+
+// bytesOfSlice returns the memory of values without pointers, and nil for nil.
+func bytesOfSlice[E any](s []E) []byte {
+	if s == nil {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(E))))
 }

@@ -56,9 +56,9 @@ func (e item) number(p unsafe.Pointer) (x float64, float, neg bool, mag uint64) 
 
 // convertStore converts the values of a binary file to T. Those of a bitmap without an entry stay
 // zero. NaN and infinities are values, as without conversion.
-func convertStore[T comparable](st *raw, from item, e element[T], o *readOptions) (*sparse.Store[T], error) {
+func convertStore[T comparable](st *raw, from item, e element[T], o *readOptions) (*sparse.Typed[T], error) {
 	n := len(st.val) / max(st.size, 1)
-	out := &sparse.Store[T]{Structure: st.Structure, Val: fresh.Make[T](int64(n))}
+	out := sparse.Of(st.Structure, fresh.Make[T](int64(n)))
 	special := *o
 	special.allowNaN = true
 	for k := range n {

@@ -95,7 +95,7 @@ func (a *Matrix[T]) UnmarshalBinary(data []byte) error {
 	if err != nil {
 		return err
 	}
-	a.err = nil
+	a.inside().err = nil
 	a.set(st)
 	return nil
 }
@@ -110,7 +110,7 @@ func (v *Vector[T]) UnmarshalBinary(data []byte) error {
 	if err != nil {
 		return err
 	}
-	v.m.err = nil
+	v.m.inside().err = nil
 	v.m.set(st)
 	return nil
 }
@@ -145,7 +145,7 @@ func (rd *binaryReader) readError(err error, what string) error {
 	return rd.o.streamError(0, err)
 }
 
-func readBinary[T comparable](r io.Reader, kind byte, op string, o *readOptions) (*sparse.Store[T], sides, error) {
+func readBinary[T comparable](r io.Reader, kind byte, op string, o *readOptions) (*sparse.Typed[T], sides, error) {
 	e, ok := elementOf[T]()
 	if !ok {
 		return nil, sides{}, e.refused(op)
@@ -158,7 +158,7 @@ func readBinary[T comparable](r io.Reader, kind byte, op string, o *readOptions)
 		made, err := convertStore(st, from, e, o)
 		return made, labels, err
 	}
-	return typed[T](st), labels, nil
+	return sparse.Of(st.Structure, valuesOfBytes[T](st.val)), labels, nil
 }
 
 // item is the type of the values of a file.
@@ -227,13 +227,13 @@ type items[E comparable] struct{}
 
 func (items[E]) read(rd *binaryReader, n int64, width int) ([]byte, error) {
 	val, err := readSection[E](rd, sectionVals, n, width)
-	return bytesOf(val), err
+	return bytesOfSlice(val), err
 }
 
-func (items[E]) room(n int64) []byte { return bytesOf(fresh.Make[E](n)) }
+func (items[E]) room(n int64) []byte { return bytesOfSlice(fresh.Make[E](n)) }
 
 func (items[E]) write(w io.Writer, val []byte, width int) error {
-	return writeSection(w, sectionVals, typed[E](&raw{val: val, size: int(unsafe.Sizeof(*new(E)))}).Val, width)
+	return writeSection(w, sectionVals, valuesOfBytes[E](val), width)
 }
 
 // readStore is readBinary for a type of values. It returns the type of the file, which differs if the

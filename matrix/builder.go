@@ -269,7 +269,7 @@ func (b *Builder[T]) Build(dup Combiner[T]) (*Matrix[T], error) {
 	return fromStore(st), nil
 }
 
-func (b *Builder[T]) build(dup Combiner[T]) (*sparse.Store[T], error) {
+func (b *Builder[T]) build(dup Combiner[T]) (*sparse.Typed[T], error) {
 	if b == nil {
 		return nil, errNoBuilder
 	}
@@ -282,10 +282,10 @@ func (b *Builder[T]) build(dup Combiner[T]) (*sparse.Store[T], error) {
 	}
 	blocks := b.blocks
 	b.blocks = nil // Build frees them as it reads them
-	st, err := sparse.Build(b.m, b.n, blocks, f, b.threads, b.sorted)
-	var d *sparse.DuplicateError[T]
+	st, err := sparse.Built(b.m, b.n, blocks, f, b.threads, b.sorted)
+	var d *sparse.DuplicateError
 	if errors.As(err, &d) {
-		b.blocks = []sparse.Tuples[T]{d.Tuples}
+		b.blocks = []sparse.Tuples[T]{sparse.TypedBlock[T](d.Tuples)}
 		return nil, &DuplicateError{d.Row, d.Col}
 	}
 	b.count = 0

@@ -1,22 +1,83 @@
 package matrix
 
 import (
+	"slices"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// core is a Matrix with the methods of rep.Matrix, rep.Writer, rep.Mask and contents. Views and
-// masks hold it, and package internal/access gives the other packages of the module these methods.
-type core[T comparable] Matrix[T]
+// The compiler compiles the methods of Matrix[T] in every package that names a Matrix[T]. The inside
+// of a matrix, which moves values and never computes with them, is therefore not generic.
+
+// core is the inside of a matrix, and a rep.Matrix.
+type core struct {
+	t          atomic.Pointer[sparse.Type] // of the values; nil of the zero value of a Matrix
+	st         *sparse.Store               // the contents on the host; nil of the zero value
+	pending    atomic.Pointer[pending]     // changes of st that are not merged yet; nil for none
+	deviceOnly atomic.Bool                 // the contents are only in home or blocks, and st is nil
+	pinned     bool                        // the user set the format: results are converted to pin
+	null       bool                        // it stands for a nil matrix
+
+	pin            sparse.Format
+	knownSymmetric atomic.Bool // known to equal its transpose
+	err            error       // the error of invalid dimensions or of a failed download
+	place          Place
+	home           device.Store // the contents at place, or nil
+	copies         []copyAt     // copies of host contents, made by operations on devices
+	blocks         *spread      // the contents, or a copy of them, on the group blocksAt
+	blocksAt       *comm.Group
+
+	mu          sync.Mutex // serialises the creation of derived forms and of copies
+	asRows      atomic.Pointer[sparse.Store]
+	asCols      atomic.Pointer[sparse.Store]
+	asColsShape atomic.Pointer[sparse.Structure]
+	rowLeads    atomic.Pointer[[]int32] // see sparse.Leads
+	colLeads    atomic.Pointer[[]int32]
+
+	replicated bool // every process of the group at place has the contents, in st
+}
+
+// nulls holds the core of a nil matrix of each type: *sparse.Type → *core.
+var nulls sync.Map
+
+// nullOf returns the core of a nil matrix. It has no rows and no columns, and ignores what is written.
+func nullOf(t *sparse.Type) *core {
+	if c, ok := nulls.Load(t); ok {
+		return c.(*core)
+	}
+	c := &core{null: true, err: errNil}
+	c.t.Store(t)
+	got, _ := nulls.LoadOrStore(t, c)
+	return got.(*core)
+}
+
+// newCore returns a matrix on the host with the given storage, whose invariants must hold.
+func newCore(st *sparse.Store) *core {
+	c := &core{st: st}
+	c.t.Store(st.Type)
+	return c
+}
+
+// init makes c, of a new matrix, a matrix with the given storage and options.
+func (a *core) init(st *sparse.Store, o options) {
+	a.t.Store(st.Type)
+	a.st, a.place, a.replicated = st, o.place, o.replicated()
+}
+
+// Type returns the type of the values.
+func (a *core) Type() *sparse.Type { return a.t.Load() }
+
+// empty returns an empty store.
+func (a *core) empty(m, n int) *sparse.Store { return sparse.Empty(a.Type(), m, n) }
 
 // Stored returns the storage, which must not change while there are other readers.
-func (a *core[T]) Stored() *sparse.Store[T] {
-	if a == nil {
-		return sparse.Empty[T](0, 0)
-	}
+func (a *core) Stored() *sparse.Store {
 	if a.deviceOnly.Load() {
 		a.mu.Lock()
 		fetch(a)
@@ -28,44 +89,36 @@ func (a *core[T]) Stored() *sparse.Store[T] {
 		a.mu.Unlock()
 	}
 	if a.st == nil {
-		return sparse.Empty[T](0, 0)
+		return a.empty(0, 0)
 	}
 	return a.st
 }
 
 // changes returns the pending changes, and nil for none.
-func (a *core[T]) changes() *pendingOf[T] {
-	if a == nil {
-		return nil
-	}
-	return a.pending.Load()
-}
+func (a *core) changes() *pending { return a.pending.Load() }
 
 // SetResult replaces the contents by the result of an operation. It converts the result to the
 // format of SetFormat, or without one to the format for its density. A nil st changes nothing.
-func (a *core[T]) SetResult(st *sparse.Store[T]) {
+func (a *core) SetResult(st *sparse.Store) {
 	switch {
-	case a == nil || st == nil:
+	case st == nil:
 		return
 	case a.pinned:
-		st = sparse.Convert(st, a.pin)
+		st = st.Convert(a.pin)
 	case st == a.st: // updated in place: keep a bitmap, which may lose entries again
-		st = sparse.Shrink(st)
+		st = st.Shrink()
 	default:
-		st = sparse.Conform(st)
+		st = st.Conform()
 	}
 	a.SetStore(st)
 }
 
-// Init sets the contents of a new matrix.
-func (a *core[T]) Init(st *sparse.Store[T]) { a.st = st }
-
 // SetStore replaces the contents.
-func (a *core[T]) SetStore(st *sparse.Store[T]) {
-	if a == nil {
+func (a *core) SetStore(st *sparse.Store) {
+	if a.null {
 		return
 	}
-	dropRemote(&a.base)
+	dropRemote(a)
 	if a.deviceOnly.Load() {
 		a.deviceOnly.Store(false)
 	}
@@ -75,9 +128,9 @@ func (a *core[T]) SetStore(st *sparse.Store[T]) {
 }
 
 // Rows returns the sparse (CSR or hypersparse) form.
-func (a *core[T]) Rows() *sparse.Store[T] {
+func (a *core) Rows() *sparse.Store {
 	st := a.Stored()
-	if a == nil || st.Sparse() {
+	if st.Sparse() {
 		return st
 	}
 	if r := a.asRows.Load(); r != nil {
@@ -88,16 +141,13 @@ func (a *core[T]) Rows() *sparse.Store[T] {
 	if r := a.asRows.Load(); r != nil {
 		return r
 	}
-	r := sparse.ToSparse(st)
+	r := st.ToSparse()
 	a.asRows.Store(r)
 	return r
 }
 
 // Cols returns the sparse form of the transpose.
-func (a *core[T]) Cols() *sparse.Store[T] {
-	if a == nil {
-		return a.Stored()
-	}
+func (a *core) Cols() *sparse.Store {
 	if c := a.asCols.Load(); c != nil {
 		return c
 	}
@@ -107,150 +157,404 @@ func (a *core[T]) Cols() *sparse.Store[T] {
 	if c := a.asCols.Load(); c != nil {
 		return c
 	}
-	c := sparse.Transpose(rows, 0)
+	c := rows.Transpose(0)
 	a.asCols.Store(c)
 	return c
 }
 
 // Shape returns the structure of Stored.
-func (a *core[T]) Shape() *sparse.Structure { return &a.Stored().Structure }
+func (a *core) Shape() *sparse.Structure { return &a.Stored().Structure }
 
 // RowsShape returns the structure of Rows.
-func (a *core[T]) RowsShape() *sparse.Structure { return &a.Rows().Structure }
+func (a *core) RowsShape() *sparse.Structure { return &a.Rows().Structure }
 
 // KeepsCols reports whether Cols is known.
-func (a *core[T]) KeepsCols() bool { return a != nil && a.asCols.Load() != nil }
+func (a *core) KeepsCols() bool { return a.asCols.Load() != nil }
 
 // KeptColsShape returns ColsShape if it is known, and nil otherwise.
-func (a *core[T]) KeptColsShape() *sparse.Structure {
-	if a == nil {
-		return nil
-	}
+func (a *core) KeptColsShape() *sparse.Structure {
 	if c := a.asCols.Load(); c != nil {
 		return &c.Structure
 	}
 	return a.asColsShape.Load()
 }
 
-// Err returns the error of a; a nil matrix is an error.
-func (a *core[T]) Err() error {
-	if a == nil {
-		return errNil
-	}
-	return a.err
-}
-
 // ColsShape returns the structure of the transpose, without values.
-func (a *core[T]) ColsShape() *sparse.Structure {
-	if a == nil {
-		return a.Shape()
+func (a *core) ColsShape() *sparse.Structure {
+	if s := a.KeptColsShape(); s != nil {
+		return s
 	}
-	return colsShape(a)
+	rows := a.RowsShape()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s := a.KeptColsShape(); s != nil {
+		return s
+	}
+	s := &rows.Pattern().Transpose(0).Structure
+	a.asColsShape.Store(s)
+	return s
 }
 
 // Leads returns the first columns of each row, or the first rows of each column, as sparse.Leads
 // does. It returns nil unless the form is CSR.
-func (a *core[T]) Leads(cols bool) []int32 {
-	if a == nil {
+func (a *core) Leads(cols bool) []int32 {
+	s, kept := a.RowsShape(), &a.rowLeads
+	if cols && !a.knownSymmetric.Load() {
+		s, kept = a.ColsShape(), &a.colLeads
+	}
+	if a.null || s.Format != sparse.CSR {
 		return nil
 	}
-	return leads(a, cols)
+	if l := kept.Load(); l != nil {
+		return *l
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if l := kept.Load(); l != nil {
+		return *l
+	}
+	l := sparse.Leads(s, 0)
+	kept.Store(&l)
+	return l
 }
 
+// Err returns the error of a; a nil matrix is an error.
+func (a *core) Err() error { return a.err }
+
 // Dims returns the number of rows and columns.
-func (a *core[T]) Dims() (rows, cols int) {
-	if a == nil {
-		return 0, 0
-	}
+func (a *core) Dims() (rows, cols int) {
 	if p := a.pending.Load(); p != nil {
 		return p.rows, p.cols
 	}
 	if st := a.st; st != nil && !a.deviceOnly.Load() {
 		return st.NRows, st.NCols
 	}
-	return dimsOf(a)
+	if r := remote(a); r != nil {
+		return r.Dims()
+	}
+	if s := scattered(a); s != nil {
+		return s.rows, s.cols
+	}
+	st := a.Shape()
+	return st.NRows, st.NCols
 }
 
 // NVals returns the number of entries.
-func (a *core[T]) NVals() int64 {
-	if a == nil {
-		return 0
-	}
+func (a *core) NVals() int64 {
 	if p := a.pending.Load(); p != nil {
 		return p.nvals
 	}
 	if st := a.st; st != nil && !a.deviceOnly.Load() {
 		return st.NVals
 	}
-	return countNVals(a)
+	if r := remote(a); r != nil {
+		if n, err := r.NVals(); err == nil {
+			return n
+		}
+	} else if s := scattered(a); s != nil {
+		if n, err := s.total(nil); err == nil {
+			return n
+		}
+	}
+	return a.Shape().NVals // which records an error
+}
+
+// format returns the current storage layout.
+func (a *core) format() Format {
+	if r := remote(a); r != nil {
+		return Format(r.Format())
+	}
+	if s := scattered(a); s != nil {
+		if a.pinned && a.pin != sparse.Full {
+			return Format(a.pin)
+		}
+		if f := s.format(); !a.pinned || f == Full {
+			return f
+		}
+		return Bitmap
+	}
+	return Format(a.Shape().Format)
 }
 
 // HasRemote reports whether b has the contents already.
-func (a *core[T]) HasRemote(b device.Backend) bool { return a != nil && hasRemote(&a.base, b) }
+func (a *core) HasRemote(at device.Backend) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.place != nil && device.Of(a.place) == at {
+		return true
+	}
+	return slices.ContainsFunc(a.copies, func(c copyAt) bool { return c.at == at })
+}
 
-// RemoteOn returns the contents at b, and copies them there if needed.
-func (a *core[T]) RemoteOn(b device.Backend) (device.Store, error) {
-	if a == nil {
+// RemoteOn returns the contents at a place, and copies them there if needed.
+func (a *core) RemoteOn(at device.Backend) (device.Store, error) {
+	if a.null || at == nil {
 		return nil, errNil
 	}
-	return remoteOn(a, b)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	atPlace := a.place != nil && device.Of(a.place) == at
+	if atPlace && a.home != nil {
+		return a.home, nil
+	}
+	for _, c := range a.copies {
+		if c.at == at {
+			return c.store, nil
+		}
+	}
+	fetch(a)
+	if a.err != nil {
+		return nil, a.err
+	}
+	t, err := device.TypeFor(a.Type().Go)
+	if err != nil {
+		return nil, err
+	}
+	st := a.host()
+	s, err := at.Upload(device.Host{Structure: st.Structure, Type: t, Val: st.Val.Pointer(), N: st.Val.Len()})
+	if err != nil {
+		return nil, err
+	}
+	if atPlace {
+		a.home = s
+	} else {
+		a.copies = append(a.copies, copyAt{at, s})
+	}
+	return s, nil
 }
 
 // SetRemote replaces the contents by s, which is at the place of the matrix.
-func (a *core[T]) SetRemote(s device.Store) {
-	if a != nil {
-		setRemote(a, s)
+func (a *core) SetRemote(s device.Store) {
+	if a.null {
+		return
 	}
+	dropRemote(a)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.put(nil)
+	a.home = s
+	a.forget()
+	a.deviceOnly.Store(true)
 }
 
 // Repin converts the contents on the device to the format that SetFormat pinned.
-func (a *core[T]) Repin() error {
-	if a == nil {
+func (a *core) Repin() error {
+	r := remote(a)
+	if r == nil || !a.pinned || r.Format() == a.pin {
 		return nil
 	}
-	return repin(a)
+	f := a.pin
+	if m, n := r.Dims(); f == sparse.Full {
+		cells, _ := sparse.Cells(m, n)
+		if k, err := r.NVals(); err != nil || k != int64(cells) {
+			f = sparse.Bitmap
+		}
+	}
+	return convertRemote(a, r, f)
 }
 
 // Symmetric reports whether the matrix is known to equal its transpose.
-func (a *core[T]) Symmetric() bool { return a != nil && a.knownSymmetric.Load() }
+func (a *core) Symmetric() bool { return a.knownSymmetric.Load() }
 
 // Place returns the place of a; nil is the host.
-func (a *core[T]) Place() rep.Place {
-	if a == nil || a.place == nil {
+func (a *core) Place() rep.Place {
+	if a.place == nil {
 		return nil
 	}
 	return a.place
 }
 
 // Nonzero returns the positions of the values other than zero.
-func (a *core[T]) Nonzero() *sparse.Structure { return sparse.Nonzero(a.Stored()) }
+func (a *core) Nonzero() *sparse.Structure { return a.Stored().Nonzero() }
 
-// Writer returns a as a destination.
-func (a *core[T]) Writer() rep.Writer[T] { return a }
+// Pinned reports whether the format was set by SetFormat.
+func (a *core) Pinned() bool { return a.pinned }
 
-// Pointer returns the address of the matrix. A vector begins with its matrix.
-func (a *core[T]) Pointer() unsafe.Pointer { return unsafe.Pointer(a) }
+// IsPattern reports whether a is a pattern: it is not.
+func (a *core) IsPattern() bool { return false }
+
+// Pattern returns the pattern of a.
+func (a *core) Pattern() rep.Matrix { return patternOf{a} }
+
+// Matrix returns a.
+func (a *core) Matrix() rep.Matrix { return a }
+
+// Move moves the matrix, or that of a vector, to a place; nil is the host.
+func (a *core) Move(p rep.Place, vector bool) error {
+	if a.null {
+		return errNil
+	}
+	if p == nil {
+		return moveTo(a, nil, vector, Blocks)
+	}
+	return moveTo(a, p.(Place), vector, Blocks)
+}
 
 // OnGroup returns the matrix as one on a group.
-func (a *core[T]) OnGroup() rep.Grouped {
-	if a == nil {
+func (a *core) OnGroup() rep.Grouped {
+	if a.null {
 		return noGroup{}
 	}
 	return onGroup{a}
 }
 
 // Blocks returns what each rank of this process needs of the matrix.
-func (a *core[T]) Blocks(q rep.Query) ([]rep.Matrix[T], error) {
-	if a == nil {
+func (a *core) Blocks(q rep.Query) ([]rep.Matrix, error) {
+	if a.null {
 		return nil, errNil
 	}
 	list, err := blockMatrices(a, q)
-	if err != nil {
-		return nil, err
+	return matrices(list), err
+}
+
+// matrices returns a list as one of rep.Matrix.
+func matrices(list []*core) []rep.Matrix {
+	if list == nil {
+		return nil
 	}
-	out := make([]rep.Matrix[T], len(list))
+	out := make([]rep.Matrix, len(list))
 	for k, m := range list {
-		out[k] = m.(*core[T])
+		out[k] = m
 	}
-	return out, nil
+	return out
+}
+
+// host returns the storage on the host with pending changes merged. The caller holds mu.
+func (a *core) host() *sparse.Store {
+	a.settle()
+	if a.st == nil {
+		return a.empty(0, 0)
+	}
+	return a.st
+}
+
+// put replaces the storage on the host.
+func (a *core) put(st *sparse.Store) {
+	drop(&a.pending)
+	a.st = st
+}
+
+// atPlace returns a new matrix with contents at a place.
+func atPlace(t *sparse.Type, p Place, home device.Store) *core {
+	m := &core{place: p, home: home}
+	m.t.Store(t)
+	m.deviceOnly.Store(true)
+	return m
+}
+
+// share returns a matrix on the host with the same storage and what is known of it.
+func (a *core) share() *core {
+	m := newCore(a.Stored())
+	m.knownSymmetric.Store(a.knownSymmetric.Load())
+	m.asCols.Store(a.asCols.Load())
+	return m
+}
+
+// forget discards the derived forms. Most destinations have none, and a load is cheaper than an
+// atomic store.
+func (a *core) forget() {
+	if a.knownSymmetric.Load() {
+		a.knownSymmetric.Store(false)
+	}
+	drop(&a.asRows)
+	drop(&a.asCols)
+	drop(&a.asColsShape)
+	drop(&a.rowLeads)
+	drop(&a.colLeads)
+}
+
+func drop[E any](p *atomic.Pointer[E]) {
+	if p.Load() != nil {
+		p.Store(nil)
+	}
+}
+
+// pinnedTo returns st in the pinned format of a.
+func (a *core) pinnedTo(st *sparse.Store) *sparse.Store {
+	if !a.pinned {
+		return st
+	}
+	return st.Convert(a.pin)
+}
+
+// bytesOf returns the memory of values without pointers, and nil for none.
+func bytesOf(t *sparse.Type, v sparse.Values) []byte {
+	if v.None() {
+		return nil
+	}
+	return unsafe.Slice((*byte)(v.Pointer()), int64(v.Len())*t.Size)
+}
+
+// find returns where the value of an entry is: at a place of a list. A position outside the matrix has
+// no entry.
+func (a *core) find(i, j int) (list sparse.Values, at int64, ok bool) {
+	if m, n := a.Dims(); uint(i) >= uint(m) || uint(j) >= uint(n) {
+		return list, 0, false
+	}
+	if p := a.changes(); p != nil {
+		at, ofChange, ok := p.find(i, j)
+		if ofChange {
+			return p.vals, at, ok
+		}
+		return p.base.Val, at, ok
+	}
+	st := a.Stored()
+	if uint(i) >= uint(st.NRows) || uint(j) >= uint(st.NCols) {
+		return list, 0, false
+	}
+	at, ok = st.Has(i, j)
+	return st.Val, at, ok
+}
+
+// row returns the entries of row i, and no entries if i is out of range.
+func (a *core) row(i int) ([]int32, sparse.Values) {
+	if p := a.changes(); p != nil {
+		if uint(i) >= uint(p.rows) {
+			return nil, sparse.Values{}
+		}
+		return p.row(i)
+	}
+	st := a.Rows()
+	if uint(i) >= uint(st.NRows) {
+		return nil, sparse.Values{}
+	}
+	lo, hi := st.Span(i)
+	return st.Idx[lo:hi], st.Part(lo, hi)
+}
+
+// checkIndex returns an error for a position outside the matrix, or that of the matrix.
+func (a *core) checkIndex(op string, i, j int) error {
+	if a.changes() == nil {
+		a.Stored()
+	}
+	if a.err != nil {
+		return naming(op, a.err)
+	}
+	m, n := a.Dims()
+	if uint(i) >= uint(m) {
+		return &IndexError{op, "row", int64(i), int64(m)}
+	}
+	if uint(j) >= uint(n) {
+		return &IndexError{op, "column", int64(j), int64(n)}
+	}
+	return nil
+}
+
+// cloneOf makes a, of a new matrix, a deep copy of b on the host.
+func (a *core) cloneOf(b *core) {
+	a.init(b.Stored().Clone(), options{})
+	a.err, a.pinned, a.pin = b.err, b.pinned, b.pin
+}
+
+// unset reports whether the matrix is the zero value, or stands for a nil one.
+func (a *core) unset() bool {
+	return a.null || a.pending.Load() == nil && !a.deviceOnly.Load() && a.st == nil
+}
+
+// stored1 is Stored for the matrix inside a Vector, whose zero value is 1×0.
+func (a *core) stored1() *sparse.Store {
+	if st := a.Stored(); a.st != nil {
+		return st
+	}
+	return a.empty(1, 0)
 }

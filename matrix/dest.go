@@ -11,60 +11,66 @@ type Mask interface {
 }
 
 // MaskView is a mask: a matrix, and whether the mask is structural and complemented.
-type MaskView struct {
-	s          rep.Mask // package internal/access reads it
-	structural bool
-	complement bool
-	vector     bool
+type MaskView struct{ m rep.Mask }
+
+// Inside returns the mask as the packages of this module see it; see [Matrix.Inside].
+func (m MaskView) Inside() rep.Mask {
+	if m.m.Matrix == nil {
+		m.m.Matrix = nullOf(boolType)
+	}
+	return m.m
 }
+
+// MaskOf returns a mask by its inside, for the packages of this module.
+func MaskOf(m rep.Mask) MaskView { return MaskView{m} }
 
 // MaskView returns m itself.
 func (m MaskView) MaskView() MaskView { return m }
 
 // Not returns the complement.
 func (m MaskView) Not() MaskView {
-	m.complement = !m.complement
+	m.m.Complement = !m.m.Complement
 	return m
 }
 
 // Err returns the error of the mask matrix; see [Matrix.Err].
 func (m MaskView) Err() error {
-	if m.s == nil {
+	if m.m.Matrix == nil {
 		return errNil
 	}
-	return m.s.Err()
+	return m.m.Err()
 }
 
 // Dims returns the dimensions of the mask, 1×n for a vector.
 func (m MaskView) Dims() (rows, cols int) {
-	if m.s == nil {
+	if m.m.Matrix == nil {
 		return 0, 0
 	}
-	return m.s.Dims()
+	return m.m.Dims()
 }
 
 // IsVector reports whether the mask is of a Vector.
-func (m MaskView) IsVector() bool { return m.vector }
+func (m MaskView) IsVector() bool { return m.m.Vector }
 
 // Complemented reports whether the mask is the complement of its matrix.
-func (m MaskView) Complemented() bool { return m.complement }
+func (m MaskView) Complemented() bool { return m.m.Complement }
 
 // Structural reports whether the mask ignores the values of its matrix.
-func (m MaskView) Structural() bool { return m.structural }
+func (m MaskView) Structural() bool { return m.m.Structural }
 
 // Fetch copies the mask to the host; see [Matrix.Fetch].
 func (m MaskView) Fetch() error {
-	if m.s == nil {
+	if m.m.Matrix == nil {
 		return errNil
 	}
-	if m.s.Place() != nil {
-		m.s.Shape()
+	if m.m.Place() != nil {
+		m.m.Shape()
 	}
-	return m.s.Err()
+	return m.m.Err()
 }
 
 func (a *Matrix[T]) maskView() MaskView {
-	return MaskView{s: a.core()}
+	return MaskView{rep.Mask{Matrix: a.inside()}}
 }
 
 // MaskView returns a as a mask by value, which selects the entries other than the zero value of T.
@@ -73,7 +79,7 @@ func (a *Matrix[T]) MaskView() MaskView { return a.maskView() }
 // Structure returns a as a structural mask, which selects all entries.
 func (a *Matrix[T]) Structure() MaskView {
 	m := a.maskView()
-	m.structural = true
+	m.m.Structural = true
 	return m
 }
 
@@ -85,16 +91,16 @@ func (v *Vector[T]) MaskView() MaskView {
 	if v == nil {
 		return MaskView{}
 	}
-	v.View()
+	v.init()
 	m := v.m.maskView()
-	m.vector = true
+	m.m.Vector = true
 	return m
 }
 
 // Structure returns v as a structural mask, which selects all entries.
 func (v *Vector[T]) Structure() MaskView {
 	m := v.MaskView()
-	m.structural = true
+	m.m.Structural = true
 	return m
 }
 
@@ -195,7 +201,7 @@ func (v *Vector[T]) Spec() Spec[T] {
 	if v == nil {
 		return Spec[T]{Vector: true}
 	}
-	v.View()
+	v.init()
 	return Spec[T]{Matrix: &v.m, Vector: true}
 }
 

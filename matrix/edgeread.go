@@ -150,11 +150,11 @@ func (rd *edgeReader[T]) whole(src *chunk.Source, bipartite bool, dup Combiner[T
 	m, n := a.Dims()
 	_ = rd.finish(m, n, bipartite, func(side int) (int64, error) {
 		if side < 0 {
-			return usedIDs(a.core().RowsShape()), nil
+			return usedIDs(a.inside().RowsShape()), nil
 		}
-		return usedOn(a.core().RowsShape(), side), nil
+		return usedOn(a.inside().RowsShape(), side), nil
 	})
-	rd.warnHeader(a.core().RowsShape(), rows, cols)
+	rd.warnHeader(a.inside().RowsShape(), rows, cols)
 	if o.symmetrise {
 		a.set(symmetrise(a.rows(), rd.e, nil, o.threads))
 	}

@@ -38,12 +38,12 @@ func FromCSC[T comparable](m, n int, ptr []int64, idx []int32, val []T) (*Matrix
 	if val == nil {
 		val = []T{}
 	}
-	st := &sparse.Store[T]{Structure: sparse.Structure{NRows: n, NCols: m, Ptr: ptr, Idx: idx, NVals: int64(len(idx))}, Val: val}
+	st := sparse.Of(sparse.Structure{NRows: n, NCols: m, Ptr: ptr, Idx: idx, NVals: int64(len(idx))}, val)
 	if err := st.Check(len(val), false); err != nil {
 		return nil, &InvalidError{"matrix.FromCSC", "of the transpose, " + err.Error()}
 	}
 	a := fromStore(sparse.Transpose(st, 0))
-	a.asCols.Store(st)
+	a.c.asCols.Store(sparse.Untyped(st))
 	return a, nil
 }
 
@@ -61,7 +61,7 @@ func (a *Matrix[T]) CSR() (ptr []int64, idx []int32, val []T, err error) {
 }
 
 // compressed returns the CSR form of a listed store.
-func compressed[T comparable](op string, s *sparse.Store[T]) (ptr []int64, idx []int32, val []T, err error) {
+func compressed[T comparable](op string, s *sparse.Typed[T]) (ptr []int64, idx []int32, val []T, err error) {
 	if s.Format != sparse.CSR {
 		if err := checkRoom(op, fmt.Sprintf("%d offsets", s.NRows+1), int64(s.NRows)+1, 8); err != nil {
 			return nil, nil, nil, err
@@ -101,5 +101,5 @@ func (a *Matrix[T]) Dense(fill T) ([]T, error) {
 	if err := checkDense("Matrix.Dense", m, n, unsafe.Sizeof(fill)); err != nil {
 		return nil, err
 	}
-	return sparse.Dense(a.stored(), fill), nil
+	return sparse.SliceOf[T](a.inside().Stored().Dense(sparse.ValuesOf([]T{fill}))), nil
 }

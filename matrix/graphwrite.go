@@ -22,7 +22,7 @@ type graphOut[T comparable] struct {
 	o          *writeOptions
 	e          element[T]
 	w          io.Writer
-	st         *sparse.Store[T]
+	st         *sparse.Typed[T]
 	n          int
 	undirected bool // equal to the transpose
 	weighted   bool

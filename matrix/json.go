@@ -151,8 +151,8 @@ func (a *Matrix[T]) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
-	a.err = nil
-	a.set(made.st)
+	a.inside().err = nil
+	a.c.SetStore(made.c.st)
 	return nil
 }
 
@@ -198,7 +198,7 @@ func (v *Vector[T]) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
-	v.m.err = nil
-	v.m.set(made.m.st)
+	v.m.inside().err = nil
+	v.m.c.SetStore(made.m.c.st)
 	return nil
 }

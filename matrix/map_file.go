@@ -55,11 +55,11 @@ func (m *Mapped[T]) Close() error {
 }
 
 // overlay returns the matrix whose arrays are in data, and its labels.
-func overlay[T Element](data []byte, path string, e element[T]) (*sparse.Store[T], sides, error) {
+func overlay[T Element](data []byte, path string, e element[T]) (*sparse.Typed[T], sides, error) {
 	o := readOptionsOf([]ReadOption{FileName(path)})
 	r := bytes.NewReader(data)
 	rd := &binaryReader{r: r, o: o, taken: noBytes}
-	st := &sparse.Store[T]{}
+	st := &sparse.Typed[T]{}
 	vecs, kinds, err := readBinaryHead(rd, &st.Structure, binaryMatrix, e.item(), "matrix.OpenMapped")
 	if err != nil {
 		return nil, sides{}, err

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"sync/atomic"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -36,13 +36,34 @@ func (f Format) String() string { return sparse.Format(f).String() }
 // The zero value is an empty 0×0 matrix. Any number of goroutines may read a Matrix concurrently.
 // Derived forms (the transpose, the row form of a bitmap, the first columns of rows) are computed
 // at most once and kept until the matrix changes. A Matrix must not be copied; pass *Matrix.
-type Matrix[T comparable] struct {
-	// Package internal/access reads st, pending and the first fields of base.
-	st      *sparse.Store[T]
-	pending atomic.Pointer[pendingOf[T]] // changes of st that are not merged yet; nil for none
-	base
-	asRows atomic.Pointer[sparse.Store[T]]
-	asCols atomic.Pointer[sparse.Store[T]]
+type Matrix[T comparable] struct{ c core }
+
+// inside returns the inside of the matrix; that of a nil matrix is empty and ignores what is written.
+func (a *Matrix[T]) inside() *core {
+	if a != nil && a.c.t.Load() != nil {
+		return &a.c
+	}
+	return insideOf(a)
+}
+
+// insideOf is inside of a nil matrix, or of the zero value.
+func insideOf[T comparable](a *Matrix[T]) *core {
+	if a == nil {
+		return nullOf(sparse.TypeOf[T]())
+	}
+	a.c.t.Store(sparse.TypeOf[T]())
+	return &a.c
+}
+
+// Inside returns the matrix as the packages of this module see it. It is not for users: the type that
+// it returns is internal.
+func (a *Matrix[T]) Inside() rep.Matrix { return a.inside() }
+
+// failed returns a matrix with an error of its construction.
+func failed[T comparable](err error) *Matrix[T] {
+	a := new(Matrix[T])
+	a.inside().err = err
+	return a
 }
 
 // New returns an m×n matrix without entries. It takes at most O(m) time, and O(1) for very tall
@@ -50,13 +71,15 @@ type Matrix[T comparable] struct {
 // and every operation on the matrix return it.
 func New[T comparable](m, n int, opts ...Option) *Matrix[T] {
 	if err := checkDims("matrix.New", m, n); err != nil {
-		return &Matrix[T]{base: base{err: err}}
+		return failed[T](err)
 	}
 	o := gather(opts)
 	if err := o.layout.check("matrix.New"); err != nil {
-		return &Matrix[T]{base: base{err: err}}
+		return failed[T](err)
 	}
-	return &Matrix[T]{st: sparse.Empty[T](m, n), base: base{place: o.place, replicated: o.replicated()}}
+	a := new(Matrix[T])
+	a.c.init(sparse.Empty(sparse.TypeOf[T](), m, n), o)
+	return a
 }
 
 // NewFull returns a full m×n matrix with every entry equal to fill. More positions than there is
@@ -65,13 +88,12 @@ func NewFull[T comparable](m, n int, fill T) (*Matrix[T], error) {
 	if err := checkDense("matrix.NewFull", m, n, unsafe.Sizeof(fill)); err != nil {
 		return nil, err
 	}
-	val := make([]T, m*n)
-	if fill != *new(T) {
-		for p := range val {
-			val[p] = fill
-		}
-	}
-	return FromDense(m, n, val)
+	return FromDense(m, n, sparse.SliceOf[T](filledWith(fill, m*n)))
+}
+
+// filledWith returns n copies of x.
+func filledWith[T comparable](x T, n int) sparse.Values {
+	return sparse.TypeOf[T]().Filled(int64(n), sparse.ValuesOf([]T{x}))
 }
 
 // FromDense returns the full m×n matrix with the row-major values val. It does not copy val, which
@@ -86,8 +108,7 @@ func FromDense[T comparable](m, n int, val []T) (*Matrix[T], error) {
 	if val == nil {
 		val = []T{}
 	}
-	return fromStore(&sparse.Store[T]{Structure: sparse.Structure{
-		NRows: m, NCols: n, Format: sparse.Full, NVals: int64(len(val))}, Val: val}), nil
+	return fromStore(sparse.Of(sparse.Structure{NRows: m, NCols: n, Format: sparse.Full, NVals: int64(len(val))}, val)), nil
 }
 
 // FromCSR returns the m×n matrix with the given row offsets (len m+1), column indices and values.
@@ -104,8 +125,7 @@ func FromCSR[T comparable](m, n int, ptr []int64, idx []int32, val []T) (*Matrix
 	if val == nil {
 		val = []T{}
 	}
-	st := &sparse.Store[T]{Structure: sparse.Structure{
-		NRows: m, NCols: n, Ptr: ptr, Idx: idx, NVals: int64(len(idx))}, Val: val}
+	st := sparse.Of(sparse.Structure{NRows: m, NCols: n, Ptr: ptr, Idx: idx, NVals: int64(len(idx))}, val)
 	if err := st.Check(len(val), false); err != nil {
 		return nil, &InvalidError{"matrix.FromCSR", err.Error()}
 	}
@@ -133,53 +153,46 @@ func FromTuples[T comparable, I Index](m, n int, rows, cols []I, vals []T, dup C
 }
 
 // fromStore returns the matrix with the given storage, whose invariants must hold.
-func fromStore[T comparable](st *sparse.Store[T]) *Matrix[T] { return &Matrix[T]{st: st} }
+func fromStore[T comparable](st *sparse.Typed[T]) *Matrix[T] { return matrixOf[T](sparse.Untyped(st)) }
+
+// matrixOf is fromStore of a store of T.
+func matrixOf[T comparable](st *sparse.Store) *Matrix[T] {
+	a := new(Matrix[T])
+	a.c.init(st, options{})
+	return a
+}
 
 // Err returns the error of the construction of the matrix, or of a failed read from a device, or
 // nil. A nil matrix is an error.
-func (a *Matrix[T]) Err() error { return a.failure() }
+func (a *Matrix[T]) Err() error { return a.inside().err }
 
-// The methods of core under the names of Matrix.
+// The storage with its type.
 
-func (a *Matrix[T]) core() *core[T]           { return (*core[T])(a) }
-func (a *Matrix[T]) failure() error           { return a.core().Err() }
-func (a *Matrix[T]) stored() *sparse.Store[T] { return a.core().Stored() }
-func (a *Matrix[T]) rows() *sparse.Store[T]   { return a.core().Rows() }
-func (a *Matrix[T]) cols() *sparse.Store[T]   { return a.core().Cols() }
-func (a *Matrix[T]) set(st *sparse.Store[T])  { a.core().SetStore(st) }
+func (a *Matrix[T]) stored() *sparse.Typed[T] { return sparse.As[T](a.inside().Stored()) }
+func (a *Matrix[T]) rows() *sparse.Typed[T]   { return sparse.As[T](a.inside().Rows()) }
+func (a *Matrix[T]) cols() *sparse.Typed[T]   { return sparse.As[T](a.inside().Cols()) }
+func (a *Matrix[T]) set(st *sparse.Typed[T])  { a.inside().SetStore(sparse.Untyped(st)) }
 
 // Dims returns the number of rows and columns.
-func (a *Matrix[T]) Dims() (rows, cols int) { return a.core().Dims() }
+func (a *Matrix[T]) Dims() (rows, cols int) { return a.inside().Dims() }
 
 // NVals returns the number of entries.
-func (a *Matrix[T]) NVals() int64 { return a.core().NVals() }
+func (a *Matrix[T]) NVals() int64 { return a.inside().NVals() }
 
 // Format returns the current storage layout.
 func (a *Matrix[T]) Format() Format {
-	if a == nil {
-		return CSR
-	}
-	return formatOf(a.core())
+	return a.inside().format()
 }
 
 // At returns the value at row i, column j and whether there is an entry. A position outside the
 // matrix has no entry; [Matrix.Value] returns an error for it. At takes O(log row length) time in
 // the sparse formats and O(1) otherwise.
 func (a *Matrix[T]) At(i, j int) (v T, ok bool) {
-	if m, n := a.Dims(); uint(i) >= uint(m) || uint(j) >= uint(n) {
-		return v, false
+	list, at, ok := a.inside().find(i, j)
+	if ok {
+		v = sparse.SliceOf[T](list)[at]
 	}
-	if p := a.core().changes(); p != nil {
-		return p.value(i, j)
-	}
-	st := a.stored()
-	if uint(i) >= uint(st.NRows) || uint(j) >= uint(st.NCols) {
-		return v, false
-	}
-	if at, ok := st.Has(i, j); ok {
-		return st.Val[at], true
-	}
-	return v, false
+	return v, ok
 }
 
 // Value returns the value at row i, column j. The error is ErrNoEntry if there is no entry, an
@@ -196,22 +209,7 @@ func (a *Matrix[T]) Value(i, j int) (v T, err error) {
 	return v, nil
 }
 
-func (a *Matrix[T]) checkIndex(op string, i, j int) error {
-	if a.core().changes() == nil {
-		a.stored()
-	}
-	if err := a.failure(); err != nil {
-		return naming(op, err)
-	}
-	m, n := a.Dims()
-	if uint(i) >= uint(m) {
-		return &IndexError{op, "row", int64(i), int64(m)}
-	}
-	if uint(j) >= uint(n) {
-		return &IndexError{op, "column", int64(j), int64(n)}
-	}
-	return nil
-}
+func (a *Matrix[T]) checkIndex(op string, i, j int) error { return a.inside().checkIndex(op, i, j) }
 
 // Set writes the entry at row i, column j. It takes O(1) time in Bitmap and Full, and O(log row length)
 // in the sparse formats. There, new entries are pending until the matrix is read: At, Value, Row, NVals
@@ -223,33 +221,7 @@ func (a *Matrix[T]) Set(i, j int, v T) error {
 	if err := a.checkIndex("Matrix.Set", i, j); err != nil {
 		return err
 	}
-	if a.core().changes() != nil {
-		a.core().change(i, j, v, false)
-		return nil
-	}
-	st := a.st
-	at, ok := st.Has(i, j)
-	if !ok && !a.pinned && sparse.BitmapPays(&st.Structure) {
-		st = sparse.ToBitmap(st)
-		at, _ = st.Has(i, j)
-	}
-	switch {
-	case ok:
-		st.Val[at] = v
-	case st.Format == sparse.Bitmap:
-		st.Present[at], st.Val[at] = 1, v
-		st.NVals++
-	case pends(&st.Structure):
-		a.core().change(i, j, v, false)
-		return nil
-	default:
-		shape, at := withEntry(st.Structure.Clone(), i, j)
-		st = &sparse.Store[T]{Structure: shape, Val: append(st.Val, v)}
-		copy(st.Val[at+1:], st.Val[at:])
-		st.Val[at] = v
-		st = sparse.Settle(st)
-	}
-	a.set(st)
+	sparse.SliceOf[T](a.c.room(i, j))[0] = v
 	return nil
 }
 
@@ -300,47 +272,15 @@ func (a *Matrix[T]) Delete(i, j int) error {
 	if err := a.checkIndex("Matrix.Delete", i, j); err != nil {
 		return err
 	}
-	if a.core().changes() != nil {
-		a.core().change(i, j, *new(T), true)
-		return nil
-	}
-	st := a.st
-	at, ok := st.Has(i, j)
-	if !ok {
-		return nil
-	}
-	if st.Sparse() && pends(&st.Structure) {
-		a.core().change(i, j, *new(T), true)
-		return nil
-	}
-	if st.Format == sparse.Full {
-		st = sparse.ToBitmap(st)
-	}
-	if st.Format == sparse.Bitmap {
-		st.Present[at] = 0
-		st.Val[at] = *new(T)
-		st.NVals--
-	} else {
-		val := st.Val[:at+int64(copy(st.Val[at:], st.Val[at+1:]))]
-		clear(st.Val[len(val):])
-		st = &sparse.Store[T]{Structure: withoutEntry(st.Structure.Clone(), i, at), Val: val}
-	}
-	a.set(st)
+	a.c.remove(i, j)
 	return nil
 }
 
 // Clear removes every entry. It keeps the dimensions and the format that SetFormat pinned, of which
 // Full becomes Bitmap.
 func (a *Matrix[T]) Clear() {
-	a.set(pinnedTo(a.core(), sparse.Empty[T](a.Dims())))
-}
-
-// pinnedTo returns st in the pinned format of a.
-func pinnedTo[T comparable](a *core[T], st *sparse.Store[T]) *sparse.Store[T] {
-	if a == nil || !a.pinned {
-		return st
-	}
-	return sparse.Convert(st, a.pin)
+	c := a.inside()
+	c.SetStore(c.pinnedTo(c.empty(c.Dims())))
 }
 
 // Clone returns a deep copy, on the host. The copy has the format of the matrix, pinned if SetFormat
@@ -349,7 +289,9 @@ func (a *Matrix[T]) Clone() *Matrix[T] {
 	if a == nil {
 		return nil
 	}
-	return &Matrix[T]{st: a.stored().Clone(), base: base{err: a.err, pinned: a.pinned, pin: a.pin}}
+	b := new(Matrix[T])
+	b.c.cloneOf(a.inside())
+	return b
 }
 
 // Coord is the position of an entry.
@@ -359,8 +301,9 @@ type Coord struct{ Row, Col int }
 // the copy or of the construction of the matrix. After a nil error, At, All, Row, Rows and similar
 // methods read the contents; after an error they read a matrix without entries.
 func (a *Matrix[T]) Fetch() error {
-	a.stored()
-	return naming("Matrix.Fetch", a.failure())
+	c := a.inside()
+	c.Stored()
+	return naming("Matrix.Fetch", c.err)
 }
 
 // AllChecked is All for a matrix that may be on a device: it returns the error of [Matrix.Fetch]
@@ -379,7 +322,7 @@ func (a *Matrix[T]) All() iter.Seq2[Coord, T] {
 }
 
 // eachEntry iterates over the entries of a listed store with values.
-func eachEntry[T comparable](st *sparse.Store[T]) iter.Seq2[Coord, T] {
+func eachEntry[T comparable](st *sparse.Typed[T]) iter.Seq2[Coord, T] {
 	return func(yield func(Coord, T) bool) {
 		for k := range st.Vecs() {
 			c := Coord{Row: st.RowID(k)}
@@ -417,18 +360,8 @@ func (r Row[T]) All() iter.Seq2[int, T] {
 
 // row returns the entries of row i, and no entries if i is out of range.
 func (a *Matrix[T]) row(i int) Row[T] {
-	if p := a.core().changes(); p != nil {
-		if uint(i) >= uint(p.rows) {
-			return Row[T]{}
-		}
-		return p.row(i)
-	}
-	st := a.rows()
-	if uint(i) >= uint(st.NRows) {
-		return Row[T]{}
-	}
-	lo, hi := st.Span(i)
-	return Row[T]{st.Idx[lo:hi], st.Val[lo:hi]}
+	cols, vals := a.inside().row(i)
+	return Row[T]{cols, sparse.SliceOf[T](vals)}
 }
 
 // Row iterates over the columns and values of row i. A row outside the matrix has no entries. A
@@ -446,4 +379,23 @@ func (a *Matrix[T]) Rows() iter.Seq2[int, Row[T]] {
 			}
 		}
 	}
+}
+
+// OfInside returns the matrix with an inside, for the packages of this module; its values are of T. A
+// Matrix is its core and nothing else, so that the two have one address.
+func OfInside[T comparable](m rep.Matrix) *Matrix[T] {
+	c, ok := m.(*core)
+	if !ok || c.Type() != sparse.TypeOf[T]() {
+		return nil // which every operation refuses
+	}
+	return (*Matrix[T])(unsafe.Pointer(c))
+}
+
+// NewInside is New for the packages of this module, by a type that is known at run time; see
+// [Matrix.Inside].
+func NewInside(t *sparse.Type, m, n int, opts ...Option) rep.Matrix {
+	o := gather(opts)
+	c := new(core)
+	c.init(sparse.Empty(t, m, n), o)
+	return c
 }

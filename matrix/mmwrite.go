@@ -43,8 +43,8 @@ func (v *Vector[T]) column() (*Matrix[T], error) {
 }
 
 // rows1 is rows for the 1×n matrix of a Vector, whose zero value is 1×0.
-func (a *Matrix[T]) rows1() *sparse.Store[T] {
-	if a.unset() {
+func (a *Matrix[T]) rows1() *sparse.Typed[T] {
+	if a.inside().unset() {
 		return a.stored1()
 	}
 	return a.rows()
@@ -179,7 +179,7 @@ func writeMatrixMarket[T comparable](w io.Writer, a *Matrix[T], o *writeOptions)
 
 // writeRows formats every entry of a sparse st with entry, in order, several
 // rows at a time.
-func writeRows[T comparable](w io.Writer, st *sparse.Store[T], o *writeOptions, entry func(buf []byte, i int, j int32, v T) []byte) error {
+func writeRows[T comparable](w io.Writer, st *sparse.Typed[T], o *writeOptions, entry func(buf []byte, i int, j int32, v T) []byte) error {
 	pieces := int(st.NVals/pieceEntries) + 1
 	bounds := parallel.Cut(o.threads, st.Ptr, pieces, 1)
 	return o.writePieces(w, len(bounds)-1, st.NVals, func(piece int, buf []byte) []byte {
@@ -217,7 +217,7 @@ func allTrue[T comparable](e element[T], vals []T) bool {
 }
 
 // lowerOf counts the entries on and below the diagonal of a symmetric a.
-func lowerOf[T comparable](a *Matrix[T], st *sparse.Store[T]) (n int64, symmetric bool) {
+func lowerOf[T comparable](a *Matrix[T], st *sparse.Typed[T]) (n int64, symmetric bool) {
 	if st.NRows != st.NCols || !sameEntries(st, a.cols()) {
 		return 0, false
 	}
@@ -234,7 +234,7 @@ func lowerOf[T comparable](a *Matrix[T], st *sparse.Store[T]) (n int64, symmetri
 }
 
 // sameEntries reports whether x and y have the same entries; NaN equals NaN.
-func sameEntries[T comparable](x, y *sparse.Store[T]) bool {
+func sameEntries[T comparable](x, y *sparse.Typed[T]) bool {
 	same := func(v, w T) bool { return v == w || (v != v && w != w) }
 	return fromStore(x).EqualFunc(fromStore(y), same)
 }

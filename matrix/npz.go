@@ -124,7 +124,7 @@ func (rd *npzReader[T]) read() (*Matrix[T], sides, error) {
 		return nil, sides{}, rd.o.fail(0, fmt.Sprintf("array indptr: want %d offsets that ascend from 0 to the %d entries", m+1, len(idx)), "")
 	}
 	rd.count = int64(len(idx))
-	st := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Ptr: ptr, Idx: idx, NVals: rd.count}, Val: val}
+	st := &sparse.Typed[T]{Structure: sparse.Structure{NRows: m, NCols: n, Ptr: ptr, Idx: idx, NVals: rd.count}, Val: val}
 	if layout == "csr" {
 		rd.describe("SciPy csr", field(val), "general", m, n)
 	} else {

@@ -215,7 +215,7 @@ func writeAs[E, F int32 | int64](w io.Writer, items []E) error {
 }
 
 // writeRowNumbers writes the row of each entry.
-func writeRowNumbers[T any](w io.Writer, st *sparse.Store[T]) error {
+func writeRowNumbers[T any](w io.Writer, st *sparse.Typed[T]) error {
 	part := make([]int32, 0, npyPart)
 	for k := range st.Vecs() {
 		for p := st.Ptr[k]; p < st.Ptr[k+1]; p++ {

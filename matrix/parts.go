@@ -224,7 +224,7 @@ func placed[T comparable](o *readOptions, a *Matrix[T], labels sides, err error)
 	switch {
 	case o.place.place == nil:
 		return a, labels, err
-	case err == nil && a.place == o.place.place: // read in parts
+	case err == nil && a.Place() == o.place.place: // read in parts
 		return a, labels, nil
 	}
 	if err = o.agree(err); err == nil {
@@ -272,7 +272,7 @@ func buildParts[T comparable](p *parts, m, n int, list [][]sparse.Tuples[T], dup
 	if err != nil {
 		return nil, err
 	}
-	s := &spread{g: p.g, kind: (*core[T])(nil), rows: m, cols: n, cuts: cuts, loose: true, part: make([]contents, len(list))}
+	s := &spread{g: p.g, kind: sparse.TypeOf[T](), rows: m, cols: n, cuts: cuts, loose: true, part: make([]*core, len(list))}
 	twice := make([][]int64, len(list)) // the first repeated position of each rank
 	err = p.g.Each(func(k int, c comm.Comm) error {
 		lo, hi := s.block(c)
@@ -285,16 +285,16 @@ func buildParts[T comparable](p *parts, m, n int, list [][]sparse.Tuples[T], dup
 		if k == 0 && p.o.stages != nil {
 			sorted = func(done, total int64) { p.o.stages("sort", done, total) }
 		}
-		st, err := sparse.Build(hi-lo, n, blocks, f, p.threads(), sorted)
+		st, err := sparse.Built(hi-lo, n, blocks, f, p.threads(), sorted)
 		twice[k] = []int64{-1, -1}
-		var d *sparse.DuplicateError[T]
+		var d *sparse.DuplicateError
 		if errors.As(err, &d) {
 			twice[k] = []int64{int64(lo + d.Row), int64(d.Col)}
-			st = sparse.Empty[T](hi-lo, n)
+			st = sparse.EmptyOf[T](hi-lo, n)
 		} else if err != nil {
 			return err
 		}
-		s.part[k] = fromStore(st).core()
+		s.part[k] = newCore(sparse.Untyped(st))
 		return nil
 	})
 	if err != nil {
@@ -436,11 +436,11 @@ func finishParts[T comparable](p *parts, s *spread, combine Combiner[T], mirror 
 		if err != nil {
 			return nil, err
 		}
-		u := &spread{g: s.g, kind: s.kind, rows: s.rows, cols: s.cols, cuts: s.cuts, loose: true, part: make([]contents, len(s.part))}
+		u := &spread{g: s.g, kind: s.kind, rows: s.rows, cols: s.cols, cuts: s.cuts, loose: true, part: make([]*core, len(s.part))}
 		err = s.g.Each(func(k int, c comm.Comm) error {
 			lo, _ := s.block(c)
-			x, y := typed[T](s.part[k].listed()), typed[T](t.part[k].listed())
-			u.part[k] = fromStore(unionOf(x, y, lo, e, combine, p.threads())).core()
+			x, y := sparse.As[T](s.part[k].Rows()), sparse.As[T](t.part[k].Rows())
+			u.part[k] = newCore(sparse.Untyped(unionOf(x, y, lo, e, combine, p.threads())))
 			s.part[k], t.part[k] = nil, nil
 			return nil
 		})
@@ -457,8 +457,7 @@ func finishParts[T comparable](p *parts, s *spread, combine Combiner[T], mirror 
 		return nil, err
 	}
 	for k, m := range s.part { // lists, as parts of the list that a whole reading makes
-		st := m.stored().list(s.kind)
-		s.part[k] = s.kind.of(st.with(sparse.SettleShape(&st.Structure)))
+		s.part[k] = newCore(m.Stored().ToSparse().Settle())
 	}
 	return matrixOfParts[T](p, s)
 }
@@ -468,7 +467,7 @@ func finishParts[T comparable](p *parts, s *spread, combine Combiner[T], mirror 
 func matrixOfParts[T comparable](p *parts, s *spread) (*Matrix[T], error) {
 	err := s.g.Each(func(k int, _ comm.Comm) error {
 		if at := s.g.PlaceOf(k); at != nil {
-			return s.part[k].move(at)
+			return moveTo(s.part[k], at, false, Blocks)
 		}
 		return nil
 	})
@@ -479,8 +478,10 @@ func matrixOfParts[T comparable](p *parts, s *spread) (*Matrix[T], error) {
 	if _, err := s.counted(p.o.context(p.g)); err != nil {
 		return nil, err
 	}
-	a := &Matrix[T]{base: base{place: p.g, blocks: s, blocksAt: p.g}}
-	a.deviceOnly.Store(true)
+	a := new(Matrix[T])
+	c := a.inside()
+	c.place, c.blocks, c.blocksAt = p.g, s, p.g
+	c.deviceOnly.Store(true)
 	return a, nil
 }
 

@@ -262,7 +262,7 @@ func TestReadBinaryInParts(t *testing.T) {
 
 // A file whose checksums are right and whose matrix is not is refused as in a whole reading.
 func TestReadBinaryInPartsInvariants(t *testing.T) {
-	for name, st := range map[string]*sparse.Store[float64]{
+	for name, st := range map[string]*sparse.Typed[float64]{
 		"columns": {Structure: sparse.Structure{NRows: 3, NCols: 3, NVals: 3, Ptr: []int64{0, 1, 2, 3}, Idx: []int32{0, 7, 1}}, Val: []float64{1, 2, 3}},
 		"offsets": {Structure: sparse.Structure{NRows: 3, NCols: 3, NVals: 3, Ptr: []int64{0, 2, 1, 3}, Idx: []int32{0, 1, 1}}, Val: []float64{1, 2, 3}},
 		"rows": {Structure: sparse.Structure{NRows: 5000, NCols: 3, Format: sparse.Hypersparse, NVals: 2, RowIDs: []int32{70, 40}, Ptr: []int64{0, 1, 2}, Idx: []int32{0, 1}},
@@ -318,8 +318,8 @@ func TestReadInPartsBytes(t *testing.T) {
 			if limit := int64(text.Len())/ranks*6/5 + more; file.read > limit || limit > int64(text.Len())*2/3 {
 				t.Errorf("%s: process %d reads %d of %d bytes, want %d at most", f, k, file.read, text.Len(), limit)
 			}
-			held, all := out[k].a.blocks.part[0].NVals(), a.NVals()
-			if held > all*3/10 || held < all/5 || out[k].a.st != nil {
+			held, all := out[k].a.c.blocks.part[0].NVals(), a.NVals()
+			if held > all*3/10 || held < all/5 || out[k].a.c.st != nil {
 				t.Errorf("%s: process %d holds %d of %d entries", f, k, held, all)
 			}
 		}
@@ -455,11 +455,11 @@ func sameCuts(t *testing.T, where string, whole *Matrix[float64], out []readOnce
 		t.Fatal(err)
 	}
 	for k, got := range out {
-		if s := got.a.blocks; !slices.Equal(s.cuts, moved.blocks.cuts) {
-			t.Fatalf("%s: the rows are cut at %v, want %v", where, s.cuts, moved.blocks.cuts)
+		if s := got.a.c.blocks; !slices.Equal(s.cuts, moved.c.blocks.cuts) {
+			t.Fatalf("%s: the rows are cut at %v, want %v", where, s.cuts, moved.c.blocks.cuts)
 		}
 		for q, c := range groups[k].Ranks() {
-			mine, other := typed[float64](got.a.blocks.part[q].stored()), typed[float64](moved.blocks.part[c.Rank()].stored())
+			mine, other := sparse.As[float64](got.a.c.blocks.part[q].Stored()), sparse.As[float64](moved.c.blocks.part[c.Rank()].Stored())
 			if mine.Format != other.Format || mine.NVals != other.NVals || !slices.Equal(mine.Idx, other.Idx) || !slices.Equal(mine.Ptr, other.Ptr) || !slices.Equal(mine.Val, other.Val) {
 				t.Fatalf("%s: the block of rank %d is a %v of %d entries, want a %v of %d", where, c.Rank(), mine.Format, mine.NVals, other.Format, other.NVals)
 			}

@@ -29,7 +29,7 @@ type binaryParts[T comparable] struct {
 // It is a collective.
 func readBinaryParts[T comparable](p *parts, op string, e element[T], dup Combiner[T]) (a *Matrix[T], labels sides, ok bool, err error) {
 	o := p.o
-	st := &sparse.Store[T]{}
+	st := &sparse.Typed[T]{}
 	head := &binaryReader{r: p.stream(), o: o, taken: noBytes}
 	vecs, kinds, err := readBinaryHead(head, &st.Structure, binaryMatrix, e.item(), op)
 	if err := o.agree(err); err != nil {
@@ -175,7 +175,7 @@ func (b *binaryParts[T]) read() (s *spread, good bool, err error) {
 	if all, ok, err := p.facts(b.each([]int64{0}), b.eachErr(!located)); err != nil || !ok || all == nil {
 		return nil, false, err
 	}
-	s = &spread{g: p.g, kind: (*core[T])(nil), rows: b.shape.NRows, cols: b.shape.NCols, cuts: b.cuts(), loose: true, part: make([]contents, len(p.g.Ranks()))}
+	s = &spread{g: p.g, kind: sparse.TypeOf[T](), rows: b.shape.NRows, cols: b.shape.NCols, cuts: b.cuts(), loose: true, part: make([]*core, len(p.g.Ranks()))}
 	sections := b.sections()
 	found, errs := b.each(make([]int64, 1+2*len(sections))), b.eachErr(b.err != nil)
 	_ = p.g.Apart(func(k int, c comm.Comm) error {
@@ -184,7 +184,7 @@ func (b *binaryParts[T]) read() (s *spread, good bool, err error) {
 		}
 		st, sums, err := b.block(c, s)
 		if errs[k] = err; err == nil {
-			s.part[k] = fromStore(st).core()
+			s.part[k] = newCore(sparse.Untyped(st))
 			found[k] = append([]int64{st.NVals}, sums...)
 		}
 		return nil
@@ -255,9 +255,9 @@ func (b *binaryParts[T]) intact(s binarySection, pieces []int64) bool {
 
 // block reads the rows of a rank, and for each section the checksum and the number of the bytes
 // that it contributes.
-func (b *binaryParts[T]) block(c comm.Comm, s *spread) (st *sparse.Store[T], sums []int64, err error) {
+func (b *binaryParts[T]) block(c comm.Comm, s *spread) (st *sparse.Typed[T], sums []int64, err error) {
 	lo, hi := s.block(c)
-	st = &sparse.Store[T]{Structure: sparse.Structure{NRows: hi - lo, NCols: b.shape.NCols, Format: b.shape.Format}}
+	st = &sparse.Typed[T]{Structure: sparse.Structure{NRows: hi - lo, NCols: b.shape.NCols, Format: b.shape.Format}}
 	from, to := int64(lo)*int64(b.shape.NCols), int64(hi)*int64(b.shape.NCols) // of columns and values
 	if st.Sparse() {
 		first, last := b.vecOf(lo), b.vecOf(hi)

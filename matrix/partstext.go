@@ -210,7 +210,7 @@ func (rd *edgeReader[T]) inParts(p *parts, src *chunk.Source, bipartite bool, du
 	if err != nil {
 		return nil, nil, nil, rd.duplicate(err, rows, cols)
 	}
-	err = rd.finish(m, n, bipartite, func(side int) (int64, error) { return p.usedOn(a.blocks.filled(), a.blocks.indices(), m, n, side) })
+	err = rd.finish(m, n, bipartite, func(side int) (int64, error) { return p.usedOn(a.c.blocks.filled(), a.c.blocks.indices(), m, n, side) })
 	if err != nil {
 		return nil, nil, nil, err
 	}

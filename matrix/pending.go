@@ -187,90 +187,209 @@ func (c *changes) merged(base *sparse.Structure) (*sparse.Structure, []edit) {
 	return out, edits
 }
 
-// pendingOf are the changes of a Matrix[T] since they were last merged. base does not change meanwhile
-// but for values of its entries.
-type pendingOf[T comparable] struct {
+// pending are the changes of a matrix since they were last merged. base does not change meanwhile but
+// for values of its entries.
+type pending struct {
 	changes
-	base *sparse.Store[T]
-	vals []T // by slot
+	base *sparse.Store
+	vals sparse.Values // by slot
 }
 
-// value is At.
-func (p *pendingOf[T]) value(i, j int) (v T, ok bool) {
+// find returns the place of the value of an entry: in the values of changes if ofChange, else in the
+// base.
+func (p *pending) find(i, j int) (at int64, ofChange, ok bool) {
 	if s := p.slot(i, j); s >= 0 {
-		if p.state[s] == added {
-			return p.vals[s], true
-		}
+		return int64(s), true, p.state[s] == added
+	}
+	at, ok = p.base.Has(i, j)
+	return at, false, ok
+}
+
+// value returns the value of an entry, as one value.
+func (p *pending) value(i, j int) (v sparse.Values, ok bool) {
+	at, ofChange, ok := p.find(i, j)
+	switch {
+	case !ok:
 		return v, false
+	case ofChange:
+		return p.base.Type.One(p.vals, at), true
 	}
-	if at, ok := p.base.Has(i, j); ok {
-		return p.base.Val[at], true
-	}
-	return v, false
+	return p.base.Type.One(p.base.Val, at), true
 }
 
 // row returns the entries of row i: O(entries of the row), and a sort of its changes.
-func (p *pendingOf[T]) row(i int) Row[T] {
+func (p *pending) row(i int) ([]int32, sparse.Values) {
 	lo, hi := p.base.Span(i)
 	slots := p.byRow[int32(i)]
 	if len(slots) == 0 {
-		return Row[T]{p.base.Idx[lo:hi], p.base.Val[lo:hi]}
+		return p.base.Idx[lo:hi], p.base.Part(lo, hi)
 	}
 	edits := p.edits(slices.Clone(slots), &p.base.Structure)
 	if lo == hi && len(edits) > 0 { // where the row would be
 		lo, hi = edits[0].at, edits[0].at
 	}
-	return Row[T]{splice(p.base.Idx, lo, hi, edits, p.col), splice(p.base.Val, lo, hi, edits, p.vals)}
+	return splice(p.base.Idx, lo, hi, edits, p.col), p.spliced(lo, hi, edits)
 }
 
-// change makes (i, j) an entry of value v, or no entry. The storage is listed, and current unless there
-// are changes already.
-func (a *core[T]) change(i, j int, v T, remove bool) {
+// spliced is splice for the values of the base.
+func (p *pending) spliced(from, to int64, edits []edit) sparse.Values {
+	t, n := p.base.Type, to-from
+	for _, e := range edits {
+		if n++; e.gone {
+			n -= 2
+		}
+	}
+	out, q := t.Make(n), int64(0)
+	put := func(v sparse.Values) {
+		t.Copy(t.Slice(out, q, q+int64(v.Len())), v)
+		q += int64(v.Len())
+	}
+	for _, e := range edits {
+		put(p.base.Part(from, e.at))
+		if from = e.at; e.gone {
+			from++
+		} else {
+			put(t.One(p.vals, int64(e.slot)))
+		}
+	}
+	put(p.base.Part(from, to))
+	return out
+}
+
+// changing returns the pending changes, which it begins if there are none. The storage is listed, and
+// current unless there are changes already.
+func (a *core) changing() *pending {
 	p := a.pending.Load()
 	if p == nil {
-		p = &pendingOf[T]{changes: newChanges(&a.st.Structure), base: a.st}
-		dropRemote(&a.base)
+		p = &pending{changes: newChanges(&a.st.Structure), base: a.st}
+		dropRemote(a)
 		a.forget()
 		a.pending.Store(p)
 	}
-	slot, at := int32(-1), int64(-1)
-	if remove {
-		p.remove(i, j, &p.base.Structure)
-	} else {
-		slot, at = p.put(i, j, &p.base.Structure)
+	return p
+}
+
+// changed makes (i, j) an entry and returns the place of its value.
+func (a *core) changed(i, j int) sparse.Values {
+	p := a.changing()
+	t := p.base.Type
+	slot, at := p.put(i, j, &p.base.Structure)
+	p.grow()
+	if slot >= 0 {
+		return t.One(p.vals, int64(slot))
 	}
-	for len(p.vals) < len(p.key) {
-		p.vals = append(p.vals, *new(T))
-	}
-	switch {
-	case slot >= 0:
-		p.vals[slot] = v
-	case at >= 0:
-		p.base.Val[at] = v
-	}
-	if p.due(&p.base.Structure) {
-		a.mu.Lock()
-		a.settle()
-		a.mu.Unlock()
+	return t.One(p.base.Val, at)
+}
+
+// grow makes room for a value of each slot.
+func (p *pending) grow() {
+	t := p.base.Type
+	if have := p.vals.Len(); have < len(p.key) {
+		p.vals = t.Grow(p.vals, len(p.key))
+		t.Clear(t.Slice(p.vals, int64(have), int64(len(p.key))))
 	}
 }
 
 // settle merges the changes into the storage. The caller holds mu.
-func (a *core[T]) settle() {
+func (a *core) settle() {
 	p := a.pending.Load()
 	if p == nil {
 		return
 	}
 	shape, edits := p.merged(&p.base.Structure)
-	st := &sparse.Store[T]{Structure: *shape, Val: splice(p.base.Val, 0, int64(len(p.base.Idx)), edits, p.vals)}
+	st := p.base.With(shape)
+	st.Val = p.spliced(0, int64(len(p.base.Idx)), edits)
 	switch {
 	case a.pinned:
-		st = sparse.Convert(st, a.pin)
+		st = st.Convert(a.pin)
 	case sparse.BitmapPays(shape):
-		st = sparse.ToBitmap(st)
+		st = st.ToBitmap()
 	default:
-		st = sparse.Settle(st)
+		st = st.Settle()
 	}
 	a.st = st
 	a.pending.Store(nil)
+}
+
+// room makes (i, j), which is within the matrix, an entry, and returns the place of its value, which
+// the caller writes.
+func (a *core) room(i, j int) sparse.Values {
+	if a.changes() != nil && a.changesPend() {
+		return a.changed(i, j)
+	}
+	st := a.st
+	t := st.Type
+	at, ok := st.Has(i, j)
+	if !ok && !a.pinned && sparse.BitmapPays(&st.Structure) {
+		st = st.ToBitmap()
+		at, _ = st.Has(i, j)
+	}
+	switch {
+	case ok:
+	case st.Format == sparse.Bitmap:
+		st.Present[at] = 1
+		st.NVals++
+	case pends(&st.Structure):
+		return a.changed(i, j)
+	default:
+		var shape sparse.Structure
+		shape, at = withEntry(st.Structure.Clone(), i, j)
+		n := int64(st.Val.Len())
+		next := st.With(&shape)
+		next.Val = t.Make(n + 1)
+		t.Copy(next.Part(0, at), st.Part(0, at))
+		t.Copy(next.Part(at+1, n+1), st.Part(at, n))
+		st = next.Settle()
+	}
+	a.SetStore(st)
+	return t.One(st.Val, at)
+}
+
+// changesPend merges the pending changes if they are many, and reports whether a further change of the
+// matrix is to be pending too.
+func (a *core) changesPend() bool {
+	if p := a.changes(); !p.due(&p.base.Structure) {
+		return true
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.settle()
+	return a.st.Sparse()
+}
+
+// remove deletes the entry at row i, column j, which is within the matrix, if there is one.
+func (a *core) remove(i, j int) {
+	if a.changes() != nil && a.changesPend() {
+		p := a.changing()
+		p.remove(i, j, &p.base.Structure)
+		p.grow()
+		return
+	}
+	st := a.st
+	at, ok := st.Has(i, j)
+	if !ok {
+		return
+	}
+	t := st.Type
+	if st.Sparse() && pends(&st.Structure) {
+		p := a.changing()
+		p.remove(i, j, &p.base.Structure)
+		p.grow()
+		return
+	}
+	if st.Format == sparse.Full {
+		st = st.ToBitmap()
+	}
+	if st.Format == sparse.Bitmap {
+		st.Present[at] = 0
+		t.Clear(t.One(st.Val, at))
+		st.NVals--
+	} else {
+		n := int64(st.Val.Len())
+		shape := withoutEntry(st.Structure.Clone(), i, at)
+		t.Copy(st.Part(at, n-1), st.Part(at+1, n))
+		t.Clear(st.Part(n-1, n))
+		st = &sparse.Store{Structure: shape, Val: st.Part(0, n-1), Type: t}
+	}
+	a.SetStore(st)
 }

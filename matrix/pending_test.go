@@ -108,7 +108,7 @@ func changesEqualMap[T comparable](t *testing.T, m, n, entries, steps int, value
 				x.check(t, fmt.Sprint("step ", step))
 			}
 		}
-		pended = pended || x.a.pending.Load() != nil
+		pended = pended || x.a.c.pending.Load() != nil
 	}
 	x.check(t, "at the end")
 	if !pended {
@@ -159,7 +159,7 @@ func TestReadersMergeOnce(t *testing.T) {
 		for k := range 900 {
 			_ = a.Set(k, k*7%2000, k)
 		}
-		if a.pending.Load() == nil {
+		if a.c.pending.Load() == nil {
 			t.Fatal("no change is pending")
 		}
 		var all sync.WaitGroup

@@ -115,15 +115,12 @@ type copyAt struct {
 
 // Place returns the place of the matrix; nil is the host.
 func (a *Matrix[T]) Place() Place {
-	if a == nil {
-		return nil
-	}
-	return a.place
+	return a.inside().place
 }
 
 // Layout returns how a group stores the matrix: Blocks or Replicated. It is Blocks at other places.
 func (a *Matrix[T]) Layout() Layout {
-	if a == nil || !a.replicated {
+	if !a.inside().replicated {
 		return Blocks
 	}
 	return Replicated
@@ -144,12 +141,12 @@ func (a *Matrix[T]) Move(p Place, layout ...Layout) error {
 	if a == nil {
 		return naming("Matrix.Move", errNil)
 	}
-	return moveTo(a.core(), p, false, layoutOf(layout))
+	return moveTo(a.inside(), p, false, layoutOf(layout))
 }
 
 // moveTo moves a matrix that is not nil, or that of a vector.
-func moveTo(a contents, p Place, vector bool, layout Layout) error {
-	b, op := a.common(), "Matrix.Move"
+func moveTo(b *core, p Place, vector bool, layout Layout) error {
+	op := "Matrix.Move"
 	if b.err != nil {
 		return b.err
 	}
@@ -160,7 +157,7 @@ func moveTo(a contents, p Place, vector bool, layout Layout) error {
 		return err
 	}
 	if p == nil {
-		a.Shape() // on the host
+		b.Shape() // on the host
 		if b.err != nil {
 			return b.err
 		}
@@ -169,18 +166,18 @@ func moveTo(a contents, p Place, vector bool, layout Layout) error {
 		return nil
 	}
 	if g, ok := p.(*comm.Group); ok {
-		return moveToGroup(a, g, vector, layout)
+		return moveToGroup(b, g, vector, layout)
 	}
 	at := device.Of(p)
 	if at == nil {
 		return &InvalidError{"Matrix.Move", fmt.Sprintf("%s is not a place that computes; open one with package cusparse", p)}
 	}
 	if b.place == p {
-		_, err := a.RemoteOn(at)
+		_, err := b.RemoteOn(at)
 		return err
 	}
-	a.Shape() // on the host
-	s, err := a.RemoteOn(at)
+	b.Shape() // on the host
+	s, err := b.RemoteOn(at)
 	if err != nil {
 		return err
 	}
@@ -204,8 +201,8 @@ func (v *Vector[T]) Move(p Place, layout ...Layout) error {
 	if v == nil {
 		return naming("Vector.Move", errNil)
 	}
-	v.View()
-	return moveTo(v.m.core(), p, true, layoutOf(layout))
+	v.init()
+	return moveTo(v.m.inside(), p, true, layoutOf(layout))
 }
 
 // BuildOn is [Builder.Build] at a place: it sorts the tuples there and returns a matrix at p. dup
@@ -256,14 +253,14 @@ func (b *Builder[T]) BuildOn(p Place, dup Combiner[T]) (*Matrix[T], error) {
 	}
 	b.blocks, b.count = nil, 0
 	a := New[T](b.m, b.n, On(p))
-	a.core().SetRemote(s)
+	a.inside().SetRemote(s)
 	return a, nil
 }
 
 // Place returns the place of the viewed matrix; nil is the host.
 func (v View[T]) Place() Place {
-	if v.h == nil {
+	if v.v.Matrix == nil {
 		return nil
 	}
-	return v.h.Place()
+	return v.v.Place()
 }

@@ -21,7 +21,7 @@ const (
 // of float64, 3 entries”. %v and %s print it. See [Matrix.Text] for the entries.
 func (a *Matrix[T]) String() string {
 	st := a.stored()
-	if err := a.failure(); err != nil {
+	if err := a.Err(); err != nil {
 		return "invalid matrix: " + err.Error()
 	}
 	return fmt.Sprintf("%d×%d %v matrix of %s, %s", st.NRows, st.NCols, st.Format, reflect.TypeFor[T](), entriesWord(st.NVals))
@@ -68,17 +68,17 @@ func (v *Vector[T]) GoString() string { return v.Text() }
 // String describes the view on one line, such as “4×3 transposed view of
 // float64, 3 entries”.
 func (v View[T]) String() string {
-	if v.h == nil {
+	if v.v.Matrix == nil {
 		return "empty view"
 	}
 	if err := v.Err(); err != nil {
 		return "invalid view: " + err.Error()
 	}
 	kind := ""
-	if v.transposed {
+	if v.v.Transposed {
 		kind = "transposed "
 	}
-	if _, ok := any(v.h).(patternOf); ok {
+	if v.v.IsPattern() {
 		kind += "pattern "
 	}
 	m, n := v.Dims()
@@ -100,7 +100,7 @@ type printed struct {
 }
 
 // preview formats the first rows of st, each line after a newline.
-func preview[T comparable](st *sparse.Store[T], vector bool) string {
+func preview[T comparable](st *sparse.Typed[T], vector bool) string {
 	var lines []printed
 	hidden := 0
 	if st.Sparse() {

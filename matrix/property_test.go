@@ -349,9 +349,6 @@ func TestPropertySymmetrise(t *testing.T) {
 }
 
 // rowsOf returns the entries of a view by rows.
-func rowsOf[T comparable](v View[T]) *sparse.Store[T] {
-	if v.transposed {
-		return v.h.Cols()
-	}
-	return v.h.Rows()
+func rowsOf[T comparable](v View[T]) *sparse.Typed[T] {
+	return sparse.As[T](v.Inside().Rows())
 }

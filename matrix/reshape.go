@@ -3,7 +3,9 @@ package matrix
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -13,7 +15,7 @@ func (a *Matrix[T]) Equal(b *Matrix[T]) bool {
 	am, an := a.Dims()
 	if bm, bn := b.Dims(); am == bm && an == bn && a.NVals() == b.NVals() {
 		if x, y := a.rows(), b.rows(); x.SameAs(&y.Structure) {
-			return sparse.Equal(x.Val, y.Val)
+			return equalValues(sparse.Untyped(x), sparse.Untyped(y))
 		}
 	}
 	return a.EqualFunc(b, func(x, y T) bool { return x == y }) // rows may be listed differently
@@ -103,37 +105,57 @@ func (a *Matrix[T]) Resize(m, n int) error {
 	if err := checkDims("Matrix.Resize", m, n); err != nil {
 		return err
 	}
-	if a.pinned {
-		if err := checkFormat(a.core(), "Matrix.Resize", Format(a.pin), m, n); err != nil {
+	c := a.inside()
+	if c.pinned {
+		if err := checkFormat(c, "Matrix.Resize", Format(c.pin), m, n); err != nil {
 			return err
 		}
 	}
-	shape := sparse.Structure{NRows: m, NCols: n, Format: sparse.Hypersparse}
-	out := &sparse.Store[T]{Structure: shape}
-	out.Ptr, out.RowIDs, out.Idx, out.Val = []int64{0}, []int32{}, []int32{}, []T{}
-	for i, r := range a.Rows() {
+	c.resize(m, n)
+	return nil
+}
+
+// resize is Resize of contents on the host.
+func (a *core) resize(m, n int) {
+	st := a.Rows()
+	out := &sparse.Store{Structure: sparse.Structure{NRows: m, NCols: n, Format: sparse.Hypersparse}, Type: st.Type}
+	out.Ptr, out.RowIDs, out.Idx, out.Val = []int64{0}, []int32{}, []int32{}, st.Type.Zeroed(0)
+	for k := range st.Vecs() {
+		i := st.RowID(k)
 		if i >= m {
 			break
 		}
-		keep := 0
-		for keep < len(r.Cols) && int(r.Cols[keep]) < n {
-			keep++
-		}
+		lo, hi := st.Ptr[k], st.Ptr[k+1]
+		cols := st.Idx[lo:hi]
+		keep, _ := slices.BinarySearch(cols, int32(min(n, MaxDim)))
 		if keep > 0 {
 			out.RowIDs = append(out.RowIDs, int32(i))
-			out.Idx = append(out.Idx, r.Cols[:keep]...)
-			out.Val = append(out.Val, r.Vals[:keep]...)
+			out.Idx = append(out.Idx, cols[:keep]...)
+			out.Val = st.Type.Append(out.Val, st.Part(lo, lo+int64(keep)))
 			out.Ptr = append(out.Ptr, int64(len(out.Idx)))
 		}
 	}
 	out.NVals = int64(len(out.Idx))
-	a.set(pinnedTo(a.core(), sparse.Settle(out)))
-	return nil
+	a.SetStore(a.pinnedTo(out.Settle()))
+}
+
+// equalValues compares the values of two stores of the same structure, by all threads.
+func equalValues(x, y *sparse.Store) bool {
+	if x.Val.Len() != y.Val.Len() {
+		return false
+	}
+	var differ atomic.Bool
+	_ = parallel.Range(nil, 0, x.Val.Len(), 1<<15, func(_, lo, hi int) {
+		if !differ.Load() && !x.Type.Equal(x.Part(int64(lo), int64(hi)), y.Part(int64(lo), int64(hi))) {
+			differ.Store(true)
+		}
+	})
+	return !differ.Load()
 }
 
 // checkFormat returns a *SizeError if there is no memory for an m×n matrix in the format f.
-func checkFormat(a contents, op string, f Format, m, n int) error {
-	size := a.elem().Size()
+func checkFormat(a *core, op string, f Format, m, n int) error {
+	size := uintptr(a.Type().Size)
 	switch f {
 	case CSR:
 		return checkRoom(op, fmt.Sprintf("the row offsets of %d rows", m), int64(m)+1, 8)
@@ -164,12 +186,11 @@ func (a *Matrix[T]) SetFormat(f Format) error {
 	if a == nil {
 		return naming("Matrix.SetFormat", errNil)
 	}
-	return pinFormat(a.core(), f)
+	return pinFormat(a.inside(), f)
 }
 
 // pinFormat is SetFormat of a matrix that is not nil.
-func pinFormat(a contents, f Format) error {
-	b := a.common()
+func pinFormat(b *core, f Format) error {
 	if b.err != nil {
 		return b.err
 	}
@@ -183,22 +204,22 @@ func pinFormat(a contents, f Format) error {
 		}
 		return nil
 	}
-	m, n := a.Dims()
+	m, n := b.Dims()
 	if f == Bitmap || f == Full {
 		if err := checkCells("Matrix.SetFormat", m, n); err != nil {
 			return err
 		}
 	}
-	if remote(b) == nil && scattered(b) == nil && formatOf(a) != f {
-		if err := checkFormat(a, "Matrix.SetFormat", f, m, n); err != nil {
+	if remote(b) == nil && scattered(b) == nil && b.format() != f {
+		if err := checkFormat(b, "Matrix.SetFormat", f, m, n); err != nil {
 			return err
 		}
 	}
-	if cells, _ := sparse.Cells(m, n); f == Full && a.NVals() != int64(cells) {
-		return &InvalidError{"Matrix.SetFormat", fmt.Sprintf("a full matrix has an entry at each of its %d positions, this one has %d; fill the rest first (ops.Assign) or use Bitmap", cells, a.NVals())}
+	if cells, _ := sparse.Cells(m, n); f == Full && b.NVals() != int64(cells) {
+		return &InvalidError{"Matrix.SetFormat", fmt.Sprintf("a full matrix has an entry at each of its %d positions, this one has %d; fill the rest first (ops.Assign) or use Bitmap", cells, b.NVals())}
 	}
 	if r := remote(b); r != nil {
-		if err := convertRemote(a, r, sparse.Format(f)); err != nil {
+		if err := convertRemote(b, r, sparse.Format(f)); err != nil {
 			return err
 		}
 	} else if s := scattered(b); s != nil {
@@ -206,7 +227,7 @@ func pinFormat(a contents, f Format) error {
 			return err
 		}
 	} else {
-		a.convert(sparse.Format(f))
+		b.SetStore(b.Stored().Convert(sparse.Format(f)))
 	}
 	if b.err != nil {
 		return b.err
@@ -223,26 +244,28 @@ func (a *Matrix[T]) IsSymmetric() bool {
 	if a == nil {
 		return false
 	}
+	return a.inside().isSymmetric()
+}
+
+// isSymmetric is IsSymmetric of a matrix that is not nil.
+func (a *core) isSymmetric() bool {
 	m, n := a.Dims()
-	if s := scattered(&a.base); s != nil {
+	if s := scattered(a); s != nil {
 		known := m == n && s.symmetric()
 		if known {
 			a.knownSymmetric.Store(true)
 		}
 		return known
 	}
-	if a.Fetch() != nil || m != n {
+	if a.Stored(); a.err != nil || m != n {
 		return false
 	}
-	rows, cols := a.rows(), a.cols()
+	rows, cols := a.Rows(), a.Cols()
 	if rows == cols {
 		a.knownSymmetric.Store(true)
 		return true
 	}
-	if !rows.SameAs(&cols.Structure) {
-		return false
-	}
-	if !sparse.Equal(rows.Val, cols.Val) {
+	if !rows.SameAs(&cols.Structure) || !equalValues(rows, cols) {
 		return false
 	}
 	a.asCols.Store(rows)

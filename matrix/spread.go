@@ -18,17 +18,17 @@ import (
 // A spread does not change but for what is derived from it.
 type spread struct {
 	g          *comm.Group
-	kind       contents // a matrix of the type of the values
-	rows, cols int      // of the whole matrix, 1×n for a vector
+	kind       *sparse.Type // of the values
+	rows, cols int          // of the whole matrix, 1×n for a vector
 	vector     bool
-	cuts       []int      // rank r has rows or positions cuts[r] … cuts[r+1]−1
-	part       []contents // blocks of the ranks of this process
-	loose      bool       // the blocks stay on the host, while a file is read
+	cuts       []int   // rank r has rows or positions cuts[r] … cuts[r+1]−1
+	part       []*core // blocks of the ranks of this process
+	loose      bool    // the blocks stay on the host, while a file is read
 
 	mu      sync.Mutex
 	counts  []int64     // entries of all ranks, nil if not exchanged yet
-	whole   []contents  // the whole matrix, for each rank of this process, or nil
-	shape   []contents  // its structure alone
+	whole   []*core     // the whole matrix, for each rank of this process, or nil
+	shape   []*core     // its structure alone
 	across  *spread     // the transpose, by its rows
 	some    []*someRows // rows that each rank of this process has received, or nil
 	lens    []int64     // entries of each row of the whole matrix
@@ -115,18 +115,18 @@ func sendable(t reflect.Type) error {
 }
 
 // spreadStore cuts a store of the host. The blocks do not share values with it.
-func spreadStore(g *comm.Group, kind contents, st *raw, vector bool, cuts []int) (*spread, error) {
+func spreadStore(g *comm.Group, kind *sparse.Type, st *sparse.Store, vector bool, cuts []int) (*spread, error) {
 	s := &spread{g: g, kind: kind, rows: st.NRows, cols: st.NCols, vector: vector, cuts: cuts}
 	for k, c := range g.Ranks() {
 		lo, hi := s.block(c)
 		shape, from, to := sparse.PartShape(&st.Structure, vector, lo, hi)
-		m := kind.of(st.with(shape).holding(kind, st.at(from, to)))
+		m := newCore(&sparse.Store{Structure: *shape, Val: kind.Clone(st.Part(from, to)), Type: kind})
 		if p := g.PlaceOf(k); p != nil {
-			if err := m.move(p); err != nil {
+			if err := moveTo(m, p, false, Blocks); err != nil {
 				return nil, err
 			}
 			m.put(nil)
-			m.common().deviceOnly.Store(true)
+			m.deviceOnly.Store(true)
 		}
 		s.part = append(s.part, m)
 	}
@@ -134,8 +134,8 @@ func spreadStore(g *comm.Group, kind contents, st *raw, vector bool, cuts []int)
 }
 
 // emptySpread has no entries. Nothing is copied to devices: operations write its blocks there.
-func emptySpread(g *comm.Group, kind contents, rows, cols int, vector bool, cuts []int) (*spread, error) {
-	if err := sendable(kind.elem()); err != nil {
+func emptySpread(g *comm.Group, kind *sparse.Type, rows, cols int, vector bool, cuts []int) (*spread, error) {
+	if err := sendable(kind.Go); err != nil {
 		return nil, err
 	}
 	s := &spread{g: g, kind: kind, rows: rows, cols: cols, vector: vector, cuts: cuts}
@@ -146,9 +146,9 @@ func emptySpread(g *comm.Group, kind contents, rows, cols int, vector bool, cuts
 		} else {
 			m = hi - lo
 		}
-		part := kind.of(emptyRaw(m, n, int(kind.elem().Size())))
+		part := newCore(sparse.Empty(kind, m, n))
 		if p := g.PlaceOf(k); p != nil {
-			part.common().place = p
+			part.place = p
 		}
 		s.part = append(s.part, part)
 	}
@@ -161,20 +161,20 @@ func (s *spread) willPin(f sparse.Format) {
 		f = sparse.CSR
 	}
 	for _, m := range s.part {
-		m.common().pinned, m.common().pin = true, f
+		m.pinned, m.pin = true, f
 	}
 }
 
 // drop gives up the memory of blocks on devices, and of what was derived from them, but for the
 // blocks that are kept.
-func (s *spread) drop(kept []contents) {
+func (s *spread) drop(kept []*core) {
 	if s == nil || len(s.part) == 0 || s.g.PlaceOf(0) == nil {
 		return
 	}
 	s.mu.Lock()
-	lists := [][]contents{s.part, s.whole, s.shape}
+	lists := [][]*core{s.part, s.whole, s.shape}
 	for _, f := range s.some {
-		lists = append(lists, []contents{f.m})
+		lists = append(lists, []*core{f.m})
 	}
 	if s.across != nil && s.across != s {
 		lists = append(lists, s.across.part, s.across.whole, s.across.shape)
@@ -183,7 +183,7 @@ func (s *spread) drop(kept []contents) {
 	for _, list := range lists {
 		for _, m := range list {
 			if m != nil && !slices.Contains(kept, m) {
-				dropRemote(m.common())
+				dropRemote(m)
 			}
 		}
 	}
@@ -228,7 +228,7 @@ func (s *spread) format() Format {
 	case n > 0 && n >= int64(cells)/share:
 		return Bitmap
 	}
-	return Format(sparse.Empty[bool](s.rows, s.cols).Format)
+	return Format(sparse.EmptyShape(s.rows, s.cols).Format)
 }
 
 // pin converts the blocks to a format, and lets results keep it.
@@ -236,7 +236,7 @@ func (s *spread) pin(f sparse.Format, pinned bool) error {
 	return s.g.Apart(func(k int, _ comm.Comm) error {
 		m := s.part[k]
 		if !pinned {
-			m.common().pinned = false
+			m.pinned = false
 			return nil
 		}
 		lf := Format(f)
@@ -249,7 +249,7 @@ func (s *spread) pin(f sparse.Format, pinned bool) error {
 		if err := pinFormat(m, lf); err != nil {
 			return err
 		}
-		m.common().pin = f
+		m.pin = f
 		return nil
 	}, nil)
 }

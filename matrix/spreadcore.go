@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -12,7 +11,7 @@ import (
 )
 
 // scattered returns the contents if they are only on a group, and nil otherwise.
-func scattered(b *base) *spread {
+func scattered(b *core) *spread {
 	if !b.deviceOnly.Load() {
 		return nil
 	}
@@ -25,29 +24,29 @@ func scattered(b *base) *spread {
 }
 
 // collect gathers the contents from a group to the host. The caller holds mu.
-func collect(a contents) {
-	b := a.common()
+func collect(a *core) {
+	b := a
 	s := b.blocks
 	whole, err := s.gather(nil)
-	var st *raw
+	var st *sparse.Store
 	if err == nil {
-		st = whole[0].stored().own(a)
+		st = whole[0].Stored().Own()
 		err = whole[0].Err()
 	}
 	if err != nil {
 		b.err = fmt.Errorf("cannot gather the contents of a matrix from %s: %w", s.g, err)
-		st = emptyRaw(s.rows, s.cols, int(a.elem().Size()))
+		st = a.empty(s.rows, s.cols)
 	}
 	if b.pinned {
-		st = a.apply(converting, st, int(b.pin))
+		st = st.Convert(b.pin)
 	}
 	a.put(st)
 	b.deviceOnly.Store(false)
 }
 
 // moveToGroup moves a matrix that is not nil to a group.
-func moveToGroup(a contents, g *comm.Group, vector bool, layout Layout) error {
-	b := a.common()
+func moveToGroup(a *core, g *comm.Group, vector bool, layout Layout) error {
+	b := a
 	if g.Size() == 0 {
 		return &InvalidError{"Matrix.Move", "the group has no ranks; make one by comm.NewGroup"}
 	}
@@ -75,8 +74,8 @@ func moveToGroup(a contents, g *comm.Group, vector bool, layout Layout) error {
 }
 
 // blocksOn returns the contents on a group, and cuts those of the host if needed.
-func blocksOn(a contents, g *comm.Group, vector bool) (*spread, error) {
-	b := a.common()
+func blocksOn(a *core, g *comm.Group, vector bool) (*spread, error) {
+	b := a
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.blocksAt == g && b.blocks != nil && b.blocks.vector == vector {
@@ -86,16 +85,16 @@ func blocksOn(a contents, g *comm.Group, vector bool) (*spread, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	if err := sendable(a.elem()); err != nil {
+	if err := sendable(a.Type().Go); err != nil {
 		return nil, err
 	}
 	st := a.host()
-	s, err := spreadStore(g, a, st, vector, cutsOf(g, &st.Structure, vector))
+	s, err := spreadStore(g, a.Type(), st, vector, cutsOf(g, &st.Structure, vector))
 	if err != nil {
 		return nil, err
 	}
 	s.counts = countOf(&st.Structure, vector, s.cuts)
-	s.hasCols = a.keepsCols()
+	s.hasCols = a.KeepsCols()
 	if b.knownSymmetric.Load() {
 		s.across = s
 	}
@@ -145,14 +144,14 @@ func countOf(st *sparse.Structure, vector bool, cuts []int) []int64 {
 func (s *spread) alone() bool { return rep.Alone(s.g) }
 
 // onHost reports whether the contents are in host memory.
-func onHost(b *base) bool { return !b.deviceOnly.Load() }
+func onHost(b *core) bool { return !b.deviceOnly.Load() }
 
 // onGroup is a matrix as one on a group.
-type onGroup struct{ a contents }
+type onGroup struct{ a *core }
 
 // Everywhere reports whether every rank has the whole matrix: nothing is sent for it.
 func (m onGroup) Everywhere(g *comm.Group) bool {
-	b := m.a.common()
+	b := m.a
 	if onHost(b) {
 		return true
 	}
@@ -186,16 +185,16 @@ func (m onGroup) Cuts(ctx context.Context, g *comm.Group, vector, transposed boo
 
 // MaskBlocks returns what each rank of this process needs of the matrix, without the values of a
 // whole pattern.
-func (m onGroup) MaskBlocks(q rep.Query) ([]rep.Mask, error) {
-	var list []contents
+func (m onGroup) MaskBlocks(q rep.Query) ([]rep.Matrix, error) {
+	var list []*core
 	var err error
-	if q.Whole && q.Pattern && !onHost(m.a.common()) {
+	if q.Whole && q.Pattern && !onHost(m.a) {
 		var s *spread
 		if s, err = blocksOn(m.a, q.Group, q.Vector); err != nil {
 			return nil, err
 		}
 		if list, err = s.gatherShape(q.Context); err == nil {
-			markCopies(list, m.a.common())
+			markCopies(list, m.a)
 		}
 	} else {
 		list, err = blockMatrices(m.a, q)
@@ -203,21 +202,17 @@ func (m onGroup) MaskBlocks(q rep.Query) ([]rep.Mask, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]rep.Mask, len(list))
-	for k, block := range list {
-		out[k] = block
-	}
-	return out, nil
+	return matrices(list), nil
 }
 
 // blockMatrices returns what each rank of this process needs of a matrix that is not nil.
-func blockMatrices(a contents, q rep.Query) ([]contents, error) {
-	b := a.common()
+func blockMatrices(a *core, q rep.Query) ([]*core, error) {
+	b := a
 	if b.err != nil {
 		return nil, b.err
 	}
 	if q.Whole && onHost(b) && !q.Here { // every process has it
-		out := make([]contents, len(q.Group.Ranks()))
+		out := make([]*core, len(q.Group.Ranks()))
 		for k := range out {
 			out[k] = a
 		}
@@ -228,7 +223,7 @@ func blockMatrices(a contents, q rep.Query) ([]contents, error) {
 		return nil, err
 	}
 	if s.alone() { // the device keeps the transpose with the block
-		s.part[0].common().knownSymmetric.Store(b.knownSymmetric.Load())
+		s.part[0].knownSymmetric.Store(b.knownSymmetric.Load())
 		if q.Rows == nil {
 			return s.part, nil
 		}
@@ -239,7 +234,7 @@ func blockMatrices(a contents, q rep.Query) ([]contents, error) {
 				return some, err
 			}
 		}
-		var list []contents
+		var list []*core
 		if onHost(b) {
 			list, err = s.copies(a)
 		} else {
@@ -290,9 +285,9 @@ func blockMatrices(a contents, q rep.Query) ([]contents, error) {
 }
 
 // markCopies records that copies of a matrix equal their transposes if the matrix does.
-func markCopies(list []contents, b *base) {
+func markCopies(list []*core, b *core) {
 	for _, c := range list {
-		if own := c.common(); own != b {
+		if own := c; own != b {
 			own.knownSymmetric.Store(b.knownSymmetric.Load())
 		}
 	}
@@ -300,13 +295,13 @@ func markCopies(list []contents, b *base) {
 
 // copies gives the contents of the host, which every process has, to the places of its ranks, and
 // keeps them. Ranks of the host share one matrix.
-func (s *spread) copies(a contents) ([]contents, error) {
+func (s *spread) copies(a *core) ([]*core, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.whole != nil {
 		return s.whole, nil
 	}
-	out, host := make([]contents, len(s.part)), a.share()
+	out, host := make([]*core, len(s.part)), a.share()
 	err := s.g.Apart(func(k int, _ comm.Comm) error {
 		p := s.g.PlaceOf(k)
 		if p == nil {
@@ -314,7 +309,7 @@ func (s *spread) copies(a contents) ([]contents, error) {
 			return nil
 		}
 		out[k] = a.share()
-		return out[k].move(p)
+		return moveTo(out[k], p, false, Blocks)
 	}, nil)
 	if err == nil {
 		s.whole = out
@@ -367,8 +362,8 @@ func (m onGroup) Target(ctx context.Context, g *comm.Group, vector, fresh bool, 
 		rows = 1
 	}
 	if fresh {
-		s, err := emptySpread(g, m.a, rows, cols, vector, cuts)
-		if b := m.a.common(); err == nil && b.pinned {
+		s, err := emptySpread(g, m.a.Type(), rows, cols, vector, cuts)
+		if b := m.a; err == nil && b.pinned {
 			s.willPin(b.pin)
 		}
 		return &groupTarget{m.a, s}, err
@@ -378,14 +373,14 @@ func (m onGroup) Target(ctx context.Context, g *comm.Group, vector, fresh bool, 
 	if err != nil {
 		return nil, err
 	}
-	s := &spread{g: g, kind: m.a, rows: rows, cols: cols, vector: vector, cuts: cuts, part: slices.Clone(list)}
+	s := &spread{g: g, kind: m.a.Type(), rows: rows, cols: cols, vector: vector, cuts: cuts, part: slices.Clone(list)}
 	return &groupTarget{m.a, s}, nil
 }
 
 // noGroup is a nil matrix as one on a group.
 type noGroup struct{}
 
-func (noGroup) MaskBlocks(rep.Query) ([]rep.Mask, error) { return nil, errNil }
+func (noGroup) MaskBlocks(rep.Query) ([]rep.Matrix, error) { return nil, errNil }
 func (noGroup) Cuts(context.Context, *comm.Group, bool, bool) ([]int, error) {
 	return nil, errNil
 }
@@ -402,18 +397,18 @@ func (noGroup) Target(context.Context, *comm.Group, bool, bool, []int) (rep.Grou
 
 // groupTarget is the blocks of a destination.
 type groupTarget struct {
-	a contents
+	a *core
 	s *spread
 }
 
-// Part returns the address of the block of the k-th rank of this process.
-func (t *groupTarget) Part(k int) unsafe.Pointer { return t.s.part[k].Pointer() }
+// Part returns the block of the k-th rank of this process.
+func (t *groupTarget) Part(k int) rep.Matrix { return t.s.part[k] }
 
 // Keep makes the blocks the contents of the destination. If that is replicated, every rank receives
 // the blocks of the others.
 func (t *groupTarget) Keep() error {
 	t.s.counts, t.s.whole, t.s.shape, t.s.across, t.s.lens, t.s.hasCols, t.s.some = nil, nil, nil, nil, nil, false, nil
-	b := t.a.common()
+	b := t.a
 	b.mu.Lock()
 	old := b.blocks
 	b.blocks = nil
@@ -435,5 +430,5 @@ func (t *groupTarget) Keep() error {
 
 // Lost records that an operation failed on some ranks after others had written their blocks.
 func (t *groupTarget) Lost(err error) {
-	t.a.common().err = fmt.Errorf("an operation on %s failed on some ranks after others had written the matrix: %w", t.s.g, err)
+	t.a.err = fmt.Errorf("an operation on %s failed on some ranks after others had written the matrix: %w", t.s.g, err)
 }

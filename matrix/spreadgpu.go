@@ -133,12 +133,12 @@ func (r *rankGPU) before(counts []int) (n int64) {
 
 // gatherOnDevices returns the whole matrix, or its structure with values true, for each rank of
 // this process.
-func (s *spread) gatherOnDevices(ctx context.Context, shape bool, counts []int64) ([]contents, error) {
+func (s *spread) gatherOnDevices(ctx context.Context, shape bool, counts []int64) ([]*core, error) {
 	kind, size := s.kind, int64(0)
 	if shape {
-		kind = (*core[bool])(nil)
+		kind = sparse.TypeOf[bool]()
 	}
-	t, err := device.TypeFor(kind.elem())
+	t, err := device.TypeFor(kind.Go)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (s *spread) gatherOnDevices(ctx context.Context, shape bool, counts []int64
 		size = int64(t.Size)
 	}
 	form := s.formOf(size, counts)
-	out := make([]contents, len(s.part))
+	out := make([]*core, len(s.part))
 	err = s.eachGPU(ctx, t, func(k int, r *rankGPU, own device.Operand) (err error) {
 		own.Pattern = shape
 		var st device.Store
@@ -159,7 +159,7 @@ func (s *spread) gatherOnDevices(ctx context.Context, shape bool, counts []int64
 			st, err = r.gatherRows(own, toInts(counts))
 		}
 		if err == nil {
-			out[k] = kind.at(s.g.PlaceOf(k), st)
+			out[k] = atPlace(kind, s.g.PlaceOf(k), st)
 		} else if st != nil {
 			st.Drop()
 		}

@@ -9,11 +9,11 @@ import (
 // the matrix of a vector, that was made on g. They are its rows, or positions, between cuts, which
 // all processes know.
 func (m onGroup) SetBlocks(g *comm.Group, vector bool, cuts []int, homes []device.Store) {
-	b := m.a.common()
+	b := m.a
 	rows, cols := m.a.Dims()
-	s := &spread{g: g, kind: m.a, rows: rows, cols: cols, vector: vector, cuts: cuts}
+	s := &spread{g: g, kind: m.a.Type(), rows: rows, cols: cols, vector: vector, cuts: cuts}
 	for k := range g.Ranks() {
-		s.part = append(s.part, m.a.at(g.PlaceOf(k), homes[k]))
+		s.part = append(s.part, atPlace(m.a.Type(), g.PlaceOf(k), homes[k]))
 	}
 	m.a.forget()
 	b.mu.Lock()
@@ -25,7 +25,7 @@ func (m onGroup) SetBlocks(g *comm.Group, vector bool, cuts []int, homes []devic
 
 // MarkSymmetric records that the matrix equals its transpose.
 func (m onGroup) MarkSymmetric() {
-	b := m.a.common()
+	b := m.a
 	b.knownSymmetric.Store(true)
 	if b.deviceOnly.Load() && b.blocks != nil && b.home == nil {
 		b.blocks.across, b.blocks.hasCols = b.blocks, true

@@ -46,29 +46,29 @@ func exchangeV[E any](ctx context.Context, c comm.Comm, own []E, send, recv []in
 	return all, c.AllToAllV(ctx, bufferOf(all), in, bufferOf(own), out)
 }
 
-// gatherValues is gatherV for values of a type.
-func gatherValues(ctx context.Context, c comm.Comm, kind contents, own *raw, counts []int) ([]byte, error) {
-	bytes, n := make([]int, len(counts)), 0
+// gatherValues is gatherV for the values of a store.
+func gatherValues(ctx context.Context, c comm.Comm, own *sparse.Store, counts []int) (sparse.Values, error) {
+	t, bytes, n := own.Type, make([]int, len(counts)), 0
 	for r, k := range counts {
-		bytes[r] = k * own.size
+		bytes[r] = k * int(t.Size)
 		n += k
 	}
-	all := kind.alloc(n)
-	if len(all) == 0 { // known to all ranks
+	all := t.Zeroed(int64(n))
+	if n == 0 || t.Size == 0 { // known to all ranks
 		return all, nil
 	}
-	return all, c.AllGatherV(ctx, bufferOf(all), bytes, bufferOf(own.val))
+	return all, c.AllGatherV(ctx, bufferOf(bytesOf(t, all)), bytes, bufferOf(bytesOf(t, own.Val)))
 }
 
 // exchangeValues is exchangeV for values of a type.
-func exchangeValues(ctx context.Context, c comm.Comm, kind contents, own []byte, size int, send, recv []int) ([]byte, error) {
+func exchangeValues(ctx context.Context, c comm.Comm, t *sparse.Type, own sparse.Values, send, recv []int) (sparse.Values, error) {
 	in, out, n := make([]int, len(recv)), make([]int, len(send)), 0
 	for r := range send {
-		in[r], out[r] = recv[r]*size, send[r]*size
+		in[r], out[r] = recv[r]*int(t.Size), send[r]*int(t.Size)
 		n += recv[r]
 	}
-	all := kind.alloc(n)
-	return all, c.AllToAllV(ctx, bufferOf(all), in, bufferOf(own), out)
+	all := t.Zeroed(int64(n))
+	return all, c.AllToAllV(ctx, bufferOf(bytesOf(t, all)), in, bufferOf(bytesOf(t, own)), out)
 }
 
 func toInts(list []int64) []int {
@@ -88,7 +88,7 @@ func sumInts(list []int64) (n int64) {
 
 // gather returns the whole matrix for each rank of this process. The first call is a collective.
 // The only rank of a group has the whole.
-func (s *spread) gather(ctx context.Context) ([]contents, error) {
+func (s *spread) gather(ctx context.Context) ([]*core, error) {
 	if s.g.Size() == 1 {
 		return s.part, nil
 	}
@@ -108,18 +108,18 @@ func (s *spread) gather(ctx context.Context) ([]contents, error) {
 		}
 		return whole, err
 	}
-	out := make([]contents, len(s.part))
+	out := make([]*core, len(s.part))
 	err = s.g.Each(func(k int, c comm.Comm) error {
-		st, err := gatherStore(ctx, c, s, s.part[k].stored(), counts)
+		st, err := gatherStore(ctx, c, s, s.part[k].Stored(), counts)
 		if err == nil {
 			err = s.part[k].Err()
 		}
 		if err != nil {
 			return err
 		}
-		out[k] = s.kind.of(st)
+		out[k] = newCore(st)
 		if p := s.g.PlaceOf(k); p != nil {
-			return out[k].move(p)
+			return moveTo(out[k], p, false, Blocks)
 		}
 		return nil
 	})
@@ -131,7 +131,7 @@ func (s *spread) gather(ctx context.Context) ([]contents, error) {
 
 // gatherShape returns the structure of the whole matrix for each rank; all values are true. The
 // only rank of a group gets the whole, with its values.
-func (s *spread) gatherShape(ctx context.Context) ([]contents, error) {
+func (s *spread) gatherShape(ctx context.Context) ([]*core, error) {
 	if s.g.Size() == 1 {
 		return s.part, nil
 	}
@@ -151,9 +151,9 @@ func (s *spread) gatherShape(ctx context.Context) ([]contents, error) {
 		}
 		return shape, err
 	}
-	out := make([]contents, len(s.part))
+	out := make([]*core, len(s.part))
 	err = s.g.Each(func(k int, c comm.Comm) error {
-		st := &raw{Structure: *s.part[k].Shape()}
+		st := s.part[k].Shape().Pattern()
 		if err := s.part[k].Err(); err != nil {
 			return err
 		}
@@ -165,10 +165,10 @@ func (s *spread) gatherShape(ctx context.Context) ([]contents, error) {
 		if !st.Sparse() {
 			n, _ = st.Cells()
 		}
-		st.size, st.val = 1, slices.Repeat([]byte{1}, n)
-		out[k] = (*core[bool])(nil).of(st)
+		st.Val = st.Type.Filled(int64(n), st.Type.True)
+		out[k] = newCore(st)
 		if p := s.g.PlaceOf(k); p != nil {
-			return out[k].move(p)
+			return moveTo(out[k], p, false, Blocks)
 		}
 		return nil
 	})
@@ -180,15 +180,19 @@ func (s *spread) gatherShape(ctx context.Context) ([]contents, error) {
 
 // gatherStore gathers a store from its blocks, as a list or by positions, whichever is less. Ranks
 // decide alike, since all know the number of entries of each. Of a pattern the result is one.
-func gatherStore(ctx context.Context, c comm.Comm, s *spread, own *raw, counts []int64) (*raw, error) {
-	form, values := s.formOf(int64(own.size), counts), own.val != nil
+func gatherStore(ctx context.Context, c comm.Comm, s *spread, own *sparse.Store, counts []int64) (*sparse.Store, error) {
+	values, size := !own.Val.None(), int64(0)
+	if values {
+		size = own.Type.Size
+	}
+	form := s.formOf(size, counts)
 	total, items, bits := form.total, form.items, form.bits
-	st := &raw{Structure: sparse.Structure{NRows: s.rows, NCols: s.cols, NVals: total}, size: own.size}
+	st := &sparse.Store{Structure: sparse.Structure{NRows: s.rows, NCols: s.cols, NVals: total}, Type: own.Type}
 	var err error
 	switch {
 	case form.dense:
 		st.Format = sparse.Full
-		block := denseBlock(own, s.kind)
+		block := denseBlock(own)
 		if !form.full {
 			cells, _ := st.Cells()
 			st.Format, st.Present = sparse.Bitmap, make([]uint8, cells)
@@ -205,30 +209,30 @@ func gatherStore(ctx context.Context, c comm.Comm, s *spread, own *raw, counts [
 			}
 		}
 		if values {
-			st.val, err = gatherValues(ctx, c, s.kind, block, items)
+			st.Val, err = gatherValues(ctx, c, block, items)
 		}
 		return st, err
 	case s.vector:
-		list := own.list(s.kind)
+		list := own.ToSparse()
 		idx := make([]int32, len(list.Idx))
 		for p, j := range list.Idx {
 			idx[p] = j + int32(s.cuts[c.Rank()])
 		}
 		if st.Idx, err = gatherV(ctx, c, idx, toInts(counts)); err == nil && values {
-			st.val, err = gatherValues(ctx, c, s.kind, list, toInts(counts))
+			st.Val, err = gatherValues(ctx, c, list, toInts(counts))
 		}
 		st.Ptr = []int64{0, total}
 		return st, err
 	}
-	return gatherRowLists(ctx, c, s, own.list(s.kind), st, counts)
+	return gatherRowLists(ctx, c, s, own.ToSparse(), st, counts)
 }
 
 // gatherRowLists gathers a listed matrix: the rows that have entries and their lengths, or the
 // lengths of all rows, then columns and values.
-func gatherRowLists(ctx context.Context, c comm.Comm, s *spread, list, st *raw, counts []int64) (*raw, error) {
+func gatherRowLists(ctx context.Context, c comm.Comm, s *spread, list, st *sparse.Store, counts []int64) (*sparse.Store, error) {
 	lo := int32(s.cuts[c.Rank()])
 	if st.NVals < int64(st.NRows)/2 {
-		list = list.with(sparse.HyperShape(&list.Structure))
+		list = list.ToHyper()
 		vecs, err := gatherOnes(ctx, c, int64(list.Vecs()))
 		if err != nil {
 			return nil, err
@@ -250,7 +254,7 @@ func gatherRowLists(ctx context.Context, c comm.Comm, s *spread, list, st *raw, 
 			st.Ptr = append(st.Ptr, st.Ptr[len(st.Ptr)-1]+int64(rows[p+1]))
 		}
 	} else {
-		list = list.with(sparse.CSRShape(&list.Structure))
+		list = list.ToCSR()
 		lens := make([]int32, list.NRows)
 		for i := range lens {
 			lens[i] = int32(list.Ptr[i+1] - list.Ptr[i])
@@ -269,28 +273,21 @@ func gatherRowLists(ctx context.Context, c comm.Comm, s *spread, list, st *raw, 
 		}
 	}
 	var err error
-	if st.Idx, err = gatherV(ctx, c, list.Idx, toInts(counts)); err == nil && list.val != nil {
-		st.val, err = gatherValues(ctx, c, s.kind, list, toInts(counts))
+	if st.Idx, err = gatherV(ctx, c, list.Idx, toInts(counts)); err == nil && !list.Val.None() {
+		st.Val, err = gatherValues(ctx, c, list, toInts(counts))
 	}
 	if err != nil {
 		return nil, err
 	}
-	return st.with(sparse.SettleShape(&st.Structure)), nil
+	return st.Settle(), nil
 }
 
 // denseBlock returns a store by positions, with presence bytes.
-func denseBlock(st *raw, kind contents) *raw {
-	switch st.Format {
-	case sparse.Bitmap, sparse.Full:
+func denseBlock(st *sparse.Store) *sparse.Store {
+	if !st.Sparse() {
 		return st
 	}
-	if st.val != nil {
-		return kind.apply(converting, st, int(sparse.Bitmap))
-	}
-	cells, _ := st.Cells()
-	out := &raw{Structure: sparse.Structure{NRows: st.NRows, NCols: st.NCols, Format: sparse.Bitmap, NVals: st.NVals, Present: make([]uint8, cells)}}
-	st.Mark(out.Present, 0)
-	return out
+	return st.ToBitmap()
 }
 
 // packBits returns n presence bytes as bits; nil bytes are all 1.
@@ -305,8 +302,8 @@ func packBits(present []uint8, n int) []uint8 {
 }
 
 // listRows returns rows of a listed store as a hypersparse one, whose rows and columns are renamed.
-func listRows(st *raw, from, to int, row func(i int) int32, shift int32) *raw {
-	out := emptyRows(st.size)
+func listRows(st *sparse.Store, from, to int, row func(i int) int32, shift int32) *sparse.Store {
+	out := emptyRows(st.Type)
 	k := from
 	if st.Format == sparse.Hypersparse {
 		k = sort.Search(len(st.RowIDs), func(k int) bool { return int(st.RowIDs[k]) >= from })
@@ -316,15 +313,15 @@ func listRows(st *raw, from, to int, row func(i int) int32, shift int32) *raw {
 			continue
 		}
 		if id := row(st.RowID(k)); id >= 0 {
-			out.take(st, id, st.Ptr[k], st.Ptr[k+1], shift)
+			take(out, st, id, st.Ptr[k], st.Ptr[k+1], shift)
 		}
 	}
 	return out
 }
 
 // exchangeRows sends rows to every rank and returns those received, in the order of ranks.
-func exchangeRows(ctx context.Context, c comm.Comm, kind contents, out []*raw) ([]*raw, error) {
-	p, size := c.Size(), out[0].size
+func exchangeRows(ctx context.Context, c comm.Comm, t *sparse.Type, out []*sparse.Store) ([]*sparse.Store, error) {
+	p := c.Size()
 	twos, head := make([]int, p), make([]int64, 0, 2*p)
 	for r, st := range out {
 		twos[r] = 2
@@ -335,7 +332,7 @@ func exchangeRows(ctx context.Context, c comm.Comm, kind contents, out []*raw) (
 		return nil, err
 	}
 	var rows, idx []int32
-	var val []byte
+	val := t.Zeroed(0)
 	sendRows, sendEntries, recvRows, recvEntries := make([]int, p), make([]int, p), make([]int, p), make([]int, p)
 	for r, st := range out {
 		sendRows[r], sendEntries[r] = 2*len(st.RowIDs), len(st.Idx)
@@ -343,7 +340,7 @@ func exchangeRows(ctx context.Context, c comm.Comm, kind contents, out []*raw) (
 		for k, i := range st.RowIDs {
 			rows = append(rows, i, int32(st.Ptr[k+1]-st.Ptr[k]))
 		}
-		idx, val = append(idx, st.Idx...), append(val, st.val...)
+		idx, val = append(idx, st.Idx...), t.Append(val, st.Val)
 	}
 	if rows, err = exchangeV(ctx, c, rows, sendRows, recvRows); err != nil {
 		return nil, err
@@ -351,18 +348,19 @@ func exchangeRows(ctx context.Context, c comm.Comm, kind contents, out []*raw) (
 	if idx, err = exchangeV(ctx, c, idx, sendEntries, recvEntries); err != nil {
 		return nil, err
 	}
-	if val, err = exchangeValues(ctx, c, kind, val, size, sendEntries, recvEntries); err != nil {
+	if val, err = exchangeValues(ctx, c, t, val, sendEntries, recvEntries); err != nil {
 		return nil, err
 	}
-	in := make([]*raw, p)
+	in := make([]*sparse.Store, p)
 	for r := range in {
-		st := emptyRows(size)
+		st := emptyRows(t)
 		for q := 0; q < recvRows[r]; q += 2 {
 			st.RowIDs = append(st.RowIDs, rows[q])
 			st.Ptr = append(st.Ptr, st.Ptr[len(st.Ptr)-1]+int64(rows[q+1]))
 		}
-		st.Idx, st.val = idx[:recvEntries[r]], val[:recvEntries[r]*size]
-		rows, idx, val = rows[recvRows[r]:], idx[recvEntries[r]:], val[recvEntries[r]*size:]
+		n := recvEntries[r]
+		st.Idx, st.Val = idx[:n], t.Slice(val, 0, int64(n))
+		rows, idx, val = rows[recvRows[r]:], idx[n:], t.Slice(val, int64(n), int64(val.Len()))
 		in[r] = st
 	}
 	return in, nil
@@ -370,13 +368,12 @@ func exchangeRows(ctx context.Context, c comm.Comm, kind contents, out []*raw) (
 
 // stack makes an m×n store of received rows. Pieces of one row follow each other in the order of
 // ranks.
-func stack(kind contents, in []*raw, m, n int) *raw {
-	size := int64(in[0].size)
+func stack(t *sparse.Type, in []*sparse.Store, m, n int) *sparse.Store {
 	total := int64(0)
 	for _, st := range in {
 		total += int64(len(st.Idx))
 	}
-	out := &raw{sparse.Structure{NRows: m, NCols: n, NVals: total, Idx: make([]int32, total)}, kind.alloc(int(total)), int(size)}
+	out := &sparse.Store{Structure: sparse.Structure{NRows: m, NCols: n, NVals: total, Idx: make([]int32, total)}, Val: t.Zeroed(total), Type: t}
 	if int64(m) > 4*total+1024 {
 		type piece struct {
 			row     int32
@@ -393,15 +390,16 @@ func stack(kind contents, in []*raw, m, n int) *raw {
 		at := int64(0)
 		for _, q := range pieces {
 			st := in[q.from]
-			copy(out.val[at*size:], st.at(st.Ptr[q.k], st.Ptr[q.k+1]))
-			at += int64(copy(out.Idx[at:], st.Idx[st.Ptr[q.k]:st.Ptr[q.k+1]]))
+			lo, hi := st.Ptr[q.k], st.Ptr[q.k+1]
+			t.Copy(out.Part(at, at+hi-lo), st.Part(lo, hi))
+			at += int64(copy(out.Idx[at:], st.Idx[lo:hi]))
 			if last := len(out.RowIDs) - 1; last >= 0 && out.RowIDs[last] == q.row {
 				out.Ptr[last+1] = at
 				continue
 			}
 			out.RowIDs, out.Ptr = append(out.RowIDs, q.row), append(out.Ptr, at)
 		}
-		return out.with(sparse.SettleShape(&out.Structure))
+		return out.Settle()
 	}
 	out.Ptr = make([]int64, m+1)
 	for _, st := range in {
@@ -415,24 +413,25 @@ func stack(kind contents, in []*raw, m, n int) *raw {
 	next := slices.Clone(out.Ptr)
 	for _, st := range in {
 		for k, i := range st.RowIDs {
-			copy(out.val[next[i]*size:], st.at(st.Ptr[k], st.Ptr[k+1]))
-			next[i] += int64(copy(out.Idx[next[i]:], st.Idx[st.Ptr[k]:st.Ptr[k+1]]))
+			lo, hi := st.Ptr[k], st.Ptr[k+1]
+			t.Copy(out.Part(next[i], next[i]+hi-lo), st.Part(lo, hi))
+			next[i] += int64(copy(out.Idx[next[i]:], st.Idx[lo:hi]))
 		}
 	}
-	return out.with(sparse.SettleShape(&out.Structure))
+	return out.Settle()
 }
 
 // received makes a spread of blocks that the ranks make in a collective.
-func received(s *spread, rows, cols int, cuts []int, make1 func(k int, c comm.Comm) (*raw, error)) (*spread, error) {
-	out := &spread{g: s.g, kind: s.kind, rows: rows, cols: cols, vector: s.vector, cuts: cuts, loose: s.loose, part: make([]contents, len(s.part))}
+func received(s *spread, rows, cols int, cuts []int, make1 func(k int, c comm.Comm) (*sparse.Store, error)) (*spread, error) {
+	out := &spread{g: s.g, kind: s.kind, rows: rows, cols: cols, vector: s.vector, cuts: cuts, loose: s.loose, part: make([]*core, len(s.part))}
 	err := s.g.Each(func(k int, c comm.Comm) error {
 		st, err := make1(k, c)
 		if err != nil {
 			return err
 		}
-		out.part[k] = s.kind.of(st)
+		out.part[k] = newCore(st)
 		if p := s.g.PlaceOf(k); p != nil && !s.loose {
-			return out.part[k].move(p)
+			return moveTo(out.part[k], p, false, Blocks)
 		}
 		return nil
 	})
@@ -447,13 +446,13 @@ func (s *spread) recut(ctx context.Context, cuts []int) (*spread, error) {
 	if s.onDevices() {
 		return s.recutOnDevices(ctx, cuts)
 	}
-	return received(s, s.rows, s.cols, cuts, func(k int, c comm.Comm) (*raw, error) {
+	return received(s, s.rows, s.cols, cuts, func(k int, c comm.Comm) (*sparse.Store, error) {
 		lo, _ := s.block(c)
-		st := s.part[k].listed()
+		st := s.part[k].Rows()
 		if s.vector { // as a column
 			st = asColumn(st)
 		}
-		out := make([]*raw, c.Size())
+		out := make([]*sparse.Store, c.Size())
 		for r := range out {
 			out[r] = listRows(st, max(cuts[r]-lo, 0), max(cuts[r+1]-lo, 0), func(i int) int32 { return int32(i + lo - cuts[r]) }, 0)
 		}
@@ -463,28 +462,28 @@ func (s *spread) recut(ctx context.Context, cuts []int) (*spread, error) {
 		}
 		n := cuts[c.Rank()+1] - cuts[c.Rank()]
 		if s.vector {
-			return s.kind.apply(conforming, asRow(stack(s.kind, in, n, 1)), 0), nil
+			return asRow(stack(s.kind, in, n, 1)).Conform(), nil
 		}
-		return s.kind.apply(conforming, stack(s.kind, in, n, s.cols), 0), nil
+		return stack(s.kind, in, n, s.cols).Conform(), nil
 	})
 }
 
 // asColumn returns a 1×n list as n×1.
-func asColumn(r *raw) *raw {
+func asColumn(r *sparse.Store) *sparse.Store {
 	st := sparse.CSRShape(&r.Structure)
 	out := &sparse.Structure{NRows: st.NCols, NCols: 1, Format: sparse.Hypersparse, NVals: st.NVals}
 	out.RowIDs, out.Idx, out.Ptr = st.Idx, make([]int32, len(st.Idx)), make([]int64, len(st.Idx)+1)
 	for k := range out.Ptr {
 		out.Ptr[k] = int64(k)
 	}
-	return r.with(out)
+	return r.With(out)
 }
 
 // asRow returns an n×1 list as 1×n.
-func asRow(r *raw) *raw {
+func asRow(r *sparse.Store) *sparse.Store {
 	st := sparse.HyperShape(&r.Structure)
 	n := int64(len(st.RowIDs))
-	return r.with(&sparse.Structure{NRows: 1, NCols: st.NRows, NVals: n, Ptr: []int64{0, n}, Idx: st.RowIDs})
+	return r.With(&sparse.Structure{NRows: 1, NCols: st.NRows, NVals: n, Ptr: []int64{0, n}, Idx: st.RowIDs})
 }
 
 // transposed returns the transpose of a matrix in blocks of its rows, and keeps it. The first call
@@ -516,13 +515,13 @@ func (s *spread) transposedBy(ctx context.Context, cuts []int) (*spread, error) 
 	if s.onDevices() {
 		return s.transposedOnDevices(ctx, cuts)
 	}
-	return received(s, s.cols, s.rows, cuts, func(k int, c comm.Comm) (*raw, error) {
+	return received(s, s.cols, s.rows, cuts, func(k int, c comm.Comm) (*sparse.Store, error) {
 		lo, _ := s.block(c)
-		local := s.kind.apply(transposing, s.part[k].listed(), s.g.Threads())
+		local := s.part[k].Rows().Transpose(s.g.Threads())
 		if err := s.part[k].Err(); err != nil {
 			return nil, err
 		}
-		out := make([]*raw, c.Size())
+		out := make([]*sparse.Store, c.Size())
 		for r := range out {
 			out[r] = listRows(local, cuts[r], cuts[r+1], func(j int) int32 { return int32(j - cuts[r]) }, int32(lo))
 		}
@@ -549,7 +548,7 @@ func (s *spread) symmetric() bool {
 		return false
 	}
 	differ := make([]int64, len(s.part))
-	kind, noType := device.TypeFor(s.kind.elem())
+	kind, noType := device.TypeFor(s.kind.Go)
 	if s.onDevices() && t.onDevices() && noType == nil && kind.Kind != reflect.Struct {
 		err = s.differOnDevices(t, kind, differ)
 	} else {
@@ -568,11 +567,11 @@ func (s *spread) symmetric() bool {
 // of t, which has the same cuts, differ.
 func (s *spread) differ(t *spread, out []int64) error {
 	return s.g.Each(func(k int, c comm.Comm) error {
-		x, y := s.part[k].listed(), t.part[k].listed()
+		x, y := s.part[k].Rows(), t.part[k].Rows()
 		if err := errors.Join(s.part[k].Err(), t.part[k].Err()); err != nil {
 			return err
 		}
-		if !sparse.HyperShape(&x.Structure).SameAs(sparse.HyperShape(&y.Structure)) || !s.kind.sameValues(x, y) {
+		if !sparse.HyperShape(&x.Structure).SameAs(sparse.HyperShape(&y.Structure)) || !s.kind.Equal(x.Val, y.Val) {
 			out[k] = 1
 		}
 		return addUp(c, out[k:k+1])
@@ -603,7 +602,7 @@ func (s *spread) columnCuts(ctx context.Context) ([]int, error) {
 
 // needed returns for each rank of this process the rows that rows lists for it, ascending and
 // without repeats. All processes give the same lists. It is a collective.
-func (s *spread) needed(ctx context.Context, rows func(rank int) []int32) ([]contents, error) {
+func (s *spread) needed(ctx context.Context, rows func(rank int) []int32) ([]*core, error) {
 	lists := make([][]int32, s.g.Size())
 	for r := range lists {
 		lists[r] = rows(r)
@@ -611,19 +610,19 @@ func (s *spread) needed(ctx context.Context, rows func(rank int) []int32) ([]con
 	if s.onDevices() {
 		return s.neededOnDevices(ctx, lists)
 	}
-	t, err := received(s, s.rows, s.cols, s.cuts, func(k int, c comm.Comm) (*raw, error) {
+	t, err := received(s, s.rows, s.cols, s.cuts, func(k int, c comm.Comm) (*sparse.Store, error) {
 		lo, hi := s.block(c)
-		st := s.part[k].listed()
+		st := s.part[k].Rows()
 		if err := s.part[k].Err(); err != nil {
 			return nil, err
 		}
-		out := make([]*raw, c.Size())
+		out := make([]*sparse.Store, c.Size())
 		for r, list := range lists {
 			from, to := between(list, lo, hi)
-			out[r] = emptyRows(st.size)
+			out[r] = emptyRows(st.Type)
 			for p, i := range list[from:to] {
 				if a, b := st.Span(int(i) - lo); a < b {
-					out[r].take(st, int32(from+p), a, b, 0)
+					take(out[r], st, int32(from+p), a, b, 0)
 				}
 			}
 		}
@@ -701,4 +700,23 @@ func (s *spread) exchangeLengths(ctx context.Context, rows []int32, out []int64)
 		}
 		return err
 	})
+}
+
+// emptyRows returns a list without rows and values.
+func emptyRows(t *sparse.Type) *sparse.Store {
+	return &sparse.Store{Structure: sparse.Structure{Format: sparse.Hypersparse, Ptr: []int64{0}}, Val: t.Zeroed(0), Type: t}
+}
+
+// take appends a row of st, the entries from … to−1, as row i of a list. The columns are shifted.
+func take(list, st *sparse.Store, i int32, from, to int64, shift int32) {
+	list.RowIDs = append(list.RowIDs, i)
+	if shift == 0 {
+		list.Idx = append(list.Idx, st.Idx[from:to]...)
+	} else {
+		for _, j := range st.Idx[from:to] {
+			list.Idx = append(list.Idx, j+shift)
+		}
+	}
+	list.Val = list.Type.Append(list.Val, st.Part(from, to))
+	list.Ptr = append(list.Ptr, int64(len(list.Idx)))
 }

@@ -12,7 +12,7 @@ import (
 // someRows is the matrix that a rank has of the rows that it asked for.
 type someRows struct {
 	list []int32 // the rows, ascending
-	m    contents
+	m    *core
 }
 
 // byNeed returns for each rank of this process the whole matrix without the entries of rows that
@@ -21,7 +21,7 @@ type someRows struct {
 //
 // The ranks tell each other how many rows they lack. If rows of average length would pay, they ask
 // the owners, who tell the number of bytes of the answers; if that pays still, they answer.
-func (s *spread) byNeed(ctx context.Context, need func(k int) []int32) (out []contents, ok bool, err error) {
+func (s *spread) byNeed(ctx context.Context, need func(k int) []int32) (out []*core, ok bool, err error) {
 	counts, err := s.counted(ctx)
 	if err != nil {
 		return nil, false, err
@@ -38,13 +38,13 @@ func (s *spread) byNeed(ctx context.Context, need func(k int) []int32) (out []co
 		if s.some != nil && slices.Equal(s.some[k].list, list) {
 			kept = s.some[k]
 		}
-		some, err := s.ask(ctx, c, s.part[k].listed(), list, kept, counts)
+		some, err := s.ask(ctx, c, s.part[k].Rows(), list, kept, counts)
 		if err != nil || some == nil {
 			return err
 		}
 		if found[k] = some; some != kept {
 			if at := s.g.PlaceOf(k); at != nil {
-				return some.m.move(at)
+				return moveTo(some.m, at, false, Blocks)
 			}
 		}
 		return nil
@@ -61,8 +61,8 @@ func (s *spread) byNeed(ctx context.Context, need func(k int) []int32) (out []co
 
 // ask returns the listed rows, of which the rank has those in own; kept if all ranks have kept
 // theirs, and nil if it does not pay.
-func (s *spread) ask(ctx context.Context, c comm.Comm, own *raw, list []int32, kept *someRows, counts []int64) (*someRows, error) {
-	entry, ranks := int64(4+own.size), c.Size()
+func (s *spread) ask(ctx context.Context, c comm.Comm, own *sparse.Store, list []int32, kept *someRows, counts []int64) (*someRows, error) {
+	entry, ranks := 4+own.Type.Size, c.Size()
 	at := make([]int, ranks+1) // the rows of each rank in the list
 	for r := range at {
 		at[r] = sort.Search(len(list), func(q int) bool { return int(list[q]) >= s.cuts[r] })
@@ -100,7 +100,7 @@ func (s *spread) ask(ctx context.Context, c comm.Comm, own *raw, list []int32, k
 	if err != nil {
 		return nil, err
 	}
-	answer, bytes := make([]*raw, ranks), int64(0)
+	answer, bytes := make([]*sparse.Store, ranks), int64(0)
 	lo, _ := s.block(c)
 	for r, n := range came {
 		answer[r] = takeRows(own, asked[:n], lo)
@@ -116,15 +116,15 @@ func (s *spread) ask(ctx context.Context, c comm.Comm, own *raw, list []int32, k
 	if err != nil {
 		return nil, err
 	}
-	return &someRows{list, s.kind.of(stack(s.kind, in, s.rows, s.cols))}, nil
+	return &someRows{list, newCore(stack(s.kind, in, s.rows, s.cols))}, nil
 }
 
 // takeRows returns the listed rows of a block that begins at row lo, with the numbers of the list.
-func takeRows(own *raw, list []int32, lo int) *raw {
-	out := emptyRows(own.size)
+func takeRows(own *sparse.Store, list []int32, lo int) *sparse.Store {
+	out := emptyRows(own.Type)
 	for _, i := range list {
 		if a, b := own.Span(int(i) - lo); a < b {
-			out.take(own, i, a, b, 0)
+			take(out, own, i, a, b, 0)
 		}
 	}
 	return out
@@ -132,7 +132,7 @@ func takeRows(own *raw, list []int32, lo int) *raw {
 
 // gatherBytes returns about how many bytes all ranks receive in the gathering of the matrix.
 func (s *spread) gatherBytes(counts []int64) int64 {
-	size, total := int64(s.kind.elem().Size()), sumInts(counts)
+	size, total := s.kind.Size, sumInts(counts)
 	bytes := total*(4+size) + min(4*int64(s.rows), 8*total)
 	if cells, ok := sparse.Cells(s.rows, s.cols); ok && cells < 1<<40 {
 		bytes = min(bytes, int64(cells)*size+int64(cells)/8)

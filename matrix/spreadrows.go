@@ -19,15 +19,15 @@ type rowsOut struct {
 
 // receivedOnDevices is received for blocks on devices. make1 returns the block of a rank.
 func receivedOnDevices(ctx context.Context, s *spread, rows, cols int, cuts []int, make1 func(r *rankGPU, own device.Operand) (device.Store, error)) (*spread, error) {
-	t, err := device.TypeFor(s.kind.elem())
+	t, err := device.TypeFor(s.kind.Go)
 	if err != nil {
 		return nil, err
 	}
-	out := &spread{g: s.g, kind: s.kind, rows: rows, cols: cols, vector: s.vector, cuts: cuts, part: make([]contents, len(s.part))}
+	out := &spread{g: s.g, kind: s.kind, rows: rows, cols: cols, vector: s.vector, cuts: cuts, part: make([]*core, len(s.part))}
 	err = s.eachGPU(ctx, t, func(k int, r *rankGPU, own device.Operand) error {
 		st, err := make1(r, own)
 		if err == nil {
-			out.part[k] = s.kind.at(s.g.PlaceOf(k), st)
+			out.part[k] = atPlace(s.kind, s.g.PlaceOf(k), st)
 		}
 		return err
 	})
@@ -144,7 +144,7 @@ func (r *rankGPU) rowsFor(o device.Operand, across bool, cuts []int, lo, hi, shi
 }
 
 // neededOnDevices is needed for blocks on devices; lists are those of all ranks.
-func (s *spread) neededOnDevices(ctx context.Context, lists [][]int32) ([]contents, error) {
+func (s *spread) neededOnDevices(ctx context.Context, lists [][]int32) ([]*core, error) {
 	t, err := receivedOnDevices(ctx, s, s.rows, s.cols, s.cuts, func(r *rankGPU, own device.Operand) (device.Store, error) {
 		out, err := r.listedRows(own, lists)
 		if err != nil {

@@ -9,13 +9,13 @@ import (
 // symmetrise returns the union of a sparse s and its transpose. For two entries of
 // a pair off the diagonal it takes the smaller, or with combine the combination of
 // the entry above the diagonal and the one below. O(entries + rows).
-func symmetrise[T comparable](s *sparse.Store[T], e element[T], combine Combiner[T], threads int) *sparse.Store[T] {
+func symmetrise[T comparable](s *sparse.Typed[T], e element[T], combine Combiner[T], threads int) *sparse.Typed[T] {
 	return unionOf(s, sparse.Transpose(s, threads), 0, e, combine, threads)
 }
 
 // unionOf is symmetrise for the rows of a block that begins at row first: s has those of the
 // matrix, t those of its transpose.
-func unionOf[T comparable](s, t *sparse.Store[T], first int, e element[T], combine Combiner[T], threads int) *sparse.Store[T] {
+func unionOf[T comparable](s, t *sparse.Typed[T], first int, e element[T], combine Combiner[T], threads int) *sparse.Typed[T] {
 	both := func(i, j int32, v, mirrored T) T {
 		i += int32(first)
 		switch {
@@ -34,7 +34,7 @@ func unionOf[T comparable](s, t *sparse.Store[T], first int, e element[T], combi
 	if s.Format != sparse.CSR || t.Format != sparse.CSR {
 		return sparse.Settle(unionHyper(sparse.ToHyper(s), sparse.ToHyper(t), both))
 	}
-	u := &sparse.Store[T]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Ptr: make([]int64, s.NRows+1)}}
+	u := &sparse.Typed[T]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Ptr: make([]int64, s.NRows+1)}}
 	const grain = 4096
 	_ = parallel.Range(nil, threads, s.NRows, grain, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -72,7 +72,7 @@ func unionCount(x, y []int32) (n int64) {
 }
 
 // union merges stored row ks of s with stored row kt of t; −1 is an empty row.
-func union[T comparable](s, t *sparse.Store[T], ks, kt int, both func(i, j int32, v, mirrored T) T, put func(j int32, v T)) {
+func union[T comparable](s, t *sparse.Typed[T], ks, kt int, both func(i, j int32, v, mirrored T) T, put func(j int32, v T)) {
 	var i int32
 	if ks >= 0 {
 		i = int32(s.RowID(ks))
@@ -101,9 +101,9 @@ func union[T comparable](s, t *sparse.Store[T], ks, kt int, both func(i, j int32
 }
 
 // unionHyper returns the union of two hypersparse stores.
-func unionHyper[T comparable](s, t *sparse.Store[T], both func(i, j int32, v, mirrored T) T) *sparse.Store[T] {
+func unionHyper[T comparable](s, t *sparse.Typed[T], both func(i, j int32, v, mirrored T) T) *sparse.Typed[T] {
 	shape := sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: sparse.Hypersparse}
-	u := &sparse.Store[T]{Structure: shape}
+	u := &sparse.Typed[T]{Structure: shape}
 	u.Ptr, u.RowIDs, u.Idx, u.Val = []int64{0}, []int32{}, []int32{}, []T{}
 	for x, y := 0, 0; x < len(s.RowIDs) || y < len(t.RowIDs); {
 		kx, ky := x, y

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -20,13 +21,31 @@ type Vector[T comparable] struct {
 // *SizeError, as in [New].
 func NewVector[T comparable](n int, opts ...Option) *Vector[T] {
 	if n < 0 || n > MaxDim {
-		return &Vector[T]{m: Matrix[T]{base: base{err: &SizeError{"matrix.NewVector", "size", int64(n), MaxDim}}}}
+		return failedVector[T](&SizeError{"matrix.NewVector", "size", int64(n), MaxDim})
 	}
 	o := gather(opts)
 	if err := o.layout.check("matrix.NewVector"); err != nil {
-		return &Vector[T]{m: Matrix[T]{base: base{err: err}}}
+		return failedVector[T](err)
 	}
-	return &Vector[T]{m: Matrix[T]{st: sparse.Empty[T](1, n), base: base{place: o.place, replicated: o.replicated()}}}
+	v := new(Vector[T])
+	v.m.c.init(sparse.Empty(sparse.TypeOf[T](), 1, n), o)
+	return v
+}
+
+// failedVector returns a vector with an error of its construction.
+func failedVector[T comparable](err error) *Vector[T] {
+	v := new(Vector[T])
+	v.m.inside().err = err
+	return v
+}
+
+// Inside is [Matrix.Inside] of the 1×n matrix of the vector.
+func (v *Vector[T]) Inside() rep.Matrix {
+	if v == nil {
+		return (*Matrix[T])(nil).inside()
+	}
+	v.init()
+	return v.m.inside()
 }
 
 // NewFullVector returns a full vector of n entries equal to fill. More positions than there is memory
@@ -38,7 +57,7 @@ func NewFullVector[T comparable](n int, fill T) (*Vector[T], error) {
 	if err := checkDense("matrix.NewFullVector", 1, n, unsafe.Sizeof(fill)); err != nil {
 		return nil, err
 	}
-	return VectorOf(sparse.Filled(n, fill))
+	return VectorOf(sparse.SliceOf[T](filledWith(fill, n)))
 }
 
 // VectorOf returns the full vector with the values val. It does not copy val, which the vector then
@@ -50,8 +69,7 @@ func VectorOf[T comparable](val []T) (*Vector[T], error) {
 	if val == nil {
 		val = []T{}
 	}
-	return vectorFromStore(&sparse.Store[T]{Structure: sparse.Structure{
-		NRows: 1, NCols: len(val), Format: sparse.Full, NVals: int64(len(val))}, Val: val}), nil
+	return vectorFromStore(sparse.Of(sparse.Structure{NRows: 1, NCols: len(val), Format: sparse.Full, NVals: int64(len(val))}, val)), nil
 }
 
 // VectorFromTuples returns the vector of n positions with the given entries, which may be in any
@@ -73,16 +91,20 @@ func VectorFromTuples[T comparable, I Index](n int, idx []I, vals []T, dup Combi
 }
 
 // vectorFromStore returns the vector with the given 1×n storage, whose invariants must hold.
-func vectorFromStore[T comparable](st *sparse.Store[T]) *Vector[T] {
-	return &Vector[T]{m: Matrix[T]{st: st}}
+func vectorFromStore[T comparable](st *sparse.Typed[T]) *Vector[T] {
+	return vectorOf[T](sparse.Untyped(st))
+}
+
+// vectorOf is vectorFromStore of a store of T.
+func vectorOf[T comparable](st *sparse.Store) *Vector[T] {
+	v := new(Vector[T])
+	v.m.c.init(st, options{})
+	return v
 }
 
 // stored1 is stored for the matrix inside a Vector, whose zero value is 1×0.
-func (a *Matrix[T]) stored1() *sparse.Store[T] {
-	if st := a.stored(); a != nil && a.st != nil {
-		return st
-	}
-	return sparse.Empty[T](1, 0)
+func (a *Matrix[T]) stored1() *sparse.Typed[T] {
+	return sparse.As[T](a.inside().stored1())
 }
 
 // Err returns the error of the construction of the vector, or of a failed read from a device, or
@@ -91,7 +113,7 @@ func (v *Vector[T]) Err() error {
 	if v == nil {
 		return errNil
 	}
-	return v.m.err
+	return v.m.c.err
 }
 
 // Size returns the number of positions.
@@ -148,7 +170,8 @@ func (v *Vector[T]) Delete(i int) error {
 // Clear removes every entry; see [Matrix.Clear].
 func (v *Vector[T]) Clear() {
 	if v != nil {
-		v.m.set(pinnedTo(v.m.core(), sparse.Empty[T](1, v.Size())))
+		c := v.m.inside()
+		c.SetStore(c.pinnedTo(c.empty(1, v.Size())))
 	}
 }
 
@@ -157,7 +180,9 @@ func (v *Vector[T]) Clone() *Vector[T] {
 	if v == nil {
 		return nil
 	}
-	return &Vector[T]{m: Matrix[T]{st: v.m.stored1().Clone(), base: base{err: v.m.err, pinned: v.m.pinned, pin: v.m.pin}}}
+	w := new(Vector[T])
+	w.m.c.cloneOf(v.inner().inside())
+	return w
 }
 
 // Fetch copies the contents to host memory; see [Matrix.Fetch].
@@ -183,15 +208,10 @@ func (v *Vector[T]) EqualFunc(w *Vector[T], eq func(x, y T) bool) bool {
 	return v.inner().EqualFunc(w.inner(), eq)
 }
 
-// unset reports whether the matrix is nil or the zero value.
-func (a *Matrix[T]) unset() bool {
-	return a == nil || a.pending.Load() == nil && !a.deviceOnly.Load() && a.st == nil
-}
-
 // init makes the zero value a vector of size 0.
 func (v *Vector[T]) init() {
-	if v.m.unset() && v.m.err == nil {
-		v.m.st = sparse.Empty[T](1, 0)
+	if c := v.m.inside(); c.unset() && c.err == nil {
+		c.st = c.empty(1, 0)
 	}
 }
 
@@ -201,8 +221,8 @@ func (v *Vector[T]) inner() *Matrix[T] {
 	if v == nil {
 		return nil
 	}
-	if v.m.unset() && v.m.err == nil {
-		return &Matrix[T]{st: sparse.Empty[T](1, 0)}
+	if c := v.m.inside(); c.unset() && c.err == nil {
+		return matrixOf[T](c.empty(1, 0))
 	}
 	return &v.m
 }

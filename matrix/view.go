@@ -3,6 +3,7 @@ package matrix
 import (
 	"iter"
 
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -28,10 +29,14 @@ type VectorSource[T comparable] interface {
 
 // View is a read-only view of a matrix: its transpose, its pattern, or both. It has no entries of
 // its own and reflects changes of the matrix.
-type View[T comparable] struct {
-	h          rep.Matrix[T] // package internal/access reads it
-	transposed bool
-	vector     bool
+type View[T comparable] struct{ v rep.View }
+
+// Inside returns the view as the packages of this module see it; see [Matrix.Inside].
+func (v View[T]) Inside() rep.View {
+	if v.v.Matrix == nil {
+		v.v.Matrix = nullOf(sparse.TypeOf[T]())
+	}
+	return v.v
 }
 
 func (v View[T]) isMatrix() {}
@@ -40,56 +45,41 @@ func (v View[T]) isMatrix() {}
 func (v View[T]) View() View[T] { return v }
 
 // T returns the transposed view.
-func (v View[T]) T() View[T] {
-	v.transposed = !v.transposed
-	return v
-}
+func (v View[T]) T() View[T] { return View[T]{v.v.T()} }
 
 // Pattern returns the view of the structure. Every entry of it is true, and operations read no
 // values.
 func (v View[T]) Pattern() View[bool] {
-	if p, ok := any(v).(View[bool]); ok {
-		if _, ok := p.h.(patternOf); ok {
-			return p
-		}
-	}
-	if v.h == nil {
-		return View[bool]{transposed: v.transposed, vector: v.vector}
-	}
-	return View[bool]{h: patternOf{v.h.(rep.Mask)}, transposed: v.transposed, vector: v.vector}
+	p := v.Inside()
+	p.Matrix = p.Pattern()
+	return View[bool]{p}
 }
 
 // Dims returns the number of rows and columns of the view. A vector view is
 // 1×n.
 func (v View[T]) Dims() (rows, cols int) {
-	if v.h == nil {
+	if v.v.Matrix == nil {
 		return 0, 0
 	}
-	m, n := v.h.Dims()
-	if v.transposed {
-		return n, m
-	}
-	return m, n
+	return v.v.Dims()
 }
 
 // NVals returns the number of entries.
 func (v View[T]) NVals() int64 {
-	if v.h == nil {
+	if v.v.Matrix == nil {
 		return 0
 	}
-	return v.h.NVals()
+	return v.v.NVals()
 }
 
 // At returns the value at row i, column j of the view and whether there is an entry; see [Matrix.At].
 // It does not compute the transpose.
 func (v View[T]) At(i, j int) (x T, ok bool) {
-	if v.h == nil {
-		return x, false
-	}
-	if v.transposed {
+	in := v.Inside()
+	if in.Transposed {
 		i, j = j, i
 	}
-	st := v.h.Stored()
+	st := sparse.As[T](in.Stored())
 	if uint(i) >= uint(st.NRows) || uint(j) >= uint(st.NCols) {
 		return x, false
 	}
@@ -129,20 +119,14 @@ func (v View[T]) Row(i int) iter.Seq2[int, T] {
 func (v View[T]) All() iter.Seq2[Coord, T] {
 	st := v.listed()
 	if st.Val == nil && st.NVals > 0 {
-		st = &sparse.Store[T]{Structure: st.Structure, Val: sparse.Filled(len(st.Idx), isTrue[T]())}
+		st = sparse.Of(st.Structure, sparse.Filled(len(st.Idx), isTrue[T]()))
 	}
 	return eachEntry(st)
 }
 
 // listed returns the entries of the view by rows, without values for a pattern.
-func (v View[T]) listed() *sparse.Store[T] {
-	switch {
-	case v.h == nil:
-		return sparse.Empty[T](0, 0)
-	case v.transposed:
-		return v.h.Cols()
-	}
-	return v.h.Rows()
+func (v View[T]) listed() *sparse.Typed[T] {
+	return sparse.As[T](v.Inside().Rows())
 }
 
 // isTrue returns the value of the entries of a pattern, whose T is bool.
@@ -155,27 +139,27 @@ func isTrue[T any]() (x T) {
 
 // Err returns the error of the viewed matrix; see [Matrix.Err].
 func (v View[T]) Err() error {
-	if v.h == nil {
+	if v.v.Matrix == nil {
 		return errNil
 	}
-	return v.h.Err()
+	return v.v.Err()
 }
 
 // IsVector reports whether the view is of a Vector.
-func (v View[T]) IsVector() bool { return v.vector }
+func (v View[T]) IsVector() bool { return v.v.Vector }
 
 // Transposed reports whether the view is the transpose of its matrix.
-func (v View[T]) Transposed() bool { return v.transposed }
+func (v View[T]) Transposed() bool { return v.v.Transposed }
 
 // Fetch is [Matrix.Fetch] for the viewed matrix.
 func (v View[T]) Fetch() error {
-	if v.h == nil {
+	if v.v.Matrix == nil {
 		return errNil
 	}
-	if v.h.Place() != nil {
-		v.h.Stored()
+	if v.v.Place() != nil {
+		v.v.Stored()
 	}
-	return v.h.Err()
+	return v.v.Err()
 }
 
 // VectorView is the pattern of a vector.
@@ -186,53 +170,60 @@ func (v VectorView[T]) isVector() {}
 // View returns the view as an operand.
 func (v VectorView[T]) View() View[T] { return v.v }
 
-// patternOf is the structure of a matrix of any type, as the source of a view of bools with a nil
-// Val.
-type patternOf struct{ rep.Mask }
+// patternOf is the structure of a matrix of any type, as a matrix of bools without values.
+type patternOf struct{ *core }
 
-func (p patternOf) Stored() *sparse.Store[bool]   { return p.Shape().Pattern() }
-func (p patternOf) Rows() *sparse.Store[bool]     { return p.RowsShape().Pattern() }
-func (p patternOf) Cols() *sparse.Store[bool]     { return p.ColsShape().Pattern() }
-func (p patternOf) Nonzero() *sparse.Structure    { return p.Shape() }
-func (p patternOf) SetResult(*sparse.Store[bool]) {}
-func (p patternOf) Writer() rep.Writer[bool]      { return nil }
-func (p patternOf) KeepsCols() bool               { return p.KeptColsShape() != nil }
+func (p patternOf) Type() *sparse.Type         { return boolType }
+func (p patternOf) Stored() *sparse.Store      { return p.Shape().Pattern() }
+func (p patternOf) Rows() *sparse.Store        { return p.RowsShape().Pattern() }
+func (p patternOf) Cols() *sparse.Store        { return p.ColsShape().Pattern() }
+func (p patternOf) Nonzero() *sparse.Structure { return p.Shape() }
+func (p patternOf) IsPattern() bool            { return true }
+func (p patternOf) Pattern() rep.Matrix        { return p }
+func (p patternOf) SetResult(*sparse.Store)    {}
+func (p patternOf) SetStore(*sparse.Store)     {}
+func (p patternOf) SetRemote(device.Store)     {}
+func (p patternOf) KeepsCols() bool            { return p.KeptColsShape() != nil }
 
-func (p patternOf) Blocks(q rep.Query) ([]rep.Matrix[bool], error) {
+// boolType is the type of the values of a pattern.
+var boolType = sparse.TypeOf[bool]()
+
+func (p patternOf) Blocks(q rep.Query) ([]rep.Matrix, error) {
 	q.Pattern = true
 	list, err := p.OnGroup().MaskBlocks(q)
-	out := make([]rep.Matrix[bool], len(list))
 	for k, m := range list {
-		out[k] = patternOf{m}
+		list[k] = m.Pattern()
 	}
-	return out, err
+	return list, err
 }
 
 func (a *Matrix[T]) isMatrix() {}
 
 // View returns the matrix as an operand.
-func (a *Matrix[T]) View() View[T] { return View[T]{h: a.core()} }
+func (a *Matrix[T]) View() View[T] { return View[T]{rep.View{Matrix: a.inside()}} }
 
 // T returns the transposed view Aᵀ as an operand. The transpose is computed when an operation first
 // needs it, and kept until a changes.
-func (a *Matrix[T]) T() View[T] { return View[T]{h: a.core(), transposed: true} }
+func (a *Matrix[T]) T() View[T] { return View[T]{rep.View{Matrix: a.inside(), Transposed: true}} }
 
 // Pattern returns the structure of a as an operand. Every entry of it is true, and operations read
 // no values. Structural semirings (PlusPair, AnyPair, PlusFirst, …) use it without a copy.
-func (a *Matrix[T]) Pattern() View[bool] { return View[bool]{h: patternOf{a.core()}} }
+func (a *Matrix[T]) Pattern() View[bool] { return View[bool]{rep.View{Matrix: patternOf{a.inside()}}} }
 
 func (v *Vector[T]) isVector() {}
 
 // View returns the vector as a 1×n operand.
 func (v *Vector[T]) View() View[T] {
-	if v == nil {
-		return View[T]{h: (*core[T])(nil), vector: true}
-	}
-	v.init()
-	return View[T]{h: v.m.core(), vector: true}
+	return View[T]{rep.View{Matrix: v.Inside(), Vector: true}}
 }
 
 // Pattern returns the structure of v as an operand; see [Matrix.Pattern].
 func (v *Vector[T]) Pattern() VectorView[bool] {
 	return VectorView[bool]{v.View().Pattern()}
 }
+
+// ViewOf returns a view by its inside, for the packages of this module; the type of its values is T.
+func ViewOf[T comparable](v rep.View) View[T] { return View[T]{v} }
+
+// VectorViewOf is ViewOf of a vector.
+func VectorViewOf[T comparable](v rep.View) VectorView[T] { return VectorView[T]{View[T]{v}} }

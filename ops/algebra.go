@@ -2,9 +2,10 @@ package ops
 
 import (
 	"fmt"
+	"unsafe"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -15,108 +16,127 @@ import (
 // vectors are summed as ReduceScalar sums them, by all threads; others are the product of a 1×n
 // matrix and a vector. It takes O(n) time and returns the same errors as [MxV].
 func Inner[A, B, C comparable](s semiring.Semiring[A, B, C], u matrix.VectorSource[A], v matrix.VectorSource[B], opts ...Option) (x C, err error) {
-	c := begin[C]("Inner", s.Name(), opts)
-	uv, err := vectorOperand[A](c, u, "u")
-	if err != nil {
-		return x, err
-	}
-	vv, err := vectorOperand[B](c, v, "v")
-	if err != nil {
-		return x, err
-	}
-	_, n := uv.Dims()
-	if _, vn := vv.Dims(); vn != n {
-		return x, c.dim("v", fmt.Sprintf("a vector of %d", vn), fmt.Sprintf("a vector of %d", n), "u and v have the same size")
-	}
-	if x, done, err := innerFull(c, s, uv, vv, n, opts); done || err != nil {
-		return x, err
-	}
-	out := matrix.NewVector[C](1, matrix.On(uv.Place()))
-	if err := MxV(out, s, uv, v, opts...); err != nil {
-		return x, err
-	}
-	if err := out.Fetch(); err != nil {
-		return x, err
-	}
-	x, ok := out.At(0)
-	if !ok {
-		x = s.Add().Identity()
-	}
-	return x, nil
+	x = s.Add().Identity()
+	err = setRing(begin("Inner", s.Name(), opts), s).inner(vectorOf[A](u), vectorOf[B](v), sparse.TypeOf[C](), unsafe.Pointer(&x), opts)
+	return x, err
 }
 
-// innerFull is Inner of vectors that are full. On the host it multiplies and sums a chunk at a time;
+// inner writes the product, of type t, to x unless no position has both entries.
+func (c *call) inner(u, v rep.View, t *sparse.Type, x cpu.Value, opts []Option) error {
+	if err := c.vectorOperands(u, v); err != nil {
+		return err
+	}
+	_, n := u.Dims()
+	if _, vn := v.Dims(); vn != n {
+		return c.dim("v", fmt.Sprintf("a vector of %d", vn), fmt.Sprintf("a vector of %d", n), "u and v have the same size")
+	}
+	if done, err := c.innerFull(u, v, t, x, n, opts); done || err != nil {
+		return err
+	}
+	out := newMatrix(t, 1, 1, placeOf(u.Matrix))
+	product := begin("MxV", c.name, opts)
+	product.ring = c.ring
+	u.Vector = false // a matrix of one row
+	if err := product.mxv(dest{m: out, vector: true}, u, v); err != nil {
+		return err
+	}
+	st := out.Stored().Valued()
+	if err := out.Err(); err != nil {
+		return err
+	}
+	if st.NVals == 1 {
+		at, _ := st.Has(0, 0)
+		t.CopyTo(x, t.At(st.Val, at))
+	}
+	return nil
+}
+
+// innerFull is inner of vectors that are full. On the host it multiplies and sums a chunk at a time;
 // elsewhere it is two operations, with the same bits on a group. done is false for others.
-func innerFull[A, B, C comparable](
-	c *call, s semiring.Semiring[A, B, C], u matrix.View[A], v matrix.View[B], n int, opts []Option,
-) (x C, done bool, err error) {
+func (c *call) innerFull(u, v rep.View, t *sparse.Type, x cpu.Value, n int, opts []Option) (done bool, err error) {
+	r := &c.ring
 	switch {
-	case !s.Valid(), s.Position() != semiring.NotPositional, c.method != Auto:
-		return x, false, nil
+	case !r.valid, r.pos != semiring.NotPositional, c.method != Auto:
+		return false, nil
 	case u.NVals() != int64(n) || v.NVals() != int64(n):
-		return x, false, nil
+		return false, nil
 	}
 	if u.Place() != nil {
-		w := matrix.NewVector[C](n, matrix.On(u.Place()))
-		if err := EWiseMult(w, s.Mul(), access.AsVector(u), access.AsVector(v), opts...); err != nil {
-			return x, true, err
+		w := newMatrix(t, 1, n, placeOf(u.Matrix))
+		if err := begin("EWiseMult", r.mul.name, opts).ewiseMult(dest{m: w, vector: true}, r.mul, u, v); err != nil {
+			return true, err
 		}
-		x, err = ReduceScalar(s.Add(), w, opts...)
-		return x, true, err
+		return true, begin("ReduceScalar", r.add.op.name, opts).reduceScalar(r.add, rep.View{Matrix: w, Vector: true}, t, x)
 	}
 	if v.Place() != nil {
-		return x, false, nil
+		return false, nil
 	}
 	if err := c.fetch(); err != nil {
-		return x, true, err
+		return true, err
 	}
-	a, b := access.Stored(u), access.Stored(v)
-	if a.Format != sparse.Full || b.Format != sparse.Full || a.Val == nil || b.Val == nil {
-		return x, false, nil
+	a, b := u.Stored(), v.Stored()
+	if a.Format != sparse.Full || b.Format != sparse.Full || a.Val.None() || b.Val.None() {
+		return false, nil
 	}
 	c.traced("chunks", int64(n))
-	if x, err = cpu.InnerFull(c.env(), access.Monoid(s.Add()), access.Binary(s.Mul()), a.Val, b.Val); err == nil {
+	if err = cpu.InnerFull(c.env(), r.add.k, r.mul.k, t, a.Type, a.Val, b.Type, b.Val, x); err == nil {
 		c.emit(0)
 	}
-	return x, true, err
+	return true, err
 }
 
 // Outer computes C⟨M⟩ ⊕= u ⊗ vᵀ, the entries u(i) ⊗ v(j) of an m×n matrix for vectors of m and n.
 // It takes O(entries of the result) time and returns the same errors as [MxM].
 func Outer[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C], u matrix.VectorSource[A], v matrix.VectorSource[B], opts ...Option) error {
-	c := begin[C]("Outer", s.Name(), opts)
-	uv, err := vectorOperand[A](c, u, "u")
-	if err != nil {
+	c := setRing(begin("Outer", s.Name(), opts), s)
+	x, y := vectorOf[A](u), vectorOf[B](v)
+	if err := c.vectorOperands(x, y); err != nil {
 		return err
 	}
-	vv, err := vectorOperand[B](c, v, "v")
-	if err != nil {
-		return err
-	}
-	return MxM(dst, s, uv.T(), vv, opts...)
+	c.op = "MxM"
+	return c.mxm(destOf[C](dst), x.T(), y)
 }
 
-// vectorOperand is the 1×n view of a vector.
-func vectorOperand[T comparable](c *call, u matrix.VectorSource[T], name string) (v matrix.View[T], err error) {
-	if u == nil {
-		return v, &matrix.InvalidError{Op: c.op, Reason: name + " is nil; make it with matrix.NewVector"}
+// vectorOf returns the 1×n view of a vector, the zero value for nil.
+func vectorOf[T comparable](u matrix.VectorSource[T]) (v rep.View) {
+	if u != nil {
+		v = u.View().Inside()
 	}
-	v = u.View()
-	return v, v.Err()
+	return v
+}
+
+// vectorOperands checks the vectors u and v.
+func (c *call) vectorOperands(u, v rep.View) error {
+	for k, x := range []rep.View{u, v} {
+		if x.Matrix == nil {
+			return &matrix.InvalidError{Op: c.op, Reason: string("uv"[k]) + " is nil; make it with matrix.NewVector"}
+		}
+		if err := x.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // DiagonalSum returns the sum over a monoid of the entries on the main diagonal: with plus, the
 // trace. It runs where a lives, in O(entries) time, and returns the same errors as [ReduceScalar].
 func DiagonalSum[T comparable](m semiring.Monoid[T], a matrix.Source[T], opts ...Option) (sum T, err error) {
-	c := begin[T]("DiagonalSum", m.Name(), opts)
-	v, err := operand[T](c, "a", a)
-	if err != nil {
-		return sum, err
+	err = begin("DiagonalSum", m.Name(), opts).diagonalSum(monoidOf(m), viewOf[T](a), sparse.TypeOf[T](), unsafe.Pointer(&sum), opts)
+	return sum, err
+}
+
+// diagonal is the predicate of the main diagonal.
+var diagonal = semiring.DiagSelect[bool](0)
+
+func (c *call) diagonalSum(m monoid, a rep.View, t *sparse.Type, sum cpu.Value, opts []Option) error {
+	if err := c.operand("a", a); err != nil {
+		return err
 	}
-	rows, cols := v.Dims()
-	diagonal := matrix.New[T](rows, cols, matrix.On(v.Place()))
-	if err := Select(diagonal, semiring.DiagSelect[T](0), v, opts...); err != nil {
-		return sum, err
+	rows, cols := a.Dims()
+	d := newMatrix(t, rows, cols, placeOf(a.Matrix))
+	p := predicate{k: diagonal.Inside(), name: diagonal.Name(), cuda: diagonal.CUDA(), valid: true}
+	if err := begin("Select", p.name, opts).choose(dest{m: d}, p, a); err != nil {
+		return err
 	}
-	return ReduceScalar(m, diagonal, opts...)
+	return begin("ReduceScalar", m.op.name, opts).reduceScalar(m, rep.View{Matrix: d}, t, sum)
 }

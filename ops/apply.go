@@ -7,9 +7,9 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -17,50 +17,57 @@ import (
 
 // single checks the operand of an operation on one matrix or vector. invalid is the error of the
 // operator, from checkOperator.
-func single[A, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A], invalid error) (t *target[C], v matrix.View[A], err error) {
+func (c *call) single(d dest, a rep.View, invalid error) (*target, error) {
 	if invalid != nil {
-		return nil, v, invalid
+		return nil, invalid
 	}
-	if v, err = operand(c, "a", a); err != nil {
-		return nil, v, err
+	if err := c.operand("a", a); err != nil {
+		return nil, err
 	}
-	m, n := v.Dims()
-	if err := sameKind(c, v.IsVector(), spec, m, n); err != nil {
-		return nil, v, err
+	m, n := a.Dims()
+	if err := c.sameKind(a.Vector, &d, m, n); err != nil {
+		return nil, err
 	}
-	t, err = prepare(c, spec, m, n)
-	return t, v, err
+	return c.prepare(d, m, n)
 }
 
-// applyHost runs a map on the host. k.Copies reports that it copies its operand.
-func applyHost[A, C comparable](c *call, t *target[C], v matrix.View[A], k *cpu.Unary[A, C]) error {
-	st := oriented(v)
+// unary is a unary operator.
+type unary struct {
+	k          *cpu.Unary
+	name, cuda string
+	valid      bool
+}
+
+// mapped runs a map on the host.
+func (c *call) mapped(v rep.View, k *cpu.Unary) error {
+	t, st := &c.t, oriented(v)
 	c.traced("map", st.NVals)
-	if k.Copies && t.spec.Accum == nil && holds(t, st) {
-		return restrict(c, t)
+	if k.Copies && !t.accum.given && t.holds(st) {
+		return c.restrict()
 	}
 	if t.mask != nil && !t.mask.Comp && t.mask.S.Sparse() && !st.Sparse() {
-		st = cpu.Lookup(valued(st), t.mask.S) // keep only the entries that the mask allows
+		st = cpu.Lookup(st.Valued(), t.mask.S) // keep only the entries that the mask allows
 	}
-	out, err := cpu.Apply(c.env(), st, k.Map, k.User, truth[A](), t.room(k.User))
+	out, err := cpu.Apply(c.env(), t.c, st, k.Map, k.User, t.room(k.User))
 	if err != nil {
 		return err
 	}
-	return write(c, t, out, false)
+	return c.write(out, false)
 }
 
 // restrict computes c⟨M⟩ = c. With Replace it deletes the entries that the mask excludes; without
 // Replace it changes nothing.
-func restrict[C comparable](c *call, t *target[C]) error {
-	st := access.Store(t.spec.Matrix)
-	if t.mask == nil || !t.spec.Replace {
-		return keep(c, t, st)
+func (c *call) restrict() error {
+	t := &c.t
+	st := t.m.Stored()
+	if t.mask == nil || !t.replace {
+		return c.keep(st)
 	}
 	out, err := cpu.Restrict(c.env(), st, t.mask)
 	if err != nil {
 		return err
 	}
-	return keep(c, t, out)
+	return c.keep(out)
 }
 
 // Apply computes C⟨M⟩ ⊕= f(A), entry by entry, for matrices and vectors. It takes O(entries) time
@@ -70,105 +77,106 @@ func restrict[C comparable](c *call, t *target[C]) error {
 // w) deletes from w the entries at the positions of m. It takes O(entries of m) time if w is a
 // bitmap, and O(entries of w and m) otherwise.
 func Apply[A, C comparable](dst matrix.Destination[C], f semiring.UnaryOp[A, C], a matrix.Operand[A], opts ...Option) error {
-	c := begin[C]("Apply", f.Name(), opts)
-	t, v, err := single(c, specOf(dst), a, c.checkOperator(f.Valid(), semiring.NotPositional))
+	return begin("Apply", f.Name(), opts).apply(destOf(dst), unary{f.Inside(), f.Name(), f.CUDA(), f.Valid()}, viewOf(a))
+}
+
+func (c *call) apply(d dest, f unary, a rep.View) error {
+	t, err := c.single(d, a, c.checkOperator(f.valid, semiring.NotPositional))
 	if err != nil {
 		return err
 	}
 	if t.at != nil {
-		m, n := v.Dims()
-		h := newRemoteCall(c, t, m, n)
-		h.needsText("operator", f.Name(), f.CUDA())
-		text := device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[A](h), Out: typeOf[C](h),
-			UsesX: true}
-		return remoteApply(h, t, text, v, nil, false)
+		h := c.newRemote(a.Dims())
+		h.needsText("operator", f.name, f.cuda)
+		text := device.Func{Name: f.name, Text: f.cuda, X: h.typeOf(a.Type()), Out: h.typeOf(t.c), UsesX: true}
+		return h.apply(text, a, nil, false)
 	}
 	if t.group != nil {
-		return groupOne(c, t, v, func(b block, dst groupDest[C], a matrix.View[A]) error {
-			return Apply(dst.any(), f, operandOf(a), b.opts)
-		})
+		return c.groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).apply(d, f, a) })
 	}
-	k := access.Unary(f)
-	return applyHost(c, t, v, k)
+	return c.mapped(a, f.k)
+}
+
+// copied is apply of the identity.
+func (c *call) copied(d dest, a rep.View) error {
+	t := a.Type()
+	return c.apply(d, unary{&cpu.Unary{Map: t.Copy, Copies: true}, "identity", "x", true}, a)
 }
 
 // ApplyFirst computes C⟨M⟩ ⊕= op(x, A), with the first argument of the operator bound to the scalar
 // x.
 func ApplyFirst[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], x A, a matrix.Operand[B], opts ...Option) error {
-	f := opOf(op)
-	c := begin[C]("ApplyFirst", f.Name(), opts)
-	t, v, err := single(c, specOf(dst), a, c.checkOperator(f.Valid(), f.Position()))
+	f := operatorOf(op)
+	return begin("ApplyFirst", f.name, opts).applyBound(destOf(dst), f, sparse.TypeOf[A](), sparse.ValuesOf([]A{x}), true, viewOf(a))
+}
+
+// applyBound applies an operator with one argument bound to x, a single value of a type: the first
+// argument if first is set.
+func (c *call) applyBound(d dest, f operator, bound *sparse.Type, x sparse.Values, first bool, a rep.View) error {
+	t, err := c.single(d, a, c.checkOperator(f.valid, f.pos))
 	if err != nil {
 		return err
 	}
 	if t.at != nil {
-		return remoteBound(c, t, v, f, x, true)
+		h := c.newRemote(a.Dims())
+		y := h.scalar(bound, x)
+		left, right := a.Type(), bound
+		if first {
+			left, right = right, left
+		}
+		return h.apply(h.binary(&f, left, right, t.c), a, &y, first)
 	}
 	if t.group != nil {
-		return groupOne(c, t, v, func(b block, dst groupDest[C], a matrix.View[B]) error {
-			return ApplyFirst(dst.any(), op, x, operandOf(a), b.opts)
-		})
+		return c.groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).applyBound(d, f, bound, x, first, a) })
 	}
-	k := access.Binary(f)
-	return applyHost(c, t, v, &cpu.Unary[B, C]{Map: func(c []C, v []B) { k.BindX(c, x, v) }, User: k.User})
+	loop := func(c, v sparse.Values) { f.k.BindY(c, v, x.Pointer()) }
+	if first {
+		loop = func(c, v sparse.Values) { f.k.BindX(c, x.Pointer(), v) }
+	}
+	return c.mapped(a, &cpu.Unary{Map: loop, User: f.k.User})
 }
 
 // ApplySecond computes C⟨M⟩ ⊕= op(A, y), with the second argument of the operator bound to the
 // scalar y.
 func ApplySecond[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], y B, opts ...Option) error {
-	f := opOf(op)
-	c := begin[C]("ApplySecond", f.Name(), opts)
-	t, v, err := single(c, specOf(dst), a, c.checkOperator(f.Valid(), f.Position()))
-	if err != nil {
-		return err
-	}
-	if t.at != nil {
-		return remoteBound(c, t, v, f, y, false)
-	}
-	if t.group != nil {
-		return groupOne(c, t, v, func(b block, dst groupDest[C], a matrix.View[A]) error {
-			return ApplySecond(dst.any(), op, operandOf(a), y, b.opts)
-		})
-	}
-	k := access.Binary(f)
-	return applyHost(c, t, v, &cpu.Unary[A, C]{Map: func(c []C, v []A) { k.BindY(c, v, y) }, User: k.User})
+	f := operatorOf(op)
+	return begin("ApplySecond", f.name, opts).applyBound(destOf(dst), f, sparse.TypeOf[B](), sparse.ValuesOf([]B{y}), false, viewOf(a))
 }
 
 // ApplyIndex computes C⟨M⟩ ⊕= f(A(i,j), i, j), entry by entry. For a vector, i is the position and
 // j is 0.
 func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A, C], a matrix.Operand[A], opts ...Option) error {
-	c := begin[C]("ApplyIndex", f.Name(), opts)
-	t, v, err := single(c, specOf(dst), a, c.checkOperator(f.Valid(), semiring.NotPositional))
+	return begin("ApplyIndex", f.Name(), opts).applyIndex(destOf(dst), indexOp{f.Inside(), f.Name(), f.CUDA(), f.Valid()}, viewOf(a))
+}
+
+// indexOp is an operator of values and positions.
+type indexOp struct {
+	k          *cpu.Index
+	name, cuda string
+	valid      bool
+}
+
+func (c *call) applyIndex(d dest, f indexOp, a rep.View) error {
+	t, err := c.single(d, a, c.checkOperator(f.valid, semiring.NotPositional))
 	if err != nil {
 		return err
 	}
 	if t.at != nil {
-		m, n := v.Dims()
-		h := newRemoteCall(c, t, m, n)
-		h.needsText("operator", f.Name(), f.CUDA())
-		text := device.Func{Name: f.Name(), Text: c.shifted(f.CUDA()), X: typeOf[A](h), Out: typeOf[C](h),
-			UsesX: f.UsesValue()}
-		return remoteApply(h, t, text, v, nil, false)
+		h := c.newRemote(a.Dims())
+		h.needsText("operator", f.name, f.cuda)
+		text := device.Func{Name: f.name, Text: c.shifted(f.cuda), X: h.typeOf(a.Type()), Out: h.typeOf(t.c), UsesX: f.k.UsesValue}
+		return h.apply(text, a, nil, false)
 	}
 	if t.group != nil {
-		return groupOne(c, t, v, func(b block, dst groupDest[C], a matrix.View[A]) error {
-			return ApplyIndex(dst.any(), f, operandOf(a), b.opts)
-		})
+		return c.groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).applyIndex(d, f, a) })
 	}
-	st := oriented(v)
-	fn, shift := f.Apply, c.local.shift
-	switch {
-	case t.spec.Vector: // a vector is stored as a row
-		fn = func(x A, i, j int) C { return f.Apply(x, j+shift, i) }
-	case shift != 0:
-		fn = func(x A, i, j int) C { return f.Apply(x, i+shift, j) }
-	}
-	out, err := cpu.ApplyIndex(c.env(), st, fn, truth[A]())
+	st := oriented(a)
+	out, err := cpu.ApplyIndex(c.env(), t.c, st, f.k, c.local.shift, t.vector) // a vector is stored as a row
 	if err != nil {
 		return err
 	}
 	c.traced("map", st.NVals)
-	return write(c, t, out, false)
+	return c.write(out, false)
 }
 
 // Select computes C⟨M⟩ ⊕= the entries of A for which the predicate is true, with their values. It
@@ -176,96 +184,91 @@ func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A
 // time; Tril, Triu and DiagSelect use a search per row instead. It returns the same errors as
 // [MxM].
 func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a matrix.Operand[T], opts ...Option) error {
-	c := begin[T]("Select", f.Name(), opts)
-	t, v, err := single(c, specOf(dst), a, c.checkOperator(f.Valid(), semiring.NotPositional))
+	p := predicate{k: f.Inside(), name: f.Name(), cuda: f.CUDA(), valid: f.Valid()}
+	if y, ok := f.Bound(); ok {
+		p.bound = sparse.ValuesOf([]T{y})
+	}
+	return begin("Select", p.name, opts).choose(destOf(dst), p, viewOf(a))
+}
+
+// predicate is a predicate; bound is a single value that it compares with, or none.
+type predicate struct {
+	k          *cpu.Predicate
+	name, cuda string
+	valid      bool
+	bound      sparse.Values
+}
+
+// choose is Select.
+func (c *call) choose(d dest, f predicate, a rep.View) error {
+	t, err := c.single(d, a, c.checkOperator(f.valid, semiring.NotPositional))
 	if err != nil {
 		return err
 	}
 	if t.at != nil {
-		m, n := v.Dims()
-		h := newRemoteCall(c, t, m, n)
-		h.needsText("predicate", f.Name(), f.CUDA())
-		text := device.Func{Name: f.Name(), Text: c.shifted(f.CUDA()), X: typeOf[T](h),
-			UsesX: access.Predicate(f).UsesValue}
-		x := remoteOperand(h, v)
+		h := c.newRemote(a.Dims())
+		h.needsText("predicate", f.name, f.cuda)
+		text := device.Func{Name: f.name, Text: c.shifted(f.cuda), X: h.typeOf(t.c), UsesX: f.k.UsesValue}
+		x := h.operand(a)
 		if h.err != nil {
 			return h.err
 		}
 		var y *device.Scalar
-		if bound, ok := f.Bound(); ok {
-			s := scalarOf(h, &bound)
+		if !f.bound.None() {
+			s := h.scalar(t.c, f.bound)
 			y = &s
 		}
-		out, ran, err := h.at.Select(h.call(), h.dest, text, x, y)
-		return storeResult(h, t, out, ran, err)
+		return h.store(h.at.Select(h.call(), h.dest, text, x, y))
 	}
 	if t.group != nil {
-		return groupOne(c, t, v, func(b block, dst groupDest[T], a matrix.View[T]) error {
-			return Select(dst.any(), f, operandOf(a), b.opts)
-		})
+		return c.groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).choose(d, f, a) })
 	}
-	st := oriented(v)
-	k, shift := access.Predicate(f), c.local.shift
-	var fn func(x T, i, j int) bool
-	switch {
-	case t.spec.Vector && k.Keep == nil: // a vector is stored as a row
-		k = &cpu.Predicate[T]{UsesValue: k.UsesValue}
-		fn = func(x T, i, j int) bool { return f.Keep(x, j+shift, i) }
-	case k.Keep == nil || st.Val == nil:
-		if fn = f.Keep; shift != 0 {
-			fn = func(x T, i, j int) bool { return f.Keep(x, i+shift, j) }
-			k = &cpu.Predicate[T]{UsesValue: k.UsesValue, Keep: k.Keep, Band: k.Band, Lo: k.Lo + int64(shift), Hi: k.Hi + int64(shift)}
-		}
-	}
-	var fill *T
-	if st.Val == nil {
-		fill = new(T)
-		*fill = truth[T]()
-	}
-	out, err := cpu.Select(c.env(), st, k, fn, fill)
+	st := oriented(a)
+	out, err := cpu.Select(c.env(), st, f.k, c.local.shift, t.vector) // a vector is stored as a row
 	if err != nil {
 		return err
 	}
 	c.traced("select", st.NVals)
-	return write(c, t, out, false)
+	return c.write(out, false)
 }
 
 // Transpose computes C⟨M⟩ ⊕= Aᵀ in O(entries + rows + columns) time. The operand A.T() costs
 // nothing until an operation needs it. Transpose(C, A.T()) copies A.
 func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...Option) error {
-	c := begin[T]("Transpose", "", opts)
-	v, err := operand[T](c, "a", a)
-	if err != nil {
+	return begin("Transpose", "", opts).transpose(destOf[T](dst), viewOf[T](a))
+}
+
+func (c *call) transpose(d dest, a rep.View) error {
+	if err := c.operand("a", a); err != nil {
 		return err
 	}
-	m, n := v.Dims()
-	t, err := prepare(c, specOf(dst), n, m)
+	m, n := a.Dims()
+	t, err := c.prepare(d, n, m)
 	if err != nil {
 		return err
 	}
 	if t.at != nil {
-		h := newRemoteCall(c, t, n, m)
-		x := remoteOperand(h, v)
+		h := c.newRemote(n, m)
+		x := h.operand(a)
 		if h.err != nil {
 			return h.err
 		}
-		out, ran, err := h.at.Transpose(h.call(), h.dest, x)
-		return storeResult(h, t, out, ran, err)
+		return h.store(h.at.Transpose(h.call(), h.dest, x))
 	}
 	if t.group != nil {
-		return groupOne(c, t, v.T(), func(b block, dst groupDest[T], a matrix.View[T]) error { return Transpose(dst.matrix(), a.T(), b.opts) })
+		return c.groupOne(a.T(), func(b block, d dest, a rep.View) error { return b.call(c).transpose(d, a.T()) })
 	}
-	st := access.Stored(v)
+	st := a.Stored()
 	switch {
-	case v.Transposed():
+	case a.Transposed:
 		st = st.Own()
-	case st.Sparse() && access.HasCols(v):
-		st = access.Cols(v).Own()
+	case st.Sparse() && a.HasCols():
+		st = a.Cols().Own()
 	default:
-		st = sparse.Transpose(st, c.env().Threads)
+		st = st.Transpose(c.env().Threads)
 	}
 	c.traced("transpose", st.NVals)
-	return write(c, t, valued(st), false)
+	return c.write(st.Valued(), false)
 }
 
 // Reduce computes w⟨m⟩ ⊕= the sum of each row of A over the monoid. With A.T() it sums the columns.
@@ -274,82 +277,83 @@ func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...O
 // The order of a float sum is fixed for a given number of threads. Reduce takes O(entries) time and
 // returns the same errors as [MxM], and a *matrix.InvalidError for values of another type.
 func Reduce[T, S comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a matrix.Source[S], opts ...Option) error {
-	c := begin[T]("Reduce", m.Name(), opts)
-	if !m.Valid() {
-		return &OperatorError{c.op,
-			"the monoid is the zero value; make it with a constructor of package semiring"}
-	}
-	v, err := operand[S](c, "a", a)
-	if err != nil {
+	return begin("Reduce", m.Name(), opts).reduce(destOf[T](dst), monoidOf(m), viewOf[S](a))
+}
+
+func (c *call) reduce(d dest, m monoid, a rep.View) error {
+	if err := c.validMonoid(&m); err != nil {
 		return err
 	}
-	entry, err := entryOf[T](c, v)
-	if err != nil {
+	if err := c.operand("a", a); err != nil {
 		return err
 	}
-	rows, _ := v.Dims()
-	t, err := prepare(c, specOf(dst), 1, rows)
+	if d.m != nil {
+		if err := c.summable(d.m.Type(), a); err != nil {
+			return err
+		}
+	}
+	rows, _ := a.Dims()
+	t, err := c.prepare(d, 1, rows)
 	if err != nil {
 		return err
 	}
 	if t.at != nil {
-		h := newRemoteCall(c, t, 1, rows)
-		text, x := monoidText(h, m), remoteOperand(h, v)
+		h := c.newRemote(1, rows)
+		text, x := h.monoid(&m, t.c), h.operand(a)
 		if h.err != nil {
 			return h.err
 		}
-		out, ran, err := h.at.Reduce(h.call(), h.dest, text, x)
-		return storeResult(h, t, out, ran, err)
+		return h.store(h.at.Reduce(h.call(), h.dest, text, x))
 	}
 	if t.group != nil {
-		return groupReduce(c, t, m, v)
+		return c.groupReduce(m, a)
 	}
-	var out *sparse.Store[T]
-	if v.Transposed() && !access.HasRows(v) {
-		out, err = cpu.ReduceCols(c.env(), storeAs[T](access.Stored(v)), access.Monoid(m), access.Binary(m.Op()), entry)
+	var out *sparse.Store
+	if a.Transposed && !a.HasRows() {
+		out, err = cpu.ReduceCols(c.env(), ofType(a.Stored(), t.c), m.k, m.op.k)
 	} else {
-		st := access.Stored(v)
-		if v.Transposed() {
-			st = access.Rows(v)
+		st := a.Stored()
+		if a.Transposed {
+			st = a.Rows()
 		}
-		out, err = cpu.ReduceRows(c.env(), storeAs[T](st), access.Monoid(m), entry)
+		out, err = cpu.ReduceRows(c.env(), ofType(st, t.c), m.k)
 	}
 	if err != nil {
 		return err
 	}
-	c.traced("reduce", v.NVals())
-	return write(c, t, out, false)
+	c.traced("reduce", a.NVals())
+	return c.write(out, false)
 }
 
-// entryOf returns the value of the entries of v, if it is a pattern, in a sum of T. Values of another
-// type than T are an error.
-func entryOf[T, S comparable](c *call, v matrix.View[S]) (x T, err error) {
-	if _, same := any(v).(matrix.View[T]); same {
-		return truth[T](), nil
+// validMonoid returns an error for a monoid that is not valid.
+func (c *call) validMonoid(m *monoid) error {
+	if m.k == nil {
+		return &OperatorError{c.op, "the monoid is the zero value; make it with a constructor of package semiring"}
 	}
-	if !access.IsPattern(v) {
-		return x, &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf(
-			"a has values of %v and the monoid is of %v; convert a by ops.Apply with semiring.Convert, or count its entries by a.Pattern()", reflect.TypeFor[S](), reflect.TypeFor[T]())}
-	}
-	switch p := reflect.ValueOf(&x).Elem(); {
-	case p.CanInt():
-		p.SetInt(1)
-	case p.CanUint():
-		p.SetUint(1)
-	case p.CanFloat():
-		p.SetFloat(1)
-	default:
-		return x, &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("the entries of a pattern are numbers or true, and the monoid is of %v", reflect.TypeFor[T]())}
-	}
-	return x, nil
+	return nil
 }
 
-// storeAs returns a store of T: s itself, or the structure of a pattern.
-func storeAs[T, S any](s *sparse.Store[S]) *sparse.Store[T] {
-	if same, ok := any(s).(*sparse.Store[T]); ok {
-		return same
+// summable returns an error unless a has values of t, or is a pattern whose entries are 1 in t.
+func (c *call) summable(t *sparse.Type, a rep.View) error {
+	if a.Type() == t {
+		return nil
 	}
-	return &sparse.Store[T]{Structure: s.Structure}
+	if !a.IsPattern() {
+		return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf(
+			"a has values of %v and the monoid is of %v; convert a by ops.Apply with semiring.Convert, or count its entries by a.Pattern()", a.Type().Go, t.Go)}
+	}
+	if k := t.Go.Kind(); k < reflect.Bool || k > reflect.Float64 {
+		return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("the entries of a pattern are numbers or true, and the monoid is of %v", t.Go)}
+	}
+	return nil
+}
+
+// ofType returns a store of t: s itself, or the structure of a pattern.
+func ofType(s *sparse.Store, t *sparse.Type) *sparse.Store {
+	if s.Type == t {
+		return s
+	}
+	return &sparse.Store{Structure: s.Structure, Type: t}
 }
 
 // ReduceScalar returns the sum of all entries of a matrix or vector over the monoid, or the
@@ -357,47 +361,51 @@ func storeAs[T, S any](s *sparse.Store[S]) *sparse.Store[T] {
 // It takes O(entries) time. The result is on the host. A matrix on a device is summed there if the
 // monoid has a CUDA form; otherwise it is copied to the host, once.
 func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts ...Option) (sum T, err error) {
-	c := begin[bool]("ReduceScalar", m.Name(), opts)
-	if !m.Valid() {
-		return sum, &OperatorError{c.op,
-			"the monoid is the zero value; make it with a constructor of package semiring"}
+	err = begin("ReduceScalar", m.Name(), opts).reduceScalar(monoidOf(m), viewOf(a), sparse.TypeOf[T](), unsafe.Pointer(&sum))
+	return sum, err
+}
+
+// reduceScalar writes the sum of the values, of type t, to sum.
+func (c *call) reduceScalar(m monoid, v rep.View, t *sparse.Type, sum cpu.Value) error {
+	if err := c.validMonoid(&m); err != nil {
+		return err
 	}
 	if err := c.methodless(); err != nil {
-		return sum, err
+		return err
 	}
-	v, err := operand(c, "a", a)
-	if err != nil {
-		return sum, err
+	if err := c.operand("a", v); err != nil {
+		return err
 	}
 	if b := device.Of(v.Place()); b != nil {
 		h := &remoteCall{c: c, at: b}
-		text, x := monoidText(h, m), remoteOperand(h, v)
+		text, x := h.monoid(&m, t), h.operand(v)
 		if h.err == nil {
-			ran, err := b.ReduceScalar(h.call(), text, x, unsafe.Pointer(&sum))
+			ran, err := b.ReduceScalar(h.call(), text, x, sum)
 			if err == nil {
 				c.ran = &Trace{Op: c.op, Name: c.name, Method: Method(ran.Method), Place: b.Place().String(),
 					Work: ran.Work}
 				c.emit(0)
 			}
-			return sum, err
+			return err
 		}
 		if !errors.Is(h.err, ErrOperator) {
-			return sum, h.err
+			return h.err
 		}
 		// The result is on the host, so the host computes the sum of a monoid without a CUDA form.
 	}
 	if c.ctx != nil && c.ctx.Err() != nil {
-		return sum, c.ctx.Err()
+		return c.ctx.Err()
 	}
 	if g, ok := v.Place().(*comm.Group); ok && g.Size() > 0 {
-		return groupReduceScalar(c, g, m, v)
+		return c.groupReduceScalar(g, m, v, sum)
 	}
 	if err := c.fetch(); err != nil {
-		return sum, err
+		return err
 	}
 	c.traced("reduce", v.NVals())
-	if sum, err = cpu.ReduceAll(c.env(), access.Stored(v), access.Monoid(m), truth[T]()); err == nil {
+	err := cpu.ReduceAll(c.env(), v.Stored(), m.k, sum)
+	if err == nil {
 		c.emit(0)
 	}
-	return sum, err
+	return err
 }

@@ -1,7 +1,7 @@
 package ops
 
 import (
-	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -12,26 +12,24 @@ import (
 // time if C is on the host in bitmap or full format, and O(entries of C) otherwise. It returns the
 // same errors as [Assign].
 func AssignRow[T comparable](dst matrix.Target[T], u matrix.VectorSource[T], i int, cols Indices, opts ...Option) error {
-	return assignLine("AssignRow", dst, u, i, cols, false, opts)
+	return begin("AssignRow", "", opts).assignLine(destOf[T](dst), viewOf[T](u), i, cols, false, opts)
 }
 
 // AssignColumn computes C(rows, j)⟨m⟩ ⊕= u, as GrB_Col_assign; see [AssignRow].
 func AssignColumn[T comparable](dst matrix.Target[T], u matrix.VectorSource[T], rows Indices, j int, opts ...Option) error {
-	return assignLine("AssignColumn", dst, u, j, rows, true, opts)
+	return begin("AssignColumn", "", opts).assignLine(destOf[T](dst), viewOf[T](u), j, rows, true, opts)
 }
 
 // assignLine assigns to a row or a column: it copies the line, assigns to the copy, and puts it
 // back.
-func assignLine[T comparable](op string, dst matrix.Target[T], u matrix.VectorSource[T], at int, idx Indices, column bool, opts []Option) error {
-	c := begin[T](op, "", opts)
-	spec := specOf(dst)
-	if _, err := operand[T](c, "u", u); err != nil {
+func (c *call) assignLine(d dest, u rep.View, at int, idx Indices, column bool, opts []Option) error {
+	if err := c.operand("u", u); err != nil {
 		return err
 	}
-	mask := spec.Mask
-	spec.Mask = nil // a vector
-	m, n := spec.Matrix.Dims()
-	t, err := prepare(c, spec, m, n)
+	mask := d.mask
+	d.mask = nil // a vector
+	m, n := d.dims()
+	t, err := c.prepare(d, m, n)
 	if err != nil {
 		return err
 	}
@@ -42,54 +40,48 @@ func assignLine[T comparable](op string, dst matrix.Target[T], u matrix.VectorSo
 	if uint(at) >= uint(count) {
 		return &matrix.IndexError{Op: c.op, Arg: arg, Index: int64(at), Limit: int64(count)}
 	}
-	whole := spec.Matrix.View()
-	if column {
-		whole = whole.T()
-	}
-	line := matrix.NewVector[T](size, matrix.On(spec.Matrix.Place()))
-	if err := ExtractRow(line, whole, at, All(), silent(opts)...); err != nil {
+	whole := rep.View{Matrix: d.m, Transposed: column}
+	line := newMatrix(t.c, 1, size, d.place())
+	if err := begin("ExtractRow", "", silent(opts)).extractRow(dest{m: line, vector: true}, whole, at, All()); err != nil {
 		return err
 	}
-	part := line.Accum(spec.Accum).Masked(mask)
-	if spec.Replace {
-		part = part.Replace()
-	}
-	if err := assignVector(op, list, part, u, idx, silent(opts, keepRegion)); err != nil {
+	part := dest{m: line, vector: true, mask: mask, accum: d.accum, replace: d.replace}
+	if err := begin(c.op, "", silent(opts, keepRegion)).assignVector(list, part, u, idx); err != nil {
 		return err
 	}
-	back, err := operand[T](c, "line", line)
-	if err != nil {
-		return err
-	}
-	if t.at == nil && t.group == nil && !access.Store(spec.Matrix).Sparse() {
-		st := access.Store(spec.Matrix)
+	back := rep.View{Matrix: line, Vector: true}
+	if t.at == nil && t.group == nil && !t.m.Stored().Sparse() {
+		st := t.m.Stored()
 		c.traced("put", int64(size))
 		from, step := at*n, 1
 		if column {
 			from, step = at, n
 		}
-		return keep(c, t, putLine(st, access.Stored(back), from, step))
+		return c.keep(putLine(st, back.Stored(), from, step))
 	}
+	in := begin("Assign", "", silent(opts, keepTrace))
 	if column {
-		return Assign(spec.Matrix, back.T(), All(), Of(at), silent(opts, keepTrace)...)
+		return in.assign(dest{m: d.m}, back.T(), All(), Of(at))
 	}
-	return Assign(spec.Matrix, back, Of(at), All(), silent(opts, keepTrace)...)
+	return in.assign(dest{m: d.m}, back, Of(at), All())
 }
 
 // putLine overwrites the positions from, from+step, … of a dense matrix with a vector.
-func putLine[T comparable](st, line *sparse.Store[T], from, step int) *sparse.Store[T] {
-	line = sparse.ToBitmap(valued(line))
+func putLine(st, line *sparse.Store, from, step int) *sparse.Store {
+	line = line.Valued().ToBitmap()
 	if st.Format == sparse.Full && line.NVals < int64(line.NCols) {
-		st = sparse.ToBitmap(st)
+		st = st.ToBitmap()
 	}
+	to := make([]int64, line.NCols)
 	for p, has := range line.Present {
 		q := from + p*step
-		st.Val[q] = line.Val[p]
+		to[p] = int64(q)
 		if st.Present != nil {
 			st.NVals += int64(has) - int64(st.Present[q])
 			st.Present[q] = has
 		}
 	}
+	st.Type.MoveWide(st.Val, to, line.Val, nil)
 	return st
 }
 
@@ -127,58 +119,53 @@ func silent(opts []Option, keep ...kept) []Option {
 func MaskOfRegion() Option { return func(s *settings) { s.region = true } }
 
 // subassign is Assign with MaskOfRegion: fill assigns to all of a copy of the region.
-func subassign[T comparable](c *call, dst matrix.Target[T], rows, cols Indices, opts []Option, fill func(part matrix.Target[T], opts ...Option) error) error {
-	spec := specOf(dst)
-	m, n := spec.Matrix.Dims()
-	if _, err := prepare(c, matrix.Spec[T]{Matrix: spec.Matrix, Accum: spec.Accum}, m, n); err != nil {
+func (c *call) subassign(d dest, rows, cols Indices, fill func(in *call, part dest) error) error {
+	m, n := d.dims()
+	if _, err := c.prepare(dest{m: d.m, accum: d.accum}, m, n); err != nil {
 		return err
 	}
-	ri, err := rows.distinct(c, "rows", m, placeOf(spec))
+	ri, err := rows.distinct(c, "rows", m, d.place())
 	if err != nil {
 		return err
 	}
-	ci, err := cols.distinct(c, "cols", n, placeOf(spec))
+	ci, err := cols.distinct(c, "cols", n, d.place())
 	if err != nil {
 		return err
 	}
-	part := matrix.New[T](ri.N, ci.N, matrix.On(spec.Matrix.Place()))
-	if err := Extract(part, spec.Matrix, rows, cols, silent(opts)...); err != nil {
+	part := newMatrix(d.m.Type(), ri.N, ci.N, d.place())
+	if err := c.passed("Extract").extract(dest{m: part}, rep.View{Matrix: d.m}, rows, cols); err != nil {
 		return err
 	}
-	d := part.Accum(spec.Accum).Masked(spec.Mask)
-	if spec.Replace {
-		d = d.Replace()
-	}
-	if err := fill(d, silent(opts)...); err != nil {
+	if err := fill(c.passed(c.op), dest{m: part, mask: d.mask, accum: d.accum, replace: d.replace}); err != nil {
 		return err
 	}
-	return Assign(spec.Matrix, part, rows, cols, silent(opts, keepTrace)...)
+	return c.passed("Assign", keepTrace).assign(dest{m: d.m}, rep.View{Matrix: part}, rows, cols)
+}
+
+// passed returns the call of an operation that c consists of; see silent.
+func (c *call) passed(op string, keep ...kept) *call {
+	own := c.settings
+	return begin(op, "", silent([]Option{func(s *settings) { *s = own }}, keep...))
 }
 
 // subassignVector is subassign for vectors. Errors name the list of indices arg.
-func subassignVector[T comparable](c *call, arg string, dst matrix.VectorTarget[T], idx Indices, opts []Option, fill func(part matrix.VectorTarget[T], opts ...Option) error) error {
-	spec := specOf(dst)
-	_, n := spec.Matrix.Dims()
-	if _, err := prepare(c, matrix.Spec[T]{Matrix: spec.Matrix, Vector: true, Accum: spec.Accum}, 1, n); err != nil {
+func (c *call) subassignVector(arg string, d dest, idx Indices, fill func(in *call, part dest) error) error {
+	_, n := d.dims()
+	if _, err := c.prepare(dest{m: d.m, vector: true, accum: d.accum}, 1, n); err != nil {
 		return err
 	}
-	list, err := idx.distinct(c, arg, n, placeOf(spec))
+	list, err := idx.distinct(c, arg, n, d.place())
 	if err != nil {
 		return err
 	}
-	part := matrix.NewVector[T](list.N, matrix.On(spec.Matrix.Place()))
-	if err := ExtractRow(part, spec.Matrix, 0, idx, silent(opts)...); err != nil {
+	part := newMatrix(d.m.Type(), 1, list.N, d.place())
+	whole := rep.View{Matrix: d.m}
+	if err := c.passed("ExtractRow").extractRow(dest{m: part, vector: true}, whole, 0, idx); err != nil {
 		return err
 	}
-	d := part.Accum(spec.Accum).Masked(spec.Mask)
-	if spec.Replace {
-		d = d.Replace()
-	}
-	if err := fill(d, silent(opts)...); err != nil {
+	if err := fill(c.passed(c.op), dest{m: part, vector: true, mask: d.mask, accum: d.accum, replace: d.replace}); err != nil {
 		return err
 	}
-	if to, ok := dst.(matrix.VectorDest[T]); ok {
-		dst = to.Masked(nil).Accum(nil)
-	}
-	return AssignVector(dst, part, idx, silent(opts, keepTrace)...)
+	// Replace concerned the region alone.
+	return c.passed("AssignVector", keepTrace).assignVector("idx", dest{m: d.m, vector: true}, rep.View{Matrix: part, Vector: true}, idx)
 }

@@ -3,11 +3,11 @@ package ops
 import (
 	"errors"
 	"fmt"
-	"unsafe"
+	"reflect"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -24,18 +24,19 @@ type remoteCall struct {
 	err  error
 }
 
-// newRemoteCall prepares the remote call of an operation that writes an m×n result.
-func newRemoteCall[C comparable](c *call, t *target[C], m, n int) *remoteCall {
+// newRemote prepares the remote call of an operation that writes an m×n result.
+func (c *call) newRemote(m, n int) *remoteCall {
+	t := &c.t
 	h := &remoteCall{c: c, at: t.at}
-	h.dest = device.Dest{Rows: m, Cols: n, Type: typeOf[C](h), Vector: t.spec.Vector, Replace: t.spec.Replace}
-	if t.spec.Mask != nil {
-		h.dest.Mask, h.err = access.Mask(t.spec.Mask.MaskView(), t.at)
+	h.dest = device.Dest{Rows: m, Cols: n, Type: h.typeOf(t.c), Vector: t.vector, Replace: t.replace}
+	if t.dest.mask != nil {
+		h.dest.Mask, h.err = t.view.At(t.at)
 	}
-	if t.spec.Accum != nil {
-		h.dest.Accum = accumulate(h, t.spec.Accum)
+	if t.accum.given {
+		h.dest.Accum = h.accumulate(&t.accum)
 	}
-	if h.err == nil && (t.spec.Accum != nil || t.spec.Mask != nil && !t.spec.Replace) {
-		h.dest.Store, h.err = access.RemoteOn(t.spec.Matrix, t.at)
+	if h.err == nil && (t.accum.given || t.dest.mask != nil && !t.replace) {
+		h.dest.Store, h.err = t.m.RemoteOn(t.at)
 	}
 	return h
 }
@@ -45,9 +46,9 @@ func (h *remoteCall) call() device.Call {
 	return device.Call{Context: h.c.ctx, Op: h.c.op, Method: string(h.c.method), Trace: h.c.tracing()}
 }
 
-// storeResult makes s the contents of the destination and reports the trace. ran and err are the
-// results of the backend.
-func storeResult[C comparable](h *remoteCall, t *target[C], s device.Store, ran device.Ran, err error) error {
+// store makes s the contents of the destination and reports the trace. ran and err are the results of
+// the backend.
+func (h *remoteCall) store(s device.Store, ran device.Ran, err error) error {
 	var outside *device.IndexError
 	if errors.As(err, &outside) {
 		return &matrix.IndexError{Op: h.c.op, Arg: fmt.Sprintf("%s[%d] =", outside.Arg, outside.At),
@@ -60,8 +61,8 @@ func storeResult[C comparable](h *remoteCall, t *target[C], s device.Store, ran 
 	if err != nil {
 		return err
 	}
-	access.SetRemote(t.spec.Matrix, s)
-	if err := access.Repin(t.spec.Matrix); err != nil {
+	h.c.t.m.SetRemote(s)
+	if err := h.c.t.m.Repin(); err != nil {
 		return err
 	}
 	if h.c.tracing() {
@@ -82,18 +83,19 @@ func (h *remoteCall) fail(err error) {
 	}
 }
 
-func typeOf[T any](h *remoteCall) device.Type {
-	t, err := device.TypeOf[T]()
+// typeOf returns an element type for the device.
+func (h *remoteCall) typeOf(t *sparse.Type) device.Type {
+	out, err := device.TypeFor(t.Go)
 	h.fail(err)
-	return t
+	return out
 }
 
-// remoteOperand returns an operand on the device of the operation.
-func remoteOperand[T comparable](h *remoteCall, v matrix.View[T]) device.Operand {
+// operand returns an operand on the device of the operation.
+func (h *remoteCall) operand(v rep.View) device.Operand {
 	if h.err != nil {
 		return device.Operand{}
 	}
-	o, err := access.Operand(v, h.at)
+	o, err := v.Operand(h.at)
 	h.fail(err)
 	return o
 }
@@ -114,46 +116,50 @@ func (h *remoteCall) needsText(what, name, text string) {
 	}
 }
 
-// binaryText returns an operator as CUDA text.
-func binaryText[A, B, C any](h *remoteCall, f semiring.BinaryOp[A, B, C]) device.Func {
-	h.needsText("operator", f.Name(), f.CUDA())
-	k := access.Binary(f)
-	return device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[A](h), Y: typeOf[B](h), Out: typeOf[C](h), UsesX: k.UsesX, UsesY: k.UsesY}
+// binary returns an operator x × y → z as CUDA text.
+func (h *remoteCall) binary(f *operator, x, y, z *sparse.Type) device.Func {
+	h.needsText("operator", f.name, f.cuda)
+	return device.Func{Name: f.name, Text: f.cuda, X: h.typeOf(x), Y: h.typeOf(y), Out: h.typeOf(z), UsesX: f.k.UsesX, UsesY: f.k.UsesY}
 }
 
-func accumulate[C comparable](h *remoteCall, f matrix.Combiner[C]) *device.Func {
-	op, ok := f.(semiring.Operator[C, C, C])
-	if !ok {
+func (h *remoteCall) accumulate(f *operator) *device.Func {
+	if f.plain {
 		h.needsText("the accumulator, a plain function,", "", "")
 		return nil
 	}
-	text := binaryText(h, op.Op())
+	c := h.c.t.c
+	text := h.binary(f, c, c, c)
 	return &text
 }
 
-func monoidText[T any](h *remoteCall, m semiring.Monoid[T]) device.Monoid {
-	out := device.Monoid{Func: binaryText(h, m.Op()), Any: m.IsAny()}
-	if k := access.Monoid(m); k != nil {
-		out.Exact = k.Exact
-	}
-	var err error
-	if out.Identity, err = out.Out.Literal(m.Identity()); err != nil {
+// literal returns a single value as CUDA text.
+func (h *remoteCall) literal(as device.Type, t *sparse.Type, x sparse.Values) string {
+	text, err := as.Literal(reflect.NewAt(t.Go, x.Pointer()).Elem().Interface())
+	if err != nil {
 		h.fail(err)
 	}
-	if t, ok := m.Terminal(); ok {
-		if out.Terminal, err = out.Out.Literal(t); err != nil {
-			h.fail(err)
-		}
+	return text
+}
+
+// monoid returns a monoid over t as CUDA text.
+func (h *remoteCall) monoid(m *monoid, t *sparse.Type) device.Monoid {
+	out := device.Monoid{Func: h.binary(&m.op, t, t, t), Any: m.any, Exact: m.k.Exact}
+	out.Identity = h.literal(out.Out, t, m.k.Identity)
+	if !m.terminal.None() {
+		out.Terminal = h.literal(out.Out, t, m.terminal)
 	}
 	return out
 }
 
-func semiringText[A, B, C any](h *remoteCall, s semiring.Semiring[A, B, C]) device.Semiring {
-	return device.Semiring{Name: s.Name(), Add: monoidText(h, s.Add()), Mul: binaryText(h, s.Mul()), Position: int(s.Position())}
+// semiring returns the semiring of the call, whose ⊗ is x × y → c, as CUDA text.
+func (h *remoteCall) semiring(x, y *sparse.Type) device.Semiring {
+	r, c := &h.c.ring, h.c.t.c
+	return device.Semiring{Name: r.name, Add: h.monoid(&r.add, c), Mul: h.binary(&r.mul, x, y, c), Position: int(r.pos)}
 }
 
-func scalarOf[T any](h *remoteCall, x *T) device.Scalar {
-	return device.Scalar{Type: typeOf[T](h), P: unsafe.Pointer(x)}
+// scalar returns a single value for the device.
+func (h *remoteCall) scalar(t *sparse.Type, x sparse.Values) device.Scalar {
+	return device.Scalar{Type: h.typeOf(t), P: x.Pointer()}
 }
 
 func indicesOf(x cpu.Indices) device.Indices { return device.Indices{List: x.List, N: x.N} }
@@ -162,37 +168,36 @@ func indicesOf(x cpu.Indices) device.Indices { return device.Indices{List: x.Lis
 func (h *remoteCall) indices(x indices) device.Indices {
 	out := indicesOf(x.Indices)
 	if x.values != nil {
-		o := remoteOperand(h, *x.values)
+		o := h.operand(*x.values)
 		out.Values, out.Arg, out.From = &o, x.arg, x.from
 	}
 	return out
 }
 
 // refuseShift fails for a product that is the row of the result, on a block of a group of devices.
-func (h *remoteCall) refuseShift(name string, row bool) {
+func (h *remoteCall) refuseShift(row bool) {
 	if row && h.c.local.shift != 0 {
-		h.fail(&OperatorError{h.c.op, "the product of " + name + " is the index of a result, which devices of a group do not know; use a group of ranks on the host, or a semiring of the other index"})
+		h.fail(&OperatorError{h.c.op, "the product of " + h.c.ring.name + " is the index of a result, which devices of a group do not know; use a group of ranks on the host, or a semiring of the other index"})
 	}
 }
 
-func remoteMxM[A, B, C comparable](c *call, t *target[C], s semiring.Semiring[A, B, C], a matrix.View[A], b matrix.View[B]) error {
+func (c *call) remoteMxM(a, b rep.View) error {
 	m, _ := a.Dims()
 	_, n := b.Dims()
-	h := newRemoteCall(c, t, m, n)
-	text, x, y := semiringText(h, s), remoteOperand(h, a), remoteOperand(h, b)
-	h.refuseShift(s.Name(), s.Position() == semiring.PositionI)
+	h := c.newRemote(m, n)
+	text, x, y := h.semiring(a.Type(), b.Type()), h.operand(a), h.operand(b)
+	h.refuseShift(c.ring.pos == semiring.PositionI)
 	if h.err != nil {
 		return h.err
 	}
-	if err := remoteMethod(c, h, t.spec.Mask != nil && !t.spec.Mask.MaskView().Complemented(), x, y); err != nil {
+	if err := c.remoteMethod(h, c.t.dest.mask != nil && !c.t.view.Complement, x, y); err != nil {
 		return err
 	}
-	st, ran, err := h.at.MxM(h.call(), h.dest, text, x, y)
-	return storeResult(h, t, st, ran, err)
+	return h.store(h.at.MxM(h.call(), h.dest, text, x, y))
 }
 
 // remoteMethod returns a *MethodError for a forced method of MxM that does not apply.
-func remoteMethod(c *call, h *remoteCall, masked bool, a, b device.Operand) error {
+func (c *call) remoteMethod(h *remoteCall, masked bool, a, b device.Operand) error {
 	switch c.method {
 	case Auto, Hash, Expand, Vendor:
 	case SPA:
@@ -214,67 +219,59 @@ func remoteMethod(c *call, h *remoteCall, masked bool, a, b device.Operand) erro
 }
 
 // remoteMxV computes A·u, or u·Aᵀ with flip. The rows of a give the entries of the result.
-func remoteMxV[A, B, S, U, C comparable](c *call, t *target[C], s semiring.Semiring[S, U, C], flip bool, a matrix.View[A], u matrix.View[B]) error {
+func (c *call) remoteMxV(flip bool, a, u rep.View) error {
 	m, _ := a.Dims()
-	h := newRemoteCall(c, t, 1, m)
-	text, x, y := semiringText(h, s), remoteOperand(h, a), remoteOperand(h, u)
-	h.refuseShift(s.Name(), !flip && s.Position() == semiring.PositionI || flip && s.Position() == semiring.PositionJ)
+	h := c.newRemote(1, m)
+	first, second := a.Type(), u.Type()
+	if flip {
+		first, second = second, first
+	}
+	text, x, y := h.semiring(first, second), h.operand(a), h.operand(u)
+	h.refuseShift(!flip && c.ring.pos == semiring.PositionI || flip && c.ring.pos == semiring.PositionJ)
 	if h.err != nil {
 		return h.err
 	}
-	st, ran, err := h.at.MxV(h.call(), h.dest, text, flip, x, y)
-	return storeResult(h, t, st, ran, err)
+	return h.store(h.at.MxV(h.call(), h.dest, text, flip, x, y))
 }
 
-func remoteEWise[A, B, C comparable](c *call, t *target[C], how device.Pair, f semiring.BinaryOp[A, B, C], a matrix.View[A], b matrix.View[B], alpha A, beta B) error {
+// remoteEWise runs an element-wise operation; alpha and beta are single values.
+func (c *call) remoteEWise(how device.Pair, f *operator, a, b rep.View, alpha, beta sparse.Values) error {
 	m, n := a.Dims()
-	h := newRemoteCall(c, t, m, n)
-	text, x, y := binaryText(h, f), remoteOperand(h, a), remoteOperand(h, b)
-	left, right := scalarOf(h, &alpha), scalarOf(h, &beta)
+	h := c.newRemote(m, n)
+	text, x, y := h.binary(f, a.Type(), b.Type(), c.t.c), h.operand(a), h.operand(b)
+	left, right := h.scalar(a.Type(), alpha), h.scalar(b.Type(), beta)
 	if h.err != nil {
 		return h.err
 	}
-	st, ran, err := h.at.EWise(h.call(), h.dest, how, text, x, y, left, right)
-	return storeResult(h, t, st, ran, err)
+	return h.store(h.at.EWise(h.call(), h.dest, how, text, x, y, left, right))
 }
 
-// remoteBound applies an operator with one argument bound to y: the first argument if first is set.
-func remoteBound[A, B, S, V, C comparable](c *call, t *target[C], v matrix.View[V], f semiring.BinaryOp[A, B, C], y S, first bool) error {
-	m, n := v.Dims()
-	h := newRemoteCall(c, t, m, n)
-	bound := scalarOf(h, &y)
-	return remoteApply(h, t, binaryText(h, f), v, &bound, first)
-}
-
-// remoteApply applies an operator given as CUDA text.
-func remoteApply[A, C comparable](h *remoteCall, t *target[C], f device.Func, a matrix.View[A], y *device.Scalar, first bool) error {
-	x := remoteOperand(h, a)
+// apply applies an operator given as CUDA text.
+func (h *remoteCall) apply(f device.Func, a rep.View, y *device.Scalar, first bool) error {
+	x := h.operand(a)
 	if h.err != nil {
 		return h.err
 	}
-	st, ran, err := h.at.Apply(h.call(), h.dest, f, x, y, first)
-	return storeResult(h, t, st, ran, err)
+	return h.store(h.at.Apply(h.call(), h.dest, f, x, y, first))
 }
 
-// newRemoteAssign is newRemoteCall for assignments, which always read the destination.
-func newRemoteAssign[T comparable](c *call, t *target[T], m, n int) *remoteCall {
-	if t.spec.Vector {
+// newRemoteAssign is newRemote for assignments, which always read the destination.
+func (c *call) newRemoteAssign(m, n int) *remoteCall {
+	if c.t.vector {
 		m = 1
 	}
-	h := newRemoteCall(c, t, m, n)
+	h := c.newRemote(m, n)
 	if h.err == nil && h.dest.Store == nil {
-		h.dest.Store, h.err = access.RemoteOn(t.spec.Matrix, t.at)
+		h.dest.Store, h.err = c.t.m.RemoteOn(c.t.at)
 	}
 	return h
 }
 
-func remoteAssign[T comparable](c *call, t *target[T], v matrix.View[T], rows, cols cpu.Indices) error {
-	m, n := t.spec.Matrix.Dims()
-	h := newRemoteAssign(c, t, m, n)
-	x := remoteOperand(h, v)
+func (c *call) remoteAssign(v rep.View, rows, cols cpu.Indices) error {
+	h := c.newRemoteAssign(c.t.m.Dims())
+	x := h.operand(v)
 	if h.err != nil {
 		return h.err
 	}
-	st, ran, err := h.at.Assign(h.call(), h.dest, x, indicesOf(rows), indicesOf(cols))
-	return storeResult(h, t, st, ran, err)
+	return h.store(h.at.Assign(h.call(), h.dest, x, indicesOf(rows), indicesOf(cols)))
 }

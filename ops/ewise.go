@@ -1,44 +1,43 @@
 package ops
 
 import (
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// pairOf checks the two operands of an element-wise operation. invalid is the error of the
-// operator, from checkOperator.
-func pairOf[A, B, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A], b matrix.Operand[B], invalid error) (t *target[C], av matrix.View[A], bv matrix.View[B], err error) {
-	if invalid != nil {
-		return nil, av, bv, invalid
+// pair checks the two operands of an element-wise operation.
+func (c *call) pair(d dest, f *operator, a, b rep.View) (*target, error) {
+	if err := c.checkOperator(f.valid, f.pos); err != nil {
+		return nil, err
 	}
-	if av, err = operand(c, "a", a); err != nil {
-		return nil, av, bv, err
+	if err := c.operand("a", a); err != nil {
+		return nil, err
 	}
-	if bv, err = operand(c, "b", b); err != nil {
-		return nil, av, bv, err
+	if err := c.operand("b", b); err != nil {
+		return nil, err
 	}
-	am, an := av.Dims()
-	bm, bn := bv.Dims()
-	if am != bm || an != bn || av.IsVector() != bv.IsVector() {
-		return nil, av, bv, c.dim("b", shapeOf(bv.IsVector(), bm, bn), shapeOf(av.IsVector(), am, an), "both operands need the same shape")
+	am, an := a.Dims()
+	bm, bn := b.Dims()
+	if am != bm || an != bn || a.Vector != b.Vector {
+		return nil, c.dim("b", shapeOf(b.Vector, bm, bn), shapeOf(a.Vector, am, an), "both operands need the same shape")
 	}
-	if err := sameKind(c, av.IsVector(), spec, am, an); err != nil {
-		return nil, av, bv, err
+	if err := c.sameKind(a.Vector, &d, am, an); err != nil {
+		return nil, err
 	}
-	t, err = prepare(c, spec, am, an)
-	return t, av, bv, err
+	return c.prepare(d, am, an)
 }
 
 // sameKind checks that operand and destination are both vectors or both matrices.
-func sameKind[C comparable](c *call, operand bool, dst matrix.Spec[C], m, n int) error {
-	if operand == dst.Vector || dst.Matrix == nil {
+func (c *call) sameKind(operand bool, d *dest, m, n int) error {
+	if operand == d.vector || d.m == nil {
 		return nil
 	}
-	dm, dn := dst.Matrix.Dims()
-	return c.dim("the destination", shapeOf(dst.Vector, dm, dn), shapeOf(operand, m, n), "a vector needs a vector as destination, a matrix needs a matrix")
+	dm, dn := d.m.Dims()
+	return c.dim("the destination", shapeOf(d.vector, dm, dn), shapeOf(operand, m, n), "a vector needs a vector as destination, a matrix needs a matrix")
 }
 
 // EWiseAdd computes C⟨M⟩ ⊕= A ∪ B, for matrices and vectors: op(A, B) where both operands have an
@@ -47,114 +46,106 @@ func sameKind[C comparable](c *call, operand bool, dst matrix.Spec[C], m, n int)
 // It takes O(entries of A and B) time, or O(positions) with dense operands. The result is full if
 // an operand is full. EWiseAdd returns the same errors as [MxM].
 func EWiseAdd[T comparable](dst matrix.Destination[T], op semiring.Operator[T, T, T], a, b matrix.Operand[T], opts ...Option) error {
-	f := opOf(op)
-	c := begin[T]("EWiseAdd", f.Name(), opts)
-	t, av, bv, err := pairOf(c, specOf(dst), a, b, c.checkOperator(f.Valid(), f.Position()))
+	f := operatorOf(op)
+	return begin("EWiseAdd", f.name, opts).ewiseAdd(destOf(dst), f, viewOf(a), viewOf(b))
+}
+
+func (c *call) ewiseAdd(d dest, f operator, a, b rep.View) error {
+	t, err := c.pair(d, &f, a, b)
 	if err != nil {
 		return err
 	}
 	if t.at != nil {
-		return remoteEWise(c, t, device.Union, f, av, bv, *new(T), *new(T))
+		return c.remoteEWise(device.Union, &f, a, b, t.c.Zero, t.c.Zero)
 	}
 	if t.group != nil {
-		return groupTwo(c, t, av, bv, func(r block, dst groupDest[T], x, y matrix.View[T]) error {
-			return EWiseAdd(dst.any(), op, operandOf(x), operandOf(y), r.opts)
-		})
+		return c.groupTwo(a, b, func(r block, d dest, x, y rep.View) error { return r.call(c).ewiseAdd(d, f, x, y) })
 	}
-	as, bs := oriented(av), oriented(bv)
-	k := access.Binary(f)
+	as, bs := oriented(a), oriented(b)
+	k := f.k
 	c.traced("union", as.NVals+bs.NVals)
-	if t.spec.Mask == nil && t.spec.Accum == nil && !as.Sparse() && bs.Sparse() && holds(t, as) {
-		if err := cpu.AccumulateInto(c.env(), as, valued(bs), k); err != nil { // w = w ∪ few: O(few)
+	if t.plain() && !as.Sparse() && bs.Sparse() && t.holds(as) {
+		if err := cpu.AccumulateInto(c.env(), as, bs.Valued(), k); err != nil { // w = w ∪ few: O(few)
 			return err
 		}
-		return keep(c, t, as)
+		return c.keep(as)
 	}
-	union := cpu.UnionOps[T, T, T]{
-		Both: k, Left: copyOrTrue[T], Right: copyOrTrue[T], Copies: true, Room: t.room(k.User),
+	union := cpu.UnionOps{
+		Both: k, Left: t.c.Copier, Right: t.c.Copier, Copies: true, Room: t.room(k.User),
 	}
-	if !holds(t, as) && !holds(t, bs) {
+	if !t.holds(as) && !t.holds(bs) {
 		union.Spare = t.spare(k.User)
 	}
-	out, err := cpu.Union(c.env(), union, needed(as, k.UsesX), needed(bs, k.UsesY))
+	out, err := cpu.Union(c.env(), union, t.c, needed(as, k.UsesX), needed(bs, k.UsesY))
 	if err != nil {
 		return c.sized(err)
 	}
-	return write(c, t, out, false)
-}
-
-// copyOrTrue copies v to c. It sets c to true for a pattern, whose v is nil.
-func copyOrTrue[T any](c, v []T) {
-	if v == nil {
-		x := truth[T]()
-		for p := range c {
-			c[p] = x
-		}
-		return
-	}
-	copy(c, v)
+	return c.write(out, false)
 }
 
 // EWiseUnion is EWiseAdd with a default value for each operand: it computes op(A, β) where only A
 // has an entry and op(α, B) where only B has one.
 func EWiseUnion[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], alpha A, b matrix.Operand[B], beta B, opts ...Option) error {
-	f := opOf(op)
-	c := begin[C]("EWiseUnion", f.Name(), opts)
-	t, av, bv, err := pairOf(c, specOf(dst), a, b, c.checkOperator(f.Valid(), f.Position()))
+	f := operatorOf(op)
+	return begin("EWiseUnion", f.name, opts).ewiseUnion(destOf(dst), f, viewOf(a), sparse.ValuesOf([]A{alpha}), viewOf(b), sparse.ValuesOf([]B{beta}))
+}
+
+// ewiseUnion is EWiseUnion for single values alpha and beta.
+func (c *call) ewiseUnion(d dest, f operator, a rep.View, alpha sparse.Values, b rep.View, beta sparse.Values) error {
+	t, err := c.pair(d, &f, a, b)
 	if err != nil {
 		return err
 	}
 	if t.at != nil {
-		return remoteEWise(c, t, device.Filled, f, av, bv, alpha, beta)
+		return c.remoteEWise(device.Filled, &f, a, b, alpha, beta)
 	}
 	if t.group != nil {
-		return groupTwo(c, t, av, bv, func(r block, dst groupDest[C], x matrix.View[A], y matrix.View[B]) error {
-			return EWiseUnion(dst.any(), op, operandOf(x), alpha, operandOf(y), beta, r.opts)
-		})
+		return c.groupTwo(a, b, func(r block, d dest, x, y rep.View) error { return r.call(c).ewiseUnion(d, f, x, alpha, y, beta) })
 	}
-	as, bs := oriented(av), oriented(bv)
-	k := access.Binary(f)
+	as, bs := oriented(a), oriented(b)
+	k := f.k
 	room := t.room(k.User)
-	if holds(t, as) || holds(t, bs) {
-		room = nil
+	if t.holds(as) || t.holds(bs) {
+		room = sparse.Values{}
 	}
-	out, err := cpu.Union(c.env(), cpu.UnionOps[A, B, C]{
+	out, err := cpu.Union(c.env(), cpu.UnionOps{
 		Both:  k,
 		Room:  room,
-		Left:  func(c []C, v []A) { k.BindY(c, v, beta) },
-		Right: func(c []C, v []B) { k.BindX(c, alpha, v) },
-	}, valued(as), valued(bs))
+		Left:  func(c, v sparse.Values) { k.BindY(c, v, beta.Pointer()) },
+		Right: func(c, v sparse.Values) { k.BindX(c, alpha.Pointer(), v) },
+	}, t.c, as.Valued(), bs.Valued())
 	if err != nil {
 		return c.sized(err)
 	}
 	c.traced("union", as.NVals+bs.NVals)
-	return write(c, t, out, false)
+	return c.write(out, false)
 }
 
 // EWiseMult computes C⟨M⟩ ⊕= op(A, B) where both operands have an entry, for matrices and vectors.
 // It takes O(entries) time. Where two rows differ much in length, it searches the longer one, in
 // O(shorter · log longer) time. It returns the same errors as [MxM].
 func EWiseMult[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], b matrix.Operand[B], opts ...Option) error {
-	f := opOf(op)
-	c := begin[C]("EWiseMult", f.Name(), opts)
-	t, av, bv, err := pairOf(c, specOf(dst), a, b, c.checkOperator(f.Valid(), f.Position()))
+	f := operatorOf(op)
+	return begin("EWiseMult", f.name, opts).ewiseMult(destOf(dst), f, viewOf(a), viewOf(b))
+}
+
+func (c *call) ewiseMult(d dest, f operator, a, b rep.View) error {
+	t, err := c.pair(d, &f, a, b)
 	if err != nil {
 		return err
 	}
 	if t.at != nil {
-		return remoteEWise(c, t, device.Intersection, f, av, bv, *new(A), *new(B))
+		return c.remoteEWise(device.Intersection, &f, a, b, a.Type().Zero, b.Type().Zero)
 	}
 	if t.group != nil {
-		return groupTwo(c, t, av, bv, func(r block, dst groupDest[C], x matrix.View[A], y matrix.View[B]) error {
-			return EWiseMult(dst.any(), op, operandOf(x), operandOf(y), r.opts)
-		})
+		return c.groupTwo(a, b, func(r block, d dest, x, y rep.View) error { return r.call(c).ewiseMult(d, f, x, y) })
 	}
-	as, bs := oriented(av), oriented(bv)
-	k := access.Binary(f)
-	out, err := cpu.Intersect(c.env(), k, needed(as, k.UsesX), needed(bs, k.UsesY), t.room(k.User))
+	as, bs := oriented(a), oriented(b)
+	k := f.k
+	out, err := cpu.Intersect(c.env(), k, t.c, needed(as, k.UsesX), needed(bs, k.UsesY), t.room(k.User))
 	if err != nil {
 		return c.sized(err)
 	}
 	c.traced("intersection", as.NVals+bs.NVals)
-	return write(c, t, out, false)
+	return c.write(out, false)
 }

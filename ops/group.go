@@ -1,20 +1,17 @@
 package ops
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // This file runs operations on the group of their destination. Every rank has a block of rows of
@@ -54,42 +51,11 @@ type block struct {
 	opts            Option
 }
 
-// groupDest is the block of a destination.
-type groupDest[C comparable] struct {
-	t    access.GroupTarget[C]
-	k    int
-	spec matrix.Spec[C] // with the block of the mask
-}
-
-func (d groupDest[C]) matrix() matrix.Target[C] {
-	m := d.t.Matrix(d.k)
-	if d.spec.Mask == nil && d.spec.Accum == nil && !d.spec.Replace {
-		return m
-	}
-	t := m.Masked(d.spec.Mask).Accum(d.spec.Accum)
-	if d.spec.Replace {
-		t = t.Replace()
-	}
-	return t
-}
-
-func (d groupDest[C]) vector() matrix.VectorTarget[C] {
-	v := d.t.Vector(d.k)
-	if d.spec.Mask == nil && d.spec.Accum == nil && !d.spec.Replace {
-		return v
-	}
-	t := v.Masked(d.spec.Mask).Accum(d.spec.Accum)
-	if d.spec.Replace {
-		t = t.Replace()
-	}
-	return t
-}
-
-func (d groupDest[C]) any() matrix.Destination[C] {
-	if d.spec.Vector {
-		return d.vector()
-	}
-	return d.matrix()
+// call returns the call of the operation of c on the block.
+func (b block) call(c *call) *call {
+	in := begin(c.op, c.name, []Option{b.opts})
+	in.ring = c.ring
+	return in
 }
 
 // onGroup returns the context of collectives: that of the call if others would wait for ranks of
@@ -131,10 +97,11 @@ func shared(err error) bool {
 
 // groupCuts returns the cuts of the destination. They are the same to the end of the operation: an
 // operand that is spread meanwhile may change those of the group.
-func groupCuts[C comparable](t *target[C]) []int {
+func (c *call) groupCuts() []int {
+	t := &c.t
 	if t.cuts == nil {
-		m, n := t.spec.Matrix.Dims()
-		if t.spec.Vector {
+		m, n := t.m.Dims()
+		if t.vector {
 			m = n
 		}
 		t.cuts = t.group.Cuts(m)
@@ -145,18 +112,19 @@ func groupCuts[C comparable](t *target[C]) []int {
 // runGroup runs an operation on the block of each rank of this process. The operands have been
 // placed, so that the cuts are known. reads says that the result depends on the destination even
 // without mask and accumulator.
-func runGroup[C comparable](c *call, t *target[C], reads bool, run func(b block, dst groupDest[C]) error) error {
-	g, spec, ctx := t.group, t.spec, c.onGroup(t.group)
-	cuts := groupCuts(t)
-	var masks []matrix.MaskView
+func (c *call) runGroup(reads bool, run func(b block, d dest) error) error {
+	t := &c.t
+	g, ctx := t.group, c.onGroup(t.group)
+	cuts := c.groupCuts()
+	var masks []rep.Mask
 	var err error
-	if spec.Mask != nil {
-		if masks, err = access.MaskBlocks(spec.Mask.MaskView(), rep.Query{Group: g, Context: ctx, Cuts: cuts}); err != nil {
+	if t.dest.mask != nil {
+		if masks, err = t.view.Parts(rep.Query{Group: g, Context: ctx, Cuts: cuts}); err != nil {
 			return err
 		}
 	}
-	fresh := !reads && spec.Accum == nil && (spec.Mask == nil || spec.Replace)
-	dst, err := access.TargetOn(ctx, spec.Matrix, g, spec.Vector, fresh, cuts)
+	fresh := !reads && !t.accum.given && (t.dest.mask == nil || t.replace)
+	dst, err := t.m.OnGroup().Target(ctx, g, t.vector, fresh, cuts)
 	if err == nil {
 		err = c.ended()
 	}
@@ -179,9 +147,10 @@ func runGroup[C comparable](c *call, t *target[C], reads bool, run func(b block,
 			opts = append(opts, WithTrace(&traces[k]))
 		}
 		b.opts = WithOptions(opts...)
-		d := groupDest[C]{t: dst, k: k, spec: spec}
+		d := t.dest
+		d.m = dst.Part(k)
 		if masks != nil {
-			d.spec.Mask = masks[k]
+			d.mask = matrix.MaskOf(masks[k])
 		}
 		err := run(b, d)
 		written[k] = err == nil
@@ -210,107 +179,109 @@ func runGroup[C comparable](c *call, t *target[C], reads bool, run func(b block,
 
 // rowBlocks returns the rows of a matrix operand for the cuts of the destination. A vector as a
 // matrix of one row belongs to the rank that has this row.
-func rowBlocks[T, C comparable](c *call, t *target[C], v matrix.View[T], quiet bool) ([]matrix.View[T], error) {
-	return rowBlocksAt(c, t.group, v, groupCuts(t), quiet)
+func (c *call) rowBlocks(v rep.View, quiet bool) ([]rep.View, error) {
+	return c.rowBlocksAt(c.t.group, v, c.groupCuts(), quiet)
 }
 
-func rowBlocksAt[T comparable](c *call, g *comm.Group, v matrix.View[T], cuts []int, quiet bool) ([]matrix.View[T], error) {
+func (c *call) rowBlocksAt(g *comm.Group, v rep.View, cuts []int, quiet bool) ([]rep.View, error) {
 	q := rep.Query{Group: g, Context: c.onGroup(g), Cuts: cuts, Quiet: quiet}
-	if !v.IsVector() || v.Transposed() {
-		return access.Blocks(v, q)
+	if !v.Vector || v.Transposed {
+		return v.Parts(q)
 	}
 	q.Whole = true
-	list, err := access.Blocks(v, q)
+	list, err := v.Parts(q)
 	if err != nil {
 		return nil, err
 	}
 	_, n := v.Dims()
 	for k, r := range g.Ranks() {
 		if cuts[r.Rank()] == cuts[r.Rank()+1] {
-			list[k] = matrix.New[T](0, n).View()
+			list[k] = rep.View{Matrix: newMatrix(v.Type(), 0, n, nil)}
 		}
 	}
 	return list, nil
 }
 
+// newMatrix returns a matrix of t without entries, at a place; nil is the host.
+func newMatrix(t *sparse.Type, m, n int, p matrix.Place) rep.Matrix {
+	return matrix.NewInside(t, m, n, matrix.On(p))
+}
+
 // wholes returns an operand whole, for each rank of this process.
-func wholes[T comparable](c *call, g *comm.Group, v matrix.View[T]) ([]matrix.View[T], error) {
-	return access.Blocks(v, rep.Query{Group: g, Context: c.onGroup(g), Whole: true})
+func (c *call) wholes(g *comm.Group, v rep.View) ([]rep.View, error) {
+	return v.Parts(rep.Query{Group: g, Context: c.onGroup(g), Whole: true})
 }
 
 // aligned returns the blocks of an operand that has the shape of the destination.
-func aligned[T, C comparable](c *call, t *target[C], v matrix.View[T]) ([]matrix.View[T], error) {
-	if v.IsVector() {
-		return access.Blocks(v, rep.Query{Group: t.group, Context: c.onGroup(t.group), Cuts: groupCuts(t)})
+func (c *call) aligned(v rep.View) ([]rep.View, error) {
+	if v.Vector {
+		return v.Parts(rep.Query{Group: c.t.group, Context: c.onGroup(c.t.group), Cuts: c.groupCuts()})
 	}
-	return rowBlocks(c, t, v, false)
+	return c.rowBlocks(v, false)
 }
 
 // placed lets a matrix operand whose rows are needed in blocks decide about cuts before it is asked
 // for them. It makes the transpose of a transposed view.
-func placed[T comparable](c *call, g *comm.Group, v matrix.View[T]) error {
-	if v.IsVector() {
+func (c *call) placed(g *comm.Group, v rep.View) error {
+	if v.Vector {
 		return nil
 	}
-	_, err := access.GroupCuts(c.onGroup(g), v, g)
+	_, err := v.Cuts(c.onGroup(g), g)
 	return err
 }
 
 // groupOne runs an operation of one operand of the shape of the destination.
-func groupOne[A, C comparable](c *call, t *target[C], v matrix.View[A], run func(b block, dst groupDest[C], a matrix.View[A]) error) error {
-	if err := placed(c, t.group, v); err != nil {
+func (c *call) groupOne(v rep.View, run func(b block, d dest, a rep.View) error) error {
+	if err := c.placed(c.t.group, v); err != nil {
 		return err
 	}
-	list, err := aligned(c, t, v)
+	list, err := c.aligned(v)
 	if err != nil {
 		return err
 	}
-	return runGroup(c, t, false, func(b block, dst groupDest[C]) error { return run(b, dst, list[b.k]) })
+	return c.runGroup(false, func(b block, d dest) error { return run(b, d, list[b.k]) })
 }
 
 // groupTwo runs an operation of two operands of the shape of the destination.
-func groupTwo[A, B, C comparable](c *call, t *target[C], av matrix.View[A], bv matrix.View[B], run func(b block, dst groupDest[C], x matrix.View[A], y matrix.View[B]) error) error {
-	if err := placed(c, t.group, av); err != nil {
+func (c *call) groupTwo(av, bv rep.View, run func(b block, d dest, x, y rep.View) error) error {
+	if err := c.placed(c.t.group, av); err != nil {
 		return err
 	}
-	if err := placed(c, t.group, bv); err != nil {
+	if err := c.placed(c.t.group, bv); err != nil {
 		return err
 	}
-	x, err := aligned(c, t, av)
+	x, err := c.aligned(av)
 	if err != nil {
 		return err
 	}
-	y, err := aligned(c, t, bv)
+	y, err := c.aligned(bv)
 	if err != nil {
 		return err
 	}
-	return runGroup(c, t, false, func(b block, dst groupDest[C]) error { return run(b, dst, x[b.k], y[b.k]) })
+	return c.runGroup(false, func(b block, d dest) error { return run(b, d, x[b.k], y[b.k]) })
 }
 
-// operandOf returns a view as an operand of an operation on matrices or vectors.
-func operandOf[T comparable](v matrix.View[T]) matrix.Operand[T] { return v }
-
-// groupMxV computes A·u, or u·Aᵀ with flip. The rows of a give the entries of the result.
-func groupMxV[A, U, C comparable](c *call, t *target[C], a matrix.View[A], u matrix.View[U], order *sumOrder, product func(b block, dst matrix.VectorTarget[C], a matrix.View[A], u matrix.VectorView[U]) error) error {
-	g := t.group
-	if err := placed(c, g, a); err != nil {
+// groupMxV computes A·u, or u·Aᵀ by product. The rows of a give the entries of the result.
+func (c *call) groupMxV(a, u rep.View, product func(c *call, d dest, a, u rep.View) error) error {
+	g := c.t.group
+	if err := c.placed(g, a); err != nil {
 		return err
 	}
-	x, err := rowBlocks(c, t, a, true)
+	x, err := c.rowBlocks(a, true)
 	if err != nil {
 		return err
 	}
-	y, err := wholes(c, g, u)
+	y, err := c.wholes(g, u)
 	if err != nil {
 		return err
 	}
-	if !a.IsVector() {
-		if err := groupDirection(c, t, a, y[0], order); err != nil {
+	if !a.Vector {
+		if err := c.groupDirection(a, y[0], c.ring.order()); err != nil {
 			return err
 		}
 	}
-	return runGroup(c, t, false, func(b block, dst groupDest[C]) error {
-		return product(b, dst.vector(), x[b.k], access.AsVector(y[b.k]))
+	return c.runGroup(false, func(b block, d dest) error {
+		return product(b.call(c), d, x[b.k], y[b.k])
 	})
 }
 
@@ -318,11 +289,11 @@ func groupMxV[A, U, C comparable](c *call, t *target[C], a matrix.View[A], u mat
 // sum may stand for it.
 type sumOrder struct{ matters, any bool }
 
-func orderOf[A, B, C comparable](s semiring.Semiring[A, B, C]) *sumOrder {
-	k := access.Semiring(s)
-	if p := access.Positional(s); p != nil {
+func (r *ring) order() *sumOrder {
+	if p := r.Positional; p != nil {
 		return &sumOrder{matters: !p.First.Exact || p.First.Any, any: p.First.Any}
 	}
+	k := r.Semiring
 	uniform := k.Any && !k.UsesX && !k.UsesY
 	return &sumOrder{matters: (!k.Exact || k.Any) && !uniform, any: k.Any}
 }
@@ -330,14 +301,15 @@ func orderOf[A, B, C comparable](s semiring.Semiring[A, B, C]) *sumOrder {
 // groupDirection chooses Push or Pull as one place would, if the order of sums matters, and how
 // Push cuts the entries of u. Where it does not matter every rank chooses, and on devices always:
 // their kernels have orders of their own. It is a collective.
-func groupDirection[A, U, C comparable](c *call, t *target[C], a matrix.View[A], u matrix.View[U], order *sumOrder) error {
+func (c *call) groupDirection(a, u rep.View, order *sumOrder) error {
+	t := &c.t
 	g, ctx := t.group, c.onGroup(t.group)
 	if g.OnDevices() {
 		return nil
 	}
 	m, n := a.Dims()
 	f := facts{rows: m, entries: a.NVals(), n: n, nvals: u.NVals(), any: order.any, repeats: c.repeats,
-		hasRows: access.GroupHasRows(a, g), hasCols: access.GroupHasRows(a.T(), g)}
+		hasRows: a.GroupHasRows(g), hasCols: a.T().GroupHasRows(g)}
 	var failure error
 	var list []int32
 	ks := func() []int32 { // read only where needed: u may be on a device
@@ -349,24 +321,23 @@ func groupDirection[A, U, C comparable](c *call, t *target[C], a matrix.View[A],
 				list[k] = int32(k)
 			}
 		default:
-			list = sparse.ToSparse(access.Stored(u)).Idx
+			list = u.Stored().ToSparse().Idx
 		}
 		return list
 	}
 	f.pushWork = func(limit int64) (work int64) {
-		lengths, err := access.RowLengths(ctx, a.T(), g, ks())
+		lengths, err := a.T().RowLengths(ctx, g, ks())
 		failure = errors.Join(failure, err)
 		for _, n := range lengths {
 			work += n
 		}
 		return work
 	}
-	if order.matters && t.spec.Mask != nil {
-		v := t.spec.Mask.MaskView()
+	if order.matters && t.dest.mask != nil {
 		f.allowed = func() int64 {
-			n, err := maskEntries(c, g, v, groupCuts(t))
+			n, err := c.maskEntries(g, t.view, c.groupCuts())
 			failure = errors.Join(failure, err)
-			if v.Complemented() {
+			if t.view.Complement {
 				return int64(m) - n
 			}
 			return n
@@ -383,9 +354,9 @@ func groupDirection[A, U, C comparable](c *call, t *target[C], a matrix.View[A],
 		return failure
 	}
 	if method == Push {
-		access.GroupHadRows(a.T(), g)
+		a.T().GroupHadRows(g)
 	} else {
-		access.GroupHadRows(a, g)
+		a.GroupHadRows(g)
 	}
 	if !order.matters {
 		return nil
@@ -393,7 +364,7 @@ func groupDirection[A, U, C comparable](c *call, t *target[C], a matrix.View[A],
 	if c.method = method; method != Push {
 		return nil
 	}
-	lengths, err := access.RowLengths(ctx, a.T(), g, ks())
+	lengths, err := a.T().RowLengths(ctx, g, ks())
 	if err != nil {
 		return err
 	}
@@ -407,60 +378,58 @@ func groupDirection[A, U, C comparable](c *call, t *target[C], a matrix.View[A],
 
 // maskEntries returns the number of positions of a mask, without its complement. It is a
 // collective.
-func maskEntries(c *call, g *comm.Group, v matrix.MaskView, cuts []int) (int64, error) {
-	list, err := access.MaskBlocks(v, rep.Query{Group: g, Context: c.onGroup(g), Cuts: cuts})
+func (c *call) maskEntries(g *comm.Group, v rep.Mask, cuts []int) (int64, error) {
+	list, err := v.Parts(rep.Query{Group: g, Context: c.onGroup(g), Cuts: cuts})
 	if err != nil {
 		return 0, err
 	}
 	sum := make([]int64, len(list))
 	err = g.Each(func(k int, r comm.Comm) error {
-		if err := list[k].Fetch(); err != nil {
+		if err := fetched(rep.View{Matrix: list[k].Matrix}); err != nil {
 			return err
 		}
-		sum[k] = access.Allowed(list[k]).NVals
+		sum[k] = list[k].Allowed().NVals
 		return r.Reduce(c.onGroup(g), comm.Host(sum[k:k+1]), comm.Host(sum[k:k+1]), comm.Sum, false)
 	})
 	return sum[0], err
 }
 
 // groupMxM computes A·B: the rows of A that a rank has by the whole of B.
-func groupMxM[A, B, C comparable](c *call, t *target[C], s semiring.Semiring[A, B, C], a matrix.View[A], b matrix.View[B]) error {
-	g := t.group
-	if err := placed(c, g, a); err != nil {
+func (c *call) groupMxM(a, b rep.View) error {
+	g := c.t.group
+	if err := c.placed(g, a); err != nil {
 		return err
 	}
-	x, err := rowBlocks(c, t, a, false)
+	x, err := c.rowBlocks(a, false)
 	if err != nil {
 		return err
 	}
-	if limit := g.GatherLimit(); limit > 0 && !b.IsVector() && !access.Everywhere(b, g) {
+	if limit := g.GatherLimit(); limit > 0 && !b.Vector && !b.OnGroup().Everywhere(g) {
 		if pieces := gatherPieces(b, limit); pieces > 1 {
-			return groupMxMPieces(c, t, s, x, b, pieces)
+			return c.groupMxMPieces(x, b, pieces)
 		}
 	}
-	y, err := access.Blocks(b, needOf(c, g, x, b))
+	y, err := b.Parts(c.needOf(g, x, b))
 	if err != nil {
 		return err
 	}
-	access.GroupHadRows(b, g)
-	return runGroup(c, t, false, func(r block, dst groupDest[C]) error {
-		return MxM(dst.matrix(), s, x[r.k], y[r.k], r.opts)
-	})
+	b.GroupHadRows(g)
+	return c.runGroup(false, func(r block, d dest) error { return r.call(c).mxm(d, x[r.k], y[r.k]) })
 }
 
 // needOf asks for the whole of b, or for the rows that the columns of x name if these are fewer
 // bytes.
-func needOf[A, B comparable](c *call, g *comm.Group, x []matrix.View[A], b matrix.View[B]) rep.Query {
+func (c *call) needOf(g *comm.Group, x []rep.View, b rep.View) rep.Query {
 	q := rep.Query{Group: g, Context: c.onGroup(g), Whole: true}
-	if b.Transposed() || b.IsVector() || g.OnDevices() { // devices gather without the host
+	if b.Transposed || b.Vector || g.OnDevices() { // devices gather without the host
 		return q
 	}
 	q.Need = func(k int) []int32 {
-		if x[k].Fetch() != nil { // the product returns the error
+		if fetched(x[k]) != nil { // the product returns the error
 			return []int32{}
 		}
 		m, _ := b.Dims()
-		return usedColumns(&access.Rows(x[k]).Structure, m)
+		return usedColumns(&x[k].Rows().Structure, m)
 	}
 	return q
 }
@@ -489,87 +458,92 @@ func usedColumns(s *sparse.Structure, n int) []int32 {
 }
 
 // gatherPieces returns the number of blocks of columns in which an operand goes round.
-func gatherPieces[B comparable](b matrix.View[B], limit int64) int {
+func gatherPieces(b rep.View, limit int64) int {
 	m, n := b.Dims()
-	bytes := b.NVals()*int64(4+sizeOf[B]()) + 8*int64(m)
+	bytes := b.NVals()*(4+b.Type().Size) + 8*int64(m)
 	return int(min(int64(max(n, 1)), (bytes+limit-1)/limit))
 }
 
 // groupMxMPieces computes A·B by blocks of columns of B, each of which is gathered by all ranks.
 // The sums are those of one product. A mask bounds the product of every block: that without the
 // mask may be far larger, and some methods need one.
-func groupMxMPieces[A, B, C comparable](c *call, t *target[C], s semiring.Semiring[A, B, C], x []matrix.View[A], b matrix.View[B], pieces int) error {
+func (c *call) groupMxMPieces(x []rep.View, b rep.View, pieces int) error {
+	t := &c.t
 	g := t.group
 	m, n := b.Dims()
-	tiles := make([][]matrix.Source[C], len(x))
-	inner := WithOptions(WithContext(c.ctx), WithThreads(c.threads))
-	allowed, err := allowedBlocks(c, t)
+	tiles := make([][]rep.View, len(x))
+	inner := []Option{WithContext(c.ctx), WithThreads(c.threads)}
+	allowed, err := c.allowedBlocks()
 	if err != nil {
 		return err
 	}
 	for p := range pieces {
 		from, to := p*n/pieces, (p+1)*n/pieces
-		some := matrix.New[B](m, to-from, matrix.On(g))
-		if err := Extract(some, b, All(), Span(from, to), inner); err != nil {
+		some := newMatrix(b.Type(), m, to-from, g)
+		if err := begin("Extract", "", inner).extract(dest{m: some}, b, All(), Span(from, to)); err != nil {
 			return err
 		}
-		y, err := wholes(c, g, some.View())
+		y, err := c.wholes(g, rep.View{Matrix: some})
 		if err != nil {
 			return err
 		}
 		err = g.Apart(func(k int, _ comm.Comm) error {
 			rows, _ := x[k].Dims()
-			tile := matrix.New[C](rows, to-from, matrix.On(placeOn(g, k)))
-			dst := matrix.Target[C](tile)
+			d := dest{m: newMatrix(t.c, rows, to-from, placeOn(g, k))}
+			tiles[k] = append(tiles[k], rep.View{Matrix: d.m})
+			opts := []Option{WithThreads(g.Threads()), WithContext(c.ctx)}
 			if allowed != nil {
-				mask := matrix.New[bool](rows, to-from)
-				if err := Extract(mask, allowed[k].View(), All(), Span(from, to), WithThreads(g.Threads()), WithContext(c.ctx)); err != nil {
+				mask := matrix.NewInside(allowed[k].Type(), rows, to-from)
+				if err := begin("Extract", "", opts).extract(dest{m: mask}, rep.View{Matrix: allowed[k]}, All(), Span(from, to)); err != nil {
 					return c.because(err)
 				}
-				if err := mask.Move(placeOn(g, k)); err != nil {
+				if err := mask.Move(placeOn(g, k), false); err != nil {
 					return err
 				}
-				v := mask.Structure()
-				if t.spec.Mask.MaskView().Complemented() {
-					v = v.Not()
-				}
-				dst = tile.Masked(v)
+				d.mask = matrix.MaskOf(rep.Mask{Matrix: mask, Structural: true, Complement: t.view.Complement})
 			}
-			if err := MxM(dst, s, x[k], y[k], WithThreads(g.Threads()), WithContext(c.ctx), Using(c.method), withLocal(localRun{shift: 0})); err != nil {
-				return c.because(err)
-			}
-			tiles[k] = append(tiles[k], tile)
-			return nil
+			in := begin(c.op, c.name, append(opts, Using(c.method), withLocal(localRun{shift: 0})))
+			in.ring = c.ring
+			return c.because(in.mxm(d, x[k], y[k]))
 		}, shared)
 		if err != nil {
 			return err
 		}
 	}
 	c.method = Auto
-	return runGroup(c, t, false, func(r block, dst groupDest[C]) error {
-		return Concat(dst.matrix(), [][]matrix.Source[C]{tiles[r.k]}, r.opts)
+	return c.runGroup(false, func(r block, d dest) error {
+		return begin("Concat", "", []Option{r.opts}).concat(d, [][]rep.View{tiles[r.k]})
 	})
 }
 
 // allowedBlocks returns the positions of the mask, without its complement, in the rows of each rank
 // of this process; nil without a mask.
-func allowedBlocks[C comparable](c *call, t *target[C]) ([]*matrix.Matrix[bool], error) {
-	if t.spec.Mask == nil {
+func (c *call) allowedBlocks() ([]rep.Matrix, error) {
+	t := &c.t
+	if t.dest.mask == nil {
 		return nil, nil
 	}
-	masks, err := access.MaskBlocks(t.spec.Mask.MaskView(), rep.Query{Group: t.group, Context: c.onGroup(t.group), Cuts: groupCuts(t)})
+	masks, err := t.view.Parts(rep.Query{Group: t.group, Context: c.onGroup(t.group), Cuts: c.groupCuts()})
 	if err != nil {
 		return nil, err
 	}
-	list := make([]*matrix.Matrix[bool], len(masks))
+	list := make([]rep.Matrix, len(masks))
 	err = t.group.Apart(func(k int, _ comm.Comm) error {
-		if err := masks[k].Fetch(); err != nil {
+		if err := fetched(rep.View{Matrix: masks[k].Matrix}); err != nil {
 			return err
 		}
-		list[k] = access.FromStore(&sparse.Store[bool]{Structure: *access.Allowed(masks[k])})
+		shape := masks[k].Allowed()
+		list[k] = newOf(shape.Pattern())
 		return nil
 	}, shared)
 	return list, err
+}
+
+// newOf returns a matrix on the host with the given storage.
+func newOf(st *sparse.Store) rep.Matrix {
+	a := matrix.NewInside(st.Type, st.NRows, st.NCols)
+	a.SetStore(st)
+	return a
 }
 
 // placeOn returns where the k-th rank of this process computes.
@@ -578,67 +552,6 @@ func placeOn(g *comm.Group, k int) matrix.Place {
 		return p
 	}
 	return nil
-}
-
-// groupArg runs ArgMax or ArgMin.
-func groupArg[T cmp.Ordered](c *call, t *target[int32], v matrix.View[T], better func(x, y T) bool) error {
-	if err := placed(c, t.group, v); err != nil {
-		return err
-	}
-	list, err := rowBlocks(c, t, v, false)
-	if err != nil {
-		return err
-	}
-	return runGroup(c, t, false, func(b block, dst groupDest[int32]) error {
-		return argBest(begin[int32](c.op, c.name, []Option{b.opts}), dst.vector(), list[b.k], better)
-	})
-}
-
-// onGroups reports whether a destination of Sort lives on a group.
-func onGroups[T comparable](values matrix.Target[T], columns matrix.Target[int32]) bool {
-	on := false
-	if values != nil {
-		_, on = placeOf(values.Spec()).(*comm.Group)
-	}
-	if columns != nil && !on {
-		_, on = placeOf(columns.Spec()).(*comm.Group)
-	}
-	return on
-}
-
-// groupSort runs Sort for each of its destinations; one of the host is written by Sort itself.
-func groupSort[T comparable](c *call, values matrix.Target[T], columns matrix.Target[int32], v matrix.View[T], less func(x, y T) bool, opts []Option) error {
-	m, n := v.Dims()
-	if values != nil {
-		t, err := prepare(c, specOf(values), m, n)
-		if err != nil {
-			return err
-		}
-		if t.group == nil {
-			err = Sort[T](values, nil, v, less, opts...)
-		} else {
-			err = groupOne(c, t, v, func(b block, dst groupDest[T], a matrix.View[T]) error {
-				return Sort(dst.matrix(), nil, a, less, b.opts)
-			})
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if columns == nil {
-		return nil
-	}
-	ci := begin[int32]("Sort", "", opts)
-	t, err := prepare(ci, specOf(columns), m, n)
-	if err != nil {
-		return err
-	}
-	if t.group == nil {
-		return Sort[T](nil, columns, v, less, opts...)
-	}
-	return groupOne(ci, t, v, func(b block, dst groupDest[int32], a matrix.View[T]) error {
-		return Sort[T](nil, dst.matrix(), a, less, b.opts)
-	})
 }
 
 // noGroup refuses, for an operation that does not run on a group.

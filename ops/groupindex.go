@@ -3,21 +3,16 @@ package ops
 import (
 	"context"
 	"slices"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // The operations of lists of indices on groups. All ranks know the lists, so each finds the rows
 // that others need of it.
-
-func sizeOf[T any]() int { return int(unsafe.Sizeof(*new(T))) }
 
 // listOf makes indices of a list of 32-bit ones, which must not change.
 func listOf(x []int32) Indices {
@@ -92,51 +87,49 @@ func sorted(list []int32, places bool) (set, at []int32) {
 
 // neededRows returns for each rank of this process the rows that rows lists for it, in the order of
 // sorted. It is a collective.
-func neededRows[T comparable](c *call, g *comm.Group, v matrix.View[T], rows func(rank int) []int32) ([]matrix.View[T], error) {
-	if v.IsVector() { // as a matrix of one row or one column
-		list, err := wholes(c, g, v)
+func (c *call) neededRows(g *comm.Group, v rep.View, rows func(rank int) []int32) ([]rep.View, error) {
+	if v.Vector { // as a matrix of one row or one column
+		list, err := c.wholes(g, v)
 		if err != nil {
 			return nil, err
 		}
 		for k, r := range g.Ranks() {
 			set := setOf(rows(r.Rank()))
 			_, n := v.Dims()
-			some := matrix.New[T](len(set), n, matrix.On(placeOn(g, k)))
-			if err := Extract(some, list[k], listOf(set), All()); err != nil {
+			some := newMatrix(v.Type(), len(set), n, placeOn(g, k))
+			if err := begin("Extract", "", nil).extract(dest{m: some}, list[k], listOf(set), All()); err != nil {
 				return nil, err
 			}
-			list[k] = some.View()
+			list[k] = rep.View{Matrix: some}
 		}
 		return list, nil
 	}
-	return access.Blocks(v, rep.Query{Group: g, Context: c.onGroup(g), Rows: func(rank int) []int32 { return setOf(rows(rank)) }})
+	return v.Parts(rep.Query{Group: g, Context: c.onGroup(g), Rows: func(rank int) []int32 { return setOf(rows(rank)) }})
 }
 
 // groupExtract computes C⟨M⟩ ⊕= A(rows, cols).
-func groupExtract[T comparable](c *call, t *target[T], v matrix.View[T], rows, cols cpu.Indices) error {
-	g := t.group
-	if err := placed(c, g, v); err != nil {
+func (c *call) groupExtract(v rep.View, rows, cols cpu.Indices) error {
+	g := c.t.group
+	if err := c.placed(g, v); err != nil {
 		return err
 	}
 	all := indicesFrom(cols)
 	if rows.List == nil {
-		list, err := rowBlocks(c, t, v, false)
+		list, err := c.rowBlocks(v, false)
 		if err != nil {
 			return err
 		}
-		return runGroup(c, t, false, func(b block, dst groupDest[T]) error {
-			return Extract(dst.matrix(), list[b.k], All(), all, b.opts)
-		})
+		return c.runGroup(false, func(b block, d dest) error { return b.call(c).extract(d, list[b.k], All(), all) })
 	}
-	cuts := groupCuts(t)
+	cuts := c.groupCuts()
 	mine := func(rank int) []int32 { return rows.List[cuts[rank]:cuts[rank+1]] }
-	list, err := neededRows(c, g, v, mine)
+	list, err := c.neededRows(g, v, mine)
 	if err != nil {
 		return err
 	}
-	return runGroup(c, t, false, func(b block, dst groupDest[T]) error {
+	return c.runGroup(false, func(b block, d dest) error {
 		_, at := sorted(mine(b.rank), true)
-		return Extract(dst.matrix(), list[b.k], listOf(at), all, b.opts)
+		return b.call(c).extract(d, list[b.k], listOf(at), all)
 	})
 }
 
@@ -146,7 +139,7 @@ func (c *call) listsOnDevices() bool {
 }
 
 // listsOf returns a list of indices for each rank of this process: a vector on devices is gathered.
-func listsOf(c *call, g *comm.Group, x indices) ([]Indices, error) {
+func (c *call) listsOf(g *comm.Group, x indices) ([]Indices, error) {
 	lists := make([]Indices, len(g.Ranks()))
 	if x.values == nil {
 		for k := range lists {
@@ -154,197 +147,195 @@ func listsOf(c *call, g *comm.Group, x indices) ([]Indices, error) {
 		}
 		return lists, nil
 	}
-	whole, err := wholes(c, g, *x.values)
+	whole, err := c.wholes(g, *x.values)
 	for k, v := range whole {
-		lists[k] = ValuesOf(access.AsVector(v))
+		lists[k] = ValuesOf(matrix.VectorViewOf[int32](v))
 	}
 	return lists, err
 }
 
 // groupExtractVector computes w⟨m⟩ ⊕= u(idx).
-func groupExtractVector[T comparable](c *call, t *target[T], v matrix.View[T], idx indices) error {
+func (c *call) groupExtractVector(v rep.View, idx indices) error {
+	g := c.t.group
 	if idx.values != nil {
-		lists, err := listsOf(c, t.group, idx)
+		lists, err := c.listsOf(g, idx)
 		if err != nil {
 			return err
 		}
-		list, err := wholes(c, t.group, v)
+		list, err := c.wholes(g, v)
 		if err != nil {
 			return err
 		}
-		return runGroup(c, t, false, func(b block, dst groupDest[T]) error {
-			return ExtractVector(dst.vector(), access.AsVector(list[b.k]), lists[b.k], b.opts,
-				withLocal(localRun{shift: b.lo, extent: b.hi - b.lo, items: true}))
+		return c.runGroup(false, func(b block, d dest) error {
+			in := b.call(c)
+			in.local = &localRun{shift: b.lo, extent: b.hi - b.lo, items: true}
+			return in.extractVector(d, list[b.k], lists[b.k])
 		})
 	}
 	if idx.List == nil {
-		return groupOne(c, t, v, func(b block, dst groupDest[T], u matrix.View[T]) error {
-			return ExtractVector(dst.vector(), access.AsVector(u), All(), b.opts)
-		})
+		return c.groupOne(v, func(b block, d dest, u rep.View) error { return b.call(c).extractVector(d, u, All()) })
 	}
-	list, err := wholes(c, t.group, v)
+	list, err := c.wholes(g, v)
 	if err != nil {
 		return err
 	}
-	return runGroup(c, t, false, func(b block, dst groupDest[T]) error {
-		return ExtractVector(dst.vector(), access.AsVector(list[b.k]), listOf(idx.List[b.lo:b.hi]), b.opts)
+	return c.runGroup(false, func(b block, d dest) error {
+		return b.call(c).extractVector(d, list[b.k], listOf(idx.List[b.lo:b.hi]))
 	})
 }
 
 // groupExtractRow computes w⟨m⟩ ⊕= A(i, cols).
-func groupExtractRow[T comparable](c *call, t *target[T], v matrix.View[T], i int, cols cpu.Indices) error {
-	if err := placed(c, t.group, v); err != nil {
+func (c *call) groupExtractRow(v rep.View, i int, cols cpu.Indices) error {
+	if err := c.placed(c.t.group, v); err != nil {
 		return err
 	}
-	list, err := neededRows(c, t.group, v, func(int) []int32 { return []int32{int32(i)} })
+	list, err := c.neededRows(c.t.group, v, func(int) []int32 { return []int32{int32(i)} })
 	if err != nil {
 		return err
 	}
-	return runGroup(c, t, false, func(b block, dst groupDest[T]) error {
+	return c.runGroup(false, func(b block, d dest) error {
 		if cols.List != nil {
-			return ExtractRow(dst.vector(), list[b.k], 0, listOf(cols.List[b.lo:b.hi]), b.opts)
+			return b.call(c).extractRow(d, list[b.k], 0, listOf(cols.List[b.lo:b.hi]))
 		}
-		if err := list[b.k].Fetch(); err != nil {
+		if err := fetched(list[b.k]); err != nil {
 			return err
 		}
-		mine := sparse.Part(valued(access.Rows(list[b.k])), true, b.lo, b.hi)
-		return Apply[T, T](dst.vector(), semiring.Identity[T](), access.VectorFromStore(mine), b.opts)
+		mine := list[b.k].Rows().Valued().Rows(true, b.lo, b.hi)
+		return b.call(c).copied(d, rep.View{Matrix: newOf(mine), Vector: true})
 	})
 }
 
 // groupAssign computes C(rows, cols)⟨M⟩ ⊕= A.
-func groupAssign[T comparable](c *call, t *target[T], v matrix.View[T], rows, cols cpu.Indices) error {
-	g := t.group
-	if err := placed(c, g, v); err != nil {
+func (c *call) groupAssign(v rep.View, rows, cols cpu.Indices) error {
+	g := c.t.group
+	if err := c.placed(g, v); err != nil {
 		return err
 	}
 	all := indicesFrom(cols)
 	if rows.List == nil {
-		list, err := rowBlocks(c, t, v, false)
+		list, err := c.rowBlocks(v, false)
 		if err != nil {
 			return err
 		}
-		return runGroup(c, t, true, func(b block, dst groupDest[T]) error {
-			return Assign(dst.matrix(), list[b.k], All(), all, b.opts)
-		})
+		return c.runGroup(true, func(b block, d dest) error { return b.call(c).assign(d, list[b.k], All(), all) })
 	}
-	cuts := groupCuts(t)
-	list, err := neededRows(c, g, v, func(rank int) []int32 {
+	cuts := c.groupCuts()
+	list, err := c.neededRows(g, v, func(rank int) []int32 {
 		at, _ := within(rows, cuts[rank], cuts[rank+1])
 		return at
 	})
 	if err != nil {
 		return err
 	}
-	return runGroup(c, t, true, func(b block, dst groupDest[T]) error {
+	return c.runGroup(true, func(b block, d dest) error {
 		_, items := within(rows, b.lo, b.hi)
-		return Assign(dst.matrix(), list[b.k], listOf(items), all, b.opts)
+		return b.call(c).assign(d, list[b.k], listOf(items), all)
 	})
 }
 
 // groupAssignVector computes w(idx)⟨m⟩ ⊕= u.
-func groupAssignVector[T comparable](c *call, t *target[T], v matrix.View[T], idx cpu.Indices) error {
+func (c *call) groupAssignVector(v rep.View, idx cpu.Indices) error {
+	g := c.t.group
 	if idx.List == nil {
-		list, err := aligned(c, t, v)
+		list, err := c.aligned(v)
 		if err != nil {
 			return err
 		}
-		return runGroup(c, t, true, func(b block, dst groupDest[T]) error {
-			return AssignVector(dst.vector(), access.AsVector(list[b.k]), All(), b.opts)
-		})
+		return c.runGroup(true, func(b block, d dest) error { return b.call(c).assignVector("idx", d, list[b.k], All()) })
 	}
-	list, err := wholes(c, t.group, v)
+	list, err := c.wholes(g, v)
 	if err != nil {
 		return err
 	}
-	return runGroup(c, t, true, func(b block, dst groupDest[T]) error {
+	return c.runGroup(true, func(b block, d dest) error {
 		at, items := within(idx, b.lo, b.hi)
-		some := matrix.NewVector[T](len(at), matrix.On(placeOn(t.group, b.k)))
-		if err := ExtractVector(some, access.AsVector(list[b.k]), listOf(at)); err != nil {
+		some := newMatrix(v.Type(), 1, len(at), placeOn(g, b.k))
+		if err := begin("ExtractVector", "", nil).extractVector(dest{m: some, vector: true}, list[b.k], listOf(at)); err != nil {
 			return err
 		}
-		return AssignVector(dst.vector(), some, listOf(items), b.opts)
+		return b.call(c).assignVector("idx", d, rep.View{Matrix: some, Vector: true}, listOf(items))
 	})
 }
 
-// groupAssignScalar computes C(rows, cols)⟨M⟩ ⊕= x.
-func groupAssignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indices) error {
-	list := rows
-	if t.spec.Vector {
+// groupAssignScalar computes C(rows, cols)⟨M⟩ ⊕= x, a single value.
+func (c *call) groupAssignScalar(x sparse.Values, rows, cols cpu.Indices) error {
+	vector, list := c.t.vector, rows
+	if vector {
 		list = cols
 	}
-	return runGroup(c, t, true, func(b block, dst groupDest[T]) error {
+	return c.runGroup(true, func(b block, d dest) error {
 		mine := All()
 		if list.List != nil {
 			_, items := within(list, b.lo, b.hi)
 			mine = listOf(items)
 		}
-		if t.spec.Vector {
-			return AssignVectorScalar(dst.vector(), x, mine, b.opts)
+		if vector {
+			return b.call(c).assignVectorScalar(d, x, mine)
 		}
-		return AssignScalar(dst.matrix(), x, mine, indicesFrom(cols), b.opts)
+		return b.call(c).assignScalar(d, x, mine, indicesFrom(cols))
 	})
 }
 
 // scatterOnDevices computes C⟨M⟩ ⊕= T on a group of devices. Each gets the whole of u and of the
 // lists, and keeps what falls into its block.
-func scatterOnDevices[T comparable](c *call, t *target[T], dup semiring.Monoid[T], v matrix.View[T], rows *indices, cols indices) error {
-	g := t.group
-	j, err := listsOf(c, g, cols)
+func (c *call) scatterOnDevices(dup monoid, v rep.View, rows *indices, cols indices) error {
+	g := c.t.group
+	j, err := c.listsOf(g, cols)
 	if err != nil {
 		return err
 	}
 	i := j
 	if rows != nil {
-		if i, err = listsOf(c, g, *rows); err != nil {
+		if i, err = c.listsOf(g, *rows); err != nil {
 			return err
 		}
 	}
-	list, err := wholes(c, g, v)
+	list, err := c.wholes(g, v)
 	if err != nil {
 		return err
 	}
-	cuts := groupCuts(t)
-	return runGroup(c, t, false, func(b block, dst groupDest[T]) error {
-		local := withLocal(localRun{shift: b.lo, whole: cuts[g.Size()]})
-		u := access.AsVector(list[b.k])
+	cuts := c.groupCuts()
+	return c.runGroup(false, func(b block, d dest) error {
+		in := b.call(c)
+		in.local = &localRun{shift: b.lo, whole: cuts[g.Size()]}
 		if rows == nil {
-			return ScatterVector(dst.vector(), dup, u, j[b.k], b.opts, local)
+			return in.scatter(d, dup, list[b.k], nil, j[b.k])
 		}
-		return Scatter(dst.matrix(), dup, u, i[b.k], j[b.k], b.opts, local)
+		return in.scatter(d, dup, list[b.k], &i[b.k], j[b.k])
 	})
 }
 
 // groupScatter computes C⟨M⟩ ⊕= T; see Scatter. Without rows the destination is a vector.
-func groupScatter[T comparable](c *call, t *target[T], dup semiring.Monoid[T], v matrix.View[T], rows *cpu.Indices, cols cpu.Indices) error {
-	list, err := wholes(c, t.group, v)
+func (c *call) groupScatter(dup monoid, v rep.View, rows *indices, cols cpu.Indices) error {
+	list, err := c.wholes(c.t.group, v)
 	if err != nil {
 		return err
 	}
-	return runGroup(c, t, false, func(b block, dst groupDest[T]) error {
+	return c.runGroup(false, func(b block, d dest) error {
 		by := cols
 		if rows != nil {
-			by = *rows
+			by = rows.Indices
 		}
-		if err := list[b.k].Fetch(); err != nil {
+		if err := fetched(list[b.k]); err != nil {
 			return err
 		}
-		at, items := []int32{}, []int32{} // the entries of u whose rows the rank has
-		u := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, Format: sparse.Full}, Val: []T{}}
-		st := valued(access.Rows(list[b.k]))
+		at, items, from := []int32{}, []int32{}, []int32{} // the entries of u whose rows the rank has
+		st := list[b.k].Rows().Valued()
 		for e, k := range st.Idx {
 			row := k
 			if by.List != nil {
 				row = by.List[k]
 			}
 			if int(row) >= b.lo && int(row) < b.hi {
-				at, items, u.Val = append(at, k), append(items, row-int32(b.lo)), append(u.Val, st.Val[e])
+				at, items, from = append(at, k), append(items, row-int32(b.lo)), append(from, int32(e))
 			}
 		}
-		u.NCols, u.NVals = len(at), int64(len(at))
-		some := access.VectorFromStore(u)
+		n := int64(len(at))
+		u := &sparse.Store{Structure: sparse.Structure{NRows: 1, NCols: len(at), NVals: n, Format: sparse.Full}, Val: st.Type.Make(n), Type: st.Type}
+		st.Type.Move(u.Val, nil, st.Val, from)
+		some := rep.View{Matrix: newOf(u), Vector: true}
 		if rows == nil {
-			return ScatterVector(dst.vector(), dup, some, listOf(items), b.opts)
+			return b.call(c).scatter(d, dup, some, nil, listOf(items))
 		}
 		its := make([]int32, len(at))
 		for q, p := range at {
@@ -352,186 +343,193 @@ func groupScatter[T comparable](c *call, t *target[T], dup semiring.Monoid[T], v
 				its[q] = cols.List[p]
 			}
 		}
-		return Scatter(dst.matrix(), dup, some, listOf(items), listOf(its), b.opts)
+		mine := listOf(items)
+		return b.call(c).scatter(d, dup, some, &mine, listOf(its))
 	})
 }
 
 // groupKronecker computes C⟨M⟩ ⊕= A ⊗ B from whole operands: rows lo … hi−1 come from a few rows of
 // A.
-func groupKronecker[A, B, C comparable](c *call, t *target[C], op semiring.Operator[A, B, C], a matrix.View[A], b matrix.View[B]) error {
-	g := t.group
-	x, err := wholes(c, g, a)
+func (c *call) groupKronecker(f operator, a, b rep.View) error {
+	g := c.t.group
+	x, err := c.wholes(g, a)
 	if err != nil {
 		return err
 	}
-	y, err := wholes(c, g, b)
+	y, err := c.wholes(g, b)
 	if err != nil {
 		return err
 	}
 	_, an := a.Dims()
 	bm, bn := b.Dims()
-	return runGroup(c, t, false, func(r block, dst groupDest[C]) error {
+	inner := []Option{WithContext(c.ctx)}
+	return c.runGroup(false, func(r block, d dest) error {
 		from, to, first := 0, 0, 0
 		if r.hi > r.lo {
 			from, to = r.lo/bm, (r.hi-1)/bm+1
 			first = r.lo - from*bm
 		}
-		product := matrix.New[C]((to-from)*bm, an*bn, matrix.On(placeOn(g, r.k)))
+		product := newMatrix(c.t.c, (to-from)*bm, an*bn, placeOn(g, r.k))
 		if at := placeOn(g, r.k); at != nil {
-			some := matrix.New[A](to-from, an, matrix.On(at))
-			if err := Extract(some, x[r.k], Span(from, to), All(), WithContext(c.ctx)); err != nil {
+			some := newMatrix(a.Type(), to-from, an, at)
+			if err := begin("Extract", "", inner).extract(dest{m: some}, x[r.k], Span(from, to), All()); err != nil {
 				return err
 			}
-			if err := Kronecker(product, op, some, y[r.k], WithContext(c.ctx)); err != nil {
+			if err := begin("Kronecker", f.name, inner).kronecker(dest{m: product}, f, rep.View{Matrix: some}, y[r.k]); err != nil {
 				return err
 			}
-			return Extract(dst.matrix(), product, Span(first, first+r.hi-r.lo), All(), r.opts)
+			return begin("Extract", "", []Option{r.opts}).extract(d, rep.View{Matrix: product}, Span(first, first+r.hi-r.lo), All())
 		}
-		if err := x[r.k].Fetch(); err != nil {
+		if err := fetched(x[r.k]); err != nil {
 			return err
 		}
-		some := access.FromStore(sparse.Part(valued(access.Rows(x[r.k])), false, from, to))
-		if err := Kronecker(product, op, some, y[r.k], WithContext(c.ctx)); err != nil {
+		some := newOf(x[r.k].Rows().Valued().Rows(false, from, to))
+		if err := begin("Kronecker", f.name, inner).kronecker(dest{m: product}, f, rep.View{Matrix: some}, y[r.k]); err != nil {
 			return err
 		}
-		if err := product.Fetch(); err != nil {
-			return err
-		}
-		mine := access.FromStore(sparse.Part(access.Rows(product.View()), false, first, first+r.hi-r.lo))
-		return Apply[C, C](dst.matrix(), semiring.Identity[C](), mine, r.opts)
+		mine := product.Rows().Rows(false, first, first+r.hi-r.lo)
+		return r.call(c).copied(d, rep.View{Matrix: newOf(mine)})
 	})
 }
 
 // groupReduce sums rows. The sums of columns of floats have the order of one thread on one device.
-func groupReduce[T, S comparable](c *call, t *target[T], m semiring.Monoid[T], v matrix.View[S]) error {
-	g := t.group
-	if err := placed(c, g, v); err != nil {
+func (c *call) groupReduce(m monoid, v rep.View) error {
+	g := c.t.group
+	if err := c.placed(g, v); err != nil {
 		return err
 	}
-	byColumns := v.Transposed() && !v.IsVector() && !access.Monoid(m).Exact && !access.GroupHasRows(v, g)
+	byColumns := v.Transposed && !v.Vector && !m.k.Exact && !v.GroupHasRows(g)
 	n, _ := v.Dims()
 	if n > 1<<22 && v.NVals() < int64(n)/1024 {
 		byColumns = false
 	}
-	list, err := rowBlocks(c, t, v, byColumns)
+	list, err := c.rowBlocks(v, byColumns)
 	if err != nil {
 		return err
 	}
-	return runGroup(c, t, false, func(b block, dst groupDest[T]) error {
+	return c.runGroup(false, func(b block, d dest) error {
+		in := b.call(c)
 		if byColumns && placeOn(g, b.k) == nil {
-			across := access.FromStore(access.Cols(list[b.k]))
-			if access.IsPattern(list[b.k]) {
-				return Reduce(dst.vector(), m, across.Pattern().T(), b.opts, WithThreads(1))
+			across := rep.View{Matrix: newOf(list[b.k].Cols()), Transposed: true}
+			if list[b.k].IsPattern() {
+				across = patternOf(across)
 			}
-			return Reduce(dst.vector(), m, across.T(), b.opts, WithThreads(1))
+			in.threads = 1
+			return in.reduce(d, m, across)
 		}
-		return Reduce(dst.vector(), m, list[b.k], b.opts)
+		return in.reduce(d, m, list[b.k])
 	})
 }
 
-// groupReduceScalar sums all entries. Sums whose order matters are of blocks of a fixed number of
-// entries of the whole matrix, as on one device.
-func groupReduceScalar[T comparable](c *call, g *comm.Group, m semiring.Monoid[T], v matrix.View[T]) (sum T, err error) {
-	if v.Transposed() {
+// groupReduceScalar writes the sum of all entries to sum. Sums whose order matters are of blocks of a
+// fixed number of entries of the whole matrix, as on one device.
+func (c *call) groupReduceScalar(g *comm.Group, m monoid, v rep.View, sum cpu.Value) error {
+	if v.Transposed {
 		v = v.T() // the sum is that of the stored matrix
 	}
-	ctx, k := c.onGroup(g), access.Monoid(m)
-	cuts, err := access.GroupCuts(ctx, v, g)
+	ctx, t := c.onGroup(g), v.Type()
+	cuts, err := v.Cuts(ctx, g)
 	if err != nil {
-		return sum, err
+		return err
 	}
-	counts, err := access.GroupCounts(ctx, v, g)
+	counts, err := v.Counts(ctx, g)
 	if err != nil {
-		return sum, err
+		return err
 	}
-	list, err := access.Blocks(v, rep.Query{Group: g, Context: ctx, Cuts: cuts})
+	list, err := v.Parts(rep.Query{Group: g, Context: ctx, Cuts: cuts})
 	if err != nil {
-		return sum, err
+		return err
 	}
 	if err := c.ended(); err != nil {
-		return sum, err
+		return err
 	}
-	sums := make([]T, len(list))
+	sums := t.Filled(int64(len(list)), m.k.Identity)
 	total := int64(0)
 	for _, n := range counts {
 		total += n
 	}
 	err = g.Each(func(i int, r comm.Comm) error {
-		if k.Exact || placeOn(g, i) != nil || g.OnDevices() {
-			own, err := ReduceScalar(m, operandOf(list[i]), WithThreads(g.Threads()))
-			if err != nil {
+		out := t.At(sums, int64(i))
+		if m.k.Exact || placeOn(g, i) != nil || g.OnDevices() {
+			own := t.Zeroed(1)
+			in := begin(c.op, c.name, []Option{WithThreads(g.Threads())})
+			if err := in.reduceScalar(m, list[i], t, own.Pointer()); err != nil {
 				return err
 			}
-			all, err := gatherItems(ctx, r, []T{own}, slices.Repeat([]int64{1}, r.Size()))
+			all, err := gatherItems(ctx, r, t, own, slices.Repeat([]int64{1}, r.Size()))
 			if err == nil {
-				sums[i] = k.Fold(k.Identity, all)
+				m.k.Fold(out, all)
 			}
 			return err
 		}
-		if err := list[i].Fetch(); err != nil {
+		if err := fetched(list[i]); err != nil {
 			return err
 		}
 		val := valuesInOrder(list[i])
 		if total <= cpu.ReduceChunk {
-			all, err := gatherItems(ctx, r, val, counts)
+			all, err := gatherItems(ctx, r, t, val, counts)
 			if err != nil {
 				return err
 			}
-			sums[i] = k.Fn(k.Identity, k.Fold(k.Identity, all))
+			part := t.Filled(1, m.k.Identity)
+			m.k.Fold(part.Pointer(), all)
+			m.k.Collect(t.One(sums, int64(i)), []int32{0}, part)
 			return nil
 		}
-		part, own, err := chunkSums(ctx, r, k, val, counts)
+		part, own, err := chunkSums(ctx, r, m.k, t, val, counts)
 		if err != nil {
 			return err
 		}
-		all, err := gatherItems(ctx, r, part, own)
+		all, err := gatherItems(ctx, r, t, part, own)
 		if err == nil {
-			sums[i] = k.Fold(k.Identity, all)
+			m.k.Fold(out, all)
 		}
 		return err
 	})
 	if err != nil {
-		return sum, err
+		return err
 	}
 	c.ran = &Trace{Op: c.op, Name: c.name, Method: "reduce", Place: g.String(), Work: total}
 	c.emit(0)
-	return sums[0], nil
+	t.CopyTo(sum, sums.Pointer())
+	return nil
 }
 
 // valuesInOrder returns the values of the entries of a block, row by row.
-func valuesInOrder[T comparable](v matrix.View[T]) []T {
-	if st := access.Stored(v); st.Format == sparse.Full && st.Val != nil {
+func valuesInOrder(v rep.View) sparse.Values {
+	if st := v.Stored(); st.Format == sparse.Full && !st.Val.None() {
 		return st.Val
 	}
-	return valued(access.Rows(v)).Val
+	return v.Rows().Valued().Val
 }
 
-// gatherItems gives all ranks the items of each; counts are those of the ranks.
-func gatherItems[T any](ctx context.Context, r comm.Comm, own []T, counts []int64) ([]T, error) {
+// gatherItems gives all ranks the values of each; counts are those of the ranks.
+func gatherItems(ctx context.Context, r comm.Comm, t *sparse.Type, own sparse.Values, counts []int64) (sparse.Values, error) {
 	bytes, n := make([]int, len(counts)), int64(0)
 	for i, k := range counts {
-		bytes[i] = int(k) * sizeOf[T]()
+		bytes[i] = int(k * t.Size)
 		n += k
 	}
-	all := make([]T, n)
+	all := t.Zeroed(n)
 	if n == 0 {
 		return all, nil
 	}
 	if r.Size() == 1 {
-		copy(all, own)
+		t.Copy(all, own)
 		return all, nil
 	}
-	return all, r.AllGatherV(ctx, bytesOf(all), bytes, bytesOf(own))
+	return all, r.AllGatherV(ctx, bufferOf(t, all), bytes, bufferOf(t, own))
 }
 
-func bytesOf[T any](s []T) comm.Buffer {
-	return comm.HostAt(unsafe.Pointer(unsafe.SliceData(s)), comm.Uint8, len(s)*sizeOf[T]())
+// bufferOf returns the memory of values without pointers.
+func bufferOf(t *sparse.Type, v sparse.Values) comm.Buffer {
+	return comm.HostAt(v.Pointer(), comm.Uint8, v.Len()*int(t.Size))
 }
 
 // chunkSums returns the sums of the chunks of cpu.ReduceChunk entries of the whole matrix that
 // begin in the block of rank r, and the number of those of each rank. The entries of a chunk that
 // begins before the block are sent to the rank where it does.
-func chunkSums[T any](ctx context.Context, r comm.Comm, k *cpu.Monoid[T], val []T, counts []int64) (part []T, chunks []int64, err error) {
+func chunkSums(ctx context.Context, r comm.Comm, k *cpu.Monoid, t *sparse.Type, val sparse.Values, counts []int64) (part sparse.Values, chunks []int64, err error) {
 	const chunk = cpu.ReduceChunk
 	p := r.Size()
 	at := make([]int64, p+1)
@@ -549,22 +547,24 @@ func chunkSums[T any](ctx context.Context, r comm.Comm, k *cpu.Monoid[T], val []
 		for to[i] = 0; to[i] < p-1 && at[to[i]+1] <= begin; to[i]++ {
 		}
 	}
-	send, recv, n := make([]int, p), make([]int, p), 0
-	send[to[r.Rank()]] = int(head[r.Rank()]) * sizeOf[T]()
+	send, recv, n := make([]int, p), make([]int, p), int64(0)
+	send[to[r.Rank()]] = int(head[r.Rank()] * t.Size)
 	for i := range p {
 		if to[i] == r.Rank() {
-			recv[i] = int(head[i]) * sizeOf[T]()
-			n += int(head[i])
+			recv[i] = int(head[i] * t.Size)
+			n += head[i]
 		}
 	}
 	own := head[r.Rank()]
-	got := make([]T, n)
-	if err := r.AllToAllV(ctx, bytesOf(got), recv, bytesOf(val[:own]), send); err != nil {
-		return nil, nil, err
+	got := t.Zeroed(n)
+	if err := r.AllToAllV(ctx, bufferOf(t, got), recv, bufferOf(t, t.Slice(val, 0, own)), send); err != nil {
+		return part, nil, err
 	}
-	val = append(slices.Clip(val[own:]), got...)
-	for from := 0; from < len(val); from += chunk {
-		part = append(part, k.Fold(k.Identity, val[from:min(from+chunk, len(val))]))
+	val = t.Append(t.Clone(t.Slice(val, own, int64(val.Len()))), got)
+	pieces := (int64(val.Len()) + chunk - 1) / chunk
+	part = t.Filled(pieces, k.Identity)
+	for q := range pieces {
+		k.Fold(t.At(part, q), t.Slice(val, q*chunk, min((q+1)*chunk, int64(val.Len()))))
 	}
 	return part, chunks, nil
 }

@@ -3,17 +3,16 @@ package ops
 import (
 	"fmt"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
-	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // This file multiplies over semirings of index-binary operators on the host.
 
 // mxmIndexed computes A·B.
-func mxmIndexed[A, B, C comparable](c *call, t *target[C], p *cpu.Indexed[A, B, C], av matrix.View[A], bv matrix.View[B]) error {
-	env, a, b := c.env(), factor[A]{view: av}, factor[B]{view: bv}
+func (c *call) mxmIndexed(p *cpu.Indexed, av, bv rep.View) error {
+	t, env, a, b := &c.t, c.env(), factor{view: av}, factor{view: bv}
 	listed := t.mask != nil && !t.mask.Comp && t.mask.S.Sparse()
 	switch c.method {
 	case Auto, Sorted, Hash:
@@ -28,49 +27,49 @@ func mxmIndexed[A, B, C comparable](c *call, t *target[C], p *cpu.Indexed[A, B, 
 	default:
 		return &MethodError{c.op, c.method, "the methods of MxM with an index-binary operator are spa, sorted, hash and dot"}
 	}
-	rows := valued(a.rows())
+	rows := a.rows().Valued()
 	if c.method == Dot || listed && c.method == Auto && a.width() <= maxDotWidth && dotPays(env, a, b, t.mask.S) {
-		bt := valued(b.cols())
-		out, err := p.Dot(env, rows, bt, t.mask.S)
+		bt := b.cols().Valued()
+		out, err := p.Dot(env, t.c, rows, bt, t.mask.S)
 		if err != nil {
 			return err
 		}
 		if c.tracing() {
-			c.traced(Dot, cpu.DotCost(rows, bt, t.mask.S, env.Threads))
+			c.traced(Dot, cpu.DotCost(&rows.Structure, &bt.Structure, t.mask.S, env.Threads))
 		}
-		return write(c, t, out, true)
+		return c.write(out, true)
 	}
-	brows := valued(b.rows())
-	out, ran, err := p.MxM(env, rows, brows, t.mask, methods[c.method])
+	brows := b.rows().Valued()
+	out, ran, err := p.MxM(env, t.c, rows, brows, t.mask, methods[c.method])
 	if err != nil {
 		return c.sized(err)
 	}
 	if c.tracing() {
-		c.traced(names[ran], cpu.SaxpyCost(env, rows, brows))
+		c.traced(names[ran], cpu.SaxpyCost(env, &rows.Structure, &brows.Structure))
 	}
-	return write(c, t, out, true)
+	return c.write(out, true)
 }
 
 // mxvIndexed computes A·u by product, which pulls if cols is nil and pushes otherwise.
-func mxvIndexed[A, B, C comparable](c *call, t *target[C], a matrix.View[A], uv matrix.View[B], product func(rows, cols *sparse.Store[A], u *sparse.Store[B]) (*sparse.Store[C], error)) error {
-	u := valued(access.Stored(uv))
+func (c *call) mxvIndexed(a, uv rep.View, product func(rows, cols, u *sparse.Store) (*sparse.Store, error)) error {
+	u := uv.Stored().Valued()
 	method := c.method
 	switch method {
 	case Auto:
-		method = direction(c, a, u, t.mask, false)
+		method = c.direction(a, u, false)
 	case Push, Pull:
 	default:
 		return &MethodError{c.op, method, "the methods of " + c.op + " are push and pull"}
 	}
-	method, err := pullable(c, t, method, a, u)
+	method, err := c.pullable(method, a, u)
 	if err != nil {
 		return err
 	}
-	var rows, cols *sparse.Store[A]
+	var rows, cols *sparse.Store
 	if method == Pull {
-		rows = valued(access.Rows(a))
+		rows = a.Rows().Valued()
 	} else {
-		cols = valued(access.Cols(a))
+		cols = a.Cols().Valued()
 	}
 	out, err := product(rows, cols, u)
 	if err != nil {
@@ -79,5 +78,5 @@ func mxvIndexed[A, B, C comparable](c *call, t *target[C], a matrix.View[A], uv 
 	if c.tracing() {
 		c.traced(method, mxvWork(method, a, u))
 	}
-	return write(c, t, out, true)
+	return c.write(out, true)
 }

@@ -6,11 +6,12 @@ import (
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -46,21 +47,13 @@ func ValuesOf(v matrix.VectorSource[int32]) Indices { return Indices{values: v, 
 // it. N is its length.
 type indices struct {
 	cpu.Indices
-	values *matrix.View[int32]
+	values *rep.View
 	from   int    // the first of the values that are the list
 	arg    string // the name of the list
 }
 
 // onlyRow is the rows of a vector.
 var onlyRow = indices{Indices: cpu.Indices{N: 1}}
-
-// placeOf returns the place of a destination.
-func placeOf[C comparable](spec matrix.Spec[C]) matrix.Place {
-	if spec.Matrix == nil {
-		return nil
-	}
-	return spec.Matrix.Place()
-}
 
 // resolve checks that the indices are less than n. A vector stays where it is if the operation runs
 // on a device at a place, or on a group of devices where that reads it there.
@@ -76,7 +69,7 @@ func (x Indices) resolve(c *call, arg string, n int, at matrix.Place) (indices, 
 		if x.values == nil {
 			return out, c.isNil(arg)
 		}
-		v := x.values.View()
+		v := x.values.View().Inside()
 		if err := v.Err(); err != nil {
 			return out, c.naming(arg, err)
 		}
@@ -88,11 +81,11 @@ func (x Indices) resolve(c *call, arg string, n int, at matrix.Place) (indices, 
 			}
 			return out, v.Err()
 		}
-		if g, ok := at.(*comm.Group); ok && v.Place() == at && c.listsOnDevices() && computesOnDevices(g) {
+		if g, ok := at.(*comm.Group); ok && placeOf(v.Matrix) == at && c.listsOnDevices() && computesOnDevices(g) {
 			out.N, out.values = int(v.NVals()), &v
 			return out, v.Err()
 		}
-		if err := v.Fetch(); err != nil {
+		if err := fetched(v); err != nil {
 			return out, err
 		}
 		out.List = valuesOf(v)
@@ -182,8 +175,8 @@ func (c *call) outside(arg string, at int, index int64, n int) error {
 }
 
 // valuesOf copies the values of a vector on the host.
-func valuesOf(v matrix.View[int32]) []int32 {
-	st := access.Stored(v)
+func valuesOf(v rep.View) []int32 {
+	st := sparse.As[int32](v.Stored())
 	if !st.Sparse() && st.Present != nil {
 		list := make([]int32, 0, st.NVals)
 		for p, b := range st.Present {

@@ -64,8 +64,8 @@ func (x Indices) onHost(arg string, n int) ([]int, error) {
 	case x.values == nil:
 		return nil, matrix.View[int32]{}.Err()
 	}
-	v := x.values.View()
-	if err := v.Fetch(); err != nil {
+	v := x.values.View().Inside()
+	if err := fetched(v); err != nil {
 		return nil, err
 	}
 	return widened(valuesOf(v)), nil

@@ -2,11 +2,9 @@ package ops
 
 import (
 	"fmt"
-	"unsafe"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
-	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -27,41 +25,43 @@ import (
 // The errors are *matrix.DimensionError, *MethodError, *OperatorError, the construction error of an
 // operand, and ctx.Err().
 func MxM[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C], a matrix.Source[A], b matrix.Source[B], opts ...Option) error {
-	c := begin[C]("MxM", s.Name(), opts)
-	av, bv, err := factors(c, s, a, b)
-	if err != nil {
+	return setRing(begin("MxM", s.Name(), opts), s).mxm(destOf[C](dst), viewOf[A](a), viewOf[B](b))
+}
+
+// mxm is MxM over the semiring of the call.
+func (c *call) mxm(d dest, a, b rep.View) error {
+	if err := c.factors(a, b); err != nil {
 		return err
 	}
-	am, ak := av.Dims()
-	bk, bn := bv.Dims()
+	am, ak := a.Dims()
+	bk, bn := b.Dims()
 	if ak != bk {
 		return c.dim("b", shape(bk, bn), fmt.Sprintf("%d×any", ak), "the columns of a are the rows of b; perhaps one of them needs T()")
 	}
-	t, err := prepare(c, specOf(dst), am, bn)
+	t, err := c.prepare(d, am, bn)
 	if err != nil {
 		return err
 	}
-	if t.at != nil {
-		return remoteMxM(c, t, s, av, bv)
-	}
-	if t.group != nil {
-		if access.Indexed(s) != nil {
+	switch r := &c.ring; {
+	case t.at != nil:
+		return c.remoteMxM(a, b)
+	case t.group != nil:
+		if r.Indexed != nil {
 			return c.noGroup(t.group, "an index-binary operator")
 		}
-		return groupMxM(c, t, s, av, bv)
+		return c.groupMxM(a, b)
+	case r.Indexed != nil:
+		return c.mxmIndexed(r.Indexed, a, b)
+	case r.Positional != nil:
+		return c.mxmPositional(r.pos, r.Positional, a, b)
 	}
-	if p := access.Indexed(s); p != nil {
-		return mxmIndexed(c, t, p, av, bv)
-	}
-	if p := access.Positional(s); p != nil {
-		return mxmPositional(c, t, s.Position(), p, av, bv)
-	}
-	return mxm(c, t, access.Semiring(s), access.Flipped(s), factor[A]{view: av}, factor[B]{view: bv})
+	return c.product(c.ring.Semiring, c.ring.Flipped, factor{view: a}, factor{view: b})
 }
 
-func factors[A, B, C comparable](c *call, s semiring.Semiring[A, B, C], a matrix.Operand[A], b matrix.Operand[B]) (av matrix.View[A], bv matrix.View[B], err error) {
-	if !s.Valid() {
-		return av, bv, &OperatorError{c.op, "the semiring is the zero value; make it with a constructor of package semiring"}
+// factors checks the semiring and the operands of a product.
+func (c *call) factors(a, b rep.View) error {
+	if !c.ring.valid {
+		return &OperatorError{c.op, "the semiring is the zero value; make it with a constructor of package semiring"}
 	}
 	first, second := "a", "b"
 	switch c.op {
@@ -70,35 +70,34 @@ func factors[A, B, C comparable](c *call, s semiring.Semiring[A, B, C], a matrix
 	case "VxM":
 		first, second = "u", "a"
 	}
-	if av, err = operand(c, first, a); err != nil {
-		return av, bv, err
+	if err := c.operand(first, a); err != nil {
+		return err
 	}
-	bv, err = operand(c, second, b)
-	return av, bv, err
+	return c.operand(second, b)
 }
 
 // factor is an operand of a product: a view, or rows computed from one.
-type factor[T comparable] struct {
-	view     matrix.View[T]
-	computed *sparse.Store[T]
+type factor struct {
+	view     rep.View
+	computed *sparse.Store
 }
 
-func (f factor[T]) rows() *sparse.Store[T] {
+func (f factor) rows() *sparse.Store {
 	if f.computed != nil {
 		return f.computed
 	}
-	return access.Rows(f.view)
+	return f.view.Rows()
 }
 
-func (f factor[T]) cols() *sparse.Store[T] {
+func (f factor) cols() *sparse.Store {
 	if f.computed != nil {
-		return sparse.Transpose(f.computed, 0)
+		return f.computed.Transpose(0)
 	}
-	return access.Cols(f.view)
+	return f.view.Cols()
 }
 
 // width returns the number of columns.
-func (f factor[T]) width() int {
+func (f factor) width() int {
 	if f.computed != nil {
 		return f.computed.NCols
 	}
@@ -106,39 +105,80 @@ func (f factor[T]) width() int {
 	return n
 }
 
-func (f factor[T]) hasRows() bool { return f.computed != nil || access.HasRows(f.view) }
-func (f factor[T]) hasCols() bool { return f.computed == nil && access.HasCols(f.view) }
+func (f factor) hasRows() bool { return f.computed != nil || f.view.HasRows() }
+func (f factor) hasCols() bool { return f.computed == nil && f.view.HasCols() }
 
 // full returns the storage if it is full and not transposed.
-func (f factor[T]) full() *sparse.Store[T] {
-	if f.computed == nil && !f.view.Transposed() {
-		if st := access.Stored(f.view); st.Format == sparse.Full {
+func (f factor) full() *sparse.Store {
+	if f.computed == nil && !f.view.Transposed {
+		if st := f.view.Stored(); st.Format == sparse.Full {
 			return st
 		}
 	}
 	return nil
 }
 
-func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], flip *cpu.Semiring[B, A, C], a factor[A], b factor[B]) error {
-	env := c.env()
+// product computes A·B over s; flip is s with exchanged operands.
+func (c *call) product(s, flip *cpu.Semiring, a, b factor) error {
+	env, t := c.env(), &c.t
 	mask := t.mask
 	listed := mask != nil && !mask.Comp && mask.S.Sparse()
 	// SpMM is not used for a hypersparse first operand, because most rows of its dense result would
 	// be empty.
 	full := b.full()
 	if full != nil && c.method == SpMM {
-		if err := spmmRoom[C](c, a.rows().NRows, full.NCols); err != nil {
+		if err := c.spmmRoom(a.rows().NRows, full.NCols); err != nil {
 			return err
 		}
 	}
-	if full != nil && (c.method == SpMM || c.method == Auto && a.rows().Format == sparse.CSR && spmmRoom[C](c, a.rows().NRows, full.NCols) == nil) {
-		out, err := cpu.SpMM(env, s, needed(a.rows(), s.UsesX), needed(full, s.UsesY))
+	if full != nil && (c.method == SpMM || c.method == Auto && a.rows().Format == sparse.CSR && c.spmmRoom(a.rows().NRows, full.NCols) == nil) {
+		out, err := cpu.SpMM(env, s, t.c, needed(a.rows(), s.UsesX), needed(full, s.UsesY))
 		if err != nil {
 			return err
 		}
 		c.traced(SpMM, a.rows().NVals*int64(full.NCols))
-		return write(c, t, out, false)
+		return c.write(out, false)
 	}
+	if err := c.rowMethod(a, b, listed); err != nil {
+		return err
+	}
+	rows := needed(a.rows(), s.UsesX)
+	if c.method == Auto || c.method == Diagonal {
+		if out, err := c.scaled(s, rows, b); err != nil {
+			return err
+		} else if out != nil {
+			c.traced(Diagonal, out.NVals)
+			return c.write(out, false)
+		}
+		if c.method == Diagonal {
+			return &MethodError{c.op, Diagonal, "neither operand is a diagonal matrix"}
+		}
+	}
+	if listed && (c.method == Dot || c.method == Auto && a.width() <= maxDotWidth && dotPays(env, a, b, mask.S)) {
+		bt := needed(b.cols(), s.UsesY)
+		out, err := cpu.MaskedDot(env, flip, t.c, rows, bt, mask.S)
+		if err != nil {
+			return err
+		}
+		if c.tracing() {
+			c.traced(Dot, cpu.DotCost(&rows.Structure, &bt.Structure, mask.S, env.Threads))
+		}
+		return c.write(out, true)
+	}
+	brows := needed(b.rows(), s.UsesY)
+	out, ran, err := cpu.MxM(env, s, t.c, rows, brows, mask, methods[c.method])
+	if err != nil {
+		return c.sized(err)
+	}
+	if c.tracing() {
+		c.traced(names[ran], cpu.SaxpyCost(env, &rows.Structure, &brows.Structure))
+	}
+	return c.write(out, true)
+}
+
+// rowMethod returns an error if a forced method does not apply; listed reports whether there is a mask
+// for Dot.
+func (c *call) rowMethod(a, b factor, listed bool) error {
 	switch c.method {
 	case Auto, Sorted, Hash, Diagonal:
 	case SPA:
@@ -157,60 +197,27 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	default:
 		return &MethodError{c.op, c.method, "the methods of MxM are spa, sorted, hash, dot, spmm and diagonal"}
 	}
-	rows := needed(a.rows(), s.UsesX)
-	if c.method == Auto || c.method == Diagonal {
-		if out, err := scaled(env, s, rows, b); err != nil {
-			return err
-		} else if out != nil {
-			c.traced(Diagonal, out.NVals)
-			return write(c, t, out, false)
-		}
-		if c.method == Diagonal {
-			return &MethodError{c.op, Diagonal, "neither operand is a diagonal matrix"}
-		}
-	}
-	if listed && (c.method == Dot || c.method == Auto) {
-		if c.method == Dot || a.width() <= maxDotWidth && dotPays(env, a, b, mask.S) {
-			bt := needed(b.cols(), s.UsesY)
-			out, err := cpu.MaskedDot(env, flip, rows, bt, mask.S)
-			if err != nil {
-				return err
-			}
-			if c.tracing() {
-				c.traced(Dot, cpu.DotCost(rows, bt, mask.S, env.Threads))
-			}
-			return write(c, t, out, true)
-		}
-	}
-	brows := needed(b.rows(), s.UsesY)
-	out, ran, err := cpu.MxM(env, s, rows, brows, mask, methods[c.method])
-	if err != nil {
-		return c.sized(err)
-	}
-	if c.tracing() {
-		c.traced(names[ran], cpu.SaxpyCost(env, rows, brows))
-	}
-	return write(c, t, out, true)
+	return nil
 }
 
 // scaled computes the product if an operand is diagonal, and returns nil otherwise.
-func scaled[A, B, C comparable](env cpu.Env, s *cpu.Semiring[A, B, C], rows *sparse.Store[A], b factor[B]) (*sparse.Store[C], error) {
+func (c *call) scaled(s *cpu.Semiring, rows *sparse.Store, b factor) (*sparse.Store, error) {
 	stored := b.rows
 	if !b.hasRows() && b.hasCols() { // the transpose of a diagonal matrix is diagonal too
 		stored = b.cols
 	}
 	if cpu.IsDiagonal(&stored().Structure) {
-		return cpu.ScaleColumns(env, s, rows, needed(b.rows(), s.UsesY))
+		return cpu.ScaleColumns(c.env(), s, c.t.c, rows, needed(b.rows(), s.UsesY))
 	}
 	if cpu.IsDiagonal(&rows.Structure) {
-		return cpu.ScaleRows(env, s, rows, needed(b.rows(), s.UsesY))
+		return cpu.ScaleRows(c.env(), s, c.t.c, rows, needed(b.rows(), s.UsesY))
 	}
 	return nil, nil
 }
 
 // spmmRoom returns a *matrix.SizeError if there is no memory for the result of SpMM, which is dense.
-func spmmRoom[C any](c *call, m, n int) error {
-	return c.room(fmt.Sprintf("the dense %d×%d result of spmm", m, n), int64(m)*int64(n), int64(unsafe.Sizeof(*new(C)))+1)
+func (c *call) spmmRoom(m, n int) error {
+	return c.room(fmt.Sprintf("the dense %d×%d result of spmm", m, n), int64(m)*int64(n), c.t.c.Size+1)
 }
 
 // methods maps a Method to the method of cpu.MxM, and names is its inverse.
@@ -225,61 +232,60 @@ const maxDotWidth = 1 << 26
 // dotPays reports whether Dot is estimated to be faster than a row method, by the numbers of
 // products that the two examine. A dot product reads two arrays and writes nothing, so its products
 // count half. Computing the transpose costs about as much as examining six products per entry.
-func dotPays[A, B comparable](env cpu.Env, a factor[A], b factor[B], mask *sparse.Structure) bool {
+func dotPays(env cpu.Env, a, b factor, mask *sparse.Structure) bool {
 	if !b.hasCols() && b.hasRows() {
 		// Without the transpose, the column lengths of b are unknown: use the average.
-		rows := b.rows()
+		rows := &b.rows().Structure
 		average := rows.NVals/int64(max(1, rows.NCols)) + 1
-		return mask.NVals*average/2+6*rows.NVals < cpu.SaxpyCost(env, a.rows(), rows)
+		return mask.NVals*average/2+6*rows.NVals < cpu.SaxpyCost(env, &a.rows().Structure, rows)
 	}
 	bt := b.cols()
-	dot := cpu.DotCost(a.rows(), bt, mask, env.Threads)
+	dot := cpu.DotCost(&a.rows().Structure, &bt.Structure, mask, env.Threads)
 	if !b.hasRows() {
 		return true
 	}
-	return dot/2 < cpu.SaxpyCost(env, a.rows(), b.rows())
+	return dot/2 < cpu.SaxpyCost(env, &a.rows().Structure, &b.rows().Structure)
 }
 
 // mxmPositional replaces the values of one operand by the index and multiplies with first or
 // second.
-func mxmPositional[A, B, C comparable](c *call, t *target[C], which semiring.Position,
-	p *cpu.Positional[A, B, C], av matrix.View[A], bv matrix.View[B]) error {
+func (c *call) mxmPositional(which semiring.Position, p *cpu.Positional, a, b rep.View) error {
 	switch which {
 	case semiring.PositionJ:
-		rows := access.Rows(bv)
-		return mxm(c, t, p.Second, p.SecondFlip,
-			factor[A]{view: av}, factor[C]{computed: columnValued(rows, p, 0)})
+		return c.product(p.Second, p.SecondFlip, factor{view: a}, factor{computed: c.columnValued(b.Rows(), p, 0)})
 	case semiring.PositionK:
-		return mxm(c, t, p.First, p.FirstFlip,
-			factor[C]{computed: columnValued(access.Rows(av), p, 0)}, factor[B]{view: bv})
+		return c.product(p.First, p.FirstFlip, factor{computed: c.columnValued(a.Rows(), p, 0)}, factor{view: b})
 	}
-	return mxm(c, t, p.First, p.FirstFlip,
-		factor[C]{computed: rowValued(access.Rows(av), p, c.local.shift)}, factor[B]{view: bv})
+	return c.product(p.First, p.FirstFlip, factor{computed: c.rowValued(a.Rows(), p, c.local.shift)}, factor{view: b})
+}
+
+// indexed returns s with values of the result, which put sets for the entries lo … hi−1 of a row.
+func (c *call) indexed(s *sparse.Store, put func(v sparse.Values, row int, cols []int32)) *sparse.Store {
+	out := &sparse.Store{Structure: s.Structure, Val: c.t.c.Make(int64(len(s.Idx))), Type: c.t.c}
+	_ = s.Spans(nil, 0, func(base int, lo, hi int64) { put(out.Part(lo, hi), base/max(s.NCols, 1), s.Idx[lo:hi]) })
+	return out
 }
 
 // rowValued returns s with the row of each entry, plus shift, as its value.
-func rowValued[S, A, B, C any](s *sparse.Store[S], p *cpu.Positional[A, B, C], shift int) *sparse.Store[C] {
-	out := &sparse.Store[C]{Structure: s.Structure, Val: make([]C, len(s.Idx))}
-	for k := range s.Vecs() {
-		x := p.FromIndex(s.RowID(k) + shift)
-		for e := s.Ptr[k]; e < s.Ptr[k+1]; e++ {
-			out.Val[e] = x
+func (c *call) rowValued(s *sparse.Store, p *cpu.Positional, shift int) *sparse.Store {
+	return c.indexed(s, func(v sparse.Values, row int, _ []int32) {
+		if v.Len() > 0 {
+			p.FillIndices(c.t.c.One(v, 0), []int32{int32(row + shift)})
+			c.t.c.Fill(v, c.t.c.One(v, 0))
 		}
-	}
-	return out
+	})
 }
 
 // columnValued returns s with the column of each entry, plus shift, as its value.
-func columnValued[S, A, B, C any](s *sparse.Store[S], p *cpu.Positional[A, B, C], shift int) *sparse.Store[C] {
-	out := &sparse.Store[C]{Structure: s.Structure, Val: make([]C, len(s.Idx))}
-	_ = parallel.Range(nil, 0, len(s.Idx), 1<<15, func(_, lo, hi int) {
+func (c *call) columnValued(s *sparse.Store, p *cpu.Positional, shift int) *sparse.Store {
+	return c.indexed(s, func(v sparse.Values, _ int, cols []int32) {
 		if shift != 0 {
-			for e, j := range s.Idx[lo:hi] {
-				out.Val[lo+e] = p.FromIndex(int(j) + shift)
+			list := make([]int32, len(cols))
+			for e, j := range cols {
+				list[e] = j + int32(shift)
 			}
-			return
+			cols = list
 		}
-		p.FillIndices(out.Val[lo:hi], s.Idx[lo:hi])
+		p.FillIndices(v, cols)
 	})
-	return out
 }

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"math"
 	"sync/atomic"
-	"unsafe"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -23,132 +22,121 @@ import (
 // is kept. The order of each sum is the same for every number of threads. MxV returns the same
 // errors as [MxM].
 func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], a matrix.Source[A], u matrix.VectorSource[B], opts ...Option) error {
-	c := begin[C]("MxV", s.Name(), opts)
-	av, uv, err := factors(c, s, a, u)
-	if err != nil {
+	return setRing(begin("MxV", s.Name(), opts), s).mxv(destOf[C](dst), viewOf[A](a), viewOf[B](u))
+}
+
+// mxv is MxV over the semiring of the call.
+func (c *call) mxv(d dest, a, u rep.View) error {
+	if err := c.factors(a, u); err != nil {
 		return err
 	}
-	am, an := av.Dims()
-	_, n := uv.Dims()
+	am, an := a.Dims()
+	_, n := u.Dims()
 	if an != n {
 		return c.dim("u", fmt.Sprintf("a vector of %d", n), fmt.Sprintf("a vector of %d", an),
 			"a is "+shape(am, an))
 	}
-	t, err := prepare(c, specOf(dst), 1, am)
+	t, err := c.prepare(d, 1, am)
 	if err != nil {
 		return err
 	}
-	if t.at != nil {
-		return remoteMxV(c, t, s, false, av, uv)
-	}
-	if t.group != nil {
-		if access.Indexed(s) != nil {
+	r := &c.ring
+	switch p := r.Positional; {
+	case t.at != nil:
+		return c.remoteMxV(false, a, u)
+	case t.group != nil:
+		if r.Indexed != nil {
 			return c.noGroup(t.group, "an index-binary operator")
 		}
-		return groupProduct(c, t, av, uv, s)
-	}
-	if p := access.Indexed(s); p != nil {
-		return mxvIndexed(c, t, av, uv, func(rows, cols *sparse.Store[A], u *sparse.Store[B]) (*sparse.Store[C], error) {
-			return p.MxV(c.env(), rows, cols, u, t.mask)
+		return c.groupMxV(a, u, (*call).mxv)
+	case r.Indexed != nil:
+		return c.mxvIndexed(a, u, func(rows, cols, u *sparse.Store) (*sparse.Store, error) {
+			return r.Indexed.MxV(c.env(), t.c, rows, cols, u, t.mask)
 		})
-	}
-	if p := access.Positional(s); p != nil {
+	case p != nil:
 		// The index of the product of A(i,k) and u(k) is i, k, or column 0, because u is a column.
-		ust := access.Stored(uv)
-		switch s.Position() {
+		switch r.pos {
 		case semiring.PositionK:
-			return mxv(c, t, p.Second, p.SecondFlip, av, indexValued(ust, p))
+			return c.directed(p.Second, p.SecondFlip, a, c.columnValued(u.Stored().ToSparse(), p, 0))
 		case semiring.PositionJ:
-			return mxv(c, t, p.Second, p.SecondFlip, av, constantValued(ust, p.FromIndex(0)))
+			return c.directed(p.Second, p.SecondFlip, a, c.constantValued(u.Stored(), p))
 		}
-		return positionI(c, t, p, av, uv)
+		indexed := newOf(c.rowValued(a.Rows(), p, c.local.shift)) // the terms of w(i) all have the value i
+		return c.directed(p.First, p.FirstFlip, rep.View{Matrix: indexed}, u.Stored())
 	}
-	return mxv(c, t, access.Semiring(s), access.Flipped(s), av, access.Stored(uv))
+	return c.directed(r.Semiring, r.Flipped, a, u.Stored())
 }
 
 // VxM computes w⟨m⟩ ⊕= u ⊕.⊗ A for a vector of size m and an m×n matrix: entry j is the sum over k
 // of u(k) ⊗ A(k,j). The methods and errors are those of [MxV] with A transposed: Push reads the
 // rows of A and Pull reads its columns.
 func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], u matrix.VectorSource[A], a matrix.Source[B], opts ...Option) error {
-	c := begin[C]("VxM", s.Name(), opts)
-	uv, av, err := factors(c, s, u, a)
-	if err != nil {
+	return setRing(begin("VxM", s.Name(), opts), s).vxm(destOf[C](dst), viewOf[A](u), viewOf[B](a))
+}
+
+// vxm is VxM over the semiring of the call.
+func (c *call) vxm(d dest, u, a rep.View) error {
+	if err := c.factors(u, a); err != nil {
 		return err
 	}
-	am, an := av.Dims()
-	_, n := uv.Dims()
+	am, an := a.Dims()
+	_, n := u.Dims()
 	if am != n {
 		return c.dim("u", fmt.Sprintf("a vector of %d", n), fmt.Sprintf("a vector of %d", am),
 			"a is "+shape(am, an))
 	}
-	t, err := prepare(c, specOf(dst), 1, an)
+	t, err := c.prepare(d, 1, an)
 	if err != nil {
 		return err
 	}
-	if t.at != nil {
-		return remoteMxV(c, t, s, true, av.T(), uv)
-	}
-	if t.group != nil {
-		if access.Indexed(s) != nil {
+	r := &c.ring
+	switch p := r.Positional; {
+	case t.at != nil:
+		return c.remoteMxV(true, a.T(), u)
+	case t.group != nil:
+		if r.Indexed != nil {
 			return c.noGroup(t.group, "an index-binary operator")
 		}
-		return groupFlipped(c, t, av.T(), uv, s)
-	}
-	if p := access.Indexed(s); p != nil {
-		return mxvIndexed(c, t, av.T(), uv, func(rows, cols *sparse.Store[B], u *sparse.Store[A]) (*sparse.Store[C], error) {
-			return p.VxM(c.env(), u, cols, rows, t.mask)
+		return c.groupMxV(a.T(), u, func(c *call, d dest, at, u rep.View) error { return c.vxm(d, u, at.T()) })
+	case r.Indexed != nil:
+		return c.mxvIndexed(a.T(), u, func(rows, cols, u *sparse.Store) (*sparse.Store, error) {
+			return r.Indexed.VxM(c.env(), t.c, u, cols, rows, t.mask)
 		})
-	}
-	if p := access.Positional(s); p != nil {
+	case p != nil:
 		// The index of the product of u(k) and A(k,j) is row 0, because u is a row, k, or j.
-		ust := access.Stored(uv)
-		switch s.Position() {
+		switch r.pos {
 		case semiring.PositionK:
-			return mxv(c, t, p.FirstFlip, p.First, av.T(), indexValued(ust, p))
+			return c.directed(p.FirstFlip, p.First, a.T(), c.columnValued(u.Stored().ToSparse(), p, 0))
 		case semiring.PositionI:
-			return mxv(c, t, p.FirstFlip, p.First, av.T(), constantValued(ust, p.FromIndex(0)))
+			return c.directed(p.FirstFlip, p.First, a.T(), c.constantValued(u.Stored(), p))
 		}
-		return positionJ(c, t, p, uv, av)
+		indexed := newOf(c.columnValued(a.Rows(), p, c.local.shift)) // the terms of w(j) all have the value j
+		return c.directed(p.SecondFlip, p.Second, rep.View{Matrix: indexed, Transposed: true}, u.Stored())
 	}
-	return mxv(c, t, access.Flipped(s), access.Semiring(s), av.T(), access.Stored(uv))
+	return c.directed(r.Flipped, r.Semiring, a.T(), u.Stored())
 }
 
-// groupProduct and groupFlipped are MxV and VxM on a group. They are functions of their own because s
-// escapes in them: its copy would be allocated in each product on the host.
-func groupProduct[A, B, C comparable](c *call, t *target[C], av matrix.View[A], uv matrix.View[B], s semiring.Semiring[A, B, C]) error {
-	return groupMxV(c, t, av, uv, orderOf(s), func(b block, dst matrix.VectorTarget[C], a matrix.View[A], u matrix.VectorView[B]) error {
-		return MxV(dst, s, a, u, b.opts)
-	})
-}
-
-func groupFlipped[A, B, C comparable](c *call, t *target[C], at matrix.View[B], uv matrix.View[A], s semiring.Semiring[A, B, C]) error {
-	return groupMxV(c, t, at, uv, orderOf(s), func(b block, dst matrix.VectorTarget[C], a matrix.View[B], u matrix.VectorView[A]) error {
-		return VxM(dst, s, u, a.T(), b.opts)
-	})
-}
-
-// mxv computes w = A·u. s multiplies entries of A by entries of u; flip multiplies in the other
-// order.
-func mxv[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], flip *cpu.Semiring[B, A, C], a matrix.View[A], u *sparse.Store[B]) error {
-	method := c.method
+// directed computes w = A·u by Push or Pull. s multiplies entries of A by entries of u; flip
+// multiplies in the other order.
+func (c *call) directed(s, flip *cpu.Semiring, a rep.View, u *sparse.Store) error {
+	t, method := &c.t, c.method
 	switch method {
 	case Auto:
-		method = direction(c, a, u, t.mask, s.Any)
+		method = c.direction(a, u, s.Any)
 	case Push, Pull:
 	default:
 		return &MethodError{c.op, method, "the methods of " + c.op + " are push and pull"}
 	}
-	method, err := pullable(c, t, method, a, u)
+	method, err := c.pullable(method, a, u)
 	if err != nil {
 		return err
 	}
 	u = needed(u, s.UsesY)
-	var out *sparse.Store[C]
+	var out *sparse.Store
 	if method == Pull {
-		leads := func() []int32 { return access.Leads(a) }
-		out, err = cpu.Pull(c.env(), s, needed(access.Rows(a), s.UsesX), leads, u, t.mask)
+		out, err = cpu.Pull(c.env(), s, t.c, needed(a.Rows(), s.UsesX), a.Leads, u, t.mask)
 	} else {
-		out, err = cpu.Push(c.env(), flip, u, needed(access.Cols(a), s.UsesX), t.mask)
+		out, err = cpu.Push(c.env(), flip, t.c, u, needed(a.Cols(), s.UsesX), t.mask)
 	}
 	if err != nil {
 		return err
@@ -156,20 +144,20 @@ func mxv[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	if c.tracing() {
 		c.traced(method, mxvWork(method, a, u))
 	}
-	return write(c, t, out, true)
+	return c.write(out, true)
 }
 
 // pullable returns Push in place of a Pull that Auto chose and that has no memory for its arrays of u
 // and of the mask by positions. Where Pull was forced it returns a *matrix.SizeError.
-func pullable[A, B, C comparable](c *call, t *target[C], method Method, a matrix.View[A], u *sparse.Store[B]) (Method, error) {
+func (c *call) pullable(method Method, a rep.View, u *sparse.Store) (Method, error) {
 	if method != Pull {
 		return method, nil
 	}
 	var err error
 	if u.Sparse() {
-		err = c.room("u by positions, for "+string(Pull), int64(u.NCols), 2*int64(unsafe.Sizeof(*new(B)))+1)
+		err = c.room("u by positions, for "+string(Pull), int64(u.NCols), 2*u.Type.Size+1)
 	}
-	if rows, _ := a.Dims(); err == nil && t.mask != nil && t.mask.S.Sparse() {
+	if rows, _ := a.Dims(); err == nil && c.t.mask != nil && c.t.mask.S.Sparse() {
 		err = c.room("the mask by positions, for "+string(Pull), int64(rows), 1)
 	}
 	if err != nil && c.method == Auto {
@@ -178,7 +166,7 @@ func pullable[A, B, C comparable](c *call, t *target[C], method Method, a matrix
 	return method, err
 }
 
-func mxvWork[A, B comparable](m Method, a matrix.View[A], u *sparse.Store[B]) int64 {
+func mxvWork(m Method, a rep.View, u *sparse.Store) int64 {
 	if m == Pull {
 		return a.NVals()
 	}
@@ -186,8 +174,8 @@ func mxvWork[A, B comparable](m Method, a matrix.View[A], u *sparse.Store[B]) in
 }
 
 // pushWork counts the products of Push, and stops once the count exceeds limit.
-func pushWork[A, B comparable](a matrix.View[A], u *sparse.Store[B], limit int64, threads int) int64 {
-	cols, list := access.Cols(a), sparse.ToSparse(u)
+func pushWork(a rep.View, u *sparse.Store, limit int64, threads int) int64 {
+	cols, list := a.Cols(), u.ToSparse()
 	var work atomic.Int64
 	const grain = 1 << 11
 	_ = parallel.Range(nil, threads, len(list.Idx), grain, func(_, from, to int) {
@@ -220,10 +208,11 @@ const beamer = 14
 
 // direction selects Push or Pull for A·u. It selects the available orientation unless the other one
 // saves more than the transpose costs.
-func direction[A, B comparable](c *call, a matrix.View[A], u *sparse.Store[B], mask *cpu.Mask, any bool) Method {
+func (c *call) direction(a rep.View, u *sparse.Store, any bool) Method {
 	rows, _ := a.Dims()
+	mask := c.t.mask
 	f := facts{rows: rows, entries: a.NVals(), n: u.NCols, nvals: u.NVals, any: any, repeats: c.repeats,
-		hasRows: access.HasRows(a), hasCols: access.HasCols(a)}
+		hasRows: a.HasRows(), hasCols: a.HasCols()}
 	f.pushWork = func(limit int64) int64 { return pushWork(a, u, limit, c.env().Threads) }
 	if mask != nil {
 		f.allowed = func() int64 {
@@ -291,30 +280,12 @@ func (f *facts) direction() Method {
 // vast reports whether an array of n positions is too large for the number of entries.
 func vast(n int, entries int64) bool { return n > 1<<22 && entries < int64(n)/1024 }
 
-// indexValued returns u with the index of each entry as its value.
-func indexValued[S, A, B, C any](u *sparse.Store[S], p *cpu.Positional[A, B, C]) *sparse.Store[C] {
-	return columnValued(sparse.ToSparse(u), p, 0)
-}
-
-func constantValued[S, C any](u *sparse.Store[S], x C) *sparse.Store[C] {
-	s := sparse.ToSparse(u)
-	out := &sparse.Store[C]{Structure: s.Structure, Val: make([]C, len(s.Idx))}
-	for e := range out.Val {
-		out.Val[e] = x
-	}
-	return out
-}
-
-// positionI computes the product A·u whose terms of w(i) all have the value i.
-func positionI[A, B, C comparable](c *call, t *target[C], p *cpu.Positional[A, B, C],
-	av matrix.View[A], uv matrix.View[B]) error {
-	indexed := access.FromStore(rowValued(access.Rows(av), p, c.local.shift))
-	return mxv(c, t, p.First, p.FirstFlip, indexed.View(), access.Stored(uv))
-}
-
-// positionJ computes the product u·A whose terms of w(j) all have the value j.
-func positionJ[A, B, C comparable](c *call, t *target[C], p *cpu.Positional[A, B, C],
-	uv matrix.View[A], av matrix.View[B]) error {
-	indexed := access.FromStore(columnValued(access.Rows(av), p, c.local.shift))
-	return mxv(c, t, p.SecondFlip, p.Second, indexed.T(), access.Stored(uv))
+// constantValued returns u with the index 0 as the value of each entry.
+func (c *call) constantValued(u *sparse.Store, p *cpu.Positional) *sparse.Store {
+	return c.indexed(u.ToSparse(), func(v sparse.Values, _ int, _ []int32) {
+		if v.Len() > 0 {
+			p.FillIndices(c.t.c.One(v, 0), []int32{0})
+			c.t.c.Fill(v, c.t.c.One(v, 0))
+		}
+	})
 }

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -18,11 +19,11 @@ import (
 // destinations must be; operands on a device are copied.
 
 // onHost returns an error for a destination on a device.
-func onHost[C comparable](c *call, t *target[C]) error {
-	if t.at == nil {
+func (c *call) onHost() error {
+	if c.t.at == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w: it runs on the host; take a destination there, operands on %s are copied", c.op, ErrPlace, t.at.Place())
+	return fmt.Errorf("%s: %w: it runs on the host; take a destination there, operands on %s are copied", c.op, ErrPlace, c.t.at.Place())
 }
 
 // rankGrain is the number of rows of a piece of passes over rows alone.
@@ -45,63 +46,65 @@ func offsetsOfSome(s *sparse.Structure, k, threads int) []int64 {
 // operand and the transposed destination it takes them of each column. It takes O(entries · log k)
 // time and returns the same errors as [MxM].
 func TopK[T cmp.Ordered](dst matrix.Target[T], a matrix.Source[T], k int, opts ...Option) error {
-	c := begin[T]("TopK", "", opts)
+	return begin("TopK", "", opts).topK(destOf[T](dst), viewOf[T](a), k, func(best []int, v sparse.Values) []int {
+		return topOf(best, sparse.SliceOf[T](v), k)
+	})
+}
+
+// topK is TopK; top returns the places of the k largest of some values, in any order, in best's memory.
+func (c *call) topK(d dest, v rep.View, k int, top func(best []int, v sparse.Values) []int) error {
 	if k < 0 {
 		return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("k is %d; give 0 or more", k)}
 	}
-	v, err := operand[T](c, "a", a)
-	if err != nil {
+	if err := c.operand("a", v); err != nil {
 		return err
 	}
 	m, n := v.Dims()
-	t, err := prepare(c, specOf(dst), m, n)
+	t, err := c.prepare(d, m, n)
 	if err == nil {
-		err = onHost(c, t)
+		err = c.onHost()
 	}
 	if err != nil {
 		return err
 	}
 	if t.group != nil {
-		return groupOne(c, t, v, func(b block, dst groupDest[T], a matrix.View[T]) error { return TopK(dst.matrix(), a, k, b.opts) })
+		return c.groupOne(v, func(b block, d dest, a rep.View) error { return b.call(c).topK(d, a, k, top) })
 	}
-	s := access.Rows(v)
-	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Format: s.Format, RowIDs: s.RowIDs, Ptr: offsetsOfSome(&s.Structure, k, c.threads)}}
+	s := v.Rows().Valued()
+	out := &sparse.Store{Structure: sparse.Structure{NRows: m, NCols: n, Format: s.Format, RowIDs: s.RowIDs, Ptr: offsetsOfSome(&s.Structure, k, c.threads)}, Type: t.c}
 	out.NVals = out.Ptr[s.Vecs()]
-	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
+	out.Idx, out.Val = fresh.Make[int32](out.NVals), t.c.Make(out.NVals)
 	err = s.RowBlocks(c.ctx, c.threads, func(_, lo, hi int) {
 		var best []int
+		var at []int32
 		for r := lo; r < hi; r++ {
 			from, to := s.Ptr[r], s.Ptr[r+1]
-			best = topOf(best, s.Val[from:to], k)
+			best = top(best, s.Part(from, to))
 			slices.Sort(best)
-			q := out.Ptr[r]
+			at = at[:0]
 			for e, p := range best {
-				out.Idx[q+int64(e)], out.Val[q+int64(e)] = s.Idx[from+int64(p)], s.Val[from+int64(p)]
+				out.Idx[out.Ptr[r]+int64(e)] = s.Idx[from+int64(p)]
+				at = append(at, int32(p))
 			}
+			t.c.Move(out.Part(out.Ptr[r], out.Ptr[r+1]), nil, s.Part(from, to), at)
 		}
 	})
 	if err != nil {
 		return err
 	}
 	c.traced("top", s.NVals)
-	return write(c, t, sparse.Settle(out), false)
+	return c.write(out.Settle(), false)
 }
 
 // TopKVector returns the indices and values of the k largest entries of u, the largest first. Equal
 // values are in the order of their indices, and NaN come last. It takes O(entries · log k) time.
 func TopKVector[T cmp.Ordered](u matrix.VectorSource[T], k int, opts ...Option) (idx []int, val []T, err error) {
-	c := begin[T]("TopKVector", "", opts)
-	if k < 0 {
-		return nil, nil, &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("k is %d; give 0 or more", k)}
-	}
-	v, err := vectorOperand[T](c, u, "u")
-	if err != nil {
+	c := begin("TopKVector", "", opts)
+	in := vectorOf[T](u)
+	if err := c.topVector(in, k); err != nil {
 		return nil, nil, err
 	}
-	if err := v.Fetch(); err != nil {
-		return nil, nil, err
-	}
-	s := access.Rows(v)
+	s := sparse.As[T](in.Rows())
 	best, err := topOfPieces(c.env(), s.Val, k)
 	if err != nil {
 		return nil, nil, err
@@ -111,6 +114,17 @@ func TopKVector[T cmp.Ordered](u matrix.VectorSource[T], k int, opts ...Option) 
 		idx, val = append(idx, int(s.Idx[p])), append(val, s.Val[p])
 	}
 	return idx, val, nil
+}
+
+// topVector checks the arguments of TopKVector and copies u to the host.
+func (c *call) topVector(u rep.View, k int) error {
+	if k < 0 {
+		return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("k is %d; give 0 or more", k)}
+	}
+	if u.Matrix == nil {
+		return &matrix.InvalidError{Op: c.op, Reason: "u is nil; make it with matrix.NewVector"}
+	}
+	return fetched(u)
 }
 
 // rank orders the places p and q by descending value, then ascending place.
@@ -194,31 +208,41 @@ func sink[T cmp.Ordered](v []T, heap []int, i int) {
 // equal ones. A NaN is below every number: a row of NaN alone gives its first column. A row without
 // entries gives no entry. It takes O(entries) time and returns the same errors as [MxV].
 func ArgMax[T cmp.Ordered](dst matrix.VectorTarget[int32], a matrix.Source[T], opts ...Option) error {
-	return argBest(begin[int32]("ArgMax", "", opts), dst, a, func(x, y T) bool { return cmp.Compare(x, y) > 0 })
+	return begin("ArgMax", "", opts).argBest(destOf[int32](dst), viewOf[T](a), func(v sparse.Values) int { return bestOf(sparse.SliceOf[T](v), 1) })
 }
 
 // ArgMin is [ArgMax] of the smallest number: it takes a NaN only where a row has no number.
 func ArgMin[T cmp.Ordered](dst matrix.VectorTarget[int32], a matrix.Source[T], opts ...Option) error {
-	return argBest(begin[int32]("ArgMin", "", opts), dst, a, func(x, y T) bool { return cmp.Compare(x, y) < 0 })
+	return begin("ArgMin", "", opts).argBest(destOf[int32](dst), viewOf[T](a), func(v sparse.Values) int { return bestOf(sparse.SliceOf[T](v), -1) })
 }
 
-func argBest[T cmp.Ordered](c *call, dst matrix.VectorTarget[int32], a matrix.Source[T], better func(x, y T) bool) error {
-	v, err := operand[T](c, "a", a)
-	if err != nil {
+// bestOf returns the first place of the largest of the values, or of the smallest if sign is −1.
+func bestOf[T cmp.Ordered](v []T, sign int) (best int) {
+	for p := range v {
+		if cmp.Compare(v[p], v[best]) == sign {
+			best = p
+		}
+	}
+	return best
+}
+
+// argBest is ArgMax, or ArgMin; best returns the place of the best of some values.
+func (c *call) argBest(d dest, v rep.View, best func(v sparse.Values) int) error {
+	if err := c.operand("a", v); err != nil {
 		return err
 	}
 	m, _ := v.Dims()
-	t, err := prepare(c, specOf(dst), 1, m)
+	t, err := c.prepare(d, 1, m)
 	if err == nil {
-		err = onHost(c, t)
+		err = c.onHost()
 	}
 	if err != nil {
 		return err
 	}
 	if t.group != nil {
-		return groupArg(c, t, v, better)
+		return c.groupArg(v, best)
 	}
-	s := access.Rows(v)
+	s := v.Rows().Valued()
 	cols := make([]int32, s.Vecs())
 	err = s.RowBlocks(c.ctx, c.threads, func(_, lo, hi int) {
 		for r := lo; r < hi; r++ {
@@ -226,19 +250,13 @@ func argBest[T cmp.Ordered](c *call, dst matrix.VectorTarget[int32], a matrix.So
 			if cols[r] = -1; from == to {
 				continue
 			}
-			best := from
-			for p := from + 1; p < to; p++ {
-				if better(s.Val[p], s.Val[best]) {
-					best = p
-				}
-			}
-			cols[r] = s.Idx[best]
+			cols[r] = s.Idx[from+int64(best(s.Part(from, to)))]
 		}
 	})
 	if err != nil {
 		return err
 	}
-	out := &sparse.Store[int32]{Structure: sparse.Structure{NRows: 1, NCols: m}}
+	out := sparse.Of(sparse.Structure{NRows: 1, NCols: m}, []int32{})
 	rows := parallel.Gather(c.threads, len(cols), rankGrain, func(lo, hi int, found []int32) []int32 {
 		for r := lo; r < hi; r++ {
 			if cols[r] >= 0 {
@@ -256,7 +274,19 @@ func argBest[T cmp.Ordered](c *call, dst matrix.VectorTarget[int32], a matrix.So
 	out.NVals = int64(len(out.Idx))
 	out.Ptr = []int64{0, out.NVals}
 	c.traced("arg", s.NVals)
-	return write(c, t, out, false)
+	return c.write(sparse.Untyped(out), false)
+}
+
+// groupArg is argBest on a group.
+func (c *call) groupArg(v rep.View, best func(v sparse.Values) int) error {
+	if err := c.placed(c.t.group, v); err != nil {
+		return err
+	}
+	list, err := c.rowBlocks(v, false)
+	if err != nil {
+		return err
+	}
+	return c.runGroup(false, func(b block, d dest) error { return b.call(c).argBest(d, list[b.k], best) })
 }
 
 // Sort orders the entries of each row of a by value: entry e of row i of values is the e-th by
@@ -265,75 +295,112 @@ func argBest[T cmp.Ordered](c *call, dst matrix.VectorTarget[int32], a matrix.So
 // O(entries · log(longest row)) time and returns the same errors as [MxM]; an error may leave
 // values written.
 func Sort[T comparable](values matrix.Target[T], columns matrix.Target[int32], a matrix.Source[T], less func(x, y T) bool, opts ...Option) error {
-	c := begin[T]("Sort", "", opts)
+	c := begin("Sort", "", opts)
 	if less == nil {
 		return &OperatorError{c.op, "less is nil; give a function that orders the values"}
 	}
-	v, err := operand[T](c, "a", a)
-	if err != nil {
+	less = cpu.Guarded(c.env(), less)
+	order := func(places []int64, values sparse.Values) {
+		v := sparse.SliceOf[T](values)
+		slices.SortStableFunc(places, func(p, q int64) int {
+			switch {
+			case less(v[p], v[q]):
+				return -1
+			case less(v[q], v[p]):
+				return 1
+			}
+			return 0
+		})
+	}
+	return c.sort(destOf[T](values), destOf[int32](columns), viewOf[T](a), order)
+}
+
+// sort is Sort; order sorts places of values.
+func (c *call) sort(values, columns dest, v rep.View, order func(places []int64, v sparse.Values)) error {
+	if err := c.operand("a", v); err != nil {
 		return err
 	}
-	if onGroups(values, columns) {
-		return groupSort(c, values, columns, v, less, opts)
+	_, first := values.place().(*comm.Group)
+	if _, second := columns.place().(*comm.Group); first || second {
+		return c.groupSort(values, columns, v, order)
 	}
-	if err := v.Fetch(); err != nil {
+	if err := fetched(v); err != nil {
 		return err
 	}
 	m, n := v.Dims()
-	s := valued(access.Rows(v))
-	val := &sparse.Store[T]{Structure: s.Structure, Val: fresh.Make[T](s.NVals)}
+	s := v.Rows().Valued()
+	val := s.Holding(s.Type.Make(s.NVals))
 	val.Idx = fresh.Make[int32](s.NVals)
-	from := &sparse.Store[int32]{Structure: val.Structure, Val: fresh.Make[int32](s.NVals)}
-	less = cpu.Guarded(c.env(), less)
-	err = s.RowBlocks(c.ctx, c.threads, func(_, lo, hi int) {
-		var order []int64
+	from := sparse.Of(val.Structure, fresh.Make[int32](s.NVals))
+	err := s.RowBlocks(c.ctx, c.threads, func(_, lo, hi int) {
+		var places []int64
 		for r := lo; r < hi; r++ {
-			order = order[:0]
-			for p := s.Ptr[r]; p < s.Ptr[r+1]; p++ {
-				order = append(order, p)
+			first, end := s.Ptr[r], s.Ptr[r+1]
+			places = places[:0]
+			for p := range end - first {
+				places = append(places, p)
 			}
-			slices.SortStableFunc(order, func(p, q int64) int {
-				switch {
-				case less(s.Val[p], s.Val[q]):
-					return -1
-				case less(s.Val[q], s.Val[p]):
-					return 1
-				}
-				return 0
-			})
-			for e, p := range order {
-				q := s.Ptr[r] + int64(e)
-				val.Idx[q], val.Val[q], from.Val[q] = int32(e), s.Val[p], s.Idx[p]
+			row := s.Part(first, end)
+			order(places, row)
+			for e, p := range places {
+				q := first + int64(e)
+				val.Idx[q], from.Val[q] = int32(e), s.Idx[first+p]
 			}
+			s.Type.MoveWide(val.Part(first, end), nil, row, places)
 		}
 	})
 	if err != nil {
 		return err
 	}
-	if values != nil {
-		t, err := prepare(c, specOf(values), m, n)
+	for _, out := range []struct {
+		d  dest
+		st *sparse.Store
+	}{{values, val}, {columns, sparse.Untyped(from)}} {
+		if out.d.m == nil {
+			continue
+		}
+		in := c.step("Sort")
+		_, err := in.prepare(out.d, m, n)
 		if err == nil {
-			err = onHost(c, t)
+			err = in.onHost()
 		}
 		if err != nil {
 			return err
 		}
-		c.traced("sort", s.NVals)
-		if err := write(c, t, val, false); err != nil {
+		in.traced("sort", s.NVals)
+		if err := in.write(out.st, false); err != nil {
 			return err
 		}
 	}
-	if columns == nil {
-		return nil
+	return nil
+}
+
+// groupSort is sort for each of its destinations, of which one may be on the host.
+func (c *call) groupSort(values, columns dest, v rep.View, order func(places []int64, v sparse.Values)) error {
+	m, n := v.Dims()
+	for k, d := range []dest{values, columns} {
+		if d.m == nil {
+			continue
+		}
+		in := c.step("Sort")
+		t, err := in.prepare(d, m, n)
+		if err != nil {
+			return err
+		}
+		one := func(c *call, d dest, a rep.View) error {
+			if k == 0 {
+				return c.sort(d, dest{}, a, order)
+			}
+			return c.sort(dest{}, d, a, order)
+		}
+		if t.group == nil {
+			err = one(c.step("Sort"), d, v)
+		} else {
+			err = in.groupOne(v, func(b block, d dest, a rep.View) error { return one(b.call(in), d, a) })
+		}
+		if err != nil {
+			return err
+		}
 	}
-	ci := begin[int32]("Sort", "", opts)
-	t, err := prepare(ci, specOf(columns), m, n)
-	if err == nil {
-		err = onHost(ci, t)
-	}
-	if err != nil {
-		return err
-	}
-	ci.traced("sort", s.NVals)
-	return write(ci, t, from, false)
+	return nil
 }

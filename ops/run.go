@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/hostmem"
 	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -155,21 +154,21 @@ func (e *OperatorError) Error() string { return e.Op + ": " + e.Reason }
 // Is reports whether target is ErrOperator.
 func (e *OperatorError) Is(target error) bool { return target == ErrOperator }
 
-// call is the state of a running operation.
+// call is the state of a running operation. It has no element types: the exported functions are shells
+// that the compiler checks users by, and what they call is compiled once.
 type call struct {
 	settings
 	op, name string
-	ran      *Trace                       // nil unless tracing
-	remote   []interface{ Fetch() error } // operands that live on a device
-	target   any                          // the *target that contains the call
+	ran      *Trace     // nil unless tracing
+	remote   []rep.View // operands that live on a device
+	t        target     // see prepare
+	ring     ring       // of a product
 }
 
-// begin returns the call of an operation whose destination has values of type C. The call is part
-// of the target that prepare returns, so that both need one allocation.
-func begin[C comparable](op, name string, opts []Option) *call {
-	t := &target[C]{}
-	c := &t.call
-	c.op, c.name, c.target, c.local = op, name, t, &wholeRun
+// begin returns the call of an operation.
+func begin(op, name string, opts []Option) *call {
+	c := &call{op: op, name: name}
+	c.local = &wholeRun
 	for _, o := range opts {
 		if o != nil {
 			o(&c.settings)
@@ -270,20 +269,127 @@ func (c *call) methodless() error {
 	return nil
 }
 
-// specOf returns the parts of a destination, the zero value for nil.
-func specOf[C comparable](dst matrix.Destination[C]) (s matrix.Spec[C]) {
-	if dst != nil {
-		s = dst.Spec()
-	}
-	return s
+// dest is a destination.
+type dest struct {
+	m       rep.Matrix // nil for a nil destination
+	vector  bool
+	mask    matrix.Mask // nil: every position is written
+	accum   operator    // not given: the result overwrites
+	replace bool
 }
 
-// opOf returns the operator of an Operator, the zero value for nil.
-func opOf[A, B, C any](op semiring.Operator[A, B, C]) (f semiring.BinaryOp[A, B, C]) {
-	if op != nil {
-		f = op.Op()
+// destOf returns the parts of a destination, the zero value for nil.
+func destOf[C comparable](dst matrix.Destination[C]) (d dest) {
+	if dst == nil {
+		return d
 	}
-	return f
+	s := dst.Spec()
+	if s.Matrix != nil {
+		d.m = s.Matrix.Inside()
+	}
+	if s.Accum != nil {
+		d.accum = accumulatorOf(s.Accum)
+	}
+	d.vector, d.mask, d.replace = s.Vector, s.Mask, s.Replace
+	return d
+}
+
+// dims returns the dimensions of a destination that is not nil.
+func (d *dest) dims() (m, n int) {
+	if d.m == nil {
+		return 0, 0
+	}
+	return d.m.Dims()
+}
+
+// place returns the place of the destination, nil for the host.
+func (d *dest) place() matrix.Place {
+	if d.m == nil {
+		return nil
+	}
+	return placeOf(d.m)
+}
+
+// placeOf returns the place of a matrix, nil for the host.
+func placeOf(m rep.Matrix) matrix.Place {
+	if p := m.Place(); p != nil {
+		return p
+	}
+	return nil
+}
+
+// operator is a binary operator.
+type operator struct {
+	k          *cpu.Binary
+	name, cuda string
+	valid      bool
+	pos        semiring.Position
+	plain      bool // a function that is no operator of package semiring
+	given      bool // of an accumulator: there is one
+}
+
+// operatorOf returns an operator, the zero value for nil.
+func operatorOf[A, B, C any](op semiring.Operator[A, B, C]) operator {
+	if op == nil {
+		return operator{}
+	}
+	f := op.Op()
+	return operator{k: f.Inside(), name: f.Name(), cuda: f.CUDA(), valid: f.Valid(), pos: f.Position()}
+}
+
+// accumulatorOf returns an accumulator that is not nil. One that cannot be called is not valid.
+func accumulatorOf[C comparable](f matrix.Combiner[C]) operator {
+	switch f := f.(type) {
+	case matrix.CombineFunc[C]:
+		if f == nil {
+			return operator{plain: true, given: true}
+		}
+	case semiring.Operator[C, C, C]:
+		op := operatorOf(f)
+		op.given = true
+		return op
+	}
+	return operator{k: semiring.NewBinary("accum", f.Combine).Inside(), valid: true, plain: true, given: true}
+}
+
+// monoid is a monoid.
+type monoid struct {
+	k        *cpu.Monoid // nil of one that is not valid
+	op       operator
+	any      bool
+	terminal sparse.Values // one value, or none
+}
+
+func monoidOf[T any](m semiring.Monoid[T]) monoid {
+	out := monoid{k: m.Inside(), op: operatorOf[T, T, T](m.Op()), any: m.IsAny()}
+	if t := m.Inside(); t != nil {
+		out.terminal = m.TerminalInside()
+	}
+	return out
+}
+
+// ring is a semiring.
+type ring struct {
+	cpu.Forms
+	name  string
+	valid bool
+	pos   semiring.Position
+	add   monoid
+	mul   operator
+}
+
+// setRing makes s the semiring of the call.
+func setRing[A, B, C any](c *call, s semiring.Semiring[A, B, C]) *call {
+	c.ring = ring{Forms: s.Inside(), name: s.Name(), valid: s.Valid(), pos: s.Position(), add: monoidOf(s.Add()), mul: operatorOf[A, B, C](s.Mul())}
+	return c
+}
+
+// viewOf returns an operand, the zero value for nil.
+func viewOf[T comparable](a matrix.Operand[T]) (v rep.View) {
+	if a != nil {
+		v = a.View().Inside()
+	}
+	return v
 }
 
 // checkOperator returns nil for a valid operator, and otherwise the error that says why the
@@ -298,22 +404,12 @@ func (c *call) checkOperator(valid bool, p semiring.Position) error {
 	return &OperatorError{c.op, "the operator is the zero value; make it with a constructor of package semiring"}
 }
 
-// usable reports whether an accumulator can be called. It is true without an accumulator.
-func usable[C comparable](f matrix.Combiner[C]) bool {
-	switch f := f.(type) {
-	case matrix.CombineFunc[C]:
-		return f != nil
-	case semiring.Operator[C, C, C]:
-		return f.Op().Valid()
-	}
-	return true
-}
-
 // target is a checked destination. Its mask is resolved if the destination is on the host.
-type target[C comparable] struct {
-	call call
-	spec matrix.Spec[C]
-	mask *cpu.Mask
+type target struct {
+	dest
+	c    *sparse.Type   // of the values
+	view rep.Mask       // the mask, if there is one
+	mask *cpu.Mask      // nil without one, and where it is not resolved
 	at   device.Backend // where the destination lives, nil for the host
 	// group is where the destination lives, if it is one of ranks.
 	group *comm.Group
@@ -326,37 +422,38 @@ type target[C comparable] struct {
 // is never partially written.
 const maxRoom = 1 << 12
 
+// plain reports whether the result overwrites a destination on the host completely.
+func (t *target) plain() bool { return t.at == nil && t.dest.mask == nil && !t.accum.given }
+
 // room returns the values of a full and small destination that the result overwrites completely.
 // The result is written to them. For other destinations, and for an operator of a user, which may
-// panic, room returns nil.
-func (t *target[C]) room(user bool) []C {
-	if user || t.at != nil || t.spec.Mask != nil || t.spec.Accum != nil {
-		return nil
+// panic, room returns none.
+func (t *target) room(user bool) (none sparse.Values) {
+	if user || !t.plain() {
+		return none
 	}
-	if st := access.Store(t.spec.Matrix); st.Format == sparse.Full && len(st.Val) <= maxRoom {
+	if st := t.m.Stored(); st.Format == sparse.Full && st.Val.Len() <= maxRoom {
 		return st.Val
 	}
-	return nil
+	return none
 }
 
 // spare returns the values of a listed and small destination that the result overwrites completely.
 // The result may be written to them, also if it has a different number of entries. No operand may
-// be the destination. For other destinations, and for an operator of a user, spare returns nil.
-func (t *target[C]) spare(user bool) []C {
-	if user || t.at != nil || t.spec.Mask != nil || t.spec.Accum != nil {
-		return nil
+// be the destination. For other destinations, and for an operator of a user, spare returns none.
+func (t *target) spare(user bool) (none sparse.Values) {
+	if user || !t.plain() {
+		return none
 	}
-	if st := access.Store(t.spec.Matrix); st.Sparse() && cap(st.Val) <= 2*maxRoom {
+	if st := t.m.Stored(); st.Sparse() && st.Val.Cap() <= 2*maxRoom {
 		return st.Val
 	}
-	return nil
+	return none
 }
 
 // holds reports whether st is the storage of the destination: the operation reads and writes the
 // same matrix.
-func holds[C, A comparable](t *target[C], st *sparse.Store[A]) bool {
-	return t.at == nil && any(access.Store(t.spec.Matrix)) == any(st)
-}
+func (t *target) holds(st *sparse.Store) bool { return t.at == nil && t.m.Stored() == st }
 
 // checkThreads verifies WithThreads.
 func (c *call) checkThreads() error {
@@ -367,12 +464,11 @@ func (c *call) checkThreads() error {
 }
 
 // prepare checks that the destination is m×n (1×n for a vector) and that the mask has its shape.
-func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], error) {
-	d := spec.Matrix
-	if d == nil {
+func (c *call) prepare(d dest, m, n int) (*target, error) {
+	if d.m == nil {
 		return nil, &matrix.InvalidError{Op: c.op, Reason: "the destination is nil; make it with matrix.New or matrix.NewVector"}
 	}
-	if err := d.Err(); err != nil {
+	if err := d.m.Err(); err != nil {
 		return nil, err
 	}
 	if err := c.methodless(); err != nil {
@@ -381,12 +477,12 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 	if err := c.checkThreads(); err != nil {
 		return nil, err
 	}
-	if !usable(spec.Accum) {
+	if d.accum.given && !d.accum.valid {
 		return nil, &OperatorError{c.op, "the accumulator is the zero value; make it with a constructor of package semiring or as a matrix.CombineFunc"}
 	}
-	t := c.target.(*target[C])
-	t.spec = spec
-	if p := d.Place(); p != nil {
+	t := &c.t
+	*t = target{dest: d, c: d.m.Type()}
+	if p := d.m.Place(); p != nil {
 		if b := device.Of(p); b != nil {
 			t.at = b
 		} else {
@@ -399,31 +495,32 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 	if c.ctx != nil && c.ctx.Err() != nil {
 		return nil, c.ctx.Err()
 	}
-	dm, dn := d.Dims()
-	if spec.Vector {
+	dm, dn := d.m.Dims()
+	if d.vector {
 		dm = 1
 	}
 	if dm != m || dn != n {
-		return nil, c.dim("the destination", shapeOf(spec.Vector, dm, dn), shapeOf(spec.Vector, m, n), "make it of that shape")
+		return nil, c.dim("the destination", shapeOf(d.vector, dm, dn), shapeOf(d.vector, m, n), "make it of that shape")
 	}
 	if t.at == nil && t.group == nil {
 		if err := c.fetch(); err != nil {
 			return nil, err
 		}
 	}
-	if spec.Mask == nil {
+	if d.mask == nil {
 		return t, nil
 	}
-	v := spec.Mask.MaskView()
+	v := d.mask.MaskView()
 	if err := v.Err(); err != nil {
 		return nil, c.naming("the mask", err)
 	}
 	mm, mn := v.Dims()
-	if mm != m || mn != n || v.IsVector() != spec.Vector {
-		return nil, c.dim("the mask", shapeOf(v.IsVector(), mm, mn), shapeOf(spec.Vector, m, n), "a mask has the shape of the destination")
+	if mm != m || mn != n || v.IsVector() != d.vector {
+		return nil, c.dim("the mask", shapeOf(v.IsVector(), mm, mn), shapeOf(d.vector, m, n), "a mask has the shape of the destination")
 	}
+	t.view = v.Inside()
 	if t.group != nil && !v.IsVector() { // its rows may decide how the destination is cut
-		if err := access.PlaceMask(c.onGroup(t.group), v, t.group); err != nil {
+		if err := t.view.PlaceOn(c.onGroup(t.group), t.group); err != nil {
 			return nil, err
 		}
 	}
@@ -431,7 +528,7 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 		if err := v.Fetch(); err != nil {
 			return nil, err
 		}
-		t.own = cpu.Mask{S: access.Allowed(v), Comp: v.Complemented()}
+		t.own = cpu.Mask{S: t.view.Allowed(), Comp: v.Complemented()}
 		t.mask = &t.own
 	}
 	return t, nil
@@ -439,17 +536,17 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 
 // write stores the result in the destination. The call must own result. filtered reports that all
 // entries of result are within the mask.
-func write[C comparable](c *call, t *target[C], result *sparse.Store[C], filtered bool) error {
-	o := cpu.Overlap[C]{
-		Mask: t.mask, Replace: t.spec.Replace, Filtered: filtered,
-		InPlace: true, Adapt: !access.Pinned(t.spec.Matrix),
+func (c *call) write(result *sparse.Store, filtered bool) error {
+	t := &c.t
+	o := cpu.Overlap{
+		Mask: t.mask, Replace: t.replace, Filtered: filtered,
+		InPlace: true, Adapt: !t.m.Pinned(),
 	}
-	if t.spec.Accum != nil {
-		o.Accum = accumulator(t.spec.Accum)
+	if t.accum.given {
+		o.Accum = t.accum.k
 	}
-	d := t.spec.Matrix
-	old := access.Store(d)
-	if unsafe.SliceData(result.Val) != unsafe.SliceData(old.Val) { // see room
+	old := t.m.Stored()
+	if !result.Val.Same(old.Val) { // see room
 		if err := c.ended(); err != nil {
 			return err
 		}
@@ -458,102 +555,72 @@ func write[C comparable](c *call, t *target[C], result *sparse.Store[C], filtere
 	if err != nil {
 		return c.sized(err)
 	}
-	if st.Val == nil {
-		st = valued(st)
-	}
-	return keep(c, t, st)
+	return c.keep(st.Valued())
 }
 
 // keep makes st the contents of the destination. st may be the storage of the destination, updated
 // in place.
-func keep[C comparable](c *call, t *target[C], st *sparse.Store[C]) error {
-	if t.spec.Vector && st.Format == sparse.Hypersparse {
-		st = sparse.ToCSR(st)
+func (c *call) keep(st *sparse.Store) error {
+	if c.t.vector && st.Format == sparse.Hypersparse {
+		st = st.ToCSR()
 	}
-	access.SetResult(t.spec.Matrix, st)
+	c.t.m.SetResult(st)
 	c.emit(st.NVals)
 	return nil
 }
 
-// accumulator returns the kernels of an operator given as a Combiner.
-func accumulator[C comparable](f matrix.Combiner[C]) *cpu.Binary[C, C, C] {
-	if op, ok := f.(semiring.Operator[C, C, C]); ok {
-		return access.Binary(op.Op())
-	}
-	return access.Binary(semiring.NewBinary("accum", f.Combine))
-}
-
-// truth returns true for bool, the value of the entries of a pattern, and the zero value for other
-// T.
-func truth[T any]() (t T) {
-	if p, ok := any(&t).(*bool); ok {
-		*p = true
-	}
-	return t
-}
-
-// valued returns s with values. The entries of a pattern get the value true.
-func valued[T any](s *sparse.Store[T]) *sparse.Store[T] {
-	if s.Val != nil {
-		return s
-	}
-	n := len(s.Idx)
-	if !s.Sparse() {
-		n, _ = s.Cells()
-	}
-	v := *s
-	v.Val = make([]T, n)
-	t := truth[T]()
-	for p := range v.Val {
-		v.Val[p] = t
-	}
-	return &v
-}
-
 // needed returns s, with values if the operator reads them.
-func needed[T any](s *sparse.Store[T], reads bool) *sparse.Store[T] {
+func needed(s *sparse.Store, reads bool) *sparse.Store {
 	if reads {
-		return valued(s)
+		return s.Valued()
 	}
 	return s
 }
 
-// operand checks the operand of a name and returns its view.
-func operand[T comparable](c *call, name string, a matrix.Operand[T]) (v matrix.View[T], err error) {
+// operand checks the operand of a name.
+func (c *call) operand(name string, v rep.View) error {
 	if err := c.checkThreads(); err != nil {
-		return v, err
+		return err
 	}
-	if a != nil {
-		v = a.View()
+	if v.Matrix == nil {
+		return c.isNil(name)
 	}
 	if err := v.Err(); err != nil {
-		return v, c.naming(name, err)
+		return c.naming(name, err)
 	}
 	if v.Place() != nil {
 		c.remote = append(c.remote, v)
 	}
-	return v, nil
+	return nil
 }
 
 // fetch copies the operands on a device to the host, where the operation runs.
 func (c *call) fetch() error {
 	for _, v := range c.remote {
-		if err := v.Fetch(); err != nil {
+		if err := fetched(v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// fetched copies an operand to the host if it is elsewhere.
+func fetched(v rep.View) error {
+	if v.Place() != nil {
+		v.Stored()
+	}
+	return v.Err()
+}
+
 // oriented returns the entries of a view in any format. It transposes a dense view without a
 // conversion to a sparse format.
-func oriented[T comparable](v matrix.View[T]) *sparse.Store[T] {
-	st := access.Stored(v)
-	if !v.Transposed() {
+func oriented(v rep.View) *sparse.Store {
+	st := v.Stored()
+	if !v.Transposed {
 		return st
 	}
 	if st.Sparse() {
-		return access.Rows(v)
+		return v.Rows()
 	}
-	return sparse.Transpose(st, 0)
+	return st.Transpose(0)
 }

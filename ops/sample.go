@@ -3,13 +3,14 @@ package ops
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"sync/atomic"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/philox"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -25,8 +26,7 @@ import (
 // code. Sample runs on the host and takes O(rows + entries of the result · k) time. It returns the
 // same errors as [MxM], and a *matrix.InvalidError for a negative k.
 func Sample[T comparable](dst matrix.Target[T], a matrix.Source[T], k int, seed uint64, opts ...Option) error {
-	c := begin[T]("Sample", "", opts)
-	return sample(c, dst, a, k, seed, nil)
+	return begin("Sample", "", opts).sample(destOf[T](dst), viewOf[T](a), k, seed, nil)
 }
 
 // SampleWeighted is [Sample] with draws in proportion to the values: of the entries of a row that
@@ -34,22 +34,25 @@ func Sample[T comparable](dst matrix.Target[T], a matrix.Source[T], k int, seed 
 // 2006). Values must be positive and finite; another is a *matrix.InvalidError. It takes O(entries
 // · log row length) time.
 func SampleWeighted[T semiring.Number](dst matrix.Target[T], a matrix.Source[T], k int, seed uint64, opts ...Option) error {
-	c := begin[T]("SampleWeighted", "", opts)
-	return sample(c, dst, a, k, seed, func(x T) float64 { return float64(x) })
+	return begin("SampleWeighted", "", opts).sample(destOf[T](dst), viewOf[T](a), k, seed, func(to []float64, v sparse.Values) {
+		for p, x := range sparse.SliceOf[T](v) {
+			to[p] = float64(x)
+		}
+	})
 }
 
-func sample[T comparable](c *call, dst matrix.Target[T], a matrix.Source[T], k int, seed uint64, weight func(T) float64) error {
+// sample is Sample; weights, if not nil, gives the weights of values.
+func (c *call) sample(d dest, v rep.View, k int, seed uint64, weights func(to []float64, v sparse.Values)) error {
 	if k < 0 {
 		return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("k is %d; give 0 or more", k)}
 	}
-	v, err := operand[T](c, "a", a)
-	if err != nil {
+	if err := c.operand("a", v); err != nil {
 		return err
 	}
 	m, n := v.Dims()
-	t, err := prepare(c, specOf(dst), m, n)
+	t, err := c.prepare(d, m, n)
 	if err == nil {
-		err = onHost(c, t)
+		err = c.onHost()
 	}
 	if err == nil {
 		err = c.noGroup(t.group, "it")
@@ -57,63 +60,74 @@ func sample[T comparable](c *call, dst matrix.Target[T], a matrix.Source[T], k i
 	if err != nil {
 		return err
 	}
-	s := valued(access.Rows(v))
-	if weight != nil {
-		var first atomic.Int64 // the first entry that is no weight
-		first.Store(s.NVals)
-		if err := parallel.Range(c.env().Ctx, c.env().Threads, len(s.Val), 1<<14, func(_, lo, hi int) {
-			for p := lo; p < hi; p++ {
-				if w := weight(s.Val[p]); !(w > 0) || math.IsInf(w, 1) {
-					parallel.Lower(&first, int64(p))
-					return
-				}
-			}
-		}); err != nil {
+	s := v.Rows().Valued()
+	if weights != nil {
+		if err := c.checkWeights(s, weights); err != nil {
 			return err
-		}
-		if p := first.Load(); p < s.NVals {
-			r, _ := slices.BinarySearch(s.Ptr, p+1)
-			return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("the value %v at (%d, %d) is no weight; give positive, finite ones", s.Val[p], s.RowID(r-1), s.Idx[p])}
 		}
 	}
 	if k == 0 {
 		c.traced("sample", 0)
-		return write(c, t, sparse.Empty[T](m, n), false)
+		return c.write(sparse.Empty(t.c, m, n), false)
 	}
-	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Format: s.Format, RowIDs: s.RowIDs, Ptr: offsetsOfSome(&s.Structure, k, c.threads)}}
+	out := &sparse.Store{Structure: sparse.Structure{NRows: m, NCols: n, Format: s.Format, RowIDs: s.RowIDs, Ptr: offsetsOfSome(&s.Structure, k, c.threads)}, Type: t.c}
 	out.NVals = out.Ptr[s.Vecs()]
-	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
+	out.Idx, out.Val = fresh.Make[int32](out.NVals), t.c.Make(out.NVals)
 	err = s.RowBlocks(c.ctx, c.threads, func(_, lo, hi int) {
 		var at []int32
-		var weights []float64
+		var w []float64
 		var keys []philox.Key
 		for r := lo; r < hi; r++ {
 			from, to := s.Ptr[r], s.Ptr[r+1]
-			q := out.Ptr[r]
+			q, end := out.Ptr[r], out.Ptr[r+1]
 			if to-from <= int64(k) {
 				copy(out.Idx[q:], s.Idx[from:to])
-				copy(out.Val[q:], s.Val[from:to])
+				t.c.Copy(out.Part(q, end), s.Part(from, to))
 				continue
 			}
 			number := func(k int) uint64 { return philox.Number(int32(s.RowID(r)), 0, 0, k, seed) }
-			if weight == nil {
+			if weights == nil {
 				at = philox.Choose(at[:0], int(to-from), k, number)
 			} else {
-				weights = weights[:0]
-				for _, x := range s.Val[from:to] {
-					weights = append(weights, weight(x))
-				}
-				at, keys = philox.ChooseByWeight(at[:0], keys, weights, k, number)
+				w = slices.Grow(w[:0], int(to-from))[:to-from]
+				weights(w, s.Part(from, to))
+				at, keys = philox.ChooseByWeight(at[:0], keys, w, k, number)
 			}
 			slices.Sort(at)
 			for e, p := range at {
-				out.Idx[q+int64(e)], out.Val[q+int64(e)] = s.Idx[from+int64(p)], s.Val[from+int64(p)]
+				out.Idx[q+int64(e)] = s.Idx[from+int64(p)]
 			}
+			t.c.Move(out.Part(q, end), nil, s.Part(from, to), at)
 		}
 	})
 	if err != nil {
 		return err
 	}
 	c.traced("sample", s.NVals)
-	return write(c, t, sparse.Settle(out), false)
+	return c.write(out.Settle(), false)
+}
+
+// checkWeights returns the error of the first value that is no weight.
+func (c *call) checkWeights(s *sparse.Store, weights func(to []float64, v sparse.Values)) error {
+	var first atomic.Int64 // the first entry that is no weight
+	first.Store(s.NVals)
+	if err := parallel.Range(c.env().Ctx, c.env().Threads, s.Val.Len(), 1<<14, func(_, lo, hi int) {
+		w := make([]float64, hi-lo)
+		weights(w, s.Part(int64(lo), int64(hi)))
+		for p, w := range w {
+			if !(w > 0) || math.IsInf(w, 1) {
+				parallel.Lower(&first, int64(lo+p))
+				return
+			}
+		}
+	}); err != nil {
+		return err
+	}
+	p := first.Load()
+	if p == s.NVals {
+		return nil
+	}
+	r, _ := slices.BinarySearch(s.Ptr, p+1)
+	x := reflect.NewAt(s.Type.Go, s.Type.At(s.Val, p)).Elem()
+	return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("the value %v at (%d, %d) is no weight; give positive, finite ones", x, s.RowID(r-1), s.Idx[p])}
 }

@@ -1,8 +1,8 @@
 package ops
 
 import (
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -18,13 +18,7 @@ import (
 // of the positions on a device. An index out of range is a *matrix.IndexError that gives its
 // position in the list.
 func Scatter[T comparable](dst matrix.Target[T], dup semiring.Monoid[T], u matrix.VectorSource[T], rows, cols Indices, opts ...Option) error {
-	c := begin[T]("Scatter", dup.Name(), opts)
-	spec := specOf(dst)
-	m, n := 0, 0
-	if spec.Matrix != nil {
-		m, n = spec.Matrix.Dims()
-	}
-	return scatter(c, spec, m, n, dup, u, &rows, cols)
+	return begin("Scatter", dup.Name(), opts).scatter(destOf[T](dst), monoidOf(dup), viewOf[T](u), &rows, cols)
 }
 
 // ScatterVector computes w⟨m⟩ ⊕= t, where t(i) is the sum by dup of the entries u(k) with idx[k] =
@@ -36,32 +30,28 @@ func Scatter[T comparable](dst matrix.Target[T], dup semiring.Monoid[T], u matri
 // It takes O(entries of u + size of w) time on the host; O(entries · log entries) where w is much
 // longer than u.
 func ScatterVector[T comparable](dst matrix.VectorTarget[T], dup semiring.Monoid[T], u matrix.VectorSource[T], idx Indices, opts ...Option) error {
-	c := begin[T]("ScatterVector", dup.Name(), opts)
-	spec := specOf(dst)
-	n := 0
-	if spec.Matrix != nil {
-		_, n = spec.Matrix.Dims()
-	}
-	return scatter(c, spec, 1, n, dup, u, nil, idx)
+	return begin("ScatterVector", dup.Name(), opts).scatter(destOf[T](dst), monoidOf(dup), viewOf[T](u), nil, idx)
 }
 
-// scatter is Scatter into m×n, and without rows into a vector.
-func scatter[T comparable](c *call, spec matrix.Spec[T], m, n int, dup semiring.Monoid[T], u matrix.VectorSource[T], rows *Indices, cols Indices) error {
-	if !dup.Valid() {
-		return &OperatorError{c.op,
-			"the monoid is the zero value; make it with a constructor of package semiring"}
+// scatter is Scatter, and without rows ScatterVector.
+func (c *call) scatter(d dest, dup monoid, u rep.View, rows *Indices, cols Indices) error {
+	if err := c.validMonoid(&dup); err != nil {
+		return err
 	}
-	v, err := operand[T](c, "u", u)
+	if err := c.operand("u", u); err != nil {
+		return err
+	}
+	m, n := d.dims()
+	if rows == nil {
+		m = 1
+	}
+	t, err := c.prepare(d, m, n)
 	if err != nil {
 		return err
 	}
-	t, err := prepare(c, spec, m, n)
-	if err != nil {
-		return err
-	}
-	_, size := v.Dims()
+	_, size := u.Dims()
 	check := func(arg string, x Indices, n int) (indices, error) {
-		list, err := x.resolve(c, arg, n, placeOf(spec))
+		list, err := x.resolve(c, arg, n, d.place())
 		if err == nil && list.N != size {
 			err = c.dim("u", shapeOf(true, 1, size), shapeOf(true, 1, list.N),
 				"it needs one position per index of "+arg)
@@ -82,8 +72,8 @@ func scatter[T comparable](c *call, spec matrix.Spec[T], m, n int, dup semiring.
 		return err
 	}
 	if t.at != nil {
-		h := newRemoteCall(c, t, m, n)
-		text, x, i, j := monoidText(h, dup), remoteOperand(h, v), h.indices(ri), h.indices(ci)
+		h := c.newRemote(m, n)
+		text, x, i, j := h.monoid(&dup, t.c), h.operand(u), h.indices(ri), h.indices(ci)
 		part := &j
 		if rows != nil {
 			part = &i
@@ -94,34 +84,31 @@ func scatter[T comparable](c *call, spec matrix.Spec[T], m, n int, dup semiring.
 		if h.err != nil {
 			return h.err
 		}
-		st, ran, err := h.at.Scatter(h.call(), h.dest, text, x, i, j)
-		return storeResult(h, t, st, ran, err)
+		return h.store(h.at.Scatter(h.call(), h.dest, text, x, i, j))
 	}
 	if t.group != nil {
-		if computesOnDevices(t.group) {
-			if rows == nil {
-				return scatterOnDevices(c, t, dup, v, nil, ci)
-			}
-			return scatterOnDevices(c, t, dup, v, &ri, ci)
-		}
+		byRows := &ri
 		if rows == nil {
-			return groupScatter(c, t, dup, v, nil, ci.Indices)
+			byRows = nil
 		}
-		return groupScatter(c, t, dup, v, &ri.Indices, ci.Indices)
+		if computesOnDevices(t.group) {
+			return c.scatterOnDevices(dup, u, byRows, ci)
+		}
+		return c.groupScatter(dup, u, byRows, ci.Indices)
 	}
-	st := access.Stored(v)
+	st := u.Stored()
 	if st.Format != sparse.Full {
-		st = access.Rows(v)
+		st = u.Rows()
 	}
-	var out *sparse.Store[T]
+	var out *sparse.Store
 	if rows == nil {
-		out, err = cpu.ScatterRow(c.env(), access.Monoid(dup), valued(st), ci.Indices, n)
+		out, err = cpu.ScatterRow(c.env(), dup.k, st.Valued(), ci.Indices, n)
 	} else {
-		out, err = cpu.Scatter(c.env(), access.Monoid(dup), valued(st), ri.Indices, ci.Indices, m, n)
+		out, err = cpu.Scatter(c.env(), dup.k, st.Valued(), ri.Indices, ci.Indices, m, n)
 	}
 	if err != nil {
 		return err
 	}
 	c.traced("scatter", st.NVals)
-	return write(c, t, out, false)
+	return c.write(out, false)
 }

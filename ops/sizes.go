@@ -3,9 +3,9 @@ package ops
 import (
 	"fmt"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -15,18 +15,20 @@ import (
 // rows of B at the columns of the row of A. It runs at place, the host if nil; elsewhere as an MxV
 // over plus_second. It takes O(entries) time.
 func Products[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix.Place, opts ...Option) (*matrix.Vector[int64], error) {
-	c := begin[bool]("Products", "plus_second", opts)
-	av, bv, err := sizeOperands(c, a, b)
-	if err != nil {
+	return begin("Products", "plus_second", opts).products(viewOf[A](a), viewOf[B](b), place)
+}
+
+func (c *call) products(a, b rep.View, place matrix.Place) (*matrix.Vector[int64], error) {
+	if err := c.sizeOperands(a, b); err != nil {
 		return nil, err
 	}
 	if c.method != Auto {
 		return nil, &MethodError{c.op, c.method, "Products counts products; only MxM, MxV and VxM have methods to choose from"}
 	}
-	am, _ := av.Dims()
-	bk, bn := bv.Dims()
+	am, _ := a.Dims()
+	bk, bn := b.Dims()
 	if place == nil {
-		return productsHere(c, av, bv)
+		return c.productsHere(patternOf(a), patternOf(b))
 	}
 	lengths, work := matrix.NewVector[int64](bk, matrix.On(place)), matrix.NewVector[int64](am, matrix.On(place))
 	ones, err := matrix.NewFullVector(bn, true)
@@ -36,13 +38,15 @@ func Products[A, B comparable](a matrix.Source[A], b matrix.Source[B], place mat
 	// Both products are steps of this operation, which emits one trace.
 	var ran Trace
 	inner := []Option{WithContext(c.ctx), WithThreads(c.threads)}
-	if err := MxV(lengths, semiring.PlusPair[int64](), bv.Pattern(), ones.Pattern(), inner...); err != nil {
+	first := setRing(begin("MxV", "plus_pair", inner), semiring.PlusPair[int64]())
+	if err := first.mxv(destOf[int64](lengths), patternOf(b), viewOf[bool](ones.Pattern())); err != nil {
 		return nil, err
 	}
 	if c.tracing() {
 		inner = append(inner, WithTrace(&ran))
 	}
-	if err := MxV(work, semiring.PlusSecond[int64](), av.Pattern(), lengths, inner...); err != nil {
+	second := setRing(begin("MxV", "plus_second", inner), semiring.PlusSecond[int64]())
+	if err := second.mxv(destOf[int64](work), patternOf(a), viewOf[int64](lengths)); err != nil {
 		return nil, err
 	}
 	c.ran = &Trace{Op: c.op, Name: c.name, Method: ran.Method, Place: ran.Place, Work: ran.Work}
@@ -50,21 +54,26 @@ func Products[A, B comparable](a matrix.Source[A], b matrix.Source[B], place mat
 	return work, nil
 }
 
-// productsHere is Products on the host.
-func productsHere[A, B comparable](c *call, a matrix.View[A], b matrix.View[B]) (*matrix.Vector[int64], error) {
+// patternOf returns the pattern of a view.
+func patternOf(v rep.View) rep.View {
+	v.Matrix = v.Pattern()
+	return v
+}
+
+// productsHere is Products of patterns on the host.
+func (c *call) productsHere(a, b rep.View) (*matrix.Vector[int64], error) {
 	if c.ctx != nil && c.ctx.Err() != nil {
 		return nil, c.ctx.Err()
 	}
 	if err := c.fetch(); err != nil {
 		return nil, err
 	}
-	rows := &access.Rows(a.Pattern()).Structure
-	lengths, total, err := cpu.ProductLengths(c.env(), rows, &access.Rows(b.Pattern()).Structure)
+	rows := &a.Rows().Structure
+	lengths, total, err := cpu.ProductLengths(c.env(), rows, &b.Rows().Structure)
 	if err != nil {
 		return nil, err
 	}
-	out := &sparse.Store[int64]{Structure: sparse.Structure{NRows: 1, NCols: rows.NRows}, Val: []int64{}}
-	out.Idx = []int32{}
+	out := sparse.Of(sparse.Structure{NRows: 1, NCols: rows.NRows, Idx: []int32{}}, []int64{})
 	for k, n := range lengths {
 		if n > 0 {
 			out.Idx, out.Val = append(out.Idx, int32(rows.RowID(k))), append(out.Val, n)
@@ -73,7 +82,7 @@ func productsHere[A, B comparable](c *call, a matrix.View[A], b matrix.View[B]) 
 	out.NVals = int64(len(out.Idx))
 	out.Ptr = []int64{0, out.NVals}
 	work := matrix.NewVector[int64](rows.NRows)
-	access.SetResult(work.Spec().Matrix, out)
+	work.Inside().SetResult(sparse.Untyped(out))
 	c.traced(Pull, total)
 	c.emit(out.NVals)
 	return work, nil
@@ -84,9 +93,11 @@ func productsHere[A, B comparable](c *call, a matrix.View[A], b matrix.View[B]) 
 // bounds; on the host they are always exact. Sizes runs at place, the host if nil. More rows than
 // there is memory for are a *matrix.SizeError.
 func Sizes[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix.Place, opts ...Option) (sizes []int64, exact bool, err error) {
-	c := begin[bool]("Sizes", "", opts)
-	av, bv, err := sizeOperands(c, a, b)
-	if err != nil {
+	return begin("Sizes", "", opts).sizes(viewOf[A](a), viewOf[B](b), place)
+}
+
+func (c *call) sizes(a, b rep.View, place matrix.Place) (sizes []int64, exact bool, err error) {
+	if err := c.sizeOperands(a, b); err != nil {
 		return nil, false, err
 	}
 	if c.method != Auto {
@@ -96,11 +107,11 @@ func Sizes[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix
 		if err := c.fetch(); err != nil {
 			return nil, false, err
 		}
-		rows := access.Rows(av)
+		rows := &a.Rows().Structure
 		if err := c.room(fmt.Sprintf("the sizes of %d rows", rows.NRows), int64(rows.NRows), 8); err != nil {
 			return nil, false, err
 		}
-		stored, err := cpu.MxMSizes(c.env(), rows, access.Rows(bv))
+		stored, err := cpu.MxMSizes(c.env(), rows, &b.Rows().Structure)
 		if err != nil {
 			return nil, false, err
 		}
@@ -117,27 +128,27 @@ func Sizes[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix
 	if !ok {
 		return nil, false, &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("%s cannot count the entries of a product", place)}
 	}
-	x, err := access.Operand(av, at)
+	x, err := a.Operand(at)
 	if err != nil {
 		return nil, false, err
 	}
-	y, err := access.Operand(bv, at)
+	y, err := b.Operand(at)
 	if err != nil {
 		return nil, false, err
 	}
 	return at.Sizes(device.Call{Context: c.ctx, Op: c.op}, x, y)
 }
 
-func sizeOperands[A, B comparable](c *call, a matrix.Source[A], b matrix.Source[B]) (av matrix.View[A], bv matrix.View[B], err error) {
-	if av, err = operand(c, "a", a); err != nil {
-		return av, bv, err
+func (c *call) sizeOperands(a, b rep.View) error {
+	if err := c.operand("a", a); err != nil {
+		return err
 	}
-	if bv, err = operand(c, "b", b); err != nil {
-		return av, bv, err
+	if err := c.operand("b", b); err != nil {
+		return err
 	}
-	_, ak := av.Dims()
-	if bk, bn := bv.Dims(); ak != bk {
-		return av, bv, c.dim("b", shape(bk, bn), fmt.Sprintf("%d×any", ak), "the columns of a are the rows of b; perhaps one of them needs T()")
+	_, ak := a.Dims()
+	if bk, bn := b.Dims(); ak != bk {
+		return c.dim("b", shape(bk, bn), fmt.Sprintf("%d×any", ak), "the columns of a are the rows of b; perhaps one of them needs T()")
 	}
-	return av, bv, nil
+	return nil
 }

@@ -3,12 +3,11 @@ package ops
 import (
 	"fmt"
 	"slices"
-	"unsafe"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -19,8 +18,17 @@ import (
 // rows without entries take none if the tiles are hypersparse; on a device the tiles are assigned one
 // by one. Concat returns the same errors as [MxM].
 func Concat[T comparable](dst matrix.Target[T], tiles [][]matrix.Source[T], opts ...Option) error {
-	c := begin[T]("Concat", "", opts)
-	views, rows, cols, err := grid(c, tiles)
+	views := make([][]rep.View, len(tiles))
+	for i, row := range tiles {
+		for _, a := range row {
+			views[i] = append(views[i], viewOf[T](a))
+		}
+	}
+	return begin("Concat", "", opts).concat(destOf[T](dst), views)
+}
+
+func (c *call) concat(d dest, views [][]rep.View) error {
+	rows, cols, err := c.grid(views)
 	if err != nil {
 		return err
 	}
@@ -28,38 +36,38 @@ func Concat[T comparable](dst matrix.Target[T], tiles [][]matrix.Source[T], opts
 	if m > matrix.MaxDim || n > matrix.MaxDim {
 		return &matrix.SizeError{Op: c.op, Arg: "side of the result", Got: int64(max(m, n)), Limit: matrix.MaxDim}
 	}
-	t, err := prepare(c, specOf(dst), m, n)
+	t, err := c.prepare(d, m, n)
 	if err != nil {
 		return err
 	}
 	if t.at != nil || t.group != nil {
-		whole := matrix.New[T](m, n, matrix.On(t.spec.Matrix.Place()))
+		whole := newMatrix(t.c, m, n, d.place())
 		for i, row := range views {
 			for j, v := range row {
-				if err := Assign(whole, v, Span(rows[i], rows[i+1]), Span(cols[j], cols[j+1]), opts...); err != nil {
+				if err := c.step("Assign").assign(dest{m: whole}, v, Span(rows[i], rows[i+1]), Span(cols[j], cols[j+1])); err != nil {
 					return err
 				}
 			}
 		}
-		return Extract(dst, whole, All(), All(), opts...)
+		return c.step("Extract").extract(d, rep.View{Matrix: whole}, All(), All())
 	}
-	strips := make([]strip[T], len(views))
+	strips := make([]strip, len(views))
 	total, vecs := int64(0), 0
 	for i, row := range views {
 		for _, v := range row {
-			st := sparse.ToHyper(valued(access.Rows(v)))
+			st := v.Rows().Valued().ToHyper()
 			strips[i].tiles = append(strips[i].tiles, st)
 			strips[i].ids = mergedRows(strips[i].ids, st.RowIDs)
 			total += st.NVals
 		}
 		vecs += len(strips[i].ids)
 	}
-	if err := c.room("the entries of the result", total, 4+int64(unsafe.Sizeof(*new(T)))); err != nil {
+	if err := c.room("the entries of the result", total, 4+t.c.Size); err != nil {
 		return err
 	}
-	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Format: sparse.Hypersparse, NVals: total}}
+	out := &sparse.Store{Structure: sparse.Structure{NRows: m, NCols: n, Format: sparse.Hypersparse, NVals: total}, Type: t.c}
 	out.RowIDs, out.Ptr = make([]int32, 0, vecs), make([]int64, vecs+1)
-	out.Idx, out.Val = fresh.Make[int32](total), fresh.Make[T](total)
+	out.Idx, out.Val = fresh.Make[int32](total), t.c.Make(total)
 	env := c.env()
 	for i, s := range strips {
 		first := len(out.RowIDs)
@@ -78,7 +86,7 @@ func Concat[T comparable](dst matrix.Target[T], tiles [][]matrix.Source[T], opts
 		err := s.each(env, func(k, j int, from, to int64) {
 			q := next[first+k]
 			next[first+k] += to - from
-			copy(out.Val[q:], s.tiles[j].Val[from:to])
+			t.c.Copy(out.Part(q, q+to-from), s.tiles[j].Part(from, to))
 			for _, col := range s.tiles[j].Idx[from:to] {
 				out.Idx[q] = col + int32(cols[j])
 				q++
@@ -89,18 +97,24 @@ func Concat[T comparable](dst matrix.Target[T], tiles [][]matrix.Source[T], opts
 		}
 	}
 	c.traced("concat", out.NVals)
-	return write(c, t, sparse.Settle(out), false)
+	return c.write(out.Settle(), false)
+}
+
+// step returns the call of an operation with the options of c.
+func (c *call) step(op string) *call {
+	own := c.settings
+	return begin(op, "", []Option{func(s *settings) { *s = own }})
 }
 
 // strip is a row of tiles, which are hypersparse, and the rows that one of them stores.
-type strip[T comparable] struct {
-	tiles []*sparse.Store[T]
+type strip struct {
+	tiles []*sparse.Store
 	ids   []int32
 }
 
 // each calls fn for each stored row of each tile: k is its place in ids, j that of the tile, and from
 // … to−1 are its entries. The tiles of a row are in order, on one thread.
-func (s strip[T]) each(env cpu.Env, fn func(k, j int, from, to int64)) error {
+func (s strip) each(env cpu.Env, fn func(k, j int, from, to int64)) error {
 	return parallel.Range(env.Ctx, env.Threads, len(s.ids), 1<<10, func(_, lo, hi int) {
 		for j, t := range s.tiles {
 			at, _ := slices.BinarySearch(t.RowIDs, s.ids[lo])
@@ -136,22 +150,20 @@ func mergedRows(x, y []int32) []int32 {
 	return append(append(all, x...), y...)
 }
 
-// grid checks the tiles of a grid and returns their views, and where the rows and columns of tiles
-// begin.
-func grid[T comparable](c *call, tiles [][]matrix.Source[T]) (views [][]matrix.View[T], rows, cols []int, err error) {
+// grid checks the tiles of a grid and returns where the rows and columns of tiles begin.
+func (c *call) grid(tiles [][]rep.View) (rows, cols []int, err error) {
 	if len(tiles) == 0 || len(tiles[0]) == 0 {
-		return nil, nil, nil, &matrix.InvalidError{Op: c.op, Reason: "there are no tiles; give at least one row of at least one"}
+		return nil, nil, &matrix.InvalidError{Op: c.op, Reason: "there are no tiles; give at least one row of at least one"}
 	}
 	rows, cols = []int{0}, []int{0}
 	for i, row := range tiles {
 		if len(row) != len(tiles[0]) {
-			return nil, nil, nil, &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("row %d has %d tiles and row 0 has %d; give every row as many", i, len(row), len(tiles[0]))}
+			return nil, nil, &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("row %d has %d tiles and row 0 has %d; give every row as many", i, len(row), len(tiles[0]))}
 		}
-		var list []matrix.View[T]
-		for j, a := range row {
-			v, err := operand[T](c, fmt.Sprintf("tile (%d, %d)", i, j), a)
-			if err != nil {
-				return nil, nil, nil, err
+		for j, v := range row {
+			name := fmt.Sprintf("tile (%d, %d)", i, j)
+			if err := c.operand(name, v); err != nil {
+				return nil, nil, err
 			}
 			am, an := v.Dims()
 			if j == 0 {
@@ -161,13 +173,11 @@ func grid[T comparable](c *call, tiles [][]matrix.Source[T]) (views [][]matrix.V
 				cols = append(cols, cols[j]+an)
 			}
 			if wm, wn := rows[i+1]-rows[i], cols[j+1]-cols[j]; am != wm || an != wn {
-				return nil, nil, nil, c.dim(fmt.Sprintf("tile (%d, %d)", i, j), shape(am, an), shape(wm, wn), "tiles of a row have the same height, tiles of a column the same width")
+				return nil, nil, c.dim(name, shape(am, an), shape(wm, wn), "tiles of a row have the same height, tiles of a column the same width")
 			}
-			list = append(list, v)
 		}
-		views = append(views, list)
 	}
-	return views, rows, cols, nil
+	return rows, cols, nil
 }
 
 // Split is the inverse of [Concat]: it computes dsts[i][j]⟨M⟩ ⊕= the tile of a in row i and column
@@ -175,26 +185,33 @@ func grid[T comparable](c *call, tiles [][]matrix.Source[T]) (views [][]matrix.V
 // together have that of a. It takes O(entries) time for each destination. An error leaves some
 // destinations written.
 func Split[T comparable](dsts [][]matrix.Target[T], a matrix.Source[T], opts ...Option) error {
-	c := begin[T]("Split", "", opts)
-	v, err := operand[T](c, "a", a)
-	if err != nil {
+	list := make([][]dest, len(dsts))
+	for i, row := range dsts {
+		for _, d := range row {
+			list[i] = append(list[i], destOf[T](d))
+		}
+	}
+	return begin("Split", "", opts).split(list, viewOf[T](a))
+}
+
+func (c *call) split(dsts [][]dest, a rep.View) error {
+	if err := c.operand("a", a); err != nil {
 		return err
 	}
 	if len(dsts) == 0 || len(dsts[0]) == 0 {
 		return &matrix.InvalidError{Op: c.op, Reason: "there are no destinations; give at least one row of at least one"}
 	}
-	m, n := v.Dims()
+	m, n := a.Dims()
 	rows, cols := []int{0}, []int{0}
 	for i, row := range dsts {
 		if len(row) != len(dsts[0]) {
 			return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("row %d has %d destinations and row 0 has %d; give every row as many", i, len(row), len(dsts[0]))}
 		}
-		for j, dst := range row {
-			d := specOf(dst).Matrix
-			if d == nil {
+		for j, d := range row {
+			if d.m == nil {
 				return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("destination (%d, %d) is nil; make it with matrix.New", i, j)}
 			}
-			dm, dn := d.Dims()
+			dm, dn := d.m.Dims()
 			if j == 0 {
 				rows = append(rows, rows[i]+dm)
 			}
@@ -207,8 +224,8 @@ func Split[T comparable](dsts [][]matrix.Target[T], a matrix.Source[T], opts ...
 		return c.dim("the destinations", shape(h, w)+" together", shape(m, n), "their shapes make up that of a")
 	}
 	for i, row := range dsts {
-		for j, dst := range row {
-			if err := Extract(dst, v, Span(rows[i], rows[i+1]), Span(cols[j], cols[j+1]), opts...); err != nil {
+		for j, d := range row {
+			if err := c.step("Extract").extract(d, a, Span(rows[i], rows[i+1]), Span(cols[j], cols[j+1])); err != nil {
 				return err
 			}
 		}
@@ -222,12 +239,14 @@ func Tile[T comparable](dst matrix.Target[T], a matrix.Source[T], down, across i
 	if down < 1 || across < 1 || down > matrix.MaxDim || across > matrix.MaxDim {
 		return &matrix.InvalidError{Op: "Tile", Reason: fmt.Sprintf("%d×%d copies asked for; give at least one in each direction", down, across)}
 	}
-	c := begin[T]("Tile", "", opts)
-	v, err := operand[T](c, "a", a)
-	if err != nil {
+	return begin("Tile", "", opts).tile(destOf[T](dst), viewOf[T](a), down, across)
+}
+
+func (c *call) tile(d dest, a rep.View, down, across int) error {
+	if err := c.operand("a", a); err != nil {
 		return err
 	}
-	m, n := v.Dims()
+	m, n := a.Dims()
 	for _, d := range []struct {
 		name  string
 		x, by int
@@ -240,11 +259,9 @@ func Tile[T comparable](dst matrix.Target[T], a matrix.Source[T], down, across i
 	if down > most/across {
 		return &matrix.SizeError{Op: c.op, Arg: "number of copies", Got: int64(down) * int64(across), Limit: most}
 	}
-	tiles := make([][]matrix.Source[T], down)
+	tiles := make([][]rep.View, down)
 	for i := range tiles {
-		for range across {
-			tiles[i] = append(tiles[i], v)
-		}
+		tiles[i] = slices.Repeat([]rep.View{a}, across)
 	}
-	return Concat(dst, tiles, opts...)
+	return c.step("Concat").concat(d, tiles)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -81,6 +82,7 @@ type worker[V, E, M comparable] struct {
 	to     []int32 // their destinations, where some are left out
 	ptr    []int64 // offsets of the rows of a batch
 	ys     []M     // their sums
+	acc    M       // a sum: the address of a local would escape
 
 	// The next frontier.
 	list         []int32
@@ -132,7 +134,7 @@ func (e *engine[V, E, M]) superstep(step *Step) error {
 	if e.sums == nil && !(d == pull && e.mail != nil) {
 		e.sums, e.hit = make([]M, e.n), make([]uint8, e.n)
 		for v := range e.sums {
-			e.sums[v] = e.sum.Identity
+			e.sums[v] = e.sum.Identity[0]
 		}
 	}
 	if err := e.sends(); err != nil {
@@ -265,7 +267,7 @@ func (k *worker[V, E, M]) pullAll(lo, hi int) {
 			rel[r] = p - from
 		}
 		ys := k.ys[:end-v]
-		k.sum.FoldRows(ys, k.sum.Identity, rel, k.buf[:len(list)+8])
+		k.sum.FoldRows(ys, &k.sum.Identity[0], rel, k.buf[:len(list)+8])
 		for r, sum := range ys {
 			if rel[r+1] > rel[r] || k.p.Everywhere {
 				k.finish(v+r, sum, true)
@@ -276,15 +278,15 @@ func (k *worker[V, E, M]) pullAll(lo, hi int) {
 }
 
 // products reports whether the kernels of a semiring compute the messages along the edges of s.
-func (e *engine[V, E, M]) products(s *sparse.Store[E]) bool {
+func (e *engine[V, E, M]) products(s *sparse.Typed[E]) bool {
 	g := e.p.Gather.product
 	return g != nil && (s.Val != nil || !g.UsesX)
 }
 
 // pullProducts sums the messages of a semiring to rows lo … hi−1.
 func (k *worker[V, E, M]) pullProducts(lo, hi int) {
-	ptr, val, g := k.in.Ptr, k.in.Val, k.p.Gather.product
-	id := k.sum.Identity
+	ptr, val, g := k.in.Ptr, k.in.Val, cpu.TypedKernels[E, V, M](k.p.Gather.product)
+	id := &k.sum.Identity[0]
 	for v := lo; v < hi; v += batch {
 		end := min(v+batch, hi)
 		ys := k.ys[:end-v]
@@ -294,7 +296,8 @@ func (k *worker[V, E, M]) pullProducts(lo, hi int) {
 		for r := range ys {
 			p, q := ptr[v+r], ptr[v+r+1]
 			if g.DotRows == nil || p == q {
-				ys[r] = g.Dot(id, k.in.Idx[p:q], k.weights(k.in, p, q), k.state)
+				ys[r] = *id
+				g.Dot(&ys[r], k.in.Idx[p:q], k.weights(k.in, p, q), k.state)
 			}
 			k.finish(v+r, ys[r], p < q)
 		}
@@ -303,16 +306,16 @@ func (k *worker[V, E, M]) pullProducts(lo, hi int) {
 
 // longRow sums the messages of Send to a row.
 func (k *worker[V, E, M]) longRow(v int) M {
-	sum := k.sum.Identity
+	k.acc = k.sum.Identity[0]
 	for list := k.in.Idx[k.in.Ptr[v]:k.in.Ptr[v+1]]; len(list) > 0; {
 		part := list[:min(batch, len(list))]
 		for p, u := range part {
 			k.buf[p] = k.mail[u]
 		}
-		sum = k.sum.Fold(sum, k.buf[:len(part)])
+		k.sum.Fold(&k.acc, k.buf[:len(part)])
 		list = list[len(part):]
 	}
-	return sum
+	return k.acc
 }
 
 // finish takes the sum of a row: it applies it with Send, and else keeps it.
@@ -334,7 +337,7 @@ func (k *worker[V, E, M]) pullSome(lo, hi int, marks []uint8) {
 		if k.closed != nil && k.closed[v] != 0 {
 			continue
 		}
-		sum, some := k.sum.Identity, false
+		sum, some := k.sum.Identity[0], false
 		for p := ptr[v]; p < ptr[v+1] && !(k.any && some); p += batch {
 			end := min(p+batch, ptr[v+1])
 			n := 0
@@ -345,7 +348,9 @@ func (k *worker[V, E, M]) pullSome(lo, hi int, marks []uint8) {
 			}
 			if n > 0 {
 				some = true
-				sum = k.sum.Fold(sum, k.buf[:n])
+				k.acc = sum
+				k.sum.Fold(&k.acc, k.buf[:n])
+				sum = k.acc
 			}
 		}
 		k.finish(v, sum, some)
@@ -415,7 +420,7 @@ func (k *worker[V, E, M]) fromEdges(v int, p, end int64, marks []uint8) (n int) 
 }
 
 // weights returns the values of edges, nil for a pattern.
-func (e *engine[V, E, M]) weights(s *sparse.Store[E], p, end int64) []E {
+func (e *engine[V, E, M]) weights(s *sparse.Typed[E], p, end int64) []E {
 	if s.Val == nil {
 		return nil
 	}
@@ -437,7 +442,7 @@ func (k *worker[V, E, M]) applyMarked(lo, hi int) {
 		if k.apply(v, k.sums[v]) {
 			k.next[v] = 1
 		}
-		k.sums[v], k.hit[v] = k.sum.Identity, 0
+		k.sums[v], k.hit[v] = k.sum.Identity[0], 0
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -116,7 +115,7 @@ func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k := access.Monoid(p.Sum); k != nil {
+	if k := p.Sum.Inside(); k != nil {
 		add.Exact = k.Exact
 	}
 	if add.Identity = "HB_M()"; !d.lists.messages {
@@ -136,7 +135,7 @@ func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
 		}
 	}
 	d.compose(f, add, gather, condition)
-	if k := access.Binary(p.Gather.mul); p.Gather.product != nil && k != nil { // a product as any other
+	if k := p.Gather.mul.Inside(); p.Gather.product != nil && k != nil { // a product as any other
 		d.gather.Ends = false // the kernels of products are faster
 		d.gather.Mul.UsesX, d.gather.Mul.UsesY = k.UsesX, k.UsesY
 	}

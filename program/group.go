@@ -89,7 +89,7 @@ func runOnGroup[V, E, M comparable](
 
 // ordered reports whether the sums of the program depend on their order.
 func (p *Program[V, E, M]) ordered() bool {
-	return p.Sum.Valid() && !access.Monoid(p.Sum).Exact && !p.Sum.IsAny()
+	return p.Sum.Valid() && !p.Sum.Inside().Exact && !p.Sum.IsAny()
 }
 
 // keep makes the states of the ranks the vector.
@@ -102,7 +102,7 @@ func keep[V, E, M comparable](ctx context.Context, g *comm.Group, state *matrix.
 	for k, r := range ranks {
 		h := r.h
 		own := slices.Clone(r.e.state[h.lo:h.hi])
-		access.SetResult(t.Matrix(k), &sparse.Store[V]{Val: own, Structure: sparse.Structure{
+		access.SetResult(t.Matrix(k), &sparse.Typed[V]{Val: own, Structure: sparse.Structure{
 			Format: sparse.Full, NRows: 1, NCols: len(own), NVals: int64(len(own))}})
 	}
 	return t.Keep()

@@ -61,7 +61,7 @@ func runWhole[V, E comparable](
 		return nil, err
 	}
 	_, n := a.Dims()
-	cuts, err := access.GroupCuts(wait, a, g)
+	cuts, err := a.Inside().Cuts(wait, g)
 	if err != nil {
 		return nil, err
 	}

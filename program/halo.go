@@ -23,11 +23,11 @@ const mostHops = 32
 type halo[E comparable] struct {
 	from, to int // own vertices in the whole graph
 	hops     [][]int32
-	rows     []*sparse.Store[E] // of hops but the last: their in-edges
+	rows     []*sparse.Typed[E] // of hops but the last: their in-edges
 
 	ids        []int32          // of all vertices, in the whole graph
 	lo, hi     int              // own vertices
-	in         *sparse.Store[E] // in-edges of all vertices but those of the last hop
+	in         *sparse.Typed[E] // in-edges of all vertices but those of the last hop
 	deg        []int32          // out-degrees in the whole graph
 	send, recv [][]int32        // for each rank: own vertices that it copies, and copies of its vertices
 }
@@ -38,7 +38,7 @@ type graph[E comparable] struct {
 	g    *comm.Group
 	a    matrix.View[E]
 	cuts []int
-	own  []*sparse.Store[E] // the in-edges of each rank of this process
+	own  []*sparse.Typed[E] // the in-edges of each rank of this process
 	part []*halo[E]
 	hops int
 }
@@ -47,7 +47,7 @@ type graph[E comparable] struct {
 func cutGraph[V, E comparable](ctx context.Context, g *comm.Group, a matrix.View[E], hops int, m *model.Machine) (*graph[E], error) {
 	c := &graph[E]{ctx: ctx, g: g, a: a}
 	var err error
-	if c.cuts, err = access.GroupCuts(ctx, a, g); err != nil {
+	if c.cuts, err = a.Inside().Cuts(ctx, g); err != nil {
 		return nil, err
 	}
 	in, err := access.Blocks(a.T(), rep.Query{Group: g, Context: ctx, Cuts: c.cuts})
@@ -293,10 +293,10 @@ func (c *graph[E]) join() error {
 
 // join numbers the vertices and joins their in-edges. With hops of the halo's own number or more,
 // all in-edges are known.
-func (h *halo[E]) join(own *sparse.Store[E], hops int) {
+func (h *halo[E]) join(own *sparse.Typed[E], hops int) {
 	h.hops = h.hops[:min(hops, len(h.hops))]
 	type source struct {
-		st  *sparse.Store[E]
+		st  *sparse.Typed[E]
 		row int
 	}
 	from := map[int32]source{} // of copies whose in-edges are known
@@ -314,7 +314,7 @@ func (h *halo[E]) join(own *sparse.Store[E], hops int) {
 		edges += int64(len(st.Idx))
 	}
 	n := len(h.ids)
-	in := &sparse.Store[E]{Structure: sparse.Structure{Format: sparse.CSR, NRows: n, NCols: n}}
+	in := &sparse.Typed[E]{Structure: sparse.Structure{Format: sparse.CSR, NRows: n, NCols: n}}
 	in.Ptr = make([]int64, 1, n+1)
 	in.Idx = make([]int32, 0, edges)
 	for v, id := range h.ids {

@@ -3,7 +3,6 @@ package program
 import (
 	"slices"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
@@ -113,7 +112,7 @@ func (o *outbox[M]) put(v int32, m M) {
 // their sources and grouped by destination, stably.
 type listEngine[V, E, M comparable] struct {
 	*engine[V, E, M]
-	sum   *cpu.Monoid[M]
+	sum   *cpu.MonoidOf[M]
 	idle  []uint8 // of each edge: 1 if it is not active
 	boxes []outbox[M]
 	ptr   []int64 // messages to each vertex
@@ -122,7 +121,7 @@ type listEngine[V, E, M comparable] struct {
 func newLists[V, E, M comparable](e *engine[V, E, M]) *listEngine[V, E, M] {
 	l := &listEngine[V, E, M]{engine: e, ptr: make([]int64, e.n+1)}
 	if e.p.Sum.Valid() {
-		l.sum = access.Monoid(e.p.Sum)
+		l.sum = cpu.TypedMonoid[M](e.p.Sum.Inside())
 	}
 	if e.p.Edges.Func != nil {
 		l.idle = make([]uint8, len(e.out.Idx))
@@ -219,7 +218,9 @@ func (l *listEngine[V, E, M]) combine(k *worker[V, E, M], v int, mail []M) {
 	} else if l.any && len(mail) > 0 {
 		sum = mail[0]
 	} else {
-		sum = l.sum.Fold(l.sum.Identity, mail)
+		k.acc = l.sum.Identity[0]
+		l.sum.Fold(&k.acc, mail)
+		sum = k.acc
 	}
 	if k.apply(v, sum) {
 		l.next[v] = 1

@@ -43,7 +43,7 @@ func runByParts[V, E, M comparable](
 	if once || d.everywhere || d.halt != nil || d.totals > 0 || o.Hops == 0 {
 		o.Hops = 1
 	}
-	cuts, err := access.GroupCuts(wait, a, g)
+	cuts, err := a.Inside().Cuts(wait, g)
 	if err != nil {
 		return nil, err
 	}

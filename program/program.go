@@ -3,7 +3,6 @@ package program
 import (
 	"fmt"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/semiring"
 )
@@ -111,8 +110,8 @@ type (
 		If     string
 		// GatherOf: ⊗, its kernels on the host, and the name of ⊕.
 		mul     semiring.BinaryOp[E, V, M]
-		product *cpu.Semiring[E, V, M]
-		flipped *cpu.Semiring[V, E, M]
+		product *cpu.Semiring
+		flipped *cpu.Semiring
 		add     string
 	}
 	// ApplyFunc returns the state of a vertex and whether it is active next. Text: statements in
@@ -189,7 +188,7 @@ func GatherOf[V, E, M any](s semiring.Semiring[E, V, M]) GatherFunc[V, E, M] {
 	mul := s.Mul()
 	return GatherFunc[V, E, M]{
 		Func: func(src, _ V, weight E) M { return mul.Apply(weight, src) }, CUDA: mul.CUDA(),
-		mul: mul, product: access.Semiring(s), flipped: access.Flipped(s), add: s.Add().Name(),
+		mul: mul, product: s.Inside().Semiring, flipped: s.Inside().Flipped, add: s.Add().Name(),
 	}
 }
 

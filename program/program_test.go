@@ -14,7 +14,6 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -156,7 +155,7 @@ func compare[V, E, M comparable](t *testing.T, g *matrix.Matrix[E], p Program[V,
 			}
 		}
 	}
-	if p.Sum.Valid() && !access.Monoid(p.Sum).Exact && !p.Sum.IsAny() {
+	if p.Sum.Valid() && !p.Sum.Inside().Exact && !p.Sum.IsAny() {
 		byPlan["auto"] = byPlan["pull"]
 	}
 	onGroups(t, g, p, byPlan)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
@@ -79,6 +80,10 @@ func (k *worker[V, E, M]) pushBand(front []int32, lo, hi int32) (touched []int32
 	ptr := k.out.Ptr
 	whole := lo == 0 && int(hi) == k.n
 	plain := k.closed == nil && !k.any && k.products(k.out)
+	var flipped *cpu.KernelsOf[V, E, M]
+	if plain {
+		flipped = cpu.TypedKernels[V, E, M](k.p.Gather.flipped)
+	}
 	for _, u := range front {
 		first, last := ptr[u], ptr[u+1]
 		if !whole && first < last {
@@ -90,7 +95,7 @@ func (k *worker[V, E, M]) pushBand(front []int32, lo, hi int32) (touched []int32
 		}
 		if plain && first < last {
 			to := k.out.Idx[first:last]
-			k.p.Gather.flipped.ScatterAll(k.sums, k.state[u], to, k.weights(k.out, first, last))
+			flipped.ScatterAll(k.sums, &k.state[u], to, k.weights(k.out, first, last))
 			touched = k.touch(to, touched)
 			continue
 		}
@@ -195,7 +200,7 @@ func (k *worker[V, E, M]) applyList(touched []int32, lo, hi int) []int32 {
 		if k.apply(int(v), k.sums[v]) {
 			next = append(next, v)
 		}
-		k.sums[v], k.hit[v] = k.sum.Identity, 0
+		k.sums[v], k.hit[v] = k.sum.Identity[0], 0
 	}
 	return next
 }

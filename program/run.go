@@ -179,8 +179,8 @@ type engine[V, E, M comparable] struct {
 	plan    direction
 	g       matrix.View[E]
 	n       int
-	out, in *sparse.Store[E] // edges by source; by destination, nil until the first pull
-	sum     *cpu.Monoid[M]   // nil with Messages
+	out, in *sparse.Typed[E] // edges by source; by destination, nil until the first pull
+	sum     *cpu.MonoidOf[M] // nil with Messages
 	any     bool
 
 	// A rank of a group has vertices 0 … n−1 of its own numbering.
@@ -258,11 +258,11 @@ func numbered[V, E, M comparable](p Program[V, E, M], numbers []int32, n int) (P
 
 // engineOf returns the engine of a graph whose rows are out.
 func engineOf[V, E, M comparable](
-	ctx context.Context, out *sparse.Store[E], p Program[V, E, M], o Options,
+	ctx context.Context, out *sparse.Typed[E], p Program[V, E, M], o Options,
 ) *engine[V, E, M] {
 	e := &engine[V, E, M]{ctx: ctx, o: o, threads: parallel.Threads(o.Threads), p: &p, out: out, n: out.NRows}
 	if p.Sum.Valid() {
-		e.sum, e.any = access.Monoid(p.Sum), p.Sum.IsAny()
+		e.sum, e.any = cpu.TypedMonoid[M](p.Sum.Inside()), p.Sum.IsAny()
 	}
 	e.workers = make([]*worker[V, E, M], e.threads)
 	for w := range e.workers {
@@ -283,7 +283,7 @@ func engineOf[V, E, M comparable](
 }
 
 // withOffsets returns a store with offsets of every row.
-func withOffsets[E any](s *sparse.Store[E]) *sparse.Store[E] {
+func withOffsets[E comparable](s *sparse.Typed[E]) *sparse.Typed[E] {
 	if s.Format == sparse.CSR {
 		return s
 	}

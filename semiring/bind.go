@@ -11,9 +11,10 @@ import (
 // The kernels of tags. Operands that an operator does not read may be nil slices, so each kernel
 // has a form without them; the tests of readsX and readsY fold away.
 
-func dot[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
+func dot[A, B, C Number, P addTag, M mulTag](y *C, ci []int32, av []A, x []B) {
 	var a A
 	var b B
+	s := *y
 	switch {
 	case readsX[M]() && readsY[M]():
 		if stops[P]() {
@@ -21,38 +22,41 @@ func dot[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
 			for p, j := range ci {
 				s = add[C, P](s, mul[A, B, C, M](av[p], x[j]))
 				if settled[C, P](s) {
-					return s
+					break
 				}
 			}
-			return s
+			break
 		}
 		if chooses[P]() {
-			return dotBest[A, B, C, P, M](s, ci, av, x)
+			s = dotBest[A, B, C, P, M](s, ci, av, x)
+			break
 		}
-		return dot4[A, B, C, P, M](s, ci, av, x)
+		s = dot4[A, B, C, P, M](s, ci, av, x)
 	case readsX[M]():
 		for _, a := range av[:len(ci)] {
 			s = add[C, P](s, mul[A, B, C, M](a, b))
 		}
 	case readsY[M]():
 		if !stops[P]() && !chooses[P]() {
-			return gather4[A, B, C, P, M](s, ci, x)
+			s = gather4[A, B, C, P, M](s, ci, x)
+			break
 		}
 		for _, j := range ci {
 			s = add[C, P](s, mul[A, B, C, M](a, x[j]))
 			if settled[C, P](s) {
-				return s
+				break
 			}
 		}
 	default:
 		if counts[P, M]() {
-			return s + C(len(ci))
+			s += C(len(ci))
+			break
 		}
 		for range ci {
 			s = add[C, P](s, mul[A, B, C, M](a, b))
 		}
 	}
-	return s
+	*y = s
 }
 
 // dotBest is dot for min and max. Few products improve on the best one so far, so a branch costs
@@ -194,9 +198,10 @@ func counts[P addTag, M mulTag]() bool {
 	return len(o) == 0 && len(m) == 4
 }
 
-func dotPresent[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B, present []uint8) (C, bool) {
+func dotPresent[A, B, C Number, P addTag, M mulTag](y *C, ci []int32, av []A, x []B, present []uint8) bool {
 	var a A
 	var b B
+	s := *y
 	hit := uint8(0)
 	switch {
 	case counts[P, M]():
@@ -207,7 +212,8 @@ func dotPresent[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x [
 		for _, j := range ci {
 			n += int64(present[j])
 		}
-		return s + C(n), n != 0
+		*y = s + C(n)
+		return n != 0
 	case readsX[M]() && readsY[M]():
 		av = av[:len(ci)]
 		for p, j := range ci {
@@ -244,11 +250,13 @@ func dotPresent[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x [
 			}
 		}
 	}
-	return s, hit != 0
+	*y = s
+	return hit != 0
 }
 
-func dotRows[A, B, C Number, P addTag, M mulTag](y []C, id C, ptr []int64, ci []int32, av []A, x []B) {
+func dotRows[A, B, C Number, P addTag, M mulTag](y []C, identity *C, ptr []int64, ci []int32, av []A, x []B) {
 	ptr = ptr[:len(y)+1]
+	id := *identity
 	byBits := chooses[P]() && !isInteger[C]() && readsX[M]() && readsY[M]()
 	for i := range y {
 		lo, hi := ptr[i], ptr[i+1]
@@ -263,15 +271,26 @@ func dotRows[A, B, C Number, P addTag, M mulTag](y []C, id C, ptr []int64, ci []
 		case readsX[M]() && readsY[M]() && !stops[P]():
 			y[i] = dot4[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x)
 		case readsX[M]():
-			y[i] = dot[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x)
+			y[i] = id
+			dot[A, B, C, P, M](&y[i], ci[lo:hi], av[lo:hi], x)
 		default:
-			y[i] = dot[A, B, C, P, M](id, ci[lo:hi], nil, x)
+			y[i] = id
+			dot[A, B, C, P, M](&y[i], ci[lo:hi], nil, x)
 		}
 	}
 }
 
-func axpy[A, B, C Number, P addTag, M mulTag](y []C, x A, b []B) {
+// operand returns the operand at a, and zero if the operator does not read it.
+func operand[A Number, M mulTag](a *A) (x A) {
+	if readsX[M]() {
+		x = *a
+	}
+	return x
+}
+
+func axpy[A, B, C Number, P addTag, M mulTag](y []C, a *A, b []B) {
 	var zero B
+	x := operand[A, M](a)
 	if !readsY[M]() {
 		for p := range y {
 			y[p] = add[C, P](y[p], mul[A, B, C, M](x, zero))
@@ -284,7 +303,8 @@ func axpy[A, B, C Number, P addTag, M mulTag](y []C, x A, b []B) {
 	}
 }
 
-func scatter[A, B, C Number, P addTag, M mulTag](acc []C, marks []uint64, a A, ci []int32, bv []B) {
+func scatter[A, B, C Number, P addTag, M mulTag](acc []C, marks []uint64, at *A, ci []int32, bv []B) {
+	a := operand[A, M](at)
 	if !readsY[M]() {
 		var b B
 		v := mul[A, B, C, M](a, b)
@@ -301,7 +321,8 @@ func scatter[A, B, C Number, P addTag, M mulTag](acc []C, marks []uint64, a A, c
 	}
 }
 
-func scatterMasked[A, B, C Number, P addTag, M mulTag](acc []C, state []uint8, a A, ci []int32, bv []B) {
+func scatterMasked[A, B, C Number, P addTag, M mulTag](acc []C, state []uint8, at *A, ci []int32, bv []B) {
+	a := operand[A, M](at)
 	if !readsY[M]() {
 		var b B
 		v := mul[A, B, C, M](a, b)
@@ -322,7 +343,8 @@ func scatterMasked[A, B, C Number, P addTag, M mulTag](acc []C, state []uint8, a
 	}
 }
 
-func scatterAll[A, B, C Number, P addTag, M mulTag](acc []C, a A, ci []int32, bv []B) {
+func scatterAll[A, B, C Number, P addTag, M mulTag](acc []C, at *A, ci []int32, bv []B) {
+	a := operand[A, M](at)
 	if !readsY[M]() {
 		var b B
 		v := mul[A, B, C, M](a, b)
@@ -337,7 +359,8 @@ func scatterAll[A, B, C Number, P addTag, M mulTag](acc []C, a A, ci []int32, bv
 	}
 }
 
-func products[A, B, C Number, P addTag, M mulTag](out []C, a A, bv []B) {
+func products[A, B, C Number, P addTag, M mulTag](out []C, at *A, bv []B) {
+	a := operand[A, M](at)
 	if !readsY[M]() {
 		var b B
 		v := mul[A, B, C, M](a, b)
@@ -352,8 +375,8 @@ func products[A, B, C Number, P addTag, M mulTag](out []C, a A, bv []B) {
 	}
 }
 
-func kernels[A, B, C Number, P addTag, M mulTag]() cpu.Kernels[A, B, C] {
-	k := cpu.Kernels[A, B, C]{
+func kernels[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
+	k := cpu.KernelsOf[A, B, C]{
 		Dot:           dot[A, B, C, P, M],
 		DotPresent:    dotPresent[A, B, C, P, M],
 		DotRows:       dotRows[A, B, C, P, M],
@@ -365,7 +388,7 @@ func kernels[A, B, C Number, P addTag, M mulTag]() cpu.Kernels[A, B, C] {
 	}
 	vectors[A, B, C, P, M](&k)
 	gathered[A, B, C, P, M](&k)
-	return k
+	return k.Untyped()
 }
 
 func foldTag[T Number, P addTag](s T, xs []T) T {
@@ -400,8 +423,12 @@ func foldTag[T Number, P addTag](s T, xs []T) T {
 	return s
 }
 
-func foldRows[T Number, P addTag](y []T, id T, ptr []int64, v []T) {
+// foldInto is foldTag for a sum at s.
+func foldInto[T Number, P addTag](s *T, xs []T) { *s = foldTag[T, P](*s, xs) }
+
+func foldRows[T Number, P addTag](y []T, identity *T, ptr []int64, v []T) {
 	ptr = ptr[:len(y)+1]
+	id := *identity
 	var o P
 	if len(o) == 0 && !isInteger[T]() {
 		sumRows(y, id, ptr, v)
@@ -459,7 +486,3 @@ func collectMarked[T Number, P addTag](acc []T, marks []uint64, ci []int32, v []
 		marks[j>>6] |= 1 << (j & 63)
 	}
 }
-
-// as reinterprets kernels over uint8 as kernels over bool. A Go bool is one byte, 0 or 1, and the
-// operators bound here preserve that.
-func as[To, From any](k From) To { return *(*To)(unsafe.Pointer(&k)) }

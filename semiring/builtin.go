@@ -10,17 +10,17 @@ import (
 
 // binary returns the built-in operator of tag M over A, B, C.
 func binary[A, B, C Number, M mulTag](name, cuda string) BinaryOp[A, B, C] {
-	return BinaryOp[A, B, C]{name: name, cuda: cuda, k: binaryKernels[A, B, C, M]()}
+	return BinaryOp[A, B, C]{name: name, cuda: cuda, fn: mulOf[A, B, C, M], k: binaryKernels[A, B, C, M]()}
 }
 
-func binaryKernels[A, B, C Number, M mulTag]() *cpu.Binary[A, B, C] {
+func mulOf[A, B, C Number, M mulTag](x A, y B) C { return mul[A, B, C, M](x, y) }
+
+func binaryKernels[A, B, C Number, M mulTag]() *cpu.Binary {
 	return once[keyBinary[M, A, B, C]](newBinaryKernels[A, B, C, M])
 }
 
-func newBinaryKernels[A, B, C Number, M mulTag]() *cpu.Binary[A, B, C] {
-	f := mul[A, B, C, M]
-	return &cpu.Binary[A, B, C]{
-		Fn: func(x A, y B) C { return mul[A, B, C, M](x, y) },
+func newBinaryKernels[A, B, C Number, M mulTag]() *cpu.Binary {
+	k := &cpu.BinaryOf[A, B, C]{
 		Zip: func(c []C, a []A, b []B) {
 			a, b = a[:len(c)], b[:len(c)]
 			for p := range c {
@@ -28,20 +28,23 @@ func newBinaryKernels[A, B, C Number, M mulTag]() *cpu.Binary[A, B, C] {
 			}
 		},
 		ZipAt: zipAt[A, B, C, M],
-		BindX: func(c []C, x A, b []B) {
+		BindX: func(c []C, at *A, b []B) {
 			c = c[:len(b)]
+			x := *at
 			for p, y := range b {
 				c[p] = mul[A, B, C, M](x, y)
 			}
 		},
-		BindY: func(c []C, a []A, y B) {
+		BindY: func(c []C, a []A, at *B) {
 			c = c[:len(a)]
+			y := *at
 			for p, x := range a {
 				c[p] = mul[A, B, C, M](x, y)
 			}
 		},
-		UsesX: f != nil && readsX[M](), UsesY: readsY[M](),
+		UsesX: readsX[M](), UsesY: readsY[M](),
 	}
+	return k.Untyped()
 }
 
 func zipAt[A, B, C Number, M mulTag](c []C, pc []int32, a []A, pa []int32, b []B, pb []int32) {
@@ -72,13 +75,14 @@ func zipAt[A, B, C Number, M mulTag](c []C, pc []int32, a []A, pa []int32, b []B
 
 // monoid returns the built-in monoid of the tags P (as ⊕) and M (the same as a binary operator).
 func monoid[T Number, P addTag](op BinaryOp[T, T, T], identity T) Monoid[T] {
-	return Monoid[T]{op: op, k: &cpu.Monoid[T]{
-		Fn: op.k.Fn, Identity: identity, Exact: chooses[P]() || T(1)/2 == 0,
-		Fold:          foldTag[T, P],
+	k := &cpu.MonoidOf[T]{
+		Identity: []T{identity}, Exact: chooses[P]() || T(1)/2 == 0,
+		Fold:          foldInto[T, P],
 		FoldRows:      foldRows[T, P],
 		Collect:       collect[T, P],
 		CollectMarked: collectMarked[T, P],
-	}}
+	}
+	return Monoid[T]{op: op, k: k.Untyped()}
 }
 
 const (
@@ -138,34 +142,36 @@ func Max[T Number]() Monoid[T] {
 // [Min]. New(MinNaN[float64](), Plus[float64]()) is MinPlus that reports invalid weights.
 func MinNaN[T Float]() Monoid[T] {
 	m := NewMonoid(newBinary("minnan", func(x, y T) T { return min(x, y) }, "(x != x || x < y) ? x : y"), MaxValue[T]())
-	m.k.Exact = true
-	m.k.Fold = func(s T, xs []T) T { return FoldFn(s, xs, func(x, y T) T { return min(x, y) }) }
-	m.k.Collect = func(acc []T, ci []int32, v []T) { CollectFn(acc, ci, v, func(x, y T) T { return min(x, y) }) }
+	k := cpu.TypedMonoid[T](m.k)
+	k.Exact = true
+	k.Fold = func(s *T, xs []T) { *s = FoldFn(*s, xs, func(x, y T) T { return min(x, y) }) }
+	k.Collect = func(acc []T, ci []int32, v []T) { CollectFn(acc, ci, v, func(x, y T) T { return min(x, y) }) }
 	return m
 }
 
 // MaxNaN is the maximum that propagates NaN; see [MinNaN]. Its identity is −Inf.
 func MaxNaN[T Float]() Monoid[T] {
 	m := NewMonoid(newBinary("maxnan", func(x, y T) T { return max(x, y) }, "(x != x || x > y) ? x : y"), MinValue[T]())
-	m.k.Exact = true
-	m.k.Fold = func(s T, xs []T) T { return FoldFn(s, xs, func(x, y T) T { return max(x, y) }) }
-	m.k.Collect = func(acc []T, ci []int32, v []T) { CollectFn(acc, ci, v, func(x, y T) T { return max(x, y) }) }
+	k := cpu.TypedMonoid[T](m.k)
+	k.Exact = true
+	k.Fold = func(s *T, xs []T) { *s = FoldFn(*s, xs, func(x, y T) T { return max(x, y) }) }
+	k.Collect = func(acc []T, ci []int32, v []T) { CollectFn(acc, ci, v, func(x, y T) T { return max(x, y) }) }
 	return m
 }
 
 // Lor is the logical or. Its identity is false, its terminal true.
 func Lor() Monoid[bool] {
-	return boolMonoid[addLor]("lor", cudaLor, false, as[*cpu.Binary[bool, bool, bool]](binaryKernels[uint8, uint8, uint8, mulMax]())).WithTerminal(true)
+	return boolMonoid[addLor](false, BinaryOp[bool, bool, bool]{name: "lor", cuda: cudaLor, fn: func(x, y bool) bool { return x || y }, k: binaryKernels[uint8, uint8, uint8, mulMax]()}).WithTerminal(true)
 }
 
 // Land is the logical and. Its identity is true, its terminal false.
 func Land() Monoid[bool] {
-	return boolMonoid[addTimes]("land", cudaLand, true, as[*cpu.Binary[bool, bool, bool]](binaryKernels[uint8, uint8, uint8, mulTimes]())).WithTerminal(false)
+	return boolMonoid[addTimes](true, BinaryOp[bool, bool, bool]{name: "land", cuda: cudaLand, fn: func(x, y bool) bool { return x && y }, k: binaryKernels[uint8, uint8, uint8, mulTimes]()}).WithTerminal(false)
 }
 
 // Lxor is the exclusive or. Its identity is false.
 func Lxor() Monoid[bool] {
-	return boolMonoid[addLxor]("lxor", cudaLxor, false, newBinary("lxor", func(x, y bool) bool { return x != y }, cudaLxor).k)
+	return boolMonoid[addLxor](false, newBinary("lxor", func(x, y bool) bool { return x != y }, cudaLxor))
 }
 
 // Lxnor is the equality of truth values (the monoid "eq" of the C API). Its identity is true.
@@ -173,17 +179,14 @@ func Lxnor() Monoid[bool] {
 	return exact(NewMonoid(newBinary("lxnor", func(x, y bool) bool { return x == y }, cudaEq), true))
 }
 
-func boolMonoid[P addTag](name, cuda string, identity bool, op *cpu.Binary[bool, bool, bool]) Monoid[bool] {
-	var id uint8
-	if identity {
-		id = 1
-	}
-	k := cpu.Monoid[uint8]{
-		Fn: func(x, y uint8) uint8 { return add[uint8, P](x, y) }, Identity: id, Exact: true,
-		Fold: foldTag[uint8, P], FoldRows: foldRows[uint8, P],
+// boolMonoid returns the monoid of tag P over the bytes 0 and 1, which a Go bool is.
+func boolMonoid[P addTag](identity bool, op BinaryOp[bool, bool, bool]) Monoid[bool] {
+	k := &cpu.MonoidOf[uint8]{
+		Identity: []uint8{b2u(identity)}, Exact: true,
+		Fold: foldInto[uint8, P], FoldRows: foldRows[uint8, P],
 		Collect: collect[uint8, P], CollectMarked: collectMarked[uint8, P],
 	}
-	return Monoid[bool]{op: BinaryOp[bool, bool, bool]{name: name, cuda: cuda, k: op}, k: as[*cpu.Monoid[bool]](&k)}
+	return Monoid[bool]{op: op, k: k.Untyped()}
 }
 
 // exact returns m, whose sums are equal in any order.
@@ -201,11 +204,10 @@ func Any[T any]() Monoid[T] {
 func newAny[T any]() Monoid[T] {
 	m := NewMonoid(newBinary("any", func(_, y T) T { return y }, "y"), *new(T))
 	m.any = true
-	m.k.Fold = func(s T, xs []T) T {
+	cpu.TypedMonoid[T](m.k).Fold = func(s *T, xs []T) {
 		if len(xs) > 0 {
-			return xs[0]
+			*s = xs[0]
 		}
-		return s
 	}
 	return m
 }
@@ -232,14 +234,15 @@ func First[A comparable, B any]() BinaryOp[A, B, A] {
 
 func newFirst[A comparable, B any]() BinaryOp[A, B, A] {
 	op := newBinary("first", func(x A, _ B) A { return x }, cudaFirst)
-	op.k.UsesY = false
-	op.k.ZipAt = func(c []A, pc []int32, a []A, pa []int32, _ []B, _ []int32) {
+	k := cpu.TypedBinary[A, B, A](op.k)
+	k.UsesY = false
+	k.ZipAt = func(c []A, pc []int32, a []A, pa []int32, _ []B, _ []int32) {
 		pa = pa[:len(pc)]
 		for p, q := range pc {
 			c[q] = a[pa[p]]
 		}
 	}
-	op.k.Zip = func(c []A, a []A, _ []B) { copy(c, a[:len(c)]) }
+	k.Zip = func(c []A, a []A, _ []B) { copy(c, a[:len(c)]) }
 	return op
 }
 
@@ -250,14 +253,15 @@ func Second[A any, B comparable]() BinaryOp[A, B, B] {
 
 func newSecond[A any, B comparable]() BinaryOp[A, B, B] {
 	op := newBinary("second", func(_ A, y B) B { return y }, cudaSecond)
-	op.k.UsesX = false
-	op.k.ZipAt = func(c []B, pc []int32, _ []A, _ []int32, b []B, pb []int32) {
+	k := cpu.TypedBinary[A, B, B](op.k)
+	k.UsesX = false
+	k.ZipAt = func(c []B, pc []int32, _ []A, _ []int32, b []B, pb []int32) {
 		pb = pb[:len(pc)]
 		for p, q := range pc {
 			c[q] = b[pb[p]]
 		}
 	}
-	op.k.Zip = func(c []B, _ []A, b []B) { copy(c, b[:len(c)]) }
+	k.Zip = func(c []B, _ []A, b []B) { copy(c, b[:len(c)]) }
 	return op
 }
 
@@ -269,13 +273,14 @@ func Pair[A, B any, C Element]() BinaryOp[A, B, C] {
 func newPair[A, B any, C Element]() BinaryOp[A, B, C] {
 	one := One[C]()
 	op := newBinary("pair", func(A, B) C { return one }, cudaPair)
-	op.k.UsesX, op.k.UsesY = false, false
-	op.k.ZipAt = func(c []C, pc []int32, _ []A, _ []int32, _ []B, _ []int32) {
+	k := cpu.TypedBinary[A, B, C](op.k)
+	k.UsesX, k.UsesY = false, false
+	k.ZipAt = func(c []C, pc []int32, _ []A, _ []int32, _ []B, _ []int32) {
 		for _, q := range pc {
 			c[q] = one
 		}
 	}
-	op.k.Zip = func(c []C, _ []A, _ []B) {
+	k.Zip = func(c []C, _ []A, _ []B) {
 		for p := range c {
 			c[p] = one
 		}

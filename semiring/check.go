@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 // CheckOptions are the settings of [Check]. The zero value suits numbers and bools; other types
@@ -94,26 +95,25 @@ func Check[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) error {
 	if p := s.pos; p != nil {
 		values := orDefault[C](nil)
 		return errors.Join(
-			checkIndices(s.name, p),
-			checkSide(s, s.name, "", p.First, values, opts.B, opts),
-			checkSide(s, s.name, "flipped ", p.FirstFlip, opts.B, values, opts),
-			checkSide(s, s.name, "", p.Second, opts.A, values, opts),
-			checkSide(s, s.name, "flipped ", p.SecondFlip, values, opts.A, opts))
+			checkIndices(s.name, p, s.mul.pos.fromIndex),
+			checkSide(s, s.name, "", p.First, func(x C, _ B) C { return x }, values, opts.B, opts),
+			checkSide(s, s.name, "flipped ", p.FirstFlip, func(_ B, x C) C { return x }, opts.B, values, opts),
+			checkSide(s, s.name, "", p.Second, func(_ A, y C) C { return y }, opts.A, values, opts),
+			checkSide(s, s.name, "flipped ", p.SecondFlip, func(y C, _ A) C { return y }, values, opts.A, opts))
 	}
-	k, flip := *s.k, *s.flip
-	k.Mul, flip.Mul = s.mul.k.Fn, func(y B, x A) C { return s.mul.k.Fn(x, y) }
-	if err := checkSide(s, s.name, "", &k, opts.A, opts.B, opts); err != nil {
+	mul := s.mul.fn
+	if err := checkSide(s, s.name, "", s.k, mul, opts.A, opts.B, opts); err != nil {
 		return err
 	}
-	return checkSide(s, s.name, "flipped ", &flip, opts.B, opts.A, opts)
+	return checkSide(s, s.name, "flipped ", s.flip, func(y B, x A) C { return mul(x, y) }, opts.B, opts.A, opts)
 }
 
-func checkIndices[A, B, C any](name string, p *cpu.Positional[A, B, C]) error {
+func checkIndices[C any](name string, p *cpu.Positional, fromIndex func(i int) C) error {
 	ci := []int32{0, 1, 5, 100}
 	got := make([]C, len(ci))
-	p.FillIndices(got, ci)
+	p.FillIndices(sparse.ValuesOf(got), ci)
 	for q, j := range ci {
-		if want := p.FromIndex(int(j)); !closeEnough(got[q], want) {
+		if want := fromIndex(int(j)); !closeEnough(got[q], want) {
 			return &CheckError{Semiring: name, Kernel: "FillIndices", Operands: fmt.Sprint(j),
 				Got: fmt.Sprint(got[q]), Want: fmt.Sprint(want)}
 		}
@@ -124,8 +124,11 @@ func checkIndices[A, B, C any](name string, p *cpu.Positional[A, B, C]) error {
 // trial is one row for the kernels: entries av at columns ci, a dense vector x whose entries
 // present marks, and the sums so far.
 type trial[A, B, C any] struct {
-	k       *cpu.Semiring[A, B, C]
+	*cpu.KernelsOf[A, B, C]
+	k       *cpu.Semiring
+	id      C
 	add     func(x, y C) C
+	mul     func(x A, y B) C
 	any     bool
 	equal   func(x, y C) bool
 	fail    func(kernel, operands string, got, want any) error
@@ -140,19 +143,22 @@ type trial[A, B, C any] struct {
 	sums    []C
 }
 
-func checkSide[S, T, A, B, C any](s Semiring[S, T, C], name, side string, k *cpu.Semiring[A, B, C], as []A, bs []B, opts CheckOptions[S, T, C]) error {
+func checkSide[S, T, A, B, C any](s Semiring[S, T, C], name, side string, k *cpu.Semiring, mul func(x A, y B) C, as []A, bs []B, opts CheckOptions[S, T, C]) error {
 	r := rand.New(rand.NewPCG(opts.Seed, 0x5eed))
-	t := trial[A, B, C]{k: k, add: s.add.k.Fn, any: s.add.any, equal: opts.Equal}
+	t := trial[A, B, C]{
+		KernelsOf: cpu.TypedKernels[A, B, C](k), k: k, id: sparse.SliceOf[C](k.Identity)[0],
+		add: s.add.op.fn, mul: mul, any: s.add.any, equal: opts.Equal,
+	}
 	t.fail = func(kernel, operands string, got, want any) error {
 		return &CheckError{Semiring: name, Kernel: side + kernel, Operands: operands,
 			Got: fmt.Sprint(got), Want: fmt.Sprint(want)}
 	}
-	if !t.any && !t.equal(k.Identity, s.add.k.Identity) {
-		return t.fail("Identity", "no operands", k.Identity, s.add.k.Identity)
+	if !t.any && !t.equal(t.id, s.add.Identity()) {
+		return t.fail("Identity", "no operands", t.id, s.add.Identity())
 	}
 	for round := range opts.Rounds {
 		n := round * 70 / opts.Rounds
-		t.draw(r, n, as, bs, append(opts.C[:len(opts.C):len(opts.C)], k.Identity, k.Identity))
+		t.draw(r, n, as, bs, append(opts.C[:len(opts.C):len(opts.C)], t.id, t.id))
 		for _, check := range []func() error{
 			t.dot, t.dotPresent, t.dotRows, t.axpy, t.scatter, t.scatterMasked, t.scatterAll,
 			t.products, t.absorption,
@@ -194,7 +200,7 @@ func (t *trial[A, B, C]) draw(r *rand.Rand, n int, as []A, bs []B, cs []C) {
 }
 
 // sumOf returns the sum of one term. Min and max never leave NaN in a sum so far.
-func (t *trial[A, B, C]) sumOf(term C) C { return t.k.Add(t.k.Identity, term) }
+func (t *trial[A, B, C]) sumOf(term C) C { return t.add(t.id, term) }
 
 func (t *trial[A, B, C]) product(p int, j int32) C {
 	var a A
@@ -205,7 +211,7 @@ func (t *trial[A, B, C]) product(p int, j int32) C {
 	if t.x != nil {
 		b = t.x[j]
 	}
-	return t.k.Mul(a, b)
+	return t.mul(a, b)
 }
 
 func (t *trial[A, B, C]) scaled(p int) C {
@@ -213,7 +219,7 @@ func (t *trial[A, B, C]) scaled(p int) C {
 	if t.bv != nil {
 		b = t.bv[p]
 	}
-	return t.k.Mul(t.a, b)
+	return t.mul(t.a, b)
 }
 
 // right reports whether got is the sum of terms from start, or for the any monoid one of the terms.
@@ -245,7 +251,8 @@ func (t *trial[A, B, C]) dot() error {
 	for p, j := range t.ci {
 		terms = append(terms, t.product(p, j))
 	}
-	got := t.k.Dot(t.start, t.ci, t.av, t.x)
+	got := t.start
+	t.Dot(&got, t.ci, t.av, t.x)
 	if want, ok := t.right(got, t.start, terms); !ok {
 		return t.fail("Dot", t.row(), got, want)
 	}
@@ -259,7 +266,8 @@ func (t *trial[A, B, C]) dotPresent() error {
 			terms = append(terms, t.product(p, j))
 		}
 	}
-	got, hit := t.k.DotPresent(t.start, t.ci, t.av, t.x, t.present)
+	got := t.start
+	hit := t.DotPresent(&got, t.ci, t.av, t.x, t.present)
 	want, ok := t.right(got, t.start, terms)
 	if !ok {
 		return t.fail("DotPresent", t.row()+fmt.Sprintf(", present %v", t.present), got, want)
@@ -273,19 +281,19 @@ func (t *trial[A, B, C]) dotPresent() error {
 
 // dotRows splits the row into three, one of them empty.
 func (t *trial[A, B, C]) dotRows() error {
-	if t.k.DotRows == nil {
+	if t.DotRows == nil {
 		return nil
 	}
 	n := int64(len(t.ci))
 	ptr := []int64{0, n / 3, n / 3, n}
 	y := make([]C, 3)
-	t.k.DotRows(y, t.k.Identity, ptr, t.ci, t.av, t.x)
+	t.DotRows(y, &t.id, ptr, t.ci, t.av, t.x)
 	for i, got := range y {
 		var terms []C
 		for p := ptr[i]; p < ptr[i+1]; p++ {
 			terms = append(terms, t.product(int(p), t.ci[p]))
 		}
-		if want, ok := t.right(got, t.k.Identity, terms); !ok {
+		if want, ok := t.right(got, t.id, terms); !ok {
 			return t.fail("DotRows", fmt.Sprintf("row %d of offsets %v, %s", i, ptr, t.row()), got, want)
 		}
 	}
@@ -295,7 +303,7 @@ func (t *trial[A, B, C]) dotRows() error {
 func (t *trial[A, B, C]) axpy() error {
 	n := len(t.ci)
 	y := append([]C(nil), t.sums[:n]...)
-	t.k.Axpy(y, t.a, t.bv)
+	t.Axpy(y, &t.a, t.bv)
 	for p, got := range y {
 		if want, ok := t.right(got, t.sums[p], []C{t.scaled(p)}); !ok {
 			return t.fail("Axpy", fmt.Sprintf("sum %v, scalar %v, values %v at %d", t.sums[p], t.a,
@@ -325,7 +333,7 @@ func (t *trial[A, B, C]) scattered(kernel string, acc []C, at func(j int32) bool
 
 func (t *trial[A, B, C]) scatter() error {
 	acc, marks := append([]C(nil), t.sums...), make([]uint64, (t.width+63)/64)
-	t.k.Scatter(acc, marks, t.a, t.ci, t.bv)
+	t.Scatter(acc, marks, &t.a, t.ci, t.bv)
 	want := make([]uint64, len(marks))
 	for _, j := range t.ci {
 		want[j>>6] |= 1 << (j & 63)
@@ -339,7 +347,7 @@ func (t *trial[A, B, C]) scatter() error {
 
 func (t *trial[A, B, C]) scatterMasked() error {
 	acc, state := append([]C(nil), t.sums...), append([]uint8(nil), t.present...)
-	t.k.ScatterMasked(acc, state, t.a, t.ci, t.bv)
+	t.ScatterMasked(acc, state, &t.a, t.ci, t.bv)
 	want := append([]uint8(nil), t.present...)
 	for _, j := range t.ci {
 		want[j] *= 2
@@ -353,13 +361,13 @@ func (t *trial[A, B, C]) scatterMasked() error {
 
 func (t *trial[A, B, C]) scatterAll() error {
 	acc := append([]C(nil), t.sums...)
-	t.k.ScatterAll(acc, t.a, t.ci, t.bv)
+	t.ScatterAll(acc, &t.a, t.ci, t.bv)
 	return t.scattered("ScatterAll", acc, func(int32) bool { return true })
 }
 
 func (t *trial[A, B, C]) products() error {
 	out := make([]C, len(t.ci))
-	t.k.Products(out, t.a, t.bv)
+	t.Products(out, &t.a, t.bv)
 	for p, got := range out {
 		if want := t.scaled(p); !t.equal(got, want) {
 			return t.fail("Products", fmt.Sprintf("scalar %v, values %v at %d", t.a, brief(t.bv), p),
@@ -372,15 +380,15 @@ func (t *trial[A, B, C]) products() error {
 // absorption checks that the identity in place of an absent operand changes no sum, for semirings
 // that claim it.
 func (t *trial[A, B, C]) absorption() error {
-	if t.k.IsIdentity == nil {
+	if t.IsIdentity == nil {
 		return nil
 	}
-	if !t.k.IsIdentity(t.k.Identity) {
-		return t.fail("IsIdentity", fmt.Sprint(t.k.Identity), false, true)
+	if !t.IsIdentity(&t.id) {
+		return t.fail("IsIdentity", fmt.Sprint(t.id), false, true)
 	}
-	b := t.k.Absent
-	s := t.add(t.k.Identity, t.start)
-	if got := t.add(s, t.k.Mul(t.a, b)); !t.equal(got, s) {
+	b := sparse.SliceOf[B](t.k.Absent)[0]
+	s := t.add(t.id, t.start)
+	if got := t.add(s, t.mul(t.a, b)); !t.equal(got, s) {
 		return t.fail("IsIdentity", fmt.Sprintf("sum %v and product of %v and %v", s, t.a, b), got, s)
 	}
 	return nil

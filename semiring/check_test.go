@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/semiring"
 )
@@ -160,7 +159,7 @@ func TestUserTypes(t *testing.T) {
 	if err := semiring.Check(mixed, semiring.CheckOptions[span, uint8, int64]{A: values}); err != nil {
 		t.Error(err)
 	}
-	if access.Semiring(s.WithKernels(semiring.Kernels[span, span, span]{})).Dot == nil {
+	if s.WithKernels(semiring.Kernels[span, span, span]{}).Inside().Semiring.Dot == nil {
 		t.Error("WithKernels drops kernels that it was not given")
 	}
 }

@@ -32,7 +32,7 @@ func checkLaws[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) err
 	broken := func(law, operands string, got, want C) error {
 		return &CheckError{Semiring: s.name, Law: law, Operands: operands, Got: fmt.Sprint(got), Want: fmt.Sprint(want)}
 	}
-	add, same, id := s.add.k.Fn, opts.Equal, s.add.k.Identity
+	add, same, id := s.add.op.fn, opts.Equal, s.add.Identity()
 	for _, x := range opts.C {
 		if !reflexive(x) { // min and max ignore NaN; a sum is never NaN then
 			x = add(id, x)
@@ -72,7 +72,7 @@ func checkLaws[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) err
 // checkDistributive compares x ⊗ (y ⊕ z) with (x ⊗ y) ⊕ (x ⊗ z), and the same from the right. y ⊕ z
 // has type C, so each side applies where the operand of ⊗ has type C too.
 func checkDistributive[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C], broken func(law, operands string, got, want C) error) error {
-	add, mul, same := s.add.k.Fn, s.mul.k.Fn, opts.Equal
+	add, mul, same := s.add.op.fn, s.mul.fn, opts.Equal
 	if ofC, ok := any(opts.B).([]C); ok {
 		toB := func(c C) B { return any(c).(B) }
 		err := triples(opts.A, ofC, ofC, opts.Seed, func(x A, y, z C) error {

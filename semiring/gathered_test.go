@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/dots"
@@ -23,8 +24,8 @@ func TestGathered(t *testing.T) {
 }
 
 func gatheredTest[T Float, P addTag, M mulTag](t *testing.T, name string) {
-	k := kernels[T, T, T, P, M]()
-	plain := cpu.Kernels[T, T, T]{Dot: dot[T, T, T, P, M], DotRows: dotRows[T, T, T, P, M]}
+	k := typedKernels[T](kernels[T, T, T, P, M]())
+	plain := cpu.KernelsOf[T, T, T]{Dot: dot[T, T, T, P, M], DotRows: dotRows[T, T, T, P, M]}
 	r := rand.New(rand.NewPCG(3, 4))
 	value := func() T {
 		switch r.IntN(30) {
@@ -55,12 +56,15 @@ func gatheredTest[T Float, P addTag, M mulTag](t *testing.T, name string) {
 			ptr = append(ptr, int64(len(ci)))
 		}
 		got, want := make([]T, len(ptr)-1), make([]T, len(ptr)-1)
-		k.DotRows(got, id, ptr, ci, av, x)
-		plain.DotRows(want, id, ptr, ci, av, x)
+		k.DotRows(got, &id, ptr, ci, av, x)
+		plain.DotRows(want, &id, ptr, ci, av, x)
 		for i := range want {
 			ci, av := ci[ptr[i]:ptr[i+1]], av[ptr[i]:ptr[i+1]]
 			for _, s := range []T{id, 3, -3} {
-				equalBits(t, name+": Dot", k.Dot(s, ci, av, x), plain.Dot(s, ci, av, x))
+				got, want := s, s
+				k.Dot(&got, ci, av, x)
+				plain.Dot(&want, ci, av, x)
+				equalBits(t, name+": Dot", got, want)
 			}
 			equalBits(t, name+": DotRows", got[i], want[i])
 		}
@@ -72,4 +76,9 @@ func equalBits[T Float](t *testing.T, what string, got, want T) {
 	if math.Float64bits(float64(got)) != math.Float64bits(float64(want)) && (got == got || want == want) {
 		t.Fatalf("%s: %v, want %v", what, got, want)
 	}
+}
+
+// typedKernels returns kernels over one type with it.
+func typedKernels[T any](k cpu.Kernels) *cpu.KernelsOf[T, T, T] {
+	return (*cpu.KernelsOf[T, T, T])(unsafe.Pointer(&k))
 }

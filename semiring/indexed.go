@@ -1,11 +1,14 @@
 package semiring
 
-import "github.com/hiveblas/hiveblas/internal/cpu"
+import (
+	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
 
 // indexed is an operator of values and positions.
 type indexed[A, B, C any] struct {
 	fn    func(x A, y B, i, k, j int) C
-	under func(add Monoid[C]) *cpu.Indexed[A, B, C]
+	under func(add Monoid[C]) *cpu.Indexed
 }
 
 // NewIndexBinary returns the index-binary operator computed by f, as GxB_IndexBinaryOp_new of the
@@ -29,10 +32,13 @@ func NewIndexBinary[A, B, C any](name string, f func(x A, y B, i, k, j int) C, c
 	}
 	op := NewBinary(name, func(A, B) (z C) { return z }, cuda...)
 	op.pos = &position[C]{which: PositionsAll}
-	op.ind = &indexed[A, B, C]{fn: f, under: func(add Monoid[C]) *cpu.Indexed[A, B, C] {
+	op.ind = &indexed[A, B, C]{fn: f, under: func(add Monoid[C]) *cpu.Indexed {
 		mul := func(x cpu.Placed[A], y cpu.Placed[B]) C { return f(x.X, y.X, int(x.I), int(x.J), int(y.J)) }
 		flipped := func(y cpu.Placed[B], x cpu.Placed[A]) C { return mul(x, y) }
-		return cpu.NewIndexed(fromClosures(add, mul, true, true, true), fromClosures(add, flipped, true, true, true))
+		return &cpu.Indexed{
+			Semiring: fromClosures(add, mul, true, true, true), Flipped: fromClosures(add, flipped, true, true, true),
+			First: placesOf[A](), Second: placesOf[B](),
+		}
 	}}
 	return op
 }
@@ -58,4 +64,16 @@ func (op BinaryOp[A, B, C]) ApplyAt(x A, y B, i, k, j int) (z C) {
 // newIndexed is New for an index-binary operator.
 func newIndexed[A, B, C any](add Monoid[C], op BinaryOp[A, B, C]) Semiring[A, B, C] {
 	return Semiring[A, B, C]{name: add.Name() + "_" + op.name, add: add, mul: op, ind: op.ind.under(add)}
+}
+
+// placesOf returns how values of T are put beside their positions.
+func placesOf[T any]() cpu.Places {
+	return cpu.Places{Type: sparse.MovedType[cpu.Placed[T]](), Put: func(out, v cpu.Values, i int32, ci []int32, swap bool) {
+		to, x := sparse.SliceOf[cpu.Placed[T]](out), sparse.SliceOf[T](v)
+		for p, j := range ci {
+			if to[p] = (cpu.Placed[T]{X: x[p], I: i, J: j}); swap {
+				to[p].I, to[p].J = j, i
+			}
+		}
+	}}
 }

@@ -4,6 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 // laws checks identity, associativity, commutativity and terminal of m on values, and its kernels
@@ -37,10 +40,16 @@ func laws[T comparable](t *testing.T, typ string, m Monoid[T], values []T) {
 	monoidKernels(t, name, m, values)
 }
 
+// folded returns the sum of values from a start by Fold.
+func folded[T any](m Monoid[T], start T, v []T) T {
+	cpu.TypedMonoid[T](m.k).Fold(&start, v)
+	return start
+}
+
 func monoidKernels[T comparable](t *testing.T, name string, m Monoid[T], values []T) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
-	k := m.k
+	k := cpu.TypedMonoid[T](m.k)
 	for n := range 20 {
 		v := make([]T, n)
 		for p := range v {
@@ -58,11 +67,11 @@ func monoidKernels[T comparable](t *testing.T, name string, m Monoid[T], values 
 			}
 			return closeEnough(got, want)
 		}
-		if got := k.Fold(m.Identity(), v); !right(got, v) {
+		if got := folded(m, m.Identity(), v); !right(got, v) {
 			t.Errorf("%s: Fold of %v is %v, want %v", name, v, got, want)
 		}
 		y := make([]T, 3)
-		k.FoldRows(y, m.Identity(), []int64{0, 0, int64(n), int64(n)}, v)
+		k.FoldRows(y, &k.Identity[0], []int64{0, 0, int64(n), int64(n)}, v)
 		if !right(y[1], v) || !closeEnough(y[0], m.Identity()) || !closeEnough(y[2], m.Identity()) {
 			t.Errorf("%s: FoldRows of %v is %v, want %v in the middle", name, v, y, want)
 		}
@@ -133,14 +142,14 @@ func TestNaN(t *testing.T) {
 		{"max(NaN, −Inf)", Max[float64]().Combine(nan, -inf), -inf, "an infinity is a number"},
 		{"min as ⊗", MinMax[float64]().Mul().Apply(nan, 2), 2, "max ignores NaN as a product too"},
 		{"max as ⊗", MaxMin[float64]().Mul().Apply(2, nan), 2, "min ignores NaN as a product too"},
-		{"min of NaN alone", Min[float64]().k.Fold(inf, []float64{nan, nan}), inf, "the identity"},
-		{"min with NaN first", Min[float64]().k.Fold(inf, []float64{nan, 5, 4}), 4, "whatever the order"},
-		{"max with NaN last", Max[float64]().k.Fold(-inf, []float64{5, 4, nan}), 5, "whatever the order"},
+		{"min of NaN alone", folded(Min[float64](), inf, []float64{nan, nan}), inf, "the identity"},
+		{"min with NaN first", folded(Min[float64](), inf, []float64{nan, 5, 4}), 4, "whatever the order"},
+		{"max with NaN last", folded(Max[float64](), -inf, []float64{5, 4, nan}), 5, "whatever the order"},
 		{"minnan(NaN, 3)", MinNaN[float64]().Combine(nan, 3), nan, "propagated from the left"},
 		{"maxnan(3, NaN)", MaxNaN[float64]().Combine(3, nan), nan, "propagated from the right"},
-		{"minnan sum", MinNaN[float64]().k.Fold(inf, []float64{1, nan, -inf}), nan, "propagated through a fold"},
+		{"minnan sum", folded(MinNaN[float64](), inf, []float64{1, nan, -inf}), nan, "propagated through a fold"},
 		{"minnan", MinNaN[float64]().Combine(2, 3), 2, "the minimum without NaN"},
-		{"maxnan", MaxNaN[float64]().k.Fold(-inf, []float64{2, 5, 3}), 5, "the maximum without NaN"},
+		{"maxnan", folded(MaxNaN[float64](), -inf, []float64{2, 5, 3}), 5, "the maximum without NaN"},
 		{"plus", Plus[float64]().Combine(nan, 1), nan, "propagated"},
 		{"plus of infinities", Plus[float64]().Combine(inf, -inf), nan, "undefined"},
 		{"times", Times[float64]().Combine(0, inf), nan, "undefined"},
@@ -227,7 +236,7 @@ func agree[A, B comparable, C comparable](t *testing.T, name string, op BinaryOp
 	if op.Name() != name {
 		t.Errorf("%s is called %q", name, op.Name())
 	}
-	k := op.k
+	k := cpu.TypedBinary[A, B, C](op.k)
 	var a []A
 	var b []B
 	var want []C
@@ -276,11 +285,11 @@ func agree[A, B comparable, C comparable](t *testing.T, name string, op BinaryOp
 	}
 	for p, x := range a {
 		c := make([]C, 1)
-		k.BindX(c, x, b[p:p+1])
+		k.BindX(c, &x, b[p:p+1])
 		if c[0] != want[p] {
 			t.Errorf("%s: BindX(%v, %v) = %v, want %v", name, x, b[p], c[0], want[p])
 		}
-		k.BindY(c, a[p:p+1], b[p])
+		k.BindY(c, a[p:p+1], &b[p])
 		if c[0] != want[p] {
 			t.Errorf("%s: BindY(%v, %v) = %v, want %v", name, x, b[p], c[0], want[p])
 		}
@@ -341,7 +350,7 @@ func TestUnary(t *testing.T) {
 		{Sqrt[float64](), math.Sqrt}, {Exp[float64](), math.Exp}, {Log[float64](), math.Log},
 	} {
 		got := make([]float64, len(floats))
-		c.op.k.Map(got, floats)
+		c.op.k.Map(sparse.ValuesOf(got), sparse.ValuesOf(floats))
 		for p, x := range floats {
 			if want := c.f(x); !closeEnough(got[p], want) || !closeEnough(c.op.Apply(x), want) {
 				t.Errorf("%s(%v) = %v and %v, want %v", c.op, x, got[p], c.op.Apply(x), want)

@@ -4,14 +4,17 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 // BinaryOp is a binary operator A × B → C: its name, its Go form and its CUDA form.
 type BinaryOp[A, B, C any] struct {
-	k          *cpu.Binary[A, B, C] // package internal/access reads it
+	k          *cpu.Binary
 	name, cuda string
+	fn         func(x A, y B) C
 	pos        *position[C] // nil unless positional
 	ind        *indexed[A, B, C]
 }
@@ -47,23 +50,28 @@ func newBinary[A, B, C any](name string, f func(x A, y B) C, cuda string) Binary
 	if f == nil {
 		return BinaryOp[A, B, C]{name: name, cuda: cuda}
 	}
-	return BinaryOp[A, B, C]{name: name, cuda: cuda, k: &cpu.Binary[A, B, C]{
-		Fn:    f,
+	k := &cpu.BinaryOf[A, B, C]{
 		Zip:   func(c []C, a []A, b []B) { ZipFn(c, a, b, f) },
 		ZipAt: func(c []C, pc []int32, a []A, pa []int32, b []B, pb []int32) { ZipAtFn(c, pc, a, pa, b, pb, f) },
-		BindX: func(c []C, x A, b []B) {
+		BindX: func(c []C, at *A, b []B) {
+			x := *at
 			for p, y := range b {
 				c[p] = f(x, y)
 			}
 		},
-		BindY: func(c []C, a []A, y B) {
+		BindY: func(c []C, a []A, at *B) {
+			y := *at
 			for p, x := range a {
 				c[p] = f(x, y)
 			}
 		},
 		UsesX: true, UsesY: true,
-	}}
+	}
+	return BinaryOp[A, B, C]{name: name, cuda: cuda, fn: f, k: k.Untyped()}
 }
+
+// Inside returns the loops for the packages of this module; see [Semiring.Inside].
+func (op BinaryOp[A, B, C]) Inside() *cpu.Binary { return op.k }
 
 // Name returns the operator's name, such as "plus".
 func (op BinaryOp[A, B, C]) Name() string { return op.name }
@@ -76,10 +84,10 @@ func (op BinaryOp[A, B, C]) Op() BinaryOp[A, B, C] { return op }
 
 // Apply returns x op y, or the zero value if the operator is not Valid.
 func (op BinaryOp[A, B, C]) Apply(x A, y B) (z C) {
-	if op.k == nil {
+	if op.fn == nil {
 		return z
 	}
-	return op.k.Fn(x, y)
+	return op.fn(x, y)
 }
 
 // Combine equals Apply. Accumulators and builders call it; A, B and C are then one type.
@@ -107,7 +115,7 @@ func (op BinaryOp[A, B, C]) String() string { return op.name }
 // unspecified. Every sum starts from the identity, which is also the value of an empty sum. [Check]
 // tests these laws.
 type Monoid[T any] struct {
-	k        *cpu.Monoid[T] // package internal/access reads it
+	k        *cpu.Monoid
 	op       BinaryOp[T, T, T]
 	terminal *T
 	any      bool
@@ -119,17 +127,18 @@ func NewMonoid[T any](op BinaryOp[T, T, T], identity T) Monoid[T] {
 	if !op.Valid() {
 		return Monoid[T]{op: op}
 	}
-	f := op.k.Fn
-	return Monoid[T]{op: op, k: &cpu.Monoid[T]{
-		Fn: f, Identity: identity, User: op.k.User,
-		Fold: func(s T, xs []T) T { return FoldFn(s, xs, f) },
-		FoldRows: func(y []T, id T, ptr []int64, v []T) {
+	f := op.fn
+	k := &cpu.MonoidOf[T]{
+		Identity: []T{identity}, User: op.k.User,
+		Fold: func(s *T, xs []T) { *s = FoldFn(*s, xs, f) },
+		FoldRows: func(y []T, id *T, ptr []int64, v []T) {
 			for i := range y {
-				y[i] = FoldFn(id, v[ptr[i]:ptr[i+1]], f)
+				y[i] = FoldFn(*id, v[ptr[i]:ptr[i+1]], f)
 			}
 		},
 		Collect: func(acc []T, ci []int32, v []T) { CollectFn(acc, ci, v, f) },
-	}}
+	}
+	return Monoid[T]{op: op, k: k.Untyped()}
 }
 
 // WithTerminal returns the monoid with a terminal value. A sum that reaches it keeps it, so
@@ -138,6 +147,9 @@ func (m Monoid[T]) WithTerminal(t T) Monoid[T] {
 	m.terminal = &t
 	return m
 }
+
+// Inside returns the loops for the packages of this module; see [Semiring.Inside].
+func (m Monoid[T]) Inside() *cpu.Monoid { return m.k }
 
 // Name returns the operator's name.
 func (m Monoid[T]) Name() string { return m.op.name }
@@ -151,7 +163,7 @@ func (m Monoid[T]) Op() BinaryOp[T, T, T] { return m.op }
 // Identity returns the identity.
 func (m Monoid[T]) Identity() (id T) {
 	if m.k != nil {
-		id = m.k.Identity
+		id = sparse.SliceOf[T](m.k.Identity)[0]
 	}
 	return id
 }
@@ -164,6 +176,15 @@ func (m Monoid[T]) Terminal() (t T, ok bool) {
 	return *m.terminal, true
 }
 
+// TerminalInside returns the terminal value for the packages of this module, none if there is no one;
+// see [Semiring.Inside].
+func (m Monoid[T]) TerminalInside() (v cpu.Values) {
+	if m.terminal != nil {
+		v = sparse.ValuesOf(unsafe.Slice(m.terminal, 1))
+	}
+	return v
+}
+
 // IsAny reports whether the monoid is Any, which returns either operand.
 func (m Monoid[T]) IsAny() bool { return m.any }
 
@@ -172,7 +193,7 @@ func (m Monoid[T]) Combine(x, y T) (z T) {
 	if m.k == nil {
 		return z
 	}
-	return m.k.Fn(x, y)
+	return m.op.fn(x, y)
 }
 
 // Valid reports whether the monoid was made by a constructor of this package.
@@ -183,7 +204,7 @@ func (m Monoid[T]) String() string { return m.op.name }
 
 // UnaryOp is a unary operator A → C.
 type UnaryOp[A, C any] struct {
-	k          *cpu.Unary[A, C] // package internal/access reads it
+	k          *cpu.Unary
 	name, cuda string
 	fn         func(A) C
 }
@@ -205,8 +226,8 @@ func newUnary[A, C any](name string, f func(A) C, cuda string) UnaryOp[A, C] {
 	if f == nil {
 		return UnaryOp[A, C]{name: name, cuda: cuda}
 	}
-	k := &cpu.Unary[A, C]{Map: func(c []C, a []A) { MapFn(c, a, f) }}
-	return UnaryOp[A, C]{k, name, cuda, f}
+	k := &cpu.UnaryOf[A, C]{Map: func(c []C, a []A) { MapFn(c, a, f) }}
+	return UnaryOp[A, C]{k.Untyped(), name, cuda, f}
 }
 
 // WithMap returns the operator with loop as its inner loop c[p] = f(a[p]): write it as a call of
@@ -215,9 +236,13 @@ func (op UnaryOp[A, C]) WithMap(loop func(c []C, a []A)) UnaryOp[A, C] {
 	if loop == nil {
 		return op
 	}
-	op.k = &cpu.Unary[A, C]{Map: loop, User: op.k == nil || op.k.User}
+	k := &cpu.UnaryOf[A, C]{Map: loop, User: op.k == nil || op.k.User}
+	op.k = k.Untyped()
 	return op
 }
+
+// Inside returns the loops for the packages of this module; see [Semiring.Inside].
+func (op UnaryOp[A, C]) Inside() *cpu.Unary { return op.k }
 
 // Name returns the operator's name.
 func (op UnaryOp[A, C]) Name() string { return op.name }
@@ -242,9 +267,9 @@ func (op UnaryOp[A, C]) String() string { return op.name }
 // IndexOp is an operator on the value and the position of an entry: f(x, i, j) for the entry x at
 // row i, column j. For vectors, i is the position and j is 0.
 type IndexOp[A, C any] struct {
+	k          *cpu.Index
 	name, cuda string
 	fn         func(x A, i, j int) C
-	usesValue  bool
 }
 
 // NewIndex returns the operator computed by f. cuda is the same function as a CUDA C expression in
@@ -252,8 +277,31 @@ type IndexOp[A, C any] struct {
 // several goroutines at once, so it must be safe for concurrent use. A nil f gives an operator that
 // is not Valid.
 func NewIndex[A, C any](name string, f func(x A, i, j int) C, cuda ...string) IndexOp[A, C] {
-	return IndexOp[A, C]{name, textOf(cuda), f, true}
+	k := &cpu.IndexOf[A, C]{UsesValue: true}
+	if f != nil {
+		k.Map = func(c []C, a []A, i int, ci []int32, j0 int, swap bool) {
+			var x A
+			for p := range c {
+				j := j0 + p
+				if ci != nil {
+					j = int(ci[p])
+				}
+				if a != nil {
+					x = a[p]
+				}
+				if swap {
+					c[p] = f(x, j, i)
+				} else {
+					c[p] = f(x, i, j)
+				}
+			}
+		}
+	}
+	return IndexOp[A, C]{k.Untyped(), name, textOf(cuda), f}
 }
+
+// Inside returns the loops for the packages of this module; see [Semiring.Inside].
+func (op IndexOp[A, C]) Inside() *cpu.Index { return op.k }
 
 // Name returns the operator's name.
 func (op IndexOp[A, C]) Name() string { return op.name }
@@ -270,7 +318,7 @@ func (op IndexOp[A, C]) Apply(x A, i, j int) (z C) {
 }
 
 // UsesValue reports whether the operator reads x.
-func (op IndexOp[A, C]) UsesValue() bool { return op.usesValue }
+func (op IndexOp[A, C]) UsesValue() bool { return op.k != nil && op.k.UsesValue }
 
 // Valid reports whether the operator was made by a constructor of this package.
 func (op IndexOp[A, C]) Valid() bool { return op.fn != nil }
@@ -281,7 +329,7 @@ func (op IndexOp[A, C]) String() string { return op.name }
 // SelectOp is a predicate on the value and the position of an entry. For vectors, i is the position
 // and j is 0.
 type SelectOp[A any] struct {
-	k          *cpu.Predicate[A] // package internal/access reads it
+	k          *cpu.Predicate
 	name, cuda string
 	fn         func(x A, i, j int) bool
 	bound      *A
@@ -295,8 +343,28 @@ func NewSelect[A any](name string, f func(x A, i, j int) bool, cuda ...string) S
 	if f == nil {
 		return SelectOp[A]{name: name, cuda: textOf(cuda)}
 	}
-	return SelectOp[A]{name: name, cuda: textOf(cuda), fn: f, k: &cpu.Predicate[A]{UsesValue: true}}
+	k := &cpu.PredicateOf[A]{UsesValue: true, User: true, Keep: func(keep []uint8, a []A, i int, ci []int32, j0 int, swap bool) {
+		var x A
+		for p := range keep {
+			j := j0 + p
+			if ci != nil {
+				j = int(ci[p])
+			}
+			if a != nil {
+				x = a[p]
+			}
+			if swap {
+				keep[p] = b2u(f(x, j, i))
+			} else {
+				keep[p] = b2u(f(x, i, j))
+			}
+		}
+	}}
+	return SelectOp[A]{name: name, cuda: textOf(cuda), fn: f, k: k.Untyped()}
 }
+
+// Inside returns the loops for the packages of this module; see [Semiring.Inside].
+func (op SelectOp[A]) Inside() *cpu.Predicate { return op.k }
 
 // Name returns the operator's name.
 func (op SelectOp[A]) Name() string { return op.name }
@@ -324,7 +392,7 @@ func (op SelectOp[A]) Keep(x A, i, j int) bool {
 		return false
 	}
 	keep := []uint8{0}
-	op.k.Keep(keep, []A{x}, i, nil, j)
+	op.k.Keep(keep, sparse.ValuesOf([]A{x}), i, nil, j, false)
 	return keep[0] != 0
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 // The positional semirings multiply to an index instead of a value, for the product of A(i,k) and
@@ -59,14 +60,14 @@ func indexOp[C Number](which Position, name, cuda string, offset C) BinaryOp[boo
 // positionalOf returns the semiring of m and the positional op. first and second are the kernels of
 // m with the operators first and second.
 func positionalOf[C Number](op BinaryOp[bool, bool, C], first Semiring[C, bool, C], second Semiring[bool, C, C]) Semiring[bool, bool, C] {
-	return withPosition(first.add, op, &cpu.Positional[bool, bool, C]{
+	return withPosition(first.add, op, &cpu.Positional{
 		First: first.k, FirstFlip: first.flip, Second: second.k, SecondFlip: second.flip,
 	})
 }
 
 // newPositional is New for a positional op: its kernels call add as a closure.
 func newPositional[A, B, C any](add Monoid[C], op BinaryOp[A, B, C]) Semiring[A, B, C] {
-	return withPosition(add, op, &cpu.Positional[A, B, C]{
+	return withPosition(add, op, &cpu.Positional{
 		First:      fromClosures(add, func(x C, _ B) C { return x }, true, false, add.k.User),
 		FirstFlip:  fromClosures(add, func(_ B, x C) C { return x }, false, true, add.k.User),
 		Second:     fromClosures(add, func(_ A, y C) C { return y }, false, true, add.k.User),
@@ -75,8 +76,9 @@ func newPositional[A, B, C any](add Monoid[C], op BinaryOp[A, B, C]) Semiring[A,
 }
 
 func withPosition[A, B, C any](add Monoid[C], op BinaryOp[A, B, C],
-	p *cpu.Positional[A, B, C]) Semiring[A, B, C] {
-	p.FromIndex, p.FillIndices = op.pos.fromIndex, op.pos.fillIndices
+	p *cpu.Positional) Semiring[A, B, C] {
+	fill := op.pos.fillIndices
+	p.FillIndices = func(c cpu.Values, ci []int32) { fill(sparse.SliceOf[C](c), ci) }
 	return Semiring[A, B, C]{name: add.Name() + "_" + op.name, add: add, mul: op, pos: p}
 }
 

@@ -1,15 +1,17 @@
 package semiring
 
-import "github.com/hiveblas/hiveblas/internal/cpu"
+import (
+	"github.com/hiveblas/hiveblas/internal/cpu"
+)
 
 // Semiring is an operator ⊗: A × B → C with a monoid ⊕ over C, for MxM, MxV and VxM. One value
 // holds both of its forms, the Go kernels and the CUDA expressions.
 type Semiring[A, B, C any] struct {
 	// The CPU forms, which package internal/access reads.
-	k    *cpu.Semiring[A, B, C]
-	flip *cpu.Semiring[B, A, C] // with the operands of ⊗ exchanged
-	pos  *cpu.Positional[A, B, C]
-	ind  *cpu.Indexed[A, B, C]
+	k    *cpu.Semiring
+	flip *cpu.Semiring // with the operands of ⊗ exchanged
+	pos  *cpu.Positional
+	ind  *cpu.Indexed
 
 	name string
 	add  Monoid[C]
@@ -73,49 +75,53 @@ func New[A, B, C any](add Monoid[C], mul Operator[A, B, C]) Semiring[A, B, C] {
 	if op.pos != nil {
 		return newPositional(add, op)
 	}
-	flipped := func(y B, x A) C { return op.k.Fn(x, y) }
+	f := op.fn
+	flipped := func(y B, x A) C { return f(x, y) }
 	return Semiring[A, B, C]{
 		name: name, add: add, mul: op,
-		k:    fromClosures(add, op.k.Fn, op.k.UsesX, op.k.UsesY, op.k.User),
+		k:    fromClosures(add, f, op.k.UsesX, op.k.UsesY, op.k.User),
 		flip: fromClosures(add, flipped, op.k.UsesY, op.k.UsesX, op.k.User),
 	}
 }
 
 // fromClosures returns the semiring of m and mul; user reports whether mul is a function of a user.
-func fromClosures[A, B, C any](m Monoid[C], mul func(A, B) C, usesX, usesY, user bool) *cpu.Semiring[A, B, C] {
-	s := shell(closureKernels(m.k.Fn, mul, usesX, usesY), m, mul, usesX, usesY)
+func fromClosures[A, B, C any](m Monoid[C], mul func(A, B) C, usesX, usesY, user bool) *cpu.Semiring {
+	k := closureKernels(m.op.fn, mul, usesX, usesY)
+	s := shell(k.Untyped(), m.k, m.any, usesX, usesY)
 	s.User = user || m.k.User
 	return s
 }
 
-func shell[A, B, C any](k cpu.Kernels[A, B, C], m Monoid[C], mul func(A, B) C, usesX, usesY bool) *cpu.Semiring[A, B, C] {
-	return &cpu.Semiring[A, B, C]{
-		Kernels: k, Add: m.k.Fn, Mul: mul, Collect: m.k.Collect, Identity: m.k.Identity, UsesX: usesX, UsesY: usesY, Any: m.any, Exact: m.k.Exact,
-	}
+// shell returns the semiring of kernels and a monoid.
+func shell(k cpu.Kernels, m *cpu.Monoid, any, usesX, usesY bool) *cpu.Semiring {
+	k.Collect = m.Collect
+	return &cpu.Semiring{Kernels: k, Identity: m.Identity, UsesX: usesX, UsesY: usesY, Any: any, Exact: m.Exact}
 }
 
 // closureKernels returns kernels that call add and mul. An operand that mul does not read may be a
 // nil slice, so mul gets a zero value for it.
-func closureKernels[A, B, C any](add func(C, C) C, mul func(A, B) C, usesX, usesY bool) cpu.Kernels[A, B, C] {
+func closureKernels[A, B, C any](add func(C, C) C, mul func(A, B) C, usesX, usesY bool) cpu.KernelsOf[A, B, C] {
 	at := func(v []B, p int32) (b B) {
 		if usesY {
 			b = v[p]
 		}
 		return b
 	}
-	k := cpu.Kernels[A, B, C]{
-		Dot: func(s C, ci []int32, av []A, x []B) C {
+	k := cpu.KernelsOf[A, B, C]{
+		Dot: func(y *C, ci []int32, av []A, x []B) {
 			var a A
+			s := *y
 			for p, j := range ci {
 				if usesX {
 					a = av[p]
 				}
 				s = add(s, mul(a, at(x, j)))
 			}
-			return s
+			*y = s
 		},
-		DotPresent: func(s C, ci []int32, av []A, x []B, present []uint8) (_ C, hit bool) {
+		DotPresent: func(y *C, ci []int32, av []A, x []B, present []uint8) (hit bool) {
 			var a A
+			s := *y
 			for p, j := range ci {
 				if present[j] != 0 {
 					if usesX {
@@ -124,52 +130,61 @@ func closureKernels[A, B, C any](add func(C, C) C, mul func(A, B) C, usesX, uses
 					s, hit = add(s, mul(a, at(x, j))), true
 				}
 			}
-			return s, hit
+			*y = s
+			return hit
 		},
 	}
 	if usesY {
-		k.Axpy = func(y []C, a A, b []B) { AxpyFn(y, a, b, mul, add) }
-		k.Scatter = func(acc []C, marks []uint64, a A, ci []int32, bv []B) {
-			ScatterFn(acc, marks, a, ci, bv, mul, add)
+		k.Axpy = func(y []C, a *A, b []B) { AxpyFn(y, valueAt(a), b, mul, add) }
+		k.Scatter = func(acc []C, marks []uint64, a *A, ci []int32, bv []B) {
+			ScatterFn(acc, marks, valueAt(a), ci, bv, mul, add)
 		}
-		k.ScatterMasked = func(acc []C, state []uint8, a A, ci []int32, bv []B) {
-			ScatterMaskedFn(acc, state, a, ci, bv, mul, add)
+		k.ScatterMasked = func(acc []C, state []uint8, a *A, ci []int32, bv []B) {
+			ScatterMaskedFn(acc, state, valueAt(a), ci, bv, mul, add)
 		}
-		k.ScatterAll = func(acc []C, a A, ci []int32, bv []B) { ScatterAllFn(acc, a, ci, bv, mul, add) }
-		k.Products = func(out []C, a A, bv []B) { ProductsFn(out, a, bv, mul) }
+		k.ScatterAll = func(acc []C, a *A, ci []int32, bv []B) { ScatterAllFn(acc, valueAt(a), ci, bv, mul, add) }
+		k.Products = func(out []C, a *A, bv []B) { ProductsFn(out, valueAt(a), bv, mul) }
 		return k
 	}
 	var zero B
-	k.Axpy = func(y []C, a A, _ []B) {
+	k.Axpy = func(y []C, a *A, _ []B) {
 		for p := range y {
-			y[p] = add(y[p], mul(a, zero))
+			y[p] = add(y[p], mul(valueAt(a), zero))
 		}
 	}
-	k.Scatter = func(acc []C, marks []uint64, a A, ci []int32, _ []B) {
+	k.Scatter = func(acc []C, marks []uint64, a *A, ci []int32, _ []B) {
 		for _, j := range ci {
-			acc[j] = add(acc[j], mul(a, zero))
+			acc[j] = add(acc[j], mul(valueAt(a), zero))
 			marks[j>>6] |= 1 << (j & 63)
 		}
 	}
-	k.ScatterMasked = func(acc []C, state []uint8, a A, ci []int32, _ []B) {
+	k.ScatterMasked = func(acc []C, state []uint8, a *A, ci []int32, _ []B) {
 		for _, j := range ci {
 			if state[j] != 0 {
-				acc[j] = add(acc[j], mul(a, zero))
+				acc[j] = add(acc[j], mul(valueAt(a), zero))
 				state[j] = 2
 			}
 		}
 	}
-	k.ScatterAll = func(acc []C, a A, ci []int32, _ []B) {
+	k.ScatterAll = func(acc []C, a *A, ci []int32, _ []B) {
 		for _, j := range ci {
-			acc[j] = add(acc[j], mul(a, zero))
+			acc[j] = add(acc[j], mul(valueAt(a), zero))
 		}
 	}
-	k.Products = func(out []C, a A, _ []B) {
+	k.Products = func(out []C, a *A, _ []B) {
 		for p := range out {
-			out[p] = mul(a, zero)
+			out[p] = mul(valueAt(a), zero)
 		}
 	}
 	return k
+}
+
+// valueAt returns the value at a, and zero for nil.
+func valueAt[A any](a *A) (x A) {
+	if a != nil {
+		x = *a
+	}
+	return x
 }
 
 // WithKernels returns s with the loops of k in place of its own; nil loops of k change nothing. A
@@ -205,45 +220,64 @@ func (s Semiring[A, B, C]) WithFlippedKernels(k Kernels[B, A, C]) Semiring[A, B,
 // which every semiring of a package has.
 //
 //go:noinline
-func withKernels[A, B, C any](f *cpu.Semiring[A, B, C], k *Kernels[A, B, C]) *cpu.Semiring[A, B, C] {
+func withKernels[A, B, C any](f *cpu.Semiring, k *Kernels[A, B, C]) *cpu.Semiring {
 	if f == nil {
 		return nil
 	}
 	c := *f
 	c.User = true
-	overlay(&c.Kernels, *k)
+	overlay(cpu.TypedKernels[A, B, C](&c), *k)
 	if k.Scatter != nil || k.ScatterAll != nil {
 		c.ScatterOnly = k.ScatterAll == nil
 	}
 	return &c
 }
 
-func overlay[A, B, C any](to *cpu.Kernels[A, B, C], k Kernels[A, B, C]) {
-	if k.Dot != nil {
-		to.Dot = k.Dot
-		to.DotRows = nil
+// overlay puts the loops of k in the place of others.
+func overlay[A, B, C any](to *cpu.KernelsOf[A, B, C], k Kernels[A, B, C]) {
+	if f := k.Dot; f != nil {
+		to.Dot = func(y *C, ci []int32, av []A, x []B) { *y = f(*y, ci, av, x) }
+		to.DotRows = func(y []C, id *C, ptr []int64, ci []int32, av []A, x []B) {
+			for i := range y {
+				lo, hi := ptr[i], ptr[i+1]
+				var v []A
+				if av != nil {
+					v = av[lo:hi]
+				}
+				y[i] = f(*id, ci[lo:hi], v, x)
+			}
+		}
 	}
-	if k.DotPresent != nil {
-		to.DotPresent = k.DotPresent
+	if f := k.DotPresent; f != nil {
+		to.DotPresent = func(y *C, ci []int32, av []A, x []B, present []uint8) (hit bool) {
+			*y, hit = f(*y, ci, av, x, present)
+			return hit
+		}
 	}
-	if k.DotRows != nil {
-		to.DotRows = k.DotRows
+	if f := k.DotRows; f != nil {
+		to.DotRows = func(y []C, id *C, ptr []int64, ci []int32, av []A, x []B) { f(y, *id, ptr, ci, av, x) }
 	}
-	if k.Axpy != nil {
-		to.Axpy = k.Axpy
+	if f := k.Axpy; f != nil {
+		to.Axpy = func(y []C, a *A, b []B) { f(y, valueAt(a), b) }
 	}
-	if k.Scatter != nil {
-		to.Scatter = k.Scatter
+	if f := k.Scatter; f != nil {
+		to.Scatter = func(acc []C, marks []uint64, a *A, ci []int32, bv []B) { f(acc, marks, valueAt(a), ci, bv) }
 	}
-	if k.ScatterMasked != nil {
-		to.ScatterMasked = k.ScatterMasked
+	if f := k.ScatterMasked; f != nil {
+		to.ScatterMasked = func(acc []C, state []uint8, a *A, ci []int32, bv []B) { f(acc, state, valueAt(a), ci, bv) }
 	}
-	if k.ScatterAll != nil {
-		to.ScatterAll = k.ScatterAll
+	if f := k.ScatterAll; f != nil {
+		to.ScatterAll = func(acc []C, a *A, ci []int32, bv []B) { f(acc, valueAt(a), ci, bv) }
 	}
-	if k.Products != nil {
-		to.Products = k.Products
+	if f := k.Products; f != nil {
+		to.Products = func(out []C, a *A, bv []B) { f(out, valueAt(a), bv) }
 	}
+}
+
+// Inside returns the loops of the semiring for the packages of this module. It is not for users: the
+// type that it returns is internal.
+func (s Semiring[A, B, C]) Inside() cpu.Forms {
+	return cpu.Forms{Semiring: s.k, Flipped: s.flip, Positional: s.pos, Indexed: s.ind}
 }
 
 // Name returns the name, such as "plus_times".

@@ -1,15 +1,16 @@
 package semiring
 
-import "github.com/hiveblas/hiveblas/internal/cpu"
+import (
+	"github.com/hiveblas/hiveblas/internal/cpu"
+)
 
 // tagged returns the built-in semiring of the tags P (⊕), M (⊗) and F (⊗ with its operands
 // exchanged).
 func tagged[A, B, C Number, P addTag, M, F mulTag](add Monoid[C], mul BinaryOp[A, B, C]) Semiring[A, B, C] {
-	flipped := func(y B, x A) C { return mul.k.Fn(x, y) }
 	return Semiring[A, B, C]{
 		name: add.Name() + "_" + mul.Name(), add: add, mul: mul,
-		k:    shell(kernels[A, B, C, P, M](), add, mul.k.Fn, mul.k.UsesX, mul.k.UsesY),
-		flip: shell(kernels[B, A, C, P, F](), add, flipped, mul.k.UsesY, mul.k.UsesX),
+		k:    shell(kernels[A, B, C, P, M](), add.k, add.any, mul.k.UsesX, mul.k.UsesY),
+		flip: shell(kernels[B, A, C, P, F](), add.k, add.any, mul.k.UsesY, mul.k.UsesX),
 	}
 }
 
@@ -43,11 +44,12 @@ func absorbing[P addTag, T Number](s Semiring[T, T, T]) Semiring[T, T, T] {
 		return s
 	}
 	return once[keyAbsorbing[P, T]](func() Semiring[T, T, T] {
-		id := s.k.Identity
+		id := s.add.Identity()
 		k, flip := *s.k, *s.flip
-		for _, k := range []*cpu.Semiring[T, T, T]{&k, &flip} {
-			k.IsIdentity = func(x T) bool { return x == id }
-			k.Absent = id
+		for _, k := range []*cpu.Semiring{&k, &flip} {
+			typed := cpu.TypedKernels[T, T, T](k)
+			typed.IsIdentity = func(x *T) bool { return *x == id }
+			k.Absent = k.Identity
 		}
 		s.k, s.flip = &k, &flip
 		return s
@@ -92,18 +94,19 @@ func PlusPlus[T Number]() Semiring[T, T, T] {
 // PlusMinus sums differences x − y.
 func PlusMinus[T Number]() Semiring[T, T, T] {
 	s := New(Plus[T](), Minus[T]())
+	collect := s.k.Collect
 	s.k.Kernels = kernels[T, T, T, addPlus, mulMinus]()
+	s.k.Collect = collect
 	return s
 }
 
-// boolAs casts the built-in semiring over bytes to one where A, B or C is bool; see as.
-func boolAs[A, B, C any, X, Y, Z Number](s Semiring[X, Y, Z], add Monoid[C], mul BinaryOp[A, B, C]) Semiring[A, B, C] {
-	k, f := *s.k, *s.flip
+// boolAs returns the built-in semiring s over bytes as one where A, B or C is bool: a Go bool is one
+// byte, 0 or 1, and the operators bound here keep that.
+func boolAs[A, B, C any](k, flip *cpu.Semiring, add Monoid[C], mul BinaryOp[A, B, C]) Semiring[A, B, C] {
 	return Semiring[A, B, C]{
 		name: add.Name() + "_" + mul.Name(), add: add, mul: mul,
-		k: shell(as[cpu.Kernels[A, B, C]](k.Kernels), add, mul.k.Fn, mul.k.UsesX, mul.k.UsesY),
-		flip: shell(as[cpu.Kernels[B, A, C]](f.Kernels), add,
-			func(y B, x A) C { return mul.k.Fn(x, y) }, mul.k.UsesY, mul.k.UsesX),
+		k:    shell(k.Kernels, add.k, add.any, mul.k.UsesX, mul.k.UsesY),
+		flip: shell(flip.Kernels, add.k, add.any, mul.k.UsesY, mul.k.UsesX),
 	}
 }
 
@@ -112,21 +115,21 @@ func boolAs[A, B, C any, X, Y, Z Number](s Semiring[X, Y, Z], add Monoid[C], mul
 func PlusPair[C Number]() Semiring[bool, bool, C] {
 	return once[keyPlusPair[C]](func() Semiring[bool, bool, C] {
 		s := tagged[uint8, uint8, C, addPlus, mulPair, mulPair](Plus[C](), binary[uint8, uint8, C, mulPair]("pair", cudaPair))
-		return boolAs(s, Plus[C](), Pair[bool, bool, C]())
+		return boolAs(s.k, s.flip, Plus[C](), Pair[bool, bool, C]())
 	})
 }
 
 func firstOf[T Number, P addTag](m Monoid[T]) Semiring[T, bool, T] {
 	return once[keyFirstOf[P, T]](func() Semiring[T, bool, T] {
 		s := tagged[T, uint8, T, P, mulFirst, mulSecond](m, binary[T, uint8, T, mulFirst]("first", cudaFirst))
-		return boolAs(s, m, First[T, bool]())
+		return boolAs(s.k, s.flip, m, First[T, bool]())
 	})
 }
 
 func secondOf[T Number, P addTag](m Monoid[T]) Semiring[bool, T, T] {
 	return once[keySecondOf[P, T]](func() Semiring[bool, T, T] {
 		s := tagged[uint8, T, T, P, mulSecond, mulFirst](m, binary[uint8, T, T, mulSecond]("second", cudaSecond))
-		return boolAs(s, m, Second[bool, T]())
+		return boolAs(s.k, s.flip, m, Second[bool, T]())
 	})
 }
 
@@ -156,9 +159,9 @@ func TimesSecond[T Number]() Semiring[bool, T, T] { return secondOf[T, addTimes]
 
 func logicalOf[P addTag, M mulTag](add Monoid[bool], mul BinaryOp[bool, bool, bool]) Semiring[bool, bool, bool] {
 	return once[keyLogical[P, M]](func() Semiring[bool, bool, bool] {
-		m := monoid[uint8, P](binary[uint8, uint8, uint8, M](mul.Name(), mul.CUDA()), b2u(add.k.Identity))
+		m := monoid[uint8, P](binary[uint8, uint8, uint8, M](mul.Name(), mul.CUDA()), b2u(add.Identity()))
 		s := tagged[uint8, uint8, uint8, P, M, M](m, binary[uint8, uint8, uint8, M](mul.Name(), mul.CUDA()))
-		return boolAs(s, add, mul)
+		return boolAs(s.k, s.flip, add, mul)
 	})
 }
 
@@ -178,10 +181,10 @@ func LxnorLor() Semiring[bool, bool, bool] { return New(Lxnor(), Lor()) }
 
 // anyKernels returns the kernels of the any monoid with first (the value of x), second (of y) or
 // pair (one): the first product found settles a sum.
-func anyKernels[A, B, C any](fromX func(A) C, fromY func(B) C, one C) cpu.Kernels[A, B, C] {
-	value := func(a A) C {
+func anyKernels[A, B, C any](fromX func(A) C, fromY func(B) C, one C) cpu.Kernels {
+	value := func(a *A) C {
 		if fromX != nil {
-			return fromX(a)
+			return fromX(*a)
 		}
 		return one
 	}
@@ -194,31 +197,31 @@ func anyKernels[A, B, C any](fromX func(A) C, fromY func(B) C, one C) cpu.Kernel
 		}
 		return one
 	}
-	k := cpu.Kernels[A, B, C]{
-		Dot: func(s C, ci []int32, av []A, x []B) C {
-			if len(ci) == 0 {
-				return s
+	k := cpu.KernelsOf[A, B, C]{
+		Dot: func(y *C, ci []int32, av []A, x []B) {
+			if len(ci) > 0 {
+				*y = at(av, 0, x, ci[0])
 			}
-			return at(av, 0, x, ci[0])
 		},
-		DotPresent: func(s C, ci []int32, av []A, x []B, present []uint8) (C, bool) {
+		DotPresent: func(y *C, ci []int32, av []A, x []B, present []uint8) bool {
 			for p, j := range ci {
 				if present[j] != 0 {
-					return at(av, p, x, j), true
+					*y = at(av, p, x, j)
+					return true
 				}
 			}
-			return s, false
+			return false
 		},
 	}
 	if fromY != nil {
-		k.Axpy = func(y []C, _ A, b []B) { MapFn(y, b, fromY) }
-		k.Scatter = func(acc []C, marks []uint64, _ A, ci []int32, bv []B) {
+		k.Axpy = func(y []C, _ *A, b []B) { MapFn(y, b, fromY) }
+		k.Scatter = func(acc []C, marks []uint64, _ *A, ci []int32, bv []B) {
 			for p, j := range ci {
 				acc[j] = fromY(bv[p])
 				marks[j>>6] |= 1 << (j & 63)
 			}
 		}
-		k.ScatterMasked = func(acc []C, state []uint8, _ A, ci []int32, bv []B) {
+		k.ScatterMasked = func(acc []C, state []uint8, _ *A, ci []int32, bv []B) {
 			for p, j := range ci {
 				if state[j] != 0 {
 					acc[j] = fromY(bv[p])
@@ -226,28 +229,28 @@ func anyKernels[A, B, C any](fromX func(A) C, fromY func(B) C, one C) cpu.Kernel
 				}
 			}
 		}
-		k.ScatterAll = func(acc []C, _ A, ci []int32, bv []B) {
+		k.ScatterAll = func(acc []C, _ *A, ci []int32, bv []B) {
 			for p, j := range ci {
 				acc[j] = fromY(bv[p])
 			}
 		}
-		k.Products = func(out []C, _ A, bv []B) { MapFn(out, bv, fromY) }
-		return k
+		k.Products = func(out []C, _ *A, bv []B) { MapFn(out, bv, fromY) }
+		return k.Untyped()
 	}
-	k.Axpy = func(y []C, a A, _ []B) {
+	k.Axpy = func(y []C, a *A, _ []B) {
 		v := value(a)
 		for p := range y {
 			y[p] = v
 		}
 	}
-	k.Scatter = func(acc []C, marks []uint64, a A, ci []int32, _ []B) {
+	k.Scatter = func(acc []C, marks []uint64, a *A, ci []int32, _ []B) {
 		v := value(a)
 		for _, j := range ci {
 			acc[j] = v
 			marks[j>>6] |= 1 << (j & 63)
 		}
 	}
-	k.ScatterMasked = func(acc []C, state []uint8, a A, ci []int32, _ []B) {
+	k.ScatterMasked = func(acc []C, state []uint8, a *A, ci []int32, _ []B) {
 		v := value(a)
 		for _, j := range ci {
 			if state[j] != 0 {
@@ -256,28 +259,27 @@ func anyKernels[A, B, C any](fromX func(A) C, fromY func(B) C, one C) cpu.Kernel
 			}
 		}
 	}
-	k.ScatterAll = func(acc []C, a A, ci []int32, _ []B) {
+	k.ScatterAll = func(acc []C, a *A, ci []int32, _ []B) {
 		v := value(a)
 		for _, j := range ci {
 			acc[j] = v
 		}
 	}
-	k.Products = func(out []C, a A, _ []B) {
+	k.Products = func(out []C, a *A, _ []B) {
 		v := value(a)
 		for p := range out {
 			out[p] = v
 		}
 	}
-	return k
+	return k.Untyped()
 }
 
 func anyOf[A, B, C any](mul BinaryOp[A, B, C], fromX func(A) C, fromY func(B) C, one C) Semiring[A, B, C] {
 	add := Any[C]()
 	return Semiring[A, B, C]{
 		name: "any_" + mul.Name(), add: add, mul: mul,
-		k: shell(anyKernels(fromX, fromY, one), add, mul.k.Fn, mul.k.UsesX, mul.k.UsesY),
-		flip: shell(anyKernels(fromY, fromX, one), add,
-			func(y B, x A) C { return mul.k.Fn(x, y) }, mul.k.UsesY, mul.k.UsesX),
+		k:    shell(anyKernels(fromX, fromY, one), add.k, add.any, mul.k.UsesX, mul.k.UsesY),
+		flip: shell(anyKernels(fromY, fromX, one), add.k, add.any, mul.k.UsesY, mul.k.UsesX),
 	}
 }
 

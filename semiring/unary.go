@@ -127,27 +127,27 @@ func saturated[A, C Number](x A, most, least C) C {
 // RowIndex returns the row of an entry plus k.
 func RowIndex[A any, C Integer](k C) IndexOp[A, C] {
 	op := NewIndex("rowindex", func(_ A, i, _ int) C { return C(i) + k }, "i + "+scalarCUDA(k))
-	op.usesValue = false
+	op.k.UsesValue = false
 	return op
 }
 
 // ColIndex returns the column of an entry plus k.
 func ColIndex[A any, C Integer](k C) IndexOp[A, C] {
 	op := NewIndex("colindex", func(_ A, _, j int) C { return C(j) + k }, "j + "+scalarCUDA(k))
-	op.usesValue = false
+	op.k.UsesValue = false
 	return op
 }
 
 // DiagIndex returns the diagonal of an entry, column − row + k.
 func DiagIndex[A any, C Integer](k C) IndexOp[A, C] {
 	op := NewIndex("diagindex", func(_ A, i, j int) C { return C(j-i) + k }, "j - i + "+scalarCUDA(k))
-	op.usesValue = false
+	op.k.UsesValue = false
 	return op
 }
 
 func positional[A any](name, cuda string, f func(i, j int) bool) SelectOp[A] {
 	op := NewSelect(name, func(_ A, i, j int) bool { return f(i, j) }, cuda)
-	op.k.UsesValue = false
+	op.k.UsesValue, op.k.User = false, false
 	return op
 }
 
@@ -196,14 +196,14 @@ func ColGT[A any](k int) SelectOp[A] {
 
 // valueTest is the predicate of a comparison with y, in one piece of memory.
 type valueTest[A any] struct {
-	cpu.Predicate[A]
+	cpu.PredicateOf[A]
 	y A
 }
 
 // byValue returns the comparison of values with y that keep computes.
-func byValue[A any](name, cuda string, y A, keep func(keep []uint8, a []A, _ int, _ []int32, _ int)) SelectOp[A] {
-	t := &valueTest[A]{cpu.Predicate[A]{UsesValue: true, Keep: keep}, y}
-	return SelectOp[A]{name: name, cuda: cuda, k: &t.Predicate, bound: &t.y}
+func byValue[A any](name, cuda string, y A, keep func(keep []uint8, a []A, _ int, _ []int32, _ int, _ bool)) SelectOp[A] {
+	t := &valueTest[A]{cpu.PredicateOf[A]{UsesValue: true, ByValue: true, Keep: keep}, y}
+	return SelectOp[A]{name: name, cuda: cuda, k: t.Untyped(), bound: &t.y}
 }
 
 func b2u(b bool) uint8 {
@@ -225,7 +225,7 @@ func comparison[A any](text string) string {
 // ValueEQ keeps the entries equal to y; see [ValueGT] for its type.
 func ValueEQ[A comparable](y A) SelectOp[A] {
 	return byValue("valueeq", comparison[A]("x == y"), y,
-		func(keep []uint8, a []A, _ int, _ []int32, _ int) {
+		func(keep []uint8, a []A, _ int, _ []int32, _ int, _ bool) {
 			keepEQ(keep, a, y)
 		})
 }
@@ -233,7 +233,7 @@ func ValueEQ[A comparable](y A) SelectOp[A] {
 // ValueNE keeps the entries that differ from y; see [ValueGT] for its type.
 func ValueNE[A comparable](y A) SelectOp[A] {
 	return byValue("valuene", comparison[A]("x != y"), y,
-		func(keep []uint8, a []A, _ int, _ []int32, _ int) {
+		func(keep []uint8, a []A, _ int, _ []int32, _ int, _ bool) {
 			keepNE(keep, a, y)
 		})
 }
@@ -241,7 +241,7 @@ func ValueNE[A comparable](y A) SelectOp[A] {
 // ValueLT keeps the entries less than y; see [ValueGT] for its type.
 func ValueLT[A Number](y A) SelectOp[A] {
 	return byValue("valuelt", "x < y", y,
-		func(keep []uint8, a []A, _ int, _ []int32, _ int) {
+		func(keep []uint8, a []A, _ int, _ []int32, _ int, _ bool) {
 			keepLT(keep, a, y)
 		})
 }
@@ -249,7 +249,7 @@ func ValueLT[A Number](y A) SelectOp[A] {
 // ValueLE keeps the entries less than or equal to y; see [ValueGT] for its type.
 func ValueLE[A Number](y A) SelectOp[A] {
 	return byValue("valuele", "x <= y", y,
-		func(keep []uint8, a []A, _ int, _ []int32, _ int) {
+		func(keep []uint8, a []A, _ int, _ []int32, _ int, _ bool) {
 			keepLE(keep, a, y)
 		})
 }
@@ -258,7 +258,7 @@ func ValueLE[A Number](y A) SelectOp[A] {
 // ValueGT[float64](1) for float64, since ValueGT(1) is of ints.
 func ValueGT[A Number](y A) SelectOp[A] {
 	return byValue("valuegt", "x > y", y,
-		func(keep []uint8, a []A, _ int, _ []int32, _ int) {
+		func(keep []uint8, a []A, _ int, _ []int32, _ int, _ bool) {
 			keepGT(keep, a, y)
 		})
 }
@@ -266,7 +266,7 @@ func ValueGT[A Number](y A) SelectOp[A] {
 // ValueGE keeps the entries greater than or equal to y; see [ValueGT] for its type.
 func ValueGE[A Number](y A) SelectOp[A] {
 	return byValue("valuege", "x >= y", y,
-		func(keep []uint8, a []A, _ int, _ []int32, _ int) {
+		func(keep []uint8, a []A, _ int, _ []int32, _ int, _ bool) {
 			keepGE(keep, a, y)
 		})
 }

@@ -15,7 +15,7 @@ const vectorFrom = 16
 
 // vectors replaces Axpy of plus.times and plus.second over float32 and float64 by gonum's, which
 // has vector instructions on amd64 and rounds as the loop does, each product and each sum.
-func vectors[A, B, C Number, P addTag, M mulTag](k *cpu.Kernels[A, B, C]) {
+func vectors[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
 	var p P
 	var m M
 	second := len(m) == len(mulSecond{})
@@ -32,12 +32,12 @@ func vectors[A, B, C Number, P addTag, M mulTag](k *cpu.Kernels[A, B, C]) {
 
 // vectorAxpy returns Axpy by a function of BLAS, whose F is B and C. second: by 1, not by x.
 func vectorAxpy[A, B, C Number, F Float](
-	plain func(y []C, x A, b []B), second bool, axpy func(n int, alpha F, x []F, incX int, y []F, incY int),
-) func(y []C, x A, b []B) {
-	return func(y []C, x A, b []B) {
+	plain func(y []C, x *A, b []B), second bool, axpy func(n int, alpha F, x []F, incX int, y []F, incY int),
+) func(y []C, x *A, b []B) {
+	return func(y []C, x *A, b []B) {
 		alpha := F(1)
 		if !second {
-			alpha = F(x)
+			alpha = F(*x)
 		}
 		if len(b) < vectorFrom || alpha == 0 { // BLAS takes 0·∞ for 0
 			plain(y, x, b)

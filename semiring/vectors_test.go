@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 // TestVectorsRoundAlike: Axpy with vector instructions has the bits of a loop, special values
@@ -31,10 +32,11 @@ func TestVectorsRoundAlike(t *testing.T) {
 					b[p], y[p] = special[p/5%len(special)], special[p/7%len(special)]
 				}
 			}
-			times, second := kernels[float64, float64, float64, addPlus, mulTimes](), kernels[uint8, float64, float64, addPlus, mulSecond]()
+			times := typedKernels[float64](kernels[float64, float64, float64, addPlus, mulTimes]())
+			second := kernels[uint8, float64, float64, addPlus, mulSecond]()
 			x, z := append([]float64(nil), y...), append([]float64(nil), y...)
-			times.Axpy(x, scale, b)
-			second.Axpy(z, 0, b)
+			times.Axpy(x, &scale, b)
+			second.Axpy(sparse.ValuesOf(z), nil, sparse.ValuesOf(b))
 			for p := range y {
 				if p < length {
 					product := scale * b[p]
@@ -44,12 +46,12 @@ func TestVectorsRoundAlike(t *testing.T) {
 					t.Errorf("%d values: position %d has changed", length, p)
 				}
 			}
-			narrow(t, length, float32(scale), b, y, kernels[float32, float32, float32, addPlus, mulTimes]())
+			narrow(t, length, float32(scale), b, y, typedKernels[float32](kernels[float32, float32, float32, addPlus, mulTimes]()))
 		}
 	}
 }
 
-func narrow(t *testing.T, length int, scale float32, b, y []float64, k cpu.Kernels[float32, float32, float32]) {
+func narrow(t *testing.T, length int, scale float32, b, y []float64, k *cpu.KernelsOf[float32, float32, float32]) {
 	t.Helper()
 	b32, y32 := make([]float32, len(b)), make([]float32, len(y))
 	for p, x := range b {
@@ -59,7 +61,7 @@ func narrow(t *testing.T, length int, scale float32, b, y []float64, k cpu.Kerne
 		y32[p] = float32(x)
 	}
 	x := append([]float32(nil), y32...)
-	k.Axpy(x, scale, b32)
+	k.Axpy(x, &scale, b32)
 	for p, got := range x {
 		want := y32[p]
 		if p < length {

@@ -142,7 +142,7 @@ func (r *runner) list(x ops.Indices, axis Axis, at []int) ops.Indices {
 }
 
 // store returns fresh storage of an input.
-func (in *Input[T]) store() *sparse.Store[T] {
+func (in *Input[T]) store() *sparse.Typed[T] {
 	b := matrix.NewBuilder[T](in.d.Rows.N, in.d.Cols.N)
 	in.d.each(func(i, j int, x []T) {
 		if len(x) > 0 {
@@ -192,7 +192,7 @@ func vectorOf[T comparable](r *runner, in *Input[T]) *matrix.Vector[T] {
 }
 
 // stored returns the storage and the format of an input that has been made, or nil.
-func (in *Input[T]) stored(r *runner) *sparse.Store[T] {
+func (in *Input[T]) stored(r *runner) *sparse.Typed[T] {
 	switch m := r.made[in].(type) {
 	case *matrix.Matrix[T]:
 		return access.Store(m)
@@ -273,7 +273,7 @@ func (in *Input[T]) derived(r *runner) error {
 }
 
 // compare checks storage against want. exact distinguishes −0 from 0.
-func compare[T comparable](st *sparse.Store[T], want Dense[T], exact bool) error {
+func compare[T comparable](st *sparse.Typed[T], want Dense[T], exact bool) error {
 	if st.NRows != want.Rows.N || st.NCols != want.Cols.N {
 		return fmt.Errorf("result is %d×%d, want %d×%d", st.NRows, st.NCols, want.Rows.N, want.Cols.N)
 	}

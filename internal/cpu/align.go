@@ -26,9 +26,9 @@ func pair(a, b *sparse.Structure, threads int) pairing {
 		p.shape.Format = sparse.Hypersparse
 		p.mergeRowLists(a, b)
 	case a.Format == sparse.CSR:
-		p.pa, p.pb = a.Ptr, sparse.ToCSR(b.Pattern()).Ptr
+		p.pa, p.pb = a.Ptr, sparse.CSRShape(b).Ptr
 	default:
-		p.pa, p.pb = sparse.ToCSR(a.Pattern()).Ptr, b.Ptr
+		p.pa, p.pb = sparse.CSRShape(a).Ptr, b.Ptr
 	}
 	p.refine(a.Idx, b.Idx, threads)
 	return p
@@ -131,8 +131,8 @@ func (p *pairing) lengths() (ptr, lens []int64) {
 
 // assemble makes a matrix from the blocks' results in idx and val. Block w starts at offset[w] and
 // has kept[w] entries. ptr and lens are those of lengths, filled.
-func assemble[C any](p *pairing, offset, kept, ptr, lens []int64, idx []int32, val []C, threads int) *sparse.Store[C] {
-	out := &sparse.Store[C]{Structure: p.shape}
+func assemble(p *pairing, offset, kept, ptr, lens []int64, idx []int32, t *sparse.Type, val Values, threads int) *sparse.Store {
+	out := &sparse.Store{Structure: p.shape, Type: t}
 	out.Ptr = ptr
 	if p.per != 1 {
 		clear(ptr)
@@ -141,10 +141,10 @@ func assemble[C any](p *pairing, offset, kept, ptr, lens []int64, idx []int32, v
 		}
 	}
 	parallel.Sum(threads, out.Ptr)
-	out.Idx, out.Val = sparse.Join(threads, idx, val, offset, kept)
+	out.Idx, out.Val = sparse.Join(t, threads, idx, val, offset, kept)
 	out.NVals = int64(len(out.Idx))
 	if out.Format == sparse.Hypersparse {
 		dropEmptyRows(out)
 	}
-	return sparse.Settle(out)
+	return out.Settle()
 }

@@ -6,177 +6,167 @@ import (
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
-	"github.com/hiveblas/hiveblas/internal/stream"
 )
 
 // valueChunk is the number of values per call of a value kernel.
 const valueChunk = 1 << 14
 
-// Like returns a store with the structure of s and uninitialized values; the caller writes all of
-// them. Row offsets and indices are shared (they are immutable once built), presence bytes are
+// Like returns a store with the structure of s and uninitialized values of c; the caller writes all
+// of them. Row offsets and indices are shared (they are immutable once built), presence bytes are
 // copied.
-func Like[S, C any](threads int, s *sparse.Store[S]) *sparse.Store[C] {
-	out := &sparse.Store[C]{Structure: s.Structure}
+func Like(threads int, c *sparse.Type, s *sparse.Store) *sparse.Store {
+	out := &sparse.Store{Structure: s.Structure, Type: c}
 	n := len(s.Idx)
 	if !s.Sparse() {
 		n, _ = s.Cells()
 	}
 	if s.Format == sparse.Bitmap { // values of absent entries are zero
-		out.Present, out.Val = fresh.Make[uint8](int64(n)), zeros[C](threads, n)
+		out.Present, out.Val = fresh.Make[uint8](int64(n)), zeroed(c, threads, n)
 		_ = sparse.Copy(nil, threads, out.Present, s.Present)
 		return out
 	}
-	out.Val = fresh.Make[C](int64(n))
+	out.Val = c.Make(int64(n))
 	return out
 }
 
-// Apply computes c = f(s) entry by entry; user reports whether f calls a function of a user. fill is
-// the value of a pattern's entries. room, if it has the size of a full result, may be used for the
-// values of the result; it may alias the values of s.
-func Apply[A, C any](env Env, s *sparse.Store[A], f func(c []C, a []A), user bool, fill A, room []C) (*sparse.Store[C], error) {
-	f = guardMap(env, user, f)
+// Apply computes f(s), values of c, entry by entry; user reports whether f calls a function of a
+// user. room, if it has the size of a full result, may be used for the values of the result; it may
+// alias the values of s.
+func Apply(env Env, c *sparse.Type, s *sparse.Store, f func(c, a Values), user bool, room Values) (*sparse.Store, error) {
+	f = guardMap(env, user, f, c, s.Type)
 	if s.Format == sparse.Bitmap {
 		if len(s.Present) <= smallWork {
-			return applyBitmap(s, f, fill), nil
+			return applyBitmap(c, s, f), nil
 		}
-		return applyLarge(env, s, f, fill)
+		return applyLarge(env, c, s, f)
 	}
 	n := len(s.Idx)
 	if s.Format == sparse.Full {
 		n, _ = s.Cells()
 	}
 	if n > smallWork {
-		return applyLarge(env, s, f, fill)
+		return applyLarge(env, c, s, f)
 	}
-	if s.Format != sparse.Full || len(room) != n || n == 0 {
-		room = make([]C, n)
+	if s.Format != sparse.Full || room.Len() != n || n == 0 {
+		room = c.Make(int64(n))
 	}
 	v := s.Val
-	if v == nil {
-		v = filled(n, fill)
+	if v.None() {
+		v = filled(s.Type, n, s.Type.True)
 	}
-	f(room, v[:n])
-	return &sparse.Store[C]{Structure: s.Structure, Val: room}, nil
+	f(room, s.Type.Slice(v, 0, int64(n)))
+	return &sparse.Store{Structure: s.Structure, Val: room, Type: c}, nil
 }
 
-func applyLarge[A, C any](env Env, s *sparse.Store[A], f func(c []C, a []A), fill A) (*sparse.Store[C], error) {
-	out := Like[A, C](env.Threads, s)
+func applyLarge(env Env, c *sparse.Type, s *sparse.Store, f func(c, a Values)) (*sparse.Store, error) {
+	out := Like(env.Threads, c, s)
 	if s.Format == sparse.Bitmap {
-		err := parallel.Range(env.Ctx, env.Threads, len(out.Val), denseChunk, func(_, lo, hi int) {
-			var at []int32
-			for p, b := range s.Present[lo:hi] {
-				if b != 0 {
-					at = append(at, int32(p))
-				}
-			}
-			v := slice(s.Val, lo)
-			if v == nil {
-				v = filled(hi-lo, fill)
-			}
-			mapAt(out.Val[lo:hi], at, v, f)
+		in := entriesOf(s, denseChunk)
+		return out, parallel.Range(env.Ctx, env.Threads, len(s.Present), denseChunk, func(_, lo, hi int) {
+			m := getScratch()
+			defer m.release()
+			at := m.listPresent(s.Present[lo:hi])
+			mapAt(c, out.Part(int64(lo), int64(hi)), at, s.Type, in.part(int64(lo), int64(hi)), f)
 		})
-		return out, err
 	}
-	err := produce(env, out.Val, valueChunk, false, func(part []C, lo, hi int) {
-		v := window(s.Val, int64(lo), int64(hi))
-		if v == nil {
-			v = filled(hi-lo, fill)
-		}
-		f(part, v)
-	})
-	return out, err
-}
-
-func filled[T any](n int, x T) []T {
-	v := fresh.Make[T](int64(n))
-	Fill(v, x, 1)
-	return v
-}
-
-// Fill sets all values of v to x: 2 GB in 17 ms on 16 threads of an Intel Xeon past the caches.
-func Fill[T any](v []T, x T, threads int) {
-	if stream.Large[T](int64(len(v))) {
-		_ = parallel.Range(nil, threads, len(v), positionGrain, func(_, lo, hi int) {
-			stream.Fill(v[lo:hi], x)
-			stream.Fence()
-		})
-		return
-	}
-	_ = parallel.Range(nil, threads, len(v), positionGrain, func(_, lo, hi int) {
-		for i := lo; i < hi; i++ {
-			v[i] = x
-		}
+	in := entriesOf(s, valueChunk)
+	return out, produce(env, c, out.Val, valueChunk, false, func(part Values, lo, hi int) {
+		f(part, in.part(int64(lo), int64(hi)))
 	})
 }
 
-// zeros returns an array of zeros, whose pages all threads touch first.
-func zeros[T any](threads, n int) []T {
-	x := fresh.Make[T](int64(n))
-	if stream.Large[T](int64(n)) {
-		Fill(x, *new(T), threads)
-		return x
-	}
-	_ = parallel.Range(nil, threads, n, positionGrain, func(_, lo, hi int) { clear(x[lo:hi]) })
-	return x
-}
-
-// ApplyIndex computes c = f(value, row, column) entry by entry.
-func ApplyIndex[A, C any](env Env, s *sparse.Store[A], f func(x A, i, j int) C, fill A) (*sparse.Store[C], error) {
-	out := Like[A, C](env.Threads, s)
-	at := func(p int64) A {
-		if s.Val == nil {
-			return fill
-		}
-		return s.Val[p]
-	}
-	if !s.Sparse() {
-		err := guardedRange(env, len(out.Val), valueChunk, func(lo, hi int) {
-			i, j := lo/s.NCols, lo%s.NCols
-			for p := lo; p < hi; p++ {
-				if s.Present == nil || s.Present[p] != 0 {
-					out.Val[p] = f(at(int64(p)), i, j)
-				}
-				if j++; j == s.NCols {
-					i, j = i+1, 0
-				}
-			}
-		})
-		return out, err
+// ApplyIndex computes f(value, row plus shift, column), values of c, entry by entry. If swap is
+// set, s is a vector, and the function gets the position plus shift and the row. It is a user's
+// function.
+func ApplyIndex(env Env, c *sparse.Type, s *sparse.Store, f *Index, shift int, swap bool) (*sparse.Store, error) {
+	x := indexer{f: f, out: Like(env.Threads, c, s), in: entries{t: s.Type, val: s.Val}, shift: shift, swap: swap}
+	if f.UsesValue {
+		x.in = entriesOf(s, guardBlock)
 	}
 	done := env.done(true)
-	return out, s.Spans(env.Ctx, env.Threads, func(base int, lo, hi int64) {
-		i := base / max(s.NCols, 1)
-		for p := lo; p < hi; p++ {
-			if (p-lo)%guardBlock == 0 && ended(done) {
-				return
+	if s.Sparse() {
+		return x.out, s.Spans(env.Ctx, env.Threads, func(base int, lo, hi int64) {
+			i := base / max(s.NCols, 1)
+			for ; lo < hi && !ended(done); lo += guardBlock {
+				end := min(lo+guardBlock, hi)
+				x.call(lo, end, i, s.Idx[lo:end], 0)
 			}
-			out.Val[p] = f(at(p), i, int(s.Idx[p]))
+		})
+	}
+	return x.out, parallel.Range(env.Ctx, env.Threads, x.out.Val.Len(), valueChunk, func(_, lo, hi int) {
+		i, j := lo/s.NCols, lo%s.NCols
+		for lo < hi && !ended(done) {
+			n := min(guardBlock, hi-lo, s.NCols-j)
+			x.present(lo, n, i, j, s.Present)
+			lo += n
+			if j += n; j == s.NCols {
+				i, j = i+1, 0
+			}
 		}
 	})
+}
+
+// An indexer applies an operator of value and position to the entries of a store.
+type indexer struct {
+	f     *Index
+	out   *sparse.Store
+	in    entries
+	shift int
+	swap  bool
+}
+
+// present calls the operator for the entries among n positions of row i of a dense store, from
+// column j on. They begin at position lo.
+func (x *indexer) present(lo, n, i, j int, present []uint8) {
+	if present == nil {
+		x.call(int64(lo), int64(lo+n), i, nil, j)
+		return
+	}
+	for p := 0; p < n; p++ {
+		run := p // where a run of entries ends
+		for run < n && present[lo+run] != 0 {
+			run++
+		}
+		if run > p {
+			x.call(int64(lo+p), int64(lo+run), i, nil, j+p)
+			p = run
+		}
+	}
+}
+
+// call calls the operator for the values lo … hi−1, of row i, at the columns ci or, if nil, from j0
+// on.
+func (x *indexer) call(lo, hi int64, i int, ci []int32, j0 int) {
+	c, v := x.out.Part(lo, hi), x.in.part(lo, hi)
+	if !x.swap {
+		x.f.Map(c, v, i+x.shift, ci, j0, false)
+		return
+	}
+	if ci != nil && x.shift != 0 {
+		ci = shifted(ci, -x.shift)
+	}
+	x.f.Map(c, v, i, ci, j0+x.shift, true)
 }
 
 // ReduceRows sums each row that has entries. The result is 1×m: full if every row has entries, a
 // list if s is hypersparse, and a bitmap otherwise.
-func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*sparse.Store[T], error) {
-	m = guardMonoid(env, m)
+func ReduceRows(env Env, s *sparse.Store, m *Monoid) (*sparse.Store, error) {
+	m = guardMonoid(env, m, s.Type)
 	if s.Format == sparse.Hypersparse {
-		return reduceListed(env, s, m, fill)
+		return reduceListed(env, s, m)
 	}
-	n := s.NRows
-	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Full, NVals: int64(n)}, Val: fresh.Make[T](int64(n))}
 	if !s.Sparse() && s.Format != sparse.Full {
-		s = sparse.ToSparse(s)
+		s = s.ToSparse()
 	}
+	n, t := s.NRows, s.Type
+	out := &sparse.Store{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Full, NVals: int64(n)}, Val: t.Make(int64(n)), Type: t}
 	if s.Format == sparse.Full {
 		c := s.NCols
-		row := func(i int) []T { return s.Val[i*c : (i+1)*c] }
-		if s.Val == nil {
-			ones := filled(c, fill)
-			row = func(int) []T { return ones }
-		}
+		in := entriesOf(s, c)
 		err := parallel.Range(env.Ctx, env.Threads, n, max(1, valueChunk/max(1, c)), func(_, lo, hi int) {
+			t.Fill(out.Part(int64(lo), int64(hi)), m.Identity)
 			for i := lo; i < hi; i++ {
-				out.Val[i] = m.Fold(m.Identity, row(i))
+				m.Fold(at(t, out.Val, int64(i)), in.part(int64(i)*int64(c), int64(i+1)*int64(c)))
 			}
 		})
 		if c == 0 {
@@ -185,20 +175,17 @@ func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*spar
 		return out, err
 	}
 	present := fresh.Make[uint8](int64(n))
-	foldRows := rowFolds(s, m, fill)
+	foldRows := rowFolds(s, m)
 	threads := workers(env, s.NVals+int64(n), 1<<14)
 	bounds := parallel.Cut(threads, s.Ptr, threads*8, 2)
 	counts := make([]int64, len(bounds)-1)
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
 		lo, hi := bounds[b], bounds[b+1]
-		foldRows(out.Val[lo:hi], s.Ptr[lo:hi+1])
+		sums := out.Part(int64(lo), int64(hi))
+		foldRows(sums, s.Ptr[lo:hi+1])
 		counts[b] = markRows(present[lo:hi], s.Ptr[lo:hi+1])
 		if counts[b] < int64(hi-lo) {
-			for i, has := range present[lo:hi] {
-				if has == 0 {
-					out.Val[lo+i] = *new(T)
-				}
-			}
+			clearAbsent(t, sums, present[lo:hi])
 		}
 	})
 	out.NVals = 0
@@ -211,20 +198,22 @@ func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*spar
 	return out, err
 }
 
-// rowFolds returns the loop that sums the rows of a listed s between offsets. The rows of a pattern,
-// whose entries are fill, are the beginnings of one array.
-func rowFolds[T any](s *sparse.Store[T], m *Monoid[T], fill T) func(y []T, ptr []int64) {
-	if s.Val != nil {
-		return func(y []T, ptr []int64) { m.FoldRows(y, m.Identity, ptr, s.Val) }
+// rowFolds returns the loop that sums the rows of a listed s between offsets. The rows of a pattern
+// are the beginnings of one array.
+func rowFolds(s *sparse.Store, m *Monoid) func(y Values, ptr []int64) {
+	if !s.Val.None() {
+		return func(y Values, ptr []int64) { m.FoldRows(y, m.Identity.Pointer(), ptr, s.Val) }
 	}
 	longest := int64(0)
 	for k := range len(s.Ptr) - 1 {
 		longest = max(longest, s.Ptr[k+1]-s.Ptr[k])
 	}
-	ones := filled(int(longest), fill)
-	return func(y []T, ptr []int64) {
-		for i := range y {
-			y[i] = m.Fold(m.Identity, ones[:ptr[i+1]-ptr[i]])
+	t := s.Type
+	ones := filled(t, int(longest), t.True)
+	return func(y Values, ptr []int64) {
+		t.Fill(y, m.Identity)
+		for i := range y.Len() {
+			m.Fold(at(t, y, int64(i)), t.Slice(ones, 0, ptr[i+1]-ptr[i]))
 		}
 	}
 }
@@ -244,83 +233,78 @@ func markRows(present []uint8, ptr []int64) int64 {
 
 // reduceListed is ReduceRows for a hypersparse matrix: O(entries), independent of the number of
 // rows.
-func reduceListed[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*sparse.Store[T], error) {
-	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: s.NRows}}
-	foldRows := rowFolds(s, m, fill)
-	sums := make([]T, len(s.RowIDs))
+func reduceListed(env Env, s *sparse.Store, m *Monoid) (*sparse.Store, error) {
+	t := s.Type
+	foldRows := rowFolds(s, m)
+	sums := t.Make(int64(len(s.RowIDs)))
 	bounds := parallel.Cut(env.Threads, s.Ptr, parallel.Threads(env.Threads)*8, 2)
 	err := parallel.Pieces(env.Ctx, env.Threads, len(bounds)-1, func(_, b int) {
 		lo, hi := bounds[b], bounds[b+1]
 		if lo < hi {
-			foldRows(sums[lo:hi], s.Ptr[lo:hi+1])
+			foldRows(t.Slice(sums, int64(lo), int64(hi)), s.Ptr[lo:hi+1])
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	out.Idx, out.Val = make([]int32, 0, len(sums)), make([]T, 0, len(sums))
+	idx, used := make([]int32, 0, len(s.RowIDs)), make([]int32, 0, len(s.RowIDs))
 	for k, i := range s.RowIDs {
 		if s.Ptr[k] < s.Ptr[k+1] {
-			out.Idx, out.Val = append(out.Idx, i), append(out.Val, sums[k])
+			idx, used = append(idx, i), append(used, int32(k))
 		}
 	}
-	out.NVals = int64(len(out.Idx))
-	out.Ptr = []int64{0, out.NVals}
-	return out, nil
+	val := sums
+	if len(used) < len(s.RowIDs) {
+		val = t.Make(int64(len(used)))
+		t.Move(val, nil, sums, used)
+	}
+	return newRow(t, s.NRows, idx, val), nil
 }
 
-// ReduceCols sums each column that has entries; see ReduceRows. Each thread has private sums over a
-// fixed part of the entries; the parts are then added in order.
-func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T, T], fill T) (*sparse.Store[T], error) {
-	s = sparse.ToSparse(s)
-	m, f = guardMonoid(env, m), guardBinary(env, f)
-	n := s.NCols
+// ReduceCols sums each column that has entries; see ReduceRows. f is the operator of the monoid.
+// Each thread has private sums over a fixed part of the entries; the parts are then added in order.
+func ReduceCols(env Env, s *sparse.Store, m *Monoid, f *Binary) (*sparse.Store, error) {
+	s = s.ToSparse()
+	n, t := s.NCols, s.Type
+	m, f = guardMonoid(env, m, t), guardBinary(env, f, t, t, t)
 	// Where there are few entries, most of the n sums would be unused.
-	if n > 1<<22 && (s.NVals < int64(n)/1024 || !fits(int64(n), 2*sizeOf[T]()+1)) {
-		return ReduceRows(env, sparse.ToHyper(sparse.Transpose(s, env.Threads)), m, fill)
+	if n > 1<<22 && (s.NVals < int64(n)/1024 || !fits(int64(n), 2*t.Size+1)) {
+		return ReduceRows(env, s.Transpose(env.Threads).ToHyper(), m)
 	}
-	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Full, NVals: int64(n)}}
+	out := &sparse.Store{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Full, NVals: int64(n)}, Type: t}
 	parts := parallel.Threads(env.Threads)
 	if s.NVals < 1<<14 {
 		parts = 1
 	}
 	parts = max(1, min(parts, int(s.NVals/int64(max(n, 1)))))
-	sums := make([]*columnSums[T], parts)
+	sums := make([]*columnSums, parts)
+	const piece = 1 << 14
+	in := entriesOf(s, min(piece, len(s.Idx)))
 	parallel.Do(parts, func(p int) {
-		c := getColumnSums(n, m.Identity)
+		c := getColumnSums(t, n, m.Identity)
 		sums[p] = c
 		from, to := len(s.Idx)*p/parts, len(s.Idx)*(p+1)/parts
-		var ones []T
-		const piece = 1 << 14
 		for lo := from; lo < to && !env.cancelled(); lo += piece {
 			hi := min(lo+piece, to)
-			v := window(s.Val, int64(lo), int64(hi))
-			if v == nil {
-				if len(ones) < hi-lo {
-					ones = filled(hi-lo, fill)
-				}
-				v = ones[:hi-lo]
-			}
-			collectMarked(m, c.acc, c.marks, s.Idx[lo:hi], v)
+			collectMarked(m, c.acc, c.marks, s.Idx[lo:hi], in.part(int64(lo), int64(hi)))
 		}
 	})
 	if env.cancelled() {
 		return nil, env.Ctx.Err() // the sums are not clean: do not return them to the pool
 	}
-	out.Val = fresh.Make[T](int64(n))
+	out.Val = t.Make(int64(n))
 	_ = parallel.Range(nil, parts, n, 1<<13, func(_, lo, hi int) {
-		val, marks := out.Val[lo:hi], sums[0].marks[lo>>6:(hi+63)>>6]
+		val, marks := out.Part(int64(lo), int64(hi)), sums[0].marks[lo>>6:(hi+63)>>6]
 		for p, c := range sums {
+			acc := t.Slice(c.acc, int64(lo), int64(hi))
 			if p == 0 {
-				copy(val, c.acc[lo:hi])
+				t.Copy(val, acc)
 			} else {
-				f.Zip(val, val, c.acc[lo:hi])
+				f.Zip(val, val, acc)
 				or(marks, c.marks[lo>>6:(hi+63)>>6])
 				clear(c.marks[lo>>6 : (hi+63)>>6])
 			}
-			for j := lo; j < hi; j++ {
-				c.acc[j] = c.id
-			}
+			t.Fill(acc, c.id)
 		}
 	})
 	if err := env.stopped(m.User); err != nil {
@@ -330,14 +314,14 @@ func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T
 	settleMarked(out, marks, parts)
 	clear(marks)
 	for _, c := range sums {
-		poolOf[columnSums[T]]().Put(c)
+		t.Scratch[useColumnSums].Put(c)
 	}
 	return out, nil
 }
 
 // collectMarked adds values to the sums of columns, from left to right, and marks these: in one
 // loop, which for 2²³ values in random order on two threads takes .83 of the time of two.
-func collectMarked[T any](m *Monoid[T], acc []T, marks []uint64, ci []int32, v []T) {
+func collectMarked(m *Monoid, acc Values, marks []uint64, ci []int32, v Values) {
 	if m.CollectMarked != nil {
 		m.CollectMarked(acc, marks, ci, v)
 		return
@@ -349,7 +333,7 @@ func collectMarked[T any](m *Monoid[T], acc []T, marks []uint64, ci []int32, v [
 }
 
 // settleMarked makes out, a full vector of sums with its values, a bitmap if marks lack a column.
-func settleMarked[T any](out *sparse.Store[T], marks []uint64, threads int) {
+func settleMarked(out *sparse.Store, marks []uint64, threads int) {
 	n := out.NCols
 	out.NVals = 0
 	for _, word := range marks {
@@ -362,108 +346,116 @@ func settleMarked[T any](out *sparse.Store[T], marks []uint64, threads int) {
 	_ = parallel.Range(nil, threads, len(marks), 1<<8, func(_, from, to int) {
 		for w := from; w < to; w++ {
 			word, lo := marks[w], w<<6
-			val := out.Val[lo:min(lo+64, n)]
-			for k := range val {
-				out.Present[lo+k] = uint8(word >> k & 1)
-				if word>>k&1 == 0 {
-					val[k] = *new(T)
-				}
+			present := out.Present[lo:min(lo+64, n)]
+			for k := range present {
+				present[k] = uint8(word >> k & 1)
 			}
 		}
+		lo, hi := from<<6, min(to<<6, n)
+		clearAbsent(out.Type, out.Part(int64(lo), int64(hi)), out.Present[lo:hi])
 	})
 }
 
 // columnSums are sums by column. While idle, every sum is the identity and no column is marked.
-type columnSums[T any] struct {
-	acc   []T
+type columnSums struct {
+	acc   Values
 	marks []uint64
-	id    T
+	id    Values
 }
 
 // getColumnSums returns clean sums of at least n columns.
-func getColumnSums[T any](n int, id T) *columnSums[T] {
-	if c, ok := poolOf[columnSums[T]]().Get().(*columnSums[T]); ok && len(c.acc) >= n && same(c.id, id) {
+func getColumnSums(t *sparse.Type, n int, id Values) *columnSums {
+	if c, ok := t.Scratch[useColumnSums].Get().(*columnSums); ok && c.acc.Len() >= n && t.Same(c.id, id) {
 		return c
 	}
-	return &columnSums[T]{filled(n, id), make([]uint64, (n+63)/64), id}
+	return &columnSums{filled(t, n, id), make([]uint64, (n+63)/64), id}
 }
 
-// ReduceAll sums all entries in chunks of fixed size, so that the result is independent of the
-// number of threads.
-func ReduceAll[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (T, error) {
-	m = guardMonoid(env, m)
+// ReduceAll writes the sum of all entries to sum. It adds chunks of fixed size, so that the result
+// is independent of the number of threads.
+func ReduceAll(env Env, s *sparse.Store, m *Monoid, sum Value) error {
+	m = guardMonoid(env, m, s.Type)
 	if s.Format == sparse.Bitmap {
-		if len(s.Present) <= smallWork && s.Val != nil {
-			return m.Fn(m.Identity, m.Fold(m.Identity, presentValues(s))), env.stopped(m.User)
+		if len(s.Present) <= smallWork && !s.Val.None() {
+			return reduceSmall(env, s.Type, m, presentValues(s), sum)
 		}
-		s = sparse.ToSparse(s)
+		s = s.ToSparse()
 	}
-	if n := int(s.NVals); n > 0 && n <= smallWork && s.Val != nil {
-		return m.Fn(m.Identity, m.Fold(m.Identity, s.Val[:n])), env.stopped(m.User)
+	if n := s.NVals; n > 0 && n <= smallWork && !s.Val.None() {
+		return reduceSmall(env, s.Type, m, s.Part(0, n), sum)
 	}
-	return reduceLarge(env, s, m, fill)
+	return reduceLarge(env, s, m, sum)
+}
+
+// reduceSmall is ReduceAll for the values of one chunk.
+func reduceSmall(env Env, t *sparse.Type, m *Monoid, v Values, sum Value) error {
+	part := filled(t, 1, m.Identity)
+	m.Fold(part.Pointer(), v)
+	t.Copy(oneAt(sum), m.Identity)
+	m.Fold(sum, part)
+	return env.stopped(m.User)
 }
 
 // presentValues returns the values of the entries of a small bitmap.
-func presentValues[T any](s *sparse.Store[T]) []T {
+func presentValues(s *sparse.Store) Values {
 	m := getScratch()
 	defer m.release()
-	v := make([]T, s.NVals)
-	for q, p := range m.listPresent(s.Present) {
-		v[q] = s.Val[p]
-	}
+	v := s.Type.Make(s.NVals)
+	s.Type.Move(v, nil, s.Val, m.listPresent(s.Present))
 	return v
 }
 
 // ReduceChunk is the number of entries that ReduceAll sums at a time.
 const ReduceChunk = 1 << 16
 
-func reduceLarge[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (T, error) {
-	n := int(s.NVals)
+func reduceLarge(env Env, s *sparse.Store, m *Monoid, sum Value) error {
 	const chunk = ReduceChunk
-	partial := filled((n+chunk-1)/chunk, m.Identity)
+	n, t := int(s.NVals), s.Type
+	partial := filled(t, (n+chunk-1)/chunk, m.Identity)
+	in := entriesOf(s, min(chunk, n))
 	err := parallel.Range(env.Ctx, env.Threads, n, chunk, func(_, lo, hi int) {
-		v := window(s.Val, int64(lo), int64(hi))
-		if v == nil {
-			v = filled(hi-lo, fill)
-		}
-		partial[lo/chunk] = m.Fold(m.Identity, v)
+		m.Fold(at(t, partial, int64(lo/chunk)), in.part(int64(lo), int64(hi)))
 	})
-	sum := m.Fold(m.Identity, partial)
+	t.Copy(oneAt(sum), m.Identity)
+	m.Fold(sum, partial)
 	if err == nil {
 		err = env.stopped(m.User)
 	}
-	return sum, err
+	return err
 }
 
-// InnerFull returns Σ f(a[p], b[p]) with the bits that the values f(a[p], b[p]) have by ReduceAll.
-func InnerFull[A, B, C any](env Env, m *Monoid[C], f *Binary[A, B, C], a []A, b []B) (C, error) {
+// InnerFull writes Σ f(a[p], b[p]), a value of c, to sum. It has the bits of the values f(a[p],
+// b[p]) summed by ReduceAll.
+func InnerFull(env Env, m *Monoid, f *Binary, c, a *sparse.Type, av Values, b *sparse.Type, bv Values, sum Value) error {
 	const chunk = ReduceChunk
-	m, f = guardMonoid(env, m), guardBinary(env, f)
-	user := m.User || f.User
-	if len(a) <= smallWork {
+	m, f = guardMonoid(env, m, c), guardBinary(env, f, c, a, b)
+	user, n := m.User || f.User, av.Len()
+	c.Copy(oneAt(sum), m.Identity)
+	if n <= smallWork {
 		if env.cancelled() {
-			return m.Identity, env.Ctx.Err()
+			return env.Ctx.Err()
 		}
-		room := make([]C, len(a))
-		f.Zip(room, a, b)
-		return m.Fold(m.Identity, room), env.stopped(user)
+		room := c.Make(int64(n))
+		f.Zip(room, av, bv)
+		m.Fold(sum, room)
+		return env.stopped(user)
 	}
-	partial := make([]C, (len(a)+chunk-1)/chunk)
-	err := parallel.Range(env.Ctx, env.Threads, len(a), chunk, func(_, lo, hi int) {
-		var room []C
-		if kept, ok := poolOf[[]C]().Get().(*[]C); ok {
-			room = *kept
-		} else {
-			room = make([]C, chunk)
+	partial := filled(c, (n+chunk-1)/chunk, m.Identity)
+	pool := &c.Scratch[useOther]
+	err := parallel.Range(env.Ctx, env.Threads, n, chunk, func(_, lo, hi int) {
+		room, ok := pool.Get().(*Values)
+		if !ok {
+			v := c.Make(chunk)
+			room = &v
 		}
-		f.Zip(room[:hi-lo], a[lo:hi], b[lo:hi])
-		partial[lo/chunk] = m.Fold(m.Identity, room[:hi-lo])
-		poolOf[[]C]().Put(&room)
+		part := c.Slice(*room, 0, int64(hi-lo))
+		f.Zip(part, a.Slice(av, int64(lo), int64(hi)), b.Slice(bv, int64(lo), int64(hi)))
+		m.Fold(at(c, partial, int64(lo/chunk)), part)
+		pool.Put(room)
 	})
-	sum := m.Fold(m.Identity, partial)
+	m.Fold(sum, partial)
 	if err == nil {
 		err = env.stopped(user)
 	}
-	return sum, err
+	return err
 }

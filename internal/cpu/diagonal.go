@@ -27,44 +27,44 @@ func diagonalRoom(n int, entries int64) bool { return n <= 1<<22 || int64(n) <= 
 // ScaleColumns computes a·d for a listed a and a diagonal d: column j of a is multiplied by d(j,j). It
 // returns nil if an array of d's size is too large for the entries. O(entries of a + columns). If d has
 // all entries, the result shares the structure of a.
-func ScaleColumns[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], d *sparse.Store[B]) (*sparse.Store[C], error) {
-	s = guardSemiring(env, s)
+func ScaleColumns(env Env, s *Semiring, c *sparse.Type, a, d *sparse.Store) (*sparse.Store, error) {
+	s = guardSemiring(env, s, c, a.Type, d.Type)
 	if !diagonalRoom(d.NRows, a.NVals+d.NVals) {
 		return nil, nil
 	}
 	x := d.Val
 	if d.NVals < int64(d.NRows) || d.NRows != d.NCols {
 		present := make([]uint8, d.NRows)
-		if x != nil {
-			x = make([]B, d.NRows)
-		}
-		for p, j := range d.Idx {
+		for _, j := range d.Idx {
 			present[j] = 1
-			if x != nil {
-				x[j] = d.Val[p]
-			}
+		}
+		if !x.None() {
+			x = d.Type.Zeroed(int64(d.NRows))
+			d.Type.Move(x, d.Idx, d.Val, nil)
 		}
 		var err error
 		if a, err = sift(env, a, func(keep []uint8, _ int, ci []int32, _, _ int64) {
 			for p, j := range ci {
 				keep[p] = present[j]
 			}
-		}, nil); err != nil {
+		}); err != nil {
 			return nil, err
 		}
 	}
-	out := &sparse.Store[C]{Structure: a.Structure, Val: fresh.Make[C](a.NVals)}
+	out := &sparse.Store{Structure: a.Structure, Val: c.Make(a.NVals), Type: c}
 	out.NCols = d.NCols
 	err := parallel.Range(env.Ctx, env.Threads, len(a.Idx), 1<<15, func(_, from, to int) {
 		for lo := from; lo < to; lo += denseChunk {
 			hi := min(lo+denseChunk, to)
-			y, ci, av := out.Val[lo:hi], a.Idx[lo:hi], window(a.Val, int64(lo), int64(hi))
+			from, to := int64(lo), int64(hi)
+			y, ci := out.Part(from, to), a.Idx[lo:hi]
 			if s.DotRows != nil {
-				s.DotRows(y, s.Identity, singles[:hi-lo+1], ci, av, x)
+				s.DotRows(y, s.Identity.Pointer(), singles[:hi-lo+1], ci, a.Part(from, to), x)
 				continue
 			}
-			for p := range y {
-				y[p] = s.Dot(s.Identity, ci[p:p+1], window(av, int64(p), int64(p+1)), x)
+			c.Fill(y, s.Identity)
+			for p := from; p < to; p++ {
+				s.Dot(c.At(out.Val, p), a.Idx[p:p+1], a.Part(p, p+1), x)
 			}
 		}
 	})
@@ -85,8 +85,8 @@ var singles = func() (ptr [denseChunk + 1]int64) {
 // ScaleRows computes d·a for a diagonal d and a listed a: row i of a is multiplied by d(i,i). It returns
 // nil if d is not square or an array of its size is too large for the entries. O(entries of a + rows).
 // If d has all entries, the result shares the structure of a.
-func ScaleRows[A, B, C any](env Env, s *Semiring[A, B, C], d *sparse.Store[A], a *sparse.Store[B]) (*sparse.Store[C], error) {
-	s = guardSemiring(env, s)
+func ScaleRows(env Env, s *Semiring, c *sparse.Type, d, a *sparse.Store) (*sparse.Store, error) {
+	s = guardSemiring(env, s, c, d.Type, a.Type)
 	if d.NRows != d.NCols || !diagonalRoom(d.NCols, a.NVals+d.NVals) {
 		return nil, nil
 	}
@@ -95,7 +95,7 @@ func ScaleRows[A, B, C any](env Env, s *Semiring[A, B, C], d *sparse.Store[A], a
 	for p, i := range d.Idx {
 		place[i] = int32(p) + 1
 	}
-	out := &sparse.Store[C]{Structure: a.Structure}
+	out := &sparse.Store{Structure: a.Structure, Type: c}
 	complete := d.NVals == int64(d.NCols)
 	if !complete {
 		out.Ptr = make([]int64, vecs+1)
@@ -108,21 +108,19 @@ func ScaleRows[A, B, C any](env Env, s *Semiring[A, B, C], d *sparse.Store[A], a
 		out.NVals = out.Ptr[vecs]
 		out.Idx = fresh.Make[int32](out.NVals)
 	}
-	out.Val = fresh.Make[C](out.NVals)
+	out.Val = c.Make(out.NVals)
 	err := a.RowBlocks(env.Ctx, env.Threads, func(_, from, to int) {
 		for k := from; k < to; k++ {
 			lo, hi, q := a.Ptr[k], a.Ptr[k+1], out.Ptr[k]
 			if out.Ptr[k+1] == q {
 				continue
 			}
-			y := out.Val[q : q+hi-lo]
-			for p := range y {
-				y[p] = s.Identity
-			}
+			y := out.Part(q, q+hi-lo)
+			c.Fill(y, s.Identity)
 			if !complete {
 				copy(out.Idx[q:], a.Idx[lo:hi])
 			}
-			s.Axpy(y, pick(d.Val, int64(place[a.RowID(k)]-1)), window(a.Val, lo, hi))
+			s.Axpy(y, d.Type.At(d.Val, int64(place[a.RowID(k)]-1)), a.Part(lo, hi))
 		}
 	})
 	if err == nil {
@@ -134,5 +132,5 @@ func ScaleRows[A, B, C any](env Env, s *Semiring[A, B, C], d *sparse.Store[A], a
 	if out.NVals < a.NVals && out.Format == sparse.Hypersparse {
 		dropEmptyRows(out)
 	}
-	return sparse.Settle(out), nil
+	return out.Settle(), nil
 }

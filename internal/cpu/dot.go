@@ -12,18 +12,18 @@ import (
 // position. Row i of a is scattered into a dense vector once; the columns of b in row i of the mask
 // are then looked up in it. bt is the transpose of b, and s is the semiring with its operands
 // exchanged.
-func MaskedDot[A, B, C any](env Env, s *Semiring[B, A, C], a *sparse.Store[A], bt *sparse.Store[B], mask *sparse.Structure) (*sparse.Store[C], error) {
-	s = guardSemiring(env, s)
+func MaskedDot(env Env, s *Semiring, c *sparse.Type, a, bt *sparse.Store, mask *sparse.Structure) (*sparse.Store, error) {
+	s = guardSemiring(env, s, c, bt.Type, a.Type)
 	vecs := mask.Vecs()
-	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: mask.NRows, NCols: mask.NCols, Format: mask.Format, RowIDs: mask.RowIDs}}
+	out := &sparse.Store{Structure: sparse.Structure{NRows: mask.NRows, NCols: mask.NCols, Format: mask.Format, RowIDs: mask.RowIDs}, Type: c}
 	out.Ptr = make([]int64, vecs+1)
 	copy(out.Ptr, mask.Ptr)
-	out.Idx, out.Val = fresh.Make[int32](int64(len(mask.Idx))), fresh.Make[C](int64(len(mask.Idx)))
+	out.Idx, out.Val = fresh.Make[int32](int64(len(mask.Idx))), c.Make(int64(len(mask.Idx)))
 	lens := make([]int64, vecs)
 	threads := parallel.Threads(env.Threads)
-	bounds := parallel.Cut(threads, dotWork(a, bt, mask, threads), threads*32, 8)
+	bounds := parallel.Cut(threads, dotWork(&a.Structure, &bt.Structure, mask, threads), threads*32, 8)
 	type row struct {
-		x       []A
+		x       Values
 		present []uint8
 	}
 	rows := make([]row, threads+1)
@@ -31,8 +31,8 @@ func MaskedDot[A, B, C any](env Env, s *Semiring[B, A, C], a *sparse.Store[A], b
 		r := &rows[w]
 		if r.present == nil {
 			r.present = make([]uint8, a.NCols)
-			if a.Val != nil && s.UsesY {
-				r.x = make([]A, a.NCols)
+			if !a.Val.None() && s.UsesY {
+				r.x = a.Type.Zeroed(int64(a.NCols))
 			}
 		}
 		for k := bounds[p]; k < bounds[p+1]; k++ {
@@ -42,13 +42,14 @@ func MaskedDot[A, B, C any](env Env, s *Semiring[B, A, C], a *sparse.Store[A], b
 				continue
 			}
 			ai := a.Idx[alo:ahi]
-			for p, j := range ai {
+			for _, j := range ai {
 				r.present[j] = 1
-				if r.x != nil {
-					r.x[j] = a.Val[alo+int64(p)]
-				}
+			}
+			if !r.x.None() {
+				a.Type.Move(r.x, ai, a.Part(alo, ahi), nil)
 			}
 			q := mlo
+			c.Fill(out.Part(mlo, mhi), s.Identity)
 			for _, j := range mask.Idx[mlo:mhi] {
 				var lo, hi int64
 				if bt.Format == sparse.CSR { // what Span does, which is not inlined
@@ -59,9 +60,8 @@ func MaskedDot[A, B, C any](env Env, s *Semiring[B, A, C], a *sparse.Store[A], b
 				if lo == hi {
 					continue
 				}
-				v, hit := s.DotPresent(s.Identity, bt.Idx[lo:hi], window(bt.Val, lo, hi), r.x, r.present)
-				if hit {
-					out.Idx[q], out.Val[q] = j, v
+				if s.DotPresent(c.At(out.Val, q), bt.Idx[lo:hi], bt.Part(lo, hi), r.x, r.present) {
+					out.Idx[q] = j
 					q++
 				}
 			}
@@ -78,11 +78,11 @@ func MaskedDot[A, B, C any](env Env, s *Semiring[B, A, C], a *sparse.Store[A], b
 	if out.Format == sparse.Hypersparse {
 		dropEmptyRows(out)
 	}
-	return sparse.Settle(out), nil
+	return out.Settle(), nil
 }
 
 // dotWork returns the prefix sums of the work of each mask row.
-func dotWork[A, B any](a *sparse.Store[A], bt *sparse.Store[B], mask *sparse.Structure, threads int) []int64 {
+func dotWork(a, bt, mask *sparse.Structure, threads int) []int64 {
 	vecs := mask.Vecs()
 	work := make([]int64, vecs+1)
 	_ = mask.RowBlocks(nil, threads, func(_, lo, hi int) {
@@ -103,13 +103,13 @@ func dotWork[A, B any](a *sparse.Store[A], bt *sparse.Store[B], mask *sparse.Str
 }
 
 // DotCost returns the number of products that MaskedDot examines.
-func DotCost[A, B any](a *sparse.Store[A], bt *sparse.Store[B], mask *sparse.Structure, threads int) int64 {
+func DotCost(a, bt, mask *sparse.Structure, threads int) int64 {
 	w := dotWork(a, bt, mask, threads)
 	return w[len(w)-1]
 }
 
 // SaxpyCost returns the number of products of a·b, which is the cost of MxM.
-func SaxpyCost[A, B any](env Env, a *sparse.Store[A], b *sparse.Store[B]) int64 {
+func SaxpyCost(env Env, a, b *sparse.Structure) int64 {
 	var total atomic.Int64
 	_ = parallel.Range(nil, env.Threads, len(a.Idx), 1<<15, func(_, lo, hi int) {
 		var f int64
@@ -124,11 +124,11 @@ func SaxpyCost[A, B any](env Env, a *sparse.Store[A], b *sparse.Store[B]) int64 
 
 // SpMM computes a·b for a listed a and a full b: each entry of a adds a multiple of a row of b to a
 // row of the result. The result is full if every row of a has entries, and a bitmap otherwise.
-func SpMM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
-	s = guardSemiring(env, s)
+func SpMM(env Env, s *Semiring, c *sparse.Type, a, b *sparse.Store) (*sparse.Store, error) {
+	s = guardSemiring(env, s, c, a.Type, b.Type)
 	n := b.NCols
 	cells, _ := sparse.Cells(a.NRows, n)
-	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: a.NRows, NCols: n, Format: sparse.Full, NVals: int64(cells)}, Val: zeros[C](env.Threads, cells)}
+	out := &sparse.Store{Structure: sparse.Structure{NRows: a.NRows, NCols: n, Format: sparse.Full, NVals: int64(cells)}, Val: zeroed(c, env.Threads, cells), Type: c}
 	var rowsUsed atomic.Int64
 	threads := parallel.Threads(env.Threads)
 	bounds := parallel.Cut(threads, a.Ptr, threads*16, 1)
@@ -140,19 +140,13 @@ func SpMM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spa
 			}
 			used++
 			i := a.RowID(k)
-			y := out.Val[i*n : (i+1)*n]
-			if !isZero(s.Identity) {
-				for j := range y {
-					y[j] = s.Identity
-				}
+			y := out.Part(int64(i)*int64(n), int64(i+1)*int64(n))
+			if !c.IsZero(s.Identity) {
+				c.Fill(y, s.Identity)
 			}
-			var x A
 			for p := a.Ptr[k]; p < a.Ptr[k+1]; p++ {
-				if a.Val != nil {
-					x = a.Val[p]
-				}
-				c := int64(a.Idx[p]) * int64(n)
-				s.Axpy(y, x, window(b.Val, c, c+int64(n)))
+				from := int64(a.Idx[p]) * int64(n)
+				s.Axpy(y, a.Type.At(a.Val, p), b.Part(from, from+int64(n)))
 			}
 		}
 		rowsUsed.Add(used)

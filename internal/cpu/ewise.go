@@ -196,83 +196,74 @@ func (m *merger) intersectSearch(ci, ai, bi []int32) (k int) {
 
 // UnionOps are the three operations of a union. Both applies where a and b have an entry, Left
 // where only a has one, Right where only b has one.
-type UnionOps[A, B, C any] struct {
-	Both  *Binary[A, B, C]
-	Left  func(c []C, a []A) // c[p] = value for a[p] only
-	Right func(c []C, b []B) // c[p] = value for b[p] only
-	// Copies is set if A, B and C are the same type and Left and Right copy.
+type UnionOps struct {
+	Both  *Binary
+	Left  func(c, a Values) // c[p] = value for a[p] only
+	Right func(c, b Values) // c[p] = value for b[p] only
+	// Copies is set if the operands and the result have the same type and Left and Right copy.
 	Copies bool
 	// Room, if it has the size of a full result, may be used for the values of the result. It may
 	// alias the values of an operand only if Copies is set.
-	Room []C
+	Room Values
 	// Spare, if it is large enough, may be used for the values of a listed result. It must not
 	// alias the values of an operand.
-	Spare []C
+	Spare Values
 }
 
-// Union computes the union of a and b. The result is dense if both operands are dense (Bitmap,
-// Full) or one is Full, and listed otherwise. A bitmap operand beside a listed one is first
-// converted to a list.
-func Union[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
-	ops = guardUnion(env, ops)
+// Copying returns the loop that copies values of a type: Left and Right of a union that copies. Of
+// no values, which are those of a pattern, it copies True.
+func Copying(t *sparse.Type) func(c, v Values) {
+	return func(c, v Values) {
+		if v.None() {
+			t.Fill(c, t.True)
+			return
+		}
+		t.Copy(c, v)
+	}
+}
+
+// Union computes the union of a and b, with values of c. The result is dense if both operands are
+// dense (Bitmap, Full) or one is Full, and listed otherwise. A bitmap operand beside a listed one
+// is first converted to a list.
+func Union(env Env, ops UnionOps, c *sparse.Type, a, b *sparse.Store) (*sparse.Store, error) {
+	ops = guardUnion(env, ops, c, a.Type, b.Type)
 	if a.Format == sparse.Full || b.Format == sparse.Full || !a.Sparse() && !b.Sparse() {
-		if err := denseRoom[C](&a.Structure); err != nil {
+		if err := denseRoom(c, &a.Structure); err != nil {
 			return nil, err
 		}
 		if a.Format != b.Format && smallDense(&a.Structure) && smallDense(&b.Structure) || a.Format == sparse.Bitmap && smallDense(&a.Structure) {
-			return unionBitmap(ops, a, b), nil
+			return unionBitmap(ops, c, a, b), nil
 		}
-		return unionDense(env, ops, a, b)
+		return unionDense(env, ops, c, a, b)
 	}
 	if smallRow(&a.Structure) && smallRow(&b.Structure) {
-		return unionRow(ops, a, b), nil
+		return unionRow(ops, c, a, b), nil
 	}
-	return unionListed(env, ops, sparse.ToSparse(a), sparse.ToSparse(b))
+	return unionListed(env, ops, c, a.ToSparse(), b.ToSparse())
 }
 
-func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
+func unionListed(env Env, ops UnionOps, c *sparse.Type, a, b *sparse.Store) (*sparse.Store, error) {
 	threads := parallel.Threads(env.Threads)
 	p := pair(&a.Structure, &b.Structure, threads)
 	bounds := p.blocks(threads, 16)
 	parts := len(bounds) - 1
-	total := a.NVals + b.NVals
 	ptr, lens := p.lengths()
-	offset, kept := make([]int64, parts), make([]int64, parts)
-	// Many threads first count: the room for a result without matches would cost them more than a
-	// second merge, by page faults and by the copy of the used parts.
-	counted := threads > 2 && total >= 1<<20
-	if counted {
-		err := parallel.Pieces(env.Ctx, threads, parts, func(_, w int) {
-			sum := int64(0) // a sum in offset would share its cache line with other threads
-			for s := bounds[w]; s < bounds[w+1]; s++ {
-				lens[s] = unionLen(a.Idx[p.pa[s]:p.pa[s+1]], b.Idx[p.pb[s]:p.pb[s+1]])
-				sum += lens[s]
-			}
-			offset[w] = sum
-		})
-		if err != nil {
-			return nil, err
-		}
-		total = 0
-		for w, n := range offset {
-			offset[w], total = total, total+n
-		}
-	} else {
-		for w := range offset {
-			offset[w] = p.pa[bounds[w]] + p.pb[bounds[w]]
-		}
+	kept := make([]int64, parts)
+	counted := threads > 2 && a.NVals+b.NVals >= 1<<20
+	offset, total, err := unionRoom(env, &p, a.Idx, b.Idx, bounds, lens, counted)
+	if err != nil {
+		return nil, err
 	}
-	var merge valueMerge[C]
-	as, sameA := any(a.Val).([]C)
-	bs, sameB := any(b.Val).([]C)
-	if ops.Copies && sameA && sameB && as != nil && bs != nil {
-		merge = valueMergeOf[C]()
+	var merge valueMerge
+	if ops.Copies && !a.Val.None() && !b.Val.None() {
+		merge = valueMergeOf(c)
 	}
-	idx, val := fresh.Make[int32](total), fresh.Make[C](total)
+	idx, val := fresh.Make[int32](total), c.Make(total)
 	mergers := make([]merger, threads)
-	err := parallel.Pieces(env.Ctx, threads, parts, func(id, w int) {
+	err = parallel.Pieces(env.Ctx, threads, parts, func(id, w int) {
 		m := mergers[id]
 		defer func() { mergers[id] = m }()
+		var temp Values
 		q := offset[w]
 		for s := bounds[w]; s < bounds[w+1]; s++ {
 			alo, ahi, blo, bhi := p.pa[s], p.pa[s+1], p.pb[s], p.pb[s+1]
@@ -285,8 +276,8 @@ func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A]
 			if counted {
 				room = lens[s]
 			}
-			av, bv := window(a.Val, alo, ahi), window(b.Val, blo, bhi)
-			ci, cv := idx[q:q+room], val[q:q+room]
+			av, bv := a.Part(alo, ahi), b.Part(blo, bhi)
+			ci, cv := idx[q:q+room], c.Slice(val, q, q+room)
 			if lb == 0 {
 				copy(ci, a.Idx[alo:ahi])
 				ops.Left(cv, av)
@@ -307,9 +298,9 @@ func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A]
 				if n = int(room); !counted {
 					n = int(unionLen(ai, bi))
 				}
-				k = mergeRows(&m, merge, ci[:n], ai, bi, cv[:n], as[alo:ahi], bs[blo:bhi])
+				k = mergeRows(&m, merge, ci[:n], ai, bi, c.Slice(cv, 0, int64(n)), av, bv)
 			} else {
-				n, k = unionAt(&m, ops, ci, cv, ai, av, bi, bv)
+				n, k = unionAt(&m, c, ops.Copies, ci, cv, side{ai, a.Type, av, ops.Left}, side{bi, b.Type, bv, ops.Right}, &temp)
 			}
 			if k > 0 {
 				ops.Both.ZipAt(cv, m.matchQ[:k], av, m.matchA[:k], bv, m.matchB[:k])
@@ -322,65 +313,86 @@ func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A]
 	if err != nil {
 		return nil, err
 	}
-	return assemble(&p, offset, kept, ptr, lens, idx, val, threads), nil
+	return assemble(&p, offset, kept, ptr, lens, idx, c, val, threads), nil
+}
+
+// unionRoom returns where the results of the blocks of a union begin, and the room for all. If they
+// are counted, it sets lens to the lengths of the segments, and the room is exact.
+//
+// Many threads count: the room for a result without matches would cost them more than a second
+// merge, by page faults and by the copy of the used parts.
+func unionRoom(env Env, p *pairing, ai, bi []int32, bounds []int, lens []int64, counted bool) (offset []int64, total int64, err error) {
+	parts := len(bounds) - 1
+	offset = make([]int64, parts)
+	if !counted {
+		for w := range offset {
+			offset[w] = p.pa[bounds[w]] + p.pb[bounds[w]]
+		}
+		return offset, int64(len(ai) + len(bi)), nil
+	}
+	err = parallel.Pieces(env.Ctx, parallel.Threads(env.Threads), parts, func(_, w int) {
+		sum := int64(0) // a sum in offset would share its cache line with other threads
+		for s := bounds[w]; s < bounds[w+1]; s++ {
+			lens[s] = unionLen(ai[p.pa[s]:p.pa[s+1]], bi[p.pb[s]:p.pb[s+1]])
+			sum += lens[s]
+		}
+		offset[w] = sum
+	})
+	for w, n := range offset {
+		offset[w], total = total, total+n
+	}
+	return offset, total, err
 }
 
 // denseRoom returns a *RoomError if there is no memory for a dense result of the shape of s.
-func denseRoom[C any](s *sparse.Structure) error {
-	return roomFor("a dense result", int64(s.NRows)*int64(s.NCols), sizeOf[C]()+1)
-}
-
-// place does c[pos[p]] = v[p].
-func place[C any](c []C, pos []int32, v []C) {
-	v = v[:len(pos)]
-	for p, q := range pos {
-		c[q] = v[p]
-	}
+func denseRoom(c *sparse.Type, s *sparse.Structure) error {
+	return roomFor("a dense result", int64(s.NRows)*int64(s.NCols), c.Size+1)
 }
 
 // unionDense computes the union into a dense result: of a Full operand and a listed one, or of two
 // dense ones.
-func unionDense[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
+func unionDense(env Env, ops UnionOps, c *sparse.Type, a, b *sparse.Store) (*sparse.Store, error) {
 	cells, _ := a.Cells()
 	if a.Format == sparse.Full && b.Format == sparse.Full {
-		out := newDense(a.NRows, a.NCols, ops.Room, nil, int64(cells))
-		return out, zipDense(env, ops.Both, out.Val, a.Val, b.Val)
+		out := newDense(c, a.NRows, a.NCols, ops.Room, nil, int64(cells))
+		return out, zipDense(env, ops.Both, out, a, b)
 	}
 	switch {
 	case b.Sparse():
-		out := newDense(a.NRows, a.NCols, ops.Room, nil, int64(cells))
-		if err := mapAll(env, ops.Left, out.Val, a.Val); err != nil {
+		out := newDense(c, a.NRows, a.NCols, ops.Room, nil, int64(cells))
+		if err := mapAll(env, ops.Left, out, a); err != nil {
 			return nil, err
 		}
-		return out, overlay(env, b, func(base int, pc []int32, bv []B, pb []int32) {
-			ops.Both.ZipAt(out.Val[base:], pc, slice(a.Val, base), pc, bv, pb)
+		return out, overlay(env, b, func(base int, pc []int32, bv Values, pb []int32) {
+			ops.Both.ZipAt(after(c, out.Val, base), pc, after(a.Type, a.Val, base), pc, bv, pb)
 		})
 	case a.Sparse():
-		out := newDense(a.NRows, a.NCols, ops.Room, nil, int64(cells))
-		if err := mapAll(env, ops.Right, out.Val, b.Val); err != nil {
+		out := newDense(c, a.NRows, a.NCols, ops.Room, nil, int64(cells))
+		if err := mapAll(env, ops.Right, out, b); err != nil {
 			return nil, err
 		}
-		return out, overlay(env, a, func(base int, pc []int32, av []A, pa []int32) {
-			ops.Both.ZipAt(out.Val[base:], pc, av, pa, slice(b.Val, base), pc)
+		return out, overlay(env, a, func(base int, pc []int32, av Values, pa []int32) {
+			ops.Both.ZipAt(after(c, out.Val, base), pc, av, pa, after(b.Type, b.Val, base), pc)
 		})
 	}
 	var present []uint8
 	if a.Format == sparse.Bitmap && b.Format == sparse.Bitmap {
 		present = make([]uint8, cells)
 	}
-	out := newDense[C](a.NRows, a.NCols, nil, present, int64(cells))
+	out := newDense(c, a.NRows, a.NCols, Values{}, present, int64(cells))
 	var count atomic.Int64
 	err := parallel.Range(env.Ctx, env.Threads, cells, denseChunk, func(_, lo, hi int) {
 		m := getScratch()
 		defer m.release()
-		pa, pb := window(a.Present, int64(lo), int64(hi)), window(b.Present, int64(lo), int64(hi))
+		pa, pb := presence(a.Present, lo, hi), presence(b.Present, lo, hi)
 		both, left, right := m.classify(pa, pb, hi-lo)
-		for p := range window(out.Present, int64(lo), int64(hi)) {
+		for p := range presence(out.Present, lo, hi) {
 			out.Present[lo+p] = pa[p] | pb[p]
 		}
-		ops.Both.ZipAt(out.Val[lo:], both, slice(a.Val, lo), both, slice(b.Val, lo), both)
-		moveAt(out.Val[lo:], left, slice(a.Val, lo), ops.Left, ops.Copies)
-		moveAt(out.Val[lo:], right, slice(b.Val, lo), ops.Right, ops.Copies)
+		av, bv, cv := after(a.Type, a.Val, lo), after(b.Type, b.Val, lo), after(c, out.Val, lo)
+		ops.Both.ZipAt(cv, both, av, both, bv, both)
+		moveAt(c, cv, left, a.Type, av, ops.Left, ops.Copies)
+		moveAt(c, cv, right, b.Type, bv, ops.Right, ops.Copies)
 		count.Add(int64(len(both) + len(left) + len(right)))
 	})
 	out.NVals = count.Load()
@@ -398,102 +410,92 @@ var consecutive = func() (at [denseChunk]int32) {
 	return at
 }()
 
-// mapAt does c[at[p]] = f(v[at[p]]).
-func mapAt[S, C any](c []C, at []int32, v []S, f func(c []C, s []S)) {
+// mapAt does out[at[p]] = f(v[at[p]]), from values of s to values of c.
+func mapAt(c *sparse.Type, out Values, at []int32, s *sparse.Type, v Values, f func(c, s Values)) {
 	if len(at) == 0 {
 		return
 	}
-	var from []S
-	if v != nil {
-		from = make([]S, len(at))
-		for p, q := range at {
-			from[p] = v[q]
-		}
+	var from, to Values
+	if !v.None() {
+		from = s.Make(int64(len(at)))
+		s.Move(from, nil, v, at)
 	}
-	var to []C
-	if same, ok := any(&from).(*[]C); ok && from != nil {
-		to = *same
-	} else {
-		to = make([]C, len(at))
+	if to = from; c != s || from.None() {
+		to = c.Make(int64(len(at)))
 	}
 	f(to, from)
-	place(c, at, to)
+	c.Move(out, at, to, nil)
 }
 
-func slice[T any](v []T, base int) []T {
-	if v == nil {
-		return nil
-	}
-	return v[base:]
-}
-
-// mapAll does c = f(v) by all threads. c may alias v if f copies.
-func mapAll[S, C any](env Env, f func(c []C, s []S), c []C, v []S) error {
-	return produce(env, c, valueChunk, aliased(c, v), func(part []C, lo, hi int) {
-		f(part, window(v, int64(lo), int64(hi)))
+// mapAll sets the values of out to f of the values of s, by all threads. Both may share memory if f
+// copies.
+func mapAll(env Env, f func(c, s Values), out, s *sparse.Store) error {
+	return produce(env, out.Type, out.Val, valueChunk, out.Val.Same(s.Val), func(part Values, lo, hi int) {
+		f(part, s.Part(int64(lo), int64(hi)))
 	})
 }
 
 // overlay calls put for the entries of a listed s, at most denseChunk of a row at a time: base is
 // the row's first position, pc the columns, ps the places of the values in sv.
-func overlay[S any](env Env, s *sparse.Store[S], put func(base int, pc []int32, sv []S, ps []int32)) error {
+func overlay(env Env, s *sparse.Store, put func(base int, pc []int32, sv Values, ps []int32)) error {
 	return s.Spans(env.Ctx, env.Threads, func(base int, lo, hi int64) {
 		for ; lo < hi; lo += denseChunk {
 			end := min(lo+denseChunk, hi)
-			put(base, s.Idx[lo:end], window(s.Val, lo, end), consecutive[:end-lo])
+			put(base, s.Idx[lo:end], s.Part(lo, end), consecutive[:end-lo])
 		}
 	})
 }
 
-func zipDense[A, B, C any](env Env, f *Binary[A, B, C], c []C, a []A, b []B) error {
-	if len(c) <= smallWork {
-		f.Zip(c, a, b)
+// zipDense sets the values of the full c to f of those of a and b, which are full.
+func zipDense(env Env, f *Binary, c, a, b *sparse.Store) error {
+	if c.Val.Len() <= smallWork {
+		f.Zip(c.Val, a.Val, b.Val)
 		return nil
 	}
 	return zipLarge(env, f, c, a, b)
 }
 
-func zipLarge[A, B, C any](env Env, f *Binary[A, B, C], c []C, a []A, b []B) error {
-	return produce(env, c, 1<<15, aliased(c, a) || aliased(c, b), func(part []C, lo, hi int) {
-		f.Zip(part, window(a, int64(lo), int64(hi)), window(b, int64(lo), int64(hi)))
+func zipLarge(env Env, f *Binary, c, a, b *sparse.Store) error {
+	return produce(env, c.Type, c.Val, 1<<15, c.Val.Same(a.Val) || c.Val.Same(b.Val), func(part Values, lo, hi int) {
+		f.Zip(part, a.Part(int64(lo), int64(hi)), b.Part(int64(lo), int64(hi)))
 	})
 }
 
-// Intersect computes c = f(a, b) at the positions where both have an entry.
+// Intersect computes f(a, b), values of c, at the positions where both have an entry.
 //
 // room, if it has the size of a full result, may be used for the values of the result. It may alias
 // the values of an operand.
-func Intersect[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B], room []C) (*sparse.Store[C], error) {
-	f = guardBinary(env, f)
+func Intersect(env Env, f *Binary, c *sparse.Type, a, b *sparse.Store, room Values) (*sparse.Store, error) {
+	f = guardBinary(env, f, c, a.Type, b.Type)
 	if !a.Sparse() && !b.Sparse() {
-		if err := denseRoom[C](&a.Structure); err != nil {
+		if err := denseRoom(c, &a.Structure); err != nil {
 			return nil, err
 		}
 		if a.Format == sparse.Full && b.Format == sparse.Full {
-			out := newDense(a.NRows, a.NCols, room, nil, a.NVals)
-			return out, zipDense(env, f, out.Val, a.Val, b.Val)
+			out := newDense(c, a.NRows, a.NCols, room, nil, a.NVals)
+			return out, zipDense(env, f, out, a, b)
 		}
 		if smallDense(&a.Structure) {
-			return intersectBitmap(f, a, b), nil
+			return intersectBitmap(f, c, a, b), nil
 		}
-		return intersectDense(env, f, a, b)
+		return intersectDense(env, f, c, a, b)
 	}
 	if a.Sparse() && b.Sparse() {
 		if smallRow(&a.Structure) && smallRow(&b.Structure) {
-			return intersectRow(f, a, b), nil
+			return intersectRow(f, c, a, b), nil
 		}
-		return intersectListed(env, f, a, b)
+		return intersectListed(env, f, c, a, b)
 	}
 	if a.Format == sparse.Full || b.Format == sparse.Full {
-		return intersectFull(env, f, a, b)
+		return intersectFull(env, f, c, a, b)
 	}
 	if smallRow(&a.Structure) || smallRow(&b.Structure) {
-		return intersectMixedRow(f, a, b), nil
+		return intersectMixedRow(f, c, a, b), nil
 	}
-	return intersectMixed(env, f, a, b)
+	return intersectMixed(env, f, c, a, b)
 }
 
-func intersectListed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
+func intersectListed(env Env, f *Binary, c *sparse.Type, a, b *sparse.Store) (*sparse.Store, error) {
 	threads := parallel.Threads(env.Threads)
 	p := pair(&a.Structure, &b.Structure, threads)
 	bounds := p.blocks(threads, 4)
@@ -513,7 +515,7 @@ func intersectListed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A
 	for w := range parts {
 		offset[w+1] += offset[w]
 	}
-	idx, val := fresh.Make[int32](offset[parts]), fresh.Make[C](offset[parts])
+	idx, val := fresh.Make[int32](offset[parts]), c.Make(offset[parts])
 	err = parallel.Pieces(env.Ctx, threads, parts, func(_, w int) {
 		var m merger
 		places := []int32{}
@@ -529,7 +531,7 @@ func intersectListed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A
 			for len(places) < k {
 				places = append(places, int32(len(places)))
 			}
-			f.ZipAt(val[q:q+room], places[:k], window(a.Val, alo, ahi), m.matchA[:k], window(b.Val, blo, bhi), m.matchB[:k])
+			f.ZipAt(c.Slice(val, q, q+room), places[:k], a.Part(alo, ahi), m.matchA[:k], b.Part(blo, bhi), m.matchB[:k])
 			lens[s] = int64(k)
 			q += int64(k)
 		}
@@ -538,23 +540,23 @@ func intersectListed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A
 	if err != nil {
 		return nil, err
 	}
-	return assemble(&p, offset, kept, ptr, lens, idx, val, threads), nil
+	return assemble(&p, offset, kept, ptr, lens, idx, c, val, threads), nil
 }
 
 // intersectFull is Intersect for a listed operand and a full one. The result shares the structure
 // of the listed operand.
-func intersectFull[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
+func intersectFull(env Env, f *Binary, c *sparse.Type, a, b *sparse.Store) (*sparse.Store, error) {
 	s := &a.Structure
 	if !a.Sparse() {
 		s = &b.Structure
 	}
-	out := &sparse.Store[C]{Structure: *s, Val: fresh.Make[C](int64(len(s.Idx)))}
+	out := &sparse.Store{Structure: *s, Val: c.Make(int64(len(s.Idx))), Type: c}
 	zip := func(lo, hi int64, base int) {
 		n := hi - lo
 		if a.Sparse() {
-			f.ZipAt(out.Val[lo:hi], consecutive[:n], window(a.Val, lo, hi), consecutive[:n], slice(b.Val, base), s.Idx[lo:hi])
+			f.ZipAt(out.Part(lo, hi), consecutive[:n], a.Part(lo, hi), consecutive[:n], after(b.Type, b.Val, base), s.Idx[lo:hi])
 		} else {
-			f.ZipAt(out.Val[lo:hi], consecutive[:n], slice(a.Val, base), s.Idx[lo:hi], window(b.Val, lo, hi), consecutive[:n])
+			f.ZipAt(out.Part(lo, hi), consecutive[:n], after(a.Type, a.Val, base), s.Idx[lo:hi], b.Part(lo, hi), consecutive[:n])
 		}
 	}
 	if s.NRows == 1 {
@@ -574,14 +576,14 @@ func intersectFull[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A],
 }
 
 // intersectMixed looks up the entries of the listed operand in the dense operand.
-func intersectMixed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
+func intersectMixed(env Env, f *Binary, c *sparse.Type, a, b *sparse.Store) (*sparse.Store, error) {
 	s, dense := &a.Structure, &b.Structure
 	if !a.Sparse() {
 		s, dense = &b.Structure, &a.Structure
 	}
-	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: s.Format, RowIDs: s.RowIDs}}
+	out := &sparse.Store{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: s.Format, RowIDs: s.RowIDs}, Type: c}
 	out.Ptr = make([]int64, len(s.Ptr))
-	out.Idx, out.Val = make([]int32, 0, s.NVals), make([]C, 0, s.NVals)
+	out.Idx, out.Val = make([]int32, 0, s.NVals), c.Make(s.NVals)
 	var ps, pd, pq []int32
 	for k := range s.Vecs() {
 		if env.Ctx != nil && k&1023 == 0 && env.Ctx.Err() != nil {
@@ -590,7 +592,7 @@ func intersectMixed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A]
 		base := s.RowID(k) * s.NCols
 		lo, hi := s.Ptr[k], s.Ptr[k+1]
 		ps, pd, pq = ps[:0], pd[:0], pq[:0]
-		from := len(out.Idx)
+		from := int64(len(out.Idx))
 		for p, j := range s.Idx[lo:hi] {
 			if dense.Format == sparse.Full || dense.Present[base+int(j)] != 0 {
 				pq = append(pq, int32(len(ps)))
@@ -598,36 +600,34 @@ func intersectMixed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A]
 				out.Idx = append(out.Idx, j)
 			}
 		}
-		out.Val = out.Val[:len(out.Idx)]
+		cv := out.Part(from, int64(len(out.Idx)))
 		if a.Sparse() {
-			f.ZipAt(out.Val[from:], pq, window(a.Val, lo, hi), ps, slice(b.Val, base), pd)
+			f.ZipAt(cv, pq, a.Part(lo, hi), ps, after(b.Type, b.Val, base), pd)
 		} else {
-			f.ZipAt(out.Val[from:], pq, slice(a.Val, base), pd, window(b.Val, lo, hi), ps)
+			f.ZipAt(cv, pq, after(a.Type, a.Val, base), pd, b.Part(lo, hi), ps)
 		}
 		out.Ptr[k+1] = int64(len(out.Idx))
 	}
 	out.NVals = int64(len(out.Idx))
+	out.Val = out.Part(0, out.NVals)
 	if out.Format == sparse.Hypersparse {
 		dropEmptyRows(out)
 	}
-	return sparse.Settle(out), nil
+	return out.Settle(), nil
 }
 
-func intersectDense[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
+func intersectDense(env Env, f *Binary, c *sparse.Type, a, b *sparse.Store) (*sparse.Store, error) {
 	cells, _ := a.Cells()
-	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: a.NRows, NCols: a.NCols, Format: sparse.Full, NVals: int64(cells)}, Val: make([]C, cells)}
-	out.Format = sparse.Bitmap
-	out.Present = make([]uint8, cells)
+	out := newDense(c, a.NRows, a.NCols, Values{}, make([]uint8, cells), 0)
 	var count atomic.Int64
 	err := parallel.Range(env.Ctx, env.Threads, cells, denseChunk, func(_, lo, hi int) {
-		var both []int32
-		for p := lo; p < hi; p++ {
-			if (a.Present == nil || a.Present[p] != 0) && (b.Present == nil || b.Present[p] != 0) {
-				both = append(both, int32(p-lo))
-				out.Present[p] = 1
-			}
+		m := getScratch()
+		defer m.release()
+		both, _, _ := m.classify(presence(a.Present, lo, hi), presence(b.Present, lo, hi), hi-lo)
+		for _, p := range both {
+			out.Present[lo+int(p)] = 1
 		}
-		f.ZipAt(out.Val[lo:], both, slice(a.Val, lo), both, slice(b.Val, lo), both)
+		f.ZipAt(after(c, out.Val, lo), both, after(a.Type, a.Val, lo), both, after(b.Type, b.Val, lo), both)
 		count.Add(int64(len(both)))
 	})
 	out.NVals = count.Load()

@@ -64,12 +64,12 @@ func newColMap(cols Indices, n, threads int) *colMap {
 		m.sparse = make(map[int32]int32, len(cols.List))
 	} else {
 		m.head = fresh.Make[int32](int64(n))
-		Fill(m.head, -1, threads)
+		m.empty(threads)
 		if threads = parallel.Share(threads, int64(len(cols.List)), 1<<14); threads > 1 {
 			if m.distinct(cols.List, threads) {
 				return m
 			}
-			Fill(m.head, -1, threads)
+			m.empty(threads)
 		}
 	}
 	next := make([]int32, len(cols.List))
@@ -90,6 +90,11 @@ func newColMap(cols Indices, n, threads int) *colMap {
 		m.next = next
 	}
 	return m
+}
+
+// empty sets head to −1.
+func (m *colMap) empty(threads int) {
+	Fill(sparse.TypeOf[int32](), sparse.ValuesOf(m.head), sparse.ValuesOf([]int32{-1}), threads)
 }
 
 // distinct notes the places of the columns in list by all threads. It reports false, and leaves
@@ -123,120 +128,46 @@ func (m *colMap) first(c int32) int32 {
 	return -1
 }
 
-// Extract computes c = a(rows, cols) for a listed a. Rows and columns of a list may repeat. A range of
-// rows takes time for those that are stored, a range of columns two searches a row. One pass counts,
-// one writes. Rows whose columns are out of order are sorted by (place, origin) packed in a word,
-// each by itself: its entries stay in the cache, which those of two transposes do not.
-func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*sparse.Store[T], error) {
+// Extract computes c = a(rows, cols) for a listed a. Rows and columns of a list may repeat. A range
+// of rows takes time for those that are stored, a range of columns two searches a row. One pass
+// counts, one writes. Rows whose columns are out of order are sorted by (place, origin) packed in a
+// word, each by itself: its entries stay in the cache, which those of two transposes do not.
+func Extract(env Env, a *sparse.Store, rows, cols Indices) (*sparse.Store, error) {
 	m := rows.Len()
-	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: cols.Len()}}
-	first := rows.Lo // the stored row of a that is row 0 of the result, if rows is a range
+	out := &sparse.Store{Structure: sparse.Structure{NRows: m, NCols: cols.Len()}, Type: a.Type}
+	x := extraction{a: a, out: out, rows: rows, cols: cols, first: rows.Lo, part: cols.List == nil && !cols.All(a.NCols)}
 	if rows.List == nil && a.Format == sparse.Hypersparse {
 		var end int
-		first, end = search(a.RowIDs, rows.Lo), search(a.RowIDs, rows.Lo+rows.N)
-		out.Format, out.RowIDs = sparse.Hypersparse, shifted(a.RowIDs[first:end], rows.Lo)
+		x.first, end = search(a.RowIDs, rows.Lo), search(a.RowIDs, rows.Lo+rows.N)
+		out.Format, out.RowIDs = sparse.Hypersparse, shifted(a.RowIDs[x.first:end], rows.Lo)
 	}
 	vecs := out.Vecs()
-	part := cols.List == nil && !cols.All(a.NCols)
-	src := func(k int) (lo, hi int64) { // entries of a in result row k
-		if rows.List == nil {
-			lo, hi = a.Ptr[first+k], a.Ptr[first+k+1]
-		} else {
-			lo, hi = a.Span(int(rows.List[k]))
-		}
-		if part {
-			from, to := cols.clip(a.Idx[lo:hi])
-			lo, hi = lo+from, lo+to
-		}
-		return lo, hi
-	}
 	out.Ptr = make([]int64, vecs+1)
-	var cm *colMap
 	if cols.List != nil {
-		cm = newColMap(cols, a.NCols, env.Threads)
+		x.cm = newColMap(cols, a.NCols, env.Threads)
 	}
 	threads := parallel.Threads(env.Threads)
-	err := parallel.Range(env.Ctx, threads, vecs, 1024, func(_, klo, khi int) {
-		for k := klo; k < khi; k++ {
-			lo, hi := src(k)
-			n := hi - lo
-			if cm != nil && !(cm.next == nil && len(cols.List) == a.NCols) {
-				n = 0
-				for _, c := range a.Idx[lo:hi] {
-					for p := cm.first(c); p >= 0; {
-						n++
-						if cm.next == nil {
-							break
-						}
-						p = cm.next[p]
-					}
-				}
-			}
-			out.Ptr[k+1] = n
-		}
-	})
+	err := parallel.Range(env.Ctx, threads, vecs, 1024, func(_, klo, khi int) { x.count(klo, khi) })
 	if err != nil {
 		return nil, err
 	}
 	parallel.Sum(threads, out.Ptr)
 	out.NVals = out.Ptr[vecs]
-	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
+	out.Idx, out.Val = fresh.Make[int32](out.NVals), a.Type.Make(out.NVals)
 	bounds := parallel.Cut(threads, out.Ptr, threads*32, 4)
-	sorters, scratch := make([]keySorter, threads), make([][]uint64, threads)
+	scratch := make([]keyScratch, threads)
 	err = parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(w, b int) {
+		from, to := bounds[b], bounds[b+1]
+		if a.Val.None() {
+			a.Type.Fill(out.Part(out.Ptr[from], out.Ptr[to]), a.Type.True)
+		}
+		if x.cm == nil {
+			x.copyRows(from, to)
+			return
+		}
 		keys := scratch[w]
 		defer func() { scratch[w] = keys }()
-		for k := bounds[b]; k < bounds[b+1]; k++ {
-			lo, hi := src(k)
-			q := out.Ptr[k]
-			if cm == nil {
-				if cols.Lo == 0 {
-					copy(out.Idx[q:], a.Idx[lo:hi])
-				} else {
-					for e, j := range a.Idx[lo:hi] {
-						out.Idx[q+int64(e)] = j - int32(cols.Lo)
-					}
-				}
-				if a.Val != nil {
-					copy(out.Val[q:], a.Val[lo:hi])
-					continue
-				}
-				for e := q; e < out.Ptr[k+1]; e++ {
-					out.Val[e] = fill
-				}
-				continue
-			}
-			keys = keys[:0]
-			if cm.next == nil && cm.head != nil {
-				for e, c := range a.Idx[lo:hi] {
-					if p := cm.head[c]; p >= 0 {
-						keys = append(keys, uint64(p)<<32|uint64(e))
-					}
-				}
-			} else {
-				for e, c := range a.Idx[lo:hi] {
-					for p := cm.first(c); p >= 0; {
-						keys = append(keys, uint64(p)<<32|uint64(e))
-						if cm.next == nil {
-							break
-						}
-						p = cm.next[p]
-					}
-				}
-			}
-			if !cm.sorted || cm.next != nil {
-				sorters[w].sort(keys, cols.Len())
-			}
-			idx, val := out.Idx[q:out.Ptr[k+1]], out.Val[q:out.Ptr[k+1]]
-			for e, key := range keys {
-				idx[e] = int32(key >> 32)
-				if a.Val != nil {
-					val[e] = a.Val[lo+int64(uint32(key))]
-				} else {
-					val[e] = fill
-				}
-			}
-		}
+		x.mapRows(&keys, from, to)
 	})
 	if err != nil {
 		return nil, err
@@ -244,7 +175,159 @@ func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*s
 	if out.Format == sparse.Hypersparse {
 		dropEmptyRows(out)
 	}
-	return sparse.Settle(out), nil
+	return out.Settle(), nil
+}
+
+// An extraction is the state of Extract.
+type extraction struct {
+	a, out     *sparse.Store
+	rows, cols Indices
+	first      int     // the stored row of a that is row 0 of the result, if rows is a range
+	part       bool    // cols is a range that lacks columns
+	cm         *colMap // of a list of columns
+}
+
+// source returns the entries of a in row k of the result.
+func (x *extraction) source(k int) (lo, hi int64) {
+	if x.rows.List == nil {
+		lo, hi = x.a.Ptr[x.first+k], x.a.Ptr[x.first+k+1]
+	} else {
+		lo, hi = x.a.Span(int(x.rows.List[k]))
+	}
+	if x.part {
+		from, to := x.cols.clip(x.a.Idx[lo:hi])
+		lo, hi = lo+from, lo+to
+	}
+	return lo, hi
+}
+
+// count sets the offsets of the rows klo … khi−1 of the result to their numbers of entries.
+func (x *extraction) count(klo, khi int) {
+	cm := x.cm
+	for k := klo; k < khi; k++ {
+		lo, hi := x.source(k)
+		n := hi - lo
+		if cm != nil && !(cm.next == nil && len(x.cols.List) == x.a.NCols) {
+			n = 0
+			for _, c := range x.a.Idx[lo:hi] {
+				for p := cm.first(c); p >= 0; {
+					n++
+					if cm.next == nil {
+						break
+					}
+					p = cm.next[p]
+				}
+			}
+		}
+		x.out.Ptr[k+1] = n
+	}
+}
+
+// copyRows writes the stored rows from … to−1 of the result, for a range of columns.
+func (x *extraction) copyRows(from, to int) {
+	a, out := x.a, x.out
+	if x.rows.List == nil && !x.part && from < to { // they are one range of a
+		lo, hi, q := a.Ptr[x.first+from], a.Ptr[x.first+to], out.Ptr[from]
+		copy(out.Idx[q:], a.Idx[lo:hi])
+		a.Type.Copy(out.Part(q, q+hi-lo), a.Part(lo, hi))
+		return
+	}
+	for k := from; k < to; k++ {
+		lo, hi := x.source(k)
+		q := out.Ptr[k]
+		if x.cols.Lo == 0 {
+			copy(out.Idx[q:], a.Idx[lo:hi])
+		} else {
+			for e, j := range a.Idx[lo:hi] {
+				out.Idx[q+int64(e)] = j - int32(x.cols.Lo)
+			}
+		}
+		a.Type.Copy(out.Part(q, q+hi-lo), a.Part(lo, hi))
+	}
+}
+
+// mapRows writes the stored rows from … to−1 of the result, for a list of columns.
+func (x *extraction) mapRows(s *keyScratch, from, to int) {
+	a, out, cm, unpack := x.a, x.out, x.cm, unpackOf(x.a)
+	for k := from; k < to; k++ {
+		lo, hi := x.source(k)
+		keys := s.keys[:0]
+		if cm.next == nil && cm.head != nil {
+			for e, c := range a.Idx[lo:hi] {
+				if p := cm.head[c]; p >= 0 {
+					keys = append(keys, uint64(p)<<32|uint64(e))
+				}
+			}
+		} else {
+			for e, c := range a.Idx[lo:hi] {
+				for p := cm.first(c); p >= 0; {
+					keys = append(keys, uint64(p)<<32|uint64(e))
+					if cm.next == nil {
+						break
+					}
+					p = cm.next[p]
+				}
+			}
+		}
+		s.keys = keys
+		if !cm.sorted || cm.next != nil {
+			s.sort(keys, x.cols.Len())
+		}
+		q, end := out.Ptr[k], out.Ptr[k+1]
+		unpack(out.Idx[q:end], out.Part(q, end), keys, a.Part(lo, hi))
+	}
+}
+
+// keyScratch is the memory of a thread that sorts entries by their new columns: a key holds the
+// column in the upper half and the place of the entry in its row in the lower.
+type keyScratch struct {
+	keySorter
+	keys []uint64
+}
+
+// unpackOf returns the loop that sets idx[p] to the column of keys[p], and val[p] to the value of
+// the row v of s at its place. It sets no values if s is a pattern.
+func unpackOf(s *sparse.Store) func(idx []int32, val Values, keys []uint64, v Values) {
+	t := s.Type
+	if s.Val.None() {
+		return func(idx []int32, _ Values, keys []uint64, _ Values) { unpackColumns(idx, keys) }
+	}
+	switch t.Class {
+	case sparse.Bytes1:
+		return unpack[sparse.E1]
+	case sparse.Bytes2:
+		return unpack[sparse.E2]
+	case sparse.Bytes4:
+		return unpack[sparse.E4]
+	case sparse.Bytes8:
+		return unpack[sparse.E8]
+	case sparse.Bytes16:
+		return unpack[sparse.E16]
+	}
+	var places []int32
+	return func(idx []int32, val Values, keys []uint64, v Values) {
+		unpackColumns(idx, keys)
+		places = places[:0]
+		for _, key := range keys {
+			places = append(places, int32(uint32(key)))
+		}
+		t.Move(val, nil, v, places)
+	}
+}
+
+func unpackColumns(idx []int32, keys []uint64) {
+	idx = idx[:len(keys)]
+	for p, key := range keys {
+		idx[p] = int32(key >> 32)
+	}
+}
+
+func unpack[E sparse.Sized](idx []int32, val Values, keys []uint64, v Values) {
+	to, from := sparse.SliceOf[E](val), sparse.SliceOf[E](v)
+	idx, to = idx[:len(keys)], to[:len(keys)]
+	for p, key := range keys {
+		idx[p], to[p] = int32(key>>32), from[uint32(key)]
+	}
 }
 
 // shifted returns the items of a list less by. It shares the list if by is 0.
@@ -261,7 +344,7 @@ func shifted(list []int32, by int) []int32 {
 
 // Spread is the inverse of Extract: it returns the m×n matrix with entry (i, j) of a at (rows[i],
 // cols[j]). Neither list may repeat an index.
-func Spread[T any](env Env, a *sparse.Store[T], rows, cols Indices, m, n int, fill T) *sparse.Store[T] {
+func Spread(env Env, a *sparse.Store, rows, cols Indices, m, n int) *sparse.Store {
 	type source struct {
 		row int32
 		k   int
@@ -278,7 +361,7 @@ func Spread[T any](env Env, a *sparse.Store[T], rows, cols Indices, m, n int, fi
 	if rows.List != nil && !slices.IsSorted(rows.List) {
 		parallel.SortStable(threads, order, func(x, y source) int { return int(x.row) - int(y.row) })
 	}
-	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Format: sparse.Hypersparse, NVals: a.NVals}}
+	out := &sparse.Store{Structure: sparse.Structure{NRows: m, NCols: n, Format: sparse.Hypersparse, NVals: a.NVals}, Type: a.Type}
 	out.Ptr, out.RowIDs = make([]int64, len(order)+1), make([]int32, len(order))
 	_ = parallel.Range(nil, threads, len(order), 1<<14, func(_, lo, hi int) {
 		for at, o := range order[lo:hi] {
@@ -286,48 +369,44 @@ func Spread[T any](env Env, a *sparse.Store[T], rows, cols Indices, m, n int, fi
 		}
 	})
 	parallel.Sum(threads, out.Ptr)
-	out.Idx, out.Val = fresh.Make[int32](a.NVals), fresh.Make[T](a.NVals)
+	out.Idx, out.Val = fresh.Make[int32](a.NVals), a.Type.Make(a.NVals)
+	if a.Val.None() {
+		Fill(a.Type, out.Val, a.Type.True, threads)
+	}
 	sorted := cols.List == nil || slices.IsSorted(cols.List)
 	bounds := parallel.Cut(threads, out.Ptr, int(min(int64(16*threads), a.NVals/(1<<12)+1)), 4)
-	sorters, scratch := make([]keySorter, threads), make([][]uint64, threads)
+	scratch := make([]keyScratch, threads)
 	_ = parallel.Pieces(nil, threads, len(bounds)-1, func(w, piece int) {
-		keys := scratch[w]
-		defer func() { scratch[w] = keys }()
+		s, unpack := scratch[w], unpackOf(a)
+		defer func() { scratch[w] = s }()
 		for at := bounds[piece]; at < bounds[piece+1]; at++ {
 			lo, hi := a.Ptr[order[at].k], a.Ptr[order[at].k+1]
-			keys = keys[:0]
+			s.keys = s.keys[:0]
 			for e, j := range a.Idx[lo:hi] {
-				keys = append(keys, uint64(cols.at(int(j)))<<32|uint64(e))
+				s.keys = append(s.keys, uint64(cols.at(int(j)))<<32|uint64(e))
 			}
 			if !sorted {
-				sorters[w].sort(keys, n)
+				s.sort(s.keys, n)
 			}
-			to := out.Ptr[at]
-			for p, key := range keys {
-				out.Idx[to+int64(p)] = int32(key >> 32)
-				if a.Val != nil {
-					out.Val[to+int64(p)] = a.Val[lo+int64(uint32(key))]
-				} else {
-					out.Val[to+int64(p)] = fill
-				}
-			}
+			q, end := out.Ptr[at], out.Ptr[at+1]
+			unpack(out.Idx[q:end], out.Part(q, end), s.keys, a.Part(lo, hi))
 		}
 	})
-	return sparse.Settle(out)
+	return out.Settle()
 }
 
 // Outside keeps the entries of c that are not in rows × cols.
-func Outside[T any](env Env, c *sparse.Store[T], rows, cols Indices) (*sparse.Store[T], error) {
+func Outside(env Env, c *sparse.Store, rows, cols Indices) (*sparse.Store, error) {
 	if rows.All(c.NRows) && cols.All(c.NCols) {
-		return sparse.Empty[T](c.NRows, c.NCols), nil
+		return sparse.Empty(c.Type, c.NRows, c.NCols), nil
 	}
 	inRow, inCol := member(rows, c.NRows), member(cols, c.NCols)
-	return sift(env, sparse.ToSparse(c), func(keep []uint8, i int, ci []int32, _, _ int64) {
+	return sift(env, c.ToSparse(), func(keep []uint8, i int, ci []int32, _, _ int64) {
 		in := inRow(int32(i))
 		for p, j := range ci {
 			keep[p] = b2u(!in || !inCol(j))
 		}
-	}, nil)
+	})
 }
 
 func member(x Indices, n int) func(int32) bool {
@@ -348,13 +427,13 @@ func member(x Indices, n int) func(int32) bool {
 	return func(i int32) bool { return set[i] }
 }
 
-// Kronecker computes c = a ⊗ b: entry (i·mb+k, j·nb+l) is f(a(i,j), b(k,l)). The dimensions of the
-// result must be within range, and both operands must have values.
-func Kronecker[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
-	f = guardBinary(env, f)
+// Kronecker computes a ⊗ b, values of c: entry (i·mb+k, j·nb+l) is f(a(i,j), b(k,l)). The
+// dimensions of the result must be within range, and both operands must have values.
+func Kronecker(env Env, f *Binary, c *sparse.Type, a, b *sparse.Store) (*sparse.Store, error) {
+	f = guardBinary(env, f, c, a.Type, b.Type)
 	bv := b.Vecs()
 	rows := a.Vecs() * bv
-	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: a.NRows * b.NRows, NCols: a.NCols * b.NCols, Format: sparse.Hypersparse}}
+	out := &sparse.Store{Structure: sparse.Structure{NRows: a.NRows * b.NRows, NCols: a.NCols * b.NCols, Format: sparse.Hypersparse}, Type: c}
 	out.NVals = a.NVals * b.NVals
 	out.Ptr, out.RowIDs = make([]int64, rows+1), make([]int32, rows)
 	for ka := range a.Vecs() {
@@ -364,7 +443,7 @@ func Kronecker[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *
 			out.Ptr[r+1] = out.Ptr[r] + (a.Ptr[ka+1]-a.Ptr[ka])*(b.Ptr[kb+1]-b.Ptr[kb])
 		}
 	}
-	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[C](out.NVals)
+	out.Idx, out.Val = fresh.Make[int32](out.NVals), c.Make(out.NVals)
 	bounds := parallel.Cut(env.Threads, out.Ptr, parallel.Threads(env.Threads)*16, 4)
 	err := parallel.Pieces(env.Ctx, env.Threads, len(bounds)-1, func(_, p int) {
 		for r := bounds[p]; r < bounds[p+1]; r++ {
@@ -372,18 +451,16 @@ func Kronecker[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *
 			q := out.Ptr[r]
 			lo, hi := b.Ptr[kb], b.Ptr[kb+1]
 			n := hi - lo
-			bi, bval := b.Idx[lo:hi], b.Val[lo:hi]
+			bi, bval := b.Idx[lo:hi], b.Part(lo, hi)
 			if n == 0 {
 				continue
 			}
-			var x A
 			for e := a.Ptr[ka]; e < a.Ptr[ka+1]; e++ {
 				base := a.Idx[e] * int32(b.NCols)
-				x = a.Val[e]
 				for d, j := range bi {
 					out.Idx[q+int64(d)] = base + j
 				}
-				f.BindX(out.Val[q:q+n], x, bval)
+				f.BindX(out.Part(q, q+n), at(a.Type, a.Val, e), bval)
 				q += n
 			}
 		}
@@ -392,5 +469,5 @@ func Kronecker[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *
 		return nil, err
 	}
 	dropEmptyRows(out)
-	return sparse.Settle(out), nil
+	return out.Settle(), nil
 }

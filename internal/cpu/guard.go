@@ -47,129 +47,130 @@ func blocks(done <-chan struct{}, n int, fn func(lo, hi int)) {
 	}
 }
 
-// part returns v[lo:hi], or nil if v is nil.
-func part[T any](v []T, lo, hi int) []T {
-	if v == nil {
-		return nil
-	}
-	return v[lo:hi]
-}
+// A guarded kernel gets values of types that it knows when it is called: it divides slices by lists
+// of positions, or by the sizes of the types in sizes.
 
-// guardMap guards a loop c[p] = f(a[p]).
-func guardMap[A, C any](env Env, user bool, f func(c []C, a []A)) func(c []C, a []A) {
+// guardMap guards a loop c[p] = f(a[p]) from values of a to values of c.
+func guardMap(env Env, user bool, f func(c, a Values), c, a *sparse.Type) func(c, a Values) {
 	done := env.done(user)
 	if done == nil {
 		return f
 	}
-	return func(c []C, a []A) {
-		blocks(done, len(c), func(lo, hi int) { f(c[lo:hi], part(a, lo, hi)) })
+	return func(cv, av Values) {
+		blocks(done, cv.Len(), func(lo, hi int) {
+			f(c.Slice(cv, int64(lo), int64(hi)), a.Slice(av, int64(lo), int64(hi)))
+		})
 	}
 }
 
-// guardFunc guards single calls.
-func guardFunc[A, B, C any](done <-chan struct{}, f func(x A, y B) C) func(x A, y B) C {
-	return func(x A, y B) (z C) {
-		if ended(done) {
-			return z
-		}
-		return f(x, y)
-	}
-}
-
-func guardBinary[A, B, C any](env Env, f *Binary[A, B, C]) *Binary[A, B, C] {
+// guardBinary guards an operator a × b → c.
+func guardBinary(env Env, f *Binary, c, a, b *sparse.Type) *Binary {
 	done := env.done(f != nil && f.User)
 	if done == nil {
 		return f
 	}
 	g := *f
-	g.Fn = guardFunc(done, f.Fn)
-	g.Zip = func(c []C, a []A, b []B) {
-		blocks(done, len(c), func(lo, hi int) { f.Zip(c[lo:hi], part(a, lo, hi), part(b, lo, hi)) })
-	}
-	g.ZipAt = func(c []C, pc []int32, a []A, pa []int32, b []B, pb []int32) {
-		blocks(done, len(pc), func(lo, hi int) {
-			f.ZipAt(c, pc[lo:hi], a, part(pa, lo, hi), b, part(pb, lo, hi))
+	g.Zip = func(cv, av, bv Values) {
+		blocks(done, cv.Len(), func(from, to int) {
+			lo, hi := int64(from), int64(to)
+			f.Zip(c.Slice(cv, lo, hi), a.Slice(av, lo, hi), b.Slice(bv, lo, hi))
 		})
 	}
-	g.BindX = func(c []C, x A, b []B) {
-		blocks(done, len(b), func(lo, hi int) { f.BindX(c[lo:hi], x, b[lo:hi]) })
+	g.ZipAt = func(cv Values, pc []int32, av Values, pa []int32, bv Values, pb []int32) {
+		blocks(done, len(pc), func(lo, hi int) {
+			f.ZipAt(cv, pc[lo:hi], av, window(pa, int64(lo), int64(hi)), bv, window(pb, int64(lo), int64(hi)))
+		})
 	}
-	g.BindY = func(c []C, a []A, y B) {
-		blocks(done, len(a), func(lo, hi int) { f.BindY(c[lo:hi], a[lo:hi], y) })
+	g.BindX = func(cv Values, x Value, bv Values) {
+		blocks(done, bv.Len(), func(lo, hi int) {
+			f.BindX(c.Slice(cv, int64(lo), int64(hi)), x, b.Slice(bv, int64(lo), int64(hi)))
+		})
+	}
+	g.BindY = func(cv, av Values, y Value) {
+		blocks(done, av.Len(), func(lo, hi int) {
+			f.BindY(c.Slice(cv, int64(lo), int64(hi)), a.Slice(av, int64(lo), int64(hi)), y)
+		})
 	}
 	return &g
 }
 
-func guardMonoid[T any](env Env, m *Monoid[T]) *Monoid[T] {
+func guardMonoid(env Env, m *Monoid, t *sparse.Type) *Monoid {
 	done := env.done(m.User)
 	if done == nil {
 		return m
 	}
 	g := *m
-	g.Fn = guardFunc(done, m.Fn)
-	g.Fold = func(s T, xs []T) T {
-		blocks(done, len(xs), func(lo, hi int) { s = m.Fold(s, xs[lo:hi]) })
-		return s
+	g.Fold = func(s Value, xs Values) {
+		blocks(done, xs.Len(), func(lo, hi int) { m.Fold(s, t.Slice(xs, int64(lo), int64(hi))) })
 	}
-	g.FoldRows = func(y []T, id T, ptr []int64, v []T) {
-		for i := range y {
-			y[i] = g.Fold(id, v[ptr[i]:ptr[i+1]])
+	g.FoldRows = func(y Values, id Value, ptr []int64, v Values) {
+		t.Fill(y, m.Identity)
+		for i := range y.Len() {
+			g.Fold(t.At(y, int64(i)), t.Slice(v, ptr[i], ptr[i+1]))
 		}
 	}
-	g.Collect = func(acc []T, ci []int32, v []T) {
-		blocks(done, len(ci), func(lo, hi int) { m.Collect(acc, ci[lo:hi], v[lo:hi]) })
+	g.Collect = func(acc Values, ci []int32, v Values) {
+		blocks(done, len(ci), func(lo, hi int) { m.Collect(acc, ci[lo:hi], t.Slice(v, int64(lo), int64(hi))) })
 	}
 	g.CollectMarked = nil
 	return &g
 }
 
-func guardSemiring[A, B, C any](env Env, s *Semiring[A, B, C]) *Semiring[A, B, C] {
+// guardSemiring guards the kernels of a semiring. They get the values of a row, or of a part of it, by
+// its entries; see [Semiring].
+func guardSemiring(env Env, s *Semiring, c, a, b *sparse.Type) *Semiring {
 	done := env.done(s.User)
 	if done == nil {
 		return s
 	}
 	g, k := *s, s.Kernels
-	g.Add, g.Mul = guardFunc(done, s.Add), guardFunc(done, s.Mul)
-	g.Collect = func(acc []C, ci []int32, v []C) {
-		blocks(done, len(ci), func(lo, hi int) { s.Collect(acc, ci[lo:hi], v[lo:hi]) })
+	g.Collect = func(acc Values, ci []int32, v Values) {
+		blocks(done, len(ci), func(lo, hi int) { s.Collect(acc, ci[lo:hi], c.Slice(v, int64(lo), int64(hi))) })
 	}
 	g.DotRows = nil
-	g.Dot = func(sum C, ci []int32, av []A, x []B) C {
-		blocks(done, len(ci), func(lo, hi int) { sum = k.Dot(sum, ci[lo:hi], part(av, lo, hi), x) })
-		return sum
+	g.Dot = func(y Value, ci []int32, av, x Values) {
+		blocks(done, len(ci), func(lo, hi int) { k.Dot(y, ci[lo:hi], a.Slice(av, int64(lo), int64(hi)), x) })
 	}
-	g.DotPresent = func(sum C, ci []int32, av []A, x []B, present []uint8) (C, bool) {
-		hit := false
+	g.DotPresent = func(y Value, ci []int32, av, x Values, present []uint8) (hit bool) {
 		blocks(done, len(ci), func(lo, hi int) {
-			var some bool
-			sum, some = k.DotPresent(sum, ci[lo:hi], part(av, lo, hi), x, present)
+			some := k.DotPresent(y, ci[lo:hi], a.Slice(av, int64(lo), int64(hi)), x, present)
 			hit = hit || some
 		})
-		return sum, hit
+		return hit
 	}
-	g.Axpy = func(y []C, a A, b []B) {
-		blocks(done, len(y), func(lo, hi int) { k.Axpy(y[lo:hi], a, part(b, lo, hi)) })
+	g.Axpy = func(y Values, x Value, bv Values) {
+		blocks(done, y.Len(), func(lo, hi int) {
+			k.Axpy(c.Slice(y, int64(lo), int64(hi)), x, b.Slice(bv, int64(lo), int64(hi)))
+		})
 	}
-	g.Scatter = func(acc []C, marks []uint64, a A, ci []int32, bv []B) {
-		blocks(done, len(ci), func(lo, hi int) { k.Scatter(acc, marks, a, ci[lo:hi], part(bv, lo, hi)) })
+	g.Scatter = func(acc Values, marks []uint64, x Value, ci []int32, bv Values) {
+		blocks(done, len(ci), func(lo, hi int) {
+			k.Scatter(acc, marks, x, ci[lo:hi], b.Slice(bv, int64(lo), int64(hi)))
+		})
 	}
-	g.ScatterMasked = func(acc []C, state []uint8, a A, ci []int32, bv []B) {
-		blocks(done, len(ci), func(lo, hi int) { k.ScatterMasked(acc, state, a, ci[lo:hi], part(bv, lo, hi)) })
+	g.ScatterMasked = func(acc Values, state []uint8, x Value, ci []int32, bv Values) {
+		blocks(done, len(ci), func(lo, hi int) {
+			k.ScatterMasked(acc, state, x, ci[lo:hi], b.Slice(bv, int64(lo), int64(hi)))
+		})
 	}
-	g.ScatterAll = func(acc []C, a A, ci []int32, bv []B) {
-		blocks(done, len(ci), func(lo, hi int) { k.ScatterAll(acc, a, ci[lo:hi], part(bv, lo, hi)) })
+	g.ScatterAll = func(acc Values, x Value, ci []int32, bv Values) {
+		blocks(done, len(ci), func(lo, hi int) {
+			k.ScatterAll(acc, x, ci[lo:hi], b.Slice(bv, int64(lo), int64(hi)))
+		})
 	}
-	g.Products = func(out []C, a A, bv []B) {
-		blocks(done, len(out), func(lo, hi int) { k.Products(out[lo:hi], a, part(bv, lo, hi)) })
+	g.Products = func(out Values, x Value, bv Values) {
+		blocks(done, out.Len(), func(lo, hi int) {
+			k.Products(c.Slice(out, int64(lo), int64(hi)), x, b.Slice(bv, int64(lo), int64(hi)))
+		})
 	}
 	return &g
 }
 
-func guardUnion[A, B, C any](env Env, ops UnionOps[A, B, C]) UnionOps[A, B, C] {
+func guardUnion(env Env, ops UnionOps, c, a, b *sparse.Type) UnionOps {
 	user := ops.Both.User
-	ops.Both = guardBinary(env, ops.Both)
+	ops.Both = guardBinary(env, ops.Both, c, a, b)
 	if !ops.Copies {
-		ops.Left, ops.Right = guardMap(env, user, ops.Left), guardMap(env, user, ops.Right)
+		ops.Left, ops.Right = guardMap(env, user, ops.Left, c, a), guardMap(env, user, ops.Right, c, b)
 	}
 	return ops
 }
@@ -186,27 +187,28 @@ func (e Env) inPlace(user bool, n int) bool {
 }
 
 // accumulated returns the values of c ⊕ t at the entries of t, for a dense c and a listed t.
-func accumulated[C any](env Env, c, t *sparse.Store[C], f *Binary[C, C, C]) ([]C, error) {
-	g := guardBinary(env, f)
-	out := make([]C, len(t.Idx))
+func accumulated(env Env, c, t *sparse.Store, f *Binary) (Values, error) {
+	g := guardBinary(env, f, c.Type, c.Type, c.Type)
+	out := c.Type.Zeroed(int64(len(t.Idx)))
 	err := t.Spans(env.Ctx, env.Threads, func(base int, from, to int64) {
-		row := c.Val[base:]
-		var at, ci []int32
+		row := c.Part(int64(base), int64(base+c.NCols))
+		var at, ci, alone []int32
 		for lo := from; lo < to; lo += denseChunk {
 			hi := min(lo+denseChunk, to)
-			v, sum := t.Val[lo:hi], out[lo:hi]
+			v, sum := t.Part(lo, hi), c.Type.Slice(out, lo, hi)
 			if c.Present == nil {
 				g.ZipAt(sum, consecutive[:hi-lo], row, t.Idx[lo:hi], v, consecutive[:hi-lo])
 				continue
 			}
-			at, ci = at[:0], ci[:0]
+			at, ci, alone = at[:0], ci[:0], alone[:0]
 			for p, j := range t.Idx[lo:hi] {
 				if c.Present[base+int(j)] == 0 {
-					sum[p] = v[p]
+					alone = append(alone, int32(p))
 					continue
 				}
 				at, ci = append(at, int32(p)), append(ci, j)
 			}
+			c.Type.Move(sum, alone, v, alone)
 			g.ZipAt(sum, at, row, ci, v, at)
 		}
 	})

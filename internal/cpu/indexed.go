@@ -11,63 +11,59 @@ type Placed[T any] struct {
 	I, J int32
 }
 
+// Places is how values are put beside their positions.
+type Places struct {
+	Type *sparse.Type // of Placed
+	// Put sets out[p] to v[p] at row i and column ci[p], or with swap at row ci[p] and column i.
+	Put func(out, v Values, i int32, ci []int32, swap bool)
+}
+
 // Indexed is a semiring whose ⊗ reads the positions of its operands as well as their values. Its
-// drivers run on copies of the operands whose values are Placed. They are closures, so that only
-// programs that make such a semiring instantiate them.
-type Indexed[A, B, C any] struct {
-	// MxM is [MxM].
-	MxM func(env Env, a *sparse.Store[A], b *sparse.Store[B], mask *Mask, method Method) (*sparse.Store[C], Method, error)
-	// Dot is [MaskedDot].
-	Dot func(env Env, a *sparse.Store[A], bt *sparse.Store[B], mask *sparse.Structure) (*sparse.Store[C], error)
-	// MxV is the product of a matrix and a column vector, by [Push] of the transpose at or, if at
-	// is nil, by [Pull].
-	MxV func(env Env, a, at *sparse.Store[A], u *sparse.Store[B], mask *Mask) (*sparse.Store[C], error)
-	// VxM is the product of a row vector and a matrix, by [Push] or, if b is nil, by [Pull] of the
-	// transpose bt.
-	VxM func(env Env, u *sparse.Store[A], b, bt *sparse.Store[B], mask *Mask) (*sparse.Store[C], error)
+// drivers run on copies of the operands whose values are Placed.
+type Indexed struct {
+	Semiring, Flipped *Semiring // over placed values
+	First, Second     Places    // of the operands
 }
 
-// NewIndexed returns the drivers of a semiring over placed values, and of the same with exchanged
-// operands.
-func NewIndexed[A, B, C any](s *Semiring[Placed[A], Placed[B], C], flip *Semiring[Placed[B], Placed[A], C]) *Indexed[A, B, C] {
-	noLeads := func() []int32 { return nil }
-	return &Indexed[A, B, C]{
-		MxM: func(env Env, a *sparse.Store[A], b *sparse.Store[B], mask *Mask, method Method) (*sparse.Store[C], Method, error) {
-			return MxM(env, s, withPlaces(env, a, false), withPlaces(env, b, false), mask, method)
-		},
-		Dot: func(env Env, a *sparse.Store[A], bt *sparse.Store[B], mask *sparse.Structure) (*sparse.Store[C], error) {
-			return MaskedDot(env, flip, withPlaces(env, a, false), withPlaces(env, bt, true), mask)
-		},
-		MxV: func(env Env, a, at *sparse.Store[A], u *sparse.Store[B], mask *Mask) (*sparse.Store[C], error) {
-			if at == nil {
-				return Pull(env, s, withPlaces(env, a, false), noLeads, withPlaces(env, u, true), mask)
-			}
-			return Push(env, flip, withPlaces(env, u, true), withPlaces(env, at, true), mask)
-		},
-		VxM: func(env Env, u *sparse.Store[A], b, bt *sparse.Store[B], mask *Mask) (*sparse.Store[C], error) {
-			if b == nil {
-				return Pull(env, flip, withPlaces(env, bt, true), noLeads, withPlaces(env, u, false), mask)
-			}
-			return Push(env, s, withPlaces(env, u, false), withPlaces(env, b, false), mask)
-		},
+// MxM is [MxM].
+func (x *Indexed) MxM(env Env, c *sparse.Type, a, b *sparse.Store, mask *Mask, method Method) (*sparse.Store, Method, error) {
+	return MxM(env, x.Semiring, c, x.First.of(env, a, false), x.Second.of(env, b, false), mask, method)
+}
+
+// Dot is [MaskedDot].
+func (x *Indexed) Dot(env Env, c *sparse.Type, a, bt *sparse.Store, mask *sparse.Structure) (*sparse.Store, error) {
+	return MaskedDot(env, x.Flipped, c, x.First.of(env, a, false), x.Second.of(env, bt, true), mask)
+}
+
+// MxV is the product of a matrix and a column vector, by [Push] of the transpose at or, if at is nil,
+// by [Pull].
+func (x *Indexed) MxV(env Env, c *sparse.Type, a, at, u *sparse.Store, mask *Mask) (*sparse.Store, error) {
+	if at == nil {
+		return Pull(env, x.Semiring, c, x.First.of(env, a, false), noLeads, x.Second.of(env, u, true), mask)
 	}
+	return Push(env, x.Flipped, c, x.Second.of(env, u, true), x.First.of(env, at, true), mask)
 }
 
-// withPlaces returns the entries of s with their positions, those of the transpose if swap is set.
-// It takes O(entries) time.
-func withPlaces[T any](env Env, s *sparse.Store[T], swap bool) *sparse.Store[Placed[T]] {
-	s = sparse.ToSparse(s)
-	out := &sparse.Store[Placed[T]]{Structure: s.Structure, Val: make([]Placed[T], len(s.Idx))}
+// VxM is the product of a row vector and a matrix, by [Push] or, if b is nil, by [Pull] of the
+// transpose bt.
+func (x *Indexed) VxM(env Env, c *sparse.Type, u, b, bt *sparse.Store, mask *Mask) (*sparse.Store, error) {
+	if b == nil {
+		return Pull(env, x.Flipped, c, x.Second.of(env, bt, true), noLeads, x.First.of(env, u, false), mask)
+	}
+	return Push(env, x.Semiring, c, x.First.of(env, u, false), x.Second.of(env, b, false), mask)
+}
+
+func noLeads() []int32 { return nil }
+
+// of returns the entries of s with their positions, those of the transpose if swap is set. It takes
+// O(entries) time.
+func (x Places) of(env Env, s *sparse.Store, swap bool) *sparse.Store {
+	s = s.ToSparse()
+	out := &sparse.Store{Structure: s.Structure, Val: x.Type.Make(int64(len(s.Idx))), Type: x.Type}
 	_ = parallel.Range(nil, env.Threads, s.Vecs(), 1<<10, func(_, lo, hi int) {
 		for k := lo; k < hi; k++ {
-			i := int32(s.RowID(k))
-			for p := s.Ptr[k]; p < s.Ptr[k+1]; p++ {
-				x := Placed[T]{s.Val[p], i, s.Idx[p]}
-				if swap {
-					x.I, x.J = x.J, x.I
-				}
-				out.Val[p] = x
-			}
+			from, to := s.Ptr[k], s.Ptr[k+1]
+			x.Put(out.Part(from, to), s.Part(from, to), int32(s.RowID(k)), s.Idx[from:to], swap)
 		}
 	})
 	return out

@@ -8,78 +8,85 @@ import (
 
 // list collects the products of one row and adds those of equal column by sorting: the fastest
 // method for rows of few products.
-type list[C any] struct {
+type list struct {
 	keys []uint64 // column in the upper half, index into prod in the lower
-	prod []C
+	prod Values
 	idx  []int32 // columns of the sums, after sum
-	val  []C
+	val  Values  // as many as idx, after sum
+	// scratch: the product of each key, its sum, and the products in the order of the keys
+	from, slot []int32
+	ordered    Values
 }
 
-func (l *list[C]) reset() { l.keys, l.prod = l.keys[:0], l.prod[:0] }
+func (l *list) reset() { l.keys = l.keys[:0] }
 
-// appendProducts appends the products x ⊗ b(k, ·). Row k of b is at lo … hi−1.
-func appendProducts[A, B, C any](l *list[C], s *Semiring[A, B, C], x A, b *sparse.Store[B], lo, hi int64) {
-	base := len(l.prod)
+// appendProducts appends the products x ⊗ b(k, ·), values of c. Row k of b is at lo … hi−1.
+func appendProducts(l *list, s *Semiring, c *sparse.Type, x Value, b *sparse.Store, lo, hi int64) {
+	base := len(l.keys)
 	ci := b.Idx[lo:hi]
-	l.prod = slices.Grow(l.prod, len(ci))[:base+len(ci)]
-	s.Products(l.prod[base:], x, window(b.Val, lo, hi))
+	l.prod = c.Grow(l.prod, base+len(ci))
+	s.Products(c.Slice(l.prod, int64(base), int64(base+len(ci))), x, b.Part(lo, hi))
 	for p, j := range ci {
 		l.keys = append(l.keys, uint64(j)<<32|uint64(base+p))
 	}
 }
 
 // sum sorts the products and adds those of equal column, in the order they were appended.
-func (l *list[C]) sum(add func(x, y C) C, id C) {
+func (l *list) sum(s *Semiring, c *sparse.Type) {
 	slices.Sort(l.keys)
-	l.idx, l.val = l.idx[:0], l.val[:0]
-	for p, key := range l.keys {
-		j, x := int32(key>>32), l.prod[uint32(key)]
-		if p > 0 && int32(l.keys[p-1]>>32) == j {
-			last := len(l.val) - 1
-			l.val[last] = add(l.val[last], x)
-			continue
+	l.idx, l.from, l.slot = l.idx[:0], l.from[:0], l.slot[:0]
+	for _, key := range l.keys {
+		if j := int32(key >> 32); len(l.idx) == 0 || l.idx[len(l.idx)-1] != j {
+			l.idx = append(l.idx, j)
 		}
-		l.idx = append(l.idx, j)
-		l.val = append(l.val, add(id, x))
+		l.from, l.slot = append(l.from, int32(key)), append(l.slot, int32(len(l.idx)-1))
 	}
+	l.val = c.Grow(l.val, len(l.idx))
+	c.Fill(l.val, s.Identity)
+	l.ordered = c.Grow(l.ordered, len(l.keys))
+	c.Move(l.ordered, nil, l.prod, l.from)
+	s.Collect(l.val, l.slot, l.ordered)
 	l.reset()
 }
 
 // restrict drops the sums that a mask of a vector does not allow: O(sums), times the logarithm of the
 // entries of a listed mask.
-func (l *list[C]) restrict(m *Mask) {
+func (l *list) restrict(c *sparse.Type, m *Mask) {
 	if m == nil {
 		return
 	}
-	keep := func(q, p int) { l.idx[q], l.val[q] = l.idx[p], l.val[p] }
-	n := 0
+	l.from = l.from[:0]
 	switch {
 	case m.S.Format == sparse.Full:
 		if !m.Comp {
-			n = len(l.idx)
+			return
 		}
 	case m.S.Format == sparse.Bitmap:
-		c := b2u(m.Comp)
 		for p, j := range l.idx {
-			keep(n, p)
-			n += int(m.S.Present[j] ^ c)
+			if m.S.Present[j] != b2u(m.Comp) {
+				l.from = append(l.from, int32(p))
+			}
 		}
 	default:
 		list := m.row(0)
 		for p, j := range l.idx {
 			list = list[search(list, int(j)):]
-			keep(n, p)
 			if has := len(list) > 0 && list[0] == j; has != m.Comp {
-				n++
+				l.from = append(l.from, int32(p))
 			}
 		}
 	}
-	l.idx, l.val = l.idx[:n], l.val[:n]
+	for q, p := range l.from {
+		l.idx[q] = l.idx[p]
+	}
+	n := len(l.from)
+	c.Move(l.val, nil, l.val, l.from) // from[q] ≥ q
+	l.idx, l.val = l.idx[:n], c.Slice(l.val, 0, int64(n))
 }
 
 // count returns the number of distinct columns that are not in forbidden, which is ascending, and
 // empties the list.
-func (l *list[C]) count(forbidden []int32) int64 {
+func (l *list) count(forbidden []int32) int64 {
 	slices.Sort(l.keys)
 	var n int64
 	m := 0

@@ -62,7 +62,7 @@ func (m *scratch) intersectMarked(ci, ai, bi []int32, n int) (matches int) {
 }
 
 // removeRow returns the entries of a small listed row at the positions that are not in list.
-func removeRow[T any](s *sparse.Store[T], list []int32) *sparse.Store[T] {
+func removeRow(s *sparse.Store, list []int32) *sparse.Store {
 	m := getScratch()
 	defer m.release()
 	marks := m.marksFor(s.NCols)
@@ -74,5 +74,5 @@ func removeRow[T any](s *sparse.Store[T], list []int32) *sparse.Store[T] {
 		keep[p] = marks[j] ^ 1
 	}
 	unmark(marks, list)
-	return compress(s, keep, nil)
+	return m.compress(s, keep)
 }

@@ -36,7 +36,7 @@ func TestCompact(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	const rows = 5000
 	for _, threads := range []int{1, 2, 8} {
-		s := &sparse.Store[int64]{Structure: sparse.Structure{NRows: rows, NCols: 1 << 20, Ptr: make([]int64, rows+1)}}
+		s := &sparse.Typed[int64]{Structure: sparse.Structure{NRows: rows, NCols: 1 << 20, Ptr: make([]int64, rows+1)}}
 		lens := make([]int64, rows)
 		var wantIdx []int32
 		var wantVal []int64
@@ -52,7 +52,7 @@ func TestCompact(t *testing.T) {
 			}
 			s.Ptr[k+1] = int64(len(s.Idx))
 		}
-		compact(threads, s, lens)
+		compact(threads, sparse.Untyped(s), lens)
 		if !slices.Equal(s.Idx, wantIdx) || !slices.Equal(s.Val, wantVal) || s.NVals != int64(len(wantIdx)) {
 			t.Errorf("%d threads: wrong entries", threads)
 		}

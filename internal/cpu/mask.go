@@ -14,7 +14,7 @@ func (m *Mask) list() *Mask {
 	if m == nil || m.S.Sparse() {
 		return m
 	}
-	return &Mask{S: &sparse.ToSparse(m.S.Pattern()).Structure, Comp: m.Comp}
+	return &Mask{S: &m.S.Pattern().ToSparse().Structure, Comp: m.Comp}
 }
 
 // bytes returns, for the mask of a vector of n positions, an array that is non-zero where S has an

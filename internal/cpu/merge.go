@@ -3,7 +3,7 @@ package cpu
 import (
 	"unsafe"
 
-	"github.com/hiveblas/hiveblas/internal/fresh"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 // mergeUnion merges the rows (ai, av) and (bi, bv) into ci and cv, which have exactly the room for
@@ -183,35 +183,27 @@ func matchesOf(ai, bi []int32) (n int) {
 	return n
 }
 
-// A valueMerge is mergeUnion for rows of values of C; nil if it is not for them.
-type valueMerge[C any] func(ci, ai, bi []int32, cv, av, bv []C, matchA, matchQ []int32) int
+// A valueMerge is mergeUnion for rows of values of a type; nil if it is not for them.
+type valueMerge func(ci, ai, bi []int32, cv, av, bv Values, matchA, matchQ []int32) int
 
 // valueMergeOf returns the merge of rows whose values are copied.
-func valueMergeOf[C any]() valueMerge[C] {
-	if !fresh.Plain[C]() {
-		return nil
-	}
-	switch unsafe.Sizeof(*new(C)) {
-	case 4:
-		return mergePatterns[uint32, C]
-	case 8:
-		return mergePatterns[uint64, C]
+func valueMergeOf(t *sparse.Type) valueMerge {
+	switch {
+	case t.Plain && t.Size == 4:
+		return mergePatterns[sparse.E4]
+	case t.Plain && t.Size == 8:
+		return mergePatterns[sparse.E8]
 	}
 	return nil
 }
 
-func mergePatterns[U uint32 | uint64, C any](ci, ai, bi []int32, cv, av, bv []C, matchA, matchQ []int32) int {
-	return mergeUnion(ci, ai, bi, patterns[U](cv), patterns[U](av), patterns[U](bv), matchA, matchQ)
-}
-
-// patterns returns the values of v as numbers of their size.
-func patterns[U uint32 | uint64, C any](v []C) []U {
-	return unsafe.Slice((*U)(unsafe.Pointer(unsafe.SliceData(v))), len(v))
+func mergePatterns[U uint32 | uint64](ci, ai, bi []int32, cv, av, bv Values, matchA, matchQ []int32) int {
+	return mergeUnion(ci, ai, bi, sparse.SliceOf[U](cv), sparse.SliceOf[U](av), sparse.SliceOf[U](bv), matchA, matchQ)
 }
 
 // mergeRows merges two rows whose values are copied into exactly the room for their union, lists
 // the matches in m, and returns their number.
-func mergeRows[C any](m *merger, merge valueMerge[C], ci, ai, bi []int32, cv, av, bv []C) int {
+func mergeRows(m *merger, merge valueMerge, ci, ai, bi []int32, cv, av, bv Values) int {
 	if n := min(len(ai), len(bi)) + 1; len(m.matchA) < n {
 		m.room(n, n)
 	}

@@ -5,7 +5,20 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/sparse"
 )
+
+// place does c[pos[p]] = v[p].
+func place(c []float64, pos []int32, v []float64) {
+	sparse.TypeOf[float64]().Move(sparse.ValuesOf(c), pos, sparse.ValuesOf(v), nil)
+}
+
+// mergeFloats is mergeRows for float64.
+func mergeFloats(m *merger, ci, ai, bi []int32, cv, av, bv []float64) int {
+	merge := valueMergeOf(sparse.TypeOf[float64]())
+	return mergeRows(m, merge, ci, ai, bi, sparse.ValuesOf(cv), sparse.ValuesOf(av), sparse.ValuesOf(bv))
+}
 
 func rowOf(r *rand.Rand, n, width int) []int32 {
 	m := map[int32]bool{}
@@ -36,7 +49,7 @@ func TestMergeUnion(t *testing.T) {
 			t.Fatalf("%v and %v: a union of %d, want %d", ai, bi, got, n)
 		}
 		got, cv := make([]int32, n), make([]float64, n)
-		if k := mergeRows(&byRows, valueMergeOf[float64](), got, ai, bi, cv, av, bv); k != matches {
+		if k := mergeFloats(&byRows, got, ai, bi, cv, av, bv); k != matches {
 			t.Fatalf("%v and %v: %d matches, want %d", ai, bi, k, matches)
 		}
 		if !slices.Equal(got, ci[:n]) || !slices.Equal(cv, want[:n]) {
@@ -87,10 +100,10 @@ func TestMergeIntersection(t *testing.T) {
 
 // A merge of values exists for those of 4 and 8 bytes without pointers.
 func TestValueMergeOf(t *testing.T) {
-	if valueMergeOf[float32]() == nil || valueMergeOf[int64]() == nil || valueMergeOf[[2]float32]() == nil {
+	if valueMergeOf(sparse.TypeOf[float32]()) == nil || valueMergeOf(sparse.TypeOf[int64]()) == nil || valueMergeOf(sparse.TypeOf[[2]float32]()) == nil {
 		t.Error("no merge of numbers")
 	}
-	if valueMergeOf[bool]() != nil || valueMergeOf[*int]() != nil || valueMergeOf[complex128]() != nil {
+	if valueMergeOf(sparse.TypeOf[bool]()) != nil || valueMergeOf(sparse.TypeOf[*int]()) != nil || valueMergeOf(sparse.TypeOf[complex128]()) != nil {
 		t.Error("a merge of values of 1 or 16 bytes or of pointers")
 	}
 }
@@ -116,7 +129,6 @@ func BenchmarkMergeUnion(b *testing.B) {
 		av, bv := drawn(r, n), drawn(r, n)
 		var m merger
 		ci, cv := make([]int32, 2*n), make([]float64, 2*n)
-		merge := valueMergeOf[float64]()
 		for _, way := range []struct {
 			name string
 			run  func(k int)
@@ -126,7 +138,7 @@ func BenchmarkMergeUnion(b *testing.B) {
 				place(cv, m.posB[:n], bv)
 				place(cv, m.posA[:n], av)
 			}},
-			{"merge", func(k int) { mergeRows(&m, merge, ci[:lens[k]], as[k], bs[k], cv[:lens[k]], av, bv) }},
+			{"merge", func(k int) { mergeFloats(&m, ci[:lens[k]], as[k], bs[k], cv[:lens[k]], av, bv) }},
 			{"length", func(k int) { unionLen(as[k], bs[k]) }},
 		} {
 			b.Run(fmt.Sprint(way.name, "/", n), func(b *testing.B) {

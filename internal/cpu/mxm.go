@@ -29,18 +29,18 @@ const MaxAccumulator = 1 << 26
 // counts the entries of each row, so that the second writes to an exact allocation. A mask that is
 // not complemented needs no count: its rows bound those of the result. ran is the method that adds
 // most of the products.
-func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *sparse.Store[B], mask *Mask, method Method) (_ *sparse.Store[C], ran Method, _ error) {
-	s = guardSemiring(env, s)
-	g := &gustavson[A, B, C]{s: s, a: a, b: b, mask: mask.list(), method: method}
+func MxM(env Env, s *Semiring, c *sparse.Type, a, b *sparse.Store, mask *Mask, method Method) (_ *sparse.Store, ran Method, _ error) {
+	s = guardSemiring(env, s, c, a.Type, b.Type)
+	g := &gustavson{s: s, c: c, a: a, b: b, mask: mask.list(), method: method}
 	vecs, threads := a.Vecs(), parallel.Threads(env.Threads)
 	bounds, threads, err := g.measure(env, threads)
 	if err != nil {
 		return nil, Auto, err
 	}
-	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: a.NRows, NCols: b.NCols, Format: a.Format, RowIDs: a.RowIDs}}
+	out := &sparse.Store{Structure: sparse.Structure{NRows: a.NRows, NCols: b.NCols, Format: a.Format, RowIDs: a.RowIDs}, Type: c}
 	out.Ptr = make([]int64, vecs+1)
 	g.out = out
-	workers := make([]*worker[C], min(threads, len(bounds)-1)+1)
+	workers := make([]*worker, min(threads, len(bounds)-1)+1)
 	bounded := g.mask != nil && !g.mask.Comp
 	if bounded {
 		_ = parallel.Range(nil, threads, vecs, 1<<14, func(_, from, to int) {
@@ -58,12 +58,12 @@ func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spar
 		}
 	}
 	parallel.Sum(threads, out.Ptr)
-	if err := roomFor("the entries of the product", out.Ptr[vecs], 4+sizeOf[C]()); err != nil {
+	if err := roomFor("the entries of the product", out.Ptr[vecs], 4+c.Size); err != nil {
 		return nil, Auto, err
 	}
 	out.Idx = fresh.Make[int32](out.Ptr[vecs])
-	out.Val = fresh.Make[C](out.Ptr[vecs])
-	g.past = stream.Large[C](out.Ptr[vecs])
+	out.Val = c.Make(out.Ptr[vecs])
+	g.past = large(c, int(out.Ptr[vecs]))
 	lens := make([]int64, vecs)
 	err = parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(w, p int) {
 		g.worker(workers, w)
@@ -77,7 +77,7 @@ func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spar
 	if err != nil {
 		return nil, Auto, err
 	}
-	releaseWorkers(workers)
+	releaseWorkers(c, workers)
 	if bounded {
 		compact(threads, out, lens)
 	}
@@ -85,22 +85,23 @@ func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spar
 	if out.Format == sparse.Hypersparse {
 		dropEmptyRows(out)
 	}
-	return sparse.Settle(out), g.dominant(), nil
+	return out.Settle(), g.dominant(), nil
 }
 
 // MxMSizes returns the number of entries of each stored row of a·b, which is the first pass of MxM.
-func MxMSizes[A, B any](env Env, a *sparse.Store[A], b *sparse.Store[B]) ([]int64, error) {
-	g := &gustavson[A, B, bool]{s: &Semiring[A, B, bool]{}, a: a, b: b}
+func MxMSizes(env Env, a, b *sparse.Structure) ([]int64, error) {
+	bytes := sparse.TypeOf[uint8]()
+	g := &gustavson{s: &Semiring{Identity: bytes.Zero}, c: bytes, a: a.Pattern(), b: b.Pattern()}
 	threads := parallel.Threads(env.Threads)
 	bounds, threads, err := g.measure(env, threads)
 	if err != nil {
 		return nil, err
 	}
-	g.out = &sparse.Store[bool]{Structure: sparse.Structure{NRows: a.NRows, NCols: b.NCols}}
-	workers := make([]*worker[bool], min(threads, len(bounds)-1)+1)
+	g.out = &sparse.Store{Structure: sparse.Structure{NRows: a.NRows, NCols: b.NCols}, Type: bytes}
+	workers := make([]*worker, min(threads, len(bounds)-1)+1)
 	sizes := make([]int64, a.Vecs())
 	if err = g.counts(env, threads, bounds, workers, sizes); err == nil {
-		releaseWorkers(workers)
+		releaseWorkers(bytes, workers)
 	}
 	return sizes, err
 }
@@ -131,7 +132,7 @@ const productGrain = 1 << 12
 
 // measure counts the products of each row and cuts the rows into pieces of about equal numbers of
 // products. It returns how many of the threads they are worth.
-func (g *gustavson[A, B, C]) measure(env Env, threads int) (bounds []int, share int, err error) {
+func (g *gustavson) measure(env Env, threads int) (bounds []int, share int, err error) {
 	a, b := g.a, g.b
 	vecs := a.Vecs()
 	g.work = make([]int64, vecs+1)
@@ -155,7 +156,7 @@ func (g *gustavson[A, B, C]) measure(env Env, threads int) (bounds []int, share 
 }
 
 // counts sets sizes to the number of entries of each row of the result.
-func (g *gustavson[A, B, C]) counts(env Env, threads int, bounds []int, workers []*worker[C], sizes []int64) error {
+func (g *gustavson) counts(env Env, threads int, bounds []int, workers []*worker, sizes []int64) error {
 	if g.b.Format == sparse.CSR && g.work[len(g.work)-1] >= bitsReuse*g.b.NVals {
 		g.bits = bitsOf(threads, &g.b.Structure)
 	}
@@ -168,7 +169,7 @@ func (g *gustavson[A, B, C]) counts(env Env, threads int, bounds []int, workers 
 }
 
 // dominant returns the method that adds most of the products.
-func (g *gustavson[A, B, C]) dominant() Method {
+func (g *gustavson) dominant() Method {
 	if g.method != Auto {
 		return g.method
 	}
@@ -188,7 +189,7 @@ func (g *gustavson[A, B, C]) dominant() Method {
 
 // compact closes the gaps after rows that are shorter than their allocation: within the arrays on
 // one thread, by a copy on more.
-func compact[C any](threads int, s *sparse.Store[C], lens []int64) {
+func compact(threads int, s *sparse.Store, lens []int64) {
 	ptr := make([]int64, len(lens)+1)
 	copy(ptr[1:], lens)
 	parallel.Sum(threads, ptr)
@@ -197,27 +198,27 @@ func compact[C any](threads int, s *sparse.Store[C], lens []int64) {
 	if total == int64(len(s.Idx)) {
 		return
 	}
-	idx, val := s.Idx, s.Val
+	t, idx, val := s.Type, s.Idx, s.Val
 	threads = parallel.Share(threads, total, 1<<15)
 	if threads > 1 {
-		idx, val = fresh.Make[int32](total), fresh.Make[C](total)
+		idx, val = fresh.Make[int32](total), t.Make(total)
 	}
 	_ = s.RowBlocks(nil, threads, func(_, lo, hi int) {
 		for k := lo; k < hi; k++ {
 			from, q, n := s.Ptr[k], ptr[k], lens[k]
 			copy(idx[q:q+n], s.Idx[from:from+n])
-			copy(val[q:q+n], s.Val[from:from+n])
+			t.Copy(t.Slice(val, q, q+n), s.Part(from, from+n))
 		}
 	})
 	if threads == 1 {
-		clear(val[total:])
+		t.Clear(t.Slice(val, total, int64(val.Len())))
 	}
-	s.Ptr, s.Idx, s.Val = ptr, idx[:total], val[:total]
+	s.Ptr, s.Idx, s.Val = ptr, idx[:total], t.Slice(val, 0, total)
 }
 
 // dropEmptyRows restores the invariant that every hypersparse row has entries. It replaces RowIDs
 // instead of writing to it, because RowIDs may be shared.
-func dropEmptyRows[C any](s *sparse.Store[C]) {
+func dropEmptyRows(s *sparse.Store) {
 	ids := make([]int32, 0, len(s.RowIDs))
 	ptr := make([]int64, 1, len(s.Ptr))
 	for k, r := range s.RowIDs {
@@ -235,10 +236,10 @@ const keepDensity = 4
 
 // gustavson is one product by Gustavson's algorithm, row by row: row i of the result is the sum of
 // the rows k of b over the entries (i, k) of a.
-type gustavson[A, B, C any] struct {
-	s      *Semiring[A, B, C]
-	a      *sparse.Store[A]
-	b      *sparse.Store[B]
+type gustavson struct {
+	s      *Semiring
+	c      *sparse.Type // of the result
+	a, b   *sparse.Store
 	mask   *Mask
 	method Method
 	work   []int64  // prefix sums of the products of each row
@@ -247,29 +248,29 @@ type gustavson[A, B, C any] struct {
 	// second pass cannot use them.
 	found []rowMarks
 	past  bool // the rows that found has are stored past the caches
-	out   *sparse.Store[C]
+	out   *sparse.Store
 }
 
 // worker is the scratch memory of one thread.
-type worker[C any] struct {
-	spa   *spa[C]
+type worker struct {
+	spa   *spa
 	state []uint8 // for masks: 1 allowed, 2 allowed and hit; 0 between rows
-	list  list[C]
-	hash  table[C]
+	list  list
+	hash  table
 	room  []uint64 // for marks
+	from  []int32
 }
 
-func (g *gustavson[A, B, C]) worker(all []*worker[C], w int) {
+func (g *gustavson) worker(all []*worker, w int) {
 	if all[w] == nil {
-		if all[w], _ = poolOf[worker[C]]().Get().(*worker[C]); all[w] == nil {
-			all[w] = &worker[C]{}
+		if all[w], _ = g.c.Scratch[useWorker].Get().(*worker); all[w] == nil {
+			all[w] = &worker{}
 		}
 	}
 }
 
 // releaseWorkers keeps the memory of workers whose rows are complete for other products.
-func releaseWorkers[C any](workers []*worker[C]) {
-	pool := poolOf[worker[C]]()
+func releaseWorkers(c *sparse.Type, workers []*worker) {
 	for _, w := range workers {
 		if w == nil {
 			continue
@@ -278,13 +279,13 @@ func releaseWorkers[C any](workers []*worker[C]) {
 			w.spa.release()
 		}
 		w.spa, w.room = nil, nil
-		pool.Put(w)
+		c.Scratch[useWorker].Put(w)
 	}
 }
 
 // pick chooses the method for a row of f products. Sorting costs about f·log f; the accumulator
 // costs a scan of the words of the bitmap between the first and last column of the row.
-func (g *gustavson[A, B, C]) pick(f int64) Method {
+func (g *gustavson) pick(f int64) Method {
 	width := int64(g.b.NCols)
 	switch {
 	case g.method == SPA && width <= MaxAccumulator, g.method == Sorted, g.method == Hash:
@@ -297,15 +298,15 @@ func (g *gustavson[A, B, C]) pick(f int64) Method {
 	return SPA
 }
 
-func (w *worker[C]) accumulator(n int, id C) *spa[C] {
+func (g *gustavson) accumulator(w *worker) *spa {
 	if w.spa == nil {
-		w.spa = getSPA(n, id)
+		w.spa = getSPA(g.c, g.b.NCols, g.s.Identity)
 	}
 	return w.spa
 }
 
 // span returns the range of row c of b.
-func (g *gustavson[A, B, C]) span(c int32) (lo, hi int64) {
+func (g *gustavson) span(c int32) (lo, hi int64) {
 	if g.b.Format == sparse.CSR {
 		return g.b.Ptr[c], g.b.Ptr[c+1]
 	}
@@ -314,7 +315,7 @@ func (g *gustavson[A, B, C]) span(c int32) (lo, hi int64) {
 
 // count returns the number of entries of row k of the result (unmasked or under a complemented
 // mask).
-func (g *gustavson[A, B, C]) count(w *worker[C], k int) int64 {
+func (g *gustavson) count(w *worker, k int) int64 {
 	f := g.work[k+1] - g.work[k]
 	if f == 0 {
 		return 0
@@ -353,7 +354,7 @@ func (g *gustavson[A, B, C]) count(w *worker[C], k int) int64 {
 		}
 		return n
 	}
-	sp := w.accumulator(g.b.NCols, g.s.Identity)
+	sp := g.accumulator(w)
 	wlo, whi := g.markRows(sp, cols)
 	for _, j := range forbidden {
 		sp.marks[j>>6] &^= 1 << (j & 63)
@@ -377,7 +378,7 @@ type rowMarks struct {
 }
 
 // keep returns a copy of the marks of a row.
-func (w *worker[C]) keep(first int, marks []uint64) rowMarks {
+func (w *worker) keep(first int, marks []uint64) rowMarks {
 	const chunk = 1 << 16
 	n := len(marks)
 	if len(w.room) < n {
@@ -391,7 +392,7 @@ func (w *worker[C]) keep(first int, marks []uint64) rowMarks {
 
 // markRows sets the bits of the columns of the given rows of b and returns the range of words that
 // contains them.
-func (g *gustavson[A, B, C]) markRows(sp *spa[C], cols []int32) (wlo, whi int) {
+func (g *gustavson) markRows(sp *spa, cols []int32) (wlo, whi int) {
 	wlo, whi = len(sp.marks), 0
 	marks := sp.marks
 	for _, c := range cols {
@@ -414,7 +415,7 @@ func (g *gustavson[A, B, C]) markRows(sp *spa[C], cols []int32) (wlo, whi int) {
 }
 
 // row computes row k of the result in its allocated range and returns its length.
-func (g *gustavson[A, B, C]) row(w *worker[C], k int) int64 {
+func (g *gustavson) row(w *worker, k int) int64 {
 	f := g.work[k+1] - g.work[k]
 	if f == 0 {
 		return 0
@@ -423,7 +424,7 @@ func (g *gustavson[A, B, C]) row(w *worker[C], k int) int64 {
 	alo, ahi := g.a.Ptr[k], g.a.Ptr[k+1]
 	room := g.out.Ptr[k+1] - g.out.Ptr[k]
 	idx := g.out.Idx[g.out.Ptr[k]:g.out.Ptr[k+1]]
-	val := g.out.Val[g.out.Ptr[k]:g.out.Ptr[k+1]]
+	val := g.out.Part(g.out.Ptr[k], g.out.Ptr[k+1])
 	if room == 0 {
 		return 0
 	}
@@ -445,28 +446,28 @@ func (g *gustavson[A, B, C]) row(w *worker[C], k int) int64 {
 		l.reset()
 		for p := alo; p < ahi; p++ {
 			lo, hi := g.span(g.a.Idx[p])
-			appendProducts(l, g.s, g.at(p), g.b, lo, hi)
+			appendProducts(l, g.s, g.c, g.at(p), g.b, lo, hi)
 		}
-		l.sum(g.s.Add, g.s.Identity)
-		return keep(idx, val, l.idx, l.val, allowed, forbidden)
+		l.sum(g.s, g.c)
+		return g.keep(w, idx, val, allowed, forbidden)
 	case Hash:
 		t := &w.hash
 		t.reset(f)
 		for p := alo; p < ahi; p++ {
 			lo, hi := g.span(g.a.Idx[p])
 			t.insert(g.b.Idx[lo:hi])
-			t.fill(g.s.Identity)
-			g.s.ScatterAll(t.acc, g.at(p), t.slots, window(g.b.Val, lo, hi))
+			t.fill(g.c, g.s.Identity)
+			g.s.ScatterAll(t.acc, g.at(p), t.slots, g.b.Part(lo, hi))
 		}
 		l := &w.list
-		t.sorted(l)
-		return keep(idx, val, l.idx, l.val, allowed, forbidden)
+		t.sorted(g.c, l)
+		return g.keep(w, idx, val, allowed, forbidden)
 	}
-	sp := w.accumulator(g.b.NCols, g.s.Identity)
+	sp := g.accumulator(w)
 	if g.found != nil && g.found[k].words != nil {
 		for p := alo; p < ahi; p++ {
 			lo, hi := g.span(g.a.Idx[p])
-			g.s.ScatterAll(sp.acc, g.at(p), g.b.Idx[lo:hi], window(g.b.Val, lo, hi))
+			g.s.ScatterAll(sp.acc, g.at(p), g.b.Idx[lo:hi], g.b.Part(lo, hi))
 		}
 		if g.past {
 			return sp.gatherPast(g.found[k].first, g.found[k].words, idx, val)
@@ -484,15 +485,15 @@ func (g *gustavson[A, B, C]) row(w *worker[C], k int) int64 {
 		wlo, whi = min(wlo, first), max(whi, int(ci[len(ci)-1]>>6)+1)
 		if words := g.bits.of(g.a.Idx[p]); len(words) > 0 && !g.s.ScatterOnly {
 			or(sp.marks[first:], words)
-			g.s.ScatterAll(sp.acc, g.at(p), ci, window(g.b.Val, lo, hi))
+			g.s.ScatterAll(sp.acc, g.at(p), ci, g.b.Part(lo, hi))
 			continue
 		}
-		g.s.Scatter(sp.acc, sp.marks, g.at(p), ci, window(g.b.Val, lo, hi))
+		g.s.Scatter(sp.acc, sp.marks, g.at(p), ci, g.b.Part(lo, hi))
 	}
 	for _, j := range forbidden {
 		if bit := uint64(1) << (j & 63); sp.marks[j>>6]&bit != 0 {
 			sp.marks[j>>6] &^= bit
-			sp.acc[j] = sp.id
+			g.c.Fill(g.c.One(sp.acc, int64(j)), sp.id)
 		}
 	}
 	marks := sp.marks[min(wlo, whi):whi]
@@ -501,18 +502,46 @@ func (g *gustavson[A, B, C]) row(w *worker[C], k int) int64 {
 	return n
 }
 
-func (g *gustavson[A, B, C]) at(p int64) (x A) {
-	if g.a.Val != nil {
-		x = g.a.Val[p]
-	}
-	return x
-}
+// at returns the address of the value of entry p of a, nil of a pattern.
+func (g *gustavson) at(p int64) Value { return g.a.Type.At(g.a.Val, p) }
 
 // gather writes the positions marked in the words from wlo on, ascending, and their sums to idx and
 // val, and resets the sums in the accumulator.
-func (s *spa[C]) gather(wlo int, marks []uint64, idx []int32, val []C) int64 {
-	val = val[:len(idx)]
-	acc, id := s.acc, s.id
+func (s *spa) gather(wlo int, marks []uint64, idx []int32, val Values) int64 {
+	switch s.t.Class {
+	case sparse.Bytes1:
+		return gatherMarked[sparse.E1](s, wlo, marks, idx, val)
+	case sparse.Bytes2:
+		return gatherMarked[sparse.E2](s, wlo, marks, idx, val)
+	case sparse.Bytes4:
+		return gatherMarked[sparse.E4](s, wlo, marks, idx, val)
+	case sparse.Bytes8:
+		return gatherMarked[sparse.E8](s, wlo, marks, idx, val)
+	case sparse.Bytes16:
+		return gatherMarked[sparse.E16](s, wlo, marks, idx, val)
+	}
+	n := listMarked(wlo, marks, idx)
+	s.t.Move(val, nil, s.acc, idx[:n])
+	s.t.FillAt(s.acc, idx[:n], s.id)
+	return int64(n)
+}
+
+// listMarked writes the positions marked in the words from wlo on, ascending, to idx.
+func listMarked(wlo int, marks []uint64, idx []int32) int {
+	q := 0
+	for w, word := range marks {
+		base := (wlo + w) << 6
+		for ; word != 0; word &= word - 1 {
+			idx[q] = int32(base + bits.TrailingZeros64(word))
+			q++
+		}
+	}
+	return q
+}
+
+func gatherMarked[E sparse.Sized](s *spa, wlo int, marks []uint64, idx []int32, values Values) int64 {
+	acc, id := sparse.SliceOf[E](s.acc), sparse.SliceOf[E](s.id)[0]
+	val := sparse.SliceOf[E](values)[:len(idx)]
 	q := 0
 	for w, word := range marks {
 		base := (wlo + w) << 6
@@ -531,11 +560,27 @@ func (s *spa[C]) gather(wlo int, marks []uint64, idx []int32, val []C) int64 {
 // threads of an Intel Xeon, four runs of each by turns: gather .28, .28, .25 and .28 of the time of
 // SuiteSparse:GraphBLAS in the same run, gatherPast .23, .24, .24 and .25. On two threads of an AMD
 // EPYC they take the same time.
-func (s *spa[C]) gatherPast(wlo int, marks []uint64, idx []int32, val []C) int64 {
+func (s *spa) gatherPast(wlo int, marks []uint64, idx []int32, val Values) int64 {
+	switch s.t.Class {
+	case sparse.Bytes1:
+		return gatherStreamed[sparse.E1](s, wlo, marks, idx, val)
+	case sparse.Bytes2:
+		return gatherStreamed[sparse.E2](s, wlo, marks, idx, val)
+	case sparse.Bytes4:
+		return gatherStreamed[sparse.E4](s, wlo, marks, idx, val)
+	case sparse.Bytes8:
+		return gatherStreamed[sparse.E8](s, wlo, marks, idx, val)
+	case sparse.Bytes16:
+		return gatherStreamed[sparse.E16](s, wlo, marks, idx, val)
+	}
+	return s.gather(wlo, marks, idx, val)
+}
+
+func gatherStreamed[E sparse.Sized](s *spa, wlo int, marks []uint64, idx []int32, values Values) int64 {
 	const room = 512
 	var cols [room]int32
-	var sums [room]C
-	acc, id := s.acc, s.id
+	var sums [room]E
+	acc, id, val := sparse.SliceOf[E](s.acc), sparse.SliceOf[E](s.id)[0], sparse.SliceOf[E](values)
 	n, q := 0, 0 // stored, and not yet
 	for w, word := range marks {
 		base := (wlo + w) << 6
@@ -557,8 +602,8 @@ func (s *spa[C]) gatherPast(wlo int, marks []uint64, idx []int32, val []C) int64
 }
 
 // rowMasked is row by accumulator for a mask: it scatters only to positions of the mask.
-func (g *gustavson[A, B, C]) rowMasked(w *worker[C], alo, ahi int64, allowed []int32, idx []int32, val []C) int64 {
-	sp := w.accumulator(g.b.NCols, g.s.Identity)
+func (g *gustavson) rowMasked(w *worker, alo, ahi int64, allowed []int32, idx []int32, val Values) int64 {
+	sp := g.accumulator(w)
 	if len(w.state) < g.b.NCols {
 		w.state = make([]uint8, g.b.NCols)
 	}
@@ -574,39 +619,44 @@ func (g *gustavson[A, B, C]) rowMasked(w *worker[C], alo, ahi int64, allowed []i
 		if lo == hi || g.b.Idx[lo] > last || g.b.Idx[hi-1] < first {
 			continue
 		}
-		g.s.ScatterMasked(sp.acc, w.state, g.at(p), g.b.Idx[lo:hi], window(g.b.Val, lo, hi))
+		g.s.ScatterMasked(sp.acc, w.state, g.at(p), g.b.Idx[lo:hi], g.b.Part(lo, hi))
 	}
 	q := 0
 	for _, j := range allowed {
 		if w.state[j] == 2 {
-			idx[q], val[q] = j, sp.acc[j]
-			sp.acc[j] = sp.id
+			idx[q] = j
 			q++
 		}
 		w.state[j] = 0
 	}
+	g.c.Move(val, nil, sp.acc, idx[:q])
+	g.c.FillAt(sp.acc, idx[:q], sp.id)
 	return int64(q)
 }
 
-// keep copies the sums (si, sv) that the mask allows. allowed and forbidden are ascending; each is
+// keep copies the sums of the list that the mask allows. allowed and forbidden are ascending; each is
 // nil if there is no mask of that kind.
-func keep[C any](idx []int32, val []C, si []int32, sv []C, allowed, forbidden []int32) int64 {
-	q, m := 0, 0
+func (g *gustavson) keep(w *worker, idx []int32, val Values, allowed, forbidden []int32) int64 {
+	l := &w.list
 	mask := allowed
 	if forbidden != nil {
 		mask = forbidden
 	}
-	for p, j := range si {
-		if mask != nil {
-			for m < len(mask) && mask[m] < j {
-				m++
-			}
-			if found := m < len(mask) && mask[m] == j; found == (forbidden != nil) {
-				continue
-			}
-		}
-		idx[q], val[q] = j, sv[p]
-		q++
+	if mask == nil {
+		g.c.Copy(val, l.val)
+		return int64(copy(idx, l.idx))
 	}
-	return int64(q)
+	m, from := 0, w.from[:0]
+	for p, j := range l.idx {
+		for m < len(mask) && mask[m] < j {
+			m++
+		}
+		if found := m < len(mask) && mask[m] == j; found == (forbidden == nil) {
+			idx[len(from)] = j
+			from = append(from, int32(p))
+		}
+	}
+	g.c.Move(val, nil, l.val, from)
+	w.from = from
+	return int64(len(from))
 }

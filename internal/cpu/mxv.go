@@ -12,40 +12,39 @@ import (
 // hypersparse) that mask allows. u is 1×n in any format. The result is 1×m: full, bitmap or a list,
 // according to its density. leads returns the leads of a (see sparse.Leads); Pull calls it only if
 // all products are equal.
-func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], leads func() []int32, u *sparse.Store[B], mask *Mask) (*sparse.Store[C], error) {
-	s = guardSemiring(env, s)
+func Pull(env Env, s *Semiring, c *sparse.Type, a *sparse.Store, leads func() []int32, u *sparse.Store, mask *Mask) (*sparse.Store, error) {
+	s = guardSemiring(env, s, c, a.Type, u.Type)
 	done := env.done(s.User)
 	m := a.NRows
 	threads := workers(env, a.NVals+int64(a.Vecs()), 1<<12)
 	if s.Any && !s.UsesX && !s.UsesY {
-		return pullUniform(env, a, leads(), &u.Structure, mask, s.Mul(*new(A), *new(B)))
+		product := c.Zeroed(1)
+		s.Products(product, a.Type.Zero.Pointer(), u.Type.Zero)
+		return pullUniform(env, c, &a.Structure, leads(), &u.Structure, mask, product)
 	}
 	u = asFull(u)
 	if u.Format == sparse.Full && mask == nil && a.Format == sparse.CSR {
-		return pullFull(env, s, a, u.Val, threads)
+		return pullFull(env, s, c, a, u.Val, threads)
 	}
 	x, present := dense(u, threads)
 	full := u.Format == sparse.Full
 	absorb := s.IsIdentity != nil && !full
 	if absorb {
-		filled := getSPA(u.NCols, s.Absent) // absent except at the entries of u
+		filled := getSPA(u.Type, u.NCols, s.Absent) // absent except at the entries of u
+		at := func(move func(acc Values, lo int64, list []int32)) {
+			_ = parallel.Range(nil, threads, len(present), denseChunk, func(_, lo, hi int) {
+				m := getScratch()
+				defer m.release()
+				move(u.Type.Slice(filled.acc, int64(lo), int64(hi)), int64(lo), m.listPresent(present[lo:hi]))
+			})
+		}
 		val := x
-		_ = parallel.Range(nil, threads, len(present), positionGrain, func(_, lo, hi int) {
-			for j, b := range present[lo:hi] {
-				if b != 0 {
-					filled.acc[lo+j] = val[lo+j]
-				}
-			}
+		at(func(acc Values, lo int64, list []int32) {
+			u.Type.Move(acc, list, u.Type.Slice(val, lo, lo+int64(acc.Len())), list)
 		})
 		x = filled.acc
 		defer func() {
-			_ = parallel.Range(nil, threads, len(present), positionGrain, func(_, lo, hi int) {
-				for j, b := range present[lo:hi] {
-					if b != 0 {
-						filled.acc[lo+j] = s.Absent
-					}
-				}
-			})
+			at(func(acc Values, _ int64, list []int32) { u.Type.FillAt(acc, list, s.Absent) })
 			filled.release()
 		}()
 	}
@@ -55,37 +54,39 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], leads 
 	}
 	// Every block lists its results in its own part of these arrays.
 	vecs := a.Vecs()
-	found := getEntryBuffer[C](vecs)
+	found := getEntryBuffer(c, vecs)
 	defer found.release()
 	idx, y := found.idx, found.val
 	bounds := parallel.Cut(threads, a.Ptr, threads*16, 4)
 	counts := make([]int, len(bounds)-1)
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
 		q := bounds[b]
-		for k := bounds[b]; k < bounds[b+1]; k++ {
+		c.Fill(c.Slice(y, int64(q), int64(bounds[b+1])), s.Identity)
+		for k := q; k < bounds[b+1]; k++ {
 			lo, hi := a.Ptr[k], a.Ptr[k+1]
 			i := a.RowID(k)
 			if lo == hi || allow != nil && (allow[i] != 0) == mask.Comp {
 				continue
 			}
-			ci := a.Idx[lo:hi]
-			var v C
-			var hit bool
 			if done != nil && ended(done) {
 				break
 			}
-			if s.Any {
+			ci := a.Idx[lo:hi]
+			var hit bool
+			switch sum := c.At(y, int64(q)); {
+			case s.Any:
 				if p := firstPresent(ci, present); p >= 0 {
-					v, hit = s.Mul(pick(a.Val, lo+int64(p)), pick(x, int64(ci[p]))), true
+					s.Products(c.One(y, int64(q)), a.Type.At(a.Val, lo+int64(p)), u.Type.Slice(x, int64(ci[p]), int64(ci[p])+1))
+					hit = true
 				}
-			} else if full || absorb {
-				v = s.Dot(s.Identity, ci, window(a.Val, lo, hi), x)
-				hit = full || !s.IsIdentity(v) || firstPresent(ci, present) >= 0
-			} else {
-				v, hit = s.DotPresent(s.Identity, ci, window(a.Val, lo, hi), x, present)
+			case full || absorb:
+				s.Dot(sum, ci, a.Part(lo, hi), x)
+				hit = full || !s.IsIdentity(sum) || firstPresent(ci, present) >= 0
+			default:
+				hit = s.DotPresent(sum, ci, a.Part(lo, hi), x, present)
 			}
 			if hit {
-				idx[q], y[q] = int32(i), v
+				idx[q] = int32(i)
 				q++
 			}
 		}
@@ -94,21 +95,21 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], leads 
 	if err != nil {
 		return nil, err
 	}
-	return joinBlocks(env, m, bounds, counts, idx, y)
+	return joinBlocks(env, c, m, bounds, counts, idx, y)
 }
 
 // asFull returns a vector with an entry at each position in the format Full, so that the order of
 // sums does not depend on the format that the vector happens to have.
-func asFull[T any](u *sparse.Store[T]) *sparse.Store[T] {
-	if u.Format == sparse.Full || u.NVals != int64(u.NCols) || len(u.Val) != u.NCols {
+func asFull(u *sparse.Store) *sparse.Store {
+	if u.Format == sparse.Full || u.NVals != int64(u.NCols) || u.Val.Len() != u.NCols {
 		return u
 	}
-	return &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: u.NCols, Format: sparse.Full, NVals: u.NVals}, Val: u.Val}
+	return u.With(&sparse.Structure{NRows: 1, NCols: u.NCols, Format: sparse.Full, NVals: u.NVals})
 }
 
 // pullUniform is Pull for a semiring whose sums of one or more products are all equal: it only
 // determines which rows have a product.
-func pullUniform[A, C any](env Env, a *sparse.Store[A], lead []int32, u *sparse.Structure, mask *Mask, product C) (*sparse.Store[C], error) {
+func pullUniform(env Env, c *sparse.Type, a *sparse.Structure, lead []int32, u *sparse.Structure, mask *Mask, product Values) (*sparse.Store, error) {
 	threads := workers(env, int64(a.Vecs()), 1<<12)
 	var allow []uint8
 	comp := false
@@ -116,21 +117,19 @@ func pullUniform[A, C any](env Env, a *sparse.Store[A], lead []int32, u *sparse.
 		allow, comp = mask.bytes(a.NRows), mask.Comp
 	}
 	marks := marksOf(u, threads)
-	found := getEntryBuffer[C](a.Vecs())
+	found := getEntryBuffer(c, a.Vecs())
 	defer found.release()
 	bounds := parallel.Cut(threads, a.Ptr, threads*16, 64) // reads every row but few entries
 	counts := make([]int, len(bounds)-1)
 	err := parallel.Pieces(env.Ctx, threads, len(counts), func(_, b int) {
 		q := bounds[b]
 		counts[b] = meet(a, lead, q, bounds[b+1], marks, allow, comp, found.idx[q:])
-		for p := range found.val[q : q+counts[b]] {
-			found.val[q+p] = product
-		}
+		c.Fill(c.Slice(found.val, int64(q), int64(q+counts[b])), product)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return joinBlocks(env, a.NRows, bounds, counts, found.idx, found.val)
+	return joinBlocks(env, c, a.NRows, bounds, counts, found.idx, found.val)
 }
 
 // meetBlock is the number of rows that meet processes together.
@@ -143,7 +142,7 @@ const meetBlock = 1 << 10
 // code therefore does not branch on them: it lists the allowed rows of a block, tests their first
 // columns, and then tests the remaining columns of the undecided rows. BFS of R-MAT 18 on two
 // processors: 4.8–5.5 ms per source with lead, 5.5–5.8 without, 6 with branches, row by row.
-func meet[A any](a *sparse.Store[A], lead []int32, from, to int, marks []uint64, allow []uint8, comp bool, out []int32) int {
+func meet(a *sparse.Structure, lead []int32, from, to int, marks []uint64, allow []uint8, comp bool, out []int32) int {
 	var rows, rest [meetBlock]int32
 	var hit [meetBlock]uint8
 	const blockMask = meetBlock - 1
@@ -261,32 +260,35 @@ func marksOf(u *sparse.Structure, threads int) []uint64 {
 func nearlyFull(n, m int64) bool { return 8*n > 7*m }
 
 // joinBlocks makes a vector from the lists that the blocks wrote to idx and val.
-func joinBlocks[C any](env Env, m int, bounds, counts []int, idx []int32, val []C) (*sparse.Store[C], error) {
-	found := make([]entryBuffer[C], len(counts))
+func joinBlocks(env Env, c *sparse.Type, m int, bounds, counts []int, idx []int32, val Values) (*sparse.Store, error) {
+	found := make([]entryBuffer, len(counts))
 	for b, n := range counts {
-		found[b] = entryBuffer[C]{idx[bounds[b] : bounds[b]+n], val[bounds[b] : bounds[b]+n]}
+		lo, hi := bounds[b], bounds[b]+n
+		found[b] = entryBuffer{c, idx[lo:hi], c.Slice(val, int64(lo), int64(hi))}
 	}
-	return joinFound(env, m, found, parallel.Threads(env.Threads))
+	return joinFound(env, c, m, found, parallel.Threads(env.Threads))
 }
 
-func pullFull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], x []B, threads int) (*sparse.Store[C], error) {
+func pullFull(env Env, s *Semiring, c *sparse.Type, a *sparse.Store, x Values, threads int) (*sparse.Store, error) {
 	m := a.NRows
-	y, present := fresh.Make[C](int64(m)), fresh.Make[uint8](int64(m))
+	y, present := c.Make(int64(m)), fresh.Make[uint8](int64(m))
 	bounds := parallel.Cut(threads, a.Ptr, threads*64, 2)
 	var used atomic.Int64
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
 		lo, hi := bounds[b], bounds[b+1]
 		ptr := a.Ptr[lo : hi+1]
+		part := c.Slice(y, int64(lo), int64(hi))
 		if s.DotRows != nil {
-			s.DotRows(y[lo:hi], s.Identity, ptr, a.Idx, a.Val, x)
+			s.DotRows(part, s.Identity.Pointer(), ptr, a.Idx, a.Val, x)
 		} else {
+			c.Fill(part, s.Identity)
 			for i := lo; i < hi; i++ {
-				y[i] = s.Dot(s.Identity, a.Idx[a.Ptr[i]:a.Ptr[i+1]], window(a.Val, a.Ptr[i], a.Ptr[i+1]), x)
+				s.Dot(c.At(y, int64(i)), a.Idx[a.Ptr[i]:a.Ptr[i+1]], a.Part(a.Ptr[i], a.Ptr[i+1]), x)
 			}
 		}
 		used.Add(markRows(present[lo:hi], ptr))
 	})
-	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: 1, NCols: m, NVals: used.Load(), Format: sparse.Full}, Val: y}
+	out := &sparse.Store{Structure: sparse.Structure{NRows: 1, NCols: m, NVals: used.Load(), Format: sparse.Full}, Val: y, Type: c}
 	if used.Load() < int64(m) {
 		out.Format, out.Present = sparse.Bitmap, present
 	}
@@ -303,15 +305,7 @@ func firstPresent(ci []int32, present []uint8) int {
 	return -1
 }
 
-// pick returns v[p], or the zero value if v is nil (a pattern).
-func pick[T any](v []T, p int64) (x T) {
-	if v != nil {
-		x = v[p]
-	}
-	return x
-}
-
-// window returns v[lo:hi], or nil if v is nil (a pattern).
+// window returns v[lo:hi], or nil if v is nil.
 func window[T any](v []T, lo, hi int64) []T {
 	if v == nil {
 		return nil
@@ -319,9 +313,9 @@ func window[T any](v []T, lo, hi int64) []T {
 	return v[lo:hi]
 }
 
-// dense returns the values of a 1×n vector by position and its presence bytes. x is nil for a
+// dense returns the values of a 1×n vector by position and its presence bytes. x is none for a
 // pattern.
-func dense[T any](u *sparse.Store[T], threads int) (x []T, present []uint8) {
+func dense(u *sparse.Store, threads int) (x Values, present []uint8) {
 	switch u.Format {
 	case sparse.Bitmap:
 		return u.Val, u.Present
@@ -335,9 +329,9 @@ func dense[T any](u *sparse.Store[T], threads int) (x []T, present []uint8) {
 		return u.Val, present
 	}
 	present = make([]uint8, u.NCols)
-	if u.Val != nil {
-		x = make([]T, u.NCols)
+	if !u.Val.None() {
+		x = u.Type.Zeroed(int64(u.NCols))
 	}
-	sparse.Scatter(u, present, x, threads)
+	u.Scatter(present, x, threads)
 	return x, present
 }

@@ -18,14 +18,14 @@ const rowVisitCost = 8
 const rowsAhead = 4
 
 // prefetchRow prefetches the row that begins at p.
-func prefetchRow[T any](a *sparse.Store[T], p int64) {
+func prefetchRow(a *sparse.Store, p int64) {
 	if p >= int64(len(a.Idx)) {
 		return
 	}
 	idx := unsafe.Pointer(&a.Idx[p])
 	val := idx
-	if a.Val != nil {
-		val = unsafe.Pointer(&a.Val[p])
+	if !a.Val.None() {
+		val = a.Type.At(a.Val, p)
 	}
 	prefetch.Row(val, idx)
 }
@@ -73,7 +73,7 @@ func PushParts(work []int64, n, threads int) []int {
 func fewProducts(n int) int64 { return max(min(64, int64(n)>>1), int64(n)>>12) }
 
 // few reports whether the products of the rows ks of a are at most fewProducts.
-func few[B any](a *sparse.Store[B], ks []int32, n int) bool {
+func few(a *sparse.Structure, ks []int32, n int) bool {
 	left := fewProducts(n)
 	if int64(len(ks)) > left {
 		return false
@@ -90,13 +90,14 @@ func few[B any](a *sparse.Store[B], ks []int32, n int) bool {
 // Push computes w[j] = Σ u[k] ⊗ a(k,j) by scattering the rows of a (CSR or hypersparse) for which u
 // has an entry. Parts of u of about equal work have separate accumulators, which are then added in
 // order, one column range at a time. The result is 1×n: a list, or a bitmap if it is nearly full.
-func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *sparse.Store[B], mask *Mask) (*sparse.Store[C], error) {
-	s = guardSemiring(env, s)
+func Push(env Env, s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) (*sparse.Store, error) {
+	s = guardSemiring(env, s, c, u.Type, a.Type)
 	n := a.NCols
-	ks, uv := entries(u)
+	u = u.ToSparse()
+	ks := u.Idx
 	bounds := env.Parts
-	if len(bounds) <= 2 && (few(a, ks, n) || n > 1<<22 && !fits(int64(n), 2*(sizeOf[C]()+1))) { // one part
-		return pushSorted(env, s, ks, uv, a, mask)
+	if len(bounds) <= 2 && (few(&a.Structure, ks, n) || n > 1<<22 && !fits(int64(n), 2*(c.Size+1))) { // one part
+		return pushSorted(env, s, c, u, a, mask)
 	}
 	los, work := make([]int64, len(ks)), make([]int64, len(ks)+1)
 	_ = parallel.Range(nil, env.Threads, len(ks), 1<<11, func(_, from, to int) {
@@ -114,13 +115,12 @@ func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *spa
 		if s.Exact { // one part: the order makes no difference
 			bounds = []int{0, len(ks)}
 		}
-		return pushByBlocks(env, s, &pushed[A, B, C]{a, ks, uv, los, work, bounds}, mask, threads)
+		return pushByBlocks(env, s, c, &pushed{a, u, los, work, bounds}, mask, threads)
 	}
-	spas := make([]*spa[C], len(bounds)-1)
+	spas := make([]*spa, len(bounds)-1)
 	err := parallel.Pieces(env.Ctx, env.Threads, len(spas), func(_, part int) {
-		sp := getSPA(n, s.Identity)
+		sp := getSPA(c, n, s.Identity)
 		spas[part] = sp
-		var x A
 		for p := bounds[part]; p < bounds[part+1]; p++ {
 			if q := p + rowsAhead; q < len(los) {
 				prefetchRow(a, los[q])
@@ -129,24 +129,21 @@ func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *spa
 			if lo == hi {
 				continue
 			}
-			if uv != nil {
-				x = uv[p]
-			}
-			s.Scatter(sp.acc, sp.marks, x, a.Idx[lo:hi], window(a.Val, lo, hi))
+			s.Scatter(sp.acc, sp.marks, u.Type.At(u.Val, int64(p)), a.Idx[lo:hi], a.Part(lo, hi))
 		}
 	})
 	if err != nil {
 		return nil, err // the accumulators are not clean: do not return them to the pool
 	}
 	if len(spas) == 1 && total < int64(n)>>6 {
-		out := drainTouched(spas[0], n, ks, a, mask)
+		out := drainTouched(spas[0], n, ks, &a.Structure, mask)
 		spas[0].release()
 		if mask != nil && mask.S.Format == sparse.Bitmap {
 			return out, nil
 		}
 		return Filter(env, out, mask)
 	}
-	out, err := drain(env, s.Add, spas, n, total, mask)
+	out, err := drain(env, s, c, spas, n, total, mask)
 	if err == nil {
 		for _, sp := range spas {
 			sp.release()
@@ -157,7 +154,7 @@ func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *spa
 
 // drainTouched is drain for one accumulator and few products. It visits the words that the products of
 // the rows ks of a marked: O(products + n/4096). Of the masks, it applies a bitmap.
-func drainTouched[B, C any](s *spa[C], n int, ks []int32, a *sparse.Store[B], mask *Mask) *sparse.Store[C] {
+func drainTouched(s *spa, n int, ks []int32, a *sparse.Structure, mask *Mask) *sparse.Store {
 	if words := n>>12 + 1; len(s.touched) < words {
 		s.touched = make([]uint64, words)
 	}
@@ -178,28 +175,28 @@ func drainTouched[B, C any](s *spa[C], n int, ks []int32, a *sparse.Store[B], ma
 			total += bits.OnesCount64(s.marks[w])
 		}
 	}
-	idx, val := fresh.Make[int32](int64(total)), fresh.Make[C](int64(total))
+	idx, val := fresh.Make[int32](int64(total)), s.t.Make(int64(total))
 	q := 0
 	for t, word := range touched {
 		touched[t] = 0
 		for ; word != 0; word &= word - 1 {
 			w := t*64 + bits.TrailingZeros64(word)
 			c := bits.OnesCount64(s.marks[w])
-			s.gather(w, s.marks[w:w+1], idx[q:q+c], val[q:q+c])
+			s.gather(w, s.marks[w:w+1], idx[q:q+c], s.t.Slice(val, int64(q), int64(q+c)))
 			s.marks[w] = 0
 			q += c
 		}
 	}
-	return newRow(n, idx, val)
+	return newRow(s.t, n, idx, val)
 }
 
 // drainRange is the number of columns that are added and listed at a time.
 const drainRange = 1 << 14
 
 // drain adds the accumulators, lists the entries that the mask allows, and resets the accumulators.
-func drain[C any](env Env, add func(x, y C) C, spas []*spa[C], n int, work int64, mask *Mask) (*sparse.Store[C], error) {
+func drain(env Env, s *Semiring, c *sparse.Type, spas []*spa, n int, work int64, mask *Mask) (*sparse.Store, error) {
 	if len(spas) == 0 {
-		return sparse.ToCSR(sparse.Empty[C](1, n)), nil
+		return sparse.Empty(c, 1, n).ToCSR(), nil
 	}
 	var allow []uint8
 	comp := false
@@ -230,7 +227,7 @@ func drain[C any](env Env, add func(x, y C) C, spas []*spa[C], n int, work int64
 	err := parallel.Pieces(env.Ctx, threads, pieces, func(_, p int) {
 		wlo, whi := words(p)
 		for _, from := range spas[1:] {
-			spas[0].addFrom(from, add, wlo, whi)
+			spas[0].addFrom(from, s, wlo, whi)
 		}
 		if allow != nil {
 			spas[0].forbid(wlo, whi, allow, comp)
@@ -246,21 +243,21 @@ func drain[C any](env Env, add func(x, y C) C, spas []*spa[C], n int, work int64
 		ends[p+1] += ends[p]
 	}
 	total := ends[pieces]
-	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: 1, NCols: n, NVals: total}}
+	out := &sparse.Store{Structure: sparse.Structure{NRows: 1, NCols: n, NVals: total}, Type: c}
 	if nearlyFull(total, int64(n)) {
 		out.Format = sparse.Bitmap
-		out.Present, out.Val = zeros[uint8](threads, n), zeros[C](threads, n)
+		out.Present, out.Val = zeros[uint8](threads, n), zeroed(c, threads, n)
 		return out, parallel.Pieces(env.Ctx, threads, pieces, func(_, p int) {
 			wlo, whi := words(p)
 			spas[0].scatter(wlo, whi, out.Present, out.Val)
 		})
 	}
 	out.Ptr = []int64{0, total}
-	out.Idx, out.Val = fresh.Make[int32](total), fresh.Make[C](total)
+	out.Idx, out.Val = fresh.Make[int32](total), c.Make(total)
 	return out, parallel.Pieces(env.Ctx, threads, pieces, func(_, p int) {
 		wlo, whi := words(p)
 		marks := spas[0].marks[wlo:whi]
-		spas[0].gather(wlo, marks, out.Idx[ends[p]:ends[p+1]], out.Val[ends[p]:ends[p+1]])
+		spas[0].gather(wlo, marks, out.Idx[ends[p]:ends[p+1]], out.Part(ends[p], ends[p+1]))
 		clear(marks)
 	})
 }
@@ -269,8 +266,10 @@ func drain[C any](env Env, add func(x, y C) C, spas []*spa[C], n int, work int64
 // of allow are 0 or 1. It does not branch on them, because the branch predictor does not foresee
 // them: with this and the marks of listed masks (drain), and the buffers of selects, k-core of
 // email-Enron by operations takes 0.92 of the processor time.
-func (s *spa[C]) forbid(wlo, whi int, allow []uint8, comp bool) {
-	acc, id := s.acc, s.id
+func (s *spa) forbid(wlo, whi int, allow []uint8, comp bool) {
+	m := getScratch()
+	defer m.release()
+	cols := m.at[0][:0]
 	for w := wlo; w < whi; w++ {
 		word := s.marks[w]
 		if word == 0 {
@@ -286,40 +285,62 @@ func (s *spa[C]) forbid(wlo, whi int, allow []uint8, comp bool) {
 			kept ^= word
 		}
 		s.marks[w] = kept
-		for gone := word ^ kept; gone != 0; gone &= gone - 1 {
-			acc[w*64+bits.TrailingZeros64(gone)] = id
+		if len(cols)+64 > cap(cols) {
+			s.t.FillAt(s.acc, cols, s.id)
+			cols = cols[:0]
 		}
+		for gone := word ^ kept; gone != 0; gone &= gone - 1 {
+			cols = append(cols, int32(w*64+bits.TrailingZeros64(gone)))
+		}
+	}
+	s.t.FillAt(s.acc, cols, s.id)
+}
+
+// marked calls fn with lists of the marked positions of the words wlo … whi−1, ascending.
+func marked(marks []uint64, wlo, whi int, fn func(m *scratch, cols []int32)) {
+	m := getScratch()
+	defer m.release()
+	cols := m.at[0][:0]
+	for w := wlo; w < whi; w++ {
+		for word := marks[w]; word != 0; word &= word - 1 {
+			cols = append(cols, int32(w*64+bits.TrailingZeros64(word)))
+		}
+		if len(cols)+64 > cap(cols) {
+			fn(m, cols)
+			cols = cols[:0]
+		}
+	}
+	if len(cols) > 0 {
+		fn(m, cols)
 	}
 }
 
 // scatter writes the marked positions of the words wlo … whi−1 to presence bytes and values by
 // position, and resets them in the accumulator.
-func (s *spa[C]) scatter(wlo, whi int, present []uint8, val []C) {
-	for w := wlo; w < whi; w++ {
-		word := s.marks[w]
-		s.marks[w] = 0
-		for ; word != 0; word &= word - 1 {
-			j := w*64 + bits.TrailingZeros64(word)
-			present[j], val[j] = 1, s.acc[j]
-			s.acc[j] = s.id
+func (s *spa) scatter(wlo, whi int, present []uint8, val Values) {
+	marked(s.marks, wlo, whi, func(_ *scratch, cols []int32) {
+		for _, j := range cols {
+			present[j] = 1
 		}
-	}
+		s.t.Move(val, cols, s.acc, cols)
+		s.t.FillAt(s.acc, cols, s.id)
+	})
+	clear(s.marks[wlo:whi])
 }
 
 // addFrom adds the sums of another accumulator in the words wlo … whi−1 and resets them there.
-func (s *spa[C]) addFrom(from *spa[C], add func(x, y C) C, wlo, whi int) {
+func (s *spa) addFrom(from *spa, r *Semiring, wlo, whi int) {
+	sums := getEntryBuffer(s.t, denseChunk)
+	defer sums.release()
+	marked(from.marks, wlo, whi, func(_ *scratch, cols []int32) {
+		part := s.t.Slice(sums.val, 0, int64(len(cols)))
+		s.t.Move(part, nil, from.acc, cols)
+		r.Collect(s.acc, cols, part)
+		s.t.FillAt(from.acc, cols, from.id)
+	})
 	for w := wlo; w < whi; w++ {
-		word := from.marks[w]
-		if word == 0 {
-			continue
-		}
+		s.marks[w] |= from.marks[w]
 		from.marks[w] = 0
-		s.marks[w] |= word
-		for ; word != 0; word &= word - 1 {
-			j := w*64 + bits.TrailingZeros64(word)
-			s.acc[j] = add(s.acc[j], from.acc[j])
-			from.acc[j] = from.id
-		}
 	}
 }
 
@@ -343,36 +364,22 @@ func search(ci []int32, c int) int {
 	return lo
 }
 
-// entries returns the positions and values of a 1×n vector; uv is nil for a pattern.
-func entries[T any](u *sparse.Store[T]) (ks []int32, uv []T) {
-	if u.Sparse() {
-		return u.Idx, u.Val
-	}
-	r := sparse.ToSparse(u)
-	return r.Idx, r.Val
-}
-
 // pushSorted is Push for few products: list, sort, add. O(products · log products), whatever the size
 // of the result.
-func pushSorted[A, B, C any](env Env, s *Semiring[A, B, C], ks []int32, uv []A, a *sparse.Store[B], mask *Mask) (*sparse.Store[C], error) {
-	pool := poolOf[list[C]]()
-	l, ok := pool.Get().(*list[C])
+func pushSorted(env Env, s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) (*sparse.Store, error) {
+	l, ok := c.Scratch[useList].Get().(*list)
 	if !ok {
-		l = &list[C]{}
+		l = &list{}
 	}
-	defer pool.Put(l)
-	for p, k := range ks {
-		var x A
-		if uv != nil {
-			x = uv[p]
-		}
+	defer c.Scratch[useList].Put(l)
+	for p, k := range u.Idx {
 		lo, hi := a.Span(int(k))
-		appendProducts(l, s, x, a, lo, hi)
+		appendProducts(l, s, c, u.Type.At(u.Val, int64(p)), a, lo, hi)
 	}
-	l.sum(s.Add, s.Identity)
+	l.sum(s, c)
 	if env.cancelled() {
 		return nil, env.Ctx.Err()
 	}
-	l.restrict(mask)
-	return newRow(a.NCols, append([]int32{}, l.idx...), append([]C{}, l.val...)), nil
+	l.restrict(c, mask)
+	return newRow(c, a.NCols, append([]int32{}, l.idx...), c.Clone(l.val)), nil
 }

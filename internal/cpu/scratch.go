@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/hostmem"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 // Env is the environment of an operation: its context and its number of threads.
@@ -41,24 +41,34 @@ func fits(n, size int64) bool {
 	return ok
 }
 
-// sizeOf returns the bytes of a T.
-func sizeOf[T any]() int64 { return int64(unsafe.Sizeof(*new(T))) }
-
 // cancelled reports whether the context is done.
 func (e Env) cancelled() bool { return e.Ctx != nil && e.Ctx.Err() != nil }
 
+// The uses of the scratch memory of a type: pools keep it between calls, since filling an accumulator
+// of 2 MB with the identity costs as much as a small product. The garbage collector empties them.
+const (
+	useSPA = iota
+	useEntries
+	useWorker
+	useList
+	useSorted
+	useBlockSums
+	useColumnSums
+	useOther
+)
+
 // spa is a sparse accumulator: acc holds the identity wherever the bit in marks is clear. While the
 // accumulator is idle, all bits are clear.
-type spa[C any] struct {
-	acc   []C
+type spa struct {
+	t     *sparse.Type
+	acc   Values
 	marks []uint64
-	id    C
+	id    Values
 	// touched is scratch of drainTouched: a bit for each word of marks, all clear while idle.
 	touched []uint64
 }
 
-// pools keeps scratch memory between calls, one pool per type: filling an accumulator of 2 MB with
-// the identity costs as much as a small product. The garbage collector empties the pools.
+// pools keeps scratch memory that has no element type, one pool per type.
 var pools sync.Map // reflect.Type of S → *sync.Pool of *S
 
 func poolOf[S any]() *sync.Pool {
@@ -71,52 +81,41 @@ func poolOf[S any]() *sync.Pool {
 }
 
 // getSPA returns a clean accumulator of at least n positions.
-func getSPA[C any](n int, id C) *spa[C] {
-	s, ok := poolOf[spa[C]]().Get().(*spa[C])
+func getSPA(t *sparse.Type, n int, id Values) *spa {
+	s, ok := t.Scratch[useSPA].Get().(*spa)
 	if !ok {
-		s = &spa[C]{id: id}
+		s = &spa{t: t, id: id}
 	}
 	words := (n + 63) / 64
 	if len(s.marks) < words {
 		s.marks = make([]uint64, words)
 	}
-	if len(s.acc) < n || !same(s.id, id) {
-		if len(s.acc) < n {
-			s.acc = make([]C, n)
+	if s.acc.Len() < n || !t.Same(s.id, id) {
+		if s.acc.Len() < n {
+			s.acc = t.Make(int64(n))
 		}
-		if s.id = id; !isZero(id) {
-			for i := range s.acc {
-				s.acc[i] = id
-			}
-		} else {
-			clear(s.acc)
-		}
+		s.id = id
+		t.Fill(s.acc, id)
 	}
 	return s
 }
 
-func (s *spa[C]) release() { poolOf[spa[C]]().Put(s) }
-
-func same[C any](x, y C) bool { return any(x) == any(y) }
-
-func isZero[C any](x C) bool {
-	// −0 equals 0 but its bits are not all zero; refilling is then only redundant.
-	return same(x, *new(C))
-}
+func (s *spa) release() { s.t.Scratch[useSPA].Put(s) }
 
 // entryBuffer is a buffer for the entries that a pull finds. Its initial contents are undefined.
-type entryBuffer[C any] struct {
+type entryBuffer struct {
+	t   *sparse.Type
 	idx []int32
-	val []C
+	val Values
 }
 
 // getEntryBuffer returns a buffer for n entries.
-func getEntryBuffer[C any](n int) *entryBuffer[C] {
-	l, ok := poolOf[entryBuffer[C]]().Get().(*entryBuffer[C])
+func getEntryBuffer(t *sparse.Type, n int) *entryBuffer {
+	l, ok := t.Scratch[useEntries].Get().(*entryBuffer)
 	if !ok || len(l.idx) < n {
-		l = &entryBuffer[C]{make([]int32, n), make([]C, n)}
+		l = &entryBuffer{t, make([]int32, n), t.Make(int64(n))}
 	}
 	return l
 }
 
-func (l *entryBuffer[C]) release() { poolOf[entryBuffer[C]]().Put(l) }
+func (l *entryBuffer) release() { l.t.Scratch[useEntries].Put(l) }

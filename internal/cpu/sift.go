@@ -12,137 +12,137 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
+// A decision sets keep for the entries lo … hi−1, which are in row i at the columns ci.
+type decision = func(keep []uint8, i int, ci []int32, lo, hi int64)
+
 // sift keeps the entries of a listed s for which decide sets keep to 1. It calls decide for pieces
-// of a row; the entries of a piece are at lo … hi−1. fill is the value of the entries if s is a
-// pattern.
-func sift[T any](env Env, s *sparse.Store[T], decide func(keep []uint8, i int, ci []int32, lo, hi int64), fill *T) (*sparse.Store[T], error) {
+// of a row. The entries of a pattern get the value True.
+func sift(env Env, s *sparse.Store, decide decision) (*sparse.Store, error) {
 	if smallRow(&s.Structure) {
-		return siftRow(s, decide, fill), nil
+		return siftRow(s, decide), nil
 	}
-	return siftLarge(env, s, decide, fill)
+	return siftLarge(env, s, decide)
 }
 
-func siftLarge[T any](env Env, s *sparse.Store[T], decide func(keep []uint8, i int, ci []int32, lo, hi int64), fill *T) (*sparse.Store[T], error) {
+func siftLarge(env Env, s *sparse.Store, decide decision) (*sparse.Store, error) {
 	threads := parallel.Threads(env.Threads)
 	p := pairing{per: 1, pa: s.Ptr, shape: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: s.Format, RowIDs: s.RowIDs}}
 	p.refine(s.Idx, nil, threads)
 	bounds := p.blocks(threads, 4)
 	parts := len(bounds) - 1
-	idx, val := fresh.Make[int32](s.NVals), fresh.Make[T](s.NVals)
+	idx, val := fresh.Make[int32](s.NVals), s.Type.Make(s.NVals)
 	ptr, lens := p.lengths()
 	offset, kept := make([]int64, parts), make([]int64, parts)
 	for w := range offset {
 		offset[w] = p.pa[bounds[w]]
 	}
-	const piece = 1 << 11
+	v := sieve{s: s, p: &p, decide: decide, idx: idx, lens: lens}
 	err := parallel.Pieces(env.Ctx, threads, parts, func(_, w int) {
-		var buf [piece]uint8
-		q := offset[w]
-		for seg := bounds[w]; seg < bounds[w+1]; seg++ {
-			start := q
-			row := s.RowID(seg / p.per)
-			for lo := p.pa[seg]; lo < p.pa[seg+1]; lo += piece {
-				hi := min(lo+piece, p.pa[seg+1])
-				ci := s.Idx[lo:hi]
-				keep := buf[:len(ci)]
-				decide(keep, row, ci, lo, hi)
-				out := idx[q:]
-				n := 0
-				for e, j := range ci {
-					out[n] = j
-					n += int(keep[e])
-				}
-				if s.Val != nil {
-					vo, v := val[q:], s.Val[lo:hi]
-					v = v[:len(keep)]
-					n := 0
-					for e := range keep {
-						vo[n] = v[e]
-						n += int(keep[e])
-					}
-				} else if fill != nil {
-					for e := range int64(n) {
-						val[q+e] = *fill
-					}
-				}
-				q += int64(n)
-			}
-			lens[seg] = q - start
-		}
-		kept[w] = q - offset[w]
+		kept[w] = v.block(bounds[w], bounds[w+1], offset[w], val)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return assemble(&p, offset, kept, ptr, lens, idx, val, threads), nil
+	return assemble(&p, offset, kept, ptr, lens, idx, s.Type, val, threads), nil
 }
 
-// Select keeps the entries of s that satisfy the predicate. fill is the value of a pattern's
-// entries.
-func Select[T any](env Env, s *sparse.Store[T], f *Predicate[T], fn func(x T, i, j int) bool, fill *T) (*sparse.Store[T], error) {
-	if f.Band && s.Sparse() {
-		return selectBand(env, s, f.Lo, f.Hi, fill)
-	}
-	if smallRow(&s.Structure) || s.NRows == 1 && smallDense(&s.Structure) {
-		return selectRow(env, s, f, fn, fill), nil
-	}
-	if f.Keep != nil && s.Val != nil && s.Format == sparse.CSR {
-		return selectByValue(env, s, f.Keep)
-	}
-	return selectLarge(env, s, f, fn, fill)
+// A sieve is the state of siftLarge: the columns of the kept entries and the lengths of segments.
+type sieve struct {
+	s      *sparse.Store
+	p      *pairing
+	decide decision
+	idx    []int32
+	lens   []int64
 }
 
-func selectLarge[T any](env Env, s *sparse.Store[T], f *Predicate[T], fn func(x T, i, j int) bool, fill *T) (*sparse.Store[T], error) {
-	var zero T
-	if fill != nil {
-		zero = *fill
+// block writes the kept entries of the segments from … to−1 to the places from q on. It returns
+// their number.
+func (v *sieve) block(from, to int, q int64, val Values) int64 {
+	t, in := v.s.Type, v.s.Val
+	switch {
+	case in.None():
+		n := siftSegments[sparse.E1](v, from, to, q, nil, nil, nil)
+		t.Fill(t.Slice(val, q, q+n), t.True)
+		return n
+	case t.Class == sparse.Bytes1:
+		return siftSegments(v, from, to, q, sparse.SliceOf[sparse.E1](in), sparse.SliceOf[sparse.E1](val), nil)
+	case t.Class == sparse.Bytes2:
+		return siftSegments(v, from, to, q, sparse.SliceOf[sparse.E2](in), sparse.SliceOf[sparse.E2](val), nil)
+	case t.Class == sparse.Bytes4:
+		return siftSegments(v, from, to, q, sparse.SliceOf[sparse.E4](in), sparse.SliceOf[sparse.E4](val), nil)
+	case t.Class == sparse.Bytes8:
+		return siftSegments(v, from, to, q, sparse.SliceOf[sparse.E8](in), sparse.SliceOf[sparse.E8](val), nil)
+	case t.Class == sparse.Bytes16:
+		return siftSegments(v, from, to, q, sparse.SliceOf[sparse.E16](in), sparse.SliceOf[sparse.E16](val), nil)
 	}
-	done := env.done(true)
-	decide := func(keep, present []uint8, i int, ci []int32, v []T, j0 int) {
-		if f.Keep != nil && v != nil {
-			f.Keep(keep, v, i, ci, j0)
-			return
-		}
-		x := zero
-		for p := range keep {
-			if p%guardBlock == 0 && ended(done) {
-				clear(keep[p:]) // bytes are 0 or 1
-				return
-			}
-			if present != nil && present[p] == 0 {
-				keep[p] = 0 // the value of an absent entry is undefined
-				continue
-			}
-			j := j0 + p
-			if ci != nil {
-				j = int(ci[p])
-			}
-			if v != nil {
-				x = v[p]
-			}
-			keep[p] = b2u(fn(x, i, j))
+	var at []int32
+	return siftSegments[sparse.E1](v, from, to, q, nil, nil, func(keep []uint8, lo, q int64) {
+		at = appendPresent(at[:0], keep)
+		t.Move(t.Slice(val, q, q+int64(len(at))), nil, v.s.Part(lo, lo+int64(len(keep))), at)
+	})
+}
+
+// appendPresent appends the positions where present is 1.
+func appendPresent(at []int32, present []uint8) []int32 {
+	for p, b := range present {
+		if b != 0 {
+			at = append(at, int32(p))
 		}
 	}
-	if s.Sparse() {
-		return sift(env, s, func(keep []uint8, i int, ci []int32, lo, hi int64) {
-			decide(keep, nil, i, ci, window(s.Val, lo, hi), 0)
-		}, fill)
-	}
-	return selectDense(env, s, decide, zero)
+	return at
 }
 
-// selectByValue keeps the entries of a CSR s by value, independent of position. It evaluates decide
-// and counts over pieces of the entries that ignore row boundaries, and then writes the kept
-// entries to their places. R-MAT 18 with half of the entries kept: 24 ms on two processors; by rows
-// (sift) 34 ms. Since squeeze tests nothing in its loop, .92 of the time, and .42 on one.
-func selectByValue[T any](env Env, s *sparse.Store[T], decide func(keep []uint8, v []T, i int, ci []int32, j0 int)) (*sparse.Store[T], error) {
+// siftSegments is sieve.block for the values in, which it writes to val. If there are none, it
+// calls move, unless nil, for the kept entries of each piece: keep is for the entries from lo on,
+// and they are placed from q on.
+func siftSegments[E sparse.Sized](w *sieve, from, to int, q int64, in, val []E, move func(keep []uint8, lo, q int64)) int64 {
+	const piece = 1 << 11
+	var buf [piece]uint8
+	s, p, first := w.s, w.p, q
+	for seg := from; seg < to; seg++ {
+		start := q
+		row := s.RowID(seg / p.per)
+		for lo := p.pa[seg]; lo < p.pa[seg+1]; lo += piece {
+			hi := min(lo+piece, p.pa[seg+1])
+			ci := s.Idx[lo:hi]
+			keep := buf[:len(ci)]
+			w.decide(keep, row, ci, lo, hi)
+			out := w.idx[q:]
+			n := 0
+			for e, j := range ci {
+				out[n] = j
+				n += int(keep[e])
+			}
+			if in != nil {
+				vo, v := val[q:], in[lo:hi]
+				v = v[:len(keep)]
+				n := 0
+				for e := range keep {
+					vo[n] = v[e]
+					n += int(keep[e])
+				}
+			} else if move != nil {
+				move(keep, lo, q)
+			}
+			q += int64(n)
+		}
+		w.lens[seg] = q - start
+	}
+	return q - first
+}
+
+// selectByValue keeps the entries of a CSR s by value, independent of position. It evaluates the
+// predicate and counts over pieces of the entries that ignore row boundaries, and then writes the
+// kept entries to their places. R-MAT 18 with half of the entries kept: 24 ms on two processors; by
+// rows (sift) 34 ms. Since squeeze tests nothing in its loop, .92 of the time, and .42 on one.
+func selectByValue(env Env, s *sparse.Store, f chooser) (*sparse.Store, error) {
 	const piece = 1 << 14
 	total := int(s.Ptr[s.NRows])
 	keep := fresh.Make[uint8](int64(total))
 	ends := make([]int64, (total+piece-1)/piece+1)
 	err := parallel.Range(env.Ctx, env.Threads, total, piece, func(_, lo, hi int) {
 		k := keep[lo:hi]
-		decide(k, s.Val[lo:hi], 0, nil, 0)
+		f.keep(k, nil, 0, nil, 0, int64(lo))
 		ends[lo/piece+1] = retain(k, nil)
 	})
 	if err != nil {
@@ -152,33 +152,66 @@ func selectByValue[T any](env Env, s *sparse.Store[T], decide func(keep []uint8,
 		ends[k+1] += ends[k]
 	}
 	kept := ends[len(ends)-1]
-	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, NVals: kept}}
+	out := &sparse.Store{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, NVals: kept}, Type: s.Type}
 	out.Ptr = zeros[int64](env.Threads, s.NRows+1)
-	out.Idx, out.Val = fresh.Make[int32](kept), fresh.Make[T](kept)
+	out.Idx, out.Val = fresh.Make[int32](kept), s.Type.Make(kept)
 	return out, parallel.Range(env.Ctx, env.Threads, total, piece, func(_, lo, hi int) {
-		// row contains entry lo. This piece sets the offsets of the rows that end in (lo, hi].
-		row := sort.Search(s.NRows, func(i int) bool { return s.Ptr[i+1] > int64(lo) })
-		q, end := ends[lo/piece], ends[lo/piece+1]
-		oi, ov, n := out.Idx[q:end], out.Val[q:end], 0
-		last := lo + bytes.LastIndexByte(keep[lo:hi], 1) + 1 // none is kept from here on
-		for at := lo; at < hi; {
-			to := min(int(s.Ptr[row+1]), hi)
-			if k := keep[at:max(at, min(to, last))]; len(k) > 0 {
-				n = squeeze(oi, ov, n, k, s.Idx[at:], s.Val[at:])
-			}
-			for at = to; int(s.Ptr[row+1]) == to; row++ {
-				out.Ptr[row+1] = q + int64(n)
-				if row+1 == s.NRows {
-					return
+		writeKept(out, s, keep, lo, hi, ends[lo/piece], ends[lo/piece+1])
+	})
+}
+
+// writeKept writes the kept entries among lo … hi−1 of s to the places q … end−1 of out, and sets
+// the offsets of the rows that end in (lo, hi].
+func writeKept(out, s *sparse.Store, keep []uint8, lo, hi int, q, end int64) {
+	val, in := out.Part(q, end), s.Val
+	switch s.Type.Class {
+	case sparse.Bytes1:
+		keptRows(out, s, keep, lo, hi, q, end, sparse.SliceOf[sparse.E1](in), sparse.SliceOf[sparse.E1](val))
+	case sparse.Bytes2:
+		keptRows(out, s, keep, lo, hi, q, end, sparse.SliceOf[sparse.E2](in), sparse.SliceOf[sparse.E2](val))
+	case sparse.Bytes4:
+		keptRows(out, s, keep, lo, hi, q, end, sparse.SliceOf[sparse.E4](in), sparse.SliceOf[sparse.E4](val))
+	case sparse.Bytes8:
+		keptRows(out, s, keep, lo, hi, q, end, sparse.SliceOf[sparse.E8](in), sparse.SliceOf[sparse.E8](val))
+	case sparse.Bytes16:
+		keptRows(out, s, keep, lo, hi, q, end, sparse.SliceOf[sparse.E16](in), sparse.SliceOf[sparse.E16](val))
+	default:
+		at := appendPresent(make([]int32, 0, hi-lo), keep[lo:hi])
+		s.Type.Move(val, nil, s.Part(int64(lo), int64(hi)), at)
+		keptRows[sparse.E1](out, s, keep, lo, hi, q, end, nil, nil)
+	}
+}
+
+// keptRows is writeKept for the values in, unless nil, and the place ov of the kept ones.
+func keptRows[E sparse.Sized](out, s *sparse.Store, keep []uint8, lo, hi int, q, end int64, in, ov []E) {
+	// row contains entry lo.
+	row := sort.Search(s.NRows, func(i int) bool { return s.Ptr[i+1] > int64(lo) })
+	oi, n := out.Idx[q:end], 0
+	last := lo + bytes.LastIndexByte(keep[lo:hi], 1) + 1 // none is kept from here on
+	for at := lo; at < hi; {
+		to := min(int(s.Ptr[row+1]), hi)
+		if k := keep[at:max(at, min(to, last))]; len(k) > 0 && in != nil {
+			n = squeeze(oi, ov, n, k, s.Idx[at:], in[at:])
+		} else {
+			for e, b := range k {
+				if b != 0 {
+					oi[n] = s.Idx[at+e]
+					n++
 				}
 			}
 		}
-	})
+		for at = to; int(s.Ptr[row+1]) == to; row++ {
+			out.Ptr[row+1] = q + int64(n)
+			if row+1 == s.NRows {
+				return
+			}
+		}
+	}
 }
 
 // squeeze appends the kept entries to the n of oi and ov and returns their number. It writes each
 // entry and keeps it by counting it, so after the last that is kept there must be none.
-func squeeze[T any](oi []int32, ov []T, n int, keep []uint8, ci []int32, v []T) int {
+func squeeze[E sparse.Sized](oi []int32, ov []E, n int, keep []uint8, ci []int32, v []E) int {
 	ov, ci, v = ov[:len(oi)], ci[:len(keep)], v[:len(keep)]
 	for e, b := range keep {
 		oi[n], ov[n] = ci[e], v[e]
@@ -187,11 +220,12 @@ func squeeze[T any](oi []int32, ov []T, n int, keep []uint8, ci []int32, v []T) 
 	return n
 }
 
-// selectDense keeps the entries of a bitmap or full s for which decide sets keep to 1. A vector
-// that is not nearly full becomes a list; any other result is a bitmap.
-func selectDense[T any](env Env, s *sparse.Store[T], decide func(keep, present []uint8, i int, ci []int32, v []T, j0 int), fill T) (*sparse.Store[T], error) {
+// selectDense keeps the entries of a bitmap or full s that satisfy the predicate. A vector that is
+// not nearly full becomes a list; any other result is a bitmap.
+func selectDense(env Env, s *sparse.Store, f chooser) (*sparse.Store, error) {
 	cells, _ := s.Cells()
-	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: sparse.Bitmap}}
+	t := s.Type
+	out := &sparse.Store{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: sparse.Bitmap}, Type: t}
 	var keep *keepBuffer
 	if s.NRows == 1 { // the result is most often a list
 		keep = getKeep(cells)
@@ -210,11 +244,10 @@ func selectDense[T any](env Env, s *sparse.Store[T], decide func(keep, present [
 		for p := lo; p < hi; {
 			i, j := p/s.NCols, p%s.NCols
 			n := min(s.NCols-j, hi-p)
-			decide(out.Present[p:p+n], window(s.Present, int64(p), int64(p+n)), i, nil, window(s.Val, int64(p), int64(p+n)), j)
+			f.keep(out.Present[p:p+n], presence(s.Present, p, p+n), i, nil, j, int64(p))
 			p += n
 		}
-		kept := retain(out.Present[lo:hi], window(s.Present, int64(lo), int64(hi)))
-		ends[lo/grain+1] = kept
+		ends[lo/grain+1] = retain(out.Present[lo:hi], presence(s.Present, lo, hi))
 	})
 	if err != nil {
 		return nil, err
@@ -229,36 +262,69 @@ func selectDense[T any](env Env, s *sparse.Store[T], decide func(keep, present [
 		} else if keep != nil {
 			out.Present = slices.Clone(out.Present)
 		}
-		out.Val = fresh.Make[T](int64(cells))
-		if s.Val == nil {
-			Fill(out.Val, fill, env.Threads)
+		out.Val = t.Make(int64(cells))
+		if s.Val.None() {
+			Fill(t, out.Val, t.True, env.Threads)
 			return out, nil
 		}
-		return out, sparse.Copy(env.Ctx, env.Threads, out.Val, s.Val)
+		return out, copyAll(env, t, out.Val, s.Val)
 	}
-	list := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: s.NCols, NVals: out.NVals, Ptr: []int64{0, out.NVals}}}
-	list.Idx, list.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
+	list := &sparse.Store{Structure: sparse.Structure{NRows: 1, NCols: s.NCols, NVals: out.NVals, Ptr: []int64{0, out.NVals}}, Type: t}
+	list.Idx, list.Val = fresh.Make[int32](out.NVals), t.Make(out.NVals)
 	return list, parallel.Range(env.Ctx, env.Threads, cells, grain, func(_, lo, hi int) {
-		q := ends[lo/grain]
-		put := func(p int) {
-			list.Idx[q], list.Val[q] = int32(p), fill
-			if s.Val != nil {
-				list.Val[q] = s.Val[p]
-			}
-			q++
-		}
-		present, p := out.Present[:hi], lo
-		for ; p+8 <= hi; p += 8 { // most words are 0 if few entries are kept
-			for word := binary.LittleEndian.Uint64(present[p:]); word != 0; word &= word - 1 {
-				put(p + bits.TrailingZeros64(word)/8)
-			}
-		}
-		for ; p < hi; p++ {
-			if present[p] != 0 {
-				put(p)
-			}
-		}
+		listKept(list, s, out.Present[:hi], lo, ends[lo/grain], ends[lo/grain+1])
 	})
+}
+
+// listKept writes the entries of the vector s at the positions from lo on where keep is 1 to the
+// places q … end−1 of list.
+func listKept(list, s *sparse.Store, keep []uint8, lo int, q, end int64) {
+	idx, val := list.Idx[q:end], list.Part(q, end)
+	t, in := s.Type, s.Val
+	if in.None() {
+		listPositions[sparse.E1](idx, nil, keep, lo, nil)
+		t.Fill(val, t.True)
+		return
+	}
+	switch t.Class {
+	case sparse.Bytes1:
+		listPositions(idx, sparse.SliceOf[sparse.E1](val), keep, lo, sparse.SliceOf[sparse.E1](in))
+	case sparse.Bytes2:
+		listPositions(idx, sparse.SliceOf[sparse.E2](val), keep, lo, sparse.SliceOf[sparse.E2](in))
+	case sparse.Bytes4:
+		listPositions(idx, sparse.SliceOf[sparse.E4](val), keep, lo, sparse.SliceOf[sparse.E4](in))
+	case sparse.Bytes8:
+		listPositions(idx, sparse.SliceOf[sparse.E8](val), keep, lo, sparse.SliceOf[sparse.E8](in))
+	case sparse.Bytes16:
+		listPositions(idx, sparse.SliceOf[sparse.E16](val), keep, lo, sparse.SliceOf[sparse.E16](in))
+	default:
+		listPositions[sparse.E1](idx, nil, keep, lo, nil)
+		t.Move(val, nil, in, idx)
+	}
+}
+
+// listPositions lists the positions from lo on where keep is 1 in idx, and their values, unless in
+// is nil, in val.
+func listPositions[E sparse.Sized](idx []int32, val []E, keep []uint8, lo int, in []E) {
+	q := 0
+	put := func(p int) {
+		idx[q] = int32(p)
+		if in != nil {
+			val[q] = in[p]
+		}
+		q++
+	}
+	p := lo
+	for ; p+8 <= len(keep); p += 8 { // most words are 0 if few entries are kept
+		for word := binary.LittleEndian.Uint64(keep[p:]); word != 0; word &= word - 1 {
+			put(p + bits.TrailingZeros64(word)/8)
+		}
+	}
+	for ; p < len(keep); p++ {
+		if keep[p] != 0 {
+			put(p)
+		}
+	}
 }
 
 // keepBuffer holds one byte for each position of a vector. Its initial contents are undefined.
@@ -276,10 +342,10 @@ func getKeep(n int) *keepBuffer {
 func (k *keepBuffer) release() { poolOf[keepBuffer]().Put(k) }
 
 // selectBand keeps the entries with lo ≤ j−i ≤ hi: two binary searches and one copy per row.
-func selectBand[T any](env Env, s *sparse.Store[T], lo, hi int64, fill *T) (*sparse.Store[T], error) {
+func selectBand(env Env, s *sparse.Store, lo, hi int64) (*sparse.Store, error) {
 	vecs := s.Vecs()
 	from := make([]int64, vecs)
-	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: s.Format, RowIDs: s.RowIDs}}
+	out := &sparse.Store{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: s.Format, RowIDs: s.RowIDs}, Type: s.Type}
 	out.Ptr = make([]int64, vecs+1)
 	err := parallel.Range(env.Ctx, env.Threads, vecs, 4096, func(_, a, b int) {
 		for k := a; k < b; k++ {
@@ -299,24 +365,49 @@ func selectBand[T any](env Env, s *sparse.Store[T], lo, hi int64, fill *T) (*spa
 	}
 	parallel.Sum(env.Threads, out.Ptr)
 	out.NVals = out.Ptr[vecs]
-	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
-	err = parallel.Range(env.Ctx, env.Threads, vecs, 4096, func(_, a, b int) {
-		for k := a; k < b; k++ {
-			q, n := out.Ptr[k], out.Ptr[k+1]-out.Ptr[k]
-			copy(out.Idx[q:q+n], s.Idx[from[k]:from[k]+n])
-			if s.Val != nil {
-				copy(out.Val[q:q+n], s.Val[from[k]:from[k]+n])
-			} else if fill != nil {
-				for e := q; e < q+n; e++ {
-					out.Val[e] = *fill
-				}
-			}
-		}
-	})
+	out.Idx, out.Val = fresh.Make[int32](out.NVals), s.Type.Make(out.NVals)
+	err = parallel.Range(env.Ctx, env.Threads, vecs, 4096, func(_, a, b int) { copyBand(out, s, from, a, b) })
 	if out.Format == sparse.Hypersparse {
 		dropEmptyRows(out)
 	}
-	return sparse.Settle(out), err
+	return out.Settle(), err
+}
+
+// copyBand copies the entries from from[k] on to row k of out, for its stored rows a … b−1.
+func copyBand(out, s *sparse.Store, from []int64, a, b int) {
+	val, in := out.Val, s.Val
+	switch {
+	case in.None():
+		copyRows[sparse.E1](out, s, from, a, b, nil, nil)
+		s.Type.Fill(out.Part(out.Ptr[a], out.Ptr[b]), s.Type.True)
+	case s.Type.Class == sparse.Bytes1:
+		copyRows(out, s, from, a, b, sparse.SliceOf[sparse.E1](val), sparse.SliceOf[sparse.E1](in))
+	case s.Type.Class == sparse.Bytes2:
+		copyRows(out, s, from, a, b, sparse.SliceOf[sparse.E2](val), sparse.SliceOf[sparse.E2](in))
+	case s.Type.Class == sparse.Bytes4:
+		copyRows(out, s, from, a, b, sparse.SliceOf[sparse.E4](val), sparse.SliceOf[sparse.E4](in))
+	case s.Type.Class == sparse.Bytes8:
+		copyRows(out, s, from, a, b, sparse.SliceOf[sparse.E8](val), sparse.SliceOf[sparse.E8](in))
+	case s.Type.Class == sparse.Bytes16:
+		copyRows(out, s, from, a, b, sparse.SliceOf[sparse.E16](val), sparse.SliceOf[sparse.E16](in))
+	default:
+		copyRows[sparse.E1](out, s, from, a, b, nil, nil)
+		for k := a; k < b; k++ {
+			n := out.Ptr[k+1] - out.Ptr[k]
+			s.Type.Copy(out.Part(out.Ptr[k], out.Ptr[k+1]), s.Part(from[k], from[k]+n))
+		}
+	}
+}
+
+// copyRows is copyBand for the values in, unless nil, and the place val of the copies.
+func copyRows[E sparse.Sized](out, s *sparse.Store, from []int64, a, b int, val, in []E) {
+	for k := a; k < b; k++ {
+		q, n := out.Ptr[k], out.Ptr[k+1]-out.Ptr[k]
+		copy(out.Idx[q:q+n], s.Idx[from[k]:from[k]+n])
+		if in != nil {
+			copy(val[q:q+n], in[from[k]:from[k]+n])
+		}
+	}
 }
 
 // retain clears the bytes of keep where present, if not nil, is 0. It returns the number of bytes

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -48,30 +47,31 @@ func smallDense(s *sparse.Structure) bool {
 }
 
 // row is a 1×n list and its offsets in one allocation.
-type row[T any] struct {
-	s   sparse.Store[T]
+type row struct {
+	s   sparse.Store
 	ptr [2]int64
 }
 
 // newRow returns the 1×n list of idx and val, and takes ownership of both.
-func newRow[T any](n int, idx []int32, val []T) *sparse.Store[T] {
-	r := &row[T]{}
+func newRow(t *sparse.Type, n int, idx []int32, val Values) *sparse.Store {
+	r := &row{}
 	r.ptr[1] = int64(len(idx))
-	r.s = sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: n, NVals: r.ptr[1], Ptr: r.ptr[:], Idx: idx}, Val: val}
+	r.s = sparse.Store{Structure: sparse.Structure{NRows: 1, NCols: n, NVals: r.ptr[1], Ptr: r.ptr[:], Idx: idx}, Val: val, Type: t}
 	return &r.s
 }
 
 // newDense returns a dense m×n store over val, or over new memory if val does not have m·n values.
 // A nil present makes the store full.
-func newDense[T any](m, n int, val []T, present []uint8, nvals int64) *sparse.Store[T] {
+func newDense(t *sparse.Type, m, n int, val Values, present []uint8, nvals int64) *sparse.Store {
+	cells := int64(m) * int64(n)
 	switch {
-	case len(val) == m*n && val != nil:
+	case int64(val.Len()) == cells && !val.None():
 	case present == nil: // all are written: clearing 2 GB takes one thread .25 s
-		val = fresh.Make[T](int64(m) * int64(n))
+		val = t.Make(cells)
 	default:
-		val = make([]T, m*n)
+		val = t.Zeroed(cells)
 	}
-	s := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Format: sparse.Full, NVals: nvals, Present: present}, Val: val}
+	s := &sparse.Store{Structure: sparse.Structure{NRows: m, NCols: n, Format: sparse.Full, NVals: nvals, Present: present}, Val: val, Type: t}
 	if present != nil {
 		s.Format = sparse.Bitmap
 	}
@@ -79,40 +79,40 @@ func newDense[T any](m, n int, val []T, present []uint8, nvals int64) *sparse.St
 }
 
 // unionRow is Union for two small listed rows.
-func unionRow[A, B, C any](ops UnionOps[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) *sparse.Store[C] {
+func unionRow(ops UnionOps, c *sparse.Type, a, b *sparse.Store) *sparse.Store {
 	la, lb := len(a.Idx), len(b.Idx)
-	ci, cv := make([]int32, la+lb), ops.Spare[:0]
-	if cap(cv) >= la+lb {
-		cv = cv[:la+lb]
-	} else {
-		cv = make([]C, la+lb)
+	ci, cv := make([]int32, la+lb), ops.Spare
+	if cv.None() || cv.Cap() < la+lb {
+		cv = c.Make(int64(la + lb))
 	}
+	cv = c.Grow(cv, la+lb)
 	if lb == 0 {
 		copy(ci, a.Idx)
 		ops.Left(cv, a.Val)
-		return newRow(a.NCols, ci, cv)
+		return newRow(c, a.NCols, ci, cv)
 	}
 	if la == 0 {
 		copy(ci, b.Idx)
 		ops.Right(cv, b.Val)
-		return newRow(a.NCols, ci, cv)
+		return newRow(c, a.NCols, ci, cv)
 	}
 	m := getScratch()
 	defer m.release()
 	var n, k int
+	var temp Values
 	matchA := m.at[2][:]
 	if la >= insertFrom*lb || lb >= insertFrom*la {
-		n, k = unionAt(&m.merger, ops, ci, cv, a.Idx, a.Val, b.Idx, b.Val)
+		n, k = unionAt(&m.merger, c, ops.Copies, ci, cv, side{a.Idx, a.Type, a.Val, ops.Left}, side{b.Idx, b.Type, b.Val, ops.Right}, &temp)
 		matchA = m.matchA
 	} else {
 		n, k = m.union(ci, a.Idx, b.Idx)
-		placeAt(cv, m.at[1][:lb], b.Val, ops.Right, ops.Copies)
-		placeAt(cv, m.at[0][:la], a.Val, ops.Left, ops.Copies)
+		placeAt(c, cv, m.at[1][:lb], b.Val, ops.Right, ops.Copies, &temp)
+		placeAt(c, cv, m.at[0][:la], a.Val, ops.Left, ops.Copies, &temp)
 	}
 	if k > 0 {
 		ops.Both.ZipAt(cv, m.matchQ[:k], a.Val, matchA[:k], b.Val, m.matchB[:k])
 	}
-	return newRow(a.NCols, ci[:n:n], cv[:n]) // with its capacity, for the next result
+	return newRow(c, a.NCols, ci[:n:n], c.Grow(cv, n)) // with its capacity, for the next result
 }
 
 // union is merger.union for small rows. Its lists are arrays of a constant size: with slices, the
@@ -151,50 +151,62 @@ func (m *scratch) union(ci, ai, bi []int32) (n, matches int) {
 	return m.finish(ci, ai, bi, posA[:], posB[:], matchA[:], i, j, q)
 }
 
-// unionAt merges the rows (ai, av) and (bi, bv) into ci and cv. The caller computes the values of
-// the matches, which are listed in matchA, matchB and matchQ.
-func unionAt[A, B, C any](m *merger, ops UnionOps[A, B, C], ci []int32, cv []C, ai []int32, av []A, bi []int32, bv []B) (n, k int) {
-	la, lb := len(ai), len(bi)
+// side is a row of one operand of a union, and what makes values of the result from its values.
+type side struct {
+	idx []int32
+	t   *sparse.Type
+	val Values
+	f   func(c, v Values)
+}
+
+// unionAt merges the rows a and b into ci and cv, values of c; copies is set if the functions of
+// the rows copy. The caller computes the values of the matches, which are listed in matchA, matchB
+// and matchQ. temp keeps memory for the next row.
+func unionAt(m *merger, c *sparse.Type, copies bool, ci []int32, cv Values, a, b side, temp *Values) (n, k int) {
+	la, lb := len(a.idx), len(b.idx)
 	switch {
 	case la >= insertFrom*lb:
-		n, k = insertAt(m, ops.Left, ci, cv, ai, av, bi)
-		placeAt(cv, m.posB[:lb], bv, ops.Right, ops.Copies)
+		n, k = insertAt(m, c, ci, cv, &a, b.idx)
+		placeAt(c, cv, m.posB[:lb], b.val, b.f, copies, temp)
 	case lb >= insertFrom*la:
-		n, k = insertAt(m, ops.Right, ci, cv, bi, bv, ai)
-		placeAt(cv, m.posB[:la], av, ops.Left, ops.Copies)
+		n, k = insertAt(m, c, ci, cv, &b, a.idx)
+		placeAt(c, cv, m.posB[:la], a.val, a.f, copies, temp)
 		m.matchA, m.matchB = m.matchB, m.matchA
 	default:
-		n, k = m.union(ci, ai, bi)
-		placeAt(cv, m.posB[:lb], bv, ops.Right, ops.Copies)
-		placeAt(cv, m.posA[:la], av, ops.Left, ops.Copies)
+		n, k = m.union(ci, a.idx, b.idx)
+		placeAt(c, cv, m.posB[:lb], b.val, b.f, copies, temp)
+		placeAt(c, cv, m.posA[:la], a.val, a.f, copies, temp)
 	}
 	return n, k
 }
 
-// insertAt merges the columns short into the row (long, v) and maps the values of long by f. The
-// caller places the values of short.
-func insertAt[S, C any](m *merger, f func(c []C, s []S), ci []int32, cv []C, long []int32, v []S, short []int32) (n, k int) {
-	return m.insert(ci, long, short, func(q, lo, hi int) { f(cv[q:q+hi-lo], window(v, int64(lo), int64(hi))) })
+// insertAt merges the columns short into the row long. The caller places the values of short.
+func insertAt(m *merger, c *sparse.Type, ci []int32, cv Values, long *side, short []int32) (n, k int) {
+	return m.insert(ci, long.idx, short, func(q, lo, hi int) {
+		long.f(c.Slice(cv, int64(q), int64(q+hi-lo)), long.t.Slice(long.val, int64(lo), int64(hi)))
+	})
 }
 
-// placeAt does c[pos[p]] = f(v[p]); copies is set if f copies.
-func placeAt[S, C any](c []C, pos []int32, v []S, f func(c []C, s []S), copies bool) {
-	if copies {
-		if same, ok := any(&v).(*[]C); ok && v != nil {
-			place(c, pos, *same)
-			return
-		}
+// placeAt does cv[pos[p]] = f(v[p]), values of c; copies is set if f copies. temp is room for
+// values of c, which it may replace.
+func placeAt(c *sparse.Type, cv Values, pos []int32, v Values, f func(c, v Values), copies bool, temp *Values) {
+	if copies && !v.None() {
+		c.Move(cv, pos, v, nil)
+		return
 	}
-	t := make([]C, len(pos))
+	if temp.Len() < len(pos) {
+		*temp = c.Make(int64(len(pos)))
+	}
+	t := c.Slice(*temp, 0, int64(len(pos)))
 	f(t, v)
-	place(c, pos, t)
+	c.Move(cv, pos, t, nil)
 }
 
 // intersectRow is Intersect for two small listed rows.
-func intersectRow[A, B, C any](f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) *sparse.Store[C] {
+func intersectRow(f *Binary, c *sparse.Type, a, b *sparse.Store) *sparse.Store {
 	ci := make([]int32, min(len(a.Idx), len(b.Idx)))
 	if len(ci) == 0 {
-		return newRow(a.NCols, ci, []C{})
+		return newRow(c, a.NCols, ci, c.Make(0))
 	}
 	m := getScratch()
 	defer m.release()
@@ -204,73 +216,82 @@ func intersectRow[A, B, C any](f *Binary[A, B, C], a *sparse.Store[A], b *sparse
 	} else {
 		k = m.intersect(ci, a.Idx, b.Idx)
 	}
-	cv := make([]C, k)
+	cv := c.Make(int64(k))
 	f.ZipAt(cv, consecutive[:k], a.Val, m.matchA[:k], b.Val, m.matchB[:k])
-	return newRow(a.NCols, ci[:k:k], cv)
+	return newRow(c, a.NCols, ci[:k:k], cv)
 }
 
 // siftRow is sift for a small listed row.
-func siftRow[T any](s *sparse.Store[T], decide func(keep []uint8, i int, ci []int32, lo, hi int64), fill *T) *sparse.Store[T] {
+func siftRow(s *sparse.Store, decide func(keep []uint8, i int, ci []int32, lo, hi int64)) *sparse.Store {
 	m := getScratch()
 	defer m.release()
 	keep := m.keep[:len(s.Idx)]
 	if len(keep) > 0 {
 		decide(keep, 0, s.Idx, 0, int64(len(keep)))
 	}
-	return compress(s, keep, fill)
+	return m.compress(s, keep)
 }
 
 // compress keeps the entries of a small 1×n store for which keep, parallel to its values, is 1. The
-// result is a bitmap if s is dense and the result nearly full, and a list otherwise.
-func compress[T any](s *sparse.Store[T], keep []uint8, fill *T) *sparse.Store[T] {
-	n := 0
+// result is a bitmap if s is dense and the result nearly full, and a list otherwise. The entries of
+// a pattern get the value True.
+func (m *scratch) compress(s *sparse.Store, keep []uint8) *sparse.Store {
+	n := int64(0)
 	for _, b := range keep {
-		n += int(b)
+		n += int64(b)
 	}
-	if !s.Sparse() && nearlyFull(int64(n), int64(len(keep))) {
-		out := newDense[T](1, s.NCols, nil, append([]uint8(nil), keep...), int64(n))
-		for p, b := range keep {
-			if b == 0 {
-				continue
-			}
-			if s.Val != nil {
-				out.Val[p] = s.Val[p]
-			} else if fill != nil {
-				out.Val[p] = *fill
-			}
-		}
-		return out
+	t := s.Type
+	if !s.Sparse() && nearlyFull(n, int64(len(keep))) {
+		val := t.Make(int64(len(keep)))
+		Copying(t)(val, s.Val)
+		clearAbsent(t, val, keep)
+		return newDense(t, 1, s.NCols, val, append([]uint8(nil), keep...), n)
 	}
-	ci, cv := make([]int32, n), make([]T, n)
+	ci, cv := make([]int32, n), t.Make(n)
 	idx := s.Idx
 	if !s.Sparse() {
 		idx = consecutive[:len(keep)]
 	}
-	if s.Val == nil {
-		if fill != nil {
-			for q := range cv {
-				cv[q] = *fill
-			}
-		}
-		q := 0
-		for p, b := range keep {
-			if b != 0 {
-				ci[q] = idx[p]
-				q++
-			}
-		}
-		return newRow(s.NCols, ci, cv)
+	idx = idx[:len(keep)]
+	switch {
+	case s.Val.None():
+		m.compressTyped(ci, cv, keep, idx, s)
+	case t.Class == sparse.Bytes1:
+		compressInto(ci, sparse.SliceOf[sparse.E1](cv), keep, idx, sparse.SliceOf[sparse.E1](s.Val))
+	case t.Class == sparse.Bytes2:
+		compressInto(ci, sparse.SliceOf[sparse.E2](cv), keep, idx, sparse.SliceOf[sparse.E2](s.Val))
+	case t.Class == sparse.Bytes4:
+		compressInto(ci, sparse.SliceOf[sparse.E4](cv), keep, idx, sparse.SliceOf[sparse.E4](s.Val))
+	case t.Class == sparse.Bytes8:
+		compressInto(ci, sparse.SliceOf[sparse.E8](cv), keep, idx, sparse.SliceOf[sparse.E8](s.Val))
+	case t.Class == sparse.Bytes16:
+		compressInto(ci, sparse.SliceOf[sparse.E16](cv), keep, idx, sparse.SliceOf[sparse.E16](s.Val))
+	default:
+		m.compressTyped(ci, cv, keep, idx, s)
 	}
+	return newRow(t, s.NCols, ci, cv)
+}
+
+// compressInto fills ci and cv with the items of idx and val for which keep is 1.
+func compressInto[E sparse.Sized](ci []int32, cv []E, keep []uint8, idx []int32, val []E) {
 	q := 0
-	idx, val := idx[:len(keep)], s.Val[:len(keep)]
+	cv, idx, val = cv[:len(ci)], idx[:len(keep)], val[:len(keep)]
 	for p, b := range keep {
-		if q == n {
+		if q == len(ci) {
 			break
 		}
 		ci[q], cv[q] = idx[p], val[p]
 		q += int(b)
 	}
-	return newRow(s.NCols, ci, cv)
+}
+
+// compressTyped is compressInto for the values of s, which have any type.
+func (m *scratch) compressTyped(ci []int32, cv Values, keep []uint8, idx []int32, s *sparse.Store) {
+	at := m.listPresent(keep)
+	for q, p := range at {
+		ci[q] = idx[p]
+	}
+	gather(s.Type, cv, s.Val, at)
 }
 
 // classify lists the positions present in both bitmaps, only in pa, and only in pb; in a nil
@@ -304,7 +325,7 @@ func (m *scratch) listPresent(present []uint8) []int32 {
 }
 
 // unionBitmap is Union for two small dense operands, at least one of them a bitmap.
-func unionBitmap[A, B, C any](ops UnionOps[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) *sparse.Store[C] {
+func unionBitmap(ops UnionOps, c *sparse.Type, a, b *sparse.Store) *sparse.Store {
 	cells, _ := a.Cells()
 	m := getScratch()
 	defer m.release()
@@ -317,28 +338,24 @@ func unionBitmap[A, B, C any](ops UnionOps[A, B, C], a *sparse.Store[A], b *spar
 			present[p] = pa[p] | pb[p]
 		}
 	}
-	out := newDense[C](a.NRows, a.NCols, nil, present, int64(len(both)+len(left)+len(right)))
+	out := newDense(c, a.NRows, a.NCols, Values{}, present, int64(len(both)+len(left)+len(right)))
 	ops.Both.ZipAt(out.Val, both, a.Val, both, b.Val, both)
-	moveAt(out.Val, left, a.Val, ops.Left, ops.Copies)
-	moveAt(out.Val, right, b.Val, ops.Right, ops.Copies)
+	moveAt(c, out.Val, left, a.Type, a.Val, ops.Left, ops.Copies)
+	moveAt(c, out.Val, right, b.Type, b.Val, ops.Right, ops.Copies)
 	return out
 }
 
-// moveAt does c[at[p]] = f(v[at[p]]); copies is set if f copies.
-func moveAt[S, C any](c []C, at []int32, v []S, f func(c []C, s []S), copies bool) {
-	if copies {
-		if same, ok := any(&v).(*[]C); ok && v != nil {
-			for _, p := range at {
-				c[p] = (*same)[p]
-			}
-			return
-		}
+// moveAt does out[at[p]] = f(v[at[p]]), from values of s to values of c; copies is set if f copies.
+func moveAt(c *sparse.Type, out Values, at []int32, s *sparse.Type, v Values, f func(c, s Values), copies bool) {
+	if copies && !v.None() {
+		c.Move(out, at, v, at)
+		return
 	}
-	mapAt(c, at, v, f)
+	mapAt(c, out, at, s, v, f)
 }
 
 // intersectBitmap is Intersect for two small dense operands, at least one of them a bitmap.
-func intersectBitmap[A, B, C any](f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) *sparse.Store[C] {
+func intersectBitmap(f *Binary, c *sparse.Type, a, b *sparse.Store) *sparse.Store {
 	cells, _ := a.Cells()
 	m := getScratch()
 	defer m.release()
@@ -347,14 +364,14 @@ func intersectBitmap[A, B, C any](f *Binary[A, B, C], a *sparse.Store[A], b *spa
 	for _, p := range both {
 		present[p] = 1
 	}
-	out := newDense[C](a.NRows, a.NCols, nil, present, int64(len(both)))
+	out := newDense(c, a.NRows, a.NCols, Values{}, present, int64(len(both)))
 	f.ZipAt(out.Val, both, a.Val, both, b.Val, both)
 	return out
 }
 
 // intersectMixedRow is Intersect for a small listed row and a bitmap. The result shares the indices
 // of the list if the bitmap has all of them.
-func intersectMixedRow[A, B, C any](f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) *sparse.Store[C] {
+func intersectMixedRow(f *Binary, c *sparse.Type, a, b *sparse.Store) *sparse.Store {
 	list, present := a.Idx, b.Present
 	if !a.Sparse() {
 		list, present = b.Idx, a.Present
@@ -367,7 +384,7 @@ func intersectMixedRow[A, B, C any](f *Binary[A, B, C], a *sparse.Store[A], b *s
 		at[k], ci[k] = int32(p), j
 		k += int(present[j])
 	}
-	idx, val := list, make([]C, k)
+	idx, val := list, c.Make(int64(k))
 	if k < len(list) {
 		idx = append([]int32(nil), ci[:k]...)
 	}
@@ -376,115 +393,94 @@ func intersectMixedRow[A, B, C any](f *Binary[A, B, C], a *sparse.Store[A], b *s
 	} else {
 		f.ZipAt(val, consecutive[:k], a.Val, ci[:k], b.Val, at[:k])
 	}
-	return newRow(a.NCols, idx, val)
+	return newRow(c, a.NCols, idx, val)
 }
 
 // applyBitmap is Apply for a small bitmap.
-func applyBitmap[A, C any](s *sparse.Store[A], f func(c []C, a []A), fill A) *sparse.Store[C] {
+func applyBitmap(c *sparse.Type, s *sparse.Store, f func(c, a Values)) *sparse.Store {
 	m := getScratch()
 	defer m.release()
 	at := m.listPresent(s.Present)
-	out := newDense[C](s.NRows, s.NCols, nil, append([]uint8(nil), s.Present...), s.NVals)
+	out := newDense(c, s.NRows, s.NCols, Values{}, append([]uint8(nil), s.Present...), s.NVals)
 	v := s.Val
-	if v == nil {
-		v = filled(len(s.Present), fill)
+	if v.None() {
+		v = filled(s.Type, len(s.Present), s.Type.True)
 	}
-	mapAt(out.Val, at, v, f)
+	mapAt(c, out.Val, at, s.Type, v, f)
 	return out
 }
 
 // selectRow is Select for a small 1×n store.
-func selectRow[T any](env Env, s *sparse.Store[T], f *Predicate[T], fn func(x T, i, j int) bool, fill *T) *sparse.Store[T] {
+func selectRow(s *sparse.Store, f *chooser) *sparse.Store {
 	m := getScratch()
 	defer m.release()
 	n, idx := len(s.Idx), s.Idx
 	if !s.Sparse() {
-		n, idx = s.NCols, consecutive[:s.NCols]
+		n, idx = s.NCols, nil
 	}
 	keep := m.keep[:n]
-	switch {
-	case n == 0:
-	case f.Band && f.Keep == nil:
-		for p, j := range idx {
-			keep[p] = b2u(int64(j) >= f.Lo && int64(j) <= f.Hi)
-		}
-	case f.Keep != nil && s.Val != nil:
-		f.Keep(keep, s.Val[:n], 0, idx, 0)
-	default:
-		var x T
-		if fill != nil {
-			x = *fill
-		}
-		done := env.done(true)
-		for p, j := range idx {
-			keep[p] = 0
-			if p%guardBlock == 0 && ended(done) {
-				clear(keep[p:])
-				break
-			}
-			if s.Present != nil && s.Present[p] == 0 {
-				continue
-			}
-			if s.Val != nil {
-				x = s.Val[p]
-			}
-			keep[p] = b2u(fn(x, 0, int(j)))
-		}
+	if n > 0 {
+		f.keep(keep, s.Present, 0, idx, 0, 0)
 	}
 	if s.Present != nil {
 		for p, b := range s.Present[:n] {
 			keep[p] &= b
 		}
 	}
-	return compress(s, keep, fill)
+	return m.compress(s, keep)
 }
 
 // ExtractRow computes c = a(idx) for a listed row: entry p of the result is entry idx[p] of a.
 // Indices may repeat and be in any order. O(len(idx) · log entries), or O(len(idx) + entries) if
 // idx is ascending and long.
-func ExtractRow[T any](a *sparse.Store[T], idx []int32, fill T) *sparse.Store[T] {
+func ExtractRow(a *sparse.Store, idx []int32) *sparse.Store {
 	n := len(a.Idx)
-	ci, cv := make([]int32, 0, min(len(idx), n)), make([]T, 0, min(len(idx), n))
-	at, last := 0, int32(-1)
+	m := getScratch()
+	defer m.release()
+	ci, found := make([]int32, 0, min(len(idx), n)), m.at[0][:0] // places in the result, entries of a
+	k, last := 0, int32(-1)
 	for p, i := range idx {
 		if i < last {
-			at = 0
+			k = 0
 		}
 		last = i
-		if at < n && a.Idx[at] < i {
-			at += seek(a.Idx[at:], i)
+		if k < n && a.Idx[k] < i {
+			k += seek(a.Idx[k:], i)
 		}
-		if at == n || a.Idx[at] != i {
+		if k == n || a.Idx[k] != i {
 			continue
 		}
-		v := fill
-		if a.Val != nil {
-			v = a.Val[at]
-		}
-		ci, cv = append(ci, int32(p)), append(cv, v)
+		ci, found = append(ci, int32(p)), append(found, int32(k))
 	}
-	return newRow(len(idx), ci, cv)
+	val := a.Type.Make(int64(len(found)))
+	gather(a.Type, val, a.Val, found)
+	return newRow(a.Type, len(idx), ci, val)
 }
 
-// AssignRow computes c(idx) = x for a 1×n store c. val has one value per index; if val is nil,
-// every index gets the scalar x. A position p with present[p] = 0 deletes the entry idx[p]; with a
-// nil present, every position is present. No index may occur twice. A dense c is updated in place:
-// O(len(idx)). A listed c is merged: O(entries + len(idx) · log len(idx)), or converted to a bitmap
-// if adapt allows it and the bitmap is faster: a small update of many entries, or many indices in
-// no order (8M of them into an empty vector on a busy core: 3.3 → 1.9 s, 1.7 of it the check for
-// repeats).
-func AssignRow[T any](c *sparse.Store[T], idx []int32, x T, val []T, present []uint8, adapt bool, threads int) *sparse.Store[T] {
-	if c.Sparse() && adapt && denseRoom[T](&c.Structure) == nil && (int64(len(idx)) <= c.NVals/updateRatio && sparse.BitmapPays(&c.Structure) ||
+// AssignRow computes c(idx) = x for a 1×n store c. val has one value per index; if val has none,
+// every index gets the scalar x[0]. A position p with present[p] = 0 deletes the entry idx[p]; with
+// a nil present, every position is present. No index may occur twice. A dense c is updated in
+// place: O(len(idx)). A listed c is merged: O(entries + len(idx) · log len(idx)), or converted to a
+// bitmap if adapt allows it and the bitmap is faster: a small update of many entries, or many
+// indices in no order (8M of them into an empty vector on a busy core: 3.3 → 1.9 s, 1.7 of it the
+// check for repeats).
+func AssignRow(c *sparse.Store, idx []int32, x, val Values, present []uint8, adapt bool, threads int) *sparse.Store {
+	if c.Sparse() && adapt && denseRoom(c.Type, &c.Structure) == nil && (int64(len(idx)) <= c.NVals/updateRatio && sparse.BitmapPays(&c.Structure) ||
 		len(idx) > assignGrain && len(idx) >= c.NCols/unsortedShare && !slices.IsSorted(idx)) {
-		c = sparse.ToBitmap(c)
+		c = c.ToBitmap()
 	}
 	if c.Format == sparse.Full && present != nil {
-		c = sparse.ToBitmap(c)
+		c = c.ToBitmap()
 	}
 	if !c.Sparse() {
 		assignDense(c, idx, x, val, present, threads)
 		return c
 	}
+	return assignListed(c, idx, x, val, present)
+}
+
+// assignListed is AssignRow for a listed c.
+func assignListed(c *sparse.Store, idx []int32, x, val Values, present []uint8) *sparse.Store {
 	keys := make([]uint64, len(idx))
 	sorted := true
 	for p, i := range idx {
@@ -494,26 +490,37 @@ func AssignRow[T any](c *sparse.Store[T], idx []int32, x T, val []T, present []u
 	if !sorted {
 		slices.Sort(keys)
 	}
-	room := len(c.Idx) + len(idx)
-	ci, cv := make([]int32, 0, room), make([]T, 0, room)
-	from := 0
+	t, room := c.Type, len(c.Idx)+len(idx)
+	ci, cv := make([]int32, 0, room), t.Make(int64(room))
+	m := getScratch()
+	defer m.release()
+	to, from := m.at[0][:0], m.at[1][:0] // where new values are placed, and their places in val
+	next := 0                            // the first entry of c that is not copied
+	keep := func(end int) {
+		if n := len(ci); end > next {
+			ci = append(ci, c.Idx[next:end]...)
+			t.Copy(t.Slice(cv, int64(n), int64(len(ci))), c.Part(int64(next), int64(end)))
+			next = end
+		}
+	}
 	for _, key := range keys {
-		i, p := int32(key>>32), uint32(key)
-		to := from + seek(c.Idx[from:], i)
-		ci, cv = append(ci, c.Idx[from:to]...), append(cv, c.Val[from:to]...)
-		if from = to; from < len(c.Idx) && c.Idx[from] == i {
-			from++
+		i, p := int32(key>>32), int32(uint32(key))
+		if keep(next + seek(c.Idx[next:], i)); next < len(c.Idx) && c.Idx[next] == i {
+			next++
 		}
 		if present != nil && present[p] == 0 {
 			continue
 		}
-		if val != nil {
-			x = val[p]
-		}
-		ci, cv = append(ci, i), append(cv, x)
+		to, from = append(to, int32(len(ci))), append(from, p)
+		ci = append(ci, i)
 	}
-	ci, cv = append(ci, c.Idx[from:]...), append(cv, c.Val[from:]...)
-	return newRow(c.NCols, ci, cv)
+	keep(len(c.Idx))
+	if val.None() {
+		fillAt(t, cv, to, x)
+	} else {
+		t.Move(cv, to, val, from)
+	}
+	return newRow(t, c.NCols, ci, t.Grow(cv, len(ci)))
 }
 
 // unsortedShare: unsorted indices of at least one in so many positions are assigned by a bitmap.
@@ -523,50 +530,46 @@ const unsortedShare = 16
 const assignGrain = 1 << 13
 
 // assignDense is AssignRow for a dense c, which must be a bitmap if present is not nil.
-func assignDense[T any](c *sparse.Store[T], idx []int32, x T, val []T, present []uint8, threads int) {
+func assignDense(c *sparse.Store, idx []int32, x, val Values, present []uint8, threads int) {
 	if len(idx) <= assignGrain {
 		c.NVals += assignSome(c, idx, x, val, present)
 		return
 	}
 	var added atomic.Int64
 	_ = parallel.Range(nil, threads, len(idx), assignGrain, func(_, lo, hi int) {
-		v, has := val, present
-		if v != nil {
-			v = v[lo:hi]
-		}
-		if has != nil {
-			has = has[lo:hi]
-		}
-		added.Add(assignSome(c, idx[lo:hi], x, v, has))
+		v := c.Type.Slice(val, int64(lo), int64(hi))
+		added.Add(assignSome(c, idx[lo:hi], x, v, presence(present, lo, hi)))
 	})
 	c.NVals += added.Load()
 }
 
 // assignSome returns the number of entries that it adds.
-func assignSome[T any](c *sparse.Store[T], idx []int32, x T, val []T, present []uint8) (added int64) {
+func assignSome(c *sparse.Store, idx []int32, x, val Values, present []uint8) (added int64) {
+	if val.None() {
+		fillAt(c.Type, c.Val, idx, x)
+	} else {
+		c.Type.Move(c.Val, idx, val, nil)
+	}
+	if c.Present == nil {
+		return 0
+	}
+	var absent []int32
 	for p, i := range idx {
 		has := uint8(1)
 		if present != nil {
-			has = present[p]
+			if has = present[p]; has == 0 {
+				absent = append(absent, i)
+			}
 		}
-		if val != nil {
-			x = val[p]
-		}
-		if has != 0 {
-			c.Val[i] = x
-		} else {
-			c.Val[i] = *new(T)
-		}
-		if c.Present != nil {
-			added += int64(has) - int64(c.Present[i])
-			c.Present[i] = has
-		}
+		added += int64(has) - int64(c.Present[i])
+		c.Present[i] = has
 	}
+	fillAt(c.Type, c.Val, absent, c.Type.Zero)
 	return added
 }
 
-// AccumulateRow computes c(idx) ⊕= v for a dense 1×n store, in place; see AccumulateInto. No index may
-// occur twice.
-func AccumulateRow[T any](env Env, c *sparse.Store[T], idx []int32, v []T, f *Binary[T, T, T]) error {
-	return AccumulateInto(env, c, newRow(c.NCols, idx, v), f)
+// AccumulateRow computes c(idx) ⊕= v for a dense 1×n store, in place; see AccumulateInto. No index
+// may occur twice.
+func AccumulateRow(env Env, c *sparse.Store, idx []int32, v Values, f *Binary) error {
+	return AccumulateInto(env, c, newRow(c.Type, c.NCols, idx, v), f)
 }

@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"encoding/binary"
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/fresh"
@@ -10,13 +9,13 @@ import (
 )
 
 // Filter keeps the entries of t that mask allows.
-func Filter[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[T], error) {
+func Filter(env Env, t *sparse.Store, mask *Mask) (*sparse.Store, error) {
 	if mask == nil || mask.Comp && mask.S.NVals == 0 {
 		return t, nil
 	}
 	if mask.S.Format == sparse.Full {
 		if mask.Comp {
-			return sparse.Empty[T](t.NRows, t.NCols), nil
+			return sparse.Empty(t.Type, t.NRows, t.NCols), nil
 		}
 		return t, nil
 	}
@@ -34,7 +33,7 @@ func Filter[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[T], e
 		for p, j := range ci {
 			keep[p] = allow[j] ^ b2u(mask.Comp)
 		}
-	}, nil)
+	})
 }
 
 func b2u(b bool) uint8 {
@@ -45,21 +44,22 @@ func b2u(b bool) uint8 {
 }
 
 // filterListed intersects t with a listed mask, or removes the positions of a complemented one.
-func filterListed[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[T], error) {
-	first := &Binary[T, struct{}, T]{ZipAt: func(c []T, pc []int32, a []T, pa []int32, _ []struct{}, _ []int32) {
-		pa = pa[:len(pc)]
-		for p, q := range pc {
-			c[q] = a[pa[p]]
-		}
-	}}
+func filterListed(env Env, t *sparse.Store, mask *Mask) (*sparse.Store, error) {
 	if !mask.Comp {
 		if sameList(&t.Structure, mask.S) {
 			return t, nil
 		}
+		first := &Binary{ZipAt: func(c Values, pc []int32, a Values, pa []int32, _ Values, _ []int32) {
+			if a.None() {
+				fillAt(t.Type, c, pc, t.Type.True)
+				return
+			}
+			t.Type.Move(c, pc, a, pa)
+		}}
 		if smallRow(&t.Structure) && smallRow(mask.S) {
-			return intersectRow(first, t, &sparse.Store[struct{}]{Structure: *mask.S}), nil
+			return intersectRow(first, t.Type, t, mask.S.Pattern()), nil
 		}
-		return intersectListed(env, first, t, &sparse.Store[struct{}]{Structure: *mask.S})
+		return intersectListed(env, first, t.Type, t, mask.S.Pattern())
 	}
 	// The complement: keep the entries of each row that are not in the mask.
 	if oneRow(&t.Structure) && oneRow(mask.S) && gallop*len(mask.S.Idx) <= len(t.Idx) {
@@ -86,7 +86,7 @@ func filterListed[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store
 			}
 			keep[p] = b2u(q == len(mi) || mi[q] != j)
 		}
-	}, nil)
+	})
 }
 
 // oneRow reports whether s is a single listed row.
@@ -94,7 +94,7 @@ func oneRow(s *sparse.Structure) bool { return s.NRows == 1 && s.Format == spars
 
 // removeFew returns the entries of a listed row at the positions that are not in list, which is
 // much shorter: it copies the runs between them. 100 of 18346 entries take 25 µs, by a merge 117.
-func removeFew[T any](s *sparse.Store[T], list []int32) *sparse.Store[T] {
+func removeFew(s *sparse.Store, list []int32) *sparse.Store {
 	gone, from := make([]int, 0, len(list)+1), 0
 	for _, j := range list {
 		if from += seek(s.Idx[from:], j); from == len(s.Idx) {
@@ -104,24 +104,21 @@ func removeFew[T any](s *sparse.Store[T], list []int32) *sparse.Store[T] {
 			gone = append(gone, from)
 		}
 	}
-	n := len(s.Idx) - len(gone)
+	n := int64(len(s.Idx) - len(gone))
 	gone = append(gone, len(s.Idx))
-	ci, cv := fresh.Make[int32](int64(n)), []T(nil)
-	if s.Val != nil {
-		cv = fresh.Make[T](int64(n))
-	} else {
-		cv = make([]T, n)
-	}
-	to := 0
+	t := s.Type
+	ci, cv := fresh.Make[int32](n), t.Make(n)
+	to, put := 0, Copying(t)
 	from = 0
 	for _, at := range gone {
-		copy(ci[to:], s.Idx[from:at])
-		if s.Val != nil {
-			copy(cv[to:], s.Val[from:at])
+		if at > from {
+			k := copy(ci[to:], s.Idx[from:at])
+			put(t.Slice(cv, int64(to), int64(to+k)), s.Part(int64(from), int64(at)))
+			to += k
 		}
-		to, from = to+at-from, at+1
+		from = at + 1
 	}
-	return newRow(s.NCols, ci, cv)
+	return newRow(t, s.NCols, ci, cv)
 }
 
 // sameList reports whether two 1×n lists share their indices, such as a vector and its own mask.
@@ -130,9 +127,9 @@ func sameList(s, t *sparse.Structure) bool {
 		len(s.Idx) > 0 && &s.Idx[0] == &t.Idx[0]
 }
 
-func filterDense[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[T], error) {
+func filterDense(env Env, t *sparse.Store, mask *Mask) (*sparse.Store, error) {
 	cells, _ := t.Cells()
-	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: t.NRows, NCols: t.NCols, Format: sparse.Bitmap}, Val: t.Val}
+	out := &sparse.Store{Structure: sparse.Structure{NRows: t.NRows, NCols: t.NCols, Format: sparse.Bitmap}, Val: t.Val, Type: t.Type}
 	out.Present = fresh.Make[uint8](int64(cells))
 	allow := mask.S.Present
 	if allow == nil {
@@ -158,29 +155,37 @@ func filterDense[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[
 }
 
 // Lookup lists the entries of the dense t at the positions of at: O(positions of at).
-func Lookup[T any](t *sparse.Store[T], at *sparse.Structure) *sparse.Store[T] {
-	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: t.NRows, NCols: t.NCols, Format: at.Format, RowIDs: at.RowIDs}}
+func Lookup(t *sparse.Store, at *sparse.Structure) *sparse.Store {
+	out := &sparse.Store{Structure: sparse.Structure{NRows: t.NRows, NCols: t.NCols, Format: at.Format, RowIDs: at.RowIDs}, Type: t.Type}
 	out.Ptr = make([]int64, len(at.Ptr))
-	out.Idx, out.Val = make([]int32, 0, len(at.Idx)), make([]T, 0, len(at.Idx))
+	out.Idx, out.Val = make([]int32, 0, len(at.Idx)), t.Type.Make(int64(len(at.Idx)))
 	for k := range at.Vecs() {
-		base := at.RowID(k) * t.NCols
-		for _, j := range at.Idx[at.Ptr[k]:at.Ptr[k+1]] {
-			if p := base + int(j); t.Present == nil || t.Present[p] != 0 {
-				out.Idx, out.Val = append(out.Idx, j), append(out.Val, t.Val[p])
+		base, from := at.RowID(k)*t.NCols, len(out.Idx)
+		if list := at.Idx[at.Ptr[k]:at.Ptr[k+1]]; t.Present == nil {
+			out.Idx = append(out.Idx, list...)
+		} else {
+			for _, j := range list {
+				if t.Present[base+int(j)] != 0 {
+					out.Idx = append(out.Idx, j)
+				}
 			}
+		}
+		if end := len(out.Idx); end > from {
+			gather(t.Type, out.Part(int64(from), int64(end)), t.Part(int64(base), int64(base+t.NCols)), out.Idx[from:])
 		}
 		out.Ptr[k+1] = int64(len(out.Idx))
 	}
 	out.NVals = int64(len(out.Idx))
+	out.Val = out.Part(0, out.NVals)
 	if out.Format == sparse.Hypersparse {
 		dropEmptyRows(out)
 	}
-	return sparse.Settle(out)
+	return out.Settle()
 }
 
 // Overlap specifies how a destination is updated with a result.
-type Overlap[C any] struct {
-	Accum   *Binary[C, C, C] // nil: the result overwrites
+type Overlap struct {
+	Accum   *Binary // nil: the result overwrites
 	Mask    *Mask
 	Replace bool
 	// Filtered is set if all entries of the result are within the mask.
@@ -200,13 +205,13 @@ const updateRatio = 4
 //	c⟨M⟩ = t,  c⟨M⟩ ⊕= t,  each with or without replace
 //
 // The caller must own t: Write may return t or share its storage.
-func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C], error) {
+func Write(env Env, c, t *sparse.Store, o Overlap) (*sparse.Store, error) {
 	if o.Mask == nil && o.Accum == nil {
 		return t, nil
 	}
 	var err error
-	if o.Adapt && (o.Accum != nil || !o.Replace) && t.NVals <= c.NVals/updateRatio && sparse.BitmapPays(&c.Structure) && denseRoom[C](&c.Structure) == nil {
-		c = sparse.ToBitmap(c)
+	if o.Adapt && (o.Accum != nil || !o.Replace) && t.NVals <= c.NVals/updateRatio && sparse.BitmapPays(&c.Structure) && denseRoom(c.Type, &c.Structure) == nil {
+		c = c.ToBitmap()
 	}
 	if !o.Filtered {
 		if t, err = Filter(env, t, o.Mask); err != nil {
@@ -229,15 +234,15 @@ func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C
 		if o.InPlace && !c.Sparse() && t.Sparse() {
 			return c, AccumulateInto(env, c, t, o.Accum)
 		}
-		if o.InPlace && c.Format == sparse.Full && !t.Sparse() && env.inPlace(o.Accum.User, len(c.Val)) {
+		if o.InPlace && c.Format == sparse.Full && !t.Sparse() && env.inPlace(o.Accum.User, c.Val.Len()) {
 			// Without the context: a cancelled operation must not leave c partially written.
 			if t.Format == sparse.Bitmap {
 				accumulateBitmap(env.Threads, c, t, o.Accum)
 				return c, nil
 			}
-			return c, zipDense(Env{Threads: env.Threads}, o.Accum, c.Val, c.Val, t.Val)
+			return c, zipDense(Env{Threads: env.Threads}, o.Accum, c, c, t)
 		}
-		out, err := Union(env, UnionOps[C, C, C]{Both: o.Accum, Left: copyValues[C], Right: copyValues[C], Copies: true}, c, t)
+		out, err := overlaid(env, o.Accum, c, t)
 		if err == nil {
 			err = env.stopped(o.Accum.User)
 		}
@@ -249,7 +254,7 @@ func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C
 	}
 	if o.InPlace && !o.Mask.Comp && !o.Mask.S.Sparse() && !c.Sparse() && !t.Sparse() {
 		if c.Format == sparse.Full && t.Format != sparse.Full {
-			c = sparse.ToBitmap(c)
+			c = c.ToBitmap()
 		}
 		mergeInto(c, t, o.Mask.S, env.Threads)
 		return c, nil
@@ -257,7 +262,7 @@ func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C
 	if o.InPlace && !c.Sparse() && t.Sparse() && o.Mask.S.Sparse() && !o.Mask.Comp {
 		if c.Format == sparse.Full {
 			if t.NVals != o.Mask.S.NVals {
-				c = sparse.ToBitmap(c)
+				c = c.ToBitmap()
 			} else {
 				putInto(c, t)
 				return c, nil
@@ -269,100 +274,133 @@ func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C
 	if c, err = Filter(env, c, &Mask{S: o.Mask.S, Comp: !o.Mask.Comp}); err != nil {
 		return nil, err
 	}
-	return Union(env, UnionOps[C, C, C]{Both: secondOf[C](), Left: copyValues[C], Right: copyValues[C], Copies: true}, c, t)
+	return overlaid(env, SecondOf(c.Type), c, t)
 }
 
-func copyValues[C any](c, v []C) { copy(c, v) }
+// overlaid returns the union of c and t, with f where both have an entry.
+func overlaid(env Env, f *Binary, c, t *sparse.Store) (*sparse.Store, error) {
+	put := Copying(c.Type)
+	return Union(env, UnionOps{Both: f, Left: put, Right: put, Copies: true}, c.Type, c, t)
+}
 
-func secondOf[C any]() *Binary[C, C, C] {
-	return &Binary[C, C, C]{
-		Fn:  func(_, y C) C { return y },
-		Zip: func(c, _, b []C) { copy(c, b) },
-		ZipAt: func(c []C, pc []int32, _ []C, _ []int32, b []C, pb []int32) {
-			pb = pb[:len(pc)]
-			for p, q := range pc {
-				c[q] = b[pb[p]]
-			}
-		},
+// SecondOf returns the operator that returns its second argument.
+func SecondOf(t *sparse.Type) *Binary {
+	return &Binary{
+		Zip:   func(c, _, b Values) { t.Copy(c, b) },
+		ZipAt: func(c Values, pc []int32, _ Values, _ []int32, b Values, pb []int32) { t.Move(c, pc, b, pb) },
+		UsesY: true,
 	}
 }
 
-// AccumulateInto does c ⊕= t for a dense c and a listed t, in place: O(entries of t). An error, or a
-// panic of a user's operator, leaves c unchanged.
-func AccumulateInto[C any](env Env, c, t *sparse.Store[C], f *Binary[C, C, C]) error {
+// AccumulateInto does c ⊕= t for a dense c and a listed t, in place: O(entries of t). An error, or
+// a panic of a user's operator, leaves c unchanged.
+func AccumulateInto(env Env, c, t *sparse.Store, f *Binary) error {
 	if !env.inPlace(f.User, len(t.Idx)) {
 		sums, err := accumulated(env, c, t, f)
 		if err != nil {
 			return err
 		}
-		t, f = &sparse.Store[C]{Structure: t.Structure, Val: sums}, secondOf[C]()
+		t, f = t.Holding(sums), SecondOf(c.Type)
 	}
 	if smallRow(&t.Structure) {
-		c.NVals += accumulateAt(c.Val, c.Present, t.Idx, t.Val, f)
+		c.NVals += accumulateAt(c.Type, c.Val, c.Present, t.Idx, t.Val, f)
 		return nil
 	}
 	accumulateLarge(env, c, t, f)
 	return nil
 }
 
-func accumulateLarge[C any](env Env, c, t *sparse.Store[C], f *Binary[C, C, C]) {
+func accumulateLarge(env Env, c, t *sparse.Store, f *Binary) {
 	var added atomic.Int64
 	for k := range t.Vecs() {
-		base := int64(t.RowID(k)) * int64(t.NCols)
-		row, present := c.Val[base:base+int64(t.NCols)], window(c.Present, base, base+int64(t.NCols))
-		lo, hi := t.Ptr[k], t.Ptr[k+1]
-		ci, val := t.Idx[lo:hi], t.Val[lo:hi]
+		base := t.RowID(k) * t.NCols
+		row, present := c.Part(int64(base), int64(base+t.NCols)), presence(c.Present, base, base+t.NCols)
+		ci, val := t.Idx[t.Ptr[k]:t.Ptr[k+1]], t.Part(t.Ptr[k], t.Ptr[k+1])
 		_ = parallel.Range(nil, env.Threads, len(ci), 1<<13, func(_, lo, hi int) {
-			added.Add(accumulateAt(row, present, ci[lo:hi], val[lo:hi], f))
+			added.Add(accumulateAt(c.Type, row, present, ci[lo:hi], t.Type.Slice(val, int64(lo), int64(hi)), f))
 		})
 	}
 	c.NVals += added.Load()
 }
 
 // accumulateBitmap does c ⊕= t for a full c and a bitmap t, in place.
-func accumulateBitmap[C any](threads int, c, t *sparse.Store[C], f *Binary[C, C, C]) {
+func accumulateBitmap(threads int, c, t *sparse.Store, f *Binary) {
 	_ = parallel.Range(nil, threads, len(t.Present), denseChunk, func(_, lo, hi int) {
 		m := getScratch()
 		defer m.release()
 		at := m.listPresent(t.Present[lo:hi])
-		f.ZipAt(c.Val[lo:hi], at, c.Val[lo:hi], at, t.Val[lo:hi], at)
+		cv := c.Part(int64(lo), int64(hi))
+		f.ZipAt(cv, at, cv, at, t.Part(int64(lo), int64(hi)), at)
 	})
 }
 
-// accumulateAt does c[ci[p]] ⊕= v[p] and returns the number of new entries. With a nil present,
-// every position has an entry.
-func accumulateAt[C any](c []C, present []uint8, ci []int32, v []C, f *Binary[C, C, C]) int64 {
+// accumulateAt does c[ci[p]] ⊕= v[p], values of t, and returns the number of new entries. With a
+// nil present, every position has an entry. No position occurs twice.
+func accumulateAt(t *sparse.Type, c Values, present []uint8, ci []int32, v Values, f *Binary) (added int64) {
 	const piece = denseChunk
-	if present == nil {
-		for ; len(ci) > 0; ci, v = ci[min(piece, len(ci)):], v[min(piece, len(v)):] {
-			n := min(piece, len(ci))
-			f.ZipAt(c, ci[:n], c, ci[:n], v, consecutive[:n])
-		}
-		return 0
-	}
-	added := 0
 	m := getScratch()
 	defer m.release()
-	both, from := &m.at[0], &m.at[1]
-	for ; len(ci) > 0; ci, v = ci[min(piece, len(ci)):], v[min(piece, len(v)):] {
-		n := 0
-		for p, j := range ci[:min(piece, len(ci))] {
-			if present[j] == 0 {
-				c[j], present[j] = v[p], 1
-				added++
-				continue
-			}
-			both[n], from[n] = j, int32(p)
+	for lo := 0; lo < len(ci); lo += piece {
+		hi := min(lo+piece, len(ci))
+		at, part := ci[lo:hi], t.Slice(v, int64(lo), int64(hi))
+		if present == nil {
+			f.ZipAt(c, at, c, at, part, consecutive[:hi-lo])
+			continue
+		}
+		n := m.insertNew(t, c, present, at, part)
+		added += int64(hi - lo - n)
+		f.ZipAt(c, m.at[0][:n], c, m.at[0][:n], part, m.at[1][:n])
+	}
+	return added
+}
+
+// insertNew does c[ci[p]] = v[p] where present is 0, and sets it to 1. It lists the other positions
+// in at[0], the places of their values in at[1], and returns their number.
+func (m *scratch) insertNew(t *sparse.Type, c Values, present []uint8, ci []int32, v Values) int {
+	switch t.Class {
+	case sparse.Bytes1:
+		return insertValues(m, sparse.SliceOf[sparse.E1](c), present, ci, sparse.SliceOf[sparse.E1](v))
+	case sparse.Bytes2:
+		return insertValues(m, sparse.SliceOf[sparse.E2](c), present, ci, sparse.SliceOf[sparse.E2](v))
+	case sparse.Bytes4:
+		return insertValues(m, sparse.SliceOf[sparse.E4](c), present, ci, sparse.SliceOf[sparse.E4](v))
+	case sparse.Bytes8:
+		return insertValues(m, sparse.SliceOf[sparse.E8](c), present, ci, sparse.SliceOf[sparse.E8](v))
+	case sparse.Bytes16:
+		return insertValues(m, sparse.SliceOf[sparse.E16](c), present, ci, sparse.SliceOf[sparse.E16](v))
+	}
+	n, last := 0, len(ci) // the new ones are listed from the end
+	for p, j := range ci {
+		q := n
+		if present[j] == 0 {
+			last--
+			q = last
+		} else {
 			n++
 		}
-		f.ZipAt(c, both[:n], c, both[:n], v, from[:n])
+		m.at[0][q], m.at[1][q] = j, int32(p)
+		present[j] = 1
 	}
-	return int64(added)
+	t.Move(c, m.at[0][last:len(ci)], v, m.at[1][last:len(ci)])
+	return n
+}
+
+func insertValues[E sparse.Sized](m *scratch, c []E, present []uint8, ci []int32, v []E) (n int) {
+	both, from := &m.at[0], &m.at[1]
+	for p, j := range ci {
+		if present[j] == 0 {
+			c[j], present[j] = v[p], 1
+			continue
+		}
+		both[n], from[n] = j, int32(p)
+		n++
+	}
+	return n
 }
 
 // Restrict deletes the entries of c that mask excludes, in place if possible: O(entries of the
 // mask) for a bitmap and a complemented listed mask.
-func Restrict[C any](env Env, c *sparse.Store[C], mask *Mask) (*sparse.Store[C], error) {
+func Restrict(env Env, c *sparse.Store, mask *Mask) (*sparse.Store, error) {
 	if c.Sparse() || !mask.S.Sparse() || !mask.Comp {
 		return Filter(env, c, mask)
 	}
@@ -370,166 +408,52 @@ func Restrict[C any](env Env, c *sparse.Store[C], mask *Mask) (*sparse.Store[C],
 		return c, nil
 	}
 	if c.Format == sparse.Full {
-		c = sparse.ToBitmap(c)
+		c = c.ToBitmap()
 	}
-	var zero C
 	for k := range mask.S.Vecs() {
-		base := mask.S.RowID(k) * mask.S.NCols
-		for _, j := range mask.S.Idx[mask.S.Ptr[k]:mask.S.Ptr[k+1]] {
-			at := base + int(j)
-			c.NVals -= int64(c.Present[at])
-			c.Present[at], c.Val[at] = 0, zero
-		}
+		row, present := denseRow(c, mask.S.RowID(k))
+		list := mask.S.Idx[mask.S.Ptr[k]:mask.S.Ptr[k+1]]
+		c.NVals -= unmarkAll(present, list)
+		fillAt(c.Type, row, list, c.Type.Zero)
 	}
 	return c, nil
 }
 
+// denseRow returns the values and the presence bytes of row i of a dense c.
+func denseRow(c *sparse.Store, i int) (val Values, present []uint8) {
+	lo := i * c.NCols
+	return c.Part(int64(lo), int64(lo+c.NCols)), presence(c.Present, lo, lo+c.NCols)
+}
+
+// unmarkAll sets present to 0 at the positions of list and returns the number of entries before.
+func unmarkAll(present []uint8, list []int32) (n int64) {
+	for _, j := range list {
+		n += int64(present[j])
+		present[j] = 0
+	}
+	return n
+}
+
 // replaceInto does c⟨m⟩ = t for a bitmap c and t within m: O(entries of m).
-func replaceInto[C any](c, t *sparse.Store[C], m *sparse.Structure) {
+func replaceInto(c, t *sparse.Store, m *sparse.Structure) {
 	for k := range m.Vecs() {
-		base := m.RowID(k) * m.NCols
-		for _, j := range m.Idx[m.Ptr[k]:m.Ptr[k+1]] {
-			at := base + int(j)
-			c.NVals -= int64(c.Present[at])
-			c.Present[at] = 0
-		}
+		_, present := denseRow(c, m.RowID(k))
+		c.NVals -= unmarkAll(present, m.Idx[m.Ptr[k]:m.Ptr[k+1]])
 	}
 	for k := range t.Vecs() {
-		base := t.RowID(k) * t.NCols
-		for p := t.Ptr[k]; p < t.Ptr[k+1]; p++ {
-			at := base + int(t.Idx[p])
-			c.Present[at], c.Val[at] = 1, t.Val[p]
-			c.NVals++
+		_, present := denseRow(c, t.RowID(k))
+		for _, j := range t.Idx[t.Ptr[k]:t.Ptr[k+1]] {
+			present[j] = 1
 		}
 	}
+	c.NVals += t.NVals
+	putInto(c, t)
 }
 
-// putInto overwrites a full c with t at the entries of t.
-func putInto[C any](c, t *sparse.Store[C]) {
+// putInto overwrites the values of a dense c at the entries of t.
+func putInto(c, t *sparse.Store) {
 	for k := range t.Vecs() {
-		row := c.Val[t.RowID(k)*t.NCols:]
-		lo, hi := t.Ptr[k], t.Ptr[k+1]
-		v := t.Val[lo:hi]
-		for p, j := range t.Idx[lo:hi] {
-			row[j] = v[p]
-		}
+		row, _ := denseRow(c, t.RowID(k))
+		t.Type.Move(row, t.Idx[t.Ptr[k]:t.Ptr[k+1]], t.Part(t.Ptr[k], t.Ptr[k+1]), nil)
 	}
-}
-
-// mergeInto does c⟨m⟩ = t for dense c, t and m. c must be a bitmap unless t is full.
-func mergeInto[C any](c, t *sparse.Store[C], m *sparse.Structure, threads int) {
-	c.NVals += byPositions(len(c.Val), threads, func(lo, hi int) int64 { return mergeRange(c, t, m, lo, hi) })
-}
-
-// byPositions runs fn on the pieces of [0, n) and returns the sum.
-func byPositions(n, threads int, fn func(lo, hi int) int64) int64 {
-	if n <= positionGrain {
-		return fn(0, n)
-	}
-	var sum atomic.Int64
-	_ = parallel.Range(nil, threads, n, positionGrain, func(_, lo, hi int) { sum.Add(fn(lo, hi)) })
-	return sum.Load()
-}
-
-// mergeRange is mergeInto for the positions from ≤ p < end. It returns the number of entries that
-// it adds.
-func mergeRange[C any](c, t *sparse.Store[C], m *sparse.Structure, from, end int) (added int64) {
-	for lo := from; lo < end; lo += maskStep {
-		hi := min(lo+maskStep, end)
-		if m.Present != nil && !anyByte(m.Present[lo:hi]) {
-			continue
-		}
-		for p := lo; p < hi; p++ {
-			if m.Present != nil && m.Present[p] == 0 {
-				continue
-			}
-			has := t.Present == nil || t.Present[p] != 0
-			if has {
-				c.Val[p] = t.Val[p]
-			}
-			if c.Present != nil {
-				added += int64(b2u(has)) - int64(c.Present[p])
-				c.Present[p] = b2u(has)
-			}
-		}
-	}
-	return added
-}
-
-// FillMasked does c⟨m⟩ = x for a dense c, in place: O(entries of m), or a scan of its bytes.
-func FillMasked[C any](c *sparse.Store[C], m *sparse.Structure, x C, threads int) {
-	if smallRow(m) {
-		c.NVals += fill(c.Val, c.Present, m.Idx, x)
-		return
-	}
-	if m.Sparse() {
-		fillLarge(c, m, x, threads)
-		return
-	}
-	c.NVals += byPositions(len(c.Val), threads, func(lo, hi int) int64 { return fillRange(c, m, x, lo, hi) })
-}
-
-func fillRange[C any](c *sparse.Store[C], m *sparse.Structure, x C, from, end int) (added int64) {
-	for lo := from; lo < end; lo += maskStep {
-		hi := min(lo+maskStep, end)
-		if m.Present != nil && !anyByte(m.Present[lo:hi]) {
-			continue
-		}
-		for p := lo; p < hi; p++ {
-			if m.Present != nil && m.Present[p] == 0 {
-				continue
-			}
-			c.Val[p] = x
-			if c.Present != nil {
-				added += int64(1 - c.Present[p])
-				c.Present[p] = 1
-			}
-		}
-	}
-	return added
-}
-
-func fillLarge[C any](c *sparse.Store[C], m *sparse.Structure, x C, threads int) {
-	var added atomic.Int64
-	for k := range m.Vecs() {
-		base := int64(m.RowID(k) * m.NCols)
-		val, present := c.Val[base:base+int64(m.NCols)], window(c.Present, base, base+int64(m.NCols))
-		ci := m.Idx[m.Ptr[k]:m.Ptr[k+1]]
-		_ = parallel.Range(nil, threads, len(ci), 1<<14, func(_, lo, hi int) {
-			added.Add(fill(val, present, ci[lo:hi], x))
-		})
-	}
-	c.NVals += added.Load()
-}
-
-// fill writes x to the listed positions and returns the number of new entries. With a nil present,
-// every position has an entry.
-func fill[C any](val []C, present []uint8, ci []int32, x C) int64 {
-	for _, j := range ci {
-		val[j] = x
-	}
-	if present == nil {
-		return 0
-	}
-	existing := int64(0)
-	for _, j := range ci {
-		existing += int64(present[j])
-		present[j] = 1
-	}
-	return int64(len(ci)) - existing
-}
-
-// maskStep is the number of presence bytes that are skipped at a time if all are 0.
-const maskStep = 8
-
-func anyByte(b []uint8) bool {
-	if len(b) == maskStep {
-		return binary.LittleEndian.Uint64(b) != 0
-	}
-	for _, x := range b {
-		if x != 0 {
-			return true
-		}
-	}
-	return false
 }

@@ -76,18 +76,18 @@ func uncleared(n int64) []byte {
 }
 
 // Plain reports whether every bit pattern is a valid T without pointers.
-func Plain[T any]() bool { return plain(reflect.TypeFor[T]()) }
+func Plain[T any]() bool { return PlainType(reflect.TypeFor[T]()) }
 
-// plain reports whether every bit pattern is a valid T without pointers.
-func plain(t reflect.Type) bool {
+// PlainType reports whether every bit pattern is a valid T without pointers.
+func PlainType(t reflect.Type) bool {
 	switch k := t.Kind(); {
 	case k >= reflect.Int && k <= reflect.Complex128 && k != reflect.Uintptr:
 		return true
 	case k == reflect.Array:
-		return plain(t.Elem())
+		return PlainType(t.Elem())
 	case k == reflect.Struct:
 		for i := range t.NumField() {
-			if !plain(t.Field(i).Type) {
+			if !PlainType(t.Field(i).Type) {
 				return false
 			}
 		}

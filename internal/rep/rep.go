@@ -1,11 +1,9 @@
-// Package rep declares what views and masks of package matrix hold: their first fields have the
-// interface types of this package, and the types of package semiring start with their CPU forms.
-// Package access reads these fields.
+// Package rep declares the inside of matrices, views and masks as the packages of this module see it.
+// It knows no element types: the method Inside of the types of package matrix returns it.
 package rep
 
 import (
 	"context"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -41,7 +39,7 @@ type Placed interface {
 type Grouped interface {
 	// MaskBlocks returns what each rank of this process needs of a matrix on a group. It may be a
 	// collective.
-	MaskBlocks(q Query) ([]Mask, error)
+	MaskBlocks(q Query) ([]Matrix, error)
 	// Cuts returns how the rows are cut on a group, or those of the transpose.
 	Cuts(ctx context.Context, g *comm.Group, vector, transposed bool) ([]int, error)
 	// Counts returns the entries of the block of each rank.
@@ -89,8 +87,8 @@ type Query struct {
 
 // GroupTarget is the blocks of a destination on a group.
 type GroupTarget interface {
-	// Part returns the address of the block of the k-th rank of this process; see Writer.Pointer.
-	Part(k int) unsafe.Pointer
+	// Part returns the block of the k-th rank of this process.
+	Part(k int) Matrix
 	// Keep makes the blocks the contents of the destination.
 	Keep() error
 	// Lost records an error after which the contents are undefined.
@@ -101,52 +99,211 @@ type GroupTarget interface {
 // the whole matrix, and the device keeps the transpose with it.
 func Alone(g *comm.Group) bool { return g.Size() == 1 && g.PlaceOf(0) != nil }
 
-// Matrix is the source of a view: a matrix, or the pattern of one.
-type Matrix[T comparable] interface {
+// Matrix is a matrix without the type of its entries, or the pattern of one.
+type Matrix interface {
 	Placed
+	// Type describes the type of the values, bool of a pattern.
+	Type() *sparse.Type
 	// Stored returns the storage in its current format. It must not change while there are other
-	// readers. A nil Val means a pattern.
-	Stored() *sparse.Store[T]
-	// Shape returns the structure of Stored.
-	Shape() *sparse.Structure
+	// readers. Its values are none for a pattern.
+	Stored() *sparse.Store
 	// Rows returns the sparse (CSR or hypersparse) form.
-	Rows() *sparse.Store[T]
+	Rows() *sparse.Store
 	// Cols returns the sparse form of the transpose, which is computed once and kept.
-	Cols() *sparse.Store[T]
+	Cols() *sparse.Store
 	// KeepsCols reports whether Cols is known.
 	KeepsCols() bool
-	// SetResult replaces the contents by the result of an operation. It converts the result to the
-	// format of SetFormat, or without one to the format for its density. A nil st changes
-	// nothing. A pattern is not a destination, and ignores it.
-	SetResult(st *sparse.Store[T])
-	// Writer returns the matrix as a destination. It is nil for a pattern.
-	Writer() Writer[T]
-	// Blocks is MaskBlocks with values.
-	Blocks(q Query) ([]Matrix[T], error)
-}
-
-// Writer is a matrix as the destination of operations.
-type Writer[T comparable] interface {
-	// Init sets the contents of a new matrix.
-	Init(st *sparse.Store[T])
-	// SetStore replaces the contents.
-	SetStore(st *sparse.Store[T])
-	// SetRemote replaces the contents by s, which is at the place of the matrix.
-	SetRemote(s device.Store)
-	// Repin converts the contents on the device to the format that SetFormat set.
-	Repin() error
-	// Pointer returns the address of the matrix, which is also that of its vector.
-	Pointer() unsafe.Pointer
-}
-
-// Mask is a matrix of any element type, for masks and patterns.
-type Mask interface {
-	Placed
-	// The structures of Stored, Rows and Cols. No values are computed.
+	// The structures of Stored, Rows and Cols. No values are computed. KeptColsShape is nil unless
+	// ColsShape is known.
 	Shape() *sparse.Structure
 	RowsShape() *sparse.Structure
 	ColsShape() *sparse.Structure
 	KeptColsShape() *sparse.Structure
 	// Nonzero returns the positions of the values other than zero.
 	Nonzero() *sparse.Structure
+	// IsPattern reports whether this is the pattern of a matrix, which is no destination.
+	IsPattern() bool
+	// Pattern returns the pattern.
+	Pattern() Matrix
+	// Matrix returns the matrix itself, also of a pattern.
+	Matrix() Matrix
+	// Pinned reports whether the format was set by SetFormat.
+	Pinned() bool
+	// SetResult replaces the contents by the result of an operation. It converts the result to the
+	// format of SetFormat, or without one to the format for its density. A nil st changes
+	// nothing. A pattern and a nil matrix ignore it, as they do the other methods that write.
+	SetResult(st *sparse.Store)
+	// SetStore replaces the contents.
+	SetStore(st *sparse.Store)
+	// SetRemote replaces the contents by s, which is at the place of the matrix.
+	SetRemote(s device.Store)
+	// Repin converts the contents on the device to the format that SetFormat set.
+	Repin() error
+	// Move moves the matrix, or that of a vector, to a place; nil is the host.
+	Move(p Place, vector bool) error
+	// Blocks returns what each rank of this process needs of a matrix on a group, with values. It may
+	// be a collective.
+	Blocks(q Query) ([]Matrix, error)
+}
+
+// View is a matrix as an operand of an operation.
+type View struct {
+	Matrix
+	Transposed, Vector bool
+}
+
+// T returns the transposed view.
+func (v View) T() View {
+	v.Transposed = !v.Transposed
+	return v
+}
+
+// Dims returns the number of rows and columns of the view.
+func (v View) Dims() (rows, cols int) {
+	m, n := v.Matrix.Dims()
+	if v.Transposed {
+		return n, m
+	}
+	return m, n
+}
+
+// Rows returns the entries of the view by rows (CSR or hypersparse). For a transposed view it
+// computes and keeps the transpose.
+func (v View) Rows() *sparse.Store {
+	if v.Transposed {
+		return v.Matrix.Cols()
+	}
+	return v.Matrix.Rows()
+}
+
+// Cols returns the rows of the transpose of the view.
+func (v View) Cols() *sparse.Store { return v.T().Rows() }
+
+// HasRows reports whether Rows is available without computation.
+func (v View) HasRows() bool {
+	if v.Transposed {
+		return v.KeepsCols()
+	}
+	return v.Shape().Sparse()
+}
+
+// HasCols reports whether Cols is available without computation.
+func (v View) HasCols() bool { return v.T().HasRows() }
+
+// Leads returns the first columns of each row of Rows in the layout of sparse.Leads. It computes
+// and keeps them. It returns nil if Rows is hypersparse.
+func (v View) Leads() []int32 { return v.Matrix.Leads(v.Transposed) }
+
+// Operand returns the view as an operand at b.
+func (v View) Operand(b device.Backend) (device.Operand, error) {
+	s, err := v.RemoteOn(b)
+	return device.Operand{Store: s, Transposed: v.Transposed, Vector: v.Vector,
+		Pattern: v.IsPattern(), Symmetric: v.Symmetric()}, err
+}
+
+// Mask is a matrix as a mask.
+type Mask struct {
+	Matrix
+	Structural, Complement, Vector bool
+}
+
+// Allowed returns the positions of the mask without its complement, in any format. It takes O(1)
+// time for a structural mask and O(entries) for a mask by value.
+func (m Mask) Allowed() *sparse.Structure {
+	if m.Structural {
+		return m.Shape()
+	}
+	return m.Nonzero()
+}
+
+// At returns the mask at b.
+func (m Mask) At(b device.Backend) (*device.Mask, error) {
+	s, err := m.RemoteOn(b)
+	return &device.Mask{Store: s, Structural: m.Structural, Comp: m.Complement}, err
+}
+
+// The methods of views and masks on groups.
+
+// Parts returns a view of the rows of a view that each rank of this process has, for the cuts of
+// q, or of all of them if q.Whole is set. A vector is cut by positions. The only rank of a group,
+// on a device, has the block of the matrix itself for that of the transpose too.
+func (v View) Parts(q Query) ([]View, error) {
+	q.Vector = v.Vector
+	flip := q.Whole || q.Vector || Alone(q.Group)
+	if v.Transposed && !flip {
+		q.Transposed = true
+	}
+	list, err := v.Blocks(q)
+	out := make([]View, len(list))
+	for k, m := range list {
+		out[k] = View{Matrix: m, Vector: v.Vector, Transposed: v.Transposed && flip}
+	}
+	return out, err
+}
+
+// PartsAcross is Parts of the transpose of a matrix. It does not record that the transpose exists; see
+// HadCols.
+func (v View) PartsAcross(q Query) ([]View, error) {
+	q.Quiet = true
+	return v.T().Parts(q)
+}
+
+// Replicas returns the whole of a view for each rank of this process, at the place of the rank,
+// where it is kept until the matrix changes. It may be a collective.
+func (v View) Replicas(ctx context.Context, g *comm.Group) ([]View, error) {
+	return v.Parts(Query{Group: g, Context: ctx, Whole: true, Here: true})
+}
+
+// Cuts returns how the rows of a view are cut on a group, the positions of a vector.
+func (v View) Cuts(ctx context.Context, g *comm.Group) ([]int, error) {
+	return v.OnGroup().Cuts(ctx, g, v.Vector, v.Transposed)
+}
+
+// Counts returns the entries of the block of each rank, of a view that is not transposed.
+func (v View) Counts(ctx context.Context, g *comm.Group) ([]int64, error) {
+	return v.OnGroup().Counts(ctx, g, v.Vector)
+}
+
+// RowLengths returns the entries of the given rows, in ascending order, of a view of a matrix on a
+// group.
+func (v View) RowLengths(ctx context.Context, g *comm.Group, rows []int32) ([]int64, error) {
+	return v.OnGroup().Lengths(ctx, g, v.Transposed, rows)
+}
+
+// Gatherable reports whether every rank may have the whole of a matrix; see comm.GatherLimit.
+func (v View) Gatherable(g *comm.Group) bool {
+	limit := g.GatherLimit()
+	if limit == 0 || v.OnGroup().Everywhere(g) {
+		return true
+	}
+	m, _ := v.Dims()
+	return int64(m)*8+v.NVals()*(4+v.Type().Size) <= limit
+}
+
+// GroupHasRows reports whether a matrix on one device would have the rows of a view by now.
+func (v View) GroupHasRows(g *comm.Group) bool { return !v.Transposed || v.OnGroup().HasCols(g) }
+
+// GroupHadRows records that a matrix on one device would have the rows of a view from now on.
+func (v View) GroupHadRows(g *comm.Group) {
+	if v.Transposed {
+		v.OnGroup().HadCols(g)
+	}
+}
+
+// Parts returns the blocks of a mask.
+func (m Mask) Parts(q Query) ([]Mask, error) {
+	q.Vector = m.Vector
+	list, err := m.OnGroup().MaskBlocks(q)
+	out := make([]Mask, len(list))
+	for k, b := range list {
+		out[k] = m
+		out[k].Matrix = b
+	}
+	return out, err
+}
+
+// PlaceOn cuts the matrix of a mask on a group.
+func (m Mask) PlaceOn(ctx context.Context, g *comm.Group) error {
+	_, err := m.OnGroup().Cuts(ctx, g, m.Vector, false)
+	return err
 }

@@ -11,21 +11,24 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
-// Tuples is a block of coordinates and values in input order.
-type Tuples[T any] struct {
+// Block is a block of coordinates and values in input order.
+type Block struct {
 	Row, Col []int32
-	Val      []T
+	Val      Values
 }
+
+// Combine does v[to[p]] = v[to[p]] ⊕ v[from[p]], in order.
+type Combine func(v Values, to, from []int64)
 
 // DuplicateError reports a duplicate coordinate in an input that allows no duplicates. Tuples are
 // those of the input, with those of a coordinate in their order: Build of them with an operator
 // gives what Build of the input does.
-type DuplicateError[T any] struct {
+type DuplicateError struct {
 	Row, Col int
-	Tuples   Tuples[T]
+	Tuples   Block
 }
 
-func (e *DuplicateError[T]) Error() string {
+func (e *DuplicateError) Error() string {
 	return fmt.Sprintf("duplicate entry at row %d, column %d", e.Row, e.Col)
 }
 
@@ -47,13 +50,13 @@ const collectAbove = 1 << 20
 // see bench/results.
 //
 // sorted, which may be nil, receives how much is sorted, one call at a time.
-func Build[T any](m, n int, blocks []Tuples[T], dup func(x, y T) T, threads int, sorted func(done, total int64)) (*Store[T], error) {
+func Build(t *Type, m, n int, blocks []Block, dup Combine, threads int, sorted func(done, total int64)) (*Store, error) {
 	var count int64
 	for _, b := range blocks {
 		count += int64(len(b.Row))
 	}
 	if count == 0 {
-		return Empty[T](m, n), nil
+		return Empty(t, m, n), nil
 	}
 	if sorted == nil {
 		sorted = func(int64, int64) {}
@@ -61,24 +64,24 @@ func Build[T any](m, n int, blocks []Tuples[T], dup func(x, y T) T, threads int,
 	sorted(0, count)
 	defer sorted(count, count)
 	if int64(max(m, n))/hyperRatio > count && max(m, n) > hyperMinRows {
-		return buildBySort(m, n, blocks, count, dup)
+		return buildBySort(t, m, n, blocks, count, dup)
 	}
-	blocks = slices.DeleteFunc(blocks, func(b Tuples[T]) bool { return len(b.Row) == 0 })
-	s, repeats := ascending(m, n, blocks, count, threads)
+	blocks = slices.DeleteFunc(blocks, func(b Block) bool { return len(b.Row) == 0 })
+	s, repeats := ascending(t, m, n, blocks, count, threads)
 	if s == nil {
-		c := byColumn(m, n, blocks, count, threads, func(done int64) { sorted(done/2, count) })
+		c := byColumn(t, m, n, blocks, count, threads, func(done int64) { sorted(done/2, count) })
 		if count > collectAbove {
 			runtime.GC()
 		}
-		s = Transpose(c, threads)
+		s = c.Transpose(threads)
 		repeats = s.Vecs() != 1 || repeated(s.Idx, threads)
 	}
 	if repeats {
 		if i, j, ok := combine(s, dup, threads); !ok {
-			return nil, &DuplicateError[T]{i, j, Tuples[T]{s.RowOfEntries(), s.Idx, s.Val}}
+			return nil, &DuplicateError{i, j, Block{s.RowOfEntries(), s.Idx, s.Val}}
 		}
 	}
-	return Settle(s), nil
+	return s.Settle(), nil
 }
 
 // repeated reports whether two neighbours in a list are equal.
@@ -97,8 +100,8 @@ func repeated(list []int32, threads int) bool {
 
 // ascending returns the tuples as CSR if they are already sorted by row and column, as in many
 // files, and whether coordinates repeat. It returns nil if they are not sorted. No block is empty.
-func ascending[T any](m, n int, blocks []Tuples[T], count int64, threads int) (s *Store[T], repeats bool) {
-	key := func(b *Tuples[T], p int) int64 { return int64(b.Row[p])<<32 | int64(b.Col[p]) }
+func ascending(t *Type, m, n int, blocks []Block, count int64, threads int) (s *Store, repeats bool) {
+	key := func(b *Block, p int) int64 { return int64(b.Row[p])<<32 | int64(b.Col[p]) }
 	var descends, equal atomic.Bool
 	_ = parallel.Pieces(nil, threads, len(blocks), func(_, k int) {
 		if descends.Load() {
@@ -130,22 +133,22 @@ func ascending[T any](m, n int, blocks []Tuples[T], count int64, threads int) (s
 	for k, b := range blocks {
 		from[k+1], rows[k+1] = from[k]+int64(len(b.Row)), int(b.Row[len(b.Row)-1])
 	}
-	s = &Store[T]{Structure: Structure{NRows: m, NCols: n, NVals: count}}
+	s = &Store{Structure: Structure{NRows: m, NCols: n, NVals: count}, Type: t}
 	s.Ptr = make([]int64, m+1)
 	s.Idx = fresh.Make[int32](count)
-	s.Val = fresh.Make[T](count)
+	s.Val = t.Make(count)
 	// The first tuple of row i sets the offsets of row i and of the empty rows before it.
 	_ = parallel.Pieces(nil, threads, len(blocks), func(_, k int) {
 		b := blocks[k]
 		copy(s.Idx[from[k]:], b.Col)
-		copy(s.Val[from[k]:], b.Val)
+		t.Copy(s.Part(from[k], from[k+1]), b.Val)
 		last := rows[k]
 		for p, i := range b.Row {
 			for ; last < int(i); last++ {
 				s.Ptr[last+1] = from[k] + int64(p)
 			}
 		}
-		blocks[k] = Tuples[T]{}
+		blocks[k] = Block{}
 	})
 	for i := rows[len(blocks)] + 1; i <= m; i++ {
 		s.Ptr[i] = count
@@ -155,10 +158,10 @@ func ascending[T any](m, n int, blocks []Tuples[T], count int64, threads int) (s
 
 // byColumn sorts the tuples stably by column. The result is the CSC form, stored as the CSR of the
 // transpose; the rows of a column are in input order.
-func byColumn[T any](m, n int, blocks []Tuples[T], count int64, threads int, sorted func(done int64)) *Store[T] {
-	c := &Store[T]{Structure: Structure{NRows: n, NCols: m, NVals: count}}
+func byColumn(t *Type, m, n int, blocks []Block, count int64, threads int, sorted func(done int64)) *Store {
+	c := &Store{Structure: Structure{NRows: n, NCols: m, NVals: count}, Type: t}
 	c.Idx = fresh.Make[int32](count)
-	c.Val = fresh.Make[T](count)
+	c.Val = t.Make(count)
 	threads = min(parallel.Threads(threads), len(blocks))
 	threads = max(1, min(threads, 1+int(count/int64(max(1, n)))))
 	cut := func(w int) int { return w * len(blocks) / threads }
@@ -179,14 +182,8 @@ func byColumn[T any](m, n int, blocks []Tuples[T], count int64, threads int, sor
 		next := counts[w]
 		for k := cut(w); k < cut(w+1); k++ {
 			b := blocks[k]
-			row, val := b.Row[:len(b.Col)], b.Val[:len(b.Col)]
-			for p, j := range b.Col {
-				q := next[j]
-				next[j] = q + 1
-				c.Idx[q] = row[p]
-				c.Val[q] = val[p]
-			}
-			blocks[k] = Tuples[T]{}
+			placeBlock(c, &b, next)
+			blocks[k] = Block{}
 			if w == 0 { // about as far as the others
 				done += int64(len(b.Col))
 				sorted(min(done*int64(threads), count))
@@ -196,37 +193,65 @@ func byColumn[T any](m, n int, blocks []Tuples[T], count int64, threads int, sor
 	return c
 }
 
+// placeBlock writes the tuples of a block to c; next holds the place of the next entry of each
+// column.
+func placeBlock(c *Store, b *Block, next []int64) {
+	switch c.Type.Class {
+	case Bytes1:
+		placeTuples(c.Idx, SliceOf[E1](c.Val), b, SliceOf[E1](b.Val), next)
+	case Bytes2:
+		placeTuples(c.Idx, SliceOf[E2](c.Val), b, SliceOf[E2](b.Val), next)
+	case Bytes4:
+		placeTuples(c.Idx, SliceOf[E4](c.Val), b, SliceOf[E4](b.Val), next)
+	case Bytes8:
+		placeTuples(c.Idx, SliceOf[E8](c.Val), b, SliceOf[E8](b.Val), next)
+	case Bytes16:
+		placeTuples(c.Idx, SliceOf[E16](c.Val), b, SliceOf[E16](b.Val), next)
+	default:
+		const piece = 1 << 12
+		var at [piece]int64
+		for lo := 0; lo < len(b.Col); lo += piece {
+			hi := min(lo+piece, len(b.Col))
+			for p, j := range b.Col[lo:hi] {
+				q := next[j]
+				next[j] = q + 1
+				c.Idx[q] = b.Row[lo+p]
+				at[p] = q
+			}
+			c.Type.MoveWide(c.Val, at[:hi-lo], c.Type.Slice(b.Val, int64(lo), int64(hi)), nil)
+		}
+	}
+}
+
+func placeTuples[E Sized](idx []int32, out []E, b *Block, val []E, next []int64) {
+	row, val := b.Row[:len(b.Col)], val[:len(b.Col)]
+	for p, j := range b.Col {
+		q := next[j]
+		next[j] = q + 1
+		idx[q] = row[p]
+		out[q] = val[p]
+	}
+}
+
 // combine merges equal neighbours in the sorted rows of s, in place. With a nil dup it changes
 // nothing, and returns false and the position of the first.
-func combine[T any](s *Store[T], dup func(x, y T) T, threads int) (row, col int, ok bool) {
+func combine(s *Store, dup Combine, threads int) (row, col int, ok bool) {
 	bounds := parallel.Cut(threads, s.Ptr, parallel.Threads(threads), 1)
 	blocks := len(bounds) - 1
 	kept := make([]int64, blocks)
 	repeats := make([][]int, blocks)
 	lens := make([]int64, s.Vecs()) // new row lengths
 	parallel.Do(blocks, func(w int) {
-		q := s.Ptr[bounds[w]]
-		start := q
+		start := s.Ptr[bounds[w]]
+		m := merger{s: s, dup: dup, to: start}
 		for k := bounds[w]; k < bounds[w+1]; k++ {
-			first := q
-			for p := s.Ptr[k]; p < s.Ptr[k+1]; p++ {
-				j := s.Idx[p]
-				if q > first && s.Idx[q-1] == j {
-					if dup == nil {
-						repeats[w] = []int{s.RowID(k), int(j)}
-						return
-					}
-					s.Val[q-1] = dup(s.Val[q-1], s.Val[p])
-					continue
-				}
-				if q != p {
-					s.Idx[q], s.Val[q] = j, s.Val[p]
-				}
-				q++
+			if lens[k] = m.row(s.Ptr[k], s.Ptr[k+1]); lens[k] < 0 {
+				repeats[w] = []int{s.RowID(k), int(s.Idx[m.repeat])}
+				return
 			}
-			lens[k] = q - first
 		}
-		kept[w] = q - start
+		m.flush()
+		kept[w] = m.to - start
 	})
 	for _, at := range repeats {
 		if at != nil {
@@ -245,8 +270,8 @@ func combine[T any](s *Store[T], dup func(x, y T) T, threads int) (row, col int,
 		starts[w] = s.Ptr[bounds[w]]
 	}
 	old := s.Val
-	if s.Idx, s.Val = Join(threads, s.Idx, s.Val, starts, kept); &s.Val[0] == &old[0] {
-		clear(old[total:])
+	if s.Idx, s.Val = Join(s.Type, threads, s.Idx, s.Val, starts, kept); s.Val.Same(old) {
+		s.Type.Clear(s.Type.Slice(old, total, int64(old.Len())))
 	}
 	copy(s.Ptr[1:], lens)
 	parallel.Sum(threads, s.Ptr)
@@ -254,10 +279,59 @@ func combine[T any](s *Store[T], dup func(x, y T) T, threads int) (row, col int,
 	return 0, 0, true
 }
 
+// merger merges equal neighbours of a range of entries, in place: entry to is the place of the first
+// distinct entry of keep, and the entries of add are added to those of into before keep moves.
+type merger struct {
+	s               *Store
+	dup             Combine
+	to              int64
+	keep, into, add []int64
+	repeat          int64 // the repeat that a nil dup does not allow
+}
+
+// row merges the entries lo … hi−1, a row, and returns how many are left. Without an operator it
+// returns −1 at the first repeat.
+func (m *merger) row(lo, hi int64) int64 {
+	idx, before := m.s.Idx, len(m.keep)
+	for p := lo; p < hi; p++ {
+		switch {
+		case p == lo || idx[p] != idx[p-1]:
+			m.keep = append(m.keep, p)
+		case m.dup == nil:
+			m.repeat = p
+			return -1
+		default:
+			m.into, m.add = append(m.into, m.keep[len(m.keep)-1]), append(m.add, p)
+		}
+	}
+	kept := int64(len(m.keep) - before)
+	if len(m.keep) > 1<<12 {
+		m.flush()
+	}
+	return kept
+}
+
+// flush adds the repeats and moves the distinct entries.
+func (m *merger) flush() {
+	if len(m.into) > 0 {
+		m.dup(m.s.Val, m.into, m.add)
+	}
+	if n := int64(len(m.keep)); n > 0 {
+		if m.keep[n-1] != m.to+n-1 {
+			for p, q := range m.keep {
+				m.s.Idx[m.to+int64(p)] = m.s.Idx[q]
+			}
+			m.s.Type.MoveWide(m.s.Part(m.to, m.to+n), nil, m.s.Val, m.keep)
+		}
+		m.to += n
+	}
+	m.keep, m.into, m.add = m.keep[:0], m.into[:0], m.add[:0]
+}
+
 // Join returns the used parts of idx and val, joined. Part w begins at from[w] and has kept[w]
 // entries; the parts are in ascending order. One or two threads move them within the arrays if
 // little room is left over. Otherwise the threads copy them to new arrays, in any order.
-func Join[T any](threads int, idx []int32, val []T, from, kept []int64) ([]int32, []T) {
+func Join(t *Type, threads int, idx []int32, val Values, from, kept []int64) ([]int32, Values) {
 	to := make([]int64, len(kept)+1)
 	for w, n := range kept {
 		to[w+1] = to[w] + n
@@ -271,46 +345,59 @@ func Join[T any](threads int, idx []int32, val []T, from, kept []int64) ([]int32
 		for w, n := range kept {
 			if at := from[w]; at != to[w] {
 				copy(idx[to[w]:], idx[at:at+n])
-				copy(val[to[w]:], val[at:at+n])
+				t.Copy(t.Slice(val, to[w], to[w]+n), t.Slice(val, at, at+n))
 			}
 		}
-		return idx[:total:total], val[:total:total]
+		return idx[:total:total], t.Slice(val, 0, total)
 	}
-	newIdx, newVal := fresh.Make[int32](total), fresh.Make[T](total)
+	newIdx, newVal := fresh.Make[int32](total), t.Make(total)
 	_ = parallel.Pieces(nil, threads, len(kept), func(_, w int) {
 		at, n := from[w], kept[w]
 		copy(newIdx[to[w]:], idx[at:at+n])
-		copy(newVal[to[w]:], val[at:at+n])
+		t.Copy(t.Slice(newVal, to[w], to[w+1]), t.Slice(val, at, at+n))
 	})
 	return newIdx, newVal
 }
 
-func buildBySort[T any](m, n int, blocks []Tuples[T], count int64, dup func(x, y T) T) (*Store[T], error) {
+func buildBySort(t *Type, m, n int, blocks []Block, count int64, dup Combine) (*Store, error) {
 	order := make([]tupleAt, 0, count)
-	vals := make([]T, 0, count)
+	vals := t.Make(count)
+	done := int64(0)
 	for k, b := range blocks {
 		order = placed(order, b.Row, b.Col)
-		vals = append(vals, b.Val...)
-		blocks[k] = Tuples[T]{}
+		t.Copy(t.Slice(vals, done, int64(len(order))), b.Val)
+		done = int64(len(order))
+		blocks[k] = Block{}
 	}
 	shape, repeat := sortPlaced(m, n, order, dup != nil)
-	if repeat >= 0 {
-		t := Tuples[T]{make([]int32, count), make([]int32, count), make([]T, count)}
-		for p, e := range order {
-			t.Row[p], t.Col[p], t.Val[p] = int32(e.key>>32), int32(e.key), vals[e.at]
-		}
-		return nil, &DuplicateError[T]{int(t.Row[repeat]), int(t.Col[repeat]), t}
-	}
-	h := &Store[T]{Structure: *shape, Val: make([]T, 0, shape.NVals)}
+	from := make([]int64, count)
 	for p, e := range order {
-		if p > 0 && order[p-1].key == e.key {
-			last := len(h.Val) - 1
-			h.Val[last] = dup(h.Val[last], vals[e.at])
-			continue
-		}
-		h.Val = append(h.Val, vals[e.at])
+		from[p] = e.at
 	}
-	return Settle(h), nil
+	sorted := t.Make(count)
+	t.MoveWide(sorted, nil, vals, from)
+	if repeat >= 0 {
+		b := Block{make([]int32, count), make([]int32, count), sorted}
+		for p, e := range order {
+			b.Row[p], b.Col[p] = int32(e.key>>32), int32(e.key)
+		}
+		return nil, &DuplicateError{int(b.Row[repeat]), int(b.Col[repeat]), b}
+	}
+	h := &Store{*shape, sorted, t}
+	if shape.NVals < count { // first entries of each position, with the others added
+		var into, add, first []int64
+		for p, e := range order {
+			if p > 0 && order[p-1].key == e.key {
+				into, add = append(into, first[len(first)-1]), append(add, int64(p))
+				continue
+			}
+			first = append(first, int64(p))
+		}
+		dup(sorted, into, add)
+		h.Val = t.Make(shape.NVals)
+		t.MoveWide(h.Val, nil, sorted, first)
+	}
+	return h.Settle(), nil
 }
 
 // tupleAt is the row and the column of a tuple, and its place in the input.

@@ -32,43 +32,43 @@ func BitmapPays(s *Structure) bool {
 // Conform returns s in the format that suits its density: Full if every position has an entry (the
 // values are shared, except those of a pattern), listed if s is a bitmap with too few entries, and
 // s itself otherwise.
-func Conform[T any](s *Store[T]) *Store[T] {
+func (s *Store) Conform() *Store {
 	if s.Format == Full {
 		return s
 	}
 	cells, ok := s.Cells()
-	if ok && cells > 0 && s.NVals == int64(cells) && len(s.Val) == cells {
-		return &Store[T]{Structure: Structure{NRows: s.NRows, NCols: s.NCols, Format: Full, NVals: s.NVals}, Val: s.Val}
+	if ok && cells > 0 && s.NVals == int64(cells) && s.Val.Len() == cells {
+		return s.With(&Structure{NRows: s.NRows, NCols: s.NCols, Format: Full, NVals: s.NVals})
 	}
-	return Shrink(s)
+	return s.Shrink()
 }
 
 // Shrink converts a bitmap with too few entries to a list and returns any other s unchanged.
-func Shrink[T any](s *Store[T]) *Store[T] {
+func (s *Store) Shrink() *Store {
 	if s.Format != Bitmap {
 		return s
 	}
 	if cells, _ := s.Cells(); s.NVals < int64(cells)/(bitmapShare(&s.Structure)*backShare) {
-		return Settle(ToSparse(s))
+		return s.ToSparse().Settle()
 	}
 	return s
 }
 
 // Convert returns s in format f. Full requires an entry at every position; if s has fewer, the
 // result is a bitmap.
-func Convert[T any](s *Store[T], f Format) *Store[T] {
+func (s *Store) Convert(f Format) *Store {
 	switch f {
 	case CSR:
-		return ToCSR(s)
+		return s.ToCSR()
 	case Hypersparse:
-		return ToHyper(s)
+		return s.ToHyper()
 	case Full:
 		if cells, _ := s.Cells(); s.NVals == int64(cells) {
-			return ToFull(s, *new(T))
+			return s.ToFull(s.Type.Zero)
 		}
-		return ToBitmap(s)
+		return s.ToBitmap()
 	case Bitmap:
-		return ToBitmap(s)
+		return s.ToBitmap()
 	}
 	return s
 }

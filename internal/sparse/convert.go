@@ -15,14 +15,14 @@ const hyperRatio = 16
 
 // Settle returns s in CSR or hypersparse format, whichever suits the number of non-empty rows. The
 // result shares Idx and Val with s.
-func Settle[T any](s *Store[T]) *Store[T] { return reshaped(s, SettleShape(&s.Structure)) }
+func (s *Store) Settle() *Store { return reshaped(s, SettleShape(&s.Structure)) }
 
 // reshaped returns s with another structure for the same values.
-func reshaped[T any](s *Store[T], shape *Structure) *Store[T] {
+func reshaped(s *Store, shape *Structure) *Store {
 	if shape == &s.Structure {
 		return s
 	}
-	return &Store[T]{Structure: *shape, Val: s.Val}
+	return s.With(shape)
 }
 
 // SettleShape is Settle for a structure.
@@ -48,8 +48,8 @@ func SettleShape(s *Structure) *Structure {
 
 // ToHyper returns the hypersparse form. The result shares Idx and Val with a CSR s. O(rows), plus
 // O(positions) from Bitmap and Full.
-func ToHyper[T any](s *Store[T]) *Store[T] {
-	s = ToSparse(s)
+func (s *Store) ToHyper() *Store {
+	s = s.ToSparse()
 	return reshaped(s, HyperShape(&s.Structure))
 }
 
@@ -87,8 +87,8 @@ func HyperShape(s *Structure) *Structure {
 
 // ToCSR returns the CSR form. The result shares Idx and Val with a hypersparse s. O(rows), plus
 // O(positions) from Bitmap and Full.
-func ToCSR[T any](s *Store[T]) *Store[T] {
-	s = ToSparse(s)
+func (s *Store) ToCSR() *Store {
+	s = s.ToSparse()
 	return reshaped(s, CSRShape(&s.Structure))
 }
 
@@ -141,49 +141,60 @@ func Filled[T any](n int, x T) []T {
 	return list
 }
 
-// Dense returns the values of s by rows, as a new slice, with x at positions without an entry.
-func Dense[T any](s *Store[T], x T) []T {
+// Dense returns the values of s by rows, as new memory, with x[0] at positions without an entry.
+func (s *Store) Dense(x Values) Values {
+	t := s.Type
 	switch s.Format {
 	case Full:
-		return clone(s.Val)
+		return t.Clone(s.Val)
 	case Bitmap:
-		list := fresh.Make[T](int64(len(s.Present)))
-		flat(len(list), func(lo, hi int) {
-			for p := lo; p < hi; p++ {
-				if s.Present[p] != 0 {
-					list[p] = s.Val[p]
-				} else {
-					list[p] = x
-				}
-			}
+		list := t.Clone(s.Val)
+		absent := absentOf(s.Present)
+		flat(len(s.Present), func(lo, hi int) {
+			t.FillAt(t.Slice(list, int64(lo), int64(hi)), absent(lo, hi), x)
 		})
 		return list
 	}
-	var list []T
-	if cells := s.NRows * s.NCols; s.NVals == int64(cells) && s.Val != nil {
-		list = fresh.Make[T](s.NVals)
+	cells := int64(s.NRows) * int64(s.NCols)
+	var list Values
+	if s.NVals == cells && !s.Val.None() {
+		list = t.Make(s.NVals)
 	} else {
-		list = Filled(cells, x)
+		list = t.Filled(cells, x)
 	}
-	Scatter(s, nil, list, 0)
+	s.Scatter(nil, list, 0)
 	return list
 }
 
+// absentOf returns a function that lists the positions of a piece of a bitmap that have no entry,
+// from the begin of the piece.
+func absentOf(present []uint8) func(lo, hi int) []int32 {
+	return func(lo, hi int) []int32 {
+		at := make([]int32, 0, hi-lo)
+		for p, b := range present[lo:hi] {
+			if b == 0 {
+				at = append(at, int32(p))
+			}
+		}
+		return at
+	}
+}
+
 // ToSparse returns s if it is CSR or hypersparse, and its CSR form otherwise.
-func ToSparse[T any](s *Store[T]) *Store[T] {
+func (s *Store) ToSparse() *Store {
 	if s.Sparse() {
 		return s
 	}
 	return denseToCSR(s)
 }
 
-func denseToCSR[T any](s *Store[T]) *Store[T] {
+func denseToCSR(s *Store) *Store {
 	n := s.NCols
-	c := &Store[T]{Structure: Structure{NRows: s.NRows, NCols: n, NVals: s.NVals}}
+	c := &Store{Structure: Structure{NRows: s.NRows, NCols: n, NVals: s.NVals}, Type: s.Type}
 	c.Ptr = make([]int64, s.NRows+1)
 	c.Idx = fresh.Make[int32](s.NVals)
-	if s.Val != nil {
-		c.Val = fresh.Make[T](s.NVals)
+	if !s.Val.None() {
+		c.Val = s.Type.Make(s.NVals)
 	}
 	threads := parallel.Threads(0)
 	grain := max(1, (1<<16)/max(1, n))
@@ -200,9 +211,7 @@ func denseToCSR[T any](s *Store[T]) *Store[T] {
 					row[j] = int32(j)
 				}
 			}
-			if s.Val != nil {
-				copy(c.Val[lo*n:hi*n], s.Val[lo*n:hi*n])
-			}
+			copyPart(c, s, int64(lo*n), int64(hi*n))
 		})
 		return c
 	}
@@ -217,35 +226,50 @@ func denseToCSR[T any](s *Store[T]) *Store[T] {
 	})
 	parallel.Sum(threads, c.Ptr)
 	_ = parallel.Range(nil, threads, s.NRows, grain, func(_, lo, hi int) {
-		p := c.Ptr[lo]
 		for i := lo; i < hi; i++ {
-			base := i * n
-			for j, b := range s.Present[base : base+n] {
-				if b == 0 {
-					continue
-				}
-				c.Idx[p] = int32(j)
-				if s.Val != nil {
-					c.Val[p] = s.Val[base+j]
-				}
-				p++
-			}
+			listRow(s, c, i*n, i*n+n, 0, c.Ptr[i], c.Ptr[i+1])
 		}
 	})
 	return c
 }
 
+// copyPart copies the values from … to−1 of s to the same place in c.
+func copyPart(c, s *Store, from, to int64) {
+	if !s.Val.None() {
+		s.Type.Copy(c.Part(from, to), s.Part(from, to))
+	}
+}
+
+// listRow lists the entries at the positions from … to−1 of a bitmap s, which are those of the
+// columns from first on of one row, as the entries lo … hi−1 of c.
+func listRow(s, c *Store, from, to, first int, lo, hi int64) {
+	out := c.Idx[lo:hi]
+	q := 0
+	for j, b := range s.Present[from:to] {
+		if b != 0 {
+			out[q] = int32(j)
+			q++
+		}
+	}
+	if !s.Val.None() {
+		s.Type.Move(c.Part(lo, hi), nil, s.Part(int64(from), int64(to)), out)
+	}
+	if first > 0 {
+		for q := range out {
+			out[q] += int32(first)
+		}
+	}
+}
+
 // lineToCSR lists the entries of a dense vector s in c.
-func lineToCSR[T any](s, c *Store[T]) {
+func lineToCSR(s, c *Store) {
 	c.Ptr[1] = s.NVals
 	if s.Format == Full {
 		flat(s.NCols, func(lo, hi int) {
 			for j := lo; j < hi; j++ {
 				c.Idx[j] = int32(j)
 			}
-			if s.Val != nil {
-				copy(c.Val[lo:hi], s.Val[lo:hi])
-			}
+			copyPart(c, s, int64(lo), int64(hi))
 		})
 		return
 	}
@@ -261,60 +285,48 @@ func lineToCSR[T any](s, c *Store[T]) {
 		at[p+1] += at[p]
 	}
 	flat(s.NCols, func(lo, hi int) {
-		p := at[lo/flatGrain]
-		for j, b := range s.Present[lo:hi] {
-			if b == 0 {
-				continue
-			}
-			c.Idx[p] = int32(lo + j)
-			if s.Val != nil {
-				c.Val[p] = s.Val[lo+j]
-			}
-			p++
-		}
+		piece := lo / flatGrain
+		listRow(s, c, lo, hi, lo, at[piece], at[piece+1])
 	})
 }
 
 // ToBitmap returns the bitmap form: O(positions) time and memory.
-func ToBitmap[T any](s *Store[T]) *Store[T] {
+func (s *Store) ToBitmap() *Store {
 	if s.Format == Bitmap {
 		return s
 	}
 	cells, _ := s.Cells()
-	b := &Store[T]{Structure: Structure{NRows: s.NRows, NCols: s.NCols, NVals: s.NVals, Format: Bitmap}}
+	b := &Store{Structure: Structure{NRows: s.NRows, NCols: s.NCols, NVals: s.NVals, Format: Bitmap}, Type: s.Type}
 	if s.Format == Full {
-		b.Present, b.Val = Filled[uint8](cells, 1), clone(s.Val)
+		b.Present, b.Val = Filled[uint8](cells, 1), s.Type.Clone(s.Val)
 		return b
 	}
 	b.Present = Filled[uint8](cells, 0)
-	if s.Val != nil {
-		b.Val = Filled(cells, *new(T))
+	if !s.Val.None() {
+		b.Val = s.Type.Filled(int64(cells), s.Type.Zero)
 	}
-	Scatter(s, b.Present, b.Val, 0)
+	s.Scatter(b.Present, b.Val, 0)
 	return b
 }
 
-// ToFull returns the full form, with the value x at positions without an entry.
-func ToFull[T any](s *Store[T], x T) *Store[T] {
+// ToFull returns the full form, with the value x[0] at positions without an entry.
+func (s *Store) ToFull(x Values) *Store {
 	if s.Format == Full {
 		return s
 	}
 	cells, _ := s.Cells()
-	return &Store[T]{Structure: Structure{NRows: s.NRows, NCols: s.NCols, NVals: int64(cells), Format: Full}, Val: Dense(s, x)}
+	return &Store{Structure{NRows: s.NRows, NCols: s.NCols, NVals: int64(cells), Format: Full}, s.Dense(x), s.Type}
 }
 
 // Scatter writes the entries of a listed s to row-major arrays: it sets present to 1 and val to the
-// value. Either array may be nil. 0 threads are GOMAXPROCS.
-func Scatter[T any](s *Store[T], present []uint8, val []T, threads int) {
+// value. present may be nil and val none. 0 threads are GOMAXPROCS.
+func (s *Store) Scatter(present []uint8, val Values, threads int) {
 	s.Structure.Mark(present, threads)
-	if val == nil || s.Val == nil {
+	if val.None() || s.Val.None() {
 		return
 	}
 	_ = s.Spans(nil, threads, func(base int, lo, hi int64) {
-		v := s.Val[lo:hi]
-		for p, j := range s.Idx[lo:hi] {
-			val[base+int(j)] = v[p]
-		}
+		s.Type.Move(s.Type.Slice(val, int64(base), int64(base+s.NCols)), s.Idx[lo:hi], s.Part(lo, hi), nil)
 	})
 }
 
@@ -354,19 +366,20 @@ func (s *Structure) Spans(ctx context.Context, threads int, fn func(base int, lo
 	})
 }
 
-// Nonzero returns the positions of s whose value is not the zero value of T.
-func Nonzero[T comparable](s *Store[T]) *Structure {
-	if s.Val == nil {
+// Nonzero returns the positions of s whose value is not the zero value.
+func (s *Store) Nonzero() *Structure {
+	if s.Val.None() {
 		return &s.Structure
 	}
-	var zero T
+	keep := make([]uint8, s.Val.Len())
+	flat(len(keep), func(lo, hi int) { s.Type.Nonzero(keep[lo:hi], s.Part(int64(lo), int64(hi))) })
 	if !s.Sparse() {
-		b := &Structure{NRows: s.NRows, NCols: s.NCols, Format: Bitmap, Present: make([]uint8, len(s.Val))}
-		for p, v := range s.Val {
-			if v != zero && (s.Format == Full || s.Present[p] != 0) {
-				b.Present[p] = 1
-				b.NVals++
+		b := &Structure{NRows: s.NRows, NCols: s.NCols, Format: Bitmap, Present: keep}
+		for p := range keep {
+			if s.Format == Bitmap {
+				keep[p] &= s.Present[p]
 			}
+			b.NVals += int64(keep[p])
 		}
 		return b
 	}
@@ -375,7 +388,7 @@ func Nonzero[T comparable](s *Store[T]) *Structure {
 	out.Idx = make([]int32, 0, len(s.Idx))
 	for k := range s.Vecs() {
 		for p := s.Ptr[k]; p < s.Ptr[k+1]; p++ {
-			if s.Val[p] != zero {
+			if keep[p] != 0 {
 				out.Idx = append(out.Idx, s.Idx[p])
 			}
 		}

@@ -5,24 +5,20 @@ import (
 	"sort"
 )
 
-// Part copies the rows lo … hi−1 of a store, or positions lo … hi−1 of a
-// vector. Rows count from lo. st has values.
-func Part[T any](st *Store[T], vector bool, lo, hi int) *Store[T] {
-	shape, from, to := PartShape(&st.Structure, vector, lo, hi)
-	out := &Store[T]{Structure: *shape, Val: slices.Clone(st.Val[from:to])}
-	if out.Val == nil {
-		out.Val = []T{}
-	}
-	return out
+// Rows copies the rows lo … hi−1 of a store, or positions lo … hi−1 of a
+// vector. Rows count from lo. s has values.
+func (s *Store) Rows(vector bool, lo, hi int) *Store {
+	shape, from, to := PartShape(&s.Structure, vector, lo, hi)
+	return &Store{*shape, s.Type.Clone(s.Part(from, to)), s.Type}
 }
 
-// PartShape is Part for a structure. It also returns the range of the values that the part has.
+// PartShape is Rows for a structure. It also returns the range of the values that the part has.
 func PartShape(st *Structure, vector bool, lo, hi int) (part *Structure, from, to int64) {
 	out := &Structure{NRows: hi - lo, NCols: st.NCols, Format: st.Format}
 	if vector {
 		out.NRows, out.NCols = 1, hi-lo
 		if st.NRows == 0 {
-			return &Empty[bool](1, 0).Structure, 0, 0
+			return shapeOf(1, 0), 0, 0
 		}
 	}
 	switch {
@@ -70,4 +66,9 @@ func PartShape(st *Structure, vector bool, lo, hi int) (part *Structure, from, t
 		out = SettleShape(out)
 	}
 	return out, from, to
+}
+
+func shapeOf(m, n int) *Structure {
+	s := EmptyShape(m, n)
+	return &s
 }

@@ -62,17 +62,24 @@ type Structure struct {
 }
 
 // Store is a structure and its values. Val is parallel to Idx (CSR, Hypersparse) or covers all
-// positions row-major (Bitmap, Full). If Val is nil and the structure has entries, the store is a
+// positions row-major (Bitmap, Full). If Val is None and the structure has entries, the store is a
 // pattern: every value is true.
-type Store[T any] struct {
+type Store struct {
 	Structure
-	Val []T
+	Val  Values
+	Type *Type
 }
 
 // Empty returns an m×n store without entries: CSR if m is small, hypersparse otherwise, so that no
 // memory is spent on the offsets of empty rows.
-func Empty[T any](m, n int) *Store[T] {
-	s := &Store[T]{Structure: Structure{NRows: m, NCols: n}}
+func Empty(t *Type, m, n int) *Store {
+	s := &Store{Structure: EmptyShape(m, n), Val: t.Zeroed(0), Type: t}
+	return s
+}
+
+// EmptyShape is the structure of Empty.
+func EmptyShape(m, n int) Structure {
+	s := Structure{NRows: m, NCols: n}
 	if m > hyperMinRows {
 		s.Format = Hypersparse
 		s.Ptr = []int64{0}
@@ -81,12 +88,35 @@ func Empty[T any](m, n int) *Store[T] {
 		s.Ptr = make([]int64, m+1)
 	}
 	s.Idx = []int32{}
-	s.Val = []T{}
 	return s
 }
 
+// boolType is the type of a pattern.
+var boolType = TypeOf[bool]()
+
 // Pattern returns a store over the same structure, without values.
-func (s *Structure) Pattern() *Store[bool] { return &Store[bool]{Structure: *s} }
+func (s *Structure) Pattern() *Store { return &Store{Structure: *s, Type: boolType} }
+
+// With returns a store of another structure for the same values.
+func (s *Store) With(shape *Structure) *Store { return &Store{*shape, s.Val, s.Type} }
+
+// Holding returns a store of the same structure and type with other values.
+func (s *Store) Holding(v Values) *Store { return &Store{s.Structure, v, s.Type} }
+
+// Part returns the values lo … hi−1, and none of a pattern.
+func (s *Store) Part(lo, hi int64) Values { return s.Type.Slice(s.Val, lo, hi) }
+
+// Valued returns s with values. The entries of a pattern get the value Type.True.
+func (s *Store) Valued() *Store {
+	if !s.Val.None() {
+		return s
+	}
+	n := len(s.Idx)
+	if !s.Sparse() {
+		n, _ = s.Cells()
+	}
+	return s.Holding(s.Type.Filled(int64(n), s.Type.True))
+}
 
 // Vecs returns the number of stored rows: NRows, or len(RowIDs) for Hypersparse.
 func (s *Structure) Vecs() int {
@@ -175,18 +205,15 @@ func (s *Structure) Has(i, j int) (at int64, ok bool) {
 }
 
 // Clone returns a deep copy.
-func (s *Store[T]) Clone() *Store[T] {
-	c := *s
-	c.Structure = s.Structure.Clone()
-	c.Val = clone(s.Val)
-	return &c
+func (s *Store) Clone() *Store {
+	return &Store{s.Structure.Clone(), s.Type.Clone(s.Val), s.Type}
 }
 
 // Own returns a copy with its own values and presence bytes. Offsets and indices are shared: they
 // are immutable once built.
-func (s *Store[T]) Own() *Store[T] {
+func (s *Store) Own() *Store {
 	c := *s
-	c.Val, c.Present = clone(s.Val), clone(s.Present)
+	c.Val, c.Present = s.Type.Clone(s.Val), clone(s.Present)
 	return &c
 }
 

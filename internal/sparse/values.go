@@ -1,0 +1,462 @@
+package sparse
+
+import (
+	"reflect"
+	"sync"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/fresh"
+)
+
+// Values is a slice of values of one type, which a Type describes: storage and drivers move values
+// and never compute with them, so they are compiled once and not for each element type. A Values has
+// the memory layout of a Go slice, and its length and capacity count values.
+//
+// The rules: memory comes from Type.Make, Type.Zeroed or a slice of the real type, so that the
+// collector sees it as what it is. An empty part keeps the address of its array; there is no address
+// one past an end. No address means no values, which is a pattern.
+type Values struct {
+	at  unsafe.Pointer
+	n   int
+	cap int
+}
+
+// ValuesOf returns a slice without its type. It shares the memory.
+func ValuesOf[T any](s []T) Values { return *(*Values)(unsafe.Pointer(&s)) }
+
+// SliceOf returns the values as a slice of T, which is their type or one of the same size without
+// pointers.
+func SliceOf[T any](v Values) []T { return *(*[]T)(unsafe.Pointer(&v)) }
+
+// Len returns the number of values.
+func (v Values) Len() int { return v.n }
+
+// Cap returns the number of values that there is room for.
+func (v Values) Cap() int { return v.cap }
+
+// None reports whether there are no values, not even zero of them.
+func (v Values) None() bool { return v.at == nil }
+
+// Pointer returns the address of the first value.
+func (v Values) Pointer() unsafe.Pointer { return v.at }
+
+// Same reports whether two slices begin at the same address.
+func (v Values) Same(w Values) bool { return v.at == w.at }
+
+// Class is how values are moved.
+type Class uint8
+
+// The classes: values without pointers of a size for which there are loops, and others, which the
+// loops of their type move.
+const (
+	Other Class = iota
+	Bytes1
+	Bytes2
+	Bytes4
+	Bytes8
+	Bytes16
+)
+
+// The types whose loops move the values of a class.
+type (
+	E1  = uint8
+	E2  = uint16
+	E4  = uint32
+	E8  = uint64
+	E16 = [2]uint64
+)
+
+// Sized is a type that stands for a class.
+type Sized interface{ E1 | E2 | E4 | E8 | E16 }
+
+// Type describes the type of values.
+type Type struct {
+	Size  int64
+	Class Class
+	Plain bool // no pointers, and every bit pattern is a value
+	Go    reflect.Type
+	// True is the value of the entries of a pattern: true, 1, or the zero value of other types.
+	True Values
+	// Zero is one zero value.
+	Zero Values
+	// Copier is CopyOrTrue, as a function that exists already.
+	Copier func(dst, src Values)
+	typed  moves
+	// Scratch keeps memory of this type between operations, one pool for each use.
+	Scratch [Uses]sync.Pool
+}
+
+// Uses is the number of uses of scratch memory.
+const Uses = 8
+
+// moves are the loops of a type. Those of a class that is not Other are used for comparisons alone.
+type moves struct {
+	make func(n int64) Values
+	copy func(dst, src Values)
+	// move sets dst[to[p]] = src[from[p]]; a nil list is 0, 1, ….
+	move     func(dst Values, to []int32, src Values, from []int32)
+	moveWide func(dst Values, to []int64, src Values, from []int64)
+	// fill sets dst[at[p]] = x[0], and all of dst if at is nil.
+	fill  func(dst Values, at []int32, x Values)
+	equal func(x, y Values) bool
+	// nonzero sets keep[p] to 1 if x[p] is not the zero value, else to 0.
+	nonzero func(keep []uint8, x Values)
+}
+
+// types holds the descriptors: reflect.Type → *Type.
+var types sync.Map
+
+// TypeOf returns the descriptor of T, always the same one.
+func TypeOf[T comparable]() *Type {
+	t := reflect.TypeFor[T]()
+	if d, ok := types.Load(t); ok {
+		return d.(*Type)
+	}
+	return describe(t, movesOf[T](), ValuesOf(make([]T, 2)))
+}
+
+// describe makes the descriptor of a type from its loops and two values.
+func describe(t reflect.Type, typed moves, two Values) *Type {
+	d := &Type{Size: int64(t.Size()), Plain: fresh.PlainType(t) || t.Kind() == reflect.Bool, Go: t, typed: typed}
+	if d.Plain && int64(t.Align()) >= min(d.Size, 8) {
+		switch d.Size {
+		case 1:
+			d.Class = Bytes1
+		case 2:
+			d.Class = Bytes2
+		case 4:
+			d.Class = Bytes4
+		case 8:
+			d.Class = Bytes8
+		case 16:
+			d.Class = Bytes16
+		}
+	}
+	d.Copier = d.CopyOrTrue
+	d.True, d.Zero = d.Slice(two, 0, 1), d.Slice(two, 1, 2)
+	switch v := reflect.NewAt(t, two.at).Elem(); {
+	case v.Kind() == reflect.Bool:
+		v.SetBool(true)
+	case v.CanInt():
+		v.SetInt(1)
+	case v.CanUint():
+		v.SetUint(1)
+	case v.CanFloat():
+		v.SetFloat(1)
+	}
+	got, _ := types.LoadOrStore(t, d)
+	return got.(*Type)
+}
+
+// The built-in types have their loops here, and not in each package that names them.
+func init() {
+	TypeOf[bool]()
+	TypeOf[int8]()
+	TypeOf[int16]()
+	TypeOf[int32]()
+	TypeOf[int64]()
+	TypeOf[int]()
+	TypeOf[uint8]()
+	TypeOf[uint16]()
+	TypeOf[uint32]()
+	TypeOf[uint64]()
+	TypeOf[uint]()
+	TypeOf[float32]()
+	TypeOf[float64]()
+}
+
+// movesOf returns the loops of T.
+func movesOf[T comparable]() moves {
+	m := movesOfAny[T]()
+	m.equal = func(x, y Values) bool {
+		b := SliceOf[T](y)
+		for p, v := range SliceOf[T](x) {
+			if v != b[p] {
+				return false
+			}
+		}
+		return true
+	}
+	m.nonzero = func(keep []uint8, x Values) {
+		var zero T
+		for p, v := range SliceOf[T](x) {
+			keep[p] = 0
+			if v != zero {
+				keep[p] = 1
+			}
+		}
+	}
+	return m
+}
+
+// movesOfAny is movesOf without comparisons.
+func movesOfAny[T any]() moves {
+	return moves{
+		make: func(n int64) Values { return ValuesOf(fresh.Make[T](n)) },
+		copy: func(dst, src Values) { copy(SliceOf[T](dst), SliceOf[T](src)) },
+		move: func(dst Values, to []int32, src Values, from []int32) {
+			moveAt(SliceOf[T](dst), to, SliceOf[T](src), from)
+		},
+		moveWide: func(dst Values, to []int64, src Values, from []int64) {
+			moveAt(SliceOf[T](dst), to, SliceOf[T](src), from)
+		},
+		fill: func(dst Values, at []int32, x Values) { fillAt(SliceOf[T](dst), at, SliceOf[T](x)[0]) },
+	}
+}
+
+// moveAt sets dst[to[p]] = src[from[p]]; a nil list is 0, 1, ….
+func moveAt[E any, P int32 | int64](dst []E, to []P, src []E, from []P) {
+	switch {
+	case to == nil:
+		dst = dst[:len(from)]
+		for p, q := range from {
+			dst[p] = src[q]
+		}
+	case from == nil:
+		src = src[:len(to)]
+		for p, q := range to {
+			dst[q] = src[p]
+		}
+	default:
+		from = from[:len(to)]
+		for p, q := range to {
+			dst[q] = src[from[p]]
+		}
+	}
+}
+
+func fillAt[E any](dst []E, at []int32, x E) {
+	if at == nil {
+		fill(dst, x)
+		return
+	}
+	for _, q := range at {
+		dst[q] = x
+	}
+}
+
+// Make returns n values, which the caller must write before it reads them.
+func (t *Type) Make(n int64) Values { return t.typed.make(n) }
+
+// Zeroed returns n zero values.
+func (t *Type) Zeroed(n int64) Values {
+	if !t.Plain {
+		return t.typed.make(n)
+	}
+	switch t.Class {
+	case Bytes1:
+		return ValuesOf(make([]E1, n))
+	case Bytes2:
+		return ValuesOf(make([]E2, n))
+	case Bytes4:
+		return ValuesOf(make([]E4, n))
+	case Bytes8:
+		return ValuesOf(make([]E8, n))
+	case Bytes16:
+		return ValuesOf(make([]E16, n))
+	}
+	v := t.typed.make(n)
+	t.Fill(v, t.Zero)
+	return v
+}
+
+// Filled returns n copies of x[0], written by all threads.
+func (t *Type) Filled(n int64, x Values) Values {
+	v := t.Make(n)
+	flat(int(n), func(lo, hi int) { t.Fill(t.Slice(v, int64(lo), int64(hi)), x) })
+	return v
+}
+
+// Slice returns v[lo:hi], with the capacity hi−lo. Of no values it returns none.
+// The compiler inlines it: drivers call it for each row.
+func (t *Type) Slice(v Values, lo, hi int64) Values {
+	if lo >= hi || lo < 0 || hi > int64(v.cap) {
+		return noValues(v, lo, hi)
+	}
+	return Values{unsafe.Add(v.at, lo*t.Size), int(hi - lo), int(hi - lo)}
+}
+
+// noValues is Slice of no values or of an empty range.
+func noValues(v Values, lo, hi int64) Values {
+	if v.at != nil && (lo != hi || uint64(lo) > uint64(v.cap)) {
+		panic("sparse: a range outside the values")
+	}
+	return Values{v.at, 0, 0}
+}
+
+// Grow returns v with room for n values and the length n; the values beyond the old length are
+// undefined. It may move the values.
+func (t *Type) Grow(v Values, n int) Values {
+	if n <= v.cap && v.at != nil {
+		return Values{v.at, n, v.cap}
+	}
+	w := t.Make(int64(max(n, 2*v.cap, 8)))
+	t.Copy(w, v)
+	return Values{w.at, n, w.cap}
+}
+
+// Copy copies the values of src, as many as dst has room for.
+func (t *Type) Copy(dst, src Values) {
+	switch n := min(dst.n, src.n); {
+	case n == 0:
+	case t.Plain:
+		copy(unsafe.Slice((*byte)(dst.at), int64(n)*t.Size), unsafe.Slice((*byte)(src.at), int64(n)*t.Size))
+	default:
+		t.typed.copy(dst, src)
+	}
+}
+
+// Clone returns a copy, and none for none.
+func (t *Type) Clone(v Values) Values {
+	if v.at == nil {
+		return v
+	}
+	w := t.Make(int64(v.n))
+	flat(v.n, func(lo, hi int) {
+		t.Copy(t.Slice(w, int64(lo), int64(hi)), t.Slice(v, int64(lo), int64(hi)))
+	})
+	return w
+}
+
+// Append returns v with the values of w at its end. It may move the values.
+func (t *Type) Append(v, w Values) Values {
+	n := v.n
+	v = t.Grow(v, n+w.n)
+	t.Copy(t.Slice(v, int64(n), int64(v.n)), w)
+	return v
+}
+
+// Move sets dst[to[p]] = src[from[p]]; a nil list is 0, 1, …, and one of the lists is not nil.
+func (t *Type) Move(dst Values, to []int32, src Values, from []int32) {
+	if len(to) == 0 && len(from) == 0 {
+		return
+	}
+	switch t.Class {
+	case Bytes1:
+		moveAt(SliceOf[E1](dst), to, SliceOf[E1](src), from)
+	case Bytes2:
+		moveAt(SliceOf[E2](dst), to, SliceOf[E2](src), from)
+	case Bytes4:
+		moveAt(SliceOf[E4](dst), to, SliceOf[E4](src), from)
+	case Bytes8:
+		moveAt(SliceOf[E8](dst), to, SliceOf[E8](src), from)
+	case Bytes16:
+		moveAt(SliceOf[E16](dst), to, SliceOf[E16](src), from)
+	default:
+		t.typed.move(dst, to, src, from)
+	}
+}
+
+// MoveWide is Move with lists of 64 bits.
+func (t *Type) MoveWide(dst Values, to []int64, src Values, from []int64) {
+	if len(to) == 0 && len(from) == 0 {
+		return
+	}
+	switch t.Class {
+	case Bytes1:
+		moveAt(SliceOf[E1](dst), to, SliceOf[E1](src), from)
+	case Bytes2:
+		moveAt(SliceOf[E2](dst), to, SliceOf[E2](src), from)
+	case Bytes4:
+		moveAt(SliceOf[E4](dst), to, SliceOf[E4](src), from)
+	case Bytes8:
+		moveAt(SliceOf[E8](dst), to, SliceOf[E8](src), from)
+	case Bytes16:
+		moveAt(SliceOf[E16](dst), to, SliceOf[E16](src), from)
+	default:
+		t.typed.moveWide(dst, to, src, from)
+	}
+}
+
+// Fill sets all values of dst to x[0].
+func (t *Type) Fill(dst, x Values) { t.FillAt(dst, nil, x) }
+
+// FillAt sets dst[at[p]] = x[0], and all of dst if at is nil.
+func (t *Type) FillAt(dst Values, at []int32, x Values) {
+	if dst.n == 0 {
+		return
+	}
+	switch t.Class {
+	case Bytes1:
+		fillAt(SliceOf[E1](dst), at, SliceOf[E1](x)[0])
+	case Bytes2:
+		fillAt(SliceOf[E2](dst), at, SliceOf[E2](x)[0])
+	case Bytes4:
+		fillAt(SliceOf[E4](dst), at, SliceOf[E4](x)[0])
+	case Bytes8:
+		fillAt(SliceOf[E8](dst), at, SliceOf[E8](x)[0])
+	case Bytes16:
+		fillAt(SliceOf[E16](dst), at, SliceOf[E16](x)[0])
+	default:
+		t.typed.fill(dst, at, x)
+	}
+}
+
+// Clear sets the values to zero.
+func (t *Type) Clear(v Values) { t.Fill(v, t.Zero) }
+
+// One returns one value, x[p].
+func (t *Type) One(v Values, p int64) Values { return t.Slice(v, p, p+1) }
+
+// Equal reports whether x and y have the same number of values and these are equal by ==.
+func (t *Type) Equal(x, y Values) bool {
+	if x.n != y.n {
+		return false
+	}
+	return x.n == 0 || t.typed.equal(x, y)
+}
+
+// Same reports whether two single values are the same bits, and of types with pointers whether they
+// are at the same address.
+func (t *Type) Same(x, y Values) bool {
+	if !t.Plain {
+		return x.at == y.at
+	}
+	return string(t.bytes(x)) == string(t.bytes(y))
+}
+
+// IsZero reports whether all bits of a single value are zero; of types with pointers it may report
+// false for the zero value.
+func (t *Type) IsZero(x Values) bool { return t.Same(x, t.Zero) }
+
+// bytes returns the memory of a single value without pointers.
+func (t *Type) bytes(x Values) []byte { return unsafe.Slice((*byte)(x.at), t.Size) }
+
+// At returns the address of v[p], and nil for no values.
+func (t *Type) At(v Values, p int64) unsafe.Pointer {
+	if v.at == nil {
+		return nil
+	}
+	if uint64(p) >= uint64(v.n) {
+		panic(boundsError(p, p+1, v.n))
+	}
+	return unsafe.Add(v.at, p*t.Size)
+}
+
+// Nonzero sets keep[p] to 1 if x[p] is not the zero value, else to 0.
+func (t *Type) Nonzero(keep []uint8, x Values) {
+	if x.n > 0 {
+		t.typed.nonzero(keep, x)
+	}
+}
+
+// MovedType returns a descriptor of scratch values, which are moved and never compared.
+func MovedType[T any]() *Type {
+	t := reflect.TypeFor[T]()
+	if d, ok := types.Load(t); ok {
+		return d.(*Type)
+	}
+	return describe(t, movesOfAny[T](), ValuesOf(make([]T, 2)))
+}
+
+// CopyOrTrue copies src to dst. It sets dst to True for a pattern, whose src is none.
+func (t *Type) CopyOrTrue(dst, src Values) {
+	if src.None() {
+		t.Fill(dst, t.True)
+		return
+	}
+	t.Copy(dst, src)
+}
+
+// CopyTo copies a value from one address to another.
+func (t *Type) CopyTo(dst, src unsafe.Pointer) { t.Copy(Values{dst, 1, 1}, Values{src, 1, 1}) }
