@@ -155,30 +155,29 @@ func Scatter(env Env, m *Monoid, u *sparse.Store, rows, cols Indices, nrows, nco
 
 // build makes a matrix of tuples, in blocks that threads share.
 func build(env Env, m *Monoid, t *sparse.Type, nrows, ncols int, i, j []int32, val Values) (*sparse.Store, error) {
+	// Sums start from the identity: that of NaN by min is it.
+	sums := t.Make(int64(val.Len()))
+	if err := parallel.Range(env.Ctx, env.Threads, val.Len(), 1<<15, func(_, from, to int) {
+		for lo := from; lo < to; lo += denseChunk {
+			hi := min(lo+denseChunk, to)
+			sum := t.Slice(sums, int64(lo), int64(hi))
+			t.Fill(sum, m.Identity)
+			m.Collect(sum, consecutive[:hi-lo], t.Slice(val, int64(lo), int64(hi)))
+		}
+	}); err != nil {
+		return nil, err
+	}
 	const block = 1 << 16
 	var blocks []sparse.Block
 	for lo := 0; lo < len(i); lo += block {
 		hi := min(lo+block, len(i))
-		blocks = append(blocks, sparse.Block{Row: i[lo:hi], Col: j[lo:hi], Val: t.Slice(val, int64(lo), int64(hi))})
-	}
-	if env.cancelled() {
-		return nil, env.Ctx.Err()
+		blocks = append(blocks, sparse.Block{Row: i[lo:hi], Col: j[lo:hi], Val: t.Slice(sums, int64(lo), int64(hi))})
 	}
 	out, err := sparse.Build(t, nrows, ncols, blocks, combining(t, m), env.Threads, nil)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = env.stopped(m.User)
 	}
-	// Sums start from the identity: that of NaN by min is it.
-	return out, parallel.Range(env.Ctx, env.Threads, out.Val.Len(), 1<<15, func(_, from, to int) {
-		sums := t.Make(int64(min(denseChunk, to-from)))
-		for lo := from; lo < to; lo += denseChunk {
-			n := int64(min(denseChunk, to-lo))
-			x, sum := out.Part(int64(lo), int64(lo)+n), t.Slice(sums, 0, n)
-			t.Fill(sum, m.Identity)
-			m.Collect(sum, consecutive[:n], x)
-			t.Copy(x, sum)
-		}
-	})
+	return out, err
 }
 
 // combining returns the loop of Build that adds values of t. The places that it adds to ascend: it

@@ -369,13 +369,21 @@ func (t *Type) MoveWide(dst Values, to []int64, src Values, from []int64) {
 }
 
 // Fill sets all values of dst to x[0].
-func (t *Type) Fill(dst, x Values) { t.FillAt(dst, nil, x) }
-
-// FillAt sets dst[at[p]] = x[0], and all of dst if at is nil.
-func (t *Type) FillAt(dst Values, at []int32, x Values) {
-	if dst.n == 0 {
-		return
+func (t *Type) Fill(dst, x Values) {
+	if dst.n > 0 {
+		t.fill(dst, nil, x)
 	}
+}
+
+// FillAt sets dst[at[p]] = x[0].
+func (t *Type) FillAt(dst Values, at []int32, x Values) {
+	if len(at) > 0 {
+		t.fill(dst, at, x)
+	}
+}
+
+// fill sets dst[at[p]] = x[0], and all of dst if at is nil.
+func (t *Type) fill(dst Values, at []int32, x Values) {
 	switch t.Class {
 	case Bytes1:
 		fillAt(SliceOf[E1](dst), at, SliceOf[E1](x)[0])
