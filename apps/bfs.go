@@ -44,7 +44,7 @@ func BFS[T comparable](g matrix.Source[T], source int, opts ...BFSOptions) (*BFS
 	if err := vertex("BFS", "source", source, n); err != nil {
 		return nil, err
 	}
-	a := g.View().Pattern()
+	a := matrix.AsView[bool](matrix.AsView[T](g).Pattern())
 	if w := o.byRows("BFS", a.Place()); w != nil {
 		return rowsBFS(w, a, n, source, o)
 	}

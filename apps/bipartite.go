@@ -44,12 +44,12 @@ func BipartiteMatching[T comparable](a matrix.Source[T], opts ...MatchingOptions
 	if err := usable(app, "the graph", a); err != nil {
 		return nil, err
 	}
-	m, n := a.View().Dims()
+	m, n := matrix.AsView[T](a).Dims()
 	o.report("matching", 0, int64(m))
 	if err := o.expired(); err != nil {
 		return nil, err
 	}
-	p := a.View().Pattern()
+	p := matrix.AsView[bool](matrix.AsView[T](a).Pattern())
 	var column []int32 // of each row, −1 without one
 	if o.hostKernel(p) {
 		column = greedyMatching(rowsOf(p), n)

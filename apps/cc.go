@@ -39,7 +39,7 @@ func ConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOpt
 	if err != nil {
 		return nil, err
 	}
-	a := g.View().Pattern()
+	a := matrix.AsView[bool](matrix.AsView[T](g).Pattern())
 	if w := o.byRows("ConnectedComponents", a.Place()); w != nil && n > 0 {
 		return rowsComponents(w, a, n, o)
 	}

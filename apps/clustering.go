@@ -36,7 +36,7 @@ func LocalClustering[T comparable](g matrix.Source[T], opts ...ClusteringOptions
 	if err != nil {
 		return nil, err
 	}
-	if _, err := o.fused(app, g.View().Place()); err != nil {
+	if _, err := o.fused(app, matrix.AsView[T](g).Place()); err != nil {
 		return nil, err
 	}
 	a, err := undirectedPattern(g, o.Run, n)

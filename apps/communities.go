@@ -101,10 +101,10 @@ func Communities[T semiring.Element](g matrix.Source[T], opts ...CommunitiesOpti
 	}
 	o.report("communities: read the graph", 0, 0)
 	var at device.Runner
-	w := o.byRows(app, g.View().Place())
+	w := o.byRows(app, matrix.AsView[T](g).Place())
 	if w == nil || !w.devices || o.Method != Auto && o.Method != Fused {
 		w = nil
-		if at, err = o.fused(app, g.View().Place()); err != nil {
+		if at, err = o.fused(app, matrix.AsView[T](g).Place()); err != nil {
 			return nil, err
 		}
 	}
@@ -115,7 +115,7 @@ func Communities[T semiring.Element](g matrix.Source[T], opts ...CommunitiesOpti
 		}
 	}
 	if w != nil && n > 0 {
-		res, err := communitiesOnGroup(w, g.View(), start, n, o)
+		res, err := communitiesOnGroup(w, matrix.AsView[T](g), start, n, o)
 		if res != nil || err != nil {
 			return res, err
 		}
@@ -260,7 +260,7 @@ func numbered(threads int, name []int32, degree []int64) (part []int32, parts in
 // communitiesResult numbers the communities by size and makes the vectors.
 func communitiesResult[T semiring.Element](g matrix.Source[T], levels [][]int32, passes int, o CommunitiesOptions) (*CommunitiesResult, error) {
 	res := &CommunitiesResult{Passes: passes}
-	place := g.View().Place()
+	place := matrix.AsView[T](g).Place()
 	for _, part := range levels {
 		sizes := numberBySize(o.Threads, part)
 		v, err := matrix.VectorOf(part)

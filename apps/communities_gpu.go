@@ -601,7 +601,7 @@ func openLouvain(s *device.Session, g device.Operand, n int, o *CommunitiesOptio
 // fusedCommunities is Communities on a device. It returns nil without an error if the host has to
 // compute: see openLouvain.
 func fusedCommunities[T semiring.Element](at device.Runner, g matrix.Source[T], start []int32, n int, o CommunitiesOptions) (*CommunitiesResult, error) {
-	operand, err := access.Operand(g.View(), at)
+	operand, err := access.Operand(matrix.AsView[T](g), at)
 	if err != nil {
 		return nil, err
 	}
@@ -619,7 +619,7 @@ func fusedCommunities[T semiring.Element](at device.Runner, g matrix.Source[T], 
 		res.Membership = placed[int32](at, n, st)
 		res.Levels = append(res.Levels, res.Membership)
 	}
-	o.traceRan(at, "Communities", device.Ran{Method: "moves", Work: g.View().NVals()}, int64(n))
+	o.traceRan(at, "Communities", device.Ran{Method: "moves", Work: matrix.AsView[T](g).NVals()}, int64(n))
 	return res, nil
 }
 

@@ -39,7 +39,7 @@ const weightBits = 52
 // their sum is below 2⁵²; other weights are multiplied by the power of 2 that brings their sum to
 // between 2⁵¹ and 2⁵², and rounded.
 func levelGraphOf[T semiring.Element](app string, g matrix.Source[T], run Run) (l *levelGraph, err error) {
-	v := g.View()
+	v := matrix.AsView[T](g)
 	if err := v.Fetch(); err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func levelGraphOf[T semiring.Element](app string, g matrix.Source[T], run Run) (
 	}
 	ptr := rowOffsets(&rows.Structure)
 	if rows.Val == nil {
-		l, err = unitGraph(app, v.Pattern(), ptr, rows.Idx, run)
+		l, err = unitGraph(app, matrix.AsView[bool](v.Pattern()), ptr, rows.Idx, run)
 	} else {
 		l, err = weightedGraph(app, ptr, rows.Idx, numbersOf(rows.Val), run)
 	}

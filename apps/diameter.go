@@ -52,14 +52,14 @@ func Diameter[T comparable](g matrix.Source[T], opts ...DiameterOptions) (*Diame
 	if err != nil {
 		return nil, err
 	}
-	if _, err := o.fused(app, g.View().Place()); err != nil {
+	if _, err := o.fused(app, matrix.AsView[T](g).Place()); err != nil {
 		return nil, err
 	}
 	d := &diameterSearch{o: o, res: DiameterResult{Upper: max(n-1, 0), From: -1, To: -1}}
 	if n > 0 {
 		d.res.From, d.res.To = 0, 0
 	}
-	if err := d.run(g.View().Pattern(), n); err != nil {
+	if err := d.run(matrix.AsView[bool](matrix.AsView[T](g).Pattern()), n); err != nil {
 		if o.expired() != nil {
 			return &d.res, err
 		}

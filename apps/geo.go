@@ -108,7 +108,7 @@ func Geolocate[T comparable](g matrix.Source[T], locations *Locations, opts ...G
 	if err := locations.check("Geolocate", n); err != nil {
 		return nil, err
 	}
-	a := g.View().Pattern()
+	a := matrix.AsView[bool](matrix.AsView[T](g).Pattern())
 	at, err := o.fused("Geolocate", a.Place())
 	if err != nil {
 		return nil, err

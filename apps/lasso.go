@@ -151,7 +151,7 @@ func (j lassoJobs) path() bool {
 
 // lassos solves jobs where the graph is.
 func lassos[T semiring.Number](g matrix.Source[T], o FusedLassoOptions, jobs lassoJobs) ([]*FusedLassoResult, error) {
-	place := g.View().Place()
+	place := matrix.AsView[T](g).Place()
 	if list, err := lassosByRanges(g, o, jobs); list != nil || err != nil {
 		return list, err
 	}

@@ -835,7 +835,7 @@ func fusedLassos[T semiring.Number](at device.Runner, g matrix.Source[T], o Fuse
 	if err != nil {
 		return nil, err
 	}
-	operand, err := access.Operand(g.View(), at)
+	operand, err := access.Operand(matrix.AsView[T](g), at)
 	if err != nil {
 		return nil, err
 	}

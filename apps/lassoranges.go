@@ -13,7 +13,7 @@ import (
 // range of the λ₁ or of the observations, and sends the others their blocks of the solutions. The
 // result is nil if they are not divided.
 func lassosByRanges[T semiring.Number](g matrix.Source[T], o FusedLassoOptions, jobs lassoJobs) ([]*FusedLassoResult, error) {
-	v := g.View()
+	v := matrix.AsView[T](g)
 	d, err := o.divide("FusedLasso", v.Place(), 0)
 	if d == nil || err != nil || !fits(d, v) {
 		return nil, err

@@ -130,8 +130,8 @@ func NewClusterer[T comparable](g matrix.Source[T], opts ...Run) (*Clusterer, er
 		return nil, err
 	}
 	run.report("degrees", 0, int64(n))
-	v := g.View()
-	c := &Clusterer{n: n, place: v.Place(), a: v.Pattern(), fullFrom: fullFrom}
+	v := matrix.AsView[T](g)
+	c := &Clusterer{n: n, place: v.Place(), a: matrix.AsView[bool](v.Pattern()), fullFrom: fullFrom}
 	if c.place != nil {
 		c.fullFrom = fullFromDevice
 	}
@@ -148,7 +148,7 @@ func NewClusterer[T comparable](g matrix.Source[T], opts ...Run) (*Clusterer, er
 		if c.place == nil && s.OK() {
 			a.IsSymmetric()
 		}
-		c.a = a.View().Pattern()
+		c.a = matrix.AsView[bool](a.View().Pattern())
 	}
 	s.Do(c.undirected(with))
 	one, err := fullVector(c.place, n, true, with)

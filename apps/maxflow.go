@@ -73,7 +73,7 @@ func MaxFlow[T semiring.Number](g matrix.Source[T], source, sink int, opts ...Ma
 	if err != nil {
 		return nil, err
 	}
-	at, err := o.fused("MaxFlow", g.View().Place())
+	at, err := o.fused("MaxFlow", matrix.AsView[T](g).Place())
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func MaxFlow[T semiring.Number](g matrix.Source[T], source, sink int, opts ...Ma
 	switch {
 	case at != nil:
 		return fusedMaxFlow(at, g, n, source, sink, o)
-	case o.Method == Pipeline || g.View().Place() != nil:
+	case o.Method == Pipeline || matrix.AsView[T](g).Place() != nil:
 		return flowByRounds(g, n, source, sink, o)
 	}
 	return flowByTrees(g, n, source, sink, o)

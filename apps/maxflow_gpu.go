@@ -119,7 +119,7 @@ func flowNetwork[T semiring.Number](g matrix.Source[T], source, sink int, o MaxF
 // fusedMaxFlow is MaxFlow on a device. The first call for a matrix builds the network on the host.
 func fusedMaxFlow[T semiring.Number](at device.Runner, g matrix.Source[T], n, source, sink int, o MaxFlowOptions) (*MaxFlowResult, error) {
 	o.report("maximum flow", 0, 0)
-	operand, err := access.Operand(g.View(), at)
+	operand, err := access.Operand(matrix.AsView[T](g), at)
 	if err != nil {
 		return nil, err
 	}

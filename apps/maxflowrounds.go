@@ -34,7 +34,7 @@ func flowByRounds[T semiring.Number](g matrix.Source[T], n, source, sink int, o 
 	if err := p.bound(source, sink); err != nil {
 		return nil, err
 	}
-	f := &flowRounds{o: o, at: g.View().Place(), n: n, s: source, t: sink, excess: make([]float64, n), height: make([]int32, n)}
+	f := &flowRounds{o: o, at: matrix.AsView[T](g).Place(), n: n, s: source, t: sink, excess: make([]float64, n), height: make([]int32, n)}
 	// The edges of the source begin at capacity.
 	left := make([]float64, len(p.value))
 	copy(left, p.value)

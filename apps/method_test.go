@@ -101,7 +101,7 @@ var formed = map[string]func(g matrix.Source[float64], run Run) ([]float64, matr
 			Passes: 2, Tolerance: 1e-8, MaxIterations: 30})
 	},
 	"FusedLasso": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
-		n, _ := g.View().Dims()
+		n, _ := matrix.AsView[float64](g).Dims()
 		y, err := matrix.VectorOf(scored(n))
 		if err != nil {
 			return nil, nil, err
@@ -138,9 +138,9 @@ var formed = map[string]func(g matrix.Source[float64], run Run) ([]float64, matr
 		return searched(g, SearchOptions{Run: run, NonBacktracking: true, Restart: .3, PerStart: 3, Length: 12})
 	},
 	"MaxFlow": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
-		n, _ := g.View().Dims()
+		n, _ := matrix.AsView[float64](g).Dims()
 		if n < 2 { // source and sink differ
-			return nil, g.View().Place(), nil
+			return nil, matrix.AsView[float64](g).Place(), nil
 		}
 		res, err := MaxFlow(g, 0, n-1, MaxFlowOptions{Run: run})
 		if err != nil {
@@ -157,13 +157,13 @@ var formed = map[string]func(g matrix.Source[float64], run Run) ([]float64, matr
 	},
 	"TriangleCount": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
 		count, err := TriangleCount(g, TriangleOptions{Run: run})
-		return []float64{float64(count)}, g.View().Place(), err
+		return []float64{float64(count)}, matrix.AsView[float64](g).Place(), err
 	},
 }
 
 // searched returns the walks of a search and its figures.
 func searched(g matrix.Source[float64], o SearchOptions) ([]float64, matrix.Place, error) {
-	n, _ := g.View().Dims()
+	n, _ := matrix.AsView[float64](g).Dims()
 	score, err := matrix.VectorOf(scored(n))
 	if err != nil {
 		return nil, nil, err
@@ -195,7 +195,7 @@ func searched(g matrix.Source[float64], o SearchOptions) ([]float64, matrix.Plac
 
 // geolocated infers places from those of every fifth vertex.
 func geolocated(g matrix.Source[float64], o GeolocateOptions) ([]float64, matrix.Place, error) {
-	n, _ := g.View().Dims()
+	n, _ := matrix.AsView[float64](g).Dims()
 	rng := rand.New(rand.NewSource(1))
 	var vertices []int
 	var lat, lon []float64

@@ -53,15 +53,15 @@ func Modularity[T semiring.Element](g matrix.Source[T], membership *matrix.Vecto
 	if err != nil {
 		return 0, err
 	}
-	if err := g.View().Fetch(); err != nil {
+	if err := matrix.AsView[T](g).Fetch(); err != nil {
 		return 0, err
 	}
-	rows := access.Rows(g.View())
+	rows := access.Rows(matrix.AsView[T](g))
 	if err := usable(app, "the graph", g); err != nil {
 		return 0, err
 	}
 	e := &modularityEdges{app: app, ptr: rowOffsets(&rows.Structure), idx: rows.Idx,
-		val: numbersOf(rows.Val), part: part, count: count, run: o.Run, symmetric: access.Symmetric(g.View())}
+		val: numbersOf(rows.Val), part: part, count: count, run: o.Run, symmetric: access.Symmetric(matrix.AsView[T](g))}
 	in, squares, err := e.sums(1)
 	return in - float64(o.Resolution*squares), err
 }

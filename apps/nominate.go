@@ -107,7 +107,7 @@ func NominateVertices[T comparable](g matrix.Source[T], seeds []int, opts ...Nom
 		return nil, err
 	}
 	o.report("nominate", 0, int64(n))
-	context, err := contextOf(app, g.View().Pattern(), n, seeds, o)
+	context, err := contextOf(app, matrix.AsView[bool](matrix.AsView[T](g).Pattern()), n, seeds, o)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func NominateVertices[T comparable](g matrix.Source[T], seeds []int, opts ...Nom
 		if err != nil {
 			return nil, err
 		}
-		return v, v.Move(g.View().Place())
+		return v, v.Move(matrix.AsView[T](g).Place())
 	}
 	if res.Score, err = candidates(score); err != nil {
 		return nil, err

@@ -71,7 +71,7 @@ func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageR
 	if err := o.complete("PageRank"); err != nil {
 		return nil, err
 	}
-	a := g.View().Pattern()
+	a := matrix.AsView[bool](matrix.AsView[T](g).Pattern())
 	restart, err := restartOf("PageRank", o.Restart, n, a.Place(), o.with())
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func WeightedPageRank[T semiring.Number](g matrix.Source[T], opts ...PageRankOpt
 	if err != nil {
 		return nil, err
 	}
-	place, with := g.View().Place(), o.with()
+	place, with := matrix.AsView[T](g).Place(), o.with()
 	restart, err := restartOf(app, o.Restart, n, place, with)
 	if err != nil {
 		return nil, err
@@ -158,15 +158,15 @@ var unusableWeight = semiring.NewSelect("unusable_weight", func(x float64, _, _ 
 
 // weightsOf returns the values of g as finite numbers from 0, where g lives.
 func weightsOf[T semiring.Number](app string, g matrix.Source[T], with ops.Option) (matrix.View[float64], error) {
-	n, _ := g.View().Dims()
-	here := matrix.On(g.View().Place())
+	n, _ := matrix.AsView[T](g).Dims()
+	here := matrix.On(matrix.AsView[T](g).Place())
 	var s ops.Steps
 	var w matrix.View[float64]
 	if same, ok := any(g).(matrix.Source[float64]); ok {
-		w = same.View()
+		w = matrix.AsView[float64](same)
 	} else {
 		c := matrix.New[float64](n, n, here)
-		s.Do(ops.Apply(c, semiring.Convert[T, float64](), g.View(), with))
+		s.Do(ops.Apply(c, semiring.Convert[T, float64](), matrix.AsView[T](g), with))
 		w = c.View()
 	}
 	bad := matrix.New[float64](n, n, here)

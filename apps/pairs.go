@@ -25,7 +25,7 @@ type pairGraph struct {
 // which may be nil, maps the value at (row, column) to the one to keep; it reports false for an
 // error.
 func pairsOf[T semiring.Element](app, want string, g matrix.Source[T], run Run, use func(x float64) bool) (*pairGraph, error) {
-	v := g.View()
+	v := matrix.AsView[T](g)
 	if err := v.Fetch(); err != nil {
 		return nil, err
 	}

@@ -223,7 +223,7 @@ func must[R any](t testing.TB) func(r R, err error) R {
 
 func TestBFSOnDevice(t *testing.T) {
 	onDevice(t, 1, func(t *testing.T, d gpu, what string, host, there matrix.Source[float32]) {
-		n, _ := host.View().Dims()
+		n, _ := matrix.AsView[float32](host).Dims()
 		for _, source := range []int{0, n / 2, n - 1} {
 			if source < 0 || source >= n {
 				continue
@@ -368,7 +368,7 @@ func TestTraversalsWaitOnce(t *testing.T) {
 
 func ssspOnDevice[T semiring.Number](t *testing.T, every int) {
 	onDevice(t, every, func(t *testing.T, d gpu, what string, host, there matrix.Source[T]) {
-		n, _ := host.View().Dims()
+		n, _ := matrix.AsView[T](host).Dims()
 		for _, sources := range [][]int{{0}, {n - 1, 0, n / 2, 0}} {
 			if n == 0 {
 				continue
@@ -419,7 +419,7 @@ func TestSSSPFloatsOnDevice(t *testing.T) {
 
 func TestVertexNominationOnDevice(t *testing.T) {
 	onDevice(t, 2, func(t *testing.T, d gpu, what string, host, there matrix.Source[float64]) {
-		n, _ := host.View().Dims()
+		n, _ := matrix.AsView[float64](host).Dims()
 		if n == 0 {
 			return
 		}
@@ -457,7 +457,7 @@ func TestComponentsOnDevice(t *testing.T) {
 				t.Errorf("%s: %d components, the largest of %d, want %d and %d", what, got.Count, got.Largest, want.Count, want.Largest)
 			}
 			// A kept transpose changes the method.
-			if n, _ := host.View().Dims(); n > 0 {
+			if n, _ := matrix.AsView[float32](host).Dims(); n > 0 {
 				if _, err := PageRank(there, PageRankOptions{MaxIterations: 1}); err != nil {
 					t.Fatal(err)
 				}
@@ -471,7 +471,7 @@ func TestPageRankOnDevice(t *testing.T) {
 		for _, opts := range []PageRankOptions{{Tolerance: 1e-7}, {Damping: 0.5, Tolerance: 1e-4}, {MaxIterations: 3}} {
 			want := must[*PageRankResult](t)(PageRank(host, opts))
 			got := must[*PageRankResult](t)(PageRank(there, opts))
-			if n, _ := host.View().Dims(); n > 0 && got.Rank.Place() != matrix.Place(d.Device) {
+			if n, _ := matrix.AsView[float64](host).Dims(); n > 0 && got.Rank.Place() != matrix.Place(d.Device) {
 				t.Errorf("%s: ranks live at %v", what, got.Rank.Place())
 			}
 			if !got.Rank.EqualFunc(want.Rank, func(x, y float64) bool { return math.Abs(x-y) <= 1e-12 }) {
@@ -545,7 +545,7 @@ func TestErrorsOnDevice(t *testing.T) {
 			return err
 		}},
 		{"a negative weight, of vertex nomination", sample{2, 2, []edge{{1, 0, -4}}}, func(g matrix.Source[float64]) error {
-			_, err := VertexNomination(g.View().T(), []int{0}, VertexNominationOptions[float64]{})
+			_, err := VertexNomination(matrix.AsView[float64](g).T(), []int{0}, VertexNominationOptions[float64]{})
 			return err
 		}},
 		{"a source beyond", path(4), func(g matrix.Source[float64]) error { _, err := BFS(g, 4, BFSOptions{}); return err }},

@@ -76,11 +76,11 @@ func Projection[T semiring.Number](a matrix.Source[T], opts ...ProjectionOptions
 	if err != nil {
 		return nil, err
 	}
-	if p, err := projectByRanges(a.View(), o); p != nil || err != nil {
+	if p, err := projectByRanges(matrix.AsView[T](a), o); p != nil || err != nil {
 		return p, err
 	}
 	n, _ := left.Dims()
-	place := a.View().Place()
+	place := matrix.AsView[T](a).Place()
 	p := matrix.New[T](n, n, matrix.On(place))
 	dst := p.Replace()
 	if !o.Diagonal && place == nil {
@@ -129,7 +129,7 @@ func ProjectionTo[T semiring.Number](sink chunked.Sink[T], a matrix.Source[T], o
 	}
 	n, _ := left.Dims()
 	o.report("project", 0, int64(n))
-	plan := []chunked.Option{chunked.On(a.View().Place()), chunked.Threads(o.Threads), chunked.WithProgress(func(p chunked.Progress) {
+	plan := []chunked.Option{chunked.On(matrix.AsView[T](a).Place()), chunked.Threads(o.Threads), chunked.WithProgress(func(p chunked.Progress) {
 		o.report("project", int64(p.Rows), int64(p.AllRows))
 	})}
 	if !o.Diagonal {
@@ -150,7 +150,7 @@ func projected[T semiring.Number](a matrix.Source[T], opts ProjectionOptions) (l
 	if err := usable("Projection", "the graph", a); err != nil {
 		return left, right, err
 	}
-	left, right = a.View().T(), a.View()
+	left, right = matrix.AsView[T](a).T(), matrix.AsView[T](a)
 	switch opts.Onto {
 	case OntoColumns:
 	case OntoRows:

@@ -16,7 +16,7 @@ func projectByRanges[T semiring.Number](a matrix.View[T], o ProjectionOptions) (
 	}
 	switch o.Weighting {
 	case WeightCount:
-		return projectRows(d, a.Pattern(), o, semiring.PlusPair[T]())
+		return projectRows(d, matrix.AsView[bool](a.Pattern()), o, semiring.PlusPair[T]())
 	case WeightRatio:
 		return projectRows(d, a, o, RatioSemiring[T]())
 	}

@@ -545,7 +545,7 @@ func TestReplicasAreSymmetric(t *testing.T) {
 				access.MarkSymmetric(g)
 			}
 			whole, err := access.Replicas(nil, g.View(), at)
-			shape, err2 := access.Replicas(nil, g.View().Pattern(), at)
+			shape, err2 := access.Replicas(nil, matrix.AsView[bool](g.View().Pattern()), at)
 			if err = errors.Join(err, err2); err != nil {
 				t.Fatal(err)
 			}

@@ -145,7 +145,7 @@ func usable[T comparable](app, arg string, g matrix.Source[T]) error {
 	var v matrix.View[T]
 	missing := v.Err()
 	if g != nil {
-		v = g.View()
+		v = matrix.AsView[T](g)
 	}
 	if err := v.Err(); err != missing {
 		return err
@@ -158,7 +158,7 @@ func square[T comparable](app string, g matrix.Source[T]) (int, error) {
 	if err := usable(app, "the graph", g); err != nil {
 		return 0, err
 	}
-	m, n := g.View().Dims()
+	m, n := matrix.AsView[T](g).Dims()
 	if m != n {
 		return 0, &matrix.DimensionError{Op: app, Arg: "the graph", Got: fmt.Sprintf("%d×%d", m, n),
 			Want: "square", Remedy: "give an adjacency matrix; of a bipartite graph, a projection"}

@@ -113,7 +113,7 @@ var all = map[string]func(g matrix.Source[float64], run Run) error{
 	"Geolocate": func(g matrix.Source[float64], run Run) error {
 		n := 0
 		if err := usable("", "", g); err == nil {
-			n, _ = g.View().Dims()
+			n, _ = matrix.AsView[float64](g).Dims()
 		}
 		l, err := NewLocations(n, nil, nil, nil)
 		if n > 0 && err == nil {
@@ -132,7 +132,7 @@ var all = map[string]func(g matrix.Source[float64], run Run) error{
 	"GraphSAGE": func(g matrix.Source[float64], run Run) error {
 		n := 0
 		if err := usable("", "", g); err == nil {
-			n, _ = g.View().Dims()
+			n, _ = matrix.AsView[float64](g).Dims()
 		}
 		x, err := matrix.NewFull[float32](n, 3, 1)
 		if err != nil {
@@ -144,7 +144,7 @@ var all = map[string]func(g matrix.Source[float64], run Run) error{
 	"MaxFlow": func(g matrix.Source[float64], run Run) error {
 		n := 2
 		if err := usable("", "", g); err == nil {
-			n, _ = g.View().Dims()
+			n, _ = matrix.AsView[float64](g).Dims()
 		}
 		_, err := MaxFlow(g, 0, n-1, MaxFlowOptions{Run: run})
 		return err
@@ -152,7 +152,7 @@ var all = map[string]func(g matrix.Source[float64], run Run) error{
 	"FusedLasso": func(g matrix.Source[float64], run Run) error {
 		n := 0
 		if err := usable("", "", g); err == nil {
-			n, _ = g.View().Dims()
+			n, _ = matrix.AsView[float64](g).Dims()
 		}
 		y := make([]float64, n)
 		for v := range y {

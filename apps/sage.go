@@ -168,7 +168,7 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 	if err != nil {
 		return nil, err
 	}
-	place := g.View().Place()
+	place := matrix.AsView[T](g).Place()
 	d, err := checkSAGEFeatures(app, features, n)
 	if err != nil {
 		return nil, err
@@ -200,14 +200,14 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 	if o.Precision < SAGEFloat32 || o.Precision > SAGEBFloat16 {
 		return nil, &ParameterError{app, "the precision", o.Precision.String(), "SAGEFloat32, SAGETF32, SAGEFloat16 or SAGEBFloat16"}
 	}
-	if res, err := sageByRanges(app, g.View(), features.View(), model, net, n, o); res != nil || err != nil {
+	if res, err := sageByRanges(app, matrix.AsView[T](g), matrix.AsView[float32](features), model, net, n, o); res != nil || err != nil {
 		return res, err
 	}
 	on, err := o.fused(app, place)
 	if err != nil {
 		return nil, err
 	}
-	if o.PerSource && on != nil && !o.fusesOwn(net, 4*features.View().NVals() > int64(n)*int64(d)) {
+	if o.PerSource && on != nil && !o.fusesOwn(net, 4*matrix.AsView[float32](features).NVals() > int64(n)*int64(d)) {
 		if o.Method == Fused {
 			return nil, &ParameterError{app, "the method", "fused with PerSource, for choices other than uniform or for sparse features and a first layer of pools or wide rows",
 				"auto or pipeline"}
@@ -231,7 +231,7 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 	}
 	o.report("GraphSAGE", 0, int64(n))
 	if on != nil {
-		res, err := fusedSAGE(on, g.View(), features.View(), net, n, at, o)
+		res, err := fusedSAGE(on, matrix.AsView[T](g), matrix.AsView[float32](features), net, n, at, o)
 		if err == nil {
 			o.report("GraphSAGE", int64(n), int64(n))
 		}
@@ -323,7 +323,7 @@ func checkSamples(app string, samples []int, sampling SAGESampling, layers int) 
 
 // newSageGraph checks the values of edges if they count.
 func newSageGraph[T semiring.Element](app string, g matrix.Source[T], run Run, sampling SAGESampling, replace bool, seed uint64, a SAGEAggregator) (*sageGraph, error) {
-	v := g.View()
+	v := matrix.AsView[T](g)
 	if err := v.Fetch(); err != nil {
 		return nil, err
 	}
@@ -356,7 +356,7 @@ func checkSAGEFeatures(app string, features matrix.Source[float32], n int) (d in
 	if err := usable(app, "the features", features); err != nil {
 		return 0, err
 	}
-	m, d := features.View().Dims()
+	m, d := matrix.AsView[float32](features).Dims()
 	if m != n {
 		return 0, &matrix.DimensionError{Op: app, Arg: "the features", Got: fmt.Sprintf("%d×%d", m, d),
 			Want: fmt.Sprintf("%d×%d, a row for each vertex", n, d), Remedy: "give a row of features for each vertex of the graph"}
@@ -366,7 +366,7 @@ func checkSAGEFeatures(app string, features matrix.Source[float32], n int) (d in
 
 // featuresOf returns the features of n vertices on the host.
 func featuresOf(features matrix.Source[float32], n int) (x sageInput[float32], err error) {
-	v := features.View()
+	v := matrix.AsView[float32](features)
 	if err := v.Fetch(); err != nil {
 		return x, err
 	}

@@ -93,8 +93,8 @@ func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Sour
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	group, grouped := g.View().Place().(*comm.Group)
-	devices := o.byRows(app, g.View().Place()) // a group of them
+	group, grouped := matrix.AsView[T](g).Place().(*comm.Group)
+	devices := o.byRows(app, matrix.AsView[T](g).Place()) // a group of them
 	if devices != nil && !devices.devices {
 		devices = nil
 	}
@@ -104,7 +104,7 @@ func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Sour
 	}
 	var on device.Runner
 	if devices == nil || o.Method != Auto && o.Method != Fused {
-		if on, err = o.fused(app, g.View().Place()); err != nil {
+		if on, err = o.fused(app, matrix.AsView[T](g).Place()); err != nil {
 			return nil, err
 		}
 	}
@@ -123,7 +123,7 @@ func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Sour
 		on, devices = nil, nil
 	}
 	if devices != nil {
-		res, err := trainOnGroup(devices, g.View(), features.View(), classes, split, n, d, count, o)
+		res, err := trainOnGroup(devices, matrix.AsView[T](g), matrix.AsView[float32](features), classes, split, n, d, count, o)
 		if res != nil || err != nil {
 			return res, err
 		}
@@ -135,13 +135,13 @@ func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Sour
 				return nil, err
 			}
 		}
-		return trainFused(on, g.View(), features.View(), at, classes, split, n, d, count, o)
+		return trainFused(on, matrix.AsView[T](g), matrix.AsView[float32](features), at, classes, split, n, d, count, o)
 	}
 	t := &sageTrainer{o: o, classes: classes, split: split, idle: grouped && !group.First()}
 	t.net = newNet[float32](o.Aggregator, d, o.Hidden, count, o.Seed)
 	t.best = t.net.values()
 	t.state.Validate, t.state.bestLoss = math.NaN(), math.Inf(1)
-	divided, err := teamUp(t, g.View(), features.View(), n)
+	divided, err := teamUp(t, matrix.AsView[T](g), matrix.AsView[float32](features), n)
 	if err != nil {
 		return nil, err
 	}

@@ -95,10 +95,10 @@ func ScanStatistics[T comparable](g matrix.Source[T], opts ...ScanOptions) (*Sca
 	if o.Method == Fused && o.Hops != ScanOneHop {
 		return nil, &ParameterError{"ScanStatistics", "the method", "fused with other hops than one", "auto or pipeline"}
 	}
-	if res, err := scanByRanges(g.View().Pattern(), n, o); res != nil || err != nil {
+	if res, err := scanByRanges(matrix.AsView[bool](matrix.AsView[T](g).Pattern()), n, o); res != nil || err != nil {
 		return res, err
 	}
-	at, err := o.fused("ScanStatistics", g.View().Place())
+	at, err := o.fused("ScanStatistics", matrix.AsView[T](g).Place())
 	if err != nil {
 		return nil, err
 	}

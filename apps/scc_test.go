@@ -29,7 +29,7 @@ func TestStrongSteps(t *testing.T) {
 		want := strongNaively(s.arcs())
 		for k, shares := range strongSharesOfTests {
 			for _, threads := range []int{1, 3} {
-				c, err := strongBySteps(build[float64](t, s, matrix.CSR).View().Pattern(), Run{Threads: threads}, shares)
+				c, err := strongBySteps(matrix.AsView[bool](build[float64](t, s, matrix.CSR).View().Pattern()), Run{Threads: threads}, shares)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -124,7 +124,7 @@ func strongGraphs() map[string]sample {
 func TestStrongStepsThreads(t *testing.T) {
 	for name, s := range strongGraphs() {
 		t.Run(name, func(t *testing.T) {
-			a := build[float64](t, s, matrix.CSR).View().Pattern()
+			a := matrix.AsView[bool](build[float64](t, s, matrix.CSR).View().Pattern())
 			one, err := StronglyConnectedComponents(a, ComponentsOptions{Run{Threads: 1}})
 			if err != nil {
 				t.Fatal(err)
@@ -177,7 +177,7 @@ func TestStrongForms(t *testing.T) {
 		}
 		sameFigures(t, string(got), componentFigures(c), want, 0)
 	}
-	a := g.View().Pattern()
+	a := matrix.AsView[bool](g.View().Pattern())
 	for after := range 12 {
 		ctx, cancel := context.WithCancel(context.Background())
 		_, err := strongBySteps(a, Run{Context: ctx, Threads: 2, Progress: func(string, int64, int64) {

@@ -191,10 +191,10 @@ func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts 
 	if o.Paths && s.walks > math.MaxInt32 {
 		return nil, &ParameterError{app, "the number of walks with Paths", fmt.Sprint(s.walks), "2147483647 at most, or Each for blocks of them"}
 	}
-	if res, err := walksByRanges(s, g.View()); res != nil || err != nil {
+	if res, err := walksByRanges(s, matrix.AsView[T](g)); res != nil || err != nil {
 		return res, err
 	}
-	place := g.View().Place()
+	place := matrix.AsView[T](g).Place()
 	at, err := o.fused(app, place)
 	if err != nil {
 		return nil, err
@@ -209,7 +209,7 @@ func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts 
 	method := "kernel"
 	if at != nil {
 		s.room = n
-		if err = fusedWalks(s, at, g.View()); errors.Is(err, errWeights) {
+		if err = fusedWalks(s, at, matrix.AsView[T](g)); errors.Is(err, errWeights) {
 			s.room = 0
 			if err = onHost(s, g); err == nil { // it says which, unless no walk meets it
 				method, at = s.method(), nil

@@ -98,10 +98,10 @@ func (s *searcher) countable() bool { return s.scores.of == nil && s.opts.Best =
 
 // onHost gives a searcher the rows of a graph, and prepares them unless walks are few.
 func onHost[T semiring.Element](s *searcher, g matrix.Source[T]) error {
-	if err := g.View().Fetch(); err != nil {
+	if err := matrix.AsView[T](g).Fetch(); err != nil {
 		return err
 	}
-	rows := access.Rows(g.View())
+	rows := access.Rows(matrix.AsView[T](g))
 	if err := usable("GraphSearch", "the graph", g); err != nil {
 		return err
 	}

@@ -42,17 +42,17 @@ func newPairing[T semiring.Float](a, b matrix.Source[T], seeds []SeedPair, opts 
 		return nil, err
 	}
 	for _, g := range []matrix.Source[T]{a, b} {
-		if err := checkFinite("SGM", g.View(), opts.Run); err != nil {
+		if err := checkFinite("SGM", matrix.AsView[T](g), opts.Run); err != nil {
 			return nil, err
 		}
 	}
 	if err := p.arrange(); err != nil {
 		return nil, err
 	}
-	if p.a, err = padded(a.View(), p.n, opts.Run); err != nil {
+	if p.a, err = padded(matrix.AsView[T](a), p.n, opts.Run); err != nil {
 		return nil, err
 	}
-	p.b, err = padded(b.View(), p.n, opts.Run)
+	p.b, err = padded(matrix.AsView[T](b), p.n, opts.Run)
 	return p, err
 }
 

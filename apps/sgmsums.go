@@ -45,8 +45,8 @@ func (f sums[T]) permutation(t []int32) (*matrix.Matrix[T], error) {
 
 // times returns X ⊕.⊗ Y over plus.times.
 func (f sums[T]) times(x, y matrix.Source[T]) (*matrix.Matrix[T], error) {
-	m, _ := x.View().Dims()
-	_, n := y.View().Dims()
+	m, _ := matrix.AsView[T](x).Dims()
+	_, n := matrix.AsView[T](y).Dims()
 	xy := f.matrix(m, n)
 	return xy, ops.MxM(xy, semiring.PlusTimes[T](), x, y, f.with)
 }
@@ -54,7 +54,7 @@ func (f sums[T]) times(x, y matrix.Source[T]) (*matrix.Matrix[T], error) {
 // trace returns ⟨X, Y⟩ = tr(XᵀY).
 func (f sums[T]) trace(x, y matrix.Source[T]) (float64, error) {
 	times := semiring.NewBinary("times_wide", func(x, y T) float64 { return float64(x) * float64(y) }, "(double)x * (double)y")
-	both := f.wide(x.View().Dims())
+	both := f.wide(matrix.AsView[T](x).Dims())
 	if err := ops.EWiseMult(both, times, x, y, f.with); err != nil {
 		return 0, err
 	}
@@ -85,7 +85,7 @@ func (f sums[T]) part(a matrix.View[T], rows, cols []int) (float64, error) {
 // differences returns |X − Y|.
 func (f sums[T]) differences(x, y matrix.Source[T]) (*matrix.Matrix[float64], error) {
 	apart := semiring.NewBinary("apart", func(x, y T) float64 { return math.Abs(float64(x) - float64(y)) }, "fabs((double)x - (double)y)")
-	d := f.wide(x.View().Dims())
+	d := f.wide(matrix.AsView[T](x).Dims())
 	return d, ops.EWiseUnion(d, apart, x, 0, y, 0, f.with)
 }
 

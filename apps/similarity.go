@@ -78,14 +78,14 @@ func Similarity[T comparable](a matrix.Source[T], opts ...SimilarityOptions) (*m
 			return nil, err
 		}
 	}
-	m, _ := a.View().Dims()
+	m, _ := matrix.AsView[T](a).Dims()
 	o.report("similarity", 0, int64(m))
 	if err := o.expired(); err != nil {
 		return nil, err
 	}
 	b := newBest(m, min(o.Top, max(m-1, 0)))
 	compute := similarPipeline
-	p := a.View().Pattern()
+	p := matrix.AsView[bool](matrix.AsView[T](a).Pattern())
 	if o.hostKernel(p) {
 		compute = similarOnHost
 	}

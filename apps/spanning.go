@@ -44,9 +44,9 @@ func MinimumSpanningForest[T semiring.Number](g matrix.Source[T], opts ...Spanni
 	if err != nil {
 		return nil, err
 	}
-	rows := access.Rows(g.View())
+	rows := access.Rows(matrix.AsView[T](g))
 	ptr, weight := rowOffsets(&rows.Structure), allFloats(rows.Val, len(rows.Idx))
-	list, err := linksOf(app, &adjacency{n, ptr, rows.Idx}, weight, access.Symmetric(g.View()), o)
+	list, err := linksOf(app, &adjacency{n, ptr, rows.Idx}, weight, access.Symmetric(matrix.AsView[T](g)), o)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOpti
 	if o.Delta < 0 || o.Delta != o.Delta {
 		return nil, &ParameterError{"SSSP", "delta", fmt.Sprint(o.Delta), "a positive width"}
 	}
-	a := g.View()
+	a := matrix.AsView[T](g)
 	delta, err := bucketWidth(a, n, o)
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func withOverflows[T semiring.Number](dist *matrix.Vector[T], a matrix.View[T], 
 	if err := ops.Select(finite, semiring.ValueLT(infinite), a, with); err != nil {
 		return nil, err
 	}
-	hops, err := hopsFrom[int32](finite.View().Pattern(), n, sources, run)
+	hops, err := hopsFrom[int32](matrix.AsView[bool](finite.View().Pattern()), n, sources, run)
 	if err != nil {
 		return nil, err
 	}

@@ -180,16 +180,16 @@ func TestSSSPErrors(t *testing.T) {
 func TestSSSPWeights(t *testing.T) {
 	for _, bad := range []float64{-1, -1e-300, math.NaN(), math.Inf(-1)} {
 		everyForm(t, path(5).beside(clique(3, true)), func(name string, g matrix.Source[float64], run Run) {
-			a := access.FromStore(access.Stored(g.View())).Clone()
+			a := access.FromStore(access.Stored(matrix.AsView[float64](g))).Clone()
 			row, col := 5, 7
-			if g.View().Transposed() {
+			if matrix.AsView[float64](g).Transposed() {
 				row, col = col, row
 			}
 			if err := a.Set(row, col, bad); err != nil {
 				t.Fatal(err)
 			}
 			v := a.View()
-			if g.View().Transposed() {
+			if matrix.AsView[float64](g).Transposed() {
 				v = v.T()
 			}
 			_, err := SSSP(v, []int{0}, SSSPOptions[float64]{Run: run, Delta: 1})

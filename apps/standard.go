@@ -94,7 +94,7 @@ func opened[T comparable](app, stage string, g matrix.Source[T], run Run) (a mat
 		return a, 0, err
 	}
 	run.report(stage, 0, int64(n))
-	return g.View().Pattern(), n, run.expired()
+	return matrix.AsView[bool](matrix.AsView[T](g).Pattern()), n, run.expired()
 }
 
 // begunUndirected is begun for an undirected graph: the pattern has every edge in both directions.
@@ -117,7 +117,7 @@ func begunUndirectedFused[T comparable](app, stage string, g matrix.Source[T], r
 func brought[T comparable](app, stage string, g matrix.Source[T], run Run) (matrix.View[bool], int, error) {
 	a, n, err := begun(app, stage, g, run)
 	if err == nil {
-		err = g.View().Fetch()
+		err = matrix.AsView[T](g).Fetch()
 	}
 	return a, n, err
 }

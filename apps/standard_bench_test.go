@@ -83,7 +83,7 @@ func BenchmarkStandard(b *testing.B) {
 		}},
 		{"colouring", sym, func(g matrix.Source[float64], run Run) error { return second(Colouring(g, ColouringOptions{Run: run})) }},
 		{"ppr", sym, func(g matrix.Source[float64], run Run) error {
-			n, _ := g.View().Dims()
+			n, _ := matrix.AsView[float64](g).Dims()
 			return second(PageRank(g, PageRankOptions{Run: run, Restart: someRestart(n)}))
 		}},
 		{"wpr", sym, func(g matrix.Source[float64], run Run) error {

@@ -345,7 +345,7 @@ func someRestart(n int) *matrix.Vector[float64] {
 func restarted(g matrix.Source[float64], run Run, rank func(g matrix.Source[float64], o ...PageRankOptions) (*PageRankResult, error)) ([]float64, error) {
 	o := PageRankOptions{Run: run, Damping: .7, Tolerance: 1e-13, MaxIterations: 200}
 	if usable("", "", g) == nil {
-		n, _ := g.View().Dims()
+		n, _ := matrix.AsView[float64](g).Dims()
 		o.Restart = someRestart(n)
 	}
 	c, err := rank(g, o)
@@ -660,12 +660,12 @@ func matchIn(maximal bool) func(g matrix.Source[float64], run Run) ([]float64, e
 
 // onTheHost returns a copy of a graph on the host.
 func onTheHost(g matrix.Source[float64]) (*matrix.Matrix[float64], error) {
-	if err := g.View().Fetch(); err != nil {
+	if err := matrix.AsView[float64](g).Fetch(); err != nil {
 		return nil, err
 	}
-	m, n := g.View().Dims()
+	m, n := matrix.AsView[float64](g).Dims()
 	a := matrix.New[float64](m, n)
-	return a, ops.Apply(a, semiring.Identity[float64](), g.View())
+	return a, ops.Apply(a, semiring.Identity[float64](), matrix.AsView[float64](g))
 }
 
 // matchNaively is the size of a matching that single augmenting paths enlarge.
@@ -777,10 +777,10 @@ func nominateBy(context ContextScore) func(g matrix.Source[float64], run Run) ([
 	return func(g matrix.Source[float64], run Run) ([]float64, error) {
 		n := 0
 		if usable("", "", g) == nil {
-			n, _ = g.View().Dims()
+			n, _ = matrix.AsView[float64](g).Dims()
 		}
 		if m, k := n, n; usable("", "", g) == nil {
-			if m, k = g.View().Dims(); m == 0 && k == 0 {
+			if m, k = matrix.AsView[float64](g).Dims(); m == 0 && k == 0 {
 				return []float64{}, nil // no seed
 			}
 		}

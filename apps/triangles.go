@@ -47,13 +47,13 @@ func TriangleCount[T comparable](g matrix.Source[T], opts ...TriangleOptions) (i
 // undirectedPattern returns g as the pattern of an undirected graph, edges in
 // both directions.
 func undirectedPattern[T comparable](g matrix.Source[T], run Run, n int) (matrix.View[bool], error) {
-	a := g.View().Pattern()
+	a := matrix.AsView[bool](matrix.AsView[T](g).Pattern())
 	if access.Symmetric(a) || a.Place() == nil && symmetric(a) {
 		return a, nil
 	}
 	both := matrix.New[bool](n, n, matrix.On(a.Place()))
 	err := ops.EWiseAdd[bool](both, semiring.Lor(), a, a.T(), run.with())
-	return both.Pattern(), err
+	return matrix.AsView[bool](both.Pattern()), err
 }
 
 // towardsHubs returns the edges of g that lead to a vertex of higher degree,

@@ -53,7 +53,7 @@ func VertexNomination[T semiring.Number](g matrix.Source[T], seeds []int, opts .
 	if !o.Unit {
 		return SSSP(g, seeds, SSSPOptions[T]{Run: o.Run, Delta: o.Delta})
 	}
-	return hopsFrom[T](g.View().Pattern(), n, seeds, o.Run)
+	return hopsFrom[T](matrix.AsView[bool](matrix.AsView[T](g).Pattern()), n, seeds, o.Run)
 }
 
 // hopsFrom counts edges from the nearest of the seeds, in the form that the run chooses.

@@ -87,7 +87,7 @@ func waveForms() []waveForm {
 func TestWaveForms(t *testing.T) {
 	compare := func(t rapid.TB, s sample) {
 		for _, f := range waveForms() {
-			g := rowsOf(build[float64](t, s.both(), matrix.CSR).View().Pattern())
+			g := rowsOf(matrix.AsView[bool](build[float64](t, s.both(), matrix.CSR).View().Pattern()))
 			want, err := f.order(g, Run{Threads: 1})
 			if err != nil {
 				t.Fatal(err)

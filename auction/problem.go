@@ -52,7 +52,7 @@ func newProblem[T semiring.Number](c matrix.Source[T], def *T) *Problem {
 	if c == nil {
 		return &Problem{err: &ParameterError{"the costs", "nil", "a matrix"}}
 	}
-	v := c.View()
+	v := matrix.AsView[T](c)
 	if err := v.Err(); err != nil {
 		return &Problem{err: err}
 	}

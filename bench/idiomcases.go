@@ -70,7 +70,7 @@ func patternOf(g *gen.Graph) (matrix.View[bool], error) {
 		return matrix.View[bool]{}, err
 	}
 	a.IsSymmetric()
-	return a.Pattern(), nil
+	return matrix.AsView[bool](a.Pattern()), nil
 }
 
 // pathGraph is the undirected path of n vertices.

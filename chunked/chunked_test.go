@@ -86,8 +86,8 @@ func groupOf(t testing.TB, list []*cusparse.Device) *comm.Group {
 }
 
 func product(t testing.TB, x, y matrix.Source[int64]) *matrix.Matrix[int64] {
-	m, _ := x.View().Dims()
-	_, n := y.View().Dims()
+	m, _ := matrix.AsView[int64](x).Dims()
+	_, n := matrix.AsView[int64](y).Dims()
 	c := matrix.New[int64](m, n)
 	check(t, ops.MxM(c, semiring.PlusTimes[int64](), x, y))
 	return c

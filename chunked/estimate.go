@@ -16,8 +16,8 @@ func Estimate[A, B comparable](x matrix.Source[A], y matrix.Source[B], opts ...o
 	if err != nil {
 		return 0, 0, err
 	}
-	m, k := x.View().Dims()
-	_, n := y.View().Dims()
+	m, k := matrix.AsView[A](x).Dims()
+	_, n := matrix.AsView[B](y).Dims()
 	var list []int
 	var inSample int64
 	step := max(m/sampled, 1)

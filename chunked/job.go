@@ -35,7 +35,7 @@ func (r *run[A, B, C]) job() ([]byte, error) {
 
 // fingerprint identifies a matrix by the checksum of its arrays.
 func fingerprint[T comparable](a matrix.Source[T]) (string, error) {
-	v := a.View()
+	v := matrix.AsView[T](a)
 	st := access.Stored(v)
 	if err := v.Err(); err != nil {
 		return "", err

@@ -116,7 +116,7 @@ func (r *run[A, B, C]) check() error {
 	if r.x == nil || r.y == nil {
 		return &matrix.InvalidError{Op: "chunked.MxM", Reason: "x or y is nil"}
 	}
-	xv, yv := r.x.View(), r.y.View()
+	xv, yv := matrix.AsView[A](r.x), matrix.AsView[B](r.y)
 	if err := errors.Join(xv.Err(), yv.Err()); err != nil {
 		return err
 	}
@@ -187,8 +187,8 @@ func (r *run[A, B, C]) plan() error {
 			}
 			l.at.Peak()
 		}
-		r.spared = r.x.View().Place() == nil && uint64(bytesOf(r.x)) > r.o.deviceMemory/4
-		if need := bytesOf(r.y); r.y.View().Place() != r.o.place && uint64(need) > r.o.deviceMemory/tileShare {
+		r.spared = matrix.AsView[A](r.x).Place() == nil && uint64(bytesOf(r.x)) > r.o.deviceMemory/4
+		if need := bytesOf(r.y); matrix.AsView[B](r.y).Place() != r.o.place && uint64(need) > r.o.deviceMemory/tileShare {
 			tiled = true
 			r.tile = max(int(uint64(r.n)*(r.o.deviceMemory/(2*tileShare))/uint64(need)), 1)
 		}
@@ -262,7 +262,7 @@ func (r *run[A, B, C]) replicate(tiled bool) error {
 		return nil
 	}
 	if !r.spared {
-		xs, err := access.Replicas(r.ctx, r.x.View(), r.group)
+		xs, err := access.Replicas(r.ctx, matrix.AsView[A](r.x), r.group)
 		if err != nil {
 			return err
 		}
@@ -282,7 +282,7 @@ func (r *run[A, B, C]) replicate(tiled bool) error {
 	if tiled {
 		return nil
 	}
-	ys, err := access.Replicas(r.ctx, r.y.View(), r.group)
+	ys, err := access.Replicas(r.ctx, matrix.AsView[B](r.y), r.group)
 	for i, l := range r.lanes {
 		if err == nil {
 			l.y = ys[i]
@@ -470,7 +470,7 @@ func (l *lane[A, B, C]) factors(lo, hi, clo, chi int) (x matrix.Source[A], y mat
 		}
 	}
 	if lo != 0 || hi != l.m {
-		_, k := l.x.View().Dims()
+		_, k := matrix.AsView[A](l.x).Dims()
 		rows := matrix.New[A](hi-lo, k, matrix.On(l.placeOfX()))
 		made = append(made, rows)
 		if err := ops.Extract(rows, l.x, ops.Span(lo, hi), ops.All(), l.with()); err != nil {
@@ -479,7 +479,7 @@ func (l *lane[A, B, C]) factors(lo, hi, clo, chi int) (x matrix.Source[A], y mat
 		x = rows
 	}
 	if clo != 0 || chi != l.n {
-		k, _ := l.y.View().Dims()
+		k, _ := matrix.AsView[B](l.y).Dims()
 		cols := matrix.New[B](k, chi-clo)
 		made = append(made, cols)
 		if err := ops.Extract(cols, l.y, ops.All(), ops.Span(clo, chi), l.with()); err != nil {
@@ -510,6 +510,6 @@ func diagonal(lo, hi, clo, chi int) (*matrix.Matrix[bool], error) {
 
 // bytesOf estimates the memory of a factor on a device.
 func bytesOf[T comparable](a matrix.Source[T]) int64 {
-	m, _ := a.View().Dims()
-	return 8*int64(m) + a.View().NVals()*(4+int64(unsafe.Sizeof(*new(T))))
+	m, _ := matrix.AsView[T](a).Dims()
+	return 8*int64(m) + matrix.AsView[T](a).NVals()*(4+int64(unsafe.Sizeof(*new(T))))
 }

@@ -38,7 +38,7 @@ func Prepare[T comparable](
 		return &matrix.InvalidError{Op: op,
 			Reason: fmt.Sprintf("%d uses; give a number of products, or 0 for none stated", uses)}
 	}
-	o, err := access.Operand(a.View(), backend{d})
+	o, err := access.Operand(matrix.AsView[T](a), backend{d})
 	if err != nil {
 		return err
 	}

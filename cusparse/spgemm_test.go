@@ -72,8 +72,8 @@ var spgemmLimited = []spgemmLimits{
 func sameProduct[A, B, C comparable](t *testing.T, d *Device, s semiring.Semiring[A, B, C], a matrix.Source[A], b matrix.Source[B]) {
 	t.Helper()
 	defer func() { d.spgemm = spgemmLimits{} }()
-	m, _ := a.View().Dims()
-	_, n := b.View().Dims()
+	m, _ := matrix.AsView[A](a).Dims()
+	_, n := matrix.AsView[B](b).Dims()
 	want := matrix.New[C](m, n)
 	if err := ops.MxM(want, s, a, b); err != nil {
 		t.Fatal(err)

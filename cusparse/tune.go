@@ -107,7 +107,7 @@ func Tune[T matrix.Number](ctx context.Context, d *Device, a matrix.Source[T], o
 	if err != nil {
 		return nil, err
 	}
-	v := a.View()
+	v := matrix.AsView[T](a)
 	m, n := v.Dims()
 	if tc.flip {
 		m, n = n, m

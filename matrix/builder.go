@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -143,8 +143,63 @@ type Index interface {
 	~int | ~int32 | ~int64 | ~uint32
 }
 
+// An indexList holds indices of a caller, of any Index type.
+type indexList struct {
+	v    sparse.Values
+	size uintptr
+	sign bool // a signed type
+}
+
+func indexListOf[I Index](x []I) indexList {
+	var minus I
+	minus--
+	return indexList{sparse.ValuesOf(x), unsafe.Sizeof(minus), minus < 0}
+}
+
+// narrowed returns copies of the rows and columns of the tuples of an m×n matrix, or the error of the
+// first one that is outside. No rows is row 0 of each.
+func narrowed(op string, m, n int, rows, cols indexList) (r, c []int32, err error) {
+	vector := rows.v.None()
+	badRow, badCol := -1, -1
+	if vector {
+		r = make([]int32, cols.v.Len())
+	} else {
+		r, badRow = rows.narrow(m)
+	}
+	c, badCol = cols.narrow(n)
+	switch {
+	case badRow >= 0 && (badCol < 0 || badRow <= badCol):
+		return nil, nil, &IndexError{op, "row", rows.at(badRow), int64(m)}
+	case badCol >= 0 && vector:
+		return nil, nil, &IndexError{op, "index", cols.at(badCol), int64(n)}
+	case badCol >= 0:
+		return nil, nil, &IndexError{op, "column", cols.at(badCol), int64(n)}
+	}
+	return r, c, nil
+}
+
 // narrow copies a list of indices. bad is the first place whose index is not less than n, or −1.
-func narrow[I Index](list []I, n int) (out []int32, bad int) {
+func (x indexList) narrow(n int) (out []int32, bad int) {
+	switch {
+	case x.size == 8:
+		return narrow(sparse.SliceOf[int64](x.v), n)
+	case x.sign:
+		return narrow(sparse.SliceOf[int32](x.v), n)
+	}
+	return narrow(sparse.SliceOf[uint32](x.v), n)
+}
+
+func (x indexList) at(p int) int64 {
+	switch {
+	case x.size == 8:
+		return sparse.SliceOf[int64](x.v)[p]
+	case x.sign:
+		return int64(sparse.SliceOf[int32](x.v)[p])
+	}
+	return int64(sparse.SliceOf[uint32](x.v)[p])
+}
+
+func narrow[I int64 | int32 | uint32](list []I, n int) (out []int32, bad int) {
 	out = fresh.Make[int32](int64(len(list)))
 	var first atomic.Int64
 	first.Store(int64(len(list)))
@@ -164,39 +219,52 @@ func narrow[I Index](list []I, n int) (out []int32, bad int) {
 	return out, -1
 }
 
-// narrowed returns copies of the rows and columns of the tuples of an m×n matrix, or the error of the
-// first one that is outside. A nil rows is row 0 of each.
-func narrowed[I Index](op string, m, n int, rows, cols []I) (r, c []int32, err error) {
-	badRow, badCol := -1, -1
-	if rows == nil {
-		r = make([]int32, len(cols))
-	} else {
-		r, badRow = narrow(rows, m)
+// fromTuples makes an m×n store of tuples, whose values it copies; of a vector if there are no rows.
+func fromTuples(t *sparse.Type, op string, m, n int, rows, cols indexList, vals sparse.Values, dup sparse.Combine) (*sparse.Store, error) {
+	vector := rows.v.None()
+	switch k := cols.v.Len(); {
+	case vector && k != vals.Len():
+		return nil, &InvalidError{op, fmt.Sprintf("%d indices and %d values given, want the same number", k, vals.Len())}
+	case !vector && (rows.v.Len() != k || k != vals.Len()):
+		return nil, &InvalidError{op, fmt.Sprintf("%d rows, %d columns and %d values given, want the same number", rows.v.Len(), k, vals.Len())}
+	case vector && (n < 0 || n > MaxDim):
+		return nil, &SizeError{op, "size", int64(n), MaxDim}
 	}
-	c, badCol = narrow(cols, n)
-	switch {
-	case badRow >= 0 && (badCol < 0 || badRow <= badCol):
-		return nil, nil, &IndexError{op, "row", int64(rows[badRow]), int64(m)}
-	case badCol >= 0 && rows == nil:
-		return nil, nil, &IndexError{op, "index", int64(cols[badCol]), int64(n)}
-	case badCol >= 0:
-		return nil, nil, &IndexError{op, "column", int64(cols[badCol]), int64(n)}
+	if err := checkDims(op, m, n); err != nil {
+		return nil, err
 	}
-	return r, c, nil
+	r, c, err := narrowed(op, m, n, rows, cols)
+	if err != nil {
+		return nil, err
+	}
+	vals = t.Clone(vals)
+	if vals.None() {
+		vals = t.Zeroed(0)
+	}
+	var blocks []sparse.Block
+	for lo := 0; lo < len(r); { // threads share the pieces
+		hi := len(r)
+		if hi-lo >= 2*builderBlock {
+			hi = lo + builderBlock
+		}
+		blocks = append(blocks, sparse.Block{Row: r[lo:hi:hi], Col: c[lo:hi], Val: t.Slice(vals, int64(lo), int64(hi))})
+		lo = hi
+	}
+	st, err := sparse.Build(t, m, n, blocks, dup, 0, nil)
+	var d *sparse.DuplicateError
+	if errors.As(err, &d) {
+		return nil, &DuplicateError{d.Row, d.Col}
+	}
+	if err == nil && vector {
+		st = st.ToCSR()
+	}
+	return st, err
 }
 
-// addTuples is AddBlock of indices that are within the matrix. It copies the values.
-func (b *Builder[T]) addTuples(rows, cols []int32, vals []T) {
-	vals = slices.Clone(vals)
-	b.count += int64(len(rows))
-	for len(rows) > 0 { // threads share the pieces
-		k := len(rows)
-		if k >= 2*builderBlock {
-			k = builderBlock
-		}
-		b.blocks = append(b.blocks, sparse.Tuples[T]{Row: rows[:k:k], Col: cols[:k], Val: vals[:k]})
-		rows, cols, vals = rows[k:], cols[k:], vals[k:]
-	}
+// combiningOf returns dup as a loop; see combining.
+func combiningOf[T any](dup Combiner[T]) (sparse.Combine, error) {
+	f, err := combining(dup)
+	return sparse.Combining(f), err
 }
 
 // checkBlocks checks the indices of the blocks of AddBlock, and removes the tuples outside the

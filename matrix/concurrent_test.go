@@ -30,11 +30,11 @@ func TestConcurrentReaders(t *testing.T) {
 					for step := range 6 {
 						switch (w + step) % 6 {
 						case 0:
-							if st := rowsOf(a.T()); st.NRows != 40 || st.NVals != 2000 || st.Val[st.Ptr[1]] != val[1] {
+							if st := rowsOf[int](a.T()); st.NRows != 40 || st.NVals != 2000 || st.Val[st.Ptr[1]] != val[1] {
 								t.Error("wrong transpose")
 							}
 						case 1:
-							if st := rowsOf(a.T().Pattern()); st.NVals != 2000 {
+							if st := rowsOf[bool](a.T().Pattern()); st.NVals != 2000 {
 								t.Error("wrong pattern of the transpose")
 							}
 						case 2:
@@ -52,7 +52,7 @@ func TestConcurrentReaders(t *testing.T) {
 								t.Errorf("sum %d, want %d", sum, want)
 							}
 						case 3:
-							if st := rowsOf(a.Pattern()); st.NVals != 2000 || st.Val != nil {
+							if st := rowsOf[bool](a.Pattern()); st.NVals != 2000 || st.Val != nil {
 								t.Error("wrong pattern")
 							}
 						case 4:
@@ -70,7 +70,7 @@ func TestConcurrentReaders(t *testing.T) {
 			close(start)
 			wg.Wait()
 			// Both calls return the same transpose.
-			if x, y := rowsOf(a.T()), rowsOf(a.T()); x != y {
+			if x, y := rowsOf[int](a.T()), rowsOf[int](a.T()); x != y {
 				t.Error("the transpose was computed twice")
 			}
 		}

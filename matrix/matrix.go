@@ -57,7 +57,7 @@ func insideOf[T comparable](a *Matrix[T]) *core {
 
 // Inside returns the matrix as the packages of this module see it. It is not for users: the type that
 // it returns is internal.
-func (a *Matrix[T]) Inside() rep.Matrix { return a.inside() }
+func (a *Matrix[T]) Inside() rep.View { return rep.View{Matrix: a.inside()} }
 
 // failed returns a matrix with an error of its construction.
 func failed[T comparable](err error) *Matrix[T] {
@@ -137,19 +137,18 @@ func FromCSR[T comparable](m, n int, ptr []int64, idx []int32, val []T) (*Matrix
 // to right; with a nil dup, duplicates are a *DuplicateError. FromTuples does not keep the slices. It
 // takes O(tuples + m + n) time.
 func FromTuples[T comparable, I Index](m, n int, rows, cols []I, vals []T, dup Combiner[T]) (*Matrix[T], error) {
-	if len(rows) != len(cols) || len(rows) != len(vals) {
-		return nil, &InvalidError{"matrix.FromTuples", fmt.Sprintf("%d rows, %d columns and %d values given, want the same number", len(rows), len(cols), len(vals))}
-	}
-	if err := checkDims("matrix.FromTuples", m, n); err != nil {
-		return nil, err
-	}
-	r, c, err := narrowed("matrix.FromTuples", m, n, rows, cols)
+	f, err := combiningOf(dup)
 	if err != nil {
 		return nil, err
 	}
-	b := NewBuilder[T](m, n)
-	b.addTuples(r, c, vals)
-	return b.Build(dup)
+	if rows == nil {
+		rows = []I{}
+	}
+	st, err := fromTuples(sparse.TypeOf[T](), "matrix.FromTuples", m, n, indexListOf(rows), indexListOf(cols), sparse.ValuesOf(vals), f)
+	if err != nil {
+		return nil, err
+	}
+	return matrixOf[T](st), nil
 }
 
 // fromStore returns the matrix with the given storage, whose invariants must hold.
@@ -318,17 +317,19 @@ func (a *Matrix[T]) AllChecked() (iter.Seq2[Coord, T], error) {
 // All iterates over the entries in row-major order. It is empty if the contents cannot be read from
 // a device; see [Matrix.AllChecked].
 func (a *Matrix[T]) All() iter.Seq2[Coord, T] {
-	return eachEntry(a.rows())
+	return eachEntry[T](a.inside().Rows())
 }
 
 // eachEntry iterates over the entries of a listed store with values.
-func eachEntry[T comparable](st *sparse.Typed[T]) iter.Seq2[Coord, T] {
+func eachEntry[T comparable](st *sparse.Store) iter.Seq2[Coord, T] {
 	return func(yield func(Coord, T) bool) {
+		st := st.Valued()
+		vals := sparse.SliceOf[T](st.Val)
 		for k := range st.Vecs() {
 			c := Coord{Row: st.RowID(k)}
 			for p := st.Ptr[k]; p < st.Ptr[k+1]; p++ {
 				c.Col = int(st.Idx[p])
-				if !yield(c, st.Val[p]) {
+				if !yield(c, vals[p]) {
 					return
 				}
 			}
@@ -370,11 +371,12 @@ func (a *Matrix[T]) Row(i int) iter.Seq2[int, T] { return a.row(i).All() }
 
 // Rows iterates over the rows that have entries, in ascending order.
 func (a *Matrix[T]) Rows() iter.Seq2[int, Row[T]] {
-	st := a.rows()
+	st := a.inside().Rows()
 	return func(yield func(int, Row[T]) bool) {
+		vals := sparse.SliceOf[T](st.Val)
 		for k := range st.Vecs() {
 			lo, hi := st.Ptr[k], st.Ptr[k+1]
-			if lo < hi && !yield(st.RowID(k), Row[T]{st.Idx[lo:hi], st.Val[lo:hi]}) {
+			if lo < hi && !yield(st.RowID(k), Row[T]{st.Idx[lo:hi], vals[lo:hi]}) {
 				return
 			}
 		}

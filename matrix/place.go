@@ -262,5 +262,5 @@ func (v View[T]) Place() Place {
 	if v.v.Matrix == nil {
 		return nil
 	}
-	return v.v.Place()
+	return placeOf(v.v)
 }

@@ -19,71 +19,62 @@ const (
 
 // String returns the shape, format, type and number of entries on one line, such as “3×4 csr matrix
 // of float64, 3 entries”. %v and %s print it. See [Matrix.Text] for the entries.
-func (a *Matrix[T]) String() string {
-	st := a.stored()
-	if err := a.Err(); err != nil {
-		return "invalid matrix: " + err.Error()
+func (a *Matrix[T]) String() string { return a.inside().text(false) }
+
+// text describes a matrix or a vector on one line.
+func (a *core) text(vector bool) string {
+	st := a.Stored()
+	if vector {
+		st = a.stored1()
 	}
-	return fmt.Sprintf("%d×%d %v matrix of %s, %s", st.NRows, st.NCols, st.Format, reflect.TypeFor[T](), entriesWord(st.NVals))
+	switch {
+	case a.err != nil && vector:
+		return "invalid vector: " + a.err.Error()
+	case a.err != nil:
+		return "invalid matrix: " + a.err.Error()
+	case !vector:
+		return fmt.Sprintf("%d×%d %v matrix of %s, %s", st.NRows, st.NCols, st.Format, st.Type.Go, entriesWord(st.NVals))
+	}
+	format := "sparse"
+	if !st.Sparse() {
+		format = st.Format.String()
+	}
+	return fmt.Sprintf("%s vector of %d %s, %s", format, st.NCols, st.Type.Go, entriesWord(st.NVals))
+}
+
+// longText is text with the first entries.
+func (a *core) longText(vector bool) string {
+	line := a.text(vector)
+	if a.err != nil {
+		return line
+	}
+	if vector {
+		return line + preview(a.stored1(), true)
+	}
+	return line + preview(a.Stored(), false)
 }
 
 // Text returns the line of String, followed by at most 8 entries of each of the first 10 rows. It
 // prints column:value for the sparse formats. For bitmap and full it prints the values in their
 // columns, with a dot for an absent entry. %#v prints it.
-func (a *Matrix[T]) Text() string {
-	if a.Fetch() != nil {
-		return a.String()
-	}
-	return a.String() + preview(a.stored(), false)
-}
+func (a *Matrix[T]) Text() string { return a.inside().longText(false) }
 
 // GoString returns Text, for %#v.
 func (a *Matrix[T]) GoString() string { return a.Text() }
 
 // String returns the format, size, type and number of entries on one line, such as “sparse vector
 // of 4 float64, 2 entries”. %v and %s print it.
-func (v *Vector[T]) String() string {
-	if err := v.Fetch(); err != nil {
-		return "invalid vector: " + err.Error()
-	}
-	st := v.inner().stored1()
-	format := "sparse"
-	if !st.Sparse() {
-		format = st.Format.String()
-	}
-	return fmt.Sprintf("%s vector of %d %s, %s", format, st.NCols, reflect.TypeFor[T](), entriesWord(st.NVals))
-}
+func (v *Vector[T]) String() string { return v.inner().inside().text(true) }
 
 // Text returns the line of String, followed by the first entries; see [Matrix.Text].
-func (v *Vector[T]) Text() string {
-	if v.Fetch() != nil {
-		return v.String()
-	}
-	return v.String() + preview(v.inner().stored1(), true)
-}
+func (v *Vector[T]) Text() string { return v.inner().inside().longText(true) }
 
 // GoString returns Text, for %#v.
 func (v *Vector[T]) GoString() string { return v.Text() }
 
 // String describes the view on one line, such as “4×3 transposed view of
 // float64, 3 entries”.
-func (v View[T]) String() string {
-	if v.v.Matrix == nil {
-		return "empty view"
-	}
-	if err := v.Err(); err != nil {
-		return "invalid view: " + err.Error()
-	}
-	kind := ""
-	if v.v.Transposed {
-		kind = "transposed "
-	}
-	if v.v.IsPattern() {
-		kind += "pattern "
-	}
-	m, n := v.Dims()
-	return fmt.Sprintf("%d×%d %sview of %s, %s", m, n, kind, reflect.TypeFor[T](), entriesWord(v.NVals()))
-}
+func (v View[T]) String() string { return viewText(v.v) }
 
 func entriesWord(n int64) string {
 	if n == 1 {
@@ -100,7 +91,7 @@ type printed struct {
 }
 
 // preview formats the first rows of st, each line after a newline.
-func preview[T comparable](st *sparse.Typed[T], vector bool) string {
+func preview(st *sparse.Store, vector bool) string {
 	var lines []printed
 	hidden := 0
 	if st.Sparse() {
@@ -115,7 +106,7 @@ func preview[T comparable](st *sparse.Typed[T], vector bool) string {
 			}
 			l := printed{row: strconv.Itoa(st.RowID(k)), more: hi-lo > printEntries}
 			for p := lo; p < min(hi, lo+printEntries); p++ {
-				l.cells = append(l.cells, fmt.Sprintf("%d:%s", st.Idx[p], valueText(st.Val, p)))
+				l.cells = append(l.cells, fmt.Sprintf("%d:%s", st.Idx[p], valueText(st, p)))
 			}
 			lines = append(lines, l)
 		}
@@ -126,7 +117,7 @@ func preview[T comparable](st *sparse.Typed[T], vector bool) string {
 				at := int64(i)*int64(st.NCols) + int64(j)
 				cell := "."
 				if st.Format == sparse.Full || st.Present[at] != 0 {
-					cell = valueText(st.Val, at)
+					cell = valueText(st, at)
 				}
 				l.cells = append(l.cells, cell)
 			}
@@ -178,17 +169,14 @@ func layout(lines []printed, hidden int, vector, left bool) string {
 	return b.String()
 }
 
-// valueText formats value p with %v, on one line and truncated to printWidth.
-func valueText[T any](vals []T, p int64) string {
-	if vals == nil {
-		return "true"
-	}
+// valueText formats the value at a place with %v, on one line and truncated to printWidth.
+func valueText(st *sparse.Store, at int64) string {
 	s := strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\r' || r == '\t' {
 			return ' '
 		}
 		return r
-	}, fmt.Sprint(vals[p]))
+	}, fmt.Sprint(reflect.NewAt(st.Type.Go, st.ValueAt(at).Pointer()).Elem().Interface()))
 	if utf8.RuneCountInString(s) > printWidth {
 		s = string([]rune(s)[:printWidth-1]) + "…"
 	}

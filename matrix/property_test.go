@@ -349,6 +349,6 @@ func TestPropertySymmetrise(t *testing.T) {
 }
 
 // rowsOf returns the entries of a view by rows.
-func rowsOf[T comparable](v View[T]) *sparse.Typed[T] {
+func rowsOf[T comparable](v Operand[T]) *sparse.Typed[T] {
 	return sparse.As[T](v.Inside().Rows())
 }

@@ -12,23 +12,45 @@ import (
 // Equal reports whether a and b have the same shape and the same entries. It ignores their formats.
 // NaN differs from NaN, as in Go. Equal takes O(entries) time.
 func (a *Matrix[T]) Equal(b *Matrix[T]) bool {
-	am, an := a.Dims()
-	if bm, bn := b.Dims(); am == bm && an == bn && a.NVals() == b.NVals() {
-		if x, y := a.rows(), b.rows(); x.SameAs(&y.Structure) {
-			return equalValues(sparse.Untyped(x), sparse.Untyped(y))
-		}
-	}
-	return a.EqualFunc(b, func(x, y T) bool { return x == y }) // rows may be listed differently
+	return a.inside().equal(b.inside())
 }
 
-// EqualFunc is Equal with the comparison eq of values.
-func (a *Matrix[T]) EqualFunc(b *Matrix[T], eq func(x, y T) bool) bool {
+// equal is Equal of matrices of one type.
+func (a *core) equal(b *core) bool {
 	am, an := a.Dims()
 	bm, bn := b.Dims()
 	if am != bm || an != bn || a.NVals() != b.NVals() {
 		return false
 	}
-	x, y := a.rows(), b.rows()
+	x, y := a.Rows(), b.Rows()
+	if x.SameAs(&y.Structure) {
+		return equalValues(x, y)
+	}
+	return a.alike(b, a.Type().Equal) // rows may be listed differently
+}
+
+// EqualFunc is Equal with the comparison eq of values.
+func (a *Matrix[T]) EqualFunc(b *Matrix[T], eq func(x, y T) bool) bool {
+	return a.inside().alike(b.inside(), func(x, y sparse.Values) bool {
+		v, w := sparse.SliceOf[T](x), sparse.SliceOf[T](y)
+		for p := range v {
+			if !eq(v[p], w[p]) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// alike reports whether matrices of one type have the same shape and positions, and eq holds for the
+// values of each row.
+func (a *core) alike(b *core, eq func(x, y sparse.Values) bool) bool {
+	am, an := a.Dims()
+	bm, bn := b.Dims()
+	if am != bm || an != bn || a.NVals() != b.NVals() {
+		return false
+	}
+	x, y := a.Rows(), b.Rows()
 	kx, ky := 0, 0
 	for {
 		for kx < x.Vecs() && x.Ptr[kx] == x.Ptr[kx+1] {
@@ -44,10 +66,8 @@ func (a *Matrix[T]) EqualFunc(b *Matrix[T], eq func(x, y T) bool) bool {
 		if x.RowID(kx) != y.RowID(ky) || n != y.Ptr[ky+1]-q {
 			return false
 		}
-		for d := range n {
-			if x.Idx[p+d] != y.Idx[q+d] || !eq(x.Val[p+d], y.Val[q+d]) {
-				return false
-			}
+		if !slices.Equal(x.Idx[p:p+n], y.Idx[q:q+n]) || !eq(x.Part(p, p+n), y.Part(q, q+n)) {
+			return false
 		}
 		kx, ky = kx+1, ky+1
 	}
@@ -63,16 +83,24 @@ func Diag[T comparable](v *Vector[T], k int) (*Matrix[T], error) {
 	if err := v.Fetch(); err != nil {
 		return nil, err
 	}
-	n := v.Size()
+	st, err := diagonalOf(v.inner().inside().Rows(), v.Size(), k)
+	if err != nil {
+		return nil, err
+	}
+	return matrixOf[T](st), nil
+}
+
+// diagonalOf returns the square store with the entries of a listed vector of n on diagonal k.
+func diagonalOf(v *sparse.Store, n, k int) (*sparse.Store, error) {
 	off := max(k, -k)
 	if off < 0 || off > MaxDim || n+off > MaxDim {
 		return nil, &SizeError{"matrix.Diag", "side of the result", int64(n) + int64(off), MaxDim}
 	}
-	b := NewBuilder[T](n+off, n+off)
-	for i, x := range v.All() {
-		b.Add(i+max(-k, 0), i+max(k, 0), x)
+	b := sparse.Block{Row: make([]int32, len(v.Idx)), Col: make([]int32, len(v.Idx)), Val: v.Valued().Val}
+	for p, i := range v.Idx {
+		b.Row[p], b.Col[p] = i+int32(max(-k, 0)), i+int32(max(k, 0))
 	}
-	return b.Build(nil)
+	return sparse.Build(v.Type, n+off, n+off, []sparse.Block{b}, nil, 0, nil)
 }
 
 // Diag returns the entries of diagonal k as a vector, as GxB_Vector_diag does. A diagonal outside
@@ -81,17 +109,29 @@ func (a *Matrix[T]) Diag(k int) (*Vector[T], error) {
 	if err := a.Fetch(); err != nil {
 		return nil, naming("Matrix.Diag", err)
 	}
-	m, n := a.Dims()
-	if k >= n || k <= -m {
-		return NewVector[T](0), nil
+	return vectorOf[T](a.inside().diagonal(k)), nil
+}
+
+// diagonal returns the entries of diagonal k as a 1×n store.
+func (a *core) diagonal(k int) *sparse.Store {
+	st := a.Rows()
+	if k >= st.NCols || k <= -st.NRows {
+		return a.empty(1, 0).ToCSR()
 	}
-	b := NewVectorBuilder[T](min(m-max(-k, 0), n-max(k, 0)))
-	for i, r := range a.Rows() {
-		if at, ok := slices.BinarySearch(r.Cols, int32(i+k)); ok {
-			b.Add(min(i, i+k), r.Vals[at])
+	out := &sparse.Store{Structure: sparse.Structure{NRows: 1, NCols: min(st.NRows-max(-k, 0), st.NCols-max(k, 0)), Idx: []int32{}}, Type: st.Type}
+	var from []int64
+	for r := range st.Vecs() {
+		i := st.RowID(r)
+		lo, hi := st.Ptr[r], st.Ptr[r+1]
+		if at, ok := slices.BinarySearch(st.Idx[lo:hi], int32(i+k)); ok {
+			out.Idx, from = append(out.Idx, int32(min(i, i+k))), append(from, lo+int64(at))
 		}
 	}
-	return b.Build(nil)
+	out.NVals = int64(len(out.Idx))
+	out.Ptr = []int64{0, out.NVals}
+	out.Val = st.Type.Make(out.NVals)
+	st.Type.MoveWide(out.Val, nil, st.Valued().Val, from)
+	return out
 }
 
 // Resize changes the dimensions and deletes the entries outside the new dimensions. It keeps the

@@ -1,7 +1,6 @@
 package matrix
 
 import (
-	"fmt"
 	"iter"
 	"unsafe"
 
@@ -39,13 +38,13 @@ func failedVector[T comparable](err error) *Vector[T] {
 	return v
 }
 
-// Inside is [Matrix.Inside] of the 1×n matrix of the vector.
-func (v *Vector[T]) Inside() rep.Matrix {
+// Inside is [Matrix.Inside] of the vector, whose matrix is 1×n.
+func (v *Vector[T]) Inside() rep.View {
 	if v == nil {
-		return (*Matrix[T])(nil).inside()
+		return rep.View{Matrix: (*Matrix[T])(nil).inside(), Vector: true}
 	}
 	v.init()
-	return v.m.inside()
+	return rep.View{Matrix: v.m.inside(), Vector: true}
 }
 
 // NewFullVector returns a full vector of n entries equal to fill. More positions than there is memory
@@ -75,19 +74,15 @@ func VectorOf[T comparable](val []T) (*Vector[T], error) {
 // VectorFromTuples returns the vector of n positions with the given entries, which may be in any
 // order. It handles duplicates as [FromTuples] does, and takes O(n + entries) time.
 func VectorFromTuples[T comparable, I Index](n int, idx []I, vals []T, dup Combiner[T]) (*Vector[T], error) {
-	if len(idx) != len(vals) {
-		return nil, &InvalidError{"matrix.VectorFromTuples", fmt.Sprintf("%d indices and %d values given, want the same number", len(idx), len(vals))}
-	}
-	if n < 0 || n > MaxDim {
-		return nil, &SizeError{"matrix.VectorFromTuples", "size", int64(n), MaxDim}
-	}
-	r, c, err := narrowed("matrix.VectorFromTuples", 1, n, nil, idx)
+	f, err := combiningOf(dup)
 	if err != nil {
 		return nil, err
 	}
-	b := NewVectorBuilder[T](n)
-	b.b.addTuples(r, c, vals)
-	return b.Build(dup)
+	st, err := fromTuples(sparse.TypeOf[T](), "matrix.VectorFromTuples", 1, n, indexList{}, indexListOf(idx), sparse.ValuesOf(vals), f)
+	if err != nil {
+		return nil, err
+	}
+	return vectorOf[T](st), nil
 }
 
 // vectorFromStore returns the vector with the given 1×n storage, whose invariants must hold.

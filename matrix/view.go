@@ -9,10 +9,20 @@ import (
 )
 
 // Operand is an operand of an operation on matrices or vectors: a *Matrix, a *Vector, or a view of
-// one.
+// one. See [AsView] for its entries.
 type Operand[T comparable] interface {
-	// View returns the operand as a view.
-	View() View[T]
+	// Inside returns the operand as the packages of this module see it; see [Matrix.Inside].
+	Inside() rep.View
+	// isOf says what the values are.
+	isOf(T)
+}
+
+// AsView returns an operand as a view, the zero View for nil.
+func AsView[T comparable](a Operand[T]) (v View[T]) {
+	if a != nil {
+		v.v = a.Inside()
+	}
+	return v
 }
 
 // Source is a matrix operand: *Matrix[T], or a [View] such as A.T() or A.Pattern().
@@ -40,6 +50,7 @@ func (v View[T]) Inside() rep.View {
 }
 
 func (v View[T]) isMatrix() {}
+func (v View[T]) isOf(T)    {}
 
 // View returns v itself.
 func (v View[T]) View() View[T] { return v }
@@ -49,11 +60,7 @@ func (v View[T]) T() View[T] { return View[T]{v.v.T()} }
 
 // Pattern returns the view of the structure. Every entry of it is true, and operations read no
 // values.
-func (v View[T]) Pattern() View[bool] {
-	p := v.Inside()
-	p.Matrix = p.Pattern()
-	return View[bool]{p}
-}
+func (v View[T]) Pattern() PatternView { return patternView(v.Inside()) }
 
 // Dims returns the number of rows and columns of the view. A vector view is
 // 1×n.
@@ -79,62 +86,43 @@ func (v View[T]) At(i, j int) (x T, ok bool) {
 	if in.Transposed {
 		i, j = j, i
 	}
-	st := sparse.As[T](in.Stored())
+	st := in.Stored()
 	if uint(i) >= uint(st.NRows) || uint(j) >= uint(st.NCols) {
 		return x, false
 	}
-	at, ok := st.Has(i, j)
-	switch {
-	case !ok:
-		return x, false
-	case st.Val == nil:
-		return isTrue[T](), true
+	if at, ok := st.Has(i, j); ok {
+		return sparse.SliceOf[T](st.ValueAt(at))[0], true
 	}
-	return st.Val[at], true
+	return x, false
 }
 
 // Row iterates over the columns and values of row i of the view. With A.T() it is column i of A; the
 // transpose is computed at the first call, in O(entries) time, and kept until A changes. A row
 // outside the view has no entries.
 func (v View[T]) Row(i int) iter.Seq2[int, T] {
-	st := v.listed()
-	if uint(i) >= uint(st.NRows) {
-		return Row[T]{}.All()
-	}
-	lo, hi := st.Span(i)
-	if st.Val != nil {
-		return Row[T]{st.Idx[lo:hi], st.Val[lo:hi]}.All()
-	}
-	return func(yield func(int, T) bool) {
-		for _, j := range st.Idx[lo:hi] {
-			if !yield(int(j), isTrue[T]()) {
-				return
-			}
-		}
-	}
+	return rowOf[T](v.Inside().Rows(), i).All()
 }
 
 // All iterates over the entries of the view in row-major order. Of a transpose, it computes that at
 // the first call; see [View.Row].
-func (v View[T]) All() iter.Seq2[Coord, T] {
-	st := v.listed()
-	if st.Val == nil && st.NVals > 0 {
-		st = sparse.Of(st.Structure, sparse.Filled(len(st.Idx), isTrue[T]()))
-	}
-	return eachEntry(st)
+func (v View[T]) All() iter.Seq2[Coord, T] { return eachEntry[T](v.Inside().Rows()) }
+
+// rowOf returns a row of a listed store, and no entries if i is out of range.
+func rowOf[T comparable](st *sparse.Store, i int) Row[T] {
+	cols, vals := rowIn(st, i)
+	return Row[T]{cols, sparse.SliceOf[T](vals)}
 }
 
-// listed returns the entries of the view by rows, without values for a pattern.
-func (v View[T]) listed() *sparse.Typed[T] {
-	return sparse.As[T](v.Inside().Rows())
-}
-
-// isTrue returns the value of the entries of a pattern, whose T is bool.
-func isTrue[T any]() (x T) {
-	if p, ok := any(&x).(*bool); ok {
-		*p = true
+// rowIn is rowOf without the type.
+func rowIn(st *sparse.Store, i int) ([]int32, sparse.Values) {
+	if uint(i) >= uint(st.NRows) {
+		return nil, sparse.Values{}
 	}
-	return x
+	lo, hi := st.Span(i)
+	if st.Val.None() {
+		return st.Idx[lo:hi], st.Type.Filled(hi-lo, st.Type.True)
+	}
+	return st.Idx[lo:hi], st.Part(lo, hi)
 }
 
 // Err returns the error of the viewed matrix; see [Matrix.Err].
@@ -156,19 +144,28 @@ func (v View[T]) Fetch() error {
 	if v.v.Matrix == nil {
 		return errNil
 	}
-	if v.v.Place() != nil {
-		v.v.Stored()
-	}
-	return v.v.Err()
+	return fetched(v.v)
 }
 
 // VectorView is the pattern of a vector.
 type VectorView[T comparable] struct{ v View[T] }
 
 func (v VectorView[T]) isVector() {}
+func (v VectorView[T]) isOf(T)    {}
 
-// View returns the view as an operand.
+// Inside returns the view as the packages of this module see it; see [Matrix.Inside].
+func (v VectorView[T]) Inside() rep.View { return v.v.Inside() }
+
+// View returns the view as one of its 1×n matrix.
 func (v VectorView[T]) View() View[T] { return v.v }
+
+// fetched copies the viewed matrix to the host if it is elsewhere.
+func fetched(v rep.View) error {
+	if v.Place() != nil {
+		v.Stored()
+	}
+	return v.Err()
+}
 
 // patternOf is the structure of a matrix of any type, as a matrix of bools without values.
 type patternOf struct{ *core }
@@ -198,9 +195,10 @@ func (p patternOf) Blocks(q rep.Query) ([]rep.Matrix, error) {
 }
 
 func (a *Matrix[T]) isMatrix() {}
+func (a *Matrix[T]) isOf(T)    {}
 
 // View returns the matrix as an operand.
-func (a *Matrix[T]) View() View[T] { return View[T]{rep.View{Matrix: a.inside()}} }
+func (a *Matrix[T]) View() View[T] { return View[T]{a.Inside()} }
 
 // T returns the transposed view Aᵀ as an operand. The transpose is computed when an operation first
 // needs it, and kept until a changes.
@@ -208,19 +206,16 @@ func (a *Matrix[T]) T() View[T] { return View[T]{rep.View{Matrix: a.inside(), Tr
 
 // Pattern returns the structure of a as an operand. Every entry of it is true, and operations read
 // no values. Structural semirings (PlusPair, AnyPair, PlusFirst, …) use it without a copy.
-func (a *Matrix[T]) Pattern() View[bool] { return View[bool]{rep.View{Matrix: patternOf{a.inside()}}} }
+func (a *Matrix[T]) Pattern() PatternView { return patternView(a.Inside()) }
 
 func (v *Vector[T]) isVector() {}
+func (v *Vector[T]) isOf(T)    {}
 
 // View returns the vector as a 1×n operand.
-func (v *Vector[T]) View() View[T] {
-	return View[T]{rep.View{Matrix: v.Inside(), Vector: true}}
-}
+func (v *Vector[T]) View() View[T] { return View[T]{v.Inside()} }
 
 // Pattern returns the structure of v as an operand; see [Matrix.Pattern].
-func (v *Vector[T]) Pattern() VectorView[bool] {
-	return VectorView[bool]{v.View().Pattern()}
-}
+func (v *Vector[T]) Pattern() VectorPattern { return VectorPattern{patternView(v.Inside())} }
 
 // ViewOf returns a view by its inside, for the packages of this module; the type of its values is T.
 func ViewOf[T comparable](v rep.View) View[T] { return View[T]{v} }

@@ -100,7 +100,7 @@ func Outer[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C
 // vectorOf returns the 1×n view of a vector, the zero value for nil.
 func vectorOf[T comparable](u matrix.VectorSource[T]) (v rep.View) {
 	if u != nil {
-		v = u.View().Inside()
+		v = u.Inside()
 	}
 	return v
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
-	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // The operations of lists of indices on groups. All ranks know the lists, so each finds the rows
@@ -149,7 +148,7 @@ func (c *call) listsOf(g *comm.Group, x indices) ([]Indices, error) {
 	}
 	whole, err := c.wholes(g, *x.values)
 	for k, v := range whole {
-		lists[k] = ValuesOf(matrix.VectorViewOf[int32](v))
+		lists[k] = Indices{values: v, vector: true}
 	}
 	return lists, err
 }

@@ -22,8 +22,8 @@ type Indices struct {
 	all    bool
 	span   bool // lo … hi−1
 	lo, hi int
-	values matrix.VectorSource[int32]
-	vector bool // the list is values
+	values rep.View // has no matrix for nil
+	vector bool     // the list is values
 }
 
 // All returns the list of all indices, in ascending order.
@@ -41,7 +41,13 @@ func Span(lo, hi int) Indices { return Indices{span: true, lo: lo, hi: hi} }
 // devices, Extract, ExtractVector, ExtractRow, Scatter and ScatterVector read it there, and on a
 // group of devices ExtractVector, Scatter and ScatterVector. The assignments copy it to the host,
 // where they check that no index repeats.
-func ValuesOf(v matrix.VectorSource[int32]) Indices { return Indices{values: v, vector: true} }
+func ValuesOf(v matrix.VectorSource[int32]) Indices {
+	out := Indices{vector: true}
+	if v != nil {
+		out.values = v.Inside()
+	}
+	return out
+}
 
 // indices is a checked list: of the host, or a vector on the device of the operation, which checks
 // it. N is its length.
@@ -66,10 +72,10 @@ func (x Indices) resolve(c *call, arg string, n int, at matrix.Place) (indices, 
 	case x.span:
 		return x.resolveSpan(c, arg, n, at)
 	case x.vector:
-		if x.values == nil {
+		v := x.values
+		if v.Matrix == nil {
 			return out, c.isNil(arg)
 		}
-		v := x.values.View().Inside()
 		if err := v.Err(); err != nil {
 			return out, c.naming(arg, err)
 		}

@@ -61,10 +61,10 @@ func (x Indices) onHost(arg string, n int) ([]int, error) {
 		return widened(x.short), nil
 	case !x.vector:
 		return x.list, nil
-	case x.values == nil:
+	case x.values.Matrix == nil:
 		return nil, matrix.View[int32]{}.Err()
 	}
-	v := x.values.View().Inside()
+	v := x.values
 	if err := fetched(v); err != nil {
 		return nil, err
 	}

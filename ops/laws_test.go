@@ -157,7 +157,7 @@ func TestLaws(t *testing.T) {
 		total, err := ops.ReduceScalar(plus, a)
 		must(t, err)
 		for name, by := range map[string]matrix.Source[int64]{"rows": a, "columns": a.T()} {
-			size, _ := by.View().Dims()
+			size, _ := matrix.AsView[int64](by).Dims()
 			w := matrix.NewVector[int64](size)
 			must(t, ops.Reduce(w, plus, by))
 			if sum, err := ops.ReduceScalar(plus, w); err != nil || sum != total {

@@ -285,7 +285,7 @@ func destOf[C comparable](dst matrix.Destination[C]) (d dest) {
 	}
 	s := dst.Spec()
 	if s.Matrix != nil {
-		d.m = s.Matrix.Inside()
+		d.m = s.Matrix.Inside().Matrix
 	}
 	if s.Accum != nil {
 		d.accum = accumulatorOf(s.Accum)
@@ -387,7 +387,7 @@ func setRing[A, B, C any](c *call, s semiring.Semiring[A, B, C]) *call {
 // viewOf returns an operand, the zero value for nil.
 func viewOf[T comparable](a matrix.Operand[T]) (v rep.View) {
 	if a != nil {
-		v = a.View().Inside()
+		v = a.Inside()
 	}
 	return v
 }

@@ -15,10 +15,16 @@ import (
 // rows of B at the columns of the row of A. It runs at place, the host if nil; elsewhere as an MxV
 // over plus_second. It takes O(entries) time.
 func Products[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix.Place, opts ...Option) (*matrix.Vector[int64], error) {
-	return begin("Products", "plus_second", opts).products(viewOf[A](a), viewOf[B](b), place)
+	out, err := begin("Products", "plus_second", opts).products(viewOf[A](a), viewOf[B](b), place)
+	if err != nil {
+		return nil, err
+	}
+	return out.(*matrix.Vector[int64]), nil
 }
 
-func (c *call) products(a, b rep.View, place matrix.Place) (*matrix.Vector[int64], error) {
+// products returns a *matrix.Vector[int64]. Its type is not named by a method of call, with which every
+// user of an operation would compile its methods.
+func (c *call) products(a, b rep.View, place matrix.Place) (any, error) {
 	if err := c.sizeOperands(a, b); err != nil {
 		return nil, err
 	}
@@ -61,7 +67,7 @@ func patternOf(v rep.View) rep.View {
 }
 
 // productsHere is Products of patterns on the host.
-func (c *call) productsHere(a, b rep.View) (*matrix.Vector[int64], error) {
+func (c *call) productsHere(a, b rep.View) (any, error) {
 	if c.ctx != nil && c.ctx.Err() != nil {
 		return nil, c.ctx.Err()
 	}

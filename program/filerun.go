@@ -28,7 +28,7 @@ func RunFile[V, E comparable](
 	if !holds(f.State, reflect.TypeFor[V]()) {
 		return nil, &FileError{File: f.Name, Reason: fmt.Sprintf("the state is of type %s, and the caller wants %T", f.State, *new(V))}
 	}
-	return runText[V](ctx, at, g.View(), d, o)
+	return runText[V](ctx, at, matrix.AsView[E](g), d, o)
 }
 
 // FileResult is the result of [RunFileColumns].
@@ -55,11 +55,11 @@ func RunFileColumns[E comparable](
 	if err != nil {
 		return nil, err
 	}
-	a, err := access.Operand(g.View(), at)
+	a, err := access.Operand(matrix.AsView[E](g), at)
 	if err != nil {
 		return nil, err
 	}
-	_, n := g.View().Dims()
+	_, n := matrix.AsView[E](g).Dims()
 	res, states := &FileResult{}, make([]byte, n*d.state.Size)
 	_, res.Active, err = d.run(ctx, at, a, n, o, ran{&res.Supersteps, new([]float64), &res.Ended, states})
 	if err != nil {
@@ -86,7 +86,7 @@ func readyFile[E comparable](
 	if reason := f.incomplete(); reason != "" {
 		return nil, nil, o, &FileError{File: f.Name, Reason: reason}
 	}
-	at := device.Of(g.View().Place())
+	at := device.Of(matrix.AsView[E](g).Place())
 	if at == nil {
 		return nil, nil, o, &PlanError{f.Name, o.Plan, "CUDA text needs a GPU, and the graph is on the host",
 			"move the graph to a device, or write the program in Go as a program.Program"}

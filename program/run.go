@@ -94,7 +94,7 @@ func Run[V, E, M comparable](
 	if err != nil {
 		return nil, err
 	}
-	a := g.View()
+	a := matrix.AsView[E](g)
 	if err := p.check(n); err != nil {
 		return nil, err
 	}
@@ -135,10 +135,10 @@ func prepare[E comparable](name string, g matrix.Source[E], opts []Options) (o O
 	if g == nil {
 		return o, 0, matrix.View[E]{}.Err()
 	}
-	if err := g.View().Err(); err != nil {
+	if err := matrix.AsView[E](g).Err(); err != nil {
 		return o, 0, err
 	}
-	m, n := g.View().Dims()
+	m, n := matrix.AsView[E](g).Dims()
 	if m != n {
 		return o, 0, &matrix.DimensionError{Op: name, Arg: "the graph", Got: fmt.Sprintf("%d×%d", m, n),
 			Want: "square", Remedy: "give an adjacency matrix; of a bipartite graph, one of rows and columns"}

@@ -14,12 +14,28 @@ var built sync.Map // reflect.Type of K → *V
 // allocations and 1.0 µs the first time, none and 20 ns later. The value must not be changed.
 func once[K, V any](make func() V) V {
 	key := reflect.TypeFor[K]()
-	if v, ok := built.Load(key); ok {
+	if v := made(key); v != nil {
 		return *v.(*V)
 	}
 	v := make()
-	shared, _ := built.LoadOrStore(key, &v)
-	return *shared.(*V)
+	return *share(key, &v).(*V)
+}
+
+// made returns the value of a key, nil if there is none. It and share are not inlined: a sync.Map is
+// generic, and would be compiled in each package that names a semiring.
+//
+//go:noinline
+func made(key reflect.Type) any {
+	v, _ := built.Load(key)
+	return v
+}
+
+// share makes v the value of a key unless there is one, and returns the value.
+//
+//go:noinline
+func share(key reflect.Type, v any) any {
+	v, _ = built.LoadOrStore(key, v)
+	return v
 }
 
 // The keys of once for constructors that no tag tells apart.

@@ -114,18 +114,18 @@ func TestPrograms(t *testing.T) {
 				run := func(p, hops int) bool {
 					return (plan == "" || hops == 2) && (full || hops != 0 && (name != "R-MAT" || hops <= 2) && (hops >= 5 || p != 3))
 				}
-				onGroups(t, m, name+", bfs", one.Pattern(), groups, (*matrix.Matrix[float64]).Pattern, examples.BFS(n/2), plan, run)
+				onGroups(t, m, name+", bfs", matrix.AsView[bool](one.Pattern()), groups, patternOf, examples.BFS(n/2), plan, run)
 				onGroups(t, m, name+", sssp", one.View(), groups, (*matrix.Matrix[float64]).View, examples.SSSP[float64](0, 0), plan, run)
-				onGroups(t, m, name+", components", one.Pattern(), groups, (*matrix.Matrix[float64]).Pattern, examples.HCC(), plan, run)
+				onGroups(t, m, name+", components", matrix.AsView[bool](one.Pattern()), groups, patternOf, examples.HCC(), plan, run)
 				if n > 17 {
 					onGroups(t, m, name+", labels", one.View(), groups, (*matrix.Matrix[float64]).View, labels(), plan, run)
 				}
 				if plan != "push" && (name == "undirected R-MAT" || name == "roads") {
-					onGroups(t, m, name+", matching", one.Pattern(), groups, (*matrix.Matrix[float64]).Pattern, examples.Matching(), plan, run)
+					onGroups(t, m, name+", matching", matrix.AsView[bool](one.Pattern()), groups, patternOf, examples.Matching(), plan, run)
 				}
 			}
 			for p, g := range groups {
-				near(t, fmt.Sprintf("%s, %d GPUs", name, p), one.Pattern(), g.Pattern())
+				near(t, fmt.Sprintf("%s, %d GPUs", name, p), matrix.AsView[bool](one.Pattern()), matrix.AsView[bool](g.Pattern()))
 			}
 		})
 	}
@@ -243,7 +243,7 @@ func TestProgramsByParts(t *testing.T) {
 		}
 		few := bfs
 		few.Supersteps = 5
-		same(t, m, fmt.Sprint("five supersteps, hops ", hops), one.Pattern(), g.Pattern(), few, program.Options{Hops: hops})
+		same(t, m, fmt.Sprint("five supersteps, hops ", hops), matrix.AsView[bool](one.Pattern()), matrix.AsView[bool](g.Pattern()), few, program.Options{Hops: hops})
 
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err = program.Run(ctx, g.Pattern(), bfs, program.Options{Hops: hops, Progress: func(step int, _ int64) {
@@ -254,22 +254,22 @@ func TestProgramsByParts(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Error("cancelled:", err)
 		}
-		same(t, m, "after a cancelled run", one.Pattern(), g.Pattern(), bfs, program.Options{Hops: hops})
+		same(t, m, "after a cancelled run", matrix.AsView[bool](one.Pattern()), matrix.AsView[bool](g.Pattern()), bfs, program.Options{Hops: hops})
 	}
 	// A graph that is changed or moved drops its parts.
 	other := placedAt(t, host, m.group(t, 2))
-	same(t, m, "before a move", one.Pattern(), other.Pattern(), bfs, program.Options{Hops: 2})
+	same(t, m, "before a move", matrix.AsView[bool](one.Pattern()), matrix.AsView[bool](other.Pattern()), bfs, program.Options{Hops: 2})
 	if err := other.Move(nil); err != nil {
 		t.Fatal(err)
 	}
 	other.Clear()
 	// The model replicates a grid if an exchange is slow.
 	h200 := model.H200()
-	same(t, m, "by the model", one.Pattern(), g.Pattern(), bfs, program.Options{Hops: program.AutoHops, Machine: &h200})
+	same(t, m, "by the model", matrix.AsView[bool](one.Pattern()), matrix.AsView[bool](g.Pattern()), bfs, program.Options{Hops: program.AutoHops, Machine: &h200})
 
 	// With Priority, and GPUs that are several ranks, each runs the whole program.
 	same(t, m, "priority", one.View(), g.View(), examples.SSSP[float64](0, 4), program.Options{})
-	same(t, m, "two ranks a GPU", one.Pattern(), placedAt(t, host, m.group(t, 3)).Pattern(), bfs, program.Options{})
+	same(t, m, "two ranks a GPU", matrix.AsView[bool](one.Pattern()), matrix.AsView[bool](placedAt(t, host, m.group(t, 3)).Pattern()), bfs, program.Options{})
 
 	numbers, order := make([]int32, n), make([]int, n)
 	for k := range n {
@@ -305,7 +305,7 @@ func TestProgramsByParts(t *testing.T) {
 	if _, err := program.Run(t.Context(), g.View(), broken); err == nil || !strings.Contains(err.Error(), "nothing") {
 		t.Error("text that does not compile:", err)
 	}
-	same(t, m, "after text that does not compile", one.Pattern(), g.Pattern(), bfs, program.Options{})
+	same(t, m, "after text that does not compile", matrix.AsView[bool](one.Pattern()), matrix.AsView[bool](g.Pattern()), bfs, program.Options{})
 }
 
 // permuted returns the graph whose vertex k is vertex order[k] of a.
@@ -326,3 +326,6 @@ func permuted(t *testing.T, a *matrix.Matrix[float64], order []int) *matrix.Matr
 	}
 	return out
 }
+
+// patternOf returns the pattern of a matrix as a view.
+func patternOf(a *matrix.Matrix[float64]) matrix.View[bool] { return matrix.AsView[bool](a.Pattern()) }

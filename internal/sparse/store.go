@@ -106,6 +106,14 @@ func (s *Store) Holding(v Values) *Store { return &Store{s.Structure, v, s.Type}
 // Part returns the values lo … hi−1, and none of a pattern.
 func (s *Store) Part(lo, hi int64) Values { return s.Type.Slice(s.Val, lo, hi) }
 
+// ValueAt returns the value at a place, one value: True of a pattern.
+func (s *Store) ValueAt(at int64) Values {
+	if s.Val.None() {
+		return s.Type.True
+	}
+	return s.Type.One(s.Val, at)
+}
+
 // Valued returns s with values. The entries of a pattern get the value Type.True.
 func (s *Store) Valued() *Store {
 	if !s.Val.None() {

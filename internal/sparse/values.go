@@ -109,10 +109,21 @@ var types sync.Map
 // TypeOf returns the descriptor of T, always the same one.
 func TypeOf[T comparable]() *Type {
 	t := reflect.TypeFor[T]()
+	if d := known(t); d != nil {
+		return d
+	}
+	return describe(t, movesOf[T](), ValuesOf(make([]T, 2)))
+}
+
+// known returns the descriptor of a type if there is one already. It is not inlined: a sync.Map is
+// generic, and would be compiled in each package that names a type.
+//
+//go:noinline
+func known(t reflect.Type) *Type {
 	if d, ok := types.Load(t); ok {
 		return d.(*Type)
 	}
-	return describe(t, movesOf[T](), ValuesOf(make([]T, 2)))
+	return nil
 }
 
 // describe makes the descriptor of a type from its loops and two values.
@@ -451,8 +462,8 @@ func (t *Type) Nonzero(keep []uint8, x Values) {
 // MovedType returns a descriptor of scratch values, which are moved and never compared.
 func MovedType[T any]() *Type {
 	t := reflect.TypeFor[T]()
-	if d, ok := types.Load(t); ok {
-		return d.(*Type)
+	if d := known(t); d != nil {
+		return d
 	}
 	return describe(t, movesOfAny[T](), ValuesOf(make([]T, 2)))
 }

@@ -132,7 +132,7 @@ func onDevice[V, E, M comparable](
 			t.Fatalf("%s: %v", plan, err)
 		}
 		ran++
-		if got.State.Place() != there.View().Place() {
+		if got.State.Place() != matrix.AsView[E](there).Place() {
 			t.Errorf("%s: the states live at %v", plan, got.State.Place())
 		}
 		if (!p.Idempotent && p.Priority.Func == nil) && (got.Supersteps != want.Supersteps || got.Ended != want.Ended || got.Active != want.Active) {
