@@ -164,8 +164,8 @@ func narrow[I Index](list []I, n int) (out []int32, bad int) {
 	return out, -1
 }
 
-// narrowed returns copies of the rows and columns of the tuples of an m×n matrix, or the error of the
-// first one that is outside. A nil rows is row 0 of each.
+// narrowed returns copies of the rows and columns of the tuples of an m×n matrix, or the error of
+// the first one that is outside. A nil rows is row 0 of each.
 func narrowed[I Index](op string, m, n int, rows, cols []I) (r, c []int32, err error) {
 	badRow, badCol := -1, -1
 	if rows == nil {
@@ -255,12 +255,12 @@ func (b *Builder[T]) Len() int64 {
 }
 
 // Build returns the matrix and empties the builder. dup combines duplicates from left to right in
-// the order of addition; with a nil dup, a duplicate is a *DuplicateError. Build takes O(tuples + m +
-// n) time: two counting sorts.
+// the order of addition; with a nil dup, a duplicate is a *DuplicateError. Build takes
+// O(tuples + m + n) time: two counting sorts.
 //
 // A Build that returns an error keeps the tuples: after a *DuplicateError, Build with an operator
-// returns their matrix. It returns an error of Add or AddBlock once; the next Build makes the matrix
-// of the tuples that are within it.
+// returns their matrix. It returns an error of Add or AddBlock once; the next Build makes the
+// matrix of the tuples that are within it.
 func (b *Builder[T]) Build(dup Combiner[T]) (*Matrix[T], error) {
 	st, err := b.build(dup)
 	if err != nil {

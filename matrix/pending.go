@@ -8,8 +8,8 @@ import (
 )
 
 // A listed matrix collects the entries that Set adds and Delete removes, and merges them when its
-// storage is read as a whole: a copy of the storage for each entry would take O(entries). At, Value,
-// Row, NVals and Dims read the changes and merge nothing, as do Set and Delete themselves.
+// storage is read as a whole: a copy of the storage for each entry would take O(entries). At,
+// Value, Row, NVals and Dims read the changes and merge nothing, as do Set and Delete themselves.
 
 // changes are the positions of the changed entries of a listed matrix, whose storage is the base. A
 // change of the value of an entry of the base is made there at once and is not listed.
@@ -187,8 +187,8 @@ func (c *changes) merged(base *sparse.Structure) (*sparse.Structure, []edit) {
 	return out, edits
 }
 
-// pendingOf are the changes of a Matrix[T] since they were last merged. base does not change meanwhile
-// but for values of its entries.
+// pendingOf are the changes of a Matrix[T] since they were last merged. base does not change
+// meanwhile but for values of its entries.
 type pendingOf[T comparable] struct {
 	changes
 	base *sparse.Store[T]
@@ -223,8 +223,8 @@ func (p *pendingOf[T]) row(i int) Row[T] {
 	return Row[T]{splice(p.base.Idx, lo, hi, edits, p.col), splice(p.base.Val, lo, hi, edits, p.vals)}
 }
 
-// change makes (i, j) an entry of value v, or no entry. The storage is listed, and current unless there
-// are changes already.
+// change makes (i, j) an entry of value v, or no entry. The storage is listed, and current unless
+// there are changes already.
 func (a *core[T]) change(i, j int, v T, remove bool) {
 	p := a.pending.Load()
 	if p == nil {

@@ -29,8 +29,8 @@ func NewVector[T comparable](n int, opts ...Option) *Vector[T] {
 	return &Vector[T]{m: Matrix[T]{st: sparse.Empty[T](1, n), base: base{place: o.place, replicated: o.replicated()}}}
 }
 
-// NewFullVector returns a full vector of n entries equal to fill. More positions than there is memory
-// for are a *SizeError.
+// NewFullVector returns a full vector of n entries equal to fill. More positions than there is
+// memory for are a *SizeError.
 func NewFullVector[T comparable](n int, fill T) (*Vector[T], error) {
 	if n < 0 || n > MaxDim {
 		return nil, &SizeError{"matrix.NewFullVector", "size", int64(n), MaxDim}

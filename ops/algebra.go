@@ -45,8 +45,8 @@ func Inner[A, B, C comparable](s semiring.Semiring[A, B, C], u matrix.VectorSour
 	return x, nil
 }
 
-// innerFull is Inner of vectors that are full. On the host it multiplies and sums a chunk at a time;
-// elsewhere it is two operations, with the same bits on a group. done is false for others.
+// innerFull is Inner of vectors that are full. On the host it multiplies and sums a chunk at a
+// time; elsewhere it is two operations, with the same bits on a group. done is false for others.
 func innerFull[A, B, C comparable](
 	c *call, s semiring.Semiring[A, B, C], u matrix.View[A], v matrix.View[B], n int, opts []Option,
 ) (x C, done bool, err error) {

@@ -16,7 +16,8 @@ import (
 
 // Extract computes C⟨M⟩ ⊕= A(rows, cols): entry (p, q) is A(rows[p], cols[q]). Indices may repeat.
 // It takes O(entries of the extracted rows) time, and sorts each row whose columns are not in
-// order; rows without entries take no time in a [Span] of rows. An index out of range is a *matrix.IndexError that gives its position in the list.
+// order; rows without entries take no time in a [Span] of rows. An index out of range is a
+// *matrix.IndexError that gives its position in the list.
 func Extract[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
 	c := begin[T]("Extract", "", opts)
 	v, err := operand[T](c, "a", a)
@@ -236,7 +237,8 @@ func assign[T comparable](c *call, t *target[T], x *sparse.Store[T], rows, cols 
 	return write(c, t, all, false)
 }
 
-// shortSpan is the number of indices up to which a range is assigned as a list, whatever the entries.
+// shortSpan is the number of indices up to which a range is assigned as a list, whatever the
+// entries.
 const shortSpan = 1 << 12
 
 // assignRow computes st(idx) ⊕= x for a vector without a mask. It returns nil for the cases that
