@@ -262,8 +262,10 @@ func (b *brandes) pushWide(frontier []int32, level int32) {
 	b.widen(b.order[hi:])
 }
 
-// dependWide adds the dependencies of a level whose counts, or those of the level after, are wide.
-// The wave of a vertex of a wide level is 1 + dependency.
+// dependWide adds the dependencies of the vertices in list, a level of the search, and clears the
+// waves of last, the next level. The path counts of list or of last are wide: a count has an
+// exponent of its own. wide says that the counts of list are; the wave of a vertex is then
+// 1 + its dependency, otherwise (1 + its dependency) / its path count.
 func (b *brandes) dependWide(list, last []int32, wide bool) {
 	for _, v := range list {
 		next, after := b.level[v]+1, 0.0

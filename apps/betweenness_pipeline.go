@@ -123,8 +123,9 @@ var wideCounts = pathCounting[wideCount]{
 	most: semiring.NewUnary("no_limit", func(wideCount) float64 { return 0 }, "0.0"),
 }
 
-// addDependencies adds the dependencies of all vertices on a batch of sources, without those of a
-// source on itself. It adds nothing and returns false if the counts of paths do not fit C.
+// addDependencies adds to total, for each vertex, its dependencies on a batch of sources (Brandes).
+// A source has no dependency on itself. If the counts of paths do not fit in C, addDependencies
+// adds nothing and returns false.
 func addDependencies[C comparable](
 	total *matrix.Vector[float64], a matrix.View[bool], sources []int32, of pathCounting[C], with ops.Option,
 ) (fit bool, err error) {

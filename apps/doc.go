@@ -45,9 +45,9 @@
 //     Diameter keeps the bounds of its vertices there.
 //
 // Some workflows have a kernel for the host that is faster than their pipeline. Method Auto uses it
-// for a graph on the host, and Pipeline runs the operations. MinimumSpanningForest, TopologicalOrder
-// and SGM have more loops than operations in any form. Some have a fused form for devices, in
-// files *_gpu.go with the kernels in kernels/*.cu; Run.Method chooses.
+// for a graph on the host, and Pipeline runs the operations. MinimumSpanningForest,
+// TopologicalOrder and SGM have more loops than operations in any form. Some have a fused form for
+// devices, in files *_gpu.go with the kernels in kernels/*.cu; Run.Method chooses.
 //
 // Bad input gives typed errors that name the argument and the remedy. Those about vertices,
 // [VertexError], take the names of the vertices. Counts and distances do not overflow in silence:

@@ -311,8 +311,8 @@ func (in *locationReader) vertex(id string, n int, bad func(remedy, format strin
 	return v, nil
 }
 
-// isHeader reports whether the fields of a first line are names of columns: a usual name that stands
-// alone, or words, no numbers, after a field that is no vertex.
+// isHeader reports whether the fields of a first line are names of columns: a usual name that
+// stands alone, or words, no numbers, after a field that is no vertex.
 func isHeader(f []string, isVertex func(id string) bool) bool {
 	if len(f) == 1 {
 		return delimited.IsName(f[0]) && delimited.IsWord(f[0])

@@ -44,8 +44,8 @@ func (o TextOptions) check(app string) error {
 	return nil
 }
 
-// number returns the finite number of a field. Its error is a *matrix.ParseError whose message begins
-// with what; its remedy is remedy, or names the decimal sign where that is wrong.
+// number returns the finite number of a field. Its error is a *matrix.ParseError whose message
+// begins with what; its remedy is remedy, or names the decimal sign where that is wrong.
 func (o TextOptions) number(what, field, file string, line int64, remedy string) (float64, error) {
 	x, fault, decimal := o.format().Number(field)
 	if fault == "" {

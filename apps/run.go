@@ -208,8 +208,8 @@ func aboutPairs(app, arg, got, want string, vertices, others []int) *VertexError
 // Unwrap returns the *ParameterError.
 func (e *VertexError) Unwrap() error { return &e.ParameterError }
 
-// Named returns the error with names in place of numbers: name for vertices of the first graph, other
-// for vertices of the second. A nil function leaves the numbers.
+// Named returns the error with names in place of numbers: name for vertices of the first graph,
+// other for vertices of the second. A nil function leaves the numbers.
 func (e *VertexError) Named(name, other func(vertex int) string) *ParameterError {
 	if name == nil {
 		name = strconv.Itoa

@@ -205,8 +205,8 @@ func fusedSSSPAt[T semiring.Number](run Run, at matrix.Place) (device.Runner, er
 }
 
 // smallBucket is the number of pending vertices up to which all are relaxed at once, whatever their
-// distance: to choose a bucket among so few costs more than relaxing some of them twice. A path of 10⁶
-// vertices takes half the time.
+// distance: to choose a bucket among so few costs more than relaxing some of them twice. A path of
+// 10⁶ vertices takes half the time.
 const smallBucket = 64
 
 // many reports whether v has so many entries that a pass over all n positions costs little more.

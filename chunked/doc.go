@@ -3,8 +3,9 @@
 // of the second factor where that does not fit either.
 //
 //	film, err := matrix.OpenMapped[float32]("ratings.hgb")
-//	report, err := chunked.MxM(ctx, chunked.File[float32]("similar.hgb"), semiring.PlusTimes[float32](),
-//		film.Matrix.T(), film.Matrix, chunked.On(dev), chunked.DeviceMemory(8<<30))
+//	report, err := chunked.MxM(ctx, chunked.File[float32]("similar.hgb"),
+//		semiring.PlusTimes[float32](), film.Matrix.T(), film.Matrix,
+//		chunked.On(dev), chunked.DeviceMemory(8<<30))
 //
 // Three stages overlap: the device computes a block while the previous block returns through pinned
 // buffers and the one before it is written. The first pass of a product counts the entries of each

@@ -41,8 +41,8 @@ type on struct{ d *Device }
 
 // slowly is the backend of the emulator, whose kernels take a tenth of a second
 // each to compile: two cases per unit of weight of the element types that differ
-// in kind; in the long form one of two generators, those that it leaves out a turn later; and in the
-// quick form one of eight. HIVEBLAS_KIT selects a part of all.
+// in kind; in the long form one of two generators, those that it leaves out a turn later; and in
+// the quick form one of eight. HIVEBLAS_KIT selects a part of all.
 type slowly struct{ on }
 
 func (slowly) Budget() int {
@@ -113,8 +113,8 @@ func TestConformanceEmulated(t *testing.T) {
 	conformance.Run(t, slowly{on{d}})
 }
 
-// TestBackend: the backend of a place is that of its device, and a matrix that lies there is not
-// copied for it.
+// TestBackend: a device, and a struct that embeds the device, have the same backend. The backend
+// reads a matrix on either place without a copy.
 func TestBackend(t *testing.T) {
 	d, _ := emulated(t)
 	named := struct{ *Device }{d}
@@ -145,8 +145,8 @@ func TestBackend(t *testing.T) {
 	}
 }
 
-// TestChangesOnDevice: a device sees entries that Set added and Delete removed, of a matrix on the host
-// and of one that lives on the device, before and after it has a copy.
+// TestChangesOnDevice: a device sees entries that Set added and Delete removed, of a matrix on the
+// host and of one that lives on the device, before and after it has a copy.
 func TestChangesOnDevice(t *testing.T) {
 	d, _ := emulated(t)
 	const n = 600

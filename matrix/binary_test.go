@@ -144,8 +144,8 @@ func TestBinaryTypeErrors(t *testing.T) {
 	}
 }
 
-// Read and ReadFile convert the values of a binary file, in every format of storage, and refuse values
-// that the type does not hold.
+// Read and ReadFile convert the values of a binary file, in every format of storage, and refuse
+// values that the type does not hold.
 func TestBinaryConversion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.hgb")
 	convertsTo[int8, float64](t, path, []int8{1, -2, 127, 0}, []float64{1, -2, 127, 0}, "")

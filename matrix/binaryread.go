@@ -236,8 +236,8 @@ func (items[E]) write(w io.Writer, val []byte, width int) error {
 	return writeSection(w, sectionVals, valuesOfBytes[E](val), width)
 }
 
-// readStore is readBinary for a type of values. It returns the type of the file, which differs if the
-// caller converts the values.
+// readStore is readBinary for a type of values. It returns the type of the file, which differs if
+// the caller converts the values.
 func readStore(r io.Reader, kind byte, op string, o *readOptions, e item) (*raw, item, sides, error) {
 	if r == nil {
 		return nil, e, sides{}, nilReader(op)

@@ -284,8 +284,8 @@ func namesColumns(fields []string) (ok, all, plain bool) {
 }
 
 // isHeader reports whether the fields of the first line are names of columns: one of a source and
-// one of a target, and all others known too; or some others that are words, if source and target have
-// plain names or a later line has a number below such a word.
+// one of a target, and all others known too; or some others that are words, if source and target
+// have plain names or a later line has a number below such a word.
 func (l *edgeLayout) isHeader(fields []string, rest [][]byte) bool {
 	ok, all, plain := namesColumns(fields)
 	switch {

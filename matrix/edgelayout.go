@@ -325,8 +325,8 @@ func (l *edgeLayout) choose(header, fields []string, o *readOptions) error {
 	return nil
 }
 
-// wordsRemedy is the remedy for a first line with more fields than an edge has: they may be names of
-// columns.
+// wordsRemedy is the remedy for a first line with more fields than an edge has: they may be names
+// of columns.
 func wordsRemedy(header, fields []string) RemedyKind {
 	if header == nil && !slices.ContainsFunc(fields, func(f string) bool { return f != "" && !isWord(f) }) {
 		return RemedyHeader

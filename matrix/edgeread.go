@@ -32,7 +32,8 @@ import (
 // one for the source and one for the target:
 //
 //   - source, src, from, follower, row, person, user, user_id, userid, node1, node_1, vertex1,
-//     from_node, fromnode, and source_id, sourceid, src_id, srcid, from_id, fromid, from_node_id, fromnodeid
+//     from_node, fromnode, and source_id, sourceid, src_id, srcid, from_id, fromid,
+//     from_node_id, fromnodeid
 //   - target, dst, dest, destination, to, followed, followee, col, column, friend, item, item_id,
 //     itemid, movie, movie_id, movieid, node2, node_2, vertex2,
 //     to_node, tonode, and target_id, targetid, dst_id, dstid, to_id, toid, to_node_id, tonodeid

@@ -68,8 +68,8 @@ func (e *DuplicateError) Error() string {
 // Is reports whether target is ErrDuplicate.
 func (e *DuplicateError) Is(target error) bool { return target == ErrDuplicate }
 
-// A SizeError reports a dimension or count that is negative or exceeds a limit. For a number of bytes
-// the limit is the memory that there is.
+// A SizeError reports a dimension or count that is negative or exceeds a limit. For a number of
+// bytes the limit is the memory that there is.
 type SizeError struct {
 	Op, Arg string
 	Got     int64

@@ -51,8 +51,8 @@ func FromCSC[T comparable](m, n int, ptr []int64, idx []int32, val []T) (*Matrix
 // i has the entries ptr[i] … ptr[i+1]−1, in ascending order of columns. The slices must not be
 // modified: they are those of the matrix if it is stored so, and a copy otherwise. A change of the
 // matrix may change val. A matrix on a device is copied to the host. CSR takes O(1) time, or
-// O(entries + rows) for another format; for a bitmap or full matrix, O(rows·columns). More rows than
-// there is memory for are a *SizeError: [Matrix.Tuples] takes O(entries).
+// O(entries + rows) for another format; for a bitmap or full matrix, O(rows·columns). More rows
+// than there is memory for are a *SizeError: [Matrix.Tuples] takes O(entries).
 func (a *Matrix[T]) CSR() (ptr []int64, idx []int32, val []T, err error) {
 	if err := a.Fetch(); err != nil {
 		return nil, nil, nil, naming("Matrix.CSR", err)

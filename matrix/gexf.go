@@ -7,13 +7,13 @@ import (
 )
 
 // ReadGEXF reads the graph of a GEXF file of Gephi or NetworkX (.gexf), versions 1.1 to 1.3,
-// gzip-compressed or not: its nodes in the order of their first mention, also nodes within nodes, its
-// edges and their weights. The weight is the attribute weight of an edge, or the edge attribute whose
-// title [WeightColumn] gives; edges without one have 1. Names of vertices and encodings are those of
-// [ReadGraphML]. An edge is directed, undirected or mutual, which is both directions, by its type,
-// else by defaultedgetype, else undirected; the matrix is symmetric if no edge is directed. Other
-// attributes are skipped. A dynamic graph is an error. Errors are a *[ParseError] with the line.
-// Source: GEXF 1.3 primer, gexf.net.
+// gzip-compressed or not: its nodes in the order of their first mention, also nodes within nodes,
+// its edges and their weights. The weight is the attribute weight of an edge, or the edge attribute
+// whose title [WeightColumn] gives; edges without one have 1. Names of vertices and encodings are
+// those of [ReadGraphML]. An edge is directed, undirected or mutual, which is both directions, by
+// its type, else by defaultedgetype, else undirected; the matrix is symmetric if no edge is
+// directed. Other attributes are skipped. A dynamic graph is an error. Errors are a *[ParseError]
+// with the line. Source: GEXF 1.3 primer, gexf.net.
 func ReadGEXF[T Element](r io.Reader, opts ...ReadOption) (*Labelled[T], error) {
 	a, s, err := readPlaced(r, readOptionsOf(opts), readGEXF[T])
 	if err != nil {

@@ -19,10 +19,10 @@ import (
 // of the key that [WeightColumn] names; edges without one have 1. The names of vertices are their
 // labels, or where a node has none its “name” (of igraph), if all nodes have different ones, else
 // their ids; they are nil if they are 0, 1, 2, …. The graph is undirected unless it has “directed
-// 1”. Other keys are skipped. Line breaks and tabs of labels are read as blanks. Texts are UTF-8, or
-// UTF-16 with a byte order mark; one that is no UTF-8 is read as windows-1252, of which the ISO 8859-1
-// of the format is a part. All threads parse the nodes and edges. Errors are a *[ParseError] with the
-// line. Source: Himsolt, “GML: a portable graph file format”, University of Passau, 1997.
+// 1”. Other keys are skipped. Line breaks and tabs of labels are read as blanks. Texts are UTF-8,
+// or UTF-16 with a byte order mark; one that is no UTF-8 is read as windows-1252, of which the ISO
+// 8859-1 of the format is a part. All threads parse the nodes and edges. Errors are a *[ParseError]
+// with the line. Source: Himsolt, “GML: a portable graph file format”, University of Passau, 1997.
 func ReadGML[T Element](r io.Reader, opts ...ReadOption) (*Labelled[T], error) {
 	a, s, err := readPlaced(r, readOptionsOf(opts), readGML[T])
 	if err != nil {

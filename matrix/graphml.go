@@ -16,12 +16,12 @@ import (
 // edges without one have 1. The names of vertices are the data named “label” or “name”, else the
 // labels of yEd, if all nodes have different ones, else their ids; they are nil if they are 0, 1,
 // 2, …. Line breaks and tabs of labels are read as blanks. Edges go in both directions if
-// edgedefault, or the attribute directed of the edge, says so. The nodes and edges of a nested graph,
-// such as a group of yEd, are those of the graph. Hyperedges are an error. All threads parse nodes
-// and edges that are children of the graph; from a key or a nested graph among them on, or a graph
-// without such, one thread reads. The text is in the encoding that its declaration names, or in
-// UTF-16 with a byte order mark. Errors are a *[ParseError] with the line. Source: Brandes et al.,
-// “GraphML progress report”, GD 2001, and the GraphML primer.
+// edgedefault, or the attribute directed of the edge, says so. The nodes and edges of a nested
+// graph, such as a group of yEd, are those of the graph. Hyperedges are an error. All threads parse
+// nodes and edges that are children of the graph; from a key or a nested graph among them on, or a
+// graph without such, one thread reads. The text is in the encoding that its declaration names, or
+// in UTF-16 with a byte order mark. Errors are a *[ParseError] with the line. Source: Brandes et
+// al., “GraphML progress report”, GD 2001, and the GraphML primer.
 func ReadGraphML[T Element](r io.Reader, opts ...ReadOption) (*Labelled[T], error) {
 	a, s, err := readPlaced(r, readOptionsOf(opts), readGraphML[T])
 	if err != nil {

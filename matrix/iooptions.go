@@ -171,20 +171,21 @@ type delimiterOption rune
 func (d delimiterOption) read(o *readOptions)   { o.delimiter = rune(d) }
 func (d delimiterOption) write(o *writeOptions) { o.delimiter = rune(d) }
 
-// CommentChars gives the characters of which each begins a comment where it begins a line of an edge
-// list or of a vector; "" for none. Without it they are # and %, and a list with ids that are text is
-// an error if such a line follows its first edge, because the source of an edge may begin so.
+// CommentChars gives the characters of which each begins a comment where it begins a line of an
+// edge list or of a vector; "" for none. Without it they are # and %, and a list with ids that are
+// text is an error if such a line follows its first edge, because the source of an edge may begin
+// so.
 func CommentChars(chars string) ReadOption {
 	return readOption(func(o *readOptions) { o.comments, o.commentsGiven = chars, true })
 }
 
-// Decimal gives the sign before the fraction of a number: a point, which is the default, or a comma.
-// It is for delimited text, GraphML, GEXF and GML. A comma is then no [Delimiter].
+// Decimal gives the sign before the fraction of a number: a point, which is the default, or a
+// comma. It is for delimited text, GraphML, GEXF and GML. A comma is then no [Delimiter].
 func Decimal(sign rune) ReadOption { return readOption(func(o *readOptions) { o.decimal = sign }) }
 
-// KeepZeros makes entries of the zeros of a dense file too: a Matrix Market array and a .npy. Such a
-// file has a value at every position, and without the option its zeros are no entries, as in SciPy
-// and NetworkX, so that a dense adjacency matrix is a graph. Readers of vectors keep zeros.
+// KeepZeros makes entries of the zeros of a dense file too: a Matrix Market array and a .npy. Such
+// a file has a value at every position, and without the option its zeros are no entries, as in
+// SciPy and NetworkX, so that a dense adjacency matrix is a graph. Readers of vectors keep zeros.
 func KeepZeros() ReadOption { return readOption(func(o *readOptions) { o.keepZeros = true }) }
 
 // Duplicates combines entries that a file gives more than once with op, in

@@ -132,10 +132,10 @@ func FromCSR[T comparable](m, n int, ptr []int64, idx []int32, val []T) (*Matrix
 	return fromStore(st), nil
 }
 
-// FromTuples returns the m×n matrix of the given tuples, which may be in any order. rows and cols are
-// []int, or []int32 as [Matrix.Tuples] returns them; see [Index]. dup combines duplicates from left
-// to right; with a nil dup, duplicates are a *DuplicateError. FromTuples does not keep the slices. It
-// takes O(tuples + m + n) time.
+// FromTuples returns the m×n matrix of the given tuples, which may be in any order. rows and cols
+// are []int, or []int32 as [Matrix.Tuples] returns them; see [Index]. dup combines duplicates from
+// left to right; with a nil dup, duplicates are a *DuplicateError. FromTuples does not keep the
+// slices. It takes O(tuples + m + n) time.
 func FromTuples[T comparable, I Index](m, n int, rows, cols []I, vals []T, dup Combiner[T]) (*Matrix[T], error) {
 	f, err := combiningOf(dup)
 	if err != nil {
@@ -210,12 +210,12 @@ func (a *Matrix[T]) Value(i, j int) (v T, err error) {
 
 func (a *Matrix[T]) checkIndex(op string, i, j int) error { return a.inside().checkIndex(op, i, j) }
 
-// Set writes the entry at row i, column j. It takes O(1) time in Bitmap and Full, and O(log row length)
-// in the sparse formats. There, new entries are pending until the matrix is read: At, Value, Row, NVals
-// and Dims take the pending entries into account, and every other reader first merges them in O(entries
-// + rows) time. Set and Delete merge them too once they are many, so that Set takes O(log entries)
-// amortised time. A [Builder] makes a matrix of many entries in less time and memory. A matrix with the
-// automatic format becomes a Bitmap where that makes Set O(1).
+// Set writes the entry at row i, column j. It takes O(1) time in Bitmap and Full, and O(log row
+// length) in the sparse formats. There, new entries are pending until the matrix is read: At,
+// Value, Row, NVals and Dims take the pending entries into account, and every other reader first
+// merges them in O(entries + rows) time. Set and Delete merge them too once they are many, so that
+// Set takes O(log entries) amortised time. A [Builder] makes a matrix of many entries in less time
+// and memory. A matrix with the automatic format becomes a Bitmap where that makes Set O(1).
 func (a *Matrix[T]) Set(i, j int, v T) error {
 	if err := a.checkIndex("Matrix.Set", i, j); err != nil {
 		return err
@@ -282,8 +282,8 @@ func (a *Matrix[T]) Clear() {
 	c.SetStore(c.pinnedTo(c.empty(c.Dims())))
 }
 
-// Clone returns a deep copy, on the host. The copy has the format of the matrix, pinned if SetFormat
-// pinned it.
+// Clone returns a deep copy, on the host. The copy has the format of the matrix, pinned if
+// SetFormat pinned it.
 func (a *Matrix[T]) Clone() *Matrix[T] {
 	if a == nil {
 		return nil

@@ -15,8 +15,8 @@ import (
 // It reads the layouts coordinate and array, the fields real (or double), integer
 // and pattern, and the symmetries general, symmetric and skew-symmetric, in any
 // case of letters. Comments and blank lines may occur anywhere, and lines may end
-// in CRLF. Zeros of an array are no entries unless [KeepZeros] makes them so; an array without zeros,
-// or with KeepZeros, becomes a Full matrix. Complex and hermitian files are an error.
+// in CRLF. Zeros of an array are no entries unless [KeepZeros] makes them so; an array without
+// zeros, or with KeepZeros, becomes a Full matrix. Complex and hermitian files are an error.
 //
 // A file without a banner is read if its first line that is not blank has three
 // counts, “rows columns entries”. It has general coordinates: real values if the

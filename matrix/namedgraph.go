@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// namedGraph collects a graph whose file describes each vertex and each edge, in any order: GraphML,
-// GEXF and GML.
+// namedGraph collects a graph whose file describes each vertex and each edge, in any order:
+// GraphML, GEXF and GML.
 type namedGraph[T comparable] struct {
 	*graphEdges[T]
 	scan     scanner[T]

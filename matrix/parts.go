@@ -152,7 +152,7 @@ func (p *parts) open(r io.Reader) bool {
 		return false
 	}
 	var head [2]byte
-	if n, _ := f.ReadAt(head[:], 0); n == 2 && (head == [2]byte{0x1f, 0x8b} || chunk.IsUTF16(head[:])) { // gzip, UTF-16
+	if n, _ := f.ReadAt(head[:], 0); n == 2 && (chunk.IsGzip(head[:]) || chunk.IsUTF16(head[:])) { // gzip, UTF-16
 		return false
 	}
 	p.file, p.size = f, st.Size()

@@ -151,8 +151,8 @@ func TestPinnedChanges(t *testing.T) {
 	}
 }
 
-// TestReadersMergeOnce: goroutines that read a matrix with pending changes see all of them. The race
-// detector watches the merge.
+// TestReadersMergeOnce: goroutines that read a matrix with pending changes see all of them. The
+// race detector watches the merge.
 func TestReadersMergeOnce(t *testing.T) {
 	for round := range 20 {
 		a := New[int](2000, 2000)

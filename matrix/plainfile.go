@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync/atomic"
 
+	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
@@ -53,7 +54,7 @@ func plainFileOf(r io.Reader) *plainFile {
 func (f *plainFile) gzipped() bool {
 	var head [2]byte
 	n, _ := f.at.ReadAt(head[:], f.from)
-	return n == 2 && head == [2]byte{0x1f, 0x8b}
+	return chunk.IsGzip(head[:n])
 }
 
 // cursor reads a file from a position on.

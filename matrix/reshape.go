@@ -219,9 +219,9 @@ func checkFormat(a *core, op string, f Format, m, n int) error {
 //   - A Bitmap with fewer than a quarter of that becomes CSR or hypersparse.
 //
 // Full requires an entry at every position; a pinned Full matrix whose later result has fewer
-// entries becomes a Bitmap. Bitmap and Full require memory for rows × columns positions, and CSR for
-// rows; a *SizeError gives the bytes. [Matrix.Clone], [Matrix.Resize] and [Matrix.Clear] keep the
-// pin.
+// entries becomes a Bitmap. Bitmap and Full require memory for rows × columns positions, and CSR
+// for rows; a *SizeError gives the bytes. [Matrix.Clone], [Matrix.Resize] and [Matrix.Clear] keep
+// the pin.
 func (a *Matrix[T]) SetFormat(f Format) error {
 	if a == nil {
 		return naming("Matrix.SetFormat", errNil)

@@ -47,8 +47,8 @@ func (v *Vector[T]) Inside() rep.View {
 	return rep.View{Matrix: v.m.inside(), Vector: true}
 }
 
-// NewFullVector returns a full vector of n entries equal to fill. More positions than there is memory
-// for are a *SizeError.
+// NewFullVector returns a full vector of n entries equal to fill. More positions than there is
+// memory for are a *SizeError.
 func NewFullVector[T comparable](n int, fill T) (*Vector[T], error) {
 	if n < 0 || n > MaxDim {
 		return nil, &SizeError{"matrix.NewFullVector", "size", int64(n), MaxDim}

@@ -79,8 +79,8 @@ func (v View[T]) NVals() int64 {
 	return v.v.NVals()
 }
 
-// At returns the value at row i, column j of the view and whether there is an entry; see [Matrix.At].
-// It does not compute the transpose.
+// At returns the value at row i, column j of the view and whether there is an entry; see
+// [Matrix.At]. It does not compute the transpose.
 func (v View[T]) At(i, j int) (x T, ok bool) {
 	in := v.Inside()
 	if in.Transposed {
@@ -96,8 +96,8 @@ func (v View[T]) At(i, j int) (x T, ok bool) {
 	return x, false
 }
 
-// Row iterates over the columns and values of row i of the view. With A.T() it is column i of A; the
-// transpose is computed at the first call, in O(entries) time, and kept until A changes. A row
+// Row iterates over the columns and values of row i of the view. With A.T() it is column i of A;
+// the transpose is computed at the first call, in O(entries) time, and kept until A changes. A row
 // outside the view has no entries.
 func (v View[T]) Row(i int) iter.Seq2[int, T] {
 	return rowOf[T](v.Inside().Rows(), i).All()

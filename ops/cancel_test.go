@@ -13,7 +13,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// bomb is what happens in the call of an operator that is the at-th: it ends the context, or panics.
+// bomb is what happens in the call of an operator that is the at-th: it ends the context, or
+// panics.
 type bomb struct {
 	at     int64
 	calls  atomic.Int64
@@ -251,8 +252,8 @@ func (f slowFrom) get(t *testing.T, n int, dst, src matrix.Format, b *bomb) *slo
 }
 
 // TestCancellationOfSlowOperators: every operation stops after few calls of a user's operator, an
-// accumulator or a function once its context is done, and leaves its destination as it was, in every
-// format, at small sizes and large ones.
+// accumulator or a function once its context is done, and leaves its destination as it was, in
+// every format, at small sizes and large ones.
 func TestCancellationOfSlowOperators(t *testing.T) {
 	t.Parallel()
 	from := slowFrom{}

@@ -16,8 +16,8 @@
 // The library selects the method from operation counts. [Using] forces a method, and [WithTrace]
 // reports the method that ran. [WithThreads] bounds the number of threads. [WithContext] lets a
 // context stop a call. An operation runs on the host, on the device or on the group of ranks where
-// its destination lives. On the host it takes memory for entries, and for positions where the result
-// or a forced method has one each: a *matrix.SizeError says that there is not so much.
+// its destination lives. On the host it takes memory for entries, and for positions where the
+// result or a forced method has one each: a *matrix.SizeError says that there is not so much.
 //
 // docs/idioms.md writes the common algorithms of the GraphBLAS user guide with these operations.
 package ops

@@ -15,7 +15,8 @@ import (
 
 // Extract computes C⟨M⟩ ⊕= A(rows, cols): entry (p, q) is A(rows[p], cols[q]). Indices may repeat.
 // It takes O(entries of the extracted rows) time, and sorts each row whose columns are not in
-// order; rows without entries take no time in a [Span] of rows. An index out of range is a *matrix.IndexError that gives its position in the list.
+// order; rows without entries take no time in a [Span] of rows. An index out of range is a
+// *matrix.IndexError that gives its position in the list.
 func Extract[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
 	return begin("Extract", "", opts).extract(destOf[T](dst), viewOf[T](a), rows, cols)
 }
@@ -235,7 +236,8 @@ func (c *call) assigned(x *sparse.Store, rows, cols cpu.Indices) error {
 	return c.write(all, false)
 }
 
-// shortSpan is the number of indices up to which a range is assigned as a list, whatever the entries.
+// shortSpan is the number of indices up to which a range is assigned as a list, whatever the
+// entries.
 const shortSpan = 1 << 12
 
 // assignedRow computes st(idx) ⊕= x for a vector without a mask. It returns nil for the cases that

@@ -32,8 +32,8 @@ func All() Indices { return Indices{all: true} }
 // Of returns the list of the given indices.
 func Of(list ...int) Indices { return Indices{list: list} }
 
-// Span returns the list lo, lo+1, …, hi−1, which is empty if hi ≤ lo. It is kept as a range and takes
-// O(1) memory, except where the operation runs on a device or a group.
+// Span returns the list lo, lo+1, …, hi−1, which is empty if hi ≤ lo. It is kept as a range and
+// takes O(1) memory, except where the operation runs on a device or a group.
 func Span(lo, hi int) Indices { return Indices{span: true, lo: lo, hi: hi} }
 
 // ValuesOf returns the list of the values of v, in the order of their positions; positions without

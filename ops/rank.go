@@ -41,8 +41,8 @@ func offsetsOfSome(s *sparse.Structure, k, threads int) []int64 {
 	return ptr
 }
 
-// TopK computes C⟨M⟩ ⊕= the k largest entries of each row of a, at their places. A NaN is below every
-// number, and of equal values those in the smaller columns are taken. With A.T() as
+// TopK computes C⟨M⟩ ⊕= the k largest entries of each row of a, at their places. A NaN is below
+// every number, and of equal values those in the smaller columns are taken. With A.T() as
 // operand and the transposed destination it takes them of each column. It takes O(entries · log k)
 // time and returns the same errors as [MxM].
 func TopK[T cmp.Ordered](dst matrix.Target[T], a matrix.Source[T], k int, opts ...Option) error {

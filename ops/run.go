@@ -67,22 +67,23 @@ type settings struct {
 // cusparse/space lists the plans.
 func Using(m Method) Option { return func(s *settings) { s.method = m } }
 
-// Repeats announces that the caller runs the operation n times with the same matrix, as an iteration
-// does. With 4 or more, Auto of MxV and VxM makes the transpose that Pull needs for a vector with
-// entries at half of its positions, and the matrix keeps it. A transpose takes the time of about 8
-// products of Pull (R-MAT 18, 2026-11-27-cpu-2core-mend), and Push is slower than Pull. Without the option
-// Auto judges a single product. Method and result of an operation depend on formats and options alone,
-// not on earlier operations.
+// Repeats announces that the caller runs the operation n times with the same matrix, as an
+// iteration does. With 4 or more, Auto of MxV and VxM makes the transpose that Pull needs for a
+// vector with entries at half of its positions, and the matrix keeps it. A transpose takes the time
+// of about 8 products of Pull (R-MAT 18, 2026-11-27-cpu-2core-mend), and Push is slower than Pull.
+// Without the option Auto judges a single product. Method and result of an operation depend on
+// formats and options alone, not on earlier operations.
 func Repeats(n int) Option { return func(s *settings) { s.repeats = n } }
 
 // WithThreads bounds the number of threads; 0 is GOMAXPROCS. A negative number is a
 // *matrix.InvalidError of the operation.
 func WithThreads(n int) Option { return func(s *settings) { s.threads = n } }
 
-// WithContext stops the operation once ctx is done. It then returns ctx.Err(), and the destination is
-// unchanged. Built-in operators are stopped between blocks of entries; a function of a user, such as
-// an operator of semiring.NewBinary or a matrix.CombineFunc, is called at most 256 times more by each
-// thread. Conversions between formats and transposes, which call no function, run to their end.
+// WithContext stops the operation once ctx is done. It then returns ctx.Err(), and the destination
+// is unchanged. Built-in operators are stopped between blocks of entries; a function of a user,
+// such as an operator of semiring.NewBinary or a matrix.CombineFunc, is called at most 256 times
+// more by each thread. Conversions between formats and transposes, which call no function, run to
+// their end.
 func WithContext(ctx context.Context) Option { return func(s *settings) { s.ctx = ctx } }
 
 // WithTrace stores the trace of the operation in t.
@@ -233,7 +234,8 @@ func (c *call) isNil(arg string) error {
 	return &matrix.InvalidError{Op: c.op, Reason: arg + " is nil or an empty view; make matrices with matrix.New, a Builder or a From function"}
 }
 
-// naming returns the error of an argument. That of a nil matrix names the operation and the argument.
+// naming returns the error of an argument. That of a nil matrix names the operation and the
+// argument.
 func (c *call) naming(arg string, err error) error {
 	if err == (matrix.View[bool]{}).Err() {
 		return c.isNil(arg)

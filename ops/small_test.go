@@ -112,8 +112,8 @@ func BenchmarkSmall(b *testing.B) {
 // seldom is an element type of one test, for which no operation has kept memory.
 type seldom float64
 
-// TestFewEntriesTakeLittle: the steps of a search whose frontier has few entries allocate nothing of
-// the size of the graph.
+// TestFewEntriesTakeLittle: the steps of a search whose frontier has few entries allocate nothing
+// of the size of the graph.
 func TestFewEntriesTakeLittle(t *testing.T) {
 	const n = 3_000_000
 	var s ops.Steps

@@ -4,7 +4,8 @@
 //
 //	f, err := os.Open("trips.parquet")
 //	st, err := f.Stat()
-//	g, err := parquet.Read[float64](f, st.Size(), parquet.Options{Weight: "minutes"}, matrix.RenumberIDs())
+//	g, err := parquet.Read[float64](f, st.Size(), parquet.Options{Weight: "minutes"},
+//		matrix.RenumberIDs())
 //
 // A row becomes a line of an edge list, which [matrix.ReadLabelled] reads: its options number ids,
 // combine repeated edges and symmetrise, and line N of an error is row N of the file, from 1.

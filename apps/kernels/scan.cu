@@ -2,7 +2,7 @@
 // Source: prelude + queue.cu + this file. Host: apps/scan_gpu.go, which defines
 //     HB_SCAN_COUNTERS  numbers whose triangles a block counts in shared memory
 //     HB_SCAN_GROUP     lanes that share a task
-//     HB_SCAN_CHUNK     tasks of a unit: those of a hub are shared by several blocks, and by devices
+//     HB_SCAN_CHUNK     tasks of a unit: several blocks and devices share the tasks of a hub
 //     HB_SCAN_LIGHT     owners of less work (probes) than this are searched
 //
 // The vertices are numbered by descending degree. Only the lower neighbours of a number are kept,

@@ -16,7 +16,8 @@ import (
 //
 //	graph:  "HBCSR01\n", int64 nrows, ncols, nvals, kind; int64 ptr[nrows+1]; int32 idx[nvals];
 //	        float64 values[nvals] when kind is 1, nothing when it is 0 (the values are then all one)
-//	tuples: "HBTUP01\n", int64 nrows, ncols, count; int32 rows[count]; int32 cols[count]; float64 values[count]
+//	tuples: "HBTUP01\n", int64 nrows, ncols, count; int32 rows[count]; int32 cols[count];
+//	        float64 values[count]
 const (
 	magicGraph  = "HBCSR01\n"
 	magicTuples = "HBTUP01\n"

@@ -5,9 +5,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"syscall"
+	"time"
 )
 
 // watching marks the process that reads what the runtime prints at its end.
@@ -42,15 +47,73 @@ func panicPlace() string {
 	}
 }
 
+// The end of a process is watched at once if its estimate of memory is larger than watchFrom or the
+// system leaves it less than littleRoom, else once it has run for watchAfter: the start of the
+// process that watches takes a command of a small graph from 15 to 23 ms, on two cores.
+const (
+	watchFrom  = 64 << 20
+	littleRoom = 1 << 30
+	watchAfter = 100 * time.Millisecond
+)
+
+// watchEnd has the end of the process watched, so that running out of memory is one line. Only the
+// first call has an effect. It does nothing if messages do not go to a file, as in tests.
+func (s *session) watchEnd() {
+	if own, ok := s.stderr.(*os.File); ok && s.watched.CompareAndSwap(false, true) {
+		startWatch(own)
+	}
+}
+
+// watchLater calls watchEnd after watchAfter, or at once if there is little memory. stop ends the
+// wait.
+func (s *session) watchLater(room int64) (stop func() bool) {
+	if room > 0 && room < littleRoom {
+		s.watchEnd()
+		return func() bool { return false }
+	}
+	return time.AfterFunc(watchAfter, s.watchEnd).Stop
+}
+
+// startWatch starts a process that reads what the runtime prints at the end of this one. It does
+// nothing if that fails, or if the environment has GOTRACEBACK. ownStderr returns stderr.
+func startWatch(stderr *os.File) {
+	program, err := os.Executable()
+	if err != nil || os.Getenv("GOTRACEBACK") != "" || stderr == os.Stderr {
+		return
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return
+	}
+	defer r.Close()
+	defer w.Close() // the runtime keeps the file
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), watching+"=1")
+	cmd.Stdin, cmd.Stderr = r, stderr
+	if cmd.Start() != nil {
+		return
+	}
+	go func() { _ = cmd.Wait() }()
+	_ = redirectRuntime(w) // if it fails, w is closed and the process ends
+}
+
+// watchParent is the process that startWatch starts. It ends with its parent: signals that end a
+// group of processes have no effect. (An ignored signal ends a process on Windows.)
+func watchParent() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	watch(os.Stdin, os.Stderr)
+}
+
 // watch copies what a process prints on standard error. From the first line of the runtime about
 // its end on, it prints one line in place of the rest.
 func watch(in io.Reader, out io.Writer) {
 	lines := bufio.NewReader(in)
-	cause, memory := "", false
+	cause, memory, thread := "", false, false
 	for {
 		text, err := lines.ReadString('\n')
 		line := strings.TrimSpace(text)
-		memory = memory || strings.Contains(line, "out of memory") || strings.Contains(line, "cannot allocate memory")
+		memory = memory || containsAny(line, "out of memory", "cannot allocate memory", "map pages in", "exceeds address space limit")
+		thread = thread || containsAny(line, "create new OS thread", "pthread_create failed")
 		switch {
 		case cause != "":
 		case endsProcess(line):
@@ -63,16 +126,24 @@ func watch(in io.Reader, out io.Writer) {
 		}
 	}
 	switch {
-	case memory && cause != "":
+	case cause == "":
+	case memory:
 		fmt.Fprintln(out, "hiveblas: out of memory: the command needs more than there is; use a machine with more memory, fewer --threads, or a smaller graph")
-	case cause != "":
+	case thread:
+		fmt.Fprintln(out, "hiveblas: no further thread starts; raise the limits of memory and of processes (ulimit -v and -u, the control group), or use fewer --threads")
+	default:
 		fmt.Fprintf(out, "hiveblas: internal error: %s; %s\n", cause, reportBug)
 	}
 }
 
+// containsAny reports whether a line contains one of the texts.
+func containsAny(line string, texts ...string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(line, text) })
+}
+
 // endsProcess reports whether a line is the first that the runtime prints at the end of a process.
 func endsProcess(line string) bool {
-	for _, begin := range []string{"fatal error: ", "panic: ", "runtime: ", "runtime/cgo: ", "unexpected fault address", "SIG"} {
+	for _, begin := range []string{"fatal error: ", "panic: ", "runtime: ", "runtime/cgo: ", "unexpected fault address", "SIG", "Exception 0x"} {
 		if strings.HasPrefix(line, begin) {
 			return true
 		}

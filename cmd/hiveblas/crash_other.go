@@ -1,11 +1,12 @@
-//go:build !linux
+//go:build !unix && !windows
 
 package main
 
-import "os"
+import (
+	"errors"
+	"os"
+)
 
 func ownStderr() *os.File { return os.Stderr }
 
-func startWatch(*os.File) {}
-
-func watchParent() {}
+func redirectRuntime(*os.File) error { return errors.ErrUnsupported }

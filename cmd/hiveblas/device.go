@@ -168,10 +168,15 @@ func (j *job) move(to matrix.Place) error {
 	return nil
 }
 
-// fallBack moves the graphs back to the host after err.
+// fallBack moves the graphs back to the host after err, if the command has enough memory there.
 func (j *job) fallBack(err error) error {
 	j.device, j.group, j.first, j.why, j.choice = nil, nil, nil, err.Error(), ""
 	j.traces.clear()
+	if j.graph != nil {
+		if err := j.fits(); err != nil {
+			return err
+		}
+	}
 	return j.move(nil)
 }
 

@@ -74,6 +74,9 @@ func (j *job) drawn(spec string, only bool) (*graph, error) {
 	if err != nil {
 		return nil, &usageError{j.cmd.CommandPath(), spec + ": " + strings.TrimPrefix(err.Error(), "generate.")}
 	}
+	if err := j.canDraw(spec, g.Edges(), f.undirected); err != nil {
+		return nil, err
+	}
 	opts := []generate.MatrixOption{generate.WithContext(j.ctx)}
 	if f.undirected {
 		opts = append(opts, generate.Undirected())

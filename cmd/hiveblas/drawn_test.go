@@ -1,8 +1,10 @@
 package main
 
 import (
+	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -82,4 +84,14 @@ func TestDrawnErrors(t *testing.T) {
 			t.Errorf("%s: exit %d, %q, want %q", c.args, r.code, r.stderr, c.want)
 		}
 	}
+}
+
+// sameTable compares two files of numbers in columns, the numbers to twelve digits.
+func sameTable(a, b string) bool {
+	x, y := strings.Fields(a), strings.Fields(b)
+	return slices.EqualFunc(x, y, func(s, t string) bool {
+		f, err := strconv.ParseFloat(s, 64)
+		g, bad := strconv.ParseFloat(t, 64)
+		return s == t || err == nil && bad == nil && math.Abs(f-g) <= 1e-12*math.Abs(f)
+	})
 }

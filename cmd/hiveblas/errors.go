@@ -179,7 +179,8 @@ func explainGraph(g *graph, err error) error {
 	return &failure{file, err.Error(), "", err}
 }
 
-// entryPlace is the place of an entry of a matrix, by the names of its row and column or by numbers.
+// entryPlace is the place of an entry of a matrix, by the names of its row and column or by
+// numbers.
 func entryPlace(rows, cols *matrix.Labels, row, col int, of string) string {
 	text := fmt.Sprintf("row %s, column %s%s", rows.Name(row), cols.Name(col), of)
 	if rows == nil && cols == nil {

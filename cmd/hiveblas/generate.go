@@ -177,6 +177,9 @@ func (j *job) generate(kind string, f *generateFlags) error {
 	}
 	j.graph = &graph{Matrix: matrix.New[float64](m, n), file: kind, edges: g.Edges()}
 	if built {
+		if err := j.canDraw(kind, g.Edges(), f.undirected); err != nil {
+			return err
+		}
 		err = j.writeBuilt(g, f)
 	} else {
 		err = j.writing(func() error { return j.stream(func(w io.Writer) error { return j.drawTo(w, g, f) }) })

@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -335,16 +334,6 @@ func TestCommTimeoutFlag(t *testing.T) {
 	if got := hiveblas(t, "cc", karate, "--device", "ranks:2", "--comm-timeout", "5", "--comm-check"); got.code != 0 {
 		t.Errorf("exit %d, %s", got.code, got.stderr)
 	}
-}
-
-// sameTable compares two files of numbers in columns, the numbers to twelve digits.
-func sameTable(a, b string) bool {
-	x, y := strings.Fields(a), strings.Fields(b)
-	return slices.EqualFunc(x, y, func(s, t string) bool {
-		f, err := strconv.ParseFloat(s, 64)
-		g, bad := strconv.ParseFloat(t, 64)
-		return s == t || err == nil && bad == nil && math.Abs(f-g) <= 1e-12*math.Abs(f)
-	})
 }
 
 // The commands write the same bytes on ranks, as threads and as processes of mpirun: other ones a

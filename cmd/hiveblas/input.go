@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
-	"github.com/hiveblas/hiveblas/internal/hostmem"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -19,11 +18,12 @@ const standardInput = "standard input"
 
 // input is a file of a graph, or standard input.
 type input struct {
-	name string // for messages
-	file *os.File
-	r    io.Reader
-	size int64 // in bytes, 0 if unknown
-	head []byte
+	name       string // for messages
+	file       *os.File
+	r          io.Reader
+	size       int64 // in bytes, 0 if unknown
+	head       []byte
+	compressed bool // by gzip
 }
 
 // openInput opens a file, or standard input for "-".
@@ -43,10 +43,6 @@ func (j *job) openInput(path string) (*input, error) {
 		if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
 			in.size = st.Size()
 		}
-		if in.size > 1<<26 {
-			room, _ := hostmem.Room()
-			j.watchMemory(8*in.size, room) // a text file may need as much
-		}
 	}
 	b := bufio.NewReaderSize(in.r, 1<<16)
 	head, err := b.Peek(4096)
@@ -54,9 +50,13 @@ func (j *job) openInput(path string) (*input, error) {
 		in.close()
 		return nil, err
 	}
-	in.r, in.head = b, plainHead(head)
+	in.r, in.head, in.compressed = b, plainHead(head), chunk.IsGzip(head)
 	if in.size > 0 {
 		in.r = randomInput{b, in.file}
+	}
+	if err := j.canRead(in); err != nil {
+		in.close()
+		return nil, err
 	}
 	return in, nil
 }

@@ -44,7 +44,7 @@ type job struct {
 	warned   []matrix.Warning // of the stages before
 
 	memory  byteSize // of --memory; 0 for what there is
-	watched bool     // the end of the process is watched
+	limited bool     // the command has --memory
 
 	infinite bool // weights may be infinite
 	graph    *graph

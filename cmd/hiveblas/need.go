@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 	"math"
-	"os"
 
 	"github.com/hiveblas/hiveblas/internal/hostmem"
+	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // need is what a command takes in memory beside its input, in bytes.
@@ -18,10 +18,10 @@ type need struct {
 // usualEntry is the part of an entry of most commands: copies of the structure and the transpose.
 const usualEntry = 20
 
-// needs lists the commands whose need differs from usualNeed. The figures are the growth of the largest
-// resident size, with objects that the garbage collector has not freed yet, on two threads: with the
-// vertices of lists with 6 edges and 10 and 20 million vertices, and with the entries of uniform
-// graphs of 2 and 6 million.
+// needs lists the commands whose need differs from usualNeed. The figures are the growth of the
+// largest resident size, with objects that the garbage collector has not freed yet, on two threads:
+// with the vertices of lists with 6 edges and 10 and 20 million vertices, and with the entries of
+// uniform graphs of 2 and 6 million.
 var needs = map[string]need{
 	"bfs": {vertex: 8}, "sssp": {vertex: 12}, "vn": {vertex: 12}, "pagerank": {vertex: 136}, "cc": {vertex: 64},
 	"scc": {vertex: 16}, "kcore": {vertex: 44}, "betweenness": {vertex: 16, thread: 44}, "closeness": {vertex: 40, thread: 96},
@@ -36,34 +36,43 @@ var usualNeed = need{vertex: 50}
 
 // bounded adds --memory.
 func (j *job) bounded() *job {
+	j.limited = true
 	j.cmd.Flags().Var(&j.memory, "memory", "take this much memory for what there is, such as 6GiB (default: what the system, the control group and ulimit leave)")
 	return j
 }
 
-// fits rejects a graph for which the command needs more memory than there is, mostly a list with a
-// few large ids: the runtime would end the process without a remedy. A graph of a device or of a
-// group has its vertices there.
-func (j *job) fits() error {
-	if j.device != nil || j.group != nil {
-		return nil
-	}
-	room, bound := hostmem.Room()
-	j.watchMemory(j.needed(), room)
+// room returns the memory that there is in bytes, 0 if unknown, and the name of what bounds it.
+func (j *job) room() (int64, string) {
 	if j.memory > 0 {
-		room, bound = int64(j.memory), "--memory"
+		return int64(j.memory), "--memory"
 	}
-	return j.fitsInto(room, bound)
+	return hostmem.Room()
 }
 
-// needed returns the estimate of the memory of the command in bytes.
+// fits rejects a graph for which the command needs more memory than there is, mostly a list with a
+// few large ids: the runtime would end the process without a remedy.
+func (j *job) fits() error {
+	j.watchMemory(j.needed())
+	return j.fitsInto(j.room())
+}
+
+// needed returns the estimate of the memory of the command in this process, in bytes.
 func (j *job) needed() int64 {
 	vertices, entries := j.parts()
 	return int64(min(vertices+entries, math.MaxInt64/2))
 }
 
+// resultVertex is the memory of a vertex on the host if the command computes on GPUs, in bytes: a
+// result of float64 and its copy.
+const resultVertex = 16
+
 // parts returns the parts of the vertices and of the entries in the memory of the command.
 func (j *job) parts() (ofVertices, ofEntries float64) {
 	m, n, entries := j.graph.size()
+	vertices := float64(max(m, n)) * j.share()
+	if j.onGPUs() {
+		return vertices * resultVertex, 0
+	}
 	of, known := needs[j.cmd.Name()]
 	if !known {
 		of = usualNeed
@@ -71,8 +80,89 @@ func (j *job) parts() (ofVertices, ofEntries float64) {
 	if of.entry == 0 {
 		of.entry = usualEntry
 	}
-	return float64(max(m, n)) * float64(of.vertex+of.thread*int64(j.run.count())), float64(of.entry) * float64(entries)
+	return vertices * float64(of.vertex+of.thread*int64(j.run.count())), float64(of.entry) * float64(entries) * j.share()
 }
+
+// onGPUs reports whether the command computes on GPUs, as far as that is known.
+func (j *job) onGPUs() bool {
+	return j.device != nil || j.group != nil && j.group.PlaceOf(0) != nil
+}
+
+// share returns the part of the ranks of a group that are in this process, 1 without a group.
+func (j *job) share() float64 {
+	if j.group == nil {
+		return 1
+	}
+	return float64(len(j.group.Ranks())) / float64(j.group.Size())
+}
+
+// Bytes of memory that a reader needs for a byte of the file, at least. Measured with lists of 2
+// and 6 million edges, the largest resident size grows by 2.1 to 4.5 bytes for texts, 1.1 to 3.3
+// for binary forms, and 6.3 to 10 for compressed texts.
+const (
+	readText       = 2
+	readBinary     = 1
+	readCompressed = 3 // times those of the format
+)
+
+// reading returns the estimate of the memory of reading a file in bytes, and what the file is.
+func (j *job) reading(in *input) (needed int64, what string) {
+	perByte, what := int64(readText), "text"
+	switch in.format(&j.read) {
+	case matrix.FormatBinary, matrix.FormatNPZ, matrix.FormatNPY, matrix.FormatGraph500, matrix.FormatGraph500Packed:
+		perByte, what = readBinary, "binary data"
+	}
+	if in.compressed {
+		perByte, what = readCompressed*perByte, "compressed "+what
+	}
+	size := float64(in.size)
+	if !j.whole {
+		size *= j.share()
+	}
+	return int64(min(size*float64(perByte), math.MaxInt64/2)), what
+}
+
+// canRead rejects a file that takes more memory to read than there is.
+func (j *job) canRead(in *input) error {
+	needed, what := j.reading(in)
+	return j.enough(in.name, fmt.Sprintf("reading %s of %s", sizeText(in.size), what), needed)
+}
+
+// Bytes of memory of an edge that is generated: the growth of the largest resident size with 6
+// million edges of R-MAT.
+const (
+	drawnEdge       = 20
+	drawnUndirected = 30
+)
+
+// canDraw rejects a generated graph that takes more memory than there is.
+func (j *job) canDraw(name string, edges int64, undirected bool) error {
+	if j.onGPUs() {
+		return nil
+	}
+	perEdge := drawnEdge
+	if undirected {
+		perEdge = drawnUndirected
+	}
+	needed := int64(min(float64(edges)*float64(perEdge)*j.share(), math.MaxInt64/2))
+	return j.enough(name, fmt.Sprintf("a graph of %d edges", edges), needed)
+}
+
+// enough rejects work that needs more memory than there is, and has the end of the process watched
+// if it needs much. Commands without --memory try it: the estimate may be too high, and they have
+// no remedy.
+func (j *job) enough(name, work string, needed int64) error {
+	j.watchMemory(needed)
+	room, bound := j.room()
+	if !j.limited || room <= 0 || needed <= room {
+		return nil
+	}
+	return &failure{name, fmt.Sprintf("%s needs about %s of memory, and %s are there by %s",
+		work, sizeText(needed), sizeText(room), bound), moreMemory, nil}
+}
+
+// moreMemory is the remedy of an estimate that may be too high.
+const moreMemory = "--memory SIZE says that there is more"
 
 // fitsInto is fits for a room in bytes, 0 if unknown, and the name of what bounds it.
 func (j *job) fitsInto(room int64, bound string) error {
@@ -81,7 +171,7 @@ func (j *job) fitsInto(room int64, bound string) error {
 		return nil
 	}
 	m, n, entries := j.graph.size()
-	remedy := "--memory SIZE says that there is more"
+	remedy := moreMemory
 	if ofVertices, ofEntries := j.parts(); ofVertices > ofEntries {
 		remedy = "if few of the ids occur, --ids renumber numbers those; " + remedy
 	}
@@ -89,12 +179,10 @@ func (j *job) fitsInto(room int64, bound string) error {
 		j.cmd.Name(), max(m, n), entries, sizeText(needed), sizeText(room), bound), remedy, nil}
 }
 
-// watchMemory has the end of the process watched if the command needs a large part of what there
-// is, so that running out of memory is one line.
-func (j *job) watchMemory(needed, room int64) {
-	if own, ok := j.stderr.(*os.File); ok && room > 0 && needed > room/4 && !j.watched {
-		j.watched = true
-		startWatch(own)
+// watchMemory has the end of the process watched if the command needs much memory.
+func (j *job) watchMemory(needed int64) {
+	if needed > watchFrom {
+		j.watchEnd()
 	}
 }
 

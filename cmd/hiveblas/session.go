@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/internal/hostmem"
 )
 
 // session is one run of the program: its standard streams and its cancellation.
@@ -26,6 +28,8 @@ type session struct {
 	bar atomic.Pointer[progress] // of the command
 
 	ended atomic.Pointer[func(error)] // called with the error of the command before the exit
+
+	watched atomic.Bool // the end of this process is watched by another
 }
 
 // grace is the time that a cancelled command has to return.
@@ -36,6 +40,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	s := &session{ctx: ctx, cancel: cancel, stdin: os.Stdin, stdout: stdout, stderr: stderr}
+	room, _ := hostmem.Room()
+	defer s.watchLater(room)()
 
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

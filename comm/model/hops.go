@@ -98,7 +98,8 @@ type HopOptions struct {
 // the index of the best that fits, −1 if none does. With S, L of the machine and α, N of its
 // exchange (AllToAllV, else AllGatherV):
 //
-//	T(h) = max over parts of (c/S)·(E + (1/h)·Σ_{k=1}^{h−1} (h−k)·E_k) + (1/h)·(α + s·Σ_{k=1}^{h} R_k/N) + L
+//	T(h) = max over parts of (c/S)·(E + (1/h)·Σ_{k=1}^{h−1} (h−k)·E_k)
+//	       + (1/h)·(α + s·Σ_{k=1}^{h} R_k/N) + L
 //	M(h) = max over parts of b_e·(E + Σ_{k<h} E_k) + b_v·(V + Σ_{k≤h} R_k)
 //
 // h = 1 is the plain exchange. A further hop saves latency alone, never bandwidth: it pays where

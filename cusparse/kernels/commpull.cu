@@ -1,8 +1,8 @@
-// Copies of package comm: bytes[k] bytes from src[k] to dst[k] for k = 0 … count-1, from the memory of
-// this device and of peers. No copy writes what another one reads or writes.
-// Launch shape: blocks of any size, any multiple of count of them: block b has a part of copy b % count,
-// so that all peers are read at once. Bound by the links to the peers. Addresses that are equal modulo
-// 16 are copied by 16 bytes, others by the widest word that divides their difference.
+// Copies of package comm: bytes[k] bytes from src[k] to dst[k] for k = 0 … count-1, from the memory
+// of this device and of peers. No copy writes what another one reads or writes.
+// Launch shape: blocks of any size, any multiple of count of them: block b has a part of copy b %
+// count, so that all peers are read at once. Bound by the links to the peers. Addresses that are
+// equal modulo 16 are copied by 16 bytes, others by the widest word that divides their difference.
 
 typedef unsigned long long hb_u64;
 struct __align__(16) hb_line { unsigned int w[4]; };

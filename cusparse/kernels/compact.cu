@@ -5,7 +5,8 @@
 //   marks u32[32·tiles], kept i32[tiles], at i64[tiles + 1]
 //   hb_marks    <<<tiles, 256>>>(n, flag, marks, kept, at)       a single tile: at is written, too
 //   prefix sums of kept: at
-//   hb_kept     <<<tiles, 256>>>(n, most, marks, at, idx, idxOut, val, valOut)     most: a large part is kept
+//   hb_kept     <<<tiles, 256>>>(n, most, marks, at, idx, idxOut, val, valOut)
+//       most: a large part is kept
 //   hb_kept_rows<<<…>>>(rows + 1, old offsets, marks, at, new offsets)
 // Bound by memory: marks are a bit an entry, where the place of each would be 8 bytes.
 

@@ -22,39 +22,46 @@
 //   hb_spgemm_pack<<<⌈k/8⌉, 256>>>(k, fill, bptr, bidx, packed)
 //   parts = nb·HB_SPGEMM_WARPS; cuts i32[parts+1]: cuts[c·WARPS] = min(c·cb, n), those between
 //       divide the entries of B in the column block evenly; cuts[parts] = n
-//   hb_spgemm_columns<<<…, 256>>>(nnz, stride, bidx, hist)    hist u32[n] zeroed, of every stride-th entry
+//   hist u32[n] zeroed: the columns of every stride-th entry
+//   hb_spgemm_columns<<<…, 256>>>(nnz, stride, bidx, hist)
 //   hb_spgemm_cuts<<<…, 256>>>(n, cb, HB_SPGEMM_WARPS, parts, prefix sums of hist, cuts)
 //   seg i32[k·(parts+1)]: where in a row of B each part begins
 //   hb_spgemm_seg<<<⌈k·(parts+1)/256⌉, 256>>>(k, parts, cuts, bptr, bidx, seg)
 //       (seg = null: it is searched for each time; for B too wide to keep it)
 // Each call (m rows):
 //   zeroed: hist u64[256], limits u64[264] (results, cursors, tickets), counts i64[m·nb]
-//   hb_spgemm_wanted<<<…, 256>>>(a, mask, wanted)     wanted u8[m] = 1: the mask has a row there; or null
-//   hb_spgemm_work <<<min(⌈m/8⌉, SMs·8), 256>>>(m, aptr, aidx, bptr, wanted, work, hist, limits)      work u64[m]
-//   hb_spgemm_order<<<min(⌈m/256⌉, SMs·8), 256>>>(m, light, work, hist, limits, order)         order i32[m]
-//       limits[0 … 3] = heavy rows h, rows with any product, products, the longest row of A: read by the host
-//   hb_spgemm_count<<<SMs·8, 256 or 512, max(window, fill)/8 + 4>>>(…)      window: columns a bitmap
-//       in shared memory holds, a multiple of cb, or n rounded up to 32 if that fits
-//       bitmaps u32[h·4·⌈n/128⌉], or null where that would be too large: the structure of heavy rows, kept
-//       for the second phase (only if window ≥ n)
+//   wanted u8[m] = 1: the mask has a row there; or null. work u64[m], order i32[m]
+//   hb_spgemm_wanted<<<…, 256>>>(a, mask, wanted)
+//   hb_spgemm_work <<<min(⌈m/8⌉, SMs·8), 256>>>(m, aptr, aidx, bptr, wanted, work, hist, limits)
+//   hb_spgemm_order<<<min(⌈m/256⌉, SMs·8), 256>>>(m, light, work, hist, limits, order)
+//       limits[0 … 3] = heavy rows h, rows with any product, products, the longest row of A: the
+//       host reads them
+//   hb_spgemm_count<<<SMs·8, 256 or 512, max(window, fill)/8 + 4>>>(…)
+//       window: the columns that a bitmap in shared memory holds, a multiple of cb, or n rounded up
+//       to 32 if that fits
+//       bitmaps u32[h·4·⌈n/128⌉], or null where that would be too large: the structure of heavy
+//       rows, kept for the second phase (only if window ≥ n)
 //   hb_spgemm_light_count<<<SMs·8, 256, 8·4096>>>(…)
 //   prefix sums of counts (m·nb); the host reads the total and allocates cidx, cval
 //   numeric, one of
-//     hb_spgemm_pair <<<SMs·b, HB_SPGEMM_PAIR_BLOCK, bytes>>>(…)      plus_pair, HB_SPGEMM_PACKED, nb = 1;
-//         most = fill/2 words (16-bit counters; wider ones in passes), at most 225 KB and a multiple of
-//         HB_SPGEMM_SEGMENT, as fill is; bytes = 4·(most+1), b·(bytes+2 KB) ≤ 228 KB
-//         as many products as places of C (h·n) and memory for it: hb_spgemm_pair is the first phase,
-//         in place of hb_spgemm_count, with dense u32[h·pitch] not null and parts
-//         i32[h·fill/HB_SPGEMM_SEGMENT]: it keeps the counters and writes counts; pitch = fill/2 words
-//         if no row of A has 65536 entries, else fill; the second phase is
+//     hb_spgemm_pair <<<SMs·b, HB_SPGEMM_PAIR_BLOCK, bytes>>>(…)
+//         plus_pair, HB_SPGEMM_PACKED, nb = 1; most = fill/2 words (16-bit counters; wider ones in
+//         passes), at most 225 KB and a multiple of HB_SPGEMM_SEGMENT, as fill is;
+//         bytes = 4·(most+1), b·(bytes+2 KB) ≤ 228 KB
+//         If there are as many products as places of C (h·n), and memory for the places,
+//         hb_spgemm_pair is the first phase, in place of hb_spgemm_count, with dense u32[h·pitch]
+//         not null and parts i32[h·fill/HB_SPGEMM_SEGMENT]. It keeps the counters and writes
+//         counts; pitch = fill/2 words if no row of A has 65536 entries, else fill. The second
+//         phase is
 //         hb_spgemm_pair_write<<<SMs·7, 256, 32·HB_SPGEMM_SEGMENT>>>(…)
-//     hb_spgemm_owner<<<SMs·b, 32·HB_SPGEMM_WARPS, cb·sizeof(HB_C) + (bitmaps ? 0 : cb/8)>>>(…)   any semiring
-//         where a row of A is so long that all would wait for it, its chunks are summed first (bitmaps kept):
+//     hb_spgemm_owner<<<SMs·b, 32·HB_SPGEMM_WARPS, cb·sizeof(HB_C) + (bitmaps ? 0 : cb/8)>>>(…)
+//         any semiring. Where a row of A is so long that all would wait for it, its chunks are
+//         summed first (bitmaps kept):
 //         hb_spgemm_chunks<<<…, 256>>>(chunk, …, chunks)     chunks i64[h]; at: their prefix sums
 //         hb_spgemm_chunk<<<as owner>>>(…, partial)          partial HB_C[at[h]·n]
-//     hb_spgemm_placed<<<SMs·b, 32·HB_SPGEMM_WARPS, 4·⌈n/128⌉>>>(…)   any semiring; bitmaps kept, nb = 1 and
-//         cb = n whatever shared memory holds: sums are made where they belong in C. For wide C of which
-//         a row of A meets little
+//     hb_spgemm_placed<<<SMs·b, 32·HB_SPGEMM_WARPS, 4·⌈n/128⌉>>>(…)
+//         any semiring; bitmaps kept, nb = 1 and cb = n whatever shared memory holds: sums are made
+//         where they belong in C. For a wide C of which a row of A meets few columns
 //   hb_spgemm_light<<<SMs·4, 128, 4·(4096 + 2048 + 512·sizeof(HB_C))>>>(…)
 //   nb > 1: hb_spgemm_rowptr<<<⌈(m+1)/256⌉, 256>>>(m, nb, counts, cptr); nb = 1: cptr is counts
 // HB_A: elements of A, HB_X: of B, HB_C: of C.
@@ -63,8 +70,10 @@
 // 34395×20402 with 5M (1.9·10⁹, 2.8·10⁸), 138493×26744 with 20M (1.03·10¹⁰, 6.5·10⁸), all launches
 // of a call without the allocation, ms; cuSPARSE 15.5, the others not tried; pack and seg 0.01,
 // 0.03, 0.12, once.
-//   fp32, 8 parts, ahead 4, group 16, bitmaps kept                   1.30   8.95   41.0   (ahead 2: 1.29 9.93 45.1)
-//   fp32, 12 parts, ahead 4, group 32                                1.58   8.74   38.0   (bitmaps not kept, ahead 2: + 20 %)
+//   fp32, 8 parts, ahead 4, group 16, bitmaps kept   1.30   8.95   41.0
+//   the same, ahead 2                                1.29   9.93   45.1
+//   fp32, 12 parts, ahead 4, group 32                1.58   8.74   38.0
+//   the same, bitmaps not kept, ahead 2              20 % more
 // Kernels of plus_pair for 2.2·10⁸ products in 5.9·10⁷ results and 1.08·10⁹ in 1.87·10⁸, µs:
 //   hb_spgemm_work 28, 62 (a warp takes every row, however long: 49, 180)
 //   first phase 368, 1243 (block 512: 372; 256: 1379)

@@ -24,19 +24,24 @@
 //   [hb_spmv_bits<<<⌈n/256⌉, 256>>>(n, x, bits u32[⌈n/32⌉]), with HB_SPMV_BITS 1: then x is bits]
 //   [hb_spmv_wanted<<<⌈(used+1)/256⌉, 256>>>(used, rows, mask, comp, wanted u32[used/32+2],
 //    present u8[nrows], zeroed), with HB_SPMV_MASKED 1: entries of excluded rows are not read]
-//   hb_spmv_tiles<<<min(SMs·HB_SPMV_MINBLOCKS, ⌈tiles·32/HB_SPMV_BLOCK⌉), HB_SPMV_BLOCK, shared>>>(…)
+//   grid = min(SMs·HB_SPMV_MINBLOCKS, ⌈tiles·32/HB_SPMV_BLOCK⌉)
+//   hb_spmv_tiles<<<grid, HB_SPMV_BLOCK, shared>>>(…)
 //       shared = hot·sizeof(HB_X): with HB_SPMV_HOT 1, the first `hot` places of x are kept in
-//       shared memory (columns by descending degree, else it is of no use); with 0, shared = hot = 0
+//       shared memory (of no use unless columns are by descending degree); with 0,
+//       shared = hot = 0
 //   hb_spmv_carry<<<⌈max(tiles, nempty)/256⌉, 256>>>(…)
 //
 // Measured on an H200 (R-MAT 18, 20, 22, edge factor 16, ms; cuSPARSE's best fp32 0.036, 0.124,
 // 0.473, fp64 0.043, 0.131, 0.544). Tile 512 costs 3–8 %, 4096 ≤ 3 %.
-//   plain            tile 1024, unroll 2, 4 blocks: fp32 0.034 0.126 0.502; fp64 0.041 0.138 0.576
-//                    unroll 4, 2 blocks:            fp32 0.037 0.124 0.494 (INSIDE 0; 1 costs 2 % at 22)
-//   columns by degree, x permuted: hot, 192 KB      fp32 0.037 0.076 0.303 (R-MAT 18: tile 1024, 64 KB 0.027)
-//   rows too         hot, tile 2048, 192 KB         fp32 0.034 0.064 0.272; fp64 0.054 0.087 0.362; pattern 0.034 0.056 0.241
-//                    not hot, tile 1024             fp32 0.022 0.082 0.366; fp64 0.033 0.106 0.444; pattern 0.021 0.073 0.337
-//   (hot, 192 KB) min_plus 0.272, a/(a+x) 0.272, at 160 KB lor_land 0.173, plus_times of 8 bits 0.176 at R-MAT 22.
+//                                          fp32               fp64               pattern
+// plain, tile 1024, unroll 2, 4 blocks     0.034 0.126 0.502  0.041 0.138 0.576
+// plain, unroll 4, 2 blocks, INSIDE 0      0.037 0.124 0.494
+// columns by degree, x permuted: hot       0.037 0.076 0.303
+// rows too: hot, tile 2048                 0.034 0.064 0.272  0.054 0.087 0.362  0.034 0.056 0.241
+// rows too: not hot, tile 1024             0.022 0.082 0.366  0.033 0.106 0.444  0.021 0.073 0.337
+// Hot is 192 KB; tile 1024 with 64 KB takes 0.027 for R-MAT 18 with columns by degree. INSIDE 1
+// costs 2 % at R-MAT 22. There, hot, min_plus and a/(a+x) take 0.272, and with 160 KB lor_land
+// 0.173 and plus_times of 8 bits 0.176.
 // 208 KB starve L1 (0.367). So: hot = 192 KB/sizeof(HB_X) from about 8M entries on, where columns
 // stand by degree; HB_SPMV_HOT 0 below that or where they do not; unroll 4, 2 blocks, INSIDE 0 for
 // plain beyond 10M.

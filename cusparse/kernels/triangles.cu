@@ -12,14 +12,18 @@
 // are the same.
 //
 // cusparse/triangles.go launches all of this. Once a matrix (kept; n rows, nnz entries):
-//   n > fill: the new number of a column. hist u32[n] zeroed; keys u32[n], to be sorted; rank i32[n]
-//   hb_tri_columns<<<…>>>(nnz, idx, hist), hb_tri_keys<<<…>>>(n, hist, keys), hb_tri_rank<<<…>>>(n, places, rank)
+//   n > fill: the new number of a column
+//   hist u32[n] zeroed; keys u32[n], to be sorted; rank i32[n]
+//   hb_tri_columns<<<…>>>(nnz, idx, hist)
+//   hb_tri_keys<<<…>>>(n, hist, keys)
+//   hb_tri_rank<<<…>>>(n, places, rank)
 //   packed u16[8·((nnz + 7·n)/8 + 1)], beyond u8[n]
 //   hb_tri_pack <<<⌈n/8⌉, 256>>>(n, fill, ptr, idx, rank or null, packed, beyond)
 //   ptr2 i64[n], zeroed; work u64[n], zeroed
 //   hb_tri_count<<<⌈n/8⌉, 256>>>(n, ptr, idx, ptr2, work);   prefix sums of ptr2
 //   cursor u64[n] = copy of ptr2[0..n)
-//   hb_tri_fill <<<⌈n/8⌉, 256>>>(n, ptr, idx, cursor, other, from, quads, place)   i32[nnz], place i64[nnz]
+//   other i32[nnz], place i64[nnz]
+//   hb_tri_fill <<<⌈n/8⌉, 256>>>(n, ptr, idx, cursor, other, from, quads, place)
 //   hb_tri_split<<<⌈n/256⌉, 256>>>(n, ptr, ptr2, work, beyond, units, light, sizes)
 //       units hb_tri_unit[n + nnz/HB_TRI_CHUNK]: some tasks of an owner, for a block; light i32[n];
 //       sizes u64[4], zeroed: units, light owners, and a ticket for each

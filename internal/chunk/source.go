@@ -62,9 +62,9 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// gzipReader reads the members of a gzip file, one after the other. Zeros after a member, which fill
-// a block of a tape or an archive, are no part of the file. It wraps errors of the compressed stream
-// in ErrGzip.
+// gzipReader reads the members of a gzip file, one after the other. Zeros after a member, which
+// fill a block of a tape or an archive, are no part of the file. It wraps errors of the compressed
+// stream in ErrGzip.
 type gzipReader struct {
 	z  *gzip.Reader
 	in *bufio.Reader // of z, which reads no further than the end of a member
@@ -140,7 +140,7 @@ func Open(r io.Reader) (plain io.Reader, taken func() int64, err error) {
 	if err != nil && err != io.EOF {
 		return nil, taken, err
 	}
-	if len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b {
+	if IsGzip(head) {
 		z, err := newGzipReader(b)
 		if err != nil {
 			return nil, taken, err
@@ -149,6 +149,9 @@ func Open(r io.Reader) (plain io.Reader, taken func() int64, err error) {
 	}
 	return b, taken, nil
 }
+
+// IsGzip reports whether a file begins like one of gzip.
+func IsGzip(head []byte) bool { return len(head) >= 2 && head[0] == 0x1f && head[1] == 0x8b }
 
 // OpenText is [Open] of a text. A text in UTF-16 with a byte order mark becomes UTF-8.
 func OpenText(r io.Reader) (plain io.Reader, taken func() int64, err error) {

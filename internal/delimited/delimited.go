@@ -32,8 +32,8 @@ func (f Format) IsComment(c byte) bool {
 	return strings.IndexByte(f.Comments, c) >= 0
 }
 
-// Fields splits a line at tabs, else at commas, else at blanks, and trims the fields. Semicolons take
-// the place of commas where numbers have decimal commas.
+// Fields splits a line at tabs, else at commas, else at blanks, and trims the fields. Semicolons
+// take the place of commas where numbers have decimal commas.
 func (f Format) Fields(line []byte) (fields []string) {
 	delims := "\t,"
 	if f.Comma || bytes.IndexByte(line, ';') >= 0 && decimalComma.Match(line) {

@@ -6,7 +6,8 @@ import (
 	"runtime"
 )
 
-// small is the number of bytes up to which Fits does not read what there is, which takes some 50 µs.
+// small is the number of bytes up to which Fits does not read what there is, which takes some 50
+// µs.
 const small = 1 << 26
 
 // limit is the largest number of bytes that the runtime allocates at once, where the memory is
@@ -14,8 +15,8 @@ const small = 1 << 26
 const limit = 1 << 47
 
 // Fits tells before an allocation whether there is memory for n items of size bytes: the Go runtime
-// ends the process where there is not. It returns their bytes, which saturate, and the bytes that there
-// are.
+// ends the process where there is not. It returns their bytes, which saturate, and the bytes that
+// there are.
 func Fits(n, size int64) (bytes, have int64, ok bool) {
 	bytes = math.MaxInt64
 	if hi, lo := bits.Mul64(uint64(n), uint64(size)); hi == 0 && lo <= math.MaxInt64 {

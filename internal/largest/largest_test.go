@@ -37,8 +37,8 @@ type called struct {
 	call func() error
 }
 
-// TestLargest runs the calls in a process of its own, whose end by lack of memory is a failure of the
-// call that it last named.
+// TestLargest runs the calls in a process of its own, whose end by lack of memory is a failure of
+// the call that it last named.
 func TestLargest(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("ulimit -v limits memory on Linux")
@@ -92,8 +92,8 @@ var elsewhere = map[string]string{
 	"Steps.OK": "takes an error", "Steps.Err": "takes an error", "Trace.String": "a line",
 }
 
-// TestEveryFunctionIsCalled: each exported function of package ops, and of the files of package matrix
-// that do not read or write files, has a call or a reason.
+// TestEveryFunctionIsCalled: each exported function of package ops, and of the files of package
+// matrix that do not read or write files, has a call or a reason.
 func TestEveryFunctionIsCalled(t *testing.T) {
 	names := map[string]bool{}
 	for _, c := range append(matrixCalls(), opsCalls()...) {

@@ -17,8 +17,9 @@ import (
 // Env is the environment variable that asks for the long form, if it is neither empty nor 0.
 const Env = "HIVEBLAS_LONG"
 
-// Turn numbers the run, for samples that take turns: HIVEBLAS_SEED, or 0. CI sets HIVEBLAS_SEED from
-// the hash of the commit, so that commits take different samples and a run of one can be repeated.
+// Turn numbers the run, for samples that take turns: HIVEBLAS_SEED, or 0. CI sets HIVEBLAS_SEED
+// from the hash of the commit, so that commits take different samples and a run of one can be
+// repeated.
 func Turn() int {
 	n, _ := strconv.ParseUint(os.Getenv("HIVEBLAS_SEED"), 10, 31)
 	return int(n)

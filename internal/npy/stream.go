@@ -157,7 +157,8 @@ func (s *Stream) DecodeFloats(dst []float64, b []byte) {
 	}
 }
 
-// Zero reports whether a number given by its bytes is zero. A float has a sign, which does not count.
+// Zero reports whether a number given by its bytes is zero. A float has a sign, which does not
+// count.
 func (s *Stream) Zero(item []byte) bool {
 	sign := len(item) // no byte
 	if s.Kind == 'f' {

@@ -16,7 +16,8 @@ import (
 // GNU's OpenMP waits for milliseconds.
 const awake = 200 * time.Microsecond
 
-// waking is the time for which a loop must go on for a helper to be woken: about that which it takes.
+// waking is the time for which a loop must go on for a helper to be woken: about that which it
+// takes.
 const waking = 100 * time.Microsecond
 
 // retirement is the time after which a sleeping helper ends.
@@ -184,8 +185,8 @@ func (h *helperSet) free() int {
 
 // recruit wakes or starts up to most helpers if those that are free are too few for a crew, and
 // returns their number. Each helper that joins recruits as well, as long as the loop lasts: the
-// number grows quickly at little cost for each, and a short loop wakes few. With 2 and 4 in place of
-// 4 and 4 a loop of 100 µs by 64 threads that sleep takes 201 µs instead of 198, with 2 and 2 on
+// number grows quickly at little cost for each, and a short loop wakes few. With 2 and 4 in place
+// of 4 and 4 a loop of 100 µs by 64 threads that sleep takes 201 µs instead of 198, with 2 and 2 on
 // another host 662 instead of 277.
 func (h *helperSet) recruit(c *crew, most int) (recruited int) {
 	most = min(most, c.limit-joinedOf(c.state.Load())-h.free())

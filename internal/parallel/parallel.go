@@ -132,8 +132,8 @@ func distinct(ends []int, rows int) []int {
 	return append(bounds, rows)
 }
 
-// cutLanes is the number of searches of Cut that proceed together: 4096 take 1.5 ms with 4, 1.2 with
-// 8, 0.95 with 16, 0.98 with 32.
+// cutLanes is the number of searches of Cut that proceed together: 4096 take 1.5 ms with 4, 1.2
+// with 8, 0.95 with 16, 0.98 with 32.
 const cutLanes = 16
 
 // cutGrain is the number of searches of Cut for which a thread is worth waking: 128 take 75 µs in

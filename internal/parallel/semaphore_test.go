@@ -58,8 +58,8 @@ func TestSemaphoreTimeout(t *testing.T) {
 	}
 }
 
-// Others run beside more waiting goroutines than there are processors, and a collection does not wait
-// for them.
+// Others run beside more waiting goroutines than there are processors, and a collection does not
+// wait for them.
 func TestSemaphoreGivesUpProcessor(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	var s semaphore

@@ -1,8 +1,8 @@
 // Package stream writes arrays past the caches. An ordinary store first reads the line of memory
 // that it changes, and the line then takes the place of another in the caches: a result that is
 // larger than they are gains nothing by either. On 16 threads of an Intel Xeon with an L3 of 300 MB
-// a loop fills 2 GB at 66 GB/s, this at 179; it copies at 53 and 66. 128 MB, which the L3 holds, are
-// filled as fast, but read slower after it: 57 and 52 GB/s for both together.
+// a loop fills 2 GB at 66 GB/s, this at 179; it copies at 53 and 66. 128 MB, which the L3 holds,
+// are filled as fast, but read slower after it: 57 and 52 GB/s for both together.
 //
 // The stores are those of MOVNTDQ on amd64. Elsewhere Large is false.
 package stream

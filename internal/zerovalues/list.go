@@ -33,7 +33,8 @@ func (x item) base() string { return x.pkg[strings.LastIndex(x.pkg, "/")+1:] }
 // key is the name in the table, such as "ops.MxM".
 func (x item) key() string { return x.base() + "." + x.name }
 
-// quickGeneric are the packages whose generic functions and types the quick form calls. To compile those of all packages takes half a minute.
+// quickGeneric are the packages whose generic functions and types the quick form calls. To compile
+// those of all packages takes half a minute.
 var quickGeneric = []string{"comm", "matrix", "semiring"}
 
 // row is an instance of an item.
@@ -117,8 +118,8 @@ func itemsOf(pkg string, d ast.Decl) (list []item) {
 }
 
 // instances returns float64 for every type parameter, or int32 and int where only integers and
-// indices are allowed. What a function does with a zero value does not depend on its type arguments,
-// and a second list would double the time to compile.
+// indices are allowed. What a function does with a zero value does not depend on its type
+// arguments, and a second list would double the time to compile.
 func instances(params *ast.FieldList) (list []string) {
 	if params == nil {
 		return nil

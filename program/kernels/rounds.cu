@@ -20,7 +20,8 @@
 //   hb_program_enter; hb_program_push and hb_program_take until result[0] is not 0;
 //   hb_program_leave, and then hb_program_enter again.
 //   result hb_i64[4] in pinned host memory: {1 + why (HB_ROUND_…), active vertices, supersteps
-//   since the last look, the last of the log}. Further launches return at once; hb_program_again goes on.
+//   since the last look, the last of the log}. Further launches return at once; hb_program_again
+//   goes on.
 // A superstep is two launches. Bound by random access to sums, hit and states.
 //
 // With HB_PULLS, a superstep with many messages pulls: each vertex that takes messages looks for an
