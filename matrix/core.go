@@ -17,12 +17,12 @@ import (
 
 // core is the inside of a matrix, and a rep.Matrix.
 type core struct {
-	t          atomic.Pointer[sparse.Type] // of the values; nil of the zero value of a Matrix
-	st         *sparse.Store               // the contents on the host; nil of the zero value
-	pending    atomic.Pointer[pending]     // changes of st that are not merged yet; nil for none
-	deviceOnly atomic.Bool                 // the contents are only in home or blocks, and st is nil
-	pinned     bool                        // the user set the format: results are converted to pin
-	null       bool                        // it stands for a nil matrix
+	t          typeRef       // of the values; nil of the zero value of a Matrix
+	st         *sparse.Store // the contents on the host; nil of the zero value
+	pending    pendingRef    // changes of st that are not merged yet; nil for none
+	deviceOnly atomic.Bool   // the contents are only in home or blocks, and st is nil
+	pinned     bool          // the user set the format: results are converted to pin
+	null       bool          // it stands for a nil matrix
 
 	pin            sparse.Format
 	knownSymmetric atomic.Bool // known to equal its transpose
@@ -34,11 +34,11 @@ type core struct {
 	blocksAt       *comm.Group
 
 	mu          sync.Mutex // serialises the creation of derived forms and of copies
-	asRows      atomic.Pointer[sparse.Store]
-	asCols      atomic.Pointer[sparse.Store]
-	asColsShape atomic.Pointer[sparse.Structure]
-	rowLeads    atomic.Pointer[[]int32] // see sparse.Leads
-	colLeads    atomic.Pointer[[]int32]
+	asRows      storeRef
+	asCols      storeRef
+	asColsShape shapeRef
+	rowLeads    listRef // see sparse.Leads
+	colLeads    listRef
 
 	replicated bool // every process of the group at place has the contents, in st
 }
@@ -123,7 +123,7 @@ func (a *core) SetStore(st *sparse.Store) {
 		a.deviceOnly.Store(false)
 	}
 	a.st = st
-	drop(&a.pending)
+	drop(&a.pending.p)
 	a.forget()
 }
 
@@ -430,7 +430,7 @@ func (a *core) host() *sparse.Store {
 
 // put replaces the storage on the host.
 func (a *core) put(st *sparse.Store) {
-	drop(&a.pending)
+	drop(&a.pending.p)
 	a.st = st
 }
 
@@ -456,17 +456,11 @@ func (a *core) forget() {
 	if a.knownSymmetric.Load() {
 		a.knownSymmetric.Store(false)
 	}
-	drop(&a.asRows)
-	drop(&a.asCols)
-	drop(&a.asColsShape)
-	drop(&a.rowLeads)
-	drop(&a.colLeads)
-}
-
-func drop[E any](p *atomic.Pointer[E]) {
-	if p.Load() != nil {
-		p.Store(nil)
-	}
+	drop(&a.asRows.p)
+	drop(&a.asCols.p)
+	drop(&a.asColsShape.p)
+	drop(&a.rowLeads.p)
+	drop(&a.colLeads.p)
 }
 
 // pinnedTo returns st in the pinned format of a.
