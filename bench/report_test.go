@@ -36,7 +36,7 @@ func TestReport(t *testing.T) {
 	}
 	text := markdown(t, r)
 	for _, c := range reportCases() {
-		if !strings.Contains(text, "| "+c.name+" ") || !strings.Contains(text, "`hiveblas bench report --only \""+c.name+"\" --device cpu --rounds 1`") {
+		if !strings.Contains(text, "| "+c.name+" ") || !strings.Contains(text, "`hiveblas-bench report --only \""+c.name+"\" --device cpu --rounds 1`") {
 			t.Errorf("%s has no row, or no command", c.name)
 		}
 		if c.original != "" && !strings.Contains(text, c.original) {
@@ -53,7 +53,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("there is no table %q", title)
 		}
 	}
-	for _, want := range []string{"| SuiteSparse | missing: ", "run \"make bench-peers\"", "| device      |", "there is no program to run", "there is no GPU", "1/65536", "![Cost growth"} {
+	for _, want := range []string{"| SuiteSparse | missing: ", "run \"make bench-peers\"", "| device      |", "no program hiveblas is beside hiveblas-bench", "there is no GPU", "1/65536", "![Cost growth"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in the report", want)
 		}

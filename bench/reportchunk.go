@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -153,8 +154,8 @@ type projected struct {
 // own: in memory, and block by block within the budget of the host.
 func (b *reportBench) chunksToFile(c chunkCase, g *gen.Graph) []ChunkRow {
 	const inMemory, blocks = "host, in memory, then to a file", "host, block by block to a file, 2 GiB of memory"
-	if b.Self == nil {
-		return []ChunkRow{b.chunkRow(c, g, blocks, errors.New("not measured: there is no program to run"))}
+	if b.Program == "" {
+		return []ChunkRow{b.chunkRow(c, g, blocks, errors.New("not measured: no program hiveblas is beside hiveblas-bench or in PATH; go install github.com/hiveblas/hiveblas/cmd/hiveblas@latest installs it"))}
 	}
 	a, err := ones[float64](g, nil)
 	in, out := filepath.Join(b.dir, "factor.hgb"), filepath.Join(b.dir, "product.hgb")
@@ -165,9 +166,9 @@ func (b *reportBench) chunksToFile(c chunkCase, g *gen.Graph) []ChunkRow {
 		return []ChunkRow{b.chunkRow(c, g, blocks, err)}
 	}
 	defer os.Remove(in)
-	args := append(b.Self[1:len(b.Self):len(b.Self)], "project", in, "--unweighted", "--device", "cpu", "--threads", fmt.Sprint(b.Threads), "--quiet", "--json", "-o", out)
+	args := []string{"project", in, "--unweighted", "--device", "cpu", "--threads", fmt.Sprint(b.Threads), "--quiet", "--json", "-o", out}
 	plain := b.child(b.chunkRow(c, g, inMemory, nil), nil, out, args)
-	cut := b.child(b.chunkRow(c, g, blocks, nil), &plain, out, append(args, "--out-of-core", "--host-memory", fmt.Sprint(hostBudget)))
+	cut := b.child(b.chunkRow(c, g, blocks, nil), &plain, out, append(slices.Clip(args), "--out-of-core", "--host-memory", fmt.Sprint(hostBudget)))
 	plain.Original, cut.Original = "", ""
 	return []ChunkRow{plain, cut}
 }
@@ -177,7 +178,7 @@ func (b *reportBench) chunksToFile(c chunkCase, g *gen.Graph) []ChunkRow {
 func (b *reportBench) child(row ChunkRow, than *ChunkRow, out string, args []string) ChunkRow {
 	defer os.Remove(out)
 	defer os.Remove(out + ".part")
-	cmd := exec.CommandContext(b.ctx, b.Self[0], args...)
+	cmd := exec.CommandContext(b.ctx, b.Program, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	var stderr bytes.Buffer

@@ -2,7 +2,9 @@
 
 package main
 
-import "os"
+import (
+	"os"
+)
 
 func ownStderr() *os.File { return os.Stderr }
 

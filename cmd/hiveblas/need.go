@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/hostmem"
 )
 
@@ -85,14 +86,15 @@ func (j *job) fitsInto(room int64, bound string) error {
 	if ofVertices, ofEntries := j.parts(); ofVertices > ofEntries {
 		remedy = "if few of the ids occur, --ids renumber numbers those; " + remedy
 	}
-	return &failure{j.graph.file, fmt.Sprintf("%s of %d vertices and %d entries needs about %s of memory, and %s are there by %s",
-		j.cmd.Name(), max(m, n), entries, sizeText(needed), sizeText(room), bound), remedy, nil}
+	return cli.Fail(j.graph.file, fmt.Sprintf("%s of %d vertices and %d entries needs about %s of memory, and %s are there by %s",
+		j.cmd.Name(), max(m, n), entries, sizeText(needed), sizeText(room), bound), remedy, nil)
+
 }
 
 // watchMemory has the end of the process watched if the command needs a large part of what there
 // is, so that running out of memory is one line.
 func (j *job) watchMemory(needed, room int64) {
-	if own, ok := j.stderr.(*os.File); ok && room > 0 && needed > room/4 && !j.watched {
+	if own, ok := j.Stderr.(*os.File); ok && room > 0 && needed > room/4 && !j.watched {
 		j.watched = true
 		startWatch(own)
 	}

@@ -1,4 +1,4 @@
-package bench
+package workload
 
 import (
 	"context"
@@ -15,18 +15,18 @@ import (
 	"github.com/hiveblas/hiveblas/ops"
 )
 
-// ScaleApps are the names of the workflows that ScaleRun knows.
-func ScaleApps() (names []string) {
-	for _, a := range scaleApps {
+// Apps are the names of the workflows that Run knows.
+func Apps() (names []string) {
+	for _, a := range list {
 		names = append(names, a.name)
 	}
 	return names
 }
 
-// ScaleApart reports whether a workflow is divided by ranges of its work, or by the operations of a
+// Apart reports whether a workflow is divided by ranges of its work, or by the operations of a
 // pipeline, so that its ranks may take turns (see comm.TakeTurns).
-func ScaleApart(app string) bool {
-	return slices.ContainsFunc(scaleApps, func(a scaleApp) bool { return a.name == app && (a.divided == byRanges || a.divided == byRows) })
+func Apart(app string) bool {
+	return slices.ContainsFunc(list, func(a workflow) bool { return a.name == app && (a.divided == byRanges || a.divided == byRows) })
 }
 
 // bytesOfEdge is what a kernel moves for an edge: 8 streamed (index and value) and 16 for the
@@ -37,7 +37,7 @@ const (
 	bytesOfRow  = 24
 )
 
-// ScaleRun runs a workflow on a graph that it moves to a group, and returns the volume of the
+// Run runs a workflow on a graph that it moves to a group, and returns the volume of the
 // ranks of this process, without the placing of the graph and of other inputs, and the time. Some
 // workflows run as pipelines; pagerank, bfs, cc, sssp and vn by the kernels of a rank for its
 // rows; search (10 walks from each vertex), scan, lgc (1024 seeds), project, closeness (1024
@@ -46,12 +46,12 @@ const (
 // is the first vertex of bfs, sssp, vn and nominate. The calls of p ranks are the same on every
 // kind of group, so ranks of goroutines predict those of devices exactly, but for sage, which
 // devices divide by vertices and the host by rows of layers.
-func ScaleRun(ctx context.Context, app string, g *matrix.Matrix[float64], at *comm.Group, source int) (v model.Volume, took time.Duration, err error) {
-	var own *scaleApp
+func Run(ctx context.Context, app string, g *matrix.Matrix[float64], at *comm.Group, source int) (v model.Volume, took time.Duration, err error) {
+	var own *workflow
 	method := apps.Pipeline
-	for k, a := range scaleApps {
+	for k, a := range list {
 		if a.name == app {
-			own = &scaleApps[k]
+			own = &list[k]
 			switch a.divided {
 			case byRanges:
 				method = apps.Auto
@@ -63,13 +63,13 @@ func ScaleRun(ctx context.Context, app string, g *matrix.Matrix[float64], at *co
 	n, cols := g.Dims()
 	switch {
 	case own == nil:
-		return v, 0, fmt.Errorf("bench: no workflow %q to run on groups; they are %v", app, ScaleApps())
+		return v, 0, fmt.Errorf("workload: no workflow %q to run on groups; they are %v", app, Apps())
 	case n != cols:
-		return v, 0, fmt.Errorf("bench: the graph is %d×%d, want square", n, cols)
+		return v, 0, fmt.Errorf("workload: the graph is %d×%d, want square", n, cols)
 	case source < 0 || source >= n:
-		return v, 0, fmt.Errorf("bench: source %d of %d vertices", source, n)
+		return v, 0, fmt.Errorf("workload: source %d of %d vertices", source, n)
 	case at.Size() == 0:
-		return v, 0, errors.New("bench: the group has no ranks; make one by comm.NewGroup")
+		return v, 0, errors.New("workload: the group has no ranks; make one by comm.NewGroup")
 	}
 	if err := g.Move(at); err != nil {
 		return v, 0, err

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// byteSize is a flag for a number of bytes: 6GiB and 6G are 6·2³⁰, 6GB is 6·10⁹. 0 is
+// ByteSize is a flag for a number of bytes: 6GiB and 6G are 6·2³⁰, 6GB is 6·10⁹. 0 is
 // the default of the command.
-type byteSize int64
+type ByteSize int64
 
 var byteUnits = []struct {
 	name  string
@@ -22,7 +22,7 @@ var byteUnits = []struct {
 }
 
 // Set implements pflag.Value.
-func (b *byteSize) Set(s string) error {
+func (b *ByteSize) Set(s string) error {
 	text, unit := strings.TrimSpace(s), 1.0
 	for _, u := range byteUnits {
 		if n := len(text) - len(u.name); n >= 0 && strings.EqualFold(text[n:], u.name) {
@@ -34,12 +34,12 @@ func (b *byteSize) Set(s string) error {
 	if err != nil || !(x >= 0 && x*unit < math.MaxInt64) {
 		return errors.New("want a size such as 6GiB or 500MB")
 	}
-	*b = byteSize(x * unit)
+	*b = ByteSize(x * unit)
 	return nil
 }
 
 // String implements pflag.Value.
-func (b *byteSize) String() string { return strconv.FormatInt(int64(*b), 10) }
+func (b *ByteSize) String() string { return strconv.FormatInt(int64(*b), 10) }
 
 // Type implements pflag.Value.
-func (b *byteSize) Type() string { return "size" }
+func (b *ByteSize) Type() string { return "size" }

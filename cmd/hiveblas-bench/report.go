@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,12 +17,13 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
-func benchReportCommand(s *session) *cobra.Command {
+func reportCommand(s *cli.Session) *cobra.Command {
 	var o bench.ReportOptions
-	var run runFlags
-	var dir, file string
+	var dir, device, file string
+	var quiet bool
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Measure the tables of the HIVE report and write REPORT.md with plots",
@@ -29,16 +31,17 @@ func benchReportCommand(s *session) *cobra.Command {
 the same shape, compared with its printed figures, SciPy, SuiteSparse, NetworkX and
 cuSPARSE; products larger than memory; and the growth of cost with size. It writes
 REPORT.md and pictures to a folder and marks missing figures. An interrupted run
-writes its measurements.
+writes its measurements. Products larger than memory are those of the command hiveblas,
+beside this program or in PATH.
 
 --device auto measures the host and the first GPU, if there is one; cpu measures
 the host alone, gpu or gpu:N that GPU alone.
 
 The rows for --only:
   ` + strings.Join(bench.ReportCases(), "\n  "),
-		Example: `  hiveblas bench report --quick --device cpu --dir /tmp/report
-  hiveblas bench report --only projection,chunked --device gpu --rounds 7`,
-		Args: positional(),
+		Example: `  hiveblas-bench report --quick --device cpu --dir /tmp/report
+  hiveblas-bench report --only projection,chunked --device gpu --rounds 7`,
+		Args: cli.Positional(),
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&dir, "dir", filepath.Join("bench", "results"), "folder `DIR` for REPORT.md and the plots")
@@ -47,46 +50,44 @@ The rows for --only:
 	fs.IntVar(&o.MostScale, "most-scale", 20, "measure the growth of cost up to 2^`N` vertices, 14 to 24")
 	fs.BoolVar(&o.Quick, "quick", false, "inputs 16 times smaller, to test that all rows run")
 	fs.BoolVar(&o.NoPeers, "no-peers", false, "measure hiveblas alone")
-	fs.IntVar(&run.threads, "threads", 0, "use `N` threads (0: one per core)")
-	fs.StringVar(&run.device, "device", "auto", "compute on `D`: auto, cpu, gpu or gpu:N")
+	fs.IntVar(&o.Threads, "threads", 0, "use `N` threads (0: one per core)")
+	fs.StringVar(&device, "device", "auto", "compute on `D`: auto, cpu, gpu or gpu:N")
 	fs.StringVar(&file, "json", "", "also write the figures to `FILE` as JSON")
-	fs.BoolVar(&run.quiet, "quiet", false, "print no progress")
-	complete(cmd, "device", "auto", "cpu", "gpu")
+	fs.BoolVar(&quiet, "quiet", false, "print no progress")
+	cli.Complete(cmd, "device", "auto", "cpu", "gpu")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := run.check(cmd); err != nil {
+		if err := cli.CheckThreads(cmd, o.Threads); err != nil {
 			return err
 		}
-		gpu, err := parseDevice(cmd, run.device)
+		gpu, err := cli.ParseDevice(cmd, device, "auto, cpu, gpu or gpu:N")
 		switch {
 		case err != nil:
 			return err
 		case o.Rounds < 1:
-			return wantRounds(cmd, o.Rounds)
+			return cli.WantRounds(cmd, o.Rounds)
 		case o.MostScale < 14 || o.MostScale > 24:
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--most-scale is %d, want 14 to 24", o.MostScale)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--most-scale is %d, want 14 to 24", o.MostScale))
 		}
 		for _, name := range o.Only {
 			if !slices.ContainsFunc(bench.ReportCases(), func(c string) bool { return strings.Contains(c, name) }) {
-				return &usageError{cmd.CommandPath(), fmt.Sprintf("--only is %q, which is not part of the name of a row", name)}
+				return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--only is %q, which is not part of the name of a row", name))
 			}
 		}
-		o.Threads, o.NoHost, o.Demand = run.threads, gpu >= 0, gpu >= 0
-		if run.device != "cpu" {
+		o.NoHost, o.Demand = gpu >= 0, gpu >= 0
+		if device != "cpu" {
 			o.Open = func() (*cusparse.Device, driver.Driver, error) {
 				dev, d, err := bench.OpenGPU(max(gpu, 0))
 				if err != nil && o.Demand {
-					err = &failure{"--device " + run.device, err.Error(), "--device cpu measures the host alone", err}
+					err = cli.Fail("--device "+device, err.Error(), "--device cpu measures the host alone", err)
 				}
 				return dev, d, err
 			}
 		}
-		if self, err := os.Executable(); err == nil {
-			o.Self = []string{self}
-		}
-		o.Log = s.log(run.quiet)
-		s.cleaning.Store(true) // an interrupted run writes its measurements
-		defer s.cleaning.Store(false)
-		report, err := bench.NewReport(s.ctx, o)
+		o.Program = hiveblasProgram()
+		o.Log = logTo(s, quiet)
+		s.Cleaning.Store(true) // an interrupted run writes its measurements
+		defer s.Cleaning.Store(false)
+		report, err := bench.NewReport(s.Ctx, o)
 		if report == nil {
 			return err
 		}
@@ -95,15 +96,31 @@ The rows for --only:
 	return cmd
 }
 
+// hiveblasProgram returns the path of the command line hiveblas: the one beside this program, or that
+// of PATH; "" if there is neither.
+func hiveblasProgram() string {
+	if self, err := os.Executable(); err == nil {
+		beside := filepath.Join(filepath.Dir(self), "hiveblas"+filepath.Ext(self))
+		if path, err := exec.LookPath(beside); err == nil {
+			return path
+		}
+	}
+	path, err := exec.LookPath("hiveblas")
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
 // writeReport writes the pictures, REPORT.md and, if a file is named, the figures,
 // also of an interrupted run.
-func writeReport(s *session, r *bench.Report, dir, file string) error {
+func writeReport(s *cli.Session, r *bench.Report, dir, file string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return explain(dir, err)
+		return cli.ExplainPath(dir, err)
 	}
 	write := func(path string, fn func(io.Writer) error) error {
-		if err := atomicfile.WriteFile(context.WithoutCancel(s.ctx), path, fn); err != nil {
-			return explain(path, err)
+		if err := atomicfile.WriteFile(context.WithoutCancel(s.Ctx), path, fn); err != nil {
+			return cli.ExplainPath(path, err)
 		}
 		return nil
 	}
@@ -117,7 +134,7 @@ func writeReport(s *session, r *bench.Report, dir, file string) error {
 		err = errors.Join(err, write(file, r.WriteJSON))
 	}
 	if err == nil {
-		_, err = fmt.Fprintf(s.stdout, "written %s, %d plots\n", text, len(plots))
+		_, err = fmt.Fprintf(s.Stdout, "written %s, %d plots\n", text, len(plots))
 	}
 	return err
 }

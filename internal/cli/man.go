@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -14,26 +14,25 @@ import (
 )
 
 // manCommand writes the man pages; make man calls it.
-func manCommand(s *session) *cobra.Command {
+func (s *Session) manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "Write a man page for each command into a directory",
-		Long: `man writes the page hiveblas.1 and one for each command into a directory, which it
-makes. make man calls it.`,
-		Example: `  hiveblas man ~/.local/share/man/man1`,
-		Hidden:  true,
-		Args:    positional("DIR"),
+		Long: `man writes the page of this program and one for each command into a directory, which
+it makes. make man calls it.`,
+		Hidden: true,
+		Args:   Positional("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o777); err != nil {
-				return explain(args[0], err)
+				return ExplainPath(args[0], err)
 			}
-			return explain(args[0], writeManPages(s, cmd.Root(), args[0]))
+			return ExplainPath(args[0], writeManPages(s, cmd.Root(), args[0]))
 		},
 	}
 }
 
 // writeManPages writes the pages of a command and of those below it.
-func writeManPages(s *session, cmd *cobra.Command, dir string) error {
+func writeManPages(s *Session, cmd *cobra.Command, dir string) error {
 	for _, sub := range cmd.Commands() {
 		if sub.IsAvailableCommand() {
 			if err := writeManPages(s, sub, dir); err != nil {
@@ -42,7 +41,7 @@ func writeManPages(s *session, cmd *cobra.Command, dir string) error {
 		}
 	}
 	path := filepath.Join(dir, manName(cmd)+".1")
-	return atomicfile.WriteFile(s.ctx, path, func(w io.Writer) error {
+	return atomicfile.WriteFile(s.Ctx, path, func(w io.Writer) error {
 		_, err := io.WriteString(w, manPage(cmd))
 		return err
 	})

@@ -1,4 +1,4 @@
-package bench
+package workload
 
 import (
 	"context"
@@ -13,11 +13,11 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// ScaleWaits measures what workflows on a group take beside the work of their kernels, for
+// Waits measures what workflows on a group take beside the work of their kernels, for
 // model.Machine.Waits: on paths of few vertices, whose kernels have nothing to do. For workflows by
 // rows, and for pipelines of operations, it runs breadth-first search on a short and on a longer
 // path; for ranges, scan statistics. The group keeps its calls (see comm.KeepCalls).
-func ScaleWaits(ctx context.Context, at *comm.Group) (map[string]model.Wait, error) {
+func Waits(ctx context.Context, at *comm.Group) (map[string]model.Wait, error) {
 	out := map[string]model.Wait{}
 	for division, method := range map[division]apps.Method{fusedRows: apps.Fused, byRows: apps.Pipeline} {
 		var seconds [2]float64

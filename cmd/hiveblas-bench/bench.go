@@ -14,28 +14,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/bench"
+	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
-func benchCommand(s *session) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "bench",
-		Short: "Measure hiveblas beside other libraries",
-		Long: `bench measures hiveblas beside other libraries on this machine.
-
-make bench-peers builds the peers of cpu; the peer of gpu is cuSPARSE. Missing peers
-are omitted.`,
-		Args: positional(),
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(benchCPUCommand(s), benchCoresCommand(s), benchGPUCommand(s), benchSGMCommand(s), benchIdiomsCommand(s), benchSpaceCommand(s), benchProgramsCommand(s), benchReportCommand(s), benchFirstUseCommand(s))
-	return cmd
-}
-
-func benchCPUCommand(s *session) *cobra.Command {
+func cpuCommand(s *cli.Session) *cobra.Command {
 	var o bench.CPUOptions
-	var run runFlags
 	var file string
+	var quiet bool
 	small := bench.CPUCases(false)
 	cmd := &cobra.Command{
 		Use:   "cpu",
@@ -49,59 +36,50 @@ The cases for --only:
 
 With --large also:
   ` + strings.Join(bench.CPUCases(true)[len(small):], "\n  "),
-		Example: `  hiveblas bench cpu --json bench.json
-  hiveblas bench cpu --only triangles,SpMV --rounds 5 --no-peers`,
-		Args: positional(),
+		Example: `  hiveblas-bench cpu --json bench.json
+  hiveblas-bench cpu --only triangles,SpMV --rounds 5 --no-peers`,
+		Args: cli.Positional(),
 	}
 	fs := cmd.Flags()
 	fs.IntVar(&o.Rounds, "rounds", 15, "measure `N` rounds")
-	fs.IntVar(&run.threads, "threads", 2, "use `N` threads, also in peers that have a setting")
+	fs.IntVar(&o.Threads, "threads", 2, "use `N` threads, also in peers that have a setting")
 	fs.StringSliceVar(&o.Only, "only", nil, "only cases whose name contains one of `NAMES`")
 	fs.BoolVar(&o.NoPeers, "no-peers", false, "measure hiveblas alone")
 	fs.BoolVar(&o.Large, "large", false, "also R-MAT 20 and 22, which take minutes to make")
 	fs.StringVar(&o.Data, "data", ".", "folder `DIR` with soc-Slashdot0902.mtx.gz and email-Enron.mtx.gz, for the cases of these graphs")
 	fs.StringVar(&file, "json", "", "also write the table to `FILE` as JSON")
-	fs.BoolVar(&run.quiet, "quiet", false, "print no progress")
+	fs.BoolVar(&quiet, "quiet", false, "print no progress")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := run.check(cmd); err != nil {
+		if err := cli.CheckThreads(cmd, o.Threads); err != nil {
 			return err
 		}
-		if err := wantRounds(cmd, o.Rounds); err != nil {
+		if err := cli.WantRounds(cmd, o.Rounds); err != nil {
 			return err
 		}
 		if err := wantParts(cmd, "--only", o.Only, "case", bench.CPUCases(o.Large)); err != nil {
 			return err
 		}
-		o.Threads = run.threads
-		o.Log = s.log(run.quiet)
-		s.cleaning.Store(true) // peers are processes, and inputs are temporary files
-		defer s.cleaning.Store(false)
-		table, err := bench.CPU(s.ctx, o)
+		o.Log = logTo(s, quiet)
+		s.Cleaning.Store(true) // peers are processes, and inputs are temporary files
+		defer s.Cleaning.Store(false)
+		table, err := bench.CPU(s.Ctx, o)
 		if err != nil && (table == nil || len(table.Rows) == 0) {
 			return err
 		}
-		return s.writeTable(table, file, err)
+		return writeTable(s, table, file, err)
 	}
 	return cmd
 }
 
-// wantRounds verifies --rounds.
-func wantRounds(cmd *cobra.Command, rounds int) error {
-	if rounds < 1 {
-		return &usageError{cmd.CommandPath(), fmt.Sprintf("--rounds is %d, want 1 or more", rounds)}
-	}
-	return nil
-}
-
-// log returns the function that prints the progress of measurements, nil if quiet.
-func (s *session) log(quiet bool) func(string) {
+// logTo returns the function that prints the progress of measurements, nil if quiet.
+func logTo(s *cli.Session, quiet bool) func(string) {
 	if quiet {
 		return nil
 	}
-	return func(msg string) { fmt.Fprintln(s.stderr, msg) }
+	return func(msg string) { fmt.Fprintln(s.Stderr, msg) }
 }
 
-func benchGPUCommand(s *session) *cobra.Command {
+func gpuCommand(s *cli.Session) *cobra.Command {
 	var o bench.GPUOptions
 	var file string
 	var quiet bool
@@ -116,10 +94,10 @@ compiled when a case begins.
 
 The cases for --only:
   ` + strings.Join(bench.GPUCases(), "\n  "),
-		Example: `  hiveblas bench gpu --json gpu.json
-  hiveblas bench gpu --only "spmv fp32",bfs --rounds 5
-  hiveblas bench gpu --quick`,
-		Args: positional(),
+		Example: `  hiveblas-bench gpu --json gpu.json
+  hiveblas-bench gpu --only "spmv fp32",bfs --rounds 5
+  hiveblas-bench gpu --quick`,
+		Args: cli.Positional(),
 	}
 	fs := cmd.Flags()
 	fs.IntVar(&o.Rounds, "rounds", 15, "measure `N` rounds, fewer in long cases")
@@ -131,34 +109,34 @@ The cases for --only:
 	fs.StringVar(&file, "json", "", "also write the table to `FILE` as JSON")
 	fs.BoolVar(&quiet, "quiet", false, "print no progress")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := wantRounds(cmd, o.Rounds); err != nil {
+		if err := cli.WantRounds(cmd, o.Rounds); err != nil {
 			return err
 		}
 		if o.Budget <= 0 {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget))
 		}
 		if err := wantParts(cmd, "--only", o.Only, "case", bench.GPUCases()); err != nil {
 			return err
 		}
-		o.Log = s.log(quiet)
+		o.Log = logTo(s, quiet)
 		if self, err := os.Executable(); err == nil {
-			o.FirstUse = []string{self, "bench", "first-use"}
+			o.FirstUse = []string{self, "first-use"}
 		}
-		s.cleaning.Store(true) // an interrupted run prints its measurements
-		defer s.cleaning.Store(false)
-		table, err := bench.GPU(s.ctx, o)
+		s.Cleaning.Store(true) // an interrupted run prints its measurements
+		defer s.Cleaning.Store(false)
+		table, err := bench.GPU(s.Ctx, o)
 		if err != nil && (table == nil || len(table.Rows) == 0) {
 			return err
 		}
-		return s.writeTable(table, file, err)
+		return writeTable(s, table, file, err)
 	}
 	return cmd
 }
 
-func benchSGMCommand(s *session) *cobra.Command {
+func sgmCommand(s *cli.Session) *cobra.Command {
 	var o bench.SGMOptions
-	var run runFlags
-	var file string
+	var device, file string
+	var quiet bool
 	cmd := &cobra.Command{
 		Use:   "sgm",
 		Short: "Measure seeded graph matching over families of graphs, sizes and epsilons",
@@ -168,9 +146,9 @@ stage. Several --epsilon show the effect of the epsilon of the assignments.
 
 The cases for --only:
   ` + strings.Join(bench.SGMCases(), "\n  "),
-		Example: `  hiveblas bench sgm --data ../shared/data/graphs --most 4096
-  hiveblas bench sgm --device gpu --epsilon 0,0.25,1,inf --json sgm.json`,
-		Args: positional(),
+		Example: `  hiveblas-bench sgm --data ../shared/data/graphs --most 4096
+  hiveblas-bench sgm --device gpu --epsilon 0,0.25,1,inf --json sgm.json`,
+		Args: cli.Positional(),
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&o.Data, "data", ".", "folder `DIR` with soc-Slashdot0902.mtx.gz and email-Enron.mtx.gz")
@@ -178,44 +156,43 @@ The cases for --only:
 	fs.IntVar(&o.Most, "most", 0, "only cases of at most `N` vertices (0: all)")
 	fs.Float64SliceVar(&o.Eps, "epsilon", []float64{0}, "epsilons `E,…` of the assignments, in common neighbours (0: automatic, inf: exact)")
 	fs.IntVar(&o.Rounds, "rounds", 1, "measure `N` rounds")
-	fs.IntVar(&run.threads, "threads", 0, "use `N` threads (0: one per core)")
-	fs.StringVar(&run.device, "device", "cpu", "compute on `D`: cpu, gpu or gpu:N")
+	fs.IntVar(&o.Threads, "threads", 0, "use `N` threads (0: one per core)")
+	fs.StringVar(&device, "device", "cpu", "compute on `D`: cpu, gpu or gpu:N")
 	fs.StringVar(&file, "json", "", "also write the table to `FILE` as JSON")
-	fs.BoolVar(&run.quiet, "quiet", false, "print no progress")
+	fs.BoolVar(&quiet, "quiet", false, "print no progress")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := run.check(cmd); err != nil {
+		if err := cli.CheckThreads(cmd, o.Threads); err != nil {
 			return err
 		}
-		gpu, err := parseDevice(cmd, run.device)
+		gpu, err := cli.ParseDevice(cmd, device, "cpu, gpu or gpu:N")
 		switch {
 		case err != nil:
 			return err
 		case o.Rounds < 1:
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--rounds is %d, want 1 or more", o.Rounds)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--rounds is %d, want 1 or more", o.Rounds))
 		case slices.ContainsFunc(o.Eps, func(e float64) bool { return !(e >= 0) }):
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--epsilon is %v, want 0 or more", o.Eps)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--epsilon is %v, want 0 or more", o.Eps))
 		}
 		if gpu >= 0 {
-			d, err := openDevice(gpu)
+			d, err := cusparse.Open(gpu)
 			if err != nil {
-				return &failure{"--device " + run.device, err.Error(), "--device cpu computes without one", err}
+				return cli.Fail("--device "+device, err.Error(), "--device cpu computes without one", err)
 			}
 			o.Place = d
 		}
-		o.Threads = run.threads
-		o.Log = s.log(run.quiet)
-		s.cleaning.Store(true) // an interrupted run prints its measurements
-		defer s.cleaning.Store(false)
-		table, err := bench.SGM(s.ctx, o)
+		o.Log = logTo(s, quiet)
+		s.Cleaning.Store(true) // an interrupted run prints its measurements
+		defer s.Cleaning.Store(false)
+		table, err := bench.SGM(s.Ctx, o)
 		if table == nil {
 			return err
 		}
-		return s.writeTable(table, file, err)
+		return writeTable(s, table, file, err)
 	}
 	return cmd
 }
 
-func benchIdiomsCommand(s *session) *cobra.Command {
+func idiomsCommand(s *cli.Session) *cobra.Command {
 	var o bench.IdiomOptions
 	var file string
 	var quiet bool
@@ -229,9 +206,9 @@ or email-Enron itself with --data.
 
 The cases, of which --only picks some:
   ` + strings.Join(bench.IdiomCases(), "\n  "),
-		Example: `  hiveblas bench idioms --json idioms.json
-  hiveblas bench idioms --data ../shared/data/graphs --only k-core,delete`,
-		Args: positional(),
+		Example: `  hiveblas-bench idioms --json idioms.json
+  hiveblas-bench idioms --data ../shared/data/graphs --only k-core,delete`,
+		Args: cli.Positional(),
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&o.Data, "data", "", "`folder` with email-Enron.mtx.gz")
@@ -241,38 +218,38 @@ The cases, of which --only picks some:
 	fs.BoolVar(&quiet, "quiet", false, "print no progress")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if o.Budget <= 0 {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget))
 		}
 		for _, name := range o.Only {
 			if !slices.ContainsFunc(bench.IdiomCases(), func(c string) bool { return strings.Contains(c, name) }) {
-				return &usageError{cmd.CommandPath(), fmt.Sprintf("--only is %q, which is part of no case's name", name)}
+				return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--only is %q, which is part of no case's name", name))
 			}
 		}
-		o.Log = s.log(quiet)
-		s.cleaning.Store(true) // an interrupted run still prints the rows measured so far
-		defer s.cleaning.Store(false)
-		table, err := bench.Idioms(s.ctx, o)
+		o.Log = logTo(s, quiet)
+		s.Cleaning.Store(true) // an interrupted run still prints the rows measured so far
+		defer s.Cleaning.Store(false)
+		table, err := bench.Idioms(s.Ctx, o)
 		if table == nil {
 			return err
 		}
-		return s.writeTable(table, file, err)
+		return writeTable(s, table, file, err)
 	}
 	return cmd
 }
 
-// benchFirstUseCommand runs in a new process of bench gpu.
-func benchFirstUseCommand(s *session) *cobra.Command {
+// firstUseCommand runs in a new process of gpu.
+func firstUseCommand(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:    "first-use",
 		Short:  "Print the milliseconds from opening the first GPU to a result",
 		Hidden: true,
-		Args:   positional(),
+		Args:   cli.Positional(),
 		RunE: func(*cobra.Command, []string) error {
 			took, err := bench.FirstUse()
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(s.stdout, took.Seconds()*1e3)
+			_, err = fmt.Fprintln(s.Stdout, took.Seconds()*1e3)
 			return err
 		},
 	}
@@ -282,7 +259,7 @@ func benchFirstUseCommand(s *session) *cobra.Command {
 func wantParts(cmd *cobra.Command, flag string, parts []string, of string, names []string) error {
 	for _, part := range parts {
 		if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, part) }) {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("%s is %q, which is not part of the name of a %s; --help lists them", flag, part, of)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("%s is %q, which is not part of the name of a %s; --help lists them", flag, part, of))
 		}
 	}
 	return nil
@@ -290,19 +267,19 @@ func wantParts(cmd *cobra.Command, flag string, parts []string, of string, names
 
 // writeTable writes a table to standard output and, as JSON, to a file unless that is "". An
 // interrupted measurement, err, writes what it has.
-func (s *session) writeTable(table interface {
+func writeTable(s *cli.Session, table interface {
 	WriteJSON(io.Writer) error
 	WriteText(io.Writer) error
 }, file string, err error) error {
 	if file != "" {
-		if e := atomicfile.WriteFile(context.WithoutCancel(s.ctx), file, table.WriteJSON); e != nil {
-			err = errors.Join(err, explain(file, e))
+		if e := atomicfile.WriteFile(context.WithoutCancel(s.Ctx), file, table.WriteJSON); e != nil {
+			err = errors.Join(err, cli.ExplainPath(file, e))
 		}
 	}
-	return errors.Join(err, table.WriteText(s.stdout))
+	return errors.Join(err, table.WriteText(s.Stdout))
 }
 
-func benchSpaceCommand(s *session) *cobra.Command {
+func spaceCommand(s *cli.Session) *cobra.Command {
 	o := bench.SpaceProgramsOptions{Data: "../shared/data/graphs"}
 	var products []string
 	var file, plots string
@@ -328,10 +305,10 @@ directory --data lacks them:
 
 Those of --products:
   ` + strings.Join(bench.SpaceGraphs(), "\n  "),
-		Example: `  hiveblas bench space --quick --json space.json --plots .
-  hiveblas bench space --only "grid,rmat 20" --programs bfs,sssp --budget 5m
-  hiveblas bench space --only "grid,rmat 20" --products mxv --budget 20s`,
-		Args: positional(),
+		Example: `  hiveblas-bench space --quick --json space.json --plots .
+  hiveblas-bench space --only "grid,rmat 20" --programs bfs,sssp --budget 5m
+  hiveblas-bench space --only "grid,rmat 20" --products mxv --budget 20s`,
+		Args: cli.Positional(),
 	}
 	fs := cmd.Flags()
 	fs.StringSliceVar(&o.Only, "only", nil, "only `graphs` whose name contains one of these")
@@ -347,7 +324,7 @@ Those of --products:
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		given := cmd.Flags().Changed
 		bad := func(format string, args ...any) error {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 		}
 		if quick && !given("shrink") {
 			o.Shrink = 3
@@ -377,27 +354,27 @@ Those of --products:
 			return err
 		}
 		if st, err := os.Stat(plots); plots != "" && (err != nil || !st.IsDir()) {
-			return &failure{plots, "is no directory", "create it first", err}
+			return cli.Fail(plots, "is no directory", "create it first", err)
 		}
-		o.Log = s.log(quiet)
-		s.cleaning.Store(true) // an interrupted run prints its measurements
-		defer s.cleaning.Store(false)
+		o.Log = logTo(s, quiet)
+		s.Cleaning.Store(true) // an interrupted run prints its measurements
+		defer s.Cleaning.Store(false)
 		if given("products") {
 			p := bench.SpaceOptions{Only: o.Only, Ops: products, Shrink: o.Shrink, Log: o.Log}
 			if given("budget") {
 				p.Budget = o.Budget
 			}
-			table, err := bench.Space(s.ctx, p)
+			table, err := bench.Space(s.Ctx, p)
 			if table == nil {
 				return err
 			}
-			return s.writeTable(table, file, err)
+			return writeTable(s, table, file, err)
 		}
-		table, err := bench.SpacePrograms(s.ctx, o)
+		table, err := bench.SpacePrograms(s.Ctx, o)
 		if table == nil {
 			return err
 		}
-		err = s.writeTable(table, file, err)
+		err = writeTable(s, table, file, err)
 		if plots == "" {
 			return err
 		}
@@ -405,8 +382,8 @@ Those of --products:
 		err = errors.Join(err, e)
 		for _, p := range pictures {
 			path := filepath.Join(plots, p.File)
-			if e := atomicfile.WriteFile(context.WithoutCancel(s.ctx), path, p.WritePNG); e != nil {
-				err = errors.Join(err, explain(path, e))
+			if e := atomicfile.WriteFile(context.WithoutCancel(s.Ctx), path, p.WritePNG); e != nil {
+				err = errors.Join(err, cli.ExplainPath(path, e))
 			}
 		}
 		return err
@@ -414,7 +391,7 @@ Those of --products:
 	return cmd
 }
 
-func benchProgramsCommand(s *session) *cobra.Command {
+func programsCommand(s *cli.Session) *cobra.Command {
 	var o bench.ProgramsOptions
 	var file string
 	var quiet bool
@@ -428,9 +405,9 @@ choice and by fixed plans. The sets:
   edge-vertex  those of Zhong et al.: rows natural, sorted approximately and exactly,
                adjacency and message buffers by rows and by columns
 A time is the median of whole runs, from call to return.`,
-		Example: `  hiveblas bench programs --json programs.json
-  hiveblas bench programs --sets medusa --only road,RMAT --programs bfs --budget 20s`,
-		Args: positional(),
+		Example: `  hiveblas-bench programs --json programs.json
+  hiveblas-bench programs --sets medusa --only road,RMAT --programs bfs --budget 20s`,
+		Args: cli.Positional(),
 	}
 	fs := cmd.Flags()
 	fs.StringSliceVar(&o.Sets, "sets", nil, "only `sets` whose name contains one of these: medusa, edge-vertex")
@@ -443,33 +420,33 @@ A time is the median of whole runs, from call to return.`,
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		switch {
 		case o.Budget <= 0:
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget))
 		case o.Shrink < 0 || o.Shrink > 8:
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--shrink is %d, want 0 to 8", o.Shrink)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--shrink is %d, want 0 to 8", o.Shrink))
 		}
 		if err := wantParts(cmd, "--sets", o.Sets, "set", bench.ProgramSets()); err != nil {
 			return err
 		}
-		o.Log = s.log(quiet)
-		s.cleaning.Store(true) // an interrupted run prints its measurements
-		defer s.cleaning.Store(false)
-		table, err := bench.Programs(s.ctx, o)
+		o.Log = logTo(s, quiet)
+		s.Cleaning.Store(true) // an interrupted run prints its measurements
+		defer s.Cleaning.Store(false)
+		table, err := bench.Programs(s.Ctx, o)
 		if table == nil {
 			return err
 		}
-		return s.writeTable(table, file, err)
+		return writeTable(s, table, file, err)
 	}
 	return cmd
 }
 
-func benchCoresCommand(s *session) *cobra.Command {
+func coresCommand(s *cli.Session) *cobra.Command {
 	var o bench.CoresOptions
 	var file, picture string
 	var quiet bool
 	cmd := &cobra.Command{
 		Use:   "cores",
 		Short: "Measure the operations and workflows at several numbers of threads",
-		Long: `cores prints the time of each case of bench cpu by the number of threads, its speed-up
+		Long: `cores prints the time of each case of cpu by the number of threads, its speed-up
 and its share of the bandwidth that the triad reaches in the same run. A time with !
 is more than 1.1 times that of the fewer threads before it.
 
@@ -478,11 +455,11 @@ Further cases begin with their group: operation, conversion, file, workflow, and
 
 The cases for --only:
   ` + strings.Join(bench.CoresCases(true), "\n  "),
-		Example: `  hiveblas bench cores --threads 1,2,4,8,16 --json cores.json --plot cores.png
-  hiveblas bench cores --only spmv,transpose --rounds 3
-  hiveblas bench cores --only operation:,conversion:,file:,workflow:
-  hiveblas bench cores --large --only stream:`,
-		Args: positional(),
+		Example: `  hiveblas-bench cores --threads 1,2,4,8,16 --json cores.json --plot cores.png
+  hiveblas-bench cores --only spmv,transpose --rounds 3
+  hiveblas-bench cores --only operation:,conversion:,file:,workflow:
+  hiveblas-bench cores --large --only stream:`,
+		Args: cli.Positional(),
 	}
 	fs := cmd.Flags()
 	fs.IntSliceVar(&o.Threads, "threads", nil, "numbers `N` of threads (default: powers of two up to the processors)")
@@ -494,37 +471,37 @@ The cases for --only:
 	fs.StringVar(&picture, "plot", "", "draw the speed-ups into `FILE`, a .png")
 	fs.BoolVar(&quiet, "quiet", false, "print no progress")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := wantRounds(cmd, o.Rounds); err != nil {
+		if err := cli.WantRounds(cmd, o.Rounds); err != nil {
 			return err
 		}
 		for _, n := range o.Threads {
 			if n < 1 {
-				return &usageError{cmd.CommandPath(), fmt.Sprintf("--threads has %d, want 1 or more", n)}
+				return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--threads has %d, want 1 or more", n))
 			}
 		}
 		if err := wantParts(cmd, "--only", o.Only, "case", bench.CoresCases(o.Large)); err != nil {
 			return err
 		}
 		if o.Budget <= 0 {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget))
 		}
-		o.Log = s.log(quiet)
-		s.cleaning.Store(true) // inputs are temporary files
-		defer s.cleaning.Store(false)
-		table, err := bench.Cores(s.ctx, o)
+		o.Log = logTo(s, quiet)
+		s.Cleaning.Store(true) // inputs are temporary files
+		defer s.Cleaning.Store(false)
+		table, err := bench.Cores(s.Ctx, o)
 		if table == nil {
 			return err
 		}
 		if picture != "" {
 			p, e := table.Plot()
 			if e == nil {
-				e = atomicfile.WriteFile(context.WithoutCancel(s.ctx), picture, p.WritePNG)
+				e = atomicfile.WriteFile(context.WithoutCancel(s.Ctx), picture, p.WritePNG)
 			}
 			if e != nil {
-				err = errors.Join(err, explain(picture, e))
+				err = errors.Join(err, cli.ExplainPath(picture, e))
 			}
 		}
-		return s.writeTable(table, file, err)
+		return writeTable(s, table, file, err)
 	}
 	return cmd
 }

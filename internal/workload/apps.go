@@ -1,11 +1,10 @@
-package bench
+package workload
 
 import (
 	"errors"
 	"math"
 
 	"github.com/hiveblas/hiveblas/apps"
-	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -26,9 +25,9 @@ func (d division) String() string {
 	return [...]string{"operations", "rows", "ranges", "whole"}[d]
 }
 
-// A scaleApp is a workflow of ScaleRun. prepare makes the inputs beside the graph and moves them to
+// A workflow is an entry of the list of Run. prepare makes the inputs beside the graph and moves them to
 // the group. What it returns is measured.
-type scaleApp struct {
+type workflow struct {
 	name    string
 	divided division
 	prepare func(g *matrix.Matrix[float64], source int, at *comm.Group) (func(run apps.Run) error, error)
@@ -42,9 +41,9 @@ func graphAlone(run func(g *matrix.Matrix[float64], source int, run apps.Run) er
 	}
 }
 
-// scaleApps are the workflows of ScaleRun: pipelines of operations, and workflows that are divided
+// list are the workflows of Run: pipelines of operations, and workflows that are divided
 // by ranges of their work.
-var scaleApps = []scaleApp{
+var list = []workflow{
 	{name: "spmv", divided: byRows, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		n, _ := g.Dims()
 		here := matrix.On(g.Place())
@@ -85,7 +84,7 @@ var scaleApps = []scaleApp{
 			if at.Row != at.Col && (len(seeds) == 0 || seeds[len(seeds)-1] != at.Row) {
 				seeds = append(seeds, at.Row)
 			}
-			if len(seeds) == scaleSeeds {
+			if len(seeds) == manySeeds {
 				break
 			}
 		}
@@ -106,20 +105,20 @@ var scaleApps = []scaleApp{
 		return err
 	})},
 	{name: "closeness", divided: byRanges, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
-		_, err := apps.Closeness(g, apps.ClosenessOptions{Run: run, Samples: scaleSeeds})
+		_, err := apps.Closeness(g, apps.ClosenessOptions{Run: run, Samples: manySeeds})
 		return err
 	})},
 	{name: "betweenness", divided: byRanges, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
-		_, err := apps.Betweenness(g, apps.BetweennessOptions{Run: run, Samples: scaleSources})
+		_, err := apps.Betweenness(g, apps.BetweennessOptions{Run: run, Samples: sources})
 		return err
 	})},
 	{name: "lasso", divided: byRanges, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		n, _ := g.Dims()
-		y := make([]float64, n*scaleColumns)
+		y := make([]float64, n*columns)
 		for k := range y {
 			y[k] = float64(k % 97)
 		}
-		ys, err := matrix.FromDense(n, scaleColumns, y)
+		ys, err := matrix.FromDense(n, columns, y)
 		if err != nil {
 			return err
 		}
@@ -128,22 +127,22 @@ var scaleApps = []scaleApp{
 	})},
 	{name: "vn", divided: fusedRows, prepare: graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
 		n, _ := g.Dims()
-		_, err := apps.VertexNomination(g, scaleSeedsOf(source, n), apps.VertexNominationOptions[float64]{Run: run})
+		_, err := apps.VertexNomination(g, SeedsOf(source, n), apps.VertexNominationOptions[float64]{Run: run})
 		return err
 	})},
 	{name: "nominate", divided: byRows, prepare: graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
 		n, _ := g.Dims()
-		_, err := apps.NominateVertices(g, scaleSeedsOf(source, n), apps.NominateOptions{Run: run, Context: apps.ContextPageRank})
+		_, err := apps.NominateVertices(g, SeedsOf(source, n), apps.NominateOptions{Run: run, Context: apps.ContextPageRank})
 		return err
 	})},
 	{name: "geo", divided: byRows, prepare: func(g *matrix.Matrix[float64], _ int, at *comm.Group) (func(apps.Run) error, error) {
 		n, _ := g.Dims()
-		known, err := hashLocations(n)
+		known, err := Locations(n)
 		if err != nil {
 			return nil, err
 		}
 		return func(run apps.Run) error {
-			_, err := apps.Geolocate(g, known, geoOptions(run))
+			_, err := apps.Geolocate(g, known, GeoOptions(run))
 			return err
 		}, nil
 	}},
@@ -151,15 +150,15 @@ var scaleApps = []scaleApp{
 		_, err := apps.Communities(g, apps.CommunitiesOptions{Run: run})
 		return err
 	})},
-	{name: "ac", divided: byRows, prepare: scaleClassify},
-	{name: "sgm", divided: byRows, prepare: scaleMatch},
+	{name: "ac", divided: byRows, prepare: classify},
+	{name: "sgm", divided: byRows, prepare: match},
 	{name: "sage", divided: byRanges, prepare: func(g *matrix.Matrix[float64], _ int, _ *comm.Group) (func(apps.Run) error, error) {
 		n, _ := g.Dims()
-		x, err := sageMatrix(n, scaleSage.features, 30, 1)
+		x, err := Floats(n, network.Features, 30, 1)
 		if err != nil {
 			return nil, err
 		}
-		model, err := scaleSage.model()
+		model, err := network.Model()
 		return func(run apps.Run) error {
 			_, err := apps.GraphSAGE(g, x, model, apps.SAGEOptions{Run: run})
 			return err
@@ -167,33 +166,33 @@ var scaleApps = []scaleApp{
 	}},
 	{name: "train", divided: byRanges, prepare: func(g *matrix.Matrix[float64], _ int, _ *comm.Group) (func(apps.Run) error, error) {
 		n, _ := g.Dims()
-		x, err := sageMatrix(n, scaleSage.features, 30, 1)
+		x, err := Floats(n, network.Features, 30, 1)
 		classes := make([]int32, n)
 		for v := range classes {
-			classes[v] = int32(v % scaleClasses)
+			classes[v] = int32(v % classCount)
 		}
 		return func(run apps.Run) error {
 			_, err := apps.TrainGraphSAGE(g, x, classes, apps.SAGESplit{}, apps.SAGETrainOptions{Run: run,
-				Hidden: []int{scaleSage.hidden, scaleSage.out}, Epochs: scaleEpochs})
+				Hidden: []int{network.Hidden, network.Out}, Epochs: epochs})
 			return err
 		}, err
 	}},
 }
 
 const (
-	scaleSeeds   = 1024 // of lgc, and targets of closeness, at most
-	scaleSources = 64   // of betweenness, at most
-	scaleColumns = 16   // observations of lasso
-	scalePairs   = 8    // seeds of sgm
-	scaleClasses = 4    // of train
-	scaleEpochs  = 2    // of train
+	manySeeds  = 1024 // of lgc, and targets of closeness, at most
+	sources    = 64   // of betweenness, at most
+	columns    = 16   // observations of lasso
+	pairs      = 8    // seeds of sgm
+	classCount = 4    // of train
+	epochs     = 2    // of train
 )
 
-// scaleSage is the network of sage and train.
-var scaleSage = sageShape{16, 16, 16}
+// network is the network of sage and train.
+var network = Network{16, 16, 16}
 
-// scaleSeedsOf are a vertex and a few others.
-func scaleSeedsOf(source, n int) []int {
+// SeedsOf are a vertex and a few others.
+func SeedsOf(source, n int) []int {
 	seeds := []int{source}
 	for k := 1; k < min(5, n); k++ {
 		seeds = append(seeds, (source+k*(n/5+1))%n)
@@ -201,8 +200,8 @@ func scaleSeedsOf(source, n int) []int {
 	return seeds
 }
 
-// scaleClassify matches a ring of five vertices by two features of vertices and one of edges.
-func scaleClassify(g *matrix.Matrix[float64], _ int, at *comm.Group) (func(apps.Run) error, error) {
+// classify matches a ring of five vertices by two features of vertices and one of edges.
+func classify(g *matrix.Matrix[float64], _ int, at *comm.Group) (func(apps.Run) error, error) {
 	n, _ := g.Dims()
 	var from, to, ringFrom, ringTo []int32
 	for e := range g.All() {
@@ -213,11 +212,11 @@ func scaleClassify(g *matrix.Matrix[float64], _ int, at *comm.Group) (func(apps.
 		ringFrom, ringTo = append(ringFrom, int32(v)), append(ringTo, int32((v+1)%ring))
 	}
 	attributed := func(n int, from, to []int32, seed uint64) (*apps.Attributed, error) {
-		vertices, err := sageMatrix(2, n, seed, 1)
+		vertices, err := Floats(2, n, seed, 1)
 		if err != nil {
 			return nil, err
 		}
-		edges, err := sageMatrix(1, len(from), seed+1, 1)
+		edges, err := Floats(1, len(from), seed+1, 1)
 		if err != nil {
 			return nil, err
 		}
@@ -238,9 +237,9 @@ func scaleClassify(g *matrix.Matrix[float64], _ int, at *comm.Group) (func(apps.
 	}, err
 }
 
-// scaleMatch matches the graph to itself with the vertices in reverse order, by two steps of one
+// match matches the graph to itself with the vertices in reverse order, by two steps of one
 // search from a few seeds.
-func scaleMatch(g *matrix.Matrix[float64], _ int, at *comm.Group) (func(apps.Run) error, error) {
+func match(g *matrix.Matrix[float64], _ int, at *comm.Group) (func(apps.Run) error, error) {
 	n, _ := g.Dims()
 	b := matrix.NewBuilder[float64](n, n)
 	for e, x := range g.All() {
@@ -254,8 +253,8 @@ func scaleMatch(g *matrix.Matrix[float64], _ int, at *comm.Group) (func(apps.Run
 		return nil, err
 	}
 	var seeds []apps.SeedPair
-	for v := range min(n, scalePairs) {
-		at := int(gen.Hash(uint64(v), 70) % uint64(n))
+	for v := range min(n, pairs) {
+		at := int(hash(v, 70) % uint64(n))
 		seeds = append(seeds, apps.SeedPair{A: at, B: n - 1 - at})
 	}
 	return func(run apps.Run) error {
