@@ -14,6 +14,8 @@ func TestDependencies(t *testing.T) {
 		reason, pkg string
 		without     []string
 	}{
+		{"matrices open no sockets and no C libraries, and write JSON by themselves", "matrix",
+			[]string{"net", "encoding/json", "github.com/ebitengine/purego", module + "internal/dl", module + "comm/procs", module + "comm/nccl"}},
 		{"the command line has no benchmarks", "cmd/hiveblas", []string{module + "bench", "gonum.org/v1/gonum/stat", "github.com/james-bowman/sparse"}},
 	} {
 		out, err := exec.Command("go", "list", "-deps", "./"+c.pkg).Output()

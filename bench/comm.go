@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/commtable"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 )
@@ -40,7 +41,7 @@ type CommOptions struct {
 	// peers, nccl.
 	Only []string
 	// MPI is a command that measures under MPI, such as mpirun … hiveblas-bench rank, and prints
-	// the JSON of a list of model.Collective; nil omits these rows.
+	// the JSON of a list of commtable.Collective; nil omits these rows.
 	MPI []string
 	// Log is called with the progress; nil for none.
 	Log func(string)
@@ -63,7 +64,7 @@ var commNotes = []string{
 
 // Comm measures the memories that kernels of a GPU reach, copies, and the collectives of every
 // group that this machine can make. An interrupted run returns the rows so far with the error.
-func Comm(ctx context.Context, o CommOptions) (*model.Table, error) {
+func Comm(ctx context.Context, o CommOptions) (*commtable.Table, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -76,7 +77,7 @@ func Comm(ctx context.Context, o CommOptions) (*model.Table, error) {
 	if o.Largest <= 0 {
 		o.Largest = 1 << 30
 	}
-	t := &model.Table{Notes: commNotes}
+	t := &commtable.Table{Notes: commNotes}
 	b := &commBench{ctx: ctx, o: o, t: t}
 	defer b.close()
 	if err := b.open(); err != nil {
@@ -110,7 +111,7 @@ func Comm(ctx context.Context, o CommOptions) (*model.Table, error) {
 type commBench struct {
 	ctx  context.Context
 	o    CommOptions
-	t    *model.Table
+	t    *commtable.Table
 	gpus []*commGPU
 	mu   sync.Mutex // of o.Compiler
 }
@@ -160,8 +161,8 @@ func (b *commBench) local() error {
 }
 
 // group measures the collectives of a group of this process; nil devices are the host.
-func (b *commBench) group(name string, group []comm.Comm, devices []comm.Device) ([]model.Collective, error) {
-	fits, errs := make([][]model.Collective, len(group)), make([]error, len(group))
+func (b *commBench) group(name string, group []comm.Comm, devices []comm.Device) ([]commtable.Collective, error) {
+	fits, errs := make([][]commtable.Collective, len(group)), make([]error, len(group))
 	done := make(chan int)
 	for r, c := range group {
 		go func() {
@@ -188,9 +189,9 @@ func (b *commBench) group(name string, group []comm.Comm, devices []comm.Device)
 // CommRank measures the collectives of a group on one rank; all ranks call it. The figures are
 // those of rank 0, for sizes up to largest bytes in all (0: 16 MiB). Buffers are on the device, of
 // the host if it is nil.
-func CommRank(ctx context.Context, name string, c comm.Comm, d comm.Device, largest, rounds int) ([]model.Collective, error) {
+func CommRank(ctx context.Context, name string, c comm.Comm, d comm.Device, largest, rounds int) ([]commtable.Collective, error) {
 	if c == nil {
-		return nil, errors.New("bench: the group is nil; make one with comm.Join")
+		return nil, errors.New("bench: the group is nil; make one with procs.Join")
 	}
 	if largest <= 0 {
 		largest = 16 << 20
@@ -202,7 +203,7 @@ func CommRank(ctx context.Context, name string, c comm.Comm, d comm.Device, larg
 }
 
 // commFits measures every kind of collective over sizes from 8 bytes a rank to largest in all.
-func commFits(ctx context.Context, name string, c comm.Comm, d comm.Device, largest, rounds int) ([]model.Collective, error) {
+func commFits(ctx context.Context, name string, c comm.Comm, d comm.Device, largest, rounds int) ([]commtable.Collective, error) {
 	p := c.Size()
 	var buffers [2]comm.Buffer
 	words := largest/8 + p
@@ -221,9 +222,9 @@ func commFits(ctx context.Context, name string, c comm.Comm, d comm.Device, larg
 		}
 		defer func() { _ = d.Do(func() error { return d.Free(buffers[i].Device()) }) }()
 	}
-	var out []model.Collective
+	var out []commtable.Collective
 	for _, kind := range []comm.Kind{comm.KindFence, comm.KindAllGatherV, comm.KindAllReduce, comm.KindReduceScatter, comm.KindBroadcast, comm.KindAllToAllV} {
-		fit := model.Collective{Group: name, Kind: kind.String(), Ranks: p}
+		fit := commtable.Collective{Group: name, Kind: kind.String(), Ranks: p}
 		for n := p; n*8 <= largest; n = n * 8 / p * p {
 			seconds, err := commTime(ctx, c, kind, buffers[0], buffers[1], n, rounds)
 			if errors.Is(err, comm.ErrNoOp) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/comm/commtable"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/emu"
 )
@@ -55,7 +55,7 @@ func TestCommEmulated(t *testing.T) {
 	if err := table.WriteJSON(&object); err != nil {
 		t.Fatal(err)
 	}
-	var back model.Table
+	var back commtable.Table
 	if err := json.Unmarshal(object.Bytes(), &back); err != nil || len(back.Rows) != len(table.Rows) {
 		t.Error(err, len(back.Rows))
 	}
@@ -115,7 +115,7 @@ func TestCommByNVRTC(t *testing.T) {
 func FuzzReadTable(f *testing.F) {
 	f.Add([]byte(`{"machine":["x"],"rows":[{"pattern":"regular","operation":"read","place":"self","gb_s":1}],"collectives":[{"group":"peers","kind":"Fence","ranks":2,"alpha_us":1,"points":[{"Bytes":1,"Seconds":1}]}],"notes":null}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		table, err := model.ReadTable(bytes.NewReader(data))
+		table, err := commtable.Read(bytes.NewReader(data))
 		if err != nil {
 			return
 		}

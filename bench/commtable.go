@@ -8,11 +8,11 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/comm/commtable"
 )
 
 // CommPlot draws the times of the collectives of a table over their bytes, with the fitted lines.
-func CommPlot(t *model.Table) (*ReportPlot, error) {
+func CommPlot(t *commtable.Table) (*ReportPlot, error) {
 	t = orZero(t)
 	p := plot.New()
 	p.Title.Text = "Collectives: measured, and α + B/N"

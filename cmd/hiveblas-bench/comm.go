@@ -14,7 +14,8 @@ import (
 
 	"github.com/hiveblas/hiveblas/bench"
 	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/comm/commtable"
+	"github.com/hiveblas/hiveblas/comm/procs"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/cusparse/jit"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
@@ -102,7 +103,7 @@ func rankCommand(s *cli.Session) *cobra.Command {
 			return err
 		}
 		var device comm.Device
-		options := []comm.JoinOption{comm.With(comm.Timeout(time.Minute))}
+		options := []procs.JoinOption{procs.With(comm.Timeout(time.Minute))}
 		name := "mpi"
 		if gpu {
 			found, err := driver.Open()
@@ -117,9 +118,9 @@ func rankCommand(s *cli.Session) *cobra.Command {
 			if device, err = d.Comm(); err != nil {
 				return err
 			}
-			options, name = append(options, comm.OnGPU(device)), "nccl, processes"
+			options, name = append(options, procs.OnGPU(device)), "nccl, processes"
 		}
-		c, err := comm.Join(s.Ctx, options...)
+		c, err := procs.Join(s.Ctx, options...)
 		if err != nil {
 			return err
 		}
@@ -139,9 +140,9 @@ func rankCommand(s *cli.Session) *cobra.Command {
 
 // keepFigures keeps a table of several GPUs for --device auto of hiveblas. A cache that cannot be
 // written is no error.
-func keepFigures(ctx context.Context, t *model.Table) {
-	several := slices.ContainsFunc(t.Fits, func(f model.Collective) bool { return f.Group == "peers" && f.Ranks > 1 })
+func keepFigures(ctx context.Context, t *commtable.Table) {
+	several := slices.ContainsFunc(t.Fits, func(f commtable.Collective) bool { return f.Group == "peers" && f.Ranks > 1 })
 	if dir := jit.Dir(""); several && dir != "" && os.MkdirAll(dir, 0o755) == nil {
-		_ = atomicfile.WriteFile(context.WithoutCancel(ctx), filepath.Join(dir, model.KeptFile), t.WriteJSON)
+		_ = atomicfile.WriteFile(context.WithoutCancel(ctx), filepath.Join(dir, commtable.KeptFile), t.WriteJSON)
 	}
 }

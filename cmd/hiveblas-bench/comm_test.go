@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/comm/commtable"
 )
 
 // comm measures goroutines on any machine. The model takes its file.
@@ -28,7 +28,7 @@ func TestComm(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	table, err := model.ReadTable(in)
+	table, err := commtable.Read(in)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/commtable"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/jit"
@@ -84,7 +85,7 @@ func machineFigures(file, kind string) (model.Machine, error) {
 	known := file != ""
 	if !known {
 		if dir := jit.Dir(""); dir != "" {
-			file = filepath.Join(dir, model.KeptFile)
+			file = filepath.Join(dir, commtable.KeptFile)
 		}
 	}
 	if file == "" {
@@ -98,7 +99,7 @@ func machineFigures(file, kind string) (model.Machine, error) {
 		return published, explain(file, err)
 	}
 	defer in.Close()
-	t, err := model.ReadTable(in)
+	t, err := commtable.Read(in)
 	if err != nil {
 		if !known { // of another version, or cut: a new measurement replaces it
 			return published, nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/commtable"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/internal/cli"
@@ -142,7 +143,7 @@ func TestChooseGPUs(t *testing.T) {
 func TestMachineFigures(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("HIVEBLAS_CACHE", dir)
-	own := filepath.Join(dir, model.KeptFile)
+	own := filepath.Join(dir, commtable.KeptFile)
 	name := func(file, kind string) string {
 		t.Helper()
 		m, err := machineFigures(file, kind)

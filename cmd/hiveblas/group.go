@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/procs"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/internal/cli"
 )
@@ -80,7 +81,7 @@ func (j *job) anyRank(own bool) (bool, error) {
 // joinGroup makes the group of --device, or of the launcher that started this process as one rank
 // of many. It reports whether there is one. Only rank 0 prints and writes.
 func (j *job) joinGroup() (bool, error) {
-	l, err := comm.Detect(nil)
+	l, err := procs.Detect(nil)
 	if err != nil {
 		return false, err
 	}
@@ -89,7 +90,7 @@ func (j *job) joinGroup() (bool, error) {
 		return false, cli.Fail("--device "+device, err.Error(), "--device cpu computes without a group, without a launcher", err)
 	}
 	if l.Size > 1 {
-		opts := []comm.JoinOption{}
+		opts := []procs.JoinOption{}
 		var places []comm.Place
 		if device != "auto" && device != "cpu" {
 			found, err := openDriver()
@@ -104,9 +105,9 @@ func (j *job) joinGroup() (bool, error) {
 			if err != nil {
 				return fail(err)
 			}
-			opts, places = append(opts, comm.OnGPU(c)), append(places, d)
+			opts, places = append(opts, procs.OnGPU(c)), append(places, d)
 		}
-		c, err := comm.Join(j.Ctx, append(opts, comm.With(j.commOptions()...))...)
+		c, err := procs.Join(j.Ctx, append(opts, procs.With(j.commOptions()...))...)
 		if err != nil {
 			return fail(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
-	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/comm/commtable"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -83,7 +83,7 @@ func (f *groupFlags) prepare(j *job, o *program.Options) error {
 				return explain(f.machine, err)
 			}
 			defer in.Close()
-			t, err := model.ReadTable(in)
+			t, err := commtable.Read(in)
 			if err != nil {
 				return explain(f.machine, err)
 			}

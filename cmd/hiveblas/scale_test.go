@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/comm/commtable"
 )
 
 // scale predict and scale run take the table of hiveblas-bench comm.
@@ -20,9 +20,9 @@ func TestScale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := &model.Table{}
+	table := &commtable.Table{}
 	for _, kind := range comm.Kinds() {
-		table.Fits = append(table.Fits, model.Collective{Group: "local", Kind: kind.String(), Ranks: 4, Alpha: 2, N: 5})
+		table.Fits = append(table.Fits, commtable.Collective{Group: "local", Kind: kind.String(), Ranks: 4, Alpha: 2, N: 5})
 	}
 	if err := errors.Join(table.WriteJSON(out), out.Close()); err != nil {
 		t.Fatal(err)

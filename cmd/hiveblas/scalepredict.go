@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/commtable"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/workload"
@@ -113,7 +114,7 @@ func (o *predicting) figures() (m model.Machine, err error) {
 			return m, explain(o.machine, err)
 		}
 		defer f.Close()
-		t, err := model.ReadTable(f)
+		t, err := commtable.Read(f)
 		if err != nil {
 			return m, explain(o.machine, err)
 		}

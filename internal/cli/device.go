@@ -4,14 +4,14 @@ import (
 	"os"
 	"os/exec"
 
-	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/procs"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 )
 
 // LaunchedDevice opens the GPU that belongs to this process by its launcher, of those of a driver.
 func LaunchedDevice(d driver.Driver) (*cusparse.Device, error) {
-	l, err := comm.Detect(nil)
+	l, err := procs.Detect(nil)
 	if err != nil {
 		return nil, err
 	}

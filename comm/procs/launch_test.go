@@ -1,4 +1,4 @@
-package comm_test
+package procs_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/procs"
 	"github.com/hiveblas/hiveblas/internal/commtest"
 )
 
@@ -44,9 +45,9 @@ func TestDetect(t *testing.T) {
 			k, v, _ := strings.Cut(pair, "=")
 			env[k] = v
 		}
-		l, err := comm.Detect(func(name string) string { return env[name] })
+		l, err := procs.Detect(func(name string) string { return env[name] })
 		if part, failed := strings.CutPrefix(tc.want, "error "); failed {
-			if !errors.Is(err, comm.ErrLaunch) || !strings.Contains(err.Error(), part) {
+			if !errors.Is(err, procs.ErrLaunch) || !strings.Contains(err.Error(), part) {
 				t.Errorf("%s: %v, want %q", tc.reason, err, part)
 			}
 		} else if err != nil || l.String() != tc.want {
@@ -58,25 +59,25 @@ func TestDetect(t *testing.T) {
 func TestDeviceOf(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		l       comm.Launch
+		l       procs.Launch
 		n, want int // −1: an error
 	}{
-		{comm.Launch{LocalRank: 3}, 4, 3}, {comm.Launch{LocalRank: 3}, 1, 0}, {comm.Launch{LocalRank: -1}, 1, 0},
-		{comm.Launch{LocalRank: -1}, 2, -1}, {comm.Launch{}, 0, -1}, {comm.Launch{LocalRank: 3, LocalSize: 4}, 2, -1},
+		{procs.Launch{LocalRank: 3}, 4, 3}, {procs.Launch{LocalRank: 3}, 1, 0}, {procs.Launch{LocalRank: -1}, 1, 0},
+		{procs.Launch{LocalRank: -1}, 2, -1}, {procs.Launch{}, 0, -1}, {procs.Launch{LocalRank: 3, LocalSize: 4}, 2, -1},
 	} {
 		got, err := tc.l.DeviceOf(tc.n)
-		if tc.want < 0 && !errors.Is(err, comm.ErrLaunch) || tc.want >= 0 && (err != nil || got != tc.want) {
+		if tc.want < 0 && !errors.Is(err, procs.ErrLaunch) || tc.want >= 0 && (err != nil || got != tc.want) {
 			t.Errorf("%+v of %d: %d, %v, want %d", tc.l, tc.n, got, err, tc.want)
 		}
 	}
 }
 
 // joinAll joins p ranks of one process, as if they were processes.
-func joinAll(ctx context.Context, p int, options func(rank int) []comm.JoinOption) ([]comm.Comm, []error) {
+func joinAll(ctx context.Context, p int, options func(rank int) []procs.JoinOption) ([]comm.Comm, []error) {
 	group, errs := make([]comm.Comm, p), make([]error, p)
 	var wait sync.WaitGroup
 	for r := range p {
-		wait.Go(func() { group[r], errs[r] = comm.Join(ctx, options(r)...) })
+		wait.Go(func() { group[r], errs[r] = procs.Join(ctx, options(r)...) })
 	}
 	wait.Wait()
 	return group, errs
@@ -93,7 +94,7 @@ func freePort(t *testing.T) string {
 
 // TestJoin: processes of one GPU each, by a file and by TCP, on the stand-in for NCCL.
 func TestJoin(t *testing.T) {
-	fakeNCCL(t)
+	commtest.FakeNCCL(t, "../nccl/testdata/fakenccl.c")
 	t.Setenv("HIVEBLAS_LAUNCHER", "none")
 	path := filepath.Join(t.TempDir(), "meeting")
 	if err := os.WriteFile(path, []byte(`{"Host":"gone","Port":1}`), 0o600); err != nil { // of an earlier run
@@ -103,17 +104,17 @@ func TestJoin(t *testing.T) {
 		const p = 3
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		devices := hostDevices(p)
-		group, errs := joinAll(ctx, p, func(r int) []comm.JoinOption {
-			return []comm.JoinOption{
-				comm.As(comm.Launch{Rank: r, Size: p}), comm.OnGPU(devices[r]), comm.Rendezvous(url), comm.Token("secret"),
-				comm.With(comm.Timeout(5*time.Second), comm.Check()),
+		devices := commtest.HostDevices(p)
+		group, errs := joinAll(ctx, p, func(r int) []procs.JoinOption {
+			return []procs.JoinOption{
+				procs.As(procs.Launch{Rank: r, Size: p}), procs.OnGPU(devices[r]), procs.Rendezvous(url), procs.Token("secret"),
+				procs.With(comm.Timeout(5*time.Second), comm.Check()),
 			}
 		})
 		if err := errors.Join(errs...); err != nil {
 			t.Fatal(url, err)
 		}
-		for _, err := range each(group, func(c comm.Comm) error { return work(ctx, c) }) {
+		for _, err := range commtest.Each(group, func(c comm.Comm) error { return commtest.Work(ctx, c) }) {
 			if err != nil {
 				t.Error(url, err)
 			}
@@ -122,7 +123,7 @@ func TestJoin(t *testing.T) {
 			if _, err := os.Stat(path); err == nil {
 				t.Error("the file is left")
 			}
-			for _, err := range each(group, func(c comm.Comm) error {
+			for _, err := range commtest.Each(group, func(c comm.Comm) error {
 				m := &commtest.DeviceMemory{Device: devices[c.Rank()]}
 				err := commtest.Check(ctx, c, commtest.Options{Place: m, Memory: comm.StagingFolder(devices[c.Rank()]), Lacks: true, Large: 8})
 				return errors.Join(err, c.Close(), m.Free())
@@ -134,7 +135,7 @@ func TestJoin(t *testing.T) {
 			continue
 		}
 		// A mismatch has the same cause, rank and collective on all ranks.
-		for r, err := range each(group, func(c comm.Comm) error {
+		for r, err := range commtest.Each(group, func(c comm.Comm) error {
 			if c.Rank() == 2 {
 				return c.Broadcast(ctx, comm.Host(make([]int32, 1)), 0)
 			}
@@ -155,26 +156,26 @@ func TestJoin(t *testing.T) {
 
 // TestJoinErrors: what goes wrong on the way is named.
 func TestJoinErrors(t *testing.T) {
-	fakeNCCL(t)
+	commtest.FakeNCCL(t, "../nccl/testdata/fakenccl.c")
 	t.Setenv("HIVEBLAS_LAUNCHER", "none")
 	t.Setenv("HIVEBLAS_RENDEZVOUS", "")
 	t.Setenv("HIVEBLAS_TOKEN", "")
-	d := hostDevices(1)[0]
-	two := comm.As(comm.Launch{Rank: 0, Size: 2})
+	d := commtest.HostDevices(1)[0]
+	two := procs.As(procs.Launch{Rank: 0, Size: 2})
 	for _, tc := range []struct {
 		reason  string
-		options []comm.JoinOption
+		options []procs.JoinOption
 		want    string
 	}{
-		{"hosts without MPI", []comm.JoinOption{two}, "mpirun"},
-		{"no address", []comm.JoinOption{two, comm.OnGPU(d)}, "HIVEBLAS_RENDEZVOUS"},
-		{"no token", []comm.JoinOption{two, comm.OnGPU(d), comm.Rendezvous("tcp://localhost:1")}, "HIVEBLAS_TOKEN"},
-		{"a scheme", []comm.JoinOption{two, comm.OnGPU(d), comm.Rendezvous("udp://x")}, "udp://x"},
-		{"no folder", []comm.JoinOption{two, comm.OnGPU(d), comm.Rendezvous("file:///nowhere/at/all")}, "/nowhere/at/all"},
-		{"rank", []comm.JoinOption{comm.As(comm.Launch{Rank: 3, Size: 2})}, "rank 3 of 2"},
-		{"a zero launch", []comm.JoinOption{comm.As(comm.Launch{})}, "rank 0 of 0"},
+		{"hosts without MPI", []procs.JoinOption{two}, "mpirun"},
+		{"no address", []procs.JoinOption{two, procs.OnGPU(d)}, "HIVEBLAS_RENDEZVOUS"},
+		{"no token", []procs.JoinOption{two, procs.OnGPU(d), procs.Rendezvous("tcp://localhost:1")}, "HIVEBLAS_TOKEN"},
+		{"a scheme", []procs.JoinOption{two, procs.OnGPU(d), procs.Rendezvous("udp://x")}, "udp://x"},
+		{"no folder", []procs.JoinOption{two, procs.OnGPU(d), procs.Rendezvous("file:///nowhere/at/all")}, "/nowhere/at/all"},
+		{"rank", []procs.JoinOption{procs.As(procs.Launch{Rank: 3, Size: 2})}, "rank 3 of 2"},
+		{"a zero launch", []procs.JoinOption{procs.As(procs.Launch{})}, "rank 0 of 0"},
 	} {
-		if _, err := comm.Join(t.Context(), tc.options...); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := procs.Join(t.Context(), tc.options...); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", tc.reason, err, tc.want)
 		}
 	}
@@ -182,10 +183,10 @@ func TestJoinErrors(t *testing.T) {
 	address := freePort(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
-	_, errs := joinAll(ctx, 2, func(r int) []comm.JoinOption {
-		return []comm.JoinOption{
-			comm.As(comm.Launch{Rank: r, Size: 3}), comm.OnGPU(hostDevices(1)[0]), comm.Rendezvous("tcp://" + address),
-			comm.Token(fmt.Sprint("token ", r)),
+	_, errs := joinAll(ctx, 2, func(r int) []procs.JoinOption {
+		return []procs.JoinOption{
+			procs.As(procs.Launch{Rank: r, Size: 3}), procs.OnGPU(commtest.HostDevices(1)[0]), procs.Rendezvous("tcp://" + address),
+			procs.Token(fmt.Sprint("token ", r)),
 		}
 	})
 	if !errors.Is(errs[0], comm.ErrTimeout) || !strings.Contains(errs[0].Error(), "waits for ranks [1 2] of 3") || !strings.Contains(errs[0].Error(), "another token") {
@@ -195,11 +196,11 @@ func TestJoinErrors(t *testing.T) {
 		t.Error(errs[1])
 	}
 	// Alone.
-	c, err := comm.Join(t.Context())
+	c, err := procs.Join(t.Context())
 	if err != nil || c.Size() != 1 {
 		t.Fatal(c, err)
 	}
-	if err := errors.Join(work(t.Context(), c), c.Close()); err != nil {
+	if err := errors.Join(commtest.Work(t.Context(), c), c.Close()); err != nil {
 		t.Error(err)
 	}
 }

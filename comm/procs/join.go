@@ -1,4 +1,4 @@
-package comm
+package procs
 
 import (
 	"context"
@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/nccl"
 )
 
 // A JoinOption changes Join.
@@ -18,17 +21,17 @@ type JoinOption func(*joining)
 
 type joining struct {
 	launch     *Launch
-	device     Device
+	device     comm.Device
 	rendezvous string
 	token      string
-	opts       []Option
+	opts       []comm.Option
 }
 
 // As gives Join the place of the process, instead of Detect.
 func As(l Launch) JoinOption { return func(j *joining) { j.launch = &l } }
 
 // OnGPU makes buffers of the group live on a device, whose data NCCL carries.
-func OnGPU(d Device) JoinOption { return func(j *joining) { j.device = d } }
+func OnGPU(d comm.Device) JoinOption { return func(j *joining) { j.device = d } }
 
 // Rendezvous says how the processes find each other: "mpi", by the launcher of Open MPI;
 // "tcp://host:port", where rank 0 listens; or "file:///path", a file on a disk that all see, in
@@ -41,7 +44,7 @@ func Rendezvous(url string) JoinOption { return func(j *joining) { j.rendezvous 
 func Token(secret string) JoinOption { return func(j *joining) { j.token = secret } }
 
 // With gives the group options.
-func With(opts ...Option) JoinOption {
+func With(opts ...comm.Option) JoinOption {
 	return func(j *joining) { j.opts = append(j.opts, opts...) }
 }
 
@@ -49,7 +52,7 @@ func With(opts ...Option) JoinOption {
 // Without a launcher the group is this process alone. With OnGPU the data go by NCCL, else by MPI
 // between buffers of the host, for which the launcher must be Open MPI's. All processes call it; it
 // fails after two minutes if some are missing, and names them on rank 0.
-func Join(ctx context.Context, options ...JoinOption) (Comm, error) {
+func Join(ctx context.Context, options ...JoinOption) (comm.Comm, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -68,7 +71,7 @@ func Join(ctx context.Context, options ...JoinOption) (Comm, error) {
 	}
 	l := *j.launch
 	if l.Size < 1 || l.Rank < 0 || l.Rank >= l.Size {
-		return nil, &ArgumentError{"Join", "the launch", fmt.Sprintf("says rank %d of %d", l.Rank, l.Size), "give a rank of 0 … size−1"}
+		return nil, &comm.ArgumentError{Op: "Join", Arg: "the launch", Reason: fmt.Sprintf("says rank %d of %d", l.Rank, l.Size), Remedy: "give a rank of 0 … size−1"}
 	}
 	switch {
 	case j.device == nil && l.By == "openmpi":
@@ -76,13 +79,13 @@ func Join(ctx context.Context, options ...JoinOption) (Comm, error) {
 	case j.device == nil && l.Size > 1:
 		return nil, fmt.Errorf("%w: buffers of the host travel between processes by Open MPI, and %s started this one: use mpirun, or GPUs", ErrLaunch, cmpText(l.By, "no launcher"))
 	case j.device == nil:
-		group, err := Local(1, j.opts...)
+		group, err := comm.Local(1, j.opts...)
 		if err != nil {
 			return nil, err
 		}
 		return group[0], nil
 	case l.Size == 1:
-		group, err := Peers([]Device{j.device}, j.opts...)
+		group, err := comm.Peers([]comm.Device{j.device}, j.opts...)
 		if err != nil {
 			return nil, err
 		}
@@ -92,52 +95,44 @@ func Join(ctx context.Context, options ...JoinOption) (Comm, error) {
 }
 
 // nccl joins processes of one GPU each.
-func (j *joining) nccl(ctx context.Context, l Launch) (Comm, error) {
-	lib, err := openNCCL()
-	if err != nil {
+func (j *joining) nccl(ctx context.Context, l Launch) (comm.Comm, error) {
+	if _, _, err := nccl.Version(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, initTimeout, ErrTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, initTimeout, comm.ErrTimeout)
 	defer cancel()
-	opt := gather(j.opts)
-	life := newLife()
-	c, err := j.meet(ctx, l, life, &opt)
+	life := comm.NewLife(j.opts...)
+	c, err := j.meet(ctx, l, life)
 	if err != nil {
 		return nil, fmt.Errorf("rank %d of %d: %w", l.Rank, l.Size, err)
 	}
-	fail := func(err error) (Comm, error) {
-		var known *RankError
+	fail := func(err error) (comm.Comm, error) {
+		var known *comm.RankError
 		if !errors.As(err, &known) {
-			known = &RankError{Rank: l.Rank, Host: c.host, Cause: err}
+			known = &comm.RankError{Rank: l.Rank, Host: c.host, Cause: err}
 		}
-		err = life.fail(known)
+		err = life.Fail(known)
 		c.close()
 		return nil, err
 	}
 	var id []byte
 	if l.Rank == 0 {
-		if id, err = lib.uniqueID(); err != nil {
+		if id, err = nccl.NewID(); err != nil {
 			return fail(err)
 		}
 	}
 	if id, err = c.share(ctx, id); err != nil {
 		return fail(err)
 	}
-	if len(id) != 128 {
-		return fail(fmt.Errorf("an id of %d bytes, want 128", len(id)))
-	}
-	p, err := newNCCLPlane(ctx, lib, j.device, id, l.Rank, l.Size, life, &opt)
+	p, err := nccl.New(ctx, j.device, id, l.Rank, l.Size, life)
 	if err != nil {
 		return fail(err)
 	}
-	p.control = c
-	g := newGroup(p, l.Rank, l.Size, life, &opt)
-	g.host = c.host
-	return g, nil
+	return comm.NewComm(&controlled{Transport: p, control: c, life: life, name: "nccl", rank: l.Rank, size: l.Size, first: true}, l.Rank, l.Size, life, c.host)
 }
 
 // meet makes the control channel by the rendezvous.
-func (j *joining) meet(ctx context.Context, l Launch, life *life, opt *options) (*control, error) {
+func (j *joining) meet(ctx context.Context, l Launch, life *comm.Life) (*control, error) {
 	how := j.rendezvous
 	switch {
 	case how != "":
@@ -151,7 +146,7 @@ func (j *joining) meet(ctx context.Context, l Launch, life *life, opt *options) 
 	scheme, rest, _ := strings.Cut(how, "://")
 	switch {
 	case how == "mpi":
-		return meetByMPI(ctx, life, opt)
+		return meetByMPI(ctx, life)
 	case scheme == "tcp" && rest != "":
 		token := j.token
 		if token == "" {
@@ -161,7 +156,7 @@ func (j *joining) meet(ctx context.Context, l Launch, life *life, opt *options) 
 			return nil, fmt.Errorf("%w: the processes share no token: set HIVEBLAS_TOKEN to the same secret for all", ErrLaunch)
 		}
 		if l.Rank != 0 {
-			return connect(ctx, func() ([]string, string) { return []string{rest}, token }, l.Rank, l.Size, life, opt)
+			return connect(ctx, func() ([]string, string) { return []string{rest}, token }, l.Rank, l.Size, life)
 		}
 		_, port, err := net.SplitHostPort(rest)
 		if err != nil {
@@ -171,15 +166,15 @@ func (j *joining) meet(ctx context.Context, l Launch, life *life, opt *options) 
 		if err != nil {
 			return nil, err
 		}
-		return accept(ctx, listener, l.Size, token, life, opt)
+		return accept(ctx, listener, l.Size, token, life)
 	case scheme == "file" && rest != "":
-		return meetByFile(ctx, rest, l, life, opt)
+		return meetByFile(ctx, rest, l, life)
 	}
 	return nil, fmt.Errorf("%w: the rendezvous %q is none of mpi, tcp://host:port, file:///path", ErrLaunch, how)
 }
 
 // meetByFile has rank 0 write where it listens. The file is gone when all have met.
-func meetByFile(ctx context.Context, path string, l Launch, life *life, opt *options) (*control, error) {
+func meetByFile(ctx context.Context, path string, l Launch, life *comm.Life) (*control, error) {
 	if l.Rank != 0 {
 		return connect(ctx, func() ([]string, string) {
 			text, err := os.ReadFile(path)
@@ -188,7 +183,7 @@ func meetByFile(ctx context.Context, path string, l Launch, life *life, opt *opt
 				return nil, "" // not yet
 			}
 			return v.addresses(), v.Token
-		}, l.Rank, l.Size, life, opt)
+		}, l.Rank, l.Size, life)
 	}
 	listener, v, err := invite()
 	if err != nil {
@@ -203,7 +198,7 @@ func meetByFile(ctx context.Context, path string, l Launch, life *life, opt *opt
 		return nil, err
 	}
 	defer os.Remove(path)
-	return accept(ctx, listener, l.Size, v.Token, life, opt)
+	return accept(ctx, listener, l.Size, v.Token, life)
 }
 
 // writeSecret writes a file that the user alone can read, all at once.

@@ -1,4 +1,4 @@
-package comm_test
+package procs_test
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/procs"
 	"github.com/hiveblas/hiveblas/internal/commtest"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 )
@@ -28,7 +29,7 @@ func mpirun(t *testing.T, p int, job string, env ...string) (string, error) {
 	if err != nil {
 		t.Skip("no mpirun: apt-get install openmpi-bin")
 	}
-	if _, _, err := comm.MPIVersion(); err != nil {
+	if _, _, err := procs.MPIVersion(); err != nil {
 		t.Skip(err)
 	}
 	self, err := os.Executable()
@@ -130,7 +131,7 @@ func TestMPIRank(t *testing.T) {
 	}
 	ctx := t.Context()
 	if n, err := strconv.Atoi(os.Getenv("HIVEBLAS_TEST_MPIMAX")); err == nil {
-		comm.SetMPIMax(n)
+		procs.SetMPIMax(n)
 	}
 	opts := []comm.Option{comm.Timeout(30 * time.Second)}
 	switch job {
@@ -144,7 +145,7 @@ func TestMPIRank(t *testing.T) {
 	if job != "kit" {
 		signal.Ignore(syscall.SIGTERM) // mpirun ends the other ranks, which first write their result
 	}
-	c, err := comm.JoinMPI(ctx, opts...)
+	c, err := procs.JoinMPI(ctx, opts...)
 	if err != nil && job == "kit" {
 		t.Fatal(err)
 	}
@@ -173,7 +174,7 @@ func TestMPIRank(t *testing.T) {
 		time.AfterFunc(time.Duration(rand.IntN(30000))*time.Microsecond, func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) })
 	}
 	for err == nil {
-		err = work(ctx, c)
+		err = commtest.Work(ctx, c)
 	}
 	var e *comm.RankError
 	if !errors.As(err, &e) {

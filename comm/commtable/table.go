@@ -1,4 +1,6 @@
-package model
+// Package commtable has the communication table of a machine, which hiveblas-bench comm measures and
+// writes, and the figures that package comm/model takes of it.
+package commtable
 
 import (
 	"encoding/json"
@@ -11,6 +13,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/model"
 )
 
 // KeptFile is the file in the cache of kernels that hiveblas-bench comm keeps the table of this
@@ -18,7 +21,7 @@ import (
 const KeptFile = "machine.json"
 
 // errNoWriter is the error of writers without an io.Writer.
-var errNoWriter = errors.New("model: w is nil; give an io.Writer")
+var errNoWriter = errors.New("commtable: w is nil; give an io.Writer")
 
 // Rate is a rate: accesses of a kernel of one device to a memory, or a copy.
 type Rate struct {
@@ -35,21 +38,21 @@ type Rate struct {
 
 // Collective is a collective of a group: the measured times and the line through them.
 type Collective struct {
-	Group  string  `json:"group"` // local, mpi, peers, nccl
-	Kind   string  `json:"kind"`  // such as AllGatherV
-	Ranks  int     `json:"ranks"`
-	Alpha  float64 `json:"alpha_us"`
-	N      float64 `json:"n_gb_s,omitempty"` // 0 if the time does not grow
-	Points []Point `json:"points"`
+	Group  string        `json:"group"` // local, mpi, peers, nccl
+	Kind   string        `json:"kind"`  // such as AllGatherV
+	Ranks  int           `json:"ranks"`
+	Alpha  float64       `json:"alpha_us"`
+	N      float64       `json:"n_gb_s,omitempty"` // 0 if the time does not grow
+	Points []model.Point `json:"points"`
 }
 
 // Line returns the fitted line.
-func (f Collective) Line() Line {
+func (f Collective) Line() model.Line {
 	n := f.N * 1e9
 	if n == 0 {
 		n = math.Inf(1)
 	}
-	return Line{Alpha: f.Alpha * 1e-6, N: n}
+	return model.Line{Alpha: f.Alpha * 1e-6, N: n}
 }
 
 // Table is the communication table of a machine, which hiveblas-bench comm measures.
@@ -60,20 +63,20 @@ type Table struct {
 	Notes   []string     `json:"notes"`
 }
 
-// ReadTable reads the JSON that Table.WriteJSON wrote.
-func ReadTable(r io.Reader) (*Table, error) {
+// Read reads the JSON that Table.WriteJSON wrote.
+func Read(r io.Reader) (*Table, error) {
 	if r == nil {
-		return nil, errors.New("model: the reader is nil; give an io.Reader")
+		return nil, errors.New("commtable: the reader is nil; give an io.Reader")
 	}
 	var t Table
 	d := json.NewDecoder(r)
 	d.DisallowUnknownFields()
 	if err := d.Decode(&t); err != nil {
-		return nil, fmt.Errorf("model: no table of hiveblas-bench comm: %w", err)
+		return nil, fmt.Errorf("commtable: no table of hiveblas-bench comm: %w", err)
 	}
 	for i, f := range t.Fits {
 		if f.Ranks < 1 || !(f.Alpha >= 0) || !(f.N >= 0) {
-			return nil, fmt.Errorf("model: collective %d of the table, %s %s: %d ranks, α %v, N %v", i+1, f.Group, f.Kind, f.Ranks, f.Alpha, f.N)
+			return nil, fmt.Errorf("commtable: collective %d of the table, %s %s: %d ranks, α %v, N %v", i+1, f.Group, f.Kind, f.Ranks, f.Alpha, f.N)
 		}
 	}
 	return &t, nil
@@ -82,12 +85,12 @@ func ReadTable(r io.Reader) (*Table, error) {
 // Figures returns what the model needs of a table: the rate of regular reads of the first GPU, and
 // the lines of the collectives. Of a kind that several groups have, the first in this order counts
 // that was measured: groups, or peers, nccl, mpi, local if none is given.
-func (t *Table) Figures(groups ...string) Machine {
+func (t *Table) Figures(groups ...string) model.Machine {
 	t = t.orZero()
 	if len(groups) == 0 {
 		groups = []string{"peers", "nccl", "mpi", "local"}
 	}
-	m := Machine{Name: "the measured machine", Launch: 5e-6, Lines: map[comm.Kind]map[int]Line{}}
+	m := model.Machine{Name: "the measured machine", Launch: 5e-6, Lines: map[comm.Kind]map[int]model.Line{}}
 	for _, r := range t.Rows {
 		if r.Pattern == "regular" && r.Op == "read" && r.Place == "self" {
 			m.Memory = r.GBs * 1e9
@@ -95,7 +98,7 @@ func (t *Table) Figures(groups ...string) Machine {
 	}
 	for _, kind := range comm.Kinds() {
 		for _, group := range groups {
-			lines := map[int]Line{}
+			lines := map[int]model.Line{}
 			for _, f := range t.Fits {
 				if f.Group == group && f.Kind == kind.String() {
 					lines[f.Ranks] = f.Line()

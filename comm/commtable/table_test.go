@@ -1,4 +1,4 @@
-package model_test
+package commtable_test
 
 import (
 	"bytes"
@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/comm/commtable"
 )
 
 // TestTable: a table read back gives the figures of the model, by the preference of groups.
 func TestTable(t *testing.T) {
 	t.Parallel()
-	table := model.Table{
-		Rows: []model.Rate{{Pattern: "regular", Op: "read", Place: "self", GBs: 4200}, {Pattern: "regular", Op: "read", Place: "host", GBs: 50}},
-		Fits: []model.Collective{
+	table := commtable.Table{
+		Rows: []commtable.Rate{{Pattern: "regular", Op: "read", Place: "self", GBs: 4200}, {Pattern: "regular", Op: "read", Place: "host", GBs: 50}},
+		Fits: []commtable.Collective{
 			{Group: "nccl", Kind: "AllGatherV", Ranks: 2, Alpha: 35, N: 268},
 			{Group: "peers", Kind: "AllGatherV", Ranks: 2, Alpha: 12, N: 390},
 			{Group: "nccl", Kind: "AllReduce", Ranks: 2, Alpha: 40},
@@ -25,7 +25,7 @@ func TestTable(t *testing.T) {
 	if err := table.WriteJSON(&text); err != nil {
 		t.Fatal(err)
 	}
-	back, err := model.ReadTable(&text)
+	back, err := commtable.Read(&text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestTable(t *testing.T) {
 		t.Error(l)
 	}
 	for _, bad := range []string{"", "[]", `{"what":1}`, `{"collectives":[{"group":"nccl","kind":"Fence","ranks":0}]}`, `{"collectives":[{"ranks":1,"alpha_us":-1}]}`} {
-		if _, err := model.ReadTable(strings.NewReader(bad)); err == nil {
+		if _, err := commtable.Read(strings.NewReader(bad)); err == nil {
 			t.Errorf("%q was accepted", bad)
 		}
 	}

@@ -1,4 +1,4 @@
-package comm
+package procs
 
 import (
 	"bufio"
@@ -13,6 +13,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/internal/ranks"
 )
 
 // control is the channel among the processes of a group, beside the library that carries the data:
@@ -22,10 +25,9 @@ import (
 type control struct {
 	rank, size int
 	host       string
-	life       *life
-	opt        *options
+	life       *comm.Life
 	links      []*link // by rank; of a rank other than 0, link 0 alone
-	verdict    chan *RankError
+	verdict    chan *comm.RankError
 	orphan     chan struct{}            // closed when rank 0 is gone
 	now        atomic.Pointer[progress] // of this rank
 	began      time.Time
@@ -42,36 +44,36 @@ type control struct {
 // progress is what a rank was last seen doing.
 type progress struct {
 	number uint64 // of the collective, 0 before the first
-	kind   Kind
+	kind   comm.Kind
 	began  time.Time // of the collective
 	heard  time.Time // by rank 0
 }
 
 // poll gathers the signatures of a collective.
 type poll struct {
-	all  []signature
+	all  []comm.Signature
 	from []int // rank in the whole group + 1; 0 before its signature
 	n    int
 }
 
 // message is a line of JSON.
 type message struct {
-	Do     string     `json:"do"` // hello, beat, fail, dead, bye, check, go, share
-	Rank   int        `json:"rank,omitempty"`
-	Size   int        `json:"size,omitempty"`
-	Token  string     `json:"token,omitempty"`
-	Host   string     `json:"host,omitempty"`
-	Number uint64     `json:"number,omitempty"`
-	Kind   Kind       `json:"kind,omitempty"`
-	Fail   *wireError `json:"fail,omitempty"`
-	Check  *signature `json:"check,omitempty"`
-	Group  string     `json:"group,omitempty"`
-	Member int        `json:"member,omitempty"` // rank within Group
-	Of     int        `json:"of,omitempty"`     // size of Group
-	Data   []byte     `json:"data,omitempty"`
+	Do     string          `json:"do"` // hello, beat, fail, dead, bye, check, go, share
+	Rank   int             `json:"rank,omitempty"`
+	Size   int             `json:"size,omitempty"`
+	Token  string          `json:"token,omitempty"`
+	Host   string          `json:"host,omitempty"`
+	Number uint64          `json:"number,omitempty"`
+	Kind   comm.Kind       `json:"kind,omitempty"`
+	Fail   *wireError      `json:"fail,omitempty"`
+	Check  *comm.Signature `json:"check,omitempty"`
+	Group  string          `json:"group,omitempty"`
+	Member int             `json:"member,omitempty"` // rank within Group
+	Of     int             `json:"of,omitempty"`     // size of Group
+	Data   []byte          `json:"data,omitempty"`
 }
 
-// wireError is a RankError between processes.
+// wireError is a comm.RankError between processes.
 type wireError struct {
 	Rank    int
 	Host    string
@@ -84,11 +86,11 @@ type wireError struct {
 
 // sentinels are the errors that errors.Is finds on every rank.
 var sentinels = []error{
-	ErrTimeout, ErrMismatch, ErrRankDied, ErrArgument, ErrGroupClosed, ErrInjected, ErrNoOp,
+	comm.ErrTimeout, comm.ErrMismatch, comm.ErrRankDied, comm.ErrArgument, comm.ErrGroupClosed, comm.ErrInjected, comm.ErrNoOp,
 	context.Canceled, context.DeadlineExceeded,
 }
 
-func toWire(e *RankError) *wireError {
+func toWire(e *comm.RankError) *wireError {
 	w := &wireError{Rank: e.Rank, Host: e.Host, Op: e.Op, Number: e.Number, Text: e.Cause.Error(), Elapsed: e.Elapsed}
 	for i, s := range sentinels {
 		if errors.Is(e.Cause, s) {
@@ -98,14 +100,14 @@ func toWire(e *RankError) *wireError {
 	return w
 }
 
-func (w *wireError) rankError() *RankError {
+func (w *wireError) rankError() *comm.RankError {
 	cause := &remoteError{text: w.Text}
 	for _, i := range w.Is {
 		if i >= 0 && i < len(sentinels) {
 			cause.is = append(cause.is, sentinels[i])
 		}
 	}
-	return &RankError{Rank: w.Rank, Host: w.Host, Op: w.Op, Number: w.Number, Cause: cause, Elapsed: w.Elapsed}
+	return &comm.RankError{Rank: w.Rank, Host: w.Host, Op: w.Op, Number: w.Number, Cause: cause, Elapsed: w.Elapsed}
 }
 
 // remoteError is the cause of a failure in another process.
@@ -172,9 +174,9 @@ func hostName() string {
 
 // accept makes the control channel on rank 0: it waits on the listener for the other ranks, which
 // prove that they know the token. It closes the listener.
-func accept(ctx context.Context, listener net.Listener, size int, token string, l *life, opt *options) (*control, error) {
+func accept(ctx context.Context, listener net.Listener, size int, token string, l *comm.Life) (*control, error) {
 	defer listener.Close()
-	c := newControl(0, size, l, opt)
+	c := newControl(0, size, l)
 	stop := context.AfterFunc(ctx, func() { listener.Close() })
 	defer stop()
 	type joined struct {
@@ -226,7 +228,7 @@ func accept(ctx context.Context, listener net.Listener, size int, token string, 
 				}
 			}
 			c.hangUp()
-			err := fmt.Errorf("%w: rank 0 waits for ranks %s of %d at %v", causeOf(ctx), short(missing), size, listener.Addr())
+			err := fmt.Errorf("%w: rank 0 waits for ranks %s of %d at %v", comm.CauseOf(ctx), ranks.Short(missing), size, listener.Addr())
 			if refused != nil {
 				err = fmt.Errorf("%w; refused: %w", err, refused)
 			}
@@ -260,7 +262,7 @@ func greet(conn net.Conn, size int, token string) (int, *link, error) {
 		err = fmt.Errorf("rank %d on %s is out of range, want 1 … %d", m.Rank, m.Host, size-1)
 	}
 	if err != nil {
-		_ = k.send(message{Do: "dead", Fail: toWire(&RankError{Rank: m.Rank, Host: m.Host, Cause: err})})
+		_ = k.send(message{Do: "dead", Fail: toWire(&comm.RankError{Rank: m.Rank, Host: m.Host, Cause: err})})
 		return 0, nil, err
 	}
 	k.host = m.Host
@@ -276,8 +278,8 @@ func cmpErr(err, otherwise error) error {
 
 // connect makes the control channel on a rank other than 0. It asks where rank 0 is and tries the
 // addresses in turn until rank 0 answers or ctx is done.
-func connect(ctx context.Context, where func() (addresses []string, token string), rank, size int, l *life, opt *options) (*control, error) {
-	c := newControl(rank, size, l, opt)
+func connect(ctx context.Context, where func() (addresses []string, token string), rank, size int, l *comm.Life) (*control, error) {
+	c := newControl(rank, size, l)
 	var last error
 	for {
 		addresses, token := where()
@@ -288,7 +290,7 @@ func connect(ctx context.Context, where func() (addresses []string, token string
 				c.start()
 				return c, nil
 			}
-			var refused *RankError
+			var refused *comm.RankError
 			if errors.As(err, &refused) {
 				return nil, err
 			}
@@ -296,7 +298,7 @@ func connect(ctx context.Context, where func() (addresses []string, token string
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%w: rank %d does not reach rank 0: %w", causeOf(ctx), rank, cmpErr(last, errors.New("no address")))
+			return nil, fmt.Errorf("%w: rank %d does not reach rank 0: %w", comm.CauseOf(ctx), rank, cmpErr(last, errors.New("no address")))
 		case <-time.After(pollRendezvous):
 		}
 	}
@@ -334,10 +336,10 @@ func (c *control) dial(ctx context.Context, address, token string) (*link, error
 	return k, nil
 }
 
-func newControl(rank, size int, l *life, opt *options) *control {
+func newControl(rank, size int, l *comm.Life) *control {
 	c := &control{
-		rank: rank, size: size, host: hostName(), life: l, opt: opt, links: make([]*link, size),
-		verdict: make(chan *RankError, 1), orphan: make(chan struct{}), seen: make([]progress, size), checks: map[string]*poll{},
+		rank: rank, size: size, host: hostName(), life: l, links: make([]*link, size),
+		verdict: make(chan *comm.RankError, 1), orphan: make(chan struct{}), seen: make([]progress, size), checks: map[string]*poll{},
 		answer: make(chan string, 1), shared: make(chan []byte, 1), began: time.Now(),
 	}
 	c.now.Store(&progress{})
@@ -349,7 +351,7 @@ func newControl(rank, size int, l *life, opt *options) *control {
 
 // start reads the links and sends heartbeats, until the group is closed or has failed.
 func (c *control) start() {
-	c.life.tell = c.tell
+	c.life.Tell(c.tell)
 	for r, k := range c.links {
 		if k != nil {
 			go c.read(r, k)
@@ -377,12 +379,12 @@ func (c *control) read(from int, k *link) {
 			if !quiet {
 				if from == 0 {
 					close(c.orphan)
-					c.life.fail(c.died0())
+					c.life.Fail(c.died0())
 					return
 				}
-				e := &RankError{Rank: from, Host: k.host, Cause: ErrRankDied}
+				e := &comm.RankError{Rank: from, Host: k.host, Cause: comm.ErrRankDied}
 				c.at(e)
-				c.life.fail(e)
+				c.life.Fail(e)
 			}
 			return
 		}
@@ -393,7 +395,7 @@ func (c *control) read(from int, k *link) {
 			c.mu.Unlock()
 		case "fail":
 			if m.Fail != nil {
-				c.life.fail(m.Fail.rankError())
+				c.life.Fail(m.Fail.rankError())
 			}
 		case "dead":
 			if m.Fail != nil {
@@ -401,7 +403,7 @@ func (c *control) read(from int, k *link) {
 				case c.verdict <- m.Fail.rankError():
 				default:
 				}
-				c.life.fail(m.Fail.rankError())
+				c.life.Fail(m.Fail.rankError())
 			}
 		case "bye":
 			c.mu.Lock()
@@ -421,12 +423,12 @@ func (c *control) read(from int, k *link) {
 
 // died0 is the failure when the process of rank 0 ended. Nobody is left to decide which collective
 // it was, and all ranks are to say the same.
-func (c *control) died0() *RankError {
-	return &RankError{Rank: 0, Host: c.hostOf(0), Cause: ErrRankDied}
+func (c *control) died0() *comm.RankError {
+	return &comm.RankError{Rank: 0, Host: c.hostOf(0), Cause: comm.ErrRankDied}
 }
 
 // last returns what rank 0 decided before its process ended, or that it ended.
-func (c *control) last() *RankError {
+func (c *control) last() *comm.RankError {
 	select {
 	case v := <-c.verdict:
 		return v
@@ -436,7 +438,7 @@ func (c *control) last() *RankError {
 }
 
 // at adds the collective under way to a failure.
-func (c *control) at(e *RankError) {
+func (c *control) at(e *comm.RankError) {
 	now := c.now.Load()
 	if e.Op == "" && !now.began.IsZero() {
 		e.Op, e.Number, e.Elapsed = now.kind.String(), now.number, time.Since(now.began)
@@ -444,7 +446,7 @@ func (c *control) at(e *RankError) {
 }
 
 // tell makes a failure known to all ranks, and returns the one that counts.
-func (c *control) tell(e *RankError) *RankError {
+func (c *control) tell(e *comm.RankError) *comm.RankError {
 	select {
 	case v := <-c.verdict: // rank 0 has decided
 		return v
@@ -479,8 +481,8 @@ func (c *control) tell(e *RankError) *RankError {
 }
 
 // blame changes a timeout to name a rank that is behind, as heartbeats tell.
-func (c *control) blame(e *RankError) *RankError {
-	if !errors.Is(e.Cause, ErrTimeout) || e.Number == 0 {
+func (c *control) blame(e *comm.RankError) *comm.RankError {
+	if !errors.Is(e.Cause, comm.ErrTimeout) || e.Number == 0 {
 		return e
 	}
 	c.mu.Lock()
@@ -516,8 +518,8 @@ func (c *control) hostOf(rank int) string {
 }
 
 // enter notes the collective under way.
-func (c *control) enter(k *call) {
-	c.now.Store(&progress{number: k.number, kind: k.kind, began: time.Now()})
+func (c *control) enter(k *comm.Collective) {
+	c.now.Store(&progress{number: k.Number, kind: k.Kind, began: time.Now()})
 }
 
 // leave notes the end of a collective.
@@ -529,12 +531,12 @@ func (c *control) leave() {
 
 // beat sends heartbeats to rank 0, which also looks for ranks that send none.
 func (c *control) beat() {
-	interval := min(heartbeat, max(c.opt.timeout/8, 5*time.Millisecond))
+	interval := min(heartbeat, max(c.life.Timeout()/8, 5*time.Millisecond))
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
 		select {
-		case <-c.life.ctx.Done():
+		case <-c.life.Context().Done():
 			return
 		case <-tick.C:
 		}
@@ -550,29 +552,29 @@ func (c *control) beat() {
 			continue
 		}
 		c.mu.Lock()
-		var lost *RankError
+		var lost *comm.RankError
 		for r := 1; r < c.size; r++ {
 			if quiet := time.Since(c.seen[r].heard); quiet > max(silence, 5*interval) && !c.links[r].bye {
-				lost = &RankError{Rank: r, Host: c.links[r].host, Cause: fmt.Errorf("%w: no heartbeat for %v", ErrRankDied, quiet.Round(time.Second))}
+				lost = &comm.RankError{Rank: r, Host: c.links[r].host, Cause: fmt.Errorf("%w: no heartbeat for %v", comm.ErrRankDied, quiet.Round(time.Second))}
 			}
 		}
 		c.mu.Unlock()
 		if lost != nil {
 			c.at(lost)
-			c.life.fail(lost)
+			c.life.Fail(lost)
 		}
 	}
 }
 
 // check compares the signatures of a collective of a group among its ranks. group names the group;
 // rank and size are those within it.
-func (c *control) check(ctx context.Context, k *call, group string, rank, size int) error {
-	s := k.signature()
-	m := message{Do: "check", Check: &s, Group: fmt.Sprint(group, "/", k.number), Member: rank, Of: size, Rank: c.rank}
+func (c *control) check(ctx context.Context, k *comm.Collective, group string, rank, size int) error {
+	s := k.Signature()
+	m := message{Do: "check", Check: &s, Group: fmt.Sprint(group, "/", k.Number), Member: rank, Of: size, Rank: c.rank}
 	if c.rank == 0 {
 		c.vote(m)
 	} else if err := c.links[0].send(m); err != nil {
-		return &RankError{Rank: 0, Cause: fmt.Errorf("%w: %w", ErrRankDied, err)}
+		return &comm.RankError{Rank: 0, Cause: fmt.Errorf("%w: %w", comm.ErrRankDied, err)}
 	}
 	for {
 		select {
@@ -580,8 +582,8 @@ func (c *control) check(ctx context.Context, k *call, group string, rank, size i
 			if name == m.Group {
 				return nil
 			}
-		case <-c.life.ctx.Done():
-			return c.life.failure()
+		case <-c.life.Context().Done():
+			return c.life.Failure()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -593,12 +595,12 @@ func (c *control) vote(m message) {
 	c.mu.Lock()
 	p := c.checks[m.Group]
 	if p == nil && m.Of > 0 && m.Of <= c.size {
-		p = &poll{all: make([]signature, m.Of), from: make([]int, m.Of)}
+		p = &poll{all: make([]comm.Signature, m.Of), from: make([]int, m.Of)}
 		c.checks[m.Group] = p
 	}
 	if p == nil || m.Of != len(p.all) || m.Member < 0 || m.Member >= m.Of || p.from[m.Member] != 0 {
 		c.mu.Unlock()
-		c.life.fail(&RankError{Rank: m.Rank, Cause: fmt.Errorf("%w: an invalid signature", ErrMismatch)})
+		c.life.Fail(&comm.RankError{Rank: m.Rank, Cause: fmt.Errorf("%w: an invalid signature", comm.ErrMismatch)})
 		return
 	}
 	p.all[m.Member], p.from[m.Member] = *m.Check, m.Rank+1
@@ -611,10 +613,10 @@ func (c *control) vote(m message) {
 	if !full {
 		return
 	}
-	if bad, err := disagree(p.all); err != nil {
-		e := &RankError{Rank: p.from[bad] - 1, Cause: err}
+	if bad, err := comm.Disagree(p.all); err != nil {
+		e := &comm.RankError{Rank: p.from[bad] - 1, Cause: err}
 		c.at(e)
-		c.life.fail(e)
+		c.life.Fail(e)
 		return
 	}
 	for _, r := range p.from {
@@ -629,7 +631,7 @@ func (c *control) vote(m message) {
 func (c *control) answered(group string) {
 	select {
 	case c.answer <- group:
-	case <-c.life.ctx.Done():
+	case <-c.life.Context().Done():
 	}
 }
 
@@ -638,7 +640,7 @@ func (c *control) share(ctx context.Context, data []byte) ([]byte, error) {
 	if c.rank == 0 {
 		for r := 1; r < c.size; r++ {
 			if err := c.links[r].send(message{Do: "share", Data: data}); err != nil {
-				return nil, &RankError{Rank: r, Host: c.links[r].host, Cause: fmt.Errorf("%w: %w", ErrRankDied, err)}
+				return nil, &comm.RankError{Rank: r, Host: c.links[r].host, Cause: fmt.Errorf("%w: %w", comm.ErrRankDied, err)}
 			}
 		}
 		return data, nil
@@ -646,8 +648,8 @@ func (c *control) share(ctx context.Context, data []byte) ([]byte, error) {
 	select {
 	case data := <-c.shared:
 		return data, nil
-	case <-c.life.ctx.Done():
-		return nil, c.life.failure()
+	case <-c.life.Context().Done():
+		return nil, c.life.Failure()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -1,4 +1,4 @@
-package comm
+package nccl
 
 import (
 	"errors"
@@ -11,21 +11,21 @@ import (
 	"github.com/hiveblas/hiveblas/internal/dl"
 )
 
-// ErrNoNCCL is wrapped by the errors of NCCL and JoinNCCL where there is no library that they can
-// use.
-var ErrNoNCCL = errors.New("no usable NCCL: install libnccl2 2.23 or newer (pip install nvidia-nccl-cu13), or name libnccl.so.2 by HIVEBLAS_NCCL; comm.Peers needs none within a host")
+// ErrMissing is wrapped by the errors of functions of this package where there is no library that
+// they can use.
+var ErrMissing = errors.New("no usable NCCL: install libnccl2 2.23 or newer (pip install nvidia-nccl-cu13), or name libnccl.so.2 by HIVEBLAS_NCCL; comm.Peers needs none within a host")
 
-// oldestNCCL has ncclCommInitRankScalable, so that no struct is passed by value.
-const oldestNCCL = 22300
+// oldest has ncclCommInitRankScalable, so that no struct is passed by value.
+const oldest = 22300
 
 // Result codes of NCCL.
 const (
-	ncclSuccess    = 0
-	ncclInProgress = 7
+	success    = 0
+	inProgress = 7
 )
 
-// ncclLib holds the functions of NCCL.
-type ncclLib struct {
+// library holds the functions of NCCL.
+type library struct {
 	path    string
 	version int // 10000·major + 100·minor + patch
 
@@ -34,7 +34,7 @@ type ncclLib struct {
 	allGather, allReduce, reduceScatter, broadcast, send, recv, commFinalize           uintptr
 }
 
-func (l *ncclLib) symbols() map[string]*uintptr {
+func (l *library) symbols() map[string]*uintptr {
 	return map[string]*uintptr{
 		"ncclGetErrorString": &l.getErrorString, "ncclGetLastError": &l.getLastError,
 		"ncclGetUniqueId": &l.getUniqueID, "ncclCommInitRankScalable": &l.initRankScalable,
@@ -46,8 +46,8 @@ func (l *ncclLib) symbols() map[string]*uintptr {
 	}
 }
 
-// ncclFolders are where wheels and packages put the library, besides the linker's folders.
-func ncclFolders() []string {
+// folders are where wheels and packages put the library, besides the linker's folders.
+func folders() []string {
 	home, _ := os.UserHomeDir()
 	var out []string
 	add := func(root, rest string) {
@@ -66,73 +66,73 @@ func ncclFolders() []string {
 }
 
 var (
-	ncclOnce sync.Mutex
-	ncclKept = map[string]*ncclLib{} // by HIVEBLAS_NCCL, which tests change
+	once sync.Mutex
+	kept = map[string]*library{} // by HIVEBLAS_NCCL, which tests change
 )
 
-// openNCCL opens the library, once for each value of HIVEBLAS_NCCL.
-func openNCCL() (*ncclLib, error) {
-	ncclOnce.Lock()
-	defer ncclOnce.Unlock()
+// open opens the library, once for each value of HIVEBLAS_NCCL.
+func open() (*library, error) {
+	once.Lock()
+	defer once.Unlock()
 	key := os.Getenv("HIVEBLAS_NCCL")
-	if l := ncclKept[key]; l != nil {
+	if l := kept[key]; l != nil {
 		return l, nil
 	}
-	handle, path, err := dl.Find("HIVEBLAS_NCCL", []string{"libnccl.so.2", "libnccl.so"}, ncclFolders())
+	handle, path, err := dl.Find("HIVEBLAS_NCCL", []string{"libnccl.so.2", "libnccl.so"}, folders())
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoNCCL, err)
+		return nil, fmt.Errorf("%w: %w", ErrMissing, err)
 	}
-	l := &ncclLib{path: path}
+	l := &library{path: path}
 	// The version comes first: an old library lacks functions too.
 	if l.getVersion, err = dl.Symbol(handle, "ncclGetVersion"); err != nil {
-		return nil, fmt.Errorf("%w: %s is no NCCL: it has no ncclGetVersion", ErrNoNCCL, path)
+		return nil, fmt.Errorf("%w: %s is no NCCL: it has no ncclGetVersion", ErrMissing, path)
 	}
 	v := new(int32)
 	if code := dl.Call(l.getVersion, uintptr(unsafe.Pointer(v))); code != 0 {
-		return nil, fmt.Errorf("%w: %s: ncclGetVersion returned %d", ErrNoNCCL, path, code)
+		return nil, fmt.Errorf("%w: %s: ncclGetVersion returned %d", ErrMissing, path, code)
 	}
 	l.version = int(*v)
-	if l.version < oldestNCCL {
-		return nil, fmt.Errorf("%w: %s is version %s", ErrNoNCCL, path, l.versionText())
+	if l.version < oldest {
+		return nil, fmt.Errorf("%w: %s is version %s", ErrMissing, path, l.versionText())
 	}
 	for name, p := range l.symbols() {
 		if *p, err = dl.Symbol(handle, name); err != nil {
-			return nil, fmt.Errorf("%w: %s, version %s, has no %s", ErrNoNCCL, path, l.versionText(), name)
+			return nil, fmt.Errorf("%w: %s, version %s, has no %s", ErrMissing, path, l.versionText(), name)
 		}
 	}
-	ncclKept[key] = l
+	kept[key] = l
 	return l, nil
 }
 
-func (l *ncclLib) versionText() string {
+func (l *library) versionText() string {
 	if l.version < 10000 { // before 2.9: 1000·major + 100·minor + patch
 		return fmt.Sprintf("%d.%d.%d", l.version/1000, l.version/100%10, l.version%100)
 	}
 	return fmt.Sprintf("%d.%d.%d", l.version/10000, l.version/100%100, l.version%100)
 }
 
-// NCCLVersion returns the path and the version of NCCL, such as "2.28.9", or the error that the
+// Version returns the path and the version of NCCL, such as "2.28.9", or the error that the
 // functions which use it would return.
-func NCCLVersion() (path, version string, err error) {
-	l, err := openNCCL()
+func Version() (path, version string, err error) {
+	l, err := open()
 	if err != nil {
 		return "", "", err
 	}
 	return l.path, l.versionText(), nil
 }
 
-// NCCLError is a result of NCCL other than success.
-type NCCLError struct {
+// Error is a result of NCCL other than success.
+type Error struct {
 	Call string // such as "ncclAllGather"
 	Code int
 	Text string // of ncclGetErrorString and ncclGetLastError
 }
 
-func (e *NCCLError) Error() string { return fmt.Sprintf("%s: error %d: %s", e.Call, e.Code, e.Text) }
+func (e *Error) Error() string { return fmt.Sprintf("%s: error %d: %s", e.Call, e.Code, e.Text) }
 
 // check turns a result into an error. Work in progress is none.
-func (l *ncclLib) check(name string, code int32, comm uintptr) error {
-	if code == ncclSuccess || code == ncclInProgress {
+func (l *library) check(name string, code int32, comm uintptr) error {
+	if code == success || code == inProgress {
 		return nil
 	}
 	var text func(int32) unsafe.Pointer
@@ -143,29 +143,36 @@ func (l *ncclLib) check(name string, code int32, comm uintptr) error {
 	if more := dl.String(last(comm)); more != "" {
 		s += ": " + more
 	}
-	return &NCCLError{name, int(code), s}
+	return &Error{name, int(code), s}
 }
 
-// ncclConfig is ncclConfig_t of version 2.14, which newer libraries complete with defaults.
-type ncclConfig struct {
+// config is ncclConfig_t of version 2.14, which newer libraries complete with defaults.
+type config struct {
 	size           uint64
 	magic, version uint32
 	blocking, _    int32
 }
 
-// newNCCLConfig asks for a communicator that does not block. HIVEBLAS_NCCL_BLOCKING=1 asks for one
+// newConfig asks for a communicator that does not block. HIVEBLAS_NCCL_BLOCKING=1 asks for one
 // that does, whose calls cannot be interrupted, for measurements.
-func newNCCLConfig() *ncclConfig {
-	c := &ncclConfig{size: 24, magic: 0xcafebeef, version: 21400, blocking: 0}
+func newConfig() *config {
+	c := &config{size: 24, magic: 0xcafebeef, version: 21400, blocking: 0}
 	if os.Getenv("HIVEBLAS_NCCL_BLOCKING") == "1" {
 		c.blocking = 1
 	}
 	return c
 }
 
-// uniqueID makes the id of a new world.
-func (l *ncclLib) uniqueID() ([]byte, error) {
-	id := make([]byte, 128)
+// idBytes is the size of an id.
+const idBytes = 128
+
+// NewID makes the id of a new world, which its ranks give to [New].
+func NewID() ([]byte, error) {
+	l, err := open()
+	if err != nil {
+		return nil, err
+	}
+	id := make([]byte, idBytes)
 	code := dl.Call(l.getUniqueID, uintptr(unsafe.Pointer(&id[0])))
 	return id, l.check("ncclGetUniqueId", code, 0)
 }

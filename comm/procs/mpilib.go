@@ -1,4 +1,4 @@
-package comm
+package procs
 
 import (
 	"errors"
@@ -7,11 +7,18 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/dl"
 )
 
 // ErrNoMPI is wrapped by the errors of JoinMPI where there is no MPI library that it can use.
 var ErrNoMPI = errors.New("no usable MPI: install Open MPI (apt-get install openmpi-bin), or name its libmpi.so.40 by HIVEBLAS_MPI")
+
+// cTypes are the names of the element types in C.
+var cTypes = [...]string{
+	comm.Uint8: "uint8_t", comm.Int8: "int8_t", comm.Int16: "int16_t", comm.Uint16: "uint16_t", comm.Int32: "int32_t",
+	comm.Uint32: "uint32_t", comm.Int64: "int64_t", comm.Uint64: "uint64_t", comm.Float32: "float", comm.Float64: "double",
+}
 
 // mpiLib holds the functions and handles of Open MPI. A handle is the address of a variable.
 type mpiLib struct {
@@ -22,8 +29,8 @@ type mpiLib struct {
 	errorString, test, ibarrier, iallgatherv, ialltoallv, iallreduce, ireduceScatter      uintptr
 	ibcast, isend, irecv                                                                  uintptr
 	world, errorsReturn                                                                   uintptr
-	types                                                                                 [dtypes]uintptr
-	ops                                                                                   [ops]uintptr
+	types                                                                                 [len(cTypes)]uintptr
+	ops                                                                                   [comm.SumAnyOrder + 1]uintptr
 }
 
 func (l *mpiLib) symbols() map[string]*uintptr {
@@ -37,15 +44,11 @@ func (l *mpiLib) symbols() map[string]*uintptr {
 		"MPI_Irecv":           &l.irecv,
 		"ompi_mpi_comm_world": &l.world, "ompi_mpi_errors_return": &l.errorsReturn,
 	}
-	for t, name := range [dtypes]string{
-		"uint8_t", "int8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "float", "double",
-	} {
+	for t, name := range cTypes {
 		m["ompi_mpi_"+name] = &l.types[t]
 	}
-	for o, name := range [ops]string{"sum", "prod", "min", "max", "band", "bor", "bxor"} {
-		if name != "" {
-			m["ompi_mpi_op_"+name] = &l.ops[o]
-		}
+	for o, name := range [comm.SumAnyOrder]string{"sum", "prod", "min", "max", "band", "bor", "bxor"} {
+		m["ompi_mpi_op_"+name] = &l.ops[o]
 	}
 	return m
 }
@@ -82,7 +85,7 @@ func findMPI() (*mpiLib, error) {
 			return nil, fmt.Errorf("%w: %s (%s) has no %s; Open MPI 4.1 has it", ErrNoMPI, path, cmpText(l.version, "unknown version"), name)
 		}
 	}
-	l.ops[SumAnyOrder] = l.ops[Sum]
+	l.ops[comm.SumAnyOrder] = l.ops[comm.Sum]
 	return l, nil
 }
 

@@ -1,4 +1,4 @@
-package comm
+package procs
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/internal/ranks"
 	"github.com/hiveblas/hiveblas/internal/dl"
 )
 
@@ -29,7 +31,7 @@ var mpiRunning struct {
 	started, ended bool
 	groups         int
 	// abandoned holds the memory of collectives that did not end: the library may still use it.
-	abandoned []*call
+	abandoned []pinned
 }
 
 // ErrMPIEnded is the error of JoinMPI after the last group of this process was closed: MPI cannot
@@ -41,11 +43,11 @@ var ErrMPIEnded = errors.New("MPI has ended in this process: close the last grou
 // data, every process keeps a TCP connection to rank 0 that carries failures: the others see the
 // end of a process at once. The last Close of a process ends MPI.
 //
-// Reductions of floats other than SumAnyOrder return ErrNoOp, since MPI does not fix their order,
+// Reductions of floats other than SumAnyOrder return comm.ErrNoOp, since MPI does not fix their order,
 // and so do sums of 8- and 16-bit integers, which saturate in some versions: use AllReduce. The
 // error wraps ErrNoMPI if there is no library, and names the one that was found if it is not
 // supported: Open MPI 4.1 is tested; MPICH and the ABI of MPI 5 are not supported.
-func JoinMPI(ctx context.Context, opts ...Option) (Comm, error) {
+func JoinMPI(ctx context.Context, opts ...comm.Option) (comm.Comm, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -56,24 +58,21 @@ func JoinMPI(ctx context.Context, opts ...Option) (Comm, error) {
 	if os.Getenv("OMPI_COMM_WORLD_SIZE") == "" {
 		return nil, fmt.Errorf("%w: this process was not started by mpirun: run mpirun -np N %s", ErrNoMPI, os.Args[0])
 	}
-	opt := gather(opts)
-	ctx, cancel := context.WithTimeoutCause(ctx, initTimeout, ErrTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, initTimeout, comm.ErrTimeout)
 	defer cancel()
-	p, err := l.join(ctx, newLife(), &opt)
+	p, err := l.join(ctx, comm.NewLife(opts...))
 	if err != nil {
 		return nil, err
 	}
 	// From here on every rank notices the end of another.
-	if err := p.move(ctx, &call{kind: KindFence}); err != nil {
+	if err := p.move(ctx, &comm.Collective{Kind: comm.KindFence}); err != nil {
 		return nil, fmt.Errorf("rank %d of %d: %w", p.rank, p.size, err)
 	}
-	g := newGroup(p, p.rank, p.size, p.life, &opt)
-	g.host = p.control.host
-	return g, nil
+	return comm.NewComm(p, p.rank, p.size, p.life, p.control.host)
 }
 
 // join starts MPI, which waits for the other processes, and makes the control channel.
-func (l *mpiLib) join(ctx context.Context, life *life, opt *options) (*mpiPlane, error) {
+func (l *mpiLib) join(ctx context.Context, life *comm.Life) (*mpiTransport, error) {
 	type world struct {
 		comm       uintptr
 		rank, size int
@@ -92,9 +91,9 @@ func (l *mpiLib) join(ctx context.Context, life *life, opt *options) (*mpiPlane,
 			return nil, w.err
 		}
 	case <-ctx.Done():
-		return nil, fmt.Errorf("MPI_Init: %w", causeOf(ctx))
+		return nil, fmt.Errorf("MPI_Init: %w", comm.CauseOf(ctx))
 	}
-	p := &mpiPlane{lib: l, comm: w.comm, rank: w.rank, size: w.size, life: life, opt: opt, name: "mpi", first: true}
+	p := &mpiTransport{lib: l, comm: w.comm, rank: w.rank, size: w.size, life: life, name: "mpi", first: true}
 	var err error
 	if p.control, err = p.meet(ctx); err != nil {
 		return nil, fmt.Errorf("rank %d of %d: %w", w.rank, w.size, err)
@@ -103,18 +102,18 @@ func (l *mpiLib) join(ctx context.Context, life *life, opt *options) (*mpiPlane,
 }
 
 // meetByMPI makes the control channel of a group whose data do not go by MPI. MPI ends with it.
-func meetByMPI(ctx context.Context, life *life, opt *options) (*control, error) {
+func meetByMPI(ctx context.Context, life *comm.Life) (*control, error) {
 	l, err := openMPI()
 	if err != nil {
 		return nil, err
 	}
-	p, err := l.join(ctx, life, opt)
+	p, err := l.join(ctx, life)
 	if err != nil {
 		return nil, err
 	}
 	p.control.after = func() {
-		if life.failure() == nil {
-			_ = p.close()
+		if life.Failure() == nil {
+			_ = p.Close()
 		}
 	}
 	return p.control, nil
@@ -161,7 +160,7 @@ func (l *mpiLib) start() (comm uintptr, rank, size int, err error) {
 }
 
 // meet makes the control channel. The address of rank 0 goes by MPI.
-func (p *mpiPlane) meet(ctx context.Context) (*control, error) {
+func (p *mpiTransport) meet(ctx context.Context) (*control, error) {
 	var listener net.Listener
 	var text []byte
 	if p.rank == 0 {
@@ -175,13 +174,13 @@ func (p *mpiPlane) meet(ctx context.Context) (*control, error) {
 		}
 	}
 	length := []int64{int64(len(text))}
-	if err := p.move(ctx, &call{kind: KindBroadcast, dst: Host(length)}); err != nil {
+	if err := p.move(ctx, &comm.Collective{Kind: comm.KindBroadcast, Dst: comm.Host(length)}); err != nil {
 		return nil, err
 	}
 	if p.rank != 0 {
 		text = make([]byte, length[0])
 	}
-	if err := p.move(ctx, &call{kind: KindBroadcast, dst: Host(text)}); err != nil {
+	if err := p.move(ctx, &comm.Collective{Kind: comm.KindBroadcast, Dst: comm.Host(text)}); err != nil {
 		return nil, err
 	}
 	var v invitation
@@ -189,39 +188,41 @@ func (p *mpiPlane) meet(ctx context.Context) (*control, error) {
 		return nil, err
 	}
 	if p.rank == 0 {
-		return accept(ctx, listener, p.size, v.Token, p.life, p.opt)
+		return accept(ctx, listener, p.size, v.Token, p.life)
 	}
-	return connect(ctx, func() ([]string, string) { return v.addresses(), v.Token }, p.rank, p.size, p.life, p.opt)
+	return connect(ctx, func() ([]string, string) { return v.addresses(), v.Token }, p.rank, p.size, p.life)
 }
 
-// mpiPlane is the plane of processes of MPI.
-type mpiPlane struct {
+// mpiTransport is the transport of processes of MPI.
+type mpiTransport struct {
 	lib        *mpiLib
 	comm       uintptr
 	rank, size int // in comm
-	life       *life
-	opt        *options
+	life       *comm.Life
 	control    *control
 	name       string // the same on all members
 	first      bool   // of JoinMPI, not of Split
 }
 
-// lacks: the order of sums of floats is not fixed, and sums of small integers saturate in Open MPI
+// MovesDeviceMemory is false: buffers are memory of the host.
+func (p *mpiTransport) MovesDeviceMemory() bool { return false }
+
+// Lacks: the order of sums of floats is not fixed, and sums of small integers saturate in Open MPI
 // 4.1 where its component op/avx does them.
-func (p *mpiPlane) lacks(c *call) bool {
-	t := c.dst.dtype
-	return !c.op.exact(t) || t.Size() < 4 && (c.op == Sum || c.op == SumAnyOrder)
+func (p *mpiTransport) Lacks(c *comm.Collective) bool {
+	t := c.Dst.Type()
+	return !c.Op.Exact(t) || t.Size() < 4 && (c.Op == comm.Sum || c.Op == comm.SumAnyOrder)
 }
 
-func (p *mpiPlane) run(ctx context.Context, c *call) error {
-	for _, b := range []Buffer{c.dst, c.src} {
+func (p *mpiTransport) Run(ctx context.Context, c *comm.Collective) error {
+	for _, b := range []comm.Buffer{c.Dst, c.Src} {
 		if !b.OnHost() {
-			return c.invalid("the buffer", "is on a device, and the group is one of host memory", "copy it")
+			return c.Invalid("the buffer", "is on a device, and the group is one of host memory", "copy it")
 		}
 	}
 	p.control.enter(c)
 	defer p.control.leave()
-	if p.opt.check {
+	if p.life.Checks() {
 		if err := p.control.check(ctx, c, p.name, p.rank, p.size); err != nil {
 			return err
 		}
@@ -230,51 +231,51 @@ func (p *mpiPlane) run(ctx context.Context, c *call) error {
 }
 
 // move does a collective without the control channel.
-func (p *mpiPlane) move(ctx context.Context, c *call) error {
-	l, t := p.lib, p.lib.types[c.dst.dtype]
-	at := func(b Buffer) uintptr { return uintptr(b.host) }
-	switch c.kind {
-	case KindFence:
+func (p *mpiTransport) move(ctx context.Context, c *comm.Collective) error {
+	l, t := p.lib, p.lib.types[c.Dst.Type()]
+	at := func(b comm.Buffer) uintptr { return uintptr(b.Pointer()) }
+	switch c.Kind {
+	case comm.KindFence:
 		return p.await(ctx, c, "MPI_Ibarrier", func(r *uintptr) int32 {
 			return dl.Call(l.ibarrier, p.comm, uintptr(unsafe.Pointer(r)))
 		})
-	case KindBroadcast:
-		return p.pieces(c.dst, func(b Buffer) error {
+	case comm.KindBroadcast:
+		return p.pieces(c.Dst, func(b comm.Buffer) error {
 			return p.await(ctx, c, "MPI_Ibcast", func(r *uintptr) int32 {
-				return dl.Call(l.ibcast, at(b), uintptr(b.n), t, uintptr(c.root), p.comm, uintptr(unsafe.Pointer(r)))
+				return dl.Call(l.ibcast, at(b), uintptr(b.Len()), t, uintptr(c.Root), p.comm, uintptr(unsafe.Pointer(r)))
 			})
 		})
-	case KindAllGatherV:
+	case comm.KindAllGatherV:
 		return p.allGatherV(ctx, c)
-	case KindAllToAllV:
+	case comm.KindAllToAllV:
 		return p.allToAllV(ctx, c)
-	case KindAllReduce:
-		src := at(c.src)
-		inPlace := c.dst.same(c.src)
-		for from := 0; from < c.dst.n; from += mpiMax {
-			b := c.dst.Slice(from, min(c.dst.n, from+mpiMax))
-			src = at(c.src.Slice(from, from+b.n))
+	case comm.KindAllReduce:
+		src := at(c.Src)
+		inPlace := c.Dst.Same(c.Src)
+		for from := 0; from < c.Dst.Len(); from += mpiMax {
+			b := c.Dst.Slice(from, min(c.Dst.Len(), from+mpiMax))
+			src = at(c.Src.Slice(from, from+b.Len()))
 			if inPlace {
 				src = 1 // MPI_IN_PLACE of Open MPI
 			}
 			err := p.await(ctx, c, "MPI_Iallreduce", func(r *uintptr) int32 {
-				return dl.Call(l.iallreduce, src, at(b), uintptr(b.n), t, l.ops[c.op], p.comm, uintptr(unsafe.Pointer(r)))
+				return dl.Call(l.iallreduce, src, at(b), uintptr(b.Len()), t, l.ops[c.Op], p.comm, uintptr(unsafe.Pointer(r)))
 			})
 			if err != nil {
 				return err
 			}
 		}
 		return nil
-	case KindReduceScatter:
+	case comm.KindReduceScatter:
 		return p.reduceScatter(ctx, c)
 	}
-	return fmt.Errorf("mpi: there is no collective %v", c.kind)
+	return fmt.Errorf("mpi: there is no collective %v", c.Kind)
 }
 
 // pieces calls f for parts of b that an int32 counts.
-func (p *mpiPlane) pieces(b Buffer, f func(Buffer) error) error {
-	for from := 0; from < b.n; from += mpiMax {
-		if err := f(b.Slice(from, min(b.n, from+mpiMax))); err != nil {
+func (p *mpiTransport) pieces(b comm.Buffer, f func(comm.Buffer) error) error {
+	for from := 0; from < b.Len(); from += mpiMax {
+		if err := f(b.Slice(from, min(b.Len(), from+mpiMax))); err != nil {
 			return err
 		}
 	}
@@ -290,73 +291,73 @@ func int32s(counts []int) (n, at []int32) {
 	return n, at
 }
 
-func (p *mpiPlane) allGatherV(ctx context.Context, c *call) error {
-	l, t := p.lib, p.lib.types[c.dst.dtype]
-	own := int(sum(c.recv[:p.rank]))
-	block := c.dst.Slice(own, own+c.recv[p.rank])
-	if c.dst.n > mpiMax {
+func (p *mpiTransport) allGatherV(ctx context.Context, c *comm.Collective) error {
+	l, t := p.lib, p.lib.types[c.Dst.Type()]
+	own := int(ranks.Sum(c.Recv[:p.rank]))
+	block := c.Dst.Slice(own, own+c.Recv[p.rank])
+	if c.Dst.Len() > mpiMax {
 		// Offsets overflow: one broadcast for each block.
-		if !block.same(c.src) {
-			copy(block.Bytes(), c.src.Bytes())
+		if !block.Same(c.Src) {
+			copy(block.Bytes(), c.Src.Bytes())
 		}
-		at := offsets(c.recv)
-		for r := range c.recv {
-			sub := &call{kind: KindBroadcast, number: c.number, dst: c.dst.Slice(at[r], at[r+1]), root: r}
+		at := ranks.Offsets(c.Recv)
+		for r := range c.Recv {
+			sub := &comm.Collective{Kind: comm.KindBroadcast, Number: c.Number, Dst: c.Dst.Slice(at[r], at[r+1]), Root: r}
 			if err := p.move(ctx, sub); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	n, at := int32s(c.recv)
-	src := uintptr(c.src.host)
-	if block.same(c.src) {
+	n, at := int32s(c.Recv)
+	src := uintptr(c.Src.Pointer())
+	if block.Same(c.Src) {
 		src = 1 // MPI_IN_PLACE
 	}
 	return p.await(ctx, c, "MPI_Iallgatherv", func(r *uintptr) int32 {
-		return dl.Call(l.iallgatherv, src, uintptr(c.src.n), t, uintptr(c.dst.host), uintptr(unsafe.Pointer(&n[0])),
+		return dl.Call(l.iallgatherv, src, uintptr(c.Src.Len()), t, uintptr(c.Dst.Pointer()), uintptr(unsafe.Pointer(&n[0])),
 			uintptr(unsafe.Pointer(&at[0])), t, p.comm, uintptr(unsafe.Pointer(r)))
 	}, n, at)
 }
 
-func (p *mpiPlane) allToAllV(ctx context.Context, c *call) error {
-	l, t := p.lib, p.lib.types[c.dst.dtype]
+func (p *mpiTransport) allToAllV(ctx context.Context, c *comm.Collective) error {
+	l, t := p.lib, p.lib.types[c.Dst.Type()]
 	// All ranks take the same way, which the largest sum decides: a reduction of 8 bytes.
-	longest := []int64{int64(max(c.dst.n, c.src.n))}
-	probe := &call{kind: KindAllReduce, number: c.number, dst: Host(longest), src: Host(longest), op: Max}
+	longest := []int64{int64(max(c.Dst.Len(), c.Src.Len()))}
+	probe := &comm.Collective{Kind: comm.KindAllReduce, Number: c.Number, Dst: comm.Host(longest), Src: comm.Host(longest), Op: comm.Max}
 	if err := p.move(ctx, probe); err != nil {
 		return err
 	}
 	if longest[0] <= int64(mpiMax) {
-		sn, sat := int32s(c.send)
-		rn, rat := int32s(c.recv)
+		sn, sat := int32s(c.Send)
+		rn, rat := int32s(c.Recv)
 		return p.await(ctx, c, "MPI_Ialltoallv", func(r *uintptr) int32 {
-			return dl.Call(l.ialltoallv, uintptr(c.src.host), uintptr(unsafe.Pointer(&sn[0])), uintptr(unsafe.Pointer(&sat[0])), t,
-				uintptr(c.dst.host), uintptr(unsafe.Pointer(&rn[0])), uintptr(unsafe.Pointer(&rat[0])), t, p.comm, uintptr(unsafe.Pointer(r)))
+			return dl.Call(l.ialltoallv, uintptr(c.Src.Pointer()), uintptr(unsafe.Pointer(&sn[0])), uintptr(unsafe.Pointer(&sat[0])), t,
+				uintptr(c.Dst.Pointer()), uintptr(unsafe.Pointer(&rn[0])), uintptr(unsafe.Pointer(&rat[0])), t, p.comm, uintptr(unsafe.Pointer(r)))
 		}, sn, sat, rn, rat)
 	}
 	// One message for each pair and piece, shift by shift.
-	from, to := offsets(c.send), offsets(c.recv)
-	copy(c.dst.Slice(to[p.rank], to[p.rank+1]).Bytes(), c.src.Slice(from[p.rank], from[p.rank+1]).Bytes())
+	from, to := ranks.Offsets(c.Send), ranks.Offsets(c.Recv)
+	copy(c.Dst.Slice(to[p.rank], to[p.rank+1]).Bytes(), c.Src.Slice(from[p.rank], from[p.rank+1]).Bytes())
 	for shift := 1; shift < p.size; shift++ {
 		next, last := (p.rank+shift)%p.size, (p.rank-shift+p.size)%p.size
-		out, in := c.src.Slice(from[next], from[next+1]), c.dst.Slice(to[last], to[last+1])
-		for k := 0; k < max(out.n, in.n); k += mpiMax {
+		out, in := c.Src.Slice(from[next], from[next+1]), c.Dst.Slice(to[last], to[last+1])
+		for k := 0; k < max(out.Len(), in.Len()); k += mpiMax {
 			const tag = 7
-			err := p.awaitAll(ctx, c, []string{"MPI_Isend", "MPI_Irecv"}, []func(r *uintptr) int32{
+			err := p.awaitAll(ctx, pinned{c, nil}, []string{"MPI_Isend", "MPI_Irecv"}, []func(r *uintptr) int32{
 				func(r *uintptr) int32 {
-					b := out.Slice(k, min(out.n, k+mpiMax))
-					if b.n == 0 {
+					b := out.Slice(k, min(out.Len(), k+mpiMax))
+					if b.Len() == 0 {
 						return 0
 					}
-					return dl.Call(l.isend, uintptr(b.host), uintptr(b.n), t, uintptr(next), tag, p.comm, uintptr(unsafe.Pointer(r)))
+					return dl.Call(l.isend, uintptr(b.Pointer()), uintptr(b.Len()), t, uintptr(next), tag, p.comm, uintptr(unsafe.Pointer(r)))
 				},
 				func(r *uintptr) int32 {
-					b := in.Slice(k, min(in.n, k+mpiMax))
-					if b.n == 0 {
+					b := in.Slice(k, min(in.Len(), k+mpiMax))
+					if b.Len() == 0 {
 						return 0
 					}
-					return dl.Call(l.irecv, uintptr(b.host), uintptr(b.n), t, uintptr(last), tag, p.comm, uintptr(unsafe.Pointer(r)))
+					return dl.Call(l.irecv, uintptr(b.Pointer()), uintptr(b.Len()), t, uintptr(last), tag, p.comm, uintptr(unsafe.Pointer(r)))
 				},
 			})
 			if err != nil {
@@ -367,42 +368,41 @@ func (p *mpiPlane) allToAllV(ctx context.Context, c *call) error {
 	return nil
 }
 
-func (p *mpiPlane) reduceScatter(ctx context.Context, c *call) error {
-	l, t := p.lib, p.lib.types[c.dst.dtype]
-	if c.src.n <= mpiMax && !c.dst.overlaps(c.src) {
+func (p *mpiTransport) reduceScatter(ctx context.Context, c *comm.Collective) error {
+	l, t := p.lib, p.lib.types[c.Dst.Type()]
+	if c.Src.Len() <= mpiMax && !c.Dst.Overlaps(c.Src) {
 		return p.await(ctx, c, "MPI_Ireduce_scatter_block", func(r *uintptr) int32 {
-			return dl.Call(l.ireduceScatter, uintptr(c.src.host), uintptr(c.dst.host), uintptr(c.dst.n), t, l.ops[c.op], p.comm, uintptr(unsafe.Pointer(r)))
+			return dl.Call(l.ireduceScatter, uintptr(c.Src.Pointer()), uintptr(c.Dst.Pointer()), uintptr(c.Dst.Len()), t, l.ops[c.Op], p.comm, uintptr(unsafe.Pointer(r)))
 		})
 	}
 	// In place, MPI would put block r first; and counts may overflow. Reduce pieces of the blocks
 	// by way of a copy.
-	step := max(1, min(c.dst.n, mpiMax/p.size, 1<<20))
-	words := make([]uint64, (step*(p.size+1)*c.dst.dtype.Size()+7)/8)
-	scratch := HostAt(unsafe.Pointer(&words[0]), c.dst.dtype, step*(p.size+1))
-	for from := 0; from < c.dst.n; from += step {
-		n := min(step, c.dst.n-from)
+	step := max(1, min(c.Dst.Len(), mpiMax/p.size, 1<<20))
+	words := make([]uint64, (step*(p.size+1)*c.Dst.Type().Size()+7)/8)
+	scratch := comm.HostAt(unsafe.Pointer(&words[0]), c.Dst.Type(), step*(p.size+1))
+	for from := 0; from < c.Dst.Len(); from += step {
+		n := min(step, c.Dst.Len()-from)
 		in, out := scratch.Slice(0, n*p.size), scratch.Slice(n*p.size, n*(p.size+1))
 		for r := range p.size {
-			copy(in.Slice(r*n, (r+1)*n).Bytes(), c.src.Slice(r*c.dst.n+from, r*c.dst.n+from+n).Bytes())
+			copy(in.Slice(r*n, (r+1)*n).Bytes(), c.Src.Slice(r*c.Dst.Len()+from, r*c.Dst.Len()+from+n).Bytes())
 		}
-		sub := &call{kind: KindReduceScatter, number: c.number, dst: out, src: in, op: c.op}
+		sub := &comm.Collective{Kind: comm.KindReduceScatter, Number: c.Number, Dst: out, Src: in, Op: c.Op}
 		if err := p.reduceScatter(ctx, sub); err != nil {
 			return err
 		}
-		copy(c.dst.Slice(from, from+n).Bytes(), out.Bytes())
+		copy(c.Dst.Slice(from, from+n).Bytes(), out.Bytes())
 	}
 	return nil
 }
 
 // await starts an operation and waits for it. keep is memory that it uses besides that of c.
-func (p *mpiPlane) await(ctx context.Context, c *call, name string, start func(r *uintptr) int32, keep ...[]int32) error {
-	c.keep = keep
-	return p.awaitAll(ctx, c, []string{name}, []func(r *uintptr) int32{start})
+func (p *mpiTransport) await(ctx context.Context, c *comm.Collective, name string, start func(r *uintptr) int32, keep ...[]int32) error {
+	return p.awaitAll(ctx, pinned{c, keep}, []string{name}, []func(r *uintptr) int32{start})
 }
 
 // awaitAll starts operations and polls until all are done, the group fails or ctx is done. A
 // request of 0 needs no wait.
-func (p *mpiPlane) awaitAll(ctx context.Context, c *call, names []string, start []func(r *uintptr) int32) error {
+func (p *mpiTransport) awaitAll(ctx context.Context, used pinned, names []string, start []func(r *uintptr) int32) error {
 	requests := make([]uintptr, len(start))
 	l := p.lib
 	for i, f := range start {
@@ -410,7 +410,7 @@ func (p *mpiPlane) awaitAll(ctx context.Context, c *call, names []string, start 
 		err := l.check(names[i], f(&requests[i]))
 		l.mu.Unlock()
 		if err != nil {
-			p.abandon(c)
+			p.abandon(used)
 			return err
 		}
 	}
@@ -421,14 +421,14 @@ func (p *mpiPlane) awaitAll(ctx context.Context, c *call, names []string, start 
 			err := l.check("MPI_Test", dl.Call(l.test, uintptr(unsafe.Pointer(&requests[i])), uintptr(unsafe.Pointer(flag)), 0))
 			l.mu.Unlock()
 			if err != nil {
-				p.abandon(c)
+				p.abandon(used)
 				return fmt.Errorf("%s: %w", names[i], err)
 			}
 			if *flag != 0 {
 				break
 			}
 			if err := p.waited(ctx, spins); err != nil {
-				p.abandon(c)
+				p.abandon(used)
 				return err
 			}
 		}
@@ -437,12 +437,12 @@ func (p *mpiPlane) awaitAll(ctx context.Context, c *call, names []string, start 
 }
 
 // waited makes a pause that grows, and returns an error if the wait is to end.
-func (p *mpiPlane) waited(ctx context.Context, spins int) error {
+func (p *mpiTransport) waited(ctx context.Context, spins int) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-p.life.ctx.Done():
-		return p.life.failure()
+	case <-p.life.Context().Done():
+		return p.life.Failure()
 	default:
 	}
 	const busy = 200
@@ -454,17 +454,23 @@ func (p *mpiPlane) waited(ctx context.Context, spins int) error {
 	return nil
 }
 
+// pinned is the memory that an operation uses: that of a collective, and lists of counts.
+type pinned struct {
+	c    *comm.Collective
+	keep [][]int32
+}
+
 // abandon keeps the memory of an operation that did not end.
-func (p *mpiPlane) abandon(c *call) {
+func (p *mpiTransport) abandon(used pinned) {
 	mpiRunning.Lock()
-	mpiRunning.abandoned = append(mpiRunning.abandoned, c)
+	mpiRunning.abandoned = append(mpiRunning.abandoned, used)
 	mpiRunning.Unlock()
 }
 
-func (p *mpiPlane) split(ctx context.Context, c *call, members []int) (plane, error) {
+func (p *mpiTransport) Split(ctx context.Context, c *comm.Collective, members []int) (comm.Transport, error) {
 	const undefined = -32766 // MPI_UNDEFINED of Open MPI
 	color, key := undefined, 0
-	if c.color >= 0 {
+	if c.Color >= 0 {
 		// The lowest rank is a color that fits an int32; the order of members is the key.
 		color, key = slices.Min(members), slices.Index(members, p.rank)
 	}
@@ -477,30 +483,30 @@ func (p *mpiPlane) split(ctx context.Context, c *call, members []int) (plane, er
 	}()
 	select {
 	case err := <-done:
-		if err != nil || c.color < 0 {
+		if err != nil || c.Color < 0 {
 			return nil, err
 		}
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	case <-p.life.ctx.Done():
-		return nil, p.life.failure()
+	case <-p.life.Context().Done():
+		return nil, p.life.Failure()
 	}
-	name := fmt.Sprintf("%s.%d,%d", p.name, c.number, color)
-	return &mpiPlane{
-		lib: p.lib, comm: *out, rank: key, size: len(members), life: p.life, opt: p.opt, control: p.control, name: name,
+	name := fmt.Sprintf("%s.%d,%d", p.name, c.Number, color)
+	return &mpiTransport{
+		lib: p.lib, comm: *out, rank: key, size: len(members), life: p.life, control: p.control, name: name,
 	}, nil
 }
 
-// abort leaves MPI as it is: the process is to end.
-func (p *mpiPlane) abort() {}
+// Abort leaves MPI as it is: the process is to end.
+func (p *mpiTransport) Abort() {}
 
-// close waits for the other ranks, since MPI ends with all.
-func (p *mpiPlane) close() error {
-	failed := p.life.failure() != nil
+// Close waits for the other ranks, since MPI ends with all.
+func (p *mpiTransport) Close() error {
+	failed := p.life.Failure() != nil
 	var err error
 	if !failed && p.first {
-		ctx, cancel := context.WithTimeoutCause(context.Background(), p.opt.timeout, ErrTimeout)
-		err = p.move(ctx, &call{kind: KindFence})
+		ctx, cancel := context.WithTimeoutCause(context.Background(), p.life.Timeout(), comm.ErrTimeout)
+		err = p.move(ctx, &comm.Collective{Kind: comm.KindFence})
 		cancel()
 	}
 	if p.first {
