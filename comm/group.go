@@ -10,7 +10,7 @@ import (
 
 // group is the Comm of every transport.
 type group struct {
-	plane      Transport
+	transport  Transport
 	rank, size int
 	life       *Life
 	ledger     *Ledger
@@ -26,7 +26,7 @@ type group struct {
 var _ Comm = (*group)(nil)
 
 func newGroup(t Transport, rank, size int, l *Life) *group {
-	return &group{plane: t, rank: rank, size: size, life: l, ledger: &Ledger{keep: l.opt.keep}}
+	return &group{transport: t, rank: rank, size: size, life: l, ledger: &Ledger{keep: l.opt.keep}}
 }
 
 func (g *group) Rank() int             { return g.rank }
@@ -71,7 +71,7 @@ func (g *group) do(ctx context.Context, c *Collective, run func(ctx context.Cont
 	if err := g.over(); err != nil {
 		return err
 	}
-	if (c.Kind == KindAllReduce || c.Kind == KindReduceScatter) && (!c.Op.Has(c.Dst.dtype) || g.plane.Lacks(c)) {
+	if (c.Kind == KindAllReduce || c.Kind == KindReduceScatter) && (!c.Op.Has(c.Dst.dtype) || g.transport.Lacks(c)) {
 		return ErrNoOp
 	}
 	g.number++
@@ -122,7 +122,7 @@ func (g *group) fail(c *Collective, began time.Time, err error) error {
 		}
 	}
 	first := g.life.Fail(e)
-	g.plane.Abort()
+	g.transport.Abort()
 	g.state.Lock()
 	g.told = true
 	g.state.Unlock()
@@ -154,7 +154,7 @@ func (g *group) Fence(ctx context.Context) error {
 }
 
 func (g *group) simple(ctx context.Context, c *Collective) error {
-	return g.do(ctx, c, func(ctx context.Context) error { return g.plane.Run(ctx, c) })
+	return g.do(ctx, c, func(ctx context.Context) error { return g.transport.Run(ctx, c) })
 }
 
 func (g *group) Split(ctx context.Context, color, key int) (Comm, error) {
@@ -168,11 +168,11 @@ func (g *group) Split(ctx context.Context, color, key int) (Comm, error) {
 			counts[i] = 2
 		}
 		tell := &Collective{Kind: KindAllGatherV, Number: c.Number, Recv: counts, Dst: Host(all), Src: Host([]int64{int64(color), int64(key)})}
-		if err := g.plane.Run(ctx, tell); err != nil {
+		if err := g.transport.Run(ctx, tell); err != nil {
 			return err
 		}
 		members := membersOf(all, color)
-		p, err := g.plane.Split(ctx, c, members)
+		p, err := g.transport.Split(ctx, c, members)
 		if err != nil || color < 0 {
 			return err
 		}
@@ -196,7 +196,7 @@ func (g *group) Abort(cause error) {
 		cause = errors.New("aborted without a cause")
 	}
 	g.life.Fail(&RankError{Rank: g.rank, Host: g.host, Cause: cause})
-	g.plane.Abort()
+	g.transport.Abort()
 }
 
 func (g *group) Close() error {
@@ -207,5 +207,5 @@ func (g *group) Close() error {
 	if was {
 		return nil
 	}
-	return g.plane.Close()
+	return g.transport.Close()
 }

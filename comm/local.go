@@ -36,7 +36,7 @@ func inProcess(l *Life, movers []mover) []Comm {
 		if m == nil {
 			m = hostMover{}
 		}
-		out[r] = newGroup(&sharedPlane{hub: h, rank: r, mover: m}, r, len(movers), l)
+		out[r] = newGroup(&sharedTransport{hub: h, rank: r, mover: m}, r, len(movers), l)
 	}
 	return out
 }
@@ -264,17 +264,17 @@ func (h *hub) close(rank int) {
 	}
 }
 
-// sharedPlane is the plane of ranks of one process.
-type sharedPlane struct {
+// sharedTransport is the transport of ranks of one process.
+type sharedTransport struct {
 	hub   *hub
 	rank  int
 	mover mover
 }
 
-func (p *sharedPlane) Lacks(c *Collective) bool { return !p.mover.folds(c) }
+func (p *sharedTransport) Lacks(c *Collective) bool { return !p.mover.folds(c) }
 
 // MovesDeviceMemory: the ranks of Peers do, those of Local do not.
-func (p *sharedPlane) MovesDeviceMemory() bool {
+func (p *sharedTransport) MovesDeviceMemory() bool {
 	m := p.mover
 	if split, ok := m.(sharedMover); ok {
 		m = split.mover
@@ -283,14 +283,14 @@ func (p *sharedPlane) MovesDeviceMemory() bool {
 	return !host
 }
 
-func (p *sharedPlane) Abort() { p.hub.settle() }
+func (p *sharedTransport) Abort() { p.hub.settle() }
 
-func (p *sharedPlane) Close() error {
+func (p *sharedTransport) Close() error {
 	p.hub.close(p.rank)
 	return p.mover.close()
 }
 
-func (p *sharedPlane) Run(ctx context.Context, c *Collective) error {
+func (p *sharedTransport) Run(ctx context.Context, c *Collective) error {
 	for _, b := range []Buffer{c.Dst, c.Src} {
 		if b.n > 0 {
 			if err := p.mover.accepts(b); err != nil {
@@ -320,7 +320,7 @@ func (p *sharedPlane) Run(ctx context.Context, c *Collective) error {
 	return err
 }
 
-func (p *sharedPlane) move(ctx context.Context, c *Collective, step uint64, f func() error) error {
+func (p *sharedTransport) move(ctx context.Context, c *Collective, step uint64, f func() error) error {
 	defer p.hub.leave()
 	p.hub.life.opt.pause(p.rank, c.Number, step)
 	if err := f(); err != nil {
@@ -330,7 +330,7 @@ func (p *sharedPlane) move(ctx context.Context, c *Collective, step uint64, f fu
 }
 
 // steps returns what the rank does after each meeting.
-func (p *sharedPlane) steps(c *Collective) []func([]*Collective) error {
+func (p *sharedTransport) steps(c *Collective) []func([]*Collective) error {
 	size := p.hub.size
 	switch c.Kind {
 	case KindAllGatherV:
@@ -387,7 +387,7 @@ var spreadFrom int64 = 1 << 20
 // spread is a broadcast in two steps, so that the root sends about as much as the others: rank r
 // pulls piece r from the root, then every rank pulls the other pieces from the ranks that have
 // them.
-func (p *sharedPlane) spread(c *Collective) []func([]*Collective) error {
+func (p *sharedTransport) spread(c *Collective) []func([]*Collective) error {
 	size := p.hub.size
 	return []func([]*Collective) error{func(calls []*Collective) error {
 		if p.rank == c.Root {
@@ -406,7 +406,7 @@ func (p *sharedPlane) spread(c *Collective) []func([]*Collective) error {
 	}}
 }
 
-func (p *sharedPlane) foldPiece(dst Buffer, calls []*Collective, c *Collective, from, to int) error {
+func (p *sharedTransport) foldPiece(dst Buffer, calls []*Collective, c *Collective, from, to int) error {
 	if from >= to {
 		return nil
 	}
@@ -418,7 +418,7 @@ func (p *sharedPlane) foldPiece(dst Buffer, calls []*Collective, c *Collective, 
 }
 
 // each calls f for every rank, beginning with its own, so that ranks read from different ones.
-func (p *sharedPlane) each(f func(r int) error) error {
+func (p *sharedTransport) each(f func(r int) error) error {
 	for k := range p.hub.size {
 		if err := f((p.rank + k) % p.hub.size); err != nil {
 			return err
@@ -427,12 +427,12 @@ func (p *sharedPlane) each(f func(r int) error) error {
 	return nil
 }
 
-func (p *sharedPlane) Split(ctx context.Context, c *Collective, members []int) (Transport, error) {
+func (p *sharedTransport) Split(ctx context.Context, c *Collective, members []int) (Transport, error) {
 	h, err := p.hub.split(ctx, p.rank, c, len(members))
 	if err != nil || c.Color < 0 {
 		return nil, err
 	}
-	return &sharedPlane{hub: h, rank: slices.Index(members, p.rank), mover: sharedMover{p.mover}}, nil
+	return &sharedTransport{hub: h, rank: slices.Index(members, p.rank), mover: sharedMover{p.mover}}, nil
 }
 
 // split returns the hub of the members of a color, nil for a negative one.

@@ -225,7 +225,7 @@ func (g *Group) MovesDeviceMemory() bool {
 			c = f.Comm
 		}
 		r, ok := c.(*group)
-		if !ok || !r.plane.MovesDeviceMemory() {
+		if !ok || !r.transport.MovesDeviceMemory() {
 			return false
 		}
 	}
