@@ -38,10 +38,10 @@ type ReportOptions struct {
 	// open is a line of the report, not an error.
 	Open   func() (*cusparse.Device, driver.Driver, error)
 	Demand bool
-	// Program is the path of the command line hiveblas, for rows that need a process of their own;
-	// "" leaves them out.
-	Program string
-	Log     func(string) // receives progress, a line each; may be nil
+	// Self is the command line of hiveblas-bench, for rows that need a process of their own; nil
+	// leaves them out.
+	Self []string
+	Log  func(string) // receives progress, a line each; may be nil
 
 	shrink int // for tests: inputs 2^shrink times smaller
 }

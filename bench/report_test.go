@@ -53,7 +53,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("there is no table %q", title)
 		}
 	}
-	for _, want := range []string{"| SuiteSparse | missing: ", "run \"make bench-peers\"", "| device      |", "no program hiveblas is beside hiveblas-bench", "there is no GPU", "1/65536", "![Cost growth"} {
+	for _, want := range []string{"| SuiteSparse | missing: ", "run \"make bench-peers\"", "| device      |", "there is no program to run", "there is no GPU", "1/65536", "![Cost growth"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in the report", want)
 		}

@@ -35,6 +35,6 @@ make bench-peers builds the peers of cpu; the peer of gpu is cuSPARSE. Missing p
 are omitted. Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
 	}
 	root.AddCommand(cpuCommand(s), coresCommand(s), gpuCommand(s), sgmCommand(s), idiomsCommand(s), spaceCommand(s),
-		programsCommand(s), reportCommand(s), commCommand(s), firstUseCommand(s), rankCommand(s))
+		programsCommand(s), reportCommand(s), commCommand(s), firstUseCommand(s), projectCommand(s), rankCommand(s))
 	return s.Root(root, nil)
 }

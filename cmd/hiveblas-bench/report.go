@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,8 +31,7 @@ func reportCommand(s *cli.Session) *cobra.Command {
 the same shape, compared with its printed figures, SciPy, SuiteSparse, NetworkX and
 cuSPARSE; products larger than memory; and the growth of cost with size. It writes
 REPORT.md and pictures to a folder and marks missing figures. An interrupted run
-writes its measurements. Products larger than memory are those of the command hiveblas,
-beside this program or in PATH.
+writes its measurements.
 
 --device auto measures the host and the first GPU, if there is one; cpu measures
 the host alone, gpu or gpu:N that GPU alone.
@@ -83,7 +82,9 @@ The rows for --only:
 				return dev, d, err
 			}
 		}
-		o.Program = hiveblasProgram()
+		if self, err := os.Executable(); err == nil {
+			o.Self = []string{self}
+		}
 		o.Log = logTo(s, quiet)
 		s.Cleaning.Store(true) // an interrupted run writes its measurements
 		defer s.Cleaning.Store(false)
@@ -96,20 +97,32 @@ The rows for --only:
 	return cmd
 }
 
-// hiveblasProgram returns the path of the command line hiveblas: the one beside this program, or that
-// of PATH; "" if there is neither.
-func hiveblasProgram() string {
-	if self, err := os.Executable(); err == nil {
-		beside := filepath.Join(filepath.Dir(self), "hiveblas"+filepath.Ext(self))
-		if path, err := exec.LookPath(beside); err == nil {
-			return path
+// projectCommand runs in a new process of report.
+func projectCommand(s *cli.Session) *cobra.Command {
+	var o bench.ProjectOptions
+	var host cli.ByteSize
+	cmd := &cobra.Command{
+		Use:    "project IN OUT",
+		Short:  "Connect the columns of a graph that share rows, from file to file",
+		Hidden: true,
+		Args:   cli.Positional("IN", "OUT"),
+	}
+	cmd.Flags().IntVar(&o.Threads, "threads", 0, "use `N` threads (0: one per core)")
+	cmd.Flags().Var(&host, "host-memory", "compute block by block within this much host memory")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := cli.CheckThreads(cmd, o.Threads); err != nil {
+			return err
 		}
+		o.In, o.Out, o.HostMemory = args[0], args[1], uint64(host)
+		s.Cleaning.Store(true) // the output is a temporary file
+		defer s.Cleaning.Store(false)
+		p, err := bench.Project(s.Ctx, o)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(s.Stdout).Encode(p)
 	}
-	path, err := exec.LookPath("hiveblas")
-	if err != nil {
-		return ""
-	}
-	return path
+	return cmd
 }
 
 // writeReport writes the pictures, REPORT.md and, if a file is named, the figures,
