@@ -9,13 +9,16 @@ BUILD       ?= build
 LONG = -tags long
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-all ci-full race fuzz parquet dots man space-all bench-cpu bench-peers lint cover gates clean gpu-test bench-gpu nvrtc gorgonia-deps gorgonia-check
+.PHONY: help build bench test test-all ci-full race fuzz parquet dots man space-all bench-cpu bench-peers lint cover gates clean gpu-test bench-gpu nvrtc gorgonia-deps gorgonia-check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## the command line, as build/hiveblas
 	$(GO) build -o $(BUILD)/hiveblas ./cmd/hiveblas
+
+bench: ## the command of the benchmarks, as build/hiveblas-bench
+	$(GO) build -o $(BUILD)/hiveblas-bench ./cmd/hiveblas-bench
 
 test: ## the quick form of all tests, 6 minutes of processor time once compiled
 	$(GO) test ./...
@@ -25,8 +28,8 @@ test-all: ## the long form of all tests, as CI runs it, 9 minutes on two cores o
 	$(GO) test -tags hiveblas_portable ./internal/parallel
 
 # The packages that start goroutines or are called from several. The tests of bench
-# and cmd/hiveblas run whole programs.
-RACE = ./apps ./auction ./chunked ./comm ./cusparse/... ./matrix/... ./ops ./program ./semiring \
+# and of the commands run whole programs.
+RACE = ./apps ./auction ./chunked ./comm/... ./cusparse/... ./matrix/... ./ops ./program ./semiring \
 	./internal/chunk ./internal/filelock ./internal/fresh ./internal/parallel
 
 ci-full: ## all that CI does by turns at once, an hour and more on two cores
@@ -45,17 +48,18 @@ parquet: ## vet and test the module parquet, and build its command as build/hive
 dots: ## write the assembly of internal/dots, by avo
 	cd internal/dots/gen && $(GO) run . -out ../dots_amd64.s -stubs ../stubs_amd64.go -pkg dots
 
-man: build ## the man pages, into build/man
+man: build bench ## the man pages, into build/man
 	$(BUILD)/hiveblas man $(BUILD)/man
+	$(BUILD)/hiveblas-bench man $(BUILD)/man
 
 bench-peers: ## fetch and build the peers of bench-cpu
 	sh bench/peers/build.sh
 
-bench-cpu: build ## measure against the peers; also writes build/bench-cpu.json
-	$(BUILD)/hiveblas bench cpu --json $(BUILD)/bench-cpu.json
+bench-cpu: bench ## measure against the peers; also writes build/bench-cpu.json
+	$(BUILD)/hiveblas-bench cpu --json $(BUILD)/bench-cpu.json
 
-bench-gpu: build ## measure on the first GPU, against cuSPARSE; also writes build/bench-gpu.json
-	$(BUILD)/hiveblas bench gpu --json $(BUILD)/bench-gpu.json
+bench-gpu: bench ## measure on the first GPU, against cuSPARSE; also writes build/bench-gpu.json
+	$(BUILD)/hiveblas-bench gpu --json $(BUILD)/bench-gpu.json
 
 GPUTEST = CGO_ENABLED=0 GOOS=linux $(GO)
 
@@ -64,7 +68,7 @@ gpu-test: ## build the GPU tests and run.sh into dist/gpu and dist/gpu.tar.gz, f
 	for p in cusparse cusparse/driver cusparse/jit ops apps auction chunked program/examples; do \
 		$(GPUTEST) test $(LONG) -c -ldflags '-s -w' -o dist/gpu/$$(basename $$p).test ./$$p || exit 1; \
 	done
-	$(GPUTEST) build -ldflags '-s -w' -o dist/gpu/hiveblas ./cmd/hiveblas
+	$(GPUTEST) build -ldflags '-s -w' -o dist/gpu/ ./cmd/hiveblas ./cmd/hiveblas-bench
 	cp scripts/gpu-run.sh dist/gpu/run.sh
 	cp -r cusparse/driver/testdata dist/gpu/
 	tar -C dist -czf dist/gpu.tar.gz --exclude log --exclude kernels gpu

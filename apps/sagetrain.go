@@ -100,7 +100,7 @@ func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Sour
 	}
 	if grouped && o.Method == Fused && devices == nil {
 		return nil, &ParameterError{app, "the method", "fused on a group that does not move the memory of devices",
-			"auto, or a group of GPUs by Peers, NCCL or Join"}
+			"auto, or a group of GPUs by comm.Peers, nccl.Ranks or procs.Join"}
 	}
 	var on device.Runner
 	if devices == nil || o.Method != Auto && o.Method != Fused {

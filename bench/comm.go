@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/commtable"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 )
@@ -39,8 +40,8 @@ type CommOptions struct {
 	// Only keeps the parts whose name contains one of these: memory, latency, copies, local, mpi,
 	// peers, nccl.
 	Only []string
-	// MPI is a command that measures under MPI, such as mpirun … hiveblas scale rank, and prints
-	// the JSON of a list of CommFit; nil omits these rows.
+	// MPI is a command that measures under MPI, such as mpirun … hiveblas-bench rank, and prints
+	// the JSON of a list of commtable.Collective; nil omits these rows.
 	MPI []string
 	// Log is called with the progress; nil for none.
 	Log func(string)
@@ -49,46 +50,6 @@ type CommOptions struct {
 // CommParts returns the parts of the communication benchmark, for CommOptions.Only.
 func CommParts() []string {
 	return []string{"memory", "latency", "copies", "local", "mpi", "peers", "nccl"}
-}
-
-// CommRow is a rate: accesses of a kernel of one device to a memory, or a copy.
-type CommRow struct {
-	Pattern string  `json:"pattern"`         // regular, random, chase or copy
-	Op      string  `json:"operation"`       // read, write, update, add, min, cas
-	Place   string  `json:"place"`           // self, peer 0→1, peers at once, host, all
-	Grain   int64   `json:"grain"`           // bytes of an access, or of a copy
-	GBs     float64 `json:"gb_s,omitempty"`  // 10⁹ bytes of payload a second; of update those read
-	Gops    float64 `json:"gops,omitempty"`  // 10⁹ accesses a second
-	Micros  float64 `json:"us,omitempty"`    // of a dependent access, or of a copy
-	Bar     float64 `json:"bar,omitempty"`   // the target in GB/s
-	Error   string  `json:"error,omitempty"` // why there is no figure
-}
-
-// CommFit is a collective of a group: the measured times and the line through them.
-type CommFit struct {
-	Group  string        `json:"group"` // local, mpi, peers, nccl
-	Kind   string        `json:"kind"`  // such as AllGatherV
-	Ranks  int           `json:"ranks"`
-	Alpha  float64       `json:"alpha_us"`
-	N      float64       `json:"n_gb_s,omitempty"` // 0 if the time does not grow
-	Points []model.Point `json:"points"`
-}
-
-// Line returns the fitted line.
-func (f CommFit) Line() model.Line {
-	n := f.N * 1e9
-	if n == 0 {
-		n = math.Inf(1)
-	}
-	return model.Line{Alpha: f.Alpha * 1e-6, N: n}
-}
-
-// CommTable is the result of the communication benchmark.
-type CommTable struct {
-	Machine []string  `json:"machine"` // what was measured, a fact a line
-	Rows    []CommRow `json:"rows"`
-	Fits    []CommFit `json:"collectives"`
-	Notes   []string  `json:"notes"`
 }
 
 // commNotes tell what differs from the table of the HIVE report.
@@ -103,7 +64,7 @@ var commNotes = []string{
 
 // Comm measures the memories that kernels of a GPU reach, copies, and the collectives of every
 // group that this machine can make. An interrupted run returns the rows so far with the error.
-func Comm(ctx context.Context, o CommOptions) (*CommTable, error) {
+func Comm(ctx context.Context, o CommOptions) (*commtable.Table, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -116,7 +77,7 @@ func Comm(ctx context.Context, o CommOptions) (*CommTable, error) {
 	if o.Largest <= 0 {
 		o.Largest = 1 << 30
 	}
-	t := &CommTable{Notes: commNotes}
+	t := &commtable.Table{Notes: commNotes}
 	b := &commBench{ctx: ctx, o: o, t: t}
 	defer b.close()
 	if err := b.open(); err != nil {
@@ -150,7 +111,7 @@ func Comm(ctx context.Context, o CommOptions) (*CommTable, error) {
 type commBench struct {
 	ctx  context.Context
 	o    CommOptions
-	t    *CommTable
+	t    *commtable.Table
 	gpus []*commGPU
 	mu   sync.Mutex // of o.Compiler
 }
@@ -200,8 +161,8 @@ func (b *commBench) local() error {
 }
 
 // group measures the collectives of a group of this process; nil devices are the host.
-func (b *commBench) group(name string, group []comm.Comm, devices []comm.Device) ([]CommFit, error) {
-	fits, errs := make([][]CommFit, len(group)), make([]error, len(group))
+func (b *commBench) group(name string, group []comm.Comm, devices []comm.Device) ([]commtable.Collective, error) {
+	fits, errs := make([][]commtable.Collective, len(group)), make([]error, len(group))
 	done := make(chan int)
 	for r, c := range group {
 		go func() {
@@ -228,9 +189,9 @@ func (b *commBench) group(name string, group []comm.Comm, devices []comm.Device)
 // CommRank measures the collectives of a group on one rank; all ranks call it. The figures are
 // those of rank 0, for sizes up to largest bytes in all (0: 16 MiB). Buffers are on the device, of
 // the host if it is nil.
-func CommRank(ctx context.Context, name string, c comm.Comm, d comm.Device, largest, rounds int) ([]CommFit, error) {
+func CommRank(ctx context.Context, name string, c comm.Comm, d comm.Device, largest, rounds int) ([]commtable.Collective, error) {
 	if c == nil {
-		return nil, errors.New("bench: the group is nil; make one with comm.Join")
+		return nil, errors.New("bench: the group is nil; make one with procs.Join")
 	}
 	if largest <= 0 {
 		largest = 16 << 20
@@ -242,7 +203,7 @@ func CommRank(ctx context.Context, name string, c comm.Comm, d comm.Device, larg
 }
 
 // commFits measures every kind of collective over sizes from 8 bytes a rank to largest in all.
-func commFits(ctx context.Context, name string, c comm.Comm, d comm.Device, largest, rounds int) ([]CommFit, error) {
+func commFits(ctx context.Context, name string, c comm.Comm, d comm.Device, largest, rounds int) ([]commtable.Collective, error) {
 	p := c.Size()
 	var buffers [2]comm.Buffer
 	words := largest/8 + p
@@ -261,9 +222,9 @@ func commFits(ctx context.Context, name string, c comm.Comm, d comm.Device, larg
 		}
 		defer func() { _ = d.Do(func() error { return d.Free(buffers[i].Device()) }) }()
 	}
-	var out []CommFit
+	var out []commtable.Collective
 	for _, kind := range []comm.Kind{comm.KindFence, comm.KindAllGatherV, comm.KindAllReduce, comm.KindReduceScatter, comm.KindBroadcast, comm.KindAllToAllV} {
-		fit := CommFit{Group: name, Kind: kind.String(), Ranks: p}
+		fit := commtable.Collective{Group: name, Kind: kind.String(), Ranks: p}
 		for n := p; n*8 <= largest; n = n * 8 / p * p {
 			seconds, err := commTime(ctx, c, kind, buffers[0], buffers[1], n, rounds)
 			if errors.Is(err, comm.ErrNoOp) {

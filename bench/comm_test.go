@@ -6,12 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"image/png"
-	"math"
 	"os"
 	"strings"
 	"testing"
 
-	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/commtable"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/emu"
 )
@@ -56,11 +55,11 @@ func TestCommEmulated(t *testing.T) {
 	if err := table.WriteJSON(&object); err != nil {
 		t.Fatal(err)
 	}
-	var back CommTable
+	var back commtable.Table
 	if err := json.Unmarshal(object.Bytes(), &back); err != nil || len(back.Rows) != len(table.Rows) {
 		t.Error(err, len(back.Rows))
 	}
-	p, err := table.Plot()
+	p, err := CommPlot(table)
 	if err == nil {
 		err = p.WritePNG(&picture)
 	}
@@ -112,53 +111,18 @@ func TestCommByNVRTC(t *testing.T) {
 	}
 }
 
-// TestMachine: a table read back gives the figures of the model, by the preference of groups.
-func TestMachine(t *testing.T) {
-	t.Parallel()
-	table := CommTable{
-		Rows: []CommRow{{Pattern: "regular", Op: "read", Place: "self", GBs: 4200}, {Pattern: "regular", Op: "read", Place: "host", GBs: 50}},
-		Fits: []CommFit{
-			{Group: "nccl", Kind: "AllGatherV", Ranks: 2, Alpha: 35, N: 268},
-			{Group: "peers", Kind: "AllGatherV", Ranks: 2, Alpha: 12, N: 390},
-			{Group: "nccl", Kind: "AllReduce", Ranks: 2, Alpha: 40},
-		},
-	}
-	var text bytes.Buffer
-	if err := table.WriteJSON(&text); err != nil {
-		t.Fatal(err)
-	}
-	back, err := ReadCommTable(&text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := back.Model()
-	gather, ok := m.Line(comm.KindAllGatherV, 2)
-	reduce, ok2 := m.Line(comm.KindAllReduce, 2)
-	if m.Memory != 4.2e12 || !ok || gather.N != 390e9 || !ok2 || !math.IsInf(reduce.N, 1) || math.Abs(reduce.Alpha-40e-6) > 1e-12 {
-		t.Errorf("%+v", m)
-	}
-	if l, _ := back.Model("nccl").Line(comm.KindAllGatherV, 2); l.N != 268e9 {
-		t.Error(l)
-	}
-	for _, bad := range []string{"", "[]", `{"what":1}`, `{"collectives":[{"group":"nccl","kind":"Fence","ranks":0}]}`, `{"collectives":[{"ranks":1,"alpha_us":-1}]}`} {
-		if _, err := ReadCommTable(strings.NewReader(bad)); err == nil {
-			t.Errorf("%q was accepted", bad)
-		}
-	}
-}
-
-// FuzzReadCommTable: no input panics, and what is accepted can be used.
-func FuzzReadCommTable(f *testing.F) {
+// FuzzReadTable: no input panics, and what is accepted can be used.
+func FuzzReadTable(f *testing.F) {
 	f.Add([]byte(`{"machine":["x"],"rows":[{"pattern":"regular","operation":"read","place":"self","gb_s":1}],"collectives":[{"group":"peers","kind":"Fence","ranks":2,"alpha_us":1,"points":[{"Bytes":1,"Seconds":1}]}],"notes":null}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		table, err := ReadCommTable(bytes.NewReader(data))
+		table, err := commtable.Read(bytes.NewReader(data))
 		if err != nil {
 			return
 		}
-		table.Model()
+		table.Figures()
 		if err := table.WriteText(new(bytes.Buffer)); err != nil {
 			t.Error(err)
 		}
-		_, _ = table.Plot()
+		_, _ = CommPlot(table)
 	})
 }

@@ -13,6 +13,9 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/commtable"
+	"github.com/hiveblas/hiveblas/comm/nccl"
+	"github.com/hiveblas/hiveblas/comm/procs"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/cusparse/jit"
@@ -314,7 +317,7 @@ func (b *commBench) memory() error {
 	}
 	err = b.places(size, b.onHost, func(place string, p pieces) error {
 		for _, op := range commOps {
-			if err := b.row(CommRow{Pattern: "regular", Op: op, Place: place}, p); err != nil {
+			if err := b.row(commtable.Rate{Pattern: "regular", Op: op, Place: place}, p); err != nil {
 				return err
 			}
 			for _, grain := range commGrains {
@@ -324,7 +327,7 @@ func (b *commBench) memory() error {
 				case op != "read" && grain > 4 && grain != 32 && grain != 128 && op != "cas":
 					continue
 				}
-				if err := b.row(CommRow{Pattern: "random", Op: op, Place: place, Grain: int64(grain)}, p); err != nil {
+				if err := b.row(commtable.Rate{Pattern: "random", Op: op, Place: place, Grain: int64(grain)}, p); err != nil {
 					return err
 				}
 			}
@@ -338,7 +341,7 @@ func (b *commBench) memory() error {
 }
 
 // row measures one row on device 0.
-func (b *commBench) row(row CommRow, p pieces) error {
+func (b *commBench) row(row commtable.Rate, p pieces) error {
 	g := b.gpus[0]
 	measure, per, err := b.kernel(g, &row, p)
 	if err != nil {
@@ -359,7 +362,7 @@ func (b *commBench) row(row CommRow, p pieces) error {
 
 // kernel prepares the measurement of a row: a function that returns the seconds of a launch, and
 // the accesses of a launch. It sets the grain of regular rows.
-func (b *commBench) kernel(g *commGPU, row *CommRow, p pieces) (measure func() (float64, error), accesses uint64, err error) {
+func (b *commBench) kernel(g *commGPU, row *commtable.Rate, p pieces) (measure func() (float64, error), accesses uint64, err error) {
 	grain := int(row.Grain)
 	if row.Pattern == "regular" {
 		grain, row.Grain = 16, 16
@@ -412,7 +415,7 @@ func (b *commBench) kernel(g *commGPU, row *CommRow, p pieces) (measure func() (
 
 // atOnce measures all devices at once, each reading from and writing to the next.
 func (b *commBench) atOnce(size uint64) error {
-	for _, row := range []CommRow{
+	for _, row := range []commtable.Rate{
 		{Pattern: "regular", Op: "read"}, {Pattern: "regular", Op: "write"}, {Pattern: "random", Op: "read", Grain: 4},
 		{Pattern: "random", Op: "read", Grain: 128},
 	} {
@@ -495,7 +498,7 @@ func (b *commBench) latency() error {
 			if err != nil {
 				return err
 			}
-			b.t.Rows = append(b.t.Rows, CommRow{Pattern: "chase", Op: op, Place: place, Grain: 8, Micros: seconds * 1e6 / float64(steps)})
+			b.t.Rows = append(b.t.Rows, commtable.Rate{Pattern: "chase", Op: op, Place: place, Grain: 8, Micros: seconds * 1e6 / float64(steps)})
 		}
 		return nil
 	})
@@ -552,7 +555,7 @@ func (b *commBench) copies() error {
 			if err != nil {
 				return err
 			}
-			row := CommRow{Pattern: "copy", Op: "read", Place: c.place, Grain: int64(bytes), GBs: float64(bytes) / seconds / 1e9, Micros: seconds * 1e6}
+			row := commtable.Rate{Pattern: "copy", Op: "read", Place: c.place, Grain: int64(bytes), GBs: float64(bytes) / seconds / 1e9, Micros: seconds * 1e6}
 			if c.place != "self" && bytes >= 256<<20 {
 				row.Bar = 390
 			}
@@ -623,12 +626,12 @@ func (b *commBench) peers() error {
 }
 
 func (b *commBench) nccl() error {
-	path, version, err := comm.NCCLVersion()
+	path, version, err := nccl.Version()
 	if err != nil {
 		return err
 	}
 	b.t.Machine = append(b.t.Machine, "NCCL "+version+", "+path)
-	return b.groupsOf("nccl", func(devices []comm.Device) ([]comm.Comm, error) { return comm.NCCL(b.ctx, devices) })
+	return b.groupsOf("nccl", func(devices []comm.Device) ([]comm.Comm, error) { return nccl.Ranks(b.ctx, devices) })
 }
 
 // mpi runs the ranks of MPI in other processes.
@@ -645,12 +648,12 @@ func (b *commBench) mpi() error {
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, strings.TrimSpace(problems.String()))
 	}
-	var fits []CommFit
+	var fits []commtable.Collective
 	if err := json.Unmarshal(out, &fits); err != nil {
 		return fmt.Errorf("the output of %s: %w", b.o.MPI[0], err)
 	}
 	b.t.Fits = append(b.t.Fits, fits...)
-	if _, version, err := comm.MPIVersion(); err == nil {
+	if _, version, err := procs.MPIVersion(); err == nil {
 		b.t.Machine = append(b.t.Machine, version)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/auction"
 	"github.com/hiveblas/hiveblas/chunked"
 	"github.com/hiveblas/hiveblas/generate"
+	"github.com/hiveblas/hiveblas/internal/workload"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/program"
 	"github.com/hiveblas/hiveblas/program/examples"
@@ -128,7 +129,7 @@ func workflowCases() []cpuCase {
 		})),
 		app("nomination by pagerank", "rmat18", standard(func(g graph64, run apps.Run) (func() float64, error) {
 			n, _ := g.Dims()
-			c, err := apps.NominateVertices(g, scaleSeedsOf(0, n), apps.NominateOptions{Run: run, Context: apps.ContextPageRank})
+			c, err := apps.NominateVertices(g, workload.SeedsOf(0, n), apps.NominateOptions{Run: run, Context: apps.ContextPageRank})
 			if err != nil {
 				return nil, err
 			}
@@ -164,7 +165,7 @@ func workflowCases() []cpuCase {
 		loose(app("graphsage, 25 and 10 neighbours", "rmat18", sageCase([]int{25, 10})), 1e-5),
 		app("nomination by distance", "weighted18", standard(func(g graph64, run apps.Run) (func() float64, error) {
 			n, _ := g.Dims()
-			d, err := apps.VertexNomination(g, scaleSeedsOf(0, n), apps.VertexNominationOptions[f64]{Run: run})
+			d, err := apps.VertexNomination(g, workload.SeedsOf(0, n), apps.VertexNominationOptions[f64]{Run: run})
 			if err != nil {
 				return nil, err
 			}
@@ -247,12 +248,12 @@ func oursScanSeries(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 func sageCase(samples []int) ours {
 	return func(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 		x, err := made(in, "dense features", func() (*matrix.Matrix[float32], error) {
-			return sageMatrix(in.graph.NRows, sageReport.features, 39, 1)
+			return workload.Floats(in.graph.NRows, sageReport.Features, 39, 1)
 		})
 		if err != nil {
 			return 0, 0, err
 		}
-		m, err := sageReport.model()
+		m, err := sageReport.Model()
 		if err != nil {
 			return 0, 0, err
 		}

@@ -8,29 +8,9 @@ import (
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/internal/sure"
+	"github.com/hiveblas/hiveblas/internal/workload"
 	"github.com/hiveblas/hiveblas/matrix"
 )
-
-// The medians of the rows of geolocation.
-const (
-	geoTolerance  = 1e-3 // degrees
-	geoIterations = 100
-)
-
-// hashLocations are places of a tenth of n vertices, drawn by hashes, between 60°S and 60°N; the
-// peers draw the same.
-func hashLocations(n int) (*apps.Locations, error) {
-	var vertices []int
-	var lat, lon []float64
-	share := func(v int, seed uint64) float64 { return float64(gen.Hash(uint64(v), seed)>>11) / (1 << 53) }
-	for v := range n {
-		if gen.Hash(uint64(v), 21)%10 == 0 {
-			vertices = append(vertices, v)
-			lat, lon = append(lat, 120*share(v, 22)-60), append(lon, 360*share(v, 23)-180)
-		}
-	}
-	return apps.NewLocations(n, vertices, lat, lon)
-}
 
 // geoCheck sums the coordinates, from the south pole and the date line.
 func geoCheck(res *apps.Geolocation) (sum float64) {
@@ -41,15 +21,11 @@ func geoCheck(res *apps.Geolocation) (sum float64) {
 	return sum
 }
 
-func geoOptions(run apps.Run) apps.GeolocateOptions {
-	return apps.GeolocateOptions{Run: run, Median: apps.MedianDegrees, Tolerance: geoTolerance, MaxIterations: geoIterations}
-}
-
 // oursGeo locates all vertices that can be, from a tenth.
 func oursGeo(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 	var err error
 	known := memo(in, "locations", func() (l *apps.Locations) {
-		l, err = hashLocations(in.graph.NRows)
+		l, err = workload.Locations(in.graph.NRows)
 		return l
 	})
 	if err != nil {
@@ -57,7 +33,7 @@ func oursGeo(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 	}
 	var res *apps.Geolocation
 	d, err := timed(func() (err error) {
-		res, err = apps.Geolocate(in.f64, known, geoOptions(apps.Run{Threads: b.Threads}))
+		res, err = apps.Geolocate(in.f64, known, workload.GeoOptions(apps.Run{Threads: b.Threads}))
 		return err
 	})
 	if err != nil {
@@ -70,7 +46,7 @@ func oursGeo(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 func geoTask(b *reportBench, scale, factor int) (*reportTask, error) {
 	s := b.shrunk(scale)
 	g := gen.CSR(gen.Symmetrise(gen.RMAT(s, factor, gen.RMATOptions{})))
-	known, err := hashLocations(g.NRows)
+	known, err := workload.Locations(g.NRows)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +60,7 @@ func geoTask(b *reportBench, scale, factor int) (*reportTask, error) {
 		}
 		return func(clock func(func() error) (time.Duration, error), look bool) (o outcome, err error) {
 			var res *apps.Geolocation
-			o.took, err = clock(func() (err error) { res, err = apps.Geolocate(a, known, geoOptions(with)); return err })
+			o.took, err = clock(func() (err error) { res, err = apps.Geolocate(a, known, workload.GeoOptions(with)); return err })
 			if err != nil || !look {
 				return o, err
 			}
@@ -110,7 +86,7 @@ func gpuGeo(single, idle bool) func(b *gpuBench, in *gpuInput) (*gpuPlan, error)
 		if err != nil {
 			return nil, err
 		}
-		known, err := hashLocations(in.graph.NRows)
+		known, err := workload.Locations(in.graph.NRows)
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +98,7 @@ func gpuGeo(single, idle bool) func(b *gpuBench, in *gpuInput) (*gpuPlan, error)
 		var r ran
 		var found *apps.Geolocation
 		search := func(run apps.Run) (err error) {
-			o := geoOptions(run)
+			o := workload.GeoOptions(run)
 			o.Single = single
 			found, err = apps.Geolocate(a, known, o)
 			return err
@@ -153,7 +129,7 @@ func gpuGeo(single, idle bool) func(b *gpuBench, in *gpuInput) (*gpuPlan, error)
 			if err != nil {
 				return "", err
 			}
-			want, err := apps.Geolocate(here, known, geoOptions(apps.Run{}))
+			want, err := apps.Geolocate(here, known, workload.GeoOptions(apps.Run{}))
 			if err != nil {
 				return "", err
 			}

@@ -6,7 +6,7 @@ import (
 )
 
 // BenchmarkIdiom runs our side of the idiom named by HIVEBLAS_CASE, for profiles; HIVEBLAS_DATA is
-// as --data of hiveblas bench.
+// as --data of hiveblas-bench.
 func BenchmarkIdiom(b *testing.B) {
 	want := os.Getenv("HIVEBLAS_CASE")
 	if want == "" {

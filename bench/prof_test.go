@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// BenchmarkCase runs our side of the cases of bench cores that the regular expression HIVEBLAS_CASE
-// matches, with HIVEBLAS_CASE_THREADS threads (2 by default), for profiles.
+// BenchmarkCase runs our side of the cases of hiveblas-bench cores that the regular expression
+// HIVEBLAS_CASE matches, with HIVEBLAS_CASE_THREADS threads (2 by default), for profiles.
 //
 // The caller has the label "case" in profiles, its helpers have none. So the profile of a case
 // without (*crew).run is the time of the passes that one thread makes:

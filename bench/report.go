@@ -38,8 +38,8 @@ type ReportOptions struct {
 	// open is a line of the report, not an error.
 	Open   func() (*cusparse.Device, driver.Driver, error)
 	Demand bool
-	// Self is the command line of hiveblas, for rows that need a process of their own; nil leaves
-	// them out.
+	// Self is the command line of hiveblas-bench, for rows that need a process of their own; nil
+	// leaves them out.
 	Self []string
 	Log  func(string) // receives progress, a line each; may be nil
 
@@ -303,7 +303,7 @@ func (b *reportBench) command(name string) string {
 	if b.Quick {
 		quick = " --quick"
 	}
-	return fmt.Sprintf("hiveblas bench report --only %q --device %s --rounds %d%s", name, device, b.Rounds, quick)
+	return fmt.Sprintf("hiveblas-bench report --only %q --device %s --rounds %d%s", name, device, b.Rounds, quick)
 }
 
 // entrant is a contender of a row, with the result of its first run.
@@ -452,7 +452,7 @@ func (b *reportBench) forget(files []peerFile) {
 	}
 }
 
-// quickest is the fastest algorithm of cuSPARSE. bench gpu compares its result, this does not.
+// quickest is the fastest algorithm of cuSPARSE. hiveblas-bench gpu compares its result, this does not.
 func (b *reportBench) quickest(row *ReportRow, task *reportTask) (*entrant, error) {
 	list, done, err := task.cusparse(b.side)
 	if err != nil {

@@ -36,7 +36,7 @@ func TestReport(t *testing.T) {
 	}
 	text := markdown(t, r)
 	for _, c := range reportCases() {
-		if !strings.Contains(text, "| "+c.name+" ") || !strings.Contains(text, "`hiveblas bench report --only \""+c.name+"\" --device cpu --rounds 1`") {
+		if !strings.Contains(text, "| "+c.name+" ") || !strings.Contains(text, "`hiveblas-bench report --only \""+c.name+"\" --device cpu --rounds 1`") {
 			t.Errorf("%s has no row, or no command", c.name)
 		}
 		if c.original != "" && !strings.Contains(text, c.original) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,19 +139,8 @@ func (b *reportBench) chunksOnDevice(c chunkCase, g *gen.Graph) []ChunkRow {
 	return []ChunkRow{all, within, bare}
 }
 
-// projected is the output of hiveblas project --json.
-type projected struct {
-	Nnz     int64              `json:"nnz"`
-	Sum     float64            `json:"sum"`
-	Blocks  int                `json:"blocks"`
-	Seconds map[string]float64 `json:"seconds"`
-	Stages  map[string]float64 `json:"chunked_seconds"`
-	Overlap float64            `json:"overlap"`
-	PeakRSS uint64             `json:"peak_rss_bytes"`
-}
-
-// chunksToFile runs hiveblas project from file to file, in processes of its
-// own: in memory, and block by block within the budget of the host.
+// chunksToFile runs [Project] from file to file, in processes of its own: in memory, and block by
+// block within the budget of the host.
 func (b *reportBench) chunksToFile(c chunkCase, g *gen.Graph) []ChunkRow {
 	const inMemory, blocks = "host, in memory, then to a file", "host, block by block to a file, 2 GiB of memory"
 	if b.Self == nil {
@@ -165,9 +155,9 @@ func (b *reportBench) chunksToFile(c chunkCase, g *gen.Graph) []ChunkRow {
 		return []ChunkRow{b.chunkRow(c, g, blocks, err)}
 	}
 	defer os.Remove(in)
-	args := append(b.Self[1:len(b.Self):len(b.Self)], "project", in, "--unweighted", "--device", "cpu", "--threads", fmt.Sprint(b.Threads), "--quiet", "--json", "-o", out)
+	args := append(slices.Clone(b.Self[1:]), "project", in, out, "--threads", fmt.Sprint(b.Threads))
 	plain := b.child(b.chunkRow(c, g, inMemory, nil), nil, out, args)
-	cut := b.child(b.chunkRow(c, g, blocks, nil), &plain, out, append(args, "--out-of-core", "--host-memory", fmt.Sprint(hostBudget)))
+	cut := b.child(b.chunkRow(c, g, blocks, nil), &plain, out, append(args, "--host-memory", fmt.Sprint(hostBudget)))
 	plain.Original, cut.Original = "", ""
 	return []ChunkRow{plain, cut}
 }
@@ -183,7 +173,7 @@ func (b *reportBench) child(row ChunkRow, than *ChunkRow, out string, args []str
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	text, err := cmd.Output()
-	var p projected
+	var p Projected
 	if err == nil {
 		err = json.Unmarshal(text, &p)
 	}
@@ -191,18 +181,10 @@ func (b *reportBench) child(row ChunkRow, than *ChunkRow, out string, args []str
 		row.Failed = strings.TrimSpace(fmt.Sprint(err, ": ", stderr.String()))
 		return row
 	}
-	total := 1e3 * (p.Seconds["total"] - p.Seconds["read"])
-	row.Ms, row.Entries, row.Blocks, row.Overlap = Quartiles{total, total, total}, p.Nnz, p.Blocks, p.Overlap
-	row.PeakRSS = p.PeakRSS
-	row.Computing, row.Writing, row.Wall = 1e3*p.Seconds["compute"], 1e3*p.Seconds["write"], total
-	if p.Stages != nil {
-		row.Plan, row.Computing, row.Copying, row.Writing, row.Wall = 1e3*p.Stages["plan"], 1e3*p.Stages["computing"], 1e3*p.Stages["copying"], 1e3*p.Stages["writing"], 1e3*p.Stages["wall"]
-	}
-	if than == nil && p.Blocks > 0 {
-		row.Failed = "there is too little memory: it was computed block by block too"
-	}
+	row.Ms, row.Entries, row.Blocks, row.Overlap, row.PeakRSS = Quartiles{p.Total, p.Total, p.Total}, p.Entries, p.Blocks, p.Overlap, p.PeakRSS
+	row.Plan, row.Computing, row.Copying, row.Writing, row.Wall = p.Plan, p.Computing, p.Copying, p.Writing, p.Wall
 	if than != nil && than.Failed == "" {
-		row.Against, row.Ratio = "in memory", total/than.Ms.Median
+		row.Against, row.Ratio = "in memory", p.Total/than.Ms.Median
 		if row.Entries != than.Entries {
 			row.Wrong = fmt.Sprintf("%d entries, in memory %d", row.Entries, than.Entries)
 		}

@@ -45,7 +45,7 @@ func (r *Report) WriteMarkdown(w io.Writer, plots []ReportPlot) error {
 
 func (r *Report) heading(b *strings.Builder) {
 	b.WriteString("# The tables of the HIVE report, measured again\n\n")
-	fmt.Fprintf(b, "Written by `hiveblas bench report` at %s.\n\n", r.Made.Format("2006-01-02 15:04 MST"))
+	fmt.Fprintf(b, "Written by `hiveblas-bench report` at %s.\n\n", r.Made.Format("2006-01-02 15:04 MST"))
 	if r.Interrupted {
 		b.WriteString("**Interrupted: these are the rows that were measured until then.**\n\n")
 	}

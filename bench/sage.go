@@ -8,68 +8,28 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/internal/workload"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// sageShape is a network of two layers: features, columns of a layer for the vertex and for its
-// neighbours. The peers draw the same graph, features and weights.
-type sageShape struct{ features, hidden, out int }
-
 var (
-	sageReport = sageShape{64, 16, 64}    // of the report: an output of 64 + 64 columns
-	sageWide   = sageShape{128, 128, 128} // of a network of a larger graph
+	sageReport = workload.Network{Features: 64, Hidden: 16, Out: 64}    // of the report: an output of 64 + 64 columns
+	sageWide   = workload.Network{Features: 128, Hidden: 128, Out: 128} // of a network of a larger graph
 )
-
-// sageNumbers are n numbers of [−1, 1) by hash.
-func sageNumbers(n int, seed uint64) []float32 {
-	x := make([]float32, n)
-	for i := range x {
-		x[i] = float32(int64(gen.Hash(uint64(i), seed)>>40)-1<<23) / (1 << 23)
-	}
-	return x
-}
-
-func sageMatrix(rows, cols int, seed uint64, scale float64) (*matrix.Matrix[float32], error) {
-	x := sageNumbers(rows*cols, seed)
-	for i := range x {
-		x[i] *= float32(scale)
-	}
-	return matrix.FromDense(rows, cols, x)
-}
-
-// model draws the weights.
-func (s sageShape) model() (*apps.SAGEModel, error) {
-	m := &apps.SAGEModel{}
-	d := s.features
-	for k, h := range []int{s.hidden, s.out} {
-		scale := 1 / math.Sqrt(float64(d))
-		wf, err := sageMatrix(d, h, uint64(40+2*k), scale)
-		if err != nil {
-			return nil, err
-		}
-		wa, err := sageMatrix(d, h, uint64(41+2*k), scale)
-		if err != nil {
-			return nil, err
-		}
-		m.Layers = append(m.Layers, apps.SAGELayer{Self: wf, Neighbour: wa})
-		d = 2 * h
-	}
-	return m, nil
-}
 
 // sageChecked is the number of vertices whose embeddings are compared with the host's.
 const sageChecked = 500
 
 // gpuSAGE computes embeddings of all vertices of a graph on the device.
-func gpuSAGE(shape sageShape, o apps.SAGEOptions) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+func gpuSAGE(shape workload.Network, o apps.SAGEOptions) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 	return func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 		g := in.graph
 		a, err := kept(in, "pattern", func() (*matrix.Matrix[bool], error) { return onDevice(b, g, values(g, always)) })
 		if err != nil {
 			return nil, err
 		}
-		x, err := kept(in, fmt.Sprint("features ", shape.features), func() (*matrix.Matrix[float32], error) {
-			x, err := sageMatrix(g.NRows, shape.features, 39, 1)
+		x, err := kept(in, fmt.Sprint("features ", shape.Features), func() (*matrix.Matrix[float32], error) {
+			x, err := workload.Floats(g.NRows, shape.Features, 39, 1)
 			if err != nil {
 				return nil, err
 			}
@@ -78,7 +38,7 @@ func gpuSAGE(shape sageShape, o apps.SAGEOptions) func(b *gpuBench, in *gpuInput
 		if err != nil {
 			return nil, err
 		}
-		m, err := shape.model()
+		m, err := shape.Model()
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +72,7 @@ func gpuSAGE(shape sageShape, o apps.SAGEOptions) func(b *gpuBench, in *gpuInput
 			if err != nil {
 				return "", err
 			}
-			features, err := sageMatrix(g.NRows, shape.features, 39, 1)
+			features, err := workload.Floats(g.NRows, shape.Features, 39, 1)
 			if err != nil {
 				return "", err
 			}
@@ -211,7 +171,7 @@ func gpuSAGETraining(features, hidden, classes int, share float64) func(b *gpuBe
 // sageFeatures draws features, of which a share is not 0.
 func sageFeatures(n, d int, share float64) (*matrix.Matrix[float32], error) {
 	if share == 1 {
-		return sageMatrix(n, d, 39, 1)
+		return workload.Floats(n, d, 39, 1)
 	}
 	ptr, idx, val := make([]int64, 1, n+1), []int32{}, []float32{}
 	for v := range n {

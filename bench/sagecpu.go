@@ -6,6 +6,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/internal/workload"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -15,11 +16,11 @@ const (
 	sageCoraClasses = 7
 )
 
-var sageCora = sageShape{1433, 64, 64}
+var sageCora = workload.Network{Features: 1433, Hidden: 64, Out: 64}
 
 // sageArgs are the arguments of the peer.
 func sageArgs(last int) []string {
-	return []string{fmt.Sprint(sageCora.features), fmt.Sprint(sageCora.hidden), fmt.Sprint(last), fmt.Sprint(sageCoraShare)}
+	return []string{fmt.Sprint(sageCora.Features), fmt.Sprint(sageCora.Hidden), fmt.Sprint(last), fmt.Sprint(sageCoraShare)}
 }
 
 // sageWords are the features of an input.
@@ -29,7 +30,7 @@ func sageWords(in *input) (*matrix.Matrix[float32], error) {
 		err error
 	}
 	m := memo(in, "features", func() made {
-		x, err := sageFeatures(in.graph.NRows, sageCora.features, sageCoraShare)
+		x, err := sageFeatures(in.graph.NRows, sageCora.Features, sageCoraShare)
 		return made{x, err}
 	})
 	return m.x, m.err
@@ -41,7 +42,7 @@ func oursSAGE(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	m, err := sageCora.model()
+	m, err := sageCora.Model()
 	if err != nil {
 		return 0, 0, err
 	}
@@ -72,7 +73,7 @@ func oursSAGEEpoch(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 	for k, epochs := range []int{few, many} {
 		if times[k], err = timed(func() error {
 			_, err := apps.TrainGraphSAGE(in.f64, x, classes, apps.SAGESplit{}, apps.SAGETrainOptions{Run: apps.Run{Threads: b.Threads},
-				Hidden: []int{sageCora.hidden, sageCora.hidden}, Epochs: epochs, Dropout: -1, Seed: 4})
+				Hidden: []int{sageCora.Hidden, sageCora.Hidden}, Epochs: epochs, Dropout: -1, Seed: 4})
 			return err
 		}); err != nil {
 			return 0, 0, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/internal/workload"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -52,8 +53,8 @@ func searchTask(b *reportBench, rule apps.SearchRule, scale, factor int) (*repor
 func sageTask(b *reportBench, features int) (*reportTask, error) {
 	n, degree := max(1632803>>b.shrink, 64), 19
 	g := gen.CSR(gen.Edges(n, n*degree, 7))
-	shape := sageShape{features, 16, 64}
-	m, err := shape.model()
+	shape := workload.Network{Features: features, Hidden: 16, Out: 64}
+	m, err := shape.Model()
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func sageTask(b *reportBench, features int) (*reportTask, error) {
 		if err != nil {
 			return nil, err
 		}
-		x, err := sageMatrix(n, features, 39, 1)
+		x, err := workload.Floats(n, features, 39, 1)
 		if err != nil {
 			return nil, err
 		}

@@ -127,6 +127,9 @@ func (b Buffer) Size() int64 { return int64(b.n) * int64(b.dtype.Size()) }
 // Device returns the address on the device, 0 for a buffer of the host.
 func (b Buffer) Device() uint64 { return b.device }
 
+// Pointer returns where a buffer of the host begins, nil for one on a device.
+func (b Buffer) Pointer() unsafe.Pointer { return b.host }
+
 // OnHost reports whether the buffer is host memory; an empty one is unless it has a device address.
 func (b Buffer) OnHost() bool { return b.device == 0 }
 
@@ -164,13 +167,13 @@ func (b Buffer) address() uint64 {
 	return uint64(uintptr(b.host))
 }
 
-// same reports whether b and c begin at the same address, in the same memory.
-func (b Buffer) same(c Buffer) bool {
+// Same reports whether b and c begin at the same address, in the same memory.
+func (b Buffer) Same(c Buffer) bool {
 	return b.n > 0 && c.n > 0 && b.OnHost() == c.OnHost() && b.address() == c.address()
 }
 
-// overlaps reports whether b and c have a byte in common.
-func (b Buffer) overlaps(c Buffer) bool {
+// Overlaps reports whether b and c have a byte in common.
+func (b Buffer) Overlaps(c Buffer) bool {
 	if b.n <= 0 || c.n <= 0 || b.OnHost() != c.OnHost() {
 		return false
 	}

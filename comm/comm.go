@@ -1,6 +1,8 @@
 package comm
 
-import "context"
+import (
+	"context"
+)
 
 // Comm is one rank's handle of a group. Its methods may be called by any goroutine; collectives run
 // one at a time. All buffers of a collective have one element type. Counts are in elements, one for

@@ -2,12 +2,16 @@
 // or processes that a launcher started. A rank is one member of a group of p ranks, numbered from 0
 // to p−1.
 //
+// This package opens no sockets and no C libraries; packages comm/procs and comm/nccl do. A new one is
+// a [Transport].
+//
 // [Comm] is the interface. Its implementations are
 //
 //   - [Local]: ranks are goroutines, buffers are host memory;
-//   - [JoinMPI]: processes that mpirun started, data by Open MPI, buffers are host memory;
 //   - [Peers]: GPUs of a process, data by kernels that read from the peers, or by copy engines;
-//   - [NCCL]: GPUs of a process, data by NCCL, and [Join] with [OnGPU]: one process for each GPU;
+//   - nccl.Ranks of comm/nccl: GPUs of a process, data by NCCL;
+//   - procs.JoinMPI of comm/procs: processes that mpirun started, data by Open MPI, buffers are host
+//     memory; and procs.Join, which with procs.OnGPU makes one process for each GPU, data by NCCL;
 //   - [WithFault]: wraps a Comm and makes it fail, for tests.
 //
 // # Rules

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/hiveblas/hiveblas/comm/internal/ranks"
 )
 
 // Misdeed is what a Fault does.
@@ -113,7 +115,7 @@ func (f *faulty) fail(kind Kind, cause error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.number++
-	return g.fail(&call{kind: kind, number: g.number}, time.Now(), cause)
+	return g.fail(&Collective{Kind: kind, Number: g.number}, time.Now(), cause)
 }
 
 // other makes a collective of another kind.
@@ -138,8 +140,8 @@ func (f *faulty) AllGatherV(ctx context.Context, dst Buffer, counts []int, src B
 		if i == f.Rank() {
 			src = src.Slice(0, src.n-1)
 		}
-		if src.overlaps(dst) { // in place
-			at := int(sum(counts[:f.Rank()]))
+		if src.Overlaps(dst) { // in place
+			at := int(ranks.Sum(counts[:f.Rank()]))
 			src = dst.Slice(at, at+counts[f.Rank()])
 		}
 	}

@@ -51,8 +51,8 @@ func (o Op) Has(t DType) bool {
 	return o < ops && t < dtypes && !(t.Float() && (o == And || o == Or || o == Xor))
 }
 
-// exact reports whether every order of operands gives the same bits.
-func (o Op) exact(t DType) bool { return o == SumAnyOrder || !t.Float() }
+// Exact reports whether every order of operands gives the same bits.
+func (o Op) Exact(t DType) bool { return o == SumAnyOrder || !t.Float() }
 
 // FoldHost sets dst[i] to srcs[0][i] ⊕ srcs[1][i] ⊕ …, from the left. All are buffers of the host
 // of one type and length. dst may be one of srcs.
@@ -183,7 +183,7 @@ func (hostFolder) Fold(dst Buffer, srcs []Buffer, op Op) error { return FoldHost
 // folder folds buffers on devices; nil folds those of the host.
 func AllReduce(ctx context.Context, c Comm, dst, src Buffer, op Op, folder Folder) error {
 	if c == nil {
-		return &ArgumentError{"AllReduce", "c", "is nil", "make a group, by comm.Local or comm.Join"}
+		return &ArgumentError{"AllReduce", "c", "is nil", "make a group, by comm.Local, or by procs.Join of package comm/procs"}
 	}
 	if !op.Has(src.dtype) {
 		return fmt.Errorf("AllReduce: %v of %v: %w", op, src.dtype, ErrNoOp)

@@ -8,63 +8,11 @@ import (
 	"time"
 )
 
-// plane moves the data of a rank. Its group checks arguments, numbers the collectives, keeps the
-// deadline and the ledger, and calls one method at a time.
-type plane interface {
-	// lacks reports whether the plane cannot do a reduction. The answer is the same on all ranks.
-	lacks(c *call) bool
-	// run does a collective. An error ends the group: a *RankError if the plane knows which rank
-	// failed, else the rank itself did. When ctx is done it returns at once.
-	run(ctx context.Context, c *call) error
-	// split makes the plane of the new group, of which members are the ranks of this one.
-	split(ctx context.Context, c *call, members []int) (plane, error)
-	// abort stops the library's work on this rank; the life of the group is over.
-	abort()
-	// close releases the plane.
-	close() error
-}
-
-// life is the state that a group and its splits share: alive, or ended by the first failure.
-type life struct {
-	ctx  context.Context // done when the group failed
-	end  context.CancelCauseFunc
-	tell func(*RankError) *RankError // tells other processes, returns the failure that counts; or nil
-	once sync.Once
-}
-
-func newLife() *life {
-	l := &life{}
-	l.ctx, l.end = context.WithCancelCause(context.Background())
-	return l
-}
-
-// failure returns what ended the group, or nil.
-func (l *life) failure() *RankError {
-	var r *RankError
-	if errors.As(context.Cause(l.ctx), &r) {
-		return r
-	}
-	return nil
-}
-
-// fail ends the group, and returns the failure that counts.
-func (l *life) fail(e *RankError) *RankError {
-	l.once.Do(func() {
-		if l.tell != nil {
-			e = l.tell(e)
-		}
-		l.end(e)
-	})
-	<-l.ctx.Done()
-	return l.failure()
-}
-
-// group is the Comm of every plane.
+// group is the Comm of every transport.
 type group struct {
-	plane      plane
+	transport  Transport
 	rank, size int
-	life       *life
-	opt        *options
+	life       *Life
 	ledger     *Ledger
 	host       string // of this process, for errors; "" in one process
 
@@ -77,8 +25,8 @@ type group struct {
 
 var _ Comm = (*group)(nil)
 
-func newGroup(p plane, rank, size int, l *life, opt *options) *group {
-	return &group{plane: p, rank: rank, size: size, life: l, opt: opt, ledger: &Ledger{keep: opt.keep}}
+func newGroup(t Transport, rank, size int, l *Life) *group {
+	return &group{transport: t, rank: rank, size: size, life: l, ledger: &Ledger{keep: l.opt.keep}}
 }
 
 func (g *group) Rank() int             { return g.rank }
@@ -87,7 +35,7 @@ func (g *group) Ledger() *Ledger       { return g.ledger }
 func (g *group) Done() <-chan struct{} { return g.life.ctx.Done() }
 
 func (g *group) Err() error {
-	if e := g.life.failure(); e != nil {
+	if e := g.life.Failure(); e != nil {
 		return e
 	}
 	g.state.Lock()
@@ -101,7 +49,7 @@ func (g *group) Err() error {
 // over returns the error of a collective after the end, or nil. The first one on each rank returns
 // the failure itself: it may have begun elsewhere before this rank called.
 func (g *group) over() error {
-	first := g.life.failure()
+	first := g.life.Failure()
 	g.state.Lock()
 	defer g.state.Unlock()
 	switch {
@@ -117,17 +65,17 @@ func (g *group) over() error {
 }
 
 // do runs a collective with everything around it.
-func (g *group) do(ctx context.Context, c *call, run func(ctx context.Context) error) error {
+func (g *group) do(ctx context.Context, c *Collective, run func(ctx context.Context) error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := g.over(); err != nil {
 		return err
 	}
-	if (c.kind == KindAllReduce || c.kind == KindReduceScatter) && (!c.op.Has(c.dst.dtype) || g.plane.lacks(c)) {
+	if (c.Kind == KindAllReduce || c.Kind == KindReduceScatter) && (!c.Op.Has(c.Dst.dtype) || g.transport.Lacks(c)) {
 		return ErrNoOp
 	}
 	g.number++
-	c.number = g.number
+	c.Number = g.number
 	began := time.Now()
 	if err := c.check(g.rank, g.size); err != nil {
 		return g.fail(c, began, err)
@@ -135,7 +83,7 @@ func (g *group) do(ctx context.Context, c *call, run func(ctx context.Context) e
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, g.opt.timeout, ErrTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, g.life.opt.timeout, ErrTimeout)
 	defer cancel()
 	err := ctx.Err()
 	if err == nil {
@@ -143,7 +91,7 @@ func (g *group) do(ctx context.Context, c *call, run func(ctx context.Context) e
 	}
 	if err != nil {
 		if err == ctx.Err() { // of the caller, or of the time limit
-			err = causeOf(ctx)
+			err = CauseOf(ctx)
 		}
 		return g.fail(c, began, err)
 	}
@@ -151,8 +99,11 @@ func (g *group) do(ctx context.Context, c *call, run func(ctx context.Context) e
 	return nil
 }
 
-// causeOf returns why ctx is done. A deadline of the caller is an ErrTimeout too.
-func causeOf(ctx context.Context) error {
+// CauseOf returns why ctx is done, nil if it is not. A deadline of the caller is an ErrTimeout too.
+func CauseOf(ctx context.Context) error {
+	if ctx == nil {
+		return nil
+	}
 	cause := context.Cause(ctx)
 	if errors.Is(cause, context.DeadlineExceeded) && !errors.Is(cause, ErrTimeout) {
 		return fmt.Errorf("%w: %w", ErrTimeout, cause)
@@ -161,17 +112,17 @@ func causeOf(ctx context.Context) error {
 }
 
 // fail ends the group by an error of this rank, or of the rank that the error names.
-func (g *group) fail(c *call, began time.Time, err error) error {
-	e := &RankError{Rank: g.rank, Host: g.host, Op: c.kind.String(), Number: c.number, Cause: err, Elapsed: time.Since(began)}
+func (g *group) fail(c *Collective, began time.Time, err error) error {
+	e := &RankError{Rank: g.rank, Host: g.host, Op: c.Kind.String(), Number: c.Number, Cause: err, Elapsed: time.Since(began)}
 	var known *RankError
 	if errors.As(err, &known) {
 		*e = *known
 		if e.Op == "" {
-			e.Op, e.Number, e.Elapsed = c.kind.String(), c.number, time.Since(began)
+			e.Op, e.Number, e.Elapsed = c.Kind.String(), c.Number, time.Since(began)
 		}
 	}
-	first := g.life.fail(e)
-	g.plane.abort()
+	first := g.life.Fail(e)
+	g.transport.Abort()
 	g.state.Lock()
 	g.told = true
 	g.state.Unlock()
@@ -179,11 +130,11 @@ func (g *group) fail(c *call, began time.Time, err error) error {
 }
 
 func (g *group) AllGatherV(ctx context.Context, dst Buffer, counts []int, src Buffer) error {
-	return g.simple(ctx, &call{kind: KindAllGatherV, dst: dst, src: src, recv: counts})
+	return g.simple(ctx, &Collective{Kind: KindAllGatherV, Dst: dst, Src: src, Recv: counts})
 }
 
 func (g *group) AllToAllV(ctx context.Context, dst Buffer, recv []int, src Buffer, send []int) error {
-	return g.simple(ctx, &call{kind: KindAllToAllV, dst: dst, src: src, recv: recv, send: send})
+	return g.simple(ctx, &Collective{Kind: KindAllToAllV, Dst: dst, Src: src, Recv: recv, Send: send})
 }
 
 func (g *group) Reduce(ctx context.Context, dst, src Buffer, op Op, scatter bool) error {
@@ -191,24 +142,24 @@ func (g *group) Reduce(ctx context.Context, dst, src Buffer, op Op, scatter bool
 	if scatter {
 		kind = KindReduceScatter
 	}
-	return g.simple(ctx, &call{kind: kind, dst: dst, src: src, op: op})
+	return g.simple(ctx, &Collective{Kind: kind, Dst: dst, Src: src, Op: op})
 }
 
 func (g *group) Broadcast(ctx context.Context, buf Buffer, root int) error {
-	return g.simple(ctx, &call{kind: KindBroadcast, dst: buf, root: root})
+	return g.simple(ctx, &Collective{Kind: KindBroadcast, Dst: buf, Root: root})
 }
 
 func (g *group) Fence(ctx context.Context) error {
-	return g.simple(ctx, &call{kind: KindFence})
+	return g.simple(ctx, &Collective{Kind: KindFence})
 }
 
-func (g *group) simple(ctx context.Context, c *call) error {
-	return g.do(ctx, c, func(ctx context.Context) error { return g.plane.run(ctx, c) })
+func (g *group) simple(ctx context.Context, c *Collective) error {
+	return g.do(ctx, c, func(ctx context.Context) error { return g.transport.Run(ctx, c) })
 }
 
 func (g *group) Split(ctx context.Context, color, key int) (Comm, error) {
 	var sub *group
-	c := &call{kind: KindSplit, color: color, key: key}
+	c := &Collective{Kind: KindSplit, Color: color, Key: key}
 	err := g.do(ctx, c, func(ctx context.Context) error {
 		// The ranks tell each other color and key.
 		all := make([]int64, 2*g.size)
@@ -216,16 +167,16 @@ func (g *group) Split(ctx context.Context, color, key int) (Comm, error) {
 		for i := range counts {
 			counts[i] = 2
 		}
-		tell := &call{kind: KindAllGatherV, number: c.number, recv: counts, dst: Host(all), src: Host([]int64{int64(color), int64(key)})}
-		if err := g.plane.run(ctx, tell); err != nil {
+		tell := &Collective{Kind: KindAllGatherV, Number: c.Number, Recv: counts, Dst: Host(all), Src: Host([]int64{int64(color), int64(key)})}
+		if err := g.transport.Run(ctx, tell); err != nil {
 			return err
 		}
 		members := membersOf(all, color)
-		p, err := g.plane.split(ctx, c, members)
+		p, err := g.transport.Split(ctx, c, members)
 		if err != nil || color < 0 {
 			return err
 		}
-		sub = newGroup(p, 0, len(members), g.life, g.opt)
+		sub = newGroup(p, 0, len(members), g.life)
 		sub.ledger, sub.host = g.ledger, g.host
 		for i, r := range members {
 			if r == g.rank {
@@ -244,8 +195,8 @@ func (g *group) Abort(cause error) {
 	if cause == nil {
 		cause = errors.New("aborted without a cause")
 	}
-	g.life.fail(&RankError{Rank: g.rank, Host: g.host, Cause: cause})
-	g.plane.abort()
+	g.life.Fail(&RankError{Rank: g.rank, Host: g.host, Cause: cause})
+	g.transport.Abort()
 }
 
 func (g *group) Close() error {
@@ -256,5 +207,5 @@ func (g *group) Close() error {
 	if was {
 		return nil
 	}
-	return g.plane.close()
+	return g.transport.Close()
 }

@@ -3,6 +3,8 @@ package comm
 import (
 	"slices"
 	"sync"
+
+	"github.com/hiveblas/hiveblas/comm/internal/ranks"
 )
 
 // Entry is a part of a ledger: collectives, and bytes that a rank received from others and sent to
@@ -77,16 +79,16 @@ func (l *Ledger) Reset() {
 	l.kinds, l.calls = [kinds]Entry{}, nil
 }
 
-func (l *Ledger) add(c *call, rank, size int) {
+func (l *Ledger) add(c *Collective, rank, size int) {
 	in, out := c.volume(rank, size)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := &l.kinds[c.kind]
+	e := &l.kinds[c.Kind]
 	e.Calls++
 	e.In += in
 	e.Out += out
 	if l.keep {
-		l.calls = append(l.calls, Call{c.kind, int32(size), in, out})
+		l.calls = append(l.calls, Call{c.Kind, int32(size), in, out})
 	}
 }
 
@@ -96,34 +98,27 @@ func piece(n, r, p int) (from, to int) {
 }
 
 // volume returns the bytes that a call moves to and from others.
-func (c *call) volume(rank, size int) (in, out int64) {
-	s, p := int64(c.dst.dtype.Size()), int64(size)
-	switch c.kind {
+func (c *Collective) volume(rank, size int) (in, out int64) {
+	s, p := int64(c.Dst.dtype.Size()), int64(size)
+	switch c.Kind {
 	case KindAllGatherV:
-		own := int64(c.recv[rank])
-		return s * (sum(c.recv) - own), s * own * (p - 1)
+		own := int64(c.Recv[rank])
+		return s * (ranks.Sum(c.Recv) - own), s * own * (p - 1)
 	case KindAllToAllV:
-		return s * (sum(c.recv) - int64(c.recv[rank])), s * (sum(c.send) - int64(c.send[rank]))
+		return s * (ranks.Sum(c.Recv) - int64(c.Recv[rank])), s * (ranks.Sum(c.Send) - int64(c.Send[rank]))
 	case KindAllReduce:
-		from, to := piece(c.src.n, rank, size)
+		from, to := piece(c.Src.n, rank, size)
 		own := int64(to - from)
-		in = s * ((p-1)*own + int64(c.src.n) - own)
+		in = s * ((p-1)*own + int64(c.Src.n) - own)
 		return in, in
 	case KindReduceScatter:
-		in = s * (p - 1) * int64(c.dst.n)
+		in = s * (p - 1) * int64(c.Dst.n)
 		return in, in
 	case KindBroadcast:
-		if rank == c.root {
-			return 0, s * int64(c.dst.n) * (p - 1)
+		if rank == c.Root {
+			return 0, s * int64(c.Dst.n) * (p - 1)
 		}
-		return s * int64(c.dst.n), 0
+		return s * int64(c.Dst.n), 0
 	}
 	return 0, 0
-}
-
-func sum(counts []int) (s int64) {
-	for _, n := range counts {
-		s += int64(n)
-	}
-	return s
 }

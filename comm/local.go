@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/hiveblas/hiveblas/comm/internal/ranks"
 )
 
 // maxLocal is the largest number of ranks of a local group.
@@ -22,20 +24,19 @@ func Local(p int, opts ...Option) ([]Comm, error) {
 	if p < 1 || p > maxLocal {
 		return nil, &ArgumentError{"Local", "p", fmt.Sprintf("is %d", p), fmt.Sprintf("give 1 … %d ranks", maxLocal)}
 	}
-	opt := gather(opts)
-	return inProcess(newLife(), &opt, make([]mover, p)), nil
+	return inProcess(NewLife(opts...), make([]mover, p)), nil
 }
 
 // inProcess makes a group of ranks that read each other's memory by movers; nil movers are those of
 // host memory.
-func inProcess(l *life, opt *options, movers []mover) []Comm {
+func inProcess(l *Life, movers []mover) []Comm {
 	h := newHub(len(movers), l)
 	out := make([]Comm, len(movers))
 	for r, m := range movers {
 		if m == nil {
 			m = hostMover{}
 		}
-		out[r] = newGroup(&sharedPlane{hub: h, rank: r, opt: opt, mover: m}, r, len(movers), l, opt)
+		out[r] = newGroup(&sharedTransport{hub: h, rank: r, mover: m}, r, len(movers), l)
 	}
 	return out
 }
@@ -45,13 +46,13 @@ type mover interface {
 	// accepts returns an error if the rank cannot reach the buffer.
 	accepts(b Buffer) error
 	// begin returns when the rank's own buffers may be read by others.
-	begin(ctx context.Context, c *call) error
+	begin(ctx context.Context, c *Collective) error
 	// copy queues a copy; the lengths are equal.
 	copy(dst, src Buffer) error
 	// fold combines operands from the left, ErrNoOp if it cannot.
 	fold(dst Buffer, srcs []Buffer, op Op) error
 	// folds reports whether fold can do this.
-	folds(c *call) bool
+	folds(c *Collective) bool
 	// wait returns when all that was queued is done, or with an error when ctx is. After that no
 	// memory is touched.
 	wait(ctx context.Context) error
@@ -68,23 +69,23 @@ func (hostMover) accepts(b Buffer) error {
 }
 
 func (hostMover) copy(dst, src Buffer) error {
-	if !dst.same(src) {
+	if !dst.Same(src) {
 		copy(dst.Bytes(), src.Bytes())
 	}
 	return nil
 }
 
-func (hostMover) begin(context.Context, *call) error { return nil }
+func (hostMover) begin(context.Context, *Collective) error { return nil }
 
 func (hostMover) fold(dst Buffer, srcs []Buffer, op Op) error { return FoldHost(dst, srcs, op) }
-func (hostMover) folds(*call) bool                            { return true }
+func (hostMover) folds(*Collective) bool                      { return true }
 func (hostMover) wait(context.Context) error                  { return nil }
 func (hostMover) close() error                                { return nil }
 
 // hub is where the ranks of a process meet.
 type hub struct {
 	size int
-	life *life
+	life *Life
 	spin bool // a processor is free for each rank: wait a little before sleeping
 
 	mu     sync.Mutex
@@ -101,25 +102,25 @@ const spinTime = 100 * time.Microsecond
 
 // round is one meeting.
 type round struct {
-	calls  []*call
+	calls  []*Collective
 	joined int
 	dead   bool          // a rank gave up, so the round does not take place
 	open   atomic.Bool   // all ranks have joined
 	ready  chan struct{} // closed then
 }
 
-func newHub(size int, l *life) *hub {
+func newHub(size int, l *Life) *hub {
 	h := &hub{size: size, life: l, splits: map[string]*hub{}, spin: runtime.GOMAXPROCS(0) >= 2*size}
 	h.quiet = sync.NewCond(&h.mu)
 	return h
 }
 
 // meet waits for all ranks, and returns their calls.
-func (h *hub) meet(ctx context.Context, rank int, c *call) ([]*call, error) {
+func (h *hub) meet(ctx context.Context, rank int, c *Collective) ([]*Collective, error) {
 	h.mu.Lock()
 	r := h.round
 	if r == nil {
-		r = &round{calls: make([]*call, h.size), ready: make(chan struct{})}
+		r = &round{calls: make([]*Collective, h.size), ready: make(chan struct{})}
 		h.round = r
 	}
 	r.calls[rank] = c
@@ -152,9 +153,9 @@ func (h *hub) meet(ctx context.Context, rank int, c *call) ([]*call, error) {
 	select {
 	case <-r.ready:
 		return r.calls, nil
-	case <-h.life.ctx.Done():
+	case <-h.life.Context().Done():
 		h.giveUp(r)
-		return nil, h.life.failure()
+		return nil, h.life.Failure()
 	case <-ctx.Done():
 		missing := h.giveUp(r)
 		return nil, late(ctx, missing)
@@ -177,11 +178,11 @@ func (h *hub) giveUp(r *round) (missing []int) {
 // late returns the error of a context that is done while ranks are missing. A deadline blames the
 // first of them.
 func late(ctx context.Context, missing []int) error {
-	cause := causeOf(ctx)
+	cause := CauseOf(ctx)
 	if len(missing) == 0 || !errors.Is(cause, ErrTimeout) {
 		return ctx.Err() // cancelled: the caller's own doing
 	}
-	return &RankError{Rank: missing[0], Cause: fmt.Errorf("%w: no call of ranks %s", cause, short(missing))}
+	return &RankError{Rank: missing[0], Cause: fmt.Errorf("%w: no call of ranks %s", cause, ranks.Short(missing))}
 }
 
 func (r *round) missing() (list []int) {
@@ -203,15 +204,15 @@ func (h *hub) missesClosed(r *round) error {
 	return nil
 }
 
-func (h *hub) verify(calls []*call) error {
+func (h *hub) verify(calls []*Collective) error {
 	if agree(calls) { // the texts below cost more than a small collective
 		return nil
 	}
-	all := make([]signature, len(calls))
+	all := make([]Signature, len(calls))
 	for i, c := range calls {
-		all[i] = c.signature()
+		all[i] = c.Signature()
 	}
-	if rank, err := disagree(all); err != nil {
+	if rank, err := Disagree(all); err != nil {
 		return &RankError{Rank: rank, Cause: err}
 	}
 	return nil
@@ -251,7 +252,7 @@ func (h *hub) close(rank int) {
 	if err != nil {
 		for _, c := range h.round.calls {
 			if c != nil {
-				number, kind = c.number, c.kind.String()
+				number, kind = c.Number, c.Kind.String()
 			}
 		}
 	}
@@ -259,29 +260,38 @@ func (h *hub) close(rank int) {
 	var e *RankError
 	if errors.As(err, &e) {
 		e.Number, e.Op = number, kind
-		h.life.fail(e)
+		h.life.Fail(e)
 	}
 }
 
-// sharedPlane is the plane of ranks of one process.
-type sharedPlane struct {
+// sharedTransport is the transport of ranks of one process.
+type sharedTransport struct {
 	hub   *hub
 	rank  int
-	opt   *options
 	mover mover
 }
 
-func (p *sharedPlane) lacks(c *call) bool { return !p.mover.folds(c) }
+func (p *sharedTransport) Lacks(c *Collective) bool { return !p.mover.folds(c) }
 
-func (p *sharedPlane) abort() { p.hub.settle() }
+// MovesDeviceMemory: the ranks of Peers do, those of Local do not.
+func (p *sharedTransport) MovesDeviceMemory() bool {
+	m := p.mover
+	if split, ok := m.(sharedMover); ok {
+		m = split.mover
+	}
+	_, host := m.(hostMover)
+	return !host
+}
 
-func (p *sharedPlane) close() error {
+func (p *sharedTransport) Abort() { p.hub.settle() }
+
+func (p *sharedTransport) Close() error {
 	p.hub.close(p.rank)
 	return p.mover.close()
 }
 
-func (p *sharedPlane) run(ctx context.Context, c *call) error {
-	for _, b := range []Buffer{c.dst, c.src} {
+func (p *sharedTransport) Run(ctx context.Context, c *Collective) error {
+	for _, b := range []Buffer{c.Dst, c.Src} {
 		if b.n > 0 {
 			if err := p.mover.accepts(b); err != nil {
 				return err
@@ -292,7 +302,7 @@ func (p *sharedPlane) run(ctx context.Context, c *call) error {
 		return err
 	}
 	for step, move := range p.steps(c) {
-		p.opt.pause(p.rank, c.number, uint64(2*step))
+		p.hub.life.opt.pause(p.rank, c.Number, uint64(2*step))
 		calls, err := p.hub.meet(ctx, p.rank, c)
 		if err != nil {
 			return err
@@ -310,9 +320,9 @@ func (p *sharedPlane) run(ctx context.Context, c *call) error {
 	return err
 }
 
-func (p *sharedPlane) move(ctx context.Context, c *call, step uint64, f func() error) error {
+func (p *sharedTransport) move(ctx context.Context, c *Collective, step uint64, f func() error) error {
 	defer p.hub.leave()
-	p.opt.pause(p.rank, c.number, step)
+	p.hub.life.opt.pause(p.rank, c.Number, step)
 	if err := f(); err != nil {
 		return err
 	}
@@ -320,49 +330,49 @@ func (p *sharedPlane) move(ctx context.Context, c *call, step uint64, f func() e
 }
 
 // steps returns what the rank does after each meeting.
-func (p *sharedPlane) steps(c *call) []func([]*call) error {
+func (p *sharedTransport) steps(c *Collective) []func([]*Collective) error {
 	size := p.hub.size
-	switch c.kind {
+	switch c.Kind {
 	case KindAllGatherV:
-		return []func([]*call) error{func(calls []*call) error {
-			at := offsets(c.recv)
-			return p.each(func(r int) error { return p.mover.copy(c.dst.Slice(at[r], at[r+1]), calls[r].src) })
+		return []func([]*Collective) error{func(calls []*Collective) error {
+			at := ranks.Offsets(c.Recv)
+			return p.each(func(r int) error { return p.mover.copy(c.Dst.Slice(at[r], at[r+1]), calls[r].Src) })
 		}}
 	case KindAllToAllV:
-		return []func([]*call) error{func(calls []*call) error {
-			at := offsets(c.recv)
+		return []func([]*Collective) error{func(calls []*Collective) error {
+			at := ranks.Offsets(c.Recv)
 			return p.each(func(r int) error {
-				from := int(sum(calls[r].send[:p.rank]))
-				return p.mover.copy(c.dst.Slice(at[r], at[r+1]), calls[r].src.Slice(from, from+c.recv[r]))
+				from := int(ranks.Sum(calls[r].Send[:p.rank]))
+				return p.mover.copy(c.Dst.Slice(at[r], at[r+1]), calls[r].Src.Slice(from, from+c.Recv[r]))
 			})
 		}}
 	case KindBroadcast:
-		if size > 2 && c.dst.Size() >= spreadFrom {
+		if size > 2 && c.Dst.Size() >= spreadFrom {
 			return p.spread(c)
 		}
-		return []func([]*call) error{func(calls []*call) error {
-			if p.rank == c.root {
+		return []func([]*Collective) error{func(calls []*Collective) error {
+			if p.rank == c.Root {
 				return nil
 			}
-			return p.mover.copy(c.dst, calls[c.root].dst)
+			return p.mover.copy(c.Dst, calls[c.Root].Dst)
 		}}
 	case KindReduceScatter:
-		return []func([]*call) error{func(calls []*call) error {
-			return p.foldPiece(c.dst, calls, c, p.rank*c.dst.n, (p.rank+1)*c.dst.n)
+		return []func([]*Collective) error{func(calls []*Collective) error {
+			return p.foldPiece(c.Dst, calls, c, p.rank*c.Dst.n, (p.rank+1)*c.Dst.n)
 		}}
 	case KindAllReduce:
 		// Rank r folds piece r into its own dst, then all ranks copy the pieces. If dst is src,
 		// piece r of rank r is read by rank r alone.
-		return []func([]*call) error{func(calls []*call) error {
-			from, to := piece(c.src.n, p.rank, size)
-			return p.foldPiece(c.dst.Slice(from, to), calls, c, from, to)
-		}, func(calls []*call) error {
+		return []func([]*Collective) error{func(calls []*Collective) error {
+			from, to := piece(c.Src.n, p.rank, size)
+			return p.foldPiece(c.Dst.Slice(from, to), calls, c, from, to)
+		}, func(calls []*Collective) error {
 			return p.each(func(r int) error {
 				if r == p.rank {
 					return nil
 				}
-				from, to := piece(c.src.n, r, size)
-				return p.mover.copy(c.dst.Slice(from, to), calls[r].dst.Slice(from, to))
+				from, to := piece(c.Src.n, r, size)
+				return p.mover.copy(c.Dst.Slice(from, to), calls[r].Dst.Slice(from, to))
 			})
 		}}
 	}
@@ -377,38 +387,38 @@ var spreadFrom int64 = 1 << 20
 // spread is a broadcast in two steps, so that the root sends about as much as the others: rank r
 // pulls piece r from the root, then every rank pulls the other pieces from the ranks that have
 // them.
-func (p *sharedPlane) spread(c *call) []func([]*call) error {
+func (p *sharedTransport) spread(c *Collective) []func([]*Collective) error {
 	size := p.hub.size
-	return []func([]*call) error{func(calls []*call) error {
-		if p.rank == c.root {
+	return []func([]*Collective) error{func(calls []*Collective) error {
+		if p.rank == c.Root {
 			return nil
 		}
-		from, to := piece(c.dst.n, p.rank, size)
-		return p.mover.copy(c.dst.Slice(from, to), calls[c.root].dst.Slice(from, to))
-	}, func(calls []*call) error {
+		from, to := piece(c.Dst.n, p.rank, size)
+		return p.mover.copy(c.Dst.Slice(from, to), calls[c.Root].Dst.Slice(from, to))
+	}, func(calls []*Collective) error {
 		return p.each(func(r int) error {
-			if r == p.rank || p.rank == c.root {
+			if r == p.rank || p.rank == c.Root {
 				return nil
 			}
-			from, to := piece(c.dst.n, r, size)
-			return p.mover.copy(c.dst.Slice(from, to), calls[r].dst.Slice(from, to))
+			from, to := piece(c.Dst.n, r, size)
+			return p.mover.copy(c.Dst.Slice(from, to), calls[r].Dst.Slice(from, to))
 		})
 	}}
 }
 
-func (p *sharedPlane) foldPiece(dst Buffer, calls []*call, c *call, from, to int) error {
+func (p *sharedTransport) foldPiece(dst Buffer, calls []*Collective, c *Collective, from, to int) error {
 	if from >= to {
 		return nil
 	}
 	srcs := make([]Buffer, len(calls))
 	for r := range calls {
-		srcs[r] = calls[r].src.Slice(from, to)
+		srcs[r] = calls[r].Src.Slice(from, to)
 	}
-	return p.mover.fold(dst, srcs, c.op)
+	return p.mover.fold(dst, srcs, c.Op)
 }
 
 // each calls f for every rank, beginning with its own, so that ranks read from different ones.
-func (p *sharedPlane) each(f func(r int) error) error {
+func (p *sharedTransport) each(f func(r int) error) error {
 	for k := range p.hub.size {
 		if err := f((p.rank + k) % p.hub.size); err != nil {
 			return err
@@ -417,28 +427,20 @@ func (p *sharedPlane) each(f func(r int) error) error {
 	return nil
 }
 
-func offsets(counts []int) []int {
-	at := make([]int, len(counts)+1)
-	for i, n := range counts {
-		at[i+1] = at[i] + n
-	}
-	return at
-}
-
-func (p *sharedPlane) split(ctx context.Context, c *call, members []int) (plane, error) {
+func (p *sharedTransport) Split(ctx context.Context, c *Collective, members []int) (Transport, error) {
 	h, err := p.hub.split(ctx, p.rank, c, len(members))
-	if err != nil || c.color < 0 {
+	if err != nil || c.Color < 0 {
 		return nil, err
 	}
-	return &sharedPlane{hub: h, rank: slices.Index(members, p.rank), opt: p.opt, mover: sharedMover{p.mover}}, nil
+	return &sharedTransport{hub: h, rank: slices.Index(members, p.rank), mover: sharedMover{p.mover}}, nil
 }
 
 // split returns the hub of the members of a color, nil for a negative one.
-func (h *hub) split(ctx context.Context, rank int, c *call, members int) (*hub, error) {
-	key := fmt.Sprint(c.number, " ", c.color)
+func (h *hub) split(ctx context.Context, rank int, c *Collective, members int) (*hub, error) {
+	key := fmt.Sprint(c.Number, " ", c.Color)
 	h.mu.Lock()
 	sub := h.splits[key]
-	if sub == nil && c.color >= 0 {
+	if sub == nil && c.Color >= 0 {
 		sub = newHub(members, h.life)
 		h.splits[key] = sub
 	}

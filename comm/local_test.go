@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,20 +15,6 @@ import (
 
 // Broadcasts of tests go in pieces too, but for those of less than 64 bytes.
 func init() { comm.SetPieces(64) }
-
-// each runs f on every rank, and returns their errors.
-func each(group []comm.Comm, f func(c comm.Comm) error) []error {
-	errs := make([]error, len(group))
-	var wait sync.WaitGroup
-	for i, c := range group {
-		errs[i] = errEnded
-		wait.Go(func() { errs[i] = f(c) })
-	}
-	wait.Wait()
-	return errs
-}
-
-var errEnded = errors.New("the goroutine of the rank ended")
 
 func local(t *testing.T, p int, opts ...comm.Option) []comm.Comm {
 	t.Helper()
@@ -45,7 +30,7 @@ func TestLocal(t *testing.T) {
 	for _, p := range []int{1, 2, 3, 4, 7, 8} {
 		t.Run(fmt.Sprint(p), func(t *testing.T) {
 			t.Parallel()
-			for _, err := range each(local(t, p), func(c comm.Comm) error {
+			for _, err := range commtest.Each(local(t, p), func(c comm.Comm) error {
 				defer c.Close()
 				return commtest.Check(context.Background(), c, commtest.Options{Large: 300})
 			}) {
@@ -57,7 +42,7 @@ func TestLocal(t *testing.T) {
 	}
 	t.Run("delays", func(t *testing.T) {
 		t.Parallel()
-		for _, err := range each(local(t, 3, comm.Delays(7, 20*time.Microsecond)), func(c comm.Comm) error {
+		for _, err := range commtest.Each(local(t, 3, comm.Delays(7, 20*time.Microsecond)), func(c comm.Comm) error {
 			return commtest.Check(context.Background(), c, commtest.Options{Large: 8})
 		}) {
 			if err != nil {
@@ -65,44 +50,6 @@ func TestLocal(t *testing.T) {
 			}
 		}
 	})
-}
-
-// work is a sequence of collectives, with wrong data as an error.
-func work(ctx context.Context, c comm.Comm) error {
-	p := c.Size()
-	counts := make([]int, p)
-	for i := range counts {
-		counts[i] = 2
-	}
-	for step := range 20 {
-		own := []int64{int64(step), int64(c.Rank())}
-		all := make([]int64, 2*p)
-		if err := c.AllGatherV(ctx, comm.Host(all), counts, comm.Host(own)); err != nil {
-			return err
-		}
-		for r := range p {
-			if all[2*r] != int64(step) || all[2*r+1] != int64(r) {
-				return fmt.Errorf("wrong data %v in step %d", all, step)
-			}
-		}
-		got := make([]int64, 2*p)
-		if err := c.AllToAllV(ctx, comm.Host(got), counts, comm.Host(all), counts); err != nil {
-			return err
-		}
-		if err := c.Reduce(ctx, comm.Host(got), comm.Host(all), comm.Sum, false); err != nil {
-			return err
-		}
-		if got[1] != 0 || got[0] != int64(step*p) {
-			return fmt.Errorf("wrong sum %v in step %d", got, step)
-		}
-		if err := c.Broadcast(ctx, comm.Host(own[:1]), step%p); err != nil {
-			return err
-		}
-		if err := c.Fence(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // TestFaults: every rank returns the same RankError, which names the rank, the collective and the
@@ -137,10 +84,10 @@ func TestFaults(t *testing.T) {
 					fault := tc.fault
 					fault.Call = call + 10
 					group[bad] = comm.WithFault(group[bad], fault)
-					errs := each(group, func(c comm.Comm) error { return work(context.Background(), c) })
+					errs := commtest.Each(group, func(c comm.Comm) error { return commtest.Work(context.Background(), c) })
 					var first *comm.RankError
 					for r, err := range errs {
-						if err == errEnded && r == bad && fault.Does == comm.FaultDies {
+						if err == commtest.ErrEnded && r == bad && fault.Does == comm.FaultDies {
 							continue
 						}
 						var e *comm.RankError
@@ -185,7 +132,7 @@ func TestFaultLate(t *testing.T) {
 	t.Parallel()
 	group := local(t, 3)
 	group[1] = comm.WithFault(group[1], comm.Fault{Call: 7, Does: comm.FaultLate, Delay: 5 * time.Millisecond})
-	for _, err := range each(group, func(c comm.Comm) error { return work(context.Background(), c) }) {
+	for _, err := range commtest.Each(group, func(c comm.Comm) error { return commtest.Work(context.Background(), c) }) {
 		if err != nil {
 			t.Error(err)
 		}
@@ -197,7 +144,7 @@ func TestCancel(t *testing.T) {
 	t.Parallel()
 	group := local(t, 3)
 	ctx, cancel := context.WithCancel(context.Background())
-	errs := each(group, func(c comm.Comm) error {
+	errs := commtest.Each(group, func(c comm.Comm) error {
 		switch c.Rank() {
 		case 2: // never calls
 			<-c.Done()
@@ -244,7 +191,7 @@ func TestAbortAndClose(t *testing.T) {
 	}
 	// A failure in a part of the group ends the whole.
 	group = local(t, 3)
-	errs := each(group, func(c comm.Comm) error {
+	errs := commtest.Each(group, func(c comm.Comm) error {
 		sub, err := c.Split(context.Background(), min(c.Rank(), 1), 0)
 		if err != nil {
 			return err
@@ -336,7 +283,7 @@ func TestArguments(t *testing.T) {
 func TestNoOp(t *testing.T) {
 	t.Parallel()
 	x := comm.Host(make([]float64, 3))
-	for _, err := range each(local(t, 2), func(c comm.Comm) error {
+	for _, err := range commtest.Each(local(t, 2), func(c comm.Comm) error {
 		if err := c.Reduce(context.Background(), x, x, comm.Or, false); !errors.Is(err, comm.ErrNoOp) {
 			return fmt.Errorf("%v, want ErrNoOp", err)
 		}
@@ -354,7 +301,7 @@ func TestNoOp(t *testing.T) {
 func TestLedgerCalls(t *testing.T) {
 	t.Parallel()
 	group := local(t, 4, comm.KeepCalls())
-	for _, err := range each(group, func(c comm.Comm) error {
+	for _, err := range commtest.Each(group, func(c comm.Comm) error {
 		if err := c.Broadcast(context.Background(), comm.Host(make([]float64, 10)), 1); err != nil {
 			return err
 		}
@@ -393,7 +340,7 @@ func TestTypes(t *testing.T) {
 // TestGoroutines: groups start none.
 func TestGoroutines(t *testing.T) {
 	before := runtime.NumGoroutine()
-	for _, err := range each(local(t, 8), func(c comm.Comm) error { return work(context.Background(), c) }) {
+	for _, err := range commtest.Each(local(t, 8), func(c comm.Comm) error { return commtest.Work(context.Background(), c) }) {
 		if err != nil {
 			t.Error(err)
 		}

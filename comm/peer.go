@@ -55,8 +55,7 @@ func Peers(devices []Device, opts ...Option) ([]Comm, error) {
 	for i, d := range devices {
 		movers[i] = &deviceMover{d: d, ranks: len(devices), folding: folding && direct, pulling: pulling && direct}
 	}
-	opt := gather(opts)
-	return inProcess(newLife(), &opt, movers), nil
+	return inProcess(NewLife(opts...), movers), nil
 }
 
 // deviceMover copies by kernels of a GPU or by its copy engines, and folds by its kernels.
@@ -75,7 +74,7 @@ func (m *deviceMover) copy(dst, src Buffer) error {
 	if dst.OnHost() && src.OnHost() {
 		return hostMover{}.copy(dst, src)
 	}
-	if dst.n == 0 || dst.same(src) {
+	if dst.n == 0 || dst.Same(src) {
 		return nil
 	}
 	if m.pulling && !dst.OnHost() && !src.OnHost() {
@@ -112,19 +111,19 @@ func (m *deviceMover) fold(dst Buffer, srcs []Buffer, op Op) error {
 	return nil
 }
 
-func (m *deviceMover) folds(c *call) bool {
-	if c.dst.OnHost() && c.src.OnHost() {
+func (m *deviceMover) folds(c *Collective) bool {
+	if c.Dst.OnHost() && c.Src.OnHost() {
 		return true
 	}
-	return m.folding && m.d.(FoldingDevice).Folds(c.dst.dtype, c.op, m.ranks)
+	return m.folding && m.d.(FoldingDevice).Folds(c.Dst.dtype, c.Op, m.ranks)
 }
 
 // begin waits for what was queued on the device before: others are about to read its memory.
-func (m *deviceMover) begin(ctx context.Context, c *call) error {
-	if c.dst.OnHost() && c.src.OnHost() {
+func (m *deviceMover) begin(ctx context.Context, c *Collective) error {
+	if c.Dst.OnHost() && c.Src.OnHost() {
 		return nil
 	}
-	return m.d.Do(func() error { return awaitDevice(ctx, m.d, nil) })
+	return m.d.Do(func() error { return AwaitDevice(ctx, m.d, nil) })
 }
 
 func (m *deviceMover) wait(ctx context.Context) error {
@@ -145,12 +144,12 @@ func (m *deviceMover) wait(ctx context.Context) error {
 			}
 		}
 		if err == nil {
-			if err = awaitDevice(ctx, m.d, nil); err == nil {
+			if err = AwaitDevice(ctx, m.d, nil); err == nil {
 				return nil
 			}
 		}
 		// What was queued ends whatever happens, and no memory may be touched after the call.
-		return errors.Join(err, awaitDevice(context.Background(), m.d, nil))
+		return errors.Join(err, AwaitDevice(context.Background(), m.d, nil))
 	})
 }
 
@@ -203,7 +202,7 @@ func (f *stagingFolder) Fold(dst Buffer, srcs []Buffer, op Op) error {
 				return err
 			}
 		}
-		if err := awaitDevice(context.Background(), f.d, nil); err != nil {
+		if err := AwaitDevice(context.Background(), f.d, nil); err != nil {
 			return err
 		}
 		out, _ := hostFolder{}.Scratch(dst.dtype, dst.n)
@@ -213,6 +212,6 @@ func (f *stagingFolder) Fold(dst Buffer, srcs []Buffer, op Op) error {
 		if err := f.d.ToDevice(dst.device, unsafe.Pointer(out.host), dst.Size()); err != nil {
 			return err
 		}
-		return awaitDevice(context.Background(), f.d, nil)
+		return AwaitDevice(context.Background(), f.d, nil)
 	})
 }

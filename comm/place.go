@@ -70,11 +70,11 @@ func LikeDevices() GroupOption { return func(g *Group) { g.device = true } }
 // take on a device of its own.
 func TakeTurns() GroupOption { return func(g *Group) { g.turns = true } }
 
-// NewGroup makes a place of the ranks of this process: all those of Local, Peers or NCCL, or the
-// one of Join. Ranks are in ascending order and belong to one group.
+// NewGroup makes a place of the ranks of this process: all those of Local, Peers or nccl.Ranks,
+// or the one of procs.Join. Ranks are in ascending order and belong to one group.
 func NewGroup(ranks []Comm, opts ...GroupOption) (*Group, error) {
 	bad := func(reason string) error {
-		return &ArgumentError{"NewGroup", "ranks", reason, "give the ranks of one group in their order, by Local, Peers, NCCL or Join"}
+		return &ArgumentError{"NewGroup", "ranks", reason, "give the ranks of one group in their order, by comm.Local or comm.Peers, nccl.Ranks of package comm/nccl, or procs.Join of package comm/procs"}
 	}
 	if len(ranks) == 0 {
 		return nil, bad("is empty")
@@ -215,7 +215,7 @@ func (g *Group) OnDevices() bool {
 }
 
 // MovesDeviceMemory reports whether collectives of the group take buffers of devices: its ranks are
-// those of Peers, NCCL, or Join with OnGPU.
+// those of Peers, of nccl.Ranks, or of procs.Join with OnGPU.
 func (g *Group) MovesDeviceMemory() bool {
 	if g == nil || len(g.ranks) == 0 {
 		return false
@@ -225,20 +225,7 @@ func (g *Group) MovesDeviceMemory() bool {
 			c = f.Comm
 		}
 		r, ok := c.(*group)
-		if !ok {
-			return false
-		}
-		switch p := r.plane.(type) {
-		case *sharedPlane:
-			m := p.mover
-			if split, ok := m.(sharedMover); ok {
-				m = split.mover
-			}
-			if _, host := m.(hostMover); host {
-				return false
-			}
-		case *ncclPlane:
-		default:
+		if !ok || !r.transport.MovesDeviceMemory() {
 			return false
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// CommDevice makes a rank's device of an opened context, for comm.Peers and comm.NCCL. number is
+// CommDevice makes a rank's device of an opened context, for comm.Peers and nccl.Ranks. number is
 // that of the device, stream the one in whose order the group works. kernels compiles the copies
 // and reductions of comm.Peers; without it, nil, the copy engines copy and there are no reductions.
 // The context and the stream stay the caller's.
@@ -28,7 +28,7 @@ func CommDevice(ctx driver.Context, number int, stream driver.Stream, kernels *j
 	return &commDevice{ctx: ctx, number: number, stream: stream, kernels: kernels, folds: map[fold]driver.Function{}}, nil
 }
 
-// Comm makes a rank's device of d, for comm.Peers and comm.NCCL: the group copies in the order of
+// Comm makes a rank's device of d, for comm.Peers and comm/nccl: the group copies in the order of
 // the operations on d.
 func (d *Device) Comm() (comm.Device, error) {
 	if d.missing() {

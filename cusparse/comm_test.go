@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/nccl"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/cusparse/jit"
@@ -158,14 +159,14 @@ func TestNCCLOnDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path, version, err := comm.NCCLVersion()
+	path, version, err := nccl.Version()
 	if err != nil {
 		t.Skip(err)
 	}
 	t.Logf("NCCL %s, %s", version, path)
 	for p := 1; p <= n; p++ {
 		devices := commDevices(t, d, p, nil)
-		group, err := comm.NCCL(t.Context(), devices, comm.Timeout(20*time.Second))
+		group, err := nccl.Ranks(t.Context(), devices, comm.Timeout(20*time.Second))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +184,7 @@ func TestNCCLFaultsOnDevice(t *testing.T) {
 	}
 	for _, does := range []comm.Misdeed{comm.FaultFails, comm.FaultHangs, comm.FaultOtherSize} {
 		devices := commDevices(t, d, 2, nil)
-		group, err := comm.NCCL(t.Context(), devices, comm.Timeout(time.Second))
+		group, err := nccl.Ranks(t.Context(), devices, comm.Timeout(time.Second))
 		if err != nil {
 			t.Skip(err)
 		}
@@ -208,7 +209,7 @@ func TestNCCLFaultsOnDevice(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		group, err = comm.NCCL(t.Context(), devices, comm.Timeout(20*time.Second))
+		group, err = nccl.Ranks(t.Context(), devices, comm.Timeout(20*time.Second))
 		if err != nil {
 			t.Fatalf("after misdeed %d: %v", does, err)
 		}

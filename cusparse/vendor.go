@@ -12,7 +12,7 @@ import (
 
 // This file calls the vendor's library, cuSPARSE, for the products that it
 // has: plus_times of float32 and float64. Beside the kernels here it was the
-// slower in all of the table of bench gpu (SpMV on R-MAT 18 to 22, SpMM of 64
+// slower in all of the table of hiveblas-bench gpu (SpMV on R-MAT 18 to 22, SpMM of 64
 // columns, SpGEMM), so it runs when it is asked for: ops.Using(ops.Vendor).
 
 // vendor is cuSPARSE, opened when first asked for.

@@ -1,115 +1,101 @@
 package matrix
 
 import (
-	"encoding"
-	"encoding/json"
 	"fmt"
-	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/hiveblas/hiveblas/internal/jsontext"
 )
 
-// jsonMatrix is the JSON form of a matrix: its shape and its entries in
-// row-major order, as three lists of equal length.
-type jsonMatrix struct {
-	Rows   *int           `json:"rows"`
-	Cols   *int           `json:"cols"`
-	Row    jsonItems[int] `json:"row"`
-	Col    jsonItems[int] `json:"col"`
-	Values any            `json:"value"` // a list to write, a pointer to one to read
+// A JSONError reports a value that has no JSON form, or a text that is not the JSON form of the
+// matrix or vector.
+type JSONError struct {
+	Op  string // such as "Matrix.UnmarshalJSON"
+	Err error
 }
 
-// jsonVector is the JSON form of a vector: its size and its entries in
-// ascending order, as two lists of equal length.
-type jsonVector struct {
-	Size   *int           `json:"size"`
-	Index  jsonItems[int] `json:"index"`
-	Values any            `json:"value"` // as in jsonMatrix
-}
+func (e *JSONError) Error() string { return fmt.Sprintf("%s: %v", e.Op, e.Err) }
 
-// jsonItems is a list in which null is an error, unless a T can be null. encoding/json leaves the
-// zero value in its place.
-type jsonItems[T any] []T
+// Unwrap returns the cause.
+func (e *JSONError) Unwrap() error { return e.Err }
 
-func (list *jsonItems[T]) UnmarshalJSON(data []byte) error {
-	if k := nullItem(data); k >= 0 && !mayBeNull[T]() {
-		return &InvalidError{"matrix.UnmarshalJSON", fmt.Sprintf("item %d of a list is null; give a value", k)}
+// Is reports whether target is ErrInvalid.
+func (e *JSONError) Is(target error) bool { return target == ErrInvalid }
+
+// jsonText returns the JSON form: dims are keys and numbers, positions lists of integers, and values
+// a slice of the elements. It is a list of keys with the values beside them.
+func jsonText(op string, dims []jsonDim, positions []jsonPositions, values any) ([]byte, error) {
+	b := []byte{'{'}
+	for _, d := range dims {
+		b = append(strconv.AppendInt(append(b, `"`+d.key+`":`...), int64(d.n), 10), ',')
 	}
-	return json.Unmarshal(data, (*[]T)(list))
-}
-
-// mayBeNull reports whether null is a value of T: a pointer, or a type that reads it by itself.
-func mayBeNull[T any]() bool {
-	t := reflect.TypeFor[T]()
-	return t.Kind() == reflect.Pointer || t.Kind() == reflect.Interface || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
-}
-
-// nullItem returns the number of the first item of a valid list that is null, −1 if none is.
-func nullItem(data []byte) int {
-	depth, item := 0, 0
-	for p := 0; p < len(data); p++ {
-		switch data[p] {
-		case '[', '{':
-			depth++
-		case ']', '}':
-			depth--
-		case '"':
-			for p++; data[p] != '"'; p++ {
-				if data[p] == '\\' {
-					p++
-				}
-			}
-		case ',':
-			if depth == 1 {
-				item++
-			}
-		case 'n': // of null: texts are skipped
-			if depth == 1 {
-				return item
-			}
-		}
+	for _, p := range positions {
+		b = append(jsontext.Ints(append(b, `"`+p.key+`":`...), p.list), ',')
 	}
-	return -1
-}
-
-// jsonList returns values as encoding/json writes a list of them: it writes bytes as base64.
-func jsonList[T any](values []T) any {
-	t := reflect.TypeFor[T]()
-	p := reflect.PointerTo(t)
-	if t.Kind() != reflect.Uint8 || p.Implements(reflect.TypeFor[json.Marshaler]()) ||
-		p.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
-		return values
+	b, err := jsontext.Values(append(b, `"value":`...), values)
+	if err != nil {
+		return nil, &JSONError{op, err}
 	}
-	list := make([]uint16, len(values))
-	for k, b := range reflect.ValueOf(values).Bytes() {
-		list[k] = uint16(b)
+	return append(b, '}'), nil
+}
+
+// jsonDim is a dimension in the JSON form.
+type jsonDim struct {
+	key string
+	n   int
+}
+
+// jsonPositions are the rows, columns or indices in the JSON form.
+type jsonPositions struct {
+	key  string
+	list []int
+}
+
+// readJSON reads the JSON form into dims, positions and the slice to which values points.
+func readJSON(op string, data []byte, dims []jsonDim, positions []jsonPositions, values any) error {
+	var keys []string
+	for _, d := range dims {
+		keys = append(keys, d.key)
 	}
-	return list
-}
-
-// jsonKey is a key of the JSON form and whether an object has it.
-type jsonKey struct {
-	name  string
-	given bool
-}
-
-// jsonKeys returns an *InvalidError that names the keys that an object lacks.
-func jsonKeys(op string, keys ...jsonKey) error {
+	for _, p := range positions {
+		keys = append(keys, p.key)
+	}
+	keys = append(keys, "value")
+	texts, err := jsontext.Object(data, keys...)
+	if err != nil {
+		return &JSONError{op, err}
+	}
 	var missing []string
-	for _, key := range keys {
-		if !key.given {
-			missing = append(missing, strconv.Quote(key.name))
+	for k, key := range keys {
+		if texts[k] == nil {
+			missing = append(missing, strconv.Quote(key))
 		}
 	}
-	if missing == nil {
-		return nil
+	if missing != nil {
+		return &InvalidError{op, "the object lacks " + strings.Join(missing, ", ") + "; give the keys that MarshalJSON writes, none of them null"}
 	}
-	return &InvalidError{op, "the object lacks " + strings.Join(missing, ", ") + "; give the keys that MarshalJSON writes, none of them null"}
+	for k := range keys {
+		var err error
+		switch p := k - len(dims); {
+		case p < 0:
+			dims[k].n, err = jsontext.ReadInt(texts[k])
+		case p < len(positions):
+			err = jsontext.ReadValues(texts[k], &positions[p].list)
+		default:
+			err = jsontext.ReadValues(texts[k], values)
+		}
+		if err != nil {
+			return &JSONError{op, fmt.Errorf("%q: %w", keys[k], err)}
+		}
+	}
+	return nil
 }
 
 // MarshalJSON returns the matrix as an object: "rows", "cols" and the entries in
 // row-major order as the lists "row", "col" (counted from 0) and "value". A
-// value that JSON cannot hold, such as NaN, is an error of encoding/json; a
+// value that JSON cannot hold, such as NaN, is a *JSONError, and so are elements that need package
+// matrix/jsonvalues where it is not linked, such as structs without methods; a
 // matrix that cannot be read from a device is the error of [Matrix.Fetch].
 func (a *Matrix[T]) MarshalJSON() ([]byte, error) {
 	if err := a.Fetch(); err != nil {
@@ -117,37 +103,32 @@ func (a *Matrix[T]) MarshalJSON() ([]byte, error) {
 	}
 	m, n := a.Dims()
 	k := a.NVals()
-	out, values := jsonMatrix{Rows: &m, Cols: &n, Row: make([]int, 0, k), Col: make([]int, 0, k)}, make([]T, 0, k)
+	rows, cols, values := make([]int, 0, k), make([]int, 0, k), make([]T, 0, k)
 	for at, v := range a.All() {
-		out.Row, out.Col, values = append(out.Row, at.Row), append(out.Col, at.Col), append(values, v)
+		rows, cols, values = append(rows, at.Row), append(cols, at.Col), append(values, v)
 	}
-	out.Values = jsonList(values)
-	return json.Marshal(out)
+	return jsonText("Matrix.MarshalJSON", []jsonDim{{"rows", m}, {"cols", n}}, []jsonPositions{{"row", rows}, {"col", cols}}, values)
 }
 
 // UnmarshalJSON replaces the matrix by the one that [Matrix.MarshalJSON] wrote.
-// Entries may come in any order. A missing key, a null in a list and lists of different lengths
-// are an *InvalidError, a position outside the matrix is an *IndexError, one that
+// Entries may come in any order. A missing key and lists of different lengths
+// are an *InvalidError, a text that is not the form of the matrix, such as a null in a list, a
+// *JSONError, a position outside the matrix is an *IndexError, one that
 // occurs twice a *DuplicateError; the matrix is then unchanged. The text null
 // leaves it unchanged without an error, as encoding/json does.
 func (a *Matrix[T]) UnmarshalJSON(data []byte) error {
-	var values jsonItems[T]
-	in := jsonMatrix{Values: &values}
 	switch {
 	case a == nil:
 		return errNil
 	case string(data) == "null":
 		return nil
 	}
-	if err := json.Unmarshal(data, &in); err != nil {
+	var values []T
+	dims, at := []jsonDim{{"rows", 0}, {"cols", 0}}, []jsonPositions{{"row", nil}, {"col", nil}}
+	if err := readJSON("Matrix.UnmarshalJSON", data, dims, at, &values); err != nil {
 		return err
 	}
-	err := jsonKeys("Matrix.UnmarshalJSON", jsonKey{"rows", in.Rows != nil}, jsonKey{"cols", in.Cols != nil},
-		jsonKey{"row", in.Row != nil}, jsonKey{"col", in.Col != nil}, jsonKey{"value", values != nil})
-	if err != nil {
-		return err
-	}
-	made, err := FromTuples(*in.Rows, *in.Cols, []int(in.Row), []int(in.Col), []T(values), nil)
+	made, err := FromTuples(dims[0].n, dims[1].n, at[0].list, at[1].list, values, nil)
 	if err != nil {
 		return err
 	}
@@ -164,37 +145,31 @@ func (v *Vector[T]) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	k := v.NVals()
-	n := v.Size()
-	out, values := jsonVector{Size: &n, Index: make([]int, 0, k)}, make([]T, 0, k)
+	index, values := make([]int, 0, k), make([]T, 0, k)
 	for i, x := range v.All() {
-		out.Index, values = append(out.Index, i), append(values, x)
+		index, values = append(index, i), append(values, x)
 	}
-	out.Values = jsonList(values)
-	return json.Marshal(out)
+	return jsonText("Vector.MarshalJSON", []jsonDim{{"size", v.Size()}}, []jsonPositions{{"index", index}}, values)
 }
 
 // UnmarshalJSON replaces the vector by the one that [Vector.MarshalJSON] wrote;
 // see [Matrix.UnmarshalJSON].
 func (v *Vector[T]) UnmarshalJSON(data []byte) error {
-	var values jsonItems[T]
-	in := jsonVector{Values: &values}
 	switch {
 	case v == nil:
 		return errNil
 	case string(data) == "null":
 		return nil
 	}
-	if err := json.Unmarshal(data, &in); err != nil {
+	var values []T
+	dims, at := []jsonDim{{"size", 0}}, []jsonPositions{{"index", nil}}
+	if err := readJSON("Vector.UnmarshalJSON", data, dims, at, &values); err != nil {
 		return err
 	}
-	err := jsonKeys("Vector.UnmarshalJSON", jsonKey{"size", in.Size != nil}, jsonKey{"index", in.Index != nil}, jsonKey{"value", values != nil})
-	if err != nil {
-		return err
+	if len(at[0].list) != len(values) {
+		return &InvalidError{"Vector.UnmarshalJSON", fmt.Sprintf("%d indices and %d values given, want the same number", len(at[0].list), len(values))}
 	}
-	if len(in.Index) != len(values) {
-		return &InvalidError{"Vector.UnmarshalJSON", fmt.Sprintf("%d indices and %d values given, want the same number", len(in.Index), len(values))}
-	}
-	made, err := VectorFromTuples(*in.Size, []int(in.Index), []T(values), nil)
+	made, err := VectorFromTuples(dims[0].n, at[0].list, values, nil)
 	if err != nil {
 		return err
 	}

@@ -194,6 +194,18 @@ func TestJSONErrors(t *testing.T) {
 	if text, err := json.Marshal(bad); err == nil {
 		t.Errorf("NaN became %s", text)
 	}
+	var typed *JSONError
+	if _, err := bad.MarshalJSON(); !errors.As(err, &typed) || !errors.Is(err, ErrInvalid) {
+		t.Errorf("NaN: %v, want a *JSONError", err)
+	}
+	type plain struct{ A int }
+	structs, err := FromTuples(1, 1, []int{0}, []int{0}, []plain{{1}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := structs.MarshalJSON(); !errors.As(err, &typed) || !strings.Contains(err.Error(), "matrix/jsonvalues") {
+		t.Errorf("structs without encoding/json: %v", err)
+	}
 	if text, err := json.Marshal(New[float64](-1, 1)); err == nil {
 		t.Errorf("an invalid matrix became %s", text)
 	}

@@ -27,7 +27,7 @@ export LIMIT=${LIMIT:-$([ "$sanitize" ] && echo 300 || echo 150)}
 mkdir -p "$OUT" "$HIVEBLAS_CACHE" || exit 1
 rm -f "$OUT"/summary.txt "$OUT"/failed.txt "$OUT"/job-*
 
-if ! first=$(./hiveblas bench first-use 2>&1); then
+if ! first=$(./hiveblas-bench first-use 2>&1); then
 	echo "$first"
 	[ "${ANYWAY:-}" ] || exit 1
 fi

@@ -122,12 +122,12 @@ func TestNetworkX(t *testing.T) {
 // TestEveryCaseIsExpected fails when a peer has a case that TestAgainstNaive does not know.
 func TestEveryCaseIsExpected(t *testing.T) {
 	known := map[string]bool{"mmread": true, "mmwrite": true} // TestMatrixMarket
-	// Every run of bench cpu compares these with apps.Classify and apps.Geolocate.
+	// Every run of hiveblas-bench cpu compares these with apps.Classify and apps.Geolocate.
 	known["classify"], known["geolocate"] = true, true
 	for _, name := range []string{"scc", "spanning", "matching", "similar"} { // and with the standard set
 		known[name] = true
 	}
-	known["nominate"], known["match"] = true, true // and bench report these with VertexNomination and SGM
+	known["nominate"], known["match"] = true, true // and hiveblas-bench report these with VertexNomination and SGM
 	for _, e := range expectations() {
 		known[e.name] = true
 	}

@@ -1,4 +1,4 @@
-"""GraphSAGE by PyTorch and PyTorch Geometric, on the shapes of `hiveblas bench gpu`.
+"""GraphSAGE by PyTorch and PyTorch Geometric, on the shapes of `hiveblas-bench gpu`.
 
     python3 sage_torch.py [--quick] [--training | --brief]
 

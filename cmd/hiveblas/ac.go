@@ -15,6 +15,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -24,7 +25,7 @@ func acCommand(s *session) *cobra.Command {
 		rounds    int
 		top       int
 		corrected bool
-		memory    byteSize
+		memory    cli.ByteSize
 	)
 	cmd := &cobra.Command{
 		Use:   "ac --data-vertices FILE --data-edges FILE --pattern-vertices FILE --pattern-edges FILE",
@@ -40,7 +41,7 @@ the features of an edge. Files may be gzip-compressed; - is standard input.`,
 		Example: `  hiveblas ac --data-vertices d.Vertex.csv --data-edges d.Edges.csv \
       --pattern-vertices p.Vertex.csv --pattern-edges p.Edges.csv -o beliefs.csv
   hiveblas ac … --top 5 --memory 6GiB --json`,
-		Args: positional(),
+		Args: cli.Positional(),
 	}
 	j := newJob(s, cmd).computes(thresholdAC).fuses().writes("the log-probabilities", ".csv", ".mtx", ".hgb")
 	flags := []string{"data-vertices", "data-edges", "pattern-vertices", "pattern-edges"}
@@ -55,11 +56,11 @@ the features of an edge. Files may be gzip-compressed; - is standard input.`,
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		for k, name := range flags {
 			if files[k] == "" {
-				return &usageError{cmd.CommandPath(), "--" + name + " is missing"}
+				return cli.Usage(cmd.CommandPath(), "--"+name+" is missing")
 			}
 		}
 		if rounds < 0 {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--iterations is %d, want 0 or more", rounds)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--iterations is %d, want 0 or more", rounds))
 		}
 		if err := checkTop(cmd, top); err != nil {
 			return err
@@ -74,7 +75,7 @@ the features of an edge. Files may be gzip-compressed; - is standard input.`,
 		}
 		var data, pattern *apps.Attributed
 		err := j.stage("read", func() (err error) {
-			run := apps.Run{Context: j.ctx, Progress: j.progress.update}
+			run := apps.Run{Context: j.Ctx, Progress: j.progress.update}
 			if data, err = apps.ReadAttributedFiles(files[0], files[1], run); err != nil {
 				return explain(files[0], err)
 			}
@@ -194,8 +195,8 @@ func (j *job) writeBeliefs(mu *matrix.Matrix[float32]) error {
 			if _, err := b.Write(line); err != nil {
 				return err
 			}
-			if v%4096 == 0 && j.ctx.Err() != nil {
-				return j.ctx.Err()
+			if v%4096 == 0 && j.Ctx.Err() != nil {
+				return j.Ctx.Err()
 			}
 		}
 		b.WriteByte('\n')
@@ -205,13 +206,13 @@ func (j *job) writeBeliefs(mu *matrix.Matrix[float32]) error {
 
 // classifyShare returns the memory that apps.Classify may use for distances, and sets
 // the memory limit of the garbage collector.
-func classifyShare(b byteSize, data, pattern *apps.Attributed) (int64, error) {
+func classifyShare(b cli.ByteSize, data, pattern *apps.Attributed) (int64, error) {
 	if b == 0 {
 		return 0, nil
 	}
 	least, all := apps.ClassifyMemory(data, pattern)
 	if int64(b) < least {
-		return 0, &failure{"--memory", fmt.Sprintf("%d bytes are not enough: these graphs need at least %d", b, least), "raise the limit", nil}
+		return 0, cli.Fail("--memory", fmt.Sprintf("%d bytes are not enough: these graphs need at least %d", b, least), "raise the limit", nil)
 	}
 	debug.SetMemoryLimit(int64(b))
 	if int64(b) >= all {

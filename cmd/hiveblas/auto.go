@@ -1,31 +1,25 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/hiveblas/hiveblas/apps"
-	"github.com/hiveblas/hiveblas/bench"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/commtable"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/jit"
-	"github.com/hiveblas/hiveblas/internal/atomicfile"
 )
 
 // envMachine is the default of --machine.
 const envMachine = "HIVEBLAS_MACHINE"
-
-// measuredFile is the file in the cache that scale bench keeps the figures of this machine in.
-const measuredFile = "machine.json"
 
 // The bytes that a kernel moves for a product and for an entry of a result, as those of scale
 // predict.
@@ -84,14 +78,14 @@ func alike(kinds []string) (list []int) {
 	return list
 }
 
-// machineFigures returns the figures of --machine, those that scale bench measured on GPUs of a
+// machineFigures returns the figures of --machine, those that hiveblas-bench comm measured on GPUs of a
 // kind, or the published ones.
 func machineFigures(file, kind string) (model.Machine, error) {
 	published := model.H200()
 	known := file != ""
 	if !known {
 		if dir := jit.Dir(""); dir != "" {
-			file = filepath.Join(dir, measuredFile)
+			file = filepath.Join(dir, commtable.KeptFile)
 		}
 	}
 	if file == "" {
@@ -105,7 +99,7 @@ func machineFigures(file, kind string) (model.Machine, error) {
 		return published, explain(file, err)
 	}
 	defer in.Close()
-	t, err := bench.ReadCommTable(in)
+	t, err := commtable.Read(in)
 	if err != nil {
 		if !known { // of another version, or cut: a new measurement replaces it
 			return published, nil
@@ -116,7 +110,7 @@ func machineFigures(file, kind string) (model.Machine, error) {
 	if !known && !strings.Contains(strings.Join(t.Machine, "\n"), name) {
 		return published, nil
 	}
-	m := t.Model("peers")
+	m := t.Figures("peers")
 	m.Name = file
 	if m.Memory == 0 {
 		m.Memory = published.Memory
@@ -136,15 +130,6 @@ func machineFigures(file, kind string) (model.Machine, error) {
 		}
 	}
 	return m, nil
-}
-
-// keepFigures keeps a table of several GPUs for machineFigures. A cache that cannot be written is
-// no error.
-func keepFigures(ctx context.Context, t *bench.CommTable) {
-	several := slices.ContainsFunc(t.Fits, func(f bench.CommFit) bool { return f.Group == "peers" && f.Ranks > 1 })
-	if dir := jit.Dir(""); several && dir != "" && os.MkdirAll(dir, 0o755) == nil {
-		_ = atomicfile.WriteFile(context.WithoutCancel(ctx), filepath.Join(dir, measuredFile), t.WriteJSON)
-	}
 }
 
 // chooseGPUs returns how many of some equal GPUs take the least time for work, and why. start is
@@ -246,7 +231,7 @@ func (j *job) scales(estimate func(work int64) model.Work) *job {
 	j.estimate = estimate
 	j.cmd.Flags().Lookup("device").Usage += "; auto takes as many GPUs as are predicted to be the quickest"
 	j.cmd.Flags().StringVar(&j.run.machine, "machine", os.Getenv(envMachine),
-		"choose the number of GPUs of --device auto by the figures of `FILE`, the JSON of hiveblas scale bench")
+		"choose the number of GPUs of --device auto by the figures of `FILE`, the JSON of hiveblas-bench comm")
 	return j
 }
 

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/commtable"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -88,7 +90,7 @@ func TestAutoGPUs(t *testing.T) {
 	t.Run("a list that repeats", func(t *testing.T) {
 		severalGPUs(t, "a", "a")
 		var out, bad strings.Builder
-		if code := run([]string{"pagerank", karate, "--device", "gpu:1,0,1"}, &out, &bad); code != exitFailure || !strings.Contains(bad.String(), "the GPU 1 is listed twice") {
+		if code := run([]string{"pagerank", karate, "--device", "gpu:1,0,1"}, &out, &bad); code != cli.ExitFailure || !strings.Contains(bad.String(), "the GPU 1 is listed twice") {
 			t.Errorf("exit %d, %s", code, bad.String())
 		}
 	})
@@ -100,7 +102,7 @@ func TestAutoGPUs(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		j.stdout, j.began = &out, time.Now()
+		j.Stdout, j.began = &out, time.Now()
 		if err := j.report("ranges", nil, nil); err != nil || !strings.Contains(out.String(), "device   2 of 2 GPUs: ") {
 			t.Errorf("%s (%v)", out.String(), err)
 		}
@@ -141,7 +143,7 @@ func TestChooseGPUs(t *testing.T) {
 func TestMachineFigures(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("HIVEBLAS_CACHE", dir)
-	own := filepath.Join(dir, measuredFile)
+	own := filepath.Join(dir, commtable.KeptFile)
 	name := func(file, kind string) string {
 		t.Helper()
 		m, err := machineFigures(file, kind)

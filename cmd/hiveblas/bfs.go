@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -26,7 +27,7 @@ source is its own parent.`,
 		Example: `  hiveblas bfs graph.mtx --source 0 -o levels.tsv
   hiveblas bfs soc.hgb --source alice,bob -o levels.tsv
   hiveblas bfs graph.tsv.gz --source 12 --undirected --parents -o tree.tsv`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdBFS).fuses().reads().writes("the levels", matrixFiles...)
 	j.scales(j.estimateBFS)
@@ -49,7 +50,7 @@ source is its own parent.`,
 		}
 		if len(vs) > 1 {
 			if parents {
-				return &usageError{cmd.CommandPath(), "--parents is for one source"}
+				return cli.Usage(cmd.CommandPath(), "--parents is for one source")
 			}
 			return j.levelsOf(vs)
 		}
@@ -108,12 +109,12 @@ func (j *job) levelsOf(sources []int) error {
 // checkSource rejects, before the file is read, a --source that is a vertex of no graph.
 func (j *job) checkSource(source, file string) error {
 	if !j.cmd.Flags().Changed("source") {
-		return &usageError{j.cmd.CommandPath(), "--source is missing"}
+		return cli.Usage(j.cmd.CommandPath(), "--source is missing")
 	}
 	names := splitNames(source)
 	bad := slices.IndexFunc(names, func(name string) bool { return !isVertexNumber(name) })
 	if _, err := os.Stat(source); bad >= 0 && (err != nil || isNumber(source)) && j.unnamed(file) {
-		return &usageError{j.cmd.CommandPath(), fmt.Sprintf("--source: %q is not a vertex, want a number from 0", names[bad])}
+		return cli.Usage(j.cmd.CommandPath(), fmt.Sprintf("--source: %q is not a vertex, want a number from 0", names[bad]))
 	}
 	return nil
 }

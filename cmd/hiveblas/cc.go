@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -24,7 +25,7 @@ component its smallest vertex and its size, the largest first.`,
 		Example: `  hiveblas cc graph.mtx.gz -o components.tsv
   hiveblas cc graph.mtx.gz --sizes --top 20
   hiveblas cc friends.csv --ids renumber --json`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdCC).fuses().reads().writes("the components", matrixFiles...)
 	j.scales(j.estimateCC)
@@ -35,13 +36,13 @@ component its smallest vertex and its size, the largest first.`,
 			return err
 		}
 		if cmd.Flags().Changed("top") && !sizes {
-			return &usageError{cmd.CommandPath(), "--top needs --sizes"}
+			return cli.Usage(cmd.CommandPath(), "--top needs --sizes")
 		}
 		if err := j.begin(args[0]); err != nil {
 			return err
 		}
 		if sizes && j.out.path != "" && !slices.Contains(listFiles, j.out.kind) {
-			return &usageError{cmd.CommandPath(), "--sizes writes .tsv or .csv, not " + j.out.kind}
+			return cli.Usage(cmd.CommandPath(), "--sizes writes .tsv or .csv, not "+j.out.kind)
 		}
 		if err := j.loadSquare(args[0], structure); err != nil {
 			return err

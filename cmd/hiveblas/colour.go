@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 func colourCommand(s *session) *cobra.Command {
@@ -41,6 +42,6 @@ and self-loops are ignored.`,
 		},
 	}.command(s)
 	cmd.Aliases = []string{"color"}
-	complete(cmd, "order", "largest-first", "smallest-last", "random")
+	cli.Complete(cmd, "order", "largest-first", "smallest-last", "random")
 	return cmd
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -31,34 +32,34 @@ unless --symmetric writes one triangle.`,
   hiveblas convert soc-network.txt.gz graph.mtx --ids renumber --undirected --symmetric
   hiveblas convert ratings.csv ratings.mtx.gz --bipartite --weight-column rating
   zcat trips.csv.gz | hiveblas convert - - --format csv --output-format mtx`,
-		Args: positional("IN", "OUT"),
+		Args: cli.Positional("IN", "OUT"),
 	}
 	j := newJob(s, cmd).reads().bounded()
 	j.out.kinds = graphFiles
 	j.addOutputFormat()
 	cmd.Flags().BoolVar(&symmetric, "symmetric", false, "write only the lower triangle of a symmetric matrix (.mtx)")
 	cmd.Flags().StringVar(&layout, "layout", "csr", "layout `L` of .npz: csr, csc or coo")
-	complete(cmd, "layout", "csr", "csc", "coo")
+	cli.Complete(cmd, "layout", "csr", "csc", "coo")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		inLayout, ok := npzLayouts[layout]
 		if !ok {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--layout is %q, want csr, csc or coo", layout)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--layout is %q, want csr, csc or coo", layout))
 		}
 		j.out.path = args[1]
 		if args[1] == "" {
-			return &usageError{cmd.CommandPath(), "OUT is empty, want a file name"}
+			return cli.Usage(cmd.CommandPath(), "OUT is empty, want a file name")
 		}
 		if err := j.begin(args[0]); err != nil {
 			return err
 		}
 		if symmetric && j.out.kind != ".mtx" {
-			return &usageError{cmd.CommandPath(), "--symmetric is for .mtx"}
+			return cli.Usage(cmd.CommandPath(), "--symmetric is for .mtx")
 		}
 		if err := j.loadTyped(args[0]); err != nil {
 			return err
 		}
 		if cmd.Flags().Changed("layout") && j.out.kind != ".npz" {
-			return &usageError{cmd.CommandPath(), "--layout is for .npz"}
+			return cli.Usage(cmd.CommandPath(), "--layout is for .npz")
 		}
 		if j.out.kind != ".hgb" { // whose rows are those with entries
 			if err := j.fits(); err != nil {

@@ -7,45 +7,16 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 // watching marks the process that reads what the runtime prints at its end.
 const watching = "HIVEBLAS_WATCHES_ITS_PARENT"
-
-// reportBug is the remedy of what must not happen.
-const reportBug = "this is a bug of hiveblas: please report it with the command line and hiveblas --version; GOTRACEBACK=single hiveblas … prints where it happened"
-
-// recovered makes a panic of a command an error. It is deferred; err is the error of the command.
-// With GOTRACEBACK in the environment the panic goes on.
-func recovered(err *error) {
-	if os.Getenv("GOTRACEBACK") != "" {
-		return
-	}
-	if p := recover(); p != nil {
-		*err = &failure{"", fmt.Sprintf("internal error: %v%s", p, panicPlace()), reportBug, nil}
-	}
-}
-
-// panicPlace returns where the panic that is being recovered began, in this module.
-func panicPlace() string {
-	callers := make([]uintptr, 64)
-	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
-	for {
-		f, more := frames.Next()
-		if strings.Contains(f.Function, "hiveblas/") && !strings.HasSuffix(f.Function, "main.recovered") {
-			return fmt.Sprintf(" at %s:%d", filepath.Base(f.File), f.Line)
-		}
-		if !more {
-			return ""
-		}
-	}
-}
 
 // The end of a process is watched at once if its estimate of memory is larger than watchFrom or the
 // system leaves it less than littleRoom, else once it has run for watchAfter: the start of the
@@ -59,7 +30,7 @@ const (
 // watchEnd has the end of the process watched, so that running out of memory is one line. Only the
 // first call has an effect. It does nothing if messages do not go to a file, as in tests.
 func (s *session) watchEnd() {
-	if own, ok := s.stderr.(*os.File); ok && s.watched.CompareAndSwap(false, true) {
+	if own, ok := s.Stderr.(*os.File); ok && s.watched.CompareAndSwap(false, true) {
 		startWatch(own)
 	}
 }
@@ -132,7 +103,7 @@ func watch(in io.Reader, out io.Writer) {
 	case thread:
 		fmt.Fprintln(out, "hiveblas: no further thread starts; raise the limits of memory and of processes (ulimit -v and -u, the control group), or use fewer --threads")
 	default:
-		fmt.Fprintf(out, "hiveblas: internal error: %s; %s\n", cause, reportBug)
+		fmt.Fprintf(out, "hiveblas: internal error: %s; %s\n", cause, cli.ReportBug)
 	}
 }
 

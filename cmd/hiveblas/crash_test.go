@@ -16,6 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/internal/cli"
+
 	"github.com/hiveblas/hiveblas/internal/race"
 )
 
@@ -44,28 +46,6 @@ func TestWatch(t *testing.T) {
 		}
 		if strings.Contains(c.want, "hiveblas: ") && strings.Count(got, "\n") != strings.Count(c.want, "\n")+1 {
 			t.Errorf("%s: %q is more than a line", c.reason, got)
-		}
-	}
-}
-
-// A panic of a command is an error of one line that says where it began.
-func TestPanicIsError(t *testing.T) {
-	if os.Getenv("GOTRACEBACK") != "" {
-		t.Skip("GOTRACEBACK lets panics go on")
-	}
-	fail := func() (err error) {
-		defer recovered(&err)
-		var g *graph
-		_ = g.file
-		return nil
-	}
-	err := fail()
-	if err == nil {
-		t.Fatal("a panic is no error")
-	}
-	for _, part := range []string{"internal error: runtime error: invalid memory address", "crash_test.go:", "please report it"} {
-		if !strings.Contains(err.Error(), part) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("the error is %q, want %q", err, part)
 		}
 	}
 }
@@ -156,15 +136,15 @@ func (e *endlessList) Read(p []byte) (int, error) {
 // estimate is large, later otherwise. Without a file for messages nothing is started.
 func TestWatchBegins(t *testing.T) {
 	// os.Stderr itself is not redirected, so that no process starts.
-	s := &session{stderr: os.Stderr}
+	s := &session{Session: cli.Session{Stderr: os.Stderr}}
 	if s.watchLater(littleRoom - 1); !s.watched.Load() {
 		t.Error("with little memory the end is not watched at once")
 	}
-	s = &session{stderr: os.Stderr}
+	s = &session{Session: cli.Session{Stderr: os.Stderr}}
 	if stop := s.watchLater(littleRoom); !stop() || s.watched.Load() {
 		t.Error("with enough memory the end is watched at once")
 	}
-	s = &session{stderr: os.Stderr}
+	s = &session{Session: cli.Session{Stderr: os.Stderr}}
 	s.watchLater(0)
 	for started := time.Now(); !s.watched.Load(); time.Sleep(time.Millisecond) {
 		if time.Since(started) > time.Minute {
@@ -172,7 +152,7 @@ func TestWatchBegins(t *testing.T) {
 		}
 	}
 	for needed, want := range map[int64]bool{watchFrom: false, watchFrom + 1: true} {
-		j := newJob(&session{stderr: os.Stderr}, &cobra.Command{Use: "info"})
+		j := newJob(&session{Session: cli.Session{Stderr: os.Stderr}}, &cobra.Command{Use: "info"})
 		if err := j.enough("a.tsv", "reading it", needed); err != nil || j.watched.Load() != want {
 			t.Errorf("%d bytes: %v, watched %v, want %v", needed, err, !want, want)
 		}

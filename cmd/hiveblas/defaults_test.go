@@ -23,14 +23,6 @@ func TestDidYouMean(t *testing.T) {
 			t.Errorf("%s: got %+v, want %q", args, got, want)
 		}
 	}
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"abc", "abc", 0}, {"abc", "", 3}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}} {
-		if got := distance(c.a, c.b); got != c.want {
-			t.Errorf("distance(%q, %q) is %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
 }
 
 func TestEnvironment(t *testing.T) {

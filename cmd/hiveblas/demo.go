@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -33,14 +34,14 @@ projection, and runs PageRank and breadth-first search on a karate club. It writ
 the results and two pictures to a folder.`,
 		Example: `  hiveblas demo
   hiveblas demo --dir /tmp/tour`,
-		Args: positional(),
+		Args: cli.Positional(),
 	}
 	j := newJob(s, cmd).computes(noThreshold)
 	cmd.Flags().StringVar(&dir, "dir", "hiveblas-demo", "write results and pictures to `DIR`, which is created if missing")
-	complete(cmd, "dir")
+	cli.Complete(cmd, "dir")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if dir == "" {
-			return &usageError{cmd.CommandPath(), "--dir is empty, want a folder"}
+			return cli.Usage(cmd.CommandPath(), "--dir is empty, want a folder")
 		}
 		if err := j.begin(); err != nil {
 			return err
@@ -57,8 +58,8 @@ the results and two pictures to a folder.`,
 			return err
 		}
 		err := j.stage("write", func() error {
-			s.cleaning.Store(true)
-			defer s.cleaning.Store(false)
+			s.Cleaning.Store(true)
+			defer s.Cleaning.Store(false)
 			return t.write(j, dir)
 		})
 		if err != nil {
@@ -207,7 +208,7 @@ func (t *tour) figures(dir string) []field {
 }
 
 func (t *tour) print(j *job, dir string) error {
-	w := bufio.NewWriter(j.stdout)
+	w := bufio.NewWriter(j.Stdout)
 	line := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 
 	line("Chesapeake Bay: 39 compartments of an ecosystem, 170 exchanges of carbon")

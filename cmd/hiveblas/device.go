@@ -3,13 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -24,7 +23,7 @@ func (j *job) computes(entries int64) *job {
 	j.cmd.Flags().StringVar(&j.run.device, "device", defaultDevice(), "compute on `D`: auto, cpu, gpu, gpu:N, or a group: gpus, gpu:N,M or ranks:P on the host")
 	j.cmd.Flags().Var(&j.run.commTimeout, "comm-timeout", "end a group whose ranks wait for each other longer than a time such as 90s or 5m (0: 10m)")
 	j.cmd.Flags().BoolVar(&j.run.commCheck, "comm-check", false, "compare the calls of the ranks of a group before data move: ranks that differ are an error instead of a hang")
-	complete(j.cmd, "device", "auto", "cpu", "gpu")
+	cli.Complete(j.cmd, "device", "auto", "cpu", "gpu")
 	if j.cmd.Name() != "ac" && j.cmd.Name() != "demo" { // ac has a --memory of its own
 		j.bounded()
 	}
@@ -35,7 +34,7 @@ func (j *job) computes(entries int64) *job {
 func (j *job) fuses() *job {
 	j.cmd.Flags().StringVar(&j.run.method, "method", "auto",
 		"form `M` on a GPU: fused kernels of the whole, a pipeline of operations, or auto, which is fused")
-	complete(j.cmd, "method", "auto", "pipeline", "fused")
+	cli.Complete(j.cmd, "method", "auto", "pipeline", "fused")
 	return j
 }
 
@@ -66,22 +65,12 @@ const (
 // deviceForms are the values of --device.
 const deviceForms = "auto, cpu, gpu, gpu:N, gpus, gpu:N,M or ranks:P"
 
-// parseDevice returns the number of the GPU in --device, −1 for auto and cpu.
+// parseDevice returns the number of the GPU in --device, −1 for auto, cpu and groups.
 func parseDevice(cmd *cobra.Command, device string) (int, error) {
-	kind, number, numbered := strings.Cut(device, ":")
-	switch {
-	case device == "auto" || device == "cpu":
+	if isGroup(device) {
 		return -1, nil
-	case device == "gpu":
-		return 0, nil
-	case isGroup(device):
-		return -1, nil
-	case kind == "gpu" && numbered:
-		if n, err := strconv.Atoi(number); err == nil && n >= 0 {
-			return n, nil
-		}
 	}
-	return 0, &usageError{cmd.CommandPath(), fmt.Sprintf("--device is %q, want %s", device, deviceForms)}
+	return cli.ParseDevice(cmd, device, deviceForms)
 }
 
 // withoutGPU is the remedy of a GPU that cannot be opened.
@@ -104,7 +93,7 @@ func (j *job) openDemanded() error {
 	}
 	d, err := openDevice(n)
 	if err != nil {
-		return &failure{"--device " + j.run.device, err.Error(), withoutGPU, err}
+		return cli.Fail("--device "+j.run.device, err.Error(), withoutGPU, err)
 	}
 	j.device, j.why = d, "asked for"
 	return nil

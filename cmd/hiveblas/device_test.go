@@ -228,7 +228,8 @@ func jobOf(t *testing.T, device string, worth int64) (*job, *matrix.Matrix[float
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{ctx: t.Context()}
+	s := &session{}
+	s.Ctx = t.Context()
 	j := newJob(s, &cobra.Command{Use: "tc"})
 	j.run.device, j.threshold = device, worth
 	j.graph, j.progress = &graph{file: karate, Matrix: g}, newProgress(os.Stderr, false)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 // alarm is the colour of what stands out in a picture.
@@ -20,7 +21,7 @@ var alarm = color.RGBA{0xd6, 0x27, 0x28, 0xff}
 // input or the output.
 func (j *job) checkPicture(path string, inputs ...string) error {
 	bad := func(format string, args ...any) error {
-		return &usageError{j.cmd.CommandPath(), fmt.Sprintf(format, args...)}
+		return cli.Usage(j.cmd.CommandPath(), fmt.Sprintf(format, args...))
 	}
 	if path == "" {
 		if j.cmd.Flags().Changed("plot") {
@@ -32,11 +33,11 @@ func (j *job) checkPicture(path string, inputs ...string) error {
 		return bad("--plot %s: pictures are .png", path)
 	}
 	if dir, err := os.Stat(filepath.Dir(path)); err != nil || !dir.IsDir() {
-		return &failure{path, "the directory " + filepath.Dir(path) + " does not exist", "create it first", nil}
+		return cli.Fail(path, "the directory "+filepath.Dir(path)+" does not exist", "create it first", nil)
 	}
 	st, err := os.Stat(path)
 	if err == nil && st.IsDir() {
-		return &failure{path, "is a directory", "name a file", nil}
+		return cli.Fail(path, "is a directory", "name a file", nil)
 	}
 	if filepath.Clean(path) == filepath.Clean(j.out.path) {
 		return bad("--plot %s is also the output; write to another file", path)
@@ -58,12 +59,12 @@ func (j *job) draw(path string, picture func(w io.Writer) error) error {
 		return nil
 	}
 	return j.stage("plot", func() error {
-		j.cleaning.Store(true)
-		defer j.cleaning.Store(false)
-		err := atomicfile.WriteFile(j.ctx, path, picture)
+		j.Cleaning.Store(true)
+		defer j.Cleaning.Store(false)
+		err := atomicfile.WriteFile(j.Ctx, path, picture)
 		var e *fs.PathError
 		if errors.As(err, &e) { // --plot names the file as the user gave it
-			return &failure{path, "cannot be written: " + e.Err.Error(), pathRemedy(e), err}
+			return cli.Fail(path, "cannot be written: "+e.Err.Error(), cli.PathRemedy(e), err)
 		}
 		return explain(path, err)
 	})

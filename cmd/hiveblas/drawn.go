@@ -9,6 +9,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -22,7 +23,7 @@ func isDrawn(file string) bool { return strings.HasPrefix(file, drawnPrefix) }
 // drawnFlags parses generate:KIND,flag=value,flag with the flags of hiveblas generate.
 func (j *job) drawnFlags(spec string) (kind string, f generateFlags, err error) {
 	bad := func(what string) error {
-		return &usageError{j.cmd.CommandPath(), spec + ": " + what + "; a generated graph is such as " + drawnPrefix + "rmat,scale=20,edges=16777216,undirected"}
+		return cli.Usage(j.cmd.CommandPath(), spec+": "+what+"; a generated graph is such as "+drawnPrefix+"rmat,scale=20,edges=16777216,undirected")
 	}
 	var name, value string
 	fs := pflag.NewFlagSet("generate", pflag.ContinueOnError)
@@ -64,7 +65,7 @@ func (j *job) drawn(spec string, only bool) (*graph, error) {
 	new(readFlags).flags(all)
 	all.VisitAll(func(flag *pflag.Flag) {
 		if err == nil && j.inputs == 1 && j.cmd.Flags().Changed(flag.Name) {
-			err = &usageError{j.cmd.CommandPath(), fmt.Sprintf("--%s is for files, and %s is generated; leave it out", flag.Name, spec)}
+			err = cli.Usage(j.cmd.CommandPath(), fmt.Sprintf("--%s is for files, and %s is generated; leave it out", flag.Name, spec))
 		}
 	})
 	if err != nil {
@@ -72,12 +73,12 @@ func (j *job) drawn(spec string, only bool) (*graph, error) {
 	}
 	g, err := f.graph(kind)
 	if err != nil {
-		return nil, &usageError{j.cmd.CommandPath(), spec + ": " + strings.TrimPrefix(err.Error(), "generate.")}
+		return nil, cli.Usage(j.cmd.CommandPath(), spec+": "+strings.TrimPrefix(err.Error(), "generate."))
 	}
 	if err := j.canDraw(spec, g.Edges(), f.undirected); err != nil {
 		return nil, err
 	}
-	opts := []generate.MatrixOption{generate.WithContext(j.ctx)}
+	opts := []generate.MatrixOption{generate.WithContext(j.Ctx)}
 	if f.undirected {
 		opts = append(opts, generate.Undirected())
 	}
@@ -98,7 +99,7 @@ func (j *job) drawn(spec string, only bool) (*graph, error) {
 		out.info.Field = "integer"
 	}
 	if f.maxWeight > 0 && !only {
-		err = ops.ApplyIndex(out.Matrix, weights[float64, float64](&f), out.Matrix, ops.WithContext(j.ctx), ops.WithThreads(j.run.threads))
+		err = ops.ApplyIndex(out.Matrix, weights[float64, float64](&f), out.Matrix, ops.WithContext(j.Ctx), ops.WithThreads(j.run.threads))
 		if f.undirected && err == nil {
 			access.MarkSymmetric(out.Matrix)
 		}

@@ -6,69 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-	"syscall"
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/auction"
-	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
-
-// The exit codes.
-const (
-	exitFailure     = 1
-	exitUsage       = 2
-	exitInterrupted = 130
-)
-
-var errInterrupted = errors.New("interrupted")
-
-// usageError is a mistake in the command line.
-type usageError struct{ command, msg string }
-
-func (e *usageError) Error() string {
-	return fmt.Sprintf("%s; see %q", e.msg, e.command+" --help")
-}
-
-// failure is an error with its place and its remedy.
-type failure struct {
-	place, what, remedy string
-	err                 error // cause, or nil
-}
-
-func (e *failure) Error() string {
-	s := e.what
-	if e.place != "" {
-		s = e.place + ": " + s
-	}
-	if e.remedy != "" {
-		s += "; " + e.remedy
-	}
-	return s
-}
-
-func (e *failure) Unwrap() error { return e.err }
-
-// exit reports err on one line and returns the exit code.
-func (s *session) exit(err error) int {
-	if err == nil {
-		return 0
-	}
-	var rank *comm.RankError // a command that ends ends its group too
-	if s.ctx.Err() != nil && (errors.Is(err, s.ctx.Err()) || errors.As(err, &rank)) {
-		err = context.Cause(s.ctx)
-	}
-	text := strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), " ")
-	fmt.Fprintf(s.stderr, "hiveblas: %s\n", text)
-	var usage *usageError
-	switch {
-	case errors.Is(err, errInterrupted):
-		return exitInterrupted
-	case errors.As(err, &usage):
-		return exitUsage
-	}
-	return exitFailure
-}
 
 // explain converts an error of the library about a file to one that names the
 // file, the place and the flag that helps.
@@ -78,8 +21,8 @@ func explain(file string, err error) error { return explainGraph(&graph{file: fi
 func explainGraph(g *graph, err error) error {
 	file := g.file
 	var (
-		said   *failure
-		usage  *usageError
+		said   *cli.Failure
+		usage  *cli.UsageError
 		parse  *matrix.ParseError
 		option *matrix.OptionError
 		typ    *matrix.TypeError
@@ -104,10 +47,10 @@ func explainGraph(g *graph, err error) error {
 	case errors.As(err, &said):
 		e := *said
 		switch {
-		case e.place == "":
-			e.place = file
-		case !strings.HasPrefix(e.place, file):
-			e.place = file + ": " + e.place
+		case e.Place == "":
+			e.Place = file
+		case !strings.HasPrefix(e.Place, file):
+			e.Place = file + ": " + e.Place
 		}
 		return &e
 	case errors.As(err, &parse):
@@ -120,9 +63,9 @@ func explainGraph(g *graph, err error) error {
 		}
 		return &e
 	case errors.As(err, &option):
-		return &failure{file, option.Reason, flagRemedy(option.Kind), err}
+		return cli.Fail(file, option.Reason, flagRemedy(option.Kind), err)
 	case errors.As(err, &path):
-		return &failure{path.Path, path.Err.Error(), pathRemedy(path), err}
+		return cli.ExplainPath(file, err)
 	case errors.As(err, &weight):
 		wants, remedy := "distances want ", "correct the file, or count edges with hiveblas vn --unit"
 		switch weight.App {
@@ -141,42 +84,44 @@ func explainGraph(g *graph, err error) error {
 		if g.cols == nil {
 			edge += " (vertices from 0)"
 		}
-		return &failure{file + ": " + edge,
-			"its weight is " + weight.Got + ", and " + wants + weight.Want, remedy, err}
+		return cli.Fail(file+": "+edge,
+			"its weight is "+weight.Got+", and "+wants+weight.Want, remedy, err)
+
 	case errors.As(err, &place):
-		return &failure{file, fmt.Sprintf("the location of vertex %s is %s, want %s", g.name(place.Vertex), place.Got, place.Want), "", err}
+		return cli.Fail(file, fmt.Sprintf("the location of vertex %s is %s, want %s", g.name(place.Vertex), place.Got, place.Want), "", err)
 	case errors.As(err, &score):
-		return &failure{file, fmt.Sprintf("the score of vertex %s is %s, want %s", g.name(score.Vertex), score.Got, score.Want), "", err}
+		return cli.Fail(file, fmt.Sprintf("the score of vertex %s is %s, want %s", g.name(score.Vertex), score.Got, score.Want), "", err)
 	case errors.As(err, &shape):
-		return &failure{file, fmt.Sprintf("%s is %s, want %s", shape.Arg, shape.Got, shape.Want), "", err}
+		return cli.Fail(file, fmt.Sprintf("%s is %s, want %s", shape.Arg, shape.Got, shape.Want), "", err)
 	case errors.As(err, &size):
-		return &failure{file, fmt.Sprintf("%s is %d, the limit is %d", size.Arg, size.Got, size.Limit), "", err}
+		return cli.Fail(file, fmt.Sprintf("%s is %d, the limit is %d", size.Arg, size.Got, size.Limit), "", err)
 	case errors.As(err, &index):
-		return &failure{file, fmt.Sprintf("%s %d is out of range, the limit is %d", index.Arg, index.Index, index.Limit), "", err}
+		return cli.Fail(file, fmt.Sprintf("%s %d is out of range, the limit is %d", index.Arg, index.Index, index.Limit), "", err)
 	case errors.As(err, &typ):
-		return &failure{file, fmt.Sprintf("the elements are %s, want %s", typ.Got, typ.Want), "", err}
+		return cli.Fail(file, fmt.Sprintf("the elements are %s, want %s", typ.Got, typ.Want), "", err)
 	case errors.As(err, &data):
-		return &failure{file, data.Reason, "", err}
+		return cli.Fail(file, data.Reason, "", err)
 	case errors.As(err, &flow):
-		return &failure{file, fmt.Sprintf("the flow from %s to %s has no limit: edges of infinite capacity connect them", g.name(flow.Source), g.name(flow.Sink)),
-			"give one of them a finite capacity", err}
+		return cli.Fail(file, fmt.Sprintf("the flow from %s to %s has no limit: edges of infinite capacity connect them", g.name(flow.Source), g.name(flow.Sink)),
+			"give one of them a finite capacity", err)
+
 	case errors.As(err, &vertex):
 		named := vertex.Named(g.name, g.otherName())
-		return &failure{file, fmt.Sprintf("%s is %s, want %s", named.Arg, named.Got, named.Want), "", err}
+		return cli.Fail(file, fmt.Sprintf("%s is %s, want %s", named.Arg, named.Got, named.Want), "", err)
 	case errors.As(err, &param):
-		return &failure{file, fmt.Sprintf("%s is %s, want %s", param.Arg, param.Got, param.Want), "", err}
+		return cli.Fail(file, fmt.Sprintf("%s is %s, want %s", param.Arg, param.Got, param.Want), "", err)
 	case errors.As(err, &bid):
-		return &failure{file, fmt.Sprintf("%s is %s, want %s", bid.Arg, bid.Got, bid.Want), "", err}
+		return cli.Fail(file, fmt.Sprintf("%s is %s, want %s", bid.Arg, bid.Got, bid.Want), "", err)
 	case errors.As(err, &cost):
 		place := file
 		if cost.Row >= 0 && cost.Col >= 0 {
 			place += fmt.Sprintf(": row %s, column %s", g.rows.Name(cost.Row), g.name(cost.Col))
 		}
-		return &failure{place, cost.Arg + " is " + cost.Got + ", want " + cost.Want, "correct the file", err}
+		return cli.Fail(place, cost.Arg+" is "+cost.Got+", want "+cost.Want, "correct the file", err)
 	case errors.As(err, &large):
-		return &failure{file, large.What + " may exceed 64 bits", "scale the weights", err}
+		return cli.Fail(file, large.What+" may exceed 64 bits", "scale the weights", err)
 	}
-	return &failure{file, err.Error(), "", err}
+	return cli.Fail(file, err.Error(), "", err)
 }
 
 // entryPlace is the place of an entry of a matrix, by the names of its row and column or by
@@ -240,17 +185,3 @@ var flagRemedies = map[matrix.RemedyKind]string{
 }
 
 func flagRemedy(kind matrix.RemedyKind) string { return flagRemedies[kind] }
-
-func pathRemedy(e *fs.PathError) string {
-	switch {
-	case errors.Is(e, fs.ErrNotExist):
-		return "check the path"
-	case errors.Is(e, fs.ErrPermission):
-		return "check the permissions"
-	case errors.Is(e, syscall.EISDIR):
-		return "give a file"
-	case errors.Is(e, syscall.ENOSPC):
-		return "free some space, or write elsewhere"
-	}
-	return ""
-}

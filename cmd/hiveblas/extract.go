@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -25,7 +26,7 @@ become names; with --vertex-numbers they count from 0 again.`,
 		Example: `  hiveblas extract graph.mtx --largest -o core.hgb
   hiveblas extract soc.hgb --ego alice --hops 2 -o around.tsv
   hiveblas extract graph.tsv --vertices mine.txt -o mine.tsv`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).reads().bounded().writes("the part", graphFiles...)
 	fs := cmd.Flags()
@@ -36,7 +37,7 @@ become names; with --vertex-numbers they count from 0 again.`,
 	fs.StringVar(&list, "vertices", "", "the vertices of `LIST`, separated by commas, or of a file")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		bad := func(format string, args ...any) error {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 		}
 		given := 0
 		for _, name := range []string{"component", "largest", "ego", "vertices"} {

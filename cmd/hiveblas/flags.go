@@ -13,12 +13,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/matrix"
 )
-
-// maxThreads bounds --threads.
-const maxThreads = 1024
 
 // runFlags are the flags of every command that computes.
 type runFlags struct {
@@ -47,17 +45,14 @@ func (f *runFlags) check(cmd *cobra.Command) error {
 	if err := f.checkEnvironment(cmd); err != nil {
 		return err
 	}
-	if f.threads < 0 || f.threads > maxThreads {
-		return &usageError{cmd.CommandPath(), fmt.Sprintf("--threads is %d, want 1 to %d, or 0 for one per core", f.threads, maxThreads)}
-	}
-	if procs := runtime.GOMAXPROCS(0); f.threads > procs {
-		fmt.Fprintf(cmd.ErrOrStderr(), "hiveblas: warning: --threads %d is more than the %d processors of this process; the threads take turns\n", f.threads, procs)
+	if err := cli.CheckThreads(cmd, f.threads); err != nil {
+		return err
 	}
 	switch f.method {
 	case "", "auto", "pipeline", "fused":
 		return nil
 	}
-	return &usageError{cmd.CommandPath(), fmt.Sprintf("--method is %q, want auto, pipeline or fused", f.method)}
+	return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--method is %q, want auto, pipeline or fused", f.method))
 }
 
 // form returns the value of --method.
@@ -113,14 +108,14 @@ func (f *readFlags) flags(fs *pflag.FlagSet) {
 
 // complete registers the values of the flags for shell completion.
 func (f *readFlags) complete(cmd *cobra.Command) {
-	complete(cmd, "format", append([]string{"auto"}, formatNames()...)...)
-	complete(cmd, "delimiter", "auto", "comma", "tab", "semicolon", "bar", "blank")
-	complete(cmd, "header", "auto", "yes", "no")
-	complete(cmd, "ids", "keep", "renumber")
-	complete(cmd, "base", "0", "1", "auto")
-	complete(cmd, "comment", "auto", "none", "#", "%")
-	complete(cmd, "decimal", ".", ",")
-	complete(cmd, "duplicates", "error", "sum", "min", "max", "first", "last")
+	cli.Complete(cmd, "format", append([]string{"auto"}, formatNames()...)...)
+	cli.Complete(cmd, "delimiter", "auto", "comma", "tab", "semicolon", "bar", "blank")
+	cli.Complete(cmd, "header", "auto", "yes", "no")
+	cli.Complete(cmd, "ids", "keep", "renumber")
+	cli.Complete(cmd, "base", "0", "1", "auto")
+	cli.Complete(cmd, "comment", "auto", "none", "#", "%")
+	cli.Complete(cmd, "decimal", ".", ",")
+	cli.Complete(cmd, "duplicates", "error", "sum", "min", "max", "first", "last")
 }
 
 var (
@@ -131,7 +126,7 @@ var (
 
 func (f *readFlags) check(cmd *cobra.Command) error {
 	bad := func(format string, args ...any) error {
-		return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+		return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 	}
 	if _, ok := matrix.ParseFormat(f.format); !ok {
 		return bad("--format is %q, want auto, %s", f.format, strings.Join(formatNames(), ", "))
@@ -318,32 +313,3 @@ func (t *timeout) String() string {
 }
 
 func (t *timeout) Type() string { return "duration" }
-
-// completes is the prefix of the annotations that complete writes and offerCompletions reads.
-const completes = "complete "
-
-// complete names the values of a flag for shell completion.
-func complete(cmd *cobra.Command, flag string, values ...string) {
-	if cmd.Flags().Lookup(flag) == nil {
-		panic("hiveblas: " + cmd.Name() + " has no flag " + flag)
-	}
-	if cmd.Annotations == nil {
-		cmd.Annotations = map[string]string{}
-	}
-	cmd.Annotations[completes+flag] = strings.Join(values, "\n")
-}
-
-// offerCompletions registers the values that complete names, of a command and those below it. cobra
-// keeps what it registers, and the whole tree of commands with it, until the process ends: only the
-// request of a shell registers.
-func offerCompletions(cmd *cobra.Command) {
-	for key, values := range cmd.Annotations {
-		if flag, ok := strings.CutPrefix(key, completes); ok {
-			_ = cmd.RegisterFlagCompletionFunc(flag,
-				cobra.FixedCompletions(strings.Split(values, "\n"), cobra.ShellCompDirectiveNoFileComp))
-		}
-	}
-	for _, c := range cmd.Commands() {
-		offerCompletions(c)
-	}
-}

@@ -1,60 +1,14 @@
 package main
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
+	"github.com/hiveblas/hiveblas/internal/cli/clitest"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// The flags of each command are those of testdata/flags.txt, so that a new one is given to the
-// commands that read it and to no others. -update writes the file.
-func TestFlagsOfCommands(t *testing.T) {
-	var lines []string
-	var visit func(c *cobra.Command)
-	visit = func(c *cobra.Command) {
-		if c.Runnable() && c.HasParent() {
-			var names []string
-			c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-			slices.Sort(names)
-			lines = append(lines, strings.TrimPrefix(c.CommandPath(), "hiveblas ")+": "+strings.Join(names, " "))
-		}
-		for _, sub := range c.Commands() {
-			visit(sub)
-		}
-	}
-	visit(rootCommand(&session{}))
-	got := strings.Join(lines, "\n") + "\n"
-	golden := filepath.Join("testdata", "flags.txt")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := strings.Split(string(want), "\n")
-	for k, line := range strings.Split(got, "\n") {
-		if k >= len(before) || line != before[k] {
-			t.Fatalf("%s\nis not in %s; if the command reads these flags, run the test with -update", line, golden)
-		}
-	}
-	if len(before) != len(lines)+1 {
-		t.Errorf("%s has %d lines, want %d", golden, len(before)-1, len(lines))
-	}
-}
+// The flags of each command are those of testdata/flags.txt.
+func TestFlagsOfCommands(t *testing.T) { clitest.Flags(t, rootCommand(&session{})) }
 
 // A name that no vertex has suggests one.
 func TestNearNames(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/internal/chunk"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -65,7 +66,7 @@ hiveblas bfs generate:rmat,scale=20,edges=16777216,undirected --source 1`,
   hiveblas generate planted --vertices 100000 --edges 1000000 --communities 50 --mixing 0.2 --truth t.tsv -o g.hgb
   hiveblas generate grid --height 1000 --width 1000 --max-weight 255 --undirected -o roads.hgb
   hiveblas generate watts-strogatz --vertices 10000 --degree 5 --probability 0.1 --simple --undirected -o - `,
-		Args: positional("KIND"),
+		Args: cli.Positional("KIND"),
 	}
 	j := newJob(s, cmd).writes("the edges", ".tsv", ".csv", ".mtx", ".g500", ".hgb", ".npz")
 	f.add(cmd.Flags())
@@ -97,7 +98,7 @@ func (f *generateFlags) add(fs *pflag.FlagSet) {
 // checkGenerate rejects flags that mean nothing for the kind.
 func (j *job) checkGenerate(kind string, f *generateFlags) error {
 	bad := func(format string, args ...any) error {
-		return &usageError{j.cmd.CommandPath(), fmt.Sprintf(format, args...)}
+		return cli.Usage(j.cmd.CommandPath(), fmt.Sprintf(format, args...))
 	}
 	if err := f.check(kind, "--", j.cmd.Flags()); err != nil {
 		return bad("%v", err)
@@ -156,7 +157,7 @@ func (j *job) generate(kind string, f *generateFlags) error {
 	}
 	g, err := f.graph(kind)
 	if err != nil {
-		return &usageError{j.cmd.CommandPath(), strings.TrimPrefix(err.Error(), "generate.")}
+		return cli.Usage(j.cmd.CommandPath(), strings.TrimPrefix(err.Error(), "generate."))
 	}
 	if err := j.begin(); err != nil {
 		return err
@@ -164,7 +165,7 @@ func (j *job) generate(kind string, f *generateFlags) error {
 	if err := j.checkList("truth", f.truth, j.out.path); err != nil {
 		return err
 	}
-	bad := func(text string) error { return &usageError{j.cmd.CommandPath(), text} }
+	bad := func(text string) error { return cli.Usage(j.cmd.CommandPath(), text) }
 	m, n := g.Dims()
 	built := f.simple || j.out.kind == ".hgb" || j.out.kind == ".npz"
 	switch {
@@ -242,7 +243,7 @@ func (j *job) drawTo(w io.Writer, g *generate.Graph, f *generateFlags) error {
 		}
 	}
 	pieces := int((g.Edges() + drawPiece - 1) / drawPiece)
-	return chunk.Write(j.ctx, w, j.run.threads, pieces, func(piece int, buf []byte) []byte {
+	return chunk.Write(j.Ctx, w, j.run.threads, pieces, func(piece int, buf []byte) []byte {
 		lo := int64(piece) * drawPiece
 		src := make([]int32, min(drawPiece, g.Edges()-lo))
 		dst := make([]int32, len(src))
@@ -290,7 +291,7 @@ func (j *job) writeBuilt(g *generate.Graph, f *generateFlags) error {
 	}
 	m, n := g.Dims()
 	b := matrix.New[int64](m, n)
-	if err := ops.ApplyIndex(b, weights[bool, int64](f), a, ops.WithContext(j.ctx), ops.WithThreads(j.run.threads)); err != nil {
+	if err := ops.ApplyIndex(b, weights[bool, int64](f), a, ops.WithContext(j.Ctx), ops.WithThreads(j.run.threads)); err != nil {
 		return err
 	}
 	return j.writing(func() error { return writeMatrixAs(j, b, nil, nil) })

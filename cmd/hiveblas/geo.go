@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 // geoMedians are the values of --median.
@@ -44,7 +45,7 @@ pass 0 for known places. --plot draws them on a map.`,
 		Example: `  hiveblas geo mentions.txt --undirected --locations places.tsv -o located.tsv
   hiveblas geo graph.mtx --locations p.txt --locations-base 1 --median degrees --passes 1
   hiveblas geo graph.mtx --locations p.txt --max-dispersion 100 --plot map.png --json`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdGeo).fuses().reads().writes("the places", listFiles...)
 	fs := cmd.Flags()
@@ -59,12 +60,12 @@ pass 0 for known places. --plot draws them on a map.`,
 	fs.Float64Var(&o.MaxDistance, "max-distance", 0, "largest distance `KM` of a neighbour from the median (0: no limit)")
 	fs.BoolVar(&o.Single, "single", false, "compute medians in float32")
 	fs.StringVar(&picture, "plot", "", "draw a map into `FILE`, a .png")
-	complete(cmd, "median", "sphere", "degrees")
-	complete(cmd, "locations-base", "0", "1")
+	cli.Complete(cmd, "median", "sphere", "degrees")
+	cli.Complete(cmd, "locations-base", "0", "1")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		bad := func(format string, args ...any) error {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 		}
 		var known bool
 		o.Median, known = geoMedians[median]
@@ -137,7 +138,7 @@ pass 0 for known places. --plot draws them on a map.`,
 
 // readLocations reads the file of --locations.
 func (j *job) readLocations(file string, base int) (*apps.Locations, error) {
-	o := apps.LocationOptions{Run: apps.Run{Context: j.ctx, Progress: j.progress.update}, TextOptions: j.read.text(), Name: nameOf(file), Base: base}
+	o := apps.LocationOptions{Run: apps.Run{Context: j.Ctx, Progress: j.progress.update}, TextOptions: j.read.text(), Name: nameOf(file), Base: base}
 	if j.graph.cols != nil && !j.graph.counted {
 		o.Index = j.graph.cols.Index
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -187,7 +188,7 @@ func readFrom[T matrix.Element](j *job, in *input, g *graph, opts []matrix.ReadO
 	}
 	if j.read.bipartite {
 		if !list && format != matrix.FormatAuto {
-			return nil, &failure{g.file, "--bipartite is for edge lists", "leave it out: the rows and columns of other files are separate already", nil}
+			return nil, cli.Fail(g.file, "--bipartite is for edge lists", "leave it out: the rows and columns of other files are separate already", nil)
 		}
 		opts = append(opts, matrix.Bipartite())
 	}
@@ -212,7 +213,7 @@ func (j *job) onlyLists(file string) error {
 	}
 	for _, name := range listFlags {
 		if j.cmd.Flags().Changed(name) {
-			return &usageError{j.cmd.CommandPath(), fmt.Sprintf("--%s is for edge lists, and %s is none; leave it out, or name the format with --format", name, file)}
+			return cli.Usage(j.cmd.CommandPath(), fmt.Sprintf("--%s is for edge lists, and %s is none; leave it out, or name the format with --format", name, file))
 		}
 	}
 	return nil
@@ -221,7 +222,7 @@ func (j *job) onlyLists(file string) error {
 // readOptions returns the read options of the flags, without --duplicates.
 func (j *job) readOptions(in *input, g *graph, only bool) []matrix.ReadOption {
 	opts := append(j.read.options(),
-		matrix.WithContext(j.ctx), matrix.Threads(j.run.threads), matrix.WithInfo(&g.info), matrix.FileName(in.name), matrix.Warn(j.warn),
+		matrix.WithContext(j.Ctx), matrix.Threads(j.run.threads), matrix.WithInfo(&g.info), matrix.FileName(in.name), matrix.Warn(j.warn),
 		matrix.Progress(func(bytes int64) { j.progress.update(in.title(), bytes, in.size) }),
 		matrix.Stages(func(stage string, done, total int64) {
 			j.progress.update(stage+" "+filepath.Base(in.name), done, total)
@@ -270,7 +271,7 @@ func (j *job) boolsAsFloats(in *input, g *graph, only bool) (*matrix.Matrix[floa
 		}
 		return 0
 	}, "")
-	return a, ops.Apply(a, truth, b, ops.WithContext(j.ctx), ops.WithThreads(j.run.threads))
+	return a, ops.Apply(a, truth, b, ops.WithContext(j.Ctx), ops.WithThreads(j.run.threads))
 }
 
 // vertex returns the vertex of a text: a number from 0, or a name where vertices have
@@ -280,7 +281,7 @@ func (g *graph) vertex(place, text string) (int, error) {
 	if g.cols != nil {
 		if v, ok := g.cols.Index(text); ok {
 			if g.cols.Ambiguous(text) {
-				return 0, &failure{g.file + ": " + place, fmt.Sprintf("several vertices are named %q", text), "give numbers, with --vertex-numbers", nil}
+				return 0, cli.Fail(g.file+": "+place, fmt.Sprintf("several vertices are named %q", text), "give numbers, with --vertex-numbers", nil)
 			}
 			return v, nil
 		}
@@ -288,14 +289,14 @@ func (g *graph) vertex(place, text string) (int, error) {
 		if near := nearName(g.cols, n, text); near != "" {
 			what += fmt.Sprintf(", did you mean %q?", near)
 		}
-		return 0, &failure{g.file + ": " + place, what, "give a name that occurs in the file", nil}
+		return 0, cli.Fail(g.file+": "+place, what, "give a name that occurs in the file", nil)
 	}
 	v, err := strconv.Atoi(text)
 	if err != nil {
-		return 0, &failure{place, fmt.Sprintf("%q is not a vertex", text), "vertices are numbers from 0", nil}
+		return 0, cli.Fail(place, fmt.Sprintf("%q is not a vertex", text), "vertices are numbers from 0", nil)
 	}
 	if v < 0 || v >= n {
-		return 0, &failure{g.file + ": " + place, fmt.Sprintf("there is no vertex %d", v), rangeRemedy(n), nil}
+		return 0, cli.Fail(g.file+": "+place, fmt.Sprintf("there is no vertex %d", v), rangeRemedy(n), nil)
 	}
 	return v, nil
 }

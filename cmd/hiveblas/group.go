@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/procs"
 	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 // groupJoined is called with the rank of this process when it has joined a group of processes.
@@ -79,19 +81,23 @@ func (j *job) anyRank(own bool) (bool, error) {
 // joinGroup makes the group of --device, or of the launcher that started this process as one rank
 // of many. It reports whether there is one. Only rank 0 prints and writes.
 func (j *job) joinGroup() (bool, error) {
-	l, err := comm.Detect(nil)
+	l, err := procs.Detect(nil)
 	if err != nil {
 		return false, err
 	}
 	device := j.run.device
 	fail := func(err error) (bool, error) {
-		return false, &failure{"--device " + device, err.Error(), "--device cpu computes without a group, without a launcher", err}
+		return false, cli.Fail("--device "+device, err.Error(), "--device cpu computes without a group, without a launcher", err)
 	}
 	if l.Size > 1 {
-		opts := []comm.JoinOption{}
+		opts := []procs.JoinOption{}
 		var places []comm.Place
 		if device != "auto" && device != "cpu" {
-			d, err := launchedDevice()
+			found, err := openDriver()
+			if err != nil {
+				return fail(err)
+			}
+			d, err := cli.LaunchedDevice(found)
 			if err != nil {
 				return fail(err)
 			}
@@ -99,9 +105,9 @@ func (j *job) joinGroup() (bool, error) {
 			if err != nil {
 				return fail(err)
 			}
-			opts, places = append(opts, comm.OnGPU(c)), append(places, d)
+			opts, places = append(opts, procs.OnGPU(c)), append(places, d)
 		}
-		c, err := comm.Join(j.ctx, append(opts, comm.With(j.commOptions()...))...)
+		c, err := procs.Join(j.Ctx, append(opts, procs.With(j.commOptions()...))...)
 		if err != nil {
 			return fail(err)
 		}
@@ -115,19 +121,19 @@ func (j *job) joinGroup() (bool, error) {
 		groupJoined(l.Rank)
 		j.why = fmt.Sprintf("rank %d of %d, by %s", l.Rank, l.Size, l.By)
 		if l.Rank != 0 {
-			j.stdout, j.out.path, j.run.quiet = io.Discard, "", true
+			j.Stdout, j.out.path, j.run.quiet = io.Discard, "", true
 		}
 		end := func(err error) {
 			switch {
 			case err == nil:
-			case j.ctx.Err() != nil && errors.Is(err, j.ctx.Err()): // the other ranks hear why it ended
-				c.Abort(context.Cause(j.ctx))
+			case j.Ctx.Err() != nil && errors.Is(err, j.Ctx.Err()): // the other ranks hear why it ended
+				c.Abort(context.Cause(j.Ctx))
 			default:
 				c.Abort(err)
 			}
 			_ = c.Close()
 		}
-		j.ended.Store(&end)
+		j.Ended.Store(&end)
 		return true, nil
 	}
 	if !isGroup(device) {

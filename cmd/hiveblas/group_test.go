@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 // groupFile writes a graph and returns its path.
@@ -56,14 +58,14 @@ func TestRanks(t *testing.T) {
 
 // Processes of mpirun are ranks of one group: rank 0 alone prints and writes.
 func TestMPIRanks(t *testing.T) {
-	if mpiCommand() == nil {
+	if cli.MPICommand() == nil {
 		t.Skip("no mpirun")
 	}
 	file := groupFile(t)
 	dir := t.TempDir()
 	alone, out := filepath.Join(dir, "alone.tsv"), filepath.Join(dir, "out.tsv")
 	runInProcess(t, "pagerank", file, "--duplicates", "sum", "--device", "cpu", "-o", alone)
-	args := mpiCommand("pagerank", file, "--duplicates", "sum", "-o", out)
+	args := cli.MPICommand("pagerank", file, "--duplicates", "sum", "-o", out)
 	cmd := exec.Command(args[0], args[1:]...) // the test is the program, see TestMain
 	text, err := cmd.CombinedOutput()
 	if err != nil {
@@ -82,7 +84,7 @@ func TestMPIRanks(t *testing.T) {
 // Workflows that are divided by ranges give the files of one process; the walks come from all
 // processes, and the first writes them.
 func TestMPIRanges(t *testing.T) {
-	if mpiCommand() == nil {
+	if cli.MPICommand() == nil {
 		t.Skip("no mpirun")
 	}
 	file := groupFile(t)
@@ -104,7 +106,7 @@ func TestMPIRanges(t *testing.T) {
 			if k == 0 {
 				runInProcess(t, append(own, "--device", "cpu")...)
 			} else {
-				run := mpiCommand(own...)
+				run := cli.MPICommand(own...)
 				text, err := exec.Command(run[0], run[1:]...).CombinedOutput()
 				if err != nil || !strings.Contains(string(text), "ranges") {
 					t.Fatalf("%v: %v\n%s", args, err, text)

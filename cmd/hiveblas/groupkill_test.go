@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 )
 
@@ -41,7 +42,7 @@ done`
 // startRanks starts a command as four processes and waits until all have joined the group.
 func startRanks(t *testing.T, args ...string) *groupRun {
 	t.Helper()
-	all := mpiCommand(args...)
+	all := cli.MPICommand(args...)
 	if all == nil {
 		t.Skip("no mpirun")
 	}
@@ -191,7 +192,7 @@ func TestKilledRank(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes for seconds")
 	}
-	if mpiCommand() == nil {
+	if cli.MPICommand() == nil {
 		t.Skip("no mpirun")
 	}
 	args := groupInputs(t)
@@ -241,7 +242,7 @@ func TestKilledRank(t *testing.T) {
 		for k, code := range codes {
 			switch {
 			case k == rank || code == 0:
-			case codes[rank] == 137 && code == exitFailure && strings.Contains(messages[k], named) && strings.Contains(messages[k], comm.ErrRankDied.Error()):
+			case codes[rank] == 137 && code == cli.ExitFailure && strings.Contains(messages[k], named) && strings.Contains(messages[k], comm.ErrRankDied.Error()):
 				failed++
 			default:
 				t.Errorf("%s: rank %d ends with %d, %q", where, k, code, messages[k])
@@ -278,11 +279,11 @@ func TestInterruptedRank(t *testing.T) {
 	time.Sleep(200 * time.Millisecond)
 	r.send(2, os.Interrupt)
 	codes, messages := r.ended()
-	if codes[2] != exitInterrupted {
-		t.Errorf("the rank ends with %d, %q, want %d", codes[2], messages[2], exitInterrupted)
+	if codes[2] != cli.ExitInterrupted {
+		t.Errorf("the rank ends with %d, %q, want %d", codes[2], messages[2], cli.ExitInterrupted)
 	}
 	for _, k := range []int{0, 1, 3} {
-		if codes[k] != exitFailure || !strings.Contains(messages[k], "rank 2 on ") || !strings.Contains(messages[k], "interrupted") {
+		if codes[k] != cli.ExitFailure || !strings.Contains(messages[k], "rank 2 on ") || !strings.Contains(messages[k], "interrupted") {
 			t.Errorf("rank %d ends with %d, %q", k, codes[k], messages[k])
 		}
 	}
@@ -315,7 +316,7 @@ func TestCommTimeout(t *testing.T) {
 	r.send(stopped, syscall.SIGCONT)
 	codes, messages := r.ended()
 	for _, k := range []int{0, 1, 2} {
-		if codes[k] != exitFailure || !strings.Contains(messages[k], comm.ErrTimeout.Error()) || !strings.Contains(messages[k], "rank ") {
+		if codes[k] != cli.ExitFailure || !strings.Contains(messages[k], comm.ErrTimeout.Error()) || !strings.Contains(messages[k], "rank ") {
 			t.Errorf("rank %d ends with %d, %q", k, codes[k], messages[k])
 		}
 	}
@@ -327,7 +328,7 @@ func TestCommTimeout(t *testing.T) {
 // --comm-timeout wants a duration.
 func TestCommTimeoutFlag(t *testing.T) {
 	for _, bad := range []string{"x", "-1s"} {
-		if got := hiveblas(t, "cc", karate, "--comm-timeout", bad); got.code != exitUsage || !strings.Contains(got.stderr, "--comm-timeout") {
+		if got := hiveblas(t, "cc", karate, "--comm-timeout", bad); got.code != cli.ExitUsage || !strings.Contains(got.stderr, "--comm-timeout") {
 			t.Errorf("%s: exit %d, %s", bad, got.code, got.stderr)
 		}
 	}
@@ -344,7 +345,7 @@ func TestGroupCommands(t *testing.T) {
 		n = 4000
 	}
 	args := groupInputsOf(t, n)
-	processes := mpiCommand() != nil && !testing.Short()
+	processes := cli.MPICommand() != nil && !testing.Short()
 	for k, command := range groupCommands {
 		if !writesFile(command) || k%5 != longtest.Turn()%5 {
 			continue
@@ -357,7 +358,7 @@ func TestGroupCommands(t *testing.T) {
 		}
 		if processes && (longtest.Enabled() || k < 5) {
 			out := filepath.Join(t.TempDir(), "out.tsv")
-			line := mpiCommand(append(args(command), "-o", out)...)
+			line := cli.MPICommand(append(args(command), "-o", out)...)
 			if text, err := exec.Command(line[0], line[1:]...).CombinedOutput(); err != nil {
 				t.Fatalf("%s: %v\n%s", command, err, text)
 			}

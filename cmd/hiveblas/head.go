@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 func headCommand(s *session) *cobra.Command {
@@ -20,13 +22,13 @@ func headCommand(s *session) *cobra.Command {
 and weights; --json has them as edges. It reads the whole file.`,
 		Example: `  hiveblas head graph.hgb
   hiveblas head soc.graphml --count 3`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).reads().writes("the edges", listFiles...)
 	cmd.Flags().IntVarP(&count, "count", "n", 10, "print `N` edges")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if count < 0 {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--count is %d, want 0 or more", count)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--count is %d, want 0 or more", count))
 		}
 		if j.out.path == "" && !cmd.Flags().Changed("output") && !j.run.json {
 			j.out.path = "-"
@@ -120,15 +122,15 @@ degree), or by their names (--by name). Vertices keep their names, and numbers b
 names. Ties have the order of the input.`,
 		Example: `  hiveblas sort trips.tsv --by weight --reverse -o longest.tsv
   hiveblas sort soc.hgb --by degree -o by-degree.hgb`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).reads().writes("the result", graphFiles...)
 	cmd.Flags().StringVar(&by, "by", "weight", "order by `KEY`: weight, degree or name")
 	cmd.Flags().BoolVar(&reverse, "reverse", false, "the other way round")
-	complete(cmd, "by", "weight", "degree", "name")
+	cli.Complete(cmd, "by", "weight", "degree", "name")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		bad := func(format string, args ...any) error {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 		}
 		switch {
 		case by != "weight" && by != "degree" && by != "name":

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/internal/blas"
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 func infoCommand(s *session) *cobra.Command {
@@ -30,7 +31,7 @@ reach each other, or the reason why one is missing.`,
 	j := newJob(s, cmd).reads()
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {
-			return positional("GRAPH")(cmd, args)
+			return cli.Positional("GRAPH")(cmd, args)
 		}
 		if err := j.begin(args...); err != nil {
 			return err
@@ -86,7 +87,7 @@ func (j *job) describe(file string) []field {
 func (j *job) machine() error {
 	fields := []field{
 		{"command", "", "info"},
-		{"version", "version", version()},
+		{"version", "version", cli.Version()},
 		{"go", "go", runtime.Version()},
 		{"platform", "platform", runtime.GOOS + "/" + runtime.GOARCH},
 		{"threads", "threads", j.run.count()},
@@ -105,7 +106,7 @@ func (j *job) machine() error {
 
 // printTable prints the fields that have a label.
 func (j *job) printTable(fields []field) error {
-	out := bufio.NewWriter(j.stdout)
+	out := bufio.NewWriter(j.Stdout)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, f := range fields {
 		if f.label != "" {

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/nccl"
+	"github.com/hiveblas/hiveblas/comm/procs"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 )
 
@@ -14,7 +15,7 @@ import (
 // other, and shared memory.
 func commFields(getenv func(string) string, environ []string) []field {
 	var out []field
-	if l, err := comm.Detect(getenv); err != nil {
+	if l, err := procs.Detect(getenv); err != nil {
 		out = append(out, field{"launch_error", "launcher", err.Error()})
 	} else {
 		out = append(out, field{"launcher", "launcher", l.String()}, field{"rank", "", l.Rank}, field{"ranks", "", l.Size})
@@ -26,9 +27,9 @@ func commFields(getenv func(string) string, environ []string) []field {
 		}
 		out = append(out, field{key, "", version}, field{key + "_library", "", path}, field{"", label, version + ", " + path})
 	}
-	path, version, err := comm.MPIVersion()
+	path, version, err := procs.MPIVersion()
 	library("mpi", "MPI", path, version, err)
-	path, version, err = comm.NCCLVersion()
+	path, version, err = nccl.Version()
 	library("nccl", "NCCL", path, version, err)
 	out = append(out, peerFields()...)
 	if bytes, ok := sharedMemory(); ok {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -28,13 +29,13 @@ type input struct {
 
 // openInput opens a file, or standard input for "-".
 func (j *job) openInput(path string) (*input, error) {
-	in := &input{name: path, r: j.stdin}
+	in := &input{name: path, r: j.Stdin}
 	if path == "-" {
 		in.name = standardInput
 	} else {
 		f, err := os.Open(path)
 		if err != nil && isDrawn(path) {
-			return nil, &failure{path, j.cmd.Name() + " reads files", "write the graph with hiveblas generate first", nil}
+			return nil, cli.Fail(path, j.cmd.Name()+" reads files", "write the graph with hiveblas generate first", nil)
 		}
 		if err != nil {
 			return nil, err
@@ -93,7 +94,7 @@ func eachLine(r io.Reader, name string, use func(text string, line int) error) e
 	if err == io.EOF {
 		return nil
 	}
-	return &failure{name, reason(err), "give a text file", err}
+	return cli.Fail(name, reason(err), "give a text file", err)
 }
 
 // keep reads standard input to its end, so that it can be read twice.
@@ -101,19 +102,19 @@ func (j *job) keep(path string) error {
 	if path != "-" {
 		return nil
 	}
-	text, err := io.ReadAll(j.stdin)
+	text, err := io.ReadAll(j.Stdin)
 	if err != nil {
 		return err
 	}
 	j.kept = text
-	j.stdin = bytes.NewReader(text)
+	j.Stdin = bytes.NewReader(text)
 	return nil
 }
 
 // rewind restarts standard input after keep.
 func (j *job) rewind() {
 	if j.kept != nil {
-		j.stdin = bytes.NewReader(j.kept)
+		j.Stdin = bytes.NewReader(j.kept)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/cusparse/jit"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/warm"
 )
 
@@ -20,7 +21,7 @@ func jitCommand(s *session) *cobra.Command {
 		Long: `jit manages the cache of compiled GPU kernels. hiveblas compiles the kernel of an
 operation, element type and GPU on first use and stores it in $HIVEBLAS_CACHE, by
 default hiveblas/kernels in the user's cache folder.`,
-		Args: positional(),
+		Args: cli.Positional(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(jitWarmCommand(s), jitListCommand(s), jitClearCommand(s))
@@ -38,12 +39,12 @@ the workflows and common operations for float32, int32 and int64. It needs NVRTC
 but no GPU if --arch is given.`,
 		Example: `  hiveblas jit warm
   hiveblas jit warm --arch sm_90 --all`,
-		Args: positional(),
+		Args: cli.Positional(),
 	}
 	j := newJob(s, cmd)
 	cmd.Flags().StringVar(&arch, "arch", "", "target architecture `SM`, such as sm_90 (default: that of the first GPU)")
 	cmd.Flags().BoolVar(&all, "all", false, "more element types and operations")
-	complete(cmd, "arch", "sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90")
+	cli.Complete(cmd, "arch", "sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		props, err := propertiesOf(cmd, arch)
 		if err != nil {
@@ -55,7 +56,7 @@ but no GPU if --arch is given.`,
 		name := fmt.Sprintf("sm_%d%d", props.Major, props.Minor)
 		cache := jit.Open("", name, driver.CompilerIdentity(), openCompiler)
 		if cache.Dir() == "" {
-			return &failure{"HIVEBLAS_CACHE", "kernels are not kept on the disk", "name a folder", nil}
+			return cli.Fail("HIVEBLAS_CACHE", "kernels are not kept on the disk", "name a folder", nil)
 		}
 		if kept, err := cache.List(); err == nil && len(kept) == 0 { // the list takes seconds
 			if _, err := openCompiler(); err != nil {
@@ -69,7 +70,7 @@ but no GPU if --arch is given.`,
 		err = j.stage("compile", func() error {
 			for k, c := range list {
 				j.progress.update("compile for "+name, int64(k), int64(len(list)))
-				if err := j.ctx.Err(); err != nil {
+				if err := j.Ctx.Err(); err != nil {
 					return err
 				}
 				if _, err := cache.Image(c.Source, c.Name); err != nil {
@@ -100,12 +101,12 @@ func propertiesOf(cmd *cobra.Command, arch string) (driver.Properties, error) {
 	if cmd.Flags().Changed("arch") {
 		m := archText.FindStringSubmatch(arch)
 		if m == nil {
-			return driver.Properties{}, &usageError{cmd.CommandPath(), fmt.Sprintf("--arch is %q, want one such as sm_90", arch)}
+			return driver.Properties{}, cli.Usage(cmd.CommandPath(), fmt.Sprintf("--arch is %q, want one such as sm_90", arch))
 		}
 		major, _ := strconv.Atoi(m[1])
 		minor, _ := strconv.Atoi(m[2])
 		if major < 5 || major > 99 {
-			return driver.Properties{}, &usageError{cmd.CommandPath(), fmt.Sprintf("--arch is %q, want sm_50 or newer", arch)}
+			return driver.Properties{}, cli.Usage(cmd.CommandPath(), fmt.Sprintf("--arch is %q, want sm_50 or newer", arch))
 		}
 		return warm.Properties(major, minor), nil
 	}
@@ -117,7 +118,7 @@ func propertiesOf(cmd *cobra.Command, arch string) (driver.Properties, error) {
 		}
 	}
 	if err != nil {
-		return driver.Properties{}, &failure{"no GPU to compile for", err.Error(), "--arch sm_90 compiles for one that is not here", err}
+		return driver.Properties{}, cli.Fail("no GPU to compile for", err.Error(), "--arch sm_90 compiles for one that is not here", err)
 	}
 	return d.Describe(0)
 }
@@ -128,7 +129,7 @@ func lacking(what string, err error) error {
 	if errors.As(err, &bad) {
 		return err
 	}
-	return &failure{what, err.Error(), "", err}
+	return cli.Fail(what, err.Error(), "", err)
 }
 
 func jitListCommand(s *session) *cobra.Command {
@@ -137,7 +138,7 @@ func jitListCommand(s *session) *cobra.Command {
 		Short:   "List the kernels that are kept",
 		Long:    `list names the kernels on the disk, the newest first, with architecture, size and compiler.`,
 		Example: `  hiveblas jit list`,
-		Args:    positional(),
+		Args:    cli.Positional(),
 	}
 	j := newJob(s, cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
@@ -175,7 +176,7 @@ func jitClearCommand(s *session) *cobra.Command {
 		Short:   "Remove the kernels that are kept",
 		Long:    `clear removes the compiled kernels from the disk, and no other file. They are made anew when they are needed.`,
 		Example: `  hiveblas jit clear`,
-		Args:    positional(),
+		Args:    cli.Positional(),
 	}
 	j := newJob(s, cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -43,8 +44,8 @@ type job struct {
 	warnings []matrix.Warning // of the stage
 	warned   []matrix.Warning // of the stages before
 
-	memory  byteSize // of --memory; 0 for what there is
-	limited bool     // the command has --memory
+	memory  cli.ByteSize // of --memory; 0 for what there is
+	limited bool         // the command has --memory
 
 	infinite bool // weights may be infinite
 	graph    *graph
@@ -107,7 +108,7 @@ func (j *job) addOutputFormat() {
 		names[k] = strings.TrimPrefix(kind, ".")
 	}
 	j.cmd.Flags().StringVar(&j.out.format, "output-format", "", "output format `F`, whatever the name of the file: "+strings.Join(names, ", "))
-	complete(j.cmd, "output-format", names...)
+	cli.Complete(j.cmd, "output-format", names...)
 }
 
 // begin checks the flags and starts the clock. The output must not overwrite an
@@ -125,10 +126,10 @@ func (j *job) begin(inputs ...string) error {
 	j.inputs = len(inputs)
 	inputs = append(inputs, j.read.names...)
 	if slices.Contains(inputs, "") {
-		return &usageError{j.cmd.CommandPath(), "the name of an input file is empty, want a file, or - for standard input"}
+		return cli.Usage(j.cmd.CommandPath(), "the name of an input file is empty, want a file, or - for standard input")
 	}
 	if first := slices.Index(inputs, "-"); first >= 0 && slices.Contains(inputs[first+1:], "-") {
-		return &usageError{j.cmd.CommandPath(), "standard input (-) can be only one of the inputs"}
+		return cli.Usage(j.cmd.CommandPath(), "standard input (-) can be only one of the inputs")
 	}
 	if err := j.out.check(j.cmd, j.run.json, inputs); err != nil {
 		return err
@@ -147,14 +148,14 @@ func (j *job) begin(inputs ...string) error {
 	if err := j.openDemanded(); err != nil {
 		return err
 	}
-	j.progress = newProgress(j.stderr, !j.run.quiet)
+	j.progress = newProgress(j.Stderr, !j.run.quiet)
 	j.bar.Store(j.progress)
 	return j.expired()
 }
 
 // expire stops the job after --timeout.
 func (j *job) expire() {
-	j.cancel(&failure{"--timeout", fmt.Sprintf("%s not finished after %v", j.cmd.Name(), time.Duration(j.run.timeout)), "raise the timeout", nil})
+	j.Cancel(cli.Fail("--timeout", fmt.Sprintf("%s not finished after %v", j.cmd.Name(), time.Duration(j.run.timeout)), "raise the timeout", nil))
 }
 
 // expired returns the error of the context. It checks the clock, because a timer can
@@ -163,7 +164,7 @@ func (j *job) expired() error {
 	if d := time.Duration(j.run.timeout); d > 0 && time.Since(j.began) >= d {
 		j.expire()
 	}
-	return j.ctx.Err()
+	return j.Ctx.Err()
 }
 
 // stage runs and times one stage of the work.
@@ -194,7 +195,7 @@ func (j *job) printWarnings() {
 			break
 		}
 		w.Remedy = flagRemedy(w.Kind)
-		fmt.Fprintf(j.stderr, "hiveblas: warning: %v\n", w)
+		fmt.Fprintf(j.Stderr, "hiveblas: warning: %v\n", w)
 	}
 	j.warned = append(j.warned, j.warnings...)
 	j.warnings = nil
@@ -205,9 +206,9 @@ func (j *job) compute(work func(apps.Run) error) error {
 	if err := j.placeGraphs(j.graph.NVals, "entries", j.graph.Matrix); err != nil {
 		return err
 	}
-	run := apps.Run{Context: j.ctx, Threads: j.run.threads, Progress: j.progress.update, Trace: j.traces.add, Method: j.run.form()}
+	run := apps.Run{Context: j.Ctx, Threads: j.run.threads, Progress: j.progress.update, Trace: j.traces.add, Method: j.run.form()}
 	if run.Method == apps.Fused && j.device == nil {
-		return &failure{"--method fused", "fused kernels run on a GPU, and this run is on the host (" + j.why + ")", "add --device gpu, or use --method auto", nil}
+		return cli.Fail("--method fused", "fused kernels run on a GPU, and this run is on the host ("+j.why+")", "add --device gpu, or use --method auto", nil)
 	}
 	return j.stage("compute", func() error {
 		j.traces.begin()

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 func katzCommand(s *session) *cobra.Command {
@@ -34,7 +35,7 @@ of the graph. Weights are ignored.`,
 			c, err := apps.KatzCentrality(j.graph.Matrix, apps.CentralityOptions{Run: run, Tolerance: f.tolerance, MaxIterations: f.most, Attenuation: alpha})
 			var param *apps.ParameterError
 			if errors.As(err, &param) && param.Arg == "the attenuation" {
-				return nil, &failure{j.graph.file, "--attenuation " + param.Got + " is too large", "lower it: want " + param.Want, err}
+				return nil, cli.Fail(j.graph.file, "--attenuation "+param.Got+" is too large", "lower it: want "+param.Want, err)
 			}
 			if err != nil {
 				return nil, err

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -18,16 +19,16 @@ func ktrussCommand(s *session) *cobra.Command {
 triangles. -o writes its edges, in both directions, with the number of triangles
 of each. Directions, weights and self-loops are ignored.`,
 		Example: `  hiveblas ktruss graph.mtx.gz -k 5 -o core.tsv`,
-		Args:    positional("GRAPH"),
+		Args:    cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdKTruss).readsBothWays().writes("the edges", graphFiles...)
 	cmd.Flags().IntVarP(&k, "k", "k", 0, "order `K` of the truss, 3 or more")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("k") {
-			return &usageError{cmd.CommandPath(), "-k is missing"}
+			return cli.Usage(cmd.CommandPath(), "-k is missing")
 		}
 		if k < 3 {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("-k is %d, want 3 or more", k)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("-k is %d, want 3 or more", k))
 		}
 		if err := j.begin(args[0]); err != nil {
 			return err

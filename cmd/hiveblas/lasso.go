@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -48,7 +49,7 @@ and -o writes a .png.`,
 		Example: `  hiveblas lasso graph.mtx --values y.txt --lambda1 2 -o solution.txt
   hiveblas lasso graph.tsv --undirected --values y.txt --lambda1 .5,1,2 --lambda2 .1 --exact --json
   hiveblas lasso photo.png --grid --lambda1 30 -o clean.png`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdLasso).fuses().reads().writes("the solution", solutions...)
 	fs := cmd.Flags()
@@ -61,7 +62,7 @@ and -o writes a .png.`,
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		bad := func(format string, args ...any) error {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 		}
 		lambdas, err := parseLambdas(list)
 		inputs := []string{args[0]}
@@ -167,9 +168,9 @@ func (j *job) readValues(file string, more bool) (v *matrix.Vector[float64], err
 		if more {
 			want = -1
 		}
-		v, err = apps.ReadValues(in.r, want, apps.ValueOptions{TextOptions: j.read.text(), Name: nameOf(file), Labels: j.graph.cols, Run: apps.Run{Context: j.ctx, Progress: j.progress.update}})
+		v, err = apps.ReadValues(in.r, want, apps.ValueOptions{TextOptions: j.read.text(), Name: nameOf(file), Labels: j.graph.cols, Run: apps.Run{Context: j.Ctx, Progress: j.progress.update}})
 		if err == nil && v.Size() < n {
-			return &failure{nameOf(file), fmt.Sprintf("%d values, and the graph has %d vertices", v.Size(), n), "give a number for each vertex, one a line", nil}
+			return cli.Fail(nameOf(file), fmt.Sprintf("%d values, and the graph has %d vertices", v.Size(), n), "give a number for each vertex, one a line", nil)
 		}
 		return explain(nameOf(file), err)
 	})

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -120,11 +121,11 @@ func (j *job) denoise(file string, o apps.FusedLassoOptions) error {
 		defer in.close()
 		img, err := png.Decode(in.r)
 		if err != nil {
-			return &failure{nameOf(file), "no picture that can be read: " + err.Error(), "give a .png", err}
+			return cli.Fail(nameOf(file), "no picture that can be read: "+err.Error(), "give a .png", err)
 		}
 		r := img.Bounds()
 		if n := int64(r.Dx()) * int64(r.Dy()); n == 0 || n > maxPixels {
-			return &failure{nameOf(file), fmt.Sprintf("the picture has %d pixels", n), fmt.Sprintf("give one of 1 to %d", maxPixels), nil}
+			return cli.Fail(nameOf(file), fmt.Sprintf("the picture has %d pixels", n), fmt.Sprintf("give one of 1 to %d", maxPixels), nil)
 		}
 		c = channelsOf(img)
 		g, err := gridGraph(c.width, c.height)

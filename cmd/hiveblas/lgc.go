@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -32,7 +33,7 @@ ignored. Seeds are given as for vn. The summary lists the cluster, or without
 --sweep the vertices with the largest p/degree; -o writes p.`,
 		Example: `  hiveblas lgc friends.txt --undirected --seeds 5 --sweep
   hiveblas lgc graph.mtx --seeds 5,7 --alpha 0.1 --rho 1e-5 -o p.tsv --json`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdLGC).reads().writes("p", matrixFiles...)
 	cmd.Flags().StringVar(&list, "seeds", "", "seeds `V,V,…`, or a file of them")
@@ -43,13 +44,13 @@ ignored. Seeds are given as for vn. The summary lists the cluster, or without
 	cmd.Flags().IntVar(&most, "max-iterations", 10000, "fail after `N` iterations")
 	cmd.Flags().BoolVar(&sweep, "sweep", false, "find the cut of least conductance")
 	cmd.Flags().IntVar(&top, "top", 10, "list `N` vertices")
-	complete(cmd, "method", "push", "ista", "fista")
+	cli.Complete(cmd, "method", "push", "ista", "fista")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o := apps.LocalClusterOptions{Alpha: alpha, Rho: rho, Epsilon: epsilon, MaxIterations: most, Sweep: sweep}
 		k := slices.IndexFunc(clusterMethods, func(m apps.ClusterMethod) bool { return m.String() == method })
 		bad := func(format string, args ...any) error {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 		}
 		switch {
 		case k < 0:
@@ -98,8 +99,9 @@ ignored. Seeds are given as for vn. The summary lists the cluster, or without
 			return err
 		}
 		if !res.Converged {
-			return &failure{j.graph.file, fmt.Sprintf("the optimality conditions are still violated by %.3g after %d iterations, above --epsilon %g", res.KKT, res.Iterations, epsilon),
-				"raise --max-iterations or --epsilon", nil}
+			return cli.Fail(j.graph.file, fmt.Sprintf("the optimality conditions are still violated by %.3g after %d iterations, above --epsilon %g", res.KKT, res.Iterations, epsilon),
+				"raise --max-iterations or --epsilon", nil)
+
 		}
 		if err := j.writing(func() error { return writeVectorAs(j, res.P) }); err != nil {
 			return err
@@ -123,8 +125,9 @@ func (j *job) wantUndirected() error {
 	}
 	for c := range j.graph.All() {
 		if _, ok := j.graph.At(c.Col, c.Row); !ok {
-			return &failure{j.graph.file, fmt.Sprintf("the graph is directed: there is an edge from %s to %s and none back", j.graph.name(c.Row), j.graph.name(c.Col)),
-				flagRemedy(matrix.RemedySymmetrise), nil}
+			return cli.Fail(j.graph.file, fmt.Sprintf("the graph is directed: there is an edge from %s to %s and none back", j.graph.name(c.Row), j.graph.name(c.Col)),
+				flagRemedy(matrix.RemedySymmetrise), nil)
+
 		}
 	}
 	return nil

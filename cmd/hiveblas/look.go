@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -40,13 +41,13 @@ positions only. Repeated entries are a warning, and the first counts, unless
 --duplicates says otherwise.`,
 		Example: `  hiveblas look graph.mtx.gz -o graph.html
   hiveblas look follows.txt --ids renumber -o follows.html`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).reads().writes("the page", ".html")
 	cmd.Flags().IntVar(&top, "top", 10, "list the `N` vertices of the highest PageRank")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if j.out.path == "" {
-			return &usageError{cmd.CommandPath(), "-o is missing, want a .html file"}
+			return cli.Usage(cmd.CommandPath(), "-o is missing, want a .html file")
 		}
 		if err := checkTop(cmd, top); err != nil {
 			return err
@@ -196,7 +197,7 @@ func (l *look) measure(run apps.Run) error {
 	if err != nil {
 		return err
 	}
-	vertices, values, err := ops.TopKVector(ranks.Rank, l.top, ops.WithContext(l.ctx))
+	vertices, values, err := ops.TopKVector(ranks.Rank, l.top, ops.WithContext(l.Ctx))
 	l.ranks = &ranking{key: "top", title: "vertex", unit: "rank"}
 	for k, v := range vertices {
 		l.ranks.rows = append(l.ranks.rows, ranked{l.graph.name(v), values[k]})
@@ -340,7 +341,7 @@ func (l *look) page() any {
 		File, Command, Version string
 		Warnings               []string
 		Sections               []lookSection
-	}{l.graph.file, l.command("look", "-o X.html"), version(), l.warnings, sections}
+	}{l.graph.file, l.command("look", "-o X.html"), cli.Version(), l.warnings, sections}
 }
 
 // command returns a command on the same input, with the flags that say how to read it.

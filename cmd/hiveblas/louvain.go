@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 func louvainCommand(s *session) *cobra.Command {
@@ -34,7 +35,7 @@ on --random-seed, and not on the number of threads or the device.
 GPUs divide large graphs, and give the result of one, bit for bit.`,
 		Example: `  hiveblas louvain friends.txt --undirected -o communities.tsv
   hiveblas louvain graph.mtx.gz --leiden --resolution 2 --json`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdLouvain).fuses().reads().writes("the communities", matrixFiles...)
 	j.scales(j.estimateCommunities)
@@ -50,7 +51,7 @@ GPUs divide large graphs, and give the result of one, bit for bit.`,
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		bad := func(format string, args ...any) error {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 		}
 		switch {
 		case !(o.Resolution > 0 && o.Resolution <= math.MaxFloat64):

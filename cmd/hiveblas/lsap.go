@@ -10,6 +10,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/auction"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/delimited"
 )
 
@@ -34,7 +35,7 @@ set of rows with too few columns.`,
 		Example: `  hiveblas lsap costs.mtx -o assignment.tsv
   hiveblas lsap similarities.mtx.gz --maximize --default 0 --json
   hiveblas lsap counts.mtx --maximize --default 0 --epsilon 1`,
-		Args: positional("COSTS"),
+		Args: cli.Positional("COSTS"),
 	}
 	j := newJob(s, cmd).computes(noThreshold).reads().writes("the row and column of each pair", listFiles...)
 	j.infinite = true
@@ -46,7 +47,7 @@ set of rows with too few columns.`,
 	cmd.Flags().BoolVar(&jacobi, "jacobi", false, "all rows of an auction bid at once, as on a GPU")
 	cmd.Flags().Uint64Var(&o.Seed, "random-seed", 0, "seed `N` of the choice between equal columns in an auction")
 	cmd.Flags().Lookup("default").DefValue = "0"
-	complete(cmd, "method", "auto", "auction", "paths")
+	cli.Complete(cmd, "method", "auto", "auction", "paths")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var known bool
@@ -54,11 +55,11 @@ set of rows with too few columns.`,
 		implicit := cmd.Flags().Changed("default")
 		switch {
 		case !known:
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--method is %q, want auto, auction or paths", method)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--method is %q, want auto, auction or paths", method))
 		case !(o.Epsilon >= 0) || math.IsInf(o.Epsilon, 0):
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--epsilon is %v, want 0 or a positive number", o.Epsilon)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--epsilon is %v, want 0 or a positive number", o.Epsilon))
 		case implicit && (math.IsNaN(def) || math.IsInf(def, 0)):
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--default is %v, want a finite number", def)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--default is %v, want a finite number", def))
 		}
 		j.read.keepZeros = true
 		if jacobi {
@@ -125,16 +126,18 @@ func (j *job) infeasible(err error) error {
 	if len(set) == 1 { // and no partner
 		reason = fmt.Sprintf("%s %s has no %s", side, names[0], other)
 	}
-	return &failure{"", "no assignment exists: " + reason,
-		"--default gives missing entries a cost", err}
+	return cli.Fail("", "no assignment exists: "+reason,
+		"--default gives missing entries a cost", err)
+
 }
 
 // withoutForbidden returns an error for a forbidden pair beside a default cost.
 func (g *graph) withoutForbidden() error {
 	for i, r := range g.Matrix.Rows() {
 		if k := delimited.NotFinite(r.Vals); k >= 0 {
-			return &failure{fmt.Sprintf("row %s, column %s", g.rows.Name(i), g.cols.Name(int(r.Cols[k]))), fmt.Sprintf("the cost is %v", r.Vals[k]),
-				"leave --default out if it forbids the pair: missing entries are forbidden then", nil}
+			return cli.Fail(fmt.Sprintf("row %s, column %s", g.rows.Name(i), g.cols.Name(int(r.Cols[k]))), fmt.Sprintf("the cost is %v", r.Vals[k]),
+				"leave --default out if it forbids the pair: missing entries are forbidden then", nil)
+
 		}
 	}
 	return nil

@@ -7,7 +7,9 @@
 // Run it without arguments for the list of commands.
 package main
 
-import "os"
+import (
+	"os"
+)
 
 func main() {
 	if os.Getenv(watching) != "" {

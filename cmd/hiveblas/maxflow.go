@@ -11,6 +11,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -30,7 +31,7 @@ kernels run push–relabel in rounds, with --method pipeline operations do.`,
 		Example: `  hiveblas maxflow pipes.tsv --source 0 --sink 9 -o flow.tsv --cut cut.tsv
   hiveblas maxflow washington.max
   hiveblas maxflow network.mtx --source 236 --sink 237 --format edges --skip-lines 1 --base 1 --json`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(noThreshold).fuses().reads().writes("the flow", matrixFiles...)
 	j.infinite = true
@@ -45,7 +46,7 @@ kernels run push–relabel in rounds, with --method pipeline operations do.`,
 				return err
 			}
 			if !cmd.Flags().Changed("sink") {
-				return &usageError{cmd.CommandPath(), "--sink is missing"}
+				return cli.Usage(cmd.CommandPath(), "--sink is missing")
 			}
 		}
 		if err := j.begin(args[0]); err != nil {
@@ -62,7 +63,7 @@ kernels run push–relabel in rounds, with --method pipeline operations do.`,
 			return err
 		}
 		if from == to {
-			return &usageError{cmd.CommandPath(), "--sink is the source, want another vertex"}
+			return cli.Usage(cmd.CommandPath(), "--sink is the source, want another vertex")
 		}
 		var res *apps.MaxFlowResult
 		err = j.compute(func(run apps.Run) (err error) {
@@ -111,7 +112,7 @@ func (j *job) terminals(inFile bool, source, sink string) (from, to int, err err
 		if t := j.graph.info.Terminals; len(t) == 2 {
 			return t[0], t[1], nil
 		}
-		return 0, 0, &failure{j.graph.file, "the file names no source and sink", "give --source and --sink", nil}
+		return 0, 0, cli.Fail(j.graph.file, "the file names no source and sink", "give --source and --sink", nil)
 	}
 	if from, err = j.graph.vertex("--source", source); err != nil {
 		return 0, 0, err
@@ -131,9 +132,9 @@ func (j *job) writeCut(path string, res *apps.MaxFlowResult) error {
 	}
 	has := func(v *matrix.Vector[bool], i int) bool { _, ok := v.At(i); return ok }
 	return j.stage("write", func() error {
-		j.cleaning.Store(true)
-		defer j.cleaning.Store(false)
-		err := atomicfile.WriteFile(j.ctx, path, func(w io.Writer) error {
+		j.Cleaning.Store(true)
+		defer j.Cleaning.Store(false)
+		err := atomicfile.WriteFile(j.Ctx, path, func(w io.Writer) error {
 			var buf []byte
 			for v := range res.SourceSide.Size() {
 				side := "either"
@@ -155,7 +156,7 @@ func (j *job) writeCut(path string, res *apps.MaxFlowResult) error {
 		})
 		var e *fs.PathError
 		if errors.As(err, &e) { // --cut names the file as the user gave it
-			return &failure{path, "cannot be written: " + e.Err.Error(), pathRemedy(e), err}
+			return cli.Fail(path, "cannot be written: "+e.Err.Error(), cli.PathRemedy(e), err)
 		}
 		return explain(path, err)
 	})

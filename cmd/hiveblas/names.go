@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -20,8 +21,9 @@ func (j *job) nameGraph(g *graph, m, n int) (err error) {
 	switch len(j.read.names) {
 	case 1:
 		if m != n || g.bipartite {
-			return &failure{"--names", fmt.Sprintf("the matrix is %d×%d, and its rows and columns have names of their own", m, n),
-				"give --names twice, for the rows and for the columns", nil}
+			return cli.Fail("--names", fmt.Sprintf("the matrix is %d×%d, and its rows and columns have names of their own", m, n),
+				"give --names twice, for the rows and for the columns", nil)
+
 		}
 		g.rows, err = j.readNames(j.read.names[0], g.rows, n)
 		g.cols = g.rows
@@ -51,10 +53,11 @@ func (j *job) readNames(file string, old *matrix.Labels, n int) (*matrix.Labels,
 	}
 	first, _, _ := bytes.Cut(in.head, []byte("\n"))
 	if len(splitAt(string(first), delim)) < 2 {
-		l, err := matrix.ReadLabels(in.r, matrix.FileName(in.name), matrix.WithContext(j.ctx))
+		l, err := matrix.ReadLabels(in.r, matrix.FileName(in.name), matrix.WithContext(j.Ctx))
 		if err == nil && l.Len() != n {
-			err = &failure{in.name, fmt.Sprintf("the file has %d names, and the graph has %d vertices", l.Len(), n),
-				"give a name for each vertex, one a line, or lines of a vertex, a tab and its name", nil}
+			err = cli.Fail(in.name, fmt.Sprintf("the file has %d names, and the graph has %d vertices", l.Len(), n),
+				"give a name for each vertex, one a line, or lines of a vertex, a tab and its name", nil)
+
 		}
 		return l, explain(in.name, err)
 	}
@@ -70,14 +73,14 @@ func (j *job) readNamePairs(in *input, delim string, old *matrix.Labels, n int) 
 		fields := splitAt(text, delim)
 		place := fmt.Sprintf("%s:%d", in.name, line)
 		if len(fields) < 2 || fields[1] == "" {
-			return &failure{place, "the line has no name", "write a vertex, the delimiter and its name", nil}
+			return cli.Fail(place, "the line has no name", "write a vertex, the delimiter and its name", nil)
 		}
 		v, ok := vertexOf(old, fields[0], n)
 		switch {
 		case !ok: // a header, or a vertex that the graph lacks
 			return nil
 		case names[v] != "":
-			return &failure{place, fmt.Sprintf("vertex %s gets a second name", old.Name(v)), "name each vertex once", nil}
+			return cli.Fail(place, fmt.Sprintf("vertex %s gets a second name", old.Name(v)), "name each vertex once", nil)
 		}
 		names[v] = fields[1]
 		found++
@@ -87,7 +90,7 @@ func (j *job) readNamePairs(in *input, delim string, old *matrix.Labels, n int) 
 		return nil, err
 	}
 	if found == 0 && n > 0 {
-		return nil, &failure{in.name, "no line names a vertex of the graph", "begin each line with a vertex, as it stands in the graph", nil}
+		return nil, cli.Fail(in.name, "no line names a vertex of the graph", "begin each line with a vertex, as it stands in the graph", nil)
 	}
 	for v := range names {
 		if names[v] == "" {
@@ -160,7 +163,7 @@ func nearName(l *matrix.Labels, n int, text string) string {
 		switch {
 		case low == lower:
 			return name
-		case len(low) <= len(lower)+1 && len(lower) <= len(low)+1 && distance(low, lower) <= 1+len(lower)/6:
+		case len(low) <= len(lower)+1 && len(lower) <= len(low)+1 && cli.Distance(low, lower) <= 1+len(lower)/6:
 			d = 1
 		case len(lower) > 2 && strings.Contains(low, lower):
 			d = 2

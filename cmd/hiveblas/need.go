@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/hostmem"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -157,8 +158,9 @@ func (j *job) enough(name, work string, needed int64) error {
 	if !j.limited || room <= 0 || needed <= room {
 		return nil
 	}
-	return &failure{name, fmt.Sprintf("%s needs about %s of memory, and %s are there by %s",
-		work, sizeText(needed), sizeText(room), bound), moreMemory, nil}
+	return cli.Fail(name, fmt.Sprintf("%s needs about %s of memory, and %s are there by %s",
+		work, sizeText(needed), sizeText(room), bound), moreMemory, nil)
+
 }
 
 // moreMemory is the remedy of an estimate that may be too high.
@@ -175,8 +177,9 @@ func (j *job) fitsInto(room int64, bound string) error {
 	if ofVertices, ofEntries := j.parts(); ofVertices > ofEntries {
 		remedy = "if few of the ids occur, --ids renumber numbers those; " + remedy
 	}
-	return &failure{j.graph.file, fmt.Sprintf("%s of %d vertices and %d entries needs about %s of memory, and %s are there by %s",
-		j.cmd.Name(), max(m, n), entries, sizeText(needed), sizeText(room), bound), remedy, nil}
+	return cli.Fail(j.graph.file, fmt.Sprintf("%s of %d vertices and %d entries needs about %s of memory, and %s are there by %s",
+		j.cmd.Name(), max(m, n), entries, sizeText(needed), sizeText(room), bound), remedy, nil)
+
 }
 
 // watchMemory has the end of the process watched if the command needs much memory.

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 func nominateCommand(s *session) *cobra.Command {
@@ -75,6 +76,6 @@ are those of vn. -o writes lines of a vertex and its score, the highest first.`,
 			}, nominations.Score.Move(nil)
 		},
 	}.command(s)
-	complete(cmd, "context", "distance", "seeds", "common", "pagerank")
+	cli.Complete(cmd, "context", "distance", "seeds", "common", "pagerank")
 	return cmd
 }

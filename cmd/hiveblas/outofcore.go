@@ -14,6 +14,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/chunked"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/hostmem"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -23,7 +24,7 @@ import (
 type outOfCore struct {
 	force        bool
 	chunks       int
-	device, host byteSize
+	device, host cli.ByteSize
 }
 
 func (o *outOfCore) add(cmd *cobra.Command) {
@@ -36,7 +37,7 @@ func (o *outOfCore) add(cmd *cobra.Command) {
 
 func (o *outOfCore) check(cmd *cobra.Command) error {
 	if o.chunks < 0 {
-		return &usageError{cmd.CommandPath(), fmt.Sprintf("--chunks is %d, want 1 or more, or 0 for automatic", o.chunks)}
+		return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--chunks is %d, want 1 or more, or 0 for automatic", o.chunks))
 	}
 	return nil
 }
@@ -84,7 +85,7 @@ func (j *job) tooLarge(o *outOfCore, opts apps.ProjectionOptions) (why string, e
 	if opts.Onto == apps.OntoRows {
 		x, y = y, x
 	}
-	about, _, err := chunked.Estimate(x, y, ops.WithContext(j.ctx), ops.WithThreads(j.run.threads))
+	about, _, err := chunked.Estimate(x, y, ops.WithContext(j.Ctx), ops.WithThreads(j.run.threads))
 	if err != nil || about*entryBytes <= room {
 		return "", err
 	}
@@ -120,25 +121,25 @@ func (j *job) sinkOf(n int, labels *matrix.Labels) (chunked.Sink[float64], error
 	case j.out.path == "":
 		return chunked.Each(func(*chunked.Block[float64]) error { return nil }), nil
 	case j.out.kind == ".npz" || j.out.kind == ".npy":
-		return nil, &usageError{j.cmd.CommandPath(), "-o takes .tsv, .csv, .mtx or .hgb out of core, not " + j.out.kind}
+		return nil, cli.Usage(j.cmd.CommandPath(), "-o takes .tsv, .csv, .mtx or .hgb out of core, not "+j.out.kind)
 	case j.out.stdout && slices.Contains(listFiles, j.out.kind):
 		return j.blocksToStdout(n, text), nil
 	case j.out.stdout:
-		return nil, &usageError{j.cmd.CommandPath(), "-o - takes only .tsv or .csv out of core; write to a file, or leave --out-of-core out"}
+		return nil, cli.Usage(j.cmd.CommandPath(), "-o - takes only .tsv or .csv out of core; write to a file, or leave --out-of-core out")
 	case j.out.kind == ".mtx":
-		return chunked.MatrixMarket[float64](j.ctx, j.out.path, text...), nil
+		return chunked.MatrixMarket[float64](j.Ctx, j.out.path, text...), nil
 	case j.out.kind == ".hgb" && j.out.gz:
-		return nil, &usageError{j.cmd.CommandPath(), "-o " + j.out.path + ": out of core, .hgb cannot be compressed; write to .hgb"}
+		return nil, cli.Usage(j.cmd.CommandPath(), "-o "+j.out.path+": out of core, .hgb cannot be compressed; write to .hgb")
 	case j.out.kind == ".hgb":
 		return chunked.LabelledFile[float64](j.out.path, labels, labels), nil
 	}
-	return chunked.EdgeList[float64](j.ctx, j.out.path, text...), nil
+	return chunked.EdgeList[float64](j.Ctx, j.out.path, text...), nil
 }
 
 // blocksToStdout returns a sink that writes the edge list of an n×n matrix to
 // standard output.
 func (j *job) blocksToStdout(n int, text []matrix.WriteOption) chunked.Sink[float64] {
-	buf := bufio.NewWriterSize(j.stdout, 1<<18)
+	buf := bufio.NewWriterSize(j.Stdout, 1<<18)
 	var rows *matrix.RowWriter[float64]
 	return chunked.Each(func(b *chunked.Block[float64]) (err error) {
 		if rows == nil {
@@ -171,8 +172,8 @@ func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOption
 	var rep *chunked.Report
 	var cause error
 	err = j.compute(func(run apps.Run) error {
-		j.cleaning.Store(true)
-		defer j.cleaning.Store(false)
+		j.Cleaning.Store(true)
+		defer j.Cleaning.Store(false)
 		opts.Run = run
 		opts.Blocks = o.options()
 		rep, cause = apps.ProjectionTo(chunked.Tee(sink, t.add), j.graph.Matrix, opts)
@@ -216,12 +217,12 @@ func (j *job) unfinished(cause, err error) error {
 	}
 	switch {
 	case errors.As(cause, &busy):
-		return &failure{"", busy.Error(), "", nil}
+		return cli.Fail("", busy.Error(), "", nil)
 	case j.out.path != "" && errors.As(cause, &at):
-		return &failure{j.out.path, "cannot be written: " + at.Err.Error(), join(pathRemedy(at), kept), at.Err}
-	case kept != "" && j.ctx.Err() != nil: // what ended the context is what the user wants to know
-		why := context.Cause(j.ctx)
-		return &failure{"", why.Error(), kept, why}
+		return cli.Fail(j.out.path, "cannot be written: "+at.Err.Error(), join(cli.PathRemedy(at), kept), at.Err)
+	case kept != "" && j.Ctx.Err() != nil: // what ended the context is what the user wants to know
+		why := context.Cause(j.Ctx)
+		return cli.Fail("", why.Error(), kept, why)
 	}
 	return err
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/chunk"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -43,7 +44,7 @@ type output struct {
 
 func (o *output) check(cmd *cobra.Command, json bool, inputs []string) error {
 	bad := func(format string, args ...any) error {
-		return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+		return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 	}
 	if o.path == "" {
 		if cmd.Flags().Changed("output") {
@@ -71,7 +72,7 @@ func (o *output) check(cmd *cobra.Command, json bool, inputs []string) error {
 	st, err := os.Stat(o.path)
 	switch {
 	case err == nil && st.IsDir():
-		return &failure{o.path, "is a directory", "name a file", nil}
+		return cli.Fail(o.path, "is a directory", "name a file", nil)
 	case err == nil && !st.Mode().IsRegular():
 		return nil
 	}
@@ -92,7 +93,7 @@ func (o *output) check(cmd *cobra.Command, json bool, inputs []string) error {
 		return bad("-o %s is the file of --%s; write to another file", o.path, name)
 	}
 	if dir, err := os.Stat(filepath.Dir(o.path)); err != nil || !dir.IsDir() {
-		return &failure{o.path, "the directory " + filepath.Dir(o.path) + " does not exist", "create it first", nil}
+		return cli.Fail(o.path, "the directory "+filepath.Dir(o.path)+" does not exist", "create it first", nil)
 	}
 	return nil
 }
@@ -120,12 +121,12 @@ func (j *job) writing(write func() error) error {
 		return nil
 	}
 	return j.stage("write", func() error {
-		j.cleaning.Store(true)
-		defer j.cleaning.Store(false)
+		j.Cleaning.Store(true)
+		defer j.Cleaning.Store(false)
 		err := write()
 		var path *fs.PathError
 		if errors.As(err, &path) { // -o names the file as the user gave it
-			return &failure{j.out.path, "cannot be written: " + path.Err.Error(), pathRemedy(path), err}
+			return cli.Fail(j.out.path, "cannot be written: "+path.Err.Error(), cli.PathRemedy(path), err)
 		}
 		return explain(j.out.path, err)
 	})
@@ -136,7 +137,7 @@ func (j *job) writeOptions(more ...matrix.WriteOption) []matrix.WriteOption {
 	if !j.out.stdout {
 		more = append(more, matrix.NamesBeside(j.out.path))
 	}
-	return append(more, matrix.InFormat(format), matrix.WithContext(j.ctx), matrix.Threads(j.run.threads),
+	return append(more, matrix.InFormat(format), matrix.WithContext(j.Ctx), matrix.Threads(j.run.threads),
 		matrix.Stages(func(_ string, done, total int64) { j.progress.update(j.out.title(), done, total) }))
 }
 
@@ -163,9 +164,9 @@ func (j *job) stream(write func(w io.Writer) error) error {
 		return b.Flush()
 	}
 	if j.out.stdout {
-		return whole(j.stdout, nil)
+		return whole(j.Stdout, nil)
 	}
-	return atomicfile.WriteFile(j.ctx, j.out.path, func(w io.Writer) error {
+	return atomicfile.WriteFile(j.Ctx, j.out.path, func(w io.Writer) error {
 		if !j.out.gz {
 			return whole(w, w)
 		}
@@ -181,7 +182,7 @@ func (j *job) writeMatrix(a *matrix.Matrix[float64], labels *matrix.Labels) erro
 	}
 	m, n := a.Dims()
 	c := matrix.New[int64](m, n)
-	if err := ops.Apply(c, semiring.Convert[float64, int64](), a, ops.WithContext(j.ctx), ops.WithThreads(j.run.threads)); err != nil {
+	if err := ops.Apply(c, semiring.Convert[float64, int64](), a, ops.WithContext(j.Ctx), ops.WithThreads(j.run.threads)); err != nil {
 		return err
 	}
 	return writeMatrixAs(j, c, labels, labels)
@@ -206,7 +207,7 @@ func (j *job) writeVector(v *matrix.Vector[float64]) error {
 		}
 	}
 	c := matrix.NewVector[int64](v.Size())
-	if err := ops.Apply(c, semiring.Convert[float64, int64](), v, ops.WithContext(j.ctx), ops.WithThreads(j.run.threads)); err != nil {
+	if err := ops.Apply(c, semiring.Convert[float64, int64](), v, ops.WithContext(j.Ctx), ops.WithThreads(j.run.threads)); err != nil {
 		return err
 	}
 	return writeVectorAs(j, c)
@@ -224,7 +225,7 @@ func (j *job) writeVertices(v *matrix.Vector[int32]) error {
 	switch {
 	case j.out.kind == ".mtx":
 		from1 := matrix.NewVector[int32](v.Size())
-		if err := ops.ApplySecond(from1, semiring.Plus[int32](), v, 1, ops.WithContext(j.ctx)); err != nil {
+		if err := ops.ApplySecond(from1, semiring.Plus[int32](), v, 1, ops.WithContext(j.Ctx)); err != nil {
 			return err
 		}
 		return writeVectorAs(j, from1)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -31,7 +32,7 @@ weight; without it weights are ignored.`,
 		Example: `  hiveblas pagerank web.mtx.gz -o ranks.tsv --top 20
   hiveblas pagerank follows.csv --ids renumber --seeds alice,bob --weighted
   hiveblas pagerank web.txt --ids renumber --damping 0.9 --tolerance 1e-12 --json`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdPageRank).fuses().reads().writes("the ranks", matrixFiles...)
 	j.scales(func(int64) model.Work { return j.estimateIterations(damping, tol, most) })
@@ -45,11 +46,11 @@ weight; without it weights are ignored.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case !(damping > 0 && damping < 1):
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--damping is %v, want between 0 and 1", damping)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--damping is %v, want between 0 and 1", damping))
 		case !(tol > 0):
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--tolerance is %v, want a positive number", tol)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--tolerance is %v, want a positive number", tol))
 		case most < 1:
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--max-iterations is %d, want 1 or more", most)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--max-iterations is %d, want 1 or more", most))
 		}
 		if err := checkTop(cmd, top); err != nil {
 			return err
@@ -88,8 +89,9 @@ weight; without it weights are ignored.`,
 			return err
 		}
 		if !res.Converged {
-			return &failure{j.graph.file, fmt.Sprintf("the ranks still change by %.3g after %d iterations, above --tolerance %g", res.Change, res.Iterations, tol),
-				"raise --max-iterations or --tolerance", nil}
+			return cli.Fail(j.graph.file, fmt.Sprintf("the ranks still change by %.3g after %d iterations, above --tolerance %g", res.Change, res.Iterations, tol),
+				"raise --max-iterations or --tolerance", nil)
+
 		}
 		if err := j.writing(func() error { return writeVectorAs(j, res.Rank) }); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/hostmem"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -37,7 +38,7 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
   hiveblas project ratings.mtx.gz --onto rows --unweighted -o people.mtx.gz
   hiveblas project visits.csv --bipartite --ids renumber --weight ratio -o places.tsv
   hiveblas project ratings.hgb --host-memory 2GiB -o films.hgb`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdProject).reads().writes("the projection", matrixFiles...)
 	j.scales(func(products int64) model.Work { return independent(float64(products), products, 0) })
@@ -46,8 +47,8 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
 	cmd.Flags().BoolVar(&unweighted, "unweighted", false, "count shared neighbours and ignore weights")
 	cmd.Flags().BoolVar(&diagonal, "diagonal", false, "keep the diagonal")
 	blocks.add(cmd)
-	complete(cmd, "onto", "cols", "rows")
-	complete(cmd, "weight", "dot", "ratio")
+	cli.Complete(cmd, "onto", "cols", "rows")
+	cli.Complete(cmd, "weight", "dot", "ratio")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o := apps.ProjectionOptions{Diagonal: diagonal}
@@ -56,17 +57,17 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
 		case "rows":
 			o.Onto = apps.OntoRows
 		default:
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--onto is %q, want cols or rows", onto)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--onto is %q, want cols or rows", onto))
 		}
 		switch {
 		case unweighted && cmd.Flags().Changed("weight"):
-			return &usageError{cmd.CommandPath(), "--unweighted and --weight exclude each other"}
+			return cli.Usage(cmd.CommandPath(), "--unweighted and --weight exclude each other")
 		case unweighted:
 			o.Weighting = apps.WeightCount
 		case weight == "ratio":
 			o.Weighting = apps.WeightRatio
 		case weight != "dot":
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--weight is %q, want dot or ratio", weight)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--weight is %q, want dot or ratio", weight))
 		}
 		if err := blocks.check(cmd); err != nil {
 			return err
@@ -137,6 +138,7 @@ func sumMax(p *matrix.Matrix[float64], labels *matrix.Labels) (sum, most float64
 
 // notFinite is the error of an entry of a projection onto vertices with these names.
 func notFinite(labels *matrix.Labels, row, col int, x float64) error {
-	return &failure{entryPlace(labels, labels, row, col, " of the result"),
-		fmt.Sprintf("the value is %v", x), "scale the weights, or correct weights whose sum is 0", nil}
+	return cli.Fail(entryPlace(labels, labels, row, col, " of the result"),
+		fmt.Sprintf("the value is %v", x), "scale the weights, or correct weights whose sum is 0", nil)
+
 }

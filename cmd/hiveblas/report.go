@@ -10,6 +10,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 // field is a figure of the report, with its key in JSON and its label in the summary.
@@ -90,7 +92,7 @@ func (j *job) report(method string, figures []field, list *ranking) error {
 	if j.out.stdout || j.run.quiet && j.out.path != "" {
 		return nil
 	}
-	out := bufio.NewWriter(j.stdout)
+	out := bufio.NewWriter(j.Stdout)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	empty := ""
 	if m == 0 && n == 0 && j.graph.info.Layout == "edges" {
@@ -155,14 +157,14 @@ func (j *job) printJSON(o object) error {
 	if err != nil {
 		return err
 	}
-	_, err = j.stdout.Write(append(b, '\n'))
+	_, err = j.Stdout.Write(append(b, '\n'))
 	return j.printed(err)
 }
 
 // printed returns the error of a failure to print.
 func (j *job) printed(err error) error {
 	if err != nil {
-		return &failure{"standard output", err.Error(), "", err}
+		return cli.Fail("standard output", err.Error(), "", err)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/program"
@@ -60,7 +61,7 @@ sssp with --width but without --hops, whole on each.`,
   hiveblas run pagerank web.mtx.gz --plan pull --json
   hiveblas run sssp road.gr --source 7 --device ranks:4 --hops auto --order rcm
   hiveblas run bfs road.gr --source 7 --device gpus --hops 16`,
-		Args: positional("PROGRAM", "GRAPH"),
+		Args: cli.Positional("PROGRAM", "GRAPH"),
 	}
 	j := newJob(s, cmd).computes(noThreshold).reads().writes("the states", matrixFiles...)
 	fs := cmd.Flags()
@@ -70,7 +71,7 @@ sssp with --width but without --hops, whole on each.`,
 	fs.Float64Var(&f.damping, "damping", .85, "probability `P` of following an edge in pagerank")
 	fs.Float64Var(&f.tol, "tolerance", 1e-9, "stop pagerank when the changes of the ranks sum to at most `T`")
 	fs.IntVar(&f.most, "max-supersteps", 0, "fail after `N` supersteps (0: no limit; labels: end after 100)")
-	complete(cmd, "plan", "auto", "push", "pull")
+	cli.Complete(cmd, "plan", "auto", "push", "pull")
 	f.group.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := f.check(cmd, args[0]); err != nil {
@@ -105,7 +106,7 @@ func (f *runProgramFlags) sourced(name string) bool { return name == "bfs" || na
 
 func (f *runProgramFlags) check(cmd *cobra.Command, name string) error {
 	bad := func(format string, args ...any) error {
-		return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+		return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 	}
 	switch {
 	case !slices.Contains(programs, name) && !strings.HasSuffix(name, ".prog"):
@@ -142,17 +143,19 @@ func (j *job) runFile(name, graph string, f *runProgramFlags) error {
 		j.run.device = "gpu" // the host runs no CUDA text
 		err = j.openDemanded()
 	}
-	var none *failure
-	if errors.As(err, &none) && none.remedy == withoutGPU {
-		return &failure{name, "a program of CUDA text needs a GPU: " + none.what,
-			"write it in Go with program.Program (go doc github.com/hiveblas/hiveblas/program)", err}
+	var none *cli.Failure
+	if errors.As(err, &none) && none.Remedy == withoutGPU {
+		return cli.Fail(name, "a program of CUDA text needs a GPU: "+none.What,
+			"write it in Go with program.Program (go doc github.com/hiveblas/hiveblas/program)", err)
+
 	}
 	if err != nil {
 		return err
 	}
 	if j.device == nil {
-		return &failure{name, "a program of CUDA text needs a GPU, and --device is " + j.run.device,
-			"leave --device out, or write it in Go with program.Program (go doc github.com/hiveblas/hiveblas/program)", nil}
+		return cli.Fail(name, "a program of CUDA text needs a GPU, and --device is "+j.run.device,
+			"leave --device out, or write it in Go with program.Program (go doc github.com/hiveblas/hiveblas/program)", nil)
+
 	}
 	if err := j.loadSquare(graph, file.Edge == ""); err != nil {
 		return err
@@ -160,12 +163,13 @@ func (j *job) runFile(name, graph string, f *runProgramFlags) error {
 	n, _ := j.graph.Dims()
 	for _, s := range file.Seeds {
 		if s.ID >= n {
-			return &failure{name, fmt.Sprintf("the seed %d is no vertex of a graph with %d", s.ID, n), "name a vertex of the graph", nil}
+			return cli.Fail(name, fmt.Sprintf("the seed %d is no vertex of a graph with %d", s.ID, n), "name a vertex of the graph", nil)
 		}
 	}
 	if strings.HasPrefix(file.Edge, "{") {
-		return &failure{name, "the edge has fields, and an edge of a file has one number",
-			"name a number, or run it by program.RunFile in Go", nil}
+		return cli.Fail(name, "the edge has fields, and an edge of a file has one number",
+			"name a number, or run it by program.RunFile in Go", nil)
+
 	}
 	switch file.State {
 	case "bool":
@@ -197,7 +201,7 @@ func (j *job) runFile(name, graph string, f *runProgramFlags) error {
 // runColumns runs a program whose states are structs, and writes a column for each field.
 func runColumns(j *job, file *program.File, f *runProgramFlags) error {
 	if j.out.path != "" && !slices.Contains(listFiles, j.out.kind) {
-		return &usageError{j.cmd.CommandPath(), "states with fields are written to .tsv or .csv, not " + j.out.kind}
+		return cli.Usage(j.cmd.CommandPath(), "states with fields are written to .tsv or .csv, not "+j.out.kind)
 	}
 	var res *program.FileResult
 	err := j.compute(func(run apps.Run) (err error) {
@@ -337,8 +341,9 @@ func (j *job) runProgram(name string, f *runProgramFlags) error {
 					return d, d <= maxFloat
 				})
 			if err == nil && far {
-				err = &failure{"", "distances exceed what float64 holds, and vertices beyond look unreached",
-					"scale the weights, or use hiveblas sssp, which gives them the distance +Inf", nil}
+				err = cli.Fail("", "distances exceed what float64 holds, and vertices beyond look unreached",
+					"scale the weights, or use hiveblas sssp, which gives them the distance +Inf", nil)
+
 			}
 		case "pagerank":
 			out, err = stateOf(j, run.Context, g.Pattern(), examples.PageRank(f.damping, f.tol), o, "vertices",
@@ -373,8 +378,9 @@ func (j *job) nonNegative(run apps.Run) error {
 	with := ops.WithOptions(ops.WithThreads(run.Threads), ops.WithContext(run.Context))
 	least, err := ops.ReduceScalar(semiring.Min[float64](), j.graph.Matrix, with)
 	if err == nil && least < 0 {
-		return &failure{"", fmt.Sprintf("a weight is %v, and distances want 0 or more", least),
-			"correct the file, or count edges with hiveblas run bfs", nil}
+		return cli.Fail("", fmt.Sprintf("a weight is %v, and distances want 0 or more", least),
+			"correct the file, or count edges with hiveblas run bfs", nil)
+
 	}
 	return err
 }

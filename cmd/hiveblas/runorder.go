@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
-	"github.com/hiveblas/hiveblas/bench"
+	"github.com/hiveblas/hiveblas/comm/commtable"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/program"
@@ -25,16 +26,16 @@ type groupFlags struct {
 func (f *groupFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.hops, "hops", "1", "on a group, exchange every `N` supersteps, with copies of vertices to N in-hops; auto chooses by a model")
-	fs.StringVar(&f.machine, "machine", "", "the JSON `FILE` of scale bench, for --hops auto; without it the exchange is measured")
+	fs.StringVar(&f.machine, "machine", "", "the JSON `FILE` of hiveblas-bench comm, for --hops auto; without it the exchange is measured")
 	fs.StringVar(&f.order, "order", "natural", "on a group, `ORDER` of the vertices over the ranks: natural, or rcm (reverse Cuthill-McKee)")
 	fs.StringVar(&f.partition, "partition", "", "on a group, a `FILE` of METIS that gives the rank of each vertex, one a line")
-	complete(cmd, "order", "natural", "rcm")
+	cli.Complete(cmd, "order", "natural", "rcm")
 }
 
 // check returns the error of flags that do not fit together.
 func (f *groupFlags) check(cmd *cobra.Command) error {
 	bad := func(format string, args ...any) error {
-		return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+		return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 	}
 	n, err := strconv.Atoi(f.hops)
 	switch {
@@ -68,8 +69,9 @@ func (f *groupFlags) given(cmd *cobra.Command) string {
 func (f *groupFlags) prepare(j *job, o *program.Options) error {
 	if j.group == nil {
 		if name := f.given(j.cmd); name != "" {
-			return &failure{name, "belongs to a group of ranks, and this run has none",
-				"add --device ranks:N, or start the command by mpirun", nil}
+			return cli.Fail(name, "belongs to a group of ranks, and this run has none",
+				"add --device ranks:N, or start the command by mpirun", nil)
+
 		}
 		return nil
 	}
@@ -81,11 +83,11 @@ func (f *groupFlags) prepare(j *job, o *program.Options) error {
 				return explain(f.machine, err)
 			}
 			defer in.Close()
-			t, err := bench.ReadCommTable(in)
+			t, err := commtable.Read(in)
 			if err != nil {
 				return explain(f.machine, err)
 			}
-			m := t.Model()
+			m := t.Figures()
 			o.Machine = &m
 		}
 	} else if j.cmd.Flags().Changed("hops") {
@@ -100,7 +102,7 @@ func (f *groupFlags) prepare(j *job, o *program.Options) error {
 		if f.partition != "" {
 			order, err = j.partition(f.partition)
 		} else {
-			order, err = apps.ReverseCuthillMcKee(j.graph.Matrix, apps.OrderOptions{Run: apps.Run{Context: j.ctx, Progress: j.progress.update}})
+			order, err = apps.ReverseCuthillMcKee(j.graph.Matrix, apps.OrderOptions{Run: apps.Run{Context: j.Ctx, Progress: j.progress.update}})
 		}
 		if err != nil {
 			return err
@@ -110,7 +112,7 @@ func (f *groupFlags) prepare(j *job, o *program.Options) error {
 			list[k] = int(v)
 		}
 		g := matrix.New[float64](len(list), len(list))
-		if err := ops.Extract(g, j.graph.Matrix, ops.Of(list...), ops.Of(list...), ops.WithContext(j.ctx)); err != nil {
+		if err := ops.Extract(g, j.graph.Matrix, ops.Of(list...), ops.Of(list...), ops.WithContext(j.Ctx)); err != nil {
 			return err
 		}
 		j.graph.Matrix, o.Numbers = g, order
@@ -129,8 +131,9 @@ func (j *job) partition(name string) ([]int32, error) {
 	n, _ := j.graph.Dims()
 	parts := make([][]int32, j.group.Size())
 	bad := func(line int, reason string) error {
-		return &failure{fmt.Sprintf("%s:%d", name, line), reason,
-			fmt.Sprintf("gpmetis GRAPH %d writes such a file for %d ranks: a number from 0 for each of the %d vertices, one a line", len(parts), len(parts), n), nil}
+		return cli.Fail(fmt.Sprintf("%s:%d", name, line), reason,
+			fmt.Sprintf("gpmetis GRAPH %d writes such a file for %d ranks: a number from 0 for each of the %d vertices, one a line", len(parts), len(parts), n), nil)
+
 	}
 	sc := bufio.NewScanner(in)
 	line := 0

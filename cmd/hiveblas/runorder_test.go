@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 // Programs on ranks write the bytes that one place writes, whatever the hops and the order are.
@@ -38,7 +40,7 @@ func TestRunOnRanks(t *testing.T) {
 			}
 		}
 	}
-	if args := mpiCommand("run", "sssp", grid, "--source", "7", "--hops", "3", "--order", "rcm", "-o", filepath.Join(dir, "mpi.tsv")); args != nil {
+	if args := cli.MPICommand("run", "sssp", grid, "--source", "7", "--hops", "3", "--order", "rcm", "-o", filepath.Join(dir, "mpi.tsv")); args != nil {
 		if text, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -37,13 +38,13 @@ func (f *sageFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.sampling, "sampling", "uniform", "choose neighbours by `M`: uniform, weight, degree or walks")
 	fs.BoolVar(&f.replace, "replace", false, "draw neighbours with replacement")
 	fs.Uint64Var(&f.seed, "random-seed", 0, "seed `S` of the random numbers")
-	complete(cmd, "sampling", "uniform", "weight", "degree", "walks")
+	cli.Complete(cmd, "sampling", "uniform", "weight", "degree", "walks")
 }
 
 // check returns the numbers of samples and the sampling.
 func (f *sageFlags) check(cmd *cobra.Command) (samples []int, sampling apps.SAGESampling, err error) {
 	bad := func(format string, args ...any) error {
-		return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+		return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 	}
 	sampling, known := sageSamplings[f.sampling]
 	switch {
@@ -94,7 +95,7 @@ func (f *sageFlags) load(j *job, graph string, sampling apps.SAGESampling) (x *m
 
 // readMatrixFile reads features or weights.
 func (j *job) readMatrixFile(path string) (*matrix.Matrix[float32], error) {
-	x, err := apps.ReadFeaturesFile(path, apps.FeatureOptions{Run: apps.Run{Context: j.ctx, Threads: j.run.threads, Progress: j.progress.update}, TextOptions: j.read.text()})
+	x, err := apps.ReadFeaturesFile(path, apps.FeatureOptions{Run: apps.Run{Context: j.Ctx, Threads: j.run.threads, Progress: j.progress.update}, TextOptions: j.read.text()})
 	return x, explain(path, err)
 }
 
@@ -120,15 +121,15 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 		Example: `  hiveblas sage train cites.mtx --undirected --features words.mtx --classes topics.tsv -o model.npz
   hiveblas sage cites.mtx --undirected --features words.mtx --weights model.npz -o embeddings.csv
   hiveblas sage follows.tsv --features x.npy --weights model.npz --samples 25,10`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdSAGE).fuses().reads().writes("the embeddings", ".csv", ".tsv")
 	f.add(cmd)
 	cmd.Flags().StringVar(&weights, "weights", "", "`MODEL` file, a .npz")
 	cmd.Flags().StringVar(&form, "precision", "fp32", "compute on a GPU in `P`: fp32, tf32, fp16 or bf16")
-	complete(cmd, "precision", "fp32", "tf32", "fp16", "bf16")
+	cli.Complete(cmd, "precision", "fp32", "tf32", "fp16", "bf16")
 	own := cmd.Flags().Bool("per-source", false, "draw the samples of each vertex's tree anew")
-	var memory byteSize
+	var memory cli.ByteSize
 	cmd.Flags().Var(&memory, "feature-memory", "keep features of at most this size on the GPU, such as 8GiB, and copy larger ones in pieces\n(default: what is free)")
 	names := [4]string{"wf1", "wa1", "wf2", "wa2"}
 	for k, name := range names {
@@ -137,7 +138,7 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		bad := func(format string, args ...any) error {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 		}
 		samples, sampling, err := f.check(cmd)
 		if err != nil {
@@ -265,7 +266,7 @@ func (j *job) writeEmbeddings(z *matrix.Matrix[float32]) error {
 
 // vertexOptions are the options of files with a line for each vertex.
 func (j *job) vertexOptions(file string, base int) apps.ScoreFileOptions {
-	o := apps.ScoreFileOptions{Run: apps.Run{Context: j.ctx, Progress: j.progress.update}, TextOptions: j.read.text(), Name: nameOf(file), Base: base}
+	o := apps.ScoreFileOptions{Run: apps.Run{Context: j.Ctx, Progress: j.progress.update}, TextOptions: j.read.text(), Name: nameOf(file), Base: base}
 	if j.graph.cols != nil && !j.graph.counted {
 		o.Index = j.graph.cols.Index
 	}
@@ -306,7 +307,7 @@ weights of the epoch with the best validation are kept.
 the same weights. -o MODEL is a .npz, which NumPy reads.`,
 		Example: `  hiveblas sage train cites.mtx --undirected --features words.mtx --classes topics.tsv -o model.npz
   hiveblas sage train g.mtx --features x.npy --classes c.tsv --samples 25,10 --batch 512 --checkpoint run.npz -o m.npz`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdSAGE).fuses().reads().writes("the model", ".npz")
 	f.add(cmd)
@@ -324,11 +325,11 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
 	fs.IntVar(&o.Patience, "patience", 100, "stop after `N` epochs without a better validation")
 	fs.BoolVar(&unsupervised, "unsupervised", false, "train without classes, by walks")
 	fs.StringVar(&o.Checkpoint, "checkpoint", "", "write the state to `FILE`, and resume from it")
-	complete(cmd, "aggregator", "mean", "pool", "gcn")
-	complete(cmd, "vertex-base", "0", "1")
+	cli.Complete(cmd, "aggregator", "mean", "pool", "gcn")
+	cli.Complete(cmd, "vertex-base", "0", "1")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		bad := func(format string, args ...any) error {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 		}
 		samples, sampling, err := f.check(cmd)
 		if err != nil {
@@ -417,8 +418,8 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
 		var res *apps.SAGETraining
 		err = j.compute(func(run apps.Run) (err error) {
 			if o.Checkpoint != "" {
-				j.cleaning.Store(true)
-				defer j.cleaning.Store(false)
+				j.Cleaning.Store(true)
+				defer j.Cleaning.Store(false)
 			}
 			o.Run = run
 			if res, err = apps.TrainGraphSAGE(j.graph.Matrix, x, classes, split, o); err == nil {
@@ -480,17 +481,17 @@ file of known classes, as that of the training: the accuracy on its vertices is 
 of sage train, has the classes 0, 1, ….`,
 		Example: `  hiveblas sage predict cites.mtx --undirected --features words.mtx --weights model.npz -o topics.tsv
   hiveblas sage predict cites.mtx --features words.mtx --weights model.npz --classes topics.tsv --json`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdSAGE).fuses().reads().writes("the classes", listFiles...)
 	f.add(cmd)
 	cmd.Flags().StringVar(&weights, "weights", "", "`MODEL` file of sage train")
 	cmd.Flags().StringVar(&classFile, "classes", "", "`FILE` of known classes, for the accuracy")
 	cmd.Flags().IntVar(&base, "vertex-base", 0, "the vertices of this file count from `B`: 0 or 1")
-	complete(cmd, "vertex-base", "0", "1")
+	cli.Complete(cmd, "vertex-base", "0", "1")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		bad := func(format string, args ...any) error {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 		}
 		samples, sampling, err := f.check(cmd)
 		switch {
@@ -520,7 +521,7 @@ of sage train, has the classes 0, 1, ….`,
 				return err
 			}
 			if model.Classifier == nil {
-				return &failure{weights, "the model has no classifier", "train it with --classes", nil}
+				return cli.Fail(weights, "the model has no classifier", "train it with --classes", nil)
 			}
 			if classFile == "" {
 				return nil
@@ -603,7 +604,7 @@ func classesOf(model *apps.SAGEModel, classes []int32, names []string, file stri
 			if model.Classes == nil {
 				what, remedy = fmt.Sprintf("the model has no names of classes, and %q is none of its numbers", name), "train the model again, or give classes by number: "
 			}
-			return nil, &failure{nameOf(file), what, remedy + strings.Join(known[:min(8, len(known))], ", "), nil}
+			return nil, cli.Fail(nameOf(file), what, remedy+strings.Join(known[:min(8, len(known))], ", "), nil)
 		}
 		number[k] = int32(c)
 	}

@@ -8,11 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 // Processes of mpirun train together: one model, which the first writes.
 func TestMPISageTrain(t *testing.T) {
-	if mpiCommand() == nil {
+	if cli.MPICommand() == nil {
 		t.Skip("no mpirun")
 	}
 	dir := t.TempDir()
@@ -29,7 +31,7 @@ func TestMPISageTrain(t *testing.T) {
 	}
 	args := []string{"sage", "train", karate, "--features", at("x.csv"), "--classes", at("c.tsv"), "--hidden", "8", "--epochs", "12", "--threads", "1"}
 	one := report(t, append(args, "-o", at("one.npz"))...)
-	run := mpiCommand(append(args, "--checkpoint", at("run.npz"), "-o", at("m.npz"), "--json")...)
+	run := cli.MPICommand(append(args, "--checkpoint", at("run.npz"), "-o", at("m.npz"), "--json")...)
 	text, err := exec.Command(run[0], run[1:]...).Output()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)

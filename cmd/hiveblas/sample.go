@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/philox"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -29,7 +30,7 @@ with mean P/(1−P), and it starts again where it dies out (Leskovec and Falouts
 vertices keep their names, and numbers become names.`,
 		Example: `  hiveblas sample soc.hgb --forest-fire 1000 -o small.tsv
   hiveblas sample graph.mtx.gz --edges 10000 --seed 7 -o part.hgb`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).reads().bounded().writes("the sample", graphFiles...)
 	fs := cmd.Flags()
@@ -40,7 +41,7 @@ vertices keep their names, and numbers become names.`,
 	fs.Uint64Var(&seed, "seed", 1, "the random numbers are those of `SEED`")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		bad := func(format string, args ...any) error {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 		}
 		given := 0
 		for _, name := range []string{"vertices", "edges", "forest-fire"} {

@@ -9,9 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hiveblas/hiveblas/bench"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/commtable"
 	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/internal/cli"
+	"github.com/hiveblas/hiveblas/internal/workload"
 )
 
 // predicting are the flags of scale predict.
@@ -38,7 +40,7 @@ beside the graph are drawn by hashes. It puts the exact volumes through the mode
 T = λ·W/(p·S) + L + Σ (α + B/N): W bytes of local work (24 a product, 24 an entry of a result), S the
 rate of a device's memory, B bytes received. Edges run from row to column; vertices
 are in blocks of equal work, in the order of the file. It prints the number of devices
-with the least time. S, α and N are those of a table of hiveblas scale bench, or else
+with the least time. S, α and N are those of a table of hiveblas-bench comm, or else
 published figures of H200s with NVLink.
 
 With --measure gpu, ranks of a pipeline or of ranges take turns on the first GPU of this
@@ -50,12 +52,12 @@ of the vertices within h hops and exchanges every h steps (Medusa).`,
 		Example: `  hiveblas scale predict pagerank web.mtx --counts 1,2,4,8
   hiveblas scale predict scan web.mtx --measure gpu --counts 1,2,4
   hiveblas scale predict bfs road.mtx --machine comm.json --hops 32`,
-		Args: positional("APP", "GRAPH"),
+		Args: cli.Positional("APP", "GRAPH"),
 	}
 	j := newJob(s, cmd).reads()
 	fs := cmd.Flags()
 	fs.IntSliceVar(&o.counts, "counts", []int{1, 2, 4, 8}, "numbers of devices `P,…`")
-	fs.StringVar(&o.machine, "machine", "", "figures of `FILE`, the JSON of hiveblas scale bench")
+	fs.StringVar(&o.machine, "machine", "", "figures of `FILE`, the JSON of hiveblas-bench comm")
 	fs.StringSliceVar(&o.groups, "groups", nil, "take collectives of these `GROUPS` of the file: peers, nccl, mpi, local")
 	fs.Float64Var(&o.bandwidth, "bandwidth", 0, "rate of a device's memory in `GB/s` (0: that of the figures)")
 	fs.IntVar(&o.source, "source", 0, "first vertex `V` of bfs, sssp, vn and nominate")
@@ -82,11 +84,11 @@ of the vertices within h hops and exchanges every h steps (Medusa).`,
 
 func (o *predicting) check(cmd *cobra.Command, app string) error {
 	bad := func(format string, args ...any) error {
-		return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+		return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 	}
 	switch {
-	case !slices.Contains(bench.ScaleApps(), app):
-		return bad("APP is %q, want one of %v", app, bench.ScaleApps())
+	case !slices.Contains(workload.Apps(), app):
+		return bad("APP is %q, want one of %v", app, workload.Apps())
 	case len(o.counts) == 0 || slices.ContainsFunc(o.counts, func(p int) bool { return p < 1 || p > 4096 }):
 		return bad("--counts is %v, want numbers of 1 … 4096", o.counts)
 	case !(o.bandwidth >= 0):
@@ -95,7 +97,7 @@ func (o *predicting) check(cmd *cobra.Command, app string) error {
 		return bad("--hops is %d, want 0 … 1000", o.hops)
 	case o.measure != "" && o.measure != "gpu" && o.measure != "cpu":
 		return bad("--measure is %q, want gpu or cpu", o.measure)
-	case o.measure != "" && !bench.ScaleApart(app), o.measure == "gpu" && app == "train":
+	case o.measure != "" && !workload.Apart(app), o.measure == "gpu" && app == "train":
 		return bad("--measure: ranks of %s cannot take turns there; leave --measure out, or compare with hiveblas scale run", app)
 	case o.source < 0:
 		return bad("--source is %d, want 0 or more", o.source)
@@ -112,18 +114,18 @@ func (o *predicting) figures() (m model.Machine, err error) {
 			return m, explain(o.machine, err)
 		}
 		defer f.Close()
-		t, err := bench.ReadCommTable(f)
+		t, err := commtable.Read(f)
 		if err != nil {
 			return m, explain(o.machine, err)
 		}
-		m = t.Model(o.groups...)
+		m = t.Figures(o.groups...)
 		m.Name = o.machine
 	}
 	if o.bandwidth > 0 {
 		m.Memory = o.bandwidth * 1e9
 	}
 	if m.Memory == 0 {
-		return m, &failure{o.machine, "the table has no rate of a device's memory", "give one by --bandwidth, or measure on a GPU", nil}
+		return m, cli.Fail(o.machine, "the table has no rate of a device's memory", "give one by --bandwidth, or measure on a GPU", nil)
 	}
 	return m, nil
 }
@@ -141,7 +143,7 @@ func (j *job) virtual(app string, p, source int, devices bool) (v model.Volume, 
 	}
 	at, err := comm.NewGroup(ranks, like)
 	if err == nil {
-		v, _, err = bench.ScaleRun(j.ctx, app, j.graph.Matrix, at, source)
+		v, _, err = workload.Run(j.Ctx, app, j.graph.Matrix, at, source)
 	}
 	if err == nil {
 		err = j.graph.Move(nil)
@@ -203,7 +205,7 @@ func (j *job) predict(app string, m model.Machine, o predicting) error {
 		}
 		return j.printJSON(fields)
 	}
-	out := bufio.NewWriter(j.stdout)
+	out := bufio.NewWriter(j.Stdout)
 	fmt.Fprintf(out, "%s on %s, predicted for %s\n", app, j.graph.file, m.Name)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "devices\tms\tefficiency\tcompute ms\tcollectives ms\tcollectives\tMB received\timbalance")

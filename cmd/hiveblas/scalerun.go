@@ -9,10 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hiveblas/hiveblas/bench"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/internal/cli"
+	"github.com/hiveblas/hiveblas/internal/workload"
 )
 
 func scaleRunCommand(s *session) *cobra.Command {
@@ -32,12 +33,12 @@ run whose ranks take turns on the first GPU, or on the host: the time of each pa
 that of its slowest rank.`,
 		Example: `  hiveblas scale run pagerank web.mtx --counts 1,2,4
   hiveblas scale run bfs road.mtx --gpus --counts 1,2 --machine comm.json`,
-		Args: positional("APP", "GRAPH"),
+		Args: cli.Positional("APP", "GRAPH"),
 	}
 	j := newJob(s, cmd).reads()
 	fs := cmd.Flags()
 	fs.IntSliceVar(&o.counts, "counts", o.counts, "numbers of ranks `P,…`")
-	fs.StringVar(&o.machine, "machine", "", "figures of `FILE`, the JSON of hiveblas scale bench")
+	fs.StringVar(&o.machine, "machine", "", "figures of `FILE`, the JSON of hiveblas-bench comm")
 	fs.StringSliceVar(&o.groups, "groups", nil, "take collectives of these `GROUPS` of the file: peers, nccl, mpi, local")
 	fs.Float64Var(&o.bandwidth, "bandwidth", 0, "rate of a device's memory in `GB/s` (0: that of the figures)")
 	fs.IntVar(&o.source, "source", 0, "first vertex `V` of bfs, sssp, vn and nominate")
@@ -47,11 +48,11 @@ that of its slowest rank.`,
 		if err := o.check(cmd, args[0]); err != nil {
 			return err
 		}
-		if err := wantRounds(cmd, rounds); err != nil {
+		if err := cli.WantRounds(cmd, rounds); err != nil {
 			return err
 		}
 		if gpus && (args[0] == "train" || args[0] == "louvain") {
-			return &usageError{cmd.CommandPath(), "--gpus: the prediction is for ranks of the host, and GPUs divide the work of " + args[0] + " in another way; leave --gpus out"}
+			return cli.Usage(cmd.CommandPath(), "--gpus: the prediction is for ranks of the host, and GPUs divide the work of "+args[0]+" in another way; leave --gpus out")
 		}
 		if err := j.begin(args[1]); err != nil {
 			return err
@@ -121,7 +122,7 @@ func (j *job) scaleOn(app string, p int, o predicting, gpus bool, rounds int) (o
 	}
 	defer end()
 	for k := range rounds {
-		real, took, err := bench.ScaleRun(j.ctx, app, j.graph.Matrix, g, o.source)
+		real, took, err := workload.Run(j.Ctx, app, j.graph.Matrix, g, o.source)
 		if err != nil {
 			return out, explainGraph(j.graph, err)
 		}
@@ -136,7 +137,7 @@ func (j *job) scaleOn(app string, p int, o predicting, gpus bool, rounds int) (o
 		return out, err
 	}
 	// Afterwards: the first matrix with so many rows decides how a group cuts them.
-	out.waits, err = bench.ScaleWaits(j.ctx, g)
+	out.waits, err = workload.Waits(j.Ctx, g)
 	return out, explainGraph(j.graph, err)
 }
 
@@ -171,7 +172,7 @@ func (j *job) inTurns(app string, p, source int, gpu bool, rounds int) (v model.
 		return v, err
 	}
 	for k := range rounds {
-		one, _, err := bench.ScaleRun(j.ctx, app, j.graph.Matrix, g, source)
+		one, _, err := workload.Run(j.Ctx, app, j.graph.Matrix, g, source)
 		if err != nil {
 			return v, explainGraph(j.graph, err)
 		}
@@ -196,7 +197,7 @@ func (j *job) scaleRun(app string, m model.Machine, o predicting, gpus bool, rou
 		}
 		for _, p := range o.counts {
 			predict := j.virtual
-			if bench.ScaleApart(app) {
+			if workload.Apart(app) {
 				predict = func(app string, p, source int, gpus bool) (model.Volume, error) {
 					return j.inTurns(app, p, source, gpus, rounds)
 				}
@@ -243,7 +244,7 @@ func (j *job) scaleRun(app string, m model.Machine, o predicting, gpus bool, rou
 		}
 		err = j.printJSON([]field{{"command", "", "scale run"}, {"app", "", app}, {"machine", "", m.Name}, {"runs", "", rows}})
 	} else {
-		out := bufio.NewWriter(j.stdout)
+		out := bufio.NewWriter(j.Stdout)
 		fmt.Fprintf(out, "%s on %s, predicted for %s\n", app, j.graph.file, m.Name)
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "ranks\tMB predicted\tMB measured\tms predicted\tms measured\tspeed-up\tcollectives")
@@ -255,7 +256,7 @@ func (j *job) scaleRun(app string, m model.Machine, o predicting, gpus bool, rou
 		err = j.printed(out.Flush())
 	}
 	if err == nil && unequal >= 0 {
-		err = &failure{j.graph.file, fmt.Sprintf("%d ranks moved %d bytes, and the prediction is %d", volumes[unequal].Ranks, bytes[unequal], volumes[unequal].In()), "this is a bug of hiveblas: please report it", nil}
+		err = cli.Fail(j.graph.file, fmt.Sprintf("%d ranks moved %d bytes, and the prediction is %d", volumes[unequal].Ranks, bytes[unequal], volumes[unequal].In()), "this is a bug of hiveblas: please report it", nil)
 	}
 	return err
 }

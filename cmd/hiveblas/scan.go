@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -51,7 +52,7 @@ and the score. --plot draws the series.`,
 			if len(args) == 2 && cmd.Flags().Changed("plot") && strings.HasSuffix(strings.ToLower(args[1]), ".png") {
 				args = args[:1] // --plot FILE, with a blank
 			}
-			return positional("GRAPH")(cmd, args)
+			return cli.Positional("GRAPH")(cmd, args)
 		},
 	}
 	j := newJob(s, cmd).computes(thresholdTC).fuses().reads().writes("the statistics", matrixFiles...)
@@ -65,11 +66,11 @@ and the score. --plot draws the series.`,
 	fs.Float64Var(&threshold, "threshold", 5, "windows with a score above `X` are anomalies")
 	fs.StringVar(&picture, "plot", "", "draw the series into `FILE`, a .png (default "+defaultScanPlot+")")
 	fs.Lookup("plot").NoOptDefVal = defaultScanPlot
-	complete(cmd, "hops", "0", "1", "2")
+	cli.Complete(cmd, "hops", "0", "1", "2")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		bad := func(format string, args ...any) error {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 		}
 		if hops < 0 || hops >= len(scanHops) {
 			return bad("--hops is %d, want 0, 1 or 2", hops)
@@ -184,7 +185,7 @@ func (j *job) scanSeries(file, picture string, o apps.ScanSeriesOptions) error {
 		return err
 	}
 	if j.out.path != "" && !slices.Contains(listFiles, j.out.kind) {
-		return &usageError{j.cmd.CommandPath(), "-o of a series is .tsv or .csv"}
+		return cli.Usage(j.cmd.CommandPath(), "-o of a series is .tsv or .csv")
 	}
 	if err := j.checkPicture(picture, file); err != nil {
 		return err
@@ -199,7 +200,7 @@ func (j *job) scanSeries(file, picture string, o apps.ScanSeriesOptions) error {
 	}
 	var res *apps.ScanSeriesResult
 	err = j.stage("compute", func() (err error) {
-		o.Run = apps.Run{Context: j.ctx, Threads: j.run.threads, Progress: j.progress.update, Trace: j.traces.add}
+		o.Run = apps.Run{Context: j.Ctx, Threads: j.run.threads, Progress: j.progress.update, Trace: j.traces.add}
 		if res, err = apps.ScanSeries(edges, o); err != nil {
 			return explainGraph(j.graph, err)
 		}
@@ -249,7 +250,7 @@ func (j *job) openTimed(file string) (*apps.TimedEdges, error) {
 	}
 	defer in.close()
 	if format := in.format(&j.read); format != matrix.FormatAuto && !format.IsList() {
-		return nil, &failure{g.file, "--time-column is for edge lists", "give a text with a source, a target and a time stamp on each line", nil}
+		return nil, cli.Fail(g.file, "--time-column is for edge lists", "give a text with a source, a target and a time stamp on each line", nil)
 	}
 	j.read.undirected = false // directions are ignored
 	t, n, labels, err := matrix.ReadTuples[float64](in.r, j.readOptions(in, g, false)...)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -55,7 +56,7 @@ vertices found and the sum of their scores after each step.`,
 		Example: `  hiveblas search graph.mtx --scores scores.txt --method stochastic --length 64 --top 20
   hiveblas search follows.tsv --scores s.tsv --method greedy --starts seeds.txt -o walks.tsv
   hiveblas search graph.hgb --length 128 --walks-per-vertex 10 -o walks.bin --visits v.tsv`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdSearch).reads().writes("the walks", ".tsv", ".bin")
 	j.scales(func(steps int64) model.Work {
@@ -76,12 +77,12 @@ vertices found and the sum of their scores after each step.`,
 	flags.StringVar(&visits, "visits", "", "write the visits of vertices to `FILE`: .tsv or .csv")
 	flags.StringVar(&curve, "curve", "", "write what is found after each step to `FILE`: .tsv or .csv")
 	flags.IntVar(&top, "top", 10, "list the `K` vertices of the highest scores")
-	complete(cmd, "method", "uniform", "greedy", "stochastic")
-	complete(cmd, "scores-base", "0", "1")
+	cli.Complete(cmd, "method", "uniform", "greedy", "stochastic")
+	cli.Complete(cmd, "scores-base", "0", "1")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		bad := func(format string, args ...any) error {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 		}
 		var known bool
 		o.Rule, known = searchRules[method]
@@ -158,8 +159,9 @@ vertices found and the sum of their scores after each step.`,
 		res, err := j.search(given, begins, o)
 		var score *apps.ScoreError
 		if errors.As(err, &score) {
-			return &failure{nameOf(scores), fmt.Sprintf("the score of vertex %s is %s, and %s walks want %s", j.graph.name(score.Vertex), score.Got, method, score.Want),
-				"correct the file, or choose another --method", err}
+			return cli.Fail(nameOf(scores), fmt.Sprintf("the score of vertex %s is %s, and %s walks want %s", j.graph.name(score.Vertex), score.Got, method, score.Want),
+				"correct the file, or choose another --method", err)
+
 		}
 		if err != nil {
 			return err
@@ -200,8 +202,8 @@ func (j *job) search(scores *apps.Scores, starts []int, o apps.SearchOptions) (r
 			res, err = apps.GraphSearch(j.graph.Matrix, scores, starts, o)
 			return err
 		}
-		j.cleaning.Store(true)
-		defer j.cleaning.Store(false)
+		j.Cleaning.Store(true)
+		defer j.Cleaning.Store(false)
 		var cause error // of the search
 		err = j.stream(func(w io.Writer) error {
 			o.Each = j.walkWriter(w)
@@ -211,7 +213,7 @@ func (j *job) search(scores *apps.Scores, starts []int, o apps.SearchOptions) (r
 		var path *fs.PathError
 		switch {
 		case errors.As(err, &path): // -o names the file as the user gave it
-			failed = &failure{j.out.path, "cannot be written: " + path.Err.Error(), pathRemedy(path), err}
+			failed = cli.Fail(j.out.path, "cannot be written: "+path.Err.Error(), cli.PathRemedy(path), err)
 			return nil
 		case err != nil && cause == nil:
 			failed = explain(j.out.path, err)
@@ -238,7 +240,7 @@ func (j *job) walkWriter(w io.Writer) func(apps.SearchBlock) error {
 
 // readScores reads the file of --scores.
 func (j *job) readScores(file string, base int) (*matrix.Vector[float64], error) {
-	o := apps.ScoreFileOptions{Run: apps.Run{Context: j.ctx, Progress: j.progress.update}, TextOptions: j.read.text(), Name: nameOf(file), Base: base}
+	o := apps.ScoreFileOptions{Run: apps.Run{Context: j.Ctx, Progress: j.progress.update}, TextOptions: j.read.text(), Name: nameOf(file), Base: base}
 	if j.graph.cols != nil && !j.graph.counted {
 		o.Index = j.graph.cols.Index
 	}
@@ -280,7 +282,7 @@ func (j *job) writeCurve(path string, res *apps.SearchResult) error {
 // overwrite another file of the command.
 func (j *job) checkList(flag, path string, others ...string) error {
 	bad := func(format string, args ...any) error {
-		return &usageError{j.cmd.CommandPath(), fmt.Sprintf(format, args...)}
+		return cli.Usage(j.cmd.CommandPath(), fmt.Sprintf(format, args...))
 	}
 	if path == "" {
 		if j.cmd.Flags().Changed(flag) {
@@ -292,11 +294,11 @@ func (j *job) checkList(flag, path string, others ...string) error {
 		return bad("--%s %s: want .tsv or .csv", flag, path)
 	}
 	if dir, err := os.Stat(filepath.Dir(path)); err != nil || !dir.IsDir() {
-		return &failure{path, "the directory " + filepath.Dir(path) + " does not exist", "create it first", nil}
+		return cli.Fail(path, "the directory "+filepath.Dir(path)+" does not exist", "create it first", nil)
 	}
 	st, err := os.Stat(path)
 	if err == nil && st.IsDir() {
-		return &failure{path, "is a directory", "name a file", nil}
+		return cli.Fail(path, "is a directory", "name a file", nil)
 	}
 	for _, other := range others {
 		if other == "" || other == "-" {
@@ -320,12 +322,12 @@ func (j *job) writeList(path string, write func(line func(fields ...string) erro
 	}
 	side := &job{session: j.session, out: output{path: path, kind: strings.ToLower(filepath.Ext(path))}}
 	return j.stage("write", func() error {
-		j.cleaning.Store(true)
-		defer j.cleaning.Store(false)
+		j.Cleaning.Store(true)
+		defer j.Cleaning.Store(false)
 		err := side.writeLines(0, write)
 		var e *fs.PathError
 		if errors.As(err, &e) {
-			return &failure{path, "cannot be written: " + e.Err.Error(), pathRemedy(e), err}
+			return cli.Fail(path, "cannot be written: "+e.Err.Error(), cli.PathRemedy(e), err)
 		}
 		return explain(path, err)
 	})

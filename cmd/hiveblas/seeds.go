@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/delimited"
 )
 
@@ -17,10 +18,10 @@ import (
 // list of numbers nor a file if vertices have numbers.
 func (j *job) checkSeeds(list, graph string) error {
 	if !j.cmd.Flags().Changed("seeds") {
-		return &usageError{j.cmd.CommandPath(), "--seeds is missing"}
+		return cli.Usage(j.cmd.CommandPath(), "--seeds is missing")
 	}
 	if strings.TrimSpace(list) == "" {
-		return &usageError{j.cmd.CommandPath(), "--seeds is empty, want at least one vertex"}
+		return cli.Usage(j.cmd.CommandPath(), "--seeds is empty, want at least one vertex")
 	}
 	names := splitNames(list)
 	if !slices.ContainsFunc(names, func(name string) bool { return !isVertexNumber(name) }) || !j.unnamed(graph) {
@@ -34,10 +35,11 @@ func (j *job) checkSeeds(list, graph string) error {
 		case err == nil:
 			return nil
 		case len(names) > 1 || isNumber(name):
-			return &usageError{j.cmd.CommandPath(), fmt.Sprintf("--seeds: %q is not a vertex, want numbers separated by commas, or a file", name)}
+			return cli.Usage(j.cmd.CommandPath(), fmt.Sprintf("--seeds: %q is not a vertex, want numbers separated by commas, or a file", name))
 		default:
-			return &failure{"--seeds " + list, "neither a vertex nor a file that can be read (" + reason(err) + ")",
-				"give numbers separated by commas, or the path of a file; --ids renumber reads vertices with names", err}
+			return cli.Fail("--seeds "+list, "neither a vertex nor a file that can be read ("+reason(err)+")",
+				"give numbers separated by commas, or the path of a file; --ids renumber reads vertices with names", err)
+
 		}
 	}
 	return nil
@@ -70,13 +72,13 @@ func (j *job) vertices(flag, list string) ([]int, error) {
 	f, err := os.Open(list)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err != nil && len(names) > 1:
-		var e *failure
+		var e *cli.Failure
 		if errors.As(missing, &e) && j.graph.cols != nil {
-			e.remedy += ", or the path of a file"
+			e.Remedy += ", or the path of a file"
 		}
 		return nil, missing
 	case err != nil:
-		return nil, &failure{flag + " " + list, "cannot be read: " + reason(err), "give vertices separated by commas, or the path of a file", err}
+		return nil, cli.Fail(flag+" "+list, "cannot be read: "+reason(err), "give vertices separated by commas, or the path of a file", err)
 	}
 	defer f.Close()
 	return j.verticesOf(list, strings.TrimPrefix(flag, "--"), f)
@@ -124,7 +126,7 @@ func (j *job) verticesOf(path, what string, f io.Reader) ([]int, error) {
 		return nil, err
 	}
 	if len(vs) == 0 {
-		return nil, &failure{path, "the file has no " + what, "write a vertex on each line", nil}
+		return nil, cli.Fail(path, "the file has no "+what, "write a vertex on each line", nil)
 	}
 	slices.Sort(vs)
 	return slices.Compact(vs), nil

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -43,7 +44,7 @@ lines to compare with.`,
 		Example: `  hiveblas sgm before.mtx after.mtx --seeds 100 -o match.tsv
   hiveblas sgm left.mtx.gz right.mtx.gz --seeds pairs.tsv --hard --pad --json
   hiveblas sgm a.mtx b.mtx --seeds 50 --start barycentre --truth truth.tsv`,
-		Args: positional("A", "B"),
+		Args: cli.Positional("A", "B"),
 	}
 	j := newJob(s, cmd).computes(thresholdSGM).reads().writes("the matching", listFiles...)
 	fs := cmd.Flags()
@@ -60,28 +61,28 @@ lines to compare with.`,
 	fs.Float64Var(&o.Tolerance, "tolerance", .5, "stop when a step corrects fewer than `T` edges")
 	fs.Uint64Var(&o.Seed, "random-seed", 0, "seed `N` of the choice between equal vertices in the repair")
 	fs.StringVar(&truth, "truth", "", "compare with the pairs in `FILE`")
-	complete(cmd, "start", "auto", "sparse", "barycentre")
+	cli.Complete(cmd, "start", "auto", "sparse", "barycentre")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var known bool
 		o.Start, known = starts[start]
 		switch {
 		case seeds == "":
-			return &usageError{cmd.CommandPath(), "--seeds is missing"}
+			return cli.Usage(cmd.CommandPath(), "--seeds is missing")
 		case !known:
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--start is %q, want auto, sparse or barycentre", start)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--start is %q, want auto, sparse or barycentre", start))
 		case from != "" && o.Start != apps.AutoStart:
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--from and --start %s are given, want one of them", start)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--from and --start %s are given, want one of them", start))
 		case o.Searches != o.Searches:
-			return &usageError{cmd.CommandPath(), "--searches is NaN, want a number"}
+			return cli.Usage(cmd.CommandPath(), "--searches is NaN, want a number")
 		case o.Repair != o.Repair:
-			return &usageError{cmd.CommandPath(), "--repair is NaN, want a number"}
+			return cli.Usage(cmd.CommandPath(), "--repair is NaN, want a number")
 		case !(o.Epsilon >= 0):
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--epsilon is %v, want 0 or more", o.Epsilon)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--epsilon is %v, want 0 or more", o.Epsilon))
 		case !(o.Tolerance > 0):
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--tolerance is %v, want a positive number", o.Tolerance)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--tolerance is %v, want a positive number", o.Tolerance))
 		case o.MaxIterations < 1:
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--max-iterations is %d, want 1 or more", o.MaxIterations)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--max-iterations is %d, want 1 or more", o.MaxIterations))
 		}
 		inputs := args[:2:2]
 		for _, f := range []string{seeds, truth, from} {
@@ -117,7 +118,7 @@ lines to compare with.`,
 			}
 		}
 		if m, n := order(j.graph), order(other); m != n && !o.Pad {
-			return &failure{other.file, fmt.Sprintf("the graph has %d vertices and %s has %d", n, j.graph.file, m), "--pad adds isolated vertices to the smaller", nil}
+			return cli.Fail(other.file, fmt.Sprintf("the graph has %d vertices and %s has %d", n, j.graph.file, m), "--pad adds isolated vertices to the smaller", nil)
 		}
 		err = j.placeGraphs(func() int64 { return j.graph.NVals() + other.NVals() }, "entries", j.graph.Matrix, other.Matrix)
 		if err != nil {
@@ -187,9 +188,10 @@ func (j *job) seedPairs(text string, other *graph) ([]apps.SeedPair, error) {
 				lines map[int]int
 			}{{j.graph, "first", p.A, lineA}, {other, "second", p.B, lineB}} {
 				if before := side.lines[side.v]; before > 0 {
-					return &failure{fmt.Sprintf("%s:%d", text, line),
+					return cli.Fail(fmt.Sprintf("%s:%d", text, line),
 						fmt.Sprintf("vertex %s of the %s graph is given twice, first in line %d", side.g.name(side.v), side.which, before),
-						"give each vertex once", nil}
+						"give each vertex once", nil)
+
 				}
 				side.lines[side.v] = line
 			}
@@ -198,7 +200,7 @@ func (j *job) seedPairs(text string, other *graph) ([]apps.SeedPair, error) {
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(text))
 	if most := min(order(j.graph), order(other)); err != nil || n < 0 || n > most {
-		return nil, &failure{"--seeds " + text, "the number of seeds is out of range", fmt.Sprintf("give 0 to %d", most), nil}
+		return nil, cli.Fail("--seeds "+text, "the number of seeds is out of range", fmt.Sprintf("give 0 to %d", most), nil)
 	}
 	return apps.FirstSeeds(n), nil
 }
@@ -212,7 +214,7 @@ func (j *job) startOf(file string, other *graph) (*matrix.Vector[int32], error) 
 	match := matrix.NewVector[int32](order(j.graph))
 	for _, p := range pairs {
 		if w, ok := match.At(p.A); ok && int(w) != p.B {
-			return nil, &failure{file, fmt.Sprintf("vertex %s is given twice", j.graph.name(p.A)), "give each vertex of the first graph once", nil}
+			return nil, cli.Fail(file, fmt.Sprintf("vertex %s is given twice", j.graph.name(p.A)), "give each vertex of the first graph once", nil)
 		}
 		if err := match.Set(p.A, int32(p.B)); err != nil {
 			return nil, err
@@ -230,7 +232,7 @@ func (j *job) readPairs(file string, other *graph) ([]apps.SeedPair, error) {
 func (j *job) eachPair(file string, other *graph, check func(p apps.SeedPair, line int) error) ([]apps.SeedPair, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, &failure{file, "cannot be read: " + reason(err), "give a number of vertices, or a file of pairs", err}
+		return nil, cli.Fail(file, "cannot be read: "+reason(err), "give a number of vertices, or a file of pairs", err)
 	}
 	defer f.Close()
 	var pairs []apps.SeedPair
@@ -244,7 +246,7 @@ func (j *job) eachPair(file string, other *graph, check func(p apps.SeedPair, li
 		header := first && !slices.ContainsFunc(names, func(name string) bool { return !delimited.IsName(name) || !delimited.IsWord(name) })
 		first = false
 		if len(names) != 2 {
-			return &failure{place, fmt.Sprintf("the line has %d fields", len(names)), "write a vertex of the first graph and one of the second", nil}
+			return cli.Fail(place, fmt.Sprintf("the line has %d fields", len(names)), "write a vertex of the first graph and one of the second", nil)
 		}
 		var p apps.SeedPair
 		var errs [2]error

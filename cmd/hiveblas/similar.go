@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 func similarCommand(s *session) *cobra.Command {
@@ -48,6 +49,6 @@ matrix is compared by rows. Weights are ignored.`,
 			}, c.Move(nil)
 		},
 	}.command(s)
-	complete(cmd, "measure", "jaccard", "overlap", "cosine", "common")
+	cli.Complete(cmd, "measure", "jaccard", "overlap", "cosine", "common")
 	return cmd
 }

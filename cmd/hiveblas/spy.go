@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 func spyCommand(s *session) *cobra.Command {
@@ -17,12 +18,12 @@ func spyCommand(s *session) *cobra.Command {
 		Long: `spy draws a matrix with a dot for each entry, row 0 at the top. A dot of a large
 matrix covers several positions and is darker for more entries.`,
 		Example: `  hiveblas spy graph.mtx.gz -o graph.png`,
-		Args:    positional("GRAPH"),
+		Args:    cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).reads().writes("the picture", pictures...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if j.out.path == "" {
-			return &usageError{cmd.CommandPath(), "-o is missing, want a .png file"}
+			return cli.Usage(cmd.CommandPath(), "-o is missing, want a .png file")
 		}
 		if err := j.begin(args[0]); err != nil {
 			return err

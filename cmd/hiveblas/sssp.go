@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -20,7 +21,7 @@ to every vertex. Paths follow edges from row to column. Weights must not be nega
 Vertices that the source does not reach are omitted.`,
 		Example: `  hiveblas sssp roads.mtx.gz --source 0 -o distances.tsv
   hiveblas sssp roads.tsv --source 7 --undirected --delta 100 --json`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdPaths).fuses().reads().writes("the distances", matrixFiles...)
 	j.scales(j.estimatePaths)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -46,7 +47,7 @@ type standardResult struct {
 
 // command makes the command.
 func (c standardCommand) command(s *session) *cobra.Command {
-	cmd := &cobra.Command{Use: c.use, Short: c.short, Long: c.long, Example: c.example, Args: positional("GRAPH")}
+	cmd := &cobra.Command{Use: c.use, Short: c.short, Long: c.long, Example: c.example, Args: cli.Positional("GRAPH")}
 	j := newJob(s, cmd).computes(c.threshold)
 	if c.fused {
 		j.fuses()
@@ -68,7 +69,7 @@ func (c standardCommand) command(s *session) *cobra.Command {
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		bad := func(format string, args ...any) error {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 		}
 		if err := checkTop(cmd, top); err != nil {
 			return err
@@ -98,7 +99,7 @@ func (c standardCommand) command(s *session) *cobra.Command {
 			res, err = c.run(j, run)
 			return err
 		})
-		if err != nil && j.ctx.Err() != nil && res != nil && res.bounds {
+		if err != nil && j.Ctx.Err() != nil && res != nil && res.bounds {
 			return errors.Join(err, j.report(j.method(res.algorithm), res.figures, nil))
 		}
 		if err != nil {
@@ -163,8 +164,9 @@ func (f *iterationFlags) unconverged(j *job, converged bool, change float64, ite
 	if converged {
 		return nil
 	}
-	return &failure{j.graph.file, fmt.Sprintf("the values still change by %.3g after %d iterations, above --tolerance %g", change, iterations, f.tolerance),
-		"raise --max-iterations or --tolerance", nil}
+	return cli.Fail(j.graph.file, fmt.Sprintf("the values still change by %.3g after %d iterations, above --tolerance %g", change, iterations, f.tolerance),
+		"raise --max-iterations or --tolerance", nil)
+
 }
 
 // sampleFlags are the flags of estimates by a sample of the vertices.

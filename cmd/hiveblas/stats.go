@@ -8,6 +8,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 func statsCommand(s *session) *cobra.Command {
@@ -21,7 +23,7 @@ those of columns. A matrix that is not square, and a list read with --bipartite,
 has neither symmetry nor self-loops.`,
 		Example: `  hiveblas stats graph.mtx.gz
   hiveblas stats follows.txt --undirected --json`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).reads()
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -111,7 +113,7 @@ func (d degrees) object() object {
 
 // printDegrees prints both distributions side by side, with bars for out-degrees.
 func (j *job) printDegrees(out, in degrees) error {
-	b := bufio.NewWriter(j.stdout)
+	b := bufio.NewWriter(j.Stdout)
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "\ndegree\tout\tin\t\n")
 	fmt.Fprintf(w, "min\t%d\t%d\t\nmean\t%.4g\t%.4g\t\nmax\t%d\t%d\t\n", out.least, in.least, out.mean, in.mean, out.most, in.most)

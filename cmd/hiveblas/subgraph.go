@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -20,7 +21,7 @@ func (m typed[T]) structures() (rows, cols *sparse.Structure) {
 // extract returns the matrix of the given rows and columns.
 func (m typed[T]) extract(j *job, rows, cols []int) (values, error) {
 	b := matrix.New[T](len(rows), len(cols))
-	err := ops.Extract(b, m.Matrix, ops.Of(rows...), ops.Of(cols...), ops.WithContext(j.ctx), ops.WithThreads(j.run.threads))
+	err := ops.Extract(b, m.Matrix, ops.Of(rows...), ops.Of(cols...), ops.WithContext(j.Ctx), ops.WithThreads(j.run.threads))
 	return typed[T]{b, m.of}, err
 }
 
@@ -120,8 +121,9 @@ func (j *job) take(rows, cols []int) error {
 // wantSquare returns an error for a matrix whose rows and columns are different vertices.
 func (j *job) wantSquare() error {
 	if m, n, _ := j.graph.size(); m != n || j.graph.bipartite {
-		return &failure{j.graph.file, fmt.Sprintf("the matrix is %d×%d, its rows and columns are different vertices, and %s wants a graph", m, n, j.cmd.Name()),
-			"give an adjacency matrix, or make one with hiveblas project", nil}
+		return cli.Fail(j.graph.file, fmt.Sprintf("the matrix is %d×%d, its rows and columns are different vertices, and %s wants a graph", m, n, j.cmd.Name()),
+			"give an adjacency matrix, or make one with hiveblas project", nil)
+
 	}
 	return nil
 }

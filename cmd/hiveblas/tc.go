@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 func tcCommand(s *session) *cobra.Command {
@@ -14,7 +15,7 @@ func tcCommand(s *session) *cobra.Command {
 Directions, weights and self-loops are ignored.`,
 		Example: `  hiveblas tc graph.mtx.gz
   hiveblas tc friends.txt --json`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdTC).fuses().readsBothWays()
 	cmd.RunE = func(_ *cobra.Command, args []string) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 func toposortCommand(s *session) *cobra.Command {
@@ -62,5 +63,5 @@ func (j *job) cyclic(e *apps.CycleError) error {
 	} else {
 		names = append(names, names[0])
 	}
-	return &failure{j.graph.file, "the graph has a cycle: " + strings.Join(names, " → "), "hiveblas scc finds all vertices on cycles", e}
+	return cli.Fail(j.graph.file, "the graph has a cycle: "+strings.Join(names, " → "), "hiveblas scc finds all vertices on cycles", e)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/space"
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 func tuneCommand(s *session) *cobra.Command {
@@ -34,7 +35,7 @@ a GPU and without a graph.`,
 			if list && len(args) == 0 {
 				return nil
 			}
-			return positional("GRAPH")(cmd, args)
+			return cli.Positional("GRAPH")(cmd, args)
 		},
 	}
 	j := newJob(s, cmd).reads()
@@ -45,15 +46,15 @@ a GPU and without a graph.`,
 	fs.IntVar(&top, "top", 10, "list the `N` fastest plans")
 	fs.BoolVar(&dry, "dry-run", false, "do not keep the winner")
 	fs.BoolVar(&list, "list", false, "list the plans of the space")
-	complete(cmd, "op", cusparse.TuneOps...)
+	cli.Complete(cmd, "op", cusparse.TuneOps...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case !slices.Contains(cusparse.TuneOps, o.Op):
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--op is %q, want one of %s", o.Op, strings.Join(cusparse.TuneOps, ", "))}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--op is %q, want one of %s", o.Op, strings.Join(cusparse.TuneOps, ", ")))
 		case !(o.Frontier > 0 && o.Frontier <= 1):
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--frontier is %v, want more than 0 and at most 1", o.Frontier)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--frontier is %v, want more than 0 and at most 1", o.Frontier))
 		case o.Budget <= 0:
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget)}
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget))
 		}
 		if err := checkTop(cmd, top); err != nil {
 			return err
@@ -70,13 +71,13 @@ a GPU and without a graph.`,
 		}
 		dev, err := openDevice(0)
 		if err != nil {
-			return &failure{"tune", err.Error(), "run it on a machine with an NVIDIA GPU", err}
+			return cli.Fail("tune", err.Error(), "run it on a machine with an NVIDIA GPU", err)
 		}
 		defer dev.Close()
 		var found *cusparse.Tuning
 		err = j.stage("compute", func() (err error) {
 			o.Progress = func(done, total int) { j.progress.update("tune", int64(done), int64(total)) }
-			found, err = cusparse.Tune(j.ctx, dev, j.graph.Matrix, o)
+			found, err = cusparse.Tune(j.Ctx, dev, j.graph.Matrix, o)
 			return err
 		})
 		if err != nil {
@@ -98,7 +99,7 @@ a GPU and without a graph.`,
 			if i == top || t.Err != nil {
 				break
 			}
-			fmt.Fprintf(s.stdout, "%8.1f µs  %3.0f %%  %s\n", us(t.Time), 100*us(found.Bound)/us(t.Time), t.Plan)
+			fmt.Fprintf(s.Stdout, "%8.1f µs  %3.0f %%  %s\n", us(t.Time), 100*us(found.Bound)/us(t.Time), t.Plan)
 		}
 		return nil
 	}
@@ -118,6 +119,6 @@ func (j *job) listPlans(op string) error {
 	if j.run.json {
 		return j.printJSON(object{{"command", "", j.cmd.Name()}, {"op", "", op}, {"plans", "", plans}})
 	}
-	_, err := fmt.Fprintf(j.stdout, "%s\n%d plans\n", strings.Join(plans, "\n"), len(plans))
+	_, err := fmt.Fprintf(j.Stdout, "%s\n%d plans\n", strings.Join(plans, "\n"), len(plans))
 	return j.printed(err)
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -252,7 +253,7 @@ func (j *job) toPattern(g *graph) error {
 	}
 	m, n := a.Dims()
 	b := matrix.New[bool](m, n)
-	if err := ops.Apply(b, semiring.OneOp[int64, bool](), a.Matrix, ops.WithContext(j.ctx), ops.WithThreads(j.run.threads)); err != nil {
+	if err := ops.Apply(b, semiring.OneOp[int64, bool](), a.Matrix, ops.WithContext(j.Ctx), ops.WithThreads(j.run.threads)); err != nil {
 		return err
 	}
 	g.values = typed[bool]{b, kindPattern}
@@ -317,7 +318,7 @@ func addsExactly[T fileNumber](x, y, s T) bool {
 
 // errSum is the error of --duplicates sum for integers that have no exact sum.
 func errSum(name string) error {
-	return &failure{name, "the sum of repeated integer weights is not exact in 64 bits", "--duplicates min, max, first or last combine otherwise", nil}
+	return cli.Fail(name, "the sum of repeated integer weights is not exact in 64 bits", "--duplicates min, max, first or last combine otherwise", nil)
 }
 
 // nameOf returns the name of a file in messages.
@@ -346,11 +347,12 @@ func exactFloat[T fileNumber](v T) bool {
 func toFloat[T fileNumber](j *job, g *graph, b *matrix.Matrix[T]) (*matrix.Matrix[float64], error) {
 	for c, v := range b.All() {
 		if !exactFloat(v) {
-			return nil, &failure{g.file + ": " + entryPlace(g.rows, g.cols, c.Row, c.Col, ""),
-				fmt.Sprintf("the integer %v is not exact in float64", v), exactRemedy, nil}
+			return nil, cli.Fail(g.file+": "+entryPlace(g.rows, g.cols, c.Row, c.Col, ""),
+				fmt.Sprintf("the integer %v is not exact in float64", v), exactRemedy, nil)
+
 		}
 	}
 	m, n := b.Dims()
 	a := matrix.New[float64](m, n)
-	return a, ops.Apply(a, semiring.Convert[T, float64](), b, ops.WithContext(j.ctx), ops.WithThreads(j.run.threads))
+	return a, ops.Apply(a, semiring.Convert[T, float64](), b, ops.WithContext(j.Ctx), ops.WithThreads(j.run.threads))
 }

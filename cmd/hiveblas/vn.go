@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -33,7 +34,7 @@ all, ordered by vertex, or by distance with --ranked.`,
   hiveblas vn follows.txt.gz --seeds suspects.txt --unit --undirected --top 20
   hiveblas vn friends.csv --ids renumber --seeds alice,bob
   hiveblas vn graph.mtx --seeds 7 --ranked -o ranking.tsv --json`,
-		Args: positional("GRAPH"),
+		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdPaths).fuses().reads().writes("the distances", matrixFiles...)
 	j.scales(j.estimatePaths)
@@ -45,7 +46,7 @@ all, ordered by vertex, or by distance with --ranked.`,
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("seeds") {
-			return &usageError{cmd.CommandPath(), "--seeds is missing"}
+			return cli.Usage(cmd.CommandPath(), "--seeds is missing")
 		}
 		if err := checkTop(cmd, top); err != nil {
 			return err
@@ -60,7 +61,7 @@ all, ordered by vertex, or by distance with --ranked.`,
 			return err
 		}
 		if rank && j.out.path != "" && !slices.Contains(listFiles, j.out.kind) {
-			return &usageError{cmd.CommandPath(), "--ranked writes .tsv or .csv; other formats are ordered by vertex"}
+			return cli.Usage(cmd.CommandPath(), "--ranked writes .tsv or .csv; other formats are ordered by vertex")
 		}
 		if err := j.loadSquare(args[0], unit); err != nil {
 			return err
@@ -98,14 +99,14 @@ all, ordered by vertex, or by distance with --ranked.`,
 
 func checkTop(cmd *cobra.Command, top int) error {
 	if top < 0 {
-		return &usageError{cmd.CommandPath(), fmt.Sprintf("--top is %d, want 0 or more", top)}
+		return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--top is %d, want 0 or more", top))
 	}
 	return nil
 }
 
 func checkDelta(cmd *cobra.Command, delta float64) error {
 	if cmd.Flags().Changed("delta") && !(delta > 0) {
-		return &usageError{cmd.CommandPath(), fmt.Sprintf("--delta is %v, want a positive width", delta)}
+		return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--delta is %v, want a positive width", delta))
 	}
 	return nil
 }

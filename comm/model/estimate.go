@@ -58,7 +58,7 @@ func (m Machine) Estimate(w Work, p int) (Prediction, error) {
 			}
 			l, ok := m.Line(c.kind, p)
 			if !ok {
-				return out, fmt.Errorf("model: no measurement of %v on %s; measure it with hiveblas scale bench", c.kind, m.Name)
+				return out, fmt.Errorf("model: no measurement of %v on %s; measure it with hiveblas-bench comm", c.kind, m.Name)
 			}
 			one := l.Seconds(c.bytes)
 			if m.Operands > 0 && !w.Direct {

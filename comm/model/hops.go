@@ -114,7 +114,7 @@ func (m Machine) Cost(h *Halo, o HopOptions) (list []HopCost, best int, err erro
 		line, ok = m.Line(comm.KindAllGatherV, h.Parts)
 	}
 	if !ok {
-		return nil, best, fmt.Errorf("model: no measurement of an exchange on %s; measure it with hiveblas scale bench", m.Name)
+		return nil, best, fmt.Errorf("model: no measurement of an exchange on %s; measure it with hiveblas-bench comm", m.Name)
 	}
 	for hops := 1; hops <= len(h.R[0]); hops++ {
 		c := HopCost{Hops: hops}

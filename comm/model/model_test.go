@@ -100,8 +100,8 @@ func TestPredictFromTurns(t *testing.T) {
 		t.Errorf("%+v, %v: want the measured time", got, err)
 	}
 	v.OnHost, v.Calls[0].Kind = false, comm.KindAllReduce
-	if _, err = m.Predict(v); err == nil || !strings.Contains(err.Error(), "scale bench") {
-		t.Errorf("%v: want an error that names scale bench", err)
+	if _, err = m.Predict(v); err == nil || !strings.Contains(err.Error(), "hiveblas-bench comm") {
+		t.Errorf("%v: want an error that names hiveblas-bench comm", err)
 	}
 }
 

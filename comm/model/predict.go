@@ -7,7 +7,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 )
 
-// Machine is what a device and its links do, as measured by hiveblas scale bench.
+// Machine is what a device and its links do, as measured by hiveblas-bench comm.
 type Machine struct {
 	Name   string
 	Memory float64 // bytes a second that a kernel streams, read and written: S
@@ -170,7 +170,7 @@ func (p *Prediction) collectives(m Machine, v Volume, measured bool) error {
 	for _, c := range v.Calls {
 		l, ok := m.Line(c.Kind, v.Ranks)
 		if !ok {
-			return fmt.Errorf("model: no measurement of %v on %s; measure it with hiveblas scale bench", c.Kind, m.Name)
+			return fmt.Errorf("model: no measurement of %v on %s; measure it with hiveblas-bench comm", c.Kind, m.Name)
 		}
 		if measured {
 			l.Alpha = 0

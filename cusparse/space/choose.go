@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// tableText is the table of choices: a rule a line, the first that holds wins. `bench space
+// tableText is the table of choices: a rule a line, the first that holds wins. `hiveblas-bench space
 // --products mxv,sssp,bfs` measures what it rests on.
 //
 //go:embed table.txt

@@ -17,7 +17,7 @@ const module = "github.com/hiveblas/hiveblas/"
 
 // packages are the public packages.
 var packages = []string{
-	"apps", "auction", "bench", "bench/gen", "chunked", "comm", "comm/model", "cusparse", "cusparse/driver", "cusparse/jit", "generate",
+	"apps", "auction", "bench", "bench/gen", "chunked", "comm", "comm/commtable", "comm/model", "comm/nccl", "comm/procs", "cusparse", "cusparse/driver", "cusparse/jit", "generate",
 	"matrix", "matrix/gonumgraph", "matrix/gonummat", "matrix/jbsparse", "ops", "program", "program/examples", "semiring",
 }
 

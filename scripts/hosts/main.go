@@ -4,7 +4,7 @@
 // machine, joined by a switch that delays frames and loses some. Open MPI starts the processes over
 // TCP, as it does on several machines. It needs root, ip, unshare and mpirun:
 //
-//	go run ./scripts/hosts -hosts 4 -delay 500us -loss 0.1 -- hiveblas scale rank
+//	go run ./scripts/hosts -hosts 4 -delay 500us -loss 0.1 -- hiveblas-bench rank
 //
 // Every frame takes the delay, so that a round trip takes twice as much. The processes share the
 // processors and the memory of the machine.

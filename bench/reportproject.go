@@ -1,0 +1,73 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/chunked"
+	"github.com/hiveblas/hiveblas/internal/hostmem"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// ProjectOptions are the options of Project.
+type ProjectOptions struct {
+	In, Out    string // files in the binary form
+	Threads    int    // 0: one per core
+	HostMemory uint64 // block by block within so many bytes; 0: in memory, then to the file
+}
+
+// Projected is what Project measures, in milliseconds.
+type Projected struct {
+	Entries   int64   `json:"entries"`
+	Blocks    int     `json:"blocks"`
+	Total     float64 `json:"total_ms"` // from the graph in memory to the file
+	Plan      float64 `json:"plan_ms"`
+	Computing float64 `json:"computing_ms"`
+	Copying   float64 `json:"copying_ms"`
+	Writing   float64 `json:"writing_ms"`
+	Wall      float64 `json:"wall_ms"`
+	Overlap   float64 `json:"overlap"`
+	PeakRSS   uint64  `json:"peak_rss_bytes"` // of the process
+}
+
+// Project counts the shared neighbours of the columns of a graph, from file to file on the host. It
+// runs in a process of its own, whose memory it reports.
+func Project(ctx context.Context, o ProjectOptions) (*Projected, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if o.In == "" || o.Out == "" {
+		return nil, errors.New("bench: In or Out is empty; give the names of two files")
+	}
+	a, _, err := matrix.ReadFile[float64](o.In)
+	if err != nil {
+		return nil, err
+	}
+	var p Projected
+	with := apps.ProjectionOptions{Run: apps.Run{Context: ctx, Threads: o.Threads}, Weighting: apps.WeightCount}
+	began := time.Now()
+	if o.HostMemory > 0 {
+		with.Blocks = []chunked.Option{chunked.HostMemory(o.HostMemory)}
+		rep, err := apps.ProjectionTo(chunked.File[float64](o.Out), a, with)
+		if err != nil {
+			return nil, err
+		}
+		p.Entries, p.Blocks, p.Overlap = rep.Entries, rep.Blocks, rep.Overlap()
+		p.Plan, p.Computing, p.Copying, p.Writing, p.Wall = ms(rep.Plan), ms(rep.Computing), ms(rep.Copying), ms(rep.Writing), ms(rep.Wall)
+	} else {
+		product, err := apps.Projection(a, with)
+		if err != nil {
+			return nil, err
+		}
+		p.Computing = ms(time.Since(began))
+		if err := matrix.WriteFile(o.Out, product); err != nil {
+			return nil, err
+		}
+		p.Entries, p.Wall = product.NVals(), ms(time.Since(began))
+		p.Writing = p.Wall - p.Computing
+	}
+	p.Total, p.PeakRSS = ms(time.Since(began)), uint64(hostmem.PeakResident())
+	return &p, nil
+}
