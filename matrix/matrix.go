@@ -396,8 +396,10 @@ func OfInside[T comparable](m rep.Matrix) *Matrix[T] {
 // NewInside is New for the packages of this module, by a type that is known at run time; see
 // [Matrix.Inside].
 func NewInside(t *sparse.Type, m, n int, opts ...Option) rep.Matrix {
-	o := gather(opts)
+	if t == nil || t.Go == nil {
+		return nil // which every operation refuses
+	}
 	c := new(core)
-	c.init(sparse.Empty(t, m, n), o)
+	c.init(sparse.Empty(t, m, n), gather(opts))
 	return c
 }
