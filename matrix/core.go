@@ -64,10 +64,11 @@ func newCore(st *sparse.Store) *core {
 	return c
 }
 
-// init makes c, of a new matrix, a matrix with the given storage and options.
-func (a *core) init(st *sparse.Store, o options) {
-	a.t.Store(st.Type)
-	a.st, a.place, a.replicated = st, o.place, o.replicated()
+// newCoreWith returns a matrix with the given storage and options.
+func newCoreWith(st *sparse.Store, o options) *core {
+	c := newCore(st)
+	c.place, c.replicated = o.place, o.replicated()
+	return c
 }
 
 // Type returns the type of the values.
@@ -306,7 +307,7 @@ func (a *core) RemoteOn(at device.Backend) (device.Store, error) {
 	if a.err != nil {
 		return nil, a.err
 	}
-	t, err := device.TypeFor(a.Type().Go)
+	t, err := device.TypeFor(sparse.GoType(a.Type()))
 	if err != nil {
 		return nil, err
 	}
@@ -534,10 +535,11 @@ func (a *core) checkIndex(op string, i, j int) error {
 	return nil
 }
 
-// cloneOf makes a, of a new matrix, a deep copy of b on the host.
-func (a *core) cloneOf(b *core) {
-	a.init(b.Stored().Clone(), options{})
-	a.err, a.pinned, a.pin = b.err, b.pinned, b.pin
+// clone returns a deep copy on the host.
+func (a *core) clone() *core {
+	b := newCore(a.Stored().Clone())
+	b.err, b.pinned, b.pin = a.err, a.pinned, a.pin
+	return b
 }
 
 // unset reports whether the matrix is the zero value, or stands for a nil one.

@@ -55,15 +55,20 @@ func insideOf[T comparable](a *Matrix[T]) *core {
 	return &a.c
 }
 
+// ofCore returns the matrix that is a core. Matrices are made by their cores: new(Matrix[T]) would
+// have all methods of T compiled in the package that names it, as the type of an object does.
+func ofCore[T comparable](c *core) *Matrix[T] { return (*Matrix[T])(unsafe.Pointer(c)) }
+
 // Inside returns the matrix as the packages of this module see it. It is not for users: the type that
 // it returns is internal.
 func (a *Matrix[T]) Inside() rep.View { return rep.View{Matrix: a.inside()} }
 
 // failed returns a matrix with an error of its construction.
 func failed[T comparable](err error) *Matrix[T] {
-	a := new(Matrix[T])
-	a.inside().err = err
-	return a
+	c := new(core)
+	c.t.Store(sparse.TypeOf[T]())
+	c.err = err
+	return ofCore[T](c)
 }
 
 // New returns an m×n matrix without entries. It takes at most O(m) time, and O(1) for very tall
@@ -77,9 +82,7 @@ func New[T comparable](m, n int, opts ...Option) *Matrix[T] {
 	if err := o.layout.check("matrix.New"); err != nil {
 		return failed[T](err)
 	}
-	a := new(Matrix[T])
-	a.c.init(sparse.Empty(sparse.TypeOf[T](), m, n), o)
-	return a
+	return ofCore[T](newCoreWith(sparse.Empty(sparse.TypeOf[T](), m, n), o))
 }
 
 // NewFull returns a full m×n matrix with every entry equal to fill. More positions than there is
@@ -156,9 +159,7 @@ func fromStore[T comparable](st *sparse.Typed[T]) *Matrix[T] { return matrixOf[T
 
 // matrixOf is fromStore of a store of T.
 func matrixOf[T comparable](st *sparse.Store) *Matrix[T] {
-	a := new(Matrix[T])
-	a.c.init(st, options{})
-	return a
+	return ofCore[T](newCore(st))
 }
 
 // Err returns the error of the construction of the matrix, or of a failed read from a device, or
@@ -288,9 +289,7 @@ func (a *Matrix[T]) Clone() *Matrix[T] {
 	if a == nil {
 		return nil
 	}
-	b := new(Matrix[T])
-	b.c.cloneOf(a.inside())
-	return b
+	return ofCore[T](a.inside().clone())
 }
 
 // Coord is the position of an entry.
@@ -390,16 +389,14 @@ func OfInside[T comparable](m rep.Matrix) *Matrix[T] {
 	if !ok || c.Type() != sparse.TypeOf[T]() {
 		return nil // which every operation refuses
 	}
-	return (*Matrix[T])(unsafe.Pointer(c))
+	return ofCore[T](c)
 }
 
 // NewInside is New for the packages of this module, by a type that is known at run time; see
 // [Matrix.Inside].
 func NewInside(t *sparse.Type, m, n int, opts ...Option) rep.Matrix {
-	if t == nil || t.Go == nil {
+	if t == nil || sparse.GoType(t) == nil {
 		return nil // which every operation refuses
 	}
-	c := new(core)
-	c.init(sparse.Empty(t, m, n), gather(opts))
-	return c
+	return newCoreWith(sparse.Empty(t, m, n), gather(opts))
 }

@@ -478,11 +478,11 @@ func matrixOfParts[T comparable](p *parts, s *spread) (*Matrix[T], error) {
 	if _, err := s.counted(p.o.context(p.g)); err != nil {
 		return nil, err
 	}
-	a := new(Matrix[T])
-	c := a.inside()
+	c := new(core)
+	c.t.Store(sparse.TypeOf[T]())
 	c.place, c.blocks, c.blocksAt = p.g, s, p.g
 	c.deviceOnly.Store(true)
-	return a, nil
+	return ofCore[T](c), nil
 }
 
 // workCuts cuts the rows of a listed matrix by its entries and rows, as cutsOf does for one on the

@@ -99,5 +99,5 @@ func viewText(v rep.View) string {
 		kind += "pattern "
 	}
 	m, n := v.Dims()
-	return fmt.Sprintf("%d×%d %sview of %s, %s", m, n, kind, v.Type().Go, entriesWord(v.NVals()))
+	return fmt.Sprintf("%d×%d %sview of %s, %s", m, n, kind, v.Type(), entriesWord(v.NVals()))
 }

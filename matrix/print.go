@@ -33,13 +33,13 @@ func (a *core) text(vector bool) string {
 	case a.err != nil:
 		return "invalid matrix: " + a.err.Error()
 	case !vector:
-		return fmt.Sprintf("%d×%d %v matrix of %s, %s", st.NRows, st.NCols, st.Format, st.Type.Go, entriesWord(st.NVals))
+		return fmt.Sprintf("%d×%d %v matrix of %s, %s", st.NRows, st.NCols, st.Format, st.Type, entriesWord(st.NVals))
 	}
 	format := "sparse"
 	if !st.Sparse() {
 		format = st.Format.String()
 	}
-	return fmt.Sprintf("%s vector of %d %s, %s", format, st.NCols, st.Type.Go, entriesWord(st.NVals))
+	return fmt.Sprintf("%s vector of %d %s, %s", format, st.NCols, st.Type, entriesWord(st.NVals))
 }
 
 // longText is text with the first entries.
@@ -176,7 +176,7 @@ func valueText(st *sparse.Store, at int64) string {
 			return ' '
 		}
 		return r
-	}, fmt.Sprint(reflect.NewAt(st.Type.Go, st.ValueAt(at).Pointer()).Elem().Interface()))
+	}, fmt.Sprint(reflect.NewAt(sparse.GoType(st.Type), st.ValueAt(at).Pointer()).Elem().Interface()))
 	if utf8.RuneCountInString(s) > printWidth {
 		s = string([]rune(s)[:printWidth-1]) + "…"
 	}

@@ -135,7 +135,7 @@ func spreadStore(g *comm.Group, kind *sparse.Type, st *sparse.Store, vector bool
 
 // emptySpread has no entries. Nothing is copied to devices: operations write its blocks there.
 func emptySpread(g *comm.Group, kind *sparse.Type, rows, cols int, vector bool, cuts []int) (*spread, error) {
-	if err := sendable(kind.Go); err != nil {
+	if err := sendable(sparse.GoType(kind)); err != nil {
 		return nil, err
 	}
 	s := &spread{g: g, kind: kind, rows: rows, cols: cols, vector: vector, cuts: cuts}

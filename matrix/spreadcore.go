@@ -85,7 +85,7 @@ func blocksOn(a *core, g *comm.Group, vector bool) (*spread, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	if err := sendable(a.Type().Go); err != nil {
+	if err := sendable(sparse.GoType(a.Type())); err != nil {
 		return nil, err
 	}
 	st := a.host()

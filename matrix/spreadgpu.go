@@ -138,7 +138,7 @@ func (s *spread) gatherOnDevices(ctx context.Context, shape bool, counts []int64
 	if shape {
 		kind = sparse.TypeOf[bool]()
 	}
-	t, err := device.TypeFor(kind.Go)
+	t, err := device.TypeFor(sparse.GoType(kind))
 	if err != nil {
 		return nil, err
 	}

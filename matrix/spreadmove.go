@@ -548,7 +548,7 @@ func (s *spread) symmetric() bool {
 		return false
 	}
 	differ := make([]int64, len(s.part))
-	kind, noType := device.TypeFor(s.kind.Go)
+	kind, noType := device.TypeFor(sparse.GoType(s.kind))
 	if s.onDevices() && t.onDevices() && noType == nil && kind.Kind != reflect.Struct {
 		err = s.differOnDevices(t, kind, differ)
 	} else {

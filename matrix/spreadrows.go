@@ -6,6 +6,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 // This file sends rows of blocks on devices to the ranks that need them, from device to device. The
@@ -19,7 +20,7 @@ type rowsOut struct {
 
 // receivedOnDevices is received for blocks on devices. make1 returns the block of a rank.
 func receivedOnDevices(ctx context.Context, s *spread, rows, cols int, cuts []int, make1 func(r *rankGPU, own device.Operand) (device.Store, error)) (*spread, error) {
-	t, err := device.TypeFor(s.kind.Go)
+	t, err := device.TypeFor(sparse.GoType(s.kind))
 	if err != nil {
 		return nil, err
 	}

@@ -26,17 +26,16 @@ func NewVector[T comparable](n int, opts ...Option) *Vector[T] {
 	if err := o.layout.check("matrix.NewVector"); err != nil {
 		return failedVector[T](err)
 	}
-	v := new(Vector[T])
-	v.m.c.init(sparse.Empty(sparse.TypeOf[T](), 1, n), o)
-	return v
+	return vectorOfCore[T](newCoreWith(sparse.Empty(sparse.TypeOf[T](), 1, n), o))
 }
 
 // failedVector returns a vector with an error of its construction.
 func failedVector[T comparable](err error) *Vector[T] {
-	v := new(Vector[T])
-	v.m.inside().err = err
-	return v
+	return (*Vector[T])(unsafe.Pointer(failed[T](err)))
 }
+
+// vectorOfCore is ofCore of a vector, which is its matrix and nothing else.
+func vectorOfCore[T comparable](c *core) *Vector[T] { return (*Vector[T])(unsafe.Pointer(c)) }
 
 // Inside is [Matrix.Inside] of the vector, whose matrix is 1×n.
 func (v *Vector[T]) Inside() rep.View {
@@ -92,9 +91,7 @@ func vectorFromStore[T comparable](st *sparse.Typed[T]) *Vector[T] {
 
 // vectorOf is vectorFromStore of a store of T.
 func vectorOf[T comparable](st *sparse.Store) *Vector[T] {
-	v := new(Vector[T])
-	v.m.c.init(st, options{})
-	return v
+	return vectorOfCore[T](newCore(st))
 }
 
 // stored1 is stored for the matrix inside a Vector, whose zero value is 1×0.
@@ -175,9 +172,7 @@ func (v *Vector[T]) Clone() *Vector[T] {
 	if v == nil {
 		return nil
 	}
-	w := new(Vector[T])
-	w.m.c.cloneOf(v.inner().inside())
-	return w
+	return vectorOfCore[T](v.inner().inside().clone())
 }
 
 // Fetch copies the contents to host memory; see [Matrix.Fetch].

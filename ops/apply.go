@@ -340,10 +340,10 @@ func (c *call) summable(t *sparse.Type, a rep.View) error {
 	}
 	if !a.IsPattern() {
 		return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf(
-			"a has values of %v and the monoid is of %v; convert a by ops.Apply with semiring.Convert, or count its entries by a.Pattern()", a.Type().Go, t.Go)}
+			"a has values of %v and the monoid is of %v; convert a by ops.Apply with semiring.Convert, or count its entries by a.Pattern()", a.Type(), t)}
 	}
-	if k := t.Go.Kind(); k < reflect.Bool || k > reflect.Float64 {
-		return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("the entries of a pattern are numbers or true, and the monoid is of %v", t.Go)}
+	if k := sparse.GoType(t).Kind(); k < reflect.Bool || k > reflect.Float64 {
+		return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("the entries of a pattern are numbers or true, and the monoid is of %v", t)}
 	}
 	return nil
 }

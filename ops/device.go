@@ -85,7 +85,7 @@ func (h *remoteCall) fail(err error) {
 
 // typeOf returns an element type for the device.
 func (h *remoteCall) typeOf(t *sparse.Type) device.Type {
-	out, err := device.TypeFor(t.Go)
+	out, err := device.TypeFor(sparse.GoType(t))
 	h.fail(err)
 	return out
 }
@@ -134,7 +134,7 @@ func (h *remoteCall) accumulate(f *operator) *device.Func {
 
 // literal returns a single value as CUDA text.
 func (h *remoteCall) literal(as device.Type, t *sparse.Type, x sparse.Values) string {
-	text, err := as.Literal(reflect.NewAt(t.Go, x.Pointer()).Elem().Interface())
+	text, err := as.Literal(reflect.NewAt(sparse.GoType(t), x.Pointer()).Elem().Interface())
 	if err != nil {
 		h.fail(err)
 	}

@@ -128,6 +128,6 @@ func (c *call) checkWeights(s *sparse.Store, weights func(to []float64, v sparse
 		return nil
 	}
 	r, _ := slices.BinarySearch(s.Ptr, p+1)
-	x := reflect.NewAt(s.Type.Go, s.Type.At(s.Val, p)).Elem()
+	x := reflect.NewAt(sparse.GoType(s.Type), s.Type.At(s.Val, p)).Elem()
 	return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("the value %v at (%d, %d) is no weight; give positive, finite ones", x, s.RowID(r-1), s.Idx[p])}
 }

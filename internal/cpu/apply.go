@@ -314,7 +314,7 @@ func ReduceCols(env Env, s *sparse.Store, m *Monoid, f *Binary) (*sparse.Store, 
 	settleMarked(out, marks, parts)
 	clear(marks)
 	for _, c := range sums {
-		t.Scratch[useColumnSums].Put(c)
+		t.Keep(useColumnSums, c)
 	}
 	return out, nil
 }
@@ -365,7 +365,7 @@ type columnSums struct {
 
 // getColumnSums returns clean sums of at least n columns.
 func getColumnSums(t *sparse.Type, n int, id Values) *columnSums {
-	if c, ok := t.Scratch[useColumnSums].Get().(*columnSums); ok && c.acc.Len() >= n && t.Same(c.id, id) {
+	if c, ok := t.Kept(useColumnSums).(*columnSums); ok && c.acc.Len() >= n && t.Same(c.id, id) {
 		return c
 	}
 	return &columnSums{filled(t, n, id), make([]uint64, (n+63)/64), id}
@@ -441,9 +441,8 @@ func InnerFull(env Env, m *Monoid, f *Binary, c, a *sparse.Type, av Values, b *s
 		return env.stopped(user)
 	}
 	partial := filled(c, (n+chunk-1)/chunk, m.Identity)
-	pool := &c.Scratch[useOther]
 	err := parallel.Range(env.Ctx, env.Threads, n, chunk, func(_, lo, hi int) {
-		room, ok := pool.Get().(*Values)
+		room, ok := c.Kept(useOther).(*Values)
 		if !ok {
 			v := c.Make(chunk)
 			room = &v
@@ -451,7 +450,7 @@ func InnerFull(env Env, m *Monoid, f *Binary, c, a *sparse.Type, av Values, b *s
 		part := c.Slice(*room, 0, int64(hi-lo))
 		f.Zip(part, a.Slice(av, int64(lo), int64(hi)), b.Slice(bv, int64(lo), int64(hi)))
 		m.Fold(at(c, partial, int64(lo/chunk)), part)
-		pool.Put(room)
+		c.Keep(useOther, room)
 	})
 	m.Fold(sum, partial)
 	if err == nil {

@@ -42,7 +42,9 @@ func alike[Typed, Untyped any](t *testing.T) {
 	}
 }
 
-func slice(f, g reflect.Type) bool { return f.Kind() == reflect.Slice && g == reflect.TypeFor[Values]() }
+func slice(f, g reflect.Type) bool {
+	return f.Kind() == reflect.Slice && g == reflect.TypeFor[Values]()
+}
 
 func sameArguments(t *testing.T, name string, f, g reflect.Type) {
 	t.Helper()

@@ -263,7 +263,7 @@ type worker struct {
 
 func (g *gustavson) worker(all []*worker, w int) {
 	if all[w] == nil {
-		if all[w], _ = g.c.Scratch[useWorker].Get().(*worker); all[w] == nil {
+		if all[w], _ = g.c.Kept(useWorker).(*worker); all[w] == nil {
 			all[w] = &worker{}
 		}
 	}
@@ -279,7 +279,7 @@ func releaseWorkers(c *sparse.Type, workers []*worker) {
 			w.spa.release()
 		}
 		w.spa, w.room = nil, nil
-		c.Scratch[useWorker].Put(w)
+		c.Keep(useWorker, w)
 	}
 }
 

@@ -367,11 +367,11 @@ func search(ci []int32, c int) int {
 // pushSorted is Push for few products: list, sort, add. O(products · log products), whatever the size
 // of the result.
 func pushSorted(env Env, s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) (*sparse.Store, error) {
-	l, ok := c.Scratch[useList].Get().(*list)
+	l, ok := c.Kept(useList).(*list)
 	if !ok {
 		l = &list{}
 	}
-	defer c.Scratch[useList].Put(l)
+	defer c.Keep(useList, l)
 	for p, k := range u.Idx {
 		lo, hi := a.Span(int(k))
 		appendProducts(l, s, c, u.Type.At(u.Val, int64(p)), a, lo, hi)

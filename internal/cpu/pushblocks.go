@@ -67,17 +67,16 @@ func pushByBlocks(env Env, s *Semiring, c *sparse.Type, u *pushed, mask *Mask, t
 			pieces = append(pieces, piece{part, lo + cuts[k], lo + cuts[k+1]})
 		}
 	}
-	sorted := make([]*sortedProducts, len(pieces))
-	pool := &c.Scratch[useSorted] // new memory costs as much as the sort
+	sorted := make([]*sortedProducts, len(pieces)) // of a pool: new memory costs as much as the sort
 	defer func() {
 		for _, p := range sorted {
 			if p != nil {
-				pool.Put(p)
+				c.Keep(useSorted, p)
 			}
 		}
 	}()
 	err := parallel.Pieces(env.Ctx, threads, len(pieces), func(_, k int) {
-		p, ok := pool.Get().(*sortedProducts)
+		p, ok := c.Kept(useSorted).(*sortedProducts)
 		if !ok {
 			p = &sortedProducts{}
 		}
@@ -107,7 +106,7 @@ func pushByBlocks(env Env, s *Semiring, c *sparse.Type, u *pushed, mask *Mask, t
 			sums.forbid(allow[first:min(first+1<<shift, n)], comp)
 		}
 		found[b] = sums.drain(s, int32(first))
-		c.Scratch[useBlockSums].Put(sums)
+		c.Keep(useBlockSums, sums)
 	})
 	if err != nil {
 		return nil, err
@@ -204,7 +203,7 @@ type blockSums struct {
 
 // getBlockSums returns clean sums of so many parts (at most 8) and at least width columns.
 func getBlockSums(t *sparse.Type, parts, width int, id Values) *blockSums {
-	s, ok := t.Scratch[useBlockSums].Get().(*blockSums)
+	s, ok := t.Kept(useBlockSums).(*blockSums)
 	if !ok || len(s.parts) < width || !t.Same(s.id, id) {
 		s = &blockSums{t: t, parts: make([]uint8, width), id: id}
 	}

@@ -82,7 +82,7 @@ func poolOf[S any]() *sync.Pool {
 
 // getSPA returns a clean accumulator of at least n positions.
 func getSPA(t *sparse.Type, n int, id Values) *spa {
-	s, ok := t.Scratch[useSPA].Get().(*spa)
+	s, ok := t.Kept(useSPA).(*spa)
 	if !ok {
 		s = &spa{t: t, id: id}
 	}
@@ -100,7 +100,7 @@ func getSPA(t *sparse.Type, n int, id Values) *spa {
 	return s
 }
 
-func (s *spa) release() { s.t.Scratch[useSPA].Put(s) }
+func (s *spa) release() { s.t.Keep(useSPA, s) }
 
 // entryBuffer is a buffer for the entries that a pull finds. Its initial contents are undefined.
 type entryBuffer struct {
@@ -111,11 +111,11 @@ type entryBuffer struct {
 
 // getEntryBuffer returns a buffer for n entries.
 func getEntryBuffer(t *sparse.Type, n int) *entryBuffer {
-	l, ok := t.Scratch[useEntries].Get().(*entryBuffer)
+	l, ok := t.Kept(useEntries).(*entryBuffer)
 	if !ok || len(l.idx) < n {
 		l = &entryBuffer{t, make([]int32, n), t.Make(int64(n))}
 	}
 	return l
 }
 
-func (l *entryBuffer) release() { l.t.Scratch[useEntries].Put(l) }
+func (l *entryBuffer) release() { l.t.Keep(useEntries, l) }

@@ -22,14 +22,14 @@ func Of[T comparable](shape Structure, val []T) *Typed[T] {
 // As returns s as a store of T. It panics if s has values of another type, which is an error of
 // this module.
 func As[T any](s *Store) *Typed[T] {
-	if s != nil && s.Type.Go != reflect.TypeFor[T]() {
-		wrongType(s.Type.Go, reflect.TypeFor[T]())
+	if k, of := keyOf[T](); s != nil && s.Type.key != k {
+		wrongType(s.Type, of)
 	}
 	return (*Typed[T])(unsafe.Pointer(s))
 }
 
-func wrongType(have, want reflect.Type) {
-	panic(fmt.Sprintf("sparse: a store of %v is used as one of %v", have, want))
+func wrongType(have *Type, want any) {
+	panic(fmt.Sprintf("sparse: a store of %v is used as one of %v", have, reflect.TypeOf(want).Elem()))
 }
 
 // Untyped returns s without its type. A literal gets its type here: it belongs to its maker alone

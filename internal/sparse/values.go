@@ -3,6 +3,7 @@ package sparse
 import (
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/fresh"
@@ -74,20 +75,45 @@ type Type struct {
 	Size  int64
 	Class Class
 	Plain bool // no pointers, and every bit pattern is a value
-	Go    reflect.Type
 	// True is the value of the entries of a pattern: true, 1, or the zero value of other types.
 	True Values
 	// Zero is one zero value.
 	Zero Values
 	// Copier is CopyOrTrue, as a function that exists already.
 	Copier func(dst, src Values)
+	key    key
 	typed  moves
-	// Scratch keeps memory of this type between operations, one pool for each use.
-	Scratch [Uses]sync.Pool
+	rare   any // *rare
+}
+
+// rare is what a Type holds out of sight: the types of package reflect and sync.Pool name instances
+// of generic types, about 80 functions, which the compiler would make in each package that names a
+// matrix.
+type rare struct {
+	goType  reflect.Type
+	scratch [Uses]sync.Pool
 }
 
 // Uses is the number of uses of scratch memory.
 const Uses = 8
+
+// GoType returns the type of the values, nil for the zero value.
+func GoType(t *Type) reflect.Type {
+	if r, ok := t.rare.(*rare); ok {
+		return r.goType
+	}
+	return nil
+}
+
+// Kept returns memory that Keep kept for a use, nil if there is none. The memory is between
+// operations in a pool, which the garbage collector empties.
+func (t *Type) Kept(use int) any { return t.rare.(*rare).scratch[use].Get() }
+
+// Keep keeps memory for the next operation with the same use.
+func (t *Type) Keep(use int, memory any) { t.rare.(*rare).scratch[use].Put(memory) }
+
+// String returns the name of the type.
+func (t *Type) String() string { return GoType(t).String() }
 
 // moves are the loops of a type. Those of a class that is not Other are used for comparisons alone.
 type moves struct {
@@ -103,32 +129,87 @@ type moves struct {
 	nonzero func(keep []uint8, x Values)
 }
 
-// types holds the descriptors: reflect.Type → *Type.
-var types sync.Map
+// A key identifies a type T: the address of the runtime's descriptor of *T, of which a program has
+// one, as comparisons of interfaces rely on.
+type key = unsafe.Pointer
+
+// keyOf returns the key of T and a nil *T.
+func keyOf[T any]() (key, any) {
+	var p any = (*T)(nil)
+	return *(*key)(unsafe.Pointer(&p)), p
+}
+
+// types is a table of the descriptors by key, with open addressing. It has empty slots, and a new
+// descriptor makes a new table.
+var types struct {
+	sync.Mutex
+	table atomic.Pointer[[]*Type]
+}
+
+// slot returns the first slot of a key in a table of a power of two.
+func slot(k key, size int) int {
+	return int(uint64(uintptr(k))*0x9e3779b97f4a7c15>>32) & (size - 1)
+}
 
 // TypeOf returns the descriptor of T, always the same one.
 func TypeOf[T comparable]() *Type {
-	t := reflect.TypeFor[T]()
-	if d := known(t); d != nil {
+	k, of := keyOf[T]()
+	if d := known(k); d != nil {
 		return d
 	}
-	return describe(t, movesOf[T](), ValuesOf(make([]T, 2)))
+	return describe(k, of, movesOf[T](), ValuesOf(make([]T, 2)))
 }
 
-// known returns the descriptor of a type if there is one already. It is not inlined: a sync.Map is
-// generic, and would be compiled in each package that names a type.
+// known returns the descriptor of a type if there is one already.
 //
 //go:noinline
-func known(t reflect.Type) *Type {
-	if d, ok := types.Load(t); ok {
-		return d.(*Type)
+func known(k key) *Type {
+	t := types.table.Load()
+	if t == nil {
+		return nil
 	}
-	return nil
+	for at := slot(k, len(*t)); ; at = (at + 1) & (len(*t) - 1) {
+		if d := (*t)[at]; d == nil || d.key == k {
+			return d
+		}
+	}
 }
 
-// describe makes the descriptor of a type from its loops and two values.
-func describe(t reflect.Type, typed moves, two Values) *Type {
-	d := &Type{Size: int64(t.Size()), Plain: fresh.PlainType(t) || t.Kind() == reflect.Bool, Go: t, typed: typed}
+// remember enters a descriptor in the table, and returns the one with its key if there is one.
+func remember(d *Type) *Type {
+	types.Lock()
+	defer types.Unlock()
+	if have := known(d.key); have != nil {
+		return have
+	}
+	all := []*Type{d}
+	if t := types.table.Load(); t != nil {
+		for _, e := range *t {
+			if e != nil {
+				all = append(all, e)
+			}
+		}
+	}
+	size := 64
+	for size < 4*len(all) {
+		size *= 2
+	}
+	t := make([]*Type, size)
+	for _, e := range all {
+		at := slot(e.key, size)
+		for t[at] != nil {
+			at = (at + 1) & (size - 1)
+		}
+		t[at] = e
+	}
+	types.table.Store(&t)
+	return d
+}
+
+// describe makes the descriptor of a type from its key, a nil pointer to it, its loops and two values.
+func describe(k key, of any, typed moves, two Values) *Type {
+	t := reflect.TypeOf(of).Elem()
+	d := &Type{Size: int64(t.Size()), Plain: fresh.PlainType(t) || t.Kind() == reflect.Bool, key: k, typed: typed, rare: &rare{goType: t}}
 	if d.Plain && int64(t.Align()) >= min(d.Size, 8) {
 		switch d.Size {
 		case 1:
@@ -155,8 +236,7 @@ func describe(t reflect.Type, typed moves, two Values) *Type {
 	case v.CanFloat():
 		v.SetFloat(1)
 	}
-	got, _ := types.LoadOrStore(t, d)
-	return got.(*Type)
+	return remember(d)
 }
 
 // The built-in types have their loops here, and not in each package that names them.
@@ -461,11 +541,11 @@ func (t *Type) Nonzero(keep []uint8, x Values) {
 
 // MovedType returns a descriptor of scratch values, which are moved and never compared.
 func MovedType[T any]() *Type {
-	t := reflect.TypeFor[T]()
-	if d := known(t); d != nil {
+	k, of := keyOf[T]()
+	if d := known(k); d != nil {
 		return d
 	}
-	return describe(t, movesOfAny[T](), ValuesOf(make([]T, 2)))
+	return describe(k, of, movesOfAny[T](), ValuesOf(make([]T, 2)))
 }
 
 // CopyOrTrue copies src to dst. It sets dst to True for a pattern, whose src is none.

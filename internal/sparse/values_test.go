@@ -91,13 +91,13 @@ func movesOfType[T comparable](t *testing.T, class Class, value func(k int) T) {
 		class = Other
 	}
 	if d.Class != class || d != TypeOf[T]() || d.Size != int64(unsafe.Sizeof(value(0))) {
-		t.Errorf("%v is of class %d and size %d, want %d", d.Go, d.Class, d.Size, class)
+		t.Errorf("%v is of class %d and size %d, want %d", d, d.Class, d.Size, class)
 	}
 	r := rand.New(rand.NewPCG(1, uint64(d.Size)))
 	same := func(what string, got Values, want []T) {
 		t.Helper()
 		if !slices.Equal(SliceOf[T](got), want) || !d.Equal(got, ValuesOf(want)) {
-			t.Errorf("%v: %s gives %v, want %v", d.Go, what, SliceOf[T](got), want)
+			t.Errorf("%v: %s gives %v, want %v", d, what, SliceOf[T](got), want)
 		}
 	}
 	for n := range 40 {
@@ -152,7 +152,7 @@ func movesOfType[T comparable](t *testing.T, class Class, value func(k int) T) {
 		d.Nonzero(keep, s)
 		for p, v := range src {
 			if (keep[p] != 0) != (v != *new(T)) {
-				t.Errorf("%v: Nonzero of %v is %d", d.Go, v, keep[p])
+				t.Errorf("%v: Nonzero of %v is %d", d, v, keep[p])
 			}
 		}
 	}
