@@ -394,6 +394,9 @@ func OfInside[T comparable](m rep.Matrix) *Matrix[T] {
 // NewInside is New for the packages of this module, by a type that is known at run time; see
 // [Matrix.Inside].
 func NewInside(t *sparse.Type, m, n int, opts ...Option) rep.Matrix {
+	if t == nil || t.Go == nil {
+		return nullOf(sparse.TypeOf[bool]())
+	}
 	o := gather(opts)
 	c := new(core)
 	c.init(sparse.Empty(t, m, n), o)

@@ -15,7 +15,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/cusparse"
-	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/graphio"
 )
 
 // job is a running command: its flags, its input and the data of its report.
@@ -38,10 +38,10 @@ type job struct {
 	placed   bool    // the device is chosen
 	graphs   []mover // that are on the device
 
-	inputs   int              // files of the command line
-	kept     []byte           // standard input, if it is read twice
-	warnings []matrix.Warning // of the stage
-	warned   []matrix.Warning // of the stages before
+	inputs   int               // files of the command line
+	kept     []byte            // standard input, if it is read twice
+	warnings []graphio.Warning // of the stage
+	warned   []graphio.Warning // of the stages before
 
 	memory  byteSize // of --memory; 0 for what there is
 	watched bool     // the end of the process is watched
@@ -182,7 +182,7 @@ func (j *job) stage(name string, work func() error) error {
 
 // warn keeps a warning of a reader until the end of the stage, once if the file is
 // read twice.
-func (j *job) warn(w matrix.Warning) {
+func (j *job) warn(w graphio.Warning) {
 	if !slices.Contains(j.warnings, w) {
 		j.warnings = append(j.warnings, w)
 	}
