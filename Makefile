@@ -29,7 +29,7 @@ test-all: ## the long form of all tests, as CI runs it, 9 minutes on two cores o
 
 # The packages that start goroutines or are called from several. The tests of bench
 # and of the commands run whole programs.
-RACE = ./apps ./auction ./chunked ./comm/... ./cusparse/... ./matrix/... ./ops ./program ./semiring \
+RACE = ./apps ./auction ./chunked ./comm/... ./cusparse/... ./graphio ./matrix/... ./ops ./program ./semiring \
 	./internal/chunk ./internal/filelock ./internal/fresh ./internal/parallel
 
 ci-full: ## all that CI does by turns at once, an hour and more on two cores

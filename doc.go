@@ -4,7 +4,8 @@
 //
 // Begin with these packages:
 //
-//   - matrix: matrices, vectors, builders, views, readers and writers;
+//   - matrix: matrices, vectors, builders and views;
+//   - graphio: readers and writers of files, names of vertices;
 //   - semiring: operators, monoids and semirings, built in or the user's own;
 //   - ops: the operations, such as MxM, EWiseAdd, Apply, Select and Assign, with
 //     masks, accumulators and transposes as views of their operands;

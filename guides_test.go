@@ -14,6 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -113,7 +114,7 @@ func twoSteps(a *matrix.Matrix[float64]) (*matrix.Matrix[float64], error) {
 }
 
 func influence(path string) (vertices []int, ranks []float64, err error) {
-	g, _, err := matrix.ReadFile[float64](path)
+	g, _, err := graphio.ReadFile[float64](path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -229,7 +230,7 @@ func TestGettingStarted(t *testing.T) {
 		t.Errorf("%v (%v)", two, err)
 	}
 	path := filepath.Join(t.TempDir(), "friends.mtx")
-	if err := matrix.WriteFile(path, a); err != nil {
+	if err := graphio.WriteFile(path, a); err != nil {
 		t.Fatal(err)
 	}
 	vertices, ranks, err := influence(path)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -166,7 +167,7 @@ func addInto(full, sparse *matrix.Vector[float64]) error {
 
 func karate(t *testing.T) *matrix.Matrix[float64] {
 	t.Helper()
-	a, err := matrix.ReadMatrixMarket[float64](strings.NewReader(string(testdata.Karate)))
+	a, err := graphio.ReadMatrixMarket[float64](strings.NewReader(string(testdata.Karate)))
 	if err != nil {
 		t.Fatal(err)
 	}

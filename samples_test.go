@@ -11,6 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/chunked"
 	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -62,7 +63,7 @@ func TestMedian(t *testing.T) {
 }
 
 func similarFilms(ctx context.Context, in, out string, place matrix.Place) (*chunked.Report, error) {
-	ratings, err := matrix.OpenMapped[float32](in) // pages are read on first use
+	ratings, err := graphio.OpenMapped[float32](in) // pages are read on first use
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +220,7 @@ func TestSteps(t *testing.T) {
 }
 
 func TestBusiestAndPlaces(t *testing.T) {
-	g, err := matrix.ReadMatrixMarketFile[float64](filepath.Join("testdata", "karate.mtx"))
+	g, err := graphio.ReadMatrixMarketFile[float64](filepath.Join("testdata", "karate.mtx"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +249,7 @@ func follow(before, after *matrix.Matrix[float64]) (*apps.CommunitiesResult, err
 }
 
 func TestFollow(t *testing.T) {
-	g, err := matrix.ReadMatrixMarket[float64](bytes.NewReader(testdata.Karate))
+	g, err := graphio.ReadMatrixMarket[float64](bytes.NewReader(testdata.Karate))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,14 +279,14 @@ func TestSimilarFilms(t *testing.T) {
 		t.Fatal(err)
 	}
 	in, out := filepath.Join(t.TempDir(), "ratings.hgb"), filepath.Join(t.TempDir(), "similar.hgb")
-	if err := matrix.WriteFile(in, a); err != nil {
+	if err := graphio.WriteFile(in, a); err != nil {
 		t.Fatal(err)
 	}
 	report, err := similarFilms(t.Context(), in, out, nil)
 	if err != nil || report.Entries != 2 {
 		t.Fatalf("%+v, %v", report, err)
 	}
-	c, _, err := matrix.ReadFile[float32](out)
+	c, _, err := graphio.ReadFile[float32](out)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strconv"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -20,7 +21,7 @@ import (
 // gzip-compressed or not. A row of vertices holds a vertex, numbered from 0 in any order, and its
 // features; a row of edges holds a source, a target and the features.
 //
-// An error in a table is a *matrix.ParseError with its line. Counts are checked and not trusted:
+// An error in a table is a *graphio.ParseError with its line. Counts are checked and not trusted:
 // memory grows with the data read.
 func ReadAttributed(vertices, edges io.Reader) (*Attributed, error) {
 	for k, r := range []io.Reader{vertices, edges} {
@@ -72,7 +73,7 @@ func readAttributed(vertices, edges namedReader, run Run) (*Attributed, error) {
 	for side, list := range ends {
 		for e, v := range list {
 			if int(v) >= n {
-				return nil, &matrix.ParseError{File: edges.name, Msg: fmt.Sprintf("the %s of edge %d is vertex %d, and there are %d vertices", []string{"source", "target"}[side], e, v, n),
+				return nil, &graphio.ParseError{File: edges.name, Msg: fmt.Sprintf("the %s of edge %d is vertex %d, and there are %d vertices", []string{"source", "target"}[side], e, v, n),
 					Remedy: "give the table of vertices that belongs to these edges"}
 			}
 		}
@@ -103,7 +104,7 @@ func byNumber(file string, ids []int32, x [][]float32) ([][]float32, error) {
 	seen, sorted := make([]bool, len(ids)), true
 	for k, v := range ids {
 		if int(v) >= len(ids) || seen[v] {
-			return nil, &matrix.ParseError{File: file, Msg: fmt.Sprintf("vertex %d in row %d is beyond the %d vertices, or there twice", v, k, len(ids)), Remedy: "number the vertices from 0, each once"}
+			return nil, &graphio.ParseError{File: file, Msg: fmt.Sprintf("vertex %d in row %d is beyond the %d vertices, or there twice", v, k, len(ids)), Remedy: "number the vertices from 0, each once"}
 		}
 		seen[v] = true
 		sorted = sorted && int(v) == k
@@ -124,11 +125,11 @@ func byNumber(file string, ids []int32, x [][]float32) ([][]float32, error) {
 func readTable(r namedReader, ids int, run Run) (id [][]int32, x [][]float32, err error) {
 	var line int64
 	bad := func(remedy, format string, args ...any) error {
-		return &matrix.ParseError{File: r.name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
+		return &graphio.ParseError{File: r.name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
 	}
 	src, taken, err := chunk.NewSource(r)
 	if err != nil {
-		return nil, nil, &matrix.ParseError{File: r.name, Msg: err.Error(), Err: err}
+		return nil, nil, &graphio.ParseError{File: r.name, Msg: err.Error(), Err: err}
 	}
 	const header = "begin with a line “count columns”"
 	var text []byte
@@ -136,7 +137,7 @@ func readTable(r namedReader, ids int, run Run) (id [][]int32, x [][]float32, er
 		if text, line, err = src.Line(); err == nil || errors.Is(err, io.EOF) {
 			return bytes.Fields(text), err
 		}
-		return nil, &matrix.ParseError{File: r.name, Line: line, Msg: err.Error(), Err: err}
+		return nil, &graphio.ParseError{File: r.name, Line: line, Msg: err.Error(), Err: err}
 	}
 	fields, err := next()
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -63,7 +64,7 @@ func TestReadAttributedErrors(t *testing.T) {
 		{"damaged gzip", "\x1f\x8b\x00", threeEdges, ""},
 	} {
 		g, err := ReadAttributed(strings.NewReader(c.vertices), strings.NewReader(c.edges))
-		if g != nil || !errors.Is(err, matrix.ErrParse) || !strings.Contains(err.Error(), c.want) {
+		if g != nil || !errors.Is(err, graphio.ErrParse) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.reason, err, c.want)
 		}
 	}
@@ -91,7 +92,7 @@ func FuzzReadAttributed(f *testing.F) {
 	f.Fuzz(func(t *testing.T, vertices, edges string) {
 		g, err := ReadAttributed(strings.NewReader(vertices), strings.NewReader(edges))
 		if err != nil {
-			if !errors.Is(err, matrix.ErrParse) {
+			if !errors.Is(err, graphio.ErrParse) {
 				t.Fatal(err)
 			}
 			return

@@ -230,7 +230,7 @@ func (l *levelGraph) mirrored(run Run) (bool, error) {
 func directedError(app string, l *levelGraph) error {
 	at := make([]int64, l.n) // the next entry of each row
 	copy(at, l.ptr)
-	const remedy = "undirected: a symmetric matrix; matrix.Symmetrise and --undirected read one, A + Aᵀ is one"
+	const remedy = "undirected: a symmetric matrix; graphio.Symmetrise and --undirected read one, A + Aᵀ is one"
 	for v := range l.n { // in rows above v, the entries before column v have been met
 		for k := l.ptr[v]; k < l.ptr[v+1]; k++ {
 			u := int(l.idx[k])

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -26,7 +27,7 @@ func roads() *matrix.Matrix[int] {
 
 // karate returns the friendships of a club.
 func karate() *matrix.Matrix[float64] {
-	g, err := matrix.ReadMatrixMarket[float64](bytes.NewReader(testdata.Karate))
+	g, err := graphio.ReadMatrixMarket[float64](bytes.NewReader(testdata.Karate))
 	if err != nil {
 		panic(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/testdata"
 )
@@ -573,7 +574,7 @@ func TestReadLocations(t *testing.T) {
 		{"a base", "5 1 1\n", 1, "the vertices of the file count from 0; the option Base is 1"},
 	} {
 		_, err := ReadLocations(strings.NewReader(c.text), 5, LocationOptions{Name: "places.txt"})
-		var e *matrix.ParseError
+		var e *graphio.ParseError
 		if !errors.As(err, &e) || e.Line != c.line || e.File != "places.txt" || !strings.Contains(err.Error(), c.what) || e.Remedy == "" {
 			t.Errorf("%s: %v", c.reason, err)
 		}

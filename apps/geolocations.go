@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -182,7 +183,7 @@ type LocationOptions struct {
 // place of the coordinates.
 //
 // A vertex that the graph lacks, a repeated vertex, and a coordinate that is missing, no number or
-// outside its range are a *matrix.ParseError with the line.
+// outside its range are a *graphio.ParseError with the line.
 func ReadLocations(r io.Reader, n int, opts ...LocationOptions) (*Locations, error) {
 	const app = "ReadLocations"
 	o, err := only(app, opts)
@@ -225,10 +226,10 @@ type locationReader struct {
 	at    []int64 // the line of each vertex
 }
 
-// line reads a line. Its errors are a *matrix.ParseError.
+// line reads a line. Its errors are a *graphio.ParseError.
 func (in *locationReader) line(text []byte, line int64) error {
 	bad := func(remedy, format string, args ...any) error {
-		return &matrix.ParseError{File: in.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
+		return &graphio.ParseError{File: in.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
 	}
 	f := in.format().Fields(text)
 	n := len(in.p.located)
@@ -302,9 +303,9 @@ func (in *locationReader) vertex(id string, n int, bad func(remedy, format strin
 	if v -= in.Base; v < 0 || v >= n {
 		err := bad(fmt.Sprintf("the vertices of the file count from %d; the option Base is %d if they count from %d", in.Base, 1-in.Base, 1-in.Base),
 			"vertex %s is not in the graph, which has %d vertices", id, n)
-		var e *matrix.ParseError
+		var e *graphio.ParseError
 		if errors.As(err, &e) {
-			e.Kind = []matrix.RemedyKind{matrix.RemedyBase, matrix.RemedyBaseZero}[in.Base]
+			e.Kind = []graphio.RemedyKind{graphio.RemedyBase, graphio.RemedyBaseZero}[in.Base]
 		}
 		return 0, err
 	}

@@ -183,7 +183,7 @@ func (c *Clusterer) undirected(with ops.Option) error {
 	}
 	for at := range single.All() {
 		return aboutVertices("LocalCluster", "the graph", "directed: there is an edge from {0} to {1} and none back",
-			"undirected; matrix.Symmetrise reads it so", at.Row, at.Col)
+			"undirected; graphio.Symmetrise reads it so", at.Row, at.Col)
 	}
 	return single.Err()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -44,7 +45,7 @@ func (o TextOptions) check(app string) error {
 	return nil
 }
 
-// number returns the finite number of a field. Its error is a *matrix.ParseError whose message
+// number returns the finite number of a field. Its error is a *graphio.ParseError whose message
 // begins with what; its remedy is remedy, or names the decimal sign where that is wrong.
 func (o TextOptions) number(what, field, file string, line int64, remedy string) (float64, error) {
 	x, fault, decimal := o.format().Number(field)
@@ -56,9 +57,9 @@ func (o TextOptions) number(what, field, file string, line int64, remedy string)
 
 // numberError is the error of number.
 func numberError(fault string, decimal bool, file string, line int64, remedy string) error {
-	e := &matrix.ParseError{File: file, Line: line, Msg: fault, Remedy: remedy}
+	e := &graphio.ParseError{File: file, Line: line, Msg: fault, Remedy: remedy}
 	if decimal {
-		e.Kind, e.Remedy = matrix.RemedyDecimal, "the option Decimal reads decimal commas"
+		e.Kind, e.Remedy = graphio.RemedyDecimal, "the option Decimal reads decimal commas"
 	}
 	return e
 }
@@ -70,7 +71,7 @@ func (r Run) eachLine(in io.Reader, o TextOptions, name, doing string, use func(
 	format := o.format()
 	src, taken, err := chunk.NewSource(in)
 	if err != nil {
-		return 0, &matrix.ParseError{File: name, Msg: err.Error(), Err: err}
+		return 0, &graphio.ParseError{File: name, Msg: err.Error(), Err: err}
 	}
 	for {
 		text, line, err := src.Line()
@@ -78,7 +79,7 @@ func (r Run) eachLine(in io.Reader, o TextOptions, name, doing string, use func(
 			return line, nil
 		}
 		if err != nil {
-			return line, &matrix.ParseError{File: name, Line: line, Msg: err.Error(), Err: err}
+			return line, &graphio.ParseError{File: name, Line: line, Msg: err.Error(), Err: err}
 		}
 		text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
 		if len(text) > 0 && !format.IsComment(text[0]) {

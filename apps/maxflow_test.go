@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -228,7 +229,7 @@ func TestMaxFlowPublished(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		g, _, err := matrix.ReadEdgeList[float64](strings.NewReader(string(file)), matrix.SkipLines(1), matrix.Base(1))
+		g, _, err := graphio.ReadEdgeList[float64](strings.NewReader(string(file)), graphio.SkipLines(1), graphio.Base(1))
 		if err != nil {
 			t.Fatal(err)
 		}

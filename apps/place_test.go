@@ -13,6 +13,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/race"
@@ -98,7 +99,7 @@ func placeSamples() []named {
 		list = append(list, named{c.reason, c.s})
 	}
 	for k, text := range [][]byte{testdata.Karate, testdata.Chesapeake} {
-		a, err := matrix.ReadMatrixMarket[float64](strings.NewReader(string(text)))
+		a, err := graphio.ReadMatrixMarket[float64](strings.NewReader(string(text)))
 		if err != nil {
 			panic(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/testdata"
@@ -18,7 +19,7 @@ import (
 
 func own(t testing.TB, file []byte) *matrix.Matrix[float64] {
 	t.Helper()
-	a, err := matrix.ReadMatrixMarket[float64](bytes.NewReader(file))
+	a, err := graphio.ReadMatrixMarket[float64](bytes.NewReader(file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func shared(t testing.TB, name string) *matrix.Matrix[float64] {
 	if _, err := os.Stat(dir); err != nil {
 		t.Skip("no ../shared/data beside the checkout: real graphs are not read")
 	}
-	a, err := matrix.ReadMatrixMarketFile[float64](filepath.Join(dir, filepath.FromSlash(name)))
+	a, err := graphio.ReadMatrixMarketFile[float64](filepath.Join(dir, filepath.FromSlash(name)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/npy"
@@ -582,7 +583,7 @@ func TestTrainGraphSAGEResumes(t *testing.T) {
 		if first != 7 || !bytes.Equal(a.Bytes(), b.Bytes()) || resumed.Best != straight.Best || resumed.Loss != straight.Loss {
 			t.Errorf("resumed at epoch %d: loss %v, best %d; straight %v, %d", first, resumed.Loss, resumed.Best, straight.Loss, straight.Best)
 		}
-		var e *matrix.ParseError
+		var e *graphio.ParseError
 		o.Rate = .5
 		if _, err := TrainGraphSAGE(g, x, c, split, o); !errors.As(err, &e) {
 			t.Errorf("a checkpoint of other settings: %v", err)
@@ -642,7 +643,7 @@ func TestSAGEModelFiles(t *testing.T) {
 		if err := (&npy.Zip{Arrays: all}).Write(&b, func(string) bool { return false }); err != nil {
 			t.Fatal(err)
 		}
-		var e *matrix.ParseError
+		var e *graphio.ParseError
 		if _, err := ReadSAGEModel(&b, "m.npz"); !errors.As(err, &e) || !strings.Contains(err.Error(), "m.npz") {
 			t.Errorf("%s: %v", reason, err)
 		}
@@ -684,7 +685,7 @@ func TestReadFeatures(t *testing.T) {
 		{"a matrix that is none", "x.mtx", "1 2\n", "x.mtx"},
 	} {
 		a, err := ReadFeatures(strings.NewReader(c.text), FeatureOptions{Name: c.name})
-		var e *matrix.ParseError
+		var e *graphio.ParseError
 		switch {
 		case c.err != "":
 			if !errors.As(err, &e) || !strings.Contains(err.Error(), c.err) {
@@ -720,7 +721,7 @@ func TestReadClasses(t *testing.T) {
 	if err != nil || !slices.Equal(split.Train, []int{0}) || !slices.Equal(split.Validate, []int{3}) || !slices.Equal(split.Test, []int{2}) {
 		t.Errorf("%+v, %v", split, err)
 	}
-	var e *matrix.ParseError
+	var e *graphio.ParseError
 	for _, text := range []string{"a\n", "a\nb\nc\nd\ne\n", "0 a\n0 b\n", "9 a\n", "0 a b\n", "0 a\nb\n"} {
 		if _, _, err := ReadClasses(strings.NewReader(text), 4, o); !errors.As(err, &e) || e.File != "c.tsv" || e.Line == 0 {
 			t.Errorf("%q: %v", text, err)

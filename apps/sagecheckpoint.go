@@ -8,9 +8,9 @@ import (
 	"os"
 	"slices"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/npy"
-	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // settings are what a checkpoint must agree on.
@@ -101,7 +101,7 @@ func (t *sageTrainer) resume() error {
 		return err
 	}
 	bad := func(format string, args ...any) error {
-		return &matrix.ParseError{File: t.o.Checkpoint, Msg: fmt.Sprintf(format, args...), Remedy: "remove the file to train from the start, or give the settings of its run"}
+		return &graphio.ParseError{File: t.o.Checkpoint, Msg: fmt.Sprintf(format, args...), Remedy: "remove the file to train from the start, or give the settings of its run"}
 	}
 	z, err := npy.ReadZip(data)
 	if err != nil {

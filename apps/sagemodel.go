@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/internal/npy"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -70,14 +71,14 @@ func (m *SAGEModel) Write(w io.Writer) error {
 
 // ReadSAGEModel reads a model that Write wrote, or a .npz file of NumPy with the same arrays.
 // Without aggregator it is AggregateMean. A file that is no model, or has a number that is not
-// finite, is a *matrix.ParseError with its name.
+// finite, is a *graphio.ParseError with its name.
 func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
 	const app = "ReadSAGEModel"
 	if isNil(r) {
 		return nil, &ParameterError{app, "the reader", "nil", "a reader"}
 	}
 	bad := func(err error) error {
-		return &matrix.ParseError{File: name, Msg: err.Error(), Err: err, Remedy: "give a .npz file with arrays wf1, wa1, wf2, wa2"}
+		return &graphio.ParseError{File: name, Msg: err.Error(), Err: err, Remedy: "give a .npz file with arrays wf1, wa1, wf2, wa2"}
 	}
 	data, err := io.ReadAll(r)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/internal/npy"
@@ -28,7 +29,7 @@ type FeatureOptions struct {
 // ReadFeatures reads features, or weights: .csv, a row on each line and numbers between commas,
 // tabs or blanks, where a first line with a word is a header; .mtx, sparse or array; .npy, of one
 // or two dimensions, in 16 to 64 bits. Each may be gzip-compressed. Bad input, and a number that is
-// not finite in float32, is a *matrix.ParseError with file and line or item.
+// not finite in float32, is a *graphio.ParseError with file and line or item.
 func ReadFeatures(r io.Reader, opts ...FeatureOptions) (*matrix.Matrix[float32], error) {
 	const app = "ReadFeatures"
 	o, err := only(app, opts)
@@ -42,7 +43,7 @@ func ReadFeatures(r io.Reader, opts ...FeatureOptions) (*matrix.Matrix[float32],
 		return nil, err
 	}
 	bad := func(err error) error {
-		return &matrix.ParseError{File: o.Name, Msg: err.Error(), Err: err, Remedy: "give a file .csv, .mtx or .npy"}
+		return &graphio.ParseError{File: o.Name, Msg: err.Error(), Err: err, Remedy: "give a file .csv, .mtx or .npy"}
 	}
 	format := o.Format
 	if format == "" {
@@ -50,7 +51,7 @@ func ReadFeatures(r io.Reader, opts ...FeatureOptions) (*matrix.Matrix[float32],
 	}
 	switch format {
 	case "mtx":
-		return matrix.ReadMatrixMarket[float32](r, matrix.FileName(o.Name), matrix.WithContext(o.Context), matrix.Threads(o.Threads), matrix.KeepZeros())
+		return graphio.ReadMatrixMarket[float32](r, graphio.FileName(o.Name), graphio.WithContext(o.Context), graphio.Threads(o.Threads), graphio.KeepZeros())
 	case "npy":
 		plain, _, err := chunk.Open(r)
 		if err != nil {
@@ -62,7 +63,7 @@ func ReadFeatures(r io.Reader, opts ...FeatureOptions) (*matrix.Matrix[float32],
 		}
 		val, err := finiteList(a, "the array")
 		if err != nil {
-			return nil, &matrix.ParseError{File: o.Name, Msg: err.Error(), Err: err, Remedy: "give finite numbers"}
+			return nil, &graphio.ParseError{File: o.Name, Msg: err.Error(), Err: err, Remedy: "give finite numbers"}
 		}
 		return asMatrix(panel[float32]{Rows: a.Rows, Cols: a.Cols, Val: val}), nil
 	case "csv", "tsv", "txt":
@@ -101,7 +102,7 @@ func readNumbers(r io.Reader, o FeatureOptions) (*matrix.Matrix[float32], error)
 		}
 		const want = "give as many finite numbers on each line"
 		bad := func(format string, args ...any) error {
-			return &matrix.ParseError{File: o.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: want}
+			return &graphio.ParseError{File: o.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: want}
 		}
 		if cols >= 0 && len(f) != cols {
 			return bad("the line has %d numbers, and lines before have %d", len(f), cols)
@@ -139,7 +140,7 @@ func ReadClasses(r io.Reader, n int, opts ...ScoreFileOptions) (classes []int32,
 		if w != "" && w != "-1" {
 			if !utf8.ValidString(w) || strings.ContainsRune(w, 0) {
 				o, _ := only("ReadClasses", opts)
-				return nil, nil, &matrix.ParseError{File: o.Name, Msg: fmt.Sprintf("the class %q is no text", w), Remedy: "write the names of classes in UTF-8, without zero characters"}
+				return nil, nil, &graphio.ParseError{File: o.Name, Msg: fmt.Sprintf("the class %q is no text", w), Remedy: "write the names of classes in UTF-8, without zero characters"}
 			}
 			names = append(names, w)
 		}
@@ -186,7 +187,7 @@ func ReadSplit(r io.Reader, n int, opts ...ScoreFileOptions) (SAGESplit, error) 
 		case "", "none":
 		default:
 			o, _ := only("ReadSplit", opts)
-			return SAGESplit{}, &matrix.ParseError{File: o.Name, Msg: fmt.Sprintf("the part of vertex %d is %q", v, w), Remedy: "write train, validate, test or none"}
+			return SAGESplit{}, &graphio.ParseError{File: o.Name, Msg: fmt.Sprintf("the part of vertex %d is %q", v, w), Remedy: "write train, validate, test or none"}
 		}
 	}
 	return s, err
@@ -207,7 +208,7 @@ func readWords(app, what string, r io.Reader, n int, opts []ScoreFileOptions) ([
 	first, name := true, ""
 	lines, err := o.eachLine(r, o.TextOptions, o.Name, "read a "+what+" of each vertex", func(text []byte, line int64) (err error) {
 		bad := func(remedy, format string, args ...any) error {
-			return &matrix.ParseError{File: o.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
+			return &graphio.ParseError{File: o.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
 		}
 		f := o.format().Fields(text)
 		if fields == 0 {
@@ -246,7 +247,7 @@ func readWords(app, what string, r io.Reader, n int, opts []ScoreFileOptions) ([
 		return nil, err
 	}
 	if fields == 1 && next < n {
-		return nil, &matrix.ParseError{File: o.Name, Line: lines, Remedy: want, Msg: fmt.Sprintf("the file has %d lines, and the graph %d vertices", next, n)}
+		return nil, &graphio.ParseError{File: o.Name, Line: lines, Remedy: want, Msg: fmt.Sprintf("the file has %d lines, and the graph %d vertices", next, n)}
 	}
 	return words, nil
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -269,7 +270,7 @@ func TestTrainGraphSAGEByRangesFails(t *testing.T) {
 	if err := os.WriteFile(file, []byte("PK"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	var parse *matrix.ParseError
+	var parse *graphio.ParseError
 	if err := train(SAGETrainOptions{Checkpoint: file}); !errors.As(err, &parse) {
 		t.Errorf("a cut checkpoint: %v", err)
 	}

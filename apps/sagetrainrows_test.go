@@ -14,6 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/generate"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -284,7 +285,7 @@ func TestTrainGraphSAGEByPeersFails(t *testing.T) {
 	if err := os.WriteFile(file, []byte("PK"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	var parse *matrix.ParseError
+	var parse *graphio.ParseError
 	if _, err := train(SAGETrainOptions{Checkpoint: file}); !errors.As(err, &parse) {
 		t.Errorf("a cut checkpoint: %v", err)
 	}

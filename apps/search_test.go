@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 	"github.com/hiveblas/hiveblas/testdata"
@@ -593,7 +594,7 @@ func TestReadScores(t *testing.T) {
 	} {
 		c.o.Name = "scores.txt"
 		v, err := ReadScores(strings.NewReader(c.text), 3, c.o)
-		var e *matrix.ParseError
+		var e *graphio.ParseError
 		switch {
 		case c.err != "":
 			if !errors.As(err, &e) || !strings.Contains(err.Error(), c.err) || e.Remedy == "" {

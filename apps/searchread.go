@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -29,7 +30,7 @@ type ScoreFileOptions struct {
 // vertex with a score.
 //
 // A score that is no finite number, a vertex that the graph lacks or that is repeated, and another
-// number of lines than n are a *matrix.ParseError with the line.
+// number of lines than n are a *graphio.ParseError with the line.
 func ReadScores(r io.Reader, n int, opts ...ScoreFileOptions) (*matrix.Vector[float64], error) {
 	const app = "ReadScores"
 	o, err := only(app, opts)
@@ -49,7 +50,7 @@ func ReadScores(r io.Reader, n int, opts ...ScoreFileOptions) (*matrix.Vector[fl
 		return nil, err
 	}
 	if in.fields == 1 && in.next < n {
-		return nil, &matrix.ParseError{File: o.Name, Line: lines, Msg: fmt.Sprintf("the file has %d scores, and the graph %d vertices", in.next, n),
+		return nil, &graphio.ParseError{File: o.Name, Line: lines, Msg: fmt.Sprintf("the file has %d scores, and the graph %d vertices", in.next, n),
 			Remedy: "give a number for each vertex, or lines “vertex score”"}
 	}
 	return presentVector(in.p.located, in.p.count, in.score), nil
@@ -78,10 +79,10 @@ type scoreReader struct {
 	next   int // vertex of a file of numbers
 }
 
-// line reads a line. Its errors are a *matrix.ParseError.
+// line reads a line. Its errors are a *graphio.ParseError.
 func (in *scoreReader) line(text []byte, line int64, n int) error {
 	bad := func(remedy, format string, args ...any) error {
-		return &matrix.ParseError{File: in.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
+		return &graphio.ParseError{File: in.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
 	}
 	f := in.format().Fields(text)
 	first := in.first

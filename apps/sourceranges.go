@@ -2,6 +2,7 @@ package apps
 
 import (
 	"cmp"
+
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/matrix"
 )

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -13,8 +14,8 @@ import (
 type ValueOptions struct {
 	Run // Context and Progress, which counts bytes, are used
 	TextOptions
-	Name   string         // of the file, for errors
-	Labels *matrix.Labels // names of the vertices of lines “vertex value”; nil for numbers from 0
+	Name   string          // of the file, for errors
+	Labels *graphio.Labels // names of the vertices of lines “vertex value”; nil for numbers from 0
 }
 
 // ReadValues reads a value for each of n vertices, of any number of vertices if n is −1: a number a
@@ -22,7 +23,7 @@ type ValueOptions struct {
 // blanks; gzip-compressed or not. The first line decides. Blank lines, and those that begin with %
 // or #, are skipped (see TextOptions), and so is a first line of names of columns. A number that is
 // not finite, a vertex that the graph lacks, that is repeated or that has no value, and more or
-// fewer numbers than vertices, are a *matrix.ParseError.
+// fewer numbers than vertices, are a *graphio.ParseError.
 func ReadValues(r io.Reader, n int, opts ...ValueOptions) (*matrix.Vector[float64], error) {
 	const app = "ReadValues"
 	o, err := only(app, opts)
@@ -66,10 +67,10 @@ type valueReader struct {
 }
 
 func (in *valueReader) bad(line int64, remedy, format string, args ...any) error {
-	return &matrix.ParseError{File: in.o.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
+	return &graphio.ParseError{File: in.o.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
 }
 
-// line reads a line. Its errors are a *matrix.ParseError.
+// line reads a line. Its errors are a *graphio.ParseError.
 func (in *valueReader) line(text []byte, line int64) error {
 	f := in.o.format().Fields(text)
 	first := !in.begun

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/graphio"
 )
 
 func TestReadValues(t *testing.T) {
@@ -44,7 +44,7 @@ func TestReadValues(t *testing.T) {
 		{"a word for a value", "0 five\n", 1, nil, 1},
 	} {
 		v, err := ReadValues(strings.NewReader(c.text), c.n, ValueOptions{Name: "y.txt"})
-		var e *matrix.ParseError
+		var e *graphio.ParseError
 		switch {
 		case c.line > 0:
 			if !errors.As(err, &e) || e.Line != c.line || e.File != "y.txt" || e.Remedy == "" {
@@ -61,7 +61,7 @@ func TestReadValues(t *testing.T) {
 			}
 		}
 	}
-	var e *matrix.ParseError
+	var e *graphio.ParseError
 	if _, err := ReadValues(strings.NewReader("1\n"), 2); !errors.As(err, &e) {
 		t.Errorf("too few: error %v", err)
 	}
@@ -78,11 +78,11 @@ func TestReadValues(t *testing.T) {
 	if _, err := ReadValues(strings.NewReader("1\n"), 1, ValueOptions{TextOptions: TextOptions{Decimal: ';'}}); !errors.As(err, &param) {
 		t.Errorf("another decimal sign: %v", err)
 	}
-	tagged := ValueOptions{TextOptions: TextOptions{Comment: "none"}, Labels: matrix.NewLabels([]string{"#a", "%b"})}
+	tagged := ValueOptions{TextOptions: TextOptions{Comment: "none"}, Labels: graphio.NewLabels([]string{"#a", "%b"})}
 	if v, err := ReadValues(strings.NewReader("#a 1\n%b 2\n"), 2, tagged); err != nil || !slices.Equal(listed(v), []float64{1, 2}) {
 		t.Errorf("names that begin as comments: %v, %v", v, err)
 	}
-	named := ValueOptions{Labels: matrix.NewLabels([]string{"ann", "bob", `c "d", e`})}
+	named := ValueOptions{Labels: graphio.NewLabels([]string{"ann", "bob", `c "d", e`})}
 	v, err := ReadValues(strings.NewReader("\"c \"\"d\"\", e\"\t3\nann\t1\nbob\t2\n"), 3, named)
 	if err != nil || !slices.Equal(listed(v), []float64{1, 2, 3}) {
 		t.Errorf("named vertices: %v, %v", v, err)

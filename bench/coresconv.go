@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -188,13 +189,13 @@ func fileCases() (cases []cpuCase) {
 			cpuCase{name: fileGroup + "write " + f.extension + " " + f.input, input: f.input, ours: writeCase(f.extension)})
 	}
 	return append(cases,
-		cpuCase{name: fileGroup + "read .tsv of names rmat16", input: "rmat16", ours: readCase(".tsv", matrix.StringIDs())},
-		cpuCase{name: fileGroup + "read .tsv, renumbered rmat16", input: "rmat16", ours: readCase(".tsv", matrix.RenumberIDs())},
-		cpuCase{name: fileGroup + "read .mtx, pattern only rmat18", input: "rmat18", ours: readCase(".mtx", matrix.PatternOnly())},
+		cpuCase{name: fileGroup + "read .tsv of names rmat16", input: "rmat16", ours: readCase(".tsv", graphio.StringIDs())},
+		cpuCase{name: fileGroup + "read .tsv, renumbered rmat16", input: "rmat16", ours: readCase(".tsv", graphio.RenumberIDs())},
+		cpuCase{name: fileGroup + "read .mtx, pattern only rmat18", input: "rmat18", ours: readCase(".mtx", graphio.PatternOnly())},
 		cpuCase{name: fileGroup + "map .hgb rmat20", input: "rmat20", ours: confined(func(b *cpuBench, in *input) (trial, error) {
 			path, err := graphAs(b, in, ".hgb")
 			return trial{func() error {
-				m, err := matrix.OpenMapped[f64](path)
+				m, err := graphio.OpenMapped[f64](path)
 				if err != nil {
 					return err
 				}
@@ -213,15 +214,15 @@ func graphAs(b *cpuBench, in *input, extension string) (string, error) {
 		return path, nil
 	}
 	b.Log("writing " + in.name + extension)
-	return path, matrix.WriteFile(path, in.f64)
+	return path, graphio.WriteFile(path, in.f64)
 }
 
-func readCase(extension string, opts ...matrix.ReadOption) ours {
+func readCase(extension string, opts ...graphio.ReadOption) ours {
 	return trials(func(b *cpuBench, in, _ *input) (trial, error) {
 		path, err := graphAs(b, in, extension)
 		var a *matrix.Matrix[f64]
 		return trial{func() (err error) {
-			a, _, err = matrix.ReadFile[f64](path, append(opts[:len(opts):len(opts)], matrix.Threads(b.Threads))...)
+			a, _, err = graphio.ReadFile[f64](path, append(opts[:len(opts):len(opts)], graphio.Threads(b.Threads))...)
 			return err
 		}, func() (float64, error) { return entriesOf(a, in.graph.NNZ()) }}, err
 	})
@@ -231,7 +232,7 @@ func readCase(extension string, opts ...matrix.ReadOption) ours {
 func writeCase(extension string) ours {
 	return trials(func(b *cpuBench, in, _ *input) (trial, error) {
 		path := filepath.Join(b.dir, in.name+"-written"+extension)
-		return trial{func() error { return matrix.WriteFile(path, in.f64, matrix.Threads(b.Threads)) },
+		return trial{func() error { return graphio.WriteFile(path, in.f64, graphio.Threads(b.Threads)) },
 			func() (float64, error) { return sumOfFile(path) }}, nil
 	})
 }
@@ -248,13 +249,13 @@ func sumOfFile(path string) (float64, error) {
 func vectorFile(read bool) ours {
 	return trials(func(b *cpuBench, in, _ *input) (trial, error) {
 		x, path := in.vec("x"), filepath.Join(b.dir, in.name+".tsv")
-		write := func() error { return matrix.WriteVectorFile(path, x, matrix.Threads(b.Threads)) }
+		write := func() error { return graphio.WriteVectorFile(path, x, graphio.Threads(b.Threads)) }
 		if !read {
 			return trial{write, func() (float64, error) { return sumOfFile(path) }}, nil
 		}
 		var w *matrix.Vector[f64]
 		return trial{func() (err error) {
-			w, err = matrix.ReadVectorFile[f64](path, matrix.Threads(b.Threads))
+			w, err = graphio.ReadVectorFile[f64](path, graphio.Threads(b.Threads))
 			return err
 		}, func() (float64, error) { return itemsOf(w, x.NVals()) }}, write()
 	})

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -52,7 +53,7 @@ func mtxFile(b *cpuBench, in *input) (string, error) {
 		return path, nil
 	}
 	b.Log("writing " + in.name + ".mtx")
-	return path, matrix.WriteFile(path, in.f64)
+	return path, graphio.WriteFile(path, in.f64)
 }
 
 func readMTX(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
@@ -62,7 +63,7 @@ func readMTX(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 	}
 	var a *matrix.Matrix[f64]
 	d, err := timed(func() (err error) {
-		a, err = matrix.ReadMatrixMarketFile[f64](path, matrix.Threads(b.Threads))
+		a, err = graphio.ReadMatrixMarketFile[f64](path, graphio.Threads(b.Threads))
 		return err
 	})
 	if err != nil {

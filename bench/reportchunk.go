@@ -15,7 +15,7 @@ import (
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/bench/peers"
 	"github.com/hiveblas/hiveblas/chunked"
-	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/graphio"
 )
 
 // hostBudget bounds the host memory of a product to a file.
@@ -149,7 +149,7 @@ func (b *reportBench) chunksToFile(c chunkCase, g *gen.Graph) []ChunkRow {
 	a, err := ones[float64](g, nil)
 	in, out := filepath.Join(b.dir, "factor.hgb"), filepath.Join(b.dir, "product.hgb")
 	if err == nil {
-		err = matrix.WriteFile(in, a)
+		err = graphio.WriteFile(in, a)
 	}
 	if err != nil {
 		return []ChunkRow{b.chunkRow(c, g, blocks, err)}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/chunked"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/hostmem"
-	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // ProjectOptions are the options of Project.
@@ -41,7 +41,7 @@ func Project(ctx context.Context, o ProjectOptions) (*Projected, error) {
 	if o.In == "" || o.Out == "" {
 		return nil, errors.New("bench: In or Out is empty; give the names of two files")
 	}
-	a, _, err := matrix.ReadFile[float64](o.In)
+	a, _, err := graphio.ReadFile[float64](o.In)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func Project(ctx context.Context, o ProjectOptions) (*Projected, error) {
 			return nil, err
 		}
 		p.Computing = ms(time.Since(began))
-		if err := matrix.WriteFile(o.Out, product); err != nil {
+		if err := graphio.WriteFile(o.Out, product); err != nil {
 			return nil, err
 		}
 		p.Entries, p.Wall = product.NVals(), ms(time.Since(began))

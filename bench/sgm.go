@@ -12,6 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/auction"
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -132,7 +133,7 @@ func SGMCases() []string {
 
 // undirectedFile reads a graph, without weights, directions and loops.
 func undirectedFile(path string) (*gen.Graph, error) {
-	a, err := matrix.ReadMatrixMarketFile[bool](path, matrix.PatternOnly())
+	a, err := graphio.ReadMatrixMarketFile[bool](path, graphio.PatternOnly())
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/hiveblas/hiveblas/bench/gen"
-	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/graphio"
 )
 
 // spaceGraph is a graph of SpacePrograms. Of those with a file, make gets the edges in it.
@@ -81,7 +81,7 @@ func (g *spaceGraph) load(data string, shrink int) (made *gen.Graph, absent stri
 		return nil, "no directory of real graphs is given", nil
 	}
 	path := filepath.Join(data, g.file)
-	a, err := matrix.ReadMatrixMarketFile[float64](path)
+	a, err := graphio.ReadMatrixMarketFile[float64](path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, path + " does not exist", nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -167,9 +168,9 @@ func TestSinks(t *testing.T) {
 			_, err := MxM(background, s, plusTimes, a, a.T(), On(place), Chunks(9))
 			check(t, err)
 		}
-		read := func(path string, opts ...matrix.ReadOption) {
+		read := func(path string, opts ...graphio.ReadOption) {
 			t.Helper()
-			got, _, err := matrix.ReadFile[int64](path, opts...)
+			got, _, err := graphio.ReadFile[int64](path, opts...)
 			check(t, err)
 			if !got.Equal(want) {
 				t.Errorf("%s differs", path)
@@ -185,7 +186,7 @@ func TestSinks(t *testing.T) {
 		read(path)
 		path = filepath.Join(dir, "c.tsv")
 		run(EdgeList[int64](background, path))
-		read(path, matrix.Dims(80, 80))
+		read(path, graphio.Dims(80, 80))
 		var n, sum int64
 		run(Count[int64](&n))
 		run(Sum(semiring.Plus[int64](), &sum))
@@ -374,7 +375,7 @@ func TestResume(t *testing.T) {
 	}
 	// Another product starts over.
 	path := filepath.Join(dir, "other.hgb")
-	f, err := matrix.CreateBlocks[int64](path, 120, 120, []int{0, 120}, []byte("something else"))
+	f, err := graphio.CreateBlocks[int64](path, 120, 120, []int{0, 120}, []byte("something else"))
 	check(t, err)
 	check(t, f.Close())
 	rep, err := MxM(background, File[int64](path), plusTimes, a, a.T(), Chunks(12))

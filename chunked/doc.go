@@ -2,7 +2,7 @@
 // machine. It computes the product in blocks of rows of the first factor, and in tiles of columns
 // of the second factor where that does not fit either.
 //
-//	film, err := matrix.OpenMapped[float32]("ratings.hgb")
+//	film, err := graphio.OpenMapped[float32]("ratings.hgb")
 //	report, err := chunked.MxM(ctx, chunked.File[float32]("similar.hgb"),
 //		semiring.PlusTimes[float32](), film.Matrix.T(), film.Matrix,
 //		chunked.On(dev), chunked.DeviceMemory(8<<30))

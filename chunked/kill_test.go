@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -135,9 +136,9 @@ func TestMappedFactors(t *testing.T) {
 	a := scattered(100, 60, 900, 15)
 	f, err := os.Create(path)
 	check(t, err)
-	check(t, matrix.WriteBinary(f, a))
+	check(t, graphio.WriteBinary(f, a))
 	check(t, f.Close())
-	mapped, err := matrix.OpenMapped[int64](path)
+	mapped, err := graphio.OpenMapped[int64](path)
 	check(t, err)
 	defer func() { check(t, mapped.Close()) }()
 	want, got := product(t, a.T(), a), matrix.New[int64](60, 60)
@@ -158,7 +159,7 @@ func TestBudget(t *testing.T) {
 	if rep.Blocks < 2 || rep.PeakHost > budgetBytes {
 		t.Errorf("%d blocks of %d entries, %d bytes in use", rep.Blocks, rep.Entries, rep.PeakHost)
 	}
-	got, _, err := matrix.ReadFile[int64](path)
+	got, _, err := graphio.ReadFile[int64](path)
 	check(t, err)
 	if !got.Equal(product(t, a, a.T())) {
 		t.Error("the product differs")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -26,9 +27,9 @@ func TestTwoJobs(t *testing.T) {
 		_, err := MxM(background, File[int64](path), plusTimes, a, a.T(), Chunks(12), WithProgress(func(Progress) {
 			tried++
 			_, err := MxM(background, File[int64](path), plusTimes, other, other.T(), Chunks(5))
-			var busy *matrix.BusyError
+			var busy *graphio.BusyError
 			var e *Error
-			if !errors.As(err, &busy) || !errors.Is(err, matrix.ErrBusy) || busy.PID != os.Getpid() || busy.Path != path || busy.Since.IsZero() {
+			if !errors.As(err, &busy) || !errors.Is(err, graphio.ErrBusy) || busy.PID != os.Getpid() || busy.Path != path || busy.Since.IsZero() {
 				t.Errorf("%s: error %v, want one that names the owner", reason, err)
 			}
 			if !errors.As(err, &e) || e.Kept != 0 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/fresh"
@@ -89,29 +90,29 @@ func (s *intoSink[C]) End() error {
 func (s *intoSink[C]) Abort() { s.ptr, s.idx, s.val = nil, nil, nil }
 
 // File writes the product to a file of the binary form, block by block, with one checksum each; see
-// [matrix.BlockFile]. An interrupted run leaves PATH.part, and the next run of the same product
-// resumes there. If another job writes the same file, the error is a *matrix.BusyError.
+// [graphio.BlockFile]. An interrupted run leaves PATH.part, and the next run of the same product
+// resumes there. If another job writes the same file, the error is a *graphio.BusyError.
 func File[C matrix.Element](path string) Sink[C] { return &fileSink[C]{path: path} }
 
 // LabelledFile is [File] of a product whose rows and columns have labels.
-func LabelledFile[C matrix.Element](path string, rows, cols *matrix.Labels) Sink[C] {
+func LabelledFile[C matrix.Element](path string, rows, cols *graphio.Labels) Sink[C] {
 	return &fileSink[C]{path: path, rows: rows, cols: cols}
 }
 
 type fileSink[C matrix.Element] struct {
 	path       string
-	rows, cols *matrix.Labels
-	f          *matrix.BlockFile[C]
+	rows, cols *graphio.Labels
+	f          *graphio.BlockFile[C]
 }
 
 func (s *fileSink[C]) resumes() bool { return true }
 
 func (s *fileSink[C]) bounds(job []byte, rows, cols int) []int {
-	return matrix.BlocksOf[C](s.path, rows, cols, job)
+	return graphio.BlocksOf[C](s.path, rows, cols, job)
 }
 
 func (s *fileSink[C]) Begin(p Plan) (done int, err error) {
-	s.f, err = matrix.CreateBlocks[C](s.path, p.Rows, p.Cols, p.Bounds, p.Job)
+	s.f, err = graphio.CreateBlocks[C](s.path, p.Rows, p.Cols, p.Bounds, p.Job)
 	if err != nil {
 		return 0, err
 	}
@@ -143,16 +144,16 @@ func (s *fileSink[C]) kept() (blocks int, file string) {
 
 // MatrixMarket writes the product to a Matrix Market file, compressed if the name ends in .gz. The
 // file appears under its name when it is complete.
-func MatrixMarket[C matrix.Element](ctx context.Context, path string, opts ...matrix.WriteOption) Sink[C] {
-	return &textSink[C]{ctx: ctx, path: path, counts: true, open: func(w io.Writer, p Plan) (*matrix.RowWriter[C], error) {
-		return matrix.NewMatrixMarketWriter[C](w, p.Rows, p.Cols, p.Entries, opts...)
+func MatrixMarket[C matrix.Element](ctx context.Context, path string, opts ...graphio.WriteOption) Sink[C] {
+	return &textSink[C]{ctx: ctx, path: path, counts: true, open: func(w io.Writer, p Plan) (*graphio.RowWriter[C], error) {
+		return graphio.NewMatrixMarketWriter[C](w, p.Rows, p.Cols, p.Entries, opts...)
 	}}
 }
 
 // EdgeList is [MatrixMarket] for lines of row, column and value.
-func EdgeList[C matrix.Element](ctx context.Context, path string, opts ...matrix.WriteOption) Sink[C] {
-	return &textSink[C]{ctx: ctx, path: path, open: func(w io.Writer, p Plan) (*matrix.RowWriter[C], error) {
-		return matrix.NewEdgeListWriter[C](w, p.Rows, p.Cols, opts...)
+func EdgeList[C matrix.Element](ctx context.Context, path string, opts ...graphio.WriteOption) Sink[C] {
+	return &textSink[C]{ctx: ctx, path: path, open: func(w io.Writer, p Plan) (*graphio.RowWriter[C], error) {
+		return graphio.NewEdgeListWriter[C](w, p.Rows, p.Cols, opts...)
 	}}
 }
 
@@ -160,12 +161,12 @@ type textSink[C matrix.Element] struct {
 	ctx    context.Context
 	path   string
 	counts bool
-	open   func(io.Writer, Plan) (*matrix.RowWriter[C], error)
+	open   func(io.Writer, Plan) (*graphio.RowWriter[C], error)
 
 	file *atomicfile.File
 	zip  *gzip.Writer
 	buf  *bufio.Writer
-	rows *matrix.RowWriter[C]
+	rows *graphio.RowWriter[C]
 	cols int
 }
 

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -381,14 +380,11 @@ func (a *core) Pattern() rep.Matrix { return patternOf{a} }
 func (a *core) Matrix() rep.Matrix { return a }
 
 // Move moves the matrix, or that of a vector, to a place; nil is the host.
-func (a *core) Move(p rep.Place, vector bool) error {
+func (a *core) Move(p rep.Place, vector bool, layout uint8) error {
 	if a.null {
 		return errNil
 	}
-	if p == nil {
-		return moveTo(a, nil, vector, Blocks)
-	}
-	return moveTo(a, p.(Place), vector, Blocks)
+	return moveTo(a, p, vector, Layout(layout))
 }
 
 // OnGroup returns the matrix as one on a group.
@@ -470,14 +466,6 @@ func (a *core) pinnedTo(st *sparse.Store) *sparse.Store {
 		return st
 	}
 	return st.Convert(a.pin)
-}
-
-// bytesOf returns the memory of values without pointers, and nil for none.
-func bytesOf(t *sparse.Type, v sparse.Values) []byte {
-	if v.None() {
-		return nil
-	}
-	return unsafe.Slice((*byte)(v.Pointer()), int64(v.Len())*t.Size)
 }
 
 // find returns where the value of an entry is: at a place of a list. A position outside the matrix has

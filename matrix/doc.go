@@ -16,13 +16,12 @@
 //
 // The largest dimension is 2³¹−1 and the largest number of entries 2⁶³−1. Any number of goroutines
 // may read a Matrix concurrently; while a goroutine writes a Matrix, no other may use it. Invalid
-// input gives typed errors (see [DimensionError], [IndexError], [DuplicateError], [ParseError]) and
+// input gives typed errors (see [DimensionError], [IndexError], [DuplicateError], [InvalidError]) and
 // never panics.
 //
-// Read reads a file of any format, ReadLabelled with the names of vertices:
+// Package graphio reads and writes matrices as files:
 //
-//	a, labels, err := matrix.Read[float64](file, matrix.RenumberIDs())
+//	a, labels, err := graphio.ReadFile[float64]("graph.csv", graphio.RenumberIDs())
 //
-// docs/getting-started.md and docs/formats.md introduce the package, docs/files.md lists the file
-// formats.
+// docs/getting-started.md and docs/formats.md introduce the package.
 package matrix

@@ -17,6 +17,7 @@ var (
 	ErrNoEntry   = errors.New("no entry at this position") // returned by Value
 	ErrSize      = errors.New("size out of range")         // see SizeError
 	ErrInvalid   = errors.New("invalid matrix data")       // see InvalidError
+	ErrType      = errors.New("element type does not fit") // see TypeError
 )
 
 // A DimensionError reports operands of incompatible shapes.
@@ -90,6 +91,30 @@ func (e *InvalidError) Error() string { return e.Op + ": " + e.Reason }
 
 // Is reports whether target is ErrInvalid.
 func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
+
+// A TypeError says that the element type of a matrix and that of a file or an
+// option differ, or that files cannot hold the type.
+type TypeError struct {
+	Op     string // function, such as "graphio.ReadBinary"
+	Got    string // the type that was met, such as "float32"
+	Want   string // the type that is needed
+	Remedy string
+	File   string // "" if unknown or not about a file
+}
+
+func (e *TypeError) Error() string {
+	s := fmt.Sprintf("%s: element type is %s, want %s", e.Op, e.Got, e.Want)
+	if e.File != "" {
+		s = e.File + ": " + s
+	}
+	if e.Remedy != "" {
+		s += "; " + e.Remedy
+	}
+	return s
+}
+
+// Is reports whether target is ErrType.
+func (e *TypeError) Is(target error) bool { return target == ErrType }
 
 // errNil is the error of nil and zero-valued operands.
 var errNil = &InvalidError{"matrix", "an operand or mask is nil or an empty view; make matrices with New, a Builder or a From function"}

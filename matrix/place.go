@@ -17,14 +17,8 @@ type Place interface {
 	String() string
 }
 
-// An Option is an option of New and NewVector, and of the readers of files.
+// An Option is an option of New and NewVector.
 type Option func(*options)
-
-func (f Option) read(o *readOptions) {
-	if f != nil {
-		f(&o.place)
-	}
-}
 
 type options struct {
 	place  Place
@@ -86,26 +80,11 @@ func gather(opts []Option) (o options) {
 	return o
 }
 
-// On places a new matrix, or one that is read, at p. A nil p is the host. A layout says how a group
-// stores it, Blocks by default.
-//
-// On a group of several processes all call the reader with the same file. Each rank reads a part
-// of a Matrix Market file of coordinates, an edge list with ids for indices, or a file in the
-// binary form in one of the four formats of storage, and sends the entries to the ranks that own
-// their rows; so a process holds its part and its block, and not the matrix. The result and the
-// errors are those of a whole reading. What else there is, each process reads whole before it
-// keeps its block: streams and compressed files, arrays, renumbered and textual ids, binary files
-// in blocks, other formats, names of vertices, and vectors. Calls of [Progress] and of a Combiner
-// in [Duplicates] then come from the goroutines of the ranks, of Progress one at a time.
+// On places a new matrix at p. A nil p is the host. A layout says how a group stores it, Blocks by
+// default. [graphio.On] places a matrix that is read.
 func On(p Place, layout ...Layout) Option {
 	return func(o *options) { o.place, o.layout = p, layoutOf(layout) }
 }
-
-// moveAs moves the matrix to the place of options.
-func (a *Matrix[T]) moveAs(o options) error { return a.Move(o.place, o.layout) }
-
-// moveAs moves the vector to the place of options.
-func (v *Vector[T]) moveAs(o options) error { return v.Move(o.place, o.layout) }
 
 // copyAt is a copy of a host matrix at a place.
 type copyAt struct {

@@ -322,30 +322,27 @@ func TestPropertyVector(t *testing.T) {
 	})
 }
 
-func TestPropertyRoundTrip(t *testing.T) {
+func TestPropertyMarshal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, n := dims(t)
 		a, o := draw(t, m, n)
 		drawFormat(t, a, o)
-		roundTrip(t, a)
+		b, err := marshalled(a)
+		if err != nil || a.Format() != b.Format() {
+			t.Fatalf("%v came back as %v, %v", a, b, err)
+		}
+		o.same(t, b)
 	})
 }
 
-func TestPropertySymmetrise(t *testing.T) {
-	e, _ := elementOf[int]()
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.OneOf(rapid.IntRange(1, 9), rapid.IntRange(4000, 100000)).Draw(t, "side")
-		a, o := draw(t, n, n)
-		u := model{n, n, map[Coord]int{}}
-		for c, v := range o.at {
-			w, ok := o.at[Coord{c.Col, c.Row}]
-			if ok {
-				v = min(v, w)
-			}
-			u.at[c], u.at[Coord{c.Col, c.Row}] = v, v
-		}
-		u.same(t, fromStore(symmetrise(a.rows(), e, nil, 2)))
-	})
+// mustTuples builds a matrix of (row, column, value) triples.
+func mustTuples[T comparable](t testing.TB, m, n int, rows, cols []int, vals []T) *Matrix[T] {
+	t.Helper()
+	a, err := FromTuples(m, n, rows, cols, vals, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
 }
 
 // rowsOf returns the entries of a view by rows.

@@ -29,7 +29,7 @@ func fetch(b *core) {
 		return
 	}
 	if b.home == nil && b.blocks != nil {
-		collect(b)
+		gatherToHost(b)
 		return
 	}
 	m, n := b.home.Dims()

@@ -284,11 +284,11 @@ func (a *Matrix[T]) IsSymmetric() bool {
 	if a == nil {
 		return false
 	}
-	return a.inside().isSymmetric()
+	return a.inside().IsSymmetric()
 }
 
-// isSymmetric is IsSymmetric of a matrix that is not nil.
-func (a *core) isSymmetric() bool {
+// IsSymmetric is [Matrix.IsSymmetric] of a matrix that is not nil.
+func (a *core) IsSymmetric() bool {
 	m, n := a.Dims()
 	if s := scattered(a); s != nil {
 		known := m == n && s.symmetric()

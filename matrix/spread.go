@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/collect"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -84,7 +85,7 @@ func (s *spread) counted(ctx context.Context) ([]int64, error) {
 	}
 	var all []int64
 	err := s.g.Each(func(k int, c comm.Comm) error {
-		list, err := gatherOnes(ctx, c, s.part[k].NVals())
+		list, err := collect.Ones(ctx, c, s.part[k].NVals())
 		if k == 0 {
 			all = list
 		}
@@ -94,16 +95,6 @@ func (s *spread) counted(ctx context.Context) ([]int64, error) {
 		s.counts = all
 	}
 	return all, err
-}
-
-// gatherOnes gives all ranks a number of each.
-func gatherOnes(ctx context.Context, c comm.Comm, own int64) ([]int64, error) {
-	all := make([]int64, c.Size())
-	ones := make([]int, c.Size())
-	for r := range ones {
-		ones[r] = 1
-	}
-	return all, c.AllGatherV(ctx, comm.Host(all), ones, comm.Host([]int64{own}))
 }
 
 // sendable returns an error for a type whose values cannot be sent.

@@ -23,8 +23,8 @@ func scattered(b *core) *spread {
 	return b.blocks
 }
 
-// collect gathers the contents from a group to the host. The caller holds mu.
-func collect(a *core) {
+// gatherToHost gathers the contents from a group to the host. The caller holds mu.
+func gatherToHost(a *core) {
 	b := a
 	s := b.blocks
 	whole, err := s.gather(nil)

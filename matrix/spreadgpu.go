@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/collect"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -154,9 +155,9 @@ func (s *spread) gatherOnDevices(ctx context.Context, shape bool, counts []int64
 		case form.dense:
 			st, err = r.gatherDense(own, form)
 		case s.vector:
-			st, err = r.gatherList(own, toInts(counts))
+			st, err = r.gatherList(own, collect.Ints(counts))
 		default:
-			st, err = r.gatherRows(own, toInts(counts))
+			st, err = r.gatherRows(own, collect.Ints(counts))
 		}
 		if err == nil {
 			out[k] = atPlace(kind, s.g.PlaceOf(k), st)
@@ -276,7 +277,7 @@ func (r *rankGPU) gatherRows(o device.Operand, counts []int) (st device.Store, e
 	}
 	var twos []int
 	if few {
-		all, err := gatherOnes(r.ctx, r.c, vecs)
+		all, err := collect.Ones(r.ctx, r.c, vecs)
 		if err != nil {
 			return nil, err
 		}
@@ -330,7 +331,7 @@ func (s *spread) formOf(size int64, counts []int64) gatherForm {
 	if s.vector {
 		width = 1
 	}
-	f := gatherForm{total: sumInts(counts)}
+	f := gatherForm{total: collect.Sum(counts)}
 	cells, ok := sparse.Cells(s.extent(), width)
 	f.full = ok && cells > 0 && f.total == int64(cells)
 	f.dense = f.full || ok && cells < 1<<40 && int64(cells)*size+int64(cells)/8 < f.total*(4+size)

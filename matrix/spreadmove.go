@@ -6,85 +6,13 @@ import (
 	"reflect"
 	"slices"
 	"sort"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/collect"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
-
-// bufferOf returns the memory of a slice of plain values.
-func bufferOf[E any](s []E) comm.Buffer {
-	return comm.HostAt(unsafe.Pointer(unsafe.SliceData(s)), comm.Uint8, len(s)*int(unsafe.Sizeof(*new(E))))
-}
-
-// gatherV gives every rank the blocks of all; counts are in items.
-func gatherV[E any](ctx context.Context, c comm.Comm, own []E, counts []int) ([]E, error) {
-	size := int(unsafe.Sizeof(*new(E)))
-	bytes, n := make([]int, len(counts)), 0
-	for r, k := range counts {
-		bytes[r] = k * size
-		n += k
-	}
-	all := make([]E, n)
-	if n == 0 || size == 0 { // known to all ranks
-		return all, nil
-	}
-	return all, c.AllGatherV(ctx, bufferOf(all), bytes, bufferOf(own))
-}
-
-// exchangeV sends send[r] items to rank r and receives recv[r]; counts are in items.
-func exchangeV[E any](ctx context.Context, c comm.Comm, own []E, send, recv []int) ([]E, error) {
-	size := int(unsafe.Sizeof(*new(E)))
-	in, out, n := make([]int, len(recv)), make([]int, len(send)), 0
-	for r := range send {
-		in[r], out[r] = recv[r]*size, send[r]*size
-		n += recv[r]
-	}
-	all := make([]E, n)
-	return all, c.AllToAllV(ctx, bufferOf(all), in, bufferOf(own), out)
-}
-
-// gatherValues is gatherV for the values of a store.
-func gatherValues(ctx context.Context, c comm.Comm, own *sparse.Store, counts []int) (sparse.Values, error) {
-	t, bytes, n := own.Type, make([]int, len(counts)), 0
-	for r, k := range counts {
-		bytes[r] = k * int(t.Size)
-		n += k
-	}
-	all := t.Zeroed(int64(n))
-	if n == 0 || t.Size == 0 { // known to all ranks
-		return all, nil
-	}
-	return all, c.AllGatherV(ctx, bufferOf(bytesOf(t, all)), bytes, bufferOf(bytesOf(t, own.Val)))
-}
-
-// exchangeValues is exchangeV for values of a type.
-func exchangeValues(ctx context.Context, c comm.Comm, t *sparse.Type, own sparse.Values, send, recv []int) (sparse.Values, error) {
-	in, out, n := make([]int, len(recv)), make([]int, len(send)), 0
-	for r := range send {
-		in[r], out[r] = recv[r]*int(t.Size), send[r]*int(t.Size)
-		n += recv[r]
-	}
-	all := t.Zeroed(int64(n))
-	return all, c.AllToAllV(ctx, bufferOf(bytesOf(t, all)), in, bufferOf(bytesOf(t, own)), out)
-}
-
-func toInts(list []int64) []int {
-	out := make([]int, len(list))
-	for i, x := range list {
-		out[i] = int(x)
-	}
-	return out
-}
-
-func sumInts(list []int64) (n int64) {
-	for _, x := range list {
-		n += x
-	}
-	return n
-}
 
 // gather returns the whole matrix for each rank of this process. The first call is a collective.
 // The only rank of a group has the whole.
@@ -196,7 +124,7 @@ func gatherStore(ctx context.Context, c comm.Comm, s *spread, own *sparse.Store,
 		if !form.full {
 			cells, _ := st.Cells()
 			st.Format, st.Present = sparse.Bitmap, make([]uint8, cells)
-			packed, err := gatherV(ctx, c, packBits(block.Present, items[c.Rank()]), bits)
+			packed, err := collect.Gather(ctx, c, packBits(block.Present, items[c.Rank()]), bits)
 			if err != nil {
 				return nil, err
 			}
@@ -209,7 +137,7 @@ func gatherStore(ctx context.Context, c comm.Comm, s *spread, own *sparse.Store,
 			}
 		}
 		if values {
-			st.Val, err = gatherValues(ctx, c, block, items)
+			st.Val, err = collect.GatherValues(ctx, c, block.Type, block.Val, items)
 		}
 		return st, err
 	case s.vector:
@@ -218,8 +146,8 @@ func gatherStore(ctx context.Context, c comm.Comm, s *spread, own *sparse.Store,
 		for p, j := range list.Idx {
 			idx[p] = j + int32(s.cuts[c.Rank()])
 		}
-		if st.Idx, err = gatherV(ctx, c, idx, toInts(counts)); err == nil && values {
-			st.Val, err = gatherValues(ctx, c, list, toInts(counts))
+		if st.Idx, err = collect.Gather(ctx, c, idx, collect.Ints(counts)); err == nil && values {
+			st.Val, err = collect.GatherValues(ctx, c, list.Type, list.Val, collect.Ints(counts))
 		}
 		st.Ptr = []int64{0, total}
 		return st, err
@@ -233,7 +161,7 @@ func gatherRowLists(ctx context.Context, c comm.Comm, s *spread, list, st *spars
 	lo := int32(s.cuts[c.Rank()])
 	if st.NVals < int64(st.NRows)/2 {
 		list = list.ToHyper()
-		vecs, err := gatherOnes(ctx, c, int64(list.Vecs()))
+		vecs, err := collect.Ones(ctx, c, int64(list.Vecs()))
 		if err != nil {
 			return nil, err
 		}
@@ -245,7 +173,7 @@ func gatherRowLists(ctx context.Context, c comm.Comm, s *spread, list, st *spars
 		for r, n := range vecs {
 			pairs[r] = 2 * int(n)
 		}
-		if rows, err = gatherV(ctx, c, rows, pairs); err != nil {
+		if rows, err = collect.Gather(ctx, c, rows, pairs); err != nil {
 			return nil, err
 		}
 		st.Format, st.RowIDs, st.Ptr = sparse.Hypersparse, make([]int32, 0, len(rows)/2), make([]int64, 1, len(rows)/2+1)
@@ -263,7 +191,7 @@ func gatherRowLists(ctx context.Context, c comm.Comm, s *spread, list, st *spars
 		for r := range extent {
 			extent[r] = s.cuts[r+1] - s.cuts[r]
 		}
-		lens, err := gatherV(ctx, c, lens, extent)
+		lens, err := collect.Gather(ctx, c, lens, extent)
 		if err != nil {
 			return nil, err
 		}
@@ -273,8 +201,8 @@ func gatherRowLists(ctx context.Context, c comm.Comm, s *spread, list, st *spars
 		}
 	}
 	var err error
-	if st.Idx, err = gatherV(ctx, c, list.Idx, toInts(counts)); err == nil && !list.Val.None() {
-		st.Val, err = gatherValues(ctx, c, list, toInts(counts))
+	if st.Idx, err = collect.Gather(ctx, c, list.Idx, collect.Ints(counts)); err == nil && !list.Val.None() {
+		st.Val, err = collect.GatherValues(ctx, c, list.Type, list.Val, collect.Ints(counts))
 	}
 	if err != nil {
 		return nil, err
@@ -327,7 +255,7 @@ func exchangeRows(ctx context.Context, c comm.Comm, t *sparse.Type, out []*spars
 		twos[r] = 2
 		head = append(head, int64(len(st.RowIDs)), int64(len(st.Idx)))
 	}
-	got, err := exchangeV(ctx, c, head, twos, twos)
+	got, err := collect.Exchange(ctx, c, head, twos, twos)
 	if err != nil {
 		return nil, err
 	}
@@ -342,13 +270,13 @@ func exchangeRows(ctx context.Context, c comm.Comm, t *sparse.Type, out []*spars
 		}
 		idx, val = append(idx, st.Idx...), t.Append(val, st.Val)
 	}
-	if rows, err = exchangeV(ctx, c, rows, sendRows, recvRows); err != nil {
+	if rows, err = collect.Exchange(ctx, c, rows, sendRows, recvRows); err != nil {
 		return nil, err
 	}
-	if idx, err = exchangeV(ctx, c, idx, sendEntries, recvEntries); err != nil {
+	if idx, err = collect.Exchange(ctx, c, idx, sendEntries, recvEntries); err != nil {
 		return nil, err
 	}
-	if val, err = exchangeValues(ctx, c, t, val, sendEntries, recvEntries); err != nil {
+	if val, err = collect.ExchangeValues(ctx, c, t, val, sendEntries, recvEntries); err != nil {
 		return nil, err
 	}
 	in := make([]*sparse.Store, p)
@@ -583,13 +511,10 @@ func addUp(c comm.Comm, n []int64) error {
 	return c.Reduce(nil, comm.Host(n), comm.Host(n), comm.Sum, false)
 }
 
-// columnBuckets is the number of ranges of columns whose entries are counted to cut the columns.
-const columnBuckets = 4096
-
 // columnCuts cuts the columns by their entries. It is a collective.
 func (s *spread) columnCuts(ctx context.Context) ([]int, error) {
 	n := s.cols
-	buckets, err := countBuckets(ctx, s.g, n, func(k int, add func(j int32)) {
+	buckets, err := collect.Buckets(ctx, s.g, n, func(k int, add func(j int32)) {
 		for _, j := range s.part[k].RowsShape().Idx {
 			add(j)
 		}
@@ -597,7 +522,7 @@ func (s *spread) columnCuts(ctx context.Context) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.g.CutBy(n, parallel.RowWork*int64(n)+sumInts(buckets), func(w int64) int { return bucketAt(buckets, n, w) }), nil
+	return s.g.CutBy(n, parallel.RowWork*int64(n)+collect.Sum(buckets), func(w int64) int { return collect.BucketAt(buckets, n, w) }), nil
 }
 
 // needed returns for each rank of this process the rows that rows lists for it, ascending and
@@ -694,7 +619,7 @@ func (s *spread) exchangeLengths(ctx context.Context, rows []int32, out []int64)
 			a, b := st.Span(int(i) - lo)
 			own = append(own, b-a)
 		}
-		all, err := gatherV(ctx, c, own, counts)
+		all, err := collect.Gather(ctx, c, own, counts)
 		if k == 0 {
 			copy(out, all)
 		}

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/collect"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -72,7 +73,7 @@ func (s *spread) ask(ctx context.Context, c comm.Comm, own *sparse.Store, list [
 	if kept != nil {
 		fact[1] = 1
 	}
-	all, err := gatherV(ctx, c, fact, slices.Repeat([]int{2}, ranks))
+	all, err := collect.Gather(ctx, c, fact, slices.Repeat([]int{2}, ranks))
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func (s *spread) ask(ctx context.Context, c comm.Comm, own *sparse.Store, list [
 	if same == int64(ranks) {
 		return kept, nil
 	}
-	limit, total := s.gatherBytes(counts), sumInts(counts)
+	limit, total := s.gatherBytes(counts), collect.Sum(counts)
 	if rows*12+int64(float64(rows)*float64(total)/float64(max(s.rows, 1)))*entry >= limit {
 		return nil, nil
 	}
@@ -92,11 +93,11 @@ func (s *spread) ask(ctx context.Context, c comm.Comm, own *sparse.Store, list [
 	for r := range ranks {
 		send[r], wants[r] = at[r+1]-at[r], int64(at[r+1]-at[r])
 	}
-	came, err := exchangeV(ctx, c, wants, ones, ones)
+	came, err := collect.Exchange(ctx, c, wants, ones, ones)
 	if err != nil {
 		return nil, err
 	}
-	asked, err := exchangeV(ctx, c, list, send, toInts(came))
+	asked, err := collect.Exchange(ctx, c, list, send, collect.Ints(came))
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +109,8 @@ func (s *spread) ask(ctx context.Context, c comm.Comm, own *sparse.Store, list [
 			bytes += 8*int64(len(answer[r].RowIDs)) + int64(len(answer[r].Idx))*entry
 		}
 	}
-	sent, err := gatherOnes(ctx, c, bytes)
-	if err != nil || 4*rows+sumInts(sent) >= limit {
+	sent, err := collect.Ones(ctx, c, bytes)
+	if err != nil || 4*rows+collect.Sum(sent) >= limit {
 		return nil, err
 	}
 	in, err := exchangeRows(ctx, c, s.kind, answer)
@@ -132,7 +133,7 @@ func takeRows(own *sparse.Store, list []int32, lo int) *sparse.Store {
 
 // gatherBytes returns about how many bytes all ranks receive in the gathering of the matrix.
 func (s *spread) gatherBytes(counts []int64) int64 {
-	size, total := s.kind.Size, sumInts(counts)
+	size, total := s.kind.Size, collect.Sum(counts)
 	bytes := total*(4+size) + min(4*int64(s.rows), 8*total)
 	if cells, ok := sparse.Cells(s.rows, s.cols); ok && cells < 1<<40 {
 		bytes = min(bytes, int64(cells)*size+int64(cells)/8)

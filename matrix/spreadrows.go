@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/collect"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -236,7 +237,7 @@ func (r *rankGPU) exchange(out rowsOut, lo, m, n int) (st device.Store, err erro
 		twos[q] = 2
 		head = append(head, int64(out.rows[q]), int64(out.entries[q]))
 	}
-	got, err := exchangeV(r.ctx, r.c, head, twos, twos)
+	got, err := collect.Exchange(r.ctx, r.c, head, twos, twos)
 	if err != nil {
 		return nil, err
 	}

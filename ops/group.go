@@ -497,7 +497,7 @@ func (c *call) groupMxMPieces(x []rep.View, b rep.View, pieces int) error {
 				if err := begin("Extract", "", opts).extract(dest{m: mask}, rep.View{Matrix: allowed[k]}, All(), Span(from, to)); err != nil {
 					return c.because(err)
 				}
-				if err := mask.Move(placeOn(g, k), false); err != nil {
+				if err := mask.Move(placeOn(g, k), false, 0); err != nil {
 					return err
 				}
 				d.mask = matrix.MaskOf(rep.Mask{Matrix: mask, Structural: true, Complement: t.view.Complement})

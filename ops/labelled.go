@@ -3,14 +3,15 @@ package ops
 import (
 	"slices"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // ExtractLabelled returns A(rows, cols) of a labelled matrix as [Extract] does, with the names of
 // its rows and columns.
-func ExtractLabelled[T matrix.Element](a *matrix.Labelled[T], rows, cols Indices, opts ...Option) (*matrix.Labelled[T], error) {
+func ExtractLabelled[T matrix.Element](a *graphio.Labelled[T], rows, cols Indices, opts ...Option) (*graphio.Labelled[T], error) {
 	if a == nil || a.Matrix == nil {
-		return nil, &matrix.InvalidError{Op: "ops.ExtractLabelled", Reason: "the matrix is nil; read one with matrix.ReadLabelled"}
+		return nil, &matrix.InvalidError{Op: "ops.ExtractLabelled", Reason: "the matrix is nil; read one with graphio.ReadLabelled"}
 	}
 	if err := a.Matrix.Err(); err != nil {
 		return nil, err
@@ -24,7 +25,7 @@ func ExtractLabelled[T matrix.Element](a *matrix.Labelled[T], rows, cols Indices
 	if err != nil {
 		return nil, err
 	}
-	out := &matrix.Labelled[T]{Matrix: matrix.New[T](len(ri), len(ci))}
+	out := &graphio.Labelled[T]{Matrix: matrix.New[T](len(ri), len(ci))}
 	if err := Extract(out.Matrix, a.Matrix, Of(ri...), Of(ci...), opts...); err != nil {
 		return nil, err
 	}

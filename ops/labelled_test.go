@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -14,8 +15,8 @@ func TestExtractLabelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := matrix.NewLabels([]string{"ann", "bob", "cid"})
-	g := &matrix.Labelled[int]{Matrix: a, Rows: names, Cols: names}
+	names := graphio.NewLabels([]string{"ann", "bob", "cid"})
+	g := &graphio.Labelled[int]{Matrix: a, Rows: names, Cols: names}
 	v, _ := matrix.VectorFromTuples(9, []int{3, 8}, []int32{2, 1}, nil)
 	for _, c := range []struct {
 		reason     string

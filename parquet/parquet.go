@@ -5,9 +5,9 @@
 //	f, err := os.Open("trips.parquet")
 //	st, err := f.Stat()
 //	g, err := parquet.Read[float64](f, st.Size(), parquet.Options{Weight: "minutes"},
-//		matrix.RenumberIDs())
+//		graphio.RenumberIDs())
 //
-// A row becomes a line of an edge list, which [matrix.ReadLabelled] reads: its options number ids,
+// A row becomes a line of an edge list, which [graphio.ReadLabelled] reads: its options number ids,
 // combine repeated edges and symmetrise, and line N of an error is row N of the file, from 1.
 package parquet
 
@@ -21,12 +21,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 	pq "github.com/parquet-go/parquet-go"
 )
 
 // Options choose the columns of a file. An empty name is found from the names that
-// [matrix.ReadEdgeList] knows, such as source, src and from; without one the first two columns are
+// [graphio.ReadEdgeList] knows, such as source, src and from; without one the first two columns are
 // the source and the target. NoWeight leaves the weights out.
 type Options struct {
 	Source, Target, Weight string
@@ -156,10 +157,10 @@ func guarded(f func() error) (err error) {
 	return f()
 }
 
-// Read reads a graph. T holds the weights by the rules of [matrix.ReadEdgeList]. A null is an error
+// Read reads a graph. T holds the weights by the rules of [graphio.ReadEdgeList]. A null is an error
 // that names its row. Time and memory are those of ReadEdgeList, and each thread decodes a row
 // group at a time. Few bytes of a Parquet file can stand for many rows: memory grows with the rows.
-func Read[T matrix.Element](r io.ReaderAt, size int64, o Options, opts ...matrix.ReadOption) (*matrix.Labelled[T], error) {
+func Read[T matrix.Element](r io.ReaderAt, size int64, o Options, opts ...graphio.ReadOption) (*graphio.Labelled[T], error) {
 	f, err := Open(r, size)
 	if err != nil {
 		return nil, err
@@ -179,8 +180,8 @@ func Read[T matrix.Element](r io.ReaderAt, size int64, o Options, opts ...matrix
 		pw.CloseWithError(err)
 		done <- err
 	}()
-	all := append(opts[:len(opts):len(opts)], matrix.InFormat(matrix.FormatTSV), matrix.Header(matrix.HeaderNo))
-	g, err := matrix.ReadLabelled[T](pr, all...)
+	all := append(opts[:len(opts):len(opts)], graphio.InFormat(graphio.FormatTSV), graphio.Header(graphio.HeaderNo))
+	g, err := graphio.ReadLabelled[T](pr, all...)
 	pr.CloseWithError(io.ErrClosedPipe) // ends WriteText after an error of the reader
 	if e := <-done; e != nil && !errors.Is(e, io.ErrClosedPipe) {
 		return nil, e

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 	pq "github.com/parquet-go/parquet-go"
 )
@@ -42,7 +43,7 @@ func TestReadNames(t *testing.T) {
 	t.Parallel()
 	r := file(t, 2, []trip{{"ann", "bob \"x\"", 2, ""}, {"bob \"x\"", "c\td", .5, "n"}, {"c\td", "ann", 1e300, ""}})
 	for _, threads := range []int{0, 1, 5} {
-		g, err := Read[float64](r, r.Size(), Options{Weight: "minutes", Threads: threads}, matrix.RenumberIDs())
+		g, err := Read[float64](r, r.Size(), Options{Weight: "minutes", Threads: threads}, graphio.RenumberIDs())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,11 +74,11 @@ func TestReadManyGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := file(t, 333, rows)
-	g, err := Read[int64](r, r.Size(), Options{}, matrix.Duplicates(last), matrix.Dims(1000, 1000))
+	g, err := Read[int64](r, r.Size(), Options{}, graphio.Duplicates(last), graphio.Dims(1000, 1000))
 	if err != nil || !g.Matrix.Equal(want) {
 		t.Fatalf("got %v, %v", g, err)
 	}
-	structure, err := Read[bool](r, r.Size(), Options{NoWeight: true}, matrix.Duplicates(matrix.CombineFunc[bool](func(x, _ bool) bool { return x })), matrix.Dims(1000, 1000))
+	structure, err := Read[bool](r, r.Size(), Options{NoWeight: true}, graphio.Duplicates(matrix.CombineFunc[bool](func(x, _ bool) bool { return x })), graphio.Dims(1000, 1000))
 	if err != nil || structure.Matrix.NVals() != want.NVals() {
 		t.Errorf("structure: %v, %v", structure, err)
 	}
@@ -96,11 +97,11 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: %v", reason, err)
 		}
 	}
-	var parse *matrix.ParseError
+	var parse *graphio.ParseError
 	if _, err := Read[float64](trips, trips.Size(), Options{}); !errors.As(err, &parse) || parse.Line != 1 {
 		t.Errorf("names without RenumberIDs: %v", err)
 	}
-	if _, err := Read[float64](trips, trips.Size(), Options{}, matrix.RenumberIDs()); !errors.As(err, &parse) || parse.Kind != matrix.RemedyDuplicates {
+	if _, err := Read[float64](trips, trips.Size(), Options{}, graphio.RenumberIDs()); !errors.As(err, &parse) || parse.Kind != graphio.RemedyDuplicates {
 		t.Errorf("a repeated edge: %v", err)
 	}
 	if _, err := Read[float64](trips, trips.Size(), Options{Source: "minutes", Target: "to"}); err == nil || !strings.Contains(err.Error(), "row 1, column minutes") {
@@ -127,7 +128,7 @@ func FuzzRead(f *testing.F) {
 		if p, err := Open(bytes.NewReader(data), int64(len(data))); err != nil || p.NumRows() > 1<<12 {
 			return // a few bytes can stand for very many rows
 		}
-		g, err := Read[int64](bytes.NewReader(data), int64(len(data)), Options{Threads: 1}, matrix.RenumberIDs())
+		g, err := Read[int64](bytes.NewReader(data), int64(len(data)), Options{Threads: 1}, graphio.RenumberIDs())
 		if err == nil && g.Matrix.Err() != nil {
 			t.Fatal(g.Matrix.Err())
 		}

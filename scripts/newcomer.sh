@@ -61,7 +61,7 @@ step go mod edit -replace "github.com/hiveblas/hiveblas=$root" -require github.c
 cp "$root/go.sum" .
 {
 	echo 'package main'
-	echo 'import ("fmt"; "os"; "github.com/hiveblas/hiveblas/apps"; "github.com/hiveblas/hiveblas/matrix"; "github.com/hiveblas/hiveblas/ops"; "github.com/hiveblas/hiveblas/semiring")'
+	echo 'import ("fmt"; "os"; "github.com/hiveblas/hiveblas/apps"; "github.com/hiveblas/hiveblas/graphio"; "github.com/hiveblas/hiveblas/matrix"; "github.com/hiveblas/hiveblas/ops"; "github.com/hiveblas/hiveblas/semiring")'
 	awk '/^```go/ {on = 1; next} /^```/ {on = 0} on' "$root/docs/getting-started.md"
 	cat <<'GO'
 func main() {
@@ -70,7 +70,7 @@ func main() {
 		var two *matrix.Matrix[float64]
 		if two, err = twoSteps(a); err == nil {
 			fmt.Println(two)
-			err = matrix.WriteFile("friends.mtx", a)
+			err = graphio.WriteFile("friends.mtx", a)
 		}
 	}
 	if err == nil {

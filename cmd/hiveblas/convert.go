@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
-	"github.com/hiveblas/hiveblas/matrix"
 )
 
-var npzLayouts = map[string]matrix.NPZLayout{"csr": matrix.NPZRows, "csc": matrix.NPZColumns, "coo": matrix.NPZCoordinates}
+var npzLayouts = map[string]graphio.NPZLayout{"csr": graphio.NPZRows, "csc": graphio.NPZColumns, "coo": graphio.NPZCoordinates}
 
 func convertCommand(s *session) *cobra.Command {
 	var symmetric bool
@@ -66,9 +66,9 @@ unless --symmetric writes one triangle.`,
 				return err
 			}
 		}
-		more := []matrix.WriteOption{matrix.InLayout(inLayout)}
+		more := []graphio.WriteOption{graphio.InLayout(inLayout)}
 		if symmetric {
-			more = append(more, matrix.AsSymmetric())
+			more = append(more, graphio.AsSymmetric())
 		}
 		g := j.graph
 		if err := j.writing(func() error {
@@ -90,7 +90,7 @@ func (j *job) warnLost(g *graph) {
 		file = "standard output"
 	}
 	warn := func(format string, args ...any) {
-		j.warn(matrix.Warning{File: file, Msg: fmt.Sprintf(format, args...)})
+		j.warn(graphio.Warning{File: file, Msg: fmt.Sprintf(format, args...)})
 	}
 	switch {
 	case j.out.kind == ".npy":

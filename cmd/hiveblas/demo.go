@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -85,10 +86,10 @@ type tour struct {
 }
 
 func (t *tour) read() (err error) {
-	if t.chesapeake, err = matrix.ReadMatrixMarket[float64](bytes.NewReader(testdata.Chesapeake)); err != nil {
+	if t.chesapeake, err = graphio.ReadMatrixMarket[float64](bytes.NewReader(testdata.Chesapeake)); err != nil {
 		return err
 	}
-	if t.karate, err = matrix.ReadMatrixMarket[float64](bytes.NewReader(testdata.Karate)); err == nil {
+	if t.karate, err = graphio.ReadMatrixMarket[float64](bytes.NewReader(testdata.Karate)); err == nil {
 		t.karate.IsSymmetric() // so that searches can also pull
 	}
 	return err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -224,7 +225,7 @@ func TestFailuresOnDevice(t *testing.T) {
 
 func jobOf(t *testing.T, device string, worth int64) (*job, *matrix.Matrix[float64]) {
 	t.Helper()
-	g, err := matrix.ReadMatrixMarketFile[float64](karate)
+	g, err := graphio.ReadMatrixMarketFile[float64](karate)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +282,7 @@ func TestAuto(t *testing.T) {
 }
 
 func TestProducts(t *testing.T) {
-	a, err := matrix.ReadMatrixMarket[float64](strings.NewReader(visits))
+	a, err := graphio.ReadMatrixMarket[float64](strings.NewReader(visits))
 	if err != nil {
 		t.Fatal(err)
 	}

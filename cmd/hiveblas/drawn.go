@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/generate"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cli"
-	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
 
@@ -91,7 +91,7 @@ func (j *job) drawn(spec string, only bool) (*graph, error) {
 	case j.device != nil:
 		opts = append(opts, generate.On(j.device))
 	}
-	out := &graph{file: spec, bipartite: kind == "bipartite", info: matrix.Info{Layout: "generated " + kind, Field: "pattern"}}
+	out := &graph{file: spec, bipartite: kind == "bipartite", info: graphio.Info{Layout: "generated " + kind, Field: "pattern"}}
 	if out.Matrix, err = generate.Matrix[float64](g, opts...); err != nil {
 		return nil, explain(spec, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/auction"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -23,8 +24,8 @@ func explainGraph(g *graph, err error) error {
 	var (
 		said   *cli.Failure
 		usage  *cli.UsageError
-		parse  *matrix.ParseError
-		option *matrix.OptionError
+		parse  *graphio.ParseError
+		option *graphio.OptionError
 		typ    *matrix.TypeError
 		index  *matrix.IndexError
 		data   *matrix.InvalidError
@@ -55,7 +56,7 @@ func explainGraph(g *graph, err error) error {
 		return &e
 	case errors.As(err, &parse):
 		e := *parse
-		if e.Kind != matrix.RemedyText {
+		if e.Kind != graphio.RemedyText {
 			e.Remedy = flagRemedy(e.Kind)
 		}
 		if e.Remedy == "" {
@@ -126,7 +127,7 @@ func explainGraph(g *graph, err error) error {
 
 // entryPlace is the place of an entry of a matrix, by the names of its row and column or by
 // numbers.
-func entryPlace(rows, cols *matrix.Labels, row, col int, of string) string {
+func entryPlace(rows, cols *graphio.Labels, row, col int, of string) string {
 	text := fmt.Sprintf("row %s, column %s%s", rows.Name(row), cols.Name(col), of)
 	if rows == nil && cols == nil {
 		text += " (from 0)"
@@ -136,13 +137,13 @@ func entryPlace(rows, cols *matrix.Labels, row, col int, of string) string {
 
 // explainLines is explain of a file with lines of vertices, whose base flag sets.
 func explainLines(file, flag string, err error) error {
-	var parse *matrix.ParseError
-	if errors.As(err, &parse) && (parse.Kind == matrix.RemedyBase || parse.Kind == matrix.RemedyBaseZero) {
+	var parse *graphio.ParseError
+	if errors.As(err, &parse) && (parse.Kind == graphio.RemedyBase || parse.Kind == graphio.RemedyBaseZero) {
 		e, base := *parse, 1
-		if parse.Kind == matrix.RemedyBaseZero {
+		if parse.Kind == graphio.RemedyBaseZero {
 			base = 0
 		}
-		e.Kind, e.Remedy = matrix.RemedyText, fmt.Sprintf("%s %d if the vertices of the file count from %d", flag, base, base)
+		e.Kind, e.Remedy = graphio.RemedyText, fmt.Sprintf("%s %d if the vertices of the file count from %d", flag, base, base)
 		err = &e
 	}
 	return explain(file, err)
@@ -152,36 +153,36 @@ func explainLines(file, flag string, err error) error {
 const exactRemedy = "this command computes in float64, which holds integers exactly up to 2^53: scale the weights, or set --weight-column 0 to leave them out"
 
 // flagRemedies are the remedies of readers and writers in terms of flags.
-var flagRemedies = map[matrix.RemedyKind]string{
-	matrix.RemedyDuplicates:   "--duplicates sum, min, max, first or last combines them",
-	matrix.RemedyHeader:       "--header yes takes the first line for column names",
-	matrix.RemedyEitherHeader: "--header yes takes the first line for column names, --header no for an edge",
-	matrix.RemedyRenumber:     "--ids renumber numbers the ids that occur, whatever text they are",
-	matrix.RemedyBase:         "--base 1 if the ids count from 1, or --ids renumber",
-	matrix.RemedyBaseZero:     "--base 0 if the ids count from 0",
-	matrix.RemedyColumns:      "--source-column, --target-column and --weight-column choose columns by name or number",
-	matrix.RemedyWeightColumn: "--weight-column chooses the column of the weights, 0 none",
-	matrix.RemedyFirstValue:   "--weight-column chooses the column of the weights, 0 none; --header yes if the line names columns",
-	matrix.RemedyDelimiter:    "--delimiter names the character between fields: comma, tab, semicolon, bar or blank",
-	matrix.RemedyQuotes:       "correct the file: quotation marks enclose a whole field, and are doubled inside it",
-	matrix.RemedyAllowNaN:     "correct the file: weights are finite numbers",
-	matrix.RemedyWider:        "correct the file: integer weights have 64 bits",
-	matrix.RemedyFloat:        "correct the file: the weights are integers by its header",
-	matrix.RemedyExact:        exactRemedy,
-	matrix.RemedySigned:       "correct the file: integer weights have 64 bits",
-	matrix.RemedyPattern:      "correct the file: its elements are 0 and 1",
-	matrix.RemedyFinite:       "correct the file: weights are at most 1.8e308",
-	matrix.RemedyNoSymmetrise: "leave --undirected out",
-	matrix.RemedySymmetrise:   "--undirected reads every edge in both directions",
-	matrix.RemedyNoSymmetric:  "leave --symmetric out",
-	matrix.RemedyNames:        "--names FILE gives names, --vertex-numbers does without them",
-	matrix.RemedyNamesBeside:  "-o FILE keeps them in a file beside FILE, --vertex-numbers does without them",
-	matrix.RemedyFormat:       "--format names the format of the input; see hiveblas help formats",
-	matrix.RemedyLists:        "use .tsv, .csv, .mtx or .hgb",
-	matrix.RemedyLeaveValues:  "--weight-column 0 leaves the weights out",
-	matrix.RemedyComment:      "--comment none reads such lines as edges, --comment '#%' skips them",
-	matrix.RemedyBlanks:       "--delimiter blank separates fields at runs of blanks and tabs",
-	matrix.RemedyDecimal:      "--decimal , reads decimal commas",
+var flagRemedies = map[graphio.RemedyKind]string{
+	graphio.RemedyDuplicates:   "--duplicates sum, min, max, first or last combines them",
+	graphio.RemedyHeader:       "--header yes takes the first line for column names",
+	graphio.RemedyEitherHeader: "--header yes takes the first line for column names, --header no for an edge",
+	graphio.RemedyRenumber:     "--ids renumber numbers the ids that occur, whatever text they are",
+	graphio.RemedyBase:         "--base 1 if the ids count from 1, or --ids renumber",
+	graphio.RemedyBaseZero:     "--base 0 if the ids count from 0",
+	graphio.RemedyColumns:      "--source-column, --target-column and --weight-column choose columns by name or number",
+	graphio.RemedyWeightColumn: "--weight-column chooses the column of the weights, 0 none",
+	graphio.RemedyFirstValue:   "--weight-column chooses the column of the weights, 0 none; --header yes if the line names columns",
+	graphio.RemedyDelimiter:    "--delimiter names the character between fields: comma, tab, semicolon, bar or blank",
+	graphio.RemedyQuotes:       "correct the file: quotation marks enclose a whole field, and are doubled inside it",
+	graphio.RemedyAllowNaN:     "correct the file: weights are finite numbers",
+	graphio.RemedyWider:        "correct the file: integer weights have 64 bits",
+	graphio.RemedyFloat:        "correct the file: the weights are integers by its header",
+	graphio.RemedyExact:        exactRemedy,
+	graphio.RemedySigned:       "correct the file: integer weights have 64 bits",
+	graphio.RemedyPattern:      "correct the file: its elements are 0 and 1",
+	graphio.RemedyFinite:       "correct the file: weights are at most 1.8e308",
+	graphio.RemedyNoSymmetrise: "leave --undirected out",
+	graphio.RemedySymmetrise:   "--undirected reads every edge in both directions",
+	graphio.RemedyNoSymmetric:  "leave --symmetric out",
+	graphio.RemedyNames:        "--names FILE gives names, --vertex-numbers does without them",
+	graphio.RemedyNamesBeside:  "-o FILE keeps them in a file beside FILE, --vertex-numbers does without them",
+	graphio.RemedyFormat:       "--format names the format of the input; see hiveblas help formats",
+	graphio.RemedyLists:        "use .tsv, .csv, .mtx or .hgb",
+	graphio.RemedyLeaveValues:  "--weight-column 0 leaves the weights out",
+	graphio.RemedyComment:      "--comment none reads such lines as edges, --comment '#%' skips them",
+	graphio.RemedyBlanks:       "--delimiter blank separates fields at runs of blanks and tabs",
+	graphio.RemedyDecimal:      "--decimal , reads decimal commas",
 }
 
-func flagRemedy(kind matrix.RemedyKind) string { return flagRemedies[kind] }
+func flagRemedy(kind graphio.RemedyKind) string { return flagRemedies[kind] }

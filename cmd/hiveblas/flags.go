@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/delimited"
-	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // runFlags are the flags of every command that computes.
@@ -120,23 +120,23 @@ func (f *readFlags) complete(cmd *cobra.Command) {
 
 var (
 	delimiters  = map[string]rune{"auto": 0, "comma": ',', "tab": '\t', "semicolon": ';', "bar": '|', "blank": ' '}
-	headerModes = map[string]matrix.HeaderMode{"auto": matrix.HeaderAuto, "yes": matrix.HeaderYes, "no": matrix.HeaderNo}
-	bases       = map[string]int{"0": 0, "1": 1, "auto": matrix.BaseAuto}
+	headerModes = map[string]graphio.HeaderMode{"auto": graphio.HeaderAuto, "yes": graphio.HeaderYes, "no": graphio.HeaderNo}
+	bases       = map[string]int{"0": 0, "1": 1, "auto": graphio.BaseAuto}
 )
 
 func (f *readFlags) check(cmd *cobra.Command) error {
 	bad := func(format string, args ...any) error {
 		return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 	}
-	if _, ok := matrix.ParseFormat(f.format); !ok {
+	if _, ok := graphio.ParseFormat(f.format); !ok {
 		return bad("--format is %q, want auto, %s", f.format, strings.Join(formatNames(), ", "))
 	}
 	if _, ok := f.delimiterRune(); !ok {
 		return bad("--delimiter is %q, want auto, comma, tab, semicolon, bar, blank, or a character that is not part of ids", f.delimiter)
 	}
 	if chars, given := f.commentChars(); given {
-		var e *matrix.OptionError
-		if errors.As(matrix.CheckCommentChars(chars), &e) {
+		var e *graphio.OptionError
+		if errors.As(graphio.CheckCommentChars(chars), &e) {
 			return bad("--comment is %q: %s", f.comment, e.Reason)
 		}
 	}
@@ -145,7 +145,7 @@ func (f *readFlags) check(cmd *cobra.Command) error {
 		return bad("--decimal is %q, want . or ,", f.decimal)
 	case f.decimal == "," && delimiter == ',':
 		return bad("--decimal , and --delimiter %s exclude each other: a comma cannot be both", f.delimiter)
-	case f.decimal == "," && delimiter == 0 && f.format == matrix.FormatCSV.String():
+	case f.decimal == "," && delimiter == 0 && f.format == graphio.FormatCSV.String():
 		return bad("--decimal , and --format csv exclude each other: give --delimiter semicolon, or --format edges")
 	}
 	if _, ok := headerModes[f.header]; !ok {
@@ -240,43 +240,43 @@ func (f *readFlags) delimiterRune() (rune, bool) {
 	if len(d) != 1 {
 		return 0, false
 	}
-	return d[0], matrix.CheckDelimiter(d[0]) == nil
+	return d[0], graphio.CheckDelimiter(d[0]) == nil
 }
 
 // options returns the read options of the flags, without --duplicates.
-func (f *readFlags) options() []matrix.ReadOption {
-	format, _ := matrix.ParseFormat(f.format)
+func (f *readFlags) options() []graphio.ReadOption {
+	format, _ := graphio.ParseFormat(f.format)
 	delimiter, _ := f.delimiterRune()
-	opts := []matrix.ReadOption{
-		matrix.InFormat(format), matrix.Header(headerModes[f.header]), matrix.Base(bases[f.base]), matrix.SkipLines(f.skipLines),
+	opts := []graphio.ReadOption{
+		graphio.InFormat(format), graphio.Header(headerModes[f.header]), graphio.Base(bases[f.base]), graphio.SkipLines(f.skipLines),
 	}
 	if delimiter != 0 {
-		opts = append(opts, matrix.Delimiter(delimiter))
+		opts = append(opts, graphio.Delimiter(delimiter))
 	}
-	opts = append(opts, columnOption(f.source, matrix.SourceColumn[int], matrix.SourceColumn[string]),
-		columnOption(f.target, matrix.TargetColumn[int], matrix.TargetColumn[string]),
-		columnOption(f.weight, matrix.WeightColumn[int], matrix.WeightColumn[string]))
+	opts = append(opts, columnOption(f.source, graphio.SourceColumn[int], graphio.SourceColumn[string]),
+		columnOption(f.target, graphio.TargetColumn[int], graphio.TargetColumn[string]),
+		columnOption(f.weight, graphio.WeightColumn[int], graphio.WeightColumn[string]))
 	if f.ids == "renumber" {
-		opts = append(opts, matrix.RenumberIDs())
+		opts = append(opts, graphio.RenumberIDs())
 	}
 	if f.undirected {
-		opts = append(opts, matrix.Symmetrise())
+		opts = append(opts, graphio.Symmetrise())
 	}
 	if chars, given := f.commentChars(); given {
-		opts = append(opts, matrix.CommentChars(chars))
+		opts = append(opts, graphio.CommentChars(chars))
 	}
 	if f.decimal == "," {
-		opts = append(opts, matrix.Decimal(','))
+		opts = append(opts, graphio.Decimal(','))
 	}
 	if f.keepZeros {
-		opts = append(opts, matrix.KeepZeros())
+		opts = append(opts, graphio.KeepZeros())
 	}
 	return opts
 }
 
 // columnOption chooses a column by number, or by name if value is no number; nil
 // if value is empty.
-func columnOption(value string, byNumber func(int) matrix.ReadOption, byName func(string) matrix.ReadOption) matrix.ReadOption {
+func columnOption(value string, byNumber func(int) graphio.ReadOption, byName func(string) graphio.ReadOption) graphio.ReadOption {
 	if value == "" {
 		return nil
 	}

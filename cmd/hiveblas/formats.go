@@ -8,12 +8,12 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/graphio"
 )
 
 // formatNames returns the values of --format but auto.
 func formatNames() (names []string) {
-	for _, f := range matrix.Formats() {
+	for _, f := range graphio.Formats() {
 		names = append(names, f.Name)
 	}
 	return names
@@ -47,9 +47,9 @@ but .npz and .npy are read with .gz too.
 `)
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "--format\textension\twritten\tnames of vertices\tcontents\n")
-	for _, f := range matrix.Formats() {
+	for _, f := range graphio.Formats() {
 		written, names := "", f.Names
-		if f.Writes && f.Format != matrix.FormatEdges {
+		if f.Writes && f.Format != graphio.FormatEdges {
 			written = "yes"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", f.Name, strings.Join(f.Extensions, " "), written, names, f.Title)

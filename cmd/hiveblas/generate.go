@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/generate"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
@@ -287,7 +288,7 @@ func (j *job) writeBuilt(g *generate.Graph, f *generateFlags) error {
 	}
 	j.graph.edges = a.NVals() // of repeated edges one, of undirected ones both directions
 	if f.maxWeight == 0 {
-		return j.writing(func() error { return writeMatrixAs(j, a, nil, nil, matrix.AsPattern()) })
+		return j.writing(func() error { return writeMatrixAs(j, a, nil, nil, graphio.AsPattern()) })
 	}
 	m, n := g.Dims()
 	b := matrix.New[int64](m, n)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -15,15 +16,15 @@ import (
 
 // graph is an input matrix with the information of its file.
 type graph struct {
-	*matrix.Matrix[float64]                // nil if values is set
-	values                  values         // with the elements of the file, for commands that move them
-	file                    string         // for messages
-	info                    matrix.Info    // of a text file; zero for others
-	rows, cols              *matrix.Labels // names of vertices that are not the indices, or nil
-	counted                 bool           // the names are ids of an edge list that count from --base
-	bipartite               bool           // rows and columns are different vertices
-	edges                   int64          // of an input with further edges, as of ac
-	other                   *graph         // the second graph of sgm, or nil
+	*matrix.Matrix[float64]                 // nil if values is set
+	values                  values          // with the elements of the file, for commands that move them
+	file                    string          // for messages
+	info                    graphio.Info    // of a text file; zero for others
+	rows, cols              *graphio.Labels // names of vertices that are not the indices, or nil
+	counted                 bool            // the names are ids of an edge list that count from --base
+	bipartite               bool            // rows and columns are different vertices
+	edges                   int64           // of an input with further edges, as of ac
+	other                   *graph          // the second graph of sgm, or nil
 }
 
 // size returns the dimensions and the number of entries of the input.
@@ -124,7 +125,7 @@ func (g *graph) finite(element byte) error {
 	}
 	for i, r := range g.Matrix.Rows() {
 		if k := delimited.NotFinite(r.Vals); k >= 0 {
-			return &matrix.ParseError{File: g.file, Kind: matrix.RemedyAllowNaN,
+			return &graphio.ParseError{File: g.file, Kind: graphio.RemedyAllowNaN,
 				Msg: fmt.Sprintf("the weight of the edge from %s to %s is %v", g.rows.Name(i), g.cols.Name(int(r.Cols[k])), r.Vals[k])}
 		}
 	}
@@ -136,7 +137,7 @@ func readInput[T fileNumber](j *job, in *input, g *graph, only bool) (*matrix.Ma
 	var overflow atomic.Bool
 	opts := j.readOptions(in, g, only)
 	if rule := combiner[T](j.read.duplicates, &overflow); rule != nil {
-		opts = append(opts, matrix.Duplicates(rule))
+		opts = append(opts, graphio.Duplicates(rule))
 	}
 	a, err := readFrom[T](j, in, g, opts)
 	if err != nil || only || j.read.duplicates != "sum" {
@@ -170,29 +171,29 @@ func readBools(j *job, file string, g *graph, only bool) (*matrix.Matrix[bool], 
 func (j *job) readBoolInput(in *input, g *graph, only bool) (*matrix.Matrix[bool], error) {
 	opts := j.readOptions(in, g, only)
 	if j.read.duplicates != "error" {
-		opts = append(opts, matrix.Duplicates(matrix.CombineFunc[bool](func(x, y bool) bool { return x || y })))
+		opts = append(opts, graphio.Duplicates(matrix.CombineFunc[bool](func(x, y bool) bool { return x || y })))
 	}
 	return readFrom[bool](j, in, g, opts)
 }
 
 // readFrom reads an input as a square matrix, or with --bipartite as a
 // rectangular one.
-func readFrom[T matrix.Element](j *job, in *input, g *graph, opts []matrix.ReadOption) (a *matrix.Matrix[T], err error) {
+func readFrom[T matrix.Element](j *job, in *input, g *graph, opts []graphio.ReadOption) (a *matrix.Matrix[T], err error) {
 	defer in.close()
 	format := in.format(&j.read)
 	list := format.IsList()
-	if !list && format != matrix.FormatAuto { // the reader says that the format is not known
+	if !list && format != graphio.FormatAuto { // the reader says that the format is not known
 		if err := j.onlyLists(g.file); err != nil {
 			return nil, err
 		}
 	}
 	if j.read.bipartite {
-		if !list && format != matrix.FormatAuto {
+		if !list && format != graphio.FormatAuto {
 			return nil, cli.Fail(g.file, "--bipartite is for edge lists", "leave it out: the rows and columns of other files are separate already", nil)
 		}
-		opts = append(opts, matrix.Bipartite())
+		opts = append(opts, graphio.Bipartite())
 	}
-	read, err := matrix.ReadLabelled[T](in.r, opts...)
+	read, err := graphio.ReadLabelled[T](in.r, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -220,31 +221,31 @@ func (j *job) onlyLists(file string) error {
 }
 
 // readOptions returns the read options of the flags, without --duplicates.
-func (j *job) readOptions(in *input, g *graph, only bool) []matrix.ReadOption {
+func (j *job) readOptions(in *input, g *graph, only bool) []graphio.ReadOption {
 	opts := append(j.read.options(),
-		matrix.WithContext(j.Ctx), matrix.Threads(j.run.threads), matrix.WithInfo(&g.info), matrix.FileName(in.name), matrix.Warn(j.warn),
-		matrix.Progress(func(bytes int64) { j.progress.update(in.title(), bytes, in.size) }),
-		matrix.Stages(func(stage string, done, total int64) {
+		graphio.WithContext(j.Ctx), graphio.Threads(j.run.threads), graphio.WithInfo(&g.info), graphio.FileName(in.name), graphio.Warn(j.warn),
+		graphio.Progress(func(bytes int64) { j.progress.update(in.title(), bytes, in.size) }),
+		graphio.Stages(func(stage string, done, total int64) {
 			j.progress.update(stage+" "+filepath.Base(in.name), done, total)
 		}))
 	if only {
-		opts = append(opts, matrix.PatternOnly())
+		opts = append(opts, graphio.PatternOnly())
 	}
 	if in.file != nil {
-		opts = append(opts, matrix.NamesBeside(in.name))
+		opts = append(opts, graphio.NamesBeside(in.name))
 	}
 	if j.group != nil && !j.whole {
 		switch in.element() { // the host checks each entry of other types
 		case elementNone, elementFloat64:
-			opts = append(opts, matrix.On(j.group))
+			opts = append(opts, graphio.On(j.group))
 		case elementBool:
 			if j.group.PlaceOf(0) == nil { // GPUs do not convert bools
-				opts = append(opts, matrix.On(j.group))
+				opts = append(opts, graphio.On(j.group))
 			}
 		}
 	}
 	if e := in.element(); j.infinite && !only && (e == elementNone || e == elementFloat64) {
-		opts = append(opts, matrix.AllowNaN())
+		opts = append(opts, graphio.AllowNaN())
 	}
 	return opts
 }

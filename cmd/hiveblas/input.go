@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/internal/cli"
-	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // standardInput is the name of "-" in messages.
@@ -168,11 +168,11 @@ func (in *input) real() bool {
 }
 
 // format returns the format as which the input is read.
-func (in *input) format(flags *readFlags) matrix.FileFormat {
-	if format, _ := matrix.ParseFormat(flags.format); format != matrix.FormatAuto {
+func (in *input) format(flags *readFlags) graphio.FileFormat {
+	if format, _ := graphio.ParseFormat(flags.format); format != graphio.FormatAuto {
 		return format
 	}
-	return matrix.DetectFormat(in.head, in.name)
+	return graphio.DetectFormat(in.head, in.name)
 }
 
 // title returns the text of the progress bar.

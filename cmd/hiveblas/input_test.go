@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/longtest"
-	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // piped runs the program with text on standard input.
@@ -307,7 +307,7 @@ func TestHints(t *testing.T) {
 			t.Errorf("%s: the message names %s: %s", c.reason, id, r.stderr)
 		}
 	}
-	for kind := matrix.RemedyText + 1; !strings.HasPrefix(kind.String(), "RemedyKind("); kind++ {
+	for kind := graphio.RemedyText + 1; !strings.HasPrefix(kind.String(), "RemedyKind("); kind++ {
 		text := flagRemedy(kind)
 		if text == "" || goIdentifier.MatchString(text) {
 			t.Errorf("the remedy %q is said as %q", kind, text)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -27,7 +28,7 @@ func bigGraph(t *testing.T, scale int) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "big.hgb")
-	if err := matrix.WriteFile(path, a); err != nil {
+	if err := graphio.WriteFile(path, a); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -15,8 +15,8 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
-	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // job is a running command: its flags, its input and the data of its report.
@@ -39,10 +39,10 @@ type job struct {
 	placed   bool    // the device is chosen
 	graphs   []mover // that are on the device
 
-	inputs   int              // files of the command line
-	kept     []byte           // standard input, if it is read twice
-	warnings []matrix.Warning // of the stage
-	warned   []matrix.Warning // of the stages before
+	inputs   int               // files of the command line
+	kept     []byte            // standard input, if it is read twice
+	warnings []graphio.Warning // of the stage
+	warned   []graphio.Warning // of the stages before
 
 	memory  cli.ByteSize // of --memory; 0 for what there is
 	limited bool         // the command has --memory
@@ -183,7 +183,7 @@ func (j *job) stage(name string, work func() error) error {
 
 // warn keeps a warning of a reader until the end of the stage, once if the file is
 // read twice.
-func (j *job) warn(w matrix.Warning) {
+func (j *job) warn(w graphio.Warning) {
 	if !slices.Contains(j.warnings, w) {
 		j.warnings = append(j.warnings, w)
 	}

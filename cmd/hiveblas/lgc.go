@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
-	"github.com/hiveblas/hiveblas/matrix"
 )
 
 var clusterMethods = []apps.ClusterMethod{apps.ClusterPush, apps.ClusterISTA, apps.ClusterFISTA}
@@ -126,7 +126,7 @@ func (j *job) wantUndirected() error {
 	for c := range j.graph.All() {
 		if _, ok := j.graph.At(c.Col, c.Row); !ok {
 			return cli.Fail(j.graph.file, fmt.Sprintf("the graph is directed: there is an edge from %s to %s and none back", j.graph.name(c.Row), j.graph.name(c.Col)),
-				flagRemedy(matrix.RemedySymmetrise), nil)
+				flagRemedy(graphio.RemedySymmetrise), nil)
 
 		}
 	}

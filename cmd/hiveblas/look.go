@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -107,12 +108,12 @@ func (l *look) load() error {
 	only := weighted // then structure
 	err := l.job.load(l.arg, only)
 	for err != nil && l.arg != "-" {
-		var value *matrix.ParseError
+		var value *graphio.ParseError
 		switch {
 		case errors.Is(err, matrix.ErrDuplicate) && !l.cmd.Flags().Changed("duplicates") && l.read.duplicates != "first":
 			l.warnings = append(l.warnings, "Entries are given more than once; the first of each counts here. Other commands want --duplicates.")
 			l.read.duplicates = "first"
-		case !only && errors.As(err, &value) && value.Kind == matrix.RemedyAllowNaN:
+		case !only && errors.As(err, &value) && value.Kind == graphio.RemedyAllowNaN:
 			where := ""
 			if value.Line > 0 {
 				where = fmt.Sprintf("In line %d ", value.Line)

@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/longtest"
-	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // lookAt runs look and returns the page and its elements with an id.
@@ -79,7 +79,7 @@ func TestLook(t *testing.T) {
 	roads := write(t, "roads.mtx", roads)
 	for _, file := range []string{karate, chesapeake, roads} {
 		page, figure := lookAt(t, file)
-		a, _, err := matrix.ReadFile[float64](file)
+		a, _, err := graphio.ReadFile[float64](file)
 		if err != nil {
 			t.Fatal(err)
 		}

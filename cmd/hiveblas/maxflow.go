@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -96,14 +97,14 @@ kernels run push–relabel in rounds, with --method pipeline operations do.`,
 // mayHaveTerminals reports whether a file is of a format that can name the source and the sink.
 func (j *job) mayHaveTerminals(file string) bool {
 	if file == "-" {
-		return j.read.format == matrix.FormatDIMACS.String()
+		return j.read.format == graphio.FormatDIMACS.String()
 	}
 	in, err := j.openInput(file)
 	if err != nil {
 		return false // the reader returns the error
 	}
 	defer in.close()
-	return in.format(&j.read) == matrix.FormatDIMACS
+	return in.format(&j.read) == graphio.FormatDIMACS
 }
 
 // terminals returns the source and the sink of the flags or of the file.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
-	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // nameGraph gives a graph of m rows and n columns the names of --names, or takes its names away
@@ -41,7 +41,7 @@ func (j *job) nameGraph(g *graph, m, n int) (err error) {
 
 // readNames reads names of n vertices: one a line, or lines of a vertex, by its number or its name
 // so far, and its name, separated by a tab, or by a comma in a .csv.
-func (j *job) readNames(file string, old *matrix.Labels, n int) (*matrix.Labels, error) {
+func (j *job) readNames(file string, old *graphio.Labels, n int) (*graphio.Labels, error) {
 	in, err := j.openInput(file)
 	if err != nil {
 		return nil, explain(nameOf(file), err)
@@ -53,7 +53,7 @@ func (j *job) readNames(file string, old *matrix.Labels, n int) (*matrix.Labels,
 	}
 	first, _, _ := bytes.Cut(in.head, []byte("\n"))
 	if len(splitAt(string(first), delim)) < 2 {
-		l, err := matrix.ReadLabels(in.r, matrix.FileName(in.name), matrix.WithContext(j.Ctx))
+		l, err := graphio.ReadLabels(in.r, graphio.FileName(in.name), graphio.WithContext(j.Ctx))
 		if err == nil && l.Len() != n {
 			err = cli.Fail(in.name, fmt.Sprintf("the file has %d names, and the graph has %d vertices", l.Len(), n),
 				"give a name for each vertex, one a line, or lines of a vertex, a tab and its name", nil)
@@ -64,7 +64,7 @@ func (j *job) readNames(file string, old *matrix.Labels, n int) (*matrix.Labels,
 	return j.readNamePairs(in, delim, old, n)
 }
 
-func (j *job) readNamePairs(in *input, delim string, old *matrix.Labels, n int) (*matrix.Labels, error) {
+func (j *job) readNamePairs(in *input, delim string, old *graphio.Labels, n int) (*graphio.Labels, error) {
 	names, found := make([]string, n), 0
 	err := eachLine(in.r, in.name, func(text string, line int) error {
 		if strings.TrimSpace(text) == "" {
@@ -97,11 +97,11 @@ func (j *job) readNamePairs(in *input, delim string, old *matrix.Labels, n int) 
 			names[v] = old.Name(v)
 		}
 	}
-	return matrix.NewLabels(names), nil
+	return graphio.NewLabels(names), nil
 }
 
 // vertexOf returns the vertex with a name, or with a number if vertices have none.
-func vertexOf(l *matrix.Labels, text string, n int) (int, bool) {
+func vertexOf(l *graphio.Labels, text string, n int) (int, bool) {
 	if l != nil {
 		return l.Index(text)
 	}
@@ -139,9 +139,9 @@ func (in *input) mayHaveNames(flags *readFlags) bool {
 		return slices.ContainsFunc(namesHead[:], func(at int) bool { return len(in.head) <= at || in.head[at] != 0 })
 	}
 	switch in.format(flags) {
-	case matrix.FormatNPZ, matrix.FormatGraphML, matrix.FormatGML, matrix.FormatGEXF, matrix.FormatAuto:
+	case graphio.FormatNPZ, graphio.FormatGraphML, graphio.FormatGML, graphio.FormatGEXF, graphio.FormatAuto:
 		return true
-	case matrix.FormatMatrixMarket:
+	case graphio.FormatMatrixMarket:
 		return bytes.Contains(in.head, []byte("% names of "))
 	}
 	return false
@@ -150,7 +150,7 @@ func (in *input) mayHaveNames(flags *readFlags) bool {
 // nearName returns the name of one of n vertices that was perhaps meant by text: one that differs
 // in upper and lower case, else by a letter or two, else one that has text as a part. It looks at
 // the first million names, and returns "" if none is near.
-func nearName(l *matrix.Labels, n int, text string) string {
+func nearName(l *graphio.Labels, n int, text string) string {
 	const most = 1_000_000
 	if len(text) < 2 || len(text) > 100 {
 		return ""

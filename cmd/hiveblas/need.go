@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/hostmem"
-	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // need is what a command takes in memory beside its input, in bytes.
@@ -110,7 +110,7 @@ const (
 func (j *job) reading(in *input) (needed int64, what string) {
 	perByte, what := int64(readText), "text"
 	switch in.format(&j.read) {
-	case matrix.FormatBinary, matrix.FormatNPZ, matrix.FormatNPY, matrix.FormatGraph500, matrix.FormatGraph500Packed:
+	case graphio.FormatBinary, graphio.FormatNPZ, graphio.FormatNPY, graphio.FormatGraph500, graphio.FormatGraph500Packed:
 		perByte, what = readBinary, "binary data"
 	}
 	if in.compressed {

@@ -14,9 +14,9 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/chunked"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/hostmem"
-	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
 
@@ -94,7 +94,7 @@ func (j *job) tooLarge(o *outOfCore, opts apps.ProjectionOptions) (why string, e
 
 // resultSummary accumulates the figures of a product from its blocks.
 type resultSummary struct {
-	labels *matrix.Labels // of the vertices, or nil
+	labels *graphio.Labels // of the vertices, or nil
 	sum    total
 	most   float64
 }
@@ -115,8 +115,8 @@ func (t *resultSummary) add(b *chunked.Block[float64]) error {
 }
 
 // sinkOf returns the sink of an n×n result: the output.
-func (j *job) sinkOf(n int, labels *matrix.Labels) (chunked.Sink[float64], error) {
-	text := j.writeOptions(matrix.WithRowColumnLabels(labels, labels))
+func (j *job) sinkOf(n int, labels *graphio.Labels) (chunked.Sink[float64], error) {
+	text := j.writeOptions(graphio.WithRowColumnLabels(labels, labels))
 	switch {
 	case j.out.path == "":
 		return chunked.Each(func(*chunked.Block[float64]) error { return nil }), nil
@@ -138,12 +138,12 @@ func (j *job) sinkOf(n int, labels *matrix.Labels) (chunked.Sink[float64], error
 
 // blocksToStdout returns a sink that writes the edge list of an n×n matrix to
 // standard output.
-func (j *job) blocksToStdout(n int, text []matrix.WriteOption) chunked.Sink[float64] {
+func (j *job) blocksToStdout(n int, text []graphio.WriteOption) chunked.Sink[float64] {
 	buf := bufio.NewWriterSize(j.Stdout, 1<<18)
-	var rows *matrix.RowWriter[float64]
+	var rows *graphio.RowWriter[float64]
 	return chunked.Each(func(b *chunked.Block[float64]) (err error) {
 		if rows == nil {
-			if rows, err = matrix.NewEdgeListWriter[float64](buf, n, n, text...); err != nil {
+			if rows, err = graphio.NewEdgeListWriter[float64](buf, n, n, text...); err != nil {
 				return err
 			}
 		}
@@ -159,7 +159,7 @@ func (j *job) blocksToStdout(n int, text []matrix.WriteOption) chunked.Sink[floa
 }
 
 // projectBlocks computes and writes a projection in blocks and prints the summary.
-func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOptions, labels *matrix.Labels) error {
+func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOptions, labels *graphio.Labels) error {
 	n, m := j.graph.Dims()
 	if opts.Onto == apps.OntoColumns {
 		n = m
@@ -207,7 +207,7 @@ func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOption
 // what the next run keeps.
 func (j *job) unfinished(cause, err error) error {
 	var (
-		busy *matrix.BusyError
+		busy *graphio.BusyError
 		at   *fs.PathError
 		e    *chunked.Error
 	)

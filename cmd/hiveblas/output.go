@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/internal/cli"
@@ -132,24 +133,24 @@ func (j *job) writing(write func() error) error {
 	})
 }
 
-func (j *job) writeOptions(more ...matrix.WriteOption) []matrix.WriteOption {
-	format, _ := matrix.FormatOfName(j.out.kind)
+func (j *job) writeOptions(more ...graphio.WriteOption) []graphio.WriteOption {
+	format, _ := graphio.FormatOfName(j.out.kind)
 	if !j.out.stdout {
-		more = append(more, matrix.NamesBeside(j.out.path))
+		more = append(more, graphio.NamesBeside(j.out.path))
 	}
-	return append(more, matrix.InFormat(format), matrix.WithContext(j.Ctx), matrix.Threads(j.run.threads),
-		matrix.Stages(func(_ string, done, total int64) { j.progress.update(j.out.title(), done, total) }))
+	return append(more, graphio.InFormat(format), graphio.WithContext(j.Ctx), graphio.Threads(j.run.threads),
+		graphio.Stages(func(_ string, done, total int64) { j.progress.update(j.out.title(), done, total) }))
 }
 
 // warnNames warns of names that the output cannot have.
-func (j *job) warnNames(labels ...*matrix.Labels) {
+func (j *job) warnNames(labels ...*graphio.Labels) {
 	const msg = "the names of the vertices are left out"
 	switch {
-	case !slices.ContainsFunc(labels, func(l *matrix.Labels) bool { return l != nil }):
+	case !slices.ContainsFunc(labels, func(l *graphio.Labels) bool { return l != nil }):
 	case slices.Contains([]string{".graph", ".gr", ".col", ".npy"}, j.out.kind):
-		j.warn(matrix.Warning{File: j.out.path, Msg: msg})
+		j.warn(graphio.Warning{File: j.out.path, Msg: msg})
 	case j.out.stdout && j.out.kind == ".mtx":
-		j.warn(matrix.Warning{File: "standard output", Msg: msg, Kind: matrix.RemedyNamesBeside})
+		j.warn(graphio.Warning{File: "standard output", Msg: msg, Kind: graphio.RemedyNamesBeside})
 	}
 }
 
@@ -176,7 +177,7 @@ func (j *job) stream(write func(w io.Writer) error) error {
 
 // writeMatrix writes a matrix, with integer elements if all values are integers.
 // Lists name rows and columns by labels.
-func (j *job) writeMatrix(a *matrix.Matrix[float64], labels *matrix.Labels) error {
+func (j *job) writeMatrix(a *matrix.Matrix[float64], labels *graphio.Labels) error {
 	if !integers(a) {
 		return writeMatrixAs(j, a, labels, labels)
 	}
@@ -188,15 +189,15 @@ func (j *job) writeMatrix(a *matrix.Matrix[float64], labels *matrix.Labels) erro
 	return writeMatrixAs(j, c, labels, labels)
 }
 
-func writeMatrixAs[T matrix.Element](j *job, a *matrix.Matrix[T], rows, cols *matrix.Labels, more ...matrix.WriteOption) error {
+func writeMatrixAs[T matrix.Element](j *job, a *matrix.Matrix[T], rows, cols *graphio.Labels, more ...graphio.WriteOption) error {
 	j.warnNames(rows, cols)
 	if j.out.kind == ".col" {
 		if s := (typed[T]{a, ""}).summary(); a.NVals() > 0 && (text(s.low) != "1" || text(s.high) != "1") {
-			j.warn(matrix.Warning{File: j.out.path, Msg: "the weights of the edges are left out, which a .col file has not"})
+			j.warn(graphio.Warning{File: j.out.path, Msg: "the weights of the edges are left out, which a .col file has not"})
 		}
 	}
-	opts := j.writeOptions(append(more, matrix.WithRowColumnLabels(rows, cols))...)
-	return j.stream(func(w io.Writer) error { return matrix.Write(w, a, opts...) })
+	opts := j.writeOptions(append(more, graphio.WithRowColumnLabels(rows, cols))...)
+	return j.stream(func(w io.Writer) error { return graphio.Write(w, a, opts...) })
 }
 
 // writeVector writes a value for each vertex, as integers if all are.
@@ -215,8 +216,8 @@ func (j *job) writeVector(v *matrix.Vector[float64]) error {
 
 func writeVectorAs[T matrix.Element](j *job, v *matrix.Vector[T]) error {
 	j.warnNames(j.graph.cols)
-	opts := j.writeOptions(matrix.WithLabels(j.graph.cols))
-	return j.stream(func(w io.Writer) error { return matrix.WriteVector(w, v, opts...) })
+	opts := j.writeOptions(graphio.WithLabels(j.graph.cols))
+	return j.stream(func(w io.Writer) error { return graphio.WriteVector(w, v, opts...) })
 }
 
 // writeVertices writes a vertex for each vertex: from 1 in Matrix Market, by id in a

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/hostmem"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -120,7 +121,7 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
 
 // sumMax returns the sum and the maximum of the entries, 0 and 0 without entries. An
 // entry that is not finite is an error.
-func sumMax(p *matrix.Matrix[float64], labels *matrix.Labels) (sum, most float64, err error) {
+func sumMax(p *matrix.Matrix[float64], labels *graphio.Labels) (sum, most float64, err error) {
 	var t total
 	most = math.Inf(-1)
 	for c, x := range p.All() {
@@ -137,7 +138,7 @@ func sumMax(p *matrix.Matrix[float64], labels *matrix.Labels) (sum, most float64
 }
 
 // notFinite is the error of an entry of a projection onto vertices with these names.
-func notFinite(labels *matrix.Labels, row, col int, x float64) error {
+func notFinite(labels *graphio.Labels, row, col int, x float64) error {
 	return cli.Fail(entryPlace(labels, labels, row, col, " of the result"),
 		fmt.Sprintf("the value is %v", x), "scale the weights, or correct weights whose sum is 0", nil)
 

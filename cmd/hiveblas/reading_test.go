@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/npy"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -79,7 +80,7 @@ func TestReadingErrors(t *testing.T) {
 	hgb := filepath.Join(t.TempDir(), "nan.hgb")
 	a, err := matrix.FromTuples(2, 2, []int{0}, []int{1}, []float32{float32(math.NaN())}, nil)
 	if err == nil {
-		err = matrix.WriteFile(hgb, a)
+		err = graphio.WriteFile(hgb, a)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -205,7 +206,7 @@ func (j *job) scanSeries(file, picture string, o apps.ScanSeriesOptions) error {
 			return explainGraph(j.graph, err)
 		}
 		if n, first := len(res.Windows), 2*o.Lag; n <= first {
-			j.warn(matrix.Warning{File: j.graph.file, Msg: fmt.Sprintf("the series has %d windows, and scores begin with window %d: "+
+			j.warn(graphio.Warning{File: j.graph.file, Msg: fmt.Sprintf("the series has %d windows, and scores begin with window %d: "+
 				"no anomaly can be found; a smaller --lag or --window gives scores", n, first)})
 		}
 		return nil
@@ -249,11 +250,11 @@ func (j *job) openTimed(file string) (*apps.TimedEdges, error) {
 		return nil, explain(g.file, err)
 	}
 	defer in.close()
-	if format := in.format(&j.read); format != matrix.FormatAuto && !format.IsList() {
+	if format := in.format(&j.read); format != graphio.FormatAuto && !format.IsList() {
 		return nil, cli.Fail(g.file, "--time-column is for edge lists", "give a text with a source, a target and a time stamp on each line", nil)
 	}
 	j.read.undirected = false // directions are ignored
-	t, n, labels, err := matrix.ReadTuples[float64](in.r, j.readOptions(in, g, false)...)
+	t, n, labels, err := graphio.ReadTuples[float64](in.r, j.readOptions(in, g, false)...)
 	if err != nil {
 		return nil, explain(g.file, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -96,7 +97,7 @@ func (j *job) take(rows, cols []int) error {
 		return err
 	}
 	same := g.rows == g.cols && slices.Equal(rows, cols)
-	name := func(l *matrix.Labels, list []int) (*matrix.Labels, error) {
+	name := func(l *graphio.Labels, list []int) (*graphio.Labels, error) {
 		if l != nil || j.read.numbers {
 			return l.Extract(list)
 		}
@@ -104,7 +105,7 @@ func (j *job) take(rows, cols []int) error {
 		for k, i := range list {
 			ids[k] = int64(i)
 		}
-		return matrix.NewIDs(ids), nil
+		return graphio.NewIDs(ids), nil
 	}
 	part := *g
 	part.values = v

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"sync/atomic"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -32,7 +33,7 @@ type values interface {
 	// kind is kindPattern, kindInteger or kindReal.
 	kind() string
 	// write writes the matrix to the output of the job.
-	write(j *job, rows, cols *matrix.Labels, more ...matrix.WriteOption) error
+	write(j *job, rows, cols *graphio.Labels, more ...graphio.WriteOption) error
 	// structures returns the entries by rows and by columns.
 	structures() (rows, cols *sparse.Structure)
 	used() (rows, cols []bool)
@@ -65,12 +66,12 @@ type typed[T matrix.Element] struct {
 
 func (m typed[T]) kind() string { return m.of }
 
-func (m typed[T]) write(j *job, rows, cols *matrix.Labels, more ...matrix.WriteOption) error {
+func (m typed[T]) write(j *job, rows, cols *graphio.Labels, more ...graphio.WriteOption) error {
 	switch {
 	case m.of == kindPattern:
-		more = append(more, matrix.AsPattern())
+		more = append(more, graphio.AsPattern())
 	case m.of == kindReal:
-		more = append(more, matrix.AsReal())
+		more = append(more, graphio.AsReal())
 	}
 	return writeMatrixAs(j, m.Matrix, rows, cols, more...)
 }
@@ -207,7 +208,7 @@ func (j *job) loadTyped(file string) error {
 func (j *job) readText(file string, g *graph, real bool) error {
 	if !real {
 		err := readTyped[int64](j, file, g, kindInteger)
-		if valueKind(err) == matrix.RemedyWider {
+		if valueKind(err) == graphio.RemedyWider {
 			err = readTyped[uint64](j, file, g, kindInteger)
 		}
 		switch {
@@ -215,7 +216,7 @@ func (j *job) readText(file string, g *graph, real bool) error {
 			return j.toPattern(g)
 		case err == nil && g.info.Field != kindReal:
 			return nil
-		case err != nil && valueKind(err) == matrix.RemedyText:
+		case err != nil && valueKind(err) == graphio.RemedyText:
 			return err
 		}
 	}
@@ -224,15 +225,15 @@ func (j *job) readText(file string, g *graph, real bool) error {
 
 // valueKind returns the remedy of an error about a value that another type may hold,
 // and RemedyText for other errors.
-func valueKind(err error) matrix.RemedyKind {
-	var e *matrix.ParseError
+func valueKind(err error) graphio.RemedyKind {
+	var e *graphio.ParseError
 	if errors.As(err, &e) {
 		switch e.Kind {
-		case matrix.RemedyWider, matrix.RemedyFloat, matrix.RemedyAllowNaN, matrix.RemedySigned:
+		case graphio.RemedyWider, graphio.RemedyFloat, graphio.RemedyAllowNaN, graphio.RemedySigned:
 			return e.Kind
 		}
 	}
-	return matrix.RemedyText
+	return graphio.RemedyText
 }
 
 func readTyped[T fileNumber](j *job, file string, g *graph, kind string) error {

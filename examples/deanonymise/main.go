@@ -12,13 +12,14 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/generate"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
 func main() {
 	network, err := made(1000)
 	if len(os.Args) > 1 {
-		network, _, err = matrix.ReadFile[float64](os.Args[1], matrix.Symmetrise())
+		network, _, err = graphio.ReadFile[float64](os.Args[1], graphio.Symmetrise())
 	}
 	if err == nil {
 		err = run(os.Stdout, network, 20, 0.02)

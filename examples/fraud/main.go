@@ -12,6 +12,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/generate"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -20,7 +21,7 @@ import (
 func main() {
 	payments, err := made(5000, 20000, []int{100, 1700, 4000}, 9)
 	if len(os.Args) > 1 {
-		payments, _, err = matrix.ReadFile[float64](os.Args[1], matrix.Symmetrise())
+		payments, _, err = graphio.ReadFile[float64](os.Args[1], graphio.Symmetrise())
 	}
 	if err == nil {
 		err = run(os.Stdout, payments, 6)

@@ -14,6 +14,7 @@ import (
 	"os"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -22,7 +23,7 @@ import (
 func main() {
 	ratings, err := made(200, 60, 8)
 	if len(os.Args) > 1 {
-		ratings, _, err = matrix.ReadFile[float64](os.Args[1])
+		ratings, _, err = graphio.ReadFile[float64](os.Args[1])
 	}
 	if err == nil {
 		err = run(os.Stdout, ratings, 3)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/generate"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -24,7 +25,7 @@ func main() {
 	roads, err := made(50)
 	from, to := 0, 50*50-1
 	if len(os.Args) == 4 {
-		roads, _, err = matrix.ReadFile[float64](os.Args[1])
+		roads, _, err = graphio.ReadFile[float64](os.Args[1])
 		var bad [2]error
 		from, bad[0] = strconv.Atoi(os.Args[2])
 		to, bad[1] = strconv.Atoi(os.Args[3])

@@ -20,6 +20,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/generate"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -27,7 +28,7 @@ import (
 func main() {
 	g, err := made(1 << 16)
 	if len(os.Args) > 1 {
-		g, _, err = matrix.ReadFile[float64](os.Args[1])
+		g, _, err = graphio.ReadFile[float64](os.Args[1])
 	}
 	var listener net.Listener
 	if err == nil {

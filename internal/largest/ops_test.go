@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -87,7 +88,7 @@ func opsCalls() []called {
 		{"ops.ExtractRow", false, intoVector(n-7, 1, func(w vec) error { return ops.ExtractRow(w, a, n-1, ops.Span(7, n)) })},
 		{"ops.ExtractRow of a transpose", false, intoVector(n, 1, func(w vec) error { return ops.ExtractRow(w, a.T(), n-1, all) })},
 		{"ops.ExtractLabelled", true, func() error {
-			_, err := ops.ExtractLabelled(&matrix.Labelled[int64]{Matrix: a}, all, whole)
+			_, err := ops.ExtractLabelled(&graphio.Labelled[int64]{Matrix: a}, all, whole)
 			return err
 		}},
 		{"ops.Assign", false, into(n, n, 2, func(c mat) error { return ops.Assign(c, a, whole, all) })},

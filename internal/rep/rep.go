@@ -58,10 +58,22 @@ type Grouped interface {
 	// SetBlocks makes stores at the places of the ranks of this process, rows between cuts, or
 	// positions of a vector, the contents of a new matrix on g.
 	SetBlocks(g *comm.Group, vector bool, cuts []int, homes []device.Store)
+	// Assemble makes stores that the ranks of this process have read, which have the rows between
+	// cuts, the contents of a new matrix on g. It is a collective.
+	Assemble(ctx context.Context, g *comm.Group, cuts []int, stores []*sparse.Store, how Assembly) error
 	// MarkSymmetric records that the matrix, on a group or not, equals its transpose.
 	MarkSymmetric()
 	// Kernels returns the programs with which blocks of values of type t travel between devices.
 	Kernels(t device.Type) []device.Program
+}
+
+// Assembly says what becomes of the blocks of a matrix that a group has read.
+type Assembly struct {
+	// Union returns the union of the rows of a rank, from row first on, and the same rows of the
+	// transpose; nil for none.
+	Union func(first int, rows, across *sparse.Store) *sparse.Store
+	// Recut cuts the rows by the work on them, as a matrix that is moved to the group has them.
+	Recut bool
 }
 
 // Query says which part of a matrix on a group each rank needs: the block of its rows, unless Whole
@@ -139,8 +151,11 @@ type Matrix interface {
 	SetRemote(s device.Store)
 	// Repin converts the contents on the device to the format that SetFormat set.
 	Repin() error
-	// Move moves the matrix, or that of a vector, to a place; nil is the host.
-	Move(p Place, vector bool) error
+	// Move moves the matrix, or that of a vector, to a place; nil is the host. layout is a
+	// matrix.Layout.
+	Move(p Place, vector bool, layout uint8) error
+	// IsSymmetric compares the matrix with its transpose, unless Symmetric is known.
+	IsSymmetric() bool
 	// Blocks returns what each rank of this process needs of a matrix on a group, with values. It may
 	// be a collective.
 	Blocks(q Query) ([]Matrix, error)

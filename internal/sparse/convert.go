@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"context"
+
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/testdata"
 )
@@ -19,7 +20,7 @@ func karate(t testing.TB, at matrix.Place) {
 				if a.Name == "lgc" {
 					continue
 				}
-				g, err := matrix.ReadMatrixMarket[float64](bytes.NewReader(testdata.Karate))
+				g, err := graphio.ReadMatrixMarket[float64](bytes.NewReader(testdata.Karate))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -17,7 +17,7 @@ const module = "github.com/hiveblas/hiveblas/"
 
 // packages are the public packages.
 var packages = []string{
-	"apps", "auction", "bench", "bench/gen", "chunked", "comm", "comm/commtable", "comm/model", "comm/nccl", "comm/procs", "cusparse", "cusparse/driver", "cusparse/jit", "generate",
+	"apps", "auction", "bench", "bench/gen", "chunked", "comm", "comm/commtable", "comm/model", "comm/nccl", "comm/procs", "cusparse", "cusparse/driver", "cusparse/jit", "generate", "graphio",
 	"matrix", "matrix/gonumgraph", "matrix/gonummat", "matrix/jbsparse", "ops", "program", "program/examples", "semiring",
 }
 
@@ -35,7 +35,7 @@ func (x item) key() string { return x.base() + "." + x.name }
 
 // quickGeneric are the packages whose generic functions and types the quick form calls. To compile
 // those of all packages takes half a minute.
-var quickGeneric = []string{"comm", "matrix", "semiring"}
+var quickGeneric = []string{"comm", "graphio", "matrix", "semiring"}
 
 // row is an instance of an item.
 type row struct {

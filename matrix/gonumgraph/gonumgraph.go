@@ -36,7 +36,7 @@ func newView[T matrix.Number](op string, a *matrix.Matrix[T]) (view[T], error) {
 	m, n := a.Dims()
 	if m != n {
 		return view[T]{}, &matrix.DimensionError{Op: "gonumgraph." + op, Arg: "a",
-			Got: fmt.Sprintf("%d×%d", m, n), Want: "a square matrix", Remedy: "a graph has as many rows as columns; bipartite graphs become square with apps or matrix.Bipartite"}
+			Got: fmt.Sprintf("%d×%d", m, n), Want: "a square matrix", Remedy: "a graph has as many rows as columns; bipartite graphs become square with apps or graphio.Bipartite"}
 	}
 	return view[T]{a: a, n: n}, nil
 }
@@ -166,7 +166,7 @@ func AsUndirected[T matrix.Number](a *matrix.Matrix[T]) (Undirected[T], error) {
 		return Undirected[T]{}, err
 	}
 	if !a.IsSymmetric() {
-		return Undirected[T]{}, &matrix.InvalidError{Op: "gonumgraph.AsUndirected", Reason: "the matrix is not symmetric; take AsDirected, or read the file with matrix.Symmetrise"}
+		return Undirected[T]{}, &matrix.InvalidError{Op: "gonumgraph.AsUndirected", Reason: "the matrix is not symmetric; take AsDirected, or read the file with graphio.Symmetrise"}
 	}
 	return Undirected[T]{v}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/parquet"
 )
@@ -62,24 +63,24 @@ func run(args []string, stderr io.Writer) int {
 }
 
 // flagRemedies are the remedies of readers and writers in terms of flags. Others offer none.
-var flagRemedies = map[matrix.RemedyKind]string{
-	matrix.RemedyDuplicates:   "-duplicates sum, min, max, first or last combines them",
-	matrix.RemedyRenumber:     "-ids renumber numbers the ids that occur, whatever text they are",
-	matrix.RemedyBase:         "-ids renumber numbers the ids that occur",
-	matrix.RemedyColumns:      "-source, -target and -weight choose columns by name",
-	matrix.RemedyWeightColumn: "-weight chooses the column of the weights, -no-weight none",
-	matrix.RemedyNoSymmetrise: "leave -undirected out",
-	matrix.RemedySymmetrise:   "-undirected reads every edge in both directions",
-	matrix.RemedyLeaveValues:  "-no-weight leaves the weights out",
-	matrix.RemedyLists:        "use .tsv, .csv, .mtx or .hgb",
+var flagRemedies = map[graphio.RemedyKind]string{
+	graphio.RemedyDuplicates:   "-duplicates sum, min, max, first or last combines them",
+	graphio.RemedyRenumber:     "-ids renumber numbers the ids that occur, whatever text they are",
+	graphio.RemedyBase:         "-ids renumber numbers the ids that occur",
+	graphio.RemedyColumns:      "-source, -target and -weight choose columns by name",
+	graphio.RemedyWeightColumn: "-weight chooses the column of the weights, -no-weight none",
+	graphio.RemedyNoSymmetrise: "leave -undirected out",
+	graphio.RemedySymmetrise:   "-undirected reads every edge in both directions",
+	graphio.RemedyLeaveValues:  "-no-weight leaves the weights out",
+	graphio.RemedyLists:        "use .tsv, .csv, .mtx or .hgb",
 }
 
 // explain says an error of the library in terms of flags. out is the file that is written.
 func explain(out string, err error) error {
-	var parse *matrix.ParseError
-	var option *matrix.OptionError
+	var parse *graphio.ParseError
+	var option *graphio.OptionError
 	switch {
-	case errors.As(err, &parse) && parse.Kind != matrix.RemedyText:
+	case errors.As(err, &parse) && parse.Kind != graphio.RemedyText:
 		e := *parse
 		e.Remedy = flagRemedies[e.Kind]
 		return &e
@@ -119,19 +120,19 @@ func (f *flags) convert(in, out string) error {
 }
 
 func convertAs[T int64 | float64](f *flags, file *os.File, size int64, in, out string) error {
-	opts := []matrix.ReadOption{matrix.FileName(in)}
+	opts := []graphio.ReadOption{graphio.FileName(in)}
 	if f.ids == "renumber" {
-		opts = append(opts, matrix.RenumberIDs())
+		opts = append(opts, graphio.RenumberIDs())
 	}
 	if f.undirected {
-		opts = append(opts, matrix.Symmetrise())
+		opts = append(opts, graphio.Symmetrise())
 	}
 	rules := map[string]matrix.CombineFunc[T]{
 		"sum": func(x, y T) T { return x + y }, "min": func(x, y T) T { return min(x, y) }, "max": func(x, y T) T { return max(x, y) },
 		"first": func(x, _ T) T { return x }, "last": func(_, y T) T { return y },
 	}
 	if rule, ok := rules[f.duplicates]; ok {
-		opts = append(opts, matrix.Duplicates[T](rule))
+		opts = append(opts, graphio.Duplicates[T](rule))
 	} else if f.duplicates != "error" {
 		return errors.New("-duplicates is " + f.duplicates + ", want error, sum, min, max, first or last")
 	}

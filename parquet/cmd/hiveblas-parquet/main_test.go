@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/graphio"
 	pq "github.com/parquet-go/parquet-go"
 )
 
@@ -34,7 +34,7 @@ func TestConvert(t *testing.T) {
 	if code := run([]string{in, out, "-ids", "renumber", "-duplicates", "sum"}, &stderr); code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr.String())
 	}
-	g, err := matrix.ReadLabelledFile[float64](out)
+	g, err := graphio.ReadLabelledFile[float64](out)
 	if err != nil {
 		t.Fatal(err)
 	}

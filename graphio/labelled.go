@@ -1,0 +1,90 @@
+package graphio
+
+import (
+	"io"
+	"os"
+
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// Labelled is a matrix with the names of its rows and columns. A nil *Labels names them by their
+// numbers. Of the graphs that Read returns as labelled, Rows and Cols are the same *Labels if rows
+// and columns are the same vertices.
+type Labelled[T matrix.Element] struct {
+	Matrix     *matrix.Matrix[T]
+	Rows, Cols *Labels
+}
+
+// ReadLabelled is [Read] with the names of the rows and of the columns: the ids of an edge list,
+// the labels in a binary file, those beside a Matrix Market file (see [NamesBeside]). With
+// [Bipartite] the sources and targets of an edge list are different vertices.
+func ReadLabelled[T matrix.Element](r io.Reader, opts ...ReadOption) (*Labelled[T], error) {
+	a, labels, err := readAny("graphio.ReadLabelled", r, optionsFor[T](opts))
+	return labelled[T](a, labels, err)
+}
+
+// labelled returns what a reader has read.
+func labelled[T matrix.Element](a rep.Matrix, labels sides, err error) (*Labelled[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Labelled[T]{matrix.OfInside[T](a), labels.rows, labels.cols}, nil
+}
+
+// ReadLabelledFile is [ReadLabelled] of the file at path.
+func ReadLabelledFile[T matrix.Element](path string, opts ...ReadOption) (*Labelled[T], error) {
+	a, labels, err := readPath(path, optionsFor[T](opts), anyReader("graphio.ReadLabelledFile"))
+	return labelled[T](a, labels, err)
+}
+
+// reader reads a matrix in one format or in any.
+type reader func(r io.Reader, o *readOptions) (rep.Matrix, sides, error)
+
+// readPath reads the file at path.
+func readPath(path string, o *readOptions, read reader) (rep.Matrix, sides, error) {
+	f, err := openRead(path, o)
+	if err != nil {
+		return nil, sides{}, err
+	}
+	defer f.Close()
+	return read(f, o)
+}
+
+// openRead opens a file and sets the options that name it.
+func openRead(path string, o *readOptions) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, o.agree(err)
+	}
+	if o.file == "" {
+		o.file = path
+	}
+	if o.beside == "" {
+		o.beside = withoutGz(path)
+	}
+	return f, nil
+}
+
+// errNoLabelled is the error of a nil *Labelled.
+var errNoLabelled = &matrix.InvalidError{Op: "Labelled.Write", Reason: "the matrix is nil; make it with ReadLabelled or a literal"}
+
+// Write is [Write] of the matrix with its labels.
+func (a *Labelled[T]) Write(w io.Writer, opts ...WriteOption) error {
+	if a == nil {
+		return errNoLabelled
+	}
+	return Write(w, a.Matrix, a.options(opts)...)
+}
+
+// WriteFile is [WriteFile] of the matrix with its labels.
+func (a *Labelled[T]) WriteFile(path string, opts ...WriteOption) error {
+	if a == nil {
+		return errNoLabelled
+	}
+	return WriteFile(path, a.Matrix, a.options(opts)...)
+}
+
+func (a *Labelled[T]) options(opts []WriteOption) []WriteOption {
+	return append([]WriteOption{WithRowColumnLabels(a.Rows, a.Cols)}, opts...)
+}
