@@ -335,7 +335,10 @@ func operatorOf[A, B, C any](op semiring.Operator[A, B, C]) operator {
 	if op == nil {
 		return operator{}
 	}
-	f := op.Op()
+	return binaryOf(op.Op())
+}
+
+func binaryOf[A, B, C any](f semiring.BinaryOp[A, B, C]) operator {
 	return operator{k: f.Inside(), name: f.Name(), cuda: f.CUDA(), valid: f.Valid(), pos: f.Position()}
 }
 
@@ -363,7 +366,7 @@ type monoid struct {
 }
 
 func monoidOf[T any](m semiring.Monoid[T]) monoid {
-	out := monoid{k: m.Inside(), op: operatorOf[T, T, T](m.Op()), any: m.IsAny()}
+	out := monoid{k: m.Inside(), op: binaryOf(m.Op()), any: m.IsAny()}
 	if t := m.Inside(); t != nil {
 		out.terminal = m.TerminalInside()
 	}
@@ -382,7 +385,7 @@ type ring struct {
 
 // setRing makes s the semiring of the call.
 func setRing[A, B, C any](c *call, s semiring.Semiring[A, B, C]) *call {
-	c.ring = ring{Forms: s.Inside(), name: s.Name(), valid: s.Valid(), pos: s.Position(), add: monoidOf(s.Add()), mul: operatorOf[A, B, C](s.Mul())}
+	c.ring = ring{Forms: s.Inside(), name: s.Name(), valid: s.Valid(), pos: s.Position(), add: monoidOf(s.Add()), mul: binaryOf(s.Mul())}
 	return c
 }
 

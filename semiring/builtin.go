@@ -9,8 +9,8 @@ import (
 )
 
 // binary returns the built-in operator of tag M over A, B, C.
-func binary[A, B, C Number, M mulTag](name, cuda string) BinaryOp[A, B, C] {
-	return BinaryOp[A, B, C]{name: name, cuda: cuda, fn: mulOf[A, B, C, M], k: binaryKernels[A, B, C, M]()}
+func binary[A, B, C Number, M mulTag](name, cuda string) *innerBinary {
+	return &innerBinary{name: name, cuda: cuda, fn: pointerTo(mulOf[A, B, C, M]), k: binaryKernels[A, B, C, M]()}
 }
 
 func mulOf[A, B, C Number, M mulTag](x A, y B) C { return mul[A, B, C, M](x, y) }
@@ -74,7 +74,7 @@ func zipAt[A, B, C Number, M mulTag](c []C, pc []int32, a []A, pa []int32, b []B
 }
 
 // monoid returns the built-in monoid of the tags P (as ⊕) and M (the same as a binary operator).
-func monoid[T Number, P addTag](op BinaryOp[T, T, T], identity T) Monoid[T] {
+func monoid[T Number, P addTag](op *innerBinary, identity T) *innerMonoid {
 	k := &cpu.MonoidOf[T]{
 		Identity: []T{identity}, Exact: chooses[P]() || T(1)/2 == 0,
 		Fold:          foldInto[T, P],
@@ -82,7 +82,7 @@ func monoid[T Number, P addTag](op BinaryOp[T, T, T], identity T) Monoid[T] {
 		Collect:       collect[T, P],
 		CollectMarked: collectMarked[T, P],
 	}
-	return Monoid[T]{op: op, k: k.Untyped()}
+	return &innerMonoid{op: op, k: k.Untyped()}
 }
 
 const (
@@ -105,17 +105,17 @@ const (
 // both infinities, is NaN. Like every [Monoid] it also serves as the binary operator x + y, for
 // example in ops.EWiseAdd, ops.ApplySecond and as an accumulator.
 func Plus[T Number]() Monoid[T] {
-	return once[keyMonoid[addPlus, T]](func() Monoid[T] {
+	return Monoid[T]{in: once[keyMonoid[addPlus, T]](func() *innerMonoid {
 		return monoid[T, addPlus](binary[T, T, T, mulPlus]("plus", cudaPlus), 0)
-	})
+	})}
 }
 
 // Times is multiplication. Its identity is 1. Integers wrap around. As a binary operator it is x ·
 // y.
 func Times[T Number]() Monoid[T] {
-	return once[keyMonoid[addTimes, T]](func() Monoid[T] {
+	return Monoid[T]{in: once[keyMonoid[addTimes, T]](func() *innerMonoid {
 		return monoid[T, addTimes](binary[T, T, T, mulTimes]("times", cudaTimes), 1)
-	})
+	})}
 }
 
 // Min is the minimum. Its identity is +Inf, or the largest integer.
@@ -124,73 +124,73 @@ func Times[T Number]() Monoid[T] {
 // identity +Inf, where SuiteSparse:GraphBLAS returns NaN. As a binary operator, min(x, NaN) is x
 // and min(NaN, NaN) is NaN. [MinNaN] propagates NaN.
 func Min[T Number]() Monoid[T] {
-	return once[keyMonoid[addMin, T]](func() Monoid[T] {
-		return monoid[T, addMin](binary[T, T, T, mulMin]("min", cudaMin), MaxValue[T]()).WithTerminal(MinValue[T]())
-	})
+	return Monoid[T]{in: once[keyMonoid[addMin, T]](func() *innerMonoid {
+		return monoid[T, addMin](binary[T, T, T, mulMin]("min", cudaMin), MaxValue[T]()).withTerminal(one(MinValue[T]()))
+	})}
 }
 
 // Max is the maximum. Its identity is −Inf, or the smallest integer. It treats NaN as [Min] does: a
 // sum whose terms are all NaN is −Inf. [MaxNaN] propagates NaN.
 func Max[T Number]() Monoid[T] {
-	return once[keyMonoid[addMax, T]](func() Monoid[T] {
-		return monoid[T, addMax](binary[T, T, T, mulMax]("max", cudaMax), MinValue[T]()).WithTerminal(MaxValue[T]())
-	})
+	return Monoid[T]{in: once[keyMonoid[addMax, T]](func() *innerMonoid {
+		return monoid[T, addMax](binary[T, T, T, mulMax]("max", cudaMax), MinValue[T]()).withTerminal(one(MaxValue[T]()))
+	})}
 }
 
 // MinNaN is the minimum that propagates NaN: a sum with a NaN among its terms is NaN, as with Go's
 // built-in min. Its identity is +Inf. Its loops test every value for NaN, so it takes longer than
 // [Min]. New(MinNaN[float64](), Plus[float64]()) is MinPlus that reports invalid weights.
 func MinNaN[T Float]() Monoid[T] {
-	m := NewMonoid(newBinary("minnan", func(x, y T) T { return min(x, y) }, "(x != x || x < y) ? x : y"), MaxValue[T]())
+	m := newMonoid(newBinary("minnan", func(x, y T) T { return min(x, y) }, "(x != x || x < y) ? x : y"), MaxValue[T]())
 	k := cpu.TypedMonoid[T](m.k)
 	k.Exact = true
 	k.Fold = func(s *T, xs []T) { *s = FoldFn(*s, xs, func(x, y T) T { return min(x, y) }) }
 	k.Collect = func(acc []T, ci []int32, v []T) { CollectFn(acc, ci, v, func(x, y T) T { return min(x, y) }) }
-	return m
+	return Monoid[T]{in: m}
 }
 
 // MaxNaN is the maximum that propagates NaN; see [MinNaN]. Its identity is −Inf.
 func MaxNaN[T Float]() Monoid[T] {
-	m := NewMonoid(newBinary("maxnan", func(x, y T) T { return max(x, y) }, "(x != x || x > y) ? x : y"), MinValue[T]())
+	m := newMonoid(newBinary("maxnan", func(x, y T) T { return max(x, y) }, "(x != x || x > y) ? x : y"), MinValue[T]())
 	k := cpu.TypedMonoid[T](m.k)
 	k.Exact = true
 	k.Fold = func(s *T, xs []T) { *s = FoldFn(*s, xs, func(x, y T) T { return max(x, y) }) }
 	k.Collect = func(acc []T, ci []int32, v []T) { CollectFn(acc, ci, v, func(x, y T) T { return max(x, y) }) }
-	return m
+	return Monoid[T]{in: m}
 }
 
 // Lor is the logical or. Its identity is false, its terminal true.
 func Lor() Monoid[bool] {
-	return boolMonoid[addLor](false, BinaryOp[bool, bool, bool]{name: "lor", cuda: cudaLor, fn: func(x, y bool) bool { return x || y }, k: binaryKernels[uint8, uint8, uint8, mulMax]()}).WithTerminal(true)
+	return Monoid[bool]{in: boolMonoid[addLor](false, &innerBinary{name: "lor", cuda: cudaLor, fn: pointerTo(func(x, y bool) bool { return x || y }), k: binaryKernels[uint8, uint8, uint8, mulMax]()}).withTerminal(one(true))}
 }
 
 // Land is the logical and. Its identity is true, its terminal false.
 func Land() Monoid[bool] {
-	return boolMonoid[addTimes](true, BinaryOp[bool, bool, bool]{name: "land", cuda: cudaLand, fn: func(x, y bool) bool { return x && y }, k: binaryKernels[uint8, uint8, uint8, mulTimes]()}).WithTerminal(false)
+	return Monoid[bool]{in: boolMonoid[addTimes](true, &innerBinary{name: "land", cuda: cudaLand, fn: pointerTo(func(x, y bool) bool { return x && y }), k: binaryKernels[uint8, uint8, uint8, mulTimes]()}).withTerminal(one(false))}
 }
 
 // Lxor is the exclusive or. Its identity is false.
 func Lxor() Monoid[bool] {
-	return boolMonoid[addLxor](false, newBinary("lxor", func(x, y bool) bool { return x != y }, cudaLxor))
+	return Monoid[bool]{in: boolMonoid[addLxor](false, newBinary("lxor", func(x, y bool) bool { return x != y }, cudaLxor))}
 }
 
 // Lxnor is the equality of truth values (the monoid "eq" of the C API). Its identity is true.
 func Lxnor() Monoid[bool] {
-	return exact(NewMonoid(newBinary("lxnor", func(x, y bool) bool { return x == y }, cudaEq), true))
+	return Monoid[bool]{in: exact(newMonoid(newBinary("lxnor", func(x, y bool) bool { return x == y }, cudaEq), true))}
 }
 
 // boolMonoid returns the monoid of tag P over the bytes 0 and 1, which a Go bool is.
-func boolMonoid[P addTag](identity bool, op BinaryOp[bool, bool, bool]) Monoid[bool] {
+func boolMonoid[P addTag](identity bool, op *innerBinary) *innerMonoid {
 	k := &cpu.MonoidOf[uint8]{
 		Identity: []uint8{b2u(identity)}, Exact: true,
 		Fold: foldInto[uint8, P], FoldRows: foldRows[uint8, P],
 		Collect: collect[uint8, P], CollectMarked: collectMarked[uint8, P],
 	}
-	return Monoid[bool]{op: op, k: k.Untyped()}
+	return &innerMonoid{op: op, k: k.Untyped()}
 }
 
 // exact returns m, whose sums are equal in any order.
-func exact[T any](m Monoid[T]) Monoid[T] {
+func exact(m *innerMonoid) *innerMonoid {
 	m.k.Exact = true
 	return m
 }
@@ -198,11 +198,11 @@ func exact[T any](m Monoid[T]) Monoid[T] {
 // Any returns either operand, whichever costs less to find: for sums whose terms are equal, or
 // where any witness serves. Its identity is the zero value and never appears in a result.
 func Any[T any]() Monoid[T] {
-	return once[keyAny[T]](newAny[T])
+	return Monoid[T]{in: once[keyAny[T]](newAny[T])}
 }
 
-func newAny[T any]() Monoid[T] {
-	m := NewMonoid(newBinary("any", func(_, y T) T { return y }, "y"), *new(T))
+func newAny[T any]() *innerMonoid {
+	m := newMonoid(newBinary("any", func(_, y T) T { return y }, "y"), *new(T))
 	m.any = true
 	cpu.TypedMonoid[T](m.k).Fold = func(s *T, xs []T) {
 		if len(xs) > 0 {
@@ -214,25 +214,25 @@ func newAny[T any]() Monoid[T] {
 
 // Bor is the bitwise or of integers. Its identity is 0.
 func Bor[T Integer]() Monoid[T] {
-	return exact(NewMonoid(newBinary("bor", func(x, y T) T { return x | y }, "x | y"), 0))
+	return Monoid[T]{in: exact(newMonoid(newBinary("bor", func(x, y T) T { return x | y }, "x | y"), T(0)))}
 }
 
 // Band is the bitwise and of integers. Its identity has all bits set.
 func Band[T Integer]() Monoid[T] {
-	return exact(NewMonoid(newBinary("band", func(x, y T) T { return x & y }, "x & y"), ^T(0)))
+	return Monoid[T]{in: exact(newMonoid(newBinary("band", func(x, y T) T { return x & y }, "x & y"), ^T(0)))}
 }
 
 // Bxor is the bitwise exclusive or of integers. Its identity is 0.
 func Bxor[T Integer]() Monoid[T] {
-	return exact(NewMonoid(newBinary("bxor", func(x, y T) T { return x ^ y }, "x ^ y"), 0))
+	return Monoid[T]{in: exact(newMonoid(newBinary("bxor", func(x, y T) T { return x ^ y }, "x ^ y"), T(0)))}
 }
 
 // First returns x.
 func First[A comparable, B any]() BinaryOp[A, B, A] {
-	return once[keyFirst[A, B]](newFirst[A, B])
+	return BinaryOp[A, B, A]{in: once[keyFirst[A, B]](newFirst[A, B])}
 }
 
-func newFirst[A comparable, B any]() BinaryOp[A, B, A] {
+func newFirst[A comparable, B any]() *innerBinary {
 	op := newBinary("first", func(x A, _ B) A { return x }, cudaFirst)
 	k := cpu.TypedBinary[A, B, A](op.k)
 	k.UsesY = false
@@ -248,10 +248,10 @@ func newFirst[A comparable, B any]() BinaryOp[A, B, A] {
 
 // Second returns y.
 func Second[A any, B comparable]() BinaryOp[A, B, B] {
-	return once[keySecond[A, B]](newSecond[A, B])
+	return BinaryOp[A, B, B]{in: once[keySecond[A, B]](newSecond[A, B])}
 }
 
-func newSecond[A any, B comparable]() BinaryOp[A, B, B] {
+func newSecond[A any, B comparable]() *innerBinary {
 	op := newBinary("second", func(_ A, y B) B { return y }, cudaSecond)
 	k := cpu.TypedBinary[A, B, B](op.k)
 	k.UsesX = false
@@ -267,10 +267,10 @@ func newSecond[A any, B comparable]() BinaryOp[A, B, B] {
 
 // Pair returns 1 (true) for all operands ("oneb" in the C API).
 func Pair[A, B any, C Element]() BinaryOp[A, B, C] {
-	return once[keyPair[A, B, C]](newPair[A, B, C])
+	return BinaryOp[A, B, C]{in: once[keyPair[A, B, C]](newPair[A, B, C])}
 }
 
-func newPair[A, B any, C Element]() BinaryOp[A, B, C] {
+func newPair[A, B any, C Element]() *innerBinary {
 	one := One[C]()
 	op := newBinary("pair", func(A, B) C { return one }, cudaPair)
 	k := cpu.TypedBinary[A, B, C](op.k)
@@ -289,25 +289,27 @@ func newPair[A, B any, C Element]() BinaryOp[A, B, C] {
 }
 
 // Minus returns x − y.
-func Minus[T Number]() BinaryOp[T, T, T] { return binary[T, T, T, mulMinus]("minus", cudaMinus) }
+func Minus[T Number]() BinaryOp[T, T, T] {
+	return BinaryOp[T, T, T]{in: binary[T, T, T, mulMinus]("minus", cudaMinus)}
+}
 
 // Rminus returns y − x.
 func Rminus[T Number]() BinaryOp[T, T, T] {
-	return once[keyRminus[T]](func() BinaryOp[T, T, T] {
+	return BinaryOp[T, T, T]{in: once[keyRminus[T]](func() *innerBinary {
 		return newBinary("rminus", func(x, y T) T { return y - x }, cudaRminus)
-	})
+	})}
 }
 
 // Div returns x / y. Integer division truncates. Instead of a panic, integer division by zero
 // returns the largest integer for x > 0, the smallest for x < 0 and 0 for x = 0, as
 // SuiteSparse:GraphBLAS does.
 func Div[T Number]() BinaryOp[T, T, T] {
-	return once[keyDiv[T]](func() BinaryOp[T, T, T] { return newBinary("div", div[T], "hb_div(x, y)") })
+	return BinaryOp[T, T, T]{in: once[keyDiv[T]](func() *innerBinary { return newBinary("div", div[T], "hb_div(x, y)") })}
 }
 
 // Rdiv returns y / x; see [Div].
 func Rdiv[T Number]() BinaryOp[T, T, T] {
-	return newBinary("rdiv", func(x, y T) T { return div(y, x) }, "hb_div(y, x)")
+	return BinaryOp[T, T, T]{in: newBinary("rdiv", func(x, y T) T { return div(y, x) }, "hb_div(y, x)")}
 }
 
 func div[T Number](x, y T) T {
@@ -329,13 +331,13 @@ func isInteger[T Number]() bool { return T(1)/2 == 0 }
 // largest or smallest integer where it is beyond that, as is 0 to a negative power; other negative
 // powers are truncated: 2 to −1 is 0.
 func Pow[T Number]() BinaryOp[T, T, T] {
-	return once[keyPow[T]](func() BinaryOp[T, T, T] {
+	return BinaryOp[T, T, T]{in: once[keyPow[T]](func() *innerBinary {
 		if !isInteger[T]() {
 			return newBinary("pow", func(x, y T) T { return T(math.Pow(float64(x), float64(y))) }, "pow((double)x, (double)y)")
 		}
 		most, least := MaxValue[T](), MinValue[T]()
 		return newBinary("pow", func(x, y T) T { return powInt(x, y, most, least) }, "hb_pow(x, y)")
-	})
+	})}
 }
 
 // powInt is Pow of integers, whose largest and smallest values are given.
@@ -391,42 +393,42 @@ func powLimited(x, n, limit uint64) (p uint64, ok bool) {
 
 // Hypot returns √(x² + y²) without intermediate overflow.
 func Hypot[T Float]() BinaryOp[T, T, T] {
-	return newBinary("hypot", func(x, y T) T { return T(math.Hypot(float64(x), float64(y))) }, "hypot(x, y)")
+	return BinaryOp[T, T, T]{in: newBinary("hypot", func(x, y T) T { return T(math.Hypot(float64(x), float64(y))) }, "hypot(x, y)")}
 }
 
 // Atan2 returns the angle of the point (y, x), as math.Atan2(x, y).
 func Atan2[T Float]() BinaryOp[T, T, T] {
-	return newBinary("atan2", func(x, y T) T { return T(math.Atan2(float64(x), float64(y))) }, "atan2(x, y)")
+	return BinaryOp[T, T, T]{in: newBinary("atan2", func(x, y T) T { return T(math.Atan2(float64(x), float64(y))) }, "atan2(x, y)")}
 }
 
 // Eq reports x = y.
 func Eq[T comparable]() BinaryOp[T, T, bool] {
-	return newBinary("eq", func(x, y T) bool { return x == y }, "x == y")
+	return BinaryOp[T, T, bool]{in: newBinary("eq", func(x, y T) bool { return x == y }, "x == y")}
 }
 
 // Ne reports x ≠ y.
 func Ne[T comparable]() BinaryOp[T, T, bool] {
-	return newBinary("ne", func(x, y T) bool { return x != y }, "x != y")
+	return BinaryOp[T, T, bool]{in: newBinary("ne", func(x, y T) bool { return x != y }, "x != y")}
 }
 
 // Lt reports x < y.
 func Lt[T Number]() BinaryOp[T, T, bool] {
-	return newBinary("lt", func(x, y T) bool { return x < y }, "x < y")
+	return BinaryOp[T, T, bool]{in: newBinary("lt", func(x, y T) bool { return x < y }, "x < y")}
 }
 
 // Le reports x ≤ y.
 func Le[T Number]() BinaryOp[T, T, bool] {
-	return newBinary("le", func(x, y T) bool { return x <= y }, "x <= y")
+	return BinaryOp[T, T, bool]{in: newBinary("le", func(x, y T) bool { return x <= y }, "x <= y")}
 }
 
 // Gt reports x > y.
 func Gt[T Number]() BinaryOp[T, T, bool] {
-	return newBinary("gt", func(x, y T) bool { return x > y }, "x > y")
+	return BinaryOp[T, T, bool]{in: newBinary("gt", func(x, y T) bool { return x > y }, "x > y")}
 }
 
 // Ge reports x ≥ y.
 func Ge[T Number]() BinaryOp[T, T, bool] {
-	return newBinary("ge", func(x, y T) bool { return x >= y }, "x >= y")
+	return BinaryOp[T, T, bool]{in: newBinary("ge", func(x, y T) bool { return x >= y }, "x >= y")}
 }
 
 // MaxValue returns +Inf for floats and the largest value of an integer type.

@@ -71,7 +71,7 @@ func (e *CheckError) Is(target error) bool { return target == ErrCheck }
 func Check[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) error {
 	if !s.Valid() {
 		return fmt.Errorf("semiring.Check: %q is not usable: its sum or product is the zero value",
-			s.name)
+			s.Name())
 	}
 	if opts.Rounds <= 0 {
 		opts.Rounds = 300
@@ -82,30 +82,31 @@ func Check[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) error {
 	opts.A, opts.B = orDefault(opts.A), orDefault(opts.B)
 	if len(opts.C) == 0 {
 		opts.C = orDefault(opts.C)
-		if s.pos == nil && s.ind == nil && len(opts.C) == 1 { // a type without default values
+		if s.Position() == NotPositional && len(opts.C) == 1 { // a type without default values
 			opts.C = append(opts.C, someProducts(s, opts)...)
 		}
 	}
 	if err := checkLaws(s, opts); err != nil {
 		return err
 	}
-	if s.ind != nil { // its kernels are closures over the operators
+	in, name := s.in, s.Name()
+	if in.ind != nil { // its kernels are closures over the operators
 		return nil
 	}
-	if p := s.pos; p != nil {
+	if p := in.pos; p != nil {
 		values := orDefault[C](nil)
 		return errors.Join(
-			checkIndices(s.name, p, s.mul.pos.fromIndex),
-			checkSide(s, s.name, "", p.First, func(x C, _ B) C { return x }, values, opts.B, opts),
-			checkSide(s, s.name, "flipped ", p.FirstFlip, func(_ B, x C) C { return x }, opts.B, values, opts),
-			checkSide(s, s.name, "", p.Second, func(_ A, y C) C { return y }, opts.A, values, opts),
-			checkSide(s, s.name, "flipped ", p.SecondFlip, func(y C, _ A) C { return y }, values, opts.A, opts))
+			checkIndices(name, p, funcOf[func(int) C](in.mul.pos.fromIndex)),
+			checkSide(s, name, "", p.First, func(x C, _ B) C { return x }, values, opts.B, opts),
+			checkSide(s, name, "flipped ", p.FirstFlip, func(_ B, x C) C { return x }, opts.B, values, opts),
+			checkSide(s, name, "", p.Second, func(_ A, y C) C { return y }, opts.A, values, opts),
+			checkSide(s, name, "flipped ", p.SecondFlip, func(y C, _ A) C { return y }, values, opts.A, opts))
 	}
-	mul := s.mul.fn
-	if err := checkSide(s, s.name, "", s.k, mul, opts.A, opts.B, opts); err != nil {
+	mul := funcOf[func(A, B) C](in.mul.fn)
+	if err := checkSide(s, name, "", in.k, mul, opts.A, opts.B, opts); err != nil {
 		return err
 	}
-	return checkSide(s, s.name, "flipped ", s.flip, func(y B, x A) C { return mul(x, y) }, opts.B, opts.A, opts)
+	return checkSide(s, name, "flipped ", in.flip, func(y B, x A) C { return mul(x, y) }, opts.B, opts.A, opts)
 }
 
 func checkIndices[C any](name string, p *cpu.Positional, fromIndex func(i int) C) error {
@@ -147,14 +148,14 @@ func checkSide[S, T, A, B, C any](s Semiring[S, T, C], name, side string, k *cpu
 	r := rand.New(rand.NewPCG(opts.Seed, 0x5eed))
 	t := trial[A, B, C]{
 		KernelsOf: cpu.TypedKernels[A, B, C](k), k: k, id: sparse.SliceOf[C](k.Identity)[0],
-		add: s.add.op.fn, mul: mul, any: s.add.any, equal: opts.Equal,
+		add: s.Add().Combine, mul: mul, any: s.in.add.any, equal: opts.Equal,
 	}
 	t.fail = func(kernel, operands string, got, want any) error {
 		return &CheckError{Semiring: name, Kernel: side + kernel, Operands: operands,
 			Got: fmt.Sprint(got), Want: fmt.Sprint(want)}
 	}
-	if !t.any && !t.equal(t.id, s.add.Identity()) {
-		return t.fail("Identity", "no operands", t.id, s.add.Identity())
+	if !t.any && !t.equal(t.id, s.Add().Identity()) {
+		return t.fail("Identity", "no operands", t.id, s.Add().Identity())
 	}
 	for round := range opts.Rounds {
 		n := round * 70 / opts.Rounds

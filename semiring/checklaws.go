@@ -19,20 +19,20 @@ func someProducts[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) 
 	r := rand.New(rand.NewPCG(opts.Seed, 0x1a35))
 	out := make([]C, productsUsed)
 	for p := range out {
-		out[p] = s.mul.Apply(drawn(r, opts.A), drawn(r, opts.B))
+		out[p] = s.Mul().Apply(drawn(r, opts.A), drawn(r, opts.B))
 	}
 	return out
 }
 
 // checkLaws tests the laws that [Check] names.
 func checkLaws[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) error {
-	if s.add.any {
+	if s.in.add.any {
 		return nil
 	}
 	broken := func(law, operands string, got, want C) error {
-		return &CheckError{Semiring: s.name, Law: law, Operands: operands, Got: fmt.Sprint(got), Want: fmt.Sprint(want)}
+		return &CheckError{Semiring: s.Name(), Law: law, Operands: operands, Got: fmt.Sprint(got), Want: fmt.Sprint(want)}
 	}
-	add, same, id := s.add.op.fn, opts.Equal, s.add.Identity()
+	add, same, id := s.Add().Combine, opts.Equal, s.Add().Identity()
 	for _, x := range opts.C {
 		if !reflexive(x) { // min and max ignore NaN; a sum is never NaN then
 			x = add(id, x)
@@ -43,7 +43,7 @@ func checkLaws[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) err
 		if got := add(x, id); !same(got, x) {
 			return broken("the identity of ⊕ changes a value", fmt.Sprintf("%v ⊕ %v", x, id), got, x)
 		}
-		z, ok := s.add.Terminal()
+		z, ok := s.Add().Terminal()
 		if !ok {
 			continue
 		}
@@ -63,7 +63,7 @@ func checkLaws[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) err
 		}
 		return nil
 	})
-	if err != nil || !opts.Distributive || s.pos != nil || s.ind != nil {
+	if err != nil || !opts.Distributive || s.Position() != NotPositional {
 		return err
 	}
 	return checkDistributive(s, opts, broken)
@@ -72,7 +72,7 @@ func checkLaws[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) err
 // checkDistributive compares x ⊗ (y ⊕ z) with (x ⊗ y) ⊕ (x ⊗ z), and the same from the right. y ⊕ z
 // has type C, so each side applies where the operand of ⊗ has type C too.
 func checkDistributive[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C], broken func(law, operands string, got, want C) error) error {
-	add, mul, same := s.add.op.fn, s.mul.fn, opts.Equal
+	add, mul, same := s.Add().Combine, s.Mul().Apply, opts.Equal
 	if ofC, ok := any(opts.B).([]C); ok {
 		toB := func(c C) B { return any(c).(B) }
 		err := triples(opts.A, ofC, ofC, opts.Seed, func(x A, y, z C) error {

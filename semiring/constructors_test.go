@@ -77,7 +77,7 @@ func cudaOf(op operator) map[string]string {
 }
 
 func (s Semiring[A, B, C]) cuda() [2]string {
-	return [2]string{s.add.CUDA(), s.mul.CUDA()}
+	return [2]string{s.Add().CUDA(), s.Mul().CUDA()}
 }
 
 // TestConstructorsAreListed reads the package's source: every exported function that returns an

@@ -1,14 +1,16 @@
 package semiring
 
 import (
+	"unsafe"
+
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 // indexed is an operator of values and positions.
-type indexed[A, B, C any] struct {
-	fn    func(x A, y B, i, k, j int) C
-	under func(add Monoid[C]) *cpu.Indexed
+type indexed struct {
+	fn    unsafe.Pointer // func(x A, y B, i, k, j int) C
+	under func(add *innerMonoid) *cpu.Indexed
 }
 
 // NewIndexBinary returns the index-binary operator computed by f, as GxB_IndexBinaryOp_new of the
@@ -28,11 +30,11 @@ type indexed[A, B, C any] struct {
 // an operator of which New makes a semiring that is not Valid.
 func NewIndexBinary[A, B, C any](name string, f func(x A, y B, i, k, j int) C, cuda ...string) BinaryOp[A, B, C] {
 	if f == nil {
-		return BinaryOp[A, B, C]{name: name, cuda: textOf(cuda)}
+		return BinaryOp[A, B, C]{in: &innerBinary{name: name, cuda: textOf(cuda)}}
 	}
 	op := NewBinary(name, func(A, B) (z C) { return z }, cuda...)
-	op.pos = &position[C]{which: PositionsAll}
-	op.ind = &indexed[A, B, C]{fn: f, under: func(add Monoid[C]) *cpu.Indexed {
+	op.in.pos = &position{which: PositionsAll}
+	op.in.ind = &indexed{fn: pointerTo(f), under: func(add *innerMonoid) *cpu.Indexed {
 		mul := func(x cpu.Placed[A], y cpu.Placed[B]) C { return f(x.X, y.X, int(x.I), int(x.J), int(y.J)) }
 		flipped := func(y cpu.Placed[B], x cpu.Placed[A]) C { return mul(x, y) }
 		return &cpu.Indexed{
@@ -46,24 +48,17 @@ func NewIndexBinary[A, B, C any](name string, f func(x A, y B, i, k, j int) C, c
 // ApplyAt returns the product of A(i,k) = x and B(k,j) = y: that of an index-binary operator, the
 // index of a positional one, and x op y of every other.
 func (op BinaryOp[A, B, C]) ApplyAt(x A, y B, i, k, j int) (z C) {
-	switch {
-	case op.ind != nil:
-		return op.ind.fn(x, y, i, k, j)
-	case op.pos == nil:
+	switch op.in.position() {
+	case NotPositional:
 		return op.Apply(x, y)
-	}
-	switch op.pos.which {
+	case PositionsAll:
+		return funcOf[func(A, B, int, int, int) C](op.in.ind.fn)(x, y, i, k, j)
 	case PositionI:
-		return op.pos.fromIndex(i)
+		j = i
 	case PositionK:
-		return op.pos.fromIndex(k)
+		j = k
 	}
-	return op.pos.fromIndex(j)
-}
-
-// newIndexed is New for an index-binary operator.
-func newIndexed[A, B, C any](add Monoid[C], op BinaryOp[A, B, C]) Semiring[A, B, C] {
-	return Semiring[A, B, C]{name: add.Name() + "_" + op.name, add: add, mul: op, ind: op.ind.under(add)}
+	return funcOf[func(int) C](op.in.pos.fromIndex)(j)
 }
 
 // placesOf returns how values of T are put beside their positions.

@@ -42,14 +42,14 @@ func laws[T comparable](t *testing.T, typ string, m Monoid[T], values []T) {
 
 // folded returns the sum of values from a start by Fold.
 func folded[T any](m Monoid[T], start T, v []T) T {
-	cpu.TypedMonoid[T](m.k).Fold(&start, v)
+	cpu.TypedMonoid[T](m.Inside()).Fold(&start, v)
 	return start
 }
 
 func monoidKernels[T comparable](t *testing.T, name string, m Monoid[T], values []T) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
-	k := cpu.TypedMonoid[T](m.k)
+	k := cpu.TypedMonoid[T](m.Inside())
 	for n := range 20 {
 		v := make([]T, n)
 		for p := range v {
@@ -236,7 +236,7 @@ func agree[A, B comparable, C comparable](t *testing.T, name string, op BinaryOp
 	if op.Name() != name {
 		t.Errorf("%s is called %q", name, op.Name())
 	}
-	k := cpu.TypedBinary[A, B, C](op.k)
+	k := cpu.TypedBinary[A, B, C](op.Inside())
 	var a []A
 	var b []B
 	var want []C
@@ -301,12 +301,12 @@ func TestReads(t *testing.T) {
 	for name, c := range map[string]struct {
 		x, y, wantX, wantY bool
 	}{
-		"times":          {PlusTimes[int8]().k.UsesX, PlusTimes[int8]().k.UsesY, true, true},
-		"first":          {PlusFirst[int8]().k.UsesX, PlusFirst[int8]().k.UsesY, true, false},
-		"second":         {PlusSecond[int8]().k.UsesX, PlusSecond[int8]().k.UsesY, false, true},
-		"pair":           {PlusPair[int8]().k.UsesX, PlusPair[int8]().k.UsesY, false, false},
-		"first, flipped": {PlusFirst[int8]().flip.UsesX, PlusFirst[int8]().flip.UsesY, false, true},
-		"any_second":     {AnySecond[int8]().k.UsesX, AnySecond[int8]().k.UsesY, false, true},
+		"times":          {PlusTimes[int8]().in.k.UsesX, PlusTimes[int8]().in.k.UsesY, true, true},
+		"first":          {PlusFirst[int8]().in.k.UsesX, PlusFirst[int8]().in.k.UsesY, true, false},
+		"second":         {PlusSecond[int8]().in.k.UsesX, PlusSecond[int8]().in.k.UsesY, false, true},
+		"pair":           {PlusPair[int8]().in.k.UsesX, PlusPair[int8]().in.k.UsesY, false, false},
+		"first, flipped": {PlusFirst[int8]().in.flip.UsesX, PlusFirst[int8]().in.flip.UsesY, false, true},
+		"any_second":     {AnySecond[int8]().in.k.UsesX, AnySecond[int8]().in.k.UsesY, false, true},
 	} {
 		if c.x != c.wantX || c.y != c.wantY {
 			t.Errorf("%s reads x: %v, y: %v", name, c.x, c.y)
@@ -333,7 +333,7 @@ func TestInvalid(t *testing.T) {
 	if got := s.WithKernels(Kernels[bool, bool, int64]{}).WithFlippedKernels(Kernels[bool, bool, int64]{}); got.Position() != PositionI {
 		t.Error("a positional semiring loses its position")
 	}
-	if got := Tril[int8](math.MaxInt).k; !got.Band || got.Hi+1<<31 < 0 {
+	if got := Tril[int8](math.MaxInt).Inside(); !got.Band || got.Hi+1<<31 < 0 {
 		t.Error("the band of Tril overflows")
 	}
 }
@@ -350,7 +350,7 @@ func TestUnary(t *testing.T) {
 		{Sqrt[float64](), math.Sqrt}, {Exp[float64](), math.Exp}, {Log[float64](), math.Log},
 	} {
 		got := make([]float64, len(floats))
-		c.op.k.Map(sparse.ValuesOf(got), sparse.ValuesOf(floats))
+		c.op.Inside().Map(sparse.ValuesOf(got), sparse.ValuesOf(floats))
 		for p, x := range floats {
 			if want := c.f(x); !closeEnough(got[p], want) || !closeEnough(c.op.Apply(x), want) {
 				t.Errorf("%s(%v) = %v and %v, want %v", c.op, x, got[p], c.op.Apply(x), want)

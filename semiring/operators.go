@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -12,11 +11,8 @@ import (
 
 // BinaryOp is a binary operator A × B → C: its name, its Go form and its CUDA form.
 type BinaryOp[A, B, C any] struct {
-	k          *cpu.Binary
-	name, cuda string
-	fn         func(x A, y B) C
-	pos        *position[C] // nil unless positional
-	ind        *indexed[A, B, C]
+	_  [0]func(A, B) C // keeps operators over other types from conversion to this one
+	in *innerBinary
 }
 
 // Operator is a BinaryOp, or a Monoid in the role of its operator.
@@ -30,7 +26,13 @@ type Operator[A, B, C any] interface {
 // Operations call f from several goroutines at once, so it must be safe for concurrent use. A nil f
 // gives an operator that is not Valid.
 func NewBinary[A, B, C any](name string, f func(x A, y B) C, cuda ...string) BinaryOp[A, B, C] {
-	op := newBinary(name, f, textOf(cuda))
+	return BinaryOp[A, B, C]{in: userBinary(newBinary(name, f, textOf(cuda)))}
+}
+
+// userBinary marks an operator as a user's.
+//
+//go:noinline
+func userBinary(op *innerBinary) *innerBinary {
 	if op.k != nil {
 		op.k.User = true
 	}
@@ -46,9 +48,9 @@ func textOf(cuda []string) string {
 }
 
 // newBinary is NewBinary for the operators of this package.
-func newBinary[A, B, C any](name string, f func(x A, y B) C, cuda string) BinaryOp[A, B, C] {
+func newBinary[A, B, C any](name string, f func(x A, y B) C, cuda string) *innerBinary {
 	if f == nil {
-		return BinaryOp[A, B, C]{name: name, cuda: cuda}
+		return &innerBinary{name: name, cuda: cuda}
 	}
 	k := &cpu.BinaryOf[A, B, C]{
 		Zip:   func(c []C, a []A, b []B) { ZipFn(c, a, b, f) },
@@ -67,27 +69,27 @@ func newBinary[A, B, C any](name string, f func(x A, y B) C, cuda string) Binary
 		},
 		UsesX: true, UsesY: true,
 	}
-	return BinaryOp[A, B, C]{name: name, cuda: cuda, fn: f, k: k.Untyped()}
+	return &innerBinary{name: name, cuda: cuda, fn: pointerTo(f), k: k.Untyped()}
 }
 
 // Inside returns the loops for the packages of this module; see [Semiring.Inside].
-func (op BinaryOp[A, B, C]) Inside() *cpu.Binary { return op.k }
+func (op BinaryOp[A, B, C]) Inside() *cpu.Binary { return op.in.loops() }
 
 // Name returns the operator's name, such as "plus".
-func (op BinaryOp[A, B, C]) Name() string { return op.name }
+func (op BinaryOp[A, B, C]) Name() string { return op.in.title() }
 
 // CUDA returns the operator as a CUDA C expression in x and y, or "".
-func (op BinaryOp[A, B, C]) CUDA() string { return op.cuda }
+func (op BinaryOp[A, B, C]) CUDA() string { return op.in.text() }
 
 // Op returns the operator itself.
 func (op BinaryOp[A, B, C]) Op() BinaryOp[A, B, C] { return op }
 
 // Apply returns x op y, or the zero value if the operator is not Valid.
 func (op BinaryOp[A, B, C]) Apply(x A, y B) (z C) {
-	if op.fn == nil {
+	if op.in == nil || op.in.fn == nil {
 		return z
 	}
-	return op.fn(x, y)
+	return funcOf[func(A, B) C](op.in.fn)(x, y)
 }
 
 // Combine equals Apply. Accumulators and builders call it; A, B and C are then one type.
@@ -97,37 +99,35 @@ func (op BinaryOp[A, B, C]) Combine(x A, y B) C { return op.Apply(x, y) }
 // PositionsAll for an operator of NewIndexBinary, and NotPositional for every other. A positional
 // operator has no value without the positions of its
 // operands: New makes semirings of it, and all else refuses it, so it is not Valid.
-func (op BinaryOp[A, B, C]) Position() Position {
-	if op.pos == nil {
-		return NotPositional
-	}
-	return op.pos.which
-}
+func (op BinaryOp[A, B, C]) Position() Position { return op.in.position() }
 
 // Valid reports whether the operator applies to two values: a constructor of this package made it,
 // and it is not positional.
-func (op BinaryOp[A, B, C]) Valid() bool { return op.k != nil && op.pos == nil }
+func (op BinaryOp[A, B, C]) Valid() bool { return op.in.valid() }
 
 // String returns the name.
-func (op BinaryOp[A, B, C]) String() string { return op.name }
+func (op BinaryOp[A, B, C]) String() string { return op.in.title() }
 
 // Monoid is a commutative, associative operator over T with an identity. The order of summation is
 // unspecified. Every sum starts from the identity, which is also the value of an empty sum. [Check]
 // tests these laws.
 type Monoid[T any] struct {
-	k        *cpu.Monoid
-	op       BinaryOp[T, T, T]
-	terminal *T
-	any      bool
+	_  [0]func(T) T
+	in *innerMonoid
 }
 
 // NewMonoid returns the monoid of op with the given identity, which a GPU receives as a literal. If
 // op is not Valid, neither is the monoid.
 func NewMonoid[T any](op BinaryOp[T, T, T], identity T) Monoid[T] {
-	if !op.Valid() {
-		return Monoid[T]{op: op}
+	return Monoid[T]{in: newMonoid(op.in, identity)}
+}
+
+// newMonoid is NewMonoid for the operators of this package.
+func newMonoid[T any](op *innerBinary, identity T) *innerMonoid {
+	if !op.valid() {
+		return &innerMonoid{op: op}
 	}
-	f := op.fn
+	f := funcOf[func(T, T) T](op.fn)
 	k := &cpu.MonoidOf[T]{
 		Identity: []T{identity}, User: op.k.User,
 		Fold: func(s *T, xs []T) { *s = FoldFn(*s, xs, f) },
@@ -138,75 +138,68 @@ func NewMonoid[T any](op BinaryOp[T, T, T], identity T) Monoid[T] {
 		},
 		Collect: func(acc []T, ci []int32, v []T) { CollectFn(acc, ci, v, f) },
 	}
-	return Monoid[T]{op: op, k: k.Untyped()}
+	return &innerMonoid{op: op, k: k.Untyped()}
 }
 
 // WithTerminal returns the monoid with a terminal value. A sum that reaches it keeps it, so
 // operations may skip the remaining terms.
 func (m Monoid[T]) WithTerminal(t T) Monoid[T] {
-	m.terminal = &t
-	return m
+	return Monoid[T]{in: m.in.withTerminal(one(t))}
 }
 
 // Inside returns the loops for the packages of this module; see [Semiring.Inside].
-func (m Monoid[T]) Inside() *cpu.Monoid { return m.k }
+func (m Monoid[T]) Inside() *cpu.Monoid { return m.in.loops() }
 
 // Name returns the operator's name.
-func (m Monoid[T]) Name() string { return m.op.name }
+func (m Monoid[T]) Name() string { return m.in.operator().title() }
 
 // CUDA returns the operator as a CUDA C expression in x and y, or "".
-func (m Monoid[T]) CUDA() string { return m.op.cuda }
+func (m Monoid[T]) CUDA() string { return m.in.operator().text() }
 
 // Op returns the operator.
-func (m Monoid[T]) Op() BinaryOp[T, T, T] { return m.op }
+func (m Monoid[T]) Op() BinaryOp[T, T, T] { return BinaryOp[T, T, T]{in: m.in.operator()} }
 
 // Identity returns the identity.
 func (m Monoid[T]) Identity() (id T) {
-	if m.k != nil {
-		id = sparse.SliceOf[T](m.k.Identity)[0]
+	if k := m.in.loops(); k != nil {
+		id = *(*T)(k.Identity.Pointer())
 	}
 	return id
 }
 
 // Terminal returns the terminal value, if the monoid has one.
 func (m Monoid[T]) Terminal() (t T, ok bool) {
-	if m.terminal == nil {
-		return t, false
+	if v := m.in.end(); !v.None() {
+		return *(*T)(v.Pointer()), true
 	}
-	return *m.terminal, true
+	return t, false
 }
 
 // TerminalInside returns the terminal value for the packages of this module, none if there is no one;
 // see [Semiring.Inside].
-func (m Monoid[T]) TerminalInside() (v cpu.Values) {
-	if m.terminal != nil {
-		v = sparse.ValuesOf(unsafe.Slice(m.terminal, 1))
-	}
-	return v
-}
+func (m Monoid[T]) TerminalInside() cpu.Values { return m.in.end() }
 
 // IsAny reports whether the monoid is Any, which returns either operand.
-func (m Monoid[T]) IsAny() bool { return m.any }
+func (m Monoid[T]) IsAny() bool { return m.in.isAny() }
 
 // Combine returns x ⊕ y, or the zero value if the monoid is not Valid.
 func (m Monoid[T]) Combine(x, y T) (z T) {
-	if m.k == nil {
+	if m.in == nil || m.in.k == nil {
 		return z
 	}
-	return m.op.fn(x, y)
+	return funcOf[func(T, T) T](m.in.op.fn)(x, y)
 }
 
 // Valid reports whether the monoid was made by a constructor of this package.
-func (m Monoid[T]) Valid() bool { return m.k != nil }
+func (m Monoid[T]) Valid() bool { return m.in.loops() != nil }
 
 // String returns the name.
-func (m Monoid[T]) String() string { return m.op.name }
+func (m Monoid[T]) String() string { return m.Name() }
 
 // UnaryOp is a unary operator A → C.
 type UnaryOp[A, C any] struct {
-	k          *cpu.Unary
-	name, cuda string
-	fn         func(A) C
+	_  [0]func(A) C
+	in *innerUnary
 }
 
 // NewUnary returns the operator computed by f. cuda is the same function as a CUDA C expression in
@@ -214,7 +207,13 @@ type UnaryOp[A, C any] struct {
 // goroutines at once, so it must be safe for concurrent use. A nil f gives an operator that is not
 // Valid.
 func NewUnary[A, C any](name string, f func(A) C, cuda ...string) UnaryOp[A, C] {
-	op := newUnary(name, f, textOf(cuda))
+	return UnaryOp[A, C]{in: userUnary(newUnary(name, f, textOf(cuda)))}
+}
+
+// userUnary marks an operator as a user's.
+//
+//go:noinline
+func userUnary(op *innerUnary) *innerUnary {
 	if op.k != nil {
 		op.k.User = true
 	}
@@ -222,12 +221,17 @@ func NewUnary[A, C any](name string, f func(A) C, cuda ...string) UnaryOp[A, C] 
 }
 
 // newUnary is NewUnary for the operators of this package.
-func newUnary[A, C any](name string, f func(A) C, cuda string) UnaryOp[A, C] {
+func newUnary[A, C any](name string, f func(A) C, cuda string) *innerUnary {
 	if f == nil {
-		return UnaryOp[A, C]{name: name, cuda: cuda}
+		return &innerUnary{name: name, cuda: cuda}
 	}
-	k := &cpu.UnaryOf[A, C]{Map: func(c []C, a []A) { MapFn(c, a, f) }}
-	return UnaryOp[A, C]{k.Untyped(), name, cuda, f}
+	return mapping(name, f, cuda, func(c []C, a []A) { MapFn(c, a, f) })
+}
+
+// mapping is newUnary with the loop of the operator.
+func mapping[A, C any](name string, f func(A) C, cuda string, loop func(c []C, a []A)) *innerUnary {
+	k := &cpu.UnaryOf[A, C]{Map: loop}
+	return &innerUnary{k.Untyped(), name, cuda, pointerTo(f)}
 }
 
 // WithMap returns the operator with loop as its inner loop c[p] = f(a[p]): write it as a call of
@@ -236,40 +240,38 @@ func (op UnaryOp[A, C]) WithMap(loop func(c []C, a []A)) UnaryOp[A, C] {
 	if loop == nil {
 		return op
 	}
-	k := &cpu.UnaryOf[A, C]{Map: loop, User: op.k == nil || op.k.User}
-	op.k = k.Untyped()
-	return op
+	k := &cpu.UnaryOf[A, C]{Map: loop}
+	return UnaryOp[A, C]{in: op.in.withMap(k.Untyped())}
 }
 
 // Inside returns the loops for the packages of this module; see [Semiring.Inside].
-func (op UnaryOp[A, C]) Inside() *cpu.Unary { return op.k }
+func (op UnaryOp[A, C]) Inside() *cpu.Unary { return op.in.loops() }
 
 // Name returns the operator's name.
-func (op UnaryOp[A, C]) Name() string { return op.name }
+func (op UnaryOp[A, C]) Name() string { return op.in.title() }
 
 // CUDA returns the operator as a CUDA C expression in x, or "".
-func (op UnaryOp[A, C]) CUDA() string { return op.cuda }
+func (op UnaryOp[A, C]) CUDA() string { return op.in.text() }
 
 // Apply returns op(x), or the zero value if the operator is not Valid.
 func (op UnaryOp[A, C]) Apply(x A) (z C) {
-	if op.fn == nil {
+	if op.in == nil || op.in.fn == nil {
 		return z
 	}
-	return op.fn(x)
+	return funcOf[func(A) C](op.in.fn)(x)
 }
 
 // Valid reports whether the operator was made by a constructor of this package.
-func (op UnaryOp[A, C]) Valid() bool { return op.k != nil && op.fn != nil }
+func (op UnaryOp[A, C]) Valid() bool { return op.in.valid() }
 
 // String returns the name.
-func (op UnaryOp[A, C]) String() string { return op.name }
+func (op UnaryOp[A, C]) String() string { return op.in.title() }
 
 // IndexOp is an operator on the value and the position of an entry: f(x, i, j) for the entry x at
 // row i, column j. For vectors, i is the position and j is 0.
 type IndexOp[A, C any] struct {
-	k          *cpu.Index
-	name, cuda string
-	fn         func(x A, i, j int) C
+	_  [0]func(A) C
+	in *innerIndex
 }
 
 // NewIndex returns the operator computed by f. cuda is the same function as a CUDA C expression in
@@ -277,6 +279,10 @@ type IndexOp[A, C any] struct {
 // several goroutines at once, so it must be safe for concurrent use. A nil f gives an operator that
 // is not Valid.
 func NewIndex[A, C any](name string, f func(x A, i, j int) C, cuda ...string) IndexOp[A, C] {
+	return IndexOp[A, C]{in: newIndex(name, f, textOf(cuda))}
+}
+
+func newIndex[A, C any](name string, f func(x A, i, j int) C, cuda string) *innerIndex {
 	k := &cpu.IndexOf[A, C]{UsesValue: true}
 	if f != nil {
 		k.Map = func(c []C, a []A, i int, ci []int32, j0 int, swap bool) {
@@ -297,42 +303,40 @@ func NewIndex[A, C any](name string, f func(x A, i, j int) C, cuda ...string) In
 			}
 		}
 	}
-	return IndexOp[A, C]{k.Untyped(), name, textOf(cuda), f}
+	return &innerIndex{k.Untyped(), name, cuda, pointerTo(f)}
 }
 
 // Inside returns the loops for the packages of this module; see [Semiring.Inside].
-func (op IndexOp[A, C]) Inside() *cpu.Index { return op.k }
+func (op IndexOp[A, C]) Inside() *cpu.Index { return op.in.loops() }
 
 // Name returns the operator's name.
-func (op IndexOp[A, C]) Name() string { return op.name }
+func (op IndexOp[A, C]) Name() string { return op.in.title() }
 
 // CUDA returns the operator as a CUDA C expression in x, i and j, or "".
-func (op IndexOp[A, C]) CUDA() string { return op.cuda }
+func (op IndexOp[A, C]) CUDA() string { return op.in.text() }
 
 // Apply returns f(x, i, j), or the zero value if the operator is not Valid.
 func (op IndexOp[A, C]) Apply(x A, i, j int) (z C) {
-	if op.fn == nil {
+	if !op.in.valid() {
 		return z
 	}
-	return op.fn(x, i, j)
+	return funcOf[func(A, int, int) C](op.in.fn)(x, i, j)
 }
 
 // UsesValue reports whether the operator reads x.
-func (op IndexOp[A, C]) UsesValue() bool { return op.k != nil && op.k.UsesValue }
+func (op IndexOp[A, C]) UsesValue() bool { return op.in.usesValue() }
 
 // Valid reports whether the operator was made by a constructor of this package.
-func (op IndexOp[A, C]) Valid() bool { return op.fn != nil }
+func (op IndexOp[A, C]) Valid() bool { return op.in.valid() }
 
 // String returns the name.
-func (op IndexOp[A, C]) String() string { return op.name }
+func (op IndexOp[A, C]) String() string { return op.in.title() }
 
 // SelectOp is a predicate on the value and the position of an entry. For vectors, i is the position
 // and j is 0.
 type SelectOp[A any] struct {
-	k          *cpu.Predicate
-	name, cuda string
-	fn         func(x A, i, j int) bool
-	bound      *A
+	_  [0]func(A) bool
+	in *innerSelect
 }
 
 // NewSelect returns the predicate computed by f. cuda is the same function as a CUDA C expression
@@ -341,7 +345,7 @@ type SelectOp[A any] struct {
 // is not Valid.
 func NewSelect[A any](name string, f func(x A, i, j int) bool, cuda ...string) SelectOp[A] {
 	if f == nil {
-		return SelectOp[A]{name: name, cuda: textOf(cuda)}
+		return SelectOp[A]{in: &innerSelect{name: name, cuda: textOf(cuda)}}
 	}
 	k := &cpu.PredicateOf[A]{UsesValue: true, User: true, Keep: func(keep []uint8, a []A, i int, ci []int32, j0 int, swap bool) {
 		var x A
@@ -360,47 +364,48 @@ func NewSelect[A any](name string, f func(x A, i, j int) bool, cuda ...string) S
 			}
 		}
 	}}
-	return SelectOp[A]{name: name, cuda: textOf(cuda), fn: f, k: k.Untyped()}
+	return SelectOp[A]{in: &innerSelect{name: name, cuda: textOf(cuda), fn: pointerTo(f), k: k.Untyped()}}
 }
 
 // Inside returns the loops for the packages of this module; see [Semiring.Inside].
-func (op SelectOp[A]) Inside() *cpu.Predicate { return op.k }
+func (op SelectOp[A]) Inside() *cpu.Predicate { return op.in.loops() }
 
 // Name returns the operator's name.
-func (op SelectOp[A]) Name() string { return op.name }
+func (op SelectOp[A]) Name() string { return op.in.title() }
 
 // CUDA returns the predicate as a CUDA C expression in x, i and j, or "". A comparison with a value
 // names the value y; see Bound.
-func (op SelectOp[A]) CUDA() string { return op.cuda }
+func (op SelectOp[A]) CUDA() string { return op.in.text() }
 
 // Bound returns the value that the predicate compares entries with, if there is one. The CUDA form
 // does not contain it, so that one kernel serves all values.
 func (op SelectOp[A]) Bound() (y A, ok bool) {
-	if op.bound != nil {
-		y = *op.bound
+	if op.in == nil || op.in.bound == nil {
+		return y, false
 	}
-	return y, op.bound != nil
+	return *(*A)(op.in.bound), true
 }
 
 // Keep reports whether the predicate keeps the entry x at row i, column j. One that is not Valid
 // keeps nothing.
 func (op SelectOp[A]) Keep(x A, i, j int) bool {
 	switch {
-	case op.fn != nil:
-		return op.fn(x, i, j)
-	case op.k == nil || op.k.Keep == nil:
+	case !op.in.valid():
 		return false
+	case op.in.fn != nil:
+		return funcOf[func(A, int, int) bool](op.in.fn)(x, i, j)
 	}
-	keep := []uint8{0}
-	op.k.Keep(keep, sparse.ValuesOf([]A{x}), i, nil, j, false)
-	return keep[0] != 0
+	return op.in.keeps(one(x), i, j)
 }
 
 // Valid reports whether the predicate was made by a constructor of this package.
-func (op SelectOp[A]) Valid() bool { return op.k != nil }
+func (op SelectOp[A]) Valid() bool { return op.in.valid() }
 
 // String returns the name.
-func (op SelectOp[A]) String() string { return op.name }
+func (op SelectOp[A]) String() string { return op.in.title() }
+
+// one returns a value as values without its type.
+func one[T any](x T) cpu.Values { return sparse.ValuesOf([]T{x}) }
 
 // scalarCUDA returns a number or bool, also of a named type, as a CUDA C expression, and "" for
 // other types.

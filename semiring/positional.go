@@ -2,6 +2,7 @@ package semiring
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -21,16 +22,15 @@ import (
 // without its position, so operations on single entries, such as EWiseMult and Apply, refuse it.
 
 // position describes a positional ⊗: the index that it returns and the value of C made from it.
-type position[C any] struct {
+type position struct {
 	which       Position
-	offset      C
-	fromIndex   func(i int) C
-	fillIndices func(c []C, ci []int32)
+	fromIndex   unsafe.Pointer // func(i int) C
+	fillIndices func(c cpu.Values, ci []int32)
 }
 
 // indexOp returns the positional operator that adds offset to an index. cuda is the index as a CUDA
 // expression: i, k or j.
-func indexOp[C Number](which Position, name, cuda string, offset C) BinaryOp[bool, bool, C] {
+func indexOp[C Number](which Position, name, cuda string, offset C) *innerBinary {
 	switch {
 	case offset == 1:
 		name += "1"
@@ -44,11 +44,11 @@ func indexOp[C Number](which Position, name, cuda string, offset C) BinaryOp[boo
 	}
 	op := newBinary(name, func(bool, bool) C { return 0 }, cuda)
 	op.k.UsesX, op.k.UsesY = false, false
-	op.pos = &position[C]{
-		which: which, offset: offset,
-		fromIndex: func(i int) C { return C(i) + offset },
-		fillIndices: func(c []C, ci []int32) {
-			c = c[:len(ci)]
+	op.pos = &position{
+		which:     which,
+		fromIndex: pointerTo(func(i int) C { return C(i) + offset }),
+		fillIndices: func(out cpu.Values, ci []int32) {
+			c := sparse.SliceOf[C](out)[:len(ci)]
 			for p, j := range ci {
 				c[p] = C(j) + offset
 			}
@@ -59,42 +59,44 @@ func indexOp[C Number](which Position, name, cuda string, offset C) BinaryOp[boo
 
 // positionalOf returns the semiring of m and the positional op. first and second are the kernels of
 // m with the operators first and second.
-func positionalOf[C Number](op BinaryOp[bool, bool, C], first Semiring[C, bool, C], second Semiring[bool, C, C]) Semiring[bool, bool, C] {
-	return withPosition(first.add, op, &cpu.Positional{
+func positionalOf[C Number](op *innerBinary, first Semiring[C, bool, C], second Semiring[bool, C, C]) Semiring[bool, bool, C] {
+	return Semiring[bool, bool, C]{in: positionalRing(op, first.in, second.in)}
+}
+
+//go:noinline
+func positionalRing(op *innerBinary, first, second *innerRing) *innerRing {
+	s := unbound(first.add, op)
+	s.pos = &cpu.Positional{
 		First: first.k, FirstFlip: first.flip, Second: second.k, SecondFlip: second.flip,
-	})
+		FillIndices: op.pos.fillIndices,
+	}
+	return s
 }
 
 // newPositional is New for a positional op: its kernels call add as a closure.
-func newPositional[A, B, C any](add Monoid[C], op BinaryOp[A, B, C]) Semiring[A, B, C] {
-	return withPosition(add, op, &cpu.Positional{
-		First:      fromClosures(add, func(x C, _ B) C { return x }, true, false, add.k.User),
-		FirstFlip:  fromClosures(add, func(_ B, x C) C { return x }, false, true, add.k.User),
-		Second:     fromClosures(add, func(_ A, y C) C { return y }, false, true, add.k.User),
-		SecondFlip: fromClosures(add, func(y C, _ A) C { return y }, true, false, add.k.User),
-	})
+func newPositional[A, B, C any](add *innerMonoid, op *position) *cpu.Positional {
+	return &cpu.Positional{
+		First:       fromClosures(add, func(x C, _ B) C { return x }, true, false, add.k.User),
+		FirstFlip:   fromClosures(add, func(_ B, x C) C { return x }, false, true, add.k.User),
+		Second:      fromClosures(add, func(_ A, y C) C { return y }, false, true, add.k.User),
+		SecondFlip:  fromClosures(add, func(y C, _ A) C { return y }, true, false, add.k.User),
+		FillIndices: op.fillIndices,
+	}
 }
 
-func withPosition[A, B, C any](add Monoid[C], op BinaryOp[A, B, C],
-	p *cpu.Positional) Semiring[A, B, C] {
-	fill := op.pos.fillIndices
-	p.FillIndices = func(c cpu.Values, ci []int32) { fill(sparse.SliceOf[C](c), ci) }
-	return Semiring[A, B, C]{name: add.Name() + "_" + op.name, add: add, mul: op, pos: p}
-}
-
-func firsti[C Number](offset C) BinaryOp[bool, bool, C] {
+func firsti[C Number](offset C) *innerBinary {
 	return indexOp(PositionI, "firsti", "i", offset)
 }
 
-func firstj[C Number](offset C) BinaryOp[bool, bool, C] {
+func firstj[C Number](offset C) *innerBinary {
 	return indexOp(PositionK, "firstj", "k", offset)
 }
 
-func secondi[C Number](offset C) BinaryOp[bool, bool, C] {
+func secondi[C Number](offset C) *innerBinary {
 	return indexOp(PositionK, "secondi", "k", offset)
 }
 
-func secondj[C Number](offset C) BinaryOp[bool, bool, C] {
+func secondj[C Number](offset C) *innerBinary {
 	return indexOp(PositionJ, "secondj", "j", offset)
 }
 

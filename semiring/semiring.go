@@ -7,15 +7,8 @@ import (
 // Semiring is an operator ⊗: A × B → C with a monoid ⊕ over C, for MxM, MxV and VxM. One value
 // holds both of its forms, the Go kernels and the CUDA expressions.
 type Semiring[A, B, C any] struct {
-	// The CPU forms, which package internal/access reads.
-	k    *cpu.Semiring
-	flip *cpu.Semiring // with the operands of ⊗ exchanged
-	pos  *cpu.Positional
-	ind  *cpu.Indexed
-
-	name string
-	add  Monoid[C]
-	mul  BinaryOp[A, B, C]
+	_  [0]func(A, B) C // keeps semirings over other types from conversion to this one
+	in *innerRing
 }
 
 // Position is the index that a positional multiplication returns or reads, for the product of entry
@@ -62,31 +55,39 @@ type Kernels[A, B, C any] struct {
 // operations return an error.
 func New[A, B, C any](add Monoid[C], mul Operator[A, B, C]) Semiring[A, B, C] {
 	if mul == nil {
-		return Semiring[A, B, C]{add: add}
+		return Semiring[A, B, C]{in: &innerRing{add: add.in}}
 	}
-	op := mul.Op()
-	name := add.Name() + "_" + op.name
-	if !add.Valid() || op.k == nil {
-		return Semiring[A, B, C]{name: name, add: add, mul: op}
+	return Semiring[A, B, C]{in: newRing[A, B, C](add.in, mul.Op().in)}
+}
+
+// newRing is New for the operators of this package.
+func newRing[A, B, C any](add *innerMonoid, op *innerBinary) *innerRing {
+	s := unbound(add, op)
+	switch {
+	case add.loops() == nil || op.loops() == nil:
+	case op.ind != nil:
+		s.ind = op.ind.under(add)
+	case op.pos != nil:
+		s.pos = newPositional[A, B, C](add, op.pos)
+	default:
+		f := funcOf[func(A, B) C](op.fn)
+		flipped := func(y B, x A) C { return f(x, y) }
+		s.k = fromClosures(add, f, op.k.UsesX, op.k.UsesY, op.k.User)
+		s.flip = fromClosures(add, flipped, op.k.UsesY, op.k.UsesX, op.k.User)
 	}
-	if op.ind != nil {
-		return newIndexed(add, op)
-	}
-	if op.pos != nil {
-		return newPositional(add, op)
-	}
-	f := op.fn
-	flipped := func(y B, x A) C { return f(x, y) }
-	return Semiring[A, B, C]{
-		name: name, add: add, mul: op,
-		k:    fromClosures(add, f, op.k.UsesX, op.k.UsesY, op.k.User),
-		flip: fromClosures(add, flipped, op.k.UsesY, op.k.UsesX, op.k.User),
-	}
+	return s
+}
+
+// unbound returns the semiring of two operators without loops.
+//
+//go:noinline
+func unbound(add *innerMonoid, mul *innerBinary) *innerRing {
+	return &innerRing{name: add.operator().title() + "_" + mul.title(), add: add, mul: mul}
 }
 
 // fromClosures returns the semiring of m and mul; user reports whether mul is a function of a user.
-func fromClosures[A, B, C any](m Monoid[C], mul func(A, B) C, usesX, usesY, user bool) *cpu.Semiring {
-	k := closureKernels(m.op.fn, mul, usesX, usesY)
+func fromClosures[A, B, C any](m *innerMonoid, mul func(A, B) C, usesX, usesY, user bool) *cpu.Semiring {
+	k := closureKernels(funcOf[func(C, C) C](m.op.fn), mul, usesX, usesY)
 	s := shell(k.Untyped(), m.k, m.any, usesX, usesY)
 	s.User = user || m.k.User
 	return s
@@ -205,15 +206,17 @@ func valueAt[A any](a *A) (x A) {
 // ScatterAll full operands. The loops must compute the same as the operators of s; [Check] compares
 // them. A positional semiring keeps its own loops.
 func (s Semiring[A, B, C]) WithKernels(k Kernels[A, B, C]) Semiring[A, B, C] {
-	s.k = withKernels(s.k, &k)
-	return s
+	in := s.in.copied()
+	in.k = withKernels(in.k, &k)
+	return Semiring[A, B, C]{in: in}
 }
 
 // WithFlippedKernels is WithKernels for the semiring with exchanged operands, ⊗′(y, x) = x ⊗ y,
 // which MxV uses to push and VxM to pull.
 func (s Semiring[A, B, C]) WithFlippedKernels(k Kernels[B, A, C]) Semiring[A, B, C] {
-	s.flip = withKernels(s.flip, &k)
-	return s
+	in := s.in.copied()
+	in.flip = withKernels(in.flip, &k)
+	return Semiring[A, B, C]{in: in}
 }
 
 // withKernels returns f with the kernels of k. It is not inlined into each method and its wrappers,
@@ -276,37 +279,29 @@ func overlay[A, B, C any](to *cpu.KernelsOf[A, B, C], k Kernels[A, B, C]) {
 
 // Inside returns the loops of the semiring for the packages of this module. It is not for users: the
 // type that it returns is internal.
-func (s Semiring[A, B, C]) Inside() cpu.Forms {
-	return cpu.Forms{Semiring: s.k, Flipped: s.flip, Positional: s.pos, Indexed: s.ind}
-}
+func (s Semiring[A, B, C]) Inside() cpu.Forms { return s.in.forms() }
 
 // Name returns the name, such as "plus_times".
-func (s Semiring[A, B, C]) Name() string { return s.name }
+func (s Semiring[A, B, C]) Name() string { return s.in.title() }
 
 // Named returns s under another name.
 func (s Semiring[A, B, C]) Named(name string) Semiring[A, B, C] {
-	s.name = name
-	return s
+	return Semiring[A, B, C]{in: s.in.named(name)}
 }
 
 // Add returns the monoid ⊕.
-func (s Semiring[A, B, C]) Add() Monoid[C] { return s.add }
+func (s Semiring[A, B, C]) Add() Monoid[C] { return Monoid[C]{in: s.in.monoid()} }
 
 // Mul returns the operator ⊗. The operator of a positional semiring is for [New] alone: see
 // [BinaryOp.Position].
-func (s Semiring[A, B, C]) Mul() BinaryOp[A, B, C] { return s.mul }
+func (s Semiring[A, B, C]) Mul() BinaryOp[A, B, C] { return BinaryOp[A, B, C]{in: s.in.product()} }
 
 // Position returns the index that ⊗ returns, PositionsAll if ⊗ reads all of them, or NotPositional.
-func (s Semiring[A, B, C]) Position() Position {
-	if s.pos == nil && s.ind == nil {
-		return NotPositional
-	}
-	return s.mul.Position()
-}
+func (s Semiring[A, B, C]) Position() Position { return s.in.position() }
 
 // Valid reports whether a constructor of this package made the semiring from valid parts. The zero
 // value is not valid.
-func (s Semiring[A, B, C]) Valid() bool { return s.k != nil || s.pos != nil || s.ind != nil }
+func (s Semiring[A, B, C]) Valid() bool { return s.in.valid() }
 
 // String returns the name.
-func (s Semiring[A, B, C]) String() string { return s.name }
+func (s Semiring[A, B, C]) String() string { return s.in.title() }

@@ -6,19 +6,25 @@ import (
 
 // tagged returns the built-in semiring of the tags P (⊕), M (⊗) and F (⊗ with its operands
 // exchanged).
-func tagged[A, B, C Number, P addTag, M, F mulTag](add Monoid[C], mul BinaryOp[A, B, C]) Semiring[A, B, C] {
-	return Semiring[A, B, C]{
-		name: add.Name() + "_" + mul.Name(), add: add, mul: mul,
-		k:    shell(kernels[A, B, C, P, M](), add.k, add.any, mul.k.UsesX, mul.k.UsesY),
-		flip: shell(kernels[B, A, C, P, F](), add.k, add.any, mul.k.UsesY, mul.k.UsesX),
-	}
+func tagged[A, B, C Number, P addTag, M, F mulTag](add *innerMonoid, mul *innerBinary) *innerRing {
+	return bound(add, mul, kernels[A, B, C, P, M](), kernels[B, A, C, P, F]())
+}
+
+// bound returns the semiring of two operators and its loops.
+//
+//go:noinline
+func bound(add *innerMonoid, mul *innerBinary, k, flip cpu.Kernels) *innerRing {
+	s := unbound(add, mul)
+	s.k = shell(k, add.k, add.any, mul.k.UsesX, mul.k.UsesY)
+	s.flip = shell(flip, add.k, add.any, mul.k.UsesY, mul.k.UsesX)
+	return s
 }
 
 // commuting is tagged for a commutative ⊗ over one type.
 func commuting[T Number, P addTag, M mulTag](add Monoid[T], name, cuda string) Semiring[T, T, T] {
-	return once[keyCommuting[P, M, T]](func() Semiring[T, T, T] {
-		return tagged[T, T, T, P, M, M](add, binary[T, T, T, M](name, cuda))
-	})
+	return Semiring[T, T, T]{in: once[keyCommuting[P, M, T]](func() *innerRing {
+		return tagged[T, T, T, P, M, M](add.in, binary[T, T, T, M](name, cuda))
+	})}
 }
 
 // PlusTimes is the semiring of arithmetic.
@@ -43,17 +49,18 @@ func absorbing[P addTag, T Number](s Semiring[T, T, T]) Semiring[T, T, T] {
 	if T(1)/2 == 0 {
 		return s
 	}
-	return once[keyAbsorbing[P, T]](func() Semiring[T, T, T] {
-		id := s.add.Identity()
-		k, flip := *s.k, *s.flip
+	return Semiring[T, T, T]{in: once[keyAbsorbing[P, T]](func() *innerRing {
+		id := s.Add().Identity()
+		in := s.in.copied()
+		k, flip := *in.k, *in.flip
 		for _, k := range []*cpu.Semiring{&k, &flip} {
 			typed := cpu.TypedKernels[T, T, T](k)
 			typed.IsIdentity = func(x *T) bool { return *x == id }
 			k.Absent = k.Identity
 		}
-		s.k, s.flip = &k, &flip
-		return s
-	})
+		in.k, in.flip = &k, &flip
+		return in
+	})}
 }
 
 // MinTimes computes the minimum of products.
@@ -94,43 +101,39 @@ func PlusPlus[T Number]() Semiring[T, T, T] {
 // PlusMinus sums differences x − y.
 func PlusMinus[T Number]() Semiring[T, T, T] {
 	s := New(Plus[T](), Minus[T]())
-	collect := s.k.Collect
-	s.k.Kernels = kernels[T, T, T, addPlus, mulMinus]()
-	s.k.Collect = collect
+	collect := s.in.k.Collect
+	s.in.k.Kernels = kernels[T, T, T, addPlus, mulMinus]()
+	s.in.k.Collect = collect
 	return s
 }
 
 // boolAs returns the built-in semiring s over bytes as one where A, B or C is bool: a Go bool is one
 // byte, 0 or 1, and the operators bound here keep that.
-func boolAs[A, B, C any](k, flip *cpu.Semiring, add Monoid[C], mul BinaryOp[A, B, C]) Semiring[A, B, C] {
-	return Semiring[A, B, C]{
-		name: add.Name() + "_" + mul.Name(), add: add, mul: mul,
-		k:    shell(k.Kernels, add.k, add.any, mul.k.UsesX, mul.k.UsesY),
-		flip: shell(flip.Kernels, add.k, add.any, mul.k.UsesY, mul.k.UsesX),
-	}
+func boolAs(s *innerRing, add *innerMonoid, mul *innerBinary) *innerRing {
+	return bound(add, mul, s.k.Kernels, s.flip.Kernels)
 }
 
 // PlusPair counts the k where both operands have an entry. It reads no values, so it takes
 // patterns: A.Pattern().
 func PlusPair[C Number]() Semiring[bool, bool, C] {
-	return once[keyPlusPair[C]](func() Semiring[bool, bool, C] {
-		s := tagged[uint8, uint8, C, addPlus, mulPair, mulPair](Plus[C](), binary[uint8, uint8, C, mulPair]("pair", cudaPair))
-		return boolAs(s.k, s.flip, Plus[C](), Pair[bool, bool, C]())
-	})
+	return Semiring[bool, bool, C]{in: once[keyPlusPair[C]](func() *innerRing {
+		s := tagged[uint8, uint8, C, addPlus, mulPair, mulPair](Plus[C]().in, binary[uint8, uint8, C, mulPair]("pair", cudaPair))
+		return boolAs(s, Plus[C]().in, Pair[bool, bool, C]().in)
+	})}
 }
 
 func firstOf[T Number, P addTag](m Monoid[T]) Semiring[T, bool, T] {
-	return once[keyFirstOf[P, T]](func() Semiring[T, bool, T] {
-		s := tagged[T, uint8, T, P, mulFirst, mulSecond](m, binary[T, uint8, T, mulFirst]("first", cudaFirst))
-		return boolAs(s.k, s.flip, m, First[T, bool]())
-	})
+	return Semiring[T, bool, T]{in: once[keyFirstOf[P, T]](func() *innerRing {
+		s := tagged[T, uint8, T, P, mulFirst, mulSecond](m.in, binary[T, uint8, T, mulFirst]("first", cudaFirst))
+		return boolAs(s, m.in, First[T, bool]().in)
+	})}
 }
 
 func secondOf[T Number, P addTag](m Monoid[T]) Semiring[bool, T, T] {
-	return once[keySecondOf[P, T]](func() Semiring[bool, T, T] {
-		s := tagged[uint8, T, T, P, mulSecond, mulFirst](m, binary[uint8, T, T, mulSecond]("second", cudaSecond))
-		return boolAs(s.k, s.flip, m, Second[bool, T]())
-	})
+	return Semiring[bool, T, T]{in: once[keySecondOf[P, T]](func() *innerRing {
+		s := tagged[uint8, T, T, P, mulSecond, mulFirst](m.in, binary[uint8, T, T, mulSecond]("second", cudaSecond))
+		return boolAs(s, m.in, Second[bool, T]().in)
+	})}
 }
 
 // PlusFirst sums the values of the first operand; the second is a pattern.
@@ -158,11 +161,11 @@ func TimesFirst[T Number]() Semiring[T, bool, T] { return firstOf[T, addTimes](T
 func TimesSecond[T Number]() Semiring[bool, T, T] { return secondOf[T, addTimes](Times[T]()) }
 
 func logicalOf[P addTag, M mulTag](add Monoid[bool], mul BinaryOp[bool, bool, bool]) Semiring[bool, bool, bool] {
-	return once[keyLogical[P, M]](func() Semiring[bool, bool, bool] {
+	return Semiring[bool, bool, bool]{in: once[keyLogical[P, M]](func() *innerRing {
 		m := monoid[uint8, P](binary[uint8, uint8, uint8, M](mul.Name(), mul.CUDA()), b2u(add.Identity()))
 		s := tagged[uint8, uint8, uint8, P, M, M](m, binary[uint8, uint8, uint8, M](mul.Name(), mul.CUDA()))
-		return boolAs(s.k, s.flip, add, mul)
-	})
+		return boolAs(s, add.in, mul.in)
+	})}
 }
 
 // LorLand is the Boolean semiring: reachability.
@@ -274,32 +277,27 @@ func anyKernels[A, B, C any](fromX func(A) C, fromY func(B) C, one C) cpu.Kernel
 	return k.Untyped()
 }
 
-func anyOf[A, B, C any](mul BinaryOp[A, B, C], fromX func(A) C, fromY func(B) C, one C) Semiring[A, B, C] {
-	add := Any[C]()
-	return Semiring[A, B, C]{
-		name: "any_" + mul.Name(), add: add, mul: mul,
-		k:    shell(anyKernels(fromX, fromY, one), add.k, add.any, mul.k.UsesX, mul.k.UsesY),
-		flip: shell(anyKernels(fromY, fromX, one), add.k, add.any, mul.k.UsesY, mul.k.UsesX),
-	}
+func anyOf[A, B, C any](mul BinaryOp[A, B, C], fromX func(A) C, fromY func(B) C, one C) *innerRing {
+	return bound(Any[C]().in, mul.in, anyKernels(fromX, fromY, one), anyKernels(fromY, fromX, one))
 }
 
 // AnyPair returns one where a sum has a term: reachability over patterns.
 func AnyPair[C Element]() Semiring[bool, bool, C] {
-	return once[keyAnyOf[mulPair, bool, bool, C]](func() Semiring[bool, bool, C] {
+	return Semiring[bool, bool, C]{in: once[keyAnyOf[mulPair, bool, bool, C]](func() *innerRing {
 		return anyOf(Pair[bool, bool, C](), nil, nil, One[C]())
-	})
+	})}
 }
 
 // AnyFirst returns the value of the first operand in any one term; the second is a pattern.
 func AnyFirst[T comparable]() Semiring[T, bool, T] {
-	return once[keyAnyOf[mulFirst, T, bool, T]](func() Semiring[T, bool, T] {
+	return Semiring[T, bool, T]{in: once[keyAnyOf[mulFirst, T, bool, T]](func() *innerRing {
 		return anyOf(First[T, bool](), func(x T) T { return x }, nil, *new(T))
-	})
+	})}
 }
 
 // AnySecond returns the value of the second operand in any one term; the first is a pattern.
 func AnySecond[T comparable]() Semiring[bool, T, T] {
-	return once[keyAnyOf[mulSecond, bool, T, T]](func() Semiring[bool, T, T] {
+	return Semiring[bool, T, T]{in: once[keyAnyOf[mulSecond, bool, T, T]](func() *innerRing {
 		return anyOf(Second[bool, T](), nil, func(y T) T { return y }, *new(T))
-	})
+	})}
 }

@@ -8,35 +8,36 @@ import (
 )
 
 // Identity returns x.
-func Identity[T any]() UnaryOp[T, T] { return once[keyIdentity[T]](newIdentity[T]) }
+func Identity[T any]() UnaryOp[T, T] {
+	return UnaryOp[T, T]{in: once[keyIdentity[T]](newIdentity[T])}
+}
 
-func newIdentity[T any]() UnaryOp[T, T] {
-	op := newUnary("identity", func(x T) T { return x }, "x")
-	op = op.WithMap(func(c, a []T) { copy(c, a) })
+func newIdentity[T any]() *innerUnary {
+	op := mapping("identity", func(x T) T { return x }, "x", func(c, a []T) { copy(c, a) })
 	op.k.Copies = true
 	return op
 }
 
 // Ainv returns −x, the additive inverse.
 func Ainv[T Number]() UnaryOp[T, T] {
-	return once[keyAinv[T]](func() UnaryOp[T, T] {
-		return newUnary("ainv", func(x T) T { return -x }, "-x").WithMap(func(c, a []T) {
+	return UnaryOp[T, T]{in: once[keyAinv[T]](func() *innerUnary {
+		return mapping("ainv", func(x T) T { return -x }, "-x", func(c, a []T) {
 			MapFn(c, a, func(x T) T { return -x })
 		})
-	})
+	})}
 }
 
 // Minv returns 1/x, the multiplicative inverse; for integers see [Div].
 func Minv[T Number]() UnaryOp[T, T] {
-	return once[keyMinv[T]](func() UnaryOp[T, T] {
+	return UnaryOp[T, T]{in: once[keyMinv[T]](func() *innerUnary {
 		return newUnary("minv", func(x T) T { return div(1, x) }, "hb_div((T)1, x)")
-	})
+	})}
 }
 
 // Abs returns |x|. The smallest integer of a signed type wraps around to itself.
 func Abs[T Number]() UnaryOp[T, T] {
-	return once[keyAbs[T]](func() UnaryOp[T, T] {
-		return newUnary("abs", abs[T], "x < 0 ? -x : x").WithMap(func(c, a []T) {
+	return UnaryOp[T, T]{in: once[keyAbs[T]](func() *innerUnary {
+		return mapping("abs", abs[T], "x < 0 ? -x : x", func(c, a []T) {
 			MapFn(c, a, func(x T) T {
 				if x < 0 {
 					return -x
@@ -44,7 +45,7 @@ func Abs[T Number]() UnaryOp[T, T] {
 				return x
 			})
 		})
-	})
+	})}
 }
 
 func abs[T Number](x T) T {
@@ -56,59 +57,59 @@ func abs[T Number](x T) T {
 
 // OneOp returns 1 (true) for every x.
 func OneOp[A any, C Element]() UnaryOp[A, C] {
-	return once[keyOneOp[A, C]](func() UnaryOp[A, C] {
+	return UnaryOp[A, C]{in: once[keyOneOp[A, C]](func() *innerUnary {
 		one := One[C]()
-		return newUnary("one", func(A) C { return one }, "1").WithMap(func(c []C, _ []A) {
+		return mapping("one", func(A) C { return one }, "1", func(c []C, _ []A) {
 			for p := range c {
 				c[p] = one
 			}
 		})
-	})
+	})}
 }
 
 // Lnot returns the negation.
 func Lnot() UnaryOp[bool, bool] {
-	return newUnary("lnot", func(x bool) bool { return !x }, "!x")
+	return UnaryOp[bool, bool]{in: newUnary("lnot", func(x bool) bool { return !x }, "!x")}
 }
 
 // Sqrt returns √x.
 func Sqrt[T Float]() UnaryOp[T, T] {
-	return once[keySqrt[T]](func() UnaryOp[T, T] {
-		return newUnary("sqrt", func(x T) T { return T(math.Sqrt(float64(x))) }, "sqrt(x)").WithMap(func(c, a []T) {
+	return UnaryOp[T, T]{in: once[keySqrt[T]](func() *innerUnary {
+		return mapping("sqrt", func(x T) T { return T(math.Sqrt(float64(x))) }, "sqrt(x)", func(c, a []T) {
 			MapFn(c, a, func(x T) T { return T(math.Sqrt(float64(x))) })
 		})
-	})
+	})}
 }
 
 // Exp returns eˣ.
 func Exp[T Float]() UnaryOp[T, T] {
-	return once[keyExp[T]](func() UnaryOp[T, T] {
+	return UnaryOp[T, T]{in: once[keyExp[T]](func() *innerUnary {
 		return newUnary("exp", func(x T) T { return T(math.Exp(float64(x))) }, "exp(x)")
-	})
+	})}
 }
 
 // Log returns the natural logarithm.
 func Log[T Float]() UnaryOp[T, T] {
-	return once[keyLog[T]](func() UnaryOp[T, T] {
+	return UnaryOp[T, T]{in: once[keyLog[T]](func() *innerUnary {
 		return newUnary("log", func(x T) T { return T(math.Log(float64(x))) }, "log(x)")
-	})
+	})}
 }
 
 // Convert converts x to C. Integers wrap around, as in Go. Floats are truncated towards zero; one
 // beyond the integers of C becomes the largest or the smallest of them, and NaN becomes 0, as in
 // SuiteSparse:GraphBLAS.
 func Convert[A, C Number]() UnaryOp[A, C] {
-	return once[keyConvert[A, C]](func() UnaryOp[A, C] {
+	return UnaryOp[A, C]{in: once[keyConvert[A, C]](func() *innerUnary {
 		if !isInteger[A]() && isInteger[C]() {
 			most, least := MaxValue[C](), MinValue[C]()
-			return newUnary("convert", func(x A) C { return saturated(x, most, least) }, "hb_convert((C)0, x)").WithMap(func(c []C, a []A) {
+			return mapping("convert", func(x A) C { return saturated(x, most, least) }, "hb_convert((C)0, x)", func(c []C, a []A) {
 				MapFn(c, a, func(x A) C { return saturated(x, most, least) })
 			})
 		}
-		return newUnary("convert", func(x A) C { return C(x) }, "(C)x").WithMap(func(c []C, a []A) {
+		return mapping("convert", func(x A) C { return C(x) }, "(C)x", func(c []C, a []A) {
 			MapFn(c, a, func(x A) C { return C(x) })
 		})
-	})
+	})}
 }
 
 // saturated converts a float to an integer whose largest and smallest values are given.
@@ -126,34 +127,52 @@ func saturated[A, C Number](x A, most, least C) C {
 
 // RowIndex returns the row of an entry plus k.
 func RowIndex[A any, C Integer](k C) IndexOp[A, C] {
-	op := NewIndex("rowindex", func(_ A, i, _ int) C { return C(i) + k }, "i + "+scalarCUDA(k))
-	op.k.UsesValue = false
-	return op
+	return byPosition("rowindex", func(_ A, i, _ int) C { return C(i) + k }, "i + "+scalarCUDA(k))
 }
 
 // ColIndex returns the column of an entry plus k.
 func ColIndex[A any, C Integer](k C) IndexOp[A, C] {
-	op := NewIndex("colindex", func(_ A, _, j int) C { return C(j) + k }, "j + "+scalarCUDA(k))
-	op.k.UsesValue = false
-	return op
+	return byPosition("colindex", func(_ A, _, j int) C { return C(j) + k }, "j + "+scalarCUDA(k))
 }
 
 // DiagIndex returns the diagonal of an entry, column − row + k.
 func DiagIndex[A any, C Integer](k C) IndexOp[A, C] {
-	op := NewIndex("diagindex", func(_ A, i, j int) C { return C(j-i) + k }, "j - i + "+scalarCUDA(k))
+	return byPosition("diagindex", func(_ A, i, j int) C { return C(j-i) + k }, "j - i + "+scalarCUDA(k))
+}
+
+// byPosition returns an operator that does not read the value.
+func byPosition[A, C any](name string, f func(_ A, i, j int) C, cuda string) IndexOp[A, C] {
+	op := newIndex(name, f, cuda)
 	op.k.UsesValue = false
-	return op
+	return IndexOp[A, C]{in: op}
 }
 
-func positional[A any](name, cuda string, f func(i, j int) bool) SelectOp[A] {
-	op := NewSelect(name, func(_ A, i, j int) bool { return f(i, j) }, cuda)
-	op.k.UsesValue, op.k.User = false, false
-	return op
+// positional returns the predicate on positions that f computes.
+//
+//go:noinline
+func positional(name, cuda string, f func(i, j int) bool) *innerSelect {
+	keep := func(keep []uint8, _ cpu.Values, i int, ci []int32, j0 int, swap bool) {
+		for p := range keep {
+			j := j0 + p
+			if ci != nil {
+				j = int(ci[p])
+			}
+			if swap {
+				keep[p] = b2u(f(j, i))
+			} else {
+				keep[p] = b2u(f(i, j))
+			}
+		}
+	}
+	return &innerSelect{name: name, cuda: cuda, k: &cpu.Predicate{Keep: keep}}
 }
 
-func band[A any](name, cuda string, lo, hi int) SelectOp[A] {
+// band returns the predicate lo ≤ j−i ≤ hi.
+//
+//go:noinline
+func band(name, cuda string, lo, hi int) *innerSelect {
 	lo, hi = min(max(lo, -noLimit), noLimit), min(max(hi, -noLimit), noLimit) // rows + limits must not overflow
-	op := positional[A](name, cuda, func(i, j int) bool { return lo <= j-i && j-i <= hi })
+	op := positional(name, cuda, func(i, j int) bool { return lo <= j-i && j-i <= hi })
 	op.k.Band, op.k.Lo, op.k.Hi = true, int64(lo), int64(hi)
 	return op
 }
@@ -161,49 +180,67 @@ func band[A any](name, cuda string, lo, hi int) SelectOp[A] {
 const noLimit = 1 << 40
 
 // Tril keeps the entries on and below diagonal k: column ≤ row + k.
-func Tril[A any](k int) SelectOp[A] { return band[A]("tril", "j - i <= "+scalarCUDA(k), -noLimit, k) }
+func Tril[A any](k int) SelectOp[A] { return SelectOp[A]{in: tril(k)} }
+
+func tril(k int) *innerSelect { return band("tril", "j - i <= "+scalarCUDA(k), -noLimit, k) }
 
 // Triu keeps the entries on and above diagonal k: column ≥ row + k.
-func Triu[A any](k int) SelectOp[A] { return band[A]("triu", "j - i >= "+scalarCUDA(k), k, noLimit) }
+func Triu[A any](k int) SelectOp[A] { return SelectOp[A]{in: triu(k)} }
+
+func triu(k int) *innerSelect { return band("triu", "j - i >= "+scalarCUDA(k), k, noLimit) }
 
 // DiagSelect keeps diagonal k: column = row + k.
-func DiagSelect[A any](k int) SelectOp[A] { return band[A]("diag", "j - i == "+scalarCUDA(k), k, k) }
+func DiagSelect[A any](k int) SelectOp[A] { return SelectOp[A]{in: diagonal(k)} }
+
+func diagonal(k int) *innerSelect { return band("diag", "j - i == "+scalarCUDA(k), k, k) }
 
 // Offdiag keeps the entries outside diagonal k.
-func Offdiag[A any](k int) SelectOp[A] {
-	return positional[A]("offdiag", "j - i != "+scalarCUDA(k), func(i, j int) bool { return j-i != k })
+func Offdiag[A any](k int) SelectOp[A] { return SelectOp[A]{in: offdiag(k)} }
+
+func offdiag(k int) *innerSelect {
+	return positional("offdiag", "j - i != "+scalarCUDA(k), func(i, j int) bool { return j-i != k })
 }
 
 // RowLE keeps rows up to k.
-func RowLE[A any](k int) SelectOp[A] {
-	return positional[A]("rowle", "i <= "+scalarCUDA(k), func(i, _ int) bool { return i <= k })
+func RowLE[A any](k int) SelectOp[A] { return SelectOp[A]{in: rowLE(k)} }
+
+func rowLE(k int) *innerSelect {
+	return positional("rowle", "i <= "+scalarCUDA(k), func(i, _ int) bool { return i <= k })
 }
 
 // RowGT keeps rows after k.
-func RowGT[A any](k int) SelectOp[A] {
-	return positional[A]("rowgt", "i > "+scalarCUDA(k), func(i, _ int) bool { return i > k })
+func RowGT[A any](k int) SelectOp[A] { return SelectOp[A]{in: rowGT(k)} }
+
+func rowGT(k int) *innerSelect {
+	return positional("rowgt", "i > "+scalarCUDA(k), func(i, _ int) bool { return i > k })
 }
 
 // ColLE keeps columns up to k.
-func ColLE[A any](k int) SelectOp[A] {
-	return positional[A]("colle", "j <= "+scalarCUDA(k), func(_, j int) bool { return j <= k })
+func ColLE[A any](k int) SelectOp[A] { return SelectOp[A]{in: colLE(k)} }
+
+func colLE(k int) *innerSelect {
+	return positional("colle", "j <= "+scalarCUDA(k), func(_, j int) bool { return j <= k })
 }
 
 // ColGT keeps columns after k.
-func ColGT[A any](k int) SelectOp[A] {
-	return positional[A]("colgt", "j > "+scalarCUDA(k), func(_, j int) bool { return j > k })
+func ColGT[A any](k int) SelectOp[A] { return SelectOp[A]{in: colGT(k)} }
+
+func colGT(k int) *innerSelect {
+	return positional("colgt", "j > "+scalarCUDA(k), func(_, j int) bool { return j > k })
 }
 
 // valueTest is the predicate of a comparison with y, in one piece of memory.
 type valueTest[A any] struct {
-	cpu.PredicateOf[A]
-	y A
+	in innerSelect
+	k  cpu.PredicateOf[A]
+	y  A
 }
 
 // byValue returns the comparison of values with y that keep computes.
 func byValue[A any](name, cuda string, y A, keep func(keep []uint8, a []A, _ int, _ []int32, _ int, _ bool)) SelectOp[A] {
-	t := &valueTest[A]{cpu.PredicateOf[A]{UsesValue: true, ByValue: true, Keep: keep}, y}
-	return SelectOp[A]{name: name, cuda: cuda, k: t.Untyped(), bound: &t.y}
+	t := &valueTest[A]{k: cpu.PredicateOf[A]{UsesValue: true, ByValue: true, Keep: keep}, y: y}
+	t.in = innerSelect{name: name, cuda: cuda, k: t.k.Untyped(), bound: cpu.Value(&t.y)}
+	return SelectOp[A]{in: &t.in}
 }
 
 func b2u(b bool) uint8 {

@@ -1,0 +1,317 @@
+package semiring
+
+import (
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/cpu"
+)
+
+// The exported operators are shells: one pointer to a struct without type parameters, which holds
+// the loops, the names and the typed function as a pointer. Two reasons. Go compiles all methods of
+// a generic type in each package that stores a value of it on the heap, and only inner structs are
+// stored. And operators over types of one layout share one inner struct.
+//
+// The methods here accept a nil receiver, which is the inside of a zero value. They are not inlined,
+// to keep the methods of the shells small.
+
+// innerBinary is the inside of a BinaryOp.
+type innerBinary struct {
+	k          *cpu.Binary
+	name, cuda string
+	fn         unsafe.Pointer // func(x A, y B) C; see funcOf
+	pos        *position      // nil unless positional
+	ind        *indexed
+}
+
+// innerMonoid is the inside of a Monoid.
+type innerMonoid struct {
+	k        *cpu.Monoid
+	op       *innerBinary
+	terminal cpu.Values // one value, or none
+	any      bool
+}
+
+// innerRing is the inside of a Semiring.
+type innerRing struct {
+	// The CPU forms. Those of flip have the operands of ⊗ exchanged.
+	k    *cpu.Semiring
+	flip *cpu.Semiring
+	pos  *cpu.Positional
+	ind  *cpu.Indexed
+
+	name string
+	add  *innerMonoid
+	mul  *innerBinary
+}
+
+// innerUnary is the inside of a UnaryOp.
+type innerUnary struct {
+	k          *cpu.Unary
+	name, cuda string
+	fn         unsafe.Pointer // func(A) C
+}
+
+// innerIndex is the inside of an IndexOp.
+type innerIndex struct {
+	k          *cpu.Index
+	name, cuda string
+	fn         unsafe.Pointer // func(x A, i, j int) C
+}
+
+// innerSelect is the inside of a SelectOp.
+type innerSelect struct {
+	k          *cpu.Predicate
+	name, cuda string
+	fn         unsafe.Pointer // func(x A, i, j int) bool
+	bound      cpu.Value      // *A
+}
+
+// pointerTo returns a function as a pointer, which funcOf turns back: a func is one.
+func pointerTo[F any](f F) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&f)) }
+
+// funcOf returns the function at p as an F: its type, or one whose parameters and results have the
+// same kinds.
+func funcOf[F any](p unsafe.Pointer) F { return *(*F)(unsafe.Pointer(&p)) }
+
+//go:noinline
+func (op *innerBinary) loops() *cpu.Binary {
+	if op == nil {
+		return nil
+	}
+	return op.k
+}
+
+//go:noinline
+func (op *innerBinary) title() string {
+	if op == nil {
+		return ""
+	}
+	return op.name
+}
+
+//go:noinline
+func (op *innerBinary) text() string {
+	if op == nil {
+		return ""
+	}
+	return op.cuda
+}
+
+//go:noinline
+func (op *innerBinary) position() Position {
+	if op == nil || op.pos == nil {
+		return NotPositional
+	}
+	return op.pos.which
+}
+
+//go:noinline
+func (op *innerBinary) valid() bool { return op != nil && op.k != nil && op.pos == nil }
+
+//go:noinline
+func (m *innerMonoid) loops() *cpu.Monoid {
+	if m == nil {
+		return nil
+	}
+	return m.k
+}
+
+//go:noinline
+func (m *innerMonoid) operator() *innerBinary {
+	if m == nil {
+		return nil
+	}
+	return m.op
+}
+
+//go:noinline
+func (m *innerMonoid) end() cpu.Values {
+	if m == nil {
+		return cpu.Values{}
+	}
+	return m.terminal
+}
+
+// withTerminal returns a copy of m with a terminal value.
+//
+//go:noinline
+func (m *innerMonoid) withTerminal(t cpu.Values) *innerMonoid {
+	c := innerMonoid{}
+	if m != nil {
+		c = *m
+	}
+	c.terminal = t
+	return &c
+}
+
+//go:noinline
+func (m *innerMonoid) isAny() bool { return m != nil && m.any }
+
+//go:noinline
+func (s *innerRing) forms() cpu.Forms {
+	if s == nil {
+		return cpu.Forms{}
+	}
+	return cpu.Forms{Semiring: s.k, Flipped: s.flip, Positional: s.pos, Indexed: s.ind}
+}
+
+//go:noinline
+func (s *innerRing) title() string {
+	if s == nil {
+		return ""
+	}
+	return s.name
+}
+
+// copied returns a copy of s, which may be changed.
+//
+//go:noinline
+func (s *innerRing) copied() *innerRing {
+	if s == nil {
+		return &innerRing{}
+	}
+	c := *s
+	return &c
+}
+
+// named returns a copy of s under another name.
+//
+//go:noinline
+func (s *innerRing) named(name string) *innerRing {
+	s = s.copied()
+	s.name = name
+	return s
+}
+
+//go:noinline
+func (s *innerRing) monoid() *innerMonoid {
+	if s == nil {
+		return nil
+	}
+	return s.add
+}
+
+//go:noinline
+func (s *innerRing) product() *innerBinary {
+	if s == nil {
+		return nil
+	}
+	return s.mul
+}
+
+//go:noinline
+func (s *innerRing) position() Position {
+	if s == nil || s.pos == nil && s.ind == nil {
+		return NotPositional
+	}
+	return s.mul.position()
+}
+
+//go:noinline
+func (s *innerRing) valid() bool {
+	return s != nil && (s.k != nil || s.pos != nil || s.ind != nil)
+}
+
+//go:noinline
+func (op *innerUnary) loops() *cpu.Unary {
+	if op == nil {
+		return nil
+	}
+	return op.k
+}
+
+//go:noinline
+func (op *innerUnary) title() string {
+	if op == nil {
+		return ""
+	}
+	return op.name
+}
+
+//go:noinline
+func (op *innerUnary) text() string {
+	if op == nil {
+		return ""
+	}
+	return op.cuda
+}
+
+// withMap returns a copy of op with the loop of k.
+//
+//go:noinline
+func (op *innerUnary) withMap(k *cpu.Unary) *innerUnary {
+	c := innerUnary{}
+	if op != nil {
+		c = *op
+	}
+	k.User = c.k == nil || c.k.User
+	c.k = k
+	return &c
+}
+
+//go:noinline
+func (op *innerUnary) valid() bool { return op != nil && op.k != nil && op.fn != nil }
+
+//go:noinline
+func (op *innerIndex) loops() *cpu.Index {
+	if op == nil {
+		return nil
+	}
+	return op.k
+}
+
+//go:noinline
+func (op *innerIndex) title() string {
+	if op == nil {
+		return ""
+	}
+	return op.name
+}
+
+//go:noinline
+func (op *innerIndex) text() string {
+	if op == nil {
+		return ""
+	}
+	return op.cuda
+}
+
+//go:noinline
+func (op *innerIndex) usesValue() bool { return op != nil && op.k != nil && op.k.UsesValue }
+
+//go:noinline
+func (op *innerIndex) valid() bool { return op != nil && op.fn != nil }
+
+//go:noinline
+func (op *innerSelect) loops() *cpu.Predicate {
+	if op == nil {
+		return nil
+	}
+	return op.k
+}
+
+//go:noinline
+func (op *innerSelect) title() string {
+	if op == nil {
+		return ""
+	}
+	return op.name
+}
+
+//go:noinline
+func (op *innerSelect) text() string {
+	if op == nil {
+		return ""
+	}
+	return op.cuda
+}
+
+//go:noinline
+func (op *innerSelect) keeps(x cpu.Values, i, j int) bool {
+	keep := []uint8{0}
+	op.k.Keep(keep, x, i, nil, j, false)
+	return keep[0] != 0
+}
+
+//go:noinline
+func (op *innerSelect) valid() bool { return op != nil && op.k != nil }
