@@ -19,13 +19,7 @@ const (
 
 // String returns the shape, format, type and number of entries on one line, such as “3×4 csr matrix
 // of float64, 3 entries”. %v and %s print it. See [Matrix.Text] for the entries.
-func (a *Matrix[T]) String() string {
-	st := a.stored()
-	if err := a.Err(); err != nil {
-		return "invalid matrix: " + err.Error()
-	}
-	return fmt.Sprintf("%d×%d %v matrix of %s, %s", st.NRows, st.NCols, st.Format, reflect.TypeFor[T](), entriesWord(st.NVals))
-}
+func (a *Matrix[T]) String() string { return a.inside().describe() }
 
 // Text returns the line of String, followed by at most 8 entries of each of the first 10 rows. It
 // prints column:value for the sparse formats. For bitmap and full it prints the values in their
