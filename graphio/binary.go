@@ -150,44 +150,42 @@ func (e element) number(v uint64) (x float64, float, neg bool, mag uint64) {
 	return 0, false, neg, mag
 }
 
-// convertStore converts the values of a binary file to the element type of the options. Those of a
-// bitmap without an entry stay zero. NaN and infinities are values, as without conversion.
+// convertStore converts the values of a binary file to the element type of the options.
 func convertStore(st *sparse.Store, o *readOptions) (*sparse.Store, error) {
-	from, e, n := elementOf(st.Type), o.e, int64(st.Val.Len())
-	out := &sparse.Store{Structure: st.Structure, Val: e.t.Zeroed(n), Type: e.t}
-	special := *o
-	special.allowNaN = true
+	out, k, f := convertValues(st, o.e.t, o.patternOnly)
+	if f == faultNone {
+		return out, nil
+	}
+	from := elementOf(st.Type)
+	msg, kind := f.explain(from.text(from.at(st.Val, k)), o.e.name(), o.e.kind)
+	return nil, o.failKind(0, fmt.Sprintf("value %d of the file, which has %s: %s", k, from.kind, msg), kind)
+}
+
+// convertValues returns a store with values of another type, or the place of the first value that
+// the type does not hold. The values of a bitmap without an entry stay zero. NaN and infinities are
+// values of floats. With ones every value is 1 or true.
+func convertValues(st *sparse.Store, t *sparse.Type, ones bool) (out *sparse.Store, at int64, f fault) {
+	from, e, n := elementOf(st.Type), elementOf(t), int64(st.Val.Len())
+	out = &sparse.Store{Structure: st.Structure, Val: t.Zeroed(n), Type: t}
+	special := &readOptions{allowNaN: true}
 	for k := range n {
 		if st.Format == sparse.Bitmap && st.Present[k] == 0 {
 			continue
 		}
-		if o.patternOnly {
-			e.store(out.Val, k, e.one)
-			continue
+		v := e.one
+		if !ones {
+			if x, float, neg, mag := from.number(from.at(st.Val, k)); float {
+				v, f = e.convertFloat(x, special)
+			} else {
+				v, f = e.convertInt(neg, mag)
+			}
+			if f != faultNone {
+				return nil, k, f
+			}
 		}
-		x, float, neg, mag := from.number(from.at(st.Val, k))
-		var v uint64
-		var f fault
-		if float {
-			v, f = e.convertFloat(x, &special)
-		} else {
-			v, f = e.convertInt(neg, mag)
-		}
-		if f == faultNone {
-			e.store(out.Val, k, v)
-			continue
-		}
-		text := fmt.Sprint(mag)
-		switch {
-		case float:
-			text = fmt.Sprint(x)
-		case neg:
-			text = "-" + text
-		}
-		msg, kind := f.explain(text, e.name(), e.kind)
-		return nil, o.failKind(0, fmt.Sprintf("value %d of the file, which has %s: %s", k, from.kind, msg), kind)
+		e.store(out.Val, k, v)
 	}
-	return out, nil
+	return out, 0, faultNone
 }
 
 // kindOf returns the descriptor of the built-in type of a kind of numbers or bool.

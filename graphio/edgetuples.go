@@ -30,7 +30,7 @@ func readTuples(r io.Reader, o *readOptions) (t *sparse.Block, n int, labels *La
 	switch {
 	case r == nil:
 		return nil, 0, nil, nilReader(op)
-	case o.dup != nil:
+	case len(o.dups) > 0:
 		return nil, 0, nil, &OptionError{op, "Duplicates", "all edges of a list of tuples are kept", RemedyText}
 	case o.symmetrise:
 		return nil, 0, nil, &OptionError{op, "Symmetrise", "tuples are kept as they stand in the list", RemedyNoSymmetrise}

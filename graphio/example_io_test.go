@@ -247,3 +247,28 @@ func ExampleMatrix_Text() {
 	//   0 │  1 2.5 3
 	//   1 │ -4   5 6
 }
+
+func ExampleReadAny() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "a.tsv")
+	if err := os.WriteFile(path, []byte("0\t1\t3\n1\t2\t7\n"), 0o600); err != nil {
+		fmt.Println(err)
+		return
+	}
+	a, _, _, err := graphio.ReadAny(path)
+	fmt.Println(a, err)
+	if g, ok := matrix.As[int64](a); ok {
+		fmt.Println(g.At(1, 2))
+	}
+	f, err := graphio.Convert[float64](a)
+	fmt.Println(f, err)
+	// Output:
+	// 3×3 csr matrix of int64, 2 entries <nil>
+	// 7 true
+	// 3×3 csr matrix of float64, 2 entries <nil>
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"reflect"
 	"strings"
 
@@ -55,15 +56,18 @@ func (i FileInfo) String() string {
 // of values of an edge list is that of its first 100 lines. Files of GraphML, GEXF and GML have no
 // header. Errors are those of [ReadFile]. The time does not depend on the size of the file.
 func ReadFileInfo(path string, opts ...ReadOption) (FileInfo, error) {
-	const op = "graphio.ReadFileInfo"
+	return readFileInfo("graphio.ReadFileInfo", path, readOptionsOf(opts))
+}
+
+func readFileInfo(op, path string, o *readOptions) (FileInfo, error) {
 	i := FileInfo{Rows: -1, Cols: -1, Entries: -1}
-	o := readOptionsOf(opts)
-	o.e = elementOf(sparse.TypeOf[float64]())
-	f, err := openRead(path, o)
+	o.e = elementOf(sparse.TypeOf[float64]()) // of no matrix
+	f, err := os.Open(path)
 	if err != nil {
 		return i, err
 	}
 	defer f.Close()
+	o.named(path)
 	r, format, err := settleFormat(op, f, o)
 	if err != nil {
 		return i, err

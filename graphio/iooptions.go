@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"reflect"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
@@ -41,8 +42,8 @@ type common struct {
 
 type readOptions struct {
 	common
-	e           element     // of the matrix that is read
-	dup         *duplicates // of Duplicates, or nil
+	e           element                     // of the matrix that is read
+	dups        map[reflect.Type]duplicates // of Duplicates, by element type
 	allowNaN    bool
 	patternOnly bool
 	symmetrise  bool
@@ -200,18 +201,24 @@ func KeepZeros() ReadOption { return readOption(func(o *readOptions) { o.keepZer
 // Duplicates combines entries that a file gives more than once with op, in
 // the order of the file. Without it the first is an error (a *ParseError
 // around a *[matrix.DuplicateError]). With [Symmetrise] the entries of both directions
-// are one entry. T must be the element type that is read.
+// are one entry. T must be the element type that is read; of several such options with
+// different T, as [ReadAny] takes them, the one of this type counts.
 func Duplicates[T any](op matrix.Combiner[T]) ReadOption {
-	var d *duplicates
-	if op != nil {
-		d = &duplicates{reflect.TypeFor[T](), sparse.Combining(op.Combine), usable(op)}
+	if op == nil {
+		return readOption(func(o *readOptions) { o.dups = nil })
 	}
-	return readOption(func(o *readOptions) { o.dup = d })
+	d := duplicates{sparse.Combining(op.Combine), usable(op)}
+	return readOption(func(o *readOptions) {
+		o.dups = maps.Clone(o.dups)
+		if o.dups == nil {
+			o.dups = map[reflect.Type]duplicates{}
+		}
+		o.dups[reflect.TypeFor[T]()] = d
+	})
 }
 
 // duplicates is an operator of values of a type.
 type duplicates struct {
-	of      reflect.Type
 	combine sparse.Combine
 	usable  bool
 }
@@ -228,15 +235,17 @@ func usable(op any) bool {
 // combiner returns the operator of Duplicates, nil without one.
 func (o *readOptions) combiner(op string) (sparse.Combine, error) {
 	t := o.e.t
-	switch {
-	case o.dup == nil:
+	if len(o.dups) == 0 {
 		return nil, nil
-	case o.dup.of != sparse.GoType(t):
-		return nil, &matrix.TypeError{Op: op, Got: "another type in Duplicates", Want: sparse.GoType(t).String(), Remedy: "give Duplicates an operator on the element type that is read"}
-	case !o.dup.usable:
-		return nil, &matrix.InvalidError{Op: op, Reason: "the operator of Duplicates is the zero value; make it with a constructor of package semiring or as a matrix.CombineFunc, or leave the option out to reject duplicates"}
 	}
-	return o.dup.combine, nil
+	switch d, ok := o.dups[sparse.GoType(t)]; {
+	case !ok:
+		return nil, &matrix.TypeError{Op: op, Got: "another type in Duplicates", Want: sparse.GoType(t).String(), Remedy: "give Duplicates an operator on the element type that is read"}
+	case !d.usable:
+		return nil, &matrix.InvalidError{Op: op, Reason: "the operator of Duplicates is the zero value; make it with a constructor of package semiring or as a matrix.CombineFunc, or leave the option out to reject duplicates"}
+	default:
+		return d.combine, nil
+	}
 }
 
 // On places the matrix or vector that is read at p. A nil p is the host. A layout says how a group

@@ -57,13 +57,18 @@ func openRead(path string, o *readOptions) (*os.File, error) {
 	if err != nil {
 		return nil, o.agree(err)
 	}
+	o.named(path)
+	return f, nil
+}
+
+// named sets the options that name the file at path.
+func (o *readOptions) named(path string) {
 	if o.file == "" {
 		o.file = path
 	}
 	if o.beside == "" {
 		o.beside = withoutGz(path)
 	}
-	return f, nil
 }
 
 // errNoLabelled is the error of a nil *Labelled.

@@ -1,0 +1,137 @@
+package graphio
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// ReadAny is [ReadFile] into the element type of the file: the one of a .hgb, .npy or .npz file, bool
+// for a file without values, int64 for integers, uint64 if one of them needs it, and float64
+// otherwise, or if int64 and uint64 together do not hold the integers. Where the header of a text
+// does not tell the type, or the first lines of an edge list tell another one, ReadAny reads the file
+// again, at most three times. With [PatternOnly] the type is bool. rows and cols are as those of
+// [ReadLabelled]. Give [Duplicates] once for each type that the file may have.
+func ReadAny(path string, opts ...ReadOption) (a matrix.Any, rows, cols *Labels, err error) {
+	m, labels, err := readAsStored(path, readOptionsOf(opts))
+	if err != nil {
+		return matrix.Any{}, nil, nil, err
+	}
+	return matrix.AnyOfInside(m), labels.rows, labels.cols, nil
+}
+
+func readAsStored(path string, o *readOptions) (rep.Matrix, sides, error) {
+	const op = "graphio.ReadAny"
+	t := sparse.TypeOf[bool]()
+	if !o.patternOnly {
+		look := *o
+		info, err := readFileInfo(op, path, &look)
+		if err := o.agree(err); err != nil {
+			return nil, sides{}, err
+		}
+		t = info.typeOf()
+	}
+	for {
+		try, info := *o, &Info{}
+		if try.e = elementOf(t); o.info == nil {
+			try.info = info
+		}
+		var warnings []Warning
+		if o.warn != nil {
+			try.warn = func(w Warning) { warnings = append(warnings, w) }
+		}
+		a, labels, err := readPath(path, &try, anyReader(op))
+		if next := nextType(t, err, try.info.Field); next != nil && !o.patternOnly {
+			t = next
+			continue
+		}
+		for _, w := range warnings {
+			o.warn(w)
+		}
+		return a, labels, err
+	}
+}
+
+// typeOf returns the element type of a file, or the first one to try.
+func (i *FileInfo) typeOf() *sparse.Type {
+	for kind := reflect.Bool; kind <= reflect.Float64; kind++ {
+		if kind.String() == i.Element {
+			return kindOf(kind)
+		}
+	}
+	switch i.Field {
+	case "pattern":
+		return sparse.TypeOf[bool]()
+	case "real":
+		return sparse.TypeOf[float64]()
+	}
+	return sparse.TypeOf[int64]()
+}
+
+// nextType returns the type into which a text is to be read after it was read into t, nil if t is
+// the one.
+func nextType(t *sparse.Type, err error, field string) *sparse.Type {
+	if kind := sparse.GoType(t).Kind(); kind != reflect.Int64 && kind != reflect.Uint64 {
+		return nil
+	}
+	var e *ParseError
+	switch {
+	case err == nil && field == "pattern":
+		return sparse.TypeOf[bool]()
+	case err == nil && field == "real":
+		return sparse.TypeOf[float64]()
+	case err == nil || !errors.As(err, &e):
+		return nil
+	case e.Kind == RemedyWider && sparse.GoType(t).Kind() == reflect.Int64:
+		return sparse.TypeOf[uint64]()
+	case e.Kind == RemedyWider, e.Kind == RemedyFloat, e.Kind == RemedySigned, e.Kind == RemedyAllowNaN:
+		return sparse.TypeOf[float64]()
+	}
+	return nil
+}
+
+// Convert returns a matrix with elements of type T on the host, and a itself if it has them. A value
+// that T does not hold is a *[matrix.InvalidError]: a fraction or a value out of range for an
+// integer, an integer that is not exact in a float, other values than 0 and 1 for bool.
+func Convert[T matrix.Element](a matrix.Any) (*matrix.Matrix[T], error) {
+	if same, ok := matrix.As[T](a); ok {
+		return same, nil
+	}
+	m, err := convert(a.Inside(), sparse.TypeOf[T]())
+	if err != nil {
+		return nil, err
+	}
+	return matrix.OfInside[T](m), nil
+}
+
+func convert(a rep.Matrix, t *sparse.Type) (rep.Matrix, error) {
+	const op = "graphio.Convert"
+	st, err := rowsOf(a)
+	if err != nil {
+		return nil, err
+	}
+	if from := sparse.GoType(st.Type).Kind(); from < reflect.Bool || from > reflect.Float64 || from == reflect.Uintptr {
+		return nil, &matrix.TypeError{Op: op, Got: sparse.GoType(st.Type).String(), Want: "bool, an integer or a float"}
+	}
+	out, at, f := convertValues(st, t, false)
+	if f == faultNone {
+		return inside(out), nil
+	}
+	i, j := positionOf(&st.Structure, at)
+	from, to := elementOf(st.Type), elementOf(t)
+	msg, _ := f.explain(from.text(from.at(st.Val, at)), to.name(), to.kind)
+	return nil, &matrix.InvalidError{Op: op, Reason: fmt.Sprintf("row %d, column %d: %s", i, j, msg)}
+}
+
+// positionOf returns the row and the column of entry p of a listed structure.
+func positionOf(st *sparse.Structure, p int64) (row, col int) {
+	k := 0
+	for st.Ptr[k+1] <= p {
+		k++
+	}
+	return st.RowID(k), int(st.Idx[p])
+}
