@@ -33,18 +33,26 @@ func Cleared(f func()) {
 // and those of types with pointers.
 func Make[T any](n int64) []T {
 	size := int64(unsafe.Sizeof(*new(T)))
-	if n*size < from || clearing.Load() > 0 || !Plain[T]() {
+	if n*size < from || !Plain[T]() {
 		return make([]T, n)
 	}
-	buf := uncleared(n * size)
-	if buf == nil {
-		return make([]T, n)
+	if p := Bytes(n * size); p != nil {
+		return unsafe.Slice((*T)(p), n)
 	}
-	p := unsafe.Pointer(unsafe.SliceData(buf))
-	if n*size >= hugeFrom {
-		advise(p, n*size)
+	return make([]T, n)
+}
+
+// Bytes returns the address of n bytes of any content at the beginning of a page, nil if Make would
+// clear them. It is for values without pointers of which every bit pattern is one.
+func Bytes(n int64) unsafe.Pointer {
+	if n < from || clearing.Load() > 0 {
+		return nil
 	}
-	return unsafe.Slice((*T)(p), n)
+	p := unsafe.Pointer(unsafe.SliceData(uncleared(n)))
+	if p != nil && n >= hugeFrom {
+		advise(p, n)
+	}
+	return p
 }
 
 // builderBuffer is the offset of the buffer within a strings.Builder, or −1 if

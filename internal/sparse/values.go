@@ -80,10 +80,11 @@ type Type struct {
 	// Zero is one zero value.
 	Zero Values
 	// Copier is CopyOrTrue, as a function that exists already.
-	Copier func(dst, src Values)
-	key    key
-	typed  moves
-	rare   any // *rare
+	Copier  func(dst, src Values)
+	anyBits bool // every bit pattern is a value, also of Go: not of bool
+	key     key
+	typed   moves
+	rare    any // *rare
 }
 
 // rare is what a Type holds out of sight: the types of package reflect and sync.Pool name instances
@@ -209,7 +210,8 @@ func remember(d *Type) *Type {
 // describe makes the descriptor of a type from its key, a nil pointer to it, its loops and two values.
 func describe(k key, of any, typed moves, two Values) *Type {
 	t := reflect.TypeOf(of).Elem()
-	d := &Type{Size: int64(t.Size()), Plain: fresh.PlainType(t) || t.Kind() == reflect.Bool, key: k, typed: typed, rare: &rare{goType: t}}
+	anyBits := fresh.PlainType(t)
+	d := &Type{Size: int64(t.Size()), Plain: anyBits || t.Kind() == reflect.Bool, anyBits: anyBits, key: k, typed: typed, rare: &rare{goType: t}}
 	if d.Plain && int64(t.Align()) >= min(d.Size, 8) {
 		switch d.Size {
 		case 1:
@@ -283,7 +285,7 @@ func movesOf[T comparable]() moves {
 // movesOfAny is movesOf without comparisons.
 func movesOfAny[T any]() moves {
 	return moves{
-		make: func(n int64) Values { return ValuesOf(fresh.Make[T](n)) },
+		make: func(n int64) Values { return ValuesOf(make([]T, n)) },
 		copy: func(dst, src Values) { copy(SliceOf[T](dst), SliceOf[T](src)) },
 		move: func(dst Values, to []int32, src Values, from []int32) {
 			moveAt(SliceOf[T](dst), to, SliceOf[T](src), from)
@@ -327,7 +329,14 @@ func fillAt[E any](dst []E, at []int32, x E) {
 }
 
 // Make returns n values, which the caller must write before it reads them.
-func (t *Type) Make(n int64) Values { return t.typed.make(n) }
+func (t *Type) Make(n int64) Values {
+	if t.anyBits {
+		if p := fresh.Bytes(n * t.Size); p != nil {
+			return Values{p, int(n), int(n)}
+		}
+	}
+	return t.typed.make(n)
+}
 
 // Zeroed returns n zero values.
 func (t *Type) Zeroed(n int64) Values {
