@@ -69,22 +69,18 @@ func (m MaskView) Fetch() error {
 	return m.m.Err()
 }
 
-func (a *Matrix[T]) maskView() MaskView {
-	return MaskView{rep.Mask{Matrix: a.inside()}}
-}
-
 // MaskView returns a as a mask by value, which selects the entries other than the zero value of T.
-func (a *Matrix[T]) MaskView() MaskView { return a.maskView() }
+func (a *Matrix[T]) MaskView() MaskView { return MaskView{rep.Mask{Matrix: a.inside()}} }
 
 // Structure returns a as a structural mask, which selects all entries.
 func (a *Matrix[T]) Structure() MaskView {
-	m := a.maskView()
+	m := a.MaskView()
 	m.m.Structural = true
 	return m
 }
 
 // Not returns the complement of a as a mask by value.
-func (a *Matrix[T]) Not() MaskView { return a.maskView().Not() }
+func (a *Matrix[T]) Not() MaskView { return a.MaskView().Not() }
 
 // MaskView returns v as a mask by value, which selects the entries other than the zero value of T.
 func (v *Vector[T]) MaskView() MaskView {
@@ -92,7 +88,7 @@ func (v *Vector[T]) MaskView() MaskView {
 		return MaskView{}
 	}
 	v.init()
-	m := v.m.maskView()
+	m := v.m.MaskView()
 	m.m.Vector = true
 	return m
 }

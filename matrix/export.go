@@ -57,18 +57,21 @@ func (a *Matrix[T]) CSR() (ptr []int64, idx []int32, val []T, err error) {
 	if err := a.Fetch(); err != nil {
 		return nil, nil, nil, naming("Matrix.CSR", err)
 	}
-	return compressed("Matrix.CSR", a.rows())
+	s, err := compressed("Matrix.CSR", a.inside().Rows())
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return s.Ptr, s.Idx, sparse.SliceOf[T](s.Val), nil
 }
 
 // compressed returns the CSR form of a listed store.
-func compressed[T comparable](op string, s *sparse.Typed[T]) (ptr []int64, idx []int32, val []T, err error) {
+func compressed(op string, s *sparse.Store) (*sparse.Store, error) {
 	if s.Format != sparse.CSR {
 		if err := checkRoom(op, fmt.Sprintf("%d offsets", s.NRows+1), int64(s.NRows)+1, 8); err != nil {
-			return nil, nil, nil, err
+			return nil, err
 		}
 	}
-	s = sparse.ToCSR(s)
-	return s.Ptr, s.Idx, s.Val, nil
+	return s.ToCSR(), nil
 }
 
 // CSC is CSR of the transpose: compressed sparse columns. It takes O(entries + columns) time the
@@ -77,7 +80,11 @@ func (a *Matrix[T]) CSC() (ptr []int64, idx []int32, val []T, err error) {
 	if err := a.Fetch(); err != nil {
 		return nil, nil, nil, naming("Matrix.CSC", err)
 	}
-	return compressed("Matrix.CSC", a.cols())
+	s, err := compressed("Matrix.CSC", a.inside().Cols())
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return s.Ptr, s.Idx, sparse.SliceOf[T](s.Val), nil
 }
 
 // Tuples returns the row, column and value of every entry, by rows. The columns and values must not
@@ -86,8 +93,8 @@ func (a *Matrix[T]) Tuples() (rows, cols []int32, vals []T, err error) {
 	if err := a.Fetch(); err != nil {
 		return nil, nil, nil, naming("Matrix.Tuples", err)
 	}
-	s := a.rows()
-	return s.RowOfEntries(), s.Idx, s.Val, nil
+	s := a.inside().Rows()
+	return s.RowOfEntries(), s.Idx, sparse.SliceOf[T](s.Val), nil
 }
 
 // Dense returns the values by rows, with fill where there is no entry: the value of (i, j) is at

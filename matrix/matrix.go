@@ -166,13 +166,6 @@ func matrixOf[T comparable](st *sparse.Store) *Matrix[T] {
 // nil. A nil matrix is an error.
 func (a *Matrix[T]) Err() error { return a.inside().err }
 
-// The storage with its type.
-
-func (a *Matrix[T]) stored() *sparse.Typed[T] { return sparse.As[T](a.inside().Stored()) }
-func (a *Matrix[T]) rows() *sparse.Typed[T]   { return sparse.As[T](a.inside().Rows()) }
-func (a *Matrix[T]) cols() *sparse.Typed[T]   { return sparse.As[T](a.inside().Cols()) }
-func (a *Matrix[T]) set(st *sparse.Typed[T])  { a.inside().SetStore(sparse.Untyped(st)) }
-
 // Dims returns the number of rows and columns.
 func (a *Matrix[T]) Dims() (rows, cols int) { return a.inside().Dims() }
 
@@ -199,7 +192,7 @@ func (a *Matrix[T]) At(i, j int) (v T, ok bool) {
 // *IndexError if the position is outside the matrix, and the error of the device if the contents
 // cannot be read from it.
 func (a *Matrix[T]) Value(i, j int) (v T, err error) {
-	if err := a.checkIndex("Matrix.Value", i, j); err != nil {
+	if err := a.inside().checkIndex("Matrix.Value", i, j); err != nil {
 		return v, err
 	}
 	v, ok := a.At(i, j)
@@ -209,8 +202,6 @@ func (a *Matrix[T]) Value(i, j int) (v T, err error) {
 	return v, nil
 }
 
-func (a *Matrix[T]) checkIndex(op string, i, j int) error { return a.inside().checkIndex(op, i, j) }
-
 // Set writes the entry at row i, column j. It takes O(1) time in Bitmap and Full, and O(log row
 // length) in the sparse formats. There, new entries are pending until the matrix is read: At,
 // Value, Row, NVals and Dims take the pending entries into account, and every other reader first
@@ -218,7 +209,7 @@ func (a *Matrix[T]) checkIndex(op string, i, j int) error { return a.inside().ch
 // Set takes O(log entries) amortised time. A [Builder] makes a matrix of many entries in less time
 // and memory. A matrix with the automatic format becomes a Bitmap where that makes Set O(1).
 func (a *Matrix[T]) Set(i, j int, v T) error {
-	if err := a.checkIndex("Matrix.Set", i, j); err != nil {
+	if err := a.inside().checkIndex("Matrix.Set", i, j); err != nil {
 		return err
 	}
 	sparse.SliceOf[T](a.c.room(i, j))[0] = v
@@ -269,7 +260,7 @@ func withoutEntry(st sparse.Structure, i int, at int64) sparse.Structure {
 // Delete removes the entry at row i, column j if there is one. A full matrix becomes a bitmap.
 // Delete takes the same time as Set, and its changes are pending as those of Set are.
 func (a *Matrix[T]) Delete(i, j int) error {
-	if err := a.checkIndex("Matrix.Delete", i, j); err != nil {
+	if err := a.inside().checkIndex("Matrix.Delete", i, j); err != nil {
 		return err
 	}
 	a.c.remove(i, j)
@@ -358,15 +349,12 @@ func (r Row[T]) All() iter.Seq2[int, T] {
 	}
 }
 
-// row returns the entries of row i, and no entries if i is out of range.
-func (a *Matrix[T]) row(i int) Row[T] {
-	cols, vals := a.inside().row(i)
-	return Row[T]{cols, sparse.SliceOf[T](vals)}
-}
-
 // Row iterates over the columns and values of row i. A row outside the matrix has no entries. A
 // loop over Row is inlined.
-func (a *Matrix[T]) Row(i int) iter.Seq2[int, T] { return a.row(i).All() }
+func (a *Matrix[T]) Row(i int) iter.Seq2[int, T] {
+	cols, vals := a.inside().row(i)
+	return Row[T]{cols, sparse.SliceOf[T](vals)}.All()
+}
 
 // Rows iterates over the rows that have entries, in ascending order.
 func (a *Matrix[T]) Rows() iter.Seq2[int, Row[T]] {

@@ -16,7 +16,7 @@ type model struct {
 
 func (o model) same(t *rapid.T, a *Matrix[int]) {
 	t.Helper()
-	if err := a.stored().Check(len(a.stored().Val), false); err != nil {
+	if err := a.inside().Stored().Check(a.inside().Stored().Val.Len(), false); err != nil {
 		t.Fatalf("invariant broken: %v", err)
 	}
 	if m, n := a.Dims(); m != o.m || n != o.n || a.NVals() != int64(len(o.at)) {

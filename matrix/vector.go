@@ -94,11 +94,6 @@ func vectorOf[T comparable](st *sparse.Store) *Vector[T] {
 	return vectorOfCore[T](newCore(st))
 }
 
-// stored1 is stored for the matrix inside a Vector, whose zero value is 1×0.
-func (a *Matrix[T]) stored1() *sparse.Typed[T] {
-	return sparse.As[T](a.inside().stored1())
-}
-
 // Err returns the error of the construction of the vector, or of a failed read from a device, or
 // nil. A nil vector is an error.
 func (v *Vector[T]) Err() error {
@@ -188,7 +183,7 @@ func (v *Vector[T]) AllChecked() (iter.Seq2[int, T], error) {
 
 // All iterates over the entries in ascending order of position. It is empty if the contents cannot
 // be read from a device. A loop over All is inlined.
-func (v *Vector[T]) All() iter.Seq2[int, T] { return v.inner().row(0).All() }
+func (v *Vector[T]) All() iter.Seq2[int, T] { return v.inner().Row(0) }
 
 // Equal reports whether v and w have the same size and entries. It ignores their formats.
 func (v *Vector[T]) Equal(w *Vector[T]) bool { return v.inner().Equal(w.inner()) }
