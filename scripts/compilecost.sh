@@ -1,6 +1,6 @@
 #!/bin/bash
-# compilecost.sh prints, as the table of docs/compile.md, what the programs of internal/compilecost/testdata
-# cost to compile: the functions compiled in the package itself, and the processor seconds of `go build`
+# compilecost.sh prints what the programs of internal/compilecost/testdata cost to compile, for the table of
+# docs/compile.md: the functions compiled in the package itself, and the processor seconds of `go build`
 # after an edit of one line (median of 3). The first build of a program, which also compiles the packages
 # that it imports, is not in the table. It needs the modules of go.mod in the module cache (go mod download).
 # Usage: scripts/compilecost.sh [PROGRAM...]

@@ -11,7 +11,8 @@ import (
 const edit = 0
 
 func main() {
-	a, err := routes.New(3, []int{0, 1, 2}, []int{1, 2, 0}, []routes.Route{{Time: 1}, {Time: 2, Tolls: 1}, {Time: 3, Tolls: 2}})
+	ways := []routes.Route{{Time: 1}, {Time: 2, Tolls: 1}, {Time: 3, Tolls: 2}}
+	a, err := routes.New(3, []int{0, 1, 2}, []int{1, 2, 0}, ways)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -15,24 +15,31 @@ type Route struct {
 	Tolls int32
 }
 
-// Network is the routes between places.
-type Network struct{ a *matrix.Matrix[Route] }
-
-// New returns a network of n places.
-func New(n int, from, to []int, routes []Route) (*Network, error) {
-	a, err := matrix.FromTuples(n, n, from, to, routes, nil)
-	return &Network{a}, err
+// Network is the routes between places. It is an interface, so that its users do not compile the
+// methods of a matrix of routes.
+type Network interface {
+	TwoSteps() (Network, error) // the cheapest routes of two steps
+	Routes() int64              // their number
 }
 
-// TwoSteps returns the cheapest routes of two steps.
-func (n *Network) TwoSteps() (*Network, error) {
+type network struct{ a *matrix.Matrix[Route] }
+
+// New returns a network of n places. If it were inlined, its callers would compile the methods of its
+// result.
+//
+//go:noinline
+func New(n int, from, to []int, routes []Route) (Network, error) {
+	a, err := matrix.FromTuples(n, n, from, to, routes, nil)
+	return network{a}, err
+}
+
+func (n network) TwoSteps() (Network, error) {
 	rows, _ := n.a.Dims()
 	c := matrix.New[Route](rows, rows)
-	return &Network{c}, ops.MxM(c, cheapest(), n.a, n.a)
+	return network{c}, ops.MxM(c, cheapest(), n.a, n.a)
 }
 
-// Routes returns the number of routes.
-func (n *Network) Routes() int64 { return n.a.NVals() }
+func (n network) Routes() int64 { return n.a.NVals() }
 
 func cheapest() semiring.Semiring[Route, Route, Route] {
 	better := semiring.NewBinary("better", func(x, y Route) Route {
