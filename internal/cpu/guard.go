@@ -6,9 +6,9 @@ import (
 )
 
 // This file stops kernels that call a function of a user, which may take any time. The drivers test
-// the context between pieces of work, which are short for built-in operators. A guarded kernel tests
-// it every guardBlock calls of the function, and once the context is done it returns at once, with
-// values that mean nothing: the operation then returns the error of the context.
+// the context between pieces of work, which are short for built-in operators. A guarded kernel
+// tests it every guardBlock calls of the function, and once the context is done it returns at once,
+// with values that mean nothing: the operation then returns the error of the context.
 
 // guardBlock is the number of calls of a user's function between tests of the context.
 const guardBlock = 128
@@ -116,8 +116,8 @@ func guardMonoid(env Env, m *Monoid, t *sparse.Type) *Monoid {
 	return &g
 }
 
-// guardSemiring guards the kernels of a semiring. They get the values of a row, or of a part of it, by
-// its entries; see [Semiring].
+// guardSemiring guards the kernels of a semiring. They get the values of a row, or of a part of it,
+// by its entries; see [Semiring].
 func guardSemiring(env Env, s *Semiring, c, a, b *sparse.Type) *Semiring {
 	done := env.done(s.User)
 	if done == nil {
