@@ -1,9 +1,6 @@
 package cpu
 
-import (
-	"github.com/hiveblas/hiveblas/internal/parallel"
-	"github.com/hiveblas/hiveblas/internal/sparse"
-)
+import "github.com/hiveblas/hiveblas/internal/sparse"
 
 // This file stops kernels that call a function of a user, which may take any time. The drivers test
 // the context between pieces of work, which are short for built-in operators. A guarded kernel
@@ -225,14 +222,4 @@ func Guarded[T any](env Env, less func(x, y T) bool) func(x, y T) bool {
 		return less
 	}
 	return func(x, y T) bool { return !ended(done) && less(x, y) }
-}
-
-// guardedRange is parallel.Range for loops that call a user's function for each item.
-func guardedRange(env Env, n, grain int, fn func(lo, hi int)) error {
-	done := env.done(true)
-	return parallel.Range(env.Ctx, env.Threads, n, grain, func(_, lo, hi int) {
-		for ; lo < hi && !ended(done); lo += guardBlock {
-			fn(lo, min(lo+guardBlock, hi))
-		}
-	})
 }
