@@ -7,6 +7,6 @@
 //
 //	table, err := bench.CPU(ctx, bench.CPUOptions{Only: []string{"triangles"}})
 //
-// Package bench/gen generates the inputs; package bench/peers runs the peers. docs/performance.md
-// has the results.
+// Command hiveblas-bench prints the tables. Package bench/gen generates the inputs; package
+// bench/peers runs the peers. docs/performance.md has the results.
 package bench

@@ -7,8 +7,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/rep"
 )
 
-// PatternView is the structure of a matrix of any type, as an operand whose entries are all true. Views
-// of it are a Source[bool].
+// PatternView is the structure of a matrix of any type, as an operand whose entries are all true. It
+// is a Source[bool]; [AsView] makes a View[bool] of it.
 type PatternView struct{ v rep.View }
 
 func patternView(v rep.View) PatternView {

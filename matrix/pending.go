@@ -205,18 +205,6 @@ func (p *pending) find(i, j int) (at int64, ofChange, ok bool) {
 	return at, false, ok
 }
 
-// value returns the value of an entry, as one value.
-func (p *pending) value(i, j int) (v sparse.Values, ok bool) {
-	at, ofChange, ok := p.find(i, j)
-	switch {
-	case !ok:
-		return v, false
-	case ofChange:
-		return p.base.Type.One(p.vals, at), true
-	}
-	return p.base.Type.One(p.base.Val, at), true
-}
-
 // row returns the entries of row i: O(entries of the row), and a sort of its changes.
 func (p *pending) row(i int) ([]int32, sparse.Values) {
 	lo, hi := p.base.Span(i)

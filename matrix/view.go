@@ -25,13 +25,14 @@ func AsView[T comparable](a Operand[T]) (v View[T]) {
 	return v
 }
 
-// Source is a matrix operand: *Matrix[T], or a [View] such as A.T() or A.Pattern().
+// Source is a matrix operand: *Matrix[T], a [View] such as A.T(), or for bool a [PatternView] such as
+// A.Pattern().
 type Source[T comparable] interface {
 	Operand[T]
 	isMatrix()
 }
 
-// VectorSource is a vector operand: *Vector[T], or a [VectorView].
+// VectorSource is a vector operand: *Vector[T], a [VectorView], or for bool a [VectorPattern].
 type VectorSource[T comparable] interface {
 	Operand[T]
 	isVector()

@@ -51,8 +51,8 @@ func (c *call) inner(u, v rep.View, t *sparse.Type, x cpu.Value, opts []Option) 
 	return nil
 }
 
-// innerFull is inner of vectors that are full. On the host it multiplies and sums a chunk at a time;
-// elsewhere it is two operations, with the same bits on a group. done is false for others.
+// innerFull is inner of vectors that are full. On the host it multiplies and sums a chunk at a
+// time; elsewhere it is two operations, with the same bits on a group. done is false for others.
 func (c *call) innerFull(u, v rep.View, t *sparse.Type, x cpu.Value, n int, opts []Option) (done bool, err error) {
 	r := &c.ring
 	switch {

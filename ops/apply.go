@@ -171,7 +171,8 @@ func (c *call) applyIndex(d dest, f indexOp, a rep.View) error {
 		return c.groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).applyIndex(d, f, a) })
 	}
 	st := oriented(a)
-	out, err := cpu.ApplyIndex(c.env(), t.c, st, f.k, c.local.shift, t.vector) // a vector is stored as a row
+	// A vector is stored as a row.
+	out, err := cpu.ApplyIndex(c.env(), t.c, st, f.k, c.local.shift, t.vector)
 	if err != nil {
 		return err
 	}
@@ -272,10 +273,11 @@ func (c *call) transpose(d dest, a rep.View) error {
 }
 
 // Reduce computes w⟨m⟩ ⊕= the sum of each row of A over the monoid. With A.T() it sums the columns.
-// A row without entries gives no entry. A has values of the type of the monoid, or is a pattern, whose
-// entries are 1: Reduce(w, semiring.Plus[int64](), A.Pattern()) is the number of entries of each row.
-// The order of a float sum is fixed for a given number of threads. Reduce takes O(entries) time and
-// returns the same errors as [MxM], and a *matrix.InvalidError for values of another type.
+// A row without entries gives no entry. A has values of the type of the monoid, or is a pattern,
+// whose entries are 1: Reduce(w, semiring.Plus[int64](), A.Pattern()) is the number of entries of
+// each row. The order of a float sum is fixed for a given number of threads. Reduce takes
+// O(entries) time and returns the same errors as [MxM], and a *matrix.InvalidError for values of
+// another type.
 func Reduce[T, S comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a matrix.Source[S], opts ...Option) error {
 	return begin("Reduce", m.Name(), opts).reduce(destOf[T](dst), monoidOf(m), viewOf[S](a))
 }

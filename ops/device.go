@@ -46,8 +46,8 @@ func (h *remoteCall) call() device.Call {
 	return device.Call{Context: h.c.ctx, Op: h.c.op, Method: string(h.c.method), Trace: h.c.tracing()}
 }
 
-// store makes s the contents of the destination and reports the trace. ran and err are the results of
-// the backend.
+// store makes s the contents of the destination and reports the trace. ran and err are the results
+// of the backend.
 func (h *remoteCall) store(s device.Store, ran device.Ran, err error) error {
 	var outside *device.IndexError
 	if errors.As(err, &outside) {

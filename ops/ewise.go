@@ -65,7 +65,8 @@ func (c *call) ewiseAdd(d dest, f operator, a, b rep.View) error {
 	k := f.k
 	c.traced("union", as.NVals+bs.NVals)
 	if t.plain() && !as.Sparse() && bs.Sparse() && t.holds(as) {
-		if err := cpu.AccumulateInto(c.env(), as, bs.Valued(), k); err != nil { // w = w ∪ few: O(few)
+		// w = w ∪ few: O(few).
+		if err := cpu.AccumulateInto(c.env(), as, bs.Valued(), k); err != nil {
 			return err
 		}
 		return c.keep(as)

@@ -196,9 +196,9 @@ func denseRow(st *sparse.Store, i int) *sparse.Store {
 	return row
 }
 
-// assigned computes c(rows, cols) ⊕= x and writes the result under the mask, as GrB_assign: the mask
-// has the shape of C, and with Replace all of C outside the mask is cleared. It does not change x. It
-// copies x if the destination keeps it.
+// assigned computes c(rows, cols) ⊕= x and writes the result under the mask, as GrB_assign: the
+// mask has the shape of C, and with Replace all of C outside the mask is cleared. It does not
+// change x. It copies x if the destination keeps it.
 func (c *call) assigned(x *sparse.Store, rows, cols cpu.Indices) error {
 	t := &c.t
 	st := t.m.Stored()

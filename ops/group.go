@@ -22,12 +22,15 @@ import (
 
 // localRun is what an operation on the block of a rank knows of the whole.
 type localRun struct {
-	shift int   // the first row, or position of a vector, of the block
-	parts []int // for Push, how the entries of the vector are cut into parts that are summed in order
+	shift int // the first row, or position of a vector, of the block
+	// parts are, for Push, the cuts of the entries of the vector: the parts are summed in order.
+	parts []int
 
 	extent int  // rows or positions of the block, with items
 	items  bool // those of a list of indices on a device belong to the block
-	whole  int  // of Scatter, the rows or positions of the whole, whose entries it gets; 0 for the block
+	// whole is, for Scatter, the rows or positions of the whole if it gets the entries of the whole,
+	// else 0.
+	whole int
 }
 
 // wholeRun is the localRun of an operation that is not on a block of a group.

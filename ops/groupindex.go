@@ -318,7 +318,8 @@ func (c *call) groupScatter(dup monoid, v rep.View, rows *indices, cols cpu.Indi
 		if err := fetched(list[b.k]); err != nil {
 			return err
 		}
-		at, items, from := []int32{}, []int32{}, []int32{} // the entries of u whose rows the rank has
+		// The entries of u whose rows the rank has.
+		at, items, from := []int32{}, []int32{}, []int32{}
 		st := list[b.k].Rows().Valued()
 		for e, k := range st.Idx {
 			row := k
@@ -420,8 +421,8 @@ func (c *call) groupReduce(m monoid, v rep.View) error {
 	})
 }
 
-// groupReduceScalar writes the sum of all entries to sum. Sums whose order matters are of blocks of a
-// fixed number of entries of the whole matrix, as on one device.
+// groupReduceScalar writes the sum of all entries to sum. Where the order of a sum matters, it adds
+// blocks of a fixed number of entries of the whole matrix, as on one device.
 func (c *call) groupReduceScalar(g *comm.Group, m monoid, v rep.View, sum cpu.Value) error {
 	if v.Transposed {
 		v = v.T() // the sum is that of the stored matrix

@@ -15,12 +15,12 @@ import (
 //
 // SPA, Sorted and Hash compute row by row as in Gustavson (1978). SPA uses a dense accumulator and
 // a bitmap; Sorted sorts and Hash hashes the products of a row. Dot computes one dot product per
-// entry of the mask. SpMM adds rows of a full B. Diagonal multiplies the columns of A or the rows of B
-// by the entries of a diagonal operand. The time is O(products + rows); that of a forced SPA grows by
-// the words of the bitmap between the first and the last column of each row, up to n/64. SPA, Sorted
-// and Hash take two passes, so that the result is allocated with its exact size. The memory beyond the
-// result is one accumulator of n positions per thread. The order of each sum is the same for every
-// number of threads.
+// entry of the mask. SpMM adds rows of a full B. Diagonal multiplies the columns of A or the rows
+// of B by the entries of a diagonal operand. The time is O(products + rows); that of a forced SPA
+// grows by the words of the bitmap between the first and the last column of each row, up to n/64.
+// SPA, Sorted and Hash take two passes, so that the result is allocated with its exact size. The
+// memory beyond the result is one accumulator of n positions per thread. The order of each sum is
+// the same for every number of threads.
 //
 // The errors are *matrix.DimensionError, *MethodError, *OperatorError, the construction error of an
 // operand, and ctx.Err().
@@ -176,8 +176,8 @@ func (c *call) product(s, flip *cpu.Semiring, a, b factor) error {
 	return c.write(out, true)
 }
 
-// rowMethod returns an error if a forced method does not apply; listed reports whether there is a mask
-// for Dot.
+// rowMethod returns an error if a forced method does not apply; listed reports whether there is a
+// mask for Dot.
 func (c *call) rowMethod(a, b factor, listed bool) error {
 	switch c.method {
 	case Auto, Sorted, Hash, Diagonal:
@@ -215,7 +215,8 @@ func (c *call) scaled(s *cpu.Semiring, rows *sparse.Store, b factor) (*sparse.St
 	return nil, nil
 }
 
-// spmmRoom returns a *matrix.SizeError if there is no memory for the result of SpMM, which is dense.
+// spmmRoom returns a *matrix.SizeError if there is no memory for the result of SpMM, which is
+// dense.
 func (c *call) spmmRoom(m, n int) error {
 	return c.room(fmt.Sprintf("the dense %d×%d result of spmm", m, n), int64(m)*int64(n), c.t.c.Size+1)
 }

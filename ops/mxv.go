@@ -61,7 +61,8 @@ func (c *call) mxv(d dest, a, u rep.View) error {
 		case semiring.PositionJ:
 			return c.directed(p.Second, p.SecondFlip, a, c.constantValued(u.Stored(), p))
 		}
-		indexed := newOf(c.rowValued(a.Rows(), p, c.local.shift)) // the terms of w(i) all have the value i
+		// The terms of w(i) all have the value i.
+		indexed := newOf(c.rowValued(a.Rows(), p, c.local.shift))
 		return c.directed(p.First, p.FirstFlip, rep.View{Matrix: indexed}, u.Stored())
 	}
 	return c.directed(r.Semiring, r.Flipped, a, u.Stored())
@@ -110,7 +111,8 @@ func (c *call) vxm(d dest, u, a rep.View) error {
 		case semiring.PositionI:
 			return c.directed(p.FirstFlip, p.First, a.T(), c.constantValued(u.Stored(), p))
 		}
-		indexed := newOf(c.columnValued(a.Rows(), p, c.local.shift)) // the terms of w(j) all have the value j
+		// The terms of w(j) all have the value j.
+		indexed := newOf(c.columnValued(a.Rows(), p, c.local.shift))
 		return c.directed(p.SecondFlip, p.Second, rep.View{Matrix: indexed, Transposed: true}, u.Stored())
 	}
 	return c.directed(r.Flipped, r.Semiring, a.T(), u.Stored())
@@ -147,8 +149,8 @@ func (c *call) directed(s, flip *cpu.Semiring, a rep.View, u *sparse.Store) erro
 	return c.write(out, true)
 }
 
-// pullable returns Push in place of a Pull that Auto chose and that has no memory for its arrays of u
-// and of the mask by positions. Where Pull was forced it returns a *matrix.SizeError.
+// pullable returns Push in place of a Pull that Auto chose and that has no memory for its arrays of
+// u and of the mask by positions. Where Pull was forced it returns a *matrix.SizeError.
 func (c *call) pullable(method Method, a rep.View, u *sparse.Store) (Method, error) {
 	if method != Pull {
 		return method, nil

@@ -51,7 +51,8 @@ func TopK[T cmp.Ordered](dst matrix.Target[T], a matrix.Source[T], k int, opts .
 	})
 }
 
-// topK is TopK; top returns the places of the k largest of some values, in any order, in best's memory.
+// topK is TopK; top returns the places of the k largest of some values, in any order, in the memory
+// of best.
 func (c *call) topK(d dest, v rep.View, k int, top func(best []int, v sparse.Values) []int) error {
 	if k < 0 {
 		return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("k is %d; give 0 or more", k)}

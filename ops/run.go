@@ -33,7 +33,8 @@ const (
 	Dot    Method = "dot"    // MxM with a mask: a dot product per mask entry
 	SpMM   Method = "spmm"   // MxM with a full second operand
 	Expand Method = "expand" // MxM on a GPU: sort all products, add up equal positions
-	// MxM with a diagonal operand: scale the columns of the first or the rows of the second operand.
+	// MxM with a diagonal operand: scale the columns of the first or the rows of the second
+	// operand.
 	Diagonal Method = "diagonal"
 	Push     Method = "push" // MxV, VxM: scatter the entries of the vector
 	Pull     Method = "pull" // MxV, VxM: a dot product per entry of the result
@@ -155,8 +156,8 @@ func (e *OperatorError) Error() string { return e.Op + ": " + e.Reason }
 // Is reports whether target is ErrOperator.
 func (e *OperatorError) Is(target error) bool { return target == ErrOperator }
 
-// call is the state of a running operation. It has no element types: the exported functions are shells
-// that the compiler checks users by, and what they call is compiled once.
+// call is the state of a running operation. It has no element types: the exported functions are
+// shells, whose types the compiler checks, and what they call is compiled once.
 type call struct {
 	settings
 	op, name string

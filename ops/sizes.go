@@ -22,8 +22,8 @@ func Products[A, B comparable](a matrix.Source[A], b matrix.Source[B], place mat
 	return out.(*matrix.Vector[int64]), nil
 }
 
-// products returns a *matrix.Vector[int64]. Its type is not named by a method of call, with which every
-// user of an operation would compile its methods.
+// products returns a *matrix.Vector[int64] as any: if a method of call named the type, every
+// package that uses an operation would compile its methods.
 func (c *call) products(a, b rep.View, place matrix.Place) (any, error) {
 	if err := c.sizeOperands(a, b); err != nil {
 		return nil, err

@@ -50,7 +50,8 @@ func pastTheCaches[T semiring.Number](t *testing.T) {
 		t.Fatal(err)
 	}
 	plus, times := semiring.Plus[T](), semiring.Times[T]()
-	wide := full(4, n, m*n/50) // its rows, and those of the product, have more entries than one buffer
+	// Its rows, and those of the product, have more entries than one buffer.
+	wide := full(4, n, m*n/50)
 	if err := wide.SetFormat(matrix.CSR); err != nil {
 		t.Fatal(err)
 	}

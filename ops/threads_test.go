@@ -111,7 +111,8 @@ func TestThreads(t *testing.T) {
 			return ops.MxM(c.Masked(b.Structure()), plus, b, b, o)
 		}),
 		"rows": toVector(n, func(w *matrix.Vector[f64], o ops.Option) error { return ops.Reduce(w, semiring.Plus[f64](), a, o) }),
-		"columns": toVector(n, func(w *matrix.Vector[f64], o ops.Option) error { // exact: float sums depend on the threads
+		// Exact, since float sums depend on the threads.
+		"columns": toVector(n, func(w *matrix.Vector[f64], o ops.Option) error {
 			return ops.Reduce(w, semiring.Min[f64](), b.T(), o)
 		}),
 		"sum": func(o ops.Option) (any, error) { return ops.ReduceScalar(semiring.Plus[f64](), a, o) },

@@ -130,11 +130,6 @@ func Blocks[T comparable](v matrix.View[T], q rep.Query) ([]matrix.View[T], erro
 	return out, err
 }
 
-// AsVector returns the view of a vector as an operand of operations on vectors.
-func AsVector[T comparable](v matrix.View[T]) matrix.VectorView[T] {
-	return matrix.VectorViewOf[T](v.Inside())
-}
-
 // GroupKernels returns the programs with which blocks of values of type t travel between devices.
 func GroupKernels(t device.Type) []device.Program {
 	return (*matrix.Matrix[bool])(nil).Inside().OnGroup().Kernels(t)

@@ -6,8 +6,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// IsDiagonal reports whether all entries of a listed s are on its diagonal. O(rows), and O(1) in most
-// matrices that are not diagonal.
+// IsDiagonal reports whether all entries of a listed s are on its diagonal. O(rows), and O(1) in
+// most matrices that are not diagonal.
 func IsDiagonal(s *sparse.Structure) bool {
 	if !s.Sparse() || s.NVals == 0 || s.NVals > int64(min(s.NRows, s.NCols)) {
 		return false
@@ -24,9 +24,9 @@ func IsDiagonal(s *sparse.Structure) bool {
 // entries of both operands.
 func diagonalRoom(n int, entries int64) bool { return n <= 1<<22 || int64(n) <= 4*entries }
 
-// ScaleColumns computes a·d for a listed a and a diagonal d: column j of a is multiplied by d(j,j). It
-// returns nil if an array of d's size is too large for the entries. O(entries of a + columns). If d has
-// all entries, the result shares the structure of a.
+// ScaleColumns computes a·d for a listed a and a diagonal d: column j of a is multiplied by d(j,j).
+// It returns nil if an array of d's size is too large for the entries. O(entries of a + columns).
+// If d has all entries, the result shares the structure of a.
 func ScaleColumns(env Env, s *Semiring, c *sparse.Type, a, d *sparse.Store) (*sparse.Store, error) {
 	s = guardSemiring(env, s, c, a.Type, d.Type)
 	if !diagonalRoom(d.NRows, a.NVals+d.NVals) {
@@ -82,9 +82,9 @@ var singles = func() (ptr [denseChunk + 1]int64) {
 	return ptr
 }()
 
-// ScaleRows computes d·a for a diagonal d and a listed a: row i of a is multiplied by d(i,i). It returns
-// nil if d is not square or an array of its size is too large for the entries. O(entries of a + rows).
-// If d has all entries, the result shares the structure of a.
+// ScaleRows computes d·a for a diagonal d and a listed a: row i of a is multiplied by d(i,i). It
+// returns nil if d is not square or an array of its size is too large for the entries. O(entries of
+// a + rows). If d has all entries, the result shares the structure of a.
 func ScaleRows(env Env, s *Semiring, c *sparse.Type, d, a *sparse.Store) (*sparse.Store, error) {
 	s = guardSemiring(env, s, c, d.Type, a.Type)
 	if d.NRows != d.NCols || !diagonalRoom(d.NCols, a.NVals+d.NVals) {

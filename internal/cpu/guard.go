@@ -1,14 +1,11 @@
 package cpu
 
-import (
-	"github.com/hiveblas/hiveblas/internal/parallel"
-	"github.com/hiveblas/hiveblas/internal/sparse"
-)
+import "github.com/hiveblas/hiveblas/internal/sparse"
 
 // This file stops kernels that call a function of a user, which may take any time. The drivers test
-// the context between pieces of work, which are short for built-in operators. A guarded kernel tests
-// it every guardBlock calls of the function, and once the context is done it returns at once, with
-// values that mean nothing: the operation then returns the error of the context.
+// the context between pieces of work, which are short for built-in operators. A guarded kernel
+// tests it every guardBlock calls of the function, and once the context is done it returns at once,
+// with values that mean nothing: the operation then returns the error of the context.
 
 // guardBlock is the number of calls of a user's function between tests of the context.
 const guardBlock = 128
@@ -116,8 +113,8 @@ func guardMonoid(env Env, m *Monoid, t *sparse.Type) *Monoid {
 	return &g
 }
 
-// guardSemiring guards the kernels of a semiring. They get the values of a row, or of a part of it, by
-// its entries; see [Semiring].
+// guardSemiring guards the kernels of a semiring. They get the values of a row, or of a part of it,
+// by its entries; see [Semiring].
 func guardSemiring(env Env, s *Semiring, c, a, b *sparse.Type) *Semiring {
 	done := env.done(s.User)
 	if done == nil {
@@ -225,14 +222,4 @@ func Guarded[T any](env Env, less func(x, y T) bool) func(x, y T) bool {
 		return less
 	}
 	return func(x, y T) bool { return !ended(done) && less(x, y) }
-}
-
-// guardedRange is parallel.Range for loops that call a user's function for each item.
-func guardedRange(env Env, n, grain int, fn func(lo, hi int)) error {
-	done := env.done(true)
-	return parallel.Range(env.Ctx, env.Threads, n, grain, func(_, lo, hi int) {
-		for ; lo < hi && !ended(done); lo += guardBlock {
-			fn(lo, min(lo+guardBlock, hi))
-		}
-	})
 }

@@ -35,8 +35,8 @@ func (x *Indexed) Dot(env Env, c *sparse.Type, a, bt *sparse.Store, mask *sparse
 	return MaskedDot(env, x.Flipped, c, x.First.of(env, a, false), x.Second.of(env, bt, true), mask)
 }
 
-// MxV is the product of a matrix and a column vector, by [Push] of the transpose at or, if at is nil,
-// by [Pull].
+// MxV is the product of a matrix and a column vector, by [Push] of the transpose at or, if at is
+// nil, by [Pull].
 func (x *Indexed) MxV(env Env, c *sparse.Type, a, at, u *sparse.Store, mask *Mask) (*sparse.Store, error) {
 	if at == nil {
 		return Pull(env, x.Semiring, c, x.First.of(env, a, false), noLeads, x.Second.of(env, u, true), mask)

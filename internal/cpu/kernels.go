@@ -36,8 +36,8 @@ type KernelsOf[A, B, C any] struct {
 	Dot func(y *C, ci []int32, av []A, x []B)
 	// DotPresent is Dot over the p with present[ci[p]] = 1. It reports whether there is any.
 	DotPresent func(y *C, ci []int32, av []A, x []B, present []uint8) bool
-	// DotRows sets y[i] = *id ⊕ Σ over row i of av[p] ⊗ x[ci[p]], for the rows of ptr. It is optional:
-	// Dot on each row gives the same result.
+	// DotRows sets y[i] = *id ⊕ Σ over row i of av[p] ⊗ x[ci[p]], for the rows of ptr. It is
+	// optional: Dot on each row gives the same result.
 	DotRows func(y []C, id *C, ptr []int64, ci []int32, av []A, x []B)
 	// Axpy does y[p] ⊕= *a ⊗ b[p].
 	Axpy func(y []C, a *A, b []B)
@@ -94,8 +94,8 @@ type Semiring struct {
 	Exact bool
 	// User is set if a kernel calls a function of a user, which may take any time or panic.
 	User bool
-	// ScatterOnly is set if a loop of a user's takes the place of Scatter but not of ScatterAll, which
-	// then calls closures and is the slower.
+	// ScatterOnly is set if a user's loop replaces Scatter but not ScatterAll, which then calls
+	// closures and is slower.
 	ScatterOnly bool
 }
 
@@ -108,8 +108,8 @@ type Positional struct {
 	FillIndices func(c Values, ci []int32)
 }
 
-// Forms are the forms of a semiring: loops and those of exchanged operands, or a positional semiring, or
-// one that reads positions. The others are nil.
+// Forms are the forms of a semiring: the loops and those of exchanged operands, or a positional
+// semiring, or a semiring that reads positions. The others are nil.
 type Forms struct {
 	Semiring, Flipped *Semiring
 	Positional        *Positional
@@ -202,8 +202,8 @@ func (f *UnaryOf[A, C]) Untyped() *Unary { return (*Unary)(unsafe.Pointer(f)) }
 
 // IndexOf is the arithmetic of an operator of value and position: c = f(a, i, j).
 type IndexOf[A, C any] struct {
-	// Map sets c[p] = f(a[p], i, ci[p]) for a piece of row i, or f(a[p], ci[p], i) if swap is set. If
-	// ci is nil, the columns are j0, j0+1, …. If a is nil, the values are zero.
+	// Map sets c[p] = f(a[p], i, ci[p]) for a piece of row i, or f(a[p], ci[p], i) if swap is set.
+	// If ci is nil, the columns are j0, j0+1, …. If a is nil, the values are zero.
 	Map func(c []C, a []A, i int, ci []int32, j0 int, swap bool)
 	// UsesValue reports whether a is read; if not, a may be nil.
 	UsesValue bool
@@ -220,8 +220,8 @@ func (f *IndexOf[A, C]) Untyped() *Index { return (*Index)(unsafe.Pointer(f)) }
 
 // PredicateOf selects the entries to keep.
 type PredicateOf[A any] struct {
-	// Keep sets keep[p] to 1 or 0 for a piece of row i, or of column i if swap is set. If ci is nil,
-	// the columns are j0, j0+1, ….
+	// Keep sets keep[p] to 1 or 0 for a piece of row i, or of column i if swap is set. If ci is
+	// nil, the columns are j0, j0+1, ….
 	Keep func(keep []uint8, a []A, i int, ci []int32, j0 int, swap bool)
 	// Band is set for predicates on j−i only: an entry is kept if lo ≤ j−i ≤ hi.
 	Band   bool

@@ -9,8 +9,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// TestKernelLayout: the forms of kernels with and without element types have one memory layout, and their
-// functions take arguments of the same kinds in the same order.
+// TestKernelLayout: the forms of kernels with and without element types have one memory layout, and
+// their functions take arguments of the same kinds in the same order.
 func TestKernelLayout(t *testing.T) {
 	alike[KernelsOf[bool, int16, string], Kernels](t)
 	alike[BinaryOf[bool, int16, string], Binary](t)
@@ -65,8 +65,8 @@ func sameArguments(t *testing.T, name string, f, g reflect.Type) {
 	}
 }
 
-// TestCalls: a kernel over element types is called by its other form, with a struct of strings, whatever
-// the number of arguments that do not fit into registers.
+// TestCalls: a kernel over a struct of strings is called by its form without element types, also
+// with more arguments than fit into registers.
 func TestCalls(t *testing.T) {
 	type word struct{ A, B string }
 	k := KernelsOf[word, [5]int8, word]{

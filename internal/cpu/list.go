@@ -49,8 +49,8 @@ func (l *list) sum(s *Semiring, c *sparse.Type) {
 	l.reset()
 }
 
-// restrict drops the sums that a mask of a vector does not allow: O(sums), times the logarithm of the
-// entries of a listed mask.
+// restrict drops the sums that a mask of a vector does not allow: O(sums), times the logarithm of
+// the entries of a listed mask.
 func (l *list) restrict(c *sparse.Type, m *Mask) {
 	if m == nil {
 		return

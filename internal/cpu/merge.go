@@ -82,9 +82,9 @@ func mergeUnion[U uint32 | uint64](ci, ai, bi []int32, cv, av, bv []U, matchA, m
 
 // mergeIntersection stores the positions of the common columns of ai and bi in matchA and matchB,
 // which have room for one more than the shorter list, and returns their number. It merges from both
-// ends at once, as mergeUnion: ewisemult of R-MAT 18 by one and two threads .79 and .85 of the time.
-// Each step passes an entry of a list, so that this reads and writes within the lists and the room
-// even if a list is not ascending.
+// ends at once, as mergeUnion: ewisemult of R-MAT 18 by one and two threads .79 and .85 of the
+// time. Each step passes an entry of a list, so that this reads and writes within the lists and the
+// room even if a list is not ascending.
 func mergeIntersection(ai, bi, matchA, matchB []int32) int {
 	total := min(len(ai), len(bi)) + 1
 	_, _ = matchA[:total], matchB[:total]

@@ -63,8 +63,8 @@ func TestMergeUnion(t *testing.T) {
 	}
 }
 
-// mergeIntersection finds the common columns, for rows of all lengths, and stays within its room for
-// lists that are not ascending.
+// mergeIntersection finds the common columns, for rows of all lengths, and stays within its room
+// for lists that are not ascending.
 func TestMergeIntersection(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 20000 {

@@ -50,7 +50,8 @@ func MxM(env Env, s *Semiring, c *sparse.Type, a, b *sparse.Store, mask *Mask, m
 			}
 		})
 	} else {
-		if g.mask == nil && !s.ScatterOnly && g.work[vecs] >= 64*int64(vecs) { // dense rows are likely
+		// Dense rows are likely.
+		if g.mask == nil && !s.ScatterOnly && g.work[vecs] >= 64*int64(vecs) {
 			g.found = make([]rowMarks, vecs)
 		}
 		if err := g.counts(env, threads, bounds, workers, out.Ptr[1:]); err != nil {
@@ -126,8 +127,8 @@ func ProductLengths(env Env, a, b *sparse.Structure) (lengths []int64, total int
 	return lengths, sum.Load(), err
 }
 
-// productGrain is the number of products, and of rows, from which a further thread takes part: waking
-// a thread for a product of 10×10 costs more than the product (2026-11-27-cpu-2core-mend).
+// productGrain is the number of products, and of rows, from which a further thread takes part:
+// waking a thread for a product of 10×10 costs more than the product (2026-11-27-cpu-2core-mend).
 const productGrain = 1 << 12
 
 // measure counts the products of each row and cuts the rows into pieces of about equal numbers of
@@ -634,8 +635,8 @@ func (g *gustavson) rowMasked(w *worker, alo, ahi int64, allowed []int32, idx []
 	return int64(q)
 }
 
-// keep copies the sums of the list that the mask allows. allowed and forbidden are ascending; each is
-// nil if there is no mask of that kind.
+// keep copies the sums of the list that the mask allows. allowed and forbidden are ascending; each
+// is nil if there is no mask of that kind.
 func (g *gustavson) keep(w *worker, idx []int32, val Values, allowed, forbidden []int32) int64 {
 	l := &w.list
 	mask := allowed

@@ -96,7 +96,8 @@ func Push(env Env, s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) 
 	u = u.ToSparse()
 	ks := u.Idx
 	bounds := env.Parts
-	if len(bounds) <= 2 && (few(&a.Structure, ks, n) || n > 1<<22 && !fits(int64(n), 2*(c.Size+1))) { // one part
+	// One part.
+	if len(bounds) <= 2 && (few(&a.Structure, ks, n) || n > 1<<22 && !fits(int64(n), 2*(c.Size+1))) {
 		return pushSorted(env, s, c, u, a, mask)
 	}
 	los, work := make([]int64, len(ks)), make([]int64, len(ks)+1)
@@ -152,8 +153,8 @@ func Push(env Env, s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) 
 	return out, err
 }
 
-// drainTouched is drain for one accumulator and few products. It visits the words that the products of
-// the rows ks of a marked: O(products + n/4096). Of the masks, it applies a bitmap.
+// drainTouched is drain for one accumulator and few products. It visits the words that the products
+// of the rows ks of a marked: O(products + n/4096). It applies only a mask that is a bitmap.
 func drainTouched(s *spa, n int, ks []int32, a *sparse.Structure, mask *Mask) *sparse.Store {
 	if words := n>>12 + 1; len(s.touched) < words {
 		s.touched = make([]uint64, words)
@@ -364,8 +365,8 @@ func search(ci []int32, c int) int {
 	return lo
 }
 
-// pushSorted is Push for few products: list, sort, add. O(products · log products), whatever the size
-// of the result.
+// pushSorted is Push for few products: list, sort, add. O(products · log products), whatever the
+// size of the result.
 func pushSorted(env Env, s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) (*sparse.Store, error) {
 	l, ok := c.Kept(useList).(*list)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// workers returns the number of threads for some work, of which each shall have at least grain: a
-// thread that has less takes longer to wake than to finish.
+// workers returns the number of threads for some work. Each thread gets at least grain: with less
+// it takes longer to wake than to finish.
 func workers(env Env, work, grain int64) int {
 	return int(max(1, min(int64(parallel.Threads(env.Threads)), work/grain)))
 }
@@ -27,8 +27,8 @@ const (
 	pushBlockWidth    = 1 << 13 // columns, at least
 )
 
-// pushed is the input of a push: row u.Idx[p] of a, with value u.Val[p], begins at los[p] and is preceded
-// by work[p] products. The sums of the parts between bounds are added in order.
+// pushed is the input of a push: row u.Idx[p] of a, with value u.Val[p], begins at los[p] and is
+// preceded by work[p] products. The sums of the parts between bounds are added in order.
 type pushed struct {
 	a, u      *sparse.Store
 	los, work []int64

@@ -44,8 +44,9 @@ func fits(n, size int64) bool {
 // cancelled reports whether the context is done.
 func (e Env) cancelled() bool { return e.Ctx != nil && e.Ctx.Err() != nil }
 
-// The uses of the scratch memory of a type: pools keep it between calls, since filling an accumulator
-// of 2 MB with the identity costs as much as a small product. The garbage collector empties them.
+// The uses of the scratch memory of a type: pools keep it between calls, since filling an
+// accumulator of 2 MB with the identity costs as much as a small product. The garbage collector
+// empties them.
 const (
 	useSPA = iota
 	useEntries

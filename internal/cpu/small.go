@@ -437,7 +437,8 @@ func ExtractRow(a *sparse.Store, idx []int32) *sparse.Store {
 	n := len(a.Idx)
 	m := getScratch()
 	defer m.release()
-	ci, found := make([]int32, 0, min(len(idx), n)), m.at[0][:0] // places in the result, entries of a
+	// The places in the result, and the entries of a.
+	ci, found := make([]int32, 0, min(len(idx), n)), m.at[0][:0]
 	k, last := 0, int32(-1)
 	for p, i := range idx {
 		if i < last {

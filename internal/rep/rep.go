@@ -256,13 +256,6 @@ func (v View) Parts(q Query) ([]View, error) {
 	return out, err
 }
 
-// PartsAcross is Parts of the transpose of a matrix. It does not record that the transpose exists; see
-// HadCols.
-func (v View) PartsAcross(q Query) ([]View, error) {
-	q.Quiet = true
-	return v.T().Parts(q)
-}
-
 // Replicas returns the whole of a view for each rank of this process, at the place of the rank,
 // where it is kept until the matrix changes. It may be a collective.
 func (v View) Replicas(ctx context.Context, g *comm.Group) ([]View, error) {

@@ -1,0 +1,101 @@
+package compilecost
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "github.com/hiveblas/hiveblas/ops" // its modules are in the module cache
+)
+
+// limits are the most functions that a program may compile in its own package: those measured
+// (docs/compile.md), and a little more. A program above its limit names code that became generic and
+// need not be: `go tool nm -size -sort size` of its archive shows which.
+var limits = map[string]int{
+	"tuples": 700,
+	"mxm":    1000,
+	"apart":  10, // its matrices are in a package of their own
+}
+
+const module = "github.com/hiveblas/hiveblas"
+
+// TestFunctions: users' programs compile few functions in their own package.
+func TestFunctions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the packages below ops")
+	}
+	goTool, err := exec.LookPath("go")
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for program, limit := range limits {
+		t.Run(program, func(t *testing.T) {
+			p := &project{t: t, goTool: goTool, dir: t.TempDir()}
+			if err := os.CopyFS(p.dir, os.DirFS(filepath.Join("testdata", program))); err != nil {
+				t.Fatal(err)
+			}
+			p.copyFile(filepath.Join(root, "go.mod")) // its requirements are those of the program
+			p.copyFile(filepath.Join(root, "go.sum"))
+			p.run("mod", "edit", "-module", program, "-require", module+"@v0.0.0", "-replace", module+"="+root)
+			p.run("build", "-mod=mod", "-o", filepath.Join(p.dir, "program"), ".")
+			out, err := exec.Command(filepath.Join(p.dir, "program")).CombinedOutput()
+			if err != nil || string(out) != "3 0\n" {
+				t.Errorf("the program printed %q (%v), want its three entries", out, err)
+			}
+			archive := strings.TrimSpace(p.run("list", "-mod=mod", "-export", "-f", "{{.Export}}", "."))
+			n := strings.Count(p.run("tool", "nm", archive), " T ")
+			if n < 2 { // main.main and init at least
+				t.Fatalf("go tool nm %s counts %d functions", archive, n)
+			}
+			if n > limit {
+				t.Errorf("the program compiles %d functions, want at most %d", n, limit)
+			}
+			t.Logf("%d functions, at most %d", n, limit)
+		})
+	}
+}
+
+// project is a module in a folder of its own.
+type project struct {
+	t      *testing.T
+	goTool string
+	dir    string
+}
+
+func (p *project) copyFile(path string) {
+	p.t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(p.dir, filepath.Base(path)), text, 0o666); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// run returns the output of the go command in the folder. Flags of GOFLAGS stay, so that packages
+// that the tests compiled are not compiled again. The network stays unused.
+func (p *project) run(args ...string) string {
+	p.t.Helper()
+	cmd := exec.Command(p.goTool, args...)
+	cmd.Dir = p.dir
+	cmd.Env = append(os.Environ(), "PWD="+p.dir, "GOPROXY=off", "GOWORK=off", "GOTOOLCHAIN=local")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		p.t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, stderr.Bytes())
+	}
+	return string(out)
+}
