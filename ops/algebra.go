@@ -17,7 +17,7 @@ import (
 // matrix and a vector. It takes O(n) time and returns the same errors as [MxV].
 func Inner[A, B, C comparable](s semiring.Semiring[A, B, C], u matrix.VectorSource[A], v matrix.VectorSource[B], opts ...Option) (x C, err error) {
 	x = s.Add().Identity()
-	err = setRing(begin("Inner", s.Name(), opts), s).inner(vectorOf[A](u), vectorOf[B](v), sparse.TypeOf[C](), unsafe.Pointer(&x), opts)
+	err = setRing(beginProduct("Inner", s.Name(), opts), s).inner(vectorOf[A](u), vectorOf[B](v), sparse.TypeOf[C](), unsafe.Pointer(&x), opts)
 	return x, err
 }
 
@@ -54,7 +54,7 @@ func (c *call) inner(u, v rep.View, t *sparse.Type, x cpu.Value, opts []Option) 
 // innerFull is inner of vectors that are full. On the host it multiplies and sums a chunk at a
 // time; elsewhere it is two operations, with the same bits on a group. done is false for others.
 func (c *call) innerFull(u, v rep.View, t *sparse.Type, x cpu.Value, n int, opts []Option) (done bool, err error) {
-	r := &c.ring
+	r := c.ring
 	switch {
 	case !r.valid, r.pos != semiring.NotPositional, c.method != Auto:
 		return false, nil
@@ -88,7 +88,7 @@ func (c *call) innerFull(u, v rep.View, t *sparse.Type, x cpu.Value, n int, opts
 // Outer computes C⟨M⟩ ⊕= u ⊗ vᵀ, the entries u(i) ⊗ v(j) of an m×n matrix for vectors of m and n.
 // It takes O(entries of the result) time and returns the same errors as [MxM].
 func Outer[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C], u matrix.VectorSource[A], v matrix.VectorSource[B], opts ...Option) error {
-	c := setRing(begin("Outer", s.Name(), opts), s)
+	c := setRing(beginProduct("Outer", s.Name(), opts), s)
 	x, y := vectorOf[A](u), vectorOf[B](v)
 	if err := c.vectorOperands(x, y); err != nil {
 		return err

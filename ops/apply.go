@@ -363,8 +363,17 @@ func ofType(s *sparse.Store, t *sparse.Type) *sparse.Store {
 // It takes O(entries) time. The result is on the host. A matrix on a device is summed there if the
 // monoid has a CUDA form; otherwise it is copied to the host, once.
 func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts ...Option) (sum T, err error) {
-	err = begin("ReduceScalar", m.Name(), opts).reduceScalar(monoidOf(m), viewOf(a), sparse.TypeOf[T](), unsafe.Pointer(&sum))
-	return sum, err
+	at, err := begin("ReduceScalar", m.Name(), opts).sumOf(monoidOf(m), viewOf(a), sparse.TypeOf[T]())
+	return *(*T)(at), err
+}
+
+// sumOf returns the address of the sum of the values, of type t: in the call if there is room.
+func (c *call) sumOf(m monoid, v rep.View, t *sparse.Type) (cpu.Value, error) {
+	at := unsafe.Pointer(&c.word)
+	if !t.Plain || t.Size > int64(unsafe.Sizeof(c.word)) {
+		at = t.Zeroed(1).Pointer()
+	}
+	return at, c.reduceScalar(m, v, t, at)
 }
 
 // reduceScalar writes the sum of the values, of type t, to sum.

@@ -25,7 +25,7 @@ import (
 // The errors are *matrix.DimensionError, *MethodError, *OperatorError, the construction error of an
 // operand, and ctx.Err().
 func MxM[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C], a matrix.Source[A], b matrix.Source[B], opts ...Option) error {
-	return setRing(begin("MxM", s.Name(), opts), s).mxm(destOf[C](dst), viewOf[A](a), viewOf[B](b))
+	return setRing(beginProduct("MxM", s.Name(), opts), s).mxm(destOf[C](dst), viewOf[A](a), viewOf[B](b))
 }
 
 // mxm is MxM over the semiring of the call.
@@ -42,7 +42,7 @@ func (c *call) mxm(d dest, a, b rep.View) error {
 	if err != nil {
 		return err
 	}
-	switch r := &c.ring; {
+	switch r := c.ring; {
 	case t.at != nil:
 		return c.remoteMxM(a, b)
 	case t.group != nil:

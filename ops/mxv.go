@@ -22,7 +22,7 @@ import (
 // is kept. The order of each sum is the same for every number of threads. MxV returns the same
 // errors as [MxM].
 func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], a matrix.Source[A], u matrix.VectorSource[B], opts ...Option) error {
-	return setRing(begin("MxV", s.Name(), opts), s).mxv(destOf[C](dst), viewOf[A](a), viewOf[B](u))
+	return setRing(beginProduct("MxV", s.Name(), opts), s).mxv(destOf[C](dst), viewOf[A](a), viewOf[B](u))
 }
 
 // mxv is MxV over the semiring of the call.
@@ -40,7 +40,7 @@ func (c *call) mxv(d dest, a, u rep.View) error {
 	if err != nil {
 		return err
 	}
-	r := &c.ring
+	r := c.ring
 	switch p := r.Positional; {
 	case t.at != nil:
 		return c.remoteMxV(false, a, u)
@@ -72,7 +72,7 @@ func (c *call) mxv(d dest, a, u rep.View) error {
 // of u(k) ⊗ A(k,j). The methods and errors are those of [MxV] with A transposed: Push reads the
 // rows of A and Pull reads its columns.
 func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], u matrix.VectorSource[A], a matrix.Source[B], opts ...Option) error {
-	return setRing(begin("VxM", s.Name(), opts), s).vxm(destOf[C](dst), viewOf[A](u), viewOf[B](a))
+	return setRing(beginProduct("VxM", s.Name(), opts), s).vxm(destOf[C](dst), viewOf[A](u), viewOf[B](a))
 }
 
 // vxm is VxM over the semiring of the call.
@@ -90,7 +90,7 @@ func (c *call) vxm(d dest, u, a rep.View) error {
 	if err != nil {
 		return err
 	}
-	r := &c.ring
+	r := c.ring
 	switch p := r.Positional; {
 	case t.at != nil:
 		return c.remoteMxV(true, a.T(), u)

@@ -164,13 +164,25 @@ type call struct {
 	ran      *Trace     // nil unless tracing
 	remote   []rep.View // operands that live on a device
 	t        target     // see prepare
-	ring     ring       // of a product
+	ring     *ring      // of a product, else nil
+	word     uint64     // room for a result of up to 8 bytes
 }
 
 // begin returns the call of an operation.
-func begin(op, name string, opts []Option) *call {
-	c := &call{op: op, name: name}
-	c.local = &wholeRun
+func begin(op, name string, opts []Option) *call { return new(call).start(op, name, opts) }
+
+// beginProduct is begin of an operation over a semiring, with room for the ring.
+func beginProduct(op, name string, opts []Option) *call {
+	c := &struct {
+		call
+		of ring
+	}{}
+	c.ring = &c.of
+	return c.start(op, name, opts)
+}
+
+func (c *call) start(op, name string, opts []Option) *call {
+	c.op, c.name, c.local = op, name, &wholeRun
 	for _, o := range opts {
 		if o != nil {
 			o(&c.settings)
@@ -384,9 +396,9 @@ type ring struct {
 	mul   operator
 }
 
-// setRing makes s the semiring of the call.
+// setRing makes s the semiring of a call of beginProduct.
 func setRing[A, B, C any](c *call, s semiring.Semiring[A, B, C]) *call {
-	c.ring = ring{Forms: s.Inside(), name: s.Name(), valid: s.Valid(), pos: s.Position(), add: monoidOf(s.Add()), mul: binaryOf(s.Mul())}
+	*c.ring = ring{Forms: s.Inside(), name: s.Name(), valid: s.Valid(), pos: s.Position(), add: monoidOf(s.Add()), mul: binaryOf(s.Mul())}
 	return c
 }
 

@@ -44,14 +44,14 @@ func (c *call) products(a, b rep.View, place matrix.Place) (any, error) {
 	// Both products are steps of this operation, which emits one trace.
 	var ran Trace
 	inner := []Option{WithContext(c.ctx), WithThreads(c.threads)}
-	first := setRing(begin("MxV", "plus_pair", inner), semiring.PlusPair[int64]())
+	first := setRing(beginProduct("MxV", "plus_pair", inner), semiring.PlusPair[int64]())
 	if err := first.mxv(destOf[int64](lengths), patternOf(b), viewOf[bool](ones.Pattern())); err != nil {
 		return nil, err
 	}
 	if c.tracing() {
 		inner = append(inner, WithTrace(&ran))
 	}
-	second := setRing(begin("MxV", "plus_second", inner), semiring.PlusSecond[int64]())
+	second := setRing(beginProduct("MxV", "plus_second", inner), semiring.PlusSecond[int64]())
 	if err := second.mxv(destOf[int64](work), patternOf(a), viewOf[int64](lengths)); err != nil {
 		return nil, err
 	}

@@ -389,11 +389,15 @@ func ReduceAll(env Env, s *sparse.Store, m *Monoid, sum Value) error {
 
 // reduceSmall is ReduceAll for the values of one chunk.
 func reduceSmall(env Env, t *sparse.Type, m *Monoid, v Values, sum Value) error {
+	t.Copy(oneAt(sum), m.Identity)
+	if !m.User { // the identity added to the sum of a chunk is that sum
+		m.Fold(sum, v)
+		return nil
+	}
 	part := filled(t, 1, m.Identity)
 	m.Fold(part.Pointer(), v)
-	t.Copy(oneAt(sum), m.Identity)
 	m.Fold(sum, part)
-	return env.stopped(m.User)
+	return env.stopped(true)
 }
 
 // presentValues returns the values of the entries of a small bitmap.

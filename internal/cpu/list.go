@@ -34,18 +34,21 @@ func appendProducts(l *list, s *Semiring, c *sparse.Type, x Value, b *sparse.Sto
 // sum sorts the products and adds those of equal column, in the order they were appended.
 func (l *list) sum(s *Semiring, c *sparse.Type) {
 	slices.Sort(l.keys)
-	l.idx, l.from, l.slot = l.idx[:0], l.from[:0], l.slot[:0]
-	for _, key := range l.keys {
-		if j := int32(key >> 32); len(l.idx) == 0 || l.idx[len(l.idx)-1] != j {
-			l.idx = append(l.idx, j)
+	n := len(l.keys)
+	// Local lists: to store a slice in l at each key costs a write barrier.
+	idx, from, slot := l.idx[:0], slices.Grow(l.from[:0], n)[:n], slices.Grow(l.slot[:0], n)[:n]
+	for p, key := range l.keys {
+		if j := int32(key >> 32); len(idx) == 0 || idx[len(idx)-1] != j {
+			idx = append(idx, j)
 		}
-		l.from, l.slot = append(l.from, int32(key)), append(l.slot, int32(len(l.idx)-1))
+		from[p], slot[p] = int32(key), int32(len(idx)-1)
 	}
-	l.val = c.Grow(l.val, len(l.idx))
+	l.idx, l.from, l.slot = idx, from, slot
+	l.val = c.Grow(l.val, len(idx))
 	c.Fill(l.val, s.Identity)
-	l.ordered = c.Grow(l.ordered, len(l.keys))
-	c.Move(l.ordered, nil, l.prod, l.from)
-	s.Collect(l.val, l.slot, l.ordered)
+	l.ordered = c.Grow(l.ordered, n)
+	c.Move(l.ordered, nil, l.prod, from)
+	s.Collect(l.val, slot, l.ordered)
 	l.reset()
 }
 

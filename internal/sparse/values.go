@@ -412,6 +412,10 @@ func (t *Type) Clone(v Values) Values {
 		return v
 	}
 	w := t.Make(int64(v.n))
+	if v.n <= flatGrain {
+		t.Copy(w, v)
+		return w
+	}
 	flat(v.n, func(lo, hi int) {
 		t.Copy(t.Slice(w, int64(lo), int64(hi)), t.Slice(v, int64(lo), int64(hi)))
 	})
