@@ -127,8 +127,11 @@ func convert(a rep.Matrix, t *sparse.Type) (rep.Matrix, error) {
 	return nil, &matrix.InvalidError{Op: op, Reason: fmt.Sprintf("row %d, column %d: %s", i, j, msg)}
 }
 
-// positionOf returns the row and the column of entry p of a listed structure.
+// positionOf returns the row and the column of value p.
 func positionOf(st *sparse.Structure, p int64) (row, col int) {
+	if !st.Sparse() {
+		return int(p / int64(st.NCols)), int(p % int64(st.NCols))
+	}
 	k := 0
 	for st.Ptr[k+1] <= p {
 		k++

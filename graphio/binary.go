@@ -115,10 +115,11 @@ func readStore(op string, r io.Reader, vector bool, o *readOptions) (*sparse.Sto
 	if err != nil {
 		return nil, sides{}, o.binaryError(op, err)
 	}
+	names := labelsOfFile(labels)
 	if st.Type != o.e.t {
-		st, err = convertStore(st, o)
+		st, err = convertStore(st, names, vector, o)
 	}
-	return st, labelsOfFile(labels), err
+	return st, names, err
 }
 
 // binary returns the options of the binary form.
@@ -151,14 +152,19 @@ func (e element) number(v uint64) (x float64, float, neg bool, mag uint64) {
 }
 
 // convertStore converts the values of a binary file to the element type of the options.
-func convertStore(st *sparse.Store, o *readOptions) (*sparse.Store, error) {
+func convertStore(st *sparse.Store, labels sides, vector bool, o *readOptions) (*sparse.Store, error) {
 	out, k, f := convertValues(st, o.e.t, o.patternOnly)
 	if f == faultNone {
 		return out, nil
 	}
 	from := elementOf(st.Type)
 	msg, kind := f.explain(from.text(from.at(st.Val, k)), o.e.name(), o.e.kind)
-	return nil, o.failKind(0, fmt.Sprintf("value %d of the file, which has %s: %s", k, from.kind, msg), kind)
+	i, j := positionOf(&st.Structure, k)
+	place := "from " + labels.rows.Name(i) + " to "
+	if vector {
+		place = "of "
+	}
+	return nil, o.failKind(0, fmt.Sprintf("the value %s%s in the file, which has %s: %s", place, labels.cols.Name(j), from.kind, msg), kind)
 }
 
 // convertValues returns a store with values of another type, or the place of the first value that

@@ -152,8 +152,8 @@ func TestBinaryConversion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.hgb")
 	convertsTo[int8, float64](t, path, []int8{1, -2, 127, 0}, []float64{1, -2, 127, 0}, "")
 	convertsTo[uint64, int64](t, path, []uint64{1, 2, 3, 1<<63 - 1}, []int64{1, 2, 3, 1<<63 - 1}, "")
-	convertsTo[uint64, float64](t, path, []uint64{1, 2, 3, 1<<53 + 1}, nil, "value 3 of the file, which has uint64: the integer 9007199254740993 is not exact in float64")
-	convertsTo[int64, uint8](t, path, []int64{1, 2, -3, 4}, nil, "value 2 of the file, which has int64: the value -3 does not fit uint8")
+	convertsTo[uint64, float64](t, path, []uint64{1, 2, 3, 1<<53 + 1}, nil, "the value from 1 to 1 in the file, which has uint64: the integer 9007199254740993 is not exact in float64")
+	convertsTo[int64, uint8](t, path, []int64{1, 2, -3, 4}, nil, "the value from 1 to 0 in the file, which has int64: the value -3 does not fit uint8")
 	convertsTo[float32, float64](t, path, []float32{1.5, -2, float32(math.Inf(1)), 0}, []float64{1.5, -2, math.Inf(1), 0}, "")
 	convertsTo[float64, float32](t, path, []float64{1.5, -2, 1e300, 0}, nil, "does not fit float32")
 	convertsTo[float64, int](t, path, []float64{1, -2, 2.5, 0}, nil, "the value 2.5 is not an integer")
@@ -209,7 +209,8 @@ func convertsTo[F, T matrix.Element](t *testing.T, path string, values []F, want
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := ReadVectorFile[T](path); want != nil && (err != nil || got.NVals() != 4) || want == nil && !errors.Is(err, ErrParse) {
+	got, err := ReadVectorFile[T](path)
+	if want != nil && (err != nil || got.NVals() != 4) || want == nil && (!errors.Is(err, ErrParse) || strings.Contains(message, "in the file") && !strings.Contains(err.Error(), "the value of ")) {
 		t.Errorf("vector %T of %T: %v, %v", want, values, got, err)
 	}
 }

@@ -10,8 +10,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/ops"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // graph is an input matrix with the information of its file.
@@ -71,8 +69,8 @@ func (j *job) loadSquare(file string, only bool) error {
 	})
 }
 
-// open reads a graph into float64. Integers that are not exact in float64 are an
-// error, except with only, which reads the structure.
+// open reads a graph into float64, also a binary file of another element type. Integers that are not
+// exact in float64 are an error, except with only, which reads the structure.
 func (j *job) open(file string, only bool) (g *graph, err error) {
 	if isDrawn(file) {
 		return j.drawn(file, only)
@@ -82,32 +80,11 @@ func (j *job) open(file string, only bool) (g *graph, err error) {
 	if err != nil {
 		return nil, explain(g.file, err)
 	}
-	switch in.element() {
-	case elementNone, elementFloat64:
-		g.Matrix, err = readInput[float64](j, in, g, only)
-	case elementBool:
-		g.Matrix, err = j.boolsAsFloats(in, g, only)
-	case elementInt8:
-		g.Matrix, err = readAsFloat[int8](j, in, g, only)
-	case elementInt16:
-		g.Matrix, err = readAsFloat[int16](j, in, g, only)
-	case elementInt32:
-		g.Matrix, err = readAsFloat[int32](j, in, g, only)
-	case elementInt64:
-		g.Matrix, err = readAsFloat[int64](j, in, g, only)
-	case elementUint8:
-		g.Matrix, err = readAsFloat[uint8](j, in, g, only)
-	case elementUint16:
-		g.Matrix, err = readAsFloat[uint16](j, in, g, only)
-	case elementUint32:
-		g.Matrix, err = readAsFloat[uint32](j, in, g, only)
-	case elementUint64:
-		g.Matrix, err = readAsFloat[uint64](j, in, g, only)
-	case elementFloat32:
-		g.Matrix, err = readAsFloat[float32](j, in, g, only)
-	default:
-		g.Matrix, err = readInput[float64](j, in, g, only) // the reader returns the error
+	rule := j.read.duplicates
+	if in.element() == elementBool && rule != "error" {
+		rule = "max" // “or” of 0 and 1
 	}
+	g.Matrix, err = readInput[float64](j, in, g, only, rule)
 	if err == nil && !only && !j.infinite {
 		err = g.finite(in.element())
 	}
@@ -132,15 +109,15 @@ func (g *graph) finite(element byte) error {
 	return nil
 }
 
-// readInput reads an open input and closes it.
-func readInput[T fileNumber](j *job, in *input, g *graph, only bool) (*matrix.Matrix[T], error) {
+// readInput reads an open input and closes it. rule is as --duplicates.
+func readInput[T fileNumber](j *job, in *input, g *graph, only bool, rule string) (*matrix.Matrix[T], error) {
 	var overflow atomic.Bool
 	opts := j.readOptions(in, g, only)
-	if rule := combiner[T](j.read.duplicates, &overflow); rule != nil {
-		opts = append(opts, graphio.Duplicates(rule))
+	if op := combiner[T](rule, &overflow); op != nil {
+		opts = append(opts, graphio.Duplicates(op))
 	}
 	a, err := readFrom[T](j, in, g, opts)
-	if err != nil || only || j.read.duplicates != "sum" {
+	if err != nil || only || rule != "sum" {
 		return a, err
 	}
 	inexact, err := j.anyRank(overflow.Load())
@@ -156,7 +133,7 @@ func readMatrix[T fileNumber](j *job, file string, g *graph, only bool) (*matrix
 	if err != nil {
 		return nil, err
 	}
-	return readInput[T](j, in, g, only)
+	return readInput[T](j, in, g, only, j.read.duplicates)
 }
 
 // readBools reads a binary file of bools; every rule of --duplicates is “or”.
@@ -165,10 +142,6 @@ func readBools(j *job, file string, g *graph, only bool) (*matrix.Matrix[bool], 
 	if err != nil {
 		return nil, err
 	}
-	return j.readBoolInput(in, g, only)
-}
-
-func (j *job) readBoolInput(in *input, g *graph, only bool) (*matrix.Matrix[bool], error) {
 	opts := j.readOptions(in, g, only)
 	if j.read.duplicates != "error" {
 		opts = append(opts, graphio.Duplicates(matrix.CombineFunc[bool](func(x, y bool) bool { return x || y })))
@@ -248,31 +221,6 @@ func (j *job) readOptions(in *input, g *graph, only bool) []graphio.ReadOption {
 		opts = append(opts, graphio.AllowNaN())
 	}
 	return opts
-}
-
-// readAsFloat reads a binary file of another element type into float64.
-func readAsFloat[T fileNumber](j *job, in *input, g *graph, only bool) (*matrix.Matrix[float64], error) {
-	b, err := readInput[T](j, in, g, only)
-	if err != nil {
-		return nil, err
-	}
-	return toFloat(j, g, b)
-}
-
-func (j *job) boolsAsFloats(in *input, g *graph, only bool) (*matrix.Matrix[float64], error) {
-	b, err := j.readBoolInput(in, g, only)
-	if err != nil {
-		return nil, err
-	}
-	m, n := b.Dims()
-	a := matrix.New[float64](m, n, matrix.On(b.Place()))
-	truth := semiring.NewUnary("truth", func(x bool) float64 {
-		if x {
-			return 1
-		}
-		return 0
-	}, "")
-	return a, ops.Apply(a, truth, b, ops.WithContext(j.Ctx), ops.WithThreads(j.run.threads))
 }
 
 // vertex returns the vertex of a text: a number from 0, or a name where vertices have

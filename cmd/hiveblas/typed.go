@@ -2,9 +2,7 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"math"
-	"math/bits"
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/graphio"
@@ -328,32 +326,4 @@ func nameOf(file string) string {
 		return standardInput
 	}
 	return file
-}
-
-// exactFloat reports whether float64 holds v.
-func exactFloat[T fileNumber](v T) bool {
-	switch any(v).(type) {
-	case float32, float64:
-		return true
-	}
-	var zero T
-	mag := uint64(v)
-	if v < zero {
-		mag = -mag
-	}
-	return bits.Len64(mag)-bits.TrailingZeros64(mag) <= 53
-}
-
-// toFloat converts a matrix to float64. A value that is not exact is an error.
-func toFloat[T fileNumber](j *job, g *graph, b *matrix.Matrix[T]) (*matrix.Matrix[float64], error) {
-	for c, v := range b.All() {
-		if !exactFloat(v) {
-			return nil, cli.Fail(g.file+": "+entryPlace(g.rows, g.cols, c.Row, c.Col, ""),
-				fmt.Sprintf("the integer %v is not exact in float64", v), exactRemedy, nil)
-
-		}
-	}
-	m, n := b.Dims()
-	a := matrix.New[float64](m, n)
-	return a, ops.Apply(a, semiring.Convert[T, float64](), b, ops.WithContext(j.Ctx), ops.WithThreads(j.run.threads))
 }
