@@ -11,36 +11,25 @@ import (
 // The kernels of tags. Operands that an operator does not read may be nil slices, so each kernel
 // has a form without them; the tests of readsX and readsY fold away.
 
+// dot is the loop of operators that none of the loops below suits.
 func dot[A, B, C Number, P addTag, M mulTag](y *C, ci []int32, av []A, x []B) {
 	var a A
 	var b B
 	s := *y
 	switch {
 	case readsX[M]() && readsY[M]():
-		if stops[P]() {
-			av = av[:len(ci)]
-			for p, j := range ci {
-				s = add[C, P](s, mul[A, B, C, M](av[p], x[j]))
-				if settled[C, P](s) {
-					break
-				}
+		av = av[:len(ci)]
+		for p, j := range ci {
+			s = add[C, P](s, mul[A, B, C, M](av[p], x[j]))
+			if settled[C, P](s) {
+				break
 			}
-			break
 		}
-		if chooses[P]() {
-			s = dotBest[A, B, C, P, M](s, ci, av, x)
-			break
-		}
-		s = dot4[A, B, C, P, M](s, ci, av, x)
 	case readsX[M]():
 		for _, a := range av[:len(ci)] {
 			s = add[C, P](s, mul[A, B, C, M](a, b))
 		}
 	case readsY[M]():
-		if !stops[P]() && !chooses[P]() {
-			s = gather4[A, B, C, P, M](s, ci, x)
-			break
-		}
 		for _, j := range ci {
 			s = add[C, P](s, mul[A, B, C, M](a, x[j]))
 			if settled[C, P](s) {
@@ -59,7 +48,20 @@ func dot[A, B, C Number, P addTag, M mulTag](y *C, ci []int32, av []A, x []B) {
 	*y = s
 }
 
-// dotBest is dot for min and max. Few products improve on the best one so far, so a branch costs
+func dotRows[A, B, C Number, P addTag, M mulTag](y []C, id *C, ptr []int64, ci []int32, av []A, x []B) {
+	ptr = ptr[:len(y)+1]
+	for i := range y {
+		lo, hi := ptr[i], ptr[i+1]
+		y[i] = *id
+		if readsX[M]() {
+			dot[A, B, C, P, M](&y[i], ci[lo:hi], av[lo:hi], x)
+		} else {
+			dot[A, B, C, P, M](&y[i], ci[lo:hi], nil, x)
+		}
+	}
+}
+
+// dotBest is dot for min and max of operators that read both operands. Few products improve on the best one so far, so a branch costs
 // less than Go's min, whose instructions also handle NaN and the order of −0 and 0. Of −0 and 0,
 // dotBest keeps the first (SpMV min.plus of R-MAT 18 on one thread: 22.5 ms instead of 24.0).
 func dotBest[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
@@ -70,6 +72,19 @@ func dotBest[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B)
 		}
 	}
 	return s
+}
+
+func dotChoice[A, B, C Number, P addTag, M mulTag](y *C, ci []int32, av []A, x []B) {
+	*y = dotBest[A, B, C, P, M](*y, ci, av, x)
+}
+
+func dotChoiceRows[A, B, C Number, P addTag, M mulTag](y []C, identity *C, ptr []int64, ci []int32, av []A, x []B) {
+	ptr = ptr[:len(y)+1]
+	id := *identity
+	for i := range y {
+		lo, hi := ptr[i], ptr[i+1]
+		y[i] = dotBest[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x)
+	}
 }
 
 // dotBits is dotBest for floats, by comparison of their bits as integers. The order of the bits is
@@ -106,6 +121,22 @@ func dotBits[A, B, C Number, P addTag, M mulTag](id C, ci []int32, av []A, x []B
 	return v, s >= 0 && v == v
 }
 
+// dotBitsRows is dotChoiceRows for floats: dotBits, until a row has no valid result.
+func dotBitsRows[A, B, C Number, P addTag, M mulTag](y []C, identity *C, ptr []int64, ci []int32, av []A, x []B) {
+	ptr = ptr[:len(y)+1]
+	id := *identity
+	byBits := true
+	for i := range y {
+		lo, hi := ptr[i], ptr[i+1]
+		if byBits && lo < hi {
+			if y[i], byBits = dotBits[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x); byBits {
+				continue
+			}
+		}
+		y[i] = dotBest[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x)
+	}
+}
+
 // bitsOf returns the bits of a float as a signed integer.
 func bitsOf[T Number](x T) int64 {
 	if unsafe.Sizeof(x) == 4 {
@@ -130,7 +161,7 @@ func bestBits[O addTag](x, y int64) int64 {
 	return max(x, y)
 }
 
-// dot4 keeps four sums, which shortens the chain of dependent additions.
+// dot4 is dot for plus, times and lxor of operators that read both operands. It keeps four sums, which shortens the chain of dependent additions.
 func dot4[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
 	if len(ci) >= 4 {
 		s1, s2, s3 := start[C, P](), start[C, P](), start[C, P]()
@@ -158,6 +189,19 @@ func dot4[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C 
 		s = add[C, P](s, mul[A, B, C, M](av[p], x[j]))
 	}
 	return s
+}
+
+func dotSum[A, B, C Number, P addTag, M mulTag](y *C, ci []int32, av []A, x []B) {
+	*y = dot4[A, B, C, P, M](*y, ci, av, x)
+}
+
+func dotSumRows[A, B, C Number, P addTag, M mulTag](y []C, identity *C, ptr []int64, ci []int32, av []A, x []B) {
+	ptr = ptr[:len(y)+1]
+	id := *identity
+	for i := range y {
+		lo, hi := ptr[i], ptr[i+1]
+		y[i] = dot4[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x)
+	}
 }
 
 // gather4 is dot4 for operators that read y alone. MxV over plus.second with the pattern of R-MAT
@@ -189,6 +233,18 @@ func gather4[A, B, C Number, P addTag, M mulTag](s C, ci []int32, x []B) C {
 		s = add[C, P](s, mul[A, B, C, M](a, x[j]))
 	}
 	return s
+}
+
+func dotGather[A, B, C Number, P addTag, M mulTag](y *C, ci []int32, _ []A, x []B) {
+	*y = gather4[A, B, C, P, M](*y, ci, x)
+}
+
+func dotGatherRows[A, B, C Number, P addTag, M mulTag](y []C, identity *C, ptr []int64, ci []int32, _ []A, x []B) {
+	ptr = ptr[:len(y)+1]
+	id := *identity
+	for i := range y {
+		y[i] = gather4[A, B, C, P, M](id, ci[ptr[i]:ptr[i+1]], x)
+	}
 }
 
 // counts reports whether the tags are those of plus and pair, whose sum is a number of terms.
@@ -252,32 +308,6 @@ func dotPresent[A, B, C Number, P addTag, M mulTag](y *C, ci []int32, av []A, x 
 	}
 	*y = s
 	return hit != 0
-}
-
-func dotRows[A, B, C Number, P addTag, M mulTag](y []C, identity *C, ptr []int64, ci []int32, av []A, x []B) {
-	ptr = ptr[:len(y)+1]
-	id := *identity
-	byBits := chooses[P]() && !isInteger[C]() && readsX[M]() && readsY[M]()
-	for i := range y {
-		lo, hi := ptr[i], ptr[i+1]
-		if byBits && lo < hi {
-			if y[i], byBits = dotBits[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x); byBits {
-				continue
-			}
-		}
-		switch {
-		case readsX[M]() && readsY[M]() && chooses[P]():
-			y[i] = dotBest[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x)
-		case readsX[M]() && readsY[M]() && !stops[P]():
-			y[i] = dot4[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x)
-		case readsX[M]():
-			y[i] = id
-			dot[A, B, C, P, M](&y[i], ci[lo:hi], av[lo:hi], x)
-		default:
-			y[i] = id
-			dot[A, B, C, P, M](&y[i], ci[lo:hi], nil, x)
-		}
-	}
 }
 
 // operand returns the operand at a, and zero if the operator does not read it.
@@ -375,20 +405,50 @@ func products[A, B, C Number, P addTag, M mulTag](out []C, at *A, bv []B) {
 	}
 }
 
+// The functions below return the loops of a semiring, for one choice of dot and dotRows each. Go
+// compiles every instance that a function names, also in branches that are never taken, so the
+// choice is the caller's.
+
+// kernels: no case of those below.
 func kernels[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
+	return kernelsBy[A, B, C, P, M](dot[A, B, C, P, M], dotRows[A, B, C, P, M])
+}
+
+// summing: plus, times or lxor, of an operator that reads both operands.
+func summing[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
+	return kernelsBy[A, B, C, P, M](dotSum[A, B, C, P, M], dotSumRows[A, B, C, P, M])
+}
+
+// gathering: plus or times of second.
+func gathering[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
+	return kernelsBy[A, B, C, P, M](dotGather[A, B, C, P, M], dotGatherRows[A, B, C, P, M])
+}
+
+// choosing: min or max of integers, of an operator that reads both operands.
+func choosing[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
+	return kernelsBy[A, B, C, P, M](dotChoice[A, B, C, P, M], dotChoiceRows[A, B, C, P, M])
+}
+
+// choosingFloats is choosing for floats.
+func choosingFloats[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
+	return kernelsBy[A, B, C, P, M](dotChoice[A, B, C, P, M], dotBitsRows[A, B, C, P, M])
+}
+
+func kernelsBy[A, B, C Number, P addTag, M mulTag](
+	dot func(y *C, ci []int32, av []A, x []B),
+	dotRows func(y []C, id *C, ptr []int64, ci []int32, av []A, x []B),
+) cpu.Kernels {
 	k := cpu.KernelsOf[A, B, C]{
-		Dot:           dot[A, B, C, P, M],
+		Dot:           dot,
 		DotPresent:    dotPresent[A, B, C, P, M],
-		DotRows:       dotRows[A, B, C, P, M],
+		DotRows:       dotRows,
 		Axpy:          axpy[A, B, C, P, M],
 		Scatter:       scatter[A, B, C, P, M],
 		ScatterMasked: scatterMasked[A, B, C, P, M],
 		ScatterAll:    scatterAll[A, B, C, P, M],
 		Products:      products[A, B, C, P, M],
 	}
-	vectors[A, B, C, P, M](&k)
-	gathered[A, B, C, P, M](&k)
-	return k.Untyped()
+	return *(*cpu.Kernels)(unsafe.Pointer(&k))
 }
 
 func foldTag[T Number, P addTag](s T, xs []T) T {
@@ -429,11 +489,6 @@ func foldInto[T Number, P addTag](s *T, xs []T) { *s = foldTag[T, P](*s, xs) }
 func foldRows[T Number, P addTag](y []T, identity *T, ptr []int64, v []T) {
 	ptr = ptr[:len(y)+1]
 	id := *identity
-	var o P
-	if len(o) == 0 && !isInteger[T]() {
-		sumRows(y, id, ptr, v)
-		return
-	}
 	for i := range y {
 		y[i] = foldTag[T, P](id, v[ptr[i]:ptr[i+1]])
 	}
@@ -445,7 +500,8 @@ var tails = [8][4]int64{1: {-1}, 2: {-1, -1}, 3: {-1, -1, -1}, 4: {-1, -1, -1, -
 // sumRows is foldRows for sums of floats, bit for bit. It reads the last entries of a row, up to
 // four, as four, and masks those of the next row to zero: the branch predictor misses the end of a
 // row, at a higher cost (rows of R-MAT 18, one thread: 7.9 ms instead of 8.7).
-func sumRows[T Number](y []T, id T, ptr []int64, v []T) {
+func sumRows[T Float](y []T, identity *T, ptr []int64, v []T) {
+	id := *identity
 	ptr = ptr[:len(y)+1]
 	var zero T
 	for i := range y {
