@@ -382,23 +382,85 @@ func anyOf[A, B, C any](mul BinaryOp[A, B, C], fromX func(A) C, fromY func(B) C,
 	return bound(Any[C]().in, mul.in, anyKernels(fromX, fromY, one), anyKernels(fromY, fromX, one))
 }
 
+// anyFirst and anySecond are AnyFirst and AnySecond of numbers, for positional semirings.
+var (
+	anyFirst  = ringTable{make: func(k kind) *innerRing { return anyFirstOf(k) }}
+	anySecond = ringTable{make: func(k kind) *innerRing { return anySecondOf(k) }}
+)
+
+func anyFirstOf(k kind) *innerRing {
+	switch k.plain() {
+	case kindInt8:
+		return newAnyFirst[int8]()
+	case kindInt16:
+		return newAnyFirst[int16]()
+	case kindInt32:
+		return newAnyFirst[int32]()
+	case kindInt64:
+		return newAnyFirst[int64]()
+	case kindFloat32:
+		return newAnyFirst[float32]()
+	}
+	return newAnyFirst[float64]()
+}
+
+func anySecondOf(k kind) *innerRing {
+	switch k.plain() {
+	case kindInt8:
+		return newAnySecond[int8]()
+	case kindInt16:
+		return newAnySecond[int16]()
+	case kindInt32:
+		return newAnySecond[int32]()
+	case kindInt64:
+		return newAnySecond[int64]()
+	case kindFloat32:
+		return newAnySecond[float32]()
+	}
+	return newAnySecond[float64]()
+}
+
 // AnyPair returns one where a sum has a term: reachability over patterns.
 func AnyPair[C Element]() Semiring[bool, bool, C] {
-	return Semiring[bool, bool, C]{in: once[keyAnyOf[mulPair, bool, bool, C]](func() *innerRing {
-		return anyOf(Pair[bool, bool, C](), nil, nil, One[C]())
-	})}
+	return Semiring[bool, bool, C]{in: anyPair.at(elementKind[C]())}
+}
+
+var anyPair = ringTable{make: func(k kind) *innerRing { return anyPairOf(k) }}
+
+func anyPairOf(k kind) *innerRing {
+	switch k.plain() {
+	case kindInt8: // and bool
+		return newAnyPair[int8]()
+	case kindInt16:
+		return newAnyPair[int16]()
+	case kindInt32:
+		return newAnyPair[int32]()
+	case kindInt64:
+		return newAnyPair[int64]()
+	case kindFloat32:
+		return newAnyPair[float32]()
+	}
+	return newAnyPair[float64]()
+}
+
+func newAnyPair[C Number]() *innerRing {
+	return anyOf[bool, bool](Pair[bool, bool, C](), nil, nil, 1)
 }
 
 // AnyFirst returns the value of the first operand in any one term; the second is a pattern.
 func AnyFirst[T comparable]() Semiring[T, bool, T] {
-	return Semiring[T, bool, T]{in: once[keyAnyOf[mulFirst, T, bool, T]](func() *innerRing {
-		return anyOf(First[T, bool](), func(x T) T { return x }, nil, *new(T))
-	})}
+	return Semiring[T, bool, T]{in: once[keyAnyOf[mulFirst, T, bool, T]](newAnyFirst[T])}
+}
+
+func newAnyFirst[T comparable]() *innerRing {
+	return anyOf(First[T, bool](), func(x T) T { return x }, nil, *new(T))
 }
 
 // AnySecond returns the value of the second operand in any one term; the first is a pattern.
 func AnySecond[T comparable]() Semiring[bool, T, T] {
-	return Semiring[bool, T, T]{in: once[keyAnyOf[mulSecond, bool, T, T]](func() *innerRing {
-		return anyOf(Second[bool, T](), nil, func(y T) T { return y }, *new(T))
-	})}
+	return Semiring[bool, T, T]{in: once[keyAnyOf[mulSecond, bool, T, T]](newAnySecond[T])}
+}
+
+func newAnySecond[T comparable]() *innerRing {
+	return anyOf(Second[bool, T](), nil, func(y T) T { return y }, *new(T))
 }
