@@ -198,12 +198,20 @@ func MaxNaN[T Float]() Monoid[T] {
 
 // Lor is the logical or. Its identity is false, its terminal true.
 func Lor() Monoid[bool] {
-	return Monoid[bool]{in: boolMonoid[addLor](false, &innerBinary{name: "lor", cuda: cudaLor, fn: pointerTo(func(x, y bool) bool { return x || y }), k: binaryKernels[uint8, uint8, uint8, mulMax]()}).withTerminal(one(true))}
+	op := &innerBinary{
+		name: "lor", cuda: cudaLor, fn: pointerTo(func(x, y bool) bool { return x || y }),
+		k: binaryKernels[uint8, uint8, uint8, mulMax](),
+	}
+	return Monoid[bool]{in: boolMonoid[addLor](false, op).withTerminal(one(true))}
 }
 
 // Land is the logical and. Its identity is true, its terminal false.
 func Land() Monoid[bool] {
-	return Monoid[bool]{in: boolMonoid[addTimes](true, &innerBinary{name: "land", cuda: cudaLand, fn: pointerTo(func(x, y bool) bool { return x && y }), k: binaryKernels[uint8, uint8, uint8, mulTimes]()}).withTerminal(one(false))}
+	op := &innerBinary{
+		name: "land", cuda: cudaLand, fn: pointerTo(func(x, y bool) bool { return x && y }),
+		k: binaryKernels[uint8, uint8, uint8, mulTimes](),
+	}
+	return Monoid[bool]{in: boolMonoid[addTimes](true, op).withTerminal(one(false))}
 }
 
 // Lxor is the exclusive or. Its identity is false.

@@ -365,6 +365,25 @@ var (
 	boolPair   = binaryTable{make: func(k kind) *innerBinary { return pairOfBool(k) }}
 )
 
+// sumAny is Any of numbers and bool.
+var sumAny = monoidTable{make: func(k kind) *innerMonoid { return anyOfKind(k) }}
+
+func anyOfKind(k kind) *innerMonoid {
+	switch k.plain() {
+	case kindInt8:
+		return newAny[int8]()
+	case kindInt16:
+		return newAny[int16]()
+	case kindInt32:
+		return newAny[int32]()
+	case kindInt64:
+		return newAny[int64]()
+	case kindFloat32:
+		return newAny[float32]()
+	}
+	return newAny[float64]()
+}
+
 func firstOfBool(k kind) *innerBinary {
 	switch k.plain() {
 	case kindInt8:

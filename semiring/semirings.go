@@ -378,8 +378,8 @@ func anyKernels[A, B, C any](fromX func(A) C, fromY func(B) C, one C) cpu.Kernel
 	return k.Untyped()
 }
 
-func anyOf[A, B, C any](mul BinaryOp[A, B, C], fromX func(A) C, fromY func(B) C, one C) *innerRing {
-	return bound(Any[C]().in, mul.in, anyKernels(fromX, fromY, one), anyKernels(fromY, fromX, one))
+func anyOf[A, B, C any](add *innerMonoid, mul *innerBinary, fromX func(A) C, fromY func(B) C, one C) *innerRing {
+	return bound(add, mul, anyKernels(fromX, fromY, one), anyKernels(fromY, fromX, one))
 }
 
 // anyFirst and anySecond are AnyFirst and AnySecond of numbers, for positional semirings.
@@ -391,33 +391,33 @@ var (
 func anyFirstOf(k kind) *innerRing {
 	switch k.plain() {
 	case kindInt8:
-		return newAnyFirst[int8]()
+		return newAnyFirst[int8](sumAny.at(k), boolFirst.at(k))
 	case kindInt16:
-		return newAnyFirst[int16]()
+		return newAnyFirst[int16](sumAny.at(k), boolFirst.at(k))
 	case kindInt32:
-		return newAnyFirst[int32]()
+		return newAnyFirst[int32](sumAny.at(k), boolFirst.at(k))
 	case kindInt64:
-		return newAnyFirst[int64]()
+		return newAnyFirst[int64](sumAny.at(k), boolFirst.at(k))
 	case kindFloat32:
-		return newAnyFirst[float32]()
+		return newAnyFirst[float32](sumAny.at(k), boolFirst.at(k))
 	}
-	return newAnyFirst[float64]()
+	return newAnyFirst[float64](sumAny.at(k), boolFirst.at(k))
 }
 
 func anySecondOf(k kind) *innerRing {
 	switch k.plain() {
 	case kindInt8:
-		return newAnySecond[int8]()
+		return newAnySecond[int8](sumAny.at(k), boolSecond.at(k))
 	case kindInt16:
-		return newAnySecond[int16]()
+		return newAnySecond[int16](sumAny.at(k), boolSecond.at(k))
 	case kindInt32:
-		return newAnySecond[int32]()
+		return newAnySecond[int32](sumAny.at(k), boolSecond.at(k))
 	case kindInt64:
-		return newAnySecond[int64]()
+		return newAnySecond[int64](sumAny.at(k), boolSecond.at(k))
 	case kindFloat32:
-		return newAnySecond[float32]()
+		return newAnySecond[float32](sumAny.at(k), boolSecond.at(k))
 	}
-	return newAnySecond[float64]()
+	return newAnySecond[float64](sumAny.at(k), boolSecond.at(k))
 }
 
 // AnyPair returns one where a sum has a term: reachability over patterns.
@@ -430,37 +430,41 @@ var anyPair = ringTable{make: func(k kind) *innerRing { return anyPairOf(k) }}
 func anyPairOf(k kind) *innerRing {
 	switch k.plain() {
 	case kindInt8: // and bool
-		return newAnyPair[int8]()
+		return newAnyPair[int8](k)
 	case kindInt16:
-		return newAnyPair[int16]()
+		return newAnyPair[int16](k)
 	case kindInt32:
-		return newAnyPair[int32]()
+		return newAnyPair[int32](k)
 	case kindInt64:
-		return newAnyPair[int64]()
+		return newAnyPair[int64](k)
 	case kindFloat32:
-		return newAnyPair[float32]()
+		return newAnyPair[float32](k)
 	}
-	return newAnyPair[float64]()
+	return newAnyPair[float64](k)
 }
 
-func newAnyPair[C Number]() *innerRing {
-	return anyOf[bool, bool](Pair[bool, bool, C](), nil, nil, 1)
+func newAnyPair[C Number](k kind) *innerRing {
+	return anyOf[bool, bool, C](sumAny.at(k), boolPair.at(k), nil, nil, 1)
 }
 
 // AnyFirst returns the value of the first operand in any one term; the second is a pattern.
 func AnyFirst[T comparable]() Semiring[T, bool, T] {
-	return Semiring[T, bool, T]{in: once[keyAnyOf[mulFirst, T, bool, T]](newAnyFirst[T])}
+	return Semiring[T, bool, T]{in: once[keyAnyOf[mulFirst, T, bool, T]](func() *innerRing {
+		return newAnyFirst[T](once[keyAny[T]](newAny[T]), once[keyFirst[T, bool]](newFirst[T, bool]))
+	})}
 }
 
-func newAnyFirst[T comparable]() *innerRing {
-	return anyOf(First[T, bool](), func(x T) T { return x }, nil, *new(T))
+func newAnyFirst[T comparable](add *innerMonoid, mul *innerBinary) *innerRing {
+	return anyOf[T, bool](add, mul, func(x T) T { return x }, nil, *new(T))
 }
 
 // AnySecond returns the value of the second operand in any one term; the first is a pattern.
 func AnySecond[T comparable]() Semiring[bool, T, T] {
-	return Semiring[bool, T, T]{in: once[keyAnyOf[mulSecond, bool, T, T]](newAnySecond[T])}
+	return Semiring[bool, T, T]{in: once[keyAnyOf[mulSecond, bool, T, T]](func() *innerRing {
+		return newAnySecond[T](once[keyAny[T]](newAny[T]), once[keySecond[bool, T]](newSecond[bool, T]))
+	})}
 }
 
-func newAnySecond[T comparable]() *innerRing {
-	return anyOf(Second[bool, T](), nil, func(y T) T { return y }, *new(T))
+func newAnySecond[T comparable](add *innerMonoid, mul *innerBinary) *innerRing {
+	return anyOf[bool, T](add, mul, nil, func(y T) T { return y }, *new(T))
 }
