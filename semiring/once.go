@@ -40,22 +40,22 @@ func share(key reflect.Type, v any) any {
 
 // The keys of once for constructors that no tag tells apart.
 type (
-	keyPair[A, B, C any]      struct{}
-	keyFirst[A, B any]        struct{}
-	keySecond[A, B any]       struct{}
-	keyAny[T any]             struct{}
-	keyIdentity[T any]        struct{}
-	keyAinv[T any]            struct{}
-	keyMinv[T any]            struct{}
-	keyAbs[T any]             struct{}
-	keyOneOp[A, C any]        struct{}
-	keySqrt[T any]            struct{}
-	keyExp[T any]             struct{}
-	keyLog[T any]             struct{}
-	keyConvert[A, C any]      struct{}
-	keyRminus[T any]          struct{}
-	keyDiv[T any]             struct{}
-	keyPow[T any]             struct{}
-	keyAnyOf[W, A, B, C any]  struct{}
-	keyLogical[P, M any]      struct{}
+	keyPair[A, B, C any]     struct{}
+	keyFirst[A, B any]       struct{}
+	keySecond[A, B any]      struct{}
+	keyAny[T any]            struct{}
+	keyIdentity[T any]       struct{}
+	keyAinv[T any]           struct{}
+	keyMinv[T any]           struct{}
+	keyAbs[T any]            struct{}
+	keyOneOp[A, C any]       struct{}
+	keySqrt[T any]           struct{}
+	keyExp[T any]            struct{}
+	keyLog[T any]            struct{}
+	keyConvert[A, C any]     struct{}
+	keyRminus[T any]         struct{}
+	keyDiv[T any]            struct{}
+	keyPow[T any]            struct{}
+	keyAnyOf[W, A, B, C any] struct{}
+	keyLogical[P, M any]     struct{}
 )
