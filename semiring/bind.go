@@ -11,55 +11,8 @@ import (
 // The kernels of tags. Operands that an operator does not read may be nil slices, so each kernel
 // has a form without them; the tests of readsX and readsY fold away.
 
-func dot[A, B, C Number, P addTag, M mulTag](y *C, ci []int32, av []A, x []B) {
-	var a A
-	var b B
-	s := *y
-	switch {
-	case readsX[M]() && readsY[M]():
-		if stops[P]() {
-			av = av[:len(ci)]
-			for p, j := range ci {
-				s = add[C, P](s, mul[A, B, C, M](av[p], x[j]))
-				if settled[C, P](s) {
-					break
-				}
-			}
-			break
-		}
-		if chooses[P]() {
-			s = dotBest[A, B, C, P, M](s, ci, av, x)
-			break
-		}
-		s = dot4[A, B, C, P, M](s, ci, av, x)
-	case readsX[M]():
-		for _, a := range av[:len(ci)] {
-			s = add[C, P](s, mul[A, B, C, M](a, b))
-		}
-	case readsY[M]():
-		if !stops[P]() && !chooses[P]() {
-			s = gather4[A, B, C, P, M](s, ci, x)
-			break
-		}
-		for _, j := range ci {
-			s = add[C, P](s, mul[A, B, C, M](a, x[j]))
-			if settled[C, P](s) {
-				break
-			}
-		}
-	default:
-		if counts[P, M]() {
-			s += C(len(ci))
-			break
-		}
-		for range ci {
-			s = add[C, P](s, mul[A, B, C, M](a, b))
-		}
-	}
-	*y = s
-}
-
-// dotBest is dot for min and max. Few products improve on the best one so far, so a branch costs
+// dotBest is dot for min and max of operators that read both operands. Few products improve on the
+// best one so far, so a branch costs
 // less than Go's min, whose instructions also handle NaN and the order of −0 and 0. Of −0 and 0,
 // dotBest keeps the first (SpMV min.plus of R-MAT 18 on one thread: 22.5 ms instead of 24.0).
 func dotBest[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
@@ -130,7 +83,8 @@ func bestBits[O addTag](x, y int64) int64 {
 	return max(x, y)
 }
 
-// dot4 keeps four sums, which shortens the chain of dependent additions.
+// dot4 is dot for plus, times and lxor of operators that read both operands. It keeps four sums,
+// which shortens the chain of dependent additions.
 func dot4[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
 	if len(ci) >= 4 {
 		s1, s2, s3 := start[C, P](), start[C, P](), start[C, P]()
@@ -198,88 +152,6 @@ func counts[P addTag, M mulTag]() bool {
 	return len(o) == 0 && len(m) == 4
 }
 
-func dotPresent[A, B, C Number, P addTag, M mulTag](y *C, ci []int32, av []A, x []B, present []uint8) bool {
-	var a A
-	var b B
-	s := *y
-	hit := uint8(0)
-	switch {
-	case counts[P, M]():
-		var n int64 // four a step: .85 of the time, triangles of R-MAT 18
-		for ; len(ci) >= 4; ci = ci[4:] {
-			n += int64(present[ci[0]]) + int64(present[ci[1]]) + int64(present[ci[2]]) + int64(present[ci[3]])
-		}
-		for _, j := range ci {
-			n += int64(present[j])
-		}
-		*y = s + C(n)
-		return n != 0
-	case readsX[M]() && readsY[M]():
-		av = av[:len(ci)]
-		for p, j := range ci {
-			if present[j] != 0 {
-				s, hit = add[C, P](s, mul[A, B, C, M](av[p], x[j])), 1
-				if settled[C, P](s) {
-					break
-				}
-			}
-		}
-	case readsX[M]():
-		av = av[:len(ci)]
-		for p, j := range ci {
-			if present[j] != 0 {
-				s, hit = add[C, P](s, mul[A, B, C, M](av[p], b)), 1
-			}
-		}
-	case readsY[M]():
-		for _, j := range ci {
-			if present[j] != 0 {
-				s, hit = add[C, P](s, mul[A, B, C, M](a, x[j])), 1
-				if settled[C, P](s) {
-					break
-				}
-			}
-		}
-	default:
-		for _, j := range ci {
-			if present[j] != 0 {
-				s, hit = add[C, P](s, mul[A, B, C, M](a, b)), 1
-				if settled[C, P](s) {
-					break
-				}
-			}
-		}
-	}
-	*y = s
-	return hit != 0
-}
-
-func dotRows[A, B, C Number, P addTag, M mulTag](y []C, identity *C, ptr []int64, ci []int32, av []A, x []B) {
-	ptr = ptr[:len(y)+1]
-	id := *identity
-	byBits := chooses[P]() && !isInteger[C]() && readsX[M]() && readsY[M]()
-	for i := range y {
-		lo, hi := ptr[i], ptr[i+1]
-		if byBits && lo < hi {
-			if y[i], byBits = dotBits[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x); byBits {
-				continue
-			}
-		}
-		switch {
-		case readsX[M]() && readsY[M]() && chooses[P]():
-			y[i] = dotBest[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x)
-		case readsX[M]() && readsY[M]() && !stops[P]():
-			y[i] = dot4[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x)
-		case readsX[M]():
-			y[i] = id
-			dot[A, B, C, P, M](&y[i], ci[lo:hi], av[lo:hi], x)
-		default:
-			y[i] = id
-			dot[A, B, C, P, M](&y[i], ci[lo:hi], nil, x)
-		}
-	}
-}
-
 // operand returns the operand at a, and zero if the operator does not read it.
 func operand[A Number, M mulTag](a *A) (x A) {
 	if readsX[M]() {
@@ -288,201 +160,324 @@ func operand[A Number, M mulTag](a *A) (x A) {
 	return x
 }
 
-func axpy[A, B, C Number, P addTag, M mulTag](y []C, a *A, b []B) {
-	var zero B
-	x := operand[A, M](a)
-	if !readsY[M]() {
-		for p := range y {
-			y[p] = add[C, P](y[p], mul[A, B, C, M](x, zero))
+// The functions below set the loops of k. They are function literals: for each instance of a generic
+// function whose value is taken, Go compiles a second function, which calls it. They are not inlined,
+// since each caller would get a copy of the literals.
+
+//go:noinline
+func setDots[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
+	k.Dot = func(y *C, ci []int32, av []A, x []B) {
+		var a A
+		var b B
+		s := *y
+		switch {
+		case readsX[M]() && readsY[M]():
+			av = av[:len(ci)]
+			for p, j := range ci {
+				s = add[C, P](s, mul[A, B, C, M](av[p], x[j]))
+				if settled[C, P](s) {
+					break
+				}
+			}
+		case readsX[M]():
+			for _, a := range av[:len(ci)] {
+				s = add[C, P](s, mul[A, B, C, M](a, b))
+			}
+		case readsY[M]():
+			for _, j := range ci {
+				s = add[C, P](s, mul[A, B, C, M](a, x[j]))
+				if settled[C, P](s) {
+					break
+				}
+			}
+		default:
+			if counts[P, M]() {
+				s += C(len(ci))
+				break
+			}
+			for range ci {
+				s = add[C, P](s, mul[A, B, C, M](a, b))
+			}
 		}
-		return
+		*y = s
 	}
-	y = y[:len(b)]
-	for p, v := range b {
-		y[p] = add[C, P](y[p], mul[A, B, C, M](x, v))
+	dot := k.Dot
+	k.DotRows = func(y []C, id *C, ptr []int64, ci []int32, av []A, x []B) {
+		ptr = ptr[:len(y)+1]
+		for i := range y {
+			lo, hi := ptr[i], ptr[i+1]
+			y[i] = *id
+			if readsX[M]() {
+				dot(&y[i], ci[lo:hi], av[lo:hi], x)
+			} else {
+				dot(&y[i], ci[lo:hi], nil, x)
+			}
+		}
 	}
 }
 
-func scatter[A, B, C Number, P addTag, M mulTag](acc []C, marks []uint64, at *A, ci []int32, bv []B) {
-	a := operand[A, M](at)
-	if !readsY[M]() {
+//go:noinline
+func setChoice[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
+	k.Dot = func(y *C, ci []int32, av []A, x []B) {
+		*y = dotBest[A, B, C, P, M](*y, ci, av, x)
+	}
+	k.DotRows = func(y []C, identity *C, ptr []int64, ci []int32, av []A, x []B) {
+		ptr = ptr[:len(y)+1]
+		id := *identity
+		for i := range y {
+			lo, hi := ptr[i], ptr[i+1]
+			y[i] = dotBest[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x)
+		}
+	}
+}
+
+//go:noinline
+func setChoiceFloats[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
+	k.Dot = func(y *C, ci []int32, av []A, x []B) {
+		*y = dotBest[A, B, C, P, M](*y, ci, av, x)
+	}
+	k.DotRows = func(y []C, identity *C, ptr []int64, ci []int32, av []A, x []B) {
+		ptr = ptr[:len(y)+1]
+		id := *identity
+		byBits := true
+		for i := range y {
+			lo, hi := ptr[i], ptr[i+1]
+			if byBits && lo < hi {
+				if y[i], byBits = dotBits[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x); byBits {
+					continue
+				}
+			}
+			y[i] = dotBest[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x)
+		}
+	}
+}
+
+//go:noinline
+func setSums[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
+	k.Dot = func(y *C, ci []int32, av []A, x []B) {
+		*y = dot4[A, B, C, P, M](*y, ci, av, x)
+	}
+	k.DotRows = func(y []C, identity *C, ptr []int64, ci []int32, av []A, x []B) {
+		ptr = ptr[:len(y)+1]
+		id := *identity
+		for i := range y {
+			lo, hi := ptr[i], ptr[i+1]
+			y[i] = dot4[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x)
+		}
+	}
+}
+
+//go:noinline
+func setGathers[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
+	k.Dot = func(y *C, ci []int32, _ []A, x []B) {
+		*y = gather4[A, B, C, P, M](*y, ci, x)
+	}
+	k.DotRows = func(y []C, identity *C, ptr []int64, ci []int32, _ []A, x []B) {
+		ptr = ptr[:len(y)+1]
+		id := *identity
+		for i := range y {
+			y[i] = gather4[A, B, C, P, M](id, ci[ptr[i]:ptr[i+1]], x)
+		}
+	}
+}
+
+//go:noinline
+func setPresent[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
+	k.DotPresent = func(y *C, ci []int32, av []A, x []B, present []uint8) bool {
+		var a A
 		var b B
-		v := mul[A, B, C, M](a, b)
-		for _, j := range ci {
-			acc[j] = add[C, P](acc[j], v)
+		s := *y
+		hit := uint8(0)
+		switch {
+		case counts[P, M]():
+			var n int64 // four a step: .85 of the time, triangles of R-MAT 18
+			for ; len(ci) >= 4; ci = ci[4:] {
+				n += int64(present[ci[0]]) + int64(present[ci[1]]) + int64(present[ci[2]]) + int64(present[ci[3]])
+			}
+			for _, j := range ci {
+				n += int64(present[j])
+			}
+			*y = s + C(n)
+			return n != 0
+		case readsX[M]() && readsY[M]():
+			av = av[:len(ci)]
+			for p, j := range ci {
+				if present[j] != 0 {
+					s, hit = add[C, P](s, mul[A, B, C, M](av[p], x[j])), 1
+					if settled[C, P](s) {
+						break
+					}
+				}
+			}
+		case readsX[M]():
+			av = av[:len(ci)]
+			for p, j := range ci {
+				if present[j] != 0 {
+					s, hit = add[C, P](s, mul[A, B, C, M](av[p], b)), 1
+				}
+			}
+		case readsY[M]():
+			for _, j := range ci {
+				if present[j] != 0 {
+					s, hit = add[C, P](s, mul[A, B, C, M](a, x[j])), 1
+					if settled[C, P](s) {
+						break
+					}
+				}
+			}
+		default:
+			for _, j := range ci {
+				if present[j] != 0 {
+					s, hit = add[C, P](s, mul[A, B, C, M](a, b)), 1
+					if settled[C, P](s) {
+						break
+					}
+				}
+			}
+		}
+		*y = s
+		return hit != 0
+	}
+}
+
+//go:noinline
+func setDense[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
+	k.Axpy = func(y []C, a *A, b []B) {
+		var zero B
+		x := operand[A, M](a)
+		if !readsY[M]() {
+			for p := range y {
+				y[p] = add[C, P](y[p], mul[A, B, C, M](x, zero))
+			}
+			return
+		}
+		y = y[:len(b)]
+		for p, v := range b {
+			y[p] = add[C, P](y[p], mul[A, B, C, M](x, v))
+		}
+	}
+
+	k.Products = func(out []C, at *A, bv []B) {
+		a := operand[A, M](at)
+		if !readsY[M]() {
+			var b B
+			v := mul[A, B, C, M](a, b)
+			for p := range out {
+				out[p] = v
+			}
+			return
+		}
+		out = out[:len(bv)]
+		for p, v := range bv {
+			out[p] = mul[A, B, C, M](a, v)
+		}
+	}
+}
+
+//go:noinline
+func setScatters[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
+	k.Scatter = func(acc []C, marks []uint64, at *A, ci []int32, bv []B) {
+		a := operand[A, M](at)
+		if !readsY[M]() {
+			var b B
+			v := mul[A, B, C, M](a, b)
+			for _, j := range ci {
+				acc[j] = add[C, P](acc[j], v)
+				marks[j>>6] |= 1 << (j & 63)
+			}
+			return
+		}
+		bv = bv[:len(ci)]
+		for p, j := range ci { // 4.3 ms, 5.9 with a branch on better, pushing 10 % of R-MAT 18 by min.plus
+			acc[j] = add[C, P](acc[j], mul[A, B, C, M](a, bv[p]))
 			marks[j>>6] |= 1 << (j & 63)
 		}
-		return
 	}
-	bv = bv[:len(ci)]
-	for p, j := range ci { // 4.3 ms, 5.9 with a branch on better, pushing 10 % of R-MAT 18 by min.plus
-		acc[j] = add[C, P](acc[j], mul[A, B, C, M](a, bv[p]))
-		marks[j>>6] |= 1 << (j & 63)
-	}
-}
 
-func scatterMasked[A, B, C Number, P addTag, M mulTag](acc []C, state []uint8, at *A, ci []int32, bv []B) {
-	a := operand[A, M](at)
-	if !readsY[M]() {
-		var b B
-		v := mul[A, B, C, M](a, b)
-		for _, j := range ci {
+	k.ScatterMasked = func(acc []C, state []uint8, at *A, ci []int32, bv []B) {
+		a := operand[A, M](at)
+		if !readsY[M]() {
+			var b B
+			v := mul[A, B, C, M](a, b)
+			for _, j := range ci {
+				if state[j] != 0 {
+					acc[j] = add[C, P](acc[j], v)
+					state[j] = 2
+				}
+			}
+			return
+		}
+		bv = bv[:len(ci)]
+		for p, j := range ci {
 			if state[j] != 0 {
-				acc[j] = add[C, P](acc[j], v)
+				acc[j] = add[C, P](acc[j], mul[A, B, C, M](a, bv[p]))
 				state[j] = 2
 			}
 		}
-		return
 	}
-	bv = bv[:len(ci)]
-	for p, j := range ci {
-		if state[j] != 0 {
+
+	k.ScatterAll = func(acc []C, at *A, ci []int32, bv []B) {
+		a := operand[A, M](at)
+		if !readsY[M]() {
+			var b B
+			v := mul[A, B, C, M](a, b)
+			for _, j := range ci {
+				acc[j] = add[C, P](acc[j], v)
+			}
+			return
+		}
+		bv = bv[:len(ci)]
+		for p, j := range ci {
 			acc[j] = add[C, P](acc[j], mul[A, B, C, M](a, bv[p]))
-			state[j] = 2
 		}
 	}
 }
 
-func scatterAll[A, B, C Number, P addTag, M mulTag](acc []C, at *A, ci []int32, bv []B) {
-	a := operand[A, M](at)
-	if !readsY[M]() {
-		var b B
-		v := mul[A, B, C, M](a, b)
-		for _, j := range ci {
-			acc[j] = add[C, P](acc[j], v)
-		}
-		return
-	}
-	bv = bv[:len(ci)]
-	for p, j := range ci {
-		acc[j] = add[C, P](acc[j], mul[A, B, C, M](a, bv[p]))
-	}
-}
+// The functions below return the loops of a semiring, for one choice of Dot and DotRows each. Go
+// compiles every instance that a function names, also in branches that are never taken, so the
+// choice is the caller's.
 
-func products[A, B, C Number, P addTag, M mulTag](out []C, at *A, bv []B) {
-	a := operand[A, M](at)
-	if !readsY[M]() {
-		var b B
-		v := mul[A, B, C, M](a, b)
-		for p := range out {
-			out[p] = v
-		}
-		return
-	}
-	out = out[:len(bv)]
-	for p, v := range bv {
-		out[p] = mul[A, B, C, M](a, v)
-	}
-}
-
+// kernels: no case of those below.
 func kernels[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
-	k := cpu.KernelsOf[A, B, C]{
-		Dot:           dot[A, B, C, P, M],
-		DotPresent:    dotPresent[A, B, C, P, M],
-		DotRows:       dotRows[A, B, C, P, M],
-		Axpy:          axpy[A, B, C, P, M],
-		Scatter:       scatter[A, B, C, P, M],
-		ScatterMasked: scatterMasked[A, B, C, P, M],
-		ScatterAll:    scatterAll[A, B, C, P, M],
-		Products:      products[A, B, C, P, M],
-	}
-	vectors[A, B, C, P, M](&k)
-	gathered[A, B, C, P, M](&k)
-	return k.Untyped()
+	var k cpu.KernelsOf[A, B, C]
+	setDots[A, B, C, P, M](&k)
+	return rest[A, B, C, P, M](&k)
 }
 
-func foldTag[T Number, P addTag](s T, xs []T) T {
-	var o P
-	if len(o) <= 1 { // four sums shorten the chain of dependent results of plus and times
-		s1, s2, s3 := start[T, P](), start[T, P](), start[T, P]()
-		for len(xs) >= 4 {
-			s = add[T, P](s, xs[0])
-			s1 = add[T, P](s1, xs[1])
-			s2 = add[T, P](s2, xs[2])
-			s3 = add[T, P](s3, xs[3])
-			xs = xs[4:]
-		}
-		switch len(xs) {
-		case 3:
-			s2 = add[T, P](s2, xs[2])
-			fallthrough
-		case 2:
-			s1 = add[T, P](s1, xs[1])
-			fallthrough
-		case 1:
-			s = add[T, P](s, xs[0])
-		}
-		return add[T, P](add[T, P](s, s1), add[T, P](s2, s3))
-	}
-	for _, x := range xs {
-		s = add[T, P](s, x)
-		if settled[T, P](s) {
-			break
-		}
-	}
-	return s
+// summing: plus, times or lxor, of an operator that reads both operands.
+func summing[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
+	var k cpu.KernelsOf[A, B, C]
+	setSums[A, B, C, P, M](&k)
+	return rest[A, B, C, P, M](&k)
 }
 
-// foldInto is foldTag for a sum at s.
-func foldInto[T Number, P addTag](s *T, xs []T) { *s = foldTag[T, P](*s, xs) }
-
-func foldRows[T Number, P addTag](y []T, identity *T, ptr []int64, v []T) {
-	ptr = ptr[:len(y)+1]
-	id := *identity
-	var o P
-	if len(o) == 0 && !isInteger[T]() {
-		sumRows(y, id, ptr, v)
-		return
-	}
-	for i := range y {
-		y[i] = foldTag[T, P](id, v[ptr[i]:ptr[i+1]])
-	}
+// gathering: plus or times of second.
+func gathering[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
+	var k cpu.KernelsOf[A, B, C]
+	setGathers[A, B, C, P, M](&k)
+	return rest[A, B, C, P, M](&k)
 }
 
-// tails are the masks of the last entries of a row, up to four.
-var tails = [8][4]int64{1: {-1}, 2: {-1, -1}, 3: {-1, -1, -1}, 4: {-1, -1, -1, -1}}
-
-// sumRows is foldRows for sums of floats, bit for bit. It reads the last entries of a row, up to
-// four, as four, and masks those of the next row to zero: the branch predictor misses the end of a
-// row, at a higher cost (rows of R-MAT 18, one thread: 7.9 ms instead of 8.7).
-func sumRows[T Number](y []T, id T, ptr []int64, v []T) {
-	ptr = ptr[:len(y)+1]
-	var zero T
-	for i := range y {
-		lo, hi := ptr[i], ptr[i+1]
-		if hi+4 > int64(len(v)) {
-			y[i] = foldTag[T, addPlus](id, v[lo:hi])
-			continue
-		}
-		s, s1, s2, s3 := id, zero, zero, zero
-		xs := v[lo : hi+4]
-		for len(xs) > 8 {
-			s += xs[0]
-			s1 += xs[1]
-			s2 += xs[2]
-			s3 += xs[3]
-			xs = xs[4:]
-		}
-		m := &tails[(len(xs)-4)&7]
-		s += ofBits[T](bitsOf(xs[0]) & m[0])
-		s1 += ofBits[T](bitsOf(xs[1]) & m[1])
-		s2 += ofBits[T](bitsOf(xs[2]) & m[2])
-		s3 += ofBits[T](bitsOf(xs[3]) & m[3])
-		y[i] = s + s1 + (s2 + s3)
-	}
+// choosing: min or max of integers, of an operator that reads both operands.
+func choosing[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
+	var k cpu.KernelsOf[A, B, C]
+	setChoice[A, B, C, P, M](&k)
+	return rest[A, B, C, P, M](&k)
 }
 
-func collect[T Number, P addTag](acc []T, ci []int32, v []T) {
-	v = v[:len(ci)]
-	for p, j := range ci {
-		acc[j] = add[T, P](acc[j], v[p])
-	}
+// choosingFloats: choosing for floats.
+func choosingFloats[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
+	var k cpu.KernelsOf[A, B, C]
+	setChoiceFloats[A, B, C, P, M](&k)
+	return rest[A, B, C, P, M](&k)
 }
 
-func collectMarked[T Number, P addTag](acc []T, marks []uint64, ci []int32, v []T) {
-	v = v[:len(ci)]
-	for p, j := range ci {
-		acc[j] = add[T, P](acc[j], v[p])
-		marks[j>>6] |= 1 << (j & 63)
-	}
+// rest sets the loops other than Dot and DotRows, and returns k without its types.
+//
+//go:noinline
+func rest[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) cpu.Kernels {
+	setPresent[A, B, C, P, M](k)
+	setDense[A, B, C, P, M](k)
+	setScatters[A, B, C, P, M](k)
+	return *(*cpu.Kernels)(unsafe.Pointer(k))
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"reflect"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
 )
@@ -16,10 +17,6 @@ func binary[A, B, C Number, M mulTag](name, cuda string) *innerBinary {
 func mulOf[A, B, C Number, M mulTag](x A, y B) C { return mul[A, B, C, M](x, y) }
 
 func binaryKernels[A, B, C Number, M mulTag]() *cpu.Binary {
-	return once[keyBinary[M, A, B, C]](newBinaryKernels[A, B, C, M])
-}
-
-func newBinaryKernels[A, B, C Number, M mulTag]() *cpu.Binary {
 	k := &cpu.BinaryOf[A, B, C]{
 		Zip: func(c []C, a []A, b []B) {
 			a, b = a[:len(c)], b[:len(c)]
@@ -44,7 +41,7 @@ func newBinaryKernels[A, B, C Number, M mulTag]() *cpu.Binary {
 		},
 		UsesX: readsX[M](), UsesY: readsY[M](),
 	}
-	return k.Untyped()
+	return (*cpu.Binary)(unsafe.Pointer(k))
 }
 
 func zipAt[A, B, C Number, M mulTag](c []C, pc []int32, a []A, pa []int32, b []B, pb []int32) {
@@ -73,16 +70,31 @@ func zipAt[A, B, C Number, M mulTag](c []C, pc []int32, a []A, pa []int32, b []B
 	}
 }
 
-// monoid returns the built-in monoid of the tags P (as ⊕) and M (the same as a binary operator).
-func monoid[T Number, P addTag](op *innerBinary, identity T) *innerMonoid {
+// monoid returns the built-in monoid of the tag P, whose binary operator is op.
+func monoid[T Number, P addTag](op *innerBinary) *innerMonoid {
+	id, terminal := ends[T, P]()
 	k := &cpu.MonoidOf[T]{
-		Identity: []T{identity}, Exact: chooses[P]() || T(1)/2 == 0,
+		Identity: []T{id}, Exact: chooses[P]() || T(1)/2 == 0,
 		Fold:          foldInto[T, P],
 		FoldRows:      foldRows[T, P],
 		Collect:       collect[T, P],
 		CollectMarked: collectMarked[T, P],
 	}
-	return &innerMonoid{op: op, k: k.Untyped()}
+	return &innerMonoid{op: op, k: (*cpu.Monoid)(unsafe.Pointer(k)), terminal: terminal}
+}
+
+// ends returns the identity and the terminal value of plus, times, min or max.
+func ends[T Number, P addTag]() (id T, terminal cpu.Values) {
+	var o P
+	switch len(o) {
+	case len(addTimes{}):
+		id = 1
+	case len(addMin{}):
+		return MaxValue[T](), one(MinValue[T]())
+	case len(addMax{}):
+		return MinValue[T](), one(MaxValue[T]())
+	}
+	return id, terminal
 }
 
 const (
@@ -105,18 +117,35 @@ const (
 // both infinities, is NaN. Like every [Monoid] it also serves as the binary operator x + y, for
 // example in ops.EWiseAdd, ops.ApplySecond and as an accumulator.
 func Plus[T Number]() Monoid[T] {
-	return Monoid[T]{in: once[keyMonoid[addPlus, T]](func() *innerMonoid {
-		return monoid[T, addPlus](binary[T, T, T, mulPlus]("plus", cudaPlus), 0)
-	})}
+	return Monoid[T]{in: sumPlus.at(kindOf[T]())}
 }
+
+var sumPlus = monoidTable{make: func(k kind) *innerMonoid {
+	m := plainMonoid[addPlus](k, opPlus.at(k))
+	switch k {
+	case kindFloat32:
+		cpu.TypedMonoid[float32](m.k).FoldRows = sumRows[float32]
+	case kindFloat64:
+		cpu.TypedMonoid[float64](m.k).FoldRows = sumRows[float64]
+	}
+	return m
+}}
+
+var opPlus = binaryTable{make: func(k kind) *innerBinary {
+	return plainBinary[mulPlus](k, "plus", cudaPlus)
+}}
 
 // Times is multiplication. Its identity is 1. Integers wrap around. As a binary operator it is x ·
 // y.
 func Times[T Number]() Monoid[T] {
-	return Monoid[T]{in: once[keyMonoid[addTimes, T]](func() *innerMonoid {
-		return monoid[T, addTimes](binary[T, T, T, mulTimes]("times", cudaTimes), 1)
-	})}
+	return Monoid[T]{in: sumTimes.at(kindOf[T]())}
 }
+
+var sumTimes = monoidTable{make: func(k kind) *innerMonoid { return plainMonoid[addTimes](k, opTimes.at(k)) }}
+
+var opTimes = binaryTable{make: func(k kind) *innerBinary {
+	return plainBinary[mulTimes](k, "times", cudaTimes)
+}}
 
 // Min is the minimum. Its identity is +Inf, or the largest integer.
 //
@@ -124,18 +153,26 @@ func Times[T Number]() Monoid[T] {
 // identity +Inf, where SuiteSparse:GraphBLAS returns NaN. As a binary operator, min(x, NaN) is x
 // and min(NaN, NaN) is NaN. [MinNaN] propagates NaN.
 func Min[T Number]() Monoid[T] {
-	return Monoid[T]{in: once[keyMonoid[addMin, T]](func() *innerMonoid {
-		return monoid[T, addMin](binary[T, T, T, mulMin]("min", cudaMin), MaxValue[T]()).withTerminal(one(MinValue[T]()))
-	})}
+	return Monoid[T]{in: sumMin.at(kindOf[T]())}
 }
+
+var sumMin = monoidTable{make: func(k kind) *innerMonoid { return monoidOf[addMin](k, opMin.at(k)) }}
+
+var opMin = binaryTable{make: func(k kind) *innerBinary {
+	return binaryOf[mulMin](k, "min", cudaMin)
+}}
 
 // Max is the maximum. Its identity is −Inf, or the smallest integer. It treats NaN as [Min] does: a
 // sum whose terms are all NaN is −Inf. [MaxNaN] propagates NaN.
 func Max[T Number]() Monoid[T] {
-	return Monoid[T]{in: once[keyMonoid[addMax, T]](func() *innerMonoid {
-		return monoid[T, addMax](binary[T, T, T, mulMax]("max", cudaMax), MinValue[T]()).withTerminal(one(MaxValue[T]()))
-	})}
+	return Monoid[T]{in: sumMax.at(kindOf[T]())}
 }
+
+var sumMax = monoidTable{make: func(k kind) *innerMonoid { return monoidOf[addMax](k, opMax.at(k)) }}
+
+var opMax = binaryTable{make: func(k kind) *innerBinary {
+	return binaryOf[mulMax](k, "max", cudaMax)
+}}
 
 // MinNaN is the minimum that propagates NaN: a sum with a NaN among its terms is NaN, as with Go's
 // built-in min. Its identity is +Inf. Its loops test every value for NaN, so it takes longer than
@@ -161,12 +198,20 @@ func MaxNaN[T Float]() Monoid[T] {
 
 // Lor is the logical or. Its identity is false, its terminal true.
 func Lor() Monoid[bool] {
-	return Monoid[bool]{in: boolMonoid[addLor](false, &innerBinary{name: "lor", cuda: cudaLor, fn: pointerTo(func(x, y bool) bool { return x || y }), k: binaryKernels[uint8, uint8, uint8, mulMax]()}).withTerminal(one(true))}
+	op := &innerBinary{
+		name: "lor", cuda: cudaLor, fn: pointerTo(func(x, y bool) bool { return x || y }),
+		k: binaryKernels[uint8, uint8, uint8, mulMax](),
+	}
+	return Monoid[bool]{in: boolMonoid[addLor](false, op).withTerminal(one(true))}
 }
 
 // Land is the logical and. Its identity is true, its terminal false.
 func Land() Monoid[bool] {
-	return Monoid[bool]{in: boolMonoid[addTimes](true, &innerBinary{name: "land", cuda: cudaLand, fn: pointerTo(func(x, y bool) bool { return x && y }), k: binaryKernels[uint8, uint8, uint8, mulTimes]()}).withTerminal(one(false))}
+	op := &innerBinary{
+		name: "land", cuda: cudaLand, fn: pointerTo(func(x, y bool) bool { return x && y }),
+		k: binaryKernels[uint8, uint8, uint8, mulTimes](),
+	}
+	return Monoid[bool]{in: boolMonoid[addTimes](true, op).withTerminal(one(false))}
 }
 
 // Lxor is the exclusive or. Its identity is false.
@@ -290,8 +335,12 @@ func newPair[A, B any, C Element]() *innerBinary {
 
 // Minus returns x − y.
 func Minus[T Number]() BinaryOp[T, T, T] {
-	return BinaryOp[T, T, T]{in: binary[T, T, T, mulMinus]("minus", cudaMinus)}
+	return BinaryOp[T, T, T]{in: opMinus.at(kindOf[T]())}
 }
+
+var opMinus = binaryTable{make: func(k kind) *innerBinary {
+	return plainBinary[mulMinus](k, "minus", cudaMinus)
+}}
 
 // Rminus returns y − x.
 func Rminus[T Number]() BinaryOp[T, T, T] {

@@ -23,5 +23,12 @@
 // Operations call operators from several goroutines at once. A function given to [NewBinary],
 // [NewUnary], [NewIndex] or [NewSelect] must therefore be safe for concurrent use.
 //
+// Go compiles a generic function in each package that names it. The loops of the built-in semirings
+// and monoids of numbers and bool are compiled here, once for each kind of number, and constructors
+// look them up: a program that names one compiles a few short functions, whatever the element type.
+// Constructors over any type, such as [First], [Any] and [Identity], and [New], [NewBinary],
+// [NewMonoid] and [Semiring.WithKernels] compile their loops in the package that calls them, once
+// for each combination of types.
+//
 // docs/operators.md explains how to write an operator with its kernels for both sides.
 package semiring

@@ -12,70 +12,112 @@ import (
 // 33 and 32, 50 and 35; 512 entries 618 and 318, 531 and 422.
 const gatheredFrom = 32
 
-// gathered replaces Dot and DotRows of plus.times, plus.second and min.plus over float32 and
-// float64 by those of package dots, which round alike.
-func gathered[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
-	switch {
-	case !dots.Available:
-	case is[B, float64]() && is[C, float64]():
-		gatheredBy[A, B, C, P, M, float64](k)
-	case is[B, float32]() && is[C, float32]():
-		gatheredBy[A, B, C, P, M, float32](k)
+// The loops of plus.times, plus.second and min.plus over float32 and float64 are those of package
+// dots and of gonum where there are such; they round alike.
+
+func plusTimesKernels(k kind) cpu.Kernels {
+	s := plainKernels[addPlus, mulTimes](k)
+	switch k {
+	case kindFloat32:
+		vectorTimes32(&s)
+		gatherTimes[float32](&s)
+	case kindFloat64:
+		vectorTimes64(&s)
+		gatherTimes[float64](&s)
+	}
+	return s
+}
+
+func plusSecondKernels(k kind) cpu.Kernels {
+	s := plainSecond[addPlus](k)
+	switch k {
+	case kindFloat32:
+		vectorSecond32(&s)
+		gatherSecond[float32](&s)
+	case kindFloat64:
+		vectorSecond64(&s)
+		gatherSecond[float64](&s)
+	}
+	return s
+}
+
+func minPlusKernels(k kind) cpu.Kernels {
+	s := choosingOf[addMin, mulPlus](k)
+	switch k {
+	case kindFloat32:
+		gatherLeast[float32](&s)
+	case kindFloat64:
+		gatherLeast[float64](&s)
+	}
+	return s
+}
+
+// typedKernels returns loops with their element types; the two share memory.
+func typedKernels[A, B, C any](k *cpu.Kernels) *cpu.KernelsOf[A, B, C] {
+	return (*cpu.KernelsOf[A, B, C])(unsafe.Pointer(k))
+}
+
+// long reports whether Dot goes by row, which starts from 0.
+func long[F dots.Float](s F, ci []int32) bool { return s == 0 && len(ci) >= gatheredFrom }
+
+// gatherTimes replaces Dot and DotRows of plus.times.
+func gatherTimes[F dots.Float](s *cpu.Kernels) {
+	if !dots.Available {
+		return
+	}
+	k := typedKernels[F, F, F](s)
+	plain := k.Dot
+	k.DotRows = func(y []F, _ *F, ptr []int64, ci []int32, av, x []F) { dots.PlusTimes(y, ptr, ci, av, x) }
+	k.Dot = func(y *F, ci []int32, av, x []F) {
+		if long(*y, ci) {
+			*y = dots.PlusTimesRow(ci, av, x)
+			return
+		}
+		plain(y, ci, av, x)
 	}
 }
 
-// gatheredBy is gathered for B and C that are F.
-func gatheredBy[A, B, C Number, P addTag, M mulTag, F dots.Float](k *cpu.KernelsOf[A, B, C]) {
-	var p P
-	var m M
-	plain, same := k.Dot, is[A, F]()
-	// long reports whether Dot goes by row, which starts from 0.
-	long := func(s C, ci []int32) bool { return s == 0 && len(ci) >= gatheredFrom }
-	switch {
-	case len(p) == len(addPlus{}) && len(m) == len(mulTimes{}) && same:
-		k.DotRows = func(y []C, _ *C, ptr []int64, ci []int32, av []A, x []B) {
-			dots.PlusTimes(slice[F](y), ptr, ci, slice[F](av), slice[F](x))
+// gatherSecond replaces Dot and DotRows of plus.second.
+func gatherSecond[F dots.Float](s *cpu.Kernels) {
+	if !dots.Available {
+		return
+	}
+	k := typedKernels[uint8, F, F](s)
+	plain := k.Dot
+	k.DotRows = func(y []F, _ *F, ptr []int64, ci []int32, _ []uint8, x []F) { dots.PlusSecond(y, ptr, ci, x) }
+	k.Dot = func(y *F, ci []int32, av []uint8, x []F) {
+		if long(*y, ci) {
+			*y = dots.PlusSecondRow(ci, x)
+			return
 		}
-		k.Dot = func(y *C, ci []int32, av []A, x []B) {
-			if long(*y, ci) {
-				*y = C(dots.PlusTimesRow(ci, slice[F](av), slice[F](x)))
-				return
-			}
-			plain(y, ci, av, x)
-		}
-	case len(p) == len(addPlus{}) && len(m) == len(mulSecond{}):
-		k.DotRows = func(y []C, _ *C, ptr []int64, ci []int32, _ []A, x []B) {
-			dots.PlusSecond(slice[F](y), ptr, ci, slice[F](x))
-		}
-		k.Dot = func(y *C, ci []int32, av []A, x []B) {
-			if long(*y, ci) {
-				*y = C(dots.PlusSecondRow(ci, slice[F](x)))
-				return
-			}
-			plain(y, ci, av, x)
-		}
-	case len(p) == len(addMin{}) && len(m) == len(mulPlus{}) && same:
-		k.DotRows = func(y []C, id *C, ptr []int64, ci []int32, av []A, x []B) {
-			dots.MinPlus(slice[F](y), F(*id), ptr, ci, slice[F](av), slice[F](x))
-			for i, v := range y {
-				if v == 0 { // of −0 and 0, the Go loops return the first
-					lo, hi := ptr[i], ptr[i+1]
-					y[i] = *id
-					plain(&y[i], ci[lo:hi], av[lo:hi], x)
-				}
-			}
-		}
-		k.Dot = func(y *C, ci []int32, av []A, x []B) {
-			if len(ci) >= gatheredFrom {
-				if v := C(dots.MinPlusRow(F(*y), ci, slice[F](av), slice[F](x))); v != 0 {
-					*y = v
-					return
-				}
-			}
-			plain(y, ci, av, x)
-		}
+		plain(y, ci, av, x)
 	}
 }
 
-// slice returns x as a slice of its type.
-func slice[U, T any](x []T) []U { return *(*[]U)(unsafe.Pointer(&x)) }
+// gatherLeast replaces Dot and DotRows of min.plus.
+func gatherLeast[F dots.Float](s *cpu.Kernels) {
+	if !dots.Available {
+		return
+	}
+	k := typedKernels[F, F, F](s)
+	plain := k.Dot
+	k.DotRows = func(y []F, id *F, ptr []int64, ci []int32, av, x []F) {
+		dots.MinPlus(y, *id, ptr, ci, av, x)
+		for i, v := range y {
+			if v == 0 { // of −0 and 0, the Go loops return the first
+				lo, hi := ptr[i], ptr[i+1]
+				y[i] = *id
+				plain(&y[i], ci[lo:hi], av[lo:hi], x)
+			}
+		}
+	}
+	k.Dot = func(y *F, ci []int32, av, x []F) {
+		if len(ci) >= gatheredFrom {
+			if v := dots.MinPlusRow(*y, ci, av, x); v != 0 {
+				*y = v
+				return
+			}
+		}
+		plain(y, ci, av, x)
+	}
+}

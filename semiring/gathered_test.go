@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/dots"
@@ -15,17 +14,19 @@ func TestGathered(t *testing.T) {
 	if !dots.Available {
 		t.Skip("no loops of package dots")
 	}
-	gatheredTest[float64, addPlus, mulTimes](t, "plus.times")
-	gatheredTest[float64, addPlus, mulSecond](t, "plus.second")
-	gatheredTest[float64, addMin, mulPlus](t, "min.plus")
-	gatheredTest[float32, addPlus, mulTimes](t, "plus.times of float32")
-	gatheredTest[float32, addPlus, mulSecond](t, "plus.second of float32")
-	gatheredTest[float32, addMin, mulPlus](t, "min.plus of float32")
+	gatheredTypes[float64](t, kindFloat64, "")
+	gatheredTypes[float32](t, kindFloat32, " of float32")
 }
 
-func gatheredTest[T Float, P addTag, M mulTag](t *testing.T, name string) {
-	k := typedKernels[T](kernels[T, T, T, P, M]())
-	plain := cpu.KernelsOf[T, T, T]{Dot: dot[T, T, T, P, M], DotRows: dotRows[T, T, T, P, M]}
+func gatheredTypes[T Float](t *testing.T, k kind, suffix string) {
+	times, second, least := plusTimesKernels(k), plusSecondKernels(k), minPlusKernels(k)
+	gatheredTest[T, T](t, "plus.times"+suffix, 0, &times, summing[T, T, T, addPlus, mulTimes]())
+	gatheredTest[uint8, T](t, "plus.second"+suffix, 0, &second, gathering[uint8, T, T, addPlus, mulSecond]())
+	gatheredTest[T, T](t, "min.plus"+suffix, T(math.Inf(1)), &least, choosingFloats[T, T, T, addMin, mulPlus]())
+}
+
+func gatheredTest[A Number, T Float](t *testing.T, name string, id T, loops *cpu.Kernels, others cpu.Kernels) {
+	k, plain := typedKernels[A, T, T](loops), typedKernels[A, T, T](&others)
 	r := rand.New(rand.NewPCG(3, 4))
 	value := func() T {
 		switch r.IntN(30) {
@@ -42,16 +43,11 @@ func gatheredTest[T Float, P addTag, M mulTag](t *testing.T, name string) {
 	for j := range x {
 		x[j] = value()
 	}
-	var p P
-	id := start[T, P]()
-	if len(p) == len(addMin{}) {
-		id = T(math.Inf(1))
-	}
 	for range 500 {
-		ptr, ci, av := []int64{0}, []int32{}, []T{}
+		ptr, ci, av := []int64{0}, []int32{}, []A{}
 		for range 1 + r.IntN(20) {
 			for range r.IntN(3 * gatheredFrom) {
-				ci, av = append(ci, int32(r.IntN(len(x)))), append(av, value())
+				ci, av = append(ci, int32(r.IntN(len(x)))), append(av, A(value()))
 			}
 			ptr = append(ptr, int64(len(ci)))
 		}
@@ -76,9 +72,4 @@ func equalBits[T Float](t *testing.T, what string, got, want T) {
 	if math.Float64bits(float64(got)) != math.Float64bits(float64(want)) && (got == got || want == want) {
 		t.Fatalf("%s: %v, want %v", what, got, want)
 	}
-}
-
-// typedKernels returns kernels over one type with it.
-func typedKernels[T any](k cpu.Kernels) *cpu.KernelsOf[T, T, T] {
-	return (*cpu.KernelsOf[T, T, T])(unsafe.Pointer(&k))
 }

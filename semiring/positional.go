@@ -28,9 +28,33 @@ type position struct {
 	fillIndices func(c cpu.Values, ci []int32)
 }
 
-// indexOp returns the positional operator that adds offset to an index. cuda is the index as a CUDA
-// expression: i, k or j.
-func indexOp[C Number](which Position, name, cuda string, offset C) *innerBinary {
+// indexOp returns the positional operator of an index, a name and its CUDA expression: i, k or j. It
+// adds the offset at a C of kind k to the index.
+func indexOp(k kind, which Position, name, cuda string, offset unsafe.Pointer) *innerBinary {
+	switch k {
+	case kindInt8:
+		return newIndexOp(which, name, cuda, *(*int8)(offset))
+	case kindInt16:
+		return newIndexOp(which, name, cuda, *(*int16)(offset))
+	case kindInt32:
+		return newIndexOp(which, name, cuda, *(*int32)(offset))
+	case kindInt64:
+		return newIndexOp(which, name, cuda, *(*int64)(offset))
+	case kindUint8:
+		return newIndexOp(which, name, cuda, *(*uint8)(offset))
+	case kindUint16:
+		return newIndexOp(which, name, cuda, *(*uint16)(offset))
+	case kindUint32:
+		return newIndexOp(which, name, cuda, *(*uint32)(offset))
+	case kindUint64:
+		return newIndexOp(which, name, cuda, *(*uint64)(offset))
+	case kindFloat32:
+		return newIndexOp(which, name, cuda, *(*float32)(offset))
+	}
+	return newIndexOp(which, name, cuda, *(*float64)(offset))
+}
+
+func newIndexOp[C Number](which Position, name, cuda string, offset C) *innerBinary {
 	switch {
 	case offset == 1:
 		name += "1"
@@ -57,17 +81,16 @@ func indexOp[C Number](which Position, name, cuda string, offset C) *innerBinary
 	return op
 }
 
-// positionalOf returns the semiring of m and the positional op. first and second are the kernels of
-// m with the operators first and second.
-func positionalOf[C Number](op *innerBinary, first Semiring[C, bool, C], second Semiring[bool, C, C]) Semiring[bool, bool, C] {
-	return Semiring[bool, bool, C]{in: positionalRing(op, first.in, second.in)}
-}
-
+// positionalOf returns the semiring of the monoid of first and second and a positional operator: see
+// indexOp. first and second are the semirings of that monoid with the operators first and second.
+//
 //go:noinline
-func positionalRing(op *innerBinary, first, second *innerRing) *innerRing {
-	s := unbound(first.add, op)
+func positionalOf(k kind, first, second *ringTable, which Position, name, cuda string, offset unsafe.Pointer) *innerRing {
+	x, y := first.at(k), second.at(k)
+	op := indexOp(k, which, name, cuda, offset)
+	s := unbound(x.add, op)
 	s.pos = &cpu.Positional{
-		First: first.k, FirstFlip: first.flip, Second: second.k, SecondFlip: second.flip,
+		First: x.k, FirstFlip: x.flip, Second: y.k, SecondFlip: y.flip,
 		FillIndices: op.pos.fillIndices,
 	}
 	return s
@@ -84,69 +107,53 @@ func newPositional[A, B, C any](add *innerMonoid, op *position) *cpu.Positional 
 	}
 }
 
-func firsti[C Number](offset C) *innerBinary {
-	return indexOp(PositionI, "firsti", "i", offset)
-}
-
-func firstj[C Number](offset C) *innerBinary {
-	return indexOp(PositionK, "firstj", "k", offset)
-}
-
-func secondi[C Number](offset C) *innerBinary {
-	return indexOp(PositionK, "secondi", "k", offset)
-}
-
-func secondj[C Number](offset C) *innerBinary {
-	return indexOp(PositionJ, "secondj", "j", offset)
-}
-
 // AnyFirsti returns the row of the product plus offset.
 func AnyFirsti[C Number](offset C) Semiring[bool, bool, C] {
-	return positionalOf(firsti(offset), AnyFirst[C](), AnySecond[C]())
+	return Semiring[bool, bool, C]{in: positionalOf(kindOf[C](), &anyFirst, &anySecond, PositionI, "firsti", "i", unsafe.Pointer(&offset))}
 }
 
 // AnyFirstj returns the summation index of any one term plus offset; it equals [AnySecondi].
 func AnyFirstj[C Number](offset C) Semiring[bool, bool, C] {
-	return positionalOf(firstj(offset), AnyFirst[C](), AnySecond[C]())
+	return Semiring[bool, bool, C]{in: positionalOf(kindOf[C](), &anyFirst, &anySecond, PositionK, "firstj", "k", unsafe.Pointer(&offset))}
 }
 
 // AnySecondi returns the summation index of any one term plus offset: a parent in a breadth-first
 // search.
 func AnySecondi[C Number](offset C) Semiring[bool, bool, C] {
-	return positionalOf(secondi(offset), AnyFirst[C](), AnySecond[C]())
+	return Semiring[bool, bool, C]{in: positionalOf(kindOf[C](), &anyFirst, &anySecond, PositionK, "secondi", "k", unsafe.Pointer(&offset))}
 }
 
 // AnySecondj returns the column of the product plus offset.
 func AnySecondj[C Number](offset C) Semiring[bool, bool, C] {
-	return positionalOf(secondj(offset), AnyFirst[C](), AnySecond[C]())
+	return Semiring[bool, bool, C]{in: positionalOf(kindOf[C](), &anyFirst, &anySecond, PositionJ, "secondj", "j", unsafe.Pointer(&offset))}
 }
 
 // MinFirsti returns the row of the product plus offset.
 func MinFirsti[C Number](offset C) Semiring[bool, bool, C] {
-	return positionalOf(firsti(offset), MinFirst[C](), MinSecond[C]())
+	return Semiring[bool, bool, C]{in: positionalOf(kindOf[C](), &minFirst, &minSecond, PositionI, "firsti", "i", unsafe.Pointer(&offset))}
 }
 
 // MinFirstj returns the smallest summation index of the terms plus offset; it equals [MinSecondi].
 func MinFirstj[C Number](offset C) Semiring[bool, bool, C] {
-	return positionalOf(firstj(offset), MinFirst[C](), MinSecond[C]())
+	return Semiring[bool, bool, C]{in: positionalOf(kindOf[C](), &minFirst, &minSecond, PositionK, "firstj", "k", unsafe.Pointer(&offset))}
 }
 
 // MinSecondi returns the smallest summation index of the terms plus offset: a deterministic parent.
 func MinSecondi[C Number](offset C) Semiring[bool, bool, C] {
-	return positionalOf(secondi(offset), MinFirst[C](), MinSecond[C]())
+	return Semiring[bool, bool, C]{in: positionalOf(kindOf[C](), &minFirst, &minSecond, PositionK, "secondi", "k", unsafe.Pointer(&offset))}
 }
 
 // MinSecondj returns the column of the product plus offset.
 func MinSecondj[C Number](offset C) Semiring[bool, bool, C] {
-	return positionalOf(secondj(offset), MinFirst[C](), MinSecond[C]())
+	return Semiring[bool, bool, C]{in: positionalOf(kindOf[C](), &minFirst, &minSecond, PositionJ, "secondj", "j", unsafe.Pointer(&offset))}
 }
 
 // MaxSecondi returns the largest summation index of the terms plus offset.
 func MaxSecondi[C Number](offset C) Semiring[bool, bool, C] {
-	return positionalOf(secondi(offset), MaxFirst[C](), MaxSecond[C]())
+	return Semiring[bool, bool, C]{in: positionalOf(kindOf[C](), &maxFirst, &maxSecond, PositionK, "secondi", "k", unsafe.Pointer(&offset))}
 }
 
 // MaxFirstj equals [MaxSecondi].
 func MaxFirstj[C Number](offset C) Semiring[bool, bool, C] {
-	return positionalOf(firstj(offset), MaxFirst[C](), MaxSecond[C]())
+	return Semiring[bool, bool, C]{in: positionalOf(kindOf[C](), &maxFirst, &maxSecond, PositionK, "firstj", "k", unsafe.Pointer(&offset))}
 }

@@ -2,13 +2,8 @@ package semiring
 
 import (
 	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 )
-
-// tagged returns the built-in semiring of the tags P (⊕), M (⊗) and F (⊗ with its operands
-// exchanged).
-func tagged[A, B, C Number, P addTag, M, F mulTag](add *innerMonoid, mul *innerBinary) *innerRing {
-	return bound(add, mul, kernels[A, B, C, P, M](), kernels[B, A, C, P, F]())
-}
 
 // bound returns the semiring of two operators and its loops.
 //
@@ -20,164 +15,270 @@ func bound(add *innerMonoid, mul *innerBinary, k, flip cpu.Kernels) *innerRing {
 	return s
 }
 
-// commuting is tagged for a commutative ⊗ over one type.
-func commuting[T Number, P addTag, M mulTag](add Monoid[T], name, cuda string) Semiring[T, T, T] {
-	return Semiring[T, T, T]{in: once[keyCommuting[P, M, T]](func() *innerRing {
-		return tagged[T, T, T, P, M, M](add.in, binary[T, T, T, M](name, cuda))
-	})}
+// commuting returns the semiring of a commutative ⊗ and its loops.
+//
+//go:noinline
+func commuting(add *innerMonoid, mul *innerBinary, k cpu.Kernels) *innerRing {
+	return bound(add, mul, k, k)
 }
 
 // PlusTimes is the semiring of arithmetic.
 func PlusTimes[T Number]() Semiring[T, T, T] {
-	return commuting[T, addPlus, mulTimes](Plus[T](), "times", cudaTimes)
+	return Semiring[T, T, T]{in: plusTimes.at(kindOf[T]())}
 }
+
+var plusTimes = ringTable{make: func(k kind) *innerRing {
+	return commuting(sumPlus.at(k), opTimes.at(k), plusTimesKernels(k))
+}}
 
 // MinPlus is the tropical semiring, for shortest paths.
 func MinPlus[T Number]() Semiring[T, T, T] {
-	return absorbing[addMin](commuting[T, addMin, mulPlus](Min[T](), "plus", cudaPlus))
+	return Semiring[T, T, T]{in: minPlus.at(kindOf[T]())}
 }
+
+var minPlus = ringTable{make: func(k kind) *innerRing {
+	return absorbing(k, commuting(sumMin.at(k), opPlus.at(k), minPlusKernels(k)))
+}}
 
 // MaxPlus is the semiring of longest paths.
 func MaxPlus[T Number]() Semiring[T, T, T] {
-	return absorbing[addMax](commuting[T, addMax, mulPlus](Max[T](), "plus", cudaPlus))
+	return Semiring[T, T, T]{in: maxPlus.at(kindOf[T]())}
 }
+
+var maxPlus = ringTable{make: func(k kind) *innerRing {
+	return absorbing(k, commuting(sumMax.at(k), opPlus.at(k), choosingOf[addMax, mulPlus](k)))
+}}
 
 // absorbing marks min.plus and max.plus over floats: an infinity represents an absent entry,
 // because a + ∞ is ∞ or NaN for every a, and neither changes a minimum or maximum. Integers would
 // wrap around.
-func absorbing[P addTag, T Number](s Semiring[T, T, T]) Semiring[T, T, T] {
-	if T(1)/2 == 0 {
-		return s
+func absorbing(k kind, s *innerRing) *innerRing {
+	switch k {
+	case kindFloat32:
+		absorb[float32](s)
+	case kindFloat64:
+		absorb[float64](s)
 	}
-	return Semiring[T, T, T]{in: once[keyAbsorbing[P, T]](func() *innerRing {
-		id := s.Add().Identity()
-		in := s.in.copied()
-		k, flip := *in.k, *in.flip
-		for _, k := range []*cpu.Semiring{&k, &flip} {
-			typed := cpu.TypedKernels[T, T, T](k)
-			typed.IsIdentity = func(x *T) bool { return *x == id }
-			k.Absent = k.Identity
-		}
-		in.k, in.flip = &k, &flip
-		return in
-	})}
+	return s
+}
+
+func absorb[T Float](s *innerRing) {
+	id := sparse.SliceOf[T](s.add.k.Identity)[0]
+	for _, k := range []*cpu.Semiring{s.k, s.flip} {
+		cpu.TypedKernels[T, T, T](k).IsIdentity = func(x *T) bool { return *x == id }
+		k.Absent = k.Identity
+	}
 }
 
 // MinTimes computes the minimum of products.
 func MinTimes[T Number]() Semiring[T, T, T] {
-	return commuting[T, addMin, mulTimes](Min[T](), "times", cudaTimes)
+	return Semiring[T, T, T]{in: minTimes.at(kindOf[T]())}
 }
+
+var minTimes = ringTable{make: func(k kind) *innerRing {
+	return commuting(sumMin.at(k), opTimes.at(k), choosingOf[addMin, mulTimes](k))
+}}
 
 // MaxTimes computes the maximum of products: the most reliable path.
 func MaxTimes[T Number]() Semiring[T, T, T] {
-	return commuting[T, addMax, mulTimes](Max[T](), "times", cudaTimes)
+	return Semiring[T, T, T]{in: maxTimes.at(kindOf[T]())}
 }
+
+var maxTimes = ringTable{make: func(k kind) *innerRing {
+	return commuting(sumMax.at(k), opTimes.at(k), choosingOf[addMax, mulTimes](k))
+}}
 
 // MinMax is the bottleneck semiring: it minimises the largest edge of a path.
 func MinMax[T Number]() Semiring[T, T, T] {
-	return commuting[T, addMin, mulMax](Min[T](), "max", cudaMax)
+	return Semiring[T, T, T]{in: minMax.at(kindOf[T]())}
 }
+
+var minMax = ringTable{make: func(k kind) *innerRing {
+	return commuting(sumMin.at(k), opMax.at(k), choosingOf[addMin, mulMax](k))
+}}
 
 // MaxMin is the semiring of widest paths.
 func MaxMin[T Number]() Semiring[T, T, T] {
-	return commuting[T, addMax, mulMin](Max[T](), "min", cudaMin)
+	return Semiring[T, T, T]{in: maxMin.at(kindOf[T]())}
 }
+
+var maxMin = ringTable{make: func(k kind) *innerRing {
+	return commuting(sumMax.at(k), opMin.at(k), choosingOf[addMax, mulMin](k))
+}}
 
 // PlusMin sums the smaller operands: the overlap of weighted neighbourhoods.
 func PlusMin[T Number]() Semiring[T, T, T] {
-	return commuting[T, addPlus, mulMin](Plus[T](), "min", cudaMin)
+	return Semiring[T, T, T]{in: plusMin.at(kindOf[T]())}
 }
+
+var plusMin = ringTable{make: func(k kind) *innerRing {
+	return commuting(sumPlus.at(k), opMin.at(k), kernelsOf[addPlus, mulMin](k))
+}}
 
 // PlusMax sums the larger operands.
 func PlusMax[T Number]() Semiring[T, T, T] {
-	return commuting[T, addPlus, mulMax](Plus[T](), "max", cudaMax)
+	return Semiring[T, T, T]{in: plusMax.at(kindOf[T]())}
 }
+
+var plusMax = ringTable{make: func(k kind) *innerRing {
+	return commuting(sumPlus.at(k), opMax.at(k), kernelsOf[addPlus, mulMax](k))
+}}
 
 // PlusPlus sums both operands.
 func PlusPlus[T Number]() Semiring[T, T, T] {
-	return commuting[T, addPlus, mulPlus](Plus[T](), "plus", cudaPlus)
+	return Semiring[T, T, T]{in: plusPlus.at(kindOf[T]())}
 }
+
+var plusPlus = ringTable{make: func(k kind) *innerRing {
+	return commuting(sumPlus.at(k), opPlus.at(k), plainKernels[addPlus, mulPlus](k))
+}}
 
 // PlusMinus sums differences x − y.
 func PlusMinus[T Number]() Semiring[T, T, T] {
-	s := New(Plus[T](), Minus[T]())
-	collect := s.in.k.Collect
-	s.in.k.Kernels = kernels[T, T, T, addPlus, mulMinus]()
-	s.in.k.Collect = collect
-	return s
+	return Semiring[T, T, T]{in: plusMinus.at(kindOf[T]())}
 }
 
-// boolAs returns the built-in semiring s over bytes as one where A, B or C is bool: a Go bool is one
-// byte, 0 or 1, and the operators bound here keep that.
-func boolAs(s *innerRing, add *innerMonoid, mul *innerBinary) *innerRing {
-	return bound(add, mul, s.k.Kernels, s.flip.Kernels)
+var plusMinus = ringTable{make: func(k kind) *innerRing {
+	return bound(sumPlus.at(k), opMinus.at(k), plainKernels[addPlus, mulMinus](k), minusFlipped(k))
+}}
+
+// minusFlipped returns the loops of plus and y − x. mul has no case for it: it would not be inlined.
+func minusFlipped(k kind) cpu.Kernels {
+	switch k.plain() {
+	case kindInt8:
+		return flippedMinus[int8]()
+	case kindInt16:
+		return flippedMinus[int16]()
+	case kindInt32:
+		return flippedMinus[int32]()
+	case kindInt64:
+		return flippedMinus[int64]()
+	case kindFloat32:
+		return flippedMinus[float32]()
+	}
+	return flippedMinus[float64]()
+}
+
+func flippedMinus[T Number]() cpu.Kernels {
+	k := closureKernels(func(x, y T) T { return x + y }, func(y, x T) T { return x - y }, true, true)
+	return k.Untyped()
 }
 
 // PlusPair counts the k where both operands have an entry. It reads no values, so it takes
 // patterns: A.Pattern().
 func PlusPair[C Number]() Semiring[bool, bool, C] {
-	return Semiring[bool, bool, C]{in: once[keyPlusPair[C]](func() *innerRing {
-		s := tagged[uint8, uint8, C, addPlus, mulPair, mulPair](Plus[C]().in, binary[uint8, uint8, C, mulPair]("pair", cudaPair))
-		return boolAs(s, Plus[C]().in, Pair[bool, bool, C]().in)
-	})}
+	return Semiring[bool, bool, C]{in: plusPair.at(kindOf[C]())}
 }
 
-func firstOf[T Number, P addTag](m Monoid[T]) Semiring[T, bool, T] {
-	return Semiring[T, bool, T]{in: once[keyFirstOf[P, T]](func() *innerRing {
-		s := tagged[T, uint8, T, P, mulFirst, mulSecond](m.in, binary[T, uint8, T, mulFirst]("first", cudaFirst))
-		return boolAs(s, m.in, First[T, bool]().in)
-	})}
+var plusPair = ringTable{make: func(k kind) *innerRing {
+	return commuting(sumPlus.at(k), boolPair.at(k), pairKernels[addPlus](k))
+}}
+
+// The semirings of first and second over numbers and patterns. A Go bool is one byte, so the loops
+// are those over uint8, which they do not read.
+
+func firstOf(sum *innerMonoid, k kind, first, second cpu.Kernels) *innerRing {
+	return bound(sum, boolFirst.at(k), first, second)
 }
 
-func secondOf[T Number, P addTag](m Monoid[T]) Semiring[bool, T, T] {
-	return Semiring[bool, T, T]{in: once[keySecondOf[P, T]](func() *innerRing {
-		s := tagged[uint8, T, T, P, mulSecond, mulFirst](m.in, binary[uint8, T, T, mulSecond]("second", cudaSecond))
-		return boolAs(s, m.in, Second[bool, T]().in)
-	})}
+func secondOf(sum *innerMonoid, k kind, first, second cpu.Kernels) *innerRing {
+	return bound(sum, boolSecond.at(k), second, first)
 }
 
 // PlusFirst sums the values of the first operand; the second is a pattern.
-func PlusFirst[T Number]() Semiring[T, bool, T] { return firstOf[T, addPlus](Plus[T]()) }
+func PlusFirst[T Number]() Semiring[T, bool, T] {
+	return Semiring[T, bool, T]{in: plusFirst.at(kindOf[T]())}
+}
+
+var plusFirst = ringTable{make: func(k kind) *innerRing {
+	return firstOf(sumPlus.at(k), k, plainFirst[addPlus](k), plusSecondKernels(k))
+}}
 
 // PlusSecond sums the values of the second operand; the first is a pattern.
-func PlusSecond[T Number]() Semiring[bool, T, T] { return secondOf[T, addPlus](Plus[T]()) }
+func PlusSecond[T Number]() Semiring[bool, T, T] {
+	return Semiring[bool, T, T]{in: plusSecond.at(kindOf[T]())}
+}
+
+var plusSecond = ringTable{make: func(k kind) *innerRing {
+	return secondOf(sumPlus.at(k), k, plainFirst[addPlus](k), plusSecondKernels(k))
+}}
 
 // MinFirst computes the minimum of the values of the first operand; the second is a pattern.
-func MinFirst[T Number]() Semiring[T, bool, T] { return firstOf[T, addMin](Min[T]()) }
+func MinFirst[T Number]() Semiring[T, bool, T] {
+	return Semiring[T, bool, T]{in: minFirst.at(kindOf[T]())}
+}
+
+var minFirst = ringTable{make: func(k kind) *innerRing {
+	return firstOf(sumMin.at(k), k, firstKernels[addMin](k), secondKernels[addMin](k))
+}}
 
 // MinSecond computes the minimum of the values of the second operand; the first is a pattern.
-func MinSecond[T Number]() Semiring[bool, T, T] { return secondOf[T, addMin](Min[T]()) }
+func MinSecond[T Number]() Semiring[bool, T, T] {
+	return Semiring[bool, T, T]{in: minSecond.at(kindOf[T]())}
+}
+
+var minSecond = ringTable{make: func(k kind) *innerRing {
+	return secondOf(sumMin.at(k), k, firstKernels[addMin](k), secondKernels[addMin](k))
+}}
 
 // MaxFirst computes the maximum of the values of the first operand; the second is a pattern.
-func MaxFirst[T Number]() Semiring[T, bool, T] { return firstOf[T, addMax](Max[T]()) }
+func MaxFirst[T Number]() Semiring[T, bool, T] {
+	return Semiring[T, bool, T]{in: maxFirst.at(kindOf[T]())}
+}
+
+var maxFirst = ringTable{make: func(k kind) *innerRing {
+	return firstOf(sumMax.at(k), k, firstKernels[addMax](k), secondKernels[addMax](k))
+}}
 
 // MaxSecond computes the maximum of the values of the second operand; the first is a pattern.
-func MaxSecond[T Number]() Semiring[bool, T, T] { return secondOf[T, addMax](Max[T]()) }
+func MaxSecond[T Number]() Semiring[bool, T, T] {
+	return Semiring[bool, T, T]{in: maxSecond.at(kindOf[T]())}
+}
+
+var maxSecond = ringTable{make: func(k kind) *innerRing {
+	return secondOf(sumMax.at(k), k, firstKernels[addMax](k), secondKernels[addMax](k))
+}}
 
 // TimesFirst multiplies the values of the first operand; the second is a pattern.
-func TimesFirst[T Number]() Semiring[T, bool, T] { return firstOf[T, addTimes](Times[T]()) }
+func TimesFirst[T Number]() Semiring[T, bool, T] {
+	return Semiring[T, bool, T]{in: timesFirst.at(kindOf[T]())}
+}
+
+var timesFirst = ringTable{make: func(k kind) *innerRing {
+	return firstOf(sumTimes.at(k), k, plainFirst[addTimes](k), plainSecond[addTimes](k))
+}}
 
 // TimesSecond multiplies the values of the second operand; the first is a pattern.
-func TimesSecond[T Number]() Semiring[bool, T, T] { return secondOf[T, addTimes](Times[T]()) }
+func TimesSecond[T Number]() Semiring[bool, T, T] {
+	return Semiring[bool, T, T]{in: timesSecond.at(kindOf[T]())}
+}
 
-func logicalOf[P addTag, M mulTag](add Monoid[bool], mul BinaryOp[bool, bool, bool]) Semiring[bool, bool, bool] {
+var timesSecond = ringTable{make: func(k kind) *innerRing {
+	return secondOf(sumTimes.at(k), k, plainFirst[addTimes](k), plainSecond[addTimes](k))
+}}
+
+// logicalOf returns a semiring over bool, whose loops are those over the bytes 0 and 1: a Go bool is
+// one byte, 0 or 1, and the operators keep that.
+func logicalOf[P addTag, M mulTag](add Monoid[bool], mul BinaryOp[bool, bool, bool], k func() cpu.Kernels) Semiring[bool, bool, bool] {
 	return Semiring[bool, bool, bool]{in: once[keyLogical[P, M]](func() *innerRing {
-		m := monoid[uint8, P](binary[uint8, uint8, uint8, M](mul.Name(), mul.CUDA()), b2u(add.Identity()))
-		s := tagged[uint8, uint8, uint8, P, M, M](m, binary[uint8, uint8, uint8, M](mul.Name(), mul.CUDA()))
-		return boolAs(s, add.in, mul.in)
+		return commuting(add.in, mul.in, k())
 	})}
 }
 
 // LorLand is the Boolean semiring: reachability.
 func LorLand() Semiring[bool, bool, bool] {
-	return logicalOf[addLor, mulTimes](Lor(), Land().Op())
+	return logicalOf[addLor, mulTimes](Lor(), Land().Op(), kernels[uint8, uint8, uint8, addLor, mulTimes])
 }
 
 // LandLor is the dual of [LorLand].
-func LandLor() Semiring[bool, bool, bool] { return logicalOf[addTimes, mulMax](Land(), Lor().Op()) }
+func LandLor() Semiring[bool, bool, bool] {
+	return logicalOf[addTimes, mulMax](Land(), Lor().Op(), summing[uint8, uint8, uint8, addTimes, mulMax])
+}
 
 // LxorLand is arithmetic modulo 2.
-func LxorLand() Semiring[bool, bool, bool] { return logicalOf[addLxor, mulTimes](Lxor(), Land().Op()) }
+func LxorLand() Semiring[bool, bool, bool] {
+	return logicalOf[addLxor, mulTimes](Lxor(), Land().Op(), summing[uint8, uint8, uint8, addLxor, mulTimes])
+}
 
 // LxnorLor is the dual of [LxorLand].
 func LxnorLor() Semiring[bool, bool, bool] { return New(Lxnor(), Lor()) }
@@ -277,27 +378,93 @@ func anyKernels[A, B, C any](fromX func(A) C, fromY func(B) C, one C) cpu.Kernel
 	return k.Untyped()
 }
 
-func anyOf[A, B, C any](mul BinaryOp[A, B, C], fromX func(A) C, fromY func(B) C, one C) *innerRing {
-	return bound(Any[C]().in, mul.in, anyKernels(fromX, fromY, one), anyKernels(fromY, fromX, one))
+func anyOf[A, B, C any](add *innerMonoid, mul *innerBinary, fromX func(A) C, fromY func(B) C, one C) *innerRing {
+	return bound(add, mul, anyKernels(fromX, fromY, one), anyKernels(fromY, fromX, one))
+}
+
+// anyFirst and anySecond are AnyFirst and AnySecond of numbers, for positional semirings.
+var (
+	anyFirst  = ringTable{make: func(k kind) *innerRing { return anyFirstOf(k) }}
+	anySecond = ringTable{make: func(k kind) *innerRing { return anySecondOf(k) }}
+)
+
+func anyFirstOf(k kind) *innerRing {
+	switch k.plain() {
+	case kindInt8:
+		return newAnyFirst[int8](sumAny.at(k), boolFirst.at(k))
+	case kindInt16:
+		return newAnyFirst[int16](sumAny.at(k), boolFirst.at(k))
+	case kindInt32:
+		return newAnyFirst[int32](sumAny.at(k), boolFirst.at(k))
+	case kindInt64:
+		return newAnyFirst[int64](sumAny.at(k), boolFirst.at(k))
+	case kindFloat32:
+		return newAnyFirst[float32](sumAny.at(k), boolFirst.at(k))
+	}
+	return newAnyFirst[float64](sumAny.at(k), boolFirst.at(k))
+}
+
+func anySecondOf(k kind) *innerRing {
+	switch k.plain() {
+	case kindInt8:
+		return newAnySecond[int8](sumAny.at(k), boolSecond.at(k))
+	case kindInt16:
+		return newAnySecond[int16](sumAny.at(k), boolSecond.at(k))
+	case kindInt32:
+		return newAnySecond[int32](sumAny.at(k), boolSecond.at(k))
+	case kindInt64:
+		return newAnySecond[int64](sumAny.at(k), boolSecond.at(k))
+	case kindFloat32:
+		return newAnySecond[float32](sumAny.at(k), boolSecond.at(k))
+	}
+	return newAnySecond[float64](sumAny.at(k), boolSecond.at(k))
 }
 
 // AnyPair returns one where a sum has a term: reachability over patterns.
 func AnyPair[C Element]() Semiring[bool, bool, C] {
-	return Semiring[bool, bool, C]{in: once[keyAnyOf[mulPair, bool, bool, C]](func() *innerRing {
-		return anyOf(Pair[bool, bool, C](), nil, nil, One[C]())
-	})}
+	return Semiring[bool, bool, C]{in: anyPair.at(elementKind[C]())}
+}
+
+var anyPair = ringTable{make: func(k kind) *innerRing { return anyPairOf(k) }}
+
+func anyPairOf(k kind) *innerRing {
+	switch k.plain() {
+	case kindInt8: // and bool
+		return newAnyPair[int8](k)
+	case kindInt16:
+		return newAnyPair[int16](k)
+	case kindInt32:
+		return newAnyPair[int32](k)
+	case kindInt64:
+		return newAnyPair[int64](k)
+	case kindFloat32:
+		return newAnyPair[float32](k)
+	}
+	return newAnyPair[float64](k)
+}
+
+func newAnyPair[C Number](k kind) *innerRing {
+	return anyOf[bool, bool, C](sumAny.at(k), boolPair.at(k), nil, nil, 1)
 }
 
 // AnyFirst returns the value of the first operand in any one term; the second is a pattern.
 func AnyFirst[T comparable]() Semiring[T, bool, T] {
 	return Semiring[T, bool, T]{in: once[keyAnyOf[mulFirst, T, bool, T]](func() *innerRing {
-		return anyOf(First[T, bool](), func(x T) T { return x }, nil, *new(T))
+		return newAnyFirst[T](once[keyAny[T]](newAny[T]), once[keyFirst[T, bool]](newFirst[T, bool]))
 	})}
+}
+
+func newAnyFirst[T comparable](add *innerMonoid, mul *innerBinary) *innerRing {
+	return anyOf[T, bool](add, mul, func(x T) T { return x }, nil, *new(T))
 }
 
 // AnySecond returns the value of the second operand in any one term; the first is a pattern.
 func AnySecond[T comparable]() Semiring[bool, T, T] {
 	return Semiring[bool, T, T]{in: once[keyAnyOf[mulSecond, bool, T, T]](func() *innerRing {
-		return anyOf(Second[bool, T](), nil, func(y T) T { return y }, *new(T))
+		return newAnySecond[T](once[keyAny[T]](newAny[T]), once[keySecond[bool, T]](newSecond[bool, T]))
 	})}
+}
+
+func newAnySecond[T comparable](add *innerMonoid, mul *innerBinary) *innerRing {
+	return anyOf[bool, T](add, mul, nil, func(y T) T { return y }, *new(T))
 }

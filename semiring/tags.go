@@ -80,12 +80,6 @@ func settled[T Number, O addTag](s T) bool {
 	return len(o) == 5 && s != 0
 }
 
-// stops reports whether settled is ever true.
-func stops[O addTag]() bool {
-	var o O
-	return len(o) == 5
-}
-
 // start returns the start of a further partial sum: the identity of plus, times and lxor.
 func start[T Number, O addTag]() T {
 	var o O

@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 // Identity returns x.
@@ -232,14 +233,24 @@ func colGT(k int) *innerSelect {
 // valueTest is the predicate of a comparison with y, in one piece of memory.
 type valueTest[A any] struct {
 	in innerSelect
-	k  cpu.PredicateOf[A]
+	k  cpu.Predicate
 	y  A
 }
 
-// byValue returns the comparison of values with y that keep computes.
-func byValue[A any](name, cuda string, y A, keep func(keep []uint8, a []A, _ int, _ []int32, _ int, _ bool)) SelectOp[A] {
-	t := &valueTest[A]{k: cpu.PredicateOf[A]{UsesValue: true, ByValue: true, Keep: keep}, y: y}
-	t.in = innerSelect{name: name, cuda: cuda, k: t.k.Untyped(), bound: cpu.Value(&t.y)}
+// byValue returns the comparison of values with y. keep returns its loop for y's kind and address.
+func byValue[A any](name, cuda string, y A) *valueTest[A] {
+	t := &valueTest[A]{k: cpu.Predicate{UsesValue: true, ByValue: true}, y: y}
+	t.in = innerSelect{name: name, cuda: cuda, k: &t.k, bound: cpu.Value(&t.y)}
+	return t
+}
+
+// keepFunc is the loop of a predicate on values.
+type keepFunc = func(keep []uint8, a cpu.Values, _ int, _ []int32, _ int, _ bool)
+
+// compared returns the comparison with a number y whose loop is that of loop for its kind.
+func compared[A Number](name, cuda string, y A, loop func(k kind, y cpu.Value) keepFunc) SelectOp[A] {
+	t := byValue(name, cuda, y)
+	t.k.Keep = loop(kindOf[A](), cpu.Value(&t.y))
 	return SelectOp[A]{in: &t.in}
 }
 
@@ -261,51 +272,41 @@ func comparison[A any](text string) string {
 
 // ValueEQ keeps the entries equal to y; see [ValueGT] for its type.
 func ValueEQ[A comparable](y A) SelectOp[A] {
-	return byValue("valueeq", comparison[A]("x == y"), y,
-		func(keep []uint8, a []A, _ int, _ []int32, _ int, _ bool) {
-			keepEQ(keep, a, y)
-		})
+	t := byValue("valueeq", comparison[A]("x == y"), y)
+	t.k.Keep = func(keep []uint8, a cpu.Values, _ int, _ []int32, _ int, _ bool) {
+		keepEQ(keep, sparse.SliceOf[A](a), t.y)
+	}
+	return SelectOp[A]{in: &t.in}
 }
 
 // ValueNE keeps the entries that differ from y; see [ValueGT] for its type.
 func ValueNE[A comparable](y A) SelectOp[A] {
-	return byValue("valuene", comparison[A]("x != y"), y,
-		func(keep []uint8, a []A, _ int, _ []int32, _ int, _ bool) {
-			keepNE(keep, a, y)
-		})
+	t := byValue("valuene", comparison[A]("x != y"), y)
+	t.k.Keep = func(keep []uint8, a cpu.Values, _ int, _ []int32, _ int, _ bool) {
+		keepNE(keep, sparse.SliceOf[A](a), t.y)
+	}
+	return SelectOp[A]{in: &t.in}
 }
 
 // ValueLT keeps the entries less than y; see [ValueGT] for its type.
 func ValueLT[A Number](y A) SelectOp[A] {
-	return byValue("valuelt", "x < y", y,
-		func(keep []uint8, a []A, _ int, _ []int32, _ int, _ bool) {
-			keepLT(keep, a, y)
-		})
+	return compared("valuelt", "x < y", y, loopLT)
 }
 
 // ValueLE keeps the entries less than or equal to y; see [ValueGT] for its type.
 func ValueLE[A Number](y A) SelectOp[A] {
-	return byValue("valuele", "x <= y", y,
-		func(keep []uint8, a []A, _ int, _ []int32, _ int, _ bool) {
-			keepLE(keep, a, y)
-		})
+	return compared("valuele", "x <= y", y, loopLE)
 }
 
 // ValueGT keeps the entries greater than y, whose type is that of the entries: ValueGT(1.0) or
 // ValueGT[float64](1) for float64, since ValueGT(1) is of ints.
 func ValueGT[A Number](y A) SelectOp[A] {
-	return byValue("valuegt", "x > y", y,
-		func(keep []uint8, a []A, _ int, _ []int32, _ int, _ bool) {
-			keepGT(keep, a, y)
-		})
+	return compared("valuegt", "x > y", y, loopGT)
 }
 
 // ValueGE keeps the entries greater than or equal to y; see [ValueGT] for its type.
 func ValueGE[A Number](y A) SelectOp[A] {
-	return byValue("valuege", "x >= y", y,
-		func(keep []uint8, a []A, _ int, _ []int32, _ int, _ bool) {
-			keepGE(keep, a, y)
-		})
+	return compared("valuege", "x >= y", y, loopGE)
 }
 
 // The loops of the comparisons. They are functions of their own because Go does
@@ -351,5 +352,108 @@ func keepGE[A Number](keep []uint8, a []A, y A) {
 	a = a[:len(keep)]
 	for p, x := range a {
 		keep[p] = b2u(x >= y)
+	}
+}
+
+func loopLT(k kind, y cpu.Value) keepFunc {
+	switch k {
+	case kindInt8:
+		return keeping(y, keepLT[int8])
+	case kindInt16:
+		return keeping(y, keepLT[int16])
+	case kindInt32:
+		return keeping(y, keepLT[int32])
+	case kindInt64:
+		return keeping(y, keepLT[int64])
+	case kindUint8:
+		return keeping(y, keepLT[uint8])
+	case kindUint16:
+		return keeping(y, keepLT[uint16])
+	case kindUint32:
+		return keeping(y, keepLT[uint32])
+	case kindUint64:
+		return keeping(y, keepLT[uint64])
+	case kindFloat32:
+		return keeping(y, keepLT[float32])
+	}
+	return keeping(y, keepLT[float64])
+}
+
+func loopLE(k kind, y cpu.Value) keepFunc {
+	switch k {
+	case kindInt8:
+		return keeping(y, keepLE[int8])
+	case kindInt16:
+		return keeping(y, keepLE[int16])
+	case kindInt32:
+		return keeping(y, keepLE[int32])
+	case kindInt64:
+		return keeping(y, keepLE[int64])
+	case kindUint8:
+		return keeping(y, keepLE[uint8])
+	case kindUint16:
+		return keeping(y, keepLE[uint16])
+	case kindUint32:
+		return keeping(y, keepLE[uint32])
+	case kindUint64:
+		return keeping(y, keepLE[uint64])
+	case kindFloat32:
+		return keeping(y, keepLE[float32])
+	}
+	return keeping(y, keepLE[float64])
+}
+
+func loopGT(k kind, y cpu.Value) keepFunc {
+	switch k {
+	case kindInt8:
+		return keeping(y, keepGT[int8])
+	case kindInt16:
+		return keeping(y, keepGT[int16])
+	case kindInt32:
+		return keeping(y, keepGT[int32])
+	case kindInt64:
+		return keeping(y, keepGT[int64])
+	case kindUint8:
+		return keeping(y, keepGT[uint8])
+	case kindUint16:
+		return keeping(y, keepGT[uint16])
+	case kindUint32:
+		return keeping(y, keepGT[uint32])
+	case kindUint64:
+		return keeping(y, keepGT[uint64])
+	case kindFloat32:
+		return keeping(y, keepGT[float32])
+	}
+	return keeping(y, keepGT[float64])
+}
+
+func loopGE(k kind, y cpu.Value) keepFunc {
+	switch k {
+	case kindInt8:
+		return keeping(y, keepGE[int8])
+	case kindInt16:
+		return keeping(y, keepGE[int16])
+	case kindInt32:
+		return keeping(y, keepGE[int32])
+	case kindInt64:
+		return keeping(y, keepGE[int64])
+	case kindUint8:
+		return keeping(y, keepGE[uint8])
+	case kindUint16:
+		return keeping(y, keepGE[uint16])
+	case kindUint32:
+		return keeping(y, keepGE[uint32])
+	case kindUint64:
+		return keeping(y, keepGE[uint64])
+	case kindFloat32:
+		return keeping(y, keepGE[float32])
+	}
+	return keeping(y, keepGE[float64])
+}
+
+// keeping returns the loop of a comparison with the value at y.
+func keeping[A Number](y cpu.Value, loop func(keep []uint8, a []A, y A)) keepFunc {
+	return func(keep []uint8, a cpu.Values, _ int, _ []int32, _ int, _ bool) {
+		loop(keep, sparse.SliceOf[A](a), *(*A)(y))
 	}
 }

@@ -32,8 +32,8 @@ func TestVectorsRoundAlike(t *testing.T) {
 					b[p], y[p] = special[p/5%len(special)], special[p/7%len(special)]
 				}
 			}
-			times := typedKernels[float64](kernels[float64, float64, float64, addPlus, mulTimes]())
-			second := kernels[uint8, float64, float64, addPlus, mulSecond]()
+			loops, second := plusTimesKernels(kindFloat64), plusSecondKernels(kindFloat64)
+			times := typedKernels[float64, float64, float64](&loops)
 			x, z := append([]float64(nil), y...), append([]float64(nil), y...)
 			times.Axpy(x, &scale, b)
 			second.Axpy(sparse.ValuesOf(z), nil, sparse.ValuesOf(b))
@@ -46,7 +46,8 @@ func TestVectorsRoundAlike(t *testing.T) {
 					t.Errorf("%d values: position %d has changed", length, p)
 				}
 			}
-			narrow(t, length, float32(scale), b, y, typedKernels[float32](kernels[float32, float32, float32, addPlus, mulTimes]()))
+			loops = plusTimesKernels(kindFloat32)
+			narrow(t, length, float32(scale), b, y, typedKernels[float32, float32, float32](&loops))
 		}
 	}
 }
