@@ -160,10 +160,12 @@ func operand[A Number, M mulTag](a *A) (x A) {
 	return x
 }
 
-// The functions below set the loops of k. They are function literals: for each instance of a generic
-// function whose value is taken, Go compiles a second function, which calls it. They are not inlined,
-// since each caller would get a copy of the literals.
+// The functions set… below set the loops of k, which are function literals: for an instance of a
+// generic function whose value is taken, Go compiles a second function, which calls it. None is
+// inlined, since each caller would get a copy of the literals.
 
+// setDots sets Dot and DotRows where no function below suits.
+//
 //go:noinline
 func setDots[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
 	k.Dot = func(y *C, ci []int32, av []A, x []B) {
@@ -216,6 +218,8 @@ func setDots[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
 	}
 }
 
+// setChoice sets them for min and max of operators that read both operands.
+//
 //go:noinline
 func setChoice[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
 	k.Dot = func(y *C, ci []int32, av []A, x []B) {
@@ -231,6 +235,8 @@ func setChoice[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
 	}
 }
 
+// setChoiceFloats is setChoice for floats. Its DotRows uses dotBits until a row has no valid result.
+//
 //go:noinline
 func setChoiceFloats[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
 	k.Dot = func(y *C, ci []int32, av []A, x []B) {
@@ -252,6 +258,8 @@ func setChoiceFloats[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, 
 	}
 }
 
+// setSums sets them for plus, times and lxor of operators that read both operands.
+//
 //go:noinline
 func setSums[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
 	k.Dot = func(y *C, ci []int32, av []A, x []B) {
@@ -267,6 +275,8 @@ func setSums[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
 	}
 }
 
+// setGathers sets them for plus and times of operators that read y alone.
+//
 //go:noinline
 func setGathers[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
 	k.Dot = func(y *C, ci []int32, _ []A, x []B) {
@@ -281,6 +291,8 @@ func setGathers[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
 	}
 }
 
+// setPresent sets DotPresent.
+//
 //go:noinline
 func setPresent[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
 	k.DotPresent = func(y *C, ci []int32, av []A, x []B, present []uint8) bool {
@@ -340,6 +352,8 @@ func setPresent[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
 	}
 }
 
+// setDense sets Axpy and Products.
+//
 //go:noinline
 func setDense[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
 	k.Axpy = func(y []C, a *A, b []B) {
@@ -374,6 +388,8 @@ func setDense[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
 	}
 }
 
+// setScatters sets the loops that write to the columns of a row.
+//
 //go:noinline
 func setScatters[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
 	k.Scatter = func(acc []C, marks []uint64, at *A, ci []int32, bv []B) {

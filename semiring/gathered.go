@@ -67,7 +67,9 @@ func gatherTimes[F dots.Float](s *cpu.Kernels) {
 	}
 	k := typedKernels[F, F, F](s)
 	plain := k.Dot
-	k.DotRows = func(y []F, _ *F, ptr []int64, ci []int32, av, x []F) { dots.PlusTimes(y, ptr, ci, av, x) }
+	k.DotRows = func(y []F, _ *F, ptr []int64, ci []int32, av, x []F) {
+		dots.PlusTimes(y, ptr, ci, av, x)
+	}
 	k.Dot = func(y *F, ci []int32, av, x []F) {
 		if long(*y, ci) {
 			*y = dots.PlusTimesRow(ci, av, x)
@@ -84,7 +86,9 @@ func gatherSecond[F dots.Float](s *cpu.Kernels) {
 	}
 	k := typedKernels[uint8, F, F](s)
 	plain := k.Dot
-	k.DotRows = func(y []F, _ *F, ptr []int64, ci []int32, _ []uint8, x []F) { dots.PlusSecond(y, ptr, ci, x) }
+	k.DotRows = func(y []F, _ *F, ptr []int64, ci []int32, _ []uint8, x []F) {
+		dots.PlusSecond(y, ptr, ci, x)
+	}
 	k.Dot = func(y *F, ci []int32, av []uint8, x []F) {
 		if long(*y, ci) {
 			*y = dots.PlusSecondRow(ci, x)

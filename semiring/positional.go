@@ -28,33 +28,33 @@ type position struct {
 	fillIndices func(c cpu.Values, ci []int32)
 }
 
-// indexOp returns the positional operator of an index, a name and its CUDA expression: i, k or j. It
-// adds the offset at a C of kind k to the index.
-func indexOp(k kind, which Position, name, cuda string, offset unsafe.Pointer) *innerBinary {
+// indexOp returns the operator that adds the number of kind k at offset to the index i.
+func indexOp(k kind, i index, offset unsafe.Pointer) *innerBinary {
 	switch k {
 	case kindInt8:
-		return newIndexOp(which, name, cuda, *(*int8)(offset))
+		return newIndexOp(i, *(*int8)(offset))
 	case kindInt16:
-		return newIndexOp(which, name, cuda, *(*int16)(offset))
+		return newIndexOp(i, *(*int16)(offset))
 	case kindInt32:
-		return newIndexOp(which, name, cuda, *(*int32)(offset))
+		return newIndexOp(i, *(*int32)(offset))
 	case kindInt64:
-		return newIndexOp(which, name, cuda, *(*int64)(offset))
+		return newIndexOp(i, *(*int64)(offset))
 	case kindUint8:
-		return newIndexOp(which, name, cuda, *(*uint8)(offset))
+		return newIndexOp(i, *(*uint8)(offset))
 	case kindUint16:
-		return newIndexOp(which, name, cuda, *(*uint16)(offset))
+		return newIndexOp(i, *(*uint16)(offset))
 	case kindUint32:
-		return newIndexOp(which, name, cuda, *(*uint32)(offset))
+		return newIndexOp(i, *(*uint32)(offset))
 	case kindUint64:
-		return newIndexOp(which, name, cuda, *(*uint64)(offset))
+		return newIndexOp(i, *(*uint64)(offset))
 	case kindFloat32:
-		return newIndexOp(which, name, cuda, *(*float32)(offset))
+		return newIndexOp(i, *(*float32)(offset))
 	}
-	return newIndexOp(which, name, cuda, *(*float64)(offset))
+	return newIndexOp(i, *(*float64)(offset))
 }
 
-func newIndexOp[C Number](which Position, name, cuda string, offset C) *innerBinary {
+func newIndexOp[C Number](index index, offset C) *innerBinary {
+	name, cuda := index.name, index.cuda
 	switch {
 	case offset == 1:
 		name += "1"
@@ -69,7 +69,7 @@ func newIndexOp[C Number](which Position, name, cuda string, offset C) *innerBin
 	op := newBinary(name, func(bool, bool) C { return 0 }, cuda)
 	op.k.UsesX, op.k.UsesY = false, false
 	op.pos = &position{
-		which:     which,
+		which:     index.which,
 		fromIndex: pointerTo(func(i int) C { return C(i) + offset }),
 		fillIndices: func(out cpu.Values, ci []int32) {
 			c := sparse.SliceOf[C](out)[:len(ci)]
@@ -81,13 +81,29 @@ func newIndexOp[C Number](which Position, name, cuda string, offset C) *innerBin
 	return op
 }
 
-// positionalOf returns the semiring of the monoid of first and second and a positional operator: see
-// indexOp. first and second are the semirings of that monoid with the operators first and second.
-//
+// index is an index of a product, with the name and the CUDA expression of its operator.
+type index struct {
+	which      Position
+	name, cuda string
+}
+
+var (
+	firsti  = index{PositionI, "firsti", "i"}
+	firstj  = index{PositionK, "firstj", "k"}
+	secondi = index{PositionK, "secondi", "k"}
+	secondj = index{PositionJ, "secondj", "j"}
+)
+
+// positionalOf returns the semiring of a monoid and the operator that adds offset to the index i.
+// first and second are the semirings of that monoid with the operators first and second.
+func positionalOf[C Number](first, second *ringTable, i index, offset C) Semiring[bool, bool, C] {
+	return Semiring[bool, bool, C]{in: positionalRing(kindOf[C](), first, second, i, unsafe.Pointer(&offset))}
+}
+
 //go:noinline
-func positionalOf(k kind, first, second *ringTable, which Position, name, cuda string, offset unsafe.Pointer) *innerRing {
+func positionalRing(k kind, first, second *ringTable, i index, offset unsafe.Pointer) *innerRing {
 	x, y := first.at(k), second.at(k)
-	op := indexOp(k, which, name, cuda, offset)
+	op := indexOp(k, i, offset)
 	s := unbound(x.add, op)
 	s.pos = &cpu.Positional{
 		First: x.k, FirstFlip: x.flip, Second: y.k, SecondFlip: y.flip,
@@ -109,51 +125,51 @@ func newPositional[A, B, C any](add *innerMonoid, op *position) *cpu.Positional 
 
 // AnyFirsti returns the row of the product plus offset.
 func AnyFirsti[C Number](offset C) Semiring[bool, bool, C] {
-	return Semiring[bool, bool, C]{in: positionalOf(kindOf[C](), &anyFirst, &anySecond, PositionI, "firsti", "i", unsafe.Pointer(&offset))}
+	return positionalOf(&anyFirst, &anySecond, firsti, offset)
 }
 
 // AnyFirstj returns the summation index of any one term plus offset; it equals [AnySecondi].
 func AnyFirstj[C Number](offset C) Semiring[bool, bool, C] {
-	return Semiring[bool, bool, C]{in: positionalOf(kindOf[C](), &anyFirst, &anySecond, PositionK, "firstj", "k", unsafe.Pointer(&offset))}
+	return positionalOf(&anyFirst, &anySecond, firstj, offset)
 }
 
 // AnySecondi returns the summation index of any one term plus offset: a parent in a breadth-first
 // search.
 func AnySecondi[C Number](offset C) Semiring[bool, bool, C] {
-	return Semiring[bool, bool, C]{in: positionalOf(kindOf[C](), &anyFirst, &anySecond, PositionK, "secondi", "k", unsafe.Pointer(&offset))}
+	return positionalOf(&anyFirst, &anySecond, secondi, offset)
 }
 
 // AnySecondj returns the column of the product plus offset.
 func AnySecondj[C Number](offset C) Semiring[bool, bool, C] {
-	return Semiring[bool, bool, C]{in: positionalOf(kindOf[C](), &anyFirst, &anySecond, PositionJ, "secondj", "j", unsafe.Pointer(&offset))}
+	return positionalOf(&anyFirst, &anySecond, secondj, offset)
 }
 
 // MinFirsti returns the row of the product plus offset.
 func MinFirsti[C Number](offset C) Semiring[bool, bool, C] {
-	return Semiring[bool, bool, C]{in: positionalOf(kindOf[C](), &minFirst, &minSecond, PositionI, "firsti", "i", unsafe.Pointer(&offset))}
+	return positionalOf(&minFirst, &minSecond, firsti, offset)
 }
 
 // MinFirstj returns the smallest summation index of the terms plus offset; it equals [MinSecondi].
 func MinFirstj[C Number](offset C) Semiring[bool, bool, C] {
-	return Semiring[bool, bool, C]{in: positionalOf(kindOf[C](), &minFirst, &minSecond, PositionK, "firstj", "k", unsafe.Pointer(&offset))}
+	return positionalOf(&minFirst, &minSecond, firstj, offset)
 }
 
 // MinSecondi returns the smallest summation index of the terms plus offset: a deterministic parent.
 func MinSecondi[C Number](offset C) Semiring[bool, bool, C] {
-	return Semiring[bool, bool, C]{in: positionalOf(kindOf[C](), &minFirst, &minSecond, PositionK, "secondi", "k", unsafe.Pointer(&offset))}
+	return positionalOf(&minFirst, &minSecond, secondi, offset)
 }
 
 // MinSecondj returns the column of the product plus offset.
 func MinSecondj[C Number](offset C) Semiring[bool, bool, C] {
-	return Semiring[bool, bool, C]{in: positionalOf(kindOf[C](), &minFirst, &minSecond, PositionJ, "secondj", "j", unsafe.Pointer(&offset))}
+	return positionalOf(&minFirst, &minSecond, secondj, offset)
 }
 
 // MaxSecondi returns the largest summation index of the terms plus offset.
 func MaxSecondi[C Number](offset C) Semiring[bool, bool, C] {
-	return Semiring[bool, bool, C]{in: positionalOf(kindOf[C](), &maxFirst, &maxSecond, PositionK, "secondi", "k", unsafe.Pointer(&offset))}
+	return positionalOf(&maxFirst, &maxSecond, secondi, offset)
 }
 
 // MaxFirstj equals [MaxSecondi].
 func MaxFirstj[C Number](offset C) Semiring[bool, bool, C] {
-	return Semiring[bool, bool, C]{in: positionalOf(kindOf[C](), &maxFirst, &maxSecond, PositionK, "firstj", "k", unsafe.Pointer(&offset))}
+	return positionalOf(&maxFirst, &maxSecond, firstj, offset)
 }

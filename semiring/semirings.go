@@ -259,7 +259,9 @@ var timesSecond = ringTable{make: func(k kind) *innerRing {
 
 // logicalOf returns a semiring over bool, whose loops are those over the bytes 0 and 1: a Go bool is
 // one byte, 0 or 1, and the operators keep that.
-func logicalOf[P addTag, M mulTag](add Monoid[bool], mul BinaryOp[bool, bool, bool], k func() cpu.Kernels) Semiring[bool, bool, bool] {
+func logicalOf[P addTag, M mulTag](
+	add Monoid[bool], mul BinaryOp[bool, bool, bool], k func() cpu.Kernels,
+) Semiring[bool, bool, bool] {
 	return Semiring[bool, bool, bool]{in: once[keyLogical[P, M]](func() *innerRing {
 		return commuting(add.in, mul.in, k())
 	})}
@@ -267,7 +269,8 @@ func logicalOf[P addTag, M mulTag](add Monoid[bool], mul BinaryOp[bool, bool, bo
 
 // LorLand is the Boolean semiring: reachability.
 func LorLand() Semiring[bool, bool, bool] {
-	return logicalOf[addLor, mulTimes](Lor(), Land().Op(), kernels[uint8, uint8, uint8, addLor, mulTimes])
+	loops := kernels[uint8, uint8, uint8, addLor, mulTimes]
+	return logicalOf[addLor, mulTimes](Lor(), Land().Op(), loops)
 }
 
 // LandLor is the dual of [LorLand].
@@ -277,7 +280,8 @@ func LandLor() Semiring[bool, bool, bool] {
 
 // LxorLand is arithmetic modulo 2.
 func LxorLand() Semiring[bool, bool, bool] {
-	return logicalOf[addLxor, mulTimes](Lxor(), Land().Op(), summing[uint8, uint8, uint8, addLxor, mulTimes])
+	loops := summing[uint8, uint8, uint8, addLxor, mulTimes]
+	return logicalOf[addLxor, mulTimes](Lxor(), Land().Op(), loops)
 }
 
 // LxnorLor is the dual of [LxorLand].
@@ -378,7 +382,9 @@ func anyKernels[A, B, C any](fromX func(A) C, fromY func(B) C, one C) cpu.Kernel
 	return k.Untyped()
 }
 
-func anyOf[A, B, C any](add *innerMonoid, mul *innerBinary, fromX func(A) C, fromY func(B) C, one C) *innerRing {
+func anyOf[A, B, C any](
+	add *innerMonoid, mul *innerBinary, fromX func(A) C, fromY func(B) C, one C,
+) *innerRing {
 	return bound(add, mul, anyKernels(fromX, fromY, one), anyKernels(fromY, fromX, one))
 }
 

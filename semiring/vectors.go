@@ -16,13 +16,13 @@ const vectorFrom = 16
 // gonum's, which has vector instructions on amd64 and rounds as the loop does, each product and each
 // sum.
 
-func vectorTimes32(k *cpu.Kernels) { vectorTimes(k, gonum.Implementation{}.Saxpy) }
-func vectorTimes64(k *cpu.Kernels) { vectorTimes(k, gonum.Implementation{}.Daxpy) }
+func vectorTimes32(k *cpu.Kernels) { vectorTimes[float32](k, gonum.Implementation{}.Saxpy) }
+func vectorTimes64(k *cpu.Kernels) { vectorTimes[float64](k, gonum.Implementation{}.Daxpy) }
 
-func vectorSecond32(k *cpu.Kernels) { vectorSecond(k, gonum.Implementation{}.Saxpy) }
-func vectorSecond64(k *cpu.Kernels) { vectorSecond(k, gonum.Implementation{}.Daxpy) }
+func vectorSecond32(k *cpu.Kernels) { vectorSecond[float32](k, gonum.Implementation{}.Saxpy) }
+func vectorSecond64(k *cpu.Kernels) { vectorSecond[float64](k, gonum.Implementation{}.Daxpy) }
 
-func vectorTimes[F Float](s *cpu.Kernels, axpy func(n int, alpha F, x []F, incX int, y []F, incY int)) {
+func vectorTimes[F Float](s *cpu.Kernels, axpy axpyFunc[F]) {
 	if runtime.GOARCH != "amd64" {
 		return
 	}
@@ -37,7 +37,10 @@ func vectorTimes[F Float](s *cpu.Kernels, axpy func(n int, alpha F, x []F, incX 
 	}
 }
 
-func vectorSecond[F Float](s *cpu.Kernels, axpy func(n int, alpha F, x []F, incX int, y []F, incY int)) {
+// axpyFunc is a function of BLAS.
+type axpyFunc[F Float] func(n int, alpha F, x []F, incX int, y []F, incY int)
+
+func vectorSecond[F Float](s *cpu.Kernels, axpy axpyFunc[F]) {
 	if runtime.GOARCH != "amd64" {
 		return
 	}
