@@ -186,18 +186,14 @@ func (c *call) applyIndex(d dest, f indexOp, a rep.View) error {
 // [MxM].
 func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a matrix.Operand[T], opts ...Option) error {
 	p := predicate{k: f.Inside(), name: f.Name(), cuda: f.CUDA(), valid: f.Valid()}
-	if y, ok := f.Bound(); ok {
-		p.bound = sparse.ValuesOf([]T{y})
-	}
 	return begin("Select", p.name, opts).choose(destOf(dst), p, viewOf(a))
 }
 
-// predicate is a predicate; bound is a single value that it compares with, or none.
+// predicate is a semiring.SelectOp without its element type.
 type predicate struct {
 	k          *cpu.Predicate
 	name, cuda string
 	valid      bool
-	bound      sparse.Values
 }
 
 // choose is Select.
@@ -215,9 +211,8 @@ func (c *call) choose(d dest, f predicate, a rep.View) error {
 			return h.err
 		}
 		var y *device.Scalar
-		if !f.bound.None() {
-			s := h.scalar(t.c, f.bound)
-			y = &s
+		if f.k.Bound != nil {
+			y = &device.Scalar{Type: h.typeOf(t.c), P: f.k.Bound}
 		}
 		return h.store(h.at.Select(h.call(), h.dest, text, x, y))
 	}

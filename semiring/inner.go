@@ -63,7 +63,6 @@ type innerSelect struct {
 	k          *cpu.Predicate
 	name, cuda string
 	fn         unsafe.Pointer // func(x A, i, j int) bool
-	bound      cpu.Value      // *A
 }
 
 // pointerTo returns a function as a pointer, which funcOf turns back: a func is one.

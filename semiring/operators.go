@@ -380,10 +380,10 @@ func (op SelectOp[A]) CUDA() string { return op.in.text() }
 // Bound returns the value that the predicate compares entries with, if there is one. The CUDA form
 // does not contain it, so that one kernel serves all values.
 func (op SelectOp[A]) Bound() (y A, ok bool) {
-	if op.in == nil || op.in.bound == nil {
+	if op.in == nil || op.in.k == nil || op.in.k.Bound == nil {
 		return y, false
 	}
-	return *(*A)(op.in.bound), true
+	return *(*A)(op.in.k.Bound), true
 }
 
 // Keep reports whether the predicate keeps the entry x at row i, column j. One that is not Valid

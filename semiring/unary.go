@@ -240,7 +240,8 @@ type valueTest[A any] struct {
 // byValue returns the comparison of values with y. keep returns its loop for y's kind and address.
 func byValue[A any](name, cuda string, y A) *valueTest[A] {
 	t := &valueTest[A]{k: cpu.Predicate{UsesValue: true, ByValue: true}, y: y}
-	t.in = innerSelect{name: name, cuda: cuda, k: &t.k, bound: cpu.Value(&t.y)}
+	t.k.Bound = cpu.Value(&t.y)
+	t.in = innerSelect{name: name, cuda: cuda, k: &t.k}
 	return t
 }
 

@@ -232,6 +232,8 @@ type PredicateOf[A any] struct {
 	UsesValue bool
 	// User is set if Keep calls a function of a user.
 	User bool
+	// Bound is the address of the value that entries are compared with, if there is one.
+	Bound Value
 }
 
 // Predicate is PredicateOf without the element type.
@@ -240,6 +242,7 @@ type Predicate struct {
 	Band                     bool
 	Lo, Hi                   int64
 	ByValue, UsesValue, User bool
+	Bound                    Value
 }
 
 // Untyped returns the predicate without its element type; both share memory.
