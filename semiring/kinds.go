@@ -139,20 +139,6 @@ func (t *binaryTable) at(k kind) *innerBinary {
 	return (*innerBinary)(atomic.LoadPointer(&t.of[k]))
 }
 
-type unaryTable struct {
-	make func(k kind) *innerUnary
-	of   [kinds]unsafe.Pointer // *innerUnary
-}
-
-//go:noinline
-func (t *unaryTable) at(k kind) *innerUnary {
-	if p := atomic.LoadPointer(&t.of[k]); p != nil {
-		return (*innerUnary)(p)
-	}
-	atomic.CompareAndSwapPointer(&t.of[k], nil, unsafe.Pointer(t.make(k)))
-	return (*innerUnary)(atomic.LoadPointer(&t.of[k]))
-}
-
 // The functions below choose the instance for a kind. Those named plain serve operators without
 // order, whose integers need no unsigned instances.
 
