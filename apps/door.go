@@ -5,6 +5,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // An operand is a matrix.Source without its element type. Exported functions give one to functions
@@ -17,6 +18,16 @@ func inside(g operand) (v rep.View) {
 		v = g.Inside()
 	}
 	return v
+}
+
+// pattern returns the structure of an operand, the zero View of nil.
+func pattern(g operand) (v matrix.View[bool]) {
+	if g == nil {
+		return v
+	}
+	in := g.Inside()
+	in.Matrix = in.Pattern()
+	return matrix.ViewOf[bool](in)
 }
 
 // kindOf returns the kind of the values of a view, Invalid of the zero View.
