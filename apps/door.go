@@ -1,10 +1,7 @@
 package apps
 
 import (
-	"reflect"
-
 	"github.com/hiveblas/hiveblas/internal/rep"
-	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -22,18 +19,10 @@ func inside(g operand) (v rep.View) {
 
 // pattern returns the structure of an operand, the zero View of nil.
 func pattern(g operand) (v matrix.View[bool]) {
-	if g == nil {
+	in := inside(g)
+	if in.Matrix == nil {
 		return v
 	}
-	in := g.Inside()
 	in.Matrix = in.Pattern()
 	return matrix.ViewOf[bool](in)
-}
-
-// kindOf returns the kind of the values of a view, Invalid of the zero View.
-func kindOf(v rep.View) reflect.Kind {
-	if v.Matrix == nil {
-		return reflect.Invalid
-	}
-	return sparse.GoType(v.Type()).Kind()
 }
