@@ -26,3 +26,9 @@ func pattern(g operand) (v matrix.View[bool]) {
 	in.Matrix = in.Pattern()
 	return matrix.ViewOf[bool](in)
 }
+
+// fetch copies a matrix to the host if it is elsewhere.
+func fetch(v rep.View) error {
+	v.Stored()
+	return v.Err()
+}

@@ -24,8 +24,8 @@ type pairGraph struct {
 // error.
 func pairsOf(app, want string, g operand, run Run, use func(x float64) bool) (*pairGraph, error) {
 	v := inside(g)
-	if v.Stored(); v.Err() != nil { // a copy from a device may fail
-		return nil, v.Err()
+	if err := fetch(v); err != nil {
+		return nil, err
 	}
 	rows, cols := v.Rows(), v.Cols()
 	if err := usable(app, "the graph", pattern(g)); err != nil {
