@@ -7,8 +7,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/ops"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 //go:embed kernels/bfs.cu
@@ -135,23 +133,18 @@ func fusedBFS(
 }
 
 // fusedHops counts edges from the nearest of the seeds on a device.
-func fusedHops[T semiring.Number](
+func fusedHops(
 	at device.Runner, a matrix.View[bool], n int, seeds []int, run Run,
-) (*matrix.Vector[T], error) {
+) (*matrix.Vector[int32], int64, error) {
 	run.report("vertex nomination", 0, int64(n))
 	g, err := access.Operand(a, at)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	found, err := searchLevels(at, run.call("VertexNomination"), g, numbers(seeds), false)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	run.traceRan(at, "BFS", found.ran, found.reached)
-	level := placed[int32](at, n, found.level)
-	if most := largestCount[T](); int64(found.maxLevel) > most {
-		return nil, tooManyHops(most)
-	}
-	dist := matrix.NewVector[T](n, matrix.On(at.Place()))
-	return dist, ops.Apply(dist, semiring.Convert[int32, T](), level, run.with())
+	return placed[int32](at, n, found.level), int64(found.maxLevel), nil
 }

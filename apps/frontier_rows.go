@@ -9,7 +9,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -234,18 +233,11 @@ func rowsBFS(w *rowGroup, a matrix.View[bool], n, source int, o BFSOptions) (*BF
 }
 
 // rowsHops counts edges from the nearest of the seeds on a group by rows.
-func rowsHops[T semiring.Number](w *rowGroup, a matrix.View[bool], n int, seeds []int, run Run) (*matrix.Vector[T], error) {
+func rowsHops(w *rowGroup, a matrix.View[bool], n int, seeds []int, run Run) (*matrix.Vector[int32], int64, error) {
 	run.report("vertex nomination", 0, int64(n))
 	q := &searchRun[int32]{w: w, n: n, sources: numbers(seeds), levels: true}
 	level, _, err := searchByRows(q, a)
-	if err != nil {
-		return nil, err
-	}
-	if most := largestCount[T](); int64(q.deepest) > most {
-		return nil, tooManyHops(most)
-	}
-	dist := matrix.NewVector[T](n, matrix.On(w.g))
-	return dist, ops.Apply(dist, semiring.Convert[int32, T](), level, run.with())
+	return level, int64(q.deepest), err
 }
 
 // rowsSSSP is SSSP on a group by rows. A step gathers the distance and the number of each vertex of

@@ -170,7 +170,7 @@ func withOverflows[T semiring.Number](dist *matrix.Vector[T], a matrix.View[T], 
 	if err := ops.Select(finite, semiring.ValueLT(infinite), a, with); err != nil {
 		return nil, err
 	}
-	hops, err := hopsFrom[int32](matrix.AsView[bool](finite.View().Pattern()), n, sources, run)
+	hops, _, err := hopsFrom(matrix.AsView[bool](finite.View().Pattern()), n, sources, run)
 	if err != nil {
 		return nil, err
 	}

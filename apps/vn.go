@@ -2,8 +2,12 @@ package apps
 
 import (
 	"cmp"
+	"reflect"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -38,38 +42,94 @@ func VertexNomination[T semiring.Number](g matrix.Source[T], seeds []int, opts .
 	if err != nil {
 		return nil, err
 	}
-	n, err := square("VertexNomination", g)
-	if err != nil {
+	if o.Unit {
+		d, err := unitDistances(pattern(g), sparse.TypeOf[T](), seeds, o.Run)
+		return access.VectorAs[T](d), err
+	}
+	if _, err := nominating(pattern(g), seeds); err != nil {
 		return nil, err
 	}
+	return SSSP(g, seeds, SSSPOptions[T]{Run: o.Run, Delta: o.Delta})
+}
+
+// nominating checks the graph and the seeds, and returns the vertices of the graph.
+func nominating(g matrix.View[bool], seeds []int) (n int, err error) {
+	if n, err = square("VertexNomination", g); err != nil {
+		return 0, err
+	}
 	if len(seeds) == 0 {
-		return nil, &ParameterError{"VertexNomination", "the list of seeds", "empty", "at least one vertex"}
+		return 0, &ParameterError{"VertexNomination", "the list of seeds", "empty", "at least one vertex"}
 	}
 	for _, v := range seeds {
 		if err := vertex("VertexNomination", "seed", v, n); err != nil {
-			return nil, err
+			return 0, err
 		}
 	}
-	if !o.Unit {
-		return SSSP(g, seeds, SSSPOptions[T]{Run: o.Run, Delta: o.Delta})
-	}
-	return hopsFrom[T](matrix.AsView[bool](matrix.AsView[T](g).Pattern()), n, seeds, o.Run)
+	return n, nil
 }
 
-// hopsFrom counts edges from the nearest of the seeds, in the form that the run chooses.
-func hopsFrom[T semiring.Number](a matrix.View[bool], n int, seeds []int, run Run) (*matrix.Vector[T], error) {
+// unitDistances is VertexNomination by numbers of edges. The distances have the built-in type below
+// t.
+func unitDistances(g matrix.View[bool], t *sparse.Type, seeds []int, run Run) (rep.View, error) {
+	n, err := nominating(g, seeds)
+	if err != nil {
+		return rep.View{}, err
+	}
+	hops, deepest, err := hopsFrom(g, n, seeds, run)
+	if err != nil {
+		return rep.View{}, err
+	}
+	switch sparse.GoType(t.Under()).Kind() {
+	case reflect.Int8:
+		return hopsAs[int8](hops, deepest, run)
+	case reflect.Int16:
+		return hopsAs[int16](hops, deepest, run)
+	case reflect.Int64:
+		return hopsAs[int64](hops, deepest, run)
+	case reflect.Uint8:
+		return hopsAs[uint8](hops, deepest, run)
+	case reflect.Uint16:
+		return hopsAs[uint16](hops, deepest, run)
+	case reflect.Uint32:
+		return hopsAs[uint32](hops, deepest, run)
+	case reflect.Uint64:
+		return hopsAs[uint64](hops, deepest, run)
+	case reflect.Float32:
+		return hopsAs[float32](hops, deepest, run)
+	case reflect.Float64:
+		return hopsAs[float64](hops, deepest, run)
+	}
+	return hops.Inside(), nil // int32
+}
+
+// hopsAs returns numbers of hops, the largest of which is deepest, as numbers of type T.
+func hopsAs[T semiring.Number](hops *matrix.Vector[int32], deepest int64, run Run) (rep.View, error) {
+	if most := largestCount[T](); deepest > most {
+		return rep.View{}, &matrix.SizeError{Op: "VertexNomination", Arg: "number of hops", Got: most + 1, Limit: most}
+	}
+	d := matrix.NewVector[T](hops.Size(), matrix.On(hops.Place()))
+	err := ops.Apply(d, semiring.Convert[int32, T](), hops, run.with())
+	if err == nil && hops.Inside().Pinned() {
+		err = d.SetFormat(hops.Format())
+	}
+	return d.Inside(), err
+}
+
+// hopsFrom counts edges from the nearest of the seeds, in the form that the run chooses, and returns
+// the largest number too.
+func hopsFrom(a matrix.View[bool], n int, seeds []int, run Run) (dist *matrix.Vector[int32], deepest int64, err error) {
 	if w := run.byRows("VertexNomination", a.Place()); w != nil {
-		return rowsHops[T](w, a, n, seeds, run)
+		return rowsHops(w, a, n, seeds, run)
 	}
 	at, err := run.fused("VertexNomination", a.Place())
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if at != nil {
-		return fusedHops[T](at, a, n, seeds, run)
+		return fusedHops(at, a, n, seeds, run)
 	}
 	here := matrix.On(a.Place())
-	dist := matrix.NewVector[T](n, here)
+	dist = matrix.NewVector[int32](n, here)
 	frontier := matrix.NewVector[bool](n, here)
 	var s ops.Steps
 	s.Do(keepBitmap(dist, run.with()))
@@ -77,23 +137,16 @@ func hopsFrom[T semiring.Number](a matrix.View[bool], n int, seeds []int, run Ru
 		s.Do(frontier.Set(v, true))
 	}
 	far := dist.Structure().Not()
-	for hops := T(0); s.NVals(frontier) > 0; hops++ {
+	for hops := int32(0); s.NVals(frontier) > 0; hops++ {
+		deepest = int64(hops)
 		run.report("vertex nomination", dist.NVals(), int64(n))
 		s.Do(ops.AssignVectorScalar(dist.Masked(frontier.Structure()), hops, ops.All(), run.with()))
 		s.Do(ops.VxM(frontier.Masked(far).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, run.with()))
-		if s.NVals(frontier) > 0 && hops+1 <= hops {
-			return nil, tooManyHops(int64(hops))
-		}
 	}
 	if !s.OK() {
-		return nil, s.Err()
+		return nil, 0, s.Err()
 	}
-	return dist, nil
-}
-
-// tooManyHops is the error of an element type that cannot count beyond most.
-func tooManyHops(most int64) error {
-	return &matrix.SizeError{Op: "VertexNomination", Arg: "number of hops", Got: most + 1, Limit: most}
+	return dist, deepest, nil
 }
 
 // Rank lists the vertices of d by distance, nearest first, ties by number.
