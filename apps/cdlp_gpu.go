@@ -17,6 +17,8 @@ const (
 	cdlpAhead = 5   // iterations before the host looks
 )
 
+func init() { device.Describe("cdlp", device.Always(cdlpProgram)) }
+
 func cdlpProgram() device.Program {
 	return graphProgram("cdlp", "label propagation", cdlpText, map[string]any{"HB_CDLP_CHUNK": cdlpChunk})
 }

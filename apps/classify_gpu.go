@@ -22,6 +22,8 @@ const (
 
 var floatType, _ = device.TypeOf[float32]()
 
+func init() { device.Describe("ac", device.Always(matchProgram)) }
+
 func matchProgram() device.Program {
 	return graphProgram("match", "a pattern", matchText, map[string]any{
 		"HB_MATCH_BLOCK": matchBlock, "HB_MATCH_CHUNK": matchChunk,

@@ -83,6 +83,8 @@ func louvainOpenProgram(t device.Type) device.Program {
 	return p
 }
 
+func init() { device.Describe("louvain", louvainPrograms) }
+
 // louvainPrograms are the programs of Communities.
 func louvainPrograms(t device.Type) []device.Program {
 	return []device.Program{louvainOpenProgram(t), louvainProgram(false), louvainProgram(true)}

@@ -38,6 +38,34 @@ const rowsPull = 32
 // all unreached vertices in every step.
 var rowsTurn int64 = 26
 
+func init() {
+	device.Describe("bfs", levelPrograms)
+	device.Describe("sssp", ssspPrograms)
+	device.Describe("vn", nominationPrograms)
+}
+
+// levelPrograms are the programs of BFS.
+func levelPrograms(device.Type) []device.Program {
+	return []device.Program{bfsProgram(), rowsProgram(int32Type)}
+}
+
+// ssspPrograms are the programs of SSSP.
+func ssspPrograms(t device.Type) []device.Program {
+	if !ssspFits(t) {
+		return nil
+	}
+	return []device.Program{ssspProgram(t), rowsProgram(t)}
+}
+
+// nominationPrograms are the programs of VertexNomination, which counts hops by breadth-first search.
+func nominationPrograms(t device.Type) []device.Program {
+	list := append(ssspPrograms(t), bfsProgram())
+	if t.Name != int32Type.Name {
+		list = append(list, rowsProgram(int32Type))
+	}
+	return list
+}
+
 func rowsProgram(t device.Type) device.Program {
 	_, most := t.Limits()
 	p := graphProgram("rows", "searches by rows over "+t.Go, relaxText+rowsText,

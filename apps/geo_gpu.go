@@ -57,6 +57,8 @@ func geoProgram(single bool) device.Program {
 	return p
 }
 
+func init() { device.Describe("geo", geoPrograms) }
+
 // geoPrograms are the programs of Geolocate.
 func geoPrograms(device.Type) []device.Program {
 	return []device.Program{geoProgram(false), geoProgram(true)}

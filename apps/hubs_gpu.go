@@ -11,6 +11,8 @@ import (
 //go:embed kernels/hubs.cu
 var hubsText string
 
+func init() { device.Describe("tc", device.Always(hubsProgram)) }
+
 func hubsProgram() device.Program {
 	return device.Program{
 		File: "hubs", Of: "edges towards hubs", Parts: []string{"common"}, Body: hubsText,

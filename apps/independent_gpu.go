@@ -17,6 +17,8 @@ const (
 	misSteps = 12 // steps before the host looks for the first time
 )
 
+func init() { device.Describe("mis", device.Always(misProgram)) }
+
 func misProgram() device.Program {
 	return graphProgram("mis", "an independent set", misText, map[string]any{"HB_MIS_LONG": misLong})
 }

@@ -18,6 +18,8 @@ var (
 	coreSteps = 64  // steps before the host looks for the first time
 )
 
+func init() { device.Describe("kcore", device.Always(coreProgram)) }
+
 func coreProgram() device.Program {
 	return graphProgram("kcore", "core numbers", coreText, map[string]any{
 		"HB_CORE_CHUNK": coreChunk, "HB_CORE_ALONE": coreAlone,

@@ -50,6 +50,8 @@ var lassoMemory = 1 << 28
 // graphs settle within five.
 const lassoSweeps = 8
 
+func init() { device.Describe("lasso", device.Always(lassoProgram)) }
+
 func lassoProgram() device.Program {
 	return graphProgram("lasso", "fused lasso", lassoText, map[string]any{
 		"HB_LASSO_TILE": lassoTile, "HB_LASSO_HOLD": lassoHold, "HB_LASSO_ROWS": lassoRows,

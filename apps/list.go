@@ -32,7 +32,7 @@ func List[T semiring.Number]() []App[T] {
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(Projection(g, ProjectionOptions{Run: run, Weighting: WeightRatio}))
 			})},
-		{Name: "vn", Kernels: searchPrograms, Use: uses(
+		{Name: "vn", Kernels: described("vn"), Use: uses(
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(VertexNomination(g, []int{0}, VertexNominationOptions[T]{Run: run}))
 			},
@@ -40,7 +40,7 @@ func List[T semiring.Number]() []App[T] {
 				o := VertexNominationOptions[T]{Run: run, Unit: true}
 				return second(VertexNomination(g, []int{0, 1}, o))
 			})},
-		{Name: "ac", Kernels: always(matchProgram), Use: uses(classifyOneEdge[T])},
+		{Name: "ac", Kernels: described("ac"), Use: uses(classifyOneEdge[T])},
 		{Name: "lgc", Use: uses(
 			func(g *matrix.Matrix[T], run Run) error {
 				o := LocalClusterOptions{Run: run, Sweep: true, MaxIterations: 2}
@@ -50,30 +50,30 @@ func List[T semiring.Number]() []App[T] {
 				o := LocalClusterOptions{Run: run, Method: ClusterFISTA, MaxIterations: 2}
 				return second(LocalCluster(g, []int{0}, o))
 			})},
-		{Name: "louvain", Kernels: louvainPrograms, Use: uses(
+		{Name: "louvain", Kernels: described("louvain"), Use: uses(
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(Communities(g, CommunitiesOptions{Run: run, Leiden: true}))
 			})},
-		{Name: "bfs", Kernels: levelPrograms, Use: uses(
+		{Name: "bfs", Kernels: described("bfs"), Use: uses(
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(BFS(g, 0, BFSOptions{Run: run, Parents: true}))
 			},
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(BFS(g.T(), 0, BFSOptions{Run: run, Parents: true}))
 			})},
-		{Name: "sssp", Kernels: ssspPrograms, Use: uses(
+		{Name: "sssp", Kernels: described("sssp"), Use: uses(
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(SSSP(g, []int{0}, SSSPOptions[T]{Run: run}))
 			})},
-		{Name: "pagerank", Kernels: always(pageRankProgram), Use: uses(
+		{Name: "pagerank", Kernels: described("pagerank"), Use: uses(
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(PageRank(g, PageRankOptions{Run: run}))
 			})},
-		{Name: "cc", Kernels: always(ccProgram), Use: uses(
+		{Name: "cc", Kernels: described("cc"), Use: uses(
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(ConnectedComponents(g, ComponentsOptions{Run: run}))
 			})},
-		{Name: "tc", Kernels: always(hubsProgram), Use: uses(
+		{Name: "tc", Kernels: described("tc"), Use: uses(
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(TriangleCount(g, TriangleOptions{Run: run}))
 			})},
@@ -81,8 +81,8 @@ func List[T semiring.Number]() []App[T] {
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(KTruss(g, 3, KTrussOptions{Run: run}))
 			})},
-		{Name: "scc", Kernels: always(sccProgram)}, {Name: "kcore", Kernels: always(coreProgram)},
-		{Name: "mis", Kernels: always(misProgram)}, {Name: "cdlp", Kernels: always(cdlpProgram)},
+		{Name: "scc", Kernels: described("scc")}, {Name: "kcore", Kernels: described("kcore")},
+		{Name: "mis", Kernels: described("mis")}, {Name: "cdlp", Kernels: described("cdlp")},
 		{Name: "colour"}, {Name: "toposort"}, {Name: "similar"}, {Name: "msf"}, {Name: "matching"}, // on the host
 		{Name: "betweenness"}, {Name: "closeness"}, // compile their products at the first use
 		{Name: "clustering", Use: uses(
@@ -106,17 +106,17 @@ func List[T semiring.Number]() []App[T] {
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(NominateVertices(g, []int{0}, NominateOptions{Run: run, Context: ContextCommonNeighbours}))
 			})},
-		{Name: "scan", Kernels: always(scanProgram), Use: uses(
+		{Name: "scan", Kernels: described("scan"), Use: uses(
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(ScanStatistics(g, ScanOptions{Run: run}))
 			})}, // two hops compile their products at the first use
-		{Name: "geo", Kernels: geoPrograms, Use: uses(geolocateOne[T])},
-		{Name: "search", Kernels: walkPrograms},
-		{Name: "sage", Kernels: sagePrograms},
+		{Name: "geo", Kernels: described("geo"), Use: uses(geolocateOne[T])},
+		{Name: "search", Kernels: described("search")},
+		{Name: "sage", Kernels: described("sage")},
 		{Name: "sgm"},
-		{Name: "lasso", Kernels: always(lassoProgram), Use: uses(lassoOne[T])},
-		{Name: "maxflow", Kernels: always(flowProgram)}, // rounds of the pipeline compile their products at the first use
-		{Name: "lsap", Kernels: func(t device.Type) []device.Program { return device.Described("auction", t) }},
+		{Name: "lasso", Kernels: described("lasso"), Use: uses(lassoOne[T])},
+		{Name: "maxflow", Kernels: described("maxflow")}, // rounds of the pipeline compile their products at the first use
+		{Name: "lsap", Kernels: described("auction")},
 	}
 }
 
@@ -130,37 +130,9 @@ func uses[T semiring.Number](
 // second drops a result.
 func second[R any](_ R, err error) error { return err }
 
-// always returns the programs of a fused form that do not depend on the element type.
-func always(programs ...func() device.Program) func(device.Type) []device.Program {
-	return func(device.Type) []device.Program {
-		list := make([]device.Program, len(programs))
-		for k, p := range programs {
-			list[k] = p()
-		}
-		return list
-	}
-}
-
-// ssspPrograms are the programs of SSSP.
-func ssspPrograms(t device.Type) []device.Program {
-	if !ssspFits(t) {
-		return nil
-	}
-	return []device.Program{ssspProgram(t), rowsProgram(t)}
-}
-
-// levelPrograms are the programs of BFS.
-func levelPrograms(device.Type) []device.Program {
-	return []device.Program{bfsProgram(), rowsProgram(int32Type)}
-}
-
-// searchPrograms are the programs of VertexNomination, which counts hops by breadth-first search.
-func searchPrograms(t device.Type) []device.Program {
-	list := append(ssspPrograms(t), bfsProgram())
-	if t.Name != int32Type.Name {
-		list = append(list, rowsProgram(int32Type))
-	}
-	return list
+// described returns the programs that the package of a workflow has registered.
+func described(name string) func(device.Type) []device.Program {
+	return func(t device.Type) []device.Program { return device.Described(name, t) }
 }
 
 // classifyOneEdge matches a pattern of one edge in itself, where g lives.

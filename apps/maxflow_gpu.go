@@ -29,6 +29,8 @@ const (
 	flowNumbers = flowActive + 1<<12
 )
 
+func init() { device.Describe("maxflow", device.Always(flowProgram)) }
+
 func flowProgram() device.Program {
 	return graphProgram("flow", "maximum flow", flowText, map[string]any{"HB_FLOW_WIDE": flowWide})
 }

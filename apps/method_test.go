@@ -45,7 +45,7 @@ var formed = map[string]func(g matrix.Source[float64], run Run) ([]float64, matr
 		if err != nil {
 			return nil, nil, err
 		}
-		return componentFigures(res), res.Label.Place(), nil
+		return componentFigures(res.Label, res.Count, res.Largest), res.Label.Place(), nil
 	},
 	"CoreNumbers": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
 		res, err := CoreNumbers(g, CoreOptions{Run: run})
@@ -59,7 +59,7 @@ var formed = map[string]func(g matrix.Source[float64], run Run) ([]float64, matr
 		if err != nil {
 			return nil, nil, err
 		}
-		return append(componentFigures(&res.Components), float64(res.Iterations)), res.Label.Place(), nil
+		return append(componentFigures(res.Label, res.Count, res.Largest), float64(res.Iterations)), res.Label.Place(), nil
 	},
 	"MaximalIndependentSet": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
 		set, err := MaximalIndependentSet(g, IndependentSetOptions{Run: run, Seed: 3})
@@ -201,8 +201,7 @@ func geolocated(g matrix.Source[float64], o GeolocateOptions) ([]float64, matrix
 	var lat, lon []float64
 	for v := range n {
 		if v%5 == 0 {
-			p := scattered(rng, 1, place{40, 20}, 4000)[0]
-			vertices, lat, lon = append(vertices, v), append(lat, p.lat), append(lon, p.lon)
+			vertices, lat, lon = append(vertices, v), append(lat, 20+40*rng.Float64()), append(lon, 40*rng.Float64())
 		}
 	}
 	l, err := NewLocations(n, vertices, lat, lon)

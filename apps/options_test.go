@@ -56,7 +56,7 @@ func calls(t *testing.T, g *matrix.Matrix[float64], c *Clusterer, a *Attributed,
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = GraphSAGE(g, x, randomModel(AggregateMean, 3, 2, 0, 1), make([]SAGEOptions, times)...)
+	_, err = GraphSAGE(g, x, meanModel(3, 2), make([]SAGEOptions, times)...)
 	keep("GraphSAGE", err)
 	few := slices.Repeat([]SAGETrainOptions{{Epochs: 1, Hidden: []int{2}}}, max(times, 1))
 	_, err = TrainGraphSAGE(g, x, nil, SAGESplit{}, few...)

@@ -12,6 +12,8 @@ import (
 //go:embed kernels/pagerank.cu
 var pageRankText string
 
+func init() { device.Describe("pagerank", device.Always(pageRankProgram)) }
+
 func pageRankProgram() device.Program {
 	p := graphProgram("pagerank", "PageRank", pageRankText, nil)
 	p.Types = []device.Typedef{{Name: "HB_T", Type: doubleType}}

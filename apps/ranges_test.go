@@ -108,9 +108,13 @@ func rangeRuns() []rangeRun {
 				return nil, err
 			}
 			n, _ := g.Dims()
+			degree := matrix.NewVector[float64](n, matrix.On(g.Place()))
+			if err := ops.Reduce(degree, semiring.Plus[float64](), g.Pattern()); err != nil {
+				return nil, err
+			}
 			var seeds []int
 			for v := range min(n, 23) {
-				if k, ok := c.degree.At(v); ok && k > 0 {
+				if _, ok := degree.At(v); ok {
 					seeds = append(seeds, v)
 				}
 			}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/graphio"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/testdata"
@@ -139,7 +140,7 @@ var all = map[string]func(g matrix.Source[float64], run Run) error{
 		if err != nil {
 			return err
 		}
-		_, err = GraphSAGE(g, x, randomModel(AggregateMean, 3, 2, 0, 1), SAGEOptions{Run: run})
+		_, err = GraphSAGE(g, x, meanModel(3, 2), SAGEOptions{Run: run})
 		return err
 	},
 	"MaxFlow": func(g matrix.Source[float64], run Run) error {
@@ -286,4 +287,10 @@ func TestTogether(t *testing.T) {
 		}
 	}
 	wg.Wait()
+}
+
+// meanModel returns a model of one layer from d to 2·h columns.
+func meanModel(d, h int) *SAGEModel {
+	self, near := sure.Get(matrix.NewFull[float32](d, h, .5)), sure.Get(matrix.NewFull[float32](d, h, -.25))
+	return &SAGEModel{Aggregator: AggregateMean, Layers: []SAGELayer{{Self: self, Neighbour: near}}}
 }

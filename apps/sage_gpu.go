@@ -45,6 +45,8 @@ func sageProgram(k sageProgramKey) device.Program {
 	})
 }
 
+func init() { device.Describe("sage", sagePrograms) }
+
 // sagePrograms are the programs of GraphSAGE for the widths of the report.
 func sagePrograms(device.Type) (list []device.Program) {
 	for _, p := range []device.Precision{device.Float32, device.Float16} {

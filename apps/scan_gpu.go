@@ -37,6 +37,8 @@ var scanCodes = func(n int) (exact, spread uint32) {
 // scanTops is the number of vertices with the maximum that are listed on the device.
 const scanTops = 1024
 
+func init() { device.Describe("scan", device.Always(scanProgram)) }
+
 func scanProgram() device.Program {
 	return graphProgram("scan", "scan statistics", scanText, map[string]any{
 		"HB_SCAN_COUNTERS": scanCounters, "HB_SCAN_GROUP": scanGroup, "HB_SCAN_CHUNK": scanChunk,

@@ -18,6 +18,8 @@ var (
 	sccSteps = 32  // steps before the host looks for the first time
 )
 
+func init() { device.Describe("scc", device.Always(sccProgram)) }
+
 func sccProgram() device.Program {
 	return graphProgram("scc", "strongly connected components", sccText, map[string]any{
 		"HB_SCC_CHUNK": sccChunk, "HB_SCC_ALONE": sccAlone,

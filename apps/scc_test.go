@@ -17,9 +17,9 @@ import (
 // Shares by which small graphs take all steps of multistep: without a depth-first search for few
 // vertices that are left, by threads for two vertices, and by pieces of rows.
 var strongSharesOfTests = []strongShares{
-	{waveShares: waveShares{narrow: 2, grain: 1}},
-	{waveShares: waveShares{narrow: 1 << 10, grain: 1 << 9}},
-	{waveShares: waveShares{narrow: 20, grain: 5}, rest: 10, colours: 3},
+	{waveShares: sharesOfTests[0]},
+	{waveShares: sharesOfTests[1]},
+	{waveShares: sharesOfTests[2], rest: 10, colours: 3},
 	usualStrongShares,
 }
 
@@ -33,7 +33,7 @@ func TestStrongSteps(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				sameFigures(t, fmt.Sprintf("shares %d, %d threads", k, threads), componentFigures(c), want, 0)
+				sameFigures(t, fmt.Sprintf("shares %d, %d threads", k, threads), componentFigures(c.Label, c.Count, c.Largest), want, 0)
 			}
 		}
 	})
@@ -129,7 +129,7 @@ func TestStrongStepsThreads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := componentFigures(one)
+			want := componentFigures(one.Label, one.Count, one.Largest)
 			for k, shares := range strongSharesOfTests {
 				for _, threads := range []int{1, 2, 3, 8, 16} {
 					if threads > 3 && k%2 == 1 && !longtest.Enabled() {
@@ -139,7 +139,7 @@ func TestStrongStepsThreads(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					sameFigures(t, fmt.Sprintf("shares %d, %d threads", k, threads), componentFigures(c), want, 0)
+					sameFigures(t, fmt.Sprintf("shares %d, %d threads", k, threads), componentFigures(c.Label, c.Count, c.Largest), want, 0)
 				}
 			}
 		})
@@ -173,9 +173,9 @@ func TestStrongForms(t *testing.T) {
 			t.Errorf("%d threads: method %q, want %q", threads, got, method)
 		}
 		if want == nil {
-			want = componentFigures(c)
+			want = componentFigures(c.Label, c.Count, c.Largest)
 		}
-		sameFigures(t, string(got), componentFigures(c), want, 0)
+		sameFigures(t, string(got), componentFigures(c.Label, c.Count, c.Largest), want, 0)
 	}
 	a := matrix.AsView[bool](g.View().Pattern())
 	for after := range 12 {

@@ -54,6 +54,8 @@ func walkProgram(t device.Type, own string) device.Program {
 	return p
 }
 
+func init() { device.Describe("search", walkPrograms) }
+
 // walkPrograms are the programs of GraphSearch.
 func walkPrograms(t device.Type) []device.Program { return []device.Program{walkProgram(t, "")} }
 

@@ -26,13 +26,6 @@ func BenchmarkStandard(b *testing.B) {
 		}
 		b.Cleanup(func() { _ = d.Close() })
 		there = d
-		for name, list := range map[string][]*int{"HIVEBLAS_CHUNK": {&coreChunk, &sccChunk}, "HIVEBLAS_ALONE": {&coreAlone, &sccAlone}} {
-			if x, err := strconv.Atoi(os.Getenv(name)); err == nil {
-				for _, p := range list {
-					*p = x
-				}
-			}
-		}
 	}
 	tuples := gen.RMAT(scale, 8, gen.RMATOptions{Seed: 1})
 	symmetric, directed := gen.CSR(gen.Symmetrise(tuples)), gen.CSR(tuples)

@@ -90,8 +90,8 @@ func partitioned(label []int) []float64 {
 	return append(floats(label...), float64(len(size)), float64(largest))
 }
 
-func componentFigures(c *Components) []float64 {
-	return append(flat(nil, c.Label), float64(c.Count), float64(c.Largest))
+func componentFigures(label *matrix.Vector[int32], count int, largest int64) []float64 {
+	return append(flat(nil, label), float64(count), float64(largest))
 }
 
 func strongNaively(out [][]arc) []float64 {
@@ -866,7 +866,7 @@ var standardApps = []standardApp{
 		if err != nil {
 			return nil, err
 		}
-		return componentFigures(c), nil
+		return componentFigures(c.Label, c.Count, c.Largest), nil
 	}},
 	{name: "CoreNumbers", oracle: coresNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
 		c, err := CoreNumbers(g, CoreOptions{Run: run})
@@ -905,7 +905,7 @@ var standardApps = []standardApp{
 		if c.Stable {
 			stable = 1
 		}
-		return append(componentFigures(&c.Components), float64(c.Iterations), stable), nil
+		return append(componentFigures(c.Label, c.Count, c.Largest), float64(c.Iterations), stable), nil
 	}},
 	{name: "MaximalIndependentSet", check: checkIndependent, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
 		set, err := MaximalIndependentSet(g, IndependentSetOptions{Run: run, Seed: 7})

@@ -3,116 +3,12 @@ package apps
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 
-	"pgregory.net/rapid"
-
-	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
-
-// waveForm is a workflow that several threads do by waves or rounds and one in order.
-type waveForm struct {
-	name   string
-	order  func(g *adjacency, run Run) ([]float64, error)
-	shared func(g *adjacency, run Run, shares waveShares) ([]float64, error)
-}
-
-func setFigures(v *matrix.Vector[bool], err error) (figures []float64, _ error) {
-	if err != nil {
-		return nil, err
-	}
-	for k := range v.All() {
-		figures = append(figures, float64(k))
-	}
-	return figures, nil
-}
-
-func listFigures(list []int32) (figures []float64) {
-	for _, x := range list {
-		figures = append(figures, float64(x))
-	}
-	return figures
-}
-
-// testLinks are the edges of a graph with few different weights.
-func testLinks(g *adjacency, weights uint64) (list []link) {
-	for v := range int32(g.n) {
-		for _, u := range g.of(v) {
-			if u != v {
-				x := priorityOf(int(min(u, v)*7+max(u, v)), 1)
-				list = append(list, link{float64(uint64(x) % weights), min(u, v), max(u, v)})
-			}
-		}
-	}
-	return list
-}
-
-func linkFigures(list []link, err error) (figures []float64, _ error) {
-	for _, e := range list {
-		figures = append(figures, e.weight, float64(e.u), float64(e.v))
-	}
-	return figures, err
-}
-
-func waveForms() []waveForm {
-	forms := []waveForm{
-		{"core numbers", func(g *adjacency, run Run) ([]float64, error) {
-			core, _, err := coresOnHost(g, run)
-			return listFigures(core), err
-		}, func(g *adjacency, run Run, shares waveShares) ([]float64, error) {
-			core, err := coresByWaves(g, run, shares)
-			return listFigures(core), err
-		}},
-		{"independent set", func(g *adjacency, run Run) ([]float64, error) {
-			return setFigures(independentInOrder(g, IndependentSetOptions{Run: run, Seed: 3}))
-		}, func(g *adjacency, run Run, shares waveShares) ([]float64, error) {
-			return setFigures(independentByRounds(g, IndependentSetOptions{Run: run, Seed: 3}, shares))
-		}},
-	}
-	for _, weights := range []uint64{1, 5, 1 << 40} {
-		forms = append(forms, waveForm{fmt.Sprint("spanning forest, weights ", weights), func(g *adjacency, run Run) ([]float64, error) {
-			return linkFigures(forestInOrder(testLinks(g, weights), g.n, run))
-		}, func(g *adjacency, run Run, shares waveShares) ([]float64, error) {
-			return linkFigures(forestByRounds(testLinks(g, weights), g.n, run, int(shares.grain)))
-		}})
-	}
-	return forms
-}
-
-// Every number of threads finds what one thread finds in order.
-func TestWaveForms(t *testing.T) {
-	compare := func(t rapid.TB, s sample) {
-		for _, f := range waveForms() {
-			g := rowsOf(matrix.AsView[bool](build[float64](t, s.both(), matrix.CSR).View().Pattern()))
-			want, err := f.order(g, Run{Threads: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for k, shares := range strongSharesOfTests {
-				for _, threads := range []int{1, 2, 3, 8, 16} {
-					if (k+threads)%5 != 0 && !longtest.Enabled() {
-						continue
-					}
-					got, err := f.shared(g, Run{Threads: threads}, shares.waveShares)
-					if err != nil {
-						t.Fatal(err)
-					}
-					sameFigures(t, fmt.Sprintf("%s, shares %d, %d threads", f.name, k, threads), got, want, 0)
-				}
-			}
-		}
-	}
-	t.Run("drawn", func(t *testing.T) {
-		onGraphs(t, compare)
-	})
-	for name, s := range strongGraphs() {
-		t.Run(name, func(t *testing.T) { compare(t, s) })
-	}
-}
 
 // The functions share work among threads for large graphs, and say so; a context ends them, and
 // progress ascends.

@@ -2,12 +2,23 @@ package device
 
 import "sync"
 
-// described are the programs of packages whose public page has no place for them, by package.
+// described holds the programs of packages whose public page has no place for them, by name.
 var described sync.Map // of func(Type) []Program
 
 // Describe registers the programs of a package for values of a type, for tools that list or compile
 // kernels in advance. Packages call it when they are initialised.
 func Describe(pkg string, programs func(t Type) []Program) { described.Store(pkg, programs) }
+
+// Always returns the programs of a package, which do not depend on the type of values.
+func Always(programs ...func() Program) func(Type) []Program {
+	return func(Type) []Program {
+		list := make([]Program, len(programs))
+		for k, p := range programs {
+			list[k] = p()
+		}
+		return list
+	}
+}
 
 // Described returns the programs that a package has registered, nil if it has none.
 func Described(pkg string, t Type) []Program {
