@@ -80,28 +80,35 @@ func ConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOpt
 	if !s.OK() {
 		return nil, s.Err()
 	}
-	return countLabels(parent, with)
+	return componentsOf(parent, with)
 }
 
-// countLabels counts the vertices of each label: size(label(v)) += 1.
-func countLabels(label *matrix.Vector[int32], with ops.Option) (*Components, error) {
-	c, n, plus := &Components{Label: label}, label.Size(), semiring.Plus[int64]()
+// componentsOf returns the components with the given labels.
+func componentsOf(label *matrix.Vector[int32], with ops.Option) (c *Components, err error) {
+	c = &Components{Label: label}
+	c.Count, c.Largest, err = countLabels(label, with)
+	return c, err
+}
+
+// countLabels returns the number of labels and the vertices of the largest one, from the vertices of
+// each label: size(label(v)) += 1.
+func countLabels(label *matrix.Vector[int32], with ops.Option) (count int, largest int64, err error) {
+	n, plus := label.Size(), semiring.Plus[int64]()
 	if n == 0 {
-		return c, nil
+		return 0, 0, nil
 	}
 	size := matrix.NewVector[int64](n, matrix.On(label.Place()))
 	one, err := fullVector[int64](label.Place(), n, 1, with)
 	if err != nil {
-		return nil, err
+		return 0, 0, err
 	}
 	if err := ops.ScatterVector(size, plus, one, ops.ValuesOf(label), with); err != nil {
-		return nil, err
+		return 0, 0, err
 	}
-	if c.Largest, err = ops.ReduceScalar(semiring.Max[int64](), size, with); err != nil {
-		return c, err
+	if largest, err = ops.ReduceScalar(semiring.Max[int64](), size, with); err != nil {
+		return 0, 0, err
 	}
-	c.Count = int(size.NVals())
-	return c, size.Err()
+	return int(size.NVals()), largest, size.Err()
 }
 
 // symmetric reports whether the structure of a view is symmetric, and finds out if that is unknown.

@@ -64,11 +64,11 @@ func LabelPropagation[T comparable](g matrix.Source[T], opts ...LabelPropagation
 	if err != nil {
 		return nil, err
 	}
-	c, err := countLabels(label, o.with())
+	res.Label = label
+	res.Count, res.Largest, err = countLabels(label, o.with())
 	if err != nil {
 		return nil, err
 	}
-	res.Components = *c
 	return res, nil
 }
 

@@ -20,7 +20,8 @@ type featured struct {
 	from, to        []int
 }
 
-func (g featured) attributed(t testing.TB, f, h int) *Attributed {
+// parts returns the arguments of NewAttributed.
+func (g featured) parts(t testing.TB, f, h int) (vertices, edges *matrix.Matrix[float32], from, to []int32) {
 	t.Helper()
 	turn := func(rows [][]float64, f int) *matrix.Matrix[float32] {
 		val := make([]float32, f*len(rows))
@@ -31,7 +32,13 @@ func (g featured) attributed(t testing.TB, f, h int) *Attributed {
 		}
 		return must[*matrix.Matrix[float32]](t)(matrix.FromDense(f, len(rows), val))
 	}
-	return must[*Attributed](t)(NewAttributed(turn(g.vertices, f), turn(g.edges, h), numbers(g.from), numbers(g.to)))
+	return turn(g.vertices, f), turn(g.edges, h), numbers(g.from), numbers(g.to)
+}
+
+// attributed returns the graph of parts.
+func attributed(t testing.TB, g featured, f, h int) *Attributed {
+	t.Helper()
+	return must[*Attributed](t)(NewAttributed(g.parts(t, f, h)))
 }
 
 // drawFeatured draws a graph of n vertices and m edges with f and h features,
@@ -200,7 +207,7 @@ func TestClassify(t *testing.T) {
 			rng := rand.New(rand.NewSource(int64(k)))
 			data := drawFeatured(rng, c.n, c.m, c.vertices, c.ofEdges, c.spread)
 			pattern := drawFeatured(rng, c.np, c.q, c.vertices, c.ofEdges, c.spread)
-			d, p := data.attributed(t, c.vertices, c.ofEdges), pattern.attributed(t, c.vertices, c.ofEdges)
+			d, p := attributed(t, data, c.vertices, c.ofEdges), attributed(t, pattern, c.vertices, c.ofEdges)
 			for _, corrected := range []bool{false, true} {
 				for _, memory := range []int64{0, 1, int64(4*c.m*c.q) / 2} {
 					for _, rounds := range []int{0, -1, 3} {
@@ -227,7 +234,7 @@ func TestClassifyRandom(t *testing.T) {
 		data := drawFeatured(rng, rapid.IntRange(1, 12).Draw(r, "n"), rapid.IntRange(0, 40).Draw(r, "m"), f, h, 5)
 		pattern := drawFeatured(rng, rapid.IntRange(1, 5).Draw(r, "pattern"), rapid.IntRange(0, 8).Draw(r, "edges"), f, h, 5)
 		corrected := rapid.Bool().Draw(r, "corrected")
-		got, err := Classify(data.attributed(t, f, h), pattern.attributed(t, f, h), ClassifyOptions{CorrectedGather: corrected})
+		got, err := Classify(attributed(t, data, f, h), attributed(t, pattern, f, h), ClassifyOptions{CorrectedGather: corrected})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -251,7 +258,7 @@ func TestClassifyFindsACopy(t *testing.T) {
 		data.edges, data.from, data.to = append(data.edges, features), append(data.from, where[from]), append(data.to, where[to])
 		pattern.edges, pattern.from, pattern.to = append(pattern.edges, features), append(pattern.from, from), append(pattern.to, to)
 	}
-	mu := must[*matrix.Matrix[float32]](t)(Classify(data.attributed(t, 4, 3), pattern.attributed(t, 4, 3), ClassifyOptions{}))
+	mu := must[*matrix.Matrix[float32]](t)(Classify(attributed(t, data, 4, 3), attributed(t, pattern, 4, 3), ClassifyOptions{}))
 	for j, v := range where {
 		best := 0
 		for u := range data.vertices {
@@ -269,7 +276,7 @@ func TestClassifyFindsACopy(t *testing.T) {
 func TestClassifyErrors(t *testing.T) {
 	rng := rand.New(rand.NewSource(1))
 	g := drawFeatured(rng, 4, 6, 2, 3, 1)
-	good := g.attributed(t, 2, 3)
+	good := attributed(t, g, 2, 3)
 	spoilt := func(x float64, edge bool) *Attributed {
 		g := drawFeatured(rng, 4, 6, 2, 3, 1)
 		if edge {
@@ -277,7 +284,7 @@ func TestClassifyErrors(t *testing.T) {
 		} else {
 			g.vertices[3][1] = x
 		}
-		return g.attributed(t, 2, 3)
+		return attributed(t, g, 2, 3)
 	}
 	holes := *good
 	holes.Vertices = matrix.New[float32](2, 4)
@@ -293,8 +300,8 @@ func TestClassifyErrors(t *testing.T) {
 		{"NaN", spoilt(math.NaN(), false), good, &ParameterError{"Classify", "feature 1 of the data, vertex 3", "NaN", "a number of at most ±1e+15"}},
 		{"infinite", good, spoilt(math.Inf(-1), true), &ParameterError{"Classify", "feature 2 of the pattern, edge 5", "-Inf", "a number of at most ±1e+15"}},
 		{"large", spoilt(1e20, true), good, &ParameterError{"Classify", "feature 2 of the data, edge 5", "1e+20", "a number of at most ±1e+15"}},
-		{"other features of vertices", drawFeatured(rng, 4, 6, 3, 3, 1).attributed(t, 3, 3), good, matrix.ErrDimension},
-		{"other features of edges", good, drawFeatured(rng, 4, 6, 2, 1, 1).attributed(t, 2, 1), matrix.ErrDimension},
+		{"other features of vertices", attributed(t, drawFeatured(rng, 4, 6, 3, 3, 1), 3, 3), good, matrix.ErrDimension},
+		{"other features of edges", good, attributed(t, drawFeatured(rng, 4, 6, 2, 1, 1), 2, 1), matrix.ErrDimension},
 		{"features missing", &holes, good, matrix.ErrInvalid},
 		{"sources missing", good, &short, matrix.ErrInvalid},
 		{"other vertices than edges know", good, &Attributed{matrix.New[float32](2, 0), good.Edges, good.Source, good.Target}, matrix.ErrDimension},
@@ -324,7 +331,7 @@ func TestClassifyErrors(t *testing.T) {
 
 func TestClassifyStopsAndTells(t *testing.T) {
 	rng := rand.New(rand.NewSource(1))
-	g := drawFeatured(rng, 40, 60, 2, 3, 1).attributed(t, 2, 3)
+	g := attributed(t, drawFeatured(rng, 40, 60, 2, 3, 1), 2, 3)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := Classify(g, g, ClassifyOptions{Run: Run{Context: ctx}}); !errors.Is(err, context.Canceled) {
@@ -353,7 +360,7 @@ func TestClassifyOnDevice(t *testing.T) {
 			rng := rand.New(rand.NewSource(int64(k)))
 			data := drawFeatured(rng, c.n, c.m, c.vertices, c.ofEdges, c.spread)
 			pattern := drawFeatured(rng, c.np, c.q, c.vertices, c.ofEdges, c.spread)
-			d, p := data.attributed(t, c.vertices, c.ofEdges), pattern.attributed(t, c.vertices, c.ofEdges)
+			d, p := attributed(t, data, c.vertices, c.ofEdges), attributed(t, pattern, c.vertices, c.ofEdges)
 			for _, g := range []*Attributed{d, p} {
 				if err := g.Move(at.Device); err != nil {
 					t.Fatal(err)

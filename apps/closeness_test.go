@@ -15,12 +15,12 @@ func TestClosenessTogether(t *testing.T) {
 	for name, s := range strongGraphs() {
 		t.Run(name, func(t *testing.T) {
 			g := build[float64](t, s, matrix.CSR)
-			for _, samples := range []int{3, 256, 700} {
-				if s.n-1 <= len(s.edges) && len(s.edges) <= 2*s.n && samples > 3 && !longtest.Enabled() { // of thousands of levels
+			for _, targets := range []int{3, 256, 700} {
+				if s.n-1 <= len(s.edges) && len(s.edges) <= 2*s.n && targets > 3 && !longtest.Enabled() { // of thousands of levels
 					continue
 				}
 				closeness := func(threads int) []float64 {
-					c, err := Closeness(g, ClosenessOptions{Run: Run{Threads: threads}, Samples: samples, Seed: 3})
+					c, err := Closeness(g, ClosenessOptions{Run: Run{Threads: threads}, Samples: targets, Seed: 3})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -28,7 +28,7 @@ func TestClosenessTogether(t *testing.T) {
 				}
 				want := closeness(1)
 				for _, threads := range []int{2, 3, 8, 16} {
-					what := fmt.Sprintf("%d targets, %d threads", samples, threads)
+					what := fmt.Sprintf("%d targets, %d threads", targets, threads)
 					sameFigures(t, what, closeness(threads), want, 0)
 				}
 			}

@@ -297,7 +297,7 @@ func TestFusedAndPipelineOfClassifyOnDevice(t *testing.T) {
 	d := realOrEmulated(t)
 	rng := rand.New(rand.NewSource(4))
 	data, pattern := drawFeatured(rng, 12, 30, 3, 2, 1), drawFeatured(rng, 4, 5, 3, 2, 1)
-	x, y := data.attributed(t, 3, 2), pattern.attributed(t, 3, 2)
+	x, y := must[*Attributed](t)(NewAttributed(data.parts(t, 3, 2))), must[*Attributed](t)(NewAttributed(pattern.parts(t, 3, 2)))
 	for _, g := range []*Attributed{x, y} {
 		if err := g.Move(d.Device); err != nil {
 			t.Fatal(err)
@@ -381,8 +381,8 @@ func TestPipelineOfClassifyStaysOnDevice(t *testing.T) {
 	d := emulated(t)
 	const n = 6000
 	rng := rand.New(rand.NewSource(4))
-	x := drawFeatured(rng, n, 2*n, 3, 2, 1).attributed(t, 3, 2)
-	y := drawFeatured(rng, 3, 4, 3, 2, 1).attributed(t, 3, 2)
+	x := must[*Attributed](t)(NewAttributed(drawFeatured(rng, n, 2*n, 3, 2, 1).parts(t, 3, 2)))
+	y := must[*Attributed](t)(NewAttributed(drawFeatured(rng, 3, 4, 3, 2, 1).parts(t, 3, 2)))
 	for _, g := range []*Attributed{x, y} {
 		if err := g.Move(d.Device); err != nil {
 			t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -39,13 +40,13 @@ func walkOptions() map[string]SearchOptions {
 	}
 }
 
-func walkScores(n int) *Scores {
+// walkScores returns scores of n vertices, of which some are equal.
+func walkScores(n int) *matrix.Vector[float64] {
 	list := make([]float64, n)
 	for v := range list {
 		list[v] = float64(v*v%97) / 7
 	}
-	v, _ := matrix.VectorOf(list)
-	return VertexScores(v)
+	return sure.Get(matrix.VectorOf(list))
 }
 
 // rangeRuns are the workflows that are divided, in several settings.
@@ -55,7 +56,7 @@ func rangeRuns() []rangeRun {
 		list = append(list, rangeRun{"search " + name, func(g groupGraph, run Run) (any, error) {
 			n, _ := g.Dims()
 			o.Run = run
-			return GraphSearch(g, walkScores(n), nil, o)
+			return GraphSearch(g, VertexScores(walkScores(n)), nil, o)
 		}})
 	}
 	list = append(list,
@@ -256,7 +257,7 @@ func TestRangesEach(t *testing.T) {
 			}
 		}
 		n, _ := g.Dims()
-		res, err := GraphSearch(g, walkScores(n), nil, o)
+		res, err := GraphSearch(g, VertexScores(walkScores(n)), nil, o)
 		return res, all, err
 	}
 	res, walks, err := search(rangeGraph(t, 8, nil), true)
@@ -436,7 +437,7 @@ func TestRangesOnGPUs(t *testing.T) {
 		},
 		"walks": func(g groupGraph, run Run) (any, error) {
 			n, _ := g.Dims()
-			return GraphSearch(g, walkScores(n), nil, SearchOptions{Run: run, PerStart: 40, Length: 6, Rule: SearchStochastic, Visits: true, Paths: true, Best: 4})
+			return GraphSearch(g, VertexScores(walkScores(n)), nil, SearchOptions{Run: run, PerStart: 40, Length: 6, Rule: SearchStochastic, Visits: true, Paths: true, Best: 4})
 		},
 		"closeness": func(g groupGraph, run Run) (any, error) {
 			c, err := Closeness(g, ClosenessOptions{Run: run, Targets: []int{0, 5, 9, 3}, Batch: 3})

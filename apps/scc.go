@@ -94,5 +94,5 @@ func strongPipeline(a matrix.View[bool], n int, run Run) (*Components, error) {
 	if !s.OK() {
 		return nil, s.Err()
 	}
-	return countLabels(label, with)
+	return componentsOf(label, with)
 }
