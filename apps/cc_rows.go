@@ -61,7 +61,7 @@ func rowsComponents(w *rowGroup, a matrix.View[bool], n int, o ComponentsOptions
 	out := &Components{}
 	homes, labels := make([]device.Store, len(rows)), make([]*sparse.Typed[int32], len(rows))
 	rank := func(k int, c comm.Comm, f rankForest) error {
-		err := w.joined(c, f, n, undirected)
+		err := joinForests(w, c, f, n, undirected)
 		if err != nil {
 			return err
 		}
@@ -103,8 +103,8 @@ func rowsComponents(w *rowGroup, a matrix.View[bool], n int, o ComponentsOptions
 	return out, nil
 }
 
-// joined joins the trees of one rank along all edges of the graph.
-func (w *rowGroup) joined(c comm.Comm, f rankForest, n int, undirected bool) error {
+// joinForests joins the trees of one rank along all edges of the graph.
+func joinForests(w *rowGroup, c comm.Comm, f rankForest, n int, undirected bool) error {
 	if err := f.sample(); err != nil {
 		return err
 	}
@@ -112,9 +112,9 @@ func (w *rowGroup) joined(c comm.Comm, f rankForest, n int, undirected bool) err
 		if err := f.link(false); err != nil {
 			return err
 		}
-		return w.exchange(c, f)
+		return exchangeForest(w, c, f)
 	}
-	if err := w.exchange(c, f); err != nil {
+	if err := exchangeForest(w, c, f); err != nil {
 		return err
 	}
 	if err := f.link(true); err != nil {
@@ -130,7 +130,7 @@ func (w *rowGroup) joined(c comm.Comm, f rankForest, n int, undirected bool) err
 		return err
 	}
 	if slices.Max(all) > most {
-		return w.exchange(c, f)
+		return exchangeForest(w, c, f)
 	}
 	counts, sum := make([]int, len(all)), int64(0)
 	for r, x := range all {
@@ -147,8 +147,8 @@ func (w *rowGroup) joined(c comm.Comm, f rankForest, n int, undirected bool) err
 	return f.joinChanges(sum)
 }
 
-// exchange joins the forests of all ranks, so that all have the same trees.
-func (w *rowGroup) exchange(c comm.Comm, f rankForest) error {
+// exchangeForest joins the forests of all ranks, so that all have the same trees.
+func exchangeForest(w *rowGroup, c comm.Comm, f rankForest) error {
 	for root := range c.Size() {
 		own, other := f.forest()
 		if root == c.Rank() {

@@ -197,7 +197,7 @@ func ReadLocations(r io.Reader, n int, opts ...LocationOptions) (*Locations, err
 		return nil, err
 	}
 	in := locationReader{LocationOptions: o, p: newPlaces(n), first: true, at: make([]int64, n)}
-	if _, err := o.eachLine(r, o.TextOptions, o.Name, "read locations", in.line); err != nil {
+	if _, err := eachLine(o.Run, r, o.TextOptions, o.Name, "read locations", in.line); err != nil {
 		return nil, err
 	}
 	return in.p.locations(), nil

@@ -40,7 +40,7 @@ func coresByWaves(g *adjacency, run Run, shares waveShares) ([]int32, error) {
 		return nil, err
 	}
 	for k := int32(-1); ; {
-		if left, k, err = w.above(left, degree, k); err != nil || len(left) == 0 {
+		if left, k, err = above(w, left, degree, k); err != nil || len(left) == 0 {
 			break
 		}
 		err = w.some(len(left), func(lo, hi int, found []int32) []int32 {
@@ -83,7 +83,7 @@ func coresByWaves(g *adjacency, run Run, shares waveShares) ([]int32, error) {
 }
 
 // above returns the vertices of a list whose degree is above k, and the least of their degrees.
-func (w *waves) above(list, degree []int32, k int32) ([]int32, int32, error) {
+func above(w *waves, list, degree []int32, k int32) ([]int32, int32, error) {
 	var least atomic.Int32
 	least.Store(math.MaxInt32)
 	err := w.some(len(list), func(lo, hi int, found []int32) []int32 {

@@ -67,7 +67,7 @@ func numberError(fault string, decimal bool, file string, line int64, remedy str
 // eachLine calls use with the lines of a file, gzip-compressed or not, without the blanks around
 // them. Lines that begin with a comment, and blank lines, are skipped. It returns the number of
 // lines. name names the file, and doing the stage that progress reports.
-func (r Run) eachLine(in io.Reader, o TextOptions, name, doing string, use func(text []byte, line int64) error) (lines int64, err error) {
+func eachLine(r Run, in io.Reader, o TextOptions, name, doing string, use func(text []byte, line int64) error) (lines int64, err error) {
 	format := o.format()
 	src, taken, err := chunk.NewSource(in)
 	if err != nil {

@@ -62,7 +62,7 @@ func rowsPageRank(w *rowGroup, a matrix.View[bool], n int, o PageRankOptions) (*
 		if !w.devices {
 			lo, _ := w.own(c)
 			r := &hostRanks{w: w, rows: rows[k], cols: cols[k], n: n, o: o, lo: lo}
-			if err := w.ranks(k, c, r, n, o, res); err != nil {
+			if err := iterateRanks(w, k, c, r, n, o, res); err != nil {
 				return err
 			}
 			parts[k] = r.rank
@@ -79,7 +79,7 @@ func rowsPageRank(w *rowGroup, a matrix.View[bool], n int, o PageRankOptions) (*
 			if r.out, err = access.Operand(rows[k], at); err != nil {
 				return err
 			}
-			if err = w.ranks(k, c, r, n, o, res); err == nil {
+			if err = iterateRanks(w, k, c, r, n, o, res); err == nil {
 				homes[k] = s.Result(r.rank, int64(hi-lo))
 			}
 			return err
@@ -99,13 +99,13 @@ func rowsPageRank(w *rowGroup, a matrix.View[bool], n int, o PageRankOptions) (*
 	return res, nil
 }
 
-// ranks iterates on one rank. The first rank of the process writes res.
-func (w *rowGroup) ranks(k int, c comm.Comm, r rankRows, n int, o PageRankOptions, res *PageRankResult) error {
+// iterateRanks iterates on one rank. The first rank of the process writes res.
+func iterateRanks(w *rowGroup, k int, c comm.Comm, r rankRows, n int, o PageRankOptions, res *PageRankResult) error {
 	lost, err := r.start()
 	if err != nil {
 		return err
 	}
-	bytes, packed, err := w.listSenders(c, r, n)
+	bytes, packed, err := listSenders(w, c, r, n)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (w *rowGroup) ranks(k int, c comm.Comm, r rankRows, n int, o PageRankOption
 
 // listSenders gives all ranks the list of the vertices with out-edges, if few enough have some. It
 // returns the bytes of the shares of each rank.
-func (w *rowGroup) listSenders(c comm.Comm, r rankRows, n int) (bytes []int, packed bool, err error) {
+func listSenders(w *rowGroup, c comm.Comm, r rankRows, n int) (bytes []int, packed bool, err error) {
 	own, err := r.senders()
 	if err != nil {
 		return nil, false, err

@@ -92,7 +92,7 @@ func readNumbers(r io.Reader, o FeatureOptions) (*matrix.Matrix[float32], error)
 	var val []float32
 	rows, cols := 0, -1
 	first, format := true, o.format()
-	_, err := o.eachLine(r, o.TextOptions, o.Name, "read features", func(text []byte, line int64) error {
+	_, err := eachLine(o.Run, r, o.TextOptions, o.Name, "read features", func(text []byte, line int64) error {
 		f := format.Fields(text)
 		header := first && slices.ContainsFunc(f, delimited.IsWord)
 		first = false
@@ -206,7 +206,7 @@ func readWords(app, what string, r io.Reader, n int, opts []ScoreFileOptions) ([
 	fields, next := 0, 0
 	want := fmt.Sprintf("give a %s on each line, or lines “vertex %s”", what, what)
 	first, name := true, ""
-	lines, err := o.eachLine(r, o.TextOptions, o.Name, "read a "+what+" of each vertex", func(text []byte, line int64) (err error) {
+	lines, err := eachLine(o.Run, r, o.TextOptions, o.Name, "read a "+what+" of each vertex", func(text []byte, line int64) (err error) {
 		bad := func(remedy, format string, args ...any) error {
 			return &graphio.ParseError{File: o.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
 		}

@@ -45,7 +45,7 @@ func ReadScores(r io.Reader, n int, opts ...ScoreFileOptions) (*matrix.Vector[fl
 	}
 	in := scoreReader{locationReader{LocationOptions: LocationOptions(o),
 		p: &places{located: make([]uint8, n)}, first: true, at: make([]int64, n)}, make([]float64, n), 0, 0}
-	lines, err := o.eachLine(r, o.TextOptions, o.Name, "read scores", func(text []byte, line int64) error { return in.line(text, line, n) })
+	lines, err := eachLine(o.Run, r, o.TextOptions, o.Name, "read scores", func(text []byte, line int64) error { return in.line(text, line, n) })
 	if err != nil {
 		return nil, err
 	}

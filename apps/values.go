@@ -40,7 +40,7 @@ func ReadValues(r io.Reader, n int, opts ...ValueOptions) (*matrix.Vector[float6
 	if n < 0 {
 		in.most = matrix.MaxDim
 	}
-	lines, err := o.eachLine(r, o.TextOptions, o.Name, "read values", in.line)
+	lines, err := eachLine(o.Run, r, o.TextOptions, o.Name, "read values", in.line)
 	if err != nil {
 		return nil, err
 	}
