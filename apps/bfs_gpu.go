@@ -43,7 +43,7 @@ func searchLevels(
 			return
 		}
 		code := s.Program("apps: bfs", bfsProgram)
-		e.prepare(s, code)
+		prepare(e, s, code)
 		n, words := e.out.Rows, int32(e.words)
 		present := s.Alloc(int64(n))
 		level := s.NewBitmap(n, int32Type, present)
@@ -88,7 +88,7 @@ func searchLevels(
 }
 
 // prepare makes what breadth-first search keeps.
-func (e *edges) prepare(s *device.Session, code device.Code) {
+func prepare(e *edges, s *device.Session, code device.Code) {
 	n := int64(e.out.Rows)
 	if e.idle.Addr == 0 {
 		e.words = 8 * ((n + 255) / 256)

@@ -40,7 +40,7 @@ func coresByWaves(g *adjacency, run Run, shares waveShares) ([]int32, error) {
 		return nil, err
 	}
 	for k := int32(-1); ; {
-		if left, k, err = above(w, left, degree, k); err != nil || len(left) == 0 {
+		if left, k, err = above(&w, left, degree, k); err != nil || len(left) == 0 {
 			break
 		}
 		err = w.some(len(left), func(lo, hi int, found []int32) []int32 {
