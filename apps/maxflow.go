@@ -110,7 +110,7 @@ func flowByTrees[T semiring.Number](g matrix.Source[T], n, source, sink int, o M
 	if err != nil {
 		return nil, err
 	}
-	if err := p.bound(source, sink); err != nil {
+	if err := bound(p, source, sink); err != nil {
 		return nil, err
 	}
 	s, t := int32(source), int32(sink)
@@ -181,7 +181,7 @@ func flowByTrees[T semiring.Number](g matrix.Source[T], n, source, sink int, o M
 		}
 	}
 	res := &MaxFlowResult{Value: value}
-	if res.Flow, err = p.matrixOf(flow, o.Run); err != nil {
+	if res.Flow, err = matrixOf(p, flow, o.Run); err != nil {
 		return nil, err
 	}
 	res.SourceSide, res.SinkSide = net.sides(n, s, t, o.Run)
@@ -193,7 +193,7 @@ func flowByTrees[T semiring.Number](g matrix.Source[T], n, source, sink int, o M
 
 // bound replaces infinite capacities by a number above every finite cut. It is an error if infinite
 // capacities connect the source with the sink.
-func (p *pairGraph) bound(source, sink int) error {
+func bound(p *pairGraph, source, sink int) error {
 	sum, infinite := 0.0, false
 	for _, x := range p.value {
 		if math.IsInf(x, 1) {
@@ -232,7 +232,7 @@ func (p *pairGraph) bound(source, sink int) error {
 }
 
 // matrixOf returns the matrix of the positive values of arcs.
-func (p *pairGraph) matrixOf(value []float64, run Run) (*matrix.Matrix[float64], error) {
+func matrixOf(p *pairGraph, value []float64, run Run) (*matrix.Matrix[float64], error) {
 	ptr := make([]int64, p.n+1)
 	each := func(f func(v int)) error {
 		return parallel.Range(run.Context, run.Threads, p.n, rowGrain, func(_, lo, hi int) {

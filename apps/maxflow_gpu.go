@@ -115,7 +115,7 @@ func flowNetwork[T semiring.Number](g matrix.Source[T], source, sink int, o MaxF
 			}
 		}
 	}
-	return p, infinite, p.bound(source, sink)
+	return p, infinite, bound(p, source, sink)
 }
 
 // fusedMaxFlow is MaxFlow on a device. The first call for a matrix builds the network on the host.

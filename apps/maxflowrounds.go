@@ -31,7 +31,7 @@ func flowByRounds[T semiring.Number](g matrix.Source[T], n, source, sink int, o 
 	if err != nil {
 		return nil, err
 	}
-	if err := p.bound(source, sink); err != nil {
+	if err := bound(p, source, sink); err != nil {
 		return nil, err
 	}
 	f := &flowRounds{o: o, at: matrix.AsView[T](g).Place(), n: n, s: source, t: sink, excess: make([]float64, n), height: make([]int32, n)}
@@ -72,7 +72,7 @@ func flowByRounds[T semiring.Number](g matrix.Source[T], n, source, sink int, o 
 		a++
 	}
 	res := &MaxFlowResult{Value: f.excess[sink], Rounds: f.rounds}
-	if res.Flow, err = p.matrixOf(flow, o.Run); err != nil {
+	if res.Flow, err = matrixOf(p, flow, o.Run); err != nil {
 		return nil, err
 	}
 	res.SourceSide, res.SinkSide = net.sides(n, int32(source), int32(sink), o.Run)
