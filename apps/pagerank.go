@@ -60,6 +60,11 @@ func (o *PageRankOptions) complete(app string) error {
 // Restart, runs several iterations between two checks by the host. On a group of devices it divides
 // the vertices, and the ranks gather the shares of all in each iteration.
 func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageRankResult, error) {
+	return pageRank(g, opts)
+}
+
+// pageRank is PageRank of a graph with values of any type.
+func pageRank(g operand, opts []PageRankOptions) (*PageRankResult, error) {
 	o, err := only("PageRank", opts)
 	if err != nil {
 		return nil, err
@@ -71,7 +76,7 @@ func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageR
 	if err := o.complete("PageRank"); err != nil {
 		return nil, err
 	}
-	a := matrix.AsView[bool](matrix.AsView[T](g).Pattern())
+	a := patternOf(g)
 	restart, err := restartOf("PageRank", o.Restart, n, a.Place(), o.with())
 	if err != nil {
 		return nil, err

@@ -46,8 +46,8 @@ func TriangleCount[T comparable](g matrix.Source[T], opts ...TriangleOptions) (i
 
 // undirectedPattern returns g as the pattern of an undirected graph, edges in
 // both directions.
-func undirectedPattern[T comparable](g matrix.Source[T], run Run, n int) (matrix.View[bool], error) {
-	a := matrix.AsView[bool](matrix.AsView[T](g).Pattern())
+func undirectedPattern(g operand, run Run, n int) (matrix.View[bool], error) {
+	a := patternOf(g)
 	if access.Symmetric(a) || a.Place() == nil && symmetric(a) {
 		return a, nil
 	}
