@@ -1,13 +1,32 @@
 package apps
 
 import (
+	"reflect"
+
 	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// An operand is a matrix or a vector of any type, as its users pass it: exported functions with type
-// parameters call functions that take operands and are compiled once.
+// An operand is a matrix.Source without its element type. Exported functions give one to functions
+// without type parameters, which are compiled once in this package.
 type operand interface{ Inside() rep.View }
+
+// inside returns the inside of an operand, the zero View of nil.
+func inside(g operand) (v rep.View) {
+	if g != nil {
+		v = g.Inside()
+	}
+	return v
+}
+
+// kindOf returns the kind of the values of a view, Invalid of the zero View.
+func kindOf(v rep.View) reflect.Kind {
+	if v.Matrix == nil {
+		return reflect.Invalid
+	}
+	return sparse.GoType(v.Type()).Kind()
+}
 
 // patternOf returns the structure of an operand, whose entries are all true.
 func patternOf(g operand) matrix.View[bool] {

@@ -2,6 +2,7 @@ package apps
 
 import (
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/hiveblas/hiveblas/auction"
@@ -152,6 +153,10 @@ type SGMResult struct {
 // 10(4), 2015; Fishkind et al., "Seeded graph matching", Pattern Recognition 87, 2019; HIVE
 // workflow "seeded graph matching": Gunrock HIVE report, 2018.
 func SGM[T semiring.Float](a, b matrix.Source[T], seeds []SeedPair, opts ...SGMOptions) (*SGMResult, error) {
+	return sgm(a, b, seeds, opts)
+}
+
+func sgm(a, b operand, seeds []SeedPair, opts []SGMOptions) (*SGMResult, error) {
 	began := time.Now()
 	o, err := onlyPipeline("SGM", opts)
 	if err != nil {
@@ -166,6 +171,14 @@ func SGM[T semiring.Float](a, b matrix.Source[T], seeds []SeedPair, opts ...SGMO
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	x, y := inside(a), inside(b)
+	if kindOf(x) == reflect.Float32 {
+		return sgmOf(matrix.ViewOf[float32](x), matrix.ViewOf[float32](y), seeds, o, began)
+	}
+	return sgmOf(matrix.ViewOf[float64](x), matrix.ViewOf[float64](y), seeds, o, began)
+}
+
+func sgmOf[T semiring.Float](a, b matrix.View[T], seeds []SeedPair, o SGMOptions, began time.Time) (*SGMResult, error) {
 	p, err := newPairing(a, b, seeds, o)
 	if err != nil {
 		return nil, err

@@ -204,7 +204,7 @@ func close9(x, y, scale float64) bool { return math.Abs(x-y) <= 1e-9*max(1, scal
 func TestSGMSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawSGM(t, 7)
-		p, err := newPairing[float64](c.a, c.b, c.seeds, c.opts)
+		p, err := newPairing(c.a.View(), c.b.View(), c.seeds, c.opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -485,7 +485,7 @@ func TestSGMIsomorphic(t *testing.T) {
 func TestSGMBarycentre(t *testing.T) {
 	a := own(t, testdata.Karate)
 	b, _ := shuffled(t, a, 4, 1)
-	p, err := newPairing[float64](a, b, FirstSeeds(4), SGMOptions{Start: Barycentre})
+	p, err := newPairing(a.View(), b.View(), FirstSeeds(4), SGMOptions{Start: Barycentre})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,13 @@ import (
 
 // A pairing is two graphs of one order n, and which of their vertices may be matched.
 type pairing[T semiring.Float] struct {
+	candidates
+	a, b matrix.View[T] // n×n
+}
+
+// candidates are the vertices of two graphs of one order n that may be matched.
+type candidates struct {
 	opts         SGMOptions
-	a, b         matrix.View[T] // n×n
 	n            int
 	realA, realB int // vertices before padding
 	seeds        []SeedPair
@@ -25,8 +30,8 @@ type pairing[T semiring.Float] struct {
 	small      int64      // smallRepair
 }
 
-func newPairing[T semiring.Float](a, b matrix.Source[T], seeds []SeedPair, opts SGMOptions) (*pairing[T], error) {
-	p := &pairing[T]{opts: opts, seeds: seeds, small: smallRepair}
+func newPairing[T semiring.Float](a, b matrix.View[T], seeds []SeedPair, opts SGMOptions) (*pairing[T], error) {
+	p := &pairing[T]{candidates: candidates{opts: opts, seeds: seeds, small: smallRepair}}
 	var err error
 	if p.realA, err = square("SGM", a); err != nil {
 		return nil, err
@@ -41,22 +46,22 @@ func newPairing[T semiring.Float](a, b matrix.Source[T], seeds []SeedPair, opts 
 	if err := p.checkSeeds(); err != nil {
 		return nil, err
 	}
-	for _, g := range []matrix.Source[T]{a, b} {
-		if err := checkFinite("SGM", matrix.AsView[T](g), opts.Run); err != nil {
+	for _, g := range []matrix.View[T]{a, b} {
+		if err := checkFinite("SGM", g, opts.Run); err != nil {
 			return nil, err
 		}
 	}
 	if err := p.arrange(); err != nil {
 		return nil, err
 	}
-	if p.a, err = padded(matrix.AsView[T](a), p.n, opts.Run); err != nil {
+	if p.a, err = padded(a, p.n, opts.Run); err != nil {
 		return nil, err
 	}
-	p.b, err = padded(matrix.AsView[T](b), p.n, opts.Run)
+	p.b, err = padded(b, p.n, opts.Run)
 	return p, err
 }
 
-func (p *pairing[T]) checkSeeds() error {
+func (p *candidates) checkSeeds() error {
 	usedA, usedB := map[int]bool{}, map[int]bool{}
 	for k, s := range p.seeds {
 		if err := vertex("SGM", fmt.Sprintf("seeds[%d].A", k), s.A, p.realA); err != nil {
@@ -103,7 +108,7 @@ func padded[T semiring.Float](a matrix.View[T], n int, run Run) (matrix.View[T],
 
 // arrange lists the free vertices, class by class, with padding where the
 // graphs have different numbers of a label.
-func (p *pairing[T]) arrange() error {
+func (p *candidates) arrange() error {
 	labelsA, err := p.labels("LabelsA", p.opts.LabelsA, p.realA)
 	if err != nil {
 		return err
@@ -149,7 +154,7 @@ func (p *pairing[T]) arrange() error {
 	return nil
 }
 
-func (p *pairing[T]) labels(arg string, labels []int32, n int) ([]int32, error) {
+func (p *candidates) labels(arg string, labels []int32, n int) ([]int32, error) {
 	if labels != nil && len(labels) != n {
 		return nil, &matrix.DimensionError{Op: "SGM", Arg: arg, Got: fmt.Sprint(len(labels)), Want: fmt.Sprint(n), Remedy: "give a label for each vertex"}
 	}
@@ -158,7 +163,7 @@ func (p *pairing[T]) labels(arg string, labels []int32, n int) ([]int32, error) 
 
 // level appends the labels of padding, so that each label has as many vertices
 // in one graph as in the other.
-func (p *pairing[T]) level(a, b []int32) (_, _ []int32, err error) {
+func (p *candidates) level(a, b []int32) (_, _ []int32, err error) {
 	more := map[int32]int{} // in a than in b
 	for _, l := range a {
 		more[l]++
@@ -200,7 +205,7 @@ func inverse(list []int, n int) []int {
 
 // whole returns the matching of all vertices that t, a matching of positions, and the fixed seeds
 // make.
-func (p *pairing[T]) whole(t []int32) []int {
+func (p *candidates) whole(t []int32) []int {
 	match := make([]int, p.n)
 	for _, s := range p.seeds {
 		match[s.A] = s.B
@@ -212,7 +217,7 @@ func (p *pairing[T]) whole(t []int32) []int {
 }
 
 // positions is the inverse of whole.
-func (p *pairing[T]) positions(match []int) []int32 {
+func (p *candidates) positions(match []int) []int32 {
 	at := inverse(p.cols, p.n)
 	t := make([]int32, len(p.rows))
 	for k, v := range p.rows {

@@ -33,7 +33,7 @@ const (
 )
 
 // first is the plan of the first search.
-func (p *pairing[T]) first() (plan, error) {
+func (p *candidates) first() (plan, error) {
 	t, err := p.given()
 	pl := plan{start: p.opts.Start, from: t, seed: p.opts.Seed}
 	if pl.start == AutoStart {
@@ -43,7 +43,7 @@ func (p *pairing[T]) first() (plan, error) {
 }
 
 // next is the plan of search k > 0, given the best result so far; ok is false if there is none.
-func (p *pairing[T]) next(k int, nearly bool) (pl plan, ok bool) {
+func (p *candidates) next(k int, nearly bool) (pl plan, ok bool) {
 	again := plan{start: p.opts.Start, seed: splitmix.Mix(p.opts.Seed + uint64(k))}
 	if again.start == AutoStart {
 		again.start = SparseStart
@@ -88,7 +88,7 @@ func (p *pairing[T]) next(k int, nearly bool) (pl plan, ok bool) {
 }
 
 // seeded reports whether all vertices are seeds, so that all starts are the same.
-func (p *pairing[T]) seeded() bool { return len(p.seeds) >= min(p.realA, p.realB) }
+func (p *candidates) seeded() bool { return len(p.seeds) >= min(p.realA, p.realB) }
 
 // portfolio searches from one start after the other, repairs the best matching and stores it in the
 // result.
@@ -188,7 +188,7 @@ func (f *relaxation[T]) finish(t []int32, res *SGMResult) ([]int32, error) {
 }
 
 // allowed returns a multiple of some work; 0 means the usual one.
-func (p *pairing[T]) allowed(multiple, usual float64, work int64) int64 {
+func (p *candidates) allowed(multiple, usual float64, work int64) int64 {
 	if multiple == 0 {
 		multiple = usual
 	}

@@ -12,7 +12,7 @@ import (
 
 // given returns SGMOptions.From as a matching of positions, nil if there is none. Vertices that it
 // leaves out are matched with those left of the same label: seeds first, then by number.
-func (p *pairing[T]) given() ([]int32, error) {
+func (p *candidates) given() ([]int32, error) {
 	from := p.opts.From
 	if from == nil {
 		return nil, nil
@@ -77,7 +77,7 @@ func (p *pairing[T]) given() ([]int32, error) {
 }
 
 // classes returns the label class of each position.
-func (p *pairing[T]) classes() []int {
+func (p *candidates) classes() []int {
 	class := make([]int, len(p.rows))
 	from := 0
 	for c, end := range p.ends {
@@ -90,7 +90,7 @@ func (p *pairing[T]) classes() []int {
 }
 
 // random returns a random matching of positions that keeps soft seeds and labels.
-func (p *pairing[T]) random(seed uint64) []int32 {
+func (p *candidates) random(seed uint64) []int32 {
 	t := make([]int32, len(p.rows))
 	isRow, isCol := make([]bool, len(p.rows)), make([]bool, len(p.rows))
 	for _, s := range p.soft {

@@ -83,7 +83,7 @@ func TestSGMPlans(t *testing.T) {
 		}
 	}
 	for _, opts := range []SGMOptions{{}, {HardSeeds: true}, {LabelsA: labels, LabelsB: labels}} {
-		p, err := newPairing[float64](a, b, FirstSeeds(4), opts)
+		p, err := newPairing(a.View(), b.View(), FirstSeeds(4), opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +242,7 @@ func TestSGMRepairBound(t *testing.T) {
 	if again != after || same != match {
 		t.Errorf("%v disagreements with 1 thread and %v with 2", after, again)
 	}
-	p, err := newPairing[float64](a, b, FirstSeeds(40), SGMOptions{Start: SparseStart})
+	p, err := newPairing(a.View(), b.View(), FirstSeeds(40), SGMOptions{Start: SparseStart})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestSGMRepairsShareABound(t *testing.T) {
 	b, _ := shuffled(t, a, 30, 1)
 	taken := func(repair float64) effort {
 		o := SGMOptions{Repair: repair, MaxIterations: 50, Tolerance: .5}
-		p, err := newPairing[float64](a, b, FirstSeeds(30), o)
+		p, err := newPairing(a.View(), b.View(), FirstSeeds(30), o)
 		if err != nil {
 			t.Fatal(err)
 		}

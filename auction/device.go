@@ -2,16 +2,15 @@ package auction
 
 import (
 	"math"
-	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -19,26 +18,26 @@ import (
 // Auctions run at the place where the costs live, if that place implements them.
 
 // operand returns the costs as an operand at a place. Those of a group are gathered on its devices.
-func (p *typed[T]) operand(at device.Backend) (device.Operand, error) {
+func (p *costs) operand(at device.Backend) (device.Operand, error) {
 	if g, ok := p.view.Place().(*comm.Group); ok {
-		whole, err := access.Replicas(nil, p.view, g)
+		whole, err := p.view.Replicas(nil, g)
 		if err != nil {
 			return device.Operand{}, err
 		}
-		return access.Operand(whole[0], at)
+		return whole[0].Operand(at)
 	}
-	return access.Operand(p.view, at)
+	return p.view.Operand(at)
 }
 
 // device returns the device on which an auction over the costs runs, nil for the host: of a group
 // of one process the first. Rounds are too short to be divided: those of 32768 dense rows, 116000,
 // take 3.9 s on an H200, of which the bytes of the costs account for 0.06.
-func (p *typed[T]) device() device.Runner {
+func (p *costs) device() device.Runner {
 	g, ok := p.view.Place().(*comm.Group)
 	if !ok {
 		return device.Of(p.view.Place())
 	}
-	if len(g.Ranks()) < g.Size() || !p.view.Inside().Gatherable(g) {
+	if len(g.Ranks()) < g.Size() || !p.view.Gatherable(g) {
 		return nil
 	}
 	for k := range g.Ranks() {
@@ -48,11 +47,6 @@ func (p *typed[T]) device() device.Runner {
 	}
 	return device.Of(g.PlaceOf(0))
 }
-
-func (p *typed[T]) element() reflect.Type { return reflect.TypeFor[T]() }
-
-// missing returns the cost of a pair without an entry.
-func (p *typed[T]) missing() float64 { return float64(p.def) }
 
 // deviceAuction is a task as an auction on a device.
 type deviceAuction struct {
@@ -292,7 +286,7 @@ func SolveBatch(ps []*Problem, opts ...Options) ([]*Result, error) {
 	}
 	type key struct {
 		at      matrix.Place
-		element reflect.Type
+		element *sparse.Type
 	}
 	out := make([]*Result, len(ps))
 	groups := map[key][]int{}
@@ -311,7 +305,7 @@ func SolveBatch(ps []*Problem, opts ...Options) ([]*Result, error) {
 			host, hostAt = append(host, k), append(hostAt, i)
 			continue
 		}
-		at := key{p.costs.place(), p.costs.element()}
+		at := key{p.costs.view.Place(), p.costs.view.Type()}
 		groups[at] = append(groups[at], i)
 	}
 	solved, err := onHosts(o, host)

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/matrix/gonummat"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -16,7 +17,7 @@ import (
 // change before Solve returns. It may be solved any number of times. A nil or zero
 // Problem is a *ParameterError of Solve.
 type Problem struct {
-	costs    source
+	costs    *costs
 	row, col []float64 // offsets, or nil
 	err      error
 }
@@ -24,16 +25,18 @@ type Problem struct {
 // Dense returns the problem of an m×n matrix of costs, in which a position without
 // an entry is forbidden. In matrices of floats +Inf, or when maximising −Inf,
 // is forbidden too.
-func Dense[T semiring.Number](c matrix.Source[T]) *Problem { return newProblem(c, nil) }
+func Dense[T semiring.Number](c matrix.Source[T]) *Problem { return newProblem(c, sparse.Values{}) }
 
 // Sparse returns the problem of the pairs that have an entry; all others are
 // forbidden, as in [Dense].
-func Sparse[T semiring.Number](c matrix.Source[T]) *Problem { return newProblem(c, nil) }
+func Sparse[T semiring.Number](c matrix.Source[T]) *Problem { return newProblem(c, sparse.Values{}) }
 
 // Implicit returns the problem in which a pair without an entry costs def. All
 // positions are allowed, and memory is in proportion to the entries, the rows
 // and the columns.
-func Implicit[T semiring.Number](c matrix.Source[T], def T) *Problem { return newProblem(c, &def) }
+func Implicit[T semiring.Number](c matrix.Source[T], def T) *Problem {
+	return newProblem(c, sparse.ValuesOf([]T{def}))
+}
 
 // DenseMat returns the problem of a gonum matrix. +Inf, or when maximising
 // −Inf, is a forbidden pair.
@@ -48,17 +51,14 @@ func DenseMat(c mat.Matrix) *Problem {
 	return Dense[float64](a)
 }
 
-func newProblem[T semiring.Number](c matrix.Source[T], def *T) *Problem {
+// newProblem returns the problem of a matrix, with the cost of a pair without an entry, if any.
+func newProblem(c operand, def sparse.Values) *Problem {
 	if c == nil {
 		return &Problem{err: &ParameterError{"the costs", "nil", "a matrix"}}
 	}
-	v := matrix.AsView[T](c)
-	if err := v.Err(); err != nil {
+	p := newCosts(c, def)
+	if err := p.view.Err(); err != nil {
 		return &Problem{err: err}
-	}
-	p := &typed[T]{view: v}
-	if def != nil {
-		p.def, p.implicit = *def, true
 	}
 	return &Problem{costs: p}
 }
@@ -90,7 +90,7 @@ func (p *Problem) Dims() (rows, cols int) {
 	if p == nil || p.costs == nil {
 		return 0, 0
 	}
-	return p.costs.dims()
+	return p.costs.view.Dims()
 }
 
 // summary is the result of a scan of the costs.

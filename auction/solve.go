@@ -206,7 +206,7 @@ func (k *task) checkOptions() error {
 // onHost runs on the host, and notes that in Method if the costs live elsewhere.
 func (k *task) onHost() (*Result, error) {
 	res, err := k.run()
-	if err == nil && k.p.costs.place() != nil {
+	if err == nil && k.p.costs.view.Place() != nil {
 		res.Method += ", on the host"
 	}
 	return res, err

@@ -2,37 +2,30 @@ package auction
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 
-	"github.com/hiveblas/hiveblas/internal/access"
-	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
-	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // cost is the type of costs in the algorithms: 32 bits where no sum of costs can
 // overflow them, else 64, and doubles unless all costs are integers.
 type cost interface{ int32 | int64 | float64 }
 
-// source is a matrix of costs of any type.
-type source interface {
-	dims() (m, n int)
-	place() matrix.Place
-	everywhere() bool // pairs without an entry are allowed too
-	device() device.Runner
-	operand(at device.Backend) (device.Operand, error)
-	element() reflect.Type
-	missing() float64 // cost of a pair without an entry
-	// scan summarises all costs, and counts infinities on the forbidden side.
-	scan(maximize bool, threads int) (summary, error)
-	// members returns the row, or the column, of each allowed pair.
-	members(columns bool) []int32
-	asInt32(how reading) *instance[int32]
-	asInt64(how reading) *instance[int64]
-	asFloat64(how reading) *instance[float64]
+// costs is a matrix of costs, of numbers of any type.
+type costs struct {
+	view  rep.View
+	def   sparse.Values // cost of a pair without an entry, none: such pairs are forbidden
+	loops loops
+}
+
+// operand is a matrix.Source without its element type.
+type operand interface{ Inside() rep.View }
+
+func newCosts(c operand, def sparse.Values) *costs {
+	v := c.Inside()
+	return &costs{v, def, loopsOf(sparse.GoType(v.Type()).Kind())}
 }
 
 // reading says how to convert the costs into an instance.
@@ -58,44 +51,53 @@ type instance[C cost] struct {
 
 func (in *instance[C]) dense() bool { return in.ptr == nil }
 
-// typed is a matrix of costs of type T.
-type typed[T semiring.Number] struct {
-	view     matrix.View[T]
-	def      T
-	implicit bool
+// everywhere reports whether pairs without an entry are allowed too.
+func (p *costs) everywhere() bool { return !p.def.None() }
+
+// missing returns the cost of a pair without an entry.
+func (p *costs) missing() float64 {
+	var x [1]float64
+	if p.everywhere() {
+		p.loops.float64s.pack(x[:], p.def, nil, false)
+	}
+	return x[0]
 }
 
-func (p *typed[T]) dims() (m, n int)    { return p.view.Dims() }
-func (p *typed[T]) place() matrix.Place { return p.view.Place() }
-func (p *typed[T]) everywhere() bool    { return p.implicit }
+func (p *costs) asInt32(how reading) *instance[int32] { return read(p, how, p.loops.int32s) }
+func (p *costs) asInt64(how reading) *instance[int64] { return read(p, how, p.loops.int64s) }
+func (p *costs) asFloat64(how reading) *instance[float64] {
+	return read(p, how, p.loops.float64s)
+}
 
-func (p *typed[T]) asInt32(how reading) *instance[int32]     { return read[T, int32](p, how) }
-func (p *typed[T]) asInt64(how reading) *instance[int64]     { return read[T, int64](p, how) }
-func (p *typed[T]) asFloat64(how reading) *instance[float64] { return read[T, float64](p, how) }
+// text prints a value.
+func (p *costs) text(x sparse.Values) string {
+	return fmt.Sprint(reflect.NewAt(sparse.GoType(p.view.Type()), x.Pointer()).Elem())
+}
 
-func (p *typed[T]) scan(maximize bool, threads int) (summary, error) {
+// scan summarises all costs, and counts infinities on the forbidden side.
+func (p *costs) scan(maximize bool, threads int) (summary, error) {
 	s := summary{integers: true}
-	st := access.Stored(p.view)
+	st := p.view.Stored()
 	if err := p.view.Err(); err != nil { // a copy from a device may fail
 		return s, err
 	}
-	if p.implicit {
-		if bad := unusable(p.def, maximize); bad != "" || math.IsInf(float64(p.def), 0) {
-			return s, &CostError{Arg: "the default cost", Row: -1, Col: -1, Got: fmt.Sprint(p.def), Want: "a finite number of at most 63 bits"}
+	all := seen{integers: true, bad: -1}
+	if p.everywhere() {
+		all = p.loops.summarise(p.def, nil, 0, 1, maximize)
+		if all.bad >= 0 || all.forbidden > 0 {
+			return s, &CostError{Arg: "the default cost", Row: -1, Col: -1, Got: p.text(p.def), Want: "a finite number of at most 63 bits"}
 		}
+		all.entries = 0
 	}
 	const grain = 1 << 15
-	parts := make([]seen[T], max(1, (len(st.Val)+grain-1)/grain))
+	n := st.Val.Len()
+	parts := make([]seen, max(1, (n+grain-1)/grain))
 	err := parallel.Pieces(nil, threads, len(parts), func(_, k int) {
 		lo := k * grain
-		parts[k] = summarise(st, lo, min(lo+grain, len(st.Val)), maximize)
+		parts[k] = p.loops.summarise(st.Val, st.Present, lo, min(lo+grain, n), maximize)
 	})
 	if err != nil {
 		return s, err
-	}
-	all := seen[T]{integers: true, bad: -1}
-	if p.implicit {
-		all = seen[T]{lo: p.def, hi: p.def, any: true, integers: T(1)/2 == 0 || exactInteger(float64(p.def)), bad: -1}
 	}
 	for _, part := range parts {
 		if all.join(part); all.bad >= 0 {
@@ -105,54 +107,27 @@ func (p *typed[T]) scan(maximize bool, threads int) (summary, error) {
 	s.entries, s.forbidden, s.integers = all.entries, all.forbidden, all.integers
 	if bad := all.bad; bad >= 0 {
 		i, j := p.at(st, bad)
-		return s, &CostError{Arg: "the cost", Row: i, Col: j, Got: fmt.Sprint(st.Val[bad]), Want: unusable(st.Val[bad], maximize)}
+		return s, &CostError{Arg: "the cost", Row: i, Col: j, Got: p.text(st.ValueAt(bad)), Want: all.want}
 	}
-	if p.implicit && s.forbidden > 0 {
+	if p.everywhere() && s.forbidden > 0 {
 		return s, &CostError{Arg: "an entry", Row: -1, Col: -1, Got: "infinite", Want: "finite costs beside a default; leave forbidden pairs out of a problem without one"}
 	}
-	s.lo, s.hi = float64(all.lo), float64(all.hi)
+	s.lo, s.hi = all.lo, all.hi
 	return s, nil
 }
 
 // seen is a summary of some stored costs.
-type seen[T semiring.Number] struct {
-	lo, hi             T    // of the finite ones
-	any                bool // there is a finite one
-	integers           bool // all are integers that int64 holds exactly
+type seen struct {
+	lo, hi             float64 // of the finite ones
+	any                bool    // there is a finite one
+	integers           bool    // all are integers that int64 holds exactly
 	entries, forbidden int64
-	bad                int64 // the first that cannot be used, or −1
-}
-
-// summarise returns the summary of the stored costs lo … hi−1.
-func summarise[T semiring.Number](st *sparse.Typed[T], lo, hi int, maximize bool) seen[T] {
-	s := seen[T]{integers: true, bad: -1}
-	for k, x := range st.Val[lo:hi] {
-		if st.Present != nil && st.Present[lo+k] == 0 {
-			continue
-		}
-		s.entries++
-		if x >= s.lo && x <= s.hi && s.any && (T(1)/2 == 0 || !s.integers) {
-			continue // most of them
-		}
-		if unusable(x, maximize) != "" {
-			s.bad = int64(lo + k)
-			return s
-		}
-		if math.IsInf(float64(x), 0) {
-			s.forbidden++
-			continue
-		}
-		if !s.any {
-			s.lo, s.hi, s.any = x, x, true
-		}
-		s.lo, s.hi = min(s.lo, x), max(s.hi, x)
-		s.integers = s.integers && (T(1)/2 == 0 || exactInteger(float64(x)))
-	}
-	return s
+	bad                int64  // the first that cannot be used, or −1
+	want               string // what is expected in its place
 }
 
 // join adds the summary of later costs.
-func (s *seen[T]) join(t seen[T]) {
+func (s *seen) join(t seen) {
 	switch {
 	case !t.any:
 	case !s.any:
@@ -161,42 +136,51 @@ func (s *seen[T]) join(t seen[T]) {
 		s.lo, s.hi = min(s.lo, t.lo), max(s.hi, t.hi)
 	}
 	s.integers = s.integers && t.integers
-	s.entries, s.forbidden, s.bad = s.entries+t.entries, s.forbidden+t.forbidden, t.bad
+	s.entries, s.forbidden, s.bad, s.want = s.entries+t.entries, s.forbidden+t.forbidden, t.bad, t.want
 }
 
-func (p *typed[T]) members(columns bool) []int32 {
-	st := access.Stored(p.view)
+// members returns the row, or the column, of each allowed pair.
+func (p *costs) members(columns bool) []int32 {
+	st := p.view.Stored()
+	keep := p.allowed(st, 1)
+	columns = columns != p.view.Transposed
 	var list []int32
-	eachEntry(st, func(i, j int, x T) {
-		if math.IsInf(float64(x), 0) {
-			return
+	for k := range st.Vecs() {
+		lo, hi := slots(&st.Structure, k)
+		for q := lo; q < hi; q++ {
+			switch {
+			case keep[q] == 0:
+			case !columns:
+				list = append(list, int32(st.RowID(k)))
+			case st.Sparse():
+				list = append(list, st.Idx[q])
+			default:
+				list = append(list, int32(q-lo))
+			}
 		}
-		if columns != p.view.Transposed() {
-			i = j
-		}
-		list = append(list, int32(i))
-	})
+	}
 	return list
 }
 
-// unusable says what is expected in place of a cost that cannot be used, or returns "".
-func unusable[T semiring.Number](x T, maximize bool) string {
-	f := float64(x)
-	switch {
-	case x != x:
-		return "a number"
-	case T(1)/2 == 0 && (f > 1<<62 || f < -(1<<62)):
-		return "an integer of at most 62 bits"
-	case math.IsInf(f, 1) && maximize:
-		return "less than +Inf when maximising; −Inf forbids a pair"
-	case math.IsInf(f, -1) && !maximize:
-		return "more than −Inf when minimising; +Inf forbids a pair"
+// allowed marks the stored values that are entries and finite.
+func (p *costs) allowed(st *sparse.Store, threads int) []uint8 {
+	keep := make([]uint8, st.Val.Len())
+	_ = parallel.Range(nil, threads, len(keep), 1<<15, func(_, lo, hi int) {
+		p.loops.finite(keep, st.Val, st.Present, lo, hi)
+	})
+	return keep
+}
+
+// slots returns the range of the values of stored row k.
+func slots(st *sparse.Structure, k int) (lo, hi int64) {
+	if st.Sparse() {
+		return st.Ptr[k], st.Ptr[k+1]
 	}
-	return ""
+	return int64(k) * int64(st.NCols), int64(k+1) * int64(st.NCols)
 }
 
 // at returns the position, in the problem, of stored value k.
-func (p *typed[T]) at(st *sparse.Typed[T], k int64) (i, j int) {
+func (p *costs) at(st *sparse.Store, k int64) (i, j int) {
 	if st.Sparse() {
 		v := 0
 		for st.Ptr[v+1] <= k {
@@ -206,81 +190,69 @@ func (p *typed[T]) at(st *sparse.Typed[T], k int64) (i, j int) {
 	} else {
 		i, j = int(k)/st.NCols, int(k)%st.NCols
 	}
-	if p.view.Transposed() {
+	if p.view.Transposed {
 		i, j = j, i
 	}
 	return i, j
 }
 
 // read copies the costs into an instance.
-func read[T semiring.Number, C cost](p *typed[T], how reading) *instance[C] {
-	st := access.Stored(p.view)
+func read[C cost](p *costs, how reading, by conversion[C]) *instance[C] {
+	st := p.view.Stored()
 	if cells, ok := st.Cells(); ok && st.Sparse() && int64(cells) == st.NVals && !how.forbidden {
-		all := &sparse.Typed[T]{Structure: sparse.Structure{NRows: st.NRows, NCols: st.NCols, Format: sparse.Full}, Val: st.Val}
-		st = all // every position is listed, in order
+		// every position is listed, in order
+		st = st.With(&sparse.Structure{NRows: st.NRows, NCols: st.NCols, Format: sparse.Full})
 	}
-	flip := p.view.Transposed() != how.flip
-	in := &instance[C]{m: st.NRows, n: st.NCols, implicit: p.implicit, def: C(p.def)}
+	flip := p.view.Transposed != how.flip
+	in := &instance[C]{m: st.NRows, n: st.NCols, implicit: p.everywhere()}
 	if flip {
 		in.m, in.n = in.n, in.m
 	}
-	if how.negate {
-		in.def = -in.def
+	if in.implicit {
+		var def [1]C
+		by.pack(def[:], p.def, nil, how.negate)
+		in.def = def[0]
 	}
 	if st.Format == sparse.Full && !how.forbidden {
 		in.implicit = false
-		if val, same := any(st.Val).([]C); same && !flip && !how.negate {
-			in.val, in.shared = val, true
+		if reflect.TypeFor[C]().Kind() == sparse.GoType(st.Type).Kind() && !flip && !how.negate {
+			in.val, in.shared = sparse.SliceOf[C](st.Val), true
 		} else {
-			in.val = readFull[T, C](st, flip, how.negate, how.threads)
+			in.val = readFull(st, flip, how, by)
 		}
 		return in
 	}
-	in.ptr, in.idx, in.val = readRows[T, C](st, how)
+	keep := st.Present
+	if how.forbidden {
+		keep = p.allowed(st, how.threads)
+	}
+	in.ptr, in.idx, in.val = readRows(st, keep, how, by)
 	if flip {
-		t := sparse.Transpose(&sparse.Typed[C]{Structure: sparse.Structure{NRows: in.n, NCols: in.m, Format: sparse.CSR,
-			Ptr: in.ptr, Idx: in.idx, NVals: int64(len(in.idx))}, Val: in.val}, how.threads)
-		t = sparse.ToCSR(t)
+		t := sparse.Of(sparse.Structure{NRows: in.n, NCols: in.m, Format: sparse.CSR,
+			Ptr: in.ptr, Idx: in.idx, NVals: int64(len(in.idx))}, in.val)
+		t = sparse.ToCSR(sparse.Transpose(t, how.threads))
 		in.ptr, in.idx, in.val = t.Ptr, t.Idx, t.Val
 	}
 	return in
 }
 
-// readRows converts the entries, row by row.
-func readRows[T semiring.Number, C cost](st *sparse.Typed[T], how reading) (ptr []int64, idx []int32, val []C) {
-	vecs, rowID := st.NRows, func(k int) int { return k }
-	if st.Sparse() {
-		vecs, rowID = st.Vecs(), st.RowID
-	}
-	// each calls f for the entries of stored row k.
-	each := func(k int, f func(j int32, x T)) {
-		lo, hi := int64(k)*int64(st.NCols), int64(k+1)*int64(st.NCols)
-		if st.Sparse() {
-			lo, hi = st.Ptr[k], st.Ptr[k+1]
-		}
-		for q := lo; q < hi; q++ {
-			j := int32(q - lo)
-			if st.Sparse() {
-				j = st.Idx[q]
-			} else if st.Present != nil && st.Present[q] == 0 {
-				continue
-			}
-			if x := st.Val[q]; !how.forbidden || !math.IsInf(float64(x), 0) {
-				f(j, x)
-			}
-		}
-	}
+// readRows converts the entries, row by row: those that keep marks, all of a listed store if it is
+// nil.
+func readRows[C cost](st *sparse.Store, keep []uint8, how reading, by conversion[C]) (ptr []int64, idx []int32, val []C) {
+	vecs := st.Vecs()
 	ptr = make([]int64, st.NRows+1)
 	grain := 1 + vecs/(16*parallel.Threads(how.threads))
 	_ = parallel.Range(nil, how.threads, vecs, grain, func(_, lo, hi int) {
 		for k := lo; k < hi; k++ {
-			if st.Sparse() && !how.forbidden {
-				ptr[rowID(k)+1] = st.Ptr[k+1] - st.Ptr[k]
-				continue
+			from, to := slots(&st.Structure, k)
+			n := to - from
+			if keep != nil {
+				n = 0
+				for _, b := range keep[from:to] {
+					n += int64(b)
+				}
 			}
-			n := int64(0)
-			each(k, func(int32, T) { n++ })
-			ptr[rowID(k)+1] = n
+			ptr[st.RowID(k)+1] = n
 		}
 	})
 	for i := range st.NRows {
@@ -288,67 +260,47 @@ func readRows[T semiring.Number, C cost](st *sparse.Typed[T], how reading) (ptr 
 	}
 	idx, val = make([]int32, ptr[st.NRows]), make([]C, ptr[st.NRows])
 	_ = parallel.Range(nil, how.threads, vecs, grain, func(_, lo, hi int) {
+		first, _ := slots(&st.Structure, lo)
+		_, last := slots(&st.Structure, hi-1)
+		at := ptr[st.RowID(lo)]
+		kept := keep
+		if keep != nil {
+			kept = keep[first:last]
+		}
+		by.pack(val[at:], st.Part(first, last), kept, how.negate)
+		if keep == nil { // all are listed
+			copy(idx[at:], st.Idx[first:last])
+			return
+		}
 		for k := lo; k < hi; k++ {
-			at := ptr[rowID(k)]
-			each(k, func(j int32, x T) {
-				c := C(x)
-				if how.negate {
-					c = -c
+			from, to := slots(&st.Structure, k)
+			for q := from; q < to; q++ {
+				if keep[q] == 0 {
+					continue
 				}
-				idx[at], val[at] = j, c
+				idx[at] = int32(q - from)
+				if st.Sparse() {
+					idx[at] = st.Idx[q]
+				}
 				at++
-			})
+			}
 		}
 	})
 	return ptr, idx, val
 }
 
-// eachEntry calls f for the entries of st row by row.
-func eachEntry[T any](st *sparse.Typed[T], f func(i, j int, x T)) {
-	if st.Sparse() {
-		for k := range st.Vecs() {
-			i := st.RowID(k)
-			for q := st.Ptr[k]; q < st.Ptr[k+1]; q++ {
-				f(i, int(st.Idx[q]), st.Val[q])
-			}
-		}
-		return
-	}
-	for i := range st.NRows {
-		row := st.Val[i*st.NCols : (i+1)*st.NCols]
-		for j, x := range row {
-			if st.Present == nil || st.Present[i*st.NCols+j] != 0 {
-				f(i, j, x)
-			}
-		}
-	}
-}
-
-// readFull converts all positions, transposed in tiles if flip.
-func readFull[T semiring.Number, C cost](st *sparse.Typed[T], flip, negate bool, threads int) []C {
+// readFull converts all positions, transposed if flip.
+func readFull[C cost](st *sparse.Store, flip bool, how reading, by conversion[C]) []C {
 	m, n := st.NRows, st.NCols
 	out := make([]C, m*n)
-	sign := C(1)
-	if negate {
-		sign = -1
-	}
 	if !flip {
-		_ = parallel.Range(nil, threads, len(out), 1<<15, func(_, lo, hi int) {
-			for k, x := range st.Val[lo:hi] {
-				out[lo+k] = sign * C(x)
-			}
+		_ = parallel.Range(nil, how.threads, len(out), 1<<15, func(_, lo, hi int) {
+			by.pack(out[lo:], st.Part(int64(lo), int64(hi)), nil, how.negate)
 		})
 		return out
 	}
-	const tile = 32
-	_ = parallel.Range(nil, threads, m, tile, func(_, i0, i1 int) {
-		for j0 := 0; j0 < n; j0 += tile {
-			for i := i0; i < i1; i++ {
-				for j := j0; j < min(j0+tile, n); j++ {
-					out[j*m+i] = sign * C(st.Val[i*n+j])
-				}
-			}
-		}
+	_ = parallel.Range(nil, how.threads, m, tile, func(_, i0, i1 int) {
+		by.flip(out, st.Val, m, n, i0, i1, how.negate)
 	})
 	return out
 }
