@@ -1,11 +1,13 @@
 package apps
 
 import (
+	"fmt"
 	"reflect"
 
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // An operand is a matrix.Source without its element type. Exported functions give one to functions
@@ -42,4 +44,9 @@ func fetched(g operand) error {
 		in.Stored()
 	}
 	return in.Err()
+}
+
+// shown returns a value as text. Its type is t, or T below it.
+func shown[T semiring.Number](t *sparse.Type, x T) string {
+	return fmt.Sprint(reflect.ValueOf(x).Convert(sparse.GoType(t)))
 }
