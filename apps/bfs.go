@@ -49,7 +49,7 @@ func breadthFirst(g operand, source int, opts []BFSOptions) (*BFSResult, error) 
 	if err := vertex("BFS", "source", source, n); err != nil {
 		return nil, err
 	}
-	a := patternOf(g)
+	a := pattern(g)
 	if w := o.byRows("BFS", a.Place()); w != nil {
 		return rowsBFS(w, a, n, source, o)
 	}

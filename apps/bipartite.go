@@ -36,6 +36,10 @@ type Matching struct {
 // (Duff, ACM Transactions on Mathematical Software 7, 1981), then all shortest ones at a time
 // (Hopcroft, Karp, SIAM Journal on Computing 2, 1973). O(entries · √vertices).
 func BipartiteMatching[T comparable](a matrix.Source[T], opts ...MatchingOptions) (*Matching, error) {
+	return bipartiteMatching(pattern(a), opts)
+}
+
+func bipartiteMatching(a matrix.View[bool], opts []MatchingOptions) (*Matching, error) {
 	const app = "BipartiteMatching"
 	o, err := onlyPipeline(app, opts)
 	if err != nil {
@@ -44,28 +48,27 @@ func BipartiteMatching[T comparable](a matrix.Source[T], opts ...MatchingOptions
 	if err := usable(app, "the graph", a); err != nil {
 		return nil, err
 	}
-	m, n := matrix.AsView[T](a).Dims()
+	m, n := a.Dims()
 	o.report("matching", 0, int64(m))
 	if err := o.expired(); err != nil {
 		return nil, err
 	}
-	p := matrix.AsView[bool](matrix.AsView[T](a).Pattern())
 	var column []int32 // of each row, −1 without one
-	if o.hostKernel(p) {
-		column = greedyMatching(rowsOf(p), n)
+	if o.hostKernel(a) {
+		column = greedyMatching(rowsOf(a), n)
 	} else {
-		found, err := proposals(p, m, n, o.Run)
+		found, err := proposals(a, m, n, o.Run)
 		if err != nil || o.Maximal {
 			return found, err
 		}
 		if column, err = found.Column.Dense(-1); err != nil {
 			return nil, err
 		}
-		if err := p.Fetch(); err != nil {
+		if err := a.Fetch(); err != nil {
 			return nil, err
 		}
 	}
-	h := newHopcroftKarp(rowsOf(p), n, column)
+	h := newHopcroftKarp(rowsOf(a), n, column)
 	if !o.Maximal {
 		// R-MAT 18, two cores: 35 ms, 261 by phases alone.
 		if err := h.trees(treeWork*int64(len(h.g.idx)), o.Run); err != nil {
@@ -86,10 +89,10 @@ func BipartiteMatching[T comparable](a matrix.Source[T], opts ...MatchingOptions
 	if res.Row, err = present(h.row); err != nil {
 		return nil, err
 	}
-	if err := res.Column.Move(p.Place()); err != nil {
+	if err := res.Column.Move(a.Place()); err != nil {
 		return nil, err
 	}
-	return res, res.Row.Move(p.Place())
+	return res, res.Row.Move(a.Place())
 }
 
 // present returns the numbers of a list that are not negative.

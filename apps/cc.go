@@ -44,7 +44,7 @@ func connectedComponents(g operand, opts []ComponentsOptions) (*Components, erro
 	if err != nil {
 		return nil, err
 	}
-	a := patternOf(g)
+	a := pattern(g)
 	if w := o.byRows("ConnectedComponents", a.Place()); w != nil && n > 0 {
 		return rowsComponents(w, a, n, o)
 	}

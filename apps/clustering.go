@@ -27,6 +27,10 @@ type ClusteringResult struct {
 //
 // ScanStatistics computes s in its forms for the host and for devices, Method included.
 func LocalClustering[T comparable](g matrix.Source[T], opts ...ClusteringOptions) (*ClusteringResult, error) {
+	return localClustering(pattern(g), opts)
+}
+
+func localClustering(g matrix.View[bool], opts []ClusteringOptions) (*ClusteringResult, error) {
 	const app = "LocalClustering"
 	o, err := only(app, opts)
 	if err != nil {
@@ -36,7 +40,7 @@ func LocalClustering[T comparable](g matrix.Source[T], opts ...ClusteringOptions
 	if err != nil {
 		return nil, err
 	}
-	if _, err := o.fused(app, matrix.AsView[T](g).Place()); err != nil {
+	if _, err := o.fused(app, g.Place()); err != nil {
 		return nil, err
 	}
 	a, err := undirectedPattern(g, o.Run, n)

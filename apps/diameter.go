@@ -57,14 +57,14 @@ func diameterOf(g operand, opts []DiameterOptions) (*DiameterResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := o.fused(app, patternOf(g).Place()); err != nil {
+	if _, err := o.fused(app, pattern(g).Place()); err != nil {
 		return nil, err
 	}
 	d := &diameterSearch{o: o, res: DiameterResult{Upper: max(n-1, 0), From: -1, To: -1}}
 	if n > 0 {
 		d.res.From, d.res.To = 0, 0
 	}
-	if err := d.run(patternOf(g), n); err != nil {
+	if err := d.run(pattern(g), n); err != nil {
 		if o.expired() != nil {
 			return &d.res, err
 		}

@@ -22,28 +22,22 @@ func inside(g operand) (v rep.View) {
 	return v
 }
 
-// kindOf returns the kind of the values of a view, Invalid of the zero View.
-func kindOf(v rep.View) reflect.Kind {
-	if v.Matrix == nil {
-		return reflect.Invalid
+// pattern returns the structure of an operand, the zero View of nil.
+func pattern(g operand) (v matrix.View[bool]) {
+	in := inside(g)
+	if in.Matrix == nil {
+		return v
 	}
-	return sparse.GoType(v.Type()).Kind()
+	in.Matrix = in.Pattern()
+	return matrix.ViewOf[bool](in)
 }
 
-// patternOf returns the structure of an operand, whose entries are all true.
-func patternOf(g operand) matrix.View[bool] {
-	v := g.Inside()
-	v.Matrix = v.Pattern()
-	return matrix.ViewOf[bool](v)
-}
-
-// fetched copies an operand to the host if it is elsewhere.
-func fetched(g operand) error {
-	in := g.Inside()
-	if in.Place() != nil {
-		in.Stored()
+// fetch copies a matrix to the host if it is elsewhere.
+func fetch(v rep.View) error {
+	if v.Place() != nil {
+		v.Stored()
 	}
-	return in.Err()
+	return v.Err()
 }
 
 // shown returns a value as text. Its type is t, or T below it.

@@ -94,11 +94,15 @@ type Geolocation struct {
 // median is fixed on a machine; machines with and without AVX2 agree to rounding. A coordinate
 // outside its range is a *LocationError.
 func Geolocate[T comparable](g matrix.Source[T], locations *Locations, opts ...GeolocateOptions) (*Geolocation, error) {
+	return geolocation(pattern(g), locations, opts)
+}
+
+func geolocation(a matrix.View[bool], locations *Locations, opts []GeolocateOptions) (*Geolocation, error) {
 	o, err := only("Geolocate", opts)
 	if err != nil {
 		return nil, err
 	}
-	n, err := square("Geolocate", g)
+	n, err := square("Geolocate", a)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +112,6 @@ func Geolocate[T comparable](g matrix.Source[T], locations *Locations, opts ...G
 	if err := locations.check("Geolocate", n); err != nil {
 		return nil, err
 	}
-	a := matrix.AsView[bool](matrix.AsView[T](g).Pattern())
 	at, err := o.fused("Geolocate", a.Place())
 	if err != nil {
 		return nil, err

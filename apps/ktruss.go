@@ -19,6 +19,10 @@ type KTrussOptions struct{ Run }
 //
 // (Cohen 2008; Low et al., HPEC 2018.)
 func KTruss[T comparable](g matrix.Source[T], k int, opts ...KTrussOptions) (*matrix.Matrix[int64], error) {
+	return kTruss(pattern(g), k, opts)
+}
+
+func kTruss(g matrix.View[bool], k int, opts []KTrussOptions) (*matrix.Matrix[int64], error) {
 	o, err := onlyPipeline("KTruss", opts)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -69,6 +70,10 @@ type FusedLassoResult struct {
 // Vertices without an entry in y, NaN and infinite numbers are a *ParameterError, negative, NaN and
 // infinite weights of edges a *WeightError.
 func FusedLasso[T semiring.Number](g matrix.Source[T], y *matrix.Vector[float64], opts ...FusedLassoOptions) (*FusedLassoResult, error) {
+	return fusedLasso(inside(g), y, opts)
+}
+
+func fusedLasso(g rep.View, y *matrix.Vector[float64], opts []FusedLassoOptions) (*FusedLassoResult, error) {
 	o, n, err := lassoBegun(g, opts)
 	if err != nil {
 		return nil, err
@@ -90,6 +95,10 @@ func FusedLasso[T semiring.Number](g matrix.Source[T], y *matrix.Vector[float64]
 // ranks of a group take ranges of λ₁, the smallest of each without a start; the solutions agree
 // with those of one place to the tolerance.
 func FusedLassoPath[T semiring.Number](g matrix.Source[T], y *matrix.Vector[float64], lambdas []float64, opts ...FusedLassoOptions) ([]*FusedLassoResult, error) {
+	return fusedLassoPath(inside(g), y, lambdas, opts)
+}
+
+func fusedLassoPath(g rep.View, y *matrix.Vector[float64], lambdas []float64, opts []FusedLassoOptions) ([]*FusedLassoResult, error) {
 	o, n, err := lassoBegun(g, opts)
 	if err != nil {
 		return nil, err
@@ -126,6 +135,10 @@ func FusedLassoPath[T semiring.Number](g matrix.Source[T], y *matrix.Vector[floa
 // columns of the full n×k matrix ys. Threads solve different columns, and so do the ranks of a
 // group.
 func FusedLassoBatch[T semiring.Number](g matrix.Source[T], ys *matrix.Matrix[float64], opts ...FusedLassoOptions) ([]*FusedLassoResult, error) {
+	return fusedLassoBatch(inside(g), ys, opts)
+}
+
+func fusedLassoBatch(g rep.View, ys *matrix.Matrix[float64], opts []FusedLassoOptions) ([]*FusedLassoResult, error) {
 	o, n, err := lassoBegun(g, opts)
 	if err != nil {
 		return nil, err
@@ -150,8 +163,8 @@ func (j lassoJobs) path() bool {
 }
 
 // lassos solves jobs where the graph is.
-func lassos[T semiring.Number](g matrix.Source[T], o FusedLassoOptions, jobs lassoJobs) ([]*FusedLassoResult, error) {
-	place := matrix.AsView[T](g).Place()
+func lassos(g rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLassoResult, error) {
+	place := g.Place()
 	if list, err := lassosByRanges(g, o, jobs); list != nil || err != nil {
 		return list, err
 	}
@@ -272,12 +285,12 @@ type lasso struct {
 const lassoWeightWanted = "a finite weight of 0 or more"
 
 // lassoBegun checks the options and the shape of the graph, and returns its vertices.
-func lassoBegun[T semiring.Number](g matrix.Source[T], opts []FusedLassoOptions) (o FusedLassoOptions, n int, err error) {
+func lassoBegun(g rep.View, opts []FusedLassoOptions) (o FusedLassoOptions, n int, err error) {
 	const app = "FusedLasso"
 	if o, err = only(app, opts); err != nil {
 		return o, 0, err
 	}
-	if n, err = square(app, g); err != nil {
+	if n, err = square(app, pattern(g)); err != nil {
 		return o, 0, err
 	}
 	switch {
@@ -290,9 +303,9 @@ func lassoBegun[T semiring.Number](g matrix.Source[T], opts []FusedLassoOptions)
 	return o, n, nil
 }
 
-func newLasso[T semiring.Number](g matrix.Source[T], o FusedLassoOptions) (*lasso, error) {
+func newLasso(g rep.View, o FusedLassoOptions) (*lasso, error) {
 	const app = "FusedLasso"
-	n, err := square(app, g)
+	n, err := square(app, pattern(g))
 	if err != nil {
 		return nil, err
 	}

@@ -6,11 +6,9 @@ import (
 	"math/bits"
 	"unsafe"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
-	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/semiring"
+	"github.com/hiveblas/hiveblas/internal/rep"
 )
 
 //go:embed kernels/lasso.cu
@@ -830,12 +828,12 @@ type lassoJob struct {
 }
 
 // fusedLassos solves fused lassos of a graph on a device.
-func fusedLassos[T semiring.Number](at device.Runner, g matrix.Source[T], o FusedLassoOptions, jobs []lassoJob) ([]*FusedLassoResult, error) {
-	n, err := square("FusedLasso", g)
+func fusedLassos(at device.Runner, g rep.View, o FusedLassoOptions, jobs []lassoJob) ([]*FusedLassoResult, error) {
+	n, err := square("FusedLasso", pattern(g))
 	if err != nil {
 		return nil, err
 	}
-	operand, err := access.Operand(matrix.AsView[T](g), at)
+	operand, err := g.Operand(at)
 	if err != nil {
 		return nil, err
 	}

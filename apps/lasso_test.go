@@ -304,7 +304,7 @@ func TestFusedLassoByEachPart(t *testing.T) {
 					continue // ties stall the certificate
 				}
 				o := FusedLassoOptions{Lambda1: l1, Exact: true, Run: Run{Threads: 3}}
-				l, err := newLasso[float64](g, o)
+				l, err := newLasso(g.Inside(), o)
 				if err != nil {
 					t.Fatal(err)
 				}

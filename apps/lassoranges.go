@@ -5,17 +5,16 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // lassosByRanges divides the solutions of a fused lasso among the ranks of a group: each solves a
 // range of the λ₁ or of the observations, and sends the others their blocks of the solutions. The
 // result is nil if they are not divided.
-func lassosByRanges[T semiring.Number](g matrix.Source[T], o FusedLassoOptions, jobs lassoJobs) ([]*FusedLassoResult, error) {
-	v := matrix.AsView[T](g)
+func lassosByRanges(v rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLassoResult, error) {
 	d, err := o.divide("FusedLasso", v.Place(), 0)
-	if d == nil || err != nil || !fits(d, v) {
+	if d == nil || err != nil || !v.Gatherable(d.g) {
 		return nil, err
 	}
 	n, _ := v.Dims()
@@ -28,7 +27,7 @@ func lassosByRanges[T semiring.Number](g matrix.Source[T], o FusedLassoOptions, 
 			return nil, err
 		}
 	}
-	graph, err := replicas(d, v)
+	graph, err := v.Replicas(d.wait, d.g)
 	if err != nil {
 		return nil, err
 	}

@@ -90,11 +90,15 @@ type Cut struct {
 // the graph a *matrix.IndexError. Checking the graph takes O(edges): for several
 // queries use a Clusterer.
 func LocalCluster[T comparable](g matrix.Source[T], seeds []int, opts ...LocalClusterOptions) (*LocalClusterResult, error) {
+	return localCluster(g, seeds, opts)
+}
+
+func localCluster(g operand, seeds []int, opts []LocalClusterOptions) (*LocalClusterResult, error) {
 	o, err := onlyPipeline("LocalCluster", opts)
 	if err != nil {
 		return nil, err
 	}
-	c, err := NewClusterer(g, o.Run)
+	c, err := newClusterer(g, []Run{o.Run})
 	if err != nil {
 		return nil, err
 	}
@@ -121,21 +125,25 @@ type Clusterer struct {
 // NewClusterer checks a graph and counts its degrees. O(edges); errors as
 // LocalCluster.
 func NewClusterer[T comparable](g matrix.Source[T], opts ...Run) (*Clusterer, error) {
+	return newClusterer(g, opts)
+}
+
+func newClusterer(g operand, opts []Run) (*Clusterer, error) {
 	run, err := onlyPipeline("NewClusterer", opts)
 	if err != nil {
 		return nil, err
 	}
-	n, err := square("LocalCluster", g)
+	v := pattern(g)
+	n, err := square("LocalCluster", v)
 	if err != nil {
 		return nil, err
 	}
 	run.report("degrees", 0, int64(n))
-	v := matrix.AsView[T](g)
-	c := &Clusterer{n: n, place: v.Place(), a: matrix.AsView[bool](v.Pattern()), fullFrom: fullFrom}
+	c := &Clusterer{n: n, place: v.Place(), a: v, fullFrom: fullFrom}
 	if c.place != nil {
 		c.fullFrom = fullFromDevice
 	}
-	if a, ok := g.(*matrix.Matrix[T]); ok && c.place == nil {
+	if a, ok := g.(interface{ IsSymmetric() bool }); ok && c.place == nil {
 		a.IsSymmetric() // a symmetric graph is its own transpose
 	}
 	with, here := run.with(), matrix.On(c.place)

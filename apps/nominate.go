@@ -77,6 +77,10 @@ type Nominations struct {
 //
 // O(edges) for seeds and common, and for each step of the others.
 func NominateVertices[T comparable](g matrix.Source[T], seeds []int, opts ...NominateOptions) (*Nominations, error) {
+	return nominateVertices(pattern(g), seeds, opts)
+}
+
+func nominateVertices(g matrix.View[bool], seeds []int, opts []NominateOptions) (*Nominations, error) {
 	const app = "NominateVertices"
 	o, err := onlyPipeline(app, opts)
 	if err != nil {
@@ -107,7 +111,7 @@ func NominateVertices[T comparable](g matrix.Source[T], seeds []int, opts ...Nom
 		return nil, err
 	}
 	o.report("nominate", 0, int64(n))
-	context, err := contextOf(app, matrix.AsView[bool](matrix.AsView[T](g).Pattern()), n, seeds, o)
+	context, err := contextOf(app, g, n, seeds, o)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +161,7 @@ func NominateVertices[T comparable](g matrix.Source[T], seeds []int, opts ...Nom
 		if err != nil {
 			return nil, err
 		}
-		return v, v.Move(matrix.AsView[T](g).Place())
+		return v, v.Move(g.Place())
 	}
 	if res.Score, err = candidates(score); err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func pageRank(g operand, opts []PageRankOptions) (*PageRankResult, error) {
 	if err := o.complete("PageRank"); err != nil {
 		return nil, err
 	}
-	a := patternOf(g)
+	a := pattern(g)
 	restart, err := restartOf("PageRank", o.Restart, n, a.Place(), o.with())
 	if err != nil {
 		return nil, err

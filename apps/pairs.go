@@ -5,9 +5,7 @@ import (
 	"math"
 	"sync/atomic"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/parallel"
-	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -24,13 +22,13 @@ type pairGraph struct {
 // pairsOf returns the pairs of a square matrix without those on the diagonal and of zeros. use,
 // which may be nil, maps the value at (row, column) to the one to keep; it reports false for an
 // error.
-func pairsOf[T semiring.Element](app, want string, g matrix.Source[T], run Run, use func(x float64) bool) (*pairGraph, error) {
-	v := matrix.AsView[T](g)
-	if err := v.Fetch(); err != nil {
+func pairsOf(app, want string, g operand, run Run, use func(x float64) bool) (*pairGraph, error) {
+	v := inside(g)
+	if err := fetch(v); err != nil {
 		return nil, err
 	}
-	rows, cols := access.Rows(v), access.Cols(v)
-	if err := usable(app, "the graph", g); err != nil {
+	rows, cols := v.Rows(), v.Cols()
+	if err := usable(app, "the graph", pattern(g)); err != nil {
 		return nil, err
 	}
 	rp, cp := rowOffsets(&rows.Structure), rowOffsets(&cols.Structure)
@@ -38,7 +36,7 @@ func pairsOf[T semiring.Element](app, want string, g matrix.Source[T], run Run, 
 	if 2*rp[n] > math.MaxInt32 {
 		return nil, &ParameterError{app, "the graph", fmt.Sprintf("of %d entries", rp[n]), "2³⁰ entries or fewer"}
 	}
-	out, in := allFloats(rows.Val, len(rows.Idx)), allFloats(cols.Val, len(cols.Idx))
+	out, in := numbersIn(rows.Type, rows.Val)(nil, 0, rp[n]), numbersIn(cols.Type, cols.Val)(nil, 0, cp[n])
 	p := &pairGraph{n: n, ptr: make([]int32, n+1)}
 	// each merges the row and the column of a vertex.
 	each := func(v int, f func(u int32, forth, back float64)) {

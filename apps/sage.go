@@ -9,6 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -159,16 +160,20 @@ type SAGEResult struct {
 // Wrong shapes are a *matrix.DimensionError with both shapes. O(vertices × d × h + chosen × h) a
 // layer. Dense products run by OpenBLAS if it is on the system, and else by gonum.
 func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], model *SAGEModel, opts ...SAGEOptions) (*SAGEResult, error) {
+	return graphSAGE(inside(g), features, model, opts)
+}
+
+func graphSAGE(g rep.View, features matrix.Source[float32], model *SAGEModel, opts []SAGEOptions) (*SAGEResult, error) {
 	const app = "GraphSAGE"
 	o, err := only(app, opts)
 	if err != nil {
 		return nil, err
 	}
-	n, err := square(app, g)
+	n, err := square(app, pattern(g))
 	if err != nil {
 		return nil, err
 	}
-	place := matrix.AsView[T](g).Place()
+	place := g.Place()
 	d, err := checkSAGEFeatures(app, features, n)
 	if err != nil {
 		return nil, err
@@ -200,7 +205,7 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 	if o.Precision < SAGEFloat32 || o.Precision > SAGEBFloat16 {
 		return nil, &ParameterError{app, "the precision", o.Precision.String(), "SAGEFloat32, SAGETF32, SAGEFloat16 or SAGEBFloat16"}
 	}
-	if res, err := sageByRanges(app, matrix.AsView[T](g), matrix.AsView[float32](features), model, net, n, o); res != nil || err != nil {
+	if res, err := sageByRanges(app, g, matrix.AsView[float32](features), model, net, n, o); res != nil || err != nil {
 		return res, err
 	}
 	on, err := o.fused(app, place)
@@ -231,7 +236,7 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 	}
 	o.report("GraphSAGE", 0, int64(n))
 	if on != nil {
-		res, err := fusedSAGE(on, matrix.AsView[T](g), matrix.AsView[float32](features), net, n, at, o)
+		res, err := fusedSAGE(on, g, matrix.AsView[float32](features), net, n, at, o)
 		if err == nil {
 			o.report("GraphSAGE", int64(n), int64(n))
 		}
@@ -322,13 +327,13 @@ func checkSamples(app string, samples []int, sampling SAGESampling, layers int) 
 }
 
 // newSageGraph checks the values of edges if they count.
-func newSageGraph[T semiring.Element](app string, g matrix.Source[T], run Run, sampling SAGESampling, replace bool, seed uint64, a SAGEAggregator) (*sageGraph, error) {
-	v := matrix.AsView[T](g)
-	if err := v.Fetch(); err != nil {
+func newSageGraph(app string, g operand, run Run, sampling SAGESampling, replace bool, seed uint64, a SAGEAggregator) (*sageGraph, error) {
+	v := inside(g)
+	if err := fetch(v); err != nil {
 		return nil, err
 	}
-	rows := access.Rows(v)
-	if err := usable(app, "the graph", g); err != nil {
+	rows := v.Rows()
+	if err := usable(app, "the graph", pattern(g)); err != nil {
 		return nil, err
 	}
 	s := &sageGraph{run: run, n: rows.NRows, ptr: rowOffsets(&rows.Structure), idx: rows.Idx, sampling: sampling,
@@ -336,7 +341,7 @@ func newSageGraph[T semiring.Element](app string, g matrix.Source[T], run Run, s
 	if sampling != SampleByWeight {
 		return s, nil
 	}
-	s.values = numbersOf(rows.Val)
+	s.values = numbersIn(rows.Type, rows.Val)
 	var buffer []float64
 	for r := range s.n {
 		lo, hi := s.ptr[r], s.ptr[r+1]

@@ -9,6 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/philox"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -684,8 +685,8 @@ func (d *sageDevice) choose(g *sageGraph, o SAGEOptions, layer, samples int, a S
 
 // fusedSAGE is GraphSAGE on a device: layers for all vertices. host chooses neighbours where the
 // kernels do not; nil else.
-func fusedSAGE[T comparable](at device.Runner, a matrix.View[T], features matrix.View[float32], net *sageNet[float32], n int, host *sageGraph, o SAGEOptions) (*SAGEResult, error) {
-	g, err := access.Operand(a, at)
+func fusedSAGE(at device.Runner, a rep.View, features matrix.View[float32], net *sageNet[float32], n int, host *sageGraph, o SAGEOptions) (*SAGEResult, error) {
+	g, err := a.Operand(at)
 	if err != nil {
 		return nil, err
 	}

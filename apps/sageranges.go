@@ -5,7 +5,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // sageByRanges divides the vertices of GraphSAGE among the ranks of a group. Where all layers are
@@ -13,19 +12,19 @@ import (
 // the products that their neighbours read; features are read by their own rank alone. Else each
 // rank computes the embeddings of a range of the vertices asked for. Embeddings stay on their rank.
 // The result is nil if the vertices are not divided.
-func sageByRanges[T semiring.Element](
-	app string, g matrix.View[T], features matrix.View[float32], model *SAGEModel, net *sageNet[float32], n int, o SAGEOptions,
+func sageByRanges(
+	app string, g rep.View, features matrix.View[float32], model *SAGEModel, net *sageNet[float32], n int, o SAGEOptions,
 ) (*SAGEResult, error) {
 	d, err := o.divide(app, g.Place(), 0)
-	if d == nil || err != nil || !fits(d, g) || !fits(d, features) || !d.devices && o.Precision != SAGEFloat32 {
+	if d == nil || err != nil || !g.Gatherable(d.g) || !fits(d, features) || !d.devices && o.Precision != SAGEFloat32 {
 		return nil, err
 	}
 	o.report(app, 0, int64(n))
-	graph, err := replicas(d, g)
+	graph, err := g.Replicas(d.wait, d.g)
 	if err != nil {
 		return nil, err
 	}
-	s := &sageDivision[T]{division: d, app: app, graph: graph, features: features, model: model, net: net, n: n, o: o, rows: n}
+	s := &sageDivision{division: d, app: app, graph: graph, features: features, model: model, net: net, n: n, o: o, rows: n}
 	if o.Vertices != nil {
 		s.rows = len(o.Vertices)
 	}
@@ -63,10 +62,10 @@ func sageByRanges[T semiring.Element](
 }
 
 // A sageDivision is a run of GraphSAGE by ranges.
-type sageDivision[T semiring.Element] struct {
+type sageDivision struct {
 	*division
 	app                string
-	graph              []matrix.View[T]
+	graph              []rep.View
 	features           matrix.View[float32]
 	model              *SAGEModel
 	net                *sageNet[float32]
@@ -80,10 +79,10 @@ type sageDivision[T semiring.Element] struct {
 }
 
 // width returns the columns of embeddings.
-func (s *sageDivision[T]) width() int { return s.net.layers[len(s.net.layers)-1].width() }
+func (s *sageDivision) width() int { return s.net.layers[len(s.net.layers)-1].width() }
 
 // byVertices computes the embeddings of ranges of the vertices as one place does.
-func (s *sageDivision[T]) byVertices() error {
+func (s *sageDivision) byVertices() error {
 	features, err := replicas(s.division, s.features)
 	if err != nil {
 		return err
@@ -108,7 +107,7 @@ func (s *sageDivision[T]) byVertices() error {
 				own.Vertices = append(own.Vertices, int(v))
 			}
 		}
-		res, err := GraphSAGE(s.graph[k], features[k], s.model, own)
+		res, err := graphSAGE(s.graph[k], features[k], s.model, []SAGEOptions{own})
 		if err != nil {
 			return err
 		}
@@ -118,7 +117,7 @@ func (s *sageDivision[T]) byVertices() error {
 }
 
 // byLayers computes all layers for ranges of the rows, on the host.
-func (s *sageDivision[T]) byLayers(at *sageGraph) error {
+func (s *sageDivision) byLayers(at *sageGraph) error {
 	rows := cutEvenly(int64(s.n), s.g.Size(), 1, 1)
 	ranks := s.g.Ranks()
 	nets, inputs := make([]*sageNet[float32], len(ranks)), make([]sageInput[float32], len(ranks))
@@ -211,7 +210,7 @@ func (s *sageDivision[T]) byLayers(at *sageGraph) error {
 }
 
 // gatherRows replaces the rows of each rank by those of all, and the columns by those from one on.
-func (s *sageDivision[T]) gatherRows(near []sageNear[float32], rows []int64) error {
+func (s *sageDivision) gatherRows(near []sageNear[float32], rows []int64) error {
 	width := near[0].Cols - near[0].from
 	own, counts := make([][]float32, len(near)), make([]int, len(rows)-1)
 	for k, x := range near {
@@ -237,7 +236,7 @@ func (s *sageDivision[T]) gatherRows(near []sageNear[float32], rows []int64) err
 }
 
 // result makes the result of the parts of the ranks.
-func (s *sageDivision[T]) result(work int64) (*SAGEResult, error) {
+func (s *sageDivision) result(work int64) (*SAGEResult, error) {
 	all, err := gatherEqual(s.division, s.facts)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/philox"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -81,20 +82,24 @@ type SAGETraining struct {
 // that reach each other's memory train there by the kernels of one device. What these lack, and
 // other groups of devices, train on the host, as the trace says.
 func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], classes []int32, split SAGESplit, opts ...SAGETrainOptions) (*SAGETraining, error) {
+	return trainGraphSAGE(inside(g), features, classes, split, opts)
+}
+
+func trainGraphSAGE(g rep.View, features matrix.Source[float32], classes []int32, split SAGESplit, opts []SAGETrainOptions) (*SAGETraining, error) {
 	const app = "TrainGraphSAGE"
 	o, err := only(app, opts)
 	if err != nil {
 		return nil, err
 	}
-	n, err := square(app, g)
+	n, err := square(app, pattern(g))
 	if err != nil {
 		return nil, err
 	}
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	group, grouped := matrix.AsView[T](g).Place().(*comm.Group)
-	devices := o.byRows(app, matrix.AsView[T](g).Place()) // a group of them
+	group, grouped := g.Place().(*comm.Group)
+	devices := o.byRows(app, g.Place()) // a group of them
 	if devices != nil && !devices.devices {
 		devices = nil
 	}
@@ -104,7 +109,7 @@ func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Sour
 	}
 	var on device.Runner
 	if devices == nil || o.Method != Auto && o.Method != Fused {
-		if on, err = o.fused(app, matrix.AsView[T](g).Place()); err != nil {
+		if on, err = o.fused(app, g.Place()); err != nil {
 			return nil, err
 		}
 	}
@@ -123,7 +128,7 @@ func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Sour
 		on, devices = nil, nil
 	}
 	if devices != nil {
-		res, err := trainOnGroup(devices, matrix.AsView[T](g), matrix.AsView[float32](features), classes, split, n, d, count, o)
+		res, err := trainOnGroup(devices, g, matrix.AsView[float32](features), classes, split, n, d, count, o)
 		if res != nil || err != nil {
 			return res, err
 		}
@@ -135,13 +140,13 @@ func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Sour
 				return nil, err
 			}
 		}
-		return trainFused(on, matrix.AsView[T](g), matrix.AsView[float32](features), at, classes, split, n, d, count, o)
+		return trainFused(on, g, matrix.AsView[float32](features), at, classes, split, n, d, count, o)
 	}
 	t := &sageTrainer{o: o, classes: classes, split: split, idle: grouped && !group.First()}
 	t.net = newNet[float32](o.Aggregator, d, o.Hidden, count, o.Seed)
 	t.best = t.net.values()
 	t.state.Validate, t.state.bestLoss = math.NaN(), math.Inf(1)
-	divided, err := teamUp(t, matrix.AsView[T](g), matrix.AsView[float32](features), n)
+	divided, err := teamUp(t, g, matrix.AsView[float32](features), n)
 	if err != nil {
 		return nil, err
 	}

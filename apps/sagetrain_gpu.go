@@ -10,6 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/philox"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -111,8 +112,8 @@ func (f *sageFit) parameter(list device.Buffer, at int64) device.Buffer { return
 
 // trainFused is TrainGraphSAGE on a device. graph is the host's, from which it draws pairs; nil
 // with classes.
-func trainFused[T comparable](at device.Runner, a matrix.View[T], features matrix.View[float32], graph *sageGraph, classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) (*SAGETraining, error) {
-	g, err := access.Operand(a, at)
+func trainFused(at device.Runner, a rep.View, features matrix.View[float32], graph *sageGraph, classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) (*SAGETraining, error) {
+	g, err := a.Operand(at)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // Training of GraphSAGE is divided among the ranks of a group in one of two ways. Where the trees
@@ -57,16 +56,16 @@ type sageMember struct {
 
 // teamUp divides a training among the ranks of the group of the graph, and sets the graph and the
 // features of t. It reports whether it did.
-func teamUp[T semiring.Element](t *sageTrainer, g matrix.View[T], features matrix.View[float32], n int) (bool, error) {
+func teamUp(t *sageTrainer, g rep.View, features matrix.View[float32], n int) (bool, error) {
 	const app = "TrainGraphSAGE"
 	d, err := t.o.divide(app, g.Place(), 0)
-	if d == nil || err != nil || !fits(d, g) || !fits(d, features) {
+	if d == nil || err != nil || !g.Gatherable(d.g) || !fits(d, features) {
 		return false, err
 	}
 	m := &sageTeam{division: d, t: t, all: t.o.Run}
 	m.all.Threads = d.threads()
 	if !d.devices { // ranks on devices compute on the host here
-		list, err := replicas(d, g)
+		list, err := g.Replicas(d.wait, d.g)
 		if err != nil {
 			return false, err
 		}

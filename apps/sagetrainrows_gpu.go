@@ -11,7 +11,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // Training of GraphSAGE on a group of devices. Every device has the graph. Steps along trees
@@ -239,10 +238,10 @@ func (h *sageShare) imbalance() float64 {
 }
 
 // cutTraining cuts the rows of a graph, which every rank has, into ranges of equal work.
-func cutTraining[T comparable](w *rowGroup, graph matrix.View[T]) error {
+func cutTraining(w *rowGroup, graph rep.View) error {
 	n, _ := graph.Dims()
 	w.cuts = make([]int, w.g.Size()+1)
-	g, err := access.Operand(graph, device.Of(w.g.PlaceOf(0)))
+	g, err := graph.Operand(device.Of(w.g.PlaceOf(0)))
 	if err != nil {
 		return err
 	}
@@ -261,15 +260,15 @@ func cutTraining[T comparable](w *rowGroup, graph matrix.View[T]) error {
 
 // trainOnGroup is TrainGraphSAGE on a group of devices. The result is nil if the graph exceeds the
 // limit for gathered operands.
-func trainOnGroup[T semiring.Element](w *rowGroup, a matrix.View[T], features matrix.View[float32], classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) (*SAGETraining, error) {
+func trainOnGroup(w *rowGroup, a rep.View, features matrix.View[float32], classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) (*SAGETraining, error) {
 	div := &division{app: w.app, run: w.run, g: w.g, wait: w.wait, devices: true, began: time.Now()}
-	if !fits(div, a) {
+	if !a.Gatherable(div.g) {
 		if o.Method == Fused {
 			return nil, &ParameterError{w.app, "the method", "fused for a graph beyond the gather limit of its group", "auto or pipeline"}
 		}
 		return nil, nil
 	}
-	graphs, err := replicas(div, a)
+	graphs, err := a.Replicas(div.wait, div.g)
 	if err != nil {
 		return nil, err
 	}
@@ -312,7 +311,7 @@ func trainOnGroup[T semiring.Element](w *rowGroup, a matrix.View[T], features ma
 			r.t.o.Each, r.t.o.Progress, r.t.o.Checkpoint = nil, nil, ""
 		}
 		at := device.Of(w.g.PlaceOf(k))
-		g, err := access.Operand(graphs[k], at)
+		g, err := graphs[k].Operand(at)
 		var x device.Operand
 		if err == nil {
 			x, err = access.Operand(xs[k], at)

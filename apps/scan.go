@@ -81,6 +81,10 @@ type ScanResult struct {
 // six times as many products. The results are integers and do not depend on the form, the threads
 // or the device.
 func ScanStatistics[T comparable](g matrix.Source[T], opts ...ScanOptions) (*ScanResult, error) {
+	return scanStatistics(pattern(g), opts)
+}
+
+func scanStatistics(g matrix.View[bool], opts []ScanOptions) (*ScanResult, error) {
 	o, err := only("ScanStatistics", opts)
 	if err != nil {
 		return nil, err
@@ -95,10 +99,10 @@ func ScanStatistics[T comparable](g matrix.Source[T], opts ...ScanOptions) (*Sca
 	if o.Method == Fused && o.Hops != ScanOneHop {
 		return nil, &ParameterError{"ScanStatistics", "the method", "fused with other hops than one", "auto or pipeline"}
 	}
-	if res, err := scanByRanges(matrix.AsView[bool](matrix.AsView[T](g).Pattern()), n, o); res != nil || err != nil {
+	if res, err := scanByRanges(g, n, o); res != nil || err != nil {
 		return res, err
 	}
-	at, err := o.fused("ScanStatistics", matrix.AsView[T](g).Place())
+	at, err := o.fused("ScanStatistics", g.Place())
 	if err != nil {
 		return nil, err
 	}

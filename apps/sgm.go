@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/auction"
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -172,7 +173,7 @@ func sgm(a, b operand, seeds []SeedPair, opts []SGMOptions) (*SGMResult, error) 
 		return nil, err
 	}
 	x, y := inside(a), inside(b)
-	if kindOf(x) == reflect.Float32 {
+	if access.Kind(x) == reflect.Float32 {
 		return sgmOf(matrix.ViewOf[float32](x), matrix.ViewOf[float32](y), seeds, o, began)
 	}
 	return sgmOf(matrix.ViewOf[float64](x), matrix.ViewOf[float64](y), seeds, o, began)

@@ -56,6 +56,10 @@ type SimilarityOptions struct {
 // common columns of a row in an array and keeps its Top: O(Σ of the squares of the entries of
 // columns), 12 bytes for each row and thread, and 12·Top bytes for each row.
 func Similarity[T comparable](a matrix.Source[T], opts ...SimilarityOptions) (*matrix.Matrix[float64], error) {
+	return similarity(pattern(a), opts)
+}
+
+func similarity(a matrix.View[bool], opts []SimilarityOptions) (*matrix.Matrix[float64], error) {
 	const app = "Similarity"
 	o, err := onlyPipeline(app, opts)
 	if err != nil {
@@ -78,25 +82,24 @@ func Similarity[T comparable](a matrix.Source[T], opts ...SimilarityOptions) (*m
 			return nil, err
 		}
 	}
-	m, _ := matrix.AsView[T](a).Dims()
+	m, _ := a.Dims()
 	o.report("similarity", 0, int64(m))
 	if err := o.expired(); err != nil {
 		return nil, err
 	}
 	b := newBest(m, min(o.Top, max(m-1, 0)))
 	compute := similarPipeline
-	p := matrix.AsView[bool](matrix.AsView[T](a).Pattern())
-	if o.hostKernel(p) {
+	if o.hostKernel(a) {
 		compute = similarOnHost
 	}
-	if err := compute(p, b, o); err != nil {
+	if err := compute(a, b, o); err != nil {
 		return nil, err
 	}
 	s, err := b.matrix()
 	if err != nil {
 		return nil, err
 	}
-	return s, s.Move(p.Place())
+	return s, s.Move(a.Place())
 }
 
 // best keeps the highest scores of each row, descending, ties by ascending column.

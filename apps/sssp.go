@@ -83,14 +83,14 @@ func shortestPaths(g operand, sources []int, o ssspSettings) (dist rep.View, err
 		}
 	}
 	in := g.Inside()
-	switch kindOf(in) {
+	switch sparse.GoType(in.Type().Under()).Kind() {
 	case reflect.Int8:
 		return distances[int8](in, n, sources, o)
 	case reflect.Int16:
 		return distances[int16](in, n, sources, o)
 	case reflect.Int32:
 		return distances[int32](in, n, sources, o)
-	case reflect.Int, reflect.Int64:
+	case reflect.Int64:
 		return distances[int64](in, n, sources, o)
 	case reflect.Uint8:
 		return distances[uint8](in, n, sources, o)

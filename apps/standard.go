@@ -94,7 +94,7 @@ func opened(app, stage string, g operand, run Run) (a matrix.View[bool], n int, 
 		return a, 0, err
 	}
 	run.report(stage, 0, int64(n))
-	return patternOf(g), n, run.expired()
+	return pattern(g), n, run.expired()
 }
 
 // begunUndirected is begun for an undirected graph: the pattern has every edge in both directions.
@@ -117,7 +117,7 @@ func begunUndirectedFused(app, stage string, g operand, run Run) (a matrix.View[
 func brought(app, stage string, g operand, run Run) (matrix.View[bool], int, error) {
 	a, n, err := begun(app, stage, g, run)
 	if err == nil {
-		err = fetched(g)
+		err = fetch(g.Inside())
 	}
 	return a, n, err
 }

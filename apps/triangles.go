@@ -22,6 +22,10 @@ type TriangleOptions struct{ Run }
 // Chiba and Nishizeki 1985, so the work is O(edges^1.5).) Renumbering the
 // vertices by degree first took 0.33 of the best peer's time on R-MAT 18, this 0.27.
 func TriangleCount[T comparable](g matrix.Source[T], opts ...TriangleOptions) (int64, error) {
+	return triangleCount(pattern(g), opts)
+}
+
+func triangleCount(g matrix.View[bool], opts []TriangleOptions) (int64, error) {
 	o, err := only("TriangleCount", opts)
 	if err != nil {
 		return 0, err
@@ -47,7 +51,7 @@ func TriangleCount[T comparable](g matrix.Source[T], opts ...TriangleOptions) (i
 // undirectedPattern returns g as the pattern of an undirected graph, edges in
 // both directions.
 func undirectedPattern(g operand, run Run, n int) (matrix.View[bool], error) {
-	a := patternOf(g)
+	a := pattern(g)
 	if access.Symmetric(a) || a.Place() == nil && symmetric(a) {
 		return a, nil
 	}
@@ -58,7 +62,7 @@ func undirectedPattern(g operand, run Run, n int) (matrix.View[bool], error) {
 
 // towardsHubs returns the edges of g that lead to a vertex of higher degree,
 // ties broken by number: every undirected edge once.
-func towardsHubs[T comparable](g matrix.Source[T], run Run, n int) (*matrix.Matrix[bool], error) {
+func towardsHubs(g operand, run Run, n int) (*matrix.Matrix[bool], error) {
 	a, err := undirectedPattern(g, run, n)
 	if err != nil {
 		return nil, err

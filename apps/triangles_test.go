@@ -217,7 +217,7 @@ func TestTowardsHubs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 9).Draw(t, "n")
 		s := drawSample(t, n, n).both()
-		l, err := towardsHubs[int32](build[int32](t, s, matrix.CSR), Run{}, n)
+		l, err := towardsHubs(build[int32](t, s, matrix.CSR), Run{}, n)
 		if err != nil {
 			t.Fatal(err)
 		}

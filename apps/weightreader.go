@@ -3,8 +3,8 @@ package apps
 import (
 	"reflect"
 	"slices"
-	"unsafe"
 
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -15,7 +15,12 @@ type weightReader func(buffer []float64, lo, hi int64) []float64
 // numbersOf returns the numbers of a list, of which false is 0 and true is 1. nil is a list of
 // ones.
 func numbersOf[T semiring.Element](list []T) weightReader {
-	if list == nil {
+	return numbersIn(sparse.TypeOf[T](), sparse.ValuesOf(list))
+}
+
+// numbersIn is numbersOf values of a type.
+func numbersIn(t *sparse.Type, v sparse.Values) weightReader {
+	if v.None() {
 		return func(buffer []float64, lo, hi int64) []float64 {
 			buffer = slices.Grow(buffer[:0], int(hi-lo))[:hi-lo]
 			for k := range buffer {
@@ -24,32 +29,28 @@ func numbersOf[T semiring.Element](list []T) weightReader {
 			return buffer
 		}
 	}
-	switch reflect.TypeFor[T]().Kind() {
+	switch sparse.GoType(t.Under()).Kind() {
 	case reflect.Float64:
-		floats := sameBytes[float64](list)
+		floats := sparse.SliceOf[float64](v)
 		return func(_ []float64, lo, hi int64) []float64 { return floats[lo:hi] }
 	case reflect.Float32:
-		return converted(sameBytes[float32](list))
+		return converted(sparse.SliceOf[float32](v))
 	case reflect.Bool, reflect.Uint8:
-		return converted(sameBytes[uint8](list))
+		return converted(sparse.SliceOf[uint8](v))
 	case reflect.Int8:
-		return converted(sameBytes[int8](list))
+		return converted(sparse.SliceOf[int8](v))
 	case reflect.Int16:
-		return converted(sameBytes[int16](list))
+		return converted(sparse.SliceOf[int16](v))
 	case reflect.Int32:
-		return converted(sameBytes[int32](list))
-	case reflect.Int:
-		return converted(sameBytes[int](list))
+		return converted(sparse.SliceOf[int32](v))
 	case reflect.Int64:
-		return converted(sameBytes[int64](list))
+		return converted(sparse.SliceOf[int64](v))
 	case reflect.Uint16:
-		return converted(sameBytes[uint16](list))
+		return converted(sparse.SliceOf[uint16](v))
 	case reflect.Uint32:
-		return converted(sameBytes[uint32](list))
-	case reflect.Uint:
-		return converted(sameBytes[uint](list))
+		return converted(sparse.SliceOf[uint32](v))
 	}
-	return converted(sameBytes[uint64](list))
+	return converted(sparse.SliceOf[uint64](v))
 }
 
 func converted[N semiring.Number](list []N) weightReader {
@@ -60,9 +61,4 @@ func converted[N semiring.Number](list []N) weightReader {
 		}
 		return buffer
 	}
-}
-
-// sameBytes returns a list as one of a type with the same representation.
-func sameBytes[N, T any](list []T) []N {
-	return unsafe.Slice((*N)(unsafe.Pointer(unsafe.SliceData(list))), len(list))
 }

@@ -31,8 +31,6 @@ type conversion[C cost] struct {
 // loopsOf returns the loops of the numbers of a kind.
 func loopsOf(kind reflect.Kind) loops {
 	switch kind {
-	case reflect.Int:
-		return newLoops[int]()
 	case reflect.Int8:
 		return newLoops[int8]()
 	case reflect.Int16:
@@ -41,8 +39,6 @@ func loopsOf(kind reflect.Kind) loops {
 		return newLoops[int32]()
 	case reflect.Int64:
 		return newLoops[int64]()
-	case reflect.Uint:
-		return newLoops[uint]()
 	case reflect.Uint8:
 		return newLoops[uint8]()
 	case reflect.Uint16:

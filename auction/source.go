@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -25,7 +26,7 @@ type operand interface{ Inside() rep.View }
 
 func newCosts(c operand, def sparse.Values) *costs {
 	v := c.Inside()
-	return &costs{v, def, loopsOf(sparse.GoType(v.Type()).Kind())}
+	return &costs{v, def, loopsOf(access.Kind(v))}
 }
 
 // reading says how to convert the costs into an instance.
@@ -215,7 +216,7 @@ func read[C cost](p *costs, how reading, by conversion[C]) *instance[C] {
 	}
 	if st.Format == sparse.Full && !how.forbidden {
 		in.implicit = false
-		if reflect.TypeFor[C]().Kind() == sparse.GoType(st.Type).Kind() && !flip && !how.negate {
+		if reflect.TypeFor[C]().Kind() == access.Kind(p.view) && !flip && !how.negate {
 			in.val, in.shared = sparse.SliceOf[C](st.Val), true
 		} else {
 			in.val = readFull(st, flip, how, by)

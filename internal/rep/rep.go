@@ -169,6 +169,9 @@ type View struct {
 	Transposed, Vector bool
 }
 
+// Inside returns v: a View is an operand without its element type.
+func (v View) Inside() View { return v }
+
 // T returns the transposed view.
 func (v View) T() View {
 	v.Transposed = !v.Transposed
