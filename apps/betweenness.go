@@ -46,6 +46,11 @@ type BetweennessResult struct {
 // exponents. The order of sums depends on the threads, and with it the last digits. The ranks of a
 // group take ranges of the sources.
 func Betweenness[T comparable](g matrix.Source[T], opts ...BetweennessOptions) (*BetweennessResult, error) {
+	return betweennessOf(g, opts)
+}
+
+// betweennessOf is Betweenness of a graph with values of any type.
+func betweennessOf(g operand, opts []BetweennessOptions) (*BetweennessResult, error) {
 	const app = "Betweenness"
 	o, err := only(app, opts)
 	if err != nil {

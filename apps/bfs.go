@@ -33,6 +33,11 @@ type BFSResult struct {
 // devices it divides the vertices, and the ranks gather the frontier in each step. O(edges +
 // vertices·depth).
 func BFS[T comparable](g matrix.Source[T], source int, opts ...BFSOptions) (*BFSResult, error) {
+	return breadthFirst(g, source, opts)
+}
+
+// breadthFirst is BFS of a graph with values of any type.
+func breadthFirst(g operand, source int, opts []BFSOptions) (*BFSResult, error) {
 	o, err := only("BFS", opts)
 	if err != nil {
 		return nil, err
@@ -44,7 +49,7 @@ func BFS[T comparable](g matrix.Source[T], source int, opts ...BFSOptions) (*BFS
 	if err := vertex("BFS", "source", source, n); err != nil {
 		return nil, err
 	}
-	a := matrix.AsView[bool](matrix.AsView[T](g).Pattern())
+	a := pattern(g)
 	if w := o.byRows("BFS", a.Place()); w != nil {
 		return rowsBFS(w, a, n, source, o)
 	}

@@ -31,6 +31,11 @@ type Components struct {
 // edge instead (Sutton, Ben-Nun, Barak, IPDPS 2018). On a group of devices each does so along the
 // edges of its rows, and the ranks then join their forests.
 func ConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOptions) (*Components, error) {
+	return connectedComponents(g, opts)
+}
+
+// connectedComponents is ConnectedComponents of a graph with values of any type.
+func connectedComponents(g operand, opts []ComponentsOptions) (*Components, error) {
 	o, err := only("ConnectedComponents", opts)
 	if err != nil {
 		return nil, err
@@ -39,7 +44,7 @@ func ConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOpt
 	if err != nil {
 		return nil, err
 	}
-	a := matrix.AsView[bool](matrix.AsView[T](g).Pattern())
+	a := pattern(g)
 	if w := o.byRows("ConnectedComponents", a.Place()); w != nil && n > 0 {
 		return rowsComponents(w, a, n, o)
 	}

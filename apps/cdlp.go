@@ -36,6 +36,11 @@ type LabelPropagationResult struct {
 // with Method Auto, which counts labels in an array: 8 bytes for each vertex and thread. The fused
 // form counts in hash tables: 16 bytes for each entry, 32 in a directed graph.
 func LabelPropagation[T comparable](g matrix.Source[T], opts ...LabelPropagationOptions) (*LabelPropagationResult, error) {
+	return labelPropagation(g, opts)
+}
+
+// labelPropagation is LabelPropagation of a graph with values of any type.
+func labelPropagation(g operand, opts []LabelPropagationOptions) (*LabelPropagationResult, error) {
 	const app = "LabelPropagation"
 	o, err := only(app, opts)
 	if err != nil {

@@ -83,6 +83,11 @@ func norm(v *matrix.Vector[float64], with ops.Option) (float64, error) {
 //
 // O(edges) an iteration.
 func HITS[T comparable](g matrix.Source[T], opts ...CentralityOptions) (*HITSResult, error) {
+	return hits(g, opts)
+}
+
+// hits is HITS of a graph with values of any type.
+func hits(g operand, opts []CentralityOptions) (*HITSResult, error) {
 	const app = "HITS"
 	o, err := only(app, opts)
 	if err == nil {
@@ -144,6 +149,11 @@ func HITS[T comparable](g matrix.Source[T], opts ...CentralityOptions) (*HITSRes
 // repeated: in a graph in parts. Without a cycle there is no positive one, and the method does not
 // converge well.
 func EigenvectorCentrality[T comparable](g matrix.Source[T], opts ...CentralityOptions) (*CentralityResult, error) {
+	return eigenvectorCentrality(g, opts)
+}
+
+// eigenvectorCentrality is EigenvectorCentrality of a graph with values of any type.
+func eigenvectorCentrality(g operand, opts []CentralityOptions) (*CentralityResult, error) {
 	const app = "EigenvectorCentrality"
 	o, err := only(app, opts)
 	if err == nil {
@@ -193,6 +203,11 @@ func EigenvectorCentrality[T comparable](g matrix.Source[T], opts ...CentralityO
 // *ParameterError with an estimate of that bound, once the sums are no longer finite, or if they
 // still grow after the last of 16 iterations or more; after fewer, Converged is false.
 func KatzCentrality[T comparable](g matrix.Source[T], opts ...CentralityOptions) (*CentralityResult, error) {
+	return katzCentrality(g, opts)
+}
+
+// katzCentrality is KatzCentrality of a graph with values of any type.
+func katzCentrality(g operand, opts []CentralityOptions) (*CentralityResult, error) {
 	const app = "KatzCentrality"
 	o, err := only(app, opts)
 	if err == nil {

@@ -50,6 +50,11 @@ type ClosenessResult struct {
 // vertex where they share. The order of the harmonic sums depends on the threads, and with it the
 // last digits. The ranks of a group take ranges of the targets.
 func Closeness[T comparable](g matrix.Source[T], opts ...ClosenessOptions) (*ClosenessResult, error) {
+	return closenessOf(g, opts)
+}
+
+// closenessOf is Closeness of a graph with values of any type.
+func closenessOf(g operand, opts []ClosenessOptions) (*ClosenessResult, error) {
 	const app = "Closeness"
 	o, err := only(app, opts)
 	if err != nil {

@@ -45,6 +45,11 @@ type ColouringResult struct {
 // edges), by one thread. SmallestLast computes its order on the host (Matula, Beck, Journal of the
 // ACM 30, 1983). The result depends on the order and Seed alone.
 func Colouring[T comparable](g matrix.Source[T], opts ...ColouringOptions) (*ColouringResult, error) {
+	return colouringOf(g, opts)
+}
+
+// colouringOf is Colouring of a graph with values of any type.
+func colouringOf(g operand, opts []ColouringOptions) (*ColouringResult, error) {
 	const app = "Colouring"
 	o, err := only(app, opts)
 	if err != nil {

@@ -83,6 +83,11 @@ type CommunitiesResult struct {
 // live there. On a group of devices each has the whole graph, and those of the first level are
 // divided among them: 16 bytes for each wish of a vertex are exchanged.
 func Communities[T semiring.Element](g matrix.Source[T], opts ...CommunitiesOptions) (*CommunitiesResult, error) {
+	return communitiesOf(g, opts)
+}
+
+// communitiesOf is Communities of a graph with values of any type.
+func communitiesOf(g operand, opts []CommunitiesOptions) (*CommunitiesResult, error) {
 	const app = "Communities"
 	o, err := only(app, opts)
 	if err != nil {
@@ -101,21 +106,21 @@ func Communities[T semiring.Element](g matrix.Source[T], opts ...CommunitiesOpti
 	}
 	o.report("communities: read the graph", 0, 0)
 	var at device.Runner
-	w := o.byRows(app, matrix.AsView[T](g).Place())
+	w := o.byRows(app, pattern(g).Place())
 	if w == nil || !w.devices || o.Method != Auto && o.Method != Fused {
 		w = nil
-		if at, err = o.fused(app, matrix.AsView[T](g).Place()); err != nil {
+		if at, err = o.fused(app, pattern(g).Place()); err != nil {
 			return nil, err
 		}
 	}
 	if at != nil && n > 0 {
-		res, err := fusedCommunities(at, g, start, n, o)
+		res, err := fusedCommunities(at, g.Inside(), start, n, o)
 		if res != nil || err != nil {
 			return res, err
 		}
 	}
 	if w != nil && n > 0 {
-		res, err := communitiesOnGroup(w, matrix.AsView[T](g), start, n, o)
+		res, err := communitiesOnGroup(w, g.Inside(), start, n, o)
 		if res != nil || err != nil {
 			return res, err
 		}
@@ -258,9 +263,9 @@ func numbered(threads int, name []int32, degree []int64) (part []int32, parts in
 }
 
 // communitiesResult numbers the communities by size and makes the vectors.
-func communitiesResult[T semiring.Element](g matrix.Source[T], levels [][]int32, passes int, o CommunitiesOptions) (*CommunitiesResult, error) {
+func communitiesResult(g operand, levels [][]int32, passes int, o CommunitiesOptions) (*CommunitiesResult, error) {
 	res := &CommunitiesResult{Passes: passes}
-	place := matrix.AsView[T](g).Place()
+	place := pattern(g).Place()
 	for _, part := range levels {
 		sizes := numberBySize(o.Threads, part)
 		v, err := matrix.VectorOf(part)
@@ -273,7 +278,7 @@ func communitiesResult[T semiring.Element](g matrix.Source[T], levels [][]int32,
 		}
 		res.Levels = append(res.Levels, v)
 	}
-	q, err := Modularity(g, res.Membership, ModularityOptions{Run: o.Run, Resolution: o.Resolution})
+	q, err := modularityOf(g, res.Membership, []ModularityOptions{{Run: o.Run, Resolution: o.Resolution}})
 	if err != nil {
 		return nil, err
 	}

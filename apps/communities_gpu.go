@@ -6,11 +6,9 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
-	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 var (
@@ -602,8 +600,8 @@ func openLouvain(s *device.Session, g device.Operand, n int, o *CommunitiesOptio
 
 // fusedCommunities is Communities on a device. It returns nil without an error if the host has to
 // compute: see openLouvain.
-func fusedCommunities[T semiring.Element](at device.Runner, g matrix.Source[T], start []int32, n int, o CommunitiesOptions) (*CommunitiesResult, error) {
-	operand, err := access.Operand(matrix.AsView[T](g), at)
+func fusedCommunities(at device.Runner, g rep.View, start []int32, n int, o CommunitiesOptions) (*CommunitiesResult, error) {
+	operand, err := g.Operand(at)
 	if err != nil {
 		return nil, err
 	}
@@ -621,7 +619,7 @@ func fusedCommunities[T semiring.Element](at device.Runner, g matrix.Source[T], 
 		res.Membership = placed[int32](at, n, st)
 		res.Levels = append(res.Levels, res.Membership)
 	}
-	o.traceRan(at, "Communities", device.Ran{Method: "moves", Work: matrix.AsView[T](g).NVals()}, int64(n))
+	o.traceRan(at, "Communities", device.Ran{Method: "moves", Work: g.NVals()}, int64(n))
 	return res, nil
 }
 

@@ -38,21 +38,21 @@ const weightBits = 52
 // levelGraphOf checks a graph and returns it with integer weights. Integers stay as they are if
 // their sum is below 2⁵²; other weights are multiplied by the power of 2 that brings their sum to
 // between 2⁵¹ and 2⁵², and rounded.
-func levelGraphOf[T semiring.Element](app string, g matrix.Source[T], run Run) (l *levelGraph, err error) {
-	v := matrix.AsView[T](g)
-	if err := v.Fetch(); err != nil {
+func levelGraphOf(app string, g operand, run Run) (l *levelGraph, err error) {
+	v := g.Inside()
+	if err := fetch(v); err != nil {
 		return nil, err
 	}
-	known := access.Symmetric(v)
-	rows := access.Rows(v)
+	known := v.Symmetric()
+	rows := v.Rows()
 	if err := usable(app, "the graph", g); err != nil {
 		return nil, err
 	}
 	ptr := rowOffsets(&rows.Structure)
-	if rows.Val == nil {
-		l, err = unitGraph(app, matrix.AsView[bool](v.Pattern()), ptr, rows.Idx, run)
+	if rows.Val.None() {
+		l, err = unitGraph(app, pattern(g), ptr, rows.Idx, run)
 	} else {
-		l, err = weightedGraph(app, ptr, rows.Idx, numbersOf(rows.Val), run)
+		l, err = weightedGraph(app, ptr, rows.Idx, numbersIn(rows.Type, rows.Val), run)
 	}
 	if err != nil {
 		return nil, err

@@ -8,9 +8,9 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // Communities on a group of devices. Every device has the graph and the whole state of the moves.
@@ -240,12 +240,12 @@ func (h *louvainShare) gatherRows(s *device.Session, l, next *louvainLevel, offs
 
 // communitiesOnGroup is Communities on a group of devices. The result is nil if the host has to
 // compute, or if the graph exceeds the limit for gathered operands.
-func communitiesOnGroup[T semiring.Element](w *rowGroup, g matrix.View[T], start []int32, n int, o CommunitiesOptions) (*CommunitiesResult, error) {
+func communitiesOnGroup(w *rowGroup, g rep.View, start []int32, n int, o CommunitiesOptions) (*CommunitiesResult, error) {
 	div := &division{app: w.app, run: w.run, g: w.g, wait: w.wait, devices: true, began: time.Now()}
-	if !fits(div, g) {
+	if !g.Gatherable(div.g) {
 		return nil, nil
 	}
-	graphs, err := replicas(div, g)
+	graphs, err := g.Replicas(div.wait, div.g)
 	if err != nil {
 		return nil, err
 	}
@@ -259,7 +259,7 @@ func communitiesOnGroup[T semiring.Element](w *rowGroup, g matrix.View[T], start
 		if k > 0 {
 			own.Progress = nil
 		}
-		operand, err := access.Operand(graphs[k], device.Of(w.g.PlaceOf(k)))
+		operand, err := graphs[k].Operand(device.Of(w.g.PlaceOf(k)))
 		if err == nil {
 			err = w.on(k, func(s *device.Session) (err error) {
 				results[k], found[k], err = communitiesOn(s, operand, start, n, &own, h)

@@ -27,6 +27,11 @@ type OrderOptions struct{ Run }
 // number of them. O(entries + vertices · log of the largest degree) time for each of the few
 // searches of a component, O(entries) memory.
 func ReverseCuthillMcKee[T comparable](g matrix.Source[T], opts ...OrderOptions) ([]int32, error) {
+	return reverseCuthillMcKee(g, opts)
+}
+
+// reverseCuthillMcKee is ReverseCuthillMcKee of a graph with values of any type.
+func reverseCuthillMcKee(g operand, opts []OrderOptions) ([]int32, error) {
 	const app = "ReverseCuthillMcKee"
 	o, err := only(app, opts)
 	if err != nil {

@@ -40,6 +40,11 @@ type DiameterResult struct {
 // round, each O(edges); else every search is a [BFS], where g lives. 28 bytes for each vertex, and
 // 12 for each vertex and thread.
 func Diameter[T comparable](g matrix.Source[T], opts ...DiameterOptions) (*DiameterResult, error) {
+	return diameterOf(g, opts)
+}
+
+// diameterOf is Diameter of a graph with values of any type.
+func diameterOf(g operand, opts []DiameterOptions) (*DiameterResult, error) {
 	const app = "Diameter"
 	o, err := only(app, opts)
 	if err != nil {
@@ -52,14 +57,14 @@ func Diameter[T comparable](g matrix.Source[T], opts ...DiameterOptions) (*Diame
 	if err != nil {
 		return nil, err
 	}
-	if _, err := o.fused(app, matrix.AsView[T](g).Place()); err != nil {
+	if _, err := o.fused(app, pattern(g).Place()); err != nil {
 		return nil, err
 	}
 	d := &diameterSearch{o: o, res: DiameterResult{Upper: max(n-1, 0), From: -1, To: -1}}
 	if n > 0 {
 		d.res.From, d.res.To = 0, 0
 	}
-	if err := d.run(matrix.AsView[bool](matrix.AsView[T](g).Pattern()), n); err != nil {
+	if err := d.run(pattern(g), n); err != nil {
 		if o.expired() != nil {
 			return &d.res, err
 		}

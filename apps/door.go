@@ -1,8 +1,13 @@
 package apps
 
 import (
+	"fmt"
+	"reflect"
+
 	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // An operand is a matrix.Source without its element type. Exported functions give one to functions
@@ -29,6 +34,13 @@ func pattern(g operand) (v matrix.View[bool]) {
 
 // fetch copies a matrix to the host if it is elsewhere.
 func fetch(v rep.View) error {
-	v.Stored()
+	if v.Place() != nil {
+		v.Stored()
+	}
 	return v.Err()
+}
+
+// shown returns a value as text. Its type is t, or T below it.
+func shown[T semiring.Number](t *sparse.Type, x T) string {
+	return fmt.Sprint(reflect.ValueOf(x).Convert(sparse.GoType(t)))
 }

@@ -26,6 +26,11 @@ type IndependentSetOptions struct {
 // by one thread in that order, O(vertices · log vertices + edges), by four or more in rounds that
 // read each edge about twice. The fused form reads each row once. The result depends on Seed alone.
 func MaximalIndependentSet[T comparable](g matrix.Source[T], opts ...IndependentSetOptions) (*matrix.Vector[bool], error) {
+	return maximalIndependentSet(g, opts)
+}
+
+// maximalIndependentSet is MaximalIndependentSet of a graph with values of any type.
+func maximalIndependentSet(g operand, opts []IndependentSetOptions) (*matrix.Vector[bool], error) {
 	const app = "MaximalIndependentSet"
 	o, err := only(app, opts)
 	if err != nil {

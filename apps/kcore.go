@@ -32,6 +32,11 @@ type Cores struct {
 // arXiv:cs/0310049); four threads and more remove the vertices of each k together. Both take
 // O(vertices + edges).
 func CoreNumbers[T comparable](g matrix.Source[T], opts ...CoreOptions) (*Cores, error) {
+	return coreNumbers(g, opts)
+}
+
+// coreNumbers is CoreNumbers of a graph with values of any type.
+func coreNumbers(g operand, opts []CoreOptions) (*Cores, error) {
 	const app = "CoreNumbers"
 	o, err := only(app, opts)
 	if err != nil {

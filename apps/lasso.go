@@ -246,7 +246,7 @@ func (l *lasso) path(jobs lassoJobs, o FusedLassoOptions) ([]*FusedLassoResult, 
 // columns returns the columns of a full matrix.
 func (l *lasso) columns(ys *matrix.Matrix[float64]) ([][]float64, error) {
 	const app = "FusedLasso"
-	if err := usable[float64](app, "the values", ys); err != nil {
+	if err := usable(app, "the values", ys); err != nil {
 		return nil, err
 	}
 	n, k := ys.Dims()

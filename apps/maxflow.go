@@ -65,6 +65,11 @@ func (e *UnboundedFlowError) Error() string {
 // A vertex outside the graph is a *matrix.IndexError, a source that is the sink a *ParameterError,
 // a negative or NaN capacity a *WeightError, and a flow without limit an *UnboundedFlowError.
 func MaxFlow[T semiring.Number](g matrix.Source[T], source, sink int, opts ...MaxFlowOptions) (*MaxFlowResult, error) {
+	return maximumFlow(g, source, sink, opts)
+}
+
+// maximumFlow is MaxFlow of a graph with values of any type.
+func maximumFlow(g operand, source, sink int, opts []MaxFlowOptions) (*MaxFlowResult, error) {
 	o, err := only("MaxFlow", opts)
 	if err != nil {
 		return nil, err
@@ -73,7 +78,7 @@ func MaxFlow[T semiring.Number](g matrix.Source[T], source, sink int, opts ...Ma
 	if err != nil {
 		return nil, err
 	}
-	at, err := o.fused("MaxFlow", matrix.AsView[T](g).Place())
+	at, err := o.fused("MaxFlow", pattern(g).Place())
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +94,7 @@ func MaxFlow[T semiring.Number](g matrix.Source[T], source, sink int, opts ...Ma
 	switch {
 	case at != nil:
 		return fusedMaxFlow(at, g, n, source, sink, o)
-	case o.Method == Pipeline || matrix.AsView[T](g).Place() != nil:
+	case o.Method == Pipeline || pattern(g).Place() != nil:
 		return flowByRounds(g, n, source, sink, o)
 	}
 	return flowByTrees(g, n, source, sink, o)
@@ -104,7 +109,7 @@ const capacityWanted = "a capacity of 0 or more"
 func capacity(x float64) bool { return x >= 0 }
 
 // flowByTrees is MaxFlow on the host.
-func flowByTrees[T semiring.Number](g matrix.Source[T], n, source, sink int, o MaxFlowOptions) (*MaxFlowResult, error) {
+func flowByTrees(g operand, n, source, sink int, o MaxFlowOptions) (*MaxFlowResult, error) {
 	o.report("maximum flow", 0, 0)
 	p, err := pairsOf("MaxFlow", capacityWanted, g, o.Run, capacity)
 	if err != nil {

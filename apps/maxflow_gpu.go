@@ -8,7 +8,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 //go:embed kernels/flow.cu
@@ -104,7 +103,7 @@ func (g *flowGraph) unbounded(source, sink int32) bool {
 }
 
 // flowNetwork returns the pairs of a graph with bounded capacities, and the infinite ones.
-func flowNetwork[T semiring.Number](g matrix.Source[T], source, sink int, o MaxFlowOptions) (p *pairGraph, infinite [][2]int32, err error) {
+func flowNetwork(g operand, source, sink int, o MaxFlowOptions) (p *pairGraph, infinite [][2]int32, err error) {
 	if p, err = pairsOf("MaxFlow", capacityWanted, g, o.Run, capacity); err != nil {
 		return nil, nil, err
 	}
@@ -119,9 +118,9 @@ func flowNetwork[T semiring.Number](g matrix.Source[T], source, sink int, o MaxF
 }
 
 // fusedMaxFlow is MaxFlow on a device. The first call for a matrix builds the network on the host.
-func fusedMaxFlow[T semiring.Number](at device.Runner, g matrix.Source[T], n, source, sink int, o MaxFlowOptions) (*MaxFlowResult, error) {
+func fusedMaxFlow(at device.Runner, g operand, n, source, sink int, o MaxFlowOptions) (*MaxFlowResult, error) {
 	o.report("maximum flow", 0, 0)
-	operand, err := access.Operand(matrix.AsView[T](g), at)
+	operand, err := g.Inside().Operand(at)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ type flowRounds struct {
 const flowRoundsBetween = 64
 
 // flowByRounds is MaxFlow where the graph lives.
-func flowByRounds[T semiring.Number](g matrix.Source[T], n, source, sink int, o MaxFlowOptions) (*MaxFlowResult, error) {
+func flowByRounds(g operand, n, source, sink int, o MaxFlowOptions) (*MaxFlowResult, error) {
 	o.report("maximum flow", 0, 0)
 	p, err := pairsOf("MaxFlow", capacityWanted, g, o.Run, capacity)
 	if err != nil {
@@ -34,7 +34,7 @@ func flowByRounds[T semiring.Number](g matrix.Source[T], n, source, sink int, o 
 	if err := bound(p, source, sink); err != nil {
 		return nil, err
 	}
-	f := &flowRounds{o: o, at: matrix.AsView[T](g).Place(), n: n, s: source, t: sink, excess: make([]float64, n), height: make([]int32, n)}
+	f := &flowRounds{o: o, at: pattern(g).Place(), n: n, s: source, t: sink, excess: make([]float64, n), height: make([]int32, n)}
 	// The edges of the source begin at capacity.
 	left := make([]float64, len(p.value))
 	copy(left, p.value)

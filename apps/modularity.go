@@ -5,7 +5,6 @@ import (
 	"math"
 	"sync/atomic"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -34,6 +33,11 @@ type ModularityOptions struct {
 // entries than vertices a *matrix.DimensionError, a directed graph a *ParameterError.
 // O(vertices + entries), on the host.
 func Modularity[T semiring.Element](g matrix.Source[T], membership *matrix.Vector[int32], opts ...ModularityOptions) (float64, error) {
+	return modularityOf(g, membership, opts)
+}
+
+// modularityOf is Modularity of a graph with values of any type.
+func modularityOf(g operand, membership *matrix.Vector[int32], opts []ModularityOptions) (float64, error) {
 	const app = "Modularity"
 	o, err := onlyPipeline(app, opts)
 	if err != nil {
@@ -53,15 +57,15 @@ func Modularity[T semiring.Element](g matrix.Source[T], membership *matrix.Vecto
 	if err != nil {
 		return 0, err
 	}
-	if err := matrix.AsView[T](g).Fetch(); err != nil {
+	if err := fetch(g.Inside()); err != nil {
 		return 0, err
 	}
-	rows := access.Rows(matrix.AsView[T](g))
+	rows := g.Inside().Rows()
 	if err := usable(app, "the graph", g); err != nil {
 		return 0, err
 	}
 	e := &modularityEdges{app: app, ptr: rowOffsets(&rows.Structure), idx: rows.Idx,
-		val: numbersOf(rows.Val), part: part, count: count, run: o.Run, symmetric: access.Symmetric(matrix.AsView[T](g))}
+		val: numbersIn(rows.Type, rows.Val), part: part, count: count, run: o.Run, symmetric: g.Inside().Symmetric()}
 	in, squares, err := e.sums(1)
 	return in - float64(o.Resolution*squares), err
 }

@@ -3,7 +3,10 @@ package apps
 import (
 	"fmt"
 	"math"
+	"reflect"
 
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -60,6 +63,11 @@ func (o *PageRankOptions) complete(app string) error {
 // Restart, runs several iterations between two checks by the host. On a group of devices it divides
 // the vertices, and the ranks gather the shares of all in each iteration.
 func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageRankResult, error) {
+	return pageRank(g, opts)
+}
+
+// pageRank is PageRank of a graph with values of any type.
+func pageRank(g operand, opts []PageRankOptions) (*PageRankResult, error) {
 	o, err := only("PageRank", opts)
 	if err != nil {
 		return nil, err
@@ -71,7 +79,7 @@ func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageR
 	if err := o.complete("PageRank"); err != nil {
 		return nil, err
 	}
-	a := matrix.AsView[bool](matrix.AsView[T](g).Pattern())
+	a := pattern(g)
 	restart, err := restartOf("PageRank", o.Restart, n, a.Place(), o.with())
 	if err != nil {
 		return nil, err
@@ -114,6 +122,11 @@ func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageR
 // Negative and infinite values and NaN are a *WeightError. A vertex whose edges all have value 0 is
 // one without out-edges. It has no fused form.
 func WeightedPageRank[T semiring.Number](g matrix.Source[T], opts ...PageRankOptions) (*PageRankResult, error) {
+	return weightedPageRank(g, opts)
+}
+
+// weightedPageRank is WeightedPageRank of a graph with values of any type.
+func weightedPageRank(g operand, opts []PageRankOptions) (*PageRankResult, error) {
 	const app = "WeightedPageRank"
 	o, err := onlyPipeline(app, opts)
 	if err == nil {
@@ -126,7 +139,7 @@ func WeightedPageRank[T semiring.Number](g matrix.Source[T], opts ...PageRankOpt
 	if err != nil {
 		return nil, err
 	}
-	place, with := matrix.AsView[T](g).Place(), o.with()
+	place, with := pattern(g).Place(), o.with()
 	restart, err := restartOf(app, o.Restart, n, place, with)
 	if err != nil {
 		return nil, err
@@ -157,16 +170,15 @@ var unusableWeight = semiring.NewSelect("unusable_weight", func(x float64, _, _ 
 }, "!(x >= 0 && x <= 1.7976931348623157e308)")
 
 // weightsOf returns the values of g as finite numbers from 0, where g lives.
-func weightsOf[T semiring.Number](app string, g matrix.Source[T], with ops.Option) (matrix.View[float64], error) {
-	n, _ := matrix.AsView[T](g).Dims()
-	here := matrix.On(matrix.AsView[T](g).Place())
+func weightsOf(app string, g operand, with ops.Option) (matrix.View[float64], error) {
+	in := g.Inside()
+	n, _ := in.Dims()
+	here := matrix.On(pattern(g).Place())
 	var s ops.Steps
-	var w matrix.View[float64]
-	if same, ok := any(g).(matrix.Source[float64]); ok {
-		w = matrix.AsView[float64](same)
-	} else {
+	w := matrix.ViewOf[float64](in)
+	if !sparse.Same(in.Type(), sparse.TypeOf[float64]()) {
 		c := matrix.New[float64](n, n, here)
-		s.Do(ops.Apply(c, semiring.Convert[T, float64](), matrix.AsView[T](g), with))
+		s.Do(asFloats(c, in, with))
 		w = c.View()
 	}
 	bad := matrix.New[float64](n, n, here)
@@ -178,6 +190,29 @@ func weightsOf[T semiring.Number](app string, g matrix.Source[T], with ops.Optio
 		return w, &WeightError{app, at.Row, at.Col, fmt.Sprint(x), "a finite number of 0 or more"}
 	}
 	return w, nil
+}
+
+// asFloats writes the values of a view to c.
+func asFloats(c *matrix.Matrix[float64], v rep.View, with ops.Option) error {
+	switch sparse.GoType(v.Type().Under()).Kind() {
+	case reflect.Int8:
+		return ops.Apply(c, semiring.Convert[int8, float64](), matrix.ViewOf[int8](v), with)
+	case reflect.Int16:
+		return ops.Apply(c, semiring.Convert[int16, float64](), matrix.ViewOf[int16](v), with)
+	case reflect.Int32:
+		return ops.Apply(c, semiring.Convert[int32, float64](), matrix.ViewOf[int32](v), with)
+	case reflect.Int64:
+		return ops.Apply(c, semiring.Convert[int64, float64](), matrix.ViewOf[int64](v), with)
+	case reflect.Uint8:
+		return ops.Apply(c, semiring.Convert[uint8, float64](), matrix.ViewOf[uint8](v), with)
+	case reflect.Uint16:
+		return ops.Apply(c, semiring.Convert[uint16, float64](), matrix.ViewOf[uint16](v), with)
+	case reflect.Uint32:
+		return ops.Apply(c, semiring.Convert[uint32, float64](), matrix.ViewOf[uint32](v), with)
+	case reflect.Float32:
+		return ops.Apply(c, semiring.Convert[float32, float64](), matrix.ViewOf[float32](v), with)
+	}
+	return ops.Apply(c, semiring.Convert[uint64, float64](), matrix.ViewOf[uint64](v), with)
 }
 
 // restartOf returns the probabilities of a jump to each vertex, nil for equal ones.

@@ -141,24 +141,21 @@ func onlyPipeline[O interface{ notFused(app string) error }](app string, opts []
 }
 
 // usable returns the error of a matrix: that of its construction, or that it is nil.
-func usable[T comparable](app, arg string, g matrix.Source[T]) error {
-	var v matrix.View[T]
-	missing := v.Err()
+func usable(app, arg string, g operand) error {
 	if g != nil {
-		v = matrix.AsView[T](g)
-	}
-	if err := v.Err(); err != missing {
-		return err
+		if err := g.Inside().Err(); err != (matrix.View[bool]{}).Err() {
+			return err
+		}
 	}
 	return &matrix.InvalidError{Op: app, Reason: arg + " is nil or an empty view; make a matrix with matrix.New, a Builder or a From function"}
 }
 
 // square checks that a graph is a square matrix and returns its order.
-func square[T comparable](app string, g matrix.Source[T]) (int, error) {
+func square(app string, g operand) (int, error) {
 	if err := usable(app, "the graph", g); err != nil {
 		return 0, err
 	}
-	m, n := matrix.AsView[T](g).Dims()
+	m, n := g.Inside().Dims()
 	if m != n {
 		return 0, &matrix.DimensionError{Op: app, Arg: "the graph", Got: fmt.Sprintf("%d×%d", m, n),
 			Want: "square", Remedy: "give an adjacency matrix; of a bipartite graph, a projection"}

@@ -432,7 +432,7 @@ func netOf(app string, model *SAGEModel, d int) (*sageNet[float32], error) {
 	}
 	n := &sageNet[float32]{aggregator: model.Aggregator}
 	take := func(name string, a *matrix.Matrix[float32], rows, cols int) (*sageParam[float32], error) {
-		if err := usable[float32](app, name, a); err != nil {
+		if err := usable(app, name, a); err != nil {
 			return nil, err
 		}
 		m, k := a.Dims()

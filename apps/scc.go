@@ -29,6 +29,11 @@ import (
 // Processing Letters 116, 2016, which keeps one number for each vertex). For fewer than four
 // threads, or little work, it finds all components. Either takes O(vertices + edges).
 func StronglyConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOptions) (*Components, error) {
+	return strongComponents(g, opts)
+}
+
+// strongComponents is StronglyConnectedComponents of a graph with values of any type.
+func strongComponents(g operand, opts []ComponentsOptions) (*Components, error) {
 	const app = "StronglyConnectedComponents"
 	o, err := only(app, opts)
 	if err != nil {

@@ -167,6 +167,11 @@ const curvePoints = 1024
 // host of a device, which walks on while Each runs), or two walks if they are longer; 4 for each
 // vertex of a walk with Paths.
 func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts []int, opts ...SearchOptions) (*SearchResult, error) {
+	return graphSearch(g, scores, starts, opts)
+}
+
+// graphSearch is GraphSearch of a graph with values of any type.
+func graphSearch(g operand, scores *Scores, starts []int, opts []SearchOptions) (*SearchResult, error) {
 	const app = "GraphSearch"
 	o, err := only(app, opts)
 	if err != nil {
@@ -191,10 +196,10 @@ func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts 
 	if o.Paths && s.walks > math.MaxInt32 {
 		return nil, &ParameterError{app, "the number of walks with Paths", fmt.Sprint(s.walks), "2147483647 at most, or Each for blocks of them"}
 	}
-	if res, err := walksByRanges(s, matrix.AsView[T](g)); res != nil || err != nil {
+	if res, err := walksByRanges(s, g.Inside()); res != nil || err != nil {
 		return res, err
 	}
-	place := matrix.AsView[T](g).Place()
+	place := pattern(g).Place()
 	at, err := o.fused(app, place)
 	if err != nil {
 		return nil, err
@@ -209,14 +214,14 @@ func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts 
 	method := "kernel"
 	if at != nil {
 		s.room = n
-		if err = fusedWalks(s, at, matrix.AsView[T](g)); errors.Is(err, errWeights) {
+		if err = fusedWalks(s, at, g.Inside()); errors.Is(err, errWeights) {
 			s.room = 0
-			if err = onHost(s, g); err == nil { // it says which, unless no walk meets it
+			if err = onHost(s, g.Inside()); err == nil { // it says which, unless no walk meets it
 				method, at = s.method(), nil
 				err = s.run()
 			}
 		}
-	} else if err = onHost(s, g); err == nil {
+	} else if err = onHost(s, g.Inside()); err == nil {
 		method = s.method()
 		err = s.run()
 	}

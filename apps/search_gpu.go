@@ -8,6 +8,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/philox"
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -68,8 +70,8 @@ func (o *SearchOptions) fuses(scores *Scores) bool {
 }
 
 // fusedWalks walks on a device. Its error is errWeights if a weight cannot be used.
-func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) error {
-	g, err := access.Operand(a, at)
+func fusedWalks(s *searcher, at device.Runner, a rep.View) error {
+	g, err := a.Operand(at)
 	count := s.to - s.from
 	if err != nil || count == 0 && s.room == 0 {
 		return err
@@ -78,7 +80,7 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 		return at.Run(s.opts.call("GraphSearch"), func(d *device.Session) { s.keep(d, device.Buffer{}, device.Buffer{}) })
 	}
 	o := &s.opts
-	t, err := device.TypeOf[T]()
+	t, err := device.TypeFor(sparse.GoType(a.Type()))
 	if err != nil {
 		return err
 	}
@@ -295,8 +297,8 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 }
 
 // moversAt is movers on a device.
-func moversAt[T comparable](s *searcher, at device.Runner, a matrix.View[T]) ([]int64, error) {
-	g, err := access.Operand(a, at)
+func moversAt(s *searcher, at device.Runner, a rep.View) ([]int64, error) {
+	g, err := a.Operand(at)
 	if err != nil {
 		return nil, err
 	}

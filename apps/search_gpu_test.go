@@ -233,7 +233,7 @@ func TestMovers(t *testing.T) {
 				want[w/sumWalks]++
 			}
 		}
-		got, err := moversAt(s, device.Of(d.Device), there.View())
+		got, err := moversAt(s, device.Of(d.Device), there.Inside())
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%+v: %v on a device, %v, want %v", c, got, err, want)
 		}

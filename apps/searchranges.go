@@ -9,8 +9,8 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // roundCells bounds the vertices of the walks of a rank that Each receives at a time, on a group.
@@ -22,7 +22,7 @@ var walkRound = func(length int) int64 { return max(sumWalks, roundCells/int64(l
 // walksByRanges divides the walks among the ranks of a group. The result is nil if they are not
 // divided. Walks are cut at multiples of sumWalks, so that scores are added up in the same order
 // for every number of ranks.
-func walksByRanges[T semiring.Element](s *searcher, g matrix.View[T]) (*SearchResult, error) {
+func walksByRanges(s *searcher, g rep.View) (*SearchResult, error) {
 	o := s.opts
 	fact := int64(truth(o.Each != nil))
 	if s.scores.lazy() {
@@ -37,10 +37,10 @@ func walksByRanges[T semiring.Element](s *searcher, g matrix.View[T]) (*SearchRe
 		each = each || f != 0
 	}
 	switch {
-	case each && (o.Paths || o.Length > roundCells/sumWalks), d.devices && !o.fuses(s.scores.source), !fits(d, g):
+	case each && (o.Paths || o.Length > roundCells/sumWalks), d.devices && !o.fuses(s.scores.source), !g.Gatherable(d.g):
 		return nil, nil
 	}
-	graph, err := replicas(d, g)
+	graph, err := g.Replicas(d.wait, d.g)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func walksByRanges[T semiring.Element](s *searcher, g matrix.View[T]) (*SearchRe
 	if each {
 		round = int64(p) * walkRound(o.Length)
 	}
-	w := &walkRanges[T]{division: d, s: s, graph: graph, each: each, own: make([]*searcher, len(graph))}
+	w := &walkRanges{division: d, s: s, graph: graph, each: each, own: make([]*searcher, len(graph))}
 	if d.devices && !each && s.n > 0 && d.g.MovesDeviceMemory() {
 		w.block = (s.n + p - 1) / p
 	}
@@ -90,16 +90,16 @@ func walksByRanges[T semiring.Element](s *searcher, g matrix.View[T]) (*SearchRe
 }
 
 // walkRanges are the walks of the ranks of this process.
-type walkRanges[T semiring.Element] struct {
+type walkRanges struct {
 	*division
 	s     *searcher // of the result
-	graph []matrix.View[T]
+	graph []rep.View
 	own   []*searcher // what each rank has found, nil before the first round
 	each  bool
 	block int // vertices of which a rank merges what all have found, on devices; 0: the host does
 }
 
-func (w *walkRanges[T]) release() {
+func (w *walkRanges) release() {
 	for _, own := range w.own {
 		if own != nil {
 			own.found.release()
@@ -109,7 +109,7 @@ func (w *walkRanges[T]) release() {
 
 // work returns the sums of the steps of parts of sumWalks walks, one for the start of each. Walks
 // whose start has no neighbours take no more. All processes find the same.
-func (w *walkRanges[T]) work() ([]int64, error) {
+func (w *walkRanges) work() ([]int64, error) {
 	s := w.s
 	var movers []int64 // walks that move, of each part
 	if at := device.Of(w.placeOf(0)); at != nil {
@@ -132,7 +132,7 @@ func (w *walkRanges[T]) work() ([]int64, error) {
 
 // walk takes a round of walks: rank r those from cuts[r] to cuts[r+1]−1. It returns false if a
 // weight cannot be used on devices, which all ranks find alike; the host then says which.
-func (w *walkRanges[T]) walk(cuts []int64) (bool, error) {
+func (w *walkRanges) walk(cuts []int64) (bool, error) {
 	var bad atomic.Bool
 	cells := make([][]int32, len(w.own))
 	err := w.division.each(func(k int, c comm.Comm, run Run) error {
@@ -194,7 +194,7 @@ func (s *searcher) take(part *searcher) {
 
 // deliver adds up the scores of a round in the order of walks, and gives the walks to Each: those
 // of all ranks are sent to the first rank of each process that has one.
-func (w *walkRanges[T]) deliver(cuts []int64, cells [][]int32) error {
+func (w *walkRanges) deliver(cuts []int64, cells [][]int32) error {
 	if w.s.scores.of != nil {
 		counts := make([]int, w.g.Size())
 		for r := range counts {
@@ -247,7 +247,7 @@ func (w *walkRanges[T]) deliver(cuts []int64, cells [][]int32) error {
 }
 
 // merge makes the result of what all ranks have found.
-func (w *walkRanges[T]) merge(cuts []int64) (*SearchResult, error) {
+func (w *walkRanges) merge(cuts []int64) (*SearchResult, error) {
 	s, d := w.s, w.division
 	var counts [][]int64
 	for _, own := range w.own {
@@ -277,7 +277,7 @@ func (w *walkRanges[T]) merge(cuts []int64) (*SearchResult, error) {
 
 // mergeFound merges the first visits and the numbers of visits of all ranks, on devices block by
 // block, where the numbers then stay.
-func (w *walkRanges[T]) mergeFound() (*SearchResult, error) {
+func (w *walkRanges) mergeFound() (*SearchResult, error) {
 	s, d := w.s, w.division
 	if w.block > 0 {
 		able, err := w.exchange()
@@ -312,7 +312,7 @@ func (w *walkRanges[T]) mergeFound() (*SearchResult, error) {
 
 // exchange merges the blocks on the devices: each rank has that of its vertices afterwards. It
 // returns false if they cannot.
-func (w *walkRanges[T]) exchange() (able bool, err error) {
+func (w *walkRanges) exchange() (able bool, err error) {
 	able, err = reduceBlocks(w.division, comm.Uint32, w.block, comm.Min, func(k int) device.Buffer { return w.own[k].found.first })
 	if !able || err != nil || !w.s.opts.Visits {
 		return able, err
@@ -321,7 +321,7 @@ func (w *walkRanges[T]) exchange() (able bool, err error) {
 }
 
 // download gives the host what each rank has found.
-func (w *walkRanges[T]) download() error {
+func (w *walkRanges) download() error {
 	return w.division.each(func(k int, c comm.Comm, run Run) error {
 		own, at := w.own[k], device.Of(w.placeOf(k))
 		own.room = 0
@@ -338,7 +338,7 @@ func (w *walkRanges[T]) download() error {
 }
 
 // mergedOnDevices makes the result of merged blocks.
-func (w *walkRanges[T]) mergedOnDevices() (*SearchResult, error) {
+func (w *walkRanges) mergedOnDevices() (*SearchResult, error) {
 	s, p := w.s, w.g.Size()
 	cuts, sizes := make([]int, p+1), make([]int, p)
 	for r := range sizes {
@@ -368,7 +368,7 @@ func (w *walkRanges[T]) mergedOnDevices() (*SearchResult, error) {
 
 // fetchFirst gives the host the points of first visits in blocks of the devices, or the number of
 // vertices at each point if that is enough.
-func (w *walkRanges[T]) fetchFirst(cuts, sizes []int) error {
+func (w *walkRanges) fetchFirst(cuts, sizes []int) error {
 	s, among := w.s, len(w.own) < w.g.Size() // several processes
 	blocks, curves := make([][]uint32, len(w.own)), make([][]int64, len(w.own))
 	counts := s.countable()

@@ -6,11 +6,9 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/philox"
-	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/semiring"
+	"github.com/hiveblas/hiveblas/internal/rep"
 )
 
 // Walks are computed in pieces, all walks of a piece step by step together, so that the processor
@@ -97,18 +95,18 @@ func (s *searcher) empty() {
 func (s *searcher) countable() bool { return s.scores.of == nil && s.opts.Best == 0 }
 
 // onHost gives a searcher the rows of a graph, and prepares them unless walks are few.
-func onHost[T semiring.Element](s *searcher, g matrix.Source[T]) error {
-	if err := matrix.AsView[T](g).Fetch(); err != nil {
+func onHost(s *searcher, g rep.View) error {
+	if err := fetch(g); err != nil {
 		return err
 	}
-	rows := access.Rows(matrix.AsView[T](g))
-	if err := usable("GraphSearch", "the graph", g); err != nil {
+	rows := g.Rows()
+	if err := g.Err(); err != nil {
 		return err
 	}
 	o := &s.opts
 	s.ptr, s.idx = rowOffsets(&rows.Structure), rows.Idx
 	if o.Weight != nil || o.Weighted {
-		s.edges = numbersOf(rows.Val)
+		s.edges = numbersIn(rows.Type, rows.Val)
 	}
 	if s.first == nil {
 		s.empty()

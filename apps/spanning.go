@@ -3,7 +3,6 @@ package apps
 import (
 	"cmp"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 )
@@ -35,6 +34,11 @@ type Spanning struct {
 // threads and more take Borůvka's: every tree takes its lightest edge to another, in rounds,
 // O(edges · log vertices). It computes on the host, wherever g lives.
 func MinimumSpanningForest[T semiring.Number](g matrix.Source[T], opts ...SpanningOptions) (*Spanning, error) {
+	return minimumSpanningForest(g, opts)
+}
+
+// minimumSpanningForest is MinimumSpanningForest of a graph with values of any type.
+func minimumSpanningForest(g operand, opts []SpanningOptions) (*Spanning, error) {
 	const app = "MinimumSpanningForest"
 	o, err := only(app, opts)
 	if err != nil {
@@ -44,9 +48,9 @@ func MinimumSpanningForest[T semiring.Number](g matrix.Source[T], opts ...Spanni
 	if err != nil {
 		return nil, err
 	}
-	rows := access.Rows(matrix.AsView[T](g))
-	ptr, weight := rowOffsets(&rows.Structure), allFloats(rows.Val, len(rows.Idx))
-	list, err := linksOf(app, &adjacency{n, ptr, rows.Idx}, weight, access.Symmetric(matrix.AsView[T](g)), o)
+	rows := g.Inside().Rows()
+	ptr, weight := rowOffsets(&rows.Structure), numbersIn(rows.Type, rows.Val)(nil, 0, int64(len(rows.Idx)))
+	list, err := linksOf(app, &adjacency{n, ptr, rows.Idx}, weight, g.Inside().Symmetric(), o)
 	if err != nil {
 		return nil, err
 	}

@@ -3,12 +3,15 @@ package apps
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -41,35 +44,90 @@ type SSSPOptions[T semiring.Number] struct {
 // NaN is a *WeightError that names the edge; integer weights whose largest,
 // times the number of vertices, does not fit T are a *ParameterError.
 func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOptions[T]) (*matrix.Vector[T], error) {
-	o, err := only("SSSP", opts)
-	if err != nil {
-		return nil, err
+	o := ssspSettings{count: len(opts), of: sparse.TypeOf[T]()}
+	if len(opts) > 0 {
+		o.Run, o.delta, o.trusted = opts[0].Run, unsafe.Pointer(&opts[0].Delta), opts[0].Trusted
+	}
+	dist, err := shortestPaths(g, sources, o)
+	return access.VectorAs[T](dist), err
+}
+
+// ssspSettings are the SSSPOptions of a call without their type.
+type ssspSettings struct {
+	Run
+	count   int            // of the values of SSSPOptions; the first one is here
+	of      *sparse.Type   // of the weights and of delta
+	delta   unsafe.Pointer // nil for 0
+	trusted bool
+}
+
+// shortestPaths is SSSP of a graph with weights of any type.
+func shortestPaths(g operand, sources []int, o ssspSettings) (dist rep.View, err error) {
+	if o.count > 1 {
+		return dist, &ParameterError{"SSSP", "the settings", fmt.Sprintf("%d values of apps.SSSPOptions[%v]", o.count, o.of),
+			"one value, or none for the defaults"}
+	}
+	if err := o.checkThreads("SSSP"); err != nil {
+		return dist, err
 	}
 	n, err := square("SSSP", g)
 	if err != nil {
-		return nil, err
+		return dist, err
 	}
 	if len(sources) == 0 {
-		return nil, &ParameterError{"SSSP", "the list of sources", "empty", "at least one vertex"}
+		return dist, &ParameterError{"SSSP", "the list of sources", "empty", "at least one vertex"}
 	}
 	for _, v := range sources {
 		if err := vertex("SSSP", "source", v, n); err != nil {
-			return nil, err
+			return dist, err
 		}
 	}
-	if o.Delta < 0 || o.Delta != o.Delta {
-		return nil, &ParameterError{"SSSP", "delta", fmt.Sprint(o.Delta), "a positive width"}
+	in := g.Inside()
+	switch sparse.GoType(in.Type().Under()).Kind() {
+	case reflect.Int8:
+		return distances[int8](in, n, sources, o)
+	case reflect.Int16:
+		return distances[int16](in, n, sources, o)
+	case reflect.Int32:
+		return distances[int32](in, n, sources, o)
+	case reflect.Int64:
+		return distances[int64](in, n, sources, o)
+	case reflect.Uint8:
+		return distances[uint8](in, n, sources, o)
+	case reflect.Uint16:
+		return distances[uint16](in, n, sources, o)
+	case reflect.Uint32:
+		return distances[uint32](in, n, sources, o)
+	case reflect.Float32:
+		return distances[float32](in, n, sources, o)
+	case reflect.Float64:
+		return distances[float64](in, n, sources, o)
 	}
-	a := matrix.AsView[T](g)
-	delta, err := bucketWidth(a, n, o)
+	return distances[uint64](in, n, sources, o)
+}
+
+// distances is SSSP of weights of type T.
+func distances[T semiring.Number](in rep.View, n int, sources []int, o ssspSettings) (rep.View, error) {
+	var delta T
+	if o.delta != nil {
+		delta = *(*T)(o.delta)
+	}
+	if delta < 0 || delta != delta {
+		return rep.View{}, &ParameterError{"SSSP", "delta", shown(o.of, delta), "a positive width"}
+	}
+	a := matrix.ViewOf[T](in)
+	delta, err := bucketWidth(a, n, delta, o)
 	if err != nil {
-		return nil, err
+		return rep.View{}, err
 	}
 	dist, err := distancesFrom(a, n, sources, delta, o.Run)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		dist, err = withOverflows(dist, a, sources, o.Run)
 	}
-	return withOverflows(dist, a, sources, o.Run)
+	if err != nil {
+		return rep.View{}, err
+	}
+	return dist.Inside(), nil
 }
 
 // distancesFrom is SSSP of arguments that are checked. Vertices whose distance overflows have no
@@ -235,16 +293,16 @@ func largest[T semiring.Number](most T) string {
 // would settle one edge's reach at a time. Wider buckets have fewer rounds and relax more edges
 // twice. A device, where a round costs more, uses wider ones (R-MAT 22 on an H200: 2.8 ms with 4,
 // 3.4 with 1.5).
-func bucketWidth[T semiring.Number](a matrix.View[T], n int, opts SSSPOptions[T]) (T, error) {
-	if opts.Trusted && opts.Delta > 0 {
-		return opts.Delta, nil
+func bucketWidth[T semiring.Number](a matrix.View[T], n int, delta T, o ssspSettings) (T, error) {
+	if o.trusted && delta > 0 {
+		return delta, nil
 	}
-	weights, read, err := weightsThere(a, opts.Run)
+	weights, read, err := weightsThere(a, o.Run)
 	if err != nil {
 		return 0, err
 	}
-	if !opts.Trusted && (!read || weights.bad != 0) {
-		if err := checkWeights("SSSP", a, opts.Run); err != nil {
+	if !o.trusted && (!read || weights.bad != 0) {
+		if err := checkWeights("SSSP", a, o.Run); err != nil {
 			return 0, err
 		}
 	}
@@ -252,16 +310,16 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, opts SSSPOptions[T]
 		return 1, nil
 	}
 	integer := T(1)/2 == 0
-	if opts.Delta > 0 && !integer {
-		return opts.Delta, nil
+	if delta > 0 && !integer {
+		return delta, nil
 	}
 	longest := weights.longest
 	switch {
 	case read:
 	case integer:
-		longest, err = ops.ReduceScalar(semiring.Max[T](), a, opts.with())
+		longest, err = ops.ReduceScalar(semiring.Max[T](), a, o.with())
 	default:
-		longest, err = typicalLongest(a, opts.Run)
+		longest, err = typicalLongest(a, o.Run)
 	}
 	if err != nil {
 		return 0, err
@@ -270,10 +328,10 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, opts SSSPOptions[T]
 		// A shortest path has at most n−1 edges, and one more edge is relaxed from its end.
 		if limit := semiring.MaxValue[T](); n > 1 && float64(longest)*float64(n) >= float64(limit) {
 			return 0, &ParameterError{"SSSP", "the largest weight times the number of vertices", fmt.Sprint(float64(longest) * float64(n)),
-				fmt.Sprintf("below %v, which a distance of type %T can hold; use a wider type", limit, limit)}
+				fmt.Sprintf("below %v, which a distance of type %v can hold; use a wider type", shown(o.of, limit), o.of)}
 		}
-		if opts.Delta > 0 {
-			return opts.Delta, nil
+		if delta > 0 {
+			return delta, nil
 		}
 	}
 	degree := float64(a.NVals()) / float64(n)
@@ -337,7 +395,7 @@ func checkWeights[T semiring.Number](app string, a matrix.View[T], run Run) erro
 		if s.NVals(bad) == 0 {
 			return s.Err()
 		}
-		return findWeight(app, bad.View())
+		return findWeight(app, a.Inside().Type(), bad.View())
 	}
 	val := access.Stored(a).Val
 	var bad atomic.Bool
@@ -352,7 +410,7 @@ func checkWeights[T semiring.Number](app string, a matrix.View[T], run Run) erro
 	if err != nil || !bad.Load() {
 		return err
 	}
-	return findWeight(app, a)
+	return findWeight(app, a.Inside().Type(), a)
 }
 
 // unusable keeps the weights that are negative or NaN.
@@ -360,12 +418,12 @@ func unusable[T semiring.Number]() semiring.SelectOp[T] {
 	return semiring.NewSelect("unusable", func(x T, _, _ int) bool { return !(x >= 0) }, "!(x >= 0)")
 }
 
-func findWeight[T semiring.Number](app string, a matrix.View[T]) error {
+func findWeight[T semiring.Number](app string, t *sparse.Type, a matrix.View[T]) error {
 	st := access.Rows(a)
 	for k := range st.Vecs() {
 		for p := st.Ptr[k]; p < st.Ptr[k+1]; p++ {
 			if !(st.Val[p] >= 0) {
-				return &WeightError{app, st.RowID(k), int(st.Idx[p]), fmt.Sprint(st.Val[p]), "0 or more"}
+				return &WeightError{app, st.RowID(k), int(st.Idx[p]), shown(t, st.Val[p]), "0 or more"}
 			}
 		}
 	}

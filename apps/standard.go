@@ -72,7 +72,7 @@ func (r Run) traced(app, kernel string, n int, work int64) {
 
 // begun is the start of every workflow of the standard set: it checks the settings and the graph,
 // and reports the stage.
-func begun[T comparable](app, stage string, g matrix.Source[T], run Run) (a matrix.View[bool], n int, err error) {
+func begun(app, stage string, g operand, run Run) (a matrix.View[bool], n int, err error) {
 	if err := run.notFused(app); err != nil {
 		return a, 0, err
 	}
@@ -81,7 +81,7 @@ func begun[T comparable](app, stage string, g matrix.Source[T], run Run) (a matr
 
 // begunFused is begun for workflows with a fused form. It returns the device that runs it, nil for
 // another form.
-func begunFused[T comparable](app, stage string, g matrix.Source[T], run Run) (a matrix.View[bool], n int, at device.Runner, err error) {
+func begunFused(app, stage string, g operand, run Run) (a matrix.View[bool], n int, at device.Runner, err error) {
 	if a, n, err = opened(app, stage, g, run); err == nil {
 		at, err = run.fused(app, a.Place())
 	}
@@ -89,16 +89,16 @@ func begunFused[T comparable](app, stage string, g matrix.Source[T], run Run) (a
 }
 
 // opened is begun without the check of the method.
-func opened[T comparable](app, stage string, g matrix.Source[T], run Run) (a matrix.View[bool], n int, err error) {
+func opened(app, stage string, g operand, run Run) (a matrix.View[bool], n int, err error) {
 	if n, err = square(app, g); err != nil {
 		return a, 0, err
 	}
 	run.report(stage, 0, int64(n))
-	return matrix.AsView[bool](matrix.AsView[T](g).Pattern()), n, run.expired()
+	return pattern(g), n, run.expired()
 }
 
 // begunUndirected is begun for an undirected graph: the pattern has every edge in both directions.
-func begunUndirected[T comparable](app, stage string, g matrix.Source[T], run Run) (a matrix.View[bool], n int, err error) {
+func begunUndirected(app, stage string, g operand, run Run) (a matrix.View[bool], n int, err error) {
 	if a, n, err = begun(app, stage, g, run); err == nil {
 		a, err = undirectedPattern(g, run, n)
 	}
@@ -106,7 +106,7 @@ func begunUndirected[T comparable](app, stage string, g matrix.Source[T], run Ru
 }
 
 // begunUndirectedFused is begunFused for an undirected graph.
-func begunUndirectedFused[T comparable](app, stage string, g matrix.Source[T], run Run) (a matrix.View[bool], n int, at device.Runner, err error) {
+func begunUndirectedFused(app, stage string, g operand, run Run) (a matrix.View[bool], n int, at device.Runner, err error) {
 	if a, n, at, err = begunFused(app, stage, g, run); err == nil {
 		a, err = undirectedPattern(g, run, n)
 	}
@@ -114,10 +114,10 @@ func begunUndirectedFused[T comparable](app, stage string, g matrix.Source[T], r
 }
 
 // brought is begun for workflows that compute on the host: it brings the graph there.
-func brought[T comparable](app, stage string, g matrix.Source[T], run Run) (matrix.View[bool], int, error) {
+func brought(app, stage string, g operand, run Run) (matrix.View[bool], int, error) {
 	a, n, err := begun(app, stage, g, run)
 	if err == nil {
-		err = matrix.AsView[T](g).Fetch()
+		err = fetch(g.Inside())
 	}
 	return a, n, err
 }

@@ -51,6 +51,11 @@ func (e *CycleError) Error() string {
 //
 // O(vertices + edges) on the host with Method Auto, by one thread.
 func TopologicalOrder[T comparable](g matrix.Source[T], opts ...TopologicalOptions) (*Topological, error) {
+	return topologicalOrder(g, opts)
+}
+
+// topologicalOrder is TopologicalOrder of a graph with values of any type.
+func topologicalOrder(g operand, opts []TopologicalOptions) (*Topological, error) {
 	const app = "TopologicalOrder"
 	o, err := only(app, opts)
 	if err != nil {

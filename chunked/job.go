@@ -5,8 +5,8 @@ import (
 	"hash/crc64"
 	"unsafe"
 
-	"github.com/hiveblas/hiveblas/internal/access"
-	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 var polynomial = crc64.MakeTable(crc64.ECMA)
@@ -14,17 +14,17 @@ var polynomial = crc64.MakeTable(crc64.ECMA)
 // job describes the computation: the semiring, the types and the contents of the factors. A run
 // resumes only a file of the same job.
 func (r *run[A, B, C]) job() ([]byte, error) {
-	x, err := fingerprint(r.x)
+	x, err := fingerprint(r.x.Inside())
 	if err != nil {
 		return nil, err
 	}
-	y, err := fingerprint(r.y)
+	y, err := fingerprint(r.y.Inside())
 	if err != nil {
 		return nil, err
 	}
 	mask := "none"
-	if r.o.mask != nil {
-		print, err := fingerprint[bool](r.o.mask)
+	if r.o.masked() {
+		print, err := fingerprint(r.o.mask)
 		if err != nil {
 			return nil, err
 		}
@@ -34,18 +34,25 @@ func (r *run[A, B, C]) job() ([]byte, error) {
 }
 
 // fingerprint identifies a matrix by the checksum of its arrays.
-func fingerprint[T comparable](a matrix.Source[T]) (string, error) {
-	v := matrix.AsView[T](a)
-	st := access.Stored(v)
+func fingerprint(v rep.View) (string, error) {
+	st := v.Stored()
 	if err := v.Err(); err != nil {
 		return "", err
 	}
 	sum := uint64(0)
-	for _, b := range [][]byte{raw(st.Ptr), raw(st.RowIDs), raw(st.Idx), st.Present, raw(st.Val)} {
+	for _, b := range [][]byte{raw(st.Ptr), raw(st.RowIDs), raw(st.Idx), st.Present, memoryOf(st)} {
 		sum = crc64.Update(sum, polynomial, b)
 	}
 	m, n := v.Dims()
-	return fmt.Sprintf("%d×%d %d %v %T %v %016x", m, n, v.NVals(), st.Format, *new(T), v.Transposed(), sum), nil
+	return fmt.Sprintf("%d×%d %d %v %v %v %016x", m, n, v.NVals(), st.Format, v.Type(), v.Transposed, sum), nil
+}
+
+// memoryOf returns the memory of values as bytes.
+func memoryOf(st *sparse.Store) []byte {
+	if st.Val.Len() == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(st.Val.Pointer()), int64(st.Val.Len())*st.Type.Size)
 }
 
 // raw returns the memory of items as bytes.

@@ -3,7 +3,9 @@ package chunked
 import (
 	"time"
 
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
 )
 
 // An Option of MxM.
@@ -15,7 +17,7 @@ type options struct {
 	hostMemory   uint64
 	chunks       int
 	threads      int
-	mask         *matrix.Matrix[bool]
+	mask         rep.View // without a matrix: none
 	complement   bool
 	offDiagonal  bool
 	progress     func(Progress)
@@ -45,7 +47,41 @@ func Threads(n int) Option { return func(o *options) { o.threads = n } }
 
 // Masked restricts the product to the entries of mask or, with complement, to the other positions.
 func Masked(mask *matrix.Matrix[bool], complement bool) Option {
-	return func(o *options) { o.mask, o.complement = mask, complement }
+	return func(o *options) {
+		o.mask, o.complement = rep.View{}, complement
+		if mask != nil {
+			o.mask = mask.Inside()
+		}
+	}
+}
+
+// masked reports whether there is a mask.
+func (o *options) masked() bool { return o.mask.Matrix != nil }
+
+// allowed returns a rectangle of a mask at a place, and what frees it.
+func (o *options) allowed(mask rep.View, lo, hi, clo, chi int, at matrix.Place, with ops.Option) (m matrix.Mask, drop func(), err error) {
+	part := matrix.New[bool](hi-lo, chi-clo, matrix.On(at))
+	if err := ops.Extract(part, matrix.ViewOf[bool](mask), ops.Span(lo, hi), ops.Span(clo, chi), with); err != nil {
+		return nil, nil, err
+	}
+	if o.complement {
+		return part.Structure().Not(), part.Clear, nil
+	}
+	return part.Structure(), part.Clear, nil
+}
+
+// offDiagonal returns the mask of the positions of a rectangle that are not on the diagonal.
+func offDiagonal(lo, hi, clo, chi int) (matrix.Mask, error) {
+	var rows, cols []int
+	var vals []bool
+	for i := max(lo, clo); i < min(hi, chi); i++ {
+		rows, cols, vals = append(rows, i-lo), append(cols, i-clo), append(vals, true)
+	}
+	m, err := matrix.FromTuples(hi-lo, chi-clo, rows, cols, vals, nil)
+	if err != nil {
+		return nil, err
+	}
+	return m.Structure().Not(), nil
 }
 
 // OffDiagonal omits the entries (i, i).

@@ -8,11 +8,11 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -126,7 +126,7 @@ func (r *run[A, B, C]) check() error {
 	if k != k2 {
 		return &matrix.DimensionError{Op: "chunked.MxM", Arg: "y", Got: shape(k2, r.n), Want: fmt.Sprintf("%d×any", k), Remedy: "the columns of x are the rows of y; perhaps one of them needs T()"}
 	}
-	if r.o.mask != nil {
+	if r.o.masked() {
 		if mm, mn := r.o.mask.Dims(); mm != r.m || mn != r.n {
 			return &matrix.DimensionError{Op: "chunked.MxM", Arg: "the mask", Got: shape(mm, mn), Want: shape(r.m, r.n), Remedy: "it has the shape of the product"}
 		}
@@ -187,8 +187,8 @@ func (r *run[A, B, C]) plan() error {
 			}
 			l.at.Peak()
 		}
-		r.spared = matrix.AsView[A](r.x).Place() == nil && uint64(bytesOf(r.x)) > r.o.deviceMemory/4
-		if need := bytesOf(r.y); matrix.AsView[B](r.y).Place() != r.o.place && uint64(need) > r.o.deviceMemory/tileShare {
+		r.spared = matrix.AsView[A](r.x).Place() == nil && uint64(bytesOf(r.x.Inside())) > r.o.deviceMemory/4
+		if need := bytesOf(r.y.Inside()); matrix.AsView[B](r.y).Place() != r.o.place && uint64(need) > r.o.deviceMemory/tileShare {
 			tiled = true
 			r.tile = max(int(uint64(r.n)*(r.o.deviceMemory/(2*tileShare))/uint64(need)), 1)
 		}
@@ -270,8 +270,8 @@ func (r *run[A, B, C]) replicate(tiled bool) error {
 			l.x = xs[i]
 		}
 	}
-	if r.o.mask != nil {
-		masks, err := access.Replicas(r.ctx, r.o.mask.View(), r.group)
+	if r.o.masked() {
+		masks, err := r.o.mask.Replicas(r.ctx, r.group)
 		if err != nil {
 			return err
 		}
@@ -297,25 +297,19 @@ func (r *run[A, B, C]) sizes(tiled bool) (sizes []int64, exact bool, err error) 
 		l := r.lanes[0]
 		sizes, exact, err = ops.Sizes(l.x, l.y, l.place, r.with())
 	} else {
-		var work *matrix.Vector[int64]
-		if work, err = ops.Products(r.x, r.y, nil, r.with()); err == nil {
-			sizes = make([]int64, r.m)
-			for i, w := range work.All() {
-				sizes[i] = min(w, int64(r.n))
-			}
-		}
+		sizes, err = mostEntries(r.x.Inside(), r.y.Inside(), r.with())
 	}
 	if err != nil {
 		return nil, false, err
 	}
-	if r.o.mask != nil && !r.o.complement {
-		mask := access.Rows(r.o.mask.View())
+	if r.o.masked() && !r.o.complement {
+		mask := r.o.mask.Rows()
 		for i := range sizes {
 			lo, hi := mask.Span(i)
 			sizes[i] = min(sizes[i], hi-lo)
 		}
 	}
-	return sizes, exact && r.o.mask == nil && !r.o.offDiagonal, nil
+	return sizes, exact && !r.o.masked() && !r.o.offDiagonal, nil
 }
 
 // room returns the largest size of a block in bytes.
@@ -339,7 +333,7 @@ func (r *run[A, B, C]) room(tiled bool) (most int64, err error) {
 	// One block is computed, with its workspace, and one copied: halves, of which the allocator may
 	// round away a quarter. A block that runs out of memory is split.
 	parts := uint64(3)
-	if r.o.offDiagonal || r.o.mask != nil {
+	if r.o.offDiagonal || r.o.masked() {
 		parts = 6
 	}
 	if tiled {
@@ -432,25 +426,22 @@ func (l *lane[A, B, C]) multiply(lo, hi, clo, chi int) (*matrix.Matrix[C], error
 	}
 	dst := c.Replace()
 	switch {
-	case l.o.mask != nil:
-		m := matrix.New[bool](hi-lo, chi-clo, on)
-		if err := ops.Extract(m, l.mask, ops.Span(lo, hi), ops.Span(clo, chi), with); err != nil {
-			return nil, err
-		}
-		defer m.Clear()
-		dst = c.Masked(m.Structure()).Replace()
-		if l.o.complement {
-			dst = c.Masked(m.Structure().Not()).Replace()
-		}
-	case l.o.offDiagonal && l.at == nil:
-		m, err := diagonal(lo, hi, clo, chi)
+	case l.o.masked():
+		m, drop, err := l.o.allowed(l.mask, lo, hi, clo, chi, l.place, with)
 		if err != nil {
 			return nil, err
 		}
-		dst = c.Masked(m.Structure().Not()).Replace()
+		defer drop()
+		dst = c.Masked(m).Replace()
+	case l.o.offDiagonal && l.at == nil:
+		m, err := offDiagonal(lo, hi, clo, chi)
+		if err != nil {
+			return nil, err
+		}
+		dst = c.Masked(m).Replace()
 	}
 	err = ops.MxM(dst, l.s, x, y, with)
-	if err == nil && l.o.offDiagonal && (l.at != nil || l.o.mask != nil) {
+	if err == nil && l.o.offDiagonal && (l.at != nil || l.o.masked()) {
 		err = ops.Select(c, semiring.Offdiag[C](lo-clo), c, with)
 	}
 	if err == nil && l.at != nil {
@@ -498,18 +489,8 @@ func (l *lane[A, B, C]) placeOfX() matrix.Place {
 	return l.place
 }
 
-// diagonal returns the positions (i, i) of a rectangle.
-func diagonal(lo, hi, clo, chi int) (*matrix.Matrix[bool], error) {
-	var rows, cols []int
-	var vals []bool
-	for i := max(lo, clo); i < min(hi, chi); i++ {
-		rows, cols, vals = append(rows, i-lo), append(cols, i-clo), append(vals, true)
-	}
-	return matrix.FromTuples(hi-lo, chi-clo, rows, cols, vals, nil)
-}
-
 // bytesOf estimates the memory of a factor on a device.
-func bytesOf[T comparable](a matrix.Source[T]) int64 {
-	m, _ := matrix.AsView[T](a).Dims()
-	return 8*int64(m) + matrix.AsView[T](a).NVals()*(4+int64(unsafe.Sizeof(*new(T))))
+func bytesOf(a rep.View) int64 {
+	m, _ := a.Dims()
+	return 8*int64(m) + a.NVals()*(4+a.Type().Size)
 }

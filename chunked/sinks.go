@@ -358,22 +358,25 @@ func (s *degreesSink[C]) Begin(p Plan) (int, error) {
 }
 
 func degrees[C comparable](d []int64) func(lo int, rows *matrix.Matrix[C]) error {
-	return func(lo int, rows *matrix.Matrix[C]) error {
-		m, n := rows.Dims()
-		ones, err := matrix.NewFullVector(n, true)
-		if err != nil {
-			return err
-		}
-		count := matrix.NewVector[int64](m, matrix.On(rows.Place()))
-		if err := ops.MxV(count, semiring.PlusPair[int64](), rows.Pattern(), ones.Pattern()); err != nil {
-			return err
-		}
-		clear(d[lo : lo+m])
-		for i, x := range count.All() {
-			d[lo+i] = x
-		}
-		return count.Err()
+	return func(lo int, rows *matrix.Matrix[C]) error { return countRows(d, lo, rows.Pattern()) }
+}
+
+// countRows counts the entries of rows into d, from lo on.
+func countRows(d []int64, lo int, rows matrix.PatternView) error {
+	m, n := rows.Dims()
+	ones, err := matrix.NewFullVector(n, true)
+	if err != nil {
+		return err
 	}
+	count := matrix.NewVector[int64](m, matrix.On(rows.Place()))
+	if err := ops.MxV(count, semiring.PlusPair[int64](), rows, ones.Pattern()); err != nil {
+		return err
+	}
+	clear(d[lo : lo+m])
+	for i, x := range count.All() {
+		d[lo+i] = x
+	}
+	return count.Err()
 }
 
 // refusedSink is the result of constructors with invalid arguments: Begin returns the error.

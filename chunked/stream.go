@@ -8,6 +8,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -27,7 +28,7 @@ type lane[A, B, C comparable] struct {
 	at       streamer         // nil on the host
 	x        matrix.Source[A] // the factors, at the place or on the host
 	y        matrix.Source[B]
-	mask     matrix.Source[bool]
+	mask     rep.View
 	stage    device.Stage
 	computed chan part[C]
 	pieces   []*piece[C]

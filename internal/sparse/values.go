@@ -259,14 +259,14 @@ func describe(k key, of any, typed moves, two Values) *Type {
 	return remember(d)
 }
 
-// underOf returns the built-in type below a type, nil if there is none or it is t itself. The types
-// of int64 and uint64 stand for int and uint.
+// underOf returns the built-in type below a type, nil if there is none or it is t itself. int64
+// stands for int, and uint64 for uint and uintptr.
 func underOf(t reflect.Type) *Type {
 	k := t.Kind()
 	switch k {
 	case reflect.Int:
 		k = reflect.Int64
-	case reflect.Uint:
+	case reflect.Uint, reflect.Uintptr:
 		k = reflect.Uint64
 	}
 	if k >= reflect.Kind(len(builtIn)) || builtIn[k] == nil || t == reflect.TypeOf(builtIn[k]).Elem() {
