@@ -140,7 +140,7 @@ func (j *job) scanGraph(file string, o apps.ScanOptions, top int) error {
 	if err != nil {
 		return err
 	}
-	if err := j.writing(func() error { return writeVectorAs(j, res.Statistic) }); err != nil {
+	if err := j.writing(func() error { return j.writeVectorAs(res.Statistic.Inside()) }); err != nil {
 		return err
 	}
 	figures := []field{
