@@ -13,16 +13,17 @@ require (
 )
 
 require (
+	codeberg.org/go-fonts/liberation v0.5.0
 	github.com/ebitengine/purego v0.11.3
 	github.com/klauspost/pgzip v1.3.0
 	github.com/spf13/pflag v1.0.9
+	golang.org/x/image v0.30.0
 	golang.org/x/sys v0.46.0
 	gorgonia.org/cu v0.9.4
 	pgregory.net/rapid v1.3.0
 )
 
 require (
-	codeberg.org/go-fonts/liberation v0.5.0 // indirect
 	codeberg.org/go-latex/latex v0.2.0 // indirect
 	codeberg.org/go-pdf/fpdf v0.11.1 // indirect
 	git.sr.ht/~sbinet/gg v0.7.0 // indirect
@@ -32,5 +33,4 @@ require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/stretchr/testify v1.9.0 // indirect
-	golang.org/x/image v0.30.0 // indirect
 )
