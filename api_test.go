@@ -19,7 +19,7 @@ import (
 var internalAPI = map[string]string{
 	"apps.App":              "its kernels are described for hiveblas jit warm and CI",
 	"cusparse.Compositions": "it composes the kernels that apps describe",
-	"matrix.ViewOf":         insideAPI, "matrix.VectorViewOf": insideAPI, "matrix.MaskOf": insideAPI, "matrix.OfInside": insideAPI, "matrix.AnyOfInside": insideAPI, "matrix.NewInside": insideAPI,
+	"matrix.ViewOf":         insideAPI, "matrix.VectorOfInside": insideAPI, "matrix.MaskOf": insideAPI, "matrix.OfInside": insideAPI, "matrix.AnyOfInside": insideAPI, "matrix.NewInside": insideAPI,
 	"graphio.ReadInside": insideAPI, "graphio.WriteInside": insideAPI,
 }
 

@@ -73,6 +73,30 @@ func newCoreWith(st *sparse.Store, o options) *core {
 // Type returns the type of the values.
 func (a *core) Type() *sparse.Type { return a.t.Load() }
 
+// SetType is that of rep.Matrix.
+func (a *core) SetType(t *sparse.Type) {
+	if a.null || a.Type() == t || !sparse.Same(a.Type(), t) {
+		return
+	}
+	a.t.Store(t)
+	for _, ref := range []*storeRef{&a.asRows, &a.asCols} {
+		if ref.Load() != nil {
+			ref.Store(nil)
+		}
+	}
+	if a.st != nil {
+		st := *a.st
+		st.Type = t
+		a.st = &st
+	}
+	if a.blocks != nil {
+		a.blocks.kind = t
+		for _, part := range a.blocks.part {
+			part.SetType(t)
+		}
+	}
+}
+
 // empty returns an empty store.
 func (a *core) empty(m, n int) *sparse.Store { return sparse.Empty(a.Type(), m, n) }
 

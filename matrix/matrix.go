@@ -370,11 +370,12 @@ func (a *Matrix[T]) Rows() iter.Seq2[int, Row[T]] {
 	}
 }
 
-// OfInside returns the matrix with an inside, for the packages of this module; its values are of T. A
-// Matrix is its core and nothing else, so that the two have one address.
+// OfInside returns the matrix with an inside, for the packages of this module; its values are of T, or
+// of a type that is the same by sparse.Same. A Matrix is its core and nothing else, so that the two
+// have one address.
 func OfInside[T comparable](m rep.Matrix) *Matrix[T] {
 	c, ok := m.(*core)
-	if !ok || c.Type() != sparse.TypeOf[T]() {
+	if !ok || !sparse.Same(c.Type(), sparse.TypeOf[T]()) {
 		return nil // which every operation refuses
 	}
 	return ofCore[T](c)

@@ -46,6 +46,15 @@ func (v *Vector[T]) Inside() rep.View {
 	return rep.View{Matrix: v.m.inside(), Vector: true}
 }
 
+// VectorOfInside is [OfInside] of a vector.
+func VectorOfInside[T comparable](v rep.View) *Vector[T] {
+	c, ok := v.Matrix.(*core)
+	if !ok || !v.Vector || !sparse.Same(c.Type(), sparse.TypeOf[T]()) {
+		return nil
+	}
+	return vectorOfCore[T](c)
+}
+
 // NewFullVector returns a full vector of n entries equal to fill. More positions than there is
 // memory for are a *SizeError.
 func NewFullVector[T comparable](n int, fill T) (*Vector[T], error) {

@@ -32,7 +32,7 @@ type Source[T comparable] interface {
 	isMatrix()
 }
 
-// VectorSource is a vector operand: *Vector[T], a [VectorView], or for bool a [VectorPattern].
+// VectorSource is a vector operand: *Vector[T], or for bool a [VectorPattern].
 type VectorSource[T comparable] interface {
 	Operand[T]
 	isVector()
@@ -148,18 +148,6 @@ func (v View[T]) Fetch() error {
 	return fetched(v.v)
 }
 
-// VectorView is the pattern of a vector.
-type VectorView[T comparable] struct{ v View[T] }
-
-func (v VectorView[T]) isVector() {}
-func (v VectorView[T]) isOf(T)    {}
-
-// Inside returns the view as the packages of this module see it; see [Matrix.Inside].
-func (v VectorView[T]) Inside() rep.View { return v.v.Inside() }
-
-// View returns the view as one of its 1×n matrix.
-func (v VectorView[T]) View() View[T] { return v.v }
-
 // fetched copies the viewed matrix to the host if it is elsewhere.
 func fetched(v rep.View) error {
 	if v.Place() != nil {
@@ -178,6 +166,7 @@ func (p patternOf) Cols() *sparse.Store        { return p.ColsShape().Pattern() 
 func (p patternOf) Nonzero() *sparse.Structure { return p.Shape() }
 func (p patternOf) IsPattern() bool            { return true }
 func (p patternOf) Pattern() rep.Matrix        { return p }
+func (p patternOf) SetType(*sparse.Type)       {}
 func (p patternOf) SetResult(*sparse.Store)    {}
 func (p patternOf) SetStore(*sparse.Store)     {}
 func (p patternOf) SetRemote(device.Store)     {}
@@ -218,8 +207,6 @@ func (v *Vector[T]) View() View[T] { return View[T]{v.Inside()} }
 // Pattern returns the structure of v as an operand; see [Matrix.Pattern].
 func (v *Vector[T]) Pattern() VectorPattern { return VectorPattern{patternView(v.Inside())} }
 
-// ViewOf returns a view by its inside, for the packages of this module; the type of its values is T.
+// ViewOf returns a view by its inside, for the packages of this module; the type of its values is T, or
+// one that is the same by sparse.Same.
 func ViewOf[T comparable](v rep.View) View[T] { return View[T]{v} }
-
-// VectorViewOf is ViewOf of a vector.
-func VectorViewOf[T comparable](v rep.View) VectorView[T] { return VectorView[T]{View[T]{v}} }

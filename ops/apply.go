@@ -332,7 +332,7 @@ func (c *call) validMonoid(m *monoid) error {
 
 // summable returns an error unless a has values of t, or is a pattern whose entries are 1 in t.
 func (c *call) summable(t *sparse.Type, a rep.View) error {
-	if a.Type() == t {
+	if sparse.Same(a.Type(), t) {
 		return nil
 	}
 	if !a.IsPattern() {
@@ -347,7 +347,7 @@ func (c *call) summable(t *sparse.Type, a rep.View) error {
 
 // ofType returns a store of t: s itself, or the structure of a pattern.
 func ofType(s *sparse.Store, t *sparse.Type) *sparse.Store {
-	if s.Type == t {
+	if sparse.Same(s.Type, t) {
 		return s
 	}
 	return &sparse.Store{Structure: s.Structure, Type: t}

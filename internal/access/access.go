@@ -5,6 +5,7 @@ package access
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -118,6 +119,36 @@ func VectorStore[T comparable](v *matrix.Vector[T]) *sparse.Typed[T] {
 // SetVectorStore replaces the contents of v.
 func SetVectorStore[T comparable](v *matrix.Vector[T], st *sparse.Typed[T]) {
 	v.Inside().SetStore(sparse.Untyped(st))
+}
+
+// Kind returns the kind of the built-in type below that of the values of g, such as reflect.Float64:
+// g is also a [matrix.ViewOf] that type. It is reflect.Invalid for nil and for other types.
+func Kind(g rep.View) reflect.Kind {
+	if g.Matrix == nil {
+		return reflect.Invalid
+	}
+	if k := sparse.GoType(g.Type().Under()).Kind(); k <= reflect.Float64 {
+		return k
+	}
+	return reflect.Invalid
+}
+
+// MatrixAs returns a matrix that no one else has as one of T, nil for the zero View; see sparse.Same.
+func MatrixAs[T comparable](m rep.View) *matrix.Matrix[T] {
+	if m.Matrix == nil {
+		return nil
+	}
+	m.SetType(sparse.TypeOf[T]())
+	return matrix.OfInside[T](m.Matrix)
+}
+
+// VectorAs is MatrixAs of a vector.
+func VectorAs[T comparable](v rep.View) *matrix.Vector[T] {
+	if v.Matrix == nil {
+		return nil
+	}
+	v.SetType(sparse.TypeOf[T]())
+	return matrix.VectorOfInside[T](v)
 }
 
 // Blocks returns a view of the rows of a view that each rank of this process has; see [rep.View.Parts].

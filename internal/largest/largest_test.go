@@ -86,9 +86,9 @@ var elsewhere = map[string]string{
 	"matrix.FromCSC": "takes its offsets", "matrix.On": "an option", "ops.Using": "an option", "ops.WithThreads": "an option",
 	"ops.WithContext": "an option", "ops.Repeats": "an option", "ops.WithTrace": "an option", "ops.WithTraces": "an option", "ops.WithOptions": "an option",
 	"Builder.BuildOn": "of devices", "Builder.SetThreads": "a setting", "Builder.Len": "a number", "Steps.Do": "takes an error",
-	"matrix.ViewOf": "of this module", "matrix.VectorViewOf": "of this module", "matrix.MaskOf": "of this module", "matrix.OfInside": "of this module",
+	"matrix.ViewOf": "of this module", "matrix.VectorOfInside": "of this module", "matrix.MaskOf": "of this module", "matrix.OfInside": "of this module",
 	"matrix.NewInside": "of this module", "Matrix.Inside": "of this module", "Vector.Inside": "of this module", "View.Inside": "of this module",
-	"VectorView.Inside": "of this module", "MaskView.Inside": "of this module", "PatternView.Inside": "of this module", "VectorPattern.Inside": "of this module",
+	"MaskView.Inside": "of this module", "PatternView.Inside": "of this module", "VectorPattern.Inside": "of this module",
 	"Steps.OK": "takes an error", "Steps.Err": "takes an error", "Trace.String": "a line",
 }
 
@@ -158,7 +158,7 @@ func nameOf(pkg string, d ast.Decl) string {
 		return ""
 	}
 	switch id.Name {
-	case "Matrix", "Vector", "View", "VectorView", "Builder", "VectorBuilder", "MaskView", "Steps":
+	case "Matrix", "Vector", "View", "Builder", "VectorBuilder", "MaskView", "Steps":
 		return id.Name + "." + f.Name.Name
 	}
 	return ""

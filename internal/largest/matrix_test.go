@@ -120,7 +120,6 @@ func matrixCalls() []called {
 		{"View.Transposed", false, func() error { return same(two(n, n).T().Transposed()) }},
 		{"View.Fetch", false, func() error { return two(n, n).T().Fetch() }},
 		{"View.String", false, func() error { return same(two(n, n).T().String() != "") }},
-		{"VectorView.View", false, func() error { return has(matrix.VectorViewOf[float64](twoOf(n).Inside()).View(), 2, nil) }},
 		{"Vector.Err", false, func() error { return twoOf(n).Err() }},
 		{"Vector.Size", false, func() error { return same(twoOf(n).Size() == n) }},
 		{"Vector.NVals", false, func() error { return has(twoOf(n), 2, nil) }},

@@ -149,6 +149,8 @@ type Matrix interface {
 	SetStore(st *sparse.Store)
 	// SetRemote replaces the contents by s, which is at the place of the matrix.
 	SetRemote(s device.Store)
+	// SetType makes t the type of the values of a matrix that no one else uses; see sparse.Same.
+	SetType(t *sparse.Type)
 	// Repin converts the contents on the device to the format that SetFormat set.
 	Repin() error
 	// Move moves the matrix, or that of a vector, to a place; nil is the host. layout is a

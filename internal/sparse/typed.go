@@ -19,17 +19,22 @@ func Of[T comparable](shape Structure, val []T) *Typed[T] {
 	return &Typed[T]{Structure: shape, Val: val, Type: TypeOf[T]()}
 }
 
-// As returns s as a store of T. It panics if s has values of another type, which is an error of
-// this module.
+// As returns s as a store of T, which is the type of its values or one that is the [Same]. It panics
+// if s has values of another type, which is an error of this module.
 func As[T any](s *Store) *Typed[T] {
 	if k, of := keyOf[T](); s != nil && s.Type.key != k {
-		wrongType(s.Type, of)
+		checkSame(s.Type, of)
 	}
 	return (*Typed[T])(unsafe.Pointer(s))
 }
 
-func wrongType(have *Type, want any) {
-	panic(fmt.Sprintf("sparse: a store of %v is used as one of %v", have, reflect.TypeOf(want).Elem()))
+// checkSame panics unless have is the same as the type of a nil pointer.
+func checkSame(have *Type, of any) {
+	want := reflect.TypeOf(of).Elem()
+	if u := underOf(want); u != nil && have.under == u || have.under.key == keyIn(of) {
+		return
+	}
+	panic(fmt.Sprintf("sparse: a store of %v is used as one of %v", have, want))
 }
 
 // Untyped returns s without its type. A literal gets its type here: it belongs to its maker alone

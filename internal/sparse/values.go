@@ -83,6 +83,7 @@ type Type struct {
 	Copier  func(dst, src Values)
 	anyBits bool // every bit pattern is a value, also of Go: not of bool
 	key     key
+	under   *Type // see Under
 	typed   moves
 	rare    any // *rare
 }
@@ -105,6 +106,14 @@ func GoType(t *Type) reflect.Type {
 	}
 	return nil
 }
+
+// Under returns the built-in type of numbers or bools with the same values: float64 of a type Metre
+// float64, int64 of int and uint64 of uint. Of any other type it is the type itself. Code that is
+// compiled for the built-in types alone computes with values of all types by it.
+func (t *Type) Under() *Type { return t.under }
+
+// Same reports whether values of two types may be read as each other's.
+func Same(a, b *Type) bool { return a == b || a.under == b.under }
 
 // Kept returns memory that Keep kept for a use, nil if there is none. The memory is between
 // operations in a pool, which the garbage collector empties.
@@ -137,7 +146,12 @@ type key = unsafe.Pointer
 // keyOf returns the key of T and a nil *T.
 func keyOf[T any]() (key, any) {
 	var p any = (*T)(nil)
-	return *(*key)(unsafe.Pointer(&p)), p
+	return keyIn(p), p
+}
+
+// keyIn returns the key of the type of a nil pointer.
+func keyIn(p any) key {
+	return *(*key)(unsafe.Pointer(&p))
 }
 
 // types is a table of the descriptors by key, with open addressing. It has empty slots, and a new
@@ -227,6 +241,10 @@ func describe(k key, of any, typed moves, two Values) *Type {
 		}
 	}
 	d.Copier = d.CopyOrTrue
+	d.under = d
+	if u := underOf(t); u != nil {
+		d.under = u
+	}
 	d.True, d.Zero = d.Slice(two, 0, 1), d.Slice(two, 1, 2)
 	switch v := reflect.NewAt(t, two.at).Elem(); {
 	case v.Kind() == reflect.Bool:
@@ -239,6 +257,30 @@ func describe(k key, of any, typed moves, two Values) *Type {
 		v.SetFloat(1)
 	}
 	return remember(d)
+}
+
+// underOf returns the built-in type below a type, nil if there is none or it is t itself. The types
+// of int64 and uint64 stand for int and uint.
+func underOf(t reflect.Type) *Type {
+	k := t.Kind()
+	switch k {
+	case reflect.Int:
+		k = reflect.Int64
+	case reflect.Uint:
+		k = reflect.Uint64
+	}
+	if k >= reflect.Kind(len(builtIn)) || builtIn[k] == nil || t == reflect.TypeOf(builtIn[k]).Elem() {
+		return nil
+	}
+	return known(keyIn(builtIn[k]))
+}
+
+// builtIn holds a nil pointer to each built-in type that is below others.
+var builtIn = [...]any{
+	reflect.Bool: (*bool)(nil), reflect.Int8: (*int8)(nil), reflect.Int16: (*int16)(nil),
+	reflect.Int32: (*int32)(nil), reflect.Int64: (*int64)(nil), reflect.Uint8: (*uint8)(nil),
+	reflect.Uint16: (*uint16)(nil), reflect.Uint32: (*uint32)(nil), reflect.Uint64: (*uint64)(nil),
+	reflect.Float32: (*float32)(nil), reflect.Float64: (*float64)(nil),
 }
 
 // The built-in types have their loops here, and not in each package that names them.

@@ -266,3 +266,41 @@ func built[T comparable](t *testing.T, value func(k int) T, dup func(x, y T) T) 
 		}
 	}
 }
+
+// TestUnder: a named type has the built-in type below it, int and uint those of 64 bits, and other types
+// themselves; a store is one of each of them.
+func TestUnder(t *testing.T) {
+	type metre float64
+	type length metre
+	type pair struct{ a, b int32 }
+	for _, c := range []struct{ of, want *Type }{
+		{TypeOf[metre](), TypeOf[float64]()},
+		{TypeOf[length](), TypeOf[float64]()},
+		{TypeOf[float64](), TypeOf[float64]()},
+		{TypeOf[int](), TypeOf[int64]()},
+		{TypeOf[uint](), TypeOf[uint64]()},
+		{TypeOf[pair](), TypeOf[pair]()},
+		{TypeOf[string](), TypeOf[string]()},
+		{TypeOf[uintptr](), TypeOf[uintptr]()},
+	} {
+		if got := c.of.Under(); got != c.want {
+			t.Errorf("%v has %v below it, want %v", c.of, got, c.want)
+		}
+	}
+	if Same(TypeOf[float64](), TypeOf[int64]()) || !Same(TypeOf[metre](), TypeOf[length]()) {
+		t.Error("float64 is the same as int64, or two names of float64 are not the same")
+	}
+	s := Untyped(Of(Structure{NRows: 1, NCols: 1, Ptr: []int64{0, 1}, Idx: []int32{0}, NVals: 1}, []metre{2.5}))
+	if got := As[float64](s).Val[0]; got != 2.5 {
+		t.Errorf("2.5 m is read as %v", got)
+	}
+	if got := As[length](s).Val[0]; got != 2.5 {
+		t.Errorf("2.5 m is read as %v of another name", got)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a store of float64 is used as one of int64, without a panic")
+		}
+	}()
+	As[int64](s)
+}
