@@ -55,21 +55,31 @@ func (m *values) only(keep []int64) (*values, error) {
 // byWeight returns the places of the entries, in the order of rows, by ascending value, or
 // descending; ties by place. It calls compared for each comparison.
 func (m *values) byWeight(descending bool, compared func()) []int64 {
-	x := numbersOf(m.Rows())
-	order := make([]int64, m.NVals())
+	switch x := numbersOf(m.Rows()); {
+	case x.floats != nil:
+		return sorted(x.floats, descending, compared)
+	case x.uints != nil:
+		return sorted(x.uints, descending, compared)
+	default:
+		return sorted(x.ints, descending, compared)
+	}
+}
+
+func sorted[T fileNumber](vals []T, descending bool, compared func()) []int64 {
+	order := make([]int64, len(vals))
 	for k := range order {
 		order[k] = int64(k)
 	}
 	slices.SortStableFunc(order, func(a, b int64) int {
 		compared()
-		p, q := a, b
+		x, y := vals[a], vals[b]
 		if descending {
-			p, q = q, p
+			x, y = y, x
 		}
 		switch {
-		case x.less(p, q):
+		case x < y:
 			return -1
-		case x.less(q, p):
+		case y < x:
 			return 1
 		}
 		return cmp.Compare(a, b)

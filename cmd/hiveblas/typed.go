@@ -109,8 +109,8 @@ type numbers struct {
 }
 
 // numbersOf returns the values of a listed store in the order of the entries.
-func numbersOf(st *sparse.Store) (x numbers) {
-	v := st.Valued().Val
+func numbersOf(st *sparse.Store) *numbers {
+	x, v := &numbers{}, st.Valued().Val
 	switch sparse.GoType(st.Type).Kind() {
 	case reflect.Bool:
 		for _, b := range sparse.SliceOf[uint8](v) {
@@ -149,7 +149,7 @@ func widened[To, From fileNumber](list []From) []To {
 }
 
 // at returns the value at p, of the width that its text depends on.
-func (x numbers) at(p int64) any {
+func (x *numbers) at(p int64) any {
 	switch {
 	case x.single:
 		return float32(x.floats[p])
@@ -162,7 +162,7 @@ func (x numbers) at(p int64) any {
 }
 
 // less reports whether the value at p is less than that at q.
-func (x numbers) less(p, q int64) bool {
+func (x *numbers) less(p, q int64) bool {
 	switch {
 	case x.floats != nil:
 		return x.floats[p] < x.floats[q]
@@ -172,7 +172,7 @@ func (x numbers) less(p, q int64) bool {
 	return x.ints[p] < x.ints[q]
 }
 
-func (x numbers) isZero(p int64) bool {
+func (x *numbers) isZero(p int64) bool {
 	switch {
 	case x.floats != nil:
 		return x.floats[p] == 0
