@@ -20,6 +20,7 @@ var internalAPI = map[string]string{
 	"apps.App":              "its kernels are described for hiveblas jit warm and CI",
 	"cusparse.Compositions": "it composes the kernels that apps describe",
 	"matrix.ViewOf":         insideAPI, "matrix.VectorOfInside": insideAPI, "matrix.MaskOf": insideAPI, "matrix.OfInside": insideAPI, "matrix.AnyOfInside": insideAPI, "matrix.NewInside": insideAPI,
+	"graphio.ReadInside": insideAPI, "graphio.WriteInside": insideAPI,
 }
 
 // insideAPI: packages of this module have the inside of a matrix by one documented way.

@@ -17,6 +17,9 @@ func TestDependencies(t *testing.T) {
 		{"matrices open no sockets and no C libraries, and write JSON by themselves", "matrix",
 			[]string{"net", "encoding/json", "github.com/ebitengine/purego", module + "internal/dl", module + "comm/procs", module + "comm/nccl"}},
 		{"the command line has no benchmarks", "cmd/hiveblas", []string{module + "bench", "gonum.org/v1/gonum/stat", "github.com/james-bowman/sparse"}},
+		{"a dozen fonts and writers of PDF", "cmd/hiveblas", []string{"gonum.org/v1/plot"}},
+		{"the command line speaks no HTTP", "cmd/hiveblas", []string{"net/http"}},
+		{"templates call methods by name, so that the linker keeps all exported ones", "cmd/hiveblas", []string{"html/template"}},
 	} {
 		out, err := exec.Command("go", "list", "-deps", "./"+c.pkg).Output()
 		if err != nil {

@@ -3,6 +3,7 @@ package graphio
 import (
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -54,6 +55,45 @@ func readAsStored(path string, o *readOptions) (rep.Matrix, sides, error) {
 		}
 		return a, labels, err
 	}
+}
+
+// ReadInside is [ReadLabelled] for the packages of this module, by a type that is known at run time;
+// see [matrix.Matrix.Inside].
+func ReadInside(r io.Reader, t *sparse.Type, opts ...ReadOption) (a rep.Matrix, rows, cols *Labels, err error) {
+	const op = "graphio.ReadLabelled"
+	if err := elementary(op, t); err != nil {
+		return nil, nil, nil, err
+	}
+	o := readOptionsOf(opts)
+	o.e = elementOf(t)
+	a, labels, err := readAny(op, r, o)
+	return a, labels.rows, labels.cols, err
+}
+
+// WriteInside is [Write] or [WriteVector] for the packages of this module.
+func WriteInside(w io.Writer, v rep.View, opts ...WriteOption) error {
+	if v.Matrix == nil {
+		return &matrix.InvalidError{Op: "graphio.Write", Reason: "there is no matrix"}
+	}
+	if err := elementary("graphio.Write", v.Type()); err != nil {
+		return err
+	}
+	if v.Vector {
+		return writeVector(w, v.Matrix, writeOptionsOf(opts))
+	}
+	return writeMatrix(w, v.Matrix, writeOptionsOf(opts))
+}
+
+// elementary returns an error unless t is a type of matrix.Element.
+func elementary(op string, t *sparse.Type) error {
+	const want = "bool, an integer or a float"
+	if t == nil || sparse.GoType(t) == nil {
+		return &matrix.TypeError{Op: op, Got: "no type", Want: want}
+	}
+	if k := sparse.GoType(t).Kind(); k < reflect.Bool || k > reflect.Float64 || k == reflect.Uintptr {
+		return &matrix.TypeError{Op: op, Got: sparse.GoType(t).String(), Want: want}
+	}
+	return nil
 }
 
 // typeOf returns the element type of a file, or the first one to try.
@@ -114,8 +154,8 @@ func convert(a rep.Matrix, t *sparse.Type) (rep.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	if from := sparse.GoType(st.Type).Kind(); from < reflect.Bool || from > reflect.Float64 || from == reflect.Uintptr {
-		return nil, &matrix.TypeError{Op: op, Got: sparse.GoType(st.Type).String(), Want: "bool, an integer or a float"}
+	if err := elementary(op, st.Type); err != nil {
+		return nil, err
 	}
 	out, at, f := convertValues(st, t, false)
 	if f == faultNone {

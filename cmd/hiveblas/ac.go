@@ -177,7 +177,7 @@ func largest(list []int, k int, order func(a, b int) int) {
 // writeBeliefs writes a .csv with a line for each data vertex, or a matrix.
 func (j *job) writeBeliefs(mu *matrix.Matrix[float32]) error {
 	if j.out.kind != ".csv" {
-		return writeMatrixAs(j, mu, nil, nil, graphio.AsArray())
+		return j.writeMatrixAs(mu.Inside(), nil, nil, graphio.AsArray())
 	}
 	return j.stream(func(w io.Writer) error {
 		b := bufio.NewWriter(w)

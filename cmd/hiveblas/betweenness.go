@@ -32,7 +32,7 @@ time is that of a search from every vertex; --samples estimates from fewer.`,
 			}
 			return &standardResult{algorithm: "Brandes",
 				figures: []field{{"sources", "sources", c.Sources}},
-				write:   func() error { return writeVectorAs(j, c.Centrality) }, ranks: c.Centrality,
+				write:   func() error { return j.writeVectorAs(c.Centrality.Inside()) }, ranks: c.Centrality,
 			}, c.Centrality.Move(nil)
 		},
 	}.command(s)

@@ -72,7 +72,7 @@ source is its own parent.`,
 			if parents {
 				return j.writeVertices(res.Parent)
 			}
-			return writeVectorAs(j, res.Level)
+			return j.writeVectorAs(res.Level.Inside())
 		})
 		if err != nil {
 			return err

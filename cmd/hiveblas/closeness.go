@@ -42,7 +42,7 @@ those to it.`,
 			}
 			return &standardResult{algorithm: "searches from batches of vertices",
 				figures: []field{{"targets", "targets", c.Targets}},
-				write:   func() error { return writeVectorAs(j, ranks) }, ranks: ranks,
+				write:   func() error { return j.writeVectorAs(ranks.Inside()) }, ranks: ranks,
 			}, ranks.Move(nil)
 		},
 	}.command(s)

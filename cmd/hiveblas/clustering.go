@@ -23,7 +23,7 @@ self-loops are ignored.`,
 			}
 			return &standardResult{
 				figures: []field{{"average", "average", c.Average}, {"transitivity", "transitivity", c.Transitivity}},
-				write:   func() error { return writeVectorAs(j, c.Coefficient) }, ranks: c.Coefficient,
+				write:   func() error { return j.writeVectorAs(c.Coefficient.Inside()) }, ranks: c.Coefficient,
 			}, c.Coefficient.Move(nil)
 		},
 	}.command(s)

@@ -37,7 +37,7 @@ and self-loops are ignored.`,
 			}
 			return &standardResult{algorithm: order,
 				figures: []field{{"colours", "colours", c.Count}},
-				write:   func() error { return writeVectorAs(j, c.Colour) },
+				write:   func() error { return j.writeVectorAs(c.Colour.Inside()) },
 			}, c.Colour.Move(nil)
 		},
 	}.command(s)

@@ -77,7 +77,7 @@ unless --symmetric writes one triangle.`,
 		}); err != nil {
 			return err
 		}
-		return j.report("", []field{{"elements", "elements", g.values.kind()}}, nil)
+		return j.report("", []field{{"elements", "elements", g.values.kind}}, nil)
 	}
 	return cmd
 }
@@ -94,7 +94,7 @@ func (j *job) warnLost(g *graph) {
 	}
 	switch {
 	case j.out.kind == ".npy":
-		if zeros := g.values.summary().zeros; zeros > 0 {
+		if zeros := summaryOf(g.values.Matrix).zeros; zeros > 0 {
 			warn("a .npy does not tell entries of value 0 from none; lost: %d", zeros)
 		}
 	case slices.Contains(listFiles, j.out.kind):
@@ -115,14 +115,15 @@ func (j *job) warnLost(g *graph) {
 }
 
 // used tells which rows and columns have entries.
-func (m typed[T]) used() (rows, cols []bool) {
+func (m *values) used() (rows, cols []bool) {
 	height, width := m.Dims()
 	rows, cols = make([]bool, height), make([]bool, width)
-	for i, r := range m.Rows() {
-		rows[i] = len(r.Cols) > 0
-		for _, j := range r.Cols {
-			cols[j] = true
-		}
+	st := m.RowsShape()
+	for k := range st.Vecs() {
+		rows[st.RowID(k)] = st.Ptr[k] < st.Ptr[k+1]
+	}
+	for _, j := range st.Idx {
+		cols[j] = true
 	}
 	return rows, cols
 }

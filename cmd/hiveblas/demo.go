@@ -11,13 +11,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/graphio"
+	"github.com/hiveblas/hiveblas/internal/chart"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -138,14 +135,10 @@ func (t *tour) write(j *job, dir string) error {
 		defer func() { j.out = output{} }()
 		return explain(filepath.Join(dir, name), write())
 	}
-	picture := func(p *plot.Plot, w, h vg.Length) func() error {
-		return func() error { return j.stream(func(out io.Writer) error { return writePNG(out, p, w, h) }) }
+	picture := func(p *chart.Chart, w, h float64) func() error {
+		return func() error { return j.stream(func(out io.Writer) error { return p.WritePNG(out, w, h) }) }
 	}
 	spy, w, h := spyPlot(t.shared, entriesTitle("chesapeake, projected", t.shared))
-	scatter, err := t.scatter()
-	if err != nil {
-		return err
-	}
 	for _, step := range []struct {
 		name  string
 		write func() error
@@ -153,7 +146,7 @@ func (t *tour) write(j *job, dir string) error {
 		{projectionTSV, func() error { return j.writeMatrix(t.shared, nil) }},
 		{projectionPNG, picture(spy, w, h)},
 		{ranksTSV, func() error { return j.writeVector(t.ranks.Rank) }},
-		{ranksPNG, picture(scatter, 6*vg.Inch, 4.5*vg.Inch)},
+		{ranksPNG, picture(t.scatter(), 6, 4.5)},
 	} {
 		if err := put(step.name, step.write); err != nil {
 			return err
@@ -163,38 +156,26 @@ func (t *tour) write(j *job, dir string) error {
 }
 
 // scatter plots rank over degree and labels the vertices of high degree.
-func (t *tour) scatter() (*plot.Plot, error) {
-	p := plot.New()
-	p.Title.Text = "Karate club: PageRank over degree"
-	p.Title.Padding = vg.Points(8)
-	p.X.Label.Text, p.Y.Label.Text = "friends", "PageRank"
+func (t *tour) scatter() *chart.Chart {
 	degree := map[int]int{}
 	for v, row := range t.karate.Rows() {
 		degree[v] = row.Len()
 	}
-	var points plotter.XYs
-	var names plotter.XYLabels
+	var points, named []chart.Point
+	var names []string
+	highest := 0.0
 	for v, r := range t.ranks.Rank.All() {
-		at := plotter.XY{X: float64(degree[v]), Y: r}
-		points = append(points, at)
+		at := chart.Point{X: float64(degree[v]), Y: r}
+		points, highest = append(points, at), max(highest, r)
 		if degree[v] >= 9 {
-			names.XYs, names.Labels = append(names.XYs, at), append(names.Labels, fmt.Sprintf(" vertex %d", v))
+			named, names = append(named, at), append(names, fmt.Sprintf("vertex %d", v))
 		}
 	}
-	dots, err := plotter.NewScatter(points)
-	if err != nil {
-		return nil, err
-	}
-	dots.Color, dots.Radius, dots.Shape = darkest, vg.Points(3), draw.CircleGlyph{}
-	labels, err := plotter.NewLabels(names)
-	if err != nil {
-		return nil, err
-	}
-	labels.Offset = vg.Point{X: vg.Points(3), Y: vg.Points(-3)}
-	p.Add(plotter.NewGrid(), dots, labels)
-	p.X.Min, p.Y.Min = 0, 0
-	p.X.Max = 20
-	return p, nil
+	p := &chart.Chart{Title: "Karate club: PageRank over degree", Padding: 5, Grid: true,
+		X: chart.Axis{Label: "friends", Max: 20}, Y: chart.Axis{Label: "PageRank", Max: highest}}
+	p.Dots("", points, darkest, 3)
+	p.Labels(named, names)
+	return p
 }
 
 func (t *tour) figures(dir string) []field {

@@ -23,7 +23,7 @@ are ignored. Graphs without cycles have no such vector; see katz.`,
 			}
 			return &standardResult{algorithm: "power iteration", failed: f.unconverged(j, c.Converged, c.Change, c.Iterations),
 				figures: []field{{"iterations", "iterations", c.Iterations}}, ranks: c.Centrality,
-				write: func() error { return writeVectorAs(j, c.Centrality) },
+				write: func() error { return j.writeVectorAs(c.Centrality.Inside()) },
 			}, c.Centrality.Move(nil)
 		},
 	}.command(s)

@@ -288,12 +288,12 @@ func (j *job) writeBuilt(g *generate.Graph, f *generateFlags) error {
 	}
 	j.graph.edges = a.NVals() // of repeated edges one, of undirected ones both directions
 	if f.maxWeight == 0 {
-		return j.writing(func() error { return writeMatrixAs(j, a, nil, nil, graphio.AsPattern()) })
+		return j.writing(func() error { return j.writeMatrixAs(a.Inside(), nil, nil, graphio.AsPattern()) })
 	}
 	m, n := g.Dims()
 	b := matrix.New[int64](m, n)
 	if err := ops.ApplyIndex(b, weights[bool, int64](f), a, ops.WithContext(j.Ctx), ops.WithThreads(j.run.threads)); err != nil {
 		return err
 	}
-	return j.writing(func() error { return writeMatrixAs(j, b, nil, nil) })
+	return j.writing(func() error { return j.writeMatrixAs(b.Inside(), nil, nil) })
 }

@@ -6,12 +6,9 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/chart"
 	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
@@ -121,7 +118,7 @@ pass 0 for known places. --plot draws them on a map.`,
 		if err := j.writing(func() error { return j.writePlaces(res) }); err != nil {
 			return err
 		}
-		err = j.draw(picture, func(w io.Writer) error { return writePNG(w, mapPlot(res), 9*vg.Inch, 5*vg.Inch) })
+		err = j.draw(picture, func(w io.Writer) error { return mapPlot(res).WritePNG(w, 9, 5) })
 		if err != nil {
 			return err
 		}
@@ -167,61 +164,41 @@ func (j *job) writePlaces(res *apps.Geolocation) error {
 }
 
 // mapPlot draws known and inferred places on a graticule of 30 degrees.
-func mapPlot(res *apps.Geolocation) *plot.Plot {
-	p := plot.New()
-	p.Title.Text = fmt.Sprintf("%d known places, %d inferred in %d passes", res.Known, res.Located-res.Known, res.Passes)
-	p.X.Label.Text, p.Y.Label.Text = "longitude", "latitude"
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -180, 180, -90, 90
-	p.X.Tick.Marker, p.Y.Tick.Marker = graticule(60, "W", "E"), graticule(30, "S", "N")
+func mapPlot(res *apps.Geolocation) *chart.Chart {
+	p := &chart.Chart{Padding: 5, Bottom: true,
+		Title: fmt.Sprintf("%d known places, %d inferred in %d passes", res.Known, res.Located-res.Known, res.Passes),
+		X:     chart.Axis{Label: "longitude", Min: -180, Max: 180, Ticks: graticule(60, "W", "E")},
+		Y:     chart.Axis{Label: "latitude", Min: -90, Max: 90, Ticks: graticule(30, "S", "N")}}
 	for at := -180.0; at <= 180; at += 30 {
-		lines := []plotter.XYs{{{X: at, Y: -90}, {X: at, Y: 90}}}
+		p.Line("", []chart.Point{{X: at, Y: -90}, {X: at, Y: 90}}, palest, 0.5)
 		if at >= -90 && at <= 90 {
-			lines = append(lines, plotter.XYs{{X: -180, Y: at}, {X: 180, Y: at}})
-		}
-		for _, pts := range lines {
-			if l, err := plotter.NewLine(pts); err == nil {
-				l.Color, l.Width = palest, vg.Points(.5)
-				p.Add(l)
-			}
+			p.Line("", []chart.Point{{X: -180, Y: at}, {X: 180, Y: at}}, palest, 0.5)
 		}
 	}
-	var known, inferred plotter.XYs
+	var known, inferred []chart.Point
 	for v, lat := range res.Latitude.All() {
 		lon, _ := res.Longitude.At(v)
 		if pass, _ := res.Pass.At(v); pass == 0 {
-			known = append(known, plotter.XY{X: lon, Y: lat})
+			known = append(known, chart.Point{X: lon, Y: lat})
 		} else {
-			inferred = append(inferred, plotter.XY{X: lon, Y: lat})
+			inferred = append(inferred, chart.Point{X: lon, Y: lat})
 		}
 	}
-	for _, c := range []struct {
-		name  string
-		pts   plotter.XYs
-		style draw.GlyphStyle
-	}{
-		{"inferred", inferred, draw.GlyphStyle{Color: alarm, Radius: vg.Points(1.5), Shape: draw.CircleGlyph{}}},
-		{"known", known, draw.GlyphStyle{Color: darkest, Radius: vg.Points(1.5), Shape: draw.CircleGlyph{}}},
-	} {
-		if s, err := plotter.NewScatter(c.pts); err == nil {
-			s.GlyphStyle = c.style
-			p.Add(s)
-			p.Legend.Add(c.name, s)
-		}
-	}
-	p.Legend.Top, p.Legend.Left = false, true
+	p.Dots("inferred", inferred, alarm, 1.5)
+	p.Dots("known", known, darkest, 1.5)
 	return p
 }
 
 // graticule labels every so many degrees.
-func graticule(every float64, below, above string) plot.Ticker {
-	return plot.TickerFunc(func(low, high float64) (ticks []plot.Tick) {
+func graticule(every float64, below, above string) func(low, high float64) []chart.Tick {
+	return func(low, high float64) (ticks []chart.Tick) {
 		for at := low; at <= high; at += every {
 			label := strconv.Itoa(int(at)) + "°" + above
 			if at < 0 {
 				label = strconv.Itoa(int(-at)) + "°" + below
 			}
-			ticks = append(ticks, plot.Tick{Value: at, Label: label})
+			ticks = append(ticks, chart.Tick{Value: at, Label: label})
 		}
 		return ticks
-	})
+	}
 }

@@ -9,13 +9,15 @@ import (
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/delimited"
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // graph is an input matrix with the information of its file.
 type graph struct {
 	*matrix.Matrix[float64]                 // nil if values is set
-	values                  values          // with the elements of the file, for commands that move them
+	values                  *values         // with the elements of the file, for commands that move them
 	file                    string          // for messages
 	info                    graphio.Info    // of a text file; zero for others
 	rows, cols              *graphio.Labels // names of vertices that are not the indices, or nil
@@ -84,7 +86,8 @@ func (j *job) open(file string, only bool) (g *graph, err error) {
 	if in.element() == elementBool && rule != "error" {
 		rule = "max" // “or” of 0 and 1
 	}
-	g.Matrix, err = readInput[float64](j, in, g, only, rule)
+	a, err := j.readInput(in, g, fileTypes[elementFloat64], only, rule)
+	g.Matrix = matrix.OfInside[float64](a)
 	if err == nil && !only && !j.infinite {
 		err = g.finite(in.element())
 	}
@@ -109,14 +112,14 @@ func (g *graph) finite(element byte) error {
 	return nil
 }
 
-// readInput reads an open input and closes it. rule is as --duplicates.
-func readInput[T fileNumber](j *job, in *input, g *graph, only bool, rule string) (*matrix.Matrix[T], error) {
+// readInput reads an open input into elements of type t, and closes it. rule is as --duplicates.
+func (j *job) readInput(in *input, g *graph, t *sparse.Type, only bool, rule string) (rep.Matrix, error) {
 	var overflow atomic.Bool
 	opts := j.readOptions(in, g, only)
-	if op := combiner[T](rule, &overflow); op != nil {
-		opts = append(opts, graphio.Duplicates(op))
+	if op := combining(t, rule, &overflow); op != nil {
+		opts = append(opts, op)
 	}
-	a, err := readFrom[T](j, in, g, opts)
+	a, err := j.readFrom(in, g, t, opts)
 	if err != nil || only || rule != "sum" {
 		return a, err
 	}
@@ -127,31 +130,9 @@ func readInput[T fileNumber](j *job, in *input, g *graph, only bool, rule string
 	return a, err
 }
 
-// readMatrix opens a file and reads it.
-func readMatrix[T fileNumber](j *job, file string, g *graph, only bool) (*matrix.Matrix[T], error) {
-	in, err := j.openInput(file)
-	if err != nil {
-		return nil, err
-	}
-	return readInput[T](j, in, g, only, j.read.duplicates)
-}
-
-// readBools reads a binary file of bools; every rule of --duplicates is “or”.
-func readBools(j *job, file string, g *graph, only bool) (*matrix.Matrix[bool], error) {
-	in, err := j.openInput(file)
-	if err != nil {
-		return nil, err
-	}
-	opts := j.readOptions(in, g, only)
-	if j.read.duplicates != "error" {
-		opts = append(opts, graphio.Duplicates(matrix.CombineFunc[bool](func(x, y bool) bool { return x || y })))
-	}
-	return readFrom[bool](j, in, g, opts)
-}
-
 // readFrom reads an input as a square matrix, or with --bipartite as a
 // rectangular one.
-func readFrom[T matrix.Element](j *job, in *input, g *graph, opts []graphio.ReadOption) (a *matrix.Matrix[T], err error) {
+func (j *job) readFrom(in *input, g *graph, t *sparse.Type, opts []graphio.ReadOption) (rep.Matrix, error) {
 	defer in.close()
 	format := in.format(&j.read)
 	list := format.IsList()
@@ -166,14 +147,14 @@ func readFrom[T matrix.Element](j *job, in *input, g *graph, opts []graphio.Read
 		}
 		opts = append(opts, graphio.Bipartite())
 	}
-	read, err := graphio.ReadLabelled[T](in.r, opts...)
+	a, rows, cols, err := graphio.ReadInside(in.r, t, opts...)
 	if err != nil {
 		return nil, err
 	}
-	g.rows, g.cols, g.counted = read.Rows, read.Cols, list && j.read.ids != "renumber"
+	g.rows, g.cols, g.counted = rows, cols, list && j.read.ids != "renumber"
 	g.bipartite = j.read.bipartite || g.rows != nil && g.cols != nil && !g.rows.Equal(g.cols)
-	m, n := read.Matrix.Dims()
-	return read.Matrix, j.nameGraph(g, m, n)
+	m, n := a.Dims()
+	return a, j.nameGraph(g, m, n)
 }
 
 // listFlags are the flags that describe an edge list.

@@ -56,7 +56,7 @@ and weights; --json has them as edges. It reads the whole file.`,
 }
 
 // edgeObjects returns the edges for JSON; one without a weight has no such field.
-func (j *job) edgeObjects(v values) ([]object, error) {
+func (j *job) edgeObjects(v *values) ([]object, error) {
 	edges := make([]object, 0, v.NVals())
 	err := v.entries(func(row, col int, value string) error {
 		o := object{{"source", "", json.RawMessage(vertexJSON(j.graph.rows.Name(row)))}, {"target", "", json.RawMessage(vertexJSON(j.graph.cols.Name(col)))}}
@@ -82,7 +82,7 @@ func firstOf(n, count int64) []int64 {
 
 // writeEntries writes lines of row, column and value, in the given order of the places of entries,
 // nil for that of rows.
-func (j *job) writeEntries(v values, order []int64) error {
+func (j *job) writeEntries(v *values, order []int64) error {
 	var lines [][]string
 	fields := func(row, col int, value string) []string {
 		f := []string{j.graph.rows.Name(row), j.graph.cols.Name(col)}

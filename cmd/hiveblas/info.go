@@ -12,6 +12,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/blas"
 	"github.com/hiveblas/hiveblas/internal/cli"
+	"github.com/hiveblas/hiveblas/matrix"
 )
 
 func infoCommand(s *session) *cobra.Command {
@@ -51,7 +52,7 @@ reach each other, or the reason why one is missing.`,
 func (j *job) describe(file string) []field {
 	g := j.graph
 	m, n := g.values.Dims()
-	s := g.values.summary()
+	s := summaryOf(g.values.Matrix)
 	var size int64
 	if st, err := os.Stat(file); err == nil {
 		size = st.Size()
@@ -59,7 +60,7 @@ func (j *job) describe(file string) []field {
 		size = int64(len(j.kept))
 	}
 	out := []field{
-		{"file", "", g.file}, {"kind", "kind", g.kind()}, {"elements", "elements", g.values.kind()}, {"bytes", "bytes", size},
+		{"file", "", g.file}, {"kind", "kind", g.kind()}, {"elements", "elements", g.values.kind}, {"bytes", "bytes", size},
 	}
 	if g.info.Layout != "" {
 		out = append(out, field{"listed", "entries in file", g.info.Entries})
@@ -68,7 +69,7 @@ func (j *job) describe(file string) []field {
 	if m > 0 && n > 0 {
 		density = float64(g.values.NVals()) / float64(m) / float64(n)
 	}
-	out = append(out, field{"format", "kept as", g.values.Format().String()}, field{"density", "", density}, field{"", "density", fmt.Sprintf("%.4g", density)})
+	out = append(out, field{"format", "kept as", matrix.AnyOfInside(g.values.Matrix).Format().String()}, field{"density", "", density}, field{"", "density", fmt.Sprintf("%.4g", density)})
 	if s.low != nil {
 		values := fmt.Sprintf("%s to %s", text(s.low), text(s.high))
 		if s.whole {

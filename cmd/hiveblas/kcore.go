@@ -26,7 +26,7 @@ weights and self-loops are ignored.`,
 			ranks, err := asFloats(c.Number)
 			return &standardResult{
 				figures: []field{{"max", "highest core number", c.Max}, {"innermost", "vertices with it", c.Inner}},
-				write:   func() error { return writeVectorAs(j, c.Number) }, ranks: ranks,
+				write:   func() error { return j.writeVectorAs(c.Number.Inside()) }, ranks: ranks,
 			}, err
 		},
 	}.command(s)

@@ -44,7 +44,7 @@ of each. Directions, weights and self-loops are ignored.`,
 		if err != nil {
 			return err
 		}
-		err = j.writing(func() error { return writeMatrixAs(j, truss, j.graph.rows, j.graph.cols) })
+		err = j.writing(func() error { return j.writeMatrixAs(truss.Inside(), j.graph.rows, j.graph.cols) })
 		if err != nil {
 			return err
 		}

@@ -103,7 +103,7 @@ ignored. Seeds are given as for vn. The summary lists the cluster, or without
 				"raise --max-iterations or --epsilon", nil)
 
 		}
-		if err := j.writing(func() error { return writeVectorAs(j, res.P) }); err != nil {
+		if err := j.writing(func() error { return j.writeVectorAs(res.P.Inside()) }); err != nil {
 			return err
 		}
 		figures := []field{

@@ -1,10 +1,8 @@
 package main
 
 import (
-	_ "embed"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"math"
 	"slices"
@@ -20,12 +18,6 @@ import (
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
-
-//go:embed look.gohtml
-var lookText string
-
-// lookPage is parsed when the program starts, so that a broken template fails every test.
-var lookPage = template.Must(template.New("look").Parse(lookText))
 
 func lookCommand(s *session) *cobra.Command {
 	top := 0
@@ -68,7 +60,7 @@ positions only. Repeated entries are a warning, and the first counts, unless
 			return err
 		}
 		err = j.writing(func() error {
-			return j.stream(func(w io.Writer) error { return lookPage.Execute(w, l.page()) })
+			return j.stream(func(w io.Writer) error { return l.page().write(w) })
 		})
 		if err != nil {
 			return err
@@ -276,22 +268,8 @@ func (l *look) figures() []field {
 	return append(f, field{"warnings", "warnings", len(l.warnings)})
 }
 
-// lookFigure is a figure of the page.
-type lookFigure struct {
-	ID, Label string
-	Value     string
-}
-
-// lookSection is a part of the page: figures, a picture, and the command that gives them.
-type lookSection struct {
-	Title, Note, Command string
-	Figures              []lookFigure
-	Picture              template.HTML
-	Rows                 []lookFigure // a table
-}
-
-// page returns the data of the template.
-func (l *look) page() any {
+// page returns the contents of the page.
+func (l *look) page() *lookPage {
 	m, n, entries := l.graph.size()
 	size := lookSection{Title: "Size", Command: l.command("stats", ""), Figures: []lookFigure{
 		{"rows", "Rows", grouped(int64(m))}, {"columns", "Columns", grouped(int64(n))}, {"entries", "Entries", grouped(entries)},
@@ -338,11 +316,7 @@ func (l *look) page() any {
 		}
 		sections = append(sections, ranks)
 	}
-	return struct {
-		File, Command, Version string
-		Warnings               []string
-		Sections               []lookSection
-	}{l.graph.file, l.command("look", "-o X.html"), cli.Version(), l.warnings, sections}
+	return &lookPage{l.graph.file, l.command("look", "-o X.html"), cli.Version(), l.warnings, sections}
 }
 
 // command returns a command on the same input, with the flags that say how to read it.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 	"strings"
 )
@@ -22,9 +21,9 @@ func newSVG(width, height float64, label string) *svg {
 	return s
 }
 
-func (s *svg) done() template.HTML {
+func (s *svg) done() string {
 	s.WriteString("</svg>")
-	return template.HTML(s.String()) // made of numbers and constants
+	return s.String()
 }
 
 func (s *svg) text(x, y float64, anchor, text string) {
@@ -70,7 +69,7 @@ func (s *svg) powers(most float64) func(x float64) float64 {
 }
 
 // degreeChart draws the vertices by out-degree and, unless it is the same, by in-degree.
-func degreeChart(out, in degrees, symmetric bool) template.HTML {
+func degreeChart(out, in degrees, symmetric bool) string {
 	series := []degrees{out, in}
 	if symmetric {
 		series = series[:1]
@@ -111,7 +110,7 @@ func degreeChart(out, in degrees, symmetric bool) template.HTML {
 const spyShades = 6
 
 // spyChart draws squares of entries, one path for each shade and runs of equal squares as one.
-func spyChart(b *bins) template.HTML {
+func spyChart(b *bins) string {
 	rows, cols := max(b.rows, 1), max(b.cols, 1)
 	side := max(rows, cols)
 	s := newSVG(float64(cols), float64(rows), "Positions of the entries")
@@ -148,7 +147,7 @@ func spyChart(b *bins) template.HTML {
 }
 
 // coreChart draws the number of vertices of each k-core. sizes counts the vertices by core number.
-func coreChart(sizes []int64) template.HTML {
+func coreChart(sizes []int64) string {
 	inside := make([]float64, len(sizes)+1)
 	for k := len(sizes) - 1; k >= 0; k-- {
 		inside[k] = inside[k+1] + float64(sizes[k])
@@ -171,7 +170,7 @@ func coreChart(sizes []int64) template.HTML {
 }
 
 // communityChart draws communities around a circle, with the edges among them.
-func communityChart(groups []int64, links [][]float64) template.HTML {
+func communityChart(groups []int64, links [][]float64) string {
 	const size, ring, largest = 480.0, 170.0, 46.0
 	s := newSVG(size, size, "The largest communities and the edges between them")
 	at := func(c int) (x, y float64) {

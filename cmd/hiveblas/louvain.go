@@ -103,7 +103,7 @@ GPUs divide large graphs, and give the result of one, bit for bit.`,
 			if levels {
 				return j.writeLevels(res)
 			}
-			return writeVectorAs(j, res.Membership)
+			return j.writeVectorAs(res.Membership.Inside())
 		})
 		if err != nil {
 			return err

@@ -38,7 +38,7 @@ depends on --random-seed alone. Directions, weights and self-loops are ignored.`
 					if err := ops.Apply(ones, semiring.OneOp[bool, int64](), set); err != nil {
 						return err
 					}
-					return writeVectorAs(j, ones)
+					return j.writeVectorAs(ones.Inside())
 				},
 			}, nil
 		},

@@ -19,6 +19,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/internal/cli"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -179,45 +180,47 @@ func (j *job) stream(write func(w io.Writer) error) error {
 // Lists name rows and columns by labels.
 func (j *job) writeMatrix(a *matrix.Matrix[float64], labels *graphio.Labels) error {
 	if !integers(a) {
-		return writeMatrixAs(j, a, labels, labels)
+		return j.writeMatrixAs(a.Inside(), labels, labels)
 	}
 	m, n := a.Dims()
 	c := matrix.New[int64](m, n)
 	if err := ops.Apply(c, semiring.Convert[float64, int64](), a, ops.WithContext(j.Ctx), ops.WithThreads(j.run.threads)); err != nil {
 		return err
 	}
-	return writeMatrixAs(j, c, labels, labels)
+	return j.writeMatrixAs(c.Inside(), labels, labels)
 }
 
-func writeMatrixAs[T matrix.Element](j *job, a *matrix.Matrix[T], rows, cols *graphio.Labels, more ...graphio.WriteOption) error {
+// writeMatrixAs writes a matrix with its elements.
+func (j *job) writeMatrixAs(a rep.View, rows, cols *graphio.Labels, more ...graphio.WriteOption) error {
 	j.warnNames(rows, cols)
 	if j.out.kind == ".col" {
-		if s := (typed[T]{a, ""}).summary(); a.NVals() > 0 && (text(s.low) != "1" || text(s.high) != "1") {
+		if s := summaryOf(a.Matrix); a.NVals() > 0 && (text(s.low) != "1" || text(s.high) != "1") {
 			j.warn(graphio.Warning{File: j.out.path, Msg: "the weights of the edges are left out, which a .col file has not"})
 		}
 	}
 	opts := j.writeOptions(append(more, graphio.WithRowColumnLabels(rows, cols))...)
-	return j.stream(func(w io.Writer) error { return graphio.Write(w, a, opts...) })
+	return j.stream(func(w io.Writer) error { return graphio.WriteInside(w, a, opts...) })
 }
 
 // writeVector writes a value for each vertex, as integers if all are.
 func (j *job) writeVector(v *matrix.Vector[float64]) error {
 	for _, x := range v.All() {
 		if !isInteger(x) {
-			return writeVectorAs(j, v)
+			return j.writeVectorAs(v.Inside())
 		}
 	}
 	c := matrix.NewVector[int64](v.Size())
 	if err := ops.Apply(c, semiring.Convert[float64, int64](), v, ops.WithContext(j.Ctx), ops.WithThreads(j.run.threads)); err != nil {
 		return err
 	}
-	return writeVectorAs(j, c)
+	return j.writeVectorAs(c.Inside())
 }
 
-func writeVectorAs[T matrix.Element](j *job, v *matrix.Vector[T]) error {
+// writeVectorAs writes a vector with its elements.
+func (j *job) writeVectorAs(v rep.View) error {
 	j.warnNames(j.graph.cols)
 	opts := j.writeOptions(graphio.WithLabels(j.graph.cols))
-	return j.stream(func(w io.Writer) error { return graphio.WriteVector(w, v, opts...) })
+	return j.stream(func(w io.Writer) error { return graphio.WriteInside(w, v, opts...) })
 }
 
 // writeVertices writes a vertex for each vertex: from 1 in Matrix Market, by id in a
@@ -229,7 +232,7 @@ func (j *job) writeVertices(v *matrix.Vector[int32]) error {
 		if err := ops.ApplySecond(from1, semiring.Plus[int32](), v, 1, ops.WithContext(j.Ctx)); err != nil {
 			return err
 		}
-		return writeVectorAs(j, from1)
+		return j.writeVectorAs(from1.Inside())
 	case slices.Contains(listFiles, j.out.kind) && j.graph.cols != nil:
 		return j.writeLines(int(v.NVals()), func(line func(fields ...string) error) error {
 			for i, x := range v.All() {
@@ -240,7 +243,7 @@ func (j *job) writeVertices(v *matrix.Vector[int32]) error {
 			return nil
 		})
 	}
-	return writeVectorAs(j, v)
+	return j.writeVectorAs(v.Inside())
 }
 
 // writeLines writes lines, so many if that is known, else 0, of fields separated by commas in a

@@ -93,7 +93,7 @@ weight; without it weights are ignored.`,
 				"raise --max-iterations or --tolerance", nil)
 
 		}
-		if err := j.writing(func() error { return writeVectorAs(j, res.Rank) }); err != nil {
+		if err := j.writing(func() error { return j.writeVectorAs(res.Rank.Inside()) }); err != nil {
 			return err
 		}
 		var sum total

@@ -4,16 +4,10 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"io"
 	"math"
 	"path/filepath"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-
+	"github.com/hiveblas/hiveblas/internal/chart"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -91,45 +85,35 @@ func between(a, b color.RGBA, t float64) color.RGBA {
 }
 
 // spyPlot draws the positions of the entries of a, row 0 at the top. A square with a
-// larger sum of values, which are not negative, is darker.
-func spyPlot(a *matrix.Matrix[float64], title string) (p *plot.Plot, width, height vg.Length) {
+// larger sum of values, which are not negative, is darker. The size is in inches.
+func spyPlot(a *matrix.Matrix[float64], title string) (p *chart.Chart, width, height float64) {
 	m, n := a.Dims()
 	b := binned(a, maxBins, true)
-	p = plot.New()
-	p.Title.Text = title
-	p.Title.Padding = vg.Points(8)
-	p.X.Label.Text, p.Y.Label.Text = "column", "row"
+	p = &chart.Chart{Title: title,
+		X: chart.Axis{Label: "column", Max: max(1, float64(n)), Ticks: wholeTicks},
+		Y: chart.Axis{Label: "row", Min: -max(1, float64(m)), Ticks: wholeTicks}}
 	if b.height > 1 || b.side > 1 {
-		p.X.Label.Text = fmt.Sprintf("column (a dot is %d×%d positions, at most %.0f entries)", b.height, b.side, b.most)
+		p.X.Label = fmt.Sprintf("column (a dot is %d×%d positions, at most %.0f entries)", b.height, b.side, b.most)
 	}
 	right, bottom := float64(b.cols*b.side), float64(b.rows*b.height)
-	p.Add(plotter.NewImage(b.picture(), 0, -bottom, right, 0))
-	p.X.Min, p.X.Max = 0, max(1, float64(n))
-	p.Y.Min, p.Y.Max = -max(1, float64(m)), 0
-	p.X.Tick.Marker, p.Y.Tick.Marker = axisTicks{}, axisTicks{}
-	p.X.Padding, p.Y.Padding = 0, 0
-	if frame, err := plotter.NewLine(plotter.XYs{{X: 0, Y: p.Y.Min}, {X: p.X.Max, Y: p.Y.Min}, {X: p.X.Max, Y: 0}, {X: 0, Y: 0}, {X: 0, Y: p.Y.Min}}); err == nil {
-		frame.Width = vg.Points(0.5)
-		p.Add(frame)
-	}
+	p.Picture(b.picture(), chart.Point{X: 0, Y: -bottom}, chart.Point{X: right, Y: 0})
+	p.Line("", []chart.Point{{X: 0, Y: p.Y.Min}, {X: p.X.Max, Y: p.Y.Min}, {X: p.X.Max, Y: 0}, {X: 0, Y: 0}, {X: 0, Y: p.Y.Min}}, color.Black, 0.5)
 
-	width, height = 6.5*vg.Inch, 6.5*vg.Inch
+	width, height = 6.5, 6.5
 	if m > 0 && n > 0 { // keep the aspect ratio, within bounds
 		ratio := math.Min(3, math.Max(1./3, float64(m)/float64(n)))
 		if ratio < 1 {
-			height = vg.Length(math.Max(2.2, 6.5*ratio)) * vg.Inch
+			height = math.Max(2.2, 6.5*ratio)
 		} else {
-			width = vg.Length(math.Max(2.6, 6.5/ratio)) * vg.Inch
+			width = math.Max(2.6, 6.5/ratio)
 		}
 	}
 	return p, width, height
 }
 
-// axisTicks labels whole numbers, without the sign that makes rows go down.
-type axisTicks struct{}
-
-func (axisTicks) Ticks(low, high float64) []plot.Tick {
-	ticks := plot.DefaultTicks{}.Ticks(low, high)
+// wholeTicks labels whole numbers, without the sign that makes rows go down.
+func wholeTicks(low, high float64) []chart.Tick {
+	ticks := chart.Ticks(low, high)
 	kept := ticks[:0]
 	for _, t := range ticks {
 		if t.Value != math.Trunc(t.Value) {
@@ -141,15 +125,6 @@ func (axisTicks) Ticks(low, high float64) []plot.Tick {
 		kept = append(kept, t)
 	}
 	return kept
-}
-
-// writePNG draws a plot into w.
-func writePNG(w io.Writer, p *plot.Plot, width, height vg.Length) error {
-	c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(144))
-	const margin = 8
-	p.Draw(draw.Crop(draw.New(c), margin, -2*margin, margin, -margin))
-	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
-	return err
 }
 
 // entriesTitle is the title of a spy plot.

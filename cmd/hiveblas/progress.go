@@ -1,12 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
 
@@ -22,8 +24,7 @@ type progress struct {
 	mu          sync.Mutex
 	what        string
 	done, total int64
-	bar         *progressbar.ProgressBar
-	barTotal    int64
+	bar         *bar
 	abandoned   bool
 	stop        chan struct{} // closed at the end of the stage
 	stopped     chan struct{} // closed when the bar is gone
@@ -76,14 +77,16 @@ func (p *progress) abandon() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.abandoned = true
-	if p.bar != nil {
-		_ = p.bar.Clear()
-	}
+	p.clear()
 }
 
 func (p *progress) show(stop, stopped chan struct{}) {
 	defer close(stopped)
-	defer p.clear()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.clear()
+	}()
 	next := time.NewTimer(patience)
 	defer next.Stop()
 	for {
@@ -104,30 +107,86 @@ func (p *progress) draw() {
 	if p.abandoned {
 		return
 	}
-	if p.bar == nil || p.barTotal != p.total {
+	if p.bar == nil || p.bar.total != p.total {
 		p.clear()
-		most := p.total
-		if most <= 0 {
-			most = -1
-		}
-		p.barTotal = p.total
-		p.bar = progressbar.NewOptions64(most,
-			progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(),
-			progressbar.OptionSpinnerType(14), progressbar.OptionSetSpinnerChangeInterval(0), // draw is the only caller
-			progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true))
+		p.bar = &bar{w: p.w, total: p.total, from: p.done, began: time.Now()}
 	}
-	p.bar.Describe(p.what)
-	if p.total > 0 {
-		_ = p.bar.Set64(min(p.done, p.total-1)) // the bar ends the line at its last step
-	} else {
-		_ = p.bar.Add(1)
+	p.bar.draw(p.what, p.done)
+}
+
+// clear removes the bar. The caller holds the lock.
+func (p *progress) clear() {
+	if p.bar != nil {
+		p.bar.clear()
+		p.bar = nil
 	}
 }
 
-func (p *progress) clear() {
-	if p.bar != nil {
-		_ = p.bar.Clear()
-		_ = p.bar.Exit()
-		p.bar = nil
+// bar is a line on a terminal that changes in place: a bar, or a spinner if total is 0.
+type bar struct {
+	w           io.Writer
+	total, from int64 // from is the progress at the start of the bar
+	began       time.Time
+	turns       int // of the spinner
+	width       int // of the widest line that was drawn
+}
+
+// barWidth is the width of the bar without the text beside it.
+const barWidth = 30
+
+// spinner are the states of a stage of unknown length.
+const spinner = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
+// draw replaces the line.
+func (b *bar) draw(what string, done int64) {
+	elapsed := time.Since(b.began)
+	if b.total <= 0 {
+		states := []rune(spinner)
+		b.print(fmt.Sprintf("%c %s  [%v] ", states[b.turns%len(states)], what, elapsed.Truncate(time.Second)))
+		b.turns++
+		return
 	}
+	share := float64(min(done, b.total)) / float64(b.total)
+	line := func(width int) string {
+		full := int(share * float64(width))
+		left := "?"
+		if done > b.from {
+			rest := time.Duration(float64(elapsed) / float64(done-b.from) * float64(max(b.total-done, 0)))
+			left = rest.Truncate(time.Second).String()
+		}
+		return fmt.Sprintf("%s%4d%% |%s%s|  [%v:%s]", what, int(100*share), strings.Repeat("█", full), strings.Repeat(" ", width-full),
+			elapsed.Truncate(time.Second), left)
+	}
+	text := line(barWidth)
+	if f, ok := b.w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 && cells(text) > columns {
+			text = line(max(0, barWidth-(cells(text)-columns)))
+		}
+	}
+	b.print(text)
+}
+
+func (b *bar) print(text string) {
+	b.clear()
+	b.width = max(b.width, cells(text))
+	_, _ = io.WriteString(b.w, "\r"+text)
+}
+
+// clear overwrites the line with blanks.
+func (b *bar) clear() {
+	if b.width > 0 {
+		_, _ = io.WriteString(b.w, "\r"+strings.Repeat(" ", b.width)+"\r")
+	}
+}
+
+// cells returns the width of a text on a terminal, with two columns for the characters from U+2E80 on,
+// which are those of East Asia.
+func cells(text string) int {
+	n := utf8.RuneCountInString(text)
+	for _, c := range text {
+		if c >= 0x2e80 {
+			n++
+		}
+	}
+	return n
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/internal/cli"
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/program"
@@ -171,36 +173,14 @@ func (j *job) runFile(name, graph string, f *runProgramFlags) error {
 			"name a number, or run it by program.RunFile in Go", nil)
 
 	}
-	switch file.State {
-	case "bool":
-		return runFileOf[bool](j, file, f)
-	case "int8":
-		return runFileOf[int8](j, file, f)
-	case "int16":
-		return runFileOf[int16](j, file, f)
-	case "int32":
-		return runFileOf[int32](j, file, f)
-	case "int64":
-		return runFileOf[int64](j, file, f)
-	case "uint8":
-		return runFileOf[uint8](j, file, f)
-	case "uint16":
-		return runFileOf[uint16](j, file, f)
-	case "uint32":
-		return runFileOf[uint32](j, file, f)
-	case "uint64":
-		return runFileOf[uint64](j, file, f)
-	case "float32":
-		return runFileOf[float32](j, file, f)
-	case "float64":
-		return runFileOf[float64](j, file, f)
-	}
-	return runColumns(j, file, f)
+	return j.runColumns(file, f)
 }
 
-// runColumns runs a program whose states are structs, and writes a column for each field.
-func runColumns(j *job, file *program.File, f *runProgramFlags) error {
-	if j.out.path != "" && !slices.Contains(listFiles, j.out.kind) {
+// runColumns runs a program and writes the states: numbers as a vector, structs with a column for
+// each field.
+func (j *job) runColumns(file *program.File, f *runProgramFlags) error {
+	fields := strings.HasPrefix(file.State, "{")
+	if fields && j.out.path != "" && !slices.Contains(listFiles, j.out.kind) {
 		return cli.Usage(j.cmd.CommandPath(), "states with fields are written to .tsv or .csv, not "+j.out.kind)
 	}
 	var res *program.FileResult
@@ -210,6 +190,13 @@ func runColumns(j *job, file *program.File, f *runProgramFlags) error {
 	})
 	if err != nil {
 		return err
+	}
+	ended := []field{{"supersteps", "supersteps", res.Supersteps}, {"ended", "ended", string(res.Ended)}}
+	if !fields {
+		if err := j.writing(func() error { return j.writeColumn(res.Columns[0].Values) }); err != nil {
+			return err
+		}
+		return j.report(j.method(file.Name), ended, nil)
 	}
 	n, _ := j.graph.Dims()
 	err = j.writing(func() error {
@@ -234,8 +221,41 @@ func runColumns(j *job, file *program.File, f *runProgramFlags) error {
 	for k, c := range res.Columns {
 		names[k] = c.Name
 	}
-	return j.report(j.method(file.Name), []field{{"columns", "columns", names}, {"supersteps", "supersteps", res.Supersteps},
-		{"ended", "ended", string(res.Ended)}}, nil)
+	return j.report(j.method(file.Name), append([]field{{"columns", "columns", names}}, ended...), nil)
+}
+
+// writeColumn writes the numbers of the vertices, a slice of one of the element types of files.
+func (j *job) writeColumn(list any) error {
+	var element int
+	var v sparse.Values
+	switch x := list.(type) {
+	case []bool:
+		element, v = elementBool, sparse.ValuesOf(x)
+	case []int8:
+		element, v = elementInt8, sparse.ValuesOf(x)
+	case []int16:
+		element, v = elementInt16, sparse.ValuesOf(x)
+	case []int32:
+		element, v = elementInt32, sparse.ValuesOf(x)
+	case []int64:
+		element, v = elementInt64, sparse.ValuesOf(x)
+	case []uint8:
+		element, v = elementUint8, sparse.ValuesOf(x)
+	case []uint16:
+		element, v = elementUint16, sparse.ValuesOf(x)
+	case []uint32:
+		element, v = elementUint32, sparse.ValuesOf(x)
+	case []uint64:
+		element, v = elementUint64, sparse.ValuesOf(x)
+	case []float32:
+		element, v = elementFloat32, sparse.ValuesOf(x)
+	case []float64:
+		element, v = elementFloat64, sparse.ValuesOf(x)
+	}
+	t, shape := fileTypes[element], sparse.Structure{NRows: 1, NCols: v.Len(), Format: sparse.Full, NVals: int64(v.Len())}
+	m := matrix.NewInside(t, 1, v.Len())
+	m.SetStore(&sparse.Store{Structure: shape, Val: v, Type: t})
+	return j.writeVectorAs(rep.View{Matrix: m, Vector: true})
 }
 
 // valueText writes an element of a column, bools as 0 and 1.
@@ -272,25 +292,6 @@ func readProgram(name string) (*program.File, error) {
 		err = explain(name, err)
 	}
 	return file, err
-}
-
-// runFileOf runs a program whose states have type V.
-func runFileOf[V matrix.Element](j *job, file *program.File, f *runProgramFlags) error {
-	var res *program.Result[V]
-	err := j.compute(func(run apps.Run) (err error) {
-		res, err = program.RunFile[V](run.Context, j.graph.Matrix, file, j.fileOptions(f))
-		if err != nil {
-			return err
-		}
-		return res.State.Move(nil)
-	})
-	if err != nil {
-		return err
-	}
-	if err := j.writing(func() error { return writeVectorAs(j, res.State) }); err != nil {
-		return err
-	}
-	return j.report(j.method(file.Name), []field{{"supersteps", "supersteps", res.Supersteps}, {"ended", "ended", string(res.Ended)}}, nil)
 }
 
 // ran is what a program left: a vector to write, and figures.
@@ -393,7 +394,7 @@ func stateOf[V, E, M comparable, T matrix.Element](
 	what string, get func(V) (T, bool),
 ) (ran, error) {
 	v, figs, err := runState(ctx, g, p, o, what, get)
-	return ran{func() error { return writeVectorAs(j, v) }, figs}, err
+	return ran{func() error { return j.writeVectorAs(v.Inside()) }, figs}, err
 }
 
 // verticesOf is stateOf of states that are vertices.

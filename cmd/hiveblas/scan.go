@@ -3,19 +3,17 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"image/color"
 	"io"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/graphio"
+	"github.com/hiveblas/hiveblas/internal/chart"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -140,7 +138,7 @@ func (j *job) scanGraph(file string, o apps.ScanOptions, top int) error {
 	if err != nil {
 		return err
 	}
-	if err := j.writing(func() error { return writeVectorAs(j, res.Statistic) }); err != nil {
+	if err := j.writing(func() error { return j.writeVectorAs(res.Statistic.Inside()) }); err != nil {
 		return err
 	}
 	figures := []field{
@@ -217,7 +215,7 @@ func (j *job) scanSeries(file, picture string, o apps.ScanSeriesOptions) error {
 	if err := j.writing(func() error { return j.writeSeries(res) }); err != nil {
 		return err
 	}
-	err = j.draw(picture, func(w io.Writer) error { return writePNG(w, seriesPlot(res, o), 9*vg.Inch, 4.5*vg.Inch) })
+	err = j.draw(picture, func(w io.Writer) error { return seriesPlot(res, o).WritePNG(w, 9, 4.5) })
 	if err != nil {
 		return err
 	}
@@ -285,40 +283,27 @@ func (j *job) writeSeries(res *apps.ScanSeriesResult) error {
 
 // seriesPlot draws the scores of the windows, the largest relative counts behind them, and the
 // anomalies.
-func seriesPlot(res *apps.ScanSeriesResult, o apps.ScanSeriesOptions) *plot.Plot {
-	p := plot.New()
-	p.Title.Text = fmt.Sprintf("scan statistics: %d windows of %s, lag %d, %s hops", len(res.Windows), text(o.Window), o.Lag, o.Hops)
-	p.X.Label.Text, p.Y.Label.Text = "start of the window", "deviations from the recent past"
-	p.Legend.Top, p.Legend.Left = true, true
-	var locality, score, found plotter.XYs
+func seriesPlot(res *apps.ScanSeriesResult, o apps.ScanSeriesOptions) *chart.Chart {
+	p := &chart.Chart{Padding: 5,
+		Title: fmt.Sprintf("scan statistics: %d windows of %s, lag %d, %s hops", len(res.Windows), text(o.Window), o.Lag, o.Hops),
+		X:     chart.Axis{Label: "start of the window"}, Y: chart.Axis{Label: "deviations from the recent past"}}
+	var locality, score, found []chart.Point
 	for _, w := range res.Windows {
 		if !math.IsNaN(w.Locality) {
-			locality = append(locality, plotter.XY{X: w.Start, Y: w.Locality})
+			locality = append(locality, chart.Point{X: w.Start, Y: w.Locality})
 		}
 		if !math.IsNaN(w.Score) {
-			score = append(score, plotter.XY{X: w.Start, Y: w.Score})
+			score = append(score, chart.Point{X: w.Start, Y: w.Score})
 		}
 	}
 	for _, a := range res.Anomalies {
-		found = append(found, plotter.XY{X: res.Windows[a.Window].Start, Y: a.Score})
+		found = append(found, chart.Point{X: res.Windows[a.Window].Start, Y: a.Score})
 	}
-	addLine := func(name string, pts plotter.XYs, shade func(*plotter.Line)) {
-		if l, err := plotter.NewLine(pts); err == nil { // an error: no points
-			shade(l)
-			p.Add(l)
-			p.Legend.Add(name, l)
-		}
-	}
-	addLine("largest relative count", locality, func(l *plotter.Line) { l.Color = palest })
-	addLine("score", score, func(l *plotter.Line) { l.Color = darkest })
+	p.Line("largest relative count", locality, palest, 1)
+	p.Line("score", score, darkest, 1)
 	if len(score) > 0 {
-		ends := plotter.XYs{{X: score[0].X, Y: o.Threshold}, {X: score[len(score)-1].X, Y: o.Threshold}}
-		addLine("threshold", ends, func(l *plotter.Line) { l.Dashes = []vg.Length{vg.Points(4), vg.Points(3)} })
+		p.Line("threshold", []chart.Point{{X: score[0].X, Y: o.Threshold}, {X: score[len(score)-1].X, Y: o.Threshold}}, color.Black, 1, 4, 3)
 	}
-	if s, err := plotter.NewScatter(found); err == nil && len(found) > 0 {
-		s.GlyphStyle = draw.GlyphStyle{Color: alarm, Radius: vg.Points(4), Shape: draw.CircleGlyph{}}
-		p.Add(s)
-		p.Legend.Add("anomalies", s)
-	}
+	p.Dots("anomalies", found, alarm, 4)
 	return p
 }

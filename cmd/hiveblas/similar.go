@@ -45,7 +45,7 @@ matrix is compared by rows. Weights are ignored.`,
 			}
 			return &standardResult{algorithm: measure,
 				figures: []field{{"pairs", "pairs", c.NVals()}},
-				write:   func() error { return writeMatrixAs(j, c, j.graph.rows, j.graph.rows) },
+				write:   func() error { return j.writeMatrixAs(c.Inside(), j.graph.rows, j.graph.rows) },
 			}, c.Move(nil)
 		},
 	}.command(s)

@@ -4,10 +4,9 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/chart"
 	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
@@ -31,8 +30,8 @@ matrix covers several positions and is darker for more entries.`,
 		if err := j.load(args[0], structure); err != nil {
 			return err
 		}
-		var p *plot.Plot
-		var width, height vg.Length
+		var p *chart.Chart
+		var width, height float64
 		err := j.compute(func(apps.Run) error {
 			p, width, height = spyPlot(j.graph.Matrix, entriesTitle(args[0], j.graph.Matrix))
 			return nil
@@ -41,7 +40,7 @@ matrix covers several positions and is darker for more entries.`,
 			return err
 		}
 		err = j.writing(func() error {
-			return j.stream(func(w io.Writer) error { return writePNG(w, p, width, height) })
+			return j.stream(func(w io.Writer) error { return p.WritePNG(w, width, height) })
 		})
 		if err != nil {
 			return err

@@ -133,9 +133,9 @@ func indexBlank(s string) int {
 }
 
 // asFloats returns a vector as float64.
-func asFloats[T semiring.Number](v *matrix.Vector[T]) (*matrix.Vector[float64], error) {
+func asFloats(v *matrix.Vector[int32]) (*matrix.Vector[float64], error) {
 	x := matrix.NewVector[float64](v.Size())
-	return x, ops.Apply(x, semiring.Convert[T, float64](), v)
+	return x, ops.Apply(x, semiring.Convert[int32, float64](), v)
 }
 
 // iterationFlags are the flags of iterative workflows.

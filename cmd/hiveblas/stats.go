@@ -41,7 +41,7 @@ has neither symmetry nor self-loops.`,
 		err := j.stage("compute", func() error {
 			out, in = v.degrees()
 			if square {
-				symmetric, loops = v.IsSymmetric(), v.summary().diagonal
+				symmetric, loops = v.IsSymmetric(), summaryOf(v.Matrix).diagonal
 			}
 			return nil
 		})

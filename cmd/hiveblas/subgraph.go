@@ -6,53 +6,66 @@ import (
 	"slices"
 
 	"github.com/hiveblas/hiveblas/graphio"
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cli"
+	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/sparse"
-	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/ops"
 )
 
 // structures returns the row offsets and columns of the matrix, and of its transpose.
-func (m typed[T]) structures() (rows, cols *sparse.Structure) {
-	v := m.View()
-	return &sparse.ToCSR(access.Rows(v)).Structure, &sparse.ToCSR(access.Cols(v)).Structure
+func (m *values) structures() (rows, cols *sparse.Structure) {
+	return sparse.CSRShape(m.RowsShape()), sparse.CSRShape(m.ColsShape())
 }
 
 // extract returns the matrix of the given rows and columns.
-func (m typed[T]) extract(j *job, rows, cols []int) (values, error) {
-	b := matrix.New[T](len(rows), len(cols))
-	err := ops.Extract(b, m.Matrix, ops.Of(rows...), ops.Of(cols...), ops.WithContext(j.Ctx), ops.WithThreads(j.run.threads))
-	return typed[T]{b, m.of}, err
+func (m *values) extract(j *job, rows, cols []int) (*values, error) {
+	indices := func(list []int) cpu.Indices {
+		x := cpu.Indices{List: make([]int32, len(list)), N: len(list)}
+		for k, i := range list {
+			x.List[k] = int32(i)
+		}
+		return x
+	}
+	st, err := cpu.Extract(cpu.Env{Ctx: j.Ctx, Threads: j.run.threads}, m.Rows(), indices(rows), indices(cols))
+	if err != nil {
+		return nil, err
+	}
+	return valuesOf(st, m.kind), nil
 }
 
 // only returns the matrix with the entries whose places, in the order of rows, keep holds in
 // ascending order.
-func (m typed[T]) only(keep []int64) (values, error) {
-	rows, cols := m.Dims()
-	b := matrix.NewBuilder[T](rows, cols)
-	next, at := 0, int64(0)
-	for c, x := range m.All() {
-		if next == len(keep) {
+func (m *values) only(keep []int64) (*values, error) {
+	st := m.Rows()
+	b := sparse.Block{Val: st.Type.Make(int64(len(keep)))}
+	st.Type.MoveWide(b.Val, nil, st.Valued().Val, keep)
+	for i, p := range places(st) {
+		if next := len(b.Row); next == len(keep) {
 			break
+		} else if p == keep[next] {
+			b.Row, b.Col = append(b.Row, int32(i)), append(b.Col, st.Idx[p])
 		}
-		if at == keep[next] {
-			b.Add(c.Row, c.Col, x)
-			next++
-		}
-		at++
 	}
-	a, err := b.Build(nil)
-	return typed[T]{a, m.of}, err
+	kept, err := sparse.Build(st.Type, st.NRows, st.NCols, []sparse.Block{b}, nil, 1, nil)
+	if err != nil {
+		return nil, err
+	}
+	return valuesOf(kept, m.kind), nil
 }
 
 // byWeight returns the places of the entries, in the order of rows, by ascending value, or
-// descending; ties by place.
-func (m typed[T]) byWeight(descending bool, compared func()) []int64 {
-	var vals []T
-	for _, x := range m.All() {
-		vals = append(vals, x)
+// descending; ties by place. It calls compared for each comparison.
+func (m *values) byWeight(descending bool, compared func()) []int64 {
+	switch x := numbersOf(m.Rows()); {
+	case x.floats != nil:
+		return sorted(x.floats, descending, compared)
+	case x.uints != nil:
+		return sorted(x.uints, descending, compared)
+	default:
+		return sorted(x.ints, descending, compared)
 	}
+}
+
+func sorted[T fileNumber](vals []T, descending bool, compared func()) []int64 {
 	order := make([]int64, len(vals))
 	for k := range order {
 		order[k] = int64(k)
@@ -64,9 +77,9 @@ func (m typed[T]) byWeight(descending bool, compared func()) []int64 {
 			x, y = y, x
 		}
 		switch {
-		case less(x, y):
+		case x < y:
 			return -1
-		case less(y, x):
+		case y < x:
 			return 1
 		}
 		return cmp.Compare(a, b)
@@ -75,13 +88,15 @@ func (m typed[T]) byWeight(descending bool, compared func()) []int64 {
 }
 
 // entries calls f with the row, the column and the text of the value of each entry.
-func (m typed[T]) entries(f func(row, col int, value string) error) error {
-	for c, x := range m.All() {
+func (m *values) entries(f func(row, col int, value string) error) error {
+	st := m.Rows()
+	x := numbersOf(st)
+	for i, p := range places(st) {
 		value := ""
-		if m.of != kindPattern {
-			value = text(number(x))
+		if m.kind != kindPattern {
+			value = text(x.at(p))
 		}
-		if err := f(c.Row, c.Col, value); err != nil {
+		if err := f(i, int(st.Idx[p]), value); err != nil {
 			return err
 		}
 	}

@@ -2,16 +2,16 @@ package main
 
 import (
 	"errors"
+	"iter"
 	"math"
+	"reflect"
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/graphio"
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cli"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/ops"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // The kinds of elements of a file.
@@ -23,29 +23,33 @@ const (
 
 // values is a graph with the element type of its file, for commands that move values
 // and do not compute.
-type values interface {
-	Dims() (rows, cols int)
-	NVals() int64
-	IsSymmetric() bool
-	Format() matrix.Format
-	// kind is kindPattern, kindInteger or kindReal.
-	kind() string
-	// write writes the matrix to the output of the job.
-	write(j *job, rows, cols *graphio.Labels, more ...graphio.WriteOption) error
-	// structures returns the entries by rows and by columns.
-	structures() (rows, cols *sparse.Structure)
-	used() (rows, cols []bool)
-	// extract returns the matrix of some rows and columns, and only that of some entries.
-	extract(j *job, rows, cols []int) (values, error)
-	only(places []int64) (values, error)
-	// byWeight returns the places of the entries by value, and calls compared for each comparison;
-	// entries visits them.
-	byWeight(descending bool, compared func()) []int64
-	entries(f func(row, col int, value string) error) error
-	// summary returns the figures of the entries.
-	summary() valueSummary
-	// degrees returns the distributions of the rows and of the columns.
-	degrees() (out, in degrees)
+type values struct {
+	rep.Matrix
+	kind string // kindPattern, kindInteger or kindReal
+}
+
+// valuesOf returns a matrix of a store.
+func valuesOf(st *sparse.Store, kind string) *values {
+	m := matrix.NewInside(st.Type, st.NRows, st.NCols)
+	m.SetResult(st)
+	return &values{m, kind}
+}
+
+// write writes the matrix to the output of the job.
+func (m *values) write(j *job, rows, cols *graphio.Labels, more ...graphio.WriteOption) error {
+	switch m.kind {
+	case kindPattern:
+		more = append(more, graphio.AsPattern())
+	case kindReal:
+		more = append(more, graphio.AsReal())
+	}
+	return j.writeMatrixAs(rep.View{Matrix: m.Matrix}, rows, cols, more...)
+}
+
+// degrees returns the distributions of the rows and of the columns.
+func (m *values) degrees() (out, in degrees) {
+	rows, cols := m.RowsShape(), m.ColsShape()
+	return degreesOf(rows.Ptr, rows.NRows, rows.Vecs()), degreesOf(cols.Ptr, cols.NRows, cols.Vecs())
 }
 
 // valueSummary holds the figures of the entries of a matrix.
@@ -56,104 +60,141 @@ type valueSummary struct {
 	diagonal  int64
 }
 
-// typed is a matrix of one of the element types.
-type typed[T matrix.Element] struct {
-	*matrix.Matrix[T]
-	of string
-}
-
-func (m typed[T]) kind() string { return m.of }
-
-func (m typed[T]) write(j *job, rows, cols *graphio.Labels, more ...graphio.WriteOption) error {
-	switch {
-	case m.of == kindPattern:
-		more = append(more, graphio.AsPattern())
-	case m.of == kindReal:
-		more = append(more, graphio.AsReal())
-	}
-	return writeMatrixAs(j, m.Matrix, rows, cols, more...)
-}
-
-func (m typed[T]) degrees() (out, in degrees) {
-	v := m.View()
-	rows, cols := access.Rows(v), access.Cols(v)
-	return degreesOf(rows.Ptr, rows.NRows, rows.Vecs()), degreesOf(cols.Ptr, cols.NRows, cols.Vecs())
-}
-
-func (m typed[T]) summary() (s valueSummary) {
+// summaryOf returns the figures of the entries of a matrix.
+func summaryOf(m rep.Matrix) (s valueSummary) {
+	st := m.Rows()
+	x := numbersOf(st)
 	s.whole = true
-	var low, high, zero T
-	first := true
-	for c, x := range m.All() {
-		if c.Row == c.Col {
+	low, high := int64(0), int64(0)
+	for i, p := range places(st) {
+		if int(st.Idx[p]) == i {
 			s.diagonal++
 		}
-		if x == zero {
+		if x.isZero(p) {
 			s.zeros++
 		}
-		if first || less(x, low) {
-			low = x
+		if x.less(p, low) {
+			low = p
 		}
-		if first || less(high, x) {
-			high = x
+		if x.less(high, p) {
+			high = p
 		}
-		first = false
-		if f, ok := any(x).(float64); ok && s.whole {
-			s.whole = isInteger(f)
-		} else if f, ok := any(x).(float32); ok && s.whole {
-			s.whole = isInteger(float64(f))
-		}
+		s.whole = s.whole && (x.floats == nil || isInteger(x.floats[p]))
 	}
-	if !first {
-		s.low, s.high = number(low), number(high)
+	if st.NVals > 0 {
+		s.low, s.high = x.at(low), x.at(high)
 	}
 	return s
 }
 
-// number returns x, and 0 or 1 for a bool.
-func number[T matrix.Element](x T) any {
-	if b, ok := any(x).(bool); ok {
-		if b {
-			return int64(1)
+// places visits the entries of a listed store by their rows and their places among the values.
+func places(st *sparse.Store) iter.Seq2[int, int64] {
+	return func(yield func(row int, at int64) bool) {
+		for k := range st.Vecs() {
+			for p := st.Ptr[k]; p < st.Ptr[k+1]; p++ {
+				if !yield(st.RowID(k), p) {
+					return
+				}
+			}
 		}
-		return int64(0)
+	}
+}
+
+// numbers are the values of a file, in one of three forms: bools are integers.
+type numbers struct {
+	ints   []int64
+	uints  []uint64
+	floats []float64
+	single bool // floats have 32 bits
+}
+
+// numbersOf returns the values of a listed store in the order of the entries.
+func numbersOf(st *sparse.Store) *numbers {
+	x, v := &numbers{}, st.Valued().Val
+	switch sparse.GoType(st.Type).Kind() {
+	case reflect.Bool:
+		for _, b := range sparse.SliceOf[uint8](v) {
+			x.ints = append(x.ints, int64(b))
+		}
+	case reflect.Int8:
+		x.ints = widened[int64](sparse.SliceOf[int8](v))
+	case reflect.Int16:
+		x.ints = widened[int64](sparse.SliceOf[int16](v))
+	case reflect.Int32:
+		x.ints = widened[int64](sparse.SliceOf[int32](v))
+	case reflect.Int64:
+		x.ints = sparse.SliceOf[int64](v)
+	case reflect.Uint8:
+		x.uints = widened[uint64](sparse.SliceOf[uint8](v))
+	case reflect.Uint16:
+		x.uints = widened[uint64](sparse.SliceOf[uint16](v))
+	case reflect.Uint32:
+		x.uints = widened[uint64](sparse.SliceOf[uint32](v))
+	case reflect.Uint64:
+		x.uints = sparse.SliceOf[uint64](v)
+	case reflect.Float32:
+		x.floats, x.single = widened[float64](sparse.SliceOf[float32](v)), true
+	case reflect.Float64:
+		x.floats = sparse.SliceOf[float64](v)
 	}
 	return x
 }
 
-// less reports whether x < y, for the element types that files have.
-func less[T matrix.Element](x, y T) bool {
-	switch x := any(x).(type) {
-	case bool:
-		return !x && any(y).(bool)
-	case int8:
-		return x < any(y).(int8)
-	case int16:
-		return x < any(y).(int16)
-	case int32:
-		return x < any(y).(int32)
-	case int64:
-		return x < any(y).(int64)
-	case uint8:
-		return x < any(y).(uint8)
-	case uint16:
-		return x < any(y).(uint16)
-	case uint32:
-		return x < any(y).(uint32)
-	case uint64:
-		return x < any(y).(uint64)
-	case float32:
-		return x < any(y).(float32)
-	case float64:
-		return x < any(y).(float64)
+func widened[To, From fileNumber](list []From) []To {
+	wide := make([]To, len(list))
+	for k, x := range list {
+		wide[k] = To(x)
 	}
-	return false
+	return wide
+}
+
+// at returns the value at p, of the width that its text depends on.
+func (x *numbers) at(p int64) any {
+	switch {
+	case x.single:
+		return float32(x.floats[p])
+	case x.floats != nil:
+		return x.floats[p]
+	case x.uints != nil:
+		return x.uints[p]
+	}
+	return x.ints[p]
+}
+
+// less reports whether the value at p is less than that at q.
+func (x *numbers) less(p, q int64) bool {
+	switch {
+	case x.floats != nil:
+		return x.floats[p] < x.floats[q]
+	case x.uints != nil:
+		return x.uints[p] < x.uints[q]
+	}
+	return x.ints[p] < x.ints[q]
+}
+
+func (x *numbers) isZero(p int64) bool {
+	switch {
+	case x.floats != nil:
+		return x.floats[p] == 0
+	case x.uints != nil:
+		return x.uints[p] == 0
+	}
+	return x.ints[p] == 0
 }
 
 // fileNumber are the element types of files that are numbers.
 type fileNumber interface {
-	semiring.Number
-	matrix.Number
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
+}
+
+// fileTypes are the element types of files, by their numbers in the binary form.
+var fileTypes = [...]*sparse.Type{
+	elementBool: sparse.TypeOf[bool](),
+	elementInt8: sparse.TypeOf[int8](), elementInt16: sparse.TypeOf[int16](),
+	elementInt32: sparse.TypeOf[int32](), elementInt64: sparse.TypeOf[int64](),
+	elementUint8: sparse.TypeOf[uint8](), elementUint16: sparse.TypeOf[uint16](),
+	elementUint32: sparse.TypeOf[uint32](), elementUint64: sparse.TypeOf[uint64](),
+	elementFloat32: sparse.TypeOf[float32](), elementFloat64: sparse.TypeOf[float64](),
 }
 
 // loadTyped reads the graph of the command with the element type of its file.
@@ -171,31 +212,13 @@ func (j *job) loadTyped(file string) error {
 		element, real := in.element(), in.real()
 		in.close()
 		j.rewind()
-		switch element {
-		case elementNone:
+		switch {
+		case element == elementNone:
 			err = j.readText(file, g, real)
-		case elementBool:
-			err = j.readTypedBool(file, g)
-		case elementInt8:
-			err = readTyped[int8](j, file, g, kindInteger)
-		case elementInt16:
-			err = readTyped[int16](j, file, g, kindInteger)
-		case elementInt32:
-			err = readTyped[int32](j, file, g, kindInteger)
-		case elementInt64:
-			err = readTyped[int64](j, file, g, kindInteger)
-		case elementUint8:
-			err = readTyped[uint8](j, file, g, kindInteger)
-		case elementUint16:
-			err = readTyped[uint16](j, file, g, kindInteger)
-		case elementUint32:
-			err = readTyped[uint32](j, file, g, kindInteger)
-		case elementUint64:
-			err = readTyped[uint64](j, file, g, kindInteger)
-		case elementFloat32:
-			err = readTyped[float32](j, file, g, kindReal)
+		case element == elementFloat32 || element >= elementFloat64: // the reader knows no others
+			err = j.readTyped(file, g, min(element, elementFloat64), kindReal)
 		default:
-			err = readTyped[float64](j, file, g, kindReal)
+			err = j.readTyped(file, g, element, kindInteger)
 		}
 		return explain(g.file, err)
 	})
@@ -205,20 +228,23 @@ func (j *job) loadTyped(file string) error {
 // as real numbers.
 func (j *job) readText(file string, g *graph, real bool) error {
 	if !real {
-		err := readTyped[int64](j, file, g, kindInteger)
+		err := j.readTyped(file, g, elementInt64, kindInteger)
 		if valueKind(err) == graphio.RemedyWider {
-			err = readTyped[uint64](j, file, g, kindInteger)
+			err = j.readTyped(file, g, elementUint64, kindInteger)
 		}
 		switch {
 		case err == nil && g.info.Field == kindPattern && j.read.duplicates != "sum":
-			return j.toPattern(g)
+			if g.values.Type() == fileTypes[elementInt64] {
+				g.toPattern()
+			}
+			return nil
 		case err == nil && g.info.Field != kindReal:
 			return nil
 		case err != nil && valueKind(err) == graphio.RemedyText:
 			return err
 		}
 	}
-	return readTyped[float64](j, file, g, kindReal)
+	return j.readTyped(file, g, elementFloat64, kindReal)
 }
 
 // valueKind returns the remedy of an error about a value that another type may hold,
@@ -234,70 +260,87 @@ func valueKind(err error) graphio.RemedyKind {
 	return graphio.RemedyText
 }
 
-func readTyped[T fileNumber](j *job, file string, g *graph, kind string) error {
+// readTyped reads a file into an element type. One of bools is a pattern if all are true.
+func (j *job) readTyped(file string, g *graph, element byte, kind string) error {
 	defer j.rewind()
-	a, err := readMatrix[T](j, file, g, false)
+	in, err := j.openInput(file)
 	if err != nil {
 		return err
 	}
-	g.values = typed[T]{a, kind}
+	a, err := j.readInput(in, g, fileTypes[element], false, j.read.duplicates)
+	if err != nil {
+		return err
+	}
+	g.values = &values{a, kind}
+	if element == elementBool && summaryOf(a).zeros == 0 {
+		g.values.kind = kindPattern
+	}
 	return nil
 }
 
 // toPattern replaces the ones of a pattern by true.
-func (j *job) toPattern(g *graph) error {
-	a, ok := g.values.(typed[int64])
-	if !ok {
-		return nil
-	}
-	m, n := a.Dims()
-	b := matrix.New[bool](m, n)
-	if err := ops.Apply(b, semiring.OneOp[int64, bool](), a.Matrix, ops.WithContext(j.Ctx), ops.WithThreads(j.run.threads)); err != nil {
-		return err
-	}
-	g.values = typed[bool]{b, kindPattern}
-	return nil
+func (g *graph) toPattern() {
+	st, t := g.values.Stored(), fileTypes[elementBool]
+	g.values = valuesOf(&sparse.Store{Structure: st.Structure, Val: t.Filled(int64(st.Val.Len()), t.True), Type: t}, kindPattern)
 }
 
-// readTypedBool reads a binary file of bools: a pattern if all are true.
-func (j *job) readTypedBool(file string, g *graph) error {
-	a, err := readBools(j, file, g, false)
-	if err != nil {
-		return err
-	}
-	kind := kindPattern
-	for _, x := range a.All() {
-		if !x {
-			kind = kindInteger
-			break
+// combining returns the option of --duplicates, nil for error. It sets overflow if a sum of integers
+// is not exact in the type.
+func combining(t *sparse.Type, rule string, overflow *atomic.Bool) graphio.ReadOption {
+	switch sparse.GoType(t).Kind() {
+	case reflect.Bool: // every rule is “or”
+		if rule == "error" {
+			return nil
 		}
+		return graphio.Duplicates(matrix.CombineFunc[bool](func(x, y bool) bool { return x || y }))
+	case reflect.Int8:
+		return combiner[int8](rule, overflow)
+	case reflect.Int16:
+		return combiner[int16](rule, overflow)
+	case reflect.Int32:
+		return combiner[int32](rule, overflow)
+	case reflect.Int64:
+		return combiner[int64](rule, overflow)
+	case reflect.Uint8:
+		return combiner[uint8](rule, overflow)
+	case reflect.Uint16:
+		return combiner[uint16](rule, overflow)
+	case reflect.Uint32:
+		return combiner[uint32](rule, overflow)
+	case reflect.Uint64:
+		return combiner[uint64](rule, overflow)
+	case reflect.Float32:
+		return combiner[float32](rule, overflow)
 	}
-	g.values = typed[bool]{a, kind}
-	return nil
+	return combiner[float64](rule, overflow)
 }
 
-// combiner returns the operator of --duplicates, nil for error. It sets overflow if
-// a sum of integers is not exact in T.
-func combiner[T fileNumber](rule string, overflow *atomic.Bool) matrix.Combiner[T] {
+func combiner[T fileNumber](rule string, overflow *atomic.Bool) graphio.ReadOption {
+	var f matrix.CombineFunc[T]
 	switch rule {
 	case "sum":
-		return matrix.CombineFunc[T](func(x, y T) T {
+		f = func(x, y T) T {
 			s := x + y
 			if !addsExactly(x, y, s) {
 				overflow.Store(true)
 			}
 			return s
-		})
-	case "min":
-		return semiring.Min[T]()
-	case "max":
-		return semiring.Max[T]()
+		}
+	case "min", "max": // of a number and NaN the number
+		f = func(x, y T) T {
+			if x != x || rule == "min" && y < x || rule == "max" && y > x {
+				return y
+			}
+			return x
+		}
 	case "first":
-		return matrix.CombineFunc[T](func(x, _ T) T { return x })
+		f = func(x, _ T) T { return x }
 	case "last":
-		return matrix.CombineFunc[T](func(_, y T) T { return y })
+		f = func(_, y T) T { return y }
+	default:
+		return nil
 	}
-	return nil
+	return graphio.Duplicates(f)
 }
 
 // addsExactly reports whether s is the exact sum of the integers x and y. Sums of real

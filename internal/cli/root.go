@@ -13,10 +13,10 @@ import (
 // version, errors of usage with what was perhaps meant, completion, and a help command that also
 // knows topics.
 func (s *Session) Root(root *cobra.Command, topics map[string]func() error) *cobra.Command {
-	root.Version = fmt.Sprintf("%s, %s, %s/%s", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	version := versionFlag(root)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.Args = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
+		if len(args) == 0 || *version {
 			return nil
 		}
 		msg := fmt.Sprintf("unknown command %q", args[0])
@@ -25,11 +25,16 @@ func (s *Session) Root(root *cobra.Command, topics map[string]func() error) *cob
 		}
 		return Usage(cmd.CommandPath(), msg)
 	}
-	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if !*version {
+			return cmd.Help()
+		}
+		_, err := fmt.Fprintf(s.Stdout, "%s %s, %s, %s/%s\n", cmd.Name(), Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		return err
+	}
 	root.SetOut(s.Stdout)
 	root.SetErr(s.Stderr)
 	root.SuggestionsMinimumDistance = 2
-	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(&cobra.Command{
 		Use:   "help [COMMAND]",
@@ -48,6 +53,14 @@ func (s *Session) Root(root *cobra.Command, topics map[string]func() error) *cob
 	root.AddCommand(s.manCommand())
 	strictCompletion(root)
 	return root
+}
+
+// versionFlag adds the flag that cobra would add for a version. The one of cobra needs a template for
+// the text, and a template makes the linker keep all exported methods of the program.
+func versionFlag(root *cobra.Command) *bool {
+	version := root.Flags().BoolP("version", "v", false, "version for "+root.Name())
+	_ = root.Flags().SetAnnotation("version", cobra.FlagSetByCobraAnnotation, []string{"true"}) // ends a completion
+	return version
 }
 
 // strictCompletion adds the completion command of cobra, with the usage errors of others.
