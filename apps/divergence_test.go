@@ -7,6 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/apps/centrality"
+	"github.com/hiveblas/hiveblas/apps/communities"
+	"github.com/hiveblas/hiveblas/apps/flow"
+	"github.com/hiveblas/hiveblas/apps/internal/samples"
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/lasso"
+	"github.com/hiveblas/hiveblas/apps/lgc"
+	"github.com/hiveblas/hiveblas/apps/nominate"
+	"github.com/hiveblas/hiveblas/apps/sgm"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -16,20 +25,20 @@ func TestKatzDivergence(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		reason string
-		sample
+		samples.Sample
 		bound float64
 	}{
-		{"a path, whose changes alternate", path(3).both(), 1 / math.Sqrt2},
-		{"a star", star(5).both(), .5},
-		{"a triangle and a tail", sample{5, 5, []edge{{0, 1, 1}, {1, 2, 1}, {0, 2, 1}, {2, 3, 1}, {3, 4, 1}}}.both(), 1 / 2.2143},
+		{"a path, whose changes alternate", samples.Path(3).Both(), 1 / math.Sqrt2},
+		{"a star", samples.Star(5).Both(), .5},
+		{"a triangle and a tail", samples.Sample{M: 5, N: 5, Edges: []samples.Edge{{From: 0, To: 1, Weight: 1}, {From: 1, To: 2, Weight: 1}, {From: 0, To: 2, Weight: 1}, {From: 2, To: 3, Weight: 1}, {From: 3, To: 4, Weight: 1}}}.Both(), 1 / 2.2143},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			g := build[float64](t, c.sample, matrix.CSR)
-			for _, o := range []CentralityOptions{
+			g := samples.Build[float64](t, c.Sample, matrix.CSR)
+			for _, o := range []centrality.CentralityOptions{
 				{Attenuation: 1.3 * c.bound}, {Attenuation: 1.3 * c.bound, MaxIterations: 60}, {Attenuation: 40 * c.bound},
 			} {
-				_, err := KatzCentrality(g, o)
-				var p *ParameterError
+				_, err := centrality.KatzCentrality(g, o)
+				var p *workflow.ParameterError
 				if !errors.As(err, &p) || p.Arg != "the attenuation" {
 					t.Fatalf("%+v: %v", o, err)
 				}
@@ -38,11 +47,11 @@ func TestKatzDivergence(t *testing.T) {
 					t.Errorf("%+v: the bound is %v, want about %v (%v)", o, got, c.bound, p)
 				}
 			}
-			res, err := KatzCentrality(g, CentralityOptions{Attenuation: .9 * c.bound})
+			res, err := centrality.KatzCentrality(g, centrality.CentralityOptions{Attenuation: .9 * c.bound})
 			if err != nil || !res.Converged {
 				t.Errorf("below the bound: %+v, %v", res, err)
 			}
-			res, err = KatzCentrality(g, CentralityOptions{Attenuation: .99 * c.bound, MaxIterations: 60})
+			res, err = centrality.KatzCentrality(g, centrality.CentralityOptions{Attenuation: .99 * c.bound, MaxIterations: 60})
 			if err != nil || res.Converged {
 				t.Errorf("below the bound, stopped early: %+v, %v", res, err)
 			}
@@ -54,8 +63,8 @@ func TestKatzDivergence(t *testing.T) {
 func TestVertexError(t *testing.T) {
 	names := func(v int) string { return string(rune('a' + v)) }
 	upper := func(v int) string { return strings.ToUpper(names(v)) }
-	one := build[float64](t, sample{3, 3, []edge{{0, 2, 1}}}, matrix.CSR)
-	pair := build[float64](t, path(3).both(), matrix.CSR)
+	one := samples.Build[float64](t, samples.Sample{M: 3, N: 3, Edges: []samples.Edge{{From: 0, To: 2, Weight: 1}}}, matrix.CSR)
+	pair := samples.Build[float64](t, samples.Path(3).Both(), matrix.CSR)
 	content, err := matrix.VectorOf([]float64{1, math.NaN(), 0})
 	if err != nil {
 		t.Fatal(err)
@@ -64,16 +73,16 @@ func TestVertexError(t *testing.T) {
 		reason, plain, named string
 		err                  error
 	}{
-		{"an edge one way", "from 0 to 2 and none", "from a to c and none", second(Communities(one, CommunitiesOptions{}))},
-		{"an edge one way, clusters", "from 0 to 2 and none", "from a to c and none", second(LocalCluster(one, []int{0}))},
-		{"source and sink", "is 1, the source", "is b, the source", second(MaxFlow(pair, 1, 1))},
-		{"content", "content of vertex 1 is", "content of vertex b is", second(NominateVertices(pair, []int{0}, NominateOptions{Content: content, Weight: .5}))},
-		{"a restart", "restart of vertex 1 is", "restart of vertex b is", second(PageRank(pair, PageRankOptions{Restart: content}))},
-		{"observations", "entry 1 of", "entry b of", second(FusedLasso(pair, content, FusedLassoOptions{}))},
-		{"pairs", "(0, 2), a vertex", "(a, C), a vertex", second(SGM(pair, pair, []SeedPair{{0, 1}, {0, 2}}))},
+		{"an edge one way", "from 0 to 2 and none", "from a to c and none", workflow.Second(communities.Communities(one, communities.CommunitiesOptions{}))},
+		{"an edge one way, clusters", "from 0 to 2 and none", "from a to c and none", workflow.Second(lgc.LocalCluster(one, []int{0}))},
+		{"source and sink", "is 1, the source", "is b, the source", workflow.Second(flow.MaxFlow(pair, 1, 1))},
+		{"content", "content of vertex 1 is", "content of vertex b is", workflow.Second(nominate.NominateVertices(pair, []int{0}, nominate.NominateOptions{Content: content, Weight: .5}))},
+		{"a restart", "restart of vertex 1 is", "restart of vertex b is", workflow.Second(centrality.PageRank(pair, centrality.PageRankOptions{Restart: content}))},
+		{"observations", "entry 1 of", "entry b of", workflow.Second(lasso.FusedLasso(pair, content, lasso.FusedLassoOptions{}))},
+		{"pairs", "(0, 2), a vertex", "(a, C), a vertex", workflow.Second(sgm.SGM(pair, pair, []sgm.SeedPair{{A: 0, B: 1}, {A: 0, B: 2}}))},
 	} {
-		var v *VertexError
-		var p *ParameterError
+		var v *workflow.VertexError
+		var p *workflow.ParameterError
 		switch {
 		case !errors.As(c.err, &v) || !errors.As(c.err, &p):
 			t.Errorf("%s: %T %v", c.reason, c.err, c.err)

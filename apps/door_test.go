@@ -6,6 +6,8 @@ import (
 	"maps"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/paths"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 )
@@ -23,7 +25,7 @@ func namedDistances[T semiring.Number](t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := SSSP(a, []int{0}, SSSPOptions[T]{Delta: 1})
+	d, err := paths.SSSP(a, []int{0}, paths.SSSPOptions[T]{Delta: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,8 +45,8 @@ func TestNamedTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var w *WeightError
-	if _, err := SSSP(a, []int{0}); !errors.As(err, &w) || w.Got != "-2 m" {
+	var w *workflow.WeightError
+	if _, err := paths.SSSP(a, []int{0}); !errors.As(err, &w) || w.Got != "-2 m" {
 		t.Errorf("a negative weight: %v, want a *WeightError about -2 m", err)
 	}
 }

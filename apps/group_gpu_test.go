@@ -2,81 +2,44 @@ package apps
 
 import (
 	"math"
-	"os"
 	"testing"
 	"time"
 
-	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/apps/centrality"
+	"github.com/hiveblas/hiveblas/apps/components"
+	"github.com/hiveblas/hiveblas/apps/internal/samples"
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/paths"
+	"github.com/hiveblas/hiveblas/apps/triangles"
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// groupOfGPUs returns a group of GPUs of this machine and the first of them: two if there are, else
-// ranks of one device, which is emulated unless HIVEBLAS_TEST_GPU is set.
-func groupOfGPUs(t testing.TB) (*comm.Group, matrix.Place, bool) {
-	if os.Getenv("HIVEBLAS_TEST_GPU") == "" {
-		d := emulated(t)
-		ranks, err := comm.Local(2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := comm.NewGroup(ranks, comm.At(d.Device, d.Device))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return g, d.Device, false
-	}
-	var places []comm.Place
-	var list []comm.Device
-	for i := range 2 {
-		d, err := cusparse.Open(i)
-		if err != nil {
-			t.Skip("two GPUs are needed:", err)
-		}
-		t.Cleanup(func() { d.Close() })
-		c, err := d.Comm()
-		if err != nil {
-			t.Fatal(err)
-		}
-		places, list = append(places, d), append(list, c)
-	}
-	ranks, err := comm.Peers(list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := comm.NewGroup(ranks, comm.At(places...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g, places[0].(matrix.Place), true
-}
-
 // Pipelines on a group of GPUs give the results of one GPU: exactly, but for sums of floats.
 func TestWorkflowsOnGroupOfGPUs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the emulator is slow")
 	}
-	group, one, real := groupOfGPUs(t)
+	group, one, real := samples.GroupOfGPUs(t)
 	edges, err := generate.RMAT(7, 8<<7, generate.RMATOptions{Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact := map[string]func(g groupGraph) (any, error){
-		"BFS": func(g groupGraph) (any, error) {
-			return BFS(g, 0, BFSOptions{Run: Run{Method: Pipeline}})
+	exact := map[string]func(g samples.GroupGraph) (any, error){
+		"BFS": func(g samples.GroupGraph) (any, error) {
+			return paths.BFS(g, 0, paths.BFSOptions{Run: workflow.Run{Method: workflow.Pipeline}})
 		},
 	}
 	if real || longtest.Enabled() {
-		exact["ConnectedComponents"] = func(g groupGraph) (any, error) {
-			return ConnectedComponents(g, ComponentsOptions{Run: Run{Method: Pipeline}})
+		exact["ConnectedComponents"] = func(g samples.GroupGraph) (any, error) {
+			return components.ConnectedComponents(g, components.ComponentsOptions{Run: workflow.Run{Method: workflow.Pipeline}})
 		}
-		exact["SSSP"] = func(g groupGraph) (any, error) {
-			return SSSP(g, []int{0}, SSSPOptions[float32]{Run: Run{Method: Pipeline}})
+		exact["SSSP"] = func(g samples.GroupGraph) (any, error) {
+			return paths.SSSP(g, []int{0}, paths.SSSPOptions[float32]{Run: workflow.Run{Method: workflow.Pipeline}})
 		}
-		exact["TriangleCount"] = func(g groupGraph) (any, error) { return TriangleCount(g) }
+		exact["TriangleCount"] = func(g samples.GroupGraph) (any, error) { return triangles.TriangleCount(g) }
 	}
 	for name, run := range exact {
 		var results [2][]string
@@ -92,7 +55,7 @@ func TestWorkflowsOnGroupOfGPUs(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s on %s: %v", name, at, err)
 			}
-			results[k] = resultWords(res)
+			results[k] = samples.ResultWords(res)
 		}
 		different := 0
 		for i := range results[0] {
@@ -113,7 +76,7 @@ func TestWorkflowsOnGroupOfGPUs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := PageRank(g, PageRankOptions{Run: Run{Method: Pipeline}})
+		res, err := centrality.PageRank(g, centrality.PageRankOptions{Run: workflow.Run{Method: workflow.Pipeline}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +91,7 @@ func TestWorkflowsOnGroupOfGPUs(t *testing.T) {
 
 // BenchmarkGroupOfGPUs prints the times of pipelines on one GPU and on two, interleaved.
 func BenchmarkGroupOfGPUs(b *testing.B) {
-	group, one, real := groupOfGPUs(b)
+	group, one, real := samples.GroupOfGPUs(b)
 	if !real {
 		b.Skip("two GPUs are needed")
 	}
@@ -137,7 +100,7 @@ func BenchmarkGroupOfGPUs(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		var graphs [2]groupGraph
+		var graphs [2]samples.GroupGraph
 		for k, at := range []matrix.Place{one, group} {
 			g, err := generate.Matrix[float32](edges, generate.Undirected(), generate.Simple())
 			if err == nil {
@@ -148,13 +111,13 @@ func BenchmarkGroupOfGPUs(b *testing.B) {
 			}
 			graphs[k] = g
 		}
-		for name, run := range map[string]func(g groupGraph) error{
-			"BFS": func(g groupGraph) error {
-				_, err := BFS(g, 0, BFSOptions{Run: Run{Method: Pipeline}})
+		for name, run := range map[string]func(g samples.GroupGraph) error{
+			"BFS": func(g samples.GroupGraph) error {
+				_, err := paths.BFS(g, 0, paths.BFSOptions{Run: workflow.Run{Method: workflow.Pipeline}})
 				return err
 			},
-			"PageRank": func(g groupGraph) error {
-				_, err := PageRank(g, PageRankOptions{Run: Run{Method: Pipeline}, MaxIterations: 10})
+			"PageRank": func(g samples.GroupGraph) error {
+				_, err := centrality.PageRank(g, centrality.PageRankOptions{Run: workflow.Run{Method: workflow.Pipeline}, MaxIterations: 10})
 				return err
 			},
 		} {

@@ -1,13 +1,24 @@
 package apps
 
 import (
-	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"testing"
-	"time"
 
+	"github.com/hiveblas/hiveblas/apps/centrality"
+	"github.com/hiveblas/hiveblas/apps/communities"
+	"github.com/hiveblas/hiveblas/apps/components"
+	"github.com/hiveblas/hiveblas/apps/cores"
+	"github.com/hiveblas/hiveblas/apps/internal/samples"
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/lgc"
+	"github.com/hiveblas/hiveblas/apps/nominate"
+	"github.com/hiveblas/hiveblas/apps/order"
+	"github.com/hiveblas/hiveblas/apps/paths"
+	"github.com/hiveblas/hiveblas/apps/project"
+	"github.com/hiveblas/hiveblas/apps/scan"
+	"github.com/hiveblas/hiveblas/apps/sets"
+	"github.com/hiveblas/hiveblas/apps/triangles"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/internal/longtest"
@@ -16,110 +27,32 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-type groupGraph = *matrix.Matrix[float32]
-
 // groupWorkflows are workflows on a graph that lives on a group. Their results equal those on the
 // host, bit for bit; those that sum columns of floats equal their pipelines on one thread.
 var groupWorkflows = []struct {
 	name string
-	run  func(g groupGraph) (any, error)
+	run  func(g samples.GroupGraph) (any, error)
 }{
-	{"BFS", func(g groupGraph) (any, error) { return BFS(g, 0, BFSOptions{Parents: true}) }},
-	{"PageRank", func(g groupGraph) (any, error) { return PageRank(g) }},
-	{"WeightedPageRank", func(g groupGraph) (any, error) { return WeightedPageRank(g) }},
-	{"ConnectedComponents", func(g groupGraph) (any, error) { return ConnectedComponents(g) }},
-	{"SSSP", func(g groupGraph) (any, error) { return SSSP(g, []int{0, 5}) }},
-	{"NominateVertices", func(g groupGraph) (any, error) { return NominateVertices(g, []int{1, 2, 3}) }},
-	{"ScanStatistics", func(g groupGraph) (any, error) { return ScanStatistics(g) }},
-	{"LocalCluster", func(g groupGraph) (any, error) { return LocalCluster(g, []int{3}) }},
-	{"Projection", func(g groupGraph) (any, error) { return Projection[float32](g) }},
-	{"TriangleCount", func(g groupGraph) (any, error) { return TriangleCount(g) }},
-	{"KTruss", func(g groupGraph) (any, error) { return KTruss(g, 4) }},
-	{"CoreNumbers", func(g groupGraph) (any, error) { return CoreNumbers(g) }},
-	{"LabelPropagation", func(g groupGraph) (any, error) { return LabelPropagation(g) }},
-	{"StronglyConnectedComponents", func(g groupGraph) (any, error) { return StronglyConnectedComponents(g) }},
-	{"Betweenness", func(g groupGraph) (any, error) {
-		return Betweenness(g, BetweennessOptions{Run: Run{Threads: 1, Method: Pipeline}})
+	{"BFS", func(g samples.GroupGraph) (any, error) { return paths.BFS(g, 0, paths.BFSOptions{Parents: true}) }},
+	{"PageRank", func(g samples.GroupGraph) (any, error) { return centrality.PageRank(g) }},
+	{"WeightedPageRank", func(g samples.GroupGraph) (any, error) { return centrality.WeightedPageRank(g) }},
+	{"ConnectedComponents", func(g samples.GroupGraph) (any, error) { return components.ConnectedComponents(g) }},
+	{"SSSP", func(g samples.GroupGraph) (any, error) { return paths.SSSP(g, []int{0, 5}) }},
+	{"NominateVertices", func(g samples.GroupGraph) (any, error) { return nominate.NominateVertices(g, []int{1, 2, 3}) }},
+	{"ScanStatistics", func(g samples.GroupGraph) (any, error) { return scan.ScanStatistics(g) }},
+	{"LocalCluster", func(g samples.GroupGraph) (any, error) { return lgc.LocalCluster(g, []int{3}) }},
+	{"Projection", func(g samples.GroupGraph) (any, error) { return project.Projection[float32](g) }},
+	{"TriangleCount", func(g samples.GroupGraph) (any, error) { return triangles.TriangleCount(g) }},
+	{"KTruss", func(g samples.GroupGraph) (any, error) { return cores.KTruss(g, 4) }},
+	{"CoreNumbers", func(g samples.GroupGraph) (any, error) { return cores.CoreNumbers(g) }},
+	{"LabelPropagation", func(g samples.GroupGraph) (any, error) { return communities.LabelPropagation(g) }},
+	{"StronglyConnectedComponents", func(g samples.GroupGraph) (any, error) { return components.StronglyConnectedComponents(g) }},
+	{"Betweenness", func(g samples.GroupGraph) (any, error) {
+		return centrality.Betweenness(g, centrality.BetweennessOptions{Run: workflow.Run{Threads: 1, Method: workflow.Pipeline}})
 	}},
-	{"Closeness", func(g groupGraph) (any, error) {
-		return Closeness(g, ClosenessOptions{Run: Run{Threads: 1, Method: Pipeline}})
+	{"Closeness", func(g samples.GroupGraph) (any, error) {
+		return centrality.Closeness(g, centrality.ClosenessOptions{Run: workflow.Run{Threads: 1, Method: workflow.Pipeline}})
 	}},
-}
-
-// resultWords lists the bits of a result.
-func resultWords(v any) []string {
-	var out []string
-	switch v := v.(type) {
-	case *matrix.Vector[float64]:
-		if v != nil {
-			for i, x := range v.All() {
-				out = append(out, fmt.Sprint(i, " ", math.Float64bits(x)))
-			}
-		}
-		return out
-	case *matrix.Vector[float32]:
-		if v != nil {
-			for i, x := range v.All() {
-				out = append(out, fmt.Sprint(i, " ", math.Float32bits(x)))
-			}
-		}
-		return out
-	case *matrix.Vector[int32]:
-		if v != nil {
-			for i, x := range v.All() {
-				out = append(out, fmt.Sprint(i, " ", x))
-			}
-		}
-		return out
-	case *matrix.Vector[int64]:
-		if v != nil {
-			for i, x := range v.All() {
-				out = append(out, fmt.Sprint(i, " ", x))
-			}
-		}
-		return out
-	case *matrix.Matrix[float32]:
-		for at, x := range v.All() {
-			out = append(out, fmt.Sprint(at, " ", math.Float32bits(x)))
-		}
-		return out
-	case *matrix.Matrix[int32]:
-		if v != nil {
-			m, n := v.Dims()
-			out = append(out, fmt.Sprint(m, n))
-			for at, x := range v.All() {
-				out = append(out, fmt.Sprint(at, " ", x))
-			}
-		}
-		return out
-	case *matrix.Matrix[float64]:
-		if v != nil {
-			for at, x := range v.All() {
-				out = append(out, fmt.Sprint(at, " ", math.Float64bits(x)))
-			}
-		}
-		return out
-	case *matrix.Matrix[int64]:
-		for at, x := range v.All() {
-			out = append(out, fmt.Sprint(at, " ", x))
-		}
-		return out
-	case time.Duration:
-		return nil
-	}
-	r := reflect.ValueOf(v)
-	if r.Kind() == reflect.Pointer && !r.IsNil() && r.Elem().Kind() == reflect.Struct {
-		r = r.Elem()
-	}
-	if r.Kind() != reflect.Struct {
-		return []string{fmt.Sprint(v)}
-	}
-	for i := range r.NumField() {
-		if r.Type().Field(i).IsExported() {
-			out = append(out, resultWords(r.Field(i).Interface())...)
-		}
-	}
-	return out
 }
 
 func TestWorkflowsOnGroups(t *testing.T) {
@@ -128,7 +61,7 @@ func TestWorkflowsOnGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	graph := func(at matrix.Place) groupGraph {
+	graph := func(at matrix.Place) samples.GroupGraph {
 		g, err := generate.Matrix[float32](edges, generate.Undirected(), generate.Simple())
 		if err == nil {
 			err = g.Move(at)
@@ -149,7 +82,7 @@ func TestWorkflowsOnGroups(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := resultWords(res)
+			want := samples.ResultWords(res)
 			for _, p := range counts {
 				at, err := comm.LocalGroup(p)
 				if err != nil {
@@ -159,7 +92,7 @@ func TestWorkflowsOnGroups(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%d ranks: %v", p, err)
 				}
-				got := resultWords(res)
+				got := samples.ResultWords(res)
 				if len(got) != len(want) {
 					t.Fatalf("%d ranks: %d values, want %d", p, len(got), len(want))
 				}
@@ -202,11 +135,11 @@ func TestWorkflowsWhereCollectivesFail(t *testing.T) {
 	t.Parallel()
 	type workflow struct {
 		name  string
-		graph func(at matrix.Place) groupGraph
-		run   func(g groupGraph) (any, error)
+		graph func(at matrix.Place) samples.GroupGraph
+		run   func(g samples.GroupGraph) (any, error)
 	}
 	var list []workflow
-	undirected := func(at matrix.Place) groupGraph { return hiveGraph(t, 6, false, at) }
+	undirected := func(at matrix.Place) samples.GroupGraph { return hiveGraph(t, 6, false, at) }
 	for _, w := range groupWorkflows {
 		list = append(list, workflow{w.name, undirected, w.run})
 	}
@@ -214,22 +147,22 @@ func TestWorkflowsWhereCollectivesFail(t *testing.T) {
 		if w.name == "communities" { // whole on every rank of the host
 			continue
 		}
-		list = append(list, workflow{w.name, func(at matrix.Place) groupGraph { return hiveGraph(t, 6, w.directed, at) }, w.run})
+		list = append(list, workflow{w.name, func(at matrix.Place) samples.GroupGraph { return hiveGraph(t, 6, w.directed, at) }, w.run})
 	}
 	list = append(list,
-		workflow{"independent set", undirected, func(g groupGraph) (any, error) { return MaximalIndependentSet(g) }},
-		workflow{"colouring", undirected, func(g groupGraph) (any, error) { return Colouring(g) }},
-		workflow{"HITS", undirected, func(g groupGraph) (any, error) { return HITS(g) }},
-		workflow{"Katz", undirected, func(g groupGraph) (any, error) { return KatzCentrality(g) }},
-		workflow{"clustering", undirected, func(g groupGraph) (any, error) { return LocalClustering(g) }},
-		workflow{"matching of bipartite graphs", undirected, func(g groupGraph) (any, error) { return BipartiteMatching(g) }},
-		workflow{"topological order", undirected, func(g groupGraph) (any, error) {
+		workflow{"independent set", undirected, func(g samples.GroupGraph) (any, error) { return sets.MaximalIndependentSet(g) }},
+		workflow{"colouring", undirected, func(g samples.GroupGraph) (any, error) { return sets.Colouring(g) }},
+		workflow{"HITS", undirected, func(g samples.GroupGraph) (any, error) { return centrality.HITS(g) }},
+		workflow{"Katz", undirected, func(g samples.GroupGraph) (any, error) { return centrality.KatzCentrality(g) }},
+		workflow{"clustering", undirected, func(g samples.GroupGraph) (any, error) { return triangles.LocalClustering(g) }},
+		workflow{"matching of bipartite graphs", undirected, func(g samples.GroupGraph) (any, error) { return project.BipartiteMatching(g) }},
+		workflow{"topological order", undirected, func(g samples.GroupGraph) (any, error) {
 			n, _ := g.Dims()
 			upper := matrix.New[float32](n, n, matrix.On(g.Place()))
 			if err := ops.Select(upper, semiring.Triu[float32](1), g); err != nil {
 				return nil, err
 			}
-			return TopologicalOrder(upper)
+			return order.TopologicalOrder(upper)
 		}})
 	for _, w := range list {
 		t.Run(w.name, func(t *testing.T) {
@@ -242,7 +175,7 @@ func TestWorkflowsWhereCollectivesFail(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := resultWords(res)
+			want := samples.ResultWords(res)
 			failed := 0
 			for call := 1; ; call += 1 + call/20 { // until the fault is after the last collective
 				ranks, err := comm.Local(2)
@@ -259,7 +192,7 @@ func TestWorkflowsWhereCollectivesFail(t *testing.T) {
 					failed++
 					continue
 				}
-				got := resultWords(res)
+				got := samples.ResultWords(res)
 				if failedResult(res) {
 					failed++
 					continue

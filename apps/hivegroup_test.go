@@ -6,6 +6,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/apps/classify"
+	"github.com/hiveblas/hiveblas/apps/communities"
+	"github.com/hiveblas/hiveblas/apps/geo"
+	"github.com/hiveblas/hiveblas/apps/internal/lines"
+	"github.com/hiveblas/hiveblas/apps/internal/samples"
+	"github.com/hiveblas/hiveblas/apps/nominate"
+	"github.com/hiveblas/hiveblas/apps/paths"
+	"github.com/hiveblas/hiveblas/apps/sgm"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/internal/longtest"
@@ -16,7 +24,7 @@ import (
 
 // hiveGraph is a graph of 2^scale vertices with uneven weights. A directed one has vertices that no
 // other reaches.
-func hiveGraph(t testing.TB, scale int, directed bool, at matrix.Place) groupGraph {
+func hiveGraph(t testing.TB, scale int, directed bool, at matrix.Place) samples.GroupGraph {
 	t.Helper()
 	edges, err := generate.RMAT(scale, 3<<scale, generate.RMATOptions{Seed: 9})
 	if err != nil {
@@ -46,58 +54,58 @@ func hiveGraph(t testing.TB, scale int, directed bool, at matrix.Place) groupGra
 var hiveWorkflows = []struct {
 	name     string
 	directed bool
-	run      func(g groupGraph) (any, error)
+	run      func(g samples.GroupGraph) (any, error)
 }{
-	{"distances", true, func(g groupGraph) (any, error) {
-		return VertexNomination(g, []int{0}, VertexNominationOptions[float32]{})
+	{"distances", true, func(g samples.GroupGraph) (any, error) {
+		return paths.VertexNomination(g, []int{0}, paths.VertexNominationOptions[float32]{})
 	}},
-	{"distances from several", true, func(g groupGraph) (any, error) {
+	{"distances from several", true, func(g samples.GroupGraph) (any, error) {
 		n, _ := g.Dims()
-		return VertexNomination(g, []int{n - 1, 0, n / 2, 0}, VertexNominationOptions[float32]{Delta: .3})
+		return paths.VertexNomination(g, []int{n - 1, 0, n / 2, 0}, paths.VertexNominationOptions[float32]{Delta: .3})
 	}},
-	{"edges from several", true, func(g groupGraph) (any, error) {
+	{"edges from several", true, func(g samples.GroupGraph) (any, error) {
 		n, _ := g.Dims()
-		return VertexNomination(g, []int{n - 1, 1, n / 3}, VertexNominationOptions[float32]{Unit: true})
+		return paths.VertexNomination(g, []int{n - 1, 1, n / 3}, paths.VertexNominationOptions[float32]{Unit: true})
 	}},
-	{"shortest paths", true, func(g groupGraph) (any, error) { return SSSP(g, []int{0}) }},
-	{"shortest paths from several", false, func(g groupGraph) (any, error) {
+	{"shortest paths", true, func(g samples.GroupGraph) (any, error) { return paths.SSSP(g, []int{0}) }},
+	{"shortest paths from several", false, func(g samples.GroupGraph) (any, error) {
 		n, _ := g.Dims()
-		return SSSP(g, []int{1, n - 1, n / 2}, SSSPOptions[float32]{Delta: 2})
+		return paths.SSSP(g, []int{1, n - 1, n / 2}, paths.SSSPOptions[float32]{Delta: 2})
 	}},
-	{"nomination by distance and content", true, func(g groupGraph) (any, error) {
+	{"nomination by distance and content", true, func(g samples.GroupGraph) (any, error) {
 		n, _ := g.Dims()
-		return NominateVertices(g, []int{0, 1}, NominateOptions{Context: ContextDistance, Content: lassoValues(n, 3), Weight: .4})
+		return nominate.NominateVertices(g, []int{0, 1}, nominate.NominateOptions{Context: nominate.ContextDistance, Content: lassoValues(n, 3), Weight: .4})
 	}},
-	{"nomination by seeds", true, func(g groupGraph) (any, error) {
-		return NominateVertices(g, []int{0, 1}, NominateOptions{Context: ContextSeeds})
+	{"nomination by seeds", true, func(g samples.GroupGraph) (any, error) {
+		return nominate.NominateVertices(g, []int{0, 1}, nominate.NominateOptions{Context: nominate.ContextSeeds})
 	}},
-	{"nomination by common neighbours", true, func(g groupGraph) (any, error) {
-		return NominateVertices(g, []int{0, 1}, NominateOptions{Context: ContextCommonNeighbours})
+	{"nomination by common neighbours", true, func(g samples.GroupGraph) (any, error) {
+		return nominate.NominateVertices(g, []int{0, 1}, nominate.NominateOptions{Context: nominate.ContextCommonNeighbours})
 	}},
-	{"nomination by PageRank", true, func(g groupGraph) (any, error) {
-		return NominateVertices(g, []int{0, 1}, NominateOptions{Context: ContextPageRank})
+	{"nomination by PageRank", true, func(g samples.GroupGraph) (any, error) {
+		return nominate.NominateVertices(g, []int{0, 1}, nominate.NominateOptions{Context: nominate.ContextPageRank})
 	}},
-	{"geolocation", false, func(g groupGraph) (any, error) {
+	{"geolocation", false, func(g samples.GroupGraph) (any, error) {
 		n, _ := g.Dims()
 		var known []int
 		var lat, lon []float64
 		for v := 0; v < n; v += 3 {
 			known, lat, lon = append(known, v), append(lat, float64(v*7%120-60)), append(lon, float64(v*13%360-180))
 		}
-		at, err := NewLocations(n, known, lat, lon)
+		at, err := lines.NewLocations(n, known, lat, lon)
 		if err != nil {
 			return nil, err
 		}
-		return Geolocate(g, at)
+		return geo.Geolocate(g, at)
 	}},
-	{"communities", false, func(g groupGraph) (any, error) {
-		res, err := Communities(g, CommunitiesOptions{Leiden: true})
+	{"communities", false, func(g samples.GroupGraph) (any, error) {
+		res, err := communities.Communities(g, communities.CommunitiesOptions{Leiden: true})
 		if err != nil {
 			return nil, err
 		}
-		return []any{resultWords(res.Membership), res.Modularity, res.Count}, nil
+		return []any{samples.ResultWords(res.Membership), res.Modularity, res.Count}, nil
 	}},
-	{"matching", false, func(g groupGraph) (any, error) {
+	{"matching", false, func(g samples.GroupGraph) (any, error) {
 		n, _ := g.Dims()
 		b := matrix.NewBuilder[float32](n, n)
 		for e, x := range g.All() {
@@ -110,13 +118,13 @@ var hiveWorkflows = []struct {
 		if err != nil {
 			return nil, err
 		}
-		res, err := SGM(g, other, []SeedPair{{0, n - 1}, {1, n - 2}})
+		res, err := sgm.SGM(g, other, []sgm.SeedPair{{A: 0, B: n - 1}, {A: 1, B: n - 2}})
 		if err != nil {
 			return nil, err
 		}
-		return []any{resultWords(res.Match), res.Before, res.After}, nil
+		return []any{samples.ResultWords(res.Match), res.Before, res.After}, nil
 	}},
-	{"classification", true, func(g groupGraph) (any, error) {
+	{"classification", true, func(g samples.GroupGraph) (any, error) {
 		n, _ := g.Dims()
 		var from, to []int32
 		for e := range g.All() {
@@ -133,12 +141,12 @@ var hiveWorkflows = []struct {
 		if err != nil {
 			return nil, err
 		}
-		return Classify(data, pattern)
+		return classify.Classify(data, pattern)
 	}},
 }
 
 // withFeatures returns a graph with features that numbers give.
-func withFeatures(n int, from, to []int32) (*Attributed, error) {
+func withFeatures(n int, from, to []int32) (*classify.Attributed, error) {
 	values := func(rows, cols int) (*matrix.Matrix[float32], error) {
 		x := make([]float32, rows*cols)
 		for i := range x {
@@ -154,7 +162,7 @@ func withFeatures(n int, from, to []int32) (*Attributed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NewAttributed(vertices, edges, from, to)
+	return classify.NewAttributed(vertices, edges, from, to)
 }
 
 // Workflows of the HIVE report give on groups what they give on one place: on 1 to 7 ranks, as
@@ -173,7 +181,7 @@ func TestHIVEOnGroups(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want := resultWords(res)
+				want := samples.ResultWords(res)
 				if len(want) == 0 {
 					t.Fatal("an empty result")
 				}
@@ -184,22 +192,22 @@ func TestHIVEOnGroups(t *testing.T) {
 					}
 					g := hiveGraph(t, scale, w.directed, at)
 					if p == 2 {
-						g = inBlocks(t, g, at)
+						g = samples.InBlocks(t, g, at)
 					}
 					res, err := w.run(g)
 					if err != nil {
 						t.Fatalf("%d vertices, %d ranks: %v", 1<<scale, p, err)
 					}
-					if got := resultWords(res); !slices.Equal(got, want) {
+					if got := samples.ResultWords(res); !slices.Equal(got, want) {
 						t.Errorf("%d vertices, %d ranks: %v, want %v", 1<<scale, p, short(got), short(want))
 					}
 				}
-				list, errs := processes(t, 5, func(at *comm.Group) (any, error) {
+				list, errs := samples.Processes(t, 5, func(at *comm.Group) (any, error) {
 					res, err := w.run(hiveGraph(t, scale, w.directed, at))
 					if err != nil {
 						return nil, err
 					}
-					return resultWords(res), nil
+					return samples.ResultWords(res), nil
 				})
 				for r, got := range list {
 					if errs[r] != nil {

@@ -1,97 +1,62 @@
 package apps
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
 	"io"
 
-	"github.com/hiveblas/hiveblas/graphio"
-	"github.com/hiveblas/hiveblas/internal/chunk"
-	"github.com/hiveblas/hiveblas/internal/delimited"
+	"github.com/hiveblas/hiveblas/apps/internal/lines"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// checkReader checks the arguments that readers of files about n vertices share. n may be −1 where
-// least is.
-func checkReader(app string, r io.Reader, n, least, base int) error {
-	switch {
-	case isNil(r):
-		return &ParameterError{app, "the reader", "nil", "a reader"}
-	case n < least || n > matrix.MaxDim:
-		return &matrix.SizeError{Op: app, Arg: "the number of vertices", Got: int64(n), Limit: matrix.MaxDim}
-	case base != 0 && base != 1:
-		return &ParameterError{app, "the base", fmt.Sprint(base), "0 or 1"}
-	}
-	return nil
+// Locations are places on the earth of some vertices of a graph, in degrees. See [lines.Locations].
+type Locations = lines.Locations
+
+// A LocationError names a vertex whose location cannot be used. See [lines.LocationError].
+type LocationError = lines.LocationError
+
+// NewLocations returns the locations of the listed vertices of a graph of n vertices. See
+// [lines.NewLocations].
+func NewLocations(n int, vertices []int, latitude []float64, longitude []float64) (*Locations, error) {
+	return lines.NewLocations(n, vertices, latitude, longitude)
 }
 
-// TextOptions say how the lines of a text are taken.
-type TextOptions struct {
-	Comment string // characters of which each begins a comment line; "": # and %; "none": none
-	Decimal rune   // sign before the fraction of a number: 0 or '.', or ','
+// LocationOptions are the settings of ReadLocations. See [lines.LocationOptions].
+type LocationOptions = lines.LocationOptions
+
+// ReadLocations reads locations of vertices of a graph of n vertices: a line "vertex latitude
+// longitude" for each, in degrees, in any order, gzip-compressed or not. See [lines.ReadLocations].
+func ReadLocations(r io.Reader, n int, opts ...LocationOptions) (*Locations, error) {
+	return lines.ReadLocations(r, n, opts...)
 }
 
-// format returns the options for package delimited.
-func (o TextOptions) format() delimited.Format {
-	return delimited.Format{Comments: o.Comment, Comma: o.Decimal == ','}
+// ReadLocationsFile reads the file at path as ReadLocations does. See [lines.ReadLocationsFile].
+func ReadLocationsFile(path string, n int, opts ...LocationOptions) (*Locations, error) {
+	return lines.ReadLocationsFile(path, n, opts...)
 }
 
-// check checks the options of a reader.
-func (o TextOptions) check(app string) error {
-	if o.Decimal != 0 && o.Decimal != '.' && o.Decimal != ',' {
-		return &ParameterError{app, "the decimal sign", fmt.Sprintf("%q", o.Decimal), "'.' or ','"}
-	}
-	return nil
+// TextOptions say how the lines of a text are taken. See [lines.TextOptions].
+type TextOptions = lines.TextOptions
+
+// ScoreFileOptions are the settings of ReadScores. See [lines.ScoreFileOptions].
+type ScoreFileOptions = lines.ScoreFileOptions
+
+// ReadScores reads scores of the n vertices of a graph, gzip-compressed or not: a number a line for
+// all vertices in order, or pairs “vertex score”, separated by tabs, commas or blanks, in any
+// order and for some of them. See [lines.ReadScores].
+func ReadScores(r io.Reader, n int, opts ...ScoreFileOptions) (*matrix.Vector[float64], error) {
+	return lines.ReadScores(r, n, opts...)
 }
 
-// number returns the finite number of a field. Its error is a *graphio.ParseError whose message
-// begins with what; its remedy is remedy, or names the decimal sign where that is wrong.
-func (o TextOptions) number(what, field, file string, line int64, remedy string) (float64, error) {
-	x, fault, decimal := o.format().Number(field)
-	if fault == "" {
-		return x, nil
-	}
-	return 0, numberError(what+fault, decimal, file, line, remedy)
+// ReadScoresFile reads the file at path as ReadScores does. See [lines.ReadScoresFile].
+func ReadScoresFile(path string, n int, opts ...ScoreFileOptions) (*matrix.Vector[float64], error) {
+	return lines.ReadScoresFile(path, n, opts...)
 }
 
-// numberError is the error of number.
-func numberError(fault string, decimal bool, file string, line int64, remedy string) error {
-	e := &graphio.ParseError{File: file, Line: line, Msg: fault, Remedy: remedy}
-	if decimal {
-		e.Kind, e.Remedy = graphio.RemedyDecimal, "the option Decimal reads decimal commas"
-	}
-	return e
-}
+// ValueOptions are the settings of ReadValues. See [lines.ValueOptions].
+type ValueOptions = lines.ValueOptions
 
-// eachLine calls use with the lines of a file, gzip-compressed or not, without the blanks around
-// them. Lines that begin with a comment, and blank lines, are skipped. It returns the number of
-// lines. name names the file, and doing the stage that progress reports.
-func eachLine(r Run, in io.Reader, o TextOptions, name, doing string, use func(text []byte, line int64) error) (lines int64, err error) {
-	format := o.format()
-	src, taken, err := chunk.NewSource(in)
-	if err != nil {
-		return 0, &graphio.ParseError{File: name, Msg: err.Error(), Err: err}
-	}
-	for {
-		text, line, err := src.Line()
-		if errors.Is(err, io.EOF) {
-			return line, nil
-		}
-		if err != nil {
-			return line, &graphio.ParseError{File: name, Line: line, Msg: err.Error(), Err: err}
-		}
-		text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
-		if len(text) > 0 && !format.IsComment(text[0]) {
-			if err := use(text, line); err != nil {
-				return line, err
-			}
-		}
-		if line%4096 == 0 {
-			r.report(doing, taken(), 0)
-			if r.Context != nil && r.Context.Err() != nil {
-				return line, r.Context.Err()
-			}
-		}
-	}
+// ReadValues reads a value for each of n vertices, of any number of vertices if n is −1: a number
+// a line, that of vertex 0 first, or lines “vertex value” in any order, separated by tabs,
+// commas or blanks; gzip-compressed or not. See [lines.ReadValues].
+func ReadValues(r io.Reader, n int, opts ...ValueOptions) (*matrix.Vector[float64], error) {
+	return lines.ReadValues(r, n, opts...)
 }

@@ -6,159 +6,23 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
-	"os"
-	"strings"
-	"sync"
 	"testing"
 
-	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/apps/centrality"
+	"github.com/hiveblas/hiveblas/apps/components"
+	"github.com/hiveblas/hiveblas/apps/cores"
+	"github.com/hiveblas/hiveblas/apps/internal/samples"
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/paths"
+	"github.com/hiveblas/hiveblas/apps/project"
+	"github.com/hiveblas/hiveblas/apps/triangles"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
-	"github.com/hiveblas/hiveblas/graphio"
-	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
-	"github.com/hiveblas/hiveblas/internal/race"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
-	"github.com/hiveblas/hiveblas/testdata"
 )
-
-// gpu is a device that runs on the CPU, for all tests of this package.
-type gpu struct {
-	*cusparse.Device
-	e *emu.Emulator
-}
-
-var openEmulated = sync.OnceValues(func() (gpu, error) {
-	e, err := emu.New(emu.Shuffled(uint64(longtest.Turn())))
-	if err != nil {
-		return gpu{}, err
-	}
-	d, err := cusparse.Open(0, cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
-		cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return emu.NewCompiler() }))
-	return gpu{d, e}, err
-})
-
-func emulated(t testing.TB) gpu {
-	t.Helper()
-	if race.Enabled {
-		t.Skip("the emulator launches one kernel at a time; the tests of cusparse are for the race detector")
-	}
-	d, err := openEmulated()
-	if errors.Is(err, emu.ErrUnavailable) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-// syncs returns how often f waits for the device.
-func (g gpu) syncs(f func()) int {
-	before := g.e.Calls()["Sync"]
-	f()
-	return g.e.Calls()["Sync"] - before
-}
-
-// random returns a sample of about m edges, a tenth of them at a hub.
-func random(n, m int, seed int64, undirected bool) sample {
-	rng := rand.New(rand.NewSource(seed))
-	s := blank(n)
-	for k := range m {
-		e := edge{rng.Intn(n), rng.Intn(n), rng.Intn(64)}
-		if k%10 == 0 {
-			e.from = 1
-		}
-		s.edges = append(s.edges, e)
-	}
-	if undirected {
-		s = s.both()
-	}
-	return s
-}
-
-// named is a sample with its name.
-type named struct {
-	reason string
-	sample
-}
-
-// placeSamples are graphs to compare the device with the host on.
-func placeSamples() []named {
-	list := []named{
-		{"a path of 150", path(150)},
-		{"an undirected path of 90", path(90).both()},
-		{"a random graph", random(300, 2500, 1, false)},
-		{"a random undirected graph", random(400, 1500, 2, true)},
-		{"hubs, loops and isolated vertices", random(200, 900, 3, true).beside(clique(9, true)).beside(blank(40))},
-		{"a star of rows longer than a chunk", star(300).both()},
-	}
-	for _, c := range shapes {
-		list = append(list, named{c.reason, c.s})
-	}
-	for k, text := range [][]byte{testdata.Karate, testdata.Chesapeake} {
-		a, err := graphio.ReadMatrixMarket[float64](strings.NewReader(string(text)))
-		if err != nil {
-			panic(err)
-		}
-		s := blank(0)
-		s.m, s.n = a.Dims()
-		for c, x := range a.All() {
-			s.edges = append(s.edges, edge{c.Row, c.Col, int(math.Abs(x)*8) % 97})
-		}
-		list = append(list, named{[]string{"karate", "chesapeake"}[k], s})
-	}
-	return list
-}
-
-// A guise is a form in which a graph reaches the device.
-type guise struct {
-	name       string
-	format     matrix.Format
-	looked     bool // its symmetry has been checked
-	transposed bool // a view of the transpose
-}
-
-var guises = []guise{
-	{"rows", matrix.CSR, false, false},
-	{"rows, symmetry known", matrix.CSR, true, false},
-	{"a transposed view", matrix.CSR, false, true},
-	{"a bitmap", matrix.Bitmap, false, false},
-	{"hypersparse", matrix.Hypersparse, false, false},
-}
-
-func move[T semiring.Number](t testing.TB, s sample, how guise, at matrix.Place) matrix.Source[T] {
-	t.Helper()
-	if how.transposed {
-		s = s.transposed()
-	}
-	a := build[T](t, s, how.format)
-	if how.looked {
-		a.IsSymmetric()
-	}
-	if err := a.Move(at); err != nil {
-		t.Fatal(err)
-	}
-	if how.transposed {
-		return a.T()
-	}
-	return a
-}
-
-func sameVector[T comparable](t testing.TB, what string, at matrix.Place, got, want *matrix.Vector[T]) {
-	t.Helper()
-	if got.Place() != at {
-		t.Errorf("%s lives at %v", what, got.Place())
-	}
-	if n := got.NVals(); n != want.NVals() {
-		t.Errorf("%s: %d entries, want %d", what, n, want.NVals())
-	}
-	if !got.Equal(want) {
-		t.Fatalf("%s: got %v, want %v", what, sure.Get(got.Dense(*new(T))), sure.Get(want.Dense(*new(T))))
-	}
-}
 
 func sameMatrix[T comparable](t testing.TB, what string, at matrix.Place, got, want *matrix.Matrix[T], same func(x, y T) bool) {
 	t.Helper()
@@ -174,71 +38,43 @@ func exactly[T comparable](x, y T) bool { return x == y }
 
 func nearly(x, y float64) bool { return math.Abs(x-y) <= 1e-6*max(1, math.Abs(y)) }
 
-// realOrEmulated is the first GPU if the environment variable
-// HIVEBLAS_TEST_GPU is set, and else the device that runs on the CPU.
-func realOrEmulated(t testing.TB) gpu {
-	if os.Getenv("HIVEBLAS_TEST_GPU") == "" {
-		return emulated(t)
-	}
-	d, err := cusparse.Open(0)
-	if err != nil {
-		t.Skip(err)
-	}
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return gpu{Device: d}
-}
-
 // onDevice calls f with samples on the host, and on the device in several guises: in
 // all guises for one of every many samples. The quick form takes a
 // fifth of those on the emulator.
-func onDevice[T semiring.Number](t *testing.T, every int, f func(t *testing.T, d gpu, what string, host, there matrix.Source[T])) {
-	d := realOrEmulated(t)
-	if !longtest.Enabled() && d.e != nil && every%len(guises) != 0 {
-		every *= len(guises)
+func onDevice[T semiring.Number](t *testing.T, every int, f func(t *testing.T, d samples.Gpu, what string, host, there matrix.Source[T])) {
+	d := samples.RealOrEmulated(t)
+	if !longtest.Enabled() && d.E != nil && every%len(samples.Guises) != 0 {
+		every *= len(samples.Guises)
 	}
-	for k, s := range placeSamples() {
-		t.Run(s.reason, func(t *testing.T) {
-			host := build[T](t, s.sample, matrix.CSR)
-			for g, how := range guises {
+	for k, s := range samples.PlaceSamples() {
+		t.Run(s.Reason, func(t *testing.T) {
+			host := samples.Build[T](t, s.Sample, matrix.CSR)
+			for g, how := range samples.Guises {
 				if (k+g)%every == 0 {
-					f(t, d, how.name, host, move[T](t, s.sample, how, d.Device))
+					f(t, d, how.Name, host, samples.Move[T](t, s.Sample, how, d.Device))
 				}
 			}
 		})
 	}
 }
 
-func must[R any](t testing.TB) func(r R, err error) R {
-	return func(r R, err error) R {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
-}
-
 func TestBFSOnDevice(t *testing.T) {
-	onDevice(t, 1, func(t *testing.T, d gpu, what string, host, there matrix.Source[float32]) {
+	onDevice(t, 1, func(t *testing.T, d samples.Gpu, what string, host, there matrix.Source[float32]) {
 		n, _ := matrix.AsView[float32](host).Dims()
 		for _, source := range []int{0, n / 2, n - 1} {
 			if source < 0 || source >= n {
 				continue
 			}
 			for _, parents := range []bool{false, true} {
-				want := must[*BFSResult](t)(BFS(host, source, BFSOptions{Parents: parents}))
-				got := must[*BFSResult](t)(BFS(there, source, BFSOptions{Parents: parents}))
+				want := samples.Must[*paths.BFSResult](t)(paths.BFS(host, source, paths.BFSOptions{Parents: parents}))
+				got := samples.Must[*paths.BFSResult](t)(paths.BFS(there, source, paths.BFSOptions{Parents: parents}))
 				what := fmt.Sprintf("%s from %d", what, source)
-				sameVector(t, what+": levels", d.Device, got.Level, want.Level)
+				samples.SameVector(t, what+": levels", d.Device, got.Level, want.Level)
 				if got.Reached != want.Reached || got.MaxLevel != want.MaxLevel {
 					t.Errorf("%s: reached %d up to level %d, want %d and %d", what, got.Reached, got.MaxLevel, want.Reached, want.MaxLevel)
 				}
 				if parents {
-					sameVector(t, what+": parents", d.Device, got.Parent, want.Parent)
+					samples.SameVector(t, what+": parents", d.Device, got.Parent, want.Parent)
 				} else if got.Parent != nil {
 					t.Errorf("%s: parents without a request", what)
 				}
@@ -250,35 +86,35 @@ func TestBFSOnDevice(t *testing.T) {
 // Graphs for the parts of a pull: lists that one block does not finish alone, vertices whose first
 // four in-neighbours are late, and rows that a block tests together.
 func TestPullsOnDevice(t *testing.T) {
-	d := realOrEmulated(t)
-	thin := random(7000, 9000, 8, true)
+	d := samples.RealOrEmulated(t)
+	thin := samples.Random(7000, 9000, 8, true)
 	// Vertices 1 … 2999 follow the source and have an edge to vertex 3000 + i%40; so have the
 	// four of most out-edges, which are far from the source.
-	late := blank(3400)
+	late := samples.Blank(3400)
 	for i := 1; i < 3000; i++ {
-		late.edges = append(late.edges, edge{0, i, 1})
-		late.edges = append(late.edges, edge{i, 3000 + i%40, 1})
-		late.edges = append(late.edges, edge{3000 + i%40, 3040 + i%300, 1})
+		late.Edges = append(late.Edges, samples.Edge{From: 0, To: i, Weight: 1})
+		late.Edges = append(late.Edges, samples.Edge{From: i, To: 3000 + i%40, Weight: 1})
+		late.Edges = append(late.Edges, samples.Edge{From: 3000 + i%40, To: 3040 + i%300, Weight: 1})
 	}
 	for k := range 4 {
 		for i := range 340 {
-			late.edges = append(late.edges, edge{3396 + k, 3000 + i, 1})
+			late.Edges = append(late.Edges, samples.Edge{From: 3396 + k, To: 3000 + i, Weight: 1})
 		}
-		late.edges = append(late.edges, edge{3339, 3396 + k, 1})
+		late.Edges = append(late.Edges, samples.Edge{From: 3339, To: 3396 + k, Weight: 1})
 	}
 	// One vertex in place of forty. The four are its first in-neighbours.
-	long := blank(3400)
+	long := samples.Blank(3400)
 	for i := 5; i < 3000; i++ {
-		long.edges = append(long.edges, edge{0, i, 1}, edge{i, 3000, 1}, edge{3000, 3001 + i%339, 1})
+		long.Edges = append(long.Edges, samples.Edge{From: 0, To: i, Weight: 1}, samples.Edge{From: i, To: 3000, Weight: 1}, samples.Edge{From: 3000, To: 3001 + i%339, Weight: 1})
 	}
 	for k := 1; k < 5; k++ {
 		for i := range 340 {
-			long.edges = append(long.edges, edge{k, 3000 + i, 1})
+			long.Edges = append(long.Edges, samples.Edge{From: k, To: 3000 + i, Weight: 1})
 		}
-		long.edges = append(long.edges, edge{3339, k, 1})
+		long.Edges = append(long.Edges, samples.Edge{From: 3339, To: k, Weight: 1})
 	}
-	for name, s := range map[string]sample{"thin": thin, "late": late, "long": long} {
-		host, there := build[float32](t, s, matrix.CSR), build[float32](t, s, matrix.CSR)
+	for name, s := range map[string]samples.Sample{"thin": thin, "late": late, "long": long} {
+		host, there := samples.Build[float32](t, s, matrix.CSR), samples.Build[float32](t, s, matrix.CSR)
 		if name == "thin" {
 			there.IsSymmetric()
 		}
@@ -286,12 +122,12 @@ func TestPullsOnDevice(t *testing.T) {
 			t.Fatal(err)
 		}
 		method := ""
-		run := Run{Trace: func(t ops.Trace) { method = string(t.Method) }}
-		want := must[*BFSResult](t)(BFS(host, 0, BFSOptions{Parents: true}))
-		for range pushes + 2 {
-			got := must[*BFSResult](t)(BFS(there, 0, BFSOptions{Run: run, Parents: true}))
-			sameVector(t, name+": levels", d.Device, got.Level, want.Level)
-			sameVector(t, name+": parents", d.Device, got.Parent, want.Parent)
+		run := workflow.Run{Trace: func(t ops.Trace) { method = string(t.Method) }}
+		want := samples.Must[*paths.BFSResult](t)(paths.BFS(host, 0, paths.BFSOptions{Parents: true}))
+		for range workflow.Pushes + 2 {
+			got := samples.Must[*paths.BFSResult](t)(paths.BFS(there, 0, paths.BFSOptions{Run: run, Parents: true}))
+			samples.SameVector(t, name+": levels", d.Device, got.Level, want.Level)
+			samples.SameVector(t, name+": parents", d.Device, got.Parent, want.Parent)
 			if got.Reached != want.Reached || got.MaxLevel != want.MaxLevel {
 				t.Errorf("%s: reached %d up to level %d, want %d and %d", name, got.Reached, got.MaxLevel, want.Reached, want.MaxLevel)
 			}
@@ -304,16 +140,16 @@ func TestPullsOnDevice(t *testing.T) {
 
 // A launch ends after a number of levels, and the next one goes on.
 func TestLongPathOnDevice(t *testing.T) {
-	d := realOrEmulated(t)
-	s := path(2500)
-	host, there := build[float64](t, s, matrix.CSR), build[float64](t, s, matrix.CSR)
+	d := samples.RealOrEmulated(t)
+	s := samples.Path(2500)
+	host, there := samples.Build[float64](t, s, matrix.CSR), samples.Build[float64](t, s, matrix.CSR)
 	if err := there.Move(d.Device); err != nil {
 		t.Fatal(err)
 	}
-	want := must[*BFSResult](t)(BFS(host, 0, BFSOptions{Parents: true}))
-	got := must[*BFSResult](t)(BFS(there, 0, BFSOptions{Parents: true}))
-	sameVector(t, "levels", d.Device, got.Level, want.Level)
-	sameVector(t, "parents", d.Device, got.Parent, want.Parent)
+	want := samples.Must[*paths.BFSResult](t)(paths.BFS(host, 0, paths.BFSOptions{Parents: true}))
+	got := samples.Must[*paths.BFSResult](t)(paths.BFS(there, 0, paths.BFSOptions{Parents: true}))
+	samples.SameVector(t, "levels", d.Device, got.Level, want.Level)
+	samples.SameVector(t, "parents", d.Device, got.Parent, want.Parent)
 	if got.MaxLevel != 2499 {
 		t.Errorf("the greatest level is %d, want 2499", got.MaxLevel)
 	}
@@ -321,19 +157,19 @@ func TestLongPathOnDevice(t *testing.T) {
 
 // Searches over a directed matrix push at first, and pull once a transpose pays.
 func TestBFSComesToPull(t *testing.T) {
-	d := emulated(t)
-	s := random(400, 9000, 5, false)
-	host, there := build[float64](t, s, matrix.CSR), build[float64](t, s, matrix.CSR)
+	d := samples.Emulated(t)
+	s := samples.Random(400, 9000, 5, false)
+	host, there := samples.Build[float64](t, s, matrix.CSR), samples.Build[float64](t, s, matrix.CSR)
 	if err := there.Move(d.Device); err != nil {
 		t.Fatal(err)
 	}
-	want := must[*BFSResult](t)(BFS(host, 3, BFSOptions{Parents: true}))
+	want := samples.Must[*paths.BFSResult](t)(paths.BFS(host, 3, paths.BFSOptions{Parents: true}))
 	var methods []string
-	run := Run{Trace: func(t ops.Trace) { methods = append(methods, string(t.Method)) }}
+	run := workflow.Run{Trace: func(t ops.Trace) { methods = append(methods, string(t.Method)) }}
 	for range 12 {
-		got := must[*BFSResult](t)(BFS(there, 3, BFSOptions{Run: run, Parents: true}))
-		sameVector(t, "levels", d.Device, got.Level, want.Level)
-		sameVector(t, "parents", d.Device, got.Parent, want.Parent)
+		got := samples.Must[*paths.BFSResult](t)(paths.BFS(there, 3, paths.BFSOptions{Run: run, Parents: true}))
+		samples.SameVector(t, "levels", d.Device, got.Level, want.Level)
+		samples.SameVector(t, "parents", d.Device, got.Parent, want.Parent)
 	}
 	if methods[0] != "push" || methods[11] != "push+pull" {
 		t.Errorf("methods %v, want push at first and push+pull in the end", methods)
@@ -341,8 +177,8 @@ func TestBFSComesToPull(t *testing.T) {
 }
 
 func TestTraversalsWaitOnce(t *testing.T) {
-	d := emulated(t)
-	a := build[int32](t, random(400, 9000, 6, true), matrix.CSR)
+	d := samples.Emulated(t)
+	a := samples.Build[int32](t, samples.Random(400, 9000, 6, true), matrix.CSR)
 	a.IsSymmetric()
 	if err := a.Move(d.Device); err != nil {
 		t.Fatal(err)
@@ -350,40 +186,40 @@ func TestTraversalsWaitOnce(t *testing.T) {
 	once := func(what string, f func() error) {
 		for _, want := range []int{-1, 1} { // the first call makes derived forms
 			var err error
-			if n := d.syncs(func() { err = f() }); err != nil || want > 0 && n != want {
+			if n := d.Syncs(func() { err = f() }); err != nil || want > 0 && n != want {
 				t.Errorf("%s waits %d times, want %d (error %v)", what, n, want, err)
 			}
 		}
 	}
-	once("BFS", func() error { _, err := BFS(a, 0, BFSOptions{Parents: true}); return err })
+	once("BFS", func() error { _, err := paths.BFS(a, 0, paths.BFSOptions{Parents: true}); return err })
 	once("SSSP", func() error {
-		_, err := SSSP(a, []int{0}, SSSPOptions[int32]{Delta: 1 << 20, Trusted: true})
+		_, err := paths.SSSP(a, []int{0}, paths.SSSPOptions[int32]{Delta: 1 << 20, Trusted: true})
 		return err
 	})
-	once("ConnectedComponents", func() error { _, err := ConnectedComponents(a, ComponentsOptions{}); return err })
-	res := must[*PageRankResult](t)(PageRank(a, PageRankOptions{}))
-	if n := d.syncs(func() { _, _ = PageRank(a, PageRankOptions{}) }); n > res.Iterations {
+	once("ConnectedComponents", func() error { _, err := components.ConnectedComponents(a, components.ComponentsOptions{}); return err })
+	res := samples.Must[*centrality.PageRankResult](t)(centrality.PageRank(a, centrality.PageRankOptions{}))
+	if n := d.Syncs(func() { _, _ = centrality.PageRank(a, centrality.PageRankOptions{}) }); n > res.Iterations {
 		t.Errorf("PageRank waits %d times in %d iterations", n, res.Iterations)
 	}
 }
 
 func ssspOnDevice[T semiring.Number](t *testing.T, every int) {
-	onDevice(t, every, func(t *testing.T, d gpu, what string, host, there matrix.Source[T]) {
+	onDevice(t, every, func(t *testing.T, d samples.Gpu, what string, host, there matrix.Source[T]) {
 		n, _ := matrix.AsView[T](host).Dims()
 		for _, sources := range [][]int{{0}, {n - 1, 0, n / 2, 0}} {
 			if n == 0 {
 				continue
 			}
 			for _, delta := range []T{0, 9} {
-				want, wantErr := SSSP(host, sources, SSSPOptions[T]{Delta: delta})
-				got, err := SSSP(there, sources, SSSPOptions[T]{Delta: delta})
+				want, wantErr := paths.SSSP(host, sources, paths.SSSPOptions[T]{Delta: delta})
+				got, err := paths.SSSP(there, sources, paths.SSSPOptions[T]{Delta: delta})
 				if wantErr != nil { // small types cannot hold the distances
 					if err == nil || err.Error() != wantErr.Error() {
 						t.Fatalf("%s: error %v, want %v", what, err, wantErr)
 					}
 					continue
 				}
-				sameVector(t, fmt.Sprintf("%s from %v with delta %v", what, sources, delta), d.Device, must[*matrix.Vector[T]](t)(got, err), want)
+				samples.SameVector(t, fmt.Sprintf("%s from %v with delta %v", what, sources, delta), d.Device, samples.Must[*matrix.Vector[T]](t)(got, err), want)
 			}
 		}
 	})
@@ -398,7 +234,7 @@ func TestSSSPOnDevice(t *testing.T) {
 }
 
 func TestSSSPFloatsOnDevice(t *testing.T) {
-	d := emulated(t)
+	d := samples.Emulated(t)
 	rng := rand.New(rand.NewSource(7))
 	b := matrix.NewBuilder[float64](200, 200)
 	for range 1500 {
@@ -408,58 +244,58 @@ func TestSSSPFloatsOnDevice(t *testing.T) {
 		}
 		b.Add(rng.Intn(200), rng.Intn(200), x)
 	}
-	host := must[*matrix.Matrix[float64]](t)(b.Build(semiring.Min[float64]()))
-	want := must[*matrix.Vector[float64]](t)(SSSP(host, []int{0}, SSSPOptions[float64]{}))
+	host := samples.Must[*matrix.Matrix[float64]](t)(b.Build(semiring.Min[float64]()))
+	want := samples.Must[*matrix.Vector[float64]](t)(paths.SSSP(host, []int{0}, paths.SSSPOptions[float64]{}))
 	there := host.Clone()
 	if err := there.Move(d.Device); err != nil {
 		t.Fatal(err)
 	}
 	// Least over all paths, each added up from the source: the same to the bit.
-	sameVector(t, "distances", d.Device, must[*matrix.Vector[float64]](t)(SSSP(there, []int{0}, SSSPOptions[float64]{})), want)
+	samples.SameVector(t, "distances", d.Device, samples.Must[*matrix.Vector[float64]](t)(paths.SSSP(there, []int{0}, paths.SSSPOptions[float64]{})), want)
 }
 
 func TestVertexNominationOnDevice(t *testing.T) {
-	onDevice(t, 2, func(t *testing.T, d gpu, what string, host, there matrix.Source[float64]) {
+	onDevice(t, 2, func(t *testing.T, d samples.Gpu, what string, host, there matrix.Source[float64]) {
 		n, _ := matrix.AsView[float64](host).Dims()
 		if n == 0 {
 			return
 		}
 		for _, seeds := range [][]int{{0}, {n / 2, n - 1, 0, n / 2}} {
 			for _, unit := range []bool{false, true} {
-				opts := VertexNominationOptions[float64]{Unit: unit}
-				want := must[*matrix.Vector[float64]](t)(VertexNomination(host, seeds, opts))
-				got := must[*matrix.Vector[float64]](t)(VertexNomination(there, seeds, opts))
-				sameVector(t, fmt.Sprintf("%s from %v, unit %v", what, seeds, unit), d.Device, got, want)
+				opts := paths.VertexNominationOptions[float64]{Unit: unit}
+				want := samples.Must[*matrix.Vector[float64]](t)(paths.VertexNomination(host, seeds, opts))
+				got := samples.Must[*matrix.Vector[float64]](t)(paths.VertexNomination(there, seeds, opts))
+				samples.SameVector(t, fmt.Sprintf("%s from %v, unit %v", what, seeds, unit), d.Device, got, want)
 			}
 		}
 	})
 }
 
 func TestHopsThatDoNotFitOnDevice(t *testing.T) {
-	d := emulated(t)
-	host, there := build[int8](t, path(150), matrix.CSR), build[int8](t, path(150), matrix.CSR)
+	d := samples.Emulated(t)
+	host, there := samples.Build[int8](t, samples.Path(150), matrix.CSR), samples.Build[int8](t, samples.Path(150), matrix.CSR)
 	if err := there.Move(d.Device); err != nil {
 		t.Fatal(err)
 	}
-	_, want := VertexNomination(host, []int{0}, VertexNominationOptions[int8]{Unit: true})
-	_, err := VertexNomination(there, []int{0}, VertexNominationOptions[int8]{Unit: true})
+	_, want := paths.VertexNomination(host, []int{0}, paths.VertexNominationOptions[int8]{Unit: true})
+	_, err := paths.VertexNomination(there, []int{0}, paths.VertexNominationOptions[int8]{Unit: true})
 	if want == nil || err == nil || err.Error() != want.Error() || !errors.Is(err, matrix.ErrSize) {
 		t.Errorf("error %v, want %v", err, want)
 	}
 }
 
 func TestComponentsOnDevice(t *testing.T) {
-	onDevice(t, 1, func(t *testing.T, d gpu, what string, host, there matrix.Source[float32]) {
-		want := must[*Components](t)(ConnectedComponents(host, ComponentsOptions{}))
+	onDevice(t, 1, func(t *testing.T, d samples.Gpu, what string, host, there matrix.Source[float32]) {
+		want := samples.Must[*components.Components](t)(components.ConnectedComponents(host, components.ComponentsOptions{}))
 		for _, what := range []string{what, what + ", again"} {
-			got := must[*Components](t)(ConnectedComponents(there, ComponentsOptions{}))
-			sameVector(t, what, d.Device, got.Label, want.Label)
+			got := samples.Must[*components.Components](t)(components.ConnectedComponents(there, components.ComponentsOptions{}))
+			samples.SameVector(t, what, d.Device, got.Label, want.Label)
 			if got.Count != want.Count || got.Largest != want.Largest {
 				t.Errorf("%s: %d components, the largest of %d, want %d and %d", what, got.Count, got.Largest, want.Count, want.Largest)
 			}
 			// A kept transpose changes the method.
 			if n, _ := matrix.AsView[float32](host).Dims(); n > 0 {
-				if _, err := PageRank(there, PageRankOptions{MaxIterations: 1}); err != nil {
+				if _, err := centrality.PageRank(there, centrality.PageRankOptions{MaxIterations: 1}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -468,10 +304,10 @@ func TestComponentsOnDevice(t *testing.T) {
 }
 
 func TestPageRankOnDevice(t *testing.T) {
-	onDevice(t, 4, func(t *testing.T, d gpu, what string, host, there matrix.Source[float64]) {
-		for _, opts := range []PageRankOptions{{Tolerance: 1e-7}, {Damping: 0.5, Tolerance: 1e-4}, {MaxIterations: 3}} {
-			want := must[*PageRankResult](t)(PageRank(host, opts))
-			got := must[*PageRankResult](t)(PageRank(there, opts))
+	onDevice(t, 4, func(t *testing.T, d samples.Gpu, what string, host, there matrix.Source[float64]) {
+		for _, opts := range []centrality.PageRankOptions{{Tolerance: 1e-7}, {Damping: 0.5, Tolerance: 1e-4}, {MaxIterations: 3}} {
+			want := samples.Must[*centrality.PageRankResult](t)(centrality.PageRank(host, opts))
+			got := samples.Must[*centrality.PageRankResult](t)(centrality.PageRank(there, opts))
 			if n, _ := matrix.AsView[float64](host).Dims(); n > 0 && got.Rank.Place() != matrix.Place(d.Device) {
 				t.Errorf("%s: ranks live at %v", what, got.Rank.Place())
 			}
@@ -487,40 +323,40 @@ func TestPageRankOnDevice(t *testing.T) {
 }
 
 func TestTrianglesOnDevice(t *testing.T) {
-	onDevice(t, 1, func(t *testing.T, d gpu, what string, host, there matrix.Source[float32]) {
-		want := must[int64](t)(TriangleCount(host, TriangleOptions{}))
-		if got := must[int64](t)(TriangleCount(there, TriangleOptions{})); got != want {
+	onDevice(t, 1, func(t *testing.T, d samples.Gpu, what string, host, there matrix.Source[float32]) {
+		want := samples.Must[int64](t)(triangles.TriangleCount(host, triangles.TriangleOptions{}))
+		if got := samples.Must[int64](t)(triangles.TriangleCount(there, triangles.TriangleOptions{})); got != want {
 			t.Errorf("%s: %d triangles, want %d", what, got, want)
 		}
 	})
 }
 
 func TestKTrussOnDevice(t *testing.T) {
-	onDevice(t, 2, func(t *testing.T, d gpu, what string, host, there matrix.Source[float32]) {
+	onDevice(t, 2, func(t *testing.T, d samples.Gpu, what string, host, there matrix.Source[float32]) {
 		for _, k := range []int{3, 4} {
-			want := must[*matrix.Matrix[int64]](t)(KTruss(host, k, KTrussOptions{}))
-			got := must[*matrix.Matrix[int64]](t)(KTruss(there, k, KTrussOptions{}))
+			want := samples.Must[*matrix.Matrix[int64]](t)(cores.KTruss(host, k, cores.KTrussOptions{}))
+			got := samples.Must[*matrix.Matrix[int64]](t)(cores.KTruss(there, k, cores.KTrussOptions{}))
 			sameMatrix(t, fmt.Sprintf("%s: %d-truss", what, k), d.Device, got, want, exactly)
 		}
 	})
 }
 
 func TestProjectionOnDevice(t *testing.T) {
-	d := emulated(t)
-	wide := sample{2, 5, []edge{{0, 0, 1}, {0, 4, 2}, {1, 0, 3}, {1, 3, 0}}}
-	for k, s := range append(placeSamples()[3:], named{"a wide matrix", wide}, named{"a tall one", wide.transposed()}) {
-		t.Run(s.reason, func(t *testing.T) {
-			host := build[float64](t, s.sample, matrix.CSR)
-			for o, opts := range []ProjectionOptions{
-				{}, {Onto: OntoRows, Diagonal: true}, {Weighting: WeightCount}, {Weighting: WeightRatio, Onto: OntoRows},
+	d := samples.Emulated(t)
+	wide := samples.Sample{M: 2, N: 5, Edges: []samples.Edge{{From: 0, To: 0, Weight: 1}, {From: 0, To: 4, Weight: 2}, {From: 1, To: 0, Weight: 3}, {From: 1, To: 3, Weight: 0}}}
+	for k, s := range append(samples.PlaceSamples()[3:], samples.Named{Reason: "a wide matrix", Sample: wide}, samples.Named{Reason: "a tall one", Sample: wide.Transposed()}) {
+		t.Run(s.Reason, func(t *testing.T) {
+			host := samples.Build[float64](t, s.Sample, matrix.CSR)
+			for o, opts := range []project.ProjectionOptions{
+				{}, {Onto: project.OntoRows, Diagonal: true}, {Weighting: project.WeightCount}, {Weighting: project.WeightRatio, Onto: project.OntoRows},
 			} {
-				if s.n > 100 && o != k%4 {
+				if s.N > 100 && o != k%4 {
 					continue
 				}
-				how := guises[(k+o)%len(guises)]
-				want := must[*matrix.Matrix[float64]](t)(Projection(host, opts))
-				got := must[*matrix.Matrix[float64]](t)(Projection(move[float64](t, s.sample, how, d.Device), opts))
-				sameMatrix(t, fmt.Sprintf("%s: %+v", how.name, opts), d.Device, got, want, nearly)
+				how := samples.Guises[(k+o)%len(samples.Guises)]
+				want := samples.Must[*matrix.Matrix[float64]](t)(project.Projection(host, opts))
+				got := samples.Must[*matrix.Matrix[float64]](t)(project.Projection(samples.Move[float64](t, s.Sample, how, d.Device), opts))
+				sameMatrix(t, fmt.Sprintf("%s: %+v", how.Name, opts), d.Device, got, want, nearly)
 			}
 		})
 	}
@@ -528,9 +364,9 @@ func TestProjectionOnDevice(t *testing.T) {
 
 // Errors are those of the host.
 func TestErrorsOnDevice(t *testing.T) {
-	d := emulated(t)
-	both := func(s sample) (host, there *matrix.Matrix[float64]) {
-		host, there = build[float64](t, s, matrix.CSR), build[float64](t, s, matrix.CSR)
+	d := samples.Emulated(t)
+	both := func(s samples.Sample) (host, there *matrix.Matrix[float64]) {
+		host, there = samples.Build[float64](t, s, matrix.CSR), samples.Build[float64](t, s, matrix.CSR)
 		if err := there.Move(d.Device); err != nil {
 			t.Fatal(err)
 		}
@@ -538,26 +374,32 @@ func TestErrorsOnDevice(t *testing.T) {
 	}
 	for _, c := range []struct {
 		reason string
-		s      sample
+		s      samples.Sample
 		app    func(g matrix.Source[float64]) error
 	}{
-		{"a negative weight", sample{3, 3, []edge{{1, 2, 4}, {2, 0, -1}, {2, 1, -2}}}, func(g matrix.Source[float64]) error {
-			_, err := SSSP(g, []int{0}, SSSPOptions[float64]{})
+		{"a negative weight", samples.Sample{M: 3, N: 3, Edges: []samples.Edge{{From: 1, To: 2, Weight: 4}, {From: 2, To: 0, Weight: -1}, {From: 2, To: 1, Weight: -2}}}, func(g matrix.Source[float64]) error {
+			_, err := paths.SSSP(g, []int{0}, paths.SSSPOptions[float64]{})
 			return err
 		}},
-		{"a negative weight, of vertex nomination", sample{2, 2, []edge{{1, 0, -4}}}, func(g matrix.Source[float64]) error {
-			_, err := VertexNomination(matrix.AsView[float64](g).T(), []int{0}, VertexNominationOptions[float64]{})
+		{"a negative weight, of vertex nomination", samples.Sample{M: 2, N: 2, Edges: []samples.Edge{{From: 1, To: 0, Weight: -4}}}, func(g matrix.Source[float64]) error {
+			_, err := paths.VertexNomination(matrix.AsView[float64](g).T(), []int{0}, paths.VertexNominationOptions[float64]{})
 			return err
 		}},
-		{"a source beyond", path(4), func(g matrix.Source[float64]) error { _, err := BFS(g, 4, BFSOptions{}); return err }},
-		{"no sources", path(4), func(g matrix.Source[float64]) error { _, err := SSSP(g, nil, SSSPOptions[float64]{}); return err }},
-		{"no vertex", blank(0), func(g matrix.Source[float64]) error { _, err := BFS(g, 0, BFSOptions{}); return err }},
-		{"a wide matrix", sample{2, 3, nil}, func(g matrix.Source[float64]) error {
-			_, err := ConnectedComponents(g, ComponentsOptions{})
+		{"a source beyond", samples.Path(4), func(g matrix.Source[float64]) error { _, err := paths.BFS(g, 4, paths.BFSOptions{}); return err }},
+		{"no sources", samples.Path(4), func(g matrix.Source[float64]) error {
+			_, err := paths.SSSP(g, nil, paths.SSSPOptions[float64]{})
 			return err
 		}},
-		{"a damping of 2", path(4), func(g matrix.Source[float64]) error { _, err := PageRank(g, PageRankOptions{Damping: 2}); return err }},
-		{"a 2-truss", path(4), func(g matrix.Source[float64]) error { _, err := KTruss(g, 2, KTrussOptions{}); return err }},
+		{"no vertex", samples.Blank(0), func(g matrix.Source[float64]) error { _, err := paths.BFS(g, 0, paths.BFSOptions{}); return err }},
+		{"a wide matrix", samples.Sample{M: 2, N: 3, Edges: nil}, func(g matrix.Source[float64]) error {
+			_, err := components.ConnectedComponents(g, components.ComponentsOptions{})
+			return err
+		}},
+		{"a damping of 2", samples.Path(4), func(g matrix.Source[float64]) error {
+			_, err := centrality.PageRank(g, centrality.PageRankOptions{Damping: 2})
+			return err
+		}},
+		{"a 2-truss", samples.Path(4), func(g matrix.Source[float64]) error { _, err := cores.KTruss(g, 2, cores.KTrussOptions{}); return err }},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			host, there := both(c.s)
@@ -568,7 +410,7 @@ func TestErrorsOnDevice(t *testing.T) {
 		})
 	}
 	t.Run("NaN", func(t *testing.T) {
-		host := build[float64](t, path(5), matrix.CSR)
+		host := samples.Build[float64](t, samples.Path(5), matrix.CSR)
 		if err := host.Set(2, 3, math.NaN()); err != nil {
 			t.Fatal(err)
 		}
@@ -576,18 +418,18 @@ func TestErrorsOnDevice(t *testing.T) {
 		if err := there.Move(d.Device); err != nil {
 			t.Fatal(err)
 		}
-		var e *WeightError
-		if _, err := SSSP(there, []int{0}, SSSPOptions[float64]{}); !errors.As(err, &e) || e.Row != 2 || e.Col != 3 || e.Got != "NaN" {
+		var e *workflow.WeightError
+		if _, err := paths.SSSP(there, []int{0}, paths.SSSPOptions[float64]{}); !errors.As(err, &e) || e.Row != 2 || e.Col != 3 || e.Got != "NaN" {
 			t.Errorf("error %v, want one of the edge from 2 to 3", err)
 		}
 	})
 	t.Run("distances that do not fit", func(t *testing.T) {
-		host, there := build[int32](t, sample{3, 3, []edge{{0, 1, 1 << 30}}}, matrix.CSR), build[int32](t, sample{3, 3, []edge{{0, 1, 1 << 30}}}, matrix.CSR)
+		host, there := samples.Build[int32](t, samples.Sample{M: 3, N: 3, Edges: []samples.Edge{{From: 0, To: 1, Weight: 1 << 30}}}, matrix.CSR), samples.Build[int32](t, samples.Sample{M: 3, N: 3, Edges: []samples.Edge{{From: 0, To: 1, Weight: 1 << 30}}}, matrix.CSR)
 		if err := there.Move(d.Device); err != nil {
 			t.Fatal(err)
 		}
-		_, want := SSSP(host, []int{0}, SSSPOptions[int32]{})
-		_, got := SSSP(there, []int{0}, SSSPOptions[int32]{})
+		_, want := paths.SSSP(host, []int{0}, paths.SSSPOptions[int32]{})
+		_, got := paths.SSSP(there, []int{0}, paths.SSSPOptions[int32]{})
 		if want == nil || got == nil || got.Error() != want.Error() {
 			t.Errorf("error %v, want %v", got, want)
 		}
@@ -597,8 +439,8 @@ func TestErrorsOnDevice(t *testing.T) {
 // A search whose context ends between its batches stops, and the device keeps
 // working.
 func TestCancelledOnDevice(t *testing.T) {
-	d := emulated(t)
-	g := build[float64](t, path(600), matrix.CSR)
+	d := samples.Emulated(t)
+	g := samples.Build[float64](t, samples.Path(600), matrix.CSR)
 	if err := g.Move(d.Device); err != nil {
 		t.Fatal(err)
 	}
@@ -608,73 +450,60 @@ func TestCancelledOnDevice(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if err := app(g, Run{Context: ctx}); !errors.Is(err, context.Canceled) {
+		if err := app(g, workflow.Run{Context: ctx}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s under a context that has ended: %v", name, err)
 		}
 	}
-	o := SSSPOptions[float64]{Delta: 1}
-	want := must[*matrix.Vector[float64]](t)(SSSP(build[float64](t, path(600), matrix.CSR), []int{0}, o))
+	o := paths.SSSPOptions[float64]{Delta: 1}
+	want := samples.Must[*matrix.Vector[float64]](t)(paths.SSSP(samples.Build[float64](t, samples.Path(600), matrix.CSR), []int{0}, o))
 	for n := range 4 {
-		ctx := &endsAfter{Context: context.Background(), left: n + 1}
+		ctx := &samples.EndsAfter{Context: context.Background(), Left: n + 1}
 		c := o
 		c.Run.Context = ctx
-		if _, err := SSSP(g, []int{0}, c); !errors.Is(err, context.Canceled) {
+		if _, err := paths.SSSP(g, []int{0}, c); !errors.Is(err, context.Canceled) {
 			t.Errorf("a search of 600 steps that is cancelled at check %d: %v", n+1, err)
 		}
-		sameVector(t, "distances after a cancelled search", d.Device, must[*matrix.Vector[float64]](t)(SSSP(g, []int{0}, o)), want)
+		samples.SameVector(t, "distances after a cancelled search", d.Device, samples.Must[*matrix.Vector[float64]](t)(paths.SSSP(g, []int{0}, o)), want)
 	}
-}
-
-// endsAfter is a context that ends after a number of checks.
-type endsAfter struct {
-	context.Context
-	left int
-}
-
-func (c *endsAfter) Err() error {
-	if c.left--; c.left < 0 {
-		return context.Canceled
-	}
-	return nil
 }
 
 // A driver that fails anywhere leaves an error, a device that works, and no
 // memory in use.
 func TestFailuresOnDevice(t *testing.T) {
-	d := emulated(t)
-	s := random(60, 300, 8, false)
-	host := build[float64](t, s, matrix.CSR)
-	want := must[*BFSResult](t)(BFS(host, 0, BFSOptions{Parents: true}))
+	d := samples.Emulated(t)
+	s := samples.Random(60, 300, 8, false)
+	host := samples.Build[float64](t, s, matrix.CSR)
+	want := samples.Must[*paths.BFSResult](t)(paths.BFS(host, 0, paths.BFSOptions{Parents: true}))
 	broken := driver.Error{Call: "call", Code: 999, Name: "CUDA_ERROR_UNKNOWN", Text: "unknown error"}
 	for _, call := range []string{"Launch", "Sync", "Occupancy", "ToDevice"} {
 		for n := 1; n <= 3; n++ {
-			there := build[float64](t, s, matrix.CSR)
+			there := samples.Build[float64](t, s, matrix.CSR)
 			if err := there.Move(d.Device); err != nil {
 				t.Fatal(err)
 			}
-			fault := d.e.FailAfter(call, n, broken)
-			_, err := BFS(there, 0, BFSOptions{Parents: true})
+			fault := d.E.FailAfter(call, n, broken)
+			_, err := paths.BFS(there, 0, paths.BFSOptions{Parents: true})
 			fired := fault.Fired()
 			fault.Cancel()
 			if fired && err == nil {
 				t.Errorf("%s fails without an error", call)
 			}
-			sameVector(t, "parents after a failure", d.Device, must[*BFSResult](t)(BFS(there, 0, BFSOptions{Parents: true})).Parent, want.Parent)
+			samples.SameVector(t, "parents after a failure", d.Device, samples.Must[*paths.BFSResult](t)(paths.BFS(there, 0, paths.BFSOptions{Parents: true})).Parent, want.Parent)
 		}
 	}
-	long := build[float64](t, path(200), matrix.CSR)
+	long := samples.Build[float64](t, samples.Path(200), matrix.CSR)
 	if err := long.Move(d.Device); err != nil {
 		t.Fatal(err)
 	}
-	o := SSSPOptions[float64]{Delta: 1}
-	distances := must[*matrix.Vector[float64]](t)(SSSP(build[float64](t, path(200), matrix.CSR), []int{0}, o))
+	o := paths.SSSPOptions[float64]{Delta: 1}
+	distances := samples.Must[*matrix.Vector[float64]](t)(paths.SSSP(samples.Build[float64](t, samples.Path(200), matrix.CSR), []int{0}, o))
 	for _, call := range []string{"BeginCapture", "LaunchGraph", "CloseGraph"} {
-		fault := d.e.FailAfter(call, 1, broken)
-		_, err := SSSP(long, []int{0}, o)
+		fault := d.E.FailAfter(call, 1, broken)
+		_, err := paths.SSSP(long, []int{0}, o)
 		if fired := fault.Fired(); !fired || err == nil {
 			t.Errorf("%s fails (%v): error %v", call, fired, err)
 		}
 		fault.Cancel()
-		sameVector(t, "distances after a failure of "+call, d.Device, must[*matrix.Vector[float64]](t)(SSSP(long, []int{0}, o)), distances)
+		samples.SameVector(t, "distances after a failure of "+call, d.Device, samples.Must[*matrix.Vector[float64]](t)(paths.SSSP(long, []int{0}, o)), distances)
 	}
 }

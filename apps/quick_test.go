@@ -1,5 +1,7 @@
 package apps
 
-import "github.com/hiveblas/hiveblas/internal/longtest"
+import (
+	"github.com/hiveblas/hiveblas/internal/longtest"
+)
 
 func init() { longtest.FewerChecks() }

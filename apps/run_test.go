@@ -1,159 +1,137 @@
 package apps
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/hiveblas/hiveblas/graphio"
+	"github.com/hiveblas/hiveblas/apps/centrality"
+	"github.com/hiveblas/hiveblas/apps/communities"
+	"github.com/hiveblas/hiveblas/apps/components"
+	"github.com/hiveblas/hiveblas/apps/cores"
+	"github.com/hiveblas/hiveblas/apps/flow"
+	"github.com/hiveblas/hiveblas/apps/geo"
+	"github.com/hiveblas/hiveblas/apps/internal/lines"
+	"github.com/hiveblas/hiveblas/apps/internal/samples"
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/lasso"
+	"github.com/hiveblas/hiveblas/apps/lgc"
+	"github.com/hiveblas/hiveblas/apps/paths"
+	"github.com/hiveblas/hiveblas/apps/project"
+	"github.com/hiveblas/hiveblas/apps/sage"
+	"github.com/hiveblas/hiveblas/apps/scan"
+	"github.com/hiveblas/hiveblas/apps/search"
+	"github.com/hiveblas/hiveblas/apps/sgm"
+	"github.com/hiveblas/hiveblas/apps/triangles"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/testdata"
 )
 
-func own(t testing.TB, file []byte) *matrix.Matrix[float64] {
-	t.Helper()
-	a, err := graphio.ReadMatrixMarket[float64](bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-var published = map[string]*matrix.Matrix[float64]{}
-
-// shared reads a graph of the data beside the checkout, or skips the test.
-func shared(t testing.TB, name string) *matrix.Matrix[float64] {
-	t.Helper()
-	if a, ok := published[name]; ok {
-		return a
-	}
-	dir := filepath.Join("..", "..", "shared", "data")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skip("no ../shared/data beside the checkout: real graphs are not read")
-	}
-	a, err := graphio.ReadMatrixMarketFile[float64](filepath.Join(dir, filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	published[name] = a
-	return a
-}
-
-// big skips tests on large graphs where time is short.
-func big(t testing.TB) {
-	if testing.Short() {
-		t.Skip("large graphs are left out with -short")
-	}
-}
-
 // all is every workflow with usual settings.
-var all = map[string]func(g matrix.Source[float64], run Run) error{
-	"Projection": func(g matrix.Source[float64], run Run) error {
-		_, err := Projection(g, ProjectionOptions{Run: run})
+var all = map[string]func(g matrix.Source[float64], run workflow.Run) error{
+	"Projection": func(g matrix.Source[float64], run workflow.Run) error {
+		_, err := project.Projection(g, project.ProjectionOptions{Run: run})
 		return err
 	},
-	"Projection of counts": func(g matrix.Source[float64], run Run) error {
-		_, err := Projection(g, ProjectionOptions{Run: run, Weighting: WeightCount, Onto: OntoRows})
+	"Projection of counts": func(g matrix.Source[float64], run workflow.Run) error {
+		_, err := project.Projection(g, project.ProjectionOptions{Run: run, Weighting: project.WeightCount, Onto: project.OntoRows})
 		return err
 	},
-	"Projection of ratios": func(g matrix.Source[float64], run Run) error {
-		_, err := Projection(g, ProjectionOptions{Run: run, Weighting: WeightRatio, Diagonal: true})
+	"Projection of ratios": func(g matrix.Source[float64], run workflow.Run) error {
+		_, err := project.Projection(g, project.ProjectionOptions{Run: run, Weighting: project.WeightRatio, Diagonal: true})
 		return err
 	},
-	"VertexNomination": func(g matrix.Source[float64], run Run) error {
-		_, err := VertexNomination(g, []int{0}, VertexNominationOptions[float64]{Run: run})
+	"VertexNomination": func(g matrix.Source[float64], run workflow.Run) error {
+		_, err := paths.VertexNomination(g, []int{0}, paths.VertexNominationOptions[float64]{Run: run})
 		return err
 	},
-	"VertexNomination by hops": func(g matrix.Source[float64], run Run) error {
-		_, err := VertexNomination(g, []int{0}, VertexNominationOptions[float64]{Run: run, Unit: true})
+	"VertexNomination by hops": func(g matrix.Source[float64], run workflow.Run) error {
+		_, err := paths.VertexNomination(g, []int{0}, paths.VertexNominationOptions[float64]{Run: run, Unit: true})
 		return err
 	},
-	"BFS": func(g matrix.Source[float64], run Run) error {
-		_, err := BFS(g, 0, BFSOptions{Run: run})
+	"BFS": func(g matrix.Source[float64], run workflow.Run) error {
+		_, err := paths.BFS(g, 0, paths.BFSOptions{Run: run})
 		return err
 	},
-	"BFS with parents": func(g matrix.Source[float64], run Run) error {
-		_, err := BFS(g, 0, BFSOptions{Run: run, Parents: true})
+	"BFS with parents": func(g matrix.Source[float64], run workflow.Run) error {
+		_, err := paths.BFS(g, 0, paths.BFSOptions{Run: run, Parents: true})
 		return err
 	},
-	"SSSP": func(g matrix.Source[float64], run Run) error {
-		_, err := SSSP(g, []int{0}, SSSPOptions[float64]{Run: run})
+	"SSSP": func(g matrix.Source[float64], run workflow.Run) error {
+		_, err := paths.SSSP(g, []int{0}, paths.SSSPOptions[float64]{Run: run})
 		return err
 	},
-	"PageRank": func(g matrix.Source[float64], run Run) error {
-		_, err := PageRank(g, PageRankOptions{Run: run})
+	"PageRank": func(g matrix.Source[float64], run workflow.Run) error {
+		_, err := centrality.PageRank(g, centrality.PageRankOptions{Run: run})
 		return err
 	},
-	"ConnectedComponents": func(g matrix.Source[float64], run Run) error {
-		_, err := ConnectedComponents(g, ComponentsOptions{Run: run})
+	"ConnectedComponents": func(g matrix.Source[float64], run workflow.Run) error {
+		_, err := components.ConnectedComponents(g, components.ComponentsOptions{Run: run})
 		return err
 	},
-	"TriangleCount": func(g matrix.Source[float64], run Run) error {
-		_, err := TriangleCount(g, TriangleOptions{Run: run})
+	"TriangleCount": func(g matrix.Source[float64], run workflow.Run) error {
+		_, err := triangles.TriangleCount(g, triangles.TriangleOptions{Run: run})
 		return err
 	},
-	"SGM": func(g matrix.Source[float64], run Run) error {
-		_, err := SGM(g, g, FirstSeeds(4), SGMOptions{Run: run})
+	"SGM": func(g matrix.Source[float64], run workflow.Run) error {
+		_, err := sgm.SGM(g, g, sgm.FirstSeeds(4), sgm.SGMOptions{Run: run})
 		return err
 	},
-	"ScanStatistics": func(g matrix.Source[float64], run Run) error {
-		_, err := ScanStatistics(g, ScanOptions{Run: run})
+	"ScanStatistics": func(g matrix.Source[float64], run workflow.Run) error {
+		_, err := scan.ScanStatistics(g, scan.ScanOptions{Run: run})
 		return err
 	},
-	"ScanStatistics of two hops": func(g matrix.Source[float64], run Run) error {
-		_, err := ScanStatistics(g, ScanOptions{Run: run, Hops: ScanTwoHops})
+	"ScanStatistics of two hops": func(g matrix.Source[float64], run workflow.Run) error {
+		_, err := scan.ScanStatistics(g, scan.ScanOptions{Run: run, Hops: scan.ScanTwoHops})
 		return err
 	},
-	"Geolocate": func(g matrix.Source[float64], run Run) error {
+	"Geolocate": func(g matrix.Source[float64], run workflow.Run) error {
 		n := 0
-		if err := usable("", "", g); err == nil {
+		if err := workflow.Usable("", "", g); err == nil {
 			n, _ = matrix.AsView[float64](g).Dims()
 		}
-		l, err := NewLocations(n, nil, nil, nil)
+		l, err := lines.NewLocations(n, nil, nil, nil)
 		if n > 0 && err == nil {
-			l, err = NewLocations(n, []int{0, n - 1}, []float64{10, 20}, []float64{30, 40})
+			l, err = lines.NewLocations(n, []int{0, n - 1}, []float64{10, 20}, []float64{30, 40})
 		}
 		if err != nil {
 			return err
 		}
-		_, err = Geolocate(g, l, GeolocateOptions{Run: run})
+		_, err = geo.Geolocate(g, l, geo.GeolocateOptions{Run: run})
 		return err
 	},
-	"GraphSearch": func(g matrix.Source[float64], run Run) error {
-		_, err := GraphSearch(g, nil, nil, SearchOptions{Run: run})
+	"GraphSearch": func(g matrix.Source[float64], run workflow.Run) error {
+		_, err := search.GraphSearch(g, nil, nil, search.SearchOptions{Run: run})
 		return err
 	},
-	"GraphSAGE": func(g matrix.Source[float64], run Run) error {
+	"GraphSAGE": func(g matrix.Source[float64], run workflow.Run) error {
 		n := 0
-		if err := usable("", "", g); err == nil {
+		if err := workflow.Usable("", "", g); err == nil {
 			n, _ = matrix.AsView[float64](g).Dims()
 		}
 		x, err := matrix.NewFull[float32](n, 3, 1)
 		if err != nil {
 			return err
 		}
-		_, err = GraphSAGE(g, x, meanModel(3, 2), SAGEOptions{Run: run})
+		_, err = sage.GraphSAGE(g, x, meanModel(3, 2), sage.SAGEOptions{Run: run})
 		return err
 	},
-	"MaxFlow": func(g matrix.Source[float64], run Run) error {
+	"MaxFlow": func(g matrix.Source[float64], run workflow.Run) error {
 		n := 2
-		if err := usable("", "", g); err == nil {
+		if err := workflow.Usable("", "", g); err == nil {
 			n, _ = matrix.AsView[float64](g).Dims()
 		}
-		_, err := MaxFlow(g, 0, n-1, MaxFlowOptions{Run: run})
+		_, err := flow.MaxFlow(g, 0, n-1, flow.MaxFlowOptions{Run: run})
 		return err
 	},
-	"FusedLasso": func(g matrix.Source[float64], run Run) error {
+	"FusedLasso": func(g matrix.Source[float64], run workflow.Run) error {
 		n := 0
-		if err := usable("", "", g); err == nil {
+		if err := workflow.Usable("", "", g); err == nil {
 			n, _ = matrix.AsView[float64](g).Dims()
 		}
 		y := make([]float64, n)
@@ -164,27 +142,27 @@ var all = map[string]func(g matrix.Source[float64], run Run) error{
 		if err != nil {
 			return err
 		}
-		_, err = FusedLasso(g, values, FusedLassoOptions{Run: run, Lambda1: .3})
+		_, err = lasso.FusedLasso(g, values, lasso.FusedLassoOptions{Run: run, Lambda1: .3})
 		return err
 	},
-	"KTruss": func(g matrix.Source[float64], run Run) error {
-		_, err := KTruss(g, 3, KTrussOptions{Run: run})
+	"KTruss": func(g matrix.Source[float64], run workflow.Run) error {
+		_, err := cores.KTruss(g, 3, cores.KTrussOptions{Run: run})
 		return err
 	},
-	"Communities": func(g matrix.Source[float64], run Run) error {
-		_, err := Communities(g, CommunitiesOptions{Run: run})
+	"Communities": func(g matrix.Source[float64], run workflow.Run) error {
+		_, err := communities.Communities(g, communities.CommunitiesOptions{Run: run})
 		return err
 	},
-	"Communities by Leiden": func(g matrix.Source[float64], run Run) error {
-		_, err := Communities(g, CommunitiesOptions{Run: run, Leiden: true})
+	"Communities by Leiden": func(g matrix.Source[float64], run workflow.Run) error {
+		_, err := communities.Communities(g, communities.CommunitiesOptions{Run: run, Leiden: true})
 		return err
 	},
-	"LocalCluster": func(g matrix.Source[float64], run Run) error {
-		_, err := LocalCluster(g, []int{0}, LocalClusterOptions{Run: run, Sweep: true})
+	"LocalCluster": func(g matrix.Source[float64], run workflow.Run) error {
+		_, err := lgc.LocalCluster(g, []int{0}, lgc.LocalClusterOptions{Run: run, Sweep: true})
 		return err
 	},
-	"LocalCluster by FISTA": func(g matrix.Source[float64], run Run) error {
-		_, err := LocalCluster(g, []int{0}, LocalClusterOptions{Run: run, Method: ClusterFISTA})
+	"LocalCluster by FISTA": func(g matrix.Source[float64], run workflow.Run) error {
+		_, err := lgc.LocalCluster(g, []int{0}, lgc.LocalClusterOptions{Run: run, Method: lgc.ClusterFISTA})
 		return err
 	},
 }
@@ -204,7 +182,7 @@ func TestNoGraph(t *testing.T) {
 	} {
 		for name, run := range all {
 			t.Run(name+" of "+c.reason, func(t *testing.T) {
-				if err := run(c.g, Run{}); !errors.Is(err, c.want) {
+				if err := run(c.g, workflow.Run{}); !errors.Is(err, c.want) {
 					t.Errorf("got %v, want %v", err, c.want)
 				}
 			})
@@ -220,7 +198,7 @@ func TestNotSquare(t *testing.T) {
 		}
 		for shape, g := range map[string]matrix.Source[float64]{
 			"2×3": matrix.New[float64](2, 3), "3×2": matrix.New[float64](2, 3).T(), "0×1": matrix.New[float64](0, 1)} {
-			err := run(g, Run{})
+			err := run(g, workflow.Run{})
 			var dim *matrix.DimensionError
 			if !errors.As(err, &dim) || dim.Got != shape || dim.Want != "square" || dim.Remedy == "" || !errors.Is(err, matrix.ErrDimension) {
 				t.Errorf("%s of a %s matrix: %v", name, shape, err)
@@ -234,16 +212,16 @@ func TestNotSquare(t *testing.T) {
 // TestCancelled ends the context before the start, and at the first progress
 // report.
 func TestCancelled(t *testing.T) {
-	g := own(t, testdata.Karate)
+	g := samples.Own(t, testdata.Karate)
 	for name, run := range all {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if err := run(g, Run{Context: ctx}); !errors.Is(err, context.Canceled) {
+		if err := run(g, workflow.Run{Context: ctx}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s with a cancelled context: %v", name, err)
 		}
 		ctx, cancel = context.WithCancel(context.Background())
 		stop := func(string, int64, int64) { cancel() }
-		if err := run(g, Run{Context: ctx, Progress: stop, Threads: 2}); !errors.Is(err, context.Canceled) {
+		if err := run(g, workflow.Run{Context: ctx, Progress: stop, Threads: 2}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s cancelled at its first report: %v", name, err)
 		}
 		cancel()
@@ -251,10 +229,10 @@ func TestCancelled(t *testing.T) {
 }
 
 func TestProgressAndTrace(t *testing.T) {
-	g := own(t, testdata.Karate)
+	g := samples.Own(t, testdata.Karate)
 	for name, run := range all {
 		reports, traces := 0, 0
-		err := run(g, Run{
+		err := run(g, workflow.Run{
 			Progress: func(what string, done, total int64) {
 				reports++
 				if what == "" || done < 0 || total > 0 && done > total {
@@ -275,12 +253,12 @@ func TestProgressAndTrace(t *testing.T) {
 
 // TestTogether runs everything at once on one graph, for the race detector.
 func TestTogether(t *testing.T) {
-	g := own(t, testdata.Karate)
+	g := samples.Own(t, testdata.Karate)
 	var wg sync.WaitGroup
 	for name, run := range all {
 		for threads := 1; threads <= 2; threads++ {
 			wg.Go(func() {
-				if err := run(g, Run{Threads: threads}); err != nil {
+				if err := run(g, workflow.Run{Threads: threads}); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 			})
@@ -290,7 +268,7 @@ func TestTogether(t *testing.T) {
 }
 
 // meanModel returns a model of one layer from d to 2·h columns.
-func meanModel(d, h int) *SAGEModel {
+func meanModel(d, h int) *sage.SAGEModel {
 	self, near := sure.Get(matrix.NewFull[float32](d, h, .5)), sure.Get(matrix.NewFull[float32](d, h, -.25))
-	return &SAGEModel{Aggregator: AggregateMean, Layers: []SAGELayer{{Self: self, Neighbour: near}}}
+	return &sage.SAGEModel{Aggregator: sage.AggregateMean, Layers: []sage.SAGELayer{{Self: self, Neighbour: near}}}
 }

@@ -1,628 +1,125 @@
 package apps
 
 import (
-	"fmt"
-	"math"
-	"slices"
-	"sync/atomic"
+	"io"
 
-	"github.com/hiveblas/hiveblas/internal/access"
-	"github.com/hiveblas/hiveblas/internal/device"
-	"github.com/hiveblas/hiveblas/internal/parallel"
-	"github.com/hiveblas/hiveblas/internal/rep"
-	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/apps/sage"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// SAGEAggregator is the function by which GraphSAGE sums up the neighbours of a vertex.
-type SAGEAggregator int
+// SAGEAggregator is the function by which GraphSAGE sums up the neighbours of a vertex. See
+// [sage.SAGEAggregator].
+type SAGEAggregator = sage.SAGEAggregator
 
-const (
-	// AggregateMean is the mean, whose product with weights is put behind that of the vertex.
-	AggregateMean SAGEAggregator = iota
-	// AggregatePool is the maximum of relu(h·Wp + b), in each component.
-	AggregatePool
-	// AggregateGCN is the mean of the vertex and its neighbours, in place of both.
-	AggregateGCN
-)
+// AggregateMean is the mean, whose product with weights is put behind that of the vertex.
+const AggregateMean = sage.AggregateMean
 
-// String returns the name of the aggregator on the command line.
-func (a SAGEAggregator) String() string {
-	switch a {
-	case AggregateMean:
-		return "mean"
-	case AggregatePool:
-		return "pool"
-	case AggregateGCN:
-		return "gcn"
-	}
-	return fmt.Sprintf("SAGEAggregator(%d)", int(a))
-}
+// AggregatePool is the maximum of relu(h·Wp + b), in each component.
+const AggregatePool = sage.AggregatePool
 
-// A SAGELayer holds the weights of a layer for inputs of d columns. All matrices are full.
-type SAGELayer struct {
-	Self      *matrix.Matrix[float32] // d×h: of the vertex; of the mean with AggregateGCN
-	Neighbour *matrix.Matrix[float32] // d×h, p×h with AggregatePool: of the neighbours; nil with AggregateGCN
-	Pool      *matrix.Matrix[float32] // d×p, with AggregatePool
-	PoolBias  []float32               // p, with AggregatePool
-}
+// AggregateGCN is the mean of the vertex and its neighbours, in place of both.
+const AggregateGCN = sage.AggregateGCN
 
-// A SAGEModel is a trained or given network. The output of a layer has h columns for the vertex and
-// h for its neighbours, or only h with AggregateGCN, and is the input of the next layer.
-type SAGEModel struct {
-	Aggregator SAGEAggregator
-	Layers     []SAGELayer
-	Classifier *matrix.Matrix[float32] // columns of the last output × classes; nil without
-	Bias       []float32               // of the classes
-	Classes    []string                // the name of each class; nil if they have only numbers
-}
+// A SAGELayer holds the weights of a layer for inputs of d columns. See [sage.SAGELayer].
+type SAGELayer = sage.SAGELayer
 
-// SAGEOptions are the settings of GraphSAGE.
-type SAGEOptions struct {
-	Run
-	// Samples is the number of neighbours to choose for each vertex: of the vertices asked for, of
-	// their neighbours, and so on, one number for each layer. nil takes all neighbours.
-	Samples  []int
-	Sampling SAGESampling
-	Replace  bool   // draw with replacement, as the HIVE report does
-	Seed     uint64 // of the choices
-	Vertices []int  // to embed; nil for all
-	// PerSource draws the samples of each vertex's tree anew, as the HIVE report does, in place of
-	// one choice for a vertex and a layer. It needs Samples. A device has it for SampleUniform; if
-	// features are sparse, a first layer of pools or of rows wider than a warp's runs on the host.
-	PerSource bool
-	Batch     int // of vertices whose trees the host computes together; 0 means 4096
-	// FeatureMemory is the bytes of a device's memory that features may take, 0 for what is free.
-	// Larger ones stay in host memory and are copied in pieces, through pinned memory, in each
-	// call.
-	FeatureMemory int64
-	// Precision is that of features, weights and hidden rows on a device; the host has SAGEFloat32
-	// alone. Sums and embeddings are in float32.
-	Precision SAGEPrecision
+// A SAGEModel is a trained or given network. See [sage.SAGEModel].
+type SAGEModel = sage.SAGEModel
 
-	// part is the range of all vertices that a device of a group embeds, where Vertices is nil; 0
-	// and 0 for all.
-	part struct{ from, to int }
-}
+// SAGEOptions are the settings of GraphSAGE. See [sage.SAGEOptions].
+type SAGEOptions = sage.SAGEOptions
 
-// embeds returns the number of vertices to embed of n.
-func (o *SAGEOptions) embeds(n int) int {
-	switch {
-	case o.Vertices != nil:
-		return len(o.Vertices)
-	case o.part.to > 0:
-		return o.part.to - o.part.from
-	}
-	return n
-}
+// SAGEPrecision is the form of the numbers of GraphSAGE on a device. See [sage.SAGEPrecision].
+type SAGEPrecision = sage.SAGEPrecision
 
-// SAGEPrecision is the form of the numbers of GraphSAGE on a device.
-type SAGEPrecision int
+// SAGEFloat32 is float32.
+const SAGEFloat32 = sage.SAGEFloat32
 
-const (
-	// SAGEFloat32 is float32.
-	SAGEFloat32 = SAGEPrecision(device.Float32)
-	// SAGETF32 is float32, of which products read 10 bits of the fraction.
-	SAGETF32 = SAGEPrecision(device.TF32)
-	// SAGEFloat16 is IEEE 754 binary16: 11 bits, up to 65504.
-	SAGEFloat16 = SAGEPrecision(device.Float16)
-	// SAGEBFloat16 is the upper half of float32: 8 bits.
-	SAGEBFloat16 = SAGEPrecision(device.BFloat16)
-)
+// SAGETF32 is float32, of which products read 10 bits of the fraction.
+const SAGETF32 = sage.SAGETF32
 
-// String returns the name of the precision on the command line.
-func (p SAGEPrecision) String() string {
-	switch p {
-	case SAGEFloat32:
-		return "fp32"
-	case SAGETF32:
-		return "tf32"
-	case SAGEFloat16:
-		return "fp16"
-	case SAGEBFloat16:
-		return "bf16"
-	}
-	return fmt.Sprintf("SAGEPrecision(%d)", int(p))
-}
+// SAGEFloat16 is IEEE 754 binary16: 11 bits, up to 65504.
+const SAGEFloat16 = sage.SAGEFloat16
 
-// SAGEResult is the result of GraphSAGE.
-type SAGEResult struct {
-	Embeddings *matrix.Matrix[float32] // a row for each vertex, in the given order
-	Logits     *matrix.Matrix[float32] // a column for each class; nil without a classifier
-	ZeroRows   int                     // embeddings without a positive component
-	// Pieces is the number of pieces in which features were copied to a device; 0 if they fitted
-	// there, and on the host.
-	Pieces int
-}
+// SAGEBFloat16 is the upper half of float32: 8 bits.
+const SAGEBFloat16 = sage.SAGEBFloat16
+
+// SAGEResult is the result of GraphSAGE. See [sage.SAGEResult].
+type SAGEResult = sage.SAGEResult
 
 // GraphSAGE computes embeddings of vertices from their features and those of vertices near them
 // (Hamilton, Ying, Leskovec: Inductive representation learning on large graphs, NIPS 2017,
-// algorithm 2; chapter 4 of Gunrock's HIVE report, 2018). A layer with the mean is
-//
-//	h ← norm(relu([h·Wf, mean over chosen neighbours of h·Wa]))
-//
-// where norm divides a row by its L2 norm, and leaves a row of zeros. A vertex without neighbours
-// is its own neighbour. features has a row for each vertex, and may be sparse.
-//
-// The choice of neighbours depends on the seed, the layer and the vertex: all that need a vertex in
-// a layer see the same choice, as in the paper's algorithm. If all vertices are wanted, or so many
-// that their trees would be larger than the graph, layers are computed for all vertices: a product
-// with the weights of both parts, then means of chosen neighbours, relu and norm, row by row.
-// Otherwise the trees of a batch of vertices are. Both give the same embeddings, to rounding. With
-// PerSource the choice depends on the vertex whose embedding is wanted too, and trees of all of
-// these are computed.
-//
-// The ranks of a group on the host have rows of every layer, or vertices where trees are computed;
-// those on devices have vertices. Embeddings are on the rank that computes them.
-//
-// Wrong shapes are a *matrix.DimensionError with both shapes. O(vertices × d × h + chosen × h) a
-// layer. Dense products run by OpenBLAS if it is on the system, and else by gonum.
+// algorithm 2; chapter 4 of Gunrock's HIVE report, 2018). See [sage.GraphSAGE].
 func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], model *SAGEModel, opts ...SAGEOptions) (*SAGEResult, error) {
-	return graphSAGE(inside(g), features, model, opts)
+	return sage.GraphSAGE(g, features, model, opts...)
 }
 
-func graphSAGE(g rep.View, features matrix.Source[float32], model *SAGEModel, opts []SAGEOptions) (*SAGEResult, error) {
-	const app = "GraphSAGE"
-	o, err := only(app, opts)
-	if err != nil {
-		return nil, err
-	}
-	n, err := square(app, pattern(g))
-	if err != nil {
-		return nil, err
-	}
-	place := g.Place()
-	d, err := checkSAGEFeatures(app, features, n)
-	if err != nil {
-		return nil, err
-	}
-	net, err := netOf(app, model, d)
-	if err != nil {
-		return nil, err
-	}
-	if o.Batch == 0 {
-		o.Batch = 4096
-	}
-	if o.Batch < 0 {
-		return nil, &ParameterError{app, "the batch", fmt.Sprint(o.Batch), "1 or more, or 0 for 4096"}
-	}
-	if o.FeatureMemory < 0 {
-		return nil, &ParameterError{app, "the memory of features", fmt.Sprint(o.FeatureMemory), "a number of bytes, or 0 for what is free"}
-	}
-	if err := checkSamples(app, o.Samples, o.Sampling, len(net.layers)); err != nil {
-		return nil, err
-	}
-	for _, v := range o.Vertices {
-		if err := vertex(app, "a vertex", v, n); err != nil {
-			return nil, err
-		}
-	}
-	if o.PerSource && o.Samples == nil {
-		return nil, &ParameterError{app, "the option PerSource", "set without samples", "numbers of samples, or unset: all neighbours are the same for all"}
-	}
-	if o.Precision < SAGEFloat32 || o.Precision > SAGEBFloat16 {
-		return nil, &ParameterError{app, "the precision", o.Precision.String(), "SAGEFloat32, SAGETF32, SAGEFloat16 or SAGEBFloat16"}
-	}
-	if res, err := sageByRanges(app, g, matrix.AsView[float32](features), model, net, n, o); res != nil || err != nil {
-		return res, err
-	}
-	on, err := o.fused(app, place)
-	if err != nil {
-		return nil, err
-	}
-	if o.PerSource && on != nil && !o.fusesOwn(net, 4*matrix.AsView[float32](features).NVals() > int64(n)*int64(d)) {
-		if o.Method == Fused {
-			return nil, &ParameterError{app, "the method", "fused with PerSource, for choices other than uniform or for sparse features and a first layer of pools or wide rows",
-				"auto or pipeline"}
-		}
-		on = nil
-	}
-	if on == nil && o.part.to > 0 { // the host takes lists
-		o.Vertices = make([]int, 0, o.part.to-o.part.from)
-		for v := o.part.from; v < o.part.to; v++ {
-			o.Vertices = append(o.Vertices, v)
-		}
-	}
-	if on == nil && o.Precision != SAGEFloat32 {
-		return nil, &ParameterError{app, "the precision", o.Precision.String() + " on the host", "SAGEFloat32, or a graph on a device and the fused method"}
-	}
-	var at *sageGraph
-	if on == nil || o.Sampling != SampleUniform {
-		if at, err = newSageGraph(app, g, o.Run, o.Sampling, o.Replace, o.Seed, net.aggregator); err != nil {
-			return nil, err
-		}
-	}
-	o.report("GraphSAGE", 0, int64(n))
-	if on != nil {
-		res, err := fusedSAGE(on, g, matrix.AsView[float32](features), net, n, at, o)
-		if err == nil {
-			o.report("GraphSAGE", int64(n), int64(n))
-		}
-		return res, err
-	}
-	x, err := featuresOf(features, n)
-	if err != nil {
-		return nil, err
-	}
-	method := "layers"
-	var z panel[float32]
-	if o.PerSource {
-		method = "own trees"
-		z, err = net.embedOwnTrees(at, x, o)
-	} else if o.Vertices != nil && treeSize(len(o.Vertices), o.Samples, at, len(net.layers)) < float64(n) {
-		method = "trees"
-		z, err = net.embedTrees(at, x, o)
-	} else {
-		z, err = net.embedAll(at, x, o.Samples, 0, o.Run)
-		if err == nil && o.Vertices != nil {
-			all := z
-			z = newPanel[float32](len(o.Vertices), all.Cols)
-			for k, v := range o.Vertices {
-				copy(row(z, k), row(all, v))
-			}
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	res := &SAGEResult{Embeddings: asMatrix(z), ZeroRows: zeroRows(z, o.Threads)}
-	if net.out != nil {
-		res.Logits = asMatrix(net.classify(z, o.Run))
-	}
-	o.report("GraphSAGE", int64(n), int64(n))
-	if o.Trace != nil {
-		o.Trace(ops.Trace{Op: app, Method: ops.Method(method), NVals: int64(z.Rows) * int64(z.Cols)})
-	}
-	if err := res.Embeddings.Move(place); err != nil || res.Logits == nil {
-		return res, err
-	}
-	return res, res.Logits.Move(place)
+// ReadSAGEModel reads a model that Write wrote, or a .npz file of NumPy with the same arrays. See
+// [sage.ReadSAGEModel].
+func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
+	return sage.ReadSAGEModel(r, name)
 }
 
-// zeroRows returns the number of rows without a number other than 0.
-func zeroRows(z panel[float32], threads int) int {
-	var count atomic.Int64
-	_ = parallel.Range(nil, threads, z.Rows, 1<<10, func(_, lo, hi int) {
-		n := 0
-		for v := lo; v < hi; v++ {
-			if !slices.ContainsFunc(row(z, v), func(y float32) bool { return y != 0 }) {
-				n++
-			}
-		}
-		count.Add(int64(n))
-	})
-	return int(count.Load())
+// FeatureOptions are the settings of ReadFeatures. See [sage.FeatureOptions].
+type FeatureOptions = sage.FeatureOptions
+
+// ReadFeatures reads features, or weights: .csv, a row on each line and numbers between commas,
+// tabs or blanks, where a first line with a word is a header; .mtx, sparse or array; .npy, of one
+// or two dimensions, in 16 to 64 bits. See [sage.ReadFeatures].
+func ReadFeatures(r io.Reader, opts ...FeatureOptions) (*matrix.Matrix[float32], error) {
+	return sage.ReadFeatures(r, opts...)
 }
 
-// numbersOrAll returns a list of vertices, all n for nil.
-func numbersOrAll(vertices []int, n int) []int32 {
-	if vertices != nil {
-		return numbers(vertices)
-	}
-	list := make([]int32, n)
-	for v := range list {
-		list[v] = int32(v)
-	}
-	return list
+// ReadFeaturesFile reads the file at path as ReadFeatures does. See [sage.ReadFeaturesFile].
+func ReadFeaturesFile(path string, opts ...FeatureOptions) (*matrix.Matrix[float32], error) {
+	return sage.ReadFeaturesFile(path, opts...)
 }
 
-// checkSamples checks the numbers of samples.
-func checkSamples(app string, samples []int, sampling SAGESampling, layers int) error {
-	switch {
-	case sampling < SampleUniform || sampling > SampleByWalks:
-		return &ParameterError{app, "the sampling", sampling.String(), "SampleUniform, SampleByWeight, SampleByDegree or SampleByWalks"}
-	case samples == nil && sampling == SampleByWalks:
-		return &ParameterError{app, "the samples", "all neighbours, by walks", "numbers of samples for SampleByWalks"}
-	case samples != nil && len(samples) != layers:
-		return &ParameterError{app, "the samples", fmt.Sprintf("%d numbers", len(samples)), fmt.Sprintf("%d, one for each layer", layers)}
-	}
-	for _, s := range samples {
-		if s < 1 {
-			return &ParameterError{app, "the samples", fmt.Sprint(s), "1 or more for each layer, or none for all neighbours"}
-		}
-	}
-	return nil
+// ReadClasses reads classes of the n vertices of a graph as ReadScores reads scores: a class on
+// each line, or lines “vertex class”; a first line of names of columns is skipped. See
+// [sage.ReadClasses].
+func ReadClasses(r io.Reader, n int, opts ...ScoreFileOptions) (classes []int32, names []string, err error) {
+	return sage.ReadClasses(r, n, opts...)
 }
 
-// newSageGraph checks the values of edges if they count.
-func newSageGraph(app string, g operand, run Run, sampling SAGESampling, replace bool, seed uint64, a SAGEAggregator) (*sageGraph, error) {
-	v := inside(g)
-	if err := fetch(v); err != nil {
-		return nil, err
-	}
-	rows := v.Rows()
-	if err := usable(app, "the graph", pattern(g)); err != nil {
-		return nil, err
-	}
-	s := &sageGraph{run: run, n: rows.NRows, ptr: rowOffsets(&rows.Structure), idx: rows.Idx, sampling: sampling,
-		replace: replace, seed: seed, gcn: a == AggregateGCN}
-	if sampling != SampleByWeight {
-		return s, nil
-	}
-	s.values = numbersIn(rows.Type, rows.Val)
-	var buffer []float64
-	for r := range s.n {
-		lo, hi := s.ptr[r], s.ptr[r+1]
-		buffer = s.values(buffer, lo, hi)
-		for k, w := range buffer[:hi-lo] {
-			if !(w > 0 && w <= math.MaxFloat64) {
-				return nil, &WeightError{app, r, int(s.idx[lo+int64(k)]), fmt.Sprint(w), "a positive number"}
-			}
-		}
-	}
-	return s, nil
+// ReadSplit reads a split of the n vertices of a graph, in the same form, with the words train,
+// validate and test. See [sage.ReadSplit].
+func ReadSplit(r io.Reader, n int, opts ...ScoreFileOptions) (SAGESplit, error) {
+	return sage.ReadSplit(r, n, opts...)
 }
 
-// checkSAGEFeatures checks that features have a row for each of n vertices, and returns their
-// number.
-func checkSAGEFeatures(app string, features matrix.Source[float32], n int) (d int, err error) {
-	if err := usable(app, "the features", features); err != nil {
-		return 0, err
-	}
-	m, d := matrix.AsView[float32](features).Dims()
-	if m != n {
-		return 0, &matrix.DimensionError{Op: app, Arg: "the features", Got: fmt.Sprintf("%d×%d", m, d),
-			Want: fmt.Sprintf("%d×%d, a row for each vertex", n, d), Remedy: "give a row of features for each vertex of the graph"}
-	}
-	return d, nil
-}
+// SAGESampling is the way in which GraphSAGE chooses neighbours of a vertex. See
+// [sage.SAGESampling].
+type SAGESampling = sage.SAGESampling
 
-// featuresOf returns the features of n vertices on the host.
-func featuresOf(features matrix.Source[float32], n int) (x sageInput[float32], err error) {
-	v := matrix.AsView[float32](features)
-	if err := v.Fetch(); err != nil {
-		return x, err
-	}
-	rows := access.Stored(v)
-	if v.Transposed() || rows.Val == nil {
-		rows = access.Rows(v)
-		if rows.Val == nil {
-			rows = &sparse.Typed[float32]{Structure: rows.Structure, Val: ones32(len(rows.Idx))}
-		}
-	}
-	if cells, ok := rows.Cells(); ok && rows.NVals*4 > int64(cells) {
-		if rows.Format != sparse.Full {
-			rows = sparse.ToFull(rows, 0)
-		}
-		return sageInput[float32]{full: panel[float32]{Rows: n, Cols: rows.NCols, Val: rows.Val}}, nil
-	}
-	return sageInput[float32]{sparse: sparse.ToCSR(rows)}, nil
-}
+// SampleUniform draws each neighbour with the same probability: the default.
+const SampleUniform = sage.SampleUniform
 
-func ones32(n int) []float32 {
-	x := make([]float32, n)
-	for i := range x {
-		x[i] = 1
-	}
-	return x
-}
+// SampleByWeight draws in proportion to the value of the edge, which must be positive.
+const SampleByWeight = sage.SampleByWeight
 
-// only returns the rows of the listed vertices, all for nil.
-func (x *sageInput[F]) only(vertices []int32) (sageInput[F], error) {
-	if vertices == nil {
-		return *x, nil
-	}
-	if x.sparse == nil {
-		y := newPanel[F](len(vertices), x.full.Cols)
-		for k, v := range vertices {
-			copy(row(y, k), row(x.full, int(v)))
-		}
-		return sageInput[F]{full: y}, nil
-	}
-	st := x.sparse
-	y := &sparse.Typed[F]{Structure: sparse.Structure{NRows: len(vertices), NCols: st.NCols, Format: sparse.CSR, Ptr: make([]int64, 1, len(vertices)+1)}}
-	for _, v := range vertices {
-		lo, hi := st.Span(int(v))
-		y.Idx, y.Val = append(y.Idx, st.Idx[lo:hi]...), append(y.Val, st.Val[lo:hi]...)
-		y.Ptr = append(y.Ptr, int64(len(y.Idx)))
-	}
-	y.NVals = int64(len(y.Idx))
-	return sageInput[F]{sparse: y}, nil
-}
+// SampleByDegree draws in proportion to the number of neighbours of the neighbour (importance
+// sampling as in FastGCN).
+const SampleByDegree = sage.SampleByDegree
 
-// netOf returns the network of a model for features of d columns.
-func netOf(app string, model *SAGEModel, d int) (*sageNet[float32], error) {
-	if model == nil || len(model.Layers) == 0 {
-		return nil, &ParameterError{app, "the model", "without layers", "one of ReadSAGEModel or TrainGraphSAGE, or with weights for each layer"}
-	}
-	if model.Aggregator < AggregateMean || model.Aggregator > AggregateGCN {
-		return nil, &ParameterError{app, "the aggregator", model.Aggregator.String(), "AggregateMean, AggregatePool or AggregateGCN"}
-	}
-	n := &sageNet[float32]{aggregator: model.Aggregator}
-	take := func(name string, a *matrix.Matrix[float32], rows, cols int) (*sageParam[float32], error) {
-		if err := usable(app, name, a); err != nil {
-			return nil, err
-		}
-		m, k := a.Dims()
-		if rows >= 0 && m != rows || cols >= 0 && k != cols {
-			want := func(x int) string {
-				if x < 0 {
-					return "any"
-				}
-				return fmt.Sprint(x)
-			}
-			return nil, &matrix.DimensionError{Op: app, Arg: name, Got: fmt.Sprintf("%d×%d", m, k),
-				Want: want(rows) + "×" + want(cols), Remedy: "give weights whose rows are the columns of their input"}
-		}
-		if err := a.Fetch(); err != nil {
-			return nil, err
-		}
-		return n.param(name, 2, asPanel(a)), nil
-	}
-	list := func(name string, x []float32, want int) (*sageParam[float32], error) {
-		if len(x) != want {
-			return nil, &matrix.DimensionError{Op: app, Arg: name, Got: fmt.Sprintf("%d numbers", len(x)), Want: fmt.Sprint(want),
-				Remedy: "give a number for each column of the weights"}
-		}
-		return n.param(name, 1, panel[float32]{Rows: 1, Cols: len(x), Val: x}), nil
-	}
-	for k, l := range model.Layers {
-		var to sageLayer[float32]
-		var err error
-		name := func(what string) string { return fmt.Sprintf("%s%d", what, k+1) }
-		if to.self, err = take(name("wf"), l.Self, d, -1); err != nil {
-			return nil, err
-		}
-		near := d
-		if model.Aggregator == AggregatePool {
-			if to.pool, err = take(name("wp"), l.Pool, d, -1); err != nil {
-				return nil, err
-			}
-			near = to.pool.value.Cols
-			if to.poolBias, err = list(name("bp"), l.PoolBias, near); err != nil {
-				return nil, err
-			}
-		}
-		if model.Aggregator != AggregateGCN {
-			if to.neighbour, err = take(name("wa"), l.Neighbour, near, -1); err != nil {
-				return nil, err
-			}
-		}
-		n.layers = append(n.layers, to)
-		d = to.width()
-	}
-	if model.Classifier != nil {
-		var err error
-		if n.out, err = take("wc", model.Classifier, d, -1); err != nil {
-			return nil, err
-		}
-		if n.bias, err = list("bc", model.Bias, n.out.value.Cols); err != nil {
-			return nil, err
-		}
-	}
-	if count := len(model.Bias); model.Classes != nil && len(model.Classes) != count {
-		return nil, &matrix.DimensionError{Op: app, Arg: "classes", Got: fmt.Sprintf("%d names", len(model.Classes)), Want: fmt.Sprint(count),
-			Remedy: "give a name for each column of the classifier"}
-	}
-	return n, nil
-}
+// SampleByWalks takes the vertices that short random walks from the vertex visit most, weighted by
+// their visits (as PinSage does).
+const SampleByWalks = sage.SampleByWalks
 
-// param adds a parameter.
-func (n *sageNet[F]) param(name string, dims int, value panel[F]) *sageParam[F] {
-	p := &sageParam[F]{name: name, dims: dims, value: value}
-	n.all = append(n.all, p)
-	return p
-}
+// SAGESplit says which vertices train, validate and test. See [sage.SAGESplit].
+type SAGESplit = sage.SAGESplit
 
-// treeSize estimates the vertices of the trees of some vertices.
-func treeSize(count int, samples []int, g *sageGraph, layers int) float64 {
-	mean := 0.0
-	if g.n > 0 {
-		mean = float64(len(g.idx)) / float64(g.n)
-	}
-	size := float64(count)
-	for k := range layers {
-		s := mean
-		if samples != nil {
-			s = min(s, float64(samples[k]))
-		}
-		size *= 1 + s
-	}
-	return size
-}
+// SAGEProgress is the state of training after an epoch. See [sage.SAGEProgress].
+type SAGEProgress = sage.SAGEProgress
 
-// embedAll computes the layers for all vertices.
-func (n *sageNet[F]) embedAll(g *sageGraph, x sageInput[F], samples []int, round uint64, run Run) (panel[F], error) {
-	var b *sageBlock[F]
-	for k := range n.layers {
-		if s := samplesOf(samples, len(n.layers)-1-k); b == nil || s >= 0 {
-			var err error
-			if b, _, err = blockOf[F](g, nil, round, k, s); err != nil {
-				return panel[F]{}, err
-			}
-		}
-		t, err := n.forward(k, x, b, run)
-		if err != nil {
-			return panel[F]{}, err
-		}
-		x = sageInput[F]{full: t.out}
-	}
-	return x.full, nil
-}
+// SAGETrainOptions are the settings of TrainGraphSAGE. See [sage.SAGETrainOptions].
+type SAGETrainOptions = sage.SAGETrainOptions
 
-// embedTrees computes embeddings of o.Vertices, batch by batch.
-func (n *sageNet[F]) embedTrees(g *sageGraph, x sageInput[F], o SAGEOptions) (panel[F], error) {
-	z := newPanel[F](len(o.Vertices), n.layers[len(n.layers)-1].width())
-	for lo := 0; lo < len(o.Vertices); lo += o.Batch {
-		hi := min(lo+o.Batch, len(o.Vertices))
-		place, targets := map[int32]int{}, []int32{}
-		for _, v := range o.Vertices[lo:hi] {
-			if _, ok := place[int32(v)]; !ok {
-				place[int32(v)] = len(targets)
-				targets = append(targets, int32(v))
-			}
-		}
-		tapes, err := n.trees(g, x, targets, 0, o.Samples, o.Run)
-		if err != nil {
-			return z, err
-		}
-		for k, v := range o.Vertices[lo:hi] {
-			copy(row(z, lo+k), row(tapes[len(tapes)-1].out, place[int32(v)]))
-		}
-		o.report("GraphSAGE", int64(hi), int64(len(o.Vertices)))
-	}
-	return z, nil
-}
+// SAGETraining is the result of TrainGraphSAGE. See [sage.SAGETraining].
+type SAGETraining = sage.SAGETraining
 
-// ownRows bounds the rows of the trees of a batch.
-const ownRows = 1 << 18
-
-// embedOwnTrees computes embeddings of o.Vertices by trees whose choices are their own.
-func (n *sageNet[F]) embedOwnTrees(g *sageGraph, x sageInput[F], o SAGEOptions) (panel[F], error) {
-	list := numbersOrAll(o.Vertices, g.n)
-	rows := 1
-	for _, s := range o.Samples {
-		rows = min(rows*(1+min(s, ownRows)), ownRows)
-	}
-	batch := max(1, min(o.Batch, ownRows/rows))
-	z := newPanel[F](len(list), n.layers[len(n.layers)-1].width())
-	for lo := 0; lo < len(list); lo += batch {
-		hi := min(lo+batch, len(list))
-		at, owners := list[lo:hi], list[lo:hi]
-		blocks := make([]*sageBlock[F], len(n.layers))
-		for k := len(blocks) - 1; k >= 0; k-- {
-			var err error
-			if blocks[k], at, owners, err = ownBlock[F](g, at, owners, k, samplesOf(o.Samples, len(blocks)-1-k)); err != nil {
-				return z, err
-			}
-		}
-		in, err := x.only(at)
-		if err != nil {
-			return z, err
-		}
-		for k := range blocks {
-			t, err := n.forward(k, in, blocks[k], o.Run)
-			if err != nil {
-				return z, err
-			}
-			in = sageInput[F]{full: t.out}
-		}
-		for k := range hi - lo {
-			copy(row(z, lo+k), row(in.full, k))
-		}
-		o.report("GraphSAGE", int64(hi), int64(len(list)))
-	}
-	return z, nil
-}
-
-// trees computes the layers for targets without repeats.
-func (n *sageNet[F]) trees(g *sageGraph, x sageInput[F], targets []int32, round uint64, samples []int, run Run) ([]*sageTape[F], error) {
-	blocks, sources, err := treesOf[F](g, targets, round, len(n.layers), samples)
-	if err != nil {
-		return nil, err
-	}
-	x, err = x.only(sources)
-	if err != nil {
-		return nil, err
-	}
-	tapes := make([]*sageTape[F], len(n.layers))
-	for k := range tapes {
-		if tapes[k], err = n.forward(k, x, blocks[k], run); err != nil {
-			return nil, err
-		}
-		x = sageInput[F]{full: tapes[k].out}
-	}
-	return tapes, nil
+// TrainGraphSAGE trains a network of GraphSAGE by back-propagation. See [sage.TrainGraphSAGE].
+func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], classes []int32, split SAGESplit, opts ...SAGETrainOptions) (*SAGETraining, error) {
+	return sage.TrainGraphSAGE(g, features, classes, split, opts...)
 }

@@ -7,8 +7,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/apps/centrality"
+	"github.com/hiveblas/hiveblas/apps/internal/samples"
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/lasso"
 	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -23,24 +26,11 @@ func lassoValues(n, seed int) *matrix.Vector[float64] {
 	return y
 }
 
-func lassoWords(list []*FusedLassoResult) (words []string) {
+func lassoWords(list []*lasso.FusedLassoResult) (words []string) {
 	for _, res := range list {
-		words = append(words, resultWords(res)...)
+		words = append(words, samples.ResultWords(res)...)
 	}
 	return words
-}
-
-// sameSums reports whether two vectors agree but for the order of sums.
-func sameSums(a, b *matrix.Vector[float64], tolerance float64) bool {
-	x, y := sure.Get(a.Dense(0)), sure.Get(b.Dense(0))
-	return len(x) == len(y) && !slices.ContainsFunc(x, math.IsNaN) && a.NVals() == b.NVals() && func() bool {
-		for i := range x {
-			if math.Abs(x[i]-y[i]) > tolerance*max(1, math.Abs(y[i])) {
-				return false
-			}
-		}
-		return true
-	}()
 }
 
 // Sums over sources and paths of λ₁ on groups agree with one place: distances exactly, sums of
@@ -49,25 +39,25 @@ func TestSumsByRanges(t *testing.T) {
 	t.Parallel()
 	paths := []float64{.9, 0, .2, math.Inf(1), .05, .5}
 	type results struct {
-		c     *ClosenessResult
-		b     *BetweennessResult
-		lasso []*FusedLassoResult
+		c     *centrality.ClosenessResult
+		b     *centrality.BetweennessResult
+		lasso []*lasso.FusedLassoResult
 	}
-	all := func(g groupGraph, run Run) (any, error) {
+	all := func(g samples.GroupGraph, run workflow.Run) (any, error) {
 		var r results
 		var err error
-		if r.c, err = Closeness(g, ClosenessOptions{Run: run, Samples: 90, Seed: 2}); err != nil {
+		if r.c, err = centrality.Closeness(g, centrality.ClosenessOptions{Run: run, Samples: 90, Seed: 2}); err != nil {
 			return nil, err
 		}
-		if r.b, err = Betweenness(g, BetweennessOptions{Run: run, Normalised: true}); err != nil {
+		if r.b, err = centrality.Betweenness(g, centrality.BetweennessOptions{Run: run, Normalised: true}); err != nil {
 			return nil, err
 		}
 		n, _ := g.Dims()
-		r.lasso, err = FusedLassoPath(g, lassoValues(n, 3), paths, FusedLassoOptions{Run: run, Undirected: true, Exact: true})
+		r.lasso, err = lasso.FusedLassoPath(g, lassoValues(n, 3), paths, lasso.FusedLassoOptions{Run: run, Undirected: true, Exact: true})
 		return &r, err
 	}
 	const scale = 7
-	one, err := all(rangeGraph(t, scale, nil), Run{})
+	one, err := all(samples.RangeGraph(t, scale, nil), workflow.Run{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,14 +68,14 @@ func TestSumsByRanges(t *testing.T) {
 			name      string
 			got, want *matrix.Vector[int64]
 		}{{"reached", got.c.Reached, want.c.Reached}, {"distances", got.c.Distances, want.c.Distances}} {
-			if g, w := resultWords(v.got), resultWords(v.want); !slices.Equal(g, w) {
+			if g, w := samples.ResultWords(v.got), samples.ResultWords(v.want); !slices.Equal(g, w) {
 				t.Errorf("%s: %s differ%s", where, v.name, firstDifference(g, w))
 			}
 		}
 		switch {
-		case !sameSums(got.c.Closeness, want.c.Closeness, 1e-14) || !sameSums(got.c.Harmonic, want.c.Harmonic, 1e-13) || got.c.Targets != want.c.Targets:
+		case !samples.SameSums(got.c.Closeness, want.c.Closeness, 1e-14) || !samples.SameSums(got.c.Harmonic, want.c.Harmonic, 1e-13) || got.c.Targets != want.c.Targets:
 			t.Errorf("%s: the closeness differs", where)
-		case !sameSums(got.b.Centrality, want.b.Centrality, 1e-12) || got.b.Sources != want.b.Sources:
+		case !samples.SameSums(got.b.Centrality, want.b.Centrality, 1e-12) || got.b.Sources != want.b.Sources:
 			t.Errorf("%s: the betweenness differs", where)
 		case len(got.lasso) != len(want.lasso):
 			t.Fatalf("%s: %d solutions, want %d", where, len(got.lasso), len(want.lasso))
@@ -93,7 +83,7 @@ func TestSumsByRanges(t *testing.T) {
 		for k, res := range got.lasso {
 			w := want.lasso[k]
 			if res.Lambda1 != w.Lambda1 || res.Regions != w.Regions || res.Zeros != w.Zeros || res.Proven != w.Proven ||
-				!sameSums(res.B, w.B, 1e-9) || math.Abs(res.Objective-w.Objective) > 1e-9*w.Objective {
+				!samples.SameSums(res.B, w.B, 1e-9) || math.Abs(res.Objective-w.Objective) > 1e-9*w.Objective {
 				t.Errorf("%s: the solution for λ₁ = %v is %+v, want %+v", where, paths[k], res, w)
 			}
 		}
@@ -104,12 +94,12 @@ func TestSumsByRanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g := rangeGraph(t, scale, at)
+			g := samples.RangeGraph(t, scale, at)
 			if blocks {
-				g = inBlocks(t, g, at)
+				g = samples.InBlocks(t, g, at)
 			}
 			divided := map[string]bool{}
-			res, err := all(g, Run{Trace: func(tr ops.Trace) { divided[tr.Op] = divided[tr.Op] || tr.Method == byRanges }})
+			res, err := all(g, workflow.Run{Trace: func(tr ops.Trace) { divided[tr.Op] = divided[tr.Op] || tr.Method == workflow.ByRanges }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,8 +113,8 @@ func TestSumsByRanges(t *testing.T) {
 			check(fmt.Sprint(p, " ranks, blocks ", blocks), got)
 		}
 	}
-	list, errs := processes(t, 3, func(at *comm.Group) (any, error) {
-		res, err := all(rangeGraph(t, scale, at), Run{})
+	list, errs := samples.Processes(t, 3, func(at *comm.Group) (any, error) {
+		res, err := all(samples.RangeGraph(t, scale, at), workflow.Run{})
 		if err != nil {
 			return nil, err
 		}
@@ -150,27 +140,27 @@ func TestSumsByRanges(t *testing.T) {
 // after which the group goes on.
 func TestSumsByRangesEdges(t *testing.T) {
 	t.Parallel()
-	list, errs := processes(t, 3, func(at *comm.Group) (any, error) {
-		g := rangeGraph(t, 1, at)
+	list, errs := samples.Processes(t, 3, func(at *comm.Group) (any, error) {
+		g := samples.RangeGraph(t, 1, at)
 		n, _ := g.Dims()
-		if c, err := Closeness(g, ClosenessOptions{Targets: []int{}}); err != nil || c.Targets != 0 || c.Reached.NVals() != int64(n) {
+		if c, err := centrality.Closeness(g, centrality.ClosenessOptions{Targets: []int{}}); err != nil || c.Targets != 0 || c.Reached.NVals() != int64(n) {
 			return nil, fmt.Errorf("no targets: %v, %w", c, err)
 		}
-		if b, err := Betweenness(g, BetweennessOptions{Sources: []int{}}); err != nil || b.Sources != 0 {
+		if b, err := centrality.Betweenness(g, centrality.BetweennessOptions{Sources: []int{}}); err != nil || b.Sources != 0 {
 			return nil, fmt.Errorf("no sources: %v, %w", b, err)
 		}
-		if l, err := FusedLassoPath(g, lassoValues(n, 0), nil); err != nil || l == nil || len(l) != 0 {
+		if l, err := lasso.FusedLassoPath(g, lassoValues(n, 0), nil); err != nil || l == nil || len(l) != 0 {
 			return nil, fmt.Errorf("no λ₁: %v, %w", l, err)
 		}
-		var bad *ParameterError
-		if _, err := FusedLasso(g, lassoValues(n, 0), FusedLassoOptions{Lambda1: -1}); !errors.As(err, &bad) {
+		var bad *workflow.ParameterError
+		if _, err := lasso.FusedLasso(g, lassoValues(n, 0), lasso.FusedLassoOptions{Lambda1: -1}); !errors.As(err, &bad) {
 			return nil, fmt.Errorf("a negative λ₁: %w", err)
 		}
 		var shape *matrix.DimensionError
-		if _, err := FusedLasso(g, lassoValues(n+1, 0)); !errors.As(err, &shape) {
+		if _, err := lasso.FusedLasso(g, lassoValues(n+1, 0)); !errors.As(err, &shape) {
 			return nil, fmt.Errorf("too many values: %w", err)
 		}
-		if _, err := FusedLasso(g, lassoValues(n, 0), FusedLassoOptions{Run: Run{Method: Fused}}); !errors.As(err, &bad) {
+		if _, err := lasso.FusedLasso(g, lassoValues(n, 0), lasso.FusedLassoOptions{Run: workflow.Run{Method: workflow.Fused}}); !errors.As(err, &bad) {
 			return nil, fmt.Errorf("fused on the host: %w", err)
 		}
 		down, err := matrix.FromTuples(2, 2, []int{0}, []int{1}, []float32{-1}, nil)
@@ -180,15 +170,15 @@ func TestSumsByRangesEdges(t *testing.T) {
 		if err := down.Move(at); err != nil {
 			return nil, err
 		}
-		var weight *WeightError
-		if _, err := FusedLasso(down, lassoValues(2, 0), FusedLassoOptions{Lambda1: 1}); !errors.As(err, &weight) {
+		var weight *workflow.WeightError
+		if _, err := lasso.FusedLasso(down, lassoValues(2, 0), lasso.FusedLassoOptions{Lambda1: 1}); !errors.As(err, &weight) {
 			return nil, fmt.Errorf("a negative weight: %w", err)
 		}
-		res, err := FusedLasso(g, lassoValues(n, 0), FusedLassoOptions{Lambda1: math.Inf(1), Undirected: true})
+		res, err := lasso.FusedLasso(g, lassoValues(n, 0), lasso.FusedLassoOptions{Lambda1: math.Inf(1), Undirected: true})
 		if err != nil {
 			return nil, err
 		}
-		return resultWords(res), nil
+		return samples.ResultWords(res), nil
 	})
 	for k := range list {
 		if errs[k] != nil {

@@ -5,6 +5,17 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/apps/centrality"
+	"github.com/hiveblas/hiveblas/apps/communities"
+	"github.com/hiveblas/hiveblas/apps/components"
+	"github.com/hiveblas/hiveblas/apps/cores"
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/nominate"
+	"github.com/hiveblas/hiveblas/apps/order"
+	"github.com/hiveblas/hiveblas/apps/paths"
+	"github.com/hiveblas/hiveblas/apps/project"
+	"github.com/hiveblas/hiveblas/apps/sets"
+	"github.com/hiveblas/hiveblas/apps/triangles"
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -53,63 +64,71 @@ func BenchmarkStandard(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		g    *matrix.Matrix[float64]
-		run  func(g matrix.Source[float64], run Run) error
+		run  func(g matrix.Source[float64], run workflow.Run) error
 	}{
-		{"scc", dir, func(g matrix.Source[float64], run Run) error {
-			return second(StronglyConnectedComponents(g, ComponentsOptions{Run: run}))
+		{"scc", dir, func(g matrix.Source[float64], run workflow.Run) error {
+			return workflow.Second(components.StronglyConnectedComponents(g, components.ComponentsOptions{Run: run}))
 		}},
-		{"kcore", sym, func(g matrix.Source[float64], run Run) error { return second(CoreNumbers(g, CoreOptions{Run: run})) }},
-		{"betweenness64", sym, func(g matrix.Source[float64], run Run) error {
-			return second(Betweenness(g, BetweennessOptions{Run: run, Sources: few}))
+		{"kcore", sym, func(g matrix.Source[float64], run workflow.Run) error {
+			return workflow.Second(cores.CoreNumbers(g, cores.CoreOptions{Run: run}))
 		}},
-		{"closeness64", sym, func(g matrix.Source[float64], run Run) error {
-			return second(Closeness(g, ClosenessOptions{Run: run, Targets: few}))
+		{"betweenness64", sym, func(g matrix.Source[float64], run workflow.Run) error {
+			return workflow.Second(centrality.Betweenness(g, centrality.BetweennessOptions{Run: run, Sources: few}))
 		}},
-		{"clustering", sym, func(g matrix.Source[float64], run Run) error {
-			return second(LocalClustering(g, ClusteringOptions{Run: run}))
+		{"closeness64", sym, func(g matrix.Source[float64], run workflow.Run) error {
+			return workflow.Second(centrality.Closeness(g, centrality.ClosenessOptions{Run: run, Targets: few}))
 		}},
-		{"cdlp", sym, func(g matrix.Source[float64], run Run) error {
-			return second(LabelPropagation(g, LabelPropagationOptions{Run: run}))
+		{"clustering", sym, func(g matrix.Source[float64], run workflow.Run) error {
+			return workflow.Second(triangles.LocalClustering(g, triangles.ClusteringOptions{Run: run}))
 		}},
-		{"mis", sym, func(g matrix.Source[float64], run Run) error {
-			return second(MaximalIndependentSet(g, IndependentSetOptions{Run: run}))
+		{"cdlp", sym, func(g matrix.Source[float64], run workflow.Run) error {
+			return workflow.Second(communities.LabelPropagation(g, communities.LabelPropagationOptions{Run: run}))
 		}},
-		{"colouring", sym, func(g matrix.Source[float64], run Run) error { return second(Colouring(g, ColouringOptions{Run: run})) }},
-		{"ppr", sym, func(g matrix.Source[float64], run Run) error {
+		{"mis", sym, func(g matrix.Source[float64], run workflow.Run) error {
+			return workflow.Second(sets.MaximalIndependentSet(g, sets.IndependentSetOptions{Run: run}))
+		}},
+		{"colouring", sym, func(g matrix.Source[float64], run workflow.Run) error {
+			return workflow.Second(sets.Colouring(g, sets.ColouringOptions{Run: run}))
+		}},
+		{"ppr", sym, func(g matrix.Source[float64], run workflow.Run) error {
 			n, _ := matrix.AsView[float64](g).Dims()
-			return second(PageRank(g, PageRankOptions{Run: run, Restart: someRestart(n)}))
+			return workflow.Second(centrality.PageRank(g, centrality.PageRankOptions{Run: run, Restart: someRestart(n)}))
 		}},
-		{"wpr", sym, func(g matrix.Source[float64], run Run) error {
-			return second(WeightedPageRank(g, PageRankOptions{Run: run}))
+		{"wpr", sym, func(g matrix.Source[float64], run workflow.Run) error {
+			return workflow.Second(centrality.WeightedPageRank(g, centrality.PageRankOptions{Run: run}))
 		}},
-		{"hits", dir, func(g matrix.Source[float64], run Run) error { return second(HITS(g, CentralityOptions{Run: run})) }},
-		{"eigenvector", sym, func(g matrix.Source[float64], run Run) error {
-			return second(EigenvectorCentrality(g, CentralityOptions{Run: run}))
+		{"hits", dir, func(g matrix.Source[float64], run workflow.Run) error {
+			return workflow.Second(centrality.HITS(g, centrality.CentralityOptions{Run: run}))
 		}},
-		{"katz", sym, func(g matrix.Source[float64], run Run) error {
-			return second(KatzCentrality(g, CentralityOptions{Run: run}))
+		{"eigenvector", sym, func(g matrix.Source[float64], run workflow.Run) error {
+			return workflow.Second(centrality.EigenvectorCentrality(g, centrality.CentralityOptions{Run: run}))
 		}},
-		{"similarity", dir, func(g matrix.Source[float64], run Run) error {
-			return second(Similarity(g, SimilarityOptions{Run: run}))
+		{"katz", sym, func(g matrix.Source[float64], run workflow.Run) error {
+			return workflow.Second(centrality.KatzCentrality(g, centrality.CentralityOptions{Run: run}))
 		}},
-		{"spanning", sym, func(g matrix.Source[float64], run Run) error {
-			return second(MinimumSpanningForest(g, SpanningOptions{Run: run}))
+		{"similarity", dir, func(g matrix.Source[float64], run workflow.Run) error {
+			return workflow.Second(triangles.Similarity(g, triangles.SimilarityOptions{Run: run}))
 		}},
-		{"maximal", dir, func(g matrix.Source[float64], run Run) error {
-			return second(BipartiteMatching(g, MatchingOptions{Run: run, Maximal: true}))
+		{"spanning", sym, func(g matrix.Source[float64], run workflow.Run) error {
+			return workflow.Second(components.MinimumSpanningForest(g, components.SpanningOptions{Run: run}))
 		}},
-		{"matching", dir, func(g matrix.Source[float64], run Run) error {
-			return second(BipartiteMatching(g, MatchingOptions{Run: run}))
+		{"maximal", dir, func(g matrix.Source[float64], run workflow.Run) error {
+			return workflow.Second(project.BipartiteMatching(g, project.MatchingOptions{Run: run, Maximal: true}))
 		}},
-		{"diameter", sym, func(g matrix.Source[float64], run Run) error { return second(Diameter(g, DiameterOptions{Run: run})) }},
-		{"topological", dag, func(g matrix.Source[float64], run Run) error {
-			return second(TopologicalOrder(g, TopologicalOptions{Run: run}))
+		{"matching", dir, func(g matrix.Source[float64], run workflow.Run) error {
+			return workflow.Second(project.BipartiteMatching(g, project.MatchingOptions{Run: run}))
 		}},
-		{"nominate", sym, func(g matrix.Source[float64], run Run) error {
-			return second(NominateVertices(g, few, NominateOptions{Run: run, Context: ContextPageRank}))
+		{"diameter", sym, func(g matrix.Source[float64], run workflow.Run) error {
+			return workflow.Second(paths.Diameter(g, paths.DiameterOptions{Run: run}))
+		}},
+		{"topological", dag, func(g matrix.Source[float64], run workflow.Run) error {
+			return workflow.Second(order.TopologicalOrder(g, order.TopologicalOptions{Run: run}))
+		}},
+		{"nominate", sym, func(g matrix.Source[float64], run workflow.Run) error {
+			return workflow.Second(nominate.NominateVertices(g, few, nominate.NominateOptions{Run: run, Context: nominate.ContextPageRank}))
 		}},
 	} {
-		times := func(g matrix.Source[float64], run Run) func(*testing.B) {
+		times := func(g matrix.Source[float64], run workflow.Run) func(*testing.B) {
 			return func(b *testing.B) {
 				for b.Loop() {
 					if err := c.run(g, run); err != nil {
@@ -118,17 +137,17 @@ func BenchmarkStandard(b *testing.B) {
 				}
 			}
 		}
-		b.Run(c.name+"/host", times(c.g, Run{}))
+		b.Run(c.name+"/host", times(c.g, workflow.Run{}))
 		if there == nil {
-			b.Run(c.name+"/pipeline", times(c.g, Run{Method: Pipeline}))
+			b.Run(c.name+"/pipeline", times(c.g, workflow.Run{Method: workflow.Pipeline}))
 			continue
 		}
 		on := c.g.Clone()
 		if err := on.Move(there); err != nil {
 			b.Fatal(err)
 		}
-		b.Run(c.name+"/device", times(on, Run{}))
-		b.Run(c.name+"/device pipeline", times(on, Run{Method: Pipeline}))
+		b.Run(c.name+"/device", times(on, workflow.Run{}))
+		b.Run(c.name+"/device pipeline", times(on, workflow.Run{Method: workflow.Pipeline}))
 	}
 }
 

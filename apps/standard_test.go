@@ -9,109 +9,51 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-	"pgregory.net/rapid"
-
+	"github.com/hiveblas/hiveblas/apps/centrality"
+	"github.com/hiveblas/hiveblas/apps/communities"
+	"github.com/hiveblas/hiveblas/apps/components"
+	"github.com/hiveblas/hiveblas/apps/cores"
+	"github.com/hiveblas/hiveblas/apps/internal/samples"
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/nominate"
+	"github.com/hiveblas/hiveblas/apps/order"
+	"github.com/hiveblas/hiveblas/apps/paths"
+	"github.com/hiveblas/hiveblas/apps/project"
+	"github.com/hiveblas/hiveblas/apps/sets"
+	"github.com/hiveblas/hiveblas/apps/triangles"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
 )
 
 // A standardApp is a workflow of the standard set with an oracle: both return all figures as one
 // list, NaN where a vector has no entry.
 type standardApp struct {
 	name   string
-	run    func(g matrix.Source[float64], run Run) ([]float64, error)
-	oracle func(out [][]arc) []float64
-	check  func(t rapid.TB, out [][]arc, got []float64) // in place of an oracle
-	loose  float64                                      // tolerance, 0 for 1e-9
+	run    func(g matrix.Source[float64], run workflow.Run) ([]float64, error)
+	oracle func(out [][]samples.Arc) []float64
+	check  func(t rapid.TB, out [][]samples.Arc, got []float64) // in place of an oracle
+	loose  float64                                              // tolerance, 0 for 1e-9
 }
 
 // verify compares figures with the oracle, or checks them.
-func (a standardApp) verify(t rapid.TB, what string, out [][]arc, got []float64) {
+func (a standardApp) verify(t rapid.TB, what string, out [][]samples.Arc, got []float64) {
 	t.Helper()
 	if a.oracle != nil {
-		sameFigures(t, what, got, a.oracle(out), a.loose)
+		samples.SameFigures(t, what, got, a.oracle(out), a.loose)
 	}
 	if a.check != nil {
 		a.check(t, out, got)
 	}
 }
 
-// flat appends a vector as numbers.
-func flat[T semiring.Number](list []float64, v *matrix.Vector[T]) []float64 {
-	at := len(list)
-	for range v.Size() {
-		list = append(list, math.NaN())
-	}
-	for i, x := range v.All() {
-		list[at+i] = float64(x)
-	}
-	return list
-}
-
-func floats[T semiring.Number](list ...T) []float64 {
-	x := make([]float64, len(list))
-	for k := range x {
-		x[k] = float64(list[k])
-	}
-	return x
-}
-
-// reaches is the reflexive transitive closure (Warshall).
-func reaches(out [][]arc) [][]bool {
-	r := make([][]bool, len(out))
-	for v := range r {
-		r[v] = make([]bool, len(out))
-		r[v][v] = true
-		for _, e := range out[v] {
-			r[v][e.to] = true
-		}
-	}
-	for k := range r {
-		for u := range r {
-			for v := range r {
-				r[u][v] = r[u][v] || r[u][k] && r[k][v]
-			}
-		}
-	}
-	return r
-}
-
-// partitioned is a partition as figures: labels, number of parts, size of the largest.
-func partitioned(label []int) []float64 {
-	size, largest := map[int]int{}, 0
-	for _, l := range label {
-		size[l]++
-		largest = max(largest, size[l])
-	}
-	return append(floats(label...), float64(len(size)), float64(largest))
-}
-
-func componentFigures(label *matrix.Vector[int32], count int, largest int64) []float64 {
-	return append(flat(nil, label), float64(count), float64(largest))
-}
-
-func strongNaively(out [][]arc) []float64 {
-	r := reaches(out)
-	label := make([]int, len(out))
-	for v := range label {
-		label[v] = slices.IndexFunc(r[v], func(bool) bool { return true })
-		for u := range r {
-			if r[u][v] && r[v][u] {
-				label[v] = u
-				break
-			}
-		}
-	}
-	return partitioned(label)
-}
-
 // coresNaively deletes vertices with fewer than k neighbours for each k from nothing.
-func coresNaively(out [][]arc) []float64 {
-	around := neighbours(out)
+func coresNaively(out [][]samples.Arc) []float64 {
+	around := samples.Neighbours(out)
 	core := make([]int, len(out))
 	for k := 1; k <= len(out); k++ {
 		in := make([]bool, len(out))
@@ -147,15 +89,15 @@ func coresNaively(out [][]arc) []float64 {
 			inner++
 		}
 	}
-	return append(floats(core...), float64(most), float64(inner))
+	return append(samples.Floats(core...), float64(most), float64(inner))
 }
 
 // pathCounts returns the distances from all vertices to all, −1 without a path, and the number of
 // shortest paths.
-func pathCounts(out [][]arc) (d [][]int, paths [][]float64) {
+func pathCounts(out [][]samples.Arc) (d [][]int, paths [][]float64) {
 	n := len(out)
 	for s := range n {
-		level := levels(out, s)
+		level := samples.Levels(out, s)
 		ds, ps := make([]int, n), make([]float64, n)
 		for v := range ds {
 			ds[v] = -1
@@ -167,8 +109,8 @@ func pathCounts(out [][]arc) (d [][]int, paths [][]float64) {
 		for l := 0; l < n; l++ {
 			for v := range n {
 				for _, e := range out[v] {
-					if ds[v] == l && ds[e.to] == l+1 {
-						ps[e.to] += ps[v]
+					if ds[v] == l && ds[e.To] == l+1 {
+						ps[e.To] += ps[v]
 					}
 				}
 			}
@@ -178,7 +120,7 @@ func pathCounts(out [][]arc) (d [][]int, paths [][]float64) {
 	return d, paths
 }
 
-func betweennessNaively(out [][]arc) []float64 {
+func betweennessNaively(out [][]samples.Arc) []float64 {
 	d, paths := pathCounts(out)
 	list := make([]float64, len(out))
 	for v := range out {
@@ -193,7 +135,7 @@ func betweennessNaively(out [][]arc) []float64 {
 	return list
 }
 
-func closenessNaively(out [][]arc) []float64 {
+func closenessNaively(out [][]samples.Arc) []float64 {
 	n := len(out)
 	d, _ := pathCounts(out)
 	list := make([]float64, 4*n)
@@ -212,8 +154,8 @@ func closenessNaively(out [][]arc) []float64 {
 	return list
 }
 
-func clusteringNaively(out [][]arc) []float64 {
-	around := neighbours(out)
+func clusteringNaively(out [][]samples.Arc) []float64 {
+	around := samples.Neighbours(out)
 	n := len(out)
 	list := make([]float64, 2*n)
 	sum, closed, pairs := 0.0, 0.0, 0.0
@@ -243,14 +185,14 @@ func clusteringNaively(out [][]arc) []float64 {
 	return append(list, sum, closed)
 }
 
-func propagateNaively(out [][]arc) []float64 {
+func propagateNaively(out [][]samples.Arc) []float64 {
 	n := len(out)
 	back := make([][]int, n)
 	symmetric := true
 	for v, arcs := range out {
 		for _, e := range arcs {
-			back[e.to] = append(back[e.to], v)
-			symmetric = symmetric && slices.ContainsFunc(out[e.to], func(f arc) bool { return f.to == v })
+			back[e.To] = append(back[e.To], v)
+			symmetric = symmetric && slices.ContainsFunc(out[e.To], func(f samples.Arc) bool { return f.To == v })
 		}
 	}
 	label := make([]int, n)
@@ -263,7 +205,7 @@ func propagateNaively(out [][]arc) []float64 {
 		for v := range n {
 			count := make([]int, n)
 			for _, e := range out[v] {
-				count[label[e.to]]++
+				count[label[e.To]]++
 			}
 			for _, u := range back[v] {
 				if !symmetric {
@@ -280,13 +222,13 @@ func propagateNaively(out [][]arc) []float64 {
 		label = next
 		iterations++
 	}
-	return append(partitioned(label), float64(iterations), stable)
+	return append(samples.Partitioned(label), float64(iterations), stable)
 }
 
 // checkIndependent checks that no two vertices of a set are neighbours, and that all others have a
 // neighbour in it.
-func checkIndependent(t rapid.TB, out [][]arc, got []float64) {
-	for v, around := range neighbours(out) {
+func checkIndependent(t rapid.TB, out [][]samples.Arc, got []float64) {
+	for v, around := range samples.Neighbours(out) {
 		inside := 0.0
 		for _, w := range around {
 			inside += got[w]
@@ -297,22 +239,22 @@ func checkIndependent(t rapid.TB, out [][]arc, got []float64) {
 	}
 }
 
-func colourIn(order ColourOrder) func(g matrix.Source[float64], run Run) ([]float64, error) {
-	return func(g matrix.Source[float64], run Run) ([]float64, error) {
-		c, err := Colouring(g, ColouringOptions{Run: run, Order: order, Seed: 3})
+func colourIn(order sets.ColourOrder) func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+	return func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+		c, err := sets.Colouring(g, sets.ColouringOptions{Run: run, Order: order, Seed: 3})
 		if err != nil {
 			return nil, err
 		}
-		return append(flat(nil, c.Colour), float64(c.Count)), nil
+		return append(samples.Flat(nil, c.Colour), float64(c.Count)), nil
 	}
 }
 
 // checkColours checks that neighbours differ, that colours below that of a vertex are around it,
 // and the bound of the order.
-func checkColours(order ColourOrder) func(t rapid.TB, out [][]arc, got []float64) {
-	return func(t rapid.TB, out [][]arc, got []float64) {
+func checkColours(order sets.ColourOrder) func(t rapid.TB, out [][]samples.Arc, got []float64) {
+	return func(t rapid.TB, out [][]samples.Arc, got []float64) {
 		n, most := len(out), -1.0
-		for v, around := range neighbours(out) {
+		for v, around := range samples.Neighbours(out) {
 			met := map[float64]bool{}
 			for _, w := range around {
 				met[got[w]] = true
@@ -327,7 +269,7 @@ func checkColours(order ColourOrder) func(t rapid.TB, out [][]arc, got []float64
 		if got[n] != most+1 {
 			t.Fatalf("%v colours, want %v", got[n], most+1)
 		}
-		if core := coresNaively(out); order == SmallestLast && most > core[n] {
+		if core := coresNaively(out); order == sets.SmallestLast && most > core[n] {
 			t.Fatalf("%v colours for a graph of degeneracy %v", most+1, core[n])
 		}
 	}
@@ -342,9 +284,9 @@ func someRestart(n int) *matrix.Vector[float64] {
 	return r
 }
 
-func restarted(g matrix.Source[float64], run Run, rank func(g matrix.Source[float64], o ...PageRankOptions) (*PageRankResult, error)) ([]float64, error) {
-	o := PageRankOptions{Run: run, Damping: .7, Tolerance: 1e-13, MaxIterations: 200}
-	if usable("", "", g) == nil {
+func restarted(g matrix.Source[float64], run workflow.Run, rank func(g matrix.Source[float64], o ...centrality.PageRankOptions) (*centrality.PageRankResult, error)) ([]float64, error) {
+	o := centrality.PageRankOptions{Run: run, Damping: .7, Tolerance: 1e-13, MaxIterations: 200}
+	if workflow.Usable("", "", g) == nil {
 		n, _ := matrix.AsView[float64](g).Dims()
 		o.Restart = someRestart(n)
 	}
@@ -352,11 +294,11 @@ func restarted(g matrix.Source[float64], run Run, rank func(g matrix.Source[floa
 	if err != nil {
 		return nil, err
 	}
-	return flat(nil, c.Rank), nil
+	return samples.Flat(nil, c.Rank), nil
 }
 
 // walkNaively solves r = d·Mᵀr + (1−d)·restart by elimination, M the probabilities of a step.
-func walkNaively(out [][]arc, weighted bool, d float64, restart []float64) []float64 {
+func walkNaively(out [][]samples.Arc, weighted bool, d float64, restart []float64) []float64 {
 	n := len(out)
 	sum := 0.0
 	for _, x := range restart {
@@ -371,7 +313,7 @@ func walkNaively(out [][]arc, weighted bool, d float64, restart []float64) []flo
 		total := 0.0
 		for _, e := range arcs {
 			if total++; weighted {
-				total += e.weight - 1
+				total += e.Weight - 1
 			}
 		}
 		for v := range n {
@@ -382,10 +324,10 @@ func walkNaively(out [][]arc, weighted bool, d float64, restart []float64) []flo
 		for _, e := range arcs {
 			w := 1.0
 			if weighted {
-				w = e.weight
+				w = e.Weight
 			}
 			if total > 0 {
-				a.Set(e.to, u, a.At(e.to, u)-d*w/total)
+				a.Set(e.To, u, a.At(e.To, u)-d*w/total)
 			}
 		}
 	}
@@ -404,12 +346,12 @@ func solved(a *mat.Dense, b *mat.VecDense, n int) []float64 {
 }
 
 // katzNaively solves (I − αAᵀ)x = 1.
-func katzNaively(out [][]arc) []float64 {
+func katzNaively(out [][]samples.Arc) []float64 {
 	n := len(out)
 	in := make([]float64, n)
 	for _, arcs := range out {
 		for _, e := range arcs {
-			in[e.to]++
+			in[e.To]++
 		}
 	}
 	a, b := mat.NewDense(max(n, 1), max(n, 1), nil), mat.NewVecDense(max(n, 1), nil)
@@ -419,7 +361,7 @@ func katzNaively(out [][]arc) []float64 {
 	}
 	for u, arcs := range out {
 		for _, e := range arcs {
-			a.Set(e.to, u, a.At(e.to, u)-.85/slices.Max(in))
+			a.Set(e.To, u, a.At(e.To, u)-.85/slices.Max(in))
 		}
 	}
 	x := solved(a, b, n)
@@ -434,7 +376,7 @@ func katzNaively(out [][]arc) []float64 {
 }
 
 // checkHITS checks the equations of hubs and authorities.
-func checkHITS(t rapid.TB, out [][]arc, got []float64) {
+func checkHITS(t rapid.TB, out [][]samples.Arc, got []float64) {
 	n := len(out)
 	if got[2*n] > 1e-10 {
 		return // has not converged
@@ -443,8 +385,8 @@ func checkHITS(t rapid.TB, out [][]arc, got []float64) {
 	h, a := make([]float64, n), make([]float64, n)
 	for u, arcs := range out {
 		for _, e := range arcs {
-			h[u] += authorities[e.to]
-			a[e.to] += hubs[u]
+			h[u] += authorities[e.To]
+			a[e.To] += hubs[u]
 		}
 	}
 	for _, list := range [][]float64{h, a} {
@@ -458,12 +400,12 @@ func checkHITS(t rapid.TB, out [][]arc, got []float64) {
 			}
 		}
 	}
-	sameFigures(t, "hubs", hubs, h, 1e-7)
-	sameFigures(t, "authorities", authorities, a, 1e-7)
+	samples.SameFigures(t, "hubs", hubs, h, 1e-7)
+	samples.SameFigures(t, "authorities", authorities, a, 1e-7)
 }
 
 // checkEigenvector checks the equation of eigenvectors, and the eigenvalue of symmetric graphs.
-func checkEigenvector(t rapid.TB, out [][]arc, got []float64) {
+func checkEigenvector(t rapid.TB, out [][]samples.Arc, got []float64) {
 	n := len(out)
 	if n == 0 || got[n] > 1e-10 {
 		return // has not converged
@@ -472,8 +414,8 @@ func checkEigenvector(t rapid.TB, out [][]arc, got []float64) {
 	dense := mat.NewDense(n, n, nil)
 	for u, arcs := range out {
 		for _, e := range arcs {
-			y[e.to] += x[u]
-			dense.Set(u, e.to, 1)
+			y[e.To] += x[u]
+			dense.Set(u, e.To, 1)
 		}
 	}
 	square, value := 0.0, 0.0
@@ -497,9 +439,9 @@ func checkEigenvector(t rapid.TB, out [][]arc, got []float64) {
 	}
 }
 
-func similarIn(measure SimilarityMeasure, top int, unlinked bool) func(g matrix.Source[float64], run Run) ([]float64, error) {
-	return func(g matrix.Source[float64], run Run) ([]float64, error) {
-		c, err := Similarity(g, SimilarityOptions{Run: run, Measure: measure, Top: top, Unlinked: unlinked})
+func similarIn(measure triangles.SimilarityMeasure, top int, unlinked bool) func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+	return func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+		c, err := triangles.Similarity(g, triangles.SimilarityOptions{Run: run, Measure: measure, Top: top, Unlinked: unlinked})
 		if err != nil {
 			return nil, err
 		}
@@ -513,13 +455,13 @@ func similarIn(measure SimilarityMeasure, top int, unlinked bool) func(g matrix.
 }
 
 // similarNaively compares sets, and sorts.
-func similarNaively(out [][]arc, measure SimilarityMeasure, top int, unlinked bool) []float64 {
+func similarNaively(out [][]samples.Arc, measure triangles.SimilarityMeasure, top int, unlinked bool) []float64 {
 	n := len(out)
 	linked := make([][]bool, n)
 	for v := range linked {
 		linked[v] = make([]bool, n)
 		for _, e := range out[v] {
-			linked[v][e.to] = true
+			linked[v][e.To] = true
 		}
 	}
 	list := make([]float64, n*n)
@@ -540,7 +482,7 @@ func similarNaively(out [][]arc, measure SimilarityMeasure, top int, unlinked bo
 				continue
 			}
 			x, y := float64(len(out[u])), float64(len(out[v]))
-			scores[v] = map[SimilarityMeasure]float64{Jaccard: both / either, Overlap: both / min(x, y), Cosine: both / math.Sqrt(x*y)}[measure]
+			scores[v] = map[triangles.SimilarityMeasure]float64{triangles.Jaccard: both / either, triangles.Overlap: both / min(x, y), triangles.Cosine: both / math.Sqrt(x*y)}[measure]
 			order = append(order, v)
 		}
 		slices.SortStableFunc(order, func(v, w int) int { return cmp.Compare(scores[w], scores[v]) })
@@ -551,9 +493,9 @@ func similarNaively(out [][]arc, measure SimilarityMeasure, top int, unlinked bo
 	return list
 }
 
-func forestIn(maximum bool) func(g matrix.Source[float64], run Run) ([]float64, error) {
-	return func(g matrix.Source[float64], run Run) ([]float64, error) {
-		f, err := MinimumSpanningForest(g, SpanningOptions{Run: run, Maximum: maximum})
+func forestIn(maximum bool) func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+	return func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+		f, err := components.MinimumSpanningForest(g, components.SpanningOptions{Run: run, Maximum: maximum})
 		if err != nil {
 			return nil, err
 		}
@@ -568,15 +510,15 @@ func forestIn(maximum bool) func(g matrix.Source[float64], run Run) ([]float64, 
 }
 
 // checkForest compares with the weight of Prim's algorithm, and checks the edges.
-func checkForest(sign float64) func(t rapid.TB, out [][]arc, got []float64) {
-	return func(t rapid.TB, out [][]arc, got []float64) {
+func checkForest(sign float64) func(t rapid.TB, out [][]samples.Arc, got []float64) {
+	return func(t rapid.TB, out [][]samples.Arc, got []float64) {
 		n := len(out)
 		weight := map[[2]int]float64{}
 		for u, arcs := range out {
 			for _, e := range arcs {
-				for _, c := range [][2]int{{u, e.to}, {e.to, u}} {
-					if w, ok := weight[c]; (!ok || sign*e.weight < w) && u != e.to {
-						weight[c] = sign * e.weight
+				for _, c := range [][2]int{{u, e.To}, {e.To, u}} {
+					if w, ok := weight[c]; (!ok || sign*e.Weight < w) && u != e.To {
+						weight[c] = sign * e.Weight
 					}
 				}
 			}
@@ -596,8 +538,8 @@ func checkForest(sign float64) func(t rapid.TB, out [][]arc, got []float64) {
 				in[to], total = true, total+best
 			}
 		}
-		sameFigures(t, "weight, edges, trees", got[:3], []float64{sign * total, float64(edges), float64(n - edges)}, 0)
-		forest := make([][]arc, n)
+		samples.SameFigures(t, "weight, edges, trees", got[:3], []float64{sign * total, float64(edges), float64(n - edges)}, 0)
+		forest := make([][]samples.Arc, n)
 		for k, w := range got[3:] {
 			u, v := k/n, k%n
 			if math.IsNaN(w) {
@@ -606,9 +548,9 @@ func checkForest(sign float64) func(t rapid.TB, out [][]arc, got []float64) {
 			if x, ok := weight[[2]int{u, v}]; !ok || sign*w != x || got[3+v*n+u] != w {
 				t.Fatalf("the edge %d – %d has weight %v, want %v in both directions", u, v, w, sign*x)
 			}
-			forest[u] = append(forest[u], arc{v, w})
+			forest[u] = append(forest[u], samples.Arc{To: v, Weight: w})
 		}
-		if parts := partitioned(labelsOf(union(forest))); parts[n] != got[2] {
+		if parts := samples.Partitioned(labelsOf(samples.Union(forest))); parts[n] != got[2] {
 			t.Fatalf("the forest has %v parts, want %v", parts[n], got[2])
 		}
 	}
@@ -623,9 +565,9 @@ func labelsOf(m map[int]float64) []int {
 }
 
 // matchIn returns the size of a matching, or 1 for a maximal one.
-func matchIn(maximal bool) func(g matrix.Source[float64], run Run) ([]float64, error) {
-	return func(g matrix.Source[float64], run Run) ([]float64, error) {
-		c, err := BipartiteMatching(g, MatchingOptions{Run: run, Maximal: maximal})
+func matchIn(maximal bool) func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+	return func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+		c, err := project.BipartiteMatching(g, project.MatchingOptions{Run: run, Maximal: maximal})
 		if err != nil {
 			return nil, err
 		}
@@ -668,39 +610,12 @@ func onTheHost(g matrix.Source[float64]) (*matrix.Matrix[float64], error) {
 	return a, ops.Apply(a, semiring.Identity[float64](), matrix.AsView[float64](g))
 }
 
-// matchNaively is the size of a matching that single augmenting paths enlarge.
-func matchNaively(out [][]arc) []float64 {
-	row := map[int]int{}
-	size := 0.0
-	for r := range out {
-		seen := map[int]bool{}
-		var try func(r int) bool
-		try = func(r int) bool {
-			for _, e := range out[r] {
-				if seen[e.to] {
-					continue
-				}
-				seen[e.to] = true
-				if s, ok := row[e.to]; !ok || try(s) {
-					row[e.to] = r
-					return true
-				}
-			}
-			return false
-		}
-		if try(r) {
-			size++
-		}
-	}
-	return []float64{size}
-}
-
 // checkDiameter compares with all distances.
-func checkDiameter(t rapid.TB, out [][]arc, got []float64) {
-	both := make([][]arc, len(out))
-	for v, around := range neighbours(out) {
+func checkDiameter(t rapid.TB, out [][]samples.Arc, got []float64) {
+	both := make([][]samples.Arc, len(out))
+	for v, around := range samples.Neighbours(out) {
 		for _, w := range around {
-			both[v] = append(both[v], arc{w, 1})
+			both[v] = append(both[v], samples.Arc{To: w, Weight: 1})
 		}
 	}
 	d, _ := pathCounts(both)
@@ -717,20 +632,20 @@ func checkDiameter(t rapid.TB, out [][]arc, got []float64) {
 }
 
 // checkOrder checks the levels and the order, or the cycle.
-func checkOrder(t rapid.TB, out [][]arc, got []float64) {
+func checkOrder(t rapid.TB, out [][]samples.Arc, got []float64) {
 	n := len(out)
-	r := reaches(out)
+	r := samples.Reaches(out)
 	cyclic := false
 	for u, arcs := range out {
 		for _, e := range arcs {
-			cyclic = cyclic || r[e.to][u]
+			cyclic = cyclic || r[e.To][u]
 		}
 	}
 	if cyclic != (got[0] < 0) {
 		t.Fatalf("a graph with a cycle %v has depth %v", cyclic, got[0])
 	}
 	linked := func(u, v float64) bool {
-		return slices.ContainsFunc(out[int(u)], func(e arc) bool { return float64(e.to) == v })
+		return slices.ContainsFunc(out[int(u)], func(e samples.Arc) bool { return float64(e.To) == v })
 	}
 	if cyclic {
 		cycle, seen := got[1:], map[float64]bool{}
@@ -773,13 +688,13 @@ func someContent(n int) []float64 {
 	return list
 }
 
-func nominateBy(context ContextScore) func(g matrix.Source[float64], run Run) ([]float64, error) {
-	return func(g matrix.Source[float64], run Run) ([]float64, error) {
+func nominateBy(context nominate.ContextScore) func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+	return func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
 		n := 0
-		if usable("", "", g) == nil {
+		if workflow.Usable("", "", g) == nil {
 			n, _ = matrix.AsView[float64](g).Dims()
 		}
-		if m, k := n, n; usable("", "", g) == nil {
+		if m, k := n, n; workflow.Usable("", "", g) == nil {
 			if m, k = matrix.AsView[float64](g).Dims(); m == 0 && k == 0 {
 				return []float64{}, nil // no seed
 			}
@@ -788,7 +703,7 @@ func nominateBy(context ContextScore) func(g matrix.Source[float64], run Run) ([
 		if err != nil {
 			return nil, err
 		}
-		c, err := NominateVertices(g, someSeeds(n), NominateOptions{Run: run, Context: context, Content: content, Weight: .3})
+		c, err := nominate.NominateVertices(g, someSeeds(n), nominate.NominateOptions{Run: run, Context: context, Content: content, Weight: .3})
 		if err != nil {
 			return nil, err
 		}
@@ -797,11 +712,11 @@ func nominateBy(context ContextScore) func(g matrix.Source[float64], run Run) ([
 				return nil, fmt.Errorf("place %d: %+v, score %v, %v", k, r, x, ok)
 			}
 		}
-		return flat(flat(flat(nil, c.Score), c.Context), c.Content), nil
+		return samples.Flat(samples.Flat(samples.Flat(nil, c.Score), c.Context), c.Content), nil
 	}
 }
 
-func nominateNaively(out [][]arc, context ContextScore) []float64 {
+func nominateNaively(out [][]samples.Arc, context nominate.ContextScore) []float64 {
 	n := len(out)
 	if n == 0 {
 		return []float64{}
@@ -811,21 +726,21 @@ func nominateNaively(out [][]arc, context ContextScore) []float64 {
 		seeds = seeds[:1]
 	}
 	x, restart := make([]float64, n), make([]float64, n)
-	linked := func(u, v int) bool { return slices.ContainsFunc(out[u], func(e arc) bool { return e.to == v }) }
+	linked := func(u, v int) bool { return slices.ContainsFunc(out[u], func(e samples.Arc) bool { return e.To == v }) }
 	d, _ := pathCounts(out)
 	for _, s := range seeds {
 		restart[s] = 1
 		for v := range n {
 			switch context {
-			case ContextDistance:
+			case nominate.ContextDistance:
 				if d[s][v] > 0 {
 					x[v] = max(x[v], 1/float64(d[s][v]))
 				}
-			case ContextSeeds:
+			case nominate.ContextSeeds:
 				if linked(s, v) {
 					x[v]++
 				}
-			case ContextCommonNeighbours:
+			case nominate.ContextCommonNeighbours:
 				for w := range n {
 					if linked(s, w) && linked(v, w) {
 						x[v]++
@@ -834,7 +749,7 @@ func nominateNaively(out [][]arc, context ContextScore) []float64 {
 			}
 		}
 	}
-	if context == ContextPageRank {
+	if context == nominate.ContextPageRank {
 		x = walkNaively(out, false, .85, restart)
 	}
 	content := someContent(n)
@@ -861,43 +776,43 @@ func nominateNaively(out [][]arc, context ContextScore) []float64 {
 }
 
 var standardApps = []standardApp{
-	{name: "StronglyConnectedComponents", oracle: strongNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
-		c, err := StronglyConnectedComponents(g, ComponentsOptions{Run: run})
+	{name: "StronglyConnectedComponents", oracle: samples.StrongNaively, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+		c, err := components.StronglyConnectedComponents(g, components.ComponentsOptions{Run: run})
 		if err != nil {
 			return nil, err
 		}
-		return componentFigures(c.Label, c.Count, c.Largest), nil
+		return samples.ComponentFigures(c.Label, c.Count, c.Largest), nil
 	}},
-	{name: "CoreNumbers", oracle: coresNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
-		c, err := CoreNumbers(g, CoreOptions{Run: run})
+	{name: "CoreNumbers", oracle: coresNaively, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+		c, err := cores.CoreNumbers(g, cores.CoreOptions{Run: run})
 		if err != nil {
 			return nil, err
 		}
-		return append(flat(nil, c.Number), float64(c.Max), float64(c.Inner)), nil
+		return append(samples.Flat(nil, c.Number), float64(c.Max), float64(c.Inner)), nil
 	}},
-	{name: "Betweenness", oracle: betweennessNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
-		c, err := Betweenness(g, BetweennessOptions{Run: run, Batch: 4})
+	{name: "Betweenness", oracle: betweennessNaively, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+		c, err := centrality.Betweenness(g, centrality.BetweennessOptions{Run: run, Batch: 4})
 		if err != nil {
 			return nil, err
 		}
-		return flat(nil, c.Centrality), nil
+		return samples.Flat(nil, c.Centrality), nil
 	}},
-	{name: "Closeness", oracle: closenessNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
-		c, err := Closeness(g, ClosenessOptions{Run: run, Batch: 3})
+	{name: "Closeness", oracle: closenessNaively, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+		c, err := centrality.Closeness(g, centrality.ClosenessOptions{Run: run, Batch: 3})
 		if err != nil {
 			return nil, err
 		}
-		return flat(flat(flat(flat(nil, c.Closeness), c.Harmonic), c.Reached), c.Distances), nil
+		return samples.Flat(samples.Flat(samples.Flat(samples.Flat(nil, c.Closeness), c.Harmonic), c.Reached), c.Distances), nil
 	}},
-	{name: "LocalClustering", oracle: clusteringNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
-		c, err := LocalClustering(g, ClusteringOptions{Run: run})
+	{name: "LocalClustering", oracle: clusteringNaively, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+		c, err := triangles.LocalClustering(g, triangles.ClusteringOptions{Run: run})
 		if err != nil {
 			return nil, err
 		}
-		return append(flat(flat(nil, c.Coefficient), c.Triangles), c.Average, c.Transitivity), nil
+		return append(samples.Flat(samples.Flat(nil, c.Coefficient), c.Triangles), c.Average, c.Transitivity), nil
 	}},
-	{name: "LabelPropagation", oracle: propagateNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
-		c, err := LabelPropagation(g, LabelPropagationOptions{Run: run})
+	{name: "LabelPropagation", oracle: propagateNaively, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+		c, err := communities.LabelPropagation(g, communities.LabelPropagationOptions{Run: run})
 		if err != nil {
 			return nil, err
 		}
@@ -905,10 +820,10 @@ var standardApps = []standardApp{
 		if c.Stable {
 			stable = 1
 		}
-		return append(componentFigures(c.Label, c.Count, c.Largest), float64(c.Iterations), stable), nil
+		return append(samples.ComponentFigures(c.Label, c.Count, c.Largest), float64(c.Iterations), stable), nil
 	}},
-	{name: "MaximalIndependentSet", check: checkIndependent, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
-		set, err := MaximalIndependentSet(g, IndependentSetOptions{Run: run, Seed: 7})
+	{name: "MaximalIndependentSet", check: checkIndependent, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+		set, err := sets.MaximalIndependentSet(g, sets.IndependentSetOptions{Run: run, Seed: 7})
 		if err != nil {
 			return nil, err
 		}
@@ -920,75 +835,79 @@ var standardApps = []standardApp{
 		}
 		return list, nil
 	}},
-	{name: "Colouring", check: checkColours(LargestFirst), run: colourIn(LargestFirst)},
-	{name: "Colouring with smallest last", check: checkColours(SmallestLast), run: colourIn(SmallestLast)},
-	{name: "Colouring at random", check: checkColours(RandomOrder), run: colourIn(RandomOrder)},
-	{name: "PageRank with restart", oracle: func(out [][]arc) []float64 {
+	{name: "Colouring", check: checkColours(sets.LargestFirst), run: colourIn(sets.LargestFirst)},
+	{name: "Colouring with smallest last", check: checkColours(sets.SmallestLast), run: colourIn(sets.SmallestLast)},
+	{name: "Colouring at random", check: checkColours(sets.RandomOrder), run: colourIn(sets.RandomOrder)},
+	{name: "PageRank with restart", oracle: func(out [][]samples.Arc) []float64 {
 		return walkNaively(out, false, .7, sure.Get(someRestart(len(out)).Dense(0)))
 	},
-		run: func(g matrix.Source[float64], run Run) ([]float64, error) { return restarted(g, run, PageRank) }},
-	{name: "WeightedPageRank", oracle: func(out [][]arc) []float64 {
+		run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+			return restarted(g, run, centrality.PageRank)
+		}},
+	{name: "WeightedPageRank", oracle: func(out [][]samples.Arc) []float64 {
 		return walkNaively(out, true, .7, sure.Get(someRestart(len(out)).Dense(0)))
 	},
-		run: func(g matrix.Source[float64], run Run) ([]float64, error) { return restarted(g, run, WeightedPageRank) }},
-	{name: "HITS", check: checkHITS, loose: 1e-7, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
-		c, err := HITS(g, CentralityOptions{Run: run, Tolerance: 1e-10})
+		run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+			return restarted(g, run, centrality.WeightedPageRank)
+		}},
+	{name: "HITS", check: checkHITS, loose: 1e-7, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+		c, err := centrality.HITS(g, centrality.CentralityOptions{Run: run, Tolerance: 1e-10})
 		if err != nil {
 			return nil, err
 		}
-		return append(flat(flat(nil, c.Hubs), c.Authorities), c.Change), nil
+		return append(samples.Flat(samples.Flat(nil, c.Hubs), c.Authorities), c.Change), nil
 	}},
-	{name: "EigenvectorCentrality", check: checkEigenvector, loose: 1e-7, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
-		c, err := EigenvectorCentrality(g, CentralityOptions{Run: run, Tolerance: 1e-10})
+	{name: "EigenvectorCentrality", check: checkEigenvector, loose: 1e-7, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+		c, err := centrality.EigenvectorCentrality(g, centrality.CentralityOptions{Run: run, Tolerance: 1e-10})
 		if err != nil {
 			return nil, err
 		}
-		return append(flat(nil, c.Centrality), c.Change), nil
+		return append(samples.Flat(nil, c.Centrality), c.Change), nil
 	}},
-	{name: "KatzCentrality", oracle: katzNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
-		c, err := KatzCentrality(g, CentralityOptions{Run: run, Tolerance: 1e-13})
+	{name: "KatzCentrality", oracle: katzNaively, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+		c, err := centrality.KatzCentrality(g, centrality.CentralityOptions{Run: run, Tolerance: 1e-13})
 		if err != nil {
 			return nil, err
 		}
-		return flat(nil, c.Centrality), nil
+		return samples.Flat(nil, c.Centrality), nil
 	}},
-	{name: "Similarity", oracle: func(out [][]arc) []float64 { return similarNaively(out, Jaccard, 3, false) },
-		run: similarIn(Jaccard, 3, false)},
-	{name: "Similarity by overlap", oracle: func(out [][]arc) []float64 { return similarNaively(out, Overlap, 1, false) },
-		run: similarIn(Overlap, 1, false)},
-	{name: "Similarity by cosine, predicted", oracle: func(out [][]arc) []float64 { return similarNaively(out, Cosine, 2, true) },
-		run: similarIn(Cosine, 2, true)},
+	{name: "Similarity", oracle: func(out [][]samples.Arc) []float64 { return similarNaively(out, triangles.Jaccard, 3, false) },
+		run: similarIn(triangles.Jaccard, 3, false)},
+	{name: "Similarity by overlap", oracle: func(out [][]samples.Arc) []float64 { return similarNaively(out, triangles.Overlap, 1, false) },
+		run: similarIn(triangles.Overlap, 1, false)},
+	{name: "Similarity by cosine, predicted", oracle: func(out [][]samples.Arc) []float64 { return similarNaively(out, triangles.Cosine, 2, true) },
+		run: similarIn(triangles.Cosine, 2, true)},
 	{name: "MinimumSpanningForest", check: checkForest(1), run: forestIn(false)},
 	{name: "MinimumSpanningForest of the greatest weight", check: checkForest(-1), run: forestIn(true)},
-	{name: "BipartiteMatching", oracle: matchNaively, run: matchIn(false)},
-	{name: "BipartiteMatching, maximal", oracle: func([][]arc) []float64 { return []float64{1} }, run: matchIn(true)},
-	{name: "Diameter", check: checkDiameter, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
-		d, err := Diameter(g, DiameterOptions{Run: run})
+	{name: "BipartiteMatching", oracle: samples.MatchNaively, run: matchIn(false)},
+	{name: "BipartiteMatching, maximal", oracle: func([][]samples.Arc) []float64 { return []float64{1} }, run: matchIn(true)},
+	{name: "Diameter", check: checkDiameter, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+		d, err := paths.Diameter(g, paths.DiameterOptions{Run: run})
 		if err != nil {
 			return nil, err
 		}
-		return floats(d.Lower, d.Upper, d.From, d.To), nil
+		return samples.Floats(d.Lower, d.Upper, d.From, d.To), nil
 	}},
-	{name: "TopologicalOrder", check: checkOrder, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
-		o, err := TopologicalOrder(g, TopologicalOptions{Run: run})
-		var cycle *CycleError
+	{name: "TopologicalOrder", check: checkOrder, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
+		o, err := order.TopologicalOrder(g, order.TopologicalOptions{Run: run})
+		var cycle *order.CycleError
 		if errors.As(err, &cycle) {
-			return append([]float64{-1}, floats(cycle.Cycle...)...), nil
+			return append([]float64{-1}, samples.Floats(cycle.Cycle...)...), nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		return append(append([]float64{float64(o.Depth)}, flat(nil, o.Level)...), floats(o.Order...)...), nil
+		return append(append([]float64{float64(o.Depth)}, samples.Flat(nil, o.Level)...), samples.Floats(o.Order...)...), nil
 	}},
-	{name: "NominateVertices", oracle: func(out [][]arc) []float64 { return nominateNaively(out, ContextDistance) }, run: nominateBy(ContextDistance)},
-	{name: "NominateVertices by seeds", oracle: func(out [][]arc) []float64 { return nominateNaively(out, ContextSeeds) }, run: nominateBy(ContextSeeds)},
-	{name: "NominateVertices by common neighbours", oracle: func(out [][]arc) []float64 { return nominateNaively(out, ContextCommonNeighbours) }, run: nominateBy(ContextCommonNeighbours)},
-	{name: "NominateVertices by PageRank", loose: 1e-6, oracle: func(out [][]arc) []float64 { return nominateNaively(out, ContextPageRank) }, run: nominateBy(ContextPageRank)},
+	{name: "NominateVertices", oracle: func(out [][]samples.Arc) []float64 { return nominateNaively(out, nominate.ContextDistance) }, run: nominateBy(nominate.ContextDistance)},
+	{name: "NominateVertices by seeds", oracle: func(out [][]samples.Arc) []float64 { return nominateNaively(out, nominate.ContextSeeds) }, run: nominateBy(nominate.ContextSeeds)},
+	{name: "NominateVertices by common neighbours", oracle: func(out [][]samples.Arc) []float64 { return nominateNaively(out, nominate.ContextCommonNeighbours) }, run: nominateBy(nominate.ContextCommonNeighbours)},
+	{name: "NominateVertices by PageRank", loose: 1e-6, oracle: func(out [][]samples.Arc) []float64 { return nominateNaively(out, nominate.ContextPageRank) }, run: nominateBy(nominate.ContextPageRank)},
 }
 
 func init() {
 	for _, a := range standardApps {
-		all[a.name] = func(g matrix.Source[float64], run Run) error {
+		all[a.name] = func(g matrix.Source[float64], run workflow.Run) error {
 			_, err := a.run(g, run)
 			return err
 		}
@@ -1000,32 +919,16 @@ func isStandard(name string) bool {
 	return slices.ContainsFunc(standardApps, func(a standardApp) bool { return a.name == name })
 }
 
-// sameFigures compares lists of numbers; sums may have another order.
-func sameFigures(t rapid.TB, what string, got, want []float64, loose float64) {
-	t.Helper()
-	if loose == 0 {
-		loose = 1e-9
-	}
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d figures, want %d", what, len(got), len(want))
-	}
-	for i := range got {
-		if !(math.Abs(got[i]-want[i]) <= loose*max(1, math.Abs(want[i])) || math.IsNaN(got[i]) && math.IsNaN(want[i])) {
-			t.Fatalf("%s: figure %d is %v, want %v: got %v, want %v", what, i, got[i], want[i], got, want)
-		}
-	}
-}
-
 // Every workflow of the standard set gives what its oracle does, by its kernel of the host and by
 // operations, for every format, view and number of threads.
 func TestStandard(t *testing.T) {
 	for _, a := range standardApps {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
-			onGraphs(t, func(t rapid.TB, s sample) {
+			samples.OnGraphs(t, func(t rapid.TB, s samples.Sample) {
 				var want []float64
-				everyForm(t, s, func(name string, g matrix.Source[float64], run Run) {
-					for _, m := range []Method{Auto, Pipeline} {
+				samples.EveryForm(t, s, func(name string, g matrix.Source[float64], run workflow.Run) {
+					for _, m := range []workflow.Method{workflow.Auto, workflow.Pipeline} {
 						run.Method = m
 						got, err := a.run(g, run)
 						if err != nil {
@@ -1033,9 +936,9 @@ func TestStandard(t *testing.T) {
 						}
 						if want == nil {
 							want = got
-							a.verify(t, name, s.arcs(), got)
+							a.verify(t, name, s.Arcs(), got)
 						}
-						sameFigures(t, name+" method "+string(m), got, want, a.loose)
+						samples.SameFigures(t, name+" method "+string(m), got, want, a.loose)
 					}
 				})
 			})
@@ -1047,22 +950,22 @@ func TestStandard(t *testing.T) {
 // a batch and a piece of a loop.
 func TestStandardForms(t *testing.T) {
 	t.Parallel()
-	for k, s := range []sample{random(700, 4000, 5, false), random(600, 2500, 6, true).beside(path(40).both()), path(400)} {
-		g := build[float64](t, s, matrix.CSR)
+	for k, s := range []samples.Sample{samples.Random(700, 4000, 5, false), samples.Random(600, 2500, 6, true).Beside(samples.Path(40).Both()), samples.Path(400)} {
+		g := samples.Build[float64](t, s, matrix.CSR)
 		for _, a := range standardApps {
 			if k == 2 && !longtest.Enabled() {
 				continue
 			}
-			want, err := a.run(g, Run{Method: Pipeline})
+			want, err := a.run(g, workflow.Run{Method: workflow.Pipeline})
 			if err != nil {
 				t.Fatalf("%s: %v", a.name, err)
 			}
 			for _, threads := range []int{1, 3} {
-				got, err := a.run(g, Run{Threads: threads})
+				got, err := a.run(g, workflow.Run{Threads: threads})
 				if err != nil {
 					t.Fatalf("%s: %v", a.name, err)
 				}
-				sameFigures(t, a.name, got, want, a.loose)
+				samples.SameFigures(t, a.name, got, want, a.loose)
 			}
 		}
 	}
@@ -1072,33 +975,33 @@ func TestStandardForms(t *testing.T) {
 // in the quick form one, with a third of the workflows, others every turn: each compiles its
 // kernels.
 func TestStandardOnDevice(t *testing.T) {
-	d := realOrEmulated(t)
-	few := d.e != nil // a third of the apps a turn
-	for k, s := range placeSamples() {
-		if s.m != s.n || d.e != nil && k%6 != 3 || few && !longtest.Enabled() && s.reason != "karate" {
+	d := samples.RealOrEmulated(t)
+	few := d.E != nil // a third of the apps a turn
+	for k, s := range samples.PlaceSamples() {
+		if s.M != s.N || d.E != nil && k%6 != 3 || few && !longtest.Enabled() && s.Reason != "karate" {
 			continue
 		}
-		how := guises[k%len(guises)]
-		t.Run(s.reason, func(t *testing.T) {
-			host := build[float64](t, s.sample, matrix.CSR)
-			there := move[float64](t, s.sample, how, d.Device)
+		how := samples.Guises[k%len(samples.Guises)]
+		t.Run(s.Reason, func(t *testing.T) {
+			host := samples.Build[float64](t, s.Sample, matrix.CSR)
+			there := samples.Move[float64](t, s.Sample, how, d.Device)
 			for at, a := range standardApps {
 				if few && (at+longtest.Turn())%3 != 0 {
 					continue
 				}
-				want, err := a.run(host, Run{})
+				want, err := a.run(host, workflow.Run{})
 				if err != nil {
 					t.Fatalf("%s: %v", a.name, err)
 				}
-				run := Run{}
+				run := workflow.Run{}
 				if isFused(a.name) { // TestStandardFused runs the other form
-					run.Method = Pipeline
+					run.Method = workflow.Pipeline
 				}
 				got, err := a.run(there, run)
 				if err != nil {
-					t.Fatalf("%s of %s: %v", a.name, how.name, err)
+					t.Fatalf("%s of %s: %v", a.name, how.Name, err)
 				}
-				sameFigures(t, a.name+" of "+how.name, got, want, a.loose)
+				samples.SameFigures(t, a.name+" of "+how.Name, got, want, a.loose)
 			}
 		})
 	}
@@ -1107,8 +1010,8 @@ func TestStandardOnDevice(t *testing.T) {
 // Settings outside their range are errors that name the argument and what is wanted.
 func TestStandardErrors(t *testing.T) {
 	t.Parallel()
-	g := build[float64](t, clique(4, false), matrix.CSR)
-	negative := build[float64](t, sample{2, 2, []edge{{0, 1, 3}, {1, 0, -2}}}, matrix.CSR)
+	g := samples.Build[float64](t, samples.Clique(4, false), matrix.CSR)
+	negative := samples.Build[float64](t, samples.Sample{M: 2, N: 2, Edges: []samples.Edge{{From: 0, To: 1, Weight: 3}, {From: 1, To: 0, Weight: -2}}}, matrix.CSR)
 	short, minus, none := matrix.NewVector[float64](3), matrix.NewVector[float64](4), matrix.NewVector[float64](4)
 	if err := minus.Set(2, -1); err != nil {
 		t.Fatal(err)
@@ -1121,45 +1024,45 @@ func TestStandardErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	many := build[float64](t, path(40).both(), matrix.CSR)
+	many := samples.Build[float64](t, samples.Path(40).Both(), matrix.CSR)
 	for _, c := range []struct {
 		reason, want string
 		err          error
 	}{
-		{"a negative batch", "Betweenness: the batch is -1", second(Betweenness(g, BetweennessOptions{Batch: -1}))},
-		{"a source that is no vertex", "source", second(Betweenness(g, BetweennessOptions{Sources: []int{4}}))},
-		{"samples and a list", "Betweenness: the number of samples is 1", second(Betweenness(g, BetweennessOptions{Sources: []int{0}, Samples: 1}))},
-		{"negative samples", "Closeness: the number of samples is -1", second(Closeness(g, ClosenessOptions{Samples: -1}))},
-		{"a batch", "Closeness: the batch is -3", second(Closeness(g, ClosenessOptions{Batch: -3}))},
-		{"negative iterations", "LabelPropagation: the number of iterations is -1", second(LabelPropagation(g, LabelPropagationOptions{MaxIterations: -1}))},
-		{"an order", "Colouring: the order is 3", second(Colouring(g, ColouringOptions{Order: 3}))},
-		{"no tolerance", "HITS: the tolerance is -1", second(HITS(g, CentralityOptions{Tolerance: -1}))},
-		{"iterations", "EigenvectorCentrality: the number of iterations is -1", second(EigenvectorCentrality(g, CentralityOptions{MaxIterations: -1}))},
-		{"an attenuation of another workflow", "HITS: the attenuation is 0.1", second(HITS(g, CentralityOptions{Attenuation: .1}))},
-		{"an attenuation that diverges", "KatzCentrality: the attenuation is 9, want below", second(KatzCentrality(g, CentralityOptions{Attenuation: 9}))},
-		{"a measure", "Similarity: the measure is -1", second(Similarity(g, SimilarityOptions{Measure: -1}))},
-		{"a negative top", "Similarity: the number of similar rows is -2", second(Similarity(g, SimilarityOptions{Top: -2}))},
-		{"links of a rectangle", "Similarity: the graph is 2×3", second(Similarity(matrix.New[float64](2, 3), SimilarityOptions{Unlinked: true}))},
-		{"NaN", "MinimumSpanningForest: the edge from 1 to 0 has weight NaN", second(MinimumSpanningForest(unknown))},
-		{"a negative weight", "WeightedPageRank: the edge from 1 to 0 has weight -2", second(WeightedPageRank(negative))},
-		{"a restart of another size", "PageRank: the restart is 3 elements", second(PageRank(g, PageRankOptions{Restart: short}))},
-		{"a negative restart", "PageRank: the restart of vertex 2 is -1", second(PageRank(g, PageRankOptions{Restart: minus}))},
-		{"an empty restart", "PageRank: the sum of the restart is 0", second(PageRank(g, PageRankOptions{Restart: none}))},
-		{"searches", "Diameter: the number of searches is -1", second(Diameter(g, DiameterOptions{Searches: -1}))},
-		{"a loop", "TopologicalOrder: the graph has a cycle, 1 → 1", second(TopologicalOrder(loop))},
-		{"a long cycle", "… (40 vertices)", &CycleError{"TopologicalOrder", make([]int, 40)}},
-		{"no seed", "NominateVertices: the list of seeds is empty", second(NominateVertices(g, nil))},
-		{"a seed that is no vertex", "seed", second(NominateVertices(g, []int{4}))},
-		{"a weight", "NominateVertices: the weight is 2", second(NominateVertices(g, []int{0}, NominateOptions{Weight: 2}))},
-		{"a weight without content", "NominateVertices: the weight is 0.5, want 0 without content", second(NominateVertices(g, []int{0}, NominateOptions{Weight: .5}))},
-		{"content of another size", "NominateVertices: the content is 3 elements", second(NominateVertices(g, []int{0}, NominateOptions{Content: short}))},
-		{"a context", "NominateVertices: the context is ContextScore(9)", second(NominateVertices(g, []int{0}, NominateOptions{Context: 9}))},
+		{"a negative batch", "Betweenness: the batch is -1", workflow.Second(centrality.Betweenness(g, centrality.BetweennessOptions{Batch: -1}))},
+		{"a source that is no vertex", "source", workflow.Second(centrality.Betweenness(g, centrality.BetweennessOptions{Sources: []int{4}}))},
+		{"samples and a list", "Betweenness: the number of samples is 1", workflow.Second(centrality.Betweenness(g, centrality.BetweennessOptions{Sources: []int{0}, Samples: 1}))},
+		{"negative samples", "Closeness: the number of samples is -1", workflow.Second(centrality.Closeness(g, centrality.ClosenessOptions{Samples: -1}))},
+		{"a batch", "Closeness: the batch is -3", workflow.Second(centrality.Closeness(g, centrality.ClosenessOptions{Batch: -3}))},
+		{"negative iterations", "LabelPropagation: the number of iterations is -1", workflow.Second(communities.LabelPropagation(g, communities.LabelPropagationOptions{MaxIterations: -1}))},
+		{"an order", "Colouring: the order is 3", workflow.Second(sets.Colouring(g, sets.ColouringOptions{Order: 3}))},
+		{"no tolerance", "HITS: the tolerance is -1", workflow.Second(centrality.HITS(g, centrality.CentralityOptions{Tolerance: -1}))},
+		{"iterations", "EigenvectorCentrality: the number of iterations is -1", workflow.Second(centrality.EigenvectorCentrality(g, centrality.CentralityOptions{MaxIterations: -1}))},
+		{"an attenuation of another workflow", "HITS: the attenuation is 0.1", workflow.Second(centrality.HITS(g, centrality.CentralityOptions{Attenuation: .1}))},
+		{"an attenuation that diverges", "KatzCentrality: the attenuation is 9, want below", workflow.Second(centrality.KatzCentrality(g, centrality.CentralityOptions{Attenuation: 9}))},
+		{"a measure", "Similarity: the measure is -1", workflow.Second(triangles.Similarity(g, triangles.SimilarityOptions{Measure: -1}))},
+		{"a negative top", "Similarity: the number of similar rows is -2", workflow.Second(triangles.Similarity(g, triangles.SimilarityOptions{Top: -2}))},
+		{"links of a rectangle", "Similarity: the graph is 2×3", workflow.Second(triangles.Similarity(matrix.New[float64](2, 3), triangles.SimilarityOptions{Unlinked: true}))},
+		{"NaN", "MinimumSpanningForest: the edge from 1 to 0 has weight NaN", workflow.Second(components.MinimumSpanningForest(unknown))},
+		{"a negative weight", "WeightedPageRank: the edge from 1 to 0 has weight -2", workflow.Second(centrality.WeightedPageRank(negative))},
+		{"a restart of another size", "PageRank: the restart is 3 elements", workflow.Second(centrality.PageRank(g, centrality.PageRankOptions{Restart: short}))},
+		{"a negative restart", "PageRank: the restart of vertex 2 is -1", workflow.Second(centrality.PageRank(g, centrality.PageRankOptions{Restart: minus}))},
+		{"an empty restart", "PageRank: the sum of the restart is 0", workflow.Second(centrality.PageRank(g, centrality.PageRankOptions{Restart: none}))},
+		{"searches", "Diameter: the number of searches is -1", workflow.Second(paths.Diameter(g, paths.DiameterOptions{Searches: -1}))},
+		{"a loop", "TopologicalOrder: the graph has a cycle, 1 → 1", workflow.Second(order.TopologicalOrder(loop))},
+		{"a long cycle", "… (40 vertices)", &order.CycleError{App: "TopologicalOrder", Cycle: make([]int, 40)}},
+		{"no seed", "NominateVertices: the list of seeds is empty", workflow.Second(nominate.NominateVertices(g, nil))},
+		{"a seed that is no vertex", "seed", workflow.Second(nominate.NominateVertices(g, []int{4}))},
+		{"a weight", "NominateVertices: the weight is 2", workflow.Second(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Weight: 2}))},
+		{"a weight without content", "NominateVertices: the weight is 0.5, want 0 without content", workflow.Second(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Weight: .5}))},
+		{"content of another size", "NominateVertices: the content is 3 elements", workflow.Second(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Content: short}))},
+		{"a context", "NominateVertices: the context is ContextScore(9)", workflow.Second(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Context: 9}))},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("%s: the error is %v, want %q", c.reason, c.err, c.want)
 		}
 	}
-	d, err := Diameter(many, DiameterOptions{Searches: 1})
+	d, err := paths.Diameter(many, paths.DiameterOptions{Searches: 1})
 	if err != nil || d.Lower > 39 || d.Upper < 39 || d.Searches != 1 {
 		t.Errorf("bounds by one search: %+v, %v", d, err)
 	}
@@ -1168,21 +1071,21 @@ func TestStandardErrors(t *testing.T) {
 // Samples are an estimate: with all vertices the exact result, and near it with most.
 func TestStandardSamples(t *testing.T) {
 	t.Parallel()
-	g := build[float64](t, random(300, 2000, 9, true), matrix.CSR)
-	exact, err := Betweenness(g, BetweennessOptions{})
+	g := samples.Build[float64](t, samples.Random(300, 2000, 9, true), matrix.CSR)
+	exact, err := centrality.Betweenness(g, centrality.BetweennessOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	near, err := Closeness(g)
+	near, err := centrality.Closeness(g)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, samples := range []int{200, 300, 1000} {
-		some, err := Betweenness(g, BetweennessOptions{Samples: samples, Seed: 3})
+		some, err := centrality.Betweenness(g, centrality.BetweennessOptions{Samples: samples, Seed: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
-		few, err := Closeness(g, ClosenessOptions{Samples: samples, Seed: 3})
+		few, err := centrality.Closeness(g, centrality.ClosenessOptions{Samples: samples, Seed: 3})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,127 +1,53 @@
 package apps
 
 import (
-	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/apps/triangles"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/ops"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// TriangleOptions are the settings of TriangleCount.
-type TriangleOptions struct{ Run }
+// ClusteringOptions are the settings of LocalClustering. See [triangles.ClusteringOptions].
+type ClusteringOptions = triangles.ClusteringOptions
 
-// TriangleCount returns the number of triangles of g: sets of three vertices
-// joined by three edges. Directions, weights and self-loops are ignored.
-//
-// With L the edges towards the vertex of higher degree (ties by number), a
-// triangle is an edge of L both of whose ends lead to the same third vertex:
-//
-//	C⟨L⟩ = L +.pair Lᵀ;   count = Σ C
-//
-// (Azad, Buluç, Gilbert 2015; Davis 2018; the orientation is that of
-// Chiba and Nishizeki 1985, so the work is O(edges^1.5).) Renumbering the
-// vertices by degree first took 0.33 of the best peer's time on R-MAT 18, this 0.27.
+// ClusteringResult is the result of LocalClustering. See [triangles.ClusteringResult].
+type ClusteringResult = triangles.ClusteringResult
+
+// LocalClustering returns the local clustering coefficient of every vertex of g: the share of the
+// pairs of its neighbours that are neighbours of each other (Watts, Strogatz, Nature 393, 1998).
+// See [triangles.LocalClustering].
+func LocalClustering[T comparable](g matrix.Source[T], opts ...ClusteringOptions) (*ClusteringResult, error) {
+	return triangles.LocalClustering(g, opts...)
+}
+
+// SimilarityMeasure compares the sets of columns of two rows. See [triangles.SimilarityMeasure].
+type SimilarityMeasure = triangles.SimilarityMeasure
+
+// Jaccard is |x ∩ y| / |x ∪ y|: the default.
+const Jaccard = triangles.Jaccard
+
+// Overlap is |x ∩ y| / min(|x|, |y|).
+const Overlap = triangles.Overlap
+
+// Cosine is |x ∩ y| / √(|x|·|y|).
+const Cosine = triangles.Cosine
+
+// CommonNeighbours is |x ∩ y|.
+const CommonNeighbours = triangles.CommonNeighbours
+
+// SimilarityOptions are the settings of Similarity. See [triangles.SimilarityOptions].
+type SimilarityOptions = triangles.SimilarityOptions
+
+// Similarity returns for each row of an m×n matrix the Top other rows that are most similar by the
+// columns that they share: an m×m matrix with their scores, ties by number. See
+// [triangles.Similarity].
+func Similarity[T comparable](a matrix.Source[T], opts ...SimilarityOptions) (*matrix.Matrix[float64], error) {
+	return triangles.Similarity(a, opts...)
+}
+
+// TriangleOptions are the settings of TriangleCount. See [triangles.TriangleOptions].
+type TriangleOptions = triangles.TriangleOptions
+
+// TriangleCount returns the number of triangles of g: sets of three vertices joined by three edges.
+// See [triangles.TriangleCount].
 func TriangleCount[T comparable](g matrix.Source[T], opts ...TriangleOptions) (int64, error) {
-	return triangleCount(pattern(g), opts)
+	return triangles.TriangleCount(g, opts...)
 }
-
-func triangleCount(g matrix.View[bool], opts []TriangleOptions) (int64, error) {
-	o, err := only("TriangleCount", opts)
-	if err != nil {
-		return 0, err
-	}
-	n, err := square("TriangleCount", g)
-	if err != nil {
-		return 0, err
-	}
-	with := o.with()
-	o.report("orient by degree", 0, 2)
-	l, err := towardsHubs(g, o.Run, n)
-	if err != nil {
-		return 0, err
-	}
-	o.report("count", 1, 2)
-	c := matrix.New[int64](n, n, matrix.On(l.Place()))
-	if err := ops.MxM(c.Masked(l.Structure()), semiring.PlusPair[int64](), l.Pattern(), l.Pattern().T(), ops.Using(ops.Dot), with); err != nil {
-		return 0, err
-	}
-	return ops.ReduceScalar(semiring.Plus[int64](), c, with)
-}
-
-// undirectedPattern returns g as the pattern of an undirected graph, edges in
-// both directions.
-func undirectedPattern(g operand, run Run, n int) (matrix.View[bool], error) {
-	a := pattern(g)
-	if access.Symmetric(a) || a.Place() == nil && symmetric(a) {
-		return a, nil
-	}
-	both := matrix.New[bool](n, n, matrix.On(a.Place()))
-	err := ops.EWiseAdd[bool](both, semiring.Lor(), a, a.T(), run.with())
-	return matrix.AsView[bool](both.Pattern()), err
-}
-
-// towardsHubs returns the edges of g that lead to a vertex of higher degree,
-// ties broken by number: every undirected edge once.
-func towardsHubs(g operand, run Run, n int) (*matrix.Matrix[bool], error) {
-	a, err := undirectedPattern(g, run, n)
-	if err != nil {
-		return nil, err
-	}
-	at, err := run.fused("TriangleCount", a.Place())
-	if err != nil {
-		return nil, err
-	}
-	if at != nil {
-		return fusedTowardsHubs(at, a, n, run)
-	}
-	one, err := fullVector(a.Place(), n, true, run.with())
-	if err != nil {
-		return nil, err
-	}
-	ranks, err := fullVector[int64](a.Place(), n, 0, run.with())
-	if err != nil {
-		return nil, err
-	}
-	var s ops.Steps
-	s.Do(ops.MxV(ranks.Accum(semiring.Plus[int64]()), semiring.PlusPair[int64](), a, one.Pattern(), run.with()))
-	s.Do(ops.ApplyIndex(ranks, degreeThenNumber, ranks, run.with()))
-	if a.Place() != nil && s.OK() {
-		return upwards(a, ranks, run)
-	}
-	if !s.OK() {
-		return nil, s.Err()
-	}
-	rank := access.VectorStore(ranks).Val
-	up := semiring.NewSelect("towards-hubs", func(_ bool, i, j int) bool { return rank[i] < rank[j] })
-	l := matrix.New[bool](n, n)
-	if err := ops.Select(l, up, a, run.with()); err != nil {
-		return nil, err
-	}
-	return l, l.SetFormat(matrix.CSR) // of a bitmap it is one, whose entries ops.Dot cannot list
-}
-
-// upwards returns the edges from i to j with rank(i) < rank(j) by operations that run on devices:
-//
-//	D = diag rank;   L = A⟨D min.first A < A min.second D⟩
-func upwards(a matrix.View[bool], rank *matrix.Vector[int64], run Run) (*matrix.Matrix[bool], error) {
-	n, here := rank.Size(), matrix.On(a.Place())
-	d, err := diagonal(rank, run.with())
-	if err != nil {
-		return nil, err
-	}
-	var s ops.Steps
-	from, to, l := matrix.New[int64](n, n, here), matrix.New[int64](n, n, here), matrix.New[bool](n, n, here)
-	s.Do(ops.MxM(from, semiring.MinFirst[int64](), d, a, run.with()))
-	s.Do(ops.MxM(to, semiring.MinSecond[int64](), a, d, run.with()))
-	s.Do(ops.EWiseMult(l, semiring.Lt[int64](), from, to, run.with()))
-	s.Do(ops.Select(l, semiring.ValueEQ(true), l, run.with()))
-	if s.OK() {
-		s.Do(l.SetFormat(matrix.CSR)) // of full rows it is a bitmap, whose entries ops.Dot cannot list
-	}
-	return l, s.Err()
-}
-
-// degreeThenNumber orders vertices by degree, ties by number.
-var degreeThenNumber = semiring.NewIndex("degree_then_number", func(degree int64, v, _ int) int64 {
-	return degree<<32 | int64(v)
-}, "x << 32 | i")

@@ -6,6 +6,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/apps/components"
+	"github.com/hiveblas/hiveblas/apps/cores"
+	"github.com/hiveblas/hiveblas/apps/internal/samples"
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sets"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -14,28 +19,28 @@ import (
 // progress ascends.
 func TestWaveMethods(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	s := blank(20000)
-	for range standardWork / 2 {
-		s.edges = append(s.edges, edge{r.IntN(s.n), r.IntN(s.n), 1 + r.IntN(9)})
+	s := samples.Blank(20000)
+	for range workflow.StandardWork / 2 {
+		s.Edges = append(s.Edges, samples.Edge{From: r.IntN(s.N), To: r.IntN(s.N), Weight: 1 + r.IntN(9)})
 	}
-	g := build[float64](t, s.both(), matrix.CSR)
+	g := samples.Build[float64](t, s.Both(), matrix.CSR)
 	for _, f := range []struct {
 		name         string
 		order, waves ops.Method
-		run          func(run Run) ([]float64, error)
+		run          func(run workflow.Run) ([]float64, error)
 	}{
-		{"core numbers", "buckets", "waves", func(run Run) ([]float64, error) {
-			c, err := CoreNumbers(g, CoreOptions{run})
+		{"core numbers", "buckets", "waves", func(run workflow.Run) ([]float64, error) {
+			c, err := cores.CoreNumbers(g, cores.CoreOptions{Run: run})
 			if err != nil {
 				return nil, err
 			}
-			return flat([]float64{float64(c.Max), float64(c.Inner)}, c.Number), nil
+			return samples.Flat([]float64{float64(c.Max), float64(c.Inner)}, c.Number), nil
 		}},
-		{"independent set", "greedy", "rounds", func(run Run) ([]float64, error) {
-			return setFigures(MaximalIndependentSet(g, IndependentSetOptions{Run: run}))
+		{"independent set", "greedy", "rounds", func(run workflow.Run) ([]float64, error) {
+			return samples.SetFigures(sets.MaximalIndependentSet(g, sets.IndependentSetOptions{Run: run}))
 		}},
-		{"spanning forest", "filter-Kruskal", "Borůvka", func(run Run) ([]float64, error) {
-			f, err := MinimumSpanningForest(g, SpanningOptions{Run: run, Maximum: true})
+		{"spanning forest", "filter-Kruskal", "Borůvka", func(run workflow.Run) ([]float64, error) {
+			f, err := components.MinimumSpanningForest(g, components.SpanningOptions{Run: run, Maximum: true})
 			if err != nil {
 				return nil, err
 			}
@@ -51,7 +56,7 @@ func TestWaveMethods(t *testing.T) {
 			for threads, method := range map[int]ops.Method{1: f.order, 4: f.waves} {
 				var got ops.Method
 				done := int64(0)
-				figures, err := f.run(Run{Threads: threads, Trace: func(x ops.Trace) { got = x.Method },
+				figures, err := f.run(workflow.Run{Threads: threads, Trace: func(x ops.Trace) { got = x.Method },
 					Progress: func(_ string, now, total int64) {
 						if now < done || now > total {
 							t.Errorf("%d of %d after %d", now, total, done)
@@ -67,16 +72,16 @@ func TestWaveMethods(t *testing.T) {
 				if want == nil {
 					want = figures
 				}
-				sameFigures(t, string(got), figures, want, 0)
+				samples.SameFigures(t, string(got), figures, want, 0)
 			}
 			ctx, cancel := context.WithCancel(context.Background())
 			cancel()
-			if _, err := f.run(Run{Threads: 4, Context: ctx}); !errors.Is(err, context.Canceled) {
+			if _, err := f.run(workflow.Run{Threads: 4, Context: ctx}); !errors.Is(err, context.Canceled) {
 				t.Errorf("ended: %v", err)
 			}
 			for after := range 3 {
 				ctx, cancel := context.WithCancel(context.Background())
-				_, err := f.run(Run{Threads: 4, Context: ctx, Progress: func(string, int64, int64) {
+				_, err := f.run(workflow.Run{Threads: 4, Context: ctx, Progress: func(string, int64, int64) {
 					if after--; after < 0 {
 						cancel()
 					}

@@ -1,0 +1,126 @@
+package communities
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/hiveblas/hiveblas/internal/parallel"
+)
+
+// gather collects the wishes of the workers.
+func (m *mover) gather() {
+	m.wishes = m.wishes[:0]
+	for k := range m.workers {
+		m.wishes = append(m.wishes, m.workers[k].wishes...)
+		m.workers[k].wishes = m.workers[k].wishes[:0]
+	}
+}
+
+// count adds a wish to those of its community.
+func (m *mover) count(x *wish) {
+	m.want[x.to] += m.g.degree[x.vertex]
+	m.best[x.to] = max(m.best[x.to], x.rank())
+}
+
+// granted reports whether a wish comes true, once all are counted.
+func (m *mover) granted(x *wish) bool {
+	degree := m.g.degree[x.vertex]
+	others := float64(m.factor(degree) * float64(m.want[x.to]-degree))
+	return m.best[x.to] == x.rank() || x.gain-others > leastGain*float64(degree)
+}
+
+// grant makes the moves of the wishes that come true, adds their vertices to moved, and returns the
+// gain in modularity, times gainScale.
+func (m *mover) grant() int64 {
+	if m.threads > 1 && len(m.wishes) >= wishParallel {
+		return m.grantShared()
+	}
+	for k := range m.wishes {
+		m.count(&m.wishes[k])
+	}
+	sum := int64(0)
+	unit := 2 * gainScale / float64(m.g.total)
+	for k := range m.wishes {
+		x := &m.wishes[k]
+		if !m.granted(x) {
+			m.active[x.vertex] = 1
+			continue
+		}
+		sum += int64(x.gain * unit)
+		degree := m.g.degree[x.vertex]
+		m.label[x.vertex] = x.to
+		m.tot[x.from] -= degree
+		m.tot[x.to] += degree
+		m.moved = append(m.moved, x.vertex)
+	}
+	for k := range m.wishes {
+		x := &m.wishes[k]
+		m.want[x.to], m.best[x.to] = 0, 0
+	}
+	return sum
+}
+
+// wishGrain is the number of wishes of a piece of grantShared.
+const wishGrain = 1 << 8
+
+// grantShared is grant by all threads. Sums of integers and maxima do not depend on their order.
+func (m *mover) grantShared() int64 {
+	degree := m.g.degree
+	m.countShared()
+	var total, moves atomic.Int64
+	before := len(m.moved)
+	m.moved = slices.Grow(m.moved, len(m.wishes))
+	moved := m.moved[before : before+len(m.wishes)]
+	unit := 2 * gainScale / float64(m.g.total)
+	m.eachWish(func(list []wish) {
+		var buf [wishGrain]int32
+		sum, mine := int64(0), buf[:0]
+		for k := range list {
+			x := &list[k]
+			if !m.granted(x) {
+				m.active[x.vertex] = 1
+				continue
+			}
+			sum += int64(x.gain * unit)
+			m.label[x.vertex] = x.to
+			atomic.AddInt64(&m.tot[x.from], -degree[x.vertex])
+			atomic.AddInt64(&m.tot[x.to], degree[x.vertex])
+			mine = append(mine, x.vertex)
+		}
+		total.Add(sum)
+		end := int(moves.Add(int64(len(mine))))
+		copy(moved[end-len(mine):end], mine)
+	})
+	m.moved = m.moved[:before+int(moves.Load())]
+	m.clearWishes()
+	return total.Load()
+}
+
+// eachWish runs fn on pieces of the wishes by all threads.
+func (m *mover) eachWish(fn func(list []wish)) {
+	_ = parallel.Range(nil, m.threads, len(m.wishes), wishGrain, func(_, lo, hi int) { fn(m.wishes[lo:hi]) })
+}
+
+// countShared is count of all wishes by all threads.
+func (m *mover) countShared() {
+	m.eachWish(func(list []wish) {
+		for k := range list {
+			x := &list[k]
+			atomic.AddInt64(&m.want[x.to], m.g.degree[x.vertex])
+			best, rank := &m.best[x.to], x.rank()
+			for old := atomic.LoadUint64(best); old < rank && !atomic.CompareAndSwapUint64(best, old, rank); {
+				old = atomic.LoadUint64(best)
+			}
+		}
+	})
+}
+
+// clearWishes resets what countShared counted.
+func (m *mover) clearWishes() {
+	m.eachWish(func(list []wish) {
+		for k := range list {
+			atomic.StoreInt64(&m.want[list[k].to], 0)
+			atomic.StoreUint64(&m.best[list[k].to], 0)
+		}
+	})
+}

@@ -1,0 +1,120 @@
+package communities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/apps/internal/samples"
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+)
+
+// dividesAll lets devices divide sweeps of any size.
+func dividesAll(t *testing.T) {
+	was := louvainDivides
+	louvainDivides = 1
+	t.Cleanup(func() { louvainDivides = was })
+}
+
+// onPeers compares Communities on a group with the host, and returns how it ran.
+func onPeers[T int32 | int64 | float64 | bool](t *testing.T, g *comm.Group, what string, a *matrix.Matrix[T], o CommunitiesOptions) (method ops.Method) {
+	t.Helper()
+	want, err := Communities(a, o)
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	there := a.Clone()
+	if err := there.Move(g); err != nil {
+		t.Fatal(err)
+	}
+	o.Trace = func(tr ops.Trace) {
+		if tr.Op == "Communities" {
+			method = tr.Method
+		}
+	}
+	got, err := Communities(there, o)
+	if err != nil {
+		t.Fatalf("%s, %d ranks: %v", what, g.Size(), err)
+	}
+	if got.Membership.Place() != matrix.Place(g) {
+		t.Errorf("%s: the result lives at %v", what, got.Membership.Place())
+	}
+	sameCommunities(t, fmt.Sprintf("%s, %d ranks", what, g.Size()), got, want)
+	return method
+}
+
+// The devices of a group divide the sweeps, and find the communities of the host, bit for bit.
+func TestCommunitiesByPeers(t *testing.T) {
+	dividesAll(t)
+	skew := gen.CSR(gen.Symmetrise(gen.RMAT(7, 8, gen.RMATOptions{})), gen.KeepLoops)
+	tuples, _ := gen.Planted(200, 1600, .3, 1)
+	planted := gen.CSR(gen.Symmetrise(tuples))
+	one := func(int, int) bool { return true }
+	large := func(u, v int) int64 { return int64(1+(u*v)%7) << 30 }
+	counts := []int{2}
+	if longtest.Enabled() {
+		counts = []int{1, 2, 3}
+	}
+	for _, p := range counts {
+		g := samples.PeersOf(t, p)
+		for _, leiden := range []bool{false, true} {
+			o := CommunitiesOptions{Leiden: leiden, Passes: 2}
+			if got := onPeers(t, g, "skewed", weighted(t, skew, one), o); !strings.Contains(string(got), "shares") {
+				t.Errorf("it ran by %q", got)
+			}
+			onPeers(t, g, "planted, 64 bits", weighted(t, planted, large), o)
+		}
+		if longtest.Enabled() && p > 1 {
+			onPeers(t, g, "hubs", weighted(t, hubsAndGroups(2300, 3), one), CommunitiesOptions{})
+		}
+		onPeers(t, g, "fractions", weighted(t, planted, func(u, v int) float64 { return 1 / float64(1+u+v) }), CommunitiesOptions{})
+		onPeers(t, g, "fewer vertices than ranks", weighted(t, gen.CSR(gen.Tuples{NRows: 2, NCols: 2, Rows: []int32{0, 1}, Cols: []int32{1, 0}}), one), CommunitiesOptions{})
+		a := weighted(t, planted, one)
+		if err := a.Move(g); err != nil {
+			t.Fatal(err)
+		}
+		want := samples.Must[*CommunitiesResult](t)(Communities(weighted(t, planted, one)))
+		sameCommunities(t, "without determinism", samples.Must[*CommunitiesResult](t)(Communities(a, CommunitiesOptions{Nondeterministic: true})), want)
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if _, err := Communities(a, CommunitiesOptions{Run: workflow.Run{Context: ctx}}); !errors.Is(err, context.Canceled) {
+			t.Errorf("a context that ended: error %v", err)
+		}
+		if _, err := Communities(a); err != nil { // the group stays usable
+			t.Errorf("after a context that ended: error %v", err)
+		}
+		var bad *workflow.ParameterError
+		if _, err := Communities(a, CommunitiesOptions{Run: workflow.Run{Method: "x"}}); !errors.As(err, &bad) {
+			t.Errorf("a method: error %v", err)
+		}
+	}
+}
+
+// A collective that fails is the error of all ranks.
+func TestCommunitiesByPeersWhereCollectivesFail(t *testing.T) {
+	dividesAll(t)
+	tuples, _ := gen.Planted(100, 800, .3, 1)
+	a := weighted(t, gen.CSR(gen.Symmetrise(tuples)), func(int, int) bool { return true })
+	for _, call := range []uint64{1, 2, 3, 5, 8, 13, 21} {
+		whole := samples.PeersOf(t, 2)
+		ranks := whole.Ranks()
+		ranks[1] = comm.WithFault(ranks[1], comm.Fault{Call: call})
+		g := samples.Must[*comm.Group](t)(comm.NewGroup(ranks, comm.At(whole.PlaceOf(0), whole.PlaceOf(1))))
+		there := a.Clone()
+		err := there.Move(g)
+		if err == nil {
+			_, err = Communities(there)
+		}
+		var e *comm.RankError
+		if !errors.As(err, &e) || e.Rank != 1 {
+			t.Errorf("collective %d: error %v", call, err)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package components
+
+import (
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// ComponentsOptions are the settings of ConnectedComponents.
+type ComponentsOptions struct{ workflow.Run }
+
+// Components is a partition of the vertices into connected components.
+type Components struct {
+	Label   *matrix.Vector[int32] // the least vertex of each vertex's component
+	Count   int
+	Largest int64 // vertices of the largest one
+}
+
+// ConnectedComponents returns the connected components of g; of a directed
+// graph the weakly connected ones.
+//
+// FastSV (Zhang, Azad, Hu: FastSV, PP 2020): every vertex has a parent, and
+// each round hooks trees to smaller ones through edges (min.second over A),
+// hooks parents, and shortens by following grandparents:
+//
+//	m = A min.second gp;  p(p) min= m;  p min= m, gp;  gp = p(p)
+//
+// until no grandparent changes. O(edges · log vertices) in practice. p(p) min= m is ScatterVector,
+// and p(p) ExtractVector, with the vector p as list of indices. The fused form hooks trees edge by
+// edge instead (Sutton, Ben-Nun, Barak, IPDPS 2018). On a group of devices each does so along the
+// edges of its rows, and the ranks then join their forests.
+func ConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOptions) (*Components, error) {
+	return connectedComponents(g, opts)
+}
+
+// connectedComponents is ConnectedComponents of a graph with values of any type.
+func connectedComponents(g workflow.Operand, opts []ComponentsOptions) (*Components, error) {
+	o, err := workflow.Only("ConnectedComponents", opts)
+	if err != nil {
+		return nil, err
+	}
+	n, err := workflow.Square("ConnectedComponents", g)
+	if err != nil {
+		return nil, err
+	}
+	a := workflow.Pattern(g)
+	if w := o.ByRows("ConnectedComponents", a.Place()); w != nil && n > 0 {
+		return rowsComponents(w, a, n, o)
+	}
+	at, err := o.Fused("ConnectedComponents", a.Place())
+	if err != nil {
+		return nil, err
+	}
+	if at != nil {
+		return fusedComponents(at, a, n, o)
+	}
+	undirected := access.Symmetric(a) || a.Place() == nil && workflow.Symmetric(a)
+	with, here := o.With(), matrix.On(a.Place())
+	parent, err := workflow.FullVector[int32](a.Place(), n, 0, with)
+	if err != nil {
+		return nil, err
+	}
+	vector := func() *matrix.Vector[int32] { return matrix.NewVector[int32](n, here) }
+	gp, next, least, low := vector(), vector(), vector(), semiring.Min[int32]()
+	var s ops.Steps
+	s.Do(ops.ApplyIndex(parent, semiring.RowIndex[int32](int32(0)), parent, with))
+	s.Do(ops.Apply(gp, semiring.Identity[int32](), parent, with))
+	s.Do(ops.Apply(least, semiring.Identity[int32](), parent, with))
+	for changed := n > 0; changed && s.OK(); {
+		o.Report("connected components", 0, 0)
+		s.Do(ops.MxV(least.Accum(low), semiring.MinSecond[int32](), a, gp, with))
+		if !undirected {
+			s.Do(ops.VxM(least.Accum(low), semiring.MinFirst[int32](), gp, a, with))
+		}
+		s.Do(ops.ScatterVector(parent.Accum(low), low, least, ops.ValuesOf(parent), with))
+		s.Do(ops.EWiseAdd(parent, low, parent, least, with))
+		s.Do(ops.EWiseAdd(parent, low, parent, gp, with))
+		s.Do(ops.ExtractVector(next, parent, ops.ValuesOf(parent), with))
+		changed, err = workflow.Differ(next, gp, with)
+		s.Do(err)
+		gp, next = next, gp
+		s.Do(ops.Apply(least, semiring.Identity[int32](), gp, with))
+	}
+	if !s.OK() {
+		return nil, s.Err()
+	}
+	return componentsOf(parent, with)
+}
+
+// componentsOf returns the components with the given labels.
+func componentsOf(label *matrix.Vector[int32], with ops.Option) (c *Components, err error) {
+	c = &Components{Label: label}
+	c.Count, c.Largest, err = workflow.CountLabels(label, with)
+	return c, err
+}

@@ -1,0 +1,399 @@
+package components
+
+import (
+	"slices"
+
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// rankForest is a forest over all vertices on one rank, whose trees are joined along the edges of
+// the own rows. Each vertex is a root or the child of one after each method.
+type rankForest interface {
+	// sample joins trees along the first two edges of the rows.
+	sample() error
+	// link joins trees along all edges. If skip is set, all ranks have the same forest, and the
+	// rows of vertices in a large tree are skipped: an edge that leads out of it is in another row,
+	// too.
+	link(skip bool) error
+	// forest returns the parents of all vertices, and memory for those of another rank. join joins
+	// each vertex with its parent on that rank.
+	forest() (own, other comm.Buffer)
+	join() error
+	// changes returns how many roots link has made children, and lists them if they are at most so
+	// many. lists returns memory for so many changes of all ranks and the own ones. joinChanges
+	// joins each of these roots with its label.
+	changes(most int64) (int64, error)
+	lists(all, own int64) (whole, mine comm.Buffer)
+	joinChanges(all int64) error
+	// finish makes the labels of the own vertices, and counts components and the vertices of the
+	// largest.
+	finish() (count int, largest int64, err error)
+}
+
+// A forestChange is a former root with its label, hb_cc_change in kernels/cc.cu.
+type forestChange struct{ root, label int32 }
+
+// changesOf is the part of the vertices up to which ranks send the roots that have changed, 8 bytes
+// each, and not the labels of all, 4 bytes each.
+const changesOf = 16
+
+// rowsComponents is ConnectedComponents on a group by rows: each rank joins trees along the edges
+// of its rows, and then those of the forests of the others, which are 4 bytes a vertex. If the
+// graph is known to be undirected, ranks exchange forests after a sample of the edges, then skip
+// the rows of the largest component, and exchange the roots that have changed.
+func rowsComponents(w *workflow.RowGroup, a matrix.View[bool], n int, o ComponentsOptions) (*Components, error) {
+	o.Report("connected components", 0, 0)
+	if a.Transposed() { // directions do not matter
+		a = a.T()
+	}
+	undirected := access.Symmetric(a)
+	if err := workflow.CutByRows(w, a); err != nil {
+		return nil, err
+	}
+	rows, err := workflow.BlocksByRows(w, a)
+	if err != nil {
+		return nil, err
+	}
+	out := &Components{}
+	homes, labels := make([]device.Store, len(rows)), make([]*sparse.Typed[int32], len(rows))
+	rank := func(k int, c comm.Comm, f rankForest) error {
+		err := joinForests(w, c, f, n, undirected)
+		if err != nil {
+			return err
+		}
+		count, largest, err := f.finish()
+		if k == 0 {
+			out.Count, out.Largest = count, largest
+		}
+		return err
+	}
+	err = w.G.Each(func(k int, c comm.Comm) error {
+		lo, hi := w.Own(c)
+		if !w.Devices {
+			f := &hostForest{rows: rows[k], n: n, lo: lo, own: hi - lo}
+			err := rank(k, c, f)
+			labels[k] = f.labels
+			return err
+		}
+		operand, err := access.Operand(rows[k], device.Of(w.G.PlaceOf(k)))
+		if err != nil {
+			return err
+		}
+		return w.On(k, func(s *device.Session) error {
+			f := &deviceForest{s: s, operand: operand, n: n, lo: lo, own: hi - lo}
+			err := rank(k, c, f)
+			homes[k] = f.home
+			return err
+		})
+	})
+	if err = w.Failed(err); err != nil {
+		return nil, err
+	}
+	if w.Devices {
+		out.Label = matrix.NewVector[int32](n, matrix.On(w.G))
+		access.SetVectorBlocks(out.Label, w.G, w.Cuts, homes)
+	} else if out.Label, err = workflow.StoresOn(&workflow.Division{G: w.G, Wait: w.Wait}, n, w.Cuts, labels); err != nil {
+		return nil, err
+	}
+	w.Traced(a.NVals(), int64(n))
+	return out, nil
+}
+
+// joinForests joins the trees of one rank along all edges of the graph.
+func joinForests(w *workflow.RowGroup, c comm.Comm, f rankForest, n int, undirected bool) error {
+	if err := f.sample(); err != nil {
+		return err
+	}
+	if !undirected {
+		if err := f.link(false); err != nil {
+			return err
+		}
+		return exchangeForest(w, c, f)
+	}
+	if err := exchangeForest(w, c, f); err != nil {
+		return err
+	}
+	if err := f.link(true); err != nil {
+		return err
+	}
+	most := int64(n / changesOf)
+	own, err := f.changes(most)
+	if err != nil {
+		return err
+	}
+	all, err := workflow.Tell(w, c, own)
+	if err != nil {
+		return err
+	}
+	if slices.Max(all) > most {
+		return exchangeForest(w, c, f)
+	}
+	counts, sum := make([]int, len(all)), int64(0)
+	for r, x := range all {
+		counts[r] = 8 * int(x)
+		sum += x
+	}
+	if sum == 0 {
+		return nil
+	}
+	whole, mine := f.lists(sum, own)
+	if err := c.AllGatherV(w.Wait, whole, counts, mine); err != nil {
+		return err
+	}
+	return f.joinChanges(sum)
+}
+
+// exchangeForest joins the forests of all ranks, so that all have the same trees.
+func exchangeForest(w *workflow.RowGroup, c comm.Comm, f rankForest) error {
+	for root := range c.Size() {
+		own, other := f.forest()
+		if root == c.Rank() {
+			other = own
+		}
+		if err := c.Broadcast(w.Wait, other, root); err != nil {
+			return err
+		}
+		if root != c.Rank() {
+			if err := f.join(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// deviceForest is a forest on a device.
+type deviceForest struct {
+	s          *device.Session
+	operand    device.Operand
+	n, lo, own int
+
+	rows                            device.View
+	code                            device.Code
+	grid, block                     [3]uint32
+	label                           device.View
+	other, size, state, mine, whole device.Buffer
+
+	home device.Store // the labels of the own vertices
+}
+
+func (f *deviceForest) launch(kernel string, args ...any) {
+	f.s.Launch(f.s.Kernel(f.code, kernel), f.grid, f.block, 0, args...)
+}
+
+// compressed makes each vertex a child of its root.
+func (f *deviceForest) compressed() error {
+	f.launch("hb_cc_compress", int32(f.n), f.label.Val)
+	f.s.Sync()
+	return f.s.Err()
+}
+
+func (f *deviceForest) sample() error {
+	s := f.s
+	f.operand.Pattern = true
+	f.rows = s.Rows(f.operand)
+	f.code = s.Program("apps: cc", ccProgram)
+	f.grid, f.block = workflow.ResidentGrid(s, s.Kernel(f.code, "hb_cc_link"))
+	f.label, f.other = s.NewFull(1, f.n, workflow.Int32Type), s.Alloc(4*int64(f.n))
+	f.size, f.state = s.Alloc(4*int64(f.n)), s.Alloc(8*workflow.GraphState)
+	f.launch("hb_cc_start", int32(f.n), int32(f.lo), int32(f.own), f.rows.Ptr, f.rows.Idx, f.label.Val, f.size, f.state)
+	f.launch("hb_cc_compress", int32(f.n), f.label.Val)
+	f.launch("hb_cc_sample", int32(f.lo), int32(f.own), f.rows.Ptr, f.rows.Idx, f.label.Val)
+	return f.compressed()
+}
+
+// guess finds the label of a large tree.
+func (f *deviceForest) guess() {
+	f.s.Blocks(f.s.Kernel(f.code, "hb_cc_guess"), 1, ccSample, int32(f.n), f.label.Val, f.state)
+}
+
+func (f *deviceForest) link(skip bool) error {
+	seen := f.label.Val
+	if skip {
+		seen = f.other
+		f.guess()
+		f.s.Copy(f.other, f.label.Val, 4*int64(f.n))
+	}
+	f.launch("hb_cc_link", int32(f.lo), int32(f.own), f.rows.Ptr, f.rows.Idx, f.label.Val, seen, f.state, skip)
+	return f.compressed()
+}
+
+func (f *deviceForest) forest() (own, other comm.Buffer) {
+	return workflow.DeviceBytes(f.label.Val, 4*f.n), workflow.DeviceBytes(f.other, 4*f.n)
+}
+
+func (f *deviceForest) join() error {
+	f.launch("hb_cc_join", int32(f.n), f.other, f.label.Val)
+	return f.compressed()
+}
+
+func (f *deviceForest) changes(most int64) (int64, error) {
+	result, at := f.s.Results()
+	f.mine = f.s.Alloc(8 * max(most, 1))
+	f.launch("hb_cc_changes", int32(f.n), f.other, f.label.Val, most, f.mine, f.s.Zeros(16), at)
+	f.s.Sync()
+	return result[0], f.s.Err()
+}
+
+func (f *deviceForest) lists(all, own int64) (whole, mine comm.Buffer) {
+	f.whole = f.s.Alloc(8 * all)
+	return workflow.DeviceBytes(f.whole, int(8*all)), workflow.DeviceBytes(f.mine, int(8*own))
+}
+
+func (f *deviceForest) joinChanges(all int64) error {
+	f.launch("hb_cc_join_changes", all, f.whole, f.label.Val)
+	return f.compressed()
+}
+
+func (f *deviceForest) finish() (count int, largest int64, err error) {
+	s := f.s
+	result, at := s.Results()
+	f.guess()
+	f.launch("hb_cc_count", int32(f.n), f.label.Val, f.size, f.state, at)
+	own := s.NewFull(1, f.own, workflow.Int32Type)
+	s.Copy(own.Val, f.label.Val.At(4*int64(f.lo)), 4*int64(f.own))
+	s.Sync()
+	f.home = s.Result(own, int64(f.own))
+	return int(result[0]), result[1], s.Err()
+}
+
+// hostForest is a forest on the host, one rank's part, as a device would have it.
+type hostForest struct {
+	rows       matrix.View[bool]
+	n, lo, own int
+
+	label, other []int32
+	mine, whole  []forestChange
+
+	labels *sparse.Typed[int32]
+}
+
+// root returns the root of the tree of v, and halves the way to it.
+func (f *hostForest) root(v int32) int32 {
+	for f.label[v] != v {
+		f.label[v] = f.label[f.label[v]]
+		v = f.label[v]
+	}
+	return v
+}
+
+// hook joins the trees of two vertices.
+func (f *hostForest) hook(a, b int32) {
+	a, b = f.root(a), f.root(b)
+	f.label[max(a, b)] = min(a, b)
+}
+
+// compress makes each vertex a child of its root.
+func (f *hostForest) compress() {
+	for v := range f.label {
+		f.label[v] = f.root(int32(v))
+	}
+}
+
+func (f *hostForest) sample() error {
+	f.label, f.other = make([]int32, f.n), make([]int32, f.n)
+	for v := range f.label {
+		f.label[v] = int32(v)
+	}
+	st := access.Rows(f.rows)
+	for row := range f.own {
+		v := int32(f.lo + row)
+		from, to := st.Span(row)
+		for k, u := range st.Idx[from:min(to, from+2)] {
+			if k > 0 || u < v { // hb_cc_start leaves out first neighbours that are greater
+				f.hook(v, u)
+			}
+		}
+	}
+	f.compress()
+	return nil
+}
+
+// guess returns the label that hb_cc_guess chooses.
+func (f *hostForest) guess() int32 {
+	seen := map[int32]int{}
+	for k := range uint64(ccSample) {
+		seen[f.label[k*2654435761%uint64(f.n)]]++
+	}
+	label, most := int32(0), 0
+	for l, count := range seen {
+		if count > most || count == most && l > label {
+			label, most = l, count
+		}
+	}
+	return label
+}
+
+func (f *hostForest) link(skip bool) error {
+	guessed := int32(-1)
+	if skip {
+		guessed = f.guess()
+		copy(f.other, f.label)
+	}
+	st := access.Rows(f.rows)
+	for row := range f.own {
+		if v := int32(f.lo + row); !skip || f.other[v] != guessed {
+			from, to := st.Span(row)
+			for _, u := range st.Idx[from:to] {
+				f.hook(v, u)
+			}
+		}
+	}
+	f.compress()
+	return nil
+}
+
+func (f *hostForest) forest() (own, other comm.Buffer) {
+	return workflow.MemoryOf(f.label), workflow.MemoryOf(f.other)
+}
+
+func (f *hostForest) join() error {
+	for v, u := range f.other {
+		f.hook(int32(v), u)
+	}
+	f.compress()
+	return nil
+}
+
+func (f *hostForest) changes(int64) (int64, error) {
+	for v, label := range f.label {
+		if f.other[v] == int32(v) && label != int32(v) {
+			f.mine = append(f.mine, forestChange{int32(v), label})
+		}
+	}
+	return int64(len(f.mine)), nil
+}
+
+func (f *hostForest) lists(all, _ int64) (whole, mine comm.Buffer) {
+	f.whole = make([]forestChange, all)
+	return workflow.MemoryOf(f.whole), workflow.MemoryOf(f.mine)
+}
+
+func (f *hostForest) joinChanges(int64) error {
+	for _, x := range f.whole {
+		f.hook(x.root, x.label)
+	}
+	f.compress()
+	return nil
+}
+
+func (f *hostForest) finish() (count int, largest int64, err error) {
+	size := make([]int64, f.n)
+	for _, label := range f.label {
+		size[label]++
+	}
+	for _, some := range size {
+		if some > 0 {
+			count++
+			largest = max(largest, some)
+		}
+	}
+	f.labels = &sparse.Typed[int32]{Val: slices.Clone(f.label[f.lo : f.lo+f.own]),
+		Structure: sparse.Structure{Format: sparse.Full, NRows: 1, NCols: f.own, NVals: int64(f.own)}}
+	return count, largest, nil
+}

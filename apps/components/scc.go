@@ -1,0 +1,104 @@
+package components
+
+import (
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// StronglyConnectedComponents returns the strongly connected components of g: the largest sets of
+// vertices in which a path leads from each vertex to each other one. The label of a component is
+// its least vertex.
+//
+// The pipeline colours the vertices that are left with the least vertex that reaches them, and
+// takes from each colour what reaches its own vertex backwards (Orzan, 2004):
+//
+//	c(v) = v;   c min= c min.first A,   until nothing changes
+//	F = {v : c(v) = v};   F ∪= {v : c(v) = (A max.second c(F))(v)},   until nothing is added
+//	the parts of F by colour are components; continue without them
+//
+// A round first removes vertices without an edge from or without an edge to the others. The number
+// of rounds is at most the length of the longest chain of components.
+//
+// The fused form takes the component of a pivot first, by a search in both directions (Slota,
+// Rajamanickam, Madduri, IPDPS 2014), and then goes by colours.
+//
+// On the host with Method Auto several threads take the same steps as the fused form. A depth-first
+// search finds what is left once that is little, or where few vertices of a search can be expanded
+// at the same time (Tarjan, SIAM Journal on Computing 1, 1972, in the form of Pearce, Information
+// Processing Letters 116, 2016, which keeps one number for each vertex). For fewer than four
+// threads, or little work, it finds all components. Either takes O(vertices + edges).
+func StronglyConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOptions) (*Components, error) {
+	return strongComponents(g, opts)
+}
+
+// strongComponents is StronglyConnectedComponents of a graph with values of any type.
+func strongComponents(g workflow.Operand, opts []ComponentsOptions) (*Components, error) {
+	const app = "StronglyConnectedComponents"
+	o, err := workflow.Only(app, opts)
+	if err != nil {
+		return nil, err
+	}
+	a, n, at, err := workflow.BegunFused(app, "strongly connected components", g, o.Run)
+	if err != nil {
+		return nil, err
+	}
+	if at != nil {
+		return fusedStrong(at, a, n, o.Run)
+	}
+	if o.HostKernel(a) {
+		return strongOnHost(a, o.Run)
+	}
+	return strongPipeline(a, n, o.Run)
+}
+
+// ownLabel selects the vertices that are their own label.
+var ownLabel = semiring.NewSelect("own_label", func(x int32, i, _ int) bool { return int(x) == i }, "x == i")
+
+// strongPipeline finds the components by operations, where a lives.
+func strongPipeline(a matrix.View[bool], n int, run workflow.Run) (*Components, error) {
+	with, here := run.With(), matrix.On(a.Place())
+	label, err := workflow.FullVector[int32](a.Place(), n, 0, with)
+	if err != nil {
+		return nil, err
+	}
+	var s ops.Steps
+	s.Do(ops.ApplyIndex(label, semiring.RowIndex[int32](int32(0)), label, with))
+	left := matrix.NewVector[int32](n, here) // the vertices without a component, each its own value
+	s.Do(ops.Apply(left, semiring.Identity[int32](), label, with))
+	vector := func() *matrix.Vector[int32] { return matrix.NewVector[int32](n, here) }
+	colour, next, found, grown := vector(), vector(), vector(), vector()
+	same := matrix.NewVector[bool](n, here)
+	low, keep := semiring.Min[int32](), semiring.Identity[int32]()
+	for s.NVals(left) > 0 {
+		run.Report("strongly connected components", int64(n)-left.NVals(), int64(n))
+		s.Do(ops.VxM(next.Masked(left.Structure()).Replace(), semiring.MinFirst[int32](), left, a, with))
+		s.Do(ops.MxV(found.Masked(next.Structure()).Replace(), semiring.MinSecond[int32](), a, left, with))
+		s.Do(ops.Apply(left.Masked(found.Structure()).Replace(), keep, left, with)) // the others are alone
+		s.Do(ops.Apply(colour, keep, left, with))
+		for changed := true; changed && s.OK(); {
+			s.Do(ops.VxM(next.Masked(left.Structure()).Replace(), semiring.MinFirst[int32](), colour, a, with))
+			s.Do(ops.EWiseAdd(next, low, next, colour, with))
+			s.Do(ops.EWiseMult(same, semiring.Ne[int32](), next, colour, with))
+			changed, err = ops.ReduceScalar(semiring.Lor(), same, with)
+			s.Do(err)
+			colour, next = next, colour
+		}
+		s.Do(ops.Select(found, ownLabel, colour, with))
+		s.Do(ops.Apply(next, keep, found, with))
+		for s.NVals(next) > 0 {
+			s.Do(ops.MxV(grown.Masked(found.Structure().Not()).Replace(), semiring.MaxSecond[int32](), a, next, with))
+			s.Do(ops.EWiseMult(same, semiring.Eq[int32](), grown, colour, with))
+			s.Do(ops.Select(same, semiring.ValueEQ(true), same, with))
+			s.Do(ops.Apply(next.Masked(same.Structure()).Replace(), keep, colour, with))
+			s.Do(ops.AssignVector(found.Masked(next.Structure()), next, ops.All(), with))
+		}
+		s.Do(ops.AssignVector(label.Masked(found.Structure()), found, ops.All(), with))
+		s.Do(ops.Apply(left.Masked(found.Structure().Not()).Replace(), keep, left, with))
+	}
+	if !s.OK() {
+		return nil, s.Err()
+	}
+	return componentsOf(label, with)
+}

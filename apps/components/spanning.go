@@ -1,0 +1,81 @@
+package components
+
+import (
+	"cmp"
+
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// SpanningOptions are the settings of MinimumSpanningForest.
+type SpanningOptions struct {
+	workflow.Run
+	Maximum bool // the heaviest forest in place of the lightest
+}
+
+// Spanning is the result of MinimumSpanningForest.
+type Spanning struct {
+	Forest *matrix.Matrix[float64] // its edges in both directions, with their weights; on the host
+	Weight float64                 // of all edges, each once
+	Edges  int
+	Trees  int // connected components of the graph, isolated vertices included
+}
+
+// MinimumSpanningForest returns the spanning forest of least weight of g: a tree for each connected
+// component. The weight of an edge is the value, the lesser of two if both directions have one (the
+// greater with Maximum); negative weights are allowed, NaN is a *WeightError. Self-loops are
+// ignored. Edges of equal weight are taken in the order of their vertices, so the forest does not
+// depend on threads or the form of g.
+//
+// One thread takes Kruskal's algorithm that sorts no more edges than it must: edges lighter than a
+// pivot come first, and of the heavier ones those inside a tree are dropped before the next step
+// (Osipov, Sanders, Singler: The filter-Kruskal minimum spanning tree algorithm, ALENEX 2009).
+// About O(edges + vertices · log vertices · log(edges/vertices)) for weights in random order. Four
+// threads and more take Borůvka's: every tree takes its lightest edge to another, in rounds,
+// O(edges · log vertices). It computes on the host, wherever g lives.
+func MinimumSpanningForest[T semiring.Number](g matrix.Source[T], opts ...SpanningOptions) (*Spanning, error) {
+	return minimumSpanningForest(g, opts)
+}
+
+// minimumSpanningForest is MinimumSpanningForest of a graph with values of any type.
+func minimumSpanningForest(g workflow.Operand, opts []SpanningOptions) (*Spanning, error) {
+	const app = "MinimumSpanningForest"
+	o, err := workflow.Only(app, opts)
+	if err != nil {
+		return nil, err
+	}
+	_, n, err := workflow.Brought(app, "spanning forest", g, o.Run)
+	if err != nil {
+		return nil, err
+	}
+	rows := g.Inside().Rows()
+	ptr, weight := workflow.RowOffsets(&rows.Structure), workflow.NumbersIn(rows.Type, rows.Val)(nil, 0, int64(len(rows.Idx)))
+	list, err := linksOf(app, &workflow.Adjacency{N: n, Ptr: ptr, Idx: rows.Idx}, weight, g.Inside().Symmetric(), o)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := forestOf(list, n, o.Run)
+	if err != nil {
+		return nil, err
+	}
+	return spanningOf(kept, n, o)
+}
+
+// A link is an undirected edge, u < v.
+type link struct {
+	weight float64
+	u, v   int32
+}
+
+func (e link) compare(f link) int {
+	switch {
+	case e.weight < f.weight:
+		return -1
+	case e.weight > f.weight:
+		return 1
+	case e.u != f.u:
+		return cmp.Compare(e.u, f.u)
+	}
+	return cmp.Compare(e.v, f.v)
+}

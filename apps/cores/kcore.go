@@ -1,0 +1,114 @@
+package cores
+
+import (
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// CoreOptions are the settings of CoreNumbers.
+type CoreOptions struct{ workflow.Run }
+
+// Cores is the result of CoreNumbers.
+type Cores struct {
+	Number *matrix.Vector[int32] // of every vertex, 0 of isolated ones; where the graph lives
+	Max    int32                 // the degeneracy of the graph
+	Inner  int64                 // vertices with that number
+}
+
+// CoreNumbers returns the core number of every vertex of g: the largest k such that the vertex is
+// in the k-core, the largest subgraph whose vertices all have k or more neighbours in it (Seidman,
+// Social Networks 5, 1983). Directions, values and self-loops are ignored.
+//
+// The pipeline removes the vertices of degree k or less in rounds, and lowers the degrees of their
+// neighbours; a vertex that goes at k has core number k:
+//
+//	L = {v : d(v) ≤ k};   core⟨L⟩ = k;   d = d⟨¬L⟩;   d −= L +.pair A,   until L is empty; then k + 1
+//
+// The fused form does the same with a queue (Kabir, Madduri, IPDPSW 2017).
+//
+// On the host with Method Auto one thread keeps the vertices in buckets by degree instead
+// (Batagelj, Zaversnik: An O(m) algorithm for cores decomposition of networks, 2003,
+// arXiv:cs/0310049); four threads and more remove the vertices of each k together. Both take
+// O(vertices + edges).
+func CoreNumbers[T comparable](g matrix.Source[T], opts ...CoreOptions) (*Cores, error) {
+	return coreNumbers(g, opts)
+}
+
+// coreNumbers is CoreNumbers of a graph with values of any type.
+func coreNumbers(g workflow.Operand, opts []CoreOptions) (*Cores, error) {
+	const app = "CoreNumbers"
+	o, err := workflow.Only(app, opts)
+	if err != nil {
+		return nil, err
+	}
+	a, n, at, err := workflow.BegunUndirectedFused(app, "core numbers", g, o.Run)
+	if err != nil {
+		return nil, err
+	}
+	if at != nil {
+		return fusedCores(at, a, n, o.Run)
+	}
+	c := &Cores{}
+	if o.HostKernel(a) {
+		core, err := coreNumbersOnHost(workflow.RowsOf(a), o.Run)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range core {
+			if k > c.Max {
+				c.Max, c.Inner = k, 0
+			}
+			if k == c.Max {
+				c.Inner++
+			}
+		}
+		c.Number, err = matrix.VectorOf(core)
+		return c, err
+	}
+	return coresPipeline(a, n, o.Run)
+}
+
+// coresPipeline finds core numbers by operations, where a lives.
+func coresPipeline(a matrix.View[bool], n int, run workflow.Run) (*Cores, error) {
+	with, here := run.With(), matrix.On(a.Place())
+	core, err := workflow.FullVector[int32](a.Place(), n, 0, with)
+	if err != nil {
+		return nil, err
+	}
+	one, err := workflow.FullVector(a.Place(), n, true, with)
+	if err != nil {
+		return nil, err
+	}
+	var s ops.Steps
+	loopless := matrix.New[bool](n, n, here)
+	s.Do(ops.Select(loopless, semiring.Offdiag[bool](0), a, with))
+	vector := func() *matrix.Vector[int32] { return matrix.NewVector[int32](n, here) }
+	degree, low, lost := vector(), vector(), vector()
+	pair := semiring.PlusPair[int32]()
+	s.Do(ops.MxV(degree, pair, loopless.Pattern(), one.Pattern(), with))
+	for k := int32(1); s.NVals(degree) > 0; {
+		s.Do(ops.Select(low, semiring.ValueLE(k), degree, with))
+		if s.NVals(low) == 0 {
+			run.Report("core numbers", int64(n)-degree.NVals(), int64(n))
+			least, err := ops.ReduceScalar(semiring.Min[int32](), degree, with)
+			s.Do(err)
+			k = max(k+1, least)
+			continue
+		}
+		s.Do(ops.AssignVectorScalar(core.Masked(low.Structure()), k, ops.All(), with))
+		s.Do(ops.Apply(degree.Masked(low.Structure().Not()).Replace(), semiring.Identity[int32](), degree, with))
+		s.Do(ops.VxM(lost.Masked(degree.Structure()).Replace(), pair, low.Pattern(), loopless.Pattern(), with))
+		s.Do(ops.EWiseMult(degree.Masked(lost.Structure()), semiring.Minus[int32](), degree, lost, with))
+	}
+	if !s.OK() || n == 0 {
+		return &Cores{Number: core}, s.Err()
+	}
+	c := &Cores{Number: core}
+	c.Max, err = ops.ReduceScalar(semiring.Max[int32](), core, with)
+	s.Do(err)
+	s.Do(ops.Select(low, semiring.ValueGE(c.Max), core, with))
+	c.Inner = s.NVals(low)
+	return c, s.Err()
+}

@@ -1,0 +1,351 @@
+package samples
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/generate"
+	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/race"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// PeersOf returns a group of p devices of their own, which gather from memory to memory: GPUs of
+// this machine with HIVEBLAS_TEST_GPU, else those of an emulator.
+func PeersOf(t testing.TB, p int) *comm.Group {
+	t.Helper()
+	g, _ := PeersOn(t, p)
+	return g
+}
+
+// PeersOn is peersOf with the emulator, nil with HIVEBLAS_TEST_GPU.
+func PeersOn(t testing.TB, p int) (*comm.Group, *emu.Emulator) {
+	t.Helper()
+	if race.Enabled {
+		t.Skip("the emulator launches one kernel at a time")
+	}
+	var opts []cusparse.Option
+	var e *emu.Emulator
+	if os.Getenv("HIVEBLAS_TEST_GPU") == "" {
+		var err error
+		e, err = emu.New(emu.Devices(p))
+		if errors.Is(err, emu.ErrUnavailable) {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts = []cusparse.Option{cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
+			cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return emu.NewCompiler() })}
+	}
+	var places []comm.Place
+	var list []comm.Device
+	for i := range p {
+		d, err := cusparse.Open(i, opts...)
+		if err != nil && os.Getenv("HIVEBLAS_TEST_GPU") != "" && i > 0 {
+			t.Skip(p, "GPUs are needed:", err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { d.Close() })
+		c, err := d.Comm()
+		if err != nil {
+			t.Fatal(err)
+		}
+		places, list = append(places, d), append(list, c)
+	}
+	ranks, err := comm.Peers(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := comm.NewGroup(ranks, comm.At(places...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, e
+}
+
+// GraphsByRows are graphs for runs by rows: empty rows and ranks, hubs, dangling vertices, more
+// ranks than vertices, directed and not.
+func GraphsByRows(t *testing.T) map[string]*matrix.Matrix[bool] {
+	t.Helper()
+	list := map[string]*matrix.Matrix[bool]{}
+	add := func(name string, g *generate.Graph, err error, opts ...generate.MatrixOption) {
+		if err == nil {
+			list[name], err = generate.Matrix[bool](g, opts...)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := generate.RMAT(8, 1500, generate.RMATOptions{Seed: 3})
+	add("R-MAT", g, err, generate.Undirected(), generate.Simple())
+	add("directed R-MAT", g, err)
+	g, err = generate.Uniform(2, 3, 1)
+	add("two vertices", g, err)
+	g, err = generate.Uniform(90, 40, 1)
+	add("mostly isolated", g, err, generate.Undirected())
+	g, err = generate.Grid(9, 7)
+	add("grid", g, err, generate.Undirected())
+	list["hub"] = hub(t, 10000)
+	return list
+}
+
+// hub is a vertex with so many edges, in both directions, and a path through its neighbours: a
+// frontier of one vertex from which devices pull.
+func hub(t *testing.T, n int) *matrix.Matrix[bool] {
+	t.Helper()
+	var from, to []int
+	for v := 1; v <= n; v++ {
+		from, to = append(from, 0, v), append(to, v, 0)
+		if v%3 == 0 && v < n {
+			from, to = append(from, v), append(to, v+1)
+		}
+	}
+	g, err := matrix.FromTuples(n+1, n+1, from, to, slices.Repeat([]bool{true}, len(from)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// GroupsByRows are groups for runs by rows, by name.
+func GroupsByRows(t *testing.T) map[string]*comm.Group {
+	t.Helper()
+	groups := map[string]*comm.Group{}
+	for _, p := range []int{1, 2, 3, 7} {
+		g, err := comm.LocalGroup(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups[g.String()] = g
+	}
+	if !race.Enabled {
+		for _, p := range []int{1, 2, 3} {
+			if os.Getenv("HIVEBLAS_TEST_GPU") == "" || p < 3 {
+				g := PeersOf(t, p)
+				groups[g.String()] = g
+			}
+		}
+	}
+	return groups
+}
+
+// MethodOn returns the method of runs by rows on a group: Auto takes it for devices.
+func MethodOn(g *comm.Group) workflow.Method {
+	if g.PlaceOf(0) == nil {
+		return workflow.Fused
+	}
+	return workflow.Auto
+}
+
+// Weighed gives the edges of a graph lengths of 0 … 8.
+func Weighed[T semiring.Number](t *testing.T, g *matrix.Matrix[bool]) *matrix.Matrix[T] {
+	t.Helper()
+	m, n := g.Dims()
+	a := matrix.New[T](m, n)
+	length := semiring.NewIndex("length", func(_ bool, i, j int) T { return T((3*i + 5*j) % 9) })
+	if err := ops.ApplyIndex(a, length, g); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func SameBlocks[T comparable](t *testing.T, what string, got, want *matrix.Vector[T], group *comm.Group) {
+	t.Helper()
+	if got.Place() != matrix.Place(group) {
+		t.Errorf("%s is at %v", what, got.Place())
+	}
+	host := got.Clone()
+	if err := host.Move(nil); err != nil {
+		t.Fatal(err)
+	}
+	if !host.Equal(want) || got.NVals() != want.NVals() {
+		t.Errorf("%s: %d entries, want %d: %v, want %v", what, got.NVals(), want.NVals(), host, want)
+	}
+}
+
+// GroupOfGPUs returns a group of GPUs of this machine and the first of them: two if there are, else
+// ranks of one device, which is emulated unless HIVEBLAS_TEST_GPU is set.
+func GroupOfGPUs(t testing.TB) (*comm.Group, matrix.Place, bool) {
+	if os.Getenv("HIVEBLAS_TEST_GPU") == "" {
+		d := Emulated(t)
+		ranks, err := comm.Local(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := comm.NewGroup(ranks, comm.At(d.Device, d.Device))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g, d.Device, false
+	}
+	var places []comm.Place
+	var list []comm.Device
+	for i := range 2 {
+		d, err := cusparse.Open(i)
+		if err != nil {
+			t.Skip("two GPUs are needed:", err)
+		}
+		t.Cleanup(func() { d.Close() })
+		c, err := d.Comm()
+		if err != nil {
+			t.Fatal(err)
+		}
+		places, list = append(places, d), append(list, c)
+	}
+	ranks, err := comm.Peers(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := comm.NewGroup(ranks, comm.At(places...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, places[0].(matrix.Place), true
+}
+
+type GroupGraph = *matrix.Matrix[float32]
+
+// ResultWords lists the bits of a result.
+func ResultWords(v any) []string {
+	var out []string
+	switch v := v.(type) {
+	case *matrix.Vector[float64]:
+		if v != nil {
+			for i, x := range v.All() {
+				out = append(out, fmt.Sprint(i, " ", math.Float64bits(x)))
+			}
+		}
+		return out
+	case *matrix.Vector[float32]:
+		if v != nil {
+			for i, x := range v.All() {
+				out = append(out, fmt.Sprint(i, " ", math.Float32bits(x)))
+			}
+		}
+		return out
+	case *matrix.Vector[int32]:
+		if v != nil {
+			for i, x := range v.All() {
+				out = append(out, fmt.Sprint(i, " ", x))
+			}
+		}
+		return out
+	case *matrix.Vector[int64]:
+		if v != nil {
+			for i, x := range v.All() {
+				out = append(out, fmt.Sprint(i, " ", x))
+			}
+		}
+		return out
+	case *matrix.Matrix[float32]:
+		for at, x := range v.All() {
+			out = append(out, fmt.Sprint(at, " ", math.Float32bits(x)))
+		}
+		return out
+	case *matrix.Matrix[int32]:
+		if v != nil {
+			m, n := v.Dims()
+			out = append(out, fmt.Sprint(m, n))
+			for at, x := range v.All() {
+				out = append(out, fmt.Sprint(at, " ", x))
+			}
+		}
+		return out
+	case *matrix.Matrix[float64]:
+		if v != nil {
+			for at, x := range v.All() {
+				out = append(out, fmt.Sprint(at, " ", math.Float64bits(x)))
+			}
+		}
+		return out
+	case *matrix.Matrix[int64]:
+		for at, x := range v.All() {
+			out = append(out, fmt.Sprint(at, " ", x))
+		}
+		return out
+	case time.Duration:
+		return nil
+	}
+	r := reflect.ValueOf(v)
+	if r.Kind() == reflect.Pointer && !r.IsNil() && r.Elem().Kind() == reflect.Struct {
+		r = r.Elem()
+	}
+	if r.Kind() != reflect.Struct {
+		return []string{fmt.Sprint(v)}
+	}
+	for i := range r.NumField() {
+		if r.Type().Field(i).IsExported() {
+			out = append(out, ResultWords(r.Field(i).Interface())...)
+		}
+	}
+	return out
+}
+
+func RangeGraph(t testing.TB, scale int, at matrix.Place) GroupGraph {
+	t.Helper()
+	edges, err := generate.RMAT(scale, 6<<scale, generate.RMATOptions{Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := generate.Matrix[float32](edges, generate.Undirected(), generate.Simple())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Values whose sums depend on their order.
+	if err := ops.ApplyIndex(g, semiring.NewIndex("uneven", func(_ float32, i, j int) float32 {
+		return 1 / float32(1+(i+j)%11)
+	}, ""), g); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Move(at); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// InBlocks makes a graph that no process has whole.
+func InBlocks(t testing.TB, g GroupGraph, at *comm.Group) GroupGraph {
+	t.Helper()
+	m, n := g.Dims()
+	b := matrix.New[float32](m, n, matrix.On(at))
+	if err := ops.Apply(b, semiring.Identity[float32](), g); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Processes runs f on p groups of one rank each, which stand for p processes.
+func Processes(t *testing.T, p int, f func(at *comm.Group) (any, error)) ([]any, []error) {
+	t.Helper()
+	ranks, err := comm.Local(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, errs := make([]any, p), make([]error, p)
+	var wait sync.WaitGroup
+	for r, c := range ranks {
+		at, err := comm.NewGroup([]comm.Comm{c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wait.Go(func() { results[r], errs[r] = f(at) })
+	}
+	wait.Wait()
+	return results, errs
+}

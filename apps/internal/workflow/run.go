@@ -1,0 +1,242 @@
+package workflow
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// Run says how a workflow runs. The zero value uses all threads and has no deadline.
+type Run struct {
+	Context  context.Context // nil: never ends
+	Threads  int             // 0: GOMAXPROCS; a negative number is a *ParameterError
+	Progress Stage           // nil: silent
+	Trace    func(ops.Trace) // called after each operation; may be nil
+	Method   Method          // Auto: the fastest form where the graph lives
+}
+
+// Method is the form of a workflow.
+type Method string
+
+const (
+	// Auto runs the form that is the fastest where the graph lives: on a device the fused form of a
+	// workflow that has one, on the host a kernel of the host where there is one (scan statistics,
+	// core numbers, independent sets, strong components and others), on a group the form divided
+	// among the ranks, and else the pipeline.
+	Auto Method = ""
+	// Pipeline runs the operations of the formula, where the graph lives.
+	Pipeline Method = "pipeline"
+	// Fused runs the kernels that a workflow has for the whole of it. Without such kernels, or for
+	// a graph on the host, it is a *ParameterError.
+	Fused Method = "fused"
+)
+
+// Fused returns the device that runs the fused form of a workflow, nil for the pipeline.
+func (r Run) Fused(app string, at matrix.Place) (device.Runner, error) {
+	runner := device.Of(at)
+	switch {
+	case r.Method == Pipeline:
+		return nil, nil
+	case r.Method == Fused && runner == nil:
+		return nil, &ParameterError{app, "the method", "fused for a graph on the host", "auto or pipeline, or a graph on a device (see Move)"}
+	case r.Method == Fused || r.Method == Auto:
+		return runner, nil
+	}
+	return nil, r.unknownMethod(app)
+}
+
+// NotFused is the check of workflows without a fused form.
+func (r Run) NotFused(app string) error {
+	switch r.Method {
+	case Auto, Pipeline:
+		return nil
+	case Fused:
+		return &ParameterError{app, "the method", "fused, a form that it does not have", "auto or pipeline"}
+	}
+	return r.unknownMethod(app)
+}
+
+func (r Run) unknownMethod(app string) error {
+	return &ParameterError{app, "the method", fmt.Sprintf("%q", string(r.Method)), "auto (the empty text), pipeline or fused"}
+}
+
+// Stage receives progress: the name of the stage, and how much of it is done. total is 0 if
+// unknown.
+type Stage func(what string, done, total int64)
+
+// With returns the options to pass to every operation.
+func (r Run) With() ops.Option {
+	return ops.WithOptions(ops.WithThreads(r.Threads), ops.WithContext(r.Context), ops.WithTraces(r.Trace))
+}
+
+func (r Run) Report(what string, done, total int64) {
+	if r.Progress != nil {
+		r.Progress(what, done, total)
+	}
+}
+
+// FullVector returns a vector with n entries x at a place, where it is made.
+func FullVector[T comparable](at matrix.Place, n int, x T, with ops.Option) (*matrix.Vector[T], error) {
+	if at == nil {
+		return matrix.NewFullVector(n, x)
+	}
+	v := matrix.NewVector[T](n, matrix.On(at))
+	return v, ops.AssignVectorScalar(v, x, ops.All(), with)
+}
+
+// KeepBitmap pins the format of a vector to Bitmap, and converts it where it lives.
+func KeepBitmap[T comparable](v *matrix.Vector[T], with ops.Option) error {
+	if v.Place() != nil { // a vector that no operation has written is on the host
+		if err := ops.Apply(v, semiring.Identity[T](), v, with); err != nil {
+			return err
+		}
+	}
+	return v.SetFormat(matrix.Bitmap)
+}
+
+// Differ reports whether two full vectors of equal size differ. One value comes to the host.
+func Differ[T semiring.Number](x, y *matrix.Vector[T], with ops.Option) (bool, error) {
+	d := matrix.NewVector[bool](x.Size(), matrix.On(x.Place()))
+	if err := ops.EWiseMult(d, semiring.Ne[T](), x, y, with); err != nil {
+		return false, err
+	}
+	return ops.ReduceScalar(semiring.Lor(), d, with)
+}
+
+// Only returns the settings that a caller gave, the zero value if none.
+func Only[O any](app string, opts []O) (o O, err error) {
+	switch len(opts) {
+	case 0:
+		return o, nil
+	case 1:
+		if r, ok := any(opts[0]).(interface{ CheckThreads(app string) error }); ok {
+			err = r.CheckThreads(app)
+		}
+		return opts[0], err
+	}
+	return o, &ParameterError{app, "the settings", fmt.Sprintf("%d values of %T", len(opts), o), "one value, or none for the defaults"}
+}
+
+// CheckThreads verifies the number of threads.
+func (r Run) CheckThreads(app string) error {
+	if r.Threads < 0 {
+		return &ParameterError{app, "Threads", fmt.Sprint(r.Threads), "1 or more, or 0 for GOMAXPROCS"}
+	}
+	return nil
+}
+
+// OnlyPipeline is only for workflows without a fused form.
+func OnlyPipeline[O interface{ NotFused(app string) error }](app string, opts []O) (O, error) {
+	o, err := Only(app, opts)
+	if err == nil {
+		err = o.NotFused(app)
+	}
+	return o, err
+}
+
+// Usable returns the error of a matrix: that of its construction, or that it is nil.
+func Usable(app, arg string, g Operand) error {
+	if g != nil {
+		if err := g.Inside().Err(); err != (matrix.View[bool]{}).Err() {
+			return err
+		}
+	}
+	return &matrix.InvalidError{Op: app, Reason: arg + " is nil or an empty view; make a matrix with matrix.New, a Builder or a From function"}
+}
+
+// Square checks that a graph is a square matrix and returns its order.
+func Square(app string, g Operand) (int, error) {
+	if err := Usable(app, "the graph", g); err != nil {
+		return 0, err
+	}
+	m, n := g.Inside().Dims()
+	if m != n {
+		return 0, &matrix.DimensionError{Op: app, Arg: "the graph", Got: fmt.Sprintf("%d×%d", m, n),
+			Want: "square", Remedy: "give an adjacency matrix; of a bipartite graph, a projection"}
+	}
+	return n, nil
+}
+
+// Vertex checks that v is a vertex of a graph of order n.
+func Vertex(app, arg string, v, n int) error {
+	if v < 0 || v >= n {
+		return &matrix.IndexError{Op: app, Arg: arg, Index: int64(v), Limit: int64(n)}
+	}
+	return nil
+}
+
+// A ParameterError says that a parameter of a workflow is outside its range.
+type ParameterError struct {
+	App, Arg, Got, Want string
+}
+
+func (e *ParameterError) Error() string {
+	return fmt.Sprintf("%s: %s is %s, want %s", e.App, e.Arg, e.Got, e.Want)
+}
+
+// A VertexError is a *[ParameterError] about vertices, to which errors.As converts it. Its text has
+// the numbers of the vertices; Named gives it their names.
+type VertexError struct {
+	ParameterError
+	Vertices []int // of the graph
+	Others   []int // of the second graph, in SGM
+
+	arg, got string // Arg and Got with {0}, {1} for Vertices and {other} for Others
+}
+
+// AboutVertices returns a VertexError. {0} and {1} in arg and got stand for the vertices.
+func AboutVertices(app, arg, got, want string, vertices ...int) *VertexError {
+	return AboutPairs(app, arg, got, want, vertices, nil)
+}
+
+// AboutPairs is aboutVertices of two graphs: {other} stands for the vertex of the second one.
+func AboutPairs(app, arg, got, want string, vertices, others []int) *VertexError {
+	e := &VertexError{ParameterError{App: app, Want: want}, vertices, others, arg, got}
+	e.ParameterError = *e.Named(strconv.Itoa, strconv.Itoa)
+	return e
+}
+
+// Unwrap returns the *ParameterError.
+func (e *VertexError) Unwrap() error { return &e.ParameterError }
+
+// Named returns the error with names in place of numbers: name for vertices of the first graph,
+// other for vertices of the second. A nil function leaves the numbers.
+func (e *VertexError) Named(name, other func(vertex int) string) *ParameterError {
+	if name == nil {
+		name = strconv.Itoa
+	}
+	if other == nil {
+		other = strconv.Itoa
+	}
+	var pairs []string
+	for k, v := range e.Vertices {
+		pairs = append(pairs, fmt.Sprintf("{%d}", k), name(v))
+	}
+	for _, v := range e.Others {
+		pairs = append(pairs, "{other}", other(v))
+	}
+	if e.arg == "" && e.got == "" { // not made by this package
+		p := e.ParameterError
+		return &p
+	}
+	named := strings.NewReplacer(pairs...)
+	return &ParameterError{e.App, named.Replace(e.arg), named.Replace(e.got), e.Want}
+}
+
+// A WeightError names an edge whose weight a workflow cannot use.
+type WeightError struct {
+	App      string
+	Row, Col int
+	Got      string
+	Want     string
+}
+
+func (e *WeightError) Error() string {
+	return fmt.Sprintf("%s: the edge from %d to %d has weight %s, want %s", e.App, e.Row, e.Col, e.Got, e.Want)
+}

@@ -1,0 +1,252 @@
+package workflow
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// Degrees returns the number of edges of some vertices.
+func (a *Adjacency) Degrees(list []int32) (sum int64) {
+	for _, v := range list {
+		sum += a.Degree(v)
+	}
+	return sum
+}
+
+// Along returns Σ x over the columns of row v.
+func (a *Adjacency) Along(v int32, x []float64) float64 {
+	row := a.Of(v)
+	var s0, s1, s2, s3 float64
+	for ; len(row) >= 4; row = row[4:] {
+		s0 += x[row[0]]
+		s1 += x[row[1]]
+		s2 += x[row[2]]
+		s3 += x[row[3]]
+	}
+	for _, w := range row {
+		s0 += x[w]
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// Present returns the numbers of a list that are not negative.
+func Present(list []int32) (*matrix.Vector[int32], error) {
+	if !slices.ContainsFunc(list, func(x int32) bool { return x < 0 }) {
+		return matrix.VectorOf(list)
+	}
+	var at []int
+	var val []int32
+	for k, x := range list {
+		if x >= 0 {
+			at, val = append(at, k), append(val, x)
+		}
+	}
+	return matrix.VectorFromTuples(len(list), at, val, nil)
+}
+
+// CountLabels returns the number of labels and the vertices of the largest one, from the vertices of
+// each label: size(label(v)) += 1.
+func CountLabels(label *matrix.Vector[int32], with ops.Option) (count int, largest int64, err error) {
+	n, plus := label.Size(), semiring.Plus[int64]()
+	if n == 0 {
+		return 0, 0, nil
+	}
+	size := matrix.NewVector[int64](n, matrix.On(label.Place()))
+	one, err := FullVector[int64](label.Place(), n, 1, with)
+	if err != nil {
+		return 0, 0, err
+	}
+	if err := ops.ScatterVector(size, plus, one, ops.ValuesOf(label), with); err != nil {
+		return 0, 0, err
+	}
+	if largest, err = ops.ReduceScalar(semiring.Max[int64](), size, with); err != nil {
+		return 0, 0, err
+	}
+	return int(size.NVals()), largest, size.Err()
+}
+
+// Symmetric reports whether the structure of a view is symmetric, and finds out if that is unknown.
+func Symmetric[T comparable](v matrix.View[T]) bool {
+	rows, cols := &access.Rows(v).Structure, &access.Cols(v).Structure
+	return rows.SameAs(cols)
+}
+
+// PresentVector returns a vector with the values where present is 1, which is at count positions.
+// It copies present.
+func PresentVector[T comparable](present []uint8, count int64, val []T) *matrix.Vector[T] {
+	n := len(present)
+	st := &sparse.Typed[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Bitmap,
+		NVals: count, Present: bytes.Clone(present)}, Val: val}
+	if count == int64(n) {
+		st.Format, st.Present = sparse.Full, nil
+	}
+	return access.VectorFromStore(st)
+}
+
+// Diagonal returns the matrix with v on its diagonal, where v lives.
+func Diagonal[T semiring.Number](v *matrix.Vector[T], with ops.Option) (*matrix.Matrix[T], error) {
+	if v.Place() == nil {
+		return matrix.Diag(v, 0)
+	}
+	d := matrix.New[T](v.Size(), v.Size(), matrix.On(v.Place()))
+	return d, ops.Scatter(d, semiring.Plus[T](), v, ops.All(), ops.All(), with)
+}
+
+// Second drops a result.
+func Second[R any](_ R, err error) error { return err }
+
+// DegreesOf returns the number of entries of each row, 0 for empty ones.
+func DegreesOf(b *matrix.Matrix[bool], n int, run Run) (*matrix.Vector[int64], error) {
+	one, err := FullVector(b.Place(), n, true, run.With())
+	if err != nil {
+		return nil, err
+	}
+	d, err := FullVector(b.Place(), n, int64(0), run.With())
+	if err != nil {
+		return nil, err
+	}
+	plus := semiring.Plus[int64]()
+	return d, ops.MxV(d.Accum(plus), semiring.PlusPair[int64](), b.Pattern(), one.Pattern(), run.With())
+}
+
+// What the host kernels of the standard set share.
+
+// Adjacency is the structure of a square matrix on the host. The columns of row v ascend.
+type Adjacency struct {
+	N   int
+	Ptr []int64
+	Idx []int32
+}
+
+// Of returns the columns of row v.
+func (a *Adjacency) Of(v int32) []int32 { return a.Idx[a.Ptr[v]:a.Ptr[v+1]] }
+
+// Degree returns the number of columns of row v.
+func (a *Adjacency) Degree(v int32) int64 { return a.Ptr[v+1] - a.Ptr[v] }
+
+// Loopless returns the number of columns of row v but v itself.
+func (a *Adjacency) Loopless(v int32) int64 {
+	if _, loop := slices.BinarySearch(a.Of(v), v); loop {
+		return a.Degree(v) - 1
+	}
+	return a.Degree(v)
+}
+
+// RowsOf returns the rows of a pattern on the host.
+func RowsOf(a matrix.View[bool]) *Adjacency {
+	s := &access.Rows(a).Structure
+	return &Adjacency{s.NRows, RowOffsets(s), s.Idx}
+}
+
+// HostKernel reports whether a workflow with a kernel for the host uses it: with Method Auto, for a
+// graph on the host. Method Pipeline runs the operations, and so does a graph on a device.
+func (r Run) HostKernel(a matrix.View[bool]) bool { return r.Method == Auto && a.Place() == nil }
+
+// Workflows of the host with a form for all threads take it from standardThreads on, for
+// standardWork vertices and edges.
+const (
+	StandardThreads = 4
+	StandardWork    = 1 << 18
+)
+
+// Shared reports whether all threads work on a graph of n vertices with so many entries.
+func (r Run) Shared(n, entries int) bool {
+	return parallel.Threads(r.Threads) >= StandardThreads && n+entries >= StandardWork
+}
+
+// Expired returns the error of the context.
+func (r Run) Expired() error {
+	if r.Context == nil {
+		return nil
+	}
+	return r.Context.Err()
+}
+
+// Traced reports the kernel of a workflow to Trace.
+func (r Run) Traced(app, kernel string, n int, work int64) {
+	if r.Trace != nil {
+		r.Trace(ops.Trace{Op: app, Method: ops.Method(kernel), NVals: int64(n), Work: work})
+	}
+}
+
+// Begun is the start of every workflow of the standard set: it checks the settings and the graph,
+// and reports the stage.
+func Begun(app, stage string, g Operand, run Run) (a matrix.View[bool], n int, err error) {
+	if err := run.NotFused(app); err != nil {
+		return a, 0, err
+	}
+	return opened(app, stage, g, run)
+}
+
+// BegunFused is begun for workflows with a fused form. It returns the device that runs it, nil for
+// another form.
+func BegunFused(app, stage string, g Operand, run Run) (a matrix.View[bool], n int, at device.Runner, err error) {
+	if a, n, err = opened(app, stage, g, run); err == nil {
+		at, err = run.Fused(app, a.Place())
+	}
+	return a, n, at, err
+}
+
+// opened is begun without the check of the method.
+func opened(app, stage string, g Operand, run Run) (a matrix.View[bool], n int, err error) {
+	if n, err = Square(app, g); err != nil {
+		return a, 0, err
+	}
+	run.Report(stage, 0, int64(n))
+	return Pattern(g), n, run.Expired()
+}
+
+// BegunUndirected is begun for an undirected graph: the pattern has every edge in both directions.
+func BegunUndirected(app, stage string, g Operand, run Run) (a matrix.View[bool], n int, err error) {
+	if a, n, err = Begun(app, stage, g, run); err == nil {
+		a, err = UndirectedPattern(g, run, n)
+	}
+	return a, n, err
+}
+
+// BegunUndirectedFused is begunFused for an undirected graph.
+func BegunUndirectedFused(app, stage string, g Operand, run Run) (a matrix.View[bool], n int, at device.Runner, err error) {
+	if a, n, at, err = BegunFused(app, stage, g, run); err == nil {
+		a, err = UndirectedPattern(g, run, n)
+	}
+	return a, n, at, err
+}
+
+// Brought is begun for workflows that compute on the host: it brings the graph there.
+func Brought(app, stage string, g Operand, run Run) (matrix.View[bool], int, error) {
+	a, n, err := Begun(app, stage, g, run)
+	if err == nil {
+		err = Fetch(g.Inside())
+	}
+	return a, n, err
+}
+
+// EachPiece calls f for the pieces of a loop over n items, and reports how many are done.
+func (r Run) EachPiece(stage string, n, grain int, f func(worker, lo, hi int)) error {
+	return parallel.Range(r.Context, r.Threads, n, grain, func(w, lo, hi int) {
+		f(w, lo, hi)
+		if w == 0 {
+			r.Report(stage, int64(hi), int64(n))
+		}
+	})
+}
+
+// UndirectedPattern returns g as the pattern of an undirected graph, edges in
+// both directions.
+func UndirectedPattern(g Operand, run Run, n int) (matrix.View[bool], error) {
+	a := Pattern(g)
+	if access.Symmetric(a) || a.Place() == nil && Symmetric(a) {
+		return a, nil
+	}
+	both := matrix.New[bool](n, n, matrix.On(a.Place()))
+	err := ops.EWiseAdd[bool](both, semiring.Lor(), a, a.T(), run.With())
+	return matrix.AsView[bool](both.Pattern()), err
+}

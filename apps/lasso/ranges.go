@@ -1,0 +1,163 @@
+package lasso
+
+import (
+	"math"
+
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// lassosByRanges divides the solutions of a fused lasso among the ranks of a group: each solves a
+// range of the λ₁ or of the observations, and sends the others their blocks of the solutions. The
+// result is nil if they are not divided.
+func lassosByRanges(v rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLassoResult, error) {
+	d, err := o.Divide("FusedLasso", v.Place(), 0)
+	if d == nil || err != nil || !v.Gatherable(d.G) {
+		return nil, err
+	}
+	n, _ := v.Dims()
+	if o.VertexWeights != nil { // which may be on the group: all ranks read them here
+		nu, err := (&lasso{n: n}).weights(o.VertexWeights)
+		if err != nil {
+			return nil, err
+		}
+		if o.VertexWeights, err = matrix.VectorOf(nu); err != nil {
+			return nil, err
+		}
+	}
+	graph, err := v.Replicas(d.Wait, d.G)
+	if err != nil {
+		return nil, err
+	}
+	var l *lasso // of all ranks on the host
+	if !d.Devices {
+		all := o
+		all.Threads = d.Threads()
+		err := d.Alone(func() (err error) {
+			l, err = newLasso(graph[0], all)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	cuts := workflow.CutEvenly(int64(len(jobs)), d.G.Size(), 1, 1)
+	busy := 0 // ranks of this process with a job
+	for _, c := range d.G.Ranks() {
+		if cuts[c.Rank()] < cuts[c.Rank()+1] {
+			busy++
+		}
+	}
+	part := make([][]*FusedLassoResult, len(graph))
+	err = d.Each(func(k int, c comm.Comm, run workflow.Run) (err error) {
+		own := o
+		own.Run = run
+		own.Threads = max(1, d.Threads()/max(busy, 1))
+		mine := jobs[cuts[c.Rank()]:cuts[c.Rank()+1]]
+		if at := device.Of(d.PlaceOf(k)); at != nil && len(mine) > 0 {
+			part[k], err = fusedLassos(at, graph[k], own, mine)
+		} else if len(mine) > 0 {
+			part[k], err = l.all(mine, own)
+		}
+		for _, res := range part[k] {
+			if err == nil {
+				err = res.B.Fetch()
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	list, err := lassoFigures(d, part, cuts)
+	if err != nil {
+		return nil, err
+	}
+	if err := lassoSpread(d, list, part, cuts, n); err != nil {
+		return nil, err
+	}
+	work := int64(0)
+	for _, res := range list {
+		work += int64(res.Iterations) * v.NVals()
+	}
+	d.Traced(work, int64(n)*int64(len(jobs)), workflow.Unevenness(cuts, func(lo, hi int64) int64 { return hi - lo }))
+	o.Report("fused lasso", int64(n), int64(n))
+	return list, nil
+}
+
+// lassoFigures gives all ranks the numbers of all solutions.
+func lassoFigures(d *workflow.Division, part [][]*FusedLassoResult, cuts []int64) ([]*FusedLassoResult, error) {
+	const size = 8
+	own := make([][]int64, len(part))
+	for k, list := range part {
+		for _, r := range list {
+			own[k] = append(own[k], int64(math.Float64bits(r.Lambda1)), int64(math.Float64bits(r.Objective)), int64(math.Float64bits(r.Gap)),
+				int64(r.Regions), int64(r.Zeros), int64(workflow.Truth(r.Proven)), int64(r.Iterations), int64(r.Divided))
+		}
+	}
+	counts := make([]int, d.G.Size())
+	for r := range counts {
+		counts[r] = size * int(cuts[r+1]-cuts[r])
+	}
+	all, err := workflow.GatherCounted(d, own, counts)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*FusedLassoResult, len(all)/size)
+	for q := range list {
+		x := all[q*size:]
+		f := func(i int) float64 { return math.Float64frombits(uint64(x[i])) }
+		list[q] = &FusedLassoResult{Lambda1: f(0), Objective: f(1), Gap: f(2), Regions: int(x[3]), Zeros: int(x[4]),
+			Proven: x[5] != 0, Iterations: int(x[6]), Divided: int(x[7])}
+	}
+	return list, nil
+}
+
+// lassoSpread makes vectors of the group of the solutions: every rank gets its block of each.
+func lassoSpread(d *workflow.Division, list []*FusedLassoResult, part [][]*FusedLassoResult, cuts []int64, n int) error {
+	p := d.G.Size()
+	rows := make([]int64, p+1)
+	for r, at := range d.G.Cuts(n) {
+		rows[r] = int64(at)
+	}
+	blocks := make([][][]float64, len(list)) // by solution and rank of this process
+	for q := range blocks {
+		blocks[q] = make([][]float64, len(part))
+	}
+	err := d.G.Each(func(k int, c comm.Comm) error {
+		r := c.Rank()
+		jobs, height := int(cuts[r+1]-cuts[r]), int(rows[r+1]-rows[r])
+		send, recv := make([]int, p), make([]int, p)
+		out := make([]float64, 0, jobs*n)
+		for to := range p {
+			send[to], recv[to] = jobs*int(rows[to+1]-rows[to]), int(cuts[to+1]-cuts[to])*height
+			for _, res := range part[k] {
+				b, err := res.B.Dense(0)
+				if err != nil {
+					return err
+				}
+				out = append(out, b[rows[to]:rows[to+1]]...)
+			}
+		}
+		in := make([]float64, len(list)*height)
+		if err := c.AllToAllV(d.Wait, comm.Host(in), recv, comm.Host(out), send); err != nil {
+			return err
+		}
+		for q := range list { // the jobs of a rank follow those of the rank before
+			blocks[q][k] = in[q*height : (q+1)*height : (q+1)*height]
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for q, res := range list {
+		if res.B, err = workflow.EntriesOn(d, n, rows, blocks[q]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package lgc
+
+import (
+	"math"
+
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+)
+
+// leastSeeds is the number of seeds below which a further rank does not pay.
+const leastSeeds = 4
+
+// batchByRanges divides the seeds of a batch among the ranks of a group. The result is nil if they
+// are not divided.
+func (c *Clusterer) batchByRanges(seeds []int, tile int, o LocalClusterOptions) (*ClusterBatch, error) {
+	d, err := o.Divide("LocalCluster", c.place, 0)
+	if d == nil || err != nil || !workflow.Fits(d, c.a) {
+		return nil, err
+	}
+	if tile == 0 {
+		if tile = tileHost; d.Devices {
+			tile = tileDevice
+		}
+	}
+	ranks, err := c.onRanks(d)
+	if err != nil {
+		return nil, err
+	}
+	align := int64(tile)
+	if o.Method == ClusterPush { // a query that has converged does not move, whatever others do
+		align = 1
+	}
+	cuts := workflow.CutEvenly(int64(len(seeds)), d.G.Size(), align, min(leastSeeds, workflow.LeastRange))
+	part := make([]*matrix.Matrix[float64], len(ranks))
+	facts := make([][]int64, len(ranks))
+	err = d.Each(func(k int, r comm.Comm, run workflow.Run) error {
+		lo, hi, work := cuts[r.Rank()], cuts[r.Rank()+1], int64(0)
+		facts[k] = []int64{0, 0, 0, 1}
+		if lo == hi {
+			part[k] = matrix.New[float64](0, c.n, matrix.On(d.PlaceOf(k)))
+			return nil
+		}
+		own := o
+		own.Run = run
+		if d.Run.Trace != nil {
+			own.Trace = func(t ops.Trace) { work += t.Work }
+		}
+		b, err := ranks[k].Batch(seeds[lo:hi], tile, own)
+		if err != nil {
+			return err
+		}
+		part[k], facts[k] = b.P, []int64{int64(math.Float64bits(b.KKT)), int64(b.Iterations), work, int64(workflow.Truth(b.Converged))}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	all, err := workflow.GatherEqual(d, facts)
+	if err != nil {
+		return nil, err
+	}
+	b, work := &ClusterBatch{Converged: true}, int64(0)
+	for ; len(all) > 0; all = all[4:] {
+		b.KKT, b.Iterations = max(b.KKT, math.Float64frombits(uint64(all[0]))), max(b.Iterations, int(all[1]))
+		work += all[2]
+		b.Converged = b.Converged && all[3] != 0
+	}
+	if b.P, err = workflow.RowsOn(d, len(seeds), c.n, cuts, part); err != nil {
+		return nil, err
+	}
+	if d.Run.Trace != nil {
+		d.Traced(work, b.P.NVals(), workflow.Unevenness(cuts, func(lo, hi int64) int64 { return hi - lo }))
+	}
+	o.Report("local clustering", int64(len(seeds)), int64(len(seeds)))
+	return b, nil
+}
+
+// onRanks returns a Clusterer of the whole graph for each rank of this process, and keeps them.
+// Ranks on the host share one.
+func (c *Clusterer) onRanks(d *workflow.Division) ([]*Clusterer, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ranks != nil {
+		return c.ranks, nil
+	}
+	graph, err := workflow.Replicas(d, c.a)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*Clusterer, len(graph))
+	if d.Devices {
+		err = d.Each(func(k int, _ comm.Comm, run workflow.Run) (err error) {
+			list[k], err = NewClusterer(graph[k], run)
+			return err
+		})
+	} else {
+		var shared *Clusterer
+		err = d.Alone(func() (err error) {
+			all := d.Run
+			all.Threads, all.Trace = d.Threads(), nil
+			shared, err = NewClusterer(graph[0], all)
+			return err
+		})
+		for k := range list {
+			list[k] = shared
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.ranks = list
+	return list, nil
+}

@@ -1,0 +1,100 @@
+package paths
+
+import (
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// BFSOptions are the settings of BFS.
+type BFSOptions struct {
+	workflow.Run
+	Parents bool // also find a parent of each vertex
+}
+
+// BFSResult is the result of BFS. Vertices that cannot be reached have no entry.
+type BFSResult struct {
+	Level    *matrix.Vector[int32] // edges on the way from the source
+	Parent   *matrix.Vector[int32] // the vertex before; the source is its own. nil unless asked for
+	Reached  int64                 // vertices reached, with the source
+	MaxLevel int32
+}
+
+// BFS searches breadth-first from source along the edges of g:
+//
+//	level⟨frontier⟩ = depth;   frontier⟨¬level⟩ = frontier any.pair A
+//
+// until the frontier is empty. In each step VxM chooses whether the frontier pushes to its
+// neighbours or the unvisited vertices pull from theirs (Beamer, Asanović, Patterson:
+// Direction-optimizing breadth-first search, SC 2012). Pulling needs the transpose; VxM uses one
+// that g keeps ([matrix.Matrix.IsSymmetric] provides it for undirected graphs) and makes one where
+// that pays. Parents are the least-numbered ones (min.secondi), so they do not depend on threads.
+// The fused form takes the same decisions on a GPU, without waiting for the host. On a group of
+// devices it divides the vertices, and the ranks gather the frontier in each step. O(edges +
+// vertices·depth).
+func BFS[T comparable](g matrix.Source[T], source int, opts ...BFSOptions) (*BFSResult, error) {
+	return breadthFirst(g, source, opts)
+}
+
+// breadthFirst is BFS of a graph with values of any type.
+func breadthFirst(g workflow.Operand, source int, opts []BFSOptions) (*BFSResult, error) {
+	o, err := workflow.Only("BFS", opts)
+	if err != nil {
+		return nil, err
+	}
+	n, err := workflow.Square("BFS", g)
+	if err != nil {
+		return nil, err
+	}
+	if err := workflow.Vertex("BFS", "source", source, n); err != nil {
+		return nil, err
+	}
+	a := workflow.Pattern(g)
+	if w := o.ByRows("BFS", a.Place()); w != nil {
+		return rowsBFS(w, a, n, source, o)
+	}
+	at, err := o.Fused("BFS", a.Place())
+	if err != nil {
+		return nil, err
+	}
+	if at != nil {
+		return fusedBFS(at, a, n, source, o)
+	}
+	here := matrix.On(a.Place())
+	res := &BFSResult{Level: matrix.NewVector[int32](n, here)}
+	var s ops.Steps
+	s.Do(workflow.KeepBitmap(res.Level, o.With()))
+	if o.Parents {
+		res.Parent = matrix.NewVector[int32](n, here)
+		s.Do(res.Parent.Set(source, int32(source)))
+		s.Do(workflow.KeepBitmap(res.Parent, o.With()))
+	}
+	frontier := matrix.NewVector[bool](n, here)
+	s.Do(frontier.Set(source, true))
+	found := matrix.NewVector[int32](n, here) // parents of the frontier
+	unvisited, with := res.Level.Structure().Not(), o.With()
+	// The views are made once: a long path has a step for each vertex.
+	var (
+		levels matrix.VectorTarget[int32] = res.Level.Masked(frontier.Structure())
+		next   matrix.VectorTarget[bool]  = frontier.Masked(unvisited).Replace()
+		from   matrix.VectorSource[bool]  = frontier.Pattern()
+		edges  matrix.Source[bool]        = a
+	)
+	for depth := int32(0); s.NVals(frontier) > 0; depth++ {
+		o.Report("breadth-first search", res.Level.NVals(), int64(n))
+		res.MaxLevel = depth
+		s.Do(ops.AssignVectorScalar(levels, depth, ops.All(), with))
+		if !o.Parents {
+			s.Do(ops.VxM(next, semiring.AnyPair[bool](), from, edges, with))
+			continue
+		}
+		s.Do(ops.VxM(found.Masked(unvisited).Replace(), semiring.MinSecondi[int32](0), from, edges, with))
+		s.Do(ops.AssignVector(res.Parent.Masked(found.Structure()), found, ops.All(), with))
+		s.Do(ops.Apply(frontier, semiring.OneOp[int32, bool](), found, with))
+	}
+	if res.Reached = s.NVals(res.Level); !s.OK() {
+		return nil, s.Err()
+	}
+	return res, nil
+}

@@ -1,0 +1,178 @@
+package paths
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/apps/components"
+	"github.com/hiveblas/hiveblas/apps/internal/samples"
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// Searches by rows have the levels, parents, distances and components of one place.
+func TestSearchByRows(t *testing.T) {
+	groups := samples.GroupsByRows(t)
+	for name, host := range samples.GraphsByRows(t) {
+		n, _ := host.Dims()
+		for where, group := range groups {
+			g := host.Clone()
+			if err := g.Move(group); err != nil {
+				t.Fatal(err)
+			}
+			what := name + " on " + where
+			var methods []ops.Method
+			run := workflow.Run{Method: samples.MethodOn(group), Trace: func(t ops.Trace) { methods = append(methods, t.Method) }}
+			for _, source := range []int{0, n / 2, n - 1} {
+				want, err := BFS(host, source, BFSOptions{Parents: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := BFS(g, source, BFSOptions{Run: run, Parents: true})
+				if err != nil {
+					t.Fatalf("BFS of %s: %v", what, err)
+				}
+				if got.Reached != want.Reached || got.MaxLevel != want.MaxLevel {
+					t.Errorf("BFS of %s from %d reaches %d in %d, want %d in %d", what, source, got.Reached, got.MaxLevel,
+						want.Reached, want.MaxLevel)
+				}
+				samples.SameBlocks(t, "levels of "+what, got.Level, want.Level, group)
+				samples.SameBlocks(t, "parents of "+what, got.Parent, want.Parent, group)
+				if got, err = BFS(g.T(), source, BFSOptions{Run: run}); err != nil {
+					t.Fatal(err)
+				}
+				if want, err = BFS(host.T(), source); err != nil {
+					t.Fatal(err)
+				}
+				samples.SameBlocks(t, "levels of the transpose of "+what, got.Level, want.Level, group)
+			}
+			want, err := components.ConnectedComponents(host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := components.ConnectedComponents(g, components.ComponentsOptions{Run: run})
+			if err != nil {
+				t.Fatalf("components of %s: %v", what, err)
+			}
+			if got.Count != want.Count || got.Largest != want.Largest {
+				t.Errorf("%s has %d components up to %d, want %d up to %d", what, got.Count, got.Largest, want.Count, want.Largest)
+			}
+			samples.SameBlocks(t, "labels of "+what, got.Label, want.Label, group)
+			for _, m := range methods {
+				if m != workflow.ByRows {
+					t.Errorf("%s ran by %q, want %q", what, m, workflow.ByRows)
+				}
+			}
+			searchWeighted[int32](t, what, host, group)
+			searchWeighted[float64](t, what, host, group)
+			if group.Size() == 2 {
+				searchWeighted[uint32](t, what, host, group)
+				searchWeighted[int64](t, what, host, group)
+				searchWeighted[uint64](t, what, host, group)
+				searchWeighted[float32](t, what, host, group)
+			}
+		}
+	}
+}
+
+// searchWeighted compares distances and hops on a group with those of one place, for buckets of
+// several widths.
+func searchWeighted[T semiring.Number](t *testing.T, what string, graph *matrix.Matrix[bool], group *comm.Group) {
+	t.Helper()
+	host := samples.Weighed[T](t, graph)
+	g := host.Clone()
+	if err := g.Move(group); err != nil {
+		t.Fatal(err)
+	}
+	n, _ := g.Dims()
+	seeds := []int{n - 1, 0, n / 3, 0}
+	var method ops.Method
+	run := workflow.Run{Method: samples.MethodOn(group), Trace: func(t ops.Trace) { method = t.Method }}
+	for _, delta := range []T{0, 1, 40} {
+		want, err := SSSP(host, seeds, SSSPOptions[T]{Delta: delta})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := SSSP(g, seeds, SSSPOptions[T]{Run: run, Delta: delta})
+		if err != nil {
+			t.Fatalf("SSSP of %s: %v", what, err)
+		}
+		if method != workflow.ByRows {
+			t.Errorf("SSSP of %s ran by %q", what, method)
+		}
+		samples.SameBlocks(t, fmt.Sprintf("%T distances of %s, buckets of %v", T(0), what, delta), got, want, group)
+	}
+	want, err := VertexNomination(host, seeds, VertexNominationOptions[T]{Unit: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := VertexNomination(g, seeds, VertexNominationOptions[T]{Run: run, Unit: true})
+	if err != nil {
+		t.Fatalf("hops of %s: %v", what, err)
+	}
+	samples.SameBlocks(t, "hops of "+what, got, want, group)
+}
+
+// A device without room for the edges by sources searches levels by pulls alone.
+func TestLevelsByPullsAlone(t *testing.T) {
+	before := rowsTurn
+	rowsTurn = 1 << 48
+	defer func() { rowsTurn = before }()
+	groups := samples.GroupsByRows(t)
+	for name, host := range samples.GraphsByRows(t) {
+		n, _ := host.Dims()
+		for where, group := range groups {
+			if !group.OnDevices() {
+				continue
+			}
+			g := host.Clone()
+			if err := g.Move(group); err != nil {
+				t.Fatal(err)
+			}
+			for _, source := range []int{0, n - 1} {
+				want, err := BFS(host, source, BFSOptions{Parents: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := BFS(g, source, BFSOptions{Parents: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				what := fmt.Sprintf("%s on %s from %d", name, where, source)
+				samples.SameBlocks(t, "levels of "+what, got.Level, want.Level, group)
+				samples.SameBlocks(t, "parents of "+what, got.Parent, want.Parent, group)
+			}
+		}
+	}
+}
+
+// Shortest paths by windows of targets: hubs with several items in each window, and rows with fewer
+// items than windows.
+func TestSSSPByWindows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the emulator is slow")
+	}
+	before := rowsWindows
+	defer func() { rowsWindows = before }()
+	rowsWindows = struct{ bytes, edges int64 }{64, 0}
+	const n = 5000
+	b := matrix.NewBuilder[bool](n, n)
+	for v := range n {
+		b.Add(0, v, true)
+		b.Add(v, n-1, true)
+		if v%3 == 0 {
+			b.Add(n/2, v, true)
+		}
+		b.Add(v, (v*v+7)%n, true)
+	}
+	host, err := b.Build(semiring.Lor().Op())
+	if err != nil {
+		t.Fatal(err)
+	}
+	group := samples.PeersOf(t, 2)
+	searchWeighted[int32](t, "hubs", host, group)
+	searchWeighted[float64](t, "hubs", host, group)
+}

@@ -1,0 +1,432 @@
+package paths
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// SSSPOptions are the settings of SSSP.
+type SSSPOptions[T semiring.Number] struct {
+	workflow.Run
+	// Delta is the width of the distance buckets; 0 picks it from the weights.
+	Delta T
+	// Trusted skips the check of the weights.
+	Trusted bool
+}
+
+// SSSP returns the length of the shortest path from the nearest of the
+// sources to every vertex; vertices that cannot be reached have no entry.
+//
+// Buckets of distances are settled in turn, as in delta-stepping (Meyer and
+// Sanders, J. Algorithms 49, 2003), with all edges of a bucket relaxed
+// together:
+//
+//	f = pending⟨pending ≤ bound⟩;   r = f min.+ A
+//	r = r⟨r < dist⟩;   dist min= r;   pending = pending⟨pending > bound⟩ min r
+//
+// Where r is a large part of the vertices, pending is computed from dist at the
+// end of the bucket instead. Where few vertices are pending, all of them are one bucket.
+//
+// Weights of zero are edges, infinite ones lead nowhere. A vertex that finite weights reach, but
+// whose distance exceeds the largest finite float, has the distance +Inf. A negative weight or
+// NaN is a *WeightError that names the edge; integer weights whose largest,
+// times the number of vertices, does not fit T are a *ParameterError.
+func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOptions[T]) (*matrix.Vector[T], error) {
+	o := ssspSettings{count: len(opts), of: sparse.TypeOf[T]()}
+	if len(opts) > 0 {
+		o.Run, o.delta, o.trusted = opts[0].Run, unsafe.Pointer(&opts[0].Delta), opts[0].Trusted
+	}
+	dist, err := shortestPaths(g, sources, o)
+	return access.VectorAs[T](dist), err
+}
+
+// ssspSettings are the SSSPOptions of a call without their type.
+type ssspSettings struct {
+	workflow.Run
+	count   int            // of the values of SSSPOptions; the first one is here
+	of      *sparse.Type   // of the weights and of delta
+	delta   unsafe.Pointer // nil for 0
+	trusted bool
+}
+
+// shortestPaths is SSSP of a graph with weights of any type.
+func shortestPaths(g workflow.Operand, sources []int, o ssspSettings) (dist rep.View, err error) {
+	if o.count > 1 {
+		return dist, &workflow.ParameterError{App: "SSSP", Arg: "the settings", Got: fmt.Sprintf("%d values of apps.SSSPOptions[%v]", o.count, o.of),
+			Want: "one value, or none for the defaults"}
+	}
+	if err := o.CheckThreads("SSSP"); err != nil {
+		return dist, err
+	}
+	n, err := workflow.Square("SSSP", g)
+	if err != nil {
+		return dist, err
+	}
+	if len(sources) == 0 {
+		return dist, &workflow.ParameterError{App: "SSSP", Arg: "the list of sources", Got: "empty", Want: "at least one vertex"}
+	}
+	for _, v := range sources {
+		if err := workflow.Vertex("SSSP", "source", v, n); err != nil {
+			return dist, err
+		}
+	}
+	in := g.Inside()
+	switch sparse.GoType(in.Type().Under()).Kind() {
+	case reflect.Int8:
+		return distances[int8](in, n, sources, o)
+	case reflect.Int16:
+		return distances[int16](in, n, sources, o)
+	case reflect.Int32:
+		return distances[int32](in, n, sources, o)
+	case reflect.Int64:
+		return distances[int64](in, n, sources, o)
+	case reflect.Uint8:
+		return distances[uint8](in, n, sources, o)
+	case reflect.Uint16:
+		return distances[uint16](in, n, sources, o)
+	case reflect.Uint32:
+		return distances[uint32](in, n, sources, o)
+	case reflect.Float32:
+		return distances[float32](in, n, sources, o)
+	case reflect.Float64:
+		return distances[float64](in, n, sources, o)
+	}
+	return distances[uint64](in, n, sources, o)
+}
+
+// distances is SSSP of weights of type T.
+func distances[T semiring.Number](in rep.View, n int, sources []int, o ssspSettings) (rep.View, error) {
+	var delta T
+	if o.delta != nil {
+		delta = *(*T)(o.delta)
+	}
+	if delta < 0 || delta != delta {
+		return rep.View{}, &workflow.ParameterError{App: "SSSP", Arg: "delta", Got: workflow.Shown(o.of, delta), Want: "a positive width"}
+	}
+	a := matrix.ViewOf[T](in)
+	delta, err := bucketWidth(a, n, delta, o)
+	if err != nil {
+		return rep.View{}, err
+	}
+	dist, err := distancesFrom(a, n, sources, delta, o.Run)
+	if err == nil {
+		dist, err = withOverflows(dist, a, sources, o.Run)
+	}
+	if err != nil {
+		return rep.View{}, err
+	}
+	return dist.Inside(), nil
+}
+
+// distancesFrom is SSSP of arguments that are checked. Vertices whose distance overflows have no
+// entry.
+func distancesFrom[T semiring.Number](a matrix.View[T], n int, sources []int, delta T, o workflow.Run) (*matrix.Vector[T], error) {
+	if w := o.ByRows("SSSP", a.Place()); w != nil && rowsFit[T](w) {
+		return rowsSSSP(w, a, n, sources, delta, o)
+	}
+	at, err := fusedSSSPAt[T](o, a.Place())
+	if err != nil {
+		return nil, err
+	}
+	if at != nil {
+		return fusedSSSP(at, a, n, sources, delta, o)
+	}
+	unreached := semiring.MaxValue[T]()
+	with := o.With()
+	dist, err := workflow.FullVector(a.Place(), n, unreached, with)
+	if err != nil {
+		return nil, err
+	}
+	here := matrix.On(a.Place())
+	pending := matrix.NewVector[T](n, here) // reached, with edges not yet relaxed
+	var s ops.Steps
+	for _, v := range sources {
+		s.Do(pending.Set(v, 0))
+	}
+	front, reach := matrix.NewVector[T](n, here), matrix.NewVector[T](n, here)
+	low, better, same, closer := semiring.Min[T](), improvement[T](), semiring.Identity[T](), semiring.ValueLT(unreached)
+	s.Do(ops.Apply(dist.Accum(low), same, pending, with))
+	relax := func(front *matrix.Vector[T]) { // reach becomes the vertices that front improves
+		o.Report("shortest paths", int64(n)-pending.NVals(), int64(n))
+		s.Do(ops.VxM(reach, semiring.MinPlus[T](), front, a, with))
+		s.Do(ops.EWiseMult(reach, better, reach, dist, with))
+		s.Do(ops.Select(reach, closer, reach, with))
+		s.Do(ops.Apply(dist.Accum(low), same, reach, with))
+	}
+	for s.NVals(pending) > 0 {
+		if pending.NVals() <= smallBucket {
+			relax(pending)
+			pending, reach = reach, pending
+			continue
+		}
+		least, err := ops.ReduceScalar(low, pending, with)
+		s.Do(err)
+		bound := least + delta
+		if bound < least { // the last bucket of an integer type
+			bound = unreached
+		}
+		s.Do(ops.Select(front, semiring.ValueLE(bound), pending, with))
+		improved := matrix.NewVector[T](n, here)
+		listed := true // improved is complete for this bucket; otherwise dist is the only record
+		for s.NVals(front) > 0 {
+			relax(front)
+			if listed = listed && !many(reach, n); listed {
+				s.Do(ops.EWiseAdd(improved, low, improved, reach, with))
+			}
+			s.Do(ops.Select(front, semiring.ValueLE(bound), reach, with))
+		}
+		if listed {
+			s.Do(ops.EWiseAdd(pending, low, pending, improved, with))
+		} else {
+			s.Do(ops.Select(pending, semiring.ValueLT(unreached), dist, with))
+		}
+		s.Do(ops.Select(pending, semiring.ValueGT(bound), pending, with))
+	}
+	if !s.OK() {
+		return nil, s.Err()
+	}
+	out := matrix.NewVector[T](n, here)
+	if err := ops.Select(out, semiring.ValueLT(unreached), dist, with); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// withOverflows adds +Inf for the vertices that are reached by finite weights whose sums exceed the
+// largest finite float. A sum exceeds it only beyond a distance of at least half its last digit;
+// without one no search is needed.
+func withOverflows[T semiring.Number](dist *matrix.Vector[T], a matrix.View[T], sources []int, run workflow.Run) (*matrix.Vector[T], error) {
+	with, infinite := run.With(), semiring.MaxValue[T]()
+	large := math.MaxFloat64 * 0x1p-55
+	switch {
+	case T(1)/2 == 0:
+		return dist, nil
+	case unsafe.Sizeof(infinite) == 4:
+		large = math.MaxFloat32 * 0x1p-26
+	}
+	quiet := run
+	quiet.Trace = nil // a test, not a part of the search
+	farthest, err := ops.ReduceScalar(semiring.Max[T](), dist, quiet.With())
+	if err != nil || float64(farthest) < large {
+		return dist, err
+	}
+	m, n := a.Dims()
+	here := matrix.On(a.Place())
+	finite := matrix.New[T](m, n, here)
+	if err := ops.Select(finite, semiring.ValueLT(infinite), a, with); err != nil {
+		return nil, err
+	}
+	hops, _, err := hopsFrom(matrix.AsView[bool](finite.View().Pattern()), n, sources, run)
+	if err != nil {
+		return nil, err
+	}
+	out := matrix.NewVector[T](n, here)
+	var s ops.Steps
+	s.Do(ops.Apply(out, semiring.NewUnary("infinite", func(int32) T { return infinite }, largest(infinite)), hops, with))
+	s.Do(ops.EWiseAdd(out, semiring.Min[T](), out, dist, with))
+	return out, s.Err()
+}
+
+// rowsFit reports whether SSSP by rows takes the element type: devices lower elements of 32 or 64
+// bits.
+func rowsFit[T semiring.Number](w *workflow.RowGroup) bool {
+	t, err := device.TypeOf[T]()
+	return !w.Devices || err == nil && ssspFits(t)
+}
+
+// fusedSSSPAt is Run.fused of SSSP, whose fused form takes elements of 32 or 64 bits.
+func fusedSSSPAt[T semiring.Number](run workflow.Run, at matrix.Place) (device.Runner, error) {
+	runner, err := run.Fused("SSSP", at)
+	if runner == nil || err != nil {
+		return nil, err
+	}
+	t, err := device.TypeOf[T]()
+	if err != nil || ssspFits(t) {
+		return runner, err
+	}
+	if run.Method == workflow.Fused {
+		return nil, &workflow.ParameterError{App: "SSSP", Arg: "the method", Got: "fused for elements of type " + t.Go, Want: "auto or pipeline, or elements of 32 or 64 bits"}
+	}
+	return nil, nil
+}
+
+// smallBucket is the number of pending vertices up to which all are relaxed at once, whatever their
+// distance: to choose a bucket among so few costs more than relaxing some of them twice. A path of
+// 10⁶ vertices takes half the time.
+const smallBucket = 64
+
+// many reports whether v has so many entries that a pass over all n positions costs little more.
+func many[T comparable](v *matrix.Vector[T], n int) bool { return v.NVals() > int64(n)/16 }
+
+// improvement returns x where it is below y, and the largest value elsewhere.
+func improvement[T semiring.Number]() semiring.BinaryOp[T, T, T] {
+	most := semiring.MaxValue[T]()
+	return semiring.NewBinary("improvement", func(x, y T) T {
+		if x < y {
+			return x
+		}
+		return most
+	}, "x < y ? x : (T)"+largest(most))
+}
+
+// largest writes the largest value of T, an infinity for floats, in CUDA C.
+func largest[T semiring.Number](most T) string {
+	if T(1)/2 != 0 {
+		return "INFINITY"
+	}
+	return fmt.Sprintf("%dULL", uint64(most))
+}
+
+// bucketWidth checks the weights and chooses delta: twice the mean weight over the mean degree
+// would settle one edge's reach at a time. Wider buckets have fewer rounds and relax more edges
+// twice. A device, where a round costs more, uses wider ones (R-MAT 22 on an H200: 2.8 ms with 4,
+// 3.4 with 1.5).
+func bucketWidth[T semiring.Number](a matrix.View[T], n int, delta T, o ssspSettings) (T, error) {
+	if o.trusted && delta > 0 {
+		return delta, nil
+	}
+	weights, read, err := weightsThere(a, o.Run)
+	if err != nil {
+		return 0, err
+	}
+	if !o.trusted && (!read || weights.bad != 0) {
+		if err := checkWeights("SSSP", a, o.Run); err != nil {
+			return 0, err
+		}
+	}
+	if a.NVals() == 0 {
+		return 1, nil
+	}
+	integer := T(1)/2 == 0
+	if delta > 0 && !integer {
+		return delta, nil
+	}
+	longest := weights.longest
+	switch {
+	case read:
+	case integer:
+		longest, err = ops.ReduceScalar(semiring.Max[T](), a, o.With())
+	default:
+		longest, err = typicalLongest(a, o.Run)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if integer {
+		// A shortest path has at most n−1 edges, and one more edge is relaxed from its end.
+		if limit := semiring.MaxValue[T](); n > 1 && float64(longest)*float64(n) >= float64(limit) {
+			return 0, &workflow.ParameterError{App: "SSSP", Arg: "the largest weight times the number of vertices", Got: fmt.Sprint(float64(longest) * float64(n)),
+				Want: fmt.Sprintf("below %v, which a distance of type %v can hold; use a wider type", workflow.Shown(o.of, limit), o.of)}
+		}
+		if delta > 0 {
+			return delta, nil
+		}
+	}
+	degree := float64(a.NVals()) / float64(n)
+	reach := 1.5
+	if a.Place() != nil {
+		reach = 4
+	}
+	return T(reach * float64(longest) / max(4, degree)), nil
+}
+
+// weightsThere reads the weights by one kernel where the search runs by kernels: on a device, or by
+// rows on a group. Select and Max of a group of four H200s took 18 of 41 ms of R-MAT 26.
+func weightsThere[T semiring.Number](a matrix.View[T], run workflow.Run) (w edgeWeights[T], read bool, err error) {
+	if rows := run.ByRows("SSSP", a.Place()); rows != nil && rowsFit[T](rows) {
+		w, err = rowsWeights(rows, a)
+		return w, true, err
+	}
+	at, err := fusedSSSPAt[T](run, a.Place())
+	if at == nil || err != nil {
+		return w, false, err
+	}
+	w, err = weightsOn(at, a, run)
+	return w, true, err
+}
+
+// typicalLongest returns the largest finite weight, on the host of an even sample. It chooses the
+// bucket width, which affects speed only.
+func typicalLongest[T semiring.Number](a matrix.View[T], run workflow.Run) (longest T, err error) {
+	infinite := semiring.MaxValue[T]()
+	if a.Place() != nil {
+		longest, err = ops.ReduceScalar(semiring.Max[T](), a, run.With())
+		if err != nil || longest < infinite {
+			return longest, err
+		}
+		m, n := a.Dims()
+		finite := matrix.New[T](m, n, matrix.On(a.Place()))
+		if err := ops.Select(finite, semiring.ValueLT(infinite), a, run.With()); err != nil {
+			return 0, err
+		}
+		longest, err = ops.ReduceScalar(semiring.Max[T](), finite, run.With())
+		return max(longest, 0), err
+	}
+	val := access.Stored(a).Val
+	step := max(1, len(val)/4096)
+	for p := 0; p < len(val); p += step {
+		if val[p] > longest && val[p] < infinite {
+			longest = val[p]
+		}
+	}
+	return longest, nil
+}
+
+// checkWeights returns a *WeightError for the first weight that is negative
+// or NaN. The check runs where the graph lives.
+func checkWeights[T semiring.Number](app string, a matrix.View[T], run workflow.Run) error {
+	if p := a.Place(); p != nil {
+		m, n := a.Dims()
+		bad := matrix.New[T](m, n, matrix.On(p))
+		var s ops.Steps
+		s.Do(ops.Select(bad, unusable[T](), a, run.With()))
+		if s.NVals(bad) == 0 {
+			return s.Err()
+		}
+		return findWeight(app, a.Inside().Type(), bad.View())
+	}
+	val := access.Stored(a).Val
+	var bad atomic.Bool
+	err := parallel.Range(run.Context, run.Threads, len(val), 1<<15, func(_, lo, hi int) {
+		for _, x := range val[lo:hi] {
+			if !(x >= 0) {
+				bad.Store(true)
+				return
+			}
+		}
+	})
+	if err != nil || !bad.Load() {
+		return err
+	}
+	return findWeight(app, a.Inside().Type(), a)
+}
+
+// unusable keeps the weights that are negative or NaN.
+func unusable[T semiring.Number]() semiring.SelectOp[T] {
+	return semiring.NewSelect("unusable", func(x T, _, _ int) bool { return !(x >= 0) }, "!(x >= 0)")
+}
+
+func findWeight[T semiring.Number](app string, t *sparse.Type, a matrix.View[T]) error {
+	st := access.Rows(a)
+	for k := range st.Vecs() {
+		for p := st.Ptr[k]; p < st.Ptr[k+1]; p++ {
+			if !(st.Val[p] >= 0) {
+				return &workflow.WeightError{App: app, Row: st.RowID(k), Col: int(st.Idx[p]), Got: workflow.Shown(t, st.Val[p]), Want: "0 or more"}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package sage
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/hiveblas/hiveblas/graphio"
+	"github.com/hiveblas/hiveblas/internal/atomicfile"
+	"github.com/hiveblas/hiveblas/internal/npy"
+)
+
+// settings are what a checkpoint must agree on.
+func (t *sageTrainer) settings() []float64 {
+	o := t.o
+	list := []float64{float64(o.Aggregator), float64(o.Sampling), float64(o.Batch), o.Rate, o.Decay, o.Dropout,
+		float64(o.Seed >> 32), float64(uint32(o.Seed)), float64(o.Pairs), float64(o.Negatives), 0, float64(o.Patience),
+		float64(len(t.split.Train)), float64(len(t.split.Validate)), float64(t.graph.n), float64(t.entries)}
+	if o.Replace {
+		list[10] = 1
+	}
+	for _, s := range o.Samples {
+		list = append(list, float64(s))
+	}
+	return list
+}
+
+// save writes the checkpoint. On a group the process of rank 0 does.
+func (t *sageTrainer) save() error {
+	if t.team != nil {
+		return t.team.save()
+	}
+	if t.idle {
+		return nil
+	}
+	return t.write()
+}
+
+// write writes the checkpoint.
+func (t *sageTrainer) write() error {
+	all := map[string]*npy.Array{}
+	list := func(name string, val ...float64) { all[name] = &npy.Array{Rows: 1, Cols: len(val), Dims: 1, Val: val} }
+	for _, p := range t.net.all {
+		for prefix, m := range map[string]panel[float32]{"": p.value, "first_": p.first, "next_": p.next, "best_": p.value} {
+			if prefix == "best_" {
+				if t.best == nil {
+					continue
+				}
+				m.Val = t.best[p.name]
+			}
+			all[prefix+p.name] = arrayOf(m, p.dims)
+		}
+	}
+	s := t.state
+	list("settings", t.settings()...)
+	list("state", float64(s.Epochs), float64(s.Best), s.Loss, s.Validate, float64(s.steps), s.bestLoss)
+	return atomicfile.WriteFile(t.o.Context, t.o.Checkpoint, func(w io.Writer) error {
+		return (&npy.Zip{Arrays: all}).Write(w, func(name string) bool { return name == "settings" || name == "state" })
+	})
+}
+
+// arrayOf converts a matrix.
+func arrayOf(m panel[float32], dims int) *npy.Array {
+	a := &npy.Array{Rows: m.Rows, Cols: m.Cols, Dims: dims, Val: make([]float64, len(m.Val))}
+	for i, x := range m.Val {
+		a.Val[i] = float64(x)
+	}
+	return a
+}
+
+// checkpoint returns the bytes of the checkpoint, nil if there is none. On a group the process of
+// rank 0 reads it for all.
+func (t *sageTrainer) checkpoint() ([]byte, error) {
+	if t.team != nil {
+		return t.team.checkpoint()
+	}
+	return readCheckpoint(t.o.Checkpoint)
+}
+
+func readCheckpoint(file string) ([]byte, error) {
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if data == nil {
+		data = []byte{} // an empty file is no checkpoint
+	}
+	return data, err
+}
+
+// resume reads the checkpoint if there is one.
+func (t *sageTrainer) resume() error {
+	if t.o.Checkpoint == "" {
+		return nil
+	}
+	data, err := t.checkpoint()
+	if data == nil || err != nil {
+		return err
+	}
+	bad := func(format string, args ...any) error {
+		return &graphio.ParseError{File: t.o.Checkpoint, Msg: fmt.Sprintf(format, args...), Remedy: "remove the file to train from the start, or give the settings of its run"}
+	}
+	z, err := npy.ReadZip(data)
+	if err != nil {
+		return bad("no checkpoint: %v", err)
+	}
+	all := z.Arrays
+	if a := all["settings"]; a == nil || !slices.Equal(a.Val, t.settings()) {
+		return bad("the checkpoint is of a run with other settings")
+	}
+	state := all["state"]
+	if state == nil || len(state.Val) != 6 {
+		return bad("the checkpoint has no state")
+	}
+	_, kept := all["best_"+t.net.all[0].name]
+	for _, p := range t.net.all {
+		for prefix, to := range map[string][]float32{"": p.value.Val, "first_": p.first.Val, "next_": p.next.Val, "best_": t.best[p.name]} {
+			a := all[prefix+p.name]
+			if prefix == "best_" && !kept {
+				continue
+			}
+			if a == nil || a.Rows != p.value.Rows || a.Cols != p.value.Cols {
+				return bad("%s%s is missing or of another shape", prefix, p.name)
+			}
+			list, err := finiteList(a, prefix+p.name)
+			if err != nil {
+				return bad("%v", err)
+			}
+			copy(to, list)
+		}
+	}
+	if !kept {
+		t.best = nil
+	}
+	s := state.Val
+	t.state = sageState{SAGETraining{Epochs: int(s[0]), Best: int(s[1]), Loss: s[2], Validate: s[3]}, int64(s[4]), s[5]}
+	return nil
+}

@@ -1,0 +1,150 @@
+package sage
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/hiveblas/hiveblas/apps/internal/lines"
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/graphio"
+	"github.com/hiveblas/hiveblas/internal/delimited"
+	"github.com/hiveblas/hiveblas/internal/npy"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// model returns the parameters as a model.
+func (n *sageNet[F]) model() *SAGEModel {
+	m := &SAGEModel{Aggregator: n.aggregator}
+	single := func(p *sageParam[F]) []float32 {
+		list := make([]float32, len(p.value.Val))
+		for i, x := range p.value.Val {
+			list[i] = float32(x)
+		}
+		return list
+	}
+	full := func(p *sageParam[F]) *matrix.Matrix[float32] {
+		if p == nil {
+			return nil
+		}
+		return asMatrix(panel[float32]{Rows: p.value.Rows, Cols: p.value.Cols, Val: single(p)})
+	}
+	for _, l := range n.layers {
+		to := SAGELayer{Self: full(l.self), Neighbour: full(l.neighbour), Pool: full(l.pool)}
+		if l.poolBias != nil {
+			to.PoolBias = single(l.poolBias)
+		}
+		m.Layers = append(m.Layers, to)
+	}
+	if n.out != nil {
+		m.Classifier, m.Bias = full(n.out), single(n.bias)
+	}
+	return m
+}
+
+// Write writes a model as a .npz file, which NumPy reads: float32 arrays wf1, wa1, wf2, wa2 and so
+// on; for AggregatePool wp and bp, for a classifier wc and bc; aggregator, a number; and classes,
+// the names of the classes, if there are any. A name that is not UTF-8 is an error.
+func (m *SAGEModel) Write(w io.Writer) error {
+	const app = "SAGEModel.Write"
+	if lines.IsNil(w) {
+		return &workflow.ParameterError{App: app, Arg: "the writer", Got: "nil", Want: "a writer"}
+	}
+	d := 0
+	if m != nil && len(m.Layers) > 0 && m.Layers[0].Self != nil {
+		d, _ = m.Layers[0].Self.Dims()
+	}
+	n, err := netOf(app, m, d)
+	if err != nil {
+		return err
+	}
+	all := map[string]*npy.Array{"aggregator": {Rows: 1, Cols: 1, Dims: 1, Val: []float64{float64(m.Aggregator)}}}
+	for _, p := range n.all {
+		all[p.name] = arrayOf(p.value, p.dims)
+	}
+	z := &npy.Zip{Arrays: all}
+	if m.Classes != nil {
+		z.Texts = map[string][]string{"classes": m.Classes}
+	}
+	return z.Write(w, func(string) bool { return false })
+}
+
+// ReadSAGEModel reads a model that Write wrote, or a .npz file of NumPy with the same arrays.
+// Without aggregator it is AggregateMean. A file that is no model, or has a number that is not
+// finite, is a *graphio.ParseError with its name.
+func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
+	const app = "ReadSAGEModel"
+	if lines.IsNil(r) {
+		return nil, &workflow.ParameterError{App: app, Arg: "the reader", Got: "nil", Want: "a reader"}
+	}
+	bad := func(err error) error {
+		return &graphio.ParseError{File: name, Msg: err.Error(), Err: err, Remedy: "give a .npz file with arrays wf1, wa1, wf2, wa2"}
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, bad(err)
+	}
+	z, err := npy.ReadZip(data)
+	if err != nil {
+		return nil, bad(err)
+	}
+	all := z.Arrays
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if _, err := finiteList(all[name], "array "+name); err != nil {
+			return nil, bad(err)
+		}
+	}
+	m := &SAGEModel{}
+	if a := all["aggregator"]; a != nil && len(a.Val) == 1 {
+		m.Aggregator = SAGEAggregator(a.Val[0])
+	}
+	matrixOf := func(name string) *matrix.Matrix[float32] {
+		a := all[name]
+		if a == nil {
+			return nil
+		}
+		return asMatrix(panel[float32]{Rows: a.Rows, Cols: a.Cols, Val: listOf(a)})
+	}
+	for k := 1; ; k++ {
+		l := SAGELayer{Self: matrixOf(fmt.Sprint("wf", k)), Neighbour: matrixOf(fmt.Sprint("wa", k)), Pool: matrixOf(fmt.Sprint("wp", k))}
+		if a := all[fmt.Sprint("bp", k)]; a != nil {
+			l.PoolBias = listOf(a)
+		}
+		if l.Self == nil {
+			break
+		}
+		m.Layers = append(m.Layers, l)
+	}
+	if m.Classifier = matrixOf("wc"); m.Classifier != nil && all["bc"] != nil {
+		m.Bias = listOf(all["bc"])
+	}
+	m.Classes = z.Texts["classes"]
+	if len(m.Layers) == 0 {
+		return nil, bad(errors.New("the file has no array wf1"))
+	}
+	d, _ := m.Layers[0].Self.Dims()
+	if _, err := netOf(app, m, d); err != nil {
+		return nil, bad(err)
+	}
+	return m, nil
+}
+
+// finiteList is listOf for numbers that must be finite in float32. name names the array in errors.
+func finiteList(a *npy.Array, name string) ([]float32, error) {
+	list := listOf(a)
+	if k := delimited.NotFinite(list); k >= 0 {
+		return nil, fmt.Errorf("item %d of %s is %v, and numbers must be finite in float32", k, name, a.Val[k])
+	}
+	return list, nil
+}
+
+// listOf converts an array to float32.
+func listOf(a *npy.Array) []float32 {
+	list := make([]float32, len(a.Val))
+	for i, x := range a.Val {
+		list[i] = float32(x)
+	}
+	return list
+}

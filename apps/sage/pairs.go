@@ -1,0 +1,106 @@
+package sage
+
+import (
+	"math"
+
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/internal/philox"
+)
+
+// A sagePair is a pair of rows of embeddings that are to be alike, or not.
+type sagePair struct {
+	a, b   int32
+	weight float64 // of the pair in the loss; negative if it is not to be alike
+}
+
+// pairs draws the pairs of a batch of vertices, and their vertices without repeats.
+func (t *sageTrainer) pairs(batch []int, epoch uint64) (vertices []int32, pairs []sagePair) {
+	const walk = 3 // steps, at most
+	place := map[int32]int32{}
+	at := func(v int32) int32 {
+		k, ok := place[v]
+		if !ok {
+			k = int32(len(vertices))
+			place[v] = k
+			vertices = append(vertices, v)
+		}
+		return k
+	}
+	g := t.graph
+	random := func(v, k int) uint64 {
+		x, y := philox.Block(uint64(v), uint64(k>>1)|epoch<<32|1<<61, t.o.Seed)
+		if k&1 == 1 {
+			return y
+		}
+		return x
+	}
+	for _, v := range batch {
+		for p := range t.o.Pairs {
+			k := p * (8 + 2*t.o.Negatives)
+			u := int32(v)
+			length, _ := philox.Below(random(v, k), walk)
+			for s := range int(length) + 1 {
+				if near := g.idx[g.ptr[u]:g.ptr[u+1]]; len(near) > 0 {
+					j, _ := philox.Below(random(v, k+1+s), uint64(len(near)))
+					u = near[j]
+				}
+			}
+			if u == int32(v) {
+				continue
+			}
+			pairs = append(pairs, sagePair{at(int32(v)), at(u), 1})
+			for q := range t.o.Negatives {
+				// An edge's target has probability in proportion to its degree, which draws more
+				// from hubs than degree^¾; it is accepted with probability degree^−¼.
+				w := int32(v)
+				for try := range 8 {
+					if len(g.idx) == 0 {
+						break
+					}
+					x := random(v, k+8+2*q+try<<20)
+					j, rest := philox.Below(x, uint64(len(g.idx)))
+					w = g.idx[j]
+					if philox.Unit(rest) <= math.Pow(float64(max(g.ptr[w+1]-g.ptr[w], 1)), -.25) {
+						break
+					}
+				}
+				if w != int32(v) {
+					pairs = append(pairs, sagePair{at(int32(v)), at(w), -1})
+				}
+			}
+		}
+	}
+	if len(vertices) == 0 { // no edges: nothing to learn
+		vertices = append(vertices, int32(batch[0]))
+	}
+	return vertices, pairs
+}
+
+// alikeCount returns the number of pairs that are to be alike.
+func alikeCount(pairs []sagePair) (count float64) {
+	for _, p := range pairs {
+		count += max(p.weight, 0)
+	}
+	return count
+}
+
+// alike returns the loss −log σ(±z(a)·z(b)) over the pairs, divided by count, and its gradient.
+func alike[F workflow.Real](z panel[F], pairs []sagePair, count float64) (loss float64, g panel[F]) {
+	g = newPanel[F](z.Rows, z.Cols)
+	for _, p := range pairs {
+		a, b := row(z, int(p.a)), row(z, int(p.b))
+		dot := 0.0
+		for j, x := range a {
+			dot += float64(x) * float64(b[j])
+		}
+		dot *= p.weight
+		loss += math.Log1p(math.Exp(-dot)) / count
+		slope := F(-p.weight / (1 + math.Exp(dot)) / count)
+		ga, gb := row(g, int(p.a)), row(g, int(p.b))
+		for j := range a {
+			ga[j] += slope * b[j]
+			gb[j] += slope * a[j]
+		}
+	}
+	return loss, g
+}

@@ -1,0 +1,420 @@
+package sage
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/internal/fresh"
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/philox"
+)
+
+// SAGESampling is the way in which GraphSAGE chooses neighbours of a vertex.
+type SAGESampling int
+
+const (
+	// SampleUniform draws each neighbour with the same probability: the default.
+	SampleUniform SAGESampling = iota
+	// SampleByWeight draws in proportion to the value of the edge, which must be positive.
+	SampleByWeight
+	// SampleByDegree draws in proportion to the number of neighbours of the neighbour (importance
+	// sampling as in FastGCN).
+	SampleByDegree
+	// SampleByWalks takes the vertices that short random walks from the vertex visit most, weighted
+	// by their visits (as PinSage does). They need not be neighbours.
+	SampleByWalks
+)
+
+// String returns the name of the sampling on the command line.
+func (s SAGESampling) String() string {
+	switch s {
+	case SampleUniform:
+		return "uniform"
+	case SampleByWeight:
+		return "weight"
+	case SampleByDegree:
+		return "degree"
+	case SampleByWalks:
+		return "walks"
+	}
+	return fmt.Sprintf("SAGESampling(%d)", int(s))
+}
+
+// The walks of SampleByWalks.
+const (
+	sageWalks      = 32 // from a vertex
+	sageWalkLength = 2  // steps
+)
+
+// sageGraph chooses neighbours. A choice depends on the seed, the round (an epoch of training), the
+// layer and the vertex alone.
+type sageGraph struct {
+	run      workflow.Run
+	n        int
+	ptr      []int64
+	idx      []int32
+	values   workflow.WeightReader
+	sampling SAGESampling
+	replace  bool
+	seed     uint64
+	gcn      bool
+	place    []int32 // of a vertex among sources, −1 for none; for trees
+}
+
+// sageChoice is the working memory of a choice.
+type sageChoice struct {
+	at      []int32
+	weight  []float64
+	buffer  []float64
+	keys    []sageKey
+	draws   []philox.Key
+	visited map[int32]int
+}
+
+type sageKey struct {
+	key float64
+	at  int32
+}
+
+// random returns random number k for a vertex and a layer.
+func (g *sageGraph) random(v int32, round uint64, layer, k int) uint64 {
+	return philox.Number(v, layer, round, k, g.seed)
+}
+
+// choose sets c.at to the chosen neighbours of v in ascending order, and c.weight to their weights,
+// whose sum is 1. samples is −1 for all neighbours.
+func (g *sageGraph) choose(v int32, round uint64, layer, samples int, c *sageChoice) {
+	c.at, c.weight = c.at[:0], c.weight[:0]
+	row := g.idx[g.ptr[v]:g.ptr[v+1]]
+	switch {
+	case len(row) == 0:
+		c.at, c.weight = append(c.at, v), append(c.weight, 1)
+	case g.sampling == SampleByWalks:
+		g.byWalks(v, round, layer, samples, c)
+	case samples < 0 || !g.replace && len(row) <= samples:
+		c.at = append(c.at, row...)
+		c.weight = append(c.weight, g.weigh(v, c)...)
+	case g.sampling == SampleUniform && g.replace:
+		for k := range samples {
+			j, _ := philox.Below(g.random(v, round, layer, k), uint64(len(row)))
+			c.at, c.weight = append(c.at, row[j]), append(c.weight, 1)
+		}
+	case g.sampling == SampleUniform:
+		c.at = philox.Choose(c.at, len(row), samples, func(k int) uint64 { return g.random(v, round, layer, k) })
+		for k, j := range c.at {
+			c.at[k], c.weight = row[j], append(c.weight, 1)
+		}
+	case g.replace:
+		sums := g.weigh(v, c)
+		for k := 1; k < len(sums); k++ {
+			sums[k] += sums[k-1]
+		}
+		for k := range samples {
+			x := philox.Unit(g.random(v, round, layer, k)) * sums[len(sums)-1]
+			j, _ := slices.BinarySearch(sums, x)
+			c.at, c.weight = append(c.at, row[min(j, len(row)-1)]), append(c.weight, 1)
+		}
+	default:
+		c.at, c.draws = philox.ChooseByWeight(c.at, c.draws, g.weigh(v, c), samples, func(k int) uint64 { return g.random(v, round, layer, k) })
+		for k, j := range c.at {
+			c.at[k], c.weight = row[j], append(c.weight, 1)
+		}
+	}
+	if g.gcn { // a vertex counts as much as the mean neighbour
+		sum := 0.0
+		for _, w := range c.weight {
+			sum += w
+		}
+		count := float64(len(c.at))
+		c.at, c.weight = append(c.at, v), append(c.weight, sum/count)
+	}
+	c.settle()
+}
+
+// weigh returns the weights of the neighbours of v.
+func (g *sageGraph) weigh(v int32, c *sageChoice) []float64 {
+	lo, hi := g.ptr[v], g.ptr[v+1]
+	c.buffer = slices.Grow(c.buffer[:0], int(hi-lo))[:hi-lo]
+	switch g.sampling {
+	case SampleByWeight:
+		copy(c.buffer, g.values(slices.Clone(c.buffer), lo, hi))
+	case SampleByDegree:
+		for k, u := range g.idx[lo:hi] {
+			c.buffer[k] = float64(max(g.ptr[u+1]-g.ptr[u], 1))
+		}
+	default:
+		for k := range c.buffer {
+			c.buffer[k] = 1
+		}
+	}
+	return c.buffer
+}
+
+// byWalks chooses the vertices that walks from v visit most.
+func (g *sageGraph) byWalks(v int32, round uint64, layer, samples int, c *sageChoice) {
+	if c.visited == nil {
+		c.visited = map[int32]int{}
+	}
+	clear(c.visited)
+	for k := range sageWalks {
+		at := v
+		for step := range sageWalkLength {
+			lo, hi := g.ptr[at], g.ptr[at+1]
+			if lo == hi {
+				break
+			}
+			j, _ := philox.Below(g.random(v, round, layer, k*sageWalkLength+step), uint64(hi-lo))
+			if at = g.idx[lo+int64(j)]; at != v {
+				c.visited[at]++
+			}
+		}
+	}
+	c.keys = c.keys[:0]
+	for u, times := range c.visited {
+		c.keys = append(c.keys, sageKey{-float64(times), u})
+	}
+	slices.SortFunc(c.keys, func(a, b sageKey) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.at, b.at)) })
+	for _, k := range c.keys[:min(samples, len(c.keys))] {
+		c.at, c.weight = append(c.at, k.at), append(c.weight, -k.key)
+	}
+	if len(c.at) == 0 { // all walks stay at v
+		c.at, c.weight = append(c.at, v), append(c.weight, 1)
+	}
+}
+
+// settle sorts a choice, adds up the weights of repeated vertices, and divides by their sum.
+func (c *sageChoice) settle() {
+	c.keys = c.keys[:0]
+	sum := 0.0
+	for k, u := range c.at {
+		c.keys = append(c.keys, sageKey{c.weight[k], u})
+		sum += c.weight[k]
+	}
+	slices.SortFunc(c.keys, func(a, b sageKey) int { return cmp.Compare(a.at, b.at) })
+	c.at, c.weight = c.at[:0], c.weight[:0]
+	for _, k := range c.keys {
+		if last := len(c.at) - 1; last >= 0 && c.at[last] == k.at {
+			c.weight[last] += k.key / sum
+			continue
+		}
+		c.at, c.weight = append(c.at, k.at), append(c.weight, k.key/sum)
+	}
+}
+
+// sagePart is the choices of some targets.
+type sagePart struct {
+	count  []int64
+	at     []int32
+	weight []float64
+}
+
+// wholeBlock returns the block of all vertices with all neighbours, for SampleUniform. It shares
+// the lists of the graph if these are what it needs.
+func wholeBlock[F workflow.Real](g *sageGraph) *sageBlock[F] {
+	b := &sageBlock[F]{targets: g.n, sources: g.n, ptr: g.ptr, idx: g.idx}
+	const grain = 1 << 10
+	threads := g.run.Threads
+	ptr := fresh.Make[int64](int64(g.n) + 1) // first the lengths of rows
+	ptr[0] = 0
+	_ = parallel.Range(nil, threads, g.n, grain, func(_, lo, hi int) {
+		for v := lo; v < hi; v++ {
+			row := g.idx[g.ptr[v]:g.ptr[v+1]]
+			ptr[v+1] = int64(len(row))
+			if len(row) == 0 {
+				ptr[v+1] = 1
+			} else if _, own := slices.BinarySearch(row, int32(v)); g.gcn && !own {
+				ptr[v+1]++
+			}
+		}
+	})
+	parallel.Sum(threads, ptr)
+	total := ptr[g.n]
+	if total == int64(len(g.idx)) && !g.gcn {
+		return b
+	}
+	b.ptr, b.idx = ptr, fresh.Make[int32](total)
+	if g.gcn {
+		b.weight = fresh.Make[F](total)
+	}
+	_ = parallel.Range(nil, threads, g.n, grain, func(_, lo, hi int) {
+		for v := lo; v < hi; v++ {
+			row, out := g.idx[g.ptr[v]:g.ptr[v+1]], b.idx[ptr[v]:ptr[v+1]]
+			own := len(row) == len(out)
+			if own {
+				copy(out, row)
+			} else {
+				at, _ := slices.BinarySearch(row, int32(v))
+				copy(out, row[:at])
+				out[at] = int32(v)
+				copy(out[at+1:], row[at:])
+			}
+			if !g.gcn {
+				continue
+			}
+			// A vertex counts as much as a neighbour, and twice if it is its own.
+			share := 1 / F(len(row)+1)
+			for k, u := range out {
+				w := share
+				if own && int(u) == v {
+					w *= 2
+				}
+				b.weight[ptr[v]+int64(k)] = w
+			}
+		}
+	})
+	return b
+}
+
+// blockOf returns the block of a layer for targets, nil for all vertices, and its sources, nil for
+// all vertices. The targets are the first sources.
+func blockOf[F workflow.Real](g *sageGraph, targets []int32, round uint64, layer, samples int) (*sageBlock[F], []int32, error) {
+	if targets == nil && samples < 0 && g.sampling == SampleUniform {
+		return wholeBlock[F](g), nil, nil
+	}
+	b, err := chosenOf[F](g, targets, round, layer, samples)
+	if err != nil {
+		return nil, nil, err
+	}
+	var sources []int32
+	if targets != nil {
+		sources = g.renumber(targets, b.idx)
+		b.sources = len(sources)
+	}
+	return b, sources, nil
+}
+
+// chosenOf returns the neighbours that targets choose, nil for all vertices. All vertices are
+// sources.
+func chosenOf[F workflow.Real](g *sageGraph, targets []int32, round uint64, layer, samples int) (*sageBlock[F], error) {
+	count := g.n
+	if targets != nil {
+		count = len(targets)
+	}
+	const grain = 1 << 10
+	parts := make([]sagePart, (count+grain-1)/grain)
+	scratch := make([]sageChoice, parallel.Threads(g.run.Threads)+1)
+	err := parallel.Pieces(g.run.Context, g.run.Threads, len(parts), func(id, p int) {
+		c, part := &scratch[id], &parts[p]
+		for k := p * grain; k < min((p+1)*grain, count); k++ {
+			v := int32(k)
+			if targets != nil {
+				v = targets[k]
+			}
+			g.choose(v, round, layer, samples, c)
+			part.count = append(part.count, int64(len(c.at)))
+			part.at, part.weight = append(part.at, c.at...), append(part.weight, c.weight...)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	first := make([]int64, len(parts)+1) // entry of each part
+	for p := range parts {
+		first[p+1] = first[p] + int64(len(parts[p].at))
+	}
+	total := first[len(parts)]
+	b := &sageBlock[F]{targets: count, sources: g.n, ptr: fresh.Make[int64](int64(count) + 1), idx: fresh.Make[int32](total)}
+	weighted := slices.ContainsFunc(parts, func(p sagePart) bool { return len(p.weight) > 0 })
+	if weighted {
+		b.weight = fresh.Make[F](total)
+	}
+	b.ptr[0] = 0
+	return b, parallel.Pieces(g.run.Context, g.run.Threads, len(parts), func(_, p int) {
+		part, at := &parts[p], first[p]
+		copy(b.idx[at:], part.at)
+		for k, w := range part.weight {
+			b.weight[at+int64(k)] = F(w)
+		}
+		for k, n := range part.count {
+			at += n
+			b.ptr[p*grain+k+1] = at
+		}
+	})
+}
+
+// ownBlock is blockOf for trees of their own: owners are the vertices whose trees the targets
+// belong to, and every choice is a source of its own.
+func ownBlock[F workflow.Real](g *sageGraph, targets, owners []int32, layer, samples int) (*sageBlock[F], []int32, []int32, error) {
+	const grain = 1 << 10
+	parts := make([]sagePart, (len(targets)+grain-1)/grain)
+	scratch := make([]sageChoice, parallel.Threads(g.run.Threads)+1)
+	err := parallel.Pieces(g.run.Context, g.run.Threads, len(parts), func(id, p int) {
+		c, part := &scratch[id], &parts[p]
+		for k := p * grain; k < min((p+1)*grain, len(targets)); k++ {
+			g.choose(targets[k], uint64(owners[k])+1, layer, samples, c)
+			part.count = append(part.count, int64(len(c.at)))
+			part.at, part.weight = append(part.at, c.at...), append(part.weight, c.weight...)
+		}
+	})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	b := &sageBlock[F]{targets: len(targets), ptr: make([]int64, 1, len(targets)+1)}
+	sources, from := slices.Clone(targets), slices.Clone(owners)
+	for _, part := range parts {
+		for _, k := range part.count {
+			owner := owners[len(b.ptr)-1]
+			b.ptr = append(b.ptr, b.ptr[len(b.ptr)-1]+k)
+			for range k {
+				b.idx = append(b.idx, int32(len(from)))
+				from = append(from, owner)
+			}
+		}
+		sources = append(sources, part.at...)
+		for _, w := range part.weight {
+			b.weight = append(b.weight, F(w))
+		}
+	}
+	b.sources = len(sources)
+	return b, sources, from, nil
+}
+
+// renumber replaces vertices by their places in the list of targets and the vertices that follow
+// them, which it returns.
+func (g *sageGraph) renumber(targets, idx []int32) []int32 {
+	if g.place == nil {
+		g.place = make([]int32, g.n)
+		for v := range g.place {
+			g.place[v] = -1
+		}
+	}
+	sources := slices.Clone(targets)
+	for k, v := range targets {
+		g.place[v] = int32(k)
+	}
+	for k, v := range idx {
+		if g.place[v] < 0 {
+			g.place[v] = int32(len(sources))
+			sources = append(sources, v)
+		}
+		idx[k] = g.place[v]
+	}
+	for _, v := range sources {
+		g.place[v] = -1
+	}
+	return sources
+}
+
+// treesOf returns the blocks of all layers for targets without repeats, the first layer first, and
+// the vertices whose features enter. samples counts from the targets outwards; nil takes all.
+func treesOf[F workflow.Real](g *sageGraph, targets []int32, round uint64, layers int, samples []int) ([]*sageBlock[F], []int32, error) {
+	blocks := make([]*sageBlock[F], layers)
+	at := targets
+	for k := layers - 1; k >= 0; k-- {
+		var err error
+		if blocks[k], at, err = blockOf[F](g, at, round, k, samplesOf(samples, layers-1-k)); err != nil {
+			return nil, nil, err
+		}
+	}
+	return blocks, at, nil
+}
+
+// samplesOf returns the number of samples at a distance from the targets, −1 for all.
+func samplesOf(samples []int, distance int) int {
+	if samples == nil {
+		return -1
+	}
+	return samples[distance]
+}

@@ -1,0 +1,630 @@
+package sage
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/philox"
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// SAGESplit says which vertices train, validate and test.
+type SAGESplit struct{ Train, Validate, Test []int }
+
+// SAGEProgress is the state of training after an epoch.
+type SAGEProgress struct {
+	Epoch    int     // from 1
+	Loss     float64 // mean over the epoch
+	Accuracy float64 // of the training vertices, in the passes that trained; 0 unsupervised
+	Validate float64 // accuracy of the validation vertices; NaN without
+}
+
+// SAGETrainOptions are the settings of TrainGraphSAGE.
+type SAGETrainOptions struct {
+	workflow.Run
+	Aggregator SAGEAggregator
+	Hidden     []int // columns h of each layer; nil means 64 and 64
+	Samples    []int // as in SAGEOptions, for training; evaluation takes all neighbours
+	Sampling   SAGESampling
+	Replace    bool
+	Epochs     int     // 0 means 200
+	Batch      int     // vertices, or pairs, of a step; 0 means all
+	Rate       float64 // of Adam; 0 means 0.01
+	Decay      float64 // of weights; 0 means 5e-4, negative none
+	Dropout    float64 // of the inputs of layers; 0 means 0.5, negative none
+	Patience   int     // epochs without a better validation after which training ends; 0 means 100
+	Seed       uint64
+	// Pairs is the number of pairs of vertices for each vertex and epoch of unsupervised training,
+	// the second near the first by a random walk, each with Negatives other vertices. 0 means 5,
+	// and Negatives 5.
+	Pairs, Negatives int
+	// Checkpoint is a file that is written after every Every epochs, 0 means 10, and at the end. If
+	// it is there, training resumes from it, with the same result to the bit.
+	Checkpoint string
+	Every      int
+	Each       func(SAGEProgress) error // called after each epoch; an error ends training. May be nil.
+}
+
+// SAGETraining is the result of TrainGraphSAGE.
+type SAGETraining struct {
+	Model    *SAGEModel // of the best epoch on the validation vertices, of the last one without
+	Epochs   int        // that ran, before a resumption included
+	Best     int        // epoch of the model
+	Loss     float64    // of the last epoch
+	Validate float64    // accuracy of the model, NaN without vertices
+	Test     float64
+}
+
+// TrainGraphSAGE trains a network of GraphSAGE by back-propagation. With classes, one for each
+// vertex from 0 and −1 where unknown, it is supervised: a classifier over the embeddings, cross
+// entropy over split.Train. Without classes, nil, it is the paper's unsupervised loss: embeddings
+// of vertices that a random walk connects are to be alike, those of vertices drawn in proportion to
+// degree^¾ not. split.Train nil means all vertices with a class.
+//
+// Each step takes a batch, chooses neighbours anew, and moves the weights by Adam; the gradient of
+// an aggregation is a product with the transposed matrix of the chosen neighbours. After each epoch
+// the validation vertices are classified with all neighbours; the best weights are kept, and
+// opts.Patience ends training. All random numbers are functions of opts.Seed and the step, so that
+// a run and its resumption from a checkpoint give the same weights, to the bit with the same BLAS
+// and number of threads.
+//
+// If g is on a group, its ranks divide the rows of every layer, or the vertices of each batch where
+// their trees are smaller than the graph. They add up the gradients of the weights in the order of
+// ranks, and hold the same weights, which agree with those of one place to rounding. The process of
+// rank 0 reads and writes opts.Checkpoint; opts.Each is called in every process. Ranks on devices
+// that reach each other's memory train there by the kernels of one device. What these lack, and
+// other groups of devices, train on the host, as the trace says.
+func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], classes []int32, split SAGESplit, opts ...SAGETrainOptions) (*SAGETraining, error) {
+	return trainGraphSAGE(workflow.Inside(g), features, classes, split, opts)
+}
+
+func trainGraphSAGE(g rep.View, features matrix.Source[float32], classes []int32, split SAGESplit, opts []SAGETrainOptions) (*SAGETraining, error) {
+	const app = "TrainGraphSAGE"
+	o, err := workflow.Only(app, opts)
+	if err != nil {
+		return nil, err
+	}
+	n, err := workflow.Square(app, workflow.Pattern(g))
+	if err != nil {
+		return nil, err
+	}
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	group, grouped := g.Place().(*comm.Group)
+	devices := o.ByRows(app, g.Place()) // a group of them
+	if devices != nil && !devices.Devices {
+		devices = nil
+	}
+	if grouped && o.Method == workflow.Fused && devices == nil {
+		return nil, &workflow.ParameterError{App: app, Arg: "the method", Got: "fused on a group that does not move the memory of devices",
+			Want: "auto, or a group of GPUs by comm.Peers, nccl.Ranks or procs.Join"}
+	}
+	var on device.Runner
+	if devices == nil || o.Method != workflow.Auto && o.Method != workflow.Fused {
+		if on, err = o.Fused(app, g.Place()); err != nil {
+			return nil, err
+		}
+	}
+	d, err := checkSAGEFeatures(app, features, n)
+	if err != nil {
+		return nil, err
+	}
+	count, err := checkSplit(app, classes, &split, n)
+	if err != nil {
+		return nil, err
+	}
+	if (on != nil || devices != nil) && !o.fuses() {
+		if o.Method == workflow.Fused {
+			return nil, &workflow.ParameterError{App: app, Arg: "the method", Got: "fused for choices by weight, degree or walks, with AggregatePool, or for more than 128 hidden columns", Want: "auto or pipeline"}
+		}
+		on, devices = nil, nil
+	}
+	if devices != nil {
+		res, err := trainOnGroup(devices, g, matrix.AsView[float32](features), classes, split, n, d, count, o)
+		if res != nil || err != nil {
+			return res, err
+		}
+	}
+	if on != nil {
+		var at *sageGraph
+		if classes == nil { // the host draws pairs
+			if at, err = newSageGraph(app, g, o.Run, o.Sampling, o.Replace, o.Seed, o.Aggregator); err != nil {
+				return nil, err
+			}
+		}
+		return trainFused(on, g, matrix.AsView[float32](features), at, classes, split, n, d, count, o)
+	}
+	t := &sageTrainer{o: o, classes: classes, split: split, idle: grouped && !group.First()}
+	t.net = newNet[float32](o.Aggregator, d, o.Hidden, count, o.Seed)
+	t.best = t.net.values()
+	t.state.Validate, t.state.bestLoss = math.NaN(), math.Inf(1)
+	divided, err := teamUp(t, g, matrix.AsView[float32](features), n)
+	if err != nil {
+		return nil, err
+	}
+	if !divided {
+		if t.x, err = featuresOf(features, n); err != nil {
+			return nil, err
+		}
+		if t.graph, err = newSageGraph(app, g, o.Run, o.Sampling, o.Replace, o.Seed, o.Aggregator); err != nil {
+			return nil, err
+		}
+	}
+	t.entries, t.whole = int64(len(t.graph.idx)), *t.graph
+	t.whole.sampling = SampleUniform
+	if err := t.resume(); err != nil {
+		return nil, err
+	}
+	return t.run()
+}
+
+// complete sets the defaults and checks the settings.
+func (o *SAGETrainOptions) complete() error {
+	const app = "TrainGraphSAGE"
+	zero := func(x *int, to int) {
+		if *x == 0 {
+			*x = to
+		}
+	}
+	if o.Hidden == nil {
+		o.Hidden = []int{64, 64}
+	}
+	zero(&o.Epochs, 200)
+	zero(&o.Patience, 100)
+	zero(&o.Every, 10)
+	zero(&o.Pairs, 5)
+	zero(&o.Negatives, 5)
+	for _, f := range []struct {
+		x  *float64
+		to float64
+	}{{&o.Rate, .01}, {&o.Decay, 5e-4}, {&o.Dropout, .5}} {
+		if *f.x == 0 {
+			*f.x = f.to
+		}
+	}
+	o.Decay, o.Dropout = max(o.Decay, 0), max(o.Dropout, 0)
+	bad := func(arg string, got any, want string) error {
+		return &workflow.ParameterError{App: app, Arg: arg, Got: fmt.Sprint(got), Want: want}
+	}
+	switch {
+	case o.Aggregator < AggregateMean || o.Aggregator > AggregateGCN:
+		return bad("the aggregator", o.Aggregator, "AggregateMean, AggregatePool or AggregateGCN")
+	case len(o.Hidden) == 0 || slices.Min(o.Hidden) < 1 || slices.Max(o.Hidden) > 1<<16:
+		return bad("the hidden columns", o.Hidden, "1 to 65536 for each layer, one layer or more")
+	case o.Epochs < 0:
+		return bad("the number of epochs", o.Epochs, "1 or more, or 0 for 200")
+	case o.Batch < 0:
+		return bad("the batch", o.Batch, "1 or more, or 0 for all")
+	case !(o.Rate > 0 && o.Rate <= math.MaxFloat64):
+		return bad("the rate", o.Rate, "a positive number, or 0 for 0.01")
+	case !(o.Decay <= math.MaxFloat64):
+		return bad("the decay", o.Decay, "a finite number")
+	case !(o.Dropout < 1):
+		return bad("the dropout", o.Dropout, "a probability below 1")
+	case o.Patience < 0 || o.Every < 0 || o.Pairs < 0 || o.Negatives < 0:
+		return bad("the patience, the interval of checkpoints, the pairs or the negatives", "negative", "1 or more, or 0 for the default")
+	}
+	return checkSamples(app, o.Samples, o.Sampling, len(o.Hidden))
+}
+
+// checkSplit checks classes and the split, completes it, and returns the number of classes, 0 for
+// unsupervised training.
+func checkSplit(app string, classes []int32, split *SAGESplit, n int) (int, error) {
+	if classes != nil && len(classes) != n {
+		return 0, &matrix.DimensionError{Op: app, Arg: "the classes", Got: fmt.Sprintf("of %d vertices", len(classes)),
+			Want: fmt.Sprintf("of %d vertices, as the graph", n), Remedy: "give a class for each vertex, −1 where it is unknown"}
+	}
+	count := 0
+	for v, c := range classes {
+		if c < -1 || c >= 1<<20 {
+			return 0, workflow.AboutVertices(app, "the class of vertex {0}", fmt.Sprint(c), "0 to 1048575, or −1 for unknown", v)
+		}
+		count = max(count, int(c)+1)
+	}
+	if classes != nil && count == 0 {
+		return 0, &workflow.ParameterError{App: app, Arg: "the classes", Got: "−1 for all vertices", Want: "a class for some of them, or nil for unsupervised training"}
+	}
+	if split.Train == nil {
+		for v := range n {
+			if classes == nil || classes[v] >= 0 && !slices.Contains(split.Validate, v) && !slices.Contains(split.Test, v) {
+				split.Train = append(split.Train, v)
+			}
+		}
+	}
+	for k, list := range [][]int{split.Train, split.Validate, split.Test} {
+		for _, v := range list {
+			if err := workflow.Vertex(app, []string{"a training vertex", "a validation vertex", "a test vertex"}[k], v, n); err != nil {
+				return 0, err
+			}
+			if classes != nil && classes[v] < 0 {
+				return 0, workflow.AboutVertices(app, "the class", "unknown for vertex {0} of the split", "a class for each vertex of the split", v)
+			}
+		}
+	}
+	if len(split.Train) == 0 {
+		return 0, &workflow.ParameterError{App: app, Arg: "the training vertices", Got: "none", Want: "one or more"}
+	}
+	return count, nil
+}
+
+// newNet returns a network with random weights (Glorot and Bengio 2010, uniform).
+func newNet[F workflow.Real](a SAGEAggregator, d int, hidden []int, classes int, seed uint64) *sageNet[F] {
+	n := &sageNet[F]{aggregator: a}
+	draw := func(name string, rows, cols int) *sageParam[F] {
+		p := n.param(name, 2, newPanel[F](rows, cols))
+		limit := math.Sqrt(6 / float64(max(rows+cols, 1)))
+		for i := range p.value.Val {
+			x, _ := philox.Block(uint64(i), uint64(len(n.all))|1<<63, seed)
+			p.value.Val[i] = F((2*philox.Unit(x) - 1) * limit)
+		}
+		return p
+	}
+	for k, h := range hidden {
+		var l sageLayer[F]
+		name := func(what string) string { return fmt.Sprintf("%s%d", what, k+1) }
+		l.self = draw(name("wf"), d, h)
+		near := d
+		if a == AggregatePool {
+			near = h
+			l.pool = draw(name("wp"), d, h)
+			l.poolBias = n.param(name("bp"), 1, newPanel[F](1, h))
+		}
+		if a != AggregateGCN {
+			l.neighbour = draw(name("wa"), near, h)
+		}
+		n.layers = append(n.layers, l)
+		d = l.width()
+	}
+	if classes > 0 {
+		n.out = draw("wc", d, classes)
+		n.bias = n.param("bc", 1, newPanel[F](1, classes))
+	}
+	for _, p := range n.all {
+		p.grad, p.first, p.next = newPanel[F](p.value.Rows, p.value.Cols), newPanel[F](p.value.Rows, p.value.Cols), newPanel[F](p.value.Rows, p.value.Cols)
+	}
+	return n
+}
+
+// values returns copies of the parameters.
+func (n *sageNet[F]) values() map[string][]F {
+	all := map[string][]F{}
+	for _, p := range n.all {
+		all[p.name] = slices.Clone(p.value.Val)
+	}
+	return all
+}
+
+// sageState is the state of training that a checkpoint holds beside the parameters.
+type sageState struct {
+	SAGETraining
+	steps    int64 // of Adam
+	bestLoss float64
+}
+
+type sageTrainer struct {
+	o       SAGETrainOptions
+	graph   *sageGraph
+	entries int64     // of the graph
+	whole   sageGraph // with all neighbours, for evaluation
+	x       sageInput[float32]
+	block   *sageBlock[float32] // of whole, nil until it is needed
+	classes []int32
+	split   SAGESplit
+	net     *sageNet[float32]
+	best    map[string][]float32
+	state   sageState
+	team    *sageTeam // the division among the ranks of a group; nil on one place
+	idle    bool      // another process writes the checkpoint
+}
+
+// run trains from the state on.
+func (t *sageTrainer) run() (*SAGETraining, error) {
+	ctx := t.o.Context
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	s := &t.state
+	for s.Epochs < t.o.Epochs && s.Epochs-s.Best < t.o.Patience {
+		if err := ctx.Err(); err != nil {
+			return nil, t.team.stop(err)
+		}
+		loss, right, err := t.epoch(uint64(s.Epochs))
+		if err != nil {
+			return nil, err
+		}
+		s.Epochs++
+		s.Loss = loss
+		p := SAGEProgress{Epoch: s.Epochs, Loss: loss, Validate: math.NaN()}
+		if t.classes == nil || len(t.split.Validate) == 0 {
+			s.Best, t.best = s.Epochs, nil
+		} else {
+			accuracy, loss, err := t.evaluate(t.split.Validate)
+			if err != nil {
+				return nil, err
+			}
+			p.Validate = accuracy
+			if !(accuracy < s.Validate) && (accuracy != s.Validate || loss < s.bestLoss) {
+				s.Best, s.Validate, s.bestLoss, t.best = s.Epochs, accuracy, loss, t.net.values()
+			}
+		}
+		if t.classes != nil {
+			p.Accuracy = float64(right) / float64(len(t.split.Train))
+		}
+		t.o.Report(fmt.Sprintf("training, loss %.4f", loss), int64(s.Epochs), int64(t.o.Epochs))
+		if t.o.Checkpoint != "" && (s.Epochs%t.o.Every == 0 || s.Epochs == t.o.Epochs || s.Epochs-s.Best >= t.o.Patience) {
+			if err := t.save(); err != nil {
+				return nil, err
+			}
+		}
+		if t.o.Each != nil {
+			if err := t.o.Each(p); err != nil {
+				return nil, t.team.stop(err)
+			}
+		}
+	}
+	if t.best != nil {
+		for _, p := range t.net.all {
+			copy(p.value.Val, t.best[p.name])
+		}
+	}
+	res := s.SAGETraining
+	res.Test = math.NaN()
+	if t.classes != nil && len(t.split.Test) > 0 {
+		var err error
+		if res.Test, _, err = t.evaluate(t.split.Test); err != nil {
+			return nil, err
+		}
+	}
+	res.Model = t.net.model()
+	if t.team != nil {
+		t.team.done(res.Epochs)
+	} else if t.o.Trace != nil {
+		method := ops.Method("trees")
+		if t.everything(len(t.split.Train)) {
+			method = "layers"
+		}
+		t.o.Trace(ops.Trace{Op: "TrainGraphSAGE", Method: method, Work: int64(res.Epochs)})
+	}
+	return &res, nil
+}
+
+// evaluate classifies vertices with all neighbours and returns the accuracy and the mean loss.
+func (t *sageTrainer) evaluate(vertices []int) (accuracy, loss float64, err error) {
+	if t.team != nil {
+		return t.team.evaluate(vertices)
+	}
+	t.net.kept.reset()
+	tapes, err := t.net.record(t.blocks(), t.x, t.o.Run, nil)
+	if err != nil {
+		return 0, 0, err
+	}
+	z := tapes[len(tapes)-1].out
+	some, class := t.net.kept.panel(len(vertices), z.Cols), make([]int32, len(vertices))
+	for k, v := range vertices {
+		copy(row(some, k), row(z, v))
+		class[k] = t.classes[v]
+	}
+	loss, right, err := crossEntropy(t.net.classify(some, t.o.Run), class, len(class), t.o.Run)
+	return float64(right) / float64(len(vertices)), loss, err
+}
+
+// blocks returns the blocks of all vertices with all neighbours.
+func (t *sageTrainer) blocks() []*sageBlock[float32] {
+	if t.block == nil {
+		t.block = wholeBlock[float32](&t.whole)
+	}
+	return slices.Repeat([]*sageBlock[float32]{t.block}, len(t.net.layers))
+}
+
+// everything reports whether a step for so many targets computes layers of all vertices: all
+// neighbours are taken, and the trees would be larger than the graph.
+func (t *sageTrainer) everything(targets int) bool {
+	return t.o.Samples == nil && t.graph.sampling == SampleUniform && treeSize(targets, nil, t.graph, len(t.net.layers)) >= float64(t.graph.n)
+}
+
+// order returns the training vertices in the order of an epoch.
+func (t *sageTrainer) order(epoch uint64) []int {
+	train := slices.Clone(t.split.Train)
+	for k := len(train) - 1; k > 0; k-- { // Fisher and Yates
+		x, _ := philox.Block(uint64(k), epoch|1<<62, t.o.Seed)
+		j, _ := philox.Below(x, uint64(k+1))
+		train[k], train[j] = train[j], train[k]
+	}
+	return train
+}
+
+// epoch trains once over the training vertices.
+func (t *sageTrainer) epoch(epoch uint64) (loss float64, right int, err error) {
+	train := t.split.Train
+	if t.classes == nil || t.o.Batch > 0 && t.o.Batch < len(train) || !t.everything(len(train)) {
+		train = t.order(epoch)
+	}
+	batch := t.o.Batch
+	if batch == 0 {
+		batch = len(train)
+	}
+	for part := range slices.Chunk(train, batch) {
+		var l float64
+		var r int
+		if t.team != nil {
+			l, r, err = t.team.step(part, epoch)
+		} else {
+			l, r, err = t.step(part, epoch)
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+		loss, right = loss+l*float64(len(part))/float64(len(train)), right+r
+		if c := t.o.Context; c != nil && c.Err() != nil {
+			return 0, 0, t.team.stop(c.Err())
+		}
+	}
+	if t.team != nil { // these are of the ranks of this process
+		return t.team.sum(loss, right)
+	}
+	return loss, right, nil
+}
+
+// isIdentity reports whether a list is 0, 1, … n−1.
+func isIdentity(list []int32, n int) bool {
+	for k, v := range list {
+		if int(v) != k {
+			return false
+		}
+	}
+	return len(list) == n
+}
+
+// step trains on a batch.
+func (t *sageTrainer) step(batch []int, epoch uint64) (loss float64, right int, err error) {
+	step := uint64(t.state.steps)
+	var targets []int32
+	var pairs []sagePair
+	if t.classes != nil {
+		for _, v := range batch {
+			targets = append(targets, int32(v))
+		}
+	} else {
+		targets, pairs = t.pairs(batch, epoch)
+	}
+	n := t.net
+	n.kept.reset()
+	var tapes []*sageTape[float32]
+	var masks [][]float32
+	all := t.everything(len(targets))
+	if all {
+		t.x.transpose(t.o.Run) // once for all steps
+		tapes, masks, err = n.tapeOf(t.blocks(), nil, t.x, step, t.o)
+	} else {
+		tapes, masks, err = n.tape(t.graph, t.x, targets, step, t.o)
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	z := tapes[len(tapes)-1].out
+	some := all && !isIdentity(targets, t.graph.n) // rows of z, which may repeat
+	if some {
+		whole := z
+		z = n.kept.panel(len(targets), whole.Cols)
+		for k, v := range targets {
+			copy(row(z, k), row(whole, int(v)))
+		}
+	}
+	var g panel[float32]
+	if t.classes != nil {
+		class := make([]int32, len(batch))
+		for k, v := range batch {
+			class[k] = t.classes[v]
+		}
+		logits := n.classify(z, t.o.Run)
+		if loss, right, err = crossEntropy(logits, class, len(class), t.o.Run); err != nil {
+			return 0, 0, err
+		}
+		g = n.unclassify(z, logits, t.o.Run)
+	} else {
+		loss, g = alike(z, pairs, alikeCount(pairs))
+	}
+	if some {
+		part := g
+		g = n.kept.panel(t.graph.n, part.Cols)
+		clear(g.Val)
+		for k, v := range targets {
+			axpy(1, row(part, k), row(g, int(v)))
+		}
+	}
+	if err := n.untape(tapes, masks, g, t.o.Run); err != nil {
+		return 0, 0, err
+	}
+	t.state.steps++
+	return loss, right, t.net.adam(t.o.Rate, t.o.Decay, t.state.steps, t.o.Run)
+}
+
+// dropoutSeed tells the random numbers of dropout from those of samples.
+const dropoutSeed = 0xD7
+
+// tape computes the layers for targets, which may repeat only for supervised training, with
+// dropout.
+func (n *sageNet[F]) tape(g *sageGraph, x sageInput[F], targets []int32, step uint64, o SAGETrainOptions) ([]*sageTape[F], [][]F, error) {
+	blocks, sources, err := treesOf[F](g, targets, step, len(n.layers), o.Samples)
+	if err != nil {
+		return nil, nil, err
+	}
+	if x, err = x.only(sources); err != nil {
+		return nil, nil, err
+	}
+	return n.tapeOf(blocks, sources, x, step, o)
+}
+
+// tapeOf computes the layers of blocks for sources, nil for all vertices, with dropout.
+func (n *sageNet[F]) tapeOf(blocks []*sageBlock[F], sources []int32, x sageInput[F], step uint64, o SAGETrainOptions) ([]*sageTape[F], [][]F, error) {
+	masks := make([][]F, len(n.layers))
+	tapes, err := n.record(blocks, x, o.Run, func(k int, x *sageInput[F]) (err error) {
+		masks[k], err = n.drop(k, x, sources, step, o)
+		return err
+	})
+	return tapes, masks, err
+}
+
+// drop replaces the input of a layer, rows of vertices, nil for all, by one with dropout. It
+// returns the factors, nil without dropout.
+func (n *sageNet[F]) drop(k int, x *sageInput[F], vertices []int32, step uint64, o SAGETrainOptions) ([]F, error) {
+	d := sageDropout{o.Dropout, o.Seed ^ dropoutSeed, step, k}
+	if d.share <= 0 {
+		return nil, nil
+	}
+	if x.sparse != nil {
+		own := *x.sparse
+		own.Val = slices.Clone(own.Val)
+		x.sparse = &own
+		return dropOn(d, own.Val, vertices, own.NRows, own.NCols, own.Ptr, own.Idx, o.Run)
+	}
+	own := n.kept.panel(x.full.Rows, x.full.Cols)
+	copy(own.Val, x.full.Val)
+	x.full = own
+	return dropOn(d, own.Val, vertices, own.Rows, own.Cols, nil, nil, o.Run)
+}
+
+// record computes the layers of blocks. enter, which may be nil, changes the input of a layer.
+func (n *sageNet[F]) record(blocks []*sageBlock[F], x sageInput[F], run workflow.Run, enter func(k int, x *sageInput[F]) error) ([]*sageTape[F], error) {
+	tapes := make([]*sageTape[F], len(n.layers))
+	for k := range tapes {
+		var err error
+		if enter != nil {
+			err = enter(k, &x)
+		}
+		if err == nil {
+			tapes[k], err = n.forward(k, x, blocks[k], run)
+		}
+		if err != nil {
+			return nil, err
+		}
+		x = sageInput[F]{full: tapes[k].out}
+	}
+	return tapes, nil
+}
+
+// untape adds the gradients of all layers, given that of the embeddings.
+func (n *sageNet[F]) untape(tapes []*sageTape[F], masks [][]F, g panel[F], run workflow.Run) error {
+	for k := len(tapes) - 1; k >= 0; k-- {
+		to, err := n.backward(k, tapes[k], g, run)
+		if err != nil {
+			return err
+		}
+		if k > 0 && masks[k] != nil {
+			for i, m := range masks[k] {
+				to.Val[i] *= m
+			}
+		}
+		g = to
+	}
+	return nil
+}

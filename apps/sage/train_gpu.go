@@ -1,0 +1,763 @@
+package sage
+
+import (
+	_ "embed"
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/philox"
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+)
+
+//go:embed kernels/sagetrain.cu
+var sageTrainText string
+
+func sageTrainProgram() device.Program {
+	return workflow.GraphProgram("sagetrain", "training of GraphSAGE", workflow.PhiloxText+sageTrainText, map[string]any{"HB_PHILOX_ROUNDS": philox.Rounds})
+}
+
+// sageTrainBlocks is the number of blocks of hb_sage_loss, at most, and sageSums of the sums that
+// they write: of the training vertices, and of those that validate or test.
+const (
+	sageTrainBlocks = 256
+	sageSums        = 2 * 2 * sageTrainBlocks
+)
+
+// sageSmall is the entries of a graph and of its rows below which an epoch takes less time than its
+// launches, so that epochs run as graphs of sageGraphEpochs of them.
+const (
+	sageSmall       = 1 << 22
+	sageGraphEpochs = 64
+)
+
+// sageTrainState is hb_sage_state of kernels/sagetrain.cu.
+type sageTrainState struct {
+	epochs, steps, best, done, improved, limit, patience, validates int64
+	validate, bestLoss                                              float64
+}
+
+// fuses reports whether kernels train with these settings.
+func (o *SAGETrainOptions) fuses() bool {
+	return o.Aggregator != AggregatePool && o.Sampling == SampleUniform && slices.Max(o.Hidden) <= 128
+}
+
+// sageFit is training on a device within a session.
+type sageFit struct {
+	*sageDevice
+	lo, own                        int        // rows of layers that this device computes: own from lo on
+	share                          *sageShare // its part as a rank of a group; nil on one device
+	widest                         int        // columns of a layer
+	t                              *sageTrainer
+	code                           device.Code
+	state                          device.Buffer
+	x                              sagePanel   // features that trees read
+	mine                           sagePanel   // features of the own rows
+	back                           device.View // the transposed graph
+	cuts                           *sageCuts   // of its rows
+	even                           bool        // the graph is symmetric
+	columns                        device.View // the transposed features, if they are sparse
+	dropped                        [2]device.Buffer
+	layers                         []sageFitLayer
+	count                          int64 // parameters
+	value, grad, first, next, best device.Buffer
+	grads                          device.Buffer // of all ranks, stride items each; grad is the own part
+	stride                         int64
+	sums                           device.Buffer // of the losses of all ranks, sageSums numbers each
+	classes                        int
+	logits, slope, ones            device.Buffer
+	class                          device.Buffer
+	train, valid                   sageCounted
+	history                        device.Buffer
+	done                           device.Buffer
+	scratch                        [3]device.Buffer // rows of the widest layer
+	partial                        device.Buffer    // sums of pieces
+	columnCuts                     *sageCuts        // of the rows of columns
+	batch                          int              // vertices of a step
+	steps                          device.Buffer    // the number of steps, within state
+	batched                        device.Buffer    // times of the vertices of a batch
+	chosen                         device.Buffer    // of entries of back: how often they are chosen
+	trees                          *sageTrees       // steps along trees, nil for all vertices
+	uploads                        []any            // host memory of an epoch's uploads
+}
+
+// sageCounted are vertices whose loss counts.
+type sageCounted struct {
+	times device.Buffer // of each vertex
+	total int
+	sums  device.Buffer
+}
+
+// sageFitLayer is a layer with what it keeps of its forward pass.
+type sageFitLayer struct {
+	own, near, at, step int // parts of the columns of the output
+	rows                int // of the weights
+	in                  sagePanel
+	out                 sagePanel
+	length              device.Buffer
+	weights             int64         // place of the weights among the parameters
+	samples             int           // neighbours that a vertex chooses; 0 for all
+	list                device.Buffer // of them, of all vertices
+}
+
+func (f *sageFit) kernelOf(name string) device.Kernel { return f.s.Kernel(f.code, "hb_sage_"+name) }
+
+// parameter returns n of a list of parameters from a place on.
+func (f *sageFit) parameter(list device.Buffer, at int64) device.Buffer { return list.At(4 * at) }
+
+// trainFused is TrainGraphSAGE on a device. graph is the host's, from which it draws pairs; nil
+// with classes.
+func trainFused(at device.Runner, a rep.View, features matrix.View[float32], graph *sageGraph, classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) (*SAGETraining, error) {
+	g, err := a.Operand(at)
+	if err != nil {
+		return nil, err
+	}
+	x, err := access.Operand(features, at)
+	if err != nil {
+		return nil, err
+	}
+	t := newFusedTrainer(graph, a.NVals(), classes, split, n, d, count, o)
+	if err := t.resume(); err != nil {
+		return nil, err
+	}
+	dense := features.NVals()*4 > int64(n)*int64(d)
+	method := ""
+	err = at.Run(o.Call("TrainGraphSAGE"), func(s *device.Session) {
+		g.Pattern = true
+		f := &sageFit{sageDevice: newSageDevice(s, device.Float32, g, n), t: t, classes: count, own: n}
+		f.prepare(x, d, dense, t.alongTrees(dense))
+		method = f.method()
+		f.run()
+	})
+	if err != nil {
+		return nil, err
+	}
+	if o.Trace != nil {
+		o.Trace(ops.Trace{Op: "TrainGraphSAGE", Method: ops.Method(method), Place: at.Place().String(), Work: int64(t.state.Epochs)})
+	}
+	res := t.state.SAGETraining
+	res.Model = t.net.model()
+	return &res, nil
+}
+
+// newFusedTrainer returns a trainer for devices. graph is the host's, nil with classes.
+func newFusedTrainer(graph *sageGraph, entries int64, classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) *sageTrainer {
+	if graph == nil {
+		graph = &sageGraph{n: n}
+	}
+	t := &sageTrainer{o: o, graph: graph, entries: entries, classes: classes, split: split}
+	t.net = newNet[float32](o.Aggregator, d, o.Hidden, count, o.Seed)
+	t.best = t.net.values()
+	t.state.Validate, t.state.bestLoss = math.NaN(), math.Inf(1)
+	return t
+}
+
+// prepare makes room for all that epochs need, and uploads the parameters. x has the features of
+// all vertices, or of the own rows, which are enough for steps that do not go along trees.
+func (f *sageFit) prepare(x device.Operand, d int, dense, along bool) {
+	s, t, n, own := f.s, f.t, int64(f.n), int64(f.own)
+	f.code = s.Program("apps: training of GraphSAGE", sageTrainProgram)
+	rowsOfX := f.own
+	if along {
+		rowsOfX = f.n
+	}
+	f.x = f.features(x, rowsOfX, d, dense)
+	f.mine = f.x
+	if along {
+		f.mine.at, f.mine.rows = f.x.at.At(4*int64(f.lo)*int64(f.x.step)), f.own
+	}
+	if !dense {
+		f.columns = s.Cols(x)
+		f.columnCuts = f.cutsOf(x, f.columns, "apps: pieces of long columns")
+	}
+	if err := f.choose(nil, SAGEOptions{}, 0, -1, t.o.Aggregator); err != nil {
+		s.Fail(err)
+		return
+	}
+	f.even, f.back, f.cuts = f.graph.Symmetric, f.rows, f.choices.cuts
+	if !f.even {
+		f.back = s.Cols(f.graph)
+		f.cuts = f.cutsOf(f.graph, f.back, "apps: pieces of long columns")
+	}
+	if f.share != nil {
+		f.cuts, f.choices.cuts = f.ownCuts(f.cuts), f.ownCuts(f.choices.cuts)
+	}
+	gcn := t.o.Aggregator == AggregateGCN
+	rows, in := f.padded(d), f.mine
+	if !dense {
+		rows = d
+	}
+	f.batch = t.batch()
+	drops := t.o.Dropout > 0 && !along
+	for k, l := range t.net.layers {
+		to := sageFitLayer{own: l.self.value.Cols, rows: rows, weights: f.count}
+		if to.samples = max(samplesOf(t.o.Samples, len(t.net.layers)-1-k), 0); to.samples > 0 && !along {
+			to.list = s.Alloc(4 * max(n*int64(to.samples), 1))
+		}
+		to.at = f.padded(to.own)
+		if to.step = to.at; !gcn {
+			to.near = l.neighbour.value.Cols
+			to.step += f.padded(to.near)
+		}
+		to.in = in
+		if drops {
+			if to.in.sparse.Ptr.Addr != 0 {
+				f.dropped = [2]device.Buffer{s.Alloc(4 * max(in.sparse.Entries, 1)), s.Alloc(4 * max(in.sparse.Entries, 1))}
+				to.in.sparse.Val = f.dropped[0]
+			} else {
+				to.in.at = f.alloc(f.own, in.step).at
+			}
+		} else if to.in.sparse.Ptr.Addr != 0 {
+			f.dropped = [2]device.Buffer{to.in.sparse.Val, f.columns.Val}
+		}
+		to.out = f.alloc(f.own, to.step)
+		to.length = s.Alloc(4 * max(own, 1))
+		f.count += int64(rows) * int64(to.step)
+		f.layers = append(f.layers, to)
+		rows, in = to.step, to.out
+	}
+	f.count += int64(rows)*int64(f.classes) + int64(f.classes) // 0 without classes
+	pieces := int64(1)
+	for _, l := range f.layers {
+		f.widest = max(f.widest, l.step)
+	}
+	for k := range f.scratch {
+		f.scratch[k] = f.alloc(f.n, f.widest).at
+	}
+	for _, c := range []*sageCuts{f.choices.cuts, f.cuts, f.columnCuts} {
+		if c != nil {
+			pieces = max(pieces, c.begin+c.count)
+		}
+	}
+	f.partial = s.Alloc(4 * pieces * int64(f.widest))
+	f.value, f.first, f.next = f.floats(f.pack(func(p *sageParam[float32]) []float32 { return p.value.Val })),
+		f.floats(f.pack(func(p *sageParam[float32]) []float32 { return p.first.Val })),
+		f.floats(f.pack(func(p *sageParam[float32]) []float32 { return p.next.Val }))
+	best := t.best
+	if best == nil {
+		best = t.net.values()
+	}
+	f.best = f.floats(f.pack(func(p *sageParam[float32]) []float32 { return best[p.name] }))
+	ranks, rank := f.ranks()
+	f.stride = (f.count + 31) / 32 * 32 // rows of weights begin at multiples of 16 bytes
+	f.grads = s.Zeros(4 * f.stride * int64(ranks))
+	f.grad = f.grads.At(4 * f.stride * int64(rank))
+	f.sums = s.Zeros(8 * sageSums * int64(ranks))
+	cells := max(n*int64(f.classes), 1)
+	f.logits, f.slope = s.Alloc(4*cells), s.Alloc(4*cells)
+	f.ones = f.floats(slices.Repeat([]float32{1}, max(f.n, 1)))
+	f.class = s.Ints(t.classes)
+	f.train, f.valid = f.counted(t.split.Train, 0), f.counted(f.validated(), 1)
+	f.history = s.Zeros(8 * 4 * int64(t.o.Epochs+1))
+	f.put(t.state)
+	if t.o.Samples != nil && !along {
+		f.chosen = s.Alloc(4 * max(f.back.Entries, 1))
+	}
+	f.batched = s.Alloc(4 * max(n, 1))
+	if along {
+		f.trees = f.newTrees()
+	}
+}
+
+// validated returns the vertices that validate; none without classes.
+func (f *sageFit) validated() []int {
+	if f.t.classes == nil {
+		return nil
+	}
+	return f.t.split.Validate
+}
+
+// once reports whether an epoch is a step of all training vertices and of all vertices' layers,
+// whose kernels depend on the state alone.
+func (f *sageFit) once() bool {
+	return f.trees == nil && f.t.classes != nil && f.batch == len(f.t.split.Train)
+}
+
+// method names what steps compute.
+func (f *sageFit) method() string {
+	method := "layers"
+	switch {
+	case f.trees != nil:
+		method = "trees"
+	case f.t.o.Samples != nil:
+		method = "layers of samples"
+	}
+	if f.t.classes == nil {
+		method += ", pairs drawn on the host"
+	}
+	if f.share != nil {
+		method = workflow.ByRanges + ", " + method
+	}
+	return method
+}
+
+// counted uploads how often vertices stand in a list. Its sums are number which of those of the
+// rank.
+func (f *sageFit) counted(list []int, which int64) sageCounted {
+	times := make([]int32, max(f.n, 1))
+	for _, v := range list {
+		times[v]++
+	}
+	_, rank := f.ranks()
+	c := sageCounted{times: f.s.Ints(times), total: len(list), sums: f.sums.At(8 * (sageSums*int64(rank) + which*sageSums/2))}
+	f.s.Sync()
+	return c
+}
+
+// put uploads the state of training.
+func (f *sageFit) put(s sageState) {
+	state := sageTrainState{epochs: int64(s.Epochs), steps: s.steps, best: int64(s.Best), limit: int64(f.t.o.Epochs), patience: int64(f.t.o.Patience),
+		validate: s.Validate, bestLoss: s.bestLoss}
+	f.state = f.s.Upload(unsafe.Pointer(&state), int64(unsafe.Sizeof(state)))
+	f.steps = f.state.At(int64(unsafe.Offsetof(state.steps)))
+	f.s.Sync()
+}
+
+// pack lists parameters as the device has them.
+func (f *sageFit) pack(of func(p *sageParam[float32]) []float32) []float32 {
+	list := make([]float32, f.count)
+	f.each(func(p *sageParam[float32], i int, at int64) { list[at] = of(p)[i] })
+	return list
+}
+
+// unpack is the inverse of pack.
+func (f *sageFit) unpack(from device.Buffer, of func(p *sageParam[float32]) []float32) {
+	list := make([]float32, f.count)
+	f.s.Download(unsafe.Pointer(&list[0]), from, 4*f.count)
+	f.each(func(p *sageParam[float32], i int, at int64) { of(p)[i] = list[at] })
+}
+
+// each calls do with each item of the parameters and its place on the device.
+func (f *sageFit) each(do func(p *sageParam[float32], i int, at int64)) {
+	net := f.t.net
+	spread := func(p *sageParam[float32], at int64, column, step int, before *sageFitLayer) {
+		for i := range p.value.Val {
+			r, c := i/p.value.Cols, i%p.value.Cols
+			if before != nil && r >= before.own {
+				r += before.at - before.own
+			}
+			do(p, i, at+int64(r)*int64(step)+int64(column+c))
+		}
+	}
+	var before *sageFitLayer
+	for k := range f.layers {
+		l := &f.layers[k]
+		spread(net.layers[k].self, l.weights, 0, l.step, before)
+		if net.layers[k].neighbour != nil {
+			spread(net.layers[k].neighbour, l.weights, l.at, l.step, before)
+		}
+		before = l
+	}
+	if net.out == nil {
+		return
+	}
+	at := before.weights + int64(before.rows)*int64(before.step)
+	spread(net.out, at, 0, f.classes, before)
+	spread(net.bias, at+int64(before.step)*int64(f.classes), 0, f.classes, nil)
+}
+
+// run trains until the last epoch, and downloads the result.
+func (f *sageFit) run() {
+	s, t := f.s, f.t
+	numbers, at := s.Results()
+	f.done = at
+	if !f.goesOn() {
+		return
+	}
+	if t.state.Epochs < t.o.Epochs && t.state.Epochs-t.state.Best < t.o.Patience {
+		look := 1 // epochs without a look
+		switch {
+		case f.share != nil || !f.once():
+		case t.o.Each != nil || t.o.Checkpoint != "":
+		case f.rows.Entries+int64(f.n)*int64(f.widest) < sageSmall:
+			f.epoch() // loads what a capture must not
+			if s.Sync(); numbers[0] == 0 {
+				s.Repeat(sageGraphEpochs, f.epoch)
+			}
+			f.report(t.state.Epochs)
+		default: // beyond the end each epoch costs more than a wait
+			look = 4
+		}
+		for f.goesOn() && numbers[0] == 0 { // ranks that go on have the same numbers
+			for range min(look, t.o.Epochs-t.state.Epochs) {
+				if f.once() {
+					f.epoch()
+				} else {
+					f.batches()
+				}
+			}
+			f.report(t.state.Epochs)
+			f.uploads = f.uploads[:0]
+		}
+	}
+	if !f.goes() {
+		return
+	}
+	if f.main() {
+		f.fetch()
+	}
+	if len(f.validated()) > 0 {
+		s.Copy(f.value, f.best, 4*f.count)
+		for _, p := range t.net.all {
+			if f.main() && t.best != nil {
+				copy(p.value.Val, t.best[p.name])
+			}
+		}
+	}
+	t.state.Test = math.NaN()
+	if t.classes != nil && len(t.split.Test) > 0 {
+		f.evaluate(f.counted(t.split.Test, 1))
+		f.gatherParts(f.sums, 8*sageSums)
+		ranks, _ := f.ranks()
+		sums := make([]float64, sageSums*ranks)
+		s.Download(unsafe.Pointer(&sums[0]), f.sums, 8*int64(len(sums)))
+		right := 0.0
+		for r := range ranks {
+			for b := range f.blocks() {
+				right += sums[sageSums*r+sageSums/2+2*b+1]
+			}
+		}
+		t.state.Test = right / float64(len(t.split.Test))
+	}
+	f.goesOn()
+}
+
+// fetch downloads the state and the parameters.
+func (f *sageFit) fetch() {
+	t := f.t
+	f.look()
+	f.unpack(f.value, func(p *sageParam[float32]) []float32 { return p.value.Val })
+	f.unpack(f.first, func(p *sageParam[float32]) []float32 { return p.first.Val })
+	f.unpack(f.next, func(p *sageParam[float32]) []float32 { return p.next.Val })
+	if len(f.validated()) == 0 {
+		t.best = nil
+		return
+	}
+	if t.best == nil {
+		t.best = t.net.values()
+	}
+	f.unpack(f.best, func(p *sageParam[float32]) []float32 { return t.best[p.name] })
+}
+
+// look downloads the state.
+func (f *sageFit) look() {
+	var state sageTrainState
+	f.s.Download(unsafe.Pointer(&state), f.state, int64(unsafe.Sizeof(state)))
+	s := &f.t.state
+	s.Epochs, s.Best, s.steps, s.Validate, s.bestLoss = int(state.epochs), int(state.best), state.steps, state.validate, state.bestLoss
+}
+
+// report tells of the epochs after before, and saves a checkpoint if one is due.
+func (f *sageFit) report(before int) {
+	t := f.t
+	f.look()
+	s := &t.state
+	if s.Epochs == before || f.s.Err() != nil {
+		return
+	}
+	rows := make([][4]float64, s.Epochs-before)
+	f.s.Download(unsafe.Pointer(&rows[0]), f.history.At(32*int64(before)), 32*int64(len(rows)))
+	if f.s.Err() != nil {
+		return
+	}
+	s.Loss = rows[len(rows)-1][0]
+	t.o.Report(fmt.Sprintf("training, loss %.4f", s.Loss), int64(s.Epochs), int64(t.o.Epochs))
+	if t.o.Checkpoint != "" && (s.Epochs%t.o.Every == 0 || s.Epochs == t.o.Epochs || s.Epochs-s.Best >= t.o.Patience) {
+		f.fetch()
+		if f.s.Err() == nil {
+			f.fail(t.save())
+		}
+	}
+	if t.o.Each == nil {
+		return
+	}
+	for k, r := range rows {
+		p := SAGEProgress{Epoch: before + k + 1, Loss: r[0], Accuracy: r[1] / float64(len(t.split.Train)), Validate: math.NaN()}
+		if len(f.validated()) > 0 {
+			p.Validate = r[2]
+		}
+		if err := t.o.Each(p); err != nil {
+			f.fail(err)
+			return
+		}
+	}
+}
+
+// epoch queues an epoch of one step.
+func (f *sageFit) epoch() {
+	f.forward(true)
+	f.logitsOf()
+	f.loss(f.train, f.slope, false)
+	f.backward(true)
+	f.move()
+	f.track(true)
+}
+
+// move queues Adam.
+func (f *sageFit) move() {
+	decay, rate := f.t.o.Decay, f.t.o.Rate
+	ranks, _ := f.ranks()
+	f.gatherParts(f.grads, 4*f.stride)
+	f.s.Each(f.kernelOf("adam"), f.count, f.count, int32(ranks), f.stride, f.value, f.grads, f.first, f.next, rate, decay, f.state)
+}
+
+// track queues the validation and the end of an epoch, and with once of its only step.
+func (f *sageFit) track(once bool) {
+	if f.valid.total > 0 {
+		f.evaluate(f.valid)
+	}
+	ranks, _ := f.ranks()
+	f.gatherParts(f.sums, 8*sageSums)
+	f.s.Blocks(f.kernelOf("track"), 1, 32, f.state, f.sums, float64(f.train.total), f.sums.At(8*sageSums/2), float64(f.valid.total),
+		int32(f.blocks()), int32(ranks), int64(sageSums), once, f.history, f.done)
+	f.s.Each(f.kernelOf("keep"), f.count, f.count, f.value, f.best, f.state)
+}
+
+// evaluate queues the loss of vertices without dropout.
+func (f *sageFit) evaluate(c sageCounted) {
+	f.forward(false)
+	f.logitsOf()
+	f.loss(c, device.Buffer{}, false)
+}
+
+// dropArgs are the arguments of dropout of the input of a layer.
+func (f *sageFit) dropArgs(layer int) []any {
+	o := f.t.o
+	limit, factor := uint32(0), float32(1)
+	if o.Dropout > 0 {
+		limit, factor = uint32(o.Dropout*(1<<32)), float32(1/(1-o.Dropout))
+	}
+	return []any{int64(o.Seed ^ dropoutSeed), int32(layer), limit, device.Scalar{Type: workflow.FloatType, P: unsafe.Pointer(&factor)}, f.state}
+}
+
+// piecesInto sums up the pieces of long rows in the memory for them, a zero buffer without.
+func (f *sageFit) piecesInto(c *sageChoices, x device.Buffer, step, columns int, how int32) device.Buffer {
+	if c.cuts == nil || c.cuts.count == 0 {
+		return device.Buffer{}
+	}
+	f.piecesTo(f.partial, c, x, step, columns, how)
+	return f.partial
+}
+
+// draw queues the choices of a layer of all vertices.
+func (f *sageFit) draw(k int) {
+	l, n := &f.layers[k], int64(f.n)
+	args := []any{int32(f.n), f.rows.Ptr, f.rows.Idx, int64(f.t.o.Seed), f.steps, int32(k), int32(l.samples), l.list}
+	if f.t.o.Replace {
+		f.s.Each(f.any("choose_again"), n*int64((l.samples+1)/2), args...)
+	} else {
+		f.s.Each(f.any("choose"), n, args...)
+	}
+}
+
+// times queues cols columns of the products of own rows with weights.
+func (f *sageFit) times(in, w sagePanel, cols int, to device.Buffer, toStep int) {
+	switch {
+	case f.own == 0:
+	case in.sparse.Ptr.Addr != 0:
+		list := sageChoices{ptr: in.sparse.Ptr, list: in.sparse.Idx, val: in.sparse.Val}
+		f.gather(&list, 0, int64(f.own), w.at, w.step, cols, sageSum, sageOthers, device.Buffer{}, to, device.Buffer{}, toStep)
+	default:
+		f.product(in, w, cols, to, toStep, device.Float32)
+	}
+}
+
+// products queues the products of a layer: of the own rows with the weights of the vertex itself,
+// null with GCN, and of all rows with those of neighbours.
+func (f *sageFit) products(l *sageFitLayer, in sagePanel) (mine, near sagePanel) {
+	gcn := f.t.o.Aggregator == AggregateGCN
+	w := sagePanel{at: f.parameter(f.value, l.weights), rows: l.rows, cols: l.step, step: l.step, kind: device.Float32}
+	if f.share == nil {
+		near = sagePanel{at: f.scratch[0], step: l.step}
+		f.times(in, w, l.step, near.at, l.step)
+		if !gcn {
+			mine = near
+			near.at = near.at.At(4 * int64(l.at))
+		}
+		return mine, near
+	}
+	near = sagePanel{at: f.scratch[2], step: l.others(gcn)}
+	if !gcn {
+		mine = sagePanel{at: f.scratch[1], step: l.at}
+		f.times(in, w, l.at, mine.at.At(4*int64(f.lo)*int64(l.at)), l.at)
+		w.at = w.at.At(4 * int64(l.at))
+	}
+	f.times(in, w, near.step, near.at.At(4*int64(f.lo)*int64(near.step)), near.step)
+	f.gatherRows(near.at, near.step)
+	return mine, near
+}
+
+// forward queues the layers of the own rows.
+func (f *sageFit) forward(training bool) {
+	for k := range f.layers {
+		l := &f.layers[k]
+		in := f.mine
+		if k > 0 {
+			in = f.layers[k-1].out
+		}
+		if training && f.t.o.Dropout > 0 {
+			f.drop(k, in)
+			in = l.in
+		}
+		mine, near := f.products(l, in)
+		columns := l.at
+		c := f.choices
+		if training && l.samples > 0 {
+			f.draw(k)
+			c = sageChoices{list: l.list, samples: l.samples}
+		}
+		partial := f.piecesInto(&c, near.at, near.step, columns, sageMean)
+		var first device.Buffer
+		if partial.Addr != 0 {
+			first = c.cuts.first.At(8 * int64(f.lo))
+		}
+		if c.samples > 0 {
+			c.list = c.list.At(4 * int64(f.lo) * int64(c.samples))
+		} else {
+			c.ptr = c.ptr.At(8 * int64(f.lo))
+		}
+		lanes := max(f.lanes(columns), 2)
+		f.launch(f.kernel("layer", columns), int64(f.own), lanes, columns, int64(f.own), c.ptr, c.list, int32(c.samples), mine.at, int64(mine.step),
+			near.at, int64(near.step), int32(columns), first, partial, int32(l.own), l.out.at, device.Buffer{}, int64(l.step), l.length, device.Buffer{}, f.who())
+	}
+}
+
+// logitsOf queues the logits of the own rows.
+func (f *sageFit) logitsOf() {
+	last := &f.layers[len(f.layers)-1]
+	f.gemm(device.Gemm{M: f.own, N: f.classes, K: last.step, A: last.out.at, B: f.parameter(f.value, f.outAt()), C: f.logits,
+		StepA: last.step, StepB: f.classes, StepC: f.classes})
+}
+
+// outAt is the place of the weights of the classifier among the parameters.
+func (f *sageFit) outAt() int64 {
+	last := &f.layers[len(f.layers)-1]
+	return last.weights + int64(last.rows)*int64(last.step)
+}
+
+// gemm queues a product, unless it has no rows.
+func (f *sageFit) gemm(g device.Gemm) {
+	if g.M > 0 && g.K > 0 {
+		f.s.Gemm(g)
+	}
+}
+
+// drop queues the dropout of the input of a layer.
+func (f *sageFit) drop(k int, in sagePanel) {
+	s, l := f.s, &f.layers[k]
+	more := append(f.dropArgs(k), int64(f.lo))
+	if in.sparse.Ptr.Addr != 0 {
+		for transposed, v := range []device.View{in.sparse, f.columns} {
+			warps := (int64(v.Rows) + workflow.GraphBlock/32 - 1) / (workflow.GraphBlock / 32)
+			s.Blocks(f.kernelOf("drop_list"), warps, workflow.GraphBlock, append([]any{int64(v.Rows), v.Ptr, v.Idx, v.Val, f.dropped[transposed], int32(f.x.cols),
+				int32(transposed)}, more...)...)
+		}
+		return
+	}
+	own, near, at := in.cols, 0, in.step
+	if k > 0 {
+		b := &f.layers[k-1]
+		own, near, at = b.own, b.near, b.at
+	}
+	s.Each(f.kernelOf("drop"), int64(f.own)*int64(in.step/4), append([]any{int64(f.own), int32(own), int32(near), int32(at), int32(in.step), in.at, l.in.at}, more...)...)
+}
+
+// blocks is the number of blocks of the loss.
+func (f *sageFit) blocks() int {
+	return max(1, min((f.n+workflow.GraphBlock-1)/workflow.GraphBlock, sageTrainBlocks))
+}
+
+// loss queues the loss of those vertices of the own rows that count, by the logits, which is added
+// to that of steps before with more.
+func (f *sageFit) loss(c sageCounted, slope device.Buffer, more bool) {
+	bias := f.parameter(f.value, f.count-int64(f.classes))
+	f.s.Blocks(f.kernelOf("loss"), int64(f.blocks()), workflow.GraphBlock, int64(f.own), int32(f.classes), f.logits, bias, f.class.At(4*int64(f.lo)),
+		device.Buffer{}, c.times.At(4*int64(f.lo)),
+		float64(c.total), slope, more, c.sums)
+}
+
+// unclassify queues the gradients of the classifier and that of rows of embeddings z, to g.
+func (f *sageFit) unclassify(rows int, z, g device.Buffer) {
+	out, last := f.outAt(), &f.layers[len(f.layers)-1]
+	f.gemm(device.Gemm{M: last.step, N: f.classes, K: rows, A: z, B: f.slope, C: f.parameter(f.grad, out), TransA: true,
+		StepA: last.step, StepB: f.classes, StepC: f.classes})
+	f.gemm(device.Gemm{M: 1, N: f.classes, K: rows, A: f.ones, B: f.slope, C: f.parameter(f.grad, f.count-int64(f.classes)),
+		StepA: max(rows, 1), StepB: f.classes, StepC: f.classes})
+	f.gemm(device.Gemm{M: rows, N: last.step, K: f.classes, A: f.slope, B: f.parameter(f.value, out), C: g, TransB: true,
+		StepA: f.classes, StepB: f.classes, StepC: last.step})
+}
+
+// lanesOf returns the threads that share a row of floats.
+func lanesOf(step int) int {
+	lanes := 1
+	for lanes < 32 && lanes*4 < step {
+		lanes *= 2
+	}
+	return lanes
+}
+
+// backward queues the gradients of all parameters. With classified the slope of the logits is
+// given, and else the gradient of the embeddings, in scratch.
+func (f *sageFit) backward(classified bool) {
+	s, gcn := f.s, f.t.o.Aggregator == AggregateGCN
+	g := f.scratch[0]
+	if classified {
+		f.unclassify(f.own, f.layers[len(f.layers)-1].out.at, g)
+	}
+	for k := len(f.layers) - 1; k >= 0; k-- {
+		l := &f.layers[k]
+		mine, others := f.scratch[1], f.scratch[2]
+		columns := l.others(gcn)
+		ownOthers := others.At(4 * int64(f.lo) * int64(columns))
+		ownPtr := f.rows.Ptr.At(8 * int64(f.lo))
+		lanes := lanesOf(l.step)
+		more := f.dropArgs(k + 1)
+		if k == len(f.layers)-1 {
+			more[2] = uint32(0)
+		}
+		per := int64(workflow.GraphBlock / lanes)
+		s.Blocks(f.kernelOf("unnorm"), (int64(f.own)+per-1)/per, workflow.GraphBlock, append([]any{int64(f.own), int32(l.own), int32(l.near), int32(l.at), int32(l.step), int32(lanes), g,
+			l.out.at, l.length, ownPtr, gcn, mine, int64(l.step), ownOthers}, append(more, int64(f.lo), f.samplesArg(l))...)...)
+		f.gatherRows(others, columns)
+		back := sageChoices{ptr: f.back.Ptr, list: f.back.Idx, cuts: f.cuts}
+		if l.samples > 0 {
+			warps := (int64(f.own) + workflow.GraphBlock/32 - 1) / (workflow.GraphBlock / 32)
+			s.Blocks(f.kernelOf("chosen"), warps, workflow.GraphBlock, int64(f.lo), int64(f.own), f.back.Ptr, f.back.Idx, l.list, int32(l.samples), f.chosen)
+			back.val = f.chosen
+		}
+		to := mine.At(4 * int64(l.at))
+		self := sageOthers
+		switch {
+		case gcn:
+			to, self = mine, sageSelf
+		case f.even && l.samples == 0:
+			self = sageLonely
+		}
+		partial := f.piecesInto(&back, others, columns, columns, sageSum)
+		f.gather(&back, int64(f.lo), int64(f.own), others, columns, columns, sageSum, self, partial, to, device.Buffer{}, l.step)
+		if !gcn && self == sageOthers {
+			s.Each(f.kernelOf("lonely"), int64(f.own)*int64(columns), int64(f.own), ownPtr, int32(columns), ownOthers, to, int64(l.step))
+		}
+		grad := f.parameter(f.grad, l.weights)
+		if f.own == 0 { // the gradient stays 0
+			continue
+		}
+		if l.in.sparse.Ptr.Addr != 0 {
+			list := sageChoices{ptr: f.columns.Ptr, list: f.columns.Idx, val: f.dropped[1], cuts: f.columnCuts}
+			partial := f.piecesInto(&list, mine, l.step, l.step, sageSum)
+			f.gather(&list, 0, int64(l.rows), mine, l.step, l.step, sageSum, sageOthers, partial, grad, device.Buffer{}, l.step)
+			continue
+		}
+		s.Gemm(device.Gemm{M: l.rows, N: l.step, K: f.own, A: l.in.at, B: mine, C: grad, TransA: true, StepA: l.in.step, StepB: l.step, StepC: l.step})
+		if k > 0 {
+			s.Gemm(device.Gemm{M: f.own, N: l.rows, K: l.step, A: mine, B: f.parameter(f.value, l.weights), C: g, TransB: true,
+				StepA: l.step, StepB: l.step, StepC: l.rows})
+		}
+	}
+}

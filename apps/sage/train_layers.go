@@ -1,0 +1,184 @@
+package sage
+
+import (
+	"slices"
+
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/comm"
+)
+
+// The passes of a sageTeam through layers, of which each rank has a range of the rows.
+
+// forward computes the rows of all layers.
+func (m *sageTeam) forward(step uint64, training bool) error {
+	m.blocks()
+	layers := len(m.t.net.layers)
+	for _, r := range m.members {
+		r.net.kept.reset()
+		r.tapes, r.masks = make([]*sageTape[float32], layers), make([][]float32, layers)
+	}
+	for layer := range layers {
+		err := m.Each(func(k int, c comm.Comm, run workflow.Run) error {
+			r, o := m.members[k], m.t.o
+			o.Run = run
+			x := r.x
+			if layer > 0 {
+				x = sageInput[float32]{full: r.tapes[layer-1].out}
+			}
+			var err error
+			if training {
+				if r.masks[layer], err = r.net.drop(layer, &x, r.vertices, step, o); err != nil {
+					return err
+				}
+			}
+			b, err := m.blockOf(r, layer, step, training, run)
+			if err != nil {
+				return err
+			}
+			r.tapes[layer] = r.net.newTape(layer, x, b)
+			own, near, err := r.net.products(layer, r.tapes[layer], run)
+			if err != nil {
+				return err
+			}
+			r.self = own
+			m.post(c, r, near)
+			return nil
+		})
+		if err == nil {
+			err = m.gather()
+		}
+		if err == nil {
+			err = m.Each(func(k int, _ comm.Comm, run workflow.Run) error {
+				r := m.members[k]
+				return r.net.combine(layer, r.tapes[layer], r.self, r.near, run)
+			})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// out returns the rows of the last layer.
+func (r *sageMember) out() panel[float32] { return r.tapes[len(r.tapes)-1].out }
+
+// post puts the rows of a rank among those of all, which gather completes.
+func (m *sageTeam) post(c comm.Comm, r *sageMember, own sageNear[float32]) {
+	r.near = sageNear[float32]{panel: r.net.kept.panel(m.t.graph.n, own.Cols-own.from)}
+	lo := int(m.rows[c.Rank()])
+	for v := range len(r.vertices) {
+		copy(row(r.near.panel, lo+v), row(own.panel, v)[own.from:])
+	}
+}
+
+// cells returns the numbers of each rank in a panel of the rows of all vertices.
+func (m *sageTeam) cells(cols int) []int {
+	counts := make([]int, m.G.Size())
+	for r := range counts {
+		counts[r] = int(m.rows[r+1]-m.rows[r]) * cols
+	}
+	return counts
+}
+
+// gather gives all ranks the rows of near of each.
+func (m *sageTeam) gather() error {
+	cols := m.members[0].near.Cols
+	if cols == 0 {
+		return nil
+	}
+	return m.G.Each(func(k int, c comm.Comm) error {
+		to := m.members[k].near.Val
+		lo, hi := m.rows[c.Rank()]*int64(cols), m.rows[c.Rank()+1]*int64(cols)
+		return c.AllGatherV(m.Wait, comm.Host(to), m.cells(cols), comm.Host(to[lo:hi]))
+	})
+}
+
+// exchange adds up the parts of the ranks, in their order: part becomes the sums of the rank's own
+// rows.
+func (m *sageTeam) exchange() error {
+	cols := m.members[0].part.Cols
+	if cols == 0 {
+		return nil
+	}
+	in := make([]panel[float32], len(m.members)) // of every rank, the rows of this one
+	err := m.G.Each(func(k int, c comm.Comm) error {
+		r, p := m.members[k], c.Size()
+		in[k] = r.net.kept.panel(p*len(r.vertices), cols)
+		recv := slices.Repeat([]int{len(r.vertices) * cols}, p)
+		return c.AllToAllV(m.Wait, comm.Host(in[k].Val), recv, comm.Host(r.part.Val), m.cells(cols))
+	})
+	if err != nil {
+		return err
+	}
+	return m.Each(func(k int, c comm.Comm, run workflow.Run) error {
+		rows := len(m.members[k].vertices)
+		m.members[k].part = panel[float32]{Rows: rows, Cols: cols, Val: in[k].Val[:rows*cols]}
+		return eachRow(run, rows, func(v int) {
+			for q := 1; q < c.Size(); q++ {
+				axpy(1, row(in[k], q*rows+v), row(in[k], v))
+			}
+		})
+	})
+}
+
+// backward adds the gradients of the weights, given that of the rows of the last layer.
+func (m *sageTeam) backward() error {
+	pool := m.t.net.aggregator == AggregatePool
+	for layer := len(m.t.net.layers) - 1; layer >= 0; layer-- {
+		err := m.Each(func(k int, _ comm.Comm, run workflow.Run) error {
+			r := m.members[k]
+			tape := r.tapes[layer]
+			if err := tape.unnorm(r.g, run); err != nil {
+				return err
+			}
+			if pool {
+				r.self, r.part = r.net.unpool(layer, tape, r.g, run)
+				return nil
+			}
+			own := r.net.selfColumns(layer)
+			r.part = r.net.kept.panel(tape.block.sources, r.g.Cols-own)
+			return tape.block.unmean(r.part, r.g, 0, own, run)
+		})
+		if err == nil {
+			err = m.exchange()
+		}
+		if err == nil {
+			err = m.Each(func(k int, _ comm.Comm, run workflow.Run) error { return m.members[k].rest(layer, run) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rest ends the backward pass of a layer, whose part has the sums of all ranks.
+func (r *sageMember) rest(layer int, run workflow.Run) (err error) {
+	tape := r.tapes[layer]
+	var to panel[float32]
+	switch {
+	case len(r.vertices) == 0:
+		to = panel[float32]{Cols: r.net.layers[layer].input()}
+	case r.net.aggregator == AggregatePool:
+		to, err = r.net.unpooled(layer, tape, r.self, r.part, run)
+	default:
+		own := r.net.selfColumns(layer)
+		x := grown(&r.net.brief[1], len(r.vertices), r.g.Cols)
+		for v := range x.Rows {
+			copy(row(x, v), row(r.g, v)[:own])
+			copy(row(x, v)[own:], row(r.part, v))
+		}
+		to, err = r.net.unproducts(layer, tape, x, run)
+	}
+	if err != nil {
+		return err
+	}
+	if layer > 0 && r.masks[layer] != nil {
+		for i, f := range r.masks[layer] {
+			to.Val[i] *= f
+		}
+	}
+	r.g = to
+	return nil
+}

@@ -1,0 +1,326 @@
+package sage
+
+import (
+	"math"
+	"slices"
+
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+)
+
+// Training of GraphSAGE is divided among the ranks of a group in one of two ways. Where the trees
+// of a batch would be larger than the graph, each rank has a range of the rows of every layer. It
+// gives the others the products that their vertices read, and in the backward pass sends them its
+// part of the gradients of their rows. Else each rank computes the trees of its share of the batch.
+// Random numbers are functions of seed, step and vertex, so all ranks make the choices of one
+// place. The gradients of the weights are added up in the order of ranks, and all ranks move the
+// weights by the same sums. This file is the form of the host, which groups of devices take where
+// kernels do not train or memory does not travel; see sagetrainrows_gpu.go for that of devices.
+
+// A sageTeam is a training that is divided among the ranks of a group. A nil team is one place.
+type sageTeam struct {
+	*workflow.Division
+	t       *sageTrainer
+	all     workflow.Run // of work that the ranks of this process share
+	layers  bool         // steps compute ranges of rows of all layers, else trees of shares of the batch
+	rows    []int64      // cuts of the vertices
+	least   int64        // vertices of a share, but for the last one
+	uneven  float64      // largest share of the work, times the ranks
+	members []*sageMember
+}
+
+// A sageMember is a rank of this process.
+type sageMember struct {
+	net      *sageNet[float32] // its weights are those of the other ranks of the process
+	grad     []float32         // gradients of all weights
+	graph    sageGraph
+	vertices []int32             // its rows
+	x        sageInput[float32]  // features of its rows
+	whole    *sageBlock[float32] // of its rows, with all neighbours; nil until it is needed
+
+	// of a step
+	targets []int32    // of the loss: vertices
+	pairs   []sagePair // of targets
+	tapes   []*sageTape[float32]
+	masks   [][]float32
+	self    panel[float32]    // products of the rows themselves, or their gradients
+	near    sageNear[float32] // products of all vertices that neighbours read
+	part    panel[float32]    // this rank's part of the gradients of near
+	g       panel[float32]    // gradients of its rows
+	result  [2]float64        // loss and right answers
+}
+
+// teamUp divides a training among the ranks of the group of the graph, and sets the graph and the
+// features of t. It reports whether it did.
+func teamUp(t *sageTrainer, g rep.View, features matrix.View[float32], n int) (bool, error) {
+	const app = "TrainGraphSAGE"
+	d, err := t.o.Divide(app, g.Place(), 0)
+	if d == nil || err != nil || !g.Gatherable(d.G) || !workflow.Fits(d, features) {
+		return false, err
+	}
+	m := &sageTeam{Division: d, t: t, all: t.o.Run}
+	m.all.Threads = d.Threads()
+	if !d.Devices { // ranks on devices compute on the host here
+		list, err := g.Replicas(d.Wait, d.G)
+		if err != nil {
+			return false, err
+		}
+		g = list[0]
+	}
+	err = d.Alone(func() (err error) {
+		t.graph, err = newSageGraph(app, g, m.all, t.o.Sampling, t.o.Replace, t.o.Seed, t.o.Aggregator)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	m.cut(n)
+	every := numbersOrAll(nil, n)
+	for k, c := range d.G.Ranks() {
+		r := &sageMember{net: t.net, graph: *t.graph, vertices: every[m.rows[c.Rank()]:m.rows[c.Rank()+1]]}
+		if k > 0 {
+			r.net = t.net.twin()
+		}
+		r.grad = r.net.gradients()
+		m.members = append(m.members, r)
+	}
+	if err := m.give(features, n); err != nil {
+		return false, err
+	}
+	t.team = m
+	return true, nil
+}
+
+// cut chooses the way of division, and cuts the rows.
+func (m *sageTeam) cut(n int) {
+	t, o := m.t, &m.t.o
+	layers := len(t.net.layers)
+	batch := len(t.split.Train)
+	if o.Batch > 0 {
+		batch = min(batch, o.Batch)
+	}
+	if t.classes == nil { // with the vertices of its pairs
+		batch = int(min(float64(n), float64(batch)*(1+float64(o.Pairs)*(1+float64(o.Negatives)))))
+	}
+	m.layers = treeSize(batch, o.Samples, t.graph, layers) >= float64(n)
+	// A neighbour is a row that is read; eight products of a row with weights take as long.
+	inputs := 0
+	for k := range t.net.layers {
+		inputs += t.net.layers[k].input()
+	}
+	work := make([]int64, n+1)
+	for v := range n {
+		work[v+1] = work[v] + int64(layers)*(t.graph.ptr[v+1]-t.graph.ptr[v]) + int64(inputs/8+1)
+	}
+	m.rows = workflow.CutByWork(work, m.G.Size())
+	m.uneven = workflow.Unevenness(m.rows, func(lo, hi int64) int64 { return work[hi] - work[lo] })
+	one := treeSize(1, o.Samples, t.graph, layers) * float64(t.net.layers[0].input())
+	m.least = max(1, int64(float64(workflow.LeastRange)/max(one, 1)))
+	if !m.layers {
+		m.uneven = workflow.Unevenness(workflow.CutEvenly(int64(batch), m.G.Size(), 1, m.least), func(lo, hi int64) int64 { return hi - lo })
+	}
+}
+
+// give gives the ranks the features: of their rows, or all of them for trees.
+func (m *sageTeam) give(features matrix.View[float32], n int) error {
+	if m.layers && !m.Devices {
+		list, err := access.Blocks(features, rep.Query{Group: m.G, Context: m.Wait, Cuts: workflow.AsInts(m.rows)})
+		if err != nil {
+			return err
+		}
+		return m.Each(func(k int, _ comm.Comm, run workflow.Run) (err error) {
+			r := m.members[k]
+			r.x, err = featuresOf(list[k], len(r.vertices))
+			r.x.transpose(run) // once for all steps
+			return err
+		})
+	}
+	if !m.Devices {
+		list, err := workflow.Replicas(m.Division, features)
+		if err != nil {
+			return err
+		}
+		features = list[0]
+	}
+	err := m.Alone(func() (err error) {
+		m.t.x, err = featuresOf(features, n)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return m.Each(func(k int, c comm.Comm, run workflow.Run) error {
+		r := m.members[k]
+		if r.x = m.t.x.between(int(m.rows[c.Rank()]), int(m.rows[c.Rank()+1])); m.layers {
+			r.x.transpose(run)
+		}
+		return nil
+	})
+}
+
+// twin returns a network with the same weights in the same memory, and gradients of its own.
+func (n *sageNet[F]) twin() *sageNet[F] {
+	to := &sageNet[F]{aggregator: n.aggregator}
+	own := map[*sageParam[F]]*sageParam[F]{}
+	for _, p := range n.all {
+		own[p] = &sageParam[F]{name: p.name, dims: p.dims, value: p.value}
+		to.all = append(to.all, own[p])
+	}
+	for _, l := range n.layers {
+		to.layers = append(to.layers, sageLayer[F]{own[l.self], own[l.neighbour], own[l.pool], own[l.poolBias]})
+	}
+	to.out, to.bias = own[n.out], own[n.bias]
+	return to
+}
+
+// gradients puts the gradients of all weights, zeros, into one list, which it returns.
+func (n *sageNet[F]) gradients() []F {
+	total := 0
+	for _, p := range n.all {
+		total += len(p.value.Val)
+	}
+	list := make([]F, total)
+	at := 0
+	for _, p := range n.all {
+		size := len(p.value.Val)
+		p.grad = panel[F]{Rows: p.value.Rows, Cols: p.value.Cols, Val: list[at : at+size]}
+		at += size
+	}
+	return list
+}
+
+// between returns rows lo … hi−1, which share their values with x.
+func (x *sageInput[F]) between(lo, hi int) sageInput[F] {
+	if x.sparse == nil {
+		cols := x.full.Cols
+		return sageInput[F]{full: panel[F]{Rows: hi - lo, Cols: cols, Val: x.full.Val[lo*cols : hi*cols]}}
+	}
+	st := x.sparse
+	ptr, from, to := partOf(st.Ptr, lo, hi)
+	return sageInput[F]{sparse: &sparse.Typed[F]{Structure: sparse.Structure{NRows: hi - lo, NCols: st.NCols, Format: sparse.CSR,
+		NVals: to - from, Ptr: ptr, Idx: st.Idx[from:to]}, Val: st.Val[from:to]}}
+}
+
+// partOf returns the offsets of rows lo … hi−1, from 0 on, and the range of their entries.
+func partOf(ptr []int64, lo, hi int) (part []int64, from, to int64) {
+	part = slices.Clone(ptr[lo : hi+1])
+	from, to = ptr[lo], ptr[hi]
+	for k := range part {
+		part[k] -= from
+	}
+	return part, from, to
+}
+
+// blocks makes the blocks of the ranks with all neighbours.
+func (m *sageTeam) blocks() {
+	if m.members[0].whole != nil {
+		return
+	}
+	b := m.t.blocks()[0]
+	for k, c := range m.G.Ranks() {
+		lo, hi := int(m.rows[c.Rank()]), int(m.rows[c.Rank()+1])
+		ptr, from, to := partOf(b.ptr, lo, hi)
+		own := &sageBlock[float32]{targets: hi - lo, sources: b.sources, ptr: ptr, idx: b.idx[from:to]}
+		if b.weight != nil {
+			own.weight = b.weight[from:to]
+		}
+		m.members[k].whole = own
+	}
+}
+
+// blockOf returns the block of a layer in a step of training, or with all neighbours.
+func (m *sageTeam) blockOf(r *sageMember, layer int, step uint64, training bool, run workflow.Run) (*sageBlock[float32], error) {
+	samples := samplesOf(m.t.o.Samples, len(r.net.layers)-1-layer)
+	if !training || samples < 0 && r.graph.sampling == SampleUniform {
+		return r.whole, nil
+	}
+	r.graph.run = run
+	return chosenOf[float32](&r.graph, r.vertices, step, layer, samples)
+}
+
+// stop ends a training by an error of this process; a nil team returns the error.
+func (m *sageTeam) stop(err error) error {
+	if m == nil {
+		return err
+	}
+	return m.Alone(func() error { return err })
+}
+
+// save writes the checkpoint in the process of rank 0. It returns when the file is there.
+func (m *sageTeam) save() error {
+	err := m.Alone(func() error {
+		if !m.G.First() {
+			return nil
+		}
+		return m.t.write()
+	})
+	if err != nil {
+		return err
+	}
+	return m.G.Each(func(_ int, c comm.Comm) error { return c.Fence(m.Wait) })
+}
+
+// checkpoint returns the bytes of the checkpoint that the process of rank 0 reads, nil without one.
+func (m *sageTeam) checkpoint() (data []byte, err error) {
+	err = m.Alone(func() (err error) {
+		if m.G.First() {
+			data, err = readCheckpoint(m.t.o.Checkpoint)
+		}
+		return err
+	})
+	own := len(m.G.Ranks())
+	if err != nil || own == m.G.Size() {
+		return data, err
+	}
+	size := make([]int64, own) // bytes and one, 0 without a file
+	if data != nil {
+		size[0] = int64(len(data)) + 1
+	}
+	err = m.G.Each(func(k int, c comm.Comm) error { return c.Broadcast(m.Wait, comm.Host(size[k:k+1]), 0) })
+	if err != nil || size[0] == 0 {
+		return nil, err
+	}
+	if data == nil {
+		data = make([]byte, size[0]-1)
+	}
+	if len(data) == 0 {
+		return data, nil
+	}
+	return data, m.G.Each(func(k int, c comm.Comm) error {
+		own := data
+		if k > 0 {
+			own = make([]byte, len(data))
+		}
+		return c.Broadcast(m.Wait, comm.Host(own), 0)
+	})
+}
+
+// done reports the division of a training.
+func (m *sageTeam) done(epochs int) {
+	if m.t.o.Trace == nil {
+		return
+	}
+	// A row that a neighbour gives counts as the numbers of it that are read, forward and backward.
+	rows, width := 0.0, 0.0
+	for k := range m.t.net.layers {
+		l := &m.t.net.layers[k]
+		width += float64(l.width() + l.input())
+	}
+	rows = float64(m.t.graph.n)
+	if !m.layers {
+		rows = min(treeSize(len(m.t.split.Train), m.t.o.Samples, m.t.graph, len(m.t.net.layers)), math.MaxInt32)
+	}
+	method := ops.Method(workflow.ByRanges + ", trees")
+	if m.layers {
+		method = workflow.ByRanges + ", layers"
+	}
+	if m.Devices {
+		method += ", on the host"
+	}
+	m.t.o.Trace(ops.Trace{Op: m.App, Method: method, Place: m.G.String(), Work: int64(2 * float64(epochs) * rows * width), Imbalance: m.uneven})
+}

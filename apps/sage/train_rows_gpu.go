@@ -1,0 +1,380 @@
+package sage
+
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+)
+
+// Training of GraphSAGE on a group of devices. Every device has the graph. Steps along trees
+// compute the trees of a share of each batch, from the features of all vertices. Other steps, and
+// all evaluations, compute a range of the rows of each layer. The devices gather the products that
+// neighbours read, and in the backward pass the gradients of these, from which each device sums up
+// those of its rows by the transposed graph. Then they gather the gradients of the weights, and
+// each moves the weights by the sums in the order of ranks. The weights and the state of training
+// are the same bits on all devices, so that all end with the same step.
+//
+// A rank that fails takes part in the collectives until the ranks agree to end, so that the group
+// stays usable.
+
+// sageAgree is the number of steps of an epoch between two agreements of the ranks to go on, each
+// of which takes as long as a small kernel.
+const sageAgree = 16
+
+// sageRowWork is the number of entries whose work is that of a row. On an H100, R-MAT 20, layers of
+// 32 columns: 4.1 ns a row and .19 ns an entry in an epoch. With a row as 4 entries, as in the cuts
+// of a matrix, one of two devices has 81 % of the rows, and an epoch takes as long as on one.
+const sageRowWork = 20
+
+// sageShare is the part of one rank in a training on devices.
+type sageShare struct {
+	w     *workflow.RowGroup
+	c     comm.Comm
+	main  bool          // the first rank of its process, which reports and has the result
+	who   device.Buffer // the numbers of the own rows
+	ended bool          // the ranks have agreed to end, or the group has failed
+	err   error         // of a collective, which has ended the group
+	cause error         // an error of Each, or of writing the checkpoint
+	work  []int64       // of the ranks: entries and rows
+}
+
+// ranks returns the number of ranks and the own one; 1 and 0 on one device.
+func (f *sageFit) ranks() (size, rank int) {
+	if f.share == nil {
+		return 1, 0
+	}
+	return f.share.c.Size(), f.share.c.Rank()
+}
+
+// main reports whether this rank reports for its process.
+func (f *sageFit) main() bool { return f.share == nil || f.share.main }
+
+// who returns the numbers of the own rows, a zero buffer where these are all.
+func (f *sageFit) who() device.Buffer {
+	if f.share == nil {
+		return device.Buffer{}
+	}
+	return f.share.who
+}
+
+// part returns the range of this rank's items of a batch.
+func (f *sageFit) part(count int) (from, to int) {
+	ranks, rank := f.ranks()
+	cuts := workflow.CutEvenly(int64(count), ranks, 1, 1)
+	return int(cuts[rank]), int(cuts[rank+1])
+}
+
+// fail ends training by an error that concerns the process and not a rank.
+func (f *sageFit) fail(err error) {
+	if f.share != nil && f.share.cause == nil {
+		f.share.cause = err
+	}
+	f.s.Fail(err)
+}
+
+// lost ends training by an error of a collective.
+func (f *sageFit) lost(err error) {
+	if err != nil {
+		f.share.ended, f.share.err = true, err
+		f.s.Fail(err)
+	}
+}
+
+// goes reports whether training goes on as far as is known.
+func (f *sageFit) goes() bool {
+	if f.share == nil {
+		return f.s.Err() == nil
+	}
+	return !f.share.ended
+}
+
+// goesOn reports whether training goes on: no rank has failed, and no context has ended. All ranks
+// get the same answer.
+func (f *sageFit) goesOn() bool {
+	h := f.share
+	if h == nil {
+		f.s.Check()
+		return f.s.Err() == nil
+	}
+	if err := h.w.Ended(); err != nil {
+		f.s.Fail(err)
+	}
+	h.agree(f.s.Err() != nil)
+	if h.err != nil {
+		f.s.Fail(h.err)
+	}
+	return !h.ended
+}
+
+// goesOnAt is goesOn before a step of an epoch. Ranks agree before some of the steps.
+func (f *sageFit) goesOnAt(step int) bool {
+	if f.share == nil || step%sageAgree == 0 {
+		return f.goesOn()
+	}
+	return f.goes()
+}
+
+// agree tells the other ranks whether this one has failed, and ends training if one has.
+func (h *sageShare) agree(failed bool) {
+	if h.ended {
+		return
+	}
+	all, err := workflow.Tell(h.w, h.c, failed)
+	h.ended, h.err = err != nil || slices.Contains(all, true), err
+}
+
+// gatherRows gathers the rows of a panel of all vertices, of which each rank has written its own.
+func (f *sageFit) gatherRows(x device.Buffer, columns int) {
+	if h := f.share; h != nil {
+		f.gatherBytes(x, h.w.Bytes(4*columns), 4*f.lo*columns)
+	}
+}
+
+// gatherParts gathers parts of equal size, of which each rank has written its own.
+func (f *sageFit) gatherParts(x device.Buffer, bytes int64) {
+	if h := f.share; h != nil {
+		f.gatherBytes(x, slices.Repeat([]int{int(bytes)}, h.c.Size()), int(bytes)*h.c.Rank())
+	}
+}
+
+// gatherBytes gathers blocks of so many bytes of each rank in place. The own one is at a place.
+func (f *sageFit) gatherBytes(x device.Buffer, counts []int, at int) {
+	h, total := f.share, 0
+	for _, n := range counts {
+		total += n
+	}
+	if h.ended || h.c.Size() == 1 || total == 0 {
+		return
+	}
+	whole := workflow.DeviceBytes(x, total)
+	f.lost(h.c.AllGatherV(h.w.Wait, whole, counts, whole.Slice(at, at+counts[h.c.Rank()])))
+}
+
+// sumOf adds up a number of each rank.
+func (f *sageFit) sumOf(own float64) (sum float64) {
+	if f.share == nil || f.share.ended {
+		return own
+	}
+	all, err := workflow.Tell(f.share.w, f.share.c, own)
+	f.lost(err)
+	for _, x := range all {
+		sum += x
+	}
+	return sum
+}
+
+// allPairs returns the pairs of all ranks, in the order of ranks.
+func (f *sageFit) allPairs(own []sagePair) []sagePair {
+	h := f.share
+	if h == nil || h.ended {
+		return own
+	}
+	lengths, err := workflow.Tell(h.w, h.c, int64(len(own)))
+	if err != nil {
+		f.lost(err)
+		return nil
+	}
+	total, counts := 0, make([]int, len(lengths))
+	for r, n := range lengths {
+		counts[r] = len(workflow.MemoryOf([]sagePair{{}}).Bytes()) * int(n)
+		total += int(n)
+	}
+	if total == 0 {
+		return nil
+	}
+	all := make([]sagePair, total)
+	f.lost(h.c.AllGatherV(h.w.Wait, workflow.MemoryOf(all), counts, workflow.MemoryOf(own)))
+	return all
+}
+
+// ownCuts returns those of the pieces of long rows that belong to the own rows.
+func (f *sageFit) ownCuts(c *sageCuts) *sageCuts {
+	if c == nil || c.count == 0 || f.s.Err() != nil {
+		return c
+	}
+	own := *c
+	own.begin = f.s.Read(c.first, int64(f.lo))
+	own.count = f.s.Read(c.first, int64(f.lo+f.own)) - own.begin
+	return &own
+}
+
+// divided makes f a rank of a group, whose rows are those of the cuts of the group.
+func (f *sageFit) divided(h *sageShare) {
+	lo, hi := h.w.Own(h.c)
+	f.share, f.lo, f.own = h, lo, hi-lo
+	list := make([]int32, f.own)
+	for k := range list {
+		list[k] = int32(lo + k)
+	}
+	h.who = f.s.Ints(list)
+	f.s.Sync()
+}
+
+// measured tells the ranks the work of each.
+func (f *sageFit) measured() {
+	h, work := f.share, sageRowWork*int64(f.own)
+	if f.own > 0 && f.s.Err() == nil {
+		work += f.s.Read(f.rows.Ptr, int64(f.lo+f.own)) - f.s.Read(f.rows.Ptr, int64(f.lo))
+	}
+	all, err := workflow.Tell(h.w, h.c, work)
+	h.work = all
+	f.lost(err)
+}
+
+// imbalance is the largest share of the work of the ranks, times their number.
+func (h *sageShare) imbalance() float64 {
+	sum := int64(0)
+	for _, x := range h.work {
+		sum += x
+	}
+	return float64(slices.Max(h.work)) * float64(len(h.work)) / float64(max(sum, 1))
+}
+
+// cutTraining cuts the rows of a graph, which every rank has, into ranges of equal work.
+func cutTraining(w *workflow.RowGroup, graph rep.View) error {
+	n, _ := graph.Dims()
+	w.Cuts = make([]int, w.G.Size()+1)
+	g, err := graph.Operand(device.Of(w.G.PlaceOf(0)))
+	if err != nil {
+		return err
+	}
+	return w.On(0, func(s *device.Session) error {
+		ptr := s.Rows(g).Ptr
+		before := func(row int) int64 { return s.Read(ptr, int64(row)) + sageRowWork*int64(row) }
+		total := before(n)
+		for r := range w.Cuts {
+			want := total / int64(len(w.Cuts)-1) * int64(r)
+			w.Cuts[r] = sort.Search(n, func(row int) bool { return before(row) >= want })
+		}
+		w.Cuts[w.G.Size()] = n
+		return s.Err()
+	})
+}
+
+// trainOnGroup is TrainGraphSAGE on a group of devices. The result is nil if the graph exceeds the
+// limit for gathered operands.
+func trainOnGroup(w *workflow.RowGroup, a rep.View, features matrix.View[float32], classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) (*SAGETraining, error) {
+	div := &workflow.Division{App: w.App, Run: w.Run, G: w.G, Wait: w.Wait, Devices: true, Began: time.Now()}
+	if !a.Gatherable(div.G) {
+		if o.Method == workflow.Fused {
+			return nil, &workflow.ParameterError{App: w.App, Arg: "the method", Got: "fused for a graph beyond the gather limit of its group", Want: "auto or pipeline"}
+		}
+		return nil, nil
+	}
+	graphs, err := a.Replicas(div.Wait, div.G)
+	if err != nil {
+		return nil, err
+	}
+	var host *sageGraph
+	if classes == nil { // the host draws pairs
+		all := o.Run
+		all.Threads = div.Threads()
+		err := div.Alone(func() (err error) {
+			host, err = newSageGraph(w.App, graphs[0], all, o.Sampling, o.Replace, o.Seed, o.Aggregator)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	t := newFusedTrainer(host, a.NVals(), classes, split, n, d, count, o)
+	t.team = &sageTeam{Division: div, t: t}
+	if err := t.resume(); err != nil {
+		return nil, err
+	}
+	t.team, t.idle = nil, !w.G.First()
+	if err := cutTraining(w, graphs[0]); err != nil {
+		return nil, div.Fail(w.G.Ranks()[0], err)
+	}
+	dense := features.NVals()*4 > int64(n)*int64(d)
+	along := t.alongTrees(dense) && workflow.Fits(div, features)
+	var xs []matrix.View[float32]
+	if along {
+		xs, err = workflow.Replicas(div, features)
+	} else {
+		xs, err = access.Blocks(features, rep.Query{Group: w.G, Context: w.Wait, Cuts: w.Cuts})
+	}
+	if err != nil {
+		return nil, err
+	}
+	ranks := make([]*sageRank, len(graphs))
+	err = w.G.Each(func(k int, c comm.Comm) error {
+		r := &sageRank{share: &sageShare{w: w, c: c, main: k == 0}, t: *t}
+		if ranks[k] = r; k > 0 {
+			r.t.o.Each, r.t.o.Progress, r.t.o.Checkpoint = nil, nil, ""
+		}
+		at := device.Of(w.G.PlaceOf(k))
+		g, err := graphs[k].Operand(at)
+		var x device.Operand
+		if err == nil {
+			x, err = access.Operand(xs[k], at)
+		}
+		if err == nil {
+			err = w.On(k, func(s *device.Session) error {
+				r.train(s, g, x, n, d, count, dense, along)
+				return nil
+			})
+		}
+		r.share.agree(true) // unless the session has
+		r.err = err
+		return r.share.err
+	})
+	main := ranks[0]
+	if cause := main.share.cause; cause != nil {
+		return nil, div.Alone(func() error { return cause })
+	}
+	for k, c := range w.G.Ranks() {
+		if ranks[k].err != nil {
+			return nil, div.Fail(c, ranks[k].err)
+		}
+	}
+	if err == nil && main.share.ended && !main.done { // by a rank of another process, which ends the group
+		err = w.G.Each(func(_ int, c comm.Comm) error { return c.Fence(w.Wait) })
+	}
+	if err != nil {
+		return nil, err
+	}
+	if o.Trace != nil {
+		imbalance := main.share.imbalance()
+		if along {
+			imbalance = workflow.Unevenness(workflow.CutEvenly(int64(t.batch()), w.G.Size(), 1, 1), func(lo, hi int64) int64 { return hi - lo })
+		}
+		o.Trace(ops.Trace{Op: w.App, Method: ops.Method(main.method), Place: w.G.String(), Work: int64(main.t.state.Epochs), Imbalance: imbalance})
+	}
+	res := main.t.state.SAGETraining
+	res.Model = t.net.model()
+	return &res, nil
+}
+
+// A sageRank is a rank of this process in a training on devices.
+type sageRank struct {
+	share  *sageShare
+	t      sageTrainer // its weights are those of the process
+	method string
+	done   bool // to the end
+	err    error
+}
+
+// train trains within a session.
+func (r *sageRank) train(s *device.Session, g, x device.Operand, n, d, count int, dense, along bool) {
+	g.Pattern = true
+	f := &sageFit{sageDevice: newSageDevice(s, device.Float32, g, n), t: &r.t, classes: count}
+	f.divided(r.share)
+	f.prepare(x, d, dense, along)
+	if f.goesOn() {
+		f.measured()
+		r.method = f.method()
+		f.run()
+	}
+	if r.done = !r.share.ended; r.done {
+		r.share.ended = true
+	}
+}

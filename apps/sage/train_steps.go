@@ -1,0 +1,235 @@
+package sage
+
+import (
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/comm"
+)
+
+// step trains on a batch. It returns the loss and the right answers of the ranks of this process.
+func (m *sageTeam) step(batch []int, epoch uint64) (loss float64, right int, err error) {
+	step := uint64(m.t.state.steps)
+	for _, r := range m.members {
+		r.result = [2]float64{}
+	}
+	count, err := m.share(batch, epoch)
+	if err == nil && m.layers {
+		err = m.stepOfLayers(step, count)
+	} else if err == nil {
+		err = m.Each(func(k int, _ comm.Comm, run workflow.Run) error {
+			return m.members[k].stepOfTrees(m.t, step, count, run)
+		})
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	grads := make([][]float32, len(m.members))
+	for k, r := range m.members {
+		grads[k] = r.grad
+		loss, right = loss+r.result[0], right+int(r.result[1])
+	}
+	if err := workflow.Reduced(m.Division, grads, comm.Sum); err != nil {
+		return 0, 0, err
+	}
+	m.t.state.steps++
+	err = m.Alone(func() error { return m.t.net.adam(m.t.o.Rate, m.t.o.Decay, m.t.state.steps, m.all) })
+	for _, r := range m.members {
+		clear(r.grad)
+	}
+	return loss, right, err
+}
+
+// share gives each rank its targets of a batch, those of its rows or a range of the batch, and
+// without classes their pairs. It returns what the loss is divided by.
+func (m *sageTeam) share(batch []int, epoch uint64) (count float64, err error) {
+	cuts := workflow.CutEvenly(int64(len(batch)), m.G.Size(), 1, m.least)
+	numbers := make([][]float64, len(m.members))
+	err = m.Each(func(k int, c comm.Comm, _ workflow.Run) error {
+		r := m.members[k]
+		r.targets, r.pairs = r.targets[:0], nil
+		own := batch[cuts[c.Rank()]:cuts[c.Rank()+1]]
+		if m.layers {
+			lo, hi := m.rows[c.Rank()], m.rows[c.Rank()+1]
+			own = nil
+			for _, v := range batch {
+				if lo <= int64(v) && int64(v) < hi {
+					own = append(own, v)
+				}
+			}
+		}
+		for _, v := range own {
+			r.targets = append(r.targets, int32(v))
+		}
+		numbers[k] = []float64{0}
+		if m.t.classes == nil && len(own) > 0 {
+			r.targets, r.pairs = m.t.pairs(own, epoch)
+			numbers[k][0] = alikeCount(r.pairs)
+		}
+		return nil
+	})
+	if err != nil || m.t.classes != nil {
+		return float64(len(batch)), err
+	}
+	all, err := workflow.GatherEqual(m.Division, numbers)
+	for _, x := range all {
+		count += x
+	}
+	return count, err
+}
+
+// classesOf returns the classes of the targets.
+func (r *sageMember) classesOf(t *sageTrainer) []int32 {
+	class := make([]int32, len(r.targets))
+	for k, v := range r.targets {
+		class[k] = t.classes[v]
+	}
+	return class
+}
+
+// classified computes the loss of the rows of targets by the classifier, and the gradient of the
+// rows.
+func (r *sageMember) classified(t *sageTrainer, z panel[float32], count float64, run workflow.Run) (panel[float32], error) {
+	logits := r.net.classify(z, run)
+	loss, right, err := crossEntropy(logits, r.classesOf(t), int(count), run)
+	if err != nil {
+		return panel[float32]{}, err
+	}
+	r.result = [2]float64{loss, float64(right)}
+	return r.net.unclassify(z, logits, run), nil
+}
+
+// stepOfTrees computes the loss and the gradients of the rank's targets along their trees.
+func (r *sageMember) stepOfTrees(t *sageTrainer, step uint64, count float64, run workflow.Run) error {
+	if len(r.targets) == 0 {
+		return nil
+	}
+	o := t.o
+	o.Run, r.graph.run = run, run
+	r.net.kept.reset()
+	tapes, masks, err := r.net.tape(&r.graph, t.x, r.targets, step, o)
+	if err != nil {
+		return err
+	}
+	var g panel[float32]
+	if z := tapes[len(tapes)-1].out; t.classes != nil {
+		if g, err = r.classified(t, z, count, run); err != nil {
+			return err
+		}
+	} else {
+		r.result[0], g = alike(z, r.pairs, count)
+	}
+	return r.net.untape(tapes, masks, g, run)
+}
+
+// rowsOf copies the rows of the targets from those of vertices from lo on.
+func (r *sageMember) rowsOf(z panel[float32], lo int32) panel[float32] {
+	some := r.net.kept.panel(len(r.targets), z.Cols)
+	for k, v := range r.targets {
+		copy(row(some, k), row(z, int(v-lo)))
+	}
+	return some
+}
+
+// addTo adds the rows of the targets to those of vertices from lo on, zeros before.
+func (r *sageMember) addTo(to, g panel[float32], lo int32) {
+	clear(to.Val)
+	for k, v := range r.targets {
+		axpy(1, row(g, k), row(to, int(v-lo)))
+	}
+}
+
+// stepOfLayers computes the loss and the gradients by the rows of all layers.
+func (m *sageTeam) stepOfLayers(step uint64, count float64) error {
+	if err := m.forward(step, true); err != nil {
+		return err
+	}
+	if m.t.classes != nil {
+		err := m.Each(func(k int, c comm.Comm, run workflow.Run) error {
+			r, lo := m.members[k], int32(m.rows[c.Rank()])
+			g := panel[float32]{Cols: r.out().Cols}
+			if len(r.targets) > 0 {
+				var err error
+				if g, err = r.classified(m.t, r.rowsOf(r.out(), lo), count, run); err != nil {
+					return err
+				}
+			}
+			r.g = r.net.kept.panel(len(r.vertices), g.Cols)
+			r.addTo(r.g, g, lo)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return m.backward()
+	}
+	// A pair may have vertices of two ranks.
+	for k, c := range m.G.Ranks() {
+		m.post(c, m.members[k], sageNear[float32]{panel: m.members[k].out()})
+	}
+	if err := m.gather(); err != nil {
+		return err
+	}
+	err := m.Each(func(k int, _ comm.Comm, _ workflow.Run) error {
+		r := m.members[k]
+		loss, g := alike(r.rowsOf(r.near.panel, 0), r.pairs, count)
+		r.result[0] = loss
+		r.part = r.net.kept.panel(m.t.graph.n, r.near.Cols)
+		r.addTo(r.part, g, 0)
+		return nil
+	})
+	if err == nil {
+		err = m.exchange()
+	}
+	if err != nil {
+		return err
+	}
+	for _, r := range m.members {
+		r.g = r.part
+	}
+	return m.backward()
+}
+
+// sum adds up the loss and the right answers of all ranks, in the order of processes.
+func (m *sageTeam) sum(loss float64, right int) (float64, int, error) {
+	facts := make([][]float64, len(m.members))
+	for k := range facts {
+		facts[k] = []float64{0, 0}
+	}
+	facts[0] = []float64{loss, float64(right)}
+	all, err := workflow.GatherEqual(m.Division, facts)
+	loss, right = 0, 0
+	for k := 0; k < len(all); k += 2 {
+		loss, right = loss+all[k], right+int(all[k+1])
+	}
+	return loss, right, err
+}
+
+// evaluate classifies vertices with all neighbours and returns the accuracy and the mean loss.
+func (m *sageTeam) evaluate(vertices []int) (accuracy, loss float64, err error) {
+	if err := m.forward(0, false); err != nil {
+		return 0, 0, err
+	}
+	err = m.Each(func(k int, c comm.Comm, run workflow.Run) error {
+		r, lo, hi := m.members[k], m.rows[c.Rank()], m.rows[c.Rank()+1]
+		r.targets, r.result = r.targets[:0], [2]float64{}
+		for _, v := range vertices {
+			if lo <= int64(v) && int64(v) < hi {
+				r.targets = append(r.targets, int32(v))
+			}
+		}
+		if len(r.targets) == 0 {
+			return nil
+		}
+		loss, right, err := crossEntropy(r.net.classify(r.rowsOf(r.out(), int32(lo)), run), r.classesOf(m.t), len(vertices), run)
+		r.result = [2]float64{loss, float64(right)}
+		return err
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	right := 0
+	for _, r := range m.members {
+		loss, right = loss+r.result[0], right+int(r.result[1])
+	}
+	loss, right, err = m.sum(loss, right)
+	return float64(right) / float64(len(vertices)), loss, err
+}

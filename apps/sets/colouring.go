@@ -1,0 +1,183 @@
+package sets
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hiveblas/hiveblas/apps/internal/frontier"
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// ColourOrder is the order in which Colouring takes vertices.
+type ColourOrder int
+
+const (
+	// LargestFirst takes vertices by descending degree, ties at random: the default.
+	LargestFirst ColourOrder = iota
+	// SmallestLast takes them in the reverse of the order in which a vertex of least degree is
+	// removed again and again: at most one colour more than the largest core number.
+	SmallestLast
+	// RandomOrder takes them at random.
+	RandomOrder
+)
+
+// ColouringOptions are the settings of Colouring.
+type ColouringOptions struct {
+	workflow.Run
+	Order ColourOrder
+	Seed  int64 // of the random part of the order
+}
+
+// ColouringResult is the result of Colouring.
+type ColouringResult struct {
+	Colour *matrix.Vector[int32] // of every vertex, from 0
+	Count  int                   // number of colours
+}
+
+// Colouring gives every vertex of g a colour that none of its neighbours has, the least one in a
+// given order of the vertices. Directions, values and self-loops are ignored.
+//
+// The vertices of the first colour are the maximal independent set of the order, those of the
+// second the set of the vertices left, and so on; the pipeline finds them as
+// [MaximalIndependentSet] does (Jones, Plassmann, SIAM Journal on Scientific Computing 14, 1993).
+// On the host with Method Auto a loop takes the vertices in order: O(vertices · log vertices +
+// edges), by one thread. SmallestLast computes its order on the host (Matula, Beck, Journal of the
+// ACM 30, 1983). The result depends on the order and Seed alone.
+func Colouring[T comparable](g matrix.Source[T], opts ...ColouringOptions) (*ColouringResult, error) {
+	return colouringOf(g, opts)
+}
+
+// colouringOf is Colouring of a graph with values of any type.
+func colouringOf(g workflow.Operand, opts []ColouringOptions) (*ColouringResult, error) {
+	const app = "Colouring"
+	o, err := workflow.Only(app, opts)
+	if err != nil {
+		return nil, err
+	}
+	if o.Order < LargestFirst || o.Order > RandomOrder {
+		return nil, &workflow.ParameterError{App: app, Arg: "the order", Got: fmt.Sprint(int(o.Order)), Want: "LargestFirst, SmallestLast or RandomOrder"}
+	}
+	a, n, err := workflow.BegunUndirected(app, "colouring", g, o.Run)
+	if err != nil {
+		return nil, err
+	}
+	if o.HostKernel(a) {
+		return colourOnHost(workflow.RowsOf(a), o)
+	}
+	with, here := o.With(), matrix.On(a.Place())
+	var s ops.Steps
+	loopless := matrix.New[bool](n, n, here)
+	s.Do(ops.Select(loopless, semiring.Offdiag[bool](0), a, with))
+	left, err := colourPriority(loopless, a, o)
+	s.Do(err)
+	if !s.OK() {
+		return nil, s.Err()
+	}
+	res := &ColouringResult{}
+	if res.Colour, err = workflow.FullVector[int32](a.Place(), n, 0, with); err != nil {
+		return nil, err
+	}
+	l := newLuby(loopless, o.Run)
+	for s.NVals(left) > 0 {
+		s.Do(l.sets(left, func(winners *matrix.Vector[bool]) error {
+			s.Do(ops.AssignVectorScalar(res.Colour.Masked(winners.Structure()), int32(res.Count), ops.All(), with))
+			s.Do(ops.Apply(left.Masked(winners.Structure().Not()).Replace(), semiring.Identity[int64](), left, with))
+			return s.Err()
+		}))
+		res.Count++
+	}
+	if !s.OK() {
+		return nil, s.Err()
+	}
+	return res, nil
+}
+
+// colourPriority returns a different priority for each vertex.
+func colourPriority(loopless *matrix.Matrix[bool], a matrix.View[bool], o ColouringOptions) (*matrix.Vector[int64], error) {
+	n, _ := loopless.Dims()
+	with := o.With()
+	if o.Order == SmallestLast {
+		if err := a.Fetch(); err != nil {
+			return nil, err
+		}
+		_, order, err := frontier.CoresOnHost(workflow.RowsOf(a), o.Run)
+		if err != nil {
+			return nil, err
+		}
+		rank := make([]int64, n)
+		for k, v := range order {
+			rank[v] = int64(k)
+		}
+		priority, err := matrix.VectorOf(rank)
+		if err != nil {
+			return nil, err
+		}
+		return priority, priority.Move(a.Place())
+	}
+	priority, err := workflow.FullVector(a.Place(), n, o.Seed, with)
+	if err != nil {
+		return nil, err
+	}
+	var s ops.Steps
+	s.Do(ops.ApplyIndex(priority, randomPriority, priority, with))
+	if o.Order == LargestFirst {
+		d, err := workflow.DegreesOf(loopless, n, o.Run)
+		s.Do(err)
+		s.Do(ops.ApplySecond(priority.Accum(semiring.Plus[int64]()), semiring.Times[int64](), d, 1<<32, with))
+	}
+	return priority, s.Err()
+}
+
+// largestFirst is the priority of v in that order.
+func largestFirst(g *workflow.Adjacency, v int32, seed int64) int64 {
+	return g.Loopless(v)<<32 + priorityOf(int(v), seed)
+}
+
+// colourOnHost gives vertices in order the least colour that no neighbour has. By all threads, each
+// vertex after those before it, R-MAT 18 took 98 ms on four Xeon threads and 59 to 75 on 16; this
+// takes 77.
+func colourOnHost(g *workflow.Adjacency, o ColouringOptions) (*ColouringResult, error) {
+	var order []int32
+	switch o.Order {
+	case SmallestLast:
+		_, removed, err := frontier.CoresOnHost(g, o.Run)
+		if err != nil {
+			return nil, err
+		}
+		slices.Reverse(removed)
+		order = removed
+	case RandomOrder:
+		order = descending(g.N, func(v int) int64 { return priorityOf(v, o.Seed) })
+	default:
+		order = descending(g.N, func(v int) int64 { return largestFirst(g, int32(v), o.Seed) })
+	}
+	colour := make([]int32, g.N)
+	for v := range colour {
+		colour[v] = -1
+	}
+	used := []int32{} // used(c) is the last vertex that has a neighbour of colour c
+	for _, v := range order {
+		for _, w := range g.Of(v) {
+			if c := colour[w]; c >= 0 {
+				used[c] = v
+			}
+		}
+		c := int32(0)
+		for int(c) < len(used) && used[c] == v {
+			c++
+		}
+		if int(c) == len(used) {
+			used = append(used, -1)
+		}
+		colour[v] = c
+	}
+	o.Traced("Colouring", "greedy", g.N, int64(len(g.Idx)))
+	if err := o.Expired(); err != nil {
+		return nil, err
+	}
+	v, err := matrix.VectorOf(colour)
+	return &ColouringResult{v, len(used)}, err
+}

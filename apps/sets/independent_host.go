@@ -1,0 +1,114 @@
+package sets
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/hiveblas/hiveblas/apps/internal/frontier"
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// States of vertices.
+const (
+	setOpen = iota
+	setOut
+	setIn
+)
+
+func independentOnHost(g *workflow.Adjacency, o IndependentSetOptions) (*matrix.Vector[bool], error) {
+	if !o.Shared(g.N, len(g.Idx)) {
+		return independentInOrder(g, o)
+	}
+	return independentByRounds(g, o, frontier.UsualWaveShares)
+}
+
+// independentInOrder takes vertices in descending order unless a neighbour was taken.
+func independentInOrder(g *workflow.Adjacency, o IndependentSetOptions) (*matrix.Vector[bool], error) {
+	state, size := make([]uint8, g.N), 0
+	for _, v := range descending(g.N, func(v int) int64 { return priorityOf(v, o.Seed) }) {
+		if state[v] != setOpen {
+			continue
+		}
+		size++
+		for _, w := range g.Of(v) {
+			state[w] = setOut
+		}
+		state[v] = setIn // after its neighbours: a self-loop is ignored
+	}
+	o.Traced("MaximalIndependentSet", "greedy", size, int64(len(g.Idx)))
+	if err := o.Expired(); err != nil {
+		return nil, err
+	}
+	set := make([]int, 0, size)
+	for v, s := range state {
+		if s == setIn {
+			set = append(set, v)
+		}
+	}
+	return matrix.VectorFromTuples(g.N, set, slices.Repeat([]bool{true}, size), nil)
+}
+
+// independentByRounds finds the same set by all threads. A vertex whose neighbours of higher
+// priority are out is in, and its neighbours are out. A vertex that waits for a neighbour goes on
+// from there in the next round.
+func independentByRounds(g *workflow.Adjacency, o IndependentSetOptions, shares frontier.WaveShares) (*matrix.Vector[bool], error) {
+	w := frontier.NewWaves(o.Run, shares)
+	state := make([]uint32, g.N)
+	at := make([]int64, g.N)
+	left := make([]int32, g.N)
+	err := w.Each(g.N, func(lo, hi int, found []int32) []int32 {
+		for v := lo; v < hi; v++ {
+			left[v], at[v] = int32(v), g.Ptr[v]
+		}
+		return found
+	})
+	for err == nil && len(left) > 0 {
+		err = w.Each(len(left), func(lo, hi int, found []int32) []int32 {
+			for _, v := range left[lo:hi] {
+				if independentNow(g, v, o.Seed, state, at) == setOpen {
+					found = append(found, v)
+				}
+			}
+			return found
+		})
+		waiting := w.Gather()
+		left, w.Gathered = waiting, left[:0]
+		o.Report("independent set", int64(g.N-len(left)), int64(g.N))
+	}
+	if err != nil {
+		return nil, err
+	}
+	set := w.Listed(g.N, func(v int) bool { return state[v] == setIn })
+	o.Traced("MaximalIndependentSet", "rounds", len(set), int64(len(g.Idx)))
+	return matrix.VectorFromTuples(g.N, set, slices.Repeat([]bool{true}, len(set)), nil)
+}
+
+// independentNow returns the state of a vertex, once it is known. Until then at(v) is the neighbour
+// that it waits for.
+func independentNow(g *workflow.Adjacency, v int32, seed int64, state []uint32, at []int64) uint32 {
+	if s := atomic.LoadUint32(&state[v]); s != setOpen {
+		return s
+	}
+	own := priorityOf(int(v), seed)
+	for ; at[v] < g.Ptr[v+1]; at[v]++ {
+		u := g.Idx[at[v]]
+		if u == v || priorityOf(int(u), seed) < own {
+			continue
+		}
+		switch atomic.LoadUint32(&state[u]) {
+		case setOpen:
+			return setOpen
+		case setIn:
+			atomic.StoreUint32(&state[v], setOut)
+			return setOut
+		}
+	}
+	atomic.StoreUint32(&state[v], setIn)
+	for _, u := range g.Of(v) {
+		if u != v && atomic.LoadUint32(&state[u]) == setOpen {
+			atomic.StoreUint32(&state[u], setOut)
+		}
+	}
+	return setIn
+}
