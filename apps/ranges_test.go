@@ -191,7 +191,7 @@ func TestRangesFail(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	fail := func(at *comm.Group) (any, error) {
-		d, err := workflow.Run{}.Divide("Test", at, 0)
+		d, err := workflow.Divide(workflow.Run{}, "Test", at, 0)
 		if err != nil {
 			return nil, err
 		}

@@ -69,7 +69,7 @@ func betweennessOf(g workflow.Operand, opts []BetweennessOptions) (*BetweennessR
 		return nil, err
 	}
 	compute := betweennessPipeline
-	if o.HostKernel(a) {
+	if workflow.HostKernel(o.Run, a) {
 		compute = betweennessOnHost
 	}
 	scale := float64(n) / float64(max(len(sources), 1))

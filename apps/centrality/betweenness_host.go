@@ -18,7 +18,7 @@ func betweennessOnHost(a matrix.View[bool], n int, sources []int32, scale float6
 	for v := range sum {
 		sum[v] *= scale
 	}
-	o.Traced("Betweenness", "searches", n, int64(len(sources))*int64(len(out.Idx)))
+	workflow.Traced(o.Run, "Betweenness", "searches", n, int64(len(sources))*int64(len(out.Idx)))
 	return matrix.VectorOf(sum)
 }
 
@@ -29,7 +29,7 @@ func sumDependencies(out, in *workflow.Adjacency, sources []int32, o Betweenness
 		growth = max(growth, in.Degree(int32(v)))
 	}
 	crew := make([]*brandes, max(1, min(parallel.Threads(o.Threads), len(sources))))
-	err := o.EachPiece("betweenness", len(sources), 1, func(k, lo, hi int) {
+	err := workflow.EachPiece(o.Run, "betweenness", len(sources), 1, func(k, lo, hi int) {
 		if crew[k] == nil {
 			crew[k] = newBrandes(out, in, float64(growth))
 		}

@@ -15,14 +15,14 @@ func betweennessPipeline(a matrix.View[bool], n int, sources []int32, scale floa
 	if batch == 0 {
 		batch = 32
 	}
-	with := o.With()
+	with := workflow.With(o.Run)
 	total, err := workflow.FullVector(a.Place(), n, 0.0, with)
 	if err != nil {
 		return nil, err
 	}
 	var s ops.Steps
 	for lo := 0; lo < len(sources) && s.OK(); lo += batch {
-		o.Report("betweenness", int64(lo), int64(len(sources)))
+		workflow.Report(o.Run, "betweenness", int64(lo), int64(len(sources)))
 		part := sources[lo:min(lo+batch, len(sources))]
 		fit, err := addDependencies(total, a, part, floatCounts, with)
 		if s.Do(err); err == nil && !fit {

@@ -101,7 +101,7 @@ func hits(g workflow.Operand, opts []CentralityOptions) (*HITSResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	with := ops.WithOptions(o.With(), ops.Repeats(o.MaxIterations))
+	with := ops.WithOptions(workflow.With(o.Run), ops.Repeats(o.MaxIterations))
 	plus, pull := semiring.Plus[float64](), semiring.PlusSecond[float64]()
 	res := &HITSResult{Converged: n == 0}
 	hubs, err := workflow.FullVector(a.Place(), n, 1/float64(max(n, 1)), with)
@@ -130,7 +130,7 @@ func hits(g workflow.Operand, opts []CentralityOptions) (*HITSResult, error) {
 		hubs = next
 		res.Iterations++
 		res.Converged = res.Change <= o.Tolerance
-		o.Report("HITS", int64(res.Iterations), int64(o.MaxIterations))
+		workflow.Report(o.Run, "HITS", int64(res.Iterations), int64(o.MaxIterations))
 	}
 	if !s.OK() {
 		return nil, s.Err()
@@ -167,7 +167,7 @@ func eigenvectorCentrality(g workflow.Operand, opts []CentralityOptions) (*Centr
 	if err != nil {
 		return nil, err
 	}
-	with := ops.WithOptions(o.With(), ops.Repeats(o.MaxIterations))
+	with := ops.WithOptions(workflow.With(o.Run), ops.Repeats(o.MaxIterations))
 	x, err := workflow.FullVector(a.Place(), n, 1/math.Sqrt(float64(max(n, 1))), with)
 	if err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func eigenvectorCentrality(g workflow.Operand, opts []CentralityOptions) (*Centr
 		x = next
 		res.Iterations++
 		res.Converged = res.Change <= o.Tolerance
-		o.Report("eigenvector centrality", int64(res.Iterations), int64(o.MaxIterations))
+		workflow.Report(o.Run, "eigenvector centrality", int64(res.Iterations), int64(o.MaxIterations))
 	}
 	res.Centrality = x
 	if !s.OK() {
@@ -221,7 +221,7 @@ func katzCentrality(g workflow.Operand, opts []CentralityOptions) (*CentralityRe
 	if err != nil {
 		return nil, err
 	}
-	with := ops.WithOptions(o.With(), ops.Repeats(o.MaxIterations))
+	with := ops.WithOptions(workflow.With(o.Run), ops.Repeats(o.MaxIterations))
 	var s ops.Steps
 	alpha := o.Attenuation
 	if alpha == 0 {
@@ -254,7 +254,7 @@ func katzCentrality(g workflow.Operand, opts []CentralityOptions) (*CentralityRe
 		x = next
 		res.Iterations++
 		res.Converged = res.Change <= o.Tolerance
-		o.Report("Katz centrality", int64(res.Iterations), int64(o.MaxIterations))
+		workflow.Report(o.Run, "Katz centrality", int64(res.Iterations), int64(o.MaxIterations))
 	}
 	if !s.OK() {
 		return nil, s.Err()

@@ -73,7 +73,7 @@ func closenessOf(g workflow.Operand, opts []ClosenessOptions) (*ClosenessResult,
 		return nil, err
 	}
 	compute := closenessPipeline
-	if o.HostKernel(a) {
+	if workflow.HostKernel(o.Run, a) {
 		compute = closenessOnHost
 	}
 	res, err := closenessByRanges(a, n, targets, o)
@@ -85,7 +85,7 @@ func closenessOf(g workflow.Operand, opts []ClosenessOptions) (*ClosenessResult,
 	}
 	res.Targets = len(targets)
 	var s ops.Steps
-	with, here := o.With(), matrix.On(a.Place())
+	with, here := workflow.With(o.Run), matrix.On(a.Place())
 	scale := float64(n) / float64(max(len(targets), 1))
 	// closeness = r·(r/Σd) · scale/(n−1); no entry where r is 0, then 0
 	r, d, reached := matrix.NewVector[float64](n, here), matrix.NewVector[float64](n, here), matrix.NewVector[int64](n, here)
@@ -112,7 +112,7 @@ func closenessPipeline(a matrix.View[bool], n int, targets []int32, o ClosenessO
 	if batch == 0 {
 		batch = 64
 	}
-	with, here := o.With(), matrix.On(a.Place())
+	with, here := workflow.With(o.Run), matrix.On(a.Place())
 	var s ops.Steps
 	res := &ClosenessResult{}
 	var err error
@@ -125,7 +125,7 @@ func closenessPipeline(a matrix.View[bool], n int, targets []int32, o ClosenessO
 	count, share := matrix.NewVector[int64](n, here), matrix.NewVector[float64](n, here)
 	plus, times := semiring.Plus[int64](), semiring.Times[int64]()
 	for lo := 0; lo < len(targets) && s.OK(); lo += batch {
-		o.Report("closeness", int64(lo), int64(len(targets)))
+		workflow.Report(o.Run, "closeness", int64(lo), int64(len(targets)))
 		part := targets[lo:min(lo+batch, len(targets))]
 		k := len(part)
 		start := matrix.NewBuilder[bool](k, n)
@@ -182,7 +182,7 @@ func closenessOnHost(a matrix.View[bool], n int, targets []int32, o ClosenessOpt
 		return nil, err
 	}
 	batches := (len(targets) + targetBatch - 1) / targetBatch
-	o.Traced("Closeness", "bits", n, int64(batches)*int64(len(out.Idx)))
+	workflow.Traced(o.Run, "Closeness", "bits", n, int64(batches)*int64(len(out.Idx)))
 	return sums.result()
 }
 
@@ -222,7 +222,7 @@ func sumDistances(out, in *workflow.Adjacency, targets []int32, o ClosenessOptio
 		return sumTogether(out, in, targets, o)
 	}
 	crew := make([]*closenessWorker, max(1, min(parallel.Threads(o.Threads), batches)))
-	err := o.EachPiece("closeness", batches, 1, func(k, lo, _ int) {
+	err := workflow.EachPiece(o.Run, "closeness", batches, 1, func(k, lo, _ int) {
 		if crew[k] == nil {
 			crew[k] = newClosenessWorker(out, in)
 		}

@@ -22,9 +22,9 @@ func sumTogether(out, in *workflow.Adjacency, targets []int32, o ClosenessOption
 		if err := c.searchTogether(&l, listed, targets[k*targetBatch:min((k+1)*targetBatch, len(targets))]); err != nil {
 			return nil, err
 		}
-		o.Report("closeness", int64(k+1), int64(batches))
+		workflow.Report(o.Run, "closeness", int64(k+1), int64(batches))
 	}
-	return &distanceSums{c.reached, c.distances, c.harmonic}, o.Expired()
+	return &distanceSums{c.reached, c.distances, c.harmonic}, workflow.Expired(o.Run)
 }
 
 // closenessGrain is the least number of edges that a thread pushes along.

@@ -81,14 +81,14 @@ func pageRank(g workflow.Operand, opts []PageRankOptions) (*PageRankResult, erro
 		return nil, err
 	}
 	a := workflow.Pattern(g)
-	restart, err := restartOf("PageRank", o.Restart, n, a.Place(), o.With())
+	restart, err := restartOf("PageRank", o.Restart, n, a.Place(), workflow.With(o.Run))
 	if err != nil {
 		return nil, err
 	}
-	if w := o.ByRows("PageRank", a.Place()); w != nil && restart == nil && n > 0 {
+	if w := workflow.GroupRows(o.Run, "PageRank", a.Place()); w != nil && restart == nil && n > 0 {
 		return rowsPageRank(w, a, n, o)
 	}
-	runner, err := o.Fused("PageRank", a.Place())
+	runner, err := workflow.FusedOn(o.Run, "PageRank", a.Place())
 	if err != nil {
 		return nil, err
 	}
@@ -101,15 +101,15 @@ func pageRank(g workflow.Operand, opts []PageRankOptions) (*PageRankResult, erro
 	if runner != nil && restart == nil {
 		return fusedPageRank(runner, a, n, o)
 	}
-	one, err := workflow.FullVector(a.Place(), n, true, o.With())
+	one, err := workflow.FullVector(a.Place(), n, true, workflow.With(o.Run))
 	if err != nil {
 		return nil, err
 	}
 	degree := matrix.NewVector[float64](n, matrix.On(a.Place())) // of the vertices with out-edges
-	if err := ops.MxV(degree, semiring.PlusPair[float64](), a, one.Pattern(), o.With()); err != nil {
+	if err := ops.MxV(degree, semiring.PlusPair[float64](), a, one.Pattern(), workflow.With(o.Run)); err != nil {
 		return nil, err
 	}
-	with := ops.WithOptions(o.With(), ops.Repeats(o.MaxIterations))
+	with := ops.WithOptions(workflow.With(o.Run), ops.Repeats(o.MaxIterations))
 	return rankByWalk(degree, restart, o, func(next, share *matrix.Vector[float64]) error {
 		return ops.MxV(next.Accum(semiring.Plus[float64]()), semiring.PlusSecond[float64](), a.T(), share, with)
 	})
@@ -140,7 +140,7 @@ func weightedPageRank(g workflow.Operand, opts []PageRankOptions) (*PageRankResu
 	if err != nil {
 		return nil, err
 	}
-	place, with := workflow.Pattern(g).Place(), o.With()
+	place, with := workflow.Pattern(g).Place(), workflow.With(o.Run)
 	restart, err := restartOf(app, o.Restart, n, place, with)
 	if err != nil {
 		return nil, err
@@ -249,7 +249,7 @@ func restartOf(app string, v *matrix.Vector[float64], n int, place matrix.Place,
 // reached from it have rank 0. degree is the weight of the edges of each vertex that
 // has some, and pull adds Wᵀ·share to next.
 func rankByWalk(degree, restart *matrix.Vector[float64], o PageRankOptions, pull func(next, share *matrix.Vector[float64]) error) (*PageRankResult, error) {
-	n, place, with, d := degree.Size(), degree.Place(), o.With(), o.Damping
+	n, place, with, d := degree.Size(), degree.Place(), workflow.With(o.Run), o.Damping
 	here := matrix.On(place)
 	rank, err := restart, error(nil)
 	if restart == nil {
@@ -286,7 +286,7 @@ func rankByWalk(degree, restart *matrix.Vector[float64], o PageRankOptions, pull
 		rank = next
 		res.Iterations++
 		res.Converged = res.Change <= o.Tolerance
-		o.Report("pagerank", int64(res.Iterations), int64(o.MaxIterations))
+		workflow.Report(o.Run, "pagerank", int64(res.Iterations), int64(o.MaxIterations))
 	}
 	res.Rank = rank
 	if !s.OK() {

@@ -40,7 +40,7 @@ func iterationsAhead(entries int64) int { return int(min(max((4<<20)/(entries+1)
 func fusedPageRank(
 	at device.Runner, a matrix.View[bool], n int, o PageRankOptions,
 ) (*PageRankResult, error) {
-	o.Report("pagerank", 0, int64(o.MaxIterations))
+	workflow.Report(o.Run, "pagerank", 0, int64(o.MaxIterations))
 	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func fusedPageRank(
 	res := &PageRankResult{}
 	var found device.Store
 	ran := device.Ran{Method: "pull"}
-	err = at.Run(o.Call("PageRank"), func(s *device.Session) {
+	err = at.Run(workflow.Call(o.Run, "PageRank"), func(s *device.Session) {
 		g.Pattern = true
 		rows, cols := s.Rows(g), s.Cols(g)
 		code := s.Program("apps: pagerank", pageRankProgram)
@@ -83,7 +83,7 @@ func fusedPageRank(
 		return nil, err
 	}
 	res.Rank, res.Converged = workflow.Placed[float64](at, n, found), res.Change <= o.Tolerance
-	o.Report("pagerank", int64(res.Iterations), int64(o.MaxIterations))
-	o.TraceRan(at, "PageRank", ran, int64(n))
+	workflow.Report(o.Run, "pagerank", int64(res.Iterations), int64(o.MaxIterations))
+	workflow.TraceRan(o.Run, at, "PageRank", ran, int64(n))
 	return res, nil
 }

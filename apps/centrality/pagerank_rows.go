@@ -45,7 +45,7 @@ const pageRankRoom = 8
 // rowsPageRank is PageRank on a group by rows. An iteration gathers the share that each vertex with
 // out-edges sends along them, 8 bytes, and three numbers of each rank. Options are complete.
 func rowsPageRank(w *workflow.RowGroup, a matrix.View[bool], n int, o PageRankOptions) (*PageRankResult, error) {
-	o.Report("pagerank", 0, int64(o.MaxIterations))
+	workflow.Report(o.Run, "pagerank", 0, int64(o.MaxIterations))
 	if err := workflow.CutByRows(w, a.T()); err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func rowsPageRank(w *workflow.RowGroup, a matrix.View[bool], n int, o PageRankOp
 	} else if res.Rank, err = workflow.EntriesOn(&workflow.Division{G: w.G, Wait: w.Wait}, n, workflow.AsInt64s(w.Cuts), parts); err != nil {
 		return nil, err
 	}
-	o.Report("pagerank", int64(res.Iterations), int64(o.MaxIterations))
+	workflow.Report(o.Run, "pagerank", int64(res.Iterations), int64(o.MaxIterations))
 	w.Traced(int64(res.Iterations)*a.NVals(), int64(n))
 	return res, nil
 }

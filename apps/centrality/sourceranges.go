@@ -23,7 +23,7 @@ type sourceDivision struct {
 // dividedSources begins the division of searches from many sources. It returns nil if they are not
 // divided.
 func dividedSources(app string, a matrix.View[bool], sources []int32, run workflow.Run) (*sourceDivision, error) {
-	d, err := run.Divide(app, a.Place(), 0)
+	d, err := workflow.Divide(run, app, a.Place(), 0)
 	if d == nil || err != nil || !workflow.Fits(d, a) {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (s *sourceDivision) of(c comm.Comm) []int32 {
 func (s *sourceDivision) done(stage string, n int, entries int64) {
 	count := int64(len(s.sources))
 	s.Traced(count*entries, int64(n), workflow.Unevenness(s.cuts, func(lo, hi int64) int64 { return hi - lo }))
-	s.Run.Report(stage, count, count)
+	workflow.Report(s.Run, stage, count, count)
 }
 
 // closenessByRanges divides the targets of Closeness. The result is nil if they are not divided.

@@ -149,7 +149,7 @@ func checkFeatures(app, what string, x *matrix.Matrix[float32], run workflow.Run
 	unusable := semiring.NewSelect("unusable", func(x float32, _, _ int) bool { return !(x >= -largestFeature && x <= largestFeature) },
 		fmt.Sprintf("!(x >= -%[1]gf && x <= %[1]gf)", float64(largestFeature)))
 	var s ops.Steps
-	s.Do(ops.Select(bad, unusable, x, run.With()))
+	s.Do(ops.Select(bad, unusable, x, workflow.With(run)))
 	if s.NVals(bad) == 0 {
 		return s.Err()
 	}

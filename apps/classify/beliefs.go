@@ -116,7 +116,7 @@ func ends(a *matrix.Matrix[bool]) []int32 { return access.Rows(a.View()).Idx }
 
 // arrange makes the matrices that all columns share.
 func (b *beliefs) arrange(data, pattern *Attributed) error {
-	with, here := b.run.With(), matrix.On(b.place)
+	with, here := workflow.With(b.run), matrix.On(b.place)
 	var s ops.Steps
 	turned := func(a *matrix.Matrix[float32]) *matrix.Matrix[float32] {
 		m, n := a.Dims()
@@ -152,7 +152,7 @@ func (b *beliefs) join() error {
 	if err != nil {
 		return err
 	}
-	if err := ops.Scatter(j, semiring.Any[bool](), one, ops.ValuesOf(b.to), ops.ValuesOf(b.from), b.run.With()); err != nil {
+	if err := ops.Scatter(j, semiring.Any[bool](), one, ops.ValuesOf(b.to), ops.ValuesOf(b.from), workflow.With(b.run)); err != nil {
 		return err
 	}
 	if err := j.SetFormat(matrix.CSR); err != nil {

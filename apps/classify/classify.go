@@ -90,8 +90,8 @@ func Classify(data, pattern *Attributed, opts ...ClassifyOptions) (*matrix.Matri
 	if n, _ := pattern.Dims(); rounds == 0 {
 		rounds = n
 	}
-	o.Report("messages", 0, int64(max(rounds, 0)))
-	at, err := o.Fused(app, data.Place())
+	workflow.Report(o.Run, "messages", 0, int64(max(rounds, 0)))
+	at, err := workflow.FusedOn(o.Run, app, data.Place())
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func Classify(data, pattern *Attributed, opts ...ClassifyOptions) (*matrix.Matri
 		if err := b.round(); err != nil {
 			return nil, err
 		}
-		o.Report("messages", int64(k+1), int64(rounds))
+		workflow.Report(o.Run, "messages", int64(k+1), int64(rounds))
 	}
 	return b.result()
 }

@@ -51,7 +51,7 @@ func fusedClassify(
 	}
 	var found device.Store
 	ran := device.Ran{Method: "messages"}
-	err := at.Run(o.Call("Classify"), func(s *device.Session) {
+	err := at.Run(workflow.Call(o.Run, "Classify"), func(s *device.Session) {
 		m := newClassifier(s, d, p, o.Memory)
 		if m == nil {
 			return
@@ -62,12 +62,12 @@ func fusedClassify(
 	if err != nil {
 		return nil, err
 	}
-	o.Report("messages", int64(rounds), int64(rounds))
+	workflow.Report(o.Run, "messages", int64(rounds), int64(rounds))
 	n, _ := data.Dims()
 	np, _ := pattern.Dims()
 	mu := matrix.New[float32](n, np, matrix.On(at.Place()))
 	access.SetRemote(mu, found)
-	o.TraceRan(at, "Classify", ran, int64(n)*int64(np))
+	workflow.TraceRan(o.Run, at, "Classify", ran, int64(n)*int64(np))
 	return mu, nil
 }
 

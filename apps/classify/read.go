@@ -192,7 +192,7 @@ func readTable(r namedReader, ids int, run workflow.Run) (id [][]int32, x [][]fl
 			x[k] = append(x[k], float32(v))
 		}
 		if rows%4096 == 0 {
-			run.Report("read", taken(), 0)
+			workflow.Report(run, "read", taken(), 0)
 			if run.Context != nil && run.Context.Err() != nil {
 				return nil, nil, run.Context.Err()
 			}

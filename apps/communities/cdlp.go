@@ -63,7 +63,7 @@ func labelPropagation(g workflow.Operand, opts []LabelPropagationOptions) (*Labe
 	}
 	both := !access.Symmetric(a) && (a.Place() != nil || !workflow.Symmetric(a))
 	propagate := propagatePipeline
-	if o.HostKernel(a) {
+	if workflow.HostKernel(o.Run, a) {
 		propagate = propagateOnHost
 	}
 	res := &LabelPropagationResult{}
@@ -72,7 +72,7 @@ func labelPropagation(g workflow.Operand, opts []LabelPropagationOptions) (*Labe
 		return nil, err
 	}
 	res.Label = label
-	res.Count, res.Largest, err = workflow.CountLabels(label, o.With())
+	res.Count, res.Largest, err = workflow.CountLabels(label, workflow.With(o.Run))
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ var labelOf = semiring.NewUnary("label_of", func(x int64) int32 { return int32(-
 
 // propagatePipeline propagates labels by operations, where a lives.
 func propagatePipeline(a matrix.View[bool], n int, both bool, o LabelPropagationOptions, res *LabelPropagationResult) (*matrix.Vector[int32], error) {
-	with, here := o.With(), matrix.On(a.Place())
+	with, here := workflow.With(o.Run), matrix.On(a.Place())
 	label, err := workflow.FullVector[int32](a.Place(), n, 0, with)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func propagatePipeline(a matrix.View[bool], n int, both bool, o LabelPropagation
 		s.Do(err)
 		s.Do(ops.AssignVector(label.Masked(next.Structure()), next, ops.All(), with))
 		res.Iterations, res.Stable = res.Iterations+1, !moved
-		o.Report("label propagation", int64(res.Iterations), int64(o.MaxIterations))
+		workflow.Report(o.Run, "label propagation", int64(res.Iterations), int64(o.MaxIterations))
 	}
 	return label, s.Err()
 }
@@ -174,10 +174,10 @@ func propagateOnHost(a matrix.View[bool], n int, both bool, o LabelPropagationOp
 		}
 		label, next = next, label
 		res.Iterations, res.Stable = res.Iterations+1, !moved.Load()
-		o.Report("label propagation", int64(res.Iterations), int64(o.MaxIterations))
+		workflow.Report(o.Run, "label propagation", int64(res.Iterations), int64(o.MaxIterations))
 	}
-	o.Traced("LabelPropagation", "counts", n, int64(res.Iterations)*int64(len(sides[0].Idx)))
-	if err := o.Expired(); err != nil {
+	workflow.Traced(o.Run, "LabelPropagation", "counts", n, int64(res.Iterations)*int64(len(sides[0].Idx)))
+	if err := workflow.Expired(o.Run); err != nil {
 		return nil, err
 	}
 	return matrix.VectorOf(label)

@@ -26,7 +26,7 @@ func cdlpProgram() device.Program {
 
 // fusedPropagation is LabelPropagation on a device. Options are complete.
 func fusedPropagation(at device.Runner, a matrix.View[bool], n int, o LabelPropagationOptions) (*LabelPropagationResult, error) {
-	o.Report("label propagation", 0, int64(o.MaxIterations))
+	workflow.Report(o.Run, "label propagation", 0, int64(o.MaxIterations))
 	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func fusedPropagation(at device.Runner, a matrix.View[bool], n int, o LabelPropa
 	res := &LabelPropagationResult{}
 	var found device.Store
 	ran := device.Ran{Method: "tables"}
-	err = at.Run(o.Call("LabelPropagation"), func(s *device.Session) {
+	err = at.Run(workflow.Call(o.Run, "LabelPropagation"), func(s *device.Session) {
 		label := s.NewFull(1, n, workflow.Int32Type)
 		if n == 0 {
 			res.Iterations, res.Stable = 1, true
@@ -82,7 +82,7 @@ func fusedPropagation(at device.Runner, a matrix.View[bool], n int, o LabelPropa
 			s.Sync()
 			s.Check()
 			res.Iterations, res.Stable = int(result[1]), result[2] != 0
-			o.Report("label propagation", int64(res.Iterations), int64(o.MaxIterations))
+			workflow.Report(o.Run, "label propagation", int64(res.Iterations), int64(o.MaxIterations))
 		}
 		ran.Work = int64(res.Iterations) * entries
 		launch("hb_cdlp_sizes", int32(n), label.Val, size, state, resultAt)
@@ -94,6 +94,6 @@ func fusedPropagation(at device.Runner, a matrix.View[bool], n int, o LabelPropa
 		return nil, err
 	}
 	res.Label = workflow.Placed[int32](at, n, found)
-	o.TraceRan(at, "LabelPropagation", ran, int64(n))
+	workflow.TraceRan(o.Run, at, "LabelPropagation", ran, int64(n))
 	return res, nil
 }

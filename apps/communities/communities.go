@@ -105,12 +105,12 @@ func communitiesOf(g workflow.Operand, opts []CommunitiesOptions) (*CommunitiesR
 	if err != nil {
 		return nil, err
 	}
-	o.Report("communities: read the graph", 0, 0)
+	workflow.Report(o.Run, "communities: read the graph", 0, 0)
 	var at device.Runner
-	w := o.ByRows(app, workflow.Pattern(g).Place())
+	w := workflow.GroupRows(o.Run, app, workflow.Pattern(g).Place())
 	if w == nil || !w.Devices || o.Method != workflow.Auto && o.Method != workflow.Fused {
 		w = nil
-		if at, err = o.Fused(app, workflow.Pattern(g).Place()); err != nil {
+		if at, err = workflow.FusedOn(o.Run, app, workflow.Pattern(g).Place()); err != nil {
 			return nil, err
 		}
 	}

@@ -608,7 +608,7 @@ func fusedCommunities(at device.Runner, g rep.View, start []int32, n int, o Comm
 	}
 	var res *CommunitiesResult
 	var found []device.Store
-	err = at.Run(o.Call("Communities"), func(s *device.Session) {
+	err = at.Run(workflow.Call(o.Run, "Communities"), func(s *device.Session) {
 		if res, found, err = communitiesOn(s, operand, start, n, &o, nil); err != nil {
 			s.Fail(err)
 		}
@@ -620,7 +620,7 @@ func fusedCommunities(at device.Runner, g rep.View, start []int32, n int, o Comm
 		res.Membership = workflow.Placed[int32](at, n, st)
 		res.Levels = append(res.Levels, res.Membership)
 	}
-	o.TraceRan(at, "Communities", device.Ran{Method: "moves", Work: g.NVals()}, int64(n))
+	workflow.TraceRan(o.Run, at, "Communities", device.Ran{Method: "moves", Work: g.NVals()}, int64(n))
 	return res, nil
 }
 

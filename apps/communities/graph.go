@@ -263,7 +263,7 @@ func (l *levelGraph) contract(part []int32, parts int, run workflow.Run) (*level
 	if l.weight != nil && l.values == nil {
 		l.values = valuesOf(l)
 	}
-	with := run.With()
+	with := workflow.With(run)
 	s, err := membershipMatrix(part, parts)
 	if err != nil {
 		return nil, err

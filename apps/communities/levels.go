@@ -78,7 +78,7 @@ func onePass[P any, L graphLevel[P, L]](g L, o *CommunitiesOptions, start P, num
 	}
 	level := start
 	for k := 0; k < o.MaxLevels; k++ {
-		o.Report(fmt.Sprintf("communities: pass %d, level %d", number+1, k+1), int64(k), 0)
+		workflow.Report(o.Run, fmt.Sprintf("communities: pass %d, level %d", number+1, k+1), int64(k), 0)
 		seed := o.RandomSeed + uint64(number)<<32 + uint64(k)
 		communities, count, err := g.move(level, seed, k, tolerance)
 		if err != nil {
@@ -175,7 +175,7 @@ func (h *hostLevel) move(start []int32, seed uint64, level int, tolerance float6
 	if err := h.m.run(tolerance); err != nil {
 		return nil, 0, err
 	}
-	h.o.Traced("Communities", "local moving", h.g.n, int64(len(h.g.idx)))
+	workflow.Traced(h.o.Run, "Communities", "local moving", h.g.n, int64(len(h.g.idx)))
 	communities, count := numbered(h.o.Threads, h.m.label, h.g.degree)
 	return communities, count, nil
 }

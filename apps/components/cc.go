@@ -46,10 +46,10 @@ func connectedComponents(g workflow.Operand, opts []ComponentsOptions) (*Compone
 		return nil, err
 	}
 	a := workflow.Pattern(g)
-	if w := o.ByRows("ConnectedComponents", a.Place()); w != nil && n > 0 {
+	if w := workflow.GroupRows(o.Run, "ConnectedComponents", a.Place()); w != nil && n > 0 {
 		return rowsComponents(w, a, n, o)
 	}
-	at, err := o.Fused("ConnectedComponents", a.Place())
+	at, err := workflow.FusedOn(o.Run, "ConnectedComponents", a.Place())
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func connectedComponents(g workflow.Operand, opts []ComponentsOptions) (*Compone
 		return fusedComponents(at, a, n, o)
 	}
 	undirected := access.Symmetric(a) || a.Place() == nil && workflow.Symmetric(a)
-	with, here := o.With(), matrix.On(a.Place())
+	with, here := workflow.With(o.Run), matrix.On(a.Place())
 	parent, err := workflow.FullVector[int32](a.Place(), n, 0, with)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func connectedComponents(g workflow.Operand, opts []ComponentsOptions) (*Compone
 	s.Do(ops.Apply(gp, semiring.Identity[int32](), parent, with))
 	s.Do(ops.Apply(least, semiring.Identity[int32](), parent, with))
 	for changed := n > 0; changed && s.OK(); {
-		o.Report("connected components", 0, 0)
+		workflow.Report(o.Run, "connected components", 0, 0)
 		s.Do(ops.MxV(least.Accum(low), semiring.MinSecond[int32](), a, gp, with))
 		if !undirected {
 			s.Do(ops.VxM(least.Accum(low), semiring.MinFirst[int32](), gp, a, with))

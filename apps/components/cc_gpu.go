@@ -25,7 +25,7 @@ func ccProgram() device.Program {
 func fusedComponents(
 	at device.Runner, a matrix.View[bool], n int, o ComponentsOptions,
 ) (*Components, error) {
-	o.Report("connected components", 0, 0)
+	workflow.Report(o.Run, "connected components", 0, 0)
 	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func fusedComponents(
 	var label device.Store
 	out := &Components{}
 	ran := device.Ran{Method: "hook"}
-	err = at.Run(o.Call("ConnectedComponents"), func(s *device.Session) {
+	err = at.Run(workflow.Call(o.Run, "ConnectedComponents"), func(s *device.Session) {
 		bothWays := !g.Symmetric && s.HasCols(g)
 		rows := s.Rows(g)
 		labels := s.NewFull(1, n, workflow.Int32Type)
@@ -78,6 +78,6 @@ func fusedComponents(
 		return nil, err
 	}
 	out.Label = workflow.Placed[int32](at, n, label)
-	o.TraceRan(at, "ConnectedComponents", ran, int64(n))
+	workflow.TraceRan(o.Run, at, "ConnectedComponents", ran, int64(n))
 	return out, nil
 }

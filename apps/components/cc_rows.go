@@ -47,7 +47,7 @@ const changesOf = 16
 // graph is known to be undirected, ranks exchange forests after a sample of the edges, then skip
 // the rows of the largest component, and exchange the roots that have changed.
 func rowsComponents(w *workflow.RowGroup, a matrix.View[bool], n int, o ComponentsOptions) (*Components, error) {
-	o.Report("connected components", 0, 0)
+	workflow.Report(o.Run, "connected components", 0, 0)
 	if a.Transposed() { // directions do not matter
 		a = a.T()
 	}

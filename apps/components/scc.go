@@ -47,7 +47,7 @@ func strongComponents(g workflow.Operand, opts []ComponentsOptions) (*Components
 	if at != nil {
 		return fusedStrong(at, a, n, o.Run)
 	}
-	if o.HostKernel(a) {
+	if workflow.HostKernel(o.Run, a) {
 		return strongOnHost(a, o.Run)
 	}
 	return strongPipeline(a, n, o.Run)
@@ -58,7 +58,7 @@ var ownLabel = semiring.NewSelect("own_label", func(x int32, i, _ int) bool { re
 
 // strongPipeline finds the components by operations, where a lives.
 func strongPipeline(a matrix.View[bool], n int, run workflow.Run) (*Components, error) {
-	with, here := run.With(), matrix.On(a.Place())
+	with, here := workflow.With(run), matrix.On(a.Place())
 	label, err := workflow.FullVector[int32](a.Place(), n, 0, with)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func strongPipeline(a matrix.View[bool], n int, run workflow.Run) (*Components, 
 	same := matrix.NewVector[bool](n, here)
 	low, keep := semiring.Min[int32](), semiring.Identity[int32]()
 	for s.NVals(left) > 0 {
-		run.Report("strongly connected components", int64(n)-left.NVals(), int64(n))
+		workflow.Report(run, "strongly connected components", int64(n)-left.NVals(), int64(n))
 		s.Do(ops.VxM(next.Masked(left.Structure()).Replace(), semiring.MinFirst[int32](), left, a, with))
 		s.Do(ops.MxV(found.Masked(next.Structure()).Replace(), semiring.MinSecond[int32](), a, left, with))
 		s.Do(ops.Apply(left.Masked(found.Structure()).Replace(), keep, left, with)) // the others are alone

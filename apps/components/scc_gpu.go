@@ -29,7 +29,7 @@ func sccProgram() device.Program {
 
 // fusedStrong is StronglyConnectedComponents on a device.
 func fusedStrong(at device.Runner, a matrix.View[bool], n int, run workflow.Run) (*Components, error) {
-	run.Report("strongly connected components", 0, int64(n))
+	workflow.Report(run, "strongly connected components", 0, int64(n))
 	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func fusedStrong(at device.Runner, a matrix.View[bool], n int, run workflow.Run)
 	c := &Components{}
 	var found device.Store
 	ran := device.Ran{Method: "pivot and colours"}
-	err = at.Run(run.Call("StronglyConnectedComponents"), func(s *device.Session) {
+	err = at.Run(workflow.Call(run, "StronglyConnectedComponents"), func(s *device.Session) {
 		rows := s.Rows(g)
 		ran.Work = rows.Entries
 		label := s.NewFull(1, n, workflow.Int32Type)
@@ -71,6 +71,6 @@ func fusedStrong(at device.Runner, a matrix.View[bool], n int, run workflow.Run)
 		return nil, err
 	}
 	c.Label = workflow.Placed[int32](at, n, found)
-	run.TraceRan(at, "StronglyConnectedComponents", ran, int64(n))
+	workflow.TraceRan(run, at, "StronglyConnectedComponents", ran, int64(n))
 	return c, nil
 }

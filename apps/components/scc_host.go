@@ -13,19 +13,19 @@ import (
 func strongOnHost(a matrix.View[bool], run workflow.Run) (*Components, error) {
 	const app = "StronglyConnectedComponents"
 	g := workflow.RowsOf(a)
-	if !run.Shared(g.N, len(g.Idx)) {
+	if !workflow.Shared(run, g.N, len(g.Idx)) {
 		number := make([]int32, g.N)
 		if err := strongDepthFirst(g, number, nil, run); err != nil {
 			return nil, err
 		}
-		run.Traced(app, "depth-first search", g.N, int64(len(g.Idx)))
+		workflow.Traced(run, app, "depth-first search", g.N, int64(len(g.Idx)))
 		return labelled(number, int32(g.N), run)
 	}
 	c, err := strongBySteps(a, run, usualStrongShares)
 	if err != nil {
 		return nil, err
 	}
-	run.Traced(app, "pivot and colours", g.N, int64(len(g.Idx)))
+	workflow.Traced(run, app, "pivot and colours", g.N, int64(len(g.Idx)))
 	return c, nil
 }
 
@@ -60,8 +60,8 @@ func strongDepthFirst(g *workflow.Adjacency, number, starts []int32, run workflo
 		open = append(open, frame{start, true, g.Ptr[start]})
 	search:
 		for len(open) > 0 {
-			if steps++; steps&0xfffff == 0 && run.Expired() != nil {
-				return run.Expired()
+			if steps++; steps&0xfffff == 0 && workflow.Expired(run) != nil {
+				return workflow.Expired(run)
 			}
 			f := &open[len(open)-1]
 			v, reached := f.v, number[f.v]
@@ -95,12 +95,12 @@ func strongDepthFirst(g *workflow.Adjacency, number, starts []int32, run workflo
 			last--
 		}
 	}
-	return run.Expired()
+	return workflow.Expired(run)
 }
 
 // labelled makes components of their numbers, 1 to n: the label is the least vertex.
 func labelled(number []int32, n int32, run workflow.Run) (*Components, error) {
-	if err := run.Expired(); err != nil {
+	if err := workflow.Expired(run); err != nil {
 		return nil, err
 	}
 	least, size := make([]int32, n+1), make([]int64, n+1)

@@ -217,7 +217,7 @@ func (m *multistep) keepOpen() error {
 	m.left, m.Gathered = open, m.left[:0]
 	m.edges, m.rows = edges.Load(), rows.Load()
 	m.pivot = int32(math.MaxUint32 - uint32(best.Load()))
-	m.Run.Report("strongly connected components", int64(m.out.N-len(m.left)), int64(m.out.N))
+	workflow.Report(m.Run, "strongly connected components", int64(m.out.N-len(m.left)), int64(m.out.N))
 	return nil
 }
 

@@ -59,11 +59,11 @@ func linksOf(app string, g *workflow.Adjacency, weight []float64, symmetric bool
 
 // forestOf returns the edges of the lightest forest in ascending order. It reorders list.
 func forestOf(list []link, n int, run workflow.Run) ([]link, error) {
-	if !run.Shared(n, len(list)) {
-		run.Traced("MinimumSpanningForest", "filter-Kruskal", n, int64(len(list)))
+	if !workflow.Shared(run, n, len(list)) {
+		workflow.Traced(run, "MinimumSpanningForest", "filter-Kruskal", n, int64(len(list)))
 		return forestInOrder(list, n, run)
 	}
-	run.Traced("MinimumSpanningForest", "Borůvka", n, int64(len(list)))
+	workflow.Traced(run, "MinimumSpanningForest", "Borůvka", n, int64(len(list)))
 	return forestByRounds(list, n, run, forestGrain)
 }
 
@@ -122,7 +122,7 @@ func (f *forest) grow(list []link) error {
 		if len(f.edges) == len(f.up)-1 {
 			return nil
 		}
-		if err := f.run.Expired(); err != nil {
+		if err := workflow.Expired(f.run); err != nil {
 			return err
 		}
 		cut := partition(list)
@@ -146,7 +146,7 @@ func (f *forest) grow(list []link) error {
 		f.up[max(u, v)] = min(u, v)
 		f.edges = append(f.edges, e)
 		if len(f.edges)&0xffff == 0 {
-			f.run.Report("spanning forest", int64(len(f.edges)), int64(len(f.up)))
+			workflow.Report(f.run, "spanning forest", int64(len(f.edges)), int64(len(f.up)))
 		}
 	}
 	return nil

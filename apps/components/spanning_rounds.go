@@ -57,7 +57,7 @@ func forestByRounds(list []link, n int, run workflow.Run, grain int) ([]link, er
 		rest, room = room[:b.compact(room, heavy, b.between)], rest
 	}
 	parallel.SortStable(b.threads, b.edges, link.compare)
-	return b.edges, run.Expired()
+	return b.edges, workflow.Expired(run)
 }
 
 // pivotOf returns the edge of a sample below which about a part of the list lies.
@@ -73,13 +73,13 @@ func pivotOf(list []link, part float64) link {
 // rounds joins trees until no edge of the list is between two. spare has room for the list.
 func (b *boruvka) rounds(list, spare []link) error {
 	for len(list) > 0 {
-		if err := b.run.Expired(); err != nil {
+		if err := workflow.Expired(b.run); err != nil {
 			return err
 		}
 		b.list = list
 		b.edges = append(b.edges, b.lightest()...)
 		b.join()
-		b.run.Report("spanning forest", int64(len(b.edges)), int64(len(b.tree)))
+		workflow.Report(b.run, "spanning forest", int64(len(b.edges)), int64(len(b.tree)))
 		count := b.compact(spare, list, b.between)
 		list, spare = spare[:count], list
 	}

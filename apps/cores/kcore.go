@@ -51,7 +51,7 @@ func coreNumbers(g workflow.Operand, opts []CoreOptions) (*Cores, error) {
 		return fusedCores(at, a, n, o.Run)
 	}
 	c := &Cores{}
-	if o.HostKernel(a) {
+	if workflow.HostKernel(o.Run, a) {
 		core, err := coreNumbersOnHost(workflow.RowsOf(a), o.Run)
 		if err != nil {
 			return nil, err
@@ -72,7 +72,7 @@ func coreNumbers(g workflow.Operand, opts []CoreOptions) (*Cores, error) {
 
 // coresPipeline finds core numbers by operations, where a lives.
 func coresPipeline(a matrix.View[bool], n int, run workflow.Run) (*Cores, error) {
-	with, here := run.With(), matrix.On(a.Place())
+	with, here := workflow.With(run), matrix.On(a.Place())
 	core, err := workflow.FullVector[int32](a.Place(), n, 0, with)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func coresPipeline(a matrix.View[bool], n int, run workflow.Run) (*Cores, error)
 	for k := int32(1); s.NVals(degree) > 0; {
 		s.Do(ops.Select(low, semiring.ValueLE(k), degree, with))
 		if s.NVals(low) == 0 {
-			run.Report("core numbers", int64(n)-degree.NVals(), int64(n))
+			workflow.Report(run, "core numbers", int64(n)-degree.NVals(), int64(n))
 			least, err := ops.ReduceScalar(semiring.Min[int32](), degree, with)
 			s.Do(err)
 			k = max(k+1, least)

@@ -29,7 +29,7 @@ func coreProgram() device.Program {
 
 // fusedCores is CoreNumbers on a device. The pattern has every edge in both directions.
 func fusedCores(at device.Runner, a matrix.View[bool], n int, run workflow.Run) (*Cores, error) {
-	run.Report("core numbers", 0, int64(n))
+	workflow.Report(run, "core numbers", 0, int64(n))
 	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func fusedCores(at device.Runner, a matrix.View[bool], n int, run workflow.Run) 
 	c := &Cores{}
 	var found device.Store
 	ran := device.Ran{Method: "peel"}
-	err = at.Run(run.Call("CoreNumbers"), func(s *device.Session) {
+	err = at.Run(workflow.Call(run, "CoreNumbers"), func(s *device.Session) {
 		rows := s.Rows(g)
 		ran.Work = rows.Entries
 		degree := s.NewFull(1, n, workflow.Int32Type)
@@ -63,6 +63,6 @@ func fusedCores(at device.Runner, a matrix.View[bool], n int, run workflow.Run) 
 		return nil, err
 	}
 	c.Number = workflow.Placed[int32](at, n, found)
-	run.TraceRan(at, "CoreNumbers", ran, int64(n))
+	workflow.TraceRan(run, at, "CoreNumbers", ran, int64(n))
 	return c, nil
 }

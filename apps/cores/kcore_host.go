@@ -12,7 +12,7 @@ import (
 // coreNumbersOnHost finds core numbers by all threads or by one. R-MAT 18 takes an Intel Xeon 66 ms
 // on one thread, 50 on four, 34 on 16 (bench/results/2026-11-26-cores-16core-standard.txt).
 func coreNumbersOnHost(g *workflow.Adjacency, run workflow.Run) ([]int32, error) {
-	if !run.Shared(g.N, len(g.Idx)) {
+	if !workflow.Shared(run, g.N, len(g.Idx)) {
 		core, _, err := frontier.CoresOnHost(g, run)
 		return core, err
 	}
@@ -75,13 +75,13 @@ func coresByWaves(g *workflow.Adjacency, run workflow.Run, shares frontier.WaveS
 		if err != nil {
 			break
 		}
-		run.Report("core numbers", int64(g.N-len(left)), int64(g.N))
+		workflow.Report(run, "core numbers", int64(g.N-len(left)), int64(g.N))
 	}
 	if err != nil {
 		return nil, err
 	}
-	run.Traced("CoreNumbers", "waves", g.N, int64(len(g.Idx)))
-	return degree, run.Expired()
+	workflow.Traced(run, "CoreNumbers", "waves", g.N, int64(len(g.Idx)))
+	return degree, workflow.Expired(run)
 }
 
 // above returns the vertices of a list whose degree is above k, and the least of their degrees.

@@ -39,7 +39,7 @@ func kTruss(g matrix.View[bool], k int, opts []KTrussOptions) (*matrix.Matrix[in
 	if err != nil {
 		return nil, err
 	}
-	with := o.With()
+	with := workflow.With(o.Run)
 	var s ops.Steps
 	here := matrix.On(a.Place())
 	c := matrix.New[int64](n, n, here)
@@ -48,7 +48,7 @@ func kTruss(g matrix.View[bool], k int, opts []KTrussOptions) (*matrix.Matrix[in
 	s.Do(ops.Apply(c, semiring.OneOp[bool, int64](), loopless, with))
 	for before := int64(-1); s.OK() && s.NVals(c) != before; {
 		before = c.NVals()
-		o.Report("k-truss", 0, before)
+		workflow.Report(o.Run, "k-truss", 0, before)
 		s.Do(ops.MxM(c.Masked(c.Structure()).Replace(), semiring.PlusPair[int64](), c.Pattern(), c.Pattern().T(), with))
 		s.Do(ops.Select(c, semiring.ValueGE(int64(k-2)), c, with))
 	}

@@ -79,7 +79,7 @@ func maximumFlow(g workflow.Operand, source, sink int, opts []MaxFlowOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	at, err := o.Fused("MaxFlow", workflow.Pattern(g).Place())
+	at, err := workflow.FusedOn(o.Run, "MaxFlow", workflow.Pattern(g).Place())
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func capacity(x float64) bool { return x >= 0 }
 
 // flowByTrees is MaxFlow on the host.
 func flowByTrees(g workflow.Operand, n, source, sink int, o MaxFlowOptions) (*MaxFlowResult, error) {
-	o.Report("maximum flow", 0, 0)
+	workflow.Report(o.Run, "maximum flow", 0, 0)
 	p, err := workflow.PairsOf("MaxFlow", capacityWanted, g, o.Run, capacity)
 	if err != nil {
 		return nil, err

@@ -120,7 +120,7 @@ func flowNetwork(g workflow.Operand, source, sink int, o MaxFlowOptions) (p *wor
 
 // fusedMaxFlow is MaxFlow on a device. The first call for a matrix builds the network on the host.
 func fusedMaxFlow(at device.Runner, g workflow.Operand, n, source, sink int, o MaxFlowOptions) (*MaxFlowResult, error) {
-	o.Report("maximum flow", 0, 0)
+	workflow.Report(o.Run, "maximum flow", 0, 0)
 	operand, err := g.Inside().Operand(at)
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func fusedMaxFlow(at device.Runner, g workflow.Operand, n, source, sink int, o M
 	var flow, sourceSide, sinkSide device.Store
 	for {
 		missing, unbounded := false, false
-		err := at.Run(o.Call("MaxFlow"), func(s *device.Session) {
+		err := at.Run(workflow.Call(o.Run, "MaxFlow"), func(s *device.Session) {
 			kept, ok := s.Kept(operand, key, create).(*flowGraph)
 			if !ok {
 				return
@@ -172,7 +172,7 @@ func fusedMaxFlow(at device.Runner, g workflow.Operand, n, source, sink int, o M
 	res.Flow = matrix.New[float64](n, n, matrix.On(at.Place()))
 	access.SetRemote(res.Flow, flow)
 	res.SourceSide, res.SinkSide = workflow.Placed[bool](at, n, sourceSide), workflow.Placed[bool](at, n, sinkSide)
-	o.TraceRan(at, "MaxFlow", device.Ran{Method: "push-relabel", Work: int64(res.Rounds)}, res.Flow.NVals())
+	workflow.TraceRan(o.Run, at, "MaxFlow", device.Ran{Method: "push-relabel", Work: int64(res.Rounds)}, res.Flow.NVals())
 	return res, nil
 }
 
@@ -249,7 +249,7 @@ func (f *flowRun) drain(room device.Buffer) {
 		if left == 0 || s.Err() != nil {
 			return
 		}
-		f.o.Report("maximum flow: vertices with excess", left, 0)
+		workflow.Report(f.o.Run, "maximum flow: vertices with excess", left, 0)
 		rounds := max(flowOnDevice.least, min(flowOnDevice.most, int(flowOnDevice.share*float64(levels))))
 		for round := range int32(rounds) {
 			f.each("push", int64(n), n, f.g.ptr, f.g.head, f.g.sister, f.res, f.excess, room, f.height, round, f.numbers)

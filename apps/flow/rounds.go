@@ -29,7 +29,7 @@ const flowRoundsBetween = 64
 
 // flowByRounds is MaxFlow where the graph lives.
 func flowByRounds(g workflow.Operand, n, source, sink int, o MaxFlowOptions) (*MaxFlowResult, error) {
-	o.Report("maximum flow", 0, 0)
+	workflow.Report(o.Run, "maximum flow", 0, 0)
 	p, err := workflow.PairsOf("MaxFlow", capacityWanted, g, o.Run, capacity)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (f *flowRounds) drain(target int) error {
 			if len(active) == 0 || round == flowRoundsBetween {
 				break
 			}
-			f.o.Report("maximum flow: vertices with excess", int64(len(active)), 0)
+			workflow.Report(f.o.Run, "maximum flow: vertices with excess", int64(len(active)), 0)
 			f.rounds++
 			if err := f.round(active, round); err != nil {
 				return err
@@ -128,7 +128,7 @@ func (f *flowRounds) active() (list []int) {
 // search sets all heights to the distance from the target.
 func (f *flowRounds) search(target int) error {
 	var s ops.Steps
-	s.Do(ops.Select(f.open, semiring.ValueGT(0.0), f.residual, f.o.With()))
+	s.Do(ops.Select(f.open, semiring.ValueGT(0.0), f.residual, workflow.With(f.o.Run)))
 	if !s.OK() {
 		return s.Err()
 	}
@@ -170,8 +170,8 @@ func (f *flowRounds) round(active []int, round int) error {
 	low := matrix.NewVector[int64](f.n, matrix.On(f.at))
 	var s ops.Steps
 	s.Do(mask.Move(f.at))
-	s.Do(ops.Select(f.open, semiring.ValueGT(0.0), f.residual, f.o.With()))
-	s.Do(ops.MxV(low.Masked(mask.Structure()), semiring.MinSecond[int64](), f.open.Pattern(), f.key, f.o.With()))
+	s.Do(ops.Select(f.open, semiring.ValueGT(0.0), f.residual, workflow.With(f.o.Run)))
+	s.Do(ops.MxV(low.Masked(mask.Structure()), semiring.MinSecond[int64](), f.open.Pattern(), f.key, workflow.With(f.o.Run)))
 	if !s.OK() {
 		return s.Err()
 	}
@@ -214,7 +214,7 @@ func (f *flowRounds) round(active []int, round int) error {
 		return err
 	}
 	s.Do(up.Move(f.at))
-	s.Do(ops.AssignVector(f.key, up, ops.Of(raised...), f.o.With()))
+	s.Do(ops.AssignVector(f.key, up, ops.Of(raised...), workflow.With(f.o.Run)))
 	return s.Err()
 }
 
@@ -226,9 +226,9 @@ func (f *flowRounds) Push(from, to []int, amount []float64) error {
 	}
 	var s ops.Steps
 	s.Do(sent.Move(f.at))
-	s.Do(ops.EWiseMult(sent, semiring.Min[float64](), sent, f.residual, f.o.With()))
-	s.Do(ops.EWiseAdd(f.residual, semiring.Minus[float64](), f.residual, sent, f.o.With()))
-	s.Do(ops.EWiseAdd(f.residual, semiring.Plus[float64](), f.residual, sent.T(), f.o.With()))
+	s.Do(ops.EWiseMult(sent, semiring.Min[float64](), sent, f.residual, workflow.With(f.o.Run)))
+	s.Do(ops.EWiseAdd(f.residual, semiring.Minus[float64](), f.residual, sent, workflow.With(f.o.Run)))
+	s.Do(ops.EWiseAdd(f.residual, semiring.Plus[float64](), f.residual, sent.T(), workflow.With(f.o.Run)))
 	if !s.OK() {
 		return s.Err()
 	}

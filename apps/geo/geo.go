@@ -111,10 +111,10 @@ func geolocation(a matrix.View[bool], locations *lines.Locations, opts []Geoloca
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	if err := locations.Check("Geolocate", n); err != nil {
+	if err := lines.CheckLocations(locations, "Geolocate", n); err != nil {
 		return nil, err
 	}
-	at, err := o.Fused("Geolocate", a.Place())
+	at, err := workflow.FusedOn(o.Run, "Geolocate", a.Place())
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func geolocation(a matrix.View[bool], locations *lines.Locations, opts []Geoloca
 	if at != nil && o.Method == workflow.Fused && o.Median != MedianDegrees {
 		return nil, &workflow.ParameterError{App: "Geolocate", Arg: "the method", Got: "fused with the median on the sphere", Want: "auto or pipeline, or MedianDegrees"}
 	}
-	p, err := locations.Places("Geolocate", n)
+	p, err := lines.PlacesOf(locations, "Geolocate", n)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +215,7 @@ func geolocate[F workflow.Real](a matrix.View[bool], p *lines.Places, o Geolocat
 	}
 	res := &Geolocation{Known: p.Count}
 	for o.Passes == 0 || res.Passes < o.Passes {
-		o.Report(fmt.Sprintf("geolocation, pass %d", res.Passes+1), p.Count, int64(n))
+		workflow.Report(o.Run, fmt.Sprintf("geolocation, pass %d", res.Passes+1), p.Count, int64(n))
 		found, err := l.next(int32(res.Passes + 1))
 		if err != nil {
 			return nil, err
@@ -225,7 +225,7 @@ func geolocate[F workflow.Real](a matrix.View[bool], p *lines.Places, o Geolocat
 		}
 		res.Passes++
 	}
-	o.Report("geolocation", p.Count, int64(n))
+	workflow.Report(o.Run, "geolocation", p.Count, int64(n))
 	res.Located, res.Unlocated, res.Unfinished = p.Count, int64(n)-p.Count, l.unfinished.Load()
 	res.Locations = *p.Locations()
 	res.Pass, res.Dispersion = workflow.PresentVector(p.Located, p.Count, l.pass), workflow.PresentVector(p.Located, p.Count, l.dispersion)
@@ -314,7 +314,7 @@ func (l *geolocator[F]) candidates() (vertices []int32, err error) {
 	located := workflow.PresentVector(l.p.Located, l.p.Count, slices.Repeat([]bool{true}, n))
 	count := matrix.NewVector[int32](n, matrix.On(l.a.Place()))
 	err = ops.MxV(count.Masked(located.Structure().Not()).Replace(), semiring.PlusPair[int32](), l.a,
-		located.Pattern(), l.o.With())
+		located.Pattern(), workflow.With(l.o.Run))
 	if err != nil {
 		return nil, err
 	}

@@ -596,7 +596,7 @@ func FuzzReadLocations(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := l.Places("test", n); err != nil {
+		if _, err := lines.PlacesOf(l, "test", n); err != nil {
 			t.Errorf("%q: read, and then %v", text, err)
 		}
 	})

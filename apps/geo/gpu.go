@@ -79,7 +79,7 @@ func fusedGeolocate(at device.Runner, a matrix.View[bool], known *lines.Location
 	if !steps.OK() {
 		return nil, steps.Err()
 	}
-	o.Report("geolocation, pass 1", 0, int64(n))
+	workflow.Report(o.Run, "geolocation, pass 1", 0, int64(n))
 	width := int64(40)
 	if o.Single {
 		width = 20
@@ -88,7 +88,7 @@ func fusedGeolocate(at device.Runner, a matrix.View[bool], known *lines.Location
 	state := make([]int64, geoStates)
 	var found [4]device.Store
 	ran := device.Ran{Method: "medians"}
-	err = at.Run(o.Call("Geolocate"), func(s *device.Session) {
+	err = at.Run(workflow.Call(o.Run, "Geolocate"), func(s *device.Session) {
 		g.Pattern = true
 		rows := s.Rows(g)
 		var key any = "apps: geolocation"
@@ -164,7 +164,7 @@ func fusedGeolocate(at device.Runner, a matrix.View[bool], known *lines.Location
 			}
 			s.Check()
 			res.Passes++
-			o.Report(fmt.Sprintf("geolocation, pass %d", res.Passes+1), state[geoKnown]+state[geoLocated], int64(n))
+			workflow.Report(o.Run, fmt.Sprintf("geolocation, pass %d", res.Passes+1), state[geoKnown]+state[geoLocated], int64(n))
 		}
 		if !fresh {
 			look()
@@ -188,7 +188,7 @@ func fusedGeolocate(at device.Runner, a matrix.View[bool], known *lines.Location
 	res.Pass, res.Dispersion = workflow.Placed[int32](at, n, found[2]), workflow.Placed[float64](at, n, found[3])
 	res.Known, res.Located = state[geoKnown], state[geoKnown]+state[geoLocated]
 	res.Unlocated, res.Unfinished = int64(n)-res.Located, state[geoUnfinished]
-	o.Report("geolocation", res.Located, int64(n))
-	o.TraceRan(at, "Geolocate", ran, res.Located)
+	workflow.Report(o.Run, "geolocation", res.Located, int64(n))
+	workflow.TraceRan(o.Run, at, "Geolocate", ran, res.Located)
 	return res, nil
 }

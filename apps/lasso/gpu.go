@@ -362,7 +362,7 @@ func (r *lassoRun) drive(p *lassoShare, f *lassoFound, total int64, limit int64)
 			*p = r.freeze(p, f)
 		}
 		if f.jobs == 0 && limit == 0 {
-			r.o.Report("fused lasso", total-p.n, total)
+			workflow.Report(r.o.Run, "fused lasso", total-p.n, total)
 		}
 		if p.n == 0 || s.Err() != nil {
 			break
@@ -710,7 +710,7 @@ func (r *lassoRun) all(jobs []lassoJob, nu []float64) (list []*FusedLassoResult,
 		}
 		list[job], stores[job] = f.res, r.result(f)
 		if done++; len(jobs) > 1 {
-			r.o.Report("fused lasso, solutions", int64(done), int64(len(jobs)))
+			workflow.Report(r.o.Run, "fused lasso, solutions", int64(done), int64(len(jobs)))
 		}
 	}
 	var arcs, vertices int64 // that wait
@@ -856,7 +856,7 @@ func fusedLassos(at device.Runner, g rep.View, o FusedLassoOptions, jobs []lasso
 	for ready := n == 0; ; ready = true {
 		if !ready {
 			// The graph may be there from an earlier call.
-			err := at.Run(o.Call("FusedLasso"), func(s *device.Session) {
+			err := at.Run(workflow.Call(o.Run, "FusedLasso"), func(s *device.Session) {
 				kept, ok := s.Kept(operand, key, func() device.Dropper { return &lassoGraph{} }).(*lassoGraph)
 				ready = ok && kept.n > 0
 			})
@@ -872,7 +872,7 @@ func fusedLassos(at device.Runner, g rep.View, o FusedLassoOptions, jobs []lasso
 			}
 		}
 		missing := false
-		err := at.Run(o.Call("FusedLasso"), func(s *device.Session) {
+		err := at.Run(workflow.Call(o.Run, "FusedLasso"), func(s *device.Session) {
 			graph := &lassoGraph{}
 			if n > 0 {
 				kept, ok := s.Kept(operand, key, func() device.Dropper { return &lassoGraph{} }).(*lassoGraph)
@@ -906,7 +906,7 @@ func fusedLassos(at device.Runner, g rep.View, o FusedLassoOptions, jobs []lasso
 	}
 	for k, res := range list {
 		res.B = workflow.Placed[float64](at, n, stores[k])
-		o.TraceRan(at, "FusedLasso", device.Ran{Method: "dual", Work: int64(res.Iterations)}, int64(n))
+		workflow.TraceRan(o.Run, at, "FusedLasso", device.Ran{Method: "dual", Work: int64(res.Iterations)}, int64(n))
 	}
 	return list, nil
 }

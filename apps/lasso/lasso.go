@@ -169,7 +169,7 @@ func lassos(g rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLassoResul
 	if list, err := lassosByRanges(g, o, jobs); list != nil || err != nil {
 		return list, err
 	}
-	at, err := o.Fused("FusedLasso", place)
+	at, err := workflow.FusedOn(o.Run, "FusedLasso", place)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func (l *lasso) all(jobs lassoJobs, o FusedLassoOptions) ([]*FusedLassoResult, e
 		own.Lambda1 = jobs[c].lambda
 		list[c], _, errs[c] = l.solve(jobs[c].y, own, nil, lassoDefaults)
 		mu.Lock()
-		o.Report("fused lasso, observations", done.Add(1), int64(len(jobs)))
+		workflow.Report(o.Run, "fused lasso, observations", done.Add(1), int64(len(jobs)))
 		mu.Unlock()
 	})
 	return list, errors.Join(append(errs, err)...)
@@ -300,7 +300,7 @@ func lassoBegun(g rep.View, opts []FusedLassoOptions) (o FusedLassoOptions, n in
 	case !(o.Lambda2 >= 0) || math.IsInf(o.Lambda2, 1):
 		return o, 0, &workflow.ParameterError{App: app, Arg: "λ₂", Got: fmt.Sprint(o.Lambda2), Want: "a finite number of 0 or more"}
 	}
-	o.Report("fused lasso", 0, int64(n))
+	workflow.Report(o.Run, "fused lasso", 0, int64(n))
 	return o, n, nil
 }
 
@@ -461,7 +461,7 @@ func (l *lasso) solve(y []float64, o FusedLassoOptions, u []float64, how lassoSe
 	if err := s.drive(p, res, o, how, threads, scale, slack >= bound); err != nil {
 		return nil, nil, err
 	}
-	o.Report("fused lasso", total, total)
+	workflow.Report(o.Run, "fused lasso", total, total)
 	if o.Trace != nil {
 		o.Trace(ops.Trace{Op: "FusedLasso", Method: "dual", NVals: total, Work: int64(res.Iterations)})
 	}
@@ -492,7 +492,7 @@ func (s *lassoSolution) drive(p *lassoPart, res *FusedLassoResult, o FusedLassoO
 			break
 		}
 		left, now := len(p.load), res.Iterations-done
-		o.Report("fused lasso", total-int64(left), total)
+		workflow.Report(o.Run, "fused lasso", total-int64(left), total)
 		if !o.Exact && s.near(p) {
 			break
 		}

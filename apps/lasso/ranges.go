@@ -14,7 +14,7 @@ import (
 // range of the λ₁ or of the observations, and sends the others their blocks of the solutions. The
 // result is nil if they are not divided.
 func lassosByRanges(v rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLassoResult, error) {
-	d, err := o.Divide("FusedLasso", v.Place(), 0)
+	d, err := workflow.Divide(o.Run, "FusedLasso", v.Place(), 0)
 	if d == nil || err != nil || !v.Gatherable(d.G) {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func lassosByRanges(v rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLa
 		work += int64(res.Iterations) * v.NVals()
 	}
 	d.Traced(work, int64(n)*int64(len(jobs)), workflow.Unevenness(cuts, func(lo, hi int64) int64 { return hi - lo }))
-	o.Report("fused lasso", int64(n), int64(n))
+	workflow.Report(o.Run, "fused lasso", int64(n), int64(n))
 	return list, nil
 }
 

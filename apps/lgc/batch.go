@@ -63,14 +63,14 @@ func (c *Clusterer) Batch(seeds []int, tile int, opts ...LocalClusterOptions) (*
 		if err := c.tile(b, walk, seeds, first, last, o); err != nil {
 			return nil, err
 		}
-		o.Report("local clustering", int64(last), int64(len(seeds)))
+		workflow.Report(o.Run, "local clustering", int64(last), int64(len(seeds)))
 	}
 	return b, nil
 }
 
 // tile answers the queries first … last−1.
 func (c *Clusterer) tile(b *ClusterBatch, walk *matrix.Matrix[float64], seeds []int, first, last int, o LocalClusterOptions) error {
-	k, here, with := last-first, matrix.On(c.place), o.With()
+	k, here, with := last-first, matrix.On(c.place), workflow.With(o.Run)
 	rows, one := make([]int, k), make([]float64, k)
 	for i := range k {
 		rows[i], one[i] = i, 1/o.Rho
@@ -215,7 +215,7 @@ func (c *Clusterer) walkFor(o LocalClusterOptions) (lgcMatrix, error) {
 	if w := c.walk; w.m != nil && w.own == o.own() && w.sent == o.sent() {
 		return w.m, nil
 	}
-	here, with := matrix.On(c.place), o.With()
+	here, with := matrix.On(c.place), workflow.With(o.Run)
 	sent, own := matrix.NewVector[float64](c.n, here), matrix.NewVector[float64](c.n, here)
 	m := matrix.New[float64](c.n, c.n, here)
 	var s ops.Steps

@@ -1,6 +1,7 @@
 package lgc
 
 import (
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"math"
 
 	"github.com/hiveblas/hiveblas/matrix"
@@ -67,7 +68,7 @@ func (l *descent) run() (iterations int, converged bool, err error) {
 		l.step = l.accelerated()
 	}
 	for iterations < l.o.MaxIterations {
-		l.o.Report("local clustering", int64(iterations), 0)
+		workflow.Report(l.o.Run, "local clustering", int64(iterations), 0)
 		done, err := l.step()
 		if err != nil || done {
 			return iterations, done, err

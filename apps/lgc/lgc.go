@@ -139,7 +139,7 @@ func newClusterer(g workflow.Operand, opts []workflow.Run) (*Clusterer, error) {
 	if err != nil {
 		return nil, err
 	}
-	run.Report("degrees", 0, int64(n))
+	workflow.Report(run, "degrees", 0, int64(n))
 	c := &Clusterer{n: n, place: v.Place(), a: v, fullFrom: fullFrom}
 	if c.place != nil {
 		c.fullFrom = fullFromDevice
@@ -147,7 +147,7 @@ func newClusterer(g workflow.Operand, opts []workflow.Run) (*Clusterer, error) {
 	if a, ok := g.(interface{ IsSymmetric() bool }); ok && c.place == nil {
 		a.IsSymmetric() // a symmetric graph is its own transpose
 	}
-	with, here := run.With(), matrix.On(c.place)
+	with, here := workflow.With(run), matrix.On(c.place)
 	var s ops.Steps
 	loops := matrix.New[bool](n, n, here)
 	s.Do(ops.Select(loops, semiring.DiagSelect[bool](0), c.a, with))
@@ -241,7 +241,7 @@ func (c *Clusterer) checkSeeds(seeds []int, run workflow.Run) error {
 		}
 	}
 	degrees := matrix.NewVector[float64](len(seeds), matrix.On(c.place))
-	if err := ops.ExtractVector(degrees, c.degree, ops.Of(seeds...), run.With()); err != nil {
+	if err := ops.ExtractVector(degrees, c.degree, ops.Of(seeds...), workflow.With(run)); err != nil {
 		return err
 	}
 	for k, d := range degrees.All() {
@@ -264,7 +264,7 @@ func (c *Clusterer) Cluster(seeds []int, opts ...LocalClusterOptions) (*LocalClu
 	if err := c.checkSeeds(seeds, o.Run); err != nil {
 		return nil, err
 	}
-	here, with := matrix.On(c.place), o.With()
+	here, with := matrix.On(c.place), workflow.With(o.Run)
 	field := func() lgcField { return matrix.NewVector[float64](c.n, here) }
 	val := make([]float64, len(seeds))
 	for k := range val {
@@ -319,7 +319,7 @@ func (c *Clusterer) Cluster(seeds []int, opts ...LocalClusterOptions) (*LocalClu
 
 // change returns own·Δ + sent·D⁻¹AΔ.
 func (c *Clusterer) change(delta lgcVector, o LocalClusterOptions) (lgcVector, error) {
-	h, part, with := matrix.NewVector[float64](c.n, matrix.On(c.place)), matrix.NewVector[float64](c.n, matrix.On(c.place)), o.With()
+	h, part, with := matrix.NewVector[float64](c.n, matrix.On(c.place)), matrix.NewVector[float64](c.n, matrix.On(c.place)), workflow.With(o.Run)
 	var s ops.Steps
 	times := semiring.Times[float64]()
 	s.Do(ops.ApplySecond(part, times, delta, o.sent(), with))

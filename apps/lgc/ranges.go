@@ -15,7 +15,7 @@ const leastSeeds = 4
 // batchByRanges divides the seeds of a batch among the ranks of a group. The result is nil if they
 // are not divided.
 func (c *Clusterer) batchByRanges(seeds []int, tile int, o LocalClusterOptions) (*ClusterBatch, error) {
-	d, err := o.Divide("LocalCluster", c.place, 0)
+	d, err := workflow.Divide(o.Run, "LocalCluster", c.place, 0)
 	if d == nil || err != nil || !workflow.Fits(d, c.a) {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (c *Clusterer) batchByRanges(seeds []int, tile int, o LocalClusterOptions) 
 	if d.Run.Trace != nil {
 		d.Traced(work, b.P.NVals(), workflow.Unevenness(cuts, func(lo, hi int64) int64 { return hi - lo }))
 	}
-	o.Report("local clustering", int64(len(seeds)), int64(len(seeds)))
+	workflow.Report(o.Run, "local clustering", int64(len(seeds)), int64(len(seeds)))
 	return b, nil
 }
 

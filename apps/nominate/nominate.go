@@ -113,7 +113,7 @@ func nominateVertices(g matrix.View[bool], seeds []int, opts []NominateOptions) 
 	if err != nil {
 		return nil, err
 	}
-	o.Report("nominate", 0, int64(n))
+	workflow.Report(o.Run, "nominate", 0, int64(n))
 	context, err := contextOf(app, g, n, seeds, o)
 	if err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func nominateVertices(g matrix.View[bool], seeds []int, opts []NominateOptions) 
 	if content != nil {
 		res.Content, err = candidates(content)
 	}
-	o.Report("nominate", int64(n), int64(n))
+	workflow.Report(o.Run, "nominate", int64(n), int64(n))
 	return res, err
 }
 
@@ -205,7 +205,7 @@ func contentOf(app string, v *matrix.Vector[float64], n int) ([]float64, error) 
 
 // contextOf returns the context of the vertices, where a lives. Those without entry have 0.
 func contextOf(app string, a matrix.View[bool], n int, seeds []int, o NominateOptions) (*matrix.Vector[float64], error) {
-	with, here := o.With(), matrix.On(a.Place())
+	with, here := workflow.With(o.Run), matrix.On(a.Place())
 	quiet := o.Run
 	quiet.Progress = nil
 	start, context := matrix.NewVector[float64](n, here), matrix.NewVector[float64](n, here)

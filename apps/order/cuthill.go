@@ -34,11 +34,8 @@ func ReverseCuthillMcKee[T comparable](g matrix.Source[T], opts ...OrderOptions)
 // reverseCuthillMcKee is ReverseCuthillMcKee of a graph with values of any type.
 func reverseCuthillMcKee(g workflow.Operand, opts []OrderOptions) ([]int32, error) {
 	const app = "ReverseCuthillMcKee"
-	o, err := workflow.Only(app, opts)
+	o, err := workflow.OnlyPipeline(app, opts)
 	if err != nil {
-		return nil, err
-	}
-	if err := o.NotFused(app); err != nil {
 		return nil, err
 	}
 	a, n, err := workflow.Begun(app, "order of vertices", g, o.Run)
@@ -67,14 +64,14 @@ func reverseCuthillMcKee(g workflow.Operand, opts []OrderOptions) ([]int32, erro
 		if w.expired(); w.err != nil {
 			return nil, w.err
 		}
-		o.Report("order of vertices", int64(len(w.order)), int64(n))
+		workflow.Report(o.Run, "order of vertices", int64(len(w.order)), int64(n))
 		w.component(int32(u))
 	}
 	if w.err != nil {
 		return nil, w.err
 	}
 	slices.Reverse(w.order)
-	o.Traced(app, "search", n, int64(len(w.near.Idx)))
+	workflow.Traced(o.Run, app, "search", n, int64(len(w.near.Idx)))
 	return w.order, nil
 }
 
@@ -139,7 +136,7 @@ type bandWalk struct {
 // expired keeps the error of the context.
 func (w *bandWalk) expired() {
 	if w.err == nil {
-		w.err = w.run.Expired()
+		w.err = workflow.Expired(w.run)
 	}
 }
 

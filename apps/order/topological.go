@@ -67,7 +67,7 @@ func topologicalOrder(g workflow.Operand, opts []TopologicalOptions) (*Topologic
 		return nil, err
 	}
 	levelsOf := topologicalPipeline
-	if o.HostKernel(a) {
+	if workflow.HostKernel(o.Run, a) {
 		levelsOf = topologicalOnHost
 	}
 	res := &Topological{}
@@ -112,7 +112,7 @@ func topologicalOrder(g workflow.Operand, opts []TopologicalOptions) (*Topologic
 // topologicalPipeline finds levels by operations, where a lives. Vertices on a cycle, and those
 // behind one, have no entry.
 func topologicalPipeline(a matrix.View[bool], n int, run workflow.Run) (*matrix.Vector[int32], error) {
-	with, here := run.With(), matrix.On(a.Place())
+	with, here := workflow.With(run), matrix.On(a.Place())
 	one, err := workflow.FullVector(a.Place(), n, true, with)
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func topologicalPipeline(a matrix.View[bool], n int, run workflow.Run) (*matrix.
 	var s ops.Steps
 	s.Do(ops.VxM(degree.Accum(semiring.Plus[int32]()), pair, one.Pattern(), a, with))
 	for k := int32(0); s.NVals(degree) > 0; k++ {
-		run.Report("topological order", level.NVals(), int64(n))
+		workflow.Report(run, "topological order", level.NVals(), int64(n))
 		s.Do(ops.Select(first, semiring.ValueEQ[int32](0), degree, with))
 		if s.NVals(first) == 0 {
 			break
@@ -163,8 +163,8 @@ func topologicalOnHost(a matrix.View[bool], n int, run workflow.Run) (*matrix.Ve
 			}
 		}
 	}
-	run.Traced("TopologicalOrder", "queue", n, int64(len(g.Idx)))
-	if err := run.Expired(); err != nil {
+	workflow.Traced(run, "TopologicalOrder", "queue", n, int64(len(g.Idx)))
+	if err := workflow.Expired(run); err != nil {
 		return nil, err
 	}
 	return workflow.Present(level)

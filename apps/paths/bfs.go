@@ -51,10 +51,10 @@ func breadthFirst(g workflow.Operand, source int, opts []BFSOptions) (*BFSResult
 		return nil, err
 	}
 	a := workflow.Pattern(g)
-	if w := o.ByRows("BFS", a.Place()); w != nil {
+	if w := workflow.GroupRows(o.Run, "BFS", a.Place()); w != nil {
 		return rowsBFS(w, a, n, source, o)
 	}
-	at, err := o.Fused("BFS", a.Place())
+	at, err := workflow.FusedOn(o.Run, "BFS", a.Place())
 	if err != nil {
 		return nil, err
 	}
@@ -64,16 +64,16 @@ func breadthFirst(g workflow.Operand, source int, opts []BFSOptions) (*BFSResult
 	here := matrix.On(a.Place())
 	res := &BFSResult{Level: matrix.NewVector[int32](n, here)}
 	var s ops.Steps
-	s.Do(workflow.KeepBitmap(res.Level, o.With()))
+	s.Do(workflow.KeepBitmap(res.Level, workflow.With(o.Run)))
 	if o.Parents {
 		res.Parent = matrix.NewVector[int32](n, here)
 		s.Do(res.Parent.Set(source, int32(source)))
-		s.Do(workflow.KeepBitmap(res.Parent, o.With()))
+		s.Do(workflow.KeepBitmap(res.Parent, workflow.With(o.Run)))
 	}
 	frontier := matrix.NewVector[bool](n, here)
 	s.Do(frontier.Set(source, true))
 	found := matrix.NewVector[int32](n, here) // parents of the frontier
-	unvisited, with := res.Level.Structure().Not(), o.With()
+	unvisited, with := res.Level.Structure().Not(), workflow.With(o.Run)
 	// The views are made once: a long path has a step for each vertex.
 	var (
 		levels matrix.VectorTarget[int32] = res.Level.Masked(frontier.Structure())
@@ -82,7 +82,7 @@ func breadthFirst(g workflow.Operand, source int, opts []BFSOptions) (*BFSResult
 		edges  matrix.Source[bool]        = a
 	)
 	for depth := int32(0); s.NVals(frontier) > 0; depth++ {
-		o.Report("breadth-first search", res.Level.NVals(), int64(n))
+		workflow.Report(o.Run, "breadth-first search", res.Level.NVals(), int64(n))
 		res.MaxLevel = depth
 		s.Do(ops.AssignVectorScalar(levels, depth, ops.All(), with))
 		if !o.Parents {

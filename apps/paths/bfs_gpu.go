@@ -114,12 +114,12 @@ func prepare(e *workflow.Edges, s *device.Session, code device.Code) {
 func fusedBFS(
 	at device.Runner, a matrix.View[bool], n, source int, o BFSOptions,
 ) (*BFSResult, error) {
-	o.Report("breadth-first search", 0, int64(n))
+	workflow.Report(o.Run, "breadth-first search", 0, int64(n))
 	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
 	}
-	found, err := searchLevels(at, o.Call("BFS"), g, []int32{int32(source)}, o.Parents)
+	found, err := searchLevels(at, workflow.Call(o.Run, "BFS"), g, []int32{int32(source)}, o.Parents)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func fusedBFS(
 	if o.Parents {
 		res.Parent = workflow.Placed[int32](at, n, found.parent)
 	}
-	o.TraceRan(at, "BFS", found.ran, found.reached)
+	workflow.TraceRan(o.Run, at, "BFS", found.ran, found.reached)
 	return res, nil
 }
 
@@ -137,15 +137,15 @@ func fusedBFS(
 func fusedHops(
 	at device.Runner, a matrix.View[bool], n int, seeds []int, run workflow.Run,
 ) (*matrix.Vector[int32], int64, error) {
-	run.Report("vertex nomination", 0, int64(n))
+	workflow.Report(run, "vertex nomination", 0, int64(n))
 	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, 0, err
 	}
-	found, err := searchLevels(at, run.Call("VertexNomination"), g, workflow.Numbers(seeds), false)
+	found, err := searchLevels(at, workflow.Call(run, "VertexNomination"), g, workflow.Numbers(seeds), false)
 	if err != nil {
 		return nil, 0, err
 	}
-	run.TraceRan(at, "BFS", found.ran, found.reached)
+	workflow.TraceRan(run, at, "BFS", found.ran, found.reached)
 	return workflow.Placed[int32](at, n, found.level), int64(found.maxLevel), nil
 }

@@ -59,7 +59,7 @@ func diameterOf(g workflow.Operand, opts []DiameterOptions) (*DiameterResult, er
 	if err != nil {
 		return nil, err
 	}
-	if _, err := o.Fused(app, workflow.Pattern(g).Place()); err != nil {
+	if _, err := workflow.FusedOn(o.Run, app, workflow.Pattern(g).Place()); err != nil {
 		return nil, err
 	}
 	d := &diameterSearch{o: o, res: DiameterResult{Upper: max(n-1, 0), From: -1, To: -1}}
@@ -67,7 +67,7 @@ func diameterOf(g workflow.Operand, opts []DiameterOptions) (*DiameterResult, er
 		d.res.From, d.res.To = 0, 0
 	}
 	if err := d.run(workflow.Pattern(g), n); err != nil {
-		if o.Expired() != nil {
+		if workflow.Expired(o.Run) != nil {
 			return &d.res, err
 		}
 		return nil, err
@@ -91,12 +91,12 @@ type diameterSearch struct {
 }
 
 func (d *diameterSearch) run(g matrix.View[bool], n int) error {
-	d.o.Report("diameter", 0, int64(n))
+	workflow.Report(d.o.Run, "diameter", 0, int64(n))
 	a, err := workflow.UndirectedPattern(g, d.o.Run, n)
 	if err != nil {
 		return err
 	}
-	if d.a = a; d.o.HostKernel(a) {
+	if d.a = a; workflow.HostKernel(d.o.Run, a) {
 		d.rows = workflow.RowsOf(a)
 	}
 	label, err := d.labels(n)
@@ -129,7 +129,7 @@ func (d *diameterSearch) run(g matrix.View[bool], n int) error {
 	}
 	d.res.Upper = d.res.Lower
 	if d.rows != nil {
-		d.o.Traced("Diameter", "searches", n, int64(d.res.Searches)*int64(len(d.rows.Idx)))
+		workflow.Traced(d.o.Run, "Diameter", "searches", n, int64(d.res.Searches)*int64(len(d.rows.Idx)))
 	}
 	return nil
 }
@@ -161,8 +161,8 @@ func (d *diameterSearch) labels(n int) ([]int32, error) {
 				}
 			}
 		}
-		if len(queue) > 1<<12 && d.o.Expired() != nil {
-			return nil, d.o.Expired()
+		if len(queue) > 1<<12 && workflow.Expired(d.o.Run) != nil {
+			return nil, workflow.Expired(d.o.Run)
 		}
 	}
 	return label, nil
@@ -221,7 +221,7 @@ func (d *diameterSearch) component(list []int32, others int) (bound int, err err
 			bound = max(bound, int(d.upper[v]))
 		}
 		d.res.Upper = min(d.res.Upper, max(bound, others))
-		d.o.Report(fmt.Sprintf("diameter, %d to %d", d.res.Lower, d.res.Upper), int64(len(list)-len(d.open)), int64(len(list)))
+		workflow.Report(d.o.Run, fmt.Sprintf("diameter, %d to %d", d.res.Lower, d.res.Upper), int64(len(list)-len(d.open)), int64(len(list)))
 		if len(d.open) == 0 || d.spent() {
 			break
 		}
@@ -279,7 +279,7 @@ func (d *diameterSearch) searches(list []int32) error {
 			}
 		})
 		if err == nil {
-			err = d.o.Expired()
+			err = workflow.Expired(d.o.Run)
 		}
 	}
 	for k, x := range ends { // of equal lengths the first in the list counts
@@ -345,7 +345,7 @@ func (s *levelSearch) run(o workflow.Run, v int32) bool {
 	for checked := 0; ; {
 		lo, hi := s.last, len(s.queue)
 		if hi >= checked+1<<14 {
-			if checked = hi; o.Expired() != nil {
+			if checked = hi; workflow.Expired(o) != nil {
 				return false
 			}
 		}

@@ -109,7 +109,7 @@ func hopsAs[T semiring.Number](hops *matrix.Vector[int32], deepest int64, run wo
 		return rep.View{}, &matrix.SizeError{Op: "VertexNomination", Arg: "number of hops", Got: most + 1, Limit: most}
 	}
 	d := matrix.NewVector[T](hops.Size(), matrix.On(hops.Place()))
-	err := ops.Apply(d, semiring.Convert[int32, T](), hops, run.With())
+	err := ops.Apply(d, semiring.Convert[int32, T](), hops, workflow.With(run))
 	if err == nil && hops.Inside().Pinned() {
 		err = d.SetFormat(hops.Format())
 	}
@@ -119,10 +119,10 @@ func hopsAs[T semiring.Number](hops *matrix.Vector[int32], deepest int64, run wo
 // hopsFrom counts edges from the nearest of the seeds, in the form that the run chooses, and returns
 // the largest number too.
 func hopsFrom(a matrix.View[bool], n int, seeds []int, run workflow.Run) (dist *matrix.Vector[int32], deepest int64, err error) {
-	if w := run.ByRows("VertexNomination", a.Place()); w != nil {
+	if w := workflow.GroupRows(run, "VertexNomination", a.Place()); w != nil {
 		return rowsHops(w, a, n, seeds, run)
 	}
-	at, err := run.Fused("VertexNomination", a.Place())
+	at, err := workflow.FusedOn(run, "VertexNomination", a.Place())
 	if err != nil {
 		return nil, 0, err
 	}
@@ -133,16 +133,16 @@ func hopsFrom(a matrix.View[bool], n int, seeds []int, run workflow.Run) (dist *
 	dist = matrix.NewVector[int32](n, here)
 	frontier := matrix.NewVector[bool](n, here)
 	var s ops.Steps
-	s.Do(workflow.KeepBitmap(dist, run.With()))
+	s.Do(workflow.KeepBitmap(dist, workflow.With(run)))
 	for _, v := range seeds {
 		s.Do(frontier.Set(v, true))
 	}
 	far := dist.Structure().Not()
 	for hops := int32(0); s.NVals(frontier) > 0; hops++ {
 		deepest = int64(hops)
-		run.Report("vertex nomination", dist.NVals(), int64(n))
-		s.Do(ops.AssignVectorScalar(dist.Masked(frontier.Structure()), hops, ops.All(), run.With()))
-		s.Do(ops.VxM(frontier.Masked(far).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, run.With()))
+		workflow.Report(run, "vertex nomination", dist.NVals(), int64(n))
+		s.Do(ops.AssignVectorScalar(dist.Masked(frontier.Structure()), hops, ops.All(), workflow.With(run)))
+		s.Do(ops.VxM(frontier.Masked(far).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, workflow.With(run)))
 	}
 	if !s.OK() {
 		return nil, 0, s.Err()

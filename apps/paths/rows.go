@@ -223,7 +223,7 @@ func rowsBFS(w *workflow.RowGroup, a matrix.View[bool], n, source int, o BFSOpti
 	reached := int64(0)
 	q := &searchRun[int32]{w: w, n: n, sources: []int32{int32(source)}, levels: true, parents: o.Parents,
 		report: func(found int64) {
-			o.Report("breadth-first search", reached, int64(n))
+			workflow.Report(o.Run, "breadth-first search", reached, int64(n))
 			reached += found
 		}}
 	level, parent, err := searchByRows(q, a)
@@ -235,7 +235,7 @@ func rowsBFS(w *workflow.RowGroup, a matrix.View[bool], n, source int, o BFSOpti
 
 // rowsHops counts edges from the nearest of the seeds on a group by rows.
 func rowsHops(w *workflow.RowGroup, a matrix.View[bool], n int, seeds []int, run workflow.Run) (*matrix.Vector[int32], int64, error) {
-	run.Report("vertex nomination", 0, int64(n))
+	workflow.Report(run, "vertex nomination", 0, int64(n))
 	q := &searchRun[int32]{w: w, n: n, sources: workflow.Numbers(seeds), levels: true}
 	level, _, err := searchByRows(q, a)
 	return level, int64(q.deepest), err
@@ -246,7 +246,7 @@ func rowsHops(w *workflow.RowGroup, a matrix.View[bool], n int, seeds []int, run
 func rowsSSSP[T semiring.Number](
 	w *workflow.RowGroup, a matrix.View[T], n int, sources []int, delta T, run workflow.Run,
 ) (*matrix.Vector[T], error) {
-	run.Report("shortest paths", 0, int64(n))
+	workflow.Report(run, "shortest paths", 0, int64(n))
 	dist, _, err := searchByRows(&searchRun[T]{w: w, n: n, sources: workflow.Numbers(sources), delta: delta}, a)
 	return dist, err
 }

@@ -68,7 +68,7 @@ func shortestPaths(g workflow.Operand, sources []int, o ssspSettings) (dist rep.
 		return dist, &workflow.ParameterError{App: "SSSP", Arg: "the settings", Got: fmt.Sprintf("%d values of apps.SSSPOptions[%v]", o.count, o.of),
 			Want: "one value, or none for the defaults"}
 	}
-	if err := o.CheckThreads("SSSP"); err != nil {
+	if err := workflow.CheckThreads(o.Run, "SSSP"); err != nil {
 		return dist, err
 	}
 	n, err := workflow.Square("SSSP", g)
@@ -134,7 +134,7 @@ func distances[T semiring.Number](in rep.View, n int, sources []int, o ssspSetti
 // distancesFrom is SSSP of arguments that are checked. Vertices whose distance overflows have no
 // entry.
 func distancesFrom[T semiring.Number](a matrix.View[T], n int, sources []int, delta T, o workflow.Run) (*matrix.Vector[T], error) {
-	if w := o.ByRows("SSSP", a.Place()); w != nil && rowsFit[T](w) {
+	if w := workflow.GroupRows(o, "SSSP", a.Place()); w != nil && rowsFit[T](w) {
 		return rowsSSSP(w, a, n, sources, delta, o)
 	}
 	at, err := fusedSSSPAt[T](o, a.Place())
@@ -145,7 +145,7 @@ func distancesFrom[T semiring.Number](a matrix.View[T], n int, sources []int, de
 		return fusedSSSP(at, a, n, sources, delta, o)
 	}
 	unreached := semiring.MaxValue[T]()
-	with := o.With()
+	with := workflow.With(o)
 	dist, err := workflow.FullVector(a.Place(), n, unreached, with)
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func distancesFrom[T semiring.Number](a matrix.View[T], n int, sources []int, de
 	low, better, same, closer := semiring.Min[T](), improvement[T](), semiring.Identity[T](), semiring.ValueLT(unreached)
 	s.Do(ops.Apply(dist.Accum(low), same, pending, with))
 	relax := func(front *matrix.Vector[T]) { // reach becomes the vertices that front improves
-		o.Report("shortest paths", int64(n)-pending.NVals(), int64(n))
+		workflow.Report(o, "shortest paths", int64(n)-pending.NVals(), int64(n))
 		s.Do(ops.VxM(reach, semiring.MinPlus[T](), front, a, with))
 		s.Do(ops.EWiseMult(reach, better, reach, dist, with))
 		s.Do(ops.Select(reach, closer, reach, with))
@@ -209,7 +209,7 @@ func distancesFrom[T semiring.Number](a matrix.View[T], n int, sources []int, de
 // largest finite float. A sum exceeds it only beyond a distance of at least half its last digit;
 // without one no search is needed.
 func withOverflows[T semiring.Number](dist *matrix.Vector[T], a matrix.View[T], sources []int, run workflow.Run) (*matrix.Vector[T], error) {
-	with, infinite := run.With(), semiring.MaxValue[T]()
+	with, infinite := workflow.With(run), semiring.MaxValue[T]()
 	large := math.MaxFloat64 * 0x1p-55
 	switch {
 	case T(1)/2 == 0:
@@ -219,7 +219,7 @@ func withOverflows[T semiring.Number](dist *matrix.Vector[T], a matrix.View[T], 
 	}
 	quiet := run
 	quiet.Trace = nil // a test, not a part of the search
-	farthest, err := ops.ReduceScalar(semiring.Max[T](), dist, quiet.With())
+	farthest, err := ops.ReduceScalar(semiring.Max[T](), dist, workflow.With(quiet))
 	if err != nil || float64(farthest) < large {
 		return dist, err
 	}
@@ -249,7 +249,7 @@ func rowsFit[T semiring.Number](w *workflow.RowGroup) bool {
 
 // fusedSSSPAt is Run.fused of SSSP, whose fused form takes elements of 32 or 64 bits.
 func fusedSSSPAt[T semiring.Number](run workflow.Run, at matrix.Place) (device.Runner, error) {
-	runner, err := run.Fused("SSSP", at)
+	runner, err := workflow.FusedOn(run, "SSSP", at)
 	if runner == nil || err != nil {
 		return nil, err
 	}
@@ -318,7 +318,7 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, delta T, o ssspSett
 	switch {
 	case read:
 	case integer:
-		longest, err = ops.ReduceScalar(semiring.Max[T](), a, o.With())
+		longest, err = ops.ReduceScalar(semiring.Max[T](), a, workflow.With(o.Run))
 	default:
 		longest, err = typicalLongest(a, o.Run)
 	}
@@ -346,7 +346,7 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, delta T, o ssspSett
 // weightsThere reads the weights by one kernel where the search runs by kernels: on a device, or by
 // rows on a group. Select and Max of a group of four H200s took 18 of 41 ms of R-MAT 26.
 func weightsThere[T semiring.Number](a matrix.View[T], run workflow.Run) (w edgeWeights[T], read bool, err error) {
-	if rows := run.ByRows("SSSP", a.Place()); rows != nil && rowsFit[T](rows) {
+	if rows := workflow.GroupRows(run, "SSSP", a.Place()); rows != nil && rowsFit[T](rows) {
 		w, err = rowsWeights(rows, a)
 		return w, true, err
 	}
@@ -363,16 +363,16 @@ func weightsThere[T semiring.Number](a matrix.View[T], run workflow.Run) (w edge
 func typicalLongest[T semiring.Number](a matrix.View[T], run workflow.Run) (longest T, err error) {
 	infinite := semiring.MaxValue[T]()
 	if a.Place() != nil {
-		longest, err = ops.ReduceScalar(semiring.Max[T](), a, run.With())
+		longest, err = ops.ReduceScalar(semiring.Max[T](), a, workflow.With(run))
 		if err != nil || longest < infinite {
 			return longest, err
 		}
 		m, n := a.Dims()
 		finite := matrix.New[T](m, n, matrix.On(a.Place()))
-		if err := ops.Select(finite, semiring.ValueLT(infinite), a, run.With()); err != nil {
+		if err := ops.Select(finite, semiring.ValueLT(infinite), a, workflow.With(run)); err != nil {
 			return 0, err
 		}
-		longest, err = ops.ReduceScalar(semiring.Max[T](), finite, run.With())
+		longest, err = ops.ReduceScalar(semiring.Max[T](), finite, workflow.With(run))
 		return max(longest, 0), err
 	}
 	val := access.Stored(a).Val
@@ -392,7 +392,7 @@ func checkWeights[T semiring.Number](app string, a matrix.View[T], run workflow.
 		m, n := a.Dims()
 		bad := matrix.New[T](m, n, matrix.On(p))
 		var s ops.Steps
-		s.Do(ops.Select(bad, unusable[T](), a, run.With()))
+		s.Do(ops.Select(bad, unusable[T](), a, workflow.With(run)))
 		if s.NVals(bad) == 0 {
 			return s.Err()
 		}

@@ -65,7 +65,7 @@ func weightsOn[T semiring.Number](at device.Runner, a matrix.View[T], run workfl
 	if err != nil {
 		return w, err
 	}
-	err = at.Run(run.Call("SSSP"), func(s *device.Session) {
+	err = at.Run(workflow.Call(run, "SSSP"), func(s *device.Session) {
 		w = weightsAt[T](s, s.Program(ssspKey{typ.Name}, func() device.Program { return ssspProgram(typ) }), typ, g)
 	})
 	return w, err
@@ -75,7 +75,7 @@ func weightsOn[T semiring.Number](at device.Runner, a matrix.View[T], run workfl
 func fusedSSSP[T semiring.Number](
 	at device.Runner, a matrix.View[T], n int, vertices []int, delta T, run workflow.Run,
 ) (*matrix.Vector[T], error) {
-	run.Report("shortest paths", 0, int64(n))
+	workflow.Report(run, "shortest paths", 0, int64(n))
 	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func fusedSSSP[T semiring.Number](
 	var found device.Store
 	ran := device.Ran{Method: "near-far"}
 	sources := workflow.Numbers(vertices)
-	err = at.Run(run.Call("SSSP"), func(s *device.Session) {
+	err = at.Run(workflow.Call(run, "SSSP"), func(s *device.Session) {
 		e := workflow.EdgesOf(s, g)
 		if e == nil {
 			return
@@ -120,6 +120,6 @@ func fusedSSSP[T semiring.Number](
 		return nil, err
 	}
 	dist := workflow.Placed[T](at, n, found)
-	run.TraceRan(at, "SSSP", ran, dist.NVals())
+	workflow.TraceRan(run, at, "SSSP", ran, dist.NVals())
 	return dist, nil
 }

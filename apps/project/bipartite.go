@@ -48,12 +48,12 @@ func bipartiteMatching(a matrix.View[bool], opts []MatchingOptions) (*Matching, 
 		return nil, err
 	}
 	m, n := a.Dims()
-	o.Report("matching", 0, int64(m))
-	if err := o.Expired(); err != nil {
+	workflow.Report(o.Run, "matching", 0, int64(m))
+	if err := workflow.Expired(o.Run); err != nil {
 		return nil, err
 	}
 	var column []int32 // of each row, −1 without one
-	if o.HostKernel(a) {
+	if workflow.HostKernel(o.Run, a) {
 		column = greedyMatching(workflow.RowsOf(a), n)
 	} else {
 		found, err := proposals(a, m, n, o.Run)
@@ -75,12 +75,12 @@ func bipartiteMatching(a matrix.View[bool], opts []MatchingOptions) (*Matching, 
 		}
 	}
 	for !o.Maximal && h.phase() {
-		o.Report("matching", int64(h.size), int64(m))
-		if err := o.Expired(); err != nil {
+		workflow.Report(o.Run, "matching", int64(h.size), int64(m))
+		if err := workflow.Expired(o.Run); err != nil {
 			return nil, err
 		}
 	}
-	o.Traced(app, "augmenting paths", h.size, int64(len(h.g.Idx)))
+	workflow.Traced(o.Run, app, "augmenting paths", h.size, int64(len(h.g.Idx)))
 	res := &Matching{Size: int64(h.size)}
 	if res.Column, err = workflow.Present(h.column); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func bipartiteMatching(a matrix.View[bool], opts []MatchingOptions) (*Matching, 
 
 // proposals makes a maximal matching by operations, where a lives.
 func proposals(a matrix.View[bool], m, n int, run workflow.Run) (*Matching, error) {
-	with, here := run.With(), matrix.On(a.Place())
+	with, here := workflow.With(run), matrix.On(a.Place())
 	res := &Matching{Column: matrix.NewVector[int32](m, here), Row: matrix.NewVector[int32](n, here)}
 	cols, err := workflow.FullVector(a.Place(), n, true, with) // without a row
 	if err != nil {
@@ -123,7 +123,7 @@ func proposals(a matrix.View[bool], m, n int, run workflow.Run) (*Matching, erro
 		s.Do(scatterAt(row, col, won, m, with))
 		s.Do(ops.AssignVector(res.Column.Masked(row.Structure()), row, ops.All(), with))
 		s.Do(ops.Apply(cols.Masked(won.Structure().Not()).Replace(), semiring.Identity[bool](), cols, with))
-		run.Report("matching", res.Column.NVals(), int64(m))
+		workflow.Report(run, "matching", res.Column.NVals(), int64(m))
 	}
 	res.Size = s.NVals(res.Column)
 	return res, s.Err()
@@ -264,7 +264,7 @@ func (h *hopcroftKarp) trees(limit int64, run workflow.Run) error {
 			break
 		}
 		if start%1024 == 0 {
-			if err := run.Expired(); err != nil {
+			if err := workflow.Expired(run); err != nil {
 				return err
 			}
 		}
@@ -299,7 +299,7 @@ func (h *hopcroftKarp) trees(limit int64, run workflow.Run) error {
 			h.dead[r] = true
 		}
 	}
-	return run.Expired()
+	return workflow.Expired(run)
 }
 
 // flip augments by the path that ends with row r and column c left.

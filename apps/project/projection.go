@@ -86,17 +86,17 @@ func Projection[T semiring.Number](a matrix.Source[T], opts ...ProjectionOptions
 	if !o.Diagonal && place == nil {
 		dst = p.Masked(identityMask(n).Structure().Not())
 	}
-	o.Report("project", 0, 0)
+	workflow.Report(o.Run, "project", 0, 0)
 	switch o.Weighting {
 	case WeightDot:
-		err = ops.MxM(dst, semiring.PlusTimes[T](), left, right, o.With())
+		err = ops.MxM(dst, semiring.PlusTimes[T](), left, right, workflow.With(o.Run))
 	case WeightCount:
-		err = ops.MxM(dst, semiring.PlusPair[T](), left.Pattern(), right.Pattern(), o.With())
+		err = ops.MxM(dst, semiring.PlusPair[T](), left.Pattern(), right.Pattern(), workflow.With(o.Run))
 	case WeightRatio:
-		err = ops.MxM(dst, RatioSemiring[T](), left, right, o.With())
+		err = ops.MxM(dst, RatioSemiring[T](), left, right, workflow.With(o.Run))
 	}
 	if err == nil && !o.Diagonal && place != nil { // an n×n mask saves nothing there
-		err = ops.Select(p, semiring.Offdiag[T](0), p, o.With())
+		err = ops.Select(p, semiring.Offdiag[T](0), p, workflow.With(o.Run))
 	}
 	if place != nil && errors.Is(err, device.ErrMemory) {
 		p = matrix.New[T](n, n)
@@ -128,9 +128,9 @@ func ProjectionTo[T semiring.Number](sink chunked.Sink[T], a matrix.Source[T], o
 		ctx = context.Background()
 	}
 	n, _ := left.Dims()
-	o.Report("project", 0, int64(n))
+	workflow.Report(o.Run, "project", 0, int64(n))
 	plan := []chunked.Option{chunked.On(matrix.AsView[T](a).Place()), chunked.Threads(o.Threads), chunked.WithProgress(func(p chunked.Progress) {
-		o.Report("project", int64(p.Rows), int64(p.AllRows))
+		workflow.Report(o.Run, "project", int64(p.Rows), int64(p.AllRows))
 	})}
 	if !o.Diagonal {
 		plan = append(plan, chunked.OffDiagonal())

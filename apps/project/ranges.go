@@ -11,7 +11,7 @@ import (
 // projectByRanges divides the rows of a projection among the ranks of a group by their products.
 // The result is nil if they are not divided.
 func projectByRanges[T semiring.Number](a matrix.View[T], o ProjectionOptions) (*matrix.Matrix[T], error) {
-	d, err := o.Divide("Projection", a.Place(), 0)
+	d, err := workflow.Divide(o.Run, "Projection", a.Place(), 0)
 	if d == nil || err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func projectRows[A comparable, T semiring.Number](d *workflow.Division, a matrix
 	if !workflow.Fits(d, a) {
 		return nil, nil
 	}
-	o.Report("project", 0, 0)
+	workflow.Report(o.Run, "project", 0, 0)
 	graph, err := workflow.Replicas(d, a)
 	if err != nil {
 		return nil, err
@@ -83,18 +83,18 @@ func projectSpan[A comparable, T semiring.Number](
 		return p, nil
 	}
 	own := matrix.New[A](hi-lo, shared, at)
-	if err := ops.Extract(own, left, ops.Span(lo, hi), ops.All(), run.With()); err != nil {
+	if err := ops.Extract(own, left, ops.Span(lo, hi), ops.All(), workflow.With(run)); err != nil {
 		return nil, err
 	}
 	dst := p.Replace()
 	if !diagonal && left.Place() == nil {
 		dst = p.Masked(spanMask(lo, hi, n).Structure().Not())
 	}
-	if err := ops.MxM(dst, product, own, right, run.With()); err != nil {
+	if err := ops.MxM(dst, product, own, right, workflow.With(run)); err != nil {
 		return nil, err
 	}
 	if !diagonal && left.Place() != nil { // an n×n mask saves nothing there
-		return p, ops.Select(p, semiring.Offdiag[T](lo), p, run.With())
+		return p, ops.Select(p, semiring.Offdiag[T](lo), p, workflow.With(run))
 	}
 	return p, nil
 }
@@ -103,14 +103,14 @@ func projectSpan[A comparable, T semiring.Number](
 func rowProducts[A comparable](left, right matrix.View[A], run workflow.Run) ([]int64, error) {
 	n, shared := left.Dims()
 	at := left.Place()
-	one, err := workflow.FullVector(at, n, true, run.With())
+	one, err := workflow.FullVector(at, n, true, workflow.With(run))
 	if err != nil {
 		return nil, err
 	}
 	length, products := matrix.NewVector[int64](shared, matrix.On(at)), matrix.NewVector[int64](n, matrix.On(at))
 	var s ops.Steps
-	s.Do(ops.MxV(length, semiring.PlusPair[int64](), right.Pattern(), one.Pattern(), run.With()))
-	s.Do(ops.MxV(products, semiring.PlusSecond[int64](), left.Pattern(), length, run.With()))
+	s.Do(ops.MxV(length, semiring.PlusPair[int64](), right.Pattern(), one.Pattern(), workflow.With(run)))
+	s.Do(ops.MxV(products, semiring.PlusSecond[int64](), left.Pattern(), length, workflow.With(run)))
 	s.Do(products.Move(nil))
 	if !s.OK() {
 		return nil, s.Err()

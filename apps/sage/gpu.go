@@ -725,7 +725,7 @@ func fusedSAGE(at device.Runner, a rep.View, features matrix.View[float32], net 
 		res.Pieces = fed.count()
 		ran.Method += fmt.Sprintf(", features from the host in %d pieces", res.Pieces)
 	}
-	err = at.Run(o.Call("GraphSAGE"), func(s *device.Session) {
+	err = at.Run(workflow.Call(o.Run, "GraphSAGE"), func(s *device.Session) {
 		g.Pattern = true
 		d := newSageDevice(s, device.Precision(o.Precision), g, n)
 		p := sagePanel{rows: n, cols: cols, fed: fed}
@@ -764,7 +764,7 @@ func fusedSAGE(at device.Runner, a rep.View, features matrix.View[float32], net 
 		res.Logits = matrix.New[float32](rows, net.out.value.Cols, matrix.On(at.Place()))
 		access.SetRemote(res.Logits, scores)
 	}
-	o.TraceRan(at, "GraphSAGE", ran, int64(rows)*int64(width))
+	workflow.TraceRan(o.Run, at, "GraphSAGE", ran, int64(rows)*int64(width))
 	return res, nil
 }
 

@@ -116,7 +116,7 @@ func (d *sageDevice) ownTrees(net *sageNet[float32], x sagePanel, in sageInputs,
 			s.Free(b)
 		}
 		s.Check()
-		o.Report("GraphSAGE", int64(lo+targets[layers-1]), int64(count))
+		workflow.Report(o.Run, "GraphSAGE", int64(lo+targets[layers-1]), int64(count))
 	}
 	for _, p := range projected {
 		d.free(p)

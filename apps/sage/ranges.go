@@ -16,11 +16,11 @@ import (
 func sageByRanges(
 	app string, g rep.View, features matrix.View[float32], model *SAGEModel, net *sageNet[float32], n int, o SAGEOptions,
 ) (*SAGEResult, error) {
-	d, err := o.Divide(app, g.Place(), 0)
+	d, err := workflow.Divide(o.Run, app, g.Place(), 0)
 	if d == nil || err != nil || !g.Gatherable(d.G) || !workflow.Fits(d, features) || !d.Devices && o.Precision != SAGEFloat32 {
 		return nil, err
 	}
-	o.Report(app, 0, int64(n))
+	workflow.Report(o.Run, app, 0, int64(n))
 	graph, err := g.Replicas(d.Wait, d.G)
 	if err != nil {
 		return nil, err
@@ -255,6 +255,6 @@ func (s *sageDivision) result(work int64) (*SAGEResult, error) {
 		}
 	}
 	s.Traced(work, res.Embeddings.NVals(), workflow.Unevenness(s.cuts, func(lo, hi int64) int64 { return hi - lo }))
-	s.o.Report(s.app, int64(s.n), int64(s.n))
+	workflow.Report(s.o.Run, s.app, int64(s.n), int64(s.n))
 	return res, nil
 }

@@ -41,7 +41,7 @@ func ReadFeatures(r io.Reader, opts ...FeatureOptions) (*matrix.Matrix[float32],
 	case lines.IsNil(r):
 		return nil, &workflow.ParameterError{App: app, Arg: "the reader", Got: "nil", Want: "a reader"}
 	}
-	if err := o.TextOptions.Check(app); err != nil {
+	if err := lines.CheckText(o.TextOptions, app); err != nil {
 		return nil, err
 	}
 	bad := func(err error) error {
@@ -93,7 +93,7 @@ func ReadFeaturesFile(path string, opts ...FeatureOptions) (*matrix.Matrix[float
 func readNumbers(r io.Reader, o FeatureOptions) (*matrix.Matrix[float32], error) {
 	var val []float32
 	rows, cols := 0, -1
-	first, format := true, o.Delimited()
+	first, format := true, lines.FormatOf(o.TextOptions)
 	_, err := lines.EachLine(o.Run, r, o.TextOptions, o.Name, "read features", func(text []byte, line int64) error {
 		f := format.Fields(text)
 		header := first && slices.ContainsFunc(f, delimited.IsWord)
@@ -212,7 +212,7 @@ func readWords(app, what string, r io.Reader, n int, opts []lines.ScoreFileOptio
 		bad := func(remedy, format string, args ...any) error {
 			return &graphio.ParseError{File: o.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
 		}
-		f := o.Delimited().Fields(text)
+		f := lines.FormatOf(o.TextOptions).Fields(text)
 		if fields == 0 {
 			fields = min(len(f), 2)
 		}

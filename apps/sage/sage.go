@@ -209,7 +209,7 @@ func graphSAGE(g rep.View, features matrix.Source[float32], model *SAGEModel, op
 	if res, err := sageByRanges(app, g, matrix.AsView[float32](features), model, net, n, o); res != nil || err != nil {
 		return res, err
 	}
-	on, err := o.Fused(app, place)
+	on, err := workflow.FusedOn(o.Run, app, place)
 	if err != nil {
 		return nil, err
 	}
@@ -235,11 +235,11 @@ func graphSAGE(g rep.View, features matrix.Source[float32], model *SAGEModel, op
 			return nil, err
 		}
 	}
-	o.Report("GraphSAGE", 0, int64(n))
+	workflow.Report(o.Run, "GraphSAGE", 0, int64(n))
 	if on != nil {
 		res, err := fusedSAGE(on, g, matrix.AsView[float32](features), net, n, at, o)
 		if err == nil {
-			o.Report("GraphSAGE", int64(n), int64(n))
+			workflow.Report(o.Run, "GraphSAGE", int64(n), int64(n))
 		}
 		return res, err
 	}
@@ -272,7 +272,7 @@ func graphSAGE(g rep.View, features matrix.Source[float32], model *SAGEModel, op
 	if net.out != nil {
 		res.Logits = asMatrix(net.classify(z, o.Run))
 	}
-	o.Report("GraphSAGE", int64(n), int64(n))
+	workflow.Report(o.Run, "GraphSAGE", int64(n), int64(n))
 	if o.Trace != nil {
 		o.Trace(ops.Trace{Op: app, Method: ops.Method(method), NVals: int64(z.Rows) * int64(z.Cols)})
 	}
@@ -562,7 +562,7 @@ func (n *sageNet[F]) embedTrees(g *sageGraph, x sageInput[F], o SAGEOptions) (pa
 		for k, v := range o.Vertices[lo:hi] {
 			copy(row(z, lo+k), row(tapes[len(tapes)-1].out, place[int32(v)]))
 		}
-		o.Report("GraphSAGE", int64(hi), int64(len(o.Vertices)))
+		workflow.Report(o.Run, "GraphSAGE", int64(hi), int64(len(o.Vertices)))
 	}
 	return z, nil
 }
@@ -603,7 +603,7 @@ func (n *sageNet[F]) embedOwnTrees(g *sageGraph, x sageInput[F], o SAGEOptions) 
 		for k := range hi - lo {
 			copy(row(z, lo+k), row(in.full, k))
 		}
-		o.Report("GraphSAGE", int64(hi), int64(len(list)))
+		workflow.Report(o.Run, "GraphSAGE", int64(hi), int64(len(list)))
 	}
 	return z, nil
 }

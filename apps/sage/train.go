@@ -100,7 +100,7 @@ func trainGraphSAGE(g rep.View, features matrix.Source[float32], classes []int32
 		return nil, err
 	}
 	group, grouped := g.Place().(*comm.Group)
-	devices := o.ByRows(app, g.Place()) // a group of them
+	devices := workflow.GroupRows(o.Run, app, g.Place()) // a group of them
 	if devices != nil && !devices.Devices {
 		devices = nil
 	}
@@ -110,7 +110,7 @@ func trainGraphSAGE(g rep.View, features matrix.Source[float32], classes []int32
 	}
 	var on device.Runner
 	if devices == nil || o.Method != workflow.Auto && o.Method != workflow.Fused {
-		if on, err = o.Fused(app, g.Place()); err != nil {
+		if on, err = workflow.FusedOn(o.Run, app, g.Place()); err != nil {
 			return nil, err
 		}
 	}
@@ -359,7 +359,7 @@ func (t *sageTrainer) run() (*SAGETraining, error) {
 		if t.classes != nil {
 			p.Accuracy = float64(right) / float64(len(t.split.Train))
 		}
-		t.o.Report(fmt.Sprintf("training, loss %.4f", loss), int64(s.Epochs), int64(t.o.Epochs))
+		workflow.Report(t.o.Run, fmt.Sprintf("training, loss %.4f", loss), int64(s.Epochs), int64(t.o.Epochs))
 		if t.o.Checkpoint != "" && (s.Epochs%t.o.Every == 0 || s.Epochs == t.o.Epochs || s.Epochs-s.Best >= t.o.Patience) {
 			if err := t.save(); err != nil {
 				return nil, err

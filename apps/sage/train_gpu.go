@@ -128,7 +128,7 @@ func trainFused(at device.Runner, a rep.View, features matrix.View[float32], gra
 	}
 	dense := features.NVals()*4 > int64(n)*int64(d)
 	method := ""
-	err = at.Run(o.Call("TrainGraphSAGE"), func(s *device.Session) {
+	err = at.Run(workflow.Call(o.Run, "TrainGraphSAGE"), func(s *device.Session) {
 		g.Pattern = true
 		f := &sageFit{sageDevice: newSageDevice(s, device.Float32, g, n), t: t, classes: count, own: n}
 		f.prepare(x, d, dense, t.alongTrees(dense))
@@ -467,7 +467,7 @@ func (f *sageFit) report(before int) {
 		return
 	}
 	s.Loss = rows[len(rows)-1][0]
-	t.o.Report(fmt.Sprintf("training, loss %.4f", s.Loss), int64(s.Epochs), int64(t.o.Epochs))
+	workflow.Report(t.o.Run, fmt.Sprintf("training, loss %.4f", s.Loss), int64(s.Epochs), int64(t.o.Epochs))
 	if t.o.Checkpoint != "" && (s.Epochs%t.o.Every == 0 || s.Epochs == t.o.Epochs || s.Epochs-s.Best >= t.o.Patience) {
 		f.fetch()
 		if f.s.Err() == nil {

@@ -59,7 +59,7 @@ type sageMember struct {
 // features of t. It reports whether it did.
 func teamUp(t *sageTrainer, g rep.View, features matrix.View[float32], n int) (bool, error) {
 	const app = "TrainGraphSAGE"
-	d, err := t.o.Divide(app, g.Place(), 0)
+	d, err := workflow.Divide(t.o.Run, app, g.Place(), 0)
 	if d == nil || err != nil || !g.Gatherable(d.G) || !workflow.Fits(d, features) {
 		return false, err
 	}

@@ -191,7 +191,7 @@ func fusedScan(at device.Runner, a matrix.View[bool], n int, o ScanOptions, part
 	res := &ScanResult{ArgMax: []int{}}
 	var found device.Store
 	ran := device.Ran{Method: "corners"}
-	err = at.Run(o.Call("ScanStatistics"), func(s *device.Session) {
+	err = at.Run(workflow.Call(o.Run, "ScanStatistics"), func(s *device.Session) {
 		g.Pattern = true
 		statistic := s.NewFull(1, n, workflow.LongType)
 		if n == 0 {
@@ -228,6 +228,6 @@ func fusedScan(at device.Runner, a matrix.View[bool], n int, o ScanOptions, part
 		}
 	}
 	slices.Sort(res.ArgMax)
-	o.TraceRan(at, "ScanStatistics", ran, int64(n))
+	workflow.TraceRan(o.Run, at, "ScanStatistics", ran, int64(n))
 	return res, nil
 }

@@ -284,7 +284,7 @@ func (r *ranked) twoHops(run workflow.Run, part, parts int) ([]int64, error) {
 			}
 		}
 		if d := done.Add(int64(hi - lo)); id == 0 {
-			run.Report("scan statistics", d, int64(r.n))
+			workflow.Report(run, "scan statistics", d, int64(r.n))
 		}
 	})
 	return s, err

@@ -19,11 +19,11 @@ func scanByRanges(g matrix.View[bool], n int, o ScanOptions) (*ScanResult, error
 	if o.Hops == ScanDegree {
 		return nil, nil
 	}
-	d, err := o.Divide("ScanStatistics", g.Place(), 0)
+	d, err := workflow.Divide(o.Run, "ScanStatistics", g.Place(), 0)
 	if d == nil || err != nil || d.Devices && o.Hops != ScanOneHop || !workflow.Fits(d, g) {
 		return nil, err
 	}
-	o.Report("scan statistics", 0, int64(n))
+	workflow.Report(o.Run, "scan statistics", 0, int64(n))
 	graph, err := workflow.Replicas(d, g)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func scanByRanges(g matrix.View[bool], n int, o ScanOptions) (*ScanResult, error
 		return nil, err
 	}
 	d.Traced(2*res.Edges, int64(n), imbalance)
-	o.Report("scan statistics", int64(n), int64(n))
+	workflow.Report(o.Run, "scan statistics", int64(n), int64(n))
 	return res, nil
 }
 
@@ -132,7 +132,7 @@ func scanOnDevices(d *workflow.Division, graph []matrix.View[bool], n int, o Sca
 			return err
 		}
 		g.Pattern = true
-		return at.Run(run.Call(d.App), func(s *device.Session) {
+		return at.Run(workflow.Call(run, d.App), func(s *device.Session) {
 			whole := s.Zeros(8 * int64(p*size))
 			if r := cornersAt(s, g, n, c.Rank(), p, whole, s.Zeros(8*scanStates)); r != nil {
 				counts[k], edges[k] = s.Retain(whole), r.edges
@@ -152,7 +152,7 @@ func scanOnDevices(d *workflow.Division, graph []matrix.View[bool], n int, o Sca
 	}
 	homes, facts, lists := make([]device.Store, len(graph)), make([][]int64, len(graph)), make([][]int32, len(graph))
 	err = d.Each(func(k int, c comm.Comm, run workflow.Run) error {
-		return device.Of(d.PlaceOf(k)).Run(run.Call(d.App), func(s *device.Session) {
+		return device.Of(d.PlaceOf(k)).Run(workflow.Call(run, d.App), func(s *device.Session) {
 			first, items := cuts[c.Rank()], cuts[c.Rank()+1]-cuts[c.Rank()]
 			own, state := s.NewFull(1, items, workflow.LongType), s.Zeros(8*scanStates)
 			s.Copy(own.Val, counts[k].At(8*int64(c.Rank()*size)), 8*int64(items))
@@ -186,7 +186,7 @@ func scanOnDevices(d *workflow.Division, graph []matrix.View[bool], n int, o Sca
 	res.Statistic = matrix.NewVector[int64](n, matrix.On(d.G))
 	access.SetVectorBlocks(res.Statistic, d.G, cuts, homes)
 	d.Traced(2*res.Edges, int64(n), 0)
-	o.Report("scan statistics", int64(n), int64(n))
+	workflow.Report(o.Run, "scan statistics", int64(n), int64(n))
 	return res, nil
 }
 

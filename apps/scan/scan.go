@@ -103,11 +103,11 @@ func scanStatistics(g matrix.View[bool], opts []ScanOptions) (*ScanResult, error
 	if res, err := scanByRanges(g, n, o); res != nil || err != nil {
 		return res, err
 	}
-	at, err := o.Fused("ScanStatistics", g.Place())
+	at, err := workflow.FusedOn(o.Run, "ScanStatistics", g.Place())
 	if err != nil {
 		return nil, err
 	}
-	o.Report("scan statistics", 0, int64(n))
+	workflow.Report(o.Run, "scan statistics", 0, int64(n))
 	a, err := workflow.UndirectedPattern(g, o.Run, n)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func scanStatistics(g matrix.View[bool], opts []ScanOptions) (*ScanResult, error
 	if err != nil {
 		return nil, err
 	}
-	o.Report("scan statistics", int64(n), int64(n))
+	workflow.Report(o.Run, "scan statistics", int64(n), int64(n))
 	return res, nil
 }
 
@@ -132,7 +132,7 @@ func scanStatistics(g matrix.View[bool], opts []ScanOptions) (*ScanResult, error
 func scanPipeline(a matrix.View[bool], n int, o ScanOptions) (*ScanResult, error) {
 	here := matrix.On(a.Place())
 	b := matrix.New[bool](n, n, here)
-	if err := ops.Select(b, semiring.Offdiag[bool](0), a, o.With()); err != nil {
+	if err := ops.Select(b, semiring.Offdiag[bool](0), a, workflow.With(o.Run)); err != nil {
 		return nil, err
 	}
 	if err := b.SetFormat(matrix.CSR); err != nil { // ops.Dot cannot list a bitmap
@@ -156,7 +156,7 @@ func scanPipeline(a matrix.View[bool], n int, o ScanOptions) (*ScanResult, error
 
 // scanOneHop is s = A·1 + ½ C·1 with C⟨A⟩ = A +.pair A.
 func scanOneHop(b *matrix.Matrix[bool], n int, run workflow.Run) (*matrix.Vector[int64], error) {
-	here, with, plus := matrix.On(b.Place()), run.With(), semiring.Plus[int64]()
+	here, with, plus := matrix.On(b.Place()), workflow.With(run), semiring.Plus[int64]()
 	s, err := workflow.DegreesOf(b, n, run)
 	if err != nil {
 		return nil, err
@@ -175,14 +175,14 @@ const scanBlock = 16 << 20
 
 // scanTwoHops is s = ½ C·1 with C⟨R⟩ = R +.pair A, R = I + A + A², by blocks of rows.
 func scanTwoHops(b *matrix.Matrix[bool], n int, run workflow.Run) (*matrix.Vector[int64], error) {
-	here, with, plus := matrix.On(b.Place()), run.With(), semiring.Plus[int64]()
+	here, with, plus := matrix.On(b.Place()), workflow.With(run), semiring.Plus[int64]()
 	s, err := workflow.FullVector(b.Place(), n, int64(0), with)
 	if err != nil {
 		return nil, err
 	}
 	rows := max(1, scanBlock/max(n, 1))
 	for lo := 0; lo < n; lo += rows {
-		run.Report("scan statistics", int64(lo), int64(n))
+		workflow.Report(run, "scan statistics", int64(lo), int64(n))
 		hi := min(lo+rows, n)
 		k := hi - lo
 		own := matrix.NewBuilder[bool](k, n)

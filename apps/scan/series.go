@@ -134,7 +134,7 @@ func ScanSeries(e *TimedEdges, opts ...ScanSeriesOptions) (*ScanSeriesResult, er
 		})
 		for k := range batch {
 			b := &batch[k]
-			o.Report("scan series", int64(from+k), int64(count))
+			workflow.Report(o.Run, "scan series", int64(from+k), int64(count))
 			if o.Trace != nil {
 				for _, t := range b.traces {
 					o.Trace(t)
@@ -237,7 +237,7 @@ type seriesCounter struct{ number []int32 }
 // cost does not depend on the others.
 func (c *seriesCounter) count(o ScanSeriesOptions, threads int, e *TimedEdges, list []int) seriesWindow {
 	w := seriesWindow{ScanWindow: ScanWindow{Locality: math.NaN(), Vertex: -1, Score: math.NaN()}}
-	if w.err = o.Expired(); w.err != nil {
+	if w.err = workflow.Expired(o.Run); w.err != nil {
 		return w
 	}
 	add := func(v int32) int32 {

@@ -75,7 +75,7 @@ func fusedWalks(s *searcher, at device.Runner, a rep.View) error {
 		return err
 	}
 	if count == 0 {
-		return at.Run(s.opts.Call("GraphSearch"), func(d *device.Session) { s.keep(d, device.Buffer{}, device.Buffer{}) })
+		return at.Run(workflow.Call(s.opts.Run, "GraphSearch"), func(d *device.Session) { s.keep(d, device.Buffer{}, device.Buffer{}) })
 	}
 	o := &s.opts
 	t, err := device.TypeFor(sparse.GoType(a.Type()))
@@ -91,7 +91,7 @@ func fusedWalks(s *searcher, at device.Runner, a rep.View) error {
 	}
 	ends := make([]int64, o.Length+1)
 	var kept device.Store
-	err = at.Run(o.Call("GraphSearch"), func(d *device.Session) {
+	err = at.Run(workflow.Call(o.Run, "GraphSearch"), func(d *device.Session) {
 		g.Pattern = g.Pattern || !valued
 		rows, n := d.Rows(g), int64(s.n)
 		code := d.Program(walkKey{t.Name, own}, func() device.Program { return walkProgram(t, own) })
@@ -249,7 +249,7 @@ func fusedWalks(s *searcher, at device.Runner, a rep.View) error {
 				go func() { done <- o.Each(block) }()
 				cell[0], cell[1] = cell[1], cell[0]
 			}
-			o.Report("graph search", lo+count-s.from, s.to-s.from)
+			workflow.Report(o.Run, "graph search", lo+count-s.from, s.to-s.from)
 		}
 		if err := finish(); err != nil {
 			d.Fail(err)
@@ -305,7 +305,7 @@ func moversAt(s *searcher, at device.Runner, a rep.View) ([]int64, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
-	err = at.Run(s.opts.Call("GraphSearch"), func(d *device.Session) {
+	err = at.Run(workflow.Call(s.opts.Run, "GraphSearch"), func(d *device.Session) {
 		rows, parts := d.Rows(g), int64(len(list))
 		var starts device.Buffer
 		if s.starts != nil {
@@ -396,7 +396,7 @@ func (f *searchFound) counts(at device.Runner, c device.Call, from, items int, a
 // resultAt is result for walks whose finds are on a device.
 func (s *searcher) resultAt(at device.Runner) (*SearchResult, error) {
 	defer s.found.release()
-	call := s.opts.Call("GraphSearch")
+	call := workflow.Call(s.opts.Run, "GraphSearch")
 	var err error
 	if s.countable() {
 		s.counted, err = s.found.curve(at, call, len(s.steps), 0, s.n)

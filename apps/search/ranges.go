@@ -29,7 +29,7 @@ func walksByRanges(s *searcher, g rep.View) (*SearchResult, error) {
 	if s.scores.lazy() {
 		return nil, nil
 	}
-	d, err := o.Divide("GraphSearch", g.Place(), fact)
+	d, err := workflow.Divide(o.Run, "GraphSearch", g.Place(), fact)
 	if d == nil || err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func walksByRanges(s *searcher, g rep.View) (*SearchResult, error) {
 			return nil, nil
 		}
 	}
-	o.Report("graph search", 0, s.walks)
+	workflow.Report(o.Run, "graph search", 0, s.walks)
 	p, round := d.G.Size(), max(s.walks, 1)
 	if each {
 		round = int64(p) * walkRound(o.Length)
@@ -78,7 +78,7 @@ func walksByRanges(s *searcher, g rep.View) (*SearchResult, error) {
 		if fits, err := w.walk(cuts); !fits || err != nil {
 			return nil, err
 		}
-		o.Report("graph search", hi, s.walks)
+		workflow.Report(o.Run, "graph search", hi, s.walks)
 	}
 	res, err := w.merge(cuts)
 	if err != nil {
@@ -327,12 +327,12 @@ func (w *walkRanges) download() error {
 		own, at := w.own[k], device.Of(w.PlaceOf(k))
 		own.room = 0
 		own.first = make([]uint32, own.n)
-		err := own.found.fetch(at, run.Call(w.App), own.first, 0)
+		err := own.found.fetch(at, workflow.Call(run, w.App), own.first, 0)
 		if err != nil || !own.opts.Visits {
 			return err
 		}
 		own.visits = make([]int64, own.n)
-		return at.Run(run.Call(w.App), func(d *device.Session) {
+		return at.Run(workflow.Call(run, w.App), func(d *device.Session) {
 			d.Download(unsafe.Pointer(&own.visits[0]), own.found.visits, 8*int64(len(own.visits)))
 		})
 	})
@@ -356,7 +356,7 @@ func (w *walkRanges) mergedOnDevices() (*SearchResult, error) {
 	homes := make([]device.Store, len(w.own))
 	err = w.Division.Each(func(k int, c comm.Comm, run workflow.Run) (err error) {
 		lo, hi := cuts[c.Rank()], cuts[c.Rank()+1]
-		homes[k], err = w.own[k].found.counts(device.Of(w.PlaceOf(k)), run.Call(w.App), lo, hi-lo, res.Distinct == int64(s.n))
+		homes[k], err = w.own[k].found.counts(device.Of(w.PlaceOf(k)), workflow.Call(run, w.App), lo, hi-lo, res.Distinct == int64(s.n))
 		return err
 	})
 	if err != nil {
@@ -379,11 +379,11 @@ func (w *walkRanges) fetchFirst(cuts, sizes []int) error {
 	err := w.Division.Each(func(k int, c comm.Comm, run workflow.Run) (err error) {
 		lo, hi, at := cuts[c.Rank()], cuts[c.Rank()+1], device.Of(w.PlaceOf(k))
 		if counts {
-			curves[k], err = w.own[k].found.curve(at, run.Call(w.App), len(s.steps), lo, hi-lo)
+			curves[k], err = w.own[k].found.curve(at, workflow.Call(run, w.App), len(s.steps), lo, hi-lo)
 			return err
 		}
 		blocks[k] = s.first[lo:hi] // of this process; other processes have the others
-		return w.own[k].found.fetch(at, run.Call(w.App), blocks[k], lo)
+		return w.own[k].found.fetch(at, workflow.Call(run, w.App), blocks[k], lo)
 	})
 	switch {
 	case err != nil:

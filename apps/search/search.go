@@ -202,7 +202,7 @@ func graphSearch(g workflow.Operand, scores *Scores, starts []int, opts []Search
 		return res, err
 	}
 	place := workflow.Pattern(g).Place()
-	at, err := o.Fused(app, place)
+	at, err := workflow.FusedOn(o.Run, app, place)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func graphSearch(g workflow.Operand, scores *Scores, starts []int, opts []Search
 	} else if !fits {
 		at = nil
 	}
-	o.Report("graph search", 0, s.walks)
+	workflow.Report(o.Run, "graph search", 0, s.walks)
 	method := "kernel"
 	if at != nil {
 		s.room = n
@@ -239,7 +239,7 @@ func graphSearch(g workflow.Operand, scores *Scores, starts []int, opts []Search
 	if err != nil {
 		return nil, err
 	}
-	o.Report("graph search", s.walks, s.walks)
+	workflow.Report(o.Run, "graph search", s.walks, s.walks)
 	if o.Trace != nil {
 		t := ops.Trace{Op: app, Method: ops.Method(method), NVals: res.Distinct, Work: res.Steps}
 		if at != nil {

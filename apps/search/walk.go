@@ -270,7 +270,7 @@ func (s *searcher) run() error {
 		case err != nil:
 			return err
 		}
-		s.opts.Report("graph search", min(first, s.to)-s.from, s.to-s.from)
+		workflow.Report(s.opts.Run, "graph search", min(first, s.to)-s.from, s.to-s.from)
 		if last {
 			return outer.Err()
 		}

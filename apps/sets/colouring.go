@@ -64,10 +64,10 @@ func colouringOf(g workflow.Operand, opts []ColouringOptions) (*ColouringResult,
 	if err != nil {
 		return nil, err
 	}
-	if o.HostKernel(a) {
+	if workflow.HostKernel(o.Run, a) {
 		return colourOnHost(workflow.RowsOf(a), o)
 	}
-	with, here := o.With(), matrix.On(a.Place())
+	with, here := workflow.With(o.Run), matrix.On(a.Place())
 	var s ops.Steps
 	loopless := matrix.New[bool](n, n, here)
 	s.Do(ops.Select(loopless, semiring.Offdiag[bool](0), a, with))
@@ -98,7 +98,7 @@ func colouringOf(g workflow.Operand, opts []ColouringOptions) (*ColouringResult,
 // colourPriority returns a different priority for each vertex.
 func colourPriority(loopless *matrix.Matrix[bool], a matrix.View[bool], o ColouringOptions) (*matrix.Vector[int64], error) {
 	n, _ := loopless.Dims()
-	with := o.With()
+	with := workflow.With(o.Run)
 	if o.Order == SmallestLast {
 		if err := a.Fetch(); err != nil {
 			return nil, err
@@ -174,8 +174,8 @@ func colourOnHost(g *workflow.Adjacency, o ColouringOptions) (*ColouringResult, 
 		}
 		colour[v] = c
 	}
-	o.Traced("Colouring", "greedy", g.N, int64(len(g.Idx)))
-	if err := o.Expired(); err != nil {
+	workflow.Traced(o.Run, "Colouring", "greedy", g.N, int64(len(g.Idx)))
+	if err := workflow.Expired(o.Run); err != nil {
 		return nil, err
 	}
 	v, err := matrix.VectorOf(colour)

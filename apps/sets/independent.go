@@ -44,10 +44,10 @@ func maximalIndependentSet(g workflow.Operand, opts []IndependentSetOptions) (*m
 	if at != nil {
 		return fusedIndependent(at, a, n, o)
 	}
-	if o.HostKernel(a) {
+	if workflow.HostKernel(o.Run, a) {
 		return independentOnHost(workflow.RowsOf(a), o)
 	}
-	with, here := o.With(), matrix.On(a.Place())
+	with, here := workflow.With(o.Run), matrix.On(a.Place())
 	priority, err := workflow.FullVector(a.Place(), n, o.Seed, with)
 	if err != nil {
 		return nil, err
@@ -98,12 +98,12 @@ func newLuby(a *matrix.Matrix[bool], run workflow.Run) *luby {
 // sets calls take with the vertices that join, round by round, until those of priority hold a
 // maximal independent set.
 func (l *luby) sets(priority *matrix.Vector[int64], take func(winners *matrix.Vector[bool]) error) error {
-	with, keep := l.run.With(), semiring.Identity[int64]()
+	with, keep := workflow.With(l.run), semiring.Identity[int64]()
 	c := l.candidates
 	var s ops.Steps
 	s.Do(ops.Apply(c, keep, priority, with))
 	for s.NVals(c) > 0 {
-		l.run.Report("independent set", int64(c.Size())-c.NVals(), int64(c.Size()))
+		workflow.Report(l.run, "independent set", int64(c.Size())-c.NVals(), int64(c.Size()))
 		s.Do(ops.VxM(l.above.Masked(c.Structure()).Replace(), semiring.MaxFirst[int64](), c, l.a.Pattern(), with))
 		s.Do(ops.EWiseUnion(l.winners, semiring.Gt[int64](), c, -1, l.above, -1, with))
 		s.Do(ops.Select(l.winners, semiring.ValueEQ(true), l.winners, with))

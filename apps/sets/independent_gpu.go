@@ -27,7 +27,7 @@ func misProgram() device.Program {
 // fusedIndependent is MaximalIndependentSet on a device. The pattern has every edge in both
 // directions.
 func fusedIndependent(at device.Runner, a matrix.View[bool], n int, o IndependentSetOptions) (*matrix.Vector[bool], error) {
-	o.Report("independent set", 0, int64(n))
+	workflow.Report(o.Run, "independent set", 0, int64(n))
 	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func fusedIndependent(at device.Runner, a matrix.View[bool], n int, o Independen
 	var found device.Store
 	var size int64
 	ran := device.Ran{Method: "priorities"}
-	err = at.Run(o.Call("MaximalIndependentSet"), func(s *device.Session) {
+	err = at.Run(workflow.Call(o.Run, "MaximalIndependentSet"), func(s *device.Session) {
 		rows := s.Rows(g)
 		ran.Work = rows.Entries
 		present := s.Alloc(int64(max(n, 1)))
@@ -63,6 +63,6 @@ func fusedIndependent(at device.Runner, a matrix.View[bool], n int, o Independen
 	if err != nil {
 		return nil, err
 	}
-	o.TraceRan(at, "MaximalIndependentSet", ran, size)
+	workflow.TraceRan(o.Run, at, "MaximalIndependentSet", ran, size)
 	return workflow.Placed[bool](at, n, found), nil
 }

@@ -17,7 +17,7 @@ const (
 )
 
 func independentOnHost(g *workflow.Adjacency, o IndependentSetOptions) (*matrix.Vector[bool], error) {
-	if !o.Shared(g.N, len(g.Idx)) {
+	if !workflow.Shared(o.Run, g.N, len(g.Idx)) {
 		return independentInOrder(g, o)
 	}
 	return independentByRounds(g, o, frontier.UsualWaveShares)
@@ -36,8 +36,8 @@ func independentInOrder(g *workflow.Adjacency, o IndependentSetOptions) (*matrix
 		}
 		state[v] = setIn // after its neighbours: a self-loop is ignored
 	}
-	o.Traced("MaximalIndependentSet", "greedy", size, int64(len(g.Idx)))
-	if err := o.Expired(); err != nil {
+	workflow.Traced(o.Run, "MaximalIndependentSet", "greedy", size, int64(len(g.Idx)))
+	if err := workflow.Expired(o.Run); err != nil {
 		return nil, err
 	}
 	set := make([]int, 0, size)
@@ -74,13 +74,13 @@ func independentByRounds(g *workflow.Adjacency, o IndependentSetOptions, shares 
 		})
 		waiting := w.Gather()
 		left, w.Gathered = waiting, left[:0]
-		o.Report("independent set", int64(g.N-len(left)), int64(g.N))
+		workflow.Report(o.Run, "independent set", int64(g.N-len(left)), int64(g.N))
 	}
 	if err != nil {
 		return nil, err
 	}
 	set := w.Listed(g.N, func(v int) bool { return state[v] == setIn })
-	o.Traced("MaximalIndependentSet", "rounds", len(set), int64(len(g.Idx)))
+	workflow.Traced(o.Run, "MaximalIndependentSet", "rounds", len(set), int64(len(g.Idx)))
 	return matrix.VectorFromTuples(g.N, set, slices.Repeat([]bool{true}, len(set)), nil)
 }
 

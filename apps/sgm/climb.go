@@ -1,6 +1,7 @@
 package sgm
 
 import (
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"time"
 	"unsafe"
 
@@ -16,7 +17,7 @@ func (f *relaxation[T]) climb(res *SGMResult) (best []int32, err error) {
 	var top float64                         // its objective
 	enough := 2 * f.opts.Tolerance * f.unit // s grows by 2 for each that ‖A − PBPᵀ‖² falls
 	for !res.Converged && len(res.Iterations) < f.opts.MaxIterations {
-		f.opts.Report("graph matching", int64(len(res.Iterations)), int64(f.opts.MaxIterations))
+		workflow.Report(f.opts.Run, "graph matching", int64(len(res.Iterations)), int64(f.opts.MaxIterations))
 		it := SGMIteration{}
 		clock := time.Now()
 		t, err := f.ascent(&it)

@@ -86,7 +86,7 @@ func checkFinite[T semiring.Float](app string, a matrix.View[T], run workflow.Ru
 	bad := matrix.New[T](m, n, matrix.On(a.Place()))
 	infinite := semiring.NewSelect("infinite", func(x T, _, _ int) bool { return x-x != 0 }, "x - x != 0")
 	var s ops.Steps
-	s.Do(ops.Select(bad, infinite, a, run.With()))
+	s.Do(ops.Select(bad, infinite, a, workflow.With(run)))
 	if s.NVals(bad) == 0 {
 		return s.Err()
 	}
@@ -103,7 +103,7 @@ func padded[T semiring.Float](a matrix.View[T], n int, run workflow.Run) (matrix
 		return a, nil
 	}
 	p := matrix.New[T](n, n, matrix.On(a.Place()))
-	err := ops.Assign(p, a, ops.Span(0, m), ops.Span(0, m), run.With())
+	err := ops.Assign(p, a, ops.Span(0, m), ops.Span(0, m), workflow.With(run))
 	return p.View(), err
 }
 

@@ -1,6 +1,7 @@
 package sgm
 
 import (
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"math"
 	"time"
 
@@ -288,7 +289,7 @@ const smallRepair = 1 << 25
 func newSearch[T semiring.Float](p *pairing[T], pl plan) (*relaxation[T], error) {
 	q := *p
 	q.opts.Start, q.opts.Seed = pl.start, pl.seed
-	f := &relaxation[T]{pairing: &q, sums: sums[T]{p.a.Place(), p.opts.With()}, loop: 1}
+	f := &relaxation[T]{pairing: &q, sums: sums[T]{p.a.Place(), workflow.With(p.opts.Run)}, loop: 1}
 	if pl.bare {
 		f.loop = 0
 	}

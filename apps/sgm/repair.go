@@ -1,6 +1,7 @@
 package sgm
 
 import (
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/internal/matching"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -39,7 +40,7 @@ func (f *relaxation[T]) repair(t []int32, patience int, limit int64) ([]int32, f
 	found, err := matching.Improve(matching.Problem[T]{
 		A: a, B: b, Symmetric: f.symmetric, Free: f.rows, Ends: f.ends,
 		Unit: f.unit, Seed: f.opts.Seed, Assignment: f.opts.assignment(0),
-		Progress: func(attempt int64) { f.opts.Report("repair", attempt, 0) },
+		Progress: func(attempt int64) { workflow.Report(f.opts.Run, "repair", attempt, 0) },
 	}, f.whole(t), matching.Limit{Patience: patience, Work: entries})
 	if err != nil {
 		return t, 0, err

@@ -42,7 +42,7 @@ func localClustering(g matrix.View[bool], opts []ClusteringOptions) (*Clustering
 	if err != nil {
 		return nil, err
 	}
-	if _, err := o.Fused(app, g.Place()); err != nil {
+	if _, err := workflow.FusedOn(o.Run, app, g.Place()); err != nil {
 		return nil, err
 	}
 	a, err := workflow.UndirectedPattern(g, o.Run, n)
@@ -53,7 +53,7 @@ func localClustering(g matrix.View[bool], opts []ClusteringOptions) (*Clustering
 	if err != nil {
 		return nil, err
 	}
-	with, here := o.With(), matrix.On(a.Place())
+	with, here := workflow.With(o.Run), matrix.On(a.Place())
 	var s ops.Steps
 	b := matrix.New[bool](n, n, here)
 	s.Do(ops.Select(b, semiring.Offdiag[bool](0), a, with))

@@ -29,7 +29,7 @@ func fusedTowardsHubs(
 		return nil, err
 	}
 	var found device.Store
-	err = at.Run(run.Call("TriangleCount"), func(s *device.Session) {
+	err = at.Run(workflow.Call(run, "TriangleCount"), func(s *device.Session) {
 		g.Pattern = true
 		rows := s.Rows(g)
 		keep := s.Alloc(max(rows.Entries, 1))

@@ -84,13 +84,13 @@ func similarity(a matrix.View[bool], opts []SimilarityOptions) (*matrix.Matrix[f
 		}
 	}
 	m, _ := a.Dims()
-	o.Report("similarity", 0, int64(m))
-	if err := o.Expired(); err != nil {
+	workflow.Report(o.Run, "similarity", 0, int64(m))
+	if err := workflow.Expired(o.Run); err != nil {
 		return nil, err
 	}
 	b := newBest(m, min(o.Top, max(m-1, 0)))
 	compute := similarPipeline
-	if o.HostKernel(a) {
+	if workflow.HostKernel(o.Run, a) {
 		compute = similarOnHost
 	}
 	if err := compute(a, b, o); err != nil {
@@ -151,7 +151,7 @@ func similarOnHost(a matrix.View[bool], b *best, o SimilarityOptions) error {
 	rows, cols := workflow.RowsOf(a), workflow.RowsOf(a.T())
 	type counter struct{ count, met []int32 }
 	crew := make([]counter, parallel.Threads(o.Threads))
-	err := o.EachPiece("similarity", b.m, 256, func(k, lo, hi int) {
+	err := workflow.EachPiece(o.Run, "similarity", b.m, 256, func(k, lo, hi int) {
 		c := &crew[k]
 		if c.count == nil {
 			c.count = make([]int32, b.m)
@@ -184,7 +184,7 @@ func similarOnHost(a matrix.View[bool], b *best, o SimilarityOptions) error {
 			}
 		}
 	})
-	o.Traced("Similarity", "counts", b.m, int64(len(rows.Idx)))
+	workflow.Traced(o.Run, "Similarity", "counts", b.m, int64(len(rows.Idx)))
 	return err
 }
 
@@ -193,7 +193,7 @@ const similarBlock = 1 << 24
 
 // similarPipeline counts common columns by products of blocks of rows, where a lives.
 func similarPipeline(a matrix.View[bool], b *best, o SimilarityOptions) error {
-	with, here := o.With(), matrix.On(a.Place())
+	with, here := workflow.With(o.Run), matrix.On(a.Place())
 	_, n := a.Dims()
 	var s ops.Steps
 	one, err := workflow.FullVector(a.Place(), n, true, with)
@@ -218,7 +218,7 @@ func similarPipeline(a matrix.View[bool], b *best, o SimilarityOptions) error {
 	}
 	step := max(1, similarBlock/max(b.m, 1))
 	for lo := 0; lo < b.m; lo += step {
-		o.Report("similarity", int64(lo), int64(b.m))
+		workflow.Report(o.Run, "similarity", int64(lo), int64(b.m))
 		hi := min(lo+step, b.m)
 		part, common := matrix.New[bool](hi-lo, n, here), matrix.New[int64](hi-lo, b.m, here)
 		s.Do(ops.Extract(part, a, ops.Span(lo, hi), ops.All(), with))

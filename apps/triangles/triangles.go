@@ -35,13 +35,13 @@ func triangleCount(g matrix.View[bool], opts []TriangleOptions) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	with := o.With()
-	o.Report("orient by degree", 0, 2)
+	with := workflow.With(o.Run)
+	workflow.Report(o.Run, "orient by degree", 0, 2)
 	l, err := towardsHubs(g, o.Run, n)
 	if err != nil {
 		return 0, err
 	}
-	o.Report("count", 1, 2)
+	workflow.Report(o.Run, "count", 1, 2)
 	c := matrix.New[int64](n, n, matrix.On(l.Place()))
 	if err := ops.MxM(c.Masked(l.Structure()), semiring.PlusPair[int64](), l.Pattern(), l.Pattern().T(), ops.Using(ops.Dot), with); err != nil {
 		return 0, err
@@ -56,24 +56,24 @@ func towardsHubs(g workflow.Operand, run workflow.Run, n int) (*matrix.Matrix[bo
 	if err != nil {
 		return nil, err
 	}
-	at, err := run.Fused("TriangleCount", a.Place())
+	at, err := workflow.FusedOn(run, "TriangleCount", a.Place())
 	if err != nil {
 		return nil, err
 	}
 	if at != nil {
 		return fusedTowardsHubs(at, a, n, run)
 	}
-	one, err := workflow.FullVector(a.Place(), n, true, run.With())
+	one, err := workflow.FullVector(a.Place(), n, true, workflow.With(run))
 	if err != nil {
 		return nil, err
 	}
-	ranks, err := workflow.FullVector[int64](a.Place(), n, 0, run.With())
+	ranks, err := workflow.FullVector[int64](a.Place(), n, 0, workflow.With(run))
 	if err != nil {
 		return nil, err
 	}
 	var s ops.Steps
-	s.Do(ops.MxV(ranks.Accum(semiring.Plus[int64]()), semiring.PlusPair[int64](), a, one.Pattern(), run.With()))
-	s.Do(ops.ApplyIndex(ranks, degreeThenNumber, ranks, run.With()))
+	s.Do(ops.MxV(ranks.Accum(semiring.Plus[int64]()), semiring.PlusPair[int64](), a, one.Pattern(), workflow.With(run)))
+	s.Do(ops.ApplyIndex(ranks, degreeThenNumber, ranks, workflow.With(run)))
 	if a.Place() != nil && s.OK() {
 		return upwards(a, ranks, run)
 	}
@@ -83,7 +83,7 @@ func towardsHubs(g workflow.Operand, run workflow.Run, n int) (*matrix.Matrix[bo
 	rank := access.VectorStore(ranks).Val
 	up := semiring.NewSelect("towards-hubs", func(_ bool, i, j int) bool { return rank[i] < rank[j] })
 	l := matrix.New[bool](n, n)
-	if err := ops.Select(l, up, a, run.With()); err != nil {
+	if err := ops.Select(l, up, a, workflow.With(run)); err != nil {
 		return nil, err
 	}
 	return l, l.SetFormat(matrix.CSR) // of a bitmap it is one, whose entries ops.Dot cannot list
@@ -94,16 +94,16 @@ func towardsHubs(g workflow.Operand, run workflow.Run, n int) (*matrix.Matrix[bo
 //	D = diag rank;   L = A⟨D min.first A < A min.second D⟩
 func upwards(a matrix.View[bool], rank *matrix.Vector[int64], run workflow.Run) (*matrix.Matrix[bool], error) {
 	n, here := rank.Size(), matrix.On(a.Place())
-	d, err := workflow.Diagonal(rank, run.With())
+	d, err := workflow.Diagonal(rank, workflow.With(run))
 	if err != nil {
 		return nil, err
 	}
 	var s ops.Steps
 	from, to, l := matrix.New[int64](n, n, here), matrix.New[int64](n, n, here), matrix.New[bool](n, n, here)
-	s.Do(ops.MxM(from, semiring.MinFirst[int64](), d, a, run.With()))
-	s.Do(ops.MxM(to, semiring.MinSecond[int64](), a, d, run.With()))
-	s.Do(ops.EWiseMult(l, semiring.Lt[int64](), from, to, run.With()))
-	s.Do(ops.Select(l, semiring.ValueEQ(true), l, run.With()))
+	s.Do(ops.MxM(from, semiring.MinFirst[int64](), d, a, workflow.With(run)))
+	s.Do(ops.MxM(to, semiring.MinSecond[int64](), a, d, workflow.With(run)))
+	s.Do(ops.EWiseMult(l, semiring.Lt[int64](), from, to, workflow.With(run)))
+	s.Do(ops.Select(l, semiring.ValueEQ(true), l, workflow.With(run)))
 	if s.OK() {
 		s.Do(l.SetFormat(matrix.CSR)) // of full rows it is a bitmap, whose entries ops.Dot cannot list
 	}

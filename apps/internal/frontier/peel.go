@@ -33,8 +33,8 @@ func CoresOnHost(g *workflow.Adjacency, run workflow.Run) (core, order []int32, 
 	first[0] = 0
 	for k, v := range order {
 		if k&0xffff == 0 {
-			run.Report("core numbers", int64(k), int64(n))
-			if err := run.Expired(); err != nil {
+			workflow.Report(run, "core numbers", int64(k), int64(n))
+			if err := workflow.Expired(run); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -52,6 +52,6 @@ func CoresOnHost(g *workflow.Adjacency, run workflow.Run) (core, order []int32, 
 			core[u] = c - 1
 		}
 	}
-	run.Traced("CoreNumbers", "buckets", g.N, int64(len(g.Idx)))
-	return core, order, run.Expired()
+	workflow.Traced(run, "CoreNumbers", "buckets", g.N, int64(len(g.Idx)))
+	return core, order, workflow.Expired(run)
 }

@@ -86,8 +86,8 @@ func (w *Waves) Wave(start []int32, alone, most int64, steps ...WaveStep) (bool,
 			if expanded++; expanded > alone || edges > most {
 				return false, nil
 			}
-			if expanded&0xffff == 0 && w.Run.Expired() != nil {
-				return false, w.Run.Expired()
+			if expanded&0xffff == 0 && workflow.Expired(w.Run) != nil {
+				return false, workflow.Expired(w.Run)
 			}
 		}
 		if queue = queue[head:]; len(queue) == 0 {
@@ -112,7 +112,7 @@ func (w *Waves) Wave(start []int32, alone, most int64, steps ...WaveStep) (bool,
 		next := w.Gather()
 		queue, w.Gathered = next, queue
 	}
-	return true, w.Run.Expired()
+	return true, workflow.Expired(w.Run)
 }
 
 // pending counts the vertices and edges of a queue, up to narrow vertices.

@@ -34,12 +34,12 @@ type TextOptions struct {
 }
 
 // format returns the options for package delimited.
-func (o TextOptions) Delimited() delimited.Format {
+func FormatOf(o TextOptions) delimited.Format {
 	return delimited.Format{Comments: o.Comment, Comma: o.Decimal == ','}
 }
 
 // Check checks the options of a reader.
-func (o TextOptions) Check(app string) error {
+func CheckText(o TextOptions, app string) error {
 	if o.Decimal != 0 && o.Decimal != '.' && o.Decimal != ',' {
 		return &workflow.ParameterError{App: app, Arg: "the decimal sign", Got: fmt.Sprintf("%q", o.Decimal), Want: "'.' or ','"}
 	}
@@ -49,7 +49,7 @@ func (o TextOptions) Check(app string) error {
 // number returns the finite number of a field. Its error is a *graphio.ParseError whose message
 // begins with what; its remedy is remedy, or names the decimal sign where that is wrong.
 func (o TextOptions) number(what, field, file string, line int64, remedy string) (float64, error) {
-	x, fault, decimal := o.Delimited().Number(field)
+	x, fault, decimal := FormatOf(o).Number(field)
 	if fault == "" {
 		return x, nil
 	}
@@ -69,7 +69,7 @@ func NumberError(fault string, decimal bool, file string, line int64, remedy str
 // them. Lines that begin with a comment, and blank lines, are skipped. It returns the number of
 // lines. name names the file, and doing the stage that progress reports.
 func EachLine(r workflow.Run, in io.Reader, o TextOptions, name, doing string, use func(text []byte, line int64) error) (lines int64, err error) {
-	format := o.Delimited()
+	format := FormatOf(o)
 	src, taken, err := chunk.NewSource(in)
 	if err != nil {
 		return 0, &graphio.ParseError{File: name, Msg: err.Error(), Err: err}
@@ -89,7 +89,7 @@ func EachLine(r workflow.Run, in io.Reader, o TextOptions, name, doing string, u
 			}
 		}
 		if line%4096 == 0 {
-			r.Report(doing, taken(), 0)
+			workflow.Report(r, doing, taken(), 0)
 			if r.Context != nil && r.Context.Err() != nil {
 				return line, r.Context.Err()
 			}

@@ -97,7 +97,7 @@ func (p *Places) Locations() *Locations {
 }
 
 // Check checks that locations are there, and of n vertices.
-func (l *Locations) Check(app string, n int) error {
+func CheckLocations(l *Locations, app string, n int) error {
 	if l == nil || l.Latitude == nil || l.Longitude == nil {
 		return &workflow.ParameterError{App: app, Arg: "the locations", Got: "nil", Want: "latitudes and longitudes; see NewLocations and ReadLocations"}
 	}
@@ -115,8 +115,8 @@ func (l *Locations) Check(app string, n int) error {
 }
 
 // Places checks locations for a graph of n vertices and returns them as arrays of their own.
-func (l *Locations) Places(app string, n int) (*Places, error) {
-	if err := l.Check(app, n); err != nil {
+func PlacesOf(l *Locations, app string, n int) (*Places, error) {
+	if err := CheckLocations(l, app, n); err != nil {
 		return nil, err
 	}
 	p := newPlaces(n)
@@ -177,7 +177,7 @@ func ReadLocations(r io.Reader, n int, opts ...LocationOptions) (*Locations, err
 		err = CheckReader(app, r, n, 0, o.Base)
 	}
 	if err == nil {
-		err = o.TextOptions.Check(app)
+		err = CheckText(o.TextOptions, app)
 	}
 	if err != nil {
 		return nil, err
@@ -217,7 +217,7 @@ func (in *LocationReader) line(text []byte, line int64) error {
 	bad := func(remedy, format string, args ...any) error {
 		return &graphio.ParseError{File: in.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
 	}
-	f := in.Delimited().Fields(text)
+	f := FormatOf(in.LocationOptions.TextOptions).Fields(text)
 	n := len(in.p.Located)
 	first := in.first
 	in.first = false

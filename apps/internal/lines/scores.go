@@ -36,7 +36,7 @@ func ReadScores(r io.Reader, n int, opts ...ScoreFileOptions) (*matrix.Vector[fl
 		err = CheckReader(app, r, n, 0, o.Base)
 	}
 	if err == nil {
-		err = o.TextOptions.Check(app)
+		err = CheckText(o.TextOptions, app)
 	}
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (in *scoreReader) line(text []byte, line int64, n int) error {
 	bad := func(remedy, format string, args ...any) error {
 		return &graphio.ParseError{File: in.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
 	}
-	f := in.Delimited().Fields(text)
+	f := FormatOf(in.LocationReader.LocationOptions.TextOptions).Fields(text)
 	first := in.first
 	in.first = false
 	if first && isHeader(f, func(id string) bool { return in.Has(id, n) }) {

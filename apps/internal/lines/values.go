@@ -32,7 +32,7 @@ func ReadValues(r io.Reader, n int, opts ...ValueOptions) (*matrix.Vector[float6
 		err = CheckReader(app, r, n, -1, 0)
 	}
 	if err == nil {
-		err = o.TextOptions.Check(app)
+		err = CheckText(o.TextOptions, app)
 	}
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (in *valueReader) bad(line int64, remedy, format string, args ...any) error
 
 // line reads a line. Its errors are a *graphio.ParseError.
 func (in *valueReader) line(text []byte, line int64) error {
-	f := in.o.Delimited().Fields(text)
+	f := FormatOf(in.o.TextOptions).Fields(text)
 	first := !in.begun
 	in.begun = true
 	if first && isHeader(f, func(id string) bool { _, ok := in.vertex(id); return ok }) {

@@ -31,10 +31,10 @@ type RowGroup struct {
 	Devices bool // all ranks are on devices; else the host computes for each, for predictions and tests
 }
 
-// ByRows returns the group for a run by rows, nil if the place is no group or the run is not to be
+// GroupRows returns the group for a run by rows, nil if the place is no group or the run is not to be
 // divided so. Auto takes it for devices whose memory the group moves; Fused also for ranks of the
 // host, which then exchange what devices would. All processes decide alike.
-func (r Run) ByRows(app string, at matrix.Place) *RowGroup {
+func GroupRows(r Run, app string, at matrix.Place) *RowGroup {
 	g, ok := at.(*comm.Group)
 	if !ok || g.Size() == 0 || r.Method == Pipeline {
 		return nil
@@ -103,7 +103,7 @@ func (w *RowGroup) Ended() error {
 
 // On runs f in a session of the device of rank k. The session ends with the first error of f.
 func (w *RowGroup) On(k int, f func(s *device.Session) error) error {
-	call := w.Run.Call(w.App)
+	call := Call(w.Run, w.App)
 	call.Context = nil // the ranks agree when a run ends
 	return device.Of(w.G.PlaceOf(k)).Run(call, func(s *device.Session) {
 		if err := f(s); err != nil {

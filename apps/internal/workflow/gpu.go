@@ -60,7 +60,7 @@ func Placed[T comparable](at device.Backend, n int, s device.Store) *matrix.Vect
 }
 
 // TraceRan traces a fused form as an operation of that name.
-func (r Run) TraceRan(at device.Backend, op string, ran device.Ran, nvals int64) {
+func TraceRan(r Run, at device.Backend, op string, ran device.Ran, nvals int64) {
 	if r.Trace != nil {
 		r.Trace(ops.Trace{Op: op, Method: ops.Method(ran.Method), Place: at.Place().String(),
 			Work: ran.Work, NVals: nvals})
@@ -68,7 +68,7 @@ func (r Run) TraceRan(at device.Backend, op string, ran device.Ran, nvals int64)
 }
 
 // Call describes a fused form of an app to the backend.
-func (r Run) Call(app string) device.Call {
+func Call(r Run, app string) device.Call {
 	return device.Call{Context: r.Context, Op: app, Trace: r.Trace != nil}
 }
 

@@ -43,7 +43,7 @@ type Division struct {
 // Divide begins a division. It returns nil if the place is no group, if the method is Pipeline, or
 // if only some of the ranks are on devices. fact is a number that the first rank of this process
 // gives all others, which get 0 of other ranks of it.
-func (r Run) Divide(app string, at matrix.Place, fact int64) (*Division, error) {
+func Divide(r Run, app string, at matrix.Place, fact int64) (*Division, error) {
 	g, ok := at.(*comm.Group)
 	if !ok || g.Size() == 0 || r.Method != Auto && r.Method != Fused {
 		return nil, nil

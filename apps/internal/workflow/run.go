@@ -38,7 +38,7 @@ const (
 )
 
 // Fused returns the device that runs the fused form of a workflow, nil for the pipeline.
-func (r Run) Fused(app string, at matrix.Place) (device.Runner, error) {
+func FusedOn(r Run, app string, at matrix.Place) (device.Runner, error) {
 	runner := device.Of(at)
 	switch {
 	case r.Method == Pipeline:
@@ -51,8 +51,8 @@ func (r Run) Fused(app string, at matrix.Place) (device.Runner, error) {
 	return nil, r.unknownMethod(app)
 }
 
-// NotFused is the check of workflows without a fused form.
-func (r Run) NotFused(app string) error {
+// notFused is the check of workflows without a fused form.
+func (r Run) notFused(app string) error {
 	switch r.Method {
 	case Auto, Pipeline:
 		return nil
@@ -71,11 +71,11 @@ func (r Run) unknownMethod(app string) error {
 type Stage func(what string, done, total int64)
 
 // With returns the options to pass to every operation.
-func (r Run) With() ops.Option {
+func With(r Run) ops.Option {
 	return ops.WithOptions(ops.WithThreads(r.Threads), ops.WithContext(r.Context), ops.WithTraces(r.Trace))
 }
 
-func (r Run) Report(what string, done, total int64) {
+func Report(r Run, what string, done, total int64) {
 	if r.Progress != nil {
 		r.Progress(what, done, total)
 	}
@@ -124,7 +124,7 @@ func Only[O any](app string, opts []O) (o O, err error) {
 }
 
 // CheckThreads verifies the number of threads.
-func (r Run) CheckThreads(app string) error {
+func CheckThreads(r Run, app string) error {
 	if r.Threads < 0 {
 		return &ParameterError{app, "Threads", fmt.Sprint(r.Threads), "1 or more, or 0 for GOMAXPROCS"}
 	}
@@ -132,10 +132,10 @@ func (r Run) CheckThreads(app string) error {
 }
 
 // OnlyPipeline is only for workflows without a fused form.
-func OnlyPipeline[O interface{ NotFused(app string) error }](app string, opts []O) (O, error) {
+func OnlyPipeline[O interface{ notFused(app string) error }](app string, opts []O) (O, error) {
 	o, err := Only(app, opts)
 	if err == nil {
-		err = o.NotFused(app)
+		err = o.notFused(app)
 	}
 	return o, err
 }

@@ -105,16 +105,16 @@ func Second[R any](_ R, err error) error { return err }
 
 // DegreesOf returns the number of entries of each row, 0 for empty ones.
 func DegreesOf(b *matrix.Matrix[bool], n int, run Run) (*matrix.Vector[int64], error) {
-	one, err := FullVector(b.Place(), n, true, run.With())
+	one, err := FullVector(b.Place(), n, true, With(run))
 	if err != nil {
 		return nil, err
 	}
-	d, err := FullVector(b.Place(), n, int64(0), run.With())
+	d, err := FullVector(b.Place(), n, int64(0), With(run))
 	if err != nil {
 		return nil, err
 	}
 	plus := semiring.Plus[int64]()
-	return d, ops.MxV(d.Accum(plus), semiring.PlusPair[int64](), b.Pattern(), one.Pattern(), run.With())
+	return d, ops.MxV(d.Accum(plus), semiring.PlusPair[int64](), b.Pattern(), one.Pattern(), With(run))
 }
 
 // What the host kernels of the standard set share.
@@ -148,7 +148,7 @@ func RowsOf(a matrix.View[bool]) *Adjacency {
 
 // HostKernel reports whether a workflow with a kernel for the host uses it: with Method Auto, for a
 // graph on the host. Method Pipeline runs the operations, and so does a graph on a device.
-func (r Run) HostKernel(a matrix.View[bool]) bool { return r.Method == Auto && a.Place() == nil }
+func HostKernel(r Run, a matrix.View[bool]) bool { return r.Method == Auto && a.Place() == nil }
 
 // Workflows of the host with a form for all threads take it from standardThreads on, for
 // standardWork vertices and edges.
@@ -158,12 +158,12 @@ const (
 )
 
 // Shared reports whether all threads work on a graph of n vertices with so many entries.
-func (r Run) Shared(n, entries int) bool {
+func Shared(r Run, n, entries int) bool {
 	return parallel.Threads(r.Threads) >= StandardThreads && n+entries >= StandardWork
 }
 
 // Expired returns the error of the context.
-func (r Run) Expired() error {
+func Expired(r Run) error {
 	if r.Context == nil {
 		return nil
 	}
@@ -171,7 +171,7 @@ func (r Run) Expired() error {
 }
 
 // Traced reports the kernel of a workflow to Trace.
-func (r Run) Traced(app, kernel string, n int, work int64) {
+func Traced(r Run, app, kernel string, n int, work int64) {
 	if r.Trace != nil {
 		r.Trace(ops.Trace{Op: app, Method: ops.Method(kernel), NVals: int64(n), Work: work})
 	}
@@ -180,7 +180,7 @@ func (r Run) Traced(app, kernel string, n int, work int64) {
 // Begun is the start of every workflow of the standard set: it checks the settings and the graph,
 // and reports the stage.
 func Begun(app, stage string, g Operand, run Run) (a matrix.View[bool], n int, err error) {
-	if err := run.NotFused(app); err != nil {
+	if err := run.notFused(app); err != nil {
 		return a, 0, err
 	}
 	return opened(app, stage, g, run)
@@ -190,7 +190,7 @@ func Begun(app, stage string, g Operand, run Run) (a matrix.View[bool], n int, e
 // another form.
 func BegunFused(app, stage string, g Operand, run Run) (a matrix.View[bool], n int, at device.Runner, err error) {
 	if a, n, err = opened(app, stage, g, run); err == nil {
-		at, err = run.Fused(app, a.Place())
+		at, err = FusedOn(run, app, a.Place())
 	}
 	return a, n, at, err
 }
@@ -200,8 +200,8 @@ func opened(app, stage string, g Operand, run Run) (a matrix.View[bool], n int, 
 	if n, err = Square(app, g); err != nil {
 		return a, 0, err
 	}
-	run.Report(stage, 0, int64(n))
-	return Pattern(g), n, run.Expired()
+	Report(run, stage, 0, int64(n))
+	return Pattern(g), n, Expired(run)
 }
 
 // BegunUndirected is begun for an undirected graph: the pattern has every edge in both directions.
@@ -230,11 +230,11 @@ func Brought(app, stage string, g Operand, run Run) (matrix.View[bool], int, err
 }
 
 // EachPiece calls f for the pieces of a loop over n items, and reports how many are done.
-func (r Run) EachPiece(stage string, n, grain int, f func(worker, lo, hi int)) error {
+func EachPiece(r Run, stage string, n, grain int, f func(worker, lo, hi int)) error {
 	return parallel.Range(r.Context, r.Threads, n, grain, func(w, lo, hi int) {
 		f(w, lo, hi)
 		if w == 0 {
-			r.Report(stage, int64(hi), int64(n))
+			Report(r, stage, int64(hi), int64(n))
 		}
 	})
 }
@@ -247,6 +247,6 @@ func UndirectedPattern(g Operand, run Run, n int) (matrix.View[bool], error) {
 		return a, nil
 	}
 	both := matrix.New[bool](n, n, matrix.On(a.Place()))
-	err := ops.EWiseAdd[bool](both, semiring.Lor(), a, a.T(), run.With())
+	err := ops.EWiseAdd[bool](both, semiring.Lor(), a, a.T(), With(run))
 	return matrix.AsView[bool](both.Pattern()), err
 }
