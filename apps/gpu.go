@@ -47,7 +47,7 @@ func residentGrid(s *device.Session, k device.Kernel) (grid, block [3]uint32) {
 // placed returns a store as a vector of length n.
 func placed[T comparable](at device.Backend, n int, s device.Store) *matrix.Vector[T] {
 	v := matrix.NewVector[T](n, matrix.On(at.Place()))
-	access.SetRemote(v.Spec().Matrix, s)
+	v.Inside().SetRemote(s)
 	return v
 }
 

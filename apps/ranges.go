@@ -311,7 +311,7 @@ func reduceBlocks(d *division, t comm.DType, n int, op comm.Op, f func(k int) de
 // cuts[r] … cuts[r+1]−1, and gives them as a matrix at its place. Nothing is sent.
 func rowsOn[T semiring.Element](d *division, rows, cols int, cuts []int64, part []*matrix.Matrix[T]) (*matrix.Matrix[T], error) {
 	m := matrix.New[T](rows, cols, matrix.On(d.g))
-	t, err := access.TargetOn(d.wait, m, d.g, false, true, asInts(cuts))
+	t, err := access.TargetOn[T](d.wait, m.Inside(), d.g, true, asInts(cuts))
 	if err != nil {
 		return nil, err
 	}
@@ -341,7 +341,7 @@ func entriesOn[T comparable](d *division, n int, cuts []int64, part [][]T) (*mat
 // storesOn makes a vector of n positions of the group, of which rank r has cuts[r] … cuts[r+1]−1.
 func storesOn[T comparable](d *division, n int, cuts []int, part []*sparse.Typed[T]) (*matrix.Vector[T], error) {
 	v := matrix.NewVector[T](n, matrix.On(d.g))
-	t, err := access.TargetOn(d.wait, v.Spec().Matrix, d.g, true, true, cuts)
+	t, err := access.TargetOn[T](d.wait, v.Inside(), d.g, true, cuts)
 	if err != nil {
 		return nil, err
 	}

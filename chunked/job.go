@@ -45,7 +45,7 @@ func fingerprint[T comparable](a matrix.Source[T]) (string, error) {
 		sum = crc64.Update(sum, polynomial, b)
 	}
 	m, n := v.Dims()
-	return fmt.Sprintf("%d×%d %d %v %T %v %016x", m, n, v.NVals(), st.Format, *new(T), v.Transposed(), sum), nil
+	return fmt.Sprintf("%d×%d %d %v %T %v %016x", m, n, v.NVals(), st.Format, *new(T), v.Inside().Transposed, sum), nil
 }
 
 // raw returns the memory of items as bytes.

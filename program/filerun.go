@@ -227,7 +227,7 @@ func runText[V, E comparable](
 		return nil, d.explain(o, err)
 	}
 	res.State = matrix.NewVector[V](n, matrix.On(at.Place()))
-	access.SetRemote(res.State.Spec().Matrix, store)
+	res.State.Inside().SetRemote(store)
 	res.Active = left
 	if res.Ended == Full && d.supersteps != res.Supersteps {
 		return res, &LimitError{d.name, res.Supersteps, left}

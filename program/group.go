@@ -94,8 +94,7 @@ func (p *Program[V, E, M]) ordered() bool {
 
 // keep makes the states of the ranks the vector.
 func keep[V, E, M comparable](ctx context.Context, g *comm.Group, state *matrix.Vector[V], ranks []*rank[V, E, M], cuts []int) error {
-	spec := state.Spec()
-	t, err := access.TargetOn(ctx, spec.Matrix, g, true, true, cuts)
+	t, err := access.TargetOn[V](ctx, state.Inside(), g, true, cuts)
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func runWhole[V, E comparable](
 		return nil, err
 	}
 	state := matrix.NewVector[V](n, matrix.On(g))
-	t, err := access.TargetOn(wait, state.Spec().Matrix, g, true, true, cuts)
+	t, err := access.TargetOn[V](wait, state.Inside(), g, true, cuts)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func runWhole[V, E comparable](
 
 // part copies positions lo … hi−1 of a full vector on a device.
 func part[V comparable](ctx context.Context, at device.Runner, v *matrix.Vector[V], t device.Type, lo, hi int) (st device.Store, err error) {
-	o, err := access.Operand(v.View(), at)
+	o, err := access.Operand(matrix.AsView(v), at)
 	if err != nil {
 		return nil, err
 	}
