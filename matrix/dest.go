@@ -136,9 +136,10 @@ func (s Spec) Inside() rep.Matrix { return s.m }
 // accumulator C ⊕ result. Outside the mask, C is unchanged, or with Replace its entries are
 // deleted. The methods return a new Dest and do not change theirs.
 type Dest[T comparable] struct {
+	_     [0]func() // not comparable: the compiler makes no function for it
 	a     *Matrix[T]
 	accum Combiner[T]
-	limits
+	at    limits
 }
 
 // limits are the positions that a destination is written at.
@@ -155,16 +156,11 @@ func (d *Dest[T]) Spec() Spec {
 	if d == nil || d.a == nil {
 		return Spec{}
 	}
-	return d.limits.spec(coreOf(d.a), d.accum, false)
+	return Spec{m: coreOf(d.a), Mask: d.at.mask, Accum: d.accum, Replace: d.at.replace}
 }
 
-// spec returns the parts of a destination.
-func (l limits) spec(c *core, accum any, vector bool) Spec {
-	return Spec{m: c, Vector: vector, Mask: l.mask, Accum: accum, Replace: l.replace}
-}
-
-// copied returns a copy of a destination, the zero value for nil.
-func copied[D any](d *D) (e D) {
+// destOf returns a copy of d, the zero value for nil.
+func destOf[T comparable](d *Dest[T]) (e Dest[T]) {
 	if d != nil {
 		e = *d
 	}
@@ -174,15 +170,15 @@ func copied[D any](d *D) (e D) {
 // Masked restricts writes to the positions of m. A later mask replaces an earlier one; Masked(nil)
 // removes it. A nil *Matrix in m is no nil mask: operations refuse it, so that a mask that was
 // never made does not become no mask.
-func (d *Dest[T]) Masked(m Mask) *Dest[T] { e := copied(d); e.mask = m; return &e }
+func (d *Dest[T]) Masked(m Mask) *Dest[T] { e := destOf(d); e.at.mask = m; return &e }
 
 // Accum accumulates results with op: C ⊕ result where both have an entry, and the single entry
 // elsewhere. A later accumulator replaces an earlier one; Accum(nil) removes it, and results
 // overwrite.
-func (d *Dest[T]) Accum(op Combiner[T]) *Dest[T] { e := copied(d); e.accum = op; return &e }
+func (d *Dest[T]) Accum(op Combiner[T]) *Dest[T] { e := destOf(d); e.accum = op; return &e }
 
 // Replace deletes the entries of C outside the mask.
-func (d *Dest[T]) Replace() *Dest[T] { e := copied(d); e.replace = true; return &e }
+func (d *Dest[T]) Replace() *Dest[T] { e := destOf(d); e.at.replace = true; return &e }
 
 // Spec returns a as a plain destination.
 func (a *Matrix[T]) Spec() Spec {
@@ -194,19 +190,20 @@ func (a *Matrix[T]) Spec() Spec {
 
 // Masked returns a as a destination that is written only at the positions of m, and everywhere if m
 // is nil; see [Dest.Masked].
-func (a *Matrix[T]) Masked(m Mask) *Dest[T] { return &Dest[T]{a: a, limits: limits{mask: m}} }
+func (a *Matrix[T]) Masked(m Mask) *Dest[T] { return &Dest[T]{a: a, at: limits{mask: m}} }
 
 // Accum returns a as a destination that accumulates with op.
 func (a *Matrix[T]) Accum(op Combiner[T]) *Dest[T] { return &Dest[T]{a: a, accum: op} }
 
 // Replace returns a as a destination whose entries outside the mask are deleted.
-func (a *Matrix[T]) Replace() *Dest[T] { return &Dest[T]{a: a, limits: limits{replace: true}} }
+func (a *Matrix[T]) Replace() *Dest[T] { return &Dest[T]{a: a, at: limits{replace: true}} }
 
 // VectorDest is a vector as a destination; see [Dest].
 type VectorDest[T comparable] struct {
+	_     [0]func() // not comparable: the compiler makes no function for it
 	v     *Vector[T]
 	accum Combiner[T]
-	limits
+	at    limits
 }
 
 func (d *VectorDest[T]) isVector() {}
@@ -217,17 +214,33 @@ func (d *VectorDest[T]) Spec() Spec {
 	if d == nil || d.v == nil {
 		return Spec{Vector: true}
 	}
-	return d.limits.spec(madeCore(d.v), d.accum, true)
+	return Spec{m: madeCore(d.v), Vector: true, Mask: d.at.mask, Accum: d.accum, Replace: d.at.replace}
+}
+
+// vectorDestOf is destOf of a vector.
+func vectorDestOf[T comparable](d *VectorDest[T]) (e VectorDest[T]) {
+	if d != nil {
+		e = *d
+	}
+	return e
 }
 
 // Masked restricts writes to the positions of m.
-func (d *VectorDest[T]) Masked(m Mask) *VectorDest[T] { e := copied(d); e.mask = m; return &e }
+func (d *VectorDest[T]) Masked(m Mask) *VectorDest[T] { e := vectorDestOf(d); e.at.mask = m; return &e }
 
 // Accum accumulates results with op.
-func (d *VectorDest[T]) Accum(op Combiner[T]) *VectorDest[T] { e := copied(d); e.accum = op; return &e }
+func (d *VectorDest[T]) Accum(op Combiner[T]) *VectorDest[T] {
+	e := vectorDestOf(d)
+	e.accum = op
+	return &e
+}
 
 // Replace deletes the entries outside the mask.
-func (d *VectorDest[T]) Replace() *VectorDest[T] { e := copied(d); e.replace = true; return &e }
+func (d *VectorDest[T]) Replace() *VectorDest[T] {
+	e := vectorDestOf(d)
+	e.at.replace = true
+	return &e
+}
 
 // Spec returns v as a plain destination.
 func (v *Vector[T]) Spec() Spec {
@@ -240,7 +253,7 @@ func (v *Vector[T]) Spec() Spec {
 // Masked returns v as a destination that is written only at the positions of m, and everywhere if m
 // is nil; see [Dest.Masked].
 func (v *Vector[T]) Masked(m Mask) *VectorDest[T] {
-	return &VectorDest[T]{v: v, limits: limits{mask: m}}
+	return &VectorDest[T]{v: v, at: limits{mask: m}}
 }
 
 // Accum returns v as a destination that accumulates with op.
@@ -248,5 +261,5 @@ func (v *Vector[T]) Accum(op Combiner[T]) *VectorDest[T] { return &VectorDest[T]
 
 // Replace returns v as a destination whose entries outside the mask are deleted.
 func (v *Vector[T]) Replace() *VectorDest[T] {
-	return &VectorDest[T]{v: v, limits: limits{replace: true}}
+	return &VectorDest[T]{v: v, at: limits{replace: true}}
 }
