@@ -135,13 +135,13 @@ func TestMasks(t *testing.T) {
 		for _, c := range []struct {
 			name string
 			opts []Option
-			dst  func(c *matrix.Matrix[int64]) matrix.Dest[int64]
+			dst  func(c *matrix.Matrix[int64]) *matrix.Dest[int64]
 			off  bool
 		}{
-			{"mask", []Option{Masked(mask, false)}, func(c *matrix.Matrix[int64]) matrix.Dest[int64] { return c.Masked(mask.Structure()) }, false},
-			{"complement", []Option{Masked(mask, true)}, func(c *matrix.Matrix[int64]) matrix.Dest[int64] { return c.Masked(mask.Structure().Not()) }, false},
-			{"off the diagonal", []Option{OffDiagonal()}, func(c *matrix.Matrix[int64]) matrix.Dest[int64] { return c.Replace() }, true},
-			{"mask off the diagonal", []Option{OffDiagonal(), Masked(mask, false)}, func(c *matrix.Matrix[int64]) matrix.Dest[int64] { return c.Masked(mask.Structure()) }, true},
+			{"mask", []Option{Masked(mask, false)}, func(c *matrix.Matrix[int64]) *matrix.Dest[int64] { return c.Masked(mask.Structure()) }, false},
+			{"complement", []Option{Masked(mask, true)}, func(c *matrix.Matrix[int64]) *matrix.Dest[int64] { return c.Masked(mask.Structure().Not()) }, false},
+			{"off the diagonal", []Option{OffDiagonal()}, func(c *matrix.Matrix[int64]) *matrix.Dest[int64] { return c.Replace() }, true},
+			{"mask off the diagonal", []Option{OffDiagonal(), Masked(mask, false)}, func(c *matrix.Matrix[int64]) *matrix.Dest[int64] { return c.Masked(mask.Structure()) }, true},
 		} {
 			want, got := matrix.New[int64](50, 50), matrix.New[int64](50, 50)
 			check(t, ops.Apply(c.dst(want), semiring.Identity[int64](), all))

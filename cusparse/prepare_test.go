@@ -86,9 +86,9 @@ func formsOf(t *testing.T, d *Device, a *matrix.Matrix[float64]) map[string]*for
 	return storeOf[float64](t, d, a).forms
 }
 
-func storeOf[T comparable](t *testing.T, d *Device, a interface{ View() matrix.View[T] }) *store {
+func storeOf[T comparable](t *testing.T, d *Device, a matrix.Operand[T]) *store {
 	t.Helper()
-	o, err := access.Operand(a.View(), backend{d})
+	o, err := access.Operand(matrix.AsView(a), backend{d})
 	check(t, err)
 	f := d.begin(device.Call{})
 	defer f.end()

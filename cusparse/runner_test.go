@@ -107,7 +107,7 @@ func testSession(t *testing.T, d *Device) {
 		t.Errorf("sums %v after %d steps", sums, steps)
 	}
 	v := matrix.NewVector[int64](3, matrix.On(d))
-	access.SetRemote(v.Spec().Matrix, found)
+	v.Inside().SetRemote(found)
 	if got := sure.Get(v.Dense(-1)); !slices.Equal(got, sums) {
 		t.Errorf("the result is %v", got)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -40,7 +41,7 @@ func WrapVector[T comparable](d *Device, p driver.Ptr, n int) (*matrix.Vector[T]
 		return nil, err
 	}
 	v := matrix.NewVector[T](n, matrix.On(d))
-	access.SetRemote(v.Spec().Matrix, s)
+	v.Inside().SetRemote(s)
 	return v, nil
 }
 
@@ -128,13 +129,16 @@ type Shared struct {
 // addresses hold until the matrix is written to, moved or forgotten. All that
 // was queued on the device is done when Share returns. A matrix that does not
 // live on a device is a ShareError: Move it there.
-func Share[T comparable](a *matrix.Matrix[T]) (Shared, error) {
+func Share[T comparable](a *matrix.Matrix[T]) (Shared, error) { return shareOf(a.Inside()) }
+
+// shareOf is Share of a matrix or a vector.
+func shareOf(a rep.View) (Shared, error) {
 	const op = "cusparse.Share"
 	d, ok := a.Place().(*Device)
 	if !ok || d.missing() {
 		return Shared{}, &ShareError{op, "the matrix does not live on a device; use Move"}
 	}
-	r, err := access.RemoteOn(a, backend{d})
+	r, err := a.RemoteOn(backend{d})
 	if err != nil {
 		return Shared{}, err
 	}
@@ -153,5 +157,5 @@ func ShareVector[T comparable](v *matrix.Vector[T]) (Shared, error) {
 	if v == nil {
 		return Shared{}, &ShareError{"cusparse.ShareVector", "the vector is nil"}
 	}
-	return Share(v.Spec().Matrix)
+	return shareOf(v.Inside())
 }

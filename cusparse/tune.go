@@ -132,7 +132,7 @@ func Tune[T matrix.Number](ctx context.Context, d *Device, a matrix.Source[T], o
 	if err != nil {
 		return nil, err
 	}
-	xv, err := access.Operand(x.View(), backend{d})
+	xv, err := access.Operand(matrix.AsView(x), backend{d})
 	if err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ func TestSharedData(t *testing.T) {
 		entries := c.listed
 		if info.Symmetry != "general" {
 			var diagonal int64
-			if dg, err := a.Diag(0); err == nil {
+			if dg, err := matrix.Diagonal(a, 0); err == nil {
 				diagonal = dg.NVals()
 			}
 			entries = 2*c.listed - diagonal

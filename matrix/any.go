@@ -17,7 +17,7 @@ import (
 type Any struct{ c *core }
 
 // AnyOf returns a as a matrix of any type. Both are one matrix.
-func AnyOf[T comparable](a *Matrix[T]) Any { return Any{a.inside()} }
+func AnyOf[T comparable](a *Matrix[T]) Any { return Any{coreOf(a)} }
 
 // AnyOfInside returns the matrix with an inside, for the packages of this module.
 func AnyOfInside(m rep.Matrix) Any {

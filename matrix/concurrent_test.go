@@ -59,7 +59,7 @@ func TestConcurrentReaders(t *testing.T) {
 								t.Error("wrong entry")
 							}
 						case 5:
-							if s := a.inside().Nonzero(); s.NVals == 0 || s.NVals == 2000 {
+							if s := coreOf(a).Nonzero(); s.NVals == 0 || s.NVals == 2000 {
 								t.Errorf("%d nonzeros", s.NVals)
 							}
 						}

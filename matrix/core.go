@@ -547,6 +547,63 @@ func (a *core) checkIndex(op string, i, j int) error {
 	return nil
 }
 
+// fetched returns the contents to the host. Its error is that of the matrix.
+func (a *core) fetched(op string) error {
+	a.Stored()
+	return naming(op, a.err)
+}
+
+// clear removes every entry of a matrix or a vector.
+func (a *core) clear(vector bool) {
+	m, n := a.Dims()
+	if vector {
+		m = 1
+	}
+	a.SetStore(a.pinnedTo(a.empty(m, n)))
+}
+
+// checkPosition is checkIndex of a vector.
+func (a *core) checkPosition(op string, i int) error {
+	if a.err != nil {
+		return naming(op, a.err)
+	}
+	if _, n := a.Dims(); uint(i) >= uint(n) {
+		return &IndexError{op, "index", int64(i), int64(n)}
+	}
+	return nil
+}
+
+// entry is find of a vector, with an error if there is no entry.
+func (a *core) entry(op string, i int) (list sparse.Values, at int64, err error) {
+	if err := a.checkPosition(op, i); err != nil {
+		return list, 0, err
+	}
+	if err := a.checkIndex(op, 0, i); err != nil {
+		return list, 0, err
+	}
+	list, at, ok := a.find(0, i)
+	if !ok {
+		return list, 0, ErrNoEntry
+	}
+	return list, at, nil
+}
+
+// asVector makes the zero value a vector of size 0.
+func (a *core) asVector() *core {
+	if a.unset() && a.err == nil {
+		a.st = a.empty(1, 0)
+	}
+	return a
+}
+
+// readVector is asVector of a core that other goroutines may read: it does not change it.
+func (a *core) readVector() *core {
+	if a.unset() && a.err == nil {
+		return newCore(a.empty(1, 0))
+	}
+	return a
+}
+
 // clone returns a deep copy on the host.
 func (a *core) clone() *core {
 	b := newCore(a.Stored().Clone())

@@ -70,7 +70,7 @@ func (m MaskView) Fetch() error {
 }
 
 // MaskView returns a as a mask by value, which selects the entries other than the zero value of T.
-func (a *Matrix[T]) MaskView() MaskView { return MaskView{rep.Mask{Matrix: a.inside()}} }
+func (a *Matrix[T]) MaskView() MaskView { return MaskView{rep.Mask{Matrix: coreOf(a)}} }
 
 // Structure returns a as a structural mask, which selects all entries.
 func (a *Matrix[T]) Structure() MaskView {
@@ -79,18 +79,12 @@ func (a *Matrix[T]) Structure() MaskView {
 	return m
 }
 
-// Not returns the complement of a as a mask by value.
-func (a *Matrix[T]) Not() MaskView { return a.MaskView().Not() }
-
 // MaskView returns v as a mask by value, which selects the entries other than the zero value of T.
 func (v *Vector[T]) MaskView() MaskView {
 	if v == nil {
 		return MaskView{}
 	}
-	v.init()
-	m := v.m.MaskView()
-	m.m.Vector = true
-	return m
+	return MaskView{rep.Mask{Matrix: madeCore(v), Vector: true}}
 }
 
 // Structure returns v as a structural mask, which selects all entries.
@@ -100,36 +94,39 @@ func (v *Vector[T]) Structure() MaskView {
 	return m
 }
 
-// Not returns the complement of v as a mask by value.
-func (v *Vector[T]) Not() MaskView { return v.MaskView().Not() }
-
 // Destination is the destination of an operation on matrices or vectors.
 type Destination[T comparable] interface {
 	// Spec returns the parts of the destination.
-	Spec() Spec[T]
+	Spec() Spec
+	// isOf says what the values are.
+	isOf(T)
 }
 
 // Target is a matrix destination: *Matrix[T], or a [Dest] made by Masked,
 // Accum and Replace.
 type Target[T comparable] interface {
 	Destination[T]
-	isTarget()
+	isMatrix()
 }
 
 // VectorTarget is a vector destination: *Vector[T], or a [VectorDest].
 type VectorTarget[T comparable] interface {
 	Destination[T]
-	isVectorTarget()
+	isVector()
 }
 
 // Spec holds the parts of a destination.
-type Spec[T comparable] struct {
-	Matrix  *Matrix[T] // the matrix to write; for a vector, its 1×n matrix
+type Spec struct {
+	m       rep.Matrix // see Inside
 	Vector  bool
-	Mask    Mask        // nil: every position is written
-	Accum   Combiner[T] // nil: the result overwrites
-	Replace bool        // entries outside the mask are deleted
+	Mask    Mask // nil: every position is written
+	Accum   any  // a Combiner of the element type; nil: the result overwrites
+	Replace bool // entries outside the mask are deleted
 }
+
+// Inside returns the matrix to write, 1×n for a vector and nil of a nil destination, as the packages of
+// this module see it; see [Matrix.Inside].
+func (s Spec) Inside() rep.Matrix { return s.m }
 
 // Dest is a matrix as a destination, with mask, accumulator and replace:
 //
@@ -137,76 +134,132 @@ type Spec[T comparable] struct {
 //
 // Within the mask, C becomes the result, which deletes entries absent in the result, or with an
 // accumulator C ⊕ result. Outside the mask, C is unchanged, or with Replace its entries are
-// deleted.
-type Dest[T comparable] struct{ s Spec[T] }
+// deleted. The methods return a new Dest and do not change theirs.
+type Dest[T comparable] struct {
+	_     [0]func() // not comparable: the compiler makes no function for it
+	a     *Matrix[T]
+	accum Combiner[T]
+	at    limits
+}
 
-func (d Dest[T]) isTarget() {}
+// limits are the positions that a destination is written at.
+type limits struct {
+	mask    Mask
+	replace bool
+}
+
+func (d *Dest[T]) isMatrix() {}
+func (d *Dest[T]) isOf(T)    {}
 
 // Spec returns the parts of the destination.
-func (d Dest[T]) Spec() Spec[T] { return d.s }
+func (d *Dest[T]) Spec() Spec {
+	if d == nil || d.a == nil {
+		return Spec{}
+	}
+	return Spec{m: coreOf(d.a), Mask: d.at.mask, Accum: d.accum, Replace: d.at.replace}
+}
+
+// destOf returns a copy of d, the zero value for nil.
+func destOf[T comparable](d *Dest[T]) (e Dest[T]) {
+	if d != nil {
+		e = *d
+	}
+	return e
+}
 
 // Masked restricts writes to the positions of m. A later mask replaces an earlier one; Masked(nil)
 // removes it. A nil *Matrix in m is no nil mask: operations refuse it, so that a mask that was
 // never made does not become no mask.
-func (d Dest[T]) Masked(m Mask) Dest[T] { d.s.Mask = m; return d }
+func (d *Dest[T]) Masked(m Mask) *Dest[T] { e := destOf(d); e.at.mask = m; return &e }
 
 // Accum accumulates results with op: C ⊕ result where both have an entry, and the single entry
 // elsewhere. A later accumulator replaces an earlier one; Accum(nil) removes it, and results
 // overwrite.
-func (d Dest[T]) Accum(op Combiner[T]) Dest[T] { d.s.Accum = op; return d }
+func (d *Dest[T]) Accum(op Combiner[T]) *Dest[T] { e := destOf(d); e.accum = op; return &e }
 
 // Replace deletes the entries of C outside the mask.
-func (d Dest[T]) Replace() Dest[T] { d.s.Replace = true; return d }
-
-func (a *Matrix[T]) isTarget() {}
+func (d *Dest[T]) Replace() *Dest[T] { e := destOf(d); e.at.replace = true; return &e }
 
 // Spec returns a as a plain destination.
-func (a *Matrix[T]) Spec() Spec[T] { return Spec[T]{Matrix: a} }
+func (a *Matrix[T]) Spec() Spec {
+	if a == nil {
+		return Spec{}
+	}
+	return Spec{m: coreOf(a)}
+}
 
 // Masked returns a as a destination that is written only at the positions of m, and everywhere if m
 // is nil; see [Dest.Masked].
-func (a *Matrix[T]) Masked(m Mask) Dest[T] { return Dest[T]{a.Spec()}.Masked(m) }
+func (a *Matrix[T]) Masked(m Mask) *Dest[T] { return &Dest[T]{a: a, at: limits{mask: m}} }
 
 // Accum returns a as a destination that accumulates with op.
-func (a *Matrix[T]) Accum(op Combiner[T]) Dest[T] { return Dest[T]{a.Spec()}.Accum(op) }
+func (a *Matrix[T]) Accum(op Combiner[T]) *Dest[T] { return &Dest[T]{a: a, accum: op} }
 
 // Replace returns a as a destination whose entries outside the mask are deleted.
-func (a *Matrix[T]) Replace() Dest[T] { return Dest[T]{a.Spec()}.Replace() }
+func (a *Matrix[T]) Replace() *Dest[T] { return &Dest[T]{a: a, at: limits{replace: true}} }
 
 // VectorDest is a vector as a destination; see [Dest].
-type VectorDest[T comparable] struct{ s Spec[T] }
+type VectorDest[T comparable] struct {
+	_     [0]func() // not comparable: the compiler makes no function for it
+	v     *Vector[T]
+	accum Combiner[T]
+	at    limits
+}
 
-func (d VectorDest[T]) isVectorTarget() {}
+func (d *VectorDest[T]) isVector() {}
+func (d *VectorDest[T]) isOf(T)    {}
 
 // Spec returns the parts of the destination.
-func (d VectorDest[T]) Spec() Spec[T] { return d.s }
+func (d *VectorDest[T]) Spec() Spec {
+	if d == nil || d.v == nil {
+		return Spec{Vector: true}
+	}
+	return Spec{m: madeCore(d.v), Vector: true, Mask: d.at.mask, Accum: d.accum, Replace: d.at.replace}
+}
+
+// vectorDestOf is destOf of a vector.
+func vectorDestOf[T comparable](d *VectorDest[T]) (e VectorDest[T]) {
+	if d != nil {
+		e = *d
+	}
+	return e
+}
 
 // Masked restricts writes to the positions of m.
-func (d VectorDest[T]) Masked(m Mask) VectorDest[T] { d.s.Mask = m; return d }
+func (d *VectorDest[T]) Masked(m Mask) *VectorDest[T] { e := vectorDestOf(d); e.at.mask = m; return &e }
 
 // Accum accumulates results with op.
-func (d VectorDest[T]) Accum(op Combiner[T]) VectorDest[T] { d.s.Accum = op; return d }
+func (d *VectorDest[T]) Accum(op Combiner[T]) *VectorDest[T] {
+	e := vectorDestOf(d)
+	e.accum = op
+	return &e
+}
 
 // Replace deletes the entries outside the mask.
-func (d VectorDest[T]) Replace() VectorDest[T] { d.s.Replace = true; return d }
-
-func (v *Vector[T]) isVectorTarget() {}
+func (d *VectorDest[T]) Replace() *VectorDest[T] {
+	e := vectorDestOf(d)
+	e.at.replace = true
+	return &e
+}
 
 // Spec returns v as a plain destination.
-func (v *Vector[T]) Spec() Spec[T] {
+func (v *Vector[T]) Spec() Spec {
 	if v == nil {
-		return Spec[T]{Vector: true}
+		return Spec{Vector: true}
 	}
-	v.init()
-	return Spec[T]{Matrix: &v.m, Vector: true}
+	return Spec{m: madeCore(v), Vector: true}
 }
 
 // Masked returns v as a destination that is written only at the positions of m, and everywhere if m
 // is nil; see [Dest.Masked].
-func (v *Vector[T]) Masked(m Mask) VectorDest[T] { return VectorDest[T]{v.Spec()}.Masked(m) }
+func (v *Vector[T]) Masked(m Mask) *VectorDest[T] {
+	return &VectorDest[T]{v: v, at: limits{mask: m}}
+}
 
 // Accum returns v as a destination that accumulates with op.
-func (v *Vector[T]) Accum(op Combiner[T]) VectorDest[T] { return VectorDest[T]{v.Spec()}.Accum(op) }
+func (v *Vector[T]) Accum(op Combiner[T]) *VectorDest[T] { return &VectorDest[T]{v: v, accum: op} }
 
 // Replace returns v as a destination whose entries outside the mask are deleted.
-func (v *Vector[T]) Replace() VectorDest[T] { return VectorDest[T]{v.Spec()}.Replace() }
+func (v *Vector[T]) Replace() *VectorDest[T] {
+	return &VectorDest[T]{v: v, at: limits{replace: true}}
+}

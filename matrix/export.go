@@ -54,21 +54,22 @@ func FromCSC[T comparable](m, n int, ptr []int64, idx []int32, val []T) (*Matrix
 // O(entries + rows) for another format; for a bitmap or full matrix, O(rows·columns). More rows
 // than there is memory for are a *SizeError: [Matrix.Tuples] takes O(entries).
 func (a *Matrix[T]) CSR() (ptr []int64, idx []int32, val []T, err error) {
-	if err := a.Fetch(); err != nil {
-		return nil, nil, nil, naming("Matrix.CSR", err)
-	}
-	s, err := compressed("Matrix.CSR", a.inside().Rows())
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	return s.Ptr, s.Idx, sparse.SliceOf[T](s.Val), nil
+	s, err := coreOf(a).compressed("Matrix.CSR", false)
+	return s.Ptr, s.Idx, sparse.SliceOf[T](s.Val), err
 }
 
-// compressed returns the CSR form of a listed store.
-func compressed(op string, s *sparse.Store) (*sparse.Store, error) {
+// compressed returns the CSR form of the matrix or its transpose, and an empty store with an error.
+func (a *core) compressed(op string, transposed bool) (*sparse.Store, error) {
+	if err := a.fetched(op); err != nil {
+		return new(sparse.Store), err
+	}
+	s := a.Rows()
+	if transposed {
+		s = a.Cols()
+	}
 	if s.Format != sparse.CSR {
 		if err := checkRoom(op, fmt.Sprintf("%d offsets", s.NRows+1), int64(s.NRows)+1, 8); err != nil {
-			return nil, err
+			return new(sparse.Store), err
 		}
 	}
 	return s.ToCSR(), nil
@@ -77,36 +78,42 @@ func compressed(op string, s *sparse.Store) (*sparse.Store, error) {
 // CSC is CSR of the transpose: compressed sparse columns. It takes O(entries + columns) time the
 // first time, and the matrix keeps the result.
 func (a *Matrix[T]) CSC() (ptr []int64, idx []int32, val []T, err error) {
-	if err := a.Fetch(); err != nil {
-		return nil, nil, nil, naming("Matrix.CSC", err)
-	}
-	s, err := compressed("Matrix.CSC", a.inside().Cols())
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	return s.Ptr, s.Idx, sparse.SliceOf[T](s.Val), nil
+	s, err := coreOf(a).compressed("Matrix.CSC", true)
+	return s.Ptr, s.Idx, sparse.SliceOf[T](s.Val), err
 }
 
 // Tuples returns the row, column and value of every entry, by rows. The columns and values must not
 // be modified: they may be those of the matrix. Tuples takes O(entries + rows) time.
 func (a *Matrix[T]) Tuples() (rows, cols []int32, vals []T, err error) {
-	if err := a.Fetch(); err != nil {
-		return nil, nil, nil, naming("Matrix.Tuples", err)
+	rows, cols, list, err := coreOf(a).tuples("Matrix.Tuples")
+	return rows, cols, sparse.SliceOf[T](list), err
+}
+
+// tuples returns the row, column and value of every entry, by rows.
+func (a *core) tuples(op string) (rows, cols []int32, vals sparse.Values, err error) {
+	if err := a.fetched(op); err != nil {
+		return nil, nil, vals, err
 	}
-	s := a.inside().Rows()
-	return s.RowOfEntries(), s.Idx, sparse.SliceOf[T](s.Val), nil
+	s := a.Rows()
+	return s.RowOfEntries(), s.Idx, s.Val, nil
 }
 
 // Dense returns the values by rows, with fill where there is no entry: the value of (i, j) is at
 // i·columns + j. More positions than there is memory for are a *SizeError. Dense takes
 // O(rows·columns) time.
 func (a *Matrix[T]) Dense(fill T) ([]T, error) {
-	if err := a.Fetch(); err != nil {
-		return nil, naming("Matrix.Dense", err)
+	list, err := coreOf(a).dense("Matrix.Dense", sparse.ValuesOf([]T{fill}))
+	return sparse.SliceOf[T](list), err
+}
+
+// dense returns the values by rows. op is the method of the error of a nil matrix or vector.
+func (a *core) dense(op string, fill sparse.Values) (sparse.Values, error) {
+	if err := a.fetched(op); err != nil {
+		return sparse.Values{}, err
 	}
 	m, n := a.Dims()
-	if err := checkDense("Matrix.Dense", m, n, unsafe.Sizeof(fill)); err != nil {
-		return nil, err
+	if err := checkDense("Matrix.Dense", m, n, uintptr(a.Type().Size)); err != nil {
+		return sparse.Values{}, err
 	}
-	return sparse.SliceOf[T](a.inside().Stored().Dense(sparse.ValuesOf([]T{fill}))), nil
+	return a.Stored().Dense(fill), nil
 }

@@ -2,10 +2,12 @@ package matrix
 
 import (
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 
 	"github.com/hiveblas/hiveblas/internal/jsontext"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 // A JSONError reports a value that has no JSON form, or a text that is not the JSON form of the
@@ -97,17 +99,34 @@ func readJSON(op string, data []byte, dims []jsonDim, positions []jsonPositions,
 // value that JSON cannot hold, such as NaN, is a *JSONError, and so are elements that need package
 // matrix/jsonvalues where it is not linked, such as structs without methods; a
 // matrix that cannot be read from a device is the error of [Matrix.Fetch].
-func (a *Matrix[T]) MarshalJSON() ([]byte, error) {
-	if err := a.Fetch(); err != nil {
+func (a *Matrix[T]) MarshalJSON() ([]byte, error) { return coreOf(a).marshalJSON(false) }
+
+// marshalJSON returns the JSON form of a matrix or a vector.
+func (a *core) marshalJSON(vector bool) ([]byte, error) {
+	op := "Matrix"
+	if vector {
+		op = "Vector"
+	}
+	if err := a.fetched(op + ".Fetch"); err != nil {
 		return nil, err
 	}
+	op += ".MarshalJSON"
 	m, n := a.Dims()
-	k := a.NVals()
-	rows, cols, values := make([]int, 0, k), make([]int, 0, k), make([]T, 0, k)
-	for at, v := range a.All() {
-		rows, cols, values = append(rows, at.Row), append(cols, at.Col), append(values, v)
+	st := a.Rows().Valued()
+	values := reflect.SliceAt(sparse.GoType(st.Type), st.Val.Pointer(), st.Val.Len()).Interface()
+	if vector {
+		return jsonText(op, []jsonDim{{"size", n}}, []jsonPositions{{"index", ints(st.Idx)}}, values)
 	}
-	return jsonText("Matrix.MarshalJSON", []jsonDim{{"rows", m}, {"cols", n}}, []jsonPositions{{"row", rows}, {"col", cols}}, values)
+	at := []jsonPositions{{"row", ints(st.RowOfEntries())}, {"col", ints(st.Idx)}}
+	return jsonText(op, []jsonDim{{"rows", m}, {"cols", n}}, at, values)
+}
+
+func ints(list []int32) []int {
+	out := make([]int, len(list))
+	for k, i := range list {
+		out[k] = int(i)
+	}
+	return out
 }
 
 // UnmarshalJSON replaces the matrix by the one that [Matrix.MarshalJSON] wrote.
@@ -116,64 +135,72 @@ func (a *Matrix[T]) MarshalJSON() ([]byte, error) {
 // *JSONError, a position outside the matrix is an *IndexError, one that
 // occurs twice a *DuplicateError; the matrix is then unchanged. The text null
 // leaves it unchanged without an error, as encoding/json does.
-func (a *Matrix[T]) UnmarshalJSON(data []byte) error {
-	switch {
-	case a == nil:
-		return errNil
-	case string(data) == "null":
-		return nil
-	}
-	var values []T
+func (a *Matrix[T]) UnmarshalJSON(data []byte) error { return coreOf(a).unmarshalJSON(data) }
+
+// unmarshalJSON is that of a matrix.
+func (a *core) unmarshalJSON(data []byte) error {
 	dims, at := []jsonDim{{"rows", 0}, {"cols", 0}}, []jsonPositions{{"row", nil}, {"col", nil}}
-	if err := readJSON("Matrix.UnmarshalJSON", data, dims, at, &values); err != nil {
+	values, err := a.readJSON("Matrix.UnmarshalJSON", data, dims, at)
+	if err != nil || values.None() {
 		return err
 	}
-	made, err := FromTuples(dims[0].n, dims[1].n, at[0].list, at[1].list, values, nil)
+	rows := at[0].list
+	if rows == nil { // which means a vector
+		rows = []int{}
+	}
+	return a.become("matrix.FromTuples", dims[0].n, dims[1].n, indexListOf(rows), indexListOf(at[1].list), values)
+}
+
+// readJSON reads the JSON form, and returns the values: none for the text null.
+func (a *core) readJSON(op string, data []byte, dims []jsonDim, at []jsonPositions) (values sparse.Values, err error) {
+	switch {
+	case a.null:
+		return values, errNil
+	case string(data) == "null":
+		return values, nil
+	}
+	list := reflect.New(reflect.SliceOf(sparse.GoType(a.Type())))
+	if err := readJSON(op, data, dims, at, list.Interface()); err != nil {
+		return values, err
+	}
+	if list.Elem().Len() == 0 {
+		return a.Type().Zeroed(0), nil
+	}
+	return *(*sparse.Values)(list.UnsafePointer()), nil // the three words of a slice
+}
+
+// become replaces the contents by tuples.
+func (a *core) become(op string, m, n int, rows, cols indexList, values sparse.Values) error {
+	st, err := fromTuples(a.Type(), op, m, n, rows, cols, values, nil)
 	if err != nil {
 		return err
 	}
-	a.inside().err = nil
-	a.c.SetStore(made.c.st)
+	a.err = nil
+	a.SetStore(st)
 	return nil
 }
 
 // MarshalJSON returns the vector as an object: "size" and the entries in
 // ascending order as the lists "index" (counted from 0) and "value"; see
 // [Matrix.MarshalJSON].
-func (v *Vector[T]) MarshalJSON() ([]byte, error) {
-	if err := v.Fetch(); err != nil {
-		return nil, err
-	}
-	k := v.NVals()
-	index, values := make([]int, 0, k), make([]T, 0, k)
-	for i, x := range v.All() {
-		index, values = append(index, i), append(values, x)
-	}
-	return jsonText("Vector.MarshalJSON", []jsonDim{{"size", v.Size()}}, []jsonPositions{{"index", index}}, values)
-}
+func (v *Vector[T]) MarshalJSON() ([]byte, error) { return vectorCore(v).marshalJSON(true) }
 
 // UnmarshalJSON replaces the vector by the one that [Vector.MarshalJSON] wrote;
 // see [Matrix.UnmarshalJSON].
 func (v *Vector[T]) UnmarshalJSON(data []byte) error {
-	switch {
-	case v == nil:
-		return errNil
-	case string(data) == "null":
-		return nil
-	}
-	var values []T
+	return vectorCore(v).unmarshalVectorJSON(data)
+}
+
+// unmarshalVectorJSON is unmarshalJSON of a vector.
+func (a *core) unmarshalVectorJSON(data []byte) error {
+	const op = "Vector.UnmarshalJSON"
 	dims, at := []jsonDim{{"size", 0}}, []jsonPositions{{"index", nil}}
-	if err := readJSON("Vector.UnmarshalJSON", data, dims, at, &values); err != nil {
+	values, err := a.readJSON(op, data, dims, at)
+	if err != nil || values.None() {
 		return err
 	}
-	if len(at[0].list) != len(values) {
-		return &InvalidError{"Vector.UnmarshalJSON", fmt.Sprintf("%d indices and %d values given, want the same number", len(at[0].list), len(values))}
+	if k := len(at[0].list); k != values.Len() {
+		return &InvalidError{op, fmt.Sprintf("%d indices and %d values given, want the same number", k, values.Len())}
 	}
-	made, err := VectorFromTuples(dims[0].n, at[0].list, values, nil)
-	if err != nil {
-		return err
-	}
-	v.m.inside().err = nil
-	v.m.c.SetStore(made.m.c.st)
-	return nil
+	return a.become("matrix.VectorFromTuples", 1, dims[0].n, indexList{}, indexListOf(at[0].list), values)
 }

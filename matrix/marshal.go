@@ -11,41 +11,36 @@ import (
 // MarshalBinary returns a in the binary form (.hgb), which [graphio.ReadBinary] reads too. Element
 // types other than bool, integers and floats are a *TypeError.
 func (a *Matrix[T]) MarshalBinary() ([]byte, error) {
-	c := a.inside()
-	if c.err != nil {
-		return nil, c.err
-	}
-	return marshal("Matrix.MarshalBinary", c.Stored(), false)
+	return coreOf(a).marshal("Matrix.MarshalBinary", false)
 }
 
 // MarshalBinary returns v in the binary form; see [Matrix.MarshalBinary].
 func (v *Vector[T]) MarshalBinary() ([]byte, error) {
-	if err := v.Err(); err != nil {
-		return nil, err
-	}
-	return marshal("Vector.MarshalBinary", v.m.inside().stored1(), true)
+	return vectorCore(v).marshal("Vector.MarshalBinary", true)
 }
 
 // UnmarshalBinary replaces a by the matrix in data, as MarshalBinary returns it; labels in data are
 // ignored. Bytes after the matrix and damaged data are an *[InvalidError], another element type is a
 // *[TypeError]; a is then unchanged.
 func (a *Matrix[T]) UnmarshalBinary(data []byte) error {
-	if a == nil {
-		return errNil
-	}
-	return a.inside().unmarshal("Matrix.UnmarshalBinary", data, false)
+	return coreOf(a).unmarshal("Matrix.UnmarshalBinary", data, false)
 }
 
 // UnmarshalBinary replaces v by the vector in data, as MarshalBinary returns it; see
 // [Matrix.UnmarshalBinary].
 func (v *Vector[T]) UnmarshalBinary(data []byte) error {
-	if v == nil {
-		return errNil
-	}
-	return v.m.inside().unmarshal("Vector.UnmarshalBinary", data, true)
+	return vectorCore(v).unmarshal("Vector.UnmarshalBinary", data, true)
 }
 
-func marshal(op string, st *sparse.Store, vector bool) ([]byte, error) {
+// marshal returns the contents in the binary form.
+func (a *core) marshal(op string, vector bool) ([]byte, error) {
+	if a.err != nil {
+		return nil, a.err
+	}
+	st := a.Stored()
+	if vector {
+		st = a.stored1()
+	}
 	e, ok := hgb.ItemOf(st.Type)
 	if !ok {
 		return nil, refused(op, st.Type)
@@ -61,6 +56,9 @@ func refused(op string, t *sparse.Type) error {
 
 // unmarshal replaces the contents by those of a file.
 func (a *core) unmarshal(op string, data []byte, vector bool) error {
+	if a.null {
+		return errNil
+	}
 	e, ok := hgb.ItemOf(a.Type())
 	if !ok {
 		return refused(op, a.Type())

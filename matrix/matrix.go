@@ -38,21 +38,25 @@ func (f Format) String() string { return sparse.Format(f).String() }
 // at most once and kept until the matrix changes. A Matrix must not be copied; pass *Matrix.
 type Matrix[T comparable] struct{ c core }
 
-// inside returns the inside of the matrix; that of a nil matrix is empty and ignores what is written.
-func (a *Matrix[T]) inside() *core {
-	if a != nil && a.c.t.Load() != nil {
-		return &a.c
+// coreOf returns the inside of the matrix; that of a nil matrix is empty and ignores what is written.
+func coreOf[T comparable](a *Matrix[T]) *core { return typed[T]((*core)(unsafe.Pointer(a))) }
+
+// typed returns c, whose values are of type T: of the zero value with its type, and of nil the one that
+// stands for a nil matrix.
+func typed[T comparable](c *core) *core {
+	if c != nil && c.t.Load() != nil {
+		return c
 	}
-	return insideOf(a)
+	return c.withType(sparse.TypeOf[T]())
 }
 
-// insideOf is inside of a nil matrix, or of the zero value.
-func insideOf[T comparable](a *Matrix[T]) *core {
-	if a == nil {
-		return nullOf(sparse.TypeOf[T]())
+// withType is typed of nil or of the zero value.
+func (c *core) withType(t *sparse.Type) *core {
+	if c == nil {
+		return nullOf(t)
 	}
-	a.c.t.Store(sparse.TypeOf[T]())
-	return &a.c
+	c.t.Store(t)
+	return c
 }
 
 // ofCore returns the matrix that is a core. Matrices are made by their cores: new(Matrix[T]) would
@@ -61,28 +65,32 @@ func ofCore[T comparable](c *core) *Matrix[T] { return (*Matrix[T])(unsafe.Point
 
 // Inside returns the matrix as the packages of this module see it. It is not for users: the type that
 // it returns is internal.
-func (a *Matrix[T]) Inside() rep.View { return rep.View{Matrix: a.inside()} }
+func (a *Matrix[T]) Inside() rep.View { return rep.View{Matrix: coreOf(a)} }
 
-// failed returns a matrix with an error of its construction.
-func failed[T comparable](err error) *Matrix[T] {
-	c := new(core)
-	c.t.Store(sparse.TypeOf[T]())
-	c.err = err
-	return ofCore[T](c)
+// failedCore is failed of values of a type.
+func failedCore(t *sparse.Type, err error) *core {
+	c := &core{err: err}
+	c.t.Store(t)
+	return c
 }
 
 // New returns an m×n matrix without entries. It takes at most O(m) time, and O(1) for very tall
 // matrices. With invalid dimensions (negative, or above MaxDim) the matrix has a *SizeError: Err
 // and every operation on the matrix return it.
 func New[T comparable](m, n int, opts ...Option) *Matrix[T] {
+	return ofCore[T](newEmpty(sparse.TypeOf[T](), m, n, opts))
+}
+
+// newEmpty is New of values of a type.
+func newEmpty(t *sparse.Type, m, n int, opts []Option) *core {
 	if err := checkDims("matrix.New", m, n); err != nil {
-		return failed[T](err)
+		return failedCore(t, err)
 	}
 	o := gather(opts)
 	if err := o.layout.check("matrix.New"); err != nil {
-		return failed[T](err)
+		return failedCore(t, err)
 	}
-	return ofCore[T](newCoreWith(sparse.Empty(sparse.TypeOf[T](), m, n), o))
+	return newCoreWith(sparse.Empty(t, m, n), o)
 }
 
 // NewFull returns a full m×n matrix with every entry equal to fill. More positions than there is
@@ -164,24 +172,24 @@ func matrixOf[T comparable](st *sparse.Store) *Matrix[T] {
 
 // Err returns the error of the construction of the matrix, or of a failed read from a device, or
 // nil. A nil matrix is an error.
-func (a *Matrix[T]) Err() error { return a.inside().err }
+func (a *Matrix[T]) Err() error { return coreOf(a).err }
 
 // Dims returns the number of rows and columns.
-func (a *Matrix[T]) Dims() (rows, cols int) { return a.inside().Dims() }
+func (a *Matrix[T]) Dims() (rows, cols int) { return coreOf(a).Dims() }
 
 // NVals returns the number of entries.
-func (a *Matrix[T]) NVals() int64 { return a.inside().NVals() }
+func (a *Matrix[T]) NVals() int64 { return coreOf(a).NVals() }
 
 // Format returns the current storage layout.
 func (a *Matrix[T]) Format() Format {
-	return a.inside().format()
+	return coreOf(a).format()
 }
 
 // At returns the value at row i, column j and whether there is an entry. A position outside the
 // matrix has no entry; [Matrix.Value] returns an error for it. At takes O(log row length) time in
 // the sparse formats and O(1) otherwise.
 func (a *Matrix[T]) At(i, j int) (v T, ok bool) {
-	list, at, ok := a.inside().find(i, j)
+	list, at, ok := coreOf(a).find(i, j)
 	if ok {
 		v = sparse.SliceOf[T](list)[at]
 	}
@@ -192,7 +200,7 @@ func (a *Matrix[T]) At(i, j int) (v T, ok bool) {
 // *IndexError if the position is outside the matrix, and the error of the device if the contents
 // cannot be read from it.
 func (a *Matrix[T]) Value(i, j int) (v T, err error) {
-	if err := a.inside().checkIndex("Matrix.Value", i, j); err != nil {
+	if err := coreOf(a).checkIndex("Matrix.Value", i, j); err != nil {
 		return v, err
 	}
 	v, ok := a.At(i, j)
@@ -209,7 +217,7 @@ func (a *Matrix[T]) Value(i, j int) (v T, err error) {
 // Set takes O(log entries) amortised time. A [Builder] makes a matrix of many entries in less time
 // and memory. A matrix with the automatic format becomes a Bitmap where that makes Set O(1).
 func (a *Matrix[T]) Set(i, j int, v T) error {
-	if err := a.inside().checkIndex("Matrix.Set", i, j); err != nil {
+	if err := coreOf(a).checkIndex("Matrix.Set", i, j); err != nil {
 		return err
 	}
 	sparse.SliceOf[T](a.c.room(i, j))[0] = v
@@ -260,7 +268,7 @@ func withoutEntry(st sparse.Structure, i int, at int64) sparse.Structure {
 // Delete removes the entry at row i, column j if there is one. A full matrix becomes a bitmap.
 // Delete takes the same time as Set, and its changes are pending as those of Set are.
 func (a *Matrix[T]) Delete(i, j int) error {
-	if err := a.inside().checkIndex("Matrix.Delete", i, j); err != nil {
+	if err := coreOf(a).checkIndex("Matrix.Delete", i, j); err != nil {
 		return err
 	}
 	a.c.remove(i, j)
@@ -270,8 +278,7 @@ func (a *Matrix[T]) Delete(i, j int) error {
 // Clear removes every entry. It keeps the dimensions and the format that SetFormat pinned, of which
 // Full becomes Bitmap.
 func (a *Matrix[T]) Clear() {
-	c := a.inside()
-	c.SetStore(c.pinnedTo(c.empty(c.Dims())))
+	coreOf(a).clear(false)
 }
 
 // Clone returns a deep copy, on the host. The copy has the format of the matrix, pinned if
@@ -280,7 +287,7 @@ func (a *Matrix[T]) Clone() *Matrix[T] {
 	if a == nil {
 		return nil
 	}
-	return ofCore[T](a.inside().clone())
+	return ofCore[T](coreOf(a).clone())
 }
 
 // Coord is the position of an entry.
@@ -290,16 +297,14 @@ type Coord struct{ Row, Col int }
 // the copy or of the construction of the matrix. After a nil error, At, All, Row, Rows and similar
 // methods read the contents; after an error they read a matrix without entries.
 func (a *Matrix[T]) Fetch() error {
-	c := a.inside()
-	c.Stored()
-	return naming("Matrix.Fetch", c.err)
+	return coreOf(a).fetched("Matrix.Fetch")
 }
 
 // AllChecked is All for a matrix that may be on a device: it returns the error of [Matrix.Fetch]
 // instead of an empty iterator.
 func (a *Matrix[T]) AllChecked() (iter.Seq2[Coord, T], error) {
-	if err := a.Fetch(); err != nil {
-		return nil, naming("Matrix.AllChecked", err)
+	if err := coreOf(a).fetched("Matrix.AllChecked"); err != nil {
+		return nil, err
 	}
 	return a.All(), nil
 }
@@ -307,7 +312,7 @@ func (a *Matrix[T]) AllChecked() (iter.Seq2[Coord, T], error) {
 // All iterates over the entries in row-major order. It is empty if the contents cannot be read from
 // a device; see [Matrix.AllChecked].
 func (a *Matrix[T]) All() iter.Seq2[Coord, T] {
-	return eachEntry[T](a.inside().Rows())
+	return eachEntry[T](coreOf(a).Rows())
 }
 
 // eachEntry iterates over the entries of a listed store with values.
@@ -339,9 +344,14 @@ func (r Row[T]) Len() int { return len(r.Cols) }
 
 // All iterates over the columns and values of the row.
 func (r Row[T]) All() iter.Seq2[int, T] {
+	return entriesOf(r.Cols, r.Vals)
+}
+
+// entriesOf iterates over columns and their values.
+func entriesOf[T any](cols []int32, vals []T) iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
-		vals := r.Vals[:len(r.Cols)]
-		for p, j := range r.Cols {
+		vals := vals[:len(cols)]
+		for p, j := range cols {
 			if !yield(int(j), vals[p]) {
 				return
 			}
@@ -352,13 +362,13 @@ func (r Row[T]) All() iter.Seq2[int, T] {
 // Row iterates over the columns and values of row i. A row outside the matrix has no entries. A
 // loop over Row is inlined.
 func (a *Matrix[T]) Row(i int) iter.Seq2[int, T] {
-	cols, vals := a.inside().row(i)
-	return Row[T]{cols, sparse.SliceOf[T](vals)}.All()
+	cols, vals := coreOf(a).row(i)
+	return entriesOf(cols, sparse.SliceOf[T](vals))
 }
 
 // Rows iterates over the rows that have entries, in ascending order.
 func (a *Matrix[T]) Rows() iter.Seq2[int, Row[T]] {
-	st := a.inside().Rows()
+	st := coreOf(a).Rows()
 	return func(yield func(int, Row[T]) bool) {
 		vals := sparse.SliceOf[T](st.Val)
 		for k := range st.Vecs() {

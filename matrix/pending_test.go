@@ -34,7 +34,7 @@ func (m *modelled[T]) check(t *testing.T, note string) {
 	if n != len(m.want) {
 		t.Fatalf("%s: %d entries, want %d", note, n, len(m.want))
 	}
-	if err := m.a.inside().Stored().Check(m.a.inside().Stored().Val.Len(), false); err != nil {
+	if err := coreOf(m.a).Stored().Check(coreOf(m.a).Stored().Val.Len(), false); err != nil {
 		t.Fatalf("%s: %v", note, err)
 	}
 }
@@ -211,7 +211,7 @@ func TestSetCopiesLittle(t *testing.T) {
 			t.Fatal(err)
 		}
 		if k%1000 == 0 {
-			a.inside().row(k)
+			coreOf(a).row(k)
 		}
 	}
 	runtime.ReadMemStats(&after)

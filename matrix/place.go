@@ -94,22 +94,27 @@ type copyAt struct {
 
 // Place returns the place of the matrix; nil is the host.
 func (a *Matrix[T]) Place() Place {
-	return a.inside().place
+	return coreOf(a).place
 }
 
 // Layout returns how a group stores the matrix: Blocks or Replicated. It is Blocks at other places.
 func (a *Matrix[T]) Layout() Layout {
-	if !a.inside().replicated {
-		return Blocks
+	return coreOf(a).layout()
+}
+
+// layout returns how a group stores the matrix.
+func (a *core) layout() Layout {
+	if a.replicated {
+		return Replicated
 	}
-	return Replicated
+	return Blocks
 }
 
 // Layout returns how a group stores the vector; see [Matrix.Layout].
-func (v *Vector[T]) Layout() Layout { return v.inner().Layout() }
+func (v *Vector[T]) Layout() Layout { return vectorCore(v).layout() }
 
 // Place returns the place of the vector; nil is the host.
-func (v *Vector[T]) Place() Place { return v.inner().Place() }
+func (v *Vector[T]) Place() Place { return vectorCore(v).place }
 
 // Move moves the matrix to p, or to the host if p is nil, and copies the contents there. After an
 // error the matrix stays at its place. Operations copy operands from other places themselves,
@@ -120,7 +125,7 @@ func (a *Matrix[T]) Move(p Place, layout ...Layout) error {
 	if a == nil {
 		return naming("Matrix.Move", errNil)
 	}
-	return moveTo(a.inside(), p, false, layoutOf(layout))
+	return moveTo(coreOf(a), p, false, layoutOf(layout))
 }
 
 // moveTo moves a matrix that is not nil, or that of a vector.
@@ -180,8 +185,7 @@ func (v *Vector[T]) Move(p Place, layout ...Layout) error {
 	if v == nil {
 		return naming("Vector.Move", errNil)
 	}
-	v.init()
-	return moveTo(v.m.inside(), p, true, layoutOf(layout))
+	return moveTo(madeCore(v), p, true, layoutOf(layout))
 }
 
 // BuildOn is [Builder.Build] at a place: it sorts the tuples there and returns a matrix at p. dup
@@ -232,7 +236,7 @@ func (b *Builder[T]) BuildOn(p Place, dup Combiner[T]) (*Matrix[T], error) {
 	}
 	b.blocks, b.count = nil, 0
 	a := New[T](b.m, b.n, On(p))
-	a.inside().SetRemote(s)
+	coreOf(a).SetRemote(s)
 	return a, nil
 }
 

@@ -19,7 +19,7 @@ const (
 
 // String returns the shape, format, type and number of entries on one line, such as “3×4 csr matrix
 // of float64, 3 entries”. %v and %s print it. See [Matrix.Text] for the entries.
-func (a *Matrix[T]) String() string { return a.inside().text(false) }
+func (a *Matrix[T]) String() string { return coreOf(a).text(false) }
 
 // text describes a matrix or a vector on one line.
 func (a *core) text(vector bool) string {
@@ -57,17 +57,17 @@ func (a *core) longText(vector bool) string {
 // Text returns the line of String, followed by at most 8 entries of each of the first 10 rows. It
 // prints column:value for the sparse formats. For bitmap and full it prints the values in their
 // columns, with a dot for an absent entry. %#v prints it.
-func (a *Matrix[T]) Text() string { return a.inside().longText(false) }
+func (a *Matrix[T]) Text() string { return coreOf(a).longText(false) }
 
 // GoString returns Text, for %#v.
 func (a *Matrix[T]) GoString() string { return a.Text() }
 
 // String returns the format, size, type and number of entries on one line, such as “sparse vector
 // of 4 float64, 2 entries”. %v and %s print it.
-func (v *Vector[T]) String() string { return v.inner().inside().text(true) }
+func (v *Vector[T]) String() string { return readCore(v).text(true) }
 
 // Text returns the line of String, followed by the first entries; see [Matrix.Text].
-func (v *Vector[T]) Text() string { return v.inner().inside().longText(true) }
+func (v *Vector[T]) Text() string { return readCore(v).longText(true) }
 
 // GoString returns Text, for %#v.
 func (v *Vector[T]) GoString() string { return v.Text() }

@@ -12,7 +12,7 @@ import (
 // Equal reports whether a and b have the same shape and the same entries. It ignores their formats.
 // NaN differs from NaN, as in Go. Equal takes O(entries) time.
 func (a *Matrix[T]) Equal(b *Matrix[T]) bool {
-	return a.inside().equal(b.inside())
+	return coreOf(a).equal(coreOf(b))
 }
 
 // equal is Equal of matrices of one type.
@@ -31,15 +31,12 @@ func (a *core) equal(b *core) bool {
 
 // EqualFunc is Equal with the comparison eq of values.
 func (a *Matrix[T]) EqualFunc(b *Matrix[T], eq func(x, y T) bool) bool {
-	return a.inside().alike(b.inside(), func(x, y sparse.Values) bool {
-		v, w := sparse.SliceOf[T](x), sparse.SliceOf[T](y)
-		for p := range v {
-			if !eq(v[p], w[p]) {
-				return false
-			}
-		}
-		return true
-	})
+	return coreOf(a).alike(coreOf(b), listsEqual(eq))
+}
+
+// listsEqual compares lists of values with eq.
+func listsEqual[T any](eq func(x, y T) bool) func(x, y sparse.Values) bool {
+	return func(x, y sparse.Values) bool { return slices.EqualFunc(sparse.SliceOf[T](x), sparse.SliceOf[T](y), eq) }
 }
 
 // alike reports whether matrices of one type have the same shape and positions, and eq holds for the
@@ -83,7 +80,7 @@ func Diag[T comparable](v *Vector[T], k int) (*Matrix[T], error) {
 	if err := v.Fetch(); err != nil {
 		return nil, err
 	}
-	st, err := diagonalOf(v.inner().inside().Rows(), v.Size(), k)
+	st, err := diagonalOf(readCore(v).Rows(), v.Size(), k)
 	if err != nil {
 		return nil, err
 	}
@@ -103,13 +100,14 @@ func diagonalOf(v *sparse.Store, n, k int) (*sparse.Store, error) {
 	return sparse.Build(v.Type, n+off, n+off, []sparse.Block{b}, nil, 0, nil)
 }
 
-// Diag returns the entries of diagonal k as a vector, as GxB_Vector_diag does. A diagonal outside
-// the matrix gives a vector of size 0.
-func (a *Matrix[T]) Diag(k int) (*Vector[T], error) {
-	if err := a.Fetch(); err != nil {
-		return nil, naming("Matrix.Diag", err)
+// Diagonal returns the entries of diagonal k of a as a vector, as GxB_Vector_diag does. A diagonal
+// outside the matrix gives a vector of size 0. It is no method: a program with matrices alone would
+// compile those of the vectors too.
+func Diagonal[T comparable](a *Matrix[T], k int) (*Vector[T], error) {
+	if err := coreOf(a).fetched("matrix.Diagonal"); err != nil {
+		return nil, err
 	}
-	return vectorOf[T](a.inside().diagonal(k)), nil
+	return vectorOf[T](coreOf(a).diagonal(k)), nil
 }
 
 // diagonal returns the entries of diagonal k as a 1×n store.
@@ -139,24 +137,22 @@ func (a *core) diagonal(k int) *sparse.Store {
 // for which that format needs more memory than there is are a *SizeError. Resize takes O(entries)
 // time without a pinned format.
 func (a *Matrix[T]) Resize(m, n int) error {
-	if err := a.Fetch(); err != nil {
-		return naming("Matrix.Resize", err)
+	return coreOf(a).resize(m, n)
+}
+
+// resize is Resize.
+func (a *core) resize(m, n int) error {
+	if err := a.fetched("Matrix.Resize"); err != nil {
+		return err
 	}
 	if err := checkDims("Matrix.Resize", m, n); err != nil {
 		return err
 	}
-	c := a.inside()
-	if c.pinned {
-		if err := checkFormat(c, "Matrix.Resize", Format(c.pin), m, n); err != nil {
+	if a.pinned {
+		if err := checkFormat(a, "Matrix.Resize", Format(a.pin), m, n); err != nil {
 			return err
 		}
 	}
-	c.resize(m, n)
-	return nil
-}
-
-// resize is Resize of contents on the host.
-func (a *core) resize(m, n int) {
 	st := a.Rows()
 	out := &sparse.Store{Structure: sparse.Structure{NRows: m, NCols: n, Format: sparse.Hypersparse}, Type: st.Type}
 	out.Ptr, out.RowIDs, out.Idx, out.Val = []int64{0}, []int32{}, []int32{}, st.Type.Zeroed(0)
@@ -177,6 +173,7 @@ func (a *core) resize(m, n int) {
 	}
 	out.NVals = int64(len(out.Idx))
 	a.SetStore(a.pinnedTo(out.Settle()))
+	return nil
 }
 
 // equalValues compares the values of two stores of the same structure, by all threads.
@@ -226,7 +223,7 @@ func (a *Matrix[T]) SetFormat(f Format) error {
 	if a == nil {
 		return naming("Matrix.SetFormat", errNil)
 	}
-	return pinFormat(a.inside(), f)
+	return pinFormat(coreOf(a), f)
 }
 
 // pinFormat is SetFormat of a matrix that is not nil.
@@ -284,7 +281,7 @@ func (a *Matrix[T]) IsSymmetric() bool {
 	if a == nil {
 		return false
 	}
-	return a.inside().IsSymmetric()
+	return coreOf(a).IsSymmetric()
 }
 
 // IsSymmetric is [Matrix.IsSymmetric] of a matrix that is not nil.

@@ -180,7 +180,7 @@ func TestPinsSurvive(t *testing.T) {
 func TestDiagOutside(t *testing.T) {
 	a, _ := matrix.NewFull(3, 5, 1)
 	for k, want := range map[int]int{-2: 1, 4: 1, 0: 3, -3: 0, 5: 0, 99: 0, math.MaxInt: 0, math.MinInt: 0} {
-		if v, err := a.Diag(k); err != nil || v.Size() != want || v.NVals() != int64(want) {
+		if v, err := matrix.Diagonal(a, k); err != nil || v.Size() != want || v.NVals() != int64(want) {
 			t.Errorf("diagonal %d: %v, %v, want %d", k, v, err, want)
 		}
 	}
@@ -197,7 +197,7 @@ func TestNilNamesTheMethod(t *testing.T) {
 		"Vector.SetFormat": v.SetFormat(matrix.CSR), "Vector.Fetch": v.Fetch(), "Vector.Move": v.Move(nil),
 		"Matrix.Value":      second(a.Value(0, 0)),
 		"Matrix.Dense":      second(a.Dense(0)),
-		"Matrix.Diag":       second(a.Diag(0)),
+		"matrix.Diagonal":   second(matrix.Diagonal(a, 0)),
 		"Matrix.AllChecked": second(a.AllChecked()),
 		"Vector.Value":      second(v.Value(0)),
 		"Vector.Dense":      second(v.Dense(0)),

@@ -13,38 +13,42 @@ import (
 // nor a column; each operation uses it as the one that it needs. The rules for goroutines and
 // copying are those of [Matrix].
 type Vector[T comparable] struct {
-	m Matrix[T] // 1×n
+	c core // of a 1×n matrix
 }
 
 // NewVector returns a vector of n positions without entries. With an invalid size the vector has a
 // *SizeError, as in [New].
 func NewVector[T comparable](n int, opts ...Option) *Vector[T] {
+	return vectorOfCore[T](newEmptyVector(sparse.TypeOf[T](), n, opts))
+}
+
+// newEmptyVector is NewVector of values of a type.
+func newEmptyVector(t *sparse.Type, n int, opts []Option) *core {
 	if n < 0 || n > MaxDim {
-		return failedVector[T](&SizeError{"matrix.NewVector", "size", int64(n), MaxDim})
+		return failedCore(t, &SizeError{"matrix.NewVector", "size", int64(n), MaxDim})
 	}
 	o := gather(opts)
 	if err := o.layout.check("matrix.NewVector"); err != nil {
-		return failedVector[T](err)
+		return failedCore(t, err)
 	}
-	return vectorOfCore[T](newCoreWith(sparse.Empty(sparse.TypeOf[T](), 1, n), o))
+	return newCoreWith(sparse.Empty(t, 1, n), o)
 }
 
-// failedVector returns a vector with an error of its construction.
-func failedVector[T comparable](err error) *Vector[T] {
-	return (*Vector[T])(unsafe.Pointer(failed[T](err)))
-}
-
-// vectorOfCore is ofCore of a vector, which is its matrix and nothing else.
+// vectorOfCore is ofCore of a vector, which is the core of its matrix and nothing else.
 func vectorOfCore[T comparable](c *core) *Vector[T] { return (*Vector[T])(unsafe.Pointer(c)) }
 
+// vectorCore returns the inside of the vector; that of a nil vector is empty and ignores what is
+// written. That of the zero value is not 1×0 yet: readCore and madeCore return one that is.
+func vectorCore[T comparable](v *Vector[T]) *core { return typed[T]((*core)(unsafe.Pointer(v))) }
+
+// readCore is vectorCore for readers: it does not change v, which other goroutines may read.
+func readCore[T comparable](v *Vector[T]) *core { return vectorCore(v).readVector() }
+
+// madeCore is vectorCore for writers and for those that keep the core.
+func madeCore[T comparable](v *Vector[T]) *core { return vectorCore(v).asVector() }
+
 // Inside is [Matrix.Inside] of the vector, whose matrix is 1×n.
-func (v *Vector[T]) Inside() rep.View {
-	if v == nil {
-		return rep.View{Matrix: (*Matrix[T])(nil).inside(), Vector: true}
-	}
-	v.init()
-	return rep.View{Matrix: v.m.inside(), Vector: true}
-}
+func (v *Vector[T]) Inside() rep.View { return rep.View{Matrix: madeCore(v), Vector: true} }
 
 // VectorOfInside is [OfInside] of a vector.
 func VectorOfInside[T comparable](v rep.View) *Vector[T] {
@@ -105,132 +109,109 @@ func vectorOf[T comparable](st *sparse.Store) *Vector[T] {
 
 // Err returns the error of the construction of the vector, or of a failed read from a device, or
 // nil. A nil vector is an error.
-func (v *Vector[T]) Err() error {
-	if v == nil {
-		return errNil
-	}
-	return v.m.c.err
-}
+func (v *Vector[T]) Err() error { return vectorCore(v).err }
 
 // Size returns the number of positions.
 func (v *Vector[T]) Size() int {
-	_, n := v.inner().Dims()
+	_, n := vectorCore(v).Dims()
 	return n
 }
 
 // NVals returns the number of entries.
-func (v *Vector[T]) NVals() int64 { return v.inner().NVals() }
+func (v *Vector[T]) NVals() int64 { return vectorCore(v).NVals() }
 
 // Format returns CSR (sorted indices and values), Bitmap or Full.
-func (v *Vector[T]) Format() Format { return v.inner().Format() }
+func (v *Vector[T]) Format() Format { return readCore(v).format() }
 
 // At returns the value at position i and whether there is an entry. A position outside the vector
 // has no entry. At takes O(log entries) time, and O(1) in Bitmap and Full.
-func (v *Vector[T]) At(i int) (x T, ok bool) { return v.inner().At(0, i) }
+func (v *Vector[T]) At(i int) (x T, ok bool) {
+	list, at, ok := vectorCore(v).find(0, i)
+	if ok {
+		x = sparse.SliceOf[T](list)[at]
+	}
+	return x, ok
+}
 
 // Value returns the value at position i. The error is ErrNoEntry if there is no entry and an
 // *IndexError if the position is outside the vector.
 func (v *Vector[T]) Value(i int) (x T, err error) {
-	if err := v.check("Vector.Value", i); err != nil {
-		return x, err
+	list, at, err := vectorCore(v).entry("Vector.Value", i)
+	if err == nil {
+		x = sparse.SliceOf[T](list)[at]
 	}
-	return v.inner().Value(0, i)
-}
-
-func (v *Vector[T]) check(op string, i int) error {
-	if err := v.Err(); err != nil {
-		return naming(op, err)
-	}
-	if n := v.Size(); uint(i) >= uint(n) {
-		return &IndexError{op, "index", int64(i), int64(n)}
-	}
-	return nil
+	return x, err
 }
 
 // Set writes the entry at position i. It takes the same time as [Matrix.Set].
 func (v *Vector[T]) Set(i int, x T) error {
-	if err := v.check("Vector.Set", i); err != nil {
+	c := vectorCore(v)
+	if err := c.checkPosition("Vector.Set", i); err != nil {
 		return err
 	}
-	return v.m.Set(0, i, x)
+	sparse.SliceOf[T](c.room(0, i))[0] = x
+	return nil
 }
 
 // Delete removes the entry at position i if there is one.
 func (v *Vector[T]) Delete(i int) error {
-	if err := v.check("Vector.Delete", i); err != nil {
+	c := vectorCore(v)
+	if err := c.checkPosition("Vector.Delete", i); err != nil {
 		return err
 	}
-	return v.m.Delete(0, i)
+	c.remove(0, i)
+	return nil
 }
 
 // Clear removes every entry; see [Matrix.Clear].
-func (v *Vector[T]) Clear() {
-	if v != nil {
-		c := v.m.inside()
-		c.SetStore(c.pinnedTo(c.empty(1, v.Size())))
-	}
-}
+func (v *Vector[T]) Clear() { vectorCore(v).clear(true) }
 
 // Clone returns a deep copy, on the host; see [Matrix.Clone].
 func (v *Vector[T]) Clone() *Vector[T] {
 	if v == nil {
 		return nil
 	}
-	return vectorOfCore[T](v.inner().inside().clone())
+	return vectorOfCore[T](readCore(v).clone())
 }
 
 // Fetch copies the contents to host memory; see [Matrix.Fetch].
-func (v *Vector[T]) Fetch() error { return naming("Vector.Fetch", v.inner().Fetch()) }
+func (v *Vector[T]) Fetch() error { return vectorCore(v).fetched("Vector.Fetch") }
 
 // AllChecked is All for a vector that may be on a device; see [Matrix.AllChecked].
 func (v *Vector[T]) AllChecked() (iter.Seq2[int, T], error) {
-	if err := v.Fetch(); err != nil {
-		return nil, naming("Vector.AllChecked", err)
+	if err := vectorCore(v).fetched("Vector.AllChecked"); err != nil {
+		return nil, err
 	}
 	return v.All(), nil
 }
 
 // All iterates over the entries in ascending order of position. It is empty if the contents cannot
 // be read from a device. A loop over All is inlined.
-func (v *Vector[T]) All() iter.Seq2[int, T] { return v.inner().Row(0) }
+func (v *Vector[T]) All() iter.Seq2[int, T] {
+	cols, vals := readCore(v).row(0)
+	return entriesOf(cols, sparse.SliceOf[T](vals))
+}
 
 // Equal reports whether v and w have the same size and entries. It ignores their formats.
-func (v *Vector[T]) Equal(w *Vector[T]) bool { return v.inner().Equal(w.inner()) }
+func (v *Vector[T]) Equal(w *Vector[T]) bool { return readCore(v).equal(readCore(w)) }
 
 // EqualFunc is Equal with the comparison eq of values.
 func (v *Vector[T]) EqualFunc(w *Vector[T], eq func(x, y T) bool) bool {
-	return v.inner().EqualFunc(w.inner(), eq)
-}
-
-// init makes the zero value a vector of size 0.
-func (v *Vector[T]) init() {
-	if c := v.m.inside(); c.unset() && c.err == nil {
-		c.st = c.empty(1, 0)
-	}
-}
-
-// inner returns the 1×n matrix of v: nil for a nil vector, and 1×0 for the zero value. It does not
-// change v, which other goroutines may read.
-func (v *Vector[T]) inner() *Matrix[T] {
-	if v == nil {
-		return nil
-	}
-	if c := v.m.inside(); c.unset() && c.err == nil {
-		return matrixOf[T](c.empty(1, 0))
-	}
-	return &v.m
+	return readCore(v).alike(readCore(w), listsEqual(eq))
 }
 
 // Resize changes the size and deletes the entries outside the new size; see [Matrix.Resize].
-func (v *Vector[T]) Resize(n int) error {
+func (v *Vector[T]) Resize(n int) error { return vectorCore(v).resizeVector(n) }
+
+// resizeVector is resize of a vector.
+func (a *core) resizeVector(n int) error {
 	if n < 0 || n > MaxDim {
 		return &SizeError{"Vector.Resize", "size", int64(n), MaxDim}
 	}
-	if err := v.Err(); err != nil {
-		return naming("Vector.Resize", err)
+	if a.err != nil {
+		return naming("Vector.Resize", a.err)
 	}
-	v.init()
-	return v.m.Resize(1, n)
+	return a.asVector().resize(1, n)
 }
 
 // SetFormat converts the vector; see [Matrix.SetFormat]. Hypersparse means CSR, which is the same
@@ -239,16 +220,12 @@ func (v *Vector[T]) SetFormat(f Format) error {
 	if f == Hypersparse {
 		f = CSR
 	}
-	if err := v.Err(); err != nil {
-		return naming("Vector.SetFormat", err)
-	}
-	v.init()
-	return v.m.SetFormat(f)
+	return naming("Vector.SetFormat", pinFormat(madeCore(v), f))
 }
 
 // Dense returns the values of all positions as a new slice, with fill where there is no entry. More
 // positions than there is memory for are a *SizeError. Dense takes O(size) time.
 func (v *Vector[T]) Dense(fill T) ([]T, error) {
-	out, err := v.inner().Dense(fill)
-	return out, naming("Vector.Dense", err)
+	list, err := readCore(v).dense("Vector.Dense", sparse.ValuesOf([]T{fill}))
+	return sparse.SliceOf[T](list), err
 }

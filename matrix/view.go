@@ -53,9 +53,6 @@ func (v View[T]) Inside() rep.View {
 func (v View[T]) isMatrix() {}
 func (v View[T]) isOf(T)    {}
 
-// View returns v itself.
-func (v View[T]) View() View[T] { return v }
-
 // T returns the transposed view.
 func (v View[T]) T() View[T] { return View[T]{v.v.T()} }
 
@@ -101,20 +98,15 @@ func (v View[T]) At(i, j int) (x T, ok bool) {
 // the transpose is computed at the first call, in O(entries) time, and kept until A changes. A row
 // outside the view has no entries.
 func (v View[T]) Row(i int) iter.Seq2[int, T] {
-	return rowOf[T](v.Inside().Rows(), i).All()
+	cols, vals := rowIn(v.Inside().Rows(), i)
+	return entriesOf(cols, sparse.SliceOf[T](vals))
 }
 
 // All iterates over the entries of the view in row-major order. Of a transpose, it computes that at
 // the first call; see [View.Row].
 func (v View[T]) All() iter.Seq2[Coord, T] { return eachEntry[T](v.Inside().Rows()) }
 
-// rowOf returns a row of a listed store, and no entries if i is out of range.
-func rowOf[T comparable](st *sparse.Store, i int) Row[T] {
-	cols, vals := rowIn(st, i)
-	return Row[T]{cols, sparse.SliceOf[T](vals)}
-}
-
-// rowIn is rowOf without the type.
+// rowIn returns a row of a listed store, and no entries if i is out of range.
 func rowIn(st *sparse.Store, i int) ([]int32, sparse.Values) {
 	if uint(i) >= uint(st.NRows) {
 		return nil, sparse.Values{}
@@ -133,12 +125,6 @@ func (v View[T]) Err() error {
 	}
 	return v.v.Err()
 }
-
-// IsVector reports whether the view is of a Vector.
-func (v View[T]) IsVector() bool { return v.v.Vector }
-
-// Transposed reports whether the view is the transpose of its matrix.
-func (v View[T]) Transposed() bool { return v.v.Transposed }
 
 // Fetch is [Matrix.Fetch] for the viewed matrix.
 func (v View[T]) Fetch() error {
@@ -192,7 +178,7 @@ func (a *Matrix[T]) View() View[T] { return View[T]{a.Inside()} }
 
 // T returns the transposed view Aᵀ as an operand. The transpose is computed when an operation first
 // needs it, and kept until a changes.
-func (a *Matrix[T]) T() View[T] { return View[T]{rep.View{Matrix: a.inside(), Transposed: true}} }
+func (a *Matrix[T]) T() View[T] { return View[T]{rep.View{Matrix: coreOf(a), Transposed: true}} }
 
 // Pattern returns the structure of a as an operand. Every entry of it is true, and operations read
 // no values. Structural semirings (PlusPair, AnyPair, PlusFirst, …) use it without a copy.
@@ -200,9 +186,6 @@ func (a *Matrix[T]) Pattern() PatternView { return patternView(a.Inside()) }
 
 func (v *Vector[T]) isVector() {}
 func (v *Vector[T]) isOf(T)    {}
-
-// View returns the vector as a 1×n operand.
-func (v *Vector[T]) View() View[T] { return View[T]{v.Inside()} }
 
 // Pattern returns the structure of v as an operand; see [Matrix.Pattern].
 func (v *Vector[T]) Pattern() VectorPattern { return VectorPattern{patternView(v.Inside())} }

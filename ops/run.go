@@ -299,13 +299,10 @@ func destOf[C comparable](dst matrix.Destination[C]) (d dest) {
 		return d
 	}
 	s := dst.Spec()
-	if s.Matrix != nil {
-		d.m = s.Matrix.Inside().Matrix
-	}
 	if s.Accum != nil {
-		d.accum = accumulatorOf(s.Accum)
+		d.accum = accumulatorOf[C](s.Accum)
 	}
-	d.vector, d.mask, d.replace = s.Vector, s.Mask, s.Replace
+	d.m, d.vector, d.mask, d.replace = s.Inside(), s.Vector, s.Mask, s.Replace
 	return d
 }
 
@@ -356,7 +353,7 @@ func binaryOf[A, B, C any](f semiring.BinaryOp[A, B, C]) operator {
 }
 
 // accumulatorOf returns an accumulator that is not nil. One that cannot be called is not valid.
-func accumulatorOf[C comparable](f matrix.Combiner[C]) operator {
+func accumulatorOf[C comparable](f any) operator {
 	switch f := f.(type) {
 	case matrix.CombineFunc[C]:
 		if f == nil {
@@ -367,7 +364,8 @@ func accumulatorOf[C comparable](f matrix.Combiner[C]) operator {
 		op.given = true
 		return op
 	}
-	return operator{k: semiring.NewBinary("accum", f.Combine).Inside(), valid: true, plain: true, given: true}
+	combine := f.(matrix.Combiner[C]).Combine
+	return operator{k: semiring.NewBinary("accum", combine).Inside(), valid: true, plain: true, given: true}
 }
 
 // monoid is a monoid.

@@ -192,7 +192,7 @@ func membershipOf(app, arg string, v *matrix.Vector[int32], n int) (part []int32
 	if v == nil {
 		return nil, 0, &matrix.InvalidError{Op: app, Reason: arg + " is nil; make a vector with matrix.NewVector or a From function"}
 	}
-	if err := v.View().Err(); err != nil {
+	if err := v.Err(); err != nil {
 		return nil, 0, err
 	}
 	if v.Size() > n {

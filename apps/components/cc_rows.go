@@ -48,7 +48,7 @@ const changesOf = 16
 // the rows of the largest component, and exchange the roots that have changed.
 func rowsComponents(w *workflow.RowGroup, a matrix.View[bool], n int, o ComponentsOptions) (*Components, error) {
 	workflow.Report(o.Run, "connected components", 0, 0)
-	if a.Transposed() { // directions do not matter
+	if a.Inside().Transposed { // directions do not matter
 		a = a.T()
 	}
 	undirected := access.Symmetric(a)

@@ -72,9 +72,9 @@ func fusedGeolocate(at device.Runner, a matrix.View[bool], known *lines.Location
 	var steps ops.Steps
 	g, err := access.Operand(a, at)
 	steps.Do(err)
-	latitudes, err := access.Operand(known.Latitude.View(), at)
+	latitudes, err := access.Operand(matrix.AsView(known.Latitude), at)
 	steps.Do(err)
-	longitudes, err := access.Operand(known.Longitude.View(), at)
+	longitudes, err := access.Operand(matrix.AsView(known.Longitude), at)
 	steps.Do(err)
 	if !steps.OK() {
 		return nil, steps.Err()

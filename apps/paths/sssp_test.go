@@ -187,14 +187,14 @@ func TestSSSPWeights(t *testing.T) {
 		samples.EveryForm(t, samples.Path(5).Beside(samples.Clique(3, true)), func(name string, g matrix.Source[float64], run workflow.Run) {
 			a := access.FromStore(access.Stored(matrix.AsView[float64](g))).Clone()
 			row, col := 5, 7
-			if matrix.AsView[float64](g).Transposed() {
+			if matrix.AsView[float64](g).Inside().Transposed {
 				row, col = col, row
 			}
 			if err := a.Set(row, col, bad); err != nil {
 				t.Fatal(err)
 			}
 			v := a.View()
-			if matrix.AsView[float64](g).Transposed() {
+			if matrix.AsView[float64](g).Inside().Transposed {
 				v = v.T()
 			}
 			_, err := SSSP(v, []int{0}, SSSPOptions[float64]{Run: run, Delta: 1})

@@ -377,7 +377,7 @@ func featuresOf(features matrix.Source[float32], n int) (x sageInput[float32], e
 		return x, err
 	}
 	rows := access.Stored(v)
-	if v.Transposed() || rows.Val == nil {
+	if v.Inside().Transposed || rows.Val == nil {
 		rows = access.Rows(v)
 		if rows.Val == nil {
 			rows = &sparse.Typed[float32]{Structure: rows.Structure, Val: ones32(len(rows.Idx))}

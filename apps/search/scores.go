@@ -87,7 +87,7 @@ func newScoreBook(s *Scores, n int, positive bool, run workflow.Run) (*scoreBook
 
 // read copies the scores of a vector of the host.
 func (b *scoreBook) read(v *matrix.Vector[float64], n int, run workflow.Run) error {
-	rows := access.Rows(v.View())
+	rows := access.Rows(matrix.AsView(v))
 	if b.of = make([]float64, n); len(rows.Idx) == 0 {
 		return nil
 	}

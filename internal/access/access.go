@@ -179,9 +179,9 @@ func Replicas[T comparable](ctx context.Context, v matrix.View[T], g *comm.Group
 // GroupTarget is the destination of an operation on a group.
 type GroupTarget[T comparable] struct{ rep.GroupTarget }
 
-// TargetOn returns the blocks of a destination; see rep.Grouped.
-func TargetOn[T comparable](ctx context.Context, a *matrix.Matrix[T], g *comm.Group, vector, fresh bool, cuts []int) (GroupTarget[T], error) {
-	t, err := a.Inside().OnGroup().Target(ctx, g, vector, fresh, cuts)
+// TargetOn returns the blocks of a destination of T; see rep.Grouped.
+func TargetOn[T comparable](ctx context.Context, a rep.View, g *comm.Group, fresh bool, cuts []int) (GroupTarget[T], error) {
+	t, err := a.OnGroup().Target(ctx, g, a.Vector, fresh, cuts)
 	return GroupTarget[T]{t}, err
 }
 

@@ -260,7 +260,7 @@ func errorCases() []errorCase {
 		{"nil/MxM c", func(x misfits) error { return ops.MxM(noMatrix, pt, x.a, x.b) }, invalid, nil},
 		{"nil/MxM no c", func(x misfits) error { return ops.MxM[float64, float64, float64](nil, pt, x.a, x.b) }, invalid, nil},
 		{"nil/MxM view", func(x misfits) error { return ops.MxM(x.c, pt, matrix.View[float64]{}, x.b) }, invalid, nil},
-		{"nil/MxM destination view", func(x misfits) error { return ops.MxM(matrix.Dest[float64]{}, pt, x.a, x.b) }, invalid, nil},
+		{"nil/MxM destination view", func(x misfits) error { return ops.MxM(&matrix.Dest[float64]{}, pt, x.a, x.b) }, invalid, nil},
 		{"nil/MxM mask", func(x misfits) error { return ops.MxM(x.c.Masked(noMatrix), pt, x.a, x.b) }, invalid, nil},
 		{"nil/MxM mask view", func(x misfits) error { return ops.MxM(x.c.Masked(matrix.MaskView{}), pt, x.a, x.b) }, invalid, nil},
 		{"nil/MxV u", func(x misfits) error { return ops.MxV(x.w, pt, x.a, noVector) }, invalid, nil},
@@ -283,7 +283,7 @@ func errorCases() []errorCase {
 		{"method/MxM push", func(x misfits) error { return ops.MxM(x.c, pt, x.a, x.b, ops.Using(ops.Push)) }, method, []string{"push"}},
 		{"method/MxM dot without mask", func(x misfits) error { return ops.MxM(x.c, pt, x.a, x.b, ops.Using(ops.Dot)) }, method, []string{"mask"}},
 		{"method/MxM dot under a complement", func(x misfits) error {
-			return ops.MxM(x.c.Masked(x.a.Not()), pt, x.a, x.b, ops.Using(ops.Dot))
+			return ops.MxM(x.c.Masked(x.a.MaskView().Not()), pt, x.a, x.b, ops.Using(ops.Dot))
 		}, method, []string{"mask"}},
 		{"method/MxM spmm", func(x misfits) error { return ops.MxM(x.c, pt, x.a, x.b, ops.Using(ops.SpMM)) }, method, []string{"full"}},
 		{"method/MxM unknown", func(x misfits) error { return ops.MxM(x.c, pt, x.a, x.b, ops.Using("magic")) }, method, []string{"magic"}},

@@ -55,7 +55,7 @@ func ResidentGrid(s *device.Session, k device.Kernel) (grid, block [3]uint32) {
 // Placed returns a store as a vector of length n.
 func Placed[T comparable](at device.Backend, n int, s device.Store) *matrix.Vector[T] {
 	v := matrix.NewVector[T](n, matrix.On(at.Place()))
-	access.SetRemote(v.Spec().Matrix, s)
+	v.Inside().SetRemote(s)
 	return v
 }
 

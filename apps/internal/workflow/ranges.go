@@ -311,7 +311,7 @@ func ReduceBlocks(d *Division, t comm.DType, n int, op comm.Op, f func(k int) de
 // cuts[r] … cuts[r+1]−1, and gives them as a matrix at its place. Nothing is sent.
 func RowsOn[T semiring.Element](d *Division, rows, cols int, cuts []int64, part []*matrix.Matrix[T]) (*matrix.Matrix[T], error) {
 	m := matrix.New[T](rows, cols, matrix.On(d.G))
-	t, err := access.TargetOn(d.Wait, m, d.G, false, true, AsInts(cuts))
+	t, err := access.TargetOn[T](d.Wait, m.Inside(), d.G, true, AsInts(cuts))
 	if err != nil {
 		return nil, err
 	}
@@ -341,7 +341,7 @@ func EntriesOn[T comparable](d *Division, n int, cuts []int64, part [][]T) (*mat
 // StoresOn makes a vector of n positions of the group, of which rank r has cuts[r] … cuts[r+1]−1.
 func StoresOn[T comparable](d *Division, n int, cuts []int, part []*sparse.Typed[T]) (*matrix.Vector[T], error) {
 	v := matrix.NewVector[T](n, matrix.On(d.G))
-	t, err := access.TargetOn(d.Wait, v.Spec().Matrix, d.G, true, true, cuts)
+	t, err := access.TargetOn[T](d.Wait, v.Inside(), d.G, true, cuts)
 	if err != nil {
 		return nil, err
 	}
