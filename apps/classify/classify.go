@@ -1,3 +1,5 @@
+// Package classify matches a pattern with features in a data graph: the workflow “application
+// classification”, by belief propagation.
 package classify
 
 import (

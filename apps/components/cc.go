@@ -1,3 +1,5 @@
+// Package components finds what is connected: the components of undirected graphs, the strong
+// components of directed ones, and spanning forests.
 package components
 
 import (

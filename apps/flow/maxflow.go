@@ -1,3 +1,4 @@
+// Package flow finds maximum flows and minimum cuts.
 package flow
 
 import (

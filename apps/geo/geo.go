@@ -1,3 +1,4 @@
+// Package geo infers the places of vertices from those of their neighbours.
 package geo
 
 import (

@@ -1,3 +1,4 @@
+// Package order orders vertices: topologically, and for a small bandwidth by Cuthill and McKee.
 package order
 
 import (

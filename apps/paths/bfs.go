@@ -1,3 +1,5 @@
+// Package paths searches for shortest paths: breadth-first search, shortest paths by weights,
+// distances to the nearest of some seeds (vertex nomination), and the diameter.
 package paths
 
 import (

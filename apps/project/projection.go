@@ -1,3 +1,4 @@
+// Package project projects bipartite graphs onto one side, and matches their sides.
 package project
 
 import (

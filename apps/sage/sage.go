@@ -1,3 +1,4 @@
+// Package sage embeds vertices by features and neighbours: GraphSAGE, and the training of its models.
 package sage
 
 import (

@@ -1,3 +1,5 @@
+// Package sets finds sets of vertices without edges between them: maximal independent sets and
+// colourings.
 package sets
 
 import (

@@ -1,3 +1,5 @@
+// Package triangles counts triangles, and what follows from them and from common neighbours:
+// clustering coefficients and similar rows.
 package triangles
 
 import (

@@ -159,9 +159,6 @@ func init() {
 func init() {
 	types = append(types, []listedType{
 		{"apps.App", reflect.TypeFor[apps.App[float64]]()},
-		{"apps.Nomination", reflect.TypeFor[apps.Nomination[float64]]()},
-		{"apps.SSSPOptions", reflect.TypeFor[apps.SSSPOptions[float64]]()},
-		{"apps.VertexNominationOptions", reflect.TypeFor[apps.VertexNominationOptions[float64]]()},
 		{"chunked.Block", reflect.TypeFor[chunked.Block[float64]]()},
 		{"gonumgraph.Directed", reflect.TypeFor[gonumgraph.Directed[float64]]()},
 		{"gonumgraph.Undirected", reflect.TypeFor[gonumgraph.Undirected[float64]]()},

@@ -1,3 +1,4 @@
+// Package frontier expands sets of vertices along edges on the host, by several threads.
 package frontier
 
 import (

@@ -1,3 +1,4 @@
+// Package lines reads files with a line for each vertex: values, locations, scores.
 package lines
 
 import (

@@ -1,3 +1,5 @@
+// Package network finds minimum cuts of a flow network by trees of the source and the sink, for
+// maximum flows and for the fused lasso.
 package network
 
 import (

@@ -1,3 +1,4 @@
+// Package samples holds what the tests of workflows share: graphs, places, groups and figures.
 package samples
 
 import (

@@ -1,3 +1,5 @@
+// Package workflow is what all workflows need: how one runs (Run, Method), its checks and errors, the
+// choice between forms, division among ranks, and access to graphs.
 package workflow
 
 import (
