@@ -202,7 +202,7 @@ func (e *engine[V, E, M]) direction() direction {
 		}
 	}
 	if d == pull && e.in == nil {
-		e.in = withOffsets(access.Cols(e.g))
+		e.in = sparse.As[E](withOffsets(e.g.Inside().Cols()))
 	}
 	return d
 }

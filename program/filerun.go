@@ -8,8 +8,9 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -28,7 +29,7 @@ func RunFile[V, E comparable](
 	if !holds(f.State, reflect.TypeFor[V]()) {
 		return nil, &FileError{File: f.Name, Reason: fmt.Sprintf("the state is of type %s, and the caller wants %T", f.State, *new(V))}
 	}
-	return runText[V](ctx, at, matrix.AsView[E](g), d, o)
+	return resultOf[V](runText(ctx, at, g.Inside(), d, o, statesOf[V]))
 }
 
 // FileResult is the result of [RunFileColumns].
@@ -51,15 +52,19 @@ type FileColumn struct {
 func RunFileColumns[E comparable](
 	ctx context.Context, g matrix.Source[E], f *File, opts ...Options,
 ) (*FileResult, error) {
+	return runFileColumns(ctx, g, f, opts)
+}
+
+func runFileColumns(ctx context.Context, g operand, f *File, opts []Options) (*FileResult, error) {
 	at, d, o, err := readyFile(g, f, opts)
 	if err != nil {
 		return nil, err
 	}
-	a, err := access.Operand(matrix.AsView[E](g), at)
+	a, err := g.Inside().Operand(at)
 	if err != nil {
 		return nil, err
 	}
-	_, n := matrix.AsView[E](g).Dims()
+	_, n := g.Inside().Dims()
 	res, states := &FileResult{}, make([]byte, n*d.state.Size)
 	_, res.Active, err = d.run(ctx, at, a, n, o, ran{&res.Supersteps, new([]float64), &res.Ended, states})
 	if err != nil {
@@ -73,8 +78,8 @@ func RunFileColumns[E comparable](
 }
 
 // readyFile checks a graph, a program and options, and returns the program as text.
-func readyFile[E comparable](
-	g matrix.Source[E], f *File, opts []Options,
+func readyFile(
+	g operand, f *File, opts []Options,
 ) (device.Runner, *deviceProgram, Options, error) {
 	if f == nil {
 		return nil, nil, Options{}, &FileError{Reason: "there is no program"}
@@ -86,14 +91,15 @@ func readyFile[E comparable](
 	if reason := f.incomplete(); reason != "" {
 		return nil, nil, o, &FileError{File: f.Name, Reason: reason}
 	}
-	at := device.Of(matrix.AsView[E](g).Place())
+	at := device.Of(g.Inside().Place())
 	if at == nil {
 		return nil, nil, o, &PlanError{f.Name, o.Plan, "CUDA text needs a GPU, and the graph is on the host",
 			"move the graph to a device, or write the program in Go as a program.Program"}
 	}
-	edge, err := device.TypeOf[E]()
-	if err == nil && isStruct(f.Edge) && !holds(f.Edge, reflect.TypeFor[E]()) {
-		err = fmt.Errorf("the edge is of type %s, and the graph has values of type %s", f.Edge, reflect.TypeFor[E]())
+	values := sparse.GoType(g.Inside().Type())
+	edge, err := device.TypeFor(values)
+	if err == nil && isStruct(f.Edge) && !holds(f.Edge, values) {
+		err = fmt.Errorf("the edge is of type %s, and the graph has values of type %s", f.Edge, values)
 	}
 	if err != nil {
 		return nil, nil, o, &FileError{File: f.Name, Reason: err.Error()}
@@ -212,25 +218,25 @@ func valueOf(t device.Type, name, text string) string {
 	return "((" + name + ")(" + text + "))"
 }
 
-// runText runs a program of text and returns its states.
-func runText[V, E comparable](
-	ctx context.Context, at device.Runner, a matrix.View[E], d *deviceProgram, o Options,
-) (*Result[V], error) {
-	g, err := access.Operand(a, at)
+// runText runs a program of text and returns its states, in a vector that states makes.
+func runText(
+	ctx context.Context, at device.Runner, a rep.View, d *deviceProgram, o Options, states func(n int, at matrix.Place) rep.View,
+) (*outcome, error) {
+	g, err := a.Operand(at)
 	if err != nil {
 		return nil, err
 	}
-	res := &Result[V]{}
+	res := &outcome{}
 	_, n := a.Dims()
 	store, left, err := d.run(ctx, at, g, n, o, res.counts())
 	if err != nil {
 		return nil, d.explain(o, err)
 	}
-	res.State = matrix.NewVector[V](n, matrix.On(at.Place()))
-	access.SetRemote(res.State.Spec().Matrix, store)
-	res.Active = left
-	if res.Ended == Full && d.supersteps != res.Supersteps {
-		return res, &LimitError{d.name, res.Supersteps, left}
+	res.state = states(n, at.Place())
+	res.state.SetRemote(store)
+	res.active = left
+	if res.ended == Full && d.supersteps != res.supersteps {
+		return res, &LimitError{d.name, res.supersteps, left}
 	}
 	return res, nil
 }

@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -232,22 +233,20 @@ func (d *deviceProgram) unit() string {
 	return "HB_E()"
 }
 
-// runOn runs a program where the graph lives.
-func runOn[V, E, M comparable](
-	ctx context.Context, a matrix.View[E], p Program[V, E, M], o Options,
-) (*Result[V], error) {
-	at := device.Of(a.Place())
-	if at == nil {
+// onDevice checks a program for a graph on a device, and returns it as text.
+func (p *Program[V, E, M]) onDevice(a rep.View, o Options) (*deviceProgram, error) {
+	if device.Of(a.Place()) == nil {
 		return nil, &PlanError{p.name(), o.Plan, "the graph is on " + a.Place().String() + ", which runs no programs", "use matrix.Move(nil)"}
 	}
 	if o.Numbers != nil {
 		return nil, &ProgramError{p.name(), "Numbers", "is given, and the graph is on " + a.Place().String(), "leave it out, or use matrix.Move(nil)"}
 	}
-	d, err := textOf(&p)
-	if err != nil {
-		return nil, err
-	}
-	return runText[V](ctx, at, a, d, o)
+	return textOf(p)
+}
+
+// statesOf returns a vector for n states at a place.
+func statesOf[V comparable](n int, at matrix.Place) rep.View {
+	return matrix.NewVector[V](n, matrix.On(at)).Inside()
 }
 
 // explain turns the error of a plan that does not apply into a *PlanError.
@@ -259,8 +258,8 @@ func (d *deviceProgram) explain(o Options, err error) error {
 	return err
 }
 
-// counts are the fields of a result that do not depend on the type of states.
-func (r *Result[V]) counts() ran { return ran{&r.Supersteps, &r.Total, &r.Ended, nil} }
+// counts are the fields of a result that a run counts.
+func (r *outcome) counts() ran { return ran{&r.supersteps, &r.total, &r.ended, nil} }
 
 type ran struct {
 	supersteps *int

@@ -6,9 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"unsafe"
+
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -18,7 +19,7 @@ func runOnGroup[V, E, M comparable](
 	ctx context.Context, g *comm.Group, a matrix.View[E], p Program[V, E, M], o Options,
 ) (*Result[V], error) {
 	if onGPUs(g) {
-		return runOnGPUs(ctx, g, a, p, o)
+		return runOnGPUs(ctx, g, a.Inside(), p, o)
 	}
 	plan, err := hostPlan(p.name(), o.Plan)
 	if err != nil {
@@ -55,7 +56,7 @@ func runOnGroup[V, E, M comparable](
 	if len(g.Ranks()) == g.Size() {
 		wait = nil
 	}
-	c, err := cutGraph[V](wait, g, a, o.Hops, o.Machine)
+	c, err := cutGraph(wait, g, a.Inside(), o.Hops, o.Machine, state.Inside().Type().Size)
 	if err != nil {
 		return nil, err
 	}
@@ -94,16 +95,15 @@ func (p *Program[V, E, M]) ordered() bool {
 
 // keep makes the states of the ranks the vector.
 func keep[V, E, M comparable](ctx context.Context, g *comm.Group, state *matrix.Vector[V], ranks []*rank[V, E, M], cuts []int) error {
-	spec := state.Spec()
-	t, err := access.TargetOn(ctx, spec.Matrix, g, true, true, cuts)
+	t, err := state.Inside().OnGroup().Target(ctx, g, true, true, cuts)
 	if err != nil {
 		return err
 	}
 	for k, r := range ranks {
 		h := r.h
 		own := slices.Clone(r.e.state[h.lo:h.hi])
-		access.SetResult(t.Matrix(k), &sparse.Typed[V]{Val: own, Structure: sparse.Structure{
-			Format: sparse.Full, NRows: 1, NCols: len(own), NVals: int64(len(own))}})
+		t.Part(k).SetResult(sparse.Untyped(&sparse.Typed[V]{Val: own, Structure: sparse.Structure{
+			Format: sparse.Full, NRows: 1, NCols: len(own), NVals: int64(len(own))}}))
 	}
 	return t.Keep()
 }
@@ -120,7 +120,7 @@ type rank[V, E, M comparable] struct {
 	wait   context.Context
 	c      comm.Comm
 	e      *engine[V, E, M]
-	h      *halo[E]
+	h      *halo
 	n      int
 	cuts   []int
 	hops   int
@@ -133,7 +133,7 @@ type rank[V, E, M comparable] struct {
 }
 
 func newRank[V, E, M comparable](
-	ctx, wait context.Context, c comm.Comm, g *graph[E], k int, p Program[V, E, M], o Options, plan direction,
+	ctx, wait context.Context, c comm.Comm, g *graph, k int, p Program[V, E, M], o Options, plan direction,
 ) *rank[V, E, M] {
 	h := g.part[k]
 	var seeds []Seed[V]
@@ -144,8 +144,8 @@ func newRank[V, E, M comparable](
 		}
 	}
 	p.Seeds = seeds
-	e := engineOf(ctx, sparse.Transpose(h.in, o.Threads), p, o)
-	e.plan, e.in, e.ids, e.deg = plan, h.in, h.ids, h.deg
+	e := engineOf(ctx, sparse.As[E](h.in.Transpose(o.Threads)), p, o)
+	e.plan, e.in, e.ids, e.deg = plan, sparse.As[E](h.in), h.ids, h.deg
 	if o.Numbers != nil {
 		e.ids = make([]int32, len(h.ids))
 		for v, at := range h.ids {
@@ -324,7 +324,7 @@ func (r *rank[V, E, M]) refresh() error {
 		active[v] = 1
 	}
 	var copies []int32
-	err := exchange(r.wait, r.c, h.send, h.recv, e.state, active, &copies)
+	err := exchange(r.wait, r.c, h.send, h.recv, sparse.ValuesOf(e.state), int(unsafe.Sizeof(*new(V))), active, &copies)
 	for _, v := range list {
 		active[v] = 0
 	}

@@ -59,7 +59,7 @@ func TestHops(t *testing.T) {
 	bfs := sssp(0)
 	run := func(o Options) uint64 {
 		t.Helper()
-		if _, err := cutGraph[float64](nil, g, a.View(), o.Hops, o.Machine); err != nil {
+		if _, err := cutGraph(nil, g, a.Inside(), o.Hops, o.Machine, 8); err != nil {
 			t.Fatal(err)
 		}
 		before := exchanges() // of finding the copies
@@ -91,7 +91,7 @@ func TestHops(t *testing.T) {
 	if got := run(Options{Hops: AutoHops, Machine: &h200}); got > n/8 {
 		t.Errorf("the model chose hops with %d exchanges in %d supersteps", got, n)
 	}
-	c, err := cutGraph[float64](nil, g, a.View(), AutoHops, &h200)
+	c, err := cutGraph(nil, g, a.Inside(), AutoHops, &h200, 8)
 	if err != nil || c.hops < 8 {
 		t.Errorf("%d hops on a path, %v", c.hops, err)
 	}
@@ -99,7 +99,7 @@ func TestHops(t *testing.T) {
 	a, g, _ = placed(t, randomGraph(t, 3000, 60000, 5), 4)
 	slow := h200
 	slow.Memory = 1e8
-	if c, err = cutGraph[float64](nil, g, a.View(), AutoHops, &slow); err != nil || c.hops != 1 {
+	if c, err = cutGraph(nil, g, a.Inside(), AutoHops, &slow, 8); err != nil || c.hops != 1 {
 		t.Errorf("%d hops on a random graph, %v", c.hops, err)
 	}
 	if _, err := Run(context.Background(), a, bfs, Options{Hops: AutoHops}); err != nil { // measures
@@ -113,7 +113,7 @@ func TestCutGraph(t *testing.T) {
 	const n = 40
 	a, g, _ := placed(t, path(t, n), 4)
 	for _, hops := range []int{1, 2, 3, 50} {
-		c, err := cutGraph[float64](nil, g, a.View(), hops, nil)
+		c, err := cutGraph(nil, g, a.Inside(), hops, nil, 8)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -23,7 +23,7 @@ func onGPUs(g *comm.Group) bool {
 // runOnGPUs runs a program on a group of devices: by parts, or the whole program on each where that
 // is not possible, and with Priority, which parts ignore, unless Hops is given.
 func runOnGPUs[V, E, M comparable](
-	ctx context.Context, g *comm.Group, a matrix.View[E], p Program[V, E, M], o Options,
+	ctx context.Context, g *comm.Group, a rep.View, p Program[V, E, M], o Options,
 ) (*Result[V], error) {
 	wait := ctx // of collectives: ranks of other processes would wait for those of this one
 	if len(g.Ranks()) == g.Size() {
@@ -37,7 +37,7 @@ func runOnGPUs[V, E, M comparable](
 			return nil, err
 		}
 		if d.divides(g, o) {
-			return runByParts[V, E, M](ctx, wait, g, a, d, o, p.ordered())
+			return resultOf[V](runByParts(ctx, wait, g, a, d, o, p.ordered(), statesOf[V]))
 		}
 	}
 	if o.Numbers != nil {
@@ -48,36 +48,36 @@ func runOnGPUs[V, E, M comparable](
 	if err != nil {
 		return nil, err
 	}
-	return runWhole[V](ctx, wait, g, a, d, o)
+	return resultOf[V](runWhole(ctx, wait, g, a, d, o, statesOf[V]))
 }
 
 // runWhole runs the whole program on each device, which gathers the graph once, and keeps its block
 // of the states.
-func runWhole[V, E comparable](
-	ctx, wait context.Context, g *comm.Group, a matrix.View[E], d *deviceProgram, o Options,
-) (*Result[V], error) {
-	whole, err := access.Replicas(wait, a, g)
+func runWhole(
+	ctx, wait context.Context, g *comm.Group, a rep.View, d *deviceProgram, o Options, states func(n int, at matrix.Place) rep.View,
+) (*outcome, error) {
+	whole, err := a.Replicas(wait, g)
 	if err != nil {
 		return nil, err
 	}
 	_, n := a.Dims()
-	cuts, err := a.Inside().Cuts(wait, g)
+	cuts, err := a.Cuts(wait, g)
 	if err != nil {
 		return nil, err
 	}
-	state := matrix.NewVector[V](n, matrix.On(g))
-	t, err := access.TargetOn(wait, state.Spec().Matrix, g, true, true, cuts)
+	state := states(n, g)
+	t, err := state.OnGroup().Target(wait, g, true, true, cuts)
 	if err != nil {
 		return nil, err
 	}
-	results, limits := make([]*Result[V], len(whole)), make([]error, len(whole))
+	results, limits := make([]*outcome, len(whole)), make([]error, len(whole))
 	err = g.Apart(func(k int, c comm.Comm) error {
 		own, text := o, *d
 		if k > 0 { // the first rank of a process reports
 			own.Progress, own.Trace = nil, nil
 		}
 		at := device.Of(g.PlaceOf(k))
-		res, err := runText[V](ctx, at, whole[k], &text, own)
+		res, err := runText(ctx, at, whole[k], &text, own, states)
 		if errors.Is(err, ErrLimit) {
 			limits[k], err = err, nil
 		}
@@ -85,9 +85,9 @@ func runWhole[V, E comparable](
 			return err
 		}
 		results[k] = res
-		st, err := part(ctx, at, res.State, d.state, cuts[c.Rank()], cuts[c.Rank()+1])
+		st, err := part(ctx, at, res.state, d.state, cuts[c.Rank()], cuts[c.Rank()+1])
 		if err == nil {
-			access.SetRemote(t.Matrix(k), st)
+			t.Part(k).SetRemote(st)
 		}
 		return err
 	}, nil)
@@ -98,13 +98,13 @@ func runWhole[V, E comparable](
 		return nil, err
 	}
 	res := results[0]
-	res.State = state
+	res.state = state
 	return res, limits[0]
 }
 
 // part copies positions lo … hi−1 of a full vector on a device.
-func part[V comparable](ctx context.Context, at device.Runner, v *matrix.Vector[V], t device.Type, lo, hi int) (st device.Store, err error) {
-	o, err := access.Operand(v.View(), at)
+func part(ctx context.Context, at device.Runner, v rep.View, t device.Type, lo, hi int) (st device.Store, err error) {
+	o, err := v.Operand(at)
 	if err != nil {
 		return nil, err
 	}

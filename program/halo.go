@@ -8,10 +8,8 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
-	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // mostHops is the number of hops up to which AutoHops looks.
@@ -20,48 +18,49 @@ const mostHops = 32
 // halo is the part of a graph that a rank of this process holds: its own vertices, and copies of
 // those within some in-hops. Vertices are numbered from 0 in the order of their numbers in the
 // whole graph, so that sums over in-edges keep their order.
-type halo[E comparable] struct {
+type halo struct {
 	from, to int // own vertices in the whole graph
 	hops     [][]int32
-	rows     []*sparse.Typed[E] // of hops but the last: their in-edges
+	rows     []*sparse.Store // of hops but the last: their in-edges
 
-	ids        []int32          // of all vertices, in the whole graph
-	lo, hi     int              // own vertices
-	in         *sparse.Typed[E] // in-edges of all vertices but those of the last hop
-	deg        []int32          // out-degrees in the whole graph
-	send, recv [][]int32        // for each rank: own vertices that it copies, and copies of its vertices
+	ids        []int32       // of all vertices, in the whole graph
+	lo, hi     int           // own vertices
+	in         *sparse.Store // in-edges of all vertices but those of the last hop
+	deg        []int32       // out-degrees in the whole graph
+	send, recv [][]int32     // for each rank: own vertices that it copies, and copies of its vertices
 }
 
 // graph is a graph on a group.
-type graph[E comparable] struct {
+type graph struct {
 	ctx  context.Context // of collectives
 	g    *comm.Group
-	a    matrix.View[E]
+	a    rep.View
 	cuts []int
-	own  []*sparse.Typed[E] // the in-edges of each rank of this process
-	part []*halo[E]
+	own  []*sparse.Store // the in-edges of each rank of this process
+	part []*halo
 	hops int
 }
 
-// cutGraph finds the vertices around the blocks of a graph. It is a collective.
-func cutGraph[V, E comparable](ctx context.Context, g *comm.Group, a matrix.View[E], hops int, m *model.Machine) (*graph[E], error) {
-	c := &graph[E]{ctx: ctx, g: g, a: a}
+// cutGraph finds the vertices around the blocks of a graph. A state has so many bytes. It is a
+// collective.
+func cutGraph(ctx context.Context, g *comm.Group, a rep.View, hops int, m *model.Machine, state int64) (*graph, error) {
+	c := &graph{ctx: ctx, g: g, a: a}
 	var err error
-	if c.cuts, err = a.Inside().Cuts(ctx, g); err != nil {
+	if c.cuts, err = a.Cuts(ctx, g); err != nil {
 		return nil, err
 	}
-	in, err := access.Blocks(a.T(), rep.Query{Group: g, Context: ctx, Cuts: c.cuts})
+	in, err := a.T().Parts(rep.Query{Group: g, Context: ctx, Cuts: c.cuts})
 	if err != nil {
 		return nil, err
 	}
 	for k, r := range g.Ranks() {
-		st := withOffsets(access.Rows(in[k]))
+		st := withOffsets(in[k].Rows())
 		c.own = append(c.own, st)
-		h := &halo[E]{from: c.cuts[r.Rank()], to: c.cuts[r.Rank()+1]}
+		h := &halo{from: c.cuts[r.Rank()], to: c.cuts[r.Rank()+1]}
 		h.hops = [][]int32{h.outside(st.Idx)}
 		c.part = append(c.part, h)
 	}
-	auto := hops == AutoHops
+	edge, auto := a.Type().Size, hops == AutoHops
 	if auto {
 		hops = mostHops
 	}
@@ -73,7 +72,7 @@ func cutGraph[V, E comparable](ctx context.Context, g *comm.Group, a matrix.View
 		if err != nil {
 			return nil, err
 		}
-		if !promising[V, E](m, shape) {
+		if !promising(m, shape, edge, state) {
 			hops = 1
 		}
 	}
@@ -83,7 +82,7 @@ func cutGraph[V, E comparable](ctx context.Context, g *comm.Group, a matrix.View
 			return nil, err
 		}
 		if auto {
-			best, err := cheapest[V, E](m, shape, grown)
+			best, err := cheapest(m, shape, grown, edge, state)
 			if err != nil {
 				return nil, err
 			}
@@ -99,9 +98,9 @@ func cutGraph[V, E comparable](ctx context.Context, g *comm.Group, a matrix.View
 	return c, c.join()
 }
 
-// promising reports whether a second hop may pay.
-func promising[V, E comparable](m *model.Machine, shape *model.Halo) bool {
-	best, err := cheapest[V, E](m, secondHop(shape), true)
+// promising reports whether a second hop may pay, for edges and states of so many bytes.
+func promising(m *model.Machine, shape *model.Halo, edge, state int64) bool {
+	best, err := cheapest(m, secondHop(shape), true, edge, state)
 	return err != nil || best > 1
 }
 
@@ -121,7 +120,7 @@ func secondHop(shape *model.Halo) *model.Halo {
 
 // cheapest returns the number of hops with the least time by the model. If the copies do not grow,
 // more hops than those known cost nothing.
-func cheapest[V, E comparable](m *model.Machine, shape *model.Halo, grown bool) (int, error) {
+func cheapest(m *model.Machine, shape *model.Halo, grown bool, edge, state int64) (int, error) {
 	if !grown {
 		for r := range shape.R {
 			for len(shape.R[r]) < mostHops {
@@ -129,15 +128,12 @@ func cheapest[V, E comparable](m *model.Machine, shape *model.Halo, grown bool) 
 			}
 		}
 	}
-	var v V
-	var e E
-	value, edge := float64(unsafe.Sizeof(v)), 4+float64(unsafe.Sizeof(e))
-	_, best, err := m.Cost(shape, model.HopOptions{EdgeBytes: edge + value, ValueBytes: value + 1})
+	_, best, err := m.Cost(shape, model.HopOptions{EdgeBytes: float64(4 + edge + state), ValueBytes: float64(state + 1)})
 	return best + 1, err
 }
 
 // outside returns the columns of a list that are no own vertices and in no hop so far, ascending.
-func (h *halo[E]) outside(idx []int32) (list []int32) {
+func (h *halo) outside(idx []int32) (list []int32) {
 	for _, u := range idx {
 		if int(u) < h.from || int(u) >= h.to {
 			list = append(list, u)
@@ -157,7 +153,7 @@ func (h *halo[E]) outside(idx []int32) (list []int32) {
 
 // grow fetches the in-edges of the last hop, and finds the next one. It reports whether that has a
 // vertex on any rank.
-func (c *graph[E]) grow(shape *model.Halo) (bool, error) {
+func (c *graph) grow(shape *model.Halo) (bool, error) {
 	last := make([][]int32, len(c.part))
 	for k, h := range c.part {
 		last[k] = h.hops[len(h.hops)-1]
@@ -166,14 +162,14 @@ func (c *graph[E]) grow(shape *model.Halo) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	rows, err := access.Blocks(c.a.T(), rep.Query{Group: c.g, Context: c.ctx, Cuts: c.cuts,
+	rows, err := c.a.T().Parts(rep.Query{Group: c.g, Context: c.ctx, Cuts: c.cuts,
 		Rows: func(rank int) []int32 { return lists[rank] }})
 	if err != nil {
 		return false, err
 	}
 	counts := make([][]int64, len(c.part))
 	for k, h := range c.part {
-		st := withOffsets(access.Rows(rows[k]))
+		st := withOffsets(rows[k].Rows())
 		h.rows = append(h.rows, st)
 		h.hops = append(h.hops, h.outside(st.Idx))
 		counts[k] = []int64{int64(len(h.hops[len(h.hops)-1])), int64(len(st.Idx))}
@@ -194,7 +190,7 @@ func (c *graph[E]) grow(shape *model.Halo) (bool, error) {
 }
 
 // shape returns the counts of the first hop.
-func (c *graph[E]) shape() (*model.Halo, error) {
+func (c *graph) shape() (*model.Halo, error) {
 	counts := make([][]int64, len(c.part))
 	for k, h := range c.part {
 		counts[k] = []int64{int64(h.to - h.from), int64(len(c.own[k].Idx)), int64(len(h.hops[0]))}
@@ -209,7 +205,7 @@ func (c *graph[E]) shape() (*model.Halo, error) {
 }
 
 // lists gives every process the list of every rank.
-func (c *graph[E]) lists(own [][]int32) ([][]int32, error) {
+func (c *graph) lists(own [][]int32) ([][]int32, error) {
 	lengths := make([][]int64, len(own))
 	for k, list := range own {
 		lengths[k] = []int64{int64(len(list))}
@@ -270,8 +266,8 @@ func gatherRank[T comm.Element](ctx context.Context, r comm.Comm, own []T) ([]T,
 }
 
 // join numbers the vertices of each rank, joins its in-edges, and finds what ranks exchange.
-func (c *graph[E]) join() error {
-	out, err := access.Blocks(c.a, rep.Query{Group: c.g, Context: c.ctx, Cuts: c.cuts})
+func (c *graph) join() error {
+	out, err := c.a.Parts(rep.Query{Group: c.g, Context: c.ctx, Cuts: c.cuts})
 	if err != nil {
 		return err
 	}
@@ -281,22 +277,22 @@ func (c *graph[E]) join() error {
 		if err := h.meet(c.ctx, r, c.cuts); err != nil {
 			return err
 		}
-		st := access.Rows(out[k])
+		st := out[k].Rows()
 		h.deg = make([]int32, len(h.ids))
 		for v := h.lo; v < h.hi; v++ {
 			a, b := st.Span(int(h.ids[v]) - h.from)
 			h.deg[v] = int32(b - a)
 		}
-		return exchange(c.ctx, r, h.send, h.recv, h.deg, nil, nil)
+		return exchange(c.ctx, r, h.send, h.recv, sparse.ValuesOf(h.deg), 4, nil, nil)
 	})
 }
 
 // join numbers the vertices and joins their in-edges. With hops of the halo's own number or more,
 // all in-edges are known.
-func (h *halo[E]) join(own *sparse.Typed[E], hops int) {
+func (h *halo) join(own *sparse.Store, hops int) {
 	h.hops = h.hops[:min(hops, len(h.hops))]
 	type source struct {
-		st  *sparse.Typed[E]
+		st  *sparse.Store
 		row int
 	}
 	from := map[int32]source{} // of copies whose in-edges are known
@@ -314,7 +310,7 @@ func (h *halo[E]) join(own *sparse.Typed[E], hops int) {
 		edges += int64(len(st.Idx))
 	}
 	n := len(h.ids)
-	in := &sparse.Typed[E]{Structure: sparse.Structure{Format: sparse.CSR, NRows: n, NCols: n}}
+	in := &sparse.Store{Type: own.Type, Structure: sparse.Structure{Format: sparse.CSR, NRows: n, NCols: n}}
 	in.Ptr = make([]int64, 1, n+1)
 	in.Idx = make([]int32, 0, edges)
 	for v, id := range h.ids {
@@ -327,21 +323,21 @@ func (h *halo[E]) join(own *sparse.Typed[E], hops int) {
 			for _, u := range s.st.Idx[a:b] {
 				in.Idx = append(in.Idx, h.number(u))
 			}
-			if s.st.Val != nil {
-				in.Val = append(in.Val, s.st.Val[a:b]...)
+			if !s.st.Val.None() {
+				in.Val = in.Type.Append(in.Val, s.st.Part(a, b))
 			}
 		}
 		in.Ptr = append(in.Ptr, int64(len(in.Idx)))
 	}
 	in.NVals = int64(len(in.Idx))
-	if in.Val == nil && own.Val != nil {
-		in.Val = []E{}
+	if in.Val.None() && !own.Val.None() {
+		in.Val = in.Type.Make(0)
 	}
 	h.in, h.rows = in, nil
 }
 
 // numberAll numbers the vertices. It returns the copies, ascending.
-func (h *halo[E]) numberAll() []int32 {
+func (h *halo) numberAll() []int32 {
 	copies := slices.Concat(h.hops...)
 	slices.Sort(copies)
 	h.lo = sort.Search(len(copies), func(i int) bool { return int(copies[i]) >= h.from })
@@ -356,7 +352,7 @@ func (h *halo[E]) numberAll() []int32 {
 }
 
 // number returns the number here of a vertex of the whole graph, which is here.
-func (h *halo[E]) number(u int32) int32 {
+func (h *halo) number(u int32) int32 {
 	if int(u) >= h.from && int(u) < h.to {
 		return u - int32(h.from) + int32(h.lo)
 	}
@@ -365,7 +361,7 @@ func (h *halo[E]) number(u int32) int32 {
 }
 
 // meet tells the other ranks which of their vertices this one copies.
-func (h *halo[E]) meet(ctx context.Context, r comm.Comm, cuts []int) error {
+func (h *halo) meet(ctx context.Context, r comm.Comm, cuts []int) error {
 	p := r.Size()
 	h.send, h.recv = make([][]int32, p), make([][]int32, p)
 	ask, want := make([]int32, 0, len(h.ids)), make([]int, p)
@@ -413,17 +409,15 @@ func askOwners(ctx context.Context, r comm.Comm, list []int32, want []int) (own 
 	return own, asked, r.AllToAllV(ctx, comm.Host(own), asked, comm.Host(list), want)
 }
 
-// exchange refreshes the values of the copies, whose type has no pointers. If active is given, it
-// holds 1 for each own vertex that is active, and receives that of the copies whose numbers are
-// appended to fresh.
-func exchange[T any](ctx context.Context, r comm.Comm, send, recv [][]int32, value []T, active []uint8, fresh *[]int32) error {
-	var v T
-	size := int(unsafe.Sizeof(v))
+// exchange refreshes the values of the copies, of size bytes each, whose type has no pointers. If
+// active is given, it holds 1 for each own vertex that is active, and receives that of the copies
+// whose numbers are appended to fresh.
+func exchange(ctx context.Context, r comm.Comm, send, recv [][]int32, value sparse.Values, size int, active []uint8, fresh *[]int32) error {
 	each := size
 	if active != nil {
 		each++
 	}
-	raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(value))), len(value)*size)
+	raw := unsafe.Slice((*byte)(value.Pointer()), value.Len()*size)
 	out, sent := pack(send, each)
 	in, got := pack(recv, each)
 	at := 0

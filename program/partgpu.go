@@ -28,7 +28,7 @@ var partText string
 type devicePart struct {
 	ready bool
 	hops  int
-	h     *halo[bool]  // the vertices, and what ranks exchange; without edges
+	h     *halo        // the vertices, and what ranks exchange; without edges
 	in    device.Store // edges by target
 
 	ids, deg   device.Buffer // int32[vertices]: numbers and out-degrees in the whole graph
@@ -63,7 +63,7 @@ type partMaker struct {
 	code device.Code
 	in   device.View // the rows of the own vertices, by target
 	out  device.View // the same, by source
-	h    *halo[bool]
+	h    *halo
 	rows []hopRows // in-edges of the copies of each hop but the last
 }
 
@@ -85,7 +85,7 @@ func (m *partMaker) kernel(name string) device.Kernel {
 // makePart fills part with copies of the vertices within some in-hops; choose decides how many if
 // hops is AutoHops.
 func (m *partMaker) makePart(part *devicePart, hops int, choose func(shape *model.Halo, grown bool) (int, error)) error {
-	h := &halo[bool]{from: m.cuts[m.c.Rank()], to: m.cuts[m.c.Rank()+1]}
+	h := &halo{from: m.cuts[m.c.Rank()], to: m.cuts[m.c.Rank()+1]}
 	m.h = h
 	first, err := m.outside()
 	if err != nil {
@@ -441,11 +441,10 @@ func (m *partMaker) measured(name string) (*model.Machine, error) {
 }
 
 // partOf returns the part of a rank, made before or now. All ranks make theirs if one has to.
-func partOf[V, E comparable](m *partMaker, in device.Operand, o Options, name string) (*devicePart, error) {
-	var v V
+func partOf(m *partMaker, in device.Operand, o Options, name string, state int) (*devicePart, error) {
 	key := fmt.Sprintf("program: part of %d hops, values %t", o.Hops, m.in.Val.Addr != 0)
 	if o.Hops == AutoHops {
-		key += fmt.Sprintf(", of %d bytes", unsafe.Sizeof(v))
+		key += fmt.Sprintf(", of %d bytes", state)
 		if o.Machine != nil {
 			key += fmt.Sprintf(", by %v", *o.Machine)
 		}
@@ -469,6 +468,6 @@ func partOf[V, E comparable](m *partMaker, in device.Operand, o Options, name st
 		}
 	}
 	return part, m.makePart(part, o.Hops, func(shape *model.Halo, grown bool) (int, error) {
-		return cheapest[V, E](machine, shape, grown)
+		return cheapest(machine, shape, grown, int64(m.edge.Size), int64(state))
 	})
 }

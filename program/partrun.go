@@ -9,7 +9,6 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -36,22 +35,23 @@ func (d *deviceProgram) divides(g *comm.Group, o Options) bool {
 }
 
 // runByParts runs a program by parts. once says that its sums depend on the order.
-func runByParts[V, E, M comparable](
-	ctx, wait context.Context, g *comm.Group, a matrix.View[E], d *deviceProgram, o Options, once bool,
-) (*Result[V], error) {
+func runByParts(
+	ctx, wait context.Context, g *comm.Group, a rep.View, d *deviceProgram, o Options, once bool,
+	states func(n int, at matrix.Place) rep.View,
+) (*outcome, error) {
 	_, n := a.Dims()
 	if once || d.everywhere || d.halt != nil || d.totals > 0 || o.Hops == 0 {
 		o.Hops = 1
 	}
-	cuts, err := a.Inside().Cuts(wait, g)
+	cuts, err := a.Cuts(wait, g)
 	if err != nil {
 		return nil, err
 	}
-	in, err := access.Blocks(a.T(), rep.Query{Group: g, Context: wait, Cuts: cuts})
+	in, err := a.T().Parts(rep.Query{Group: g, Context: wait, Cuts: cuts})
 	if err != nil {
 		return nil, err
 	}
-	out, err := access.Blocks(a, rep.Query{Group: g, Context: wait, Cuts: cuts})
+	out, err := a.Parts(rep.Query{Group: g, Context: wait, Cuts: cuts})
 	if err != nil {
 		return nil, err
 	}
@@ -60,17 +60,17 @@ func runByParts[V, E, M comparable](
 	runs, homes, failures := make([]*partRun, len(in)), make([]device.Store, len(in)), make([]error, len(in))
 	err = g.Each(func(k int, c comm.Comm) error {
 		at := device.Of(g.PlaceOf(k))
-		ins, err := access.Operand(in[k], at)
+		ins, err := in[k].Operand(at)
 		if err != nil {
 			return err
 		}
-		outs, err := access.Operand(out[k], at)
+		outs, err := out[k].Operand(at)
 		if err != nil {
 			return err
 		}
 		err = at.Run(device.Call{Op: d.name}, func(s *device.Session) {
 			m := &partMaker{s: s, c: c, wait: wait, cuts: cuts, edge: d.edge, in: s.Rows(ins), out: s.Rows(outs)}
-			part, err := partOf[V, E](m, ins, o, g.String())
+			part, err := partOf(m, ins, o, g.String(), d.state.Size)
 			if err != nil {
 				s.Fail(err)
 				return
@@ -103,11 +103,10 @@ func runByParts[V, E, M comparable](
 		return nil, d.explain(o, err)
 	}
 	first := runs[0]
-	res := &Result[V]{Supersteps: first.steps, Total: first.dev.total, Active: first.active, Ended: first.ended}
-	res.State = matrix.NewVector[V](n, matrix.On(g))
-	access.SetVectorBlocks(res.State, g, cuts, homes)
-	if res.Ended == Full && d.supersteps != res.Supersteps {
-		return res, &LimitError{d.name, res.Supersteps, res.Active}
+	res := &outcome{state: states(n, g), supersteps: first.steps, total: first.dev.total, active: first.active, ended: first.ended}
+	res.state.OnGroup().SetBlocks(g, true, cuts, homes)
+	if res.ended == Full && d.supersteps != res.supersteps {
+		return res, &LimitError{d.name, res.supersteps, res.active}
 	}
 	return res, nil
 }

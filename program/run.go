@@ -6,9 +6,10 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -69,6 +70,24 @@ type Result[V comparable] struct {
 	Ended      Ended
 }
 
+// An outcome is a Result without the type of the states.
+type outcome struct {
+	state      rep.View
+	supersteps int
+	total      []float64
+	active     int64
+	ended      Ended
+}
+
+// resultOf returns an outcome as a Result, nil for nil, and the error.
+func resultOf[V comparable](out *outcome, err error) (*Result[V], error) {
+	if out == nil {
+		return nil, err
+	}
+	return &Result[V]{State: matrix.VectorOfInside[V](out.state), Supersteps: out.supersteps, Total: out.total,
+		Active: out.active, Ended: out.ended}, err
+}
+
 // Run runs a program on a square matrix g, whose entry (i, j) is the edge from i to j. ctx may be
 // nil; when it ends, Run returns its error. O(edges of active vertices) a superstep; a pull takes
 // O(edges) and needs the transpose, which g keeps. The states live where g does. On a device the
@@ -108,7 +127,11 @@ func Run[V, E, M comparable](
 	case *comm.Group:
 		return runOnGroup(ctx, at, a, p, o)
 	default:
-		return runOn(ctx, a, p, o)
+		d, err := p.onDevice(a.Inside(), o)
+		if err != nil {
+			return nil, err
+		}
+		return resultOf[V](runText(ctx, device.Of(at), a.Inside(), d, o, statesOf[V]))
 	}
 	e, err := newEngine(ctx, a, p, o)
 	if err != nil {
@@ -117,8 +140,11 @@ func Run[V, E, M comparable](
 	return e.run()
 }
 
+// An operand is a matrix.Source without its element type.
+type operand interface{ Inside() rep.View }
+
 // prepare checks a graph and options. It returns the number of vertices.
-func prepare[E comparable](name string, g matrix.Source[E], opts []Options) (o Options, n int, err error) {
+func prepare(name string, g operand, opts []Options) (o Options, n int, err error) {
 	switch len(opts) {
 	case 0:
 	case 1:
@@ -133,12 +159,12 @@ func prepare[E comparable](name string, g matrix.Source[E], opts []Options) (o O
 		return o, 0, &ProgramError{name, "MaxSupersteps", fmt.Sprintf("is %d", o.MaxSupersteps), "use 0 for no limit"}
 	}
 	if g == nil {
-		return o, 0, matrix.View[E]{}.Err()
+		return o, 0, matrix.View[bool]{}.Err()
 	}
-	if err := matrix.AsView[E](g).Err(); err != nil {
+	if err := g.Inside().Err(); err != nil {
 		return o, 0, err
 	}
-	m, n := matrix.AsView[E](g).Dims()
+	m, n := g.Inside().Dims()
 	if m != n {
 		return o, 0, &matrix.DimensionError{Op: name, Arg: "the graph", Got: fmt.Sprintf("%d×%d", m, n),
 			Want: "square", Remedy: "give an adjacency matrix; of a bipartite graph, one of rows and columns"}
@@ -214,7 +240,7 @@ func newEngine[V, E, M comparable](
 	if err != nil {
 		return nil, err
 	}
-	e := engineOf(ctx, withOffsets(access.Rows(a)), p, o)
+	e := engineOf(ctx, sparse.As[E](withOffsets(a.Inside().Rows())), p, o)
 	e.plan, e.g = plan, a
 	if o.Numbers != nil {
 		e.ids, e.deg = o.Numbers, make([]int32, e.n)
@@ -283,11 +309,11 @@ func engineOf[V, E, M comparable](
 }
 
 // withOffsets returns a store with offsets of every row.
-func withOffsets[E comparable](s *sparse.Typed[E]) *sparse.Typed[E] {
+func withOffsets(s *sparse.Store) *sparse.Store {
 	if s.Format == sparse.CSR {
 		return s
 	}
-	return sparse.ToCSR(s)
+	return s.ToCSR()
 }
 
 // degree returns the out-degree of a vertex.
