@@ -100,9 +100,9 @@ func shortestPaths(g workflow.Operand, sources []int, o ssspSettings) (dist rep.
 	case reflect.Uint32:
 		return distances[uint32](in, n, sources, o)
 	case reflect.Float32:
-		return distances[float32](in, n, sources, o)
+		return floatDistances[float32](in, n, sources, o)
 	case reflect.Float64:
-		return distances[float64](in, n, sources, o)
+		return floatDistances[float64](in, n, sources, o)
 	}
 	return distances[uint64](in, n, sources, o)
 }
@@ -122,13 +122,23 @@ func distances[T semiring.Number](in rep.View, n int, sources []int, o ssspSetti
 		return rep.View{}, err
 	}
 	dist, err := distancesFrom(a, n, sources, delta, o.Run)
-	if err == nil {
-		dist, err = withOverflows(dist, a, sources, o.Run)
-	}
 	if err != nil {
 		return rep.View{}, err
 	}
 	return dist.Inside(), nil
+}
+
+// floatDistances is distances of floats, which may overflow.
+func floatDistances[T semiring.Float](in rep.View, n int, sources []int, o ssspSettings) (rep.View, error) {
+	dist, err := distances[T](in, n, sources, o)
+	if err != nil {
+		return dist, err
+	}
+	all, err := withOverflows(matrix.VectorOfInside[T](dist), matrix.ViewOf[T](in), sources, o.Run)
+	if err != nil {
+		return rep.View{}, err
+	}
+	return all.Inside(), nil
 }
 
 // distancesFrom is SSSP of arguments that are checked. Vertices whose distance overflows have no
@@ -208,13 +218,10 @@ func distancesFrom[T semiring.Number](a matrix.View[T], n int, sources []int, de
 // withOverflows adds +Inf for the vertices that are reached by finite weights whose sums exceed the
 // largest finite float. A sum exceeds it only beyond a distance of at least half its last digit;
 // without one no search is needed.
-func withOverflows[T semiring.Number](dist *matrix.Vector[T], a matrix.View[T], sources []int, run workflow.Run) (*matrix.Vector[T], error) {
+func withOverflows[T semiring.Float](dist *matrix.Vector[T], a matrix.View[T], sources []int, run workflow.Run) (*matrix.Vector[T], error) {
 	with, infinite := workflow.With(run), semiring.MaxValue[T]()
 	large := math.MaxFloat64 * 0x1p-55
-	switch {
-	case T(1)/2 == 0:
-		return dist, nil
-	case unsafe.Sizeof(infinite) == 4:
+	if unsafe.Sizeof(infinite) == 4 {
 		large = math.MaxFloat32 * 0x1p-26
 	}
 	quiet := run
