@@ -1,31 +1,37 @@
-// Package apps holds graph workflows. Most have a pipeline of the operations of package ops that
-// reads like its mathematics, in the file of the workflow; what makes some of them fast, kernels of
-// the host and of devices and divisions among ranks, stands in files beside it:
+// Package apps is the catalogue of the graph workflows. Its functions forward to the package of their
+// family, which can be imported by itself, and its types are aliases: the fields of BFSOptions are
+// on the page of paths.BFSOptions. Most workflows have a pipeline of the operations of package ops
+// that reads like its mathematics; what makes some of them fast, kernels of the host and of devices
+// and divisions among ranks, stands beside it in the package of the family.
 //
-//	Projection, ProjectionTo   graphs of the shared neighbours of a bipartite graph
-//	VertexNomination, Rank     distances to the nearest of some seeds
-//	Classify                   where a pattern with features may be in a data graph
-//	LocalCluster, Clusterer    clusters around seeds, by ℓ1-regularised PageRank
-//	Communities, Modularity    communities by the methods of Louvain and Leiden
-//	SGM                        seeded graph matching
-//	BFS, SSSP                  breadth-first search, shortest paths
-//	PageRank                   ranks of a random walk
-//	ConnectedComponents        components
-//	TriangleCount, KTruss      triangles, and the subgraphs held together by them
-//	ScanStatistics, ScanSeries the edges around each vertex, and their anomalies over time
-//	Geolocate                  places of vertices from those of their neighbours
-//	GraphSearch                walks that look for vertices of high score
-//	GraphSAGE, TrainGraphSAGE  embeddings of vertices by features and neighbours
-//	FusedLasso                 piecewise constant values on a graph; FusedLassoPath, FusedLassoBatch
-//	MaxFlow                    maximum flow and minimum cut
-//	StronglyConnectedComponents, CoreNumbers, TopologicalOrder, Diameter
-//	Betweenness, Closeness, HITS, EigenvectorCentrality, KatzCentrality, WeightedPageRank
-//	LocalClustering            clustering coefficients
-//	LabelPropagation           communities as Graphalytics defines them
-//	MaximalIndependentSet, Colouring
-//	Similarity                 the most similar rows of each row
-//	MinimumSpanningForest, BipartiteMatching
-//	NominateVertices           vertices ranked by context and content
+// The workflows of the DARPA HIVE program:
+//
+//	classify     Classify: where a pattern with features may be in a data graph
+//	geo          Geolocate: places of vertices from those of their neighbours
+//	sage         GraphSAGE, TrainGraphSAGE: embeddings of vertices by features and neighbours
+//	search       GraphSearch: walks that look for vertices of high score
+//	communities  Communities, Modularity, LabelPropagation
+//	lgc          LocalCluster, Clusterer: clusters around seeds, by ℓ1-regularised PageRank
+//	project      Projection, ProjectionTo, BipartiteMatching: bipartite graphs
+//	scan         ScanStatistics, ScanSeries: the edges around each vertex, their anomalies over time
+//	sgm          SGM: seeded graph matching
+//	lasso        FusedLasso, FusedLassoPath, FusedLassoBatch: piecewise constant values on a graph
+//	nominate     NominateVertices: vertices ranked by context and content
+//
+// The standard ones:
+//
+//	paths        BFS, SSSP, Diameter; VertexNomination and Rank, distances to the nearest seed
+//	centrality   PageRank, WeightedPageRank, HITS, EigenvectorCentrality, KatzCentrality,
+//	             Betweenness, Closeness
+//	components   ConnectedComponents, StronglyConnectedComponents, MinimumSpanningForest
+//	cores        CoreNumbers, KTruss
+//	triangles    TriangleCount, LocalClustering, Similarity
+//	sets         MaximalIndependentSet, Colouring
+//	flow         MaxFlow: maximum flow and minimum cut
+//	order        TopologicalOrder, ReverseCuthillMcKee
+//
+// A few stand on others: flow on paths, nominate on paths and centrality, paths and communities on
+// components, search on paths, triangles on scan.
 //
 // Every function takes its graph as a matrix, an edge from row to column. Settings are the last
 // parameter: a struct whose zero value is the usual choice, and which may be left out. Two values
@@ -47,7 +53,7 @@
 // Some workflows have a kernel for the host that is faster than their pipeline. Method Auto uses it
 // for a graph on the host, and Pipeline runs the operations. MinimumSpanningForest,
 // TopologicalOrder and SGM have more loops than operations in any form. Some have a fused form for
-// devices, in files *_gpu.go with the kernels in kernels/*.cu; Run.Method chooses.
+// devices, in files *gpu.go of the family with the kernels in its kernels/*.cu; Run.Method chooses.
 //
 // Bad input gives typed errors that name the argument and the remedy. Those about vertices,
 // [VertexError], take the names of the vertices. Counts and distances do not overflow in silence:

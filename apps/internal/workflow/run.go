@@ -117,8 +117,8 @@ func Only[O any](app string, opts []O) (o O, err error) {
 	case 0:
 		return o, nil
 	case 1:
-		if r, ok := any(opts[0]).(interface{ CheckThreads(app string) error }); ok {
-			err = r.CheckThreads(app)
+		if r, ok := any(opts[0]).(interface{ checkThreads(app string) error }); ok {
+			err = r.checkThreads(app)
 		}
 		return opts[0], err
 	}
@@ -126,7 +126,10 @@ func Only[O any](app string, opts []O) (o O, err error) {
 }
 
 // CheckThreads verifies the number of threads.
-func CheckThreads(r Run, app string) error {
+func CheckThreads(r Run, app string) error { return r.checkThreads(app) }
+
+// checkThreads is a method, which the settings that embed a Run have too.
+func (r Run) checkThreads(app string) error {
 	if r.Threads < 0 {
 		return &ParameterError{app, "Threads", fmt.Sprint(r.Threads), "1 or more, or 0 for GOMAXPROCS"}
 	}
