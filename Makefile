@@ -29,7 +29,7 @@ test-all: ## the long form of all tests, as CI runs it, 9 minutes on two cores o
 
 # The packages that start goroutines or are called from several. The tests of bench
 # and of the commands run whole programs.
-RACE = ./apps ./auction ./chunked ./comm/... ./cusparse/... ./graphio ./matrix/... ./ops ./program ./semiring \
+RACE = ./apps/... ./auction ./chunked ./comm/... ./cusparse/... ./graphio ./matrix/... ./ops ./program ./semiring \
 	./internal/chunk ./internal/filelock ./internal/fresh ./internal/parallel
 
 ci-full: ## all that CI does by turns at once, an hour and more on two cores
@@ -63,9 +63,11 @@ bench-gpu: bench ## measure on the first GPU, against cuSPARSE; also writes buil
 
 GPUTEST = CGO_ENABLED=0 GOOS=linux $(GO)
 
+FAMILIES = centrality classify communities flow geo lasso lgc sage scan search sgm # with tests on devices
+
 gpu-test: ## build the GPU tests and run.sh into dist/gpu and dist/gpu.tar.gz, for a machine with a GPU and no Go
 	@mkdir -p dist/gpu
-	for p in cusparse cusparse/driver cusparse/jit ops apps auction chunked program/examples; do \
+	for p in cusparse cusparse/driver cusparse/jit ops apps $(FAMILIES:%=apps/%) auction chunked program/examples; do \
 		$(GPUTEST) test $(LONG) -c -ldflags '-s -w' -o dist/gpu/$$(basename $$p).test ./$$p || exit 1; \
 	done
 	$(GPUTEST) build -ldflags '-s -w' -o dist/gpu/ ./cmd/hiveblas ./cmd/hiveblas-bench

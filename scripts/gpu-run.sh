@@ -54,8 +54,9 @@ export -f job
 
 kit="MxM/b MxM/P MxM/i MxM/u MxM/f MxM/m MxV/b MxV/P MxV/i MxV/u MxV/f MxV/m VxM/b VxM/P VxM/i VxM/u VxM/f VxM/m
 	EWiseAdd EWiseMult EWiseUnion Apply Select Reduce Transpose Extract Assign Kronecker errors cancel"
+families="centrality classify communities flow geo lasso lgc sage scan search sgm" # as in the Makefile
 jobs() {
-	local k
+	local k f
 	if [ "$sanitize" ]; then
 		for tool in memcheck racecheck initcheck; do
 			local under="compute-sanitizer --tool $tool --error-exitcode 9 --print-limit 20"
@@ -63,7 +64,10 @@ jobs() {
 				echo "$tool-kit-${k//\//-} env HIVEBLAS_KIT=$k HIVEBLAS_KIT_BUDGET=1 $under ./cusparse.test -test.v -test.short -test.run TestConformance\$"
 			done
 			echo "$tool-cusparse $under ./cusparse.test -test.v -test.short -test.run (SpMV|SpMM|Spgemm|Session)OnGPU\$"
-			echo "$tool-apps env HIVEBLAS_TEST_GPU=1 $under ./apps.test -test.v -test.short -test.run (BFS|SSSP|VertexNomination|Components|PageRank|Triangles|KTruss|SGM|Classify|LocalCluster|FusedAndPipeline)OnDevice\$"
+			echo "$tool-apps env HIVEBLAS_TEST_GPU=1 $under ./apps.test -test.v -test.short -test.run (BFS|SSSP|VertexNomination|Components|PageRank|Triangles|KTruss|FusedAndPipeline)OnDevice\$"
+			for f in sgm classify lgc; do
+				echo "$tool-$f env HIVEBLAS_TEST_GPU=1 $under ./$f.test -test.v -test.short -test.run (SGM|Classify|LocalCluster)OnDevice\$"
+			done
 			echo "$tool-auction env HIVEBLAS_TEST_GPU=1 $under ./auction.test -test.v -test.short -test.run OnDevice"
 		done
 		return
@@ -77,7 +81,10 @@ jobs() {
 	echo "ops ./ops.test $short"
 	echo "apps ./apps.test $short"
 	echo "programs-gpu env HIVEBLAS_TEST_GPU=1 ./examples.test -test.v -test.run OnDevice\$"
-	echo "apps-gpu env HIVEBLAS_TEST_GPU=1 ./apps.test -test.v $short -test.run (BFS|SSSP|VertexNomination|Components|PageRank|Triangles|KTruss|SGM|Classify|LocalCluster|FusedAndPipeline)OnDevice\$"
+	echo "apps-gpu env HIVEBLAS_TEST_GPU=1 ./apps.test -test.v $short -test.run (BFS|SSSP|VertexNomination|Components|PageRank|Triangles|KTruss|FusedAndPipeline)OnDevice\$"
+	for f in $families; do
+		echo "$f-gpu env HIVEBLAS_TEST_GPU=1 ./$f.test -test.v $short -test.run OnDevice"
+	done
 	echo "auction env HIVEBLAS_TEST_GPU=1 ./auction.test -test.v $short -test.run OnDevice"
 	echo "chunked ./chunked.test -test.v $short -test.run OnGPU"
 	echo "info ./hiveblas info"
