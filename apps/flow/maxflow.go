@@ -1,4 +1,5 @@
-// Package flow finds maximum flows and minimum cuts.
+// Package flow finds maximum flows and minimum cuts, on the host by trees of the source and the sink,
+// on devices by pushes.
 package flow
 
 import (

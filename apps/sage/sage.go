@@ -1,4 +1,5 @@
-// Package sage embeds vertices by features and neighbours: GraphSAGE, and the training of its models.
+// Package sage embeds vertices by features and neighbours: GraphSAGE, the training of its models, and
+// the files of features, classes and models.
 package sage
 
 import (

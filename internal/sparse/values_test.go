@@ -272,7 +272,7 @@ func built[T comparable](t *testing.T, value func(k int) T, dup func(x, y T) T) 
 func TestUnder(t *testing.T) {
 	type metre float64
 	type length metre
-	type pair struct{ a, b int32 }
+	type pair [2]int32
 	for _, c := range []struct{ of, want *Type }{
 		{TypeOf[metre](), TypeOf[float64]()},
 		{TypeOf[length](), TypeOf[float64]()},

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/parallel"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // A PairGraph has an arc in both directions for each pair of vertices with an entry in either. The
@@ -107,9 +106,4 @@ func PairsOf(app, want string, g Operand, run Run, use func(x float64) bool) (*P
 		}
 	}
 	return p, nil
-}
-
-// allFloats returns the first n of a list of numbers as floats.
-func allFloats[T semiring.Element](list []T, n int) []float64 {
-	return NumbersOf(list)(nil, 0, int64(n))
 }
