@@ -23,9 +23,9 @@ var limits = map[string]struct {
 	"mxm":    {460, "3 0\n"},
 	"bfs":    {880, "3 0\n"},
 	"apart":  {10, "3 0\n"}, // its matrices are in a package of their own
-	"sgm":    {570, "sparse vector of 3 int32, 3 entries 0\n"},
+	"sgm":    {395, "sparse vector of 3 int32, 3 entries 0\n"},
 
-	"workflows": {980, "3 true 1 6 2 0\n"},
+	"workflows": {525, "3 true 1 6 2 0\n"},
 }
 
 const module = "github.com/hiveblas/hiveblas"
