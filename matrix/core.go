@@ -11,8 +11,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// The compiler compiles the methods of Matrix[T] in every package that names a Matrix[T]. The inside
-// of a matrix, which moves values and never computes with them, is therefore not generic.
+// The compiler compiles the methods of Matrix[T] in every package that names a Matrix[T]. The
+// inside of a matrix, which moves values and never computes with them, is therefore not generic.
 
 // core is the inside of a matrix, and a rep.Matrix.
 type core struct {
@@ -45,7 +45,8 @@ type core struct {
 // nulls holds the core of a nil matrix of each type: *sparse.Type → *core.
 var nulls sync.Map
 
-// nullOf returns the core of a nil matrix. It has no rows and no columns, and ignores what is written.
+// nullOf returns the core of a nil matrix. It has no rows and no columns, and ignores what is
+// written.
 func nullOf(t *sparse.Type) *core {
 	if c, ok := nulls.Load(t); ok {
 		return c.(*core)
@@ -73,17 +74,14 @@ func newCoreWith(st *sparse.Store, o options) *core {
 // Type returns the type of the values.
 func (a *core) Type() *sparse.Type { return a.t.Load() }
 
-// SetType is that of rep.Matrix.
+// SetType makes t the type of the values of a matrix that no one else uses.
 func (a *core) SetType(t *sparse.Type) {
 	if a.null || a.Type() == t || !sparse.Same(a.Type(), t) {
 		return
 	}
 	a.t.Store(t)
-	for _, ref := range []*storeRef{&a.asRows, &a.asCols} {
-		if ref.Load() != nil {
-			ref.Store(nil)
-		}
-	}
+	drop(&a.asRows.p)
+	drop(&a.asCols.p)
 	if a.st != nil {
 		st := *a.st
 		st.Type = t
@@ -492,8 +490,8 @@ func (a *core) pinnedTo(st *sparse.Store) *sparse.Store {
 	return st.Convert(a.pin)
 }
 
-// find returns where the value of an entry is: at a place of a list. A position outside the matrix has
-// no entry.
+// find returns where the value of an entry is: at a place of a list. A position outside the matrix
+// has no entry.
 func (a *core) find(i, j int) (list sparse.Values, at int64, ok bool) {
 	if m, n := a.Dims(); uint(i) >= uint(m) || uint(j) >= uint(n) {
 		return list, 0, false

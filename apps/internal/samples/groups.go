@@ -68,14 +68,7 @@ func PeersOn(t testing.TB, p int) (*comm.Group, *emu.Emulator) {
 		}
 		places, list = append(places, d), append(list, c)
 	}
-	ranks, err := comm.Peers(list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := comm.NewGroup(ranks, comm.At(places...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := peersAt(t, places, list)
 	return g, e
 }
 
@@ -208,14 +201,7 @@ func GroupOfGPUs(t testing.TB) (*comm.Group, matrix.Place, bool) {
 		}
 		places, list = append(places, d), append(list, c)
 	}
-	ranks, err := comm.Peers(list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := comm.NewGroup(ranks, comm.At(places...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := peersAt(t, places, list)
 	return g, places[0].(matrix.Place), true
 }
 
@@ -348,4 +334,18 @@ func Processes(t *testing.T, p int, f func(at *comm.Group) (any, error)) ([]any,
 	}
 	wait.Wait()
 	return results, errs
+}
+
+// peersAt returns the group of devices that read each other's memory.
+func peersAt(t testing.TB, places []comm.Place, list []comm.Device) *comm.Group {
+	t.Helper()
+	ranks, err := comm.Peers(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := comm.NewGroup(ranks, comm.At(places...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
 }
