@@ -37,7 +37,7 @@ func Communities[T semiring.Element](g matrix.Source[T], opts ...CommunitiesOpti
 // ModularityOptions are the settings of Modularity. See [communities.ModularityOptions].
 type ModularityOptions = communities.ModularityOptions
 
-// Modularity returns the modularity of a partition of the vertices of an undirected graph,. See
+// Modularity returns the modularity of a partition of the vertices of an undirected graph. See
 // [communities.Modularity].
 func Modularity[T semiring.Element](g matrix.Source[T], membership *matrix.Vector[int32], opts ...ModularityOptions) (float64, error) {
 	return communities.Modularity(g, membership, opts...)

@@ -1,13 +1,13 @@
-// Package apps is the catalogue of the graph workflows. Its functions forward to the package of their
-// family, which can be imported by itself, and its types are aliases: the fields of BFSOptions are
-// on the page of paths.BFSOptions. Most workflows have a pipeline of the operations of package ops
-// that reads like its mathematics; what makes some of them fast, kernels of the host and of devices
-// and divisions among ranks, stands beside it in the package of the family.
+// Package apps is the catalogue of the graph workflows. Its functions forward to the package of
+// their family, which can be imported by itself, and its types are aliases: the fields of
+// BFSOptions are on the page of paths.BFSOptions. Most workflows have a pipeline of the operations
+// of package ops that reads like its mathematics; what makes some of them fast, kernels of the host
+// and of devices and divisions among ranks, stands beside it in the package of the family.
 //
 // The workflows of the DARPA HIVE program:
 //
 //	classify     Classify: where a pattern with features may be in a data graph
-//	geo          Geolocate: places of vertices from those of their neighbours
+//	geo          Geolocate: places of vertices from the places of their neighbours
 //	sage         GraphSAGE, TrainGraphSAGE: embeddings of vertices by features and neighbours
 //	search       GraphSearch: walks that look for vertices of high score
 //	communities  Communities, Modularity, LabelPropagation

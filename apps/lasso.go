@@ -12,7 +12,8 @@ type FusedLassoOptions = lasso.FusedLassoOptions
 // FusedLassoResult is the result of FusedLasso. See [lasso.FusedLassoResult].
 type FusedLassoResult = lasso.FusedLassoResult
 
-// FusedLasso returns the minimum b of. See [lasso.FusedLasso].
+// FusedLasso smooths values on a graph: it returns the b with the least sum of squared errors,
+// weighted differences along edges, and absolute values. See [lasso.FusedLasso].
 func FusedLasso[T semiring.Number](g matrix.Source[T], y *matrix.Vector[float64], opts ...FusedLassoOptions) (*FusedLassoResult, error) {
 	return lasso.FusedLasso(g, y, opts...)
 }

@@ -13,7 +13,8 @@ type loops struct {
 	// summarise returns the summary of values lo … hi−1, of which present marks the entries; nil
 	// marks all.
 	summarise func(val sparse.Values, present []uint8, lo, hi int, maximize bool) seen
-	// finite sets keep[k] to 1, for k from lo to hi−1, if value k is an entry and finite, else to 0.
+	// finite sets keep[k] to 1, for k from lo to hi−1, if value k is an entry and finite, else to
+	// 0.
 	finite   func(keep []uint8, val sparse.Values, present []uint8, lo, hi int)
 	int32s   conversion[int32]
 	int64s   conversion[int64]

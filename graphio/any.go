@@ -11,12 +11,12 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// ReadAny is [ReadFile] into the element type of the file: the one of a .hgb, .npy or .npz file, bool
-// for a file without values, int64 for integers, uint64 if one of them needs it, and float64
+// ReadAny is [ReadFile] into the element type of the file: the one of a .hgb, .npy or .npz file,
+// bool for a file without values, int64 for integers, uint64 if one of them needs it, and float64
 // otherwise, or if int64 and uint64 together do not hold the integers. Where the header of a text
-// does not tell the type, or the first lines of an edge list tell another one, ReadAny reads the file
-// again, at most three times. With [PatternOnly] the type is bool. rows and cols are as those of
-// [ReadLabelled]. Give [Duplicates] once for each type that the file may have.
+// does not tell the type, or the first lines of an edge list tell another one, ReadAny reads the
+// file again, at most three times. With [PatternOnly] the type is bool. rows and cols are as those
+// of [ReadLabelled]. Give [Duplicates] once for each type that the file may have.
 func ReadAny(path string, opts ...ReadOption) (a matrix.Any, rows, cols *Labels, err error) {
 	m, labels, err := readAsStored(path, readOptionsOf(opts))
 	if err != nil {
@@ -57,8 +57,8 @@ func readAsStored(path string, o *readOptions) (rep.Matrix, sides, error) {
 	}
 }
 
-// ReadInside is [ReadLabelled] for the packages of this module, by a type that is known at run time;
-// see [matrix.Matrix.Inside].
+// ReadInside is [ReadLabelled] for the packages of this module, by a type that is known at run
+// time; see [matrix.Matrix.Inside].
 func ReadInside(r io.Reader, t *sparse.Type, opts ...ReadOption) (a rep.Matrix, rows, cols *Labels, err error) {
 	const op = "graphio.ReadLabelled"
 	if err := elementary(op, t); err != nil {
@@ -134,8 +134,8 @@ func nextType(t *sparse.Type, err error, field string) *sparse.Type {
 	return nil
 }
 
-// Convert returns a matrix with elements of type T on the host, and a itself if it has them. A value
-// that T does not hold is a *[matrix.InvalidError]: a fraction or a value out of range for an
+// Convert returns a matrix with elements of type T on the host, and a itself if it has them. A
+// value that T does not hold is a *[matrix.InvalidError]: a fraction or a value out of range for an
 // integer, an integer that is not exact in a float, other values than 0 and 1 for bool.
 func Convert[T matrix.Element](a matrix.Any) (*matrix.Matrix[T], error) {
 	if same, ok := matrix.As[T](a); ok {

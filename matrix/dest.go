@@ -124,8 +124,8 @@ type Spec struct {
 	Replace bool // entries outside the mask are deleted
 }
 
-// Inside returns the matrix to write, 1×n for a vector and nil of a nil destination, as the packages of
-// this module see it; see [Matrix.Inside].
+// Inside returns the matrix to write, 1×n for a vector and nil of a nil destination, as the
+// packages of this module see it; see [Matrix.Inside].
 func (s Spec) Inside() rep.Matrix { return s.m }
 
 // Dest is a matrix as a destination, with mask, accumulator and replace:

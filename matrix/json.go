@@ -25,8 +25,8 @@ func (e *JSONError) Unwrap() error { return e.Err }
 // Is reports whether target is ErrInvalid.
 func (e *JSONError) Is(target error) bool { return target == ErrInvalid }
 
-// jsonText returns the JSON form: dims are keys and numbers, positions lists of integers, and values
-// a slice of the elements. It is a list of keys with the values beside them.
+// jsonText returns the JSON form: dims are keys and numbers, positions lists of integers, and
+// values a slice of the elements. It is a list of keys with the values beside them.
 func jsonText(op string, dims []jsonDim, positions []jsonPositions, values any) ([]byte, error) {
 	b := []byte{'{'}
 	for _, d := range dims {

@@ -20,7 +20,8 @@ func (v *Vector[T]) MarshalBinary() ([]byte, error) {
 }
 
 // UnmarshalBinary replaces a by the matrix in data, as MarshalBinary returns it; labels in data are
-// ignored. Bytes after the matrix and damaged data are an *[InvalidError], another element type is a
+// ignored. Bytes after the matrix and damaged data are an *[InvalidError], another element type is
+// a
 // *[TypeError]; a is then unchanged.
 func (a *Matrix[T]) UnmarshalBinary(data []byte) error {
 	return coreOf(a).unmarshal("Matrix.UnmarshalBinary", data, false)

@@ -38,11 +38,12 @@ func (f Format) String() string { return sparse.Format(f).String() }
 // at most once and kept until the matrix changes. A Matrix must not be copied; pass *Matrix.
 type Matrix[T comparable] struct{ c core }
 
-// coreOf returns the inside of the matrix; that of a nil matrix is empty and ignores what is written.
+// coreOf returns the inside of the matrix; that of a nil matrix is empty and ignores what is
+// written.
 func coreOf[T comparable](a *Matrix[T]) *core { return typed[T]((*core)(unsafe.Pointer(a))) }
 
-// typed returns c, whose values are of type T: of the zero value with its type, and of nil the one that
-// stands for a nil matrix.
+// typed returns c, whose values are of type T: of the zero value with its type, and of nil the one
+// that stands for a nil matrix.
 func typed[T comparable](c *core) *core {
 	if c != nil && c.t.Load() != nil {
 		return c
@@ -63,8 +64,8 @@ func (c *core) withType(t *sparse.Type) *core {
 // have all methods of T compiled in the package that names it, as the type of an object does.
 func ofCore[T comparable](c *core) *Matrix[T] { return (*Matrix[T])(unsafe.Pointer(c)) }
 
-// Inside returns the matrix as the packages of this module see it. It is not for users: the type that
-// it returns is internal.
+// Inside returns the matrix as the packages of this module see it. It is not for users: the type
+// that it returns is internal.
 func (a *Matrix[T]) Inside() rep.View { return rep.View{Matrix: coreOf(a)} }
 
 // failedCore is failed of values of a type.
@@ -380,9 +381,9 @@ func (a *Matrix[T]) Rows() iter.Seq2[int, Row[T]] {
 	}
 }
 
-// OfInside returns the matrix with an inside, for the packages of this module; its values are of T, or
-// of a type that is the same by sparse.Same. A Matrix is its core and nothing else, so that the two
-// have one address.
+// OfInside returns the matrix with an inside, for the packages of this module; its values are of T,
+// or of a type that is the same by sparse.Same. A Matrix is its core and nothing else, so that the
+// two have one address.
 func OfInside[T comparable](m rep.Matrix) *Matrix[T] {
 	c, ok := m.(*core)
 	if !ok || !sparse.Same(c.Type(), sparse.TypeOf[T]()) {

@@ -39,8 +39,8 @@ func listsEqual[T any](eq func(x, y T) bool) func(x, y sparse.Values) bool {
 	return func(x, y sparse.Values) bool { return slices.EqualFunc(sparse.SliceOf[T](x), sparse.SliceOf[T](y), eq) }
 }
 
-// alike reports whether matrices of one type have the same shape and positions, and eq holds for the
-// values of each row.
+// alike reports whether matrices of one type have the same shape and positions, and eq holds for
+// the values of each row.
 func (a *core) alike(b *core, eq func(x, y sparse.Values) bool) bool {
 	am, an := a.Dims()
 	bm, bn := b.Dims()

@@ -25,8 +25,8 @@ func AsView[T comparable](a Operand[T]) (v View[T]) {
 	return v
 }
 
-// Source is a matrix operand: *Matrix[T], a [View] such as A.T(), or for bool a [PatternView] such as
-// A.Pattern().
+// Source is a matrix operand: *Matrix[T], a [View] such as A.T(), or for bool a [PatternView] such
+// as A.Pattern().
 type Source[T comparable] interface {
 	Operand[T]
 	isMatrix()
@@ -190,6 +190,6 @@ func (v *Vector[T]) isOf(T)    {}
 // Pattern returns the structure of v as an operand; see [Matrix.Pattern].
 func (v *Vector[T]) Pattern() VectorPattern { return VectorPattern{patternView(v.Inside())} }
 
-// ViewOf returns a view by its inside, for the packages of this module; the type of its values is T, or
-// one that is the same by sparse.Same.
+// ViewOf returns a view by its inside, for the packages of this module; the type of its values is
+// T, or one that is the same by sparse.Same.
 func ViewOf[T comparable](v rep.View) View[T] { return View[T]{v} }

@@ -1,5 +1,5 @@
-// Package centrality ranks the vertices of a graph: PageRank, HITS, eigenvector and Katz centrality,
-// betweenness and closeness.
+// Package centrality ranks the vertices of a graph: PageRank, HITS, eigenvector and Katz
+// centrality, betweenness and closeness.
 package centrality
 
 import (

@@ -1,5 +1,5 @@
-// Package communities partitions graphs: by modularity with the methods of Louvain and Leiden, and by
-// label propagation.
+// Package communities partitions graphs: by modularity with the methods of Louvain and Leiden, and
+// by label propagation.
 package communities
 
 import (

@@ -1,5 +1,5 @@
-// Package cores finds the dense parts of a graph: core numbers by peeling, and trusses, the subgraphs
-// that triangles hold together.
+// Package cores finds the dense parts of a graph: core numbers by peeling, and trusses, the
+// subgraphs that triangles hold together.
 package cores
 
 import (

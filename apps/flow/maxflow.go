@@ -1,5 +1,5 @@
-// Package flow finds maximum flows and minimum cuts, on the host by trees of the source and the sink,
-// on devices by pushes.
+// Package flow finds maximum flows and minimum cuts, on the host by trees of the source and the
+// sink, on devices by pushes.
 package flow
 
 import (

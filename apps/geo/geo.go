@@ -1,5 +1,5 @@
-// Package geo infers the places of vertices from those of their neighbours: by the geometric median on
-// the sphere, or that of degrees as plane coordinates.
+// Package geo infers the places of vertices from the places of their neighbours: by the geometric
+// median on the sphere, or by the median of degrees as plane coordinates.
 package geo
 
 import (

@@ -1,5 +1,5 @@
-// Package lasso smooths values on a graph to piecewise constant ones: the sparse fused lasso, its path
-// of penalties and batches of it, by parametric cuts.
+// Package lasso smooths values on a graph to piecewise constant ones: the sparse fused lasso, its
+// path of penalties and batches of it, by parametric cuts.
 package lasso
 
 import (

@@ -1,5 +1,5 @@
-// Package lgc finds clusters around seeds: local graph clustering by ℓ1-regularised PageRank, and the
-// sweep for a cut.
+// Package lgc finds clusters around seeds: local graph clustering by ℓ1-regularised PageRank, and
+// the sweep for a cut.
 package lgc
 
 import (

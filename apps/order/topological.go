@@ -1,5 +1,5 @@
-// Package order orders vertices: topologically, along the edges, and for a small bandwidth by Cuthill
-// and McKee.
+// Package order orders vertices: topologically, along the edges, and for a small bandwidth by
+// Cuthill and McKee.
 package order
 
 import (

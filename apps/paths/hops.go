@@ -116,8 +116,8 @@ func hopsAs[T semiring.Number](hops *matrix.Vector[int32], deepest int64, run wo
 	return d.Inside(), err
 }
 
-// hopsFrom counts edges from the nearest of the seeds, in the form that the run chooses, and returns
-// the largest number too.
+// hopsFrom counts edges from the nearest of the seeds, in the form that the run chooses, and
+// returns the largest number too.
 func hopsFrom(a matrix.View[bool], n int, seeds []int, run workflow.Run) (dist *matrix.Vector[int32], deepest int64, err error) {
 	if w := workflow.GroupRows(run, "VertexNomination", a.Place()); w != nil {
 		return rowsHops(w, a, n, seeds, run)

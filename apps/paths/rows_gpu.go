@@ -58,7 +58,8 @@ func ssspPrograms(t device.Type) []device.Program {
 	return []device.Program{ssspProgram(t), rowsProgram(t)}
 }
 
-// nominationPrograms are the programs of VertexNomination, which counts hops by breadth-first search.
+// nominationPrograms are the programs of VertexNomination, which counts hops by breadth-first
+// search.
 func nominationPrograms(t device.Type) []device.Program {
 	list := append(ssspPrograms(t), bfsProgram())
 	if t.Name != workflow.Int32Type.Name {

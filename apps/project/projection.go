@@ -1,5 +1,5 @@
-// Package project projects bipartite graphs onto one side, whole or in blocks larger than memory, and
-// matches the two sides.
+// Package project projects bipartite graphs onto one side, whole or in blocks larger than memory,
+// and matches the two sides.
 package project
 
 import (

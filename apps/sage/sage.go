@@ -1,5 +1,5 @@
-// Package sage embeds vertices by features and neighbours: GraphSAGE, the training of its models, and
-// the files of features, classes and models.
+// Package sage embeds vertices by features and neighbours: GraphSAGE, the training of its models,
+// and the files of features, classes and models.
 package sage
 
 import (

@@ -1,5 +1,5 @@
-// Package scan computes scan statistics: the edges around each vertex, and their anomalies in a series
-// of graphs.
+// Package scan computes scan statistics: the edges around each vertex, and their anomalies in a
+// series of graphs.
 package scan
 
 import (

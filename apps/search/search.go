@@ -1,5 +1,5 @@
-// Package search sends out walks that look for vertices of high score, and reads and writes scores and
-// walks.
+// Package search sends out walks that look for vertices of high score, and reads and writes scores
+// and walks.
 package search
 
 import (

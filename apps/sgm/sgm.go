@@ -1,5 +1,5 @@
-// Package sgm matches the vertices of two graphs, of which some pairs are known: seeded graph matching
-// by a relaxation and repairs.
+// Package sgm matches the vertices of two graphs, of which some pairs are known: seeded graph
+// matching by a relaxation and repairs.
 package sgm
 
 import (

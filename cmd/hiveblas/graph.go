@@ -71,8 +71,8 @@ func (j *job) loadSquare(file string, only bool) error {
 	})
 }
 
-// open reads a graph into float64, also a binary file of another element type. Integers that are not
-// exact in float64 are an error, except with only, which reads the structure.
+// open reads a graph into float64, also a binary file of another element type. Integers that are
+// not exact in float64 are an error, except with only, which reads the structure.
 func (j *job) open(file string, only bool) (g *graph, err error) {
 	if isDrawn(file) {
 		return j.drawn(file, only)

@@ -284,8 +284,8 @@ func (g *graph) toPattern() {
 	g.values = valuesOf(&sparse.Store{Structure: st.Structure, Val: t.Filled(int64(st.Val.Len()), t.True), Type: t}, kindPattern)
 }
 
-// combining returns the option of --duplicates, nil for error. It sets overflow if a sum of integers
-// is not exact in the type.
+// combining returns the option of --duplicates, nil for error. It sets overflow if a sum of
+// integers is not exact in the type.
 func combining(t *sparse.Type, rule string, overflow *atomic.Bool) graphio.ReadOption {
 	switch sparse.GoType(t).Kind() {
 	case reflect.Bool: // every rule is “or”

@@ -1,6 +1,6 @@
-// Package access gives the packages of this module that compute with values the inside of matrices and
-// views with their element types. It has no knowledge of its own: its functions are those of package
-// rep, which the method Inside of the types of package matrix returns, with a type.
+// Package access gives the packages of this module that compute with values the inside of matrices
+// and views with their element types. It has no knowledge of its own: its functions are those of
+// package rep, which the method Inside of the types of package matrix returns, with a type.
 package access
 
 import (
@@ -121,8 +121,9 @@ func SetVectorStore[T comparable](v *matrix.Vector[T], st *sparse.Typed[T]) {
 	v.Inside().SetStore(sparse.Untyped(st))
 }
 
-// Kind returns the kind of the built-in type below that of the values of g, such as reflect.Float64:
-// g is also a [matrix.ViewOf] that type. It is reflect.Invalid for nil and for other types.
+// Kind returns the kind of the built-in type below that of the values of g, such as
+// reflect.Float64: g is also a [matrix.ViewOf] that type. It is reflect.Invalid for nil and for
+// other types.
 func Kind(g rep.View) reflect.Kind {
 	if g.Matrix == nil {
 		return reflect.Invalid
@@ -133,7 +134,8 @@ func Kind(g rep.View) reflect.Kind {
 	return reflect.Invalid
 }
 
-// MatrixAs returns a matrix that no one else has as one of T, nil for the zero View; see sparse.Same.
+// MatrixAs returns a matrix that no one else has as one of T, nil for the zero View; see
+// sparse.Same.
 func MatrixAs[T comparable](m rep.View) *matrix.Matrix[T] {
 	if m.Matrix == nil {
 		return nil
@@ -151,7 +153,8 @@ func VectorAs[T comparable](v rep.View) *matrix.Vector[T] {
 	return matrix.VectorOfInside[T](v)
 }
 
-// Blocks returns a view of the rows of a view that each rank of this process has; see [rep.View.Parts].
+// Blocks returns a view of the rows of a view that each rank of this process has; see
+// [rep.View.Parts].
 func Blocks[T comparable](v matrix.View[T], q rep.Query) ([]matrix.View[T], error) {
 	list, err := v.Inside().Parts(q)
 	out := make([]matrix.View[T], len(list))

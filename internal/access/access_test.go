@@ -9,8 +9,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// TestNamed: a matrix of a named type is read as one of its built-in type, and a result of the built-in
-// type becomes one of the named type, which operations and Any know as such.
+// TestNamed: a matrix of a named type is read as one of its built-in type, and a result of the
+// built-in type becomes one of the named type, which operations and Any know as such.
 func TestNamed(t *testing.T) {
 	type metre float64
 	a, err := matrix.FromTuples(2, 2, []int{0, 1}, []int{1, 0}, []metre{2.5, 3}, nil)

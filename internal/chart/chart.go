@@ -1,6 +1,6 @@
-// Package chart draws lines, dots and pictures between two axes, as PNG. It has one font and no other
-// formats, which is why the command line uses it: gonum's plot links a dozen fonts and writers of
-// PDF, SVG and TeX, 6 MB in all.
+// Package chart draws lines, dots and pictures between two axes, as PNG. It has one font and no
+// other formats, which is why the command line uses it: gonum's plot links a dozen fonts and
+// writers of PDF, SVG and TeX, 6 MB in all.
 //
 // Lengths are in points of 1/72 inch; a point has two pixels.
 package chart
@@ -56,7 +56,8 @@ type Chart struct {
 	layers  []layer
 }
 
-// layer is a part of a chart; draw paints it with a scale. name is its entry in the legend, "" none.
+// layer is a part of a chart; draw paints it with a scale. name is its entry in the legend, ""
+// none.
 type layer struct {
 	name   string
 	points []Point // that the axes must show
@@ -242,8 +243,8 @@ func (a Axis) ticks() []Tick {
 	return Ticks(a.Min, a.Max)
 }
 
-// Ticks returns marks at multiples of 1, 2 or 5 times a power of ten, of which three to six have labels,
-// and marks between them.
+// Ticks returns marks at multiples of 1, 2 or 5 times a power of ten, of which three to six have
+// labels, and marks between them.
 func Ticks(low, high float64) (list []Tick) {
 	step, parts := math.Pow(10, math.Floor(math.Log10((high-low)/5))), 5.0
 	switch n := (high - low) / (5 * step); { // 1 to 10
@@ -264,8 +265,8 @@ func Ticks(low, high float64) (list []Tick) {
 	return list
 }
 
-// label returns the text of a multiple of step, without the digits beyond those of step that rounding
-// leaves.
+// label returns the text of a multiple of step, without the digits beyond those of step that
+// rounding leaves.
 func label(x, step float64) string {
 	x = math.Round(x/step) * step
 	digits := max(0, -int(math.Floor(math.Log10(step)+1e-9)))

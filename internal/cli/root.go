@@ -55,8 +55,8 @@ func (s *Session) Root(root *cobra.Command, topics map[string]func() error) *cob
 	return root
 }
 
-// versionFlag adds the flag that cobra would add for a version. The one of cobra needs a template for
-// the text, and a template makes the linker keep all exported methods of the program.
+// versionFlag adds the flag that cobra would add for a version. The one of cobra needs a template
+// for the text, and a template makes the linker keep all exported methods of the program.
 func versionFlag(root *cobra.Command) *bool {
 	version := root.Flags().BoolP("version", "v", false, "version for "+root.Name())
 	_ = root.Flags().SetAnnotation("version", cobra.FlagSetByCobraAnnotation, []string{"true"}) // ends a completion

@@ -13,8 +13,8 @@ import (
 )
 
 // limits are the most functions that a program may compile in its own package: those measured
-// (docs/compile.md), and a little more. A program above its limit names code that became generic and
-// need not be: `go tool nm -size -sort size` of its archive shows which.
+// (docs/compile.md), and a little more. A program above its limit names code that became generic
+// and need not be: `go tool nm -size -sort size` of its archive shows which.
 var limits = map[string]struct {
 	functions int
 	prints    string

@@ -1,5 +1,5 @@
-// Package rep declares the inside of matrices, views and masks as the packages of this module see it.
-// It knows no element types: the method Inside of the types of package matrix returns it.
+// Package rep declares the inside of matrices, views and masks as the packages of this module see
+// it. It knows no element types: the method Inside of the types of package matrix returns it.
 package rep
 
 import (
@@ -158,8 +158,8 @@ type Matrix interface {
 	Move(p Place, vector bool, layout uint8) error
 	// IsSymmetric compares the matrix with its transpose, unless Symmetric is known.
 	IsSymmetric() bool
-	// Blocks returns what each rank of this process needs of a matrix on a group, with values. It may
-	// be a collective.
+	// Blocks returns what each rank of this process needs of a matrix on a group, with values. It
+	// may be a collective.
 	Blocks(q Query) ([]Matrix, error)
 }
 

@@ -19,8 +19,8 @@ func Of[T comparable](shape Structure, val []T) *Typed[T] {
 	return &Typed[T]{Structure: shape, Val: val, Type: TypeOf[T]()}
 }
 
-// As returns s as a store of T, which is the type of its values or one that is the [Same]. It panics
-// if s has values of another type, which is an error of this module.
+// As returns s as a store of T, which is the type of its values or one that is the [Same]. It
+// panics if s has values of another type, which is an error of this module.
 func As[T any](s *Store) *Typed[T] {
 	if k, of := keyOf[T](); s != nil && s.Type.key != k {
 		checkSame(s.Type, of)

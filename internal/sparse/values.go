@@ -10,12 +10,12 @@ import (
 )
 
 // Values is a slice of values of one type, which a Type describes: storage and drivers move values
-// and never compute with them, so they are compiled once and not for each element type. A Values has
-// the memory layout of a Go slice, and its length and capacity count values.
+// and never compute with them, so they are compiled once and not for each element type. A Values
+// has the memory layout of a Go slice, and its length and capacity count values.
 //
 // The rules: memory comes from Type.Make, Type.Zeroed or a slice of the real type, so that the
-// collector sees it as what it is. An empty part keeps the address of its array; there is no address
-// one past an end. No address means no values, which is a pattern.
+// collector sees it as what it is. An empty part keeps the address of its array; there is no
+// address one past an end. No address means no values, which is a pattern.
 type Values struct {
 	at  unsafe.Pointer
 	n   int
@@ -221,7 +221,8 @@ func remember(d *Type) *Type {
 	return d
 }
 
-// describe makes the descriptor of a type from its key, a nil pointer to it, its loops and two values.
+// describe makes the descriptor of a type from its key, a nil pointer to it, its loops and two
+// values.
 func describe(k key, of any, typed moves, two Values) *Type {
 	t := reflect.TypeOf(of).Elem()
 	anyBits := fresh.PlainType(t)

@@ -160,8 +160,8 @@ func movesOfType[T comparable](t *testing.T, class Class, value func(k int) T) {
 
 func value7[T any](x Values, _ []T) T { return SliceOf[T](x)[0] }
 
-// TestSlice: an empty part keeps the address of its array, no values have no part, and a part outside
-// panics.
+// TestSlice: an empty part keeps the address of its array, no values have no part, and a part
+// outside panics.
 func TestSlice(t *testing.T) {
 	d := TypeOf[int64]()
 	v := ValuesOf([]int64{1, 2, 3})
@@ -267,8 +267,8 @@ func built[T comparable](t *testing.T, value func(k int) T, dup func(x, y T) T) 
 	}
 }
 
-// TestUnder: a named type has the built-in type below it, int, uint and uintptr those of 64 bits, and other types
-// themselves; a store is one of each of them.
+// TestUnder: a named type has the built-in type below it, int, uint and uintptr those of 64 bits,
+// and other types themselves; a store is one of each of them.
 func TestUnder(t *testing.T) {
 	type metre float64
 	type length metre

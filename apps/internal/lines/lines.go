@@ -34,12 +34,12 @@ type TextOptions struct {
 	Decimal rune   // sign before the fraction of a number: 0 or '.', or ','
 }
 
-// format returns the options for package delimited.
+// FormatOf returns the options for package delimited.
 func FormatOf(o TextOptions) delimited.Format {
 	return delimited.Format{Comments: o.Comment, Comma: o.Decimal == ','}
 }
 
-// Check checks the options of a reader.
+// CheckText checks the options of a reader.
 func CheckText(o TextOptions, app string) error {
 	if o.Decimal != 0 && o.Decimal != '.' && o.Decimal != ',' {
 		return &workflow.ParameterError{App: app, Arg: "the decimal sign", Got: fmt.Sprintf("%q", o.Decimal), Want: "'.' or ','"}

@@ -96,7 +96,7 @@ func (p *Places) Locations() *Locations {
 	return &Locations{workflow.PresentVector(p.Located, p.Count, p.Lat), workflow.PresentVector(p.Located, p.Count, p.Lon)}
 }
 
-// Check checks that locations are there, and of n vertices.
+// CheckLocations checks that locations are there, and of n vertices.
 func CheckLocations(l *Locations, app string, n int) error {
 	if l == nil || l.Latitude == nil || l.Longitude == nil {
 		return &workflow.ParameterError{App: app, Arg: "the locations", Got: "nil", Want: "latitudes and longitudes; see NewLocations and ReadLocations"}
@@ -114,7 +114,7 @@ func CheckLocations(l *Locations, app string, n int) error {
 	return nil
 }
 
-// Places checks locations for a graph of n vertices and returns them as arrays of their own.
+// PlacesOf checks locations for a graph of n vertices and returns them as arrays of their own.
 func PlacesOf(l *Locations, app string, n int) (*Places, error) {
 	if err := CheckLocations(l, app, n); err != nil {
 		return nil, err

@@ -14,8 +14,8 @@ import (
 // SharesOfTests are shares of waves that give small graphs to several threads.
 var SharesOfTests = []frontier.WaveShares{{Narrow: 2, Grain: 1}, {Narrow: 1 << 10, Grain: 1 << 9}, {Narrow: 20, Grain: 5}, frontier.UsualWaveShares}
 
-// CompareWaves reports where the form for several threads finds other figures than one thread does in
-// order, on every number of threads.
+// CompareWaves reports where the form for several threads finds other figures than one thread does
+// in order, on every number of threads.
 func CompareWaves(t *testing.T, order func(g *workflow.Adjacency, run workflow.Run) ([]float64, error), shared func(g *workflow.Adjacency, run workflow.Run, shares frontier.WaveShares) ([]float64, error)) {
 	compare := func(t rapid.TB, s Sample) {
 		g := workflow.RowsOf(matrix.AsView[bool](Build[float64](t, s.Both(), matrix.CSR).View().Pattern()))

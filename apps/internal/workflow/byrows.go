@@ -31,9 +31,9 @@ type RowGroup struct {
 	Devices bool // all ranks are on devices; else the host computes for each, for predictions and tests
 }
 
-// GroupRows returns the group for a run by rows, nil if the place is no group or the run is not to be
-// divided so. Auto takes it for devices whose memory the group moves; Fused also for ranks of the
-// host, which then exchange what devices would. All processes decide alike.
+// GroupRows returns the group for a run by rows, nil if the place is no group or the run is not to
+// be divided so. Auto takes it for devices whose memory the group moves; Fused also for ranks of
+// the host, which then exchange what devices would. All processes decide alike.
 func GroupRows(r Run, app string, at matrix.Place) *RowGroup {
 	g, ok := at.(*comm.Group)
 	if !ok || g.Size() == 0 || r.Method == Pipeline {

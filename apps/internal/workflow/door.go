@@ -11,7 +11,7 @@ import (
 )
 
 // An Operand is a matrix.Source without its element type. Exported functions give one to functions
-// without type parameters, which are compiled once in this package.
+// without type parameters, which are compiled once, in the package of the workflow.
 type Operand interface{ Inside() rep.View }
 
 // Inside returns the inside of an operand, the zero View of nil.

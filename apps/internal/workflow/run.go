@@ -1,5 +1,5 @@
-// Package workflow is what all workflows need: how one runs (Run, Method), its checks and errors, the
-// choice between forms, division among ranks, and access to graphs.
+// Package workflow is what all workflows need: how one runs (Run, Method), its checks and errors,
+// the choice between forms, division among ranks, and access to graphs.
 package workflow
 
 import (
@@ -39,7 +39,7 @@ const (
 	Fused Method = "fused"
 )
 
-// Fused returns the device that runs the fused form of a workflow, nil for the pipeline.
+// FusedOn returns the device that runs the fused form of a workflow, nil for the pipeline.
 func FusedOn(r Run, app string, at matrix.Place) (device.Runner, error) {
 	runner := device.Of(at)
 	switch {
@@ -77,6 +77,7 @@ func With(r Run) ops.Option {
 	return ops.WithOptions(ops.WithThreads(r.Threads), ops.WithContext(r.Context), ops.WithTraces(r.Trace))
 }
 
+// Report tells the progress of a run, if someone asked for it.
 func Report(r Run, what string, done, total int64) {
 	if r.Progress != nil {
 		r.Progress(what, done, total)

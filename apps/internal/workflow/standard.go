@@ -52,8 +52,8 @@ func Present(list []int32) (*matrix.Vector[int32], error) {
 	return matrix.VectorFromTuples(len(list), at, val, nil)
 }
 
-// CountLabels returns the number of labels and the vertices of the largest one, from the vertices of
-// each label: size(label(v)) += 1.
+// CountLabels returns the number of labels and the vertices of the largest one, from the vertices
+// of each label: size(label(v)) += 1.
 func CountLabels(label *matrix.Vector[int32], with ops.Option) (count int, largest int64, err error) {
 	n, plus := label.Size(), semiring.Plus[int64]()
 	if n == 0 {

@@ -198,8 +198,8 @@ HB_DEVICE bool hb_search_least(hb_u64 a, hb_u64 b, hb_u64 c, hb_u64 d) {
 	return x > y || (x == y && a * b >= c * d);
 }
 
-// hb_search_slots is aliasTable of apps/search/rows.go for each row. The sweep fills the deficits of
-// the light neighbours from the excess of the heavy ones, both in order. With D the sums of the
+// hb_search_slots is aliasTable of apps/search/rows.go for each row. The sweep fills the deficits
+// of the light neighbours from the excess of the heavy ones, both in order. With D the sums of the
 // first deficits and E those of the first excesses, light neighbour i is filled by the first heavy
 // neighbour whose E is at least D before i, and heavy neighbour j becomes light when D first
 // exceeds its E. sums and at have the sums of masses and the places of the light neighbours of a
