@@ -56,7 +56,11 @@ type Device struct {
 	forms    []keptForm   // of matrices
 	serial   uint64       // of the operation under way
 	spgemm   spgemmLimits // zero but in tests
-	closed   bool
+
+	passes     []*passCache  // programs of recorded loops
+	passRooms  []*passRoom   // that no loop uses
+	passStream driver.Stream // by which a loop is stopped; 0 before the first stop
+	closed     bool
 }
 
 // backend is a device as the packages of hiveblas use it, by device.Of.

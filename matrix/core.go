@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -38,6 +39,8 @@ type core struct {
 	asColsShape shapeRef
 	rowLeads    listRef // see sparse.Leads
 	colLeads    listRef
+
+	watch watchRef // is told of reads and writes; nil for none
 
 	replicated bool // every process of the group at place has the contents, in st
 }
@@ -98,8 +101,83 @@ func (a *core) SetType(t *sparse.Type) {
 // empty returns an empty store.
 func (a *core) empty(m, n int) *sparse.Store { return sparse.Empty(a.Type(), m, n) }
 
+// Watch makes w watch the contents.
+func (a *core) Watch(w *rep.Watch) *rep.Watch {
+	if a.null {
+		return nil
+	}
+	return a.watch.Swap(w)
+}
+
+// Few reports whether the contents are on the host, with one entry at most, in row 0.
+func (a *core) Few() (j int32, val sparse.Values, ok bool) {
+	if a.null || a.deviceOnly.Load() || a.NVals() > 1 {
+		return 0, val, false
+	}
+	st := a.Stored()
+	switch {
+	case st.NVals == 0:
+		return 0, val, true
+	case st.NRows != 1 || !st.Sparse():
+		return 0, val, false
+	}
+	return st.Idx[0], st.Valued().Part(0, 1), true
+}
+
+// Exchange exchanges the contents with those of b, a matrix of the same type, shape and place.
+func (a *core) Exchange(m rep.Matrix) error {
+	b, ok := m.Matrix().(*core)
+	if !ok || a.null || b.null {
+		return errNil
+	}
+	if a == b {
+		return nil
+	}
+	a.touch(true)
+	b.touch(true)
+	a.st, b.st = b.st, a.st
+	a.home, b.home = b.home, a.home
+	a.copies, b.copies = b.copies, a.copies
+	a.blocks, b.blocks = b.blocks, a.blocks
+	a.blocksAt, b.blocksAt = b.blocksAt, a.blocksAt
+	for _, p := range [][2]*unsafe.Pointer{
+		{&a.pending.p, &b.pending.p}, {&a.asRows.p, &b.asRows.p}, {&a.asCols.p, &b.asCols.p},
+		{&a.asColsShape.p, &b.asColsShape.p}, {&a.rowLeads.p, &b.rowLeads.p}, {&a.colLeads.p, &b.colLeads.p},
+	} {
+		x, y := atomic.LoadPointer(p[0]), atomic.LoadPointer(p[1])
+		atomic.StorePointer(p[0], y)
+		atomic.StorePointer(p[1], x)
+	}
+	for _, p := range [][2]*atomic.Bool{{&a.deviceOnly, &b.deviceOnly}, {&a.knownSymmetric, &b.knownSymmetric}} {
+		x, y := p[0].Load(), p[1].Load()
+		p[0].Store(y)
+		p[1].Store(x)
+	}
+	for _, c := range []*core{a, b} {
+		if !c.pinned {
+			continue
+		}
+		if c.deviceOnly.Load() {
+			if err := c.Repin(); err != nil {
+				return err
+			}
+		} else if st := c.Stored(); st.Format != c.pin {
+			c.SetResult(st)
+		}
+	}
+	return nil
+}
+
+// touch tells the watch that the contents are read, or written.
+func (a *core) touch(write bool) {
+	if w := a.watch.Load(); w != nil {
+		w.Touched(write)
+	}
+}
+
 // Stored returns the storage, which must not change while there are other readers.
 func (a *core) Stored() *sparse.Store {
+	a.touch(false)
 	if a.deviceOnly.Load() {
 		a.mu.Lock()
 		fetch(a)
@@ -140,6 +218,7 @@ func (a *core) SetStore(st *sparse.Store) {
 	if a.null {
 		return
 	}
+	a.touch(true)
 	dropRemote(a)
 	if a.deviceOnly.Load() {
 		a.deviceOnly.Store(false)
@@ -170,6 +249,7 @@ func (a *core) Rows() *sparse.Store {
 
 // Cols returns the sparse form of the transpose.
 func (a *core) Cols() *sparse.Store {
+	a.touch(false)
 	if c := a.asCols.Load(); c != nil {
 		return c
 	}
@@ -263,6 +343,7 @@ func (a *core) Dims() (rows, cols int) {
 
 // NVals returns the number of entries.
 func (a *core) NVals() int64 {
+	a.touch(false)
 	if p := a.pending.Load(); p != nil {
 		return p.nvals
 	}
@@ -283,6 +364,7 @@ func (a *core) NVals() int64 {
 
 // format returns the current storage layout.
 func (a *core) format() Format {
+	a.touch(false)
 	if r := remote(a); r != nil {
 		return Format(r.Format())
 	}
@@ -313,6 +395,7 @@ func (a *core) RemoteOn(at device.Backend) (device.Store, error) {
 	if a.null || at == nil {
 		return nil, errNil
 	}
+	a.touch(false)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	atPlace := a.place != nil && device.Of(a.place) == at
@@ -350,6 +433,7 @@ func (a *core) SetRemote(s device.Store) {
 	if a.null {
 		return
 	}
+	a.touch(true)
 	dropRemote(a)
 	a.mu.Lock()
 	defer a.mu.Unlock()

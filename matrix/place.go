@@ -131,6 +131,7 @@ func (a *Matrix[T]) Move(p Place, layout ...Layout) error {
 // moveTo moves a matrix that is not nil, or that of a vector.
 func moveTo(b *core, p Place, vector bool, layout Layout) error {
 	op := "Matrix.Move"
+	b.touch(true)
 	if b.err != nil {
 		return b.err
 	}

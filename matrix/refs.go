@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -17,6 +18,7 @@ type (
 	shapeRef   struct{ p unsafe.Pointer } // *sparse.Structure
 	pendingRef struct{ p unsafe.Pointer } // *pending
 	listRef    struct{ p unsafe.Pointer } // *[]int32
+	watchRef   struct{ p unsafe.Pointer } // *rep.Watch
 )
 
 func (r *typeRef) Load() *sparse.Type       { return (*sparse.Type)(atomic.LoadPointer(&r.p)) }
@@ -31,6 +33,11 @@ func (r *pendingRef) Load() *pending   { return (*pending)(atomic.LoadPointer(&r
 func (r *pendingRef) Store(p *pending) { atomic.StorePointer(&r.p, unsafe.Pointer(p)) }
 func (r *listRef) Load() *[]int32      { return (*[]int32)(atomic.LoadPointer(&r.p)) }
 func (r *listRef) Store(l *[]int32)    { atomic.StorePointer(&r.p, unsafe.Pointer(l)) }
+
+func (r *watchRef) Load() *rep.Watch { return (*rep.Watch)(atomic.LoadPointer(&r.p)) }
+func (r *watchRef) Swap(w *rep.Watch) *rep.Watch {
+	return (*rep.Watch)(atomic.SwapPointer(&r.p, unsafe.Pointer(w)))
+}
 
 // drop sets a pointer to nil. Most are nil, and a load is cheaper than an atomic store.
 func drop(p *unsafe.Pointer) {

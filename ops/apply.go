@@ -9,11 +9,15 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/pass"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 )
+
+// nothing is no argument of one value.
+func nothing(*remoteCall) pass.Bound { return pass.NoBound }
 
 // single checks the operand of an operation on one matrix or vector. invalid is the error of the
 // operator, from checkOperator.
@@ -86,10 +90,15 @@ func (c *call) apply(d dest, f unary, a rep.View) error {
 		return err
 	}
 	if t.at != nil {
+		text := func(h *remoteCall) device.Func {
+			h.needsText("operator", f.name, f.cuda)
+			return device.Func{Name: f.name, Text: f.cuda, X: h.typeOf(a.Type()), Out: h.typeOf(t.c), UsesX: true}
+		}
+		if t.vector && c.recorded() {
+			return c.applied(text, a, nothing, false, func() error { return c.apply(d, f, a) })
+		}
 		h := c.newRemote(a.Dims())
-		h.needsText("operator", f.name, f.cuda)
-		text := device.Func{Name: f.name, Text: f.cuda, X: h.typeOf(a.Type()), Out: h.typeOf(t.c), UsesX: true}
-		return h.apply(text, a, nil, false)
+		return h.apply(text(h), a, nil, false)
 	}
 	if t.group != nil {
 		return c.groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).apply(d, f, a) })
@@ -118,13 +127,20 @@ func (c *call) applyBound(d dest, f operator, bound *sparse.Type, x sparse.Value
 		return err
 	}
 	if t.at != nil {
+		text := func(h *remoteCall) device.Func {
+			left, right := a.Type(), bound
+			if first {
+				left, right = right, left
+			}
+			return h.binary(&f, left, right, t.c)
+		}
+		if t.vector && c.recorded() {
+			return c.applied(text, a, func(h *remoteCall) pass.Bound { return given(h.scalar(bound, x)) }, first,
+				func() error { return c.applyBound(d, f, bound, x, first, a) })
+		}
 		h := c.newRemote(a.Dims())
 		y := h.scalar(bound, x)
-		left, right := a.Type(), bound
-		if first {
-			left, right = right, left
-		}
-		return h.apply(h.binary(&f, left, right, t.c), a, &y, first)
+		return h.apply(text(h), a, &y, first)
 	}
 	if t.group != nil {
 		return c.groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).applyBound(d, f, bound, x, first, a) })
@@ -162,10 +178,15 @@ func (c *call) applyIndex(d dest, f indexOp, a rep.View) error {
 		return err
 	}
 	if t.at != nil {
+		text := func(h *remoteCall) device.Func {
+			h.needsText("operator", f.name, f.cuda)
+			return device.Func{Name: f.name, Text: c.shifted(f.cuda), X: h.typeOf(a.Type()), Out: h.typeOf(t.c), UsesX: f.k.UsesValue}
+		}
+		if t.vector && c.recorded() {
+			return c.applied(text, a, nothing, false, func() error { return c.applyIndex(d, f, a) })
+		}
 		h := c.newRemote(a.Dims())
-		h.needsText("operator", f.name, f.cuda)
-		text := device.Func{Name: f.name, Text: c.shifted(f.cuda), X: h.typeOf(a.Type()), Out: h.typeOf(t.c), UsesX: f.k.UsesValue}
-		return h.apply(text, a, nil, false)
+		return h.apply(text(h), a, nil, false)
 	}
 	if t.group != nil {
 		return c.groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).applyIndex(d, f, a) })
@@ -203,9 +224,20 @@ func (c *call) choose(d dest, f predicate, a rep.View) error {
 		return err
 	}
 	if t.at != nil {
+		predicate := func(h *remoteCall) device.Func {
+			h.needsText("predicate", f.name, f.cuda)
+			return device.Func{Name: f.name, Text: c.shifted(f.cuda), X: h.typeOf(t.c), UsesX: f.k.UsesValue}
+		}
+		if t.vector && c.recorded() {
+			h, s := c.stepOf(pass.Select)
+			s.Func, s.A = predicate(h), c.loop.use(h, a)
+			if f.k.Bound != nil {
+				s.X = given(device.Scalar{Type: h.typeOf(t.c), P: f.k.Bound})
+			}
+			return c.record(h, &s, func() error { return c.choose(d, f, a) })
+		}
 		h := c.newRemote(a.Dims())
-		h.needsText("predicate", f.name, f.cuda)
-		text := device.Func{Name: f.name, Text: c.shifted(f.cuda), X: h.typeOf(t.c), UsesX: f.k.UsesValue}
+		text := predicate(h)
 		x := h.operand(a)
 		if h.err != nil {
 			return h.err

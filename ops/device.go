@@ -7,6 +7,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/pass"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -221,11 +222,16 @@ func (c *call) remoteMethod(h *remoteCall, masked bool, a, b device.Operand) err
 // remoteMxV computes A·u, or u·Aᵀ with flip. The rows of a give the entries of the result.
 func (c *call) remoteMxV(flip bool, a, u rep.View) error {
 	m, _ := a.Dims()
-	h := c.newRemote(1, m)
 	first, second := a.Type(), u.Type()
 	if flip {
 		first, second = second, first
 	}
+	if c.recorded() {
+		h, s := c.stepOf(pass.Product)
+		s.Ring, s.A, s.B, s.Flip = h.semiring(first, second), c.loop.use(h, a), c.loop.use(h, u), flip
+		return c.record(h, &s, func() error { return c.remoteMxV(flip, a, u) })
+	}
+	h := c.newRemote(1, m)
 	text, x, y := h.semiring(first, second), h.operand(a), h.operand(u)
 	h.refuseShift(!flip && c.ring.pos == semiring.PositionI || flip && c.ring.pos == semiring.PositionJ)
 	if h.err != nil {
@@ -236,6 +242,15 @@ func (c *call) remoteMxV(flip bool, a, u rep.View) error {
 
 // remoteEWise runs an element-wise operation; alpha and beta are single values.
 func (c *call) remoteEWise(how device.Pair, f *operator, a, b rep.View, alpha, beta sparse.Values) error {
+	if c.t.vector && c.recorded() {
+		h, s := c.stepOf(pass.EWise)
+		s.How, s.Func, s.A, s.B = how, h.binary(f, a.Type(), b.Type(), c.t.c), c.loop.use(h, a), c.loop.use(h, b)
+		if how == device.Filled {
+			s.X, s.Y = given(h.scalar(a.Type(), alpha)), given(h.scalar(b.Type(), beta))
+		}
+		op := *f
+		return c.record(h, &s, func() error { return c.remoteEWise(how, &op, a, b, alpha, beta) })
+	}
 	m, n := a.Dims()
 	h := c.newRemote(m, n)
 	text, x, y := h.binary(f, a.Type(), b.Type(), c.t.c), h.operand(a), h.operand(b)
@@ -253,6 +268,13 @@ func (h *remoteCall) apply(f device.Func, a rep.View, y *device.Scalar, first bo
 		return h.err
 	}
 	return h.store(h.at.Apply(h.call(), h.dest, f, x, y, first))
+}
+
+// applied is the step of an operator that is applied to each entry, with an argument of one value.
+func (c *call) applied(f func(h *remoteCall) device.Func, a rep.View, y func(h *remoteCall) pass.Bound, first bool, run func() error) error {
+	h, s := c.stepOf(pass.Apply)
+	s.Func, s.A, s.X, s.First = f(h), c.loop.use(h, a), y(h), first
+	return c.record(h, &s, run)
 }
 
 // newRemoteAssign is newRemote for assignments, which always read the destination.

@@ -7,6 +7,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/pass"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -85,6 +86,14 @@ func (c *call) extractVector(d dest, u rep.View, idx Indices) error {
 		return err
 	}
 	if t.at != nil {
+		if (idx.all || ci.values != nil) && c.recorded() {
+			h, s := c.stepOf(pass.Assign)
+			s.A = c.loop.use(h, u)
+			if !idx.all {
+				s.Kind, s.B = pass.Gather, c.loop.use(h, *ci.values)
+			}
+			return c.record(h, &s, func() error { return c.extractVector(d, u, idx) })
+		}
 		return c.remoteExtract(u, onlyRow, ci)
 	}
 	if t.group != nil {
@@ -338,6 +347,11 @@ func (c *call) assignVector(arg string, d dest, u rep.View, idx Indices) error {
 			"it needs one position per listed index")
 	}
 	if t.at != nil {
+		if ci.All(n) && c.recorded() {
+			h, s := c.stepOf(pass.Assign)
+			s.A = c.loop.use(h, u)
+			return c.record(h, &s, func() error { return c.assignVector(arg, d, u, idx) })
+		}
 		return c.remoteAssign(u, cpu.Indices{N: 1}, ci)
 	}
 	if t.group != nil {
@@ -417,6 +431,11 @@ func (c *call) assignedScalar(x sparse.Values, rows, cols cpu.Indices) error {
 	}
 	cells, ok := sparse.Cells(rows.Len(), cols.Len())
 	listed := t.dest.mask != nil && !t.view.Complement && all
+	if t.at != nil && t.vector && all && c.recorded() {
+		h, s := c.stepOf(pass.Fill)
+		s.X = given(h.scalar(t.c, x))
+		return c.record(h, &s, func() error { return c.assignedScalar(x, rows, cols) })
+	}
 	if t.at != nil && (listed || ok && cells <= maxRegion) {
 		h := c.newRemoteAssign(m, n)
 		v := h.scalar(t.c, x)

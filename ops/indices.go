@@ -80,6 +80,12 @@ func (x Indices) resolve(c *call, arg string, n int, at matrix.Place) (indices, 
 			return out, c.naming(arg, err)
 		}
 		onDevice := device.Of(at) != nil
+		if l := c.loop; l != nil && l.mode != oneByOne && onDevice && v.Place() != nil {
+			// A list takes the vector for full, and does not run if it is not.
+			_, out.N = v.Dims()
+			out.values = &v
+			return out, nil
+		}
 		if onDevice && v.Place() != nil {
 			out.N, out.values = int(v.NVals()), &v
 			if l := c.local; l.items {

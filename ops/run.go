@@ -61,6 +61,14 @@ type settings struct {
 	repeats int       // Repeats
 	region  bool      // MaskOfRegion
 	local   *localRun // of an operation on a block of a group; wholeRun otherwise
+	loop    *loop     // whose body the operation is in, or nil
+
+	// Of a loop; see Steps.While.
+	passes   int64 // if bounded is set
+	bounded  bool
+	oneByOne bool
+	progress func(pass int64)
+	explain  func(text string)
 }
 
 // Using forces a method. A method that does not apply is a *MethodError. For MxV and VxM on a GPU

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/pass"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -72,6 +73,11 @@ func (c *call) scatter(d dest, dup monoid, u rep.View, rows *Indices, cols Indic
 		return err
 	}
 	if t.at != nil {
+		if rows == nil && t.vector && ci.values != nil && c.recorded() {
+			h, s := c.stepOf(pass.Scatter)
+			s.Monoid, s.A, s.B = h.monoid(&dup, t.c), c.loop.use(h, u), c.loop.use(h, *ci.values)
+			return c.record(h, &s, func() error { return c.scatter(d, dup, u, rows, cols) })
+		}
 		h := c.newRemote(m, n)
 		text, x, i, j := h.monoid(&dup, t.c), h.operand(u), h.indices(ri), h.indices(ci)
 		part := &j

@@ -138,3 +138,8 @@ HB_KERNEL hb_narrow(const hb_i64 *ptr, hb_i64 n, hb_i32 *out) {
 HB_KERNEL hb_widen(const hb_i32 *ptr, hb_i64 n, hb_i64 *out) {
 	HB_EACH(i, n) out[i] = ptr[i];
 }
+
+// hb_long_rows lists the rows of more than most entries, in any order.
+HB_KERNEL hb_long_rows(const hb_i64 *ptr, hb_i64 m, hb_i64 most, hb_u64 *count, hb_i32 *list) {
+	HB_EACH(i, m) if (ptr[i + 1] - ptr[i] > most) list[atomicAdd(count, (hb_u64)1)] = (hb_i32)i;
+}

@@ -161,6 +161,20 @@ type Matrix interface {
 	// Blocks returns what each rank of this process needs of a matrix on a group, with values. It
 	// may be a collective.
 	Blocks(q Query) ([]Matrix, error)
+	// Few reports whether the contents are on the host, with one entry at most, in row 0. It returns
+	// the column and the value of that, and no values if there is none.
+	Few() (j int32, val sparse.Values, ok bool)
+	// Exchange exchanges the contents with those of a matrix of the same type, shape and place.
+	Exchange(m Matrix) error
+	// Watch makes w watch the contents; nil ends that. It returns the watch before.
+	Watch(w *Watch) *Watch
+}
+
+// Watch is told before the contents of a matrix are read or written, while operations on the matrix
+// wait in a list.
+type Watch struct {
+	// Touched is called on the goroutine that reads or writes.
+	Touched func(write bool)
 }
 
 // View is a matrix as an operand of an operation.

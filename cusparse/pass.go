@@ -1,0 +1,555 @@
+package cusparse
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/pass"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// This file runs recorded loops: a loop is one kernel, which passtext.go writes and kernels/pass.cu
+// explains.
+
+var _ pass.Runner = backend{}
+
+// passCache is a program and the loop that it is of.
+type passCache struct {
+	list *pass.List
+	have []passHave // of the matrices of products
+	prog *passProgram
+	err  error // why the list cannot be recorded
+}
+
+// passesKept is the number of programs that a device keeps.
+const passesKept = 128
+
+// passRoom is what a loop under way has for itself.
+type passRoom struct {
+	control *mem
+	host    unsafe.Pointer // pinned
+}
+
+// passRoomBytes is the size of the pinned memory of a room.
+const passRoomBytes = 4096
+
+// longRows lists the rows of a matrix that a block takes each.
+type longRows struct {
+	list  *mem
+	count int64
+}
+
+type longRowsKey map[int64]string
+
+func (l *longRows) drop() { l.list.release() }
+
+// The constants of kernels/pass.cu: HB_PASS_HUB, HB_PASS_CHUNK, HB_PASS_LONG, HB_PASS_TILE.
+const (
+	passHub   = 256
+	passChunk = 256
+	passLong  = 2048
+	passTile  = 8192
+)
+
+// passBuffer is the memory of a vector of a loop.
+type passBuffer struct{ val, has, list *mem }
+
+func (b passBuffer) release() {
+	for _, m := range []*mem{b.val, b.has, b.list} {
+		m.release()
+	}
+}
+
+// passRun is a loop that runs.
+type passRun struct {
+	d       *Device
+	c       device.Call
+	prog    *passProgram
+	room    *passRoom
+	buffers []passBuffer // by their numbers among the vectors with totals
+	scalars map[int]passBuffer
+	stop    bool
+	err     error
+}
+
+// haveOf looks at the matrix of a product.
+func (f *frame) haveOf(o device.Operand, any bool) (h passHave) {
+	s := f.here(o)
+	if s == nil {
+		return h
+	}
+	h.rows, h.cols = hasRows(o), hasCols(o)
+	// A loop pays for the transpose.
+	h.cols = true
+	h.rows = h.rows || any
+	mean := int64(0)
+	if n := int64(s.m); n > 0 && s.known() > 0 {
+		mean = s.known() / n
+	}
+	h.lanes = 2
+	for h.lanes < 32 && int64(h.lanes)*2 < mean {
+		h.lanes *= 2
+	}
+	return h
+}
+
+// passOf returns the program of a list, composed at its first use.
+func (f *frame) passOf(l *pass.List, contents []pass.Content) (*passProgram, error) {
+	operand := func(u pass.Use) device.Operand {
+		return device.Operand{Store: contents[u.Var].Store, Transposed: u.Transposed, Pattern: u.Pattern, Symmetric: u.Symmetric}
+	}
+	var have []passHave
+	var used []pass.Use
+	for i := range l.Steps {
+		if s := &l.Steps[i]; s.Kind == pass.Product {
+			have, used = append(have, f.haveOf(operand(s.A), s.Ring.Add.Any)), append(used, s.A)
+		}
+	}
+	if f.err != nil {
+		return nil, f.err
+	}
+next:
+	for _, c := range f.d.passes {
+		if !c.list.Same(l) {
+			continue
+		}
+		for i := range have {
+			if have[i] != c.have[i] {
+				continue next
+			}
+		}
+		return c.prog, c.err
+	}
+	own := *l
+	own.Vars = append([]pass.Var(nil), l.Vars...)
+	own.Steps = append([]pass.Step(nil), l.Steps...)
+	prog, err := composePass(&own, func(u pass.Use) passHave {
+		for i := range used {
+			if used[i] == u {
+				return have[i]
+			}
+		}
+		return passHave{}
+	})
+	if len(f.d.passes) >= passesKept {
+		f.d.passes = f.d.passes[1:]
+	}
+	f.d.passes = append(f.d.passes, &passCache{list: &own, have: have, prog: prog, err: err})
+	return prog, err
+}
+
+// Begin starts a loop.
+func (d backend) Begin(c device.Call, l *pass.List, contents []pass.Content, limit int64) (pass.Run, error) {
+	f := d.begin(c)
+	defer f.end()
+	if f.err != nil {
+		return nil, f.err
+	}
+	prog, err := f.passOf(l, contents)
+	if err != nil {
+		return nil, err
+	}
+	room := f.passRoom()
+	if f.err != nil {
+		return nil, f.err
+	}
+	r := &passRun{d: d.Device, c: c, prog: prog, room: room, buffers: make([]passBuffer, prog.totals), scalars: map[int]passBuffer{}}
+	words := make([]uint64, prog.words)
+	words[wordLimit], words[wordHost] = uint64(limit), uint64(uintptr(room.host))
+	work := int64(1)
+	for i := len(prog.vars) - 1; i >= 0; i-- { // matrices are last
+		v := &prog.vars[i]
+		w := words[min(v.word, len(words)):]
+		switch {
+		case v.kind == passMatrix && v.operand.Var == pass.None:
+		case v.kind == passMatrix:
+			u := v.operand
+			work = max(work, f.passMatrix(w, v, device.Operand{Store: contents[u.Var].Store, Transposed: u.Transposed, Pattern: u.Pattern, Symmetric: u.Symmetric}))
+		default:
+			var from *store
+			if i < len(contents) && contents[i].Store != nil {
+				from = f.here(device.Operand{Store: contents[i].Store})
+			}
+			f.passVector(words, w, v, from, r, i, l)
+			if i < len(contents) && contents[i].One {
+				w[wordFormat], w[wordIdx], w[wordEntries] = 4, uint64(contents[i].Index), 1
+				copy(unsafe.Slice((*byte)(unsafe.Pointer(&w[wordValFrom])), 8), contents[i].Value)
+				if v.kind == passRead {
+					f.passOne(w, v, contents[i])
+				}
+			}
+			work = max(work, int64(v.n))
+		}
+	}
+	for _, p := range prog.parts {
+		tiles := max((int64(p.n)+passTile-1)/passTile, 1)
+		words[p.word] = uint64(f.alloc(2 * tiles * int64(p.size)).ptr())
+		words[p.word+1] = uint64(f.alloc(2 * tiles).ptr())
+	}
+	for _, v := range prog.values {
+		b := l.Steps[v.step].X
+		if v.second {
+			b = l.Steps[v.step].Y
+		}
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(&words[v.word])), len(b.Bytes)), b.Bytes)
+	}
+	k := f.kernel(prog.p, "hb_pass")
+	if f.err != nil {
+		r.release()
+		f.d.passRooms = append(f.d.passRooms, room)
+		return nil, f.err
+	}
+	numbers := r.numbers()
+	clear(numbers)
+	control := room.control.addr
+	args := []unsafe.Pointer{unsafe.Pointer(&words[0]), unsafe.Pointer(&control)}
+	f.queue(k, [3]uint32{f.passGrid(k, work), 1, 1}, [3]uint32{passBlock, 1, 1}, 0, args)
+	if f.err != nil {
+		r.release()
+		return nil, f.err
+	}
+	return r, nil
+}
+
+// passGrid is the number of blocks of a loop over so many positions or entries.
+func (f *frame) passGrid(k *kernel, work int64) uint32 {
+	if f.d.props.OneByOne {
+		return 1
+	}
+	if k.blocks == 0 {
+		each, err := f.d.ctx.Occupancy(k.fn, passBlock, 0)
+		f.fail(err)
+		k.blocks = uint32(max(min(each, passBlocks), 1) * max(f.d.props.Multiprocessors, 1))
+	}
+	return uint32(min(max((work+passBlock-1)/passBlock, 1), int64(k.blocks)))
+}
+
+// passRoom returns a room that no loop uses.
+func (f *frame) passRoom() *passRoom {
+	if n := len(f.d.passRooms); n > 0 {
+		r := f.d.passRooms[n-1]
+		f.d.passRooms = f.d.passRooms[:n-1]
+		return r
+	}
+	const most = 8 * (8 + 3*(3*passWordsMost+1)) // hb_control
+	control := f.zeros(most)
+	if f.err != nil {
+		return nil
+	}
+	host, err := f.d.ctx.AllocHost(passRoomBytes)
+	f.fail(err)
+	return &passRoom{control: control.share(), host: host}
+}
+
+// passMatrix gives the words of a matrix, and returns its entries.
+func (f *frame) passMatrix(w []uint64, v *passVar, o device.Operand) int64 {
+	var nnz int64
+	if v.rows {
+		s := f.csrOf(f.rows(o))
+		if f.err != nil {
+			return 0
+		}
+		w[wordRowPtr], w[wordRowIdx], w[wordRowVal] = uint64(s.ptr.ptr()), uint64(s.idx.ptr()), uint64(s.val.ptr())
+		nnz = s.known()
+		l := f.longRows(s, passLong)
+		if f.err != nil {
+			return 0
+		}
+		w[wordLongs], w[wordNLongs] = uint64(l.list.ptr()), uint64(l.count)
+	}
+	if v.cols {
+		s := f.csrOf(f.cols(o))
+		if f.err != nil {
+			return 0
+		}
+		w[wordColPtr], w[wordColIdx], w[wordColVal] = uint64(s.ptr.ptr()), uint64(s.idx.ptr()), uint64(s.val.ptr())
+		nnz = s.known()
+		l := f.longRows(s, passHub)
+		if f.err != nil {
+			return 0
+		}
+		if l.count > 0 {
+			w[wordHubs] = uint64(nnz/passChunk + l.count + 1) // parts at most
+			w[wordLater] = uint64(f.alloc(8 * int64(w[wordHubs])).ptr())
+		}
+	}
+	w[wordNNZ] = uint64(nnz)
+	return nnz / 8
+}
+
+// longRows finds the rows of more than most entries, once a matrix.
+func (f *frame) longRows(s *store, most int64) *longRows {
+	key := longRowsKey{passLong: "rows of 2048", passHub: "rows of 256"}[most]
+	if l, ok := formOf[*longRows](f, s, key); ok || f.err != nil {
+		return l
+	}
+	l := &longRows{}
+	if s.known() > most {
+		count, list := f.zeros(8), f.alloc(4*(s.known()/most+1))
+		f.each(f.shape(1, "hb_long_rows"), int64(s.m), s.ptr, int64(s.m), most, count, list)
+		l.count = f.read(count, 0)
+		if l.count > 0 {
+			l.list = list.share()
+		}
+	}
+	if f.err != nil {
+		return nil
+	}
+	f.keepForm(s, key, l)
+	return l
+}
+
+// passOne puts the one entry of a vector that is only read into its values and bytes.
+func (f *frame) passOne(w []uint64, v *passVar, x pass.Content) {
+	val := f.zeros(int64(v.n) * int64(v.typ.Size))
+	if f.err != nil {
+		return
+	}
+	one := []byte(x.Value)
+	f.fail(f.d.ctx.ToDevice(val.addr+driver.Ptr(int(x.Index)*v.typ.Size), unsafe.Pointer(&one[0]), uint64(len(one)), f.d.stream))
+	w[wordValFrom] = uint64(val.addr)
+	if has := w[wordHasFrom]; has != 0 && f.err == nil {
+		f.fail(f.d.ctx.Fill(driver.Ptr(has)+driver.Ptr(x.Index), 1, 1, f.d.stream))
+	}
+	f.sync() // one is ours
+}
+
+// passVector gives the words of a vector and its memory.
+func (f *frame) passVector(words, w []uint64, v *passVar, from *store, r *passRun, i int, l *pass.List) {
+	if f.err != nil {
+		return
+	}
+	if (v.kind == passRead || v.kind == passUniform) && from != nil {
+		from = f.dense(from)
+		if f.err != nil {
+			return
+		}
+		w[wordEntries] = uint64(f.nvals(from))
+	}
+	switch {
+	case from == nil || from.known() == 0:
+		if v.kind == passRead && !v.full {
+			w[wordHasFrom] = uint64(f.zeros(max(int64(v.n), 1)).ptr())
+		}
+	case from.isListed():
+		w[wordFormat], w[wordIdx], w[wordEntries] = 1, uint64(from.idx.ptr()), uint64(from.known())
+	case from.format == sparse.Bitmap:
+		w[wordFormat], w[wordHasFrom] = 2, uint64(from.present.ptr())
+	default:
+		w[wordFormat] = 3
+		if v.kind == passRead && !v.full {
+			has := f.alloc(max(int64(v.n), 1))
+			f.fill(has, 1, int64(v.n))
+			w[wordHasFrom] = uint64(has.ptr())
+		}
+	}
+	if from != nil {
+		w[wordValFrom] = uint64(from.val.ptr())
+		if v.kind == passUniform && from.val == nil {
+			w[wordValFrom] = uint64(f.valued(from).val.ptr())
+		}
+	}
+	take := func(n int64) *mem {
+		m := f.alloc(max(n, 8))
+		f.free(m.share()) // the loop keeps it
+		return m
+	}
+	switch v.kind {
+	case passUniform:
+		if l.Vars[i].Written {
+			b := passBuffer{val: take(int64(v.typ.Size)), has: take(1)}
+			w[wordVal], w[wordHas] = uint64(b.val.ptr()), uint64(b.has.ptr())
+			r.scalars[i] = b
+		}
+	case passWritten, passTemp:
+		n := int64(v.n)
+		b := passBuffer{val: take(n * int64(v.typ.Size))}
+		if !v.full {
+			b.has = take((n + 7) &^ 3)
+		}
+		if v.listed {
+			b.list = take(4 * n)
+		}
+		if v.listed && v.deg != "" {
+			var m int
+			_, err := fmt.Sscanf(v.deg, "m%d_cols", &m)
+			f.fail(err)
+			if parts := int64(words[r.prog.vars[m].word+wordHubs]); parts > 0 {
+				w[wordParts] = uint64(f.alloc(8 * parts).ptr())
+			}
+		}
+		w[wordVal], w[wordHas], w[wordList] = uint64(b.val.ptr()), uint64(b.has.ptr()), uint64(b.list.ptr())
+		r.buffers[v.at] = b
+	}
+}
+
+// numbers are what the kernel tells the host.
+func (r *passRun) numbers() []int64 {
+	return unsafe.Slice((*int64)(r.room.host), passRoomBytes/8)
+}
+
+// Begun returns the number of passes that have begun, and whether the loop has ended.
+func (r *passRun) Begun() (passes int64, ended bool) {
+	n := r.numbers()
+	ended = atomic.LoadInt64(&n[hostEnded]) != 0
+	return atomic.LoadInt64(&n[hostPasses]), ended || r.err != nil
+}
+
+// Stop asks the loop to end before its next pass.
+func (r *passRun) Stop() {
+	if _, ended := r.Begun(); ended || r.stop {
+		return
+	}
+	r.stop = true
+	f := r.d.begin(r.c)
+	defer f.end()
+	f.c.Context = nil // it may be over, and the kernel must know
+	if f.err != nil && f.d.closed {
+		return
+	}
+	f.err = nil
+	if r.d.passStream == 0 {
+		s, err := r.d.ctx.NewStream()
+		if err != nil {
+			return
+		}
+		r.d.passStream = s
+	}
+	one := uint32(1)
+	_ = r.d.ctx.ToDevice(r.room.control.addr+12, unsafe.Pointer(&one), 4, r.d.passStream)
+	_ = r.d.ctx.Sync(r.d.passStream)
+}
+
+var clocksSeen int
+
+// wait waits for the end of the kernel.
+func (r *passRun) wait() {
+	begin := time.Now()
+	asked := begin
+	for spins := 0; ; spins++ {
+		if _, ended := r.Begun(); ended {
+			return
+		}
+		if spins < 1000 {
+			if spins%64 == 63 {
+				runtime.Gosched()
+			}
+			continue
+		}
+		now := time.Now()
+		if now.Sub(begin) > 2*time.Millisecond {
+			time.Sleep(50 * time.Microsecond)
+		} else {
+			runtime.Gosched()
+		}
+		if now.Sub(asked) > 100*time.Millisecond {
+			asked = now
+			r.ask()
+		}
+	}
+}
+
+// ask looks whether the kernel has failed.
+func (r *passRun) ask() {
+	f := r.d.begin(device.Call{Op: r.c.Op})
+	defer f.end()
+	if f.err != nil {
+		r.err = f.err
+		return
+	}
+	p, ok := r.d.ctx.(driver.Peers)
+	if !ok {
+		return
+	}
+	done, err := p.Done(r.d.stream)
+	f.fail(err)
+	if f.err != nil {
+		r.err = f.err
+		return
+	}
+	if _, ended := r.Begun(); done && !ended {
+		f.fail(&driver.Error{Call: "cuStreamQuery", Code: 999, Name: "CUDA_ERROR_UNKNOWN", Text: "the kernel of a loop ended early"})
+		r.err = f.err
+	}
+}
+
+// End waits for the end of the loop.
+func (r *passRun) End(discard bool) (passes int64, contents []device.Store, err error) {
+	r.wait()
+	if r.err != nil {
+		r.release()
+		return 0, nil, r.err
+	}
+	n := r.numbers()
+	passes = n[hostPasses]
+	if os.Getenv("HB_CLOCKS") != "" {
+		clocksSeen++
+		if clocksSeen%64 == 40 {
+			line := ""
+			for k := int64(1); n[100+2*k] != 0 && k < 190; k++ {
+				line += fmt.Sprintf(" %.1f/%.1f", float64(n[100+2*k]-n[102])/1e3, float64(n[101+2*k]-n[102])/1e3)
+			}
+			println(line)
+		}
+	}
+	f := r.d.begin(device.Call{Op: r.c.Op})
+	defer f.end()
+	defer func() {
+		r.release()
+		r.d.passRooms = append(r.d.passRooms, r.room)
+	}()
+	if f.err != nil {
+		return 0, nil, f.err
+	}
+	if e := n[hostError : hostError+4]; e[0] != 0 {
+		s := &r.prog.list.Steps[e[0]-1]
+		return passes, nil, &pass.StepError{Step: int(e[0] - 1), Pass: passes, Err: &device.IndexError{Arg: "idx of " + s.Op, At: e[1], Index: e[2], Limit: e[3]}}
+	}
+	if discard {
+		return passes, nil, nil
+	}
+	contents = make([]device.Store, len(r.prog.list.Vars))
+	for i := range contents {
+		v := &r.prog.vars[i]
+		if !r.prog.list.Vars[i].Written {
+			continue
+		}
+		count := n[hostVars+2*i+1]
+		b, format := passBuffer{}, sparse.Bitmap
+		if v.kind == passUniform {
+			b = r.scalars[i]
+			if count == 1 {
+				format = sparse.Full
+			}
+		} else {
+			b = r.buffers[n[hostVars+2*i]]
+			if v.full {
+				format = sparse.Full
+			}
+		}
+		s := f.newStore(1, v.n, format, v.typ, count)
+		s.val = b.val.share()
+		if format == sparse.Bitmap {
+			s.present = b.has.share()
+		}
+		contents[i] = f.result(s)
+	}
+	return passes, contents, f.err
+}
+
+// release gives the memory of the loop back.
+func (r *passRun) release() {
+	for _, b := range r.buffers {
+		b.release()
+	}
+	for _, b := range r.scalars {
+		b.release()
+	}
+	r.buffers, r.scalars = nil, nil
+}

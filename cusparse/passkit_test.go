@@ -1,0 +1,349 @@
+package cusparse
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// loopWorld is the operands of a random loop.
+type loopWorld struct {
+	n       int
+	a, sym  *matrix.Matrix[int32]
+	v       []*matrix.Vector[int32] // the last is full
+	b       []*matrix.Vector[bool]
+	s       []*matrix.Scalar[int32]
+	count   *matrix.Scalar[int64]
+	idx     *matrix.Vector[int32] // full, and not written
+	spare   *matrix.Vector[int32] // not written
+	go_on   *matrix.Scalar[bool]
+	written bool
+}
+
+// newLoopWorld makes the operands that seed gives, at a place.
+func newLoopWorld(t *testing.T, seed uint64, at matrix.Place) *loopWorld {
+	r := rand.New(rand.NewPCG(seed, 1))
+	w := &loopWorld{n: 5 + r.IntN(60)}
+	n := w.n
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	edges := func(sym bool) *matrix.Matrix[int32] {
+		var rows, cols []int
+		var vals []int32
+		add := func(i, j int, x int32) { rows, cols, vals = append(rows, i), append(cols, j), append(vals, x) }
+		for range n * (1 + r.IntN(4)) {
+			i, j, x := r.IntN(n), r.IntN(n), int32(r.IntN(9)+1)
+			if r.IntN(3) == 0 {
+				i = 0 // a long row
+			}
+			add(i, j, x)
+			if sym {
+				add(j, i, x)
+			}
+		}
+		a, err := matrix.FromTuples(n, n, rows, cols, vals, semiring.Min[int32]())
+		must(err)
+		if sym {
+			a.IsSymmetric()
+		}
+		must(a.Move(at))
+		return a
+	}
+	w.a, w.sym = edges(false), edges(true)
+	vector := func(density int) *matrix.Vector[int32] {
+		v := matrix.NewVector[int32](n)
+		for i := range n {
+			if r.IntN(100) < density {
+				must(v.Set(i, int32(r.IntN(21)-5)))
+			}
+		}
+		must(v.Move(at))
+		return v
+	}
+	for _, density := range []int{0, 10, 60, 100} {
+		w.v = append(w.v, vector(density))
+	}
+	w.spare = vector(50)
+	w.idx = matrix.NewVector[int32](n)
+	for i := range n {
+		must(w.idx.Set(i, int32(r.IntN(n))))
+	}
+	must(w.idx.Move(at))
+	for k := range 2 {
+		b := matrix.NewVector[bool](n)
+		for i := range n {
+			if r.IntN(3) == k {
+				must(b.Set(i, r.IntN(3) != 0))
+			}
+		}
+		must(b.Move(at))
+		w.b = append(w.b, b)
+	}
+	here := matrix.On(at)
+	w.s = []*matrix.Scalar[int32]{matrix.ScalarOf(int32(r.IntN(7)), here), matrix.NewScalar[int32](here)}
+	w.count = matrix.NewScalar[int64](here)
+	w.go_on = matrix.ScalarOf(true, here)
+	return w
+}
+
+// state prints all operands.
+func (w *loopWorld) state() string {
+	var b strings.Builder
+	for k, v := range w.v {
+		fmt.Fprintf(&b, "v%d", k)
+		for i, x := range v.All() {
+			fmt.Fprintf(&b, " %d:%d", i, x)
+		}
+		fmt.Fprintf(&b, " (%d) %v\n", v.NVals(), v.Err())
+	}
+	for k, v := range w.b {
+		fmt.Fprintf(&b, "b%d", k)
+		for i, x := range v.All() {
+			fmt.Fprintf(&b, " %d:%v", i, x)
+		}
+		fmt.Fprintf(&b, " (%d) %v\n", v.NVals(), v.Err())
+	}
+	for _, s := range w.s {
+		x, err := s.Value()
+		fmt.Fprintf(&b, "s %d %v\n", x, err)
+	}
+	c, err := w.count.Value()
+	fmt.Fprintf(&b, "count %d %v\n", c, err)
+	return b.String()
+}
+
+// loopStep is an operation of a random loop.
+type loopStep func(w *loopWorld, in ops.Option) error
+
+// randomLoopStep returns an operation and its name.
+func randomLoopStep(r *rand.Rand) (loopStep, string) {
+	k, a, b, m, sc := r.IntN(20), r.IntN(4), r.IntN(4), r.IntN(9), r.IntN(2)
+	dst := r.IntN(3)
+	if r.IntN(5) == 0 {
+		dst = 3
+	}
+	accum, replace, value := r.IntN(3) == 0, r.IntN(3) == 0, int32(r.IntN(9)-2)
+	mask := func(w *loopWorld) matrix.Mask {
+		switch m {
+		case 0:
+			return w.b[0].Structure()
+		case 1:
+			return w.b[1]
+		case 2:
+			return w.v[a].Structure().Not()
+		case 3:
+			return w.v[b].MaskView()
+		case 4:
+			return w.b[1].Structure().Not()
+		}
+		return nil
+	}
+	to := func(w *loopWorld) matrix.Destination[int32] {
+		d := w.v[dst].Masked(mask(w))
+		if accum {
+			d = d.Accum(semiring.Max[int32]())
+		}
+		if replace {
+			d = d.Replace()
+		}
+		return d
+	}
+	target := func(w *loopWorld) matrix.VectorTarget[int32] { return to(w).(matrix.VectorTarget[int32]) }
+	of := func(w *loopWorld, i int) *matrix.Vector[int32] {
+		if i == 3 && sc == 1 {
+			return w.spare
+		}
+		return w.v[i]
+	}
+	graph := func(w *loopWorld) *matrix.Matrix[int32] {
+		if sc == 0 {
+			return w.sym
+		}
+		return w.a
+	}
+	name := func(what string) string {
+		return fmt.Sprintf("%s v%d⟨%d accum %v replace %v⟩ of %d, %d, %d", what, dst, m, accum, replace, a, b, sc)
+	}
+	switch k {
+	case 0, 1, 2:
+		return func(w *loopWorld, in ops.Option) error {
+			return ops.VxM(target(w), semiring.MinPlus[int32](), of(w, a), graph(w), in)
+		}, name("VxM min.plus")
+	case 3:
+		return func(w *loopWorld, in ops.Option) error {
+			return ops.MxV(target(w), semiring.PlusTimes[int32](), graph(w), of(w, a), in)
+		}, name("MxV plus.times")
+	case 4, 5:
+		return func(w *loopWorld, in ops.Option) error {
+			d := w.b[sc].Masked(mask(w))
+			if replace {
+				d = d.Replace()
+			}
+			return ops.VxM(d, semiring.AnyPair[bool](), w.b[a%2].Pattern(), graph(w).Pattern(), in)
+		}, name("VxM any.pair b")
+	case 6:
+		return func(w *loopWorld, in ops.Option) error {
+			return ops.VxM(target(w), semiring.MinSecondi[int32](0), w.b[a%2].Pattern(), graph(w).Pattern(), in)
+		}, name("VxM min.secondi")
+	case 7:
+		return func(w *loopWorld, in ops.Option) error {
+			return ops.EWiseAdd(to(w), semiring.Plus[int32](), of(w, a), of(w, b), in)
+		}, name("EWiseAdd")
+	case 8:
+		return func(w *loopWorld, in ops.Option) error {
+			return ops.EWiseMult(to(w), semiring.Minus[int32](), of(w, a), of(w, b), in)
+		}, name("EWiseMult")
+	case 9:
+		return func(w *loopWorld, in ops.Option) error {
+			return ops.EWiseUnion(to(w), semiring.Minus[int32](), of(w, a), value, of(w, b), 3, in)
+		}, name("EWiseUnion")
+	case 10:
+		return func(w *loopWorld, in ops.Option) error {
+			return ops.Apply(to(w), semiring.Abs[int32](), of(w, a), in)
+		}, name("Apply")
+	case 11:
+		return func(w *loopWorld, in ops.Option) error {
+			return ops.ApplyIndex(to(w), semiring.RowIndex[int32, int32](value), of(w, a), in)
+		}, name("ApplyIndex")
+	case 12:
+		return func(w *loopWorld, in ops.Option) error {
+			if replace {
+				return ops.ApplyFirst(to(w), semiring.Minus[int32](), value, of(w, a), in)
+			}
+			return ops.ApplySecondFrom(to(w), semiring.Minus[int32](), of(w, a), w.s[sc], in)
+		}, name("ApplyBound")
+	case 13:
+		return func(w *loopWorld, in ops.Option) error {
+			if accum {
+				return ops.SelectFrom(to(w), semiring.Gt[int32](), of(w, a), w.s[sc], in)
+			}
+			return ops.Select(to(w), semiring.ValueGT(value), of(w, a), in)
+		}, name("Select")
+	case 14:
+		return func(w *loopWorld, in ops.Option) error {
+			return ops.AssignVector(target(w), of(w, a), ops.All(), in)
+		}, name("AssignVector")
+	case 15:
+		return func(w *loopWorld, in ops.Option) error {
+			if b%2 == 0 {
+				return ops.AssignVectorScalar(target(w), value, ops.All(), in)
+			}
+			return ops.AssignVectorFrom(target(w), w.s[sc], ops.All(), in)
+		}, name("AssignScalar")
+	case 16:
+		return func(w *loopWorld, in ops.Option) error {
+			return ops.ExtractVector(target(w), of(w, a), ops.ValuesOf(w.idx), in)
+		}, name("ExtractVector")
+	case 17:
+		return func(w *loopWorld, in ops.Option) error {
+			return ops.ScatterVector(target(w), semiring.Max[int32](), of(w, a), ops.ValuesOf(w.idx), in)
+		}, name("ScatterVector")
+	case 18:
+		return func(w *loopWorld, in ops.Option) error {
+			if b%2 == 0 {
+				return ops.CountInto(w.count, of(w, a), in)
+			}
+			if accum {
+				return ops.ReduceInto(w.s[sc].Accum(semiring.Min[int32]()), semiring.Plus[int32](), of(w, a), in)
+			}
+			return ops.ReduceInto(w.s[sc], semiring.Max[int32](), of(w, a), in)
+		}, name("Reduce")
+	}
+	return func(w *loopWorld, in ops.Option) error {
+		if b%2 == 0 {
+			return ops.Swap(w.s[0], w.s[1], in)
+		}
+		return ops.Swap(w.v[a], w.v[dst], in)
+	}, name("Swap")
+}
+
+// randomLoop is a body of random operations, bounded passes and a condition.
+type randomLoop struct {
+	steps  []loopStep
+	names  []string
+	passes int64
+	cond   int
+}
+
+func newRandomLoop(seed uint64) *randomLoop {
+	r := rand.New(rand.NewPCG(seed, 2))
+	l := &randomLoop{passes: int64(1 + r.IntN(5)), cond: min(r.IntN(12), 6)}
+	for range 1 + r.IntN(7) {
+		s, name := randomLoopStep(r)
+		l.steps, l.names = append(l.steps, s), append(l.names, name)
+	}
+	return l
+}
+
+// run runs the loop, and returns what its operands become.
+func (l *randomLoop) run(t *testing.T, seed uint64, at matrix.Place, opts ...ops.Option) string {
+	w := newLoopWorld(t, seed, at)
+	var s ops.Steps
+	var cond ops.Condition = w.go_on
+	switch l.cond {
+	case 0, 1, 2, 3:
+		cond = w.v[l.cond]
+	case 4, 5:
+		cond = w.b[l.cond-4]
+	}
+	calls := 0
+	for in := range s.While(cond, append(opts, ops.Passes(l.passes))...) {
+		calls++
+		for _, step := range l.steps {
+			s.Do(step(w, in))
+		}
+		if l.cond == 6 { // the condition has to be written
+			s.Do(ops.Apply(w.go_on, semiring.Identity[bool](), w.go_on, in))
+		}
+	}
+	return fmt.Sprintf("%d passes, %v\n%s", calls, s.Err(), w.state())
+}
+
+// testLoops compares random loops that are recorded with their operations one by one.
+func testLoops(t *testing.T, d *Device, from, to uint64) {
+	recorded := 0
+	for seed := from; seed < to; seed++ {
+		l := newRandomLoop(seed)
+		println(seed, strings.Join(l.names, " | "))
+		var said []string
+		got := l.run(t, seed, d, ops.Explain(func(s string) { said = append(said, s) }))
+		if len(said) > 0 && strings.HasPrefix(said[0], "while ") {
+			recorded++
+		} else if len(said) > 0 {
+			t.Log(seed, said[0])
+		}
+		if want := l.run(t, seed, nil); got != want {
+			t.Errorf("loop %d:\n%s\nbecomes\n%s\nwant\n%s\n%s", seed, strings.Join(l.names, "\n"), got, want, strings.Join(said, "\n"))
+			if t.Failed() && !longtest.Enabled() {
+				return
+			}
+		}
+	}
+	t.Log(recorded, to-from)
+	if n := int(to - from); recorded < n/2 {
+		t.Errorf("%d of %d loops were recorded", recorded, n)
+	}
+}
+
+// TestLoops runs random loops on the emulator.
+func TestLoops(t *testing.T) {
+	d, _ := emulated(t)
+	n := uint64(100)
+	if longtest.Enabled() {
+		n = 200
+	}
+	from := uint64(longtest.Turn()) * 1000
+	testLoops(t, d, from, from+n)
+}
+
+// TestLoopsOnGPU runs random loops on a GPU.
+func TestLoopsOnGPU(t *testing.T) { testLoops(t, realDevice(t), 0, 400) }

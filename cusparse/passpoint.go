@@ -1,0 +1,711 @@
+package cusparse
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/pass"
+)
+
+// This file writes what the kernel of a recorded loop does at a position, and the products.
+
+// pointVar is how a stage uses a vector at its position.
+type pointVar struct {
+	has, val       bool // they are read
+	write, cleared bool
+}
+
+// point is a stage that computes position by position. At position p the registers of vector v are
+// h (it has an entry), x (the value), w (it is written), r (the byte as it was), a (p goes into
+// the list).
+type point struct {
+	t     *passText
+	vars  map[int]*pointVar
+	order []int
+}
+
+func newPoint(t *passText) *point { return &point{t: t, vars: map[int]*pointVar{}} }
+
+func (g *point) of(v int) *pointVar {
+	x := g.vars[v]
+	if x == nil {
+		x = &pointVar{}
+		g.vars[v] = x
+		g.order = append(g.order, v)
+	}
+	return x
+}
+
+// reads records a use of a vector.
+func (g *point) reads(v int, val bool) {
+	if v == pass.None || !g.t.isVector(v) {
+		return
+	}
+	x := g.of(v)
+	x.has = true
+	x.val = x.val || val
+}
+
+// touch records what a step uses.
+func (g *point) touch(ps pointStep) {
+	if ps.clear >= 0 {
+		x := g.of(ps.clear)
+		x.write, x.cleared = true, true
+		return
+	}
+	s := &g.t.list.Steps[ps.step]
+	switch {
+	case ps.from >= 0:
+		g.reads(ps.from, true)
+	case s.Kind == pass.Gather:
+		g.reads(s.B.Var, true)
+	default:
+		g.reads(s.A.Var, !s.A.Pattern)
+		g.reads(s.B.Var, !s.B.Pattern)
+	}
+	if !ps.bare {
+		g.reads(s.Mask.Var, !s.Mask.Structural)
+	}
+	d := g.of(s.Dst)
+	d.write = true
+	if s.Accum.Text != "" {
+		d.has, d.val = true, true
+	}
+	if v := &g.t.vars[s.Dst]; v.listed || v.counted {
+		d.has = true
+	}
+}
+
+// counts reports whether the stage counts the entries of a vector.
+func (g *point) counts(v int) bool {
+	x := g.vars[v]
+	return x.write && !x.cleared && g.t.vars[v].counted && !g.t.vars[v].full
+}
+
+func (g *point) title(open []pointStep) string {
+	var names []string
+	for _, ps := range open {
+		s := &g.t.list.Steps[ps.step]
+		if ps.clear < 0 {
+			names = append(names, s.Op)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// declare writes the registers.
+func (g *point) declare() {
+	for _, v := range g.order {
+		x, of := g.vars[v], &g.t.vars[v]
+		g.t.line("\t\tbool h%d = %v;", v, of.full)
+		g.t.line("\t\t%s x%d = %s();", of.typ.Name, v, of.typ.Name)
+		if x.write {
+			g.t.line("\t\tbool w%d = false;", v)
+		}
+		if x.write && of.listed {
+			g.t.line("\t\tbool a%d = false;", v)
+			g.t.line("\t\thb_u8 r%d = 0;", v)
+		}
+	}
+}
+
+// hasAt and valAt are expressions of a vector at a position.
+func (t *passText) hasAt(v int, p string) string {
+	switch x := &t.vars[v]; {
+	case x.full:
+		return "true"
+	case x.kind == passRead:
+		return fmt.Sprintf("has%d[%s] != 0", v, p)
+	}
+	return fmt.Sprintf("(v%d.has[%s] & 1) != 0", v, p)
+}
+
+func (t *passText) valAt(v int, p string) string {
+	if t.vars[v].kind == passRead {
+		return fmt.Sprintf("(val%d ? val%d[%s] : (%s)1)", v, v, p, t.vars[v].typ.Name)
+	}
+	return fmt.Sprintf("v%d.val[%s]", v, p)
+}
+
+// load reads the registers.
+func (g *point) load() {
+	t := g.t
+	for _, v := range g.order {
+		x, of := g.vars[v], &t.vars[v]
+		if x.cleared && !x.has {
+			continue
+		}
+		if x.has && !of.full {
+			if x.write && of.listed {
+				t.line("\t\t\tr%d = v%d.has[p];", v, v)
+				t.line("\t\t\th%d = (r%d & 1) != 0;", v, v)
+			} else {
+				t.line("\t\t\th%d = %s;", v, t.hasAt(v, "p"))
+			}
+			if g.counts(v) {
+				t.line("\t\t\td%d -= h%d;", v, v)
+			}
+		}
+		if x.val {
+			t.line("\t\t\tif (h%d) x%d = %s;", v, v, t.valAt(v, "p"))
+		}
+	}
+}
+
+// store writes the registers back.
+func (g *point) store(d passDomain) {
+	t := g.t
+	for _, v := range g.order {
+		x, of := g.vars[v], &t.vars[v]
+		if !x.write {
+			continue
+		}
+		if x.cleared {
+			t.line("\t\t\tv%d.has[p] = 0;", v)
+			if of.rest != "" {
+				t.line("\t\t\tv%d.val[p] = %s;", v, of.rest)
+			}
+			continue
+		}
+		if g.counts(v) {
+			t.line("\t\t\td%d += h%d;", v, v)
+		}
+		t.line("\t\t\tif (w%d && h%d) v%d.val[p] = x%d;", v, v, v, v)
+		switch {
+		case of.full:
+		case !of.listed:
+			t.line("\t\t\tif (w%d) v%d.has[p] = h%d;", v, v, v)
+		case d.list == v:
+			t.line("\t\t\tif (w%d) v%d.has[p] = (hb_u8)(r%d & 2 | h%d);", v, v, v, v)
+		case d.list < 0:
+			t.line("\t\t\tv%d.has[p] = h%d;", v, v)
+		default:
+			t.line("\t\t\ta%d = listed && v%d.listed && h%d && !(r%d & 2);", v, v, v, v)
+			t.line("\t\t\tif (w%d || !listed) v%d.has[p] = (hb_u8)(listed ? r%d & 2 | h%d | (a%d ? 2 : 0) : h%d);", v, v, v, v, v, v)
+		}
+	}
+}
+
+// appends lists the vectors to whose lists the stage appends.
+func (g *point) appends(d passDomain) (list []int) {
+	for _, v := range g.order {
+		if x := g.vars[v]; d.list >= 0 && x.write && !x.cleared && g.t.vars[v].listed && d.list != v {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// collect declares the collectors of lists, put appends positions, and flushed writes the rest.
+func (g *point) collect(d passDomain) {
+	for k, v := range g.appends(d) {
+		g.t.line("\thb_collector<%d> c%d;", k, v)
+	}
+}
+
+func (g *point) put(d passDomain) {
+	for _, v := range g.appends(d) {
+		g.t.line("\t\tif (listed) c%d.put(g, v%d, a%d, p, %s);", v, v, v, g.t.degOf(v))
+	}
+}
+
+func (g *point) flushed(d passDomain) {
+	for _, v := range g.appends(d) {
+		g.t.line("\tc%d.flush(g, v%d, %s);", v, v, g.t.degOf(v))
+	}
+}
+
+// degOf is the offsets by which the edges of a list are counted.
+func (t *passText) degOf(v int) string {
+	if d := t.vars[v].deg; d != "" {
+		return d
+	}
+	return "(const hb_i64 *)0"
+}
+
+// function defines a function of an operator once and returns its name.
+func (t *passText) function(out, params, locals, text string) string {
+	key := out + "|" + params + "|" + locals + "|" + text
+	if name, ok := t.funcs[key]; ok {
+		return name
+	}
+	name := fmt.Sprintf("hb_f%d", len(t.funcs))
+	t.funcs[key] = name
+	fmt.Fprintf(&t.defs, "HB_DEVICE %s %s(%s) { %s return (%s)(%s); }\n", out, name, params, locals, out, text)
+	return name
+}
+
+// typesOf are the types that the text of an operator may name.
+func (t *passText) typesOf(f device.Func) string {
+	y := f.Y.Name
+	if y == "" {
+		y = f.X.Name
+	}
+	return fmt.Sprintf("typedef %s A; typedef %s B; typedef %s C; typedef A T;", f.X.Name, y, f.Out.Name)
+}
+
+// binary defines an operator x × y.
+func (t *passText) binary(f device.Func) string {
+	return t.function(f.Out.Name, f.X.Name+" x, "+f.Y.Name+" y", t.typesOf(f), f.Text)
+}
+
+// nonzero defines the test of a mask by value.
+func (t *passText) nonzero(typ device.Type) string {
+	return t.function("bool", "const "+typ.Name+" &x", "", typ.Nonzero)
+}
+
+// operand returns the expressions of an operand at the position of the stage.
+func (t *passText) operand(u pass.Use) (has, val string) {
+	has, val = fmt.Sprintf("h%d", u.Var), fmt.Sprintf("x%d", u.Var)
+	if u.Pattern {
+		val = "true"
+	}
+	return has, val
+}
+
+// bound returns the expression of an argument that is one value; y says that it is the second one.
+func (t *passText) bound(step int, b pass.Bound, second bool) string {
+	if b.Var != pass.None {
+		return fmt.Sprintf("x%d", b.Var)
+	}
+	for _, v := range t.values {
+		if v.step == step && v.second == second {
+			return fmt.Sprintf("(*(const %s *)&W.w[%d])", b.Type.Name, v.word)
+		}
+	}
+	return b.Type.Name + "()"
+}
+
+// point writes a step at the position: its result as tb and tv, which then enters the destination.
+func (t *passText) point(ps pointStep, in string, g *point) string {
+	var b strings.Builder
+	w := func(format string, args ...any) { fmt.Fprintf(&b, in+format+"\n", args...) }
+	if ps.clear >= 0 {
+		w("h%d = false;", ps.clear)
+		w("w%d = true;", ps.clear)
+		return b.String()
+	}
+	s := &t.list.Steps[ps.step]
+	C := t.vars[s.Dst].typ.Name
+	switch {
+	case ps.from >= 0:
+		w("const bool tb = h%d;", ps.from)
+		w("const %s tv = x%d;", C, ps.from)
+	case s.Kind == pass.EWise:
+		ha, xa := t.operand(s.A)
+		hb, xb := t.operand(s.B)
+		f := t.binary(s.Func)
+		w("bool tb = %s && %s;", ha, hb)
+		w("%s tv = %s();", C, C)
+		w("if (tb) tv = %s(%s, %s);", f, xa, xb)
+		left, right := "("+C+")"+xa, "("+C+")"+xb
+		if s.How == device.Filled {
+			left = fmt.Sprintf("%s(%s, %s)", f, xa, t.bound(ps.step, s.Y, true))
+			right = fmt.Sprintf("%s(%s, %s)", f, t.bound(ps.step, s.X, false), xb)
+		}
+		if s.How != device.Intersection {
+			w("else if (%s) { tb = true; tv = %s; }", ha, left)
+			w("else if (%s) { tb = true; tv = %s; }", hb, right)
+		}
+	case s.Kind == pass.Apply:
+		ha, xa := t.operand(s.A)
+		f := s.Func
+		Y, y := "bool", "false"
+		if s.X.Given() {
+			Y, y = s.X.Type.Name, t.bound(ps.step, s.X, false)
+		}
+		params := f.X.Name + " x, " + Y + " y, hb_i64 i, hb_i64 j"
+		if s.First {
+			params = f.Y.Name + " y, " + Y + " x, hb_i64 i, hb_i64 j"
+		}
+		name := t.function(f.Out.Name, params, t.typesOf(f), f.Text)
+		w("bool tb = %s;", ha)
+		if s.X.Var != pass.None {
+			w("tb = tb && h%d;", s.X.Var)
+		}
+		w("%s tv = %s();", C, C)
+		w("if (tb) tv = %s(%s, %s, %s, 0);", name, xa, y, t.position(s))
+	case s.Kind == pass.Select:
+		ha, xa := t.operand(s.A)
+		Y, y := "bool", "false"
+		if s.X.Given() {
+			Y, y = s.X.Type.Name, t.bound(ps.step, s.X, false)
+		}
+		f := s.Func
+		f.Out, f.Y = boolType, f.X
+		name := t.function("bool", f.X.Name+" x, "+Y+" y, hb_i64 i, hb_i64 j", t.typesOf(f), f.Text)
+		w("bool tb = %s;", ha)
+		if s.X.Var != pass.None {
+			w("tb = tb && h%d;", s.X.Var)
+		}
+		w("if (tb) tb = %s(%s, %s, %s, 0);", name, xa, y, t.position(s))
+		w("const %s tv = %s;", C, xa)
+	case s.Kind == pass.Assign:
+		ha, xa := t.operand(s.A)
+		w("const bool tb = %s;", ha)
+		w("const %s tv = %s;", C, xa)
+	case s.Kind == pass.Fill:
+		w("const bool tb = %s;", t.given(s.X))
+		w("const %s tv = %s;", C, t.bound(ps.step, s.X, false))
+	case s.Kind == pass.Gather:
+		w("bool tb = h%d;", s.B.Var)
+		w("%s tv = %s();", C, C)
+		w("if (tb) {")
+		w("\tconst hb_i64 q = (hb_i64)x%d;", s.B.Var)
+		b.WriteString(t.gathered(ps.step, in+"\t"))
+		w("}")
+	}
+	b.WriteString(t.frame(s, ps, in, g))
+	return b.String()
+}
+
+// position is the position of a step as its operator sees it.
+func (t *passText) position(s *pass.Step) string {
+	if t.vars[s.Dst].kind == passUniform {
+		return "0"
+	}
+	return "p"
+}
+
+// given is whether an argument has a value.
+func (t *passText) given(b pass.Bound) string {
+	if b.Var != pass.None {
+		return fmt.Sprintf("h%d", b.Var)
+	}
+	return "true"
+}
+
+// frame takes tb and tv into the destination, under mask and accumulator.
+func (t *passText) frame(s *pass.Step, ps pointStep, in string, g *point) string {
+	var b strings.Builder
+	w := func(format string, args ...any) { fmt.Fprintf(&b, in+format+"\n", args...) }
+	d := s.Dst
+	mark := ""
+	if t.vars[d].kind != passUniform {
+		mark = fmt.Sprintf(" w%d = true;", d)
+	}
+	allowed := "true"
+	if m := s.Mask; m.Var != pass.None && !ps.bare {
+		allowed = fmt.Sprintf("h%d", m.Var)
+		if !m.Structural {
+			allowed = fmt.Sprintf("(h%d && %s(x%d))", m.Var, t.nonzero(t.vars[m.Var].typ), m.Var)
+		}
+		if m.Comp {
+			allowed = "!" + allowed
+		}
+	}
+	// The mask may be the destination.
+	w("const bool ok = %s;", allowed)
+	if s.Accum.Text != "" {
+		w("if (ok && tb) { x%d = h%d ? %s(x%d, tv) : tv; h%d = true;%s }", d, d, t.binary(s.Accum), d, d, mark)
+	} else {
+		w("if (ok) { if (tb) x%d = tv; h%d = tb;%s }", d, d, mark)
+	}
+	if s.Replace {
+		w("if (!ok) { h%d = false;%s }", d, mark)
+	}
+	return b.String()
+}
+
+// allowedAt is the mask of a product at row k, for its kernel.
+func (t *passText) allowedAt(m pass.Mask, k string) string {
+	if m.Var == pass.None {
+		return "true"
+	}
+	text := t.hasAt(m.Var, k)
+	if !m.Structural {
+		text = fmt.Sprintf("(%s && %s(%s))", text, t.nonzero(t.vars[m.Var].typ), t.valAt(m.Var, k))
+	}
+	if m.Comp {
+		return "!(" + text + ")"
+	}
+	return text
+}
+
+// term is the product of entry e of row r (of the result) and column c of the matrix with the
+// vector, for the rows or the rows of the transpose, whose values val names.
+func (t *passText) term(i, m int, val, r, c string) string {
+	s := &t.list.Steps[i]
+	f := s.Ring.Mul
+	A, X, usesA, usesX := f.X, f.Y, f.UsesX, f.UsesY
+	params := A.Name + " x, " + X.Name + " y"
+	if s.Flip {
+		A, X, usesA, usesX = f.Y, f.X, f.UsesY, f.UsesX
+		params = A.Name + " y, " + X.Name + " x"
+	}
+	name := t.function(f.Out.Name, params+", hb_i32 i, hb_i32 k, hb_i32 j", t.typesOf(f), f.Text)
+	a, x := A.Name+"()", X.Name+"()"
+	if usesA {
+		a = fmt.Sprintf("(m%d_%s ? m%d_%s[e] : (%s)1)", m, val, m, val, A.Name)
+		if s.A.Pattern {
+			a = fmt.Sprintf("(%s)1", A.Name)
+		}
+	}
+	if usesX {
+		x = t.valAt(s.B.Var, c)
+		if s.B.Pattern {
+			x = fmt.Sprintf("(%s)1", X.Name)
+		}
+	}
+	first, last := r, "0"
+	if s.Flip {
+		first, last = "0", r
+	}
+	return fmt.Sprintf("%s(%s, %s, %s, %s, %s)", name, a, x, first, c, last)
+}
+
+// joined adds y to the result of a product at k, and returns whether k is new there.
+func (t *passText) joined(temp int, m device.Monoid, y string) string {
+	if m.Any {
+		return fmt.Sprintf("const bool fresh = hb_mark(v%d.has, k, 3); if (fresh) v%d.val[k] = %s; return fresh;", temp, temp, y)
+	}
+	add := t.binary(m.Func)
+	join := fmt.Sprintf("hb_join(&v%d.val[k], (%s)(%s), [](%s x, %s y) { return %s(x, y); });", temp, m.Out.Name, y, m.Out.Name, m.Out.Name, add)
+	return join + fmt.Sprintf(" return hb_mark(v%d.has, k, 3);", temp)
+}
+
+// passAlphaAny and passAlpha are how many times as many entries as those of the rows of x's entries
+// the matrix has for a push to be chosen: with one entry of a row enough, and else.
+const (
+	passAlphaAny = 14
+	passAlpha    = 3
+)
+
+// product writes a product into its variable for results.
+func (t *passText) product(i int) {
+	s := &t.list.Steps[i]
+	m, x, temp := t.matrixVar(s.A), s.B.Var, t.temps[i]
+	of := &t.vars[x]
+	list := []passUse{{x, "", false}, {temp, "", true}}
+	also := -1
+	if m := s.Mask.Var; m != pass.None {
+		by, ok := t.forward[m]
+		if ok && s.Mask.Structural && !slices.ContainsFunc(list, t.clashes) && !t.clashes(passUse{by, "", false}) && !t.stale[x] && !t.stale[temp] {
+			also = by
+			list = append(list, passUse{by, "", false})
+			if scalar := t.given1[m]; scalar != pass.None {
+				t.line("if (!h%d) { g.sync(); %s} // without a value the entries were deleted", scalar, t.updates())
+			}
+		} else {
+			list = append(list, passUse{m, "", false})
+		}
+	}
+	t.needs(list, x, temp)
+	if also >= 0 {
+		t.used[passUse{s.Mask.Var, "", false}] = true
+	}
+	allowed := t.allowedAt(s.Mask, "k")
+	if also >= 0 {
+		set := fmt.Sprintf("(%s || %s)", t.hasAt(s.Mask.Var, "k"), t.hasAt(also, "k"))
+		if scalar := t.given1[s.Mask.Var]; scalar != pass.None {
+			set = fmt.Sprintf("(%s || (h%d && %s))", t.hasAt(s.Mask.Var, "k"), scalar, t.hasAt(also, "k"))
+		}
+		if allowed = set; s.Mask.Comp {
+			allowed = "!" + set
+		}
+	}
+	t.line("{ // %s", s.Op)
+	u := fmt.Sprintf("v%d", x)
+	if of.kind == passRead {
+		u = "u"
+		has := fmt.Sprintf("(hb_u8 *)has%d", x)
+		if of.full {
+			has = "(hb_u8 *)0"
+		}
+		t.line("\tconst hb_vec<%s> u = {(%s *)val%d, %s, 0, 0, n%d, 0, (hb_i64)W.w[%d], 0, 0, 0, false};", of.typ.Name, of.typ.Name, x, has, x, of.word+wordEntries)
+	}
+	t.line("\thb_i64 d = 0;")
+	push, pull := t.pushes[i], t.pulls[i]
+	if push && pull {
+		alpha := passAlpha
+		if s.Ring.Add.Any {
+			alpha = passAlphaAny
+		}
+		switch {
+		case of.full:
+			t.line("\tconst bool push = false;")
+		case of.listed && of.deg != "":
+			t.line("\tconst bool push = %s.listed ? %s.deg * %d < m%d_nnz : %s.cnt * %d < %s.n;", u, u, alpha, m, u, alpha, u)
+		default:
+			t.line("\tconst bool push = %s.cnt * %d < %s.n;", u, alpha, u)
+		}
+		t.line("\tif (push) {")
+	} else {
+		t.line("\t{")
+	}
+	if push {
+		body := t.joined(temp, s.Ring.Add, t.term(i, m, "col_val", "k", "j"))
+		if t.vars[temp].counted {
+			body = fmt.Sprintf("const bool is = [&]() -> bool { %s }(); d += is; return is;", body)
+		}
+		open := allowed
+		if s.Ring.Add.Any {
+			open = fmt.Sprintf("!(((volatile hb_u8 *)v%d.has)[k] & 1) && (%s)", temp, open)
+		}
+		own := of.listed && of.deg == fmt.Sprintf("m%d_cols", m)
+		t.line("\t\thb_push(g, m%d_cols, m%d_col_idx, %s, v%d, %s, m%d_later, %d, m%d_hubs, %v,", m, m, u, temp, t.degOf(temp), m, t.hubs[m], m, own)
+		t.line("\t\t\t[&](hb_i32 k) -> bool { return %s; },", open)
+		t.line("\t\t\t[&](hb_i32 j, hb_i64 e, hb_i32 k) -> bool {")
+		t.line("\t\t\t%s", body)
+		t.line("\t\t},")
+		t.stale[temp] = true
+		t.line("\t\t[&]() { %s});", t.updates())
+	}
+	if push && pull {
+		t.line("\t} else {")
+	}
+	if pull {
+		C := s.Ring.Add.Out.Name
+		has := t.hasAt(x, "j")
+		t.line("\t\thb_pull<%d, %v, %s>(g, %d, m%d_rows, m%d_row_idx, m%d_longs, m%d_nlongs,", t.vars[m].lanesFor(s.Ring.Add.Any), s.Ring.Add.Any, C, t.vars[temp].n, m, m, m, m)
+		t.line("\t\t\t[&](hb_i64 k) -> bool { return %s; },", allowed)
+		t.line("\t\t\t[&](hb_i64 k, hb_i64 e, hb_i32 j, %s &y) -> bool { y = %s; return %s; },", C, t.term(i, m, "row_val", "k", "j"), has)
+		t.line("\t\t\t[](%s x, %s y) { return %s(x, y); },", C, C, t.binary(s.Ring.Add.Func))
+		t.line("\t\t\t[&](hb_i64 k, bool hit, %s y) { v%d.has[k] = hit; if (hit) v%d.val[k] = y; d += hit; });", C, temp, temp)
+		if t.vars[temp].listed {
+			t.line("\t\tv%d.unlist(false);", temp)
+		}
+	}
+	t.line("\t}")
+	if t.vars[temp].counted {
+		t.line("\tg.add(HB_PASS_NUMBERS * v%d.at + 1, d);", temp)
+	}
+	t.line("}")
+	t.stale[temp] = true
+}
+
+// lanesFor is the number of threads that share a row in a pull.
+func (v *passVar) lanesFor(one bool) int {
+	if one {
+		return min(v.lanes, 4)
+	}
+	return v.lanes
+}
+
+// gathered writes tb and tv of the entry at q.
+func (t *passText) gathered(i int, in string) string {
+	s := &t.list.Steps[i]
+	n, val := t.vars[s.A.Var].n, t.valAt(s.A.Var, "q")
+	if s.A.Pattern {
+		val = "true"
+	}
+	return fmt.Sprintf(in+"if (q < 0 || q >= %d) {\n"+in+"\tg.fails(%d, p, q, %d);\n"+in+"\ttb = false;\n"+in+"} else if ((tb = %s)) tv = %s;\n",
+		n, i, n, t.hasAt(s.A.Var, "q"), val)
+}
+
+// gather writes the entries at given positions into the variable for results.
+func (t *passText) gather(i int) {
+	s := &t.list.Steps[i]
+	temp := t.temps[i]
+	how := passDomain{list: -1, n: t.vars[temp].n}.how()
+	list := []passUse{{s.B.Var, how, false}, {s.A.Var, "", false}, {temp, how, true}}
+	if s.Mask.Var != pass.None {
+		list = append(list, passUse{s.Mask.Var, how, false})
+	}
+	t.needs(list, temp)
+	t.line("{ // %s", s.Op)
+	t.line("\thb_i64 d = 0;")
+	t.line("\thb_each(g, %d, [&](hb_i64 p, bool in) {", t.vars[temp].n)
+	t.line("\t\tif (!in) return;")
+	t.line("\t\tbool tb = true;")
+	t.line("\t\t%s tv = %s();", t.vars[temp].typ.Name, t.vars[temp].typ.Name)
+	t.line("\t\tconst hb_i64 q = (hb_i64)%s;", t.valAt(s.B.Var, "p"))
+	t.b.WriteString(t.gathered(i, "\t\t\t\t"))
+	t.line("\t\ttb = tb && %s;", t.allowedAt(s.Mask, "p"))
+	t.line("\t\tv%d.has[p] = tb;", temp)
+	t.line("\t\tif (tb) v%d.val[p] = tv;", temp)
+	t.line("\t\td += tb;")
+	t.line("\t});")
+	if t.vars[temp].listed {
+		t.line("\tv%d.unlist(false);", temp)
+	}
+	if t.vars[temp].counted {
+		t.line("\tg.add(HB_PASS_NUMBERS * v%d.at + 1, d);", temp)
+		t.stale[temp] = true
+	}
+	t.line("}")
+}
+
+// scatter writes the sums of entries at given positions.
+func (t *passText) scatter(i int) {
+	s := &t.list.Steps[i]
+	temp, u := t.temps[i], s.A.Var
+	list := []passUse{{s.B.Var, "", false}, {temp, "", true}, {u, "", false}}
+	if s.Mask.Var != pass.None {
+		list = append(list, passUse{s.Mask.Var, "", false})
+	}
+	t.needs(list, u, temp)
+	n := t.vars[temp].n
+	val := t.valAt(u, "p")
+	if s.A.Pattern {
+		val = "true"
+	}
+	t.line("{ // %s", s.Op)
+	t.line("\thb_i64 d = 0;")
+	if t.vars[u].listed {
+		t.line("\thb_collector<0> found;")
+		t.line("\thb_listed(g, v%d, [&](hb_i64 p, bool in) {", u)
+	} else {
+		t.line("\thb_collector<0> found;")
+		t.line("\thb_each(g, %d, [&](hb_i64 p, bool in) {", t.vars[u].n)
+	}
+	t.line("\t\thb_i64 k = 0;")
+	t.line("\t\tconst bool fresh = [&]() -> bool {")
+	t.line("\t\t\tif (!in || !(%s)) return false;", t.hasAt(u, "p"))
+	t.line("\t\t\tk = (hb_i64)%s;", t.valAt(s.B.Var, "p"))
+	t.line("\t\t\tif (k < 0 || k >= %d) {", n)
+	t.line("\t\t\t\tg.fails(%d, p, k, %d);", i, n)
+	t.line("\t\t\t\treturn false;")
+	t.line("\t\t\t}")
+	t.line("\t\t\tif (!(%s)) return false;", t.allowedAt(s.Mask, "k"))
+	t.line("\t\t\t%s", t.joined(temp, s.Monoid, val))
+	t.line("\t\t}();")
+	t.line("\t\td += fresh;")
+	t.line("\t\tfound.put(g, v%d, fresh, k, %s);", temp, t.degOf(temp))
+	t.line("\t});")
+	t.line("\tfound.flush(g, v%d, %s);", temp, t.degOf(temp))
+	if t.vars[temp].counted {
+		t.line("\tg.add(HB_PASS_NUMBERS * v%d.at + 1, d);", temp)
+	}
+	t.line("}")
+	t.stale[temp] = true
+}
+
+// reduce writes the sum of a vector, and enters it.
+func (t *passText) reduce(i int) {
+	s := &t.list.Steps[i]
+	a := s.A.Var
+	C := s.Monoid.Out.Name
+	t.line("{ // %s", s.Op)
+	if t.vars[a].kind == passUniform {
+		ha, xa := t.operand(s.A)
+		t.line("\tconst bool tb = %s;", ha)
+		t.line("\tconst %s tv = %s;", C, xa)
+	} else {
+		var part passPart
+		at := 0
+		for k := range t.list.Steps[:i] {
+			if t.list.Steps[k].Kind == pass.Reduce {
+				at++
+			}
+		}
+		part = t.parts[at]
+		t.needs([]passUse{{a, "", false}})
+		val := t.valAt(a, "p")
+		if s.A.Pattern {
+			val = fmt.Sprintf("(%s)1", C)
+		}
+		t.line("\t%s tv = %s();", C, C)
+		t.line("\tconst bool tb = hb_sum(g, %d, (%s *)W.w[%d], (hb_u8 *)W.w[%d], tv,", t.vars[a].n, C, part.word, part.word+1)
+		t.line("\t\t[&](hb_i64 p, %s &y) -> bool { if (!(%s)) return false; y = %s; return true; },", C, t.hasAt(a, "p"), val)
+		t.line("\t\t[](%s x, %s y) { return %s(x, y); });", C, C, t.binary(s.Monoid.Func))
+		t.line("\t%s", t.updates())
+		clear(t.stale)
+		clear(t.used)
+		clear(t.forward)
+	}
+	t.b.WriteString(t.frame(s, pointStep{step: i, from: -1, clear: -1}, "\t\t\t", nil))
+	t.line("}")
+}

@@ -1,0 +1,288 @@
+// Package pass is the list of operations that one pass of a recorded loop runs. Package ops records
+// it, and a [Runner], such as a device, compiles it and runs the loop to its end. It knows matrices
+// by numbers and operators by their text.
+package pass
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hiveblas/hiveblas/internal/device"
+)
+
+// Kind is what a step computes.
+type Kind uint8
+
+// The kinds of steps. T is the result, which then enters the destination under mask and
+// accumulator. Vectors are u and v, p is a position.
+const (
+	Product Kind = iota // T = A·u over Ring, by the rows of A
+	EWise               // T = Func(u, v), on the entries that How says
+	Apply               // T(p) = Func(u(p), p), with Bound as the other argument if it is given
+	Select              // T = the entries of u for which Func holds
+	Assign              // T = u
+	Fill                // T(p) = Bound, everywhere
+	Gather              // T(p) = u(v(p))
+	Scatter             // T(v(k)) = the sum by Monoid of the entries u(k)
+	Reduce              // T(0) = the sum by Monoid of the entries of u, none if there are none
+	Count               // T(0) = the number of entries of u
+	Swap                // the destination and u exchange their contents
+)
+
+var kindNames = [...]string{"product", "ewise", "apply", "select", "assign", "fill", "gather", "scatter", "reduce", "count", "swap"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// None is the number of no matrix.
+const None = -1
+
+// Var is a matrix, vector or scalar of the list.
+type Var struct {
+	Rows, Cols int
+	Vector     bool
+	Type       device.Type
+	Scalar     bool // a vector of size 1 of which every thread may keep the value
+	Written    bool // a step writes it
+	Full       bool // it has an entry at every position when the loop begins
+}
+
+// Use is an operand.
+type Use struct {
+	Var                            int // None of one that is not given
+	Transposed, Pattern, Symmetric bool
+}
+
+// NoUse is an operand that is not given.
+var NoUse = Use{Var: None}
+
+// Mask is a mask; Var is None without one.
+type Mask struct {
+	Var              int
+	Structural, Comp bool
+}
+
+// NoMask is the mask of a destination without one.
+var NoMask = Mask{Var: None}
+
+// Bound is an argument that is one value: of a scalar of the list, or given by the caller.
+type Bound struct {
+	Var   int         // None unless it is a scalar of the list
+	Type  device.Type // its Size is 0 if there is no such argument
+	Bytes string      // the value, unless Var is given
+}
+
+// Given reports whether there is such an argument.
+func (b Bound) Given() bool { return b.Type.Size != 0 }
+
+// NoBound is an argument that is not given.
+var NoBound = Bound{Var: None}
+
+// Step is an operation.
+type Step struct {
+	Kind    Kind
+	Op      string // of package ops, such as "VxM"
+	Line    string // of the caller, such as "bfs.go:31"
+	Dst     int
+	Mask    Mask
+	Accum   device.Func // Text is "" without one
+	Replace bool
+	A, B    Use // u and v; of Product the matrix and u
+	How     device.Pair
+	Flip    bool // of Product: u is the first argument of ⊗
+	First   bool // of Apply: Bound is the first argument
+	Func    device.Func
+	Ring    device.Semiring
+	Monoid  device.Monoid
+	X, Y    Bound // Bound is X; of EWise the values in place of missing entries of u and v
+}
+
+// Same reports whether two steps are equal, but for their lines and for the values of arguments.
+func (s *Step) Same(t *Step) bool {
+	x, y := *s, *t
+	x.X.Bytes, x.Y.Bytes, y.X.Bytes, y.Y.Bytes = "", "", "", ""
+	x.Line, y.Line = "", ""
+	return x == y
+}
+
+// SameValues reports whether the arguments of two equal steps have equal values.
+func (s *Step) SameValues(t *Step) bool { return s.X.Bytes == t.X.Bytes && s.Y.Bytes == t.Y.Bytes }
+
+// List is the steps of one pass and the condition of the loop: a vector that has entries, or a
+// scalar of bool that is true.
+type List struct {
+	Vars  []Var
+	Steps []Step
+	Cond  int
+	// True says that the condition is the value of a scalar.
+	True bool
+}
+
+// Same reports whether two lists compile to the same program.
+func (l *List) Same(m *List) bool {
+	if len(l.Vars) != len(m.Vars) || len(l.Steps) != len(m.Steps) || l.Cond != m.Cond || l.True != m.True {
+		return false
+	}
+	for i := range l.Vars {
+		if l.Vars[i] != m.Vars[i] {
+			return false
+		}
+	}
+	for i := range l.Steps {
+		if !l.Steps[i].Same(&m.Steps[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Content is what a variable holds when a loop begins: a store, or without one at most one entry.
+type Content struct {
+	Store device.Store
+	One   bool // there is one entry
+	Index int32
+	Value string // its bytes
+}
+
+// Runner is a place that runs recorded loops.
+type Runner interface {
+	// Begin starts a loop with the contents of its variables, and at most limit passes. Matrices have
+	// a store. A *NotRecordable says that the place cannot run the list. The contents are not changed.
+	Begin(c device.Call, l *List, contents []Content, limit int64) (Run, error)
+}
+
+// Run is a loop that runs. Its methods are for one goroutine.
+type Run interface {
+	// Begun returns the number of passes that have begun, and whether the loop has ended.
+	Begun() (passes int64, ended bool)
+	// Stop asks the loop to end before its next pass.
+	Stop()
+	// End waits for the end. It returns the number of passes and, unless discard is set, the
+	// contents of the variables that the list writes, nil for others.
+	End(discard bool) (passes int64, contents []device.Store, err error)
+}
+
+// A NotRecordable says why a place cannot run a list.
+type NotRecordable struct{ Op, Reason string }
+
+func (e *NotRecordable) Error() string { return e.Op + " cannot be recorded: " + e.Reason }
+
+// String prints the list, a line for each step.
+func (l *List) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "while %s", l.name(l.Cond))
+	if !l.True {
+		b.WriteString(" has entries")
+	}
+	b.WriteByte('\n')
+	for i := range l.Steps {
+		fmt.Fprintf(&b, "\t%s\n", l.step(&l.Steps[i]))
+	}
+	return b.String()
+}
+
+func (l *List) name(v int) string {
+	switch {
+	case v < 0 || v >= len(l.Vars):
+		return "?"
+	case !l.Vars[v].Vector:
+		return string(rune('A'+v%26)) + suffix(v)
+	}
+	return string(rune('a'+v%26)) + suffix(v)
+}
+
+func suffix(v int) string {
+	if v < 26 {
+		return ""
+	}
+	return fmt.Sprint(v / 26)
+}
+
+func (l *List) use(u Use) string {
+	name := l.name(u.Var)
+	if u.Transposed {
+		name += "ᵀ"
+	}
+	if u.Pattern {
+		name += "°"
+	}
+	return name
+}
+
+func (l *List) bound(b Bound) string {
+	if b.Var != None {
+		return l.name(b.Var)
+	}
+	return "constant"
+}
+
+// step prints an operation as an equation.
+func (l *List) step(s *Step) string {
+	dst := l.name(s.Dst)
+	if m := s.Mask; m.Var != None {
+		mask := l.name(m.Var)
+		if m.Structural {
+			mask += "°"
+		}
+		if m.Comp {
+			mask = "¬" + mask
+		}
+		if s.Replace {
+			mask += ", replace"
+		}
+		dst += "⟨" + mask + "⟩"
+	} else if s.Replace {
+		dst += "⟨replace⟩"
+	}
+	is := " = "
+	if s.Accum.Text != "" {
+		is = " " + s.Accum.Name + "= "
+	}
+	value := ""
+	switch s.Kind {
+	case Product:
+		value = l.use(s.A) + " " + s.Ring.Name + " " + l.use(s.B)
+		if s.Flip {
+			a := s.A
+			a.Transposed = !a.Transposed
+			value = l.use(s.B) + " " + s.Ring.Name + " " + l.use(a)
+		}
+	case EWise:
+		value = fmt.Sprintf("%s(%s %s %s)", s.Func.Name, l.use(s.A), [...]string{"∩", "∪", "⊎"}[s.How], l.use(s.B))
+	case Apply, Select:
+		value = fmt.Sprintf("%s(%s", s.Func.Name, l.use(s.A))
+		if s.X.Given() {
+			value += ", " + l.bound(s.X)
+		}
+		value += ")"
+		if s.Kind == Select {
+			value = l.use(s.A) + " where " + value
+		}
+	case Assign:
+		value = l.use(s.A)
+	case Fill:
+		value = l.bound(s.X)
+	case Gather:
+		value = l.use(s.A) + "(" + l.use(s.B) + ")"
+	case Scatter:
+		value = l.use(s.A) + " at " + l.use(s.B) + " by " + s.Monoid.Name
+	case Reduce:
+		value = "sum by " + s.Monoid.Name + " of " + l.use(s.A)
+	case Count:
+		value = "number of entries of " + l.use(s.A)
+	case Swap:
+		return dst + " ↔ " + l.use(s.A)
+	}
+	return dst + is + value
+}
+
+// A StepError is the error of a step in a pass.
+type StepError struct {
+	Step int
+	Pass int64
+	Err  error
+}
+
+func (e *StepError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error of the step.
+func (e *StepError) Unwrap() error { return e.Err }
