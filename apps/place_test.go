@@ -228,7 +228,7 @@ func ssspOnDevice[T semiring.Number](t *testing.T, every int) {
 func TestSSSPOnDevice(t *testing.T) {
 	t.Run("int32", func(t *testing.T) { ssspOnDevice[int32](t, 3) })
 	t.Run("float64", func(t *testing.T) { ssspOnDevice[float64](t, 4) })
-	t.Run("uint64", func(t *testing.T) { ssspOnDevice[uint64](t, 7) })
+	ssspOfMoreTypes(t)
 	t.Run("float32", func(t *testing.T) { ssspOnDevice[float32](t, 7) })
 	t.Run("uint8", func(t *testing.T) { ssspOnDevice[uint8](t, 7) }) // by operations
 }
