@@ -35,11 +35,15 @@ type outcome struct {
 	figures []float64
 	places  []matrix.Place
 	err     error
-	methods []string // of the traces
+
+	methods   []string // of the traces
+	imbalance float64  // the largest
 }
 
 func (c *kitCase[T]) outcome(g matrix.Source[T], run workflow.Run) (o outcome) {
-	run.Trace = func(tr ops.Trace) { o.methods = append(o.methods, string(tr.Method)) }
+	run.Trace = func(tr ops.Trace) {
+		o.methods, o.imbalance = append(o.methods, string(tr.Method)), max(o.imbalance, tr.Imbalance)
+	}
 	res, err := c.run(g, run)
 	o.figures, o.places, o.err = samples.Figures(res), samples.PlacesOf(res), err
 	return o
@@ -270,6 +274,9 @@ func (c *kitCase[T]) onGroup(t *testing.T, what string, one, g matrix.Source[T],
 	if divided := slices.Contains(got.methods, forms.Group); got.err == nil && c.whole == "" && forms.Group != "shares" &&
 		divided != (forms.Group != "" && m != workflow.Pipeline && (devices || forms.Group == "ranges" || m == workflow.Fused)) {
 		t.Errorf("%s: ran by %v, declared is %q", what, got.methods, forms.Group)
+	}
+	if p := float64(at.Size()); slices.Contains(got.methods, workflow.ByRanges) && (got.imbalance < 1 || got.imbalance > p) {
+		t.Errorf("%s: the imbalance of %v ranks is %v", what, p, got.imbalance)
 	}
 }
 

@@ -27,7 +27,7 @@ type App[T semiring.Number] struct {
 	Name      string   // of its command
 	Family    string   // the package of its functions
 	Functions []string // by the names that errors and traces have
-	Forms     Forms
+	Forms     Forms    // of the first function
 	// Kernels returns the programs of the fused form for a graph with elements of type t; it is nil
 	// for a workflow without a fused form.
 	Kernels func(t device.Type) []device.Program
@@ -38,8 +38,8 @@ type App[T semiring.Number] struct {
 
 // List returns the workflows that have commands, in the order of the help.
 func List[T semiring.Number]() []App[T] {
-	return []App[T]{
-		{Name: "project", Family: "project", Functions: names("Projection", "ProjectionTo"), Forms: Forms{Group: "ranges"},
+	list := []App[T]{
+		{Name: "project", Family: "project", Functions: names("Projection", "ProjectionTo"),
 			Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
 					return workflow.Second(project.Projection(g, project.ProjectionOptions{Run: run}))
@@ -51,7 +51,7 @@ func List[T semiring.Number]() []App[T] {
 				func(g *matrix.Matrix[T], run workflow.Run) error {
 					return workflow.Second(project.Projection(g, project.ProjectionOptions{Run: run, Weighting: project.WeightRatio}))
 				})},
-		{Name: "vn", Family: "paths", Functions: names("VertexNomination"), Forms: Forms{Device: true, Group: "rows"},
+		{Name: "vn", Family: "paths", Functions: names("VertexNomination"),
 			Kernels: described("vn"), Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
 					return workflow.Second(paths.VertexNomination(g, []int{0}, paths.VertexNominationOptions[T]{Run: run}))
@@ -60,9 +60,9 @@ func List[T semiring.Number]() []App[T] {
 					o := paths.VertexNominationOptions[T]{Run: run, Unit: true}
 					return workflow.Second(paths.VertexNomination(g, []int{0, 1}, o))
 				})},
-		{Name: "ac", Family: "classify", Functions: names("Classify"), Forms: Forms{Device: true},
+		{Name: "ac", Family: "classify", Functions: names("Classify"),
 			Kernels: described("ac"), Use: uses(classifyOneEdge[T])},
-		{Name: "lgc", Family: "lgc", Functions: names("LocalCluster", "NewClusterer"), Forms: Forms{Group: "ranges"},
+		{Name: "lgc", Family: "lgc", Functions: names("LocalCluster", "NewClusterer"),
 			Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
 					o := lgc.LocalClusterOptions{Run: run, Sweep: true, MaxIterations: 2}
@@ -72,12 +72,12 @@ func List[T semiring.Number]() []App[T] {
 					o := lgc.LocalClusterOptions{Run: run, Method: lgc.ClusterFISTA, MaxIterations: 2}
 					return workflow.Second(lgc.LocalCluster(g, []int{0}, o))
 				})},
-		{Name: "louvain", Family: "communities", Functions: names("Communities"), Forms: Forms{Device: true, Group: "shares"},
+		{Name: "louvain", Family: "communities", Functions: names("Communities"),
 			Kernels: described("louvain"), Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
 					return workflow.Second(communities.Communities(g, communities.CommunitiesOptions{Run: run, Leiden: true}))
 				})},
-		{Name: "bfs", Family: "paths", Functions: names("BFS"), Forms: Forms{Device: true, Group: "rows"},
+		{Name: "bfs", Family: "paths", Functions: names("BFS"),
 			Kernels: described("bfs"), Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
 					return workflow.Second(paths.BFS(g, 0, paths.BFSOptions{Run: run, Parents: true}))
@@ -85,22 +85,22 @@ func List[T semiring.Number]() []App[T] {
 				func(g *matrix.Matrix[T], run workflow.Run) error {
 					return workflow.Second(paths.BFS(g.T(), 0, paths.BFSOptions{Run: run, Parents: true}))
 				})},
-		{Name: "sssp", Family: "paths", Functions: names("SSSP"), Forms: Forms{Device: true, Group: "rows"},
+		{Name: "sssp", Family: "paths", Functions: names("SSSP"),
 			Kernels: described("sssp"), Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
 					return workflow.Second(paths.SSSP(g, []int{0}, paths.SSSPOptions[T]{Run: run}))
 				})},
-		{Name: "pagerank", Family: "centrality", Functions: names("PageRank", "WeightedPageRank"), Forms: Forms{Device: true, Group: "rows"},
+		{Name: "pagerank", Family: "centrality", Functions: names("PageRank", "WeightedPageRank"),
 			Kernels: described("pagerank"), Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
 					return workflow.Second(centrality.PageRank(g, centrality.PageRankOptions{Run: run}))
 				})},
-		{Name: "cc", Family: "components", Functions: names("ConnectedComponents"), Forms: Forms{Device: true, Group: "rows"},
+		{Name: "cc", Family: "components", Functions: names("ConnectedComponents"),
 			Kernels: described("cc"), Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
 					return workflow.Second(components.ConnectedComponents(g, components.ComponentsOptions{Run: run}))
 				})},
-		{Name: "tc", Family: "triangles", Functions: names("TriangleCount"), Forms: Forms{Device: true},
+		{Name: "tc", Family: "triangles", Functions: names("TriangleCount"),
 			Kernels: described("tc"), Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
 					return workflow.Second(triangles.TriangleCount(g, triangles.TriangleOptions{Run: run}))
@@ -110,22 +110,22 @@ func List[T semiring.Number]() []App[T] {
 				func(g *matrix.Matrix[T], run workflow.Run) error {
 					return workflow.Second(cores.KTruss(g, 3, cores.KTrussOptions{Run: run}))
 				})},
-		{Name: "scc", Family: "components", Functions: names("StronglyConnectedComponents"), Forms: Forms{Host: true, Device: true},
+		{Name: "scc", Family: "components", Functions: names("StronglyConnectedComponents"),
 			Kernels: described("scc")},
-		{Name: "kcore", Family: "cores", Functions: names("CoreNumbers"), Forms: Forms{Host: true, Device: true},
+		{Name: "kcore", Family: "cores", Functions: names("CoreNumbers"),
 			Kernels: described("kcore")},
-		{Name: "mis", Family: "sets", Functions: names("MaximalIndependentSet"), Forms: Forms{Host: true, Device: true},
+		{Name: "mis", Family: "sets", Functions: names("MaximalIndependentSet"),
 			Kernels: described("mis")},
-		{Name: "cdlp", Family: "communities", Functions: names("LabelPropagation"), Forms: Forms{Host: true, Device: true},
+		{Name: "cdlp", Family: "communities", Functions: names("LabelPropagation"),
 			Kernels: described("cdlp")},
-		{Name: "colour", Family: "sets", Functions: names("Colouring"), Forms: Forms{Host: true}}, // on the host, as the next four
-		{Name: "toposort", Family: "order", Functions: names("TopologicalOrder"), Forms: Forms{Host: true}},
-		{Name: "similar", Family: "triangles", Functions: names("Similarity"), Forms: Forms{Host: true}},
+		{Name: "colour", Family: "sets", Functions: names("Colouring")}, // on the host, as the next four
+		{Name: "toposort", Family: "order", Functions: names("TopologicalOrder")},
+		{Name: "similar", Family: "triangles", Functions: names("Similarity")},
 		{Name: "msf", Family: "components", Functions: names("MinimumSpanningForest")},
-		{Name: "matching", Family: "project", Functions: names("BipartiteMatching"), Forms: Forms{Host: true}},
-		{Name: "betweenness", Family: "centrality", Functions: names("Betweenness"), Forms: Forms{Host: true, Group: "ranges"}}, // compile their products at the first use
-		{Name: "closeness", Family: "centrality", Functions: names("Closeness"), Forms: Forms{Host: true, Group: "ranges"}},
-		{Name: "clustering", Family: "triangles", Functions: names("LocalClustering"), Forms: Forms{Device: true},
+		{Name: "matching", Family: "project", Functions: names("BipartiteMatching")},
+		{Name: "betweenness", Family: "centrality", Functions: names("Betweenness")}, // compile their products at the first use
+		{Name: "closeness", Family: "centrality", Functions: names("Closeness")},
+		{Name: "clustering", Family: "triangles", Functions: names("LocalClustering"),
 			Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
 					return workflow.Second(triangles.LocalClustering(g, triangles.ClusteringOptions{Run: run}))
@@ -145,43 +145,41 @@ func List[T semiring.Number]() []App[T] {
 				func(g *matrix.Matrix[T], run workflow.Run) error {
 					return workflow.Second(centrality.KatzCentrality(g, centrality.CentralityOptions{Run: run, MaxIterations: 1}))
 				})},
-		{Name: "diameter", Family: "paths", Functions: names("Diameter"), Forms: Forms{Host: true, Device: true}}, // searches by BFS
+		{Name: "diameter", Family: "paths", Functions: names("Diameter")}, // searches by BFS
 		{Name: "nominate", Family: "nominate", Functions: names("NominateVertices"),
 			Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
 					return workflow.Second(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Run: run, Context: nominate.ContextCommonNeighbours}))
 				})},
-		{Name: "scan", Family: "scan", Functions: names("ScanStatistics", "ScanSeries"), Forms: Forms{Host: true, Device: true, Group: "ranges"},
+		{Name: "scan", Family: "scan", Functions: names("ScanStatistics", "ScanSeries"),
 			Kernels: described("scan"), Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
 					return workflow.Second(scan.ScanStatistics(g, scan.ScanOptions{Run: run}))
 				})}, // two hops compile their products at the first use
-		{Name: "geo", Family: "geo", Functions: names("Geolocate"), Forms: Forms{Device: true},
+		{Name: "geo", Family: "geo", Functions: names("Geolocate"),
 			Kernels: described("geo"), Use: uses(geolocateOne[T])},
-		{Name: "search", Family: "search", Functions: names("GraphSearch"), Forms: Forms{Device: true, Group: "ranges"},
+		{Name: "search", Family: "search", Functions: names("GraphSearch"),
 			Kernels: described("search")},
-		{Name: "sage", Family: "sage", Functions: names("GraphSAGE", "TrainGraphSAGE"), Forms: Forms{Device: true, Group: "ranges"},
+		{Name: "sage", Family: "sage", Functions: names("GraphSAGE", "TrainGraphSAGE"),
 			Kernels: described("sage")},
 		{Name: "sgm", Family: "sgm", Functions: names("SGM")},
-		{Name: "lasso", Family: "lasso", Functions: names("FusedLasso", "FusedLassoPath", "FusedLassoBatch"), Forms: Forms{Device: true, Group: "ranges"},
+		{Name: "lasso", Family: "lasso", Functions: names("FusedLasso", "FusedLassoPath", "FusedLassoBatch"),
 			Kernels: described("lasso"), Use: uses(lassoOne[T])},
-		{Name: "maxflow", Family: "flow", Functions: names("MaxFlow"), Forms: Forms{Device: true},
+		{Name: "maxflow", Family: "flow", Functions: names("MaxFlow"),
 			Kernels: described("maxflow")}, // rounds of the pipeline compile their products at the first use
 		{Name: "lsap", Family: "auction", Forms: Forms{Device: true},
 			Kernels: described("auction")},
 	}
+	for k, a := range list {
+		if len(a.Functions) > 0 {
+			list[k].Forms = workflow.FormsOf(a.Functions[0])
+		}
+	}
+	return list
 }
 
-// Forms are the forms of a workflow beside its operations or loops, which Method Pipeline runs
-// anywhere.
-type Forms struct {
-	Host   bool // a kernel of the host, which Auto takes
-	Device bool // kernels for the whole of it on a device, which Auto and Fused take
-	// Group is how Auto divides it among the ranks of a group: "ranges" of independent work, "rows"
-	// of the graph by kernels of each rank, "shares" of its vertices on devices. Without, a group
-	// divides each operation.
-	Group string
-}
+// Forms are the forms of a workflow. See [workflow.Forms].
+type Forms = workflow.Forms
 
 func names(list ...string) []string { return list }
 
