@@ -200,7 +200,7 @@ func newLassoRun(s *device.Session, g *lassoGraph, nu []float64, o FusedLassoOpt
 	r.code = s.Program("apps: fused lasso", lassoProgram)
 	n, m := int64(max(g.n, 1)), int64(max(g.m, 1))
 	r.total = float64(g.n)
-	if nu != nil {
+	if len(nu) > 0 {
 		inv := make([]float64, len(nu))
 		r.total = 0
 		for v, x := range nu {

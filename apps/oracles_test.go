@@ -2,8 +2,6 @@ package apps
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -12,44 +10,17 @@ import (
 	"github.com/hiveblas/hiveblas/apps/centrality"
 	"github.com/hiveblas/hiveblas/apps/communities"
 	"github.com/hiveblas/hiveblas/apps/components"
-	"github.com/hiveblas/hiveblas/apps/cores"
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/nominate"
 	"github.com/hiveblas/hiveblas/apps/order"
 	"github.com/hiveblas/hiveblas/apps/paths"
-	"github.com/hiveblas/hiveblas/apps/project"
 	"github.com/hiveblas/hiveblas/apps/sets"
 	"github.com/hiveblas/hiveblas/apps/triangles"
-	"github.com/hiveblas/hiveblas/internal/longtest"
-	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/ops"
-	"github.com/hiveblas/hiveblas/semiring"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 )
-
-// A standardApp is a workflow of the standard set with an oracle: both return all figures as one
-// list, NaN where a vector has no entry.
-type standardApp struct {
-	name   string
-	run    func(g matrix.Source[float64], run workflow.Run) ([]float64, error)
-	oracle func(out [][]samples.Arc) []float64
-	check  func(t rapid.TB, out [][]samples.Arc, got []float64) // in place of an oracle
-	loose  float64                                              // tolerance, 0 for 1e-9
-}
-
-// verify compares figures with the oracle, or checks them.
-func (a standardApp) verify(t rapid.TB, what string, out [][]samples.Arc, got []float64) {
-	t.Helper()
-	if a.oracle != nil {
-		samples.SameFigures(t, what, got, a.oracle(out), a.loose)
-	}
-	if a.check != nil {
-		a.check(t, out, got)
-	}
-}
 
 // coresNaively deletes vertices with fewer than k neighbours for each k from nothing.
 func coresNaively(out [][]samples.Arc) []float64 {
@@ -231,21 +202,13 @@ func checkIndependent(t rapid.TB, out [][]samples.Arc, got []float64) {
 	for v, around := range samples.Neighbours(out) {
 		inside := 0.0
 		for _, w := range around {
-			inside += got[w]
+			if got[w] == 1 {
+				inside++
+			}
 		}
 		if (got[v] == 1) != (inside == 0) {
 			t.Fatalf("vertex %d: in the set %v, with %v neighbours in it: %v", v, got[v], inside, got)
 		}
-	}
-}
-
-func colourIn(order sets.ColourOrder) func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-	return func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-		c, err := sets.Colouring(g, sets.ColouringOptions{Run: run, Order: order, Seed: 3})
-		if err != nil {
-			return nil, err
-		}
-		return append(samples.Flat(nil, c.Colour), float64(c.Count)), nil
 	}
 }
 
@@ -282,19 +245,6 @@ func someRestart(n int) *matrix.Vector[float64] {
 		_ = r.Set(v, float64(1+v%4))
 	}
 	return r
-}
-
-func restarted(g matrix.Source[float64], run workflow.Run, rank func(g matrix.Source[float64], o ...centrality.PageRankOptions) (*centrality.PageRankResult, error)) ([]float64, error) {
-	o := centrality.PageRankOptions{Run: run, Damping: .7, Tolerance: 1e-13, MaxIterations: 200}
-	if workflow.Usable("", "", g) == nil {
-		n, _ := matrix.AsView[float64](g).Dims()
-		o.Restart = someRestart(n)
-	}
-	c, err := rank(g, o)
-	if err != nil {
-		return nil, err
-	}
-	return samples.Flat(nil, c.Rank), nil
 }
 
 // walkNaively solves r = d·Mᵀr + (1−d)·restart by elimination, M the probabilities of a step.
@@ -439,21 +389,6 @@ func checkEigenvector(t rapid.TB, out [][]samples.Arc, got []float64) {
 	}
 }
 
-func similarIn(measure triangles.SimilarityMeasure, top int, unlinked bool) func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-	return func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-		c, err := triangles.Similarity(g, triangles.SimilarityOptions{Run: run, Measure: measure, Top: top, Unlinked: unlinked})
-		if err != nil {
-			return nil, err
-		}
-		n, _ := c.Dims()
-		list := make([]float64, n*n)
-		for at, x := range c.All() {
-			list[at.Row*n+at.Col] = x
-		}
-		return list, nil
-	}
-}
-
 // similarNaively compares sets, and sorts.
 func similarNaively(out [][]samples.Arc, measure triangles.SimilarityMeasure, top int, unlinked bool) []float64 {
 	n := len(out)
@@ -464,7 +399,7 @@ func similarNaively(out [][]samples.Arc, measure triangles.SimilarityMeasure, to
 			linked[v][e.To] = true
 		}
 	}
-	list := make([]float64, n*n)
+	list := []float64{float64(n), float64(n)}
 	for u := range n {
 		scores := make([]float64, n)
 		var order []int
@@ -486,27 +421,13 @@ func similarNaively(out [][]samples.Arc, measure triangles.SimilarityMeasure, to
 			order = append(order, v)
 		}
 		slices.SortStableFunc(order, func(v, w int) int { return cmp.Compare(scores[w], scores[v]) })
-		for _, v := range order[:min(top, len(order))] {
-			list[u*n+v] = scores[v]
+		order = order[:min(top, len(order))]
+		slices.Sort(order)
+		for _, v := range order {
+			list = append(list, float64(u), float64(v), scores[v])
 		}
 	}
 	return list
-}
-
-func forestIn(maximum bool) func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-	return func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-		f, err := components.MinimumSpanningForest(g, components.SpanningOptions{Run: run, Maximum: maximum})
-		if err != nil {
-			return nil, err
-		}
-		n, _ := f.Forest.Dims()
-		list := []float64{f.Weight, float64(f.Edges), float64(f.Trees)}
-		edges := slices.Repeat([]float64{math.NaN()}, n*n)
-		for at, x := range f.Forest.All() {
-			edges[at.Row*n+at.Col] = x
-		}
-		return append(list, edges...), nil
-	}
 }
 
 // checkForest compares with the weight of Prim's algorithm, and checks the edges.
@@ -539,13 +460,13 @@ func checkForest(sign float64) func(t rapid.TB, out [][]samples.Arc, got []float
 			}
 		}
 		samples.SameFigures(t, "weight, edges, trees", got[:3], []float64{sign * total, float64(edges), float64(n - edges)}, 0)
-		forest := make([][]samples.Arc, n)
-		for k, w := range got[3:] {
-			u, v := k/n, k%n
-			if math.IsNaN(w) {
-				continue
-			}
-			if x, ok := weight[[2]int{u, v}]; !ok || sign*w != x || got[3+v*n+u] != w {
+		forest, found := make([][]samples.Arc, n), map[[2]int]float64{}
+		for e := range slices.Chunk(got[5:], 3) {
+			found[[2]int{int(e[0]), int(e[1])}] = e[2]
+		}
+		for at, w := range found {
+			u, v := at[0], at[1]
+			if x, ok := weight[at]; !ok || sign*w != x || found[[2]int{v, u}] != w {
 				t.Fatalf("the edge %d – %d has weight %v, want %v in both directions", u, v, w, sign*x)
 			}
 			forest[u] = append(forest[u], samples.Arc{To: v, Weight: w})
@@ -562,52 +483,6 @@ func labelsOf(m map[int]float64) []int {
 		list[v] = int(l)
 	}
 	return list
-}
-
-// matchIn returns the size of a matching, or 1 for a maximal one.
-func matchIn(maximal bool) func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-	return func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-		c, err := project.BipartiteMatching(g, project.MatchingOptions{Run: run, Maximal: maximal})
-		if err != nil {
-			return nil, err
-		}
-		a, err := onTheHost(g)
-		if err != nil {
-			return nil, err
-		}
-		if c.Size != c.Column.NVals() || c.Size != c.Row.NVals() {
-			return nil, fmt.Errorf("size %d with %d rows and %d columns", c.Size, c.Column.NVals(), c.Row.NVals())
-		}
-		for r, x := range c.Column.All() {
-			if back, ok := c.Row.At(int(x)); !ok || int(back) != r {
-				return nil, fmt.Errorf("row %d has column %d, which has row %d, %v", r, x, back, ok)
-			}
-			if _, ok := a.At(r, int(x)); !ok {
-				return nil, fmt.Errorf("row %d has column %d without an entry", r, x)
-			}
-		}
-		for at := range a.All() {
-			_, row := c.Column.At(at.Row)
-			_, col := c.Row.At(at.Col)
-			if !row && !col {
-				return nil, fmt.Errorf("the entry %v can be added", at)
-			}
-		}
-		if maximal {
-			return []float64{1}, nil
-		}
-		return []float64{float64(c.Size)}, nil
-	}
-}
-
-// onTheHost returns a copy of a graph on the host.
-func onTheHost(g matrix.Source[float64]) (*matrix.Matrix[float64], error) {
-	if err := matrix.AsView[float64](g).Fetch(); err != nil {
-		return nil, err
-	}
-	m, n := matrix.AsView[float64](g).Dims()
-	a := matrix.New[float64](m, n)
-	return a, ops.Apply(a, semiring.Identity[float64](), matrix.AsView[float64](g))
 }
 
 // checkDiameter compares with all distances.
@@ -688,34 +563,6 @@ func someContent(n int) []float64 {
 	return list
 }
 
-func nominateBy(context nominate.ContextScore) func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-	return func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-		n := 0
-		if workflow.Usable("", "", g) == nil {
-			n, _ = matrix.AsView[float64](g).Dims()
-		}
-		if m, k := n, n; workflow.Usable("", "", g) == nil {
-			if m, k = matrix.AsView[float64](g).Dims(); m == 0 && k == 0 {
-				return []float64{}, nil // no seed
-			}
-		}
-		content, err := matrix.VectorOf(someContent(n))
-		if err != nil {
-			return nil, err
-		}
-		c, err := nominate.NominateVertices(g, someSeeds(n), nominate.NominateOptions{Run: run, Context: context, Content: content, Weight: .3})
-		if err != nil {
-			return nil, err
-		}
-		for k, r := range c.Ranked {
-			if x, ok := c.Score.At(r.Vertex); !ok || x != r.Distance || k > 0 && c.Ranked[k-1].Distance < x {
-				return nil, fmt.Errorf("place %d: %+v, score %v, %v", k, r, x, ok)
-			}
-		}
-		return samples.Flat(samples.Flat(samples.Flat(nil, c.Score), c.Context), c.Content), nil
-	}
-}
-
 func nominateNaively(out [][]samples.Arc, context nominate.ContextScore) []float64 {
 	n := len(out)
 	if n == 0 {
@@ -773,238 +620,6 @@ func nominateNaively(out [][]samples.Arc, context nominate.ContextScore) []float
 		}
 	}
 	return list
-}
-
-var standardApps = []standardApp{
-	{name: "StronglyConnectedComponents", oracle: samples.StrongNaively, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-		c, err := components.StronglyConnectedComponents(g, components.ComponentsOptions{Run: run})
-		if err != nil {
-			return nil, err
-		}
-		return samples.ComponentFigures(c.Label, c.Count, c.Largest), nil
-	}},
-	{name: "CoreNumbers", oracle: coresNaively, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-		c, err := cores.CoreNumbers(g, cores.CoreOptions{Run: run})
-		if err != nil {
-			return nil, err
-		}
-		return append(samples.Flat(nil, c.Number), float64(c.Max), float64(c.Inner)), nil
-	}},
-	{name: "Betweenness", oracle: betweennessNaively, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-		c, err := centrality.Betweenness(g, centrality.BetweennessOptions{Run: run, Batch: 4})
-		if err != nil {
-			return nil, err
-		}
-		return samples.Flat(nil, c.Centrality), nil
-	}},
-	{name: "Closeness", oracle: closenessNaively, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-		c, err := centrality.Closeness(g, centrality.ClosenessOptions{Run: run, Batch: 3})
-		if err != nil {
-			return nil, err
-		}
-		return samples.Flat(samples.Flat(samples.Flat(samples.Flat(nil, c.Closeness), c.Harmonic), c.Reached), c.Distances), nil
-	}},
-	{name: "LocalClustering", oracle: clusteringNaively, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-		c, err := triangles.LocalClustering(g, triangles.ClusteringOptions{Run: run})
-		if err != nil {
-			return nil, err
-		}
-		return append(samples.Flat(samples.Flat(nil, c.Coefficient), c.Triangles), c.Average, c.Transitivity), nil
-	}},
-	{name: "LabelPropagation", oracle: propagateNaively, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-		c, err := communities.LabelPropagation(g, communities.LabelPropagationOptions{Run: run})
-		if err != nil {
-			return nil, err
-		}
-		stable := 0.0
-		if c.Stable {
-			stable = 1
-		}
-		return append(samples.ComponentFigures(c.Label, c.Count, c.Largest), float64(c.Iterations), stable), nil
-	}},
-	{name: "MaximalIndependentSet", check: checkIndependent, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-		set, err := sets.MaximalIndependentSet(g, sets.IndependentSetOptions{Run: run, Seed: 7})
-		if err != nil {
-			return nil, err
-		}
-		list := make([]float64, set.Size())
-		for v, x := range set.All() {
-			if x {
-				list[v] = 1
-			}
-		}
-		return list, nil
-	}},
-	{name: "Colouring", check: checkColours(sets.LargestFirst), run: colourIn(sets.LargestFirst)},
-	{name: "Colouring with smallest last", check: checkColours(sets.SmallestLast), run: colourIn(sets.SmallestLast)},
-	{name: "Colouring at random", check: checkColours(sets.RandomOrder), run: colourIn(sets.RandomOrder)},
-	{name: "PageRank with restart", oracle: func(out [][]samples.Arc) []float64 {
-		return walkNaively(out, false, .7, sure.Get(someRestart(len(out)).Dense(0)))
-	},
-		run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-			return restarted(g, run, centrality.PageRank)
-		}},
-	{name: "WeightedPageRank", oracle: func(out [][]samples.Arc) []float64 {
-		return walkNaively(out, true, .7, sure.Get(someRestart(len(out)).Dense(0)))
-	},
-		run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-			return restarted(g, run, centrality.WeightedPageRank)
-		}},
-	{name: "HITS", check: checkHITS, loose: 1e-7, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-		c, err := centrality.HITS(g, centrality.CentralityOptions{Run: run, Tolerance: 1e-10})
-		if err != nil {
-			return nil, err
-		}
-		return append(samples.Flat(samples.Flat(nil, c.Hubs), c.Authorities), c.Change), nil
-	}},
-	{name: "EigenvectorCentrality", check: checkEigenvector, loose: 1e-7, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-		c, err := centrality.EigenvectorCentrality(g, centrality.CentralityOptions{Run: run, Tolerance: 1e-10})
-		if err != nil {
-			return nil, err
-		}
-		return append(samples.Flat(nil, c.Centrality), c.Change), nil
-	}},
-	{name: "KatzCentrality", oracle: katzNaively, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-		c, err := centrality.KatzCentrality(g, centrality.CentralityOptions{Run: run, Tolerance: 1e-13})
-		if err != nil {
-			return nil, err
-		}
-		return samples.Flat(nil, c.Centrality), nil
-	}},
-	{name: "Similarity", oracle: func(out [][]samples.Arc) []float64 { return similarNaively(out, triangles.Jaccard, 3, false) },
-		run: similarIn(triangles.Jaccard, 3, false)},
-	{name: "Similarity by overlap", oracle: func(out [][]samples.Arc) []float64 { return similarNaively(out, triangles.Overlap, 1, false) },
-		run: similarIn(triangles.Overlap, 1, false)},
-	{name: "Similarity by cosine, predicted", oracle: func(out [][]samples.Arc) []float64 { return similarNaively(out, triangles.Cosine, 2, true) },
-		run: similarIn(triangles.Cosine, 2, true)},
-	{name: "MinimumSpanningForest", check: checkForest(1), run: forestIn(false)},
-	{name: "MinimumSpanningForest of the greatest weight", check: checkForest(-1), run: forestIn(true)},
-	{name: "BipartiteMatching", oracle: samples.MatchNaively, run: matchIn(false)},
-	{name: "BipartiteMatching, maximal", oracle: func([][]samples.Arc) []float64 { return []float64{1} }, run: matchIn(true)},
-	{name: "Diameter", check: checkDiameter, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-		d, err := paths.Diameter(g, paths.DiameterOptions{Run: run})
-		if err != nil {
-			return nil, err
-		}
-		return samples.Floats(d.Lower, d.Upper, d.From, d.To), nil
-	}},
-	{name: "TopologicalOrder", check: checkOrder, run: func(g matrix.Source[float64], run workflow.Run) ([]float64, error) {
-		o, err := order.TopologicalOrder(g, order.TopologicalOptions{Run: run})
-		var cycle *order.CycleError
-		if errors.As(err, &cycle) {
-			return append([]float64{-1}, samples.Floats(cycle.Cycle...)...), nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		return append(append([]float64{float64(o.Depth)}, samples.Flat(nil, o.Level)...), samples.Floats(o.Order...)...), nil
-	}},
-	{name: "NominateVertices", oracle: func(out [][]samples.Arc) []float64 { return nominateNaively(out, nominate.ContextDistance) }, run: nominateBy(nominate.ContextDistance)},
-	{name: "NominateVertices by seeds", oracle: func(out [][]samples.Arc) []float64 { return nominateNaively(out, nominate.ContextSeeds) }, run: nominateBy(nominate.ContextSeeds)},
-	{name: "NominateVertices by common neighbours", oracle: func(out [][]samples.Arc) []float64 { return nominateNaively(out, nominate.ContextCommonNeighbours) }, run: nominateBy(nominate.ContextCommonNeighbours)},
-	{name: "NominateVertices by PageRank", loose: 1e-6, oracle: func(out [][]samples.Arc) []float64 { return nominateNaively(out, nominate.ContextPageRank) }, run: nominateBy(nominate.ContextPageRank)},
-}
-
-func init() {
-	for _, a := range standardApps {
-		all[a.name] = func(g matrix.Source[float64], run workflow.Run) error {
-			_, err := a.run(g, run)
-			return err
-		}
-	}
-}
-
-// isStandard reports whether a name of all is that of a workflow of the standard set.
-func isStandard(name string) bool {
-	return slices.ContainsFunc(standardApps, func(a standardApp) bool { return a.name == name })
-}
-
-// Every workflow of the standard set gives what its oracle does, by its kernel of the host and by
-// operations, for every format, view and number of threads.
-func TestStandard(t *testing.T) {
-	for _, a := range standardApps {
-		t.Run(a.name, func(t *testing.T) {
-			t.Parallel()
-			samples.OnGraphs(t, func(t rapid.TB, s samples.Sample) {
-				var want []float64
-				samples.EveryForm(t, s, func(name string, g matrix.Source[float64], run workflow.Run) {
-					for _, m := range []workflow.Method{workflow.Auto, workflow.Pipeline} {
-						run.Method = m
-						got, err := a.run(g, run)
-						if err != nil {
-							t.Fatalf("%s, method %q: %v", name, m, err)
-						}
-						if want == nil {
-							want = got
-							a.verify(t, name, s.Arcs(), got)
-						}
-						samples.SameFigures(t, name+" method "+string(m), got, want, a.loose)
-					}
-				})
-			})
-		})
-	}
-}
-
-// The kernels of the host agree with the operations on graphs that are larger than a word of bits,
-// a batch and a piece of a loop.
-func TestStandardForms(t *testing.T) {
-	t.Parallel()
-	for k, s := range []samples.Sample{samples.Random(700, 4000, 5, false), samples.Random(600, 2500, 6, true).Beside(samples.Path(40).Both()), samples.Path(400)} {
-		g := samples.Build[float64](t, s, matrix.CSR)
-		for _, a := range standardApps {
-			if k == 2 && !longtest.Enabled() {
-				continue
-			}
-			want, err := a.run(g, workflow.Run{Method: workflow.Pipeline})
-			if err != nil {
-				t.Fatalf("%s: %v", a.name, err)
-			}
-			for _, threads := range []int{1, 3} {
-				got, err := a.run(g, workflow.Run{Threads: threads})
-				if err != nil {
-					t.Fatalf("%s: %v", a.name, err)
-				}
-				samples.SameFigures(t, a.name, got, want, a.loose)
-			}
-		}
-	}
-}
-
-// The operations give the same on a device. On the emulator a sample of the graphs is enough, and
-// in the quick form one, with a third of the workflows, others every turn: each compiles its
-// kernels.
-func TestStandardOnDevice(t *testing.T) {
-	d := samples.RealOrEmulated(t)
-	few := d.E != nil // a third of the apps a turn
-	for k, s := range samples.PlaceSamples() {
-		if s.M != s.N || d.E != nil && k%6 != 3 || few && !longtest.Enabled() && s.Reason != "karate" {
-			continue
-		}
-		how := samples.Guises[k%len(samples.Guises)]
-		t.Run(s.Reason, func(t *testing.T) {
-			host := samples.Build[float64](t, s.Sample, matrix.CSR)
-			there := samples.Move[float64](t, s.Sample, how, d.Device)
-			for at, a := range standardApps {
-				if few && (at+longtest.Turn())%3 != 0 {
-					continue
-				}
-				want, err := a.run(host, workflow.Run{})
-				if err != nil {
-					t.Fatalf("%s: %v", a.name, err)
-				}
-				run := workflow.Run{}
-				if isFused(a.name) { // TestStandardFused runs the other form
-					run.Method = workflow.Pipeline
-				}
-				got, err := a.run(there, run)
-				if err != nil {
-					t.Fatalf("%s of %s: %v", a.name, how.Name, err)
-				}
-				samples.SameFigures(t, a.name+" of "+how.Name, got, want, a.loose)
-			}
-		})
-	}
 }
 
 // Settings outside their range are errors that name the argument and what is wanted.

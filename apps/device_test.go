@@ -6,37 +6,139 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/apps/centrality"
+	"github.com/hiveblas/hiveblas/apps/classify"
 	"github.com/hiveblas/hiveblas/apps/components"
 	"github.com/hiveblas/hiveblas/apps/cores"
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/lgc"
 	"github.com/hiveblas/hiveblas/apps/paths"
-	"github.com/hiveblas/hiveblas/apps/project"
-	"github.com/hiveblas/hiveblas/apps/triangles"
+	"github.com/hiveblas/hiveblas/apps/search"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/longtest"
-	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-func sameMatrix[T comparable](t testing.TB, what string, at matrix.Place, got, want *matrix.Matrix[T], same func(x, y T) bool) {
-	t.Helper()
-	if got.Place() != at {
-		t.Errorf("%s lives at %v", what, got.Place())
+// staysOnDevice reports whether a pipeline brings single numbers to the host alone, and is not one
+// of the many with kernels of their own.
+func staysOnDevice(name string) bool {
+	f, _, _ := strings.Cut(name, " ")
+	return slices.Contains([]string{"Projection", "VertexNomination", "BFS", "SSSP", "PageRank", "ConnectedComponents", "TriangleCount", "KTruss", "LocalCluster", "GraphSearch"}, f) && name != "PageRank with restart"
+}
+
+// A pipeline on a device makes its vectors there, and copies no vector of all vertices in either
+// direction: over all its iterations fewer bytes than a vector has.
+func TestPipelinesStayOnDevice(t *testing.T) {
+	d := samples.Emulated(t)
+	const n = 6000 // more bytes than the pinned memory has, whose use is not counted
+	s := samples.Blank(n)
+	for v := range n {
+		for _, w := range []int{(v + 1) % n, 3 * v % n} {
+			s.Edges = append(s.Edges, samples.Edge{From: v, To: w, Weight: 1 + v%3}, samples.Edge{From: w, To: v, Weight: 1 + v%3})
+		}
 	}
-	if !got.EqualFunc(want, same) {
-		t.Fatalf("%s: got\n%s\nwant\n%s", what, got.Text(), want.Text())
+	g := samples.Build[float64](t, s, matrix.CSR)
+	if err := g.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	for name, app := range all() {
+		switch {
+		case !staysOnDevice(name): // many bring ranks or orders to the host, and each compiles its kernels
+			continue
+		case (strings.HasPrefix(name, "Projection") || strings.Contains(name, "from") || strings.Contains(name, "small")) && !longtest.Enabled():
+			continue
+		case name == "PageRank":
+			app = func(g matrix.Source[float64], run workflow.Run) error {
+				_, err := centrality.PageRank(g, centrality.PageRankOptions{Run: run, MaxIterations: 10})
+				return err
+			}
+		case name == "GraphSearch": // without scores, which come from the host
+			app = func(g matrix.Source[float64], run workflow.Run) error {
+				return workflow.Second(search.GraphSearch(g, nil, nil, search.SearchOptions{Run: run}))
+			}
+		case strings.HasPrefix(name, "GraphSearch") || name != "LocalCluster" && strings.HasPrefix(name, "LocalCluster"):
+			continue
+		case name == "LocalCluster": // without the sweep over the cluster, on the host
+			app = func(g matrix.Source[float64], run workflow.Run) error {
+				_, err := lgc.LocalCluster(g, []int{0}, lgc.LocalClusterOptions{Run: run})
+				return err
+			}
+		}
+		run := workflow.Run{Method: workflow.Pipeline}
+		if err := app(g, run); err != nil { // makes derived forms of the graph
+			t.Fatalf("%s: %v", name, err)
+		}
+		up, down := d.Copies(func() {
+			if err := app(g, run); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		})
+		if up > n/2 || down > n/2 {
+			t.Errorf("%s copies %d bytes to the device and %d to the host; a vector of bytes has %d", name, up, down, n)
+		}
 	}
 }
 
-func exactly[T comparable](x, y T) bool { return x == y }
+func TestPipelineOfClassifyStaysOnDevice(t *testing.T) {
+	d := samples.Emulated(t)
+	const n = 6000
+	rng := rand.New(rand.NewSource(4))
+	x := samples.Must[*classify.Attributed](t)(classify.NewAttributed(samples.DrawFeatured(rng, n, 2*n, 3, 2, 1).Parts(t, 3, 2)))
+	y := samples.Must[*classify.Attributed](t)(classify.NewAttributed(samples.DrawFeatured(rng, 3, 4, 3, 2, 1).Parts(t, 3, 2)))
+	for _, g := range []*classify.Attributed{x, y} {
+		if err := g.Move(d.Device); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, corrected := range []bool{false, true} {
+		o := classify.ClassifyOptions{Run: workflow.Run{Method: workflow.Pipeline}, Iterations: 3, CorrectedGather: corrected, Memory: 1}
+		for _, first := range []bool{true, false} { // the first call makes derived forms
+			up, down := d.Copies(func() { samples.Must[*matrix.Matrix[float32]](t)(classify.Classify(x, y, o)) })
+			if !first && (up > n/2 || down > n/2) {
+				t.Errorf("Classify copies %d bytes to the device and %d to the host; a vector of bytes has %d", up, down, n)
+			}
+		}
+	}
+}
 
-func nearly(x, y float64) bool { return math.Abs(x-y) <= 1e-6*max(1, math.Abs(y)) }
+// A method that a workflow does not have is an error with a remedy.
+func TestMethodErrors(t *testing.T) {
+	g := samples.Build[float64](t, samples.Path(4).Both(), matrix.CSR)
+	for name, app := range all() {
+		for _, m := range []workflow.Method{workflow.Fused, "fast"} {
+			var e *workflow.ParameterError
+			if err := app(g, workflow.Run{Method: m}); !errors.As(err, &e) || e.Arg != "the method" {
+				t.Errorf("%s of a graph on the host, method %q: error %v", name, m, err)
+			}
+		}
+		if err := app(g, workflow.Run{Method: workflow.Pipeline}); err != nil {
+			t.Errorf("%s, method pipeline: %v", name, err)
+		}
+	}
+	d := samples.Emulated(t)
+	bytes := samples.Build[uint8](t, samples.Path(4), matrix.CSR)
+	if err := bytes.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	var e *workflow.ParameterError
+	fused := workflow.Run{Method: workflow.Fused}
+	if _, err := paths.SSSP(bytes, []int{0}, paths.SSSPOptions[uint8]{Run: fused}); !errors.As(err, &e) {
+		t.Errorf("fused SSSP of uint8: error %v", err)
+	}
+	if err := g.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cores.KTruss(g, 3, cores.KTrussOptions{Run: fused}); !errors.As(err, &e) {
+		t.Errorf("fused KTruss: error %v", err)
+	}
+}
 
 // onDevice calls f with samples on the host, and on the device in several guises: in
 // all guises for one of every many samples. The quick form takes a
@@ -56,31 +158,6 @@ func onDevice[T semiring.Number](t *testing.T, every int, f func(t *testing.T, d
 			}
 		})
 	}
-}
-
-func TestBFSOnDevice(t *testing.T) {
-	onDevice(t, 1, func(t *testing.T, d samples.Gpu, what string, host, there matrix.Source[float32]) {
-		n, _ := matrix.AsView[float32](host).Dims()
-		for _, source := range []int{0, n / 2, n - 1} {
-			if source < 0 || source >= n {
-				continue
-			}
-			for _, parents := range []bool{false, true} {
-				want := samples.Must[*paths.BFSResult](t)(paths.BFS(host, source, paths.BFSOptions{Parents: parents}))
-				got := samples.Must[*paths.BFSResult](t)(paths.BFS(there, source, paths.BFSOptions{Parents: parents}))
-				what := fmt.Sprintf("%s from %d", what, source)
-				samples.SameVector(t, what+": levels", d.Device, got.Level, want.Level)
-				if got.Reached != want.Reached || got.MaxLevel != want.MaxLevel {
-					t.Errorf("%s: reached %d up to level %d, want %d and %d", what, got.Reached, got.MaxLevel, want.Reached, want.MaxLevel)
-				}
-				if parents {
-					samples.SameVector(t, what+": parents", d.Device, got.Parent, want.Parent)
-				} else if got.Parent != nil {
-					t.Errorf("%s: parents without a request", what)
-				}
-			}
-		}
-	})
 }
 
 // Graphs for the parts of a pull: lists that one block does not finish alone, vertices whose first
@@ -254,23 +331,6 @@ func TestSSSPFloatsOnDevice(t *testing.T) {
 	samples.SameVector(t, "distances", d.Device, samples.Must[*matrix.Vector[float64]](t)(paths.SSSP(there, []int{0}, paths.SSSPOptions[float64]{})), want)
 }
 
-func TestVertexNominationOnDevice(t *testing.T) {
-	onDevice(t, 2, func(t *testing.T, d samples.Gpu, what string, host, there matrix.Source[float64]) {
-		n, _ := matrix.AsView[float64](host).Dims()
-		if n == 0 {
-			return
-		}
-		for _, seeds := range [][]int{{0}, {n / 2, n - 1, 0, n / 2}} {
-			for _, unit := range []bool{false, true} {
-				opts := paths.VertexNominationOptions[float64]{Unit: unit}
-				want := samples.Must[*matrix.Vector[float64]](t)(paths.VertexNomination(host, seeds, opts))
-				got := samples.Must[*matrix.Vector[float64]](t)(paths.VertexNomination(there, seeds, opts))
-				samples.SameVector(t, fmt.Sprintf("%s from %v, unit %v", what, seeds, unit), d.Device, got, want)
-			}
-		}
-	})
-}
-
 func TestHopsThatDoNotFitOnDevice(t *testing.T) {
 	d := samples.Emulated(t)
 	host, there := samples.Build[int8](t, samples.Path(150), matrix.CSR), samples.Build[int8](t, samples.Path(150), matrix.CSR)
@@ -281,84 +341,6 @@ func TestHopsThatDoNotFitOnDevice(t *testing.T) {
 	_, err := paths.VertexNomination(there, []int{0}, paths.VertexNominationOptions[int8]{Unit: true})
 	if want == nil || err == nil || err.Error() != want.Error() || !errors.Is(err, matrix.ErrSize) {
 		t.Errorf("error %v, want %v", err, want)
-	}
-}
-
-func TestComponentsOnDevice(t *testing.T) {
-	onDevice(t, 1, func(t *testing.T, d samples.Gpu, what string, host, there matrix.Source[float32]) {
-		want := samples.Must[*components.Components](t)(components.ConnectedComponents(host, components.ComponentsOptions{}))
-		for _, what := range []string{what, what + ", again"} {
-			got := samples.Must[*components.Components](t)(components.ConnectedComponents(there, components.ComponentsOptions{}))
-			samples.SameVector(t, what, d.Device, got.Label, want.Label)
-			if got.Count != want.Count || got.Largest != want.Largest {
-				t.Errorf("%s: %d components, the largest of %d, want %d and %d", what, got.Count, got.Largest, want.Count, want.Largest)
-			}
-			// A kept transpose changes the method.
-			if n, _ := matrix.AsView[float32](host).Dims(); n > 0 {
-				if _, err := centrality.PageRank(there, centrality.PageRankOptions{MaxIterations: 1}); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-	})
-}
-
-func TestPageRankOnDevice(t *testing.T) {
-	onDevice(t, 4, func(t *testing.T, d samples.Gpu, what string, host, there matrix.Source[float64]) {
-		for _, opts := range []centrality.PageRankOptions{{Tolerance: 1e-7}, {Damping: 0.5, Tolerance: 1e-4}, {MaxIterations: 3}} {
-			want := samples.Must[*centrality.PageRankResult](t)(centrality.PageRank(host, opts))
-			got := samples.Must[*centrality.PageRankResult](t)(centrality.PageRank(there, opts))
-			if n, _ := matrix.AsView[float64](host).Dims(); n > 0 && got.Rank.Place() != matrix.Place(d.Device) {
-				t.Errorf("%s: ranks live at %v", what, got.Rank.Place())
-			}
-			if !got.Rank.EqualFunc(want.Rank, func(x, y float64) bool { return math.Abs(x-y) <= 1e-12 }) {
-				t.Fatalf("%s: got %v, want %v", what, sure.Get(got.Rank.Dense(0)), sure.Get(want.Rank.Dense(0)))
-			}
-			if got.Iterations != want.Iterations || got.Converged != want.Converged || math.Abs(got.Change-want.Change) > 1e-12 {
-				t.Errorf("%s: %d iterations, change %g, converged %v; want %d, %g, %v", what,
-					got.Iterations, got.Change, got.Converged, want.Iterations, want.Change, want.Converged)
-			}
-		}
-	})
-}
-
-func TestTrianglesOnDevice(t *testing.T) {
-	onDevice(t, 1, func(t *testing.T, d samples.Gpu, what string, host, there matrix.Source[float32]) {
-		want := samples.Must[int64](t)(triangles.TriangleCount(host, triangles.TriangleOptions{}))
-		if got := samples.Must[int64](t)(triangles.TriangleCount(there, triangles.TriangleOptions{})); got != want {
-			t.Errorf("%s: %d triangles, want %d", what, got, want)
-		}
-	})
-}
-
-func TestKTrussOnDevice(t *testing.T) {
-	onDevice(t, 2, func(t *testing.T, d samples.Gpu, what string, host, there matrix.Source[float32]) {
-		for _, k := range []int{3, 4} {
-			want := samples.Must[*matrix.Matrix[int64]](t)(cores.KTruss(host, k, cores.KTrussOptions{}))
-			got := samples.Must[*matrix.Matrix[int64]](t)(cores.KTruss(there, k, cores.KTrussOptions{}))
-			sameMatrix(t, fmt.Sprintf("%s: %d-truss", what, k), d.Device, got, want, exactly)
-		}
-	})
-}
-
-func TestProjectionOnDevice(t *testing.T) {
-	d := samples.Emulated(t)
-	wide := samples.Sample{M: 2, N: 5, Edges: []samples.Edge{{From: 0, To: 0, Weight: 1}, {From: 0, To: 4, Weight: 2}, {From: 1, To: 0, Weight: 3}, {From: 1, To: 3, Weight: 0}}}
-	for k, s := range append(samples.PlaceSamples()[3:], samples.Named{Reason: "a wide matrix", Sample: wide}, samples.Named{Reason: "a tall one", Sample: wide.Transposed()}) {
-		t.Run(s.Reason, func(t *testing.T) {
-			host := samples.Build[float64](t, s.Sample, matrix.CSR)
-			for o, opts := range []project.ProjectionOptions{
-				{}, {Onto: project.OntoRows, Diagonal: true}, {Weighting: project.WeightCount}, {Weighting: project.WeightRatio, Onto: project.OntoRows},
-			} {
-				if s.N > 100 && o != k%4 {
-					continue
-				}
-				how := samples.Guises[(k+o)%len(samples.Guises)]
-				want := samples.Must[*matrix.Matrix[float64]](t)(project.Projection(host, opts))
-				got := samples.Must[*matrix.Matrix[float64]](t)(project.Projection(samples.Move[float64](t, s.Sample, how, d.Device), opts))
-				sameMatrix(t, fmt.Sprintf("%s: %+v", how.Name, opts), d.Device, got, want, nearly)
-			}
-		})
 	}
 }
 
@@ -444,8 +426,8 @@ func TestCancelledOnDevice(t *testing.T) {
 	if err := g.Move(d.Device); err != nil {
 		t.Fatal(err)
 	}
-	for name, app := range all {
-		if isStandard(name) && !longtest.Enabled() {
+	for name, app := range all() {
+		if !staysOnDevice(name) && !longtest.Enabled() {
 			continue // each compiles its kernels
 		}
 		ctx, cancel := context.WithCancel(context.Background())
