@@ -1,4 +1,4 @@
-package matrix
+package spread
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/collect"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -16,9 +17,9 @@ import (
 func (m onGroup) Assemble(ctx context.Context, g *comm.Group, cuts []int, stores []*sparse.Store, how rep.Assembly) error {
 	a := m.a
 	rows, cols := a.Dims()
-	s := &spread{g: g, kind: a.Type(), rows: rows, cols: cols, cuts: cuts, loose: true, part: make([]*core, len(stores))}
+	s := &Blocks{g: g, make: a, kind: a.Type(), rows: rows, cols: cols, cuts: cuts, loose: true, part: make([]Matrix, len(stores))}
 	for k, st := range stores {
-		s.part[k] = newCore(st)
+		s.part[k] = s.make.New(st)
 	}
 	if how.Union != nil {
 		u, err := s.united(ctx, how.Union)
@@ -36,12 +37,12 @@ func (m onGroup) Assemble(ctx context.Context, g *comm.Group, cuts []int, stores
 			return err
 		}
 		for k, part := range s.part { // lists, as parts of the list that a whole reading makes
-			s.part[k] = newCore(part.Stored().ToSparse().Settle())
+			s.part[k] = s.make.New(part.Stored().ToSparse().Settle())
 		}
 	}
 	err := g.Each(func(k int, _ comm.Comm) error {
 		if at := g.PlaceOf(k); at != nil {
-			return moveTo(s.part[k], at, false, Blocks)
+			return s.part[k].Move(at, false, blocks)
 		}
 		return nil
 	})
@@ -52,28 +53,28 @@ func (m onGroup) Assemble(ctx context.Context, g *comm.Group, cuts []int, stores
 	if _, err := s.counted(ctx); err != nil {
 		return err
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.put(nil)
-	a.place, a.blocks, a.blocksAt = g, s, g
-	a.deviceOnly.Store(true)
+	a.Lock()
+	defer a.Unlock()
+	a.SetPlace(g)
+	a.SetSpread(s)
+	a.LeaveHost()
 	return nil
 }
 
-func (noGroup) Assemble(context.Context, *comm.Group, []int, []*sparse.Store, rep.Assembly) error {
-	return errNil
+func (m noGroup) Assemble(context.Context, *comm.Group, []int, []*sparse.Store, rep.Assembly) error {
+	return m.err
 }
 
 // united returns the union of a square matrix and its transpose. It empties s.
-func (s *spread) united(ctx context.Context, union func(first int, rows, across *sparse.Store) *sparse.Store) (*spread, error) {
+func (s *Blocks) united(ctx context.Context, union func(first int, rows, across *sparse.Store) *sparse.Store) (*Blocks, error) {
 	t, err := s.transposedBy(ctx, s.cuts)
 	if err != nil {
 		return nil, err
 	}
-	u := &spread{g: s.g, kind: s.kind, rows: s.rows, cols: s.cols, cuts: s.cuts, loose: true, part: make([]*core, len(s.part))}
+	u := &Blocks{g: s.g, make: s.make, kind: s.kind, rows: s.rows, cols: s.cols, cuts: s.cuts, loose: true, part: make([]Matrix, len(s.part))}
 	err = s.g.Each(func(k int, c comm.Comm) error {
 		lo, _ := s.block(c)
-		u.part[k] = newCore(union(lo, s.part[k].Rows(), t.part[k].Rows()))
+		u.part[k] = s.make.New(union(lo, s.part[k].Rows(), t.part[k].Rows()))
 		s.part[k], t.part[k] = nil, nil
 		return nil
 	})
@@ -82,7 +83,7 @@ func (s *spread) united(ctx context.Context, union func(first int, rows, across 
 
 // workCuts cuts the rows of a listed matrix by its entries and rows, as cutsOf does for one on the
 // host. It is a collective.
-func (s *spread) workCuts(ctx context.Context) ([]int, error) {
+func (s *Blocks) workCuts(ctx context.Context) ([]int, error) {
 	counts, err := s.counted(ctx)
 	if err != nil {
 		return nil, err
@@ -124,3 +125,32 @@ func entriesBefore(st *sparse.Structure, i int) int64 {
 	}
 	return st.Ptr[i]
 }
+
+// SetBlocks makes stores at the places of the ranks of this process the contents of a matrix, or of
+// the matrix of a vector, that was made on g. They are its rows, or positions, between cuts, which
+// all processes know.
+func (m onGroup) SetBlocks(g *comm.Group, vector bool, cuts []int, homes []device.Store) {
+	b := m.a
+	rows, cols := m.a.Dims()
+	s := &Blocks{g: g, make: m.a, kind: m.a.Type(), rows: rows, cols: cols, vector: vector, cuts: cuts}
+	for k := range g.Ranks() {
+		s.part = append(s.part, s.make.NewAt(m.a.Type(), g.PlaceOf(k), homes[k]))
+	}
+	m.a.Forget()
+	b.Lock()
+	defer b.Unlock()
+	b.SetSpread(s)
+	b.LeaveHost()
+}
+
+// MarkSymmetric records that the matrix equals its transpose.
+func (m onGroup) MarkSymmetric() {
+	b := m.a
+	b.SetSymmetric(true)
+	if s := b.Spread(); b.Elsewhere() && s != nil && !b.OnDevice() {
+		s.across, s.hasCols = s, true
+	}
+}
+
+func (noGroup) SetBlocks(*comm.Group, bool, []int, []device.Store) {}
+func (noGroup) MarkSymmetric()                                     {}

@@ -1,4 +1,4 @@
-package matrix
+package spread
 
 import (
 	"context"
@@ -37,10 +37,10 @@ func (onGroup) Kernels(t device.Type) []device.Program { return []device.Program
 func (noGroup) Kernels(t device.Type) []device.Program { return onGroup{}.Kernels(t) }
 
 // onDevices reports whether the blocks are on devices whose memory the group moves.
-func (s *spread) onDevices() bool { return s.g.MovesDeviceMemory() && s.atDevices() && !s.loose }
+func (s *Blocks) onDevices() bool { return s.g.MovesDeviceMemory() && s.atDevices() && !s.loose }
 
 // atDevices reports whether all ranks of this process compute on devices.
-func (s *spread) atDevices() bool {
+func (s *Blocks) atDevices() bool {
 	for k := range s.part {
 		if device.Of(s.g.PlaceOf(k)) == nil {
 			return false
@@ -54,13 +54,13 @@ func (s *spread) atDevices() bool {
 const vastRows = 1 << 27
 
 // gathersOnDevices reports whether gatherOnDevices applies.
-func (s *spread) gathersOnDevices() bool {
+func (s *Blocks) gathersOnDevices() bool {
 	return s.onDevices() && (s.vector || s.rows <= vastRows)
 }
 
 // rankGPU is a rank of a collective of matrices on devices.
 type rankGPU struct {
-	s    *spread
+	s    *Blocks
 	ctx  context.Context
 	c    comm.Comm
 	at   device.Runner
@@ -69,7 +69,7 @@ type rankGPU struct {
 }
 
 // eachGPU calls f for each rank of this process, with the operand that is its block.
-func (s *spread) eachGPU(ctx context.Context, t device.Type, f func(k int, r *rankGPU, own device.Operand) error) error {
+func (s *Blocks) eachGPU(ctx context.Context, t device.Type, f func(k int, r *rankGPU, own device.Operand) error) error {
 	return s.g.Each(func(k int, c comm.Comm) error {
 		r := &rankGPU{s: s, ctx: ctx, c: c, at: device.Of(s.g.PlaceOf(k)), t: t}
 		own, err := s.part[k].RemoteOn(r.at)
@@ -134,7 +134,7 @@ func (r *rankGPU) before(counts []int) (n int64) {
 
 // gatherOnDevices returns the whole matrix, or its structure with values true, for each rank of
 // this process.
-func (s *spread) gatherOnDevices(ctx context.Context, shape bool, counts []int64) ([]*core, error) {
+func (s *Blocks) gatherOnDevices(ctx context.Context, shape bool, counts []int64) ([]Matrix, error) {
 	kind, size := s.kind, int64(0)
 	if shape {
 		kind = sparse.TypeOf[bool]()
@@ -147,7 +147,7 @@ func (s *spread) gatherOnDevices(ctx context.Context, shape bool, counts []int64
 		size = int64(t.Size)
 	}
 	form := s.formOf(size, counts)
-	out := make([]*core, len(s.part))
+	out := make([]Matrix, len(s.part))
 	err = s.eachGPU(ctx, t, func(k int, r *rankGPU, own device.Operand) (err error) {
 		own.Pattern = shape
 		var st device.Store
@@ -160,7 +160,7 @@ func (s *spread) gatherOnDevices(ctx context.Context, shape bool, counts []int64
 			st, err = r.gatherRows(own, collect.Ints(counts))
 		}
 		if err == nil {
-			out[k] = atPlace(kind, s.g.PlaceOf(k), st)
+			out[k] = s.make.NewAt(kind, s.g.PlaceOf(k), st)
 		} else if st != nil {
 			st.Drop()
 		}
@@ -326,7 +326,7 @@ type gatherForm struct {
 
 // formOf chooses the form of fewer bytes for values of size bytes, 0 of a pattern. Ranks decide
 // alike, since all know the number of entries of each.
-func (s *spread) formOf(size int64, counts []int64) gatherForm {
+func (s *Blocks) formOf(size int64, counts []int64) gatherForm {
 	width := s.cols
 	if s.vector {
 		width = 1

@@ -1,4 +1,4 @@
-package matrix
+package spread
 
 import (
 	"context"
@@ -13,221 +13,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
-
-// gather returns the whole matrix for each rank of this process. The first call is a collective.
-// The only rank of a group has the whole.
-func (s *spread) gather(ctx context.Context) ([]*core, error) {
-	if s.g.Size() == 1 {
-		return s.part, nil
-	}
-	counts, err := s.counted(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.whole != nil {
-		return s.whole, nil
-	}
-	if s.gathersOnDevices() {
-		whole, err := s.gatherOnDevices(ctx, false, counts)
-		if err == nil {
-			s.whole = whole
-		}
-		return whole, err
-	}
-	out := make([]*core, len(s.part))
-	err = s.g.Each(func(k int, c comm.Comm) error {
-		st, err := gatherStore(ctx, c, s, s.part[k].Stored(), counts)
-		if err == nil {
-			err = s.part[k].Err()
-		}
-		if err != nil {
-			return err
-		}
-		out[k] = newCore(st)
-		if p := s.g.PlaceOf(k); p != nil {
-			return moveTo(out[k], p, false, Blocks)
-		}
-		return nil
-	})
-	if err == nil {
-		s.whole = out
-	}
-	return out, err
-}
-
-// gatherShape returns the structure of the whole matrix for each rank; all values are true. The
-// only rank of a group gets the whole, with its values.
-func (s *spread) gatherShape(ctx context.Context) ([]*core, error) {
-	if s.g.Size() == 1 {
-		return s.part, nil
-	}
-	counts, err := s.counted(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.shape != nil {
-		return s.shape, nil
-	}
-	if s.gathersOnDevices() {
-		shape, err := s.gatherOnDevices(ctx, true, counts)
-		if err == nil {
-			s.shape = shape
-		}
-		return shape, err
-	}
-	out := make([]*core, len(s.part))
-	err = s.g.Each(func(k int, c comm.Comm) error {
-		st := s.part[k].Shape().Pattern()
-		if err := s.part[k].Err(); err != nil {
-			return err
-		}
-		st, err := gatherStore(ctx, c, s, st, counts)
-		if err != nil {
-			return err
-		}
-		n := len(st.Idx)
-		if !st.Sparse() {
-			n, _ = st.Cells()
-		}
-		st.Val = st.Type.Filled(int64(n), st.Type.True)
-		out[k] = newCore(st)
-		if p := s.g.PlaceOf(k); p != nil {
-			return moveTo(out[k], p, false, Blocks)
-		}
-		return nil
-	})
-	if err == nil {
-		s.shape = out
-	}
-	return out, err
-}
-
-// gatherStore gathers a store from its blocks, as a list or by positions, whichever is less. Ranks
-// decide alike, since all know the number of entries of each. Of a pattern the result is one.
-func gatherStore(ctx context.Context, c comm.Comm, s *spread, own *sparse.Store, counts []int64) (*sparse.Store, error) {
-	values, size := !own.Val.None(), int64(0)
-	if values {
-		size = own.Type.Size
-	}
-	form := s.formOf(size, counts)
-	total, items, bits := form.total, form.items, form.bits
-	st := &sparse.Store{Structure: sparse.Structure{NRows: s.rows, NCols: s.cols, NVals: total}, Type: own.Type}
-	var err error
-	switch {
-	case form.dense:
-		st.Format = sparse.Full
-		block := denseBlock(own)
-		if !form.full {
-			cells, _ := st.Cells()
-			st.Format, st.Present = sparse.Bitmap, make([]uint8, cells)
-			packed, err := collect.Gather(ctx, c, packBits(block.Present, items[c.Rank()]), bits)
-			if err != nil {
-				return nil, err
-			}
-			at, from := 0, 0
-			for r, n := range items {
-				for i := range n {
-					st.Present[at+i] = packed[from+i/8] >> (i % 8) & 1
-				}
-				at, from = at+n, from+bits[r]
-			}
-		}
-		if values {
-			st.Val, err = collect.GatherValues(ctx, c, block.Type, block.Val, items)
-		}
-		return st, err
-	case s.vector:
-		list := own.ToSparse()
-		idx := make([]int32, len(list.Idx))
-		for p, j := range list.Idx {
-			idx[p] = j + int32(s.cuts[c.Rank()])
-		}
-		if st.Idx, err = collect.Gather(ctx, c, idx, collect.Ints(counts)); err == nil && values {
-			st.Val, err = collect.GatherValues(ctx, c, list.Type, list.Val, collect.Ints(counts))
-		}
-		st.Ptr = []int64{0, total}
-		return st, err
-	}
-	return gatherRowLists(ctx, c, s, own.ToSparse(), st, counts)
-}
-
-// gatherRowLists gathers a listed matrix: the rows that have entries and their lengths, or the
-// lengths of all rows, then columns and values.
-func gatherRowLists(ctx context.Context, c comm.Comm, s *spread, list, st *sparse.Store, counts []int64) (*sparse.Store, error) {
-	lo := int32(s.cuts[c.Rank()])
-	if st.NVals < int64(st.NRows)/2 {
-		list = list.ToHyper()
-		vecs, err := collect.Ones(ctx, c, int64(list.Vecs()))
-		if err != nil {
-			return nil, err
-		}
-		rows := make([]int32, 0, 2*list.Vecs())
-		for k, i := range list.RowIDs {
-			rows = append(rows, i+lo, int32(list.Ptr[k+1]-list.Ptr[k]))
-		}
-		pairs := make([]int, len(vecs))
-		for r, n := range vecs {
-			pairs[r] = 2 * int(n)
-		}
-		if rows, err = collect.Gather(ctx, c, rows, pairs); err != nil {
-			return nil, err
-		}
-		st.Format, st.RowIDs, st.Ptr = sparse.Hypersparse, make([]int32, 0, len(rows)/2), make([]int64, 1, len(rows)/2+1)
-		for p := 0; p < len(rows); p += 2 {
-			st.RowIDs = append(st.RowIDs, rows[p])
-			st.Ptr = append(st.Ptr, st.Ptr[len(st.Ptr)-1]+int64(rows[p+1]))
-		}
-	} else {
-		list = list.ToCSR()
-		lens := make([]int32, list.NRows)
-		for i := range lens {
-			lens[i] = int32(list.Ptr[i+1] - list.Ptr[i])
-		}
-		extent := make([]int, c.Size())
-		for r := range extent {
-			extent[r] = s.cuts[r+1] - s.cuts[r]
-		}
-		lens, err := collect.Gather(ctx, c, lens, extent)
-		if err != nil {
-			return nil, err
-		}
-		st.Ptr = make([]int64, len(lens)+1)
-		for i, n := range lens {
-			st.Ptr[i+1] = st.Ptr[i] + int64(n)
-		}
-	}
-	var err error
-	if st.Idx, err = collect.Gather(ctx, c, list.Idx, collect.Ints(counts)); err == nil && !list.Val.None() {
-		st.Val, err = collect.GatherValues(ctx, c, list.Type, list.Val, collect.Ints(counts))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return st.Settle(), nil
-}
-
-// denseBlock returns a store by positions, with presence bytes.
-func denseBlock(st *sparse.Store) *sparse.Store {
-	if !st.Sparse() {
-		return st
-	}
-	return st.ToBitmap()
-}
-
-// packBits returns n presence bytes as bits; nil bytes are all 1.
-func packBits(present []uint8, n int) []uint8 {
-	out := make([]uint8, (n+7)/8)
-	for i := range n {
-		if present == nil || present[i] != 0 {
-			out[i/8] |= 1 << (i % 8)
-		}
-	}
-	return out
-}
 
 // listRows returns rows of a listed store as a hypersparse one, whose rows and columns are renamed.
 func listRows(st *sparse.Store, from, to int, row func(i int) int32, shift int32) *sparse.Store {
@@ -350,16 +135,16 @@ func stack(t *sparse.Type, in []*sparse.Store, m, n int) *sparse.Store {
 }
 
 // received makes a spread of blocks that the ranks make in a collective.
-func received(s *spread, rows, cols int, cuts []int, make1 func(k int, c comm.Comm) (*sparse.Store, error)) (*spread, error) {
-	out := &spread{g: s.g, kind: s.kind, rows: rows, cols: cols, vector: s.vector, cuts: cuts, loose: s.loose, part: make([]*core, len(s.part))}
+func received(s *Blocks, rows, cols int, cuts []int, make1 func(k int, c comm.Comm) (*sparse.Store, error)) (*Blocks, error) {
+	out := &Blocks{g: s.g, make: s.make, kind: s.kind, rows: rows, cols: cols, vector: s.vector, cuts: cuts, loose: s.loose, part: make([]Matrix, len(s.part))}
 	err := s.g.Each(func(k int, c comm.Comm) error {
 		st, err := make1(k, c)
 		if err != nil {
 			return err
 		}
-		out.part[k] = newCore(st)
+		out.part[k] = s.make.New(st)
 		if p := s.g.PlaceOf(k); p != nil && !s.loose {
-			return moveTo(out.part[k], p, false, Blocks)
+			return out.part[k].Move(p, false, blocks)
 		}
 		return nil
 	})
@@ -367,7 +152,7 @@ func received(s *spread, rows, cols int, cuts []int, make1 func(k int, c comm.Co
 }
 
 // recut returns the matrix in other blocks; a collective unless they are the same.
-func (s *spread) recut(ctx context.Context, cuts []int) (*spread, error) {
+func (s *Blocks) recut(ctx context.Context, cuts []int) (*Blocks, error) {
 	if slices.Equal(cuts, s.cuts) {
 		return s, nil
 	}
@@ -416,7 +201,7 @@ func asRow(r *sparse.Store) *sparse.Store {
 
 // transposed returns the transpose of a matrix in blocks of its rows, and keeps it. The first call
 // is a collective.
-func (s *spread) transposed(ctx context.Context) (*spread, error) {
+func (s *Blocks) transposed(ctx context.Context) (*Blocks, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.across != nil {
@@ -439,7 +224,7 @@ func (s *spread) transposed(ctx context.Context) (*spread, error) {
 }
 
 // transposedBy returns the transpose in blocks of the given cuts. It is a collective.
-func (s *spread) transposedBy(ctx context.Context, cuts []int) (*spread, error) {
+func (s *Blocks) transposedBy(ctx context.Context, cuts []int) (*Blocks, error) {
 	if s.onDevices() {
 		return s.transposedOnDevices(ctx, cuts)
 	}
@@ -461,9 +246,9 @@ func (s *spread) transposedBy(ctx context.Context, cuts []int) (*spread, error) 
 	})
 }
 
-// symmetric reports whether the matrix equals its transpose, which then shares its blocks. A
+// Symmetric reports whether the matrix equals its transpose, which then shares its blocks. A
 // failure of the group counts as no. The first call is a collective.
-func (s *spread) symmetric() bool {
+func (s *Blocks) Symmetric() bool {
 	s.hasCols = true // as on one place, where the transpose is made and kept
 	if s.across == s {
 		return true
@@ -493,7 +278,7 @@ func (s *spread) symmetric() bool {
 
 // differ sets out[k], for each rank of this process, to the number of ranks whose blocks of s and
 // of t, which has the same cuts, differ.
-func (s *spread) differ(t *spread, out []int64) error {
+func (s *Blocks) differ(t *Blocks, out []int64) error {
 	return s.g.Each(func(k int, c comm.Comm) error {
 		x, y := s.part[k].Rows(), t.part[k].Rows()
 		if err := errors.Join(s.part[k].Err(), t.part[k].Err()); err != nil {
@@ -512,7 +297,7 @@ func addUp(c comm.Comm, n []int64) error {
 }
 
 // columnCuts cuts the columns by their entries. It is a collective.
-func (s *spread) columnCuts(ctx context.Context) ([]int, error) {
+func (s *Blocks) columnCuts(ctx context.Context) ([]int, error) {
 	n := s.cols
 	buckets, err := collect.Buckets(ctx, s.g, n, func(k int, add func(j int32)) {
 		for _, j := range s.part[k].RowsShape().Idx {
@@ -527,7 +312,7 @@ func (s *spread) columnCuts(ctx context.Context) ([]int, error) {
 
 // needed returns for each rank of this process the rows that rows lists for it, ascending and
 // without repeats. All processes give the same lists. It is a collective.
-func (s *spread) needed(ctx context.Context, rows func(rank int) []int32) ([]*core, error) {
+func (s *Blocks) needed(ctx context.Context, rows func(rank int) []int32) ([]Matrix, error) {
 	lists := make([][]int32, s.g.Size())
 	for r := range lists {
 		lists[r] = rows(r)
@@ -575,7 +360,7 @@ const manyRows = 1 << 24
 
 // lengths returns the number of entries of rows, in ascending order, of the whole matrix. It may be
 // a collective.
-func (s *spread) lengths(ctx context.Context, rows []int32) ([]int64, error) {
+func (s *Blocks) lengths(ctx context.Context, rows []int32) ([]int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := make([]int64, len(rows))
@@ -599,7 +384,7 @@ func (s *spread) lengths(ctx context.Context, rows []int32) ([]int64, error) {
 	return out, s.exchangeLengths(ctx, rows, out)
 }
 
-func (s *spread) exchangeLengths(ctx context.Context, rows []int32, out []int64) error {
+func (s *Blocks) exchangeLengths(ctx context.Context, rows []int32, out []int64) error {
 	at := make([]int, s.g.Size()+1)
 	for r := range at {
 		at[r] = sort.Search(len(rows), func(p int) bool { return int(rows[p]) >= s.cuts[r] })

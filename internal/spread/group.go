@@ -1,4 +1,4 @@
-package matrix
+package spread
 
 import (
 	"context"
@@ -10,100 +10,56 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// scattered returns the contents if they are only on a group, and nil otherwise.
-func scattered(b *core) *spread {
-	if !b.deviceOnly.Load() {
+// Group returns a place as a group, and nil if it is none.
+func Group(p rep.Place) *comm.Group {
+	g, _ := p.(*comm.Group)
+	return g
+}
+
+// Only returns the contents if they are only on a group, and nil otherwise.
+func Only(b Matrix) *Blocks {
+	if !b.Elsewhere() {
 		return nil
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.deviceOnly.Load() || b.home != nil {
+	b.Lock()
+	defer b.Unlock()
+	if !b.Elsewhere() || b.OnDevice() {
 		return nil
 	}
-	return b.blocks
+	return b.Spread()
 }
 
-// gatherToHost gathers the contents from a group to the host. The caller holds mu.
-func gatherToHost(a *core) {
+// On returns the contents on a group, and cuts those of the host if needed.
+func On(a Matrix, g *comm.Group, vector bool) (*Blocks, error) {
 	b := a
-	s := b.blocks
-	whole, err := s.gather(nil)
-	var st *sparse.Store
-	if err == nil {
-		st = whole[0].Stored().Own()
-		err = whole[0].Err()
+	b.Lock()
+	defer b.Unlock()
+	if s := b.Spread(); s != nil && s.g == g && s.vector == vector {
+		return s, nil
 	}
-	if err != nil {
-		b.err = fmt.Errorf("cannot gather the contents of a matrix from %s: %w", s.g, err)
-		st = a.empty(s.rows, s.cols)
+	a.Fetch() // of a vector as a matrix of one row too, which is cut in another way
+	if b.Err() != nil {
+		return nil, b.Err()
 	}
-	if b.pinned {
-		st = st.Convert(b.pin)
-	}
-	a.put(st)
-	b.deviceOnly.Store(false)
-}
-
-// moveToGroup moves a matrix that is not nil to a group.
-func moveToGroup(a *core, g *comm.Group, vector bool, layout Layout) error {
-	b := a
-	if g.Size() == 0 {
-		return &InvalidError{"Matrix.Move", "the group has no ranks; make one by comm.NewGroup"}
-	}
-	if layout == Blocks && b.place == Place(g) && !b.replicated {
-		_, err := blocksOn(a, g, vector)
-		return err
-	}
-	a.Shape() // on the host
-	if b.err != nil {
-		return b.err
-	}
-	if layout == Blocks {
-		if _, err := blocksOn(a, g, vector); err != nil {
-			return err
-		}
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.home != nil {
-		b.home.Drop()
-		b.home = nil
-	}
-	b.place, b.replicated = g, layout == Replicated
-	return nil
-}
-
-// blocksOn returns the contents on a group, and cuts those of the host if needed.
-func blocksOn(a *core, g *comm.Group, vector bool) (*spread, error) {
-	b := a
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.blocksAt == g && b.blocks != nil && b.blocks.vector == vector {
-		return b.blocks, nil
-	}
-	fetch(a) // of a vector as a matrix of one row too, which is cut in another way
-	if b.err != nil {
-		return nil, b.err
-	}
-	if err := sendable(sparse.GoType(a.Type())); err != nil {
+	if err := a.Sendable(); err != nil {
 		return nil, err
 	}
-	st := a.host()
-	s, err := spreadStore(g, a.Type(), st, vector, cutsOf(g, &st.Structure, vector))
+	st := a.HostStore()
+	s, err := cut(g, a, a.Type(), st, vector, cutsOf(g, &st.Structure, vector))
 	if err != nil {
 		return nil, err
 	}
 	s.counts = countOf(&st.Structure, vector, s.cuts)
 	s.hasCols = a.KeepsCols()
-	if b.knownSymmetric.Load() {
+	if b.Symmetric() {
 		s.across = s
 	}
-	if b.pinned {
-		if err := s.pin(b.pin, true); err != nil {
+	if b.Pinned() {
+		if err := s.Pin(b.Pin(), true); err != nil {
 			return nil, err
 		}
 	}
-	b.blocks, b.blocksAt = s, g
+	b.SetSpread(s)
 	return s, nil
 }
 
@@ -141,13 +97,19 @@ func countOf(st *sparse.Structure, vector bool, cuts []int) []int64 {
 }
 
 // alone reports whether the group has one rank, on a device. Its block is the whole matrix.
-func (s *spread) alone() bool { return rep.Alone(s.g) }
+func (s *Blocks) alone() bool { return rep.Alone(s.g) }
 
 // onHost reports whether the contents are in host memory.
-func onHost(b *core) bool { return !b.deviceOnly.Load() }
+func onHost(b Matrix) bool { return !b.Elsewhere() }
+
+// Of returns a matrix as one on a group.
+func Of(a Matrix) rep.Grouped { return onGroup{a} }
+
+// None returns a nil matrix as one on a group; err is the error of its methods.
+func None(err error) rep.Grouped { return noGroup{err} }
 
 // onGroup is a matrix as one on a group.
-type onGroup struct{ a *core }
+type onGroup struct{ a Matrix }
 
 // Everywhere reports whether every rank has the whole matrix: nothing is sent for it.
 func (m onGroup) Everywhere(g *comm.Group) bool {
@@ -155,9 +117,9 @@ func (m onGroup) Everywhere(g *comm.Group) bool {
 	if onHost(b) {
 		return true
 	}
-	b.mu.Lock()
-	s := b.blocks
-	b.mu.Unlock()
+	b.Lock()
+	s := b.Spread()
+	b.Unlock()
 	if s == nil || s.g != g {
 		return false
 	}
@@ -168,7 +130,7 @@ func (m onGroup) Everywhere(g *comm.Group) bool {
 
 // Cuts returns how the matrix is cut on a group.
 func (m onGroup) Cuts(ctx context.Context, g *comm.Group, vector, transposed bool) ([]int, error) {
-	s, err := blocksOn(m.a, g, vector)
+	s, err := On(m.a, g, vector)
 	if err != nil {
 		return nil, err
 	}
@@ -186,11 +148,11 @@ func (m onGroup) Cuts(ctx context.Context, g *comm.Group, vector, transposed boo
 // MaskBlocks returns what each rank of this process needs of the matrix, without the values of a
 // whole pattern.
 func (m onGroup) MaskBlocks(q rep.Query) ([]rep.Matrix, error) {
-	var list []*core
+	var list []Matrix
 	var err error
 	if q.Whole && q.Pattern && !onHost(m.a) {
-		var s *spread
-		if s, err = blocksOn(m.a, q.Group, q.Vector); err != nil {
+		var s *Blocks
+		if s, err = On(m.a, q.Group, q.Vector); err != nil {
 			return nil, err
 		}
 		if list, err = s.gatherShape(q.Context); err == nil {
@@ -205,25 +167,43 @@ func (m onGroup) MaskBlocks(q rep.Query) ([]rep.Matrix, error) {
 	return matrices(list), nil
 }
 
+// Parts returns what each rank of this process needs of a matrix.
+func Parts(a Matrix, q rep.Query) ([]rep.Matrix, error) {
+	list, err := blockMatrices(a, q)
+	return matrices(list), err
+}
+
+// matrices returns a list as one of rep.Matrix.
+func matrices(list []Matrix) []rep.Matrix {
+	if list == nil {
+		return nil
+	}
+	out := make([]rep.Matrix, len(list))
+	for k, m := range list {
+		out[k] = m
+	}
+	return out
+}
+
 // blockMatrices returns what each rank of this process needs of a matrix that is not nil.
-func blockMatrices(a *core, q rep.Query) ([]*core, error) {
+func blockMatrices(a Matrix, q rep.Query) ([]Matrix, error) {
 	b := a
-	if b.err != nil {
-		return nil, b.err
+	if b.Err() != nil {
+		return nil, b.Err()
 	}
 	if q.Whole && onHost(b) && !q.Here { // every process has it
-		out := make([]*core, len(q.Group.Ranks()))
+		out := make([]Matrix, len(q.Group.Ranks()))
 		for k := range out {
 			out[k] = a
 		}
 		return out, nil
 	}
-	s, err := blocksOn(a, q.Group, q.Vector)
+	s, err := On(a, q.Group, q.Vector)
 	if err != nil {
 		return nil, err
 	}
 	if s.alone() { // the device keeps the transpose with the block
-		s.part[0].knownSymmetric.Store(b.knownSymmetric.Load())
+		s.part[0].SetSymmetric(b.Symmetric())
 		if q.Rows == nil {
 			return s.part, nil
 		}
@@ -234,11 +214,11 @@ func blockMatrices(a *core, q rep.Query) ([]*core, error) {
 				return some, err
 			}
 		}
-		var list []*core
+		var list []Matrix
 		if onHost(b) {
 			list, err = s.copies(a)
 		} else {
-			list, err = s.gather(q.Context)
+			list, err = s.Gather(q.Context)
 		}
 		if err != nil {
 			return nil, err
@@ -264,10 +244,10 @@ func blockMatrices(a *core, q rep.Query) ([]*core, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.mu.Lock()
+		b.Lock()
 		if q.Transposed { // keep the transpose with the blocks that operations ask for
-			b.blocks.across, r.across = r, b.blocks
-		} else if b.blocks == s {
+			b.Spread().across, r.across = r, b.Spread()
+		} else if b.Spread() == s {
 			switch s.across {
 			case nil:
 			case s:
@@ -276,40 +256,40 @@ func blockMatrices(a *core, q rep.Query) ([]*core, error) {
 				r.across, s.across.across = s.across, r
 			}
 			r.counts, r.lens, r.hasCols, r.whole, r.shape = nil, s.lens, s.hasCols, s.whole, s.shape
-			b.blocks = r
+			b.SetSpread(r)
 		}
-		b.mu.Unlock()
+		b.Unlock()
 		s = r
 	}
 	return s.part, nil
 }
 
 // markCopies records that copies of a matrix equal their transposes if the matrix does.
-func markCopies(list []*core, b *core) {
+func markCopies(list []Matrix, b Matrix) {
 	for _, c := range list {
 		if own := c; own != b {
-			own.knownSymmetric.Store(b.knownSymmetric.Load())
+			own.SetSymmetric(b.Symmetric())
 		}
 	}
 }
 
 // copies gives the contents of the host, which every process has, to the places of its ranks, and
 // keeps them. Ranks of the host share one matrix.
-func (s *spread) copies(a *core) ([]*core, error) {
+func (s *Blocks) copies(a Matrix) ([]Matrix, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.whole != nil {
 		return s.whole, nil
 	}
-	out, host := make([]*core, len(s.part)), a.share()
+	out, host := make([]Matrix, len(s.part)), a.Share()
 	err := s.g.Apart(func(k int, _ comm.Comm) error {
 		p := s.g.PlaceOf(k)
 		if p == nil {
 			out[k] = host
 			return nil
 		}
-		out[k] = a.share()
-		return moveTo(out[k], p, false, Blocks)
+		out[k] = a.Share()
+		return out[k].Move(p, false, blocks)
 	}, nil)
 	if err == nil {
 		s.whole = out
@@ -319,7 +299,7 @@ func (s *spread) copies(a *core) ([]*core, error) {
 
 // Lengths returns the entries of rows, or with transposed of columns, of the whole matrix.
 func (m onGroup) Lengths(ctx context.Context, g *comm.Group, transposed bool, rows []int32) ([]int64, error) {
-	s, err := blocksOn(m.a, g, false)
+	s, err := On(m.a, g, false)
 	if err != nil {
 		return nil, err
 	}
@@ -334,20 +314,20 @@ func (m onGroup) Lengths(ctx context.Context, g *comm.Group, transposed bool, ro
 // HasCols reports whether a matrix on one device would have its transpose by now, and HadCols
 // records that.
 func (m onGroup) HasCols(g *comm.Group) bool {
-	s, err := blocksOn(m.a, g, false)
+	s, err := On(m.a, g, false)
 	return err == nil && (s.hasCols || m.a.Symmetric())
 }
 
 // HadCols records that a matrix on one device would have its transpose from now on.
 func (m onGroup) HadCols(g *comm.Group) {
-	if s, err := blocksOn(m.a, g, false); err == nil {
+	if s, err := On(m.a, g, false); err == nil {
 		s.hasCols = true
 	}
 }
 
 // Counts returns the entries of each rank's block.
 func (m onGroup) Counts(ctx context.Context, g *comm.Group, vector bool) ([]int64, error) {
-	s, err := blocksOn(m.a, g, vector)
+	s, err := On(m.a, g, vector)
 	if err != nil {
 		return nil, err
 	}
@@ -362,9 +342,9 @@ func (m onGroup) Target(ctx context.Context, g *comm.Group, vector, fresh bool, 
 		rows = 1
 	}
 	if fresh {
-		s, err := emptySpread(g, m.a.Type(), rows, cols, vector, cuts)
-		if b := m.a; err == nil && b.pinned {
-			s.willPin(b.pin)
+		s, err := empty(g, m.a, rows, cols, vector, cuts)
+		if b := m.a; err == nil && b.Pinned() {
+			s.willPin(b.Pin())
 		}
 		return &groupTarget{m.a, s}, err
 	}
@@ -373,32 +353,32 @@ func (m onGroup) Target(ctx context.Context, g *comm.Group, vector, fresh bool, 
 	if err != nil {
 		return nil, err
 	}
-	s := &spread{g: g, kind: m.a.Type(), rows: rows, cols: cols, vector: vector, cuts: cuts, part: slices.Clone(list)}
+	s := &Blocks{g: g, make: m.a, kind: m.a.Type(), rows: rows, cols: cols, vector: vector, cuts: cuts, part: slices.Clone(list)}
 	return &groupTarget{m.a, s}, nil
 }
 
 // noGroup is a nil matrix as one on a group.
-type noGroup struct{}
+type noGroup struct{ err error }
 
-func (noGroup) MaskBlocks(rep.Query) ([]rep.Matrix, error) { return nil, errNil }
-func (noGroup) Cuts(context.Context, *comm.Group, bool, bool) ([]int, error) {
-	return nil, errNil
+func (m noGroup) MaskBlocks(rep.Query) ([]rep.Matrix, error) { return nil, m.err }
+func (m noGroup) Cuts(context.Context, *comm.Group, bool, bool) ([]int, error) {
+	return nil, m.err
 }
-func (noGroup) Counts(context.Context, *comm.Group, bool) ([]int64, error) { return nil, errNil }
-func (noGroup) Lengths(context.Context, *comm.Group, bool, []int32) ([]int64, error) {
-	return nil, errNil
+func (m noGroup) Counts(context.Context, *comm.Group, bool) ([]int64, error) { return nil, m.err }
+func (m noGroup) Lengths(context.Context, *comm.Group, bool, []int32) ([]int64, error) {
+	return nil, m.err
 }
 func (noGroup) Everywhere(*comm.Group) bool { return true }
 func (noGroup) HasCols(*comm.Group) bool    { return false }
 func (noGroup) HadCols(*comm.Group)         {}
-func (noGroup) Target(context.Context, *comm.Group, bool, bool, []int) (rep.GroupTarget, error) {
-	return nil, errNil
+func (m noGroup) Target(context.Context, *comm.Group, bool, bool, []int) (rep.GroupTarget, error) {
+	return nil, m.err
 }
 
 // groupTarget is the blocks of a destination.
 type groupTarget struct {
-	a *core
-	s *spread
+	a Matrix
+	s *Blocks
 }
 
 // Part returns the block of the k-th rank of this process.
@@ -409,26 +389,25 @@ func (t *groupTarget) Part(k int) rep.Matrix { return t.s.part[k] }
 func (t *groupTarget) Keep() error {
 	t.s.counts, t.s.whole, t.s.shape, t.s.across, t.s.lens, t.s.hasCols, t.s.some = nil, nil, nil, nil, nil, false, nil
 	b := t.a
-	b.mu.Lock()
-	old := b.blocks
-	b.blocks = nil
-	b.mu.Unlock()
-	dropRemote(b)
-	old.drop(t.s.part)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	t.a.put(nil)
-	b.blocks, b.blocksAt = t.s, t.s.g
-	t.a.forget()
-	b.deviceOnly.Store(true)
-	if !b.replicated {
+	b.Lock()
+	old := b.Spread()
+	b.SetSpread(nil)
+	b.Unlock()
+	b.DropRemote()
+	old.Drop(t.s.part)
+	b.Lock()
+	defer b.Unlock()
+	b.SetSpread(t.s)
+	t.a.Forget()
+	b.LeaveHost()
+	if !b.Replicated() {
 		return nil
 	}
-	fetch(t.a)
-	return b.err
+	t.a.Fetch()
+	return b.Err()
 }
 
 // Lost records that an operation failed on some ranks after others had written their blocks.
 func (t *groupTarget) Lost(err error) {
-	t.a.err = fmt.Errorf("an operation on %s failed on some ranks after others had written the matrix: %w", t.s.g, err)
+	t.a.SetErr(fmt.Errorf("an operation on %s failed on some ranks after others had written the matrix: %w", t.s.g, err))
 }

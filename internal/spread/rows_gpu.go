@@ -1,4 +1,4 @@
-package matrix
+package spread
 
 import (
 	"context"
@@ -20,16 +20,16 @@ type rowsOut struct {
 }
 
 // receivedOnDevices is received for blocks on devices. make1 returns the block of a rank.
-func receivedOnDevices(ctx context.Context, s *spread, rows, cols int, cuts []int, make1 func(r *rankGPU, own device.Operand) (device.Store, error)) (*spread, error) {
+func receivedOnDevices(ctx context.Context, s *Blocks, rows, cols int, cuts []int, make1 func(r *rankGPU, own device.Operand) (device.Store, error)) (*Blocks, error) {
 	t, err := device.TypeFor(sparse.GoType(s.kind))
 	if err != nil {
 		return nil, err
 	}
-	out := &spread{g: s.g, kind: s.kind, rows: rows, cols: cols, vector: s.vector, cuts: cuts, part: make([]*core, len(s.part))}
+	out := &Blocks{g: s.g, make: s.make, kind: s.kind, rows: rows, cols: cols, vector: s.vector, cuts: cuts, part: make([]Matrix, len(s.part))}
 	err = s.eachGPU(ctx, t, func(k int, r *rankGPU, own device.Operand) error {
 		st, err := make1(r, own)
 		if err == nil {
-			out.part[k] = atPlace(s.kind, s.g.PlaceOf(k), st)
+			out.part[k] = s.make.NewAt(s.kind, s.g.PlaceOf(k), st)
 		}
 		return err
 	})
@@ -37,7 +37,7 @@ func receivedOnDevices(ctx context.Context, s *spread, rows, cols int, cuts []in
 }
 
 // recutOnDevices is recut for blocks on devices.
-func (s *spread) recutOnDevices(ctx context.Context, cuts []int) (*spread, error) {
+func (s *Blocks) recutOnDevices(ctx context.Context, cuts []int) (*Blocks, error) {
 	return receivedOnDevices(ctx, s, s.rows, s.cols, cuts, func(r *rankGPU, own device.Operand) (device.Store, error) {
 		rank := r.c.Rank()
 		lo, hi := s.cuts[rank], s.cuts[rank+1]
@@ -50,7 +50,7 @@ func (s *spread) recutOnDevices(ctx context.Context, cuts []int) (*spread, error
 }
 
 // transposedOnDevices is transposedBy for blocks on devices.
-func (s *spread) transposedOnDevices(ctx context.Context, cuts []int) (*spread, error) {
+func (s *Blocks) transposedOnDevices(ctx context.Context, cuts []int) (*Blocks, error) {
 	return receivedOnDevices(ctx, s, s.cols, s.rows, cuts, func(r *rankGPU, own device.Operand) (device.Store, error) {
 		rank := r.c.Rank()
 		out, err := r.rowsFor(own, true, cuts, 0, s.cols, s.cuts[rank])
@@ -62,7 +62,7 @@ func (s *spread) transposedOnDevices(ctx context.Context, cuts []int) (*spread, 
 }
 
 // differOnDevices is differ for blocks of values of type t on devices.
-func (s *spread) differOnDevices(other *spread, t device.Type, out []int64) error {
+func (s *Blocks) differOnDevices(other *Blocks, t device.Type, out []int64) error {
 	return s.eachGPU(nil, t, func(k int, r *rankGPU, own device.Operand) error {
 		across, err := other.part[k].RemoteOn(r.at)
 		if err != nil {
@@ -146,7 +146,7 @@ func (r *rankGPU) rowsFor(o device.Operand, across bool, cuts []int, lo, hi, shi
 }
 
 // neededOnDevices is needed for blocks on devices; lists are those of all ranks.
-func (s *spread) neededOnDevices(ctx context.Context, lists [][]int32) ([]*core, error) {
+func (s *Blocks) neededOnDevices(ctx context.Context, lists [][]int32) ([]Matrix, error) {
 	t, err := receivedOnDevices(ctx, s, s.rows, s.cols, s.cuts, func(r *rankGPU, own device.Operand) (device.Store, error) {
 		out, err := r.listedRows(own, lists)
 		if err != nil {

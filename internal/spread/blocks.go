@@ -1,8 +1,11 @@
-package matrix
+// Package spread distributes the contents of matrices over the ranks of a group: each rank has a
+// block of rows, or of the positions of a vector. It cuts, gathers, transposes and exchanges blocks,
+// in host memory or between devices, and keeps what it has derived from them. It sees a matrix by
+// the interface Matrix, and values by their sparse.Type.
+package spread
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"slices"
 	"sort"
@@ -11,49 +14,51 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/collect"
 	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// spread is the contents of a matrix on a group: blocks of rows, or of positions of a vector, one
+// Blocks is the contents of a matrix on a group: blocks of rows, or of positions of a vector, one
 // for each rank. Rows of a block count from its first one, columns are those of the whole matrix.
-// A spread does not change but for what is derived from it.
-type spread struct {
+// Blocks do not change but for what is derived from them.
+type Blocks struct {
 	g          *comm.Group
+	make       Maker        // of the blocks, and of matrices of them
 	kind       *sparse.Type // of the values
 	rows, cols int          // of the whole matrix, 1×n for a vector
 	vector     bool
-	cuts       []int   // rank r has rows or positions cuts[r] … cuts[r+1]−1
-	part       []*core // blocks of the ranks of this process
-	loose      bool    // the blocks stay on the host, while a file is read
+	cuts       []int    // rank r has rows or positions cuts[r] … cuts[r+1]−1
+	part       []Matrix // blocks of the ranks of this process
+	loose      bool     // the blocks stay on the host, while a file is read
 
 	mu      sync.Mutex
 	counts  []int64     // entries of all ranks, nil if not exchanged yet
-	whole   []*core     // the whole matrix, for each rank of this process, or nil
-	shape   []*core     // its structure alone
-	across  *spread     // the transpose, by its rows
+	whole   []Matrix    // the whole matrix, for each rank of this process, or nil
+	shape   []Matrix    // its structure alone
+	across  *Blocks     // the transpose, by its rows
 	some    []*someRows // rows that each rank of this process has received, or nil
 	lens    []int64     // entries of each row of the whole matrix
 	hasCols bool        // a matrix on one device would have its transpose by now
 }
 
-// plainType reports whether values of a type can be sent as bytes.
-func plainType(t reflect.Type) bool {
+// Plain reports whether values of a type can be sent as bytes.
+func Plain(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Struct:
 		for i := range t.NumField() {
-			if !plainType(t.Field(i).Type) {
+			if !Plain(t.Field(i).Type) {
 				return false
 			}
 		}
 		return true
 	case reflect.Array:
-		return plainType(t.Elem())
+		return Plain(t.Elem())
 	}
 	return reflect.Bool <= t.Kind() && t.Kind() <= reflect.Complex128
 }
 
 // extent returns the number of rows, or of positions of a vector.
-func (s *spread) extent() int {
+func (s *Blocks) extent() int {
 	if s.vector {
 		return s.cols
 	}
@@ -61,10 +66,24 @@ func (s *spread) extent() int {
 }
 
 // block returns the first row of the k-th rank of this process and the one after its last.
-func (s *spread) block(c comm.Comm) (lo, hi int) { return s.cuts[c.Rank()], s.cuts[c.Rank()+1] }
+func (s *Blocks) block(c comm.Comm) (lo, hi int) { return s.cuts[c.Rank()], s.cuts[c.Rank()+1] }
 
-// total returns the number of entries of all ranks.
-func (s *spread) total(ctx context.Context) (n int64, err error) {
+// SetType makes t the type of the values; see rep.Matrix.
+func (s *Blocks) SetType(t *sparse.Type) {
+	s.kind = t
+	for _, part := range s.part {
+		part.SetType(t)
+	}
+}
+
+// Place returns the group.
+func (s *Blocks) Place() rep.Place { return s.g }
+
+// Dims returns the number of rows and columns of the whole matrix.
+func (s *Blocks) Dims() (rows, cols int) { return s.rows, s.cols }
+
+// NVals returns the number of entries of all ranks.
+func (s *Blocks) NVals(ctx context.Context) (n int64, err error) {
 	counts, err := s.counted(ctx)
 	for _, k := range counts {
 		n += k
@@ -73,7 +92,7 @@ func (s *spread) total(ctx context.Context) (n int64, err error) {
 }
 
 // counted returns the number of entries of each rank. The first call is a collective.
-func (s *spread) counted(ctx context.Context) ([]int64, error) {
+func (s *Blocks) counted(ctx context.Context) ([]int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.counts != nil {
@@ -97,39 +116,31 @@ func (s *spread) counted(ctx context.Context) ([]int64, error) {
 	return all, err
 }
 
-// sendable returns an error for a type whose values cannot be sent.
-func sendable(t reflect.Type) error {
-	if plainType(t) {
-		return nil
-	}
-	return &InvalidError{"matrix on a group", fmt.Sprintf("values of %v have pointers and cannot be sent; use numbers, or structs of numbers", t)}
-}
-
-// spreadStore cuts a store of the host. The blocks do not share values with it.
-func spreadStore(g *comm.Group, kind *sparse.Type, st *sparse.Store, vector bool, cuts []int) (*spread, error) {
-	s := &spread{g: g, kind: kind, rows: st.NRows, cols: st.NCols, vector: vector, cuts: cuts}
+// cut cuts a store of the host. The blocks do not share values with it.
+func cut(g *comm.Group, make1 Maker, kind *sparse.Type, st *sparse.Store, vector bool, cuts []int) (*Blocks, error) {
+	s := &Blocks{g: g, make: make1, kind: kind, rows: st.NRows, cols: st.NCols, vector: vector, cuts: cuts}
 	for k, c := range g.Ranks() {
 		lo, hi := s.block(c)
 		shape, from, to := sparse.PartShape(&st.Structure, vector, lo, hi)
-		m := newCore(&sparse.Store{Structure: *shape, Val: kind.Clone(st.Part(from, to)), Type: kind})
+		m := s.make.New(&sparse.Store{Structure: *shape, Val: kind.Clone(st.Part(from, to)), Type: kind})
 		if p := g.PlaceOf(k); p != nil {
-			if err := moveTo(m, p, false, Blocks); err != nil {
+			if err := m.Move(p, false, blocks); err != nil {
 				return nil, err
 			}
-			m.put(nil)
-			m.deviceOnly.Store(true)
+			m.LeaveHost()
 		}
 		s.part = append(s.part, m)
 	}
 	return s, nil
 }
 
-// emptySpread has no entries. Nothing is copied to devices: operations write its blocks there.
-func emptySpread(g *comm.Group, kind *sparse.Type, rows, cols int, vector bool, cuts []int) (*spread, error) {
-	if err := sendable(sparse.GoType(kind)); err != nil {
+// empty returns blocks without entries for a matrix. Nothing is copied to devices: operations write its blocks there.
+func empty(g *comm.Group, of Matrix, rows, cols int, vector bool, cuts []int) (*Blocks, error) {
+	kind := of.Type()
+	if err := of.Sendable(); err != nil {
 		return nil, err
 	}
-	s := &spread{g: g, kind: kind, rows: rows, cols: cols, vector: vector, cuts: cuts}
+	s := &Blocks{g: g, make: of, kind: kind, rows: rows, cols: cols, vector: vector, cuts: cuts}
 	for k, c := range g.Ranks() {
 		m, n := rows, cols
 		if lo, hi := s.block(c); vector {
@@ -137,9 +148,9 @@ func emptySpread(g *comm.Group, kind *sparse.Type, rows, cols int, vector bool, 
 		} else {
 			m = hi - lo
 		}
-		part := newCore(sparse.Empty(kind, m, n))
+		part := s.make.New(sparse.Empty(kind, m, n))
 		if p := g.PlaceOf(k); p != nil {
-			part.place = p
+			part.SetPlace(p)
 		}
 		s.part = append(s.part, part)
 	}
@@ -147,25 +158,25 @@ func emptySpread(g *comm.Group, kind *sparse.Type, rows, cols int, vector bool, 
 }
 
 // willPin lets blocks that operations are about to write take a format.
-func (s *spread) willPin(f sparse.Format) {
+func (s *Blocks) willPin(f sparse.Format) {
 	if s.vector && f == sparse.Hypersparse {
 		f = sparse.CSR
 	}
 	for _, m := range s.part {
-		m.pinned, m.pin = true, f
+		m.SetPin(true, f)
 	}
 }
 
-// drop gives up the memory of blocks on devices, and of what was derived from them, but for the
+// Drop gives up the memory of blocks on devices, and of what was derived from them, but for the
 // blocks that are kept.
-func (s *spread) drop(kept []*core) {
+func (s *Blocks) Drop(kept []Matrix) {
 	if s == nil || len(s.part) == 0 || s.g.PlaceOf(0) == nil {
 		return
 	}
 	s.mu.Lock()
-	lists := [][]*core{s.part, s.whole, s.shape}
+	lists := [][]Matrix{s.part, s.whole, s.shape}
 	for _, f := range s.some {
-		lists = append(lists, []*core{f.m})
+		lists = append(lists, []Matrix{f.m})
 	}
 	if s.across != nil && s.across != s {
 		lists = append(lists, s.across.part, s.across.whole, s.across.shape)
@@ -174,7 +185,7 @@ func (s *spread) drop(kept []*core) {
 	for _, list := range lists {
 		for _, m := range list {
 			if m != nil && !slices.Contains(kept, m) {
-				dropRemote(m)
+				m.DropRemote()
 			}
 		}
 	}
@@ -204,9 +215,9 @@ func cutsOf(g *comm.Group, st *sparse.Structure, vector bool) []int {
 	})
 }
 
-// format returns the format by the number of entries, which all processes know.
-func (s *spread) format() Format {
-	n, err := s.total(nil)
+// Format returns the format by the number of entries, which all processes know.
+func (s *Blocks) Format() sparse.Format {
+	n, err := s.NVals(nil)
 	cells, ok := sparse.Cells(s.rows, s.cols)
 	share := int64(4)
 	if s.rows == 1 {
@@ -215,32 +226,32 @@ func (s *spread) format() Format {
 	switch {
 	case err != nil || !ok:
 	case cells > 0 && n == int64(cells):
-		return Full
+		return sparse.Full
 	case n > 0 && n >= int64(cells)/share:
-		return Bitmap
+		return sparse.Bitmap
 	}
-	return Format(sparse.EmptyShape(s.rows, s.cols).Format)
+	return sparse.EmptyShape(s.rows, s.cols).Format
 }
 
-// pin converts the blocks to a format, and lets results keep it.
-func (s *spread) pin(f sparse.Format, pinned bool) error {
+// Pin converts the blocks to a format, and lets results keep it.
+func (s *Blocks) Pin(f sparse.Format, pinned bool) error {
 	return s.g.Apart(func(k int, _ comm.Comm) error {
 		m := s.part[k]
 		if !pinned {
-			m.pinned = false
+			m.SetPin(false, f)
 			return nil
 		}
-		lf := Format(f)
-		if s.vector && lf == Hypersparse {
-			lf = CSR
+		lf := f
+		if s.vector && lf == sparse.Hypersparse {
+			lf = sparse.CSR
 		}
-		if cells, _ := sparse.Cells(m.Dims()); lf == Full && m.NVals() != int64(cells) {
-			lf = Bitmap
+		if cells, _ := sparse.Cells(m.Dims()); lf == sparse.Full && m.NVals() != int64(cells) {
+			lf = sparse.Bitmap
 		}
-		if err := pinFormat(m, lf); err != nil {
+		if err := m.Convert(lf); err != nil {
 			return err
 		}
-		m.pin = f
+		m.SetPin(true, f)
 		return nil
 	}, nil)
 }

@@ -1,4 +1,4 @@
-package matrix
+package spread
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 // someRows is the matrix that a rank has of the rows that it asked for.
 type someRows struct {
 	list []int32 // the rows, ascending
-	m    *core
+	m    Matrix
 }
 
 // byNeed returns for each rank of this process the whole matrix without the entries of rows that
@@ -22,7 +22,7 @@ type someRows struct {
 //
 // The ranks tell each other how many rows they lack. If rows of average length would pay, they ask
 // the owners, who tell the number of bytes of the answers; if that pays still, they answer.
-func (s *spread) byNeed(ctx context.Context, need func(k int) []int32) (out []*core, ok bool, err error) {
+func (s *Blocks) byNeed(ctx context.Context, need func(k int) []int32) (out []Matrix, ok bool, err error) {
 	counts, err := s.counted(ctx)
 	if err != nil {
 		return nil, false, err
@@ -45,7 +45,7 @@ func (s *spread) byNeed(ctx context.Context, need func(k int) []int32) (out []*c
 		}
 		if found[k] = some; some != kept {
 			if at := s.g.PlaceOf(k); at != nil {
-				return moveTo(some.m, at, false, Blocks)
+				return some.m.Move(at, false, blocks)
 			}
 		}
 		return nil
@@ -62,7 +62,7 @@ func (s *spread) byNeed(ctx context.Context, need func(k int) []int32) (out []*c
 
 // ask returns the listed rows, of which the rank has those in own; kept if all ranks have kept
 // theirs, and nil if it does not pay.
-func (s *spread) ask(ctx context.Context, c comm.Comm, own *sparse.Store, list []int32, kept *someRows, counts []int64) (*someRows, error) {
+func (s *Blocks) ask(ctx context.Context, c comm.Comm, own *sparse.Store, list []int32, kept *someRows, counts []int64) (*someRows, error) {
 	entry, ranks := 4+own.Type.Size, c.Size()
 	at := make([]int, ranks+1) // the rows of each rank in the list
 	for r := range at {
@@ -117,7 +117,7 @@ func (s *spread) ask(ctx context.Context, c comm.Comm, own *sparse.Store, list [
 	if err != nil {
 		return nil, err
 	}
-	return &someRows{list, newCore(stack(s.kind, in, s.rows, s.cols))}, nil
+	return &someRows{list, s.make.New(stack(s.kind, in, s.rows, s.cols))}, nil
 }
 
 // takeRows returns the listed rows of a block that begins at row lo, with the numbers of the list.
@@ -132,7 +132,7 @@ func takeRows(own *sparse.Store, list []int32, lo int) *sparse.Store {
 }
 
 // gatherBytes returns about how many bytes all ranks receive in the gathering of the matrix.
-func (s *spread) gatherBytes(counts []int64) int64 {
+func (s *Blocks) gatherBytes(counts []int64) int64 {
 	size, total := s.kind.Size, collect.Sum(counts)
 	bytes := total*(4+size) + min(4*int64(s.rows), 8*total)
 	if cells, ok := sparse.Cells(s.rows, s.cols); ok && cells < 1<<40 {
