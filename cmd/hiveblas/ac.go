@@ -108,7 +108,7 @@ the features of an edge. Files may be gzip-compressed; - is standard input.`,
 		if err != nil {
 			return err
 		}
-		if err := j.writing(func() error { return j.writeBeliefs(mu) }); err != nil {
+		if err := j.writing(func() error { return writeBeliefs(j, mu) }); err != nil {
 			return err
 		}
 		var sum total
@@ -121,13 +121,13 @@ the features of an edge. Files may be gzip-compressed; - is standard input.`,
 		return j.report(j.method("belief propagation"), []field{
 			{"pattern_vertices", "pattern vertices", np}, {"pattern_edges", "pattern edges", q}, {"iterations", "iterations", rounds},
 			{"sum", "sum", sum.value()}, {"min", "min", least}, {"max", "max", most}, {"best", "", best},
-		}, j.onlyText(list))
+		}, onlyText(j, list))
 	}
 	return cmd
 }
 
 // onlyText omits a ranking in JSON, where it is one of the figures.
-func (j *job) onlyText(r *ranking) *ranking {
+func onlyText(j *job, r *ranking) *ranking {
 	if j.run.json {
 		return nil
 	}
@@ -175,7 +175,7 @@ func largest(list []int, k int, order func(a, b int) int) {
 }
 
 // writeBeliefs writes a .csv with a line for each data vertex, or a matrix.
-func (j *job) writeBeliefs(mu *matrix.Matrix[float32]) error {
+func writeBeliefs(j *job, mu *matrix.Matrix[float32]) error {
 	if j.out.kind != ".csv" {
 		return j.writeMatrixAs(mu.Inside(), nil, nil, graphio.AsArray())
 	}

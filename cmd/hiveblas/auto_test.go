@@ -59,9 +59,9 @@ func TestAutoGPUs(t *testing.T) {
 	}{
 		{"a projection on a big graph", []string{"a", "a", "a", "a"}, func(*job) model.Work { return independent(1e13, 1e13, 0) }, "", []int{0, 1, 2, 3}, "4 of 4 GPUs: "},
 		{"walks on a big graph", []string{"a", "a"}, big, "auto", []int{0, 1}, "2 of 2 GPUs: "},
-		{"a small search", []string{"a", "a", "a"}, func(j *job) model.Work { return j.estimateBFS(0) }, "", []int{0}, "1 of 3 GPUs: "},
-		{"small paths", []string{"a", "a"}, func(j *job) model.Work { return j.estimatePaths(0) }, "", []int{0}, "1 of 2 GPUs: "},
-		{"an iteration by rows", []string{"a", "a"}, func(j *job) model.Work { return j.estimateIterations(.85, 1e-9, 1000) }, "", []int{0}, "1 of 2 GPUs: "},
+		{"a small search", []string{"a", "a", "a"}, func(j *job) model.Work { return estimateBFS(j, 0) }, "", []int{0}, "1 of 3 GPUs: "},
+		{"small paths", []string{"a", "a"}, func(j *job) model.Work { return estimatePaths(j, 0) }, "", []int{0}, "1 of 2 GPUs: "},
+		{"an iteration by rows", []string{"a", "a"}, func(j *job) model.Work { return estimateIterations(j, .85, 1e-9, 1000) }, "", []int{0}, "1 of 2 GPUs: "},
 		{"unequal GPUs", []string{"a", "b", "a"}, big, "", []int{0, 2}, "2 of 2 GPUs: "},
 		{"one of a kind", []string{"a", "b"}, big, "", []int{0}, ""},
 		{"one GPU", []string{"a"}, big, "", []int{0}, ""},
@@ -73,7 +73,7 @@ func TestAutoGPUs(t *testing.T) {
 			j, g := jobOf(t, "auto", 156)
 			j.run.method = c.method
 			if c.work != nil {
-				j.estimate = func(int64) model.Work { return c.work(j) }
+				j.estimate = func(*job, int64) model.Work { return c.work(j) }
 			}
 			if err := j.placeGraphs(g.NVals, "entries", g); err != nil {
 				t.Fatal(err)
@@ -97,7 +97,7 @@ func TestAutoGPUs(t *testing.T) {
 	t.Run("the summary", func(t *testing.T) {
 		severalGPUs(t, "a", "a")
 		j, g := jobOf(t, "auto", 156)
-		j.estimate = func(int64) model.Work { return big(j) }
+		j.estimate = func(*job, int64) model.Work { return big(j) }
 		if err := j.placeGraphs(g.NVals, "entries", g); err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func TestAutoGPUs(t *testing.T) {
 			return nil, errors.New("no peer access")
 		}
 		j, g := jobOf(t, "auto", 156)
-		j.estimate = func(int64) model.Work { return big(j) }
+		j.estimate = func(*job, int64) model.Work { return big(j) }
 		if err := j.placeGraphs(g.NVals, "entries", g); err != nil || j.group != nil || j.device == nil || !strings.HasSuffix(j.why, "one only: no peer access") {
 			t.Errorf("device %v, because %q (%v)", j.device, j.why, err)
 		}

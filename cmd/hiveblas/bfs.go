@@ -30,12 +30,12 @@ source is its own parent.`,
 		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdBFS).fuses().reads().writes("the levels", matrixFiles...)
-	j.scales(j.estimateBFS)
+	j.scales(estimateBFS)
 	cmd.Flags().StringVar(&source, "source", "", "source vertex `V`: a number from 0, or a name; several separated by commas, or in a file")
 	cmd.Flags().BoolVar(&parents, "parents", false, "write the parent of each vertex instead of its level")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := j.checkSource(source, args[0]); err != nil {
+		if err := checkSource(j, source, args[0]); err != nil {
 			return err
 		}
 		if err := j.begin(args[0]); err != nil {
@@ -52,7 +52,7 @@ source is its own parent.`,
 			if parents {
 				return cli.Usage(cmd.CommandPath(), "--parents is for one source")
 			}
-			return j.levelsOf(vs)
+			return levelsOf(j, vs)
 		}
 		var res *apps.BFSResult
 		err = j.compute(func(run apps.Run) (err error) {
@@ -85,7 +85,7 @@ source is its own parent.`,
 }
 
 // levelsOf is bfs from several sources: distances over edges of length 1.
-func (j *job) levelsOf(sources []int) error {
+func levelsOf(j *job, sources []int) error {
 	var dist *matrix.Vector[float64]
 	err := j.compute(func(run apps.Run) (err error) {
 		dist, err = apps.VertexNomination(j.graph.Matrix, sources, apps.VertexNominationOptions[float64]{Run: run, Unit: true})
@@ -107,7 +107,7 @@ func (j *job) levelsOf(sources []int) error {
 }
 
 // checkSource rejects, before the file is read, a --source that is a vertex of no graph.
-func (j *job) checkSource(source, file string) error {
+func checkSource(j *job, source, file string) error {
 	if !j.cmd.Flags().Changed("source") {
 		return cli.Usage(j.cmd.CommandPath(), "--source is missing")
 	}

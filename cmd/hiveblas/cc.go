@@ -28,7 +28,7 @@ component its smallest vertex and its size, the largest first.`,
 		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdCC).fuses().reads().writes("the components", matrixFiles...)
-	j.scales(j.estimateCC)
+	j.scales(estimateCC)
 	cmd.Flags().BoolVar(&sizes, "sizes", false, "list the components by size, and write their sizes (.tsv, .csv)")
 	cmd.Flags().IntVar(&top, "top", 10, "list the `N` largest components of --sizes")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -62,8 +62,8 @@ component its smallest vertex and its size, the largest first.`,
 		write := func() error { return j.writeVertices(res.Label) }
 		if sizes {
 			all := componentSizes(res.Label)
-			write = func() error { return j.writeSizes(all) }
-			list = j.list("component of", "vertices", all, top)
+			write = func() error { return writeSizes(j, all) }
+			list = listed(j, "component of", "vertices", all, top)
 		}
 		if err := j.writing(write); err != nil {
 			return err
@@ -93,7 +93,7 @@ func componentSizes(label *matrix.Vector[int32]) []apps.Nomination[float64] {
 }
 
 // writeSizes writes lines of a vertex of a component and its size.
-func (j *job) writeSizes(all []apps.Nomination[float64]) error {
+func writeSizes(j *job, all []apps.Nomination[float64]) error {
 	return j.writeLines(len(all), func(line func(fields ...string) error) error {
 		for _, c := range all {
 			if err := line(j.graph.name(c.Vertex), text(c.Distance)); err != nil {

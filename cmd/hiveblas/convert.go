@@ -72,7 +72,7 @@ unless --symmetric writes one triangle.`,
 		}
 		g := j.graph
 		if err := j.writing(func() error {
-			j.warnLost(g)
+			warnLost(j, g)
 			return g.values.write(j, g.rows, g.cols, more...)
 		}); err != nil {
 			return err
@@ -84,7 +84,7 @@ unless --symmetric writes one triangle.`,
 
 // warnLost warns of what the output cannot tell: entries of value 0 in a dense .npy, vertices
 // without edges in a list. A list without names still tells of those before its last vertex.
-func (j *job) warnLost(g *graph) {
+func warnLost(j *job, g *graph) {
 	file := j.out.path
 	if j.out.stdout {
 		file = "standard output"

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -27,22 +28,25 @@ const (
 	watchAfter = 100 * time.Millisecond
 )
 
-// watchEnd has the end of the process watched, so that running out of memory is one line. Only the
-// first call has an effect. It does nothing if messages do not go to a file, as in tests.
-func (s *session) watchEnd() {
-	if own, ok := s.Stderr.(*os.File); ok && s.watched.CompareAndSwap(false, true) {
+// watch has the end of the process watched by another, so that running out of memory is one line.
+type watch struct{ started atomic.Bool }
+
+// start starts the process that watches. Only the first call has an effect. It does nothing if
+// messages do not go to a file, as in tests.
+func (w *watch) start(stderr io.Writer) {
+	if own, ok := stderr.(*os.File); ok && w.started.CompareAndSwap(false, true) {
 		startWatch(own)
 	}
 }
 
-// watchLater calls watchEnd after watchAfter, or at once if there is little memory. stop ends the
+// startLater calls start after watchAfter, or at once if there is little memory. stop ends the
 // wait.
-func (s *session) watchLater(room int64) (stop func() bool) {
+func (w *watch) startLater(stderr io.Writer, room int64) (stop func() bool) {
 	if room > 0 && room < littleRoom {
-		s.watchEnd()
+		w.start(stderr)
 		return func() bool { return false }
 	}
-	return time.AfterFunc(watchAfter, s.watchEnd).Stop
+	return time.AfterFunc(watchAfter, func() { w.start(stderr) }).Stop
 }
 
 // startWatch starts a process that reads what the runtime prints at the end of this one. It does
@@ -72,12 +76,12 @@ func startWatch(stderr *os.File) {
 // group of processes have no effect. (An ignored signal ends a process on Windows.)
 func watchParent() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
-	watch(os.Stdin, os.Stderr)
+	relay(os.Stdin, os.Stderr)
 }
 
-// watch copies what a process prints on standard error. From the first line of the runtime about
+// relay copies what a process prints on standard error. From the first line of the runtime about
 // its end on, it prints one line in place of the rest.
-func watch(in io.Reader, out io.Writer) {
+func relay(in io.Reader, out io.Writer) {
 	lines := bufio.NewReader(in)
 	cause, memory, thread := "", false, false
 	for {

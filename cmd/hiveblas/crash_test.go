@@ -14,10 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-
-	"github.com/hiveblas/hiveblas/internal/cli"
-
 	"github.com/hiveblas/hiveblas/internal/race"
 )
 
@@ -39,7 +35,7 @@ func TestWatch(t *testing.T) {
 		{"a signal", "SIGSEGV: segmentation violation\nPC=0x1\n" + dump, "hiveblas: internal error: SIGSEGV: segmentation violation; this is a bug"},
 	} {
 		var out strings.Builder
-		watch(strings.NewReader(c.in), &out)
+		relay(strings.NewReader(c.in), &out)
 		got := out.String()
 		if !strings.HasPrefix(got, c.want) || strings.Contains(got, "goroutine") || c.want == "" && got != "" {
 			t.Errorf("%s: %q, want %q", c.reason, got, c.want)
@@ -132,29 +128,21 @@ func (e *endlessList) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestWatchBegins: the end of a process is watched at once if there is little memory or the
-// estimate is large, later otherwise. Without a file for messages nothing is started.
+// TestWatchBegins: the end of a process is watched at once if there is little memory, later
+// otherwise.
 func TestWatchBegins(t *testing.T) {
 	// os.Stderr itself is not redirected, so that no process starts.
-	s := &session{Session: cli.Session{Stderr: os.Stderr}}
-	if s.watchLater(littleRoom - 1); !s.watched.Load() {
+	var little, enough, unknown watch
+	if little.startLater(os.Stderr, littleRoom-1); !little.started.Load() {
 		t.Error("with little memory the end is not watched at once")
 	}
-	s = &session{Session: cli.Session{Stderr: os.Stderr}}
-	if stop := s.watchLater(littleRoom); !stop() || s.watched.Load() {
+	if stop := enough.startLater(os.Stderr, littleRoom); !stop() || enough.started.Load() {
 		t.Error("with enough memory the end is watched at once")
 	}
-	s = &session{Session: cli.Session{Stderr: os.Stderr}}
-	s.watchLater(0)
-	for started := time.Now(); !s.watched.Load(); time.Sleep(time.Millisecond) {
-		if time.Since(started) > time.Minute {
+	unknown.startLater(os.Stderr, 0)
+	for began := time.Now(); !unknown.started.Load(); time.Sleep(time.Millisecond) {
+		if time.Since(began) > time.Minute {
 			t.Fatal("the end is never watched")
-		}
-	}
-	for needed, want := range map[int64]bool{watchFrom: false, watchFrom + 1: true} {
-		j := newJob(&session{Session: cli.Session{Stderr: os.Stderr}}, &cobra.Command{Use: "info"})
-		if err := j.enough("a.tsv", "reading it", needed); err != nil || j.watched.Load() != want {
-			t.Errorf("%d bytes: %v, watched %v, want %v", needed, err, !want, want)
 		}
 	}
 }

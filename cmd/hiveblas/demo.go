@@ -209,7 +209,7 @@ func (t *tour) print(j *job, dir string) error {
 	line("Karate club: 34 members, 78 friendships, %d triangles", t.triangles)
 	line("")
 	line("  PageRank over plus_second, %d iterations: the highest ranks", t.ranks.Iterations)
-	for _, n := range j.highest(t.ranks.Rank, 4).rows {
+	for _, n := range highest(j, t.ranks.Rank, 4).rows {
 		line("    %3s        rank %.4f", n.vertex, n.value)
 	}
 	line("")

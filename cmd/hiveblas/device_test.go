@@ -233,7 +233,7 @@ func jobOf(t *testing.T, device string, worth int64) (*job, *matrix.Matrix[float
 	s.Ctx = t.Context()
 	j := newJob(s, &cobra.Command{Use: "tc"})
 	j.run.device, j.threshold = device, worth
-	j.graph, j.progress = &graph{file: karate, Matrix: g}, newProgress(os.Stderr, false)
+	j.graph, j.progress = &graph{file: karate, Matrix: g}, newDisplay(os.Stderr, false)
 	return j, g
 }
 

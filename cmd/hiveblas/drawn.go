@@ -56,7 +56,7 @@ func (j *job) drawnFlags(spec string) (kind string, f generateFlags, err error) 
 }
 
 // drawn makes a generated graph, where the command computes if that is known.
-func (j *job) drawn(spec string, only bool) (*graph, error) {
+func (j *job) drawn(spec string, what content) (*graph, error) {
 	kind, f, err := j.drawnFlags(spec)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (j *job) drawn(spec string, only bool) (*graph, error) {
 	if f.maxWeight > 0 {
 		out.info.Field = "integer"
 	}
-	if f.maxWeight > 0 && !only {
+	if f.maxWeight > 0 && what == weighted {
 		err = ops.ApplyIndex(out.Matrix, weights[float64, float64](&f), out.Matrix, ops.WithContext(j.Ctx), ops.WithThreads(j.run.threads))
 		if f.undirected && err == nil {
 			access.MarkSymmetric(out.Matrix)

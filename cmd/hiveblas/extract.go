@@ -61,7 +61,7 @@ become names; with --vertex-numbers they count from 0 again.`,
 		if err := j.loadTyped(args[0]); err != nil {
 			return err
 		}
-		if err := j.wantSquare(); err != nil {
+		if err := wantSquare(j); err != nil {
 			return err
 		}
 		if err := j.fits(); err != nil {
@@ -91,12 +91,12 @@ become names; with --vertex-numbers they count from 0 again.`,
 					return err
 				}
 			}
-			return j.take(vs, vs)
+			return take(j, vs, vs)
 		})
 		if err != nil {
 			return err
 		}
-		if err := j.writeGraph(); err != nil {
+		if err := writeGraph(j); err != nil {
 			return err
 		}
 		return j.report("", []field{{"of_vertices", "of vertices", of}, {"of_entries", "of entries", before}}, nil)

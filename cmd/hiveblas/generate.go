@@ -72,7 +72,7 @@ hiveblas bfs generate:rmat,scale=20,edges=16777216,undirected --source 1`,
 	j := newJob(s, cmd).writes("the edges", ".tsv", ".csv", ".mtx", ".g500", ".hgb", ".npz")
 	f.add(cmd.Flags())
 	cmd.Flags().StringVar(&f.truth, "truth", "", "write the community of each vertex to `FILE`, a .tsv or .csv")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return j.generate(args[0], &f) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return generateGraph(j, args[0], &f) }
 	return cmd
 }
 
@@ -97,7 +97,7 @@ func (f *generateFlags) add(fs *pflag.FlagSet) {
 }
 
 // checkGenerate rejects flags that mean nothing for the kind.
-func (j *job) checkGenerate(kind string, f *generateFlags) error {
+func checkGenerate(j *job, kind string, f *generateFlags) error {
 	bad := func(format string, args ...any) error {
 		return cli.Usage(j.cmd.CommandPath(), fmt.Sprintf(format, args...))
 	}
@@ -152,8 +152,8 @@ func (f *generateFlags) graph(kind string) (g *generate.Graph, err error) {
 	return g, err
 }
 
-func (j *job) generate(kind string, f *generateFlags) error {
-	if err := j.checkGenerate(kind, f); err != nil {
+func generateGraph(j *job, kind string, f *generateFlags) error {
+	if err := checkGenerate(j, kind, f); err != nil {
 		return err
 	}
 	g, err := f.graph(kind)
@@ -163,7 +163,7 @@ func (j *job) generate(kind string, f *generateFlags) error {
 	if err := j.begin(); err != nil {
 		return err
 	}
-	if err := j.checkList("truth", f.truth, j.out.path); err != nil {
+	if err := checkList(j, "truth", f.truth, j.out.path); err != nil {
 		return err
 	}
 	bad := func(text string) error { return cli.Usage(j.cmd.CommandPath(), text) }
@@ -182,14 +182,14 @@ func (j *job) generate(kind string, f *generateFlags) error {
 		if err := j.canDraw(kind, g.Edges(), f.undirected); err != nil {
 			return err
 		}
-		err = j.writeBuilt(g, f)
+		err = writeBuilt(j, g, f)
 	} else {
-		err = j.writing(func() error { return j.stream(func(w io.Writer) error { return j.drawTo(w, g, f) }) })
+		err = j.writing(func() error { return j.stream(func(w io.Writer) error { return drawTo(j, w, g, f) }) })
 	}
 	if err != nil {
 		return err
 	}
-	err = j.writeList(f.truth, func(line func(fields ...string) error) error {
+	err = writeList(j, f.truth, func(line func(fields ...string) error) error {
 		for v := range n {
 			if err := line(strconv.Itoa(v), strconv.Itoa(g.Community(v))); err != nil {
 				return err
@@ -224,7 +224,7 @@ func weights[A any, C int64 | float64](f *generateFlags) semiring.IndexOp[A, C] 
 const drawPiece = 1 << 15
 
 // drawTo streams the edges.
-func (j *job) drawTo(w io.Writer, g *generate.Graph, f *generateFlags) error {
+func drawTo(j *job, w io.Writer, g *generate.Graph, f *generateFlags) error {
 	m, n := g.Dims()
 	base, delim := int64(0), byte('\t')
 	switch j.out.kind {
@@ -270,7 +270,7 @@ func (j *job) drawTo(w io.Writer, g *generate.Graph, f *generateFlags) error {
 }
 
 // writeBuilt builds the matrix and writes it.
-func (j *job) writeBuilt(g *generate.Graph, f *generateFlags) error {
+func writeBuilt(j *job, g *generate.Graph, f *generateFlags) error {
 	var a *matrix.Matrix[bool]
 	err := j.stage("compute", func() (err error) {
 		var opts []generate.MatrixOption

@@ -97,7 +97,7 @@ pass 0 for known places. --plot draws them on a map.`,
 		}
 		var locations *apps.Locations
 		err := j.stage("read", func() (err error) {
-			locations, err = j.readLocations(file, base)
+			locations, err = readLocations(j, file, base)
 			return err
 		})
 		if err != nil {
@@ -115,7 +115,7 @@ pass 0 for known places. --plot draws them on a map.`,
 		if err != nil {
 			return err
 		}
-		if err := j.writing(func() error { return j.writePlaces(res) }); err != nil {
+		if err := j.writing(func() error { return writePlaces(j, res) }); err != nil {
 			return err
 		}
 		err = j.draw(picture, func(w io.Writer) error { return mapPlot(res).WritePNG(w, 9, 5) })
@@ -134,7 +134,7 @@ pass 0 for known places. --plot draws them on a map.`,
 }
 
 // readLocations reads the file of --locations.
-func (j *job) readLocations(file string, base int) (*apps.Locations, error) {
+func readLocations(j *job, file string, base int) (*apps.Locations, error) {
 	o := apps.LocationOptions{Run: apps.Run{Context: j.Ctx, Progress: j.progress.update}, TextOptions: j.read.text(), Name: nameOf(file), Base: base}
 	if j.graph.cols != nil && !j.graph.counted {
 		o.Index = j.graph.cols.Index
@@ -150,7 +150,7 @@ func (j *job) readLocations(file string, base int) (*apps.Locations, error) {
 }
 
 // writePlaces writes vertex, latitude, longitude and pass of each located vertex.
-func (j *job) writePlaces(res *apps.Geolocation) error {
+func writePlaces(j *job, res *apps.Geolocation) error {
 	return j.writeLines(int(res.Latitude.NVals()), func(line func(fields ...string) error) error {
 		for v, lat := range res.Latitude.All() {
 			lon, _ := res.Longitude.At(v)

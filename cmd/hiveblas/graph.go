@@ -37,16 +37,26 @@ func (g *graph) size() (m, n int, entries int64) {
 	return m, n, g.NVals() + g.edges
 }
 
-// Arguments of load: whether weights are read.
+// content is what is read of a graph.
+type content uint8
+
 const (
-	weighted  = false
-	structure = true // every entry is 1
+	structure content = iota // every entry is 1
+	weighted                 // with weights
 )
 
+// contentOf returns weighted if weights are wanted, and structure otherwise.
+func contentOf(weights bool) content {
+	if weights {
+		return weighted
+	}
+	return structure
+}
+
 // load reads the graph of the command.
-func (j *job) load(file string, only bool) error {
+func (j *job) load(file string, what content) error {
 	return j.stage("read", func() (err error) {
-		if j.graph, err = j.open(file, only); err != nil {
+		if j.graph, err = j.open(file, what); err != nil {
 			return err
 		}
 		return j.fits()
@@ -55,12 +65,12 @@ func (j *job) load(file string, only bool) error {
 
 // loadSquare is load for commands that need a graph. It also tests for
 // symmetry: searches can then pull, and no transpose is needed.
-func (j *job) loadSquare(file string, only bool) error {
+func (j *job) loadSquare(file string, what content) error {
 	return j.stage("read", func() (err error) {
-		if j.graph, err = j.open(file, only); err != nil {
+		if j.graph, err = j.open(file, what); err != nil {
 			return err
 		}
-		if err := j.wantSquare(); err != nil {
+		if err := wantSquare(j); err != nil {
 			return err
 		}
 		if err := j.fits(); err != nil {
@@ -72,10 +82,10 @@ func (j *job) loadSquare(file string, only bool) error {
 }
 
 // open reads a graph into float64, also a binary file of another element type. Integers that are
-// not exact in float64 are an error, except with only, which reads the structure.
-func (j *job) open(file string, only bool) (g *graph, err error) {
+// not exact in float64 are an error, except in the structure alone.
+func (j *job) open(file string, what content) (g *graph, err error) {
 	if isDrawn(file) {
-		return j.drawn(file, only)
+		return j.drawn(file, what)
 	}
 	g = &graph{file: nameOf(file)}
 	in, err := j.openInput(file)
@@ -86,9 +96,9 @@ func (j *job) open(file string, only bool) (g *graph, err error) {
 	if in.element() == elementBool && rule != "error" {
 		rule = "max" // “or” of 0 and 1
 	}
-	a, err := j.readInput(in, g, fileTypes[elementFloat64], only, rule)
+	a, err := j.readInput(in, g, fileTypes[elementFloat64], what, rule)
 	g.Matrix = matrix.OfInside[float64](a)
-	if err == nil && !only && !j.infinite {
+	if err == nil && what == weighted && !j.infinite {
 		err = g.finite(in.element())
 	}
 	if err != nil {
@@ -113,14 +123,14 @@ func (g *graph) finite(element byte) error {
 }
 
 // readInput reads an open input into elements of type t, and closes it. rule is as --duplicates.
-func (j *job) readInput(in *input, g *graph, t *sparse.Type, only bool, rule string) (rep.Matrix, error) {
+func (j *job) readInput(in *input, g *graph, t *sparse.Type, what content, rule string) (rep.Matrix, error) {
 	var overflow atomic.Bool
-	opts := j.readOptions(in, g, only)
+	opts := j.readOptions(in, g, what)
 	if op := combining(t, rule, &overflow); op != nil {
 		opts = append(opts, op)
 	}
 	a, err := j.readFrom(in, g, t, opts)
-	if err != nil || only || rule != "sum" {
+	if err != nil || what == structure || rule != "sum" {
 		return a, err
 	}
 	inexact, err := j.anyRank(overflow.Load())
@@ -175,14 +185,14 @@ func (j *job) onlyLists(file string) error {
 }
 
 // readOptions returns the read options of the flags, without --duplicates.
-func (j *job) readOptions(in *input, g *graph, only bool) []graphio.ReadOption {
+func (j *job) readOptions(in *input, g *graph, what content) []graphio.ReadOption {
 	opts := append(j.read.options(),
 		graphio.WithContext(j.Ctx), graphio.Threads(j.run.threads), graphio.WithInfo(&g.info), graphio.FileName(in.name), graphio.Warn(j.warn),
 		graphio.Progress(func(bytes int64) { j.progress.update(in.title(), bytes, in.size) }),
 		graphio.Stages(func(stage string, done, total int64) {
 			j.progress.update(stage+" "+filepath.Base(in.name), done, total)
 		}))
-	if only {
+	if what == structure {
 		opts = append(opts, graphio.PatternOnly())
 	}
 	if in.file != nil {
@@ -198,7 +208,7 @@ func (j *job) readOptions(in *input, g *graph, only bool) []graphio.ReadOption {
 			}
 		}
 	}
-	if e := in.element(); j.infinite && !only && (e == elementNone || e == elementFloat64) {
+	if e := in.element(); j.infinite && what == weighted && (e == elementNone || e == elementFloat64) {
 		opts = append(opts, graphio.AllowNaN())
 	}
 	return opts

@@ -43,10 +43,10 @@ and weights; --json has them as edges. It reads the whole file.`,
 		if err != nil {
 			return err
 		}
-		if err := j.writing(func() error { return j.writeEntries(kept, nil) }); err != nil {
+		if err := j.writing(func() error { return writeEntries(j, kept, nil) }); err != nil {
 			return err
 		}
-		edges, err := j.edgeObjects(kept)
+		edges, err := edgeObjects(j, kept)
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ and weights; --json has them as edges. It reads the whole file.`,
 }
 
 // edgeObjects returns the edges for JSON; one without a weight has no such field.
-func (j *job) edgeObjects(v *values) ([]object, error) {
+func edgeObjects(j *job, v *values) ([]object, error) {
 	edges := make([]object, 0, v.NVals())
 	err := v.entries(func(row, col int, value string) error {
 		o := object{{"source", "", json.RawMessage(vertexJSON(j.graph.rows.Name(row)))}, {"target", "", json.RawMessage(vertexJSON(j.graph.cols.Name(col)))}}
@@ -82,7 +82,7 @@ func firstOf(n, count int64) []int64 {
 
 // writeEntries writes lines of row, column and value, in the given order of the places of entries,
 // nil for that of rows.
-func (j *job) writeEntries(v *values, order []int64) error {
+func writeEntries(j *job, v *values, order []int64) error {
 	var lines [][]string
 	fields := func(row, col int, value string) []string {
 		f := []string{j.graph.rows.Name(row), j.graph.cols.Name(col)}
@@ -150,28 +150,28 @@ names. Ties have the order of the input.`,
 		if by == "weight" {
 			var order []int64
 			err := j.stage("sort", func() error {
-				order = j.graph.values.byWeight(reverse, j.comparisons(j.graph.values.NVals()))
+				order = j.graph.values.byWeight(reverse, comparisons(j, j.graph.values.NVals()))
 				return nil
 			})
 			if err != nil {
 				return err
 			}
-			if err := j.writing(func() error { return j.writeEntries(j.graph.values, order) }); err != nil {
+			if err := j.writing(func() error { return writeEntries(j, j.graph.values, order) }); err != nil {
 				return err
 			}
 			return j.report("", nil, nil)
 		}
-		if err := j.wantSquare(); err != nil {
+		if err := wantSquare(j); err != nil {
 			return err
 		}
 		err := j.stage("sort", func() error {
-			vs := j.vertexOrder(by, reverse)
-			return j.take(vs, vs)
+			vs := vertexOrder(j, by, reverse)
+			return take(j, vs, vs)
 		})
 		if err != nil {
 			return err
 		}
-		if err := j.writeGraph(); err != nil {
+		if err := writeGraph(j); err != nil {
 			return err
 		}
 		return j.report("", nil, nil)
@@ -181,7 +181,7 @@ names. Ties have the order of the input.`,
 
 // comparisons returns a function that counts the comparisons of a sort of n items, and shows what
 // share of the n·log₂ n that it takes is done.
-func (j *job) comparisons(n int64) func() {
+func comparisons(j *job, n int64) func() {
 	total, done := n*int64(bits.Len64(uint64(n))), int64(0)
 	return func() {
 		if done++; done&0xffff == 0 {
@@ -191,7 +191,7 @@ func (j *job) comparisons(n int64) func() {
 }
 
 // vertexOrder returns the vertices by descending degree or by name.
-func (j *job) vertexOrder(by string, reverse bool) []int {
+func vertexOrder(j *job, by string, reverse bool) []int {
 	n, _, _ := j.graph.size()
 	vs := make([]int, n)
 	for v := range vs {
@@ -203,19 +203,19 @@ func (j *job) vertexOrder(by string, reverse bool) []int {
 	if reverse {
 		sign = -1
 	}
-	compared := j.comparisons(int64(n))
+	compared := comparisons(j, int64(n))
 	slices.SortStableFunc(vs, func(a, b int) int {
 		compared()
 		if by == "degree" {
 			return sign * cmp.Compare(degree(b), degree(a))
 		}
-		return sign * j.compareNames(a, b)
+		return sign * compareNames(j, a, b)
 	})
 	return vs
 }
 
 // compareNames compares names: integers by value, others by bytes.
-func (j *job) compareNames(a, b int) int {
+func compareNames(j *job, a, b int) int {
 	l := j.graph.cols
 	if x, ok := l.ID(a); ok {
 		y, _ := l.ID(b)

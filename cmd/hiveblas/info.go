@@ -38,18 +38,18 @@ reach each other, or the reason why one is missing.`,
 			return err
 		}
 		if len(args) == 0 {
-			return j.machine()
+			return machine(j)
 		}
 		if err := j.loadTyped(args[0]); err != nil {
 			return err
 		}
-		return j.report("", j.describe(args[0]), nil)
+		return j.report("", describe(j, args[0]), nil)
 	}
 	return cmd
 }
 
 // describe returns the figures of a file.
-func (j *job) describe(file string) []field {
+func describe(j *job, file string) []field {
 	g := j.graph
 	m, n := g.values.Dims()
 	s := summaryOf(g.values.Matrix)
@@ -85,7 +85,7 @@ func (j *job) describe(file string) []field {
 }
 
 // machine prints the version, the platform and the devices.
-func (j *job) machine() error {
+func machine(j *job) error {
 	fields := []field{
 		{"command", "", "info"},
 		{"version", "version", cli.Version()},
@@ -102,11 +102,11 @@ func (j *job) machine() error {
 	if j.run.json {
 		return j.printJSON(fields)
 	}
-	return j.printTable(fields)
+	return printTable(j, fields)
 }
 
 // printTable prints the fields that have a label.
-func (j *job) printTable(fields []field) error {
+func printTable(j *job, fields []field) error {
 	out := bufio.NewWriter(j.Stdout)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, f := range fields {

@@ -88,7 +88,7 @@ but no GPU if --arch is given.`,
 		if j.run.json {
 			return j.printJSON(fields)
 		}
-		return j.printTable(fields)
+		return printTable(j, fields)
 	}
 	return cmd
 }
@@ -165,7 +165,7 @@ func jitListCommand(s *session) *cobra.Command {
 		if j.run.json {
 			return j.printJSON(object{{"command", "", "jit list"}, {"dir", "", cache.Dir()}, {"bytes", "", bytes}, {"kernels", "", rows}})
 		}
-		return j.printTable(append(fields, field{"", "in all", fmt.Sprintf("%d kernels, %d bytes, in %s", len(list), bytes, cache.Dir())}))
+		return printTable(j, append(fields, field{"", "in all", fmt.Sprintf("%d kernels, %d bytes, in %s", len(list), bytes, cache.Dir())}))
 	}
 	return cmd
 }
@@ -192,7 +192,7 @@ func jitClearCommand(s *session) *cobra.Command {
 		if j.run.json {
 			return j.printJSON(fields)
 		}
-		return j.printTable(fields)
+		return printTable(j, fields)
 	}
 	return cmd
 }

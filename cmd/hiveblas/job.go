@@ -35,7 +35,7 @@ type job struct {
 	first     *cusparse.Device // of a group that --device auto has chosen
 	choice    string           // reason for the number of GPUs, "" if there is no choice
 	// estimate returns the work of the command, for --device auto; nil stays on one device.
-	estimate func(work int64) model.Work
+	estimate func(j *job, work int64) model.Work
 	placed   bool    // the device is chosen
 	graphs   []mover // that are on the device
 
@@ -49,11 +49,11 @@ type job struct {
 
 	infinite bool // weights may be infinite
 	graph    *graph
-	progress *progress
+	progress *display
 	began    time.Time
 	stages   []stage
 
-	traces traces
+	traces methods
 }
 
 type stage struct {
@@ -148,7 +148,7 @@ func (j *job) begin(inputs ...string) error {
 	if err := j.openDemanded(); err != nil {
 		return err
 	}
-	j.progress = newProgress(j.Stderr, !j.run.quiet)
+	j.progress = newDisplay(j.Stderr, !j.run.quiet)
 	j.bar.Store(j.progress)
 	return j.expired()
 }
@@ -232,4 +232,24 @@ func (j *job) took(name string) float64 {
 		}
 	}
 	return d.Seconds()
+}
+
+// method returns the name of the algorithm, if any, and the methods that ran.
+func (j *job) method(algorithm string) string {
+	ran := j.traces.names()
+	switch {
+	case algorithm == "":
+		return ran
+	case ran == "":
+		return algorithm
+	}
+	return algorithm + ": " + ran
+}
+
+// pipelineMethod is method for an algorithm of the pipeline; a kernel that ran has its own name.
+func (j *job) pipelineMethod(algorithm string) string {
+	if !j.traces.products() {
+		algorithm = ""
+	}
+	return j.method(algorithm)
 }

@@ -94,23 +94,28 @@ and -o writes a .png.`,
 		}
 		o.Lambda1 = lambdas[0]
 		if grid {
-			return j.denoise(args[0], o)
+			return denoise(j, args[0], o)
 		}
 		if err := j.loadSquare(args[0], weighted); err != nil {
 			return err
 		}
 		o.Undirected = j.read.undirected || j.graph.info.Symmetry == "symmetric"
-		y, err := j.readValues(values, j.graph.info.Layout == "edges" && j.graph.cols == nil)
+		n, _ := j.graph.Dims()
+		wanted := n
+		if j.graph.info.Layout == "edges" && j.graph.cols == nil {
+			wanted = -1 // an edge list does not tell of vertices without edges
+		}
+		y, err := readValues(j, values, wanted)
 		if err != nil {
 			return err
 		}
-		if n, _ := j.graph.Dims(); y.Size() > n { // an edge list does not tell of vertices without edges
+		if y.Size() > n {
 			if err := j.graph.Resize(y.Size(), y.Size()); err != nil {
 				return err
 			}
 		}
 		if weights != "" {
-			if o.VertexWeights, err = j.readValues(weights, false); err != nil {
+			if o.VertexWeights, err = readValues(j, weights, y.Size()); err != nil {
 				return err
 			}
 		}
@@ -125,7 +130,7 @@ and -o writes a .png.`,
 		if err != nil {
 			return err
 		}
-		if err := j.writing(func() error { return j.writeSolutions(found) }); err != nil {
+		if err := j.writing(func() error { return writeSolutions(j, found) }); err != nil {
 			return err
 		}
 		return j.report(j.method(""), lassoFigures(found), nil)
@@ -155,22 +160,18 @@ func parseLambdas(list string) (lambdas []float64, err error) {
 	return lambdas, nil
 }
 
-// readValues reads a number for each vertex, and more if there may be vertices beyond the graph.
-func (j *job) readValues(file string, more bool) (v *matrix.Vector[float64], err error) {
+// readValues reads n numbers, one for each vertex, or with n < 0 as many as there are: those after
+// the vertices of the graph are of vertices without edges.
+func readValues(j *job, file string, n int) (v *matrix.Vector[float64], err error) {
 	err = j.stage("read", func() error {
 		in, err := j.openInput(file)
 		if err != nil {
 			return explain(nameOf(file), err)
 		}
 		defer in.close()
-		n, _ := j.graph.Dims()
-		want := n
-		if more {
-			want = -1
-		}
-		v, err = apps.ReadValues(in.r, want, apps.ValueOptions{TextOptions: j.read.text(), Name: nameOf(file), Labels: j.graph.cols, Run: apps.Run{Context: j.Ctx, Progress: j.progress.update}})
-		if err == nil && v.Size() < n {
-			return cli.Fail(nameOf(file), fmt.Sprintf("%d values, and the graph has %d vertices", v.Size(), n), "give a number for each vertex, one a line", nil)
+		v, err = apps.ReadValues(in.r, n, apps.ValueOptions{TextOptions: j.read.text(), Name: nameOf(file), Labels: j.graph.cols, Run: apps.Run{Context: j.Ctx, Progress: j.progress.update}})
+		if m, _ := j.graph.Dims(); err == nil && v.Size() < m {
+			return cli.Fail(nameOf(file), fmt.Sprintf("%d values, and the graph has %d vertices", v.Size(), m), "give a number for each vertex, one a line", nil)
 		}
 		return explain(nameOf(file), err)
 	})
@@ -217,7 +218,7 @@ func lassoFigures(found []*apps.FusedLassoResult) []field {
 }
 
 // writeSolutions writes the values of each vertex, those of the first λ₁ first.
-func (j *job) writeSolutions(found []*apps.FusedLassoResult) error {
+func writeSolutions(j *job, found []*apps.FusedLassoResult) error {
 	columns := make([][]float64, len(found))
 	for k, r := range found {
 		for _, x := range r.B.All() {

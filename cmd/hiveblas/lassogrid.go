@@ -111,7 +111,7 @@ func gridGraph(width, height int) (*matrix.Matrix[float64], error) {
 }
 
 // denoise is lasso of a picture.
-func (j *job) denoise(file string, o apps.FusedLassoOptions) error {
+func denoise(j *job, file string, o apps.FusedLassoOptions) error {
 	var c *channels
 	err := j.stage("read", func() error {
 		in, err := j.openInput(file)

@@ -83,7 +83,7 @@ ignored. Seeds are given as for vn. The summary lists the cluster, or without
 		if err != nil {
 			return err
 		}
-		if err := j.wantUndirected(); err != nil {
+		if err := wantUndirected(j); err != nil {
 			return err
 		}
 		var res *apps.LocalClusterResult
@@ -113,13 +113,13 @@ ignored. Seeds are given as for vn. The summary lists the cluster, or without
 		if sweep {
 			figures = append(figures, cutFigures(res.Cut)...)
 		}
-		return j.report(j.method(method), figures, j.clustered(res, top))
+		return j.report(j.method(method), figures, clustered(j, res, top))
 	}
 	return cmd
 }
 
 // wantUndirected returns an error that names an edge without its reverse.
-func (j *job) wantUndirected() error {
+func wantUndirected(j *job) error {
 	if j.graph.IsSymmetric() {
 		return nil
 	}
@@ -145,9 +145,9 @@ func cutFigures(c *apps.Cut) []field {
 }
 
 // clustered lists the cluster, or the first vertices of a sweep, with p.
-func (j *job) clustered(res *apps.LocalClusterResult, top int) *ranking {
+func clustered(j *job, res *apps.LocalClusterResult, top int) *ranking {
 	if res.Cut == nil {
-		return j.highest(res.P, top)
+		return highest(j, res.P, top)
 	}
 	r := &ranking{key: "top", title: "cluster", unit: "p"}
 	for _, v := range res.Cut.Vertices[:min(top, len(res.Cut.Vertices))] {

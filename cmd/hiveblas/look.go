@@ -97,25 +97,25 @@ const largestGroups = 12
 // load reads the graph, and again without repeated entries, or without values that are not finite,
 // if there are any.
 func (l *look) load() error {
-	only := weighted // then structure
-	err := l.job.load(l.arg, only)
+	what := weighted // then structure
+	err := l.job.load(l.arg, what)
 	for err != nil && l.arg != "-" {
 		var value *graphio.ParseError
 		switch {
 		case errors.Is(err, matrix.ErrDuplicate) && !l.cmd.Flags().Changed("duplicates") && l.read.duplicates != "first":
 			l.warnings = append(l.warnings, "Entries are given more than once; the first of each counts here. Other commands want --duplicates.")
 			l.read.duplicates = "first"
-		case !only && errors.As(err, &value) && value.Kind == graphio.RemedyAllowNaN:
+		case what == weighted && errors.As(err, &value) && value.Kind == graphio.RemedyAllowNaN:
 			where := ""
 			if value.Line > 0 {
 				where = fmt.Sprintf("In line %d ", value.Line)
 			}
 			l.warnings = append(l.warnings, fmt.Sprintf("%s%s: the page is about the structure alone. Other commands want --weight-column 0 or finite weights.", where, value.Msg))
-			only = structure
+			what = structure
 		default:
 			return err
 		}
-		err = l.job.load(l.arg, only)
+		err = l.job.load(l.arg, what)
 	}
 	for _, w := range l.warned {
 		l.warnings = append(l.warnings, w.Msg+".")
@@ -128,7 +128,7 @@ func (l *look) measure(run apps.Run) error {
 	a := l.graph.Matrix
 	m, n := a.Dims()
 	l.square = m == n && !l.graph.bipartite
-	l.spy = binned(a, lookBins, false)
+	l.spy = binned(a, lookBins, structure)
 	ptr, idx, val, err := a.CSR()
 	if err != nil {
 		return err

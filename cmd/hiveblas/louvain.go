@@ -38,7 +38,7 @@ GPUs divide large graphs, and give the result of one, bit for bit.`,
 		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdLouvain).fuses().reads().writes("the communities", matrixFiles...)
-	j.scales(j.estimateCommunities)
+	j.scales(estimateCommunities)
 	fs := cmd.Flags()
 	fs.BoolVar(&o.Leiden, "leiden", false, "refine the communities of each level (Leiden)")
 	fs.Float64Var(&o.Resolution, "resolution", 1, "resolution `R`: larger for more and smaller communities")
@@ -74,7 +74,7 @@ GPUs divide large graphs, and give the result of one, bit for bit.`,
 		if err := j.loadSquare(args[0], weighted); err != nil {
 			return err
 		}
-		if err := j.wantUndirected(); err != nil {
+		if err := wantUndirected(j); err != nil {
 			return err
 		}
 		if o.Nondeterministic = !deterministic; !deterministic || o.Leiden {
@@ -101,7 +101,7 @@ GPUs divide large graphs, and give the result of one, bit for bit.`,
 		}
 		err = j.writing(func() error {
 			if levels {
-				return j.writeLevels(res)
+				return writeLevels(j, res)
 			}
 			return j.writeVectorAs(res.Membership.Inside())
 		})
@@ -122,7 +122,7 @@ GPUs divide large graphs, and give the result of one, bit for bit.`,
 }
 
 // writeLevels writes a line for each vertex with its community of each level.
-func (j *job) writeLevels(res *apps.CommunitiesResult) error {
+func writeLevels(j *job, res *apps.CommunitiesResult) error {
 	columns := make([][]int32, len(res.Levels))
 	for k, v := range res.Levels {
 		var err error

@@ -82,12 +82,12 @@ set of rows with too few columns.`,
 				p = auction.Implicit[float64](j.graph.Matrix, def)
 			}
 			res, err = auction.Solve(p, o)
-			return j.infeasible(err)
+			return infeasible(j, err)
 		})
 		if err != nil {
 			return err
 		}
-		if err := j.writing(func() error { return j.writePairs(res.Row) }); err != nil {
+		if err := j.writing(func() error { return writePairs(j, res.Row) }); err != nil {
 			return err
 		}
 		m, n := j.graph.Dims()
@@ -101,7 +101,7 @@ set of rows with too few columns.`,
 
 // infeasible returns an error with a set of rows, or columns, that has too few
 // partners.
-func (j *job) infeasible(err error) error {
+func infeasible(j *job, err error) error {
 	var e *auction.InfeasibleError
 	if !errors.As(err, &e) {
 		return err
@@ -144,7 +144,7 @@ func (g *graph) withoutForbidden() error {
 }
 
 // writePairs writes lines of a row and its column, for the rows that have one.
-func (j *job) writePairs(col []int32) error {
+func writePairs(j *job, col []int32) error {
 	return j.writeLines(len(col), func(line func(fields ...string) error) error {
 		for i, c := range col {
 			if c < 0 {

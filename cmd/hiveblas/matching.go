@@ -33,7 +33,7 @@ column.`,
 					if err != nil {
 						return err
 					}
-					return j.writePairs(column)
+					return writePairs(j, column)
 				},
 			}, c.Column.Move(nil)
 		},

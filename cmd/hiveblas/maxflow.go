@@ -41,9 +41,9 @@ kernels run push–relabel in rounds, with --method pipeline operations do.`,
 	cmd.Flags().StringVar(&cut, "cut", "", "write the side of each vertex to `FILE`, a .tsv or .csv")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		inFile := j.mayHaveTerminals(args[0]) && !cmd.Flags().Changed("source") && !cmd.Flags().Changed("sink")
+		inFile := mayHaveTerminals(j, args[0]) && !cmd.Flags().Changed("source") && !cmd.Flags().Changed("sink")
 		if !inFile {
-			if err := j.checkSource(source, args[0]); err != nil {
+			if err := checkSource(j, source, args[0]); err != nil {
 				return err
 			}
 			if !cmd.Flags().Changed("sink") {
@@ -53,13 +53,13 @@ kernels run push–relabel in rounds, with --method pipeline operations do.`,
 		if err := j.begin(args[0]); err != nil {
 			return err
 		}
-		if err := j.checkList("cut", cut, args[0], j.out.path); err != nil {
+		if err := checkList(j, "cut", cut, args[0], j.out.path); err != nil {
 			return err
 		}
 		if err := j.loadSquare(args[0], weighted); err != nil {
 			return err
 		}
-		from, to, err := j.terminals(inFile, source, sink)
+		from, to, err := terminals(j, inFile, source, sink)
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ kernels run push–relabel in rounds, with --method pipeline operations do.`,
 		if err := j.writing(func() error { return j.writeMatrix(res.Flow, j.graph.cols) }); err != nil {
 			return err
 		}
-		if err := j.writeCut(cut, res); err != nil {
+		if err := writeCut(j, cut, res); err != nil {
 			return err
 		}
 		figures := []field{{"value", "value", res.Value}, {"flow_edges", "edges with flow", res.Flow.NVals()},
@@ -95,7 +95,7 @@ kernels run push–relabel in rounds, with --method pipeline operations do.`,
 }
 
 // mayHaveTerminals reports whether a file is of a format that can name the source and the sink.
-func (j *job) mayHaveTerminals(file string) bool {
+func mayHaveTerminals(j *job, file string) bool {
 	if file == "-" {
 		return j.read.format == graphio.FormatDIMACS.String()
 	}
@@ -108,7 +108,7 @@ func (j *job) mayHaveTerminals(file string) bool {
 }
 
 // terminals returns the source and the sink of the flags or of the file.
-func (j *job) terminals(inFile bool, source, sink string) (from, to int, err error) {
+func terminals(j *job, inFile bool, source, sink string) (from, to int, err error) {
 	if inFile {
 		if t := j.graph.info.Terminals; len(t) == 2 {
 			return t[0], t[1], nil
@@ -123,7 +123,7 @@ func (j *job) terminals(inFile bool, source, sink string) (from, to int, err err
 }
 
 // writeCut writes the side of each vertex.
-func (j *job) writeCut(path string, res *apps.MaxFlowResult) error {
+func writeCut(j *job, path string, res *apps.MaxFlowResult) error {
 	if path == "" {
 		return nil
 	}
@@ -145,7 +145,7 @@ func (j *job) writeCut(path string, res *apps.MaxFlowResult) error {
 				case has(res.SinkSide, v):
 					side = "sink"
 				}
-				buf = append(append(appendField(buf, j.graph.name(v), true), delim), side...)
+				buf = append(append(appendFirst(buf, j.graph.name(v)), delim), side...)
 				if buf = append(buf, '\n'); len(buf) > 1<<15 || v == res.SourceSide.Size()-1 {
 					if _, err := w.Write(buf); err != nil {
 						return err

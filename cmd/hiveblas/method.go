@@ -11,9 +11,9 @@ import (
 	"github.com/hiveblas/hiveblas/ops"
 )
 
-// traces collects the methods that ran, and the time of each: that from the trace before it to its
+// methods collects the methods that ran, and the time of each: that from the trace before it to its
 // own, so that operations between products count as a part of the product after them.
-type traces struct {
+type methods struct {
 	mu   sync.Mutex
 	last time.Time
 	ran  []ranMethod
@@ -27,14 +27,14 @@ type ranMethod struct {
 }
 
 // begin starts the clock of the first trace.
-func (l *traces) begin() {
+func (l *methods) begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last = time.Now()
 }
 
 // clear forgets the methods of a run that is repeated elsewhere.
-func (l *traces) clear() {
+func (l *methods) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ran = nil
@@ -42,7 +42,7 @@ func (l *traces) clear() {
 
 // add adds a completed operation. Operations other than products and kernels of workflows have no
 // method worth a mention.
-func (l *traces) add(t ops.Trace) {
+func (l *methods) add(t ops.Trace) {
 	kernel := false
 	switch t.Op {
 	case "MxM", "MxV", "VxM":
@@ -77,7 +77,7 @@ func (l *traces) add(t ops.Trace) {
 }
 
 // names returns the methods that ran, in the order of their first traces.
-func (l *traces) names() string {
+func (l *methods) names() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	names := make([]string, len(l.ran))
@@ -88,7 +88,7 @@ func (l *traces) names() string {
 }
 
 // seconds returns the time of each method, nil unless there are several.
-func (l *traces) seconds() object {
+func (l *methods) seconds() object {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.ran) < 2 {
@@ -102,7 +102,7 @@ func (l *traces) seconds() object {
 }
 
 // shares returns the methods that ran, with the share of each in their time if there are several.
-func (l *traces) shares() string {
+func (l *methods) shares() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.ran) == 1 {
@@ -121,28 +121,8 @@ func (l *traces) shares() string {
 }
 
 // products reports whether the pipeline of a workflow ran: products of matrices and no kernel.
-func (l *traces) products() bool {
+func (l *methods) products() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !slices.ContainsFunc(l.ran, func(m ranMethod) bool { return m.kernel })
-}
-
-// method returns the name of the algorithm, if any, and the methods that ran.
-func (j *job) method(algorithm string) string {
-	ran := j.traces.names()
-	switch {
-	case algorithm == "":
-		return ran
-	case ran == "":
-		return algorithm
-	}
-	return algorithm + ": " + ran
-}
-
-// pipelineMethod is method for an algorithm of the pipeline; a kernel that ran has its own name.
-func (j *job) pipelineMethod(algorithm string) string {
-	if !j.traces.products() {
-		algorithm = ""
-	}
-	return j.method(algorithm)
 }

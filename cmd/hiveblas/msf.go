@@ -17,7 +17,7 @@ ignored; of two weights of an edge the lesser counts (with --maximum the greater
 -o writes the edges of the forest, in both directions. It computes on the host.`,
 		example: `  hiveblas msf roads.mtx.gz -o tree.tsv
   hiveblas msf similar.tsv --maximum --json`,
-		threshold: noThreshold, writes: "the forest", files: graphFiles, weighted: true,
+		threshold: noThreshold, writes: "the forest", files: graphFiles, reads: weighted,
 		flags: func(fs *pflag.FlagSet) { fs.BoolVar(&maximum, "maximum", false, "the forest of the greatest weight") },
 		run: func(j *job, run apps.Run) (*standardResult, error) {
 			c, err := apps.MinimumSpanningForest(j.graph.Matrix, apps.SpanningOptions{Run: run, Maximum: maximum})

@@ -185,7 +185,7 @@ func (j *job) fitsInto(room int64, bound string) error {
 // watchMemory has the end of the process watched if the command needs much memory.
 func (j *job) watchMemory(needed int64) {
 	if needed > watchFrom {
-		j.watchEnd()
+		j.watch.start(j.Stderr)
 	}
 }
 

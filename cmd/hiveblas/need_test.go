@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -101,5 +103,16 @@ func TestFitsWhereItComputes(t *testing.T) {
 	res := hiveblas(t, "cc", few, "--device", "ranks:2", "--memory", "1GB")
 	if want := "few.tsv: cc of 400000001 vertices and 2 entries needs about 25.6 GB of memory, and 1.0 GB are there by --memory"; res.code != 1 || !strings.Contains(res.stderr, want) {
 		t.Errorf("ranks: exit %d, %q, want %q", res.code, res.stderr, want)
+	}
+}
+
+// TestWatchOfLargeWork: the end of a process is watched if its estimate is large.
+func TestWatchOfLargeWork(t *testing.T) {
+	// os.Stderr itself is not redirected, so that no process starts.
+	for needed, want := range map[int64]bool{watchFrom: false, watchFrom + 1: true} {
+		j := newJob(&session{Session: cli.Session{Stderr: os.Stderr}}, &cobra.Command{Use: "info"})
+		if err := j.enough("a.tsv", "reading it", needed); err != nil || j.watch.started.Load() != want {
+			t.Errorf("%d bytes: %v, watched %v, want %v", needed, err, !want, want)
+		}
 	}
 }

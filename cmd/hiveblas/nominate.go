@@ -61,7 +61,8 @@ are those of vn. -o writes lines of a vertex and its score, the highest first.`,
 			if sources, err = j.seeds(seeds); err != nil || content == "" {
 				return err
 			}
-			o.Content, err = j.readValues(content, false)
+			n, _ := j.graph.Dims()
+			o.Content, err = readValues(j, content, n)
 			return err
 		},
 		run: func(j *job, run apps.Run) (*standardResult, error) {
@@ -72,7 +73,7 @@ are those of vn. -o writes lines of a vertex and its score, the highest first.`,
 			}
 			return &standardResult{algorithm: score,
 				figures: []field{{"seeds", "seeds", len(sources)}, {"candidates", "candidates", len(nominations.Ranked)}},
-				write:   func() error { return j.writeRanking(nominations.Ranked) }, ranks: nominations.Score,
+				write:   func() error { return writeRanking(j, nominations.Ranked) }, ranks: nominations.Score,
 			}, nominations.Score.Move(nil)
 		},
 	}.command(s)

@@ -58,7 +58,7 @@ const entryBytes = 12
 
 // tooLarge returns the reason to compute a projection out of core: a flag, or a
 // result of more than half of the available memory. "" is none.
-func (j *job) tooLarge(o *outOfCore, opts apps.ProjectionOptions) (why string, err error) {
+func tooLarge(j *job, o *outOfCore, opts apps.ProjectionOptions) (why string, err error) {
 	if o.asked() {
 		return "asked for", nil
 	}
@@ -115,7 +115,7 @@ func (t *resultSummary) add(b *chunked.Block[float64]) error {
 }
 
 // sinkOf returns the sink of an n×n result: the output.
-func (j *job) sinkOf(n int, labels *graphio.Labels) (chunked.Sink[float64], error) {
+func sinkOf(j *job, n int, labels *graphio.Labels) (chunked.Sink[float64], error) {
 	text := j.writeOptions(graphio.WithRowColumnLabels(labels, labels))
 	switch {
 	case j.out.path == "":
@@ -123,7 +123,7 @@ func (j *job) sinkOf(n int, labels *graphio.Labels) (chunked.Sink[float64], erro
 	case j.out.kind == ".npz" || j.out.kind == ".npy":
 		return nil, cli.Usage(j.cmd.CommandPath(), "-o takes .tsv, .csv, .mtx or .hgb out of core, not "+j.out.kind)
 	case j.out.stdout && slices.Contains(listFiles, j.out.kind):
-		return j.blocksToStdout(n, text), nil
+		return blocksToStdout(j, n, text), nil
 	case j.out.stdout:
 		return nil, cli.Usage(j.cmd.CommandPath(), "-o - takes only .tsv or .csv out of core; write to a file, or leave --out-of-core out")
 	case j.out.kind == ".mtx":
@@ -138,7 +138,7 @@ func (j *job) sinkOf(n int, labels *graphio.Labels) (chunked.Sink[float64], erro
 
 // blocksToStdout returns a sink that writes the edge list of an n×n matrix to
 // standard output.
-func (j *job) blocksToStdout(n int, text []graphio.WriteOption) chunked.Sink[float64] {
+func blocksToStdout(j *job, n int, text []graphio.WriteOption) chunked.Sink[float64] {
 	buf := bufio.NewWriterSize(j.Stdout, 1<<18)
 	var rows *graphio.RowWriter[float64]
 	return chunked.Each(func(b *chunked.Block[float64]) (err error) {
@@ -159,12 +159,12 @@ func (j *job) blocksToStdout(n int, text []graphio.WriteOption) chunked.Sink[flo
 }
 
 // projectBlocks computes and writes a projection in blocks and prints the summary.
-func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOptions, labels *graphio.Labels) error {
+func projectBlocks(j *job, o *outOfCore, why string, opts apps.ProjectionOptions, labels *graphio.Labels) error {
 	n, m := j.graph.Dims()
 	if opts.Onto == apps.OntoColumns {
 		n = m
 	}
-	sink, err := j.sinkOf(n, labels)
+	sink, err := sinkOf(j, n, labels)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOption
 		return cause
 	})
 	if err != nil {
-		return j.unfinished(cause, err)
+		return unfinished(j, cause, err)
 	}
 	if rep.Entries == 0 {
 		t.most = 0
@@ -205,7 +205,7 @@ func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOption
 // unfinished explains why a product out of core ended early, in terms of the
 // output: cause is the error of the product, err that of the stage. It says
 // what the next run keeps.
-func (j *job) unfinished(cause, err error) error {
+func unfinished(j *job, cause, err error) error {
 	var (
 		busy *graphio.BusyError
 		at   *fs.PathError

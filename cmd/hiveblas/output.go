@@ -265,7 +265,11 @@ func (j *job) writeLines(lines int, write func(line func(fields ...string) error
 				if k > 0 {
 					buf = append(buf, delim)
 				}
-				buf = appendField(buf, f, k == 0)
+				if k == 0 {
+					buf = appendFirst(buf, f)
+				} else {
+					buf = appendField(buf, f)
+				}
 			}
 			_, err := w.Write(append(buf, '\n'))
 			return err
@@ -273,13 +277,23 @@ func (j *job) writeLines(lines int, write func(line func(fields ...string) error
 	})
 }
 
-// appendField appends a field, in quotation marks if it has a delimiter, blanks
-// around it or, as the first of a line, the mark of a comment.
-func appendField(buf []byte, f string, first bool) []byte {
-	plain := f != "" && !strings.ContainsAny(f, "\",;|\t\r\n") && f[0] > ' ' && f[len(f)-1] > ' '
-	if plain && !(first && (f[0] == '#' || f[0] == '%')) {
+// appendFirst appends the first field of a line, in quotation marks also if it begins as a comment.
+func appendFirst(buf []byte, f string) []byte {
+	if f != "" && (f[0] == '#' || f[0] == '%') {
+		return appendQuoted(buf, f)
+	}
+	return appendField(buf, f)
+}
+
+// appendField appends a field, in quotation marks if it has a delimiter or blanks around it.
+func appendField(buf []byte, f string) []byte {
+	if f != "" && !strings.ContainsAny(f, "\",;|\t\r\n") && f[0] > ' ' && f[len(f)-1] > ' ' {
 		return append(buf, f...)
 	}
+	return appendQuoted(buf, f)
+}
+
+func appendQuoted(buf []byte, f string) []byte {
 	return append(append(append(buf, '"'), strings.ReplaceAll(f, `"`, `""`)...), '"')
 }
 

@@ -35,7 +35,7 @@ weight; without it weights are ignored.`,
 		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdPageRank).fuses().reads().writes("the ranks", matrixFiles...)
-	j.scales(func(int64) model.Work { return j.estimateIterations(damping, tol, most) })
+	j.scales(func(j *job, _ int64) model.Work { return estimateIterations(j, damping, tol, most) })
 	cmd.Flags().Float64Var(&damping, "damping", 0.85, "probability `P` of following an edge, between 0 and 1")
 	cmd.Flags().Float64Var(&tol, "tolerance", 1e-9, "stop when the changes of the ranks sum to at most `T`")
 	cmd.Flags().IntVar(&most, "max-iterations", 1000, "fail after `N` iterations")
@@ -63,10 +63,10 @@ weight; without it weights are ignored.`,
 		if err := j.begin(args[0]); err != nil {
 			return err
 		}
-		if err := j.loadSquare(args[0], !byWeight); err != nil {
+		if err := j.loadSquare(args[0], contentOf(byWeight)); err != nil {
 			return err
 		}
-		restart, err := j.restart(seeds)
+		restart, err := restart(j, seeds)
 		if err != nil {
 			return err
 		}
@@ -102,13 +102,13 @@ weight; without it weights are ignored.`,
 		}
 		return j.report(j.method("power iteration"), []field{
 			{"iterations", "iterations", res.Iterations}, {"sum", "sum", sum.value()}, {"change", "", res.Change}, {"", "last change", fmt.Sprintf("%.3g", res.Change)},
-		}, j.highest(res.Rank, top))
+		}, highest(j, res.Rank, top))
 	}
 	return cmd
 }
 
 // restart returns weights of the vertices of --seeds, nil without the flag.
-func (j *job) restart(seeds string) (*matrix.Vector[float64], error) {
+func restart(j *job, seeds string) (*matrix.Vector[float64], error) {
 	if seeds == "" {
 		return nil, nil
 	}
@@ -121,11 +121,11 @@ func (j *job) restart(seeds string) (*matrix.Vector[float64], error) {
 }
 
 // highest lists the vertices with the largest values; ties are ordered by number.
-func (j *job) highest(v *matrix.Vector[float64], top int) *ranking {
+func highest(j *job, v *matrix.Vector[float64], top int) *ranking {
 	list := make([]apps.Nomination[float64], 0, v.NVals())
 	for i, x := range v.All() {
 		list = append(list, apps.Nomination[float64]{Vertex: i, Distance: x})
 	}
 	slices.SortStableFunc(list, func(a, b apps.Nomination[float64]) int { return cmp.Compare(b.Distance, a.Distance) })
-	return j.list("vertex", "rank", list, top)
+	return listed(j, "vertex", "rank", list, top)
 }

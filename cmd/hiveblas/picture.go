@@ -23,7 +23,7 @@ type bins struct {
 }
 
 // binned counts the entries of a in at most most×most squares, or sums their values.
-func binned(a *matrix.Matrix[float64], most int, values bool) *bins {
+func binned(a *matrix.Matrix[float64], most int, what content) *bins {
 	m, n := a.Dims()
 	b := &bins{height: max(1, (m+most-1)/most), side: max(1, (n+most-1)/most)}
 	b.rows, b.cols = (m+b.height-1)/b.height, (n+b.side-1)/b.side
@@ -32,7 +32,7 @@ func binned(a *matrix.Matrix[float64], most int, values bool) *bins {
 		line := b.sum[i/b.height*b.cols:]
 		for p, j := range row.Cols {
 			x := 1.0
-			if values {
+			if what == weighted {
 				x = row.Vals[p]
 			}
 			line[int(j)/b.side] += x
@@ -88,7 +88,7 @@ func between(a, b color.RGBA, t float64) color.RGBA {
 // larger sum of values, which are not negative, is darker. The size is in inches.
 func spyPlot(a *matrix.Matrix[float64], title string) (p *chart.Chart, width, height float64) {
 	m, n := a.Dims()
-	b := binned(a, maxBins, true)
+	b := binned(a, maxBins, weighted)
 	p = &chart.Chart{Title: title,
 		X: chart.Axis{Label: "column", Max: max(1, float64(n)), Ticks: wholeTicks},
 		Y: chart.Axis{Label: "row", Min: -max(1, float64(m)), Ticks: wholeTicks}}

@@ -15,11 +15,11 @@ import (
 // patience is the duration of a stage after which a bar appears.
 const patience = time.Second
 
-// progress shows a bar on a terminal while a stage lasts.
-type progress struct {
+// display shows a bar on a terminal while a stage lasts.
+type display struct {
 	w       io.Writer
 	enabled bool
-	watch   func(what string, done, total int64) // receives all updates, in tests
+	watch   func(what string, done, total int64) // receives all updates
 
 	mu          sync.Mutex
 	what        string
@@ -30,14 +30,19 @@ type progress struct {
 	stopped     chan struct{} // closed when the bar is gone
 }
 
-// newProgress returns the progress of a command, enabled on a terminal. Tests replace it.
-var newProgress = func(w io.Writer, wanted bool) *progress {
+// newDisplay returns the display of a command, enabled on a terminal. Tests replace it.
+var newDisplay = func(w io.Writer, wanted bool) *display {
 	f, ok := w.(*os.File)
-	return &progress{w: w, enabled: wanted && ok && term.IsTerminal(int(f.Fd()))}
+	return &display{w: w, enabled: wanted && ok && term.IsTerminal(int(f.Fd()))}
+}
+
+// recording returns a display on w, also of a file, that gives all updates to watch.
+func recording(w io.Writer, watch func(what string, done, total int64)) *display {
+	return &display{w: w, enabled: true, watch: watch}
 }
 
 // begin starts a stage.
-func (p *progress) begin(what string) {
+func (p *display) begin(what string) {
 	if !p.enabled {
 		return
 	}
@@ -48,7 +53,7 @@ func (p *progress) begin(what string) {
 
 // update is an apps.Stage: it sets the progress of the stage. total is 0 if
 // unknown.
-func (p *progress) update(what string, done, total int64) {
+func (p *display) update(what string, done, total int64) {
 	if p == nil || !p.enabled {
 		return
 	}
@@ -61,7 +66,7 @@ func (p *progress) update(what string, done, total int64) {
 }
 
 // end removes the bar.
-func (p *progress) end() {
+func (p *display) end() {
 	if !p.enabled {
 		return
 	}
@@ -70,7 +75,7 @@ func (p *progress) end() {
 }
 
 // abandon removes the bar and draws no other.
-func (p *progress) abandon() {
+func (p *display) abandon() {
 	if p == nil {
 		return
 	}
@@ -80,7 +85,7 @@ func (p *progress) abandon() {
 	p.clear()
 }
 
-func (p *progress) show(stop, stopped chan struct{}) {
+func (p *display) show(stop, stopped chan struct{}) {
 	defer close(stopped)
 	defer func() {
 		p.mu.Lock()
@@ -101,7 +106,7 @@ func (p *progress) show(stop, stopped chan struct{}) {
 }
 
 // draw updates the bar, and replaces it to change between a spinner and a bar.
-func (p *progress) draw() {
+func (p *display) draw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.abandoned {
@@ -115,7 +120,7 @@ func (p *progress) draw() {
 }
 
 // clear removes the bar. The caller holds the lock.
-func (p *progress) clear() {
+func (p *display) clear() {
 	if p.bar != nil {
 		p.bar.clear()
 		p.bar = nil

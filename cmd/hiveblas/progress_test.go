@@ -28,7 +28,7 @@ func TestProgressBar(t *testing.T) {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
 			var b bytes.Buffer
-			p := &progress{w: &b, enabled: true}
+			p := recording(&b, nil)
 			p.begin("compute")
 			p.update("shortest paths", 50, c.total)
 			time.Sleep(c.lasts)
@@ -49,15 +49,15 @@ func TestNoProgressBarWithoutTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if newProgress(f, true).enabled || newProgress(&bytes.Buffer{}, true).enabled {
+	if newDisplay(f, true).enabled || newDisplay(&bytes.Buffer{}, true).enabled {
 		t.Error("enabled for a file")
 	}
 }
 
 // Reading, sorting and writing show how much is done of how much.
 func TestProgressOfStages(t *testing.T) {
-	real := newProgress
-	t.Cleanup(func() { newProgress = real })
+	real := newDisplay
+	t.Cleanup(func() { newDisplay = real })
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	if code := run([]string{"generate", "uniform", "--vertices", "3000", "--edges", "20000", "--max-weight", "90", "--quiet", "-o", at("g.tsv")}, io.Discard, io.Discard); code != 0 {
@@ -84,8 +84,8 @@ func TestProgressOfStages(t *testing.T) {
 			var mu sync.Mutex
 			var screen bytes.Buffer
 			most := map[string]share{}
-			newProgress = func(io.Writer, bool) *progress {
-				return &progress{w: &screen, enabled: true, watch: func(what string, done, total int64) {
+			newDisplay = func(io.Writer, bool) *display {
+				return recording(&screen, func(what string, done, total int64) {
 					mu.Lock()
 					defer mu.Unlock()
 					if done < 0 || total > 0 && done > total {
@@ -94,7 +94,7 @@ func TestProgressOfStages(t *testing.T) {
 					if total > 0 && done >= most[what].done {
 						most[what] = share{done, total}
 					}
-				}}
+				})
 			}
 			var stdout, stderr bytes.Buffer
 			if code := run(c.args, &stdout, &stderr); code != 0 {

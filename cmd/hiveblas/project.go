@@ -42,7 +42,7 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
 		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdProject).reads().writes("the projection", matrixFiles...)
-	j.scales(func(products int64) model.Work { return independent(float64(products), products, 0) })
+	j.scales(func(j *job, products int64) model.Work { return independent(float64(products), products, 0) })
 	cmd.Flags().StringVar(&onto, "onto", "cols", "project onto `SIDE`: cols or rows")
 	cmd.Flags().StringVar(&weight, "weight", "dot", "weight `W` of a shared neighbour: dot or ratio")
 	cmd.Flags().BoolVar(&unweighted, "unweighted", false, "count shared neighbours and ignore weights")
@@ -76,7 +76,7 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
 		if err := j.begin(args[0]); err != nil {
 			return err
 		}
-		if err := j.load(args[0], unweighted); err != nil {
+		if err := j.load(args[0], contentOf(!unweighted)); err != nil {
 			return err
 		}
 		var p *matrix.Matrix[float64]
@@ -88,12 +88,12 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
 		if o.Onto == apps.OntoRows {
 			labels = j.graph.rows
 		}
-		why, err := j.tooLarge(&blocks, o)
+		why, err := tooLarge(j, &blocks, o)
 		if err != nil {
 			return err
 		}
 		if why != "" {
-			return j.projectBlocks(&blocks, why, o, labels)
+			return projectBlocks(j, &blocks, why, o, labels)
 		}
 		err = j.compute(func(run apps.Run) (err error) {
 			o.Run = run

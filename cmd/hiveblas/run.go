@@ -80,10 +80,10 @@ sssp with --width but without --hops, whole on each.`,
 			return err
 		}
 		if strings.HasSuffix(args[0], ".prog") {
-			return j.runFile(args[0], args[1], &f)
+			return runFile(j, args[0], args[1], &f)
 		}
 		if f.sourced(args[0]) {
-			if err := j.checkSource(f.source, args[1]); err != nil {
+			if err := checkSource(j, f.source, args[1]); err != nil {
 				return err
 			}
 		}
@@ -91,15 +91,15 @@ sssp with --width but without --hops, whole on each.`,
 			return err
 		}
 		j.whole = f.group.reorders()
-		if err := j.loadSquare(args[1], args[0] != "sssp"); err != nil {
+		if err := j.loadSquare(args[1], contentOf(args[0] == "sssp")); err != nil {
 			return err
 		}
 		if args[0] == "hcc" || args[0] == "matching" || args[0] == "labels" {
-			if err := j.wantUndirected(); err != nil {
+			if err := wantUndirected(j); err != nil {
 				return err
 			}
 		}
-		return j.runProgram(args[0], &f)
+		return runProgram(j, args[0], &f)
 	}
 	return cmd
 }
@@ -135,7 +135,7 @@ func (f *runProgramFlags) check(cmd *cobra.Command, name string) error {
 }
 
 // runFile runs a program of CUDA text and writes the states.
-func (j *job) runFile(name, graph string, f *runProgramFlags) error {
+func runFile(j *job, name, graph string, f *runProgramFlags) error {
 	file, err := readProgram(name)
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (j *job) runFile(name, graph string, f *runProgramFlags) error {
 			"leave --device out, or write it in Go with program.Program (go doc github.com/hiveblas/hiveblas/program)", nil)
 
 	}
-	if err := j.loadSquare(graph, file.Edge == ""); err != nil {
+	if err := j.loadSquare(graph, contentOf(file.Edge != "")); err != nil {
 		return err
 	}
 	n, _ := j.graph.Dims()
@@ -173,19 +173,19 @@ func (j *job) runFile(name, graph string, f *runProgramFlags) error {
 			"name a number, or run it by program.RunFile in Go", nil)
 
 	}
-	return j.runColumns(file, f)
+	return runColumns(j, file, f)
 }
 
 // runColumns runs a program and writes the states: numbers as a vector, structs with a column for
 // each field.
-func (j *job) runColumns(file *program.File, f *runProgramFlags) error {
+func runColumns(j *job, file *program.File, f *runProgramFlags) error {
 	fields := strings.HasPrefix(file.State, "{")
 	if fields && j.out.path != "" && !slices.Contains(listFiles, j.out.kind) {
 		return cli.Usage(j.cmd.CommandPath(), "states with fields are written to .tsv or .csv, not "+j.out.kind)
 	}
 	var res *program.FileResult
 	err := j.compute(func(run apps.Run) (err error) {
-		res, err = program.RunFileColumns(run.Context, j.graph.Matrix, file, j.fileOptions(f))
+		res, err = program.RunFileColumns(run.Context, j.graph.Matrix, file, fileOptions(j, f))
 		return err
 	})
 	if err != nil {
@@ -193,7 +193,7 @@ func (j *job) runColumns(file *program.File, f *runProgramFlags) error {
 	}
 	ended := []field{{"supersteps", "supersteps", res.Supersteps}, {"ended", "ended", string(res.Ended)}}
 	if !fields {
-		if err := j.writing(func() error { return j.writeColumn(res.Columns[0].Values) }); err != nil {
+		if err := j.writing(func() error { return writeColumn(j, res.Columns[0].Values) }); err != nil {
 			return err
 		}
 		return j.report(j.method(file.Name), ended, nil)
@@ -225,7 +225,7 @@ func (j *job) runColumns(file *program.File, f *runProgramFlags) error {
 }
 
 // writeColumn writes the numbers of the vertices, a slice of one of the element types of files.
-func (j *job) writeColumn(list any) error {
+func writeColumn(j *job, list any) error {
 	var element int
 	var v sparse.Values
 	switch x := list.(type) {
@@ -273,7 +273,7 @@ func valueText(values any, v int) string {
 }
 
 // fileOptions are the options of a program of text.
-func (j *job) fileOptions(f *runProgramFlags) program.Options {
+func fileOptions(j *job, f *runProgramFlags) program.Options {
 	return program.Options{Plan: f.plan, MaxSupersteps: f.most, Progress: func(superstep int, active int64) {
 		j.progress.update(fmt.Sprintf("superstep %d, %d active", superstep, active), 0, 0)
 	}}
@@ -301,7 +301,7 @@ type ran struct {
 }
 
 // runProgram runs a program of package examples and writes the states.
-func (j *job) runProgram(name string, f *runProgramFlags) error {
+func runProgram(j *job, name string, f *runProgramFlags) error {
 	source := 0
 	if f.sourced(name) {
 		var err error
@@ -332,7 +332,7 @@ func (j *job) runProgram(name string, f *runProgramFlags) error {
 			out, err = stateOf(j, run.Context, g.Pattern(), examples.BFS(source), o, "reached",
 				func(level int32) (int32, bool) { return level, level != examples.Unreached })
 		case "sssp":
-			if err := j.nonNegative(run); err != nil {
+			if err := nonNegative(j, run); err != nil {
 				return err
 			}
 			far := false // sums of a weight and such a distance may exceed float64
@@ -375,7 +375,7 @@ func (j *job) runProgram(name string, f *runProgramFlags) error {
 }
 
 // nonNegative returns an error if a weight is negative: distances would decrease forever.
-func (j *job) nonNegative(run apps.Run) error {
+func nonNegative(j *job, run apps.Run) error {
 	with := ops.WithOptions(ops.WithThreads(run.Threads), ops.WithContext(run.Context))
 	least, err := ops.ReduceScalar(semiring.Min[float64](), j.graph.Matrix, with)
 	if err == nil && least < 0 {

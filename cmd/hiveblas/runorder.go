@@ -100,7 +100,7 @@ func (f *groupFlags) prepare(j *job, o *program.Options) error {
 		var order []int32
 		var err error
 		if f.partition != "" {
-			order, err = j.partition(f.partition)
+			order, err = partition(j, f.partition)
 		} else {
 			order, err = apps.ReverseCuthillMcKee(j.graph.Matrix, apps.OrderOptions{Run: apps.Run{Context: j.Ctx, Progress: j.progress.update}})
 		}
@@ -122,7 +122,7 @@ func (f *groupFlags) prepare(j *job, o *program.Options) error {
 
 // partition reads the rank of each vertex, and cuts the group so. It returns the vertices rank by
 // rank, those of one in ascending order.
-func (j *job) partition(name string) ([]int32, error) {
+func partition(j *job, name string) ([]int32, error) {
 	in, err := os.Open(name)
 	if err != nil {
 		return nil, explain(name, err)

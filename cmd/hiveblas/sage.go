@@ -79,22 +79,22 @@ func numberList(text string) (list []int, err error) {
 
 // load reads the graph, with weights if neighbours are chosen by them, and the features.
 func (f *sageFlags) load(j *job, graph string, sampling apps.SAGESampling) (x *matrix.Matrix[float32], err error) {
-	only := structure
+	what := structure
 	if sampling == apps.SampleByWeight {
-		only = weighted
+		what = weighted
 	}
-	if err := j.loadSquare(graph, only); err != nil {
+	if err := j.loadSquare(graph, what); err != nil {
 		return nil, err
 	}
 	err = j.stage("read", func() (err error) {
-		x, err = j.readMatrixFile(f.features)
+		x, err = readMatrixFile(j, f.features)
 		return err
 	})
 	return x, err
 }
 
 // readMatrixFile reads features or weights.
-func (j *job) readMatrixFile(path string) (*matrix.Matrix[float32], error) {
+func readMatrixFile(j *job, path string) (*matrix.Matrix[float32], error) {
 	x, err := apps.ReadFeaturesFile(path, apps.FeatureOptions{Run: apps.Run{Context: j.Ctx, Threads: j.run.threads, Progress: j.progress.update}, TextOptions: j.read.text()})
 	return x, explain(path, err)
 }
@@ -184,7 +184,7 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 			}
 			model = &apps.SAGEModel{Layers: make([]apps.SAGELayer, 2)}
 			for k, file := range files {
-				w, err := j.readMatrixFile(file)
+				w, err := readMatrixFile(j, file)
 				if err != nil {
 					return err
 				}
@@ -211,7 +211,7 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 		if err != nil {
 			return err
 		}
-		if err := j.writing(func() error { return j.writeEmbeddings(res.Embeddings) }); err != nil {
+		if err := j.writing(func() error { return writeEmbeddings(j, res.Embeddings) }); err != nil {
 			return err
 		}
 		n, width := res.Embeddings.Dims()
@@ -239,7 +239,7 @@ func readModel(path string) (*apps.SAGEModel, error) {
 }
 
 // writeEmbeddings writes a header and a line for each vertex.
-func (j *job) writeEmbeddings(z *matrix.Matrix[float32]) error {
+func writeEmbeddings(j *job, z *matrix.Matrix[float32]) error {
 	n, width := z.Dims()
 	return j.writeLines(n, func(line func(fields ...string) error) error {
 		fields := make([]string, width+1)
@@ -265,7 +265,7 @@ func (j *job) writeEmbeddings(z *matrix.Matrix[float32]) error {
 }
 
 // vertexOptions are the options of files with a line for each vertex.
-func (j *job) vertexOptions(file string, base int) apps.ScoreFileOptions {
+func vertexOptions(j *job, file string, base int) apps.ScoreFileOptions {
 	o := apps.ScoreFileOptions{Run: apps.Run{Context: j.Ctx, Progress: j.progress.update}, TextOptions: j.read.text(), Name: nameOf(file), Base: base}
 	if j.graph.cols != nil && !j.graph.counted {
 		o.Index = j.graph.cols.Index
@@ -274,7 +274,7 @@ func (j *job) vertexOptions(file string, base int) apps.ScoreFileOptions {
 }
 
 // readPart opens a file with a line for each vertex and reads it.
-func (j *job) readPart(file string, read func(r io.Reader) error) error {
+func readPart(j *job, file string, read func(r io.Reader) error) error {
 	in, err := j.openInput(file)
 	if err != nil {
 		return explain(nameOf(file), err)
@@ -393,8 +393,8 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
 		var split apps.SAGESplit
 		err = j.stage("read", func() error {
 			if classFile != "" {
-				err := j.readPart(classFile, func(r io.Reader) (err error) {
-					classes, names, err = apps.ReadClasses(r, n, j.vertexOptions(classFile, base))
+				err := readPart(j, classFile, func(r io.Reader) (err error) {
+					classes, names, err = apps.ReadClasses(r, n, vertexOptions(j, classFile, base))
 					return err
 				})
 				if err != nil {
@@ -402,8 +402,8 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
 				}
 			}
 			if splitFile != "" {
-				return j.readPart(splitFile, func(r io.Reader) (err error) {
-					split, err = apps.ReadSplit(r, n, j.vertexOptions(splitFile, base))
+				return readPart(j, splitFile, func(r io.Reader) (err error) {
+					split, err = apps.ReadSplit(r, n, vertexOptions(j, splitFile, base))
 					return err
 				})
 			}
@@ -526,8 +526,8 @@ of sage train, has the classes 0, 1, ….`,
 			if classFile == "" {
 				return nil
 			}
-			return j.readPart(classFile, func(r io.Reader) error {
-				found, names, err := apps.ReadClasses(r, n, j.vertexOptions(classFile, base))
+			return readPart(j, classFile, func(r io.Reader) error {
+				found, names, err := apps.ReadClasses(r, n, vertexOptions(j, classFile, base))
 				if err == nil {
 					classes, err = classesOf(model, found, names, classFile)
 				}

@@ -67,7 +67,7 @@ vertices keep their names, and numbers become names.`,
 		if err := j.loadTyped(args[0]); err != nil {
 			return err
 		}
-		if err := j.wantSquare(); err != nil {
+		if err := wantSquare(j); err != nil {
 			return err
 		}
 		if err := j.fits(); err != nil {
@@ -98,12 +98,12 @@ vertices keep their names, and numbers become names.`,
 					}
 				}
 			}
-			return j.take(vs, vs)
+			return take(j, vs, vs)
 		})
 		if err != nil {
 			return err
 		}
-		if err := j.writeGraph(); err != nil {
+		if err := writeGraph(j); err != nil {
 			return err
 		}
 		return j.report("", []field{{"of_vertices", "of vertices", n}, {"of_entries", "of entries", before}, {"seed", "seed", seed}}, nil)

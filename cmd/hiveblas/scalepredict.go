@@ -74,10 +74,10 @@ of the vertices within h hops and exchanges every h steps (Medusa).`,
 		if err != nil {
 			return err
 		}
-		if err := j.loadSquare(args[1], args[0] != "sssp" && args[0] != "vn"); err != nil {
+		if err := j.loadSquare(args[1], contentOf(args[0] == "sssp" || args[0] == "vn")); err != nil {
 			return err
 		}
-		return j.predict(args[0], m, o)
+		return predict(j, args[0], m, o)
 	}
 	return cmd
 }
@@ -132,7 +132,7 @@ func (o *predicting) figures() (m model.Machine, err error) {
 
 // virtual returns the volume of a run with p ranks, goroutines whose collectives are counted. They
 // act as devices or as ranks on the host.
-func (j *job) virtual(app string, p, source int, devices bool) (v model.Volume, err error) {
+func virtual(j *job, app string, p, source int, devices bool) (v model.Volume, err error) {
 	var like comm.GroupOption
 	if devices {
 		like = comm.LikeDevices()
@@ -152,7 +152,7 @@ func (j *job) virtual(app string, p, source int, devices bool) (v model.Volume, 
 }
 
 // predict prints the predictions for every number of devices.
-func (j *job) predict(app string, m model.Machine, o predicting) error {
+func predict(j *job, app string, m model.Machine, o predicting) error {
 	var g model.Graph
 	var volumes []model.Volume
 	err := j.stage("virtual ranks", func() error {
@@ -161,9 +161,9 @@ func (j *job) predict(app string, m model.Machine, o predicting) error {
 			var v model.Volume
 			var err error
 			if o.measure != "" {
-				v, err = j.inTurns(app, p, o.source, o.measure == "gpu", turnRounds)
+				v, err = inTurns(j, app, p, o.source, o.measure == "gpu", turnRounds)
 			} else {
-				v, err = j.virtual(app, p, o.source, true)
+				v, err = virtual(j, app, p, o.source, true)
 			}
 			if err != nil {
 				return err

@@ -61,10 +61,10 @@ that of its slowest rank.`,
 		if err != nil {
 			return err
 		}
-		if err := j.loadSquare(args[1], args[0] != "sssp" && args[0] != "vn"); err != nil {
+		if err := j.loadSquare(args[1], contentOf(args[0] == "sssp" || args[0] == "vn")); err != nil {
 			return err
 		}
-		return j.scaleRun(args[0], m, o, gpus, rounds)
+		return scaleRun(j, args[0], m, o, gpus, rounds)
 	}
 	return cmd
 }
@@ -115,7 +115,7 @@ type scaleMeasured struct {
 }
 
 // scaleOn measures a workflow on a group of p ranks.
-func (j *job) scaleOn(app string, p int, o predicting, gpus bool, rounds int) (out scaleMeasured, err error) {
+func scaleOn(j *job, app string, p int, o predicting, gpus bool, rounds int) (out scaleMeasured, err error) {
 	g, end, err := measuredGroup(p, gpus)
 	if err != nil {
 		return out, explainGraph(j.graph, err)
@@ -146,7 +146,7 @@ const turnRounds = 5
 
 // inTurns returns the volume of a workflow whose p ranks run one after another, all on the host or
 // all on the first GPU, with the least time of the rounds.
-func (j *job) inTurns(app string, p, source int, gpu bool, rounds int) (v model.Volume, err error) {
+func inTurns(j *job, app string, p, source int, gpu bool, rounds int) (v model.Volume, err error) {
 	at := make([]comm.Place, p) // the host
 	var ranks []comm.Comm
 	if !gpu {
@@ -185,30 +185,29 @@ func (j *job) inTurns(app string, p, source int, gpu bool, rounds int) (v model.
 }
 
 // scaleRun prints predictions beside measurements. Volumes that differ are an error.
-func (j *job) scaleRun(app string, m model.Machine, o predicting, gpus bool, rounds int) error {
+func scaleRun(j *job, app string, m model.Machine, o predicting, gpus bool, rounds int) error {
 	var volumes []model.Volume
 	var bytes []int64
 	var best []time.Duration
 	m.Waits = map[string]map[int]model.Wait{}
 	err := j.stage("runs", func() error {
-		one, err := j.scaleOn(app, 1, o, gpus, rounds)
+		one, err := scaleOn(j, app, 1, o, gpus, rounds)
 		if err != nil {
 			return err
 		}
 		for _, p := range o.counts {
-			predict := j.virtual
+			var v model.Volume
 			if workload.Apart(app) {
-				predict = func(app string, p, source int, gpus bool) (model.Volume, error) {
-					return j.inTurns(app, p, source, gpus, rounds)
-				}
+				v, err = inTurns(j, app, p, o.source, gpus, rounds)
+			} else {
+				v, err = virtual(j, app, p, o.source, gpus)
 			}
-			v, err := predict(app, p, o.source, gpus)
 			if err != nil {
 				return err
 			}
 			real := one
 			if p > 1 {
-				if real, err = j.scaleOn(app, p, o, gpus, rounds); err != nil {
+				if real, err = scaleOn(j, app, p, o, gpus, rounds); err != nil {
 					return err
 				}
 			}

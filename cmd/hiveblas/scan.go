@@ -55,7 +55,7 @@ and the score. --plot draws the series.`,
 		},
 	}
 	j := newJob(s, cmd).computes(thresholdTC).fuses().reads().writes("the statistics", matrixFiles...)
-	j.scales(j.estimateScan)
+	j.scales(estimateScan)
 	fs := cmd.Flags()
 	fs.IntVar(&hops, "hops", 1, "count the edges within `K` hops of a vertex: 0, 1 or 2")
 	fs.IntVar(&top, "top", 10, "list the `K` largest statistics")
@@ -86,7 +86,7 @@ and the score. --plot draws the series.`,
 					return bad("--%s needs --time-column", name)
 				}
 			}
-			return j.scanGraph(args[0], apps.ScanOptions{Hops: scanHops[hops]}, top)
+			return scanGraph(j, args[0], apps.ScanOptions{Hops: scanHops[hops]}, top)
 		}
 		switch {
 		case column == "":
@@ -110,13 +110,13 @@ and the score. --plot draws the series.`,
 			j.run.device = "cpu"
 		}
 		j.read.weight = column
-		return j.scanSeries(args[0], picture, apps.ScanSeriesOptions{Window: window, Lag: lag, Hops: scanHops[hops], Threshold: threshold})
+		return scanSeries(j, args[0], picture, apps.ScanSeriesOptions{Window: window, Lag: lag, Hops: scanHops[hops], Threshold: threshold})
 	}
 	return cmd
 }
 
 // scanGraph is scan of one graph.
-func (j *job) scanGraph(file string, o apps.ScanOptions, top int) error {
+func scanGraph(j *job, file string, o apps.ScanOptions, top int) error {
 	if err := j.begin(file); err != nil {
 		return err
 	}
@@ -142,13 +142,13 @@ func (j *job) scanGraph(file string, o apps.ScanOptions, top int) error {
 		return err
 	}
 	figures := []field{
-		{"max", "maximum", res.Max}, {"argmax", "", j.vertexList(res.ArgMax)},
+		{"max", "maximum", res.Max}, {"argmax", "", vertexList(j, res.ArgMax)},
 		{"", "vertices with it", len(res.ArgMax)}, {"sum", "sum", res.Sum}, {"edges", "edges", res.Edges},
 	}
 	if o.Hops == apps.ScanOneHop {
 		figures = append(figures, field{"triangles", "triangles", res.Triangles})
 	}
-	return j.report(j.method(""), figures, j.list("vertex", "statistic", largestCounts(res.Statistic, top), top))
+	return j.report(j.method(""), figures, listed(j, "vertex", "statistic", largestCounts(res.Statistic, top), top))
 }
 
 // largestCounts lists the vertices with the largest statistics; ties are ordered by number.
@@ -170,7 +170,7 @@ func largestCounts(v *matrix.Vector[int64], top int) []apps.Nomination[float64] 
 }
 
 // vertexList returns vertices for JSON.
-func (j *job) vertexList(list []int) []json.RawMessage {
+func vertexList(j *job, list []int) []json.RawMessage {
 	names := make([]json.RawMessage, len(list))
 	for k, v := range list {
 		names[k] = json.RawMessage(vertexJSON(j.graph.name(v)))
@@ -179,7 +179,7 @@ func (j *job) vertexList(list []int) []json.RawMessage {
 }
 
 // scanSeries is scan of a list of edges with time stamps.
-func (j *job) scanSeries(file, picture string, o apps.ScanSeriesOptions) error {
+func scanSeries(j *job, file, picture string, o apps.ScanSeriesOptions) error {
 	if err := j.begin(file); err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (j *job) scanSeries(file, picture string, o apps.ScanSeriesOptions) error {
 	}
 	var edges *apps.TimedEdges
 	err := j.stage("read", func() (err error) {
-		edges, err = j.openTimed(file)
+		edges, err = openTimed(j, file)
 		return err
 	})
 	if err != nil {
@@ -212,7 +212,7 @@ func (j *job) scanSeries(file, picture string, o apps.ScanSeriesOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := j.writing(func() error { return j.writeSeries(res) }); err != nil {
+	if err := j.writing(func() error { return writeSeries(j, res) }); err != nil {
 		return err
 	}
 	err = j.draw(picture, func(w io.Writer) error { return seriesPlot(res, o).WritePNG(w, 9, 4.5) })
@@ -237,11 +237,11 @@ func (j *job) scanSeries(file, picture string, o apps.ScanSeriesOptions) error {
 	if picture != "" {
 		figures = append(figures, field{"plot", "picture", picture})
 	}
-	return j.report(j.method("scan statistics of windows"), figures, j.onlyText(list))
+	return j.report(j.method("scan statistics of windows"), figures, onlyText(j, list))
 }
 
 // openTimed reads a list of edges with time stamps in the column of weights.
-func (j *job) openTimed(file string) (*apps.TimedEdges, error) {
+func openTimed(j *job, file string) (*apps.TimedEdges, error) {
 	g := &graph{file: nameOf(file)}
 	in, err := j.openInput(file)
 	if err != nil {
@@ -252,7 +252,7 @@ func (j *job) openTimed(file string) (*apps.TimedEdges, error) {
 		return nil, cli.Fail(g.file, "--time-column is for edge lists", "give a text with a source, a target and a time stamp on each line", nil)
 	}
 	j.read.undirected = false // directions are ignored
-	t, n, labels, err := graphio.ReadTuples[float64](in.r, j.readOptions(in, g, false)...)
+	t, n, labels, err := graphio.ReadTuples[float64](in.r, j.readOptions(in, g, weighted)...)
 	if err != nil {
 		return nil, explain(g.file, err)
 	}
@@ -265,7 +265,7 @@ func (j *job) openTimed(file string) (*apps.TimedEdges, error) {
 }
 
 // writeSeries writes a line for each window.
-func (j *job) writeSeries(res *apps.ScanSeriesResult) error {
+func writeSeries(j *job, res *apps.ScanSeriesResult) error {
 	return j.writeLines(len(res.Windows), func(line func(fields ...string) error) error {
 		for _, w := range res.Windows {
 			vertex := "NaN"

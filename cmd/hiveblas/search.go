@@ -59,7 +59,7 @@ vertices found and the sum of their scores after each step.`,
 		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdSearch).reads().writes("the walks", ".tsv", ".bin")
-	j.scales(func(steps int64) model.Work {
+	j.scales(func(j *job, steps int64) model.Work {
 		n, _, _ := j.graph.size()
 		return independent(float64(steps), max(steps/int64(o.Length)/walksOfRange, 1), int64(n))
 	})
@@ -113,18 +113,18 @@ vertices found and the sum of their scores after each step.`,
 			return err
 		}
 		for k, name := range []string{"visits", "curve"} {
-			if err := j.checkList(name, []string{visits, curve}[k], append(inputs, j.out.path)...); err != nil {
+			if err := checkList(j, name, []string{visits, curve}[k], append(inputs, j.out.path)...); err != nil {
 				return err
 			}
 		}
 		if visits != "" && filepath.Clean(visits) == filepath.Clean(curve) {
 			return bad("--visits %s is also --curve; write to another file", visits)
 		}
-		only := structure
+		what := structure
 		if o.Weighted {
-			only = weighted
+			what = weighted
 		}
-		if err := j.loadSquare(args[0], only); err != nil {
+		if err := j.loadSquare(args[0], what); err != nil {
 			return err
 		}
 		var given *apps.Scores
@@ -132,7 +132,7 @@ vertices found and the sum of their scores after each step.`,
 		err := j.stage("read", func() (err error) {
 			if scores != "" {
 				var v *matrix.Vector[float64]
-				if v, err = j.readScores(scores, base); err != nil {
+				if v, err = readScores(j, scores, base); err != nil {
 					return err
 				}
 				given = apps.VertexScores(v)
@@ -156,7 +156,7 @@ vertices found and the sum of their scores after each step.`,
 		if err := j.placeGraphs(steps, "steps", j.graph.Matrix); err != nil {
 			return err
 		}
-		res, err := j.search(given, begins, o)
+		res, err := search(j, given, begins, o)
 		var score *apps.ScoreError
 		if errors.As(err, &score) {
 			return cli.Fail(nameOf(scores), fmt.Sprintf("the score of vertex %s is %s, and %s walks want %s", j.graph.name(score.Vertex), score.Got, method, score.Want),
@@ -166,10 +166,10 @@ vertices found and the sum of their scores after each step.`,
 		if err != nil {
 			return err
 		}
-		if err := j.writeVisits(visits, res); err != nil {
+		if err := writeVisits(j, visits, res); err != nil {
 			return err
 		}
-		if err := j.writeCurve(curve, res); err != nil {
+		if err := writeCurve(j, curve, res); err != nil {
 			return err
 		}
 		found := res.Curve[len(res.Curve)-1]
@@ -186,7 +186,7 @@ vertices found and the sum of their scores after each step.`,
 		}
 		var list *ranking
 		if scores != "" {
-			list = j.list("vertex", "score", res.Best, top)
+			list = listed(j, "vertex", "score", res.Best, top)
 		}
 		return j.report(j.method(method), figures, list)
 	}
@@ -194,7 +194,7 @@ vertices found and the sum of their scores after each step.`,
 }
 
 // search computes the walks and writes them meanwhile.
-func (j *job) search(scores *apps.Scores, starts []int, o apps.SearchOptions) (res *apps.SearchResult, err error) {
+func search(j *job, scores *apps.Scores, starts []int, o apps.SearchOptions) (res *apps.SearchResult, err error) {
 	var failed error // of the output
 	err = j.compute(func(run apps.Run) (err error) {
 		o.Run = run
@@ -206,7 +206,7 @@ func (j *job) search(scores *apps.Scores, starts []int, o apps.SearchOptions) (r
 		defer j.Cleaning.Store(false)
 		var cause error // of the search
 		err = j.stream(func(w io.Writer) error {
-			o.Each = j.walkWriter(w)
+			o.Each = walkWriter(j, w)
 			res, cause = apps.GraphSearch(j.graph.Matrix, scores, starts, o)
 			return cause
 		})
@@ -228,18 +228,18 @@ func (j *job) search(scores *apps.Scores, starts []int, o apps.SearchOptions) (r
 }
 
 // walkWriter returns the function that writes walks in the format of the output.
-func (j *job) walkWriter(w io.Writer) func(apps.SearchBlock) error {
+func walkWriter(j *job, w io.Writer) func(apps.SearchBlock) error {
 	switch {
 	case j.out.kind == ".bin":
 		return apps.BinaryWalks(w)
 	case j.graph.cols == nil:
 		return apps.TextWalks(w, nil)
 	}
-	return apps.TextWalks(w, func(v int) string { return string(appendField(nil, j.graph.name(v), true)) })
+	return apps.TextWalks(w, func(v int) string { return string(appendFirst(nil, j.graph.name(v))) })
 }
 
 // readScores reads the file of --scores.
-func (j *job) readScores(file string, base int) (*matrix.Vector[float64], error) {
+func readScores(j *job, file string, base int) (*matrix.Vector[float64], error) {
 	o := apps.ScoreFileOptions{Run: apps.Run{Context: j.Ctx, Progress: j.progress.update}, TextOptions: j.read.text(), Name: nameOf(file), Base: base}
 	if j.graph.cols != nil && !j.graph.counted {
 		o.Index = j.graph.cols.Index
@@ -255,8 +255,8 @@ func (j *job) readScores(file string, base int) (*matrix.Vector[float64], error)
 }
 
 // writeVisits writes lines of vertex and visits to the file of --visits.
-func (j *job) writeVisits(path string, res *apps.SearchResult) error {
-	return j.writeList(path, func(line func(fields ...string) error) error {
+func writeVisits(j *job, path string, res *apps.SearchResult) error {
+	return writeList(j, path, func(line func(fields ...string) error) error {
 		for v, x := range res.Visits.All() {
 			if err := line(j.graph.name(v), strconv.FormatInt(x, 10)); err != nil {
 				return err
@@ -267,8 +267,8 @@ func (j *job) writeVisits(path string, res *apps.SearchResult) error {
 }
 
 // writeCurve writes lines of steps, vertices and scores to the file of --curve.
-func (j *job) writeCurve(path string, res *apps.SearchResult) error {
-	return j.writeList(path, func(line func(fields ...string) error) error {
+func writeCurve(j *job, path string, res *apps.SearchResult) error {
+	return writeList(j, path, func(line func(fields ...string) error) error {
 		for _, p := range res.Curve {
 			if err := line(strconv.FormatInt(p.Steps, 10), strconv.FormatInt(p.Distinct, 10), text(p.Score)); err != nil {
 				return err
@@ -280,7 +280,7 @@ func (j *job) writeCurve(path string, res *apps.SearchResult) error {
 
 // checkList verifies the file of a flag that names a list, before any work. "" is none. It must not
 // overwrite another file of the command.
-func (j *job) checkList(flag, path string, others ...string) error {
+func checkList(j *job, flag, path string, others ...string) error {
 	bad := func(format string, args ...any) error {
 		return cli.Usage(j.cmd.CommandPath(), fmt.Sprintf(format, args...))
 	}
@@ -316,7 +316,7 @@ func (j *job) checkList(flag, path string, others ...string) error {
 }
 
 // writeList writes lines to a file beside the output, which appears complete or not at all.
-func (j *job) writeList(path string, write func(line func(fields ...string) error) error) error {
+func writeList(j *job, path string, write func(line func(fields ...string) error) error) error {
 	if path == "" || j.group != nil && !j.group.First() { // rank 0 writes
 		return nil
 	}

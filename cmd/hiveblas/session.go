@@ -13,8 +13,8 @@ import (
 // session is one run of the program.
 type session struct {
 	cli.Session
-	bar     atomic.Pointer[progress] // of the command
-	watched atomic.Bool              // the end of this process is watched by another
+	bar   atomic.Pointer[display] // of the command
+	watch watch                   // of the end of this process
 }
 
 // run executes a command line and returns the exit code.
@@ -22,7 +22,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	s := &session{}
 	s.Stderr = stderr
 	room, _ := hostmem.Room()
-	defer s.watchLater(room)()
+	defer s.watch.startLater(stderr, room)()
 	s.Abandon = func() { s.bar.Load().abandon() }
 	return s.Run(args, stdout, stderr, func() *cobra.Command { return rootCommand(s) })
 }

@@ -102,18 +102,18 @@ lines to compare with.`,
 		}
 		j.graph, other = first, j.graph
 		j.graph.other = other
-		pairs, err := j.seedPairs(seeds, other)
+		pairs, err := seedPairs(j, seeds, other)
 		if err != nil {
 			return err
 		}
 		var facts []apps.SeedPair
 		if truth != "" {
-			if facts, err = j.readPairs(truth, other); err != nil {
+			if facts, err = readPairs(j, truth, other); err != nil {
 				return err
 			}
 		}
 		if from != "" {
-			if o.From, err = j.startOf(from, other); err != nil {
+			if o.From, err = startOf(j, from, other); err != nil {
 				return err
 			}
 		}
@@ -133,7 +133,7 @@ lines to compare with.`,
 		if err != nil {
 			return err
 		}
-		if err := j.writing(func() error { return j.writeMatch(res.Match, other) }); err != nil {
+		if err := j.writing(func() error { return writeMatch(j, res.Match, other) }); err != nil {
 			return err
 		}
 		return j.report(j.method("Frank-Wolfe"), sgmFigures(res, len(pairs), facts), nil)
@@ -177,10 +177,10 @@ func sgmFigures(res *apps.SGMResult, seeds int, truth []apps.SeedPair) []field {
 }
 
 // seedPairs returns the seeds of --seeds, a number or a file.
-func (j *job) seedPairs(text string, other *graph) ([]apps.SeedPair, error) {
+func seedPairs(j *job, text string, other *graph) ([]apps.SeedPair, error) {
 	if !isNumber(text) {
 		lineA, lineB := map[int]int{}, map[int]int{}
-		return j.eachPair(text, other, func(p apps.SeedPair, line int) error {
+		return eachPair(j, text, other, func(p apps.SeedPair, line int) error {
 			for _, side := range []struct {
 				g     *graph
 				which string
@@ -206,8 +206,8 @@ func (j *job) seedPairs(text string, other *graph) ([]apps.SeedPair, error) {
 }
 
 // startOf reads the matching that --from gives.
-func (j *job) startOf(file string, other *graph) (*matrix.Vector[int32], error) {
-	pairs, err := j.readPairs(file, other)
+func startOf(j *job, file string, other *graph) (*matrix.Vector[int32], error) {
+	pairs, err := readPairs(j, file, other)
 	if err != nil {
 		return nil, err
 	}
@@ -224,12 +224,12 @@ func (j *job) startOf(file string, other *graph) (*matrix.Vector[int32], error) 
 }
 
 // readPairs reads lines of a vertex of the graph and one of another.
-func (j *job) readPairs(file string, other *graph) ([]apps.SeedPair, error) {
-	return j.eachPair(file, other, func(apps.SeedPair, int) error { return nil })
+func readPairs(j *job, file string, other *graph) ([]apps.SeedPair, error) {
+	return eachPair(j, file, other, func(apps.SeedPair, int) error { return nil })
 }
 
 // eachPair is readPairs, and calls check with each pair and its line.
-func (j *job) eachPair(file string, other *graph, check func(p apps.SeedPair, line int) error) ([]apps.SeedPair, error) {
+func eachPair(j *job, file string, other *graph, check func(p apps.SeedPair, line int) error) ([]apps.SeedPair, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, cli.Fail(file, "cannot be read: "+reason(err), "give a number of vertices, or a file of pairs", err)
@@ -268,7 +268,7 @@ func (j *job) eachPair(file string, other *graph, check func(p apps.SeedPair, li
 }
 
 // writeMatch writes lines of a vertex of A and its vertex of B.
-func (j *job) writeMatch(match *matrix.Vector[int32], other *graph) error {
+func writeMatch(j *job, match *matrix.Vector[int32], other *graph) error {
 	return j.writeLines(int(match.NVals()), func(line func(fields ...string) error) error {
 		for v, u := range match.All() {
 			if err := line(j.graph.name(v), other.name(int(u))); err != nil {

@@ -24,12 +24,12 @@ Vertices that the source does not reach are omitted.`,
 		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdPaths).fuses().reads().writes("the distances", matrixFiles...)
-	j.scales(j.estimatePaths)
+	j.scales(estimatePaths)
 	cmd.Flags().StringVar(&source, "source", "", "source vertex `V`: a number from 0, or a name; several separated by commas, or in a file")
 	cmd.Flags().Float64Var(&delta, "delta", 0, "width `W` of the distance buckets (default: from the weights)")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := j.checkSource(source, args[0]); err != nil {
+		if err := checkSource(j, source, args[0]); err != nil {
 			return err
 		}
 		if err := checkDelta(cmd, delta); err != nil {

@@ -21,7 +21,7 @@ type standardCommand struct {
 	threshold                 int64 // of --device auto
 	writes                    string
 	files                     []string // kinds of output files; nil without -o
-	weighted                  bool     // values are read
+	reads                     content  // values are read
 	rectangular               bool
 	bothWays                  bool   // every edge counts in both directions
 	fused                     bool   // there is a fused form
@@ -86,7 +86,7 @@ func (c standardCommand) command(s *session) *cobra.Command {
 		if c.rectangular {
 			load = j.load
 		}
-		if err := load(args[0], !c.weighted); err != nil {
+		if err := load(args[0], c.reads); err != nil {
 			return err
 		}
 		if c.prepare != nil {
@@ -115,7 +115,7 @@ func (c standardCommand) command(s *session) *cobra.Command {
 		}
 		var list *ranking
 		if res.ranks != nil {
-			list = j.highest(res.ranks, top)
+			list = highest(j, res.ranks, top)
 			list.unit = c.use[:indexBlank(c.use)]
 		}
 		return j.report(j.method(res.algorithm), res.figures, list)

@@ -58,7 +58,7 @@ has neither symmetry nor self-loops.`,
 		if err != nil || j.run.json {
 			return err
 		}
-		return j.printDegrees(out, in)
+		return printDegrees(j, out, in)
 	}
 	return cmd
 }
@@ -112,7 +112,7 @@ func (d degrees) object() object {
 }
 
 // printDegrees prints both distributions side by side, with bars for out-degrees.
-func (j *job) printDegrees(out, in degrees) error {
+func printDegrees(j *job, out, in degrees) error {
 	b := bufio.NewWriter(j.Stdout)
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "\ndegree\tout\tin\t\n")

@@ -105,7 +105,7 @@ func (m *values) entries(f func(row, col int, value string) error) error {
 
 // take replaces the graph by the one of the given rows and columns, which keep their names: numbers
 // become names, so that the vertices can be told.
-func (j *job) take(rows, cols []int) error {
+func take(j *job, rows, cols []int) error {
 	g := j.graph
 	v, err := g.values.extract(j, rows, cols)
 	if err != nil {
@@ -135,7 +135,7 @@ func (j *job) take(rows, cols []int) error {
 }
 
 // wantSquare returns an error for a matrix whose rows and columns are different vertices.
-func (j *job) wantSquare() error {
+func wantSquare(j *job) error {
 	if m, n, _ := j.graph.size(); m != n || j.graph.bipartite {
 		return cli.Fail(j.graph.file, fmt.Sprintf("the matrix is %d×%d, its rows and columns are different vertices, and %s wants a graph", m, n, j.cmd.Name()),
 			"give an adjacency matrix, or make one with hiveblas project", nil)
@@ -145,7 +145,7 @@ func (j *job) wantSquare() error {
 }
 
 // writeGraph writes the graph of the job.
-func (j *job) writeGraph() error {
+func writeGraph(j *job) error {
 	g := j.graph
 	return j.writing(func() error { return g.values.write(j, g.rows, g.cols) })
 }

@@ -25,7 +25,7 @@ level, in the order. A graph with a cycle is an error that names one.`,
 			c, err := apps.TopologicalOrder(j.graph.Matrix, apps.TopologicalOptions{Run: run})
 			var cycle *apps.CycleError
 			if errors.As(err, &cycle) {
-				return nil, j.cyclic(cycle)
+				return nil, cyclic(j, cycle)
 			}
 			if err != nil {
 				return nil, err
@@ -52,7 +52,7 @@ level, in the order. A graph with a cycle is an error that names one.`,
 }
 
 // cyclic names the vertices of a cycle.
-func (j *job) cyclic(e *apps.CycleError) error {
+func cyclic(j *job, e *apps.CycleError) error {
 	const most = 20
 	var names []string
 	for _, v := range e.Cycle[:min(len(e.Cycle), most)] {

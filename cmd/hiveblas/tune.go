@@ -60,13 +60,13 @@ a GPU and without a graph.`,
 			return err
 		}
 		if list {
-			return j.listPlans(o.Op)
+			return listPlans(j, o.Op)
 		}
 		o.Dry = dry
 		if err := j.begin(args[0]); err != nil {
 			return err
 		}
-		if err := j.loadSquare(args[0], false); err != nil {
+		if err := j.loadSquare(args[0], weighted); err != nil {
 			return err
 		}
 		dev, err := openDevice(0)
@@ -107,7 +107,7 @@ a GPU and without a graph.`,
 }
 
 // listPlans prints the plans that some graph and operands allow.
-func (j *job) listPlans(op string) error {
+func listPlans(j *job, op string) error {
 	facts := space.Facts{Rows: 1, Cols: 1, Entries: 1, Diagonals: 1, OnDiagonals: 1, FullX: true, ListedMask: true, Constant: op == "bfs", Any: op == "bfs", Exact: true, Result: 4,
 		ReadsX: true, Shared: 1}
 	plans := []string{}

@@ -267,7 +267,7 @@ func (j *job) readTyped(file string, g *graph, element byte, kind string) error 
 	if err != nil {
 		return err
 	}
-	a, err := j.readInput(in, g, fileTypes[element], false, j.read.duplicates)
+	a, err := j.readInput(in, g, fileTypes[element], weighted, j.read.duplicates)
 	if err != nil {
 		return err
 	}

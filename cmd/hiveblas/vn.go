@@ -37,7 +37,7 @@ all, ordered by vertex, or by distance with --ranked.`,
 		Args: cli.Positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdPaths).fuses().reads().writes("the distances", matrixFiles...)
-	j.scales(j.estimatePaths)
+	j.scales(estimatePaths)
 	cmd.Flags().StringVar(&list, "seeds", "", "seeds `V,V,…`, or a file of them")
 	cmd.Flags().BoolVar(&unit, "unit", false, "count edges instead of summing weights")
 	cmd.Flags().BoolVar(&rank, "ranked", false, "write by distance, nearest first (.tsv, .csv)")
@@ -63,7 +63,7 @@ all, ordered by vertex, or by distance with --ranked.`,
 		if rank && j.out.path != "" && !slices.Contains(listFiles, j.out.kind) {
 			return cli.Usage(cmd.CommandPath(), "--ranked writes .tsv or .csv; other formats are ordered by vertex")
 		}
-		if err := j.loadSquare(args[0], unit); err != nil {
+		if err := j.loadSquare(args[0], contentOf(!unit)); err != nil {
 			return err
 		}
 		sources, err := j.seeds(list)
@@ -80,7 +80,7 @@ all, ordered by vertex, or by distance with --ranked.`,
 		}
 		err = j.writing(func() error {
 			if rank {
-				return j.writeRanking(apps.Rank(dist))
+				return writeRanking(j, apps.Rank(dist))
 			}
 			return j.writeVector(dist)
 		})
@@ -92,7 +92,7 @@ all, ordered by vertex, or by distance with --ranked.`,
 			method = j.method("breadth-first search")
 		}
 		figures := append([]field{{"seeds", "seeds", len(sources)}}, distanceFigures(dist)...)
-		return j.report(method, figures, j.nominated(dist, sources, top))
+		return j.report(method, figures, nominated(j, dist, sources, top))
 	}
 	return cmd
 }
@@ -112,16 +112,16 @@ func checkDelta(cmd *cobra.Command, delta float64) error {
 }
 
 // nominated lists the vertices nearest to the seeds, without the seeds.
-func (j *job) nominated(dist *matrix.Vector[float64], seeds []int, top int) *ranking {
+func nominated(j *job, dist *matrix.Vector[float64], seeds []int, top int) *ranking {
 	list := slices.DeleteFunc(apps.Rank(dist), func(n apps.Nomination[float64]) bool {
 		_, seed := slices.BinarySearch(seeds, n.Vertex)
 		return seed
 	})
-	return j.list("nominated", "distance", list, top)
+	return listed(j, "nominated", "distance", list, top)
 }
 
-// list returns the first vertices of a list as a ranking for the report.
-func (j *job) list(title, unit string, list []apps.Nomination[float64], top int) *ranking {
+// listed returns the first vertices of a list as a ranking for the report.
+func listed(j *job, title, unit string, list []apps.Nomination[float64], top int) *ranking {
 	r := &ranking{key: "top", title: title, unit: unit}
 	for _, n := range list[:min(top, len(list))] {
 		r.rows = append(r.rows, ranked{j.graph.name(n.Vertex), n.Distance})
@@ -145,7 +145,7 @@ func distanceFigures(dist *matrix.Vector[float64]) []field {
 }
 
 // writeRanking writes lines of vertex and distance, nearest first.
-func (j *job) writeRanking(list []apps.Nomination[float64]) error {
+func writeRanking(j *job, list []apps.Nomination[float64]) error {
 	return j.writeLines(len(list), func(line func(fields ...string) error) error {
 		for _, n := range list {
 			if err := line(j.graph.name(n.Vertex), text(n.Distance)); err != nil {
