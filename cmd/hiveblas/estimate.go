@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/comm/model"
 )
 
@@ -22,8 +23,8 @@ func independent(products float64, parts, sum int64) model.Work {
 // byRows is work in steps over the graph, whose form on several devices divides rows and gathers so
 // many bytes a vertex in each step, with so many launches, and a few numbers of each rank. passes
 // is how often all entries are read.
-func byRows(j *job, passes float64, steps, launches int, gathered float64) model.Work {
-	n, _, entries := j.graph.size()
+func byRows(j *job.Job, passes float64, steps, launches int, gathered float64) model.Work {
+	n, _, entries := j.Graph.Size()
 	return model.Work{Bytes: passes*bytesOfProduct*float64(entries) + float64(steps)*bytesOfEntry*float64(n), Steps: steps,
 		Operations: launches * steps, Gathers: 2 * steps, Gather: gathered / 2 * float64(n), Direct: true}
 }
@@ -37,16 +38,16 @@ const (
 )
 
 // estimateBFS reads the entries once at most, and gathers a bit of each vertex.
-func estimateBFS(j *job, _ int64) model.Work { return byRows(j, 1, stepsOfBFS, 10, 1./8) }
+func estimateBFS(j *job.Job, _ int64) model.Work { return byRows(j, 1, stepsOfBFS, 10, 1./8) }
 
 // estimatePaths relaxes an edge about twice, and gathers each vertex twice with its distance.
-func estimatePaths(j *job, _ int64) model.Work {
+func estimatePaths(j *job.Job, _ int64) model.Work {
 	return byRows(j, 2, stepsOfPaths, 7, 16./stepsOfPaths)
 }
 
 // estimateCC reads a part of the entries once, and the labels of all vertices on each device, which
 // exchanges them: several devices take longer than one (R-MAT 26 on two H100s 22 ms, on one 11).
-func estimateCC(j *job, _ int64) model.Work {
+func estimateCC(j *job.Job, _ int64) model.Work {
 	w := byRows(j, 1, stepsOfCC, 2, 1)
 	w.Parts = 1
 	return w
@@ -54,7 +55,7 @@ func estimateCC(j *job, _ int64) model.Work {
 
 // estimateIterations reads the entries in each iteration, of which the change falls by factor to
 // tolerance.
-func estimateIterations(j *job, factor, tolerance float64, most int) model.Work {
+func estimateIterations(j *job.Job, factor, tolerance float64, most int) model.Work {
 	steps := 50.
 	if factor > 0 && factor < 1 && tolerance > 0 && tolerance < 1 {
 		steps = math.Log(tolerance) / math.Log(factor)
@@ -66,15 +67,15 @@ func estimateIterations(j *job, factor, tolerance float64, most int) model.Work 
 // estimateCommunities is that of a graph with clear communities, .45 ns an entry on an H200
 // (planted, 358M entries); R-MAT graphs take five times as long, and gain more. Batches exchange
 // wishes.
-func estimateCommunities(j *job, _ int64) model.Work {
+func estimateCommunities(j *job.Job, _ int64) model.Work {
 	const passes, steps, exchanges = 80, 1000, 400
-	n, _, entries := j.graph.size()
+	n, _, entries := j.Graph.Size()
 	return model.Work{Bytes: passes * bytesOfProduct * float64(entries), Steps: steps, Operations: steps, Gathers: exchanges,
 		Gather: float64(n), Direct: true}
 }
 
 // estimateScan counts for each edge the entries of a mean row.
-func estimateScan(j *job, _ int64) model.Work {
-	n, _, entries := j.graph.size()
+func estimateScan(j *job.Job, _ int64) model.Work {
+	n, _, entries := j.Graph.Size()
 	return independent(float64(entries)*float64(entries)/float64(max(n, 1)), int64(n), int64(n))
 }

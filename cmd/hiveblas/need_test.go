@@ -8,12 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
-
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/crash"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/spf13/cobra"
 )
 
 // TestReadingFits: a file or a generated graph that takes more memory than there is, is an error
@@ -49,7 +50,7 @@ func TestReadingFits(t *testing.T) {
 		{"generated, and fits", "generate:uniform,vertices=10,edges=1000", "20000", fits},
 	} {
 		args := append([]string{"bfs", "--source", "1", "--duplicates", "first"}, strings.Fields(c.file)...)
-		if strings.HasPrefix(c.file, drawnPrefix) {
+		if strings.HasPrefix(c.file, job.DrawnPrefix) {
 			args = append([]string{"bfs", "--source", "1"}, c.file)
 		}
 		res := hiveblas(t, append(args, "--memory", c.memory)...)
@@ -57,9 +58,9 @@ func TestReadingFits(t *testing.T) {
 			t.Errorf("%s: exit %d, %q, want %q", c.reason, res.code, res.stderr, c.want)
 		}
 	}
-	j := newJob(&session{}, &cobra.Command{Use: "info"}) // has no --memory
-	j.memory = 1
-	if err := j.enough("a.tsv", "reading it", 1000); err != nil {
+	j := job.New(&job.Session{}, &cobra.Command{Use: "info"}) // has no --memory
+	j.Memory = 1
+	if err := j.Enough("a.tsv", "reading it", 1000); err != nil {
 		t.Errorf("a command without --memory: %v", err)
 	}
 }
@@ -86,16 +87,16 @@ func TestFitsWhereItComputes(t *testing.T) {
 		want   int64
 	}{
 		{"the host", nil, nil, 64 * n},
-		{"a GPU", new(cusparse.Device), nil, resultVertex * n},
+		{"a GPU", new(cusparse.Device), nil, job.ResultVertex * n},
 		{"two ranks of this process", nil, all, 64 * n},
 		{"one rank of four", nil, one, 64 * n / 4},
 	} {
-		j := newJob(&session{}, &cobra.Command{Use: "cc"})
-		j.graph, j.device, j.group = &graph{Matrix: matrix.New[float64](n, n), file: "a.tsv"}, c.device, c.group
-		if got := j.needed(); got != c.want {
+		j := job.New(&job.Session{}, &cobra.Command{Use: "cc"})
+		j.Graph, j.Device, j.Group = &job.Graph{Matrix: matrix.New[float64](n, n), File: "a.tsv"}, c.device, c.group
+		if got := j.Needed(); got != c.want {
 			t.Errorf("%s: %d bytes, want %d", c.reason, got, c.want)
 		}
-		if err := j.fitsInto(c.want-1, "this machine"); err == nil {
+		if err := j.FitsInto(c.want-1, "this machine"); err == nil {
 			t.Errorf("%s: one byte less than it needs is no error", c.reason)
 		}
 	}
@@ -109,9 +110,9 @@ func TestFitsWhereItComputes(t *testing.T) {
 // TestWatchOfLargeWork: the end of a process is watched if its estimate is large.
 func TestWatchOfLargeWork(t *testing.T) {
 	// os.Stderr itself is not redirected, so that no process starts.
-	for needed, want := range map[int64]bool{watchFrom: false, watchFrom + 1: true} {
-		j := newJob(&session{Session: cli.Session{Stderr: os.Stderr}}, &cobra.Command{Use: "info"})
-		if err := j.enough("a.tsv", "reading it", needed); err != nil || j.watch.started.Load() != want {
+	for needed, want := range map[int64]bool{crash.WatchFrom: false, crash.WatchFrom + 1: true} {
+		j := job.New(&job.Session{Session: cli.Session{Stderr: os.Stderr}}, &cobra.Command{Use: "info"})
+		if err := j.Enough("a.tsv", "reading it", needed); err != nil || j.Watch.Started.Load() != want {
 			t.Errorf("%d bytes: %v, watched %v, want %v", needed, err, !want, want)
 		}
 	}

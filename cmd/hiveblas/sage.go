@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/spf13/cobra"
 )
 
 var (
@@ -78,15 +78,15 @@ func numberList(text string) (list []int, err error) {
 }
 
 // load reads the graph, with weights if neighbours are chosen by them, and the features.
-func (f *sageFlags) load(j *job, graph string, sampling apps.SAGESampling) (x *matrix.Matrix[float32], err error) {
-	what := structure
+func (f *sageFlags) load(j *job.Job, graph string, sampling apps.SAGESampling) (x *matrix.Matrix[float32], err error) {
+	what := job.Structure
 	if sampling == apps.SampleByWeight {
-		what = weighted
+		what = job.Weighted
 	}
-	if err := j.loadSquare(graph, what); err != nil {
+	if err := j.LoadSquare(graph, what); err != nil {
 		return nil, err
 	}
-	err = j.stage("read", func() (err error) {
+	err = j.Stage("read", func() (err error) {
 		x, err = readMatrixFile(j, f.features)
 		return err
 	})
@@ -94,12 +94,12 @@ func (f *sageFlags) load(j *job, graph string, sampling apps.SAGESampling) (x *m
 }
 
 // readMatrixFile reads features or weights.
-func readMatrixFile(j *job, path string) (*matrix.Matrix[float32], error) {
-	x, err := apps.ReadFeaturesFile(path, apps.FeatureOptions{Run: apps.Run{Context: j.Ctx, Threads: j.run.threads, Progress: j.progress.update}, TextOptions: j.read.text()})
-	return x, explain(path, err)
+func readMatrixFile(j *job.Job, path string) (*matrix.Matrix[float32], error) {
+	x, err := apps.ReadFeaturesFile(path, apps.FeatureOptions{Run: apps.Run{Context: j.Ctx, Threads: j.Run.Threads, Progress: j.Progress.Update}, TextOptions: j.Read.Text()})
+	return x, job.Explain(path, err)
 }
 
-func sageCommand(s *session) *cobra.Command {
+func sageCommand(s *job.Session) *cobra.Command {
 	var (
 		f       sageFlags
 		weights string
@@ -123,7 +123,7 @@ of the features: .csv, a row on each line, where a first line with a word is a h
   hiveblas sage follows.tsv --features x.npy --weights model.npz --samples 25,10`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdSAGE).fuses().reads().writes("the embeddings", ".csv", ".tsv")
+	j := job.New(s, cmd).Computes(thresholdSAGE).Fuses().Reads().Writes("the embeddings", ".csv", ".tsv")
 	f.add(cmd)
 	cmd.Flags().StringVar(&weights, "weights", "", "`MODEL` file, a .npz")
 	cmd.Flags().StringVar(&form, "precision", "fp32", "compute on a GPU in `P`: fp32, tf32, fp16 or bf16")
@@ -169,7 +169,7 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 		if weights != "" {
 			inputs = append(inputs, weights)
 		}
-		if err := j.begin(inputs...); err != nil {
+		if err := j.Begin(inputs...); err != nil {
 			return err
 		}
 		x, err := f.load(j, args[0], sampling)
@@ -177,7 +177,7 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 			return err
 		}
 		var model *apps.SAGEModel
-		err = j.stage("read", func() (err error) {
+		err = j.Stage("read", func() (err error) {
 			if weights != "" {
 				model, err = readModel(weights)
 				return err
@@ -200,8 +200,8 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 			return err
 		}
 		var res *apps.SAGEResult
-		err = j.compute(func(run apps.Run) (err error) {
-			res, err = apps.GraphSAGE(j.graph.Matrix, x, model, apps.SAGEOptions{Run: run, Samples: samples, Sampling: sampling, Replace: f.replace, Seed: f.seed, PerSource: *own,
+		err = j.Compute(func(run apps.Run) (err error) {
+			res, err = apps.GraphSAGE(j.Graph.Matrix, x, model, apps.SAGEOptions{Run: run, Samples: samples, Sampling: sampling, Replace: f.replace, Seed: f.seed, PerSource: *own,
 				Precision: precision, FeatureMemory: int64(memory)})
 			if err != nil {
 				return err
@@ -211,17 +211,17 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 		if err != nil {
 			return err
 		}
-		if err := j.writing(func() error { return writeEmbeddings(j, res.Embeddings) }); err != nil {
+		if err := j.Writing(func() error { return writeEmbeddings(j, res.Embeddings) }); err != nil {
 			return err
 		}
 		n, width := res.Embeddings.Dims()
-		var sum total
+		var sum job.Total
 		for _, y := range res.Embeddings.All() {
-			sum.add(float64(y))
+			sum.Add(float64(y))
 		}
-		return j.report(j.method(model.Aggregator.String()), []field{{"vertices", "vertices", n}, {"dimensions", "dimensions", width},
-			{"sum", "sum", sum.value()}, {"zero_rows", "rows of zeros", res.ZeroRows},
-			{"feature_pieces", "pieces of features", res.Pieces}}, nil)
+		return j.Report(j.Method(model.Aggregator.String()), []job.Field{{Key: "vertices", Label: "vertices", Value: n}, {Key: "dimensions", Label: "dimensions", Value: width},
+			{Key: "sum", Label: "sum", Value: sum.Value()}, {Key: "zero_rows", Label: "rows of zeros", Value: res.ZeroRows},
+			{Key: "feature_pieces", Label: "pieces of features", Value: res.Pieces}}, nil)
 	}
 	cmd.AddCommand(sageTrainCommand(s), sagePredictCommand(s))
 	return cmd
@@ -231,17 +231,17 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 func readModel(path string) (*apps.SAGEModel, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, explain(path, err)
+		return nil, job.Explain(path, err)
 	}
 	defer file.Close()
 	m, err := apps.ReadSAGEModel(file, path)
-	return m, explain(path, err)
+	return m, job.Explain(path, err)
 }
 
 // writeEmbeddings writes a header and a line for each vertex.
-func writeEmbeddings(j *job, z *matrix.Matrix[float32]) error {
+func writeEmbeddings(j *job.Job, z *matrix.Matrix[float32]) error {
 	n, width := z.Dims()
-	return j.writeLines(n, func(line func(fields ...string) error) error {
+	return j.WriteLines(n, func(line func(fields ...string) error) error {
 		fields := make([]string, width+1)
 		fields[0] = "vertex"
 		for k := range width {
@@ -251,7 +251,7 @@ func writeEmbeddings(j *job, z *matrix.Matrix[float32]) error {
 			return err
 		}
 		for v := range n {
-			fields[0] = j.graph.name(v)
+			fields[0] = j.Graph.Name(v)
 			for k := range width {
 				x, _ := z.At(v, k)
 				fields[k+1] = strconv.FormatFloat(float64(x), 'g', -1, 32)
@@ -265,25 +265,25 @@ func writeEmbeddings(j *job, z *matrix.Matrix[float32]) error {
 }
 
 // vertexOptions are the options of files with a line for each vertex.
-func vertexOptions(j *job, file string, base int) apps.ScoreFileOptions {
-	o := apps.ScoreFileOptions{Run: apps.Run{Context: j.Ctx, Progress: j.progress.update}, TextOptions: j.read.text(), Name: nameOf(file), Base: base}
-	if j.graph.cols != nil && !j.graph.counted {
-		o.Index = j.graph.cols.Index
+func vertexOptions(j *job.Job, file string, base int) apps.ScoreFileOptions {
+	o := apps.ScoreFileOptions{Run: apps.Run{Context: j.Ctx, Progress: j.Progress.Update}, TextOptions: j.Read.Text(), Name: job.NameOf(file), Base: base}
+	if j.Graph.Cols != nil && !j.Graph.Counted {
+		o.Index = j.Graph.Cols.Index
 	}
 	return o
 }
 
 // readPart opens a file with a line for each vertex and reads it.
-func readPart(j *job, file string, read func(r io.Reader) error) error {
-	in, err := j.openInput(file)
+func readPart(j *job.Job, file string, read func(r io.Reader) error) error {
+	in, err := j.OpenInput(file)
 	if err != nil {
-		return explain(nameOf(file), err)
+		return job.Explain(job.NameOf(file), err)
 	}
-	defer in.close()
-	return explainLines(nameOf(file), "--vertex-base", read(in.r))
+	defer in.Close()
+	return job.ExplainLines(job.NameOf(file), "--vertex-base", read(in.R))
 }
 
-func sageTrainCommand(s *session) *cobra.Command {
+func sageTrainCommand(s *job.Session) *cobra.Command {
 	var (
 		f                                        sageFlags
 		o                                        apps.SAGETrainOptions
@@ -309,7 +309,7 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
   hiveblas sage train g.mtx --features x.npy --classes c.tsv --samples 25,10 --batch 512 --checkpoint run.npz -o m.npz`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdSAGE).fuses().reads().writes("the model", ".npz")
+	j := job.New(s, cmd).Computes(thresholdSAGE).Fuses().Reads().Writes("the model", ".npz")
 	f.add(cmd)
 	fs := cmd.Flags()
 	fs.StringVar(&classFile, "classes", "", "`FILE` of the classes of vertices")
@@ -365,7 +365,7 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
 			return bad("--dropout is %v, want 0 or more, and below 1", o.Dropout)
 		case o.Patience < 1:
 			return bad("--patience is %d, want 1 or more", o.Patience)
-		case j.out.path == "":
+		case j.Out.Path == "":
 			return bad("-o is missing, the file of the model")
 		}
 		if o.Decay == 0 {
@@ -380,18 +380,18 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
 				inputs = append(inputs, file)
 			}
 		}
-		if err := j.begin(inputs...); err != nil {
+		if err := j.Begin(inputs...); err != nil {
 			return err
 		}
 		x, err := f.load(j, args[0], sampling)
 		if err != nil {
 			return err
 		}
-		n, _ := j.graph.Dims()
+		n, _ := j.Graph.Dims()
 		var classes []int32
 		var names []string
 		var split apps.SAGESplit
-		err = j.stage("read", func() error {
+		err = j.Stage("read", func() error {
 			if classFile != "" {
 				err := readPart(j, classFile, func(r io.Reader) (err error) {
 					classes, names, err = apps.ReadClasses(r, n, vertexOptions(j, classFile, base))
@@ -416,13 +416,13 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
 			return err
 		}
 		var res *apps.SAGETraining
-		err = j.compute(func(run apps.Run) (err error) {
+		err = j.Compute(func(run apps.Run) (err error) {
 			if o.Checkpoint != "" {
 				j.Cleaning.Store(true)
 				defer j.Cleaning.Store(false)
 			}
 			o.Run = run
-			if res, err = apps.TrainGraphSAGE(j.graph.Matrix, x, classes, split, o); err == nil {
+			if res, err = apps.TrainGraphSAGE(j.Graph.Matrix, x, classes, split, o); err == nil {
 				res.Model.Classes = names
 			}
 			return err
@@ -430,15 +430,15 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
 		if err != nil {
 			return err
 		}
-		if err := j.writing(func() error { return j.stream(res.Model.Write) }); err != nil {
+		if err := j.Writing(func() error { return j.Stream(res.Model.Write) }); err != nil {
 			return err
 		}
-		figures := []field{{"epochs", "epochs", res.Epochs}, {"best_epoch", "best epoch", res.Best}, {"loss", "loss", res.Loss}}
+		figures := []job.Field{{Key: "epochs", Label: "epochs", Value: res.Epochs}, {Key: "best_epoch", Label: "best epoch", Value: res.Best}, {Key: "loss", Label: "loss", Value: res.Loss}}
 		if classes != nil {
-			figures = append(figures, field{"classes", "classes", len(names)}, field{"trained", "training vertices", len(split.Train)},
-				field{"validation_accuracy", "validation accuracy", res.Validate}, field{"test_accuracy", "test accuracy", res.Test})
+			figures = append(figures, job.Field{Key: "classes", Label: "classes", Value: len(names)}, job.Field{Key: "trained", Label: "training vertices", Value: len(split.Train)},
+				job.Field{Key: "validation_accuracy", Label: "validation accuracy", Value: res.Validate}, job.Field{Key: "test_accuracy", Label: "test accuracy", Value: res.Test})
 		}
-		return j.report(j.method(aggregator), figures, nil)
+		return j.Report(j.Method(aggregator), figures, nil)
 	}
 	return cmd
 }
@@ -466,7 +466,7 @@ func drawSplit(classes []int32, seed uint64) (s apps.SAGESplit) {
 	return s
 }
 
-func sagePredictCommand(s *session) *cobra.Command {
+func sagePredictCommand(s *job.Session) *cobra.Command {
 	var (
 		f                  sageFlags
 		weights, classFile string
@@ -483,7 +483,7 @@ of sage train, has the classes 0, 1, ….`,
   hiveblas sage predict cites.mtx --features words.mtx --weights model.npz --classes topics.tsv --json`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdSAGE).fuses().reads().writes("the classes", listFiles...)
+	j := job.New(s, cmd).Computes(thresholdSAGE).Fuses().Reads().Writes("the classes", job.ListFiles...)
 	f.add(cmd)
 	cmd.Flags().StringVar(&weights, "weights", "", "`MODEL` file of sage train")
 	cmd.Flags().StringVar(&classFile, "classes", "", "`FILE` of known classes, for the accuracy")
@@ -506,17 +506,17 @@ of sage train, has the classes 0, 1, ….`,
 		if classFile != "" {
 			inputs = append(inputs, classFile)
 		}
-		if err := j.begin(inputs...); err != nil {
+		if err := j.Begin(inputs...); err != nil {
 			return err
 		}
 		x, err := f.load(j, args[0], sampling)
 		if err != nil {
 			return err
 		}
-		n, _ := j.graph.Dims()
+		n, _ := j.Graph.Dims()
 		var model *apps.SAGEModel
 		var classes []int32
-		err = j.stage("read", func() (err error) {
+		err = j.Stage("read", func() (err error) {
 			if model, err = readModel(weights); err != nil {
 				return err
 			}
@@ -538,8 +538,8 @@ of sage train, has the classes 0, 1, ….`,
 			return err
 		}
 		var res *apps.SAGEResult
-		err = j.compute(func(run apps.Run) (err error) {
-			res, err = apps.GraphSAGE(j.graph.Matrix, x, model, apps.SAGEOptions{Run: run, Samples: samples, Sampling: sampling, Replace: f.replace, Seed: f.seed})
+		err = j.Compute(func(run apps.Run) (err error) {
+			res, err = apps.GraphSAGE(j.Graph.Matrix, x, model, apps.SAGEOptions{Run: run, Samples: samples, Sampling: sampling, Replace: f.replace, Seed: f.seed})
 			if err != nil {
 				return err
 			}
@@ -558,10 +558,10 @@ of sage train, has the classes 0, 1, ….`,
 			}
 		}
 		names := classNames(model)
-		err = j.writing(func() error {
-			return j.writeLines(len(found), func(line func(fields ...string) error) error {
+		err = j.Writing(func() error {
+			return j.WriteLines(len(found), func(line func(fields ...string) error) error {
 				for v, c := range found {
-					if err := line(j.graph.name(v), names[c]); err != nil {
+					if err := line(j.Graph.Name(v), names[c]); err != nil {
 						return err
 					}
 				}
@@ -571,11 +571,11 @@ of sage train, has the classes 0, 1, ….`,
 		if err != nil {
 			return err
 		}
-		figures := []field{{"vertices", "vertices", n}}
+		figures := []job.Field{{Key: "vertices", Label: "vertices", Value: n}}
 		if known > 0 {
-			figures = append(figures, field{"known", "with a class", known}, field{"accuracy", "accuracy", float64(right) / float64(known)})
+			figures = append(figures, job.Field{Key: "known", Label: "with a class", Value: known}, job.Field{Key: "accuracy", Label: "accuracy", Value: float64(right) / float64(known)})
 		}
-		return j.report(j.method(model.Aggregator.String()), figures, nil)
+		return j.Report(j.Method(model.Aggregator.String()), figures, nil)
 	}
 	return cmd
 }
@@ -604,7 +604,7 @@ func classesOf(model *apps.SAGEModel, classes []int32, names []string, file stri
 			if model.Classes == nil {
 				what, remedy = fmt.Sprintf("the model has no names of classes, and %q is none of its numbers", name), "train the model again, or give classes by number: "
 			}
-			return nil, cli.Fail(nameOf(file), what, remedy+strings.Join(known[:min(8, len(known))], ", "), nil)
+			return nil, cli.Fail(job.NameOf(file), what, remedy+strings.Join(known[:min(8, len(known))], ", "), nil)
 		}
 		number[k] = int32(c)
 	}
