@@ -1,4 +1,6 @@
-package program
+// Package halo cuts a graph among the ranks of a group: each rank holds its own vertices and copies of
+// those within some in-hops, so that it exchanges states once in as many supersteps.
+package halo
 
 import (
 	"context"
@@ -12,57 +14,60 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// mostHops is the number of hops up to which AutoHops looks.
-const mostHops = 32
+// MostHops is the number of hops up to which AutoHops looks.
+const MostHops = 32
 
-// halo is the part of a graph that a rank of this process holds: its own vertices, and copies of
+// choose is AutoHops of package program.
+const choose = -1
+
+// Part is the part of a graph that a rank of this process holds: its own vertices, and copies of
 // those within some in-hops. Vertices are numbered from 0 in the order of their numbers in the
 // whole graph, so that sums over in-edges keep their order.
-type halo struct {
-	from, to int // own vertices in the whole graph
-	hops     [][]int32
-	rows     []*sparse.Store // of hops but the last: their in-edges
+type Part struct {
+	From, To int // own vertices in the whole graph
+	Hops     [][]int32
+	Rows     []*sparse.Store // of hops but the last: their in-edges
 
-	ids        []int32       // of all vertices, in the whole graph
-	lo, hi     int           // own vertices
-	in         *sparse.Store // in-edges of all vertices but those of the last hop
-	deg        []int32       // out-degrees in the whole graph
-	send, recv [][]int32     // for each rank: own vertices that it copies, and copies of its vertices
+	Ids        []int32       // of all vertices, in the whole graph
+	Lo, Hi     int           // own vertices
+	In         *sparse.Store // in-edges of all vertices but those of the last hop
+	Deg        []int32       // out-degrees in the whole graph
+	Send, Recv [][]int32     // for each rank: own vertices that it copies, and copies of its vertices
 }
 
-// graph is a graph on a group.
-type graph struct {
+// Graph is a graph on a group.
+type Graph struct {
 	ctx  context.Context // of collectives
 	g    *comm.Group
 	a    rep.View
-	cuts []int
+	Cuts []int
 	own  []*sparse.Store // the in-edges of each rank of this process
-	part []*halo
-	hops int
+	Part []*Part
+	Hops int
 }
 
-// cutGraph finds the vertices around the blocks of a graph. A state has so many bytes. It is a
+// Cut finds the vertices around the blocks of a graph. A state has so many bytes. It is a
 // collective.
-func cutGraph(ctx context.Context, g *comm.Group, a rep.View, hops int, m *model.Machine, state int64) (*graph, error) {
-	c := &graph{ctx: ctx, g: g, a: a}
+func Cut(ctx context.Context, g *comm.Group, a rep.View, hops int, m *model.Machine, state int64) (*Graph, error) {
+	c := &Graph{ctx: ctx, g: g, a: a}
 	var err error
-	if c.cuts, err = a.Cuts(ctx, g); err != nil {
+	if c.Cuts, err = a.Cuts(ctx, g); err != nil {
 		return nil, err
 	}
-	in, err := a.T().Parts(rep.Query{Group: g, Context: ctx, Cuts: c.cuts})
+	in, err := a.T().Parts(rep.Query{Group: g, Context: ctx, Cuts: c.Cuts})
 	if err != nil {
 		return nil, err
 	}
 	for k, r := range g.Ranks() {
-		st := withOffsets(in[k].Rows())
+		st := WithOffsets(in[k].Rows())
 		c.own = append(c.own, st)
-		h := &halo{from: c.cuts[r.Rank()], to: c.cuts[r.Rank()+1]}
-		h.hops = [][]int32{h.outside(st.Idx)}
-		c.part = append(c.part, h)
+		h := &Part{From: c.Cuts[r.Rank()], To: c.Cuts[r.Rank()+1]}
+		h.Hops = [][]int32{h.Outside(st.Idx)}
+		c.Part = append(c.Part, h)
 	}
-	edge, auto := a.Type().Size, hops == AutoHops
+	edge, auto := a.Type().Size, hops == choose
 	if auto {
-		hops = mostHops
+		hops = MostHops
 	}
 	var shape *model.Halo
 	if auto {
@@ -76,22 +81,22 @@ func cutGraph(ctx context.Context, g *comm.Group, a rep.View, hops int, m *model
 			hops = 1
 		}
 	}
-	for c.hops = 1; c.hops < hops; c.hops++ {
+	for c.Hops = 1; c.Hops < hops; c.Hops++ {
 		grown, err := c.grow(shape)
 		if err != nil {
 			return nil, err
 		}
 		if auto {
-			best, err := cheapest(m, shape, grown, edge, state)
+			best, err := Cheapest(m, shape, grown, edge, state)
 			if err != nil {
 				return nil, err
 			}
-			if !grown || best < c.hops { // the last two hops did not pay
-				c.hops = best
+			if !grown || best < c.Hops { // the last two hops did not pay
+				c.Hops = best
 				break
 			}
 		} else if !grown { // every vertex that can reach a block has a copy there
-			c.hops = hops
+			c.Hops = hops
 			break
 		}
 	}
@@ -100,14 +105,14 @@ func cutGraph(ctx context.Context, g *comm.Group, a rep.View, hops int, m *model
 
 // promising reports whether a second hop may pay, for edges and states of so many bytes.
 func promising(m *model.Machine, shape *model.Halo, edge, state int64) bool {
-	best, err := cheapest(m, secondHop(shape), true, edge, state)
+	best, err := Cheapest(m, SecondHop(shape), true, edge, state)
 	return err != nil || best > 1
 }
 
-// secondHop is the shape with a second hop without vertices, if the copies of the first have
+// SecondHop is the shape with a second hop without vertices, if the copies of the first have
 // in-edges as own vertices do: fetching them, to count them, costs as much as many supersteps where
 // they are many.
-func secondHop(shape *model.Halo) *model.Halo {
+func SecondHop(shape *model.Halo) *model.Halo {
 	one := *shape
 	one.R, one.E = nil, nil
 	for i := range shape.R {
@@ -118,12 +123,12 @@ func secondHop(shape *model.Halo) *model.Halo {
 	return &one
 }
 
-// cheapest returns the number of hops with the least time by the model. If the copies do not grow,
+// Cheapest returns the number of hops with the least time by the model. If the copies do not grow,
 // more hops than those known cost nothing.
-func cheapest(m *model.Machine, shape *model.Halo, grown bool, edge, state int64) (int, error) {
+func Cheapest(m *model.Machine, shape *model.Halo, grown bool, edge, state int64) (int, error) {
 	if !grown {
 		for r := range shape.R {
-			for len(shape.R[r]) < mostHops {
+			for len(shape.R[r]) < MostHops {
 				shape.R[r], shape.E[r] = append(shape.R[r], 0), append(shape.E[r], 0)
 			}
 		}
@@ -132,17 +137,17 @@ func cheapest(m *model.Machine, shape *model.Halo, grown bool, edge, state int64
 	return best + 1, err
 }
 
-// outside returns the columns of a list that are no own vertices and in no hop so far, ascending.
-func (h *halo) outside(idx []int32) (list []int32) {
+// Outside returns the columns of a list that are no own vertices and in no hop so far, ascending.
+func (h *Part) Outside(idx []int32) (list []int32) {
 	for _, u := range idx {
-		if int(u) < h.from || int(u) >= h.to {
+		if int(u) < h.From || int(u) >= h.To {
 			list = append(list, u)
 		}
 	}
 	slices.Sort(list)
 	list = slices.Compact(list)
 	return slices.DeleteFunc(list, func(u int32) bool {
-		for _, hop := range h.hops {
+		for _, hop := range h.Hops {
 			if _, ok := slices.BinarySearch(hop, u); ok {
 				return true
 			}
@@ -153,26 +158,26 @@ func (h *halo) outside(idx []int32) (list []int32) {
 
 // grow fetches the in-edges of the last hop, and finds the next one. It reports whether that has a
 // vertex on any rank.
-func (c *graph) grow(shape *model.Halo) (bool, error) {
-	last := make([][]int32, len(c.part))
-	for k, h := range c.part {
-		last[k] = h.hops[len(h.hops)-1]
+func (c *Graph) grow(shape *model.Halo) (bool, error) {
+	last := make([][]int32, len(c.Part))
+	for k, h := range c.Part {
+		last[k] = h.Hops[len(h.Hops)-1]
 	}
 	lists, err := c.lists(last)
 	if err != nil {
 		return false, err
 	}
-	rows, err := c.a.T().Parts(rep.Query{Group: c.g, Context: c.ctx, Cuts: c.cuts,
+	rows, err := c.a.T().Parts(rep.Query{Group: c.g, Context: c.ctx, Cuts: c.Cuts,
 		Rows: func(rank int) []int32 { return lists[rank] }})
 	if err != nil {
 		return false, err
 	}
-	counts := make([][]int64, len(c.part))
-	for k, h := range c.part {
-		st := withOffsets(rows[k].Rows())
-		h.rows = append(h.rows, st)
-		h.hops = append(h.hops, h.outside(st.Idx))
-		counts[k] = []int64{int64(len(h.hops[len(h.hops)-1])), int64(len(st.Idx))}
+	counts := make([][]int64, len(c.Part))
+	for k, h := range c.Part {
+		st := WithOffsets(rows[k].Rows())
+		h.Rows = append(h.Rows, st)
+		h.Hops = append(h.Hops, h.Outside(st.Idx))
+		counts[k] = []int64{int64(len(h.Hops[len(h.Hops)-1])), int64(len(st.Idx))}
 	}
 	all, err := gatherAll(c.ctx, c.g, counts)
 	if err != nil {
@@ -190,10 +195,10 @@ func (c *graph) grow(shape *model.Halo) (bool, error) {
 }
 
 // shape returns the counts of the first hop.
-func (c *graph) shape() (*model.Halo, error) {
-	counts := make([][]int64, len(c.part))
-	for k, h := range c.part {
-		counts[k] = []int64{int64(h.to - h.from), int64(len(c.own[k].Idx)), int64(len(h.hops[0]))}
+func (c *Graph) shape() (*model.Halo, error) {
+	counts := make([][]int64, len(c.Part))
+	for k, h := range c.Part {
+		counts[k] = []int64{int64(h.To - h.From), int64(len(c.own[k].Idx)), int64(len(h.Hops[0]))}
 	}
 	all, err := gatherAll(c.ctx, c.g, counts)
 	s := &model.Halo{Parts: c.g.Size()}
@@ -205,7 +210,7 @@ func (c *graph) shape() (*model.Halo, error) {
 }
 
 // lists gives every process the list of every rank.
-func (c *graph) lists(own [][]int32) ([][]int32, error) {
+func (c *Graph) lists(own [][]int32) ([][]int32, error) {
 	lengths := make([][]int64, len(own))
 	for k, list := range own {
 		lengths[k] = []int64{int64(len(list))}
@@ -244,7 +249,7 @@ func gatherAll[T comm.Element](ctx context.Context, g *comm.Group, own [][]T) ([
 	many := len(own[0])
 	out := make([][]T, g.Size())
 	err := g.Each(func(k int, r comm.Comm) error {
-		all, err := gatherRank(ctx, r, own[k])
+		all, err := GatherRank(ctx, r, own[k])
 		if k == 0 && err == nil {
 			for i := range out {
 				out[i] = all[i*many : (i+1)*many]
@@ -255,8 +260,8 @@ func gatherAll[T comm.Element](ctx context.Context, g *comm.Group, own [][]T) ([
 	return out, err
 }
 
-// gatherRank gives a rank the values of every rank, equally many each.
-func gatherRank[T comm.Element](ctx context.Context, r comm.Comm, own []T) ([]T, error) {
+// GatherRank gives a rank the values of every rank, equally many each.
+func GatherRank[T comm.Element](ctx context.Context, r comm.Comm, own []T) ([]T, error) {
 	counts := make([]int, r.Size())
 	for i := range counts {
 		counts[i] = len(own)
@@ -266,62 +271,62 @@ func gatherRank[T comm.Element](ctx context.Context, r comm.Comm, own []T) ([]T,
 }
 
 // join numbers the vertices of each rank, joins its in-edges, and finds what ranks exchange.
-func (c *graph) join() error {
-	out, err := c.a.Parts(rep.Query{Group: c.g, Context: c.ctx, Cuts: c.cuts})
+func (c *Graph) join() error {
+	out, err := c.a.Parts(rep.Query{Group: c.g, Context: c.ctx, Cuts: c.Cuts})
 	if err != nil {
 		return err
 	}
 	return c.g.Each(func(k int, r comm.Comm) error {
-		h := c.part[k]
-		h.join(c.own[k], c.hops)
-		if err := h.meet(c.ctx, r, c.cuts); err != nil {
+		h := c.Part[k]
+		h.join(c.own[k], c.Hops)
+		if err := h.Meet(c.ctx, r, c.Cuts); err != nil {
 			return err
 		}
 		st := out[k].Rows()
-		h.deg = make([]int32, len(h.ids))
-		for v := h.lo; v < h.hi; v++ {
-			a, b := st.Span(int(h.ids[v]) - h.from)
-			h.deg[v] = int32(b - a)
+		h.Deg = make([]int32, len(h.Ids))
+		for v := h.Lo; v < h.Hi; v++ {
+			a, b := st.Span(int(h.Ids[v]) - h.From)
+			h.Deg[v] = int32(b - a)
 		}
-		return exchange(c.ctx, r, h.send, h.recv, sparse.ValuesOf(h.deg), 4, nil, nil)
+		return Exchange(c.ctx, r, h.Send, h.Recv, sparse.ValuesOf(h.Deg), 4, nil, nil)
 	})
 }
 
 // join numbers the vertices and joins their in-edges. With hops of the halo's own number or more,
 // all in-edges are known.
-func (h *halo) join(own *sparse.Store, hops int) {
-	h.hops = h.hops[:min(hops, len(h.hops))]
+func (h *Part) join(own *sparse.Store, hops int) {
+	h.Hops = h.Hops[:min(hops, len(h.Hops))]
 	type source struct {
 		st  *sparse.Store
 		row int
 	}
 	from := map[int32]source{} // of copies whose in-edges are known
-	for k, hop := range h.hops {
+	for k, hop := range h.Hops {
 		for row, v := range hop {
-			if k < len(h.hops)-1 {
-				from[v] = source{h.rows[k], row}
+			if k < len(h.Hops)-1 {
+				from[v] = source{h.Rows[k], row}
 			}
 		}
 	}
-	h.numberAll()
+	h.NumberAll()
 
 	edges := int64(len(own.Idx))
-	for _, st := range h.rows[:len(h.hops)-1] {
+	for _, st := range h.Rows[:len(h.Hops)-1] {
 		edges += int64(len(st.Idx))
 	}
-	n := len(h.ids)
+	n := len(h.Ids)
 	in := &sparse.Store{Type: own.Type, Structure: sparse.Structure{Format: sparse.CSR, NRows: n, NCols: n}}
 	in.Ptr = make([]int64, 1, n+1)
 	in.Idx = make([]int32, 0, edges)
-	for v, id := range h.ids {
+	for v, id := range h.Ids {
 		s, ok := from[id]
-		if v >= h.lo && v < h.hi {
-			s, ok = source{own, v - h.lo}, true
+		if v >= h.Lo && v < h.Hi {
+			s, ok = source{own, v - h.Lo}, true
 		}
 		if ok {
 			a, b := s.st.Ptr[s.row], s.st.Ptr[s.row+1]
 			for _, u := range s.st.Idx[a:b] {
-				in.Idx = append(in.Idx, h.number(u))
+				in.Idx = append(in.Idx, h.Number(u))
 			}
 			if !s.st.Val.None() {
 				in.Val = in.Type.Append(in.Val, s.st.Part(a, b))
@@ -333,70 +338,70 @@ func (h *halo) join(own *sparse.Store, hops int) {
 	if in.Val.None() && !own.Val.None() {
 		in.Val = in.Type.Make(0)
 	}
-	h.in, h.rows = in, nil
+	h.In, h.Rows = in, nil
 }
 
-// numberAll numbers the vertices. It returns the copies, ascending.
-func (h *halo) numberAll() []int32 {
-	copies := slices.Concat(h.hops...)
+// NumberAll numbers the vertices. It returns the copies, ascending.
+func (h *Part) NumberAll() []int32 {
+	copies := slices.Concat(h.Hops...)
 	slices.Sort(copies)
-	h.lo = sort.Search(len(copies), func(i int) bool { return int(copies[i]) >= h.from })
-	h.hi = h.lo + h.to - h.from
-	h.ids = make([]int32, 0, len(copies)+h.to-h.from)
-	h.ids = append(h.ids, copies[:h.lo]...)
-	for v := h.from; v < h.to; v++ {
-		h.ids = append(h.ids, int32(v))
+	h.Lo = sort.Search(len(copies), func(i int) bool { return int(copies[i]) >= h.From })
+	h.Hi = h.Lo + h.To - h.From
+	h.Ids = make([]int32, 0, len(copies)+h.To-h.From)
+	h.Ids = append(h.Ids, copies[:h.Lo]...)
+	for v := h.From; v < h.To; v++ {
+		h.Ids = append(h.Ids, int32(v))
 	}
-	h.ids = append(h.ids, copies[h.lo:]...)
+	h.Ids = append(h.Ids, copies[h.Lo:]...)
 	return copies
 }
 
-// number returns the number here of a vertex of the whole graph, which is here.
-func (h *halo) number(u int32) int32 {
-	if int(u) >= h.from && int(u) < h.to {
-		return u - int32(h.from) + int32(h.lo)
+// Number returns the number here of a vertex of the whole graph, which is here.
+func (h *Part) Number(u int32) int32 {
+	if int(u) >= h.From && int(u) < h.To {
+		return u - int32(h.From) + int32(h.Lo)
 	}
-	at, _ := slices.BinarySearch(h.ids, u)
+	at, _ := slices.BinarySearch(h.Ids, u)
 	return int32(at)
 }
 
-// meet tells the other ranks which of their vertices this one copies.
-func (h *halo) meet(ctx context.Context, r comm.Comm, cuts []int) error {
+// Meet tells the other ranks which of their vertices this one copies.
+func (h *Part) Meet(ctx context.Context, r comm.Comm, cuts []int) error {
 	p := r.Size()
-	h.send, h.recv = make([][]int32, p), make([][]int32, p)
-	ask, want := make([]int32, 0, len(h.ids)), make([]int, p)
+	h.Send, h.Recv = make([][]int32, p), make([][]int32, p)
+	ask, want := make([]int32, 0, len(h.Ids)), make([]int, p)
 	for i := range p {
 		if i == r.Rank() {
 			continue
 		}
-		lo := sort.Search(len(h.ids), func(k int) bool { return int(h.ids[k]) >= cuts[i] })
-		for v := lo; v < len(h.ids) && int(h.ids[v]) < cuts[i+1]; v++ {
-			h.recv[i] = append(h.recv[i], int32(v))
-			ask = append(ask, h.ids[v])
+		lo := sort.Search(len(h.Ids), func(k int) bool { return int(h.Ids[k]) >= cuts[i] })
+		for v := lo; v < len(h.Ids) && int(h.Ids[v]) < cuts[i+1]; v++ {
+			h.Recv[i] = append(h.Recv[i], int32(v))
+			ask = append(ask, h.Ids[v])
 		}
-		want[i] = len(h.recv[i])
+		want[i] = len(h.Recv[i])
 	}
-	list, asked, err := askOwners(ctx, r, ask, want)
+	list, asked, err := AskOwners(ctx, r, ask, want)
 	if err != nil {
 		return err
 	}
 	for i, n := range asked {
 		for _, u := range list[:n] {
-			h.send[i] = append(h.send[i], h.number(u))
+			h.Send[i] = append(h.Send[i], h.Number(u))
 		}
 		list = list[n:]
 	}
 	return nil
 }
 
-// askOwners sends each rank those of list that it owns, want of them for each, and returns what the
+// AskOwners sends each rank those of list that it owns, want of them for each, and returns what the
 // others ask of this one, and how many of them each.
-func askOwners(ctx context.Context, r comm.Comm, list []int32, want []int) (own []int32, asked []int, err error) {
+func AskOwners(ctx context.Context, r comm.Comm, list []int32, want []int) (own []int32, asked []int, err error) {
 	p, wants := r.Size(), make([]int64, len(want))
 	for i, n := range want {
 		wants[i] = int64(n)
 	}
-	all, err := gatherRank(ctx, r, wants)
+	all, err := GatherRank(ctx, r, wants)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -409,10 +414,10 @@ func askOwners(ctx context.Context, r comm.Comm, list []int32, want []int) (own 
 	return own, asked, r.AllToAllV(ctx, comm.Host(own), asked, comm.Host(list), want)
 }
 
-// exchange refreshes the values of the copies, of size bytes each, whose type has no pointers. If
+// Exchange refreshes the values of the copies, of size bytes each, whose type has no pointers. If
 // active is given, it holds 1 for each own vertex that is active, and receives that of the copies
 // whose numbers are appended to fresh.
-func exchange(ctx context.Context, r comm.Comm, send, recv [][]int32, value sparse.Values, size int, active []uint8, fresh *[]int32) error {
+func Exchange(ctx context.Context, r comm.Comm, send, recv [][]int32, value sparse.Values, size int, active []uint8, fresh *[]int32) error {
 	each := size
 	if active != nil {
 		each++
@@ -461,4 +466,12 @@ func pack(lists [][]int32, each int) (room []byte, counts []int) {
 		n += counts[i]
 	}
 	return make([]byte, n), counts
+}
+
+// WithOffsets returns a store with offsets of every row.
+func WithOffsets(s *sparse.Store) *sparse.Store {
+	if s.Format == sparse.CSR {
+		return s
+	}
+	return s.ToCSR()
 }
