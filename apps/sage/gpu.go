@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/philox"
@@ -185,10 +186,10 @@ func (d *sageDevice) free(p sagePanel) {
 }
 
 // upload copies numbers to the device as items. A row has step of them, 0 behind cols.
-func (d *sageDevice) upload(a panel[float32], step int) sagePanel {
-	x := newPanel[float32](a.Rows, step)
+func (d *sageDevice) upload(a neural.Panel[float32], step int) sagePanel {
+	x := neural.NewPanel[float32](a.Rows, step)
 	for i := range a.Rows {
-		copy(row(x, i), row(a, i))
+		copy(neural.Row(x, i), neural.Row(a, i))
 	}
 	p := sagePanel{rows: a.Rows, cols: a.Cols, step: step, kind: d.kind}
 	raw := d.floats(x.Val)
@@ -346,7 +347,7 @@ func (d *sageDevice) timesTo(to device.Buffer, x, w sagePanel) {
 
 // fusedSAGE is GraphSAGE on a device: layers for all vertices. host chooses neighbours where the
 // kernels do not; nil else.
-func fusedSAGE(at device.Runner, a rep.View, features matrix.View[float32], net *sageNet[float32], n int, host *sageGraph, o SAGEOptions) (*SAGEResult, error) {
+func fusedSAGE(at device.Runner, a rep.View, features matrix.View[float32], net *neural.Net[float32], n int, host *sageGraph, o SAGEOptions) (*SAGEResult, error) {
 	g, err := a.Operand(at)
 	if err != nil {
 		return nil, err
@@ -364,7 +365,7 @@ func fusedSAGE(at device.Runner, a rep.View, features matrix.View[float32], net 
 			return nil, err
 		}
 	}
-	width := net.layers[len(net.layers)-1].width()
+	width := net.Layers[len(net.Layers)-1].Width()
 	rows := o.embeds(n)
 	res := &SAGEResult{}
 	var found, scores device.Store
@@ -374,7 +375,7 @@ func fusedSAGE(at device.Runner, a rep.View, features matrix.View[float32], net 
 	}
 	if o.PerSource {
 		ran.Method = "own trees"
-		if fed != nil && !net.atOnce(0, itemsOf(o.Precision)) {
+		if fed != nil && !net.AtOnce(0, itemsOf(o.Precision)) {
 			return nil, &workflow.ParameterError{App: "GraphSAGE", Arg: "the features with PerSource", Got: "larger than the memory for them, for layers that gather them",
 				Want: "more FeatureMemory, samples without PerSource, or the pipeline"}
 		}
@@ -400,12 +401,12 @@ func fusedSAGE(at device.Runner, a rep.View, features matrix.View[float32], net 
 		} else {
 			out = d.allLayers(net, p, in, host, o, width)
 		}
-		if net.out != nil {
-			classes := net.out.value.Cols
+		if net.Out != nil {
+			classes := net.Out.Value.Cols
 			y := s.NewFull(rows, classes, workflow.FloatType)
-			w := d.floats(net.out.value.Val)
+			w := d.floats(net.Out.Value.Val)
 			s.Gemm(device.Gemm{M: rows, N: classes, K: width, A: out.Val, B: w, C: y.Val, StepA: width, StepB: classes, StepC: classes})
-			s.Each(d.any("add"), int64(rows)*int64(classes), int64(rows), int32(classes), y.Val, d.floats(net.bias.value.Val))
+			s.Each(d.any("add"), int64(rows)*int64(classes), int64(rows), int32(classes), y.Val, d.floats(net.Bias.Value.Val))
 			scores = s.Result(y, int64(rows)*int64(classes))
 		}
 		if n > 0 {
@@ -418,8 +419,8 @@ func fusedSAGE(at device.Runner, a rep.View, features matrix.View[float32], net 
 	}
 	res.Embeddings = matrix.New[float32](rows, width, matrix.On(at.Place()))
 	access.SetRemote(res.Embeddings, found)
-	if net.out != nil {
-		res.Logits = matrix.New[float32](rows, net.out.value.Cols, matrix.On(at.Place()))
+	if net.Out != nil {
+		res.Logits = matrix.New[float32](rows, net.Out.Value.Cols, matrix.On(at.Place()))
 		access.SetRemote(res.Logits, scores)
 	}
 	workflow.TraceRan(o.Run, at, "GraphSAGE", ran, int64(rows)*int64(width))
@@ -442,10 +443,10 @@ func (d *sageDevice) numbers(from, to int) device.Buffer {
 }
 
 // inputsOf says where the columns of the output of a layer stand.
-func (d *sageDevice) inputsOf(l *sageLayer[float32]) sageInputs {
-	in := sageInputs{parts: []int{l.self.value.Cols}, d: d}
-	if l.neighbour != nil {
-		in.parts = append(in.parts, l.neighbour.value.Cols)
+func (d *sageDevice) inputsOf(l *neural.Layer[float32]) sageInputs {
+	in := sageInputs{parts: []int{l.Self.Value.Cols}, d: d}
+	if l.Neighbour != nil {
+		in.parts = append(in.parts, l.Neighbour.Value.Cols)
 	}
 	return in
 }

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/internal/device"
 )
 
@@ -16,12 +17,12 @@ type sageInputs struct {
 }
 
 // spread returns weights with rows of zeros where the input has padding.
-func (in sageInputs) spread(w panel[float32]) panel[float32] {
+func (in sageInputs) spread(w neural.Panel[float32]) neural.Panel[float32] {
 	rows := 0
 	for _, p := range in.parts {
 		rows += in.d.padded(p)
 	}
-	to := newPanel[float32](rows, w.Cols)
+	to := neural.NewPanel[float32](rows, w.Cols)
 	from, at := 0, 0
 	for _, p := range in.parts {
 		copy(to.Val[at*w.Cols:], w.Val[from*w.Cols:(from+p)*w.Cols])
@@ -32,14 +33,14 @@ func (in sageInputs) spread(w panel[float32]) panel[float32] {
 
 // layer computes a layer. The output is a panel, or floats without padding at last, if that is not
 // zero. length is null, or float[n] for the lengths before norm.
-func (d *sageDevice) layer(net *sageNet[float32], k int, x sagePanel, in sageInputs, last device.Buffer) sagePanel {
-	l, c := &net.layers[k], &d.choices
-	own := l.self.value.Cols
-	wide := l.width() // of the result without padding
-	gcn := net.aggregator == AggregateGCN
+func (d *sageDevice) layer(net *neural.Net[float32], k int, x sagePanel, in sageInputs, last device.Buffer) sagePanel {
+	l, c := &net.Layers[k], &d.choices
+	own := l.Self.Value.Cols
+	wide := l.Width() // of the result without padding
+	gcn := net.GCN()
 	near := 0
 	if !gcn {
-		near = l.neighbour.value.Cols
+		near = l.Neighbour.Value.Cols
 	}
 	end := last.Addr != 0
 	from, to := d.rowsOf(end)
@@ -58,18 +59,18 @@ func (d *sageDevice) layer(net *sageNet[float32], k int, x sagePanel, in sageInp
 		items, floats = device.Buffer{}, out.at
 	}
 	columns := d.padded(own)
-	if net.atOnce(k, d.per) && c.val.Addr == 0 && projectsFirst(x, own) {
-		wf, wa := in.spread(l.self.value), panel[float32]{}
+	if net.AtOnce(k, d.per) && c.val.Addr == 0 && projectsFirst(x, own) {
+		wf, wa := in.spread(l.Self.Value), neural.Panel[float32]{}
 		if !gcn {
-			wa = in.spread(l.neighbour.value)
+			wa = in.spread(l.Neighbour.Value)
 		}
 		var p []sagePanel
 		var mine, source sagePanel
 		if !gcn && 2*columns <= sageTogether {
-			both := newPanel[float32](wf.Rows, 2*columns)
+			both := neural.NewPanel[float32](wf.Rows, 2*columns)
 			for i := range wf.Rows {
-				copy(row(both, i), row(wf, i))
-				copy(row(both, i)[columns:], row(wa, i))
+				copy(neural.Row(both, i), neural.Row(wf, i))
+				copy(neural.Row(both, i)[columns:], neural.Row(wa, i))
 			}
 			p = d.times(x, d.upload(both, 2*columns))
 			mine, source = p[0], p[0]
@@ -120,14 +121,6 @@ func (d *sageDevice) rowsOf(end bool) (from, to int) {
 	return 0, d.n
 }
 
-// atOnce reports whether a kernel computes layer k after its products, with so many items in 16
-// bytes.
-func (n *sageNet[F]) atOnce(k, per int) bool {
-	l := &n.layers[k]
-	own := l.self.value.Cols
-	return own <= 32*per && n.aggregator != AggregatePool && (n.aggregator == AggregateGCN || own == l.neighbour.value.Cols)
-}
-
 // projectsFirst reports whether rows are gathered after products, since they are narrower then, or
 // as entries and pieces of rows cannot be gathered.
 func projectsFirst(x sagePanel, own int) bool {
@@ -136,10 +129,10 @@ func projectsFirst(x sagePanel, own int) bool {
 
 // apart computes a layer by products and gathers one after the other: rows are in float32 before
 // norm, a chunk of them at a time where their neighbours are gathered first.
-func (d *sageDevice) apart(net *sageNet[float32], k int, x sagePanel, in sageInputs, out sagePanel, end bool, zeros device.Buffer) {
-	s, l, c := d.s, &net.layers[k], &d.choices
-	gcn, pool := net.aggregator == AggregateGCN, net.aggregator == AggregatePool
-	own, wide := l.self.value.Cols, l.width()
+func (d *sageDevice) apart(net *neural.Net[float32], k int, x sagePanel, in sageInputs, out sagePanel, end bool, zeros device.Buffer) {
+	s, l, c := d.s, &net.Layers[k], &d.choices
+	gcn, pool := net.GCN(), net.Pools()
+	own, wide := l.Self.Value.Cols, l.Width()
 	self := c.self
 	how := sageMean
 	if c.val.Addr != 0 {
@@ -152,7 +145,7 @@ func (d *sageDevice) apart(net *sageNet[float32], k int, x sagePanel, in sageInp
 	direct := end || d.itemSize() == 4 // rows before norm stand where the result does
 	before := projectsFirst(x, own) && !pool
 	var wa, wf sagePanel
-	wf = d.upload(in.spread(l.self.value), d.padded(own))
+	wf = d.upload(in.spread(l.Self.Value), d.padded(own))
 	var source sagePanel // what is gathered
 	var mine sagePanel   // x·Wf, of entries and of pieces
 	project := func(w sagePanel) sagePanel {
@@ -165,21 +158,21 @@ func (d *sageDevice) apart(net *sageNet[float32], k int, x sagePanel, in sageInp
 	}
 	switch {
 	case pool:
-		source = project(d.upload(in.spread(l.pool.value), d.padded(l.pool.value.Cols)))
-		bias := newPanel[float32](1, source.step)
-		copy(bias.Val, l.poolBias.value.Val)
+		source = project(d.upload(in.spread(l.Pool.Value), d.padded(l.Pool.Value.Cols)))
+		bias := neural.NewPanel[float32](1, source.step)
+		copy(bias.Val, l.PoolBias.Value.Val)
 		s.Each(d.any("bias"), int64(source.rows)*int64(source.step), int64(source.rows), int32(source.step), source.at, d.floats(bias.Val))
 		how, self = sageMax, sageLonely
-		wa = d.upload(l.neighbour.value, d.padded(l.neighbour.value.Cols))
+		wa = d.upload(l.Neighbour.Value, d.padded(l.Neighbour.Value.Cols))
 	case gcn && before:
 		source = project(wf)
 	case gcn:
 		source = x
 	case before:
-		source = project(d.upload(in.spread(l.neighbour.value), d.padded(l.neighbour.value.Cols)))
+		source = project(d.upload(in.spread(l.Neighbour.Value), d.padded(l.Neighbour.Value.Cols)))
 	default:
 		source = x
-		wa = d.upload(in.spread(l.neighbour.value), d.padded(l.neighbour.value.Cols))
+		wa = d.upload(in.spread(l.Neighbour.Value), d.padded(l.Neighbour.Value.Cols))
 	}
 	columns := source.step // that are gathered
 	if before {
@@ -188,12 +181,12 @@ func (d *sageDevice) apart(net *sageNet[float32], k int, x sagePanel, in sageInp
 	partial := d.pieces(c, source.at, source.step, columns, how)
 	// Rows before norm that 16 bits hold are written and read in them (2.34 → 2.12 ms, H200,
 	// "graphsage all fp16").
-	narrow := d.itemSize() == 2 && k > 0 && !before && !pool && how == sageMean && l.bounded()
+	narrow := d.itemSize() == 2 && k > 0 && !before && !pool && how == sageMean && bounded(l)
 	if narrow {
 		direct = !end
 		step, behind = d.padded(own), d.padded(own)
 		if !gcn {
-			step += d.padded(l.neighbour.value.Cols)
+			step += d.padded(l.Neighbour.Value.Cols)
 		}
 	}
 	from, until := d.rowsOf(end)
@@ -244,7 +237,7 @@ func (d *sageDevice) apart(net *sageNet[float32], k int, x sagePanel, in sageInp
 				w = wf
 			}
 			if cols = own; !gcn {
-				cols = l.neighbour.value.Cols
+				cols = l.Neighbour.Value.Cols
 			}
 			part.cols = w.rows
 			d.product(part, w, cols, near, step, kind)
@@ -283,15 +276,15 @@ const (
 
 // bounded reports whether the largest norm of a column of the weights is within sageLeast and
 // sageMost.
-func (l *sageLayer[F]) bounded() bool {
+func bounded[F workflow.Real](l *neural.Layer[F]) bool {
 	largest := 0.0
-	for _, p := range []*sageParam[F]{l.self, l.neighbour} {
+	for _, p := range []*neural.Param[F]{l.Self, l.Neighbour} {
 		if p == nil {
 			continue
 		}
-		squares := make([]float64, p.value.Cols)
-		for i := range p.value.Rows {
-			for j, x := range row(p.value, i) {
+		squares := make([]float64, p.Value.Cols)
+		for i := range p.Value.Rows {
+			for j, x := range neural.Row(p.Value, i) {
 				squares[j] += float64(x) * float64(x)
 			}
 		}
@@ -308,11 +301,11 @@ func (d *sageDevice) normItems(rows int64, x device.Buffer, step, behind int, fl
 }
 
 // width returns the columns that are gathered after a product.
-func (d *sageDevice) width(l *sageLayer[float32], gcn bool) int {
+func (d *sageDevice) width(l *neural.Layer[float32], gcn bool) int {
 	if gcn {
-		return l.self.value.Cols
+		return l.Self.Value.Cols
 	}
-	return l.neighbour.value.Cols
+	return l.Neighbour.Value.Cols
 }
 
 // choose sets the neighbours of a layer. g is for choices that the host makes, and nil for others.
@@ -328,7 +321,7 @@ func (d *sageDevice) choose(g *sageGraph, o SAGEOptions, layer, samples int, a S
 		if err != nil {
 			return err
 		}
-		c := sageChoices{ptr: s.Upload(unsafe.Pointer(&b.ptr[0]), 8*int64(len(b.ptr))), list: s.Ints(b.idx), val: d.floats(b.weights()), self: sageOthers}
+		c := sageChoices{ptr: s.Upload(unsafe.Pointer(&b.Ptr[0]), 8*int64(len(b.Ptr))), list: s.Ints(b.Idx), val: d.floats(b.Weights()), self: sageOthers}
 		s.Sync()
 		d.choices = c
 	case samples < 0:
@@ -350,21 +343,21 @@ func (d *sageDevice) choose(g *sageGraph, o SAGEOptions, layer, samples int, a S
 }
 
 // allLayers computes the layers for all vertices, and returns the rows of those that are wanted.
-func (d *sageDevice) allLayers(net *sageNet[float32], p sagePanel, in sageInputs, host *sageGraph, o SAGEOptions, width int) device.View {
+func (d *sageDevice) allLayers(net *neural.Net[float32], p sagePanel, in sageInputs, host *sageGraph, o SAGEOptions, width int) device.View {
 	s := d.s
 	d.from, d.to = o.part.from, o.part.to
 	lo, hi := d.rowsOf(true)
 	all := s.NewFull(hi-lo, width, workflow.FloatType)
-	for k := range net.layers {
-		samples := samplesOf(o.Samples, len(net.layers)-1-k)
+	for k := range net.Layers {
+		samples := samplesOf(o.Samples, len(net.Layers)-1-k)
 		if k == 0 || samples >= 0 || host != nil {
-			if err := d.choose(host, o, k, samples, net.aggregator); err != nil {
+			if err := d.choose(host, o, k, samples, SAGEAggregator(net.Aggregator)); err != nil {
 				s.Fail(err)
 				return all
 			}
 		}
 		var last device.Buffer
-		if k == len(net.layers)-1 {
+		if k == len(net.Layers)-1 {
 			last = all.Val
 		}
 		next := d.layer(net, k, p, in, last)
@@ -372,7 +365,7 @@ func (d *sageDevice) allLayers(net *sageNet[float32], p sagePanel, in sageInputs
 			d.free(p)
 		}
 		p = next
-		in = d.inputsOf(&net.layers[k])
+		in = d.inputsOf(&net.Layers[k])
 		s.Check()
 	}
 	if o.Vertices == nil { // of all rows, or of the part

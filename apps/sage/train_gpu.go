@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/philox"
@@ -142,7 +143,7 @@ func trainFused(at device.Runner, a rep.View, features matrix.View[float32], gra
 		o.Trace(ops.Trace{Op: "TrainGraphSAGE", Method: ops.Method(method), Place: at.Place().String(), Work: int64(t.state.Epochs)})
 	}
 	res := t.state.SAGETraining
-	res.Model = t.net.model()
+	res.Model = modelOf(t.net)
 	return &res, nil
 }
 
@@ -153,7 +154,7 @@ func newFusedTrainer(graph *sageGraph, entries int64, classes []int32, split SAG
 	}
 	t := &sageTrainer{o: o, graph: graph, entries: entries, classes: classes, split: split}
 	t.net = newNet[float32](o.Aggregator, d, o.Hidden, count, o.Seed)
-	t.best = t.net.values()
+	t.best = t.net.Values()
 	t.state.Validate, t.state.bestLoss = math.NaN(), math.Inf(1)
 	return t
 }
@@ -195,14 +196,14 @@ func (f *sageFit) prepare(x device.Operand, d int, dense, along bool) {
 	}
 	f.batch = t.batch()
 	drops := t.o.Dropout > 0 && !along
-	for k, l := range t.net.layers {
-		to := sageFitLayer{own: l.self.value.Cols, rows: rows, weights: f.count}
-		if to.samples = max(samplesOf(t.o.Samples, len(t.net.layers)-1-k), 0); to.samples > 0 && !along {
+	for k, l := range t.net.Layers {
+		to := sageFitLayer{own: l.Self.Value.Cols, rows: rows, weights: f.count}
+		if to.samples = max(samplesOf(t.o.Samples, len(t.net.Layers)-1-k), 0); to.samples > 0 && !along {
 			to.list = s.Alloc(4 * max(n*int64(to.samples), 1))
 		}
 		to.at = f.padded(to.own)
 		if to.step = to.at; !gcn {
-			to.near = l.neighbour.value.Cols
+			to.near = l.Neighbour.Value.Cols
 			to.step += f.padded(to.near)
 		}
 		to.in = in
@@ -236,14 +237,14 @@ func (f *sageFit) prepare(x device.Operand, d int, dense, along bool) {
 		}
 	}
 	f.partial = s.Alloc(4 * pieces * int64(f.widest))
-	f.value, f.first, f.next = f.floats(f.pack(func(p *sageParam[float32]) []float32 { return p.value.Val })),
-		f.floats(f.pack(func(p *sageParam[float32]) []float32 { return p.first.Val })),
-		f.floats(f.pack(func(p *sageParam[float32]) []float32 { return p.next.Val }))
+	f.value, f.first, f.next = f.floats(f.pack(func(p *neural.Param[float32]) []float32 { return p.Value.Val })),
+		f.floats(f.pack(func(p *neural.Param[float32]) []float32 { return p.First.Val })),
+		f.floats(f.pack(func(p *neural.Param[float32]) []float32 { return p.Next.Val }))
 	best := t.best
 	if best == nil {
-		best = t.net.values()
+		best = t.net.Values()
 	}
-	f.best = f.floats(f.pack(func(p *sageParam[float32]) []float32 { return best[p.name] }))
+	f.best = f.floats(f.pack(func(p *neural.Param[float32]) []float32 { return best[p.Name] }))
 	ranks, rank := f.ranks()
 	f.stride = (f.count + 31) / 32 * 32 // rows of weights begin at multiples of 16 bytes
 	f.grads = s.Zeros(4 * f.stride * int64(ranks))
@@ -320,25 +321,25 @@ func (f *sageFit) put(s sageState) {
 }
 
 // pack lists parameters as the device has them.
-func (f *sageFit) pack(of func(p *sageParam[float32]) []float32) []float32 {
+func (f *sageFit) pack(of func(p *neural.Param[float32]) []float32) []float32 {
 	list := make([]float32, f.count)
-	f.each(func(p *sageParam[float32], i int, at int64) { list[at] = of(p)[i] })
+	f.each(func(p *neural.Param[float32], i int, at int64) { list[at] = of(p)[i] })
 	return list
 }
 
 // unpack is the inverse of pack.
-func (f *sageFit) unpack(from device.Buffer, of func(p *sageParam[float32]) []float32) {
+func (f *sageFit) unpack(from device.Buffer, of func(p *neural.Param[float32]) []float32) {
 	list := make([]float32, f.count)
 	f.s.Download(unsafe.Pointer(&list[0]), from, 4*f.count)
-	f.each(func(p *sageParam[float32], i int, at int64) { of(p)[i] = list[at] })
+	f.each(func(p *neural.Param[float32], i int, at int64) { of(p)[i] = list[at] })
 }
 
 // each calls do with each item of the parameters and its place on the device.
-func (f *sageFit) each(do func(p *sageParam[float32], i int, at int64)) {
+func (f *sageFit) each(do func(p *neural.Param[float32], i int, at int64)) {
 	net := f.t.net
-	spread := func(p *sageParam[float32], at int64, column, step int, before *sageFitLayer) {
-		for i := range p.value.Val {
-			r, c := i/p.value.Cols, i%p.value.Cols
+	spread := func(p *neural.Param[float32], at int64, column, step int, before *sageFitLayer) {
+		for i := range p.Value.Val {
+			r, c := i/p.Value.Cols, i%p.Value.Cols
 			if before != nil && r >= before.own {
 				r += before.at - before.own
 			}
@@ -348,18 +349,18 @@ func (f *sageFit) each(do func(p *sageParam[float32], i int, at int64)) {
 	var before *sageFitLayer
 	for k := range f.layers {
 		l := &f.layers[k]
-		spread(net.layers[k].self, l.weights, 0, l.step, before)
-		if net.layers[k].neighbour != nil {
-			spread(net.layers[k].neighbour, l.weights, l.at, l.step, before)
+		spread(net.Layers[k].Self, l.weights, 0, l.step, before)
+		if net.Layers[k].Neighbour != nil {
+			spread(net.Layers[k].Neighbour, l.weights, l.at, l.step, before)
 		}
 		before = l
 	}
-	if net.out == nil {
+	if net.Out == nil {
 		return
 	}
 	at := before.weights + int64(before.rows)*int64(before.step)
-	spread(net.out, at, 0, f.classes, before)
-	spread(net.bias, at+int64(before.step)*int64(f.classes), 0, f.classes, nil)
+	spread(net.Out, at, 0, f.classes, before)
+	spread(net.Bias, at+int64(before.step)*int64(f.classes), 0, f.classes, nil)
 }
 
 // run trains until the last epoch, and downloads the result.
@@ -404,9 +405,9 @@ func (f *sageFit) run() {
 	}
 	if len(f.validated()) > 0 {
 		s.Copy(f.value, f.best, 4*f.count)
-		for _, p := range t.net.all {
+		for _, p := range t.net.All {
 			if f.main() && t.best != nil {
-				copy(p.value.Val, t.best[p.name])
+				copy(p.Value.Val, t.best[p.Name])
 			}
 		}
 	}
@@ -432,17 +433,17 @@ func (f *sageFit) run() {
 func (f *sageFit) fetch() {
 	t := f.t
 	f.look()
-	f.unpack(f.value, func(p *sageParam[float32]) []float32 { return p.value.Val })
-	f.unpack(f.first, func(p *sageParam[float32]) []float32 { return p.first.Val })
-	f.unpack(f.next, func(p *sageParam[float32]) []float32 { return p.next.Val })
+	f.unpack(f.value, func(p *neural.Param[float32]) []float32 { return p.Value.Val })
+	f.unpack(f.first, func(p *neural.Param[float32]) []float32 { return p.First.Val })
+	f.unpack(f.next, func(p *neural.Param[float32]) []float32 { return p.Next.Val })
 	if len(f.validated()) == 0 {
 		t.best = nil
 		return
 	}
 	if t.best == nil {
-		t.best = t.net.values()
+		t.best = t.net.Values()
 	}
-	f.unpack(f.best, func(p *sageParam[float32]) []float32 { return t.best[p.name] })
+	f.unpack(f.best, func(p *neural.Param[float32]) []float32 { return t.best[p.Name] })
 }
 
 // look downloads the state.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 )
 
 // dropoutSeed tells the random numbers of dropout from those of samples.
@@ -11,22 +12,22 @@ const dropoutSeed = 0xD7
 
 // tape computes the layers for targets, which may repeat only for supervised training, with
 // dropout.
-func (n *sageNet[F]) tape(g *sageGraph, x sageInput[F], targets []int32, step uint64, o SAGETrainOptions) ([]*sageTape[F], [][]F, error) {
-	blocks, sources, err := treesOf[F](g, targets, step, len(n.layers), o.Samples)
+func tapeTrees[F workflow.Real](n *neural.Net[F], g *sageGraph, x neural.Input[F], targets []int32, step uint64, o SAGETrainOptions) ([]*neural.Tape[F], [][]F, error) {
+	blocks, sources, err := treesOf[F](g, targets, step, len(n.Layers), o.Samples)
 	if err != nil {
 		return nil, nil, err
 	}
-	if x, err = x.only(sources); err != nil {
+	if x, err = x.Only(sources); err != nil {
 		return nil, nil, err
 	}
-	return n.tapeOf(blocks, sources, x, step, o)
+	return tapeBlocks(n, blocks, sources, x, step, o)
 }
 
 // tapeOf computes the layers of blocks for sources, nil for all vertices, with dropout.
-func (n *sageNet[F]) tapeOf(blocks []*sageBlock[F], sources []int32, x sageInput[F], step uint64, o SAGETrainOptions) ([]*sageTape[F], [][]F, error) {
-	masks := make([][]F, len(n.layers))
-	tapes, err := n.record(blocks, x, o.Run, func(k int, x *sageInput[F]) (err error) {
-		masks[k], err = n.drop(k, x, sources, step, o)
+func tapeBlocks[F workflow.Real](n *neural.Net[F], blocks []*neural.Block[F], sources []int32, x neural.Input[F], step uint64, o SAGETrainOptions) ([]*neural.Tape[F], [][]F, error) {
+	masks := make([][]F, len(n.Layers))
+	tapes, err := n.Record(blocks, x, o.Run, func(k int, x *neural.Input[F]) (err error) {
+		masks[k], err = dropInput(n, k, x, sources, step, o)
 		return err
 	})
 	return tapes, masks, err
@@ -34,55 +35,19 @@ func (n *sageNet[F]) tapeOf(blocks []*sageBlock[F], sources []int32, x sageInput
 
 // drop replaces the input of a layer, rows of vertices, nil for all, by one with dropout. It
 // returns the factors, nil without dropout.
-func (n *sageNet[F]) drop(k int, x *sageInput[F], vertices []int32, step uint64, o SAGETrainOptions) ([]F, error) {
-	d := sageDropout{o.Dropout, o.Seed ^ dropoutSeed, step, k}
-	if d.share <= 0 {
+func dropInput[F workflow.Real](n *neural.Net[F], k int, x *neural.Input[F], vertices []int32, step uint64, o SAGETrainOptions) ([]F, error) {
+	d := neural.Dropout{Share: o.Dropout, Seed: o.Seed ^ dropoutSeed, Step: step, Layer: k}
+	if d.Share <= 0 {
 		return nil, nil
 	}
-	if x.sparse != nil {
-		own := *x.sparse
+	if x.Sparse != nil {
+		own := *x.Sparse
 		own.Val = slices.Clone(own.Val)
-		x.sparse = &own
-		return dropOn(d, own.Val, vertices, own.NRows, own.NCols, own.Ptr, own.Idx, o.Run)
+		x.Sparse = &own
+		return neural.DropOn(d, own.Val, vertices, own.NRows, own.NCols, own.Ptr, own.Idx, o.Run)
 	}
-	own := n.kept.panel(x.full.Rows, x.full.Cols)
-	copy(own.Val, x.full.Val)
-	x.full = own
-	return dropOn(d, own.Val, vertices, own.Rows, own.Cols, nil, nil, o.Run)
-}
-
-// record computes the layers of blocks. enter, which may be nil, changes the input of a layer.
-func (n *sageNet[F]) record(blocks []*sageBlock[F], x sageInput[F], run workflow.Run, enter func(k int, x *sageInput[F]) error) ([]*sageTape[F], error) {
-	tapes := make([]*sageTape[F], len(n.layers))
-	for k := range tapes {
-		var err error
-		if enter != nil {
-			err = enter(k, &x)
-		}
-		if err == nil {
-			tapes[k], err = n.forward(k, x, blocks[k], run)
-		}
-		if err != nil {
-			return nil, err
-		}
-		x = sageInput[F]{full: tapes[k].out}
-	}
-	return tapes, nil
-}
-
-// untape adds the gradients of all layers, given that of the embeddings.
-func (n *sageNet[F]) untape(tapes []*sageTape[F], masks [][]F, g panel[F], run workflow.Run) error {
-	for k := len(tapes) - 1; k >= 0; k-- {
-		to, err := n.backward(k, tapes[k], g, run)
-		if err != nil {
-			return err
-		}
-		if k > 0 && masks[k] != nil {
-			for i, m := range masks[k] {
-				to.Val[i] *= m
-			}
-		}
-		g = to
-	}
-	return nil
+	own := n.Kept.Panel(x.Full.Rows, x.Full.Cols)
+	copy(own.Val, x.Full.Val)
+	x.Full = own
+	return neural.DropOn(d, own.Val, vertices, own.Rows, own.Cols, nil, nil, o.Run)
 }

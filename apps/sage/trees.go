@@ -2,6 +2,7 @@ package sage
 
 import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 )
 
 // treeSize estimates the vertices of the trees of some vertices.
@@ -22,27 +23,27 @@ func treeSize(count int, samples []int, g *sageGraph, layers int) float64 {
 }
 
 // embedAll computes the layers for all vertices.
-func (n *sageNet[F]) embedAll(g *sageGraph, x sageInput[F], samples []int, round uint64, run workflow.Run) (panel[F], error) {
-	var b *sageBlock[F]
-	for k := range n.layers {
-		if s := samplesOf(samples, len(n.layers)-1-k); b == nil || s >= 0 {
+func embedAll[F workflow.Real](n *neural.Net[F], g *sageGraph, x neural.Input[F], samples []int, round uint64, run workflow.Run) (neural.Panel[F], error) {
+	var b *neural.Block[F]
+	for k := range n.Layers {
+		if s := samplesOf(samples, len(n.Layers)-1-k); b == nil || s >= 0 {
 			var err error
 			if b, _, err = blockOf[F](g, nil, round, k, s); err != nil {
-				return panel[F]{}, err
+				return neural.Panel[F]{}, err
 			}
 		}
-		t, err := n.forward(k, x, b, run)
+		t, err := n.Forward(k, x, b, run)
 		if err != nil {
-			return panel[F]{}, err
+			return neural.Panel[F]{}, err
 		}
-		x = sageInput[F]{full: t.out}
+		x = neural.Input[F]{Full: t.Out}
 	}
-	return x.full, nil
+	return x.Full, nil
 }
 
 // embedTrees computes embeddings of o.Vertices, batch by batch.
-func (n *sageNet[F]) embedTrees(g *sageGraph, x sageInput[F], o SAGEOptions) (panel[F], error) {
-	z := newPanel[F](len(o.Vertices), n.layers[len(n.layers)-1].width())
+func embedTrees[F workflow.Real](n *neural.Net[F], g *sageGraph, x neural.Input[F], o SAGEOptions) (neural.Panel[F], error) {
+	z := neural.NewPanel[F](len(o.Vertices), n.Layers[len(n.Layers)-1].Width())
 	for lo := 0; lo < len(o.Vertices); lo += o.Batch {
 		hi := min(lo+o.Batch, len(o.Vertices))
 		place, targets := map[int32]int{}, []int32{}
@@ -52,12 +53,12 @@ func (n *sageNet[F]) embedTrees(g *sageGraph, x sageInput[F], o SAGEOptions) (pa
 				targets = append(targets, int32(v))
 			}
 		}
-		tapes, err := n.trees(g, x, targets, 0, o.Samples, o.Run)
+		tapes, err := tapesOfTrees(n, g, x, targets, 0, o.Samples, o.Run)
 		if err != nil {
 			return z, err
 		}
 		for k, v := range o.Vertices[lo:hi] {
-			copy(row(z, lo+k), row(tapes[len(tapes)-1].out, place[int32(v)]))
+			copy(neural.Row(z, lo+k), neural.Row(tapes[len(tapes)-1].Out, place[int32(v)]))
 		}
 		workflow.Report(o.Run, "GraphSAGE", int64(hi), int64(len(o.Vertices)))
 	}
@@ -68,37 +69,37 @@ func (n *sageNet[F]) embedTrees(g *sageGraph, x sageInput[F], o SAGEOptions) (pa
 const ownRows = 1 << 18
 
 // embedOwnTrees computes embeddings of o.Vertices by trees whose choices are their own.
-func (n *sageNet[F]) embedOwnTrees(g *sageGraph, x sageInput[F], o SAGEOptions) (panel[F], error) {
+func embedOwnTrees[F workflow.Real](n *neural.Net[F], g *sageGraph, x neural.Input[F], o SAGEOptions) (neural.Panel[F], error) {
 	list := numbersOrAll(o.Vertices, g.n)
 	rows := 1
 	for _, s := range o.Samples {
 		rows = min(rows*(1+min(s, ownRows)), ownRows)
 	}
 	batch := max(1, min(o.Batch, ownRows/rows))
-	z := newPanel[F](len(list), n.layers[len(n.layers)-1].width())
+	z := neural.NewPanel[F](len(list), n.Layers[len(n.Layers)-1].Width())
 	for lo := 0; lo < len(list); lo += batch {
 		hi := min(lo+batch, len(list))
 		at, owners := list[lo:hi], list[lo:hi]
-		blocks := make([]*sageBlock[F], len(n.layers))
+		blocks := make([]*neural.Block[F], len(n.Layers))
 		for k := len(blocks) - 1; k >= 0; k-- {
 			var err error
 			if blocks[k], at, owners, err = ownBlock[F](g, at, owners, k, samplesOf(o.Samples, len(blocks)-1-k)); err != nil {
 				return z, err
 			}
 		}
-		in, err := x.only(at)
+		in, err := x.Only(at)
 		if err != nil {
 			return z, err
 		}
 		for k := range blocks {
-			t, err := n.forward(k, in, blocks[k], o.Run)
+			t, err := n.Forward(k, in, blocks[k], o.Run)
 			if err != nil {
 				return z, err
 			}
-			in = sageInput[F]{full: t.out}
+			in = neural.Input[F]{Full: t.Out}
 		}
 		for k := range hi - lo {
-			copy(row(z, lo+k), row(in.full, k))
+			copy(neural.Row(z, lo+k), neural.Row(in.Full, k))
 		}
 		workflow.Report(o.Run, "GraphSAGE", int64(hi), int64(len(list)))
 	}
@@ -106,21 +107,21 @@ func (n *sageNet[F]) embedOwnTrees(g *sageGraph, x sageInput[F], o SAGEOptions) 
 }
 
 // trees computes the layers for targets without repeats.
-func (n *sageNet[F]) trees(g *sageGraph, x sageInput[F], targets []int32, round uint64, samples []int, run workflow.Run) ([]*sageTape[F], error) {
-	blocks, sources, err := treesOf[F](g, targets, round, len(n.layers), samples)
+func tapesOfTrees[F workflow.Real](n *neural.Net[F], g *sageGraph, x neural.Input[F], targets []int32, round uint64, samples []int, run workflow.Run) ([]*neural.Tape[F], error) {
+	blocks, sources, err := treesOf[F](g, targets, round, len(n.Layers), samples)
 	if err != nil {
 		return nil, err
 	}
-	x, err = x.only(sources)
+	x, err = x.Only(sources)
 	if err != nil {
 		return nil, err
 	}
-	tapes := make([]*sageTape[F], len(n.layers))
+	tapes := make([]*neural.Tape[F], len(n.Layers))
 	for k := range tapes {
-		if tapes[k], err = n.forward(k, x, blocks[k], run); err != nil {
+		if tapes[k], err = n.Forward(k, x, blocks[k], run); err != nil {
 			return nil, err
 		}
-		x = sageInput[F]{full: tapes[k].out}
+		x = neural.Input[F]{Full: tapes[k].Out}
 	}
 	return tapes, nil
 }

@@ -1,4 +1,4 @@
-package sage
+package neural
 
 import (
 	"math"
@@ -20,8 +20,8 @@ func as[G, F workflow.Real](x []F) []G {
 // isFloat32 reports whether F has 4 bytes.
 func isFloat32[F workflow.Real]() bool { return unsafe.Sizeof(F(0)) == 4 }
 
-// axpy adds a·x to y, which is as long. a = 0 adds nothing.
-func axpy[F workflow.Real](a F, x, y []F) {
+// Axpy adds a·x to y, which is as long. a = 0 adds nothing.
+func Axpy[F workflow.Real](a F, x, y []F) {
 	if isFloat32[F]() {
 		gonum.Implementation{}.Saxpy(len(x), float32(a), as[float32](x), 1, as[float32](y), 1)
 		return
@@ -31,7 +31,7 @@ func axpy[F workflow.Real](a F, x, y []F) {
 
 // sumRows sets a row to Σ val[p]·x[idx[p]], of the columns from begin on. A nil val is 1 over their
 // number.
-func sumRows[F workflow.Real](to []F, idx []int32, val []F, x panel[F], begin int) {
+func sumRows[F workflow.Real](to []F, idx []int32, val []F, x Panel[F], begin int) {
 	if isFloat32[F]() {
 		rowsum.Sum(as[float32](to), idx, as[float32](val), rowsum.Matrix{Val: as[float32](x.Val), Step: x.Cols}, begin)
 		return
@@ -42,7 +42,7 @@ func sumRows[F workflow.Real](to []F, idx []int32, val []F, x panel[F], begin in
 		if val != nil {
 			w = val[p]
 		}
-		axpy(w, x.Val[int(s)*x.Cols+begin:][:len(to)], to)
+		Axpy(w, x.Val[int(s)*x.Cols+begin:][:len(to)], to)
 	}
 }
 
