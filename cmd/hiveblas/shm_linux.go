@@ -1,8 +1,6 @@
 package main
 
-import (
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // sharedMemory returns the size of /dev/shm.
 func sharedMemory() (bytes int64, ok bool) {

@@ -1,8 +1,6 @@
 package main
 
-import (
-	"github.com/hiveblas/hiveblas/matrix"
-)
+import "github.com/hiveblas/hiveblas/matrix"
 
 // The numbers of entries from which --device auto uses a GPU. Below them the host
 // is faster than opening a GPU and copying the graph, which take about half a

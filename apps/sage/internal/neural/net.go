@@ -429,7 +429,7 @@ func DropOn[F workflow.Real](d Dropout, x []F, vertices []int32, rows, cols int,
 	})
 }
 
-// dropRows is dropOn for the rows lo to hi.
+// dropRows is DropOn for the rows lo to hi.
 func dropRows[F workflow.Real](d Dropout, x, kept []F, factor F, limit uint32, vertices []int32, lo, hi, cols int, ptr []int64, idx []int32) {
 	have := uint64(1 << 63)
 	var words [4]uint32

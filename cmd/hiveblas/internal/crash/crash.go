@@ -21,7 +21,7 @@ import (
 // Watching marks the process that reads what the runtime prints at its end.
 const Watching = "HIVEBLAS_WATCHES_ITS_PARENT"
 
-// The end of a process is watched at once if its estimate of memory is larger than watchFrom or the
+// The end of a process is watched at once if its estimate of memory is larger than WatchFrom or the
 // system leaves it less than littleRoom, else once it has run for watchAfter: the start of the
 // process that watches takes a command of a small graph from 15 to 23 ms, on two cores.
 const (
@@ -52,7 +52,7 @@ func (w *Watch) StartLater(stderr io.Writer, room int64) (stop func() bool) {
 }
 
 // startWatch starts a process that reads what the runtime prints at the end of this one. It does
-// nothing if that fails, or if the environment has GOTRACEBACK. ownStderr returns stderr.
+// nothing if that fails, or if the environment has GOTRACEBACK. OwnStderr returns stderr.
 func startWatch(stderr *os.File) {
 	program, err := os.Executable()
 	if err != nil || os.Getenv("GOTRACEBACK") != "" || stderr == os.Stderr {

@@ -1,8 +1,6 @@
 package crash
 
-import (
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // replaceFile makes number another number of the open file fd. (Some processors have no dup2 on
 // Linux.)

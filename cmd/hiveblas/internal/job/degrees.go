@@ -1,8 +1,6 @@
 package job
 
-import (
-	"math/bits"
-)
+import "math/bits"
 
 // Degrees is the distribution of the degrees of rows or columns.
 type Degrees struct {

@@ -143,7 +143,7 @@ func ChooseGPUs(m model.Machine, w model.Work, available int, start time.Duratio
 }
 
 // widen makes a group of as many GPUs as the model predicts to be the quickest for work, in the
-// units of placeGraphs, after the first was opened, which took start. It stays on one device
+// units of PlaceGraphs, after the first was opened, which took start. It stays on one device
 // without an estimate, and if --method names a form.
 func (j *Job) widen(work int64, start time.Duration) error {
 	if j.Estimate == nil || j.Run.form() != apps.Auto {
@@ -195,7 +195,7 @@ func (d *Devices) alone(devices []*cusparse.Device, err error) {
 }
 
 // Scales says what is known of the work of the command, by which --device auto chooses a number of
-// GPUs, and adds --machine. The estimate takes the work in the units of placeGraphs.
+// GPUs, and adds --machine. The estimate takes the work in the units of PlaceGraphs.
 func (j *Job) Scales(estimate func(j *Job, work int64) model.Work) *Job {
 	j.Estimate = estimate
 	j.Cmd.Flags().Lookup("device").Usage += "; auto takes as many GPUs as are predicted to be the quickest"

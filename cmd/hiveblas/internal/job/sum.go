@@ -1,8 +1,6 @@
 package job
 
-import (
-	"math"
-)
+import "math"
 
 // Total is a compensated sum of floats (Neumaier, ZAMM 54, 1974), so that the sums of
 // reports do not depend on the order of the terms in the digits shown.
