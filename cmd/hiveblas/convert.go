@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
-	"github.com/spf13/cobra"
 )
 
 var npzLayouts = map[string]graphio.NPZLayout{"csr": graphio.NPZRows, "csc": graphio.NPZColumns, "coo": graphio.NPZCoordinates}

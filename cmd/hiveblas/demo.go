@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/charts"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
@@ -20,7 +22,6 @@ import (
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 	"github.com/hiveblas/hiveblas/testdata"
-	"github.com/spf13/cobra"
 )
 
 func demoCommand(s *job.Session) *cobra.Command {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/progress"
 	"github.com/hiveblas/hiveblas/cusparse"
@@ -17,7 +19,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/spf13/cobra"
 )
 
 // noCUDA skips a test of messages without CUDA on machines that have it.

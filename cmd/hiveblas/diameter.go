@@ -3,10 +3,11 @@ package main
 import (
 	"encoding/json"
 
-	"github.com/hiveblas/hiveblas/apps"
-	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 )
 
 func diameterCommand(s *job.Session) *cobra.Command {

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/sparse"
-	"github.com/spf13/cobra"
 )
 
 func extractCommand(s *job.Session) *cobra.Command {

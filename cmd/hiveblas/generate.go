@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/graphio"
@@ -14,7 +16,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
-	"github.com/spf13/cobra"
 )
 
 func generateCommand(s *job.Session) *cobra.Command {

@@ -5,12 +5,13 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/charts"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/chart"
 	"github.com/hiveblas/hiveblas/internal/cli"
-	"github.com/spf13/cobra"
 )
 
 // geoMedians are the values of --median.

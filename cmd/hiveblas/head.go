@@ -8,9 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
-	"github.com/spf13/cobra"
 )
 
 func headCommand(s *job.Session) *cobra.Command {

@@ -6,12 +6,13 @@ import (
 	"regexp"
 	"strconv"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/cusparse/jit"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/warm"
-	"github.com/spf13/cobra"
 )
 
 func jitCommand(s *job.Session) *cobra.Command {

@@ -1,9 +1,10 @@
 package main
 
 import (
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
-	"github.com/spf13/cobra"
 )
 
 func kcoreCommand(s *job.Session) *cobra.Command {

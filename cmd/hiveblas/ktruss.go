@@ -3,11 +3,12 @@ package main
 import (
 	"fmt"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/spf13/cobra"
 )
 
 func ktrussCommand(s *job.Session) *cobra.Command {

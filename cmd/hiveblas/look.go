@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/charts"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
@@ -17,8 +20,6 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 func lookCommand(s *job.Session) *cobra.Command {

@@ -1,10 +1,11 @@
 package main
 
 import (
-	"github.com/hiveblas/hiveblas/apps"
-	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 )
 
 func matchingCommand(s *job.Session) *cobra.Command {

@@ -7,13 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/spf13/cobra"
 )
 
 func maxflowCommand(s *job.Session) *cobra.Command {

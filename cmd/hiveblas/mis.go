@@ -1,13 +1,14 @@
 package main
 
 import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 func misCommand(s *job.Session) *cobra.Command {

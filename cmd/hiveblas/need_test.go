@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/crash"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/spf13/cobra"
 )
 
 // TestReadingFits: a file or a generated graph that takes more memory than there is, is an error

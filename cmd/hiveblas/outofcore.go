@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/chunked"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
@@ -17,7 +19,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/hostmem"
 	"github.com/hiveblas/hiveblas/ops"
-	"github.com/spf13/cobra"
 )
 
 // outOfCore are the flags of commands that can compute out of core, in blocks.

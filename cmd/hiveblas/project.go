@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/comm/model"
@@ -11,7 +13,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/hostmem"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/spf13/cobra"
 )
 
 func projectCommand(s *job.Session) *cobra.Command {

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
@@ -20,7 +22,6 @@ import (
 	"github.com/hiveblas/hiveblas/program"
 	"github.com/hiveblas/hiveblas/program/examples"
 	"github.com/hiveblas/hiveblas/semiring"
-	"github.com/spf13/cobra"
 )
 
 // programs are the names of the programs of package examples.

@@ -5,11 +5,12 @@ import (
 	"io"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
-	"github.com/spf13/cobra"
 )
 
 func sageTrainCommand(s *job.Session) *cobra.Command {

@@ -5,11 +5,12 @@ import (
 	"math"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/philox"
 	"github.com/hiveblas/hiveblas/internal/sparse"
-	"github.com/spf13/cobra"
 )
 
 func sampleCommand(s *job.Session) *cobra.Command {

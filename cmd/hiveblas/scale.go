@@ -1,9 +1,10 @@
 package main
 
 import (
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
-	"github.com/spf13/cobra"
 )
 
 func scaleCommand(s *job.Session) *cobra.Command {

@@ -7,13 +7,14 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/commtable"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/workload"
-	"github.com/spf13/cobra"
 )
 
 // predicting are the flags of scale predict.

@@ -7,13 +7,14 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/workload"
-	"github.com/spf13/cobra"
 )
 
 func scaleRunCommand(s *job.Session) *cobra.Command {

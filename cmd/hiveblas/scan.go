@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/charts"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
@@ -16,7 +18,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/chart"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/spf13/cobra"
 )
 
 // scanHops are the values of --hops.

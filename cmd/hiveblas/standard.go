@@ -4,14 +4,15 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // A standardCommand describes a command of the standard set: it reads a graph, runs a workflow,

@@ -6,9 +6,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
-	"github.com/spf13/cobra"
 )
 
 func statsCommand(s *job.Session) *cobra.Command {

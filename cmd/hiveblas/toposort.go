@@ -6,10 +6,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
-	"github.com/spf13/cobra"
 )
 
 func toposortCommand(s *job.Session) *cobra.Command {

@@ -4,9 +4,10 @@ import (
 	"math"
 	"unsafe"
 
+	"gonum.org/v1/gonum/blas/gonum"
+
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/internal/rowsum"
-	"gonum.org/v1/gonum/blas/gonum"
 )
 
 // Rows of float32 take vector instructions and loops without branches: the signs of hidden values

@@ -5,8 +5,9 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 // The environment variables that replace the defaults of flags.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/access"
@@ -13,7 +15,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
-	"github.com/spf13/pflag"
 )
 
 // DrawnPrefix begins a GRAPH that is generated in memory in place of a file.

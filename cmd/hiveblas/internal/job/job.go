@@ -21,12 +21,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/progress"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/internal/cli"
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // Job is a running command: its flags, its input and the data of its report.

@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/chunk"
@@ -20,8 +23,6 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // The formats of results, each also with .gz but those of unzipped.
