@@ -3,6 +3,7 @@ package hiveblas_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -97,6 +98,79 @@ func TestLinks(t *testing.T) {
 				t.Errorf("%s: %v", page, err)
 			}
 		}
+	}
+}
+
+// TestIndexes: the README of a folder names each of its files, and no other.
+func TestIndexes(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []string{"docs", "scripts", "testdata", "bench/results"} {
+		text, err := os.ReadFile(filepath.Join(dir, "README.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := map[string]bool{"README.md": true}
+		for _, row := range regexp.MustCompile(`(?m)^\|([^|]*)\|`).FindAllStringSubmatch(string(text), -1) {
+			for _, q := range regexp.MustCompile("`([^`]*)`").FindAllStringSubmatch(row[1], -1) {
+				for _, pattern := range braces(q[1]) {
+					files, err := filepath.Glob(filepath.Join(dir, pattern))
+					if err != nil || len(files) == 0 {
+						t.Errorf("%s/README.md names %s, which is not there (%v)", dir, pattern, err)
+					}
+					for _, f := range files {
+						named[filepath.Base(f)] = true
+					}
+				}
+			}
+		}
+		list, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range list {
+			if !named[e.Name()] {
+				t.Errorf("%s/README.md does not say what %s is", dir, e.Name())
+			}
+		}
+	}
+}
+
+// braces returns the names that a{b,c}d stands for.
+func braces(name string) []string {
+	before, rest, ok := strings.Cut(name, "{")
+	inside, after, closed := strings.Cut(rest, "}")
+	if !ok || !closed {
+		return []string{name}
+	}
+	var list []string
+	for _, part := range strings.Split(inside, ",") {
+		list = append(list, braces(before+part+after)...)
+	}
+	return list
+}
+
+// TestCitedResults: the tables of measurements that pages and comments cite are there.
+func TestCitedResults(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("git", "ls-files", "*.md", "*.go", "*.cu", "*.py", "*.sh", "Makefile").Output()
+	if err != nil {
+		t.Skip("no git: ", err)
+	}
+	cited := 0
+	for _, file := range strings.Fields(string(out)) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range regexp.MustCompile(`\b20\d\d-\d\d-\d\d-[\w-]+\.(txt|json|png)`).FindAllString(string(text), -1) {
+			cited++
+			if _, err := os.Stat(filepath.Join("bench/results", name)); err != nil {
+				t.Errorf("%s cites %s, which is not in bench/results", file, name)
+			}
+		}
+	}
+	if cited < 20 {
+		t.Errorf("%d citations", cited)
 	}
 }
 

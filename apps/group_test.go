@@ -1,111 +1,198 @@
 package apps
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/apps/centrality"
-	"github.com/hiveblas/hiveblas/apps/communities"
-	"github.com/hiveblas/hiveblas/apps/components"
-	"github.com/hiveblas/hiveblas/apps/cores"
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
-	"github.com/hiveblas/hiveblas/apps/lgc"
-	"github.com/hiveblas/hiveblas/apps/nominate"
-	"github.com/hiveblas/hiveblas/apps/order"
+	"github.com/hiveblas/hiveblas/apps/lasso"
 	"github.com/hiveblas/hiveblas/apps/paths"
 	"github.com/hiveblas/hiveblas/apps/project"
 	"github.com/hiveblas/hiveblas/apps/scan"
-	"github.com/hiveblas/hiveblas/apps/sets"
-	"github.com/hiveblas/hiveblas/apps/triangles"
+	"github.com/hiveblas/hiveblas/apps/search"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/generate"
-	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// groupWorkflows are workflows on a graph that lives on a group. Their results equal those on the
-// host, bit for bit; those that sum columns of floats equal their pipelines on one thread.
-var groupWorkflows = []struct {
-	name string
-	run  func(g samples.GroupGraph) (any, error)
-}{
-	{"BFS", func(g samples.GroupGraph) (any, error) { return paths.BFS(g, 0, paths.BFSOptions{Parents: true}) }},
-	{"PageRank", func(g samples.GroupGraph) (any, error) { return centrality.PageRank(g) }},
-	{"WeightedPageRank", func(g samples.GroupGraph) (any, error) { return centrality.WeightedPageRank(g) }},
-	{"ConnectedComponents", func(g samples.GroupGraph) (any, error) { return components.ConnectedComponents(g) }},
-	{"SSSP", func(g samples.GroupGraph) (any, error) { return paths.SSSP(g, []int{0, 5}) }},
-	{"NominateVertices", func(g samples.GroupGraph) (any, error) { return nominate.NominateVertices(g, []int{1, 2, 3}) }},
-	{"ScanStatistics", func(g samples.GroupGraph) (any, error) { return scan.ScanStatistics(g) }},
-	{"LocalCluster", func(g samples.GroupGraph) (any, error) { return lgc.LocalCluster(g, []int{3}) }},
-	{"Projection", func(g samples.GroupGraph) (any, error) { return project.Projection[float32](g) }},
-	{"TriangleCount", func(g samples.GroupGraph) (any, error) { return triangles.TriangleCount(g) }},
-	{"KTruss", func(g samples.GroupGraph) (any, error) { return cores.KTruss(g, 4) }},
-	{"CoreNumbers", func(g samples.GroupGraph) (any, error) { return cores.CoreNumbers(g) }},
-	{"LabelPropagation", func(g samples.GroupGraph) (any, error) { return communities.LabelPropagation(g) }},
-	{"StronglyConnectedComponents", func(g samples.GroupGraph) (any, error) { return components.StronglyConnectedComponents(g) }},
-	{"Betweenness", func(g samples.GroupGraph) (any, error) {
-		return centrality.Betweenness(g, centrality.BetweennessOptions{Run: workflow.Run{Threads: 1, Method: workflow.Pipeline}})
-	}},
-	{"Closeness", func(g samples.GroupGraph) (any, error) {
-		return centrality.Closeness(g, centrality.ClosenessOptions{Run: workflow.Run{Threads: 1, Method: workflow.Pipeline}})
-	}},
-}
-
-func TestWorkflowsOnGroups(t *testing.T) {
+// A failure of one rank is the same *comm.RankError on all; within one process the group stays
+// usable.
+func TestRangesFail(t *testing.T) {
 	t.Parallel()
-	edges, err := generate.RMAT(8, 8<<8, generate.RMATOptions{Seed: 5})
+	broken := errors.New("broken")
+	fail := func(at *comm.Group) (any, error) {
+		d, err := workflow.Divide(workflow.Run{}, "Test", at, 0)
+		if err != nil {
+			return nil, err
+		}
+		return nil, d.Each(func(_ int, c comm.Comm, run workflow.Run) error {
+			if c.Rank() == 1 {
+				return broken
+			}
+			<-run.Context.Done() // the others stop
+			return run.Context.Err()
+		})
+	}
+	check := func(where string, err error) {
+		t.Helper()
+		var e *comm.RankError
+		if !errors.As(err, &e) || e.Rank != 1 || !errors.Is(err, broken) {
+			t.Errorf("%s: %v, want the failure of rank 1", where, err)
+		}
+	}
+	at, err := comm.LocalGroup(3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	graph := func(at matrix.Place) samples.GroupGraph {
-		g, err := generate.Matrix[float32](edges, generate.Undirected(), generate.Simple())
-		if err == nil {
-			err = g.Move(at)
+	_, err = fail(at)
+	check("one process", err)
+	if _, err := scan.ScanStatistics(samples.RangeGraph(t, 4, at)); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+	_, errs := samples.Processes(t, 3, fail)
+	for r, err := range errs {
+		check(fmt.Sprintf("process %d", r), err)
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, c := range cases[float32]() {
+		if _, err := c.run(samples.RangeGraph(t, 4, at), workflow.Run{Context: ended}); !errors.Is(err, context.Canceled) && c.name != "GraphSearch from nowhere" {
+			t.Errorf("%s: %v, want the end of the context", c.name, err)
 		}
+	}
+	_, err = search.GraphSearch(samples.RangeGraph(t, 6, at), nil, nil, search.SearchOptions{PerStart: 100, Each: func(search.SearchBlock) error { return broken }})
+	if !errors.Is(err, broken) {
+		t.Errorf("Each: %v", err)
+	}
+}
+
+// Method Pipeline and a limit of gathered bytes keep the operations of the group.
+func TestRangesNot(t *testing.T) {
+	t.Parallel()
+	ranks, err := comm.Local(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := comm.NewGroup(ranks, comm.GatherLimit(100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := samples.RangeGraph(t, 8, at)
+	for _, tc := range []struct {
+		g      samples.GroupGraph
+		method workflow.Method
+		want   bool
+		reason string
+	}{
+		{whole, workflow.Auto, true, "every process has the graph"},
+		{whole, workflow.Pipeline, false, "Method Pipeline"},
+		{samples.InBlocks(t, whole, at), workflow.Auto, false, "the graph exceeds the limit"},
+	} {
+		ran := false
+		_, err := project.Projection[float32](tc.g, project.ProjectionOptions{Run: workflow.Run{Method: tc.method, Trace: func(tr ops.Trace) { ran = ran || tr.Method == workflow.ByRanges }}})
+		if err != nil || ran != tc.want {
+			t.Errorf("%s: ranges is %v (%v)", tc.reason, ran, err)
+		}
+	}
+	for _, hops := range []scan.ScanHops{scan.ScanOneHop, scan.ScanTwoHops} { // products under masks in many pieces
+		o := scan.ScanOptions{Hops: hops, Run: workflow.Run{Method: workflow.Pipeline}}
+		want, err := scan.ScanStatistics(samples.RangeGraph(t, 7, nil), o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return g
+		got, err := scan.ScanStatistics(samples.InBlocks(t, samples.RangeGraph(t, 7, at), at), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, w := samples.ResultWords(got), samples.ResultWords(want); !slices.Equal(g, w) {
+			t.Errorf("radius %v in pieces: results differ", hops)
+		}
 	}
-	counts := []int{3}
-	if longtest.Enabled() {
-		counts = []int{1, 3, 4}
+}
+
+func TestCutWork(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		n            int64
+		p            int
+		align, least int64
+		want         []int64
+		reason       string
+	}{
+		{10, 3, 1, 1, []int64{0, 3, 6, 10}, "evenly"},
+		{2, 4, 1, 1, []int64{0, 1, 2, 2, 2}, "fewer items than ranks"},
+		{0, 2, 1, 1, []int64{0, 0, 0}, "nothing"},
+		{2500, 2, 1024, 1, []int64{0, 1024, 2500}, "multiples of 1024"},
+		{10, 3, 1, 6, []int64{0, 10, 10, 10}, "less than the threshold for two"},
+	} {
+		if got := workflow.CutEvenly(tc.n, tc.p, tc.align, tc.least); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
+		}
 	}
-	for _, w := range groupWorkflows {
-		t.Run(w.name, func(t *testing.T) {
-			t.Parallel()
-			res, err := w.run(graph(nil))
+	for _, tc := range []struct {
+		work   []int64
+		p      int
+		want   []int64
+		reason string
+	}{
+		{[]int64{0, 1, 2, 3, 4}, 2, []int64{0, 2, 4}, "evenly"},
+		{[]int64{0, 8, 9, 10}, 2, []int64{0, 1, 3}, "a heavy item"},
+		{[]int64{0}, 3, []int64{0, 0, 0, 0}, "nothing"},
+		{[]int64{0, 0, 0}, 2, []int64{0, 2, 2}, "no work"},
+	} {
+		if got := workflow.CutByWork(tc.work, tc.p); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
+		}
+	}
+	if u := workflow.Unevenness([]int64{0, 1, 4}, func(lo, hi int64) int64 { return hi - lo }); u != 1.5 {
+		t.Errorf("unevenness %v, want 1.5", u)
+	}
+}
+
+// Replicas of a graph that equals its transpose are known to do so: no workflow compares them.
+func TestReplicasAreSymmetric(t *testing.T) {
+	t.Parallel()
+	edges, err := generate.RMAT(5, 100, generate.RMATOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []int{1, 3} {
+		at, err := comm.LocalGroup(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, undirected := range []bool{true, false} {
+			opts := []generate.MatrixOption{generate.On(at)}
+			if undirected {
+				opts = append(opts, generate.Undirected())
+			}
+			g, err := generate.Matrix[float32](edges, opts...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := samples.ResultWords(res)
-			for _, p := range counts {
-				at, err := comm.LocalGroup(p)
-				if err != nil {
-					t.Fatal(err)
-				}
-				res, err := w.run(graph(at))
-				if err != nil {
-					t.Fatalf("%d ranks: %v", p, err)
-				}
-				got := samples.ResultWords(res)
-				if len(got) != len(want) {
-					t.Fatalf("%d ranks: %d values, want %d", p, len(got), len(want))
-				}
-				for i := range got {
-					if got[i] != want[i] {
-						t.Fatalf("%d ranks: value %d is %s, want %s", p, i, got[i], want[i])
-					}
-				}
-				if in := at.Ranks()[0].Ledger().Total().In; p > 1 && in == 0 {
-					t.Errorf("%d ranks exchanged nothing", p)
+			if undirected { // as graphs that are made on devices do
+				access.MarkSymmetric(g)
+			}
+			whole, err := access.Replicas(nil, g.View(), at)
+			shape, err2 := access.Replicas(nil, matrix.AsView[bool](g.View().Pattern()), at)
+			if err = errors.Join(err, err2); err != nil {
+				t.Fatal(err)
+			}
+			for k := range whole {
+				if access.Symmetric(whole[k]) != undirected || access.Symmetric(shape[k]) != undirected {
+					t.Errorf("%d ranks, undirected %v: rank %d has %v and %v", p, undirected, k, access.Symmetric(whole[k]), access.Symmetric(shape[k]))
 				}
 			}
-		})
+		}
 	}
 }
 
@@ -118,12 +205,18 @@ func failedResult(v any) bool {
 		return e.Err() != nil
 	}
 	r := reflect.Indirect(reflect.ValueOf(v))
-	if r.Kind() != reflect.Struct {
-		return false
-	}
-	for i := range r.NumField() {
-		if r.Type().Field(i).IsExported() && failedResult(r.Field(i).Interface()) {
-			return true
+	switch r.Kind() {
+	case reflect.Slice:
+		for i := range r.Len() {
+			if failedResult(r.Index(i).Interface()) {
+				return true
+			}
+		}
+	case reflect.Struct:
+		for i := range r.NumField() {
+			if r.Type().Field(i).IsExported() && failedResult(r.Field(i).Interface()) {
+				return true
+			}
 		}
 	}
 	return false
@@ -133,45 +226,18 @@ func failedResult(v any) bool {
 // result of fewer rounds.
 func TestWorkflowsWhereCollectivesFail(t *testing.T) {
 	t.Parallel()
-	type workflow struct {
-		name  string
-		graph func(at matrix.Place) samples.GroupGraph
-		run   func(g samples.GroupGraph) (any, error)
-	}
-	var list []workflow
-	undirected := func(at matrix.Place) samples.GroupGraph { return hiveGraph(t, 6, false, at) }
-	for _, w := range groupWorkflows {
-		list = append(list, workflow{w.name, undirected, w.run})
-	}
-	for _, w := range hiveWorkflows {
-		if w.name == "communities" { // whole on every rank of the host
+	for k, w := range cases[float32]() {
+		if w.app == "louvain" || w.app == "msf" { // whole on every rank of the host
 			continue
 		}
-		list = append(list, workflow{w.name, func(at matrix.Place) samples.GroupGraph { return hiveGraph(t, 6, w.directed, at) }, w.run})
-	}
-	list = append(list,
-		workflow{"independent set", undirected, func(g samples.GroupGraph) (any, error) { return sets.MaximalIndependentSet(g) }},
-		workflow{"colouring", undirected, func(g samples.GroupGraph) (any, error) { return sets.Colouring(g) }},
-		workflow{"HITS", undirected, func(g samples.GroupGraph) (any, error) { return centrality.HITS(g) }},
-		workflow{"Katz", undirected, func(g samples.GroupGraph) (any, error) { return centrality.KatzCentrality(g) }},
-		workflow{"clustering", undirected, func(g samples.GroupGraph) (any, error) { return triangles.LocalClustering(g) }},
-		workflow{"matching of bipartite graphs", undirected, func(g samples.GroupGraph) (any, error) { return project.BipartiteMatching(g) }},
-		workflow{"topological order", undirected, func(g samples.GroupGraph) (any, error) {
-			n, _ := g.Dims()
-			upper := matrix.New[float32](n, n, matrix.On(g.Place()))
-			if err := ops.Select(upper, semiring.Triu[float32](1), g); err != nil {
-				return nil, err
-			}
-			return order.TopologicalOrder(upper)
-		}})
-	for _, w := range list {
+		graph := func(at matrix.Place) samples.GroupGraph { return groupGraph(t, 6, !w.undirected && k%2 == 0, at) }
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			whole, err := comm.LocalGroup(2)
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := w.run(w.graph(whole))
+			res, err := w.run(graph(whole), workflow.Run{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,7 +253,7 @@ func TestWorkflowsWhereCollectivesFail(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				res, err := w.run(w.graph(at))
+				res, err := w.run(graph(at), workflow.Run{})
 				if err != nil {
 					failed++
 					continue
@@ -208,5 +274,82 @@ func TestWorkflowsWhereCollectivesFail(t *testing.T) {
 				t.Error("no collective failed")
 			}
 		})
+	}
+}
+
+// Nothing to search from, fewer vertices than ranks, and arguments that are wrong on all ranks,
+// after which the group goes on.
+func TestSumsByRangesEdges(t *testing.T) {
+	t.Parallel()
+	list, errs := samples.Processes(t, 3, func(at *comm.Group) (any, error) {
+		g := samples.RangeGraph(t, 1, at)
+		n, _ := g.Dims()
+		if c, err := centrality.Closeness(g, centrality.ClosenessOptions{Targets: []int{}}); err != nil || c.Targets != 0 || c.Reached.NVals() != int64(n) {
+			return nil, fmt.Errorf("no targets: %v, %w", c, err)
+		}
+		if b, err := centrality.Betweenness(g, centrality.BetweennessOptions{Sources: []int{}}); err != nil || b.Sources != 0 {
+			return nil, fmt.Errorf("no sources: %v, %w", b, err)
+		}
+		if l, err := lasso.FusedLassoPath(g, lassoValues(n, 0), nil); err != nil || l == nil || len(l) != 0 {
+			return nil, fmt.Errorf("no λ₁: %v, %w", l, err)
+		}
+		var bad *workflow.ParameterError
+		if _, err := lasso.FusedLasso(g, lassoValues(n, 0), lasso.FusedLassoOptions{Lambda1: -1}); !errors.As(err, &bad) {
+			return nil, fmt.Errorf("a negative λ₁: %w", err)
+		}
+		var shape *matrix.DimensionError
+		if _, err := lasso.FusedLasso(g, lassoValues(n+1, 0)); !errors.As(err, &shape) {
+			return nil, fmt.Errorf("too many values: %w", err)
+		}
+		if _, err := lasso.FusedLasso(g, lassoValues(n, 0), lasso.FusedLassoOptions{Run: workflow.Run{Method: workflow.Fused}}); !errors.As(err, &bad) {
+			return nil, fmt.Errorf("fused on the host: %w", err)
+		}
+		down, err := matrix.FromTuples(2, 2, []int{0}, []int{1}, []float32{-1}, nil)
+		if err != nil {
+			return nil, err
+		}
+		if err := down.Move(at); err != nil {
+			return nil, err
+		}
+		var weight *workflow.WeightError
+		if _, err := lasso.FusedLasso(down, lassoValues(2, 0), lasso.FusedLassoOptions{Lambda1: 1}); !errors.As(err, &weight) {
+			return nil, fmt.Errorf("a negative weight: %w", err)
+		}
+		res, err := lasso.FusedLasso(g, lassoValues(n, 0), lasso.FusedLassoOptions{Lambda1: math.Inf(1), Undirected: true})
+		if err != nil {
+			return nil, err
+		}
+		return samples.ResultWords(res), nil
+	})
+	for k := range list {
+		if errs[k] != nil {
+			t.Errorf("process %d: %v", k, errs[k])
+		} else if w := list[k].([]string); len(w) < 8 || !slices.Equal(w, list[0].([]string)) {
+			t.Errorf("process %d has %v", k, w)
+		}
+	}
+}
+
+// A context that ends stops all ranks, and the group stays usable.
+func TestByRowsEnds(t *testing.T) {
+	group, err := comm.LocalGroup(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := samples.GraphsByRows(t)["grid"]
+	if err := g.Move(group); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = centrality.PageRank(g, centrality.PageRankOptions{Run: workflow.Run{Method: workflow.Fused, Context: ctx}})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled run returns %v", err)
+	}
+	if _, err = paths.BFS(g, 0, paths.BFSOptions{Run: workflow.Run{Method: workflow.Fused, Context: ctx}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled search returns %v", err)
+	}
+	if _, err := centrality.PageRank(g, centrality.PageRankOptions{Run: workflow.Run{Method: workflow.Fused}}); err != nil {
+		t.Error("after it: ", err)
 	}
 }

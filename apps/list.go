@@ -24,7 +24,10 @@ import (
 // App describes a workflow to the tools of hiveblas: the command line, and the compilation of
 // kernels in advance.
 type App[T semiring.Number] struct {
-	Name string // of its command
+	Name      string   // of its command
+	Family    string   // the package of its functions
+	Functions []string // by the names that errors and traces have
+	Forms     Forms    // of the first function
 	// Kernels returns the programs of the fused form for a graph with elements of type t; it is nil
 	// for a workflow without a fused form.
 	Kernels func(t device.Type) []device.Program
@@ -35,105 +38,150 @@ type App[T semiring.Number] struct {
 
 // List returns the workflows that have commands, in the order of the help.
 func List[T semiring.Number]() []App[T] {
-	return []App[T]{
-		{Name: "project", Use: uses(
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				return workflow.Second(project.Projection(g, project.ProjectionOptions{Run: run}))
-			},
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				o := project.ProjectionOptions{Run: run, Weighting: project.WeightCount, Onto: project.OntoRows}
-				return workflow.Second(project.Projection(g, o))
-			},
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				return workflow.Second(project.Projection(g, project.ProjectionOptions{Run: run, Weighting: project.WeightRatio}))
-			})},
-		{Name: "vn", Kernels: described("vn"), Use: uses(
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				return workflow.Second(paths.VertexNomination(g, []int{0}, paths.VertexNominationOptions[T]{Run: run}))
-			},
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				o := paths.VertexNominationOptions[T]{Run: run, Unit: true}
-				return workflow.Second(paths.VertexNomination(g, []int{0, 1}, o))
-			})},
-		{Name: "ac", Kernels: described("ac"), Use: uses(classifyOneEdge[T])},
-		{Name: "lgc", Use: uses(
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				o := lgc.LocalClusterOptions{Run: run, Sweep: true, MaxIterations: 2}
-				return workflow.Second(lgc.LocalCluster(g, []int{0}, o))
-			},
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				o := lgc.LocalClusterOptions{Run: run, Method: lgc.ClusterFISTA, MaxIterations: 2}
-				return workflow.Second(lgc.LocalCluster(g, []int{0}, o))
-			})},
-		{Name: "louvain", Kernels: described("louvain"), Use: uses(
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				return workflow.Second(communities.Communities(g, communities.CommunitiesOptions{Run: run, Leiden: true}))
-			})},
-		{Name: "bfs", Kernels: described("bfs"), Use: uses(
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				return workflow.Second(paths.BFS(g, 0, paths.BFSOptions{Run: run, Parents: true}))
-			},
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				return workflow.Second(paths.BFS(g.T(), 0, paths.BFSOptions{Run: run, Parents: true}))
-			})},
-		{Name: "sssp", Kernels: described("sssp"), Use: uses(
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				return workflow.Second(paths.SSSP(g, []int{0}, paths.SSSPOptions[T]{Run: run}))
-			})},
-		{Name: "pagerank", Kernels: described("pagerank"), Use: uses(
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				return workflow.Second(centrality.PageRank(g, centrality.PageRankOptions{Run: run}))
-			})},
-		{Name: "cc", Kernels: described("cc"), Use: uses(
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				return workflow.Second(components.ConnectedComponents(g, components.ComponentsOptions{Run: run}))
-			})},
-		{Name: "tc", Kernels: described("tc"), Use: uses(
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				return workflow.Second(triangles.TriangleCount(g, triangles.TriangleOptions{Run: run}))
-			})},
-		{Name: "ktruss", Use: uses(
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				return workflow.Second(cores.KTruss(g, 3, cores.KTrussOptions{Run: run}))
-			})},
-		{Name: "scc", Kernels: described("scc")}, {Name: "kcore", Kernels: described("kcore")},
-		{Name: "mis", Kernels: described("mis")}, {Name: "cdlp", Kernels: described("cdlp")},
-		{Name: "colour"}, {Name: "toposort"}, {Name: "similar"}, {Name: "msf"}, {Name: "matching"}, // on the host
-		{Name: "betweenness"}, {Name: "closeness"}, // compile their products at the first use
-		{Name: "clustering", Use: uses(
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				return workflow.Second(triangles.LocalClustering(g, triangles.ClusteringOptions{Run: run}))
-			})},
-		{Name: "hits", Use: uses(
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				return workflow.Second(centrality.HITS(g, centrality.CentralityOptions{Run: run, MaxIterations: 1}))
-			})},
-		{Name: "eigenvector", Use: uses(
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				return workflow.Second(centrality.EigenvectorCentrality(g, centrality.CentralityOptions{Run: run, MaxIterations: 1}))
-			})},
-		{Name: "katz", Use: uses(
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				return workflow.Second(centrality.KatzCentrality(g, centrality.CentralityOptions{Run: run, MaxIterations: 1}))
-			})},
-		{Name: "diameter"}, // searches by BFS
-		{Name: "nominate", Use: uses(
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				return workflow.Second(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Run: run, Context: nominate.ContextCommonNeighbours}))
-			})},
-		{Name: "scan", Kernels: described("scan"), Use: uses(
-			func(g *matrix.Matrix[T], run workflow.Run) error {
-				return workflow.Second(scan.ScanStatistics(g, scan.ScanOptions{Run: run}))
-			})}, // two hops compile their products at the first use
-		{Name: "geo", Kernels: described("geo"), Use: uses(geolocateOne[T])},
-		{Name: "search", Kernels: described("search")},
-		{Name: "sage", Kernels: described("sage")},
-		{Name: "sgm"},
-		{Name: "lasso", Kernels: described("lasso"), Use: uses(lassoOne[T])},
-		{Name: "maxflow", Kernels: described("maxflow")}, // rounds of the pipeline compile their products at the first use
-		{Name: "lsap", Kernels: described("auction")},
+	list := []App[T]{
+		{Name: "project", Family: "project", Functions: names("Projection", "ProjectionTo"),
+			Use: uses(
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					return workflow.Second(project.Projection(g, project.ProjectionOptions{Run: run}))
+				},
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					o := project.ProjectionOptions{Run: run, Weighting: project.WeightCount, Onto: project.OntoRows}
+					return workflow.Second(project.Projection(g, o))
+				},
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					return workflow.Second(project.Projection(g, project.ProjectionOptions{Run: run, Weighting: project.WeightRatio}))
+				})},
+		{Name: "vn", Family: "paths", Functions: names("VertexNomination"),
+			Kernels: described("vn"), Use: uses(
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					return workflow.Second(paths.VertexNomination(g, []int{0}, paths.VertexNominationOptions[T]{Run: run}))
+				},
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					o := paths.VertexNominationOptions[T]{Run: run, Unit: true}
+					return workflow.Second(paths.VertexNomination(g, []int{0, 1}, o))
+				})},
+		{Name: "ac", Family: "classify", Functions: names("Classify"),
+			Kernels: described("ac"), Use: uses(classifyOneEdge[T])},
+		{Name: "lgc", Family: "lgc", Functions: names("LocalCluster", "NewClusterer"),
+			Use: uses(
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					o := lgc.LocalClusterOptions{Run: run, Sweep: true, MaxIterations: 2}
+					return workflow.Second(lgc.LocalCluster(g, []int{0}, o))
+				},
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					o := lgc.LocalClusterOptions{Run: run, Method: lgc.ClusterFISTA, MaxIterations: 2}
+					return workflow.Second(lgc.LocalCluster(g, []int{0}, o))
+				})},
+		{Name: "louvain", Family: "communities", Functions: names("Communities"),
+			Kernels: described("louvain"), Use: uses(
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					return workflow.Second(communities.Communities(g, communities.CommunitiesOptions{Run: run, Leiden: true}))
+				})},
+		{Name: "bfs", Family: "paths", Functions: names("BFS"),
+			Kernels: described("bfs"), Use: uses(
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					return workflow.Second(paths.BFS(g, 0, paths.BFSOptions{Run: run, Parents: true}))
+				},
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					return workflow.Second(paths.BFS(g.T(), 0, paths.BFSOptions{Run: run, Parents: true}))
+				})},
+		{Name: "sssp", Family: "paths", Functions: names("SSSP"),
+			Kernels: described("sssp"), Use: uses(
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					return workflow.Second(paths.SSSP(g, []int{0}, paths.SSSPOptions[T]{Run: run}))
+				})},
+		{Name: "pagerank", Family: "centrality", Functions: names("PageRank", "WeightedPageRank"),
+			Kernels: described("pagerank"), Use: uses(
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					return workflow.Second(centrality.PageRank(g, centrality.PageRankOptions{Run: run}))
+				})},
+		{Name: "cc", Family: "components", Functions: names("ConnectedComponents"),
+			Kernels: described("cc"), Use: uses(
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					return workflow.Second(components.ConnectedComponents(g, components.ComponentsOptions{Run: run}))
+				})},
+		{Name: "tc", Family: "triangles", Functions: names("TriangleCount"),
+			Kernels: described("tc"), Use: uses(
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					return workflow.Second(triangles.TriangleCount(g, triangles.TriangleOptions{Run: run}))
+				})},
+		{Name: "ktruss", Family: "cores", Functions: names("KTruss"),
+			Use: uses(
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					return workflow.Second(cores.KTruss(g, 3, cores.KTrussOptions{Run: run}))
+				})},
+		{Name: "scc", Family: "components", Functions: names("StronglyConnectedComponents"),
+			Kernels: described("scc")},
+		{Name: "kcore", Family: "cores", Functions: names("CoreNumbers"),
+			Kernels: described("kcore")},
+		{Name: "mis", Family: "sets", Functions: names("MaximalIndependentSet"),
+			Kernels: described("mis")},
+		{Name: "cdlp", Family: "communities", Functions: names("LabelPropagation"),
+			Kernels: described("cdlp")},
+		{Name: "colour", Family: "sets", Functions: names("Colouring")}, // on the host, as the next four
+		{Name: "toposort", Family: "order", Functions: names("TopologicalOrder")},
+		{Name: "similar", Family: "triangles", Functions: names("Similarity")},
+		{Name: "msf", Family: "components", Functions: names("MinimumSpanningForest")},
+		{Name: "matching", Family: "project", Functions: names("BipartiteMatching")},
+		{Name: "betweenness", Family: "centrality", Functions: names("Betweenness")}, // compile their products at the first use
+		{Name: "closeness", Family: "centrality", Functions: names("Closeness")},
+		{Name: "clustering", Family: "triangles", Functions: names("LocalClustering"),
+			Use: uses(
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					return workflow.Second(triangles.LocalClustering(g, triangles.ClusteringOptions{Run: run}))
+				})},
+		{Name: "hits", Family: "centrality", Functions: names("HITS"),
+			Use: uses(
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					return workflow.Second(centrality.HITS(g, centrality.CentralityOptions{Run: run, MaxIterations: 1}))
+				})},
+		{Name: "eigenvector", Family: "centrality", Functions: names("EigenvectorCentrality"),
+			Use: uses(
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					return workflow.Second(centrality.EigenvectorCentrality(g, centrality.CentralityOptions{Run: run, MaxIterations: 1}))
+				})},
+		{Name: "katz", Family: "centrality", Functions: names("KatzCentrality"),
+			Use: uses(
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					return workflow.Second(centrality.KatzCentrality(g, centrality.CentralityOptions{Run: run, MaxIterations: 1}))
+				})},
+		{Name: "diameter", Family: "paths", Functions: names("Diameter")}, // searches by BFS
+		{Name: "nominate", Family: "nominate", Functions: names("NominateVertices"),
+			Use: uses(
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					return workflow.Second(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Run: run, Context: nominate.ContextCommonNeighbours}))
+				})},
+		{Name: "scan", Family: "scan", Functions: names("ScanStatistics", "ScanSeries"),
+			Kernels: described("scan"), Use: uses(
+				func(g *matrix.Matrix[T], run workflow.Run) error {
+					return workflow.Second(scan.ScanStatistics(g, scan.ScanOptions{Run: run}))
+				})}, // two hops compile their products at the first use
+		{Name: "geo", Family: "geo", Functions: names("Geolocate"),
+			Kernels: described("geo"), Use: uses(geolocateOne[T])},
+		{Name: "search", Family: "search", Functions: names("GraphSearch"),
+			Kernels: described("search")},
+		{Name: "sage", Family: "sage", Functions: names("GraphSAGE", "TrainGraphSAGE"),
+			Kernels: described("sage")},
+		{Name: "sgm", Family: "sgm", Functions: names("SGM")},
+		{Name: "lasso", Family: "lasso", Functions: names("FusedLasso", "FusedLassoPath", "FusedLassoBatch"),
+			Kernels: described("lasso"), Use: uses(lassoOne[T])},
+		{Name: "maxflow", Family: "flow", Functions: names("MaxFlow"),
+			Kernels: described("maxflow")}, // rounds of the pipeline compile their products at the first use
+		{Name: "lsap", Family: "auction", Forms: Forms{Device: true},
+			Kernels: described("auction")},
 	}
+	for k, a := range list {
+		if len(a.Functions) > 0 {
+			list[k].Forms = workflow.FormsOf(a.Functions[0])
+		}
+	}
+	return list
 }
+
+// Forms are the forms of a workflow. See [workflow.Forms].
+type Forms = workflow.Forms
+
+func names(list ...string) []string { return list }
 
 // uses lists the calls of an entry.
 func uses[T semiring.Number](

@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/internal/spread"
 )
 
 // The compiler compiles the methods of Matrix[T] in every package that names a Matrix[T]. The
@@ -28,10 +28,9 @@ type core struct {
 	knownSymmetric atomic.Bool // known to equal its transpose
 	err            error       // the error of invalid dimensions or of a failed download
 	place          Place
-	home           device.Store // the contents at place, or nil
-	copies         []copyAt     // copies of host contents, made by operations on devices
-	blocks         *spread      // the contents, or a copy of them, on the group blocksAt
-	blocksAt       *comm.Group
+	home           device.Store   // the contents at place, or nil
+	copies         []copyAt       // copies of host contents, made by operations on devices
+	blocks         *spread.Blocks // the contents, or a copy of them, on a group
 
 	mu          sync.Mutex // serialises the creation of derived forms and of copies
 	asRows      storeRef
@@ -91,10 +90,7 @@ func (a *core) SetType(t *sparse.Type) {
 		a.st = &st
 	}
 	if a.blocks != nil {
-		a.blocks.kind = t
-		for _, part := range a.blocks.part {
-			part.SetType(t)
-		}
+		a.blocks.SetType(t)
 	}
 }
 
@@ -334,8 +330,8 @@ func (a *core) Dims() (rows, cols int) {
 	if r := remote(a); r != nil {
 		return r.Dims()
 	}
-	if s := scattered(a); s != nil {
-		return s.rows, s.cols
+	if s := spread.Only(a); s != nil {
+		return s.Dims()
 	}
 	st := a.Shape()
 	return st.NRows, st.NCols
@@ -354,8 +350,8 @@ func (a *core) NVals() int64 {
 		if n, err := r.NVals(); err == nil {
 			return n
 		}
-	} else if s := scattered(a); s != nil {
-		if n, err := s.total(nil); err == nil {
+	} else if s := spread.Only(a); s != nil {
+		if n, err := s.NVals(nil); err == nil {
 			return n
 		}
 	}
@@ -368,11 +364,11 @@ func (a *core) format() Format {
 	if r := remote(a); r != nil {
 		return Format(r.Format())
 	}
-	if s := scattered(a); s != nil {
+	if s := spread.Only(a); s != nil {
 		if a.pinned && a.pin != sparse.Full {
 			return Format(a.pin)
 		}
-		if f := s.format(); !a.pinned || f == Full {
+		if f := Format(s.Format()); !a.pinned || f == Full {
 			return f
 		}
 		return Bitmap
@@ -496,9 +492,9 @@ func (a *core) Move(p rep.Place, vector bool, layout uint8) error {
 // OnGroup returns the matrix as one on a group.
 func (a *core) OnGroup() rep.Grouped {
 	if a.null {
-		return noGroup{}
+		return spread.None(errNil)
 	}
-	return onGroup{a}
+	return spread.Of(a)
 }
 
 // Blocks returns what each rank of this process needs of the matrix.
@@ -506,20 +502,7 @@ func (a *core) Blocks(q rep.Query) ([]rep.Matrix, error) {
 	if a.null {
 		return nil, errNil
 	}
-	list, err := blockMatrices(a, q)
-	return matrices(list), err
-}
-
-// matrices returns a list as one of rep.Matrix.
-func matrices(list []*core) []rep.Matrix {
-	if list == nil {
-		return nil
-	}
-	out := make([]rep.Matrix, len(list))
-	for k, m := range list {
-		out[k] = m
-	}
-	return out
+	return spread.Parts(a, q)
 }
 
 // host returns the storage on the host with pending changes merged. The caller holds mu.
@@ -535,22 +518,6 @@ func (a *core) host() *sparse.Store {
 func (a *core) put(st *sparse.Store) {
 	drop(&a.pending.p)
 	a.st = st
-}
-
-// atPlace returns a new matrix with contents at a place.
-func atPlace(t *sparse.Type, p Place, home device.Store) *core {
-	m := &core{place: p, home: home}
-	m.t.Store(t)
-	m.deviceOnly.Store(true)
-	return m
-}
-
-// share returns a matrix on the host with the same storage and what is known of it.
-func (a *core) share() *core {
-	m := newCore(a.Stored())
-	m.knownSymmetric.Store(a.knownSymmetric.Load())
-	m.asCols.Store(a.asCols.Load())
-	return m
 }
 
 // forget discards the derived forms. Most destinations have none, and a load is cheaper than an

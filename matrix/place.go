@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"unsafe"
 
-	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/spread"
 )
 
 // Place is where a matrix is stored, other than the host: a device of package cusparse, such as a
@@ -67,8 +67,7 @@ func (l Layout) check(op string) error {
 
 // replicated reports whether o asks for a replicated matrix on a group.
 func (o options) replicated() bool {
-	_, group := o.place.(*comm.Group)
-	return group && o.layout == Replicated
+	return o.layout == Replicated && spread.Group(o.place) != nil
 }
 
 func gather(opts []Option) (o options) {
@@ -150,8 +149,8 @@ func moveTo(b *core, p Place, vector bool, layout Layout) error {
 		dropRemote(b)
 		return nil
 	}
-	if g, ok := p.(*comm.Group); ok {
-		return moveToGroup(b, g, vector, layout)
+	if spread.Group(p) != nil {
+		return moveToGroup(b, p, vector, layout)
 	}
 	at := device.Of(p)
 	if at == nil {
@@ -195,7 +194,7 @@ func (b *Builder[T]) BuildOn(p Place, dup Combiner[T]) (*Matrix[T], error) {
 	if b == nil || p == nil {
 		return b.Build(dup)
 	}
-	if _, ok := p.(*comm.Group); ok {
+	if spread.Group(p) != nil {
 		a, err := b.Build(dup)
 		if err == nil {
 			err = a.Move(p)

@@ -18,8 +18,8 @@ func dropRemote(b *core) {
 	for _, c := range b.copies {
 		c.store.Drop()
 	}
-	b.blocks.drop(nil)
-	b.copies, b.blocks, b.blocksAt = nil, nil, nil
+	b.blocks.Drop(nil)
+	b.copies, b.blocks = nil, nil
 }
 
 // fetch copies the contents to the host if they are only elsewhere. The caller holds mu. fetch

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/internal/spread"
 )
 
 // Equal reports whether a and b have the same shape and the same entries. It ignores their formats.
@@ -236,8 +237,8 @@ func pinFormat(b *core, f Format) error {
 	}
 	if f == Automatic {
 		b.pinned = false
-		if s := scattered(b); s != nil {
-			return s.pin(0, false)
+		if s := spread.Only(b); s != nil {
+			return s.Pin(0, false)
 		}
 		return nil
 	}
@@ -247,7 +248,7 @@ func pinFormat(b *core, f Format) error {
 			return err
 		}
 	}
-	if remote(b) == nil && scattered(b) == nil && b.format() != f {
+	if remote(b) == nil && spread.Only(b) == nil && b.format() != f {
 		if err := checkFormat(b, "Matrix.SetFormat", f, m, n); err != nil {
 			return err
 		}
@@ -259,8 +260,8 @@ func pinFormat(b *core, f Format) error {
 		if err := convertRemote(b, r, sparse.Format(f)); err != nil {
 			return err
 		}
-	} else if s := scattered(b); s != nil {
-		if err := s.pin(sparse.Format(f), true); err != nil {
+	} else if s := spread.Only(b); s != nil {
+		if err := s.Pin(sparse.Format(f), true); err != nil {
 			return err
 		}
 	} else {
@@ -287,8 +288,8 @@ func (a *Matrix[T]) IsSymmetric() bool {
 // IsSymmetric is [Matrix.IsSymmetric] of a matrix that is not nil.
 func (a *core) IsSymmetric() bool {
 	m, n := a.Dims()
-	if s := scattered(a); s != nil {
-		known := m == n && s.symmetric()
+	if s := spread.Only(a); s != nil {
+		known := m == n && s.Symmetric()
 		if known {
 			a.knownSymmetric.Store(true)
 		}

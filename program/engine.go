@@ -7,6 +7,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/program/internal/halo"
 )
 
 // frontier is the set of active vertices: all, a list or marks.
@@ -202,7 +203,7 @@ func (e *engine[V, E, M]) direction() direction {
 		}
 	}
 	if d == pull && e.in == nil {
-		e.in = sparse.As[E](withOffsets(e.g.Inside().Cols()))
+		e.in = sparse.As[E](halo.WithOffsets(e.g.Inside().Cols()))
 	}
 	return d
 }

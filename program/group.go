@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
-
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/program/internal/halo"
 )
 
 // runOnGroup runs a program on the ranks of a group.
@@ -56,12 +54,12 @@ func runOnGroup[V, E, M comparable](
 	if len(g.Ranks()) == g.Size() {
 		wait = nil
 	}
-	c, err := cutGraph(wait, g, a.Inside(), o.Hops, o.Machine, state.Inside().Type().Size)
+	c, err := halo.Cut(wait, g, a.Inside(), o.Hops, o.Machine, state.Inside().Type().Size)
 	if err != nil {
 		return nil, err
 	}
 	o.Threads = max(1, g.Threads())
-	ranks := make([]*rank[V, E, M], len(c.part))
+	ranks := make([]*rank[V, E, M], len(c.Part))
 	err = g.Each(func(k int, r comm.Comm) error {
 		ranks[k] = newRank(ctx, wait, r, c, k, p, o, plan)
 		return ranks[k].run()
@@ -79,7 +77,7 @@ func runOnGroup[V, E, M comparable](
 		return nil, &comm.RankError{Rank: -1, Cause: fmt.Errorf("%s: a rank of another process failed; see its output", p.name())}
 	}
 	res := &Result[V]{State: state, Supersteps: first.steps, Total: first.e.round.Total, Active: first.active.count, Ended: first.ended}
-	if err := keep(wait, g, state, ranks, c.cuts); err != nil {
+	if err := keep(wait, g, state, ranks, c.Cuts); err != nil {
 		return nil, err
 	}
 	if res.Ended == Full && p.Supersteps != res.Supersteps {
@@ -101,7 +99,7 @@ func keep[V, E, M comparable](ctx context.Context, g *comm.Group, state *matrix.
 	}
 	for k, r := range ranks {
 		h := r.h
-		own := slices.Clone(r.e.state[h.lo:h.hi])
+		own := slices.Clone(r.e.state[h.Lo:h.Hi])
 		t.Part(k).SetResult(sparse.Untyped(&sparse.Typed[V]{Val: own, Structure: sparse.Structure{
 			Format: sparse.Full, NRows: 1, NCols: len(own), NVals: int64(len(own))}}))
 	}
@@ -120,7 +118,7 @@ type rank[V, E, M comparable] struct {
 	wait   context.Context
 	c      comm.Comm
 	e      *engine[V, E, M]
-	h      *halo
+	h      *halo.Part
 	n      int
 	cuts   []int
 	hops   int
@@ -133,29 +131,29 @@ type rank[V, E, M comparable] struct {
 }
 
 func newRank[V, E, M comparable](
-	ctx, wait context.Context, c comm.Comm, g *graph, k int, p Program[V, E, M], o Options, plan direction,
+	ctx, wait context.Context, c comm.Comm, g *halo.Graph, k int, p Program[V, E, M], o Options, plan direction,
 ) *rank[V, E, M] {
-	h := g.part[k]
+	h := g.Part[k]
 	var seeds []Seed[V]
 	for _, s := range p.Seeds {
-		v := h.number(int32(s.ID))
-		if int(v) < len(h.ids) && h.ids[v] == int32(s.ID) {
+		v := h.Number(int32(s.ID))
+		if int(v) < len(h.Ids) && h.Ids[v] == int32(s.ID) {
 			seeds = append(seeds, Seed[V]{int(v), s.State})
 		}
 	}
 	p.Seeds = seeds
-	e := engineOf(ctx, sparse.As[E](h.in.Transpose(o.Threads)), p, o)
-	e.plan, e.in, e.ids, e.deg = plan, sparse.As[E](h.in), h.ids, h.deg
+	e := engineOf(ctx, sparse.As[E](h.In.Transpose(o.Threads)), p, o)
+	e.plan, e.in, e.ids, e.deg = plan, sparse.As[E](h.In), h.Ids, h.Deg
 	if o.Numbers != nil {
-		e.ids = make([]int32, len(h.ids))
-		for v, at := range h.ids {
+		e.ids = make([]int32, len(h.Ids))
+		for v, at := range h.Ids {
 			e.ids[v] = o.Numbers[at]
 		}
 	}
-	n := g.cuts[len(g.cuts)-1]
+	n := g.Cuts[len(g.Cuts)-1]
 	e.round.N = n
-	return &rank[V, E, M]{ctx: ctx, wait: wait, c: c, e: e, h: h, n: n, cuts: g.cuts, hops: g.hops,
-		quiet: k > 0, marks: make([]uint8, len(h.ids))}
+	return &rank[V, E, M]{ctx: ctx, wait: wait, c: c, e: e, h: h, n: n, cuts: g.Cuts, hops: g.Hops,
+		quiet: k > 0, marks: make([]uint8, len(h.Ids))}
 }
 
 // run runs supersteps until the end. An error of local work is kept in r.err, and all ranks end
@@ -254,20 +252,20 @@ func (r *rank[V, E, M]) own() (t tally) {
 	f, h := &r.e.front, r.h
 	switch {
 	case f.all:
-		t.count = int64(h.hi - h.lo)
-		for _, d := range h.deg[h.lo:h.hi] {
+		t.count = int64(h.Hi - h.Lo)
+		for _, d := range h.Deg[h.Lo:h.Hi] {
 			t.edges += int64(d)
 		}
 	case f.marks != nil && f.list == nil:
-		for v := h.lo; v < h.hi; v++ {
+		for v := h.Lo; v < h.Hi; v++ {
 			t.count += int64(f.marks[v])
-			t.edges += int64(f.marks[v]) * int64(h.deg[v])
+			t.edges += int64(f.marks[v]) * int64(h.Deg[v])
 		}
 	default:
 		for _, v := range f.list {
-			if int(v) >= h.lo && int(v) < h.hi {
+			if int(v) >= h.Lo && int(v) < h.Hi {
 				t.count++
-				t.edges += int64(h.deg[v])
+				t.edges += int64(h.Deg[v])
 			}
 		}
 	}
@@ -281,7 +279,7 @@ func (r *rank[V, E, M]) agree(own []tally) ([]tally, error) {
 	for _, t := range own {
 		words = append(words, t.count, t.edges)
 	}
-	all, err := gatherRank(r.wait, r.c, words)
+	all, err := halo.GatherRank(r.wait, r.c, words)
 	if err != nil {
 		return nil, err
 	}
@@ -308,14 +306,14 @@ func (r *rank[V, E, M]) refresh() error {
 	active := r.marks
 	switch {
 	case f.all:
-		for v := h.lo; v < h.hi; v++ {
+		for v := h.Lo; v < h.Hi; v++ {
 			list = append(list, int32(v))
 		}
 	case f.marks != nil && f.list == nil:
-		list = appendMarked(nil, f.marks, h.lo, h.hi)
+		list = appendMarked(nil, f.marks, h.Lo, h.Hi)
 	default:
 		for _, v := range f.list {
-			if int(v) >= h.lo && int(v) < h.hi {
+			if int(v) >= h.Lo && int(v) < h.Hi {
 				list = append(list, v)
 			}
 		}
@@ -324,7 +322,7 @@ func (r *rank[V, E, M]) refresh() error {
 		active[v] = 1
 	}
 	var copies []int32
-	err := exchange(r.wait, r.c, h.send, h.recv, sparse.ValuesOf(e.state), int(unsafe.Sizeof(*new(V))), active, &copies)
+	err := halo.Exchange(r.wait, r.c, h.Send, h.Recv, sparse.ValuesOf(e.state), int(unsafe.Sizeof(*new(V))), active, &copies)
 	for _, v := range list {
 		active[v] = 0
 	}
@@ -332,7 +330,7 @@ func (r *rank[V, E, M]) refresh() error {
 		return err
 	}
 	if e.closed != nil {
-		for _, ids := range h.recv {
+		for _, ids := range h.Recv {
 			for _, v := range ids {
 				e.closed[v] = bit(e.p.Skip.Func(e.state[v]))
 			}
@@ -375,12 +373,12 @@ func (r *rank[V, E, M]) totals() error {
 	}
 	own := make([]float64, 0, counts[r.c.Rank()])
 	k := e.workers[0]
-	for lo := r.h.from; lo < r.h.to; {
-		hi := min((lo/block+1)*block, r.h.to)
+	for lo := r.h.From; lo < r.h.To; {
+		hi := min((lo/block+1)*block, r.h.To)
 		for _, f := range e.p.Totals {
 			sum := 0.0
 			for v := lo; v < hi; v++ {
-				at := v - r.h.from + r.h.lo
+				at := v - r.h.From + r.h.Lo
 				term := f.Func(k.at(at), e.state[at])
 				if sum += term; !whole(lo, hi, r.n) {
 					own = append(own, term)
@@ -425,61 +423,3 @@ func (r *rank[V, E, M]) totals() error {
 
 // whole reports whether vertices lo … hi−1 are a block of totals.
 func whole(lo, hi, n int) bool { return lo%block == 0 && (hi%block == 0 || hi == n) }
-
-// The figures of a rank of the host for AutoHops: bytes a second that a superstep streams, and its
-// own time. They are assumed and not measured; Options.Machine gives others.
-const (
-	hostMemory = 4e9
-	hostLaunch = 2e-6
-)
-
-// measure times what a superstep exchanges, for a few bytes and for a mebibyte: the median of some,
-// because waiting for each other is part of it.
-func measure(ctx context.Context, g *comm.Group) (*model.Machine, error) {
-	const rounds = 15
-	p := g.Size()
-	times := make([][]float64, len(g.Ranks()))
-	err := g.Each(func(k int, r comm.Comm) error {
-		for _, bytes := range []int{8 * p, 1 << 20} {
-			counts := make([]int, p)
-			for i := range counts {
-				counts[i] = bytes / p
-			}
-			in, out := make([]byte, bytes/p*p), make([]byte, bytes/p*p)
-			var took []float64
-			for range rounds {
-				began := time.Now()
-				if _, err := gatherRank(ctx, r, []int64{0, 0, 0}); err != nil {
-					return err
-				}
-				if err := r.AllToAllV(ctx, comm.Host(in), counts, comm.Host(out), counts); err != nil {
-					return err
-				}
-				took = append(took, time.Since(began).Seconds())
-			}
-			slices.Sort(took)
-			times[k] = append(times[k], took[rounds/2])
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	all, err := gatherAll(ctx, g, times)
-	if err != nil {
-		return nil, err
-	}
-	slow := [2]float64{}
-	for _, t := range all {
-		slow[0], slow[1] = max(slow[0], t[0]), max(slow[1], t[1])
-	}
-	return machineOf(g.String(), p, slow, 1<<20, hostMemory, hostLaunch), nil
-}
-
-// machineOf is a machine whose exchange among p ranks takes slow[0] for a few bytes, and slow[1]
-// for so many.
-func machineOf(name string, p int, slow [2]float64, bytes, memory, launch float64) *model.Machine {
-	line := model.Line{Alpha: slow[0], N: bytes / max(slow[1]-slow[0], 1e-9)}
-	return &model.Machine{Name: name, Memory: memory, Launch: launch,
-		Lines: map[comm.Kind]map[int]model.Line{comm.KindAllToAllV: {p: line}}}
-}

@@ -13,6 +13,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/program/internal/halo"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -59,7 +60,7 @@ func TestHops(t *testing.T) {
 	bfs := sssp(0)
 	run := func(o Options) uint64 {
 		t.Helper()
-		if _, err := cutGraph(nil, g, a.Inside(), o.Hops, o.Machine, 8); err != nil {
+		if _, err := halo.Cut(nil, g, a.Inside(), o.Hops, o.Machine, 8); err != nil {
 			t.Fatal(err)
 		}
 		before := exchanges() // of finding the copies
@@ -91,16 +92,16 @@ func TestHops(t *testing.T) {
 	if got := run(Options{Hops: AutoHops, Machine: &h200}); got > n/8 {
 		t.Errorf("the model chose hops with %d exchanges in %d supersteps", got, n)
 	}
-	c, err := cutGraph(nil, g, a.Inside(), AutoHops, &h200, 8)
-	if err != nil || c.hops < 8 {
-		t.Errorf("%d hops on a path, %v", c.hops, err)
+	c, err := halo.Cut(nil, g, a.Inside(), AutoHops, &h200, 8)
+	if err != nil || c.Hops < 8 {
+		t.Errorf("%d hops on a path, %v", c.Hops, err)
 	}
 	// One more hop of a random graph is all of it.
 	a, g, _ = placed(t, randomGraph(t, 3000, 60000, 5), 4)
 	slow := h200
 	slow.Memory = 1e8
-	if c, err = cutGraph(nil, g, a.Inside(), AutoHops, &slow, 8); err != nil || c.hops != 1 {
-		t.Errorf("%d hops on a random graph, %v", c.hops, err)
+	if c, err = halo.Cut(nil, g, a.Inside(), AutoHops, &slow, 8); err != nil || c.Hops != 1 {
+		t.Errorf("%d hops on a random graph, %v", c.Hops, err)
 	}
 	if _, err := Run(context.Background(), a, bfs, Options{Hops: AutoHops}); err != nil { // measures
 		t.Error(err)
@@ -113,28 +114,28 @@ func TestCutGraph(t *testing.T) {
 	const n = 40
 	a, g, _ := placed(t, path(t, n), 4)
 	for _, hops := range []int{1, 2, 3, 50} {
-		c, err := cutGraph(nil, g, a.Inside(), hops, nil, 8)
+		c, err := halo.Cut(nil, g, a.Inside(), hops, nil, 8)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for r, h := range c.part {
-			lo, hi := max(0, c.cuts[r]-hops), min(n, c.cuts[r+1]+hops)
+		for r, h := range c.Part {
+			lo, hi := max(0, c.Cuts[r]-hops), min(n, c.Cuts[r+1]+hops)
 			var want []int32
 			for v := lo; v < hi; v++ {
 				want = append(want, int32(v))
 			}
-			if !slices.Equal(h.ids, want) {
-				t.Errorf("%d hops, rank %d: %v, want %v", hops, r, h.ids, want)
+			if !slices.Equal(h.Ids, want) {
+				t.Errorf("%d hops, rank %d: %v, want %v", hops, r, h.Ids, want)
 			}
-			for v, id := range h.ids {
-				near := int(id) >= c.cuts[r]-hops+1 && int(id) < c.cuts[r+1]+hops-1
-				in := h.in.Ptr[v+1] - h.in.Ptr[v]
+			for v, id := range h.Ids {
+				near := int(id) >= c.Cuts[r]-hops+1 && int(id) < c.Cuts[r+1]+hops-1
+				in := h.In.Ptr[v+1] - h.In.Ptr[v]
 				deg := int64(2)
 				if id == 0 || id == n-1 {
 					deg = 1
 				}
-				if near && in != deg || !near && in != 0 || int64(h.deg[v]) != deg {
-					t.Errorf("%d hops, rank %d, vertex %d: %d in-edges, degree %d", hops, r, id, in, h.deg[v])
+				if near && in != deg || !near && in != 0 || int64(h.Deg[v]) != deg {
+					t.Errorf("%d hops, rank %d, vertex %d: %d in-edges, degree %d", hops, r, id, in, h.Deg[v])
 				}
 			}
 		}

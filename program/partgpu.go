@@ -14,6 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/program/internal/halo"
 )
 
 // This file makes the part of a graph that a rank has on its device: see halo. The edges of the own
@@ -28,7 +29,7 @@ var partText string
 type devicePart struct {
 	ready bool
 	hops  int
-	h     *halo        // the vertices, and what ranks exchange; without edges
+	h     *halo.Part   // the vertices, and what ranks exchange; without edges
 	in    device.Store // edges by target
 
 	ids, deg   device.Buffer // int32[vertices]: numbers and out-degrees in the whole graph
@@ -63,7 +64,7 @@ type partMaker struct {
 	code device.Code
 	in   device.View // the rows of the own vertices, by target
 	out  device.View // the same, by source
-	h    *halo
+	h    *halo.Part
 	rows []hopRows // in-edges of the copies of each hop but the last
 }
 
@@ -85,13 +86,13 @@ func (m *partMaker) kernel(name string) device.Kernel {
 // makePart fills part with copies of the vertices within some in-hops; choose decides how many if
 // hops is AutoHops.
 func (m *partMaker) makePart(part *devicePart, hops int, choose func(shape *model.Halo, grown bool) (int, error)) error {
-	h := &halo{from: m.cuts[m.c.Rank()], to: m.cuts[m.c.Rank()+1]}
+	h := &halo.Part{From: m.cuts[m.c.Rank()], To: m.cuts[m.c.Rank()+1]}
 	m.h = h
 	first, err := m.outside()
 	if err != nil {
 		return err
 	}
-	h.hops = [][]int32{first}
+	h.Hops = [][]int32{first}
 	part.hops = hops
 	if hops == AutoHops {
 		if part.hops, err = m.chooseHops(choose); err != nil {
@@ -100,7 +101,7 @@ func (m *partMaker) makePart(part *devicePart, hops int, choose func(shape *mode
 	} else if err := m.growTo(hops); err != nil {
 		return err
 	}
-	h.hops = h.hops[:min(part.hops, len(h.hops))]
+	h.Hops = h.Hops[:min(part.hops, len(h.Hops))]
 	return m.join(part)
 }
 
@@ -113,7 +114,7 @@ func (m *partMaker) outside() (list []int32, err error) {
 		return nil, s.Err()
 	}
 	marks := s.Zeros(4 * int64(len(words)))
-	s.Each(m.kernel("outside"), m.in.Entries, m.in.Entries, m.in.Idx, int32(m.h.from), int32(m.h.to), marks)
+	s.Each(m.kernel("outside"), m.in.Entries, m.in.Entries, m.in.Idx, int32(m.h.From), int32(m.h.To), marks)
 	s.Download(unsafe.Pointer(&words[0]), marks, 4*int64(len(words)))
 	s.Free(marks)
 	if err := s.Err(); err != nil {
@@ -141,7 +142,7 @@ func (m *partMaker) growTo(hops int) error {
 // chooseHops finds the number of hops with the least predicted time.
 func (m *partMaker) chooseHops(choose func(shape *model.Halo, grown bool) (int, error)) (int, error) {
 	h := m.h
-	all, err := gatherRank(m.wait, m.c, []int64{int64(h.to - h.from), m.in.Entries, int64(len(h.hops[0]))})
+	all, err := halo.GatherRank(m.wait, m.c, []int64{int64(h.To - h.From), m.in.Entries, int64(len(h.Hops[0]))})
 	if err != nil {
 		return 0, err
 	}
@@ -150,10 +151,10 @@ func (m *partMaker) chooseHops(choose func(shape *model.Halo, grown bool) (int, 
 		shape.Vertices, shape.Edges = append(shape.Vertices, all[r]), append(shape.Edges, all[r+1])
 		shape.R, shape.E = append(shape.R, []int64{all[r+2]}), append(shape.E, []int64{0})
 	}
-	if best, err := choose(secondHop(shape), true); err != nil || best == 1 {
+	if best, err := choose(halo.SecondHop(shape), true); err != nil || best == 1 {
 		return 1, err
 	}
-	for hops := 2; hops <= mostHops; hops++ {
+	for hops := 2; hops <= halo.MostHops; hops++ {
 		grown, counts, err := m.grow()
 		if err != nil {
 			return 0, err
@@ -167,20 +168,20 @@ func (m *partMaker) chooseHops(choose func(shape *model.Halo, grown bool) (int, 
 			return best, err
 		}
 	}
-	return mostHops, nil
+	return halo.MostHops, nil
 }
 
 // grow fetches the in-edges of the last hop, and finds the next one. It reports whether that has a
 // vertex on any rank, and of each rank the vertices and those edges.
 func (m *partMaker) grow() (grown bool, counts [][2]int64, err error) {
 	h := m.h
-	rows, err := m.fetch(h.hops[len(h.hops)-1])
+	rows, err := m.fetch(h.Hops[len(h.Hops)-1])
 	if err != nil {
 		return false, nil, err
 	}
 	m.rows = append(m.rows, rows)
-	h.hops = append(h.hops, h.outside(rows.idx))
-	all, err := gatherRank(m.wait, m.c, []int64{int64(len(h.hops[len(h.hops)-1])), int64(len(rows.idx))})
+	h.Hops = append(h.Hops, h.Outside(rows.idx))
+	all, err := halo.GatherRank(m.wait, m.c, []int64{int64(len(h.Hops[len(h.Hops)-1])), int64(len(rows.idx))})
 	for r := 0; r < len(all); r += 2 {
 		grown = grown || all[r] > 0
 		counts = append(counts, [2]int64{all[r], all[r+1]})
@@ -197,7 +198,7 @@ func (m *partMaker) fetch(list []int32) (rows hopRows, err error) {
 		hi := sort.Search(len(list), func(k int) bool { return int(list[k]) >= m.cuts[r+1] })
 		want[r] = hi - lo
 	}
-	own, asked, err := askOwners(m.wait, c, list, want)
+	own, asked, err := halo.AskOwners(m.wait, c, list, want)
 	if err != nil {
 		return rows, err
 	}
@@ -250,7 +251,7 @@ func (m *partMaker) taken(list []int32) (rows hopRows, err error) {
 		return rows, s.Err()
 	}
 	which, lengths := s.Ints(list), s.Alloc(4*n)
-	s.Each(m.kernel("degrees"), n, n, which, int32(m.h.from), m.in.Ptr, lengths)
+	s.Each(m.kernel("degrees"), n, n, which, int32(m.h.From), m.in.Ptr, lengths)
 	count := make([]int32, n)
 	s.Download(unsafe.Pointer(&count[0]), lengths, 4*n)
 	for k, c := range count {
@@ -261,7 +262,7 @@ func (m *partMaker) taken(list []int32) (rows hopRows, err error) {
 	if m.in.Val.Addr != 0 {
 		val = s.Alloc(int64(m.edge.Size) * max(total, 1))
 	}
-	s.Each(m.kernel("rows"), 32*n, n, which, int32(m.h.from), m.in.Ptr, m.in.Idx, m.in.Val, at, idx, val)
+	s.Each(m.kernel("rows"), 32*n, n, which, int32(m.h.From), m.in.Ptr, m.in.Idx, m.in.Val, at, idx, val)
 	if total > 0 {
 		rows.idx = make([]int32, total)
 		s.Download(unsafe.Pointer(&rows.idx[0]), idx, 4*total)
@@ -278,12 +279,12 @@ func (m *partMaker) taken(list []int32) (rows hopRows, err error) {
 // join numbers the vertices, writes the in-edges, and finds what ranks exchange.
 func (m *partMaker) join(part *devicePart) error {
 	h, s := m.h, m.s
-	copies := h.numberAll()
-	if err := h.meet(m.wait, m.c, m.cuts); err != nil {
+	copies := h.NumberAll()
+	if err := h.Meet(m.wait, m.c, m.cuts); err != nil {
 		return err
 	}
 	from := map[int32][2]int{} // hop and row of copies whose in-edges are known
-	for k, hop := range h.hops[:len(h.hops)-1] {
+	for k, hop := range h.Hops[:len(h.Hops)-1] {
 		for row, v := range hop {
 			from[v] = [2]int{k, row}
 		}
@@ -296,7 +297,7 @@ func (m *partMaker) join(part *devicePart) error {
 				src := &m.rows[at[0]]
 				a, b := src.ptr[at[1]], src.ptr[at[1]+1]
 				for _, u := range src.idx[a:b] {
-					rows.idx = append(rows.idx, h.number(u))
+					rows.idx = append(rows.idx, h.Number(u))
 				}
 				if src.val != nil {
 					rows.val = append(rows.val, src.val[a*size:b*size]...)
@@ -306,18 +307,18 @@ func (m *partMaker) join(part *devicePart) error {
 		}
 		return rows
 	}
-	n, own := len(h.ids), m.in.Entries
-	before := some(copies[:h.lo], 0)
+	n, own := len(h.Ids), m.in.Entries
+	before := some(copies[:h.Lo], 0)
 	base := int64(len(before.idx))
-	after := some(copies[h.lo:], base+own)
+	after := some(copies[h.Lo:], base+own)
 	entries := base + own + int64(len(after.idx))
 
 	ptr, idx := s.Alloc(8*int64(n+1)), s.Alloc(4*max(entries, 1))
-	upload(s, ptr, before.ptr[:h.lo])
-	s.Each(m.kernel("begins"), int64(h.hi-h.lo)+1, int64(h.hi-h.lo), m.in.Ptr, base, ptr.At(8*int64(h.lo)))
-	upload(s, ptr.At(8*int64(h.hi+1)), after.ptr[1:])
+	upload(s, ptr, before.ptr[:h.Lo])
+	s.Each(m.kernel("begins"), int64(h.Hi-h.Lo)+1, int64(h.Hi-h.Lo), m.in.Ptr, base, ptr.At(8*int64(h.Lo)))
+	upload(s, ptr.At(8*int64(h.Hi+1)), after.ptr[1:])
 	upload(s, idx, before.idx)
-	s.Each(m.kernel("number"), own, own, m.in.Idx, int32(h.from), int32(h.to), int32(h.lo), int32(len(copies)), s.Ints(copies), idx.At(4*base))
+	s.Each(m.kernel("number"), own, own, m.in.Idx, int32(h.From), int32(h.To), int32(h.Lo), int32(len(copies)), s.Ints(copies), idx.At(4*base))
 	upload(s, idx.At(4*(base+own)), after.idx)
 	in := s.NewCSR(n, n, m.edge, ptr, idx, entries)
 	if m.in.Val.Addr != 0 {
@@ -330,13 +331,13 @@ func (m *partMaker) join(part *devicePart) error {
 		return err
 	}
 	deg := s.Alloc(4 * max(int64(n), 1))
-	upload(s, deg, degrees[:h.lo])
-	s.Each(m.kernel("degrees"), int64(h.hi-h.lo), int64(h.hi-h.lo), device.Buffer{}, int32(0), m.out.Ptr, deg.At(4*int64(h.lo)))
-	upload(s, deg.At(4*int64(h.hi)), degrees[h.lo:])
+	upload(s, deg, degrees[:h.Lo])
+	s.Each(m.kernel("degrees"), int64(h.Hi-h.Lo), int64(h.Hi-h.Lo), device.Buffer{}, int32(0), m.out.Ptr, deg.At(4*int64(h.Lo)))
+	upload(s, deg.At(4*int64(h.Hi)), degrees[h.Lo:])
 
 	part.h = h
-	part.deg, part.ids = s.Retain(deg), s.Retain(s.Ints(h.ids))
-	for k, lists := range [][][]int32{h.send, h.recv} {
+	part.deg, part.ids = s.Retain(deg), s.Retain(s.Ints(h.Ids))
+	for k, lists := range [][][]int32{h.Send, h.Recv} {
 		flat, begins := slices.Concat(lists...), make([]int64, 1, len(lists)+1)
 		for r, list := range lists {
 			begins = append(begins, begins[r]+int64(len(list)))
@@ -360,7 +361,7 @@ func (m *partMaker) join(part *devicePart) error {
 	}
 	runtime.KeepAlive(copies)
 	runtime.KeepAlive(degrees)
-	h.hops, h.rows = nil, nil
+	h.Hops, h.Rows = nil, nil
 	part.ready = s.Err() == nil
 	return s.Err()
 }
@@ -376,11 +377,11 @@ func upload[T any](s *device.Session, to device.Buffer, list []T) {
 // degrees returns the out-degrees of the copies, ascending.
 func (m *partMaker) degrees() ([]int32, error) {
 	h, s, p := m.h, m.s, m.c.Size()
-	asked := slices.Concat(h.send...)
+	asked := slices.Concat(h.Send...)
 	own, n := make([]int32, len(asked)), int64(len(asked))
 	if n > 0 {
 		to := s.Alloc(4 * n)
-		s.Each(m.kernel("degrees"), n, n, s.Ints(asked), int32(h.lo), m.out.Ptr, to)
+		s.Each(m.kernel("degrees"), n, n, s.Ints(asked), int32(h.Lo), m.out.Ptr, to)
 		s.Download(unsafe.Pointer(&own[0]), to, 4*n)
 		runtime.KeepAlive(asked)
 	}
@@ -389,7 +390,7 @@ func (m *partMaker) degrees() ([]int32, error) {
 	}
 	sent, got, total := make([]int, p), make([]int, p), 0
 	for r := range p {
-		sent[r], got[r] = len(h.send[r]), len(h.recv[r])
+		sent[r], got[r] = len(h.Send[r]), len(h.Recv[r])
 		total += got[r]
 	}
 	out := make([]int32, total)
@@ -415,7 +416,7 @@ func (m *partMaker) measured(name string) (*model.Machine, error) {
 		var took []float64
 		for range rounds {
 			began := time.Now()
-			if _, err := gatherRank(m.wait, m.c, []int64{0, 0, 0}); err != nil {
+			if _, err := halo.GatherRank(m.wait, m.c, []int64{0, 0, 0}); err != nil {
 				return nil, err
 			}
 			err := m.c.AllToAllV(m.wait, comm.OnDevice(in.Addr, comm.Uint8, bytes/p*p), counts, comm.OnDevice(out.Addr, comm.Uint8, bytes/p*p), counts)
@@ -427,7 +428,7 @@ func (m *partMaker) measured(name string) (*model.Machine, error) {
 		slices.Sort(took)
 		own = append(own, took[rounds/2])
 	}
-	all, err := gatherRank(m.wait, m.c, own)
+	all, err := halo.GatherRank(m.wait, m.c, own)
 	if err != nil {
 		return nil, err
 	}
@@ -437,7 +438,7 @@ func (m *partMaker) measured(name string) (*model.Machine, error) {
 	for k, t := range all {
 		slow[k%2] = max(slow[k%2], t)
 	}
-	return machineOf(name, p, slow, most, deviceMemory, deviceLaunch), m.s.Err()
+	return halo.MachineOf(name, p, slow, most, deviceMemory, deviceLaunch), m.s.Err()
 }
 
 // partOf returns the part of a rank, made before or now. All ranks make theirs if one has to.
@@ -453,7 +454,7 @@ func partOf(m *partMaker, in device.Operand, o Options, name string, state int) 
 	if err := m.s.Err(); err != nil {
 		return nil, err
 	}
-	all, err := gatherRank(m.wait, m.c, []int64{int64(bit(part.ready))})
+	all, err := halo.GatherRank(m.wait, m.c, []int64{int64(bit(part.ready))})
 	if err != nil {
 		return nil, err
 	}
@@ -468,6 +469,6 @@ func partOf(m *partMaker, in device.Operand, o Options, name string, state int) 
 		}
 	}
 	return part, m.makePart(part, o.Hops, func(shape *model.Halo, grown bool) (int, error) {
-		return cheapest(machine, shape, grown, int64(m.edge.Size), int64(state))
+		return halo.Cheapest(machine, shape, grown, int64(m.edge.Size), int64(state))
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/program/internal/halo"
 )
 
 // This file runs a program on a group of devices. Each runs supersteps on its part of the graph, as
@@ -160,9 +161,9 @@ func (r *partRun) run(s *device.Session, d *deviceProgram, pattern bool) error {
 	mine := int64(0) // active own vertices
 	seen := map[int32]bool{}
 	for _, seed := range d.seeds {
-		v := h.number(int32(seed.id))
-		if int(v) < len(h.ids) && h.ids[v] == int32(seed.id) {
-			if int(v) >= h.lo && int(v) < h.hi && !seen[v] {
+		v := h.Number(int32(seed.id))
+		if int(v) < len(h.Ids) && h.Ids[v] == int32(seed.id) {
+			if int(v) >= h.Lo && int(v) < h.Hi && !seen[v] {
 				mine++
 			}
 			seen[v] = true
@@ -170,16 +171,16 @@ func (r *partRun) run(s *device.Session, d *deviceProgram, pattern bool) error {
 		}
 	}
 	if d.active {
-		mine = int64(h.hi - h.lo)
+		mine = int64(h.Hi - h.Lo)
 	}
 	operand := device.Operand{Store: r.kept.in, Pattern: pattern}
-	dev := &deviceRun{Session: s, p: &own, n: len(h.ids), graph: operand, reverse: operand,
-		place: &devicePlace{ids: r.kept.ids, deg: r.kept.deg, size: int32(r.whole), lo: int32(h.lo), hi: int32(h.hi)}}
+	dev := &deviceRun{Session: s, p: &own, n: len(h.Ids), graph: operand, reverse: operand,
+		place: &devicePlace{ids: r.kept.ids, deg: r.kept.deg, size: int32(r.whole), lo: int32(h.Lo), hi: int32(h.Hi)}}
 	dev.graph.Transposed = true
 	r.dev = dev
 	if r.o.Numbers != nil {
-		ids := make([]int32, len(h.ids))
-		for v, at := range h.ids {
+		ids := make([]int32, len(h.Ids))
+		for v, at := range h.Ids {
 			ids[v] = r.o.Numbers[at]
 		}
 		dev.place.ids = s.Ints(ids)
@@ -231,9 +232,9 @@ func (r *partRun) run(s *device.Session, d *deviceProgram, pattern bool) error {
 			}
 		}
 	}
-	state, size := s.NewFull(1, h.hi-h.lo, d.state), int64(d.state.Size)
-	s.Copy(state.Val, dev.state.Val.At(int64(h.lo)*size), int64(h.hi-h.lo)*size)
-	r.home = s.Result(state, int64(h.hi-h.lo))
+	state, size := s.NewFull(1, h.Hi-h.Lo, d.state), int64(d.state.Size)
+	s.Copy(state.Val, dev.state.Val.At(int64(h.Lo)*size), int64(h.Hi-h.Lo)*size)
+	r.home = s.Result(state, int64(h.Hi-h.Lo))
 	s.Sync()
 	return s.Err()
 }
@@ -308,7 +309,7 @@ func (r *partRun) agree(own []int64) ([]int64, error) {
 	for _, t := range dev.total {
 		words = append(words, int64(math.Float64bits(t)))
 	}
-	all, err := gatherRank(r.wait, r.c, words)
+	all, err := halo.GatherRank(r.wait, r.c, words)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/program/internal/halo"
 )
 
 // Options say how a program runs. The zero value uses all threads, chooses plans and has no limit.
@@ -240,7 +241,7 @@ func newEngine[V, E, M comparable](
 	if err != nil {
 		return nil, err
 	}
-	e := engineOf(ctx, sparse.As[E](withOffsets(a.Inside().Rows())), p, o)
+	e := engineOf(ctx, sparse.As[E](halo.WithOffsets(a.Inside().Rows())), p, o)
 	e.plan, e.g = plan, a
 	if o.Numbers != nil {
 		e.ids, e.deg = o.Numbers, make([]int32, e.n)
@@ -306,14 +307,6 @@ func engineOf[V, E, M comparable](
 		e.lists = newLists(e)
 	}
 	return e
-}
-
-// withOffsets returns a store with offsets of every row.
-func withOffsets(s *sparse.Store) *sparse.Store {
-	if s.Format == sparse.CSR {
-		return s
-	}
-	return s.ToCSR()
 }
 
 // degree returns the out-degree of a vertex.

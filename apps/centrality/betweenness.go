@@ -57,7 +57,7 @@ func betweennessOf(g workflow.Operand, opts []BetweennessOptions) (*BetweennessR
 	if err != nil {
 		return nil, err
 	}
-	a, n, err := workflow.Begun(app, "betweenness", g, o.Run)
+	a, n, form, err := workflow.Begun(app, "betweenness", g, o.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func betweennessOf(g workflow.Operand, opts []BetweennessOptions) (*BetweennessR
 		return nil, err
 	}
 	compute := betweennessPipeline
-	if workflow.HostKernel(o.Run, a) {
+	if form.Host {
 		compute = betweennessOnHost
 	}
 	scale := float64(n) / float64(max(len(sources), 1))

@@ -99,7 +99,7 @@ func hits(g workflow.Operand, opts []CentralityOptions) (*HITSResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, n, err := workflow.Begun(app, "HITS", g, o.Run)
+	a, n, _, err := workflow.Begun(app, "HITS", g, o.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func eigenvectorCentrality(g workflow.Operand, opts []CentralityOptions) (*Centr
 	if err != nil {
 		return nil, err
 	}
-	a, n, err := workflow.Begun(app, "eigenvector centrality", g, o.Run)
+	a, n, _, err := workflow.Begun(app, "eigenvector centrality", g, o.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func katzCentrality(g workflow.Operand, opts []CentralityOptions) (*CentralityRe
 	if err != nil {
 		return nil, err
 	}
-	a, n, err := workflow.Begun(app, "Katz centrality", g, o.Run)
+	a, n, _, err := workflow.Begun(app, "Katz centrality", g, o.Run)
 	if err != nil {
 		return nil, err
 	}

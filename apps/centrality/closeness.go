@@ -61,7 +61,7 @@ func closenessOf(g workflow.Operand, opts []ClosenessOptions) (*ClosenessResult,
 	if err != nil {
 		return nil, err
 	}
-	a, n, err := workflow.Begun(app, "closeness", g, o.Run)
+	a, n, form, err := workflow.Begun(app, "closeness", g, o.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func closenessOf(g workflow.Operand, opts []ClosenessOptions) (*ClosenessResult,
 		return nil, err
 	}
 	compute := closenessPipeline
-	if workflow.HostKernel(o.Run, a) {
+	if form.Host {
 		compute = closenessOnHost
 	}
 	res, err := closenessByRanges(a, n, targets, o)

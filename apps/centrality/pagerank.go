@@ -85,12 +85,12 @@ func pageRank(g workflow.Operand, opts []PageRankOptions) (*PageRankResult, erro
 	if err != nil {
 		return nil, err
 	}
-	if w := workflow.GroupRows(o.Run, "PageRank", a.Place()); w != nil && restart == nil && n > 0 {
-		return rowsPageRank(w, a, n, o)
-	}
-	runner, err := workflow.FusedOn(o.Run, "PageRank", a.Place())
-	if err != nil {
+	form, err := workflow.Choose(o.Run, "PageRank", a.Place())
+	switch {
+	case err != nil:
 		return nil, err
+	case form.Rows != nil && restart == nil && n > 0:
+		return rowsPageRank(form.Rows, a, n, o)
 	}
 	if restart != nil && o.Method == workflow.Fused {
 		return nil, &workflow.ParameterError{App: "PageRank", Arg: "the method", Got: "fused with a restart", Want: "auto or pipeline"}
@@ -98,8 +98,8 @@ func pageRank(g workflow.Operand, opts []PageRankOptions) (*PageRankResult, erro
 	if n == 0 {
 		return &PageRankResult{Rank: matrix.NewVector[float64](0, matrix.On(a.Place())), Converged: true}, nil
 	}
-	if runner != nil && restart == nil {
-		return fusedPageRank(runner, a, n, o)
+	if form.Device != nil && restart == nil {
+		return fusedPageRank(form.Device, a, n, o)
 	}
 	one, err := workflow.FullVector(a.Place(), n, true, workflow.With(o.Run))
 	if err != nil {

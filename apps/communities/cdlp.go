@@ -48,7 +48,7 @@ func labelPropagation(g workflow.Operand, opts []LabelPropagationOptions) (*Labe
 	if err != nil {
 		return nil, err
 	}
-	a, n, at, err := workflow.BegunFused(app, "label propagation", g, o.Run)
+	a, n, form, err := workflow.Begun(app, "label propagation", g, o.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -58,12 +58,12 @@ func labelPropagation(g workflow.Operand, opts []LabelPropagationOptions) (*Labe
 	if o.MaxIterations == 0 {
 		o.MaxIterations = 10
 	}
-	if at != nil {
-		return fusedPropagation(at, a, n, o)
+	if form.Device != nil {
+		return fusedPropagation(form.Device, a, n, o)
 	}
 	both := !access.Symmetric(a) && (a.Place() != nil || !workflow.Symmetric(a))
 	propagate := propagatePipeline
-	if workflow.HostKernel(o.Run, a) {
+	if form.Host {
 		propagate = propagateOnHost
 	}
 	res := &LabelPropagationResult{}

@@ -281,6 +281,7 @@ func communitiesResult(g workflow.Operand, levels [][]int32, passes int, o Commu
 		}
 		res.Levels = append(res.Levels, v)
 	}
+	o.Method = workflow.Auto // Modularity has no fused form
 	q, err := modularityOf(g, res.Membership, []ModularityOptions{{Run: o.Run, Resolution: o.Resolution}})
 	if err != nil {
 		return nil, err

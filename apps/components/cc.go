@@ -48,15 +48,14 @@ func connectedComponents(g workflow.Operand, opts []ComponentsOptions) (*Compone
 		return nil, err
 	}
 	a := workflow.Pattern(g)
-	if w := workflow.GroupRows(o.Run, "ConnectedComponents", a.Place()); w != nil && n > 0 {
-		return rowsComponents(w, a, n, o)
-	}
-	at, err := workflow.FusedOn(o.Run, "ConnectedComponents", a.Place())
-	if err != nil {
+	form, err := workflow.Choose(o.Run, "ConnectedComponents", a.Place())
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if at != nil {
-		return fusedComponents(at, a, n, o)
+	case form.Rows != nil && n > 0:
+		return rowsComponents(form.Rows, a, n, o)
+	case form.Device != nil:
+		return fusedComponents(form.Device, a, n, o)
 	}
 	undirected := access.Symmetric(a) || a.Place() == nil && workflow.Symmetric(a)
 	with, here := workflow.With(o.Run), matrix.On(a.Place())

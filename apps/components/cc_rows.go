@@ -60,7 +60,7 @@ func rowsComponents(w *workflow.RowGroup, a matrix.View[bool], n int, o Componen
 		return nil, err
 	}
 	out := &Components{}
-	homes, labels := make([]device.Store, len(rows)), make([]*sparse.Typed[int32], len(rows))
+	homes, labels := make([]device.Store, len(rows)), make([]*sparse.Store, len(rows))
 	rank := func(k int, c comm.Comm, f rankForest) error {
 		err := joinForests(w, c, f, n, undirected)
 		if err != nil {
@@ -77,7 +77,7 @@ func rowsComponents(w *workflow.RowGroup, a matrix.View[bool], n int, o Componen
 		if !w.Devices {
 			f := &hostForest{rows: rows[k], n: n, lo: lo, own: hi - lo}
 			err := rank(k, c, f)
-			labels[k] = f.labels
+			labels[k] = sparse.Untyped(f.labels)
 			return err
 		}
 		operand, err := access.Operand(rows[k], device.Of(w.G.PlaceOf(k)))
@@ -94,10 +94,10 @@ func rowsComponents(w *workflow.RowGroup, a matrix.View[bool], n int, o Componen
 	if err = w.Failed(err); err != nil {
 		return nil, err
 	}
+	out.Label = matrix.NewVector[int32](n, matrix.On(w.G))
 	if w.Devices {
-		out.Label = matrix.NewVector[int32](n, matrix.On(w.G))
 		access.SetVectorBlocks(out.Label, w.G, w.Cuts, homes)
-	} else if out.Label, err = workflow.StoresOn(&workflow.Division{G: w.G, Wait: w.Wait}, n, w.Cuts, labels); err != nil {
+	} else if err := workflow.SetStores(&workflow.Division{G: w.G, Wait: w.Wait}, out.Label.Inside(), w.Cuts, labels); err != nil {
 		return nil, err
 	}
 	w.Traced(a.NVals(), int64(n))

@@ -40,14 +40,13 @@ func strongComponents(g workflow.Operand, opts []ComponentsOptions) (*Components
 	if err != nil {
 		return nil, err
 	}
-	a, n, at, err := workflow.BegunFused(app, "strongly connected components", g, o.Run)
-	if err != nil {
+	a, n, form, err := workflow.Begun(app, "strongly connected components", g, o.Run)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if at != nil {
-		return fusedStrong(at, a, n, o.Run)
-	}
-	if workflow.HostKernel(o.Run, a) {
+	case form.Device != nil:
+		return fusedStrong(form.Device, a, n, o.Run)
+	case form.Host:
 		return strongOnHost(a, o.Run)
 	}
 	return strongPipeline(a, n, o.Run)

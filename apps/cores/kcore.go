@@ -45,15 +45,15 @@ func coreNumbers(g workflow.Operand, opts []CoreOptions) (*Cores, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, n, at, err := workflow.BegunUndirectedFused(app, "core numbers", g, o.Run)
+	a, n, form, err := workflow.BegunUndirected(app, "core numbers", g, o.Run)
 	if err != nil {
 		return nil, err
 	}
-	if at != nil {
-		return fusedCores(at, a, n, o.Run)
+	if form.Device != nil {
+		return fusedCores(form.Device, a, n, o.Run)
 	}
 	c := &Cores{}
-	if workflow.HostKernel(o.Run, a) {
+	if form.Host {
 		core, err := coreNumbersOnHost(workflow.RowsOf(a), o.Run)
 		if err != nil {
 			return nil, err

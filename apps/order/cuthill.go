@@ -38,7 +38,7 @@ func reverseCuthillMcKee(g workflow.Operand, opts []OrderOptions) ([]int32, erro
 	if err != nil {
 		return nil, err
 	}
-	a, n, err := workflow.Begun(app, "order of vertices", g, o.Run)
+	a, n, _, err := workflow.Begun(app, "order of vertices", g, o.Run)
 	if err != nil {
 		return nil, err
 	}

@@ -64,12 +64,12 @@ func topologicalOrder(g workflow.Operand, opts []TopologicalOptions) (*Topologic
 	if err != nil {
 		return nil, err
 	}
-	a, n, err := workflow.Begun(app, "topological order", g, o.Run)
+	a, n, form, err := workflow.Begun(app, "topological order", g, o.Run)
 	if err != nil {
 		return nil, err
 	}
 	levelsOf := topologicalPipeline
-	if workflow.HostKernel(o.Run, a) {
+	if form.Host {
 		levelsOf = topologicalOnHost
 	}
 	res := &Topological{}

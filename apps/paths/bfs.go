@@ -53,15 +53,14 @@ func breadthFirst(g workflow.Operand, source int, opts []BFSOptions) (*BFSResult
 		return nil, err
 	}
 	a := workflow.Pattern(g)
-	if w := workflow.GroupRows(o.Run, "BFS", a.Place()); w != nil {
-		return rowsBFS(w, a, n, source, o)
-	}
-	at, err := workflow.FusedOn(o.Run, "BFS", a.Place())
-	if err != nil {
+	form, err := workflow.Choose(o.Run, "BFS", a.Place())
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if at != nil {
-		return fusedBFS(at, a, n, source, o)
+	case form.Rows != nil:
+		return rowsBFS(form.Rows, a, n, source, o)
+	case form.Device != nil:
+		return fusedBFS(form.Device, a, n, source, o)
 	}
 	here := matrix.On(a.Place())
 	res := &BFSResult{Level: matrix.NewVector[int32](n, here)}

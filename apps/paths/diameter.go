@@ -59,14 +59,15 @@ func diameterOf(g workflow.Operand, opts []DiameterOptions) (*DiameterResult, er
 	if err != nil {
 		return nil, err
 	}
-	if _, err := workflow.FusedOn(o.Run, app, workflow.Pattern(g).Place()); err != nil {
+	form, err := workflow.Choose(o.Run, app, workflow.Pattern(g).Place())
+	if err != nil {
 		return nil, err
 	}
 	d := &diameterSearch{o: o, res: DiameterResult{Upper: max(n-1, 0), From: -1, To: -1}}
 	if n > 0 {
 		d.res.From, d.res.To = 0, 0
 	}
-	if err := d.run(workflow.Pattern(g), n); err != nil {
+	if err := d.run(workflow.Pattern(g), n, form.Host); err != nil {
 		if workflow.Expired(o.Run) != nil {
 			return &d.res, err
 		}
@@ -90,13 +91,13 @@ type diameterSearch struct {
 	sum          []int64 // of the distances from all sources
 }
 
-func (d *diameterSearch) run(g matrix.View[bool], n int) error {
+func (d *diameterSearch) run(g matrix.View[bool], n int, host bool) error {
 	workflow.Report(d.o.Run, "diameter", 0, int64(n))
 	a, err := workflow.UndirectedPattern(g, d.o.Run, n)
 	if err != nil {
 		return err
 	}
-	if d.a = a; workflow.HostKernel(d.o.Run, a) {
+	if d.a = a; host {
 		d.rows = workflow.RowsOf(a)
 	}
 	label, err := d.labels(n)

@@ -119,15 +119,14 @@ func hopsAs[T semiring.Number](hops *matrix.Vector[int32], deepest int64, run wo
 // hopsFrom counts edges from the nearest of the seeds, in the form that the run chooses, and
 // returns the largest number too.
 func hopsFrom(a matrix.View[bool], n int, seeds []int, run workflow.Run) (dist *matrix.Vector[int32], deepest int64, err error) {
-	if w := workflow.GroupRows(run, "VertexNomination", a.Place()); w != nil {
-		return rowsHops(w, a, n, seeds, run)
-	}
-	at, err := workflow.FusedOn(run, "VertexNomination", a.Place())
-	if err != nil {
+	form, err := workflow.Choose(run, "VertexNomination", a.Place())
+	switch {
+	case err != nil:
 		return nil, 0, err
-	}
-	if at != nil {
-		return fusedHops(at, a, n, seeds, run)
+	case form.Rows != nil:
+		return rowsHops(form.Rows, a, n, seeds, run)
+	case form.Device != nil:
+		return fusedHops(form.Device, a, n, seeds, run)
 	}
 	here := matrix.On(a.Place())
 	dist = matrix.NewVector[int32](n, here)

@@ -2,12 +2,12 @@ package paths
 
 import (
 	"slices"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -31,52 +31,52 @@ type frontierRecord[T semiring.Number] struct {
 }
 
 // rankNumbers are what a rank tells the others after a step.
-type rankNumbers[T semiring.Number] struct {
-	listed int64 // vertices of its frontier
-	least  T     // the least distance above the bound in its pile, if the frontier is empty
-	ended  bool  // its context has ended
+type rankNumbers struct {
+	listed int64  // vertices of its frontier
+	least  number // the least distance above the bound in its pile, if the frontier is empty
+	ended  bool   // its context has ended
 }
 
 // rankSearch is the search of one rank.
-type rankSearch[T semiring.Number] interface {
+type rankSearch interface {
 	// start makes the own ones of the sources, which differ, the frontier. It and the steps return
 	// the numbers of the next frontier.
-	start(sources []int32) (rankNumbers[T], error)
+	start(sources []int32) (rankNumbers, error)
 	// records returns memory for the records of all ranks and those of the own frontier. bitmap
 	// returns that for bits, those of each rank in words of their own.
 	records(all, own int64) (whole, mine comm.Buffer)
 	bitmap() (whole, mine comm.Buffer)
 	// Push relaxes the edges of so many records, and lists vertices up to bound. pull gives level
 	// depth to the unreached neighbours of the vertices in the bitmap.
-	Push(records int64, bound, depth T) (rankNumbers[T], error)
-	pull(depth T) (rankNumbers[T], error)
+	Push(records int64, bound, depth number) (rankNumbers, error)
+	pull(depth number) (rankNumbers, error)
 	// split makes the vertices of the pile with a distance in (settled, bound] the frontier.
-	split(settled, bound T) (rankNumbers[T], error)
+	split(settled, bound number) (rankNumbers, error)
 	// finish makes the results of the own vertices, and returns how many are reached. Parents need
 	// the levels of all.
 	finish(c comm.Comm, parents bool) (reached int64, err error)
 }
 
 // searchRun is a search on a group: for distances in buckets of width delta, or for levels.
-type searchRun[T semiring.Number] struct {
+type searchRun struct {
 	w       *workflow.RowGroup
 	n       int
 	sources []int32 // ascending, without repeats
 	levels  bool
-	delta   T
+	of      *arithmetic // of the distances
+	delta   number
 	parents bool        // with levels
 	report  func(int64) // called with the size of each frontier
 
 	reached int64
-	deepest T // the largest level
+	deepest number // the largest level
 }
 
 // rank searches on one rank. The first rank of the process writes the results of the run.
-func (q *searchRun[T]) rank(k int, c comm.Comm, r rankSearch[T]) error {
-	most := semiring.MaxValue[T]()
-	bound, depth := q.delta, T(0)
+func (q *searchRun) rank(k int, c comm.Comm, r rankSearch) error {
+	bound, depth := q.delta, number(0)
 	if q.levels {
-		bound = most
+		bound = q.of.most
 	}
 	now, err := r.start(q.sources)
 	if err != nil {
@@ -88,23 +88,24 @@ func (q *searchRun[T]) rank(k int, c comm.Comm, r rankSearch[T]) error {
 		if err != nil {
 			return err
 		}
-		sum, counts := rankNumbers[T]{least: most}, make([]int, len(all))
+		sum, counts := rankNumbers{least: q.of.most}, make([]int, len(all))
 		for p, x := range all {
-			sum.listed, sum.least = sum.listed+x.listed, min(sum.least, x.least)
+			sum.listed += x.listed
+			if q.of.less(x.least, sum.least) {
+				sum.least = x.least
+			}
 			sum.ended = sum.ended || x.ended
-			counts[p] = int(x.listed) * int(unsafe.Sizeof(frontierRecord[T]{}))
+			counts[p] = int(x.listed * q.of.record)
 		}
 		if sum.ended {
 			return nil
 		}
-		if sum.listed == 0 && sum.least == most {
+		if sum.listed == 0 && !q.of.less(sum.least, q.of.most) {
 			break
 		}
 		if sum.listed == 0 {
 			settled := bound
-			if bound = most; sum.least <= most-q.delta {
-				bound = sum.least + q.delta
-			}
+			bound = q.of.plus(sum.least, q.delta)
 			if now, err = r.split(settled, bound); err != nil {
 				return err
 			}
@@ -116,7 +117,7 @@ func (q *searchRun[T]) rank(k int, c comm.Comm, r rankSearch[T]) error {
 				q.report(sum.listed)
 			}
 		}
-		depth++
+		depth = q.of.plus(depth, q.of.one)
 		if q.levels && sum.listed > int64(q.n/rowsBits) {
 			whole, mine := r.bitmap()
 			if err := c.AllGatherV(q.w.Wait, whole, bitmapBytes(q.w), mine); err != nil {
@@ -157,60 +158,59 @@ func bitmapBytes(w *workflow.RowGroup) []int {
 }
 
 // searchByRows runs a search over the edges of a, and returns the distances of the vertices
-// reached, and with parents the vertex before each.
-func searchByRows[T semiring.Number, A comparable](
-	q *searchRun[T], a matrix.View[A],
-) (dist *matrix.Vector[T], parent *matrix.Vector[int32], err error) {
+// reached, and with parents the vertex before each, an int32.
+func searchByRows(q *searchRun, a rep.View) (dist, parent rep.View, err error) {
 	w := q.w
-	if err := workflow.CutByRows(w, a.T()); err != nil {
-		return nil, nil, err
+	if w.Cuts, err = a.T().Cuts(w.Wait, w.G); err != nil {
+		return dist, parent, err
 	}
-	in, err := workflow.BlocksByRows(w, a.T())
+	in, err := a.T().Parts(rep.Query{Group: w.G, Context: w.Wait, Cuts: w.Cuts})
 	if err != nil {
-		return nil, nil, err
+		return dist, parent, err
 	}
-	typ, err := device.TypeOf[T]()
+	typ, err := q.of.onDevice()
 	if err != nil {
-		return nil, nil, err
+		return dist, parent, err
 	}
 	slices.Sort(q.sources)
 	q.sources = slices.Compact(q.sources)
 	homes, before := make([]device.Store, len(in)), make([]device.Store, len(in))
-	values, parents := make([]*sparse.Typed[T], len(in)), make([]*sparse.Typed[int32], len(in))
+	values, parents := make([]*sparse.Store, len(in)), make([]*sparse.Store, len(in))
 	err = w.G.Each(func(k int, c comm.Comm) error {
 		lo, hi := w.Own(c)
 		if !w.Devices {
-			r := &hostSearch[T, A]{q: q, in: in[k], lo: lo, own: hi - lo}
+			r := q.of.host(q, in[k], lo, hi-lo)
 			err := q.rank(k, c, r)
-			values[k], parents[k] = r.values, r.parents
+			values[k], parents[k] = r.results()
 			return err
 		}
-		at := device.Of(w.G.PlaceOf(k))
-		operand, err := access.Operand(in[k], at)
+		operand, err := in[k].Operand(device.Of(w.G.PlaceOf(k)))
 		if err != nil {
 			return err
 		}
 		return w.On(k, func(s *device.Session) error {
-			r := &deviceSearch[T]{q: q, s: s, typ: typ, operand: operand, lo: lo, own: hi - lo}
+			r := &deviceSearch{q: q, s: s, typ: typ, operand: operand, lo: lo, own: hi - lo}
 			err := q.rank(k, c, r)
 			homes[k], before[k] = r.home, r.before
 			return err
 		})
 	})
 	if err = w.Failed(err); err != nil {
-		return nil, nil, err
+		return dist, parent, err
+	}
+	dist = q.of.vector(q.n, w.G)
+	if q.parents {
+		parent = matrix.NewVector[int32](q.n, matrix.On(w.G)).Inside()
 	}
 	if w.Devices {
-		dist = matrix.NewVector[T](q.n, matrix.On(w.G))
-		access.SetVectorBlocks(dist, w.G, w.Cuts, homes)
+		dist.OnGroup().SetBlocks(w.G, true, w.Cuts, homes)
 		if q.parents {
-			parent = matrix.NewVector[int32](q.n, matrix.On(w.G))
-			access.SetVectorBlocks(parent, w.G, w.Cuts, before)
+			parent.OnGroup().SetBlocks(w.G, true, w.Cuts, before)
 		}
 	} else {
 		d := &workflow.Division{G: w.G, Wait: w.Wait}
-		if dist, err = workflow.StoresOn(d, q.n, w.Cuts, values); err == nil && q.parents {
-			parent, err = workflow.StoresOn(d, q.n, w.Cuts, parents)
+		if err = workflow.SetStores(d, dist, w.Cuts, values); err == nil && q.parents {
+			err = workflow.SetStores(d, parent, w.Cuts, parents)
 		}
 	}
 	w.Traced(a.NVals(), q.reached)
@@ -221,95 +221,80 @@ func searchByRows[T semiring.Number, A comparable](
 // bit of each vertex; parents take 4 bytes of each vertex once more.
 func rowsBFS(w *workflow.RowGroup, a matrix.View[bool], n, source int, o BFSOptions) (*BFSResult, error) {
 	reached := int64(0)
-	q := &searchRun[int32]{w: w, n: n, sources: []int32{int32(source)}, levels: true, parents: o.Parents,
+	q := &searchRun{w: w, n: n, of: arithmeticOf[int32](), sources: []int32{int32(source)}, levels: true, parents: o.Parents,
 		report: func(found int64) {
 			workflow.Report(o.Run, "breadth-first search", reached, int64(n))
 			reached += found
 		}}
-	level, parent, err := searchByRows(q, a)
+	level, parent, err := searchByRows(q, a.Inside())
 	if err != nil {
 		return nil, err
 	}
-	return &BFSResult{Level: level, Parent: parent, Reached: q.reached, MaxLevel: q.deepest}, nil
+	return &BFSResult{Level: access.VectorAs[int32](level), Parent: access.VectorAs[int32](parent), Reached: q.reached,
+		MaxLevel: valueOf[int32](q.deepest)}, nil
 }
 
 // rowsHops counts edges from the nearest of the seeds on a group by rows.
 func rowsHops(w *workflow.RowGroup, a matrix.View[bool], n int, seeds []int, run workflow.Run) (*matrix.Vector[int32], int64, error) {
 	workflow.Report(run, "vertex nomination", 0, int64(n))
-	q := &searchRun[int32]{w: w, n: n, sources: workflow.Numbers(seeds), levels: true}
-	level, _, err := searchByRows(q, a)
-	return level, int64(q.deepest), err
+	q := &searchRun{w: w, n: n, of: arithmeticOf[int32](), sources: workflow.Numbers(seeds), levels: true}
+	level, _, err := searchByRows(q, a.Inside())
+	return access.VectorAs[int32](level), int64(valueOf[int32](q.deepest)), err
 }
 
 // rowsSSSP is SSSP on a group by rows. A step gathers the distance and the number of each vertex of
 // the frontier.
-func rowsSSSP[T semiring.Number](
-	w *workflow.RowGroup, a matrix.View[T], n int, sources []int, delta T, run workflow.Run,
-) (*matrix.Vector[T], error) {
+func rowsSSSP(w *workflow.RowGroup, a rep.View, n int, sources []int, of *arithmetic, delta number, run workflow.Run) (rep.View, error) {
 	workflow.Report(run, "shortest paths", 0, int64(n))
-	dist, _, err := searchByRows(&searchRun[T]{w: w, n: n, sources: workflow.Numbers(sources), delta: delta}, a)
+	dist, _, err := searchByRows(&searchRun{w: w, n: n, sources: workflow.Numbers(sources), of: of, delta: delta}, a)
 	return dist, err
 }
 
 // edgeWeights are what SSSP asks of the weights.
-type edgeWeights[T semiring.Number] struct {
-	bad     int64 // not 0: some are negative or NaN
-	longest T     // the largest, of floats the largest finite one; of a bad graph, of those that are not
+type edgeWeights struct {
+	bad     int64  // not 0: some are negative or NaN
+	longest number // the largest, of floats the largest finite one; of a bad graph, of those that are not
 }
 
 // rowsWeights reads the weights on a group by rows. Each rank tells two numbers.
-func rowsWeights[T semiring.Number](w *workflow.RowGroup, a matrix.View[T]) (sum edgeWeights[T], err error) {
-	if err := workflow.CutByRows(w, a.T()); err != nil {
+func rowsWeights(w *workflow.RowGroup, a rep.View, of *arithmetic) (sum edgeWeights, err error) {
+	if w.Cuts, err = a.T().Cuts(w.Wait, w.G); err != nil {
 		return sum, err
 	}
-	in, err := workflow.BlocksByRows(w, a.T())
+	in, err := a.T().Parts(rep.Query{Group: w.G, Context: w.Wait, Cuts: w.Cuts})
 	if err != nil {
 		return sum, err
 	}
-	typ, err := device.TypeOf[T]()
+	typ, err := of.onDevice()
 	if w.Devices && err != nil {
 		return sum, err
 	}
 	err = w.G.Each(func(k int, c comm.Comm) error {
-		var own edgeWeights[T]
+		var own edgeWeights
 		if w.Devices {
-			operand, err := access.Operand(in[k], device.Of(w.G.PlaceOf(k)))
+			operand, err := in[k].Operand(device.Of(w.G.PlaceOf(k)))
 			if err != nil {
 				return err
 			}
 			if err := w.On(k, func(s *device.Session) error {
-				own = weightsAt[T](s, rowsCode(s, typ), typ, operand)
+				own = weightsAt(s, rowsCode(s, typ), typ, of, operand)
 				return s.Err()
 			}); err != nil {
 				return err
 			}
 		} else {
-			own = weightsAmong(access.Rows(in[k]))
+			own = of.weights(in[k].Rows())
 		}
 		all, err := workflow.Tell(w, c, own)
 		if k == 0 {
 			for _, x := range all {
-				sum.bad, sum.longest = sum.bad+x.bad, max(sum.longest, x.longest)
+				sum.bad += x.bad
+				if of.less(sum.longest, x.longest) {
+					sum.longest = x.longest
+				}
 			}
 		}
 		return err
 	})
 	return sum, w.Failed(err)
-}
-
-// weightsAmong is weightsAt on the host.
-func weightsAmong[T semiring.Number](st *sparse.Typed[T]) (w edgeWeights[T]) {
-	if st.Val == nil && st.NVals > 0 { // a pattern
-		return edgeWeights[T]{longest: 1}
-	}
-	limit, all := semiring.MaxValue[T](), T(1)/2 == 0
-	for _, x := range st.Val {
-		switch {
-		case !(x >= 0):
-			w.bad = 1
-		case all || x < limit:
-			w.longest = max(w.longest, x)
-		}
-	}
-	return w
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 //go:embed kernels/rows.cu
@@ -83,8 +82,8 @@ func rowsCode(s *device.Session, t device.Type) device.Code {
 }
 
 // deviceSearch searches on a device.
-type deviceSearch[T semiring.Number] struct {
-	q       *searchRun[T]
+type deviceSearch struct {
+	q       *searchRun
 	s       *device.Session
 	typ     device.Type
 	operand device.Operand // edges by their targets, the own vertices
@@ -107,7 +106,7 @@ type deviceSearch[T semiring.Number] struct {
 	home, before device.Store // the results
 }
 
-func (r *deviceSearch[T]) start(sources []int32) (rankNumbers[T], error) {
+func (r *deviceSearch) start(sources []int32) (rankNumbers, error) {
 	s, own := r.s, int64(r.own)
 	r.operand.Pattern = r.q.levels
 	r.in = s.Rows(r.operand)
@@ -152,30 +151,30 @@ func (r *deviceSearch[T]) start(sources []int32) (rankNumbers[T], error) {
 }
 
 // each launches a kernel over n items.
-func (r *deviceSearch[T]) each(kernel string, n int64, args ...any) {
+func (r *deviceSearch) each(kernel string, n int64, args ...any) {
 	r.s.Each(r.s.Kernel(r.code, kernel), max(n, 1), args...)
 }
 
-func (r *deviceSearch[T]) recordBytes(n int64) int64 {
-	return n * int64(unsafe.Sizeof(frontierRecord[T]{}))
+func (r *deviceSearch) recordBytes(n int64) int64 {
+	return n * r.q.of.record
 }
 
 // ownWords returns the words of a bitmap of the own vertices.
-func (r *deviceSearch[T]) ownWords() int64 { return (int64(r.own) + 31) / 32 }
+func (r *deviceSearch) ownWords() int64 { return (int64(r.own) + 31) / 32 }
 
-func (r *deviceSearch[T]) scalar(x *T) device.Scalar {
+func (r *deviceSearch) scalar(x *number) device.Scalar {
 	return device.Scalar{Type: r.typ, P: unsafe.Pointer(x)}
 }
 
 // told writes the records of the next frontier, and waits for its numbers.
-func (r *deviceSearch[T]) told(split bool) (rankNumbers[T], error) {
+func (r *deviceSearch) told(split bool) (rankNumbers, error) {
 	r.each("hb_rows_records", r.mineRoom, r.mineRoom, r.next, int32(r.lo), r.dist.Val, r.mine, r.count)
 	r.s.Blocks(r.s.Kernel(r.code, "hb_rows_report"), 1, 32, split, r.least, r.count, r.resultAt)
 	r.s.Sync()
-	return rankNumbers[T]{listed: r.result[0], least: *(*T)(unsafe.Pointer(&r.result[1]))}, r.s.Err()
+	return rankNumbers{listed: r.result[0], least: number(r.result[1])}, r.s.Err()
 }
 
-func (r *deviceSearch[T]) records(all, own int64) (whole, mine comm.Buffer) {
+func (r *deviceSearch) records(all, own int64) (whole, mine comm.Buffer) {
 	if all > r.allRoom {
 		r.s.Free(r.all)
 		r.allRoom = min(2*all, int64(r.q.n))
@@ -189,11 +188,11 @@ func (r *deviceSearch[T]) records(all, own int64) (whole, mine comm.Buffer) {
 	return workflow.DeviceBytes(r.all, int(r.recordBytes(all))), workflow.DeviceBytes(r.mine, int(r.recordBytes(own)))
 }
 
-func (r *deviceSearch[T]) bitmap() (whole, mine comm.Buffer) {
+func (r *deviceSearch) bitmap() (whole, mine comm.Buffer) {
 	return workflow.DeviceBytes(r.words, int(4*r.wordCount)), workflow.DeviceBytes(r.flags, int(4*r.ownWords()))
 }
 
-func (r *deviceSearch[T]) Push(records int64, bound, depth T) (rankNumbers[T], error) {
+func (r *deviceSearch) Push(records int64, bound, depth number) (rankNumbers, error) {
 	s := r.s
 	s.Fill(r.flags, 0, 4*r.ownWords())
 	if r.pulls {
@@ -223,7 +222,7 @@ func (r *deviceSearch[T]) Push(records int64, bound, depth T) (rankNumbers[T], e
 }
 
 // windows returns the logarithm of the number of windows for a push of so many records.
-func (r *deviceSearch[T]) windows(records int64) int {
+func (r *deviceSearch) windows(records int64) int {
 	if r.q.levels || records*rowsWindows.edges > r.out.Entries {
 		return 0
 	}
@@ -231,7 +230,7 @@ func (r *deviceSearch[T]) windows(records int64) int {
 }
 
 // pulled launches a pull.
-func (r *deviceSearch[T]) pulled(most int64, depth T) {
+func (r *deviceSearch) pulled(most int64, depth number) {
 	r.each("hb_rows_pull", int64(r.own), int32(r.own), most, r.in.Ptr, r.in.Idx, r.bits, r.scalar(&depth), r.dist.Val, r.flags,
 		r.left, r.count)
 	r.each("hb_rows_pull_left", rowsGroup*r.leftRoom, r.in.Ptr, r.in.Idx, r.bits, r.scalar(&depth), r.dist.Val, r.flags, r.left,
@@ -239,14 +238,14 @@ func (r *deviceSearch[T]) pulled(most int64, depth T) {
 	r.each("hb_rows_list", r.ownWords(), int32(r.own), most, r.mineRoom, r.flags, r.next, r.count)
 }
 
-func (r *deviceSearch[T]) pull(depth T) (rankNumbers[T], error) {
+func (r *deviceSearch) pull(depth number) (rankNumbers, error) {
 	r.s.Fill(r.flags, 0, 4*r.ownWords())
 	r.each("hb_rows_join", int64(r.q.n)/32+1, int32(r.q.n), int32(r.q.w.G.Size()), r.cuts, r.places, r.words, r.bits)
 	r.pulled(-1, depth)
 	return r.told(false)
 }
 
-func (r *deviceSearch[T]) split(settled, bound T) (rankNumbers[T], error) {
+func (r *deviceSearch) split(settled, bound number) (rankNumbers, error) {
 	r.s.Fill(r.flags, 0, 4*r.ownWords())
 	r.each("hb_rows_split", int64(r.own), r.pile, r.scalar(&settled), r.scalar(&bound), r.ownWords(), r.dist.Val, r.flags, r.next,
 		r.kept, r.count)
@@ -254,7 +253,7 @@ func (r *deviceSearch[T]) split(settled, bound T) (rankNumbers[T], error) {
 	return r.told(true)
 }
 
-func (r *deviceSearch[T]) finish(c comm.Comm, parents bool) (int64, error) {
+func (r *deviceSearch) finish(c comm.Comm, parents bool) (int64, error) {
 	s := r.s
 	r.each("hb_rows_finish", int64(r.own), int32(r.own), r.dist.Val, r.present, r.count)
 	s.Blocks(s.Kernel(r.code, "hb_rows_report"), 1, 32, false, r.least, r.count, r.resultAt)

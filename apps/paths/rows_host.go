@@ -6,31 +6,41 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
-	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // hostSearch searches on the host, one rank's part.
-type hostSearch[T semiring.Number, A comparable] struct {
-	q       *searchRun[T]
-	in      matrix.View[A] // edges by their targets, the own vertices
+type hostSearch[T semiring.Number] struct {
+	q       *searchRun
+	in      rep.View // edges by their targets, the own vertices
 	lo, own int
 
-	out             *sparse.Typed[A] // edges by their sources
+	out             *sparse.Store // edges by their sources
 	dist            []T
 	next, pile      []int32 // own vertices, each at most once
 	listed, piled   []bool
 	all, mine       []frontierRecord[T]
 	words, ownWords []uint32
 
-	values  *sparse.Typed[T] // the results
-	parents *sparse.Typed[int32]
+	values, parents *sparse.Store // the results
 }
 
-func (r *hostSearch[T, A]) start(sources []int32) (rankNumbers[T], error) {
-	r.out = access.Cols(r.in)
+// hostRank is a rankSearch on the host.
+type hostRank interface {
+	rankSearch
+	results() (values, parents *sparse.Store)
+}
+
+func newHostSearch[T semiring.Number](q *searchRun, in rep.View, lo, own int) hostRank {
+	return &hostSearch[T]{q: q, in: in, lo: lo, own: own}
+}
+
+func (r *hostSearch[T]) results() (values, parents *sparse.Store) { return r.values, r.parents }
+
+func (r *hostSearch[T]) start(sources []int32) (rankNumbers, error) {
+	r.out = r.in.Cols()
 	r.dist = slices.Repeat([]T{semiring.MaxValue[T]()}, r.own)
 	r.listed, r.piled = make([]bool, r.own), make([]bool, r.own)
 	for _, v := range sources {
@@ -43,17 +53,17 @@ func (r *hostSearch[T, A]) start(sources []int32) (rankNumbers[T], error) {
 }
 
 // told returns the numbers of the next frontier, after steps up to bound.
-func (r *hostSearch[T, A]) told(bound T) rankNumbers[T] {
-	now := rankNumbers[T]{listed: int64(len(r.next)), least: semiring.MaxValue[T]()}
+func (r *hostSearch[T]) told(bound T) rankNumbers {
+	least := semiring.MaxValue[T]()
 	for _, v := range r.pile {
-		if d := r.dist[v]; now.listed == 0 && d > bound {
-			now.least = min(now.least, d)
+		if d := r.dist[v]; len(r.next) == 0 && d > bound {
+			least = min(least, d)
 		}
 	}
-	return now
+	return rankNumbers{listed: int64(len(r.next)), least: numberOf(least)}
 }
 
-func (r *hostSearch[T, A]) records(all, own int64) (whole, mine comm.Buffer) {
+func (r *hostSearch[T]) records(all, own int64) (whole, mine comm.Buffer) {
 	r.all, r.mine = make([]frontierRecord[T], all), make([]frontierRecord[T], 0, own)
 	for _, v := range r.next {
 		r.mine = append(r.mine, frontierRecord[T]{r.dist[v], uint32(r.lo + int(v))})
@@ -61,7 +71,7 @@ func (r *hostSearch[T, A]) records(all, own int64) (whole, mine comm.Buffer) {
 	return workflow.MemoryOf(r.all), workflow.MemoryOf(r.mine)
 }
 
-func (r *hostSearch[T, A]) bitmap() (whole, mine comm.Buffer) {
+func (r *hostSearch[T]) bitmap() (whole, mine comm.Buffer) {
 	total := 0
 	for _, b := range bitmapBytes(r.q.w) {
 		total += b / 4
@@ -73,10 +83,14 @@ func (r *hostSearch[T, A]) bitmap() (whole, mine comm.Buffer) {
 	return workflow.MemoryOf(r.words), workflow.MemoryOf(r.ownWords)
 }
 
-func (r *hostSearch[T, A]) Push(_ int64, bound, _ T) (rankNumbers[T], error) {
+func (r *hostSearch[T]) Push(_ int64, to, _ number) (rankNumbers, error) {
+	bound := valueOf[T](to)
 	r.next = r.next[:0]
 	clear(r.listed)
-	lengths, _ := any(r.out.Val).([]T)
+	var lengths []T
+	if !r.q.levels {
+		lengths = sparse.As[T](r.out).Val
+	}
 	for _, x := range r.all {
 		from, to := r.out.Span(int(x.v))
 		for p := from; p < to; p++ {
@@ -101,29 +115,30 @@ func (r *hostSearch[T, A]) Push(_ int64, bound, _ T) (rankNumbers[T], error) {
 }
 
 // list adds an own vertex to a list once.
-func (r *hostSearch[T, A]) list(list *[]int32, is []bool, v int32) {
+func (r *hostSearch[T]) list(list *[]int32, is []bool, v int32) {
 	if !is[v] {
 		is[v] = true
 		*list = append(*list, v)
 	}
 }
 
-func (r *hostSearch[T, A]) pull(depth T) (rankNumbers[T], error) {
+func (r *hostSearch[T]) pull(depth number) (rankNumbers, error) {
 	r.all = r.all[:0]
 	word := 0
 	for p := range r.q.w.G.Size() {
 		lo, hi := r.q.w.Cuts[p], r.q.w.Cuts[p+1]
 		for v := lo; v < hi; v++ {
 			if r.words[word+(v-lo)/32]>>((v-lo)%32)&1 != 0 {
-				r.all = append(r.all, frontierRecord[T]{depth - 1, uint32(v)})
+				r.all = append(r.all, frontierRecord[T]{valueOf[T](depth) - 1, uint32(v)})
 			}
 		}
 		word += (hi - lo + 31) / 32
 	}
-	return r.Push(0, semiring.MaxValue[T](), depth)
+	return r.Push(0, r.q.of.most, depth)
 }
 
-func (r *hostSearch[T, A]) split(settled, bound T) (rankNumbers[T], error) {
+func (r *hostSearch[T]) split(above, to number) (rankNumbers, error) {
+	settled, bound := valueOf[T](above), valueOf[T](to)
 	r.next = r.next[:0]
 	clear(r.listed)
 	kept := r.pile[:0]
@@ -140,7 +155,7 @@ func (r *hostSearch[T, A]) split(settled, bound T) (rankNumbers[T], error) {
 	return r.told(bound), nil
 }
 
-func (r *hostSearch[T, A]) finish(c comm.Comm, parents bool) (int64, error) {
+func (r *hostSearch[T]) finish(c comm.Comm, parents bool) (int64, error) {
 	shape := sparse.Structure{Format: sparse.Bitmap, NRows: 1, NCols: r.own, Present: make([]uint8, r.own)}
 	for v, d := range r.dist {
 		if d < semiring.MaxValue[T]() {
@@ -153,18 +168,19 @@ func (r *hostSearch[T, A]) finish(c comm.Comm, parents bool) (int64, error) {
 		if err := c.AllGatherV(r.q.w.Wait, workflow.MemoryOf(levels), r.q.w.Bytes(int(unsafe.Sizeof(T(0)))), workflow.MemoryOf(r.dist)); err != nil {
 			return 0, err
 		}
-		r.parents = &sparse.Typed[int32]{Structure: shape, Val: make([]int32, r.own)}
-		r.parents.Present = slices.Clone(shape.Present)
-		in := access.Rows(r.in)
+		before := &sparse.Typed[int32]{Structure: shape, Val: make([]int32, r.own)}
+		before.Present = slices.Clone(shape.Present)
+		r.parents = sparse.Untyped(before)
+		in := r.in.Rows()
 		for v, d := range r.dist {
 			if shape.Present[v] == 0 {
 				continue
 			}
-			r.parents.Val[v] = int32(r.lo + v)
+			before.Val[v] = int32(r.lo + v)
 			from, to := in.Span(v)
 			for p := from; p < to && d > 0; p++ {
 				if u := in.Idx[p]; levels[u] == d-1 {
-					r.parents.Val[v] = u
+					before.Val[v] = u
 					break
 				}
 			}
@@ -175,6 +191,6 @@ func (r *hostSearch[T, A]) finish(c comm.Comm, parents bool) (int64, error) {
 			r.dist[v] = 0
 		}
 	}
-	r.values = &sparse.Typed[T]{Structure: shape, Val: r.dist}
+	r.values = sparse.Untyped(&sparse.Typed[T]{Structure: shape, Val: r.dist})
 	return shape.NVals, nil
 }

@@ -117,15 +117,12 @@ func distances[T semiring.Number](in rep.View, n int, sources []int, o ssspSetti
 		return rep.View{}, &workflow.ParameterError{App: "SSSP", Arg: "delta", Got: workflow.Shown(o.of, delta), Want: "a positive width"}
 	}
 	a := matrix.ViewOf[T](in)
-	delta, err := bucketWidth(a, n, delta, o)
+	of := arithmeticOf[T]()
+	delta, err := bucketWidth(a, n, of, delta, o)
 	if err != nil {
 		return rep.View{}, err
 	}
-	dist, err := distancesFrom(a, n, sources, delta, o.Run)
-	if err != nil {
-		return rep.View{}, err
-	}
-	return dist.Inside(), nil
+	return distancesFrom(a, n, sources, of, delta, o.Run)
 }
 
 // floatDistances is distances of floats, which may overflow.
@@ -143,17 +140,35 @@ func floatDistances[T semiring.Float](in rep.View, n int, sources []int, o ssspS
 
 // distancesFrom is SSSP of arguments that are checked. Vertices whose distance overflows have no
 // entry.
-func distancesFrom[T semiring.Number](a matrix.View[T], n int, sources []int, delta T, o workflow.Run) (*matrix.Vector[T], error) {
-	if w := workflow.GroupRows(o, "SSSP", a.Place()); w != nil && rowsFit[T](w) {
-		return rowsSSSP(w, a, n, sources, delta, o)
+func distancesFrom[T semiring.Number](a matrix.View[T], n int, sources []int, of *arithmetic, delta T, o workflow.Run) (dist rep.View, err error) {
+	dist, done, err := distancesByKernels(a.Inside(), n, sources, of, numberOf(delta), o)
+	if done || err != nil {
+		return dist, err
 	}
-	at, err := fusedSSSPAt[T](o, a.Place())
+	byOperations, err := pipelineSSSP(a, n, sources, delta, o)
 	if err != nil {
-		return nil, err
+		return dist, err
 	}
-	if at != nil {
-		return fusedSSSP(at, a, n, sources, delta, o)
+	return byOperations.Inside(), nil
+}
+
+// distancesByKernels is SSSP by rows of a group or fused on a device; done is false where the
+// operations search.
+func distancesByKernels(a rep.View, n int, sources []int, of *arithmetic, delta number, o workflow.Run) (dist rep.View, done bool, err error) {
+	if w := workflow.GroupRows(o, "SSSP", a.Place()); w != nil && rowsFit(w, of) {
+		dist, err = rowsSSSP(w, a, n, sources, of, delta, o)
+		return dist, true, err
 	}
+	at, err := fusedSSSPAt(o, a.Place(), of)
+	if at == nil || err != nil {
+		return dist, false, err
+	}
+	dist, err = fusedSSSP(at, a, n, sources, of, delta, o)
+	return dist, true, err
+}
+
+// pipelineSSSP is SSSP by operations.
+func pipelineSSSP[T semiring.Number](a matrix.View[T], n int, sources []int, delta T, o workflow.Run) (*matrix.Vector[T], error) {
 	unreached := semiring.MaxValue[T]()
 	with := workflow.With(o)
 	dist, err := workflow.FullVector(a.Place(), n, unreached, with)
@@ -249,18 +264,18 @@ func withOverflows[T semiring.Float](dist *matrix.Vector[T], a matrix.View[T], s
 
 // rowsFit reports whether SSSP by rows takes the element type: devices lower elements of 32 or 64
 // bits.
-func rowsFit[T semiring.Number](w *workflow.RowGroup) bool {
-	t, err := device.TypeOf[T]()
+func rowsFit(w *workflow.RowGroup, of *arithmetic) bool {
+	t, err := of.onDevice()
 	return !w.Devices || err == nil && ssspFits(t)
 }
 
 // fusedSSSPAt is Run.fused of SSSP, whose fused form takes elements of 32 or 64 bits.
-func fusedSSSPAt[T semiring.Number](run workflow.Run, at matrix.Place) (device.Runner, error) {
+func fusedSSSPAt(run workflow.Run, at matrix.Place, of *arithmetic) (device.Runner, error) {
 	runner, err := workflow.FusedOn(run, "SSSP", at)
 	if runner == nil || err != nil {
 		return nil, err
 	}
-	t, err := device.TypeOf[T]()
+	t, err := of.onDevice()
 	if err != nil || ssspFits(t) {
 		return runner, err
 	}
@@ -301,11 +316,11 @@ func largest[T semiring.Number](most T) string {
 // would settle one edge's reach at a time. Wider buckets have fewer rounds and relax more edges
 // twice. A device, where a round costs more, uses wider ones (R-MAT 22 on an H200: 2.8 ms with 4,
 // 3.4 with 1.5).
-func bucketWidth[T semiring.Number](a matrix.View[T], n int, delta T, o ssspSettings) (T, error) {
+func bucketWidth[T semiring.Number](a matrix.View[T], n int, of *arithmetic, delta T, o ssspSettings) (T, error) {
 	if o.trusted && delta > 0 {
 		return delta, nil
 	}
-	weights, read, err := weightsThere(a, o.Run)
+	weights, read, err := weightsThere(a.Inside(), of, o.Run)
 	if err != nil {
 		return 0, err
 	}
@@ -321,7 +336,7 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, delta T, o ssspSett
 	if delta > 0 && !integer {
 		return delta, nil
 	}
-	longest := weights.longest
+	longest := valueOf[T](weights.longest)
 	switch {
 	case read:
 	case integer:
@@ -352,16 +367,16 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, delta T, o ssspSett
 
 // weightsThere reads the weights by one kernel where the search runs by kernels: on a device, or by
 // rows on a group. Select and Max of a group of four H200s took 18 of 41 ms of R-MAT 26.
-func weightsThere[T semiring.Number](a matrix.View[T], run workflow.Run) (w edgeWeights[T], read bool, err error) {
-	if rows := workflow.GroupRows(run, "SSSP", a.Place()); rows != nil && rowsFit[T](rows) {
-		w, err = rowsWeights(rows, a)
+func weightsThere(a rep.View, of *arithmetic, run workflow.Run) (w edgeWeights, read bool, err error) {
+	if rows := workflow.GroupRows(run, "SSSP", a.Place()); rows != nil && rowsFit(rows, of) {
+		w, err = rowsWeights(rows, a, of)
 		return w, true, err
 	}
-	at, err := fusedSSSPAt[T](run, a.Place())
+	at, err := fusedSSSPAt(run, a.Place(), of)
 	if at == nil || err != nil {
 		return w, false, err
 	}
-	w, err = weightsOn(at, a, run)
+	w, err = weightsOn(at, a, of, run)
 	return w, true, err
 }
 

@@ -6,10 +6,8 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
-	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/semiring"
+	"github.com/hiveblas/hiveblas/internal/rep"
 )
 
 //go:embed kernels/sssp.cu
@@ -36,17 +34,17 @@ func ssspProgram(t device.Type) device.Program {
 }
 
 // weightsAt reads the weights of edges on a device, by a program with kernels/relax.cu.
-func weightsAt[T semiring.Number](s *device.Session, code device.Code, typ device.Type, g device.Operand) (w edgeWeights[T]) {
+func weightsAt(s *device.Session, code device.Code, typ device.Type, of *arithmetic, g device.Operand) (w edgeWeights) {
 	rows := s.Rows(g)
 	if rows.Entries == 0 {
 		return w
 	}
 	if rows.Val.Addr == 0 { // a pattern
-		return edgeWeights[T]{longest: 1}
+		return edgeWeights{longest: of.one}
 	}
-	most, bad, limit := s.Zeros(8), s.Zeros(8), semiring.MaxValue[T]()
+	most, bad, limit := s.Zeros(8), s.Zeros(8), of.most
 	s.Each(s.Kernel(code, "hb_weights"), rows.Entries, rows.Entries, rows.Val, device.Scalar{Type: typ, P: unsafe.Pointer(&limit)},
-		T(1)/2 == 0, most, bad)
+		!typ.Float(), most, bad)
 	s.Download(unsafe.Pointer(&w.longest), most, int64(typ.Size))
 	w.bad = s.Read(bad, 0)
 	runtime.KeepAlive(limit)
@@ -56,34 +54,35 @@ func weightsAt[T semiring.Number](s *device.Session, code device.Code, typ devic
 type ssspKey struct{ elements string }
 
 // weightsOn reads the weights on a device.
-func weightsOn[T semiring.Number](at device.Runner, a matrix.View[T], run workflow.Run) (w edgeWeights[T], err error) {
-	g, err := access.Operand(a, at)
+func weightsOn(at device.Runner, a rep.View, of *arithmetic, run workflow.Run) (w edgeWeights, err error) {
+	g, err := a.Operand(at)
 	if err != nil {
 		return w, err
 	}
-	typ, err := device.TypeOf[T]()
+	typ, err := of.onDevice()
 	if err != nil {
 		return w, err
 	}
 	err = at.Run(workflow.Call(run, "SSSP"), func(s *device.Session) {
-		w = weightsAt[T](s, s.Program(ssspKey{typ.Name}, func() device.Program { return ssspProgram(typ) }), typ, g)
+		w = weightsAt(s, s.Program(ssspKey{typ.Name}, func() device.Program { return ssspProgram(typ) }), typ, of, g)
 	})
 	return w, err
 }
 
 // fusedSSSP is SSSP on a device.
-func fusedSSSP[T semiring.Number](
-	at device.Runner, a matrix.View[T], n int, vertices []int, delta T, run workflow.Run,
-) (*matrix.Vector[T], error) {
+func fusedSSSP(
+	at device.Runner, a rep.View, n int, vertices []int, of *arithmetic, delta number, run workflow.Run,
+) (dist rep.View, err error) {
 	workflow.Report(run, "shortest paths", 0, int64(n))
-	g, err := access.Operand(a, at)
+	g, err := a.Operand(at)
 	if err != nil {
-		return nil, err
+		return dist, err
 	}
-	typ, err := device.TypeOf[T]()
+	typ, err := of.onDevice()
 	if err != nil {
-		return nil, err
+		return dist, err
 	}
+	reached := int64(0)
 	var found device.Store
 	ran := device.Ran{Method: "near-far"}
 	sources := workflow.Numbers(vertices)
@@ -114,12 +113,14 @@ func fusedSSSP[T semiring.Number](
 				dist.Val, present, queue, far, flags, bounds, state, turn, resultAt)
 		})
 		runtime.KeepAlive(sources)
-		found = s.Result(dist, result[1])
+		reached = result[1]
+		found = s.Result(dist, reached)
 	})
 	if err != nil {
-		return nil, err
+		return dist, err
 	}
-	dist := workflow.Placed[T](at, n, found)
-	workflow.TraceRan(run, at, "SSSP", ran, dist.NVals())
+	dist = of.vector(n, at.Place())
+	dist.SetRemote(found)
+	workflow.TraceRan(run, at, "SSSP", ran, reached)
 	return dist, nil
 }

@@ -94,8 +94,7 @@ func TestSSSP(t *testing.T) {
 			return
 		}
 		checkSSSP[int32](t, s)
-		checkSSSP[int64](t, s)
-		checkSSSP[float32](t, s)
+		checkMoreSSSP(t, s)
 		checkSSSP[float64](t, s)
 	})
 }

@@ -40,11 +40,15 @@ func BipartiteMatching[T comparable](a matrix.Source[T], opts ...MatchingOptions
 
 func bipartiteMatching(a matrix.View[bool], opts []MatchingOptions) (*Matching, error) {
 	const app = "BipartiteMatching"
-	o, err := workflow.OnlyPipeline(app, opts)
+	o, err := workflow.Only(app, opts)
 	if err != nil {
 		return nil, err
 	}
 	if err := workflow.Usable(app, "the graph", a); err != nil {
+		return nil, err
+	}
+	form, err := workflow.Choose(o.Run, app, a.Place())
+	if err != nil {
 		return nil, err
 	}
 	m, n := a.Dims()
@@ -53,7 +57,7 @@ func bipartiteMatching(a matrix.View[bool], opts []MatchingOptions) (*Matching, 
 		return nil, err
 	}
 	var column []int32 // of each row, −1 without one
-	if workflow.HostKernel(o.Run, a) {
+	if form.Host {
 		column = greedyMatching(workflow.RowsOf(a), n)
 	} else {
 		found, err := proposals(a, m, n, o.Run)

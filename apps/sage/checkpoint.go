@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/npy"
@@ -43,15 +44,15 @@ func (t *sageTrainer) save() error {
 func (t *sageTrainer) write() error {
 	all := map[string]*npy.Array{}
 	list := func(name string, val ...float64) { all[name] = &npy.Array{Rows: 1, Cols: len(val), Dims: 1, Val: val} }
-	for _, p := range t.net.all {
-		for prefix, m := range map[string]panel[float32]{"": p.value, "first_": p.first, "next_": p.next, "best_": p.value} {
+	for _, p := range t.net.All {
+		for prefix, m := range map[string]neural.Panel[float32]{"": p.Value, "first_": p.First, "next_": p.Next, "best_": p.Value} {
 			if prefix == "best_" {
 				if t.best == nil {
 					continue
 				}
-				m.Val = t.best[p.name]
+				m.Val = t.best[p.Name]
 			}
-			all[prefix+p.name] = arrayOf(m, p.dims)
+			all[prefix+p.Name] = arrayOf(m, p.Dims)
 		}
 	}
 	s := t.state
@@ -63,7 +64,7 @@ func (t *sageTrainer) write() error {
 }
 
 // arrayOf converts a matrix.
-func arrayOf(m panel[float32], dims int) *npy.Array {
+func arrayOf(m neural.Panel[float32], dims int) *npy.Array {
 	a := &npy.Array{Rows: m.Rows, Cols: m.Cols, Dims: dims, Val: make([]float64, len(m.Val))}
 	for i, x := range m.Val {
 		a.Val[i] = float64(x)
@@ -115,17 +116,17 @@ func (t *sageTrainer) resume() error {
 	if state == nil || len(state.Val) != 6 {
 		return bad("the checkpoint has no state")
 	}
-	_, kept := all["best_"+t.net.all[0].name]
-	for _, p := range t.net.all {
-		for prefix, to := range map[string][]float32{"": p.value.Val, "first_": p.first.Val, "next_": p.next.Val, "best_": t.best[p.name]} {
-			a := all[prefix+p.name]
+	_, kept := all["best_"+t.net.All[0].Name]
+	for _, p := range t.net.All {
+		for prefix, to := range map[string][]float32{"": p.Value.Val, "first_": p.First.Val, "next_": p.Next.Val, "best_": t.best[p.Name]} {
+			a := all[prefix+p.Name]
 			if prefix == "best_" && !kept {
 				continue
 			}
-			if a == nil || a.Rows != p.value.Rows || a.Cols != p.value.Cols {
-				return bad("%s%s is missing or of another shape", prefix, p.name)
+			if a == nil || a.Rows != p.Value.Rows || a.Cols != p.Value.Cols {
+				return bad("%s%s is missing or of another shape", prefix, p.Name)
 			}
-			list, err := finiteList(a, prefix+p.name)
+			list, err := finiteList(a, prefix+p.Name)
 			if err != nil {
 				return bad("%v", err)
 			}

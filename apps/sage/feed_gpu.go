@@ -3,6 +3,7 @@ package sage
 import (
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -18,7 +19,7 @@ const sagePieceBytes = 64 << 20
 // A piece of full rows has its values; one of entries has offsets, columns and values, each at a
 // multiple of 16 bytes.
 type sageFed struct {
-	x       sageInput[float32]
+	x       neural.Input[float32]
 	entries *sparse.Typed[float32] // of x.sparse
 	threads int
 	bounds  []int // rows of the pieces
@@ -27,7 +28,7 @@ type sageFed struct {
 
 // feedSAGE returns features that are copied to a device in pieces, nil for those that are or fit
 // there, beside the products of the first layer and the result.
-func feedSAGE(at device.Runner, features matrix.View[float32], net *sageNet[float32], n int, dense bool, o SAGEOptions) (*sageFed, error) {
+func feedSAGE(at device.Runner, features matrix.View[float32], net *neural.Net[float32], n int, dense bool, o SAGEOptions) (*sageFed, error) {
 	if access.HasRemote(features, at) {
 		return nil, nil
 	}
@@ -47,10 +48,10 @@ func feedSAGE(at device.Runner, features matrix.View[float32], net *sageNet[floa
 			return nil, err
 		}
 		widest := 0
-		for k := range net.layers {
-			widest = max(widest, net.layers[k].width())
+		for k := range net.Layers {
+			widest = max(widest, net.Layers[k].Width())
 		}
-		last := net.layers[len(net.layers)-1].width()
+		last := net.Layers[len(net.Layers)-1].Width()
 		room = max(int64(free)-4*int64(n)*int64(2*widest+last), 0)
 		if o.Precision == SAGEFloat16 || o.Precision == SAGEBFloat16 {
 			bytes += bytes / 2 // a copy of half the size
@@ -64,8 +65,8 @@ func feedSAGE(at device.Runner, features matrix.View[float32], net *sageNet[floa
 		return nil, err
 	}
 	f := &sageFed{x: x, threads: o.Threads, bounds: []int{0}}
-	if x.sparse != nil {
-		f.entries = x.sparse
+	if x.Sparse != nil {
+		f.entries = x.Sparse
 	}
 	most := min(sagePieceBytes, room/2)
 	for lo := 0; lo < n; {
@@ -86,7 +87,7 @@ func (f *sageFed) count() int { return len(f.bounds) - 1 }
 // size returns the bytes of rows lo to hi.
 func (f *sageFed) size(lo, hi int) int64 {
 	if f.entries == nil {
-		return 4 * int64(hi-lo) * int64(f.x.full.Cols)
+		return 4 * int64(hi-lo) * int64(f.x.Full.Cols)
 	}
 	_, _, end := f.parts(lo, hi)
 	return end
@@ -106,8 +107,8 @@ func (f *sageFed) parts(lo, hi int) (columns, values, end int64) {
 func (f *sageFed) fill(k int, to []byte) {
 	lo, hi := f.bounds[k], f.bounds[k+1]
 	if f.entries == nil {
-		cols := f.x.full.Cols
-		f.copy(to, raw(f.x.full.Val[lo*cols:hi*cols]))
+		cols := f.x.Full.Cols
+		f.copy(to, raw(f.x.Full.Val[lo*cols:hi*cols]))
 		return
 	}
 	columns, values, _ := f.parts(lo, hi)

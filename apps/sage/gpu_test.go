@@ -11,6 +11,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -19,7 +20,7 @@ import (
 // widened returns a model with layers of h1 and h2 columns.
 func widened(a SAGEAggregator, d, h1, h2, classes int) *SAGEModel {
 	n := newNet[float32](a, d, []int{h1, h2}, classes, 11)
-	return n.model()
+	return modelOf(n)
 }
 
 // hubbed is a star beside a path, so that a row is cut into pieces, with edges in one direction and
@@ -115,15 +116,15 @@ func TestGraphSAGENarrowRowsOnDevice(t *testing.T) {
 	for _, scale := range []float32{1, 200000, 1e-3} {
 		for _, a := range []SAGEAggregator{AggregateMean, AggregateGCN} {
 			net := newNet[float32](a, 12, []int{4, 19, 50}, 3, 11)
-			for _, p := range []*sageParam[float32]{net.layers[2].self, net.layers[2].neighbour} {
-				for i := 0; p != nil && i < len(p.value.Val); i++ {
-					p.value.Val[i] *= scale
+			for _, p := range []*neural.Param[float32]{net.Layers[2].Self, net.Layers[2].Neighbour} {
+				for i := 0; p != nil && i < len(p.Value.Val); i++ {
+					p.Value.Val[i] *= scale
 				}
 			}
-			if got := net.layers[2].bounded(); got != (scale == 1) {
+			if got := bounded(&net.Layers[2]); got != (scale == 1) {
 				t.Errorf("%v, weights times %g: bounded is %v", a, scale, got)
 			}
-			m := net.model()
+			m := modelOf(net)
 			want := samples.Must[*SAGEResult](t)(GraphSAGE(host, x, m, SAGEOptions{}))
 			got := samples.Must[*SAGEResult](t)(GraphSAGE(there, x, m, SAGEOptions{Precision: SAGEFloat16, Run: workflow.Run{Method: workflow.Fused}}))
 			near(t, fmt.Sprintf("%v, weights times %g", a, scale), got.Embeddings, table(want.Embeddings), 2e-2)
@@ -199,7 +200,7 @@ func TestGraphSAGEOwnTreesOnDevice(t *testing.T) {
 			c.o.Method = workflow.Auto
 		}
 	}
-	deep := newNet[float32](AggregateMean, 12, []int{4, 6, 5}, 3, 11).model()
+	deep := modelOf(newNet[float32](AggregateMean, 12, []int{4, 6, 5}, 3, 11))
 	o := SAGEOptions{Samples: []int{2, 3, 2}, PerSource: true, Vertices: some}
 	want := samples.Must[*SAGEResult](t)(GraphSAGE(host, full, deep, o))
 	got := samples.Must[*SAGEResult](t)(GraphSAGE(there, full, deep, o))

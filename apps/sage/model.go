@@ -9,6 +9,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/lines"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/internal/npy"
@@ -16,30 +17,30 @@ import (
 )
 
 // model returns the parameters as a model.
-func (n *sageNet[F]) model() *SAGEModel {
-	m := &SAGEModel{Aggregator: n.aggregator}
-	single := func(p *sageParam[F]) []float32 {
-		list := make([]float32, len(p.value.Val))
-		for i, x := range p.value.Val {
+func modelOf[F workflow.Real](n *neural.Net[F]) *SAGEModel {
+	m := &SAGEModel{Aggregator: SAGEAggregator(n.Aggregator)}
+	single := func(p *neural.Param[F]) []float32 {
+		list := make([]float32, len(p.Value.Val))
+		for i, x := range p.Value.Val {
 			list[i] = float32(x)
 		}
 		return list
 	}
-	full := func(p *sageParam[F]) *matrix.Matrix[float32] {
+	full := func(p *neural.Param[F]) *matrix.Matrix[float32] {
 		if p == nil {
 			return nil
 		}
-		return asMatrix(panel[float32]{Rows: p.value.Rows, Cols: p.value.Cols, Val: single(p)})
+		return neural.AsMatrix(neural.Panel[float32]{Rows: p.Value.Rows, Cols: p.Value.Cols, Val: single(p)})
 	}
-	for _, l := range n.layers {
-		to := SAGELayer{Self: full(l.self), Neighbour: full(l.neighbour), Pool: full(l.pool)}
-		if l.poolBias != nil {
-			to.PoolBias = single(l.poolBias)
+	for _, l := range n.Layers {
+		to := SAGELayer{Self: full(l.Self), Neighbour: full(l.Neighbour), Pool: full(l.Pool)}
+		if l.PoolBias != nil {
+			to.PoolBias = single(l.PoolBias)
 		}
 		m.Layers = append(m.Layers, to)
 	}
-	if n.out != nil {
-		m.Classifier, m.Bias = full(n.out), single(n.bias)
+	if n.Out != nil {
+		m.Classifier, m.Bias = full(n.Out), single(n.Bias)
 	}
 	return m
 }
@@ -61,8 +62,8 @@ func (m *SAGEModel) Write(w io.Writer) error {
 		return err
 	}
 	all := map[string]*npy.Array{"aggregator": {Rows: 1, Cols: 1, Dims: 1, Val: []float64{float64(m.Aggregator)}}}
-	for _, p := range n.all {
-		all[p.name] = arrayOf(p.value, p.dims)
+	for _, p := range n.All {
+		all[p.Name] = arrayOf(p.Value, p.Dims)
 	}
 	z := &npy.Zip{Arrays: all}
 	if m.Classes != nil {
@@ -105,7 +106,7 @@ func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
 		if a == nil {
 			return nil
 		}
-		return asMatrix(panel[float32]{Rows: a.Rows, Cols: a.Cols, Val: listOf(a)})
+		return neural.AsMatrix(neural.Panel[float32]{Rows: a.Rows, Cols: a.Cols, Val: listOf(a)})
 	}
 	for k := 1; ; k++ {
 		l := SAGELayer{Self: matrixOf(fmt.Sprint("wf", k)), Neighbour: matrixOf(fmt.Sprint("wa", k)), Pool: matrixOf(fmt.Sprint("wp", k))}

@@ -2,6 +2,7 @@ package sage
 
 import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/internal/device"
 )
 
@@ -10,26 +11,26 @@ const ownTreeRows = 1 << 22
 
 // fusesOwn reports whether a device has PerSource for these settings: choices by its kernels, and a
 // first layer of products before gathers, or features of which rows can be gathered.
-func (o *SAGEOptions) fusesOwn(net *sageNet[float32], dense bool) bool {
-	return o.Sampling == SampleUniform && (dense || net.atOnce(0, itemsOf(o.Precision)))
+func (o *SAGEOptions) fusesOwn(net *neural.Net[float32], dense bool) bool {
+	return o.Sampling == SampleUniform && (dense || net.AtOnce(0, itemsOf(o.Precision)))
 }
 
 // ownTrees computes embeddings by trees whose choices are their own, batch by batch. A tree is a
 // list of vertices: its root, the choices of the root, then those of all vertices so far, and so
 // on. The targets of a layer are the first of its sources.
-func (d *sageDevice) ownTrees(net *sageNet[float32], x sagePanel, in sageInputs, o SAGEOptions, width int) device.View {
+func (d *sageDevice) ownTrees(net *neural.Net[float32], x sagePanel, in sageInputs, o SAGEOptions, width int) device.View {
 	s := d.s
 	count := o.embeds(d.n)
 	out := s.NewFull(count, width, workflow.FloatType)
 	if count == 0 {
 		return out
 	}
-	layers, gcn := len(net.layers), net.aggregator == AggregateGCN
+	layers, gcn := len(net.Layers), net.GCN()
 	self := sageLonely
 	if gcn {
 		self = sageSelf
 	}
-	direct := net.atOnce(0, d.per) && projectsFirst(x, net.layers[0].self.value.Cols)
+	direct := net.AtOnce(0, d.per) && projectsFirst(x, net.Layers[0].Self.Value.Cols)
 	rows := 1 // of the targets of the first layer of a tree, or of its sources
 	for k, samples := range o.Samples {
 		if k < layers-1 || !direct {
@@ -39,12 +40,12 @@ func (d *sageDevice) ownTrees(net *sageNet[float32], x sagePanel, in sageInputs,
 	batch := min(count, max(1, ownTreeRows/rows))
 	list := d.Listed(o, count)
 	var projected []sagePanel
-	l := &net.layers[0]
+	l := &net.Layers[0]
 	if direct { // once for all batches
-		columns := d.padded(l.self.value.Cols)
-		ws := []sagePanel{d.upload(in.spread(l.self.value), columns)}
+		columns := d.padded(l.Self.Value.Cols)
+		ws := []sagePanel{d.upload(in.spread(l.Self.Value), columns)}
 		if !gcn {
-			ws = append(ws, d.upload(in.spread(l.neighbour.value), columns))
+			ws = append(ws, d.upload(in.spread(l.Neighbour.Value), columns))
 		}
 		projected = d.times(x, ws...)
 	}
@@ -102,7 +103,7 @@ func (d *sageDevice) ownTrees(net *sageNet[float32], x sagePanel, in sageInputs,
 		from := in
 		for k := begin; k < layers && s.Err() == nil; k++ {
 			if k > 0 {
-				from = d.inputsOf(&net.layers[k-1])
+				from = d.inputsOf(&net.Layers[k-1])
 			}
 			samples := o.Samples[layers-1-k]
 			place := alloc(targets[k] * samples)
@@ -126,20 +127,20 @@ func (d *sageDevice) ownTrees(net *sageNet[float32], x sagePanel, in sageInputs,
 
 // ownFirst computes the first layer for the vertices of node after its products: chosen has samples
 // neighbours of each.
-func (d *sageDevice) ownFirst(net *sageNet[float32], projected []sagePanel, node, chosen device.Buffer, rows, samples int, last device.Buffer) sagePanel {
-	l := &net.layers[0]
-	own := l.self.value.Cols
+func (d *sageDevice) ownFirst(net *neural.Net[float32], projected []sagePanel, node, chosen device.Buffer, rows, samples int, last device.Buffer) sagePanel {
+	l := &net.Layers[0]
+	own := l.Self.Value.Cols
 	columns := d.padded(own)
 	mine, source := projected[0], projected[len(projected)-1]
 	parts := 2
-	if net.aggregator == AggregateGCN {
+	if net.GCN() {
 		mine, parts = sagePanel{}, 1
 	}
-	out := sagePanel{at: last, rows: rows, cols: l.width(), step: l.width(), kind: device.Float32}
+	out := sagePanel{at: last, rows: rows, cols: l.Width(), step: l.Width(), kind: device.Float32}
 	items, floats, zeros := device.Buffer{}, last, d.zeros
 	if last.Addr == 0 {
 		out = d.alloc(rows, parts*columns)
-		out.cols = l.width()
+		out.cols = l.Width()
 		items, floats, zeros = out.at, device.Buffer{}, device.Buffer{}
 	}
 	lanes := max(d.lanes(columns), 2)

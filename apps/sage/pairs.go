@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/internal/philox"
 )
 
@@ -85,10 +86,10 @@ func alikeCount(pairs []sagePair) (count float64) {
 }
 
 // alike returns the loss −log σ(±z(a)·z(b)) over the pairs, divided by count, and its gradient.
-func alike[F workflow.Real](z panel[F], pairs []sagePair, count float64) (loss float64, g panel[F]) {
-	g = newPanel[F](z.Rows, z.Cols)
+func alike[F workflow.Real](z neural.Panel[F], pairs []sagePair, count float64) (loss float64, g neural.Panel[F]) {
+	g = neural.NewPanel[F](z.Rows, z.Cols)
 	for _, p := range pairs {
-		a, b := row(z, int(p.a)), row(z, int(p.b))
+		a, b := neural.Row(z, int(p.a)), neural.Row(z, int(p.b))
 		dot := 0.0
 		for j, x := range a {
 			dot += float64(x) * float64(b[j])
@@ -96,7 +97,7 @@ func alike[F workflow.Real](z panel[F], pairs []sagePair, count float64) (loss f
 		dot *= p.weight
 		loss += math.Log1p(math.Exp(-dot)) / count
 		slope := F(-p.weight / (1 + math.Exp(dot)) / count)
-		ga, gb := row(g, int(p.a)), row(g, int(p.b))
+		ga, gb := neural.Row(g, int(p.a)), neural.Row(g, int(p.b))
 		for j := range a {
 			ga[j] += slope * b[j]
 			gb[j] += slope * a[j]

@@ -2,6 +2,7 @@ package sage
 
 import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -14,7 +15,7 @@ import (
 // rank computes the embeddings of a range of the vertices asked for. Embeddings stay on their rank.
 // The result is nil if the vertices are not divided.
 func sageByRanges(
-	app string, g rep.View, features matrix.View[float32], model *SAGEModel, net *sageNet[float32], n int, o SAGEOptions,
+	app string, g rep.View, features matrix.View[float32], model *SAGEModel, net *neural.Net[float32], n int, o SAGEOptions,
 ) (*SAGEResult, error) {
 	d, err := workflow.Divide(o.Run, app, g.Place(), 0)
 	if d == nil || err != nil || !g.Gatherable(d.G) || !workflow.Fits(d, features) || !d.Devices && o.Precision != SAGEFloat32 {
@@ -37,20 +38,20 @@ func sageByRanges(
 		err := d.Alone(func() (err error) {
 			all := o.Run
 			all.Threads = d.Threads()
-			at, err = newSageGraph(app, graph[0], all, o.Sampling, o.Replace, o.Seed, net.aggregator)
+			at, err = newSageGraph(app, graph[0], all, o.Sampling, o.Replace, o.Seed, SAGEAggregator(net.Aggregator))
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	work := int64(s.rows) * int64(s.width()+net.layers[0].input())
+	work := int64(s.rows) * int64(s.width()+net.Layers[0].Input())
 	// Cut by the neighbours that vertices read, trees of 25×10 of R-MAT 22 took 18.0 ms on four
 	// H200s, and 14.3 by their number: a vertex without neighbours has its dense products too.
 	s.cuts = workflow.CutEvenly(int64(s.rows), d.G.Size(), 1, workflow.LeastRange*int64(s.rows)/max(work, 1))
 	s.embeddings, s.logits = make([]*matrix.Matrix[float32], len(graph)), make([]*matrix.Matrix[float32], len(graph))
 	s.facts = make([][]int64, len(graph))
-	layers := at != nil && !o.PerSource && (o.Vertices == nil || treeSize(s.rows, o.Samples, at, len(net.layers)) >= float64(n))
+	layers := at != nil && !o.PerSource && (o.Vertices == nil || treeSize(s.rows, o.Samples, at, len(net.Layers)) >= float64(n))
 	if layers {
 		err = s.byLayers(at)
 	} else {
@@ -69,7 +70,7 @@ type sageDivision struct {
 	graph              []rep.View
 	features           matrix.View[float32]
 	model              *SAGEModel
-	net                *sageNet[float32]
+	net                *neural.Net[float32]
 	n                  int
 	o                  SAGEOptions
 	rows               int     // the vertices to embed
@@ -80,7 +81,7 @@ type sageDivision struct {
 }
 
 // width returns the columns of embeddings.
-func (s *sageDivision) width() int { return s.net.layers[len(s.net.layers)-1].width() }
+func (s *sageDivision) width() int { return s.net.Layers[len(s.net.Layers)-1].Width() }
 
 // byVertices computes the embeddings of ranges of the vertices as one place does.
 func (s *sageDivision) byVertices() error {
@@ -93,8 +94,8 @@ func (s *sageDivision) byVertices() error {
 		if from == to {
 			at := matrix.On(s.PlaceOf(k))
 			s.embeddings[k], s.facts[k] = matrix.New[float32](0, s.width(), at), []int64{0, 0}
-			if s.net.out != nil {
-				s.logits[k] = matrix.New[float32](0, s.net.out.value.Cols, at)
+			if s.net.Out != nil {
+				s.logits[k] = matrix.New[float32](0, s.net.Out.Value.Cols, at)
 			}
 			return nil
 		}
@@ -121,16 +122,16 @@ func (s *sageDivision) byVertices() error {
 func (s *sageDivision) byLayers(at *sageGraph) error {
 	rows := workflow.CutEvenly(int64(s.n), s.G.Size(), 1, 1)
 	ranks := s.G.Ranks()
-	nets, inputs := make([]*sageNet[float32], len(ranks)), make([]sageInput[float32], len(ranks))
+	nets, inputs := make([]*neural.Net[float32], len(ranks)), make([]neural.Input[float32], len(ranks))
 	every, vertices := numbersOrAll(nil, s.n), make([][]int32, len(ranks)) // those of each rank
 	for k, c := range ranks {
 		var err error
-		if nets[k], err = netOf(s.app, s.model, s.net.layers[0].input()); err != nil {
+		if nets[k], err = netOf(s.app, s.model, s.net.Layers[0].Input()); err != nil {
 			return err
 		}
 		vertices[k] = every[rows[c.Rank()]:rows[c.Rank()+1]]
 	}
-	var whole *sageBlock[float32]
+	var whole *neural.Block[float32]
 	features, err := access.Blocks(s.features, rep.Query{Group: s.G, Context: s.Wait, Cuts: workflow.AsInts(rows)})
 	if err != nil {
 		return err
@@ -142,18 +143,18 @@ func (s *sageDivision) byLayers(at *sageGraph) error {
 	if err != nil {
 		return err
 	}
-	tapes, xs, nears := make([]*sageTape[float32], len(ranks)), make([]panel[float32], len(ranks)), make([]sageNear[float32], len(ranks))
-	for layer := range s.net.layers {
-		samples := samplesOf(s.o.Samples, len(s.net.layers)-1-layer)
+	tapes, xs, nears := make([]*neural.Tape[float32], len(ranks)), make([]neural.Panel[float32], len(ranks)), make([]neural.Near[float32], len(ranks))
+	for layer := range s.net.Layers {
+		samples := samplesOf(s.o.Samples, len(s.net.Layers)-1-layer)
 		all := samples < 0 && at.sampling == SampleUniform
 		if all && whole == nil {
 			whole = wholeBlock[float32](at)
 		}
 		err := s.Each(func(k int, c comm.Comm, run workflow.Run) (err error) {
-			var b *sageBlock[float32]
+			var b *neural.Block[float32]
 			if all {
 				lo, hi := rows[c.Rank()], rows[c.Rank()+1]
-				b = &sageBlock[float32]{targets: int(hi - lo), sources: s.n, ptr: whole.ptr[lo : hi+1], idx: whole.idx, weight: whole.weight}
+				b = &neural.Block[float32]{Targets: int(hi - lo), Sources: s.n, Ptr: whole.Ptr[lo : hi+1], Idx: whole.Idx, Weight: whole.Weight}
 			} else {
 				own := *at
 				own.run = run
@@ -161,8 +162,8 @@ func (s *sageDivision) byLayers(at *sageGraph) error {
 					return err
 				}
 			}
-			tapes[k] = nets[k].newTape(layer, inputs[k], b)
-			xs[k], nears[k], err = nets[k].products(layer, tapes[k], run)
+			tapes[k] = nets[k].NewTape(layer, inputs[k], b)
+			xs[k], nears[k], err = nets[k].Products(layer, tapes[k], run)
 			return err
 		})
 		if err != nil {
@@ -172,54 +173,54 @@ func (s *sageDivision) byLayers(at *sageGraph) error {
 			return err
 		}
 		err = s.Each(func(k int, _ comm.Comm, run workflow.Run) error {
-			inputs[k] = sageInput[float32]{full: tapes[k].out}
-			return nets[k].combine(layer, tapes[k], xs[k], nears[k], run)
+			inputs[k] = neural.Input[float32]{Full: tapes[k].Out}
+			return nets[k].Combine(layer, tapes[k], xs[k], nears[k], run)
 		})
 		if err != nil {
 			return err
 		}
 	}
-	out := make([]panel[float32], len(ranks))
+	out := make([]neural.Panel[float32], len(ranks))
 	for k := range out {
-		out[k] = inputs[k].full
+		out[k] = inputs[k].Full
 	}
 	if s.o.Vertices != nil { // rows of any rank, as often as they are asked for
-		all := make([]sageNear[float32], len(ranks))
+		all := make([]neural.Near[float32], len(ranks))
 		for k := range all {
-			all[k].panel = out[k]
+			all[k].Panel = out[k]
 		}
 		if err := s.gatherRows(all, rows); err != nil {
 			return err
 		}
 		for k, c := range ranks {
 			part := s.list[s.cuts[c.Rank()]:s.cuts[c.Rank()+1]]
-			out[k] = newPanel[float32](len(part), all[k].Cols)
+			out[k] = neural.NewPanel[float32](len(part), all[k].Cols)
 			for i, v := range part {
-				copy(row(out[k], i), row(all[k].panel, int(v)))
+				copy(neural.Row(out[k], i), neural.Row(all[k].Panel, int(v)))
 			}
 		}
 	} else {
 		s.cuts = rows
 	}
 	return s.Each(func(k int, _ comm.Comm, run workflow.Run) error {
-		s.embeddings[k], s.facts[k] = asMatrix(out[k]), []int64{int64(zeroRows(out[k], run.Threads)), 0}
-		if s.net.out != nil {
-			s.logits[k] = asMatrix(nets[k].classify(out[k], run))
+		s.embeddings[k], s.facts[k] = neural.AsMatrix(out[k]), []int64{int64(zeroRows(out[k], run.Threads)), 0}
+		if s.net.Out != nil {
+			s.logits[k] = neural.AsMatrix(nets[k].Classify(out[k], run))
 		}
 		return nil
 	})
 }
 
 // gatherRows replaces the rows of each rank by those of all, and the columns by those from one on.
-func (s *sageDivision) gatherRows(near []sageNear[float32], rows []int64) error {
-	width := near[0].Cols - near[0].from
+func (s *sageDivision) gatherRows(near []neural.Near[float32], rows []int64) error {
+	width := near[0].Cols - near[0].From
 	own, counts := make([][]float32, len(near)), make([]int, len(rows)-1)
 	for k, x := range near {
 		own[k] = x.Val[:x.Rows*x.Cols]
-		if x.from > 0 {
+		if x.From > 0 {
 			own[k] = make([]float32, 0, x.Rows*width)
 			for v := range x.Rows {
-				own[k] = append(own[k], row(x.panel, v)[x.from:]...)
+				own[k] = append(own[k], neural.Row(x.Panel, v)[x.From:]...)
 			}
 		}
 	}
@@ -231,7 +232,7 @@ func (s *sageDivision) gatherRows(near []sageNear[float32], rows []int64) error 
 		return err
 	}
 	for k := range near { // ranks of one process share them
-		near[k] = sageNear[float32]{panel: panel[float32]{Rows: s.n, Cols: width, Val: all}}
+		near[k] = neural.Near[float32]{Panel: neural.Panel[float32]{Rows: s.n, Cols: width, Val: all}}
 	}
 	return nil
 }
@@ -249,8 +250,8 @@ func (s *sageDivision) result(work int64) (*SAGEResult, error) {
 	if res.Embeddings, err = workflow.RowsOn(s.Division, s.rows, s.width(), s.cuts, s.embeddings); err != nil {
 		return nil, err
 	}
-	if s.net.out != nil {
-		if res.Logits, err = workflow.RowsOn(s.Division, s.rows, s.net.out.value.Cols, s.cuts, s.logits); err != nil {
+	if s.net.Out != nil {
+		if res.Logits, err = workflow.RowsOn(s.Division, s.rows, s.net.Out.Value.Cols, s.cuts, s.logits); err != nil {
 			return nil, err
 		}
 	}

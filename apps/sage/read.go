@@ -13,6 +13,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/lines"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/internal/delimited"
@@ -67,7 +68,7 @@ func ReadFeatures(r io.Reader, opts ...FeatureOptions) (*matrix.Matrix[float32],
 		if err != nil {
 			return nil, &graphio.ParseError{File: o.Name, Msg: err.Error(), Err: err, Remedy: "give finite numbers"}
 		}
-		return asMatrix(panel[float32]{Rows: a.Rows, Cols: a.Cols, Val: val}), nil
+		return neural.AsMatrix(neural.Panel[float32]{Rows: a.Rows, Cols: a.Cols, Val: val}), nil
 	case "csv", "tsv", "txt":
 		return readNumbers(r, o)
 	}
@@ -126,7 +127,7 @@ func readNumbers(r io.Reader, o FeatureOptions) (*matrix.Matrix[float32], error)
 	if err != nil {
 		return nil, err
 	}
-	return asMatrix(panel[float32]{Rows: rows, Cols: max(cols, 0), Val: val}), nil
+	return neural.AsMatrix(neural.Panel[float32]{Rows: rows, Cols: max(cols, 0), Val: val}), nil
 }
 
 // ReadClasses reads classes of the n vertices of a graph as ReadScores reads scores: a class on

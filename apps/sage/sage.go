@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -194,7 +195,7 @@ func graphSAGE(g rep.View, features matrix.Source[float32], model *SAGEModel, op
 	if o.FeatureMemory < 0 {
 		return nil, &workflow.ParameterError{App: app, Arg: "the memory of features", Got: fmt.Sprint(o.FeatureMemory), Want: "a number of bytes, or 0 for what is free"}
 	}
-	if err := checkSamples(app, o.Samples, o.Sampling, len(net.layers)); err != nil {
+	if err := checkSamples(app, o.Samples, o.Sampling, len(net.Layers)); err != nil {
 		return nil, err
 	}
 	for _, v := range o.Vertices {
@@ -233,7 +234,7 @@ func graphSAGE(g rep.View, features matrix.Source[float32], model *SAGEModel, op
 	}
 	var at *sageGraph
 	if on == nil || o.Sampling != SampleUniform {
-		if at, err = newSageGraph(app, g, o.Run, o.Sampling, o.Replace, o.Seed, net.aggregator); err != nil {
+		if at, err = newSageGraph(app, g, o.Run, o.Sampling, o.Replace, o.Seed, SAGEAggregator(net.Aggregator)); err != nil {
 			return nil, err
 		}
 	}
@@ -250,29 +251,29 @@ func graphSAGE(g rep.View, features matrix.Source[float32], model *SAGEModel, op
 		return nil, err
 	}
 	method := "layers"
-	var z panel[float32]
+	var z neural.Panel[float32]
 	if o.PerSource {
 		method = "own trees"
-		z, err = net.embedOwnTrees(at, x, o)
-	} else if o.Vertices != nil && treeSize(len(o.Vertices), o.Samples, at, len(net.layers)) < float64(n) {
+		z, err = embedOwnTrees(net, at, x, o)
+	} else if o.Vertices != nil && treeSize(len(o.Vertices), o.Samples, at, len(net.Layers)) < float64(n) {
 		method = "trees"
-		z, err = net.embedTrees(at, x, o)
+		z, err = embedTrees(net, at, x, o)
 	} else {
-		z, err = net.embedAll(at, x, o.Samples, 0, o.Run)
+		z, err = embedAll(net, at, x, o.Samples, 0, o.Run)
 		if err == nil && o.Vertices != nil {
 			all := z
-			z = newPanel[float32](len(o.Vertices), all.Cols)
+			z = neural.NewPanel[float32](len(o.Vertices), all.Cols)
 			for k, v := range o.Vertices {
-				copy(row(z, k), row(all, v))
+				copy(neural.Row(z, k), neural.Row(all, v))
 			}
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	res := &SAGEResult{Embeddings: asMatrix(z), ZeroRows: zeroRows(z, o.Threads)}
-	if net.out != nil {
-		res.Logits = asMatrix(net.classify(z, o.Run))
+	res := &SAGEResult{Embeddings: neural.AsMatrix(z), ZeroRows: zeroRows(z, o.Threads)}
+	if net.Out != nil {
+		res.Logits = neural.AsMatrix(net.Classify(z, o.Run))
 	}
 	workflow.Report(o.Run, "GraphSAGE", int64(n), int64(n))
 	if o.Trace != nil {
@@ -285,12 +286,12 @@ func graphSAGE(g rep.View, features matrix.Source[float32], model *SAGEModel, op
 }
 
 // zeroRows returns the number of rows without a number other than 0.
-func zeroRows(z panel[float32], threads int) int {
+func zeroRows(z neural.Panel[float32], threads int) int {
 	var count atomic.Int64
 	_ = parallel.Range(nil, threads, z.Rows, 1<<10, func(_, lo, hi int) {
 		n := 0
 		for v := lo; v < hi; v++ {
-			if !slices.ContainsFunc(row(z, v), func(y float32) bool { return y != 0 }) {
+			if !slices.ContainsFunc(neural.Row(z, v), func(y float32) bool { return y != 0 }) {
 				n++
 			}
 		}
@@ -373,7 +374,7 @@ func checkSAGEFeatures(app string, features matrix.Source[float32], n int) (d in
 }
 
 // featuresOf returns the features of n vertices on the host.
-func featuresOf(features matrix.Source[float32], n int) (x sageInput[float32], err error) {
+func featuresOf(features matrix.Source[float32], n int) (x neural.Input[float32], err error) {
 	v := matrix.AsView[float32](features)
 	if err := v.Fetch(); err != nil {
 		return x, err
@@ -389,9 +390,9 @@ func featuresOf(features matrix.Source[float32], n int) (x sageInput[float32], e
 		if rows.Format != sparse.Full {
 			rows = sparse.ToFull(rows, 0)
 		}
-		return sageInput[float32]{full: panel[float32]{Rows: n, Cols: rows.NCols, Val: rows.Val}}, nil
+		return neural.Input[float32]{Full: neural.Panel[float32]{Rows: n, Cols: rows.NCols, Val: rows.Val}}, nil
 	}
-	return sageInput[float32]{sparse: sparse.ToCSR(rows)}, nil
+	return neural.Input[float32]{Sparse: sparse.ToCSR(rows)}, nil
 }
 
 func ones32(n int) []float32 {
@@ -402,39 +403,16 @@ func ones32(n int) []float32 {
 	return x
 }
 
-// only returns the rows of the listed vertices, all for nil.
-func (x *sageInput[F]) only(vertices []int32) (sageInput[F], error) {
-	if vertices == nil {
-		return *x, nil
-	}
-	if x.sparse == nil {
-		y := newPanel[F](len(vertices), x.full.Cols)
-		for k, v := range vertices {
-			copy(row(y, k), row(x.full, int(v)))
-		}
-		return sageInput[F]{full: y}, nil
-	}
-	st := x.sparse
-	y := &sparse.Typed[F]{Structure: sparse.Structure{NRows: len(vertices), NCols: st.NCols, Format: sparse.CSR, Ptr: make([]int64, 1, len(vertices)+1)}}
-	for _, v := range vertices {
-		lo, hi := st.Span(int(v))
-		y.Idx, y.Val = append(y.Idx, st.Idx[lo:hi]...), append(y.Val, st.Val[lo:hi]...)
-		y.Ptr = append(y.Ptr, int64(len(y.Idx)))
-	}
-	y.NVals = int64(len(y.Idx))
-	return sageInput[F]{sparse: y}, nil
-}
-
 // netOf returns the network of a model for features of d columns.
-func netOf(app string, model *SAGEModel, d int) (*sageNet[float32], error) {
+func netOf(app string, model *SAGEModel, d int) (*neural.Net[float32], error) {
 	if model == nil || len(model.Layers) == 0 {
 		return nil, &workflow.ParameterError{App: app, Arg: "the model", Got: "without layers", Want: "one of ReadSAGEModel or TrainGraphSAGE, or with weights for each layer"}
 	}
 	if model.Aggregator < AggregateMean || model.Aggregator > AggregateGCN {
 		return nil, &workflow.ParameterError{App: app, Arg: "the aggregator", Got: model.Aggregator.String(), Want: "AggregateMean, AggregatePool or AggregateGCN"}
 	}
-	n := &sageNet[float32]{aggregator: model.Aggregator}
-	take := func(name string, a *matrix.Matrix[float32], rows, cols int) (*sageParam[float32], error) {
+	n := &neural.Net[float32]{Aggregator: neural.Aggregator(model.Aggregator)}
+	take := func(name string, a *matrix.Matrix[float32], rows, cols int) (*neural.Param[float32], error) {
 		if err := workflow.Usable(app, name, a); err != nil {
 			return nil, err
 		}
@@ -452,46 +430,46 @@ func netOf(app string, model *SAGEModel, d int) (*sageNet[float32], error) {
 		if err := a.Fetch(); err != nil {
 			return nil, err
 		}
-		return n.param(name, 2, asPanel(a)), nil
+		return n.Param(name, 2, neural.AsPanel(a)), nil
 	}
-	list := func(name string, x []float32, want int) (*sageParam[float32], error) {
+	list := func(name string, x []float32, want int) (*neural.Param[float32], error) {
 		if len(x) != want {
 			return nil, &matrix.DimensionError{Op: app, Arg: name, Got: fmt.Sprintf("%d numbers", len(x)), Want: fmt.Sprint(want),
 				Remedy: "give a number for each column of the weights"}
 		}
-		return n.param(name, 1, panel[float32]{Rows: 1, Cols: len(x), Val: x}), nil
+		return n.Param(name, 1, neural.Panel[float32]{Rows: 1, Cols: len(x), Val: x}), nil
 	}
 	for k, l := range model.Layers {
-		var to sageLayer[float32]
+		var to neural.Layer[float32]
 		var err error
 		name := func(what string) string { return fmt.Sprintf("%s%d", what, k+1) }
-		if to.self, err = take(name("wf"), l.Self, d, -1); err != nil {
+		if to.Self, err = take(name("wf"), l.Self, d, -1); err != nil {
 			return nil, err
 		}
 		near := d
 		if model.Aggregator == AggregatePool {
-			if to.pool, err = take(name("wp"), l.Pool, d, -1); err != nil {
+			if to.Pool, err = take(name("wp"), l.Pool, d, -1); err != nil {
 				return nil, err
 			}
-			near = to.pool.value.Cols
-			if to.poolBias, err = list(name("bp"), l.PoolBias, near); err != nil {
+			near = to.Pool.Value.Cols
+			if to.PoolBias, err = list(name("bp"), l.PoolBias, near); err != nil {
 				return nil, err
 			}
 		}
 		if model.Aggregator != AggregateGCN {
-			if to.neighbour, err = take(name("wa"), l.Neighbour, near, -1); err != nil {
+			if to.Neighbour, err = take(name("wa"), l.Neighbour, near, -1); err != nil {
 				return nil, err
 			}
 		}
-		n.layers = append(n.layers, to)
-		d = to.width()
+		n.Layers = append(n.Layers, to)
+		d = to.Width()
 	}
 	if model.Classifier != nil {
 		var err error
-		if n.out, err = take("wc", model.Classifier, d, -1); err != nil {
+		if n.Out, err = take("wc", model.Classifier, d, -1); err != nil {
 			return nil, err
 		}
-		if n.bias, err = list("bc", model.Bias, n.out.value.Cols); err != nil {
+		if n.Bias, err = list("bc", model.Bias, n.Out.Value.Cols); err != nil {
 			return nil, err
 		}
 	}
@@ -500,132 +478,4 @@ func netOf(app string, model *SAGEModel, d int) (*sageNet[float32], error) {
 			Remedy: "give a name for each column of the classifier"}
 	}
 	return n, nil
-}
-
-// param adds a parameter.
-func (n *sageNet[F]) param(name string, dims int, value panel[F]) *sageParam[F] {
-	p := &sageParam[F]{name: name, dims: dims, value: value}
-	n.all = append(n.all, p)
-	return p
-}
-
-// treeSize estimates the vertices of the trees of some vertices.
-func treeSize(count int, samples []int, g *sageGraph, layers int) float64 {
-	mean := 0.0
-	if g.n > 0 {
-		mean = float64(len(g.idx)) / float64(g.n)
-	}
-	size := float64(count)
-	for k := range layers {
-		s := mean
-		if samples != nil {
-			s = min(s, float64(samples[k]))
-		}
-		size *= 1 + s
-	}
-	return size
-}
-
-// embedAll computes the layers for all vertices.
-func (n *sageNet[F]) embedAll(g *sageGraph, x sageInput[F], samples []int, round uint64, run workflow.Run) (panel[F], error) {
-	var b *sageBlock[F]
-	for k := range n.layers {
-		if s := samplesOf(samples, len(n.layers)-1-k); b == nil || s >= 0 {
-			var err error
-			if b, _, err = blockOf[F](g, nil, round, k, s); err != nil {
-				return panel[F]{}, err
-			}
-		}
-		t, err := n.forward(k, x, b, run)
-		if err != nil {
-			return panel[F]{}, err
-		}
-		x = sageInput[F]{full: t.out}
-	}
-	return x.full, nil
-}
-
-// embedTrees computes embeddings of o.Vertices, batch by batch.
-func (n *sageNet[F]) embedTrees(g *sageGraph, x sageInput[F], o SAGEOptions) (panel[F], error) {
-	z := newPanel[F](len(o.Vertices), n.layers[len(n.layers)-1].width())
-	for lo := 0; lo < len(o.Vertices); lo += o.Batch {
-		hi := min(lo+o.Batch, len(o.Vertices))
-		place, targets := map[int32]int{}, []int32{}
-		for _, v := range o.Vertices[lo:hi] {
-			if _, ok := place[int32(v)]; !ok {
-				place[int32(v)] = len(targets)
-				targets = append(targets, int32(v))
-			}
-		}
-		tapes, err := n.trees(g, x, targets, 0, o.Samples, o.Run)
-		if err != nil {
-			return z, err
-		}
-		for k, v := range o.Vertices[lo:hi] {
-			copy(row(z, lo+k), row(tapes[len(tapes)-1].out, place[int32(v)]))
-		}
-		workflow.Report(o.Run, "GraphSAGE", int64(hi), int64(len(o.Vertices)))
-	}
-	return z, nil
-}
-
-// ownRows bounds the rows of the trees of a batch.
-const ownRows = 1 << 18
-
-// embedOwnTrees computes embeddings of o.Vertices by trees whose choices are their own.
-func (n *sageNet[F]) embedOwnTrees(g *sageGraph, x sageInput[F], o SAGEOptions) (panel[F], error) {
-	list := numbersOrAll(o.Vertices, g.n)
-	rows := 1
-	for _, s := range o.Samples {
-		rows = min(rows*(1+min(s, ownRows)), ownRows)
-	}
-	batch := max(1, min(o.Batch, ownRows/rows))
-	z := newPanel[F](len(list), n.layers[len(n.layers)-1].width())
-	for lo := 0; lo < len(list); lo += batch {
-		hi := min(lo+batch, len(list))
-		at, owners := list[lo:hi], list[lo:hi]
-		blocks := make([]*sageBlock[F], len(n.layers))
-		for k := len(blocks) - 1; k >= 0; k-- {
-			var err error
-			if blocks[k], at, owners, err = ownBlock[F](g, at, owners, k, samplesOf(o.Samples, len(blocks)-1-k)); err != nil {
-				return z, err
-			}
-		}
-		in, err := x.only(at)
-		if err != nil {
-			return z, err
-		}
-		for k := range blocks {
-			t, err := n.forward(k, in, blocks[k], o.Run)
-			if err != nil {
-				return z, err
-			}
-			in = sageInput[F]{full: t.out}
-		}
-		for k := range hi - lo {
-			copy(row(z, lo+k), row(in.full, k))
-		}
-		workflow.Report(o.Run, "GraphSAGE", int64(hi), int64(len(list)))
-	}
-	return z, nil
-}
-
-// trees computes the layers for targets without repeats.
-func (n *sageNet[F]) trees(g *sageGraph, x sageInput[F], targets []int32, round uint64, samples []int, run workflow.Run) ([]*sageTape[F], error) {
-	blocks, sources, err := treesOf[F](g, targets, round, len(n.layers), samples)
-	if err != nil {
-		return nil, err
-	}
-	x, err = x.only(sources)
-	if err != nil {
-		return nil, err
-	}
-	tapes := make([]*sageTape[F], len(n.layers))
-	for k := range tapes {
-		if tapes[k], err = n.forward(k, x, blocks[k], run); err != nil {
-			return nil, err
-		}
-		x = sageInput[F]{full: tapes[k].out}
-	}
-	return tapes, nil
 }

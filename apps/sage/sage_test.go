@@ -16,6 +16,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/lines"
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/longtest"
@@ -30,14 +31,14 @@ import (
 func randomModel(a SAGEAggregator, d, h, classes int, seed uint64) *SAGEModel {
 	n := newNet[float32](a, d, []int{h, h + 1}, classes, seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
-	for _, p := range n.all {
-		if p.dims == 1 {
-			for i := range p.value.Val {
-				p.value.Val[i] = float32(rng.NormFloat64()) / 4
+	for _, p := range n.All {
+		if p.Dims == 1 {
+			for i := range p.Value.Val {
+				p.Value.Val[i] = float32(rng.NormFloat64()) / 4
 			}
 		}
 	}
-	return n.model()
+	return modelOf(n)
 }
 
 // table returns a matrix as rows of float64.
@@ -374,11 +375,11 @@ func TestSAGEGradient(t *testing.T) {
 					t.Fatal(err)
 				}
 				rng := rand.New(rand.NewPCG(4, 4))
-				full := newPanel[float64](14, 5)
+				full := neural.NewPanel[float64](14, 5)
 				for i := range full.Val {
 					full.Val[i] = rng.NormFloat64()
 				}
-				x := sageInput[float64]{full: full}
+				x := neural.Input[float64]{Full: full}
 				if sparse {
 					b := matrix.NewBuilder[float64](14, 5)
 					for i, y := range full.Val {
@@ -393,36 +394,36 @@ func TestSAGEGradient(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					x = sageInput[float64]{sparse: access.Store(a)}
+					x = neural.Input[float64]{Sparse: access.Store(a)}
 				}
 				net := newNet[float64](a, 5, []int{4, 3}, 3, 8)
-				for _, p := range net.all {
-					for i := range p.value.Val {
-						p.value.Val[i] += .1 * rng.NormFloat64()
+				for _, p := range net.All {
+					for i := range p.Value.Val {
+						p.Value.Val[i] += .1 * rng.NormFloat64()
 					}
 				}
 				targets, class := []int32{1, 4, 0, 13, 7}, []int32{0, 2, 1, 1, 0}
 				pairs := []sagePair{{0, 1, 1}, {2, 3, -1}, {4, 0, 1}, {1, 1, -1}}
 				o := SAGETrainOptions{Samples: []int{3, 2}, Dropout: .3}
 				pass := func(back bool) float64 {
-					tapes, masks, err := net.tape(at, x, targets, 17, o)
+					tapes, masks, err := tapeTrees(net, at, x, targets, 17, o)
 					if err != nil {
 						t.Fatal(err)
 					}
-					z := tapes[1].out
+					z := tapes[1].Out
 					var loss float64
-					var grad panel[float64]
+					var grad neural.Panel[float64]
 					if supervised {
-						logits := net.classify(z, workflow.Run{})
-						loss, _, _ = crossEntropy(logits, class, len(class), workflow.Run{})
+						logits := net.Classify(z, workflow.Run{})
+						loss, _, _ = neural.CrossEntropy(logits, class, len(class), workflow.Run{})
 						if back {
-							grad = net.unclassify(z, logits, workflow.Run{})
+							grad = net.Unclassify(z, logits, workflow.Run{})
 						}
 					} else {
 						loss, grad = alike(z, pairs, alikeCount(pairs))
 					}
 					if back {
-						if err := net.untape(tapes, masks, grad, workflow.Run{}); err != nil {
+						if err := net.Untape(tapes, masks, grad, workflow.Run{}); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -430,21 +431,21 @@ func TestSAGEGradient(t *testing.T) {
 				}
 				pass(true)
 				moving := 0
-				for _, p := range net.all {
-					for i := range p.value.Val {
+				for _, p := range net.All {
+					for i := range p.Value.Val {
 						const h = 1e-6
-						old := p.value.Val[i]
-						p.value.Val[i] = old + h
+						old := p.Value.Val[i]
+						p.Value.Val[i] = old + h
 						up := pass(false)
-						p.value.Val[i] = old - h
+						p.Value.Val[i] = old - h
 						down := pass(false)
-						p.value.Val[i] = old
+						p.Value.Val[i] = old
 						want := (up - down) / (2 * h)
 						if want != 0 {
 							moving++
 						}
-						if got := p.grad.Val[i]; math.Abs(got-want) > 1e-7+1e-5*math.Abs(want) {
-							t.Fatalf("%v, sparse %v, supervised %v: ∂%s[%d] is %v, differences give %v", a, sparse, supervised, p.name, i, got, want)
+						if got := p.Grad.Val[i]; math.Abs(got-want) > 1e-7+1e-5*math.Abs(want) {
+							t.Fatalf("%v, sparse %v, supervised %v: ∂%s[%d] is %v, differences give %v", a, sparse, supervised, p.Name, i, got, want)
 						}
 					}
 				}

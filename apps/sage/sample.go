@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/philox"
@@ -212,8 +213,8 @@ type sagePart struct {
 
 // wholeBlock returns the block of all vertices with all neighbours, for SampleUniform. It shares
 // the lists of the graph if these are what it needs.
-func wholeBlock[F workflow.Real](g *sageGraph) *sageBlock[F] {
-	b := &sageBlock[F]{targets: g.n, sources: g.n, ptr: g.ptr, idx: g.idx}
+func wholeBlock[F workflow.Real](g *sageGraph) *neural.Block[F] {
+	b := &neural.Block[F]{Targets: g.n, Sources: g.n, Ptr: g.ptr, Idx: g.idx}
 	const grain = 1 << 10
 	threads := g.run.Threads
 	ptr := fresh.Make[int64](int64(g.n) + 1) // first the lengths of rows
@@ -234,13 +235,13 @@ func wholeBlock[F workflow.Real](g *sageGraph) *sageBlock[F] {
 	if total == int64(len(g.idx)) && !g.gcn {
 		return b
 	}
-	b.ptr, b.idx = ptr, fresh.Make[int32](total)
+	b.Ptr, b.Idx = ptr, fresh.Make[int32](total)
 	if g.gcn {
-		b.weight = fresh.Make[F](total)
+		b.Weight = fresh.Make[F](total)
 	}
 	_ = parallel.Range(nil, threads, g.n, grain, func(_, lo, hi int) {
 		for v := lo; v < hi; v++ {
-			row, out := g.idx[g.ptr[v]:g.ptr[v+1]], b.idx[ptr[v]:ptr[v+1]]
+			row, out := g.idx[g.ptr[v]:g.ptr[v+1]], b.Idx[ptr[v]:ptr[v+1]]
 			own := len(row) == len(out)
 			if own {
 				copy(out, row)
@@ -260,7 +261,7 @@ func wholeBlock[F workflow.Real](g *sageGraph) *sageBlock[F] {
 				if own && int(u) == v {
 					w *= 2
 				}
-				b.weight[ptr[v]+int64(k)] = w
+				b.Weight[ptr[v]+int64(k)] = w
 			}
 		}
 	})
@@ -269,7 +270,7 @@ func wholeBlock[F workflow.Real](g *sageGraph) *sageBlock[F] {
 
 // blockOf returns the block of a layer for targets, nil for all vertices, and its sources, nil for
 // all vertices. The targets are the first sources.
-func blockOf[F workflow.Real](g *sageGraph, targets []int32, round uint64, layer, samples int) (*sageBlock[F], []int32, error) {
+func blockOf[F workflow.Real](g *sageGraph, targets []int32, round uint64, layer, samples int) (*neural.Block[F], []int32, error) {
 	if targets == nil && samples < 0 && g.sampling == SampleUniform {
 		return wholeBlock[F](g), nil, nil
 	}
@@ -279,15 +280,15 @@ func blockOf[F workflow.Real](g *sageGraph, targets []int32, round uint64, layer
 	}
 	var sources []int32
 	if targets != nil {
-		sources = g.renumber(targets, b.idx)
-		b.sources = len(sources)
+		sources = g.renumber(targets, b.Idx)
+		b.Sources = len(sources)
 	}
 	return b, sources, nil
 }
 
 // chosenOf returns the neighbours that targets choose, nil for all vertices. All vertices are
 // sources.
-func chosenOf[F workflow.Real](g *sageGraph, targets []int32, round uint64, layer, samples int) (*sageBlock[F], error) {
+func chosenOf[F workflow.Real](g *sageGraph, targets []int32, round uint64, layer, samples int) (*neural.Block[F], error) {
 	count := g.n
 	if targets != nil {
 		count = len(targets)
@@ -315,28 +316,28 @@ func chosenOf[F workflow.Real](g *sageGraph, targets []int32, round uint64, laye
 		first[p+1] = first[p] + int64(len(parts[p].at))
 	}
 	total := first[len(parts)]
-	b := &sageBlock[F]{targets: count, sources: g.n, ptr: fresh.Make[int64](int64(count) + 1), idx: fresh.Make[int32](total)}
+	b := &neural.Block[F]{Targets: count, Sources: g.n, Ptr: fresh.Make[int64](int64(count) + 1), Idx: fresh.Make[int32](total)}
 	weighted := slices.ContainsFunc(parts, func(p sagePart) bool { return len(p.weight) > 0 })
 	if weighted {
-		b.weight = fresh.Make[F](total)
+		b.Weight = fresh.Make[F](total)
 	}
-	b.ptr[0] = 0
+	b.Ptr[0] = 0
 	return b, parallel.Pieces(g.run.Context, g.run.Threads, len(parts), func(_, p int) {
 		part, at := &parts[p], first[p]
-		copy(b.idx[at:], part.at)
+		copy(b.Idx[at:], part.at)
 		for k, w := range part.weight {
-			b.weight[at+int64(k)] = F(w)
+			b.Weight[at+int64(k)] = F(w)
 		}
 		for k, n := range part.count {
 			at += n
-			b.ptr[p*grain+k+1] = at
+			b.Ptr[p*grain+k+1] = at
 		}
 	})
 }
 
 // ownBlock is blockOf for trees of their own: owners are the vertices whose trees the targets
 // belong to, and every choice is a source of its own.
-func ownBlock[F workflow.Real](g *sageGraph, targets, owners []int32, layer, samples int) (*sageBlock[F], []int32, []int32, error) {
+func ownBlock[F workflow.Real](g *sageGraph, targets, owners []int32, layer, samples int) (*neural.Block[F], []int32, []int32, error) {
 	const grain = 1 << 10
 	parts := make([]sagePart, (len(targets)+grain-1)/grain)
 	scratch := make([]sageChoice, parallel.Threads(g.run.Threads)+1)
@@ -351,23 +352,23 @@ func ownBlock[F workflow.Real](g *sageGraph, targets, owners []int32, layer, sam
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	b := &sageBlock[F]{targets: len(targets), ptr: make([]int64, 1, len(targets)+1)}
+	b := &neural.Block[F]{Targets: len(targets), Ptr: make([]int64, 1, len(targets)+1)}
 	sources, from := slices.Clone(targets), slices.Clone(owners)
 	for _, part := range parts {
 		for _, k := range part.count {
-			owner := owners[len(b.ptr)-1]
-			b.ptr = append(b.ptr, b.ptr[len(b.ptr)-1]+k)
+			owner := owners[len(b.Ptr)-1]
+			b.Ptr = append(b.Ptr, b.Ptr[len(b.Ptr)-1]+k)
 			for range k {
-				b.idx = append(b.idx, int32(len(from)))
+				b.Idx = append(b.Idx, int32(len(from)))
 				from = append(from, owner)
 			}
 		}
 		sources = append(sources, part.at...)
 		for _, w := range part.weight {
-			b.weight = append(b.weight, F(w))
+			b.Weight = append(b.Weight, F(w))
 		}
 	}
-	b.sources = len(sources)
+	b.Sources = len(sources)
 	return b, sources, from, nil
 }
 
@@ -399,8 +400,8 @@ func (g *sageGraph) renumber(targets, idx []int32) []int32 {
 
 // treesOf returns the blocks of all layers for targets without repeats, the first layer first, and
 // the vertices whose features enter. samples counts from the targets outwards; nil takes all.
-func treesOf[F workflow.Real](g *sageGraph, targets []int32, round uint64, layers int, samples []int) ([]*sageBlock[F], []int32, error) {
-	blocks := make([]*sageBlock[F], layers)
+func treesOf[F workflow.Real](g *sageGraph, targets []int32, round uint64, layers int, samples []int) ([]*neural.Block[F], []int32, error) {
+	blocks := make([]*neural.Block[F], layers)
 	at := targets
 	for k := layers - 1; k >= 0; k-- {
 		var err error

@@ -5,12 +5,13 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // Threads share the sums of neighbours and of sparse features.
 func TestGraphSAGEByThreads(t *testing.T) {
-	samples.WithValue(t, &sumWork, 1)
+	samples.WithValue(t, &neural.SumWork, 1)
 	g := samples.Skewed(t, 9)
 	n, _ := g.Dims()
 	x := samples.DrawFeatures(t, n, 8, .3, matrix.CSR)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/philox"
@@ -145,7 +146,7 @@ func trainGraphSAGE(g rep.View, features matrix.Source[float32], classes []int32
 	}
 	t := &sageTrainer{o: o, classes: classes, split: split, idle: grouped && !group.First()}
 	t.net = newNet[float32](o.Aggregator, d, o.Hidden, count, o.Seed)
-	t.best = t.net.values()
+	t.best = t.net.Values()
 	t.state.Validate, t.state.bestLoss = math.NaN(), math.Inf(1)
 	divided, err := teamUp(t, g, matrix.AsView[float32](features), n)
 	if err != nil {
@@ -257,50 +258,41 @@ func checkSplit(app string, classes []int32, split *SAGESplit, n int) (int, erro
 }
 
 // newNet returns a network with random weights (Glorot and Bengio 2010, uniform).
-func newNet[F workflow.Real](a SAGEAggregator, d int, hidden []int, classes int, seed uint64) *sageNet[F] {
-	n := &sageNet[F]{aggregator: a}
-	draw := func(name string, rows, cols int) *sageParam[F] {
-		p := n.param(name, 2, newPanel[F](rows, cols))
+func newNet[F workflow.Real](a SAGEAggregator, d int, hidden []int, classes int, seed uint64) *neural.Net[F] {
+	n := &neural.Net[F]{Aggregator: neural.Aggregator(a)}
+	draw := func(name string, rows, cols int) *neural.Param[F] {
+		p := n.Param(name, 2, neural.NewPanel[F](rows, cols))
 		limit := math.Sqrt(6 / float64(max(rows+cols, 1)))
-		for i := range p.value.Val {
-			x, _ := philox.Block(uint64(i), uint64(len(n.all))|1<<63, seed)
-			p.value.Val[i] = F((2*philox.Unit(x) - 1) * limit)
+		for i := range p.Value.Val {
+			x, _ := philox.Block(uint64(i), uint64(len(n.All))|1<<63, seed)
+			p.Value.Val[i] = F((2*philox.Unit(x) - 1) * limit)
 		}
 		return p
 	}
 	for k, h := range hidden {
-		var l sageLayer[F]
+		var l neural.Layer[F]
 		name := func(what string) string { return fmt.Sprintf("%s%d", what, k+1) }
-		l.self = draw(name("wf"), d, h)
+		l.Self = draw(name("wf"), d, h)
 		near := d
 		if a == AggregatePool {
 			near = h
-			l.pool = draw(name("wp"), d, h)
-			l.poolBias = n.param(name("bp"), 1, newPanel[F](1, h))
+			l.Pool = draw(name("wp"), d, h)
+			l.PoolBias = n.Param(name("bp"), 1, neural.NewPanel[F](1, h))
 		}
 		if a != AggregateGCN {
-			l.neighbour = draw(name("wa"), near, h)
+			l.Neighbour = draw(name("wa"), near, h)
 		}
-		n.layers = append(n.layers, l)
-		d = l.width()
+		n.Layers = append(n.Layers, l)
+		d = l.Width()
 	}
 	if classes > 0 {
-		n.out = draw("wc", d, classes)
-		n.bias = n.param("bc", 1, newPanel[F](1, classes))
+		n.Out = draw("wc", d, classes)
+		n.Bias = n.Param("bc", 1, neural.NewPanel[F](1, classes))
 	}
-	for _, p := range n.all {
-		p.grad, p.first, p.next = newPanel[F](p.value.Rows, p.value.Cols), newPanel[F](p.value.Rows, p.value.Cols), newPanel[F](p.value.Rows, p.value.Cols)
+	for _, p := range n.All {
+		p.Grad, p.First, p.Next = neural.NewPanel[F](p.Value.Rows, p.Value.Cols), neural.NewPanel[F](p.Value.Rows, p.Value.Cols), neural.NewPanel[F](p.Value.Rows, p.Value.Cols)
 	}
 	return n
-}
-
-// values returns copies of the parameters.
-func (n *sageNet[F]) values() map[string][]F {
-	all := map[string][]F{}
-	for _, p := range n.all {
-		all[p.name] = slices.Clone(p.value.Val)
-	}
-	return all
 }
 
 // sageState is the state of training that a checkpoint holds beside the parameters.
@@ -315,11 +307,11 @@ type sageTrainer struct {
 	graph   *sageGraph
 	entries int64     // of the graph
 	whole   sageGraph // with all neighbours, for evaluation
-	x       sageInput[float32]
-	block   *sageBlock[float32] // of whole, nil until it is needed
+	x       neural.Input[float32]
+	block   *neural.Block[float32] // of whole, nil until it is needed
 	classes []int32
 	split   SAGESplit
-	net     *sageNet[float32]
+	net     *neural.Net[float32]
 	best    map[string][]float32
 	state   sageState
 	team    *sageTeam // the division among the ranks of a group; nil on one place
@@ -353,7 +345,7 @@ func (t *sageTrainer) run() (*SAGETraining, error) {
 			}
 			p.Validate = accuracy
 			if !(accuracy < s.Validate) && (accuracy != s.Validate || loss < s.bestLoss) {
-				s.Best, s.Validate, s.bestLoss, t.best = s.Epochs, accuracy, loss, t.net.values()
+				s.Best, s.Validate, s.bestLoss, t.best = s.Epochs, accuracy, loss, t.net.Values()
 			}
 		}
 		if t.classes != nil {
@@ -372,8 +364,8 @@ func (t *sageTrainer) run() (*SAGETraining, error) {
 		}
 	}
 	if t.best != nil {
-		for _, p := range t.net.all {
-			copy(p.value.Val, t.best[p.name])
+		for _, p := range t.net.All {
+			copy(p.Value.Val, t.best[p.Name])
 		}
 	}
 	res := s.SAGETraining
@@ -384,7 +376,7 @@ func (t *sageTrainer) run() (*SAGETraining, error) {
 			return nil, err
 		}
 	}
-	res.Model = t.net.model()
+	res.Model = modelOf(t.net)
 	if t.team != nil {
 		t.team.done(res.Epochs)
 	} else if t.o.Trace != nil {
@@ -402,33 +394,33 @@ func (t *sageTrainer) evaluate(vertices []int) (accuracy, loss float64, err erro
 	if t.team != nil {
 		return t.team.evaluate(vertices)
 	}
-	t.net.kept.reset()
-	tapes, err := t.net.record(t.blocks(), t.x, t.o.Run, nil)
+	t.net.Kept.Reset()
+	tapes, err := t.net.Record(t.blocks(), t.x, t.o.Run, nil)
 	if err != nil {
 		return 0, 0, err
 	}
-	z := tapes[len(tapes)-1].out
-	some, class := t.net.kept.panel(len(vertices), z.Cols), make([]int32, len(vertices))
+	z := tapes[len(tapes)-1].Out
+	some, class := t.net.Kept.Panel(len(vertices), z.Cols), make([]int32, len(vertices))
 	for k, v := range vertices {
-		copy(row(some, k), row(z, v))
+		copy(neural.Row(some, k), neural.Row(z, v))
 		class[k] = t.classes[v]
 	}
-	loss, right, err := crossEntropy(t.net.classify(some, t.o.Run), class, len(class), t.o.Run)
+	loss, right, err := neural.CrossEntropy(t.net.Classify(some, t.o.Run), class, len(class), t.o.Run)
 	return float64(right) / float64(len(vertices)), loss, err
 }
 
 // blocks returns the blocks of all vertices with all neighbours.
-func (t *sageTrainer) blocks() []*sageBlock[float32] {
+func (t *sageTrainer) blocks() []*neural.Block[float32] {
 	if t.block == nil {
 		t.block = wholeBlock[float32](&t.whole)
 	}
-	return slices.Repeat([]*sageBlock[float32]{t.block}, len(t.net.layers))
+	return slices.Repeat([]*neural.Block[float32]{t.block}, len(t.net.Layers))
 }
 
 // everything reports whether a step for so many targets computes layers of all vertices: all
 // neighbours are taken, and the trees would be larger than the graph.
 func (t *sageTrainer) everything(targets int) bool {
-	return t.o.Samples == nil && t.graph.sampling == SampleUniform && treeSize(targets, nil, t.graph, len(t.net.layers)) >= float64(t.graph.n)
+	return t.o.Samples == nil && t.graph.sampling == SampleUniform && treeSize(targets, nil, t.graph, len(t.net.Layers)) >= float64(t.graph.n)
 }
 
 // order returns the training vertices in the order of an epoch.
@@ -497,134 +489,53 @@ func (t *sageTrainer) step(batch []int, epoch uint64) (loss float64, right int, 
 		targets, pairs = t.pairs(batch, epoch)
 	}
 	n := t.net
-	n.kept.reset()
-	var tapes []*sageTape[float32]
+	n.Kept.Reset()
+	var tapes []*neural.Tape[float32]
 	var masks [][]float32
 	all := t.everything(len(targets))
 	if all {
-		t.x.transpose(t.o.Run) // once for all steps
-		tapes, masks, err = n.tapeOf(t.blocks(), nil, t.x, step, t.o)
+		t.x.Transpose(t.o.Run) // once for all steps
+		tapes, masks, err = tapeBlocks(n, t.blocks(), nil, t.x, step, t.o)
 	} else {
-		tapes, masks, err = n.tape(t.graph, t.x, targets, step, t.o)
+		tapes, masks, err = tapeTrees(n, t.graph, t.x, targets, step, t.o)
 	}
 	if err != nil {
 		return 0, 0, err
 	}
-	z := tapes[len(tapes)-1].out
+	z := tapes[len(tapes)-1].Out
 	some := all && !isIdentity(targets, t.graph.n) // rows of z, which may repeat
 	if some {
 		whole := z
-		z = n.kept.panel(len(targets), whole.Cols)
+		z = n.Kept.Panel(len(targets), whole.Cols)
 		for k, v := range targets {
-			copy(row(z, k), row(whole, int(v)))
+			copy(neural.Row(z, k), neural.Row(whole, int(v)))
 		}
 	}
-	var g panel[float32]
+	var g neural.Panel[float32]
 	if t.classes != nil {
 		class := make([]int32, len(batch))
 		for k, v := range batch {
 			class[k] = t.classes[v]
 		}
-		logits := n.classify(z, t.o.Run)
-		if loss, right, err = crossEntropy(logits, class, len(class), t.o.Run); err != nil {
+		logits := n.Classify(z, t.o.Run)
+		if loss, right, err = neural.CrossEntropy(logits, class, len(class), t.o.Run); err != nil {
 			return 0, 0, err
 		}
-		g = n.unclassify(z, logits, t.o.Run)
+		g = n.Unclassify(z, logits, t.o.Run)
 	} else {
 		loss, g = alike(z, pairs, alikeCount(pairs))
 	}
 	if some {
 		part := g
-		g = n.kept.panel(t.graph.n, part.Cols)
+		g = n.Kept.Panel(t.graph.n, part.Cols)
 		clear(g.Val)
 		for k, v := range targets {
-			axpy(1, row(part, k), row(g, int(v)))
+			neural.Axpy(1, neural.Row(part, k), neural.Row(g, int(v)))
 		}
 	}
-	if err := n.untape(tapes, masks, g, t.o.Run); err != nil {
+	if err := n.Untape(tapes, masks, g, t.o.Run); err != nil {
 		return 0, 0, err
 	}
 	t.state.steps++
-	return loss, right, t.net.adam(t.o.Rate, t.o.Decay, t.state.steps, t.o.Run)
-}
-
-// dropoutSeed tells the random numbers of dropout from those of samples.
-const dropoutSeed = 0xD7
-
-// tape computes the layers for targets, which may repeat only for supervised training, with
-// dropout.
-func (n *sageNet[F]) tape(g *sageGraph, x sageInput[F], targets []int32, step uint64, o SAGETrainOptions) ([]*sageTape[F], [][]F, error) {
-	blocks, sources, err := treesOf[F](g, targets, step, len(n.layers), o.Samples)
-	if err != nil {
-		return nil, nil, err
-	}
-	if x, err = x.only(sources); err != nil {
-		return nil, nil, err
-	}
-	return n.tapeOf(blocks, sources, x, step, o)
-}
-
-// tapeOf computes the layers of blocks for sources, nil for all vertices, with dropout.
-func (n *sageNet[F]) tapeOf(blocks []*sageBlock[F], sources []int32, x sageInput[F], step uint64, o SAGETrainOptions) ([]*sageTape[F], [][]F, error) {
-	masks := make([][]F, len(n.layers))
-	tapes, err := n.record(blocks, x, o.Run, func(k int, x *sageInput[F]) (err error) {
-		masks[k], err = n.drop(k, x, sources, step, o)
-		return err
-	})
-	return tapes, masks, err
-}
-
-// drop replaces the input of a layer, rows of vertices, nil for all, by one with dropout. It
-// returns the factors, nil without dropout.
-func (n *sageNet[F]) drop(k int, x *sageInput[F], vertices []int32, step uint64, o SAGETrainOptions) ([]F, error) {
-	d := sageDropout{o.Dropout, o.Seed ^ dropoutSeed, step, k}
-	if d.share <= 0 {
-		return nil, nil
-	}
-	if x.sparse != nil {
-		own := *x.sparse
-		own.Val = slices.Clone(own.Val)
-		x.sparse = &own
-		return dropOn(d, own.Val, vertices, own.NRows, own.NCols, own.Ptr, own.Idx, o.Run)
-	}
-	own := n.kept.panel(x.full.Rows, x.full.Cols)
-	copy(own.Val, x.full.Val)
-	x.full = own
-	return dropOn(d, own.Val, vertices, own.Rows, own.Cols, nil, nil, o.Run)
-}
-
-// record computes the layers of blocks. enter, which may be nil, changes the input of a layer.
-func (n *sageNet[F]) record(blocks []*sageBlock[F], x sageInput[F], run workflow.Run, enter func(k int, x *sageInput[F]) error) ([]*sageTape[F], error) {
-	tapes := make([]*sageTape[F], len(n.layers))
-	for k := range tapes {
-		var err error
-		if enter != nil {
-			err = enter(k, &x)
-		}
-		if err == nil {
-			tapes[k], err = n.forward(k, x, blocks[k], run)
-		}
-		if err != nil {
-			return nil, err
-		}
-		x = sageInput[F]{full: tapes[k].out}
-	}
-	return tapes, nil
-}
-
-// untape adds the gradients of all layers, given that of the embeddings.
-func (n *sageNet[F]) untape(tapes []*sageTape[F], masks [][]F, g panel[F], run workflow.Run) error {
-	for k := len(tapes) - 1; k >= 0; k-- {
-		to, err := n.backward(k, tapes[k], g, run)
-		if err != nil {
-			return err
-		}
-		if k > 0 && masks[k] != nil {
-			for i, m := range masks[k] {
-				to.Val[i] *= m
-			}
-		}
-		g = to
-	}
-	return nil
+	return loss, right, t.net.Adam(t.o.Rate, t.o.Decay, t.state.steps, t.o.Run)
 }

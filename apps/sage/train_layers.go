@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/comm"
 )
 
@@ -12,10 +13,10 @@ import (
 // forward computes the rows of all layers.
 func (m *sageTeam) forward(step uint64, training bool) error {
 	m.blocks()
-	layers := len(m.t.net.layers)
+	layers := len(m.t.net.Layers)
 	for _, r := range m.members {
-		r.net.kept.reset()
-		r.tapes, r.masks = make([]*sageTape[float32], layers), make([][]float32, layers)
+		r.net.Kept.Reset()
+		r.tapes, r.masks = make([]*neural.Tape[float32], layers), make([][]float32, layers)
 	}
 	for layer := range layers {
 		err := m.Each(func(k int, c comm.Comm, run workflow.Run) error {
@@ -23,11 +24,11 @@ func (m *sageTeam) forward(step uint64, training bool) error {
 			o.Run = run
 			x := r.x
 			if layer > 0 {
-				x = sageInput[float32]{full: r.tapes[layer-1].out}
+				x = neural.Input[float32]{Full: r.tapes[layer-1].Out}
 			}
 			var err error
 			if training {
-				if r.masks[layer], err = r.net.drop(layer, &x, r.vertices, step, o); err != nil {
+				if r.masks[layer], err = dropInput(r.net, layer, &x, r.vertices, step, o); err != nil {
 					return err
 				}
 			}
@@ -35,8 +36,8 @@ func (m *sageTeam) forward(step uint64, training bool) error {
 			if err != nil {
 				return err
 			}
-			r.tapes[layer] = r.net.newTape(layer, x, b)
-			own, near, err := r.net.products(layer, r.tapes[layer], run)
+			r.tapes[layer] = r.net.NewTape(layer, x, b)
+			own, near, err := r.net.Products(layer, r.tapes[layer], run)
 			if err != nil {
 				return err
 			}
@@ -50,7 +51,7 @@ func (m *sageTeam) forward(step uint64, training bool) error {
 		if err == nil {
 			err = m.Each(func(k int, _ comm.Comm, run workflow.Run) error {
 				r := m.members[k]
-				return r.net.combine(layer, r.tapes[layer], r.self, r.near, run)
+				return r.net.Combine(layer, r.tapes[layer], r.self, r.near, run)
 			})
 		}
 		if err != nil {
@@ -61,14 +62,14 @@ func (m *sageTeam) forward(step uint64, training bool) error {
 }
 
 // out returns the rows of the last layer.
-func (r *sageMember) out() panel[float32] { return r.tapes[len(r.tapes)-1].out }
+func (r *sageMember) out() neural.Panel[float32] { return r.tapes[len(r.tapes)-1].Out }
 
 // post puts the rows of a rank among those of all, which gather completes.
-func (m *sageTeam) post(c comm.Comm, r *sageMember, own sageNear[float32]) {
-	r.near = sageNear[float32]{panel: r.net.kept.panel(m.t.graph.n, own.Cols-own.from)}
+func (m *sageTeam) post(c comm.Comm, r *sageMember, own neural.Near[float32]) {
+	r.near = neural.Near[float32]{Panel: r.net.Kept.Panel(m.t.graph.n, own.Cols-own.From)}
 	lo := int(m.rows[c.Rank()])
 	for v := range len(r.vertices) {
-		copy(row(r.near.panel, lo+v), row(own.panel, v)[own.from:])
+		copy(neural.Row(r.near.Panel, lo+v), neural.Row(own.Panel, v)[own.From:])
 	}
 }
 
@@ -101,10 +102,10 @@ func (m *sageTeam) exchange() error {
 	if cols == 0 {
 		return nil
 	}
-	in := make([]panel[float32], len(m.members)) // of every rank, the rows of this one
+	in := make([]neural.Panel[float32], len(m.members)) // of every rank, the rows of this one
 	err := m.G.Each(func(k int, c comm.Comm) error {
 		r, p := m.members[k], c.Size()
-		in[k] = r.net.kept.panel(p*len(r.vertices), cols)
+		in[k] = r.net.Kept.Panel(p*len(r.vertices), cols)
 		recv := slices.Repeat([]int{len(r.vertices) * cols}, p)
 		return c.AllToAllV(m.Wait, comm.Host(in[k].Val), recv, comm.Host(r.part.Val), m.cells(cols))
 	})
@@ -113,10 +114,10 @@ func (m *sageTeam) exchange() error {
 	}
 	return m.Each(func(k int, c comm.Comm, run workflow.Run) error {
 		rows := len(m.members[k].vertices)
-		m.members[k].part = panel[float32]{Rows: rows, Cols: cols, Val: in[k].Val[:rows*cols]}
-		return eachRow(run, rows, func(v int) {
+		m.members[k].part = neural.Panel[float32]{Rows: rows, Cols: cols, Val: in[k].Val[:rows*cols]}
+		return neural.EachRow(run, rows, func(v int) {
 			for q := 1; q < c.Size(); q++ {
-				axpy(1, row(in[k], q*rows+v), row(in[k], v))
+				neural.Axpy(1, neural.Row(in[k], q*rows+v), neural.Row(in[k], v))
 			}
 		})
 	})
@@ -124,21 +125,21 @@ func (m *sageTeam) exchange() error {
 
 // backward adds the gradients of the weights, given that of the rows of the last layer.
 func (m *sageTeam) backward() error {
-	pool := m.t.net.aggregator == AggregatePool
-	for layer := len(m.t.net.layers) - 1; layer >= 0; layer-- {
+	pool := m.t.net.Pools()
+	for layer := len(m.t.net.Layers) - 1; layer >= 0; layer-- {
 		err := m.Each(func(k int, _ comm.Comm, run workflow.Run) error {
 			r := m.members[k]
 			tape := r.tapes[layer]
-			if err := tape.unnorm(r.g, run); err != nil {
+			if err := tape.Unnorm(r.g, run); err != nil {
 				return err
 			}
 			if pool {
-				r.self, r.part = r.net.unpool(layer, tape, r.g, run)
+				r.self, r.part = r.net.Unpool(layer, tape, r.g, run)
 				return nil
 			}
-			own := r.net.selfColumns(layer)
-			r.part = r.net.kept.panel(tape.block.sources, r.g.Cols-own)
-			return tape.block.unmean(r.part, r.g, 0, own, run)
+			own := r.net.SelfColumns(layer)
+			r.part = r.net.Kept.Panel(tape.Block.Sources, r.g.Cols-own)
+			return tape.Block.Unmean(r.part, r.g, 0, own, run)
 		})
 		if err == nil {
 			err = m.exchange()
@@ -156,20 +157,20 @@ func (m *sageTeam) backward() error {
 // rest ends the backward pass of a layer, whose part has the sums of all ranks.
 func (r *sageMember) rest(layer int, run workflow.Run) (err error) {
 	tape := r.tapes[layer]
-	var to panel[float32]
+	var to neural.Panel[float32]
 	switch {
 	case len(r.vertices) == 0:
-		to = panel[float32]{Cols: r.net.layers[layer].input()}
-	case r.net.aggregator == AggregatePool:
-		to, err = r.net.unpooled(layer, tape, r.self, r.part, run)
+		to = neural.Panel[float32]{Cols: r.net.Layers[layer].Input()}
+	case r.net.Pools():
+		to, err = r.net.Unpooled(layer, tape, r.self, r.part, run)
 	default:
-		own := r.net.selfColumns(layer)
-		x := grown(&r.net.brief[1], len(r.vertices), r.g.Cols)
+		own := r.net.SelfColumns(layer)
+		x := neural.Grown(&r.net.Brief[1], len(r.vertices), r.g.Cols)
 		for v := range x.Rows {
-			copy(row(x, v), row(r.g, v)[:own])
-			copy(row(x, v)[own:], row(r.part, v))
+			copy(neural.Row(x, v), neural.Row(r.g, v)[:own])
+			copy(neural.Row(x, v)[own:], neural.Row(r.part, v))
 		}
-		to, err = r.net.unproducts(layer, tape, x, run)
+		to, err = r.net.Unproducts(layer, tape, x, run)
 	}
 	if err != nil {
 		return err

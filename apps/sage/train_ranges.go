@@ -2,13 +2,12 @@ package sage
 
 import (
 	"math"
-	"slices"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/rep"
-	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -36,23 +35,23 @@ type sageTeam struct {
 
 // A sageMember is a rank of this process.
 type sageMember struct {
-	net      *sageNet[float32] // its weights are those of the other ranks of the process
-	grad     []float32         // gradients of all weights
+	net      *neural.Net[float32] // its weights are those of the other ranks of the process
+	grad     []float32            // gradients of all weights
 	graph    sageGraph
-	vertices []int32             // its rows
-	x        sageInput[float32]  // features of its rows
-	whole    *sageBlock[float32] // of its rows, with all neighbours; nil until it is needed
+	vertices []int32                // its rows
+	x        neural.Input[float32]  // features of its rows
+	whole    *neural.Block[float32] // of its rows, with all neighbours; nil until it is needed
 
 	// of a step
 	targets []int32    // of the loss: vertices
 	pairs   []sagePair // of targets
-	tapes   []*sageTape[float32]
+	tapes   []*neural.Tape[float32]
 	masks   [][]float32
-	self    panel[float32]    // products of the rows themselves, or their gradients
-	near    sageNear[float32] // products of all vertices that neighbours read
-	part    panel[float32]    // this rank's part of the gradients of near
-	g       panel[float32]    // gradients of its rows
-	result  [2]float64        // loss and right answers
+	self    neural.Panel[float32] // products of the rows themselves, or their gradients
+	near    neural.Near[float32]  // products of all vertices that neighbours read
+	part    neural.Panel[float32] // this rank's part of the gradients of near
+	g       neural.Panel[float32] // gradients of its rows
+	result  [2]float64            // loss and right answers
 }
 
 // teamUp divides a training among the ranks of the group of the graph, and sets the graph and the
@@ -84,9 +83,9 @@ func teamUp(t *sageTrainer, g rep.View, features matrix.View[float32], n int) (b
 	for k, c := range d.G.Ranks() {
 		r := &sageMember{net: t.net, graph: *t.graph, vertices: every[m.rows[c.Rank()]:m.rows[c.Rank()+1]]}
 		if k > 0 {
-			r.net = t.net.twin()
+			r.net = t.net.Twin()
 		}
-		r.grad = r.net.gradients()
+		r.grad = r.net.Gradients()
 		m.members = append(m.members, r)
 	}
 	if err := m.give(features, n); err != nil {
@@ -99,7 +98,7 @@ func teamUp(t *sageTrainer, g rep.View, features matrix.View[float32], n int) (b
 // cut chooses the way of division, and cuts the rows.
 func (m *sageTeam) cut(n int) {
 	t, o := m.t, &m.t.o
-	layers := len(t.net.layers)
+	layers := len(t.net.Layers)
 	batch := len(t.split.Train)
 	if o.Batch > 0 {
 		batch = min(batch, o.Batch)
@@ -110,8 +109,8 @@ func (m *sageTeam) cut(n int) {
 	m.layers = treeSize(batch, o.Samples, t.graph, layers) >= float64(n)
 	// A neighbour is a row that is read; eight products of a row with weights take as long.
 	inputs := 0
-	for k := range t.net.layers {
-		inputs += t.net.layers[k].input()
+	for k := range t.net.Layers {
+		inputs += t.net.Layers[k].Input()
 	}
 	work := make([]int64, n+1)
 	for v := range n {
@@ -119,7 +118,7 @@ func (m *sageTeam) cut(n int) {
 	}
 	m.rows = workflow.CutByWork(work, m.G.Size())
 	m.uneven = workflow.Unevenness(m.rows, func(lo, hi int64) int64 { return work[hi] - work[lo] })
-	one := treeSize(1, o.Samples, t.graph, layers) * float64(t.net.layers[0].input())
+	one := treeSize(1, o.Samples, t.graph, layers) * float64(t.net.Layers[0].Input())
 	m.least = max(1, int64(float64(workflow.LeastRange)/max(one, 1)))
 	if !m.layers {
 		m.uneven = workflow.Unevenness(workflow.CutEvenly(int64(batch), m.G.Size(), 1, m.least), func(lo, hi int64) int64 { return hi - lo })
@@ -136,7 +135,7 @@ func (m *sageTeam) give(features matrix.View[float32], n int) error {
 		return m.Each(func(k int, _ comm.Comm, run workflow.Run) (err error) {
 			r := m.members[k]
 			r.x, err = featuresOf(list[k], len(r.vertices))
-			r.x.transpose(run) // once for all steps
+			r.x.Transpose(run) // once for all steps
 			return err
 		})
 	}
@@ -156,64 +155,11 @@ func (m *sageTeam) give(features matrix.View[float32], n int) error {
 	}
 	return m.Each(func(k int, c comm.Comm, run workflow.Run) error {
 		r := m.members[k]
-		if r.x = m.t.x.between(int(m.rows[c.Rank()]), int(m.rows[c.Rank()+1])); m.layers {
-			r.x.transpose(run)
+		if r.x = m.t.x.Between(int(m.rows[c.Rank()]), int(m.rows[c.Rank()+1])); m.layers {
+			r.x.Transpose(run)
 		}
 		return nil
 	})
-}
-
-// twin returns a network with the same weights in the same memory, and gradients of its own.
-func (n *sageNet[F]) twin() *sageNet[F] {
-	to := &sageNet[F]{aggregator: n.aggregator}
-	own := map[*sageParam[F]]*sageParam[F]{}
-	for _, p := range n.all {
-		own[p] = &sageParam[F]{name: p.name, dims: p.dims, value: p.value}
-		to.all = append(to.all, own[p])
-	}
-	for _, l := range n.layers {
-		to.layers = append(to.layers, sageLayer[F]{own[l.self], own[l.neighbour], own[l.pool], own[l.poolBias]})
-	}
-	to.out, to.bias = own[n.out], own[n.bias]
-	return to
-}
-
-// gradients puts the gradients of all weights, zeros, into one list, which it returns.
-func (n *sageNet[F]) gradients() []F {
-	total := 0
-	for _, p := range n.all {
-		total += len(p.value.Val)
-	}
-	list := make([]F, total)
-	at := 0
-	for _, p := range n.all {
-		size := len(p.value.Val)
-		p.grad = panel[F]{Rows: p.value.Rows, Cols: p.value.Cols, Val: list[at : at+size]}
-		at += size
-	}
-	return list
-}
-
-// between returns rows lo … hi−1, which share their values with x.
-func (x *sageInput[F]) between(lo, hi int) sageInput[F] {
-	if x.sparse == nil {
-		cols := x.full.Cols
-		return sageInput[F]{full: panel[F]{Rows: hi - lo, Cols: cols, Val: x.full.Val[lo*cols : hi*cols]}}
-	}
-	st := x.sparse
-	ptr, from, to := partOf(st.Ptr, lo, hi)
-	return sageInput[F]{sparse: &sparse.Typed[F]{Structure: sparse.Structure{NRows: hi - lo, NCols: st.NCols, Format: sparse.CSR,
-		NVals: to - from, Ptr: ptr, Idx: st.Idx[from:to]}, Val: st.Val[from:to]}}
-}
-
-// partOf returns the offsets of rows lo … hi−1, from 0 on, and the range of their entries.
-func partOf(ptr []int64, lo, hi int) (part []int64, from, to int64) {
-	part = slices.Clone(ptr[lo : hi+1])
-	from, to = ptr[lo], ptr[hi]
-	for k := range part {
-		part[k] -= from
-	}
-	return part, from, to
 }
 
 // blocks makes the blocks of the ranks with all neighbours.
@@ -224,18 +170,18 @@ func (m *sageTeam) blocks() {
 	b := m.t.blocks()[0]
 	for k, c := range m.G.Ranks() {
 		lo, hi := int(m.rows[c.Rank()]), int(m.rows[c.Rank()+1])
-		ptr, from, to := partOf(b.ptr, lo, hi)
-		own := &sageBlock[float32]{targets: hi - lo, sources: b.sources, ptr: ptr, idx: b.idx[from:to]}
-		if b.weight != nil {
-			own.weight = b.weight[from:to]
+		ptr, from, to := neural.PartOf(b.Ptr, lo, hi)
+		own := &neural.Block[float32]{Targets: hi - lo, Sources: b.Sources, Ptr: ptr, Idx: b.Idx[from:to]}
+		if b.Weight != nil {
+			own.Weight = b.Weight[from:to]
 		}
 		m.members[k].whole = own
 	}
 }
 
 // blockOf returns the block of a layer in a step of training, or with all neighbours.
-func (m *sageTeam) blockOf(r *sageMember, layer int, step uint64, training bool, run workflow.Run) (*sageBlock[float32], error) {
-	samples := samplesOf(m.t.o.Samples, len(r.net.layers)-1-layer)
+func (m *sageTeam) blockOf(r *sageMember, layer int, step uint64, training bool, run workflow.Run) (*neural.Block[float32], error) {
+	samples := samplesOf(m.t.o.Samples, len(r.net.Layers)-1-layer)
 	if !training || samples < 0 && r.graph.sampling == SampleUniform {
 		return r.whole, nil
 	}
@@ -307,13 +253,13 @@ func (m *sageTeam) done(epochs int) {
 	}
 	// A row that a neighbour gives counts as the numbers of it that are read, forward and backward.
 	rows, width := 0.0, 0.0
-	for k := range m.t.net.layers {
-		l := &m.t.net.layers[k]
-		width += float64(l.width() + l.input())
+	for k := range m.t.net.Layers {
+		l := &m.t.net.Layers[k]
+		width += float64(l.Width() + l.Input())
 	}
 	rows = float64(m.t.graph.n)
 	if !m.layers {
-		rows = min(treeSize(len(m.t.split.Train), m.t.o.Samples, m.t.graph, len(m.t.net.layers)), math.MaxInt32)
+		rows = min(treeSize(len(m.t.split.Train), m.t.o.Samples, m.t.graph, len(m.t.net.Layers)), math.MaxInt32)
 	}
 	method := ops.Method(workflow.ByRanges + ", trees")
 	if m.layers {

@@ -350,7 +350,7 @@ func trainOnGroup(w *workflow.RowGroup, a rep.View, features matrix.View[float32
 		o.Trace(ops.Trace{Op: w.App, Method: ops.Method(main.method), Place: w.G.String(), Work: int64(main.t.state.Epochs), Imbalance: imbalance})
 	}
 	res := main.t.state.SAGETraining
-	res.Model = t.net.model()
+	res.Model = modelOf(t.net)
 	return &res, nil
 }
 

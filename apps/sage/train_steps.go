@@ -2,6 +2,7 @@ package sage
 
 import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/comm"
 )
 
@@ -31,7 +32,7 @@ func (m *sageTeam) step(batch []int, epoch uint64) (loss float64, right int, err
 		return 0, 0, err
 	}
 	m.t.state.steps++
-	err = m.Alone(func() error { return m.t.net.adam(m.t.o.Rate, m.t.o.Decay, m.t.state.steps, m.all) })
+	err = m.Alone(func() error { return m.t.net.Adam(m.t.o.Rate, m.t.o.Decay, m.t.state.steps, m.all) })
 	for _, r := range m.members {
 		clear(r.grad)
 	}
@@ -87,14 +88,14 @@ func (r *sageMember) classesOf(t *sageTrainer) []int32 {
 
 // classified computes the loss of the rows of targets by the classifier, and the gradient of the
 // rows.
-func (r *sageMember) classified(t *sageTrainer, z panel[float32], count float64, run workflow.Run) (panel[float32], error) {
-	logits := r.net.classify(z, run)
-	loss, right, err := crossEntropy(logits, r.classesOf(t), int(count), run)
+func (r *sageMember) classified(t *sageTrainer, z neural.Panel[float32], count float64, run workflow.Run) (neural.Panel[float32], error) {
+	logits := r.net.Classify(z, run)
+	loss, right, err := neural.CrossEntropy(logits, r.classesOf(t), int(count), run)
 	if err != nil {
-		return panel[float32]{}, err
+		return neural.Panel[float32]{}, err
 	}
 	r.result = [2]float64{loss, float64(right)}
-	return r.net.unclassify(z, logits, run), nil
+	return r.net.Unclassify(z, logits, run), nil
 }
 
 // stepOfTrees computes the loss and the gradients of the rank's targets along their trees.
@@ -104,36 +105,36 @@ func (r *sageMember) stepOfTrees(t *sageTrainer, step uint64, count float64, run
 	}
 	o := t.o
 	o.Run, r.graph.run = run, run
-	r.net.kept.reset()
-	tapes, masks, err := r.net.tape(&r.graph, t.x, r.targets, step, o)
+	r.net.Kept.Reset()
+	tapes, masks, err := tapeTrees(r.net, &r.graph, t.x, r.targets, step, o)
 	if err != nil {
 		return err
 	}
-	var g panel[float32]
-	if z := tapes[len(tapes)-1].out; t.classes != nil {
+	var g neural.Panel[float32]
+	if z := tapes[len(tapes)-1].Out; t.classes != nil {
 		if g, err = r.classified(t, z, count, run); err != nil {
 			return err
 		}
 	} else {
 		r.result[0], g = alike(z, r.pairs, count)
 	}
-	return r.net.untape(tapes, masks, g, run)
+	return r.net.Untape(tapes, masks, g, run)
 }
 
 // rowsOf copies the rows of the targets from those of vertices from lo on.
-func (r *sageMember) rowsOf(z panel[float32], lo int32) panel[float32] {
-	some := r.net.kept.panel(len(r.targets), z.Cols)
+func (r *sageMember) rowsOf(z neural.Panel[float32], lo int32) neural.Panel[float32] {
+	some := r.net.Kept.Panel(len(r.targets), z.Cols)
 	for k, v := range r.targets {
-		copy(row(some, k), row(z, int(v-lo)))
+		copy(neural.Row(some, k), neural.Row(z, int(v-lo)))
 	}
 	return some
 }
 
 // addTo adds the rows of the targets to those of vertices from lo on, zeros before.
-func (r *sageMember) addTo(to, g panel[float32], lo int32) {
+func (r *sageMember) addTo(to, g neural.Panel[float32], lo int32) {
 	clear(to.Val)
 	for k, v := range r.targets {
-		axpy(1, row(g, k), row(to, int(v-lo)))
+		neural.Axpy(1, neural.Row(g, k), neural.Row(to, int(v-lo)))
 	}
 }
 
@@ -145,14 +146,14 @@ func (m *sageTeam) stepOfLayers(step uint64, count float64) error {
 	if m.t.classes != nil {
 		err := m.Each(func(k int, c comm.Comm, run workflow.Run) error {
 			r, lo := m.members[k], int32(m.rows[c.Rank()])
-			g := panel[float32]{Cols: r.out().Cols}
+			g := neural.Panel[float32]{Cols: r.out().Cols}
 			if len(r.targets) > 0 {
 				var err error
 				if g, err = r.classified(m.t, r.rowsOf(r.out(), lo), count, run); err != nil {
 					return err
 				}
 			}
-			r.g = r.net.kept.panel(len(r.vertices), g.Cols)
+			r.g = r.net.Kept.Panel(len(r.vertices), g.Cols)
 			r.addTo(r.g, g, lo)
 			return nil
 		})
@@ -163,16 +164,16 @@ func (m *sageTeam) stepOfLayers(step uint64, count float64) error {
 	}
 	// A pair may have vertices of two ranks.
 	for k, c := range m.G.Ranks() {
-		m.post(c, m.members[k], sageNear[float32]{panel: m.members[k].out()})
+		m.post(c, m.members[k], neural.Near[float32]{Panel: m.members[k].out()})
 	}
 	if err := m.gather(); err != nil {
 		return err
 	}
 	err := m.Each(func(k int, _ comm.Comm, _ workflow.Run) error {
 		r := m.members[k]
-		loss, g := alike(r.rowsOf(r.near.panel, 0), r.pairs, count)
+		loss, g := alike(r.rowsOf(r.near.Panel, 0), r.pairs, count)
 		r.result[0] = loss
-		r.part = r.net.kept.panel(m.t.graph.n, r.near.Cols)
+		r.part = r.net.Kept.Panel(m.t.graph.n, r.near.Cols)
 		r.addTo(r.part, g, 0)
 		return nil
 	})
@@ -219,7 +220,7 @@ func (m *sageTeam) evaluate(vertices []int) (accuracy, loss float64, err error) 
 		if len(r.targets) == 0 {
 			return nil
 		}
-		loss, right, err := crossEntropy(r.net.classify(r.rowsOf(r.out(), int32(lo)), run), r.classesOf(m.t), len(vertices), run)
+		loss, right, err := neural.CrossEntropy(r.net.Classify(r.rowsOf(r.out(), int32(lo)), run), r.classesOf(m.t), len(vertices), run)
 		r.result = [2]float64{loss, float64(right)}
 		return err
 	})

@@ -60,11 +60,11 @@ func colouringOf(g workflow.Operand, opts []ColouringOptions) (*ColouringResult,
 	if o.Order < LargestFirst || o.Order > RandomOrder {
 		return nil, &workflow.ParameterError{App: app, Arg: "the order", Got: fmt.Sprint(int(o.Order)), Want: "LargestFirst, SmallestLast or RandomOrder"}
 	}
-	a, n, err := workflow.BegunUndirected(app, "colouring", g, o.Run)
+	a, n, form, err := workflow.BegunUndirected(app, "colouring", g, o.Run)
 	if err != nil {
 		return nil, err
 	}
-	if workflow.HostKernel(o.Run, a) {
+	if form.Host {
 		return colourOnHost(workflow.RowsOf(a), o)
 	}
 	with, here := workflow.With(o.Run), matrix.On(a.Place())

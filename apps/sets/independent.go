@@ -39,14 +39,13 @@ func maximalIndependentSet(g workflow.Operand, opts []IndependentSetOptions) (*m
 	if err != nil {
 		return nil, err
 	}
-	a, n, at, err := workflow.BegunUndirectedFused(app, "independent set", g, o.Run)
-	if err != nil {
+	a, n, form, err := workflow.BegunUndirected(app, "independent set", g, o.Run)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if at != nil {
-		return fusedIndependent(at, a, n, o)
-	}
-	if workflow.HostKernel(o.Run, a) {
+	case form.Device != nil:
+		return fusedIndependent(form.Device, a, n, o)
+	case form.Host:
 		return independentOnHost(workflow.RowsOf(a), o)
 	}
 	with, here := workflow.With(o.Run), matrix.On(a.Place())

@@ -62,11 +62,15 @@ func Similarity[T comparable](a matrix.Source[T], opts ...SimilarityOptions) (*m
 
 func similarity(a matrix.View[bool], opts []SimilarityOptions) (*matrix.Matrix[float64], error) {
 	const app = "Similarity"
-	o, err := workflow.OnlyPipeline(app, opts)
+	o, err := workflow.Only(app, opts)
 	if err != nil {
 		return nil, err
 	}
 	if err := workflow.Usable(app, "the graph", a); err != nil {
+		return nil, err
+	}
+	form, err := workflow.Choose(o.Run, app, a.Place())
+	if err != nil {
 		return nil, err
 	}
 	if o.Measure < Jaccard || o.Measure > CommonNeighbours {
@@ -90,7 +94,7 @@ func similarity(a matrix.View[bool], opts []SimilarityOptions) (*matrix.Matrix[f
 	}
 	b := newBest(m, min(o.Top, max(m-1, 0)))
 	compute := similarPipeline
-	if workflow.HostKernel(o.Run, a) {
+	if form.Host {
 		compute = similarOnHost
 	}
 	if err := compute(a, b, o); err != nil {

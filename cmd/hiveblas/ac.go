@@ -14,13 +14,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-func acCommand(s *session) *cobra.Command {
+func acCommand(s *job.Session) *cobra.Command {
 	var (
 		files     [4]string // vertices and edges of the data, then of the pattern
 		rounds    int
@@ -44,7 +45,7 @@ the features of an edge. Files may be gzip-compressed; - is standard input.`,
   hiveblas ac … --top 5 --memory 6GiB --json`,
 		Args: cli.Positional(),
 	}
-	j := newJob(s, cmd).computes(thresholdAC).fuses().writes("the log-probabilities", ".csv", ".mtx", ".hgb")
+	j := job.New(s, cmd).Computes(thresholdAC).Fuses().Writes("the log-probabilities", ".csv", ".mtx", ".hgb")
 	flags := []string{"data-vertices", "data-edges", "pattern-vertices", "pattern-edges"}
 	for k, name := range flags {
 		cmd.Flags().StringVar(&files[k], name, "", "`FILE` of the "+strings.ReplaceAll(name, "-", " graph's "))
@@ -66,7 +67,7 @@ the features of an edge. Files may be gzip-compressed; - is standard input.`,
 		if err := checkTop(cmd, top); err != nil {
 			return err
 		}
-		if err := j.begin(files[:]...); err != nil {
+		if err := j.Begin(files[:]...); err != nil {
 			return err
 		}
 		for k, file := range files {
@@ -75,20 +76,20 @@ the features of an edge. Files may be gzip-compressed; - is standard input.`,
 			}
 		}
 		var data, pattern *apps.Attributed
-		err := j.stage("read", func() (err error) {
-			run := apps.Run{Context: j.Ctx, Progress: j.progress.update}
+		err := j.Stage("read", func() (err error) {
+			run := apps.Run{Context: j.Ctx, Progress: j.Progress.Update}
 			if data, err = apps.ReadAttributedFiles(files[0], files[1], run); err != nil {
-				return explain(files[0], err)
+				return job.Explain(files[0], err)
 			}
 			pattern, err = apps.ReadAttributedFiles(files[2], files[3], run)
-			return explain(files[2], err)
+			return job.Explain(files[2], err)
 		})
 		if err != nil {
 			return err
 		}
 		n, edges := data.Dims()
 		np, q := pattern.Dims()
-		j.graph = &graph{Matrix: matrix.New[float64](n, n), file: files[0], edges: int64(edges)}
+		j.Graph = &job.Graph{Matrix: matrix.New[float64](n, n), File: files[0], Edges: int64(edges)}
 		o := apps.ClassifyOptions{Iterations: rounds, CorrectedGather: corrected, Trusted: true}
 		if rounds == 0 {
 			rounds = np
@@ -96,39 +97,39 @@ the features of an edge. Files may be gzip-compressed; - is standard input.`,
 		if o.Memory, err = classifyShare(memory, data, pattern); err != nil {
 			return err
 		}
-		if err := j.placeGraphs(func() int64 { return int64(edges) * int64(q) * int64(rounds) }, "messages", data, pattern); err != nil {
+		if err := j.PlaceGraphs(func() int64 { return int64(edges) * int64(q) * int64(rounds) }, "messages", data, pattern); err != nil {
 			return err
 		}
 		var mu *matrix.Matrix[float32]
-		err = j.compute(func(run apps.Run) (err error) {
+		err = j.Compute(func(run apps.Run) (err error) {
 			o.Run = run
 			mu, err = apps.Classify(data, pattern, o)
-			return toHost(err, mu)
+			return job.ToHost(err, mu)
 		})
 		if err != nil {
 			return err
 		}
-		if err := j.writing(func() error { return j.writeBeliefs(mu) }); err != nil {
+		if err := j.Writing(func() error { return writeBeliefs(j, mu) }); err != nil {
 			return err
 		}
-		var sum total
+		var sum job.Total
 		least, most := math.Inf(1), math.Inf(-1)
 		for _, x := range mu.All() {
-			sum.add(float64(x))
+			sum.Add(float64(x))
 			least, most = min(least, float64(x)), max(most, float64(x))
 		}
 		best, list := likeliest(mu, top)
-		return j.report(j.method("belief propagation"), []field{
-			{"pattern_vertices", "pattern vertices", np}, {"pattern_edges", "pattern edges", q}, {"iterations", "iterations", rounds},
-			{"sum", "sum", sum.value()}, {"min", "min", least}, {"max", "max", most}, {"best", "", best},
-		}, j.onlyText(list))
+		return j.Report(j.Method("belief propagation"), []job.Field{
+			{Key: "pattern_vertices", Label: "pattern vertices", Value: np}, {Key: "pattern_edges", Label: "pattern edges", Value: q}, {Key: "iterations", Label: "iterations", Value: rounds},
+			{Key: "sum", Label: "sum", Value: sum.Value()}, {Key: "min", Label: "min", Value: least}, {Key: "max", Label: "max", Value: most}, {Key: "best", Label: "", Value: best},
+		}, onlyText(j, list))
 	}
 	return cmd
 }
 
 // onlyText omits a ranking in JSON, where it is one of the figures.
-func (j *job) onlyText(r *ranking) *ranking {
-	if j.run.json {
+func onlyText(j *job.Job, r *job.Ranking) *job.Ranking {
+	if j.Run.Json {
 		return nil
 	}
 	return r
@@ -136,9 +137,9 @@ func (j *job) onlyText(r *ranking) *ranking {
 
 // likeliest lists for each column of mu the rows with the largest values; ties are
 // ordered by number.
-func likeliest(mu *matrix.Matrix[float32], top int) (best []object, list *ranking) {
+func likeliest(mu *matrix.Matrix[float32], top int) (best []job.Object, list *job.Ranking) {
 	n, np := mu.Dims()
-	best, list = []object{}, &ranking{title: "pattern: data", unit: "probability"}
+	best, list = []job.Object{}, &job.Ranking{Title: "pattern: data", Unit: "probability"}
 	val, order := access.Store(mu).Val, make([]int, n)
 	for j := range np {
 		for v := range order {
@@ -150,8 +151,8 @@ func likeliest(mu *matrix.Matrix[float32], top int) (best []object, list *rankin
 		})
 		for _, v := range order[:k] {
 			x := float64(val[v*np+j])
-			best = append(best, object{{"pattern", "", j}, {"data", "", v}, {"log_probability", "", x}})
-			list.rows = append(list.rows, ranked{fmt.Sprintf("%d: %d", j, v), math.Exp(x)})
+			best = append(best, job.Object{{Key: "pattern", Label: "", Value: j}, {Key: "data", Label: "", Value: v}, {Key: "log_probability", Label: "", Value: x}})
+			list.Rows = append(list.Rows, job.Ranked{Vertex: fmt.Sprintf("%d: %d", j, v), Value: math.Exp(x)})
 		}
 	}
 	return best, list
@@ -175,11 +176,11 @@ func largest(list []int, k int, order func(a, b int) int) {
 }
 
 // writeBeliefs writes a .csv with a line for each data vertex, or a matrix.
-func (j *job) writeBeliefs(mu *matrix.Matrix[float32]) error {
-	if j.out.kind != ".csv" {
-		return j.writeMatrixAs(mu.Inside(), nil, nil, graphio.AsArray())
+func writeBeliefs(j *job.Job, mu *matrix.Matrix[float32]) error {
+	if j.Out.Kind != ".csv" {
+		return j.WriteMatrixAs(mu.Inside(), nil, nil, graphio.AsArray())
 	}
-	return j.stream(func(w io.Writer) error {
+	return j.Stream(func(w io.Writer) error {
 		b := bufio.NewWriter(w)
 		n, np := mu.Dims()
 		b.WriteString("vertex")

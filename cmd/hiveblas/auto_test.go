@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/commtable"
 	"github.com/hiveblas/hiveblas/comm/model"
@@ -24,14 +25,14 @@ func severalGPUs(t *testing.T, kinds ...string) *[]int {
 	t.Helper()
 	emulated(t, emu.Devices(len(kinds)))
 	var opened []int
-	open, see, group := openDevice, gpuKinds, groupGPUs
-	t.Cleanup(func() { gpuKinds, groupGPUs = see, group })
-	openDevice = func(i int) (*cusparse.Device, error) {
+	open, see, group := job.OpenDevice, job.GpuKinds, job.GroupGPUs
+	t.Cleanup(func() { job.GpuKinds, job.GroupGPUs = see, group })
+	job.OpenDevice = func(i int) (*cusparse.Device, error) {
 		opened = append(opened, i)
 		return open(i)
 	}
-	gpuKinds = func() ([]string, error) { return kinds, nil }
-	groupGPUs = func(devices []*cusparse.Device, opts ...comm.Option) (*comm.Group, error) {
+	job.GpuKinds = func() ([]string, error) { return kinds, nil }
+	job.GroupGPUs = func(devices []*cusparse.Device, opts ...comm.Option) (*comm.Group, error) {
 		ranks, err := comm.Local(len(devices), opts...)
 		if err != nil {
 			return nil, err
@@ -48,20 +49,20 @@ func severalGPUs(t *testing.T, kinds ...string) *[]int {
 
 // Large independent work takes all GPUs, a small search by rows one.
 func TestAutoGPUs(t *testing.T) {
-	big := func(*job) model.Work { return independent(1e13, 1<<20, 1<<20) }
+	big := func(*job.Job) model.Work { return independent(1e13, 1<<20, 1<<20) }
 	for _, c := range []struct {
 		reason string
 		kinds  []string
-		work   func(j *job) model.Work // nil: no estimate
+		work   func(j *job.Job) model.Work // nil: no estimate
 		method string
 		opened []int
 		why    string
 	}{
-		{"a projection on a big graph", []string{"a", "a", "a", "a"}, func(*job) model.Work { return independent(1e13, 1e13, 0) }, "", []int{0, 1, 2, 3}, "4 of 4 GPUs: "},
+		{"a projection on a big graph", []string{"a", "a", "a", "a"}, func(*job.Job) model.Work { return independent(1e13, 1e13, 0) }, "", []int{0, 1, 2, 3}, "4 of 4 GPUs: "},
 		{"walks on a big graph", []string{"a", "a"}, big, "auto", []int{0, 1}, "2 of 2 GPUs: "},
-		{"a small search", []string{"a", "a", "a"}, func(j *job) model.Work { return j.estimateBFS(0) }, "", []int{0}, "1 of 3 GPUs: "},
-		{"small paths", []string{"a", "a"}, func(j *job) model.Work { return j.estimatePaths(0) }, "", []int{0}, "1 of 2 GPUs: "},
-		{"an iteration by rows", []string{"a", "a"}, func(j *job) model.Work { return j.estimateIterations(.85, 1e-9, 1000) }, "", []int{0}, "1 of 2 GPUs: "},
+		{"a small search", []string{"a", "a", "a"}, func(j *job.Job) model.Work { return estimateBFS(j, 0) }, "", []int{0}, "1 of 3 GPUs: "},
+		{"small paths", []string{"a", "a"}, func(j *job.Job) model.Work { return estimatePaths(j, 0) }, "", []int{0}, "1 of 2 GPUs: "},
+		{"an iteration by rows", []string{"a", "a"}, func(j *job.Job) model.Work { return estimateIterations(j, .85, 1e-9, 1000) }, "", []int{0}, "1 of 2 GPUs: "},
 		{"unequal GPUs", []string{"a", "b", "a"}, big, "", []int{0, 2}, "2 of 2 GPUs: "},
 		{"one of a kind", []string{"a", "b"}, big, "", []int{0}, ""},
 		{"one GPU", []string{"a"}, big, "", []int{0}, ""},
@@ -71,19 +72,19 @@ func TestAutoGPUs(t *testing.T) {
 		t.Run(c.reason, func(t *testing.T) {
 			opened := severalGPUs(t, c.kinds...)
 			j, g := jobOf(t, "auto", 156)
-			j.run.method = c.method
+			j.Run.Method = c.method
 			if c.work != nil {
-				j.estimate = func(int64) model.Work { return c.work(j) }
+				j.Estimate = func(*job.Job, int64) model.Work { return c.work(j) }
 			}
-			if err := j.placeGraphs(g.NVals, "entries", g); err != nil {
+			if err := j.PlaceGraphs(g.NVals, "entries", g); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(*opened, c.opened) || !strings.Contains(j.why, c.why) || c.why == "" && j.choice != "" {
-				t.Errorf("opened %v, because %q; want %v, %q", *opened, j.why, c.opened, c.why)
+			if !slices.Equal(*opened, c.opened) || !strings.Contains(j.Why, c.why) || c.why == "" && j.Choice != "" {
+				t.Errorf("opened %v, because %q; want %v, %q", *opened, j.Why, c.opened, c.why)
 			}
-			if len(c.opened) == 1 && (j.group != nil || g.Place() != matrix.Place(j.device)) ||
-				len(c.opened) > 1 && (j.device != nil || j.group.Size() != len(c.opened) || g.Place() != matrix.Place(j.group)) {
-				t.Errorf("group %v, device %v, the graph on %v", j.group, j.device, g.Place())
+			if len(c.opened) == 1 && (j.Group != nil || g.Place() != matrix.Place(j.Device)) ||
+				len(c.opened) > 1 && (j.Device != nil || j.Group.Size() != len(c.opened) || g.Place() != matrix.Place(j.Group)) {
+				t.Errorf("group %v, device %v, the graph on %v", j.Group, j.Device, g.Place())
 			}
 		})
 	}
@@ -97,29 +98,29 @@ func TestAutoGPUs(t *testing.T) {
 	t.Run("the summary", func(t *testing.T) {
 		severalGPUs(t, "a", "a")
 		j, g := jobOf(t, "auto", 156)
-		j.estimate = func(int64) model.Work { return big(j) }
-		if err := j.placeGraphs(g.NVals, "entries", g); err != nil {
+		j.Estimate = func(*job.Job, int64) model.Work { return big(j) }
+		if err := j.PlaceGraphs(g.NVals, "entries", g); err != nil {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		j.Stdout, j.began = &out, time.Now()
-		if err := j.report("ranges", nil, nil); err != nil || !strings.Contains(out.String(), "device   2 of 2 GPUs: ") {
+		j.Stdout, j.Began = &out, time.Now()
+		if err := j.Report("ranges", nil, nil); err != nil || !strings.Contains(out.String(), "device   2 of 2 GPUs: ") {
 			t.Errorf("%s (%v)", out.String(), err)
 		}
 		out.Reset()
-		if j.run.json = true; j.report("ranges", nil, nil) != nil || !strings.Contains(out.String(), `"device_reason":"156 entries; 2 of 2 GPUs: `) {
+		if j.Run.Json = true; j.Report("ranges", nil, nil) != nil || !strings.Contains(out.String(), `"device_reason":"156 entries; 2 of 2 GPUs: `) {
 			t.Error(out.String())
 		}
 	})
 	t.Run("GPUs that cannot be a group", func(t *testing.T) {
 		severalGPUs(t, "a", "a")
-		groupGPUs = func([]*cusparse.Device, ...comm.Option) (*comm.Group, error) {
+		job.GroupGPUs = func([]*cusparse.Device, ...comm.Option) (*comm.Group, error) {
 			return nil, errors.New("no peer access")
 		}
 		j, g := jobOf(t, "auto", 156)
-		j.estimate = func(int64) model.Work { return big(j) }
-		if err := j.placeGraphs(g.NVals, "entries", g); err != nil || j.group != nil || j.device == nil || !strings.HasSuffix(j.why, "one only: no peer access") {
-			t.Errorf("device %v, because %q (%v)", j.device, j.why, err)
+		j.Estimate = func(*job.Job, int64) model.Work { return big(j) }
+		if err := j.PlaceGraphs(g.NVals, "entries", g); err != nil || j.Group != nil || j.Device == nil || !strings.HasSuffix(j.Why, "one only: no peer access") {
+			t.Errorf("device %v, because %q (%v)", j.Device, j.Why, err)
 		}
 	})
 }
@@ -131,7 +132,7 @@ func TestChooseGPUs(t *testing.T) {
 		start time.Duration
 		want  int
 	}{{0, 8}, {300 * time.Millisecond, 1}} {
-		count, why, err := chooseGPUs(model.H200(), w, 8, c.start)
+		count, why, err := job.ChooseGPUs(model.H200(), w, 8, c.start)
 		if err != nil || count != c.want || !strings.Contains(why, "H200") {
 			t.Errorf("%v to open one: %d GPUs, %q (%v), want %d", c.start, count, why, err, c.want)
 		}
@@ -146,7 +147,7 @@ func TestMachineFigures(t *testing.T) {
 	own := filepath.Join(dir, commtable.KeptFile)
 	name := func(file, kind string) string {
 		t.Helper()
-		m, err := machineFigures(file, kind)
+		m, err := job.MachineFigures(file, kind)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,10 +170,10 @@ func TestMachineFigures(t *testing.T) {
 			t.Errorf("%s: figures of %s, want %s", c.text, got, c.want)
 		}
 	}
-	if _, err := machineFigures(own, "NVIDIA X"); err == nil {
+	if _, err := job.MachineFigures(own, "NVIDIA X"); err == nil {
 		t.Error("a cut file of --machine is no error")
 	}
-	if _, err := machineFigures(filepath.Join(dir, "missing.json"), ""); err == nil {
+	if _, err := job.MachineFigures(filepath.Join(dir, "missing.json"), ""); err == nil {
 		t.Error("a missing file of --machine is no error")
 	}
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-func bfsCommand(s *session) *cobra.Command {
+func bfsCommand(s *job.Session) *cobra.Command {
 	var (
 		source  string
 		parents bool
@@ -29,22 +30,22 @@ source is its own parent.`,
   hiveblas bfs graph.tsv.gz --source 12 --undirected --parents -o tree.tsv`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdBFS).fuses().reads().writes("the levels", matrixFiles...)
-	j.scales(j.estimateBFS)
+	j := job.New(s, cmd).Computes(thresholdBFS).Fuses().Reads().Writes("the levels", job.MatrixFiles...)
+	j.Scales(estimateBFS)
 	cmd.Flags().StringVar(&source, "source", "", "source vertex `V`: a number from 0, or a name; several separated by commas, or in a file")
 	cmd.Flags().BoolVar(&parents, "parents", false, "write the parent of each vertex instead of its level")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := j.checkSource(source, args[0]); err != nil {
+		if err := checkSource(j, source, args[0]); err != nil {
 			return err
 		}
-		if err := j.begin(args[0]); err != nil {
+		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		if err := j.loadSquare(args[0], structure); err != nil {
+		if err := j.LoadSquare(args[0], job.Structure); err != nil {
 			return err
 		}
-		vs, err := j.vertices("--source", source)
+		vs, err := j.Vertices("--source", source)
 		if err != nil {
 			return err
 		}
@@ -52,69 +53,69 @@ source is its own parent.`,
 			if parents {
 				return cli.Usage(cmd.CommandPath(), "--parents is for one source")
 			}
-			return j.levelsOf(vs)
+			return levelsOf(j, vs)
 		}
 		var res *apps.BFSResult
-		err = j.compute(func(run apps.Run) (err error) {
-			res, err = apps.BFS(j.graph.Matrix, vs[0], apps.BFSOptions{Run: run, Parents: parents})
+		err = j.Compute(func(run apps.Run) (err error) {
+			res, err = apps.BFS(j.Graph.Matrix, vs[0], apps.BFSOptions{Run: run, Parents: parents})
 			if err != nil {
 				return err
 			}
 			if parents {
-				return toHost(nil, res.Level, res.Parent)
+				return job.ToHost(nil, res.Level, res.Parent)
 			}
 			return res.Level.Move(nil)
 		})
 		if err != nil {
 			return err
 		}
-		err = j.writing(func() error {
+		err = j.Writing(func() error {
 			if parents {
-				return j.writeVertices(res.Parent)
+				return j.WriteVertices(res.Parent)
 			}
-			return j.writeVectorAs(res.Level.Inside())
+			return j.WriteVectorAs(res.Level.Inside())
 		})
 		if err != nil {
 			return err
 		}
-		return j.report(j.pipelineMethod("direction-optimising"), []field{
-			{"reached", "reached", res.Reached}, {"max_level", "max level", res.MaxLevel},
+		return j.Report(j.PipelineMethod("direction-optimising"), []job.Field{
+			{Key: "reached", Label: "reached", Value: res.Reached}, {Key: "max_level", Label: "max level", Value: res.MaxLevel},
 		}, nil)
 	}
 	return cmd
 }
 
 // levelsOf is bfs from several sources: distances over edges of length 1.
-func (j *job) levelsOf(sources []int) error {
+func levelsOf(j *job.Job, sources []int) error {
 	var dist *matrix.Vector[float64]
-	err := j.compute(func(run apps.Run) (err error) {
-		dist, err = apps.VertexNomination(j.graph.Matrix, sources, apps.VertexNominationOptions[float64]{Run: run, Unit: true})
-		return toHost(err, dist)
+	err := j.Compute(func(run apps.Run) (err error) {
+		dist, err = apps.VertexNomination(j.Graph.Matrix, sources, apps.VertexNominationOptions[float64]{Run: run, Unit: true})
+		return job.ToHost(err, dist)
 	})
 	if err != nil {
 		return err
 	}
-	if err := j.writing(func() error { return j.writeVector(dist) }); err != nil {
+	if err := j.Writing(func() error { return j.WriteVector(dist) }); err != nil {
 		return err
 	}
 	most := 0.
 	for _, d := range dist.All() {
 		most = max(most, d)
 	}
-	return j.report(j.method(""), []field{
-		{"reached", "reached", dist.NVals()}, {"max_level", "max level", most}, {"sources", "sources", len(sources)},
+	return j.Report(j.Method(""), []job.Field{
+		{Key: "reached", Label: "reached", Value: dist.NVals()}, {Key: "max_level", Label: "max level", Value: most}, {Key: "sources", Label: "sources", Value: len(sources)},
 	}, nil)
 }
 
 // checkSource rejects, before the file is read, a --source that is a vertex of no graph.
-func (j *job) checkSource(source, file string) error {
-	if !j.cmd.Flags().Changed("source") {
-		return cli.Usage(j.cmd.CommandPath(), "--source is missing")
+func checkSource(j *job.Job, source, file string) error {
+	if !j.Cmd.Flags().Changed("source") {
+		return cli.Usage(j.Cmd.CommandPath(), "--source is missing")
 	}
-	names := splitNames(source)
-	bad := slices.IndexFunc(names, func(name string) bool { return !isVertexNumber(name) })
-	if _, err := os.Stat(source); bad >= 0 && (err != nil || isNumber(source)) && j.unnamed(file) {
-		return cli.Usage(j.cmd.CommandPath(), fmt.Sprintf("--source: %q is not a vertex, want a number from 0", names[bad]))
+	names := job.SplitNames(source)
+	bad := slices.IndexFunc(names, func(name string) bool { return !job.IsVertexNumber(name) })
+	if _, err := os.Stat(source); bad >= 0 && (err != nil || job.IsNumber(source)) && j.Unnamed(file) {
+		return cli.Usage(j.Cmd.CommandPath(), fmt.Sprintf("--source: %q is not a vertex, want a number from 0", names[bad]))
 	}
 	return nil
 }

@@ -7,11 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-func ccCommand(s *session) *cobra.Command {
+func ccCommand(s *job.Session) *cobra.Command {
 	var (
 		sizes bool
 		top   int
@@ -27,8 +28,8 @@ component its smallest vertex and its size, the largest first.`,
   hiveblas cc friends.csv --ids renumber --json`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdCC).fuses().reads().writes("the components", matrixFiles...)
-	j.scales(j.estimateCC)
+	j := job.New(s, cmd).Computes(thresholdCC).Fuses().Reads().Writes("the components", job.MatrixFiles...)
+	j.Scales(estimateCC)
 	cmd.Flags().BoolVar(&sizes, "sizes", false, "list the components by size, and write their sizes (.tsv, .csv)")
 	cmd.Flags().IntVar(&top, "top", 10, "list the `N` largest components of --sizes")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -38,18 +39,18 @@ component its smallest vertex and its size, the largest first.`,
 		if cmd.Flags().Changed("top") && !sizes {
 			return cli.Usage(cmd.CommandPath(), "--top needs --sizes")
 		}
-		if err := j.begin(args[0]); err != nil {
+		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		if sizes && j.out.path != "" && !slices.Contains(listFiles, j.out.kind) {
-			return cli.Usage(cmd.CommandPath(), "--sizes writes .tsv or .csv, not "+j.out.kind)
+		if sizes && j.Out.Path != "" && !slices.Contains(job.ListFiles, j.Out.Kind) {
+			return cli.Usage(cmd.CommandPath(), "--sizes writes .tsv or .csv, not "+j.Out.Kind)
 		}
-		if err := j.loadSquare(args[0], structure); err != nil {
+		if err := j.LoadSquare(args[0], job.Structure); err != nil {
 			return err
 		}
 		var res *apps.Components
-		err := j.compute(func(run apps.Run) (err error) {
-			res, err = apps.ConnectedComponents(j.graph.Matrix, apps.ComponentsOptions{Run: run})
+		err := j.Compute(func(run apps.Run) (err error) {
+			res, err = apps.ConnectedComponents(j.Graph.Matrix, apps.ComponentsOptions{Run: run})
 			if err != nil {
 				return err
 			}
@@ -58,18 +59,18 @@ component its smallest vertex and its size, the largest first.`,
 		if err != nil {
 			return err
 		}
-		var list *ranking
-		write := func() error { return j.writeVertices(res.Label) }
+		var list *job.Ranking
+		write := func() error { return j.WriteVertices(res.Label) }
 		if sizes {
 			all := componentSizes(res.Label)
-			write = func() error { return j.writeSizes(all) }
-			list = j.list("component of", "vertices", all, top)
+			write = func() error { return writeSizes(j, all) }
+			list = listed(j, "component of", "vertices", all, top)
 		}
-		if err := j.writing(write); err != nil {
+		if err := j.Writing(write); err != nil {
 			return err
 		}
-		return j.report(j.pipelineMethod("FastSV"), []field{
-			{"components", "components", res.Count}, {"largest", "largest", res.Largest},
+		return j.Report(j.PipelineMethod("FastSV"), []job.Field{
+			{Key: "components", Label: "components", Value: res.Count}, {Key: "largest", Label: "largest", Value: res.Largest},
 		}, list)
 	}
 	return cmd
@@ -93,10 +94,10 @@ func componentSizes(label *matrix.Vector[int32]) []apps.Nomination[float64] {
 }
 
 // writeSizes writes lines of a vertex of a component and its size.
-func (j *job) writeSizes(all []apps.Nomination[float64]) error {
-	return j.writeLines(len(all), func(line func(fields ...string) error) error {
+func writeSizes(j *job.Job, all []apps.Nomination[float64]) error {
+	return j.WriteLines(len(all), func(line func(fields ...string) error) error {
 		for _, c := range all {
-			if err := line(j.graph.name(c.Vertex), text(c.Distance)); err != nil {
+			if err := line(j.Graph.Name(c.Vertex), job.Text(c.Distance)); err != nil {
 				return err
 			}
 		}

@@ -5,9 +5,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 )
 
-func cdlpCommand(s *session) *cobra.Command {
+func cdlpCommand(s *job.Session) *cobra.Command {
 	most := 0
 	return standardCommand{
 		use: "cdlp GRAPH", short: "Communities by label propagation",
@@ -18,23 +19,23 @@ directed graph a neighbour with edges in both directions counts twice. -o writes
 label of each vertex. See louvain for communities of large modularity.`,
 		example: `  hiveblas cdlp friends.txt --undirected -o communities.tsv
   hiveblas cdlp graph.mtx.gz --iterations 30 --json`,
-		fused: true, threshold: noThreshold, writes: "the labels", files: matrixFiles,
+		fused: true, threshold: noThreshold, writes: "the labels", files: job.MatrixFiles,
 		flags: func(fs *pflag.FlagSet) { fs.IntVar(&most, "iterations", 10, "stop after `N` iterations") },
-		check: func(_ *job, _ string, bad func(string, ...any) error) error {
+		check: func(_ *job.Job, _ string, bad func(string, ...any) error) error {
 			if most < 1 {
 				return bad("--iterations is %d, want 1 or more", most)
 			}
 			return nil
 		},
-		run: func(j *job, run apps.Run) (*standardResult, error) {
-			c, err := apps.LabelPropagation(j.graph.Matrix, apps.LabelPropagationOptions{Run: run, MaxIterations: most})
+		run: func(j *job.Job, run apps.Run) (*standardResult, error) {
+			c, err := apps.LabelPropagation(j.Graph.Matrix, apps.LabelPropagationOptions{Run: run, MaxIterations: most})
 			if err != nil {
 				return nil, err
 			}
 			return &standardResult{algorithm: "label propagation",
-				figures: []field{{"communities", "communities", c.Count}, {"largest", "largest", c.Largest},
-					{"iterations", "iterations", c.Iterations}, {"stable", "stable", c.Stable}},
-				write: func() error { return j.writeVertices(c.Label) },
+				figures: []job.Field{{Key: "communities", Label: "communities", Value: c.Count}, {Key: "largest", Label: "largest", Value: c.Largest},
+					{Key: "iterations", Label: "iterations", Value: c.Iterations}, {Key: "stable", Label: "stable", Value: c.Stable}},
+				write: func() error { return j.WriteVertices(c.Label) },
 			}, c.Label.Move(nil)
 		},
 	}.command(s)

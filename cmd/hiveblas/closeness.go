@@ -5,10 +5,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-func closenessCommand(s *session) *cobra.Command {
+func closenessCommand(s *job.Session) *cobra.Command {
 	var sample sampleFlags
 	harmonic, incoming := false, false
 	return standardCommand{
@@ -20,17 +21,17 @@ vertices. Distances are those along the edges from the vertex, with --incoming
 those to it.`,
 		example: `  hiveblas closeness friends.txt --undirected -o closeness.tsv
   hiveblas closeness web.mtx.gz --harmonic --incoming --samples 1000`,
-		threshold: noThreshold, writes: "the centralities", files: matrixFiles, top: "most central vertices",
+		threshold: noThreshold, writes: "the centralities", files: job.MatrixFiles, top: "most central vertices",
 		flags: func(fs *pflag.FlagSet) {
 			sample.add(fs)
 			fs.BoolVar(&harmonic, "harmonic", false, "the sum of the reciprocal distances")
 			fs.BoolVar(&incoming, "incoming", false, "distances from the other vertices")
 		},
 		check: sample.check,
-		run: func(j *job, run apps.Run) (*standardResult, error) {
-			var g matrix.Source[float64] = j.graph.Matrix
+		run: func(j *job.Job, run apps.Run) (*standardResult, error) {
+			var g matrix.Source[float64] = j.Graph.Matrix
 			if incoming {
-				g = j.graph.T()
+				g = j.Graph.T()
 			}
 			c, err := apps.Closeness(g, apps.ClosenessOptions{Run: run, Samples: sample.samples, Seed: sample.seed})
 			if err != nil {
@@ -41,8 +42,8 @@ those to it.`,
 				ranks = c.Harmonic
 			}
 			return &standardResult{algorithm: "searches from batches of vertices",
-				figures: []field{{"targets", "targets", c.Targets}},
-				write:   func() error { return j.writeVectorAs(ranks.Inside()) }, ranks: ranks,
+				figures: []job.Field{{Key: "targets", Label: "targets", Value: c.Targets}},
+				write:   func() error { return j.WriteVectorAs(ranks.Inside()) }, ranks: ranks,
 			}, ranks.Move(nil)
 		},
 	}.command(s)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 )
 
@@ -391,7 +392,7 @@ func TestQuiet(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	root := rootCommand(&session{})
+	root := rootCommand(&job.Session{})
 	for _, c := range root.Commands() {
 		if c.Hidden || c.Name() == "jit" || c.Name() == "help" || c.Name() == "completion" {
 			continue

@@ -6,13 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 var npzLayouts = map[string]graphio.NPZLayout{"csr": graphio.NPZRows, "csc": graphio.NPZColumns, "coo": graphio.NPZCoordinates}
 
-func convertCommand(s *session) *cobra.Command {
+func convertCommand(s *job.Session) *cobra.Command {
 	var symmetric bool
 	var layout string
 	cmd := &cobra.Command{
@@ -34,9 +35,9 @@ unless --symmetric writes one triangle.`,
   zcat trips.csv.gz | hiveblas convert - - --format csv --output-format mtx`,
 		Args: cli.Positional("IN", "OUT"),
 	}
-	j := newJob(s, cmd).reads().bounded()
-	j.out.kinds = graphFiles
-	j.addOutputFormat()
+	j := job.New(s, cmd).Reads().Bounded()
+	j.Out.Kinds = job.GraphFiles
+	j.AddOutputFormat()
 	cmd.Flags().BoolVar(&symmetric, "symmetric", false, "write only the lower triangle of a symmetric matrix (.mtx)")
 	cmd.Flags().StringVar(&layout, "layout", "csr", "layout `L` of .npz: csr, csc or coo")
 	cli.Complete(cmd, "layout", "csr", "csc", "coo")
@@ -45,24 +46,24 @@ unless --symmetric writes one triangle.`,
 		if !ok {
 			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--layout is %q, want csr, csc or coo", layout))
 		}
-		j.out.path = args[1]
+		j.Out.Path = args[1]
 		if args[1] == "" {
 			return cli.Usage(cmd.CommandPath(), "OUT is empty, want a file name")
 		}
-		if err := j.begin(args[0]); err != nil {
+		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		if symmetric && j.out.kind != ".mtx" {
+		if symmetric && j.Out.Kind != ".mtx" {
 			return cli.Usage(cmd.CommandPath(), "--symmetric is for .mtx")
 		}
-		if err := j.loadTyped(args[0]); err != nil {
+		if err := j.LoadTyped(args[0]); err != nil {
 			return err
 		}
-		if cmd.Flags().Changed("layout") && j.out.kind != ".npz" {
+		if cmd.Flags().Changed("layout") && j.Out.Kind != ".npz" {
 			return cli.Usage(cmd.CommandPath(), "--layout is for .npz")
 		}
-		if j.out.kind != ".hgb" { // whose rows are those with entries
-			if err := j.fits(); err != nil {
+		if j.Out.Kind != ".hgb" { // whose rows are those with entries
+			if err := j.Fits(); err != nil {
 				return err
 			}
 		}
@@ -70,62 +71,48 @@ unless --symmetric writes one triangle.`,
 		if symmetric {
 			more = append(more, graphio.AsSymmetric())
 		}
-		g := j.graph
-		if err := j.writing(func() error {
-			j.warnLost(g)
-			return g.values.write(j, g.rows, g.cols, more...)
+		g := j.Graph
+		if err := j.Writing(func() error {
+			warnLost(j, g)
+			return g.Values.Write(j, g.Rows, g.Cols, more...)
 		}); err != nil {
 			return err
 		}
-		return j.report("", []field{{"elements", "elements", g.values.kind}}, nil)
+		return j.Report("", []job.Field{{Key: "elements", Label: "elements", Value: g.Values.Kind}}, nil)
 	}
 	return cmd
 }
 
 // warnLost warns of what the output cannot tell: entries of value 0 in a dense .npy, vertices
 // without edges in a list. A list without names still tells of those before its last vertex.
-func (j *job) warnLost(g *graph) {
-	file := j.out.path
-	if j.out.stdout {
+func warnLost(j *job.Job, g *job.Graph) {
+	file := j.Out.Path
+	if j.Out.Stdout {
 		file = "standard output"
 	}
 	warn := func(format string, args ...any) {
-		j.warn(graphio.Warning{File: file, Msg: fmt.Sprintf(format, args...)})
+		j.Warn(graphio.Warning{File: file, Msg: fmt.Sprintf(format, args...)})
 	}
 	switch {
-	case j.out.kind == ".npy":
-		if zeros := summaryOf(g.values.Matrix).zeros; zeros > 0 {
+	case j.Out.Kind == ".npy":
+		if zeros := job.SummaryOf(g.Values.Matrix).Zeros; zeros > 0 {
 			warn("a .npy does not tell entries of value 0 from none; lost: %d", zeros)
 		}
-	case slices.Contains(listFiles, j.out.kind):
-		rows, cols := g.values.used()
+	case slices.Contains(job.ListFiles, j.Out.Kind):
+		rows, cols := g.Values.Used()
 		lost := 0
 		if len(rows) == len(cols) {
 			for v, used := range rows {
 				cols[v] = cols[v] || used
 			}
-			lost = lone(cols, g.cols != nil)
+			lost = lone(cols, g.Cols != nil)
 		} else {
-			lost = lone(rows, g.rows != nil) + lone(cols, g.cols != nil)
+			lost = lone(rows, g.Rows != nil) + lone(cols, g.Cols != nil)
 		}
 		if lost > 0 {
 			warn("a list has no place for vertices without edges; left out: %d", lost)
 		}
 	}
-}
-
-// used tells which rows and columns have entries.
-func (m *values) used() (rows, cols []bool) {
-	height, width := m.Dims()
-	rows, cols = make([]bool, height), make([]bool, width)
-	st := m.RowsShape()
-	for k := range st.Vecs() {
-		rows[st.RowID(k)] = st.Ptr[k] < st.Ptr[k+1]
-	}
-	for _, j := range st.Idx {
-		cols[j] = true
-	}
-	return rows, cols
 }
 
 // lone counts the vertices that are not used, of those without names only the ones after the last

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -40,10 +41,10 @@ func TestConvertWarns(t *testing.T) {
 // TestFits: a graph whose vertices alone need more memory than there is, is an error.
 func TestFits(t *testing.T) {
 	a := matrix.New[float64](1<<20, 1<<20)
-	j := &job{graph: &graph{Matrix: a, file: "few.tsv"}, cmd: &cobra.Command{Use: "bfs GRAPH"}}
+	j := &job.Job{Inputs: job.Inputs{Graph: &job.Graph{Matrix: a, File: "few.tsv"}}, Cmd: &cobra.Command{Use: "bfs GRAPH"}}
 	for room, want := range map[int64]string{0: "", 1 << 23: "",
 		1<<23 - 1: "few.tsv: bfs of 1048576 vertices and 0 entries needs about 8.4 MB of memory, and 8.4 MB are there by ulimit -v; if few of the ids occur, --ids renumber"} {
-		if err := j.fitsInto(room, "ulimit -v"); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+		if err := j.FitsInto(room, "ulimit -v"); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%d bytes: %v, want %q", room, err, want)
 		}
 	}

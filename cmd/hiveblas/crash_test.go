@@ -12,43 +12,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/spf13/cobra"
-
-	"github.com/hiveblas/hiveblas/internal/cli"
 
 	"github.com/hiveblas/hiveblas/internal/race"
 )
-
-// What the runtime prints at the end of a process becomes one line; other text passes.
-func TestWatch(t *testing.T) {
-	dump := "\ngoroutine 1 [running]:\nmain.main()\n\t/x/y.go:2 +0x50\n"
-	for _, c := range []struct{ reason, in, want string }{
-		{"nothing", "", ""},
-		{"other text", "a library says\nsomething", "a library says\nsomething"},
-		{"out of memory", "runtime: out of memory: cannot allocate 1073741824-byte block (1077673984 in use)\nfatal error: out of memory\n" + dump,
-			"hiveblas: out of memory: "},
-		{"threads", "runtime: failed to create new OS thread (have 2 already; errno=11)\nfatal error: newosproc: cannot allocate memory\n" + dump, "hiveblas: out of memory: "},
-		{"threads by their limit", "runtime: failed to create new OS thread (have 9 already; errno=11)\nruntime: may need to increase max user processes (ulimit -u)\nfatal error: newosproc\n" + dump,
-			"hiveblas: no further thread starts; raise the limits of memory and of processes (ulimit -v and -u"},
-		{"a limit of mappings", "fatal error: runtime: cannot map pages in arena address space\n" + dump, "hiveblas: out of memory: "},
-		{"Windows", "runtime: VirtualAlloc of 8192 bytes failed with errno=1455\nfatal error: out of memory\n" + dump, "hiveblas: out of memory: "},
-		{"an exception of Windows", "Exception 0xc0000005 0x0 0x0 0x1\nPC=0x1\n" + dump, "hiveblas: internal error: Exception 0xc0000005 0x0 0x0 0x1; this is a bug"},
-		{"text before a panic", "first\npanic: index out of range [3]\n" + dump, "first\nhiveblas: internal error: panic: index out of range [3]; this is a bug of hiveblas: please report it"},
-		{"a signal", "SIGSEGV: segmentation violation\nPC=0x1\n" + dump, "hiveblas: internal error: SIGSEGV: segmentation violation; this is a bug"},
-	} {
-		var out strings.Builder
-		watch(strings.NewReader(c.in), &out)
-		got := out.String()
-		if !strings.HasPrefix(got, c.want) || strings.Contains(got, "goroutine") || c.want == "" && got != "" {
-			t.Errorf("%s: %q, want %q", c.reason, got, c.want)
-		}
-		if strings.Contains(c.want, "hiveblas: ") && strings.Count(got, "\n") != strings.Count(c.want, "\n")+1 {
-			t.Errorf("%s: %q is more than a line", c.reason, got)
-		}
-	}
-}
 
 // limited runs the program with an address space of limitKB.
 func limited(t *testing.T, stdin io.Reader, args ...string) result {
@@ -130,31 +96,4 @@ func (e *endlessList) Read(p []byte) (int, error) {
 		e.next += 2
 	}
 	return n, nil
-}
-
-// TestWatchBegins: the end of a process is watched at once if there is little memory or the
-// estimate is large, later otherwise. Without a file for messages nothing is started.
-func TestWatchBegins(t *testing.T) {
-	// os.Stderr itself is not redirected, so that no process starts.
-	s := &session{Session: cli.Session{Stderr: os.Stderr}}
-	if s.watchLater(littleRoom - 1); !s.watched.Load() {
-		t.Error("with little memory the end is not watched at once")
-	}
-	s = &session{Session: cli.Session{Stderr: os.Stderr}}
-	if stop := s.watchLater(littleRoom); !stop() || s.watched.Load() {
-		t.Error("with enough memory the end is watched at once")
-	}
-	s = &session{Session: cli.Session{Stderr: os.Stderr}}
-	s.watchLater(0)
-	for started := time.Now(); !s.watched.Load(); time.Sleep(time.Millisecond) {
-		if time.Since(started) > time.Minute {
-			t.Fatal("the end is never watched")
-		}
-	}
-	for needed, want := range map[int64]bool{watchFrom: false, watchFrom + 1: true} {
-		j := newJob(&session{Session: cli.Session{Stderr: os.Stderr}}, &cobra.Command{Use: "info"})
-		if err := j.enough("a.tsv", "reading it", needed); err != nil || j.watched.Load() != want {
-			t.Errorf("%d bytes: %v, watched %v, want %v", needed, err, !want, want)
-		}
-	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 )
 
 func TestDidYouMean(t *testing.T) {
@@ -27,20 +29,20 @@ func TestDidYouMean(t *testing.T) {
 
 func TestEnvironment(t *testing.T) {
 	list := write(t, "g.tsv", "0 1\n1 2\n")
-	t.Setenv(envThreads, "3")
-	t.Setenv(envDevice, "cpu")
+	t.Setenv(job.EnvThreads, "3")
+	t.Setenv(job.EnvDevice, "cpu")
 	if got := report(t, "cc", list, "--json"); got["threads"] != 3.0 || !strings.Contains(got["device"].(string), "cpu") {
 		t.Errorf("got %v", got)
 	}
 	if got := report(t, "cc", list, "--json", "--threads", "2"); got["threads"] != 2.0 {
 		t.Errorf("a flag before the environment: %v", got["threads"])
 	}
-	t.Setenv(envThreads, "many")
+	t.Setenv(job.EnvThreads, "many")
 	if got := hiveblas(t, "cc", list); got.code != 2 || !strings.Contains(got.stderr, `HIVEBLAS_THREADS is "many"`) {
 		t.Errorf("got %+v", got)
 	}
-	t.Setenv(envThreads, "")
-	t.Setenv(envDevice, "tpu")
+	t.Setenv(job.EnvThreads, "")
+	t.Setenv(job.EnvDevice, "tpu")
 	if got := hiveblas(t, "cc", list); got.code != 2 || !strings.Contains(got.stderr, `HIVEBLAS_DEVICE is "tpu"`) {
 		t.Errorf("got %+v", got)
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/charts"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/chart"
 	"github.com/hiveblas/hiveblas/internal/cli"
@@ -22,7 +24,7 @@ import (
 	"github.com/hiveblas/hiveblas/testdata"
 )
 
-func demoCommand(s *session) *cobra.Command {
+func demoCommand(s *job.Session) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -34,28 +36,28 @@ the results and two pictures to a folder.`,
   hiveblas demo --dir /tmp/tour`,
 		Args: cli.Positional(),
 	}
-	j := newJob(s, cmd).computes(noThreshold)
+	j := job.New(s, cmd).Computes(noThreshold)
 	cmd.Flags().StringVar(&dir, "dir", "hiveblas-demo", "write results and pictures to `DIR`, which is created if missing")
 	cli.Complete(cmd, "dir")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if dir == "" {
 			return cli.Usage(cmd.CommandPath(), "--dir is empty, want a folder")
 		}
-		if err := j.begin(); err != nil {
+		if err := j.Begin(); err != nil {
 			return err
 		}
 		var t tour
-		if err := j.stage("read", t.read); err != nil {
+		if err := j.Stage("read", t.read); err != nil {
 			return err
 		}
-		j.graph = &graph{file: "chesapeake.mtx", Matrix: t.chesapeake}
-		if err := j.placeGraphs(t.chesapeake.NVals, "entries", t.chesapeake, t.karate); err != nil {
+		j.Graph = &job.Graph{File: "chesapeake.mtx", Matrix: t.chesapeake}
+		if err := j.PlaceGraphs(t.chesapeake.NVals, "entries", t.chesapeake, t.karate); err != nil {
 			return err
 		}
-		if err := j.compute(t.compute); err != nil {
+		if err := j.Compute(t.compute); err != nil {
 			return err
 		}
-		err := j.stage("write", func() error {
+		err := j.Stage("write", func() error {
 			s.Cleaning.Store(true)
 			defer s.Cleaning.Store(false)
 			return t.write(j, dir)
@@ -63,8 +65,8 @@ the results and two pictures to a folder.`,
 		if err != nil {
 			return err
 		}
-		if j.run.json {
-			return j.report("tour", t.figures(dir), nil)
+		if j.Run.Json {
+			return j.Report("tour", t.figures(dir), nil)
 		}
 		return t.print(j, dir)
 	}
@@ -115,7 +117,7 @@ func (t *tour) compute(run apps.Run) (err error) {
 	if t.triangles, err = apps.TriangleCount(t.karate, apps.TriangleOptions{Run: run}); err != nil {
 		return err
 	}
-	return toHost(nil, t.chesapeake, t.karate, t.shared, t.distance, t.ranks.Rank, t.search.Level)
+	return job.ToHost(nil, t.chesapeake, t.karate, t.shared, t.distance, t.ranks.Rank, t.search.Level)
 }
 
 // The files of the tour.
@@ -126,26 +128,26 @@ const (
 	ranksPNG      = "karate-pagerank.png"
 )
 
-func (t *tour) write(j *job, dir string) error {
+func (t *tour) write(j *job.Job, dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return explain(dir, err)
+		return job.Explain(dir, err)
 	}
 	put := func(name string, write func() error) error {
-		j.out = output{path: filepath.Join(dir, name), kind: filepath.Ext(name)}
-		defer func() { j.out = output{} }()
-		return explain(filepath.Join(dir, name), write())
+		j.Out = job.Output{Path: filepath.Join(dir, name), Kind: filepath.Ext(name)}
+		defer func() { j.Out = job.Output{} }()
+		return job.Explain(filepath.Join(dir, name), write())
 	}
 	picture := func(p *chart.Chart, w, h float64) func() error {
-		return func() error { return j.stream(func(out io.Writer) error { return p.WritePNG(out, w, h) }) }
+		return func() error { return j.Stream(func(out io.Writer) error { return p.WritePNG(out, w, h) }) }
 	}
-	spy, w, h := spyPlot(t.shared, entriesTitle("chesapeake, projected", t.shared))
+	spy, w, h := charts.SpyPlot(t.shared, charts.EntriesTitle("chesapeake, projected", t.shared))
 	for _, step := range []struct {
 		name  string
 		write func() error
 	}{
-		{projectionTSV, func() error { return j.writeMatrix(t.shared, nil) }},
+		{projectionTSV, func() error { return j.WriteMatrix(t.shared, nil) }},
 		{projectionPNG, picture(spy, w, h)},
-		{ranksTSV, func() error { return j.writeVector(t.ranks.Rank) }},
+		{ranksTSV, func() error { return j.WriteVector(t.ranks.Rank) }},
 		{ranksPNG, picture(t.scatter(), 6, 4.5)},
 	} {
 		if err := put(step.name, step.write); err != nil {
@@ -173,23 +175,23 @@ func (t *tour) scatter() *chart.Chart {
 	}
 	p := &chart.Chart{Title: "Karate club: PageRank over degree", Padding: 5, Grid: true,
 		X: chart.Axis{Label: "friends", Max: 20}, Y: chart.Axis{Label: "PageRank", Max: highest}}
-	p.Dots("", points, darkest, 3)
+	p.Dots("", points, charts.Darkest, 3)
 	p.Labels(named, names)
 	return p
 }
 
-func (t *tour) figures(dir string) []field {
-	return []field{
-		{"projection", "", object{{"nnz", "", t.shared.NVals()}}},
-		{"vn", "", object(distanceFigures(t.distance))},
-		{"pagerank", "", object{{"iterations", "", t.ranks.Iterations}}},
-		{"bfs", "", object{{"reached", "", t.search.Reached}, {"max_level", "", t.search.MaxLevel}}},
-		{"tc", "", object{{"triangles", "", t.triangles}}},
-		{"dir", "", dir},
+func (t *tour) figures(dir string) []job.Field {
+	return []job.Field{
+		{Key: "projection", Label: "", Value: job.Object{{Key: "nnz", Label: "", Value: t.shared.NVals()}}},
+		{Key: "vn", Label: "", Value: job.Object(distanceFigures(t.distance))},
+		{Key: "pagerank", Label: "", Value: job.Object{{Key: "iterations", Label: "", Value: t.ranks.Iterations}}},
+		{Key: "bfs", Label: "", Value: job.Object{{Key: "reached", Label: "", Value: t.search.Reached}, {Key: "max_level", Label: "", Value: t.search.MaxLevel}}},
+		{Key: "tc", Label: "", Value: job.Object{{Key: "triangles", Label: "", Value: t.triangles}}},
+		{Key: "dir", Label: "", Value: dir},
 	}
 }
 
-func (t *tour) print(j *job, dir string) error {
+func (t *tour) print(j *job.Job, dir string) error {
 	w := bufio.NewWriter(j.Stdout)
 	line := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 
@@ -209,8 +211,8 @@ func (t *tour) print(j *job, dir string) error {
 	line("Karate club: 34 members, 78 friendships, %d triangles", t.triangles)
 	line("")
 	line("  PageRank over plus_second, %d iterations: the highest ranks", t.ranks.Iterations)
-	for _, n := range j.highest(t.ranks.Rank, 4).rows {
-		line("    %3s        rank %.4f", n.vertex, n.value)
+	for _, n := range highest(j, t.ranks.Rank, 4).Rows {
+		line("    %3s        rank %.4f", n.Vertex, n.Value)
 	}
 	line("")
 	levels := make([]int, t.search.MaxLevel+1)
@@ -223,8 +225,8 @@ func (t *tour) print(j *job, dir string) error {
 	}
 	line("")
 	line("In %s%c: %s", dir, filepath.Separator, strings.Join([]string{projectionTSV, projectionPNG, ranksTSV, ranksPNG}, ", "))
-	line("read, computed and written in %.0f, %.0f and %.0f ms", 1e3*j.took("read"), 1e3*j.took("compute"), 1e3*j.took("write"))
-	if !j.run.quiet {
+	line("read, computed and written in %.0f, %.0f and %.0f ms", 1e3*j.Took("read"), 1e3*j.Took("compute"), 1e3*j.Took("write"))
+	if !j.Run.Quiet {
 		line("")
 		file := quoted(filepath.Join(dir, projectionTSV))
 		line("Next: the same with a file of your own (Matrix Market or an edge list, .gz or not)")
@@ -232,7 +234,7 @@ func (t *tour) print(j *job, dir string) error {
 		line("  hiveblas vn %s --seeds 0,33 -o distances.tsv", file)
 		line("  hiveblas --help")
 	}
-	return j.printed(w.Flush())
+	return j.Printed(w.Flush())
 }
 
 type edge struct {

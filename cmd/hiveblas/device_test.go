@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/progress"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/graphio"
@@ -50,12 +52,12 @@ func emulated(t *testing.T, opts ...emu.Option) *emu.Emulator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := openDevice
-	openDevice = func(i int) (*cusparse.Device, error) {
+	before := job.OpenDevice
+	job.OpenDevice = func(i int) (*cusparse.Device, error) {
 		return cusparse.Open(i, cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
 			cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return emu.NewCompiler() }))
 	}
-	t.Cleanup(func() { openDevice = before })
+	t.Cleanup(func() { job.OpenDevice = before })
 	return e
 }
 
@@ -186,9 +188,9 @@ func TestCommandsOnDevice(t *testing.T) {
 
 // A program of text without a GPU: no remedy offers the host, which does not run it.
 func TestProgramWithoutGPU(t *testing.T) {
-	before := openDevice
-	openDevice = func(int) (*cusparse.Device, error) { return nil, errors.New("no driver") }
-	t.Cleanup(func() { openDevice = before })
+	before := job.OpenDevice
+	job.OpenDevice = func(int) (*cusparse.Device, error) { return nil, errors.New("no driver") }
+	t.Cleanup(func() { job.OpenDevice = before })
 	prog := write(t, "least.prog", "state int32\nmessage int32\ninit id\nsend state\nsum min\napply state = sum\n")
 	for _, device := range []string{"auto", "gpu"} {
 		const want = "least.prog: a program of CUDA text needs a GPU: no driver; write it in Go with"
@@ -223,17 +225,17 @@ func TestFailuresOnDevice(t *testing.T) {
 	}
 }
 
-func jobOf(t *testing.T, device string, worth int64) (*job, *matrix.Matrix[float64]) {
+func jobOf(t *testing.T, device string, worth int64) (*job.Job, *matrix.Matrix[float64]) {
 	t.Helper()
 	g, err := graphio.ReadMatrixMarketFile[float64](karate)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{}
+	s := &job.Session{}
 	s.Ctx = t.Context()
-	j := newJob(s, &cobra.Command{Use: "tc"})
-	j.run.device, j.threshold = device, worth
-	j.graph, j.progress = &graph{file: karate, Matrix: g}, newProgress(os.Stderr, false)
+	j := job.New(s, &cobra.Command{Use: "tc"})
+	j.Run.Device, j.Threshold = device, worth
+	j.Graph, j.Progress = &job.Graph{File: karate, Matrix: g}, progress.New(os.Stderr, false)
 	return j, g
 }
 
@@ -241,41 +243,41 @@ func jobOf(t *testing.T, device string, worth int64) (*job, *matrix.Matrix[float
 func TestAuto(t *testing.T) {
 	entries := func(g *matrix.Matrix[float64]) func() int64 { return g.NVals }
 	t.Run("too small", func(t *testing.T) {
-		before := openDevice
-		defer func() { openDevice = before }()
-		openDevice = func(int) (*cusparse.Device, error) { t.Error("a GPU is opened"); return nil, driver.ErrNoDevice }
+		before := job.OpenDevice
+		defer func() { job.OpenDevice = before }()
+		job.OpenDevice = func(int) (*cusparse.Device, error) { t.Error("a GPU is opened"); return nil, driver.ErrNoDevice }
 		j, g := jobOf(t, "auto", 157)
-		if err := j.placeGraphs(entries(g), "entries", g); err != nil || j.device != nil || j.why != "156 entries, too few to gain from a GPU" {
-			t.Errorf("device %v, because %q (error %v)", j.device, j.why, err)
+		if err := j.PlaceGraphs(entries(g), "entries", g); err != nil || j.Device != nil || j.Why != "156 entries, too few to gain from a GPU" {
+			t.Errorf("device %v, because %q (error %v)", j.Device, j.Why, err)
 		}
 	})
 	t.Run("no GPU", func(t *testing.T) {
-		before := openDevice
-		defer func() { openDevice = before }()
-		openDevice = func(int) (*cusparse.Device, error) { return nil, driver.ErrNoDevice }
+		before := job.OpenDevice
+		defer func() { job.OpenDevice = before }()
+		job.OpenDevice = func(int) (*cusparse.Device, error) { return nil, driver.ErrNoDevice }
 		j, g := jobOf(t, "auto", 156)
-		if err := j.placeGraphs(entries(g), "entries", g); err != nil || j.device != nil || j.why != driver.ErrNoDevice.Error() {
-			t.Errorf("device %v, because %q (error %v)", j.device, j.why, err)
+		if err := j.PlaceGraphs(entries(g), "entries", g); err != nil || j.Device != nil || j.Why != driver.ErrNoDevice.Error() {
+			t.Errorf("device %v, because %q (error %v)", j.Device, j.Why, err)
 		}
 	})
 	t.Run("large enough", func(t *testing.T) {
 		emulated(t)
 		j, g := jobOf(t, "auto", 156)
-		if err := j.placeGraphs(entries(g), "entries", g); err != nil || j.device == nil || g.Place() != matrix.Place(j.device) || j.why != "156 entries" {
-			t.Errorf("device %v, because %q (error %v)", j.device, j.why, err)
+		if err := j.PlaceGraphs(entries(g), "entries", g); err != nil || j.Device == nil || g.Place() != matrix.Place(j.Device) || j.Why != "156 entries" {
+			t.Errorf("device %v, because %q (error %v)", j.Device, j.Why, err)
 		}
 	})
 	t.Run("no room", func(t *testing.T) {
 		emulated(t, emu.Memory(2048))
 		j, g := jobOf(t, "auto", 156)
-		if err := j.placeGraphs(entries(g), "entries", g); err != nil || j.device != nil || g.Place() != nil || !strings.Contains(j.why, "out of device memory") {
-			t.Errorf("device %v, because %q (error %v)", j.device, j.why, err)
+		if err := j.PlaceGraphs(entries(g), "entries", g); err != nil || j.Device != nil || g.Place() != nil || !strings.Contains(j.Why, "out of device memory") {
+			t.Errorf("device %v, because %q (error %v)", j.Device, j.Why, err)
 		}
 		j, g = jobOf(t, "gpu", 0)
-		if err := j.openDemanded(); err != nil {
+		if err := j.OpenDemanded(); err != nil {
 			t.Fatal(err)
 		}
-		if err := j.placeGraphs(entries(g), "entries", g); !errors.Is(err, cusparse.ErrMemory) {
+		if err := j.PlaceGraphs(entries(g), "entries", g); !errors.Is(err, cusparse.ErrMemory) {
 			t.Errorf("asked for, it fails with %v", err)
 		}
 	})
@@ -294,8 +296,10 @@ func TestProducts(t *testing.T) {
 // fakeCompiler compiles nothing.
 type fakeCompiler struct{ fails error }
 
-func (fakeCompiler) Name() string    { return "stand-in" }
+func (fakeCompiler) Name() string { return "stand-in" }
+
 func (fakeCompiler) Version() string { return "1.2" }
+
 func (s fakeCompiler) Compile(source, name, arch string) ([]byte, error) {
 	return []byte("kernel for " + arch), s.fails
 }
@@ -303,9 +307,9 @@ func (s fakeCompiler) Compile(source, name, arch string) ([]byte, error) {
 func TestJIT(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kernels")
 	t.Setenv("HIVEBLAS_CACHE", dir)
-	before := openCompiler
-	defer func() { openCompiler = before }()
-	openCompiler = func() (driver.Compiler, error) { return fakeCompiler{}, nil }
+	before := job.OpenCompiler
+	defer func() { job.OpenCompiler = before }()
+	job.OpenCompiler = func() (driver.Compiler, error) { return fakeCompiler{}, nil }
 	if got := runInProcess(t, "jit", "list"); !strings.Contains(got, "0 kernels") {
 		t.Error(got)
 	}
@@ -342,10 +346,10 @@ func TestInfoOfGPUs(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	before, compiler := openDriver, openCompiler
-	defer func() { openDriver, openCompiler = before, compiler }()
-	openDriver = func() (driver.Driver, error) { return e, nil }
-	openCompiler = func() (driver.Compiler, error) { return fakeCompiler{}, nil }
+	before, compiler := job.OpenDriver, job.OpenCompiler
+	defer func() { job.OpenDriver, job.OpenCompiler = before, compiler }()
+	job.OpenDriver = func() (driver.Driver, error) { return e, nil }
+	job.OpenCompiler = func() (driver.Compiler, error) { return fakeCompiler{}, nil }
 	got := runInProcess(t, "info")
 	for _, want := range []string{"CUDA 13.0, by emulator", "gpu:1     emulated device, 4.0 GiB, ", "compute capability 9.0", "NVRTC     1.2, stand-in",
 		"cpu, gpu:0 (emulated device), gpu:1 (emulated device)"} {

@@ -7,9 +7,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 )
 
-func diameterCommand(s *session) *cobra.Command {
+func diameterCommand(s *job.Session) *cobra.Command {
 	searches := 0
 	return standardCommand{
 		use: "diameter GRAPH", short: "Diameter: the largest distance between two vertices",
@@ -23,22 +24,22 @@ Directions, weights and self-loops are ignored.`,
 		flags: func(fs *pflag.FlagSet) {
 			fs.IntVar(&searches, "searches", 0, "stop after `N` searches (0: no limit)")
 		},
-		check: func(_ *job, _ string, bad func(string, ...any) error) error {
+		check: func(_ *job.Job, _ string, bad func(string, ...any) error) error {
 			if searches < 0 {
 				return bad("--searches is %d, want 0 or more", searches)
 			}
 			return nil
 		},
-		run: func(j *job, run apps.Run) (*standardResult, error) {
-			c, err := apps.Diameter(j.graph.Matrix, apps.DiameterOptions{Run: run, Searches: searches})
+		run: func(j *job.Job, run apps.Run) (*standardResult, error) {
+			c, err := apps.Diameter(j.Graph.Matrix, apps.DiameterOptions{Run: run, Searches: searches})
 			if c == nil {
 				return nil, err
 			}
-			figures := []field{{"lower", "at least", c.Lower}, {"upper", "at most", c.Upper}, {"searches", "searches", c.Searches}}
+			figures := []job.Field{{Key: "lower", Label: "at least", Value: c.Lower}, {Key: "upper", Label: "at most", Value: c.Upper}, {Key: "searches", Label: "searches", Value: c.Searches}}
 			if c.From >= 0 {
-				from, to := j.graph.name(c.From), j.graph.name(c.To)
-				figures = append(figures, field{"from", "", json.RawMessage(vertexJSON(from))}, field{"to", "", json.RawMessage(vertexJSON(to))},
-					field{"", "between", from + " and " + to})
+				from, to := j.Graph.Name(c.From), j.Graph.Name(c.To)
+				figures = append(figures, job.Field{Key: "from", Label: "", Value: json.RawMessage(job.VertexJSON(from))}, job.Field{Key: "to", Label: "", Value: json.RawMessage(job.VertexJSON(to))},
+					job.Field{Key: "", Label: "between", Value: from + " and " + to})
 			}
 			return &standardResult{algorithm: "bounds of eccentricities", figures: figures, bounds: true}, err
 		},

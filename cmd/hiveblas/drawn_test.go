@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 )
 
 // A generated graph is the one that hiveblas generate writes, wherever the command computes.
@@ -48,7 +50,7 @@ func checkDrawn(t *testing.T, places [][]string) {
 			t.Errorf("%s: %q", c.kind, want)
 		}
 		for _, at := range places {
-			if got := command(drawnPrefix+c.kind, at...); got != want && !sameTable(got, want) {
+			if got := command(job.DrawnPrefix+c.kind, at...); got != want && !sameTable(got, want) {
 				t.Errorf("%s %v: the results differ from those of the file", c.kind, at)
 			}
 		}

@@ -4,9 +4,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 )
 
-func eigenvectorCommand(s *session) *cobra.Command {
+func eigenvectorCommand(s *job.Session) *cobra.Command {
 	var f iterationFlags
 	return standardCommand{
 		use: "eigenvector GRAPH", short: "Eigenvector centrality",
@@ -15,15 +16,15 @@ Euclidean norm 1: a vertex is as central as the vertices with edges to it. Weigh
 are ignored. Graphs without cycles have no such vector; see katz.`,
 		example: `  hiveblas eigenvector friends.txt --undirected -o centrality.tsv
   hiveblas eigenvector graph.mtx.gz --top 20 --json`,
-		threshold: thresholdPageRank, writes: "the centralities", files: matrixFiles, top: "most central vertices", flags: f.add, check: f.check,
-		run: func(j *job, run apps.Run) (*standardResult, error) {
-			c, err := apps.EigenvectorCentrality(j.graph.Matrix, apps.CentralityOptions{Run: run, Tolerance: f.tolerance, MaxIterations: f.most})
+		threshold: thresholdPageRank, writes: "the centralities", files: job.MatrixFiles, top: "most central vertices", flags: f.add, check: f.check,
+		run: func(j *job.Job, run apps.Run) (*standardResult, error) {
+			c, err := apps.EigenvectorCentrality(j.Graph.Matrix, apps.CentralityOptions{Run: run, Tolerance: f.tolerance, MaxIterations: f.most})
 			if err != nil {
 				return nil, err
 			}
 			return &standardResult{algorithm: "power iteration", failed: f.unconverged(j, c.Converged, c.Change, c.Iterations),
-				figures: []field{{"iterations", "iterations", c.Iterations}}, ranks: c.Centrality,
-				write: func() error { return j.writeVectorAs(c.Centrality.Inside()) },
+				figures: []job.Field{{Key: "iterations", Label: "iterations", Value: c.Iterations}}, ranks: c.Centrality,
+				write: func() error { return j.WriteVectorAs(c.Centrality.Inside()) },
 			}, c.Centrality.Move(nil)
 		},
 	}.command(s)

@@ -6,11 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-func extractCommand(s *session) *cobra.Command {
+func extractCommand(s *job.Session) *cobra.Command {
 	var (
 		component, ego, list string
 		largest              bool
@@ -28,7 +29,7 @@ become names; with --vertex-numbers they count from 0 again.`,
   hiveblas extract graph.tsv --vertices mine.txt -o mine.tsv`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().bounded().writes("the part", graphFiles...)
+	j := job.New(s, cmd).Reads().Bounded().Writes("the part", job.GraphFiles...)
 	fs := cmd.Flags()
 	fs.StringVar(&component, "component", "", "the weak component of vertex `V`")
 	fs.BoolVar(&largest, "largest", false, "the largest weak component")
@@ -52,54 +53,54 @@ become names; with --vertex-numbers they count from 0 again.`,
 			return bad("--hops needs --ego")
 		case hops < 0:
 			return bad("--hops is %d, want 0 or more", hops)
-		case j.out.path == "":
+		case j.Out.Path == "":
 			return bad("-o is missing")
 		}
-		if err := j.begin(args[0]); err != nil {
+		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		if err := j.loadTyped(args[0]); err != nil {
+		if err := j.LoadTyped(args[0]); err != nil {
 			return err
 		}
-		if err := j.wantSquare(); err != nil {
+		if err := job.WantSquare(j); err != nil {
 			return err
 		}
-		if err := j.fits(); err != nil {
+		if err := j.Fits(); err != nil {
 			return err
 		}
-		of, _, before := j.graph.size()
+		of, _, before := j.Graph.Size()
 		var vs []int
-		err := j.stage("compute", func() (err error) {
-			rows, cols := j.graph.values.structures()
+		err := j.Stage("compute", func() (err error) {
+			rows, cols := j.Graph.Values.Structures()
 			switch {
 			case largest:
 				vs = largestComponent(rows, cols)
 			case component != "":
-				v, err := j.graph.vertex("--component", component)
+				v, err := j.Graph.Vertex("--component", component)
 				if err != nil {
 					return err
 				}
 				vs = within(v, -1, rows, cols)
 			case ego != "":
-				v, err := j.graph.vertex("--ego", ego)
+				v, err := j.Graph.Vertex("--ego", ego)
 				if err != nil {
 					return err
 				}
 				vs = within(v, hops, rows)
 			default:
-				if vs, err = j.vertices("--vertices", list); err != nil {
+				if vs, err = j.Vertices("--vertices", list); err != nil {
 					return err
 				}
 			}
-			return j.take(vs, vs)
+			return take(j, vs, vs)
 		})
 		if err != nil {
 			return err
 		}
-		if err := j.writeGraph(); err != nil {
+		if err := writeGraph(j); err != nil {
 			return err
 		}
-		return j.report("", []field{{"of_vertices", "of vertices", of}, {"of_entries", "of entries", before}}, nil)
+		return j.Report("", []job.Field{{Key: "of_vertices", Label: "of vertices", Value: of}, {Key: "of_entries", Label: "of entries", Value: before}}, nil)
 	}
 	return cmd
 }

@@ -4,11 +4,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli/clitest"
 )
 
 // The flags of each command are those of testdata/flags.txt.
-func TestFlagsOfCommands(t *testing.T) { clitest.Flags(t, rootCommand(&session{})) }
+func TestFlagsOfCommands(t *testing.T) { clitest.Flags(t, rootCommand(&job.Session{})) }
 
 // A name that no vertex has suggests one.
 func TestNearNames(t *testing.T) {

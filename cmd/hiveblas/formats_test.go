@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 )
 
 func TestFormats(t *testing.T) {
@@ -62,7 +64,7 @@ func TestFormats(t *testing.T) {
 		}
 	}
 	help := succeed(t, "help", "formats")
-	for _, name := range formatNames() {
+	for _, name := range job.FormatNames() {
 		if !strings.Contains(help, "\n"+name+" ") {
 			t.Errorf("help formats lacks %s:\n%s", name, help)
 		}

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/charts"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/chart"
 	"github.com/hiveblas/hiveblas/internal/cli"
 )
@@ -15,7 +17,7 @@ import (
 // geoMedians are the values of --median.
 var geoMedians = map[string]apps.GeoMedian{"sphere": apps.MedianSphere, "degrees": apps.MedianDegrees}
 
-func geoCommand(s *session) *cobra.Command {
+func geoCommand(s *job.Session) *cobra.Command {
 	var (
 		o                     apps.GeolocateOptions
 		file, median, picture string
@@ -44,7 +46,7 @@ pass 0 for known places. --plot draws them on a map.`,
   hiveblas geo graph.mtx --locations p.txt --max-dispersion 100 --plot map.png --json`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdGeo).fuses().reads().writes("the places", listFiles...)
+	j := job.New(s, cmd).Computes(thresholdGeo).Fuses().Reads().Writes("the places", job.ListFiles...)
 	fs := cmd.Flags()
 	fs.StringVar(&file, "locations", "", "`FILE` of the known places")
 	fs.IntVar(&base, "locations-base", 0, "the vertices of the known places count from `B`: 0 or 1")
@@ -86,76 +88,76 @@ pass 0 for known places. --plot draws them on a map.`,
 		case !(o.MaxDistance >= 0):
 			return bad("--max-distance is %v, want kilometres, or 0 for no limit", o.MaxDistance)
 		}
-		if err := j.begin(args[0], file); err != nil {
+		if err := j.Begin(args[0], file); err != nil {
 			return err
 		}
-		if err := j.checkPicture(picture, args[0], file); err != nil {
+		if err := j.CheckPicture(picture, args[0], file); err != nil {
 			return err
 		}
-		if err := j.loadSquare(args[0], structure); err != nil {
+		if err := j.LoadSquare(args[0], job.Structure); err != nil {
 			return err
 		}
 		var locations *apps.Locations
-		err := j.stage("read", func() (err error) {
-			locations, err = j.readLocations(file, base)
+		err := j.Stage("read", func() (err error) {
+			locations, err = readLocations(j, file, base)
 			return err
 		})
 		if err != nil {
 			return err
 		}
 		var res *apps.Geolocation
-		err = j.compute(func(run apps.Run) (err error) {
+		err = j.Compute(func(run apps.Run) (err error) {
 			o.Run = run
-			res, err = apps.Geolocate(j.graph.Matrix, locations, o)
+			res, err = apps.Geolocate(j.Graph.Matrix, locations, o)
 			if err != nil {
 				return err
 			}
-			return toHost(nil, res.Latitude, res.Longitude, res.Pass)
+			return job.ToHost(nil, res.Latitude, res.Longitude, res.Pass)
 		})
 		if err != nil {
 			return err
 		}
-		if err := j.writing(func() error { return j.writePlaces(res) }); err != nil {
+		if err := j.Writing(func() error { return writePlaces(j, res) }); err != nil {
 			return err
 		}
-		err = j.draw(picture, func(w io.Writer) error { return mapPlot(res).WritePNG(w, 9, 5) })
+		err = j.Draw(picture, func(w io.Writer) error { return mapPlot(res).WritePNG(w, 9, 5) })
 		if err != nil {
 			return err
 		}
-		figures := []field{{"known", "known", res.Known}, {"located", "located", res.Located},
-			{"unlocated", "unlocated", res.Unlocated}, {"passes", "passes", res.Passes},
-			{"unfinished", "unfinished medians", res.Unfinished}}
+		figures := []job.Field{{Key: "known", Label: "known", Value: res.Known}, {Key: "located", Label: "located", Value: res.Located},
+			{Key: "unlocated", Label: "unlocated", Value: res.Unlocated}, {Key: "passes", Label: "passes", Value: res.Passes},
+			{Key: "unfinished", Label: "unfinished medians", Value: res.Unfinished}}
 		if picture != "" {
-			figures = append(figures, field{"plot", "picture", picture})
+			figures = append(figures, job.Field{Key: "plot", Label: "picture", Value: picture})
 		}
-		return j.report(j.method("median: "+median), figures, nil)
+		return j.Report(j.Method("median: "+median), figures, nil)
 	}
 	return cmd
 }
 
 // readLocations reads the file of --locations.
-func (j *job) readLocations(file string, base int) (*apps.Locations, error) {
-	o := apps.LocationOptions{Run: apps.Run{Context: j.Ctx, Progress: j.progress.update}, TextOptions: j.read.text(), Name: nameOf(file), Base: base}
-	if j.graph.cols != nil && !j.graph.counted {
-		o.Index = j.graph.cols.Index
+func readLocations(j *job.Job, file string, base int) (*apps.Locations, error) {
+	o := apps.LocationOptions{Run: apps.Run{Context: j.Ctx, Progress: j.Progress.Update}, TextOptions: j.Read.Text(), Name: job.NameOf(file), Base: base}
+	if j.Graph.Cols != nil && !j.Graph.Counted {
+		o.Index = j.Graph.Cols.Index
 	}
-	in, err := j.openInput(file)
+	in, err := j.OpenInput(file)
 	if err != nil {
-		return nil, explain(nameOf(file), err)
+		return nil, job.Explain(job.NameOf(file), err)
 	}
-	defer in.close()
-	n, _ := j.graph.Dims()
-	locations, err := apps.ReadLocations(in.r, n, o)
-	return locations, explainLines(nameOf(file), "--locations-base", err)
+	defer in.Close()
+	n, _ := j.Graph.Dims()
+	locations, err := apps.ReadLocations(in.R, n, o)
+	return locations, job.ExplainLines(job.NameOf(file), "--locations-base", err)
 }
 
 // writePlaces writes vertex, latitude, longitude and pass of each located vertex.
-func (j *job) writePlaces(res *apps.Geolocation) error {
-	return j.writeLines(int(res.Latitude.NVals()), func(line func(fields ...string) error) error {
+func writePlaces(j *job.Job, res *apps.Geolocation) error {
+	return j.WriteLines(int(res.Latitude.NVals()), func(line func(fields ...string) error) error {
 		for v, lat := range res.Latitude.All() {
 			lon, _ := res.Longitude.At(v)
 			pass, _ := res.Pass.At(v)
-			if err := line(j.graph.name(v), text(lat), text(lon), strconv.Itoa(int(pass))); err != nil {
+			if err := line(j.Graph.Name(v), job.Text(lat), job.Text(lon), strconv.Itoa(int(pass))); err != nil {
 				return err
 			}
 		}
@@ -170,9 +172,9 @@ func mapPlot(res *apps.Geolocation) *chart.Chart {
 		X:     chart.Axis{Label: "longitude", Min: -180, Max: 180, Ticks: graticule(60, "W", "E")},
 		Y:     chart.Axis{Label: "latitude", Min: -90, Max: 90, Ticks: graticule(30, "S", "N")}}
 	for at := -180.0; at <= 180; at += 30 {
-		p.Line("", []chart.Point{{X: at, Y: -90}, {X: at, Y: 90}}, palest, 0.5)
+		p.Line("", []chart.Point{{X: at, Y: -90}, {X: at, Y: 90}}, charts.Palest, 0.5)
 		if at >= -90 && at <= 90 {
-			p.Line("", []chart.Point{{X: -180, Y: at}, {X: 180, Y: at}}, palest, 0.5)
+			p.Line("", []chart.Point{{X: -180, Y: at}, {X: 180, Y: at}}, charts.Palest, 0.5)
 		}
 	}
 	var known, inferred []chart.Point
@@ -184,8 +186,8 @@ func mapPlot(res *apps.Geolocation) *chart.Chart {
 			inferred = append(inferred, chart.Point{X: lon, Y: lat})
 		}
 	}
-	p.Dots("inferred", inferred, alarm, 1.5)
-	p.Dots("known", known, darkest, 1.5)
+	p.Dots("inferred", inferred, job.Alarm, 1.5)
+	p.Dots("known", known, charts.Darkest, 1.5)
 	return p
 }
 

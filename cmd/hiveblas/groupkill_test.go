@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/longtest"
@@ -168,7 +169,7 @@ func writesFile(command string) bool {
 
 // Every command with --device is tested on groups, or is known to be left out.
 func TestGroupCommandsAreAll(t *testing.T) {
-	s := &session{}
+	s := &job.Session{}
 	known := map[string]bool{}
 	for _, c := range groupCommands {
 		known[strings.Fields(c)[0]] = true

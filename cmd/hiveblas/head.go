@@ -10,10 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
-func headCommand(s *session) *cobra.Command {
+func headCommand(s *job.Session) *cobra.Command {
 	var count int
 	cmd := &cobra.Command{
 		Use:   "head GRAPH",
@@ -24,46 +25,46 @@ and weights; --json has them as edges. It reads the whole file.`,
   hiveblas head soc.graphml --count 3`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the edges", listFiles...)
+	j := job.New(s, cmd).Reads().Writes("the edges", job.ListFiles...)
 	cmd.Flags().IntVarP(&count, "count", "n", 10, "print `N` edges")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if count < 0 {
 			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--count is %d, want 0 or more", count))
 		}
-		if j.out.path == "" && !cmd.Flags().Changed("output") && !j.run.json {
-			j.out.path = "-"
+		if j.Out.Path == "" && !cmd.Flags().Changed("output") && !j.Run.Json {
+			j.Out.Path = "-"
 		}
-		if err := j.begin(args[0]); err != nil {
+		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		if err := j.loadTyped(args[0]); err != nil {
+		if err := j.LoadTyped(args[0]); err != nil {
 			return err
 		}
-		kept, err := j.graph.values.only(firstOf(j.graph.values.NVals(), int64(count)))
+		kept, err := j.Graph.Values.Only(firstOf(j.Graph.Values.NVals(), int64(count)))
 		if err != nil {
 			return err
 		}
-		if err := j.writing(func() error { return j.writeEntries(kept, nil) }); err != nil {
+		if err := j.Writing(func() error { return writeEntries(j, kept, nil) }); err != nil {
 			return err
 		}
-		edges, err := j.edgeObjects(kept)
+		edges, err := edgeObjects(j, kept)
 		if err != nil {
 			return err
 		}
-		return j.report("", []field{{"shown", "shown", kept.NVals()}, {"edges", "", edges}}, nil)
+		return j.Report("", []job.Field{{Key: "shown", Label: "shown", Value: kept.NVals()}, {Key: "edges", Label: "", Value: edges}}, nil)
 	}
 	return cmd
 }
 
 // edgeObjects returns the edges for JSON; one without a weight has no such field.
-func (j *job) edgeObjects(v *values) ([]object, error) {
-	edges := make([]object, 0, v.NVals())
-	err := v.entries(func(row, col int, value string) error {
-		o := object{{"source", "", json.RawMessage(vertexJSON(j.graph.rows.Name(row)))}, {"target", "", json.RawMessage(vertexJSON(j.graph.cols.Name(col)))}}
+func edgeObjects(j *job.Job, v *job.Values) ([]job.Object, error) {
+	edges := make([]job.Object, 0, v.NVals())
+	err := v.Entries(func(row, col int, value string) error {
+		o := job.Object{{Key: "source", Label: "", Value: json.RawMessage(job.VertexJSON(j.Graph.Rows.Name(row)))}, {Key: "target", Label: "", Value: json.RawMessage(job.VertexJSON(j.Graph.Cols.Name(col)))}}
 		if json.Valid([]byte(value)) {
-			o = append(o, field{"weight", "", json.RawMessage(value)})
+			o = append(o, job.Field{Key: "weight", Label: "", Value: json.RawMessage(value)})
 		} else if value != "" { // NaN or an infinity
-			o = append(o, field{"weight", "", nil})
+			o = append(o, job.Field{Key: "weight", Label: "", Value: nil})
 		}
 		edges = append(edges, o)
 		return nil
@@ -82,20 +83,20 @@ func firstOf(n, count int64) []int64 {
 
 // writeEntries writes lines of row, column and value, in the given order of the places of entries,
 // nil for that of rows.
-func (j *job) writeEntries(v *values, order []int64) error {
+func writeEntries(j *job.Job, v *job.Values, order []int64) error {
 	var lines [][]string
 	fields := func(row, col int, value string) []string {
-		f := []string{j.graph.rows.Name(row), j.graph.cols.Name(col)}
+		f := []string{j.Graph.Rows.Name(row), j.Graph.Cols.Name(col)}
 		if value != "" {
 			f = append(f, value)
 		}
 		return f
 	}
-	return j.writeLines(int(v.NVals()), func(line func(fields ...string) error) error {
+	return j.WriteLines(int(v.NVals()), func(line func(fields ...string) error) error {
 		if order == nil {
-			return v.entries(func(row, col int, value string) error { return line(fields(row, col, value)...) })
+			return v.Entries(func(row, col int, value string) error { return line(fields(row, col, value)...) })
 		}
-		err := v.entries(func(row, col int, value string) error {
+		err := v.Entries(func(row, col int, value string) error {
 			lines = append(lines, fields(row, col, value))
 			return nil
 		})
@@ -108,7 +109,7 @@ func (j *job) writeEntries(v *values, order []int64) error {
 	})
 }
 
-func sortCommand(s *session) *cobra.Command {
+func sortCommand(s *job.Session) *cobra.Command {
 	var (
 		by      string
 		reverse bool
@@ -124,7 +125,7 @@ names. Ties have the order of the input.`,
   hiveblas sort soc.hgb --by degree -o by-degree.hgb`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the result", graphFiles...)
+	j := job.New(s, cmd).Reads().Writes("the result", job.GraphFiles...)
 	cmd.Flags().StringVar(&by, "by", "weight", "order by `KEY`: weight, degree or name")
 	cmd.Flags().BoolVar(&reverse, "reverse", false, "the other way round")
 	cli.Complete(cmd, "by", "weight", "degree", "name")
@@ -135,88 +136,88 @@ names. Ties have the order of the input.`,
 		switch {
 		case by != "weight" && by != "degree" && by != "name":
 			return bad("--by is %q, want weight, degree or name", by)
-		case j.out.path == "":
+		case j.Out.Path == "":
 			return bad("-o is missing")
 		}
-		if err := j.begin(args[0]); err != nil {
+		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		if by == "weight" && !slices.Contains(listFiles, j.out.kind) {
+		if by == "weight" && !slices.Contains(job.ListFiles, j.Out.Kind) {
 			return bad("--by weight writes .tsv or .csv; other formats are ordered by vertex")
 		}
-		if err := j.loadTyped(args[0]); err != nil {
+		if err := j.LoadTyped(args[0]); err != nil {
 			return err
 		}
 		if by == "weight" {
 			var order []int64
-			err := j.stage("sort", func() error {
-				order = j.graph.values.byWeight(reverse, j.comparisons(j.graph.values.NVals()))
+			err := j.Stage("sort", func() error {
+				order = j.Graph.Values.ByWeight(reverse, comparisons(j, j.Graph.Values.NVals()))
 				return nil
 			})
 			if err != nil {
 				return err
 			}
-			if err := j.writing(func() error { return j.writeEntries(j.graph.values, order) }); err != nil {
+			if err := j.Writing(func() error { return writeEntries(j, j.Graph.Values, order) }); err != nil {
 				return err
 			}
-			return j.report("", nil, nil)
+			return j.Report("", nil, nil)
 		}
-		if err := j.wantSquare(); err != nil {
+		if err := job.WantSquare(j); err != nil {
 			return err
 		}
-		err := j.stage("sort", func() error {
-			vs := j.vertexOrder(by, reverse)
-			return j.take(vs, vs)
+		err := j.Stage("sort", func() error {
+			vs := vertexOrder(j, by, reverse)
+			return take(j, vs, vs)
 		})
 		if err != nil {
 			return err
 		}
-		if err := j.writeGraph(); err != nil {
+		if err := writeGraph(j); err != nil {
 			return err
 		}
-		return j.report("", nil, nil)
+		return j.Report("", nil, nil)
 	}
 	return cmd
 }
 
 // comparisons returns a function that counts the comparisons of a sort of n items, and shows what
 // share of the n·log₂ n that it takes is done.
-func (j *job) comparisons(n int64) func() {
+func comparisons(j *job.Job, n int64) func() {
 	total, done := n*int64(bits.Len64(uint64(n))), int64(0)
 	return func() {
 		if done++; done&0xffff == 0 {
-			j.progress.update("sort", min(done, total), total)
+			j.Progress.Update("sort", min(done, total), total)
 		}
 	}
 }
 
 // vertexOrder returns the vertices by descending degree or by name.
-func (j *job) vertexOrder(by string, reverse bool) []int {
-	n, _, _ := j.graph.size()
+func vertexOrder(j *job.Job, by string, reverse bool) []int {
+	n, _, _ := j.Graph.Size()
 	vs := make([]int, n)
 	for v := range vs {
 		vs[v] = v
 	}
-	rows, cols := j.graph.values.structures()
+	rows, cols := j.Graph.Values.Structures()
 	degree := func(v int) int64 { return rows.Ptr[v+1] - rows.Ptr[v] + cols.Ptr[v+1] - cols.Ptr[v] }
 	sign := 1
 	if reverse {
 		sign = -1
 	}
-	compared := j.comparisons(int64(n))
+	compared := comparisons(j, int64(n))
 	slices.SortStableFunc(vs, func(a, b int) int {
 		compared()
 		if by == "degree" {
 			return sign * cmp.Compare(degree(b), degree(a))
 		}
-		return sign * j.compareNames(a, b)
+		return sign * compareNames(j, a, b)
 	})
 	return vs
 }
 
 // compareNames compares names: integers by value, others by bytes.
-func (j *job) compareNames(a, b int) int {
-	l := j.graph.cols
+func compareNames(j *job.Job, a, b int) int {
+	l := j.Graph.Cols
 	if x, ok := l.ID(a); ok {
 		y, _ := l.ID(b)
 		return cmp.Compare(x, y)

@@ -4,9 +4,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 )
 
-func hitsCommand(s *session) *cobra.Command {
+func hitsCommand(s *job.Session) *cobra.Command {
 	var f iterationFlags
 	return standardCommand{
 		use: "hits GRAPH", short: "Hubs and authorities",
@@ -16,14 +17,14 @@ each vertex with its hub and its authority score; the summary lists the best
 authorities. Weights are ignored.`,
 		example: `  hiveblas hits web.mtx.gz -o hits.tsv --top 20
   hiveblas hits links.csv --ids renumber --json`,
-		threshold: thresholdPageRank, writes: "the scores", files: listFiles, top: "best authorities", flags: f.add, check: f.check,
-		run: func(j *job, run apps.Run) (*standardResult, error) {
-			c, err := apps.HITS(j.graph.Matrix, apps.CentralityOptions{Run: run, Tolerance: f.tolerance, MaxIterations: f.most})
+		threshold: thresholdPageRank, writes: "the scores", files: job.ListFiles, top: "best authorities", flags: f.add, check: f.check,
+		run: func(j *job.Job, run apps.Run) (*standardResult, error) {
+			c, err := apps.HITS(j.Graph.Matrix, apps.CentralityOptions{Run: run, Tolerance: f.tolerance, MaxIterations: f.most})
 			if err != nil {
 				return nil, err
 			}
 			return &standardResult{algorithm: "power iteration", failed: f.unconverged(j, c.Converged, c.Change, c.Iterations),
-				figures: []field{{"iterations", "iterations", c.Iterations}}, ranks: c.Authorities,
+				figures: []job.Field{{Key: "iterations", Label: "iterations", Value: c.Iterations}}, ranks: c.Authorities,
 				write: func() error {
 					hubs, err := c.Hubs.Dense(0)
 					if err != nil {
@@ -33,16 +34,16 @@ authorities. Weights are ignored.`,
 					if err != nil {
 						return err
 					}
-					return j.writeLines(len(hubs), func(line func(fields ...string) error) error {
+					return j.WriteLines(len(hubs), func(line func(fields ...string) error) error {
 						for v, x := range hubs {
-							if err := line(j.graph.name(v), text(x), text(authorities[v])); err != nil {
+							if err := line(j.Graph.Name(v), job.Text(x), job.Text(authorities[v])); err != nil {
 								return err
 							}
 						}
 						return nil
 					})
 				},
-			}, toHost(nil, c.Hubs, c.Authorities)
+			}, job.ToHost(nil, c.Hubs, c.Authorities)
 		},
 	}.command(s)
 }

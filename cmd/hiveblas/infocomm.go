@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/comm/nccl"
 	"github.com/hiveblas/hiveblas/comm/procs"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
@@ -13,19 +14,19 @@ import (
 
 // commFields are the figures of info about groups: the launcher, MPI, NCCL, which GPUs reach each
 // other, and shared memory.
-func commFields(getenv func(string) string, environ []string) []field {
-	var out []field
+func commFields(getenv func(string) string, environ []string) []job.Field {
+	var out []job.Field
 	if l, err := procs.Detect(getenv); err != nil {
-		out = append(out, field{"launch_error", "launcher", err.Error()})
+		out = append(out, job.Field{Key: "launch_error", Label: "launcher", Value: err.Error()})
 	} else {
-		out = append(out, field{"launcher", "launcher", l.String()}, field{"rank", "", l.Rank}, field{"ranks", "", l.Size})
+		out = append(out, job.Field{Key: "launcher", Label: "launcher", Value: l.String()}, job.Field{Key: "rank", Label: "", Value: l.Rank}, job.Field{Key: "ranks", Label: "", Value: l.Size})
 	}
 	library := func(key, label string, path, version string, err error) {
 		if err != nil {
-			out = append(out, field{key + "_error", label, err.Error()})
+			out = append(out, job.Field{Key: key + "_error", Label: label, Value: err.Error()})
 			return
 		}
-		out = append(out, field{key, "", version}, field{key + "_library", "", path}, field{"", label, version + ", " + path})
+		out = append(out, job.Field{Key: key, Label: "", Value: version}, job.Field{Key: key + "_library", Label: "", Value: path}, job.Field{Key: "", Label: label, Value: version + ", " + path})
 	}
 	path, version, err := procs.MPIVersion()
 	library("mpi", "MPI", path, version, err)
@@ -37,7 +38,7 @@ func commFields(getenv func(string) string, environ []string) []field {
 		if bytes < 1<<30 {
 			text += "; NCCL wants 1 GiB (docker run --shm-size=1g --ulimit memlock=-1)"
 		}
-		out = append(out, field{"shared_memory", "", bytes}, field{"", "/dev/shm", text})
+		out = append(out, job.Field{Key: "shared_memory", Label: "", Value: bytes}, job.Field{Key: "", Label: "/dev/shm", Value: text})
 	}
 	var set []string
 	for _, pair := range environ {
@@ -47,14 +48,14 @@ func commFields(getenv func(string) string, environ []string) []field {
 	}
 	if len(set) > 0 {
 		slices.Sort(set)
-		out = append(out, field{"nccl_variables", "", set}, field{"", "NCCL_*", strings.Join(set, " ") + " (they change what NCCL does)"})
+		out = append(out, job.Field{Key: "nccl_variables", Label: "", Value: set}, job.Field{Key: "", Label: "NCCL_*", Value: strings.Join(set, " ") + " (they change what NCCL does)"})
 	}
 	return out
 }
 
 // peerFields are the pairs of GPUs, if there are several.
-func peerFields() []field {
-	d, err := openDriver()
+func peerFields() []job.Field {
+	d, err := job.OpenDriver()
 	if err != nil {
 		return nil
 	}
@@ -74,7 +75,7 @@ func peerFields() []field {
 			}
 			can, err := matrix.CanAccess(i, j)
 			if err != nil {
-				return []field{{"peers_error", "peers", err.Error()}}
+				return []job.Field{{Key: "peers_error", Label: "peers", Value: err.Error()}}
 			}
 			reaches[i][j] = can
 			if !can {
@@ -86,8 +87,8 @@ func peerFields() []field {
 	if len(lacks) > 0 {
 		text = "no access " + strings.Join(lacks, ", ") + "; such copies go through the host"
 	}
-	return []field{{"peers", "", reaches}, {"", "peers", text}}
+	return []job.Field{{Key: "peers", Label: "", Value: reaches}, {Key: "", Label: "peers", Value: text}}
 }
 
 // machineComm is commFields of this process.
-func machineComm() []field { return commFields(os.Getenv, os.Environ()) }
+func machineComm() []job.Field { return commFields(os.Getenv, os.Environ()) }

@@ -11,7 +11,7 @@ func TestCommFields(t *testing.T) {
 	values := func(environ ...string) map[string]any {
 		out := map[string]any{}
 		for _, f := range commFields(func(name string) string { return env[name] }, environ) {
-			out[f.key+"|"+f.label] = f.value
+			out[f.Key+"|"+f.Label] = f.Value
 		}
 		return out
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 )
@@ -308,7 +309,7 @@ func TestHints(t *testing.T) {
 		}
 	}
 	for kind := graphio.RemedyText + 1; !strings.HasPrefix(kind.String(), "RemedyKind("); kind++ {
-		text := flagRemedy(kind)
+		text := job.FlagRemedy(kind)
 		if text == "" || goIdentifier.MatchString(text) {
 			t.Errorf("the remedy %q is said as %q", kind, text)
 		}

@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/cusparse/jit"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/warm"
 )
 
-func jitCommand(s *session) *cobra.Command {
+func jitCommand(s *job.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "jit",
 		Short: "Compile, list or remove GPU kernels of the cache",
@@ -28,7 +29,7 @@ default hiveblas/kernels in the user's cache folder.`,
 	return cmd
 }
 
-func jitWarmCommand(s *session) *cobra.Command {
+func jitWarmCommand(s *job.Session) *cobra.Command {
 	var arch string
 	var all bool
 	cmd := &cobra.Command{
@@ -41,7 +42,7 @@ but no GPU if --arch is given.`,
   hiveblas jit warm --arch sm_90 --all`,
 		Args: cli.Positional(),
 	}
-	j := newJob(s, cmd)
+	j := job.New(s, cmd)
 	cmd.Flags().StringVar(&arch, "arch", "", "target architecture `SM`, such as sm_90 (default: that of the first GPU)")
 	cmd.Flags().BoolVar(&all, "all", false, "more element types and operations")
 	cli.Complete(cmd, "arch", "sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90")
@@ -50,16 +51,16 @@ but no GPU if --arch is given.`,
 		if err != nil {
 			return err
 		}
-		if err := j.begin(); err != nil {
+		if err := j.Begin(); err != nil {
 			return err
 		}
 		name := fmt.Sprintf("sm_%d%d", props.Major, props.Minor)
-		cache := jit.Open("", name, driver.CompilerIdentity(), openCompiler)
+		cache := jit.Open("", name, driver.CompilerIdentity(), job.OpenCompiler)
 		if cache.Dir() == "" {
 			return cli.Fail("HIVEBLAS_CACHE", "kernels are not kept on the disk", "name a folder", nil)
 		}
 		if kept, err := cache.List(); err == nil && len(kept) == 0 { // the list takes seconds
-			if _, err := openCompiler(); err != nil {
+			if _, err := job.OpenCompiler(); err != nil {
 				return lacking("compiling kernels", err)
 			}
 		}
@@ -67,9 +68,9 @@ but no GPU if --arch is given.`,
 		if err != nil {
 			return err
 		}
-		err = j.stage("compile", func() error {
+		err = j.Stage("compile", func() error {
 			for k, c := range list {
-				j.progress.update("compile for "+name, int64(k), int64(len(list)))
+				j.Progress.Update("compile for "+name, int64(k), int64(len(list)))
 				if err := j.Ctx.Err(); err != nil {
 					return err
 				}
@@ -83,12 +84,12 @@ but no GPU if --arch is given.`,
 			return err
 		}
 		did := cache.Stats()
-		fields := []field{{"command", "", "jit warm"}, {"arch", "for", name}, {"kernels", "kernels", len(list)},
-			{"compiled", "compiled now", did.Compiled}, {"dir", "kept in", cache.Dir()}, {"seconds", "seconds", j.took("compile")}}
-		if j.run.json {
-			return j.printJSON(fields)
+		fields := []job.Field{{Key: "command", Label: "", Value: "jit warm"}, {Key: "arch", Label: "for", Value: name}, {Key: "kernels", Label: "kernels", Value: len(list)},
+			{Key: "compiled", Label: "compiled now", Value: did.Compiled}, {Key: "dir", Label: "kept in", Value: cache.Dir()}, {Key: "seconds", Label: "seconds", Value: j.Took("compile")}}
+		if j.Run.Json {
+			return j.PrintJSON(fields)
 		}
-		return j.printTable(fields)
+		return printTable(j, fields)
 	}
 	return cmd
 }
@@ -110,7 +111,7 @@ func propertiesOf(cmd *cobra.Command, arch string) (driver.Properties, error) {
 		}
 		return warm.Properties(major, minor), nil
 	}
-	d, err := openDriver()
+	d, err := job.OpenDriver()
 	if err == nil {
 		var n int
 		if n, err = d.Devices(); err == nil && n == 0 {
@@ -132,7 +133,7 @@ func lacking(what string, err error) error {
 	return cli.Fail(what, err.Error(), "", err)
 }
 
-func jitListCommand(s *session) *cobra.Command {
+func jitListCommand(s *job.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the kernels that are kept",
@@ -140,37 +141,37 @@ func jitListCommand(s *session) *cobra.Command {
 		Example: `  hiveblas jit list`,
 		Args:    cli.Positional(),
 	}
-	j := newJob(s, cmd)
+	j := job.New(s, cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
-		if err := j.begin(); err != nil {
+		if err := j.Begin(); err != nil {
 			return err
 		}
 		cache := jit.Open("", "", "", nil)
 		list, err := cache.List()
 		if err != nil {
-			return explain(cache.Dir(), err)
+			return job.Explain(cache.Dir(), err)
 		}
 		var bytes int64
-		rows := make([]object, len(list))
-		fields := []field{}
+		rows := make([]job.Object, len(list))
+		fields := []job.Field{}
 		for k, e := range list {
 			bytes += e.Bytes
 			name := e.Name
 			if e.Damaged != nil {
 				name = e.Path + ": " + e.Damaged.Error()
 			}
-			rows[k] = object{{"name", "", name}, {"arch", "", e.Arch}, {"bytes", "", e.Bytes}, {"compiler", "", e.Compiler}, {"time", "", e.Time}}
-			fields = append(fields, field{"", e.Arch, fmt.Sprintf("%7d  %s", e.Bytes, name)})
+			rows[k] = job.Object{{Key: "name", Label: "", Value: name}, {Key: "arch", Label: "", Value: e.Arch}, {Key: "bytes", Label: "", Value: e.Bytes}, {Key: "compiler", Label: "", Value: e.Compiler}, {Key: "time", Label: "", Value: e.Time}}
+			fields = append(fields, job.Field{Key: "", Label: e.Arch, Value: fmt.Sprintf("%7d  %s", e.Bytes, name)})
 		}
-		if j.run.json {
-			return j.printJSON(object{{"command", "", "jit list"}, {"dir", "", cache.Dir()}, {"bytes", "", bytes}, {"kernels", "", rows}})
+		if j.Run.Json {
+			return j.PrintJSON(job.Object{{Key: "command", Label: "", Value: "jit list"}, {Key: "dir", Label: "", Value: cache.Dir()}, {Key: "bytes", Label: "", Value: bytes}, {Key: "kernels", Label: "", Value: rows}})
 		}
-		return j.printTable(append(fields, field{"", "in all", fmt.Sprintf("%d kernels, %d bytes, in %s", len(list), bytes, cache.Dir())}))
+		return printTable(j, append(fields, job.Field{Key: "", Label: "in all", Value: fmt.Sprintf("%d kernels, %d bytes, in %s", len(list), bytes, cache.Dir())}))
 	}
 	return cmd
 }
 
-func jitClearCommand(s *session) *cobra.Command {
+func jitClearCommand(s *job.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "clear",
 		Short:   "Remove the kernels that are kept",
@@ -178,21 +179,21 @@ func jitClearCommand(s *session) *cobra.Command {
 		Example: `  hiveblas jit clear`,
 		Args:    cli.Positional(),
 	}
-	j := newJob(s, cmd)
+	j := job.New(s, cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
-		if err := j.begin(); err != nil {
+		if err := j.Begin(); err != nil {
 			return err
 		}
 		cache := jit.Open("", "", "", nil)
 		n, err := cache.Clear()
 		if err != nil {
-			return explain(cache.Dir(), err)
+			return job.Explain(cache.Dir(), err)
 		}
-		fields := []field{{"command", "", "jit clear"}, {"removed", "removed", n}, {"dir", "from", cache.Dir()}}
-		if j.run.json {
-			return j.printJSON(fields)
+		fields := []job.Field{{Key: "command", Label: "", Value: "jit clear"}, {Key: "removed", Label: "removed", Value: n}, {Key: "dir", Label: "from", Value: cache.Dir()}}
+		if j.Run.Json {
+			return j.PrintJSON(fields)
 		}
-		return j.printTable(fields)
+		return printTable(j, fields)
 	}
 	return cmd
 }

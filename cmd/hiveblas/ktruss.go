@@ -6,11 +6,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-func ktrussCommand(s *session) *cobra.Command {
+func ktrussCommand(s *job.Session) *cobra.Command {
 	var k int
 	cmd := &cobra.Command{
 		Use:   "ktruss GRAPH -k K",
@@ -21,7 +22,7 @@ of each. Directions, weights and self-loops are ignored.`,
 		Example: `  hiveblas ktruss graph.mtx.gz -k 5 -o core.tsv`,
 		Args:    cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdKTruss).readsBothWays().writes("the edges", graphFiles...)
+	j := job.New(s, cmd).Computes(thresholdKTruss).ReadsBothWays().Writes("the edges", job.GraphFiles...)
 	cmd.Flags().IntVarP(&k, "k", "k", 0, "order `K` of the truss, 3 or more")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("k") {
@@ -30,21 +31,21 @@ of each. Directions, weights and self-loops are ignored.`,
 		if k < 3 {
 			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("-k is %d, want 3 or more", k))
 		}
-		if err := j.begin(args[0]); err != nil {
+		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		if err := j.loadSquare(args[0], structure); err != nil {
+		if err := j.LoadSquare(args[0], job.Structure); err != nil {
 			return err
 		}
 		var truss *matrix.Matrix[int64]
-		err := j.compute(func(run apps.Run) (err error) {
-			truss, err = apps.KTruss(j.graph.Matrix, k, apps.KTrussOptions{Run: run})
-			return toHost(err, truss)
+		err := j.Compute(func(run apps.Run) (err error) {
+			truss, err = apps.KTruss(j.Graph.Matrix, k, apps.KTrussOptions{Run: run})
+			return job.ToHost(err, truss)
 		})
 		if err != nil {
 			return err
 		}
-		err = j.writing(func() error { return j.writeMatrixAs(truss.Inside(), j.graph.rows, j.graph.cols) })
+		err = j.Writing(func() error { return j.WriteMatrixAs(truss.Inside(), j.Graph.Rows, j.Graph.Cols) })
 		if err != nil {
 			return err
 		}
@@ -52,8 +53,8 @@ of each. Directions, weights and self-loops are ignored.`,
 		for range truss.Rows() {
 			vertices++
 		}
-		return j.report(j.method("repeated support"), []field{
-			{"vertices", "vertices", vertices}, {"edges", "edges", truss.NVals() / 2},
+		return j.Report(j.Method("repeated support"), []job.Field{
+			{Key: "vertices", Label: "vertices", Value: vertices}, {Key: "edges", Label: "edges", Value: truss.NVals() / 2},
 		}, nil)
 	}
 	return cmd

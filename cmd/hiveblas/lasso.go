@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -18,7 +19,7 @@ import (
 // The formats of solutions. Pictures are for --grid.
 var solutions = []string{".tsv", ".csv", ".txt", ".png"}
 
-func lassoCommand(s *session) *cobra.Command {
+func lassoCommand(s *job.Session) *cobra.Command {
 	var (
 		o               apps.FusedLassoOptions
 		values, weights string
@@ -51,7 +52,7 @@ and -o writes a .png.`,
   hiveblas lasso photo.png --grid --lambda1 30 -o clean.png`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdLasso).fuses().reads().writes("the solution", solutions...)
+	j := job.New(s, cmd).Computes(thresholdLasso).Fuses().Reads().Writes("the solution", solutions...)
 	fs := cmd.Flags()
 	fs.StringVar(&values, "values", "", "`FILE` of the values y, one a line or lines “vertex value”")
 	fs.StringVar(&weights, "vertex-weights", "", "`FILE` of the weights of the vertices, one a line or lines “vertex weight”")
@@ -86,38 +87,43 @@ and -o writes a .png.`,
 		case !grid && values == "":
 			return bad("--values is missing")
 		}
-		if err := j.begin(inputs...); err != nil {
+		if err := j.Begin(inputs...); err != nil {
 			return err
 		}
-		if j.out.path != "" && grid != (j.out.kind == ".png") {
-			return bad("-o %s: the solution is a picture with --grid, and a list without", j.out.path)
+		if j.Out.Path != "" && grid != (j.Out.Kind == ".png") {
+			return bad("-o %s: the solution is a picture with --grid, and a list without", j.Out.Path)
 		}
 		o.Lambda1 = lambdas[0]
 		if grid {
-			return j.denoise(args[0], o)
+			return denoise(j, args[0], o)
 		}
-		if err := j.loadSquare(args[0], weighted); err != nil {
+		if err := j.LoadSquare(args[0], job.Weighted); err != nil {
 			return err
 		}
-		o.Undirected = j.read.undirected || j.graph.info.Symmetry == "symmetric"
-		y, err := j.readValues(values, j.graph.info.Layout == "edges" && j.graph.cols == nil)
+		o.Undirected = j.Read.Undirected || j.Graph.Info.Symmetry == "symmetric"
+		n, _ := j.Graph.Dims()
+		wanted := n
+		if j.Graph.Info.Layout == "edges" && j.Graph.Cols == nil {
+			wanted = -1 // an edge list does not tell of vertices without edges
+		}
+		y, err := readValues(j, values, wanted)
 		if err != nil {
 			return err
 		}
-		if n, _ := j.graph.Dims(); y.Size() > n { // an edge list does not tell of vertices without edges
-			if err := j.graph.Resize(y.Size(), y.Size()); err != nil {
+		if y.Size() > n {
+			if err := j.Graph.Resize(y.Size(), y.Size()); err != nil {
 				return err
 			}
 		}
 		if weights != "" {
-			if o.VertexWeights, err = j.readValues(weights, false); err != nil {
+			if o.VertexWeights, err = readValues(j, weights, y.Size()); err != nil {
 				return err
 			}
 		}
 		var found []*apps.FusedLassoResult
-		err = j.compute(func(run apps.Run) (err error) {
+		err = j.Compute(func(run apps.Run) (err error) {
 			o.Run = run
-			if found, err = apps.FusedLassoPath(j.graph.Matrix, y, lambdas, o); err != nil {
+			if found, err = apps.FusedLassoPath(j.Graph.Matrix, y, lambdas, o); err != nil {
 				return err
 			}
 			return solutionsToHost(found)
@@ -125,10 +131,10 @@ and -o writes a .png.`,
 		if err != nil {
 			return err
 		}
-		if err := j.writing(func() error { return j.writeSolutions(found) }); err != nil {
+		if err := j.Writing(func() error { return writeSolutions(j, found) }); err != nil {
 			return err
 		}
-		return j.report(j.method(""), lassoFigures(found), nil)
+		return j.Report(j.Method(""), lassoFigures(found), nil)
 	}
 	return cmd
 }
@@ -136,7 +142,7 @@ and -o writes a .png.`,
 // solutionsToHost brings solutions to the host.
 func solutionsToHost(found []*apps.FusedLassoResult) error {
 	for _, r := range found {
-		if err := toHost(nil, r.B); err != nil {
+		if err := job.ToHost(nil, r.B); err != nil {
 			return err
 		}
 	}
@@ -155,30 +161,26 @@ func parseLambdas(list string) (lambdas []float64, err error) {
 	return lambdas, nil
 }
 
-// readValues reads a number for each vertex, and more if there may be vertices beyond the graph.
-func (j *job) readValues(file string, more bool) (v *matrix.Vector[float64], err error) {
-	err = j.stage("read", func() error {
-		in, err := j.openInput(file)
+// readValues reads n numbers, one for each vertex, or with n < 0 as many as there are: those after
+// the vertices of the graph are of vertices without edges.
+func readValues(j *job.Job, file string, n int) (v *matrix.Vector[float64], err error) {
+	err = j.Stage("read", func() error {
+		in, err := j.OpenInput(file)
 		if err != nil {
-			return explain(nameOf(file), err)
+			return job.Explain(job.NameOf(file), err)
 		}
-		defer in.close()
-		n, _ := j.graph.Dims()
-		want := n
-		if more {
-			want = -1
+		defer in.Close()
+		v, err = apps.ReadValues(in.R, n, apps.ValueOptions{TextOptions: j.Read.Text(), Name: job.NameOf(file), Labels: j.Graph.Cols, Run: apps.Run{Context: j.Ctx, Progress: j.Progress.Update}})
+		if m, _ := j.Graph.Dims(); err == nil && v.Size() < m {
+			return cli.Fail(job.NameOf(file), fmt.Sprintf("%d values, and the graph has %d vertices", v.Size(), m), "give a number for each vertex, one a line", nil)
 		}
-		v, err = apps.ReadValues(in.r, want, apps.ValueOptions{TextOptions: j.read.text(), Name: nameOf(file), Labels: j.graph.cols, Run: apps.Run{Context: j.Ctx, Progress: j.progress.update}})
-		if err == nil && v.Size() < n {
-			return cli.Fail(nameOf(file), fmt.Sprintf("%d values, and the graph has %d vertices", v.Size(), n), "give a number for each vertex, one a line", nil)
-		}
-		return explain(nameOf(file), err)
+		return job.Explain(job.NameOf(file), err)
 	})
 	return v, err
 }
 
 // lassoFigures are the figures of one solution, or lists of those of several.
-func lassoFigures(found []*apps.FusedLassoResult) []field {
+func lassoFigures(found []*apps.FusedLassoResult) []job.Field {
 	columns := []struct {
 		key string
 		of  func(r *apps.FusedLassoResult) any
@@ -197,7 +199,7 @@ func lassoFigures(found []*apps.FusedLassoResult) []field {
 		{"iterations", func(r *apps.FusedLassoResult) any { return r.Iterations }},
 		{"divided", func(r *apps.FusedLassoResult) any { return r.Divided }},
 	}
-	var figures []field
+	var figures []job.Field
 	for _, c := range columns {
 		list := make([]any, len(found))
 		for k, r := range found {
@@ -208,16 +210,16 @@ func lassoFigures(found []*apps.FusedLassoResult) []field {
 			label = "vertices by divide and conquer"
 		}
 		if len(list) == 1 {
-			figures = append(figures, field{c.key, label, list[0]})
+			figures = append(figures, job.Field{Key: c.key, Label: label, Value: list[0]})
 		} else {
-			figures = append(figures, field{c.key, label, list})
+			figures = append(figures, job.Field{Key: c.key, Label: label, Value: list})
 		}
 	}
 	return figures
 }
 
 // writeSolutions writes the values of each vertex, those of the first λ₁ first.
-func (j *job) writeSolutions(found []*apps.FusedLassoResult) error {
+func writeSolutions(j *job.Job, found []*apps.FusedLassoResult) error {
 	columns := make([][]float64, len(found))
 	for k, r := range found {
 		for _, x := range r.B.All() {
@@ -225,13 +227,13 @@ func (j *job) writeSolutions(found []*apps.FusedLassoResult) error {
 		}
 	}
 	n := found[0].B.Size()
-	if j.out.kind != ".txt" {
-		return j.writeLines(n, func(line func(fields ...string) error) error {
+	if j.Out.Kind != ".txt" {
+		return j.WriteLines(n, func(line func(fields ...string) error) error {
 			fields := make([]string, 1+len(columns))
 			for v := range n {
-				fields[0] = j.graph.name(v)
+				fields[0] = j.Graph.Name(v)
 				for k, c := range columns {
-					fields[1+k] = text(c[v])
+					fields[1+k] = job.Text(c[v])
 				}
 				if err := line(fields...); err != nil {
 					return err
@@ -240,14 +242,14 @@ func (j *job) writeSolutions(found []*apps.FusedLassoResult) error {
 			return nil
 		})
 	}
-	return j.stream(func(w io.Writer) error {
+	return j.Stream(func(w io.Writer) error {
 		b := bufio.NewWriter(w)
 		for v := range n {
 			for k, c := range columns {
 				if k > 0 {
 					b.WriteByte(' ')
 				}
-				b.WriteString(text(c[v]))
+				b.WriteString(job.Text(c[v]))
 			}
 			b.WriteByte('\n')
 		}

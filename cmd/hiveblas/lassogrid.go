@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -111,38 +112,38 @@ func gridGraph(width, height int) (*matrix.Matrix[float64], error) {
 }
 
 // denoise is lasso of a picture.
-func (j *job) denoise(file string, o apps.FusedLassoOptions) error {
+func denoise(j *job.Job, file string, o apps.FusedLassoOptions) error {
 	var c *channels
-	err := j.stage("read", func() error {
-		in, err := j.openInput(file)
+	err := j.Stage("read", func() error {
+		in, err := j.OpenInput(file)
 		if err != nil {
-			return explain(nameOf(file), err)
+			return job.Explain(job.NameOf(file), err)
 		}
-		defer in.close()
-		img, err := png.Decode(in.r)
+		defer in.Close()
+		img, err := png.Decode(in.R)
 		if err != nil {
-			return cli.Fail(nameOf(file), "no picture that can be read: "+err.Error(), "give a .png", err)
+			return cli.Fail(job.NameOf(file), "no picture that can be read: "+err.Error(), "give a .png", err)
 		}
 		r := img.Bounds()
 		if n := int64(r.Dx()) * int64(r.Dy()); n == 0 || n > maxPixels {
-			return cli.Fail(nameOf(file), fmt.Sprintf("the picture has %d pixels", n), fmt.Sprintf("give one of 1 to %d", maxPixels), nil)
+			return cli.Fail(job.NameOf(file), fmt.Sprintf("the picture has %d pixels", n), fmt.Sprintf("give one of 1 to %d", maxPixels), nil)
 		}
 		c = channelsOf(img)
 		g, err := gridGraph(c.width, c.height)
-		j.graph = &graph{Matrix: g, file: nameOf(file)}
+		j.Graph = &job.Graph{Matrix: g, File: job.NameOf(file)}
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	var found []*apps.FusedLassoResult
-	err = j.compute(func(run apps.Run) error {
+	err = j.Compute(func(run apps.Run) error {
 		o.Run = run
 		ys, err := matrix.FromDense(c.width*c.height, c.count(), c.level)
 		if err != nil {
 			return err
 		}
-		if found, err = apps.FusedLassoBatch(j.graph.Matrix, ys, o); err != nil {
+		if found, err = apps.FusedLassoBatch(j.Graph.Matrix, ys, o); err != nil {
 			return err
 		}
 		return solutionsToHost(found)
@@ -162,12 +163,12 @@ func (j *job) denoise(file string, o apps.FusedLassoOptions) error {
 		sum.Proven, sum.Iterations = sum.Proven && r.Proven, max(sum.Iterations, r.Iterations)
 	}
 	c.level = level
-	err = j.writing(func() error {
-		return j.stream(func(w io.Writer) error { return png.Encode(w, c.picture()) })
+	err = j.Writing(func() error {
+		return j.Stream(func(w io.Writer) error { return png.Encode(w, c.picture()) })
 	})
 	if err != nil {
 		return err
 	}
-	figures := append(lassoFigures([]*apps.FusedLassoResult{sum}), field{"channels", "channels", len(found)})
-	return j.report(j.method(""), figures, nil)
+	figures := append(lassoFigures([]*apps.FusedLassoResult{sum}), job.Field{Key: "channels", Label: "channels", Value: len(found)})
+	return j.Report(j.Method(""), figures, nil)
 }

@@ -7,13 +7,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 var clusterMethods = []apps.ClusterMethod{apps.ClusterPush, apps.ClusterISTA, apps.ClusterFISTA}
 
-func lgcCommand(s *session) *cobra.Command {
+func lgcCommand(s *job.Session) *cobra.Command {
 	var (
 		list, method        string
 		alpha, rho, epsilon float64
@@ -35,7 +36,7 @@ ignored. Seeds are given as for vn. The summary lists the cluster, or without
   hiveblas lgc graph.mtx --seeds 5,7 --alpha 0.1 --rho 1e-5 -o p.tsv --json`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdLGC).reads().writes("p", matrixFiles...)
+	j := job.New(s, cmd).Computes(thresholdLGC).Reads().Writes("p", job.MatrixFiles...)
 	cmd.Flags().StringVar(&list, "seeds", "", "seeds `V,V,…`, or a file of them")
 	cmd.Flags().Float64Var(&alpha, "alpha", 0.15, "probability `P` of returning to the seeds, between 0 and 1")
 	cmd.Flags().Float64Var(&rho, "rho", 1e-4, "weight `W` of the penalty, between 0 and 1")
@@ -70,26 +71,26 @@ ignored. Seeds are given as for vn. The summary lists the cluster, or without
 		if err := checkTop(cmd, top); err != nil {
 			return err
 		}
-		if err := j.checkSeeds(list, args[0]); err != nil {
+		if err := j.CheckSeeds(list, args[0]); err != nil {
 			return err
 		}
-		if err := j.begin(args[0]); err != nil {
+		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		if err := j.loadSquare(args[0], structure); err != nil {
+		if err := j.LoadSquare(args[0], job.Structure); err != nil {
 			return err
 		}
-		sources, err := j.seeds(list)
+		sources, err := j.Seeds(list)
 		if err != nil {
 			return err
 		}
-		if err := j.wantUndirected(); err != nil {
+		if err := wantUndirected(j); err != nil {
 			return err
 		}
 		var res *apps.LocalClusterResult
-		err = j.compute(func(run apps.Run) (err error) {
+		err = j.Compute(func(run apps.Run) (err error) {
 			o.Run = run
-			res, err = apps.LocalCluster(j.graph.Matrix, sources, o)
+			res, err = apps.LocalCluster(j.Graph.Matrix, sources, o)
 			if err != nil {
 				return err
 			}
@@ -99,34 +100,34 @@ ignored. Seeds are given as for vn. The summary lists the cluster, or without
 			return err
 		}
 		if !res.Converged {
-			return cli.Fail(j.graph.file, fmt.Sprintf("the optimality conditions are still violated by %.3g after %d iterations, above --epsilon %g", res.KKT, res.Iterations, epsilon),
+			return cli.Fail(j.Graph.File, fmt.Sprintf("the optimality conditions are still violated by %.3g after %d iterations, above --epsilon %g", res.KKT, res.Iterations, epsilon),
 				"raise --max-iterations or --epsilon", nil)
 
 		}
-		if err := j.writing(func() error { return j.writeVectorAs(res.P.Inside()) }); err != nil {
+		if err := j.Writing(func() error { return j.WriteVectorAs(res.P.Inside()) }); err != nil {
 			return err
 		}
-		figures := []field{
-			{"seeds", "seeds", len(sources)}, {"support", "support", res.Support}, {"objective", "objective", res.Objective},
-			{"kkt", "KKT residual", res.KKT}, {"iterations", "iterations", res.Iterations},
+		figures := []job.Field{
+			{Key: "seeds", Label: "seeds", Value: len(sources)}, {Key: "support", Label: "support", Value: res.Support}, {Key: "objective", Label: "objective", Value: res.Objective},
+			{Key: "kkt", Label: "KKT residual", Value: res.KKT}, {Key: "iterations", Label: "iterations", Value: res.Iterations},
 		}
 		if sweep {
 			figures = append(figures, cutFigures(res.Cut)...)
 		}
-		return j.report(j.method(method), figures, j.clustered(res, top))
+		return j.Report(j.Method(method), figures, clustered(j, res, top))
 	}
 	return cmd
 }
 
 // wantUndirected returns an error that names an edge without its reverse.
-func (j *job) wantUndirected() error {
-	if j.graph.IsSymmetric() {
+func wantUndirected(j *job.Job) error {
+	if j.Graph.IsSymmetric() {
 		return nil
 	}
-	for c := range j.graph.All() {
-		if _, ok := j.graph.At(c.Col, c.Row); !ok {
-			return cli.Fail(j.graph.file, fmt.Sprintf("the graph is directed: there is an edge from %s to %s and none back", j.graph.name(c.Row), j.graph.name(c.Col)),
-				flagRemedy(graphio.RemedySymmetrise), nil)
+	for c := range j.Graph.All() {
+		if _, ok := j.Graph.At(c.Col, c.Row); !ok {
+			return cli.Fail(j.Graph.File, fmt.Sprintf("the graph is directed: there is an edge from %s to %s and none back", j.Graph.Name(c.Row), j.Graph.Name(c.Col)),
+				job.FlagRemedy(graphio.RemedySymmetrise), nil)
 
 		}
 	}
@@ -134,25 +135,25 @@ func (j *job) wantUndirected() error {
 }
 
 // cutFigures are the figures of a sweep. Without a cut the cluster is empty.
-func cutFigures(c *apps.Cut) []field {
+func cutFigures(c *apps.Cut) []job.Field {
 	if c == nil {
 		c = &apps.Cut{Conductance: 1}
 	}
-	return []field{
-		{"conductance", "conductance", c.Conductance}, {"cluster_size", "cluster size", len(c.Vertices)},
-		{"volume", "volume", c.Volume}, {"cut", "edges cut", c.Edges},
+	return []job.Field{
+		{Key: "conductance", Label: "conductance", Value: c.Conductance}, {Key: "cluster_size", Label: "cluster size", Value: len(c.Vertices)},
+		{Key: "volume", Label: "volume", Value: c.Volume}, {Key: "cut", Label: "edges cut", Value: c.Edges},
 	}
 }
 
 // clustered lists the cluster, or the first vertices of a sweep, with p.
-func (j *job) clustered(res *apps.LocalClusterResult, top int) *ranking {
+func clustered(j *job.Job, res *apps.LocalClusterResult, top int) *job.Ranking {
 	if res.Cut == nil {
-		return j.highest(res.P, top)
+		return highest(j, res.P, top)
 	}
-	r := &ranking{key: "top", title: "cluster", unit: "p"}
+	r := &job.Ranking{Key: "top", Title: "cluster", Unit: "p"}
 	for _, v := range res.Cut.Vertices[:min(top, len(res.Cut.Vertices))] {
 		p, _ := res.P.At(v)
-		r.rows = append(r.rows, ranked{j.graph.name(v), p})
+		r.Rows = append(r.Rows, job.Ranked{Vertex: j.Graph.Name(v), Value: p})
 	}
 	return r
 }

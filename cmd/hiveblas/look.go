@@ -12,6 +12,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/charts"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/page"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -19,7 +22,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-func lookCommand(s *session) *cobra.Command {
+func lookCommand(s *job.Session) *cobra.Command {
 	top := 0
 	cmd := &cobra.Command{
 		Use:   "look GRAPH -o X.html",
@@ -36,51 +39,51 @@ positions only. Repeated entries are a warning, and the first counts, unless
   hiveblas look follows.txt --ids renumber -o follows.html`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the page", ".html")
+	j := job.New(s, cmd).Reads().Writes("the page", ".html")
 	cmd.Flags().IntVar(&top, "top", 10, "list the `N` vertices of the highest PageRank")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if j.out.path == "" {
+		if j.Out.Path == "" {
 			return cli.Usage(cmd.CommandPath(), "-o is missing, want a .html file")
 		}
 		if err := checkTop(cmd, top); err != nil {
 			return err
 		}
-		if err := j.begin(args[0]); err != nil {
+		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		l := &look{job: j, arg: args[0], top: top}
+		l := &look{Job: j, arg: args[0], top: top}
 		if err := l.load(); err != nil {
 			return err
 		}
-		err := j.compute(func(run apps.Run) error {
+		err := j.Compute(func(run apps.Run) error {
 			run.Method = apps.Auto
 			return l.measure(run)
 		})
 		if err != nil {
 			return err
 		}
-		err = j.writing(func() error {
-			return j.stream(func(w io.Writer) error { return l.page().write(w) })
+		err = j.Writing(func() error {
+			return j.Stream(func(w io.Writer) error { return l.page().Write(w) })
 		})
 		if err != nil {
 			return err
 		}
-		return j.report("", l.figures(), nil)
+		return j.Report("", l.figures(), nil)
 	}
 	return cmd
 }
 
 // look is the contents of the page.
 type look struct {
-	*job
+	*job.Job
 	arg      string
 	top      int
 	warnings []string
 
 	square, symmetric bool
 	loops, isolated   int64
-	out, in           degrees
-	spy               *bins
+	out, in           job.Degrees
+	spy               *charts.Bins
 	parts             *apps.Components
 	cores             *apps.Cores
 	coreSizes         []int64 // vertices of each core number
@@ -88,7 +91,7 @@ type look struct {
 	unweighted        bool        // communities ignore values
 	groups            []int64     // vertices of the largest communities
 	links             [][]float64 // weight of the edges among them
-	ranks             *ranking
+	ranks             *job.Ranking
 }
 
 // largestGroups bounds the communities whose connections are drawn.
@@ -97,27 +100,27 @@ const largestGroups = 12
 // load reads the graph, and again without repeated entries, or without values that are not finite,
 // if there are any.
 func (l *look) load() error {
-	only := weighted // then structure
-	err := l.job.load(l.arg, only)
+	what := job.Weighted // then structure
+	err := l.Job.Load(l.arg, what)
 	for err != nil && l.arg != "-" {
 		var value *graphio.ParseError
 		switch {
-		case errors.Is(err, matrix.ErrDuplicate) && !l.cmd.Flags().Changed("duplicates") && l.read.duplicates != "first":
+		case errors.Is(err, matrix.ErrDuplicate) && !l.Cmd.Flags().Changed("duplicates") && l.Read.Duplicates != "first":
 			l.warnings = append(l.warnings, "Entries are given more than once; the first of each counts here. Other commands want --duplicates.")
-			l.read.duplicates = "first"
-		case !only && errors.As(err, &value) && value.Kind == graphio.RemedyAllowNaN:
+			l.Read.Duplicates = "first"
+		case what == job.Weighted && errors.As(err, &value) && value.Kind == graphio.RemedyAllowNaN:
 			where := ""
 			if value.Line > 0 {
 				where = fmt.Sprintf("In line %d ", value.Line)
 			}
 			l.warnings = append(l.warnings, fmt.Sprintf("%s%s: the page is about the structure alone. Other commands want --weight-column 0 or finite weights.", where, value.Msg))
-			only = structure
+			what = job.Structure
 		default:
 			return err
 		}
-		err = l.job.load(l.arg, only)
+		err = l.Job.Load(l.arg, what)
 	}
-	for _, w := range l.warned {
+	for _, w := range l.Warned {
 		l.warnings = append(l.warnings, w.Msg+".")
 	}
 	return err
@@ -125,10 +128,10 @@ func (l *look) load() error {
 
 // measure computes the figures.
 func (l *look) measure(run apps.Run) error {
-	a := l.graph.Matrix
+	a := l.Graph.Matrix
 	m, n := a.Dims()
-	l.square = m == n && !l.graph.bipartite
-	l.spy = binned(a, lookBins, false)
+	l.square = m == n && !l.Graph.Bipartite
+	l.spy = charts.Binned(a, charts.LookBins, job.Structure)
 	ptr, idx, val, err := a.CSR()
 	if err != nil {
 		return err
@@ -152,13 +155,13 @@ func (l *look) measure(run apps.Run) error {
 			}
 		}
 	}
-	if len(l.warned) == 0 && l.square && n > 1 && degree[0] == 0 && degree[n-1] > 0 && l.graph.cols == nil {
+	if len(l.Warned) == 0 && l.square && n > 1 && degree[0] == 0 && degree[n-1] > 0 && l.Graph.Cols == nil {
 		l.warnings = append(l.warnings, "Vertex 0 has no edge and the last one has: the ids may count from 1.")
 	}
 	for j := range n {
 		into[j+1] += into[j]
 	}
-	l.out, l.in = degreesOf(ptr, m, m), degreesOf(into, n, n)
+	l.out, l.in = job.DegreesOf(ptr, m, m), job.DegreesOf(into, n, n)
 	if !l.square {
 		l.warnings = append(l.warnings, "Rows and columns are different vertices: components, cores, communities and PageRank are left out.")
 		return nil
@@ -191,16 +194,16 @@ func (l *look) measure(run apps.Run) error {
 		return err
 	}
 	vertices, values, err := ops.TopKVector(ranks.Rank, l.top, ops.WithContext(l.Ctx))
-	l.ranks = &ranking{key: "top", title: "vertex", unit: "rank"}
+	l.ranks = &job.Ranking{Key: "top", Title: "vertex", Unit: "rank"}
 	for k, v := range vertices {
-		l.ranks.rows = append(l.ranks.rows, ranked{l.graph.name(v), values[k]})
+		l.ranks.Rows = append(l.ranks.Rows, job.Ranked{Vertex: l.Graph.Name(v), Value: values[k]})
 	}
 	return err
 }
 
 // group finds the communities, of the graph without directions, and the edges among the largest.
 func (l *look) group(run apps.Run, val []float64) error {
-	a := l.graph.Matrix
+	a := l.Graph.Matrix
 	n, _ := a.Dims()
 	for _, x := range val {
 		if !(x >= 0) || math.IsInf(x, 1) {
@@ -258,73 +261,73 @@ func (l *look) group(run apps.Run, val []float64) error {
 }
 
 // figures are those of the summary and of --json.
-func (l *look) figures() []field {
-	f := []field{{"symmetric", "symmetric", l.symmetric}, {"self_loops", "self-loops", l.loops}, {"isolated", "isolated vertices", l.isolated}}
+func (l *look) figures() []job.Field {
+	f := []job.Field{{Key: "symmetric", Label: "symmetric", Value: l.symmetric}, {Key: "self_loops", Label: "self-loops", Value: l.loops}, {Key: "isolated", Label: "isolated vertices", Value: l.isolated}}
 	if l.parts != nil {
-		f = append(f, field{"components", "components", l.parts.Count}, field{"largest", "largest component", l.parts.Largest},
-			field{"core", "highest core number", l.cores.Max}, field{"communities", "communities", l.communities.Count},
-			field{"modularity", "modularity", l.communities.Modularity})
+		f = append(f, job.Field{Key: "components", Label: "components", Value: l.parts.Count}, job.Field{Key: "largest", Label: "largest component", Value: l.parts.Largest},
+			job.Field{Key: "core", Label: "highest core number", Value: l.cores.Max}, job.Field{Key: "communities", Label: "communities", Value: l.communities.Count},
+			job.Field{Key: "modularity", Label: "modularity", Value: l.communities.Modularity})
 	}
-	return append(f, field{"warnings", "warnings", len(l.warnings)})
+	return append(f, job.Field{Key: "warnings", Label: "warnings", Value: len(l.warnings)})
 }
 
 // page returns the contents of the page.
-func (l *look) page() *lookPage {
-	m, n, entries := l.graph.size()
-	size := lookSection{Title: "Size", Command: l.command("stats", ""), Figures: []lookFigure{
-		{"rows", "Rows", grouped(int64(m))}, {"columns", "Columns", grouped(int64(n))}, {"entries", "Entries", grouped(entries)},
+func (l *look) page() *page.LookPage {
+	m, n, entries := l.Graph.Size()
+	size := page.LookSection{Title: "Size", Command: l.command("stats", ""), Figures: []page.LookFigure{
+		{ID: "rows", Label: "Rows", Value: grouped(int64(m))}, {ID: "columns", Label: "Columns", Value: grouped(int64(n))}, {ID: "entries", Label: "Entries", Value: grouped(entries)},
 	}}
 	if l.square {
-		size.Figures = []lookFigure{
-			{"vertices", "Vertices", grouped(int64(n))}, {"entries", "Entries", grouped(entries)},
-			{"symmetric", "Symmetric", map[bool]string{true: "yes", false: "no"}[l.symmetric]},
-			{"loops", "Self-loops", grouped(l.loops)}, {"isolated", "Without an edge", grouped(l.isolated)},
+		size.Figures = []page.LookFigure{
+			{ID: "vertices", Label: "Vertices", Value: grouped(int64(n))}, {ID: "entries", Label: "Entries", Value: grouped(entries)},
+			{ID: "symmetric", Label: "Symmetric", Value: map[bool]string{true: "yes", false: "no"}[l.symmetric]},
+			{ID: "loops", Label: "Self-loops", Value: grouped(l.loops)}, {ID: "isolated", Label: "Without an edge", Value: grouped(l.isolated)},
 		}
 	}
-	sections := []lookSection{size, {
-		Title: "Degrees", Command: l.command("stats", ""), Picture: degreeChart(l.out, l.in, l.symmetric),
+	sections := []page.LookSection{size, {
+		Title: "Degrees", Command: l.command("stats", ""), Picture: charts.DegreeChart(l.out, l.in, l.symmetric),
 		Note: "Vertices by degree, both on logarithmic scales.",
-		Figures: []lookFigure{{"mean-degree", "Mean", fmt.Sprintf("%.4g", l.out.mean)}, {"max-out", "Largest out-degree", grouped(l.out.most)},
-			{"max-in", "Largest in-degree", grouped(l.in.most)}},
+		Figures: []page.LookFigure{{ID: "mean-degree", Label: "Mean", Value: fmt.Sprintf("%.4g", l.out.Mean)}, {ID: "max-out", Label: "Largest out-degree", Value: grouped(l.out.Most)},
+			{ID: "max-in", Label: "Largest in-degree", Value: grouped(l.in.Most)}},
 	}, {
-		Title: "Entries", Command: l.command("spy", "-o spy.png"), Picture: spyChart(l.spy),
-		Note: fmt.Sprintf("Row 0 at the top; a square is %d×%d positions, and darker for more entries.", l.spy.height, l.spy.side),
+		Title: "Entries", Command: l.command("spy", "-o spy.png"), Picture: charts.SpyChart(l.spy),
+		Note: fmt.Sprintf("Row 0 at the top; a square is %d×%d positions, and darker for more entries.", l.spy.Height, l.spy.Side),
 	}}
 	if l.parts != nil {
 		undirected := ""
 		if !l.symmetric {
 			undirected = "--undirected"
 		}
-		sections = append(sections, lookSection{
+		sections = append(sections, page.LookSection{
 			Title: "Components", Command: l.command("cc", "--sizes"), Note: "Directions are ignored.",
-			Figures: []lookFigure{{"components", "Components", grouped(int64(l.parts.Count))}, {"largest", "Vertices of the largest", grouped(l.parts.Largest)},
-				{"share", "Share of the vertices", fmt.Sprintf("%.1f %%", 100*float64(l.parts.Largest)/float64(n))}},
-		}, lookSection{
-			Title: "Cores", Command: l.command("kcore", ""), Picture: coreChart(l.coreSizes),
+			Figures: []page.LookFigure{{ID: "components", Label: "Components", Value: grouped(int64(l.parts.Count))}, {ID: "largest", Label: "Vertices of the largest", Value: grouped(l.parts.Largest)},
+				{ID: "share", Label: "Share of the vertices", Value: fmt.Sprintf("%.1f %%", 100*float64(l.parts.Largest)/float64(n))}},
+		}, page.LookSection{
+			Title: "Cores", Command: l.command("kcore", ""), Picture: charts.CoreChart(l.coreSizes),
 			Note:    "Vertices of the k-core, the largest subgraph in which all have k neighbours or more.",
-			Figures: []lookFigure{{"core", "Highest core number", grouped(int64(l.cores.Max))}, {"inner", "Vertices with it", grouped(l.cores.Inner)}},
-		}, lookSection{
-			Title: "Communities", Command: l.command("louvain", undirected), Picture: communityChart(l.groups, l.links),
+			Figures: []page.LookFigure{{ID: "core", Label: "Highest core number", Value: grouped(int64(l.cores.Max))}, {ID: "inner", Label: "Vertices with it", Value: grouped(l.cores.Inner)}},
+		}, page.LookSection{
+			Title: "Communities", Command: l.command("louvain", undirected), Picture: charts.CommunityChart(l.groups, l.links),
 			Note: fmt.Sprintf("The largest %d: an area for the vertices, a line for the weight of the edges between two.", len(l.groups)),
-			Figures: []lookFigure{{"communities", "Communities", grouped(int64(l.communities.Count))},
-				{"largest-community", "Vertices of the largest", grouped(l.communities.Largest)},
-				{"modularity", "Modularity", fmt.Sprintf("%.4f", l.communities.Modularity)}},
+			Figures: []page.LookFigure{{ID: "communities", Label: "Communities", Value: grouped(int64(l.communities.Count))},
+				{ID: "largest-community", Label: "Vertices of the largest", Value: grouped(l.communities.Largest)},
+				{ID: "modularity", Label: "Modularity", Value: fmt.Sprintf("%.4f", l.communities.Modularity)}},
 		})
-		ranks := lookSection{Title: "PageRank", Command: l.command("pagerank", fmt.Sprintf("--top %d", l.top)), Note: "The vertices that a random walk visits most."}
-		for k, r := range l.ranks.rows {
-			ranks.Rows = append(ranks.Rows, lookFigure{fmt.Sprintf("rank-%d", k), r.vertex, fmt.Sprintf("%.6f", r.value)})
+		ranks := page.LookSection{Title: "PageRank", Command: l.command("pagerank", fmt.Sprintf("--top %d", l.top)), Note: "The vertices that a random walk visits most."}
+		for k, r := range l.ranks.Rows {
+			ranks.Rows = append(ranks.Rows, page.LookFigure{ID: fmt.Sprintf("rank-%d", k), Label: r.Vertex, Value: fmt.Sprintf("%.6f", r.Value)})
 		}
 		sections = append(sections, ranks)
 	}
-	return &lookPage{l.graph.file, l.command("look", "-o X.html"), cli.Version(), l.warnings, sections}
+	return &page.LookPage{File: l.Graph.File, Command: l.command("look", "-o X.html"), Version: cli.Version(), Warnings: l.warnings, Sections: sections}
 }
 
 // command returns a command on the same input, with the flags that say how to read it.
 func (l *look) command(name, more string) string {
 	words := []string{"hiveblas", name, quoted(l.arg)}
 	reading := &cobra.Command{}
-	(&readFlags{}).add(reading)
-	l.cmd.Flags().Visit(func(f *pflag.Flag) {
+	(&job.ReadFlags{}).Add(reading)
+	l.Cmd.Flags().Visit(func(f *pflag.Flag) {
 		if reading.Flags().Lookup(f.Name) == nil {
 			return
 		}

@@ -9,10 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
-func louvainCommand(s *session) *cobra.Command {
+func louvainCommand(s *job.Session) *cobra.Command {
 	var (
 		o             apps.CommunitiesOptions
 		levels        bool
@@ -37,8 +38,8 @@ GPUs divide large graphs, and give the result of one, bit for bit.`,
   hiveblas louvain graph.mtx.gz --leiden --resolution 2 --json`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdLouvain).fuses().reads().writes("the communities", matrixFiles...)
-	j.scales(j.estimateCommunities)
+	j := job.New(s, cmd).Computes(thresholdLouvain).Fuses().Reads().Writes("the communities", job.MatrixFiles...)
+	j.Scales(estimateCommunities)
 	fs := cmd.Flags()
 	fs.BoolVar(&o.Leiden, "leiden", false, "refine the communities of each level (Leiden)")
 	fs.Float64Var(&o.Resolution, "resolution", 1, "resolution `R`: larger for more and smaller communities")
@@ -62,31 +63,31 @@ GPUs divide large graphs, and give the result of one, bit for bit.`,
 			return bad("--passes is %d, want 0 or more", o.Passes)
 		case o.MaxLevels < 0:
 			return bad("--max-levels is %d, want 0 or more", o.MaxLevels)
-		case levels && j.out.path == "":
+		case levels && j.Out.Path == "":
 			return bad("--levels needs -o")
 		}
-		if err := j.begin(args[0]); err != nil {
+		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		if levels && !slices.Contains(listFiles, j.out.kind) {
-			return bad("--levels writes .tsv or .csv, not %s", j.out.kind)
+		if levels && !slices.Contains(job.ListFiles, j.Out.Kind) {
+			return bad("--levels writes .tsv or .csv, not %s", j.Out.Kind)
 		}
-		if err := j.loadSquare(args[0], weighted); err != nil {
+		if err := j.LoadSquare(args[0], job.Weighted); err != nil {
 			return err
 		}
-		if err := j.wantUndirected(); err != nil {
+		if err := wantUndirected(j); err != nil {
 			return err
 		}
 		if o.Nondeterministic = !deterministic; !deterministic || o.Leiden {
-			j.estimate = nil // on one GPU
+			j.Estimate = nil // on one GPU
 		}
 		var res *apps.CommunitiesResult
-		err := j.compute(func(run apps.Run) (err error) {
+		err := j.Compute(func(run apps.Run) (err error) {
 			o.Run = run
-			if !deterministic && j.graph.Matrix.Place() == nil {
+			if !deterministic && j.Graph.Matrix.Place() == nil {
 				return bad("--deterministic=false has no effect on the host, leave it out or use --device gpu")
 			}
-			if res, err = apps.Communities(j.graph.Matrix, o); err != nil {
+			if res, err = apps.Communities(j.Graph.Matrix, o); err != nil {
 				return err
 			}
 			for _, v := range res.Levels {
@@ -99,11 +100,11 @@ GPUs divide large graphs, and give the result of one, bit for bit.`,
 		if err != nil {
 			return err
 		}
-		err = j.writing(func() error {
+		err = j.Writing(func() error {
 			if levels {
-				return j.writeLevels(res)
+				return writeLevels(j, res)
 			}
-			return j.writeVectorAs(res.Membership.Inside())
+			return j.WriteVectorAs(res.Membership.Inside())
 		})
 		if err != nil {
 			return err
@@ -112,17 +113,17 @@ GPUs divide large graphs, and give the result of one, bit for bit.`,
 		if o.Leiden {
 			algorithm = "Leiden"
 		}
-		return j.report(j.method(algorithm), []field{
-			{"modularity", "modularity", res.Modularity}, {"communities", "communities", res.Count},
-			{"levels", "levels", len(res.Levels)}, {"passes", "passes", res.Passes},
-			{"largest", "largest", res.Largest},
+		return j.Report(j.Method(algorithm), []job.Field{
+			{Key: "modularity", Label: "modularity", Value: res.Modularity}, {Key: "communities", Label: "communities", Value: res.Count},
+			{Key: "levels", Label: "levels", Value: len(res.Levels)}, {Key: "passes", Label: "passes", Value: res.Passes},
+			{Key: "largest", Label: "largest", Value: res.Largest},
 		}, nil)
 	}
 	return cmd
 }
 
 // writeLevels writes a line for each vertex with its community of each level.
-func (j *job) writeLevels(res *apps.CommunitiesResult) error {
+func writeLevels(j *job.Job, res *apps.CommunitiesResult) error {
 	columns := make([][]int32, len(res.Levels))
 	for k, v := range res.Levels {
 		var err error
@@ -130,10 +131,10 @@ func (j *job) writeLevels(res *apps.CommunitiesResult) error {
 			return err
 		}
 	}
-	return j.writeLines(len(columns[0]), func(line func(fields ...string) error) error {
+	return j.WriteLines(len(columns[0]), func(line func(fields ...string) error) error {
 		fields := make([]string, 1+len(columns))
 		for v := range columns[0] {
-			fields[0] = j.graph.name(v)
+			fields[0] = j.Graph.Name(v)
 			for k, c := range columns {
 				fields[1+k] = strconv.Itoa(int(c[v]))
 			}

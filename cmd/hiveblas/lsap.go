@@ -10,11 +10,11 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/auction"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
-	"github.com/hiveblas/hiveblas/internal/delimited"
 )
 
-func lsapCommand(s *session) *cobra.Command {
+func lsapCommand(s *job.Session) *cobra.Command {
 	var (
 		o       auction.Options
 		def     float64
@@ -37,8 +37,8 @@ set of rows with too few columns.`,
   hiveblas lsap counts.mtx --maximize --default 0 --epsilon 1`,
 		Args: cli.Positional("COSTS"),
 	}
-	j := newJob(s, cmd).computes(noThreshold).reads().writes("the row and column of each pair", listFiles...)
-	j.infinite = true
+	j := job.New(s, cmd).Computes(noThreshold).Reads().Writes("the row and column of each pair", job.ListFiles...)
+	j.Infinite = true
 	cmd.Flags().BoolVar(&o.Maximize, "maximize", false, "maximise the sum")
 	cmd.Flags().BoolVar(&o.Exact, "exact", false, "find an optimum; --epsilon is then the last ε of the auction")
 	cmd.Flags().Float64Var(&def, "default", 0, "cost `C` of a missing entry (default: the pair is forbidden)")
@@ -61,39 +61,39 @@ set of rows with too few columns.`,
 		case implicit && (math.IsNaN(def) || math.IsInf(def, 0)):
 			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--default is %v, want a finite number", def))
 		}
-		j.read.keepZeros = true
+		j.Read.KeepZeros = true
 		if jacobi {
 			o.Bidding = auction.Jacobi
 		}
-		if err := j.begin(args[0]); err != nil {
+		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		if err := j.load(args[0], weighted); err != nil {
+		if err := j.Load(args[0], job.Weighted); err != nil {
 			return err
 		}
 		var res *auction.Result
-		err := j.compute(func(run apps.Run) (err error) {
+		err := j.Compute(func(run apps.Run) (err error) {
 			o.Context, o.Threads, o.Progress, o.Trace = run.Context, run.Threads, run.Progress, run.Trace
-			p := auction.Sparse[float64](j.graph.Matrix)
+			p := auction.Sparse[float64](j.Graph.Matrix)
 			if implicit {
-				if err := j.graph.withoutForbidden(); err != nil {
+				if err := j.Graph.WithoutForbidden(); err != nil {
 					return err
 				}
-				p = auction.Implicit[float64](j.graph.Matrix, def)
+				p = auction.Implicit[float64](j.Graph.Matrix, def)
 			}
 			res, err = auction.Solve(p, o)
-			return j.infeasible(err)
+			return infeasible(j, err)
 		})
 		if err != nil {
 			return err
 		}
-		if err := j.writing(func() error { return j.writePairs(res.Row) }); err != nil {
+		if err := j.Writing(func() error { return writePairs(j, res.Row) }); err != nil {
 			return err
 		}
-		m, n := j.graph.Dims()
-		return j.report(res.Method, []field{
-			{"value", "value", res.Value}, {"gap", "gap", res.Gap}, {"assigned", "assigned", min(m, n)},
-			{"rounds", "", res.Rounds}, {"bids", "", res.Bids},
+		m, n := j.Graph.Dims()
+		return j.Report(res.Method, []job.Field{
+			{Key: "value", Label: "value", Value: res.Value}, {Key: "gap", Label: "gap", Value: res.Gap}, {Key: "assigned", Label: "assigned", Value: min(m, n)},
+			{Key: "rounds", Label: "", Value: res.Rounds}, {Key: "bids", Label: "", Value: res.Bids},
 		}, nil)
 	}
 	return cmd
@@ -101,14 +101,14 @@ set of rows with too few columns.`,
 
 // infeasible returns an error with a set of rows, or columns, that has too few
 // partners.
-func (j *job) infeasible(err error) error {
+func infeasible(j *job.Job, err error) error {
 	var e *auction.InfeasibleError
 	if !errors.As(err, &e) {
 		return err
 	}
-	set, labels, side, other := e.Rows, j.graph.rows, "row", "column"
+	set, labels, side, other := e.Rows, j.Graph.Rows, "row", "column"
 	if e.Cols != nil {
-		set, labels, side, other = e.Cols, j.graph.cols, "column", "row"
+		set, labels, side, other = e.Cols, j.Graph.Cols, "column", "row"
 	}
 	const most = 100 // names in the message
 	var names []string
@@ -131,26 +131,14 @@ func (j *job) infeasible(err error) error {
 
 }
 
-// withoutForbidden returns an error for a forbidden pair beside a default cost.
-func (g *graph) withoutForbidden() error {
-	for i, r := range g.Matrix.Rows() {
-		if k := delimited.NotFinite(r.Vals); k >= 0 {
-			return cli.Fail(fmt.Sprintf("row %s, column %s", g.rows.Name(i), g.cols.Name(int(r.Cols[k]))), fmt.Sprintf("the cost is %v", r.Vals[k]),
-				"leave --default out if it forbids the pair: missing entries are forbidden then", nil)
-
-		}
-	}
-	return nil
-}
-
 // writePairs writes lines of a row and its column, for the rows that have one.
-func (j *job) writePairs(col []int32) error {
-	return j.writeLines(len(col), func(line func(fields ...string) error) error {
+func writePairs(j *job.Job, col []int32) error {
+	return j.WriteLines(len(col), func(line func(fields ...string) error) error {
 		for i, c := range col {
 			if c < 0 {
 				continue
 			}
-			if err := line(j.graph.rows.Name(i), j.graph.cols.Name(int(c))); err != nil {
+			if err := line(j.Graph.Rows.Name(i), j.Graph.Cols.Name(int(c))); err != nil {
 				return err
 			}
 		}

@@ -8,13 +8,30 @@
 package main
 
 import (
+	"io"
 	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/crash"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
+	"github.com/hiveblas/hiveblas/internal/hostmem"
 )
 
 func main() {
-	if os.Getenv(watching) != "" {
-		watchParent()
+	if os.Getenv(crash.Watching) != "" {
+		crash.WatchParent()
 		return
 	}
-	os.Exit(run(os.Args[1:], os.Stdout, ownStderr()))
+	os.Exit(run(os.Args[1:], os.Stdout, crash.OwnStderr()))
+}
+
+// run executes a command line and returns the exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	s := &job.Session{}
+	s.Stderr = stderr
+	room, _ := hostmem.Room()
+	defer s.Watch.StartLater(stderr, room)()
+	s.Abandon = func() { s.Bar.Load().Abandon() }
+	return s.Run(args, stdout, stderr, func() *cobra.Command { return rootCommand(s) })
 }

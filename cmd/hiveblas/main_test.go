@@ -17,6 +17,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 )
 
@@ -40,7 +41,7 @@ func writeAtOnce(path string, n int) {
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		if dir := os.Getenv(joinedIn); dir != "" {
-			groupJoined = func(rank int) { writeAtOnce(filepath.Join(dir, fmt.Sprint("joined.", rank)), os.Getpid()) }
+			job.GroupJoined = func(rank int) { writeAtOnce(filepath.Join(dir, fmt.Sprint("joined.", rank)), os.Getpid()) }
 		}
 		main()
 		os.Exit(0) // of the process that watches its parent: main returns

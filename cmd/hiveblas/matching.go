@@ -5,9 +5,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 )
 
-func matchingCommand(s *session) *cobra.Command {
+func matchingCommand(s *job.Session) *cobra.Command {
 	maximal := false
 	return standardCommand{
 		use: "matching GRAPH", short: "Maximum matching of rows and columns",
@@ -17,23 +18,23 @@ be added. Weights are ignored; see lsap for them. -o writes lines of a row and i
 column.`,
 		example: `  hiveblas matching applicants.csv --ids renumber --bipartite -o pairs.tsv
   hiveblas matching matrix.mtx.gz --json`,
-		threshold: noThreshold, writes: "the pairs", files: listFiles, rectangular: true,
+		threshold: noThreshold, writes: "the pairs", files: job.ListFiles, rectangular: true,
 		flags: func(fs *pflag.FlagSet) {
 			fs.BoolVar(&maximal, "maximal", false, "a matching to which no entry can be added")
 		},
-		run: func(j *job, run apps.Run) (*standardResult, error) {
-			c, err := apps.BipartiteMatching(j.graph.Matrix, apps.MatchingOptions{Run: run, Maximal: maximal})
+		run: func(j *job.Job, run apps.Run) (*standardResult, error) {
+			c, err := apps.BipartiteMatching(j.Graph.Matrix, apps.MatchingOptions{Run: run, Maximal: maximal})
 			if err != nil {
 				return nil, err
 			}
 			return &standardResult{
-				figures: []field{{"size", "pairs", c.Size}},
+				figures: []job.Field{{Key: "size", Label: "pairs", Value: c.Size}},
 				write: func() error {
 					column, err := c.Column.Dense(-1)
 					if err != nil {
 						return err
 					}
-					return j.writePairs(column)
+					return writePairs(j, column)
 				},
 			}, c.Column.Move(nil)
 		},

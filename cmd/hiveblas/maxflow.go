@@ -10,13 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-func maxflowCommand(s *session) *cobra.Command {
+func maxflowCommand(s *job.Session) *cobra.Command {
 	var source, sink, cut string
 	cmd := &cobra.Command{
 		Use:   "maxflow GRAPH --source S --sink T",
@@ -34,32 +35,32 @@ kernels run push–relabel in rounds, with --method pipeline operations do.`,
   hiveblas maxflow network.mtx --source 236 --sink 237 --format edges --skip-lines 1 --base 1 --json`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(noThreshold).fuses().reads().writes("the flow", matrixFiles...)
-	j.infinite = true
+	j := job.New(s, cmd).Computes(noThreshold).Fuses().Reads().Writes("the flow", job.MatrixFiles...)
+	j.Infinite = true
 	cmd.Flags().StringVar(&source, "source", "", "source vertex `S`: a number from 0, or an id")
 	cmd.Flags().StringVar(&sink, "sink", "", "sink vertex `T`")
 	cmd.Flags().StringVar(&cut, "cut", "", "write the side of each vertex to `FILE`, a .tsv or .csv")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		inFile := j.mayHaveTerminals(args[0]) && !cmd.Flags().Changed("source") && !cmd.Flags().Changed("sink")
+		inFile := mayHaveTerminals(j, args[0]) && !cmd.Flags().Changed("source") && !cmd.Flags().Changed("sink")
 		if !inFile {
-			if err := j.checkSource(source, args[0]); err != nil {
+			if err := checkSource(j, source, args[0]); err != nil {
 				return err
 			}
 			if !cmd.Flags().Changed("sink") {
 				return cli.Usage(cmd.CommandPath(), "--sink is missing")
 			}
 		}
-		if err := j.begin(args[0]); err != nil {
+		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		if err := j.checkList("cut", cut, args[0], j.out.path); err != nil {
+		if err := checkList(j, "cut", cut, args[0], j.Out.Path); err != nil {
 			return err
 		}
-		if err := j.loadSquare(args[0], weighted); err != nil {
+		if err := j.LoadSquare(args[0], job.Weighted); err != nil {
 			return err
 		}
-		from, to, err := j.terminals(inFile, source, sink)
+		from, to, err := terminals(j, inFile, source, sink)
 		if err != nil {
 			return err
 		}
@@ -67,63 +68,63 @@ kernels run push–relabel in rounds, with --method pipeline operations do.`,
 			return cli.Usage(cmd.CommandPath(), "--sink is the source, want another vertex")
 		}
 		var res *apps.MaxFlowResult
-		err = j.compute(func(run apps.Run) (err error) {
-			res, err = apps.MaxFlow(j.graph.Matrix, from, to, apps.MaxFlowOptions{Run: run})
+		err = j.Compute(func(run apps.Run) (err error) {
+			res, err = apps.MaxFlow(j.Graph.Matrix, from, to, apps.MaxFlowOptions{Run: run})
 			if err != nil {
 				return err
 			}
-			return toHost(nil, res.Flow, res.SourceSide, res.SinkSide)
+			return job.ToHost(nil, res.Flow, res.SourceSide, res.SinkSide)
 		})
 		if err != nil {
 			return err
 		}
-		if err := j.writing(func() error { return j.writeMatrix(res.Flow, j.graph.cols) }); err != nil {
+		if err := j.Writing(func() error { return j.WriteMatrix(res.Flow, j.Graph.Cols) }); err != nil {
 			return err
 		}
-		if err := j.writeCut(cut, res); err != nil {
+		if err := writeCut(j, cut, res); err != nil {
 			return err
 		}
-		figures := []field{{"value", "value", res.Value}, {"flow_edges", "edges with flow", res.Flow.NVals()},
-			{"source_side", "vertices on the source's side", res.SourceSide.NVals()},
-			{"sink_side", "vertices on the sink's side", res.SinkSide.NVals()}}
+		figures := []job.Field{{Key: "value", Label: "value", Value: res.Value}, {Key: "flow_edges", Label: "edges with flow", Value: res.Flow.NVals()},
+			{Key: "source_side", Label: "vertices on the source's side", Value: res.SourceSide.NVals()},
+			{Key: "sink_side", Label: "vertices on the sink's side", Value: res.SinkSide.NVals()}}
 		if cut != "" {
-			figures = append(figures, field{"cut", "cut", cut})
+			figures = append(figures, job.Field{Key: "cut", Label: "cut", Value: cut})
 		}
-		return j.report(j.method(""), figures, nil)
+		return j.Report(j.Method(""), figures, nil)
 	}
 	return cmd
 }
 
 // mayHaveTerminals reports whether a file is of a format that can name the source and the sink.
-func (j *job) mayHaveTerminals(file string) bool {
+func mayHaveTerminals(j *job.Job, file string) bool {
 	if file == "-" {
-		return j.read.format == graphio.FormatDIMACS.String()
+		return j.Read.Format == graphio.FormatDIMACS.String()
 	}
-	in, err := j.openInput(file)
+	in, err := j.OpenInput(file)
 	if err != nil {
 		return false // the reader returns the error
 	}
-	defer in.close()
-	return in.format(&j.read) == graphio.FormatDIMACS
+	defer in.Close()
+	return in.Format(&j.Read) == graphio.FormatDIMACS
 }
 
 // terminals returns the source and the sink of the flags or of the file.
-func (j *job) terminals(inFile bool, source, sink string) (from, to int, err error) {
+func terminals(j *job.Job, inFile bool, source, sink string) (from, to int, err error) {
 	if inFile {
-		if t := j.graph.info.Terminals; len(t) == 2 {
+		if t := j.Graph.Info.Terminals; len(t) == 2 {
 			return t[0], t[1], nil
 		}
-		return 0, 0, cli.Fail(j.graph.file, "the file names no source and sink", "give --source and --sink", nil)
+		return 0, 0, cli.Fail(j.Graph.File, "the file names no source and sink", "give --source and --sink", nil)
 	}
-	if from, err = j.graph.vertex("--source", source); err != nil {
+	if from, err = j.Graph.Vertex("--source", source); err != nil {
 		return 0, 0, err
 	}
-	to, err = j.graph.vertex("--sink", sink)
+	to, err = j.Graph.Vertex("--sink", sink)
 	return from, to, err
 }
 
 // writeCut writes the side of each vertex.
-func (j *job) writeCut(path string, res *apps.MaxFlowResult) error {
+func writeCut(j *job.Job, path string, res *apps.MaxFlowResult) error {
 	if path == "" {
 		return nil
 	}
@@ -132,7 +133,7 @@ func (j *job) writeCut(path string, res *apps.MaxFlowResult) error {
 		delim = ','
 	}
 	has := func(v *matrix.Vector[bool], i int) bool { _, ok := v.At(i); return ok }
-	return j.stage("write", func() error {
+	return j.Stage("write", func() error {
 		j.Cleaning.Store(true)
 		defer j.Cleaning.Store(false)
 		err := atomicfile.WriteFile(j.Ctx, path, func(w io.Writer) error {
@@ -145,7 +146,7 @@ func (j *job) writeCut(path string, res *apps.MaxFlowResult) error {
 				case has(res.SinkSide, v):
 					side = "sink"
 				}
-				buf = append(append(appendField(buf, j.graph.name(v), true), delim), side...)
+				buf = append(append(job.AppendFirst(buf, j.Graph.Name(v)), delim), side...)
 				if buf = append(buf, '\n'); len(buf) > 1<<15 || v == res.SourceSide.Size()-1 {
 					if _, err := w.Write(buf); err != nil {
 						return err
@@ -159,6 +160,6 @@ func (j *job) writeCut(path string, res *apps.MaxFlowResult) error {
 		if errors.As(err, &e) { // --cut names the file as the user gave it
 			return cli.Fail(path, "cannot be written: "+e.Err.Error(), cli.PathRemedy(e), err)
 		}
-		return explain(path, err)
+		return job.Explain(path, err)
 	})
 }

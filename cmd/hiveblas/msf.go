@@ -5,9 +5,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 )
 
-func msfCommand(s *session) *cobra.Command {
+func msfCommand(s *job.Session) *cobra.Command {
 	maximum := false
 	return standardCommand{
 		use: "msf GRAPH", short: "Minimum spanning forest",
@@ -17,16 +18,16 @@ ignored; of two weights of an edge the lesser counts (with --maximum the greater
 -o writes the edges of the forest, in both directions. It computes on the host.`,
 		example: `  hiveblas msf roads.mtx.gz -o tree.tsv
   hiveblas msf similar.tsv --maximum --json`,
-		threshold: noThreshold, writes: "the forest", files: graphFiles, weighted: true,
+		threshold: noThreshold, writes: "the forest", files: job.GraphFiles, reads: job.Weighted,
 		flags: func(fs *pflag.FlagSet) { fs.BoolVar(&maximum, "maximum", false, "the forest of the greatest weight") },
-		run: func(j *job, run apps.Run) (*standardResult, error) {
-			c, err := apps.MinimumSpanningForest(j.graph.Matrix, apps.SpanningOptions{Run: run, Maximum: maximum})
+		run: func(j *job.Job, run apps.Run) (*standardResult, error) {
+			c, err := apps.MinimumSpanningForest(j.Graph.Matrix, apps.SpanningOptions{Run: run, Maximum: maximum})
 			if err != nil {
 				return nil, err
 			}
 			return &standardResult{
-				figures: []field{{"weight", "weight", c.Weight}, {"edges", "edges", c.Edges}, {"trees", "trees", c.Trees}},
-				write:   func() error { return j.writeMatrix(c.Forest, j.graph.cols) },
+				figures: []job.Field{{Key: "weight", Label: "weight", Value: c.Weight}, {Key: "edges", Label: "edges", Value: c.Edges}, {Key: "trees", Label: "trees", Value: c.Trees}},
+				write:   func() error { return j.WriteMatrix(c.Forest, j.Graph.Cols) },
 			}, nil
 		},
 	}.command(s)

@@ -3,14 +3,18 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/crash"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -47,7 +51,7 @@ func TestReadingFits(t *testing.T) {
 		{"generated, and fits", "generate:uniform,vertices=10,edges=1000", "20000", fits},
 	} {
 		args := append([]string{"bfs", "--source", "1", "--duplicates", "first"}, strings.Fields(c.file)...)
-		if strings.HasPrefix(c.file, drawnPrefix) {
+		if strings.HasPrefix(c.file, job.DrawnPrefix) {
 			args = append([]string{"bfs", "--source", "1"}, c.file)
 		}
 		res := hiveblas(t, append(args, "--memory", c.memory)...)
@@ -55,9 +59,9 @@ func TestReadingFits(t *testing.T) {
 			t.Errorf("%s: exit %d, %q, want %q", c.reason, res.code, res.stderr, c.want)
 		}
 	}
-	j := newJob(&session{}, &cobra.Command{Use: "info"}) // has no --memory
-	j.memory = 1
-	if err := j.enough("a.tsv", "reading it", 1000); err != nil {
+	j := job.New(&job.Session{}, &cobra.Command{Use: "info"}) // has no --memory
+	j.Memory = 1
+	if err := j.Enough("a.tsv", "reading it", 1000); err != nil {
 		t.Errorf("a command without --memory: %v", err)
 	}
 }
@@ -84,16 +88,16 @@ func TestFitsWhereItComputes(t *testing.T) {
 		want   int64
 	}{
 		{"the host", nil, nil, 64 * n},
-		{"a GPU", new(cusparse.Device), nil, resultVertex * n},
+		{"a GPU", new(cusparse.Device), nil, job.ResultVertex * n},
 		{"two ranks of this process", nil, all, 64 * n},
 		{"one rank of four", nil, one, 64 * n / 4},
 	} {
-		j := newJob(&session{}, &cobra.Command{Use: "cc"})
-		j.graph, j.device, j.group = &graph{Matrix: matrix.New[float64](n, n), file: "a.tsv"}, c.device, c.group
-		if got := j.needed(); got != c.want {
+		j := job.New(&job.Session{}, &cobra.Command{Use: "cc"})
+		j.Graph, j.Device, j.Group = &job.Graph{Matrix: matrix.New[float64](n, n), File: "a.tsv"}, c.device, c.group
+		if got := j.Needed(); got != c.want {
 			t.Errorf("%s: %d bytes, want %d", c.reason, got, c.want)
 		}
-		if err := j.fitsInto(c.want-1, "this machine"); err == nil {
+		if err := j.FitsInto(c.want-1, "this machine"); err == nil {
 			t.Errorf("%s: one byte less than it needs is no error", c.reason)
 		}
 	}
@@ -101,5 +105,16 @@ func TestFitsWhereItComputes(t *testing.T) {
 	res := hiveblas(t, "cc", few, "--device", "ranks:2", "--memory", "1GB")
 	if want := "few.tsv: cc of 400000001 vertices and 2 entries needs about 25.6 GB of memory, and 1.0 GB are there by --memory"; res.code != 1 || !strings.Contains(res.stderr, want) {
 		t.Errorf("ranks: exit %d, %q, want %q", res.code, res.stderr, want)
+	}
+}
+
+// TestWatchOfLargeWork: the end of a process is watched if its estimate is large.
+func TestWatchOfLargeWork(t *testing.T) {
+	// os.Stderr itself is not redirected, so that no process starts.
+	for needed, want := range map[int64]bool{crash.WatchFrom: false, crash.WatchFrom + 1: true} {
+		j := job.New(&job.Session{Session: cli.Session{Stderr: os.Stderr}}, &cobra.Command{Use: "info"})
+		if err := j.Enough("a.tsv", "reading it", needed); err != nil || j.Watch.Started.Load() != want {
+			t.Errorf("%d bytes: %v, watched %v, want %v", needed, err, !want, want)
+		}
 	}
 }

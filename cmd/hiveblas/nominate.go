@@ -7,10 +7,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
-func nominateCommand(s *session) *cobra.Command {
+func nominateCommand(s *job.Session) *cobra.Command {
 	var (
 		o             apps.NominateOptions
 		seeds, score  string
@@ -33,20 +34,20 @@ that restarts at the seeds). Edges lead from row to column; weights are ignored.
 are those of vn. -o writes lines of a vertex and its score, the highest first.`,
 		example: `  hiveblas nominate mails.txt --seeds suspects.txt --context pagerank --top 20
   hiveblas nominate follows.csv --ids renumber --seeds alice,bob --content topic.txt --weight 0.4 -o ranking.tsv`,
-		threshold: thresholdPageRank, writes: "the ranking", files: listFiles, top: "highest scores",
+		threshold: thresholdPageRank, writes: "the ranking", files: job.ListFiles, top: "highest scores",
 		flags: func(fs *pflag.FlagSet) {
 			fs.StringVar(&seeds, "seeds", "", "seeds `V,V,…`, or a file of them")
 			fs.StringVar(&score, "context", "distance", "context `SCORE`: distance, seeds, common or pagerank")
 			fs.StringVar(&content, "content", "", "`FILE` with a number for each vertex, one a line or lines “vertex number”")
 			fs.Float64Var(&o.Weight, "weight", 0, "weight `W` of the content, from 0 to 1 (default with --content: 0.5)")
 		},
-		check: func(j *job, graph string, bad func(string, ...any) error) error {
+		check: func(j *job.Job, graph string, bad func(string, ...any) error) error {
 			at := slices.IndexFunc(contextScores, func(c apps.ContextScore) bool { return c.String() == score })
 			if at < 0 {
 				return bad("--context is %q, want distance, seeds, common or pagerank", score)
 			}
 			o.Context = contextScores[at]
-			set := j.cmd.Flags().Changed("weight")
+			set := j.Cmd.Flags().Changed("weight")
 			switch {
 			case !(o.Weight >= 0 && o.Weight <= 1):
 				return bad("--weight is %v, want from 0 to 1", o.Weight)
@@ -55,24 +56,25 @@ are those of vn. -o writes lines of a vertex and its score, the highest first.`,
 			case content != "" && !set:
 				o.Weight = .5
 			}
-			return j.checkSeeds(seeds, graph)
+			return j.CheckSeeds(seeds, graph)
 		},
-		prepare: func(j *job) (err error) {
-			if sources, err = j.seeds(seeds); err != nil || content == "" {
+		prepare: func(j *job.Job) (err error) {
+			if sources, err = j.Seeds(seeds); err != nil || content == "" {
 				return err
 			}
-			o.Content, err = j.readValues(content, false)
+			n, _ := j.Graph.Dims()
+			o.Content, err = readValues(j, content, n)
 			return err
 		},
-		run: func(j *job, run apps.Run) (*standardResult, error) {
+		run: func(j *job.Job, run apps.Run) (*standardResult, error) {
 			o.Run = run
 			var err error
-			if nominations, err = apps.NominateVertices(j.graph.Matrix, sources, o); err != nil {
+			if nominations, err = apps.NominateVertices(j.Graph.Matrix, sources, o); err != nil {
 				return nil, err
 			}
 			return &standardResult{algorithm: score,
-				figures: []field{{"seeds", "seeds", len(sources)}, {"candidates", "candidates", len(nominations.Ranked)}},
-				write:   func() error { return j.writeRanking(nominations.Ranked) }, ranks: nominations.Score,
+				figures: []job.Field{{Key: "seeds", Label: "seeds", Value: len(sources)}, {Key: "candidates", Label: "candidates", Value: len(nominations.Ranked)}},
+				write:   func() error { return writeRanking(j, nominations.Ranked) }, ranks: nominations.Score,
 			}, nominations.Score.Move(nil)
 		},
 	}.command(s)

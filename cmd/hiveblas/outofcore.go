@@ -14,6 +14,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/chunked"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/hostmem"
@@ -58,34 +59,34 @@ const entryBytes = 12
 
 // tooLarge returns the reason to compute a projection out of core: a flag, or a
 // result of more than half of the available memory. "" is none.
-func (j *job) tooLarge(o *outOfCore, opts apps.ProjectionOptions) (why string, err error) {
+func tooLarge(j *job.Job, o *outOfCore, opts apps.ProjectionOptions) (why string, err error) {
 	if o.asked() {
 		return "asked for", nil
 	}
 	room := hostmem.Available() / 2
-	if j.device != nil {
-		free, _, err := j.device.Free()
+	if j.Device != nil {
+		free, _, err := j.Device.Free()
 		if err != nil {
 			return "", err
 		}
 		room = min(room, int64(free/2))
 	}
-	if j.first != nil { // each GPU has its part of the result
-		free, _, err := j.first.Free()
+	if j.First != nil { // each GPU has its part of the result
+		free, _, err := j.First.Free()
 		if err != nil {
 			return "", err
 		}
-		room = min(room, int64(free/2)*int64(j.group.Size()))
+		room = min(room, int64(free/2)*int64(j.Group.Size()))
 	}
-	bound := products(j.graph.Matrix, opts.Onto == apps.OntoRows)
+	bound := products(j.Graph.Matrix, opts.Onto == apps.OntoRows)
 	if room == 0 || bound*entryBytes <= room {
 		return "", nil
 	}
-	x, y := j.graph.Matrix.View().T(), j.graph.Matrix.View()
+	x, y := j.Graph.Matrix.View().T(), j.Graph.Matrix.View()
 	if opts.Onto == apps.OntoRows {
 		x, y = y, x
 	}
-	about, _, err := chunked.Estimate(x, y, ops.WithContext(j.Ctx), ops.WithThreads(j.run.threads))
+	about, _, err := chunked.Estimate(x, y, ops.WithContext(j.Ctx), ops.WithThreads(j.Run.Threads))
 	if err != nil || about*entryBytes <= room {
 		return "", err
 	}
@@ -95,7 +96,7 @@ func (j *job) tooLarge(o *outOfCore, opts apps.ProjectionOptions) (why string, e
 // resultSummary accumulates the figures of a product from its blocks.
 type resultSummary struct {
 	labels *graphio.Labels // of the vertices, or nil
-	sum    total
+	sum    job.Total
 	most   float64
 }
 
@@ -107,7 +108,7 @@ func (t *resultSummary) add(b *chunked.Block[float64]) error {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
 				return notFinite(t.labels, b.Lo+k, int(b.Idx[p]), x)
 			}
-			t.sum.add(x)
+			t.sum.Add(x)
 			t.most = max(t.most, x)
 		}
 	}
@@ -115,30 +116,30 @@ func (t *resultSummary) add(b *chunked.Block[float64]) error {
 }
 
 // sinkOf returns the sink of an n×n result: the output.
-func (j *job) sinkOf(n int, labels *graphio.Labels) (chunked.Sink[float64], error) {
-	text := j.writeOptions(graphio.WithRowColumnLabels(labels, labels))
+func sinkOf(j *job.Job, n int, labels *graphio.Labels) (chunked.Sink[float64], error) {
+	text := j.WriteOptions(graphio.WithRowColumnLabels(labels, labels))
 	switch {
-	case j.out.path == "":
+	case j.Out.Path == "":
 		return chunked.Each(func(*chunked.Block[float64]) error { return nil }), nil
-	case j.out.kind == ".npz" || j.out.kind == ".npy":
-		return nil, cli.Usage(j.cmd.CommandPath(), "-o takes .tsv, .csv, .mtx or .hgb out of core, not "+j.out.kind)
-	case j.out.stdout && slices.Contains(listFiles, j.out.kind):
-		return j.blocksToStdout(n, text), nil
-	case j.out.stdout:
-		return nil, cli.Usage(j.cmd.CommandPath(), "-o - takes only .tsv or .csv out of core; write to a file, or leave --out-of-core out")
-	case j.out.kind == ".mtx":
-		return chunked.MatrixMarket[float64](j.Ctx, j.out.path, text...), nil
-	case j.out.kind == ".hgb" && j.out.gz:
-		return nil, cli.Usage(j.cmd.CommandPath(), "-o "+j.out.path+": out of core, .hgb cannot be compressed; write to .hgb")
-	case j.out.kind == ".hgb":
-		return chunked.LabelledFile[float64](j.out.path, labels, labels), nil
+	case j.Out.Kind == ".npz" || j.Out.Kind == ".npy":
+		return nil, cli.Usage(j.Cmd.CommandPath(), "-o takes .tsv, .csv, .mtx or .hgb out of core, not "+j.Out.Kind)
+	case j.Out.Stdout && slices.Contains(job.ListFiles, j.Out.Kind):
+		return blocksToStdout(j, n, text), nil
+	case j.Out.Stdout:
+		return nil, cli.Usage(j.Cmd.CommandPath(), "-o - takes only .tsv or .csv out of core; write to a file, or leave --out-of-core out")
+	case j.Out.Kind == ".mtx":
+		return chunked.MatrixMarket[float64](j.Ctx, j.Out.Path, text...), nil
+	case j.Out.Kind == ".hgb" && j.Out.Gz:
+		return nil, cli.Usage(j.Cmd.CommandPath(), "-o "+j.Out.Path+": out of core, .hgb cannot be compressed; write to .hgb")
+	case j.Out.Kind == ".hgb":
+		return chunked.LabelledFile[float64](j.Out.Path, labels, labels), nil
 	}
-	return chunked.EdgeList[float64](j.Ctx, j.out.path, text...), nil
+	return chunked.EdgeList[float64](j.Ctx, j.Out.Path, text...), nil
 }
 
 // blocksToStdout returns a sink that writes the edge list of an n×n matrix to
 // standard output.
-func (j *job) blocksToStdout(n int, text []graphio.WriteOption) chunked.Sink[float64] {
+func blocksToStdout(j *job.Job, n int, text []graphio.WriteOption) chunked.Sink[float64] {
 	buf := bufio.NewWriterSize(j.Stdout, 1<<18)
 	var rows *graphio.RowWriter[float64]
 	return chunked.Each(func(b *chunked.Block[float64]) (err error) {
@@ -159,53 +160,53 @@ func (j *job) blocksToStdout(n int, text []graphio.WriteOption) chunked.Sink[flo
 }
 
 // projectBlocks computes and writes a projection in blocks and prints the summary.
-func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOptions, labels *graphio.Labels) error {
-	n, m := j.graph.Dims()
+func projectBlocks(j *job.Job, o *outOfCore, why string, opts apps.ProjectionOptions, labels *graphio.Labels) error {
+	n, m := j.Graph.Dims()
 	if opts.Onto == apps.OntoColumns {
 		n = m
 	}
-	sink, err := j.sinkOf(n, labels)
+	sink, err := sinkOf(j, n, labels)
 	if err != nil {
 		return err
 	}
 	t := resultSummary{labels: labels, most: math.Inf(-1)}
 	var rep *chunked.Report
 	var cause error
-	err = j.compute(func(run apps.Run) error {
+	err = j.Compute(func(run apps.Run) error {
 		j.Cleaning.Store(true)
 		defer j.Cleaning.Store(false)
 		opts.Run = run
 		opts.Blocks = o.options()
-		rep, cause = apps.ProjectionTo(chunked.Tee(sink, t.add), j.graph.Matrix, opts)
+		rep, cause = apps.ProjectionTo(chunked.Tee(sink, t.add), j.Graph.Matrix, opts)
 		return cause
 	})
 	if err != nil {
-		return j.unfinished(cause, err)
+		return unfinished(j, cause, err)
 	}
 	if rep.Entries == 0 {
 		t.most = 0
 	}
-	figures := []field{{"vertices", "vertices", n}}
+	figures := []job.Field{{Key: "vertices", Label: "vertices", Value: n}}
 	if rep.Resumed == 0 {
-		figures = append(figures, field{"nnz", "nnz", rep.Entries}, field{"sum", "sum", t.sum.value()}, field{"max", "max", t.most}, field{"nnz_added", "", rep.Entries})
+		figures = append(figures, job.Field{Key: "nnz", Label: "nnz", Value: rep.Entries}, job.Field{Key: "sum", Label: "sum", Value: t.sum.Value()}, job.Field{Key: "max", Label: "max", Value: t.most}, job.Field{Key: "nnz_added", Label: "", Value: rep.Entries})
 	} else { // the blocks of an earlier run are not read again
-		figures = append(figures, field{"nnz", "", nil}, field{"sum", "", nil}, field{"max", "", nil}, field{"nnz_added", "entries added", rep.Entries})
+		figures = append(figures, job.Field{Key: "nnz", Label: "", Value: nil}, job.Field{Key: "sum", Label: "", Value: nil}, job.Field{Key: "max", Label: "", Value: nil}, job.Field{Key: "nnz_added", Label: "entries added", Value: rep.Entries})
 	}
-	return j.report(j.method("blocks"), append(figures,
-		field{"out_of_core", "out of core", why},
-		field{"blocks", "blocks", rep.Blocks}, field{"resumed", "", rep.Resumed}, field{"splits", "", rep.Splits},
-		field{"chunked_seconds", "", object{{"plan", "", rep.Plan.Seconds()}, {"computing", "", rep.Computing.Seconds()},
-			{"copying", "", rep.Copying.Seconds()}, {"writing", "", rep.Writing.Seconds()}, {"wall", "", rep.Wall.Seconds()}}},
-		field{"overlap", "overlap", rep.Overlap()},
-		field{"peak_device_bytes", "", rep.PeakDevice}, field{"peak_host_bytes", "", rep.PeakHost},
-		field{"peak_rss_bytes", "", hostmem.PeakResident()},
+	return j.Report(j.Method("blocks"), append(figures,
+		job.Field{Key: "out_of_core", Label: "out of core", Value: why},
+		job.Field{Key: "blocks", Label: "blocks", Value: rep.Blocks}, job.Field{Key: "resumed", Label: "", Value: rep.Resumed}, job.Field{Key: "splits", Label: "", Value: rep.Splits},
+		job.Field{Key: "chunked_seconds", Label: "", Value: job.Object{{Key: "plan", Label: "", Value: rep.Plan.Seconds()}, {Key: "computing", Label: "", Value: rep.Computing.Seconds()},
+			{Key: "copying", Label: "", Value: rep.Copying.Seconds()}, {Key: "writing", Label: "", Value: rep.Writing.Seconds()}, {Key: "wall", Label: "", Value: rep.Wall.Seconds()}}},
+		job.Field{Key: "overlap", Label: "overlap", Value: rep.Overlap()},
+		job.Field{Key: "peak_device_bytes", Label: "", Value: rep.PeakDevice}, job.Field{Key: "peak_host_bytes", Label: "", Value: rep.PeakHost},
+		job.Field{Key: "peak_rss_bytes", Label: "", Value: hostmem.PeakResident()},
 	), nil)
 }
 
 // unfinished explains why a product out of core ended early, in terms of the
 // output: cause is the error of the product, err that of the stage. It says
 // what the next run keeps.
-func (j *job) unfinished(cause, err error) error {
+func unfinished(j *job.Job, cause, err error) error {
 	var (
 		busy *graphio.BusyError
 		at   *fs.PathError
@@ -218,8 +219,8 @@ func (j *job) unfinished(cause, err error) error {
 	switch {
 	case errors.As(cause, &busy):
 		return cli.Fail("", busy.Error(), "", nil)
-	case j.out.path != "" && errors.As(cause, &at):
-		return cli.Fail(j.out.path, "cannot be written: "+at.Err.Error(), join(cli.PathRemedy(at), kept), at.Err)
+	case j.Out.Path != "" && errors.As(cause, &at):
+		return cli.Fail(j.Out.Path, "cannot be written: "+at.Err.Error(), join(cli.PathRemedy(at), kept), at.Err)
 	case kept != "" && j.Ctx.Err() != nil: // what ended the context is what the user wants to know
 		why := context.Cause(j.Ctx)
 		return cli.Fail("", why.Error(), kept, why)

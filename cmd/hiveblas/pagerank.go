@@ -8,12 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-func pagerankCommand(s *session) *cobra.Command {
+func pagerankCommand(s *job.Session) *cobra.Command {
 	var (
 		damping, tol float64
 		most, top    int
@@ -34,8 +35,8 @@ weight; without it weights are ignored.`,
   hiveblas pagerank web.txt --ids renumber --damping 0.9 --tolerance 1e-12 --json`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdPageRank).fuses().reads().writes("the ranks", matrixFiles...)
-	j.scales(func(int64) model.Work { return j.estimateIterations(damping, tol, most) })
+	j := job.New(s, cmd).Computes(thresholdPageRank).Fuses().Reads().Writes("the ranks", job.MatrixFiles...)
+	j.Scales(func(j *job.Job, _ int64) model.Work { return estimateIterations(j, damping, tol, most) })
 	cmd.Flags().Float64Var(&damping, "damping", 0.85, "probability `P` of following an edge, between 0 and 1")
 	cmd.Flags().Float64Var(&tol, "tolerance", 1e-9, "stop when the changes of the ranks sum to at most `T`")
 	cmd.Flags().IntVar(&most, "max-iterations", 1000, "fail after `N` iterations")
@@ -56,17 +57,17 @@ weight; without it weights are ignored.`,
 			return err
 		}
 		if cmd.Flags().Changed("seeds") {
-			if err := j.checkSeeds(seeds, args[0]); err != nil {
+			if err := j.CheckSeeds(seeds, args[0]); err != nil {
 				return err
 			}
 		}
-		if err := j.begin(args[0]); err != nil {
+		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		if err := j.loadSquare(args[0], !byWeight); err != nil {
+		if err := j.LoadSquare(args[0], job.ContentOf(byWeight)); err != nil {
 			return err
 		}
-		restart, err := j.restart(seeds)
+		restart, err := restart(j, seeds)
 		if err != nil {
 			return err
 		}
@@ -75,11 +76,11 @@ weight; without it weights are ignored.`,
 			rank = apps.WeightedPageRank[float64]
 		}
 		var res *apps.PageRankResult
-		err = j.compute(func(run apps.Run) (err error) {
+		err = j.Compute(func(run apps.Run) (err error) {
 			run.Progress = func(_ string, done, _ int64) { // the number of iterations is not known in advance
-				j.progress.update(fmt.Sprintf("pagerank, iteration %d", done), 0, 0)
+				j.Progress.Update(fmt.Sprintf("pagerank, iteration %d", done), 0, 0)
 			}
-			res, err = rank(j.graph.Matrix, apps.PageRankOptions{Run: run, Damping: damping, Tolerance: tol, MaxIterations: most, Restart: restart})
+			res, err = rank(j.Graph.Matrix, apps.PageRankOptions{Run: run, Damping: damping, Tolerance: tol, MaxIterations: most, Restart: restart})
 			if err != nil {
 				return err
 			}
@@ -89,43 +90,43 @@ weight; without it weights are ignored.`,
 			return err
 		}
 		if !res.Converged {
-			return cli.Fail(j.graph.file, fmt.Sprintf("the ranks still change by %.3g after %d iterations, above --tolerance %g", res.Change, res.Iterations, tol),
+			return cli.Fail(j.Graph.File, fmt.Sprintf("the ranks still change by %.3g after %d iterations, above --tolerance %g", res.Change, res.Iterations, tol),
 				"raise --max-iterations or --tolerance", nil)
 
 		}
-		if err := j.writing(func() error { return j.writeVectorAs(res.Rank.Inside()) }); err != nil {
+		if err := j.Writing(func() error { return j.WriteVectorAs(res.Rank.Inside()) }); err != nil {
 			return err
 		}
-		var sum total
+		var sum job.Total
 		for _, r := range res.Rank.All() {
-			sum.add(r)
+			sum.Add(r)
 		}
-		return j.report(j.method("power iteration"), []field{
-			{"iterations", "iterations", res.Iterations}, {"sum", "sum", sum.value()}, {"change", "", res.Change}, {"", "last change", fmt.Sprintf("%.3g", res.Change)},
-		}, j.highest(res.Rank, top))
+		return j.Report(j.Method("power iteration"), []job.Field{
+			{Key: "iterations", Label: "iterations", Value: res.Iterations}, {Key: "sum", Label: "sum", Value: sum.Value()}, {Key: "change", Label: "", Value: res.Change}, {Key: "", Label: "last change", Value: fmt.Sprintf("%.3g", res.Change)},
+		}, highest(j, res.Rank, top))
 	}
 	return cmd
 }
 
 // restart returns weights of the vertices of --seeds, nil without the flag.
-func (j *job) restart(seeds string) (*matrix.Vector[float64], error) {
+func restart(j *job.Job, seeds string) (*matrix.Vector[float64], error) {
 	if seeds == "" {
 		return nil, nil
 	}
-	list, err := j.seeds(seeds)
+	list, err := j.Seeds(seeds)
 	if err != nil {
 		return nil, err
 	}
-	n, _ := j.graph.Dims()
+	n, _ := j.Graph.Dims()
 	return matrix.VectorFromTuples(n, list, slices.Repeat([]float64{1}, len(list)), nil)
 }
 
 // highest lists the vertices with the largest values; ties are ordered by number.
-func (j *job) highest(v *matrix.Vector[float64], top int) *ranking {
+func highest(j *job.Job, v *matrix.Vector[float64], top int) *job.Ranking {
 	list := make([]apps.Nomination[float64], 0, v.NVals())
 	for i, x := range v.All() {
 		list = append(list, apps.Nomination[float64]{Vertex: i, Distance: x})
 	}
 	slices.SortStableFunc(list, func(a, b apps.Nomination[float64]) int { return cmp.Compare(b.Distance, a.Distance) })
-	return j.list("vertex", "rank", list, top)
+	return listed(j, "vertex", "rank", list, top)
 }

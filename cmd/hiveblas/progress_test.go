@@ -3,61 +3,17 @@ package main
 import (
 	"bytes"
 	"io"
-	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
-	"time"
+
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/progress"
 )
-
-func TestProgressBar(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	for _, c := range []struct {
-		reason string
-		lasts  time.Duration
-		total  int64
-		want   string
-	}{
-		{"a quick stage", patience / 2, 100, ""},
-		{"a long stage of known length", patience * 3 / 2, 100, "50%"},
-		{"a long stage of unknown length", patience * 3 / 2, 0, "shortest paths"},
-	} {
-		t.Run(c.reason, func(t *testing.T) {
-			t.Parallel()
-			var b bytes.Buffer
-			p := &progress{w: &b, enabled: true}
-			p.begin("compute")
-			p.update("shortest paths", 50, c.total)
-			time.Sleep(c.lasts)
-			p.end()
-			if c.want == "" && b.Len() > 0 || !strings.Contains(b.String(), c.want) {
-				t.Errorf("printed %q", b.String())
-			}
-			if strings.Contains(b.String(), "\n") {
-				t.Errorf("a bar takes one line and leaves none: %q", b.String())
-			}
-		})
-	}
-}
-
-func TestNoProgressBarWithoutTerminal(t *testing.T) {
-	f, err := os.Create(t.TempDir() + "/stderr")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if newProgress(f, true).enabled || newProgress(&bytes.Buffer{}, true).enabled {
-		t.Error("enabled for a file")
-	}
-}
 
 // Reading, sorting and writing show how much is done of how much.
 func TestProgressOfStages(t *testing.T) {
-	real := newProgress
-	t.Cleanup(func() { newProgress = real })
+	real := progress.New
+	t.Cleanup(func() { progress.New = real })
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	if code := run([]string{"generate", "uniform", "--vertices", "3000", "--edges", "20000", "--max-weight", "90", "--quiet", "-o", at("g.tsv")}, io.Discard, io.Discard); code != 0 {
@@ -84,8 +40,8 @@ func TestProgressOfStages(t *testing.T) {
 			var mu sync.Mutex
 			var screen bytes.Buffer
 			most := map[string]share{}
-			newProgress = func(io.Writer, bool) *progress {
-				return &progress{w: &screen, enabled: true, watch: func(what string, done, total int64) {
+			progress.New = func(io.Writer, bool) *progress.Display {
+				return progress.Recording(&screen, func(what string, done, total int64) {
 					mu.Lock()
 					defer mu.Unlock()
 					if done < 0 || total > 0 && done > total {
@@ -94,7 +50,7 @@ func TestProgressOfStages(t *testing.T) {
 					if total > 0 && done >= most[what].done {
 						most[what] = share{done, total}
 					}
-				}}
+				})
 			}
 			var stdout, stderr bytes.Buffer
 			if code := run(c.args, &stdout, &stderr); code != 0 {

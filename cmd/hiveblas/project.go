@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
@@ -14,7 +15,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-func projectCommand(s *session) *cobra.Command {
+func projectCommand(s *job.Session) *cobra.Command {
 	var (
 		onto, weight         string
 		unweighted, diagonal bool
@@ -41,8 +42,8 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
   hiveblas project ratings.hgb --host-memory 2GiB -o films.hgb`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdProject).reads().writes("the projection", matrixFiles...)
-	j.scales(func(products int64) model.Work { return independent(float64(products), products, 0) })
+	j := job.New(s, cmd).Computes(thresholdProject).Reads().Writes("the projection", job.MatrixFiles...)
+	j.Scales(func(j *job.Job, products int64) model.Work { return independent(float64(products), products, 0) })
 	cmd.Flags().StringVar(&onto, "onto", "cols", "project onto `SIDE`: cols or rows")
 	cmd.Flags().StringVar(&weight, "weight", "dot", "weight `W` of a shared neighbour: dot or ratio")
 	cmd.Flags().BoolVar(&unweighted, "unweighted", false, "count shared neighbours and ignore weights")
@@ -73,32 +74,32 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
 		if err := blocks.check(cmd); err != nil {
 			return err
 		}
-		if err := j.begin(args[0]); err != nil {
+		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		if err := j.load(args[0], unweighted); err != nil {
+		if err := j.Load(args[0], job.ContentOf(!unweighted)); err != nil {
 			return err
 		}
 		var p *matrix.Matrix[float64]
 		var sum, most float64
-		if err := j.placeGraphs(func() int64 { return products(j.graph.Matrix, o.Onto == apps.OntoRows) }, "products", j.graph.Matrix); err != nil {
+		if err := j.PlaceGraphs(func() int64 { return products(j.Graph.Matrix, o.Onto == apps.OntoRows) }, "products", j.Graph.Matrix); err != nil {
 			return err
 		}
-		labels := j.graph.cols
+		labels := j.Graph.Cols
 		if o.Onto == apps.OntoRows {
-			labels = j.graph.rows
+			labels = j.Graph.Rows
 		}
-		why, err := j.tooLarge(&blocks, o)
+		why, err := tooLarge(j, &blocks, o)
 		if err != nil {
 			return err
 		}
 		if why != "" {
-			return j.projectBlocks(&blocks, why, o, labels)
+			return projectBlocks(j, &blocks, why, o, labels)
 		}
-		err = j.compute(func(run apps.Run) (err error) {
+		err = j.Compute(func(run apps.Run) (err error) {
 			o.Run = run
-			p, err = apps.Projection(j.graph.Matrix, o)
-			if err = toHost(err, p); err != nil {
+			p, err = apps.Projection(j.Graph.Matrix, o)
+			if err = job.ToHost(err, p); err != nil {
 				return err
 			}
 			sum, most, err = sumMax(p, labels)
@@ -107,13 +108,13 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
 		if err != nil {
 			return err
 		}
-		if err := j.writing(func() error { return j.writeMatrix(p, labels) }); err != nil {
+		if err := j.Writing(func() error { return j.WriteMatrix(p, labels) }); err != nil {
 			return err
 		}
 		n, _ := p.Dims()
-		return j.report(j.method(""), []field{
-			{"vertices", "vertices", n}, {"nnz", "nnz", p.NVals()}, {"sum", "sum", sum}, {"max", "max", most},
-			{"peak_rss_bytes", "", hostmem.PeakResident()},
+		return j.Report(j.Method(""), []job.Field{
+			{Key: "vertices", Label: "vertices", Value: n}, {Key: "nnz", Label: "nnz", Value: p.NVals()}, {Key: "sum", Label: "sum", Value: sum}, {Key: "max", Label: "max", Value: most},
+			{Key: "peak_rss_bytes", Label: "", Value: hostmem.PeakResident()},
 		}, nil)
 	}
 	return cmd
@@ -122,24 +123,24 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
 // sumMax returns the sum and the maximum of the entries, 0 and 0 without entries. An
 // entry that is not finite is an error.
 func sumMax(p *matrix.Matrix[float64], labels *graphio.Labels) (sum, most float64, err error) {
-	var t total
+	var t job.Total
 	most = math.Inf(-1)
 	for c, x := range p.All() {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return 0, 0, notFinite(labels, c.Row, c.Col, x)
 		}
-		t.add(x)
+		t.Add(x)
 		most = max(most, x)
 	}
 	if p.NVals() == 0 {
 		most = 0
 	}
-	return t.value(), most, nil
+	return t.Value(), most, nil
 }
 
 // notFinite is the error of an entry of a projection onto vertices with these names.
 func notFinite(labels *graphio.Labels, row, col int, x float64) error {
-	return cli.Fail(entryPlace(labels, labels, row, col, " of the result"),
+	return cli.Fail(job.EntryPlace(labels, labels, row, col, " of the result"),
 		fmt.Sprintf("the value is %v", x), "scale the weights, or correct weights whose sum is 0", nil)
 
 }

@@ -3,10 +3,11 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
-func rootCommand(s *session) *cobra.Command {
+func rootCommand(s *job.Session) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "hiveblas",
 		Short: "Graph workflows as sparse linear algebra",
@@ -40,5 +41,5 @@ The benchmarks are a command of their own, hiveblas-bench.`,
 		lassoCommand(s), maxflowCommand(s), lsapCommand(s), runCommand(s),
 		jitCommand(s), tuneCommand(s), cli.Moved("bench", "hiveblas-bench", "hiveblas-bench"), scaleCommand(s), demoCommand(s),
 	)
-	return s.Root(root, map[string]func() error{"formats": func() error { return printFormats(s.Stdout) }})
+	return s.Root(root, map[string]func() error{"formats": func() error { return job.PrintFormats(s.Stdout) }})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -35,7 +36,7 @@ type runProgramFlags struct {
 	group        groupFlags
 }
 
-func runCommand(s *session) *cobra.Command {
+func runCommand(s *job.Session) *cobra.Command {
 	var f runProgramFlags
 	cmd := &cobra.Command{
 		Use:   "run PROGRAM GRAPH",
@@ -65,7 +66,7 @@ sssp with --width but without --hops, whole on each.`,
   hiveblas run bfs road.gr --source 7 --device gpus --hops 16`,
 		Args: cli.Positional("PROGRAM", "GRAPH"),
 	}
-	j := newJob(s, cmd).computes(noThreshold).reads().writes("the states", matrixFiles...)
+	j := job.New(s, cmd).Computes(noThreshold).Reads().Writes("the states", job.MatrixFiles...)
 	fs := cmd.Flags()
 	fs.StringVar(&f.source, "source", "", "source vertex `V` of bfs and sssp: a number from 0, or an id")
 	fs.StringVar(&f.plan, "plan", "auto", "run supersteps by `PLAN`: auto, push or pull, on a GPU also one that hiveblas tune --list prints")
@@ -80,26 +81,26 @@ sssp with --width but without --hops, whole on each.`,
 			return err
 		}
 		if strings.HasSuffix(args[0], ".prog") {
-			return j.runFile(args[0], args[1], &f)
+			return runFile(j, args[0], args[1], &f)
 		}
 		if f.sourced(args[0]) {
-			if err := j.checkSource(f.source, args[1]); err != nil {
+			if err := checkSource(j, f.source, args[1]); err != nil {
 				return err
 			}
 		}
-		if err := j.begin(args[1]); err != nil {
+		if err := j.Begin(args[1]); err != nil {
 			return err
 		}
-		j.whole = f.group.reorders()
-		if err := j.loadSquare(args[1], args[0] != "sssp"); err != nil {
+		j.Whole = f.group.reorders()
+		if err := j.LoadSquare(args[1], job.ContentOf(args[0] == "sssp")); err != nil {
 			return err
 		}
 		if args[0] == "hcc" || args[0] == "matching" || args[0] == "labels" {
-			if err := j.wantUndirected(); err != nil {
+			if err := wantUndirected(j); err != nil {
 				return err
 			}
 		}
-		return j.runProgram(args[0], &f)
+		return runProgram(j, args[0], &f)
 	}
 	return cmd
 }
@@ -135,18 +136,18 @@ func (f *runProgramFlags) check(cmd *cobra.Command, name string) error {
 }
 
 // runFile runs a program of CUDA text and writes the states.
-func (j *job) runFile(name, graph string, f *runProgramFlags) error {
+func runFile(j *job.Job, name, graph string, f *runProgramFlags) error {
 	file, err := readProgram(name)
 	if err != nil {
 		return err
 	}
-	err = j.begin(graph)
-	if err == nil && j.run.device == "auto" {
-		j.run.device = "gpu" // the host runs no CUDA text
-		err = j.openDemanded()
+	err = j.Begin(graph)
+	if err == nil && j.Run.Device == "auto" {
+		j.Run.Device = "gpu" // the host runs no CUDA text
+		err = j.OpenDemanded()
 	}
 	var none *cli.Failure
-	if errors.As(err, &none) && none.Remedy == withoutGPU {
+	if errors.As(err, &none) && none.Remedy == job.WithoutGPU {
 		return cli.Fail(name, "a program of CUDA text needs a GPU: "+none.What,
 			"write it in Go with program.Program (go doc github.com/hiveblas/hiveblas/program)", err)
 
@@ -154,15 +155,15 @@ func (j *job) runFile(name, graph string, f *runProgramFlags) error {
 	if err != nil {
 		return err
 	}
-	if j.device == nil {
-		return cli.Fail(name, "a program of CUDA text needs a GPU, and --device is "+j.run.device,
+	if j.Device == nil {
+		return cli.Fail(name, "a program of CUDA text needs a GPU, and --device is "+j.Run.Device,
 			"leave --device out, or write it in Go with program.Program (go doc github.com/hiveblas/hiveblas/program)", nil)
 
 	}
-	if err := j.loadSquare(graph, file.Edge == ""); err != nil {
+	if err := j.LoadSquare(graph, job.ContentOf(file.Edge != "")); err != nil {
 		return err
 	}
-	n, _ := j.graph.Dims()
+	n, _ := j.Graph.Dims()
 	for _, s := range file.Seeds {
 		if s.ID >= n {
 			return cli.Fail(name, fmt.Sprintf("the seed %d is no vertex of a graph with %d", s.ID, n), "name a vertex of the graph", nil)
@@ -173,37 +174,37 @@ func (j *job) runFile(name, graph string, f *runProgramFlags) error {
 			"name a number, or run it by program.RunFile in Go", nil)
 
 	}
-	return j.runColumns(file, f)
+	return runColumns(j, file, f)
 }
 
 // runColumns runs a program and writes the states: numbers as a vector, structs with a column for
 // each field.
-func (j *job) runColumns(file *program.File, f *runProgramFlags) error {
+func runColumns(j *job.Job, file *program.File, f *runProgramFlags) error {
 	fields := strings.HasPrefix(file.State, "{")
-	if fields && j.out.path != "" && !slices.Contains(listFiles, j.out.kind) {
-		return cli.Usage(j.cmd.CommandPath(), "states with fields are written to .tsv or .csv, not "+j.out.kind)
+	if fields && j.Out.Path != "" && !slices.Contains(job.ListFiles, j.Out.Kind) {
+		return cli.Usage(j.Cmd.CommandPath(), "states with fields are written to .tsv or .csv, not "+j.Out.Kind)
 	}
 	var res *program.FileResult
-	err := j.compute(func(run apps.Run) (err error) {
-		res, err = program.RunFileColumns(run.Context, j.graph.Matrix, file, j.fileOptions(f))
+	err := j.Compute(func(run apps.Run) (err error) {
+		res, err = program.RunFileColumns(run.Context, j.Graph.Matrix, file, fileOptions(j, f))
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	ended := []field{{"supersteps", "supersteps", res.Supersteps}, {"ended", "ended", string(res.Ended)}}
+	ended := []job.Field{{Key: "supersteps", Label: "supersteps", Value: res.Supersteps}, {Key: "ended", Label: "ended", Value: string(res.Ended)}}
 	if !fields {
-		if err := j.writing(func() error { return j.writeColumn(res.Columns[0].Values) }); err != nil {
+		if err := j.Writing(func() error { return writeColumn(j, res.Columns[0].Values) }); err != nil {
 			return err
 		}
-		return j.report(j.method(file.Name), ended, nil)
+		return j.Report(j.Method(file.Name), ended, nil)
 	}
-	n, _ := j.graph.Dims()
-	err = j.writing(func() error {
-		return j.writeLines(n, func(line func(fields ...string) error) error {
+	n, _ := j.Graph.Dims()
+	err = j.Writing(func() error {
+		return j.WriteLines(n, func(line func(fields ...string) error) error {
 			fields := make([]string, 1+len(res.Columns))
 			for v := range n {
-				fields[0] = j.graph.name(v)
+				fields[0] = j.Graph.Name(v)
 				for k, c := range res.Columns {
 					fields[1+k] = valueText(c.Values, v)
 				}
@@ -221,41 +222,41 @@ func (j *job) runColumns(file *program.File, f *runProgramFlags) error {
 	for k, c := range res.Columns {
 		names[k] = c.Name
 	}
-	return j.report(j.method(file.Name), append([]field{{"columns", "columns", names}}, ended...), nil)
+	return j.Report(j.Method(file.Name), append([]job.Field{{Key: "columns", Label: "columns", Value: names}}, ended...), nil)
 }
 
 // writeColumn writes the numbers of the vertices, a slice of one of the element types of files.
-func (j *job) writeColumn(list any) error {
+func writeColumn(j *job.Job, list any) error {
 	var element int
 	var v sparse.Values
 	switch x := list.(type) {
 	case []bool:
-		element, v = elementBool, sparse.ValuesOf(x)
+		element, v = job.ElementBool, sparse.ValuesOf(x)
 	case []int8:
-		element, v = elementInt8, sparse.ValuesOf(x)
+		element, v = job.ElementInt8, sparse.ValuesOf(x)
 	case []int16:
-		element, v = elementInt16, sparse.ValuesOf(x)
+		element, v = job.ElementInt16, sparse.ValuesOf(x)
 	case []int32:
-		element, v = elementInt32, sparse.ValuesOf(x)
+		element, v = job.ElementInt32, sparse.ValuesOf(x)
 	case []int64:
-		element, v = elementInt64, sparse.ValuesOf(x)
+		element, v = job.ElementInt64, sparse.ValuesOf(x)
 	case []uint8:
-		element, v = elementUint8, sparse.ValuesOf(x)
+		element, v = job.ElementUint8, sparse.ValuesOf(x)
 	case []uint16:
-		element, v = elementUint16, sparse.ValuesOf(x)
+		element, v = job.ElementUint16, sparse.ValuesOf(x)
 	case []uint32:
-		element, v = elementUint32, sparse.ValuesOf(x)
+		element, v = job.ElementUint32, sparse.ValuesOf(x)
 	case []uint64:
-		element, v = elementUint64, sparse.ValuesOf(x)
+		element, v = job.ElementUint64, sparse.ValuesOf(x)
 	case []float32:
-		element, v = elementFloat32, sparse.ValuesOf(x)
+		element, v = job.ElementFloat32, sparse.ValuesOf(x)
 	case []float64:
-		element, v = elementFloat64, sparse.ValuesOf(x)
+		element, v = job.ElementFloat64, sparse.ValuesOf(x)
 	}
-	t, shape := fileTypes[element], sparse.Structure{NRows: 1, NCols: v.Len(), Format: sparse.Full, NVals: int64(v.Len())}
+	t, shape := job.FileTypes[element], sparse.Structure{NRows: 1, NCols: v.Len(), Format: sparse.Full, NVals: int64(v.Len())}
 	m := matrix.NewInside(t, 1, v.Len())
 	m.SetStore(&sparse.Store{Structure: shape, Val: v, Type: t})
-	return j.writeVectorAs(rep.View{Matrix: m, Vector: true})
+	return j.WriteVectorAs(rep.View{Matrix: m, Vector: true})
 }
 
 // valueText writes an element of a column, bools as 0 and 1.
@@ -273,9 +274,9 @@ func valueText(values any, v int) string {
 }
 
 // fileOptions are the options of a program of text.
-func (j *job) fileOptions(f *runProgramFlags) program.Options {
+func fileOptions(j *job.Job, f *runProgramFlags) program.Options {
 	return program.Options{Plan: f.plan, MaxSupersteps: f.most, Progress: func(superstep int, active int64) {
-		j.progress.update(fmt.Sprintf("superstep %d, %d active", superstep, active), 0, 0)
+		j.Progress.Update(fmt.Sprintf("superstep %d, %d active", superstep, active), 0, 0)
 	}}
 }
 
@@ -283,13 +284,13 @@ func (j *job) fileOptions(f *runProgramFlags) program.Options {
 func readProgram(name string) (*program.File, error) {
 	in, err := os.Open(name)
 	if err != nil {
-		return nil, explain(name, err)
+		return nil, job.Explain(name, err)
 	}
 	defer in.Close()
 	file, err := program.ReadFile(in, name)
 	var bad *program.FileError
 	if err != nil && !errors.As(err, &bad) {
-		err = explain(name, err)
+		err = job.Explain(name, err)
 	}
 	return file, err
 }
@@ -297,15 +298,15 @@ func readProgram(name string) (*program.File, error) {
 // ran is what a program left: a vector to write, and figures.
 type ran struct {
 	write func() error
-	figs  []field
+	figs  []job.Field
 }
 
 // runProgram runs a program of package examples and writes the states.
-func (j *job) runProgram(name string, f *runProgramFlags) error {
+func runProgram(j *job.Job, name string, f *runProgramFlags) error {
 	source := 0
 	if f.sourced(name) {
 		var err error
-		if source, err = j.graph.vertex("--source", f.source); err != nil {
+		if source, err = j.Graph.Vertex("--source", f.source); err != nil {
 			return err
 		}
 	}
@@ -315,24 +316,24 @@ func (j *job) runProgram(name string, f *runProgramFlags) error {
 	if err := f.group.prepare(j, &grouped); err != nil {
 		return err
 	}
-	err := j.compute(func(run apps.Run) (err error) {
+	err := j.Compute(func(run apps.Run) (err error) {
 		o := program.Options{Threads: run.Threads, Plan: f.plan, MaxSupersteps: f.most,
 			Hops: grouped.Hops, Machine: grouped.Machine, Numbers: grouped.Numbers,
 			Progress: func(superstep int, active int64) {
-				j.progress.update(fmt.Sprintf("superstep %d, %d active", superstep, active), 0, 0)
+				j.Progress.Update(fmt.Sprintf("superstep %d, %d active", superstep, active), 0, 0)
 			},
 			Trace: func(s program.Step) {
 				if s.Plan != "none" && !slices.Contains(plans, s.Plan) {
 					plans = append(plans, s.Plan)
 				}
 			}}
-		g := j.graph.Matrix
+		g := j.Graph.Matrix
 		switch name {
 		case "bfs":
 			out, err = stateOf(j, run.Context, g.Pattern(), examples.BFS(source), o, "reached",
 				func(level int32) (int32, bool) { return level, level != examples.Unreached })
 		case "sssp":
-			if err := j.nonNegative(run); err != nil {
+			if err := nonNegative(j, run); err != nil {
 				return err
 			}
 			far := false // sums of a weight and such a distance may exceed float64
@@ -368,16 +369,16 @@ func (j *job) runProgram(name string, f *runProgramFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := j.writing(out.write); err != nil {
+	if err := j.Writing(out.write); err != nil {
 		return err
 	}
-	return j.report(name+": "+strings.Join(plans, "+"), out.figs, nil)
+	return j.Report(name+": "+strings.Join(plans, "+"), out.figs, nil)
 }
 
 // nonNegative returns an error if a weight is negative: distances would decrease forever.
-func (j *job) nonNegative(run apps.Run) error {
+func nonNegative(j *job.Job, run apps.Run) error {
 	with := ops.WithOptions(ops.WithThreads(run.Threads), ops.WithContext(run.Context))
-	least, err := ops.ReduceScalar(semiring.Min[float64](), j.graph.Matrix, with)
+	least, err := ops.ReduceScalar(semiring.Min[float64](), j.Graph.Matrix, with)
 	if err == nil && least < 0 {
 		return cli.Fail("", fmt.Sprintf("a weight is %v, and distances want 0 or more", least),
 			"correct the file, or count edges with hiveblas run bfs", nil)
@@ -390,26 +391,26 @@ const maxFloat = 0x1p1023 * (1 + (1 - 0x1p-52))
 
 // stateOf runs a program and keeps the numbers that get takes from states.
 func stateOf[V, E, M comparable, T matrix.Element](
-	j *job, ctx context.Context, g matrix.Source[E], p program.Program[V, E, M], o program.Options,
+	j *job.Job, ctx context.Context, g matrix.Source[E], p program.Program[V, E, M], o program.Options,
 	what string, get func(V) (T, bool),
 ) (ran, error) {
 	v, figs, err := runState(ctx, g, p, o, what, get)
-	return ran{func() error { return j.writeVectorAs(v.Inside()) }, figs}, err
+	return ran{func() error { return j.WriteVectorAs(v.Inside()) }, figs}, err
 }
 
 // verticesOf is stateOf of states that are vertices.
 func verticesOf[V, E, M comparable](
-	j *job, ctx context.Context, g matrix.Source[E], p program.Program[V, E, M], o program.Options,
+	j *job.Job, ctx context.Context, g matrix.Source[E], p program.Program[V, E, M], o program.Options,
 	what string, get func(V) (int32, bool),
 ) (ran, error) {
 	v, figs, err := runState(ctx, g, p, o, what, get)
-	return ran{func() error { return j.writeVertices(v) }, figs}, err
+	return ran{func() error { return j.WriteVertices(v) }, figs}, err
 }
 
 func runState[V, E, M comparable, T matrix.Element](
 	ctx context.Context, g matrix.Source[E], p program.Program[V, E, M], o program.Options,
 	what string, get func(V) (T, bool),
-) (*matrix.Vector[T], []field, error) {
+) (*matrix.Vector[T], []job.Field, error) {
 	res, err := program.Run(ctx, g, p, o)
 	if err != nil {
 		return nil, nil, err
@@ -428,6 +429,6 @@ func runState[V, E, M comparable, T matrix.Element](
 		}
 	}
 	out, err := matrix.VectorFromTuples[T](res.State.Size(), at, values, nil)
-	return out, []field{{what, what, len(at)}, {"supersteps", "supersteps", res.Supersteps},
-		{"ended", "ended", string(res.Ended)}}, err
+	return out, []job.Field{{Key: what, Label: what, Value: len(at)}, {Key: "supersteps", Label: "supersteps", Value: res.Supersteps},
+		{Key: "ended", Label: "ended", Value: string(res.Ended)}}, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/comm/commtable"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -66,9 +67,9 @@ func (f *groupFlags) given(cmd *cobra.Command) string {
 }
 
 // prepare puts the vertices in their order and sets the options of the run.
-func (f *groupFlags) prepare(j *job, o *program.Options) error {
-	if j.group == nil {
-		if name := f.given(j.cmd); name != "" {
+func (f *groupFlags) prepare(j *job.Job, o *program.Options) error {
+	if j.Group == nil {
+		if name := f.given(j.Cmd); name != "" {
 			return cli.Fail(name, "belongs to a group of ranks, and this run has none",
 				"add --device ranks:N, or start the command by mpirun", nil)
 
@@ -80,29 +81,29 @@ func (f *groupFlags) prepare(j *job, o *program.Options) error {
 		if f.machine != "" {
 			in, err := os.Open(f.machine)
 			if err != nil {
-				return explain(f.machine, err)
+				return job.Explain(f.machine, err)
 			}
 			defer in.Close()
 			t, err := commtable.Read(in)
 			if err != nil {
-				return explain(f.machine, err)
+				return job.Explain(f.machine, err)
 			}
 			m := t.Figures()
 			o.Machine = &m
 		}
-	} else if j.cmd.Flags().Changed("hops") {
+	} else if j.Cmd.Flags().Changed("hops") {
 		o.Hops, _ = strconv.Atoi(f.hops)
 	}
 	if !f.reorders() {
 		return nil
 	}
-	return j.stage("order", func() error {
+	return j.Stage("order", func() error {
 		var order []int32
 		var err error
 		if f.partition != "" {
-			order, err = j.partition(f.partition)
+			order, err = partition(j, f.partition)
 		} else {
-			order, err = apps.ReverseCuthillMcKee(j.graph.Matrix, apps.OrderOptions{Run: apps.Run{Context: j.Ctx, Progress: j.progress.update}})
+			order, err = apps.ReverseCuthillMcKee(j.Graph.Matrix, apps.OrderOptions{Run: apps.Run{Context: j.Ctx, Progress: j.Progress.Update}})
 		}
 		if err != nil {
 			return err
@@ -112,24 +113,24 @@ func (f *groupFlags) prepare(j *job, o *program.Options) error {
 			list[k] = int(v)
 		}
 		g := matrix.New[float64](len(list), len(list))
-		if err := ops.Extract(g, j.graph.Matrix, ops.Of(list...), ops.Of(list...), ops.WithContext(j.Ctx)); err != nil {
+		if err := ops.Extract(g, j.Graph.Matrix, ops.Of(list...), ops.Of(list...), ops.WithContext(j.Ctx)); err != nil {
 			return err
 		}
-		j.graph.Matrix, o.Numbers = g, order
+		j.Graph.Matrix, o.Numbers = g, order
 		return nil
 	})
 }
 
 // partition reads the rank of each vertex, and cuts the group so. It returns the vertices rank by
 // rank, those of one in ascending order.
-func (j *job) partition(name string) ([]int32, error) {
+func partition(j *job.Job, name string) ([]int32, error) {
 	in, err := os.Open(name)
 	if err != nil {
-		return nil, explain(name, err)
+		return nil, job.Explain(name, err)
 	}
 	defer in.Close()
-	n, _ := j.graph.Dims()
-	parts := make([][]int32, j.group.Size())
+	n, _ := j.Graph.Dims()
+	parts := make([][]int32, j.Group.Size())
 	bad := func(line int, reason string) error {
 		return cli.Fail(fmt.Sprintf("%s:%d", name, line), reason,
 			fmt.Sprintf("gpmetis GRAPH %d writes such a file for %d ranks: a number from 0 for each of the %d vertices, one a line", len(parts), len(parts), n), nil)
@@ -154,7 +155,7 @@ func (j *job) partition(name string) ([]int32, error) {
 	if err := sc.Err(); errors.Is(err, bufio.ErrTooLong) {
 		return nil, bad(line+1, "the line is too long for a number")
 	} else if err != nil {
-		return nil, explain(name, err)
+		return nil, job.Explain(name, err)
 	}
 	if line < n {
 		return nil, bad(line, fmt.Sprintf("the file ends after %d vertices of %d", line, n))
@@ -164,5 +165,5 @@ func (j *job) partition(name string) ([]int32, error) {
 		order = append(order, part...)
 		cuts = append(cuts, len(order))
 	}
-	return order, j.group.CutAt(cuts)
+	return order, j.Group.CutAt(cuts)
 }

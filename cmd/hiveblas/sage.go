@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
-	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -78,28 +77,28 @@ func numberList(text string) (list []int, err error) {
 }
 
 // load reads the graph, with weights if neighbours are chosen by them, and the features.
-func (f *sageFlags) load(j *job, graph string, sampling apps.SAGESampling) (x *matrix.Matrix[float32], err error) {
-	only := structure
+func (f *sageFlags) load(j *job.Job, graph string, sampling apps.SAGESampling) (x *matrix.Matrix[float32], err error) {
+	what := job.Structure
 	if sampling == apps.SampleByWeight {
-		only = weighted
+		what = job.Weighted
 	}
-	if err := j.loadSquare(graph, only); err != nil {
+	if err := j.LoadSquare(graph, what); err != nil {
 		return nil, err
 	}
-	err = j.stage("read", func() (err error) {
-		x, err = j.readMatrixFile(f.features)
+	err = j.Stage("read", func() (err error) {
+		x, err = readMatrixFile(j, f.features)
 		return err
 	})
 	return x, err
 }
 
 // readMatrixFile reads features or weights.
-func (j *job) readMatrixFile(path string) (*matrix.Matrix[float32], error) {
-	x, err := apps.ReadFeaturesFile(path, apps.FeatureOptions{Run: apps.Run{Context: j.Ctx, Threads: j.run.threads, Progress: j.progress.update}, TextOptions: j.read.text()})
-	return x, explain(path, err)
+func readMatrixFile(j *job.Job, path string) (*matrix.Matrix[float32], error) {
+	x, err := apps.ReadFeaturesFile(path, apps.FeatureOptions{Run: apps.Run{Context: j.Ctx, Threads: j.Run.Threads, Progress: j.Progress.Update}, TextOptions: j.Read.Text()})
+	return x, job.Explain(path, err)
 }
 
-func sageCommand(s *session) *cobra.Command {
+func sageCommand(s *job.Session) *cobra.Command {
 	var (
 		f       sageFlags
 		weights string
@@ -123,7 +122,7 @@ of the features: .csv, a row on each line, where a first line with a word is a h
   hiveblas sage follows.tsv --features x.npy --weights model.npz --samples 25,10`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdSAGE).fuses().reads().writes("the embeddings", ".csv", ".tsv")
+	j := job.New(s, cmd).Computes(thresholdSAGE).Fuses().Reads().Writes("the embeddings", ".csv", ".tsv")
 	f.add(cmd)
 	cmd.Flags().StringVar(&weights, "weights", "", "`MODEL` file, a .npz")
 	cmd.Flags().StringVar(&form, "precision", "fp32", "compute on a GPU in `P`: fp32, tf32, fp16 or bf16")
@@ -169,7 +168,7 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 		if weights != "" {
 			inputs = append(inputs, weights)
 		}
-		if err := j.begin(inputs...); err != nil {
+		if err := j.Begin(inputs...); err != nil {
 			return err
 		}
 		x, err := f.load(j, args[0], sampling)
@@ -177,14 +176,14 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 			return err
 		}
 		var model *apps.SAGEModel
-		err = j.stage("read", func() (err error) {
+		err = j.Stage("read", func() (err error) {
 			if weights != "" {
 				model, err = readModel(weights)
 				return err
 			}
 			model = &apps.SAGEModel{Layers: make([]apps.SAGELayer, 2)}
 			for k, file := range files {
-				w, err := j.readMatrixFile(file)
+				w, err := readMatrixFile(j, file)
 				if err != nil {
 					return err
 				}
@@ -200,8 +199,8 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 			return err
 		}
 		var res *apps.SAGEResult
-		err = j.compute(func(run apps.Run) (err error) {
-			res, err = apps.GraphSAGE(j.graph.Matrix, x, model, apps.SAGEOptions{Run: run, Samples: samples, Sampling: sampling, Replace: f.replace, Seed: f.seed, PerSource: *own,
+		err = j.Compute(func(run apps.Run) (err error) {
+			res, err = apps.GraphSAGE(j.Graph.Matrix, x, model, apps.SAGEOptions{Run: run, Samples: samples, Sampling: sampling, Replace: f.replace, Seed: f.seed, PerSource: *own,
 				Precision: precision, FeatureMemory: int64(memory)})
 			if err != nil {
 				return err
@@ -211,17 +210,17 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 		if err != nil {
 			return err
 		}
-		if err := j.writing(func() error { return j.writeEmbeddings(res.Embeddings) }); err != nil {
+		if err := j.Writing(func() error { return writeEmbeddings(j, res.Embeddings) }); err != nil {
 			return err
 		}
 		n, width := res.Embeddings.Dims()
-		var sum total
+		var sum job.Total
 		for _, y := range res.Embeddings.All() {
-			sum.add(float64(y))
+			sum.Add(float64(y))
 		}
-		return j.report(j.method(model.Aggregator.String()), []field{{"vertices", "vertices", n}, {"dimensions", "dimensions", width},
-			{"sum", "sum", sum.value()}, {"zero_rows", "rows of zeros", res.ZeroRows},
-			{"feature_pieces", "pieces of features", res.Pieces}}, nil)
+		return j.Report(j.Method(model.Aggregator.String()), []job.Field{{Key: "vertices", Label: "vertices", Value: n}, {Key: "dimensions", Label: "dimensions", Value: width},
+			{Key: "sum", Label: "sum", Value: sum.Value()}, {Key: "zero_rows", Label: "rows of zeros", Value: res.ZeroRows},
+			{Key: "feature_pieces", Label: "pieces of features", Value: res.Pieces}}, nil)
 	}
 	cmd.AddCommand(sageTrainCommand(s), sagePredictCommand(s))
 	return cmd
@@ -231,17 +230,17 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 func readModel(path string) (*apps.SAGEModel, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, explain(path, err)
+		return nil, job.Explain(path, err)
 	}
 	defer file.Close()
 	m, err := apps.ReadSAGEModel(file, path)
-	return m, explain(path, err)
+	return m, job.Explain(path, err)
 }
 
 // writeEmbeddings writes a header and a line for each vertex.
-func (j *job) writeEmbeddings(z *matrix.Matrix[float32]) error {
+func writeEmbeddings(j *job.Job, z *matrix.Matrix[float32]) error {
 	n, width := z.Dims()
-	return j.writeLines(n, func(line func(fields ...string) error) error {
+	return j.WriteLines(n, func(line func(fields ...string) error) error {
 		fields := make([]string, width+1)
 		fields[0] = "vertex"
 		for k := range width {
@@ -251,7 +250,7 @@ func (j *job) writeEmbeddings(z *matrix.Matrix[float32]) error {
 			return err
 		}
 		for v := range n {
-			fields[0] = j.graph.name(v)
+			fields[0] = j.Graph.Name(v)
 			for k := range width {
 				x, _ := z.At(v, k)
 				fields[k+1] = strconv.FormatFloat(float64(x), 'g', -1, 32)
@@ -265,368 +264,20 @@ func (j *job) writeEmbeddings(z *matrix.Matrix[float32]) error {
 }
 
 // vertexOptions are the options of files with a line for each vertex.
-func (j *job) vertexOptions(file string, base int) apps.ScoreFileOptions {
-	o := apps.ScoreFileOptions{Run: apps.Run{Context: j.Ctx, Progress: j.progress.update}, TextOptions: j.read.text(), Name: nameOf(file), Base: base}
-	if j.graph.cols != nil && !j.graph.counted {
-		o.Index = j.graph.cols.Index
+func vertexOptions(j *job.Job, file string, base int) apps.ScoreFileOptions {
+	o := apps.ScoreFileOptions{Run: apps.Run{Context: j.Ctx, Progress: j.Progress.Update}, TextOptions: j.Read.Text(), Name: job.NameOf(file), Base: base}
+	if j.Graph.Cols != nil && !j.Graph.Counted {
+		o.Index = j.Graph.Cols.Index
 	}
 	return o
 }
 
 // readPart opens a file with a line for each vertex and reads it.
-func (j *job) readPart(file string, read func(r io.Reader) error) error {
-	in, err := j.openInput(file)
+func readPart(j *job.Job, file string, read func(r io.Reader) error) error {
+	in, err := j.OpenInput(file)
 	if err != nil {
-		return explain(nameOf(file), err)
+		return job.Explain(job.NameOf(file), err)
 	}
-	defer in.close()
-	return explainLines(nameOf(file), "--vertex-base", read(in.r))
-}
-
-func sageTrainCommand(s *session) *cobra.Command {
-	var (
-		f                                        sageFlags
-		o                                        apps.SAGETrainOptions
-		classFile, splitFile, hidden, aggregator string
-		base                                     int
-		unsupervised                             bool
-	)
-	cmd := &cobra.Command{
-		Use:   "train GRAPH --features FILE --classes FILE -o MODEL",
-		Short: "Train a network of GraphSAGE",
-		Long: `train fits a network to the classes of some vertices, or with --unsupervised to the graph
-alone: vertices that a short walk connects are to have similar embeddings.
-
-The file of --classes has a class on each line, for all vertices in order, or lines “vertex
-class”; −1 is unknown. Classes are words, which the model keeps.
---split has lines “vertex train”, “vertex validate” or “vertex test”; without it, of the
-vertices with a class 60 % train, 20 % validate and 20 % test, drawn by --random-seed. The
-weights of the epoch with the best validation are kept.
-
---checkpoint FILE is written every ten epochs; the same command resumes from it, and gives
-the same weights. -o MODEL is a .npz, which NumPy reads.`,
-		Example: `  hiveblas sage train cites.mtx --undirected --features words.mtx --classes topics.tsv -o model.npz
-  hiveblas sage train g.mtx --features x.npy --classes c.tsv --samples 25,10 --batch 512 --checkpoint run.npz -o m.npz`,
-		Args: cli.Positional("GRAPH"),
-	}
-	j := newJob(s, cmd).computes(thresholdSAGE).fuses().reads().writes("the model", ".npz")
-	f.add(cmd)
-	fs := cmd.Flags()
-	fs.StringVar(&classFile, "classes", "", "`FILE` of the classes of vertices")
-	fs.StringVar(&splitFile, "split", "", "`FILE` of the vertices that train, validate and test")
-	fs.IntVar(&base, "vertex-base", 0, "the vertices of these files count from `B`: 0 or 1")
-	fs.StringVar(&hidden, "hidden", "64,64", "columns `H` of the layers; one number is for two layers")
-	fs.StringVar(&aggregator, "aggregator", "mean", "aggregate neighbours by `A`: mean, pool or gcn")
-	fs.IntVar(&o.Epochs, "epochs", 200, "train for at most `N` epochs")
-	fs.IntVar(&o.Batch, "batch", 0, "vertices `N` of a step (0: all)")
-	fs.Float64Var(&o.Rate, "rate", .01, "rate `R` of Adam")
-	fs.Float64Var(&o.Decay, "decay", 5e-4, "decay `D` of weights")
-	fs.Float64Var(&o.Dropout, "dropout", .5, "share `P` of inputs that a step leaves out")
-	fs.IntVar(&o.Patience, "patience", 100, "stop after `N` epochs without a better validation")
-	fs.BoolVar(&unsupervised, "unsupervised", false, "train without classes, by walks")
-	fs.StringVar(&o.Checkpoint, "checkpoint", "", "write the state to `FILE`, and resume from it")
-	cli.Complete(cmd, "aggregator", "mean", "pool", "gcn")
-	cli.Complete(cmd, "vertex-base", "0", "1")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		bad := func(format string, args ...any) error {
-			return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
-		}
-		samples, sampling, err := f.check(cmd)
-		if err != nil {
-			return err
-		}
-		o.Samples, o.Sampling, o.Replace, o.Seed = samples, sampling, f.replace, f.seed
-		if o.Hidden, err = numberList(hidden); err != nil {
-			return bad("--hidden is %q, want numbers such as 64,64", hidden)
-		}
-		if len(o.Hidden) == 1 {
-			o.Hidden = append(o.Hidden, o.Hidden[0])
-		}
-		var known bool
-		o.Aggregator, known = sageAggregators[aggregator]
-		switch {
-		case !known:
-			return bad("--aggregator is %q, want mean, pool or gcn", aggregator)
-		case classFile == "" && !unsupervised:
-			return bad("--classes is missing; --unsupervised trains without")
-		case classFile != "" && unsupervised:
-			return bad("--classes and --unsupervised exclude each other")
-		case base != 0 && base != 1:
-			return bad("--vertex-base is %d, want 0 or 1", base)
-		case o.Epochs < 1:
-			return bad("--epochs is %d, want 1 or more", o.Epochs)
-		case o.Batch < 0:
-			return bad("--batch is %d, want 1 or more, or 0 for all", o.Batch)
-		case !(o.Rate > 0):
-			return bad("--rate is %v, want a positive number", o.Rate)
-		case !(o.Decay >= 0):
-			return bad("--decay is %v, want 0 or more", o.Decay)
-		case !(o.Dropout >= 0 && o.Dropout < 1):
-			return bad("--dropout is %v, want 0 or more, and below 1", o.Dropout)
-		case o.Patience < 1:
-			return bad("--patience is %d, want 1 or more", o.Patience)
-		case j.out.path == "":
-			return bad("-o is missing, the file of the model")
-		}
-		if o.Decay == 0 {
-			o.Decay = -1
-		}
-		if o.Dropout == 0 {
-			o.Dropout = -1
-		}
-		inputs := []string{args[0], f.features}
-		for _, file := range []string{classFile, splitFile} {
-			if file != "" {
-				inputs = append(inputs, file)
-			}
-		}
-		if err := j.begin(inputs...); err != nil {
-			return err
-		}
-		x, err := f.load(j, args[0], sampling)
-		if err != nil {
-			return err
-		}
-		n, _ := j.graph.Dims()
-		var classes []int32
-		var names []string
-		var split apps.SAGESplit
-		err = j.stage("read", func() error {
-			if classFile != "" {
-				err := j.readPart(classFile, func(r io.Reader) (err error) {
-					classes, names, err = apps.ReadClasses(r, n, j.vertexOptions(classFile, base))
-					return err
-				})
-				if err != nil {
-					return err
-				}
-			}
-			if splitFile != "" {
-				return j.readPart(splitFile, func(r io.Reader) (err error) {
-					split, err = apps.ReadSplit(r, n, j.vertexOptions(splitFile, base))
-					return err
-				})
-			}
-			if classes != nil {
-				split = drawSplit(classes, f.seed)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		var res *apps.SAGETraining
-		err = j.compute(func(run apps.Run) (err error) {
-			if o.Checkpoint != "" {
-				j.Cleaning.Store(true)
-				defer j.Cleaning.Store(false)
-			}
-			o.Run = run
-			if res, err = apps.TrainGraphSAGE(j.graph.Matrix, x, classes, split, o); err == nil {
-				res.Model.Classes = names
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if err := j.writing(func() error { return j.stream(res.Model.Write) }); err != nil {
-			return err
-		}
-		figures := []field{{"epochs", "epochs", res.Epochs}, {"best_epoch", "best epoch", res.Best}, {"loss", "loss", res.Loss}}
-		if classes != nil {
-			figures = append(figures, field{"classes", "classes", len(names)}, field{"trained", "training vertices", len(split.Train)},
-				field{"validation_accuracy", "validation accuracy", res.Validate}, field{"test_accuracy", "test accuracy", res.Test})
-		}
-		return j.report(j.method(aggregator), figures, nil)
-	}
-	return cmd
-}
-
-// drawSplit draws the parts of the vertices with a class.
-func drawSplit(classes []int32, seed uint64) (s apps.SAGESplit) {
-	var known []int
-	for v, c := range classes {
-		if c >= 0 {
-			known = append(known, v)
-		}
-	}
-	slices.SortFunc(known, func(a, b int) int {
-		x, y := splitmix.At(uint64(a), seed), splitmix.At(uint64(b), seed)
-		switch {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
-	train, validate := (6*len(known)+9)/10, (8*len(known)+9)/10
-	s.Train, s.Validate, s.Test = append([]int{}, known[:train]...), known[train:validate], known[validate:]
-	return s
-}
-
-func sagePredictCommand(s *session) *cobra.Command {
-	var (
-		f                  sageFlags
-		weights, classFile string
-		base               int
-	)
-	cmd := &cobra.Command{
-		Use:   "predict GRAPH --features FILE --weights MODEL",
-		Short: "Predict the classes of vertices by a trained network",
-		Long: `predict gives each vertex the class that the model finds the most likely. --classes is a
-file of known classes, as that of the training: the accuracy on its vertices is reported.
--o writes vertex and class. A model without names of classes, of NumPy or of an early version
-of sage train, has the classes 0, 1, ….`,
-		Example: `  hiveblas sage predict cites.mtx --undirected --features words.mtx --weights model.npz -o topics.tsv
-  hiveblas sage predict cites.mtx --features words.mtx --weights model.npz --classes topics.tsv --json`,
-		Args: cli.Positional("GRAPH"),
-	}
-	j := newJob(s, cmd).computes(thresholdSAGE).fuses().reads().writes("the classes", listFiles...)
-	f.add(cmd)
-	cmd.Flags().StringVar(&weights, "weights", "", "`MODEL` file of sage train")
-	cmd.Flags().StringVar(&classFile, "classes", "", "`FILE` of known classes, for the accuracy")
-	cmd.Flags().IntVar(&base, "vertex-base", 0, "the vertices of this file count from `B`: 0 or 1")
-	cli.Complete(cmd, "vertex-base", "0", "1")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		bad := func(format string, args ...any) error {
-			return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
-		}
-		samples, sampling, err := f.check(cmd)
-		switch {
-		case err != nil:
-			return err
-		case weights == "":
-			return bad("--weights is missing")
-		case base != 0 && base != 1:
-			return bad("--vertex-base is %d, want 0 or 1", base)
-		}
-		inputs := []string{args[0], f.features, weights}
-		if classFile != "" {
-			inputs = append(inputs, classFile)
-		}
-		if err := j.begin(inputs...); err != nil {
-			return err
-		}
-		x, err := f.load(j, args[0], sampling)
-		if err != nil {
-			return err
-		}
-		n, _ := j.graph.Dims()
-		var model *apps.SAGEModel
-		var classes []int32
-		err = j.stage("read", func() (err error) {
-			if model, err = readModel(weights); err != nil {
-				return err
-			}
-			if model.Classifier == nil {
-				return cli.Fail(weights, "the model has no classifier", "train it with --classes", nil)
-			}
-			if classFile == "" {
-				return nil
-			}
-			return j.readPart(classFile, func(r io.Reader) error {
-				found, names, err := apps.ReadClasses(r, n, j.vertexOptions(classFile, base))
-				if err == nil {
-					classes, err = classesOf(model, found, names, classFile)
-				}
-				return err
-			})
-		})
-		if err != nil {
-			return err
-		}
-		var res *apps.SAGEResult
-		err = j.compute(func(run apps.Run) (err error) {
-			res, err = apps.GraphSAGE(j.graph.Matrix, x, model, apps.SAGEOptions{Run: run, Samples: samples, Sampling: sampling, Replace: f.replace, Seed: f.seed})
-			if err != nil {
-				return err
-			}
-			return res.Logits.Move(nil)
-		})
-		if err != nil {
-			return err
-		}
-		found, right, known := largestClasses(res.Logits), 0, 0
-		for v, c := range classes {
-			if c >= 0 {
-				known++
-				if int(c) == found[v] {
-					right++
-				}
-			}
-		}
-		names := classNames(model)
-		err = j.writing(func() error {
-			return j.writeLines(len(found), func(line func(fields ...string) error) error {
-				for v, c := range found {
-					if err := line(j.graph.name(v), names[c]); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		})
-		if err != nil {
-			return err
-		}
-		figures := []field{{"vertices", "vertices", n}}
-		if known > 0 {
-			figures = append(figures, field{"known", "with a class", known}, field{"accuracy", "accuracy", float64(right) / float64(known)})
-		}
-		return j.report(j.method(model.Aggregator.String()), figures, nil)
-	}
-	return cmd
-}
-
-// classNames returns the name of each class of a model, its number if the model has no names.
-func classNames(model *apps.SAGEModel) []string {
-	if model.Classes != nil {
-		return model.Classes
-	}
-	names := make([]string, len(model.Bias))
-	for c := range names {
-		names[c] = strconv.Itoa(c)
-	}
-	return names
-}
-
-// classesOf numbers the classes of a file as the model does. A class that the model lacks is an
-// error.
-func classesOf(model *apps.SAGEModel, classes []int32, names []string, file string) ([]int32, error) {
-	known := classNames(model)
-	number := make([]int32, len(names))
-	for k, name := range names {
-		c := slices.Index(known, name)
-		if c < 0 {
-			what, remedy := fmt.Sprintf("the model has no class %q", name), "give classes of the training, or −1 for a vertex of no class: "
-			if model.Classes == nil {
-				what, remedy = fmt.Sprintf("the model has no names of classes, and %q is none of its numbers", name), "train the model again, or give classes by number: "
-			}
-			return nil, cli.Fail(nameOf(file), what, remedy+strings.Join(known[:min(8, len(known))], ", "), nil)
-		}
-		number[k] = int32(c)
-	}
-	for v, c := range classes {
-		if c >= 0 {
-			classes[v] = number[c]
-		}
-	}
-	return classes, nil
-}
-
-// largestClasses returns the column of the largest logit of each row.
-func largestClasses(logits *matrix.Matrix[float32]) []int {
-	n, count := logits.Dims()
-	found := make([]int, n)
-	for v := range found {
-		most, _ := logits.At(v, 0)
-		for c := 1; c < count; c++ {
-			if x, _ := logits.At(v, c); x > most {
-				found[v], most = c, x
-			}
-		}
-	}
-	return found
+	defer in.Close()
+	return job.ExplainLines(job.NameOf(file), "--vertex-base", read(in.R))
 }

@@ -7,12 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/philox"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-func sampleCommand(s *session) *cobra.Command {
+func sampleCommand(s *job.Session) *cobra.Command {
 	var (
 		vertices, fire int
 		edges          int64
@@ -32,7 +33,7 @@ vertices keep their names, and numbers become names.`,
   hiveblas sample graph.mtx.gz --edges 10000 --seed 7 -o part.hgb`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().bounded().writes("the sample", graphFiles...)
+	j := job.New(s, cmd).Reads().Bounded().Writes("the sample", job.GraphFiles...)
 	fs := cmd.Flags()
 	fs.IntVar(&vertices, "vertices", 0, "`N` random vertices")
 	fs.Int64Var(&edges, "edges", 0, "`M` random edges")
@@ -58,23 +59,23 @@ vertices keep their names, and numbers become names.`,
 			return bad("--burn needs --forest-fire")
 		case !(burn >= 0 && burn < 1):
 			return bad("--burn is %v, want 0 or more and below 1", burn)
-		case j.out.path == "":
+		case j.Out.Path == "":
 			return bad("-o is missing")
 		}
-		if err := j.begin(args[0]); err != nil {
+		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		if err := j.loadTyped(args[0]); err != nil {
+		if err := j.LoadTyped(args[0]); err != nil {
 			return err
 		}
-		if err := j.wantSquare(); err != nil {
+		if err := job.WantSquare(j); err != nil {
 			return err
 		}
-		if err := j.fits(); err != nil {
+		if err := j.Fits(); err != nil {
 			return err
 		}
-		n, _, before := j.graph.size()
-		err := j.stage("compute", func() error {
+		n, _, before := j.Graph.Size()
+		err := j.Stage("compute", func() error {
 			d := &draws{seed: seed}
 			var vs []int
 			switch {
@@ -83,30 +84,30 @@ vertices keep their names, and numbers become names.`,
 					vs = append(vs, int(v))
 				}
 			case cmd.Flags().Changed("forest-fire"):
-				rows, cols := j.graph.values.structures()
+				rows, cols := j.Graph.Values.Structures()
 				vs = burnt(rows, cols, min(fire, n), burn, d)
 			default:
-				kept, err := j.graph.values.only(d.choose(before, edges))
+				kept, err := j.Graph.Values.Only(d.choose(before, edges))
 				if err != nil {
 					return err
 				}
-				j.graph.values = kept
-				rows, cols := kept.structures()
+				j.Graph.Values = kept
+				rows, cols := kept.Structures()
 				for v := range n {
 					if rows.Ptr[v] < rows.Ptr[v+1] || cols.Ptr[v] < cols.Ptr[v+1] {
 						vs = append(vs, v)
 					}
 				}
 			}
-			return j.take(vs, vs)
+			return take(j, vs, vs)
 		})
 		if err != nil {
 			return err
 		}
-		if err := j.writeGraph(); err != nil {
+		if err := writeGraph(j); err != nil {
 			return err
 		}
-		return j.report("", []field{{"of_vertices", "of vertices", n}, {"of_entries", "of entries", before}, {"seed", "seed", seed}}, nil)
+		return j.Report("", []job.Field{{Key: "of_vertices", Label: "of vertices", Value: n}, {Key: "of_entries", Label: "of entries", Value: before}, {Key: "seed", Label: "seed", Value: seed}}, nil)
 	}
 	return cmd
 }

@@ -3,10 +3,11 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
-func scaleCommand(s *session) *cobra.Command {
+func scaleCommand(s *job.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scale",
 		Short: "Predict the time of workflows on groups of devices and processes",

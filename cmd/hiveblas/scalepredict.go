@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/commtable"
 	"github.com/hiveblas/hiveblas/comm/model"
@@ -27,7 +28,7 @@ type predicting struct {
 	measure   string
 }
 
-func scalePredictCommand(s *session) *cobra.Command {
+func scalePredictCommand(s *job.Session) *cobra.Command {
 	var o predicting
 	cmd := &cobra.Command{
 		Use:   "predict APP GRAPH",
@@ -54,7 +55,7 @@ of the vertices within h hops and exchanges every h steps (Medusa).`,
   hiveblas scale predict bfs road.mtx --machine comm.json --hops 32`,
 		Args: cli.Positional("APP", "GRAPH"),
 	}
-	j := newJob(s, cmd).reads()
+	j := job.New(s, cmd).Reads()
 	fs := cmd.Flags()
 	fs.IntSliceVar(&o.counts, "counts", []int{1, 2, 4, 8}, "numbers of devices `P,…`")
 	fs.StringVar(&o.machine, "machine", "", "figures of `FILE`, the JSON of hiveblas-bench comm")
@@ -67,17 +68,17 @@ of the vertices within h hops and exchanges every h steps (Medusa).`,
 		if err := o.check(cmd, args[0]); err != nil {
 			return err
 		}
-		if err := j.begin(args[1]); err != nil {
+		if err := j.Begin(args[1]); err != nil {
 			return err
 		}
 		m, err := o.figures()
 		if err != nil {
 			return err
 		}
-		if err := j.loadSquare(args[1], args[0] != "sssp" && args[0] != "vn"); err != nil {
+		if err := j.LoadSquare(args[1], job.ContentOf(args[0] == "sssp" || args[0] == "vn")); err != nil {
 			return err
 		}
-		return j.predict(args[0], m, o)
+		return predict(j, args[0], m, o)
 	}
 	return cmd
 }
@@ -111,12 +112,12 @@ func (o *predicting) figures() (m model.Machine, err error) {
 	if o.machine != "" {
 		f, err := os.Open(o.machine)
 		if err != nil {
-			return m, explain(o.machine, err)
+			return m, job.Explain(o.machine, err)
 		}
 		defer f.Close()
 		t, err := commtable.Read(f)
 		if err != nil {
-			return m, explain(o.machine, err)
+			return m, job.Explain(o.machine, err)
 		}
 		m = t.Figures(o.groups...)
 		m.Name = o.machine
@@ -132,7 +133,7 @@ func (o *predicting) figures() (m model.Machine, err error) {
 
 // virtual returns the volume of a run with p ranks, goroutines whose collectives are counted. They
 // act as devices or as ranks on the host.
-func (j *job) virtual(app string, p, source int, devices bool) (v model.Volume, err error) {
+func virtual(j *job.Job, app string, p, source int, devices bool) (v model.Volume, err error) {
 	var like comm.GroupOption
 	if devices {
 		like = comm.LikeDevices()
@@ -143,27 +144,27 @@ func (j *job) virtual(app string, p, source int, devices bool) (v model.Volume, 
 	}
 	at, err := comm.NewGroup(ranks, like)
 	if err == nil {
-		v, _, err = workload.Run(j.Ctx, app, j.graph.Matrix, at, source)
+		v, _, err = workload.Run(j.Ctx, app, j.Graph.Matrix, at, source)
 	}
 	if err == nil {
-		err = j.graph.Move(nil)
+		err = j.Graph.Move(nil)
 	}
-	return v, explainGraph(j.graph, err)
+	return v, job.ExplainGraph(j.Graph, err)
 }
 
 // predict prints the predictions for every number of devices.
-func (j *job) predict(app string, m model.Machine, o predicting) error {
+func predict(j *job.Job, app string, m model.Machine, o predicting) error {
 	var g model.Graph
 	var volumes []model.Volume
-	err := j.stage("virtual ranks", func() error {
-		g = pullForm(j.graph)
+	err := j.Stage("virtual ranks", func() error {
+		g = pullForm(j.Graph)
 		for _, p := range o.counts {
 			var v model.Volume
 			var err error
 			if o.measure != "" {
-				v, err = j.inTurns(app, p, o.source, o.measure == "gpu", turnRounds)
+				v, err = inTurns(j, app, p, o.source, o.measure == "gpu", turnRounds)
 			} else {
-				v, err = j.virtual(app, p, o.source, true)
+				v, err = virtual(j, app, p, o.source, true)
 			}
 			if err != nil {
 				return err
@@ -190,23 +191,23 @@ func (j *job) predict(app string, m model.Machine, o predicting) error {
 			return err
 		}
 	}
-	if j.run.json {
-		var rows, hopRows []object
+	if j.Run.Json {
+		var rows, hopRows []job.Object
 		for i, p := range list {
-			rows = append(rows, object{{"ranks", "", p.Ranks}, {"seconds", "", p.Total}, {"efficiency", "", p.Efficiency},
-				{"bytes", "", p.Bytes}, {"collectives", "", len(volumes[i].Calls)}, {"imbalance", "", volumes[i].Imbalance}})
+			rows = append(rows, job.Object{{Key: "ranks", Label: "", Value: p.Ranks}, {Key: "seconds", Label: "", Value: p.Total}, {Key: "efficiency", Label: "", Value: p.Efficiency},
+				{Key: "bytes", Label: "", Value: p.Bytes}, {Key: "collectives", Label: "", Value: len(volumes[i].Calls)}, {Key: "imbalance", Label: "", Value: volumes[i].Imbalance}})
 		}
 		for _, h := range hops {
-			hopRows = append(hopRows, object{{"hops", "", h.Hops}, {"seconds", "", h.Seconds}, {"bytes", "", h.Bytes}})
+			hopRows = append(hopRows, job.Object{{Key: "hops", Label: "", Value: h.Hops}, {Key: "seconds", Label: "", Value: h.Seconds}, {Key: "bytes", Label: "", Value: h.Bytes}})
 		}
-		fields := []field{{"command", "", "scale predict"}, {"app", "", app}, {"machine", "", m.Name}, {"best", "", list[best].Ranks}, {"predictions", "", rows}}
+		fields := []job.Field{{Key: "command", Label: "", Value: "scale predict"}, {Key: "app", Label: "", Value: app}, {Key: "machine", Label: "", Value: m.Name}, {Key: "best", Label: "", Value: list[best].Ranks}, {Key: "predictions", Label: "", Value: rows}}
 		if bestHops >= 0 {
-			fields = append(fields, field{"best_hops", "", hops[bestHops].Hops}, field{"hops", "", hopRows})
+			fields = append(fields, job.Field{Key: "best_hops", Label: "", Value: hops[bestHops].Hops}, job.Field{Key: "hops", Label: "", Value: hopRows})
 		}
-		return j.printJSON(fields)
+		return j.PrintJSON(fields)
 	}
 	out := bufio.NewWriter(j.Stdout)
-	fmt.Fprintf(out, "%s on %s, predicted for %s\n", app, j.graph.file, m.Name)
+	fmt.Fprintf(out, "%s on %s, predicted for %s\n", app, j.Graph.File, m.Name)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "devices\tms\tefficiency\tcompute ms\tcollectives ms\tcollectives\tMB received\timbalance")
 	for i, p := range list {
@@ -231,7 +232,7 @@ func (j *job) predict(app string, m model.Machine, o predicting) error {
 		w.Flush()
 		fmt.Fprintf(out, "best: %d hops\n", hops[bestHops].Hops)
 	}
-	return j.printed(out.Flush())
+	return j.Printed(out.Flush())
 }
 
 // whyBest tells why a number of devices is the best.
@@ -247,7 +248,7 @@ func whyBest(list []model.Prediction, best int) string {
 }
 
 // pullForm returns the in-neighbours of each vertex.
-func pullForm(g *graph) model.Graph {
+func pullForm(g *job.Graph) model.Graph {
 	n, _ := g.Dims()
 	out := model.Graph{Ptr: make([]int64, n+1), Idx: make([]int32, g.NVals())}
 	for at := range g.All() {

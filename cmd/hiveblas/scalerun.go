@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/cusparse"
@@ -16,7 +17,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/workload"
 )
 
-func scaleRunCommand(s *session) *cobra.Command {
+func scaleRunCommand(s *job.Session) *cobra.Command {
 	o := predicting{counts: []int{1, 2, 4}}
 	gpus, rounds := false, 3
 	cmd := &cobra.Command{
@@ -35,7 +36,7 @@ that of its slowest rank.`,
   hiveblas scale run bfs road.mtx --gpus --counts 1,2 --machine comm.json`,
 		Args: cli.Positional("APP", "GRAPH"),
 	}
-	j := newJob(s, cmd).reads()
+	j := job.New(s, cmd).Reads()
 	fs := cmd.Flags()
 	fs.IntSliceVar(&o.counts, "counts", o.counts, "numbers of ranks `P,…`")
 	fs.StringVar(&o.machine, "machine", "", "figures of `FILE`, the JSON of hiveblas-bench comm")
@@ -54,17 +55,17 @@ that of its slowest rank.`,
 		if gpus && (args[0] == "train" || args[0] == "louvain") {
 			return cli.Usage(cmd.CommandPath(), "--gpus: the prediction is for ranks of the host, and GPUs divide the work of "+args[0]+" in another way; leave --gpus out")
 		}
-		if err := j.begin(args[1]); err != nil {
+		if err := j.Begin(args[1]); err != nil {
 			return err
 		}
 		m, err := o.figures()
 		if err != nil {
 			return err
 		}
-		if err := j.loadSquare(args[1], args[0] != "sssp" && args[0] != "vn"); err != nil {
+		if err := j.LoadSquare(args[1], job.ContentOf(args[0] == "sssp" || args[0] == "vn")); err != nil {
 			return err
 		}
-		return j.scaleRun(args[0], m, o, gpus, rounds)
+		return scaleRun(j, args[0], m, o, gpus, rounds)
 	}
 	return cmd
 }
@@ -84,7 +85,7 @@ func measuredGroup(p int, gpus bool) (*comm.Group, func(), error) {
 		}
 	}
 	for i := range p {
-		d, err := openDevice(i)
+		d, err := job.OpenDevice(i)
 		if err != nil {
 			end()
 			return nil, nil, err
@@ -115,16 +116,16 @@ type scaleMeasured struct {
 }
 
 // scaleOn measures a workflow on a group of p ranks.
-func (j *job) scaleOn(app string, p int, o predicting, gpus bool, rounds int) (out scaleMeasured, err error) {
+func scaleOn(j *job.Job, app string, p int, o predicting, gpus bool, rounds int) (out scaleMeasured, err error) {
 	g, end, err := measuredGroup(p, gpus)
 	if err != nil {
-		return out, explainGraph(j.graph, err)
+		return out, job.ExplainGraph(j.Graph, err)
 	}
 	defer end()
 	for k := range rounds {
-		real, took, err := workload.Run(j.Ctx, app, j.graph.Matrix, g, o.source)
+		real, took, err := workload.Run(j.Ctx, app, j.Graph.Matrix, g, o.source)
 		if err != nil {
-			return out, explainGraph(j.graph, err)
+			return out, job.ExplainGraph(j.Graph, err)
 		}
 		if k == 0 { // later runs keep what the first one gathered of the graph
 			out.bytes, out.steps = real.In(), real.Steps
@@ -133,12 +134,12 @@ func (j *job) scaleOn(app string, p int, o predicting, gpus bool, rounds int) (o
 			out.least = took
 		}
 	}
-	if err := j.graph.Move(nil); err != nil {
+	if err := j.Graph.Move(nil); err != nil {
 		return out, err
 	}
 	// Afterwards: the first matrix with so many rows decides how a group cuts them.
 	out.waits, err = workload.Waits(j.Ctx, g)
-	return out, explainGraph(j.graph, err)
+	return out, job.ExplainGraph(j.Graph, err)
 }
 
 // turnRounds is how often scale predict runs what it measures.
@@ -146,13 +147,13 @@ const turnRounds = 5
 
 // inTurns returns the volume of a workflow whose p ranks run one after another, all on the host or
 // all on the first GPU, with the least time of the rounds.
-func (j *job) inTurns(app string, p, source int, gpu bool, rounds int) (v model.Volume, err error) {
+func inTurns(j *job.Job, app string, p, source int, gpu bool, rounds int) (v model.Volume, err error) {
 	at := make([]comm.Place, p) // the host
 	var ranks []comm.Comm
 	if !gpu {
 		ranks, err = comm.Local(p, comm.KeepCalls())
 	} else {
-		d, e := openDevice(0)
+		d, e := job.OpenDevice(0)
 		if e != nil {
 			return v, e
 		}
@@ -172,43 +173,42 @@ func (j *job) inTurns(app string, p, source int, gpu bool, rounds int) (v model.
 		return v, err
 	}
 	for k := range rounds {
-		one, _, err := workload.Run(j.Ctx, app, j.graph.Matrix, g, source)
+		one, _, err := workload.Run(j.Ctx, app, j.Graph.Matrix, g, source)
 		if err != nil {
-			return v, explainGraph(j.graph, err)
+			return v, job.ExplainGraph(j.Graph, err)
 		}
 		if k == 0 { // later runs keep what the first one gathered of the graph
 			v = one
 		}
 		v.Turns = min(v.Turns, one.Turns)
 	}
-	return v, explainGraph(j.graph, j.graph.Move(nil))
+	return v, job.ExplainGraph(j.Graph, j.Graph.Move(nil))
 }
 
 // scaleRun prints predictions beside measurements. Volumes that differ are an error.
-func (j *job) scaleRun(app string, m model.Machine, o predicting, gpus bool, rounds int) error {
+func scaleRun(j *job.Job, app string, m model.Machine, o predicting, gpus bool, rounds int) error {
 	var volumes []model.Volume
 	var bytes []int64
 	var best []time.Duration
 	m.Waits = map[string]map[int]model.Wait{}
-	err := j.stage("runs", func() error {
-		one, err := j.scaleOn(app, 1, o, gpus, rounds)
+	err := j.Stage("runs", func() error {
+		one, err := scaleOn(j, app, 1, o, gpus, rounds)
 		if err != nil {
 			return err
 		}
 		for _, p := range o.counts {
-			predict := j.virtual
+			var v model.Volume
 			if workload.Apart(app) {
-				predict = func(app string, p, source int, gpus bool) (model.Volume, error) {
-					return j.inTurns(app, p, source, gpus, rounds)
-				}
+				v, err = inTurns(j, app, p, o.source, gpus, rounds)
+			} else {
+				v, err = virtual(j, app, p, o.source, gpus)
 			}
-			v, err := predict(app, p, o.source, gpus)
 			if err != nil {
 				return err
 			}
 			real := one
 			if p > 1 {
-				if real, err = j.scaleOn(app, p, o, gpus, rounds); err != nil {
+				if real, err = scaleOn(j, app, p, o, gpus, rounds); err != nil {
 					return err
 				}
 			}
@@ -236,16 +236,16 @@ func (j *job) scaleRun(app string, m model.Machine, o predicting, gpus bool, rou
 			unequal = i
 		}
 	}
-	if j.run.json {
-		var rows []object
+	if j.Run.Json {
+		var rows []job.Object
 		for i, p := range list {
-			rows = append(rows, object{{"ranks", "", p.Ranks}, {"predicted_bytes", "", p.Bytes}, {"measured_bytes", "", bytes[i]},
-				{"predicted_seconds", "", p.Total}, {"measured_seconds", "", best[i].Seconds()}, {"collectives", "", len(volumes[i].Calls)}})
+			rows = append(rows, job.Object{{Key: "ranks", Label: "", Value: p.Ranks}, {Key: "predicted_bytes", Label: "", Value: p.Bytes}, {Key: "measured_bytes", Label: "", Value: bytes[i]},
+				{Key: "predicted_seconds", Label: "", Value: p.Total}, {Key: "measured_seconds", Label: "", Value: best[i].Seconds()}, {Key: "collectives", Label: "", Value: len(volumes[i].Calls)}})
 		}
-		err = j.printJSON([]field{{"command", "", "scale run"}, {"app", "", app}, {"machine", "", m.Name}, {"runs", "", rows}})
+		err = j.PrintJSON([]job.Field{{Key: "command", Label: "", Value: "scale run"}, {Key: "app", Label: "", Value: app}, {Key: "machine", Label: "", Value: m.Name}, {Key: "runs", Label: "", Value: rows}})
 	} else {
 		out := bufio.NewWriter(j.Stdout)
-		fmt.Fprintf(out, "%s on %s, predicted for %s\n", app, j.graph.file, m.Name)
+		fmt.Fprintf(out, "%s on %s, predicted for %s\n", app, j.Graph.File, m.Name)
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "ranks\tMB predicted\tMB measured\tms predicted\tms measured\tspeed-up\tcollectives")
 		for i, p := range list {
@@ -253,10 +253,10 @@ func (j *job) scaleRun(app string, m model.Machine, o predicting, gpus bool, rou
 				best[i].Seconds()*1e3, best[0].Seconds()/best[i].Seconds(), len(volumes[i].Calls))
 		}
 		w.Flush()
-		err = j.printed(out.Flush())
+		err = j.Printed(out.Flush())
 	}
 	if err == nil && unequal >= 0 {
-		err = cli.Fail(j.graph.file, fmt.Sprintf("%d ranks moved %d bytes, and the prediction is %d", volumes[unequal].Ranks, bytes[unequal], volumes[unequal].In()), "this is a bug of hiveblas: please report it", nil)
+		err = cli.Fail(j.Graph.File, fmt.Sprintf("%d ranks moved %d bytes, and the prediction is %d", volumes[unequal].Ranks, bytes[unequal], volumes[unequal].In()), "this is a bug of hiveblas: please report it", nil)
 	}
 	return err
 }

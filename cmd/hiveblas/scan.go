@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/charts"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/chart"
 	"github.com/hiveblas/hiveblas/internal/cli"
@@ -24,7 +26,7 @@ var scanHops = []apps.ScanHops{apps.ScanDegree, apps.ScanOneHop, apps.ScanTwoHop
 // defaultScanPlot is the file of --plot without a name.
 const defaultScanPlot = "scan.png"
 
-func scanCommand(s *session) *cobra.Command {
+func scanCommand(s *job.Session) *cobra.Command {
 	var (
 		hops, top, lag    int
 		column, picture   string
@@ -54,8 +56,8 @@ and the score. --plot draws the series.`,
 			return cli.Positional("GRAPH")(cmd, args)
 		},
 	}
-	j := newJob(s, cmd).computes(thresholdTC).fuses().reads().writes("the statistics", matrixFiles...)
-	j.scales(j.estimateScan)
+	j := job.New(s, cmd).Computes(thresholdTC).Fuses().Reads().Writes("the statistics", job.MatrixFiles...)
+	j.Scales(estimateScan)
 	fs := cmd.Flags()
 	fs.IntVar(&hops, "hops", 1, "count the edges within `K` hops of a vertex: 0, 1 or 2")
 	fs.IntVar(&top, "top", 10, "list the `K` largest statistics")
@@ -86,14 +88,14 @@ and the score. --plot draws the series.`,
 					return bad("--%s needs --time-column", name)
 				}
 			}
-			return j.scanGraph(args[0], apps.ScanOptions{Hops: scanHops[hops]}, top)
+			return scanGraph(j, args[0], apps.ScanOptions{Hops: scanHops[hops]}, top)
 		}
 		switch {
 		case column == "":
 			return bad("--time-column is empty, want a number or a name")
 		case cmd.Flags().Changed("weight-column"):
 			return bad("--time-column and --weight-column exclude each other")
-		case j.read.bipartite:
+		case j.Read.Bipartite:
 			return bad("--time-column and --bipartite exclude each other: the windows are graphs of one set of vertices")
 		case !cmd.Flags().Changed("window"):
 			return bad("--window is missing")
@@ -103,33 +105,33 @@ and the score. --plot draws the series.`,
 			return bad("--lag is %d, want 2 or more", lag)
 		case !(threshold > 0):
 			return bad("--threshold is %v, want a positive number", threshold)
-		case cmd.Flags().Changed("device") && j.run.device != "auto" && j.run.device != "cpu":
-			return bad("--device is %q, and a series is computed on the host: want auto or cpu", j.run.device)
+		case cmd.Flags().Changed("device") && j.Run.Device != "auto" && j.Run.Device != "cpu":
+			return bad("--device is %q, and a series is computed on the host: want auto or cpu", j.Run.Device)
 		}
 		if !cmd.Flags().Changed("device") { // HIVEBLAS_DEVICE has no effect
-			j.run.device = "cpu"
+			j.Run.Device = "cpu"
 		}
-		j.read.weight = column
-		return j.scanSeries(args[0], picture, apps.ScanSeriesOptions{Window: window, Lag: lag, Hops: scanHops[hops], Threshold: threshold})
+		j.Read.Weight = column
+		return scanSeries(j, args[0], picture, apps.ScanSeriesOptions{Window: window, Lag: lag, Hops: scanHops[hops], Threshold: threshold})
 	}
 	return cmd
 }
 
 // scanGraph is scan of one graph.
-func (j *job) scanGraph(file string, o apps.ScanOptions, top int) error {
-	if err := j.begin(file); err != nil {
+func scanGraph(j *job.Job, file string, o apps.ScanOptions, top int) error {
+	if err := j.Begin(file); err != nil {
 		return err
 	}
-	if err := j.loadSquare(file, structure); err != nil {
+	if err := j.LoadSquare(file, job.Structure); err != nil {
 		return err
 	}
 	if o.Hops != apps.ScanOneHop { // these are not divided by ranges on GPUs
-		j.estimate = nil
+		j.Estimate = nil
 	}
 	var res *apps.ScanResult
-	err := j.compute(func(run apps.Run) (err error) {
+	err := j.Compute(func(run apps.Run) (err error) {
 		o.Run = run
-		res, err = apps.ScanStatistics(j.graph.Matrix, o)
+		res, err = apps.ScanStatistics(j.Graph.Matrix, o)
 		if err != nil {
 			return err
 		}
@@ -138,17 +140,17 @@ func (j *job) scanGraph(file string, o apps.ScanOptions, top int) error {
 	if err != nil {
 		return err
 	}
-	if err := j.writing(func() error { return j.writeVectorAs(res.Statistic.Inside()) }); err != nil {
+	if err := j.Writing(func() error { return j.WriteVectorAs(res.Statistic.Inside()) }); err != nil {
 		return err
 	}
-	figures := []field{
-		{"max", "maximum", res.Max}, {"argmax", "", j.vertexList(res.ArgMax)},
-		{"", "vertices with it", len(res.ArgMax)}, {"sum", "sum", res.Sum}, {"edges", "edges", res.Edges},
+	figures := []job.Field{
+		{Key: "max", Label: "maximum", Value: res.Max}, {Key: "argmax", Label: "", Value: vertexList(j, res.ArgMax)},
+		{Key: "", Label: "vertices with it", Value: len(res.ArgMax)}, {Key: "sum", Label: "sum", Value: res.Sum}, {Key: "edges", Label: "edges", Value: res.Edges},
 	}
 	if o.Hops == apps.ScanOneHop {
-		figures = append(figures, field{"triangles", "triangles", res.Triangles})
+		figures = append(figures, job.Field{Key: "triangles", Label: "triangles", Value: res.Triangles})
 	}
-	return j.report(j.method(""), figures, j.list("vertex", "statistic", largestCounts(res.Statistic, top), top))
+	return j.Report(j.Method(""), figures, listed(j, "vertex", "statistic", largestCounts(res.Statistic, top), top))
 }
 
 // largestCounts lists the vertices with the largest statistics; ties are ordered by number.
@@ -170,41 +172,41 @@ func largestCounts(v *matrix.Vector[int64], top int) []apps.Nomination[float64] 
 }
 
 // vertexList returns vertices for JSON.
-func (j *job) vertexList(list []int) []json.RawMessage {
+func vertexList(j *job.Job, list []int) []json.RawMessage {
 	names := make([]json.RawMessage, len(list))
 	for k, v := range list {
-		names[k] = json.RawMessage(vertexJSON(j.graph.name(v)))
+		names[k] = json.RawMessage(job.VertexJSON(j.Graph.Name(v)))
 	}
 	return names
 }
 
 // scanSeries is scan of a list of edges with time stamps.
-func (j *job) scanSeries(file, picture string, o apps.ScanSeriesOptions) error {
-	if err := j.begin(file); err != nil {
+func scanSeries(j *job.Job, file, picture string, o apps.ScanSeriesOptions) error {
+	if err := j.Begin(file); err != nil {
 		return err
 	}
-	if j.out.path != "" && !slices.Contains(listFiles, j.out.kind) {
-		return cli.Usage(j.cmd.CommandPath(), "-o of a series is .tsv or .csv")
+	if j.Out.Path != "" && !slices.Contains(job.ListFiles, j.Out.Kind) {
+		return cli.Usage(j.Cmd.CommandPath(), "-o of a series is .tsv or .csv")
 	}
-	if err := j.checkPicture(picture, file); err != nil {
+	if err := j.CheckPicture(picture, file); err != nil {
 		return err
 	}
 	var edges *apps.TimedEdges
-	err := j.stage("read", func() (err error) {
-		edges, err = j.openTimed(file)
+	err := j.Stage("read", func() (err error) {
+		edges, err = openTimed(j, file)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	var res *apps.ScanSeriesResult
-	err = j.stage("compute", func() (err error) {
-		o.Run = apps.Run{Context: j.Ctx, Threads: j.run.threads, Progress: j.progress.update, Trace: j.traces.add}
+	err = j.Stage("compute", func() (err error) {
+		o.Run = apps.Run{Context: j.Ctx, Threads: j.Run.Threads, Progress: j.Progress.Update, Trace: j.Traces.Add}
 		if res, err = apps.ScanSeries(edges, o); err != nil {
-			return explainGraph(j.graph, err)
+			return job.ExplainGraph(j.Graph, err)
 		}
 		if n, first := len(res.Windows), 2*o.Lag; n <= first {
-			j.warn(graphio.Warning{File: j.graph.file, Msg: fmt.Sprintf("the series has %d windows, and scores begin with window %d: "+
+			j.Warn(graphio.Warning{File: j.Graph.File, Msg: fmt.Sprintf("the series has %d windows, and scores begin with window %d: "+
 				"no anomaly can be found; a smaller --lag or --window gives scores", n, first)})
 		}
 		return nil
@@ -212,67 +214,67 @@ func (j *job) scanSeries(file, picture string, o apps.ScanSeriesOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := j.writing(func() error { return j.writeSeries(res) }); err != nil {
+	if err := j.Writing(func() error { return writeSeries(j, res) }); err != nil {
 		return err
 	}
-	err = j.draw(picture, func(w io.Writer) error { return seriesPlot(res, o).WritePNG(w, 9, 4.5) })
+	err = j.Draw(picture, func(w io.Writer) error { return seriesPlot(res, o).WritePNG(w, 9, 4.5) })
 	if err != nil {
 		return err
 	}
-	anomalies := make([]object, len(res.Anomalies))
-	list := &ranking{title: "window, from: vertex", unit: "relative count"}
+	anomalies := make([]job.Object, len(res.Anomalies))
+	list := &job.Ranking{Title: "window, from: vertex", Unit: "relative count"}
 	for k, a := range res.Anomalies {
 		w := res.Windows[a.Window]
-		vertices := make([]object, len(a.Vertices))
+		vertices := make([]job.Object, len(a.Vertices))
 		for i, v := range a.Vertices {
-			name := j.graph.name(v.Vertex)
-			vertices[i] = object{{"vertex", "", json.RawMessage(vertexJSON(name))}, {"value", "", v.Locality}}
-			list.rows = append(list.rows, ranked{fmt.Sprintf("%d, %s: %s", a.Window, text(w.Start), name), v.Locality})
+			name := j.Graph.Name(v.Vertex)
+			vertices[i] = job.Object{{Key: "vertex", Label: "", Value: json.RawMessage(job.VertexJSON(name))}, {Key: "value", Label: "", Value: v.Locality}}
+			list.Rows = append(list.Rows, job.Ranked{Vertex: fmt.Sprintf("%d, %s: %s", a.Window, job.Text(w.Start), name), Value: v.Locality})
 		}
-		anomalies[k] = object{{"window", "", a.Window}, {"start", "", w.Start}, {"end", "", w.Start + o.Window},
-			{"score", "", a.Score}, {"max", "", w.Max}, {"vertices", "", vertices}}
+		anomalies[k] = job.Object{{Key: "window", Label: "", Value: a.Window}, {Key: "start", Label: "", Value: w.Start}, {Key: "end", Label: "", Value: w.Start + o.Window},
+			{Key: "score", Label: "", Value: a.Score}, {Key: "max", Label: "", Value: w.Max}, {Key: "vertices", Label: "", Value: vertices}}
 	}
-	figures := []field{{"windows", "windows", len(res.Windows)}, {"anomalies", "", anomalies},
-		{"", "anomalies", len(res.Anomalies)}}
+	figures := []job.Field{{Key: "windows", Label: "windows", Value: len(res.Windows)}, {Key: "anomalies", Label: "", Value: anomalies},
+		{Key: "", Label: "anomalies", Value: len(res.Anomalies)}}
 	if picture != "" {
-		figures = append(figures, field{"plot", "picture", picture})
+		figures = append(figures, job.Field{Key: "plot", Label: "picture", Value: picture})
 	}
-	return j.report(j.method("scan statistics of windows"), figures, j.onlyText(list))
+	return j.Report(j.Method("scan statistics of windows"), figures, onlyText(j, list))
 }
 
 // openTimed reads a list of edges with time stamps in the column of weights.
-func (j *job) openTimed(file string) (*apps.TimedEdges, error) {
-	g := &graph{file: nameOf(file)}
-	in, err := j.openInput(file)
+func openTimed(j *job.Job, file string) (*apps.TimedEdges, error) {
+	g := &job.Graph{File: job.NameOf(file)}
+	in, err := j.OpenInput(file)
 	if err != nil {
-		return nil, explain(g.file, err)
+		return nil, job.Explain(g.File, err)
 	}
-	defer in.close()
-	if format := in.format(&j.read); format != graphio.FormatAuto && !format.IsList() {
-		return nil, cli.Fail(g.file, "--time-column is for edge lists", "give a text with a source, a target and a time stamp on each line", nil)
+	defer in.Close()
+	if format := in.Format(&j.Read); format != graphio.FormatAuto && !format.IsList() {
+		return nil, cli.Fail(g.File, "--time-column is for edge lists", "give a text with a source, a target and a time stamp on each line", nil)
 	}
-	j.read.undirected = false // directions are ignored
-	t, n, labels, err := graphio.ReadTuples[float64](in.r, j.readOptions(in, g, false)...)
+	j.Read.Undirected = false // directions are ignored
+	t, n, labels, err := graphio.ReadTuples[float64](in.R, j.ReadOptions(in, g, job.Weighted)...)
 	if err != nil {
-		return nil, explain(g.file, err)
+		return nil, job.Explain(g.File, err)
 	}
-	g.Matrix, g.rows, g.cols, g.edges = matrix.New[float64](n, n), labels, labels, int64(len(t.Value))
-	if err := j.nameGraph(g, n, n); err != nil {
+	g.Matrix, g.Rows, g.Cols, g.Edges = matrix.New[float64](n, n), labels, labels, int64(len(t.Value))
+	if err := j.NameGraph(g, n, n); err != nil {
 		return nil, err
 	}
-	j.graph = g
+	j.Graph = g
 	return &apps.TimedEdges{Vertices: n, Source: t.Source, Target: t.Target, Time: t.Value}, nil
 }
 
 // writeSeries writes a line for each window.
-func (j *job) writeSeries(res *apps.ScanSeriesResult) error {
-	return j.writeLines(len(res.Windows), func(line func(fields ...string) error) error {
+func writeSeries(j *job.Job, res *apps.ScanSeriesResult) error {
+	return j.WriteLines(len(res.Windows), func(line func(fields ...string) error) error {
 		for _, w := range res.Windows {
 			vertex := "NaN"
 			if w.Vertex >= 0 {
-				vertex = j.graph.name(w.Vertex)
+				vertex = j.Graph.Name(w.Vertex)
 			}
-			err := line(text(w.Start), text(w.Edges), text(w.Max), text(w.Locality), vertex, text(w.Score))
+			err := line(job.Text(w.Start), job.Text(w.Edges), job.Text(w.Max), job.Text(w.Locality), vertex, job.Text(w.Score))
 			if err != nil {
 				return err
 			}
@@ -285,7 +287,7 @@ func (j *job) writeSeries(res *apps.ScanSeriesResult) error {
 // anomalies.
 func seriesPlot(res *apps.ScanSeriesResult, o apps.ScanSeriesOptions) *chart.Chart {
 	p := &chart.Chart{Padding: 5,
-		Title: fmt.Sprintf("scan statistics: %d windows of %s, lag %d, %s hops", len(res.Windows), text(o.Window), o.Lag, o.Hops),
+		Title: fmt.Sprintf("scan statistics: %d windows of %s, lag %d, %s hops", len(res.Windows), job.Text(o.Window), o.Lag, o.Hops),
 		X:     chart.Axis{Label: "start of the window"}, Y: chart.Axis{Label: "deviations from the recent past"}}
 	var locality, score, found []chart.Point
 	for _, w := range res.Windows {
@@ -299,11 +301,11 @@ func seriesPlot(res *apps.ScanSeriesResult, o apps.ScanSeriesOptions) *chart.Cha
 	for _, a := range res.Anomalies {
 		found = append(found, chart.Point{X: res.Windows[a.Window].Start, Y: a.Score})
 	}
-	p.Line("largest relative count", locality, palest, 1)
-	p.Line("score", score, darkest, 1)
+	p.Line("largest relative count", locality, charts.Palest, 1)
+	p.Line("score", score, charts.Darkest, 1)
 	if len(score) > 0 {
 		p.Line("threshold", []chart.Point{{X: score[0].X, Y: o.Threshold}, {X: score[len(score)-1].X, Y: o.Threshold}}, color.Black, 1, 4, 3)
 	}
-	p.Dots("anomalies", found, alarm, 4)
+	p.Dots("anomalies", found, job.Alarm, 4)
 	return p
 }

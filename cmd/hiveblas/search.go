@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -27,7 +28,7 @@ var searchRules = map[string]apps.SearchRule{
 	"uniform": apps.SearchUniform, "greedy": apps.SearchGreedy, "stochastic": apps.SearchStochastic,
 }
 
-func searchCommand(s *session) *cobra.Command {
+func searchCommand(s *job.Session) *cobra.Command {
 	var (
 		o                                     apps.SearchOptions
 		scores, method, starts, visits, curve string
@@ -58,9 +59,9 @@ vertices found and the sum of their scores after each step.`,
   hiveblas search graph.hgb --length 128 --walks-per-vertex 10 -o walks.bin --visits v.tsv`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdSearch).reads().writes("the walks", ".tsv", ".bin")
-	j.scales(func(steps int64) model.Work {
-		n, _, _ := j.graph.size()
+	j := job.New(s, cmd).Computes(thresholdSearch).Reads().Writes("the walks", ".tsv", ".bin")
+	j.Scales(func(j *job.Job, steps int64) model.Work {
+		n, _, _ := j.Graph.Size()
 		return independent(float64(steps), max(steps/int64(o.Length)/walksOfRange, 1), int64(n))
 	})
 	flags := cmd.Flags()
@@ -109,36 +110,36 @@ vertices found and the sum of their scores after each step.`,
 				inputs = append(inputs, file)
 			}
 		}
-		if err := j.begin(inputs...); err != nil {
+		if err := j.Begin(inputs...); err != nil {
 			return err
 		}
 		for k, name := range []string{"visits", "curve"} {
-			if err := j.checkList(name, []string{visits, curve}[k], append(inputs, j.out.path)...); err != nil {
+			if err := checkList(j, name, []string{visits, curve}[k], append(inputs, j.Out.Path)...); err != nil {
 				return err
 			}
 		}
 		if visits != "" && filepath.Clean(visits) == filepath.Clean(curve) {
 			return bad("--visits %s is also --curve; write to another file", visits)
 		}
-		only := structure
+		what := job.Structure
 		if o.Weighted {
-			only = weighted
+			what = job.Weighted
 		}
-		if err := j.loadSquare(args[0], only); err != nil {
+		if err := j.LoadSquare(args[0], what); err != nil {
 			return err
 		}
 		var given *apps.Scores
 		var begins []int
-		err := j.stage("read", func() (err error) {
+		err := j.Stage("read", func() (err error) {
 			if scores != "" {
 				var v *matrix.Vector[float64]
-				if v, err = j.readScores(scores, base); err != nil {
+				if v, err = readScores(j, scores, base); err != nil {
 					return err
 				}
 				given = apps.VertexScores(v)
 			}
 			if starts != "" {
-				begins, err = j.vertexFile(starts, "starts")
+				begins, err = j.VertexFile(starts, "starts")
 			}
 			return err
 		})
@@ -147,76 +148,76 @@ vertices found and the sum of their scores after each step.`,
 		}
 		o.Visits, o.Best = visits != "", top
 		steps := func() int64 {
-			count, _ := j.graph.Dims()
+			count, _ := j.Graph.Dims()
 			if starts != "" {
 				count = len(begins)
 			}
 			return int64(min(float64(count)*float64(o.PerStart)*float64(o.Length), 1<<62))
 		}
-		if err := j.placeGraphs(steps, "steps", j.graph.Matrix); err != nil {
+		if err := j.PlaceGraphs(steps, "steps", j.Graph.Matrix); err != nil {
 			return err
 		}
-		res, err := j.search(given, begins, o)
+		res, err := search(j, given, begins, o)
 		var score *apps.ScoreError
 		if errors.As(err, &score) {
-			return cli.Fail(nameOf(scores), fmt.Sprintf("the score of vertex %s is %s, and %s walks want %s", j.graph.name(score.Vertex), score.Got, method, score.Want),
+			return cli.Fail(job.NameOf(scores), fmt.Sprintf("the score of vertex %s is %s, and %s walks want %s", j.Graph.Name(score.Vertex), score.Got, method, score.Want),
 				"correct the file, or choose another --method", err)
 
 		}
 		if err != nil {
 			return err
 		}
-		if err := j.writeVisits(visits, res); err != nil {
+		if err := writeVisits(j, visits, res); err != nil {
 			return err
 		}
-		if err := j.writeCurve(curve, res); err != nil {
+		if err := writeCurve(j, curve, res); err != nil {
 			return err
 		}
 		found := res.Curve[len(res.Curve)-1]
-		figures := []field{{"walks", "walks", res.Walks}, {"steps", "steps", res.Steps}, {"ended", "ended early", res.Ended},
-			{"score_sum", "sum of scores", res.ScoreSum}, {"distinct", "different vertices", res.Distinct},
-			{"distinct_score", "sum of their scores", found.Score}}
+		figures := []job.Field{{Key: "walks", Label: "walks", Value: res.Walks}, {Key: "steps", Label: "steps", Value: res.Steps}, {Key: "ended", Label: "ended early", Value: res.Ended},
+			{Key: "score_sum", Label: "sum of scores", Value: res.ScoreSum}, {Key: "distinct", Label: "different vertices", Value: res.Distinct},
+			{Key: "distinct_score", Label: "sum of their scores", Value: found.Score}}
 		if o.Restart > 0 {
-			figures = append(figures, field{"restarts", "restarts", res.Restarts})
+			figures = append(figures, job.Field{Key: "restarts", Label: "restarts", Value: res.Restarts})
 		}
 		for _, side := range []struct{ key, path string }{{"visits", visits}, {"curve", curve}} {
 			if side.path != "" {
-				figures = append(figures, field{side.key, side.key, side.path})
+				figures = append(figures, job.Field{Key: side.key, Label: side.key, Value: side.path})
 			}
 		}
-		var list *ranking
+		var list *job.Ranking
 		if scores != "" {
-			list = j.list("vertex", "score", res.Best, top)
+			list = listed(j, "vertex", "score", res.Best, top)
 		}
-		return j.report(j.method(method), figures, list)
+		return j.Report(j.Method(method), figures, list)
 	}
 	return cmd
 }
 
 // search computes the walks and writes them meanwhile.
-func (j *job) search(scores *apps.Scores, starts []int, o apps.SearchOptions) (res *apps.SearchResult, err error) {
+func search(j *job.Job, scores *apps.Scores, starts []int, o apps.SearchOptions) (res *apps.SearchResult, err error) {
 	var failed error // of the output
-	err = j.compute(func(run apps.Run) (err error) {
+	err = j.Compute(func(run apps.Run) (err error) {
 		o.Run = run
-		if j.out.path == "" {
-			res, err = apps.GraphSearch(j.graph.Matrix, scores, starts, o)
+		if j.Out.Path == "" {
+			res, err = apps.GraphSearch(j.Graph.Matrix, scores, starts, o)
 			return err
 		}
 		j.Cleaning.Store(true)
 		defer j.Cleaning.Store(false)
 		var cause error // of the search
-		err = j.stream(func(w io.Writer) error {
-			o.Each = j.walkWriter(w)
-			res, cause = apps.GraphSearch(j.graph.Matrix, scores, starts, o)
+		err = j.Stream(func(w io.Writer) error {
+			o.Each = walkWriter(j, w)
+			res, cause = apps.GraphSearch(j.Graph.Matrix, scores, starts, o)
 			return cause
 		})
 		var path *fs.PathError
 		switch {
 		case errors.As(err, &path): // -o names the file as the user gave it
-			failed = cli.Fail(j.out.path, "cannot be written: "+path.Err.Error(), cli.PathRemedy(path), err)
+			failed = cli.Fail(j.Out.Path, "cannot be written: "+path.Err.Error(), cli.PathRemedy(path), err)
 			return nil
 		case err != nil && cause == nil:
-			failed = explain(j.out.path, err)
+			failed = job.Explain(j.Out.Path, err)
 			return nil
 		}
 		return err
@@ -228,37 +229,37 @@ func (j *job) search(scores *apps.Scores, starts []int, o apps.SearchOptions) (r
 }
 
 // walkWriter returns the function that writes walks in the format of the output.
-func (j *job) walkWriter(w io.Writer) func(apps.SearchBlock) error {
+func walkWriter(j *job.Job, w io.Writer) func(apps.SearchBlock) error {
 	switch {
-	case j.out.kind == ".bin":
+	case j.Out.Kind == ".bin":
 		return apps.BinaryWalks(w)
-	case j.graph.cols == nil:
+	case j.Graph.Cols == nil:
 		return apps.TextWalks(w, nil)
 	}
-	return apps.TextWalks(w, func(v int) string { return string(appendField(nil, j.graph.name(v), true)) })
+	return apps.TextWalks(w, func(v int) string { return string(job.AppendFirst(nil, j.Graph.Name(v))) })
 }
 
 // readScores reads the file of --scores.
-func (j *job) readScores(file string, base int) (*matrix.Vector[float64], error) {
-	o := apps.ScoreFileOptions{Run: apps.Run{Context: j.Ctx, Progress: j.progress.update}, TextOptions: j.read.text(), Name: nameOf(file), Base: base}
-	if j.graph.cols != nil && !j.graph.counted {
-		o.Index = j.graph.cols.Index
+func readScores(j *job.Job, file string, base int) (*matrix.Vector[float64], error) {
+	o := apps.ScoreFileOptions{Run: apps.Run{Context: j.Ctx, Progress: j.Progress.Update}, TextOptions: j.Read.Text(), Name: job.NameOf(file), Base: base}
+	if j.Graph.Cols != nil && !j.Graph.Counted {
+		o.Index = j.Graph.Cols.Index
 	}
-	in, err := j.openInput(file)
+	in, err := j.OpenInput(file)
 	if err != nil {
-		return nil, explain(nameOf(file), err)
+		return nil, job.Explain(job.NameOf(file), err)
 	}
-	defer in.close()
-	n, _ := j.graph.Dims()
-	scores, err := apps.ReadScores(in.r, n, o)
-	return scores, explainLines(nameOf(file), "--scores-base", err)
+	defer in.Close()
+	n, _ := j.Graph.Dims()
+	scores, err := apps.ReadScores(in.R, n, o)
+	return scores, job.ExplainLines(job.NameOf(file), "--scores-base", err)
 }
 
 // writeVisits writes lines of vertex and visits to the file of --visits.
-func (j *job) writeVisits(path string, res *apps.SearchResult) error {
-	return j.writeList(path, func(line func(fields ...string) error) error {
+func writeVisits(j *job.Job, path string, res *apps.SearchResult) error {
+	return writeList(j, path, func(line func(fields ...string) error) error {
 		for v, x := range res.Visits.All() {
-			if err := line(j.graph.name(v), strconv.FormatInt(x, 10)); err != nil {
+			if err := line(j.Graph.Name(v), strconv.FormatInt(x, 10)); err != nil {
 				return err
 			}
 		}
@@ -267,10 +268,10 @@ func (j *job) writeVisits(path string, res *apps.SearchResult) error {
 }
 
 // writeCurve writes lines of steps, vertices and scores to the file of --curve.
-func (j *job) writeCurve(path string, res *apps.SearchResult) error {
-	return j.writeList(path, func(line func(fields ...string) error) error {
+func writeCurve(j *job.Job, path string, res *apps.SearchResult) error {
+	return writeList(j, path, func(line func(fields ...string) error) error {
 		for _, p := range res.Curve {
-			if err := line(strconv.FormatInt(p.Steps, 10), strconv.FormatInt(p.Distinct, 10), text(p.Score)); err != nil {
+			if err := line(strconv.FormatInt(p.Steps, 10), strconv.FormatInt(p.Distinct, 10), job.Text(p.Score)); err != nil {
 				return err
 			}
 		}
@@ -280,17 +281,17 @@ func (j *job) writeCurve(path string, res *apps.SearchResult) error {
 
 // checkList verifies the file of a flag that names a list, before any work. "" is none. It must not
 // overwrite another file of the command.
-func (j *job) checkList(flag, path string, others ...string) error {
+func checkList(j *job.Job, flag, path string, others ...string) error {
 	bad := func(format string, args ...any) error {
-		return cli.Usage(j.cmd.CommandPath(), fmt.Sprintf(format, args...))
+		return cli.Usage(j.Cmd.CommandPath(), fmt.Sprintf(format, args...))
 	}
 	if path == "" {
-		if j.cmd.Flags().Changed(flag) {
+		if j.Cmd.Flags().Changed(flag) {
 			return bad("--%s is empty, want a file name", flag)
 		}
 		return nil
 	}
-	if !slices.Contains(listFiles, strings.ToLower(filepath.Ext(path))) {
+	if !slices.Contains(job.ListFiles, strings.ToLower(filepath.Ext(path))) {
 		return bad("--%s %s: want .tsv or .csv", flag, path)
 	}
 	if dir, err := os.Stat(filepath.Dir(path)); err != nil || !dir.IsDir() {
@@ -309,26 +310,26 @@ func (j *job) checkList(flag, path string, others ...string) error {
 			return bad("--%s %s is also another file of the command; write to another file", flag, path)
 		}
 	}
-	if name := sameFile(j.cmd, flag, st); name != "" {
+	if name := job.SameFile(j.Cmd, flag, st); name != "" {
 		return bad("--%s %s is the file of --%s; write to another file", flag, path, name)
 	}
 	return nil
 }
 
 // writeList writes lines to a file beside the output, which appears complete or not at all.
-func (j *job) writeList(path string, write func(line func(fields ...string) error) error) error {
-	if path == "" || j.group != nil && !j.group.First() { // rank 0 writes
+func writeList(j *job.Job, path string, write func(line func(fields ...string) error) error) error {
+	if path == "" || j.Group != nil && !j.Group.First() { // rank 0 writes
 		return nil
 	}
-	side := &job{session: j.session, out: output{path: path, kind: strings.ToLower(filepath.Ext(path))}}
-	return j.stage("write", func() error {
+	side := &job.Job{Session: j.Session, Out: job.Output{Path: path, Kind: strings.ToLower(filepath.Ext(path))}}
+	return j.Stage("write", func() error {
 		j.Cleaning.Store(true)
 		defer j.Cleaning.Store(false)
-		err := side.writeLines(0, write)
+		err := side.WriteLines(0, write)
 		var e *fs.PathError
 		if errors.As(err, &e) {
 			return cli.Fail(path, "cannot be written: "+e.Err.Error(), cli.PathRemedy(e), err)
 		}
-		return explain(path, err)
+		return job.Explain(path, err)
 	})
 }

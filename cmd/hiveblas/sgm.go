@@ -12,17 +12,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-func sgmCommand(s *session) *cobra.Command {
+func sgmCommand(s *job.Session) *cobra.Command {
 	var (
 		o                   apps.SGMOptions
 		seeds, start, truth string
 		from                string
-		other               *graph
+		other               *job.Graph
 		starts              = map[string]apps.SGMStart{"auto": apps.AutoStart, "sparse": apps.SparseStart, "barycentre": apps.Barycentre}
 	)
 	cmd := &cobra.Command{
@@ -46,7 +47,7 @@ lines to compare with.`,
   hiveblas sgm a.mtx b.mtx --seeds 50 --start barycentre --truth truth.tsv`,
 		Args: cli.Positional("A", "B"),
 	}
-	j := newJob(s, cmd).computes(thresholdSGM).reads().writes("the matching", listFiles...)
+	j := job.New(s, cmd).Computes(thresholdSGM).Reads().Writes("the matching", job.ListFiles...)
 	fs := cmd.Flags()
 	fs.StringVar(&seeds, "seeds", "", "the first `N` vertices of both graphs are seeds, or a file of pairs")
 	fs.BoolVar(&o.HardSeeds, "hard", false, "keep the matches of seeds")
@@ -86,78 +87,78 @@ lines to compare with.`,
 		}
 		inputs := args[:2:2]
 		for _, f := range []string{seeds, truth, from} {
-			if f != "" && !isNumber(f) {
+			if f != "" && !job.IsNumber(f) {
 				inputs = append(inputs, f)
 			}
 		}
-		if err := j.begin(inputs...); err != nil {
+		if err := j.Begin(inputs...); err != nil {
 			return err
 		}
-		if err := j.loadSquare(args[0], weighted); err != nil {
+		if err := j.LoadSquare(args[0], job.Weighted); err != nil {
 			return err
 		}
-		first := j.graph
-		if err := j.loadSquare(args[1], weighted); err != nil {
+		first := j.Graph
+		if err := j.LoadSquare(args[1], job.Weighted); err != nil {
 			return err
 		}
-		j.graph, other = first, j.graph
-		j.graph.other = other
-		pairs, err := j.seedPairs(seeds, other)
+		j.Graph, other = first, j.Graph
+		j.Graph.Other = other
+		pairs, err := seedPairs(j, seeds, other)
 		if err != nil {
 			return err
 		}
 		var facts []apps.SeedPair
 		if truth != "" {
-			if facts, err = j.readPairs(truth, other); err != nil {
+			if facts, err = readPairs(j, truth, other); err != nil {
 				return err
 			}
 		}
 		if from != "" {
-			if o.From, err = j.startOf(from, other); err != nil {
+			if o.From, err = startOf(j, from, other); err != nil {
 				return err
 			}
 		}
-		if m, n := order(j.graph), order(other); m != n && !o.Pad {
-			return cli.Fail(other.file, fmt.Sprintf("the graph has %d vertices and %s has %d", n, j.graph.file, m), "--pad adds isolated vertices to the smaller", nil)
+		if m, n := order(j.Graph), order(other); m != n && !o.Pad {
+			return cli.Fail(other.File, fmt.Sprintf("the graph has %d vertices and %s has %d", n, j.Graph.File, m), "--pad adds isolated vertices to the smaller", nil)
 		}
-		err = j.placeGraphs(func() int64 { return j.graph.NVals() + other.NVals() }, "entries", j.graph.Matrix, other.Matrix)
+		err = j.PlaceGraphs(func() int64 { return j.Graph.NVals() + other.NVals() }, "entries", j.Graph.Matrix, other.Matrix)
 		if err != nil {
 			return err
 		}
 		var res *apps.SGMResult
-		err = j.compute(func(run apps.Run) (err error) {
+		err = j.Compute(func(run apps.Run) (err error) {
 			o.Run = run
-			res, err = apps.SGM(j.graph.Matrix, other.Matrix, pairs, o)
+			res, err = apps.SGM(j.Graph.Matrix, other.Matrix, pairs, o)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		if err := j.writing(func() error { return j.writeMatch(res.Match, other) }); err != nil {
+		if err := j.Writing(func() error { return writeMatch(j, res.Match, other) }); err != nil {
 			return err
 		}
-		return j.report(j.method("Frank-Wolfe"), sgmFigures(res, len(pairs), facts), nil)
+		return j.Report(j.Method("Frank-Wolfe"), sgmFigures(res, len(pairs), facts), nil)
 	}
 	return cmd
 }
 
-func order(g *graph) int { n, _ := g.Dims(); return n }
+func order(g *job.Graph) int { n, _ := g.Dims(); return n }
 
 // sgmFigures are the figures of the report.
-func sgmFigures(res *apps.SGMResult, seeds int, truth []apps.SeedPair) []field {
+func sgmFigures(res *apps.SGMResult, seeds int, truth []apps.SeedPair) []job.Field {
 	seconds := func(d time.Duration) float64 { return d.Seconds() }
-	figures := []field{
-		{"orig_dist", "disagreements before", res.Before},
-		{"final_dist", "disagreements after", res.After},
-		{"searches", "searches", res.Searches},
-		{"iterations", "iterations", len(res.Iterations)},
-		{"converged", "", res.Converged},
-		{"seeds", "seeds", seeds},
-		{"matched_seeds", "matched seeds", res.MatchedSeeds},
-		{"matched", "", res.Match.NVals()},
-		{"peak_bytes", "peak bytes, estimated", res.PeakBytes},
-		{"stages", "", object{{"setup", "", seconds(res.Setup)}, {"product", "", seconds(res.Product)}, {"assign", "", seconds(res.Assign)},
-			{"search", "", seconds(res.Search)}, {"project", "", seconds(res.Project)}}},
+	figures := []job.Field{
+		{Key: "orig_dist", Label: "disagreements before", Value: res.Before},
+		{Key: "final_dist", Label: "disagreements after", Value: res.After},
+		{Key: "searches", Label: "searches", Value: res.Searches},
+		{Key: "iterations", Label: "iterations", Value: len(res.Iterations)},
+		{Key: "converged", Label: "", Value: res.Converged},
+		{Key: "seeds", Label: "seeds", Value: seeds},
+		{Key: "matched_seeds", Label: "matched seeds", Value: res.MatchedSeeds},
+		{Key: "matched", Label: "", Value: res.Match.NVals()},
+		{Key: "peak_bytes", Label: "peak bytes, estimated", Value: res.PeakBytes},
+		{Key: "stages", Label: "", Value: job.Object{{Key: "setup", Label: "", Value: seconds(res.Setup)}, {Key: "product", Label: "", Value: seconds(res.Product)}, {Key: "assign", Label: "", Value: seconds(res.Assign)},
+			{Key: "search", Label: "", Value: seconds(res.Search)}, {Key: "project", Label: "", Value: seconds(res.Project)}}},
 	}
 	if truth != nil {
 		right := 0
@@ -166,30 +167,30 @@ func sgmFigures(res *apps.SGMResult, seeds int, truth []apps.SeedPair) []field {
 				right++
 			}
 		}
-		figures = append(figures, field{"accuracy", "accuracy", float64(right) / float64(max(1, len(truth)))})
+		figures = append(figures, job.Field{Key: "accuracy", Label: "accuracy", Value: float64(right) / float64(max(1, len(truth)))})
 	}
-	steps := make([]object, len(res.Iterations))
+	steps := make([]job.Object, len(res.Iterations))
 	for k, it := range res.Iterations {
-		steps[k] = object{{"search", "", it.SearchNumber}, {"objective", "", it.Objective}, {"step", "", it.Step}, {"slope", "", it.Slope}, {"lsap_gap", "", it.LSAPGap}, {"rounds", "", it.Rounds}, {"entries", "", it.Entries},
-			{"product", "", seconds(it.Product)}, {"assign", "", seconds(it.Assign)}, {"search", "", seconds(it.Search)}}
+		steps[k] = job.Object{{Key: "search", Label: "", Value: it.SearchNumber}, {Key: "objective", Label: "", Value: it.Objective}, {Key: "step", Label: "", Value: it.Step}, {Key: "slope", Label: "", Value: it.Slope}, {Key: "lsap_gap", Label: "", Value: it.LSAPGap}, {Key: "rounds", Label: "", Value: it.Rounds}, {Key: "entries", Label: "", Value: it.Entries},
+			{Key: "product", Label: "", Value: seconds(it.Product)}, {Key: "assign", Label: "", Value: seconds(it.Assign)}, {Key: "search", Label: "", Value: seconds(it.Search)}}
 	}
-	return append(figures, field{"steps", "", steps})
+	return append(figures, job.Field{Key: "steps", Label: "", Value: steps})
 }
 
 // seedPairs returns the seeds of --seeds, a number or a file.
-func (j *job) seedPairs(text string, other *graph) ([]apps.SeedPair, error) {
-	if !isNumber(text) {
+func seedPairs(j *job.Job, text string, other *job.Graph) ([]apps.SeedPair, error) {
+	if !job.IsNumber(text) {
 		lineA, lineB := map[int]int{}, map[int]int{}
-		return j.eachPair(text, other, func(p apps.SeedPair, line int) error {
+		return eachPair(j, text, other, func(p apps.SeedPair, line int) error {
 			for _, side := range []struct {
-				g     *graph
+				g     *job.Graph
 				which string
 				v     int
 				lines map[int]int
-			}{{j.graph, "first", p.A, lineA}, {other, "second", p.B, lineB}} {
+			}{{j.Graph, "first", p.A, lineA}, {other, "second", p.B, lineB}} {
 				if before := side.lines[side.v]; before > 0 {
 					return cli.Fail(fmt.Sprintf("%s:%d", text, line),
-						fmt.Sprintf("vertex %s of the %s graph is given twice, first in line %d", side.g.name(side.v), side.which, before),
+						fmt.Sprintf("vertex %s of the %s graph is given twice, first in line %d", side.g.Name(side.v), side.which, before),
 						"give each vertex once", nil)
 
 				}
@@ -199,22 +200,22 @@ func (j *job) seedPairs(text string, other *graph) ([]apps.SeedPair, error) {
 		})
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(text))
-	if most := min(order(j.graph), order(other)); err != nil || n < 0 || n > most {
+	if most := min(order(j.Graph), order(other)); err != nil || n < 0 || n > most {
 		return nil, cli.Fail("--seeds "+text, "the number of seeds is out of range", fmt.Sprintf("give 0 to %d", most), nil)
 	}
 	return apps.FirstSeeds(n), nil
 }
 
 // startOf reads the matching that --from gives.
-func (j *job) startOf(file string, other *graph) (*matrix.Vector[int32], error) {
-	pairs, err := j.readPairs(file, other)
+func startOf(j *job.Job, file string, other *job.Graph) (*matrix.Vector[int32], error) {
+	pairs, err := readPairs(j, file, other)
 	if err != nil {
 		return nil, err
 	}
-	match := matrix.NewVector[int32](order(j.graph))
+	match := matrix.NewVector[int32](order(j.Graph))
 	for _, p := range pairs {
 		if w, ok := match.At(p.A); ok && int(w) != p.B {
-			return nil, cli.Fail(file, fmt.Sprintf("vertex %s is given twice", j.graph.name(p.A)), "give each vertex of the first graph once", nil)
+			return nil, cli.Fail(file, fmt.Sprintf("vertex %s is given twice", j.Graph.Name(p.A)), "give each vertex of the first graph once", nil)
 		}
 		if err := match.Set(p.A, int32(p.B)); err != nil {
 			return nil, err
@@ -224,22 +225,22 @@ func (j *job) startOf(file string, other *graph) (*matrix.Vector[int32], error) 
 }
 
 // readPairs reads lines of a vertex of the graph and one of another.
-func (j *job) readPairs(file string, other *graph) ([]apps.SeedPair, error) {
-	return j.eachPair(file, other, func(apps.SeedPair, int) error { return nil })
+func readPairs(j *job.Job, file string, other *job.Graph) ([]apps.SeedPair, error) {
+	return eachPair(j, file, other, func(apps.SeedPair, int) error { return nil })
 }
 
 // eachPair is readPairs, and calls check with each pair and its line.
-func (j *job) eachPair(file string, other *graph, check func(p apps.SeedPair, line int) error) ([]apps.SeedPair, error) {
+func eachPair(j *job.Job, file string, other *job.Graph, check func(p apps.SeedPair, line int) error) ([]apps.SeedPair, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, cli.Fail(file, "cannot be read: "+reason(err), "give a number of vertices, or a file of pairs", err)
+		return nil, cli.Fail(file, "cannot be read: "+job.Reason(err), "give a number of vertices, or a file of pairs", err)
 	}
 	defer f.Close()
 	var pairs []apps.SeedPair
 	first := true
-	err = eachLine(f, file, func(text string, line int) error {
+	err = job.EachLine(f, file, func(text string, line int) error {
 		place := fmt.Sprintf("%s:%d", file, line)
-		names := splitLine(withoutComment(text, j.read.lines()))
+		names := job.SplitLine(job.WithoutComment(text, j.Read.Lines()))
 		if len(names) == 0 {
 			return nil
 		}
@@ -250,8 +251,8 @@ func (j *job) eachPair(file string, other *graph, check func(p apps.SeedPair, li
 		}
 		var p apps.SeedPair
 		var errs [2]error
-		p.A, errs[0] = j.graph.vertex(place, names[0])
-		p.B, errs[1] = other.vertex(place, names[1])
+		p.A, errs[0] = j.Graph.Vertex(place, names[0])
+		p.B, errs[1] = other.Vertex(place, names[1])
 		if header && errs[0] != nil && errs[1] != nil { // names of columns
 			return nil
 		}
@@ -268,10 +269,10 @@ func (j *job) eachPair(file string, other *graph, check func(p apps.SeedPair, li
 }
 
 // writeMatch writes lines of a vertex of A and its vertex of B.
-func (j *job) writeMatch(match *matrix.Vector[int32], other *graph) error {
-	return j.writeLines(int(match.NVals()), func(line func(fields ...string) error) error {
+func writeMatch(j *job.Job, match *matrix.Vector[int32], other *job.Graph) error {
+	return j.WriteLines(int(match.NVals()), func(line func(fields ...string) error) error {
 		for v, u := range match.All() {
-			if err := line(j.graph.name(v), other.name(int(u))); err != nil {
+			if err := line(j.Graph.Name(v), other.Name(int(u))); err != nil {
 				return err
 			}
 		}

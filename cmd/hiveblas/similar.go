@@ -5,10 +5,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
-func similarCommand(s *session) *cobra.Command {
+func similarCommand(s *job.Session) *cobra.Command {
 	var o apps.SimilarityOptions
 	measure := ""
 	measures := map[string]apps.SimilarityMeasure{"jaccard": apps.Jaccard, "overlap": apps.Overlap, "cosine": apps.Cosine, "common": apps.CommonNeighbours}
@@ -21,13 +22,13 @@ are predicted links. -o writes lines of two vertices and their score. A rectangu
 matrix is compared by rows. Weights are ignored.`,
 		example: `  hiveblas similar friends.txt --undirected --unlinked -k 5 -o predicted.tsv
   hiveblas similar ratings.mtx.gz --measure cosine --json`,
-		threshold: noThreshold, writes: "the scores", files: matrixFiles, rectangular: true,
+		threshold: noThreshold, writes: "the scores", files: job.MatrixFiles, rectangular: true,
 		flags: func(fs *pflag.FlagSet) {
 			fs.IntVarP(&o.Top, "k", "k", 10, "keep the `K` most similar vertices of each vertex")
 			fs.StringVar(&measure, "measure", "jaccard", "`MEASURE`: jaccard, overlap, cosine or common")
 			fs.BoolVar(&o.Unlinked, "unlinked", false, "leave out pairs with an edge")
 		},
-		check: func(_ *job, _ string, bad func(string, ...any) error) error {
+		check: func(_ *job.Job, _ string, bad func(string, ...any) error) error {
 			var ok bool
 			if o.Measure, ok = measures[measure]; !ok {
 				return bad("--measure is %q, want jaccard, overlap, cosine or common", measure)
@@ -37,15 +38,15 @@ matrix is compared by rows. Weights are ignored.`,
 			}
 			return nil
 		},
-		run: func(j *job, run apps.Run) (*standardResult, error) {
+		run: func(j *job.Job, run apps.Run) (*standardResult, error) {
 			o.Run = run
-			c, err := apps.Similarity(j.graph.Matrix, o)
+			c, err := apps.Similarity(j.Graph.Matrix, o)
 			if err != nil {
 				return nil, err
 			}
 			return &standardResult{algorithm: measure,
-				figures: []field{{"pairs", "pairs", c.NVals()}},
-				write:   func() error { return j.writeMatrixAs(c.Inside(), j.graph.rows, j.graph.rows) },
+				figures: []job.Field{{Key: "pairs", Label: "pairs", Value: c.NVals()}},
+				write:   func() error { return j.WriteMatrixAs(c.Inside(), j.Graph.Rows, j.Graph.Rows) },
 			}, c.Move(nil)
 		},
 	}.command(s)

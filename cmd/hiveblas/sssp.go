@@ -4,11 +4,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-func ssspCommand(s *session) *cobra.Command {
+func ssspCommand(s *job.Session) *cobra.Command {
 	var (
 		source string
 		delta  float64
@@ -23,40 +24,40 @@ Vertices that the source does not reach are omitted.`,
   hiveblas sssp roads.tsv --source 7 --undirected --delta 100 --json`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdPaths).fuses().reads().writes("the distances", matrixFiles...)
-	j.scales(j.estimatePaths)
+	j := job.New(s, cmd).Computes(thresholdPaths).Fuses().Reads().Writes("the distances", job.MatrixFiles...)
+	j.Scales(estimatePaths)
 	cmd.Flags().StringVar(&source, "source", "", "source vertex `V`: a number from 0, or a name; several separated by commas, or in a file")
 	cmd.Flags().Float64Var(&delta, "delta", 0, "width `W` of the distance buckets (default: from the weights)")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := j.checkSource(source, args[0]); err != nil {
+		if err := checkSource(j, source, args[0]); err != nil {
 			return err
 		}
 		if err := checkDelta(cmd, delta); err != nil {
 			return err
 		}
-		if err := j.begin(args[0]); err != nil {
+		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		if err := j.loadSquare(args[0], weighted); err != nil {
+		if err := j.LoadSquare(args[0], job.Weighted); err != nil {
 			return err
 		}
-		vs, err := j.vertices("--source", source)
+		vs, err := j.Vertices("--source", source)
 		if err != nil {
 			return err
 		}
 		var dist *matrix.Vector[float64]
-		err = j.compute(func(run apps.Run) (err error) {
-			dist, err = apps.SSSP(j.graph.Matrix, vs, apps.SSSPOptions[float64]{Run: run, Delta: delta})
-			return toHost(err, dist)
+		err = j.Compute(func(run apps.Run) (err error) {
+			dist, err = apps.SSSP(j.Graph.Matrix, vs, apps.SSSPOptions[float64]{Run: run, Delta: delta})
+			return job.ToHost(err, dist)
 		})
 		if err != nil {
 			return err
 		}
-		if err := j.writing(func() error { return j.writeVector(dist) }); err != nil {
+		if err := j.Writing(func() error { return j.WriteVector(dist) }); err != nil {
 			return err
 		}
-		return j.report(j.pipelineMethod("delta-stepping"), distanceFigures(dist), nil)
+		return j.Report(j.PipelineMethod("delta-stepping"), distanceFigures(dist), nil)
 	}
 	return cmd
 }

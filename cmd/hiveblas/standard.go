@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -20,8 +21,8 @@ type standardCommand struct {
 	use, short, long, example string
 	threshold                 int64 // of --device auto
 	writes                    string
-	files                     []string // kinds of output files; nil without -o
-	weighted                  bool     // values are read
+	files                     []string    // kinds of output files; nil without -o
+	reads                     job.Content // values are read
 	rectangular               bool
 	bothWays                  bool   // every edge counts in both directions
 	fused                     bool   // there is a fused form
@@ -29,16 +30,16 @@ type standardCommand struct {
 	flags                     func(fs *pflag.FlagSet)
 	// check returns what is wrong with the flags, before the graph is read; bad makes a usage
 	// error. It may be nil.
-	check func(j *job, graph string, bad func(format string, args ...any) error) error
+	check func(j *job.Job, graph string, bad func(format string, args ...any) error) error
 	// prepare reads further inputs after the graph; it may be nil.
-	prepare func(j *job) error
-	run     func(j *job, run apps.Run) (*standardResult, error)
+	prepare func(j *job.Job) error
+	run     func(j *job.Job, run apps.Run) (*standardResult, error)
 }
 
 // standardResult is the result of a workflow, on the host.
 type standardResult struct {
 	algorithm string
-	figures   []field
+	figures   []job.Field
 	write     func() error
 	ranks     *matrix.Vector[float64] // of which --top lists the highest
 	failed    error                   // instead of a result
@@ -46,19 +47,19 @@ type standardResult struct {
 }
 
 // command makes the command.
-func (c standardCommand) command(s *session) *cobra.Command {
+func (c standardCommand) command(s *job.Session) *cobra.Command {
 	cmd := &cobra.Command{Use: c.use, Short: c.short, Long: c.long, Example: c.example, Args: cli.Positional("GRAPH")}
-	j := newJob(s, cmd).computes(c.threshold)
+	j := job.New(s, cmd).Computes(c.threshold)
 	if c.fused {
-		j.fuses()
+		j.Fuses()
 	}
 	if c.bothWays {
-		j.readsBothWays()
+		j.ReadsBothWays()
 	} else {
-		j.reads()
+		j.Reads()
 	}
 	if c.files != nil {
-		j.writes(c.writes, c.files...)
+		j.Writes(c.writes, c.files...)
 	}
 	top := 0
 	if c.top != "" {
@@ -79,14 +80,14 @@ func (c standardCommand) command(s *session) *cobra.Command {
 				return err
 			}
 		}
-		if err := j.begin(args[0]); err != nil {
+		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		load := j.loadSquare
+		load := j.LoadSquare
 		if c.rectangular {
-			load = j.load
+			load = j.Load
 		}
-		if err := load(args[0], !c.weighted); err != nil {
+		if err := load(args[0], c.reads); err != nil {
 			return err
 		}
 		if c.prepare != nil {
@@ -95,12 +96,12 @@ func (c standardCommand) command(s *session) *cobra.Command {
 			}
 		}
 		var res *standardResult
-		err := j.compute(func(run apps.Run) (err error) {
+		err := j.Compute(func(run apps.Run) (err error) {
 			res, err = c.run(j, run)
 			return err
 		})
 		if err != nil && j.Ctx.Err() != nil && res != nil && res.bounds {
-			return errors.Join(err, j.report(j.method(res.algorithm), res.figures, nil))
+			return errors.Join(err, j.Report(j.Method(res.algorithm), res.figures, nil))
 		}
 		if err != nil {
 			return err
@@ -109,16 +110,16 @@ func (c standardCommand) command(s *session) *cobra.Command {
 			return res.failed
 		}
 		if c.files != nil {
-			if err := j.writing(res.write); err != nil {
+			if err := j.Writing(res.write); err != nil {
 				return err
 			}
 		}
-		var list *ranking
+		var list *job.Ranking
 		if res.ranks != nil {
-			list = j.highest(res.ranks, top)
-			list.unit = c.use[:indexBlank(c.use)]
+			list = highest(j, res.ranks, top)
+			list.Unit = c.use[:indexBlank(c.use)]
 		}
-		return j.report(j.method(res.algorithm), res.figures, list)
+		return j.Report(j.Method(res.algorithm), res.figures, list)
 	}
 	return cmd
 }
@@ -149,7 +150,7 @@ func (f *iterationFlags) add(fs *pflag.FlagSet) {
 	fs.IntVar(&f.most, "max-iterations", 1000, "fail after `N` iterations")
 }
 
-func (f *iterationFlags) check(_ *job, _ string, bad func(format string, args ...any) error) error {
+func (f *iterationFlags) check(_ *job.Job, _ string, bad func(format string, args ...any) error) error {
 	if !(f.tolerance > 0) {
 		return bad("--tolerance is %v, want a positive number", f.tolerance)
 	}
@@ -160,11 +161,11 @@ func (f *iterationFlags) check(_ *job, _ string, bad func(format string, args ..
 }
 
 // unconverged is the failure of an iteration that has not come to its end.
-func (f *iterationFlags) unconverged(j *job, converged bool, change float64, iterations int) error {
+func (f *iterationFlags) unconverged(j *job.Job, converged bool, change float64, iterations int) error {
 	if converged {
 		return nil
 	}
-	return cli.Fail(j.graph.file, fmt.Sprintf("the values still change by %.3g after %d iterations, above --tolerance %g", change, iterations, f.tolerance),
+	return cli.Fail(j.Graph.File, fmt.Sprintf("the values still change by %.3g after %d iterations, above --tolerance %g", change, iterations, f.tolerance),
 		"raise --max-iterations or --tolerance", nil)
 
 }
@@ -180,11 +181,11 @@ func (f *sampleFlags) add(fs *pflag.FlagSet) {
 	fs.Uint64Var(&f.seed, "random-seed", 0, "seed `S` of the draw")
 }
 
-func (f *sampleFlags) check(j *job, _ string, bad func(format string, args ...any) error) error {
+func (f *sampleFlags) check(j *job.Job, _ string, bad func(format string, args ...any) error) error {
 	if f.samples < 0 {
 		return bad("--samples is %d, want 0 or more", f.samples)
 	}
-	if f.samples == 0 && j.cmd.Flags().Changed("random-seed") {
+	if f.samples == 0 && j.Cmd.Flags().Changed("random-seed") {
 		return bad("--random-seed has no effect without --samples")
 	}
 	return nil

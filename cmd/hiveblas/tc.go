@@ -4,10 +4,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
-func tcCommand(s *session) *cobra.Command {
+func tcCommand(s *job.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tc GRAPH",
 		Short: "Count triangles",
@@ -17,23 +18,23 @@ Directions, weights and self-loops are ignored.`,
   hiveblas tc friends.txt --json`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdTC).fuses().readsBothWays()
+	j := job.New(s, cmd).Computes(thresholdTC).Fuses().ReadsBothWays()
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		if err := j.begin(args[0]); err != nil {
+		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		if err := j.loadSquare(args[0], structure); err != nil {
+		if err := j.LoadSquare(args[0], job.Structure); err != nil {
 			return err
 		}
 		var triangles int64
-		err := j.compute(func(run apps.Run) (err error) {
-			triangles, err = apps.TriangleCount(j.graph.Matrix, apps.TriangleOptions{Run: run})
+		err := j.Compute(func(run apps.Run) (err error) {
+			triangles, err = apps.TriangleCount(j.Graph.Matrix, apps.TriangleOptions{Run: run})
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		return j.report(j.pipelineMethod("L·Lᵀ by degree"), []field{{"triangles", "triangles", triangles}}, nil)
+		return j.Report(j.PipelineMethod("L·Lᵀ by degree"), []job.Field{{Key: "triangles", Label: "triangles", Value: triangles}}, nil)
 	}
 	return cmd
 }

@@ -8,12 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/space"
 	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
-func tuneCommand(s *session) *cobra.Command {
+func tuneCommand(s *job.Session) *cobra.Command {
 	var o cusparse.TuneOptions
 	var list, dry bool
 	var top int
@@ -38,7 +39,7 @@ a GPU and without a graph.`,
 			return cli.Positional("GRAPH")(cmd, args)
 		},
 	}
-	j := newJob(s, cmd).reads()
+	j := job.New(s, cmd).Reads()
 	fs := cmd.Flags()
 	fs.StringVar(&o.Op, "op", "mxv", "tune the product `OP`: "+strings.Join(cusparse.TuneOps, ", "))
 	fs.Float64Var(&o.Frontier, "frontier", .01, "share `X` of the vertices in a sparse vector")
@@ -60,39 +61,39 @@ a GPU and without a graph.`,
 			return err
 		}
 		if list {
-			return j.listPlans(o.Op)
+			return listPlans(j, o.Op)
 		}
 		o.Dry = dry
-		if err := j.begin(args[0]); err != nil {
+		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		if err := j.loadSquare(args[0], false); err != nil {
+		if err := j.LoadSquare(args[0], job.Weighted); err != nil {
 			return err
 		}
-		dev, err := openDevice(0)
+		dev, err := job.OpenDevice(0)
 		if err != nil {
 			return cli.Fail("tune", err.Error(), "run it on a machine with an NVIDIA GPU", err)
 		}
 		defer dev.Close()
 		var found *cusparse.Tuning
-		err = j.stage("compute", func() (err error) {
-			o.Progress = func(done, total int) { j.progress.update("tune", int64(done), int64(total)) }
-			found, err = cusparse.Tune(j.Ctx, dev, j.graph.Matrix, o)
+		err = j.Stage("compute", func() (err error) {
+			o.Progress = func(done, total int) { j.Progress.Update("tune", int64(done), int64(total)) }
+			found, err = cusparse.Tune(j.Ctx, dev, j.Graph.Matrix, o)
 			return err
 		})
 		if err != nil {
 			return err
 		}
 		us := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }
-		fields := []field{
-			{"op", "product", found.Op}, {"legal", "legal plans", found.Legal}, {"tried", "plans tried", len(found.Ranking)},
-			{"chosen", "plan without search", found.Chosen.Plan.String()}, {"chosen_us", "its time in µs", us(found.Chosen.Time)},
-			{"bound_us", "bound in µs", us(found.Bound)}, {"complete", "complete", found.Complete},
+		fields := []job.Field{
+			{Key: "op", Label: "product", Value: found.Op}, {Key: "legal", Label: "legal plans", Value: found.Legal}, {Key: "tried", Label: "plans tried", Value: len(found.Ranking)},
+			{Key: "chosen", Label: "plan without search", Value: found.Chosen.Plan.String()}, {Key: "chosen_us", Label: "its time in µs", Value: us(found.Chosen.Time)},
+			{Key: "bound_us", Label: "bound in µs", Value: us(found.Bound)}, {Key: "complete", Label: "complete", Value: found.Complete},
 		}
 		if found.Vendor > 0 {
-			fields = append(fields, field{"cusparse_us", "cuSPARSE in µs", us(found.Vendor)})
+			fields = append(fields, job.Field{Key: "cusparse_us", Label: "cuSPARSE in µs", Value: us(found.Vendor)})
 		}
-		if err := j.report("", fields, nil); err != nil || j.run.json {
+		if err := j.Report("", fields, nil); err != nil || j.Run.Json {
 			return err
 		}
 		for i, t := range found.Ranking {
@@ -107,7 +108,7 @@ a GPU and without a graph.`,
 }
 
 // listPlans prints the plans that some graph and operands allow.
-func (j *job) listPlans(op string) error {
+func listPlans(j *job.Job, op string) error {
 	facts := space.Facts{Rows: 1, Cols: 1, Entries: 1, Diagonals: 1, OnDiagonals: 1, FullX: true, ListedMask: true, Constant: op == "bfs", Any: op == "bfs", Exact: true, Result: 4,
 		ReadsX: true, Shared: 1}
 	plans := []string{}
@@ -116,9 +117,9 @@ func (j *job) listPlans(op string) error {
 			plans = append(plans, p.String())
 		}
 	}
-	if j.run.json {
-		return j.printJSON(object{{"command", "", j.cmd.Name()}, {"op", "", op}, {"plans", "", plans}})
+	if j.Run.Json {
+		return j.PrintJSON(job.Object{{Key: "command", Label: "", Value: j.Cmd.Name()}, {Key: "op", Label: "", Value: op}, {Key: "plans", Label: "", Value: plans}})
 	}
 	_, err := fmt.Fprintf(j.Stdout, "%s\n%d plans\n", strings.Join(plans, "\n"), len(plans))
-	return j.printed(err)
+	return j.Printed(err)
 }

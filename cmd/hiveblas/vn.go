@@ -7,11 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-func vnCommand(s *session) *cobra.Command {
+func vnCommand(s *job.Session) *cobra.Command {
 	var (
 		list       string
 		unit, rank bool
@@ -36,8 +37,8 @@ all, ordered by vertex, or by distance with --ranked.`,
   hiveblas vn graph.mtx --seeds 7 --ranked -o ranking.tsv --json`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdPaths).fuses().reads().writes("the distances", matrixFiles...)
-	j.scales(j.estimatePaths)
+	j := job.New(s, cmd).Computes(thresholdPaths).Fuses().Reads().Writes("the distances", job.MatrixFiles...)
+	j.Scales(estimatePaths)
 	cmd.Flags().StringVar(&list, "seeds", "", "seeds `V,V,…`, or a file of them")
 	cmd.Flags().BoolVar(&unit, "unit", false, "count edges instead of summing weights")
 	cmd.Flags().BoolVar(&rank, "ranked", false, "write by distance, nearest first (.tsv, .csv)")
@@ -54,45 +55,45 @@ all, ordered by vertex, or by distance with --ranked.`,
 		if err := checkDelta(cmd, delta); err != nil {
 			return err
 		}
-		if err := j.checkSeeds(list, args[0]); err != nil {
+		if err := j.CheckSeeds(list, args[0]); err != nil {
 			return err
 		}
-		if err := j.begin(args[0]); err != nil {
+		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		if rank && j.out.path != "" && !slices.Contains(listFiles, j.out.kind) {
+		if rank && j.Out.Path != "" && !slices.Contains(job.ListFiles, j.Out.Kind) {
 			return cli.Usage(cmd.CommandPath(), "--ranked writes .tsv or .csv; other formats are ordered by vertex")
 		}
-		if err := j.loadSquare(args[0], unit); err != nil {
+		if err := j.LoadSquare(args[0], job.ContentOf(!unit)); err != nil {
 			return err
 		}
-		sources, err := j.seeds(list)
+		sources, err := j.Seeds(list)
 		if err != nil {
 			return err
 		}
 		var dist *matrix.Vector[float64]
-		err = j.compute(func(run apps.Run) (err error) {
-			dist, err = apps.VertexNomination(j.graph.Matrix, sources, apps.VertexNominationOptions[float64]{Run: run, Unit: unit, Delta: delta})
-			return toHost(err, dist)
+		err = j.Compute(func(run apps.Run) (err error) {
+			dist, err = apps.VertexNomination(j.Graph.Matrix, sources, apps.VertexNominationOptions[float64]{Run: run, Unit: unit, Delta: delta})
+			return job.ToHost(err, dist)
 		})
 		if err != nil {
 			return err
 		}
-		err = j.writing(func() error {
+		err = j.Writing(func() error {
 			if rank {
-				return j.writeRanking(apps.Rank(dist))
+				return writeRanking(j, apps.Rank(dist))
 			}
-			return j.writeVector(dist)
+			return j.WriteVector(dist)
 		})
 		if err != nil {
 			return err
 		}
-		method := j.pipelineMethod("delta-stepping")
+		method := j.PipelineMethod("delta-stepping")
 		if unit {
-			method = j.method("breadth-first search")
+			method = j.Method("breadth-first search")
 		}
-		figures := append([]field{{"seeds", "seeds", len(sources)}}, distanceFigures(dist)...)
-		return j.report(method, figures, j.nominated(dist, sources, top))
+		figures := append([]job.Field{{Key: "seeds", Label: "seeds", Value: len(sources)}}, distanceFigures(dist)...)
+		return j.Report(method, figures, nominated(j, dist, sources, top))
 	}
 	return cmd
 }
@@ -112,43 +113,43 @@ func checkDelta(cmd *cobra.Command, delta float64) error {
 }
 
 // nominated lists the vertices nearest to the seeds, without the seeds.
-func (j *job) nominated(dist *matrix.Vector[float64], seeds []int, top int) *ranking {
+func nominated(j *job.Job, dist *matrix.Vector[float64], seeds []int, top int) *job.Ranking {
 	list := slices.DeleteFunc(apps.Rank(dist), func(n apps.Nomination[float64]) bool {
 		_, seed := slices.BinarySearch(seeds, n.Vertex)
 		return seed
 	})
-	return j.list("nominated", "distance", list, top)
+	return listed(j, "nominated", "distance", list, top)
 }
 
-// list returns the first vertices of a list as a ranking for the report.
-func (j *job) list(title, unit string, list []apps.Nomination[float64], top int) *ranking {
-	r := &ranking{key: "top", title: title, unit: unit}
+// listed returns the first vertices of a list as a ranking for the report.
+func listed(j *job.Job, title, unit string, list []apps.Nomination[float64], top int) *job.Ranking {
+	r := &job.Ranking{Key: "top", Title: title, Unit: unit}
 	for _, n := range list[:min(top, len(list))] {
-		r.rows = append(r.rows, ranked{j.graph.name(n.Vertex), n.Distance})
+		r.Rows = append(r.Rows, job.Ranked{Vertex: j.Graph.Name(n.Vertex), Value: n.Distance})
 	}
 	return r
 }
 
 // distanceFigures are the figures of vn and sssp.
-func distanceFigures(dist *matrix.Vector[float64]) []field {
+func distanceFigures(dist *matrix.Vector[float64]) []job.Field {
 	var farthest float64
-	var sum total
+	var sum job.Total
 	for _, d := range dist.All() {
 		farthest = max(farthest, d)
-		sum.add(d)
+		sum.Add(d)
 	}
-	return []field{
-		{"reached", "reached", dist.NVals()},
-		{"max_distance", "max distance", farthest},
-		{"sum_distance", "sum of distances", sum.value()},
+	return []job.Field{
+		{Key: "reached", Label: "reached", Value: dist.NVals()},
+		{Key: "max_distance", Label: "max distance", Value: farthest},
+		{Key: "sum_distance", Label: "sum of distances", Value: sum.Value()},
 	}
 }
 
 // writeRanking writes lines of vertex and distance, nearest first.
-func (j *job) writeRanking(list []apps.Nomination[float64]) error {
-	return j.writeLines(len(list), func(line func(fields ...string) error) error {
+func writeRanking(j *job.Job, list []apps.Nomination[float64]) error {
+	return j.WriteLines(len(list), func(line func(fields ...string) error) error {
 		for _, n := range list {
-			if err := line(j.graph.name(n.Vertex), text(n.Distance)); err != nil {
+			if err := line(j.Graph.Name(n.Vertex), job.Text(n.Distance)); err != nil {
 				return err
 			}
 		}

@@ -19,13 +19,13 @@ var limits = map[string]struct {
 	functions int
 	prints    string
 }{
-	"tuples": {250, "3 0\n"},
-	"mxm":    {460, "3 0\n"},
-	"bfs":    {880, "3 0\n"},
+	"tuples": {240, "3 0\n"},
+	"mxm":    {440, "3 0\n"},
+	"bfs":    {840, "3 0\n"},
 	"apart":  {10, "3 0\n"}, // its matrices are in a package of their own
-	"sgm":    {395, "sparse vector of 3 int32, 3 entries 0\n"},
+	"sgm":    {375, "sparse vector of 3 int32, 3 entries 0\n"},
 
-	"workflows": {525, "3 true 1 6 2 0\n"},
+	"workflows": {500, "3 true 1 6 2 0\n"},
 }
 
 const module = "github.com/hiveblas/hiveblas"

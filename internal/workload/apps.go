@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"errors"
 	"math"
 
@@ -29,9 +30,27 @@ func (d division) String() string {
 // the group. What it returns is measured.
 type workflow struct {
 	name    string
-	divided division
+	app     string // its name in apps.List, if that is another
 	prepare func(g *matrix.Matrix[float64], source int, at *comm.Group) (func(run apps.Run) error, error)
 	extra   float64 // bytes a vertex that each of several ranks moves besides
+}
+
+// divided returns how apps.List says that a group divides it. What is not there is an operation.
+func (w *workflow) divided() division {
+	for _, a := range apps.List[float64]() {
+		if a.Name != cmp.Or(w.app, w.name) {
+			continue
+		}
+		switch a.Forms.Group {
+		case "rows":
+			return fusedRows
+		case "ranges":
+			return byRanges
+		case "shares": // on devices; each rank of the host computes all of it
+			return undivided
+		}
+	}
+	return byRows
 }
 
 // graphAlone is the preparation of a workflow without other inputs.
@@ -44,7 +63,7 @@ func graphAlone(run func(g *matrix.Matrix[float64], source int, run apps.Run) er
 // list are the workflows of Run: pipelines of operations, and workflows that are divided
 // by ranges of their work.
 var list = []workflow{
-	{name: "spmv", divided: byRows, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "spmv", prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		n, _ := g.Dims()
 		here := matrix.On(g.Place())
 		x, y := matrix.NewVector[float64](n, here), matrix.NewVector[float64](n, here)
@@ -52,33 +71,33 @@ var list = []workflow{
 		err := ops.AssignVectorScalar(x, 1, ops.All(), with)
 		return errors.Join(err, ops.MxV(y, semiring.PlusTimes[float64](), g, x, with))
 	})},
-	{name: "pagerank", divided: fusedRows, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "pagerank", prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		// A number of iterations that no rounding changes: bytes are compared with those of the
 		// host.
 		_, err := apps.PageRank(g, apps.PageRankOptions{Run: run, MaxIterations: 20, Tolerance: math.SmallestNonzeroFloat64})
 		return err
 	})},
-	{name: "bfs", divided: fusedRows, prepare: graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
+	{name: "bfs", prepare: graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
 		_, err := apps.BFS(g, source, apps.BFSOptions{Run: run})
 		return err
 	})},
-	{name: "cc", divided: fusedRows, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "cc", prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		_, err := apps.ConnectedComponents(g, apps.ComponentsOptions{Run: run})
 		return err
 	}), extra: 4 * bytesOfRow}, // labels of others are joined, and trees flattened again
-	{name: "sssp", divided: fusedRows, prepare: graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
+	{name: "sssp", prepare: graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
 		_, err := apps.SSSP(g, []int{source}, apps.SSSPOptions[float64]{Run: run})
 		return err
 	})},
-	{name: "search", divided: byRanges, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "search", prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		_, err := apps.GraphSearch(g, nil, nil, apps.SearchOptions{Run: run, PerStart: 10, Visits: true})
 		return err
 	})},
-	{name: "scan", divided: byRanges, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "scan", prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		_, err := apps.ScanStatistics(g, apps.ScanOptions{Run: run})
 		return err
 	})},
-	{name: "lgc", divided: byRanges, prepare: func(g *matrix.Matrix[float64], _ int, _ *comm.Group) (func(apps.Run) error, error) {
+	{name: "lgc", prepare: func(g *matrix.Matrix[float64], _ int, _ *comm.Group) (func(apps.Run) error, error) {
 		var seeds []int // the first vertices with edges
 		for at := range g.All() {
 			if at.Row != at.Col && (len(seeds) == 0 || seeds[len(seeds)-1] != at.Row) {
@@ -100,19 +119,19 @@ var list = []workflow{
 			return err
 		}, nil
 	}},
-	{name: "project", divided: byRanges, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "project", prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		_, err := apps.Projection(g, apps.ProjectionOptions{Run: run})
 		return err
 	})},
-	{name: "closeness", divided: byRanges, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "closeness", prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		_, err := apps.Closeness(g, apps.ClosenessOptions{Run: run, Samples: manySeeds})
 		return err
 	})},
-	{name: "betweenness", divided: byRanges, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "betweenness", prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		_, err := apps.Betweenness(g, apps.BetweennessOptions{Run: run, Samples: sources})
 		return err
 	})},
-	{name: "lasso", divided: byRanges, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "lasso", prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		n, _ := g.Dims()
 		y := make([]float64, n*columns)
 		for k := range y {
@@ -125,17 +144,17 @@ var list = []workflow{
 		_, err = apps.FusedLassoBatch(g, ys, apps.FusedLassoOptions{Run: run, Lambda1: 1})
 		return err
 	})},
-	{name: "vn", divided: fusedRows, prepare: graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
+	{name: "vn", prepare: graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
 		n, _ := g.Dims()
 		_, err := apps.VertexNomination(g, SeedsOf(source, n), apps.VertexNominationOptions[float64]{Run: run})
 		return err
 	})},
-	{name: "nominate", divided: byRows, prepare: graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
+	{name: "nominate", prepare: graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
 		n, _ := g.Dims()
 		_, err := apps.NominateVertices(g, SeedsOf(source, n), apps.NominateOptions{Run: run, Context: apps.ContextPageRank})
 		return err
 	})},
-	{name: "geo", divided: byRows, prepare: func(g *matrix.Matrix[float64], _ int, at *comm.Group) (func(apps.Run) error, error) {
+	{name: "geo", prepare: func(g *matrix.Matrix[float64], _ int, at *comm.Group) (func(apps.Run) error, error) {
 		n, _ := g.Dims()
 		known, err := Locations(n)
 		if err != nil {
@@ -146,13 +165,13 @@ var list = []workflow{
 			return err
 		}, nil
 	}},
-	{name: "louvain", divided: undivided, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "louvain", prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		_, err := apps.Communities(g, apps.CommunitiesOptions{Run: run})
 		return err
 	})},
-	{name: "ac", divided: byRows, prepare: classify},
-	{name: "sgm", divided: byRows, prepare: match},
-	{name: "sage", divided: byRanges, prepare: func(g *matrix.Matrix[float64], _ int, _ *comm.Group) (func(apps.Run) error, error) {
+	{name: "ac", prepare: classify},
+	{name: "sgm", prepare: match},
+	{name: "sage", prepare: func(g *matrix.Matrix[float64], _ int, _ *comm.Group) (func(apps.Run) error, error) {
 		n, _ := g.Dims()
 		x, err := Floats(n, network.Features, 30, 1)
 		if err != nil {
@@ -164,7 +183,7 @@ var list = []workflow{
 			return err
 		}, err
 	}},
-	{name: "train", divided: byRanges, prepare: func(g *matrix.Matrix[float64], _ int, _ *comm.Group) (func(apps.Run) error, error) {
+	{name: "train", app: "sage", prepare: func(g *matrix.Matrix[float64], _ int, _ *comm.Group) (func(apps.Run) error, error) {
 		n, _ := g.Dims()
 		x, err := Floats(n, network.Features, 30, 1)
 		classes := make([]int32, n)

@@ -25,7 +25,7 @@ func Apps() (names []string) {
 // Apart reports whether a workflow is divided by ranges of its work, or by the operations of a
 // pipeline, so that its ranks may take turns (see comm.TakeTurns).
 func Apart(app string) bool {
-	return slices.ContainsFunc(list, func(a workflow) bool { return a.name == app && (a.divided == byRanges || a.divided == byRows) })
+	return slices.ContainsFunc(list, func(a workflow) bool { return a.name == app && (a.divided() == byRanges || a.divided() == byRows) })
 }
 
 // bytesOfEdge is what a kernel moves for an edge: 8 streamed (index and value) and 16 for the
@@ -51,7 +51,7 @@ func Run(ctx context.Context, app string, g *matrix.Matrix[float64], at *comm.Gr
 	for k, a := range list {
 		if a.name == app {
 			own = &list[k]
-			switch a.divided {
+			switch a.divided() {
 			case byRanges:
 				method = apps.Auto
 			case fusedRows:
@@ -86,7 +86,7 @@ func Run(ctx context.Context, app string, g *matrix.Matrix[float64], at *comm.Gr
 	for _, c := range at.Ranks() {
 		c.Ledger().Reset()
 	}
-	v.Division, v.OnHost = own.divided.String(), own.divided == byRanges
+	v.Division, v.OnHost = own.divided().String(), own.divided() == byRanges
 	trace := func(t ops.Trace) {
 		v.Steps++
 		v.Imbalance = max(v.Imbalance, t.Imbalance)
@@ -114,12 +114,12 @@ func Run(ctx context.Context, app string, g *matrix.Matrix[float64], at *comm.Gr
 	if v.Calls, err = model.Merge(calls...); err != nil {
 		return v, took, err
 	}
-	if own.divided == fusedRows {
+	if own.divided() == fusedRows {
 		v.Steps = len(v.Calls)
 	}
 	v.Extra = own.extra * float64(n)
 	switch {
-	case own.divided == undivided:
+	case own.divided() == undivided:
 		v.Imbalance = float64(at.Size())
 		return v, took, nil
 	case v.Imbalance > 0: // of ranges

@@ -207,80 +207,113 @@ func GroupOfGPUs(t testing.TB) (*comm.Group, matrix.Place, bool) {
 
 type GroupGraph = *matrix.Matrix[float32]
 
-// ResultWords lists the bits of a result.
-func ResultWords(v any) []string {
-	var out []string
+// Figures lists the numbers of a result: of a vector its values, NaN where it has no entry, of a
+// matrix its size, and the row, the column and the value of each entry, of a struct those of its
+// exported fields. Times are left out.
+func Figures(v any) (list []float64) {
 	switch v := v.(type) {
+	case nil, time.Duration:
+		return nil
 	case *matrix.Vector[float64]:
-		if v != nil {
-			for i, x := range v.All() {
-				out = append(out, fmt.Sprint(i, " ", math.Float64bits(x)))
-			}
-		}
-		return out
+		return vectorFigures(v)
 	case *matrix.Vector[float32]:
-		if v != nil {
-			for i, x := range v.All() {
-				out = append(out, fmt.Sprint(i, " ", math.Float32bits(x)))
-			}
-		}
-		return out
+		return vectorFigures(v)
 	case *matrix.Vector[int32]:
-		if v != nil {
-			for i, x := range v.All() {
-				out = append(out, fmt.Sprint(i, " ", x))
-			}
-		}
-		return out
+		return vectorFigures(v)
 	case *matrix.Vector[int64]:
-		if v != nil {
-			for i, x := range v.All() {
-				out = append(out, fmt.Sprint(i, " ", x))
-			}
+		return vectorFigures(v)
+	case *matrix.Vector[bool]:
+		if v == nil {
+			return nil
 		}
-		return out
-	case *matrix.Matrix[float32]:
-		for at, x := range v.All() {
-			out = append(out, fmt.Sprint(at, " ", math.Float32bits(x)))
+		list = slices.Repeat([]float64{math.NaN()}, v.Size())
+		for i, x := range v.All() {
+			list[i] = float64(workflow.Truth(x))
 		}
-		return out
-	case *matrix.Matrix[int32]:
-		if v != nil {
-			m, n := v.Dims()
-			out = append(out, fmt.Sprint(m, n))
-			for at, x := range v.All() {
-				out = append(out, fmt.Sprint(at, " ", x))
-			}
-		}
-		return out
+		return list
 	case *matrix.Matrix[float64]:
-		if v != nil {
-			for at, x := range v.All() {
-				out = append(out, fmt.Sprint(at, " ", math.Float64bits(x)))
+		return matrixFigures(v)
+	case *matrix.Matrix[float32]:
+		return matrixFigures(v)
+	case *matrix.Matrix[int32]:
+		return matrixFigures(v)
+	case *matrix.Matrix[int64]:
+		return matrixFigures(v)
+	}
+	r := reflect.Indirect(reflect.ValueOf(v))
+	switch {
+	case !r.IsValid(): // a nil pointer
+	case r.Kind() == reflect.Bool:
+		list = append(list, float64(workflow.Truth(r.Bool())))
+	case r.CanInt():
+		list = append(list, float64(r.Int()))
+	case r.CanUint():
+		list = append(list, float64(r.Uint()))
+	case r.CanFloat():
+		list = append(list, r.Float())
+	case r.Kind() == reflect.Slice:
+		for i := range r.Len() {
+			list = append(list, Figures(r.Index(i).Interface())...)
+		}
+	case r.Kind() == reflect.Struct:
+		for i := range r.NumField() {
+			if r.Type().Field(i).IsExported() {
+				list = append(list, Figures(r.Field(i).Interface())...)
 			}
 		}
-		return out
-	case *matrix.Matrix[int64]:
-		for at, x := range v.All() {
-			out = append(out, fmt.Sprint(at, " ", x))
-		}
-		return out
-	case time.Duration:
+	}
+	return list
+}
+
+func vectorFigures[T semiring.Number](v *matrix.Vector[T]) []float64 {
+	if v == nil {
 		return nil
 	}
-	r := reflect.ValueOf(v)
-	if r.Kind() == reflect.Pointer && !r.IsNil() && r.Elem().Kind() == reflect.Struct {
-		r = r.Elem()
+	return Flat(nil, v)
+}
+
+func matrixFigures[T semiring.Number](a *matrix.Matrix[T]) []float64 {
+	if a == nil {
+		return nil
 	}
-	if r.Kind() != reflect.Struct {
-		return []string{fmt.Sprint(v)}
+	m, n := a.Dims()
+	list := []float64{float64(m), float64(n)}
+	for at, x := range a.All() {
+		list = append(list, float64(at.Row), float64(at.Col), float64(x))
 	}
-	for i := range r.NumField() {
-		if r.Type().Field(i).IsExported() {
-			out = append(out, ResultWords(r.Field(i).Interface())...)
+	return list
+}
+
+// ResultWords lists the bits of the figures of a result.
+func ResultWords(v any) (words []string) {
+	for _, x := range Figures(v) {
+		words = append(words, fmt.Sprintf("%x", math.Float64bits(x)))
+	}
+	return words
+}
+
+// PlacesOf lists the places of the vectors and matrices of a result.
+func PlacesOf(v any) (list []matrix.Place) {
+	if p, ok := v.(interface{ Place() matrix.Place }); ok {
+		if r := reflect.ValueOf(v); r.Kind() != reflect.Pointer || !r.IsNil() {
+			list = append(list, p.Place())
+		}
+		return list
+	}
+	r := reflect.Indirect(reflect.ValueOf(v))
+	switch r.Kind() {
+	case reflect.Slice:
+		for i := range r.Len() {
+			list = append(list, PlacesOf(r.Index(i).Interface())...)
+		}
+	case reflect.Struct:
+		for i := range r.NumField() {
+			if r.Type().Field(i).IsExported() {
+				list = append(list, PlacesOf(r.Field(i).Interface())...)
+			}
 		}
 	}
-	return out
+	return list
 }
 
 func RangeGraph(t testing.TB, scale int, at matrix.Place) GroupGraph {

@@ -11,6 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -331,31 +332,35 @@ func RowsOn[T semiring.Element](d *Division, rows, cols int, cuts []int64, part 
 
 // EntriesOn makes a vector of n entries of the group, of which rank r has cuts[r] … cuts[r+1]−1.
 func EntriesOn[T comparable](d *Division, n int, cuts []int64, part [][]T) (*matrix.Vector[T], error) {
-	stores := make([]*sparse.Typed[T], len(part))
+	stores := make([]*sparse.Store, len(part))
 	for k, p := range part {
-		stores[k] = &sparse.Typed[T]{Val: p, Structure: sparse.Structure{Format: sparse.Full, NRows: 1, NCols: len(p), NVals: int64(len(p))}}
+		stores[k] = sparse.Untyped(sparse.Of(sparse.Structure{Format: sparse.Full, NRows: 1, NCols: len(p), NVals: int64(len(p))}, p))
 	}
-	return StoresOn(d, n, AsInts(cuts), stores)
+	v := matrix.NewVector[T](n, matrix.On(d.G))
+	if err := SetStores(d, v.Inside(), AsInts(cuts), stores); err != nil {
+		return nil, err
+	}
+	return v, nil
 }
 
-// StoresOn makes a vector of n positions of the group, of which rank r has cuts[r] … cuts[r+1]−1.
-func StoresOn[T comparable](d *Division, n int, cuts []int, part []*sparse.Typed[T]) (*matrix.Vector[T], error) {
-	v := matrix.NewVector[T](n, matrix.On(d.G))
-	t, err := access.TargetOn[T](d.Wait, v.Inside(), d.G, true, cuts)
+// SetStores makes the stores of the ranks of this process the contents of a vector of the group, of
+// which rank r has cuts[r] … cuts[r+1]−1.
+func SetStores(d *Division, v rep.View, cuts []int, part []*sparse.Store) error {
+	t, err := v.OnGroup().Target(d.Wait, d.G, true, true, cuts)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for k, st := range part {
 		if at := d.G.PlaceOf(k); at == nil {
-			access.SetResult(t.Matrix(k), st)
+			t.Part(k).SetResult(st)
 		} else {
-			access.SetStore(t.Matrix(k), st)
-			if err := t.Matrix(k).Move(at); err != nil {
-				return nil, d.Fail(d.G.Ranks()[k], err)
+			t.Part(k).SetStore(st)
+			if err := t.Part(k).Move(at, false, uint8(matrix.Blocks)); err != nil {
+				return d.Fail(d.G.Ranks()[k], err)
 			}
 		}
 	}
-	return v, t.Keep()
+	return t.Keep()
 }
 
 func AsInts(list []int64) []int {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/hiveblas/hiveblas/internal/access"
-	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -146,10 +145,6 @@ func RowsOf(a matrix.View[bool]) *Adjacency {
 	return &Adjacency{s.NRows, RowOffsets(s), s.Idx}
 }
 
-// HostKernel reports whether a workflow with a kernel for the host uses it: with Method Auto, for a
-// graph on the host. Method Pipeline runs the operations, and so does a graph on a device.
-func HostKernel(r Run, a matrix.View[bool]) bool { return r.Method == Auto && a.Place() == nil }
-
 // Workflows of the host with a form for all threads take it from standardThreads on, for
 // standardWork vertices and edges.
 const (
@@ -178,51 +173,35 @@ func Traced(r Run, app, kernel string, n int, work int64) {
 }
 
 // Begun is the start of every workflow of the standard set: it checks the settings and the graph,
-// and reports the stage.
-func Begun(app, stage string, g Operand, run Run) (a matrix.View[bool], n int, err error) {
-	if err := run.notFused(app); err != nil {
-		return a, 0, err
+// reports the stage, and chooses the form.
+func Begun(app, stage string, g Operand, run Run) (a matrix.View[bool], n int, form Form, err error) {
+	if !forms[app].Device { // an error before those of the graph
+		err = run.notFused(app)
 	}
-	return opened(app, stage, g, run)
-}
-
-// BegunFused is begun for workflows with a fused form. It returns the device that runs it, nil for
-// another form.
-func BegunFused(app, stage string, g Operand, run Run) (a matrix.View[bool], n int, at device.Runner, err error) {
-	if a, n, err = opened(app, stage, g, run); err == nil {
-		at, err = FusedOn(run, app, a.Place())
+	if err == nil {
+		n, err = Square(app, g)
 	}
-	return a, n, at, err
-}
-
-// opened is begun without the check of the method.
-func opened(app, stage string, g Operand, run Run) (a matrix.View[bool], n int, err error) {
-	if n, err = Square(app, g); err != nil {
-		return a, 0, err
+	if err != nil {
+		return a, 0, form, err
 	}
 	Report(run, stage, 0, int64(n))
-	return Pattern(g), n, Expired(run)
+	if a, err = Pattern(g), Expired(run); err == nil {
+		form, err = Choose(run, app, a.Place())
+	}
+	return a, n, form, err
 }
 
-// BegunUndirected is begun for an undirected graph: the pattern has every edge in both directions.
-func BegunUndirected(app, stage string, g Operand, run Run) (a matrix.View[bool], n int, err error) {
-	if a, n, err = Begun(app, stage, g, run); err == nil {
+// BegunUndirected is Begun for an undirected graph: the pattern has every edge in both directions.
+func BegunUndirected(app, stage string, g Operand, run Run) (a matrix.View[bool], n int, form Form, err error) {
+	if a, n, form, err = Begun(app, stage, g, run); err == nil {
 		a, err = UndirectedPattern(g, run, n)
 	}
-	return a, n, err
-}
-
-// BegunUndirectedFused is begunFused for an undirected graph.
-func BegunUndirectedFused(app, stage string, g Operand, run Run) (a matrix.View[bool], n int, at device.Runner, err error) {
-	if a, n, at, err = BegunFused(app, stage, g, run); err == nil {
-		a, err = UndirectedPattern(g, run, n)
-	}
-	return a, n, at, err
+	return a, n, form, err
 }
 
 // Brought is begun for workflows that compute on the host: it brings the graph there.
 func Brought(app, stage string, g Operand, run Run) (matrix.View[bool], int, error) {
-	a, n, err := Begun(app, stage, g, run)
+	a, n, _, err := Begun(app, stage, g, run)
 	if err == nil {
 		err = Fetch(g.Inside())
 	}

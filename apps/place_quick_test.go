@@ -1,0 +1,7 @@
+//go:build !long
+
+package apps
+
+import "testing"
+
+func ssspOfMoreTypes(*testing.T) {}

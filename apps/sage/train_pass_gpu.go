@@ -1,0 +1,244 @@
+package sage
+
+import (
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/internal/device"
+)
+
+// dropArgs are the arguments of dropout of the input of a layer.
+func (f *sageFit) dropArgs(layer int) []any {
+	o := f.t.o
+	limit, factor := uint32(0), float32(1)
+	if o.Dropout > 0 {
+		limit, factor = uint32(o.Dropout*(1<<32)), float32(1/(1-o.Dropout))
+	}
+	return []any{int64(o.Seed ^ dropoutSeed), int32(layer), limit, device.Scalar{Type: workflow.FloatType, P: unsafe.Pointer(&factor)}, f.state}
+}
+
+// piecesInto sums up the pieces of long rows in the memory for them, a zero buffer without.
+func (f *sageFit) piecesInto(c *sageChoices, x device.Buffer, step, columns int, how int32) device.Buffer {
+	if c.cuts == nil || c.cuts.count == 0 {
+		return device.Buffer{}
+	}
+	f.piecesTo(f.partial, c, x, step, columns, how)
+	return f.partial
+}
+
+// draw queues the choices of a layer of all vertices.
+func (f *sageFit) draw(k int) {
+	l, n := &f.layers[k], int64(f.n)
+	args := []any{int32(f.n), f.rows.Ptr, f.rows.Idx, int64(f.t.o.Seed), f.steps, int32(k), int32(l.samples), l.list}
+	if f.t.o.Replace {
+		f.s.Each(f.any("choose_again"), n*int64((l.samples+1)/2), args...)
+	} else {
+		f.s.Each(f.any("choose"), n, args...)
+	}
+}
+
+// times queues cols columns of the products of own rows with weights.
+func (f *sageFit) times(in, w sagePanel, cols int, to device.Buffer, toStep int) {
+	switch {
+	case f.own == 0:
+	case in.sparse.Ptr.Addr != 0:
+		list := sageChoices{ptr: in.sparse.Ptr, list: in.sparse.Idx, val: in.sparse.Val}
+		f.gather(&list, 0, int64(f.own), w.at, w.step, cols, sageSum, sageOthers, device.Buffer{}, to, device.Buffer{}, toStep)
+	default:
+		f.product(in, w, cols, to, toStep, device.Float32)
+	}
+}
+
+// products queues the products of a layer: of the own rows with the weights of the vertex itself,
+// null with GCN, and of all rows with those of neighbours.
+func (f *sageFit) products(l *sageFitLayer, in sagePanel) (mine, near sagePanel) {
+	gcn := f.t.o.Aggregator == AggregateGCN
+	w := sagePanel{at: f.parameter(f.value, l.weights), rows: l.rows, cols: l.step, step: l.step, kind: device.Float32}
+	if f.share == nil {
+		near = sagePanel{at: f.scratch[0], step: l.step}
+		f.times(in, w, l.step, near.at, l.step)
+		if !gcn {
+			mine = near
+			near.at = near.at.At(4 * int64(l.at))
+		}
+		return mine, near
+	}
+	near = sagePanel{at: f.scratch[2], step: l.others(gcn)}
+	if !gcn {
+		mine = sagePanel{at: f.scratch[1], step: l.at}
+		f.times(in, w, l.at, mine.at.At(4*int64(f.lo)*int64(l.at)), l.at)
+		w.at = w.at.At(4 * int64(l.at))
+	}
+	f.times(in, w, near.step, near.at.At(4*int64(f.lo)*int64(near.step)), near.step)
+	f.gatherRows(near.at, near.step)
+	return mine, near
+}
+
+// forward queues the layers of the own rows.
+func (f *sageFit) forward(training bool) {
+	for k := range f.layers {
+		l := &f.layers[k]
+		in := f.mine
+		if k > 0 {
+			in = f.layers[k-1].out
+		}
+		if training && f.t.o.Dropout > 0 {
+			f.drop(k, in)
+			in = l.in
+		}
+		mine, near := f.products(l, in)
+		columns := l.at
+		c := f.choices
+		if training && l.samples > 0 {
+			f.draw(k)
+			c = sageChoices{list: l.list, samples: l.samples}
+		}
+		partial := f.piecesInto(&c, near.at, near.step, columns, sageMean)
+		var first device.Buffer
+		if partial.Addr != 0 {
+			first = c.cuts.first.At(8 * int64(f.lo))
+		}
+		if c.samples > 0 {
+			c.list = c.list.At(4 * int64(f.lo) * int64(c.samples))
+		} else {
+			c.ptr = c.ptr.At(8 * int64(f.lo))
+		}
+		lanes := max(f.lanes(columns), 2)
+		f.launch(f.kernel("layer", columns), int64(f.own), lanes, columns, int64(f.own), c.ptr, c.list, int32(c.samples), mine.at, int64(mine.step),
+			near.at, int64(near.step), int32(columns), first, partial, int32(l.own), l.out.at, device.Buffer{}, int64(l.step), l.length, device.Buffer{}, f.who())
+	}
+}
+
+// logitsOf queues the logits of the own rows.
+func (f *sageFit) logitsOf() {
+	last := &f.layers[len(f.layers)-1]
+	f.gemm(device.Gemm{M: f.own, N: f.classes, K: last.step, A: last.out.at, B: f.parameter(f.value, f.outAt()), C: f.logits,
+		StepA: last.step, StepB: f.classes, StepC: f.classes})
+}
+
+// outAt is the place of the weights of the classifier among the parameters.
+func (f *sageFit) outAt() int64 {
+	last := &f.layers[len(f.layers)-1]
+	return last.weights + int64(last.rows)*int64(last.step)
+}
+
+// gemm queues a product, unless it has no rows.
+func (f *sageFit) gemm(g device.Gemm) {
+	if g.M > 0 && g.K > 0 {
+		f.s.Gemm(g)
+	}
+}
+
+// drop queues the dropout of the input of a layer.
+func (f *sageFit) drop(k int, in sagePanel) {
+	s, l := f.s, &f.layers[k]
+	more := append(f.dropArgs(k), int64(f.lo))
+	if in.sparse.Ptr.Addr != 0 {
+		for transposed, v := range []device.View{in.sparse, f.columns} {
+			warps := (int64(v.Rows) + workflow.GraphBlock/32 - 1) / (workflow.GraphBlock / 32)
+			s.Blocks(f.kernelOf("drop_list"), warps, workflow.GraphBlock, append([]any{int64(v.Rows), v.Ptr, v.Idx, v.Val, f.dropped[transposed], int32(f.x.cols),
+				int32(transposed)}, more...)...)
+		}
+		return
+	}
+	own, near, at := in.cols, 0, in.step
+	if k > 0 {
+		b := &f.layers[k-1]
+		own, near, at = b.own, b.near, b.at
+	}
+	s.Each(f.kernelOf("drop"), int64(f.own)*int64(in.step/4), append([]any{int64(f.own), int32(own), int32(near), int32(at), int32(in.step), in.at, l.in.at}, more...)...)
+}
+
+// blocks is the number of blocks of the loss.
+func (f *sageFit) blocks() int {
+	return max(1, min((f.n+workflow.GraphBlock-1)/workflow.GraphBlock, sageTrainBlocks))
+}
+
+// loss queues the loss of those vertices of the own rows that count, by the logits, which is added
+// to that of steps before with more.
+func (f *sageFit) loss(c sageCounted, slope device.Buffer, more bool) {
+	bias := f.parameter(f.value, f.count-int64(f.classes))
+	f.s.Blocks(f.kernelOf("loss"), int64(f.blocks()), workflow.GraphBlock, int64(f.own), int32(f.classes), f.logits, bias, f.class.At(4*int64(f.lo)),
+		device.Buffer{}, c.times.At(4*int64(f.lo)),
+		float64(c.total), slope, more, c.sums)
+}
+
+// unclassify queues the gradients of the classifier and that of rows of embeddings z, to g.
+func (f *sageFit) unclassify(rows int, z, g device.Buffer) {
+	out, last := f.outAt(), &f.layers[len(f.layers)-1]
+	f.gemm(device.Gemm{M: last.step, N: f.classes, K: rows, A: z, B: f.slope, C: f.parameter(f.grad, out), TransA: true,
+		StepA: last.step, StepB: f.classes, StepC: f.classes})
+	f.gemm(device.Gemm{M: 1, N: f.classes, K: rows, A: f.ones, B: f.slope, C: f.parameter(f.grad, f.count-int64(f.classes)),
+		StepA: max(rows, 1), StepB: f.classes, StepC: f.classes})
+	f.gemm(device.Gemm{M: rows, N: last.step, K: f.classes, A: f.slope, B: f.parameter(f.value, out), C: g, TransB: true,
+		StepA: f.classes, StepB: f.classes, StepC: last.step})
+}
+
+// lanesOf returns the threads that share a row of floats.
+func lanesOf(step int) int {
+	lanes := 1
+	for lanes < 32 && lanes*4 < step {
+		lanes *= 2
+	}
+	return lanes
+}
+
+// backward queues the gradients of all parameters. With classified the slope of the logits is
+// given, and else the gradient of the embeddings, in scratch.
+func (f *sageFit) backward(classified bool) {
+	s, gcn := f.s, f.t.o.Aggregator == AggregateGCN
+	g := f.scratch[0]
+	if classified {
+		f.unclassify(f.own, f.layers[len(f.layers)-1].out.at, g)
+	}
+	for k := len(f.layers) - 1; k >= 0; k-- {
+		l := &f.layers[k]
+		mine, others := f.scratch[1], f.scratch[2]
+		columns := l.others(gcn)
+		ownOthers := others.At(4 * int64(f.lo) * int64(columns))
+		ownPtr := f.rows.Ptr.At(8 * int64(f.lo))
+		lanes := lanesOf(l.step)
+		more := f.dropArgs(k + 1)
+		if k == len(f.layers)-1 {
+			more[2] = uint32(0)
+		}
+		per := int64(workflow.GraphBlock / lanes)
+		s.Blocks(f.kernelOf("unnorm"), (int64(f.own)+per-1)/per, workflow.GraphBlock, append([]any{int64(f.own), int32(l.own), int32(l.near), int32(l.at), int32(l.step), int32(lanes), g,
+			l.out.at, l.length, ownPtr, gcn, mine, int64(l.step), ownOthers}, append(more, int64(f.lo), f.samplesArg(l))...)...)
+		f.gatherRows(others, columns)
+		back := sageChoices{ptr: f.back.Ptr, list: f.back.Idx, cuts: f.cuts}
+		if l.samples > 0 {
+			warps := (int64(f.own) + workflow.GraphBlock/32 - 1) / (workflow.GraphBlock / 32)
+			s.Blocks(f.kernelOf("chosen"), warps, workflow.GraphBlock, int64(f.lo), int64(f.own), f.back.Ptr, f.back.Idx, l.list, int32(l.samples), f.chosen)
+			back.val = f.chosen
+		}
+		to := mine.At(4 * int64(l.at))
+		self := sageOthers
+		switch {
+		case gcn:
+			to, self = mine, sageSelf
+		case f.even && l.samples == 0:
+			self = sageLonely
+		}
+		partial := f.piecesInto(&back, others, columns, columns, sageSum)
+		f.gather(&back, int64(f.lo), int64(f.own), others, columns, columns, sageSum, self, partial, to, device.Buffer{}, l.step)
+		if !gcn && self == sageOthers {
+			s.Each(f.kernelOf("lonely"), int64(f.own)*int64(columns), int64(f.own), ownPtr, int32(columns), ownOthers, to, int64(l.step))
+		}
+		grad := f.parameter(f.grad, l.weights)
+		if f.own == 0 { // the gradient stays 0
+			continue
+		}
+		if l.in.sparse.Ptr.Addr != 0 {
+			list := sageChoices{ptr: f.columns.Ptr, list: f.columns.Idx, val: f.dropped[1], cuts: f.columnCuts}
+			partial := f.piecesInto(&list, mine, l.step, l.step, sageSum)
+			f.gather(&list, 0, int64(l.rows), mine, l.step, l.step, sageSum, sageOthers, partial, grad, device.Buffer{}, l.step)
+			continue
+		}
+		s.Gemm(device.Gemm{M: l.rows, N: l.step, K: f.own, A: l.in.at, B: mine, C: grad, TransA: true, StepA: l.in.step, StepB: l.step, StepC: l.step})
+		if k > 0 {
+			s.Gemm(device.Gemm{M: f.own, N: l.rows, K: l.step, A: mine, B: f.parameter(f.value, l.weights), C: g, TransB: true,
+				StepA: l.step, StepB: l.step, StepC: l.rows})
+		}
+	}
+}

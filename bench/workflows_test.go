@@ -1,0 +1,101 @@
+package bench
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/apps"
+)
+
+// workflowRows are the beginnings of the names of rows, by the name of their workflow in apps.List.
+var workflowRows = map[string][]string{
+	"ac":          {"classify"},
+	"betweenness": {"betweenness"},
+	"bfs":         {"bfs"},
+	"cc":          {"components"},
+	"cdlp":        {"label propagation"},
+	"closeness":   {"closeness", "distances to"},
+	"clustering":  {"local clustering"},
+	"colour":      {"colouring"},
+	"diameter":    {"diameter"},
+	"eigenvector": {"eigenvector"},
+	"geo":         {"geolocation"},
+	"hits":        {"HITS"},
+	"katz":        {"Katz"},
+	"kcore":       {"core numbers"},
+	"ktruss":      nil, // its products are rows of spgemm
+	"lasso":       {"fused lasso"},
+	"lgc":         {"local cluster "},
+	"louvain":     {"louvain", "leiden"},
+	"lsap":        {"assignment"},
+	"matching":    {"bipartite matching"},
+	"maxflow":     {"maximum flow"},
+	"mis":         {"independent set"},
+	"msf":         {"spanning forest"},
+	"nominate":    nil, // stands on pagerank, bfs and products
+	"pagerank":    {"pagerank", "personalised pagerank"},
+	"project":     nil, // the report has its rows
+	"sage":        {"graphsage"},
+	"scan":        {"scan statistics"},
+	"scc":         {"strong components"},
+	"search":      {"walks", "uniform walks"},
+	"sgm":         nil, // the report has its rows
+	"similar":     {"similarity"},
+	"sssp":        {"sssp"},
+	"tc":          {"triangles"},
+	"toposort":    {"topological order"},
+	"vn":          nil, // is sssp, and bfs by hops
+}
+
+// workflowOf returns the name of the workflow of a row, empty for a row of an operation.
+func workflowOf(row string) string {
+	for app, prefixes := range workflowRows {
+		for _, p := range prefixes {
+			if strings.HasPrefix(row, p) {
+				return app
+			}
+		}
+	}
+	return ""
+}
+
+// operationRows begin the names of rows that measure operations, the runtime, programs and files,
+// and no workflow.
+var operationRows = []string{"op on", "first use", "spgemm", "chunked", "spmv", "spmm", "vxm", "program", "faces", "build",
+	"transpose", "extract", "ewise", "select", "apply", "reduce", "user semiring", "read"}
+
+// Every row of the tables of processors and GPUs is of a workflow of apps.List or of an operation,
+// and every workflow has a row, unless the table says that it has none.
+func TestRowsOfWorkflows(t *testing.T) {
+	measured := map[string]bool{}
+	var names []string
+	for _, c := range cpuCasesOf(true) {
+		names = append(names, c.name)
+	}
+	for _, c := range gpuCases() {
+		names = append(names, c.name)
+	}
+	for _, name := range names {
+		app, operation := workflowOf(name), false
+		for _, prefix := range operationRows {
+			operation = operation || strings.HasPrefix(name, prefix)
+		}
+		if (app != "") == operation {
+			t.Errorf("the row %q is of the workflow %q, and of an operation: %v", name, app, operation)
+		}
+		measured[app] = true
+	}
+	listed := map[string]bool{}
+	for _, a := range apps.List[float64]() {
+		listed[a.Name] = true
+		prefixes, ok := workflowRows[a.Name]
+		if !ok || (len(prefixes) > 0) != measured[a.Name] {
+			t.Errorf("%s is in workflowRows: %v, with the rows %q, and has a row: %v", a.Name, ok, prefixes, measured[a.Name])
+		}
+	}
+	for app := range workflowRows {
+		if !listed[app] {
+			t.Errorf("workflowRows has %s, and apps.List does not", app)
+		}
+	}
+}

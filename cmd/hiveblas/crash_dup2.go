@@ -1,8 +1,0 @@
-//go:build unix && !linux
-
-package main
-
-import "golang.org/x/sys/unix"
-
-// replaceFile makes number another number of the open file fd.
-func replaceFile(fd, number int) error { return unix.Dup2(fd, number) }

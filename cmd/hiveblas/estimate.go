@@ -1,0 +1,81 @@
+package main
+
+import (
+	"math"
+
+	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
+	"github.com/hiveblas/hiveblas/comm/model"
+)
+
+// The bytes that a kernel moves for a product and for an entry of a result, as those of scale
+// predict.
+const (
+	bytesOfProduct = 24
+	bytesOfEntry   = 24
+)
+
+// independent is work of products that falls into independent parts, on the graph as a whole. sum
+// is the entries of eight bytes that the devices add up.
+func independent(products float64, parts, sum int64) model.Work {
+	return model.Work{Bytes: bytesOfProduct * products, Steps: 4, Parts: parts, Sum: 8 * float64(sum)}
+}
+
+// byRows is work in steps over the graph, whose form on several devices divides rows and gathers so
+// many bytes a vertex in each step, with so many launches, and a few numbers of each rank. passes
+// is how often all entries are read.
+func byRows(j *job.Job, passes float64, steps, launches int, gathered float64) model.Work {
+	n, _, entries := j.Graph.Size()
+	return model.Work{Bytes: passes*bytesOfProduct*float64(entries) + float64(steps)*bytesOfEntry*float64(n), Steps: steps,
+		Operations: launches * steps, Gathers: 2 * steps, Gather: gathered / 2 * float64(n), Direct: true}
+}
+
+// The steps of workflows whose number depends on the graph: those of graphs of small diameter, for
+// which more devices pay earlier than for others.
+const (
+	stepsOfBFS   = 12
+	stepsOfPaths = 40
+	stepsOfCC    = 8
+)
+
+// estimateBFS reads the entries once at most, and gathers a bit of each vertex.
+func estimateBFS(j *job.Job, _ int64) model.Work { return byRows(j, 1, stepsOfBFS, 10, 1./8) }
+
+// estimatePaths relaxes an edge about twice, and gathers each vertex twice with its distance.
+func estimatePaths(j *job.Job, _ int64) model.Work {
+	return byRows(j, 2, stepsOfPaths, 7, 16./stepsOfPaths)
+}
+
+// estimateCC reads a part of the entries once, and the labels of all vertices on each device, which
+// exchanges them: several devices take longer than one (R-MAT 26 on two H100s 22 ms, on one 11).
+func estimateCC(j *job.Job, _ int64) model.Work {
+	w := byRows(j, 1, stepsOfCC, 2, 1)
+	w.Parts = 1
+	return w
+}
+
+// estimateIterations reads the entries in each iteration, of which the change falls by factor to
+// tolerance.
+func estimateIterations(j *job.Job, factor, tolerance float64, most int) model.Work {
+	steps := 50.
+	if factor > 0 && factor < 1 && tolerance > 0 && tolerance < 1 {
+		steps = math.Log(tolerance) / math.Log(factor)
+	}
+	count := max(1, int(min(steps, float64(most))))
+	return byRows(j, float64(count), count, 3, 8)
+}
+
+// estimateCommunities is that of a graph with clear communities, .45 ns an entry on an H200
+// (planted, 358M entries); R-MAT graphs take five times as long, and gain more. Batches exchange
+// wishes.
+func estimateCommunities(j *job.Job, _ int64) model.Work {
+	const passes, steps, exchanges = 80, 1000, 400
+	n, _, entries := j.Graph.Size()
+	return model.Work{Bytes: passes * bytesOfProduct * float64(entries), Steps: steps, Operations: steps, Gathers: exchanges,
+		Gather: float64(n), Direct: true}
+}
+
+// estimateScan counts for each edge the entries of a mean row.
+func estimateScan(j *job.Job, _ int64) model.Work {
+	n, _, entries := j.Graph.Size()
+	return independent(float64(entries)*float64(entries)/float64(max(n, 1)), int64(n), int64(n))
+}

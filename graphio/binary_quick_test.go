@@ -1,0 +1,7 @@
+//go:build !long
+
+package graphio
+
+import "testing"
+
+func moreBinaryTypes(*testing.T) {}

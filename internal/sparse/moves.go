@@ -1,0 +1,230 @@
+package sparse
+
+import (
+	"unsafe"
+)
+
+// moves are the loops of a type. Those of a class that is not Other are used for comparisons alone.
+type moves struct {
+	make func(n int64) Values
+	copy func(dst, src Values)
+	// move sets dst[to[p]] = src[from[p]]; a nil list is 0, 1, ….
+	move     func(dst Values, to []int32, src Values, from []int32)
+	moveWide func(dst Values, to []int64, src Values, from []int64)
+	// fill sets dst[at[p]] = x[0], and all of dst if at is nil.
+	fill  func(dst Values, at []int32, x Values)
+	equal func(x, y Values) bool
+	// nonzero sets keep[p] to 1 if x[p] is not the zero value, else to 0.
+	nonzero func(keep []uint8, x Values)
+}
+
+// movesOf returns the loops of T.
+func movesOf[T comparable]() moves {
+	m := movesOfAny[T]()
+	m.equal = func(x, y Values) bool {
+		b := SliceOf[T](y)
+		for p, v := range SliceOf[T](x) {
+			if v != b[p] {
+				return false
+			}
+		}
+		return true
+	}
+	m.nonzero = func(keep []uint8, x Values) {
+		var zero T
+		for p, v := range SliceOf[T](x) {
+			keep[p] = 0
+			if v != zero {
+				keep[p] = 1
+			}
+		}
+	}
+	return m
+}
+
+// movesOfAny is movesOf without comparisons.
+func movesOfAny[T any]() moves {
+	return moves{
+		make: func(n int64) Values { return ValuesOf(make([]T, n)) },
+		copy: func(dst, src Values) { copy(SliceOf[T](dst), SliceOf[T](src)) },
+		move: func(dst Values, to []int32, src Values, from []int32) {
+			moveAt(SliceOf[T](dst), to, SliceOf[T](src), from)
+		},
+		moveWide: func(dst Values, to []int64, src Values, from []int64) {
+			moveAt(SliceOf[T](dst), to, SliceOf[T](src), from)
+		},
+		fill: func(dst Values, at []int32, x Values) { fillAt(SliceOf[T](dst), at, SliceOf[T](x)[0]) },
+	}
+}
+
+// moveAt sets dst[to[p]] = src[from[p]]; a nil list is 0, 1, ….
+func moveAt[E any, P int32 | int64](dst []E, to []P, src []E, from []P) {
+	switch {
+	case to == nil:
+		dst = dst[:len(from)]
+		for p, q := range from {
+			dst[p] = src[q]
+		}
+	case from == nil:
+		src = src[:len(to)]
+		for p, q := range to {
+			dst[q] = src[p]
+		}
+	default:
+		from = from[:len(to)]
+		for p, q := range to {
+			dst[q] = src[from[p]]
+		}
+	}
+}
+
+func fillAt[E any](dst []E, at []int32, x E) {
+	if at == nil {
+		fill(dst, x)
+		return
+	}
+	for _, q := range at {
+		dst[q] = x
+	}
+}
+
+// Grow returns v with room for n values and the length n; the values beyond the old length are
+// undefined. It may move the values.
+func (t *Type) Grow(v Values, n int) Values {
+	if n <= v.cap && v.at != nil {
+		return Values{v.at, n, v.cap}
+	}
+	w := t.Make(int64(max(n, 2*v.cap, 8)))
+	t.Copy(w, v)
+	return Values{w.at, n, w.cap}
+}
+
+// Copy copies the values of src, as many as dst has room for.
+func (t *Type) Copy(dst, src Values) {
+	switch n := min(dst.n, src.n); {
+	case n == 0:
+	case t.Plain:
+		copy(unsafe.Slice((*byte)(dst.at), int64(n)*t.Size), unsafe.Slice((*byte)(src.at), int64(n)*t.Size))
+	default:
+		t.typed.copy(dst, src)
+	}
+}
+
+// Clone returns a copy, and none for none.
+func (t *Type) Clone(v Values) Values {
+	if v.at == nil {
+		return v
+	}
+	w := t.Make(int64(v.n))
+	if v.n <= flatGrain {
+		t.Copy(w, v)
+		return w
+	}
+	flat(v.n, func(lo, hi int) {
+		t.Copy(t.Slice(w, int64(lo), int64(hi)), t.Slice(v, int64(lo), int64(hi)))
+	})
+	return w
+}
+
+// Append returns v with the values of w at its end. It may move the values.
+func (t *Type) Append(v, w Values) Values {
+	n := v.n
+	v = t.Grow(v, n+w.n)
+	t.Copy(t.Slice(v, int64(n), int64(v.n)), w)
+	return v
+}
+
+// Move sets dst[to[p]] = src[from[p]]; a nil list is 0, 1, …, and one of the lists is not nil.
+func (t *Type) Move(dst Values, to []int32, src Values, from []int32) {
+	if len(to) == 0 && len(from) == 0 {
+		return
+	}
+	switch t.Class {
+	case Bytes1:
+		moveAt(SliceOf[E1](dst), to, SliceOf[E1](src), from)
+	case Bytes2:
+		moveAt(SliceOf[E2](dst), to, SliceOf[E2](src), from)
+	case Bytes4:
+		moveAt(SliceOf[E4](dst), to, SliceOf[E4](src), from)
+	case Bytes8:
+		moveAt(SliceOf[E8](dst), to, SliceOf[E8](src), from)
+	case Bytes16:
+		moveAt(SliceOf[E16](dst), to, SliceOf[E16](src), from)
+	default:
+		t.typed.move(dst, to, src, from)
+	}
+}
+
+// MoveWide is Move with lists of 64 bits.
+func (t *Type) MoveWide(dst Values, to []int64, src Values, from []int64) {
+	if len(to) == 0 && len(from) == 0 {
+		return
+	}
+	switch t.Class {
+	case Bytes1:
+		moveAt(SliceOf[E1](dst), to, SliceOf[E1](src), from)
+	case Bytes2:
+		moveAt(SliceOf[E2](dst), to, SliceOf[E2](src), from)
+	case Bytes4:
+		moveAt(SliceOf[E4](dst), to, SliceOf[E4](src), from)
+	case Bytes8:
+		moveAt(SliceOf[E8](dst), to, SliceOf[E8](src), from)
+	case Bytes16:
+		moveAt(SliceOf[E16](dst), to, SliceOf[E16](src), from)
+	default:
+		t.typed.moveWide(dst, to, src, from)
+	}
+}
+
+// Fill sets all values of dst to x[0].
+func (t *Type) Fill(dst, x Values) {
+	if dst.n > 0 {
+		t.fill(dst, nil, x)
+	}
+}
+
+// FillAt sets dst[at[p]] = x[0].
+func (t *Type) FillAt(dst Values, at []int32, x Values) {
+	if len(at) > 0 {
+		t.fill(dst, at, x)
+	}
+}
+
+// fill sets dst[at[p]] = x[0], and all of dst if at is nil.
+func (t *Type) fill(dst Values, at []int32, x Values) {
+	switch t.Class {
+	case Bytes1:
+		fillAt(SliceOf[E1](dst), at, SliceOf[E1](x)[0])
+	case Bytes2:
+		fillAt(SliceOf[E2](dst), at, SliceOf[E2](x)[0])
+	case Bytes4:
+		fillAt(SliceOf[E4](dst), at, SliceOf[E4](x)[0])
+	case Bytes8:
+		fillAt(SliceOf[E8](dst), at, SliceOf[E8](x)[0])
+	case Bytes16:
+		fillAt(SliceOf[E16](dst), at, SliceOf[E16](x)[0])
+	default:
+		t.typed.fill(dst, at, x)
+	}
+}
+
+// MovedType returns a descriptor of scratch values, which are moved and never compared.
+func MovedType[T any]() *Type {
+	k, of := keyOf[T]()
+	if d := known(k); d != nil {
+		return d
+	}
+	return describe(k, of, movesOfAny[T](), ValuesOf(make([]T, 2)))
+}
+
+// CopyOrTrue copies src to dst. It sets dst to True for a pattern, whose src is none.
+func (t *Type) CopyOrTrue(dst, src Values) {
+	if src.None() {
+		t.Fill(dst, t.True)
+		return
+	}
+	t.Copy(dst, src)
+}
+
+// CopyTo copies a value from one address to another.
+func (t *Type) CopyTo(dst, src unsafe.Pointer) { t.Copy(Values{dst, 1, 1}, Values{src, 1, 1}) }

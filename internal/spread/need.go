@@ -1,0 +1,142 @@
+package spread
+
+import (
+	"context"
+	"slices"
+	"sort"
+
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/collect"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// someRows is the matrix that a rank has of the rows that it asked for.
+type someRows struct {
+	list []int32 // the rows, ascending
+	m    Matrix
+}
+
+// byNeed returns for each rank of this process the whole matrix without the entries of rows that
+// need does not list for it. ok is false, on all ranks, if that is not fewer bytes than the
+// gathering of all rows. The rows are kept for a call with the same lists. It is a collective.
+//
+// The ranks tell each other how many rows they lack. If rows of average length would pay, they ask
+// the owners, who tell the number of bytes of the answers; if that pays still, they answer.
+func (s *Blocks) byNeed(ctx context.Context, need func(k int) []int32) (out []Matrix, ok bool, err error) {
+	counts, err := s.counted(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := make([]*someRows, len(s.part))
+	err = s.g.Each(func(k int, c comm.Comm) error {
+		list := need(k)
+		if err := s.part[k].Err(); err != nil {
+			return err
+		}
+		var kept *someRows
+		if s.some != nil && slices.Equal(s.some[k].list, list) {
+			kept = s.some[k]
+		}
+		some, err := s.ask(ctx, c, s.part[k].Rows(), list, kept, counts)
+		if err != nil || some == nil {
+			return err
+		}
+		if found[k] = some; some != kept {
+			if at := s.g.PlaceOf(k); at != nil {
+				return some.m.Move(at, false, blocks)
+			}
+		}
+		return nil
+	})
+	if err != nil || found[0] == nil {
+		return nil, false, err
+	}
+	s.some = found
+	for _, f := range found {
+		out = append(out, f.m)
+	}
+	return out, true, nil
+}
+
+// ask returns the listed rows, of which the rank has those in own; kept if all ranks have kept
+// theirs, and nil if it does not pay.
+func (s *Blocks) ask(ctx context.Context, c comm.Comm, own *sparse.Store, list []int32, kept *someRows, counts []int64) (*someRows, error) {
+	entry, ranks := 4+own.Type.Size, c.Size()
+	at := make([]int, ranks+1) // the rows of each rank in the list
+	for r := range at {
+		at[r] = sort.Search(len(list), func(q int) bool { return int(list[q]) >= s.cuts[r] })
+	}
+	lacks := int64(len(list) - at[c.Rank()+1] + at[c.Rank()])
+	fact := []int64{lacks, 0}
+	if kept != nil {
+		fact[1] = 1
+	}
+	all, err := collect.Gather(ctx, c, fact, slices.Repeat([]int{2}, ranks))
+	if err != nil {
+		return nil, err
+	}
+	rows, same := int64(0), int64(0)
+	for r := range ranks {
+		rows, same = rows+all[2*r], same+all[2*r+1]
+	}
+	if same == int64(ranks) {
+		return kept, nil
+	}
+	limit, total := s.gatherBytes(counts), collect.Sum(counts)
+	if rows*12+int64(float64(rows)*float64(total)/float64(max(s.rows, 1)))*entry >= limit {
+		return nil, nil
+	}
+	ones, send := slices.Repeat([]int{1}, ranks), make([]int, ranks)
+	wants := make([]int64, ranks)
+	for r := range ranks {
+		send[r], wants[r] = at[r+1]-at[r], int64(at[r+1]-at[r])
+	}
+	came, err := collect.Exchange(ctx, c, wants, ones, ones)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := collect.Exchange(ctx, c, list, send, collect.Ints(came))
+	if err != nil {
+		return nil, err
+	}
+	answer, bytes := make([]*sparse.Store, ranks), int64(0)
+	lo, _ := s.block(c)
+	for r, n := range came {
+		answer[r] = takeRows(own, asked[:n], lo)
+		if asked = asked[n:]; r != c.Rank() {
+			bytes += 8*int64(len(answer[r].RowIDs)) + int64(len(answer[r].Idx))*entry
+		}
+	}
+	sent, err := collect.Ones(ctx, c, bytes)
+	if err != nil || 4*rows+collect.Sum(sent) >= limit {
+		return nil, err
+	}
+	in, err := exchangeRows(ctx, c, s.kind, answer)
+	if err != nil {
+		return nil, err
+	}
+	return &someRows{list, s.make.New(stack(s.kind, in, s.rows, s.cols))}, nil
+}
+
+// takeRows returns the listed rows of a block that begins at row lo, with the numbers of the list.
+func takeRows(own *sparse.Store, list []int32, lo int) *sparse.Store {
+	out := emptyRows(own.Type)
+	for _, i := range list {
+		if a, b := own.Span(int(i) - lo); a < b {
+			take(out, own, i, a, b, 0)
+		}
+	}
+	return out
+}
+
+// gatherBytes returns about how many bytes all ranks receive in the gathering of the matrix.
+func (s *Blocks) gatherBytes(counts []int64) int64 {
+	size, total := s.kind.Size, collect.Sum(counts)
+	bytes := total*(4+size) + min(4*int64(s.rows), 8*total)
+	if cells, ok := sparse.Cells(s.rows, s.cols); ok && cells < 1<<40 {
+		bytes = min(bytes, int64(cells)*size+int64(cells)/8)
+	}
+	return bytes * int64(s.g.Size()-1)
+}

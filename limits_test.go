@@ -1,0 +1,185 @@
+package hiveblas_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path"
+	"strings"
+	"testing"
+)
+
+// The limits of code without tests, in lines.
+const (
+	mostOfPackage  = 6000
+	mostOfFile     = 600
+	mostOfFunction = 80
+)
+
+// larger are the packages and files above the limits, with the lines that they may have.
+var larger = map[string]int{
+	"cusparse":     9000, // the backend: kernels are composed and launched in one place
+	"internal/cpu": 7500, // the drivers of all operations
+	"cmd/hiveblas": 9000, // a file a command
+
+	// To split.
+	"bench":                 14500,
+	"graphio":               12500,
+	"internal/cpu/mxm.go":   700,
+	"internal/cpu/ewise.go": 650,
+	"ops/run.go":            650,
+}
+
+// longer are the functions above the limit, by their files: tables, commands (texts, flags and the
+// steps of a run), kernels launched one after another, readers of one format, and others to split.
+var longer = map[string]string{
+	// tables
+	"apps/list.go":                        "List",
+	"bench/coresapps.go":                  "workflowCases",
+	"bench/coresconv.go":                  "conversionCases",
+	"bench/coresops.go":                   "operationCases",
+	"bench/coresstream.go":                "streamCases",
+	"bench/cputable.go":                   "cpuCases",
+	"bench/gpucases.go":                   "gpuCases",
+	"bench/standard.go":                   "standardCases",
+	"cusparse/space/legal.go":             "Legal",
+	"internal/conformance/errors.go":      "errorCases",
+	"internal/conformance/structural.go":  "structural",
+	"internal/dots/gen/main.go":           "write",
+	"semiring/semirings.go":               "anyKernels",
+	"cmd/hiveblas/internal/job/errors.go": "ExplainGraph",
+	"bench/cpuinput.go":                   "makeInput",
+
+	// commands
+	"cmd/hiveblas-bench/bench.go": "spaceCommand",
+	"cmd/hiveblas/ac.go":          "acCommand",
+	"cmd/hiveblas/extract.go":     "extractCommand",
+	"cmd/hiveblas/geo.go":         "geoCommand",
+	"cmd/hiveblas/lasso.go":       "lassoCommand",
+	"cmd/hiveblas/lgc.go":         "lgcCommand",
+	"cmd/hiveblas/louvain.go":     "louvainCommand",
+	"cmd/hiveblas/lsap.go":        "lsapCommand",
+	"cmd/hiveblas/pagerank.go":    "pagerankCommand",
+	"cmd/hiveblas/project.go":     "projectCommand",
+	"cmd/hiveblas/sage.go":        "sageCommand",
+	"cmd/hiveblas/sagepredict.go": "sagePredictCommand",
+	"cmd/hiveblas/sagetrain.go":   "sageTrainCommand",
+	"cmd/hiveblas/sample.go":      "sampleCommand",
+	"cmd/hiveblas/scan.go":        "scanCommand",
+	"cmd/hiveblas/search.go":      "searchCommand",
+	"cmd/hiveblas/sgm.go":         "sgmCommand",
+	"cmd/hiveblas/tune.go":        "tuneCommand",
+	"cmd/hiveblas/vn.go":          "vnCommand",
+
+	// kernels that are launched one after another
+	"apps/geo/gpu.go":             "fusedGeolocate",
+	"apps/sage/layer_gpu.go":      "apart",
+	"apps/sage/own_gpu.go":        "ownTrees",
+	"apps/sage/train_gpu.go":      "prepare",
+	"apps/sage/train_rows_gpu.go": "trainOnGroup",
+	"apps/search/gpu.go":          "fusedWalks",
+	"cusparse/tune.go":            "run",
+	"program/gpu.go":              "superstep",
+	"program/partgpu.go":          "join",
+	"program/partrun.go":          "run",
+	"program/rounds.go":           "byDevice",
+
+	// readers and writers of one format
+	"graphio/edgeread.go":   "parse",
+	"graphio/edgevector.go": "readVectorTSV",
+	"graphio/mmwrite.go":    "writeMatrixMarket",
+	"internal/chunk/run.go": "Read",
+
+	// to split
+	"apps/communities/graph.go":          "weightedGraph",
+	"apps/flow/maxflow.go":               "flowByTrees",
+	"apps/internal/network/network.go":   "Run",
+	"apps/internal/samples/featured.go":  "ClassifyNaively",
+	"apps/internal/workflow/pairs.go":    "PairsOf",
+	"apps/lasso/dual.go":                 "look",
+	"apps/lasso/split.go":                "divide",
+	"apps/nominate/nominate.go":          "nominateVertices",
+	"apps/sage/ranges.go":                "byLayers",
+	"apps/sage/sage.go":                  "graphSAGE",
+	"apps/scan/ranges.go":                "scanByRanges",
+	"apps/search/search.go":              "graphSearch",
+	"bench/idiomsmall.go":                "smallIdiom",
+	"bench/sage.go":                      "gpuWalks",
+	"bench/spaceprograms.go":             "measure",
+	"chunked/stream.go":                  "stream",
+	"cmd/hiveblas/internal/job/group.go": "joinGroup",
+	"cmd/hiveblas/scalepredict.go":       "predict",
+	"internal/cpu/mxm.go":                "row",
+	"internal/cpu/mxv.go":                "Pull",
+	"internal/workload/volume.go":        "Run",
+}
+
+// TestLimits holds packages, files and functions to the limits, and the lists of exceptions to what
+// is above them.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("git", "ls-files", "*.go").Output()
+	if err != nil {
+		t.Skip("no git: ", err)
+	}
+	lines := map[string]int{} // of packages and files
+	above := map[string][]string{}
+	for _, file := range strings.Fields(string(out)) {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := strings.Count(string(text), "\n")
+		lines[file] = n
+		lines[path.Dir(file)] += n
+		fset := token.NewFileSet()
+		tree, err := parser.ParseFile(fset, file, text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range tree.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if ok && fset.Position(f.End()).Line-fset.Position(f.Pos()).Line+1 > mostOfFunction {
+				above[file] = append(above[file], f.Name.Name)
+			}
+		}
+	}
+	if len(lines) < 500 {
+		t.Fatalf("%d files and packages", len(lines))
+	}
+	for name, n := range lines {
+		most := mostOfPackage
+		if strings.HasSuffix(name, ".go") {
+			most = mostOfFile
+		}
+		allowed, listed := larger[name]
+		switch {
+		case n > most && !listed:
+			t.Errorf("%s has %d lines, want at most %d: split it by what it does", name, n, most)
+		case listed && n > allowed:
+			t.Errorf("%s has %d lines, and the list of exceptions allows %d", name, n, allowed)
+		case listed && n <= most:
+			t.Errorf("%s has %d lines and is an exception no more", name, n)
+		}
+	}
+	for name := range larger {
+		if lines[name] == 0 {
+			t.Errorf("%s is an exception, and is not there", name)
+		}
+	}
+	for file, names := range above {
+		if got := strings.Join(names, " "); longer[file] != got {
+			t.Errorf("%s: functions of more than %d lines: %q, and the list of exceptions has %q", file, mostOfFunction, got, longer[file])
+		}
+	}
+	for file := range longer {
+		if above[file] == nil {
+			t.Errorf("%s has no function of more than %d lines and is an exception no more", file, mostOfFunction)
+		}
+	}
+}
