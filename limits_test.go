@@ -20,7 +20,7 @@ const (
 
 // larger are the packages and files above the limits, with the lines that they may have.
 var larger = map[string]int{
-	"cusparse":     9000, // the backend: kernels are composed and launched in one place
+	"cusparse":     10000, // the backend: kernels are composed and launched in one place
 	"internal/cpu": 7500, // the drivers of all operations
 	"cmd/hiveblas": 9000, // a file a command
 
@@ -29,7 +29,8 @@ var larger = map[string]int{
 	"graphio":               12500,
 	"internal/cpu/mxm.go":   700,
 	"internal/cpu/ewise.go": 650,
-	"ops/run.go":            650,
+	"ops/run.go":            660,
+	"ops":                   6700, // its loops move to a package of their own with the form of the host
 }
 
 // longer are the functions above the limit, by their files: tables, commands (texts, flags and the
@@ -81,6 +82,8 @@ var longer = map[string]string{
 	"apps/sage/train_rows_gpu.go": "trainOnGroup",
 	"apps/search/gpu.go":          "fusedWalks",
 	"cusparse/tune.go":            "run",
+	"cusparse/passpoint.go":       "point",
+	"ops/scatter.go":              "scatter",
 	"program/gpu.go":              "superstep",
 	"program/partgpu.go":          "join",
 	"program/partrun.go":          "run",

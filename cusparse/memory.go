@@ -21,6 +21,14 @@ type mem struct {
 	class uint64 // bytes, as the pool rounds them
 	refs  atomic.Int32
 	pool  *pool // nil: the memory is somebody else's
+	whole *mem  // nil, or the block that this is a part of
+}
+
+// part returns a part of a block, from byte at on, which has a use of the block.
+func (m *mem) part(at int64) *mem {
+	p := &mem{addr: m.addr + driver.Ptr(at), whole: m.share()}
+	p.refs.Store(1)
+	return p
 }
 
 func (m *mem) ptr() driver.Ptr {
@@ -40,7 +48,13 @@ func (m *mem) share() *mem {
 
 // release gives up one use.
 func (m *mem) release() {
-	if m != nil && m.refs.Add(-1) == 0 && m.pool != nil {
+	if m == nil || m.refs.Add(-1) != 0 {
+		return
+	}
+	if m.whole != nil {
+		m.whole.release()
+	}
+	if m.pool != nil {
 		runtime.SetFinalizer(m, nil)
 		m.pool.put(m.addr, m.class)
 	}

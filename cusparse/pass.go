@@ -1,8 +1,7 @@
 package cusparse
 
 import (
-	"fmt"
-	"os"
+	"math"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -58,12 +57,11 @@ const (
 )
 
 // passBuffer is the memory of a vector of a loop.
-type passBuffer struct{ val, has, list *mem }
+type passBuffer struct{ val, has *mem }
 
 func (b passBuffer) release() {
-	for _, m := range []*mem{b.val, b.has, b.list} {
-		m.release()
-	}
+	b.val.release()
+	b.has.release()
 }
 
 // passRun is a loop that runs.
@@ -88,14 +86,7 @@ func (f *frame) haveOf(o device.Operand, any bool) (h passHave) {
 	// A loop pays for the transpose.
 	h.cols = true
 	h.rows = h.rows || any
-	mean := int64(0)
-	if n := int64(s.m); n > 0 && s.known() > 0 {
-		mean = s.known() / n
-	}
-	h.lanes = 2
-	for h.lanes < 32 && int64(h.lanes)*2 < mean {
-		h.lanes *= 2
-	}
+	h.large = s.known() > passEntriesMost
 	return h
 }
 
@@ -144,6 +135,14 @@ next:
 	return prog, err
 }
 
+// Most bounds the passes of a run where nobody can stop it.
+func (d backend) Most() int64 {
+	if d.props.OneByOne {
+		return 64
+	}
+	return math.MaxInt64
+}
+
 // Begin starts a loop.
 func (d backend) Begin(c device.Call, l *pass.List, contents []pass.Content, limit int64) (pass.Run, error) {
 	f := d.begin(c)
@@ -163,20 +162,22 @@ func (d backend) Begin(c device.Call, l *pass.List, contents []pass.Content, lim
 	words := make([]uint64, prog.words)
 	words[wordLimit], words[wordHost] = uint64(limit), uint64(uintptr(room.host))
 	work := int64(1)
-	for i := len(prog.vars) - 1; i >= 0; i-- { // matrices are last
-		v := &prog.vars[i]
-		w := words[min(v.word, len(words)):]
-		switch {
-		case v.kind == passMatrix && v.operand.Var == pass.None:
-		case v.kind == passMatrix:
+	for i := range prog.vars {
+		if v := &prog.vars[i]; v.kind == passMatrix && v.operand.Var != pass.None {
 			u := v.operand
-			work = max(work, f.passMatrix(w, v, device.Operand{Store: contents[u.Var].Store, Transposed: u.Transposed, Pattern: u.Pattern, Symmetric: u.Symmetric}))
-		default:
+			work = max(work, f.passMatrix(words[v.word:], v, device.Operand{Store: contents[u.Var].Store, Transposed: u.Transposed, Pattern: u.Pattern, Symmetric: u.Symmetric}))
+		}
+	}
+	r.aside(f, words)
+	for i := range prog.vars {
+		v := &prog.vars[i]
+		if v.kind != passMatrix {
+			w := words[v.word:]
 			var from *store
 			if i < len(contents) && contents[i].Store != nil {
 				from = f.here(device.Operand{Store: contents[i].Store})
 			}
-			f.passVector(words, w, v, from, r, i, l)
+			f.passVector(w, v, from, r, i, l)
 			if i < len(contents) && contents[i].One {
 				w[wordFormat], w[wordIdx], w[wordEntries] = 4, uint64(contents[i].Index), 1
 				copy(unsafe.Slice((*byte)(unsafe.Pointer(&w[wordValFrom])), 8), contents[i].Value)
@@ -186,11 +187,6 @@ func (d backend) Begin(c device.Call, l *pass.List, contents []pass.Content, lim
 			}
 			work = max(work, int64(v.n))
 		}
-	}
-	for _, p := range prog.parts {
-		tiles := max((int64(p.n)+passTile-1)/passTile, 1)
-		words[p.word] = uint64(f.alloc(2 * tiles * int64(p.size)).ptr())
-		words[p.word+1] = uint64(f.alloc(2 * tiles).ptr())
 	}
 	for _, v := range prog.values {
 		b := l.Steps[v.step].X
@@ -276,7 +272,6 @@ func (f *frame) passMatrix(w []uint64, v *passVar, o device.Operand) int64 {
 		}
 		if l.count > 0 {
 			w[wordHubs] = uint64(nnz/passChunk + l.count + 1) // parts at most
-			w[wordLater] = uint64(f.alloc(8 * int64(w[wordHubs])).ptr())
 		}
 	}
 	w[wordNNZ] = uint64(nnz)
@@ -321,7 +316,7 @@ func (f *frame) passOne(w []uint64, v *passVar, x pass.Content) {
 }
 
 // passVector gives the words of a vector and its memory.
-func (f *frame) passVector(words, w []uint64, v *passVar, from *store, r *passRun, i int, l *pass.List) {
+func (f *frame) passVector(w []uint64, v *passVar, from *store, r *passRun, i int, l *pass.List) {
 	if f.err != nil {
 		return
 	}
@@ -363,29 +358,64 @@ func (f *frame) passVector(words, w []uint64, v *passVar, from *store, r *passRu
 	switch v.kind {
 	case passUniform:
 		if l.Vars[i].Written {
-			b := passBuffer{val: take(int64(v.typ.Size)), has: take(1)}
+			m := take(16)
+			if m == nil {
+				return
+			}
+			b := passBuffer{val: m, has: m.part(8)}
 			w[wordVal], w[wordHas] = uint64(b.val.ptr()), uint64(b.has.ptr())
 			r.scalars[i] = b
 		}
 	case passWritten, passTemp:
 		n := int64(v.n)
-		b := passBuffer{val: take(n * int64(v.typ.Size))}
+		vals := (n*int64(v.typ.Size) + 15) &^ 15
+		m := take(vals + n + 8)
+		if m == nil {
+			return
+		}
+		b := passBuffer{val: m}
 		if !v.full {
-			b.has = take((n + 7) &^ 3)
+			b.has = m.part(vals)
 		}
-		if v.listed {
-			b.list = take(4 * n)
-		}
-		if v.listed && v.deg != "" {
-			var m int
-			_, err := fmt.Sscanf(v.deg, "m%d_cols", &m)
-			f.fail(err)
-			if parts := int64(words[r.prog.vars[m].word+wordHubs]); parts > 0 {
-				w[wordParts] = uint64(f.alloc(8 * parts).ptr())
+		w[wordVal], w[wordHas] = uint64(b.val.ptr()), uint64(b.has.ptr())
+		r.buffers[v.at] = b
+	}
+}
+
+// aside gives the words of what the kernel needs beside the contents: lists, parts of long rows, and
+// sums of tiles.
+func (r *passRun) aside(f *frame, words []uint64) {
+	type need struct {
+		word  int
+		bytes int64
+	}
+	var needs []need
+	add := func(word int, bytes int64) { needs = append(needs, need{word, (bytes + 15) &^ 15}) }
+	for i := range r.prog.vars {
+		v := &r.prog.vars[i]
+		if v.kind == passMatrix && v.operand.Var != pass.None {
+			if parts := int64(words[v.word+wordHubs]); parts > 0 {
+				add(v.word+wordLater, 8*parts)
 			}
 		}
-		w[wordVal], w[wordHas], w[wordList] = uint64(b.val.ptr()), uint64(b.has.ptr()), uint64(b.list.ptr())
-		r.buffers[v.at] = b
+		if !v.listed || v.kind != passWritten && v.kind != passTemp {
+			continue
+		}
+		add(v.word+wordList, 4*int64(v.n))
+	}
+	for _, p := range r.prog.parts {
+		tiles := max((int64(p.n)+passTile-1)/passTile, 1)
+		add(p.word, 2*tiles*int64(p.size))
+		add(p.word+1, 2*tiles)
+	}
+	var all int64
+	for _, n := range needs {
+		all += n.bytes
+	}
+	at := f.alloc(all).ptr()
+	for _, n := range needs {
+		words[n.word] = uint64(at)
+		at += driver.Ptr(n.bytes)
 	}
 }
 
@@ -425,8 +455,6 @@ func (r *passRun) Stop() {
 	_ = r.d.ctx.ToDevice(r.room.control.addr+12, unsafe.Pointer(&one), 4, r.d.passStream)
 	_ = r.d.ctx.Sync(r.d.passStream)
 }
-
-var clocksSeen int
 
 // wait waits for the end of the kernel.
 func (r *passRun) wait() {
@@ -488,16 +516,6 @@ func (r *passRun) End(discard bool) (passes int64, contents []device.Store, err 
 	}
 	n := r.numbers()
 	passes = n[hostPasses]
-	if os.Getenv("HB_CLOCKS") != "" {
-		clocksSeen++
-		if clocksSeen%64 == 40 {
-			line := ""
-			for k := int64(1); n[100+2*k] != 0 && k < 190; k++ {
-				line += fmt.Sprintf(" %.1f/%.1f", float64(n[100+2*k]-n[102])/1e3, float64(n[101+2*k]-n[102])/1e3)
-			}
-			println(line)
-		}
-	}
 	f := r.d.begin(device.Call{Op: r.c.Op})
 	defer f.end()
 	defer func() {

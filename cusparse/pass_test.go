@@ -1,9 +1,13 @@
 package cusparse
 
 import (
+	"context"
+	"errors"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -59,5 +63,250 @@ func TestLoopBFS(t *testing.T) {
 	}
 	if !got.Equal(want) {
 		t.Errorf("levels\n%v\nwant\n%v", got, want)
+	}
+}
+
+// star is an undirected graph in which vertices of a few edges meet two that have very many.
+func star(t *testing.T, n int) *matrix.Matrix[bool] {
+	var r, c []int
+	var v []bool
+	add := func(i, j int) { r, c, v = append(r, i, j), append(c, j, i), append(v, true, true) }
+	for i := 2; i < n; i++ {
+		add(i%2, i)
+		if i%7 == 0 {
+			add(i, i-1)
+		}
+	}
+	for i := range 400 { // a vertex whose row is shared by warps, behind one of the two
+		add(n, 10+2*i)
+	}
+	add(n, n+1)
+	a, err := matrix.FromTuples(n+2, n+2, r, c, v, semiring.First[bool, bool]())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// testLoopHubs searches from vertices of long rows and to them, with and without the rows of the
+// transpose.
+func testLoopHubs(t *testing.T, d *Device) {
+	a := star(t, 6000)
+	for _, symmetric := range []bool{false, true} {
+		if symmetric && !a.IsSymmetric() {
+			t.Fatal("the graph is not symmetric")
+		}
+		for _, source := range []int{0, 5, 6000, 6001} {
+			want, err := loopBFS(a, nil, source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := loopBFS(a, d, source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !got.Equal(want) {
+				t.Errorf("from %d, symmetric %v: %d entries, want %d, or other levels", source, symmetric, got.NVals(), want.NVals())
+			}
+		}
+	}
+}
+
+func TestLoopHubs(t *testing.T) {
+	d, _ := emulated(t)
+	testLoopHubs(t, d)
+}
+
+func TestLoopHubsOnGPU(t *testing.T) { testLoopHubs(t, realDevice(t)) }
+
+// loopDown is a loop that ends when v has no entry left: each pass takes step from the values, and
+// deletes those that are not positive. body may do more.
+func loopDown(t *testing.T, at matrix.Place, body func(s *ops.Steps, v *matrix.Vector[int32], pass int, in ops.Option) bool, opts ...ops.Option) (*matrix.Vector[int32], int, error) {
+	v, sum := matrix.NewVector[int32](40), matrix.NewVector[int32](40, matrix.On(at))
+	for i := range 40 {
+		if err := v.Set(i, int32(i%9+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := v.Move(at); err != nil {
+		t.Fatal(err)
+	}
+	var s ops.Steps
+	passes := 0
+	for in := range s.While(v, opts...) {
+		passes++
+		s.Do(ops.ApplySecond(v, semiring.Minus[int32](), v, 1, in))
+		if body != nil && !body(&s, v, passes, in) {
+			break
+		}
+		s.Do(ops.Select(v, semiring.ValueGT[int32](0), v, in))
+		s.Do(ops.Apply(sum.Accum(semiring.Plus[int32]()), semiring.Identity[int32](), v, in))
+	}
+	return sum, passes, s.Err()
+}
+
+// TestLoopProtocol leaves the list in every way: the result is that of the operations one by one.
+func TestLoopProtocol(t *testing.T) {
+	d, _ := emulated(t)
+	plain := func(*ops.Steps, *matrix.Vector[int32], int, ops.Option) bool { return true }
+	for _, test := range []struct {
+		name string
+		body func(s *ops.Steps, v *matrix.Vector[int32], pass int, in ops.Option) bool
+		list bool // the loop runs by its list to the end
+		opts []ops.Option
+	}{
+		{"the list", plain, true, nil},
+		{"bounded", plain, true, []ops.Option{ops.Passes(3)}},
+		{"no pass", plain, false, []ops.Option{ops.Passes(0)}},
+		{"one by one", plain, false, []ops.Option{ops.OneByOne()}},
+		{"a number that changes", func(s *ops.Steps, v *matrix.Vector[int32], pass int, in ops.Option) bool {
+			return s.Do(ops.AssignVectorScalar(v.Accum(semiring.Plus[int32]()).Masked(v.Structure()), int32(pass%2), ops.All(), in))
+		}, false, nil},
+		{"another operation in pass 4", func(s *ops.Steps, v *matrix.Vector[int32], pass int, in ops.Option) bool {
+			if pass == 4 {
+				s.Do(ops.ApplySecond(v, semiring.Plus[int32](), v, 2, in))
+			}
+			return true
+		}, false, nil},
+		{"fewer operations in pass 3", func(s *ops.Steps, v *matrix.Vector[int32], pass int, in ops.Option) bool {
+			if pass != 3 {
+				s.Do(ops.ApplySecond(v, semiring.Min[int32](), v, 7, in))
+			}
+			return true
+		}, false, nil},
+		{"break in pass 5", func(_ *ops.Steps, _ *matrix.Vector[int32], pass int, _ ops.Option) bool { return pass < 5 }, false, nil},
+		{"break in pass 1", func(_ *ops.Steps, _ *matrix.Vector[int32], pass int, _ ops.Option) bool { return false }, false, nil},
+		{"a read in pass 3", func(_ *ops.Steps, v *matrix.Vector[int32], pass int, _ ops.Option) bool {
+			return pass != 3 || v.NVals() > 0
+		}, false, nil},
+		{"a read in pass 1", func(_ *ops.Steps, v *matrix.Vector[int32], pass int, _ ops.Option) bool {
+			_, ok := v.At(8)
+			return ok || pass > 1
+		}, false, nil},
+		{"an operation without the option", func(s *ops.Steps, v *matrix.Vector[int32], pass int, _ ops.Option) bool {
+			return s.Do(ops.ApplySecond(v, semiring.Min[int32](), v, 6))
+		}, false, nil},
+		{"a write in pass 2", func(s *ops.Steps, v *matrix.Vector[int32], pass int, _ ops.Option) bool {
+			if pass == 2 {
+				s.Do(v.Set(3, 20))
+			}
+			return true
+		}, false, nil},
+		{"a loop within", func(s *ops.Steps, v *matrix.Vector[int32], pass int, in ops.Option) bool {
+			w := matrix.NewVector[int32](40, matrix.On(v.Place()))
+			s.Do(ops.AssignVector(w, v, ops.All(), in))
+			for in := range s.While(w, in) {
+				s.Do(ops.ApplySecond(w, semiring.Minus[int32](), w, 3, in))
+				s.Do(ops.Select(w, semiring.ValueGT[int32](0), w, in))
+			}
+			return s.Do(ops.EWiseAdd(v, semiring.Plus[int32](), v, w, in))
+		}, false, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			want, passes, err := loopDown(t, nil, test.body, test.opts...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var said []string
+			got, n, err := loopDown(t, d, test.body, append(test.opts, ops.Explain(func(s string) { said = append(said, s) }))...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n != passes || !got.Equal(want) {
+				t.Errorf("%d passes and %v, want %d and %v", n, got, passes, want)
+			}
+			if test.list && (len(said) != 1 || !strings.HasPrefix(said[0], "while ")) {
+				t.Errorf("the loop says %q, want its list", said)
+			}
+		})
+	}
+}
+
+// A body that panics leaves what its operations did.
+func TestLoopPanics(t *testing.T) {
+	d, _ := emulated(t)
+	var v *matrix.Vector[int32]
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic of the body does not arrive")
+			}
+		}()
+		_, _, _ = loopDown(t, d, func(_ *ops.Steps, w *matrix.Vector[int32], pass int, _ ops.Option) bool {
+			if v = w; pass == 4 {
+				panic("pass 4")
+			}
+			return true
+		})
+	}()
+	if x, ok := v.At(8); !ok || x != 5 {
+		t.Errorf("v(8) is %d, %v, want 5 after four passes", x, ok)
+	}
+}
+
+// An index out of range ends the loop with the error of the operation, and nothing changes.
+func TestLoopErrors(t *testing.T) {
+	d, e := emulated(t)
+	here := matrix.On(d)
+	idx, v := matrix.NewVector[int32](6), matrix.NewVector[int32](6)
+	for i := range 6 {
+		if err := errors.Join(idx.Set(i, int32(i)), v.Set(i, int32(5-i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(idx.Move(d), v.Move(d)); err != nil {
+		t.Fatal(err)
+	}
+	out := matrix.NewVector[int32](6, here)
+	loop := func() error {
+		var s ops.Steps
+		for in := range s.While(v) {
+			s.Do(ops.ExtractVector(out, v, ops.ValuesOf(idx), in))
+			s.Do(ops.ApplySecond(idx, semiring.Plus[int32](), idx, 1, in))
+			s.Do(ops.Select(v, semiring.ValueGT[int32](0), out, in))
+		}
+		return s.Err()
+	}
+	err := loop()
+	var outside *matrix.IndexError
+	if !errors.As(err, &outside) || outside.Index != 6 || !strings.Contains(err.Error(), "pass_test.go:") || !strings.Contains(err.Error(), "pass 2") {
+		t.Errorf("the error is %v, want an index 6 with line and pass", err)
+	}
+	if x, ok := v.At(0); !ok || x != 5 {
+		t.Errorf("v(0) is %d, %v after the error, want 5", x, ok)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := loopDown(t, d, nil, ops.WithContext(ctx)); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled loop returns %v", err)
+	}
+	defer e.FailAfter("Launch", 1, emu.LaunchFailed).Cancel()
+	if _, _, err := loopDown(t, d, nil); err == nil {
+		t.Error("a launch that fails is no error")
+	}
+}
+
+// After a loop the memory is that of its results.
+func TestLoopMemory(t *testing.T) {
+	d, _ := emulated(t)
+	a := ring(t, 40)
+	run := func() {
+		level, err := loopBFS(a, d, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := level.Move(nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run()
+	before := d.Memory().InUse
+	for range 3 {
+		run()
+	}
+	runtime.GC()
+	runtime.GC()
+	if after := d.Memory().InUse; after > before {
+		t.Errorf("%d bytes in use after three more loops, %d before", after, before)
 	}
 }

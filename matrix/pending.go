@@ -302,7 +302,7 @@ func (a *core) settle() {
 // room makes (i, j), which is within the matrix, an entry, and returns the place of its value, which
 // the caller writes.
 func (a *core) room(i, j int) sparse.Values {
-	a.touch(true)
+	a.touchHere()
 	if a.changes() != nil && a.changesPend() {
 		return a.changed(i, j)
 	}
@@ -348,7 +348,7 @@ func (a *core) changesPend() bool {
 
 // remove deletes the entry at row i, column j, which is within the matrix, if there is one.
 func (a *core) remove(i, j int) {
-	a.touch(true)
+	a.touchHere()
 	if a.changes() != nil && a.changesPend() {
 		p := a.changing()
 		p.remove(i, j, &p.base.Structure)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -228,7 +227,8 @@ func (l *loop) settle(reason string) {
 	}
 	was := l.mode
 	l.mode = oneByOne
-	l.runner, l.reason = nil, reason
+	defer func() { l.runner = nil }()
+	l.reason = reason
 	if l.explain != nil && was == recording {
 		l.explain("one by one: " + reason)
 	}
@@ -310,9 +310,9 @@ func (l *loop) launch() (more bool) {
 		l.settle("no operation of the pass writes the condition")
 		return true
 	}
-	limit := int64(math.MaxInt64)
+	limit := l.runner.Most()
 	if l.bounded {
-		limit = l.passes - (l.begun - 1)
+		limit = min(limit, l.passes-(l.begun-1))
 	}
 	r, err := l.begin(limit)
 	var no *pass.NotRecordable
@@ -363,9 +363,9 @@ func (l *loop) launch() (more bool) {
 		l.abandon(l.named(err))
 		return false
 	}
-	l.mode = oneByOne
+	l.mode, l.waits = oneByOne, nil
 	l.unwatch()
-	return false
+	return n == limit
 }
 
 // begin starts the list.

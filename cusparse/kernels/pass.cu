@@ -28,6 +28,33 @@ struct hb_control {
 
 #define HB_PASS_WARPS (HB_PASS_BLOCK / HB_WARP)
 
+// hb_wait is the barrier before turn t. It is no inline function: a loop has many barriers, and
+// instructions that are read for the first time cost more than a call.
+static __device__ __noinline__ void hb_wait(hb_control *c, hb_u64 *pending, hb_u64 *adds, hb_u32 turn) {
+	__syncthreads();
+	for (hb_i32 i = threadIdx.x; i < HB_PASS_TOTALS; i += HB_PASS_BLOCK) {
+		if (pending[i] == 0) continue;
+		atomicAdd(&adds[i], pending[i]);
+		pending[i] = 0;
+		__threadfence();
+	}
+	if (blockIdx.x == 0 && threadIdx.x == 0 && (*(volatile hb_u32 *)&c->stop != 0 || ((volatile hb_u64 *)c->error)[0] != 0)) adds[HB_PASS_TOTALS] = 1;
+	__syncthreads();
+	if (threadIdx.x == 0) {
+		__threadfence();
+		atomicAdd(&c->arrived, 1u);
+		const hb_u32 all = turn * gridDim.x;
+		while ((hb_i32)(*(volatile hb_u32 *)&c->arrived - all) < 0) {
+		}
+		__threadfence();
+	}
+	__syncthreads();
+	if (blockIdx.x == 0) { // the side after the next one was read before this barrier
+		hb_u64 *old = c->side[(turn + 2) % 3];
+		for (hb_i32 i = threadIdx.x; i <= HB_PASS_TOTALS; i += HB_PASS_BLOCK) old[i] = 0;
+	}
+}
+
 struct hb_grid {
 	hb_control *c;
 	hb_u64 *pending; // shared: what the block adds to the numbers at the next barrier
@@ -44,41 +71,13 @@ struct hb_grid {
 	}
 
 	// sync waits for all threads. What they wrote before is read after it.
-	__device__ void sync() {
-		__syncthreads();
-		for (hb_i32 i = threadIdx.x; i < HB_PASS_TOTALS; i += HB_PASS_BLOCK) {
-			if (pending[i] == 0) continue;
-			atomicAdd(&adds[i], pending[i]);
-			pending[i] = 0;
-			__threadfence();
-		}
-		if (thread == 0 && (*(volatile hb_u32 *)&c->stop != 0 || ((volatile hb_u64 *)c->error)[0] != 0)) adds[HB_PASS_TOTALS] = 1;
-		__syncthreads();
+	__device__ __forceinline__ void sync() {
 		turn++;
-#ifdef HB_CLOCKS
-		if (thread == 0) { hb_u64 tt; asm volatile("mov.u64 %0, %globaltimer;" : "=l"(tt)); clocks[100 + 2 * turn] = tt; }
-#endif
-		if (threadIdx.x == 0) {
-			__threadfence();
-			atomicAdd(&c->arrived, 1u);
-			const hb_u32 all = turn * gridDim.x;
-			while ((hb_i32)(*(volatile hb_u32 *)&c->arrived - all) < 0) {
-			}
-			__threadfence();
-		}
-		__syncthreads();
-#ifdef HB_CLOCKS
-		if (thread == 0) { hb_u64 tt; asm volatile("mov.u64 %0, %globaltimer;" : "=l"(tt)); clocks[101 + 2 * turn] = tt; }
-#endif
+		hb_wait(c, pending, adds, turn);
 		reads = adds;
 		adds = c->side[(turn + 1) % 3];
-		if (blockIdx.x == 0) { // the side after that was read before this barrier
-			hb_u64 *old = c->side[(turn + 2) % 3];
-			for (hb_i32 i = threadIdx.x; i <= HB_PASS_TOTALS; i += HB_PASS_BLOCK) old[i] = 0;
-		}
 	}
 
-	volatile hb_i64 *clocks;
 	// number returns what was added to number i between the last two barriers.
 	__device__ __forceinline__ hb_u64 number(hb_i32 i) const { return reads[i]; }
 	__device__ __forceinline__ bool stopped() const { return number(HB_PASS_TOTALS) != 0; }
@@ -90,7 +89,7 @@ struct hb_grid {
 	}
 
 	// fails records the first error.
-	__device__ void fails(hb_u64 step, hb_i64 at, hb_i64 index, hb_i64 limit) {
+	__device__ __forceinline__ void fails(hb_u64 step, hb_i64 at, hb_i64 index, hb_i64 limit) {
 		if (atomicCAS(&c->error[0], 0ull, step + 1) != 0) return;
 		c->error[1] = (hb_u64)at;
 		c->error[2] = (hb_u64)index;
@@ -98,7 +97,7 @@ struct hb_grid {
 	}
 
 	// ends makes the control zero again once all blocks are here.
-	__device__ void ends() {
+	__device__ __forceinline__ void ends() {
 		__shared__ bool last;
 		__syncthreads();
 		if (threadIdx.x == 0) last = atomicAdd(&c->gone, 1u) + 1 == gridDim.x;
@@ -111,16 +110,15 @@ struct hb_grid {
 
 // hb_vec is a vector. Bit 0 of has[p] says that p has an entry, bit 1 that p is in the list. While
 // listed is set, the list has every entry once, and maybe positions without one; else no bit 1 is
-// set. len, cnt, deg and hubs are the length of the list, the number of entries, the edges of the
-// rows in the list, and the parts of long rows, at the last barrier: update adds what the numbers say
-// that came since the one before, and is called once after each barrier with changes before it.
-#define HB_PASS_NUMBERS 4
+// set. len, cnt and deg are the length of the list, the number of entries, and the edges of the rows
+// in the list, at the last barrier: update adds what came since the one before, and is called once
+// after each barrier with changes before it.
+#define HB_PASS_NUMBERS 3
 template <class T> struct hb_vec {
 	T *val;
 	hb_u8 *has;
 	hb_i32 *list;
-	hb_u64 *parts; // of long rows, for a push: the row, and the part above it; null for none
-	hb_i64 n, len, cnt, deg, hubs;
+	hb_i64 n, len, cnt, deg;
 	hb_i32 at;
 	bool listed;
 
@@ -128,11 +126,10 @@ template <class T> struct hb_vec {
 		len += (hb_i64)g.number(HB_PASS_NUMBERS * at);
 		cnt += (hb_i64)g.number(HB_PASS_NUMBERS * at + 1);
 		deg += (hb_i64)g.number(HB_PASS_NUMBERS * at + 2);
-		hubs += (hb_i64)g.number(HB_PASS_NUMBERS * at + 3);
 	}
 	// unlist forgets the list, whose bits are cleared already. empty says that no entry is left.
 	__device__ __forceinline__ void unlist(bool empty) {
-		len = deg = hubs = 0;
+		len = deg = 0;
 		listed = empty;
 		if (empty) cnt = 0;
 	}
@@ -165,51 +162,61 @@ template <class V, class F> HB_DEVICE void hb_listed(const hb_grid &g, const V &
 #define HB_PASS_CHUNK 256 // entries of such a row that a warp takes at a time
 #define HB_PASS_LONG 2048 // entries from which a block takes a row of a pull
 
-// hb_parts appends the parts of row p, which has d entries.
-HB_DEVICE void hb_parts(hb_u64 *parts, hb_u64 have, hb_u64 *more, hb_i32 p, hb_i64 d) {
-	const hb_u64 chunks = (hb_u64)(d + HB_PASS_CHUNK - 1) / HB_PASS_CHUNK, first = have + atomicAdd(more, chunks);
-	for (hb_u64 c = 0; c < chunks; c++) parts[first + c] = c << 32 | (hb_u32)p;
-}
-
-// hb_collector appends positions to the list of a vector. A warp collects them in shared memory and
-// reserves places for many at a time. All lanes of the warp call put and flush, and flush comes last.
+// hb_collector appends positions to the list of a vector. A block collects them in shared memory, and
+// reserves places for all at the end; what has no room there goes to the list at once. All lanes of
+// a warp call put, all threads of the block call the constructor and flush, which comes last.
 // Collectors of different K may be open at a time.
-#define HB_PASS_ASIDE 96
 template <hb_i32 K> struct hb_collector {
-	hb_i32 count;
-	__device__ __forceinline__ hb_collector() : count(0) {}
+	static const hb_i32 room = K == 0 ? 5120 : 1024;
 	__device__ __forceinline__ static hb_i32 *aside() {
-		__shared__ hb_i32 all[HB_PASS_WARPS][HB_PASS_ASIDE];
-		return all[threadIdx.x / HB_WARP];
+		__shared__ hb_i32 all[room];
+		return all;
+	}
+	__device__ __forceinline__ static hb_i32 *count() {
+		__shared__ hb_i32 n[2]; // positions aside, and the place of the first in the list
+		return n;
+	}
+	__device__ __forceinline__ hb_collector() {
+		__syncthreads();
+		if (threadIdx.x == 0) count()[0] = 0;
+		__syncthreads();
 	}
 	// put appends p in the lanes with want.
 	template <class V> __device__ __forceinline__ void put(hb_grid &g, V &v, bool want, hb_i64 p, const hb_i64 *deg) {
 		const hb_u32 lanes = __ballot_sync(HB_FULL, want);
 		if (lanes == 0) return;
-		const hb_i32 n = __popc(lanes);
-		if (count + n > HB_PASS_ASIDE) flush(g, v, deg);
-		if (want) aside()[count + __popc(lanes & ((1u << HB_LANE) - 1))] = (hb_i32)p;
-		count += n;
+		const hb_i32 n = __popc(lanes), rank = __popc(lanes & ((1u << HB_LANE) - 1));
+		hb_i32 first = 0;
+		if (HB_LANE == 0) first = atomicAdd(count(), n);
+		first = __shfl_sync(HB_FULL, first, 0);
+		if (first + n <= room) {
+			if (want) aside()[first + rank] = (hb_i32)p;
+			return;
+		}
+		hb_u64 at = 0;
+		if (HB_LANE == 0) {
+			atomicAdd(count(), -n);
+			at = (hb_u64)v.len + atomicAdd(&g.adds[HB_PASS_NUMBERS * v.at], (hb_u64)n);
+		}
+		at = __shfl_sync(HB_FULL, at, 0);
+		if (want) v.list[at + rank] = (hb_i32)p;
+		if (deg) g.add(HB_PASS_NUMBERS * v.at + 2, want ? deg[p + 1] - deg[p] : 0);
 	}
 	// flush writes the list. The edges of the rows are added up if deg is not null.
-	template <class V> __device__ void flush(hb_grid &g, V &v, const hb_i64 *deg) {
-		if (count == 0) return;
-		__syncwarp();
-		hb_u64 first = 0;
-		if (HB_LANE == 0) first = (hb_u64)v.len + atomicAdd(&g.adds[HB_PASS_NUMBERS * v.at], (hb_u64)count);
-		first = __shfl_sync(HB_FULL, first, 0);
+	template <class V> __device__ __forceinline__ void flush(hb_grid &g, V &v, const hb_i64 *deg) {
+		__syncthreads();
+		const hb_i32 n = count()[0];
+		if (n == 0) return;
+		if (threadIdx.x == 0) count()[1] = (hb_i32)(v.len + (hb_i64)atomicAdd(&g.adds[HB_PASS_NUMBERS * v.at], (hb_u64)n));
+		__syncthreads();
+		const hb_i32 first = count()[1];
 		hb_i64 edges = 0;
-		for (hb_i32 t = HB_LANE; t < count; t += HB_WARP) {
+		for (hb_i32 t = threadIdx.x; t < n; t += HB_PASS_BLOCK) {
 			const hb_i32 p = aside()[t];
 			v.list[first + t] = p;
-			if (!deg) continue;
-			const hb_i64 d = deg[p + 1] - deg[p];
-			edges += d;
-			if (d > HB_PASS_HUB && v.parts) hb_parts(v.parts, (hb_u64)v.hubs, &g.adds[HB_PASS_NUMBERS * v.at + 3], p, d);
+			if (deg) edges += deg[p + 1] - deg[p];
 		}
-		__syncwarp();
 		if (deg) g.add(HB_PASS_NUMBERS * v.at + 2, edges);
-		count = 0;
 	}
 };
 
@@ -260,15 +267,13 @@ HB_DEVICE void hb_edges(hb_grid &g, const hb_i32 *idx, T &t, const hb_i64 *deg, 
 }
 
 // hb_push looks at the entries e of the rows of x's entries: if open(to) holds for the column, it
-// calls edge(from, e, to), and appends the column to t if that returns true. Warps share the rows of
-// more than HB_PASS_HUB entries by their parts: those of x if x has a list and own says that they are
-// of this matrix; else they wait in later, if hubs says that there may be such rows, for a barrier,
-// after which updates is called.
+// calls edge(from, e, to), and appends the column to t if that returns true. Rows of more than
+// HB_PASS_HUB entries wait in later, if hubs says that there may be such rows, for a barrier, after
+// which updates is called and warps share them.
 template <class X, class T, class O, class F, class U>
-HB_DEVICE void hb_push(hb_grid &g, const hb_i64 *ptr, const hb_i32 *idx, const X &x, T &t, const hb_i64 *deg, hb_u64 *later, hb_i32 at, bool hubs, bool own, O open, F edge, U updates) {
+HB_DEVICE void hb_push(hb_grid &g, const hb_i64 *ptr, const hb_i32 *idx, const X &x, T &t, const hb_i64 *deg, hb_u64 *later, hb_i32 at, bool hubs, O open, F edge, U updates) {
 	hb_collector<0> found;
 	const hb_i64 items = x.places(), warps = g.threads / HB_WARP, warp = g.thread / HB_WARP;
-	own = own && x.listed;
 	hb_i64 share = (items + warps - 1) / warps;
 	if (share > HB_WARP) share = HB_WARP;
 	for (hb_i64 base = warp * share; base < items; base += warps * share) {
@@ -280,7 +285,9 @@ HB_DEVICE void hb_push(hb_grid &g, const hb_i64 *ptr, const hb_i32 *idx, const X
 				lo = ptr[j];
 				hb_i64 all = ptr[j + 1] - lo;
 				if (hubs && all > HB_PASS_HUB) {
-					if (!own) hb_parts(later, 0, &g.adds[HB_PASS_NUMBERS * at], (hb_i32)j, all);
+					const hb_u64 chunks = (hb_u64)(all + HB_PASS_CHUNK - 1) / HB_PASS_CHUNK;
+					const hb_u64 first = atomicAdd(&g.adds[HB_PASS_NUMBERS * at], chunks);
+					for (hb_u64 c = 0; c < chunks; c++) later[first + c] = c << 32 | (hb_u32)j;
 					all = 0;
 				}
 				d = (hb_u32)all;
@@ -302,19 +309,16 @@ HB_DEVICE void hb_push(hb_grid &g, const hb_i64 *ptr, const hb_i32 *idx, const X
 			hb_edges(g, idx, t, deg, found, from, e, to, ok, open, edge);
 		}
 	}
-	const hb_u64 *parts = x.parts;
-	hb_i64 count = hubs && own ? x.hubs : 0;
-	if (hubs && !own) {
-		found.flush(g, t, deg);
-		g.sync();
-		updates();
-		parts = later;
-		count = (hb_i64)g.number(HB_PASS_NUMBERS * at);
-	}
+	found.flush(g, t, deg);
+	if (!hubs) return;
+	g.sync();
+	updates();
+	const hb_i64 count = (hb_i64)g.number(HB_PASS_NUMBERS * at);
+	if (count == 0) return;
+	hb_collector<1> more;
 	for (hb_i64 c = warp; c < count; c += warps) {
-		const hb_u64 item = parts[c];
+		const hb_u64 item = later[c];
 		const hb_i32 from = (hb_i32)(hb_u32)item;
-		if (own && !(x.has[from] & 1)) continue;
 		const hb_i64 lo = ptr[from] + (hb_i64)(item >> 32) * HB_PASS_CHUNK, end = ptr[from + 1];
 		const hb_i64 hi = lo + HB_PASS_CHUNK < end ? lo + HB_PASS_CHUNK : end;
 		for (hb_i64 s = lo; s < hi; s += HB_WARP * HB_PASS_UNROLL) {
@@ -327,10 +331,10 @@ HB_DEVICE void hb_push(hb_grid &g, const hb_i64 *ptr, const hb_i32 *idx, const X
 				e[u] = s + u * HB_WARP + HB_LANE;
 				ok[u] = e[u] < hi;
 			}
-			hb_edges(g, idx, t, deg, found, of, e, to, ok, open, edge);
+			hb_edges(g, idx, t, deg, more, of, e, to, ok, open, edge);
 		}
 	}
-	found.flush(g, t, deg);
+	more.flush(g, t, deg);
 }
 
 // hb_fold adds up the values of the first n lanes of groups of that many lanes, in a fixed order:
@@ -385,15 +389,16 @@ HB_DEVICE void hb_terms(hb_i64 e, hb_i64 step, hb_i64 end, hb_i64 row, const hb_
 
 // hb_pull calls done(i, hit, acc) for every row i, where acc is the sum of term(i, e, j, y) over the
 // entries e of the row for which it returns true, if there is one, in a fixed order. Rows that
-// allowed(i) excludes have none. LANES threads share the begin of a row, and then the warp takes the
-// rest of each; one entry is enough with ONE. Long rows are those of more than HB_PASS_LONG entries:
-// a block takes each.
-template <hb_i32 LANES, bool ONE, class C, class M, class E, class A, class D>
+// allowed(i) excludes have none. Long rows are those of more than HB_PASS_LONG entries: a block takes
+// each. One entry is enough with ONE: then a thread looks at the first entries of a row, and the warp
+// at the rest of each. Else the lanes of a warp share the entries of 32 rows evenly, and add up
+// neighbours of one row.
+template <bool ONE, class C, class M, class E, class A, class D>
 HB_DEVICE void hb_pull(hb_grid &g, hb_i64 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_i32 *longs, hb_i64 nlongs, M allowed, E term, A add, D done) {
-	const hb_i32 lane = HB_LANE % LANES, each = HB_WARP / LANES, group = HB_LANE / LANES;
-	const hb_u32 mine = (LANES == HB_WARP ? HB_FULL : ((1u << LANES % HB_WARP) - 1)) << group * LANES;
-	for (hb_i64 base = (g.thread / HB_WARP) * each; base < n; base += g.threads / LANES) {
-		const hb_i64 i = base + group;
+	__shared__ C all[HB_PASS_WARPS][HB_WARP];
+	C *sums = all[threadIdx.x / HB_WARP];
+	for (hb_i64 base = g.thread - HB_LANE; base < n; base += g.threads) {
+		const hb_i64 i = base + HB_LANE;
 		bool ok = i < n, reads = ok && allowed(i), hit = false;
 		hb_i64 e = 0, hi = 0;
 		if (reads) {
@@ -402,27 +407,73 @@ HB_DEVICE void hb_pull(hb_grid &g, hb_i64 n, const hb_i64 *ptr, const hb_i32 *id
 			if (nlongs > 0 && hi - e > HB_PASS_LONG) ok = reads = false;
 		}
 		C acc = C();
-		if (reads) hb_terms(e + lane, LANES, hi, i, idx, hit, acc, term, add);
-		e += LANES * HB_PASS_UNROLL;
-		if (ONE && (__ballot_sync(HB_FULL, hit) & mine)) reads = false;
-		hb_fold(hit, acc, LANES, add);
-		for (hb_u32 open = __ballot_sync(HB_FULL, reads && lane == 0 && e < hi); open; open &= open - 1) {
-			const hb_i32 from = __ffs((hb_i32)open) - 1;
-			const hb_i64 row = __shfl_sync(HB_FULL, i, from), begin = __shfl_sync(HB_FULL, e, from), end = __shfl_sync(HB_FULL, hi, from);
-			bool found = false;
-			C sum = C();
-			for (hb_i64 s = begin + HB_LANE; s - HB_LANE < end; s += HB_WARP * HB_PASS_UNROLL) {
-				hb_terms(s, HB_WARP, end, row, idx, found, sum, term, add);
-				if (ONE && __any_sync(HB_FULL, found)) break;
+		if (ONE) {
+			for (hb_i32 k = 0; k < 4 && __any_sync(HB_FULL, reads && e < hi); k++) {
+				if (reads) hb_terms(e, 1, hi, i, idx, hit, acc, term, add);
+				e += HB_PASS_UNROLL;
+				reads = reads && !hit;
 			}
-			hb_fold(found, sum, HB_WARP, add);
-			sum = hb_from(sum, 0);
-			if (__shfl_sync(HB_FULL, (hb_i32)found, 0) && HB_LANE == from) {
-				acc = hit ? add(acc, sum) : sum;
-				hit = true;
+			for (hb_u32 open = __ballot_sync(HB_FULL, reads && e < hi); open; open &= open - 1) {
+				const hb_i32 from = __ffs((hb_i32)open) - 1;
+				const hb_i64 row = __shfl_sync(HB_FULL, i, from), begin = __shfl_sync(HB_FULL, e, from), end = __shfl_sync(HB_FULL, hi, from);
+				bool found = false;
+				C sum = C();
+				for (hb_i64 s = begin + HB_LANE; s - HB_LANE < end; s += HB_WARP * HB_PASS_UNROLL) {
+					hb_terms(s, HB_WARP, end, row, idx, found, sum, term, add);
+					if (__any_sync(HB_FULL, found)) break;
+				}
+				hb_fold(found, sum, HB_WARP, add);
+				sum = hb_from(sum, 0);
+				if (__shfl_sync(HB_FULL, (hb_i32)found, 0) && HB_LANE == from) {
+					acc = sum;
+					hit = true;
+				}
 			}
+		} else {
+			const hb_u32 d = reads ? (hb_u32)(hi - e) : 0, sum = hb_sums(d), before = sum - d, total = __shfl_sync(HB_FULL, sum, HB_WARP - 1);
+			hb_u32 got = 0; // rows with a sum
+			for (hb_u32 s = 0; s < total; s += HB_WARP * HB_PASS_UNROLL) {
+				hb_i32 row[HB_PASS_UNROLL], j[HB_PASS_UNROLL];
+				hb_i64 at[HB_PASS_UNROLL];
+				bool in[HB_PASS_UNROLL];
+				C y[HB_PASS_UNROLL];
+#pragma unroll
+				for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
+					const hb_u32 t = s + u * HB_WARP + HB_LANE;
+					in[u] = t < total;
+					row[u] = hb_owner(sum, in[u] ? t : total - 1);
+					at[u] = __shfl_sync(HB_FULL, e, row[u]) + (hb_i64)(t - __shfl_sync(HB_FULL, before, row[u]));
+				}
+#pragma unroll
+				for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) j[u] = in[u] ? idx[at[u]] : 0;
+#pragma unroll
+				for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) in[u] = in[u] && term(base + row[u], at[u], j[u], y[u]);
+				for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
+#pragma unroll
+					for (hb_i32 d = 1; d < HB_WARP; d *= 2) {
+						const hb_i32 key = __shfl_up_sync(HB_FULL, row[u], d);
+						const bool other = __shfl_up_sync(HB_FULL, (hb_i32)in[u], d) != 0;
+						const C z = hb_up(y[u], d);
+						if (HB_LANE >= d && key == row[u] && other) {
+							y[u] = in[u] ? add(z, y[u]) : z;
+							in[u] = true;
+						}
+					}
+					const hb_i32 next = __shfl_down_sync(HB_FULL, row[u], 1);
+					const bool last = in[u] && (HB_LANE == HB_WARP - 1 || next != row[u]);
+					if (last) sums[row[u]] = got >> row[u] & 1 ? add(sums[row[u]], y[u]) : y[u];
+					hb_u32 bit = last ? 1u << row[u] : 0;
+#pragma unroll
+					for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) bit |= __shfl_xor_sync(HB_FULL, bit, d);
+					got |= bit;
+					__syncwarp();
+				}
+			}
+			hit = got >> HB_LANE & 1;
+			if (hit) acc = sums[HB_LANE];
+			__syncwarp();
 		}
-		if (ok && lane == 0) done(i, hit, acc);
+		if (ok) done(i, hit, acc);
 	}
 	for (hb_i64 r = blockIdx.x; r < nlongs; r += gridDim.x) {
 		const hb_i64 i = longs[r];

@@ -1,0 +1,267 @@
+package cusparse
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hiveblas/hiveblas/internal/pass"
+)
+
+// This file writes the begin and the end of the kernel of a recorded loop: the variables, their
+// contents, and what the host reads.
+
+// layout gives the variables their words.
+func (t *passText) layout() {
+	t.words = firstWord
+	for i := range t.vars {
+		v := &t.vars[i]
+		v.word = t.words
+		switch {
+		case v.kind == passMatrix && v.operand.Var == pass.None:
+			continue
+		case v.kind == passMatrix:
+			t.words += matrixWords
+			t.hubs[i] = t.totals
+			t.totals++
+			continue
+		case v.kind == passWritten || v.kind == passTemp:
+			v.at = t.totals
+			t.totals++
+		}
+		t.words += vectorWords
+	}
+	for i := range t.list.Steps {
+		s := &t.list.Steps[i]
+		if s.Kind == pass.Reduce {
+			t.parts = append(t.parts, passPart{word: t.words, size: s.Monoid.Out.Size, n: t.vars[s.A.Var].n})
+			t.words += 2
+		}
+		for k, b := range []pass.Bound{s.X, s.Y} {
+			if b.Given() && b.Var == pass.None {
+				t.values = append(t.values, passValue{word: t.words, step: i, second: k == 1})
+				t.words += (b.Type.Size + 7) / 8
+			}
+		}
+	}
+	if t.words > passWordsMost {
+		t.err = &pass.NotRecordable{Op: "the loop", Reason: fmt.Sprintf("its %d steps have too many operands", len(t.list.Steps))}
+	}
+}
+
+// write composes the program.
+func (t *passText) write() {
+	l := t.list
+	p := compose("pass", fmt.Sprintf("a loop of %d steps", len(l.Steps)))
+	p.parts = []string{"pass"}
+	p.define("HB_PASS_BLOCK", passBlock).define("HB_PASS_TOTALS", passNumbers*max(t.totals, 1)).define("HB_PASS_WORDS", t.words)
+	for i := range t.vars {
+		p.needs(t.vars[i].typ)
+	}
+	// A pass is written twice: what its end leaves open decides about the barriers of its begin.
+	t.begin(nil)
+	body := t.pass()
+	if t.err == nil {
+		t.begin(t.used)
+		body = t.pass()
+	}
+	if t.err != nil {
+		return
+	}
+	var k strings.Builder
+	k.WriteString(t.defs.String())
+	k.WriteString("\nHB_KERNEL __launch_bounds__(HB_PASS_BLOCK, HB_PASS_BLOCKS) hb_pass(const hb_words W, hb_control *control) {\n\t__shared__ hb_u64 pending[HB_PASS_TOTALS];\n\thb_grid g(control, pending);\n")
+	t.declare(&k)
+	fmt.Fprintf(&k, "\tconst hb_i64 limit = (hb_i64)W.w[%d];\n\tvolatile hb_i64 *host = (volatile hb_i64 *)W.w[%d];\n", wordLimit, wordHost)
+	k.WriteString("\thb_i64 passes = 0;\n\tfor (;;) {\n")
+	fmt.Fprintf(&k, "\t\tif (!(%s) || passes >= limit || g.stopped()) break;\n", t.condition())
+	k.WriteString("\t\tpasses++;\n\t\tif (g.thread == 0) host[1] = passes;\n")
+	k.WriteString(body)
+	k.WriteString("\t}\n")
+	t.finish(&k)
+	k.WriteString("}\n")
+	p.own = k.String()
+	p.define("HB_PASS_BLOCKS", passBlocks)
+	t.p = p
+}
+
+// The launch shape of the kernel: threads of a block and blocks of a multiprocessor.
+const (
+	passBlock  = 1024
+	passBlocks = 1
+)
+
+// condition is the condition of the loop.
+func (t *passText) condition() string {
+	c := t.list.Cond
+	v := &t.vars[c]
+	if t.list.True {
+		return fmt.Sprintf("h%d && x%d", c, c)
+	}
+	switch v.kind {
+	case passUniform:
+		return fmt.Sprintf("h%d", c)
+	case passRead:
+		return fmt.Sprintf("W.w[%d] != 0", v.word+wordEntries)
+	}
+	if v.full {
+		return fmt.Sprintf("v%d.n > 0", c)
+	}
+	return fmt.Sprintf("v%d.cnt > 0", c)
+}
+
+// declare writes the variables with their contents at the begin of the loop.
+func (t *passText) declare(k *strings.Builder) {
+	word := func(v *passVar, w int) string { return fmt.Sprintf("W.w[%d]", v.word+w) }
+	for i := range t.vars {
+		v := &t.vars[i]
+		T := v.typ.Name
+		switch v.kind {
+		case passMatrix:
+			if v.operand.Var == pass.None {
+				continue
+			}
+			for w, name := range []string{"rows", "row_idx", "row_val", "cols", "col_idx", "col_val"} {
+				typ := []string{"hb_i64", "hb_i32", T}[w%3]
+				fmt.Fprintf(k, "\tconst %s *m%d_%s = (const %s *)%s;\n", typ, i, name, typ, word(v, w))
+			}
+			fmt.Fprintf(k, "\tconst hb_i64 m%d_nnz = (hb_i64)%s, m%d_nlongs = (hb_i64)%s;\n", i, word(v, wordNNZ), i, word(v, wordNLongs))
+			fmt.Fprintf(k, "\tconst hb_i32 *m%d_longs = (const hb_i32 *)%s;\n\tconst bool m%d_hubs = %s != 0;\n", i, word(v, wordLongs), i, word(v, wordHubs))
+			fmt.Fprintf(k, "\thb_u64 *m%d_later = (hb_u64 *)%s;\n", i, word(v, wordLater))
+		case passUniform:
+			fmt.Fprintf(k, "\tbool h%d = %s >= 3 || (%s == 2 && *(const hb_u8 *)%s);\n\t%s x%d = %s();\n\tif (h%d) x%d = %s == 4 ? *(const %s *)&%s : *(const %s *)%s;\n",
+				i, word(v, wordFormat), word(v, wordFormat), word(v, wordHasFrom), T, i, T, i, i, word(v, wordFormat), T, word(v, wordValFrom), T, word(v, wordValFrom))
+		case passRead:
+			fmt.Fprintf(k, "\tconst hb_i64 n%d = %d;\n\tconst hb_u8 *has%d = (const hb_u8 *)%s;\n\tconst %s *val%d = (const %s *)%s;\n",
+				i, v.n, i, word(v, wordHasFrom), T, i, T, word(v, wordValFrom))
+		case passWritten, passTemp:
+			has := fmt.Sprintf("(hb_u8 *)%s", word(v, wordHas))
+			fmt.Fprintf(k, "\thb_vec<%s> v%d = {(%s *)%s, %s, (hb_i32 *)%s, %d, 0, 0, 0, %d, false};\n",
+				T, i, T, word(v, wordVal), has, word(v, wordList), v.n, v.at)
+		}
+	}
+	// The contents: bytes and values, then the entries of lists.
+	sync := false
+	for i := range t.vars {
+		v := &t.vars[i]
+		if v.kind != passWritten && v.kind != passTemp {
+			continue
+		}
+		sync = true
+		rest := v.rest
+		if rest == "" {
+			rest = v.typ.Name + "()"
+		}
+		hasSet, hasCount := "", ""
+		if !v.full {
+			hasSet = fmt.Sprintf(" v%d.has[p] = h;", i)
+			if v.listed {
+				hasSet = fmt.Sprintf(" v%d.has[p] = one ? 3 : h;", i)
+			}
+		}
+		if v.counted && !v.full {
+			hasCount = " d += h;"
+		}
+		fmt.Fprintf(k, "\t{\n\t\tconst hb_u64 format = %s;\n\t\tconst hb_u8 *has = (const hb_u8 *)%s;\n\t\tconst %s *val = (const %s *)%s;\n\t\thb_i64 d = 0;\n",
+			word(v, wordFormat), word(v, wordHasFrom), v.typ.Name, v.typ.Name, word(v, wordValFrom))
+		fmt.Fprintf(k, "\t\thb_each(g, %d, [&](hb_i64 p, bool in) {\n\t\t\tif (!in) return;\n\t\t\tconst bool one = format == 4 && p == (hb_i64)%s, h = one || format == 3 || (format == 2 && has[p]);%s%s\n\t\t\tv%d.val[p] = one ? *(const %s *)&%s : h ? (val ? val[p] : (%s)1) : %s;\n\t\t});\n",
+			v.n, word(v, wordIdx), hasSet, hasCount, i, v.typ.Name, word(v, wordValFrom), v.typ.Name, rest)
+		if v.counted && !v.full {
+			fmt.Fprintf(k, "\t\tg.add(%d, d);\n", passNumbers*v.at+1)
+		}
+		if v.listed {
+			fmt.Fprintf(k, "\t\tv%d.listed = format <= 1 || format == 4;\n\t\tif (format == 4) {\n\t\t\tv%d.len = 1;\n\t\t\tif (g.thread == 0) v%d.list[0] = (hb_i32)%s;\n\t\t}\n", i, i, i, word(v, wordIdx))
+			if v.deg != "" {
+				fmt.Fprintf(k, "\t\tif (format == 4) v%d.deg = %s[%s + 1] - %s[%s];\n", i, v.deg, word(v, wordIdx), v.deg, word(v, wordIdx))
+			}
+		}
+		k.WriteString("\t}\n")
+	}
+	if !sync {
+		return
+	}
+	update := func() {
+		k.WriteString("\tg.sync();\n")
+		for i := range t.vars {
+			if v := &t.vars[i]; (v.kind == passWritten || v.kind == passTemp) && (v.listed || v.counted) {
+				fmt.Fprintf(k, "\tv%d.update(g);\n", i)
+			}
+		}
+	}
+	update()
+	lists := "false"
+	for i := range t.vars {
+		if v := &t.vars[i]; v.kind == passWritten {
+			lists += fmt.Sprintf(" || %s == 1", word(v, wordFormat))
+		}
+	}
+	fmt.Fprintf(k, "\tif (%s) {\n", lists)
+	for i := range t.vars {
+		v := &t.vars[i]
+		if v.kind != passWritten {
+			continue
+		}
+		put, flush := "", ""
+		if v.listed {
+			deg := "(const hb_i64 *)0"
+			if v.deg != "" {
+				deg = v.deg
+			}
+			put = fmt.Sprintf("\t\t\tlisted.put(g, v%d, in, j, %s);\n", i, deg)
+			flush = fmt.Sprintf("\t\tlisted.flush(g, v%d, %s);\n", i, deg)
+		}
+		bits := 1
+		if v.listed {
+			bits = 3
+		}
+		fmt.Fprintf(k, "\tif (%s == 1) {\n\t\tconst hb_i32 *idx = (const hb_i32 *)%s;\n\t\tconst %s *val = (const %s *)%s;\n\t\tconst hb_i64 n = (hb_i64)%s;\n\t\thb_collector<0> listed;\n\t\thb_each(g, n, [&](hb_i64 e, bool in) {\n\t\t\tconst hb_i32 j = in ? idx[e] : 0;\n\t\t\tif (in) {\n\t\t\t\tv%d.has[j] = %d;\n\t\t\t\tv%d.val[j] = val ? val[e] : (%s)1;\n\t\t\t}\n%s\t\t});\n%s",
+			word(v, wordFormat), word(v, wordIdx), v.typ.Name, v.typ.Name, word(v, wordValFrom), word(v, wordEntries), i, bits, i, v.typ.Name, put, flush)
+		if v.counted {
+			fmt.Fprintf(k, "\t\tg.add(%d, g.thread == 0 ? n : 0);\n", passNumbers*v.at+1)
+		}
+		k.WriteString("\t}\n")
+	}
+	update()
+	k.WriteString("\t}\n")
+}
+
+// finish writes what the loop leaves: bytes that are 0 or 1, scalars, and what the host reads.
+func (t *passText) finish(k *strings.Builder) {
+	k.WriteString("\tg.sync();\n")
+	for i := range t.vars {
+		v := &t.vars[i]
+		if v.kind == passWritten && v.listed {
+			fmt.Fprintf(k, "\tif (v%d.listed) hb_listed(g, v%d, [&](hb_i64 p, bool in) { if (in) v%d.has[p] &= 1; });\n", i, i, i)
+		}
+	}
+	k.WriteString("\tif (g.thread == 0) {\n")
+	for i := range t.list.Vars {
+		v := &t.vars[i]
+		if !t.list.Vars[i].Written {
+			continue
+		}
+		switch v.kind {
+		case passUniform:
+			fmt.Fprintf(k, "\t\t*(%s *)W.w[%d] = x%d;\n\t\t*(hb_u8 *)W.w[%d] = h%d;\n\t\thost[%d] = h%d;\n", v.typ.Name, v.word+wordVal, i, v.word+wordHas, i, hostVars+2*i+1, i)
+		case passWritten:
+			count := "-1"
+			switch {
+			case v.full:
+				count = fmt.Sprint(v.n)
+			case v.counted:
+				count = fmt.Sprintf("v%d.cnt", i)
+			}
+			fmt.Fprintf(k, "\t\thost[%d] = v%d.at;\n\t\thost[%d] = %s;\n", hostVars+2*i, i, hostVars+2*i+1, count)
+		}
+	}
+	fmt.Fprintf(k, "\t\tfor (hb_i32 e = 0; e < 4; e++) host[%d + e] = (hb_i64)((volatile hb_u64 *)control->error)[e];\n", hostError)
+	k.WriteString("\t\thost[1] = passes;\n\t\t__threadfence_system();\n\t\thost[0] = 1;\n\t}\n\tg.ends();\n")
+}
+
+// The numbers that the host reads: the end, passes, the error, and of each variable the vector that
+// it has at the end, and its entries.
+const (
+	hostEnded = iota
+	hostPasses
+	hostError
+	hostVars = hostError + 4
+)

@@ -1,0 +1,326 @@
+package cusparse
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/pass"
+)
+
+// This file writes the steps of a recorded loop that read or write other positions than their own:
+// products, gather, scatter, and sums.
+
+// allowedAt is the mask of a product at row k, for its kernel.
+func (t *passText) allowedAt(m pass.Mask, k string) string {
+	if m.Var == pass.None {
+		return "true"
+	}
+	text := t.hasAt(m.Var, k)
+	if !m.Structural {
+		text = fmt.Sprintf("(%s && %s(%s))", text, t.nonzero(t.vars[m.Var].typ), t.valAt(m.Var, k))
+	}
+	if m.Comp {
+		return "!(" + text + ")"
+	}
+	return text
+}
+
+// term is the product of entry e of row r (of the result) and column c of the matrix with the
+// vector, for the rows or the rows of the transpose, whose values val names.
+func (t *passText) term(i, m int, val, r, c string) string {
+	s := &t.list.Steps[i]
+	f := s.Ring.Mul
+	A, X, usesA, usesX := f.X, f.Y, f.UsesX, f.UsesY
+	params := A.Name + " x, " + X.Name + " y"
+	if s.Flip {
+		A, X, usesA, usesX = f.Y, f.X, f.UsesY, f.UsesX
+		params = A.Name + " y, " + X.Name + " x"
+	}
+	name := t.function(f.Out.Name, params+", hb_i32 i, hb_i32 k, hb_i32 j", t.typesOf(f), f.Text)
+	a, x := A.Name+"()", X.Name+"()"
+	if usesA {
+		a = fmt.Sprintf("(m%d_%s ? m%d_%s[e] : (%s)1)", m, val, m, val, A.Name)
+		if s.A.Pattern {
+			a = fmt.Sprintf("(%s)1", A.Name)
+		}
+	}
+	if usesX {
+		x = t.valAt(s.B.Var, c)
+		if s.B.Pattern {
+			x = fmt.Sprintf("(%s)1", X.Name)
+		}
+	}
+	first, last := r, "0"
+	if s.Flip {
+		first, last = "0", r
+	}
+	return fmt.Sprintf("%s(%s, %s, %s, %s, %s)", name, a, x, first, c, last)
+}
+
+// joined adds y to the result of a product at k, and returns whether k is new there.
+func (t *passText) joined(temp int, m device.Monoid, y string) string {
+	if m.Any {
+		return fmt.Sprintf("const bool fresh = hb_mark(v%d.has, k, 3); if (fresh) v%d.val[k] = %s; return fresh;", temp, temp, y)
+	}
+	add := t.binary(m.Func)
+	if native := nativeJoin(m); native != "" {
+		return fmt.Sprintf("%s((%s *)&v%d.val[k], (%s)(%s)); return hb_mark(v%d.has, k, 3);", native, nativeType(m.Out), temp, nativeType(m.Out), y, temp)
+	}
+	join := fmt.Sprintf("hb_join(&v%d.val[k], (%s)(%s), [](%s x, %s y) { return %s(x, y); });", temp, m.Out.Name, y, m.Out.Name, m.Out.Name, add)
+	return join + fmt.Sprintf(" return hb_mark(v%d.has, k, 3);", temp)
+}
+
+// nativeType is the type of the atomic instructions for integers of 32 and 64 bits, "" for others.
+func nativeType(t device.Type) string {
+	return map[string]string{"hb_i32": "int", "hb_u32": "unsigned", "hb_i64": "long long", "hb_u64": "unsigned long long"}[t.Name]
+}
+
+// nativeJoin is the atomic instruction of a monoid of integers, "" if there is none.
+func nativeJoin(m device.Monoid) string {
+	if nativeType(m.Out) == "" {
+		return ""
+	}
+	switch m.Text { // of package semiring
+	case "(y < x || x != x) ? y : x":
+		return "atomicMin"
+	case "(y > x || x != x) ? y : x":
+		return "atomicMax"
+	}
+	return ""
+}
+
+// passAlphaAny and passAlpha are how many times as many entries as those of the rows of x's entries
+// the matrix has for a push to be chosen: with one entry of a row enough, and else.
+const (
+	passAlphaAny = 14
+	passAlpha    = 3
+)
+
+// product writes a product into its variable for results.
+func (t *passText) product(i int) {
+	s := &t.list.Steps[i]
+	m, x, temp := t.matrixVar(s.A), s.B.Var, t.temps[i]
+	of := &t.vars[x]
+	list := []passUse{{x, "", false}, {temp, "", true}}
+	also := -1
+	if m := s.Mask.Var; m != pass.None {
+		by, ok := t.forward[m]
+		if ok && s.Mask.Structural && !slices.ContainsFunc(list, t.clashes) && !t.clashes(passUse{by, "", false}) && !t.stale[x] && !t.stale[temp] {
+			also = by
+			list = append(list, passUse{by, "", false})
+			if scalar := t.given1[m]; scalar != pass.None {
+				t.line("if (!h%d) { g.sync(); %s} // without a value the entries were deleted", scalar, t.updates())
+			}
+		} else {
+			list = append(list, passUse{m, "", false})
+		}
+	}
+	t.needs(list, x, temp)
+	if also >= 0 {
+		t.used[passUse{s.Mask.Var, "", false}] = true
+	}
+	allowed := t.allowedAt(s.Mask, "k")
+	if also >= 0 {
+		set := fmt.Sprintf("(%s || %s)", t.hasAt(s.Mask.Var, "k"), t.hasAt(also, "k"))
+		if scalar := t.given1[s.Mask.Var]; scalar != pass.None {
+			set = fmt.Sprintf("(%s || (h%d && %s))", t.hasAt(s.Mask.Var, "k"), scalar, t.hasAt(also, "k"))
+		}
+		if allowed = set; s.Mask.Comp {
+			allowed = "!" + set
+		}
+	}
+	t.line("{ // %s", s.Op)
+	u := fmt.Sprintf("v%d", x)
+	if of.kind == passRead {
+		u = "u"
+		has := fmt.Sprintf("(hb_u8 *)has%d", x)
+		if of.full {
+			has = "(hb_u8 *)0"
+		}
+		t.line("\tconst hb_vec<%s> u = {(%s *)val%d, %s, 0, n%d, 0, (hb_i64)W.w[%d], 0, 0, false};", of.typ.Name, of.typ.Name, x, has, x, of.word+wordEntries)
+	}
+	t.line("\thb_i64 d = 0;")
+	push, pull := t.pushes[i], t.pulls[i]
+	if push && pull {
+		alpha := passAlpha
+		if s.Ring.Add.Any {
+			alpha = passAlphaAny
+		}
+		switch {
+		case of.full:
+			t.line("\tconst bool push = false;")
+		case of.listed && of.deg != "":
+			t.line("\tconst bool push = %s.listed ? %s.deg * %d < m%d_nnz : %s.cnt * %d < %s.n;", u, u, alpha, m, u, alpha, u)
+		default:
+			t.line("\tconst bool push = %s.cnt * %d < %s.n;", u, alpha, u)
+		}
+		t.line("\tif (push) {")
+	} else {
+		t.line("\t{")
+	}
+	if push {
+		body := t.joined(temp, s.Ring.Add, t.term(i, m, "col_val", "k", "j"))
+		if t.vars[temp].counted {
+			body = fmt.Sprintf("const bool is = [&]() -> bool { %s }(); d += is; return is;", body)
+		}
+		open := allowed
+		if s.Ring.Add.Any {
+			open = fmt.Sprintf("!(((volatile hb_u8 *)v%d.has)[k] & 1) && (%s)", temp, open)
+		}
+		t.line("\t\thb_push(g, m%d_cols, m%d_col_idx, %s, v%d, %s, m%d_later, %d, m%d_hubs,", m, m, u, temp, t.degOf(temp), m, t.hubs[m], m)
+		t.line("\t\t\t[&](hb_i32 k) -> bool { return %s; },", open)
+		t.line("\t\t\t[&](hb_i32 j, hb_i64 e, hb_i32 k) -> bool {")
+		t.line("\t\t\t%s", body)
+		t.line("\t\t},")
+		t.stale[temp] = true
+		t.line("\t\t[&]() { %s});", t.updates())
+	}
+	if push && pull {
+		t.line("\t} else {")
+	}
+	if pull {
+		C := s.Ring.Add.Out.Name
+		has := t.hasAt(x, "j")
+		t.line("\t\thb_pull<%v, %s>(g, %d, m%d_rows, m%d_row_idx, m%d_longs, m%d_nlongs,", s.Ring.Add.Any, C, t.vars[temp].n, m, m, m, m)
+		t.line("\t\t\t[&](hb_i64 k) -> bool { return %s; },", allowed)
+		t.line("\t\t\t[&](hb_i64 k, hb_i64 e, hb_i32 j, %s &y) -> bool { y = %s; return %s; },", C, t.term(i, m, "row_val", "k", "j"), has)
+		t.line("\t\t\t[](%s x, %s y) { return %s(x, y); },", C, C, t.binary(s.Ring.Add.Func))
+		t.line("\t\t\t[&](hb_i64 k, bool hit, %s y) { v%d.has[k] = hit; if (hit) v%d.val[k] = y; d += hit; });", C, temp, temp)
+		if t.vars[temp].listed {
+			t.line("\t\tv%d.unlist(false);", temp)
+		}
+	}
+	t.line("\t}")
+	if t.vars[temp].counted {
+		t.line("\tg.add(HB_PASS_NUMBERS * v%d.at + 1, d);", temp)
+	}
+	t.line("}")
+	t.stale[temp] = true
+}
+
+// gathered writes tb and tv of the entry at q.
+func (t *passText) gathered(i int, in string) string {
+	s := &t.list.Steps[i]
+	n, val := t.vars[s.A.Var].n, t.valAt(s.A.Var, "q")
+	if s.A.Pattern {
+		val = "true"
+	}
+	return fmt.Sprintf(in+"if (q < 0 || q >= %d) {\n"+in+"\tg.fails(%d, p, q, %d);\n"+in+"\ttb = false;\n"+in+"} else if ((tb = %s)) tv = %s;\n",
+		n, i, n, t.hasAt(s.A.Var, "q"), val)
+}
+
+// gather writes the entries at given positions into the variable for results.
+func (t *passText) gather(i int) {
+	s := &t.list.Steps[i]
+	temp := t.temps[i]
+	how := passDomain{list: -1, n: t.vars[temp].n}.how()
+	list := []passUse{{s.B.Var, how, false}, {s.A.Var, "", false}, {temp, how, true}}
+	if s.Mask.Var != pass.None {
+		list = append(list, passUse{s.Mask.Var, how, false})
+	}
+	t.needs(list, temp)
+	t.line("{ // %s", s.Op)
+	t.line("\thb_i64 d = 0;")
+	t.line("\thb_each(g, %d, [&](hb_i64 p, bool in) {", t.vars[temp].n)
+	t.line("\t\tif (!in) return;")
+	t.line("\t\tbool tb = true;")
+	t.line("\t\t%s tv = %s();", t.vars[temp].typ.Name, t.vars[temp].typ.Name)
+	t.line("\t\tconst hb_i64 q = (hb_i64)%s;", t.valAt(s.B.Var, "p"))
+	t.b.WriteString(t.gathered(i, "\t\t\t\t"))
+	t.line("\t\ttb = tb && %s;", t.allowedAt(s.Mask, "p"))
+	t.line("\t\tv%d.has[p] = tb;", temp)
+	t.line("\t\tif (tb) v%d.val[p] = tv;", temp)
+	t.line("\t\td += tb;")
+	t.line("\t});")
+	if t.vars[temp].listed {
+		t.line("\tv%d.unlist(false);", temp)
+	}
+	if t.vars[temp].counted {
+		t.line("\tg.add(HB_PASS_NUMBERS * v%d.at + 1, d);", temp)
+		t.stale[temp] = true
+	}
+	t.line("}")
+}
+
+// scatter writes the sums of entries at given positions.
+func (t *passText) scatter(i int) {
+	s := &t.list.Steps[i]
+	temp, u := t.temps[i], s.A.Var
+	list := []passUse{{s.B.Var, "", false}, {temp, "", true}, {u, "", false}}
+	if s.Mask.Var != pass.None {
+		list = append(list, passUse{s.Mask.Var, "", false})
+	}
+	t.needs(list, u, temp)
+	n := t.vars[temp].n
+	val := t.valAt(u, "p")
+	if s.A.Pattern {
+		val = "true"
+	}
+	t.line("{ // %s", s.Op)
+	t.line("\thb_i64 d = 0;")
+	if t.vars[u].listed {
+		t.line("\thb_collector<0> found;")
+		t.line("\thb_listed(g, v%d, [&](hb_i64 p, bool in) {", u)
+	} else {
+		t.line("\thb_collector<0> found;")
+		t.line("\thb_each(g, %d, [&](hb_i64 p, bool in) {", t.vars[u].n)
+	}
+	t.line("\t\thb_i64 k = 0;")
+	t.line("\t\tconst bool fresh = [&]() -> bool {")
+	t.line("\t\t\tif (!in || !(%s)) return false;", t.hasAt(u, "p"))
+	t.line("\t\t\tk = (hb_i64)%s;", t.valAt(s.B.Var, "p"))
+	t.line("\t\t\tif (k < 0 || k >= %d) {", n)
+	t.line("\t\t\t\tg.fails(%d, p, k, %d);", i, n)
+	t.line("\t\t\t\treturn false;")
+	t.line("\t\t\t}")
+	t.line("\t\t\tif (!(%s)) return false;", t.allowedAt(s.Mask, "k"))
+	t.line("\t\t\t%s", t.joined(temp, s.Monoid, val))
+	t.line("\t\t}();")
+	t.line("\t\td += fresh;")
+	t.line("\t\tfound.put(g, v%d, fresh, k, %s);", temp, t.degOf(temp))
+	t.line("\t});")
+	t.line("\tfound.flush(g, v%d, %s);", temp, t.degOf(temp))
+	if t.vars[temp].counted {
+		t.line("\tg.add(HB_PASS_NUMBERS * v%d.at + 1, d);", temp)
+	}
+	t.line("}")
+	t.stale[temp] = true
+}
+
+// reduce writes the sum of a vector, and enters it.
+func (t *passText) reduce(i int) {
+	s := &t.list.Steps[i]
+	a := s.A.Var
+	C := s.Monoid.Out.Name
+	t.line("{ // %s", s.Op)
+	if t.vars[a].kind == passUniform {
+		ha, xa := t.operand(s.A)
+		t.line("\tconst bool tb = %s;", ha)
+		t.line("\tconst %s tv = %s;", C, xa)
+	} else {
+		var part passPart
+		at := 0
+		for k := range t.list.Steps[:i] {
+			if t.list.Steps[k].Kind == pass.Reduce {
+				at++
+			}
+		}
+		part = t.parts[at]
+		t.needs([]passUse{{a, "", false}})
+		val := t.valAt(a, "p")
+		if s.A.Pattern {
+			val = fmt.Sprintf("(%s)1", C)
+		}
+		t.line("\t%s tv = %s();", C, C)
+		t.line("\tconst bool tb = hb_sum(g, %d, (%s *)W.w[%d], (hb_u8 *)W.w[%d], tv,", t.vars[a].n, C, part.word, part.word+1)
+		t.line("\t\t[&](hb_i64 p, %s &y) -> bool { if (!(%s)) return false; y = %s; return true; },", C, t.hasAt(a, "p"), val)
+		t.line("\t\t[](%s x, %s y) { return %s(x, y); });", C, C, t.binary(s.Monoid.Func))
+		t.line("\t%s", t.updates())
+		clear(t.stale)
+		clear(t.used)
+		clear(t.forward)
+	}
+	t.b.WriteString(t.frame(s, pointStep{step: i, from: -1, clear: -1}, "\t\t\t", nil))
+	t.line("}")
+}

@@ -1,0 +1,463 @@
+package cusparse
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/pass"
+)
+
+// This file makes stages of the steps of a pass, and sets the barriers between them.
+
+// begin starts the text of a pass with what was done since the last barrier.
+func (t *passText) begin(used map[passUse]bool) {
+	t.b.Reset()
+	t.used, t.stale, t.forward = map[passUse]bool{}, map[int]bool{}, map[int]int{}
+	t.given1 = map[int]int{}
+	for a := range used {
+		t.used[a] = true
+	}
+	t.open = nil
+}
+
+// pass writes one pass.
+func (t *passText) pass() string {
+	for i := range t.list.Steps {
+		if t.err != nil {
+			return ""
+		}
+		t.step(i)
+	}
+	t.flush()
+	if c := t.list.Cond; t.stale[c] && t.vars[c].kind == passWritten && !t.vars[c].full {
+		t.sync()
+	}
+	if len(t.stale) > 0 { // their totals must be those of a barrier when the next pass begins
+		t.sync()
+	}
+	return t.b.String()
+}
+
+func (t *passText) line(format string, args ...any) { fmt.Fprintf(&t.b, "\t\t"+format+"\n", args...) }
+
+// sync writes a barrier.
+func (t *passText) sync() {
+	t.line("g.sync();")
+	t.line("%s", t.updates())
+	clear(t.stale)
+	clear(t.used)
+	clear(t.forward)
+}
+
+// updates takes what was added to the numbers since the barrier before the last one.
+func (t *passText) updates() string {
+	var list []int
+	for v := range t.stale {
+		list = append(list, v)
+	}
+	slices.Sort(list)
+	text := ""
+	for _, v := range list {
+		text += fmt.Sprintf("v%d.update(g); ", v)
+	}
+	return text
+}
+
+// clashes reports whether an access needs a barrier before it.
+func (t *passText) clashes(a passUse) bool {
+	for b := range t.used {
+		if b.v == a.v && (a.write || b.write) && (a.how != b.how || a.how == "") {
+			return true
+		}
+	}
+	return false
+}
+
+// needs writes a barrier if one of the accesses needs it, or if the totals of one of the variables
+// are stale, and records the accesses.
+func (t *passText) needs(list []passUse, totals ...int) {
+	wait := slices.ContainsFunc(list, t.clashes)
+	for _, v := range totals {
+		wait = wait || t.stale[v]
+	}
+	if wait {
+		t.sync()
+	}
+	for _, a := range list {
+		t.used[a] = true
+	}
+}
+
+// isVector reports whether a variable has a place for each position.
+func (t *passText) isVector(v int) bool {
+	k := t.vars[v].kind
+	return v >= 0 && (k == passRead || k == passWritten || k == passTemp)
+}
+
+// step writes the text of a step, or adds it to the open stage.
+func (t *passText) step(i int) {
+	s := &t.list.Steps[i]
+	switch s.Kind {
+	case pass.Product:
+		t.flush()
+		t.product(i)
+		t.enter(i)
+	case pass.Scatter:
+		t.flush()
+		t.scatter(i)
+		t.enter(i)
+	case pass.Gather:
+		if t.temps[i] < 0 {
+			t.add(pointStep{step: i, from: -1, clear: -1})
+			return
+		}
+		t.flush()
+		t.gather(i)
+		t.enter(i)
+	case pass.Reduce:
+		t.flush()
+		t.reduce(i)
+	case pass.Count:
+		t.flush()
+		v := &t.vars[s.A.Var]
+		from := fmt.Sprintf("(hb_i64)%d", v.n)
+		switch {
+		case v.kind == passUniform:
+			from = fmt.Sprintf("(hb_i64)h%d", s.A.Var)
+		case v.kind == passRead:
+			from = fmt.Sprintf("(hb_i64)W.w[%d]", v.word+wordEntries)
+		case !v.full:
+			t.needs(nil, s.A.Var)
+			from = fmt.Sprintf("v%d.cnt", s.A.Var)
+		}
+		t.line("{ // %s", s.Op)
+		t.line("\tconst bool tb = true;")
+		t.line("\tconst %s tv = (%s)%s;", t.vars[s.Dst].typ.Name, t.vars[s.Dst].typ.Name, from)
+		t.b.WriteString(t.frame(s, pointStep{step: i, from: -1, clear: -1}, "\t\t\t", nil))
+		t.line("}")
+	case pass.Swap:
+		t.flush()
+		t.swap(s.Dst, s.A.Var)
+	default:
+		if t.vars[s.Dst].kind == passUniform {
+			t.flush()
+			t.line("{ // %s", s.Op)
+			t.b.WriteString(t.point(pointStep{step: i, from: -1, clear: -1}, "\t\t\t", nil))
+			t.line("}")
+			return
+		}
+		t.add(pointStep{step: i, from: -1, clear: -1})
+	}
+}
+
+// swap exchanges the contents of two variables.
+func (t *passText) swap(a, b int) {
+	if a == b {
+		return
+	}
+	if t.vars[a].kind == passUniform {
+		t.line("hb_swap(h%d, h%d);", a, b)
+		t.line("hb_swap(x%d, x%d);", a, b)
+		return
+	}
+	t.line("hb_swap(v%d, v%d);", a, b)
+	other := map[int]int{a: b, b: a}
+	used := map[passUse]bool{}
+	for x := range t.used {
+		if o, ok := other[x.v]; ok {
+			x.v = o
+		}
+		switch x.how {
+		case passDomain{list: a}.how():
+			x.how = passDomain{list: b}.how()
+		case passDomain{list: b}.how():
+			x.how = passDomain{list: a}.how()
+		}
+		used[x] = true
+	}
+	t.used = used
+	sa, sb := t.stale[a], t.stale[b]
+	delete(t.stale, a)
+	delete(t.stale, b)
+	if sa {
+		t.stale[b] = true
+	}
+	if sb {
+		t.stale[a] = true
+	}
+}
+
+// bounds returns the variables beyond whose entries a step changes nothing.
+func (t *passText) bounds(ps pointStep) (list []int) {
+	if ps.clear >= 0 {
+		return []int{ps.clear}
+	}
+	s := &t.list.Steps[ps.step]
+	var support []int // T is within the entries of each
+	switch {
+	case ps.from >= 0:
+		support = []int{ps.from}
+	case s.Kind == pass.EWise:
+		if s.How == device.Intersection {
+			support = []int{s.A.Var, s.B.Var}
+		} else if s.A.Var == s.B.Var {
+			support = []int{s.A.Var}
+		}
+	case s.Kind == pass.Apply, s.Kind == pass.Select, s.Kind == pass.Assign:
+		support = []int{s.A.Var}
+	case s.Kind == pass.Gather:
+		support = []int{s.B.Var}
+	}
+	masked := s.Mask.Var != pass.None && !s.Mask.Comp && !s.Replace
+	switch {
+	case s.Accum.Text != "" && !s.Replace:
+		list = support
+	case s.Accum.Text == "":
+		if slices.Contains(support, s.Dst) {
+			list = []int{s.Dst}
+		}
+	}
+	if masked {
+		list = append(list, s.Mask.Var)
+	}
+	return list
+}
+
+// add adds a step to the open stage, or begins one.
+func (t *passText) add(ps pointStep) {
+	s := &t.list.Steps[ps.step]
+	n := t.vars[s.Dst].n
+	if ps.clear >= 0 {
+		n = t.vars[ps.clear].n
+	}
+	var listed []int
+	for _, v := range t.bounds(ps) {
+		if t.vars[v].listed {
+			listed = append(listed, v)
+		}
+	}
+	if len(t.open) > 0 && t.joins(ps, n, listed) {
+		t.open = append(t.open, ps)
+		return
+	}
+	t.flush()
+	// A selection from a list into another vector empties that first.
+	if ps.clear < 0 && len(listed) == 0 && t.vars[s.Dst].listed && s.Accum.Text == "" && (s.Mask.Var == pass.None || s.Replace) {
+		source := -1
+		switch {
+		case ps.from >= 0 && t.vars[ps.from].listed:
+			source = ps.from
+		case (s.Kind == pass.Select || s.Kind == pass.Apply || s.Kind == pass.Assign) && t.vars[s.A.Var].listed:
+			source = s.A.Var
+		}
+		if source >= 0 && source != s.Dst && !slices.Contains(uses(s), s.Dst) {
+			t.add(pointStep{step: ps.step, from: -1, clear: s.Dst})
+			t.flush()
+			t.domain = passDomain{list: source, n: n}
+			t.open = []pointStep{ps}
+			return
+		}
+	}
+	t.domain = passDomain{list: -1, n: n}
+	if len(listed) > 0 {
+		t.domain.list = listed[0]
+	}
+	t.open = []pointStep{ps}
+}
+
+// joins reports whether a step can be in the open stage.
+func (t *passText) joins(ps pointStep, n int, listed []int) bool {
+	if t.domain.n != n {
+		return false
+	}
+	if t.domain.list >= 0 && !slices.Contains(listed, t.domain.list) {
+		return false
+	}
+	if t.domain.list < 0 && len(listed) > 0 && ps.clear < 0 {
+		return false // its list may be short
+	}
+	s := &t.list.Steps[ps.step]
+	random := -1
+	if ps.clear < 0 && s.Kind == pass.Gather {
+		random = s.A.Var
+	}
+	for _, o := range t.open {
+		dst := o.clear
+		if dst < 0 {
+			dst = t.list.Steps[o.step].Dst
+		}
+		if dst == random {
+			return false
+		}
+		if so := &t.list.Steps[o.step]; o.clear < 0 && so.Kind == pass.Gather && (s.Dst == so.A.Var || ps.clear == so.A.Var) {
+			return false
+		}
+	}
+	return true
+}
+
+// forwards finds the vectors that a stage gives entries at the entries of another one, and changes
+// nowhere else, if that is the only change since the last barrier. A product may read such a mask
+// while it is written: a position is set if it is in one of the two.
+func (t *passText) forwards(open []pointStep, list []passUse) {
+	for _, ps := range open {
+		s := &t.list.Steps[ps.step]
+		if ps.clear >= 0 || ps.from >= 0 || s.Kind != pass.Fill || s.X.Var != pass.None && s.X.Var < 0 || s.Accum.Text != "" || s.Replace ||
+			s.Mask.Var == pass.None || s.Mask.Comp || !s.Mask.Structural || !t.isVector(s.Mask.Var) || t.vars[s.Dst].kind != passWritten {
+			continue
+		}
+		writes, masks := 0, 0
+		for _, o := range open {
+			dst := o.clear
+			if dst < 0 {
+				dst = t.list.Steps[o.step].Dst
+			}
+			if dst == s.Dst {
+				writes++
+			}
+			if dst == s.Mask.Var {
+				masks++
+			}
+		}
+		changed := 0
+		for u := range t.used {
+			if u.v == s.Dst && u.write || u.v == s.Mask.Var && u.write {
+				changed++
+			}
+		}
+		if writes == 1 && masks == 0 && changed == 1 {
+			t.forward[s.Dst] = s.Mask.Var
+			t.given1[s.Dst] = s.X.Var
+		}
+	}
+}
+
+// enter takes the result of a product into the destination.
+func (t *passText) enter(i int) {
+	s, temp := &t.list.Steps[i], t.temps[i]
+	if t.swaps[i] {
+		t.sync()
+		t.swap(s.Dst, temp)
+		// What the destination had goes to the spare vector, which is emptied while the next product
+		// has the one that was emptied before.
+		spare := t.spares[temp]
+		t.swap(temp, spare)
+		t.add(pointStep{step: i, from: -1, clear: spare})
+		return
+	}
+	t.add(pointStep{step: i, from: temp, clear: -1, bare: s.Accum.Text != "" && !s.Replace})
+	ps := pointStep{step: i, from: -1, clear: temp}
+	if t.domain.list == temp || t.domain.list < 0 && t.domain.n == t.vars[temp].n {
+		t.open = append(t.open, ps)
+		return
+	}
+	t.add(ps)
+}
+
+// flush writes the open stage.
+func (t *passText) flush() {
+	if len(t.open) == 0 || t.err != nil {
+		t.open = nil
+		return
+	}
+	open, d := t.open, t.domain
+	t.open = nil
+	how := d.how()
+	g := newPoint(t)
+	var list []passUse
+	for _, ps := range open {
+		g.touch(ps)
+	}
+	for _, v := range g.order {
+		x := g.vars[v]
+		if x.write {
+			list = append(list, passUse{v, how, true})
+		} else {
+			list = append(list, passUse{v, how, false})
+		}
+	}
+	var totals []int
+	if d.list >= 0 {
+		list = append(list, passUse{d.list, how, false})
+		totals = append(totals, d.list)
+	}
+	for _, ps := range open {
+		if s := &t.list.Steps[ps.step]; ps.clear < 0 && s.Kind == pass.Gather && t.isVector(s.A.Var) {
+			list = append(list, passUse{s.A.Var, "", false})
+		}
+	}
+	for _, v := range g.order { // the length of a list that ends is known
+		if x := g.vars[v]; x.cleared || x.write && t.vars[v].listed && d.list != v {
+			totals = append(totals, v)
+		}
+	}
+	t.needs(list, totals...)
+	for _, v := range g.order {
+		if g.vars[v].write {
+			delete(t.forward, v)
+			for of, by := range t.forward {
+				if by == v {
+					delete(t.forward, of)
+				}
+			}
+		}
+	}
+	defer t.forwards(open, list)
+	t.line("{ // %s", g.title(open))
+	short := "true" // the stage goes along a list
+	if d.list >= 0 {
+		short = fmt.Sprintf("v%d.listed", d.list)
+	} else {
+		short = "false"
+	}
+	t.line("\tconst bool listed = %s;", short)
+	for _, v := range g.order {
+		if g.counts(v) {
+			t.line("\thb_i64 d%d = 0;", v)
+		}
+	}
+	g.collect(d)
+	if d.list >= 0 {
+		t.line("\thb_listed(g, v%d, [&](hb_i64 p, bool in) {", d.list)
+	} else {
+		t.line("\thb_each(g, %d, [&](hb_i64 p, bool in) {", d.n)
+	}
+	g.declare()
+	t.line("\t\tif (in) {")
+	g.load()
+	for _, ps := range open {
+		t.line("\t\t\t{")
+		t.b.WriteString(t.point(ps, "\t\t\t\t\t\t", g))
+		t.line("\t\t\t}")
+	}
+	g.store(d)
+	t.line("\t\t}")
+	g.put(d)
+	t.line("\t});")
+	g.flushed(d)
+	for _, v := range g.order {
+		x := g.vars[v]
+		if !x.write {
+			continue
+		}
+		if g.counts(v) {
+			t.line("\tg.add(HB_PASS_NUMBERS * v%d.at + 1, d%d);", v, v)
+			t.stale[v] = true
+		}
+		if !t.vars[v].listed {
+			continue
+		}
+		switch {
+		case x.cleared:
+			t.line("\tv%d.unlist(true);", v)
+		case d.list == v:
+		case d.list < 0:
+			t.line("\tv%d.unlist(false);", v)
+		default:
+			t.line("\tif (!listed) v%d.unlist(false);", v)
+			t.stale[v] = true
+		}
+	}
+	t.line("}")
+}
