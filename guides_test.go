@@ -113,6 +113,21 @@ func twoSteps(a *matrix.Matrix[float64]) (*matrix.Matrix[float64], error) {
 	return c, err
 }
 
+func levelsFrom(a *matrix.Matrix[float64], source int) (*matrix.Vector[int32], error) {
+	n, _ := a.Dims()
+	here := matrix.On(a.Place())
+	level, depth := matrix.NewVector[int32](n, here), matrix.ScalarOf[int32](0, here)
+	frontier := matrix.NewVector[bool](n, here)
+	var s ops.Steps
+	s.Do(frontier.Set(source, true))
+	for in := range s.While(frontier) { // while it has entries
+		s.Do(ops.AssignVectorFrom(level.Masked(frontier.Structure()), depth, ops.All(), in))
+		s.Do(ops.VxM(frontier.Masked(level.Structure().Not()).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a.Pattern(), in))
+		s.Do(ops.ApplySecond(depth, semiring.Plus[int32](), depth, 1, in))
+	}
+	return level, s.Err()
+}
+
 func influence(path string) (vertices []int, ranks []float64, err error) {
 	g, _, err := graphio.ReadFile[float64](path)
 	if err != nil {
@@ -220,6 +235,14 @@ func closer(g *matrix.Matrix[float64], s, t int, opts ...ops.Option) (*matrix.Ve
 }
 
 func TestGettingStarted(t *testing.T) {
+	chain, err := matrix.FromTuples(4, 4, []int{0, 1, 1}, []int{1, 2, 0}, []float64{1, 1, 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	level, err := levelsFrom(chain, 0)
+	if x, ok := level.At(2); err != nil || !ok || x != 2 || level.NVals() != 3 {
+		t.Errorf("levels: %v, %v", level, err)
+	}
 	t.Parallel()
 	a, err := friends()
 	if err != nil {

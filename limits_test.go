@@ -21,8 +21,8 @@ const (
 // larger are the packages and files above the limits, with the lines that they may have.
 var larger = map[string]int{
 	"cusparse":     10000, // the backend: kernels are composed and launched in one place
-	"internal/cpu": 7500, // the drivers of all operations
-	"cmd/hiveblas": 9000, // a file a command
+	"internal/cpu": 7500,  // the drivers of all operations
+	"cmd/hiveblas": 9000,  // a file a command
 
 	// To split.
 	"bench":                 14500,
