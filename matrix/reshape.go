@@ -213,8 +213,10 @@ func checkFormat(a *core, op string, f Format, m, n int) error {
 //   - A CSR or hypersparse destination that an operation updates by a few entries (a mask without
 //     replace, an accumulator, an assignment, Set) becomes a Bitmap if at least 1/16 of its
 //     positions have entries (1/4 for a matrix of more than one row). The time of the update then
-//     depends on its own entries and not on those of the destination.
-//   - A Bitmap with fewer than a quarter of that becomes CSR or hypersparse.
+//     depends on its own entries and not on those of the destination. A CSR vector also becomes a
+//     Bitmap once such updates have copied as many entries as it has positions.
+//   - A Bitmap with fewer than a quarter of that becomes CSR or hypersparse. A vector that became a
+//     Bitmap by its updates remains one until it is empty or an operation replaces all of it.
 //
 // Full requires an entry at every position; a pinned Full matrix whose later result has fewer
 // entries becomes a Bitmap. Bitmap and Full require memory for rows × columns positions, and CSR

@@ -216,7 +216,7 @@ func (c *call) assigned(x *sparse.Store, rows, cols cpu.Indices) error {
 	}
 	c.traced("assign", x.NVals)
 	whole := rows.All(st.NRows) && cols.All(st.NCols)
-	if t.vector && !whole && t.mask == nil && (cols.List != nil || int64(cols.N) <= max(shortSpan, st.NVals+x.NVals)) {
+	if t.vector && !whole && !t.deletes() && (cols.List != nil || int64(cols.N) <= max(shortSpan, st.NVals+x.NVals)) {
 		out, err := c.assignedRow(st, x, cols.Listed().List)
 		if err != nil {
 			return err
@@ -249,21 +249,28 @@ func (c *call) assigned(x *sparse.Store, rows, cols cpu.Indices) error {
 // entries.
 const shortSpan = 1 << 12
 
-// assignedRow computes st(idx) ⊕= x for a vector without a mask. It returns nil for the cases that
-// assigned handles.
+// deletes reports whether the mask deletes entries outside the region of an assignment.
+func (t *target) deletes() bool { return t.mask != nil && t.replace }
+
+// assignedRow computes st(idx)⟨m⟩ ⊕= x for a vector. It returns nil for the cases that assigned
+// handles.
 func (c *call) assignedRow(st, x *sparse.Store, idx []int32) (*sparse.Store, error) {
 	t := &c.t
 	if st.Format == sparse.Hypersparse || t.holds(x) {
 		return nil, nil
 	}
+	if t.mask != nil {
+		places := t.mask.Places(idx)
+		if idx = at(idx, places); x.Sparse() {
+			x = cpu.ExtractRow(x.ToCSR().Valued(), places)
+		} else {
+			x = gather(x, cpu.Indices{List: places, N: len(places)}, c.threads)
+		}
+	}
 	val, present := x.Valued().Val, x.Present
 	if x.Sparse() && x.NVals < int64(len(idx)) {
 		if t.accum.given {
-			some := make([]int32, len(x.Idx))
-			for p, j := range x.Idx {
-				some[p] = idx[j]
-			}
-			idx = some
+			idx = at(idx, x.Idx)
 		} else {
 			b := x.Valued().ToBitmap()
 			val, present = b.Val, b.Present
@@ -276,6 +283,15 @@ func (c *call) assignedRow(st, x *sparse.Store, idx []int32) (*sparse.Store, err
 		return nil, nil
 	}
 	return st, cpu.AccumulateRow(c.env(), st, idx, val, t.accum.k)
+}
+
+// at returns the indices at the places.
+func at(idx, places []int32) []int32 {
+	some := make([]int32, len(places))
+	for q, p := range places {
+		some[q] = idx[p]
+	}
+	return some
 }
 
 // Assign computes C(rows, cols)⟨M⟩ ⊕= A. A has one row per index of rows and one column per index
@@ -456,9 +472,13 @@ func (c *call) assignedScalar(x sparse.Values, rows, cols cpu.Indices) error {
 		return err
 	}
 	st := t.m.Stored()
-	if t.vector && !all && t.mask == nil && !t.accum.given && st.Format != sparse.Hypersparse {
+	if t.vector && !all && !t.deletes() && !t.accum.given && st.Format != sparse.Hypersparse {
 		c.traced("assign", int64(cells))
-		return c.keep(cpu.AssignRow(st, cols.Listed().List, x, sparse.Values{}, nil, !t.m.Pinned(), c.threads))
+		idx := cols.Listed().List
+		if t.mask != nil {
+			idx = at(idx, t.mask.Places(idx))
+		}
+		return c.keep(cpu.AssignRow(st, idx, x, sparse.Values{}, nil, !t.m.Pinned(), c.threads))
 	}
 	if all && t.mask == nil && !t.accum.given && st.Format == sparse.Full && !st.Val.None() {
 		cpu.Fill(t.c, st.Val, x, c.threads)

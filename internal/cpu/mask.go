@@ -37,6 +37,31 @@ func (m *Mask) bytes(n int) []uint8 {
 	return b
 }
 
+// Places returns the places in idx of the positions that the mask of a vector allows.
+func (m *Mask) Places(idx []int32) []int32 {
+	places := make([]int32, 0, len(idx))
+	var list []int32
+	if m.S.Sparse() {
+		list = m.row(0)
+	}
+	for p, i := range idx {
+		var has bool
+		switch m.S.Format {
+		case sparse.Full:
+			has = true
+		case sparse.Bitmap:
+			has = m.S.Present[i] != 0
+		default:
+			at := search(list, int(i))
+			has = at < len(list) && list[at] == i
+		}
+		if has != m.Comp {
+			places = append(places, int32(p))
+		}
+	}
+	return places
+}
+
 // row returns the listed columns of row i.
 func (m *Mask) row(i int) []int32 {
 	lo, hi := m.S.Span(i)

@@ -136,9 +136,11 @@ func Push(env Env, s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) 
 	if err != nil {
 		return nil, err // the accumulators are not clean: do not return them to the pool
 	}
-	if len(spas) == 1 && total < int64(n)>>6 {
-		out := drainTouched(spas[0], n, ks, &a.Structure, mask)
-		spas[0].release()
+	if total < int64(n)>>6 {
+		out := drainTouched(s, spas, n, ks, &a.Structure, mask)
+		for _, sp := range spas {
+			sp.release()
+		}
 		if mask != nil && mask.S.Format == sparse.Bitmap {
 			return out, nil
 		}
@@ -153,42 +155,74 @@ func Push(env Env, s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) 
 	return out, err
 }
 
-// drainTouched is drain for one accumulator and few products. It visits the words that the products
-// of the rows ks of a marked: O(products + n/4096). It applies only a mask that is a bitmap.
-func drainTouched(s *spa, n int, ks []int32, a *sparse.Structure, mask *Mask) *sparse.Store {
+// drainTouched is drain for few products. It visits the words that the products of the rows ks of a
+// marked: O(products + n/4096). It applies only a mask that is a bitmap.
+func drainTouched(s *Semiring, spas []*spa, n int, ks []int32, a *sparse.Structure, mask *Mask) *sparse.Store {
+	sp, t := spas[0], spas[0].t
+	words := sp.touch(n, ks, a)
+	for _, from := range spas[1:] {
+		cols := from.take(words)
+		sums := t.Make(int64(len(cols)))
+		t.Move(sums, nil, from.acc, cols)
+		s.Collect(sp.acc, cols, sums)
+		t.FillAt(from.acc, cols, from.id)
+		for _, j := range cols {
+			sp.marks[j>>6] |= 1 << (j & 63)
+		}
+	}
+	all := sp.take(words)
+	kept := all
+	if mask != nil && mask.S.Format == sparse.Bitmap {
+		kept = sized(sp.kept, len(all))
+		sp.kept = kept
+		q, flip, allow := 0, b2u(mask.Comp), mask.S.Present
+		for _, j := range all { // without a branch on the mask, as in forbid
+			kept[q] = j
+			q += int(allow[j] ^ flip)
+		}
+		kept = kept[:q]
+	}
+	idx, val := fresh.Make[int32](int64(len(kept))), t.Make(int64(len(kept)))
+	copy(idx, kept)
+	t.Move(val, nil, sp.acc, idx)
+	t.FillAt(sp.acc, all, sp.id)
+	return newRow(t, n, idx, val)
+}
+
+// touch returns the words of marks of the columns of the rows ks of a, ascending.
+func (s *spa) touch(n int, ks []int32, a *sparse.Structure) []int32 {
 	if words := n>>12 + 1; len(s.touched) < words {
 		s.touched = make([]uint64, words)
 	}
-	touched := s.touched
+	touched := s.touched[:n>>12+1]
 	for _, k := range ks {
 		lo, hi := a.Span(int(k))
 		for _, j := range a.Idx[lo:hi] {
 			touched[uint32(j)>>12] |= 1 << (uint32(j) >> 6 & 63)
 		}
 	}
-	total := 0
-	for t, word := range touched {
-		for ; word != 0; word &= word - 1 {
-			w := t*64 + bits.TrailingZeros64(word)
-			if mask != nil && mask.S.Format == sparse.Bitmap {
-				s.forbid(w, w+1, mask.S.Present, mask.Comp)
-			}
-			total += bits.OnesCount64(s.marks[w])
-		}
-	}
-	idx, val := fresh.Make[int32](int64(total)), s.t.Make(int64(total))
-	q := 0
+	words := s.words[:0]
 	for t, word := range touched {
 		touched[t] = 0
 		for ; word != 0; word &= word - 1 {
-			w := t*64 + bits.TrailingZeros64(word)
-			c := bits.OnesCount64(s.marks[w])
-			s.gather(w, s.marks[w:w+1], idx[q:q+c], s.t.Slice(val, int64(q), int64(q+c)))
-			s.marks[w] = 0
-			q += c
+			words = append(words, int32(t*64+bits.TrailingZeros64(word)))
 		}
 	}
-	return newRow(s.t, n, idx, val)
+	s.words = words
+	return words
+}
+
+// take returns the marked columns of the words, ascending, and resets the marks.
+func (s *spa) take(words []int32) []int32 {
+	cols := s.cols[:0]
+	for _, w := range words {
+		for word := s.marks[w]; word != 0; word &= word - 1 {
+			cols = append(cols, w*64+int32(bits.TrailingZeros64(word)))
+		}
+		s.marks[w] = 0
+	}
+	s.cols = cols
+	return cols
 }
 
 // drainRange is the number of columns that are added and listed at a time.

@@ -65,8 +65,9 @@ type spa struct {
 	acc   Values
 	marks []uint64
 	id    Values
-	// touched is scratch of drainTouched: a bit for each word of marks, all clear while idle.
-	touched []uint64
+	// Scratch of drainTouched. touched has a bit for each word of marks, all clear while idle.
+	touched           []uint64
+	words, cols, kept []int32
 }
 
 // pools keeps scratch memory that has no element type, one pool per type.

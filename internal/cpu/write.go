@@ -210,9 +210,10 @@ func Write(env Env, c, t *sparse.Store, o Overlap) (*sparse.Store, error) {
 		return t, nil
 	}
 	var err error
-	if o.Adapt && (o.Accum != nil || !o.Replace) && t.NVals <= c.NVals/updateRatio && sparse.BitmapPays(&c.Structure) && denseRoom(c.Type, &c.Structure) == nil {
+	if o.Adapt && (o.Accum != nil || !o.Replace) && t.NVals <= c.NVals/updateRatio && c.UpdatePays() && denseRoom(c.Type, &c.Structure) == nil {
 		c = c.ToBitmap()
 	}
+	old := c
 	if !o.Filtered {
 		if t, err = Filter(env, t, o.Mask); err != nil {
 			return nil, err
@@ -246,7 +247,7 @@ func Write(env Env, c, t *sparse.Store, o Overlap) (*sparse.Store, error) {
 		if err == nil {
 			err = env.stopped(o.Accum.User)
 		}
-		return out, err
+		return countMoved(out, old, t.NVals), err
 	}
 	// No accumulator, no replace: the result is c outside the mask and t inside.
 	if c.NVals == 0 && c.Sparse() {
@@ -271,10 +272,23 @@ func Write(env Env, c, t *sparse.Store, o Overlap) (*sparse.Store, error) {
 		replaceInto(c, t, o.Mask.S)
 		return c, nil
 	}
-	if c, err = Filter(env, c, &Mask{S: o.Mask.S, Comp: !o.Mask.Comp}); err != nil {
-		return nil, err
+	// A t with an entry at each position of the mask overwrites what the mask deletes.
+	if !c.Sparse() || o.Mask.Comp || t.NVals < o.Mask.S.NVals {
+		if c, err = Filter(env, c, &Mask{S: o.Mask.S, Comp: !o.Mask.Comp}); err != nil {
+			return nil, err
+		}
 	}
-	return overlaid(env, SecondOf(c.Type), c, t)
+	out, err := overlaid(env, SecondOf(c.Type), c, t)
+	return countMoved(out, old, t.NVals), err
+}
+
+// countMoved notes in the list out that an update of so many entries copied the list c, if that is
+// small.
+func countMoved(out, c *sparse.Store, update int64) *sparse.Store {
+	if out != nil && out.Sparse() && c.Sparse() && update <= c.NVals/updateRatio {
+		out.Moved = c.Moved + c.NVals
+	}
+	return out
 }
 
 // overlaid returns the union of c and t, with f where both have an entry.

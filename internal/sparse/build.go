@@ -383,7 +383,7 @@ func buildBySort(t *Type, m, n int, blocks []Block, count int64, dup Combine) (*
 		}
 		return nil, &DuplicateError{int(b.Row[repeat]), int(b.Col[repeat]), b}
 	}
-	h := &Store{*shape, sorted, t}
+	h := &Store{Structure: *shape, Val: sorted, Type: t}
 	if shape.NVals < count { // first entries of each position, with the others added
 		var into, add, first []int64
 		for p, e := range order {

@@ -4,7 +4,8 @@ package sparse
 // a small update becomes a bitmap if at least one in bitmapShare positions has an entry: the cost
 // of the update is then proportional to the update and not to the matrix. A bitmap becomes a list
 // below a quarter of that density, so that a matrix near the threshold does not change format at
-// each update. SuiteSparse:GraphBLAS (Davis, ACM TOMS 45, 2019) uses 1/25 for vectors and up to
+// each update. A vector becomes a bitmap with fewer entries if it is updated often; see UpdatePays.
+// SuiteSparse:GraphBLAS (Davis, ACM TOMS 45, 2019) uses 1/25 for vectors and up to
 // 4/10 for matrices. The threshold for vectors is higher here because lists are faster to combine;
 // only updates gain from a bitmap.
 const (
@@ -29,6 +30,14 @@ func BitmapPays(s *Structure) bool {
 	return ok && s.NVals >= int64(cells)/bitmapShare(s)
 }
 
+// UpdatePays is BitmapPays for a store whose small updates are counted. A listed vector, of which each
+// small update copies all entries, becomes a bitmap too once the updates have copied as many entries
+// as it has positions: together they cost no more than twice the least of both formats.
+func (s *Store) UpdatePays() bool { return BitmapPays(&s.Structure) || s.Sparse() && s.updated() }
+
+// updated reports whether small updates of a vector have copied as many entries as it has positions.
+func (s *Store) updated() bool { return s.NRows == 1 && s.NVals > 0 && s.Moved >= int64(s.NCols) }
+
 // Conform returns s in the format that suits its density: Full if every position has an entry (the
 // values are shared, except those of a pattern), listed if s is a bitmap with too few entries, and
 // s itself otherwise.
@@ -43,9 +52,10 @@ func (s *Store) Conform() *Store {
 	return s.Shrink()
 }
 
-// Shrink converts a bitmap with too few entries to a list and returns any other s unchanged.
+// Shrink converts a bitmap with too few entries to a list and returns any other s unchanged. A vector
+// that became a bitmap because of its updates stays one until it is empty.
 func (s *Store) Shrink() *Store {
-	if s.Format != Bitmap {
+	if s.Format != Bitmap || s.updated() {
 		return s
 	}
 	if cells, _ := s.Cells(); s.NVals < int64(cells)/(bitmapShare(&s.Structure)*backShare) {

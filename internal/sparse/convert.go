@@ -297,7 +297,7 @@ func (s *Store) ToBitmap() *Store {
 		return s
 	}
 	cells, _ := s.Cells()
-	b := &Store{Structure: Structure{NRows: s.NRows, NCols: s.NCols, NVals: s.NVals, Format: Bitmap}, Type: s.Type}
+	b := &Store{Structure: Structure{NRows: s.NRows, NCols: s.NCols, NVals: s.NVals, Format: Bitmap}, Type: s.Type, Moved: s.Moved}
 	if s.Format == Full {
 		b.Present, b.Val = Filled[uint8](cells, 1), s.Type.Clone(s.Val)
 		return b
@@ -316,7 +316,7 @@ func (s *Store) ToFull(x Values) *Store {
 		return s
 	}
 	cells, _ := s.Cells()
-	return &Store{Structure{NRows: s.NRows, NCols: s.NCols, NVals: int64(cells), Format: Full}, s.Dense(x), s.Type}
+	return &Store{Structure: Structure{NRows: s.NRows, NCols: s.NCols, NVals: int64(cells), Format: Full}, Val: s.Dense(x), Type: s.Type}
 }
 
 // Scatter writes the entries of a listed s to row-major arrays: it sets present to 1 and val to the

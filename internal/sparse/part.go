@@ -9,7 +9,7 @@ import (
 // vector. Rows count from lo. s has values.
 func (s *Store) Rows(vector bool, lo, hi int) *Store {
 	shape, from, to := PartShape(&s.Structure, vector, lo, hi)
-	return &Store{*shape, s.Type.Clone(s.Part(from, to)), s.Type}
+	return &Store{Structure: *shape, Val: s.Type.Clone(s.Part(from, to)), Type: s.Type}
 }
 
 // PartShape is Rows for a structure. It also returns the range of the values that the part has.

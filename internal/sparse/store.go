@@ -68,6 +68,9 @@ type Store struct {
 	Structure
 	Val  Values
 	Type *Type
+	// Moved is the number of entries that small updates of a list have copied since it was made. A
+	// bitmap that is made of the list keeps it; see UpdatesPay.
+	Moved int64
 }
 
 // Empty returns an m×n store without entries: CSR if m is small, hypersparse otherwise, so that no
@@ -98,10 +101,12 @@ var boolType = TypeOf[bool]()
 func (s *Structure) Pattern() *Store { return &Store{Structure: *s, Type: boolType} }
 
 // With returns a store of another structure for the same values.
-func (s *Store) With(shape *Structure) *Store { return &Store{*shape, s.Val, s.Type} }
+func (s *Store) With(shape *Structure) *Store {
+	return &Store{Structure: *shape, Val: s.Val, Type: s.Type}
+}
 
 // Holding returns a store of the same structure and type with other values.
-func (s *Store) Holding(v Values) *Store { return &Store{s.Structure, v, s.Type} }
+func (s *Store) Holding(v Values) *Store { return &Store{Structure: s.Structure, Val: v, Type: s.Type} }
 
 // Part returns the values lo … hi−1, and none of a pattern.
 func (s *Store) Part(lo, hi int64) Values { return s.Type.Slice(s.Val, lo, hi) }
@@ -214,7 +219,7 @@ func (s *Structure) Has(i, j int) (at int64, ok bool) {
 
 // Clone returns a deep copy.
 func (s *Store) Clone() *Store {
-	return &Store{s.Structure.Clone(), s.Type.Clone(s.Val), s.Type}
+	return &Store{Structure: s.Structure.Clone(), Val: s.Type.Clone(s.Val), Type: s.Type, Moved: s.Moved}
 }
 
 // Own returns a copy with its own values and presence bytes. Offsets and indices are shared: they

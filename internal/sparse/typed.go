@@ -10,8 +10,9 @@ import (
 // As and Untyped convert between pointers to them; TestLayout compares the layouts.
 type Typed[T any] struct {
 	Structure
-	Val  []T
-	Type *Type
+	Val   []T
+	Type  *Type
+	Moved int64
 }
 
 // Of returns a store of the structure and values, which it shares.
