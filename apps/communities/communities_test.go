@@ -396,7 +396,7 @@ func TestContractionKeepsModularity(t *testing.T) {
 	})
 }
 
-// drawPartBelow draws a partition whose parts are named by vertices of theirs.
+// drawPartBelow draws a partition; one of its vertices names each part.
 func drawPartBelow(t *rapid.T, n int) []int32 {
 	part, least := drawPart(t, n), map[int32]int32{}
 	for v, c := range part {
@@ -518,7 +518,7 @@ func TestCommunitiesErrors(t *testing.T) {
 	}
 }
 
-// A start of fewer vertices, and with gaps, is that of an earlier graph.
+// A start of fewer vertices, and with gaps, as an earlier graph gives it.
 func TestCommunitiesFromAStart(t *testing.T) {
 	s := ring(5, 6)
 	g := samples.Build[float64](t, s, matrix.CSR)

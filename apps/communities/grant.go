@@ -16,7 +16,7 @@ func (m *mover) gather() {
 	}
 }
 
-// count adds a wish to those of its community.
+// count adds a wish to the wishes of its community.
 func (m *mover) count(x *wish) {
 	m.want[x.to] += m.g.degree[x.vertex]
 	m.best[x.to] = max(m.best[x.to], x.rank())

@@ -20,21 +20,20 @@ import (
 // In the same way each wakes the neighbours of its share of the vertices that moved, and sums up
 // the weight inside communities for modularity. Each contracts a range of the communities, and the
 // devices gather the rows. Sweeps over few vertices, refinement, and small levels, where exchanges
-// would take longer than the work, are the work of each device. All sums are of integers, so the
+// would take longer than the work, are done by every device alike. All sums are of integers, so the
 // states stay the same on all devices but for the order of entries in rows and lists, the devices
-// take all decisions alike, and the result is that of one device.
+// take all decisions alike, and the result equals the result of one device.
 //
 // A rank that fails takes part in exchanges until the ranks agree to end, so that the group stays
 // usable.
 
 // louvainDivides is the number of entries of a level for each batch from which devices divide a
-// sweep. It is an estimate: an exchange is a read of a count, a message of the host and a gather,
-// of 34 µs on four H200s, and one H200 decides for 9 (R-MAT 24) to 14 (planted) million entries a
-// millisecond.
+// sweep. It is an estimate: an exchange takes 34 µs on four H200s, and one H200 decides for 9
+// (R-MAT 24) to 14 (planted) million entries a millisecond.
 var louvainDivides = int64(2 << 20)
 
 // Devices divide a sweep if 1/louvainFewest of the vertices are active: few can have much of the
-// work, because hubs stay active (R-MAT 24, one H200: 59 ms with all active, 29 with one of 240).
+// work, because hubs stay active.
 const louvainFewest = 1024
 
 // louvainShare is the part of one rank in Communities on a group.
@@ -45,7 +44,8 @@ type louvainShare struct {
 	err   error // of a collective, which has ended the group
 	whole bool  // the group does not reduce on devices: each rank wakes all neighbours
 
-	// Of a sweep: the wishes of this rank and of all ranks in a batch, and those of all batches.
+	// Of a sweep: the wishes of this rank and of all ranks in a batch, and the wishes of all
+	// batches.
 	count, own, all       device.Buffer
 	offs, items, to, gain device.Buffer
 	listed                int // wishes of the batches before
@@ -80,8 +80,8 @@ func (h *louvainShare) tell(s *device.Session, own int64) []int64 {
 	return list
 }
 
-// errLouvainEnded ends the session of a rank whose group has ended. The error of the rank that
-// failed is the one that is returned.
+// errLouvainEnded ends the session of a rank after its group has ended. The caller gets the error
+// of the rank that failed.
 var errLouvainEnded = errors.New("another rank has failed")
 
 // meet tells the other ranks whether this one has failed, and ends the run if one has.
@@ -201,7 +201,7 @@ func (h *louvainShare) cut(s *device.Session, l, next *louvainLevel) (lo, hi int
 	return h.cuts[rank], h.cuts[rank+1]
 }
 
-// gatherRows gives all ranks the rows of the next level, of which each has contracted its own.
+// gatherRows gives all ranks the rows of the next level after each has contracted its own rows.
 func (h *louvainShare) gatherRows(s *device.Session, l, next *louvainLevel, offs, items, length device.Buffer) {
 	w, count := l.w, int64(next.n)
 	if h.tell(s, 0) == nil { // as they agree, no rank is without memory

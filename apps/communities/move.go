@@ -28,10 +28,10 @@ const (
 const leastGain = 1.0 / (1 << 40)
 
 // A mover moves the vertices of a graph between communities, or between parts of communities, until
-// no vertex gains. Vertices move in batches, whose choice is a hash of vertex, sweep and seed. All
+// no vertex gains. Vertices move in batches, which a hash of vertex, sweep and seed chooses. All
 // vertices of a batch decide by the state before the batch. Then a wish is granted if it still
-// gains with all others that wish for the same community in it, or if it has the largest gain of
-// these. All sums are of integers, and so the result does not depend on the number of threads.
+// gains after all other wishes for the same community, or if it has the largest gain among them.
+// All sums are of integers, and so the result does not depend on the number of threads.
 // kernels/louvain.cu computes the same on a device.
 //
 // The batches double from sweep to sweep. Few batches keep vertices from joining the first
@@ -285,9 +285,9 @@ func batchOf(v int32, state uint64, batches int) int {
 	return int(hi)
 }
 
-// stepGrain is the number of moved vertices of a piece, of which stepParallel take several threads.
-// stepWork is the number of rows and entries that a thread must have in a batch, and wishParallel
-// the number of wishes from which threads share them. Tests lower these.
+// stepGrain is the number of moved vertices of a piece; from stepParallel pieces on several threads
+// take them. stepWork is the number of rows and entries that a thread must have in a batch, and
+// wishParallel the number of wishes from which several threads share them. Tests lower these.
 const stepGrain = 128
 
 var stepParallel, stepWork, wishParallel = 4 * stepGrain, 1 << 12, 1 << 10
@@ -296,10 +296,9 @@ var stepParallel, stepWork, wishParallel = 4 * stepGrain, 1 << 12, 1 << 10
 const rowWeight = 8
 
 // each runs decide on the vertices of a batch, which are in ascending order. The batch is a sample
-// of the vertices, so the entries of its first rows are about its share of those of all rows before
-// them: pieces by that share have about equal work. Pieces of 128 vertices had not, where the first
-// vertices are hubs: Louvain of R-MAT 18 in two passes on 16 Xeon threads 465 ms, with these and
-// other changes 369.
+// of the vertices, so the entries of its first rows are about its share of the entries of all rows
+// before them: pieces by this share have about equal work. Pieces of equal numbers of vertices
+// would not, where the first vertices are hubs.
 func (m *mover) each(list []int32, decide func(w *moveWorker, v int32)) error {
 	g, k := m.g, len(list)
 	if k == 0 {

@@ -15,8 +15,8 @@ const refineSweeps = 3
 // to it is at least γ·k·(tot−k)/2m. A vertex never leaves a part that it joined or that another one
 // joined.
 //
-// Vertices decide in batches, as those of a mover do. The parts are connected because no vertex
-// joins a vertex of its own batch that is a part by itself, and that could leave at the same time.
+// Vertices decide in batches, as in a mover. The parts are connected because no vertex joins a
+// vertex of its own batch that is a part by itself, and that could leave at the same time.
 type refiner struct {
 	*mover
 	part   []int32

@@ -90,9 +90,9 @@ type Geolocation struct {
 // and self-loops are ignored. Edges of one direction count for their source: read a graph as
 // undirected if they should count for both.
 //
-// On a device, MedianDegrees has a fused form, whose places agree with those of the host to
-// rounding; a median that a step ends which is equal to the tolerance but for rounding may be a
-// step apart. The pipeline, and MedianSphere, count on the device and compute medians on the host.
+// On a device, MedianDegrees has a fused form. Its places agree with the places of the host to
+// rounding; a median may be a step apart if its last step equals the tolerance but for rounding.
+// The pipeline, and MedianSphere, count on the device and compute medians on the host.
 //
 // O(edges) a pass, and for each median O(neighbours × iterations). The order of the sums of a
 // median is fixed on a machine; machines with and without AVX2 agree to rounding. A coordinate

@@ -118,7 +118,7 @@ func (r *lassoRun) kernel(name string) device.Kernel {
 func (r *lassoRun) each(name string, n int64, args ...any) { r.s.Each(r.kernel(name), n, args...) }
 
 // A lassoFound is a solution on a device: the values and the flows of the edges, in the buffers of
-// a window of jobs. That of a pool is of all of its jobs.
+// a window of jobs. The lassoFound of a pool holds all of its jobs.
 type lassoFound struct {
 	res           *FusedLassoResult
 	values, flows device.Buffer
@@ -186,7 +186,8 @@ func (r *lassoRun) start(f *lassoFound) (p lassoShare) {
 	return p
 }
 
-// restart sets the state of the momentum: an iteration without, and then that of t; 1 begins.
+// restart sets the state of the momentum: one iteration without momentum, then the momentum of t; t
+// = 1 begins.
 func (r *lassoRun) restart(t float64) {
 	s := r.s
 	next := (1 + math.Sqrt(1+4*t*t)) / 2

@@ -22,8 +22,7 @@ type lassoSettings struct {
 
 // lassoDefaults are measured on a triangulated planar graph of 213k vertices, a space-time grid of
 // 215k with sparse spikes and a grid of 512². Cuts of the large groups of planar graphs take .3 to
-// 2.5 µs a vertex; those of the space-time grid (λ₁ = 6) take over 50. There all takes 11 s, and
-// cuts alone 71 (two busy cores).
+// 2.5 µs a vertex, cuts of the space-time grid (λ₁ = 6) over 50.
 var lassoDefaults = lassoSettings{first: 50, more: .15, turn: 300, work: 60, patience: 8}
 
 // lassoTolerance is the relative duality gap that ends a solution that need not be exact.

@@ -18,8 +18,8 @@ type ClusterMethod int
 
 // The methods of LocalCluster.
 const (
-	// ClusterPush takes an exact coordinate step at every vertex whose residual is
-	// too large, all at once: the fewest products.
+	// ClusterPush takes an exact coordinate step at every vertex with too large a residual, all at
+	// once: the fewest products.
 	ClusterPush ClusterMethod = iota
 	// ClusterISTA takes proximal gradient steps of length 1/L = 1.
 	ClusterISTA

@@ -9,9 +9,9 @@ import (
 )
 
 // sageTrees are steps of training along the trees of a batch. A tree is a list of vertices: its
-// root, the choices of the root, then those of all vertices so far, and so on, as in ownTrees. A
-// row has one parent, so that the transposed mean is a copy. Means come before products: a target
-// has one row of the mean, in place of one for each choice.
+// root, the choices of the root, then the choices of all vertices so far, and so on, as in
+// ownTrees. A row has one parent, so that the transposed mean is a copy. Means come before
+// products: a target has one row of the mean, in place of one for each choice.
 type sageTrees struct {
 	node   device.Buffer // the vertices, −1 for none
 	layers []sageTreeLayer
@@ -34,7 +34,8 @@ func (t *sageTrainer) batch() int {
 	return len(t.split.Train)
 }
 
-// mostTargets bounds the targets of a step of so many vertices: these, or those of their pairs.
+// mostTargets bounds the targets of a step of so many vertices: the vertices, or the vertices of
+// their pairs.
 func (t *sageTrainer) mostTargets(batch int) int {
 	if t.classes != nil {
 		return batch
@@ -149,7 +150,7 @@ func (f *sageFit) rests(more bool) {
 // A sagePairList is pairs of rows, and for each of a range of rows the other rows of its pairs, in
 // the order of the pairs.
 type sagePairList struct {
-	counted      int     // pairs whose loss counts, the first ones
+	counted      int     // the first pairs, which the loss counts
 	ends, near   []int32 // of pairs: two rows; 1 if these are to be alike, else −1
 	ptr          []int64 // of rows
 	others       []int32
@@ -317,7 +318,8 @@ func (l *sageFitLayer) others(gcn bool) int {
 	return l.step - l.at
 }
 
-// fell queues the gradients of the weights of layers, given that of the embeddings of roots in g.
+// fell queues the gradients of the weights of all layers; g holds the gradient of the roots'
+// embeddings.
 func (f *sageFit) fell(count int) {
 	s, t, gcn := f.s, f.trees, f.t.o.Aggregator == AggregateGCN
 	for k, n := range slices.Backward(f.targets(count)) {

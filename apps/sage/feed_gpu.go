@@ -15,8 +15,8 @@ import (
 // of them are under way.
 const sagePieceBytes = 64 << 20
 
-// sageFed is features in host memory, whose rows a device receives in pieces, once for each use.
-// A piece of full rows has its values; one of entries has offsets, columns and values, each at a
+// sageFed is features in host memory; a device receives their rows in pieces, once for each use. A
+// piece of full rows has its values; one of entries has offsets, columns and values, each at a
 // multiple of 16 bytes.
 type sageFed struct {
 	x       neural.Input[float32]
@@ -136,9 +136,9 @@ func (f *sageFed) copy(to, from []byte) {
 	})
 }
 
-// each queues use for each piece, as a panel whose first row is first.
+// each queues use for each piece, a panel that begins at row first.
 func (f *sageFed) each(d *sageDevice, x sagePanel, use func(part sagePanel, first int)) {
-	var whole sagePanel // items whose rows begin at multiples of 16 bytes
+	var whole sagePanel // items with rows that begin at multiples of 16 bytes
 	step := d.padded(x.cols)
 	direct := f.entries != nil || d.itemSize() == 4 && step == x.cols
 	if !direct {

@@ -95,7 +95,7 @@ type sageDevice struct {
 	from    int // of the rows of the last layer: those before to; 0 and 0 for all
 	to      int
 	held    [][]float32      // host memory of uploads
-	inputs  []device.Operand // whose memory panels share: it is freed with the last reference
+	inputs  []device.Operand // panels share its memory: it is freed with the last reference
 }
 
 // sageChoices are the neighbours of a layer.

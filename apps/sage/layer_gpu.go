@@ -179,8 +179,7 @@ func (d *sageDevice) apart(net *neural.Net[float32], k int, x sagePanel, in sage
 		columns = d.width(l, gcn)
 	}
 	partial := d.pieces(c, source.at, source.step, columns, how)
-	// Rows before norm that 16 bits hold are written and read in them (2.34 → 2.12 ms, H200,
-	// "graphsage all fp16").
+	// Rows before norm are written and read in 16 bits if these hold them.
 	narrow := d.itemSize() == 2 && k > 0 && !before && !pool && how == sageMean && bounded(l)
 	if narrow {
 		direct = !end

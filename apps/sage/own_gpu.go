@@ -9,15 +9,15 @@ import (
 // ownTreeRows bounds the rows of the widest layer of the trees of a batch on a device.
 const ownTreeRows = 1 << 22
 
-// fusesOwn reports whether a device has PerSource for these settings: choices by its kernels, and a
-// first layer of products before gathers, or features of which rows can be gathered.
+// fusesOwn reports whether a device has PerSource for these settings: its kernels make the choices,
+// and the first layer multiplies before it gathers or has features with rows that can be gathered.
 func (o *SAGEOptions) fusesOwn(net *neural.Net[float32], dense bool) bool {
 	return o.Sampling == SampleUniform && (dense || net.AtOnce(0, itemsOf(o.Precision)))
 }
 
-// ownTrees computes embeddings by trees whose choices are their own, batch by batch. A tree is a
-// list of vertices: its root, the choices of the root, then those of all vertices so far, and so
-// on. The targets of a layer are the first of its sources.
+// ownTrees computes embeddings batch by batch; each tree makes its own choices. A tree is a list of
+// vertices: its root, the choices of the root, then the choices of all vertices so far, and so on.
+// The targets of a layer are the first of its sources.
 func (d *sageDevice) ownTrees(net *neural.Net[float32], x sagePanel, in sageInputs, o SAGEOptions, width int) device.View {
 	s := d.s
 	count := o.embeds(d.n)

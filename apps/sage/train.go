@@ -67,8 +67,8 @@ type SAGETraining struct {
 // TrainGraphSAGE trains a network of GraphSAGE by back-propagation. With classes, one for each
 // vertex from 0 and −1 where unknown, it is supervised: a classifier over the embeddings, cross
 // entropy over split.Train. Without classes, nil, it is the paper's unsupervised loss: embeddings
-// of vertices that a random walk connects are to be alike, those of vertices drawn in proportion to
-// degree^¾ not. split.Train nil means all vertices with a class.
+// of vertices that a random walk connects are to be alike, embeddings of vertices drawn in
+// proportion to degree^¾ are not. split.Train nil means all vertices with a class.
 //
 // Each step takes a batch, chooses neighbours anew, and moves the weights by Adam; the gradient of
 // an aggregation is a product with the transposed matrix of the chosen neighbours. After each epoch
@@ -79,10 +79,10 @@ type SAGETraining struct {
 //
 // If g is on a group, its ranks divide the rows of every layer, or the vertices of each batch where
 // their trees are smaller than the graph. They add up the gradients of the weights in the order of
-// ranks, and hold the same weights, which agree with those of one place to rounding. The process of
-// rank 0 reads and writes opts.Checkpoint; opts.Each is called in every process. Ranks on devices
-// that reach each other's memory train there by the kernels of one device. What these lack, and
-// other groups of devices, train on the host, as the trace says.
+// ranks, and hold the same weights, which agree with the weights of one place to rounding. The
+// process of rank 0 reads and writes opts.Checkpoint; opts.Each is called in every process. Ranks
+// on devices that reach each other's memory train there by the kernels of one device. What these
+// lack, and other groups of devices, train on the host, as the trace says.
 func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], classes []int32, split SAGESplit, opts ...SAGETrainOptions) (*SAGETraining, error) {
 	return trainGraphSAGE(workflow.Inside(g), features, classes, split, opts)
 }

@@ -88,7 +88,7 @@ type sageFit struct {
 	uploads                        []any            // host memory of an epoch's uploads
 }
 
-// sageCounted are vertices whose loss counts.
+// sageCounted are the vertices that the loss counts.
 type sageCounted struct {
 	times device.Buffer // of each vertex
 	total int
@@ -275,7 +275,7 @@ func (f *sageFit) validated() []int {
 }
 
 // once reports whether an epoch is a step of all training vertices and of all vertices' layers,
-// whose kernels depend on the state alone.
+// with kernels that depend only on the state.
 func (f *sageFit) once() bool {
 	return f.trees == nil && f.t.classes != nil && f.batch == len(f.t.split.Train)
 }
@@ -298,8 +298,8 @@ func (f *sageFit) method() string {
 	return method
 }
 
-// counted uploads how often vertices stand in a list. Its sums are number which of those of the
-// rank.
+// counted uploads how often vertices stand in a list. Its sums are number which among the sums of
+// the rank.
 func (f *sageFit) counted(list []int, which int64) sageCounted {
 	times := make([]int32, max(f.n, 1))
 	for _, v := range list {

@@ -50,7 +50,7 @@ func (f *sageFit) times(in, w sagePanel, cols int, to device.Buffer, toStep int)
 }
 
 // products queues the products of a layer: of the own rows with the weights of the vertex itself,
-// null with GCN, and of all rows with those of neighbours.
+// null with GCN, and of all rows with the weights of neighbours.
 func (f *sageFit) products(l *sageFitLayer, in sagePanel) (mine, near sagePanel) {
 	gcn := f.t.o.Aggregator == AggregateGCN
 	w := sagePanel{at: f.parameter(f.value, l.weights), rows: l.rows, cols: l.step, step: l.step, kind: device.Float32}
@@ -154,8 +154,8 @@ func (f *sageFit) blocks() int {
 	return max(1, min((f.n+workflow.GraphBlock-1)/workflow.GraphBlock, sageTrainBlocks))
 }
 
-// loss queues the loss of those vertices of the own rows that count, by the logits, which is added
-// to that of steps before with more.
+// loss queues the loss of the own rows' vertices that count, by the logits; with more it adds the
+// loss to the loss of earlier steps.
 func (f *sageFit) loss(c sageCounted, slope device.Buffer, more bool) {
 	bias := f.parameter(f.value, f.count-int64(f.classes))
 	f.s.Blocks(f.kernelOf("loss"), int64(f.blocks()), workflow.GraphBlock, int64(f.own), int32(f.classes), f.logits, bias, f.class.At(4*int64(f.lo)),
@@ -163,7 +163,7 @@ func (f *sageFit) loss(c sageCounted, slope device.Buffer, more bool) {
 		float64(c.total), slope, more, c.sums)
 }
 
-// unclassify queues the gradients of the classifier and that of rows of embeddings z, to g.
+// unclassify queues the gradients of the classifier, and to g the gradient of rows of embeddings z.
 func (f *sageFit) unclassify(rows int, z, g device.Buffer) {
 	out, last := f.outAt(), &f.layers[len(f.layers)-1]
 	f.gemm(device.Gemm{M: last.step, N: f.classes, K: rows, A: z, B: f.slope, C: f.parameter(f.grad, out), TransA: true,

@@ -19,7 +19,7 @@ import (
 // Random numbers are functions of seed, step and vertex, so all ranks make the choices of one
 // place. The gradients of the weights are added up in the order of ranks, and all ranks move the
 // weights by the same sums. This file is the form of the host, which groups of devices take where
-// kernels do not train or memory does not travel; see sagetrainrows_gpu.go for that of devices.
+// kernels do not train or memory does not travel; train_rows_gpu.go has the form of devices.
 
 // A sageTeam is a training that is divided among the ranks of a group. A nil team is one place.
 type sageTeam struct {
@@ -35,7 +35,7 @@ type sageTeam struct {
 
 // A sageMember is a rank of this process.
 type sageMember struct {
-	net      *neural.Net[float32] // its weights are those of the other ranks of the process
+	net      *neural.Net[float32] // shares its weights with the other ranks of the process
 	grad     []float32            // gradients of all weights
 	graph    sageGraph
 	vertices []int32                // its rows

@@ -17,21 +17,20 @@ import (
 // Training of GraphSAGE on a group of devices. Every device has the graph. Steps along trees
 // compute the trees of a share of each batch, from the features of all vertices. Other steps, and
 // all evaluations, compute a range of the rows of each layer. The devices gather the products that
-// neighbours read, and in the backward pass the gradients of these, from which each device sums up
-// those of its rows by the transposed graph. Then they gather the gradients of the weights, and
-// each moves the weights by the sums in the order of ranks. The weights and the state of training
-// are the same bits on all devices, so that all end with the same step.
+// neighbours read, and in the backward pass the gradients of these products; each device sums up
+// the gradients of its rows by the transposed graph. Then they gather the gradients of the weights,
+// and each moves the weights by the sums in the order of ranks. The weights and the state of
+// training are the same bits on all devices, so that all end with the same step.
 //
 // A rank that fails takes part in the collectives until the ranks agree to end, so that the group
 // stays usable.
 
-// sageAgree is the number of steps of an epoch between two agreements of the ranks to go on, each
-// of which takes as long as a small kernel.
+// sageAgree is the number of steps of an epoch between two agreements of the ranks to go on. An
+// agreement takes as long as a small kernel.
 const sageAgree = 16
 
-// sageRowWork is the number of entries whose work is that of a row. On an H100, R-MAT 20, layers of
-// 32 columns: 4.1 ns a row and .19 ns an entry in an epoch. With a row as 4 entries, as in the cuts
-// of a matrix, one of two devices has 81 % of the rows, and an epoch takes as long as on one.
+// sageRowWork is the number of entries that take the time of a row: on an H100, R-MAT 20, layers of
+// 32 columns, 4.1 ns a row and .19 ns an entry in an epoch.
 const sageRowWork = 20
 
 // sageShare is the part of one rank in a training on devices.
@@ -131,14 +130,14 @@ func (h *sageShare) agree(failed bool) {
 	h.ended, h.err = err != nil || slices.Contains(all, true), err
 }
 
-// gatherRows gathers the rows of a panel of all vertices, of which each rank has written its own.
+// gatherRows gathers the rows of a panel of all vertices after each rank has written its own rows.
 func (f *sageFit) gatherRows(x device.Buffer, columns int) {
 	if h := f.share; h != nil {
 		f.gatherBytes(x, h.w.Bytes(4*columns), 4*f.lo*columns)
 	}
 }
 
-// gatherParts gathers parts of equal size, of which each rank has written its own.
+// gatherParts gathers parts of equal size after each rank has written its own part.
 func (f *sageFit) gatherParts(x device.Buffer, bytes int64) {
 	if h := f.share; h != nil {
 		f.gatherBytes(x, slices.Repeat([]int{int(bytes)}, h.c.Size()), int(bytes)*h.c.Rank())
@@ -195,7 +194,7 @@ func (f *sageFit) allPairs(own []sagePair) []sagePair {
 	return all
 }
 
-// ownCuts returns those of the pieces of long rows that belong to the own rows.
+// ownCuts returns the pieces of long rows that belong to the own rows.
 func (f *sageFit) ownCuts(c *sageCuts) *sageCuts {
 	if c == nil || c.count == 0 || f.s.Err() != nil {
 		return c
@@ -206,7 +205,7 @@ func (f *sageFit) ownCuts(c *sageCuts) *sageCuts {
 	return &own
 }
 
-// divided makes f a rank of a group, whose rows are those of the cuts of the group.
+// divided makes f a rank of a group; the cuts of the group give the rows of the rank.
 func (f *sageFit) divided(h *sageShare) {
 	lo, hi := h.w.Own(h.c)
 	f.share, f.lo, f.own = h, lo, hi-lo
@@ -357,7 +356,7 @@ func trainOnGroup(w *workflow.RowGroup, a rep.View, features matrix.View[float32
 // A sageRank is a rank of this process in a training on devices.
 type sageRank struct {
 	share  *sageShare
-	t      sageTrainer // its weights are those of the process
+	t      sageTrainer // shares the weights of the process
 	method string
 	done   bool // to the end
 	err    error

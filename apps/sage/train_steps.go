@@ -39,8 +39,8 @@ func (m *sageTeam) step(batch []int, epoch uint64) (loss float64, right int, err
 	return loss, right, err
 }
 
-// share gives each rank its targets of a batch, those of its rows or a range of the batch, and
-// without classes their pairs. It returns what the loss is divided by.
+// share gives each rank its targets of a batch, the targets among its rows or a range of the batch,
+// and without classes their pairs. It returns the divisor of the loss.
 func (m *sageTeam) share(batch []int, epoch uint64) (count float64, err error) {
 	cuts := workflow.CutEvenly(int64(len(batch)), m.G.Size(), 1, m.least)
 	numbers := make([][]float64, len(m.members))
@@ -121,7 +121,7 @@ func (r *sageMember) stepOfTrees(t *sageTrainer, step uint64, count float64, run
 	return r.net.Untape(tapes, masks, g, run)
 }
 
-// rowsOf copies the rows of the targets from those of vertices from lo on.
+// rowsOf copies the rows of the targets from z; row 0 of z is vertex lo.
 func (r *sageMember) rowsOf(z neural.Panel[float32], lo int32) neural.Panel[float32] {
 	some := r.net.Kept.Panel(len(r.targets), z.Cols)
 	for k, v := range r.targets {
@@ -130,7 +130,7 @@ func (r *sageMember) rowsOf(z neural.Panel[float32], lo int32) neural.Panel[floa
 	return some
 }
 
-// addTo adds the rows of the targets to those of vertices from lo on, zeros before.
+// addTo clears to and adds the rows of the targets; row 0 of to is vertex lo.
 func (r *sageMember) addTo(to, g neural.Panel[float32], lo int32) {
 	clear(to.Val)
 	for k, v := range r.targets {

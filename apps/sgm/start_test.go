@@ -73,8 +73,7 @@ func TestSGMPortfolio(t *testing.T) {
 	})
 }
 
-// Every plan starts at a doubly stochastic matrix, whose objective and gradient are those of the
-// definition.
+// Every plan starts at a doubly stochastic matrix; objective and gradient fit the definition.
 func TestSGMPlans(t *testing.T) {
 	a := samples.Own(t, testdata.Karate)
 	b, _ := shuffled(t, a, 4, 1)
