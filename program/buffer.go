@@ -54,7 +54,7 @@ func (d *deviceProgram) buffered() device.Program {
 	return p
 }
 
-// bufferKey tells these programs from those of programKey.
+// bufferKey separates the programs of buffers from the programs of programKey.
 type bufferKey struct{ programKey }
 
 func (r *deviceRun) buffer(name string) device.Kernel {

@@ -17,8 +17,9 @@ import (
 // RunFile runs a program of CUDA text on a graph that lives on a device. V is the type of states
 // that the file names; of a struct, a Go struct with the same names and types of fields. The values
 // of edges, of type E, are converted to the type that the file names; for an edge with fields, E
-// has the same fields. For a graph on the host, which runs no CUDA text, it is a *PlanError; other
-// errors are those of [Run], and *FileError. [RunFileColumns] takes states of any type.
+// has the same fields. RunFile returns a *PlanError if the graph is on the host, which runs no CUDA
+// text, a *FileError if V or E does not fit the file, and the errors of [Run]. [RunFileColumns]
+// takes states of any type.
 func RunFile[V, E comparable](
 	ctx context.Context, g matrix.Source[E], f *File, opts ...Options,
 ) (*Result[V], error) {
@@ -108,7 +109,7 @@ func readyFile(
 	return at, d, o, err
 }
 
-// holds reports whether a Go type is that of a canonical type.
+// holds reports whether a Go type matches a canonical type.
 func holds(canonical string, t reflect.Type) bool {
 	if isStruct(canonical) {
 		return device.SameMembers(t, membersOf(fieldsOf(canonical)))

@@ -336,8 +336,8 @@ func (d *deviceProgram) run(
 	return states, active, err
 }
 
-// method returns the method of a product for a plan: that of the table pushes lists of values, and
-// Gather reads all.
+// method returns the method of a product for a plan. pushStates pushes lists of values, and Gather
+// reads all values.
 func (d *deviceProgram) method(plan string) string {
 	switch {
 	case plan == "auto":
@@ -358,7 +358,7 @@ type deviceRun struct {
 	n       int
 	rows    device.View // edges by source
 	graph   device.Operand
-	reverse device.Operand // the matrix whose rows collect messages
+	reverse device.Operand // the matrix with the rows that collect messages
 	state   device.View    // states, present where a vertex is active; full if all are
 	mail    device.View    // the messages of the active vertices, if they are known; see mails
 	closed  device.View    // present where a vertex takes no messages

@@ -50,7 +50,7 @@ func runOnGroup[V, E, M comparable](
 	if ctx != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	wait := ctx // of collectives: ranks of other processes would wait for those of this one
+	wait := ctx // of collectives: other processes would wait for the ranks of this one
 	if len(g.Ranks()) == g.Size() {
 		wait = nil
 	}
@@ -106,7 +106,7 @@ func keep[V, E, M comparable](ctx context.Context, g *comm.Group, state *matrix.
 	return t.Keep()
 }
 
-// stopped ends a run whose local work failed on some rank.
+// stopped ends a run after the local work failed on some rank.
 const stopped Ended = "stopped"
 
 // tally counts active vertices and their out-edges.
@@ -114,7 +114,7 @@ type tally struct{ count, edges int64 }
 
 // rank runs the part of a program of one rank.
 type rank[V, E, M comparable] struct {
-	ctx    context.Context // of the run; wait is that of collectives
+	ctx    context.Context // of the run; wait is the context of collectives
 	wait   context.Context
 	c      comm.Comm
 	e      *engine[V, E, M]

@@ -25,7 +25,7 @@ func onGPUs(g *comm.Group) bool {
 func runOnGPUs[V, E, M comparable](
 	ctx context.Context, g *comm.Group, a rep.View, p Program[V, E, M], o Options,
 ) (*Result[V], error) {
-	wait := ctx // of collectives: ranks of other processes would wait for those of this one
+	wait := ctx // of collectives: other processes would wait for the ranks of this one
 	if len(g.Ranks()) == g.Size() {
 		wait = nil
 	}

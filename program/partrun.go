@@ -19,7 +19,7 @@ import (
 // one device does on a whole graph, and refreshes the copies from device to device.
 
 // divides reports whether the devices of a group run a program by parts: their memory is moved from
-// device to device, each is one rank, and the program has no lists, whose order is that of the
+// device to device, each is one rank, and the program has no lists, which need the order of the
 // whole graph. All processes decide alike.
 func (d *deviceProgram) divides(g *comm.Group, o Options) bool {
 	if g.Size() == 1 || !g.MovesDeviceMemory() || d.lists.given() || isBuffer(o.Plan) {
@@ -294,7 +294,7 @@ const (
 )
 
 // agree adds the counts of all ranks, and their Totals in the order of ranks. It returns nil, and
-// ends the run, if the context of one has ended or its work has failed. Between two calls, ranks
+// ends the run, if the context of a rank has ended or its work has failed. Between two calls, ranks
 // whose work has failed take part in the collectives.
 func (r *partRun) agree(own []int64) ([]int64, error) {
 	dev := r.dev

@@ -44,9 +44,9 @@ const (
 	looked = "pull list"
 )
 
-// A pull is better when the edges of the active vertices exceed such a part of all, or with Skip of
-// those of vertices that were not active (Beamer, Asanović, Patterson, SC 2012). A step of fewer
-// edges than 1/pullFew of the vertices pushes.
+// A pull is better when the edges of the active vertices exceed such a part of all edges, or with
+// Skip of the edges of vertices that were not active (Beamer, Asanović, Patterson, SC 2012). A step
+// of fewer edges than 1/pullFew of the vertices pushes.
 const (
 	pullParts     = 10
 	pullPartsSkip = 14
@@ -102,8 +102,8 @@ type rounds struct {
 	in                        device.View // edges by destination, if they are known
 }
 
-// narrow reports whether the device runs the next supersteps by itself. Forced plans are those of
-// the space.
+// narrow reports whether the device runs the next supersteps by itself. The space has the forced
+// plans.
 func (r *deviceRun) narrow(plan string) bool {
 	if !r.p.rounds || plan != "" && plan != "auto" && plan != "push" || r.count == 0 {
 		return false
