@@ -12,9 +12,9 @@ import (
 // price is the type of prices and values: integers if the costs are.
 type price interface{ int64 | float64 }
 
-// market is the state of an auction on an instance: rows bid for columns, whose prices rise. A row
-// is content with a column whose value −c(i,j) − p(j) is within ε of the best (Bertsekas: The
-// auction algorithm, Annals of Operations Research 14, 1988).
+// market is the state of an auction on an instance: rows bid for columns, and the prices of columns
+// rise. A row is content with a column if the value −c(i,j) − p(j) is within ε of the best value
+// (Bertsekas: The auction algorithm, Annals of Operations Research 14, 1988).
 type market[D price] struct {
 	in           *instance[D]
 	ctx          context.Context
@@ -116,7 +116,7 @@ func (a *market[D]) listedBest(i int32) best[D] {
 	return b
 }
 
-// bid returns the offer of a row whose best columns are b.
+// bid returns the offer of a row with best columns b.
 func (a *market[D]) bid(i int32, b best[D]) offer[D] {
 	second := b.second
 	if b.found == 1 { // no other column: the second best is lower by the span of all costs
@@ -334,8 +334,8 @@ func (a *market[D]) offerOf(l *look, i int32) offer[D] {
 	return a.bid(i, b)
 }
 
-// window is the columns whose price is less than ε above the least. For a row without entries in
-// them each is within ε of its best, and worth least + ε.
+// window is the columns with a price less than ε above the least price. Each is within ε of the
+// best column for a row without entries in the window, and worth least + ε.
 type window[D price] struct {
 	least D
 	cols  []int32

@@ -10,8 +10,7 @@ import (
 
 // loops are the loops over costs of one type. They take many costs at a time.
 type loops struct {
-	// summarise returns the summary of values lo … hi−1, of which present marks the entries; nil
-	// marks all.
+	// summarise returns the summary of values lo … hi−1; present marks the entries, nil marks all.
 	summarise func(val sparse.Values, present []uint8, lo, hi int, maximize bool) seen
 	// finite sets keep[k] to 1, for k from lo to hi−1, if value k is an entry and finite, else to
 	// 0.
