@@ -39,7 +39,7 @@ type turns struct {
 	mu    sync.Mutex
 	moved sync.Cond
 	next  int // block to compute
-	turn  int // block whose memory is reserved next
+	turn  int // block to reserve memory for next
 	ended bool
 }
 
@@ -380,8 +380,8 @@ type piece[C comparable] struct {
 	placed   bool // in the memory of the sink
 }
 
-// ordered reports whether the entries of a part follow those of the parts before it. They do unless
-// Y is tiled.
+// ordered reports whether the entries of a part follow the entries of the parts before it. They do
+// unless Y is tiled.
 func (r *run[A, B, C]) ordered() bool { return r.tile >= r.n }
 
 // bring copies a part to the host and then calls ready, possibly later, in the order of the parts.
@@ -441,7 +441,7 @@ func (r *run[A, B, C]) roomFor(n int64, inPlace bool) (idx []int32, val []C, ok 
 	return nil, nil, false
 }
 
-// offsetsOf computes the row offsets of a block from those of its pieces.
+// offsetsOf computes the row offsets of a block from the row offsets of its pieces.
 func (b *Block[C]) offsetsOf(pieces []*piece[C]) (entries int64) {
 	b.Ptr = make([]int64, b.Hi-b.Lo+1)
 	for _, x := range pieces {
