@@ -33,7 +33,7 @@ const (
 
 // Fault is an error to inject.
 type Fault struct {
-	Call    uint64 // the collective at which it happens, counted from 1 with those of split groups
+	Call    uint64 // the collective that goes wrong, counted from 1, split groups included
 	Does    Misdeed
 	Cause   error         // of FaultFails
 	Delay   time.Duration // of FaultLate
@@ -44,7 +44,7 @@ type Fault struct {
 // ErrInjected is the cause of a Fault that gives none.
 var ErrInjected = errors.New("injected fault")
 
-// WithFault returns c whose call number f.Call, and no other, goes wrong as f says. It is for
+// WithFault returns a c in which call number f.Call, and no other, goes wrong as f says. It is for
 // tests: wrap the handle of one rank. A nil c stays nil.
 func WithFault(c Comm, f Fault) Comm {
 	if c == nil {

@@ -19,7 +19,7 @@ const maxLocal = 1 << 16
 
 // Local returns a group of p ranks in this process, 1 … 65536; use each in a goroutine of its own.
 // Buffers are host memory. Every collective checks that the ranks agree. It serves programs on
-// CPUs, tests, and predictions: its ledgers are those of p devices.
+// CPUs, tests, and predictions: its ledgers equal the ledgers of p devices.
 func Local(p int, opts ...Option) ([]Comm, error) {
 	if p < 1 || p > maxLocal {
 		return nil, &ArgumentError{"Local", "p", fmt.Sprintf("is %d", p), fmt.Sprintf("give 1 … %d ranks", maxLocal)}
@@ -27,8 +27,8 @@ func Local(p int, opts ...Option) ([]Comm, error) {
 	return inProcess(NewLife(opts...), make([]mover, p)), nil
 }
 
-// inProcess makes a group of ranks that read each other's memory by movers; nil movers are those of
-// host memory.
+// inProcess makes a group of ranks that read each other's memory by movers; nil movers move host
+// memory.
 func inProcess(l *Life, movers []mover) []Comm {
 	h := newHub(len(movers), l)
 	out := make([]Comm, len(movers))
@@ -96,8 +96,8 @@ type hub struct {
 	splits map[string]*hub
 }
 
-// spinTime is how long a rank waits for the others before it sleeps. With 20 µs a Fence of four
-// H200s takes 23 µs, with 100 it takes 10.
+// spinTime is how long a rank waits for the others before it sleeps. A Fence of four H200s takes 23
+// µs with 20 µs, and 10 with 100.
 const spinTime = 100 * time.Microsecond
 
 // round is one meeting.
@@ -273,7 +273,7 @@ type sharedTransport struct {
 
 func (p *sharedTransport) Lacks(c *Collective) bool { return !p.mover.folds(c) }
 
-// MovesDeviceMemory: the ranks of Peers do, those of Local do not.
+// MovesDeviceMemory reports whether the ranks come from Peers.
 func (p *sharedTransport) MovesDeviceMemory() bool {
 	m := p.mover
 	if split, ok := m.(sharedMover); ok {
@@ -380,7 +380,7 @@ func (p *sharedTransport) steps(c *Collective) []func([]*Collective) error {
 }
 
 // spreadFrom is the number of bytes from which a broadcast to more than one rank goes in pieces: of
-// 537 MB on four H200s each rank then receives 221 GB/s, and 129 straight from the root. It is a
+// 537 MB each of four H200s then receives 221 GB/s, and 129 straight from the root. It is a
 // variable for tests.
 var spreadFrom int64 = 1 << 20
 

@@ -156,7 +156,7 @@ func (m *deviceMover) wait(ctx context.Context) error {
 func (m *deviceMover) close() error { return nil }
 
 // StagingFolder returns a Folder that folds buffers of a device on the host: for small buffers, and
-// where no kernel is at hand. A nil device folds those of the host.
+// where no kernel is at hand. A nil device folds buffers of the host.
 func StagingFolder(d Device) Folder {
 	if d == nil {
 		return hostFolder{}

@@ -18,8 +18,8 @@ type Transport interface {
 	// Run does a collective. An error ends the group: a *RankError if the transport knows which rank
 	// failed, else the rank itself did. When ctx is done it returns at once.
 	Run(ctx context.Context, c *Collective) error
-	// Split makes the transport of the new group, of which members are the ranks of this one. It
-	// returns nil to a rank of a negative color.
+	// Split makes the transport of the new group; members are its ranks in this group. It returns
+	// nil to a rank of a negative color.
 	Split(ctx context.Context, c *Collective, members []int) (Transport, error)
 	// Abort stops the library's work on this rank; the life of the group is over.
 	Abort()
@@ -110,7 +110,7 @@ func (l *Life) Fail(e *RankError) *RankError {
 	return l.Failure()
 }
 
-// NewComm returns the Comm of a transport: rank of size ranks. host is that of the process, for
+// NewComm returns the Comm of a transport: rank of size ranks. host is the host of the process, for
 // errors, "" in one process.
 func NewComm(t Transport, rank, size int, l *Life, host string) (Comm, error) {
 	bad := func(arg, reason, remedy string) error { return &ArgumentError{"NewComm", arg, reason, remedy} }
@@ -147,7 +147,7 @@ func InProcess(ranks []Transport, l *Life) ([]Comm, error) {
 	return out, nil
 }
 
-// meeting is a transport whose ranks meet before each collective.
+// meeting is a transport; its ranks meet before each collective.
 type meeting struct {
 	Transport
 	hub  *hub

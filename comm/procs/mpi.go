@@ -101,7 +101,7 @@ func (l *mpiLib) join(ctx context.Context, life *comm.Life) (*mpiTransport, erro
 	return p, nil
 }
 
-// meetByMPI makes the control channel of a group whose data do not go by MPI. MPI ends with it.
+// meetByMPI makes the control channel of a group with data that do not go by MPI. MPI ends with it.
 func meetByMPI(ctx context.Context, life *comm.Life) (*control, error) {
 	l, err := openMPI()
 	if err != nil {
@@ -395,7 +395,7 @@ func (p *mpiTransport) reduceScatter(ctx context.Context, c *comm.Collective) er
 	return nil
 }
 
-// await starts an operation and waits for it. keep is memory that it uses besides that of c.
+// await starts an operation and waits for it. keep is memory that it uses besides the memory of c.
 func (p *mpiTransport) await(ctx context.Context, c *comm.Collective, name string, start func(r *uintptr) int32, keep ...[]int32) error {
 	return p.awaitAll(ctx, pinned{c, keep}, []string{name}, []func(r *uintptr) int32{start})
 }
@@ -454,7 +454,7 @@ func (p *mpiTransport) waited(ctx context.Context, spins int) error {
 	return nil
 }
 
-// pinned is the memory that an operation uses: that of a collective, and lists of counts.
+// pinned is the memory that an operation uses: the buffers of a collective, and lists of counts.
 type pinned struct {
 	c    *comm.Collective
 	keep [][]int32
