@@ -62,7 +62,7 @@ unless --symmetric writes one triangle.`,
 		if cmd.Flags().Changed("layout") && j.Out.Kind != ".npz" {
 			return cli.Usage(cmd.CommandPath(), "--layout is for .npz")
 		}
-		if j.Out.Kind != ".hgb" { // whose rows are those with entries
+		if j.Out.Kind != ".hgb" { // with rows for the rows that have entries
 			if err := j.Fits(); err != nil {
 				return err
 			}

@@ -94,7 +94,7 @@ type look struct {
 	ranks             *job.Ranking
 }
 
-// largestGroups bounds the communities whose connections are drawn.
+// largestGroups bounds the communities with drawn connections.
 const largestGroups = 12
 
 // load reads the graph, and again without repeated entries, or without values that are not finite,
@@ -260,7 +260,7 @@ func (l *look) group(run apps.Run, val []float64) error {
 	return nil
 }
 
-// figures are those of the summary and of --json.
+// figures are the figures of the summary and of --json.
 func (l *look) figures() []job.Field {
 	f := []job.Field{{Key: "symmetric", Label: "symmetric", Value: l.symmetric}, {Key: "self_loops", Label: "self-loops", Value: l.loops}, {Key: "isolated", Label: "isolated vertices", Value: l.isolated}}
 	if l.parts != nil {

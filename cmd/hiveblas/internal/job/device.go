@@ -47,7 +47,7 @@ func (j *Job) Computes(entries int64) *Job {
 	return j
 }
 
-// Fuses adds --method, for commands whose app has a fused form.
+// Fuses adds --method, for commands of apps with a fused form.
 func (j *Job) Fuses() *Job {
 	j.Cmd.Flags().StringVar(&j.Run.Method, "method", "auto",
 		"form `M` on a GPU: fused kernels of the whole, a pipeline of operations, or auto, which is fused")
