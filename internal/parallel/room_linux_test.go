@@ -24,7 +24,7 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// TestMakeRoom: a caller whose helpers do not start moves once, in time.
+// TestMakeRoom: a caller moves once, in time, if its helpers do not start.
 func TestMakeRoom(t *testing.T) {
 	c := crew{limit: 1, since: time.Now()}
 	if c.makeRoom(); c.placed {

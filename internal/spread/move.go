@@ -14,7 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// listRows returns rows of a listed store as a hypersparse one, whose rows and columns are renamed.
+// listRows returns rows of a listed store as a hypersparse store with renamed rows and columns.
 func listRows(st *sparse.Store, from, to int, row func(i int) int32, shift int32) *sparse.Store {
 	out := emptyRows(st.Type)
 	k := from
@@ -276,8 +276,8 @@ func (s *Blocks) Symmetric() bool {
 	return true
 }
 
-// differ sets out[k], for each rank of this process, to the number of ranks whose blocks of s and
-// of t, which has the same cuts, differ.
+// differ sets out[k], for each rank of this process, to the number of ranks with different blocks
+// of s and of t. t has the cuts of s.
 func (s *Blocks) differ(t *Blocks, out []int64) error {
 	return s.g.Each(func(k int, c comm.Comm) error {
 		x, y := s.part[k].Rows(), t.part[k].Rows()
@@ -291,7 +291,7 @@ func (s *Blocks) differ(t *Blocks, out []int64) error {
 	})
 }
 
-// addUp replaces a number by the sum of those of all ranks.
+// addUp replaces a number by the sum of the numbers of all ranks.
 func addUp(c comm.Comm, n []int64) error {
 	return c.Reduce(nil, comm.Host(n), comm.Host(n), comm.Sum, false)
 }

@@ -1,6 +1,6 @@
-// Package warm knows which kernels programs commonly need: those of the apps in
-// apps.List, and those of the operations that the apps and usual programs run,
-// which it calls on a device that records the text of kernels.
+// Package warm knows which kernels programs commonly need: the kernels of the apps in apps.List and
+// of the operations that the apps and usual programs run. It calls them on a device that records
+// the text of kernels.
 package warm
 
 import (
@@ -21,9 +21,9 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// Compositions returns the kernels of the command line for its float64 graphs,
-// and with all those of the apps and the usual operations for four types, on a
-// GPU of the given properties.
+// Compositions returns the kernels of the command line for its float64 graphs, and with all also
+// the kernels of the apps and the usual operations for four types, on a GPU of the given
+// properties.
 func Compositions(p driver.Properties, all bool) ([]cusparse.Composition, error) {
 	programs := fused[float64]()
 	if all {
@@ -45,8 +45,8 @@ func Compositions(p driver.Properties, all bool) ([]cusparse.Composition, error)
 	})
 }
 
-// fused returns the programs of the fused forms for graphs of T, those of groups of GPUs, and
-// of generated graphs.
+// fused returns the programs of the fused forms for graphs of T, of groups of GPUs, and of
+// generated graphs.
 func fused[T semiring.Number]() (list []device.Program) {
 	t, err := device.TypeOf[T]()
 	if err != nil {
@@ -60,8 +60,8 @@ func fused[T semiring.Number]() (list []device.Program) {
 	return append(append(list, access.GroupKernels(t)...), device.Described("generate", t)...)
 }
 
-// Properties returns those of a usual GPU of compute capability major.minor,
-// as far as kernels depend on them.
+// Properties returns the properties of a usual GPU of compute capability major.minor, as far as
+// kernels depend on them.
 func Properties(major, minor int) driver.Properties {
 	p := driver.Properties{Name: "any GPU", Major: major, Minor: minor, Multiprocessors: 100, SharedPerBlock: 99 << 10, L2: 40 << 20,
 		ThreadsPerSM: 2048, AsyncAlloc: true}
