@@ -1,16 +1,16 @@
 // Package generate makes random and regular graphs of any size: R-MAT, uniform, planted partition,
 // Watts–Strogatz, grid and bipartite.
 //
-// A [Graph] is a list of edges, each of which is a function of its number and the seed. Any part of
-// the list can therefore be drawn by any goroutine, in any order, without the memory for the whole,
-// and the same arguments give the same edges on every platform. Edges are as drawn: with repeated
-// edges and loops, and of an undirected graph one direction. [Matrix] builds a matrix of them.
+// A [Graph] is a list of edges; each edge is a function of its number and the seed. Any part of the
+// list can therefore be drawn by any goroutine, in any order, without the memory for the whole, and
+// the same arguments give the same edges on every platform. Edges are as drawn: with repeated edges
+// and loops, and of an undirected graph one direction. [Matrix] builds a matrix of them.
 //
 //	g, err := generate.RMAT(20, 16<<20, generate.RMATOptions{Seed: 1})
 //	a, err := generate.Matrix[bool](g, generate.Undirected(), generate.Simple())
 //
-// The random numbers are those of splitmix64 used as a hash of the number. The command hiveblas
-// generate writes these graphs to files.
+// The random numbers are splitmix64, used as a hash of the number. The command hiveblas generate
+// writes these graphs to files.
 package generate
 
 import (
@@ -122,7 +122,7 @@ func share(word uint64) float64 { return float64(word>>11) / (1 << 53) }
 // RMATOptions refines [RMAT].
 type RMATOptions struct {
 	// A, B, C are the probabilities of the quadrants top-left, top-right and bottom-left;
-	// bottom-right takes the rest. All zero means 0.57, 0.19, 0.19, those of Graph500.
+	// bottom-right takes the rest. All zero means 0.57, 0.19, 0.19, as in Graph500.
 	A, B, C float64
 	Seed    uint64
 }
@@ -253,8 +253,8 @@ func WattsStrogatz(n, k int, p float64, seed uint64) (*Graph, error) {
 	}}, nil
 }
 
-// Planted draws edges of an undirected graph whose vertices form the given number of communities,
-// of sizes that differ by at most one. The first end of an edge is uniform, the second a uniform
+// Planted draws edges of an undirected graph; its vertices form the given number of communities, of
+// sizes that differ by at most one. The first end of an edge is uniform, the second a uniform
 // vertex with probability mixing, and else one of the same community. [Graph.Community] tells the
 // community of a vertex; consecutive numbers belong together, see [Scrambled].
 //
@@ -421,8 +421,8 @@ func Simple() MatrixOption { return func(o *matrixOptions) { o.simple = true } }
 // On makes the matrix at a place: a device, or a group. On a device, and on a group of devices,
 // each makes its own rows: R-MAT, uniform and Watts–Strogatz graphs and grids, scrambled or not,
 // with the entries of a matrix of the host. Memory there is 4 bytes and the size of T an edge, 24
-// bytes a row, and 3.5 GB of scratch for pieces of 2²⁷ edges, each of which draws the whole graph;
-// no host memory is used. All other graphs and places are made on the host and then moved.
+// bytes a row, and 3.5 GB of scratch for pieces of 2²⁷ edges, each drawing the whole graph; no host
+// memory is used. All other graphs and places are made on the host and then moved.
 func On(p matrix.Place) MatrixOption { return func(o *matrixOptions) { o.place = p } }
 
 // WithContext makes [Matrix] return the error of ctx soon after ctx is done.
@@ -457,7 +457,7 @@ func Matrix[T matrix.Element](g *Graph, opts ...MatrixOption) (*matrix.Matrix[T]
 	return a, a.Move(o.place)
 }
 
-// onDevices reports whether a place is a device, or a group whose ranks of this process all are on
+// onDevices reports whether a place is a device, or a group with all ranks of this process on
 // devices.
 func onDevices(p matrix.Place) bool {
 	g, ok := p.(*comm.Group)
