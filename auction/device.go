@@ -86,7 +86,7 @@ func (k *task) onDevice() (*deviceAuction, error) {
 			return nil, nil
 		}
 	}
-	if err := k.lookAtOffsets(); err != nil {
+	if err := k.scanOffsets(); err != nil {
 		return nil, err
 	}
 	s := &deviceAuction{task: k, at: at, market: deviceMarket{costs: costs, implicit: k.p.costs.everywhere(), missing: k.p.costs.missing(), seed: k.o.Seed}}
@@ -277,7 +277,7 @@ const batchMost = 1 << 15
 // each with a share of Options.Threads. Progress then has calls from several problems, one at a
 // time. SolveBatch returns a *ParameterError if Options.Prices is set.
 func SolveBatch(ps []*Problem, opts ...Options) ([]*Result, error) {
-	o, err := only(opts)
+	o, err := onlyOptions(opts)
 	if err != nil {
 		return nil, err
 	}

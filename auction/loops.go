@@ -58,7 +58,7 @@ func newLoops[T semiring.Number]() loops {
 }
 
 func newConversion[T semiring.Number, C cost]() conversion[C] {
-	return conversion[C]{pack[T, C], flip[T, C]}
+	return conversion[C]{pack[T, C], transposeInto[T, C]}
 }
 
 func summarise[T semiring.Number](v sparse.Values, present []uint8, from, to int, maximize bool) seen {
@@ -141,7 +141,7 @@ func pack[T semiring.Number, C cost](out []C, v sparse.Values, keep []uint8, neg
 // tile is the side of the tiles in which flip goes through the matrix.
 const tile = 32
 
-func flip[T semiring.Number, C cost](out []C, v sparse.Values, m, n, i0, i1 int, negate bool) {
+func transposeInto[T semiring.Number, C cost](out []C, v sparse.Values, m, n, i0, i1 int, negate bool) {
 	sign := C(1)
 	if negate {
 		sign = -1

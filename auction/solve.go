@@ -102,7 +102,7 @@ type Result struct {
 //
 // At most one value of Options may be given; without one the zero value applies.
 func Solve(p *Problem, opts ...Options) (*Result, error) {
-	o, err := only(opts)
+	o, err := onlyOptions(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func Solve(p *Problem, opts ...Options) (*Result, error) {
 // host (Jonker and Volgenant, Computing 38, 1987). Options.Epsilon, Method,
 // Bidding and Seed are not used.
 func JonkerVolgenant(p *Problem, opts ...Options) (*Result, error) {
-	o, err := only(opts)
+	o, err := onlyOptions(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +136,8 @@ func JonkerVolgenant(p *Problem, opts ...Options) (*Result, error) {
 	return Solve(p, o)
 }
 
-// only returns the options that a caller gave, the zero value if none.
-func only(opts []Options) (Options, error) {
+// onlyOptions returns the options that a caller gave, the zero value if none.
+func onlyOptions(opts []Options) (Options, error) {
 	switch len(opts) {
 	case 0:
 		return Options{}, nil
@@ -214,7 +214,7 @@ func (k *task) onHost() (*Result, error) {
 // run scans the costs, picks the type of numbers and solves.
 func (k *task) run() (*Result, error) {
 	start := time.Now()
-	if err := k.look(); err != nil {
+	if err := k.scanCosts(); err != nil {
 		return nil, err
 	}
 	// Costs and duals reach a few times this if all pairs are allowed, and n times
@@ -247,15 +247,15 @@ func (k *task) run() (*Result, error) {
 	return byPaths(k, start, k.p.costs.asInt64(how))
 }
 
-// look scans costs and offsets.
-func (k *task) look() (err error) {
+// scanCosts reads costs and offsets.
+func (k *task) scanCosts() (err error) {
 	if k.seen, err = k.p.costs.scan(k.o.Maximize, k.o.Threads); err != nil {
 		return err
 	}
 	if err := k.scarce(); err != nil {
 		return err
 	}
-	return k.lookAtOffsets()
+	return k.scanOffsets()
 }
 
 // scarce returns an *InfeasibleError if there are fewer allowed pairs than the shorter side has
@@ -285,7 +285,7 @@ func firstMissing(list []int32) int32 {
 	return next
 }
 
-func (k *task) lookAtOffsets() error {
+func (k *task) scanOffsets() error {
 	row, err := offsets("row", k.p.row)
 	if err != nil {
 		return err
@@ -353,7 +353,7 @@ func finish[C cost](k *task, s *paths[C], res *Result) (*Result, error) {
 		err = s.denseJV(parallel.Threads(k.o.Threads))
 	}
 	if err != nil {
-		return nil, k.named(err)
+		return nil, k.renameWitness(err)
 	}
 	res.Seconds.Paths = time.Since(start).Seconds()
 	res.Rounds += s.searches
@@ -363,8 +363,8 @@ func finish[C cost](k *task, s *paths[C], res *Result) (*Result, error) {
 	return res, nil
 }
 
-// named renames the witness of a flipped problem.
-func (k *task) named(err error) error {
+// renameWitness renames the witness of a flipped problem.
+func (k *task) renameWitness(err error) error {
 	if e, ok := err.(*InfeasibleError); ok && k.flip {
 		return &InfeasibleError{Cols: e.Rows, Have: e.Have}
 	}

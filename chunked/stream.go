@@ -337,7 +337,7 @@ func (l *lane[A, B, C]) copyAll(out chan<- *Block[C], stop <-chan struct{}) erro
 			}
 			whole := begins && p.last
 			begins = p.last
-			err = l.bring(p, whole || l.ordered(), func(x *piece[C]) error { return ready(p, x) })
+			err = l.toHost(p, whole || l.ordered(), func(x *piece[C]) error { return ready(p, x) })
 			if p.last && !whole && !l.ordered() && err == nil { // join assigns its memory
 				err = l.flush()
 			}
@@ -384,10 +384,10 @@ type piece[C comparable] struct {
 // unless Y is tiled.
 func (r *run[A, B, C]) ordered() bool { return r.tile >= r.n }
 
-// bring copies a part to the host and then calls ready, possibly later, in the order of the parts.
+// toHost copies a part to the host and then calls ready, possibly later, in the order of the parts.
 // With inPlace it copies to the memory of the sink, if the sink provides it. The turn of a block
 // ends when all of its memory is reserved; with tiles join ends it.
-func (l *lane[A, B, C]) bring(p part[C], inPlace bool, ready func(*piece[C]) error) error {
+func (l *lane[A, B, C]) toHost(p part[C], inPlace bool, ready func(*piece[C]) error) error {
 	rows, _ := p.c.Dims()
 	x := &piece[C]{row: p.row, col: p.col}
 	reserved := func() {

@@ -321,7 +321,7 @@ func (g *Group) Cuts(n int) []int {
 	if c := g.cuts[n]; c != nil {
 		return c.cuts
 	}
-	return even(n, p)
+	return evenCuts(n, p)
 }
 
 // CutBy sets the cuts of a dimension of n by the work of a matrix of n rows, unless a matrix with
@@ -369,8 +369,8 @@ func (g *Group) CutAt(cuts []int) error {
 	return nil
 }
 
-// even cuts n rows into p blocks of about equally many.
-func even(n, p int) []int {
+// evenCuts cuts n rows into p blocks of about equally many.
+func evenCuts(n, p int) []int {
 	cuts := make([]int, p+1)
 	for r := range cuts {
 		cuts[r], _ = piece(n, r, p)

@@ -32,11 +32,11 @@ type Transport interface {
 // Life is what the ranks of a process in one group, and in the groups split from it, have in common:
 // the options, and whether they work or what ended them. The zero Life has ended.
 type Life struct {
-	opt  options
-	ctx  context.Context // done when the group failed
-	end  context.CancelCauseFunc
-	tell func(*RankError) *RankError // tells other processes, returns the failure that counts; or nil
-	once sync.Once
+	opt      options
+	ctx      context.Context // done when the group failed
+	end      context.CancelCauseFunc
+	announce func(*RankError) *RankError // tells other processes, returns the failure that counts; or nil
+	once     sync.Once
 }
 
 // NewLife returns the life of a new group.
@@ -88,7 +88,7 @@ func (l *Life) Failure() *RankError {
 // is called before the first collective.
 func (l *Life) Tell(f func(*RankError) *RankError) {
 	if l != nil {
-		l.tell = f
+		l.announce = f
 	}
 }
 
@@ -101,8 +101,8 @@ func (l *Life) Fail(e *RankError) *RankError {
 		e = &RankError{Rank: -1, Cause: errors.New("failed without a cause")}
 	}
 	l.once.Do(func() {
-		if l.tell != nil {
-			e = l.tell(e)
+		if l.announce != nil {
+			e = l.announce(e)
 		}
 		l.end(e)
 	})

@@ -234,7 +234,7 @@ const (
 func (f EdgeVertex[V, E, M]) Program() Program[V, E, M] {
 	condition := f.CUDA.Condition
 	if condition == "" {
-		condition = always
+		condition = trueText
 	}
 	p := Program[V, E, M]{
 		Name: f.Name, Init: f.InitData, Seeds: f.Seeds, Sum: f.Combiner, Everywhere: f.All,

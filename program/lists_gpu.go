@@ -28,8 +28,8 @@ type lists struct {
 	user            string // hb_walk and hb_list
 }
 
-// given reports whether a program has such functions.
-func (l *lists) given() bool { return l.edges || l.messages }
+// present reports whether a program has functions of whole lists.
+func (l *lists) present() bool { return l.edges || l.messages }
 
 var setActiveWord = regexp.MustCompile(`\bset_active\b`)
 
@@ -102,7 +102,7 @@ func (r *deviceRun) byLists(x device.View, superstep int32) device.View {
 			return device.View{}
 		}
 		bounds = r.Rows(r.reverse).Ptr
-		buffer, sent = r.post(b, x, r.list("post"))
+		buffer, sent = r.writeMessages(b, x, r.list("post"))
 		free = []device.Buffer{buffer, sent}
 	}
 	y := r.states(d.message)

@@ -11,15 +11,15 @@ import (
 )
 
 var (
-	//go:embed kernels/louvaincommon.cu
+	//go:embed kernels/louvain_common.cu
 	louvainCommonText string
 	//go:embed kernels/louvain.cu
 	louvainText string
-	//go:embed kernels/louvainparts.cu
+	//go:embed kernels/louvain_parts.cu
 	louvainPartsText string
-	//go:embed kernels/louvaincontract.cu
+	//go:embed kernels/louvain_contract.cu
 	louvainContractText string
-	//go:embed kernels/louvainopen.cu
+	//go:embed kernels/louvain_open.cu
 	louvainOpenText string
 )
 
@@ -31,7 +31,7 @@ const (
 	louvainBins    = 6
 )
 
-// The numbers of the state of kernels/louvaincommon.cu.
+// The numbers of the state of kernels/louvain_common.cu.
 const (
 	louvainGain = iota
 	louvainMoves

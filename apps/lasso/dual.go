@@ -80,7 +80,7 @@ func (m *momentum) next() float64 {
 	return beta
 }
 
-func (m *momentum) saw(value float64) { m.old, m.last = m.last, value }
+func (m *momentum) noteValue(value float64) { m.old, m.last = m.last, value }
 
 // lassoStepSafety keeps float32 steps below their bound.
 const lassoStepSafety = 1 - 1e-6
@@ -165,7 +165,7 @@ func (p *lassoPart) iterate(times int) {
 		for c := range p.chunks {
 			value += p.chunks[c].value
 		}
-		p.saw(value)
+		p.noteValue(value)
 		p.beta = next
 	}
 }
@@ -233,10 +233,10 @@ type lassoView struct {
 	extra  []float64 // the flow to add to that edge, in its direction
 }
 
-// look finds the candidate regions of a part, the components of the edges below their capacity. A
-// region is proven for the flows over its border if its spanning forest can carry the flow that
-// makes it constant. A value that no possible value of other regions can change by these flows is
-// final: the region is frozen.
+// findCandidates finds the candidate regions of a part, the components of the edges below their
+// capacity. A region is proven for the flows over its border if its spanning forest can carry the
+// flow that makes it constant. A value that no possible value of other regions can change by these
+// flows is final: the region is frozen.
 //
 // Let x be the primal point of any flow, and S the part of a superlevel set of the solution in a
 // region. The mean of x over S is at least the mean of the solution over S, since the solution
@@ -244,7 +244,7 @@ type lassoView struct {
 // borders; and a border edge that is saturated from region P to Q lets the bound of Q reach P, but
 // not the bound of P reach Q. Lower bounds go the other way. Where both bounds of a region are its
 // value, the value is the solution.
-func (p *lassoPart) look() *lassoView {
+func (p *lassoPart) findCandidates() *lassoView {
 	n := len(p.load)
 	v := &lassoView{region: make([]int32, n), tree: make([]int32, n), extra: make([]float64, n)}
 	// The forest prefers edges with much slack.

@@ -145,10 +145,10 @@ type lassoWait struct {
 	t    float64 // of the momentum
 }
 
-// all solves jobs. If there are several, it sets aside the unsolved part of each and solves a pool
-// of such parts as one, until all regions are proven: small parts take about as long for an
+// solveAll solves jobs. If there are several, it sets aside the unsolved part of each and solves a
+// pool of such parts as one, until all regions are proven: small parts take about as long for an
 // iteration as large ones. It sets aside whole graphs if a pool holds several.
-func (r *lassoRun) all(jobs []lassoJob, nu []float64) (list []*FusedLassoResult, stores []device.Store) {
+func (r *lassoRun) solveAll(jobs []lassoJob, nu []float64) (list []*FusedLassoResult, stores []device.Store) {
 	s, n, m, edges := r.s, int64(r.g.n), int64(r.g.m), int64(r.g.edges)
 	list, stores = make([]*FusedLassoResult, len(jobs)), make([]device.Store, len(jobs))
 	limit := int64(0)
@@ -343,7 +343,7 @@ func fusedLassos(at device.Runner, g rep.View, o FusedLassoOptions, jobs []lasso
 				}
 				room = min(int64(max(graph.m, together)), int64(len(jobs)*graph.m))
 			}
-			list, stores = newLassoRun(s, graph, nu, o, room).all(jobs, nu)
+			list, stores = newLassoRun(s, graph, nu, o, room).solveAll(jobs, nu)
 		})
 		if err != nil {
 			return nil, err

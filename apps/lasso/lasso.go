@@ -76,7 +76,7 @@ func FusedLasso[T semiring.Number](g matrix.Source[T], y *matrix.Vector[float64]
 }
 
 func fusedLasso(g rep.View, y *matrix.Vector[float64], opts []FusedLassoOptions) (*FusedLassoResult, error) {
-	o, n, err := lassoBegun(g, opts)
+	o, n, err := checkLasso(g, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func FusedLassoPath[T semiring.Number](g matrix.Source[T], y *matrix.Vector[floa
 }
 
 func fusedLassoPath(g rep.View, y *matrix.Vector[float64], lambdas []float64, opts []FusedLassoOptions) ([]*FusedLassoResult, error) {
-	o, n, err := lassoBegun(g, opts)
+	o, n, err := checkLasso(g, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func FusedLassoBatch[T semiring.Number](g matrix.Source[T], ys *matrix.Matrix[fl
 }
 
 func fusedLassoBatch(g rep.View, ys *matrix.Matrix[float64], opts []FusedLassoOptions) ([]*FusedLassoResult, error) {
-	o, n, err := lassoBegun(g, opts)
+	o, n, err := checkLasso(g, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func lassos(g rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLassoResul
 	if err != nil {
 		return nil, err
 	}
-	list, err := l.all(jobs, o)
+	list, err := l.solveAll(jobs, o)
 	if err != nil {
 		return nil, err
 	}
@@ -193,8 +193,8 @@ func lassos(g rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLassoResul
 	return list, nil
 }
 
-// all solves jobs on the host.
-func (l *lasso) all(jobs lassoJobs, o FusedLassoOptions) ([]*FusedLassoResult, error) {
+// solveAll solves jobs on the host.
+func (l *lasso) solveAll(jobs lassoJobs, o FusedLassoOptions) ([]*FusedLassoResult, error) {
 	if jobs.path() {
 		return l.path(jobs, o)
 	}
@@ -286,8 +286,8 @@ type lasso struct {
 
 const lassoWeightWanted = "a finite weight of 0 or more"
 
-// lassoBegun checks the options and the shape of the graph, and returns its vertices.
-func lassoBegun(g rep.View, opts []FusedLassoOptions) (o FusedLassoOptions, n int, err error) {
+// checkLasso checks the options and the shape of the graph, and returns its vertices.
+func checkLasso(g rep.View, opts []FusedLassoOptions) (o FusedLassoOptions, n int, err error) {
 	const app = "FusedLasso"
 	if o, err = workflow.Only(app, opts); err != nil {
 		return o, 0, err

@@ -60,7 +60,7 @@ func lassosByRanges(v rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLa
 		if at := device.Of(d.PlaceOf(k)); at != nil && len(mine) > 0 {
 			part[k], err = fusedLassos(at, graph[k], own, mine)
 		} else if len(mine) > 0 {
-			part[k], err = l.all(mine, own)
+			part[k], err = l.solveAll(mine, own)
 		}
 		for _, res := range part[k] {
 			if err == nil {

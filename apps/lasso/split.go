@@ -138,11 +138,11 @@ func (p *lassoPart) split(ctx context.Context, threads int, b, u []float64, scal
 			u[p.edgeName(k)] = p.u[k]
 		}
 	}
-	return s.rest(threads), nil
+	return s.abandonedPart(threads), nil
 }
 
-// rest returns the part of the groups with abandoned cuts, with the flow before the cuts.
-func (s *lassoSplit) rest(threads int) *lassoPart {
+// abandonedPart returns the part of the groups with abandoned cuts, with the flow before the cuts.
+func (s *lassoSplit) abandonedPart(threads int) *lassoPart {
 	if len(s.hard) == 0 {
 		return nil
 	}

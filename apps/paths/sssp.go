@@ -319,7 +319,7 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, of *arithmetic, del
 	if o.trusted && delta > 0 {
 		return delta, nil
 	}
-	weights, read, err := weightsThere(a.Inside(), of, o.Run)
+	weights, read, err := weightsByKernel(a.Inside(), of, o.Run)
 	if err != nil {
 		return 0, err
 	}
@@ -364,9 +364,9 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, of *arithmetic, del
 	return T(reach * float64(longest) / max(4, degree)), nil
 }
 
-// weightsThere reads the weights by one kernel where the search runs by kernels: on a device, or by
-// rows on a group. Select and Max would take 18 of 41 ms of R-MAT 26 on four H200s.
-func weightsThere(a rep.View, of *arithmetic, run workflow.Run) (w edgeWeights, read bool, err error) {
+// weightsByKernel reads the weights by one kernel where the search runs by kernels: on a device, or
+// by rows on a group. Select and Max would take 18 of 41 ms of R-MAT 26 on four H200s.
+func weightsByKernel(a rep.View, of *arithmetic, run workflow.Run) (w edgeWeights, read bool, err error) {
 	if rows := workflow.GroupRows(run, "SSSP", a.Place()); rows != nil && rowsFit(rows, of) {
 		w, err = rowsWeights(rows, a, of)
 		return w, true, err

@@ -158,7 +158,7 @@ func (f *sageFed) each(d *sageDevice, x sagePanel, use func(part sagePanel, firs
 			part.sparse = device.View{Rows: rows, Cols: x.cols, Ptr: at, Idx: at.At(columns), Val: at.At(values)}
 		case !direct:
 			part.at = whole.at
-			d.s.Each(d.any("convert"), int64(rows)*int64(step), int64(rows), int32(x.cols), at, device.Buffer{}, whole.at, int32(step))
+			d.s.Each(d.kernelOfAnyWidth("convert"), int64(rows)*int64(step), int64(rows), int32(x.cols), at, device.Buffer{}, whole.at, int32(step))
 		}
 		use(part, lo)
 	})

@@ -148,7 +148,7 @@ func trainGraphSAGE(g rep.View, features matrix.Source[float32], classes []int32
 	t.net = newNet[float32](o.Aggregator, d, o.Hidden, count, o.Seed)
 	t.best = t.net.Values()
 	t.state.Validate, t.state.bestLoss = math.NaN(), math.Inf(1)
-	divided, err := teamUp(t, g, matrix.AsView[float32](features), n)
+	divided, err := divideTraining(t, g, matrix.AsView[float32](features), n)
 	if err != nil {
 		return nil, err
 	}
@@ -381,7 +381,7 @@ func (t *sageTrainer) run() (*SAGETraining, error) {
 		t.team.done(res.Epochs)
 	} else if t.o.Trace != nil {
 		method := ops.Method("trees")
-		if t.everything(len(t.split.Train)) {
+		if t.usesAllVertices(len(t.split.Train)) {
 			method = "layers"
 		}
 		t.o.Trace(ops.Trace{Op: "TrainGraphSAGE", Method: method, Work: int64(res.Epochs)})
@@ -417,9 +417,9 @@ func (t *sageTrainer) blocks() []*neural.Block[float32] {
 	return slices.Repeat([]*neural.Block[float32]{t.block}, len(t.net.Layers))
 }
 
-// everything reports whether a step for so many targets computes layers of all vertices: all
+// usesAllVertices reports whether a step for so many targets computes layers of all vertices: all
 // neighbours are taken, and the trees would be larger than the graph.
-func (t *sageTrainer) everything(targets int) bool {
+func (t *sageTrainer) usesAllVertices(targets int) bool {
 	return t.o.Samples == nil && t.graph.sampling == SampleUniform && treeSize(targets, nil, t.graph, len(t.net.Layers)) >= float64(t.graph.n)
 }
 
@@ -437,7 +437,7 @@ func (t *sageTrainer) order(epoch uint64) []int {
 // epoch trains once over the training vertices.
 func (t *sageTrainer) epoch(epoch uint64) (loss float64, right int, err error) {
 	train := t.split.Train
-	if t.classes == nil || t.o.Batch > 0 && t.o.Batch < len(train) || !t.everything(len(train)) {
+	if t.classes == nil || t.o.Batch > 0 && t.o.Batch < len(train) || !t.usesAllVertices(len(train)) {
 		train = t.order(epoch)
 	}
 	batch := t.o.Batch
@@ -492,7 +492,7 @@ func (t *sageTrainer) step(batch []int, epoch uint64) (loss float64, right int, 
 	n.Kept.Reset()
 	var tapes []*neural.Tape[float32]
 	var masks [][]float32
-	all := t.everything(len(targets))
+	all := t.usesAllVertices(len(targets))
 	if all {
 		t.x.Transpose(t.o.Run) // once for all steps
 		tapes, masks, err = tapeBlocks(n, t.blocks(), nil, t.x, step, t.o)

@@ -31,9 +31,9 @@ func (f *sageFit) draw(k int) {
 	l, n := &f.layers[k], int64(f.n)
 	args := []any{int32(f.n), f.rows.Ptr, f.rows.Idx, int64(f.t.o.Seed), f.steps, int32(k), int32(l.samples), l.list}
 	if f.t.o.Replace {
-		f.s.Each(f.any("choose_again"), n*int64((l.samples+1)/2), args...)
+		f.s.Each(f.kernelOfAnyWidth("choose_again"), n*int64((l.samples+1)/2), args...)
 	} else {
-		f.s.Each(f.any("choose"), n, args...)
+		f.s.Each(f.kernelOfAnyWidth("choose"), n, args...)
 	}
 }
 
@@ -83,7 +83,7 @@ func (f *sageFit) forward(training bool) {
 			in = f.layers[k-1].out
 		}
 		if training && f.t.o.Dropout > 0 {
-			f.drop(k, in)
+			f.dropout(k, in)
 			in = l.in
 		}
 		mine, near := f.products(l, in)
@@ -105,7 +105,7 @@ func (f *sageFit) forward(training bool) {
 		}
 		lanes := max(f.lanes(columns), 2)
 		f.launch(f.kernel("layer", columns), int64(f.own), lanes, columns, int64(f.own), c.ptr, c.list, int32(c.samples), mine.at, int64(mine.step),
-			near.at, int64(near.step), int32(columns), first, partial, int32(l.own), l.out.at, device.Buffer{}, int64(l.step), l.length, device.Buffer{}, f.who())
+			near.at, int64(near.step), int32(columns), first, partial, int32(l.own), l.out.at, device.Buffer{}, int64(l.step), l.length, device.Buffer{}, f.ownRowNumbers())
 	}
 }
 
@@ -129,8 +129,8 @@ func (f *sageFit) gemm(g device.Gemm) {
 	}
 }
 
-// drop queues the dropout of the input of a layer.
-func (f *sageFit) drop(k int, in sagePanel) {
+// dropout queues the dropout of the input of a layer.
+func (f *sageFit) dropout(k int, in sagePanel) {
 	s, l := f.s, &f.layers[k]
 	more := append(f.dropArgs(k), int64(f.lo))
 	if in.sparse.Ptr.Addr != 0 {

@@ -54,9 +54,9 @@ type sageMember struct {
 	result  [2]float64            // loss and right answers
 }
 
-// teamUp divides a training among the ranks of the group of the graph, and sets the graph and the
-// features of t. It reports whether it did.
-func teamUp(t *sageTrainer, g rep.View, features matrix.View[float32], n int) (bool, error) {
+// divideTraining divides a training among the ranks of the group of the graph, and sets the graph
+// and the features of t. It reports whether it did.
+func divideTraining(t *sageTrainer, g rep.View, features matrix.View[float32], n int) (bool, error) {
 	const app = "TrainGraphSAGE"
 	d, err := workflow.Divide(t.o.Run, app, g.Place(), 0)
 	if d == nil || err != nil || !g.Gatherable(d.G) || !workflow.Fits(d, features) {
@@ -88,7 +88,7 @@ func teamUp(t *sageTrainer, g rep.View, features matrix.View[float32], n int) (b
 		r.grad = r.net.Gradients()
 		m.members = append(m.members, r)
 	}
-	if err := m.give(features, n); err != nil {
+	if err := m.distributeFeatures(features, n); err != nil {
 		return false, err
 	}
 	t.team = m
@@ -125,8 +125,8 @@ func (m *sageTeam) cut(n int) {
 	}
 }
 
-// give gives the ranks the features: of their rows, or all of them for trees.
-func (m *sageTeam) give(features matrix.View[float32], n int) error {
+// distributeFeatures gives the ranks the features: of their rows, or all of them for trees.
+func (m *sageTeam) distributeFeatures(features matrix.View[float32], n int) error {
 	if m.layers && !m.Devices {
 		list, err := access.Blocks(features, rep.Query{Group: m.G, Context: m.Wait, Cuts: workflow.AsInts(m.rows)})
 		if err != nil {

@@ -146,10 +146,10 @@ func (m *sageTeam) stepOfLayers(step uint64, count float64) error {
 	if m.t.classes != nil {
 		err := m.Each(func(k int, c comm.Comm, run workflow.Run) error {
 			r, lo := m.members[k], int32(m.rows[c.Rank()])
-			g := neural.Panel[float32]{Cols: r.out().Cols}
+			g := neural.Panel[float32]{Cols: r.lastRows().Cols}
 			if len(r.targets) > 0 {
 				var err error
-				if g, err = r.classified(m.t, r.rowsOf(r.out(), lo), count, run); err != nil {
+				if g, err = r.classified(m.t, r.rowsOf(r.lastRows(), lo), count, run); err != nil {
 					return err
 				}
 			}
@@ -164,7 +164,7 @@ func (m *sageTeam) stepOfLayers(step uint64, count float64) error {
 	}
 	// A pair may have vertices of two ranks.
 	for k, c := range m.G.Ranks() {
-		m.post(c, m.members[k], neural.Near[float32]{Panel: m.members[k].out()})
+		m.placeRows(c, m.members[k], neural.Near[float32]{Panel: m.members[k].lastRows()})
 	}
 	if err := m.gather(); err != nil {
 		return err
@@ -220,7 +220,7 @@ func (m *sageTeam) evaluate(vertices []int) (accuracy, loss float64, err error) 
 		if len(r.targets) == 0 {
 			return nil
 		}
-		loss, right, err := neural.CrossEntropy(r.net.Classify(r.rowsOf(r.out(), int32(lo)), run), r.classesOf(m.t), len(vertices), run)
+		loss, right, err := neural.CrossEntropy(r.net.Classify(r.rowsOf(r.lastRows(), int32(lo)), run), r.classesOf(m.t), len(vertices), run)
 		r.result = [2]float64{loss, float64(right)}
 		return err
 	})

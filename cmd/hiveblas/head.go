@@ -167,7 +167,7 @@ names. Ties have the order of the input.`,
 		}
 		err := j.Stage("sort", func() error {
 			vs := vertexOrder(j, by, reverse)
-			return take(j, vs, vs)
+			return takeSubgraph(j, vs, vs)
 		})
 		if err != nil {
 			return err

@@ -43,9 +43,9 @@ var ErrMPIEnded = errors.New("MPI has ended in this process: close the last grou
 // data, every process keeps a TCP connection to rank 0 that carries failures: the others see the
 // end of a process at once. The last Close of a process ends MPI.
 //
-// Reductions of floats other than SumAnyOrder return comm.ErrNoOp, since MPI does not fix their order,
-// and so do sums of 8- and 16-bit integers, which saturate in some versions: use AllReduce. The
-// error wraps ErrNoMPI if there is no library, and names the one that was found if it is not
+// Reductions of floats other than SumAnyOrder return comm.ErrNoOp, since MPI does not fix their
+// order, and so do sums of 8- and 16-bit integers, which saturate in some versions: use AllReduce.
+// The error wraps ErrNoMPI if there is no library, and names the one that was found if it is not
 // supported: Open MPI 4.1 is tested; MPICH and the ABI of MPI 5 are not supported.
 func JoinMPI(ctx context.Context, opts ...comm.Option) (comm.Comm, error) {
 	if ctx == nil {
@@ -427,7 +427,7 @@ func (p *mpiTransport) awaitAll(ctx context.Context, used pinned, names []string
 			if *flag != 0 {
 				break
 			}
-			if err := p.waited(ctx, spins); err != nil {
+			if err := p.backOff(ctx, spins); err != nil {
 				p.abandon(used)
 				return err
 			}
@@ -436,8 +436,8 @@ func (p *mpiTransport) awaitAll(ctx context.Context, used pinned, names []string
 	return nil
 }
 
-// waited makes a pause that grows, and returns an error if the wait is to end.
-func (p *mpiTransport) waited(ctx context.Context, spins int) error {
+// backOff makes a pause that grows, and returns an error if the wait is to end.
+func (p *mpiTransport) backOff(ctx context.Context, spins int) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

@@ -31,7 +31,7 @@ func (c *crew) makeRoom() {
 		c.placed = true
 	case time.Since(c.since) > patience:
 		c.placed = true
-		move()
+		moveThread()
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMove: move preserves the affinity of the thread.
+// TestMove: moveThread preserves the affinity of the thread.
 func TestMove(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -17,7 +17,7 @@ func TestMove(t *testing.T) {
 		t.Skip(err)
 	}
 	for range 100 {
-		move()
+		moveThread()
 	}
 	if err := unix.SchedGetaffinity(0, &after); err != nil || after != before {
 		t.Errorf("allowed on %d processors, before on %d (%v)", after.Count(), before.Count(), err)

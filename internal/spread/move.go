@@ -26,7 +26,7 @@ func listRows(st *sparse.Store, from, to int, row func(i int) int32, shift int32
 			continue
 		}
 		if id := row(st.RowID(k)); id >= 0 {
-			take(out, st, id, st.Ptr[k], st.Ptr[k+1], shift)
+			appendRow(out, st, id, st.Ptr[k], st.Ptr[k+1], shift)
 		}
 	}
 	return out
@@ -332,7 +332,7 @@ func (s *Blocks) needed(ctx context.Context, rows func(rank int) []int32) ([]Mat
 			out[r] = emptyRows(st.Type)
 			for p, i := range list[from:to] {
 				if a, b := st.Span(int(i) - lo); a < b {
-					take(out[r], st, int32(from+p), a, b, 0)
+					appendRow(out[r], st, int32(from+p), a, b, 0)
 				}
 			}
 		}
@@ -417,8 +417,9 @@ func emptyRows(t *sparse.Type) *sparse.Store {
 	return &sparse.Store{Structure: sparse.Structure{Format: sparse.Hypersparse, Ptr: []int64{0}}, Val: t.Zeroed(0), Type: t}
 }
 
-// take appends a row of st, the entries from … to−1, as row i of a list. The columns are shifted.
-func take(list, st *sparse.Store, i int32, from, to int64, shift int32) {
+// appendRow appends a row of st, the entries from … to−1, as row i of a list. The columns are
+// shifted.
+func appendRow(list, st *sparse.Store, i int32, from, to int64, shift int32) {
 	list.RowIDs = append(list.RowIDs, i)
 	if shift == 0 {
 		list.Idx = append(list.Idx, st.Idx[from:to]...)

@@ -125,7 +125,7 @@ func takeRows(own *sparse.Store, list []int32, lo int) *sparse.Store {
 	out := emptyRows(own.Type)
 	for _, i := range list {
 		if a, b := own.Span(int(i) - lo); a < b {
-			take(out, own, i, a, b, 0)
+			appendRow(out, own, i, a, b, 0)
 		}
 	}
 	return out

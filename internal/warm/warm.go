@@ -88,9 +88,9 @@ var graphs = []struct {
 // starts are the row starts of all claimed matrices, which nothing reads or changes.
 var starts = sync.OnceValue(func() []int64 { return make([]int64, graphs[len(graphs)-1].n+1) })
 
-// claimed returns a matrix on a device without memory. It reports so many
+// matrixWithoutMemory returns a matrix on a device without memory. It reports so many
 // entries, and nothing reads them.
-func claimed[T semiring.Number](at matrix.Place, n int, entries int64) *matrix.Matrix[T] {
+func matrixWithoutMemory[T semiring.Number](at matrix.Place, n int, entries int64) *matrix.Matrix[T] {
 	a := matrix.New[T](n, n, matrix.On(at))
 	t, err := device.TypeOf[T]()
 	if err != nil {
@@ -120,7 +120,7 @@ func workflows[T semiring.Number](at matrix.Place) {
 	for _, size := range graphs {
 		for _, a := range apps.List[T]() {
 			for _, use := range a.Use {
-				attempt(func() { _ = use(claimed[T](at, size.n, size.entries), apps.Run{Context: ctx}) })
+				attempt(func() { _ = use(matrixWithoutMemory[T](at, size.n, size.entries), apps.Run{Context: ctx}) })
 			}
 		}
 	}
@@ -132,7 +132,7 @@ func operations[T semiring.Number](at matrix.Place) {
 	semirings := []semiring.Semiring[T, T, T]{semiring.PlusTimes[T](), semiring.MinPlus[T](), semiring.MaxPlus[T](), semiring.MaxMin[T]()}
 	for _, size := range graphs {
 		n := size.n
-		a, b := claimed[T](at, n, size.entries), claimed[T](at, n, size.entries)
+		a, b := matrixWithoutMemory[T](at, n, size.entries), matrixWithoutMemory[T](at, n, size.entries)
 		full, _ := matrix.NewFullVector[T](n, 1)
 		few := matrix.NewVector[T](n)
 		_ = few.Set(0, 1)

@@ -1,7 +1,7 @@
 // Communities by the methods of Louvain and Leiden; see apps.Communities, and
 // apps/communities/move.go and apps/communities/refine.go for the same algorithm on the host.
-// Source: prelude + graph.cu + louvaincommon.cu + this file, of moves, + louvainparts.cu +
-// louvaincontract.cu. Host: apps/communities/gpu.go, which defines
+// Source: prelude + graph.cu + louvain_common.cu + this file, of moves, + louvain_parts.cu +
+// louvain_contract.cu. Host: apps/communities/gpu.go, which defines
 //     HB_W             hb_u32 or hb_u64: weights and all sums of them, which are at most the total
 //     HB_LV_CHUNK      entries of a row that a block takes at a time; a longer row belongs to a hub
 //     HB_LV_SLOTS      slots of the table of a block, at least twice HB_LV_CHUNK

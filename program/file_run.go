@@ -27,7 +27,7 @@ func RunFile[V, E comparable](
 	if err != nil {
 		return nil, err
 	}
-	if !holds(f.State, reflect.TypeFor[V]()) {
+	if !matchesType(f.State, reflect.TypeFor[V]()) {
 		return nil, &FileError{File: f.Name, Reason: fmt.Sprintf("the state is of type %s, and the caller wants %T", f.State, *new(V))}
 	}
 	return resultOf[V](runText(ctx, at, g.Inside(), d, o, statesOf[V]))
@@ -99,7 +99,7 @@ func readyFile(
 	}
 	values := sparse.GoType(g.Inside().Type())
 	edge, err := device.TypeFor(values)
-	if err == nil && isStruct(f.Edge) && !holds(f.Edge, values) {
+	if err == nil && isStruct(f.Edge) && !matchesType(f.Edge, values) {
 		err = fmt.Errorf("the edge is of type %s, and the graph has values of type %s", f.Edge, values)
 	}
 	if err != nil {
@@ -109,8 +109,8 @@ func readyFile(
 	return at, d, o, err
 }
 
-// holds reports whether a Go type matches a canonical type.
-func holds(canonical string, t reflect.Type) bool {
+// matchesType reports whether a Go type matches a canonical type.
+func matchesType(canonical string, t reflect.Type) bool {
 	if isStruct(canonical) {
 		return device.SameMembers(t, membersOf(fieldsOf(canonical)))
 	}

@@ -1,4 +1,4 @@
-// The next level, and the numbering of the result by size. Continues louvainparts.cu; louvain.cu
+// The next level, and the numbering of the result by size. Continues louvain_parts.cu; louvain.cu
 // says what a level is.
 
 // ---- Contraction ----

@@ -1,5 +1,5 @@
 // The graph of Communities as it comes: see louvain.cu. Source: prelude + graph.cu +
-// louvaincommon.cu + this file. Host: apps/communities/gpu.go, which defines
+// louvain_common.cu + this file. Host: apps/communities/gpu.go, which defines
 //     HB_T  elements of the graph
 //
 // In: ptr, idx, val, an n×n matrix as CSR; val is null for a pattern. Out: len hb_u32[n], weights
