@@ -94,8 +94,8 @@ type Result struct {
 // that are not finite, and prices that do not fit; Result.Method says so. Costs that are all
 // integers are computed as integers, in floats too.
 //
-// If forbidden pairs leave no assignment, the error is an *InfeasibleError with
-// a witness. NaN is a *CostError, sums beyond 64 bits an *OverflowError.
+// Solve returns an *InfeasibleError with a witness if forbidden pairs leave no assignment, a
+// *CostError if a cost is NaN, and an *OverflowError if sums exceed 64 bits.
 //
 // Dense problems take O(n³) at worst and n² memory; sparse and implicit ones
 // O(n·(entries + n log n)) and memory in proportion to entries and n.

@@ -81,7 +81,7 @@ func (a *Attributed) incomplete() bool {
 }
 
 // Move makes the graph live at p from now on, the host if p is nil; on a group in a layout, Blocks
-// by default. A nil or zero graph is a *ParameterError.
+// by default. Move returns a *ParameterError if the graph is nil or zero.
 func (a *Attributed) Move(p matrix.Place, layout ...matrix.Layout) error {
 	if a.incomplete() {
 		return &workflow.ParameterError{App: "Move", Arg: "the graph", Got: "nil or zero", Want: "one made by NewAttributed or ReadAttributed"}

@@ -161,8 +161,9 @@ type SAGEResult struct {
 // The ranks of a group on the host have rows of every layer, or vertices where trees are computed;
 // those on devices have vertices. Embeddings are on the rank that computes them.
 //
-// Wrong shapes are a *matrix.DimensionError with both shapes. O(vertices × d × h + chosen × h) a
-// layer. Dense products run by OpenBLAS if it is on the system, and else by gonum.
+// GraphSAGE returns a *matrix.DimensionError with both shapes if shapes do not fit. O(vertices × d
+// × h + chosen × h) a layer. Dense products run by OpenBLAS if it is on the system, and else by
+// gonum.
 func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], model *SAGEModel, opts ...SAGEOptions) (*SAGEResult, error) {
 	return graphSAGE(workflow.Inside(g), features, model, opts)
 }
