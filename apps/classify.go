@@ -11,7 +11,7 @@ import (
 // each edge. See [classify.Attributed].
 type Attributed = classify.Attributed
 
-// NewAttributed returns the graph whose edge e leads from from[e] to to[e]. See
+// NewAttributed returns the graph in which edge e leads from from[e] to to[e]. See
 // [classify.NewAttributed].
 func NewAttributed(vertices *matrix.Matrix[float32], edges *matrix.Matrix[float32], from []int32, to []int32) (*Attributed, error) {
 	return classify.NewAttributed(vertices, edges, from, to)

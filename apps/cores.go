@@ -12,7 +12,7 @@ type CoreOptions = cores.CoreOptions
 type Cores = cores.Cores
 
 // CoreNumbers returns the core number of every vertex of g: the largest k such that the vertex is
-// in the k-core, the largest subgraph whose vertices all have k or more neighbours in it (Seidman,
+// in the k-core, the largest subgraph in which every vertex has k or more neighbours (Seidman,
 // Social Networks 5, 1983). See [cores.CoreNumbers].
 func CoreNumbers[T comparable](g matrix.Source[T], opts ...CoreOptions) (*Cores, error) {
 	return cores.CoreNumbers(g, opts...)

@@ -37,7 +37,7 @@ func staysOnDevice(name string) bool {
 // direction: over all its iterations fewer bytes than a vector has.
 func TestPipelinesStayOnDevice(t *testing.T) {
 	d := samples.Emulated(t)
-	const n = 6000 // more bytes than the pinned memory has, whose use is not counted
+	const n = 6000 // more bytes than the pinned memory, which is not counted
 	s := samples.Blank(n)
 	for v := range n {
 		for _, w := range []int{(v + 1) % n, 3 * v % n} {
@@ -160,8 +160,8 @@ func onDevice[T semiring.Number](t *testing.T, every int, f func(t *testing.T, d
 	}
 }
 
-// Graphs for the parts of a pull: lists that one block does not finish alone, vertices whose first
-// four in-neighbours are late, and rows that a block tests together.
+// Graphs for the parts of a pull: lists that one block does not finish alone, vertices with late
+// first four in-neighbours, and rows that a block tests together.
 func TestPullsOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
 	thin := samples.Random(7000, 9000, 8, true)
@@ -344,7 +344,7 @@ func TestHopsThatDoNotFitOnDevice(t *testing.T) {
 	}
 }
 
-// Errors are those of the host.
+// Errors equal the errors of the host.
 func TestErrorsOnDevice(t *testing.T) {
 	d := samples.Emulated(t)
 	both := func(s samples.Sample) (host, there *matrix.Matrix[float64]) {
@@ -418,8 +418,7 @@ func TestErrorsOnDevice(t *testing.T) {
 	})
 }
 
-// A search whose context ends between its batches stops, and the device keeps
-// working.
+// A search stops if its context ends between its batches, and the device keeps working.
 func TestCancelledOnDevice(t *testing.T) {
 	d := samples.Emulated(t)
 	g := samples.Build[float64](t, samples.Path(600), matrix.CSR)

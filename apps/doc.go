@@ -34,8 +34,9 @@
 // components, search on paths, triangles on scan.
 //
 // Every function takes its graph as a matrix, an edge from row to column. Settings are the last
-// parameter: a struct whose zero value is the usual choice, and which may be left out. Two values
-// are a *ParameterError. The embedded [Run] bounds threads, carries a context and reports progress.
+// parameter, a struct; its zero value is the usual choice, and it may be left out. Functions return
+// a *ParameterError if there are two. The embedded [Run] bounds threads, carries a context and
+// reports progress.
 //
 //	levels, err := apps.BFS(graph, 0, apps.BFSOptions{Run: apps.Run{Threads: 4}})
 //

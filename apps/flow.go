@@ -16,8 +16,8 @@ type MaxFlowResult = flow.MaxFlowResult
 // See [flow.UnboundedFlowError].
 type UnboundedFlowError = flow.UnboundedFlowError
 
-// MaxFlow returns a maximum flow from vertex source to vertex sink of the directed graph g, whose
-// entry (i, j) is the capacity of the edge from i to j: 0 or more, or +Inf. See [flow.MaxFlow].
+// MaxFlow returns a maximum flow from vertex source to vertex sink of the directed graph g; entry
+// (i, j) is the capacity of the edge from i to j: 0 or more, or +Inf. See [flow.MaxFlow].
 func MaxFlow[T semiring.Number](g matrix.Source[T], source int, sink int, opts ...MaxFlowOptions) (*MaxFlowResult, error) {
 	return flow.MaxFlow(g, source, sink, opts...)
 }

@@ -221,7 +221,7 @@ func peelingSamples() (list []samples.Named) {
 	return list
 }
 
-// groupGraph is a graph of 2^scale vertices with values whose sums depend on their order. A directed
+// groupGraph is a graph of 2^scale vertices; sums of its values depend on their order. A directed
 // one has vertices that no other reaches.
 func groupGraph(t testing.TB, scale int, directed bool, at matrix.Place) samples.GroupGraph {
 	t.Helper()
@@ -372,7 +372,7 @@ func TestKitByRangesOnDevices(t *testing.T) {
 			}
 			scales := []int{2, 8}
 			if os.Getenv("HIVEBLAS_TEST_GPU") != "" && c.app == "scan" {
-				scales = append(scales, 16) // with hubs, whose tasks each GPU lists in an order of its own
+				scales = append(scales, 16) // with hubs: each GPU lists their tasks in an order of its own
 			}
 			for _, scale := range scales {
 				c.onGroup(t, fmt.Sprintf("%s, scale %d, on %v", c.name, scale, at), samples.RangeGraph(t, scale, nil), samples.RangeGraph(t, scale, at), at, workflow.Auto)
@@ -381,7 +381,7 @@ func TestKitByRangesOnDevices(t *testing.T) {
 	}
 }
 
-// Every workflow of List has a case, but assignments, whose graphs are dense costs.
+// Every workflow of List has a case, except assignments, which take dense costs.
 func TestKitHasAllWorkflows(t *testing.T) {
 	covered := map[string]bool{"lsap": true} // tested by package auction
 	functions := map[string]string{}

@@ -11,7 +11,7 @@ type ClusterBatch = lgc.ClusterBatch
 // ClusterMethod is the method of the minimisation. See [lgc.ClusterMethod].
 type ClusterMethod = lgc.ClusterMethod
 
-// ClusterPush takes an exact coordinate step at every vertex whose residual is too large, all at
+// ClusterPush takes an exact coordinate step at every vertex with too large a residual, all at
 // once: the fewest products.
 const ClusterPush = lgc.ClusterPush
 

@@ -10,7 +10,7 @@ import (
 // Locations are places on the earth of some vertices of a graph, in degrees. See [lines.Locations].
 type Locations = lines.Locations
 
-// A LocationError names a vertex whose location cannot be used. See [lines.LocationError].
+// A LocationError names a vertex with an unusable location. See [lines.LocationError].
 type LocationError = lines.LocationError
 
 // NewLocations returns the locations of the listed vertices of a graph of n vertices. See
@@ -54,9 +54,9 @@ func ReadScoresFile(path string, n int, opts ...ScoreFileOptions) (*matrix.Vecto
 // ValueOptions are the settings of ReadValues. See [lines.ValueOptions].
 type ValueOptions = lines.ValueOptions
 
-// ReadValues reads a value for each of n vertices, of any number of vertices if n is −1: a number
-// a line, that of vertex 0 first, or lines “vertex value” in any order, separated by tabs,
-// commas or blanks; gzip-compressed or not. See [lines.ReadValues].
+// ReadValues reads a value for each of n vertices, of any number of vertices if n is −1: a number a
+// line from vertex 0 on, or lines “vertex value” in any order, separated by tabs, commas or blanks;
+// gzip-compressed or not. See [lines.ReadValues].
 func ReadValues(r io.Reader, n int, opts ...ValueOptions) (*matrix.Vector[float64], error) {
 	return lines.ReadValues(r, n, opts...)
 }

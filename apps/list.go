@@ -31,8 +31,8 @@ type App[T semiring.Number] struct {
 	// Kernels returns the programs of the fused form for a graph with elements of type t; it is nil
 	// for a workflow without a fused form.
 	Kernels func(t device.Type) []device.Program
-	// Use calls the workflow on a graph in the usual ways. The operations that it runs are those
-	// whose kernels programs need.
+	// Use calls the workflow on a graph in the usual ways. The operations that it runs show the
+	// kernels that programs need.
 	Use []func(g *matrix.Matrix[T], run workflow.Run) error
 }
 
@@ -211,7 +211,7 @@ func classifyOneEdge[T semiring.Number](g *matrix.Matrix[T], run workflow.Run) e
 	return workflow.Second(classify.Classify(a, a, classify.ClassifyOptions{Run: run}))
 }
 
-// geolocateOne infers places from that of vertex 0.
+// geolocateOne infers places from the place of vertex 0.
 func geolocateOne[T semiring.Number](g *matrix.Matrix[T], run workflow.Run) error {
 	n, _ := g.Dims()
 	l, err := lines.NewLocations(n, []int{0}, []float64{0}, []float64{0})

@@ -212,8 +212,8 @@ func checkIndependent(t rapid.TB, out [][]samples.Arc, got []float64) {
 	}
 }
 
-// checkColours checks that neighbours differ, that colours below that of a vertex are around it,
-// and the bound of the order.
+// checkColours checks that neighbours differ, that each vertex has neighbours of all lesser
+// colours, and the bound of the order.
 func checkColours(order sets.ColourOrder) func(t rapid.TB, out [][]samples.Arc, got []float64) {
 	return func(t rapid.TB, out [][]samples.Arc, got []float64) {
 		n, most := len(out), -1.0
@@ -238,7 +238,7 @@ func checkColours(order sets.ColourOrder) func(t rapid.TB, out [][]samples.Arc, 
 	}
 }
 
-// someRestart is a restart of a graph of n vertices, most of which have none.
+// someRestart is a restart of a graph of n vertices; most vertices have none.
 func someRestart(n int) *matrix.Vector[float64] {
 	r := matrix.NewVector[float64](n)
 	for v := 0; v < n; v += 3 {

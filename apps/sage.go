@@ -12,7 +12,7 @@ import (
 // [sage.SAGEAggregator].
 type SAGEAggregator = sage.SAGEAggregator
 
-// AggregateMean is the mean, whose product with weights is put behind that of the vertex.
+// AggregateMean is the mean; its product with weights is put behind the product of the vertex.
 const AggregateMean = sage.AggregateMean
 
 // AggregatePool is the maximum of relu(h·Wp + b), in each component.
@@ -36,7 +36,7 @@ type SAGEPrecision = sage.SAGEPrecision
 // SAGEFloat32 is float32.
 const SAGEFloat32 = sage.SAGEFloat32
 
-// SAGETF32 is float32, of which products read 10 bits of the fraction.
+// SAGETF32 is float32; products read 10 bits of its fraction.
 const SAGETF32 = sage.SAGETF32
 
 // SAGEFloat16 is IEEE 754 binary16: 11 bits, up to 65504.
@@ -48,9 +48,9 @@ const SAGEBFloat16 = sage.SAGEBFloat16
 // SAGEResult is the result of GraphSAGE. See [sage.SAGEResult].
 type SAGEResult = sage.SAGEResult
 
-// GraphSAGE computes embeddings of vertices from their features and those of vertices near them
-// (Hamilton, Ying, Leskovec: Inductive representation learning on large graphs, NIPS 2017,
-// algorithm 2; chapter 4 of Gunrock's HIVE report, 2018). See [sage.GraphSAGE].
+// GraphSAGE computes embeddings of vertices from the features of the vertices and of their
+// neighbourhoods (Hamilton, Ying, Leskovec: Inductive representation learning on large graphs, NIPS
+// 2017, algorithm 2; chapter 4 of Gunrock's HIVE report, 2018). See [sage.GraphSAGE].
 func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], model *SAGEModel, opts ...SAGEOptions) (*SAGEResult, error) {
 	return sage.GraphSAGE(g, features, model, opts...)
 }

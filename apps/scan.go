@@ -43,7 +43,7 @@ type ScanSeriesResult = scan.ScanSeriesResult
 // ScanWindow is one window of a series. See [scan.ScanWindow].
 type ScanWindow = scan.ScanWindow
 
-// ScanAnomaly is a window whose score is above the threshold. See [scan.ScanAnomaly].
+// ScanAnomaly is a window with a score above the threshold. See [scan.ScanAnomaly].
 type ScanAnomaly = scan.ScanAnomaly
 
 // ScanVertex is a vertex in an anomalous window. See [scan.ScanVertex].

@@ -68,5 +68,5 @@ func ScoreFunc(batch int, f func(vertices []int, scores []float64) error) *Score
 	return search.ScoreFunc(batch, f)
 }
 
-// A ScoreError names a vertex whose score GraphSearch cannot use. See [search.ScoreError].
+// A ScoreError names a vertex with a score that GraphSearch cannot use. See [search.ScoreError].
 type ScoreError = search.ScoreError

@@ -33,5 +33,5 @@ type ParameterError = workflow.ParameterError
 // [workflow.VertexError].
 type VertexError = workflow.VertexError
 
-// A WeightError names an edge whose weight a workflow cannot use. See [workflow.WeightError].
+// A WeightError names an edge with a weight that a workflow cannot use. See [workflow.WeightError].
 type WeightError = workflow.WeightError

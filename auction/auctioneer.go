@@ -8,7 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
-// theta is the ratio of ε of one phase to that of the next.
+// theta is the ratio of ε of one phase to ε of the next.
 const theta = 5
 
 // scale returns the factor of integer costs for which an ε of 1 is at most the one that was
@@ -131,8 +131,8 @@ func (in *instance[C]) span() C {
 	return hi - lo
 }
 
-// tighten frees the rows whose column is not the best at the duals. The others can be part of an
-// optimum, which augmenting paths complete.
+// tighten frees the rows with a column that is not the best at the duals. The other pairs can be
+// part of an optimum, which augmenting paths complete.
 func (s *paths[C]) tighten(threads int) {
 	byDual := s.byDual()
 	_ = parallel.Range(nil, threads, s.in.m, 64, func(_, lo, hi int) {

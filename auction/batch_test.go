@@ -46,7 +46,7 @@ func TestBatchOnHost(t *testing.T) {
 			}
 		}
 	}
-	// The error is that of the first problem without a solution.
+	// The error is the error of the first problem without a solution.
 	empty := func(n int) *auction.Problem { return auction.Sparse[float64](matrix.New[float64](n, n)) }
 	problems[30], problems[20] = empty(3), empty(2)
 	for range 20 {

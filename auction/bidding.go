@@ -12,9 +12,9 @@ import (
 // price is the type of prices and values: integers if the costs are.
 type price interface{ int64 | float64 }
 
-// market is the state of an auction on an instance: rows bid for columns, whose prices rise. A row
-// is content with a column whose value −c(i,j) − p(j) is within ε of the best (Bertsekas: The
-// auction algorithm, Annals of Operations Research 14, 1988).
+// market is the state of an auction on an instance: rows bid for columns, and the prices of columns
+// rise. A row is content with a column if the value −c(i,j) − p(j) is within ε of the best value
+// (Bertsekas: The auction algorithm, Annals of Operations Research 14, 1988).
 type market[D price] struct {
 	in           *instance[D]
 	ctx          context.Context
@@ -69,8 +69,8 @@ func newMarket[D price](s *paths[D], span D, o Options) *market[D] {
 	return a
 }
 
-// tie hashes a row, a column and the seed, to break ties.
-func tie(i, j int32, seed uint64) uint64 {
+// tieHash hashes a row, a column and the seed, to break ties.
+func tieHash(i, j int32, seed uint64) uint64 {
 	return splitmix.At(uint64(uint32(i))<<32|uint64(uint32(j)), seed)
 }
 
@@ -85,7 +85,7 @@ func (b *best[D]) take(i, j int32, value D, seed uint64) {
 	switch {
 	case b.found == 0:
 		b.col, b.first, b.found = j, value, 1
-	case value > b.first || value == b.first && tie(i, j, seed) > tie(i, b.col, seed):
+	case value > b.first || value == b.first && tieHash(i, j, seed) > tieHash(i, b.col, seed):
 		b.second, b.first, b.col, b.found = b.first, value, j, 2
 	case b.found == 1 || value > b.second:
 		b.second, b.found = value, 2
@@ -116,7 +116,7 @@ func (a *market[D]) listedBest(i int32) best[D] {
 	return b
 }
 
-// bid returns the offer of a row whose best columns are b.
+// bid returns the offer of a row with best columns b.
 func (a *market[D]) bid(i int32, b best[D]) offer[D] {
 	second := b.second
 	if b.found == 1 { // no other column: the second best is lower by the span of all costs
@@ -298,7 +298,7 @@ func (o offer[D]) before(other offer[D], seed uint64) bool {
 	if o.bid != other.bid {
 		return o.bid < other.bid
 	}
-	return tie(o.row, o.col, seed) < tie(other.row, other.col, seed)
+	return tieHash(o.row, o.col, seed) < tieHash(other.row, other.col, seed)
 }
 
 // offerOf returns the bid of row i in a round of Jacobi bidding. All columns of the window are
@@ -318,7 +318,7 @@ func (a *market[D]) offerOf(l *look, i int32) offer[D] {
 	}
 	a.markRow(l, i)
 	group := a.cheap.cols
-	at := int(tie(i, int32(a.rounds), a.seed) % uint64(len(group)))
+	at := int(tieHash(i, int32(a.rounds), a.seed) % uint64(len(group)))
 	for k := range group {
 		j := group[(at+k)%len(group)]
 		if l.mark[j] != l.stamp {
@@ -334,8 +334,8 @@ func (a *market[D]) offerOf(l *look, i int32) offer[D] {
 	return a.bid(i, b)
 }
 
-// window is the columns whose price is less than ε above the least. For a row without entries in
-// them each is within ε of its best, and worth least + ε.
+// window is the columns with a price less than ε above the least price. Each is within ε of the
+// best column for a row without entries in the window, and worth least + ε.
 type window[D price] struct {
 	least D
 	cols  []int32

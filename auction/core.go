@@ -12,7 +12,7 @@ import (
 // entries, and the rows that violate them go through the dense method. The result is
 // exact for every choice of the core.
 
-// coreRows is the least order for which a core pays. Dense uniform integers below 1000 on two cores
+// coreRows is the least order for which a core pays: dense uniform integers below 1000 on two cores
 // take 70 ms with a core and 60 without at order 2000, and 230 and 580 at 4000.
 const coreRows = 3000
 
@@ -128,8 +128,8 @@ func (s *paths[C]) core(threads int) *instance[C] {
 	return core
 }
 
-// cheap lists entries of row i in order of columns: the assigned one, and those of reduced cost up
-// to a bound that about most entries keep, as estimated by a sample.
+// cheap lists entries of row i in order of columns: the assigned entry, and the entries of reduced
+// cost up to a bound. A sample estimates the bound that about most entries keep.
 func (s *paths[C]) cheap(i int32, most int, sample []C, idx []int32, val []C) int {
 	row := s.row(i)
 	v := s.v[:len(row)]

@@ -110,8 +110,8 @@ func (s *paths[C]) columnReduction() {
 	}
 }
 
-// reductionTransfer lowers the dual of a column whose row has no other column at the same reduced
-// cost, as far as the row stays content with it.
+// reductionTransfer lowers the dual of a column if its row has no other column at the same reduced
+// cost, as far as the row stays content with the column.
 func (s *paths[C]) reductionTransfer() {
 	for i, j1 := range s.colOf {
 		switch {

@@ -17,7 +17,7 @@ import (
 
 // Auctions run at the place where the costs live, if that place implements them.
 
-// operand returns the costs as an operand at a place. Those of a group are gathered on its devices.
+// operand returns the costs as an operand at a place. The devices of a group gather the costs.
 func (p *costs) operand(at device.Backend) (device.Operand, error) {
 	if g, ok := p.view.Place().(*comm.Group); ok {
 		whole, err := p.view.Replicas(nil, g)
@@ -29,9 +29,9 @@ func (p *costs) operand(at device.Backend) (device.Operand, error) {
 	return p.view.Operand(at)
 }
 
-// device returns the device on which an auction over the costs runs, nil for the host: of a group
-// of one process the first. Rounds are too short to be divided: those of 32768 dense rows, 116000,
-// take 3.9 s on an H200, of which the bytes of the costs account for 0.06.
+// device returns the device on which an auction over the costs runs, nil for the host; a group of
+// one process gives its first device. Rounds are too short to be divided: 32768 dense rows take
+// 116000 rounds and 3.9 s on an H200.
 func (p *costs) device() device.Runner {
 	g, ok := p.view.Place().(*comm.Group)
 	if !ok {
@@ -86,7 +86,7 @@ func (k *task) onDevice() (*deviceAuction, error) {
 			return nil, nil
 		}
 	}
-	if err := k.lookAtOffsets(); err != nil {
+	if err := k.scanOffsets(); err != nil {
 		return nil, err
 	}
 	s := &deviceAuction{task: k, at: at, market: deviceMarket{costs: costs, implicit: k.p.costs.everywhere(), missing: k.p.costs.missing(), seed: k.o.Seed}}
@@ -272,12 +272,12 @@ func (s *deviceAuction) trace(found assigned) {
 // most 65535.
 const batchMost = 1 << 15
 
-// SolveBatch solves problems with the same options. Problems whose costs live on one
-// device, with elements of one type, share launches there; it solves the others on
-// the host, several at a time, each with a share of Options.Threads. Progress then
-// has calls from several problems, one at a time. Options.Prices are a *ParameterError.
+// SolveBatch solves problems with the same options. Problems share launches if their costs live on
+// one device and have elements of one type; it solves the others on the host, several at a time,
+// each with a share of Options.Threads. Progress then has calls from several problems, one at a
+// time. SolveBatch returns a *ParameterError if Options.Prices is set.
 func SolveBatch(ps []*Problem, opts ...Options) ([]*Result, error) {
-	o, err := only(opts)
+	o, err := onlyOptions(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -333,8 +333,8 @@ func SolveBatch(ps []*Problem, opts ...Options) ([]*Result, error) {
 	return out, nil
 }
 
-// onHosts solves problems on the host, several at a time. The error is that of the first problem
-// with one, as if they were solved in order.
+// onHosts solves problems on the host, several at a time. It returns the error of the first problem
+// that fails, as if the problems were solved in order.
 func onHosts(o Options, tasks []*task) ([]*Result, error) {
 	if len(tasks) == 0 {
 		return nil, nil

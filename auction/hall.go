@@ -26,7 +26,7 @@ func (k *task) feasible(ptr []int64, idx []int32, n int) error {
 		}
 	}
 	if slices.Contains(g.col, none) {
-		return k.named(g.witness())
+		return k.renameWitness(g.witness())
 	}
 	return nil
 }

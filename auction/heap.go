@@ -45,8 +45,8 @@ func (h *heap[D]) sift(k int) {
 	h.cols[k], h.at[j] = j, int32(k)
 }
 
-// cheapest calls take with the two cheapest columns that are not marked. It visits only
-// places whose column is cheaper than the second found so far.
+// cheapest calls take with the two cheapest columns that are not marked. It visits only places with
+// a column cheaper than the second found so far.
 func (h *heap[D]) cheapest(l *look, take func(j int32)) {
 	first, second := int32(none), int32(none)
 	walk := l.walk[:0]

@@ -121,7 +121,7 @@ func (l *listedSearch[C]) markRow(i int32) {
 	}
 }
 
-// lowered restores the order of duals after that of column j fell.
+// lowered restores the order of duals after the dual of column j fell.
 func (l *listedSearch[C]) lowered(j int32) {
 	p := int(l.place[j])
 	rest := l.order[p+1:]
@@ -283,7 +283,7 @@ func (l *listedSearch[C]) advance(c int) {
 	}
 }
 
-// find returns the first place from p on whose column is not settled.
+// find returns the first place from p on with a column that is not settled.
 func (l *listedSearch[C]) find(p int32) int32 {
 	root := p
 	for l.next[root] != root {
@@ -323,8 +323,8 @@ func (l *listedSearch[C]) forget() {
 	l.touched, l.settled, l.queue, l.cursors, l.jumped = l.touched[:0], l.settled[:0], l.queue[:0], l.cursors[:0], l.jumped[:0]
 }
 
-// reorder restores the order of duals after those of the settled columns changed: it
-// sorts these and merges them with the others, whose order is unchanged.
+// reorder restores the order of duals after the duals of the settled columns changed: it sorts the
+// settled columns and merges them with the others, which stay in order.
 func (l *listedSearch[C]) reorder() {
 	moved := l.settled
 	if len(moved) == 0 {

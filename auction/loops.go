@@ -10,8 +10,7 @@ import (
 
 // loops are the loops over costs of one type. They take many costs at a time.
 type loops struct {
-	// summarise returns the summary of values lo … hi−1, of which present marks the entries; nil
-	// marks all.
+	// summarise returns the summary of values lo … hi−1; present marks the entries, nil marks all.
 	summarise func(val sparse.Values, present []uint8, lo, hi int, maximize bool) seen
 	// finite sets keep[k] to 1, for k from lo to hi−1, if value k is an entry and finite, else to
 	// 0.
@@ -59,7 +58,7 @@ func newLoops[T semiring.Number]() loops {
 }
 
 func newConversion[T semiring.Number, C cost]() conversion[C] {
-	return conversion[C]{pack[T, C], flip[T, C]}
+	return conversion[C]{pack[T, C], transposeInto[T, C]}
 }
 
 func summarise[T semiring.Number](v sparse.Values, present []uint8, from, to int, maximize bool) seen {
@@ -142,7 +141,7 @@ func pack[T semiring.Number, C cost](out []C, v sparse.Values, keep []uint8, neg
 // tile is the side of the tiles in which flip goes through the matrix.
 const tile = 32
 
-func flip[T semiring.Number, C cost](out []C, v sparse.Values, m, n, i0, i1 int, negate bool) {
+func transposeInto[T semiring.Number, C cost](out []C, v sparse.Values, m, n, i0, i1 int, negate bool) {
 	sign := C(1)
 	if negate {
 		sign = -1

@@ -269,7 +269,7 @@ func TestCore(t *testing.T) {
 	}
 }
 
-// Larger problems without an assignment, whose witness is in the middle.
+// Larger problems without an assignment, with the witness in the middle.
 func TestWitnesses(t *testing.T) {
 	r := rand.New(rand.NewSource(9))
 	for range 20 {

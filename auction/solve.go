@@ -87,23 +87,22 @@ type Result struct {
 // Solve assigns rows and columns one to one so that the costs add up to the
 // least, or the most. Every member of the shorter side gets a partner.
 //
-// Method Auto takes the exact paths of [JonkerVolgenant] on a host, which are
-// faster there than an auction (16384 rows of common-neighbour counts: 0.4 s, and
-// 0.7 with an ε of 1). For a matrix that lives on a GPU it runs an auction there, and
-// for one on a group of GPUs of this process on the first of them. The host solves the
-// problems that a device cannot: exact problems of floats, costs that are not finite, and
-// prices that do not fit; Result.Method says so. Costs that are all integers are computed
-// as integers, in floats too.
+// Method Auto takes the exact paths of [JonkerVolgenant] on a host, which are faster there than an
+// auction (16384 rows of common-neighbour counts: 0.4 s, and 0.7 with an ε of 1). For a matrix on a
+// GPU it runs an auction on the GPU, and for a matrix on a group of GPUs of this process on the
+// first GPU. The host solves the problems that a device cannot: exact problems of floats, costs
+// that are not finite, and prices that do not fit; Result.Method says so. Costs that are all
+// integers are computed as integers, in floats too.
 //
-// If forbidden pairs leave no assignment, the error is an *InfeasibleError with
-// a witness. NaN is a *CostError, sums beyond 64 bits an *OverflowError.
+// Solve returns an *InfeasibleError with a witness if forbidden pairs leave no assignment, a
+// *CostError if a cost is NaN, and an *OverflowError if sums exceed 64 bits.
 //
 // Dense problems take O(n³) at worst and n² memory; sparse and implicit ones
 // O(n·(entries + n log n)) and memory in proportion to entries and n.
 //
 // At most one value of Options may be given; without one the zero value applies.
 func Solve(p *Problem, opts ...Options) (*Result, error) {
-	o, err := only(opts)
+	o, err := onlyOptions(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +128,7 @@ func Solve(p *Problem, opts ...Options) (*Result, error) {
 // host (Jonker and Volgenant, Computing 38, 1987). Options.Epsilon, Method,
 // Bidding and Seed are not used.
 func JonkerVolgenant(p *Problem, opts ...Options) (*Result, error) {
-	o, err := only(opts)
+	o, err := onlyOptions(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -137,8 +136,8 @@ func JonkerVolgenant(p *Problem, opts ...Options) (*Result, error) {
 	return Solve(p, o)
 }
 
-// only returns the options that a caller gave, the zero value if none.
-func only(opts []Options) (Options, error) {
+// onlyOptions returns the options that a caller gave, the zero value if none.
+func onlyOptions(opts []Options) (Options, error) {
 	switch len(opts) {
 	case 0:
 		return Options{}, nil
@@ -215,7 +214,7 @@ func (k *task) onHost() (*Result, error) {
 // run scans the costs, picks the type of numbers and solves.
 func (k *task) run() (*Result, error) {
 	start := time.Now()
-	if err := k.look(); err != nil {
+	if err := k.scanCosts(); err != nil {
 		return nil, err
 	}
 	// Costs and duals reach a few times this if all pairs are allowed, and n times
@@ -248,15 +247,15 @@ func (k *task) run() (*Result, error) {
 	return byPaths(k, start, k.p.costs.asInt64(how))
 }
 
-// look scans costs and offsets.
-func (k *task) look() (err error) {
+// scanCosts reads costs and offsets.
+func (k *task) scanCosts() (err error) {
 	if k.seen, err = k.p.costs.scan(k.o.Maximize, k.o.Threads); err != nil {
 		return err
 	}
 	if err := k.scarce(); err != nil {
 		return err
 	}
-	return k.lookAtOffsets()
+	return k.scanOffsets()
 }
 
 // scarce returns an *InfeasibleError if there are fewer allowed pairs than the shorter side has
@@ -286,7 +285,7 @@ func firstMissing(list []int32) int32 {
 	return next
 }
 
-func (k *task) lookAtOffsets() error {
+func (k *task) scanOffsets() error {
 	row, err := offsets("row", k.p.row)
 	if err != nil {
 		return err
@@ -354,7 +353,7 @@ func finish[C cost](k *task, s *paths[C], res *Result) (*Result, error) {
 		err = s.denseJV(parallel.Threads(k.o.Threads))
 	}
 	if err != nil {
-		return nil, k.named(err)
+		return nil, k.renameWitness(err)
 	}
 	res.Seconds.Paths = time.Since(start).Seconds()
 	res.Rounds += s.searches
@@ -364,8 +363,8 @@ func finish[C cost](k *task, s *paths[C], res *Result) (*Result, error) {
 	return res, nil
 }
 
-// named renames the witness of a flipped problem.
-func (k *task) named(err error) error {
+// renameWitness renames the witness of a flipped problem.
+func (k *task) renameWitness(err error) error {
 	if e, ok := err.(*InfeasibleError); ok && k.flip {
 		return &InfeasibleError{Cols: e.Rows, Have: e.Have}
 	}

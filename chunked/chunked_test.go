@@ -30,7 +30,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// scattered returns a matrix whose first rows hold most of the entries.
+// scattered returns a matrix with most of the entries in its first rows.
 func scattered(m, n, entries int, seed uint64) *matrix.Matrix[int64] {
 	r := rand.New(rand.NewPCG(seed, 1))
 	b := matrix.NewBuilder[int64](m, n)
@@ -331,8 +331,8 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-// TestResume stops a product after every block, resumes it, and compares the file with that of an
-// uninterrupted run.
+// TestResume stops a product after every block, resumes it, and compares the file with the file of
+// an uninterrupted run.
 func TestResume(t *testing.T) {
 	a := scattered(120, 70, 1500, 6)
 	dir := t.TempDir()

@@ -1,4 +1,4 @@
-// Package chunked multiplies matrices whose product exceeds the memory of a device, or of the
+// Package chunked multiplies matrices with a product that exceeds the memory of a device, or of the
 // machine. It computes the product in blocks of rows of the first factor, and in tiles of columns
 // of the second factor where that does not fit either.
 //

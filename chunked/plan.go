@@ -9,11 +9,11 @@ import (
 const pinnedBytes = 64 << 20
 
 // Large products get spreadBlocks blocks, or fewBlocks of at most fairBlock bytes, even where
-// memory allows fewer, so that the stages overlap. Each block costs a few milliseconds more (AᵀA of
-// 138493×26744 with 20M entries on an H200: 62 ms of computing in 7 blocks, 137–141 in 17). Blocks
-// smaller than smallBlock bytes do not pay. The first block has 1/firstBlock of the size of the
-// others, so that copying starts early. Each following block is twice as large as its predecessor,
-// and is computed in less time than the predecessor takes to copy.
+// memory allows fewer, so that the stages overlap. Each block costs a few milliseconds (AᵀA of
+// 138493×26744 with 20M entries on an H200: 62 ms in 7 blocks, 137 in 17). Blocks smaller than
+// smallBlock bytes do not pay. The first block has 1/firstBlock of the size of the others, so that
+// copying starts early. Each following block is twice as large as its predecessor, and is computed
+// in less time than the predecessor takes to copy.
 const (
 	spreadBlocks = 8
 	fewBlocks    = 4

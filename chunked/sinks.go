@@ -58,8 +58,8 @@ func (s *intoSink[C]) Begin(p Plan) (int, error) {
 	return 0, nil
 }
 
-// room returns the memory of a block, directly behind that of its predecessors. Another goroutine
-// calls it, ahead of Block.
+// room returns the memory of a block, directly behind the memory of its predecessors. Another
+// goroutine calls it, ahead of Block.
 func (s *intoSink[C]) room(entries int64) ([]int32, []C, bool) {
 	at := s.taken
 	s.taken += entries
@@ -94,7 +94,7 @@ func (s *intoSink[C]) Abort() { s.ptr, s.idx, s.val = nil, nil, nil }
 // resumes there. If another job writes the same file, the error is a *graphio.BusyError.
 func File[C matrix.Element](path string) Sink[C] { return &fileSink[C]{path: path} }
 
-// LabelledFile is [File] of a product whose rows and columns have labels.
+// LabelledFile is [File] of a product with labels of rows and columns.
 func LabelledFile[C matrix.Element](path string, rows, cols *graphio.Labels) Sink[C] {
 	return &fileSink[C]{path: path, rows: rows, cols: cols}
 }
@@ -289,9 +289,9 @@ func (s eachSink[C]) Block(b *Block[C]) error { return s(b) }
 func (eachSink[C]) End() error                { return nil }
 func (eachSink[C]) Abort()                    {}
 
-// Where calls f with every block at the place of computation, as a matrix whose row i is row lo+i
-// of the product. Operations on it run there, and only what f reads is copied to the host. f must
-// not retain the matrix.
+// Where calls f with every block at the place of computation, as a matrix; row i is row lo+i of the
+// product. Operations on it run there, and only what f reads is copied to the host. f must not
+// retain the matrix.
 func Where[C comparable](f func(lo int, rows *matrix.Matrix[C]) error) Sink[C] {
 	if f == nil {
 		return refuse[C]("Where", "the function is nil")
@@ -320,7 +320,7 @@ func Count[C comparable](n *int64) Sink[C] {
 	})
 }
 
-// Sum adds all entries to sum, whose start is the identity of m or an earlier sum. It copies
+// Sum adds all entries to sum, which starts as the identity of m or an earlier sum. It copies
 // nothing.
 func Sum[C comparable](m semiring.Monoid[C], sum *C) Sink[C] {
 	switch {
@@ -338,8 +338,8 @@ func Sum[C comparable](m semiring.Monoid[C], sum *C) Sink[C] {
 	})
 }
 
-// Degrees counts the entries of each row of the product into d, whose length is the number of rows.
-// It copies no entries.
+// Degrees counts the entries of each row of the product into d; len(d) is the number of rows. It
+// copies no entries.
 func Degrees[C comparable](d []int64) Sink[C] {
 	return &degreesSink[C]{whereSink[C]{degrees[C](d)}, len(d)}
 }

@@ -39,7 +39,7 @@ type turns struct {
 	mu    sync.Mutex
 	moved sync.Cond
 	next  int // block to compute
-	turn  int // block whose memory is reserved next
+	turn  int // block to reserve memory for next
 	ended bool
 }
 
@@ -337,7 +337,7 @@ func (l *lane[A, B, C]) copyAll(out chan<- *Block[C], stop <-chan struct{}) erro
 			}
 			whole := begins && p.last
 			begins = p.last
-			err = l.bring(p, whole || l.ordered(), func(x *piece[C]) error { return ready(p, x) })
+			err = l.toHost(p, whole || l.ordered(), func(x *piece[C]) error { return ready(p, x) })
 			if p.last && !whole && !l.ordered() && err == nil { // join assigns its memory
 				err = l.flush()
 			}
@@ -380,14 +380,14 @@ type piece[C comparable] struct {
 	placed   bool // in the memory of the sink
 }
 
-// ordered reports whether the entries of a part follow those of the parts before it. They do unless
-// Y is tiled.
+// ordered reports whether the entries of a part follow the entries of the parts before it. They do
+// unless Y is tiled.
 func (r *run[A, B, C]) ordered() bool { return r.tile >= r.n }
 
-// bring copies a part to the host and then calls ready, possibly later, in the order of the parts.
+// toHost copies a part to the host and then calls ready, possibly later, in the order of the parts.
 // With inPlace it copies to the memory of the sink, if the sink provides it. The turn of a block
 // ends when all of its memory is reserved; with tiles join ends it.
-func (l *lane[A, B, C]) bring(p part[C], inPlace bool, ready func(*piece[C]) error) error {
+func (l *lane[A, B, C]) toHost(p part[C], inPlace bool, ready func(*piece[C]) error) error {
 	rows, _ := p.c.Dims()
 	x := &piece[C]{row: p.row, col: p.col}
 	reserved := func() {
@@ -441,7 +441,7 @@ func (r *run[A, B, C]) roomFor(n int64, inPlace bool) (idx []int32, val []C, ok 
 	return nil, nil, false
 }
 
-// offsetsOf computes the row offsets of a block from those of its pieces.
+// offsetsOf computes the row offsets of a block from the row offsets of its pieces.
 func (b *Block[C]) offsetsOf(pieces []*piece[C]) (entries int64) {
 	b.Ptr = make([]int64, b.Hi-b.Lo+1)
 	for _, x := range pieces {

@@ -180,7 +180,7 @@ func (b Buffer) Overlaps(c Buffer) bool {
 	return b.address() < c.address()+uint64(c.Size()) && c.address() < b.address()+uint64(b.Size())
 }
 
-// elements returns the memory of a buffer of the host as T, whose size is that of its type.
+// elements returns the memory of a buffer of the host as T; T has the size of the buffer's type.
 func elements[T any](b Buffer) []T {
 	if b.host == nil || b.n <= 0 {
 		return nil

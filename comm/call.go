@@ -194,7 +194,7 @@ func agree(calls []*Collective) bool {
 }
 
 // Disagree returns the rank to blame and what is wrong, or −1 if all ranks agree. The signature of
-// the most ranks counts as right, of equally many that of the lowest rank.
+// the most ranks counts as right; of equally frequent signatures, the signature of the lowest rank.
 func Disagree(all []Signature) (rank int, err error) {
 	votes := map[string]int{}
 	right := ""

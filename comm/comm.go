@@ -31,9 +31,9 @@ type Comm interface {
 
 	// Reduce combines the sources of all ranks element by element. Without scatter every rank
 	// receives the whole result, and dst and src have the same length on all ranks. With scatter
-	// rank r receives block r: src has Size() times the elements of dst, whose length is the same
-	// on all ranks. dst may be src, with scatter the caller's block of src, and must not overlap
-	// src otherwise.
+	// rank r receives block r: src has Size() times the elements of dst, and dst has the same
+	// length on all ranks. dst may be src, with scatter the caller's block of src, and must not
+	// overlap src otherwise.
 	//
 	// The error is ErrNoOp, on all ranks and before anything is sent, if the implementation lacks
 	// op for the type, or if op has no meaning for it, such as Or of floats. See AllReduce.
@@ -54,7 +54,8 @@ type Comm interface {
 	// this one; close it before this one.
 	Split(ctx context.Context, color, key int) (Comm, error)
 
-	// Ledger returns what the collectives of this rank have moved, those of split groups included.
+	// Ledger returns what the collectives of this rank have moved, collectives of split groups
+	// included.
 	Ledger() *Ledger
 
 	// Done returns a channel that is closed when the group fails, so that a rank that is busy with

@@ -14,7 +14,7 @@ type Device interface {
 	Number() int
 	// Do calls f on a locked OS thread to which the context of the device is bound.
 	Do(f func() error) error
-	// Stream returns the stream in whose order the group copies, a CUstream.
+	// Stream returns the stream that orders the group's copies, a CUstream.
 	Stream() uintptr
 	// Done reports, within Do, whether all that was queued on the stream is done.
 	Done() (bool, error)
@@ -46,8 +46,8 @@ type PullingDevice interface {
 	Device
 	// Pulls reports whether Pull can be called.
 	Pulls() bool
-	// Pull queues, within Do, copies to this device from its own memory and that of devices that it
-	// reaches directly. No copy writes what another one reads or writes.
+	// Pull queues, within Do, copies to this device from its own memory and the memory of devices
+	// that it reaches directly. No copy writes what another copy reads or writes.
 	Pull(moves []Move) error
 }
 
@@ -58,9 +58,9 @@ type Move struct {
 }
 
 // busyWait is how long a wait spins before it sleeps. The thread of a device is locked, and
-// yielding it costs two wake-ups of threads: an AllGatherV of 8 bytes on two H200s took 64 µs. A
-// short sleep of Go takes a millisecond where nothing else runs: with sleeps after 0.2 ms, an
-// AllGatherV of 134 MB on two H100s took 1.57 ms, without 0.47.
+// yielding it costs two wake-ups of threads. A short sleep of Go takes a millisecond where nothing
+// else runs: with sleeps after 0.2 ms, an AllGatherV of 134 MB on two H100s takes 1.57 ms, without
+// 0.47.
 const busyWait = 10 * time.Millisecond
 
 // AwaitDevice polls until the stream of d is done, or ctx is, or failed returns an

@@ -17,7 +17,7 @@ var (
 	ErrTimeout = errors.New("timed out")
 	// ErrMismatch is ranks that call different collectives, or with arguments that do not agree.
 	ErrMismatch = errors.New("ranks do not agree")
-	// ErrRankDied is a rank whose process ended.
+	// ErrRankDied means that the process of a rank ended.
 	ErrRankDied = errors.New("the process of the rank ended")
 	// ErrArgument is an invalid argument; see ArgumentError.
 	ErrArgument = errors.New("invalid argument")

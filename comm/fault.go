@@ -33,7 +33,7 @@ const (
 
 // Fault is an error to inject.
 type Fault struct {
-	Call    uint64 // the collective at which it happens, counted from 1 with those of split groups
+	Call    uint64 // the collective that goes wrong, counted from 1, split groups included
 	Does    Misdeed
 	Cause   error         // of FaultFails
 	Delay   time.Duration // of FaultLate
@@ -44,7 +44,7 @@ type Fault struct {
 // ErrInjected is the cause of a Fault that gives none.
 var ErrInjected = errors.New("injected fault")
 
-// WithFault returns c whose call number f.Call, and no other, goes wrong as f says. It is for
+// WithFault returns a c in which call number f.Call, and no other, goes wrong as f says. It is for
 // tests: wrap the handle of one rank. A nil c stays nil.
 func WithFault(c Comm, f Fault) Comm {
 	if c == nil {
@@ -92,7 +92,7 @@ func (f *faulty) due(ctx context.Context, kind Kind) (due bool, err error) {
 		}
 		f.f.Die()
 	case FaultOtherOp:
-		return true, f.other(ctx, kind)
+		return true, f.wrongKind(ctx, kind)
 	}
 	return true, nil
 }
@@ -118,8 +118,8 @@ func (f *faulty) fail(kind Kind, cause error) error {
 	return g.fail(&Collective{Kind: kind, Number: g.number}, time.Now(), cause)
 }
 
-// other makes a collective of another kind.
-func (f *faulty) other(ctx context.Context, kind Kind) error {
+// wrongKind makes a collective of another kind.
+func (f *faulty) wrongKind(ctx context.Context, kind Kind) error {
 	if kind != KindFence {
 		return f.Comm.Fence(ctx)
 	}
@@ -132,7 +132,7 @@ func (f *faulty) AllGatherV(ctx context.Context, dst Buffer, counts []int, src B
 	} else if due {
 		i := slices.IndexFunc(counts, func(n int) bool { return n > 0 })
 		if i < 0 {
-			return f.other(ctx, KindAllGatherV)
+			return f.wrongKind(ctx, KindAllGatherV)
 		}
 		counts = slices.Clone(counts)
 		counts[i]--
@@ -159,7 +159,7 @@ func (f *faulty) AllToAllV(ctx context.Context, dst Buffer, recv []int, src Buff
 			}
 		}
 		if i < 0 {
-			return f.other(ctx, KindAllToAllV)
+			return f.wrongKind(ctx, KindAllToAllV)
 		}
 		send = slices.Clone(send)
 		send[i]--
@@ -177,7 +177,7 @@ func (f *faulty) Reduce(ctx context.Context, dst, src Buffer, op Op, scatter boo
 		return err
 	} else if due {
 		if dst.n == 0 || src.n == 0 {
-			return f.other(ctx, kind)
+			return f.wrongKind(ctx, kind)
 		}
 		dst = dst.Slice(0, dst.n-1)
 		if scatter {
@@ -194,7 +194,7 @@ func (f *faulty) Broadcast(ctx context.Context, buf Buffer, root int) error {
 		return err
 	} else if due {
 		if buf.n == 0 {
-			return f.other(ctx, KindBroadcast)
+			return f.wrongKind(ctx, KindBroadcast)
 		}
 		buf = buf.Slice(0, buf.n-1)
 	}
@@ -205,7 +205,7 @@ func (f *faulty) Fence(ctx context.Context) error {
 	if due, err := f.due(ctx, KindFence); err != nil || due && f.f.Does != FaultOtherSize {
 		return err
 	} else if due {
-		return f.other(ctx, KindFence)
+		return f.wrongKind(ctx, KindFence)
 	}
 	return f.Comm.Fence(ctx)
 }
@@ -214,7 +214,7 @@ func (f *faulty) Split(ctx context.Context, color, key int) (Comm, error) {
 	if due, err := f.due(ctx, KindSplit); err != nil || due && f.f.Does != FaultOtherSize {
 		return nil, err
 	} else if due {
-		return nil, f.other(ctx, KindSplit)
+		return nil, f.wrongKind(ctx, KindSplit)
 	}
 	c, err := f.Comm.Split(ctx, color, key)
 	return WithFault(c, f.f), err

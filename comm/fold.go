@@ -21,8 +21,8 @@ const (
 	And
 	Or
 	Xor
-	// SumAnyOrder is Sum whose order of additions is that of the library below, which may depend on
-	// the number of ranks, the length and the machine. All ranks receive the same bits.
+	// SumAnyOrder is Sum in the order of the library below, which may depend on the number of
+	// ranks, the length and the machine. All ranks receive the same bits.
 	SumAnyOrder
 	ops // their number
 )
@@ -180,7 +180,7 @@ func (hostFolder) Fold(dst Buffer, srcs []Buffer, op Op) error { return FoldHost
 // AllReduce is Comm.Reduce without scatter for every operator and type for which the operator has a
 // meaning: where the group returns ErrNoOp, the ranks exchange pieces of the operands (AllToAllV),
 // fold them in the order of ranks, and gather the result (AllGatherV). The volume is the same.
-// folder folds buffers on devices; nil folds those of the host.
+// folder folds buffers on devices; nil folds buffers of the host.
 func AllReduce(ctx context.Context, c Comm, dst, src Buffer, op Op, folder Folder) error {
 	if c == nil {
 		return &ArgumentError{"AllReduce", "c", "is nil", "make a group, by comm.Local, or by procs.Join of package comm/procs"}

@@ -16,11 +16,11 @@ type group struct {
 	ledger     *Ledger
 	host       string // of this process, for errors; "" in one process
 
-	mu     sync.Mutex // one collective at a time
-	number uint64
-	state  sync.Mutex // guards the rest
-	closed bool
-	told   bool // a collective of this rank has returned the failure
+	mu       sync.Mutex // one collective at a time
+	number   uint64
+	state    sync.Mutex // guards the rest
+	closed   bool
+	reported bool // a collective of this rank has returned the failure
 }
 
 var _ Comm = (*group)(nil)
@@ -46,15 +46,15 @@ func (g *group) Err() error {
 	return nil
 }
 
-// over returns the error of a collective after the end, or nil. The first one on each rank returns
-// the failure itself: it may have begun elsewhere before this rank called.
-func (g *group) over() error {
+// endedError returns the error of a collective after the end, or nil. The first one on each rank
+// returns the failure itself: it may have begun elsewhere before this rank called.
+func (g *group) endedError() error {
 	first := g.life.Failure()
 	g.state.Lock()
 	defer g.state.Unlock()
 	switch {
-	case first != nil && !g.told && !g.closed:
-		g.told = true
+	case first != nil && !g.reported && !g.closed:
+		g.reported = true
 		return first
 	case first != nil:
 		return &closedError{first}
@@ -68,7 +68,7 @@ func (g *group) over() error {
 func (g *group) do(ctx context.Context, c *Collective, run func(ctx context.Context) error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err := g.over(); err != nil {
+	if err := g.endedError(); err != nil {
 		return err
 	}
 	if (c.Kind == KindAllReduce || c.Kind == KindReduceScatter) && (!c.Op.Has(c.Dst.dtype) || g.transport.Lacks(c)) {
@@ -124,7 +124,7 @@ func (g *group) fail(c *Collective, began time.Time, err error) error {
 	first := g.life.Fail(e)
 	g.transport.Abort()
 	g.state.Lock()
-	g.told = true
+	g.reported = true
 	g.state.Unlock()
 	return first
 }
@@ -167,8 +167,8 @@ func (g *group) Split(ctx context.Context, color, key int) (Comm, error) {
 		for i := range counts {
 			counts[i] = 2
 		}
-		tell := &Collective{Kind: KindAllGatherV, Number: c.Number, Recv: counts, Dst: Host(all), Src: Host([]int64{int64(color), int64(key)})}
-		if err := g.transport.Run(ctx, tell); err != nil {
+		announce := &Collective{Kind: KindAllGatherV, Number: c.Number, Recv: counts, Dst: Host(all), Src: Host([]int64{int64(color), int64(key)})}
+		if err := g.transport.Run(ctx, announce); err != nil {
 			return err
 		}
 		members := membersOf(all, color)

@@ -20,9 +20,9 @@ type Call struct {
 	In, Out int64 // bytes
 }
 
-// Ledger counts the collectives of a rank and their bytes. The bytes are those of the arguments,
-// not of the messages of a library: they depend on the partition alone, so p ranks of any kind,
-// even goroutines on one processor, give the volumes of p devices exactly. With s bytes an element:
+// Ledger counts the collectives of a rank and their bytes. The bytes count the arguments, not the
+// messages of a library: they depend only on the partition, so p ranks of any kind, even goroutines
+// on one processor, give the volumes of p devices exactly. With s bytes an element:
 //
 //	AllGatherV     in s·(Σ counts − own)   out s·own·(p−1)
 //	AllToAllV      in s·(Σ recv − own)     out s·(Σ send − own)

@@ -19,30 +19,30 @@ const maxLocal = 1 << 16
 
 // Local returns a group of p ranks in this process, 1 … 65536; use each in a goroutine of its own.
 // Buffers are host memory. Every collective checks that the ranks agree. It serves programs on
-// CPUs, tests, and predictions: its ledgers are those of p devices.
+// CPUs, tests, and predictions: its ledgers equal the ledgers of p devices.
 func Local(p int, opts ...Option) ([]Comm, error) {
 	if p < 1 || p > maxLocal {
 		return nil, &ArgumentError{"Local", "p", fmt.Sprintf("is %d", p), fmt.Sprintf("give 1 … %d ranks", maxLocal)}
 	}
-	return inProcess(NewLife(opts...), make([]mover, p)), nil
+	return inProcess(NewLife(opts...), make([]copier, p)), nil
 }
 
-// inProcess makes a group of ranks that read each other's memory by movers; nil movers are those of
-// host memory.
-func inProcess(l *Life, movers []mover) []Comm {
-	h := newHub(len(movers), l)
-	out := make([]Comm, len(movers))
-	for r, m := range movers {
+// inProcess makes a group of ranks that read each other's memory by copiers; nil copiers copy host
+// memory.
+func inProcess(l *Life, copiers []copier) []Comm {
+	h := newHub(len(copiers), l)
+	out := make([]Comm, len(copiers))
+	for r, m := range copiers {
 		if m == nil {
-			m = hostMover{}
+			m = hostCopier{}
 		}
-		out[r] = newGroup(&sharedTransport{hub: h, rank: r, mover: m}, r, len(movers), l)
+		out[r] = newGroup(&sharedTransport{hub: h, rank: r, copier: m}, r, len(copiers), l)
 	}
 	return out
 }
 
-// mover copies and folds buffers that one rank writes and others wrote.
-type mover interface {
+// copier copies and folds buffers that one rank writes and others wrote.
+type copier interface {
 	// accepts returns an error if the rank cannot reach the buffer.
 	accepts(b Buffer) error
 	// begin returns when the rank's own buffers may be read by others.
@@ -59,28 +59,28 @@ type mover interface {
 	close() error
 }
 
-type hostMover struct{}
+type hostCopier struct{}
 
-func (hostMover) accepts(b Buffer) error {
+func (hostCopier) accepts(b Buffer) error {
 	if !b.OnHost() {
 		return errors.New("the buffer is on a device, and the group is one of host memory")
 	}
 	return nil
 }
 
-func (hostMover) copy(dst, src Buffer) error {
+func (hostCopier) copy(dst, src Buffer) error {
 	if !dst.Same(src) {
 		copy(dst.Bytes(), src.Bytes())
 	}
 	return nil
 }
 
-func (hostMover) begin(context.Context, *Collective) error { return nil }
+func (hostCopier) begin(context.Context, *Collective) error { return nil }
 
-func (hostMover) fold(dst Buffer, srcs []Buffer, op Op) error { return FoldHost(dst, srcs, op) }
-func (hostMover) folds(*Collective) bool                      { return true }
-func (hostMover) wait(context.Context) error                  { return nil }
-func (hostMover) close() error                                { return nil }
+func (hostCopier) fold(dst Buffer, srcs []Buffer, op Op) error { return FoldHost(dst, srcs, op) }
+func (hostCopier) folds(*Collective) bool                      { return true }
+func (hostCopier) wait(context.Context) error                  { return nil }
+func (hostCopier) close() error                                { return nil }
 
 // hub is where the ranks of a process meet.
 type hub struct {
@@ -96,8 +96,8 @@ type hub struct {
 	splits map[string]*hub
 }
 
-// spinTime is how long a rank waits for the others before it sleeps. With 20 µs a Fence of four
-// H200s takes 23 µs, with 100 it takes 10.
+// spinTime is how long a rank waits for the others before it sleeps. A Fence of four H200s takes 23
+// µs with 20 µs, and 10 with 100.
 const spinTime = 100 * time.Microsecond
 
 // round is one meeting.
@@ -154,30 +154,30 @@ func (h *hub) meet(ctx context.Context, rank int, c *Collective) ([]*Collective,
 	case <-r.ready:
 		return r.calls, nil
 	case <-h.life.Context().Done():
-		h.giveUp(r)
+		h.abandon(r)
 		return nil, h.life.Failure()
 	case <-ctx.Done():
-		missing := h.giveUp(r)
-		return nil, late(ctx, missing)
+		missing := h.abandon(r)
+		return nil, deadlineError(ctx, missing)
 	}
 }
 
-// giveUp takes a rank out of a round, and returns the ranks that had not joined.
-func (h *hub) giveUp(r *round) (missing []int) {
+// abandon takes a rank out of a round, and returns the ranks that had not joined.
+func (h *hub) abandon(r *round) (missing []int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	select {
 	case <-r.ready: // the rank is counted as busy
-		h.left()
+		h.leaveLocked()
 	default:
 		r.dead = true
 	}
 	return r.missing()
 }
 
-// late returns the error of a context that is done while ranks are missing. A deadline blames the
-// first of them.
-func late(ctx context.Context, missing []int) error {
+// deadlineError returns the error of a context that is done while ranks are missing. A deadline
+// blames the first of them.
+func deadlineError(ctx context.Context, missing []int) error {
 	cause := CauseOf(ctx)
 	if len(missing) == 0 || !errors.Is(cause, ErrTimeout) {
 		return ctx.Err() // cancelled: the caller's own doing
@@ -221,12 +221,12 @@ func (h *hub) verify(calls []*Collective) error {
 // leave ends the time in which a rank moves data.
 func (h *hub) leave() {
 	h.mu.Lock()
-	h.left()
+	h.leaveLocked()
 	h.mu.Unlock()
 }
 
-// left is leave while the lock is held.
-func (h *hub) left() {
+// leaveLocked is leave while the lock is held.
+func (h *hub) leaveLocked() {
 	if h.busy--; h.busy == 0 {
 		h.quiet.Broadcast()
 	}
@@ -266,20 +266,20 @@ func (h *hub) close(rank int) {
 
 // sharedTransport is the transport of ranks of one process.
 type sharedTransport struct {
-	hub   *hub
-	rank  int
-	mover mover
+	hub    *hub
+	rank   int
+	copier copier
 }
 
-func (p *sharedTransport) Lacks(c *Collective) bool { return !p.mover.folds(c) }
+func (p *sharedTransport) Lacks(c *Collective) bool { return !p.copier.folds(c) }
 
-// MovesDeviceMemory: the ranks of Peers do, those of Local do not.
+// MovesDeviceMemory reports whether the ranks come from Peers.
 func (p *sharedTransport) MovesDeviceMemory() bool {
-	m := p.mover
-	if split, ok := m.(sharedMover); ok {
-		m = split.mover
+	m := p.copier
+	if split, ok := m.(sharedCopier); ok {
+		m = split.copier
 	}
-	_, host := m.(hostMover)
+	_, host := m.(hostCopier)
 	return !host
 }
 
@@ -287,18 +287,18 @@ func (p *sharedTransport) Abort() { p.hub.settle() }
 
 func (p *sharedTransport) Close() error {
 	p.hub.close(p.rank)
-	return p.mover.close()
+	return p.copier.close()
 }
 
 func (p *sharedTransport) Run(ctx context.Context, c *Collective) error {
 	for _, b := range []Buffer{c.Dst, c.Src} {
 		if b.n > 0 {
-			if err := p.mover.accepts(b); err != nil {
+			if err := p.copier.accepts(b); err != nil {
 				return err
 			}
 		}
 	}
-	if err := p.mover.begin(ctx, c); err != nil {
+	if err := p.copier.begin(ctx, c); err != nil {
 		return err
 	}
 	for step, move := range p.steps(c) {
@@ -326,7 +326,7 @@ func (p *sharedTransport) move(ctx context.Context, c *Collective, step uint64, 
 	if err := f(); err != nil {
 		return err
 	}
-	return p.mover.wait(ctx)
+	return p.copier.wait(ctx)
 }
 
 // steps returns what the rank does after each meeting.
@@ -336,14 +336,14 @@ func (p *sharedTransport) steps(c *Collective) []func([]*Collective) error {
 	case KindAllGatherV:
 		return []func([]*Collective) error{func(calls []*Collective) error {
 			at := ranks.Offsets(c.Recv)
-			return p.each(func(r int) error { return p.mover.copy(c.Dst.Slice(at[r], at[r+1]), calls[r].Src) })
+			return p.each(func(r int) error { return p.copier.copy(c.Dst.Slice(at[r], at[r+1]), calls[r].Src) })
 		}}
 	case KindAllToAllV:
 		return []func([]*Collective) error{func(calls []*Collective) error {
 			at := ranks.Offsets(c.Recv)
 			return p.each(func(r int) error {
 				from := int(ranks.Sum(calls[r].Send[:p.rank]))
-				return p.mover.copy(c.Dst.Slice(at[r], at[r+1]), calls[r].Src.Slice(from, from+c.Recv[r]))
+				return p.copier.copy(c.Dst.Slice(at[r], at[r+1]), calls[r].Src.Slice(from, from+c.Recv[r]))
 			})
 		}}
 	case KindBroadcast:
@@ -354,7 +354,7 @@ func (p *sharedTransport) steps(c *Collective) []func([]*Collective) error {
 			if p.rank == c.Root {
 				return nil
 			}
-			return p.mover.copy(c.Dst, calls[c.Root].Dst)
+			return p.copier.copy(c.Dst, calls[c.Root].Dst)
 		}}
 	case KindReduceScatter:
 		return []func([]*Collective) error{func(calls []*Collective) error {
@@ -372,7 +372,7 @@ func (p *sharedTransport) steps(c *Collective) []func([]*Collective) error {
 					return nil
 				}
 				from, to := piece(c.Src.n, r, size)
-				return p.mover.copy(c.Dst.Slice(from, to), calls[r].Dst.Slice(from, to))
+				return p.copier.copy(c.Dst.Slice(from, to), calls[r].Dst.Slice(from, to))
 			})
 		}}
 	}
@@ -380,7 +380,7 @@ func (p *sharedTransport) steps(c *Collective) []func([]*Collective) error {
 }
 
 // spreadFrom is the number of bytes from which a broadcast to more than one rank goes in pieces: of
-// 537 MB on four H200s each rank then receives 221 GB/s, and 129 straight from the root. It is a
+// 537 MB each of four H200s then receives 221 GB/s, and 129 straight from the root. It is a
 // variable for tests.
 var spreadFrom int64 = 1 << 20
 
@@ -394,14 +394,14 @@ func (p *sharedTransport) spread(c *Collective) []func([]*Collective) error {
 			return nil
 		}
 		from, to := piece(c.Dst.n, p.rank, size)
-		return p.mover.copy(c.Dst.Slice(from, to), calls[c.Root].Dst.Slice(from, to))
+		return p.copier.copy(c.Dst.Slice(from, to), calls[c.Root].Dst.Slice(from, to))
 	}, func(calls []*Collective) error {
 		return p.each(func(r int) error {
 			if r == p.rank || p.rank == c.Root {
 				return nil
 			}
 			from, to := piece(c.Dst.n, r, size)
-			return p.mover.copy(c.Dst.Slice(from, to), calls[r].Dst.Slice(from, to))
+			return p.copier.copy(c.Dst.Slice(from, to), calls[r].Dst.Slice(from, to))
 		})
 	}}
 }
@@ -414,7 +414,7 @@ func (p *sharedTransport) foldPiece(dst Buffer, calls []*Collective, c *Collecti
 	for r := range calls {
 		srcs[r] = calls[r].Src.Slice(from, to)
 	}
-	return p.mover.fold(dst, srcs, c.Op)
+	return p.copier.fold(dst, srcs, c.Op)
 }
 
 // each calls f for every rank, beginning with its own, so that ranks read from different ones.
@@ -432,7 +432,7 @@ func (p *sharedTransport) Split(ctx context.Context, c *Collective, members []in
 	if err != nil || c.Color < 0 {
 		return nil, err
 	}
-	return &sharedTransport{hub: h, rank: slices.Index(members, p.rank), mover: sharedMover{p.mover}}, nil
+	return &sharedTransport{hub: h, rank: slices.Index(members, p.rank), copier: sharedCopier{p.copier}}, nil
 }
 
 // split returns the hub of the members of a color, nil for a negative one.
@@ -455,10 +455,10 @@ func (h *hub) split(ctx context.Context, rank int, c *Collective, members int) (
 	return sub, nil
 }
 
-// sharedMover is the mover of a split group, which the first group closes.
-type sharedMover struct{ mover }
+// sharedCopier is the copier of a split group; the first group closes it.
+type sharedCopier struct{ copier }
 
-func (sharedMover) close() error { return nil }
+func (sharedCopier) close() error { return nil }
 
 // membersOf returns the ranks of a color, by key and rank. all has color and key of each rank.
 func membersOf(all []int64, color int) (members []int) {

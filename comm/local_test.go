@@ -13,7 +13,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/commtest"
 )
 
-// Broadcasts of tests go in pieces too, but for those of less than 64 bytes.
+// Broadcasts of tests go in pieces too, from 64 bytes on.
 func init() { comm.SetPieces(64) }
 
 func local(t *testing.T, p int, opts ...comm.Option) []comm.Comm {

@@ -51,15 +51,15 @@ func Peers(devices []Device, opts ...Option) ([]Comm, error) {
 			return nil, fmt.Errorf("Peers: %w", err)
 		}
 	}
-	movers := make([]mover, len(devices))
+	copiers := make([]copier, len(devices))
 	for i, d := range devices {
-		movers[i] = &deviceMover{d: d, ranks: len(devices), folding: folding && direct, pulling: pulling && direct}
+		copiers[i] = &deviceCopier{d: d, ranks: len(devices), folding: folding && direct, pulling: pulling && direct}
 	}
-	return inProcess(NewLife(opts...), movers), nil
+	return inProcess(NewLife(opts...), copiers), nil
 }
 
-// deviceMover copies by kernels of a GPU or by its copy engines, and folds by its kernels.
-type deviceMover struct {
+// deviceCopier copies by kernels of a GPU or by its copy engines, and folds by its kernels.
+type deviceCopier struct {
 	d       Device
 	ranks   int
 	folding bool
@@ -68,11 +68,11 @@ type deviceMover struct {
 	queued  []func() error // within Do when the rank waits, so that one binding of the context serves all
 }
 
-func (m *deviceMover) accepts(Buffer) error { return nil }
+func (m *deviceCopier) accepts(Buffer) error { return nil }
 
-func (m *deviceMover) copy(dst, src Buffer) error {
+func (m *deviceCopier) copy(dst, src Buffer) error {
 	if dst.OnHost() && src.OnHost() {
-		return hostMover{}.copy(dst, src)
+		return hostCopier{}.copy(dst, src)
 	}
 	if dst.n == 0 || dst.Same(src) {
 		return nil
@@ -94,7 +94,7 @@ func (m *deviceMover) copy(dst, src Buffer) error {
 	return nil
 }
 
-func (m *deviceMover) fold(dst Buffer, srcs []Buffer, op Op) error {
+func (m *deviceCopier) fold(dst Buffer, srcs []Buffer, op Op) error {
 	addresses := make([]uint64, len(srcs))
 	for i, s := range srcs {
 		if s.OnHost() != dst.OnHost() {
@@ -111,7 +111,7 @@ func (m *deviceMover) fold(dst Buffer, srcs []Buffer, op Op) error {
 	return nil
 }
 
-func (m *deviceMover) folds(c *Collective) bool {
+func (m *deviceCopier) folds(c *Collective) bool {
 	if c.Dst.OnHost() && c.Src.OnHost() {
 		return true
 	}
@@ -119,14 +119,14 @@ func (m *deviceMover) folds(c *Collective) bool {
 }
 
 // begin waits for what was queued on the device before: others are about to read its memory.
-func (m *deviceMover) begin(ctx context.Context, c *Collective) error {
+func (m *deviceCopier) begin(ctx context.Context, c *Collective) error {
 	if c.Dst.OnHost() && c.Src.OnHost() {
 		return nil
 	}
 	return m.d.Do(func() error { return AwaitDevice(ctx, m.d, nil) })
 }
 
-func (m *deviceMover) wait(ctx context.Context) error {
+func (m *deviceCopier) wait(ctx context.Context) error {
 	if len(m.moves) > 0 {
 		moves := m.moves
 		m.queued = append(m.queued, func() error { return m.d.(PullingDevice).Pull(moves) })
@@ -153,10 +153,10 @@ func (m *deviceMover) wait(ctx context.Context) error {
 	})
 }
 
-func (m *deviceMover) close() error { return nil }
+func (m *deviceCopier) close() error { return nil }
 
 // StagingFolder returns a Folder that folds buffers of a device on the host: for small buffers, and
-// where no kernel is at hand. A nil device folds those of the host.
+// where no kernel is at hand. A nil device folds buffers of the host.
 func StagingFolder(d Device) Folder {
 	if d == nil {
 		return hostFolder{}

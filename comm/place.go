@@ -50,8 +50,8 @@ func At(places ...Place) GroupOption {
 	return func(g *Group) { g.places = append([]Place(nil), places...) }
 }
 
-// RankThreads sets the number of threads of each rank on the host. The default shares those of the
-// process among its ranks.
+// RankThreads sets the number of threads of each rank on the host. The default shares the threads
+// of the process among its ranks.
 func RankThreads(n int) GroupOption { return func(g *Group) { g.threads = max(0, n) } }
 
 // GatherLimit bounds the bytes of the second operand of a matrix product that a rank gathers at a
@@ -61,8 +61,8 @@ func GatherLimit(bytes int64) GroupOption { return func(g *Group) { g.budget = m
 
 // LikeDevices makes ranks on the host choose how to sum as ranks on devices do: each for itself.
 // Sums of floats may then depend on the number of ranks, and no facts about their order are
-// exchanged. The ledgers are those of as many devices, for predictions. It is the same on all
-// ranks.
+// exchanged. The ledgers equal the ledgers of as many devices, for predictions. It is the same on
+// all ranks.
 func LikeDevices() GroupOption { return func(g *Group) { g.device = true } }
 
 // TakeTurns makes the ranks of this process run what is [Group.Apart] one after another, and keeps
@@ -70,8 +70,8 @@ func LikeDevices() GroupOption { return func(g *Group) { g.device = true } }
 // take on a device of its own.
 func TakeTurns() GroupOption { return func(g *Group) { g.turns = true } }
 
-// NewGroup makes a place of the ranks of this process: all those of Local, Peers or nccl.Ranks,
-// or the one of procs.Join. Ranks are in ascending order and belong to one group.
+// NewGroup makes a place of the ranks of this process: all ranks of Local, Peers or nccl.Ranks, or
+// the one rank of procs.Join. Ranks are in ascending order and belong to one group.
 func NewGroup(ranks []Comm, opts ...GroupOption) (*Group, error) {
 	bad := func(reason string) error {
 		return &ArgumentError{"NewGroup", "ranks", reason, "give the ranks of one group in their order, by comm.Local or comm.Peers, nccl.Ranks of package comm/nccl, or procs.Join of package comm/procs"}
@@ -214,8 +214,8 @@ func (g *Group) OnDevices() bool {
 	return len(g.ranks) == g.Size() || g.MovesDeviceMemory()
 }
 
-// MovesDeviceMemory reports whether collectives of the group take buffers of devices: its ranks are
-// those of Peers, of nccl.Ranks, or of procs.Join with OnGPU.
+// MovesDeviceMemory reports whether collectives of the group take buffers of devices: its ranks
+// come from Peers, nccl.Ranks, or procs.Join with OnGPU.
 func (g *Group) MovesDeviceMemory() bool {
 	if g == nil || len(g.ranks) == 0 {
 		return false
@@ -249,9 +249,9 @@ func (g *Group) Close() error {
 func (g *Group) Each(f func(k int, c Comm) error) error { return g.each(f, true) }
 
 // Apart calls f for each rank of this process, at the same time, or in turn with [TakeTurns]. The
-// calls make no collectives. An error that all processes have in common, such as that of an
-// argument, leaves the group intact; others end a group of several processes, whose other ranks
-// would wait. shared tells them apart; nil means that none is shared.
+// calls make no collectives. An error that all processes have in common, such as a wrong argument,
+// leaves the group intact; others end a group of several processes, because its other ranks would
+// wait. shared reports whether all processes have an error in common; nil means that none does.
 func (g *Group) Apart(f func(k int, c Comm) error, shared func(error) bool) error {
 	err := g.each(f, false)
 	if err == nil || g == nil || g.Size() == len(g.ranks) || shared != nil && shared(err) {
@@ -298,7 +298,7 @@ func (g *Group) each(f func(k int, c Comm) error, abort bool) error {
 	for k, c := range g.ranks[:last] {
 		wait.Go(func() { one(k, c) })
 	}
-	one(last, g.ranks[last]) // by the caller, whose stack has grown
+	one(last, g.ranks[last]) // by the caller: its stack has grown
 	wait.Wait()
 	for _, err := range errs {
 		if err != nil {
@@ -321,7 +321,7 @@ func (g *Group) Cuts(n int) []int {
 	if c := g.cuts[n]; c != nil {
 		return c.cuts
 	}
-	return even(n, p)
+	return evenCuts(n, p)
 }
 
 // CutBy sets the cuts of a dimension of n by the work of a matrix of n rows, unless a matrix with
@@ -369,8 +369,8 @@ func (g *Group) CutAt(cuts []int) error {
 	return nil
 }
 
-// even cuts n rows into p blocks of about equally many.
-func even(n, p int) []int {
+// evenCuts cuts n rows into p blocks of about equally many.
+func evenCuts(n, p int) []int {
 	cuts := make([]int, p+1)
 	for r := range cuts {
 		cuts[r], _ = piece(n, r, p)

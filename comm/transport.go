@@ -18,8 +18,8 @@ type Transport interface {
 	// Run does a collective. An error ends the group: a *RankError if the transport knows which rank
 	// failed, else the rank itself did. When ctx is done it returns at once.
 	Run(ctx context.Context, c *Collective) error
-	// Split makes the transport of the new group, of which members are the ranks of this one. It
-	// returns nil to a rank of a negative color.
+	// Split makes the transport of the new group; members are its ranks in this group. It returns
+	// nil to a rank of a negative color.
 	Split(ctx context.Context, c *Collective, members []int) (Transport, error)
 	// Abort stops the library's work on this rank; the life of the group is over.
 	Abort()
@@ -32,11 +32,11 @@ type Transport interface {
 // Life is what the ranks of a process in one group, and in the groups split from it, have in common:
 // the options, and whether they work or what ended them. The zero Life has ended.
 type Life struct {
-	opt  options
-	ctx  context.Context // done when the group failed
-	end  context.CancelCauseFunc
-	tell func(*RankError) *RankError // tells other processes, returns the failure that counts; or nil
-	once sync.Once
+	opt      options
+	ctx      context.Context // done when the group failed
+	end      context.CancelCauseFunc
+	announce func(*RankError) *RankError // tells other processes, returns the failure that counts; or nil
+	once     sync.Once
 }
 
 // NewLife returns the life of a new group.
@@ -88,7 +88,7 @@ func (l *Life) Failure() *RankError {
 // is called before the first collective.
 func (l *Life) Tell(f func(*RankError) *RankError) {
 	if l != nil {
-		l.tell = f
+		l.announce = f
 	}
 }
 
@@ -101,8 +101,8 @@ func (l *Life) Fail(e *RankError) *RankError {
 		e = &RankError{Rank: -1, Cause: errors.New("failed without a cause")}
 	}
 	l.once.Do(func() {
-		if l.tell != nil {
-			e = l.tell(e)
+		if l.announce != nil {
+			e = l.announce(e)
 		}
 		l.end(e)
 	})
@@ -110,7 +110,7 @@ func (l *Life) Fail(e *RankError) *RankError {
 	return l.Failure()
 }
 
-// NewComm returns the Comm of a transport: rank of size ranks. host is that of the process, for
+// NewComm returns the Comm of a transport: rank of size ranks. host is the host of the process, for
 // errors, "" in one process.
 func NewComm(t Transport, rank, size int, l *Life, host string) (Comm, error) {
 	bad := func(arg, reason, remedy string) error { return &ArgumentError{"NewComm", arg, reason, remedy} }
@@ -147,7 +147,7 @@ func InProcess(ranks []Transport, l *Life) ([]Comm, error) {
 	return out, nil
 }
 
-// meeting is a transport whose ranks meet before each collective.
+// meeting is a transport; its ranks meet before each collective.
 type meeting struct {
 	Transport
 	hub  *hub

@@ -41,7 +41,7 @@ func emulated(t testing.TB) *cusparse.Device {
 	return d
 }
 
-// Matrices that devices draw equal those of the host, also in pieces of a few edges.
+// Matrices that devices draw equal matrices of the host, also in pieces of a few edges.
 func TestOnDevice(t *testing.T) {
 	d := emulated(t)
 	ranks, err := comm.Local(3)

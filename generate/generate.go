@@ -1,16 +1,16 @@
 // Package generate makes random and regular graphs of any size: R-MAT, uniform, planted partition,
 // Watts–Strogatz, grid and bipartite.
 //
-// A [Graph] is a list of edges, each of which is a function of its number and the seed. Any part of
-// the list can therefore be drawn by any goroutine, in any order, without the memory for the whole,
-// and the same arguments give the same edges on every platform. Edges are as drawn: with repeated
-// edges and loops, and of an undirected graph one direction. [Matrix] builds a matrix of them.
+// A [Graph] is a list of edges; each edge is a function of its number and the seed. Any part of the
+// list can therefore be drawn by any goroutine, in any order, without the memory for the whole, and
+// the same arguments give the same edges on every platform. Edges are as drawn: with repeated edges
+// and loops, and of an undirected graph one direction. [Matrix] builds a matrix of them.
 //
 //	g, err := generate.RMAT(20, 16<<20, generate.RMATOptions{Seed: 1})
 //	a, err := generate.Matrix[bool](g, generate.Undirected(), generate.Simple())
 //
-// The random numbers are those of splitmix64 used as a hash of the number. The command hiveblas
-// generate writes these graphs to files.
+// The random numbers are splitmix64, used as a hash of the number. The command hiveblas generate
+// writes these graphs to files.
 package generate
 
 import (
@@ -90,7 +90,7 @@ func (e *ParameterError) Error() string {
 // Is reports whether target is matrix.ErrInvalid.
 func (e *ParameterError) Is(target error) bool { return target == matrix.ErrInvalid }
 
-func bad(generator, arg string, got any, want string) error {
+func parameterError(generator, arg string, got any, want string) error {
 	return &ParameterError{generator, arg, fmt.Sprint(got), want}
 }
 
@@ -98,11 +98,11 @@ func bad(generator, arg string, got any, want string) error {
 func check(generator string, n int, edges int64) error {
 	switch {
 	case n < 0 || n > matrix.MaxDim:
-		return bad(generator, "the number of vertices", n, fmt.Sprintf("0 to %d", matrix.MaxDim))
+		return parameterError(generator, "the number of vertices", n, fmt.Sprintf("0 to %d", matrix.MaxDim))
 	case edges < 0 || edges > 1<<56:
-		return bad(generator, "the number of edges", edges, "0 to 2⁵⁶")
+		return parameterError(generator, "the number of edges", edges, "0 to 2⁵⁶")
 	case n == 0 && edges > 0:
-		return bad(generator, "the number of edges", edges, "0 without vertices")
+		return parameterError(generator, "the number of edges", edges, "0 without vertices")
 	}
 	return nil
 }
@@ -110,8 +110,8 @@ func check(generator string, n int, edges int64) error {
 // hash is number x of the random stream called seed.
 func hash(x, seed uint64) uint64 { return splitmix.At(x, splitmix.Mix(seed)) }
 
-// below maps a random word to [0, n): bias below n/2⁶⁴.
-func below(word, n uint64) uint64 {
+// boundedWord maps a random word to [0, n): bias below n/2⁶⁴.
+func boundedWord(word, n uint64) uint64 {
 	hi, _ := bits.Mul64(word, n)
 	return hi
 }
@@ -122,7 +122,7 @@ func share(word uint64) float64 { return float64(word>>11) / (1 << 53) }
 // RMATOptions refines [RMAT].
 type RMATOptions struct {
 	// A, B, C are the probabilities of the quadrants top-left, top-right and bottom-left;
-	// bottom-right takes the rest. All zero means 0.57, 0.19, 0.19, those of Graph500.
+	// bottom-right takes the rest. All zero means 0.57, 0.19, 0.19, as in Graph500.
 	A, B, C float64
 	Seed    uint64
 }
@@ -137,13 +137,13 @@ type RMATOptions struct {
 // doi:10.1137/1.9781611972740.43.
 func RMAT(scale int, edges int64, o RMATOptions) (*Graph, error) {
 	if scale < 0 || scale > 30 {
-		return nil, bad("RMAT", "the scale", scale, "0 to 30")
+		return nil, parameterError("RMAT", "the scale", scale, "0 to 30")
 	}
 	if o.A == 0 && o.B == 0 && o.C == 0 {
 		o.A, o.B, o.C = 0.57, 0.19, 0.19
 	}
 	if !(o.A >= 0 && o.B >= 0 && o.C >= 0 && o.A+o.B+o.C <= 1) {
-		return nil, bad("RMAT", "A, B, C", fmt.Sprint(o.A, " ", o.B, " ", o.C), "probabilities with a sum of at most 1")
+		return nil, parameterError("RMAT", "A, B, C", fmt.Sprint(o.A, " ", o.B, " ", o.C), "probabilities with a sum of at most 1")
 	}
 	n := 1 << scale
 	if err := check("RMAT", n, edges); err != nil {
@@ -186,8 +186,8 @@ func Uniform(n int, edges int64, seed uint64) (*Graph, error) {
 	return &Graph{rows: n, cols: n, edges: edges, device: on, draw: func(lo int64, src, dst []int32) {
 		for k := range src {
 			e := 2 * (uint64(lo) + uint64(k))
-			src[k] = int32(below(splitmix.At(e, state), uint64(n)))
-			dst[k] = int32(below(splitmix.At(e+1, state), uint64(n)))
+			src[k] = int32(boundedWord(splitmix.At(e, state), uint64(n)))
+			dst[k] = int32(boundedWord(splitmix.At(e+1, state), uint64(n)))
 		}
 	}}, nil
 }
@@ -196,7 +196,7 @@ func Uniform(n int, edges int64, seed uint64) (*Graph, error) {
 // (y, x) has number y·width+x.
 func Grid(height, width int) (*Graph, error) {
 	if height < 0 || width < 0 || width > 0 && height > matrix.MaxDim/width {
-		return nil, bad("Grid", "the grid", fmt.Sprintf("%d×%d", height, width), fmt.Sprintf("at most %d vertices", matrix.MaxDim))
+		return nil, parameterError("Grid", "the grid", fmt.Sprintf("%d×%d", height, width), fmt.Sprintf("at most %d vertices", matrix.MaxDim))
 	}
 	h, w := int64(height), int64(width)
 	if h*w == 0 {
@@ -234,9 +234,9 @@ func WattsStrogatz(n, k int, p float64, seed uint64) (*Graph, error) {
 	case n < 0 || n > matrix.MaxDim:
 		return nil, check("WattsStrogatz", n, 0)
 	case k < 0 || k >= max(n, 1):
-		return nil, bad("WattsStrogatz", "k", k, fmt.Sprintf("0 to %d", max(n, 1)-1))
+		return nil, parameterError("WattsStrogatz", "k", k, fmt.Sprintf("0 to %d", max(n, 1)-1))
 	case !(p >= 0 && p <= 1):
-		return nil, bad("WattsStrogatz", "p", p, "a probability")
+		return nil, parameterError("WattsStrogatz", "p", p, "a probability")
 	}
 	limit, state := uint64(p*(1<<32)), splitmix.Mix(seed)
 	on := &drawing{function: "hb_draw_ring", constants: []uint64{uint64(n), uint64(k), limit, state}}
@@ -246,15 +246,15 @@ func WattsStrogatz(n, k int, p float64, seed uint64) (*Graph, error) {
 			i := e / uint64(k)
 			j := (i + e%uint64(k) + 1) % uint64(n)
 			if word := splitmix.At(e, state); word>>32 < limit {
-				j = below(splitmix.Mix(word), uint64(n))
+				j = boundedWord(splitmix.Mix(word), uint64(n))
 			}
 			src[x], dst[x] = int32(i), int32(j)
 		}
 	}}, nil
 }
 
-// Planted draws edges of an undirected graph whose vertices form the given number of communities,
-// of sizes that differ by at most one. The first end of an edge is uniform, the second a uniform
+// Planted draws edges of an undirected graph; its vertices form the given number of communities, of
+// sizes that differ by at most one. The first end of an edge is uniform, the second a uniform
 // vertex with probability mixing, and else one of the same community. [Graph.Community] tells the
 // community of a vertex; consecutive numbers belong together, see [Scrambled].
 //
@@ -267,9 +267,9 @@ func Planted(n int, edges int64, communities int, mixing float64, seed uint64) (
 	}
 	switch {
 	case communities < 1 || communities > max(n, 1):
-		return nil, bad("Planted", "the number of communities", communities, fmt.Sprintf("1 to %d", max(n, 1)))
+		return nil, parameterError("Planted", "the number of communities", communities, fmt.Sprintf("1 to %d", max(n, 1)))
 	case !(mixing >= 0 && mixing <= 1):
-		return nil, bad("Planted", "the mixing", mixing, "a probability")
+		return nil, parameterError("Planted", "the mixing", mixing, "a probability")
 	}
 	first := func(c int) int { return int(int64(c) * int64(n) / int64(communities)) }
 	community := func(v int) int {
@@ -279,13 +279,13 @@ func Planted(n int, edges int64, communities int, mixing float64, seed uint64) (
 	return &Graph{rows: n, cols: n, edges: edges, community: community, draw: func(lo int64, src, dst []int32) {
 		for k := range src {
 			e := 3 * (uint64(lo) + uint64(k))
-			u := int(below(splitmix.At(e, state), uint64(n)))
+			u := int(boundedWord(splitmix.At(e, state), uint64(n)))
 			from, to := 0, n
 			if share(splitmix.At(e+1, state)) >= mixing {
 				c := community(u)
 				from, to = first(c), first(c+1)
 			}
-			src[k], dst[k] = int32(u), int32(from+int(below(splitmix.At(e+2, state), uint64(to-from))))
+			src[k], dst[k] = int32(u), int32(from+int(boundedWord(splitmix.At(e+2, state), uint64(to-from))))
 		}
 	}}, nil
 }
@@ -324,7 +324,7 @@ func sums(n int, weight func(k int) uint64) []uint64 {
 
 // pick returns an index by the weights of sums and a random word.
 func pick(sums []uint64, word uint64) int32 {
-	k, _ := slices.BinarySearch(sums, below(word, sums[len(sums)-1])+1)
+	k, _ := slices.BinarySearch(sums, boundedWord(word, sums[len(sums)-1])+1)
 	return int32(k)
 }
 
@@ -344,7 +344,7 @@ func Scrambled(g *Graph, seed uint64) *Graph {
 	out.draw = func(lo int64, src, dst []int32) {
 		g.draw(lo, src, dst)
 		for k := range src {
-			src[k], dst[k] = rows.of(src[k]), cols.of(dst[k])
+			src[k], dst[k] = rows.permuted(src[k]), cols.permuted(dst[k])
 		}
 	}
 	switch {
@@ -377,7 +377,7 @@ func permutation(n int, seed uint64) feistel {
 	return f
 }
 
-func (f *feistel) of(v int32) int32 {
+func (f *feistel) permuted(v int32) int32 {
 	x, mask := uint32(v), uint32(1)<<f.half-1
 	for {
 		l, r := x>>f.half, x&mask
@@ -421,8 +421,8 @@ func Simple() MatrixOption { return func(o *matrixOptions) { o.simple = true } }
 // On makes the matrix at a place: a device, or a group. On a device, and on a group of devices,
 // each makes its own rows: R-MAT, uniform and Watts–Strogatz graphs and grids, scrambled or not,
 // with the entries of a matrix of the host. Memory there is 4 bytes and the size of T an edge, 24
-// bytes a row, and 3.5 GB of scratch for pieces of 2²⁷ edges, each of which draws the whole graph;
-// no host memory is used. All other graphs and places are made on the host and then moved.
+// bytes a row, and 3.5 GB of scratch for pieces of 2²⁷ edges, each drawing the whole graph; no host
+// memory is used. All other graphs and places are made on the host and then moved.
 func On(p matrix.Place) MatrixOption { return func(o *matrixOptions) { o.place = p } }
 
 // WithContext makes [Matrix] return the error of ctx soon after ctx is done.
@@ -457,7 +457,7 @@ func Matrix[T matrix.Element](g *Graph, opts ...MatrixOption) (*matrix.Matrix[T]
 	return a, a.Move(o.place)
 }
 
-// onDevices reports whether a place is a device, or a group whose ranks of this process all are on
+// onDevices reports whether a place is a device, or a group with all ranks of this process on
 // devices.
 func onDevices(p matrix.Place) bool {
 	g, ok := p.(*comm.Group)

@@ -163,7 +163,7 @@ func TestScrambled(t *testing.T) {
 		f := permutation(n, 7)
 		seen := make([]bool, n)
 		for v := range n {
-			w := f.of(int32(v))
+			w := f.permuted(int32(v))
 			if seen[w] || f.inverse(w) != int32(v) {
 				t.Fatalf("n = %d: %d goes to %d, which goes back to %d", n, v, w, f.inverse(w))
 			}

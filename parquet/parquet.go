@@ -157,9 +157,10 @@ func guarded(f func() error) (err error) {
 	return f()
 }
 
-// Read reads a graph. T holds the weights by the rules of [graphio.ReadEdgeList]. A null is an error
-// that names its row. Time and memory are those of ReadEdgeList, and each thread decodes a row
-// group at a time. Few bytes of a Parquet file can stand for many rows: memory grows with the rows.
+// Read reads a graph. T holds the weights by the rules of [graphio.ReadEdgeList]. A null is an
+// error that names its row. Read takes the time and memory of ReadEdgeList, and each thread decodes
+// a row group at a time. Few bytes of a Parquet file can stand for many rows: memory grows with the
+// rows.
 func Read[T matrix.Element](r io.ReaderAt, size int64, o Options, opts ...graphio.ReadOption) (*graphio.Labelled[T], error) {
 	f, err := Open(r, size)
 	if err != nil {
@@ -276,7 +277,7 @@ func (r *reader) value() (v pq.Value, err error) {
 	return r.values[r.next-1], nil
 }
 
-// groupText returns the lines of a row group whose first row has the given number.
+// groupText returns the lines of a row group; its first row has the given number.
 func groupText(g pq.RowGroup, c Columns, first int64) ([]byte, error) {
 	var readers []*reader
 	names := []string{c.Source, c.Target, c.Weight}

@@ -54,11 +54,11 @@ func (d *deviceProgram) buffered() device.Program {
 	return p
 }
 
-// bufferKey tells these programs from those of programKey.
+// bufferKey separates the programs of buffers from the programs of programKey.
 type bufferKey struct{ programKey }
 
 func (r *deviceRun) buffer(name string) device.Kernel {
-	if r.p.lists.given() {
+	if r.p.lists.present() {
 		return r.list(name)
 	}
 	return r.Kernel(r.Program(bufferKey{r.p.code}, r.p.buffered), "hb_program_"+name)
@@ -146,7 +146,7 @@ func (r *deviceRun) byBuffer(method string, x device.View) device.View {
 		return device.View{}
 	}
 	in := r.Rows(r.reverse)
-	buffer, sent := r.post(b, x, r.buffer("post"))
+	buffer, sent := r.writeMessages(b, x, r.buffer("post"))
 	y := r.states(d.message)
 	switch method {
 	case bufferRows:
@@ -163,9 +163,9 @@ func (r *deviceRun) byBuffer(method string, x device.View) device.View {
 	return y
 }
 
-// post writes the messages of the active vertices to their places in a new buffer. sent says which
-// places have one; zero: all.
-func (r *deviceRun) post(b *mailbox, x device.View, kernel device.Kernel) (buffer, sent device.Buffer) {
+// writeMessages writes the messages of the active vertices to their places in a new buffer. sent
+// says which places have one; zero: all.
+func (r *deviceRun) writeMessages(b *mailbox, x device.View, kernel device.Kernel) (buffer, sent device.Buffer) {
 	d, m := r.p, r.rows.Entries
 	buffer = r.Alloc(int64(d.message.Size) * max(b.slots, 1))
 	present := r.state.Present

@@ -39,7 +39,7 @@ func (f *frontier) listed(n int) []int32 {
 	return f.list
 }
 
-// appendMarked appends the positions of lo … hi−1 whose mark is set.
+// appendMarked appends the marked positions among lo … hi−1.
 func appendMarked(list []int32, marks []uint8, lo, hi int) []int32 {
 	for v := lo; v < hi; {
 		if v+8 <= hi {
@@ -171,10 +171,10 @@ func (e *engine[V, E, M]) sends() error {
 	})
 }
 
-// A pull takes less time than a push from some share of the edges: 1/3 with Send, whose pull
-// selects messages without branches, 2/3 with Gather (shortest paths on R-MAT 16), and 1/14 with a
-// sum that is any message, whose pull stops at the first one (Beamer et al., SC 2012). An
-// idempotent sum pulls without a test, from 1/6. In sixths.
+// A pull takes less time than a push from some share of the edges: 1/3 with Send, which selects
+// messages without branches, 2/3 with Gather (shortest paths on R-MAT 16), and 1/14 with the sum
+// any, which stops at the first message (Beamer et al., SC 2012). An idempotent sum pulls without a
+// test, from 1/6. In sixths.
 const (
 	pullSend   = 2
 	pullGather = 4

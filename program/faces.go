@@ -4,7 +4,7 @@ import "github.com/hiveblas/hiveblas/semiring"
 
 // GatherSumApply is the face of GRAssembler (Jeong et al., Decoupling Schedule, Topology Layout,
 // and Algorithm, 2022): gather of an edge, sum, apply of a vertex. A vertex is active next if Apply
-// says so. Its three functions are those of [Program]:
+// says so. Its three functions are functions of a [Program]:
 //
 //	for each edge (src, dst) with src active:  if sum(dst, gather(src, dst, edge)) activate(dst)
 //	for each such dst:                         apply(dst)
@@ -91,9 +91,9 @@ type EdgeMessageVertex[V, E, M comparable] struct {
 // EMVText is the CUDA text of an [EdgeMessageVertex]: EList as of [EdgesFunc], MList as of
 // [MessagesFunc], Vertex as of [ApplyFunc]. Edge has statements in the names of [SendFunc], and
 // edge, with the functions of [Edge]: edge.src(), edge.dst(), edge.weight(), edge.send(m) and
-// edge.set_active(on); id and degree are those of the vertex that the edge leaves. Message is an
+// edge.set_active(on); id and degree are the number and the degree of the source. Message is an
 // expression in message. A device needs no list of messages for an Edge that has no other name than
-// the first four functions of edge, nor for an EList that is edges.send_all(m) alone.
+// the first four functions of edge, nor for an EList that is only edges.send_all(m).
 type EMVText struct{ EList, Edge, Message, MList, Vertex string }
 
 // Edge is an edge with an active source, for the EDGE function of [EdgeMessageVertex].
@@ -234,7 +234,7 @@ const (
 func (f EdgeVertex[V, E, M]) Program() Program[V, E, M] {
 	condition := f.CUDA.Condition
 	if condition == "" {
-		condition = always
+		condition = trueText
 	}
 	p := Program[V, E, M]{
 		Name: f.Name, Init: f.InitData, Seeds: f.Seeds, Sum: f.Combiner, Everywhere: f.All,

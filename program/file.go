@@ -25,17 +25,17 @@ import (
 //	idempotent
 //
 // in any order; # begins a comment, and a line that begins with a blank continues the one before.
-// The names that each text sees are those of [InitFunc], [SendFunc], [GatherFunc], [ApplyFunc] and
-// [SkipFunc]. Types are bool, int8 … int64, uint8 … uint64, float32 and float64 (also int, float
-// and double), and structs of them of up to 64 bytes:
+// [InitFunc], [SendFunc], [GatherFunc], [ApplyFunc] and [SkipFunc] list the names that each text
+// sees. Types are bool, int8 … int64, uint8 … uint64, float32 and float64 (also int, float and
+// double), and structs of them of up to 64 bytes:
 //
 //	state { float32 rank; int32 degree }
 //
-// whose fields the texts use, as in state.rank. An expression of such a type may be its fields in
+// The texts use their fields, as in state.rank. An expression of such a type may be its fields in
 // braces, {0.5f, degree}, those left out being 0. Without "edge" the graph is a pattern; an edge
 // with fields needs a matrix of such values (see [RunFile]). "sum" names plus, times, min, max or
-// any, or is an expression in x and y whose identity "identity" gives; a struct has no sum by name
-// but any. "if" is the condition of a gather. All vertices begin active unless there are seeds.
+// any, or is an expression in x and y with the identity in "identity"; any is the only named sum of
+// a struct. "if" is the condition of a gather. All vertices begin active unless there are seeds.
 type File struct {
 	Name                 string // of the file, for messages
 	State, Edge, Message string
@@ -80,7 +80,8 @@ const (
 	maxPart = 1 << 14
 )
 
-// ReadFile reads a program file. name is used in messages. Errors are *FileError, and those of r.
+// ReadFile reads a program file. Messages use name. ReadFile returns a *FileError if the text is
+// wrong, and the error of r if reading fails.
 func ReadFile(r io.Reader, name string) (*File, error) {
 	if r == nil {
 		return nil, &FileError{File: name, Reason: "there is no reader"}

@@ -8,11 +8,11 @@ import (
 	"github.com/hiveblas/hiveblas/internal/device"
 )
 
-// This file finds the programs of lists whose messages need none: a device runs them as Send and
-// Gather, without a buffer of messages.
+// This file finds the programs of lists that need no list of messages: a device runs them as Send
+// and Gather, without a buffer of messages.
 
-// always is the condition of a message that every edge has.
-const always = "true"
+// trueText is the condition of a message that every edge has.
+const trueText = "true"
 
 var (
 	// listWord is a name that the text of a message of an edge does not have.

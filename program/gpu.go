@@ -45,7 +45,7 @@ type deviceProgram struct {
 	supersteps           int
 	body                 string // the functions that kernels/program.cu names
 	code                 programKey
-	part                 bool // the graph is the part of a rank; see partrun.go
+	part                 bool // the graph is the part of a rank; see part_run.go
 }
 
 // deviceSeed is a seed and its state.
@@ -133,7 +133,7 @@ func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
 	for k := range p.Seeds {
 		d.seeds = append(d.seeds, deviceSeed{p.Seeds[k].ID, device.Scalar{Type: vt, P: unsafe.Pointer(&p.Seeds[k].State)}})
 	}
-	if condition == always {
+	if condition == trueText {
 		condition = ""
 	}
 	if d.lists.edges && !d.lists.messages {
@@ -198,7 +198,7 @@ func (d *deviceProgram) compose(f functions, add device.Monoid, gather, conditio
 	if !d.lists.messages {
 		d.head = "HB_DEVICE HB_M hb_add(const HB_M &x, const HB_M &y) { typedef HB_M A; typedef HB_M B; typedef HB_M C; typedef HB_M T; return (HB_M)(" + add.Text + "); }\n"
 	}
-	if d.lists.given() {
+	if d.lists.present() {
 		d.lists.compose(f.walk, f.list)
 	}
 	d.rounds = d.canRound(add)
@@ -283,7 +283,7 @@ func (d *deviceProgram) run(
 	if isBuffer(method) && !slices.Contains(BufferPlans(), method) {
 		return states, 0, &PlanError{d.name, method, "is not a plan", "use " + strings.Join(BufferPlans(), ", ")}
 	}
-	if d.lists.given() {
+	if d.lists.present() {
 		if _, err := hostPlan(d.name, method); err != nil {
 			return states, 0, &PlanError{d.name, method, "is not a plan of functions of whole lists", "use auto"}
 		}
@@ -336,8 +336,8 @@ func (d *deviceProgram) run(
 	return states, active, err
 }
 
-// method returns the method of a product for a plan: that of the table pushes lists of values, and
-// Gather reads all.
+// method returns the method of a product for a plan. pushStates pushes lists of values, and Gather
+// reads all values.
 func (d *deviceProgram) method(plan string) string {
 	switch {
 	case plan == "auto":
@@ -358,7 +358,7 @@ type deviceRun struct {
 	n       int
 	rows    device.View // edges by source
 	graph   device.Operand
-	reverse device.Operand // the matrix whose rows collect messages
+	reverse device.Operand // the matrix with the rows that collect messages
 	state   device.View    // states, present where a vertex is active; full if all are
 	mail    device.View    // the messages of the active vertices, if they are known; see mails
 	closed  device.View    // present where a vertex takes no messages
@@ -378,12 +378,12 @@ func (r *deviceRun) kernel(name string) device.Kernel {
 	return r.Kernel(r.Program(r.p.code, r.p.program), "hb_program_"+name)
 }
 
-// set returns a new set of vertices: bytes in whole words, which kernels set by atomics.
-func (r *deviceRun) set() device.Buffer { return r.Alloc((int64(r.n) + 7) / 4 * 4) }
+// newVertexSet returns a new set of vertices: bytes in whole words, which kernels set by atomics.
+func (r *deviceRun) newVertexSet() device.Buffer { return r.Alloc((int64(r.n) + 7) / 4 * 4) }
 
 // states returns room for states, with a set of active vertices.
 func (r *deviceRun) states(t device.Type) device.View {
-	present := r.set()
+	present := r.newVertexSet()
 	v := r.NewBitmap(r.n, t, present)
 	r.Free(present) // the view has it
 	return v
@@ -401,7 +401,7 @@ func (r *deviceRun) start() {
 	if d.skips {
 		r.closed = r.states(boolType)
 	}
-	r.Each(r.kernel("start"), int64(n), r.with(n, r.rows.Ptr, r.state.Val, r.state.Present, r.closed.Present, all)...)
+	r.Each(r.kernel("start"), int64(n), r.partArguments(n, r.rows.Ptr, r.state.Val, r.state.Present, r.closed.Present, all)...)
 	seen := map[int]bool{}
 	for _, seed := range d.seeds {
 		size := int64(seed.state.Type.Size)
@@ -428,7 +428,7 @@ func (r *deviceRun) start() {
 	if d.active {
 		r.edges, r.past = r.rows.Entries, r.rows.Entries
 	}
-	r.whole()
+	r.fillStates()
 }
 
 // seedLaunches is the number of seeds up to which there is a launch for each, and not one for all
@@ -437,8 +437,8 @@ const seedLaunches = 4
 
 var boolType, _ = device.TypeOf[bool]()
 
-// whole makes the states full if all vertices are active.
-func (r *deviceRun) whole() {
+// fillStates makes the states full if all vertices are active.
+func (r *deviceRun) fillStates() {
 	if r.count == int64(r.n) && r.n > 0 && r.state.Present.Addr != 0 {
 		r.state = r.AllPresent(r.state)
 	}
@@ -460,7 +460,7 @@ func (r *deviceRun) superstep(method string, superstep int32) string {
 	if d.sends {
 		if x = r.mail; x.Val.Addr == 0 {
 			x = r.messages(r.state.Present)
-			r.Each(r.kernel("send"), int64(n), r.with(n, r.rows.Ptr, r.state.Val, r.state.Present, x.Val, superstep, r.sums)...)
+			r.Each(r.kernel("send"), int64(n), r.partArguments(n, r.rows.Ptr, r.state.Val, r.state.Present, x.Val, superstep, r.sums)...)
 		}
 		if r.state.Present.Addr == 0 && x.Present.Addr != 0 {
 			x = r.AllPresent(x)
@@ -476,7 +476,7 @@ func (r *deviceRun) superstep(method string, superstep int32) string {
 	var y device.View
 	how := device.Ran{Plan: method}
 	switch {
-	case d.lists.given():
+	case d.lists.present():
 		y, how.Plan = r.byLists(x, superstep), listed
 	case isBuffer(method):
 		y = r.byBuffer(method, x)
@@ -501,7 +501,7 @@ func (r *deviceRun) superstep(method string, superstep int32) string {
 	if d.everywhere {
 		every = 1
 	}
-	r.Blocks(r.kernel("apply"), min(blocks, int64(r.Multiprocessors())*8), device.Threads, r.with(n, r.rows.Ptr, r.state.Val,
+	r.Blocks(r.kernel("apply"), min(blocks, int64(r.Multiprocessors())*8), device.Threads, r.partArguments(n, r.rows.Ptr, r.state.Val,
 		y.Present, y.Val, next.Val, next.Present, r.closed.Present, every, superstep, r.sums, at, mail.Val, parts)...)
 	if d.totals > 0 {
 		r.Blocks(r.kernel("sum"), 1, device.Threads, blocks, parts, r.sums, at.At(8*int64(numbers)))
@@ -525,7 +525,7 @@ func (r *deviceRun) superstep(method string, superstep int32) string {
 	if d.totals > 0 {
 		r.total = found[numbers:]
 	}
-	r.whole()
+	r.fillStates()
 	if how.Plan != "" {
 		return how.Plan
 	}
@@ -550,7 +550,7 @@ func (r *deviceRun) sumTotals(superstep int32) {
 	total := make([]float64, d.totals)
 	at := r.Alloc(8 * (1 + blocks) * int64(d.totals))
 	parts := at.At(8 * int64(d.totals))
-	r.Blocks(r.kernel("totals"), min(blocks, int64(r.Multiprocessors())*8), device.Threads, r.with(int32(r.n), r.rows.Ptr,
+	r.Blocks(r.kernel("totals"), min(blocks, int64(r.Multiprocessors())*8), device.Threads, r.partArguments(int32(r.n), r.rows.Ptr,
 		r.state.Val, superstep, r.sums, parts)...)
 	r.Blocks(r.kernel("sum"), 1, device.Threads, blocks, parts, r.sums, at)
 	r.Download(unsafe.Pointer(&total[0]), at, 8*int64(d.totals))

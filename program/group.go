@@ -50,7 +50,7 @@ func runOnGroup[V, E, M comparable](
 	if ctx != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	wait := ctx // of collectives: ranks of other processes would wait for those of this one
+	wait := ctx // of collectives: other processes would wait for the ranks of this one
 	if len(g.Ranks()) == g.Size() {
 		wait = nil
 	}
@@ -77,7 +77,7 @@ func runOnGroup[V, E, M comparable](
 		return nil, &comm.RankError{Rank: -1, Cause: fmt.Errorf("%s: a rank of another process failed; see its output", p.name())}
 	}
 	res := &Result[V]{State: state, Supersteps: first.steps, Total: first.e.round.Total, Active: first.active.count, Ended: first.ended}
-	if err := keep(wait, g, state, ranks, c.Cuts); err != nil {
+	if err := storeStates(wait, g, state, ranks, c.Cuts); err != nil {
 		return nil, err
 	}
 	if res.Ended == Full && p.Supersteps != res.Supersteps {
@@ -91,8 +91,8 @@ func (p *Program[V, E, M]) ordered() bool {
 	return p.Sum.Valid() && !p.Sum.Inside().Exact && !p.Sum.IsAny()
 }
 
-// keep makes the states of the ranks the vector.
-func keep[V, E, M comparable](ctx context.Context, g *comm.Group, state *matrix.Vector[V], ranks []*rank[V, E, M], cuts []int) error {
+// storeStates makes the states of the ranks the vector.
+func storeStates[V, E, M comparable](ctx context.Context, g *comm.Group, state *matrix.Vector[V], ranks []*rank[V, E, M], cuts []int) error {
 	t, err := state.Inside().OnGroup().Target(ctx, g, true, true, cuts)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func keep[V, E, M comparable](ctx context.Context, g *comm.Group, state *matrix.
 	return t.Keep()
 }
 
-// stopped ends a run whose local work failed on some rank.
+// stopped ends a run after the local work failed on some rank.
 const stopped Ended = "stopped"
 
 // tally counts active vertices and their out-edges.
@@ -114,7 +114,7 @@ type tally struct{ count, edges int64 }
 
 // rank runs the part of a program of one rank.
 type rank[V, E, M comparable] struct {
-	ctx    context.Context // of the run; wait is that of collectives
+	ctx    context.Context // of the run; wait is the context of collectives
 	wait   context.Context
 	c      comm.Comm
 	e      *engine[V, E, M]
@@ -198,7 +198,7 @@ func (r *rank[V, E, M]) run() error {
 			return err
 		}
 		for t, after := range counts {
-			r.tell(began+t, names[t], before)
+			r.reportStep(began+t, names[t], before)
 			r.steps, r.active, before = r.steps+1, after, after
 			if after.count == 0 {
 				break
@@ -234,8 +234,8 @@ func (r *rank[V, E, M]) superstep(number int) (string, error) {
 	return step.Plan, err
 }
 
-// tell calls Progress and Trace for a superstep.
-func (r *rank[V, E, M]) tell(number int, plan string, active tally) {
+// reportStep calls Progress and Trace for a superstep.
+func (r *rank[V, E, M]) reportStep(number int, plan string, active tally) {
 	if r.quiet {
 		return
 	}
@@ -362,7 +362,7 @@ func (r *rank[V, E, M]) totals() error {
 	for i := range counts {
 		for lo := r.cuts[i]; lo < r.cuts[i+1]; {
 			hi := min((lo/block+1)*block, r.cuts[i+1])
-			if !whole(lo, hi, r.n) {
+			if !isBlock(lo, hi, r.n) {
 				counts[i] += many * (hi - lo)
 			} else {
 				counts[i] += many
@@ -380,11 +380,11 @@ func (r *rank[V, E, M]) totals() error {
 			for v := lo; v < hi; v++ {
 				at := v - r.h.From + r.h.Lo
 				term := f.Func(k.at(at), e.state[at])
-				if sum += term; !whole(lo, hi, r.n) {
+				if sum += term; !isBlock(lo, hi, r.n) {
 					own = append(own, term)
 				}
 			}
-			if whole(lo, hi, r.n) {
+			if isBlock(lo, hi, r.n) {
 				own = append(own, sum)
 			}
 		}
@@ -399,7 +399,7 @@ func (r *rank[V, E, M]) totals() error {
 		for lo := r.cuts[i]; lo < r.cuts[i+1]; {
 			hi := min((lo/block+1)*block, r.cuts[i+1])
 			for t := range many {
-				if whole(lo, hi, r.n) {
+				if isBlock(lo, hi, r.n) {
 					part[t], all = all[0], all[1:]
 					continue
 				}
@@ -421,5 +421,5 @@ func (r *rank[V, E, M]) totals() error {
 	return nil
 }
 
-// whole reports whether vertices lo … hi−1 are a block of totals.
-func whole(lo, hi, n int) bool { return lo%block == 0 && (hi%block == 0 || hi == n) }
+// isBlock reports whether vertices lo … hi−1 are a block of totals.
+func isBlock(lo, hi, n int) bool { return lo%block == 0 && (hi%block == 0 || hi == n) }

@@ -17,7 +17,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// path returns the undirected path of n vertices, whose edges weigh 1.
+// path returns the undirected path of n vertices with edges of weight 1.
 func path(t *testing.T, n int) *matrix.Matrix[float64] {
 	t.Helper()
 	b := matrix.NewBuilder[float64](n, n)

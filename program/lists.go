@@ -43,7 +43,7 @@ func (l *EdgeList[V, E, M]) Dst(k int) (state V) {
 	return l.e.state[l.To(k)]
 }
 
-// Weight returns the value of edge k; that of a pattern is true.
+// Weight returns the value of edge k; it is true in a pattern.
 func (l *EdgeList[V, E, M]) Weight(k int) (weight E) {
 	switch {
 	case !l.has(k):
@@ -108,7 +108,7 @@ func (o *outbox[M]) put(v int32, m M) {
 	o.mail = append(o.mail, m)
 }
 
-// listEngine runs supersteps whose functions take whole lists. Messages are written in the order of
+// listEngine runs supersteps with functions of whole lists. Messages are written in the order of
 // their sources and grouped by destination, stably.
 type listEngine[V, E, M comparable] struct {
 	*engine[V, E, M]
@@ -129,7 +129,7 @@ func newLists[V, E, M comparable](e *engine[V, E, M]) *listEngine[V, E, M] {
 	return l
 }
 
-// sources is the number of vertices whose messages share an outbox.
+// sources is the number of vertices that share an outbox.
 const sources = 256
 
 func (l *listEngine[V, E, M]) superstep() error {

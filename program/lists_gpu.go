@@ -11,25 +11,25 @@ import (
 	"github.com/hiveblas/hiveblas/internal/device"
 )
 
-// This file runs programs whose functions take whole lists on a device; see kernels/lists.cu.
+// This file runs programs with functions of whole lists on a device; see kernels/lists.cu.
 
 //go:embed kernels/lists.cu
 var listsText string
 
-// listed is what a trace calls these supersteps, as those of the host.
+// listed names these supersteps in a trace, as on the host.
 const listed = "lists"
 
-// lists is the part of a program whose functions take whole lists, as text.
+// lists is the texts of a program's functions of whole lists.
 type lists struct {
 	edges, messages bool   // Edges and Messages are given
-	each            bool   // the text of Edges is that of one edge
+	each            bool   // the text of Edges is the text of one edge
 	marks           bool   // the text of Edges makes edges active or not
 	change          string // of each message that Edges sends; "" for none
 	user            string // hb_walk and hb_list
 }
 
-// given reports whether a program has such functions.
-func (l *lists) given() bool { return l.edges || l.messages }
+// present reports whether a program has functions of whole lists.
+func (l *lists) present() bool { return l.edges || l.messages }
 
 var setActiveWord = regexp.MustCompile(`\bset_active\b`)
 
@@ -80,15 +80,15 @@ func (d *deviceProgram) listProgram() device.Program {
 	return p
 }
 
-// listKey tells these programs from those of programKey.
+// listKey separates the programs of lists from the programs of programKey.
 type listKey struct{ programKey }
 
 func (r *deviceRun) list(name string) device.Kernel {
 	return r.Kernel(r.Program(listKey{r.p.code}, r.p.listProgram), "hb_program_"+name)
 }
 
-// byLists sums or lists the messages of a superstep: those of Edges, or those of Send or Gather for
-// Messages. x are the states, or the messages of Send.
+// byLists sums or lists the messages of a superstep, which come from Edges, or from Send or Gather
+// for Messages. x are the states, or the messages of Send.
 func (r *deviceRun) byLists(x device.View, superstep int32) device.View {
 	d, n := r.p, int32(r.n)
 	var bounds, buffer, sent device.Buffer
@@ -102,7 +102,7 @@ func (r *deviceRun) byLists(x device.View, superstep int32) device.View {
 			return device.View{}
 		}
 		bounds = r.Rows(r.reverse).Ptr
-		buffer, sent = r.post(b, x, r.list("post"))
+		buffer, sent = r.writeMessages(b, x, r.list("post"))
 		free = []device.Buffer{buffer, sent}
 	}
 	y := r.states(d.message)

@@ -18,7 +18,7 @@ type Program[V, E, M comparable] struct {
 	Seeds []Seed[V]   // vertices that begin active with a state of their own
 
 	Send   SendFunc[V, M]      // the message that a vertex sends along each out-edge
-	Gather GatherFunc[V, E, M] // the message of an edge whose source is active
+	Gather GatherFunc[V, E, M] // the message of an edge from an active source
 	Edges  EdgesFunc[V, E, M]  // messages of the whole edge list of an active vertex
 
 	Sum      semiring.Monoid[M] // combines the messages to a vertex
@@ -34,7 +34,7 @@ type Program[V, E, M comparable] struct {
 
 	// Idempotent says that a message that was sent before changes no state if it is sent again, as
 	// in searches for a least value. Pulls then collect the messages of all vertices without a test
-	// of which are active, and the number of supersteps may depend on the plan.
+	// whether they are active, and the number of supersteps may depend on the plan.
 	Idempotent bool
 
 	// Totals are sums over all vertices, computed before the first superstep and after each one.
@@ -144,7 +144,7 @@ type (
 	EdgesFunc[V, E, M comparable] struct {
 		Func    func(v Vertex, state V, edges *EdgeList[V, E, M])
 		CUDA    string
-		each    bool   // the text is that of an edge: EDGE of EdgeMessageVertex
+		each    bool   // the text is the text of an edge: EDGE of EdgeMessageVertex
 		changes bool   // MESSAGE of EdgeMessageVertex is given
 		change  string // its text, an expression in message
 	}
@@ -179,8 +179,8 @@ func Gather[V, E, M any](f func(src, dst V, weight E) M, cuda string) GatherFunc
 
 // GatherOf returns the GatherFunc of a semiring: the message of an edge is weight ⊗ src. The sum of
 // the program must be its ⊕. The kernels of built-in semirings are faster than functions: they take
-// a row a call, and suit more plans of a device. The text is that of ⊗, in x and y. A positional
-// semiring, whose ⊗ is an index, gives a GatherFunc without a function.
+// a row a call, and suit more plans of a device. The text is the text of ⊗, in x and y. A
+// positional semiring, with an index as ⊗, gives a GatherFunc without a function.
 func GatherOf[V, E, M any](s semiring.Semiring[E, V, M]) GatherFunc[V, E, M] {
 	if !s.Valid() || s.Position() != semiring.NotPositional {
 		return GatherFunc[V, E, M]{}

@@ -20,7 +20,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// randomGraph returns a graph whose edges have small integer weights, with heavy vertices.
+// randomGraph returns a graph with small integer weights and heavy vertices.
 func randomGraph(t testing.TB, n, edges int, seed uint64) *matrix.Matrix[float64] {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -161,7 +161,7 @@ func compare[V, E, M comparable](t *testing.T, g *matrix.Matrix[E], p Program[V,
 	onGroups(t, g, p, byPlan)
 }
 
-// onGroups runs a program on groups of ranks and compares the bits with those of one place.
+// onGroups runs a program on groups of ranks and compares the bits with the bits of one place.
 func onGroups[V, E, M comparable](t *testing.T, g *matrix.Matrix[E], p Program[V, E, M], byPlan map[string]*Result[V]) {
 	t.Helper()
 	h200 := model.H200()

@@ -12,8 +12,8 @@ import (
 const bandEdges = 1 << 13
 
 // push adds the messages of the frontier to their destinations. Each worker owns a band of
-// destinations and walks all sources, whose edges in the band are neighbours: nothing is written by
-// two threads, and each sum has the order of its sources.
+// destinations and walks all sources; the edges of a source in the band are adjacent in memory:
+// nothing is written by two threads, and each sum has the order of its sources.
 func (e *engine[V, E, M]) push() error {
 	front := e.front.listed(e.n)
 	bands := []int32{0, int32(e.n)}

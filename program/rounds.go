@@ -44,9 +44,9 @@ const (
 	looked = "pull list"
 )
 
-// A pull is better when the edges of the active vertices exceed such a part of all, or with Skip of
-// those of vertices that were not active (Beamer, Asanović, Patterson, SC 2012). A step of fewer
-// edges than 1/pullFew of the vertices pushes.
+// A pull is better when the edges of the active vertices exceed such a part of all edges, or with
+// Skip of the edges of vertices that were not active (Beamer, Asanović, Patterson, SC 2012). A step
+// of fewer edges than 1/pullFew of the vertices pushes.
 const (
 	pullParts     = 10
 	pullPartsSkip = 14
@@ -57,7 +57,7 @@ const (
 // the sums, in any order.
 func (d *deviceProgram) canRound(add device.Monoid) bool {
 	size := d.message.Size
-	return !d.lists.given() && !d.everywhere && d.totals == 0 && d.halt == nil && (add.Exact || add.Any) &&
+	return !d.lists.present() && !d.everywhere && d.totals == 0 && d.halt == nil && (add.Exact || add.Any) &&
 		(size == 1 || size == 2 || size == 4 || size == 8)
 }
 
@@ -102,8 +102,8 @@ type rounds struct {
 	in                        device.View // edges by destination, if they are known
 }
 
-// narrow reports whether the device runs the next supersteps by itself. Forced plans are those of
-// the space.
+// narrow reports whether the device runs the next supersteps by itself. The space has the forced
+// plans.
 func (r *deviceRun) narrow(plan string) bool {
 	if !r.p.rounds || plan != "" && plan != "auto" && plan != "push" || r.count == 0 {
 		return false
@@ -113,7 +113,7 @@ func (r *deviceRun) narrow(plan string) bool {
 
 // wide reports whether a pull is better.
 func (r *deviceRun) wide() bool {
-	return r.edges*r.parts() > r.rest() && r.edges*pullFew > int64(r.n)
+	return r.edges*r.parts() > r.pullEdges() && r.edges*pullFew > int64(r.n)
 }
 
 // parts is the factor of the test of a pull.
@@ -124,8 +124,8 @@ func (r *deviceRun) parts() int64 {
 	return pullParts
 }
 
-// rest is the number of edges that a pull may have to look at.
-func (r *deviceRun) rest() int64 {
+// pullEdges is the number of edges that a pull may have to look at.
+func (r *deviceRun) pullEdges() int64 {
 	if r.p.skips {
 		return max(0, r.rows.Entries-r.past)
 	}
@@ -136,7 +136,7 @@ func (r *deviceRun) rest() int64 {
 // reached.
 func (r *deviceRun) byDevice(o Options, out ran) {
 	d, n, s := r.p, int32(r.n), r.Session
-	r.forget()
+	r.dropMessages()
 	b := &r.loop
 	size := int64(r.n)
 	if !b.ready {
@@ -200,9 +200,9 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 			first = roundPulls
 		}
 		s.Repeat(first, func() {
-			s.Launch(push, wide, block, 0, r.with(n, r.rows.Ptr, r.rows.Idx, r.rows.Val, r.state.Val, r.closed.Present,
+			s.Launch(push, wide, block, 0, r.partArguments(n, r.rows.Ptr, r.rows.Idx, r.rows.Val, r.state.Val, r.closed.Present,
 				b.hit, b.sums, b.queue, b.room, b.touched, b.state, b.in.Ptr, b.in.Idx, b.in.Val, b.bits, b.rest)...)
-			s.Launch(take, grid, block, 0, r.with(n, r.rows.Ptr, r.state.Val, r.closed.Present, b.hit, b.sums, b.touched,
+			s.Launch(take, grid, block, 0, r.partArguments(n, r.rows.Ptr, r.state.Val, r.closed.Present, b.hit, b.sums, b.touched,
 				b.queue, b.room, b.pile, b.waiting, width, b.state, b.log, at, b.in.Ptr, b.bits, b.rest)...)
 		})
 		if s.Err() != nil {
@@ -219,14 +219,14 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 		ended := why == roundsQuiet || why == roundsFull && limit > 0 && int64(*out.supersteps) == limit
 		switch {
 		case ended && r.place != nil: // the next supersteps have other active vertices
-			r.leave()
+			r.markForProduct()
 			return
 		case ended:
 			r.state = s.AllPresent(r.state)
 			r.state.Entries = r.count
 			return
 		case why == roundsWide && !d.pulls():
-			r.leave()
+			r.markForProduct()
 			return
 		}
 		if pull > 0 && d.pulls() && b.in.Ptr.Addr == 0 { // the next step may be a pull
@@ -239,17 +239,17 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 	}
 }
 
-// leave marks the active vertices for a product.
-func (r *deviceRun) leave() {
+// markForProduct marks the active vertices for a product.
+func (r *deviceRun) markForProduct() {
 	b := &r.loop
 	b.left = true
 	if r.place != nil && r.state.Present.Addr != 0 { // steps wrote the states in place
 		r.Fill(r.state.Present, 0, int64(r.n))
 		r.Each(r.kernel("leave"), int64(r.n), int32(r.n), b.queue, b.room, b.pile, b.waiting, b.state, b.bits, r.state.Present)
-		r.whole()
+		r.fillStates()
 		return
 	}
-	present := r.set()
+	present := r.newVertexSet()
 	r.Fill(present, 0, int64(r.n))
 	r.Each(r.kernel("leave"), int64(r.n), int32(r.n), b.queue, b.room, b.pile, b.waiting, b.state, b.bits, present)
 	v := r.NewBitmap(r.n, r.p.state, present)
@@ -258,7 +258,7 @@ func (r *deviceRun) leave() {
 	r.Drop(r.state)
 	r.state = v
 	r.edges = r.rows.Entries // many
-	r.whole()
+	r.fillStates()
 }
 
 // logged traces the supersteps of the log, or keeps them for the run of a part.

@@ -27,9 +27,9 @@ type Options struct {
 	// Machine. Programs with Totals, Halt, Everywhere or a sum that depends on the order exchange
 	// after every superstep whatever Hops is. It does not change results.
 	Hops int
-	// Numbers are the numbers of the vertices for functions and Seeds, for a graph whose vertices
-	// stand in another order, such as that of apps.ReverseCuthillMcKee: row and state k are those
-	// of vertex Numbers[k]. nil is 0, 1, …. It does not change the states of a program but for sums
+	// Numbers are the numbers of the vertices for functions and Seeds, for a graph with vertices in
+	// another order, such as the order of apps.ReverseCuthillMcKee: row and state k belong to
+	// vertex Numbers[k]. nil is 0, 1, …. It does not change the states of a program but for sums
 	// that depend on the order. Programs with Edges or Messages, and single devices, refuse it.
 	Numbers []int32
 	// Machine has the figures by which AutoHops chooses; nil measures the exchange on the group.
@@ -47,7 +47,7 @@ const AutoHops = -1
 // Step describes a superstep that ran.
 type Step struct {
 	Superstep int
-	Plan      string // such as "push" or "pull"; on a group that of the first rank, "none" if it had no work
+	Plan      string // such as "push" or "pull"; "none" if the first rank of a group had no work
 	Active    int64  // vertices that sent
 	Edges     int64  // their out-edges; 0 on devices
 }
@@ -89,20 +89,20 @@ func resultOf[V comparable](out *outcome, err error) (*Result[V], error) {
 		Active: out.active, Ended: out.ended}, err
 }
 
-// Run runs a program on a square matrix g, whose entry (i, j) is the edge from i to j. ctx may be
-// nil; when it ends, Run returns its error. O(edges of active vertices) a superstep; a pull takes
+// Run runs a program on a square matrix g; entry (i, j) is the edge from i to j. ctx may be nil;
+// when it ends, Run returns its error. O(edges of active vertices) a superstep; a pull takes
 // O(edges) and needs the transpose, which g keeps. The states live where g does. On a device the
 // program needs CUDA text, sums in floating point round as the plan says, the sum any returns any
 // message, and Priority holds with auto and push only, and not with Edges or Messages.
 //
-// On a group each rank runs the program on its vertices and copies of those around them. Results on
-// ranks of the host are those of one place, bit for bit; a sum that depends on the order is pulled
-// unless Plan says push. Priority is ignored, and a program with Edges is refused. All processes of
-// the group call Run with the same arguments, and Halt answers alike on each.
+// On a group each rank runs the program on its vertices and copies of their in-neighbours. Results
+// on ranks of the host equal the results of one place, bit for bit; a sum that depends on the order
+// is pulled unless Plan says push. Priority is ignored, and a program with Edges is refused. All
+// processes of the group call Run with the same arguments, and Halt answers alike on each.
 //
-// On a group of devices, sums in floating point and Totals may differ from those of one device in
-// the last bits. A program with Edges or Messages, one with Priority for which Hops is 0, and plans
-// of BufferPlans run whole on each device, which gathers the graph and keeps its block of the
+// On a group of devices, sums in floating point and Totals may differ in the last bits from the
+// results of one device. A program with Edges or Messages, a program with Priority and Hops 0, and
+// plans of BufferPlans run whole on each device, which gathers the graph and keeps its block of the
 // states; so do groups that do not move memory between devices, or that name one twice.
 //
 // Errors: *matrix.DimensionError, *ProgramError, *PlanError, *MessageError, and *LimitError
@@ -283,7 +283,7 @@ func numbered[V, E, M comparable](p Program[V, E, M], numbers []int32, n int) (P
 	return p, nil
 }
 
-// engineOf returns the engine of a graph whose rows are out.
+// engineOf returns the engine of a graph; its rows are the out-edges.
 func engineOf[V, E, M comparable](
 	ctx context.Context, out *sparse.Typed[E], p Program[V, E, M], o Options,
 ) *engine[V, E, M] {

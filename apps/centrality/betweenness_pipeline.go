@@ -46,8 +46,8 @@ type pathCounting[C comparable] struct {
 	most   semiring.UnaryOp[C, float64]     // the count, +Inf beyond float64
 }
 
-// mostPaths is the largest count of paths of vertices whose counts have no exponent. A sum of 2³¹
-// such counts, and 1 divided by it, are normal numbers of float64.
+// mostPaths is the largest count of paths without an exponent. A sum of 2³¹ such counts, and 1
+// divided by it, are normal numbers of float64.
 const mostPaths = 0x1p512
 
 var floatCounts = pathCounting[float64]{

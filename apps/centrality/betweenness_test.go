@@ -12,7 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// manyPaths are graphs whose counts of shortest paths exceed float64.
+// manyPaths are graphs with counts of shortest paths beyond float64.
 
 // diamonds is a chain of k diamonds: vertices 3i, 3i+1, 3i+2, 3i+3.
 func diamonds(k int) samples.Sample {
@@ -24,8 +24,8 @@ func diamonds(k int) samples.Sample {
 }
 
 // layered is vertex 0, layers of width vertices with all edges from each to the next, and beside
-// them a chain of as many vertices, both of which lead to the last vertex: a level has a count of 1
-// beside counts of width^layers.
+// them a chain of as many vertices; both lead to the last vertex: a level has a count of 1 beside
+// counts of width^layers.
 func layered(width, layers int) samples.Sample {
 	n := 2 + (width+1)*layers
 	s := samples.Blank(n)

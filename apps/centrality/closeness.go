@@ -186,7 +186,7 @@ func closenessOnHost(a matrix.View[bool], n int, targets []int32, o ClosenessOpt
 	return sums.result()
 }
 
-// bothWays returns the rows of a matrix and those of its transpose, on the host.
+// bothWays returns the rows of a matrix and the rows of its transpose, on the host.
 func bothWays(a matrix.View[bool]) (out, in *workflow.Adjacency) {
 	out = workflow.RowsOf(a)
 	if access.Symmetric(a) || workflow.Symmetric(a) {

@@ -120,8 +120,8 @@ func pageRank(g workflow.Operand, opts []PageRankOptions) (*PageRankResult, erro
 //
 //	r ← d·(Wᵀ +.× (r ./ Σ w)) + (d·Σ r(dangling) + 1 − d)·restart
 //
-// Negative and infinite values and NaN are a *WeightError. A vertex whose edges all have value 0 is
-// one without out-edges. It has no fused form.
+// WeightedPageRank returns a *WeightError if a value is negative, infinite or NaN. A vertex with
+// only edges of value 0 counts as a vertex without out-edges. It has no fused form.
 func WeightedPageRank[T semiring.Number](g matrix.Source[T], opts ...PageRankOptions) (*PageRankResult, error) {
 	return weightedPageRank(g, opts)
 }

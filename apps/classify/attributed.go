@@ -19,10 +19,10 @@ type Attributed struct {
 	Target   *matrix.Matrix[bool]    // m×n: edge e enters the vertex of the one entry of row e
 }
 
-// NewAttributed returns the graph whose edge e leads from from[e] to to[e]. vertices is f×n and
-// edges g×m, both full, m being the number of edges. The graph keeps the slices and matrices. A
-// shape that does not fit is a *matrix.DimensionError, and a vertex that does not exist a
-// *matrix.IndexError. O(n + m).
+// NewAttributed returns the graph in which edge e leads from from[e] to to[e]. vertices is f×n and
+// edges g×m, both full, m being the number of edges. The graph keeps the slices and matrices.
+// NewAttributed returns a *matrix.DimensionError if a shape does not fit, and a *matrix.IndexError
+// if an edge names a vertex that does not exist. O(n + m).
 func NewAttributed(vertices, edges *matrix.Matrix[float32], from, to []int32) (*Attributed, error) {
 	const op = "NewAttributed"
 	for k, a := range []*matrix.Matrix[float32]{vertices, edges} {
@@ -81,7 +81,7 @@ func (a *Attributed) incomplete() bool {
 }
 
 // Move makes the graph live at p from now on, the host if p is nil; on a group in a layout, Blocks
-// by default. A nil or zero graph is a *ParameterError.
+// by default. Move returns a *ParameterError if the graph is nil or zero.
 func (a *Attributed) Move(p matrix.Place, layout ...matrix.Layout) error {
 	if a.incomplete() {
 		return &workflow.ParameterError{App: "Move", Arg: "the graph", Got: "nil or zero", Want: "one made by NewAttributed or ReadAttributed"}

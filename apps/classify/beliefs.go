@@ -31,7 +31,7 @@ type beliefs struct {
 	place   matrix.Place
 
 	vertices, edges   *matrix.Matrix[float32] // features of the data
-	pvertices, pedges *matrix.Matrix[float32] // those of the pattern, a row each
+	pvertices, pedges *matrix.Matrix[float32] // of the pattern, a row each
 	from, to          *matrix.Vector[int32]   // source and target of each edge of the data
 	out, in           *matrix.Matrix[bool]    // N×E: the edges out of and into each vertex
 	joined            sparse.Structure        // on the host, N×N: row v has the sources of the edges into v
@@ -261,9 +261,7 @@ func (b *beliefs) masses(at *matrix.Matrix[bool], x column) (peak, mass column, 
 
 // closest returns the matrix of the least distances over the edges of a pair, negated: row v has
 // the sources of edges into v. On the host all results share their structure, which would take as
-// much memory as the values and more time (0.4 million edges, 20 of the pattern, computed every
-// round:
-// 1.8 s by Scatter, 0.9 by ScatterVector).
+// much memory as the values and more time.
 func (b *beliefs) closest(near column) (*matrix.Matrix[float32], error) {
 	if b.place != nil {
 		best := matrix.New[float32](b.n, b.n, matrix.On(b.place))

@@ -55,8 +55,8 @@ type ClassifyOptions struct {
 // data and Q of the pattern.
 //
 // Features and messages are float32. Logarithms of sums are computed in float64 after subtracting
-// the maximum, with exponentials that are right to 3e-10. Results differ from those of an
-// all-float64 computation by about 1e-5 of the largest magnitude.
+// the maximum, with exponentials that are right to 3e-10. Results differ from an all-float64
+// computation by about 1e-5 of the largest magnitude.
 //
 // Both graphs live in the same place, which may be a GPU, and so does the result. Different numbers
 // of features are a *matrix.DimensionError, a feature that is NaN or beyond ±1e15 a

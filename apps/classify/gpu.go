@@ -71,13 +71,13 @@ func fusedClassify(
 	return mu, nil
 }
 
-// classifier is the state of fusedClassify. Names are those of kernels/match.cu.
+// classifier is the state of fusedClassify. kernels/match.cu uses the same names.
 type classifier struct {
 	*device.Session
 	code          device.Code
 	n, np, q      int // vertices of the data and of the pattern, edges of the pattern
 	edges         int64
-	width         int           // pattern edges whose distances are in near at a time
+	width         int           // pattern edges with distances in near at a time
 	from, to      device.Buffer // source and target of each edge of the data
 	out, in       device.View   // rows of edges out of and into each vertex of the data
 	outTasks      *edgeTasks    // of out

@@ -122,7 +122,7 @@ func byNumber(file string, ids []int32, x [][]float32) ([][]float32, error) {
 	return x, nil
 }
 
-// readTable reads a table whose first columns are numbers of vertices.
+// readTable reads a table; its first columns are numbers of vertices.
 func readTable(r namedReader, ids int, run workflow.Run) (id [][]int32, x [][]float32, err error) {
 	var line int64
 	bad := func(remedy, format string, args ...any) error {

@@ -68,11 +68,12 @@ type CommunitiesResult struct {
 // Louvain to Leiden: guaranteeing well-connected communities, Scientific Reports 9, 2019). Every
 // community of the result is then connected.
 //
-// Weights are finite and ≥ 0, else a *WeightError; those of a pattern are 1. A self-loop of weight
-// w counts 2w in the degree of its vertex and in 2m, as in igraph and NetworkX: A has 2w on its
-// diagonal. Vertices without weight are communities of their own; without any, Q is 0. Sums of
-// weights are exact: other than integers of sum below 2⁵² are rounded to a multiple of at most 2⁻⁵¹
-// of 2m. A directed graph is a *ParameterError; symmetry is checked by a hash of 64 bits.
+// Louvain returns a *WeightError if a weight is negative or not finite; entries of a pattern weigh
+// 1. A self-loop of weight w counts 2w in the degree of its vertex and in 2m, as in igraph and
+// NetworkX: A has 2w on its diagonal. Vertices without weight are communities of their own; without
+// any, Q is 0. Sums of weights are exact: other than integers of sum below 2⁵² are rounded to a
+// multiple of at most 2⁻⁵¹ of 2m. Louvain returns a *ParameterError if the graph is directed, which
+// a hash of 64 bits detects.
 //
 // The result is deterministic unless Nondeterministic is set: it depends on the graph, the options
 // and RandomSeed, and not on the number of threads, nor on the place: a device gives the
@@ -82,9 +83,9 @@ type CommunitiesResult struct {
 //
 // O(entries) a sweep, with some tens of sweeps over ever fewer vertices. On a device it has a fused
 // form, for weights that are whole numbers of sum below 2⁵², fewer than 2³⁰ vertices and 2³²
-// entries; the pipeline, and other graphs, compute on the host. Of a graph on a device, the results
-// live there. On a group of devices each has the whole graph, and those of the first level are
-// divided among them: 16 bytes for each wish of a vertex are exchanged.
+// entries; the pipeline, and other graphs, compute on the host. The results of a graph on a device
+// live on the device. On a group of devices each device has the whole graph, and the devices divide
+// the vertices of the first level: they exchange 16 bytes for each wish of a vertex.
 func Communities[T semiring.Element](g matrix.Source[T], opts ...CommunitiesOptions) (*CommunitiesResult, error) {
 	return communitiesOf(g, opts)
 }
@@ -207,7 +208,7 @@ func membershipOf(app, arg string, v *matrix.Vector[int32], n int) (part []int32
 	for len(part) < n {
 		part = append(part, -1)
 	}
-	// The new number of each number, plus 1. A map of all takes 2 ms longer for 2¹⁸ vertices.
+	// The new number of each number, plus 1; a map would be slower.
 	small, large := make([]int32, n), map[int32]int32{}
 	next, alone := int32(0), int64(n)-v.NVals()
 	for k, c := range part {
@@ -296,8 +297,8 @@ func communitiesResult(g workflow.Operand, levels [][]int32, passes int, o Commu
 }
 
 // numberBySize numbers parts anew by descending size, equal ones by their least vertices, and
-// returns the sizes. A vertex whose part is −1 becomes a part of its own. Numbers are below the
-// number of vertices.
+// returns the sizes. A vertex with part −1 becomes a part of its own. Numbers are below the number
+// of vertices.
 func numberBySize(threads int, part []int32) []int64 {
 	name := int32(0)
 	for _, c := range part {
@@ -337,8 +338,8 @@ func numberBySize(threads int, part []int32) []int64 {
 // A partCount is the size of a part, 0 if it is unused, and its least vertex, plus 1.
 type partCount struct{ least, size int32 }
 
-// countParts counts the vertices of the parts, whose numbers are below count. Each thread adds up
-// what it finds of a part before it adds that to the part: many vertices of a large part would
+// countParts counts the vertices of the parts, which have numbers below count. Each thread counts
+// its vertices of a part before it adds the count to the part: many vertices of a large part would
 // otherwise wait for the same cache line.
 func countParts(threads int, part []int32, count int) []partCount {
 	parts := make([]partCount, count)

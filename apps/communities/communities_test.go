@@ -198,7 +198,7 @@ func TestMovesEndInALocalOptimum(t *testing.T) {
 		if err := o.complete("test"); err != nil {
 			r.Fatal(err)
 		}
-		m := newMover(l, &o, 0)
+		m := newLocalMoving(l, &o, 0)
 		m.start(nil)
 		if rapid.Bool().Draw(r, "start") {
 			m.start(drawPartBelow(r, n))
@@ -396,7 +396,7 @@ func TestContractionKeepsModularity(t *testing.T) {
 	})
 }
 
-// drawPartBelow draws a partition whose parts are named by vertices of theirs.
+// drawPartBelow draws a partition; one of its vertices names each part.
 func drawPartBelow(t *rapid.T, n int) []int32 {
 	part, least := drawPart(t, n), map[int32]int32{}
 	for v, c := range part {
@@ -518,7 +518,7 @@ func TestCommunitiesErrors(t *testing.T) {
 	}
 }
 
-// A start of fewer vertices, and with gaps, is that of an earlier graph.
+// A start of fewer vertices, and with gaps, as an earlier graph gives it.
 func TestCommunitiesFromAStart(t *testing.T) {
 	s := ring(5, 6)
 	g := samples.Build[float64](t, s, matrix.CSR)
@@ -562,13 +562,13 @@ func nmi(x, y []int32) float64 {
 }
 
 func TestCommunitiesFindWhatIsPlanted(t *testing.T) {
-	tuples, truth := gen.Planted(5000, 44000, .3, 3)
+	tuples, groundTruth := gen.Planted(5000, 44000, .3, 3)
 	g := gen.CSR(gen.Symmetrise(tuples))
 	a := samples.Must[*matrix.Matrix[uint8]](t)(matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, make([]uint8, g.NNZ())))
-	planted := samples.Must[float64](t)(Modularity(a.Pattern(), samples.VectorOf(t, truth)))
+	planted := samples.Must[float64](t)(Modularity(a.Pattern(), samples.VectorOf(t, groundTruth)))
 	for _, leiden := range []bool{false, true} {
 		res := samples.Must[*CommunitiesResult](t)(Communities(a.Pattern(), CommunitiesOptions{Leiden: leiden}))
-		if x := nmi(sure.Get(res.Membership.Dense(-1)), truth); x < .93 || res.Modularity < planted-.005 {
+		if x := nmi(sure.Get(res.Membership.Dense(-1)), groundTruth); x < .93 || res.Modularity < planted-.005 {
 			t.Errorf("Leiden %v: mutual information %.3f; modularity %.4f, planted %.4f", leiden, x, res.Modularity, planted)
 		}
 	}

@@ -11,15 +11,15 @@ import (
 )
 
 var (
-	//go:embed kernels/louvaincommon.cu
+	//go:embed kernels/louvain_common.cu
 	louvainCommonText string
 	//go:embed kernels/louvain.cu
 	louvainText string
-	//go:embed kernels/louvainparts.cu
+	//go:embed kernels/louvain_parts.cu
 	louvainPartsText string
-	//go:embed kernels/louvaincontract.cu
+	//go:embed kernels/louvain_contract.cu
 	louvainContractText string
-	//go:embed kernels/louvainopen.cu
+	//go:embed kernels/louvain_open.cu
 	louvainOpenText string
 )
 
@@ -31,7 +31,7 @@ const (
 	louvainBins    = 6
 )
 
-// The numbers of the state of kernels/louvaincommon.cu.
+// The numbers of the state of kernels/louvain_common.cu.
 const (
 	louvainGain = iota
 	louvainMoves
@@ -120,7 +120,7 @@ func (w *louvainAt) each(name string, n int, args ...any) {
 	w.s.Each(w.kernel(name), int64(n), append([]any{int32(n)}, args...)...)
 }
 
-// resident launches a kernel whose blocks loop, at most for so many blocks' items.
+// resident launches a kernel with blocks that loop, at most as many blocks as n items fill.
 func (w *louvainAt) resident(name string, blocks int64, shared int, args ...any) {
 	k := w.kernel(name)
 	grid, block := workflow.ResidentGrid(w.s, k)
@@ -142,7 +142,7 @@ type louvainLevel struct {
 	own     []device.Buffer // which drop frees
 
 	all, allItems   device.Buffer // the items of all rows
-	mine, mineItems device.Buffer // those of the share of this rank, if it has one
+	mine, mineItems device.Buffer // the vertices of this rank's share, if it has one
 	single          device.Buffer
 	hubs            hubTables
 
@@ -161,7 +161,7 @@ func (w *louvainAt) listAll(n int, entries int64, length device.Buffer) (offs, i
 	return w.listOf(n, entries, length, 0, 1)
 }
 
-// listOf lists those of the share of a rank.
+// listOf lists the vertices of a rank's share.
 func (w *louvainAt) listOf(n int, entries int64, length device.Buffer, rank, ranks int) (offs, items device.Buffer) {
 	offs, items = w.s.Alloc(4*(louvainBins+1)), w.s.Alloc(8*itemsFor(n, entries))
 	w.list(n, device.Buffer{}, length, 0, 1, rank, ranks, offs, items)

@@ -119,7 +119,7 @@ func TestCommunitiesFusedOnDevice(t *testing.T) {
 		scale = 9
 	}
 	skew := gen.CSR(gen.Symmetrise(gen.RMAT(scale, 8, gen.RMATOptions{})), gen.KeepLoops)
-	tuples, truth := gen.Planted(1<<scale, 8<<scale, .3, 1)
+	tuples, groundTruth := gen.Planted(1<<scale, 8<<scale, .3, 1)
 	planted := gen.CSR(gen.Symmetrise(tuples))
 	wide := hubsAndGroups(n, 3)
 	one := func(int, int) bool { return true }
@@ -127,7 +127,7 @@ func TestCommunitiesFusedOnDevice(t *testing.T) {
 	large := func(u, v int) int64 { return int64(1+(u*v)%7) << 30 }
 	start := make([]int32, 1<<scale)
 	for v := range start {
-		start[v] = truth[v] / 3
+		start[v] = groundTruth[v] / 3
 	}
 	graphs := []struct {
 		reason  string
@@ -170,7 +170,7 @@ func TestCommunitiesFusedOnDevice(t *testing.T) {
 // two joined two of the planted communities, at a modularity lower by .012.)
 func TestCommunitiesNondeterministicOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
-	tuples, truth := gen.Planted(1500, 13500, .3, 3)
+	tuples, groundTruth := gen.Planted(1500, 13500, .3, 3)
 	a := weighted(t, gen.CSR(gen.Symmetrise(tuples)), func(int, int) bool { return true })
 	there := a.Clone()
 	if err := there.Move(d.Device); err != nil {
@@ -187,7 +187,7 @@ func TestCommunitiesNondeterministicOnDevice(t *testing.T) {
 			if q != got.Modularity || q < want.Modularity-.03 {
 				t.Errorf("Leiden %v: modularity %v, reported %v, with determinism %v", leiden, q, got.Modularity, want.Modularity)
 			}
-			if x := nmi(sure.Get(got.Membership.Dense(-1)), truth); x < .9 {
+			if x := nmi(sure.Get(got.Membership.Dense(-1)), groundTruth); x < .9 {
 				t.Errorf("Leiden %v: mutual information %.3f", leiden, x)
 			}
 			if k := pieces(patternSample(a), sure.Get(got.Membership.Dense(-1))); leiden && k != got.Count {

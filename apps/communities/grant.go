@@ -8,7 +8,7 @@ import (
 )
 
 // gather collects the wishes of the workers.
-func (m *mover) gather() {
+func (m *localMoving) gather() {
 	m.wishes = m.wishes[:0]
 	for k := range m.workers {
 		m.wishes = append(m.wishes, m.workers[k].wishes...)
@@ -16,14 +16,14 @@ func (m *mover) gather() {
 	}
 }
 
-// count adds a wish to those of its community.
-func (m *mover) count(x *wish) {
+// count adds a wish to the wishes of its community.
+func (m *localMoving) count(x *wish) {
 	m.want[x.to] += m.g.degree[x.vertex]
 	m.best[x.to] = max(m.best[x.to], x.rank())
 }
 
 // granted reports whether a wish comes true, once all are counted.
-func (m *mover) granted(x *wish) bool {
+func (m *localMoving) granted(x *wish) bool {
 	degree := m.g.degree[x.vertex]
 	others := float64(m.factor(degree) * float64(m.want[x.to]-degree))
 	return m.best[x.to] == x.rank() || x.gain-others > leastGain*float64(degree)
@@ -31,7 +31,7 @@ func (m *mover) granted(x *wish) bool {
 
 // grant makes the moves of the wishes that come true, adds their vertices to moved, and returns the
 // gain in modularity, times gainScale.
-func (m *mover) grant() int64 {
+func (m *localMoving) grant() int64 {
 	if m.threads > 1 && len(m.wishes) >= wishParallel {
 		return m.grantShared()
 	}
@@ -64,7 +64,7 @@ func (m *mover) grant() int64 {
 const wishGrain = 1 << 8
 
 // grantShared is grant by all threads. Sums of integers and maxima do not depend on their order.
-func (m *mover) grantShared() int64 {
+func (m *localMoving) grantShared() int64 {
 	degree := m.g.degree
 	m.countShared()
 	var total, moves atomic.Int64
@@ -97,12 +97,12 @@ func (m *mover) grantShared() int64 {
 }
 
 // eachWish runs fn on pieces of the wishes by all threads.
-func (m *mover) eachWish(fn func(list []wish)) {
+func (m *localMoving) eachWish(fn func(list []wish)) {
 	_ = parallel.Range(nil, m.threads, len(m.wishes), wishGrain, func(_, lo, hi int) { fn(m.wishes[lo:hi]) })
 }
 
 // countShared is count of all wishes by all threads.
-func (m *mover) countShared() {
+func (m *localMoving) countShared() {
 	m.eachWish(func(list []wish) {
 		for k := range list {
 			x := &list[k]
@@ -116,7 +116,7 @@ func (m *mover) countShared() {
 }
 
 // clearWishes resets what countShared counted.
-func (m *mover) clearWishes() {
+func (m *localMoving) clearWishes() {
 	m.eachWish(func(list []wish) {
 		for k := range list {
 			atomic.StoreInt64(&m.want[list[k].to], 0)

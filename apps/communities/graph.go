@@ -18,8 +18,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// A levelGraph is an undirected graph whose weights are integers, so that sums of them do not
-// depend on the order: A is symmetric, and a self-loop of weight w is the diagonal entry 2w.
+// A levelGraph is an undirected graph with integer weights, so that sums do not depend on the
+// order: A is symmetric, and a self-loop of weight w is the diagonal entry 2w.
 type levelGraph struct {
 	n      int
 	ptr    []int64
@@ -68,7 +68,7 @@ func levelGraphOf(app string, g workflow.Operand, run workflow.Run) (l *levelGra
 	return l, err
 }
 
-// unitGraph returns a graph whose entries are all 1. With loops it has weights.
+// unitGraph returns a graph with all entries 1. With loops it has weights.
 func unitGraph(app string, pattern matrix.View[bool], ptr []int64, idx []int32, run workflow.Run) (*levelGraph, error) {
 	n := len(ptr) - 1
 	var loops atomic.Bool
@@ -197,9 +197,9 @@ func valuesOf(l *levelGraph) *matrix.Matrix[int64] {
 		NRows: l.n, NCols: l.n, Format: sparse.CSR, NVals: l.ptr[l.n], Ptr: l.ptr, Idx: l.idx}})
 }
 
-// An asymmetry is 0 for a symmetric matrix: the sum over the entries, modulo 2⁶⁴, of a hash of
-// (row, column, weight) minus that of (column, row, weight). That of another matrix is 0 with
-// probability 2⁻⁶⁴. It takes O(entries), without random access.
+// An asymmetry is 0 for a symmetric matrix: the sum over the entries, modulo 2⁶⁴, of the hash of
+// (row, column, weight) minus the hash of (column, row, weight). The asymmetry of another matrix is
+// 0 with probability 2⁻⁶⁴. It takes O(entries), without random access.
 type asymmetry uint64
 
 func (a *asymmetry) add(row int, col int32, weight uint64) {
@@ -251,9 +251,9 @@ func directedError(app string, l *levelGraph) error {
 	return &workflow.ParameterError{App: app, Arg: "the graph", Got: "directed", Want: remedy}
 }
 
-// contract returns the graph of the parts: B = SᵀAS, where S(v, part(v)) = 1. A vertex whose part
-// is −1 has no edges and is left out. B(c,c) is the weight inside c in both directions, so that the
-// modularity of the parts of l is that of the vertices of B.
+// contract returns the graph of the parts: B = SᵀAS, where S(v, part(v)) = 1. A vertex with part −1
+// has no edges and is left out. B(c,c) is the weight inside c in both directions, so that the parts
+// of l have the modularity of the vertices of B.
 //
 // Both products are one pass over A, merge, but with Method Pipeline: S has one entry in a row.
 func (l *levelGraph) contract(part []int32, parts int, run workflow.Run) (*levelGraph, error) {
@@ -428,9 +428,9 @@ func membershipMatrix(part []int32, parts int) (*matrix.Matrix[bool], error) {
 }
 
 // connected splits the parts into connected ones, and numbers them by their least vertices. A
-// vertex whose part is −1 keeps it.
+// vertex with part −1 keeps it.
 func (l *levelGraph) connected(threads int, part []int32) (pieces []int32, count int) {
-	root := make([]int32, l.n) // a forest whose roots are least vertices
+	root := make([]int32, l.n) // a forest; its roots are the least vertices
 	for v := range root {
 		root[v] = int32(v)
 	}

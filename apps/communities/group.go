@@ -20,21 +20,20 @@ import (
 // In the same way each wakes the neighbours of its share of the vertices that moved, and sums up
 // the weight inside communities for modularity. Each contracts a range of the communities, and the
 // devices gather the rows. Sweeps over few vertices, refinement, and small levels, where exchanges
-// would take longer than the work, are the work of each device. All sums are of integers, so the
+// would take longer than the work, are done by every device alike. All sums are of integers, so the
 // states stay the same on all devices but for the order of entries in rows and lists, the devices
-// take all decisions alike, and the result is that of one device.
+// take all decisions alike, and the result equals the result of one device.
 //
 // A rank that fails takes part in exchanges until the ranks agree to end, so that the group stays
 // usable.
 
 // louvainDivides is the number of entries of a level for each batch from which devices divide a
-// sweep. It is an estimate: an exchange is a read of a count, a message of the host and a gather,
-// of 34 µs on four H200s, and one H200 decides for 9 (R-MAT 24) to 14 (planted) million entries a
-// millisecond.
+// sweep. It is an estimate: an exchange takes 34 µs on four H200s, and one H200 decides for 9
+// (R-MAT 24) to 14 (planted) million entries a millisecond.
 var louvainDivides = int64(2 << 20)
 
 // Devices divide a sweep if 1/louvainFewest of the vertices are active: few can have much of the
-// work, because hubs stay active (R-MAT 24, one H200: 59 ms with all active, 29 with one of 240).
+// work, because hubs stay active.
 const louvainFewest = 1024
 
 // louvainShare is the part of one rank in Communities on a group.
@@ -45,7 +44,8 @@ type louvainShare struct {
 	err   error // of a collective, which has ended the group
 	whole bool  // the group does not reduce on devices: each rank wakes all neighbours
 
-	// Of a sweep: the wishes of this rank and of all ranks in a batch, and those of all batches.
+	// Of a sweep: the wishes of this rank and of all ranks in a batch, and the wishes of all
+	// batches.
 	count, own, all       device.Buffer
 	offs, items, to, gain device.Buffer
 	listed                int // wishes of the batches before
@@ -53,22 +53,22 @@ type louvainShare struct {
 	cuts []int // of the parts that ranks contract
 }
 
-// louvainNews is what a rank tells the others.
-type louvainNews struct{ failed, number int64 }
+// rankStatus is the failure and the number that a rank sends the others.
+type rankStatus struct{ failed, number int64 }
 
 // place returns the rank and the number of ranks.
 func (h *louvainShare) place() (rank, ranks int) { return h.c.Rank(), h.c.Size() }
 
-// tell gives all ranks a number of each. It returns nil, and the session has an error, if a rank
-// has failed.
-func (h *louvainShare) tell(s *device.Session, own int64) []int64 {
+// gatherNumbers gives all ranks a number of each. It returns nil, and the session has an error, if
+// a rank has failed.
+func (h *louvainShare) gatherNumbers(s *device.Session, own int64) []int64 {
 	if h.ended {
 		return nil
 	}
 	if err := h.w.Ended(); err != nil {
 		s.Fail(err)
 	}
-	all := h.meet(s.Err() != nil, own)
+	all := h.agree(s.Err() != nil, own)
 	if h.ended {
 		s.Fail(errors.Join(h.err, errLouvainEnded))
 		return nil
@@ -80,17 +80,17 @@ func (h *louvainShare) tell(s *device.Session, own int64) []int64 {
 	return list
 }
 
-// errLouvainEnded ends the session of a rank whose group has ended. The error of the rank that
-// failed is the one that is returned.
+// errLouvainEnded ends the session of a rank after its group has ended. The caller gets the error
+// of the rank that failed.
 var errLouvainEnded = errors.New("another rank has failed")
 
-// meet tells the other ranks whether this one has failed, and ends the run if one has.
-func (h *louvainShare) meet(failed bool, own int64) []louvainNews {
+// agree tells the other ranks whether this one has failed, and ends the run if one has.
+func (h *louvainShare) agree(failed bool, own int64) []rankStatus {
 	if h.ended {
 		return nil
 	}
-	all, err := workflow.Tell(h.w, h.c, louvainNews{int64(workflow.Truth(failed)), own})
-	h.ended, h.err = err != nil || slices.ContainsFunc(all, func(x louvainNews) bool { return x.failed != 0 }), err
+	all, err := workflow.Tell(h.w, h.c, rankStatus{int64(workflow.Truth(failed)), own})
+	h.ended, h.err = err != nil || slices.ContainsFunc(all, func(x rankStatus) bool { return x.failed != 0 }), err
 	return all
 }
 
@@ -105,14 +105,14 @@ func (h *louvainShare) result(s *device.Session, v device.View) device.Store {
 
 // sum adds up a number of each rank.
 func (h *louvainShare) sum(s *device.Session, own int64) (sum int64) {
-	for _, x := range h.tell(s, own) {
+	for _, x := range h.gatherNumbers(s, own) {
 		sum += x
 	}
 	return sum
 }
 
-// lost ends the run by an error of a collective.
-func (h *louvainShare) lost(s *device.Session, err error) {
+// endByError ends the run by an error of a collective.
+func (h *louvainShare) endByError(s *device.Session, err error) {
 	if err != nil && !h.ended {
 		h.ended, h.err = true, err
 		s.Fail(err)
@@ -125,8 +125,8 @@ func (l *louvainLevel) divides() bool {
 	return h != nil && !h.ended && h.c.Size() > 1 && l.entries >= louvainDivides
 }
 
-// pays reports whether the ranks divide a sweep.
-func (m *louvainMover) pays() bool {
+// dividesSweep reports whether the ranks divide a sweep.
+func (m *deviceMoving) dividesSweep() bool {
 	l := m.l
 	return !m.atOnce && !m.whole && l.entries >= louvainDivides*int64(m.batches) && m.active >= l.edged/louvainFewest
 }
@@ -145,14 +145,14 @@ func (h *louvainShare) begin(l *louvainLevel) *louvainShare {
 }
 
 // exchange gives all ranks the wishes of a batch. It returns false if the run ends.
-func (h *louvainShare) exchange(m *louvainMover, b int) bool {
+func (h *louvainShare) exchange(m *deviceMoving, b int) bool {
 	const size = 16 // of a wish
 	l, w := m.l, m.l.w
 	n, s := int64(l.n), w.s
 	s.Fill(h.count, 0, 8)
 	w.resident("wishes", m.threads(), 0, int32(b), w.offs, w.items, w.to, w.gain, h.own, h.count)
 	mine := s.Read(h.count, 0)
-	counts := h.tell(s, mine)
+	counts := h.gatherNumbers(s, mine)
 	if counts == nil {
 		return false
 	}
@@ -164,7 +164,7 @@ func (h *louvainShare) exchange(m *louvainMover, b int) bool {
 		total += int(k)
 	}
 	if total > 0 {
-		h.lost(s, h.c.AllGatherV(h.w.Wait, workflow.DeviceBytes(h.all, size*total), bytes, workflow.DeviceBytes(h.own, bytes[h.c.Rank()])))
+		h.endByError(s, h.c.AllGatherV(h.w.Wait, workflow.DeviceBytes(h.all, size*total), bytes, workflow.DeviceBytes(h.own, bytes[h.c.Rank()])))
 	}
 	half := int64(b & 1)
 	w.resident("accept", int64(total)/workflow.GraphBlock+1, 0, int32(total), int32(b), int32(from), int32(from)+int32(mine), int32(h.listed), h.all, l.degree,
@@ -184,7 +184,7 @@ func (h *louvainShare) join(s *device.Session, active device.Buffer, n int) bool
 		h.whole = true
 		return false
 	}
-	h.lost(s, err)
+	h.endByError(s, err)
 	return true
 }
 
@@ -201,10 +201,10 @@ func (h *louvainShare) cut(s *device.Session, l, next *louvainLevel) (lo, hi int
 	return h.cuts[rank], h.cuts[rank+1]
 }
 
-// gatherRows gives all ranks the rows of the next level, of which each has contracted its own.
+// gatherRows gives all ranks the rows of the next level after each has contracted its own rows.
 func (h *louvainShare) gatherRows(s *device.Session, l, next *louvainLevel, offs, items, length device.Buffer) {
 	w, count := l.w, int64(next.n)
-	if h.tell(s, 0) == nil { // as they agree, no rank is without memory
+	if h.gatherNumbers(s, 0) == nil { // as they agree, no rank is without memory
 		return
 	}
 	rank, sizes := h.c.Rank(), make([]int, h.c.Size())
@@ -212,7 +212,7 @@ func (h *louvainShare) gatherRows(s *device.Session, l, next *louvainLevel, offs
 		sizes[r] = 4 * (h.cuts[r+1] - h.cuts[r])
 	}
 	lens := workflow.DeviceBytes(next.len, int(4*count))
-	h.lost(s, h.c.AllGatherV(h.w.Wait, lens, sizes, lens.Slice(4*h.cuts[rank], 4*h.cuts[rank+1])))
+	h.endByError(s, h.c.AllGatherV(h.w.Wait, lens, sizes, lens.Slice(4*h.cuts[rank], 4*h.cuts[rank+1])))
 	row := s.Scan(next.len, count, 4)
 	ends := make([]int, len(h.cuts))
 	for r := range ends {
@@ -223,7 +223,7 @@ func (h *louvainShare) gatherRows(s *device.Session, l, next *louvainLevel, offs
 	w.resident("pack", l.rowBlocks(), 0, offs, items, next.row, length, next.len, next.idx, next.weight, row, idx, weight)
 	w.free(next.row, next.idx, next.weight)
 	next.row, next.idx, next.weight = row, idx, weight
-	if h.tell(s, 0) == nil {
+	if h.gatherNumbers(s, 0) == nil {
 		return
 	}
 	for _, x := range []struct {
@@ -234,7 +234,7 @@ func (h *louvainShare) gatherRows(s *device.Session, l, next *louvainLevel, offs
 			sizes[r] = x.size * (ends[r+1] - ends[r])
 		}
 		if all := workflow.DeviceBytes(x.at, x.size*ends[len(sizes)]); next.entries > 0 && !h.ended {
-			h.lost(s, h.c.AllGatherV(h.w.Wait, all, sizes, all.Slice(x.size*ends[rank], x.size*ends[rank+1])))
+			h.endByError(s, h.c.AllGatherV(h.w.Wait, all, sizes, all.Slice(x.size*ends[rank], x.size*ends[rank+1])))
 		}
 	}
 }
@@ -264,12 +264,12 @@ func communitiesOnGroup(w *workflow.RowGroup, g rep.View, start []int32, n int, 
 		if err == nil {
 			err = w.On(k, func(s *device.Session) (err error) {
 				results[k], found[k], err = communitiesOn(s, operand, start, n, &own, h)
-				h.meet(err != nil || s.Err() != nil, 0)
+				h.agree(err != nil || s.Err() != nil, 0)
 				h.ended = true
 				return err
 			})
 		}
-		h.meet(err != nil, 0) // unless the session has
+		h.agree(err != nil, 0) // unless the session has
 		if !errors.Is(err, errLouvainEnded) {
 			errs[k] = err
 		} else if k == 0 {

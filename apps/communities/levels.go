@@ -132,7 +132,7 @@ func onePass[P any, L graphLevel[P, L]](g L, o *CommunitiesOptions, start P, num
 type hostLevel struct {
 	g *levelGraph
 	o *CommunitiesOptions
-	m *mover
+	m *localMoving
 }
 
 func (h *hostLevel) vertices() int {
@@ -170,7 +170,7 @@ func (h *hostLevel) modularity(part []int32) float64 {
 func (h *hostLevel) move(start []int32, seed uint64, level int, tolerance float64) ([]int32, int, error) {
 	settings := *h.o
 	settings.RandomSeed = seed
-	h.m = newMover(h.g, &settings, level)
+	h.m = newLocalMoving(h.g, &settings, level)
 	h.m.start(start)
 	if err := h.m.run(tolerance); err != nil {
 		return nil, 0, err

@@ -27,18 +27,18 @@ const (
 // leastGain is the gain, as a share of the degree, from which a vertex moves: below it is rounding.
 const leastGain = 1.0 / (1 << 40)
 
-// A mover moves the vertices of a graph between communities, or between parts of communities, until
-// no vertex gains. Vertices move in batches, whose choice is a hash of vertex, sweep and seed. All
-// vertices of a batch decide by the state before the batch. Then a wish is granted if it still
-// gains with all others that wish for the same community in it, or if it has the largest gain of
-// these. All sums are of integers, and so the result does not depend on the number of threads.
+// localMoving moves the vertices of a graph between communities, or between parts of communities,
+// until no vertex gains. Vertices move in batches, which a hash of vertex, sweep and seed chooses.
+// All vertices of a batch decide by the state before the batch. Then a wish is granted if it still
+// gains after all other wishes for the same community, or if it has the largest gain among them.
+// All sums are of integers, and so the result does not depend on the number of threads.
 // kernels/louvain.cu computes the same on a device.
 //
 // The batches double from sweep to sweep. Few batches keep vertices from joining the first
 // communities that grow, which costs modularity in graphs with planted communities; many find
 // communities where degrees are skewed (planted, mixing .5: .488 against .479 with 64 batches
 // always; R-MAT 18: .081 against .077 with 2 always; 200,000 and 262,144 vertices).
-type mover struct {
+type localMoving struct {
 	g          *levelGraph
 	ctx        context.Context
 	threads    int
@@ -81,8 +81,8 @@ func (x *wish) rank() uint64 {
 	return uint64(math.Float32bits(float32(x.gain)))<<32 | uint64(^uint32(x.vertex))
 }
 
-func newMover(g *levelGraph, o *CommunitiesOptions, level int) *mover {
-	m := &mover{g: g, ctx: o.Context, threads: parallel.Threads(o.Threads), seed: o.RandomSeed, resolution: o.Resolution, level: level,
+func newLocalMoving(g *levelGraph, o *CommunitiesOptions, level int) *localMoving {
+	m := &localMoving{g: g, ctx: o.Context, threads: parallel.Threads(o.Threads), seed: o.RandomSeed, resolution: o.Resolution, level: level,
 		label: make([]int32, g.n), tot: make([]int64, 2*g.n), active: make([]uint32, g.n), drawn: make([]int32, g.n),
 		want: make([]int64, 2*g.n), best: make([]uint64, 2*g.n)}
 	m.workers = make([]moveWorker, m.threads)
@@ -92,7 +92,7 @@ func newMover(g *levelGraph, o *CommunitiesOptions, level int) *mover {
 // start sets the communities, which are named by their least vertices: part gives them by any
 // numbers below 2n, nil means each vertex its own. Vertices without edges are their own
 // communities.
-func (m *mover) start(part []int32) {
+func (m *localMoving) start(part []int32) {
 	clear(m.tot)
 	m.edged = 0
 	for _, k := range m.g.degree {
@@ -130,8 +130,8 @@ type sweeper interface {
 	// sweep moves the vertices that were drawn. It returns the gain in modularity, times gainScale,
 	// and the number of moves.
 	sweep() (gain int64, moves int, err error)
-	// again makes all vertices active, and names communities by their least vertices.
-	again()
+	// freeNames makes all vertices active, and names communities by their least vertices.
+	freeNames()
 }
 
 // runSweeps moves vertices until a sweep gains less than tolerance of modularity. Once no vertex is
@@ -145,7 +145,7 @@ func runSweeps(m sweeper, tolerance float64) error {
 				break
 			}
 			since = 0
-			m.again()
+			m.freeNames()
 			m.draw(sweep)
 		}
 		gain, count, err := m.sweep()
@@ -162,13 +162,13 @@ func runSweeps(m sweeper, tolerance float64) error {
 }
 
 // run moves vertices until a sweep gains less than tolerance of modularity.
-func (m *mover) run(tolerance float64) error { return runSweeps(m, tolerance) }
+func (m *localMoving) run(tolerance float64) error { return runSweeps(m, tolerance) }
 
-// again frees the names of communities for vertices that leave.
-func (m *mover) again() { m.start(slices.Clone(m.label)) }
+// freeNames frees the names of communities for vertices that leave.
+func (m *localMoving) freeNames() { m.start(slices.Clone(m.label)) }
 
 // sweep decides batch by batch. At its end it makes the neighbours of vertices that moved active.
-func (m *mover) sweep() (gain int64, moves int, err error) {
+func (m *localMoving) sweep() (gain int64, moves int, err error) {
 	m.moved = m.moved[:0]
 	for b := range m.batch {
 		g, err := m.step(m.batch[b])
@@ -194,7 +194,7 @@ func (m *mover) sweep() (gain int64, moves int, err error) {
 }
 
 // wakeAll makes all vertices with edges active.
-func (m *mover) wakeAll() {
+func (m *localMoving) wakeAll() {
 	_ = parallel.Range(nil, m.threads, m.g.n, workflow.RowGrain, func(_, lo, hi int) {
 		for v := lo; v < hi; v++ {
 			m.active[v] = 0
@@ -222,7 +222,7 @@ var drawGrain = 1 << 13
 
 // draw distributes the active vertices over batches, in ascending order. It returns false if there
 // are none.
-func (m *mover) draw(sweep int) bool {
+func (m *localMoving) draw(sweep int) bool {
 	n := m.g.n
 	pieces := (n-1)/drawGrain + 1
 	if m.order == nil {
@@ -285,9 +285,9 @@ func batchOf(v int32, state uint64, batches int) int {
 	return int(hi)
 }
 
-// stepGrain is the number of moved vertices of a piece, of which stepParallel take several threads.
-// stepWork is the number of rows and entries that a thread must have in a batch, and wishParallel
-// the number of wishes from which threads share them. Tests lower these.
+// stepGrain is the number of moved vertices of a piece; from stepParallel pieces on several threads
+// take them. stepWork is the number of rows and entries that a thread must have in a batch, and
+// wishParallel the number of wishes from which several threads share them. Tests lower these.
 const stepGrain = 128
 
 var stepParallel, stepWork, wishParallel = 4 * stepGrain, 1 << 12, 1 << 10
@@ -296,11 +296,10 @@ var stepParallel, stepWork, wishParallel = 4 * stepGrain, 1 << 12, 1 << 10
 const rowWeight = 8
 
 // each runs decide on the vertices of a batch, which are in ascending order. The batch is a sample
-// of the vertices, so the entries of its first rows are about its share of those of all rows before
-// them: pieces by that share have about equal work. Pieces of 128 vertices had not, where the first
-// vertices are hubs: Louvain of R-MAT 18 in two passes on 16 Xeon threads 465 ms, with these and
-// other changes 369.
-func (m *mover) each(list []int32, decide func(w *moveWorker, v int32)) error {
+// of the vertices, so the entries of its first rows are about its share of the entries of all rows
+// before them: pieces by this share have about equal work. Pieces of equal numbers of vertices
+// would not, where the first vertices are hubs.
+func (m *localMoving) each(list []int32, decide func(w *moveWorker, v int32)) error {
 	g, k := m.g, len(list)
 	if k == 0 {
 		return nil
@@ -328,7 +327,7 @@ func (m *mover) each(list []int32, decide func(w *moveWorker, v int32)) error {
 const stepPieces = 8
 
 // step moves the vertices of a batch and returns the gain in modularity, times gainScale.
-func (m *mover) step(list []int32) (int64, error) {
+func (m *localMoving) step(list []int32) (int64, error) {
 	if err := m.each(list, m.decide); err != nil {
 		return 0, err
 	}
@@ -337,7 +336,7 @@ func (m *mover) step(list []int32) (int64, error) {
 }
 
 // decide appends the best move of v, if there is one, to the wishes.
-func (m *mover) decide(w *moveWorker, v int32) {
+func (m *localMoving) decide(w *moveWorker, v int32) {
 	g, label, sum, near, k := m.g, m.label, w.sum, w.near, 0
 	m.active[v] = 0
 	lo, hi := g.ptr[v], g.ptr[v+1]
@@ -388,13 +387,13 @@ func (m *mover) decide(w *moveWorker, v int32) {
 }
 
 // factor is γk/2m of a degree k.
-func (m *mover) factor(degree int64) float64 {
+func (m *localMoving) factor(degree int64) float64 {
 	return float64(m.resolution*float64(degree)) / float64(m.g.total)
 }
 
 // wake makes the neighbours of v active that are not in its community and have not decided since v
 // moved.
-func (m *mover) wake(v int32) {
+func (m *localMoving) wake(v int32) {
 	c, batch := m.label[v], m.drawn[v]
 	for _, u := range m.g.idx[m.g.ptr[v]:m.g.ptr[v+1]] {
 		if m.label[u] != c && m.drawn[u] <= batch && atomic.LoadUint32(&m.active[u]) == 0 {

@@ -11,12 +11,12 @@ import (
 
 func (l *louvainLevel) move(start device.Buffer, seed uint64, level int, tolerance float64) (device.Buffer, int, error) {
 	l.seed, l.level = seed, level
-	if w := l.w; w.share != nil && w.share.tell(w.s, 0) == nil {
+	if w := l.w; w.share != nil && w.share.gatherNumbers(w.s, 0) == nil {
 		return device.Buffer{}, 0, w.s.Err()
 	}
 	l.list()
 	l.start(start)
-	m := &louvainMover{l: l, seed: seed, level: level, active: l.edged}
+	m := &deviceMoving{l: l, seed: seed, level: level, active: l.edged}
 	if err := runSweeps(m, tolerance); err != nil {
 		return device.Buffer{}, 0, err
 	}
@@ -29,8 +29,8 @@ func (l *louvainLevel) stay(start device.Buffer) (device.Buffer, int) {
 	return l.numbered(l.w.label)
 }
 
-// louvainMover makes the sweeps of a level.
-type louvainMover struct {
+// deviceMoving makes the sweeps of a level.
+type deviceMoving struct {
 	l       *louvainLevel
 	seed    uint64
 	level   int
@@ -41,12 +41,12 @@ type louvainMover struct {
 	whole   bool // each decides for all
 }
 
-func (m *louvainMover) again() {
+func (m *deviceMoving) freeNames() {
 	m.l.start(m.l.w.label)
 	m.active = m.l.edged
 }
 
-func (m *louvainMover) draw(sweep int) bool {
+func (m *deviceMoving) draw(sweep int) bool {
 	l, w := m.l, m.l.w
 	if m.active == 0 || w.s.Err() != nil {
 		return false
@@ -56,7 +56,7 @@ func (m *louvainMover) draw(sweep int) bool {
 		m.batches = louvainAtOnce
 	}
 	rank, ranks := 0, 1
-	if m.divided = l.divides() && m.pays(); m.divided {
+	if m.divided = l.divides() && m.dividesSweep(); m.divided {
 		rank, ranks = w.share.place()
 	}
 	w.list(l.n, w.active, l.len, splitmix.At(uint64(sweep), m.seed), m.batches, rank, ranks, w.offs, w.items)
@@ -64,15 +64,15 @@ func (m *louvainMover) draw(sweep int) bool {
 }
 
 // Without determinism, vertices of the first level move as soon as they decide, in louvainAtOnce
-// batches: with one, many swap forever (R-MAT 20, H200: 69 ms against 20, grid of 2048²: 38 against
-// 30). The level ends with a sweep of fewer moves than 1/louvainFew of the vertices.
+// batches: with one batch, many swap forever. The level ends with a sweep of fewer moves than
+// 1/louvainFew of the vertices.
 const (
 	louvainAtOnce = 2
 	louvainFew    = 512
 )
 
 // decide launches a kernel of decisions for a batch.
-func (m *louvainMover) decide(name string, batch int) {
+func (m *deviceMoving) decide(name string, batch int) {
 	l, w := m.l, m.l.w
 	n := int64(l.n)
 	half := int64(batch & 1)
@@ -94,11 +94,11 @@ func (m *louvainMover) decide(name string, batch int) {
 }
 
 // threads bounds the blocks of a kernel with a thread for each item of a batch and the one before.
-func (m *louvainMover) threads() int64 {
+func (m *deviceMoving) threads() int64 {
 	return (4*itemsFor(m.active, m.l.entries)/int64(m.batches) + workflow.GraphBlock) / workflow.GraphBlock
 }
 
-func (m *louvainMover) sweep() (gain int64, moves int, err error) {
+func (m *deviceMoving) sweep() (gain int64, moves int, err error) {
 	l, w := m.l, m.l.w
 	n, s := int64(l.n), l.w.s
 	last, rank, ranks := -1, 0, 1
@@ -152,7 +152,7 @@ func (l *louvainLevel) refine() (device.Buffer, int, error) {
 	s.Fill(w.out, 0, w.sums*n)
 	w.resident("inside", l.rowBlocks(), 0, l.all, l.allItems, l.row, l.len, l.idx, l.weight, w.label, w.out, w.state)
 	w.each("parts", l.n, l.degree, w.out, w.part, w.size, w.joined, w.active)
-	m := &louvainMover{l: l, seed: l.seed, level: l.level, whole: true}
+	m := &deviceMoving{l: l, seed: l.seed, level: l.level, whole: true}
 	for sweep := range refineSweeps {
 		s.Fill(w.state.At(8*louvainActive), 0, 8)
 		w.each("active", l.n, w.active, w.state)

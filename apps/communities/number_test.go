@@ -9,8 +9,8 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 )
 
-// The numbers of parts and of vertices by degree are those of a plain sort, by any number of
-// threads, for more vertices than a thread takes at once.
+// The numbers of parts and of vertices by degree equal a plain sort, by any number of threads, for
+// more vertices than a thread takes at once.
 func TestRenumbering(t *testing.T) {
 	const n = 5*workflow.RowGrain + 17
 	r := rand.New(rand.NewPCG(1, 2))

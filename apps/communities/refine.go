@@ -15,10 +15,10 @@ const refineSweeps = 3
 // to it is at least γ·k·(tot−k)/2m. A vertex never leaves a part that it joined or that another one
 // joined.
 //
-// Vertices decide in batches, as those of a mover do. The parts are connected because no vertex
-// joins a vertex of its own batch that is a part by itself, and that could leave at the same time.
+// Vertices decide in batches, as in localMoving. The parts are connected because no vertex joins a
+// vertex of its own batch that is a part by itself, and that could leave at the same time.
 type refiner struct {
-	*mover
+	*localMoving
 	part   []int32
 	size   []int64 // Σ degrees by part
 	out    []int64 // weight of the edges from a part to the rest of its community
@@ -27,9 +27,9 @@ type refiner struct {
 }
 
 // refine returns the part of each vertex, named by one of its vertices.
-func (m *mover) refine() ([]int32, error) {
+func (m *localMoving) refine() ([]int32, error) {
 	g := m.g
-	r := &refiner{mover: m, part: make([]int32, g.n), size: make([]int64, g.n), out: make([]int64, g.n),
+	r := &refiner{localMoving: m, part: make([]int32, g.n), size: make([]int64, g.n), out: make([]int64, g.n),
 		joined: make([]uint32, g.n)}
 	copy(r.size, g.degree)
 	err := workflow.EachBlock(workflow.Run{Context: m.ctx, Threads: m.threads}, workflow.RowBlocks(m.threads, g.ptr), func(_, _, lo, hi int) {

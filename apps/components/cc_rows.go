@@ -11,8 +11,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// rankForest is a forest over all vertices on one rank, whose trees are joined along the edges of
-// the own rows. Each vertex is a root or the child of one after each method.
+// rankForest is a forest over all vertices on one rank; the edges of the own rows join its trees.
+// Each vertex is a root or the child of one after each method.
 type rankForest interface {
 	// sample joins trees along the first two edges of the rows.
 	sample() error
@@ -20,8 +20,8 @@ type rankForest interface {
 	// rows of vertices in a large tree are skipped: an edge that leads out of it is in another row,
 	// too.
 	link(skip bool) error
-	// forest returns the parents of all vertices, and memory for those of another rank. join joins
-	// each vertex with its parent on that rank.
+	// forest returns the parents of all vertices, and memory for the parents on another rank. join
+	// joins each vertex with its parent on that rank.
 	forest() (own, other comm.Buffer)
 	join() error
 	// changes returns how many roots link has made children, and lists them if they are at most so
@@ -43,9 +43,9 @@ type forestChange struct{ root, label int32 }
 const changesOf = 16
 
 // rowsComponents is ConnectedComponents on a group by rows: each rank joins trees along the edges
-// of its rows, and then those of the forests of the others, which are 4 bytes a vertex. If the
-// graph is known to be undirected, ranks exchange forests after a sample of the edges, then skip
-// the rows of the largest component, and exchange the roots that have changed.
+// of its rows, and then with the forests of the others, which are 4 bytes a vertex. If the graph is
+// known to be undirected, ranks exchange forests after a sample of the edges, then skip the rows of
+// the largest component, and exchange the roots that have changed.
 func rowsComponents(w *workflow.RowGroup, a matrix.View[bool], n int, o ComponentsOptions) (*Components, error) {
 	workflow.Report(o.Run, "connected components", 0, 0)
 	if a.Inside().Transposed { // directions do not matter

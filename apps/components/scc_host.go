@@ -5,11 +5,10 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// strongOnHost finds the components on the host, by all threads or by one. On two threads of an
-// AMD EPYC, with the transpose at hand, R-MAT 18 gained (55 to 69 ms by one, 22 to 40 by two), and
-// graphs whose searches are narrow lost (a grid of 1M vertices 75 → 117, components of 100
-// vertices in order 48 → 125). On four threads of an Intel Xeon R-MAT 18 takes 11.3 ms, on one
-// 46.1.
+// strongOnHost finds the components on the host, by all threads or by one. Graphs with wide
+// searches gain by threads (R-MAT 18 takes 46.1 ms on one thread of an Intel Xeon, 11.3 on four);
+// graphs with narrow searches lose (a grid of 1M vertices takes 75 ms on one thread of an AMD EPYC,
+// 117 on two).
 func strongOnHost(a matrix.View[bool], run workflow.Run) (*Components, error) {
 	const app = "StronglyConnectedComponents"
 	g := workflow.RowsOf(a)
@@ -29,11 +28,11 @@ func strongOnHost(a matrix.View[bool], run workflow.Run) (*Components, error) {
 	return c, nil
 }
 
-// strongDepthFirst finds the components of the vertices whose number is 0, by depth-first searches
-// from starts, nil for all vertices. The numbers of the others are n, so that a search passes over
-// them. While a vertex v is open, number(v) is the least visit known to be reached from v; the
-// visits of open vertices are numbered without gaps. Afterwards it is the number of the component,
-// counted down from n, so that it is above all visits of open vertices.
+// strongDepthFirst finds the components of the vertices with number 0, by depth-first searches from
+// starts, nil for all vertices. The numbers of the others are n, so that a search passes over them.
+// While a vertex v is open, number(v) is the least visit known to be reached from v; the visits of
+// open vertices are numbered without gaps. Afterwards it is the number of the component, counted
+// down from n, so that it is above all visits of open vertices.
 func strongDepthFirst(g *workflow.Adjacency, number, starts []int32, run workflow.Run) error {
 	type frame struct {
 		v    int32
@@ -41,7 +40,7 @@ func strongDepthFirst(g *workflow.Adjacency, number, starts []int32, run workflo
 		at   int64
 	}
 	var open []frame    // the path of the search
-	var waiting []int32 // closed vertices whose component is open
+	var waiting []int32 // closed vertices in an open component
 	visit, last := int32(1), int32(g.N)
 	steps, count := 0, g.N
 	if starts != nil {

@@ -19,9 +19,8 @@ type strongShares struct {
 	colours int   // threads from which on colours are used
 }
 
-// usualStrongShares are those of graphs on the host. With components of 100 vertices in random
-// order colours take one thread four times as long as a depth-first search: 1430 and 380 ms for 4M
-// edges on an AMD EPYC.
+// usualStrongShares are the shares for graphs on the host. With components of 100 vertices in
+// random order colours take one thread four times as long as a depth-first search.
 var usualStrongShares = strongShares{WaveShares: frontier.UsualWaveShares, rest: 1 << 15, colours: 8}
 
 // Labels of vertices without a component.
@@ -40,8 +39,8 @@ const (
 //	colour   each open vertex takes the least vertex that reaches it;
 //	back     the vertices of a colour that reach its vertex are a component (Orzan, 2004).
 //
-// Vertices without a component are open. A depth-first search finds the components of the last
-// ones, and those of a graph whose searches are too narrow for threads.
+// Vertices without a component are open. A depth-first search finds the components of the last open
+// vertices, and all components of a graph with searches too narrow for threads.
 type multistep struct {
 	frontier.Waves
 	out, in *workflow.Adjacency
@@ -85,7 +84,7 @@ func (m *multistep) components() (*Components, error) {
 		return nil, err
 	}
 	wide := true
-	for first := true; wide && !m.few(); first = false {
+	for first := true; wide && !m.depthFirstPays(); first = false {
 		find := m.reach
 		if !first {
 			if m.Threads < m.colours {
@@ -106,17 +105,18 @@ func (m *multistep) components() (*Components, error) {
 			return nil, err
 		}
 	}
-	if err := m.last(); err != nil {
+	if err := m.finishDepthFirst(); err != nil {
 		return nil, err
 	}
 	return m.result()
 }
 
-// few reports whether a depth-first search finds the rest sooner.
-func (m *multistep) few() bool { return int64(len(m.left))+m.rows <= m.rest }
+// depthFirstPays reports whether a depth-first search finds the rest sooner.
+func (m *multistep) depthFirstPays() bool { return int64(len(m.left))+m.rows <= m.rest }
 
-// most is the number of vertices that one thread expands before the search of many is given up.
-func (m *multistep) most() int64 { return int64(len(m.left)/8) + 2*m.Waves.Narrow }
+// searchLimit is the number of vertices that one thread expands before the search of many is given
+// up.
+func (m *multistep) searchLimit() int64 { return int64(len(m.left)/8) + 2*m.Waves.Narrow }
 
 // pull is a step of the open vertices, by edges that end at them: f says which follow any vertex.
 func (m *multistep) pull(against *workflow.Adjacency, f func(v int32) bool) func(work int64) (bool, error) {
@@ -144,8 +144,8 @@ func (m *multistep) eachLeft(g *workflow.Adjacency, f func(v int32) bool) error 
 	})
 }
 
-// trim labels the vertices without an edge from, or without an edge to, open vertices, and again
-// those of which the others were such vertices.
+// trim labels the vertices without an edge from, or without an edge to, open vertices, and then the
+// vertices left without such an edge by this, again and again.
 func (m *multistep) trim() error {
 	single := func(v, edges int32) bool {
 		if edges != 1 {
@@ -246,7 +246,7 @@ func (m *multistep) reach() (wide bool, err error) {
 			}
 			return false
 		})
-		return m.Wave([]int32{m.pivot}, m.most(), math.MaxInt64, frontier.WaveStep{Along: along, Visit: visit, Pull: pull})
+		return m.Wave([]int32{m.pivot}, m.searchLimit(), math.MaxInt64, frontier.WaveStep{Along: along, Visit: visit, Pull: pull})
 	}
 	wide, err = search(strongOpen, strongReached, m.out, m.in)
 	if err == nil && wide {
@@ -317,7 +317,7 @@ func (m *multistep) colour() (cheap bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	cheap, err = m.Wave(m.left, m.most(), 4*m.rows, frontier.WaveStep{Along: m.out,
+	cheap, err = m.Wave(m.left, m.searchLimit(), 4*m.rows, frontier.WaveStep{Along: m.out,
 		Visit: func(v int32, row, found []int32) []int32 {
 			atomic.StoreInt32(&queued[v], 0)
 			c := atomic.LoadInt32(&colour[v])
@@ -369,8 +369,8 @@ func (m *multistep) colour() (cheap bool, err error) {
 	return before-len(m.left) >= before/8, err
 }
 
-// last finds the components of the open vertices by a depth-first search.
-func (m *multistep) last() error {
+// finishDepthFirst finds the components of the open vertices by a depth-first search.
+func (m *multistep) finishDepthFirst() error {
 	if len(m.left) == 0 {
 		return nil
 	}

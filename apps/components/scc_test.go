@@ -40,7 +40,7 @@ func TestStrongSteps(t *testing.T) {
 	})
 }
 
-// Labels are those of the depth-first search at every number of threads.
+// Labels equal the labels of the depth-first search at every number of threads.
 func TestStrongStepsThreads(t *testing.T) {
 	for name, s := range samples.StrongGraphs() {
 		t.Run(name, func(t *testing.T) {

@@ -54,7 +54,7 @@ func forestByRounds(list []link, n int, run workflow.Run, grain int) ([]link, er
 		if err := b.rounds(light, room); err != nil {
 			return nil, err
 		}
-		rest, room = room[:b.compact(room, heavy, b.between)], rest
+		rest, room = room[:b.compact(room, heavy, b.joinsTrees)], rest
 	}
 	parallel.SortStable(b.threads, b.edges, link.compare)
 	return b.edges, workflow.Expired(run)
@@ -80,7 +80,7 @@ func (b *boruvka) rounds(list, spare []link) error {
 		b.edges = append(b.edges, b.lightest()...)
 		b.join()
 		workflow.Report(b.run, "spanning forest", int64(len(b.edges)), int64(len(b.tree)))
-		count := b.compact(spare, list, b.between)
+		count := b.compact(spare, list, b.joinsTrees)
 		list, spare = spare[:count], list
 	}
 	return nil
@@ -137,7 +137,7 @@ func (b *boruvka) offer(tree int32, k int64) {
 func (b *boruvka) join() {
 	b.each(len(b.roots), func(lo, hi int) {
 		for _, r := range b.roots[lo:hi] {
-			atomic.StoreInt32(&b.up[r], b.top(r))
+			atomic.StoreInt32(&b.up[r], b.rootOf(r))
 		}
 	})
 	b.each(len(b.tree), func(lo, hi int) {
@@ -155,8 +155,8 @@ func (b *boruvka) join() {
 	})
 }
 
-// top returns the tree that r has joined, and halves the path to it.
-func (b *boruvka) top(r int32) int32 {
+// rootOf returns the tree that r has joined, and halves the path to it.
+func (b *boruvka) rootOf(r int32) int32 {
 	for {
 		up := atomic.LoadInt32(&b.up[r])
 		over := atomic.LoadInt32(&b.up[up])
@@ -168,8 +168,8 @@ func (b *boruvka) top(r int32) int32 {
 	}
 }
 
-// between reports whether an edge joins two trees.
-func (b *boruvka) between(e link) bool { return b.tree[e.u] != b.tree[e.v] }
+// joinsTrees reports whether an edge joins two trees.
+func (b *boruvka) joinsTrees(e link) bool { return b.tree[e.u] != b.tree[e.v] }
 
 // compact writes the edges of a list for which keep is true to the front of out, in their order,
 // and returns their number.

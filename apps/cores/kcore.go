@@ -20,7 +20,7 @@ type Cores struct {
 }
 
 // CoreNumbers returns the core number of every vertex of g: the largest k such that the vertex is
-// in the k-core, the largest subgraph whose vertices all have k or more neighbours in it (Seidman,
+// in the k-core, the largest subgraph in which every vertex has k or more neighbours (Seidman,
 // Social Networks 5, 1983). Directions, values and self-loops are ignored.
 //
 // The pipeline removes the vertices of degree k or less in rounds, and lowers the degrees of their

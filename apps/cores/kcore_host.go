@@ -20,11 +20,11 @@ func coreNumbersOnHost(g *workflow.Adjacency, run workflow.Run) ([]int32, error)
 }
 
 // coreThreads is the most threads of coresByWaves, which take degrees from each other's caches:
-// R-MAT 18 takes 35.5 ms on 16 threads, 36.6 on 32 and 64 on 64.
+// R-MAT 18 takes 35.5 ms on 16 threads and 64 on 64.
 const coreThreads = 16
 
 // coresByWaves returns the core numbers by all threads: at each k, from the least degree left, the
-// vertices of degree k leave, and those whose degree falls to k by that (Kabir, Madduri: Parallel
+// vertices of degree k leave, and then the vertices that fall to degree k (Kabir, Madduri: Parallel
 // k-core decomposition on multicore platforms, IPDPSW 2017). The degree of a vertex that leaves
 // stays k. O(vertices + edges): a vertex is listed at no more values of k than its core number.
 func coresByWaves(g *workflow.Adjacency, run workflow.Run, shares frontier.WaveShares) ([]int32, error) {
@@ -84,7 +84,7 @@ func coresByWaves(g *workflow.Adjacency, run workflow.Run, shares frontier.WaveS
 	return degree, workflow.Expired(run)
 }
 
-// above returns the vertices of a list whose degree is above k, and the least of their degrees.
+// above returns the vertices of a list with a degree above k, and the least of their degrees.
 func above(w *frontier.Waves, list, degree []int32, k int32) ([]int32, int32, error) {
 	var least atomic.Int32
 	least.Store(math.MaxInt32)

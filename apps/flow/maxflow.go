@@ -42,9 +42,9 @@ func (e *UnboundedFlowError) Error() string {
 		"give one of them a finite capacity", e.Source, e.Sink)
 }
 
-// MaxFlow returns a maximum flow from vertex source to vertex sink of the directed graph g, whose
-// entry (i, j) is the capacity of the edge from i to j: 0 or more, or +Inf. An undirected edge is a
-// pair of opposite entries. Self-loops carry nothing. Capacities become float64.
+// MaxFlow returns a maximum flow from vertex source to vertex sink of the directed graph g; entry
+// (i, j) is the capacity of the edge from i to j: 0 or more, or +Inf. An undirected edge is a pair
+// of opposite entries. Self-loops carry nothing. Capacities become float64.
 //
 // On the host two search trees find augmenting paths (Boykov, Kolmogorov: An experimental
 // comparison of min-cut/max-flow algorithms for energy minimization in vision, PAMI 2004), on one

@@ -61,7 +61,7 @@ func (g *flowGraph) Drop() {
 	g.n = 0
 }
 
-// upload makes the graph of pairs, whose capacities are bounded.
+// upload makes the graph of pairs with bounded capacities.
 func (g *flowGraph) upload(s *device.Session, p *workflow.PairGraph) {
 	m := len(p.Head)
 	ptr, tail := make([]int64, p.N+1), make([]int32, m)

@@ -14,7 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// On a device the value is that of the best of all cuts, and flow and sides prove it.
+// On a device the value equals the value of the best cut, and flow and sides prove it.
 func TestMaxFlowFusedOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
 	count := 12
@@ -43,8 +43,8 @@ func TestMaxFlowFusedOnDevice(t *testing.T) {
 	}
 }
 
-// Larger graphs, with rows for warps, real capacities and terminals without limit; sides are those
-// of the host.
+// Larger graphs, with rows for warps, real capacities and terminals without limit; sides equal the
+// sides of the host.
 func TestMaxFlowFusedOnDeviceOnLargerGraphs(t *testing.T) {
 	d := samples.RealOrEmulated(t)
 	before := flowOnDevice

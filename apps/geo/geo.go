@@ -90,9 +90,9 @@ type Geolocation struct {
 // and self-loops are ignored. Edges of one direction count for their source: read a graph as
 // undirected if they should count for both.
 //
-// On a device, MedianDegrees has a fused form, whose places agree with those of the host to
-// rounding; a median that a step ends which is equal to the tolerance but for rounding may be a
-// step apart. The pipeline, and MedianSphere, count on the device and compute medians on the host.
+// On a device, MedianDegrees has a fused form. Its places agree with the places of the host to
+// rounding; a median may be a step apart if its last step equals the tolerance but for rounding.
+// The pipeline, and MedianSphere, count on the device and compute medians on the host.
 //
 // O(edges) a pass, and for each median O(neighbours × iterations). The order of the sums of a
 // median is fixed on a machine; machines with and without AVX2 agree to rounding. A coordinate
@@ -192,8 +192,8 @@ type geolocator[F workflow.Real] struct {
 	unfinished atomic.Int64
 }
 
-// placed1 is a vertex that a pass located.
-type placed1[F workflow.Real] struct {
+// placement is a vertex that a pass located.
+type placement[F workflow.Real] struct {
 	vertex           int32
 	at               geoPoint[F]
 	lat, lon, spread float64
@@ -257,7 +257,7 @@ func (l *geolocator[F]) next(pass int32) (bool, error) {
 	type worker struct {
 		near []geoPoint[F]
 		ids  []int32
-		done []placed1[F]
+		done []placement[F]
 		_    [64]byte // neighbours in workers do not share cache lines
 	}
 	workers := make([]worker, threads+1)
@@ -343,7 +343,7 @@ func (l *geolocator[F]) neighbours(v int32, near []geoPoint[F], ids []int32) ([]
 
 // locate returns the place of a vertex with the given located neighbours; ok is false beyond the
 // limits.
-func (l *geolocator[F]) locate(v int32, near []geoPoint[F], ids []int32) (x placed1[F], ok bool) {
+func (l *geolocator[F]) locate(v int32, near []geoPoint[F], ids []int32) (x placement[F], ok bool) {
 	x.vertex = v
 	if len(near) == 1 { // exactly, also in float32
 		x.at, x.lat, x.lon = near[0], l.p.Lat[ids[0]], l.p.Lon[ids[0]]

@@ -77,7 +77,7 @@ func TestGeolocateHubsOnDevice(t *testing.T) {
 	}
 }
 
-// Errors in locations are those of the host; nothing to do is no error.
+// Errors in locations equal the errors of the host; nothing to do is no error.
 func TestGeolocateLittleOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
 	g := samples.Build[float64](t, samples.Path(4), matrix.CSR)

@@ -114,7 +114,8 @@ func centre[F workflow.Real](pts []geoPoint[F], set geoSettings) (at geoPoint[F]
 }
 
 // midpoint returns the midpoint of the shorter great circle between two points. Antipodes have
-// many; theirs is that of the meridian over the north pole, and of the poles 0°N 0°E.
+// many: midpoint returns the midpoint of the meridian over the north pole, and 0°N 0°E for the
+// poles.
 func midpoint[F workflow.Real](p, q *geoPoint[F]) (lat, lon float64) {
 	u, v := geoPointOf[float64](float64(p.lat), float64(p.lon)), geoPointOf[float64](float64(q.lat), float64(q.lon))
 	x, y, z := u.x+v.x, u.y+v.y, u.z+v.z

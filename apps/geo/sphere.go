@@ -19,8 +19,9 @@ import (
 // points. No such step makes the sum larger, but many are needed near a point that is no median. A
 // step of Newton in the tangent plane therefore takes its place where the Hessian is positive
 // definite, and is taken back if it makes the sum larger. The iteration ends with a step of Newton
-// below the tolerance in metres, or one of Weiszfeld whose successors, by the ratio of the last
-// two, sum to less than it too. If the nearest point is a median, that point is the result.
+// below the tolerance in metres, or with a step of Weiszfeld after which all further steps, by the
+// ratio of the last two, sum to less than the tolerance. If the nearest point is a median, that
+// point is the result.
 //
 // Points within 45° of their median have no other. Others may have several local ones: then
 // descents begin at the points with the least sums too, and the best end is the result.
@@ -56,7 +57,7 @@ func unit[F workflow.Real](x, y, z float64) geoPoint[F] {
 	return geoPoint[F]{F(lat), F(lon), F(x / length), F(y / length), F(z / length)}
 }
 
-// singleMetres is the least tolerance in float32, whose unit vectors are about a metre apart.
+// singleMetres is the least tolerance in float32: its unit vectors are about a metre apart.
 const singleMetres = 10
 
 // The points from which medianSphere looks for other local medians, and those among which it

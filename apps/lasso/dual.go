@@ -27,14 +27,14 @@ type lassoPart struct {
 	nu     []float64
 	inv    []float64 // 1/ν
 
-	u, before []float64 // the flow, and that of the iteration before
+	u, before []float64 // the flow, and the flow of the iteration before
 	step      []float32 // τ = 1/(d(i)/ν(i) + d(j)/ν(j))
 	x, ahead  []float64 // the primal point, and the extrapolated one
 	momentum
 	chunks []lassoChunk
 }
 
-// vertexName returns the number of a vertex in the whole graph, edgeName that of an edge.
+// vertexName returns the number of a vertex in the whole graph, edgeName the number of an edge.
 func (p *lassoPart) vertexName(i int32) int32 {
 	if p.vertex == nil {
 		return i
@@ -49,8 +49,8 @@ func (p *lassoPart) edgeName(k int32) int32 {
 	return p.edge[k]
 }
 
-// A lassoChunk is the share of a thread: rows from to to, whose edges reach vertices below reach.
-// sum holds the outflow of the vertices from to reach by these edges.
+// A lassoChunk is the share of a thread: rows from to to, with edges to vertices below reach. sum
+// holds the outflow of the vertices from to reach by these edges.
 type lassoChunk struct {
 	from, to, reach int
 	sum             []float64
@@ -59,7 +59,7 @@ type lassoChunk struct {
 }
 
 // momentum is the state of Nesterov's acceleration: β of the next iteration, and the dual values of
-// the last two, whose increase restarts it.
+// the last two iterations. An increase of the dual value restarts it.
 type momentum struct {
 	t, beta   float64
 	last, old float64
@@ -80,12 +80,12 @@ func (m *momentum) next() float64 {
 	return beta
 }
 
-func (m *momentum) saw(value float64) { m.old, m.last = m.last, value }
+func (m *momentum) noteValue(value float64) { m.old, m.last = m.last, value }
 
 // lassoStepSafety keeps float32 steps below their bound.
 const lassoStepSafety = 1 - 1e-6
 
-// prepare makes the derived lists of a part whose edges, loads, weights and flows are set.
+// prepare makes the derived lists of a part from its edges, loads, weights and flows.
 func (p *lassoPart) prepare(threads int) {
 	n := len(p.load)
 	degree := make([]float64, n)
@@ -165,7 +165,7 @@ func (p *lassoPart) iterate(times int) {
 		for c := range p.chunks {
 			value += p.chunks[c].value
 		}
-		p.saw(value)
+		p.noteValue(value)
 		p.beta = next
 	}
 }
@@ -233,18 +233,18 @@ type lassoView struct {
 	extra  []float64 // the flow to add to that edge, in its direction
 }
 
-// look finds the candidate regions of a part, the components of the edges below their capacity. A
-// region whose spanning forest can carry what makes it constant is proven for the flows over its
-// border. A value that no possible value of other regions can change by these flows is final: the
-// region is frozen.
+// findCandidates finds the candidate regions of a part, the components of the edges below their
+// capacity. A region is proven for the flows over its border if its spanning forest can carry the
+// flow that makes it constant. A value that no possible value of other regions can change by these
+// flows is final: the region is frozen.
 //
 // Let x be the primal point of any flow, and S the part of a superlevel set of the solution in a
-// region. The mean of x over S is at least that of the solution, since the solution sends as much
-// as it can out of S. So the largest of x bounds the solution in a region without borders; and a
-// border edge that is saturated from region P to Q lets the bound of Q reach P, not that of P reach
-// Q. Lower bounds go the other way. Where both bounds of a region are its value, that is the
-// solution.
-func (p *lassoPart) look() *lassoView {
+// region. The mean of x over S is at least the mean of the solution over S, since the solution
+// sends as much as it can out of S. So the largest of x bounds the solution in a region without
+// borders; and a border edge that is saturated from region P to Q lets the bound of Q reach P, but
+// not the bound of P reach Q. Lower bounds go the other way. Where both bounds of a region are its
+// value, the value is the solution.
+func (p *lassoPart) findCandidates() *lassoView {
 	n := len(p.load)
 	v := &lassoView{region: make([]int32, n), tree: make([]int32, n), extra: make([]float64, n)}
 	// The forest prefers edges with much slack.
@@ -341,8 +341,8 @@ func (p *lassoPart) look() *lassoView {
 	return v
 }
 
-// route sends what makes each region constant over its spanning forest, and finds the regions whose
-// capacities allow that.
+// route sends over each region's spanning forest the flow that makes the region constant, and finds
+// the regions with enough capacity for it.
 func (v *lassoView) route(p *lassoPart, joins, rows []int32) {
 	n := len(v.region)
 	// The forest as lists of neighbours.

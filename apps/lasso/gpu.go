@@ -38,8 +38,8 @@ const (
 // there takes about as long for 10,000 arcs as for these. Tests lower it.
 var lassoTogether = 1_300_000
 
-// lassoRests is the factor for pools of rests, which shrink fast: a path of 20 λ₁ took 0.49 to 0.82
-// s in one pool and 0.47 to 1.7 s in four (213k vertices, an H200).
+// lassoRests is the factor for pools of rests, which shrink fast: a path of 20 λ₁ takes at most
+// 0.82 s in one pool and 1.7 s in four (213k vertices, an H200).
 const lassoRests = 5
 
 // lassoMemory bounds the numbers of the solutions and flows of a window of jobs. Tests lower it.
@@ -74,11 +74,9 @@ type lassoTuning struct {
 	aside    float64 // share of the arcs of a graph from which the rest of one of several jobs waits for a pool
 }
 
-// lassoOnDevice is measured on an H200: a triangulated planar graph of 213k vertices (λ₁ = 1) takes
-// 24 ms with 200 iterations between checks, 30 to 43 with 100. How many iterations a part takes
-// depends on the forest that a check happens to find. With 1000 arcs for a cut the host took up to
-// 740 ms of a solution (λ₁ = 0.886), with 60 that double the most is 45; means over five λ₁ and a
-// grid: 164 ms with 60, 294 with 250, 276 with 500.
+// lassoOnDevice is measured on an H200 with a triangulated planar graph of 213k vertices: 200
+// iterations between checks take 24 ms (λ₁ = 1), 100 take 30 to 43. Means over five λ₁ and a grid
+// are 164 ms with 60 arcs for a cut, 294 with 250 and 276 with 500.
 var lassoOnDevice = lassoTuning{first: 200, more: .15, freeze: 1. / 32, patience: 4, enough: 3000, rest: 1. / 1000, work: 60, share: 4096, burst: 1 << 20, aside: .25}
 
 // A lassoGraph is the graph of a fused lasso on a device, kept with the matrix: an arc in both
@@ -147,10 +145,10 @@ type lassoWait struct {
 	t    float64 // of the momentum
 }
 
-// all solves jobs. What is left of each of several is set aside, and a pool of such parts is solved
-// as one, until all regions are proven: small parts take about as long for an iteration as large
-// ones. Graphs of which a pool holds several are set aside as a whole.
-func (r *lassoRun) all(jobs []lassoJob, nu []float64) (list []*FusedLassoResult, stores []device.Store) {
+// solveAll solves jobs. If there are several, it sets aside the unsolved part of each and solves a
+// pool of such parts as one, until all regions are proven: small parts take about as long for an
+// iteration as large ones. It sets aside whole graphs if a pool holds several.
+func (r *lassoRun) solveAll(jobs []lassoJob, nu []float64) (list []*FusedLassoResult, stores []device.Store) {
 	s, n, m, edges := r.s, int64(r.g.n), int64(r.g.m), int64(r.g.edges)
 	list, stores = make([]*FusedLassoResult, len(jobs)), make([]device.Store, len(jobs))
 	limit := int64(0)
@@ -223,7 +221,7 @@ func (r *lassoRun) all(jobs []lassoJob, nu []float64) (list []*FusedLassoResult,
 	return list, stores
 }
 
-// pool solves the parts that wait, whose jobs have places in values and flows from number lo on.
+// pool solves the parts that wait; their jobs have places in values and flows from number lo on.
 func (r *lassoRun) pool(arcs, vertices int64, lo int, values, flows device.Buffer) {
 	s, n, edges := r.s, int64(r.g.n), int64(r.g.edges)
 	all := &lassoFound{res: &FusedLassoResult{}, values: values, flows: flows, proven: true, jobs: len(r.waiting), signal: &lassoSignal{}}
@@ -345,7 +343,7 @@ func fusedLassos(at device.Runner, g rep.View, o FusedLassoOptions, jobs []lasso
 				}
 				room = min(int64(max(graph.m, together)), int64(len(jobs)*graph.m))
 			}
-			list, stores = newLassoRun(s, graph, nu, o, room).all(jobs, nu)
+			list, stores = newLassoRun(s, graph, nu, o, room).solveAll(jobs, nu)
 		})
 		if err != nil {
 			return nil, err

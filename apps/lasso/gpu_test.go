@@ -47,7 +47,7 @@ func sameLasso(t testing.TB, what string, c lassoCase, l2 float64, got, want *Fu
 	}
 }
 
-// Small graphs, whose solutions on the host are those of other oracles.
+// Small graphs; other tests compare their solutions on the host with oracles.
 func TestFusedLassoOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
 	rng := rand.New(rand.NewSource(7))

@@ -43,9 +43,9 @@ type FusedLassoResult struct {
 	Gap     float64
 	Regions int // components of vertices of equal value
 	Zeros   int // vertices of value 0
-	// Proven says that the regions are those of the optimum: each is constant by flows within the
-	// capacities of its edges, and those over its border are at capacity. It holds but for
-	// rounding.
+	// Proven says that the regions are the regions of the optimum: flows within the capacities of
+	// its edges make each region constant, and the flows over its border are at capacity. It holds
+	// but for rounding.
 	Proven     bool
 	Iterations int // of the dual gradient
 	Divided    int // vertices that divide and conquer solved
@@ -55,10 +55,10 @@ type FusedLassoResult struct {
 //
 //	½ Σ ν(i) (y(i) − b(i))² + λ₁ Σ w(i,j) |b(i) − b(j)| + λ₂ Σ ν(i) |b(i)|
 //
-// with a term for each entry (i, j) of the graph g, whose value is the weight w ≥ 0 (see
-// Undirected), and for the full vector y. Self-loops are ignored. The solution for λ₂ > 0 is that
-// for λ₂ = 0, moved towards 0 by up to λ₂ (Friedman, Hastie, Höfling, Tibshirani: Pathwise
-// coordinate optimization, Ann. Appl. Stat. 2007), since vertex weights apply to the third sum too.
+// with a term for each entry (i, j) of the graph g, which has the weight w ≥ 0 (see Undirected),
+// and for the full vector y. Self-loops are ignored. The solution for λ₂ > 0 is the solution for λ₂
+// = 0, moved towards 0 by up to λ₂ (Friedman, Hastie, Höfling, Tibshirani: Pathwise coordinate
+// optimization, Ann. Appl. Stat. 2007), since vertex weights apply to the third sum too.
 //
 // With B the incidence matrix of the graph, an accelerated projected gradient
 //
@@ -76,7 +76,7 @@ func FusedLasso[T semiring.Number](g matrix.Source[T], y *matrix.Vector[float64]
 }
 
 func fusedLasso(g rep.View, y *matrix.Vector[float64], opts []FusedLassoOptions) (*FusedLassoResult, error) {
-	o, n, err := lassoBegun(g, opts)
+	o, n, err := checkLasso(g, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -92,16 +92,16 @@ func fusedLasso(g rep.View, y *matrix.Vector[float64], opts []FusedLassoOptions)
 }
 
 // FusedLassoPath returns the solutions of FusedLasso for several λ₁, in the order given; Lambda1 of
-// the options is ignored. On the host each solution starts from the flow of the one for the next
-// smaller λ₁. On a device, what is left of each after its first iterations is solved together. The
+// the options is ignored. On the host each solution starts from the flow of the solution for the
+// next smaller λ₁. A device solves together the parts that the first iterations of each leave. The
 // ranks of a group take ranges of λ₁, the smallest of each without a start; the solutions agree
-// with those of one place to the tolerance.
+// with the solutions of one place to the tolerance.
 func FusedLassoPath[T semiring.Number](g matrix.Source[T], y *matrix.Vector[float64], lambdas []float64, opts ...FusedLassoOptions) ([]*FusedLassoResult, error) {
 	return fusedLassoPath(workflow.Inside(g), y, lambdas, opts)
 }
 
 func fusedLassoPath(g rep.View, y *matrix.Vector[float64], lambdas []float64, opts []FusedLassoOptions) ([]*FusedLassoResult, error) {
-	o, n, err := lassoBegun(g, opts)
+	o, n, err := checkLasso(g, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func FusedLassoBatch[T semiring.Number](g matrix.Source[T], ys *matrix.Matrix[fl
 }
 
 func fusedLassoBatch(g rep.View, ys *matrix.Matrix[float64], opts []FusedLassoOptions) ([]*FusedLassoResult, error) {
-	o, n, err := lassoBegun(g, opts)
+	o, n, err := checkLasso(g, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func fusedLassoBatch(g rep.View, ys *matrix.Matrix[float64], opts []FusedLassoOp
 // lassoJobs are the solutions wanted of one graph: of one y by ascending λ₁, or of several.
 type lassoJobs []lassoJob
 
-// path reports whether the jobs are those of one y.
+// path reports whether the jobs share one y.
 func (j lassoJobs) path() bool {
 	return len(j) > 0 && len(j[0].y) > 0 && !slices.ContainsFunc(j, func(x lassoJob) bool { return &x.y[0] != &j[0].y[0] })
 }
@@ -181,7 +181,7 @@ func lassos(g rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLassoResul
 	if err != nil {
 		return nil, err
 	}
-	list, err := l.all(jobs, o)
+	list, err := l.solveAll(jobs, o)
 	if err != nil {
 		return nil, err
 	}
@@ -193,8 +193,8 @@ func lassos(g rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLassoResul
 	return list, nil
 }
 
-// all solves jobs on the host.
-func (l *lasso) all(jobs lassoJobs, o FusedLassoOptions) ([]*FusedLassoResult, error) {
+// solveAll solves jobs on the host.
+func (l *lasso) solveAll(jobs lassoJobs, o FusedLassoOptions) ([]*FusedLassoResult, error) {
 	if jobs.path() {
 		return l.path(jobs, o)
 	}
@@ -286,8 +286,8 @@ type lasso struct {
 
 const lassoWeightWanted = "a finite weight of 0 or more"
 
-// lassoBegun checks the options and the shape of the graph, and returns its vertices.
-func lassoBegun(g rep.View, opts []FusedLassoOptions) (o FusedLassoOptions, n int, err error) {
+// checkLasso checks the options and the shape of the graph, and returns its vertices.
+func checkLasso(g rep.View, opts []FusedLassoOptions) (o FusedLassoOptions, n int, err error) {
 	const app = "FusedLasso"
 	if o, err = workflow.Only(app, opts); err != nil {
 		return o, 0, err

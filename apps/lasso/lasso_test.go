@@ -50,8 +50,8 @@ func (c lassoCase) objective(b []float64, l1, l2 float64) float64 {
 }
 
 // brute finds the solution for λ₂ = 0 by ordered partitions: for each assignment of ranks to the
-// vertices, whose order gives the signs of differences, the values of the ranks are free, and the
-// best assignment is the one whose values keep the order.
+// vertices the order of the ranks gives the signs of differences, and the values of the ranks are
+// free. The values of the best assignment keep the order.
 func (c lassoCase) brute(l1 float64) (best []float64) {
 	n := len(c.y)
 	least := math.Inf(1)
@@ -274,8 +274,8 @@ func lassoGrid(s int, seed int64) lassoCase {
 	return c
 }
 
-// On graphs beyond the oracles the dual flow, whose value the gap compares, proves the solution.
-// The settings make each part of the method do all of the work.
+// On graphs beyond the oracles the dual flow proves the solution: the gap compares its value. The
+// settings make each part of the method do all of the work.
 func TestFusedLassoByEachPart(t *testing.T) {
 	t.Parallel()
 	side := 24

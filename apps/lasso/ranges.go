@@ -60,7 +60,7 @@ func lassosByRanges(v rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLa
 		if at := device.Of(d.PlaceOf(k)); at != nil && len(mine) > 0 {
 			part[k], err = fusedLassos(at, graph[k], own, mine)
 		} else if len(mine) > 0 {
-			part[k], err = l.all(mine, own)
+			part[k], err = l.solveAll(mine, own)
 		}
 		for _, res := range part[k] {
 			if err == nil {
@@ -146,7 +146,7 @@ func lassoSpread(d *workflow.Division, list []*FusedLassoResult, part [][]*Fused
 		if err := c.AllToAllV(d.Wait, comm.Host(in), recv, comm.Host(out), send); err != nil {
 			return err
 		}
-		for q := range list { // the jobs of a rank follow those of the rank before
+		for q := range list { // the jobs of a rank follow the jobs of the rank before
 			blocks[q][k] = in[q*height : (q+1)*height : (q+1)*height]
 		}
 		return nil

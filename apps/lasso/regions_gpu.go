@@ -8,9 +8,9 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
-// look finds the regions of a part that are proven and final, and returns the number of their
+// findProven finds the regions of a part that are proven and final, and returns the number of their
 // vertices.
-func (r *lassoRun) look(p *lassoShare, f *lassoFound) int64 {
+func (r *lassoRun) findProven(p *lassoShare, f *lassoFound) int64 {
 	s, n, m := r.s, int32(p.n), int32(p.m)
 	s.Fill(r.numbers.At(8*lassoFrozen), 0, 8)
 	s.Fill(r.numbers.At(8*lassoChanged), 0, 8*(lassoNumbers-lassoChanged))
@@ -131,7 +131,7 @@ func (r *lassoRun) divide(p *lassoShare, f *lassoFound, work int64) bool {
 	q.prepare(threads)
 	b, flows := make([]float64, p.n), make([]float64, len(q.head))
 	q.iterate(1) // for the values
-	if q = q.freeze(q.look(), b, flows, threads); q != nil {
+	if q = q.freeze(q.findCandidates(), b, flows, threads); q != nil {
 		rest, err := q.split(r.o.Context, threads, b, flows, f.signal.scale, work, lassoDefaults.patience)
 		s.Fail(err)
 		if s.Err() == nil && rest != nil {
@@ -182,7 +182,7 @@ func (r *lassoRun) finish(f *lassoFound) {
 	}
 	res := f.res
 	var gap, squares float64
-	res.Objective, gap, squares = r.figure(f.values, f.flows, f, ys, r.o.Lambda2)
+	res.Objective, gap, squares = r.objectives(f.values, f.flows, f, ys, r.o.Lambda2)
 	var numbers [2]int64
 	s.Download(unsafe.Pointer(&numbers), r.numbers.At(8*lassoCount), 16)
 	res.Regions, res.Zeros, res.Proven = int(numbers[0]), int(numbers[1]), f.proven

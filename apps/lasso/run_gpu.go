@@ -118,7 +118,7 @@ func (r *lassoRun) kernel(name string) device.Kernel {
 func (r *lassoRun) each(name string, n int64, args ...any) { r.s.Each(r.kernel(name), n, args...) }
 
 // A lassoFound is a solution on a device: the values and the flows of the edges, in the buffers of
-// a window of jobs. That of a pool is of all of its jobs.
+// a window of jobs. The lassoFound of a pool holds all of its jobs.
 type lassoFound struct {
 	res           *FusedLassoResult
 	values, flows device.Buffer
@@ -186,7 +186,8 @@ func (r *lassoRun) start(f *lassoFound) (p lassoShare) {
 	return p
 }
 
-// restart sets the state of the momentum: an iteration without, and then that of t; 1 begins.
+// restart sets the state of the momentum: one iteration without momentum, then the momentum of t; t
+// = 1 begins.
 func (r *lassoRun) restart(t float64) {
 	s := r.s
 	next := (1 + math.Sqrt(1+4*t*t)) / 2
@@ -212,11 +213,11 @@ func (r *lassoRun) drive(p *lassoShare, f *lassoFound, total int64, limit int64)
 		r.iterate(p, check-f.res.Iterations, f)
 		f.res.Iterations = check
 		s.Check()
-		frozen := r.look(p, f)
+		frozen := r.findProven(p, f)
 		if s.Err() != nil {
 			break
 		}
-		if frozen < p.n && f.jobs == 0 && !r.o.Exact && r.near(p, f) {
+		if frozen < p.n && f.jobs == 0 && !r.o.Exact && r.takeMeans(p, f) {
 			f.proven = false
 			break
 		}
@@ -320,9 +321,9 @@ func (r *lassoRun) plan(p *lassoShare) {
 	p.fits = p.need+static <= int64(s.SharedMemory())
 }
 
-// near reports whether the means of the candidate regions of a part, with the final values of the
-// other vertices, are within the tolerance of the optimum, and takes them if so.
-func (r *lassoRun) near(p *lassoShare, f *lassoFound) bool {
+// takeMeans reports whether the means of the candidate regions of a part, with the final values of
+// the other vertices, are within the tolerance of the optimum, and takes them if so.
+func (r *lassoRun) takeMeans(p *lassoShare, f *lassoFound) bool {
 	ys := f.signal.at
 	s, n, m := r.s, int32(p.n), int32(p.m)
 	total := int64(r.g.n)
@@ -340,7 +341,7 @@ func (r *lassoRun) near(p *lassoShare, f *lassoFound) bool {
 	s.Copy(flows, f.flows, 8*int64(r.g.edges))
 	r.each("take", p.n, n, r.region, r.value, p.vertex, values)
 	r.each("take_flows", p.m, m, p.name, p.u, flows)
-	objective, gap, _ := r.figure(values, flows, f, ys, 0)
+	objective, gap, _ := r.objectives(values, flows, f, ys, 0)
 	near := gap <= lassoTolerance*objective
 	if near {
 		s.Copy(f.values, values, 8*total)
@@ -351,8 +352,8 @@ func (r *lassoRun) near(p *lassoShare, f *lassoFound) bool {
 	return near
 }
 
-// figure returns the objective, the duality gap and ½ Σ ν y².
-func (r *lassoRun) figure(values, flows device.Buffer, f *lassoFound, ys device.Buffer, lambda2 float64) (objective, gap, squares float64) {
+// objectives returns the objective, the duality gap and ½ Σ ν y².
+func (r *lassoRun) objectives(values, flows device.Buffer, f *lassoFound, ys device.Buffer, lambda2 float64) (objective, gap, squares float64) {
 	s, n, m := r.s, int64(r.g.n), int64(r.g.m)
 	drained := s.Zeros(8 * n)
 	s.Fill(r.figures, 0, 32)

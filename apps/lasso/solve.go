@@ -22,8 +22,7 @@ type lassoSettings struct {
 
 // lassoDefaults are measured on a triangulated planar graph of 213k vertices, a space-time grid of
 // 215k with sparse spikes and a grid of 512². Cuts of the large groups of planar graphs take .3 to
-// 2.5 µs a vertex; those of the space-time grid (λ₁ = 6) take over 50. There all takes 11 s, and
-// cuts alone 71 (two busy cores).
+// 2.5 µs a vertex, cuts of the space-time grid (λ₁ = 6) over 50.
 var lassoDefaults = lassoSettings{first: 50, more: .15, turn: 300, work: 60, patience: 8}
 
 // lassoTolerance is the relative duality gap that ends a solution that need not be exact.
@@ -93,14 +92,14 @@ func (s *lassoSolution) drive(p *lassoPart, res *FusedLassoResult, o FusedLassoO
 			p.iterate(times)
 			res.Iterations += times
 		}
-		before, view := len(p.load), p.look()
+		before, view := len(p.load), p.findCandidates()
 		p = p.freeze(view, s.b, s.u, threads)
 		if p == nil {
 			break
 		}
 		left, now := len(p.load), res.Iterations-done
 		workflow.Report(o.Run, "fused lasso", total-int64(left), total)
-		if !o.Exact && s.near(p) {
+		if !o.Exact && s.takeMeans(p) {
 			break
 		}
 		if !how.certificate && now >= until && 5*left > 4*before || 100*left < s.n {
@@ -128,10 +127,10 @@ type lassoSolution struct {
 	proven        bool
 }
 
-// near reports whether the means of the candidate regions of a part, with the final values of the
-// other vertices, are within the tolerance of the optimum, and takes them if so.
-func (s *lassoSolution) near(p *lassoPart) bool {
-	v := p.look()
+// takeMeans reports whether the means of the candidate regions of a part, with the final values of
+// the other vertices, are within the tolerance of the optimum, and takes them if so.
+func (s *lassoSolution) takeMeans(p *lassoPart) bool {
+	v := p.findCandidates()
 	dual := 0.0 // ½ Σ ν y² − ½ Σ ν x²
 	for i, x := range s.b {
 		if !math.IsNaN(x) {

@@ -11,10 +11,10 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
-// A lassoSplit solves a part exactly: a group of vertices is divided at its mean c by a minimum
-// cut, whose sides hold the values of at least and of at most c, until a flow makes the group
-// constant (Hochbaum: An efficient algorithm for image segmentation, Markov random fields and
-// related problems, J. ACM 2001). Each group starts from the flow of the one that it comes from.
+// A lassoSplit solves a part exactly: a minimum cut divides a group of vertices at its mean c into
+// the values of at least and of at most c, until a flow makes the group constant (Hochbaum: An
+// efficient algorithm for image segmentation, Markov random fields and related problems, J. ACM
+// 2001). Each group starts from the flow of the group that it comes from.
 type lassoSplit struct {
 	part  *lassoPart
 	net   *network.FlowNet
@@ -31,7 +31,7 @@ type lassoSplit struct {
 	blocks  []int32 // of each vertex, in large groups
 	threads int
 
-	hard [][]int32 // groups whose cut was given up
+	hard [][]int32 // groups with abandoned cuts
 
 	mu    sync.Mutex
 	ready sync.Cond
@@ -138,11 +138,11 @@ func (p *lassoPart) split(ctx context.Context, threads int, b, u []float64, scal
 			u[p.edgeName(k)] = p.u[k]
 		}
 	}
-	return s.rest(threads), nil
+	return s.abandonedPart(threads), nil
 }
 
-// rest returns the part of the groups whose cuts were given up, with the flow from before them.
-func (s *lassoSplit) rest(threads int) *lassoPart {
+// abandonedPart returns the part of the groups with abandoned cuts, with the flow before the cuts.
+func (s *lassoSplit) abandonedPart(threads int) *lassoPart {
 	if len(s.hard) == 0 {
 		return nil
 	}

@@ -30,10 +30,10 @@ type ClusterBatch struct {
 // seeds at a time, 0 for the default; memory is about 60 bytes for each vertex that a query of a
 // tile touches. Errors as LocalCluster. Batch ignores the setting Sweep.
 //
-// On a group the seeds are divided among the ranks, whole tiles of them for ClusterISTA and
-// ClusterFISTA, whose steps depend on the tile. Each rank has the whole graph; the first call
-// copies it there. The rows of P stay where they are computed. Method Pipeline divides the rows of
-// the matrices in each operation instead.
+// On a group the seeds are divided among the ranks, whole tiles of seeds for ClusterISTA and
+// ClusterFISTA, because their steps depend on the tile. Each rank has the whole graph; the first
+// call copies it there. The rows of P stay where they are computed. Method Pipeline divides the
+// rows of the matrices in each operation instead.
 func (c *Clusterer) Batch(seeds []int, tile int, opts ...LocalClusterOptions) (*ClusterBatch, error) {
 	o, err := c.settings(opts)
 	if err != nil {
@@ -129,10 +129,9 @@ func (c *Clusterer) tile(b *ClusterBatch, walk *matrix.Matrix[float64], seeds []
 
 type lgcMatrix = *matrix.Matrix[float64]
 
-// queries are the rows of a tile. Most converge in a few steps and some in many, and every step
-// reads the residuals of all that remain. Of 256 on R-MAT 16, 10 on average and 21 at most:
-// EWiseAdd writes 45 million entries instead of 104 (1.71 → 1.47 s); of 128 on R-MAT 20, 69 instead
-// of 130.
+// queries are the rows of a tile that have not converged. Most converge in a few steps and some in
+// many, and every step reads the residuals of all that remain. Of 256 on R-MAT 16 a query takes 10
+// steps on average and 21 at most.
 type queries struct {
 	*descent
 	n     int
@@ -186,7 +185,7 @@ func (q *queries) settle(moving lgcField) (lgcField, error) {
 // copies the rows that remain.
 var settleBelow = struct{ part, of int64 }{3, 4}
 
-// gather makes x that of all k queries again.
+// gather makes x the x of all k queries again.
 func (q *queries) gather(k int) error {
 	parts := append(q.done, settled{q.live, q.x.(lgcMatrix)})
 	q.live = make([]int, k)

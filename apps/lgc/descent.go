@@ -45,7 +45,7 @@ func (o LocalClusterOptions) length() float64 {
 	return 1
 }
 
-// unit is that of x.
+// unit is the unit of x.
 func (o LocalClusterOptions) unit() float64 { return o.length() * o.Rho * o.Alpha }
 
 // own and sent are the terms of change.
@@ -53,7 +53,7 @@ func (o LocalClusterOptions) own() float64 { return -o.length() * (1 + o.Alpha) 
 
 func (o LocalClusterOptions) sent() float64 { return o.length() * (1 - o.Alpha) / 2 }
 
-// momentum is that of accelerated.
+// momentum is the momentum of accelerated.
 func (o LocalClusterOptions) momentum() float64 {
 	return (1 - math.Sqrt(o.Alpha)) / (1 + math.Sqrt(o.Alpha))
 }

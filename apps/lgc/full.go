@@ -12,12 +12,10 @@ import (
 
 type lgcVector = *matrix.Vector[float64]
 
-// The share of all edges at the vertices that move from which full vectors are
-// used. On a GPU a push sorts its products, at some ten times the time of an
-// edge in a pull; on the host it costs little more. R-MAT 18 with 2/3 of the
-// vertices found, on two cores: push 0.96 → 0.80 s, FISTA 1.47 → 0.88 s. On a
-// device an iteration has 9 launches instead of 18, and 1.4 reads by the host instead
-// of 2.9.
+// The share of all edges at the vertices that move from which full vectors are used. On a GPU a
+// push sorts its products, at some ten times the time of an edge in a pull; on the host it costs
+// little more. On R-MAT 18 with 2/3 of the vertices found and two cores, full vectors take FISTA
+// from 1.47 to 0.88 s.
 const (
 	fullFrom       = 1.0 / 3
 	fullFromDevice = 1.0 / 64
@@ -106,8 +104,8 @@ func (f full) monotone() (func() (bool, error), error) {
 	}, s.Err()
 }
 
-// accelerated is descent.accelerated. x + g is affine in x, so that at y = x +
-// β(x − x₋) it follows from those of two steps.
+// accelerated is descent.accelerated. x + g is affine in x, so that at y = x + β(x − x₋) it follows
+// from x + g of two steps.
 func (f full) accelerated() (func() (bool, error), error) {
 	weight, g, own, y := f.vector(), f.vector(), f.vector(), f.vector()
 	plus, minus, times := semiring.Plus[float64](), semiring.Minus[float64](), semiring.Times[float64]()

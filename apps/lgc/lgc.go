@@ -18,8 +18,8 @@ type ClusterMethod int
 
 // The methods of LocalCluster.
 const (
-	// ClusterPush takes an exact coordinate step at every vertex whose residual is
-	// too large, all at once: the fewest products.
+	// ClusterPush takes an exact coordinate step at every vertex with too large a residual, all at
+	// once: the fewest products.
 	ClusterPush ClusterMethod = iota
 	// ClusterISTA takes proximal gradient steps of length 1/L = 1.
 	ClusterISTA
@@ -87,11 +87,10 @@ type Cut struct {
 // They stop when ‖D^−½∇f‖∞ ≤ (1+ε)ρα, ClusterFISTA when all optimality conditions
 // hold to ερα; the objective is then within ε²ρα/2 of the least.
 //
-// The graph is undirected: an edge without its reverse is a *ParameterError.
-// Weights and self-loops are ignored. A seed
-// without edges, α, ρ or ε outside (0, 1) are a *ParameterError, a seed outside
-// the graph a *matrix.IndexError. Checking the graph takes O(edges): for several
-// queries use a Clusterer.
+// The graph is undirected; weights and self-loops are ignored. LocalCluster returns a
+// *ParameterError if an edge lacks its reverse, if a seed has no edges, or if α, ρ or ε is outside
+// (0, 1), and a *matrix.IndexError if a seed is outside the graph. Checking the graph takes
+// O(edges): for several queries use a Clusterer.
 func LocalCluster[T comparable](g matrix.Source[T], seeds []int, opts ...LocalClusterOptions) (*LocalClusterResult, error) {
 	return localCluster(g, seeds, opts)
 }

@@ -1,5 +1,5 @@
 // Package nominate ranks vertices by what their neighbourhoods and their contents have in common
-// with those of some vertices of interest.
+// with some vertices of interest.
 package nominate
 
 import (

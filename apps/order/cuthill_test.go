@@ -164,7 +164,7 @@ func naiveOrder(a *matrix.Matrix[bool]) []int32 {
 	return order
 }
 
-// The order is that of one thread, for levels of every size.
+// The order equals the order of one thread, for levels of every size.
 func TestReverseCuthillMcKeeThreads(t *testing.T) {
 	t.Parallel()
 	for _, undirected := range []bool{false, true} {

@@ -19,7 +19,7 @@ type TopologicalOptions struct{ workflow.Run }
 // Topological is the result of TopologicalOrder.
 type Topological struct {
 	Level *matrix.Vector[int32] // edges of the longest path to every vertex, where the graph lives
-	Order []int                 // the vertices by level, those of a level by number
+	Order []int                 // the vertices by level, within a level by number
 	Depth int                   // number of levels
 }
 

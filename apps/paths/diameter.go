@@ -20,7 +20,7 @@ type DiameterOptions struct {
 // DiameterResult is the result of Diameter.
 type DiameterResult struct {
 	Lower, Upper int // bounds of the diameter, equal where the search was complete
-	From, To     int // two vertices whose distance is Lower; −1 without vertices
+	From, To     int // two vertices at distance Lower; −1 without vertices
 	Searches     int // number of breadth-first searches
 }
 
@@ -30,12 +30,12 @@ type DiameterResult struct {
 // result.
 //
 // The eccentricity of a vertex is its largest distance. A search from v with eccentricity e bounds
-// the eccentricity of every w at distance d: max(d, e−d) below, e+d above. Vertices whose bound
-// above is at most the longest distance found are dropped, until none is left. The next search
+// the eccentricity of every w at distance d: max(d, e−d) below, e+d above. Vertices are dropped if
+// their bound above is at most the longest distance found, until none is left. The next search
 // starts in turn from the vertex with the greatest bound above, which may be an end of a longer
-// path, and from the one with the least bound below, a centre, whose search lowers the bounds above
-// (Takes, Kosters: Determining the diameter of small world networks, CIKM 2011). Components are
-// searched from the largest on, as far as they have enough vertices.
+// path, and from the vertex with the least bound below, a centre; a search from a centre lowers the
+// bounds above (Takes, Kosters: Determining the diameter of small world networks, CIKM 2011).
+// Components are searched from the largest on, as far as they have enough vertices.
 //
 // Few searches suffice in most real graphs, meshes and grids; all vertices are needed in the worst
 // case, such as a cycle. On the host with Method Auto the threads share 2 to 16 searches of a
@@ -86,7 +86,7 @@ type diameterSearch struct {
 	order []int32             // the vertices by component
 
 	mu           sync.Mutex
-	open         []int32 // vertices of the component whose eccentricity may exceed Lower
+	open         []int32 // vertices of the component with an eccentricity that may exceed Lower
 	lower, upper []int32 // bounds of eccentricities
 	sum          []int64 // of the distances from all sources
 }

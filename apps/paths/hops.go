@@ -103,7 +103,7 @@ func unitDistances(g matrix.View[bool], t *sparse.Type, seeds []int, run workflo
 	return hops.Inside(), nil // int32
 }
 
-// hopsAs returns numbers of hops, the largest of which is deepest, as numbers of type T.
+// hopsAs returns numbers of hops as numbers of type T; the largest is deepest.
 func hopsAs[T semiring.Number](hops *matrix.Vector[int32], deepest int64, run workflow.Run) (rep.View, error) {
 	if most := workflow.LargestCount[T](); deepest > most {
 		return rep.View{}, &matrix.SizeError{Op: "VertexNomination", Arg: "number of hops", Got: most + 1, Limit: most}

@@ -21,7 +21,7 @@ import (
 // kernels/sssp.cu).
 
 // rowsBits is the part of the vertices above which a frontier of levels is gathered as a bitmap: a
-// record has 8 bytes, 64 times as much as a bit.
+// record has 64 bits, a vertex of a bitmap one.
 const rowsBits = 64
 
 // A frontierRecord is a vertex of the frontier with its distance, hb_record in kernels/rows.cu.
@@ -42,8 +42,8 @@ type rankSearch interface {
 	// start makes the own ones of the sources, which differ, the frontier. It and the steps return
 	// the numbers of the next frontier.
 	start(sources []int32) (rankNumbers, error)
-	// records returns memory for the records of all ranks and those of the own frontier. bitmap
-	// returns that for bits, those of each rank in words of their own.
+	// records returns memory for the records of all ranks and of the own frontier. bitmap returns
+	// memory for bits, the bits of each rank in words of their own.
 	records(all, own int64) (whole, mine comm.Buffer)
 	bitmap() (whole, mine comm.Buffer)
 	// Push relaxes the edges of so many records, and lists vertices up to bound. pull gives level

@@ -145,7 +145,7 @@ func (r *deviceSearch) start(sources []int32) (rankNumbers, error) {
 	r.each("hb_rows_start", own, int32(r.own), r.dist.Val, r.flags)
 	s.Blocks(s.Kernel(r.code, "hb_rows_sources"), 1, workflow.GraphBlock, int32(len(sources)), s.Ints(sources), int32(r.lo), int32(r.own),
 		r.dist.Val, r.flags, r.least, r.next, r.count)
-	now, err := r.told(false)
+	now, err := r.frontierNumbers(false)
 	runtime.KeepAlive(sources)
 	return now, err
 }
@@ -166,8 +166,8 @@ func (r *deviceSearch) scalar(x *number) device.Scalar {
 	return device.Scalar{Type: r.typ, P: unsafe.Pointer(x)}
 }
 
-// told writes the records of the next frontier, and waits for its numbers.
-func (r *deviceSearch) told(split bool) (rankNumbers, error) {
+// frontierNumbers writes the records of the next frontier, and waits for its numbers.
+func (r *deviceSearch) frontierNumbers(split bool) (rankNumbers, error) {
 	r.each("hb_rows_records", r.mineRoom, r.mineRoom, r.next, int32(r.lo), r.dist.Val, r.mine, r.count)
 	r.s.Blocks(r.s.Kernel(r.code, "hb_rows_report"), 1, 32, split, r.least, r.count, r.resultAt)
 	r.s.Sync()
@@ -199,7 +199,7 @@ func (r *deviceSearch) Push(records int64, bound, depth number) (rankNumbers, er
 		r.each("hb_rows_clear", int64(r.q.n)/32+1, int32(r.q.n), int64(-1), r.bits, r.count)
 		r.each("hb_rows_mark", records, records, int64(-1), r.all, r.bits, r.count)
 		r.pulled(-1, depth)
-		return r.told(false)
+		return r.frontierNumbers(false)
 	}
 	shift := r.windows(records)
 	if shift > 0 {
@@ -218,7 +218,7 @@ func (r *deviceSearch) Push(records int64, bound, depth number) (rankNumbers, er
 	if !r.q.levels {
 		r.each("hb_rows_least", int64(r.own), r.pile, r.count, r.dist.Val, r.scalar(&bound), r.least)
 	}
-	return r.told(false)
+	return r.frontierNumbers(false)
 }
 
 // windows returns the logarithm of the number of windows for a push of so many records.
@@ -242,7 +242,7 @@ func (r *deviceSearch) pull(depth number) (rankNumbers, error) {
 	r.s.Fill(r.flags, 0, 4*r.ownWords())
 	r.each("hb_rows_join", int64(r.q.n)/32+1, int32(r.q.n), int32(r.q.w.G.Size()), r.cuts, r.places, r.words, r.bits)
 	r.pulled(-1, depth)
-	return r.told(false)
+	return r.frontierNumbers(false)
 }
 
 func (r *deviceSearch) split(settled, bound number) (rankNumbers, error) {
@@ -250,7 +250,7 @@ func (r *deviceSearch) split(settled, bound number) (rankNumbers, error) {
 	r.each("hb_rows_split", int64(r.own), r.pile, r.scalar(&settled), r.scalar(&bound), r.ownWords(), r.dist.Val, r.flags, r.next,
 		r.kept, r.count)
 	r.pile, r.kept = r.kept, r.pile
-	return r.told(true)
+	return r.frontierNumbers(true)
 }
 
 func (r *deviceSearch) finish(c comm.Comm, parents bool) (int64, error) {

@@ -49,11 +49,11 @@ func (r *hostSearch[T]) start(sources []int32) (rankNumbers, error) {
 			r.next = append(r.next, int32(v))
 		}
 	}
-	return r.told(0), nil
+	return r.frontierNumbers(0), nil
 }
 
-// told returns the numbers of the next frontier, after steps up to bound.
-func (r *hostSearch[T]) told(bound T) rankNumbers {
+// frontierNumbers returns the numbers of the next frontier, after steps up to bound.
+func (r *hostSearch[T]) frontierNumbers(bound T) rankNumbers {
 	least := semiring.MaxValue[T]()
 	for _, v := range r.pile {
 		if d := r.dist[v]; len(r.next) == 0 && d > bound {
@@ -111,7 +111,7 @@ func (r *hostSearch[T]) Push(_ int64, to, _ number) (rankNumbers, error) {
 			}
 		}
 	}
-	return r.told(bound), nil
+	return r.frontierNumbers(bound), nil
 }
 
 // list adds an own vertex to a list once.
@@ -152,7 +152,7 @@ func (r *hostSearch[T]) split(above, to number) (rankNumbers, error) {
 		}
 	}
 	r.pile = kept
-	return r.told(bound), nil
+	return r.frontierNumbers(bound), nil
 }
 
 func (r *hostSearch[T]) finish(c comm.Comm, parents bool) (int64, error) {

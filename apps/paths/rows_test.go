@@ -29,8 +29,8 @@ func TestSearchByRows(t *testing.T) {
 	}
 }
 
-// searchWeighted compares distances and hops on a group with those of one place, for buckets of
-// several widths.
+// searchWeighted compares distances and hops on a group and in one place, for buckets of several
+// widths.
 func searchWeighted[T semiring.Number](t *testing.T, what string, graph *matrix.Matrix[bool], group *comm.Group) {
 	t.Helper()
 	host := samples.Weighed[T](t, graph)

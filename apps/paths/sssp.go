@@ -40,10 +40,10 @@ type SSSPOptions[T semiring.Number] struct {
 // Where r is a large part of the vertices, pending is computed from dist at the
 // end of the bucket instead. Where few vertices are pending, all of them are one bucket.
 //
-// Weights of zero are edges, infinite ones lead nowhere. A vertex that finite weights reach, but
-// whose distance exceeds the largest finite float, has the distance +Inf. A negative weight or
-// NaN is a *WeightError that names the edge; integer weights whose largest,
-// times the number of vertices, does not fit T are a *ParameterError.
+// Weights of zero are edges, infinite ones lead nowhere. A vertex that finite weights reach has the
+// distance +Inf if its distance exceeds the largest finite float. SSSP returns a *WeightError that
+// names the edge if a weight is negative or NaN, and a *ParameterError if the largest integer
+// weight, times the number of vertices, does not fit T.
 func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOptions[T]) (*matrix.Vector[T], error) {
 	o := ssspSettings{count: len(opts), of: sparse.TypeOf[T]()}
 	if len(opts) > 0 {
@@ -138,8 +138,7 @@ func floatDistances[T semiring.Float](in rep.View, n int, sources []int, o ssspS
 	return all.Inside(), nil
 }
 
-// distancesFrom is SSSP of arguments that are checked. Vertices whose distance overflows have no
-// entry.
+// distancesFrom is SSSP of checked arguments. A vertex with a distance that overflows has no entry.
 func distancesFrom[T semiring.Number](a matrix.View[T], n int, sources []int, of *arithmetic, delta T, o workflow.Run) (dist rep.View, err error) {
 	dist, done, err := distancesByKernels(a.Inside(), n, sources, of, numberOf(delta), o)
 	if done || err != nil {
@@ -230,9 +229,9 @@ func pipelineSSSP[T semiring.Number](a matrix.View[T], n int, sources []int, del
 	return out, nil
 }
 
-// withOverflows adds +Inf for the vertices that are reached by finite weights whose sums exceed the
-// largest finite float. A sum exceeds it only beyond a distance of at least half its last digit;
-// without one no search is needed.
+// withOverflows adds +Inf for the vertices that finite weights reach by sums beyond the largest
+// finite float. A sum exceeds it only beyond a distance of at least half its last digit; without
+// such a distance no search is needed.
 func withOverflows[T semiring.Float](dist *matrix.Vector[T], a matrix.View[T], sources []int, run workflow.Run) (*matrix.Vector[T], error) {
 	with, infinite := workflow.With(run), semiring.MaxValue[T]()
 	large := math.MaxFloat64 * 0x1p-55
@@ -269,7 +268,7 @@ func rowsFit(w *workflow.RowGroup, of *arithmetic) bool {
 	return !w.Devices || err == nil && ssspFits(t)
 }
 
-// fusedSSSPAt is Run.fused of SSSP, whose fused form takes elements of 32 or 64 bits.
+// fusedSSSPAt is Run.fused of SSSP; the fused form takes elements of 32 or 64 bits.
 func fusedSSSPAt(run workflow.Run, at matrix.Place, of *arithmetic) (device.Runner, error) {
 	runner, err := workflow.FusedOn(run, "SSSP", at)
 	if runner == nil || err != nil {
@@ -320,7 +319,7 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, of *arithmetic, del
 	if o.trusted && delta > 0 {
 		return delta, nil
 	}
-	weights, read, err := weightsThere(a.Inside(), of, o.Run)
+	weights, read, err := weightsByKernel(a.Inside(), of, o.Run)
 	if err != nil {
 		return 0, err
 	}
@@ -365,9 +364,9 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, of *arithmetic, del
 	return T(reach * float64(longest) / max(4, degree)), nil
 }
 
-// weightsThere reads the weights by one kernel where the search runs by kernels: on a device, or by
-// rows on a group. Select and Max of a group of four H200s took 18 of 41 ms of R-MAT 26.
-func weightsThere(a rep.View, of *arithmetic, run workflow.Run) (w edgeWeights, read bool, err error) {
+// weightsByKernel reads the weights by one kernel where the search runs by kernels: on a device, or
+// by rows on a group. Select and Max would take 18 of 41 ms of R-MAT 26 on four H200s.
+func weightsByKernel(a rep.View, of *arithmetic, run workflow.Run) (w edgeWeights, read bool, err error) {
 	if rows := workflow.GroupRows(run, "SSSP", a.Place()); rows != nil && rowsFit(rows, of) {
 		w, err = rowsWeights(rows, a, of)
 		return w, true, err

@@ -179,8 +179,8 @@ func TestSSSPErrors(t *testing.T) {
 	}
 }
 
-// TestSSSPWeights gives weights that are no lengths, in every format and in
-// transposed views, of which the edge is to be named as the view has it.
+// TestSSSPWeights gives weights that are no lengths, in every format and in transposed views. The
+// error names the edge as the view has it.
 func TestSSSPWeights(t *testing.T) {
 	for _, bad := range []float64{-1, -1e-300, math.NaN(), math.Inf(-1)} {
 		samples.EveryForm(t, samples.Path(5).Beside(samples.Clique(3, true)), func(name string, g matrix.Source[float64], run workflow.Run) {

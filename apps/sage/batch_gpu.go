@@ -9,9 +9,9 @@ import (
 )
 
 // sageTrees are steps of training along the trees of a batch. A tree is a list of vertices: its
-// root, the choices of the root, then those of all vertices so far, and so on, as in ownTrees. A
-// row has one parent, so that the transposed mean is a copy. Means come before products: a target
-// has one row of the mean, in place of one for each choice.
+// root, the choices of the root, then the choices of all vertices so far, and so on, as in
+// ownTrees. A row has one parent, so that the transposed mean is a copy. Means come before
+// products: a target has one row of the mean, in place of one for each choice.
 type sageTrees struct {
 	node   device.Buffer // the vertices, −1 for none
 	layers []sageTreeLayer
@@ -34,7 +34,8 @@ func (t *sageTrainer) batch() int {
 	return len(t.split.Train)
 }
 
-// mostTargets bounds the targets of a step of so many vertices: these, or those of their pairs.
+// mostTargets bounds the targets of a step of so many vertices: the vertices, or the vertices of
+// their pairs.
 func (t *sageTrainer) mostTargets(batch int) int {
 	if t.classes != nil {
 		return batch
@@ -95,7 +96,7 @@ func (f *sageFit) batches() {
 	epoch := uint64(t.state.Epochs)
 	order := t.order(epoch)
 	list := f.ints(workflow.Numbers(order))
-	for lo := 0; lo < len(order) && f.goesOnAt(lo/f.batch); lo += f.batch {
+	for lo := 0; lo < len(order) && f.continueAt(lo/f.batch); lo += f.batch {
 		part := order[lo:min(lo+f.batch, len(order))]
 		if t.classes != nil {
 			f.classStep(list.At(4*int64(lo)), len(part), lo > 0)
@@ -123,7 +124,7 @@ func (f *sageFit) classStep(list device.Buffer, count int, more bool) {
 	}
 	from, to := f.part(count)
 	if from == to {
-		f.rests(more)
+		f.stepWithoutVertices(more)
 		return
 	}
 	list, own := list.At(4*int64(from)), to-from
@@ -135,11 +136,11 @@ func (f *sageFit) classStep(list device.Buffer, count int, more bool) {
 	s.Blocks(f.kernelOf("loss"), int64(f.blocks()), workflow.GraphBlock, int64(own), int32(f.classes), f.logits, bias, f.class, list, device.Buffer{},
 		float64(count), f.slope, more, f.train.sums)
 	f.unclassify(own, z, f.trees.g)
-	f.fell(own)
+	f.backwardTrees(own)
 }
 
-// rests queues a step in which a rank has no vertices: no gradient and no loss.
-func (f *sageFit) rests(more bool) {
+// stepWithoutVertices queues a step in which a rank has no vertices: no gradient and no loss.
+func (f *sageFit) stepWithoutVertices(more bool) {
 	f.s.Fill(f.grad, 0, 4*f.count)
 	if !more {
 		f.s.Fill(f.train.sums, 0, 8*sageSums/2)
@@ -149,7 +150,7 @@ func (f *sageFit) rests(more bool) {
 // A sagePairList is pairs of rows, and for each of a range of rows the other rows of its pairs, in
 // the order of the pairs.
 type sagePairList struct {
-	counted      int     // pairs whose loss counts, the first ones
+	counted      int     // the first pairs, which the loss counts
 	ends, near   []int32 // of pairs: two rows; 1 if these are to be alike, else −1
 	ptr          []int64 // of rows
 	others       []int32
@@ -206,14 +207,14 @@ func (f *sageFit) pairStep(part []int, epoch uint64, more bool) {
 	if f.trees != nil {
 		total := f.sumOf(alikeCount(pairs))
 		if len(vertices) == 0 {
-			f.rests(more)
+			f.stepWithoutVertices(more)
 			return
 		}
 		list := f.ints(vertices)
 		l := newPairList(pairs, 0, len(vertices))
 		l.total, l.scale = max(total, 1), float64(len(part))
 		f.alike(l, f.grow(list, len(vertices)), f.trees.g, more)
-		f.fell(len(vertices))
+		f.backwardTrees(len(vertices))
 		f.s.Free(list)
 		return
 	}
@@ -284,7 +285,7 @@ func (f *sageFit) grow(roots device.Buffer, count int) device.Buffer {
 	s.Copy(t.node, roots, 4*int64(count))
 	for k := len(rows) - 1; k >= 0; k-- {
 		n := int64(rows[k])
-		s.Each(f.any("choose_own"), n, n, t.node, device.Buffer{}, f.rows.Ptr, f.rows.Idx, int64(f.t.o.Seed), int32(k), int32(f.layers[k].samples),
+		s.Each(f.kernelOfAnyWidth("choose_own"), n, n, t.node, device.Buffer{}, f.rows.Ptr, f.rows.Idx, int64(f.t.o.Seed), int32(k), int32(f.layers[k].samples),
 			f.t.o.Replace, t.node.At(4*n), device.Buffer{}, f.steps)
 	}
 	x := f.x.at
@@ -302,7 +303,7 @@ func (f *sageFit) grow(roots device.Buffer, count int) device.Buffer {
 			w, near = w.At(4*int64(l.at)), near.At(4*int64(l.at))
 		}
 		s.Gemm(device.Gemm{M: n, N: l.others(gcn), K: l.rows, A: to.mean, B: w, C: near, StepA: l.rows, StepB: l.step, StepC: l.step})
-		s.Blocks(f.any("norm"), (int64(n)+workflow.GraphBlock/32-1)/(workflow.GraphBlock/32), workflow.GraphBlock, int64(n), int32(l.step), to.out, int64(l.step),
+		s.Blocks(f.kernelOfAnyWidth("norm"), (int64(n)+workflow.GraphBlock/32-1)/(workflow.GraphBlock/32), workflow.GraphBlock, int64(n), int32(l.step), to.out, int64(l.step),
 			device.Buffer{}, int64(l.step), to.length, device.Buffer{})
 		x = to.out
 	}
@@ -317,8 +318,9 @@ func (l *sageFitLayer) others(gcn bool) int {
 	return l.step - l.at
 }
 
-// fell queues the gradients of the weights of layers, given that of the embeddings of roots in g.
-func (f *sageFit) fell(count int) {
+// backwardTrees queues the gradients of the weights of all layers; g holds the gradient of the
+// roots' embeddings.
+func (f *sageFit) backwardTrees(count int) {
 	s, t, gcn := f.s, f.trees, f.t.o.Aggregator == AggregateGCN
 	for k, n := range slices.Backward(f.targets(count)) {
 		l, at := &f.layers[k], &t.layers[k]

@@ -15,8 +15,8 @@ import (
 // of them are under way.
 const sagePieceBytes = 64 << 20
 
-// sageFed is features in host memory, whose rows a device receives in pieces, once for each use.
-// A piece of full rows has its values; one of entries has offsets, columns and values, each at a
+// sageFed is features in host memory; a device receives their rows in pieces, once for each use. A
+// piece of full rows has its values; one of entries has offsets, columns and values, each at a
 // multiple of 16 bytes.
 type sageFed struct {
 	x       neural.Input[float32]
@@ -136,9 +136,9 @@ func (f *sageFed) copy(to, from []byte) {
 	})
 }
 
-// each queues use for each piece, as a panel whose first row is first.
+// each queues use for each piece, a panel that begins at row first.
 func (f *sageFed) each(d *sageDevice, x sagePanel, use func(part sagePanel, first int)) {
-	var whole sagePanel // items whose rows begin at multiples of 16 bytes
+	var whole sagePanel // items with rows that begin at multiples of 16 bytes
 	step := d.padded(x.cols)
 	direct := f.entries != nil || d.itemSize() == 4 && step == x.cols
 	if !direct {
@@ -158,7 +158,7 @@ func (f *sageFed) each(d *sageDevice, x sagePanel, use func(part sagePanel, firs
 			part.sparse = device.View{Rows: rows, Cols: x.cols, Ptr: at, Idx: at.At(columns), Val: at.At(values)}
 		case !direct:
 			part.at = whole.at
-			d.s.Each(d.any("convert"), int64(rows)*int64(step), int64(rows), int32(x.cols), at, device.Buffer{}, whole.at, int32(step))
+			d.s.Each(d.kernelOfAnyWidth("convert"), int64(rows)*int64(step), int64(rows), int32(x.cols), at, device.Buffer{}, whole.at, int32(step))
 		}
 		use(part, lo)
 	})

@@ -95,7 +95,7 @@ type sageDevice struct {
 	from    int // of the rows of the last layer: those before to; 0 and 0 for all
 	to      int
 	held    [][]float32      // host memory of uploads
-	inputs  []device.Operand // whose memory panels share: it is freed with the last reference
+	inputs  []device.Operand // panels share its memory: it is freed with the last reference
 }
 
 // sageChoices are the neighbours of a layer.
@@ -162,8 +162,8 @@ func (d *sageDevice) kernel(name string, columns int) device.Kernel {
 	return d.s.Kernel(code, "hb_sage_"+name)
 }
 
-// any returns a kernel that does not depend on the columns.
-func (d *sageDevice) any(name string) device.Kernel { return d.kernel(name, 16*d.per/4) }
+// kernelOfAnyWidth returns a kernel that does not depend on the columns.
+func (d *sageDevice) kernelOfAnyWidth(name string) device.Kernel { return d.kernel(name, 16*d.per/4) }
 
 // launch queues a kernel with a group of threads a row.
 func (d *sageDevice) launch(k device.Kernel, rows int64, lanes, columns int, args ...any) {
@@ -198,7 +198,7 @@ func (d *sageDevice) upload(a neural.Panel[float32], step int) sagePanel {
 		return p
 	}
 	p.at = d.alloc(a.Rows, step).at
-	d.s.Each(d.any("convert"), int64(len(x.Val)), int64(a.Rows), int32(step), raw, device.Buffer{}, p.at, int32(step))
+	d.s.Each(d.kernelOfAnyWidth("convert"), int64(len(x.Val)), int64(a.Rows), int32(step), raw, device.Buffer{}, p.at, int32(step))
 	return p
 }
 
@@ -237,7 +237,7 @@ func (d *sageDevice) features(x device.Operand, n, cols int, dense bool) sagePan
 	}
 	kept := d.s.Kept(x, key, func() device.Dropper {
 		to := d.alloc(n, step)
-		d.s.Each(d.any("convert"), int64(n)*int64(step), int64(n), int32(cols), v.Val, v.Present, to.at, int32(step))
+		d.s.Each(d.kernelOfAnyWidth("convert"), int64(n)*int64(step), int64(n), int32(cols), v.Val, v.Present, to.at, int32(step))
 		return &convertedFeatures{d.s.Retain(to.at)}
 	})
 	if c, ok := kept.(*convertedFeatures); ok {
@@ -259,14 +259,14 @@ func (d *sageDevice) newCuts(rows device.View) *sageCuts {
 		return &sageCuts{}
 	}
 	cuts := s.Alloc(4 * n)
-	s.Each(d.any("cuts"), n, int32(n), rows.Ptr, cuts)
+	s.Each(d.kernelOfAnyWidth("cuts"), n, int32(n), rows.Ptr, cuts)
 	first := s.Scan(cuts, n, 4)
 	count := s.Read(first, n)
 	if count == 0 || s.Err() != nil {
 		return &sageCuts{}
 	}
 	owner := s.Alloc(4 * count)
-	s.Each(d.any("owners"), n, int32(n), first, owner)
+	s.Each(d.kernelOfAnyWidth("owners"), n, int32(n), first, owner)
 	return &sageCuts{first: s.Retain(first), owner: s.Retain(owner), count: count}
 }
 
@@ -406,7 +406,7 @@ func fusedSAGE(at device.Runner, a rep.View, features matrix.View[float32], net 
 			y := s.NewFull(rows, classes, workflow.FloatType)
 			w := d.floats(net.Out.Value.Val)
 			s.Gemm(device.Gemm{M: rows, N: classes, K: width, A: out.Val, B: w, C: y.Val, StepA: width, StepB: classes, StepC: classes})
-			s.Each(d.any("add"), int64(rows)*int64(classes), int64(rows), int32(classes), y.Val, d.floats(net.Bias.Value.Val))
+			s.Each(d.kernelOfAnyWidth("add"), int64(rows)*int64(classes), int64(rows), int32(classes), y.Val, d.floats(net.Bias.Value.Val))
 			scores = s.Result(y, int64(rows)*int64(classes))
 		}
 		if n > 0 {
@@ -438,7 +438,7 @@ func (d *sageDevice) Listed(o SAGEOptions, rows int) device.Buffer {
 // numbers returns from … to−1 as a list.
 func (d *sageDevice) numbers(from, to int) device.Buffer {
 	list := d.s.Alloc(4 * int64(max(to-from, 1)))
-	d.s.Each(d.any("numbers"), int64(to-from), int64(to-from), int32(from), list)
+	d.s.Each(d.kernelOfAnyWidth("numbers"), int64(to-from), int64(to-from), int32(from), list)
 	return list
 }
 

@@ -102,8 +102,8 @@ func TestGraphSAGEOnDevice(t *testing.T) {
 	}
 }
 
-// Rows of 16 bits before norm: of hidden layers, and with weights whose products are too large or
-// too small for them.
+// Rows of 16 bits before norm: of hidden layers, and with weights that make products too large or
+// too small for 16 bits.
 func TestGraphSAGENarrowRowsOnDevice(t *testing.T) {
 	t.Parallel()
 	d := samples.RealOrEmulated(t)
@@ -267,7 +267,7 @@ func TestGraphSAGEFedFeatures(t *testing.T) {
 	}
 }
 
-// A trainingCase is a training whose forms on devices are compared; method is what runs.
+// A trainingCase is a training; its forms on devices are compared. method is the method that runs.
 type trainingCase struct {
 	reason  string
 	s       samples.Sample

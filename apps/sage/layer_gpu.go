@@ -109,7 +109,7 @@ func (d *sageDevice) layer(net *neural.Net[float32], k int, x sagePanel, in sage
 		}
 		return out
 	}
-	d.apart(net, k, x, in, out, end, zeros)
+	d.productsThenGathers(net, k, x, in, out, end, zeros)
 	return out
 }
 
@@ -127,9 +127,9 @@ func projectsFirst(x sagePanel, own int) bool {
 	return x.sparse.Ptr.Addr != 0 || x.fed != nil || own <= x.cols
 }
 
-// apart computes a layer by products and gathers one after the other: rows are in float32 before
-// norm, a chunk of them at a time where their neighbours are gathered first.
-func (d *sageDevice) apart(net *neural.Net[float32], k int, x sagePanel, in sageInputs, out sagePanel, end bool, zeros device.Buffer) {
+// productsThenGathers computes a layer by products and gathers one after the other: rows are in
+// float32 before norm, a chunk of them at a time where their neighbours are gathered first.
+func (d *sageDevice) productsThenGathers(net *neural.Net[float32], k int, x sagePanel, in sageInputs, out sagePanel, end bool, zeros device.Buffer) {
 	s, l, c := d.s, &net.Layers[k], &d.choices
 	gcn, pool := net.GCN(), net.Pools()
 	own, wide := l.Self.Value.Cols, l.Width()
@@ -161,7 +161,7 @@ func (d *sageDevice) apart(net *neural.Net[float32], k int, x sagePanel, in sage
 		source = project(d.upload(in.spread(l.Pool.Value), d.padded(l.Pool.Value.Cols)))
 		bias := neural.NewPanel[float32](1, source.step)
 		copy(bias.Val, l.PoolBias.Value.Val)
-		s.Each(d.any("bias"), int64(source.rows)*int64(source.step), int64(source.rows), int32(source.step), source.at, d.floats(bias.Val))
+		s.Each(d.kernelOfAnyWidth("bias"), int64(source.rows)*int64(source.step), int64(source.rows), int32(source.step), source.at, d.floats(bias.Val))
 		how, self = sageMax, sageLonely
 		wa = d.upload(l.Neighbour.Value, d.padded(l.Neighbour.Value.Cols))
 	case gcn && before:
@@ -179,8 +179,7 @@ func (d *sageDevice) apart(net *neural.Net[float32], k int, x sagePanel, in sage
 		columns = d.width(l, gcn)
 	}
 	partial := d.pieces(c, source.at, source.step, columns, how)
-	// Rows before norm that 16 bits hold are written and read in them (2.34 → 2.12 ms, H200,
-	// "graphsage all fp16").
+	// Rows before norm are written and read in 16 bits if these hold them.
 	narrow := d.itemSize() == 2 && k > 0 && !before && !pool && how == sageMean && bounded(l)
 	if narrow {
 		direct = !end
@@ -219,7 +218,7 @@ func (d *sageDevice) apart(net *neural.Net[float32], k int, x sagePanel, in sage
 		if !gcn {
 			near = to.At(size * int64(behind))
 			if mine.at.Addr != 0 {
-				s.Each(d.any("copy"), int64(count)*int64(own), int64(count), int32(own), mine.at.At(int64(lo)*int64(mine.step)*d.itemSize()), int64(mine.step), to, int64(step))
+				s.Each(d.kernelOfAnyWidth("copy"), int64(count)*int64(own), int64(count), int32(own), mine.at.At(int64(lo)*int64(mine.step)*d.itemSize()), int64(mine.step), to, int64(step))
 			} else {
 				part := x
 				part.at, part.rows = x.at.At(int64(lo)*int64(x.step)*d.itemSize()), count
@@ -255,7 +254,7 @@ func (d *sageDevice) apart(net *neural.Net[float32], k int, x sagePanel, in sage
 		if !direct {
 			items = out.at.At(first * int64(out.step) * d.itemSize())
 		}
-		s.Blocks(d.any("norm"), (int64(count)+workflow.GraphBlock/32-1)/(workflow.GraphBlock/32), workflow.GraphBlock, int64(count), int32(step), to, int64(step),
+		s.Blocks(d.kernelOfAnyWidth("norm"), (int64(count)+workflow.GraphBlock/32-1)/(workflow.GraphBlock/32), workflow.GraphBlock, int64(count), int32(step), to, int64(step),
 			items, int64(out.step), device.Buffer{}, zeros)
 		s.Check()
 	}
@@ -333,9 +332,9 @@ func (d *sageDevice) choose(g *sageGraph, o SAGEOptions, layer, samples int, a S
 		list := s.Alloc(4 * max(int64(d.n)*int64(samples), 1))
 		args := []any{int32(d.n), d.rows.Ptr, d.rows.Idx, int64(o.Seed), device.Buffer{}, int32(layer), int32(samples), list}
 		if o.Replace {
-			s.Each(d.any("choose_again"), int64(d.n)*int64((samples+1)/2), args...)
+			s.Each(d.kernelOfAnyWidth("choose_again"), int64(d.n)*int64((samples+1)/2), args...)
 		} else {
-			s.Each(d.any("choose"), int64(d.n), args...)
+			s.Each(d.kernelOfAnyWidth("choose"), int64(d.n), args...)
 		}
 		d.choices = sageChoices{list: list, samples: samples, self: self}
 	}
@@ -373,9 +372,9 @@ func (d *sageDevice) allLayers(net *neural.Net[float32], p sagePanel, in sageInp
 	}
 	rows := len(o.Vertices)
 	out := s.NewFull(rows, width, workflow.FloatType)
-	s.Each(d.any("pick"), int64(rows)*int64(width), int64(rows), int32(width), d.Listed(o, rows), all.Val, out.Val)
+	s.Each(d.kernelOfAnyWidth("pick"), int64(rows)*int64(width), int64(rows), int32(width), d.Listed(o, rows), all.Val, out.Val)
 	s.Fill(d.zeros, 0, 8)
-	s.Blocks(d.any("count"), (int64(rows)+workflow.GraphBlock/32-1)/(workflow.GraphBlock/32), workflow.GraphBlock, int64(rows), int32(width), out.Val, d.zeros)
+	s.Blocks(d.kernelOfAnyWidth("count"), (int64(rows)+workflow.GraphBlock/32-1)/(workflow.GraphBlock/32), workflow.GraphBlock, int64(rows), int32(width), out.Val, d.zeros)
 	s.Drop(all)
 	return out
 }

@@ -9,15 +9,15 @@ import (
 // ownTreeRows bounds the rows of the widest layer of the trees of a batch on a device.
 const ownTreeRows = 1 << 22
 
-// fusesOwn reports whether a device has PerSource for these settings: choices by its kernels, and a
-// first layer of products before gathers, or features of which rows can be gathered.
+// fusesOwn reports whether a device has PerSource for these settings: its kernels make the choices,
+// and the first layer multiplies before it gathers or has features with rows that can be gathered.
 func (o *SAGEOptions) fusesOwn(net *neural.Net[float32], dense bool) bool {
 	return o.Sampling == SampleUniform && (dense || net.AtOnce(0, itemsOf(o.Precision)))
 }
 
-// ownTrees computes embeddings by trees whose choices are their own, batch by batch. A tree is a
-// list of vertices: its root, the choices of the root, then those of all vertices so far, and so
-// on. The targets of a layer are the first of its sources.
+// ownTrees computes embeddings batch by batch; each tree makes its own choices. A tree is a list of
+// vertices: its root, the choices of the root, then the choices of all vertices so far, and so on.
+// The targets of a layer are the first of its sources.
 func (d *sageDevice) ownTrees(net *neural.Net[float32], x sagePanel, in sageInputs, o SAGEOptions, width int) device.View {
 	s := d.s
 	count := o.embeds(d.n)
@@ -74,7 +74,7 @@ func (d *sageDevice) ownTrees(net *neural.Net[float32], x sagePanel, in sageInpu
 		s.Copy(owner, list.At(4*int64(lo)), 4*int64(targets[layers-1]))
 		for k := layers - 1; k > 0; k-- {
 			n := int64(targets[k])
-			s.Each(d.any("choose_own"), n, n, node, owner, d.rows.Ptr, d.rows.Idx, int64(o.Seed), int32(k), int32(o.Samples[layers-1-k]), o.Replace,
+			s.Each(d.kernelOfAnyWidth("choose_own"), n, n, node, owner, d.rows.Ptr, d.rows.Idx, int64(o.Seed), int32(k), int32(o.Samples[layers-1-k]), o.Replace,
 				node.At(4*n), owner.At(4*n), device.Buffer{})
 		}
 		n := int64(targets[0])
@@ -82,7 +82,7 @@ func (d *sageDevice) ownTrees(net *neural.Net[float32], x sagePanel, in sageInpu
 		if direct {
 			chosen = alloc(targets[0] * last)
 		}
-		s.Each(d.any("choose_own"), n, n, node, owner, d.rows.Ptr, d.rows.Idx, int64(o.Seed), int32(0), int32(last), o.Replace, chosen, device.Buffer{}, device.Buffer{})
+		s.Each(d.kernelOfAnyWidth("choose_own"), n, n, node, owner, d.rows.Ptr, d.rows.Idx, int64(o.Seed), int32(0), int32(last), o.Replace, chosen, device.Buffer{}, device.Buffer{})
 		to := func(k int) device.Buffer { // of a layer, if it is the last
 			if k < layers-1 {
 				return device.Buffer{}
@@ -107,7 +107,7 @@ func (d *sageDevice) ownTrees(net *neural.Net[float32], x sagePanel, in sageInpu
 			}
 			samples := o.Samples[layers-1-k]
 			place := alloc(targets[k] * samples)
-			s.Each(d.any("places"), int64(targets[k])*int64(samples), int64(targets[k])*int64(samples), node.At(4*int64(targets[k])), int32(targets[k]), place)
+			s.Each(d.kernelOfAnyWidth("places"), int64(targets[k])*int64(samples), int64(targets[k])*int64(samples), node.At(4*int64(targets[k])), int32(targets[k]), place)
 			d.n, d.choices = targets[k], sageChoices{list: place, samples: samples, self: self}
 			next := d.layer(net, k, h, from, to(k))
 			d.free(h)

@@ -46,8 +46,8 @@ func sageByRanges(
 		}
 	}
 	work := int64(s.rows) * int64(s.width()+net.Layers[0].Input())
-	// Cut by the neighbours that vertices read, trees of 25×10 of R-MAT 22 took 18.0 ms on four
-	// H200s, and 14.3 by their number: a vertex without neighbours has its dense products too.
+	// Trees are cut by their number, not by the neighbours that vertices read: a vertex without
+	// neighbours has its dense products too.
 	s.cuts = workflow.CutEvenly(int64(s.rows), d.G.Size(), 1, workflow.LeastRange*int64(s.rows)/max(work, 1))
 	s.embeddings, s.logits = make([]*matrix.Matrix[float32], len(graph)), make([]*matrix.Matrix[float32], len(graph))
 	s.facts = make([][]int64, len(graph))
@@ -123,7 +123,7 @@ func (s *sageDivision) byLayers(at *sageGraph) error {
 	rows := workflow.CutEvenly(int64(s.n), s.G.Size(), 1, 1)
 	ranks := s.G.Ranks()
 	nets, inputs := make([]*neural.Net[float32], len(ranks)), make([]neural.Input[float32], len(ranks))
-	every, vertices := numbersOrAll(nil, s.n), make([][]int32, len(ranks)) // those of each rank
+	every, vertices := numbersOrAll(nil, s.n), make([][]int32, len(ranks)) // of each rank
 	for k, c := range ranks {
 		var err error
 		if nets[k], err = netOf(s.app, s.model, s.net.Layers[0].Input()); err != nil {
@@ -211,7 +211,7 @@ func (s *sageDivision) byLayers(at *sageGraph) error {
 	})
 }
 
-// gatherRows replaces the rows of each rank by those of all, and the columns by those from one on.
+// gatherRows replaces the rows of each rank by the rows of all ranks, from column From on.
 func (s *sageDivision) gatherRows(near []neural.Near[float32], rows []int64) error {
 	width := near[0].Cols - near[0].From
 	own, counts := make([][]float32, len(near)), make([]int, len(rows)-1)

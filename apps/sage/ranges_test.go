@@ -27,7 +27,7 @@ func sageRangeRuns(n int) map[string]SAGEOptions {
 	}
 }
 
-// sameSAGE compares results on a group with those of one place.
+// sameSAGE compares results on a group with results of one place.
 func sameSAGE(t *testing.T, what string, got, want *SAGEResult) {
 	t.Helper()
 	near(t, what, got.Embeddings, table(want.Embeddings), 1e-5)

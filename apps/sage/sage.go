@@ -24,7 +24,7 @@ import (
 type SAGEAggregator int
 
 const (
-	// AggregateMean is the mean, whose product with weights is put behind that of the vertex.
+	// AggregateMean is the mean; its product with weights is put behind the product of the vertex.
 	AggregateMean SAGEAggregator = iota
 	// AggregatePool is the maximum of relu(h·Wp + b), in each component.
 	AggregatePool
@@ -77,13 +77,13 @@ type SAGEOptions struct {
 	// one choice for a vertex and a layer. It needs Samples. A device has it for SampleUniform; if
 	// features are sparse, a first layer of pools or of rows wider than a warp's runs on the host.
 	PerSource bool
-	Batch     int // of vertices whose trees the host computes together; 0 means 4096
+	Batch     int // of trees that the host computes together; 0 means 4096
 	// FeatureMemory is the bytes of a device's memory that features may take, 0 for what is free.
 	// Larger ones stay in host memory and are copied in pieces, through pinned memory, in each
 	// call.
 	FeatureMemory int64
-	// Precision is that of features, weights and hidden rows on a device; the host has SAGEFloat32
-	// alone. Sums and embeddings are in float32.
+	// Precision is the precision of features, weights and hidden rows on a device; the host has
+	// only SAGEFloat32. Sums and embeddings are in float32.
 	Precision SAGEPrecision
 
 	// part is the range of all vertices that a device of a group embeds, where Vertices is nil; 0
@@ -108,7 +108,7 @@ type SAGEPrecision int
 const (
 	// SAGEFloat32 is float32.
 	SAGEFloat32 = SAGEPrecision(device.Float32)
-	// SAGETF32 is float32, of which products read 10 bits of the fraction.
+	// SAGETF32 is float32; products read 10 bits of its fraction.
 	SAGETF32 = SAGEPrecision(device.TF32)
 	// SAGEFloat16 is IEEE 754 binary16: 11 bits, up to 65504.
 	SAGEFloat16 = SAGEPrecision(device.Float16)
@@ -141,9 +141,9 @@ type SAGEResult struct {
 	Pieces int
 }
 
-// GraphSAGE computes embeddings of vertices from their features and those of vertices near them
-// (Hamilton, Ying, Leskovec: Inductive representation learning on large graphs, NIPS 2017,
-// algorithm 2; chapter 4 of Gunrock's HIVE report, 2018). A layer with the mean is
+// GraphSAGE computes embeddings of vertices from the features of the vertices and of their
+// neighbourhoods (Hamilton, Ying, Leskovec: Inductive representation learning on large graphs, NIPS
+// 2017, algorithm 2; chapter 4 of Gunrock's HIVE report, 2018). A layer with the mean is
 //
 //	h ← norm(relu([h·Wf, mean over chosen neighbours of h·Wa]))
 //
@@ -154,15 +154,16 @@ type SAGEResult struct {
 // a layer see the same choice, as in the paper's algorithm. If all vertices are wanted, or so many
 // that their trees would be larger than the graph, layers are computed for all vertices: a product
 // with the weights of both parts, then means of chosen neighbours, relu and norm, row by row.
-// Otherwise the trees of a batch of vertices are. Both give the same embeddings, to rounding. With
-// PerSource the choice depends on the vertex whose embedding is wanted too, and trees of all of
-// these are computed.
+// Otherwise GraphSAGE computes the trees of batches of vertices. Both give the same embeddings, to
+// rounding. With PerSource the choice also depends on the root of the tree, and GraphSAGE computes
+// the trees of all wanted vertices.
 //
 // The ranks of a group on the host have rows of every layer, or vertices where trees are computed;
 // those on devices have vertices. Embeddings are on the rank that computes them.
 //
-// Wrong shapes are a *matrix.DimensionError with both shapes. O(vertices × d × h + chosen × h) a
-// layer. Dense products run by OpenBLAS if it is on the system, and else by gonum.
+// GraphSAGE returns a *matrix.DimensionError with both shapes if shapes do not fit. O(vertices × d
+// × h + chosen × h) a layer. Dense products run by OpenBLAS if it is on the system, and else by
+// gonum.
 func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], model *SAGEModel, opts ...SAGEOptions) (*SAGEResult, error) {
 	return graphSAGE(workflow.Inside(g), features, model, opts)
 }

@@ -363,7 +363,7 @@ func TestSAGESampling(t *testing.T) {
 	}
 }
 
-// The gradient of every parameter is that of finite differences, in float64.
+// The gradient of every parameter equals finite differences, in float64.
 func TestSAGEGradient(t *testing.T) {
 	t.Parallel()
 	g := samples.Build[float64](t, sageSample(), matrix.CSR)

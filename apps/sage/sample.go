@@ -85,7 +85,7 @@ func (g *sageGraph) random(v int32, round uint64, layer, k int) uint64 {
 }
 
 // choose sets c.at to the chosen neighbours of v in ascending order, and c.weight to their weights,
-// whose sum is 1. samples is −1 for all neighbours.
+// which add up to 1. samples is −1 for all neighbours.
 func (g *sageGraph) choose(v int32, round uint64, layer, samples int, c *sageChoice) {
 	c.at, c.weight = c.at[:0], c.weight[:0]
 	row := g.idx[g.ptr[v]:g.ptr[v+1]]
@@ -335,8 +335,8 @@ func chosenOf[F workflow.Real](g *sageGraph, targets []int32, round uint64, laye
 	})
 }
 
-// ownBlock is blockOf for trees of their own: owners are the vertices whose trees the targets
-// belong to, and every choice is a source of its own.
+// ownBlock is blockOf for trees with choices of their own: owners are the roots of the trees that
+// the targets belong to, and every choice is a separate source.
 func ownBlock[F workflow.Real](g *sageGraph, targets, owners []int32, layer, samples int) (*neural.Block[F], []int32, []int32, error) {
 	const grain = 1 << 10
 	parts := make([]sagePart, (len(targets)+grain-1)/grain)
@@ -399,7 +399,8 @@ func (g *sageGraph) renumber(targets, idx []int32) []int32 {
 }
 
 // treesOf returns the blocks of all layers for targets without repeats, the first layer first, and
-// the vertices whose features enter. samples counts from the targets outwards; nil takes all.
+// the vertices that enter by their features. samples counts from the targets outwards; nil takes
+// all.
 func treesOf[F workflow.Real](g *sageGraph, targets []int32, round uint64, layers int, samples []int) ([]*neural.Block[F], []int32, error) {
 	blocks := make([]*neural.Block[F], layers)
 	at := targets

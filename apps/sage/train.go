@@ -67,8 +67,8 @@ type SAGETraining struct {
 // TrainGraphSAGE trains a network of GraphSAGE by back-propagation. With classes, one for each
 // vertex from 0 and −1 where unknown, it is supervised: a classifier over the embeddings, cross
 // entropy over split.Train. Without classes, nil, it is the paper's unsupervised loss: embeddings
-// of vertices that a random walk connects are to be alike, those of vertices drawn in proportion to
-// degree^¾ not. split.Train nil means all vertices with a class.
+// of vertices that a random walk connects are to be alike, embeddings of vertices drawn in
+// proportion to degree^¾ are not. split.Train nil means all vertices with a class.
 //
 // Each step takes a batch, chooses neighbours anew, and moves the weights by Adam; the gradient of
 // an aggregation is a product with the transposed matrix of the chosen neighbours. After each epoch
@@ -79,10 +79,10 @@ type SAGETraining struct {
 //
 // If g is on a group, its ranks divide the rows of every layer, or the vertices of each batch where
 // their trees are smaller than the graph. They add up the gradients of the weights in the order of
-// ranks, and hold the same weights, which agree with those of one place to rounding. The process of
-// rank 0 reads and writes opts.Checkpoint; opts.Each is called in every process. Ranks on devices
-// that reach each other's memory train there by the kernels of one device. What these lack, and
-// other groups of devices, train on the host, as the trace says.
+// ranks, and hold the same weights, which agree with the weights of one place to rounding. The
+// process of rank 0 reads and writes opts.Checkpoint; opts.Each is called in every process. Ranks
+// on devices that reach each other's memory train there by the kernels of one device. What these
+// lack, and other groups of devices, train on the host, as the trace says.
 func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], classes []int32, split SAGESplit, opts ...SAGETrainOptions) (*SAGETraining, error) {
 	return trainGraphSAGE(workflow.Inside(g), features, classes, split, opts)
 }
@@ -148,7 +148,7 @@ func trainGraphSAGE(g rep.View, features matrix.Source[float32], classes []int32
 	t.net = newNet[float32](o.Aggregator, d, o.Hidden, count, o.Seed)
 	t.best = t.net.Values()
 	t.state.Validate, t.state.bestLoss = math.NaN(), math.Inf(1)
-	divided, err := teamUp(t, g, matrix.AsView[float32](features), n)
+	divided, err := divideTraining(t, g, matrix.AsView[float32](features), n)
 	if err != nil {
 		return nil, err
 	}
@@ -381,7 +381,7 @@ func (t *sageTrainer) run() (*SAGETraining, error) {
 		t.team.done(res.Epochs)
 	} else if t.o.Trace != nil {
 		method := ops.Method("trees")
-		if t.everything(len(t.split.Train)) {
+		if t.usesAllVertices(len(t.split.Train)) {
 			method = "layers"
 		}
 		t.o.Trace(ops.Trace{Op: "TrainGraphSAGE", Method: method, Work: int64(res.Epochs)})
@@ -417,9 +417,9 @@ func (t *sageTrainer) blocks() []*neural.Block[float32] {
 	return slices.Repeat([]*neural.Block[float32]{t.block}, len(t.net.Layers))
 }
 
-// everything reports whether a step for so many targets computes layers of all vertices: all
+// usesAllVertices reports whether a step for so many targets computes layers of all vertices: all
 // neighbours are taken, and the trees would be larger than the graph.
-func (t *sageTrainer) everything(targets int) bool {
+func (t *sageTrainer) usesAllVertices(targets int) bool {
 	return t.o.Samples == nil && t.graph.sampling == SampleUniform && treeSize(targets, nil, t.graph, len(t.net.Layers)) >= float64(t.graph.n)
 }
 
@@ -437,7 +437,7 @@ func (t *sageTrainer) order(epoch uint64) []int {
 // epoch trains once over the training vertices.
 func (t *sageTrainer) epoch(epoch uint64) (loss float64, right int, err error) {
 	train := t.split.Train
-	if t.classes == nil || t.o.Batch > 0 && t.o.Batch < len(train) || !t.everything(len(train)) {
+	if t.classes == nil || t.o.Batch > 0 && t.o.Batch < len(train) || !t.usesAllVertices(len(train)) {
 		train = t.order(epoch)
 	}
 	batch := t.o.Batch
@@ -492,7 +492,7 @@ func (t *sageTrainer) step(batch []int, epoch uint64) (loss float64, right int, 
 	n.Kept.Reset()
 	var tapes []*neural.Tape[float32]
 	var masks [][]float32
-	all := t.everything(len(targets))
+	all := t.usesAllVertices(len(targets))
 	if all {
 		t.x.Transpose(t.o.Run) // once for all steps
 		tapes, masks, err = tapeBlocks(n, t.blocks(), nil, t.x, step, t.o)

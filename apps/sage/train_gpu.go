@@ -17,7 +17,7 @@ import (
 	"github.com/hiveblas/hiveblas/ops"
 )
 
-//go:embed kernels/sagetrain.cu
+//go:embed kernels/sage_train.cu
 var sageTrainText string
 
 func sageTrainProgram() device.Program {
@@ -38,7 +38,7 @@ const (
 	sageGraphEpochs = 64
 )
 
-// sageTrainState is hb_sage_state of kernels/sagetrain.cu.
+// sageTrainState is hb_sage_state of kernels/sage_train.cu.
 type sageTrainState struct {
 	epochs, steps, best, done, improved, limit, patience, validates int64
 	validate, bestLoss                                              float64
@@ -88,7 +88,7 @@ type sageFit struct {
 	uploads                        []any            // host memory of an epoch's uploads
 }
 
-// sageCounted are vertices whose loss counts.
+// sageCounted are the vertices that the loss counts.
 type sageCounted struct {
 	times device.Buffer // of each vertex
 	total int
@@ -254,9 +254,9 @@ func (f *sageFit) prepare(x device.Operand, d int, dense, along bool) {
 	f.logits, f.slope = s.Alloc(4*cells), s.Alloc(4*cells)
 	f.ones = f.floats(slices.Repeat([]float32{1}, max(f.n, 1)))
 	f.class = s.Ints(t.classes)
-	f.train, f.valid = f.counted(t.split.Train, 0), f.counted(f.validated(), 1)
+	f.train, f.valid = f.uploadCounts(t.split.Train, 0), f.uploadCounts(f.validated(), 1)
 	f.history = s.Zeros(8 * 4 * int64(t.o.Epochs+1))
-	f.put(t.state)
+	f.uploadState(t.state)
 	if t.o.Samples != nil && !along {
 		f.chosen = s.Alloc(4 * max(f.back.Entries, 1))
 	}
@@ -274,9 +274,9 @@ func (f *sageFit) validated() []int {
 	return f.t.split.Validate
 }
 
-// once reports whether an epoch is a step of all training vertices and of all vertices' layers,
-// whose kernels depend on the state alone.
-func (f *sageFit) once() bool {
+// singleStep reports whether an epoch is a step of all training vertices and of all vertices'
+// layers, with kernels that depend only on the state.
+func (f *sageFit) singleStep() bool {
 	return f.trees == nil && f.t.classes != nil && f.batch == len(f.t.split.Train)
 }
 
@@ -298,9 +298,9 @@ func (f *sageFit) method() string {
 	return method
 }
 
-// counted uploads how often vertices stand in a list. Its sums are number which of those of the
-// rank.
-func (f *sageFit) counted(list []int, which int64) sageCounted {
+// uploadCounts uploads how often vertices stand in a list. Its sums are number which among the sums
+// of the rank.
+func (f *sageFit) uploadCounts(list []int, which int64) sageCounted {
 	times := make([]int32, max(f.n, 1))
 	for _, v := range list {
 		times[v]++
@@ -311,8 +311,8 @@ func (f *sageFit) counted(list []int, which int64) sageCounted {
 	return c
 }
 
-// put uploads the state of training.
-func (f *sageFit) put(s sageState) {
+// uploadState uploads the state of training.
+func (f *sageFit) uploadState(s sageState) {
 	state := sageTrainState{epochs: int64(s.Epochs), steps: s.steps, best: int64(s.Best), limit: int64(f.t.o.Epochs), patience: int64(f.t.o.Patience),
 		validate: s.Validate, bestLoss: s.bestLoss}
 	f.state = f.s.Upload(unsafe.Pointer(&state), int64(unsafe.Sizeof(state)))
@@ -368,13 +368,13 @@ func (f *sageFit) run() {
 	s, t := f.s, f.t
 	numbers, at := s.Results()
 	f.done = at
-	if !f.goesOn() {
+	if !f.agreeToContinue() {
 		return
 	}
 	if t.state.Epochs < t.o.Epochs && t.state.Epochs-t.state.Best < t.o.Patience {
 		look := 1 // epochs without a look
 		switch {
-		case f.share != nil || !f.once():
+		case f.share != nil || !f.singleStep():
 		case t.o.Each != nil || t.o.Checkpoint != "":
 		case f.rows.Entries+int64(f.n)*int64(f.widest) < sageSmall:
 			f.epoch() // loads what a capture must not
@@ -385,9 +385,9 @@ func (f *sageFit) run() {
 		default: // beyond the end each epoch costs more than a wait
 			look = 4
 		}
-		for f.goesOn() && numbers[0] == 0 { // ranks that go on have the same numbers
+		for f.agreeToContinue() && numbers[0] == 0 { // ranks that go on have the same numbers
 			for range min(look, t.o.Epochs-t.state.Epochs) {
-				if f.once() {
+				if f.singleStep() {
 					f.epoch()
 				} else {
 					f.batches()
@@ -397,7 +397,7 @@ func (f *sageFit) run() {
 			f.uploads = f.uploads[:0]
 		}
 	}
-	if !f.goes() {
+	if !f.running() {
 		return
 	}
 	if f.main() {
@@ -413,7 +413,7 @@ func (f *sageFit) run() {
 	}
 	t.state.Test = math.NaN()
 	if t.classes != nil && len(t.split.Test) > 0 {
-		f.evaluate(f.counted(t.split.Test, 1))
+		f.evaluate(f.uploadCounts(t.split.Test, 1))
 		f.gatherParts(f.sums, 8*sageSums)
 		ranks, _ := f.ranks()
 		sums := make([]float64, sageSums*ranks)
@@ -426,13 +426,13 @@ func (f *sageFit) run() {
 		}
 		t.state.Test = right / float64(len(t.split.Test))
 	}
-	f.goesOn()
+	f.agreeToContinue()
 }
 
 // fetch downloads the state and the parameters.
 func (f *sageFit) fetch() {
 	t := f.t
-	f.look()
+	f.downloadState()
 	f.unpack(f.value, func(p *neural.Param[float32]) []float32 { return p.Value.Val })
 	f.unpack(f.first, func(p *neural.Param[float32]) []float32 { return p.First.Val })
 	f.unpack(f.next, func(p *neural.Param[float32]) []float32 { return p.Next.Val })
@@ -446,8 +446,8 @@ func (f *sageFit) fetch() {
 	f.unpack(f.best, func(p *neural.Param[float32]) []float32 { return t.best[p.Name] })
 }
 
-// look downloads the state.
-func (f *sageFit) look() {
+// downloadState downloads the state.
+func (f *sageFit) downloadState() {
 	var state sageTrainState
 	f.s.Download(unsafe.Pointer(&state), f.state, int64(unsafe.Sizeof(state)))
 	s := &f.t.state
@@ -457,7 +457,7 @@ func (f *sageFit) look() {
 // report tells of the epochs after before, and saves a checkpoint if one is due.
 func (f *sageFit) report(before int) {
 	t := f.t
-	f.look()
+	f.downloadState()
 	s := &t.state
 	if s.Epochs == before || f.s.Err() != nil {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 )
 
-// The passes of a sageTeam through layers, of which each rank has a range of the rows.
+// The passes of a sageTeam through layers; each rank has a range of the rows of every layer.
 
 // forward computes the rows of all layers.
 func (m *sageTeam) forward(step uint64, training bool) error {
@@ -42,7 +42,7 @@ func (m *sageTeam) forward(step uint64, training bool) error {
 				return err
 			}
 			r.self = own
-			m.post(c, r, near)
+			m.placeRows(c, r, near)
 			return nil
 		})
 		if err == nil {
@@ -61,11 +61,11 @@ func (m *sageTeam) forward(step uint64, training bool) error {
 	return nil
 }
 
-// out returns the rows of the last layer.
-func (r *sageMember) out() neural.Panel[float32] { return r.tapes[len(r.tapes)-1].Out }
+// lastRows returns the rows of the last layer.
+func (r *sageMember) lastRows() neural.Panel[float32] { return r.tapes[len(r.tapes)-1].Out }
 
-// post puts the rows of a rank among those of all, which gather completes.
-func (m *sageTeam) post(c comm.Comm, r *sageMember, own neural.Near[float32]) {
+// placeRows puts the rows of a rank into the panel of all rows, which gather completes.
+func (m *sageTeam) placeRows(c comm.Comm, r *sageMember, own neural.Near[float32]) {
 	r.near = neural.Near[float32]{Panel: r.net.Kept.Panel(m.t.graph.n, own.Cols-own.From)}
 	lo := int(m.rows[c.Rank()])
 	for v := range len(r.vertices) {
@@ -123,7 +123,7 @@ func (m *sageTeam) exchange() error {
 	})
 }
 
-// backward adds the gradients of the weights, given that of the rows of the last layer.
+// backward takes the gradient of the rows of the last layer and adds the gradients of the weights.
 func (m *sageTeam) backward() error {
 	pool := m.t.net.Pools()
 	for layer := len(m.t.net.Layers) - 1; layer >= 0; layer-- {
@@ -145,7 +145,7 @@ func (m *sageTeam) backward() error {
 			err = m.exchange()
 		}
 		if err == nil {
-			err = m.Each(func(k int, _ comm.Comm, run workflow.Run) error { return m.members[k].rest(layer, run) })
+			err = m.Each(func(k int, _ comm.Comm, run workflow.Run) error { return m.members[k].endBackward(layer, run) })
 		}
 		if err != nil {
 			return err
@@ -154,8 +154,8 @@ func (m *sageTeam) backward() error {
 	return nil
 }
 
-// rest ends the backward pass of a layer, whose part has the sums of all ranks.
-func (r *sageMember) rest(layer int, run workflow.Run) (err error) {
+// endBackward ends the backward pass of a layer; part has the sums of all ranks.
+func (r *sageMember) endBackward(layer int, run workflow.Run) (err error) {
 	tape := r.tapes[layer]
 	var to neural.Panel[float32]
 	switch {

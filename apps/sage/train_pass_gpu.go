@@ -31,9 +31,9 @@ func (f *sageFit) draw(k int) {
 	l, n := &f.layers[k], int64(f.n)
 	args := []any{int32(f.n), f.rows.Ptr, f.rows.Idx, int64(f.t.o.Seed), f.steps, int32(k), int32(l.samples), l.list}
 	if f.t.o.Replace {
-		f.s.Each(f.any("choose_again"), n*int64((l.samples+1)/2), args...)
+		f.s.Each(f.kernelOfAnyWidth("choose_again"), n*int64((l.samples+1)/2), args...)
 	} else {
-		f.s.Each(f.any("choose"), n, args...)
+		f.s.Each(f.kernelOfAnyWidth("choose"), n, args...)
 	}
 }
 
@@ -50,7 +50,7 @@ func (f *sageFit) times(in, w sagePanel, cols int, to device.Buffer, toStep int)
 }
 
 // products queues the products of a layer: of the own rows with the weights of the vertex itself,
-// null with GCN, and of all rows with those of neighbours.
+// null with GCN, and of all rows with the weights of neighbours.
 func (f *sageFit) products(l *sageFitLayer, in sagePanel) (mine, near sagePanel) {
 	gcn := f.t.o.Aggregator == AggregateGCN
 	w := sagePanel{at: f.parameter(f.value, l.weights), rows: l.rows, cols: l.step, step: l.step, kind: device.Float32}
@@ -83,7 +83,7 @@ func (f *sageFit) forward(training bool) {
 			in = f.layers[k-1].out
 		}
 		if training && f.t.o.Dropout > 0 {
-			f.drop(k, in)
+			f.dropout(k, in)
 			in = l.in
 		}
 		mine, near := f.products(l, in)
@@ -105,7 +105,7 @@ func (f *sageFit) forward(training bool) {
 		}
 		lanes := max(f.lanes(columns), 2)
 		f.launch(f.kernel("layer", columns), int64(f.own), lanes, columns, int64(f.own), c.ptr, c.list, int32(c.samples), mine.at, int64(mine.step),
-			near.at, int64(near.step), int32(columns), first, partial, int32(l.own), l.out.at, device.Buffer{}, int64(l.step), l.length, device.Buffer{}, f.who())
+			near.at, int64(near.step), int32(columns), first, partial, int32(l.own), l.out.at, device.Buffer{}, int64(l.step), l.length, device.Buffer{}, f.ownRowNumbers())
 	}
 }
 
@@ -129,8 +129,8 @@ func (f *sageFit) gemm(g device.Gemm) {
 	}
 }
 
-// drop queues the dropout of the input of a layer.
-func (f *sageFit) drop(k int, in sagePanel) {
+// dropout queues the dropout of the input of a layer.
+func (f *sageFit) dropout(k int, in sagePanel) {
 	s, l := f.s, &f.layers[k]
 	more := append(f.dropArgs(k), int64(f.lo))
 	if in.sparse.Ptr.Addr != 0 {
@@ -154,8 +154,8 @@ func (f *sageFit) blocks() int {
 	return max(1, min((f.n+workflow.GraphBlock-1)/workflow.GraphBlock, sageTrainBlocks))
 }
 
-// loss queues the loss of those vertices of the own rows that count, by the logits, which is added
-// to that of steps before with more.
+// loss queues the loss of the own rows' vertices that count, by the logits; with more it adds the
+// loss to the loss of earlier steps.
 func (f *sageFit) loss(c sageCounted, slope device.Buffer, more bool) {
 	bias := f.parameter(f.value, f.count-int64(f.classes))
 	f.s.Blocks(f.kernelOf("loss"), int64(f.blocks()), workflow.GraphBlock, int64(f.own), int32(f.classes), f.logits, bias, f.class.At(4*int64(f.lo)),
@@ -163,7 +163,7 @@ func (f *sageFit) loss(c sageCounted, slope device.Buffer, more bool) {
 		float64(c.total), slope, more, c.sums)
 }
 
-// unclassify queues the gradients of the classifier and that of rows of embeddings z, to g.
+// unclassify queues the gradients of the classifier, and to g the gradient of rows of embeddings z.
 func (f *sageFit) unclassify(rows int, z, g device.Buffer) {
 	out, last := f.outAt(), &f.layers[len(f.layers)-1]
 	f.gemm(device.Gemm{M: last.step, N: f.classes, K: rows, A: z, B: f.slope, C: f.parameter(f.grad, out), TransA: true,

@@ -19,7 +19,7 @@ import (
 // Random numbers are functions of seed, step and vertex, so all ranks make the choices of one
 // place. The gradients of the weights are added up in the order of ranks, and all ranks move the
 // weights by the same sums. This file is the form of the host, which groups of devices take where
-// kernels do not train or memory does not travel; see sagetrainrows_gpu.go for that of devices.
+// kernels do not train or memory does not travel; train_rows_gpu.go has the form of devices.
 
 // A sageTeam is a training that is divided among the ranks of a group. A nil team is one place.
 type sageTeam struct {
@@ -35,7 +35,7 @@ type sageTeam struct {
 
 // A sageMember is a rank of this process.
 type sageMember struct {
-	net      *neural.Net[float32] // its weights are those of the other ranks of the process
+	net      *neural.Net[float32] // shares its weights with the other ranks of the process
 	grad     []float32            // gradients of all weights
 	graph    sageGraph
 	vertices []int32                // its rows
@@ -54,9 +54,9 @@ type sageMember struct {
 	result  [2]float64            // loss and right answers
 }
 
-// teamUp divides a training among the ranks of the group of the graph, and sets the graph and the
-// features of t. It reports whether it did.
-func teamUp(t *sageTrainer, g rep.View, features matrix.View[float32], n int) (bool, error) {
+// divideTraining divides a training among the ranks of the group of the graph, and sets the graph
+// and the features of t. It reports whether it did.
+func divideTraining(t *sageTrainer, g rep.View, features matrix.View[float32], n int) (bool, error) {
 	const app = "TrainGraphSAGE"
 	d, err := workflow.Divide(t.o.Run, app, g.Place(), 0)
 	if d == nil || err != nil || !g.Gatherable(d.G) || !workflow.Fits(d, features) {
@@ -88,7 +88,7 @@ func teamUp(t *sageTrainer, g rep.View, features matrix.View[float32], n int) (b
 		r.grad = r.net.Gradients()
 		m.members = append(m.members, r)
 	}
-	if err := m.give(features, n); err != nil {
+	if err := m.distributeFeatures(features, n); err != nil {
 		return false, err
 	}
 	t.team = m
@@ -125,8 +125,8 @@ func (m *sageTeam) cut(n int) {
 	}
 }
 
-// give gives the ranks the features: of their rows, or all of them for trees.
-func (m *sageTeam) give(features matrix.View[float32], n int) error {
+// distributeFeatures gives the ranks the features: of their rows, or all of them for trees.
+func (m *sageTeam) distributeFeatures(features matrix.View[float32], n int) error {
 	if m.layers && !m.Devices {
 		list, err := access.Blocks(features, rep.Query{Group: m.G, Context: m.Wait, Cuts: workflow.AsInts(m.rows)})
 		if err != nil {

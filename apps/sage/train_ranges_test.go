@@ -42,8 +42,8 @@ func trainOn(g samples.GroupGraph, x *matrix.Matrix[float32], classes []int32, s
 	return got, err
 }
 
-// sameTraining compares a training with that of one place, up to the order of sums. Products of
-// GPUs round in other places if they have other shapes.
+// sameTraining compares a training with the training of one place, up to the order of sums.
+// Products of GPUs round in other places if they have other shapes.
 func sameTraining(t *testing.T, what string, got, want sageTraining) {
 	t.Helper()
 	figures, weights := 1e-5, 1e-3

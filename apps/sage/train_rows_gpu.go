@@ -17,21 +17,20 @@ import (
 // Training of GraphSAGE on a group of devices. Every device has the graph. Steps along trees
 // compute the trees of a share of each batch, from the features of all vertices. Other steps, and
 // all evaluations, compute a range of the rows of each layer. The devices gather the products that
-// neighbours read, and in the backward pass the gradients of these, from which each device sums up
-// those of its rows by the transposed graph. Then they gather the gradients of the weights, and
-// each moves the weights by the sums in the order of ranks. The weights and the state of training
-// are the same bits on all devices, so that all end with the same step.
+// neighbours read, and in the backward pass the gradients of these products; each device sums up
+// the gradients of its rows by the transposed graph. Then they gather the gradients of the weights,
+// and each moves the weights by the sums in the order of ranks. The weights and the state of
+// training are the same bits on all devices, so that all end with the same step.
 //
 // A rank that fails takes part in the collectives until the ranks agree to end, so that the group
 // stays usable.
 
-// sageAgree is the number of steps of an epoch between two agreements of the ranks to go on, each
-// of which takes as long as a small kernel.
+// sageAgree is the number of steps of an epoch between two agreements of the ranks to go on. An
+// agreement takes as long as a small kernel.
 const sageAgree = 16
 
-// sageRowWork is the number of entries whose work is that of a row. On an H100, R-MAT 20, layers of
-// 32 columns: 4.1 ns a row and .19 ns an entry in an epoch. With a row as 4 entries, as in the cuts
-// of a matrix, one of two devices has 81 % of the rows, and an epoch takes as long as on one.
+// sageRowWork is the number of entries that take the time of a row: on an H100, R-MAT 20, layers of
+// 32 columns, 4.1 ns a row and .19 ns an entry in an epoch.
 const sageRowWork = 20
 
 // sageShare is the part of one rank in a training on devices.
@@ -57,8 +56,8 @@ func (f *sageFit) ranks() (size, rank int) {
 // main reports whether this rank reports for its process.
 func (f *sageFit) main() bool { return f.share == nil || f.share.main }
 
-// who returns the numbers of the own rows, a zero buffer where these are all.
-func (f *sageFit) who() device.Buffer {
+// ownRowNumbers returns the numbers of the own rows, a zero buffer where these are all.
+func (f *sageFit) ownRowNumbers() device.Buffer {
 	if f.share == nil {
 		return device.Buffer{}
 	}
@@ -80,25 +79,25 @@ func (f *sageFit) fail(err error) {
 	f.s.Fail(err)
 }
 
-// lost ends training by an error of a collective.
-func (f *sageFit) lost(err error) {
+// endByError ends training by an error of a collective.
+func (f *sageFit) endByError(err error) {
 	if err != nil {
 		f.share.ended, f.share.err = true, err
 		f.s.Fail(err)
 	}
 }
 
-// goes reports whether training goes on as far as is known.
-func (f *sageFit) goes() bool {
+// running reports whether training goes on, without an agreement.
+func (f *sageFit) running() bool {
 	if f.share == nil {
 		return f.s.Err() == nil
 	}
 	return !f.share.ended
 }
 
-// goesOn reports whether training goes on: no rank has failed, and no context has ended. All ranks
-// get the same answer.
-func (f *sageFit) goesOn() bool {
+// agreeToContinue reports whether training goes on: no rank has failed, and no context has ended.
+// All ranks get the same answer.
+func (f *sageFit) agreeToContinue() bool {
 	h := f.share
 	if h == nil {
 		f.s.Check()
@@ -114,12 +113,12 @@ func (f *sageFit) goesOn() bool {
 	return !h.ended
 }
 
-// goesOnAt is goesOn before a step of an epoch. Ranks agree before some of the steps.
-func (f *sageFit) goesOnAt(step int) bool {
+// continueAt is agreeToContinue before a step of an epoch. Ranks agree before some of the steps.
+func (f *sageFit) continueAt(step int) bool {
 	if f.share == nil || step%sageAgree == 0 {
-		return f.goesOn()
+		return f.agreeToContinue()
 	}
-	return f.goes()
+	return f.running()
 }
 
 // agree tells the other ranks whether this one has failed, and ends training if one has.
@@ -131,14 +130,14 @@ func (h *sageShare) agree(failed bool) {
 	h.ended, h.err = err != nil || slices.Contains(all, true), err
 }
 
-// gatherRows gathers the rows of a panel of all vertices, of which each rank has written its own.
+// gatherRows gathers the rows of a panel of all vertices after each rank has written its own rows.
 func (f *sageFit) gatherRows(x device.Buffer, columns int) {
 	if h := f.share; h != nil {
 		f.gatherBytes(x, h.w.Bytes(4*columns), 4*f.lo*columns)
 	}
 }
 
-// gatherParts gathers parts of equal size, of which each rank has written its own.
+// gatherParts gathers parts of equal size after each rank has written its own part.
 func (f *sageFit) gatherParts(x device.Buffer, bytes int64) {
 	if h := f.share; h != nil {
 		f.gatherBytes(x, slices.Repeat([]int{int(bytes)}, h.c.Size()), int(bytes)*h.c.Rank())
@@ -155,7 +154,7 @@ func (f *sageFit) gatherBytes(x device.Buffer, counts []int, at int) {
 		return
 	}
 	whole := workflow.DeviceBytes(x, total)
-	f.lost(h.c.AllGatherV(h.w.Wait, whole, counts, whole.Slice(at, at+counts[h.c.Rank()])))
+	f.endByError(h.c.AllGatherV(h.w.Wait, whole, counts, whole.Slice(at, at+counts[h.c.Rank()])))
 }
 
 // sumOf adds up a number of each rank.
@@ -164,7 +163,7 @@ func (f *sageFit) sumOf(own float64) (sum float64) {
 		return own
 	}
 	all, err := workflow.Tell(f.share.w, f.share.c, own)
-	f.lost(err)
+	f.endByError(err)
 	for _, x := range all {
 		sum += x
 	}
@@ -179,7 +178,7 @@ func (f *sageFit) allPairs(own []sagePair) []sagePair {
 	}
 	lengths, err := workflow.Tell(h.w, h.c, int64(len(own)))
 	if err != nil {
-		f.lost(err)
+		f.endByError(err)
 		return nil
 	}
 	total, counts := 0, make([]int, len(lengths))
@@ -191,11 +190,11 @@ func (f *sageFit) allPairs(own []sagePair) []sagePair {
 		return nil
 	}
 	all := make([]sagePair, total)
-	f.lost(h.c.AllGatherV(h.w.Wait, workflow.MemoryOf(all), counts, workflow.MemoryOf(own)))
+	f.endByError(h.c.AllGatherV(h.w.Wait, workflow.MemoryOf(all), counts, workflow.MemoryOf(own)))
 	return all
 }
 
-// ownCuts returns those of the pieces of long rows that belong to the own rows.
+// ownCuts returns the pieces of long rows that belong to the own rows.
 func (f *sageFit) ownCuts(c *sageCuts) *sageCuts {
 	if c == nil || c.count == 0 || f.s.Err() != nil {
 		return c
@@ -206,8 +205,8 @@ func (f *sageFit) ownCuts(c *sageCuts) *sageCuts {
 	return &own
 }
 
-// divided makes f a rank of a group, whose rows are those of the cuts of the group.
-func (f *sageFit) divided(h *sageShare) {
+// joinGroup makes f a rank of a group; the cuts of the group give the rows of the rank.
+func (f *sageFit) joinGroup(h *sageShare) {
 	lo, hi := h.w.Own(h.c)
 	f.share, f.lo, f.own = h, lo, hi-lo
 	list := make([]int32, f.own)
@@ -218,15 +217,15 @@ func (f *sageFit) divided(h *sageShare) {
 	f.s.Sync()
 }
 
-// measured tells the ranks the work of each.
-func (f *sageFit) measured() {
+// shareWork tells the ranks the work of each.
+func (f *sageFit) shareWork() {
 	h, work := f.share, sageRowWork*int64(f.own)
 	if f.own > 0 && f.s.Err() == nil {
 		work += f.s.Read(f.rows.Ptr, int64(f.lo+f.own)) - f.s.Read(f.rows.Ptr, int64(f.lo))
 	}
 	all, err := workflow.Tell(h.w, h.c, work)
 	h.work = all
-	f.lost(err)
+	f.endByError(err)
 }
 
 // imbalance is the largest share of the work of the ranks, times their number.
@@ -357,7 +356,7 @@ func trainOnGroup(w *workflow.RowGroup, a rep.View, features matrix.View[float32
 // A sageRank is a rank of this process in a training on devices.
 type sageRank struct {
 	share  *sageShare
-	t      sageTrainer // its weights are those of the process
+	t      sageTrainer // shares the weights of the process
 	method string
 	done   bool // to the end
 	err    error
@@ -367,10 +366,10 @@ type sageRank struct {
 func (r *sageRank) train(s *device.Session, g, x device.Operand, n, d, count int, dense, along bool) {
 	g.Pattern = true
 	f := &sageFit{sageDevice: newSageDevice(s, device.Float32, g, n), t: &r.t, classes: count}
-	f.divided(r.share)
+	f.joinGroup(r.share)
 	f.prepare(x, d, dense, along)
-	if f.goesOn() {
-		f.measured()
+	if f.agreeToContinue() {
+		f.shareWork()
 		r.method = f.method()
 		f.run()
 	}

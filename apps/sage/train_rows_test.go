@@ -331,7 +331,7 @@ func TestTrainGraphSAGEByPeersOfProcesses(t *testing.T) {
 	const n = 50
 	host := samples.Build[float32](t, hubbed(n), matrix.CSR)
 	x, split := samples.DrawFeatures(t, n, 4, 1, matrix.Full), SAGESplit{Train: []int{0, 1, 2, 3, 30}, Validate: []int{4, 45, 48}, Test: []int{7, 8}}
-	// on runs f in the processes, each of which has one of the devices of a group.
+	// on runs f in the processes; each process has one device of a group.
 	on := func(p int, f func(at *comm.Group) (sageTraining, error)) ([]sageTraining, []error, *emu.Emulator) {
 		all, e := samples.PeersOn(t, p)
 		results, errs := make([]sageTraining, p), make([]error, p)

@@ -39,8 +39,8 @@ func (m *sageTeam) step(batch []int, epoch uint64) (loss float64, right int, err
 	return loss, right, err
 }
 
-// share gives each rank its targets of a batch, those of its rows or a range of the batch, and
-// without classes their pairs. It returns what the loss is divided by.
+// share gives each rank its targets of a batch, the targets among its rows or a range of the batch,
+// and without classes their pairs. It returns the divisor of the loss.
 func (m *sageTeam) share(batch []int, epoch uint64) (count float64, err error) {
 	cuts := workflow.CutEvenly(int64(len(batch)), m.G.Size(), 1, m.least)
 	numbers := make([][]float64, len(m.members))
@@ -121,7 +121,7 @@ func (r *sageMember) stepOfTrees(t *sageTrainer, step uint64, count float64, run
 	return r.net.Untape(tapes, masks, g, run)
 }
 
-// rowsOf copies the rows of the targets from those of vertices from lo on.
+// rowsOf copies the rows of the targets from z; row 0 of z is vertex lo.
 func (r *sageMember) rowsOf(z neural.Panel[float32], lo int32) neural.Panel[float32] {
 	some := r.net.Kept.Panel(len(r.targets), z.Cols)
 	for k, v := range r.targets {
@@ -130,7 +130,7 @@ func (r *sageMember) rowsOf(z neural.Panel[float32], lo int32) neural.Panel[floa
 	return some
 }
 
-// addTo adds the rows of the targets to those of vertices from lo on, zeros before.
+// addTo clears to and adds the rows of the targets; row 0 of to is vertex lo.
 func (r *sageMember) addTo(to, g neural.Panel[float32], lo int32) {
 	clear(to.Val)
 	for k, v := range r.targets {
@@ -146,10 +146,10 @@ func (m *sageTeam) stepOfLayers(step uint64, count float64) error {
 	if m.t.classes != nil {
 		err := m.Each(func(k int, c comm.Comm, run workflow.Run) error {
 			r, lo := m.members[k], int32(m.rows[c.Rank()])
-			g := neural.Panel[float32]{Cols: r.out().Cols}
+			g := neural.Panel[float32]{Cols: r.lastRows().Cols}
 			if len(r.targets) > 0 {
 				var err error
-				if g, err = r.classified(m.t, r.rowsOf(r.out(), lo), count, run); err != nil {
+				if g, err = r.classified(m.t, r.rowsOf(r.lastRows(), lo), count, run); err != nil {
 					return err
 				}
 			}
@@ -164,7 +164,7 @@ func (m *sageTeam) stepOfLayers(step uint64, count float64) error {
 	}
 	// A pair may have vertices of two ranks.
 	for k, c := range m.G.Ranks() {
-		m.post(c, m.members[k], neural.Near[float32]{Panel: m.members[k].out()})
+		m.placeRows(c, m.members[k], neural.Near[float32]{Panel: m.members[k].lastRows()})
 	}
 	if err := m.gather(); err != nil {
 		return err
@@ -220,7 +220,7 @@ func (m *sageTeam) evaluate(vertices []int) (accuracy, loss float64, err error) 
 		if len(r.targets) == 0 {
 			return nil
 		}
-		loss, right, err := neural.CrossEntropy(r.net.Classify(r.rowsOf(r.out(), int32(lo)), run), r.classesOf(m.t), len(vertices), run)
+		loss, right, err := neural.CrossEntropy(r.net.Classify(r.rowsOf(r.lastRows(), int32(lo)), run), r.classesOf(m.t), len(vertices), run)
 		r.result = [2]float64{loss, float64(right)}
 		return err
 	})

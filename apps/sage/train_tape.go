@@ -7,7 +7,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 )
 
-// dropoutSeed tells the random numbers of dropout from those of samples.
+// dropoutSeed separates the random numbers of dropout from the random numbers of samples.
 const dropoutSeed = 0xD7
 
 // tape computes the layers for targets, which may repeat only for supervised training, with

@@ -68,7 +68,7 @@ func embedTrees[F workflow.Real](n *neural.Net[F], g *sageGraph, x neural.Input[
 // ownRows bounds the rows of the trees of a batch.
 const ownRows = 1 << 18
 
-// embedOwnTrees computes embeddings of o.Vertices by trees whose choices are their own.
+// embedOwnTrees computes embeddings of o.Vertices by trees that make their own choices.
 func embedOwnTrees[F workflow.Real](n *neural.Net[F], g *sageGraph, x neural.Input[F], o SAGEOptions) (neural.Panel[F], error) {
 	list := numbersOrAll(o.Vertices, g.n)
 	rows := 1

@@ -19,7 +19,7 @@ import (
 )
 
 // Counters beyond a block's, and numbers that share codes: cliques of 25 above and below both
-// bounds, beside triangles, whose owners are searched, and a clique of 40.
+// bounds, beside triangles with owners that are searched, and a clique of 40.
 func TestScanOfManyVerticesOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
 	codes := scanCodes
@@ -67,7 +67,7 @@ func TestScanOfManyVerticesOnDevice(t *testing.T) {
 }
 
 // The parts of several devices divide the tasks among them, whatever the order in which each lists
-// them: that of a device differs from run to run.
+// them: the order of a device differs from run to run.
 func TestScanPartsOnDevice(t *testing.T) {
 	t.Parallel()
 	d := samples.RealOrEmulated(t)

@@ -44,9 +44,9 @@ func scanOnHost(a matrix.View[bool], n int, o ScanOptions) (*ScanResult, error) 
 	return scanResult(v, edges, o.Hops)
 }
 
-// ranked is an undirected graph without loops whose vertices are renumbered: 0 has the highest
-// degree, ties are in the order of the vertices. The neighbours of a vertex are those of lower
-// number first, then the others.
+// ranked is an undirected graph without loops, with vertices renumbered: 0 has the highest degree,
+// ties are in the order of the vertices. The neighbours of lower number come first, then the
+// others.
 type ranked struct {
 	n     int
 	ptr   []int64  // of the neighbours
@@ -159,9 +159,10 @@ func (r *ranked) withoutLoops() {
 
 // corners returns for each vertex its degree and the triangles through it. A triangle is found
 // once, at one of its three edges that join two vertices with a common neighbour of lower number.
-// The vertex of the edge with more neighbours of lower number, its owner, marks these; those of the
-// other end are looked up among them. A hit counts for the third corner in the bits above the mark.
-// The order of the vertices makes most looks hit the few marks of hubs, which stay in a cache.
+// The vertex of the edge with more neighbours of lower number, its owner, marks these neighbours;
+// the neighbours of the other end are looked up among them. A hit counts for the third corner in
+// the bits above the mark. The order of the vertices makes most looks hit the few marks of hubs,
+// which stay in a cache.
 //
 // Of several parts, one counts the triangles of every parts-th owner, and part 0 adds the degrees.
 // The sum over the parts is the statistic.

@@ -10,8 +10,8 @@ import (
 )
 
 // series is the state of ScanSeries after some windows. The vertices are divided into ranges, which
-// threads share: what a window adds depends on the past of each vertex alone, and on maxima over
-// all. 64 windows of R-MAT 16 on 16 Xeon threads: 37.6 ms, with these 24.6.
+// threads share: what a window adds depends only on the past of each vertex, and on maxima over
+// all.
 type series struct {
 	o      ScanSeriesOptions
 	res    *ScanSeriesResult

@@ -213,8 +213,8 @@ func (r *ranked) imbalance(p int) float64 {
 	return workflow.Unevenness(cuts, func(lo, _ int64) int64 { return shares[lo] })
 }
 
-// scanOfBlocks makes the result of blocks of statistics, which are those of the vertices cuts[r] …
-// cuts[r+1]−1 for rank r.
+// scanOfBlocks makes the result of blocks of statistics; rank r has the vertices cuts[r] …
+// cuts[r+1]−1.
 func scanOfBlocks(d *workflow.Division, own [][]int64, cuts []int64, edges int64, o ScanOptions) (*ScanResult, error) {
 	facts := make([][]int64, len(own)) // the sum and the maximum
 	for k, c := range d.G.Ranks() {

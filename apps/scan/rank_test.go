@@ -10,7 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// Vertices are numbered by descending degree, those of equal degree in their order.
+// Vertices are numbered by descending degree, vertices of equal degree in their order.
 func TestRankByDegree(t *testing.T) {
 	g := gen.CSR(gen.Symmetrise(gen.RMAT(14, 4, gen.RMATOptions{})))
 	rows := &sparse.Structure{NRows: g.NRows, NCols: g.NCols, NVals: g.NNZ(), Ptr: g.Ptr, Idx: g.Idx}

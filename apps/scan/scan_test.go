@@ -307,7 +307,7 @@ func TestScanSeriesAgainstFormula(t *testing.T) {
 	}
 }
 
-// Threads share the windows; the results, the traces and their order are those of one.
+// Threads share the windows; the results, the traces and their order equal one thread's.
 func TestScanSeriesThreads(t *testing.T) {
 	samples.WithValue(t, &seriesEdges, 1)
 	samples.WithValue(t, &seriesShift, 1)

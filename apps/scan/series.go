@@ -44,7 +44,7 @@ type ScanWindow struct {
 	Score    float64 // Locality standardised; NaN in the first 2·Lag windows
 }
 
-// ScanAnomaly is a window whose score is above the threshold.
+// ScanAnomaly is a window with a score above the threshold.
 type ScanAnomaly struct {
 	Window int // its index in Windows
 	Score  float64
@@ -195,8 +195,8 @@ func (e *TimedEdges) span(app string, threads int) (first, last float64, err err
 	return first, last, nil
 }
 
-// byWindow returns the indices of the edges by windows: those of window t are
-// order[begin[t]:begin[t+1]], in ascending order.
+// byWindow returns the indices of the edges by windows: window t has order[begin[t]:begin[t+1]], in
+// ascending order.
 func (e *TimedEdges) byWindow(first, window float64, count, threads int) (order []int, begin []int64) {
 	n := len(e.Time)
 	parts := parallel.Share(threads, int64(n), int64(max(seriesEdges, count)))
@@ -233,8 +233,8 @@ type seriesWindow struct {
 // seriesCounter is the scratch memory of a thread: the number of a vertex within a window, from 1.
 type seriesCounter struct{ number []int32 }
 
-// count returns the statistics of the graph of a window, whose vertices are renumbered so that the
-// cost does not depend on the others.
+// count returns the statistics of the graph of a window. It renumbers the vertices so that the cost
+// does not depend on the others.
 func (c *seriesCounter) count(o ScanSeriesOptions, threads int, e *TimedEdges, list []int) seriesWindow {
 	w := seriesWindow{ScanWindow: ScanWindow{Locality: math.NaN(), Vertex: -1, Score: math.NaN()}}
 	if w.err = workflow.Expired(o.Run); w.err != nil {

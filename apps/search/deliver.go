@@ -5,9 +5,9 @@ import (
 )
 
 // A visitTally collects visits of the vertices that walks visit most, before they are added to the
-// counts that all pieces share. Greedy walks meet at few vertices, whose counts would travel from
-// core to core with each visit: on 16 threads, a walk of 16 vertices from each vertex of R-MAT 18
-// takes 21 ms with tallies and 44 without.
+// counts that all pieces share. Greedy walks meet at few vertices, and the counts of these would
+// travel from core to core with each visit: a walk from each vertex of R-MAT 18 takes half the time
+// with tallies on 16 threads.
 type visitTally [1 << visitBits]struct {
 	vertex int32
 	visits int64
@@ -76,8 +76,8 @@ func (s *searcher) deliver(pieces []searchPiece) error {
 	return nil
 }
 
-// sumWalks is the number of consecutive walks whose scores are added up before they enter the sum,
-// so that devices may add them up in parallel.
+// sumWalks is the number of consecutive walks in a partial sum of scores, so that devices may add
+// up scores in parallel.
 const sumWalks = 1024
 
 // addScores adds the scores of consecutive walks. Calls are in the order of the walks.

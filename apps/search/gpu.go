@@ -393,7 +393,7 @@ func (f *searchFound) counts(at device.Runner, c device.Call, from, items int, a
 	return store, err
 }
 
-// resultAt is result for walks whose finds are on a device.
+// resultAt is result for walks with finds on a device.
 func (s *searcher) resultAt(at device.Runner) (*SearchResult, error) {
 	defer s.found.release()
 	call := workflow.Call(s.opts.Run, "GraphSearch")

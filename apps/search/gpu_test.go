@@ -42,7 +42,7 @@ func TestGraphSearchOnDevice(t *testing.T) {
 			t.Errorf("%v of length %d: other walks or figures than on the host", o.Rule, o.Length)
 		}
 	}
-	// Scores whose upper halves are equal, or whole, with ties and both zeros.
+	// Scores with equal upper halves, or equal scores, with ties and both zeros.
 	for name, score := range map[string]func(v int) float64{
 		"close":    func(v int) float64 { return 1 + float64(v*7%5)*0x1p-40 },
 		"whole":    func(v int) float64 { return float64(v*11%7-3) * math.Copysign(1, float64(v%2)-.5) },
@@ -142,7 +142,7 @@ func TestGraphSearchOnDevice(t *testing.T) {
 			}
 		}
 	}
-	hub := samples.Blank(3000) // whose table has sums of more than 64 bits
+	hub := samples.Blank(3000) // with sums of more than 64 bits in its table
 	heavy := make([]float64, 3000)
 	for v := 1; v < 3000; v++ {
 		hub.Edges = append(hub.Edges, samples.Edge{From: 0, To: v, Weight: 1}, samples.Edge{From: v, To: 0, Weight: 1})

@@ -97,7 +97,7 @@ type walkRanges struct {
 	graph []rep.View
 	own   []*searcher // what each rank has found, nil before the first round
 	each  bool
-	block int // vertices of which a rank merges what all have found, on devices; 0: the host does
+	block int // a rank merges the finds of all at so many vertices, on devices; 0: the host does
 }
 
 func (w *walkRanges) release() {
@@ -109,7 +109,7 @@ func (w *walkRanges) release() {
 }
 
 // work returns the sums of the steps of parts of sumWalks walks, one for the start of each. Walks
-// whose start has no neighbours take no more. All processes find the same.
+// from a start without neighbours take no more. All processes find the same.
 func (w *walkRanges) work() ([]int64, error) {
 	s := w.s
 	var movers []int64 // walks that move, of each part
@@ -193,8 +193,8 @@ func (s *searcher) take(part *searcher) {
 	s.res.Ended += part.res.Ended
 }
 
-// deliver adds up the scores of a round in the order of walks, and gives the walks to Each: those
-// of all ranks are sent to the first rank of each process that has one.
+// deliver adds up the scores of a round in the order of walks, and gives the walks to Each: all
+// ranks send their walks to the first rank of each process that has an Each.
 func (w *walkRanges) deliver(cuts []int64, cells [][]int32) error {
 	if w.s.scores.of != nil {
 		counts := make([]int, w.G.Size())
@@ -311,7 +311,7 @@ func (w *walkRanges) mergeFound() (*SearchResult, error) {
 	return res, err
 }
 
-// exchange merges the blocks on the devices: each rank has that of its vertices afterwards. It
+// exchange merges the blocks on the devices: each rank has the block of its vertices afterwards. It
 // returns false if they cannot.
 func (w *walkRanges) exchange() (able bool, err error) {
 	able, err = workflow.ReduceBlocks(w.Division, comm.Uint32, w.block, comm.Min, func(k int) device.Buffer { return w.own[k].found.first })

@@ -179,7 +179,7 @@ func bestTwo(row []int32, weights []float64) (best, second int32) {
 	return best, second
 }
 
-// integerMasses returns weights as integers whose sum, times their number, is at most 2⁶²:
+// integerMasses returns weights as integers; their sum, times their number, is at most 2⁶²:
 // multiples of 2⁻ᵏ of the largest, k = 52 for up to 1024 weights. They are all 0 if the weights
 // are.
 func integerMasses(weights []float64, mass []uint64) []uint64 {
@@ -205,10 +205,10 @@ func integerMasses(weights []float64, mass []uint64) []uint64 {
 // massBits returns k of integerMasses.
 func massBits(count int) int { return min(52, 62-bits.Len(uint(count))) }
 
-// aliasTable makes the alias table of a row whose neighbours have the given masses. A sweep fills
-// the slots of the light neighbours, those with less than the mean mass, with the excess of the
-// heavy ones, both in ascending order. Masses are scaled by their number, and the mean is their
-// sum, so that all is exact in integers but the thresholds, which are rounded down.
+// aliasTable makes the alias table of a row from the masses of its neighbours. A sweep fills the
+// slots of the light neighbours, with less than the mean mass, from the excess of the heavy ones,
+// both in ascending order. Masses are scaled by their number, and the mean is their sum, so that
+// all is exact in integers but the thresholds, which are rounded down.
 func aliasTable(slots []searchSlot, row []int32, mass []uint64) {
 	var sum uint64
 	for _, m := range mass {

@@ -34,7 +34,7 @@ func ScoreFunc(batch int, f func(vertices []int, scores []float64) error) *Score
 	return &Scores{of: f, batch: batch}
 }
 
-// A ScoreError names a vertex whose score GraphSearch cannot use.
+// A ScoreError names a vertex with a score that GraphSearch cannot use.
 type ScoreError struct {
 	App    string
 	Vertex int

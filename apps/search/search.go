@@ -24,8 +24,8 @@ const (
 	SearchUniform SearchRule = iota
 	// SearchGreedy takes the neighbour of the largest weight, of several the first.
 	SearchGreedy
-	// SearchStochastic draws a neighbour in proportion to its weight. A vertex whose neighbours all
-	// have weight 0 draws uniformly.
+	// SearchStochastic draws a neighbour in proportion to its weight. It draws uniformly if all
+	// neighbours have weight 0.
 	SearchStochastic
 )
 
@@ -157,9 +157,9 @@ const curvePoints = 1024
 //
 // On a group the walks are divided among the ranks, at multiples of 1024 walks; each rank has the
 // whole graph. Each is then called by the processes that give it, between rounds of walks. The
-// result is that of one place to the bit. Paths have the rows of a rank where it walked. A score
-// function, few walks on the host whose rows are prepared on demand, Each with a Length above 16384
-// or with Paths, and Method Pipeline let every process walk all.
+// result equals the result of one place to the bit. Paths have the rows of a rank where it walked.
+// Every process walks all with a score function, with few walks on the host that prepare rows on
+// demand, with Each and a Length above 16384 or Paths, and with Method Pipeline.
 //
 // On a device, kernels walk, a thread a walk, and give the same walks and figures to the bit.
 // Weights by a CUDA text that rounds other than its Go function can change draws. With a Weight

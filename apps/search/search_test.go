@@ -119,8 +119,8 @@ func checkSearch(t rapid.TB, walks [][]int32, res *SearchResult, score []float64
 	}
 }
 
-// Every step is an edge, a walk ends only where it must, greedy walks are those of a plain loop,
-// and the figures are those of the walks.
+// Every step is an edge, a walk ends only where it must, greedy walks equal a plain loop's, and the
+// figures fit the walks.
 func TestGraphSearch(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -29,7 +29,7 @@ type searcher struct {
 	n        int
 	starts   []int
 	walks    int64
-	from, to int64 // the walks of this searcher: all, or those of a rank
+	from, to int64 // the walks of this searcher: all, or a rank's
 	single   bool  // rows are prepared, and scores asked for, when a walk first needs them
 
 	pieceWalks, roundPieces int
@@ -164,7 +164,7 @@ func (s *searcher) method() string {
 	return s.opts.Rule.String()
 }
 
-// movers counts the walks of each part of sumWalks whose start has neighbours.
+// movers counts, in each part of sumWalks walks, the walks from a start with neighbours.
 func (s *searcher) movers() []int64 {
 	list, per := make([]int64, (s.walks+sumWalks-1)/sumWalks), int64(s.opts.PerStart)
 	_ = parallel.Range(nil, s.opts.Threads, len(list), 64, func(_, lo, hi int) {

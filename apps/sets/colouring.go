@@ -40,12 +40,12 @@ type ColouringResult struct {
 // Colouring gives every vertex of g a colour that none of its neighbours has, the least one in a
 // given order of the vertices. Directions, values and self-loops are ignored.
 //
-// The vertices of the first colour are the maximal independent set of the order, those of the
-// second the set of the vertices left, and so on; the pipeline finds them as
+// The vertices of the first colour are the maximal independent set of the order, the vertices of
+// the second colour the set of the vertices left, and so on; the pipeline finds them as
 // [MaximalIndependentSet] does (Jones, Plassmann, SIAM Journal on Scientific Computing 14, 1993).
 // On the host with Method Auto a loop takes the vertices in order: O(vertices · log vertices +
 // edges), by one thread. SmallestLast computes its order on the host (Matula, Beck, Journal of the
-// ACM 30, 1983). The result depends on the order and Seed alone.
+// ACM 30, 1983). The result depends only on the order and Seed.
 func Colouring[T comparable](g matrix.Source[T], opts ...ColouringOptions) (*ColouringResult, error) {
 	return colouringOf(g, opts)
 }
@@ -136,9 +136,9 @@ func largestFirst(g *workflow.Adjacency, v int32, seed int64) int64 {
 	return g.Loopless(v)<<32 + priorityOf(int(v), seed)
 }
 
-// colourOnHost gives vertices in order the least colour that no neighbour has. By all threads, each
-// vertex after those before it, R-MAT 18 took 98 ms on four Xeon threads and 59 to 75 on 16; this
-// takes 77.
+// colourOnHost gives vertices in order the least colour that no neighbour has, by one thread:
+// several threads, each vertex after its predecessors, gain little (R-MAT 18 takes 77 ms, and 59 to
+// 75 on 16 Xeon threads).
 func colourOnHost(g *workflow.Adjacency, o ColouringOptions) (*ColouringResult, error) {
 	var order []int32
 	switch o.Order {

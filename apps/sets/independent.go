@@ -96,8 +96,8 @@ func newLuby(a *matrix.Matrix[bool], run workflow.Run) *luby {
 		matrix.NewVector[bool](n, here), matrix.NewVector[bool](n, here)}
 }
 
-// sets calls take with the vertices that join, round by round, until those of priority hold a
-// maximal independent set.
+// sets calls take with the vertices that join, round by round, until the vertices of priority hold
+// a maximal independent set.
 func (l *luby) sets(priority *matrix.Vector[int64], take func(winners *matrix.Vector[bool]) error) error {
 	with, keep := workflow.With(l.run), semiring.Identity[int64]()
 	c := l.candidates

@@ -49,9 +49,9 @@ func independentInOrder(g *workflow.Adjacency, o IndependentSetOptions) (*matrix
 	return matrix.VectorFromTuples(g.N, set, slices.Repeat([]bool{true}, size), nil)
 }
 
-// independentByRounds finds the same set by all threads. A vertex whose neighbours of higher
-// priority are out is in, and its neighbours are out. A vertex that waits for a neighbour goes on
-// from there in the next round.
+// independentByRounds finds the same set by all threads. A vertex is in if all neighbours of higher
+// priority are out, and then its neighbours are out. A vertex that waits for a neighbour continues
+// at this neighbour in the next round.
 func independentByRounds(g *workflow.Adjacency, o IndependentSetOptions, shares frontier.WaveShares) (*matrix.Vector[bool], error) {
 	w := frontier.NewWaves(o.Run, shares)
 	state := make([]uint32, g.N)

@@ -40,7 +40,7 @@ func (f *relaxation[T]) ascent(it *SGMIteration) (t []int32, err error) {
 	return t, err
 }
 
-// epsilon is that of the assignments of steps, in units of the gradient.
+// epsilon is the ε of the assignments of steps, in units of the gradient.
 //
 // Steps to assignments near the best end as well as steps to the best. The first assignments of
 // permuted samples of soc-Slashdot0902, 2048 vertices, by bidding: 33586, 7534 and 2037 rounds for

@@ -51,8 +51,8 @@ func (f *relaxation[T]) climb(res *SGMResult) (best []int32, err error) {
 
 // nearly reports whether the repair takes over after a step that gained gain: A and PBPᵀ differ at
 // few entries, or at not many and steps are slow. f falls short of its limit by 2 for each entry.
-// Of a sample of 8192 vertices of soc-Slashdot0902 3 steps then suffice and take 1.1 s with the
-// repair, where 6 took 4; of 4096 of email-Enron 11 steps and 1.7 s, not 34 and 5.2.
+// On a sample of 8192 vertices of soc-Slashdot0902 3 steps and the repair take 1.1 s, and 6 steps 4
+// s.
 func (f *relaxation[T]) nearly(gain float64) bool {
 	entries := (f.limit - f.s) / (2 * f.unit)
 	few, slow := float64(min(f.n/8, 2048)), gain < (f.limit-f.s)/16
@@ -66,7 +66,7 @@ func lap(clock *time.Time) time.Duration {
 	return took
 }
 
-// search moves P towards the matching t, whose product is h, as far as f grows. Along P + α(T − P),
+// search moves P towards the matching t, with product h, as far as f grows. Along P + α(T − P),
 // with s = tr(ÂᵀPB̂Pᵀ) and g its gradient except for a factor,
 //
 //	s(α) = s + α·factor·⟨g, T − P⟩ + α²·factor/2·⟨h − g, T − P⟩

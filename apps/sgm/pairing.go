@@ -22,9 +22,8 @@ type candidates struct {
 	n            int
 	realA, realB int // vertices before padding
 	seeds        []SeedPair
-	// rows and cols are the free vertices of a and b, those of a label together:
-	// class c is positions ends[c−1] … ends[c]−1 of both. A matching of positions
-	// maps rows to cols.
+	// rows and cols are the free vertices of a and b, the vertices of a label together: class c is
+	// positions ends[c−1] … ends[c]−1 of both. A matching of positions maps rows to cols.
 	rows, cols []int
 	ends       []int
 	soft       []SeedPair // seeds as positions
@@ -79,8 +78,7 @@ func (p *candidates) checkSeeds() error {
 	return nil
 }
 
-// checkFinite returns a *WeightError for an edge whose weight is NaN or
-// infinite.
+// checkFinite returns a *WeightError if a weight is NaN or infinite.
 func checkFinite[T semiring.Float](app string, a matrix.View[T], run workflow.Run) error {
 	m, n := a.Dims()
 	bad := matrix.New[T](m, n, matrix.On(a.Place()))

@@ -29,7 +29,7 @@ const (
 	// Up to smallSearches follow while their work is below smallWork.
 	smallSearches = 16
 	smallWork     = 1 << 24
-	// usualSearches is the work of all further searches over that of the first.
+	// usualSearches is the work of all further searches over the work of the first.
 	usualSearches = 2
 )
 
@@ -273,9 +273,9 @@ func (f *relaxation[T]) done() effort {
 }
 
 // left returns the work that repairs may do now: they may take as much as the steps of all searches
-// so far, times Repair, less what they have taken. Those between searches get half of it, so that
-// the last repair, of the best matching, has the other half: without a common account they took 346
-// million entries in 3.2 s where the steps took 150 in 1.8 (ca-GrQc permuted, 1049 seeds).
+// so far, times Repair, less what they have taken. Repairs between searches get half of it, so that
+// the last repair, of the best matching, has the other half. Without a common account repairs read
+// more than twice the entries of the steps (ca-GrQc permuted, 1049 seeds).
 func (f *relaxation[T]) left(share int64) int64 {
 	all := f.done()
 	allowed := f.allowed(f.opts.Repair, 1, all.work) / share

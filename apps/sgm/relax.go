@@ -15,14 +15,14 @@ import (
 //
 //	ÃPB̃ᵀ = ÂPB̂ᵀ − (ÂP1)1ᵀ − 1(B̂Pᵀ1)ᵀ + (1ᵀP1)J
 //
-// of which it stores the first part only. The others are offsets of rows and columns, which change
-// no assignment, and enter f through an [offset].
+// It stores only the first part. The others are offsets of rows and columns, which change no
+// assignment, and enter f through an [offset].
 type relaxation[T semiring.Float] struct {
 	*pairing[T]
 	sums[T]
 	ah, bh    matrix.View[T] // Â and B̂
 	symmetric bool           // A and B are
-	// terms are those of the gradient of s: it is factor·Σ left·P·right.
+	// terms are the terms of the gradient of s: it is factor·Σ left·P·right.
 	terms  []term[T]
 	factor float64
 
@@ -47,8 +47,8 @@ type relaxation[T semiring.Float] struct {
 // A term of the gradient is left·P·right at the free positions.
 type term[T semiring.Float] struct{ left, right matrix.View[T] }
 
-// offset is c₀ + c₁ρ + c₂ρ²: the contribution of J to the objective of a P whose rows and columns
-// sum to 1 − ρx and 1 − ρy, where x and y mark the vertices that are no seeds.
+// offset is c₀ + c₁ρ + c₂ρ²: the contribution of J to the objective of a P with row sums 1 − ρx and
+// column sums 1 − ρy, where x and y mark the vertices that are no seeds.
 type offset [3]float64
 
 func (c offset) at(rho float64) float64 { return c[0] + rho*(c[1]+rho*c[2]) }

@@ -1,5 +1,5 @@
-// Package sgm matches the vertices of two graphs, of which some pairs are known: seeded graph
-// matching by a relaxation and repairs.
+// Package sgm matches the vertices of two graphs from some known pairs: seeded graph matching by a
+// relaxation and repairs.
 package sgm
 
 import (
@@ -94,7 +94,7 @@ type SGMResult struct {
 	// Before and After are the disagreements Σ|A − PBPᵀ| over ordered pairs, with
 	// vertices matched by number and as in Match.
 	Before, After float64
-	MatchedSeeds  int // seeds whose pair is in Match
+	MatchedSeeds  int // seeds with their pair in Match
 	Iterations    []SGMIteration
 	Searches      int   // from different starts, or with ties broken in other ways
 	Converged     bool  // false: MaxIterations were not enough
@@ -125,14 +125,14 @@ type SGMResult struct {
 // the repaired matching.
 //
 // A search that leaves disagreements is followed by others. If few are left, less than one in 256
-// of those before, three others follow: two from the same start, of which one leaves out the +I,
-// and with AutoStart one from the barycentre. If many are left and Start is AutoStart, the others
-// start at the barycentre; at the barycentre written out, without the +I, for graphs of up to 2048
-// vertices (the FAQ algorithm of Vogelstein et al.); and half-way from the barycentre to random
-// matchings. The best result counts. No further search begins once their work exceeds Searches
-// times the work of the first, or once a search from another start ends with the same number of
-// disagreements as the best. Where the work is below 2²⁴ entries, about a tenth of a second, up to
-// 16 follow.
+// of the disagreements before, three others follow: two from the same start, one of them without
+// the +I, and with AutoStart one from the barycentre. If many are left and Start is AutoStart, the
+// others start at the barycentre; at the barycentre written out, without the +I, for graphs of up
+// to 2048 vertices (the FAQ algorithm of Vogelstein et al.); and half-way from the barycentre to
+// random matchings. The best result counts. No further search begins once their work exceeds
+// Searches times the work of the first, or once a search from another start ends with the same
+// number of disagreements as the best. Where the work is below 2²⁴ entries, about a tenth of a
+// second, up to 16 follow.
 //
 // Work counts entries: the entries of gradients and products computed, and the entries read by
 // assignments and by repairs. It depends on neither the clock nor Threads, so results are the same
@@ -149,9 +149,9 @@ type SGMResult struct {
 // and options; ctx.Err().
 //
 // Each iteration takes the time of the product and of the assignment. Memory is in proportion to
-// the entries of A, B and ÂPB̂ᵀ, the pairs of vertices with a common neighbour, of which hubs make
-// many, and for up to 2048 vertices to n². It runs where A lives, except for the repair, which runs
-// on the host.
+// the entries of A, B and ÂPB̂ᵀ, the pairs of vertices with a common neighbour, and for up to 2048
+// vertices to n²; hubs make many such pairs. It runs where A lives, except for the repair, which
+// runs on the host.
 //
 // Sources: Vogelstein et al., "Fast approximate quadratic programming for graph matching", PLoS ONE
 // 10(4), 2015; Fishkind et al., "Seeded graph matching", Pattern Recognition 87, 2019; HIVE

@@ -332,8 +332,7 @@ func bestAssignment(cost dense) float64 {
 	return try(0)
 }
 
-// SGM returns a matching that respects labels and hard seeds, and its figures are those
-// of the definition.
+// SGM returns a matching that respects labels and hard seeds, and its figures fit the definition.
 func TestSGMResult(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawSGM(t, 8)

@@ -73,8 +73,7 @@ func TestSGMPortfolio(t *testing.T) {
 	})
 }
 
-// Every plan starts at a doubly stochastic matrix, whose objective and gradient are those of the
-// definition.
+// Every plan starts at a doubly stochastic matrix; objective and gradient fit the definition.
 func TestSGMPlans(t *testing.T) {
 	a := samples.Own(t, testdata.Karate)
 	b, _ := shuffled(t, a, 4, 1)
@@ -155,10 +154,10 @@ func TestSGMPlans(t *testing.T) {
 func TestSGMFrom(t *testing.T) {
 	a := samples.Own(t, testdata.Karate)
 	b, order := shuffled(t, a, 2, 1)
-	truth := matrix.NewVector[int32](34)
+	groundTruth := matrix.NewVector[int32](34)
 	half := matrix.NewVector[int32](34)
 	for w, v := range order { // vertex w of b is vertex v of a
-		if err := truth.Set(v, int32(w)); err != nil {
+		if err := groundTruth.Set(v, int32(w)); err != nil {
 			t.Fatal(err)
 		}
 		if v%2 == 0 {
@@ -168,7 +167,7 @@ func TestSGMFrom(t *testing.T) {
 		}
 	}
 	for _, hard := range []bool{false, true} {
-		for reason, from := range map[string]*matrix.Vector[int32]{"the truth": truth, "half of it": half, "nothing": matrix.NewVector[int32](34)} {
+		for reason, from := range map[string]*matrix.Vector[int32]{"the truth": groundTruth, "half of it": half, "nothing": matrix.NewVector[int32](34)} {
 			res, err := SGM(a, b, FirstSeeds(2), SGMOptions{From: from, HardSeeds: hard})
 			if err != nil {
 				t.Fatal(err)
@@ -179,7 +178,7 @@ func TestSGMFrom(t *testing.T) {
 		}
 	}
 	vector := func(v int, w int32) *matrix.Vector[int32] {
-		x := truth.Clone()
+		x := groundTruth.Clone()
 		if err := x.Set(v, w); err != nil {
 			t.Fatal(err)
 		}
@@ -195,13 +194,13 @@ func TestSGMFrom(t *testing.T) {
 		opts   SGMOptions
 		as     any
 	}{
-		{"a start beside it", SGMOptions{From: truth, Start: Barycentre}, parameter},
+		{"a start beside it", SGMOptions{From: groundTruth, Start: Barycentre}, parameter},
 		{"too short", SGMOptions{From: matrix.NewVector[int32](33)}, dimension},
 		{"a vertex beyond b", SGMOptions{From: vector(3, 34)}, index},
 		{"a negative vertex", SGMOptions{From: vector(3, -1)}, index},
 		{"a vertex twice", SGMOptions{From: vector(3, 0)}, parameter},
 		{"against a fixed seed", SGMOptions{From: vector(0, 1), HardSeeds: true}, parameter},
-		{"of another label", SGMOptions{From: truth, LabelsA: labels, LabelsB: other}, parameter},
+		{"of another label", SGMOptions{From: groundTruth, LabelsA: labels, LabelsB: other}, parameter},
 		{"NaN searches", SGMOptions{Searches: math.NaN()}, parameter},
 		{"NaN repair", SGMOptions{Repair: math.NaN()}, parameter},
 	} {

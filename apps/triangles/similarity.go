@@ -25,7 +25,7 @@ const (
 	CommonNeighbours
 )
 
-// score returns the measure of sets of x and y elements, of which some are common.
+// score returns the measure of sets of x and y elements with some common elements.
 func (m SimilarityMeasure) score(common, x, y float64) float64 {
 	switch m {
 	case Overlap:
@@ -53,8 +53,8 @@ type SimilarityOptions struct {
 //
 //	C = A +.pair Aᵀ;   S(u, v) = measure(C(u, v), |u|, |v|);   the Top of each row of S
 //
-// by blocks of rows, whose Top is chosen on the host. There, with Method Auto, a thread counts the
-// common columns of a row in an array and keeps its Top: O(Σ of the squares of the entries of
+// by blocks of rows, and the host chooses their Top. On the host, with Method Auto, a thread counts
+// the common columns of a row in an array and keeps its Top: O(Σ of the squares of the entries of
 // columns), 12 bytes for each row and thread, and 12·Top bytes for each row.
 func Similarity[T comparable](a matrix.Source[T], opts ...SimilarityOptions) (*matrix.Matrix[float64], error) {
 	return similarity(workflow.Pattern(a), opts)

@@ -16,14 +16,13 @@ type TriangleOptions struct{ workflow.Run }
 // TriangleCount returns the number of triangles of g: sets of three vertices
 // joined by three edges. Directions, weights and self-loops are ignored.
 //
-// With L the edges towards the vertex of higher degree (ties by number), a
-// triangle is an edge of L both of whose ends lead to the same third vertex:
+// With L the edges towards the vertex of higher degree (ties by number), a triangle is an edge of L
+// with both ends leading to the same third vertex:
 //
 //	C⟨L⟩ = L +.pair Lᵀ;   count = Σ C
 //
-// (Azad, Buluç, Gilbert 2015; Davis 2018; the orientation is that of
-// Chiba and Nishizeki 1985, so the work is O(edges^1.5).) Renumbering the
-// vertices by degree first took 0.33 of the best peer's time on R-MAT 18, this 0.27.
+// (Azad, Buluç, Gilbert 2015; Davis 2018; the orientation is due to Chiba and Nishizeki 1985, so
+// the work is O(edges^1.5).) Renumbering the vertices by degree first takes longer (R-MAT 18).
 func TriangleCount[T comparable](g matrix.Source[T], opts ...TriangleOptions) (int64, error) {
 	return triangleCount(workflow.Pattern(g), opts)
 }
@@ -88,7 +87,7 @@ func towardsHubs(g workflow.Operand, run workflow.Run, n int) (*matrix.Matrix[bo
 	if err := ops.Select(l, up, a, workflow.With(run)); err != nil {
 		return nil, err
 	}
-	return l, l.SetFormat(matrix.CSR) // of a bitmap it is one, whose entries ops.Dot cannot list
+	return l, l.SetFormat(matrix.CSR) // of a bitmap it is a bitmap: ops.Dot cannot list its entries
 }
 
 // upwards returns the edges from i to j with rank(i) < rank(j) by operations that run on devices:
@@ -107,7 +106,7 @@ func upwards(a matrix.View[bool], rank *matrix.Vector[int64], run workflow.Run) 
 	s.Do(ops.EWiseMult(l, semiring.Lt[int64](), from, to, workflow.With(run)))
 	s.Do(ops.Select(l, semiring.ValueEQ(true), l, workflow.With(run)))
 	if s.OK() {
-		s.Do(l.SetFormat(matrix.CSR)) // of full rows it is a bitmap, whose entries ops.Dot cannot list
+		s.Do(l.SetFormat(matrix.CSR)) // of full rows it is a bitmap: ops.Dot cannot list its entries
 	}
 	return l, s.Err()
 }

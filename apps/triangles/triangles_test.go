@@ -75,7 +75,8 @@ func TestTrianglesOfCliques(t *testing.T) {
 	}
 }
 
-// TestTrianglesOfFullRows counts on groups whose ranks have all entries of their rows, loops too.
+// TestTrianglesOfFullRows counts on groups with ranks that have all entries of their rows, loops
+// too.
 func TestTrianglesOfFullRows(t *testing.T) {
 	for _, p := range []int{1, 2, 3} {
 		for _, n := range []int{3, 5, 70} {

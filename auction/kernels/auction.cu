@@ -7,7 +7,7 @@
 //     HB_INTEGERS              1 if it is an integer type, else 0
 //     HB_AUCTION_BIDDERS       threads of hb_auction_bid and hb_auction_proof
 //     HB_AUCTION_SETTLERS      threads of hb_auction_start and hb_auction_settle
-//     HB_AUCTION_THETA         ratio of ε of one phase to that of the next
+//     HB_AUCTION_THETA         ratio of ε of one phase to ε of the next
 //     HB_AUCTION_PLACES, HB_AUCTION_RESULTS, HB_AUCTION_MARKET_BYTES
 //                              size of state, first result in it, size of hb_market
 //
@@ -24,11 +24,10 @@
 // deterministic. Bound by the reads of costs and prices, and at the end of a
 // phase by the latency of a round.
 //
-// The columns that a row has no entry for differ to it by their prices alone. The
-// window lists columns whose price was below the least price + ε when it was
-// made. Any of them is within ε of the best of these columns: a hash spreads many
-// rows over the window, and all bid least + ε. The window is made anew when half
-// of it is sold.
+// The columns that a row has no entry for differ to it by their prices alone. The window lists
+// columns with a price below the least price + ε when it was made. Any of them is within ε of the
+// best of these columns: a hash spreads many rows over the window, and all bid least + ε. The
+// window is made anew when half of it is sold.
 
 #define HB_AUCTION_LONG 2048 // a block reads a row with more entries
 #define HB_AUCTION_TAIL 32   // bidders that one block serves, a warp each,
@@ -49,7 +48,7 @@ struct hb_market { // host: marketArg
 	hb_i64 *price;  // n
 	hb_i32 *owner;  // n: row of each column, −1 for none
 	hb_i32 *item;   // m: column of each row
-	hb_i32 *work;   // 2·m: rows without a column, and those of the next round
+	hb_i32 *work;   // 2·m: rows without a column in this round, and in the next
 	hb_i32 *choice; // m: column that each of them bids for
 	hb_u64 *bid;    // m: its bid, packed
 	hb_u64 *best;   // n: greatest bid so far, packed
@@ -161,8 +160,7 @@ HB_DEVICE hb_i32 hb_auction_free(const hb_market &a, hb_i32 i, hb_i64 top) {
 	return -1;
 }
 
-// hb_auction_offer makes the bid of row i, number k in the list, whose best
-// entries are b. A warp.
+// hb_auction_offer makes the bid of row i, number k in the list, with best entries b. A warp.
 HB_DEVICE void hb_auction_offer(const hb_market &a, hb_i32 i, hb_i64 k, hb_best b) {
 	hb_i64 eps = a.state[HB_A_EPS], bid = 0;
 	hb_i32 j = -1;
@@ -192,8 +190,8 @@ HB_DEVICE void hb_auction_offer(const hb_market &a, hb_i32 i, hb_i64 k, hb_best 
 	atomicMax(&a.best[j], packed);
 }
 
-// hb_auction_check lets row i go if it is not content with its column, whose
-// best entries are b. A lane.
+// hb_auction_check lets row i, with best entries b, go if it is not content with its column. A
+// lane.
 HB_DEVICE void hb_auction_check(const hb_market &a, hb_i32 i, hb_best b, hb_i32 *next) {
 	hb_i32 j = a.item[i];
 	hb_i64 at = (hb_i64)i * a.n + j, top = b.first;

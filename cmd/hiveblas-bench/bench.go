@@ -255,7 +255,7 @@ func firstUseCommand(s *cli.Session) *cobra.Command {
 	}
 }
 
-// wantParts verifies a flag whose values are parts of the names of something.
+// wantParts verifies a flag with parts of names as values.
 func wantParts(cmd *cobra.Command, flag string, parts []string, of string, names []string) error {
 	for _, part := range parts {
 		if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, part) }) {

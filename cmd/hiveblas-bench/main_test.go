@@ -68,7 +68,7 @@ func succeed(t *testing.T, args ...string) string {
 	return r.stdout
 }
 
-// The flags of each command are those of testdata/flags.txt.
+// testdata/flags.txt lists the flags of each command.
 func TestFlagsOfCommands(t *testing.T) { clitest.Flags(t, rootCommand(&cli.Session{})) }
 
 func TestHelp(t *testing.T) {

@@ -62,7 +62,7 @@ unless --symmetric writes one triangle.`,
 		if cmd.Flags().Changed("layout") && j.Out.Kind != ".npz" {
 			return cli.Usage(cmd.CommandPath(), "--layout is for .npz")
 		}
-		if j.Out.Kind != ".hgb" { // whose rows are those with entries
+		if j.Out.Kind != ".hgb" { // with rows for the rows that have entries
 			if err := j.Fits(); err != nil {
 				return err
 			}
@@ -105,9 +105,9 @@ func warnLost(j *job.Job, g *job.Graph) {
 			for v, used := range rows {
 				cols[v] = cols[v] || used
 			}
-			lost = lone(cols, g.Cols != nil)
+			lost = countUnused(cols, g.Cols != nil)
 		} else {
-			lost = lone(rows, g.Rows != nil) + lone(cols, g.Cols != nil)
+			lost = countUnused(rows, g.Rows != nil) + countUnused(cols, g.Cols != nil)
 		}
 		if lost > 0 {
 			warn("a list has no place for vertices without edges; left out: %d", lost)
@@ -115,9 +115,9 @@ func warnLost(j *job.Job, g *job.Graph) {
 	}
 }
 
-// lone counts the vertices that are not used, of those without names only the ones after the last
-// that is.
-func lone(used []bool, named bool) (n int) {
+// countUnused counts the vertices that are not used, of those without names only the ones after the
+// last that is.
+func countUnused(used []bool, named bool) (n int) {
 	for v := len(used) - 1; v >= 0; v-- {
 		switch {
 		case !used[v]:

@@ -38,7 +38,7 @@ func TestConvertWarns(t *testing.T) {
 	}
 }
 
-// TestFits: a graph whose vertices alone need more memory than there is, is an error.
+// TestFits: a graph is an error if its vertices alone need more memory than there is.
 func TestFits(t *testing.T) {
 	a := matrix.New[float64](1<<20, 1<<20)
 	j := &job.Job{Inputs: job.Inputs{Graph: &job.Graph{Matrix: a, File: "few.tsv"}}, Cmd: &cobra.Command{Use: "bfs GRAPH"}}

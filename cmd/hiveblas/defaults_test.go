@@ -51,7 +51,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestManPages writes a page for each command, whose lines are no requests by accident.
+// TestManPages writes a page for each command; no line is a request by accident.
 func TestManPages(t *testing.T) {
 	dir := t.TempDir()
 	succeed(t, "man", dir)

@@ -7,8 +7,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm/model"
 )
 
-// The bytes that a kernel moves for a product and for an entry of a result, as those of scale
-// predict.
+// The bytes that a kernel moves for a product and for an entry of a result, as in scale predict.
 const (
 	bytesOfProduct = 24
 	bytesOfEntry   = 24
@@ -20,17 +19,17 @@ func independent(products float64, parts, sum int64) model.Work {
 	return model.Work{Bytes: bytesOfProduct * products, Steps: 4, Parts: parts, Sum: 8 * float64(sum)}
 }
 
-// byRows is work in steps over the graph, whose form on several devices divides rows and gathers so
-// many bytes a vertex in each step, with so many launches, and a few numbers of each rank. passes
-// is how often all entries are read.
+// byRows is work in steps over the graph. Several devices divide the rows; each step gathers so
+// many bytes a vertex and a few numbers of each rank, with so many launches. passes is how often
+// all entries are read.
 func byRows(j *job.Job, passes float64, steps, launches int, gathered float64) model.Work {
 	n, _, entries := j.Graph.Size()
 	return model.Work{Bytes: passes*bytesOfProduct*float64(entries) + float64(steps)*bytesOfEntry*float64(n), Steps: steps,
 		Operations: launches * steps, Gathers: 2 * steps, Gather: gathered / 2 * float64(n), Direct: true}
 }
 
-// The steps of workflows whose number depends on the graph: those of graphs of small diameter, for
-// which more devices pay earlier than for others.
+// The steps of workflows if their number depends on the graph: the steps of graphs of small
+// diameter, for which more devices pay earlier than for others.
 const (
 	stepsOfBFS   = 12
 	stepsOfPaths = 40
@@ -46,14 +45,14 @@ func estimatePaths(j *job.Job, _ int64) model.Work {
 }
 
 // estimateCC reads a part of the entries once, and the labels of all vertices on each device, which
-// exchanges them: several devices take longer than one (R-MAT 26 on two H100s 22 ms, on one 11).
+// exchanges them: several devices take longer than one (R-MAT 26: 22 ms on two H100s, 11 on one).
 func estimateCC(j *job.Job, _ int64) model.Work {
 	w := byRows(j, 1, stepsOfCC, 2, 1)
 	w.Parts = 1
 	return w
 }
 
-// estimateIterations reads the entries in each iteration, of which the change falls by factor to
+// estimateIterations reads the entries in each iteration; the change falls by factor in each, to
 // tolerance.
 func estimateIterations(j *job.Job, factor, tolerance float64, most int) model.Work {
 	steps := 50.
@@ -64,9 +63,9 @@ func estimateIterations(j *job.Job, factor, tolerance float64, most int) model.W
 	return byRows(j, float64(count), count, 3, 8)
 }
 
-// estimateCommunities is that of a graph with clear communities, .45 ns an entry on an H200
-// (planted, 358M entries); R-MAT graphs take five times as long, and gain more. Batches exchange
-// wishes.
+// estimateCommunities is the estimate for a graph with clear communities, .45 ns an entry on an
+// H200 (planted, 358M entries); R-MAT graphs take five times as long, and gain more. Batches
+// exchange wishes.
 func estimateCommunities(j *job.Job, _ int64) model.Work {
 	const passes, steps, exchanges = 80, 1000, 400
 	n, _, entries := j.Graph.Size()

@@ -80,19 +80,19 @@ become names; with --vertex-numbers they count from 0 again.`,
 				if err != nil {
 					return err
 				}
-				vs = within(v, -1, rows, cols)
+				vs = withinHops(v, -1, rows, cols)
 			case ego != "":
 				v, err := j.Graph.Vertex("--ego", ego)
 				if err != nil {
 					return err
 				}
-				vs = within(v, hops, rows)
+				vs = withinHops(v, hops, rows)
 			default:
 				if vs, err = j.Vertices("--vertices", list); err != nil {
 					return err
 				}
 			}
-			return take(j, vs, vs)
+			return takeSubgraph(j, vs, vs)
 		})
 		if err != nil {
 			return err
@@ -105,9 +105,9 @@ become names; with --vertex-numbers they count from 0 again.`,
 	return cmd
 }
 
-// within returns, in ascending order, the vertices that v reaches by at most hops edges of the
+// withinHops returns, in ascending order, the vertices that v reaches by at most hops edges of the
 // given structures; −1 is any number.
-func within(v, hops int, edges ...*sparse.Structure) []int {
+func withinHops(v, hops int, edges ...*sparse.Structure) []int {
 	seen := make([]bool, edges[0].NRows)
 	seen[v] = true
 	reached := []int{v}

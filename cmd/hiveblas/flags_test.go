@@ -8,7 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/cli/clitest"
 )
 
-// The flags of each command are those of testdata/flags.txt.
+// testdata/flags.txt lists the flags of each command.
 func TestFlagsOfCommands(t *testing.T) { clitest.Flags(t, rootCommand(&job.Session{})) }
 
 // A name that no vertex has suggests one.

@@ -82,7 +82,7 @@ func firstOf(n, count int64) []int64 {
 }
 
 // writeEntries writes lines of row, column and value, in the given order of the places of entries,
-// nil for that of rows.
+// nil for the order of rows.
 func writeEntries(j *job.Job, v *job.Values, order []int64) error {
 	var lines [][]string
 	fields := func(row, col int, value string) []string {
@@ -167,7 +167,7 @@ names. Ties have the order of the input.`,
 		}
 		err := j.Stage("sort", func() error {
 			vs := vertexOrder(j, by, reverse)
-			return take(j, vs, vs)
+			return takeSubgraph(j, vs, vs)
 		})
 		if err != nil {
 			return err

@@ -343,8 +343,8 @@ func TestReadFlags(t *testing.T) {
 	}
 }
 
-// TestWeightsThatAreText reads a list whose third column is text by the commands that use no
-// weights, and not by those that do.
+// TestWeightsThatAreText reads a list with text in the third column by the commands that use no
+// weights, and not by the commands that do.
 func TestWeightsThatAreText(t *testing.T) {
 	path := write(t, "ties.tsv", "0\t1\tfriend\n1\t0\tfriend\n1\t2\tfoe\n2\t1\tfoe\n")
 	for _, args := range []string{"cc", "scc", "tc", "kcore", "ktruss -k 3", "clustering", "cdlp", "mis", "colour", "pagerank",

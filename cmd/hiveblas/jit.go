@@ -61,7 +61,7 @@ but no GPU if --arch is given.`,
 		}
 		if kept, err := cache.List(); err == nil && len(kept) == 0 { // the list takes seconds
 			if _, err := job.OpenCompiler(); err != nil {
-				return lacking("compiling kernels", err)
+				return missingLibrary("compiling kernels", err)
 			}
 		}
 		list, err := warm.Compositions(props, all)
@@ -75,7 +75,7 @@ but no GPU if --arch is given.`,
 					return err
 				}
 				if _, err := cache.Image(c.Source, c.Name); err != nil {
-					return lacking("compiling kernels", err)
+					return missingLibrary("compiling kernels", err)
 				}
 			}
 			return cache.DiskError()
@@ -124,8 +124,8 @@ func propertiesOf(cmd *cobra.Command, arch string) (driver.Properties, error) {
 	return d.Describe(0)
 }
 
-// lacking returns the error of a missing library.
-func lacking(what string, err error) error {
+// missingLibrary returns the error of a missing library.
+func missingLibrary(what string, err error) error {
 	var bad *driver.CompileError
 	if errors.As(err, &bad) {
 		return err

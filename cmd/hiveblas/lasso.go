@@ -179,7 +179,7 @@ func readValues(j *job.Job, file string, n int) (v *matrix.Vector[float64], err 
 	return v, err
 }
 
-// lassoFigures are the figures of one solution, or lists of those of several.
+// lassoFigures are the figures of one solution, or lists of the figures of several.
 func lassoFigures(found []*apps.FusedLassoResult) []job.Field {
 	columns := []struct {
 		key string
@@ -218,7 +218,7 @@ func lassoFigures(found []*apps.FusedLassoResult) []job.Field {
 	return figures
 }
 
-// writeSolutions writes the values of each vertex, those of the first λ₁ first.
+// writeSolutions writes the values of each vertex, of the first λ₁ first.
 func writeSolutions(j *job.Job, found []*apps.FusedLassoResult) error {
 	columns := make([][]float64, len(found))
 	for k, r := range found {

@@ -94,7 +94,7 @@ type look struct {
 	ranks             *job.Ranking
 }
 
-// largestGroups bounds the communities whose connections are drawn.
+// largestGroups bounds the communities with drawn connections.
 const largestGroups = 12
 
 // load reads the graph, and again without repeated entries, or without values that are not finite,
@@ -260,7 +260,7 @@ func (l *look) group(run apps.Run, val []float64) error {
 	return nil
 }
 
-// figures are those of the summary and of --json.
+// figures are the figures of the summary and of --json.
 func (l *look) figures() []job.Field {
 	f := []job.Field{{Key: "symmetric", Label: "symmetric", Value: l.symmetric}, {Key: "self_loops", Label: "self-loops", Value: l.loops}, {Key: "isolated", Label: "isolated vertices", Value: l.isolated}}
 	if l.parts != nil {
@@ -275,20 +275,20 @@ func (l *look) figures() []job.Field {
 func (l *look) page() *page.LookPage {
 	m, n, entries := l.Graph.Size()
 	size := page.LookSection{Title: "Size", Command: l.command("stats", ""), Figures: []page.LookFigure{
-		{ID: "rows", Label: "Rows", Value: grouped(int64(m))}, {ID: "columns", Label: "Columns", Value: grouped(int64(n))}, {ID: "entries", Label: "Entries", Value: grouped(entries)},
+		{ID: "rows", Label: "Rows", Value: spacedThousands(int64(m))}, {ID: "columns", Label: "Columns", Value: spacedThousands(int64(n))}, {ID: "entries", Label: "Entries", Value: spacedThousands(entries)},
 	}}
 	if l.square {
 		size.Figures = []page.LookFigure{
-			{ID: "vertices", Label: "Vertices", Value: grouped(int64(n))}, {ID: "entries", Label: "Entries", Value: grouped(entries)},
+			{ID: "vertices", Label: "Vertices", Value: spacedThousands(int64(n))}, {ID: "entries", Label: "Entries", Value: spacedThousands(entries)},
 			{ID: "symmetric", Label: "Symmetric", Value: map[bool]string{true: "yes", false: "no"}[l.symmetric]},
-			{ID: "loops", Label: "Self-loops", Value: grouped(l.loops)}, {ID: "isolated", Label: "Without an edge", Value: grouped(l.isolated)},
+			{ID: "loops", Label: "Self-loops", Value: spacedThousands(l.loops)}, {ID: "isolated", Label: "Without an edge", Value: spacedThousands(l.isolated)},
 		}
 	}
 	sections := []page.LookSection{size, {
 		Title: "Degrees", Command: l.command("stats", ""), Picture: charts.DegreeChart(l.out, l.in, l.symmetric),
 		Note: "Vertices by degree, both on logarithmic scales.",
-		Figures: []page.LookFigure{{ID: "mean-degree", Label: "Mean", Value: fmt.Sprintf("%.4g", l.out.Mean)}, {ID: "max-out", Label: "Largest out-degree", Value: grouped(l.out.Most)},
-			{ID: "max-in", Label: "Largest in-degree", Value: grouped(l.in.Most)}},
+		Figures: []page.LookFigure{{ID: "mean-degree", Label: "Mean", Value: fmt.Sprintf("%.4g", l.out.Mean)}, {ID: "max-out", Label: "Largest out-degree", Value: spacedThousands(l.out.Most)},
+			{ID: "max-in", Label: "Largest in-degree", Value: spacedThousands(l.in.Most)}},
 	}, {
 		Title: "Entries", Command: l.command("spy", "-o spy.png"), Picture: charts.SpyChart(l.spy),
 		Note: fmt.Sprintf("Row 0 at the top; a square is %d×%d positions, and darker for more entries.", l.spy.Height, l.spy.Side),
@@ -300,17 +300,17 @@ func (l *look) page() *page.LookPage {
 		}
 		sections = append(sections, page.LookSection{
 			Title: "Components", Command: l.command("cc", "--sizes"), Note: "Directions are ignored.",
-			Figures: []page.LookFigure{{ID: "components", Label: "Components", Value: grouped(int64(l.parts.Count))}, {ID: "largest", Label: "Vertices of the largest", Value: grouped(l.parts.Largest)},
+			Figures: []page.LookFigure{{ID: "components", Label: "Components", Value: spacedThousands(int64(l.parts.Count))}, {ID: "largest", Label: "Vertices of the largest", Value: spacedThousands(l.parts.Largest)},
 				{ID: "share", Label: "Share of the vertices", Value: fmt.Sprintf("%.1f %%", 100*float64(l.parts.Largest)/float64(n))}},
 		}, page.LookSection{
 			Title: "Cores", Command: l.command("kcore", ""), Picture: charts.CoreChart(l.coreSizes),
 			Note:    "Vertices of the k-core, the largest subgraph in which all have k neighbours or more.",
-			Figures: []page.LookFigure{{ID: "core", Label: "Highest core number", Value: grouped(int64(l.cores.Max))}, {ID: "inner", Label: "Vertices with it", Value: grouped(l.cores.Inner)}},
+			Figures: []page.LookFigure{{ID: "core", Label: "Highest core number", Value: spacedThousands(int64(l.cores.Max))}, {ID: "inner", Label: "Vertices with it", Value: spacedThousands(l.cores.Inner)}},
 		}, page.LookSection{
 			Title: "Communities", Command: l.command("louvain", undirected), Picture: charts.CommunityChart(l.groups, l.links),
 			Note: fmt.Sprintf("The largest %d: an area for the vertices, a line for the weight of the edges between two.", len(l.groups)),
-			Figures: []page.LookFigure{{ID: "communities", Label: "Communities", Value: grouped(int64(l.communities.Count))},
-				{ID: "largest-community", Label: "Vertices of the largest", Value: grouped(l.communities.Largest)},
+			Figures: []page.LookFigure{{ID: "communities", Label: "Communities", Value: spacedThousands(int64(l.communities.Count))},
+				{ID: "largest-community", Label: "Vertices of the largest", Value: spacedThousands(l.communities.Largest)},
 				{ID: "modularity", Label: "Modularity", Value: fmt.Sprintf("%.4f", l.communities.Modularity)}},
 		})
 		ranks := page.LookSection{Title: "PageRank", Command: l.command("pagerank", fmt.Sprintf("--top %d", l.top)), Note: "The vertices that a random walk visits most."}
@@ -358,8 +358,8 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// grouped formats an integer with thin spaces between thousands.
-func grouped(x int64) string {
+// spacedThousands formats an integer with thin spaces between thousands.
+func spacedThousands(x int64) string {
 	text := fmt.Sprint(x)
 	var b strings.Builder
 	for k, c := range text {

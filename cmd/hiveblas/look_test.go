@@ -73,7 +73,7 @@ func lookAt(t *testing.T, args ...string) (page string, figure map[string]string
 	}
 }
 
-// TestLook: the figures of the page are those of the workflows, for graphs of all kinds.
+// TestLook: the figures of the page equal the figures of the workflows, for graphs of all kinds.
 func TestLook(t *testing.T) {
 	t.Parallel()
 	roads := write(t, "roads.mtx", roads)

@@ -126,7 +126,7 @@ func TestNamesFlag(t *testing.T) {
 	}
 }
 
-// A square matrix whose rows and columns are different vertices is no graph.
+// A square matrix with different vertices as rows and columns is no graph.
 func TestSquareBipartite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

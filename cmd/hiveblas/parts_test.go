@@ -125,7 +125,7 @@ func TestGenerate(t *testing.T) {
 		for _, name := range []string{"g.tsv.gz", "g.csv", "g.mtx", "g.g500", "g.hgb", "g.npz"} {
 			run("-o", at(name), "--quiet")
 			args := []string{"convert", at(name), "-", "--output-format", "tsv", "--duplicates", "first", "--weight-column", "0"}
-			res := hiveblas(t, args...) // some kinds have vertices without edges, of which it warns
+			res := hiveblas(t, args...) // some kinds have vertices without edges; it warns of these
 			got := res.stdout
 			if res.code != 0 {
 				t.Errorf("%s: exit %d: %s", name, res.code, res.stderr)

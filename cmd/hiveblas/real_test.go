@@ -105,8 +105,8 @@ func TestNominations(t *testing.T) {
 	}
 }
 
-// The flows of the workflow's instances, whose last two vertices are the source and the sink:
-// Gunrock HIVE report, 2018, ch. 11.
+// The flows of the workflow's instances; the last two vertices are the source and the sink: Gunrock
+// HIVE report, 2018, ch. 11.
 func TestPublishedFlows(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -99,7 +99,7 @@ vertices keep their names, and numbers become names.`,
 					}
 				}
 			}
-			return take(j, vs, vs)
+			return takeSubgraph(j, vs, vs)
 		})
 		if err != nil {
 			return err

@@ -41,7 +41,7 @@ type standardResult struct {
 	algorithm string
 	figures   []job.Field
 	write     func() error
-	ranks     *matrix.Vector[float64] // of which --top lists the highest
+	ranks     *matrix.Vector[float64] // --top lists the highest
 	failed    error                   // instead of a result
 	bounds    bool                    // the figures hold too where the context has ended
 }

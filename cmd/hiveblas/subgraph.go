@@ -7,9 +7,9 @@ import (
 	"github.com/hiveblas/hiveblas/graphio"
 )
 
-// take replaces the graph by the one of the given rows and columns, which keep their names: numbers
-// become names, so that the vertices can be told.
-func take(j *job.Job, rows, cols []int) error {
+// takeSubgraph replaces the graph by the one of the given rows and columns, which keep their names:
+// numbers become names, so that the vertices can be told.
+func takeSubgraph(j *job.Job, rows, cols []int) error {
 	g := j.Graph
 	v, err := g.Values.Extract(j, rows, cols)
 	if err != nil {

@@ -16,7 +16,7 @@ type Work struct {
 	Parts int64
 	// Sum is the bytes of results that several devices add up at the end.
 	Sum float64
-	// Operations, Gathers and Gather are those of a pipeline that divides rows, on several devices:
+	// Operations, Gathers and Gather describe a pipeline that divides rows, on several devices:
 	// launches in a row, and how often it gives every device an operand of Gather bytes.
 	Operations, Gathers int
 	Gather              float64
@@ -30,9 +30,9 @@ type Work struct {
 //	one      W/S + steps·L
 //	several  λ·W/(p·S) + operations·L + gathers·max(α + B/N, G/O) + (α + Σ/N)
 //
-// where λ is the share of the device with most parts, G the bytes of a gathered operand, B those
-// of it that a device receives, O [Machine.Operands], if the work is not Direct, and Σ the bytes of
-// summed results.
+// where λ is the share of the device with most parts, G the bytes of a gathered operand, B the part
+// of these bytes that a device receives, O [Machine.Operands], if the work is not Direct, and Σ the
+// bytes of summed results.
 func (m Machine) Estimate(w Work, p int) (Prediction, error) {
 	if p < 1 || !(m.Memory > 0) {
 		return Prediction{}, fmt.Errorf("model: %d devices, %v bytes a second: both must be positive", p, m.Memory)
@@ -72,8 +72,8 @@ func (m Machine) Estimate(w Work, p int) (Prediction, error) {
 	return out, nil
 }
 
-// Devices estimates work on 1 … most devices, of which each after the first takes start seconds
-// to open, and returns the index of the least total, the fewer devices of equals.
+// Devices estimates work on 1 … most devices; each after the first takes start seconds to open. It
+// returns the index of the least total, the fewer devices of equals.
 func (m Machine) Devices(w Work, most int, start float64) (list []Prediction, best int, err error) {
 	for p := 1; p <= max(most, 1); p++ {
 		e, err := m.Estimate(w, p)

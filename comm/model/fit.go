@@ -33,9 +33,9 @@ func (l Line) Seconds(bytes float64) float64 {
 }
 
 // Fit returns the line with the least sum of squares of relative errors, Σ ((α + B/N − T)/T)²,
-// which for small errors is that of the logarithms: all sizes count the same. Points without a
-// positive time are ignored. Neither α nor N is negative. The zero Line is the result without
-// points.
+// which for small errors is the sum of squares of errors of the logarithms: all sizes count the
+// same. Points without a positive time are ignored. Neither α nor N is negative. The zero Line is
+// the result without points.
 func Fit(points []Point) Line {
 	// Minimise Σ (a·u + b·v − 1)² with u = 1/T, v = B/T.
 	var uu, uv, vv, su, sv float64

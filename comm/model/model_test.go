@@ -270,8 +270,8 @@ func TestHaloOfErrors(t *testing.T) {
 	}
 }
 
-// TestCost compares with the cases of the study, whose boundaries have R vertices of degree d at
-// every distance, and with graphs: hops pay on a long grid and never on a random graph.
+// TestCost compares with the cases of the study, with boundaries of R vertices of degree d at every
+// distance, and with graphs: hops pay on a long grid and never on a random graph.
 func TestCost(t *testing.T) {
 	t.Parallel()
 	m := model.Machine{Memory: 4.2e12, Launch: 5e-6, Lines: map[comm.Kind]map[int]model.Line{

@@ -13,8 +13,8 @@ type Machine struct {
 	Memory float64 // bytes a second that a kernel streams, read and written: S
 	Launch float64 // seconds of the launches and the host's work of a step: L
 	// Operands is the rate at which an operation on a group of GPUs gets an operand that lies on
-	// other ranks, with the work of the host for it, in bytes of the operand a second. 0 is that of
-	// AllGatherV.
+	// other ranks, with the work of the host for it, in bytes of the operand a second. 0 means the
+	// rate of AllGatherV.
 	Operands float64
 	// Waits are the times of the host and of waiting on each other in workflows of a kind (see
 	// Volume.Division), by the number of ranks; hiveblas scale run measures them.
@@ -26,8 +26,7 @@ type Machine struct {
 
 // H200 is a host of H200s with NVLink, from measurements of four (NCCL 2.28.9, copy engines, driver
 // 580): 375 GB/s for peer loads, 395 for copy engines; collectives of one process by copy engines.
-// Operands is from two H100s: a product with a vector of 33.6 MB (R-MAT 22) took 1.83 ms, 1.15 more
-// than half of that on a group of one (bench/results/2026-11-25-groups-2h100.txt).
+// Operands is from two H100s (bench/results/2026-11-25-groups-2h100.txt).
 func H200() Machine {
 	copies := map[int]Line{4: {Alpha: 12e-6, N: 350e9}}
 	small := map[int]Line{4: {Alpha: 15e-6, N: 176e9}}
@@ -68,7 +67,7 @@ type Volume struct {
 	Division  string      // how ranks divide the workflow, a key of Machine.Waits
 	One       float64     // seconds that one device takes, if they were measured
 	OneSteps  int         // and its steps
-	Turns     float64     // seconds of a run whose ranks took turns, each part as that of the slowest; 0 if not measured
+	Turns     float64     // seconds with ranks in turns, each part's slowest; 0 if not measured
 	OnHost    bool        // the collectives move memory of the host, and Turns has their time
 	Extra     float64     // bytes that each of several ranks reads and writes besides, such as those that it joins
 	Calls     []comm.Call // collectives in order, of the rank that receives most in each

@@ -1,4 +1,4 @@
-// Package nccl makes groups of GPUs whose data NCCL carries, which it opens at run time.
+// Package nccl makes groups of GPUs that exchange data by NCCL, which it opens at run time.
 //
 // [Ranks] makes a group of the GPUs of this process, [New] a rank of several processes, for
 // comm/procs.
@@ -22,10 +22,10 @@ import (
 // initTimeout is the longest time to form a group.
 const initTimeout = 2 * time.Minute
 
-// Ranks returns a group of GPUs of this process, one rank for each, whose data NCCL carries; use
-// each rank in a goroutine of its own. Devices must differ. Buffers are on the rank's device; those
-// of the host, which all ranks of a collective then use, go through the device in pieces of 1 MiB
-// at most and are meant for scalars. Within a host, comm.Peers has the lower latency.
+// Ranks returns a group of GPUs of this process, one rank for each, with data carried by NCCL; use
+// each rank in a goroutine of its own. Devices must differ. Buffers are on the rank's device; host
+// buffers, which all ranks of a collective then use, go through the device in pieces of 1 MiB at
+// most and are meant for scalars. Within a host, comm.Peers has the lower latency.
 //
 // Reduce knows Sum, Prod, Min and Max of integers of 8, 32 and 64 bits, and SumAnyOrder of these
 // and of floats; otherwise it returns ErrNoOp and AllReduce folds by the caller's Folder.
@@ -214,7 +214,7 @@ func (p *transport) Lacks(c *comm.Collective) bool {
 	return !c.Op.Exact(t) || c.Op == comm.And || c.Op == comm.Or || c.Op == comm.Xor || t == comm.Int16 || t == comm.Uint16
 }
 
-// types are ncclDataType_t of the element types; Lacks excludes those of 16 bits.
+// types are ncclDataType_t of the element types; Lacks excludes types of 16 bits.
 var types = [...]uintptr{
 	comm.Int8: 0, comm.Uint8: 1, comm.Int32: 2, comm.Uint32: 3, comm.Int64: 4, comm.Uint64: 5, comm.Float32: 7, comm.Float64: 8,
 }

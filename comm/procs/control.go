@@ -248,7 +248,7 @@ func newControl(rank, size int, l *comm.Life) *control {
 
 // start reads the links and sends heartbeats, until the group is closed or has failed.
 func (c *control) start() {
-	c.life.Tell(c.tell)
+	c.life.Tell(c.announce)
 	for r, k := range c.links {
 		if k != nil {
 			go c.read(r, k)
@@ -276,11 +276,11 @@ func (c *control) read(from int, k *link) {
 			if !quiet {
 				if from == 0 {
 					close(c.orphan)
-					c.life.Fail(c.died0())
+					c.life.Fail(c.rank0Died())
 					return
 				}
 				e := &comm.RankError{Rank: from, Host: k.host, Cause: comm.ErrRankDied}
-				c.at(e)
+				c.addCollective(e)
 				c.life.Fail(e)
 			}
 			return
@@ -318,32 +318,32 @@ func (c *control) read(from int, k *link) {
 	}
 }
 
-// died0 is the failure when the process of rank 0 ended. Nobody is left to decide which collective
-// it was, and all ranks are to say the same.
-func (c *control) died0() *comm.RankError {
+// rank0Died is the failure when the process of rank 0 ended. Nobody is left to decide which
+// collective it was, and all ranks are to say the same.
+func (c *control) rank0Died() *comm.RankError {
 	return &comm.RankError{Rank: 0, Host: c.hostOf(0), Cause: comm.ErrRankDied}
 }
 
-// last returns what rank 0 decided before its process ended, or that it ended.
-func (c *control) last() *comm.RankError {
+// finalFailure returns what rank 0 decided before its process ended, or that it ended.
+func (c *control) finalFailure() *comm.RankError {
 	select {
 	case v := <-c.verdict:
 		return v
 	default:
-		return c.died0()
+		return c.rank0Died()
 	}
 }
 
-// at adds the collective under way to a failure.
-func (c *control) at(e *comm.RankError) {
+// addCollective adds the collective under way to a failure.
+func (c *control) addCollective(e *comm.RankError) {
 	now := c.now.Load()
 	if e.Op == "" && !now.began.IsZero() {
 		e.Op, e.Number, e.Elapsed = now.kind.String(), now.number, time.Since(now.began)
 	}
 }
 
-// tell makes a failure known to all ranks, and returns the one that counts.
-func (c *control) tell(e *comm.RankError) *comm.RankError {
+// announce makes a failure known to all ranks, and returns the one that counts.
+func (c *control) announce(e *comm.RankError) *comm.RankError {
 	select {
 	case v := <-c.verdict: // rank 0 has decided
 		return v
@@ -363,7 +363,7 @@ func (c *control) tell(e *comm.RankError) *comm.RankError {
 	}
 	select {
 	case <-c.orphan:
-		return c.last()
+		return c.finalFailure()
 	default:
 	}
 	_ = c.links[0].send(message{Do: "fail", Fail: toWire(e)})
@@ -371,7 +371,7 @@ func (c *control) tell(e *comm.RankError) *comm.RankError {
 	case v := <-c.verdict:
 		return v
 	case <-c.orphan:
-		return c.last()
+		return c.finalFailure()
 	case <-time.After(graceOfTell):
 		return e
 	}
@@ -457,7 +457,7 @@ func (c *control) beat() {
 		}
 		c.mu.Unlock()
 		if lost != nil {
-			c.at(lost)
+			c.addCollective(lost)
 			c.life.Fail(lost)
 		}
 	}
@@ -512,7 +512,7 @@ func (c *control) vote(m message) {
 	}
 	if bad, err := comm.Disagree(p.all); err != nil {
 		e := &comm.RankError{Rank: p.from[bad] - 1, Cause: err}
-		c.at(e)
+		c.addCollective(e)
 		c.life.Fail(e)
 		return
 	}

@@ -30,7 +30,7 @@ type joining struct {
 // As gives Join the place of the process, instead of Detect.
 func As(l Launch) JoinOption { return func(j *joining) { j.launch = &l } }
 
-// OnGPU makes buffers of the group live on a device, whose data NCCL carries.
+// OnGPU makes buffers of the group live on a device; NCCL carries the data.
 func OnGPU(d comm.Device) JoinOption { return func(j *joining) { j.device = d } }
 
 // Rendezvous says how the processes find each other: "mpi", by the launcher of Open MPI;
@@ -48,7 +48,7 @@ func With(opts ...comm.Option) JoinOption {
 	return func(j *joining) { j.opts = append(j.opts, opts...) }
 }
 
-// Join returns the group of all processes of the job, of which Detect tells this one's rank.
+// Join returns the group of all processes of the job; Detect gives the rank of this process.
 // Without a launcher the group is this process alone. With OnGPU the data go by NCCL, else by MPI
 // between buffers of the host, for which the launcher must be Open MPI's. All processes call it; it
 // fails after two minutes if some are missing, and names them on rank 0.
@@ -246,7 +246,7 @@ func (v *invitation) addresses() (list []string) {
 	return append(list, net.JoinHostPort(v.Host, port))
 }
 
-// ownIPs returns the addresses of this machine without those of the loopback.
+// ownIPs returns the addresses of this machine without loopback addresses.
 func ownIPs() (list []string) {
 	all, _ := net.InterfaceAddrs()
 	for _, a := range all {

@@ -33,7 +33,7 @@ type launcher struct {
 	needs                            []string // one of these is set too, if there are any
 }
 
-// launchers by preference. The variables of torchrun are those of most operators of Kubernetes too.
+// launchers by preference. Most operators of Kubernetes set the variables of torchrun too.
 var launchers = []launcher{
 	{name: "torchrun", rank: "RANK", size: "WORLD_SIZE", localRank: "LOCAL_RANK", localSize: "LOCAL_WORLD_SIZE", job: []string{"TORCHELASTIC_RUN_ID"}},
 	{name: "openmpi", rank: "OMPI_COMM_WORLD_RANK", size: "OMPI_COMM_WORLD_SIZE", localRank: "OMPI_COMM_WORLD_LOCAL_RANK", localSize: "OMPI_COMM_WORLD_LOCAL_SIZE", job: []string{"PMIX_NAMESPACE"}},
@@ -43,8 +43,8 @@ var launchers = []launcher{
 }
 
 // Detect returns the place of this process in a job from the environment: the variables of
-// torchrun, Open MPI, PMI (MPICH, Intel MPI) and SLURM, of which the first found counts. Two that
-// disagree on rank or size are an error; HIVEBLAS_LAUNCHER names the one to use, or none. Without a
+// torchrun, Open MPI, PMI (MPICH, Intel MPI) and SLURM; the first found counts. It returns an error
+// if two disagree on rank or size; HIVEBLAS_LAUNCHER names the one to use, or none. Without a
 // launcher the result is rank 0 of 1. getenv is os.Getenv if nil.
 func Detect(getenv func(string) string) (Launch, error) {
 	if getenv == nil {

@@ -43,9 +43,9 @@ var ErrMPIEnded = errors.New("MPI has ended in this process: close the last grou
 // data, every process keeps a TCP connection to rank 0 that carries failures: the others see the
 // end of a process at once. The last Close of a process ends MPI.
 //
-// Reductions of floats other than SumAnyOrder return comm.ErrNoOp, since MPI does not fix their order,
-// and so do sums of 8- and 16-bit integers, which saturate in some versions: use AllReduce. The
-// error wraps ErrNoMPI if there is no library, and names the one that was found if it is not
+// Reductions of floats other than SumAnyOrder return comm.ErrNoOp, since MPI does not fix their
+// order, and so do sums of 8- and 16-bit integers, which saturate in some versions: use AllReduce.
+// The error wraps ErrNoMPI if there is no library, and names the one that was found if it is not
 // supported: Open MPI 4.1 is tested; MPICH and the ABI of MPI 5 are not supported.
 func JoinMPI(ctx context.Context, opts ...comm.Option) (comm.Comm, error) {
 	if ctx == nil {
@@ -101,7 +101,7 @@ func (l *mpiLib) join(ctx context.Context, life *comm.Life) (*mpiTransport, erro
 	return p, nil
 }
 
-// meetByMPI makes the control channel of a group whose data do not go by MPI. MPI ends with it.
+// meetByMPI makes the control channel of a group with data that do not go by MPI. MPI ends with it.
 func meetByMPI(ctx context.Context, life *comm.Life) (*control, error) {
 	l, err := openMPI()
 	if err != nil {
@@ -395,7 +395,7 @@ func (p *mpiTransport) reduceScatter(ctx context.Context, c *comm.Collective) er
 	return nil
 }
 
-// await starts an operation and waits for it. keep is memory that it uses besides that of c.
+// await starts an operation and waits for it. keep is memory that it uses besides the memory of c.
 func (p *mpiTransport) await(ctx context.Context, c *comm.Collective, name string, start func(r *uintptr) int32, keep ...[]int32) error {
 	return p.awaitAll(ctx, pinned{c, keep}, []string{name}, []func(r *uintptr) int32{start})
 }
@@ -427,7 +427,7 @@ func (p *mpiTransport) awaitAll(ctx context.Context, used pinned, names []string
 			if *flag != 0 {
 				break
 			}
-			if err := p.waited(ctx, spins); err != nil {
+			if err := p.backOff(ctx, spins); err != nil {
 				p.abandon(used)
 				return err
 			}
@@ -436,8 +436,8 @@ func (p *mpiTransport) awaitAll(ctx context.Context, used pinned, names []string
 	return nil
 }
 
-// waited makes a pause that grows, and returns an error if the wait is to end.
-func (p *mpiTransport) waited(ctx context.Context, spins int) error {
+// backOff makes a pause that grows, and returns an error if the wait is to end.
+func (p *mpiTransport) backOff(ctx context.Context, spins int) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -454,7 +454,7 @@ func (p *mpiTransport) waited(ctx context.Context, spins int) error {
 	return nil
 }
 
-// pinned is the memory that an operation uses: that of a collective, and lists of counts.
+// pinned is the memory that an operation uses: the buffers of a collective, and lists of counts.
 type pinned struct {
 	c    *comm.Collective
 	keep [][]int32

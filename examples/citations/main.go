@@ -1,5 +1,5 @@
-// Citations classifies papers by what they cite: GraphSAGE learns from the few papers whose subject
-// is known, and from the words of all.
+// Citations classifies papers by what they cite: GraphSAGE learns from the few papers with a known
+// subject, and from the words of all.
 //
 //	go run ./examples/citations
 package main

@@ -29,7 +29,7 @@ type web struct {
 	fetched  int // pages that were scored
 }
 
-// made returns a web of pages that link to their like: relevant pages are those of one community.
+// made returns a web of pages that link to their like: relevant pages belong to one community.
 func made(pages int) (*web, error) {
 	g, err := generate.Planted(pages, int64(5*pages), 10, 0.2, 4)
 	if err != nil {
@@ -58,8 +58,8 @@ func (w *web) score(pages []int, scores []float64) error {
 	return nil
 }
 
-// crawl walks from the given pages and returns the number of relevant pages among those visited,
-// and that of all visited.
+// crawl walks from the given pages and returns the numbers of relevant pages visited and of all
+// pages visited.
 func (w *web) crawl(rule apps.SearchRule, starts []int, length int) (relevant, visited int, err error) {
 	seen := map[int32]bool{}
 	w.fetched = 0

@@ -35,7 +35,7 @@ func main() {
 }
 
 // made returns ratings of people for films. The first half of the people rate films of the first
-// half, the others those of the second.
+// half, the others films of the second.
 func made(people, films, each int) (*matrix.Matrix[float64], error) {
 	r := rand.New(rand.NewPCG(1, 2))
 	b := matrix.NewBuilder[float64](people, films)

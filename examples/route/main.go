@@ -61,8 +61,9 @@ func made(side int) (*matrix.Matrix[float64], error) {
 
 var errNoRoute = errors.New("there is no route")
 
-// route returns the crossings of a quickest route, and its time: of the distances from the start,
-// each crossing's predecessor is the one whose distance and street add up to its own.
+// route returns the crossings of a quickest route, and its time: by the distances from the start:
+// the distance of a crossing's predecessor and the street from it add up to the crossing's
+// distance.
 func route(roads *matrix.Matrix[float64], from, to int) (path []int, time float64, err error) {
 	n, _ := roads.Dims()
 	if to < 0 || to >= n {

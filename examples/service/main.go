@@ -1,5 +1,5 @@
-// Service answers questions about a graph over HTTP, each within a deadline: a request that takes
-// longer, or whose client has left, stops computing.
+// Service answers questions about a graph over HTTP, each within a deadline: a request stops
+// computing if it takes longer or its client leaves.
 //
 //	go run ./examples/service [graph.mtx] &
 //	curl 'localhost:8080/near?from=5&timeout=100ms'

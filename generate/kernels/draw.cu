@@ -7,9 +7,9 @@
 //     HB_V           the type of the values
 //
 // A draw is the arithmetic of package generate, bit for bit. Rows are made in pieces: a launch
-// draws every edge, keeps those of its rows as keys, which the host sorts, and drops equal ones.
-// Launches: one thread an edge, key or row, in a grid-stride loop. Bound by integer arithmetic: an
-// edge of R-MAT takes about 30 operations for each two of its levels.
+// draws every edge and keeps the edges of its rows as keys; the host sorts keys and drops equal
+// keys. Launches: one thread an edge, key or row, in a grid-stride loop. Bound by integer
+// arithmetic: an edge of R-MAT takes about 30 operations for each two of its levels.
 
 HB_DEVICE hb_u64 hb_mix(hb_u64 z) {
 	z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;

@@ -1,6 +1,6 @@
 // Package access gives the packages of this module that compute with values the inside of matrices
-// and views with their element types. It has no knowledge of its own: its functions are those of
-// package rep, which the method Inside of the types of package matrix returns, with a type.
+// and views with their element types. Its functions only add a type to the functions of package
+// rep, which the method Inside of the types of package matrix returns.
 package access
 
 import (
@@ -46,7 +46,7 @@ func Operand[T comparable](v matrix.View[T], b device.Backend) (device.Operand, 
 	return v.Inside().Operand(b)
 }
 
-// IsPattern reports whether a view is one of structure alone, whose values are true.
+// IsPattern reports whether a view is a view of structure alone: all its values are true.
 func IsPattern[T comparable](v matrix.View[T]) bool { return v.Inside().IsPattern() }
 
 // Allowed returns the positions of the mask without its complement, in any format. It takes O(1)
@@ -56,7 +56,7 @@ func Allowed(m matrix.MaskView) *sparse.Structure { return m.Inside().Allowed() 
 // Mask returns the mask at b.
 func Mask(m matrix.MaskView, b device.Backend) (*device.Mask, error) { return m.Inside().At(b) }
 
-// FromStore returns the matrix with the given storage, whose invariants must hold.
+// FromStore returns the matrix with the given storage. The invariants of the storage must hold.
 func FromStore[T comparable](st *sparse.Typed[T]) *matrix.Matrix[T] {
 	a := new(matrix.Matrix[T])
 	SetStore(a, st)
@@ -104,7 +104,8 @@ func SetVectorBlocks[T comparable](v *matrix.Vector[T], g *comm.Group, cuts []in
 // MarkSymmetric records that a equals its transpose.
 func MarkSymmetric[T comparable](a *matrix.Matrix[T]) { a.Inside().OnGroup().MarkSymmetric() }
 
-// VectorFromStore returns the vector with the given 1×n storage, whose invariants must hold.
+// VectorFromStore returns the vector with the given 1×n storage. The invariants of the storage must
+// hold.
 func VectorFromStore[T comparable](st *sparse.Typed[T]) *matrix.Vector[T] {
 	v := new(matrix.Vector[T])
 	SetVectorStore(v, st)
@@ -121,7 +122,7 @@ func SetVectorStore[T comparable](v *matrix.Vector[T], st *sparse.Typed[T]) {
 	v.Inside().SetStore(sparse.Untyped(st))
 }
 
-// Kind returns the kind of the built-in type below that of the values of g, such as
+// Kind returns the kind of the built-in type below the type of the values of g, such as
 // reflect.Float64: g is also a [matrix.ViewOf] that type. It is reflect.Invalid for nil and for
 // other types.
 func Kind(g rep.View) reflect.Kind {

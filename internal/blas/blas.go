@@ -1,7 +1,7 @@
 // Package blas multiplies dense matrices on the host: by OpenBLAS if libopenblas.so.0 is on the
 // system, which is opened at the first use and without cgo, and else by gonum. HIVEBLAS_BLAS=gonum
-// excludes OpenBLAS. Threads are those of package parallel, each with a call on rows of the result:
-// OpenBLAS's own wait actively between products, which slows down what runs there.
+// excludes OpenBLAS. The threads of package parallel each call it on rows of the result: OpenBLAS's
+// own threads wait actively between products, which slows down other work.
 package blas
 
 import (
@@ -52,7 +52,7 @@ type Matrix[F Real] struct {
 	Val        []F
 }
 
-// minWork is the number of multiplications from which another thread pays: about 50 µs of them.
+// minWork is the number of multiplications from which another thread pays: about 50 µs of work.
 const minWork = 1 << 21
 
 // Product sets c = op(a)·op(b) + beta·c, where op transposes if asked, with at most the given
@@ -111,7 +111,7 @@ func trans(t bool) int32 {
 	return 111
 }
 
-// call computes rows lo to hi of c, of which there is one or more.
+// call computes one or more rows, lo to hi, of c.
 func call[F Real](l *library, transA, transB bool, lo, hi, n, k int, a, b Matrix[F], beta F, c Matrix[F]) {
 	var f gemm[F]
 	switch p := any(&f).(type) {

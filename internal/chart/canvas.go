@@ -26,7 +26,7 @@ func newCanvas(width, height int) *canvas {
 	return &canvas{img, map[float64]font.Face{}}
 }
 
-// fill fills polygons, whose points go round all in one direction: where they overlap they are one
+// fill fills polygons; the points of all go round in one direction: where they overlap they are one
 // area.
 func (c *canvas) fill(shade color.Color, polygons ...[]Point) {
 	low, high := Point{math.Inf(1), math.Inf(1)}, Point{math.Inf(-1), math.Inf(-1)}
@@ -141,7 +141,7 @@ const (
 	right  anchor = 1
 )
 
-// text writes a text whose anchor and middle are at a place.
+// text writes a text with its anchor and middle at a place.
 func (c *canvas) text(text string, size, x, y float64, at anchor) {
 	face := c.face(size)
 	d := font.Drawer{Dst: c.img, Src: image.Black, Face: face}
@@ -168,7 +168,7 @@ func (c *canvas) turned(text string, size, x, y float64) {
 	draw.Draw(c.img, up.Rect.Add(at), up, image.Point{}, draw.Over)
 }
 
-// width returns the width of a text in pixels, and height that of a line.
+// width returns the width of a text in pixels, and height the height of a line.
 func (c *canvas) width(text string, size float64) float64 {
 	return float64(font.MeasureString(c.face(size), text)) / 64
 }

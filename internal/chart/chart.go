@@ -39,7 +39,7 @@ type Tick struct {
 	Label string
 }
 
-// Axis is a horizontal or vertical axis. Unless Min < Max, its range is that of the data.
+// Axis is a horizontal or vertical axis. Unless Min < Max, its range is the range of the data.
 type Axis struct {
 	Label    string
 	Min, Max float64
@@ -243,7 +243,7 @@ func (a Axis) ticks() []Tick {
 	return Ticks(a.Min, a.Max)
 }
 
-// Ticks returns marks at multiples of 1, 2 or 5 times a power of ten, of which three to six have
+// Ticks returns marks at multiples of 1, 2 or 5 times a power of ten, three to six of them with
 // labels, and marks between them.
 func Ticks(low, high float64) (list []Tick) {
 	step, parts := math.Pow(10, math.Floor(math.Log10((high-low)/5))), 5.0
@@ -265,7 +265,7 @@ func Ticks(low, high float64) (list []Tick) {
 	return list
 }
 
-// label returns the text of a multiple of step, without the digits beyond those of step that
+// label returns the text of a multiple of step, without the digits beyond the digits of step, which
 // rounding leaves.
 func label(x, step float64) string {
 	x = math.Round(x/step) * step

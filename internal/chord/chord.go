@@ -5,7 +5,7 @@ package chord
 
 import "math"
 
-// Coefficients are those of √u/atan √u for 0 ≤ u ≤ 1, by interpolation at Chebyshev points, lowest
+// Coefficients approximate √u/atan √u for 0 ≤ u ≤ 1, by interpolation at Chebyshev points, lowest
 // degree first. The error is 5e-14.
 var Coefficients = [15]float64{1.0000000000000482, 0.3333333333116172, -0.08888888725130042,
 	0.046560797419048276, -0.0301932240936521, 0.02178927643457626, -0.01673943257966491,

@@ -11,9 +11,9 @@ import (
 // gzipBlock is the number of bytes that a goroutine compresses at a time.
 const gzipBlock = 1 << 20
 
-// Gzip calls write with a writer whose bytes go to w as a gzip file of one member, the same at
-// every number of threads (0: all). So many goroutines compress blocks at once, and with one the
-// next block is filled meanwhile. Nothing still runs when it returns. It returns the first error.
+// Gzip calls write with a writer; its bytes go to w as a gzip file of one member, the same at every
+// number of threads (0: all). That many goroutines compress blocks at once; with one, write fills
+// the next block meanwhile. Nothing still runs when it returns. It returns the first error.
 func Gzip(w io.Writer, threads int, write func(w io.Writer) error) error {
 	z := pgzip.NewWriter(w)
 	if err := z.SetConcurrency(gzipBlock, parallel.Threads(threads)); err != nil {

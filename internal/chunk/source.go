@@ -190,7 +190,7 @@ func Lines(r io.Reader, first int64) *Source { return &Source{r: r, line: first}
 
 // Items returns the items of r, which is not compressed; its first byte is in the given line. A
 // block has about size bytes and ends where cut finds the begin of its last item: at an index above
-// 0, or at none. [Read] ends before text without a cut, of which [Source.Rest] is the reader.
+// 0, or at none. [Read] ends before text without a cut; [Source.Rest] reads this text.
 func Items(r io.Reader, line int64, size int, cut func(text []byte) int) *Source {
 	return &Source{r: r, line: line, size: size, cut: cut}
 }
@@ -286,8 +286,7 @@ func (s *Source) Peek(n int) []byte {
 // At returns the number of the next line.
 func (s *Source) At() int64 { return s.line }
 
-// more reads once into the room of buf. empty counts reads without a byte, of which a hundred are
-// an error.
+// more reads once into the room of buf. empty counts reads without a byte; a hundred are an error.
 func (s *Source) more(buf []byte, empty *int) []byte {
 	var n int
 	n, s.err = s.r.Read(buf[len(buf):cap(buf)])

@@ -9,7 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 )
 
-// LaunchedDevice opens the GPU that belongs to this process by its launcher, of those of a driver.
+// LaunchedDevice opens the GPU of a driver that belongs to this process by its launcher.
 func LaunchedDevice(d driver.Driver) (*cusparse.Device, error) {
 	l, err := procs.Detect(nil)
 	if err != nil {

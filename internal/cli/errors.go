@@ -28,7 +28,7 @@ var ErrInterrupted = errors.New("interrupted")
 
 // UsageError is a mistake in the command line.
 type UsageError struct {
-	Command string // whose --help helps; "" for none
+	Command string // a command with a --help that helps; "" for none
 	Msg     string
 }
 
@@ -48,8 +48,7 @@ type Failure struct {
 	Err                 error // cause, or nil
 }
 
-// Fail returns an error with its place and its remedy, of which either may be "". err is its cause,
-// or nil.
+// Fail returns an error with its place and its remedy; either may be "". err is its cause, or nil.
 func Fail(place, what, remedy string, err error) *Failure {
 	return &Failure{Place: place, What: what, Remedy: remedy, Err: err}
 }
@@ -147,8 +146,8 @@ func panicPlace() string {
 }
 
 // Moved is the command of a name that another program has now: it prints, as an error of usage, the
-// command line to run instead and how to get the program. now is the new command line, whose
-// arguments follow.
+// command line to run instead and how to get the program. now is the new command line without its
+// arguments.
 func Moved(name, program, now string) *cobra.Command {
 	return &cobra.Command{
 		Use:                name,

@@ -9,7 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 )
 
-// HostDevice is a comm.Device whose memory is host memory and whose copies are done at once.
+// HostDevice is a comm.Device with host memory; copies are done at once.
 type HostDevice struct {
 	Ordinal int
 	mu      sync.Mutex

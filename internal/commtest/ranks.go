@@ -24,7 +24,7 @@ func Each(group []comm.Comm, f func(c comm.Comm) error) []error {
 	return errs
 }
 
-// ErrEnded is the error of a rank whose goroutine ended.
+// ErrEnded is the error of a rank after its goroutine ended.
 var ErrEnded = errors.New("the goroutine of the rank ended")
 
 // Work is a sequence of collectives, with wrong data as an error.
@@ -82,7 +82,7 @@ func FakeNCCL(t *testing.T, source string, flags ...string) string {
 	return lib
 }
 
-// HostDevices returns p devices whose memory is that of the host.
+// HostDevices returns p devices with host memory.
 func HostDevices(p int) []comm.Device {
 	out := make([]comm.Device, p)
 	for i := range out {

@@ -52,7 +52,7 @@ func TestFunctions(t *testing.T) {
 			if err := os.CopyFS(p.dir, os.DirFS(filepath.Join("testdata", program))); err != nil {
 				t.Fatal(err)
 			}
-			p.copyFile(filepath.Join(root, "go.mod")) // its requirements are those of the program
+			p.copyFile(filepath.Join(root, "go.mod")) // its requirements are the program's
 			p.copyFile(filepath.Join(root, "go.sum"))
 			p.run("mod", "edit", "-module", program, "-require", module+"@v0.0.0", "-replace", module+"="+root)
 			p.run("build", "-mod=mod", "-o", filepath.Join(p.dir, "program"), ".")

@@ -61,7 +61,7 @@ func (c *countdown) Err() error {
 }
 
 // testCancellation ends the context of every operation at its first check, at its second, and so
-// on, until the operation completes. Each time the error must be that of the context and the
+// on, until the operation completes. Each time the error must be the error of the context, and the
 // destination unchanged. The final result must be right, so that no partial result was kept.
 func testCancellation(t *testing.T, b Backend) {
 	at := matrix.On(b.Place())

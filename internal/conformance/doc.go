@@ -121,8 +121,8 @@ type generator struct {
 	make   func(p *plan) func(r *runner) error
 }
 
-// Types returns the element types of the generators of an operation, such as "MxM", in order: those
-// of package longtest's build tag long are among them if it is set.
+// Types returns the element types of the generators of an operation, such as "MxM", in order. The
+// types of package longtest's build tag long are among them if the tag is set.
 func Types(op string) []string {
 	var list []string
 	for _, g := range generators() {

@@ -59,7 +59,7 @@ func numberValues[T semiring.Number](name string, special ...T) *kind[T] {
 	k := &kind[T]{name: name, special: special}
 	k.ordinary = func(r *rand.Rand) T {
 		switch {
-		case float: // powers of two, whose products are exact
+		case float: // powers of two: their products are exact
 			return []T{1, 1, 2, 0, 2, 1}[r.IntN(6)] * T([]float64{1, -1}[r.IntN(2)])
 		case signed:
 			return T(r.IntN(7)) - 3

@@ -11,8 +11,8 @@ import (
 // widest is the largest number of positions of a dense input.
 const widest = 1 << 17
 
-// axis draws a dimension: mostly small, sometimes with thousands or 2³¹−1 positions of which a case
-// uses a few.
+// axis draws a dimension: mostly small, sometimes with thousands or 2³¹−1 positions; a case uses a
+// few of them.
 func (p *plan) axis() Axis {
 	small := []int{0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 20}
 	switch p.IntN(24) {

@@ -105,7 +105,7 @@ func (p *plan) matrixAxes() []Axis {
 	return p.axes(2)
 }
 
-// ownProducts returns the products of one number type: its own semirings, and those of two
+// ownProducts returns the products of one number type: its own semirings, and the semirings of two
 // patterns.
 func ownProducts[T semiring.Number](typ string) (g []generator) {
 	for _, s := range kindOf[T]().semirings {

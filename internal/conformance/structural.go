@@ -52,7 +52,7 @@ func reductions[T comparable](typ string, m semiring.Monoid[T]) []generator {
 	}
 }
 
-// degrees returns the cases of sums of patterns, whose entries are 1.
+// degrees returns the cases of sums of patterns; entries count 1.
 func degrees[T semiring.Number](typ string, m semiring.Monoid[T]) generator {
 	return generator{"Reduce/" + typ + "/" + m.Name() + " of a pattern", 2, func(p *plan) func(r *runner) error {
 		x := p.matrixAxes()
@@ -310,7 +310,7 @@ func structural[T comparable](typ string) []generator {
 	}
 }
 
-// assignLine returns the cases of AssignRow, or of AssignColumn. The settings are those of a
+// assignLine returns the cases of AssignRow, or of AssignColumn. The settings are settings of a
 // vector.
 func assignLine[T comparable](column bool) func(p *plan) func(r *runner) error {
 	return func(p *plan) func(r *runner) error {
@@ -365,7 +365,7 @@ func assignLine[T comparable](column bool) func(p *plan) func(r *runner) error {
 }
 
 // assignRegion returns a case of Assign, AssignVector and their scalar forms with MaskOfRegion. The
-// settings are those of the region.
+// settings are settings of the region.
 func assignRegion[T comparable](p *plan, x []Axis, vector bool) func(r *runner) error {
 	rows, ri := ops.All(), []int{0}
 	if !vector {

@@ -8,7 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// The types of the build tag long. Compiling their cases takes as long as those of all other types.
+// The types of the build tag long. Their cases compile as long as the cases of all other types.
 
 func registerMore() {
 	registerInteger[int8]("int8")

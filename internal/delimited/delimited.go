@@ -1,5 +1,5 @@
-// Package delimited reads the lines of delimited text whose columns are few: values, scores and
-// places of vertices. It splits lines, reads finite numbers and recognises headers.
+// Package delimited reads the lines of delimited text with few columns: values, scores and places
+// of vertices. It splits lines, reads finite numbers and recognises headers.
 package delimited
 
 import (

@@ -2,7 +2,7 @@ package device
 
 import "sync"
 
-// described holds the programs of packages whose public page has no place for them, by name.
+// described holds programs by name, of packages with no place for them on their public page.
 var described sync.Map // of func(Type) []Program
 
 // Describe registers the programs of a package for values of a type, for tools that list or compile

@@ -87,7 +87,7 @@ type Monoid struct {
 	Exact    bool
 }
 
-// Semiring is ⊗ and ⊕. Position is 0, or that of a product which is an index.
+// Semiring is ⊗ and ⊕. Position is 0, or the position that the product returns as an index.
 type Semiring struct {
 	Name     string
 	Add      Monoid
@@ -126,14 +126,14 @@ type Scalar struct {
 type Indices struct {
 	List []int32
 	N    int
-	// Values, if not nil, is a vector of int32 whose N values are the list. An operation that takes
-	// it checks them, and answers an *IndexError that names Arg.
+	// Values, if not nil, is a vector of int32; its N values are the list. An operation that takes
+	// it checks them, and returns an *IndexError that names Arg if a value is out of range.
 	Values *Operand
 	Arg    string
 	// From is the first of the items of Values that are the list. All are checked.
 	From int
-	// Of, if not 0, is the number of rows or columns of a whole, of which the result of Scatter has
-	// those from Lo on. Items beyond them are left out.
+	// Of, if not 0, is the number of rows or columns of a whole; the result of Scatter has the rows
+	// or columns from Lo on. Items beyond them are left out.
 	Lo, Of int
 }
 

@@ -43,8 +43,8 @@ type Program struct {
 	// Parts names kernel files of the backend that Body uses, such as "common".
 	Parts []string
 	Types []Typedef
-	// Defines are macros, whose values fmt.Sprint formats. Launch constants that Go
-	// and the kernel share are given here, so that they are written once.
+	// Defines are macros; fmt.Sprint formats their values. Launch constants that Go and the kernel
+	// share are given here, so that they are written once.
 	Defines map[string]any
 	Body    string
 }
@@ -126,7 +126,7 @@ type Gemm struct {
 // Precision is the form of the numbers of dense matrices.
 type Precision int
 
-// TF32 is float32 in memory, of which products read 10 bits of the fraction.
+// TF32 is float32 in memory; products read 10 bits of the fraction.
 const (
 	Float32 Precision = iota
 	TF32
@@ -226,7 +226,7 @@ type SessionBackend interface {
 	NewCSR(rows, cols int, t Type, ptr, idx Buffer, entries int64) View
 	// AllPresent makes a bitmap full: each position is an entry.
 	AllPresent(v View) View
-	// Selected returns the entries of a CSR matrix whose byte in keep is not 0.
+	// Selected returns the entries of a CSR matrix with a nonzero byte in keep.
 	Selected(v View, keep Buffer) View
 	// Drop frees a matrix made in this session before its end.
 	Drop(v View)

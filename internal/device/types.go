@@ -102,7 +102,7 @@ type Member struct {
 }
 
 // StructOf returns a struct with these fields, which a text defines and no Go type, and their
-// offsets in bytes. The layout is that of Go and C. The function hb_make_NAME of its definition
+// offsets in bytes. Go and C have the same layout. The function hb_make_NAME of its definition
 // returns a value of the fields in order; those left out are 0.
 func StructOf(members []Member) (t Type, offsets []int, err error) {
 	var body, params, sets strings.Builder

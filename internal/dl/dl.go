@@ -75,7 +75,7 @@ func Find(variable string, names, folders []string) (lib uintptr, path string, e
 		strings.Join(names, ", "), strings.Join(folders, ", "), strings.Join(tried, "; "))
 }
 
-// String copies a C string; that of a nil pointer is "".
+// String copies a C string; a nil pointer gives "".
 func String(p unsafe.Pointer) string {
 	if p == nil {
 		return ""

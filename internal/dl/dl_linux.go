@@ -7,7 +7,7 @@ import "github.com/ebitengine/purego"
 // Supported reports whether libraries can be opened on this platform.
 const Supported = true
 
-// Open opens a library whose symbols later libraries may use.
+// Open opens a library; later libraries may use its symbols.
 func Open(path string) (uintptr, error) {
 	return purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 }

@@ -92,7 +92,7 @@ func rowsTest[T Float](t *testing.T) {
 	}
 }
 
-// sum4 is the order of package semiring: four sums, whose total the last terms are added to.
+// sum4 is the order of package semiring: four sums; the last terms are added to their total.
 func sum4[T Float](n int, term func(p int) T) T {
 	var s [4]T
 	whole := n &^ 3

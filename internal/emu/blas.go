@@ -74,7 +74,7 @@ func (g *gemmer) Gemm(p *driver.Gemm) error {
 	})
 }
 
-// places returns the bytes of a matrix by rows, and those of an item.
+// places returns the bytes of a matrix by rows, and the bytes of an item.
 func (c *Context) places(p driver.Ptr, rows, cols, step int, t driver.ValueType) (bytes []byte, size int, err error) {
 	size = 4
 	if t != driver.Float32 {

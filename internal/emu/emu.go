@@ -46,12 +46,13 @@ func Memory(bytes uint64) Option { return func(e *Emulator) { e.memory = bytes }
 // Devices sets the number of devices; the default is 1.
 func Devices(n int) Option { return func(e *Emulator) { e.devices = n } }
 
-// Reversed starts the threads of a block from the last to the first. A kernel whose result differs
-// has a race.
+// Reversed starts the threads of a block from the last to the first. A kernel has a race if its
+// result differs.
 func Reversed() Option { return func(e *Emulator) { e.reversed = true } }
 
 // Shuffled runs the blocks of each launch in an order of its own, which follows from seed and the
-// launches before. A kernel whose result differs relies on an order: a GPU starts blocks in any.
+// launches before. A kernel relies on an order if its result differs: a GPU starts blocks in any
+// order.
 func Shuffled(seed uint64) Option {
 	return func(e *Emulator) { e.shuffle = rand.New(rand.NewPCG(seed, 0)) }
 }

@@ -73,7 +73,8 @@ func (c *Context) function(call string, f driver.Function) (*function, error) {
 	return nil, invalidHandle(call)
 }
 
-// static is the kernel's static shared memory, which includes that of its whole module.
+// static is the kernel's static shared memory, which includes the static shared memory of its whole
+// module.
 func (f *function) static() int { return int(f.lib.to - f.lib.from) }
 
 // SetShared allows f more than 48 KiB of dynamic shared memory.

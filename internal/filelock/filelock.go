@@ -54,8 +54,8 @@ type Lock struct {
 	f    *os.File
 }
 
-// Acquire takes the lock whose file is path, without waiting. The error is a *HeldError if another
-// open file holds it, else of the file system.
+// Acquire takes the lock of the file path, without waiting. It returns a *HeldError if another open
+// file holds the lock, else the error of the file system.
 func Acquire(path string) (*Lock, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)

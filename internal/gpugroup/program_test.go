@@ -19,7 +19,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// roads returns a grid with a few diagonals, of width w, whose weights are small integers.
+// roads returns a grid of width w with a few diagonals and small integer weights.
 func roads(t *testing.T, w, h int) *matrix.Matrix[float64] {
 	t.Helper()
 	b := matrix.NewBuilder[float64](w*h, w*h)
@@ -49,7 +49,7 @@ func roads(t *testing.T, w, h int) *matrix.Matrix[float64] {
 	return a
 }
 
-// star returns a hub and n−1 leaves, whose edges lead both ways.
+// star returns a hub and n−1 leaves with edges both ways.
 func star(t *testing.T, n, hub int) *matrix.Matrix[float64] {
 	t.Helper()
 	b := matrix.NewBuilder[float64](n, n)
@@ -66,7 +66,7 @@ func star(t *testing.T, n, hub int) *matrix.Matrix[float64] {
 	return a
 }
 
-// labels is a program whose functions read the number, the degree and the superstep.
+// labels is a program with functions that read the number, the degree and the superstep.
 func labels() program.Program[int32, float64, int32] {
 	return program.Program[int32, float64, int32]{
 		Name:  "labels",
@@ -199,7 +199,7 @@ func sameAs[V, E, M comparable](
 	}
 }
 
-// near compares PageRank, whose sums of floats may be in another order.
+// near compares PageRank: sums of floats may be in another order.
 func near(t *testing.T, name string, one, group matrix.View[bool]) {
 	t.Helper()
 	want, err := program.Run(t.Context(), one, examples.PageRank(.85, 1e-9))
@@ -308,7 +308,7 @@ func TestProgramsByParts(t *testing.T) {
 	same(t, m, "after text that does not compile", matrix.AsView[bool](one.Pattern()), matrix.AsView[bool](g.Pattern()), bfs, program.Options{})
 }
 
-// permuted returns the graph whose vertex k is vertex order[k] of a.
+// permuted returns the graph with vertex order[k] of a as vertex k.
 func permuted(t *testing.T, a *matrix.Matrix[float64], order []int) *matrix.Matrix[float64] {
 	t.Helper()
 	n := len(order)

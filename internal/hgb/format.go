@@ -27,7 +27,7 @@ import (
 //	12  1  format: 0 csr, 1 hypersparse, 2 bitmap, 3 full, 4 csr in blocks of rows
 //	13  1  labels of the rows: 0 none, 1 ids that count from one, 2 ascending ids, 3 ids,
 //	       4 ascending names, 5 names
-//	14  1  labels of the columns: the same, or 6 for those of the rows
+//	14  1  labels of the columns: the same, or 6 for the labels of the rows
 //	15  1  zero
 //	16  8  rows
 //	24  8  columns
@@ -266,7 +266,7 @@ type Head struct {
 // SetLabels records which labels an m×n matrix has.
 func (h *Head) SetLabels(s Sides) { h.labels[0], h.labels[1] = s.kinds() }
 
-// Encode returns the bytes of a head whose values are items e.
+// Encode returns the bytes of a head with values e.
 func (h *Head) Encode(e Item) []byte {
 	le := binary.LittleEndian
 	head := make([]byte, HeadBytes)

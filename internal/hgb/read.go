@@ -61,7 +61,7 @@ type Reader struct {
 	file  *sectionFile // the file behind r, nil for a stream
 }
 
-// sectionFile is a file that is not compressed, whose large sections all threads read.
+// sectionFile is a file that is not compressed. All threads read its large sections.
 type sectionFile struct {
 	*pieces.File
 	cur pieces.Cursor
@@ -181,7 +181,7 @@ func (rd *Reader) atEnd() error {
 	}
 }
 
-// Head reads the head of a file of a matrix or a vector, whose values are to be items e.
+// Head reads the head of a file of a matrix or a vector with values e.
 func (rd *Reader) Head(vector bool, e Item) (*Head, error) {
 	const what = "head"
 	le := binary.LittleEndian

@@ -12,8 +12,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// Read reads a matrix or a vector whose values are to be items e, compressed or not. With
-// [Options].Convert the store may have values of another kind: those of the file.
+// Read reads a matrix or a vector with values e, compressed or not. With [Options].Convert the
+// store may have values of another kind: the kind of the file.
 func Read(r io.Reader, vector bool, e Item, o *Options) (st *sparse.Store, labels Sides, err error) {
 	rd, err := OpenReader(r, o)
 	if err != nil {
@@ -193,8 +193,8 @@ func (rd *Reader) SkipBlock(rows int64, e Item) (n int64, err error) {
 	return n, rd.Skip(SectionVals, n, e.Width)
 }
 
-// Overlay returns the store whose arrays are in the bytes of a file, which it shares, and the labels,
-// which are copied. It verifies the invariants of the matrix but no checksums of arrays.
+// Overlay returns the store with arrays in the bytes of a file, which it shares, and copies of the
+// labels. It verifies the invariants of the matrix but no checksums of arrays.
 func Overlay(data []byte, e Item) (st *sparse.Store, labels Sides, err error) {
 	rd := NewReader(bytes.NewReader(data), &Options{})
 	h, err := rd.Head(false, e)

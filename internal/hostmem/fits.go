@@ -6,8 +6,8 @@ import (
 	"runtime"
 )
 
-// small is the number of bytes up to which Fits does not read what there is, which takes some 50
-// µs.
+// small is the number of bytes up to which Fits does not read the memory left: to read it takes
+// some 50 µs.
 const small = 1 << 26
 
 // limit is the largest number of bytes that the runtime allocates at once, where the memory is

@@ -44,7 +44,7 @@ func unused() int64 {
 }
 
 // PeakResident returns the largest resident size of this process in bytes, 0 if unknown. (getrusage
-// is unsuitable: a child's figure starts at that of its parent.)
+// is unsuitable: a child's figure starts at its parent's.)
 func PeakResident() int64 { return field(os.ReadFile, "/proc/self/status", "VmHWM:") }
 
 // reader reads a file of the system, as os.ReadFile.

@@ -37,8 +37,8 @@ type called struct {
 	call func() error
 }
 
-// TestLargest runs the calls in a process of its own, whose end by lack of memory is a failure of
-// the call that it last named.
+// TestLargest runs the calls in a process of its own. If it ends by lack of memory, the call that
+// it last named fails.
 func TestLargest(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("ulimit -v limits memory on Linux")
@@ -130,7 +130,7 @@ func TestEveryFunctionIsCalled(t *testing.T) {
 	}
 }
 
-// covered are the files of package matrix with functions whose memory depends on the dimensions.
+// covered are the files of package matrix with functions that take memory by the dimensions.
 var covered = map[string]bool{
 	"matrix.go": true, "vector.go": true, "view.go": true, "reshape.go": true, "export.go": true,
 	"builder.go": true, "print.go": true, "dest.go": true, "patternview.go": true,

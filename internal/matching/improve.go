@@ -13,8 +13,8 @@ import (
 type Problem[T semiring.Float] struct {
 	A, B      matrix.View[T] // n×n, on the host
 	Symmetric bool           // both are
-	// Free lists the vertices of A that may get another partner, those of a class together: class c
-	// is Free[Ends[c−1]:Ends[c]], the first from 0. A vertex gets partners of its class only.
+	// Free lists the vertices of A that may get another partner, class by class: class c is
+	// Free[Ends[c−1]:Ends[c]], the first from 0. A vertex gets partners of its class only.
 	Free []int
 	Ends []int
 	Unit float64 // mean squared weight of an edge
@@ -40,8 +40,8 @@ type Result struct {
 }
 
 // A search does not begin if more than half of all vertices disagree, or more than mostSuspects.
-// With a limit of a quarter and 2048 a sample of 32768 vertices of email-Enron ended with 26800
-// disagreements, at some 8000 vertices; 80 attempts leave 5200 of these, in 8 s on two cores.
+// Lower limits give up too early: with a quarter and 2048 a sample of 32768 vertices of email-Enron
+// ends with 26800 disagreements, and with these 5200.
 const (
 	mostSuspects    = 1 << 14
 	stepsPerAttempt = 6
@@ -62,7 +62,7 @@ const (
 // attempt is kept if it leaves no more disagreements. match, which Improve does not change, gives
 // each vertex of A its vertex of B.
 //
-// Errors: those of package auction, and the error of the context.
+// It returns the errors of package auction, and the error of the context if the context ends.
 func Improve[T semiring.Float](p Problem[T], match []int, limit Limit) (Result, error) {
 	s := newSearch(p, match)
 	res := Result{Apart: s.count.sum()}
@@ -111,7 +111,7 @@ func newSearch[T semiring.Float](p Problem[T], match []int) *search[T] {
 	return s
 }
 
-// suspects lists the positions at whose vertices edges disagree.
+// suspects lists the positions of vertices with edges that disagree.
 func (s *search[T]) suspects() (off []int) {
 	for k, v := range s.Free {
 		if s.count.apart[v] > 0 {

@@ -28,7 +28,7 @@ func zeros(n int) dense {
 	return d
 }
 
-// random is a graph with about m edges of weights −2 … 5, of which a fifth leave vertex 1.
+// random is a graph with about m edges of weights −2 … 5; a fifth leave vertex 1.
 func random(n, m int, seed int64, undirected bool) dense {
 	rng, d := rand.New(rand.NewSource(seed)), zeros(n)
 	for k := range m {

@@ -63,13 +63,13 @@ func newTally[T semiring.Float](a, b matrix.View[T], symmetric bool, match []int
 		}
 	}
 	for v := range n {
-		c.apart[v] = c.at(v)
+		c.apart[v] = c.disagreementsAt(v)
 	}
 	return c
 }
 
-// at counts the disagreements of a vertex.
-func (c *tally[T]) at(v int) (sum float64) {
+// disagreementsAt counts the disagreements of a vertex.
+func (c *tally[T]) disagreementsAt(v int) (sum float64) {
 	for side := range c.a {
 		us, x := c.a[side].of(v)
 		ws, y := c.b[side].of(c.match[v])
@@ -116,7 +116,7 @@ func (c *tally[T]) move(vertices, partners []int) (read int64) {
 		c.near[v] = true
 	}
 	for _, v := range moved {
-		c.around(v, func(u int) {
+		c.eachNeighbour(v, func(u int) {
 			if !c.near[u] {
 				c.near[u] = true
 				affected = append(affected, u)
@@ -127,14 +127,14 @@ func (c *tally[T]) move(vertices, partners []int) (read int64) {
 		c.match[v], c.back[to[k]] = to[k], v
 	}
 	for _, v := range affected {
-		c.apart[v], c.near[v] = c.at(v), false
+		c.apart[v], c.near[v] = c.disagreementsAt(v), false
 		read += int64(c.degree(v))
 	}
 	return read
 }
 
-// around visits the neighbours of a vertex in A, and in B as it is matched.
-func (c *tally[T]) around(v int, visit func(u int)) {
+// eachNeighbour visits the neighbours of a vertex in A, and in B as it is matched.
+func (c *tally[T]) eachNeighbour(v int, visit func(u int)) {
 	for side := range c.a {
 		us, _ := c.a[side].of(v)
 		for _, u := range us {
@@ -175,7 +175,7 @@ func (c *tally[T]) ball(around []int, size, degree int) (list []int) {
 		}
 	}
 	for k := 0; k < len(list); k++ {
-		c.around(list[k], func(u int) {
+		c.eachNeighbour(list[k], func(u int) {
 			if !c.near[u] && len(list) < size && c.degree(u) <= degree {
 				c.near[u] = true
 				list = append(list, u)

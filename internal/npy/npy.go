@@ -30,7 +30,7 @@ type Array struct {
 	Val        []float64
 }
 
-// maxItems bounds the items of an array whose header is believed before its data are seen.
+// maxItems bounds the items of an array that the header may claim before the data are read.
 const maxItems = 1 << 20
 
 // Read reads an array.

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Stream is an array whose items are read a part at a time, with the exact values of their type.
+// A Stream is an array; its items are read a part at a time, with the exact values of their type.
 type Stream struct {
 	Kind    byte // f float, i signed, u unsigned, b Boolean, S bytes, U text
 	Width   int  // bytes of an item
@@ -118,8 +118,8 @@ func (s *Stream) Ints(dst []int64) (int, error) {
 	return n, nil
 }
 
-// DecodeInts fills dst with integers of kind i, u or b, given by their bytes. Those of 64 bits
-// without sign are the bits of int64. Calls may run concurrently.
+// DecodeInts fills dst with integers of kind i, u or b, given by their bytes. Unsigned integers of
+// 64 bits become the bits of int64. Calls may run concurrently.
 func (s *Stream) DecodeInts(dst []int64, b []byte) {
 	for k := range dst {
 		x := b[k*s.Width:]

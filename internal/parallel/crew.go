@@ -62,11 +62,11 @@ func (c *crew) take() (piece int, ok bool) {
 	return int(p), p < c.pieces
 }
 
-// over reports whether all pieces have started.
-func (c *crew) over() bool { return c.next.Load() >= c.pieces }
+// allStarted reports whether all pieces have started.
+func (c *crew) allStarted() bool { return c.next.Load() >= c.pieces }
 
 // lasts reports whether the loop, at its pace so far, goes on for the time that it takes to wake a
-// helper. A loop of which no piece has ended does.
+// helper. A loop without a finished piece lasts.
 func (c *crew) lasts() bool {
 	started := c.next.Load()
 	left, ended := c.pieces-started, started-int64(activeOf(c.state.Load()))-1
@@ -80,7 +80,7 @@ func (c *crew) lasts() bool {
 func (c *crew) run(work func(worker int)) {
 	c.work = work
 	slot := helpers.publish(c)
-	c.try(0)
+	c.runWorker(0)
 	if slot != nil {
 		slot.Store(nil)
 	}
@@ -92,8 +92,8 @@ func (c *crew) run(work func(worker int)) {
 	}
 }
 
-// try runs the work of a worker and keeps the first panic.
-func (c *crew) try(worker int) {
+// runWorker runs the work of a worker and keeps the first panic.
+func (c *crew) runWorker(worker int) {
 	defer func() {
 		if v := recover(); v != nil {
 			c.failed.CompareAndSwap(nil, &panicked{v})
@@ -185,12 +185,10 @@ func (h *helperSet) free() int {
 
 // recruit wakes or starts up to most helpers if those that are free are too few for a crew, and
 // returns their number. Each helper that joins recruits as well, as long as the loop lasts: the
-// number grows quickly at little cost for each, and a short loop wakes few. With 2 and 4 in place
-// of 4 and 4 a loop of 100 µs by 64 threads that sleep takes 201 µs instead of 198, with 2 and 2 on
-// another host 662 instead of 277.
+// number grows quickly at little cost for each, and a short loop wakes few.
 func (h *helperSet) recruit(c *crew, most int) (recruited int) {
 	most = min(most, c.limit-joinedOf(c.state.Load())-h.free())
-	for recruited < most && take(&h.asleep) {
+	for recruited < most && takeOne(&h.asleep) {
 		recruited++
 	}
 	if recruited > 0 {
@@ -206,8 +204,8 @@ func (h *helperSet) recruit(c *crew, most int) (recruited int) {
 	return recruited
 }
 
-// take decrements a counter that is above 0, and reports whether it was.
-func take(n *atomic.Int32) bool {
+// takeOne decrements a counter that is above 0, and reports whether it was.
+func takeOne(n *atomic.Int32) bool {
 	for {
 		x := n.Load()
 		if x <= 0 {
@@ -231,13 +229,13 @@ func (h *helperSet) help() {
 		}
 		h.asleep.Add(1)
 		if h.published.Load() != seen { // its publisher may have seen nobody asleep
-			if !take(&h.asleep) {
+			if !takeOne(&h.asleep) {
 				wake.acquire(-1)
 			}
 			continue
 		}
 		if !wake.acquire(retirement) {
-			if take(&h.asleep) {
+			if takeOne(&h.asleep) {
 				h.total.Add(-1)
 				return
 			}
@@ -250,7 +248,7 @@ func (h *helperSet) help() {
 func (h *helperSet) serve() (served bool) {
 	for k := range h.slots {
 		c := h.slots[k].Load()
-		if c == nil || c.over() {
+		if c == nil || c.allStarted() {
 			continue
 		}
 		if w := c.join(); w > 0 {
@@ -258,7 +256,7 @@ func (h *helperSet) serve() (served bool) {
 			if c.lasts() {
 				h.recruit(c, 4)
 			}
-			c.try(w)
+			c.runWorker(w)
 			c.leave()
 			h.working.Add(-1)
 			served = true

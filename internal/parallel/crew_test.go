@@ -98,8 +98,8 @@ func BenchmarkLoop(b *testing.B) {
 	}
 }
 
-// BenchmarkLoopAfterPause takes the time of a loop with 500 µs of work for each thread, whose
-// helpers have slept.
+// BenchmarkLoopAfterPause times a loop with 500 µs of work for each thread after its helpers have
+// slept.
 func BenchmarkLoopAfterPause(b *testing.B) {
 	for _, threads := range []int{2, 4, 8, 16, 32, 64} {
 		if threads > runtime.GOMAXPROCS(0) {

@@ -17,13 +17,13 @@ func hopeless(helpers int) bool {
 	return !canMove || runtime.NumCPU() > few || helpers >= runtime.GOMAXPROCS(0)
 }
 
-// makeRoom moves a caller whose helpers have not started in time to another processor. Worker 0
+// makeRoom moves a caller to another processor if its helpers have not started in time. Worker 0
 // calls it between pieces. A helper's thread that wakes on the processor of its caller shares that
 // processor, beside an idle one, until the next tick of the kernel: 4 ms at 250 Hz. Linux prefers
 // an idle processor, but searches only as many as were idle recently: none of two that have been
-// busy (SIS_UTIL in kernel/sched/fair.c). On two processors 62 of 100 loops after a pause start so
-// late without makeRoom, and 0–3 with it; SpMV of R-MAT 18 takes 22 ms instead of 14.6. On many
-// processors the other one might be busy, and the kernel does find an idle one.
+// busy (SIS_UTIL in kernel/sched/fair.c). On two processors SpMV of R-MAT 18 after a pause takes
+// 14.6 ms with makeRoom and 22 without. On many processors the other one might be busy, and the
+// kernel does find an idle one.
 func (c *crew) makeRoom() {
 	switch {
 	case c.placed:
@@ -31,7 +31,7 @@ func (c *crew) makeRoom() {
 		c.placed = true
 	case time.Since(c.since) > patience:
 		c.placed = true
-		move()
+		moveThread()
 	}
 }
 

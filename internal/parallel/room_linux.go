@@ -9,8 +9,8 @@ import (
 
 const canMove = true
 
-// move moves the thread to another processor, if its affinity allows any.
-func move() {
+// moveThread moves the thread to another processor, if its affinity allows any.
+func moveThread() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var here uint32

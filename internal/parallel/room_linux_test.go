@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMove: move preserves the affinity of the thread.
+// TestMove: moveThread preserves the affinity of the thread.
 func TestMove(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -17,14 +17,14 @@ func TestMove(t *testing.T) {
 		t.Skip(err)
 	}
 	for range 100 {
-		move()
+		moveThread()
 	}
 	if err := unix.SchedGetaffinity(0, &after); err != nil || after != before {
 		t.Errorf("allowed on %d processors, before on %d (%v)", after.Count(), before.Count(), err)
 	}
 }
 
-// TestMakeRoom: a caller whose helpers do not start moves once, in time.
+// TestMakeRoom: a caller moves once, in time, if its helpers do not start.
 func TestMakeRoom(t *testing.T) {
 	c := crew{limit: 1, since: time.Now()}
 	if c.makeRoom(); c.placed {

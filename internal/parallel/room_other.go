@@ -4,4 +4,4 @@ package parallel
 
 const canMove = false
 
-func move() {}
+func moveThread() {}

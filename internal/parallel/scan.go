@@ -35,8 +35,8 @@ func Sum(threads int, ptr []int64) {
 	})
 }
 
-// Gather runs fn on ranges of [0, n) of about grain, each of which appends what it finds to the
-// empty list it gets, and returns the lists one after the other.
+// Gather runs fn on ranges of [0, n) of about grain and returns their lists one after the other. fn
+// appends its finds to the empty list that it gets.
 func Gather[T any](threads, n, grain int, fn func(lo, hi int, found []T) []T) []T {
 	if n <= grain || Threads(threads) <= 1 {
 		return fn(0, n, nil)

@@ -66,7 +66,7 @@ func mergeSort[E any](list, buf []E, compare func(a, b E) int) {
 	}
 }
 
-// merge merges two sorted lists into out, those of a first among equals.
+// merge merges two sorted lists into out; among equals the items of a come first.
 func merge[E any](out, a, b []E, compare func(a, b E) int) {
 	i, j := 0, 0
 	for i < len(a) && j < len(b) {

@@ -16,14 +16,14 @@ const (
 // Castagnoli is the table of CRC-32C.
 var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Join returns the checksum of two texts one after the other, of which the second has n bytes:
-// first·x⁸ⁿ + second, modulo the polynomial. O(log n).
+// Join returns the checksum of two texts one after the other, the second of n bytes: first·x⁸ⁿ +
+// second, modulo the polynomial. O(log n).
 func (p Polynomial) Join(first, second uint32, n int64) uint32 {
 	return p.times(first, p.power(n)) ^ second
 }
 
-// join returns the checksum of a text of n bytes from the checksums of its pieces of per bytes, of
-// which the last may be shorter.
+// join returns the checksum of a text of n bytes from the checksums of its pieces of per bytes; the
+// last piece may be shorter.
 func (p Polynomial) join(pieces []uint32, per, n int64) (sum uint32) {
 	power := p.power(per)
 	for k, s := range pieces {

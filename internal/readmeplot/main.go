@@ -1,6 +1,5 @@
-// Readmeplot draws docs/performance.png, the picture of the README: the times of
-// other libraries over those of hiveblas, from a table of "hiveblas-bench cpu
-// --json".
+// Readmeplot draws docs/performance.png, the picture of the README: the times of other libraries
+// over the times of hiveblas, from a table of "hiveblas-bench cpu --json".
 //
 //	go run ./internal/readmeplot -o docs/performance.png bench/results/2026-11-22-cpu-2core.json
 package main

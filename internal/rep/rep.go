@@ -40,7 +40,7 @@ type Grouped interface {
 	// MaskBlocks returns what each rank of this process needs of a matrix on a group. It may be a
 	// collective.
 	MaskBlocks(q Query) ([]Matrix, error)
-	// Cuts returns how the rows are cut on a group, or those of the transpose.
+	// Cuts returns how a group cuts the rows, or the rows of the transpose.
 	Cuts(ctx context.Context, g *comm.Group, vector, transposed bool) ([]int, error)
 	// Counts returns the entries of the block of each rank.
 	Counts(ctx context.Context, g *comm.Group, vector bool) ([]int64, error)
@@ -81,7 +81,7 @@ type Assembly struct {
 type Query struct {
 	Group   *comm.Group
 	Context context.Context
-	Vector  bool // the matrix is that of a vector
+	Vector  bool // the matrix holds a vector
 	// Whole asks for the whole matrix, with Pattern for its structure alone.
 	Whole, Pattern bool
 	// Here asks, with Whole, for it at the places of the ranks even if the host has it. It is kept.
@@ -153,7 +153,7 @@ type Matrix interface {
 	SetType(t *sparse.Type)
 	// Repin converts the contents on the device to the format that SetFormat set.
 	Repin() error
-	// Move moves the matrix, or that of a vector, to a place; nil is the host. layout is a
+	// Move moves the matrix, or the matrix of a vector, to a place; nil is the host. layout is a
 	// matrix.Layout.
 	Move(p Place, vector bool, layout uint8) error
 	// IsSymmetric compares the matrix with its transpose, unless Symmetric is known.
@@ -258,9 +258,9 @@ func (m Mask) At(b device.Backend) (*device.Mask, error) {
 
 // The methods of views and masks on groups.
 
-// Parts returns a view of the rows of a view that each rank of this process has, for the cuts of
-// q, or of all of them if q.Whole is set. A vector is cut by positions. The only rank of a group,
-// on a device, has the block of the matrix itself for that of the transpose too.
+// Parts returns a view of the rows of a view that each rank of this process has, for the cuts of q,
+// or of all of them if q.Whole is set. A vector is cut by positions. The only rank of a group, on a
+// device, uses the block of the matrix itself for the transpose too.
 func (v View) Parts(q Query) ([]View, error) {
 	q.Vector = v.Vector
 	flip := q.Whole || q.Vector || Alone(q.Group)

@@ -21,8 +21,8 @@ type Block struct {
 type Combine func(v Values, to, from []int64)
 
 // DuplicateError reports a duplicate coordinate in an input that allows no duplicates. Tuples are
-// those of the input, with those of a coordinate in their order: Build of them with an operator
-// gives what Build of the input does.
+// the tuples of the input, with equal coordinates in input order: Build of them with an operator
+// gives the same result as Build of the input.
 type DuplicateError struct {
 	Row, Col int
 	Tuples   Block
@@ -34,9 +34,9 @@ func (e *DuplicateError) Error() string {
 
 // collectAbove is the number of tuples above which Build runs the garbage collector before it
 // allocates the result. The input blocks are garbage by then. The collector's own schedule is too
-// late: reading 24M pattern entries peaks at 3.9 times the size of the matrix without this
-// collection and at 2.9 times with it (TestReadPeakMemory). The collection takes a millisecond
-// because the arrays contain no pointers.
+// late: reading 24M pattern entries peaks at 3.9× the size of the matrix without this collection
+// and at 2.9× with it (TestReadPeakMemory). The collection takes a millisecond because the arrays
+// contain no pointers.
 const collectAbove = 1 << 20
 
 // Build makes an m×n matrix from tuples. The caller has checked that all indices are in range. dup
@@ -279,8 +279,9 @@ func combine(s *Store, dup Combine, threads int) (row, col int, ok bool) {
 	return 0, 0, true
 }
 
-// merger merges equal neighbours of a range of entries, in place: entry to is the place of the first
-// distinct entry of keep, and the entries of add are added to those of into before keep moves.
+// merger merges equal neighbours of a range of entries, in place: entry to is the place of the
+// first distinct entry of keep, and the entries of add are added to the entries of into before keep
+// moves.
 type merger struct {
 	s               *Store
 	dup             Combine

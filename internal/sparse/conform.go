@@ -39,8 +39,8 @@ func (s *Store) UpdatePays() bool { return BitmapPays(&s.Structure) || s.Sparse(
 func (s *Store) updated() bool { return s.NRows == 1 && s.NVals > 0 && s.Moved >= int64(s.NCols) }
 
 // Conform returns s in the format that suits its density: Full if every position has an entry (the
-// values are shared, except those of a pattern), listed if s is a bitmap with too few entries, and
-// s itself otherwise.
+// values are shared, except the values of a pattern), listed if s is a bitmap with too few entries,
+// and s itself otherwise.
 func (s *Store) Conform() *Store {
 	if s.Format == Full {
 		return s

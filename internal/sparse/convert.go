@@ -120,8 +120,8 @@ func CSRShape(s *Structure) *Structure {
 	return &c
 }
 
-// flatGrain is the number of items of a piece of a loop over an array: of CSR to hypersparse to CSR
-// of R-MAT 20 takes 9.4 ms on 16 threads of a Xeon host with 2¹⁶, 6.1–7.2 on others with these.
+// flatGrain is the number of items of a piece of a loop over an array. CSR to hypersparse to CSR of
+// R-MAT 20 takes 9.4 ms on 16 threads of a Xeon with 2¹⁶, and 6.1 to 7.2 with flatGrain.
 const flatGrain = 1 << 15
 
 // flat runs fn on the pieces of [0, n) by all threads.
@@ -241,8 +241,8 @@ func copyPart(c, s *Store, from, to int64) {
 	}
 }
 
-// listRow lists the entries at the positions from … to−1 of a bitmap s, which are those of the
-// columns from first on of one row, as the entries lo … hi−1 of c.
+// listRow lists the entries at the positions from … to−1 of a bitmap s, which are the columns from
+// first on of one row, as the entries lo … hi−1 of c.
 func listRow(s, c *Store, from, to, first int, lo, hi int64) {
 	out := c.Idx[lo:hi]
 	q := 0
@@ -367,7 +367,7 @@ func (s *Structure) Spans(ctx context.Context, threads int, fn func(base int, lo
 	})
 }
 
-// Nonzero returns the positions of s whose value is not the zero value.
+// Nonzero returns the positions of s with a value other than the zero value.
 func (s *Store) Nonzero() *Structure {
 	if s.Val.None() {
 		return &s.Structure

@@ -4,7 +4,7 @@ import (
 	"unsafe"
 )
 
-// moves are the loops of a type. Those of a class that is not Other are used for comparisons alone.
+// moves are the loops of a type. A class other than Other uses them only for comparisons.
 type moves struct {
 	make func(n int64) Values
 	copy func(dst, src Values)
@@ -217,7 +217,7 @@ func MovedType[T any]() *Type {
 	return describe(k, of, movesOfAny[T](), ValuesOf(make([]T, 2)))
 }
 
-// CopyOrTrue copies src to dst. It sets dst to True for a pattern, whose src is none.
+// CopyOrTrue copies src to dst. It sets dst to True for a pattern, which has no src.
 func (t *Type) CopyOrTrue(dst, src Values) {
 	if src.None() {
 		t.Fill(dst, t.True)

@@ -58,7 +58,7 @@ const (
 	Bytes16
 )
 
-// The types whose loops move the values of a class.
+// The types of the loops that move the values of a class.
 type (
 	E1  = uint8
 	E2  = uint16
@@ -125,8 +125,8 @@ func (t *Type) Keep(use int, memory any) { t.rare.(*rare).scratch[use].Put(memor
 // String returns the name of the type.
 func (t *Type) String() string { return GoType(t).String() }
 
-// A key identifies a type T: the address of the runtime's descriptor of *T, of which a program has
-// one, as comparisons of interfaces rely on.
+// A key identifies a type T: the address of the runtime's descriptor of *T. A program has one such
+// descriptor: comparisons of interfaces rely on it.
 type key = unsafe.Pointer
 
 // keyOf returns the key of T and a nil *T.

@@ -25,7 +25,7 @@ type (
 	}
 )
 
-// TestLayout: a Values has the layout of a slice, and Typed that of Store.
+// TestLayout: a Values has the layout of a slice, and a Typed the layout of a Store.
 func TestLayout(t *testing.T) {
 	list := []string{"a", "b", "c"}
 	v := ValuesOf(list[:2])
@@ -267,8 +267,8 @@ func built[T comparable](t *testing.T, value func(k int) T, dup func(x, y T) T) 
 	}
 }
 
-// TestUnder: a named type has the built-in type below it, int, uint and uintptr those of 64 bits,
-// and other types themselves; a store is one of each of them.
+// TestUnder: the type under a named type is its built-in type, under int, uint and uintptr the type
+// of 64 bits, and under other types the type itself; a store is a store of each of these types.
 func TestUnder(t *testing.T) {
 	type metre float64
 	type length metre

@@ -19,8 +19,8 @@ import (
 )
 
 // Blocks is the contents of a matrix on a group: blocks of rows, or of positions of a vector, one
-// for each rank. Rows of a block count from its first one, columns are those of the whole matrix.
-// Blocks do not change but for what is derived from them.
+// for each rank. Rows of a block count from its first row, columns from the first column of the
+// whole matrix. Blocks do not change but for what is derived from them.
 type Blocks struct {
 	g          *comm.Group
 	make       Maker        // of the blocks, and of matrices of them

@@ -11,9 +11,9 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// This file gathers matrices whose blocks are on devices, from device to device. The collectives
-// and their bytes are those of gatherStore: predictions with ranks of the host rely on that. Of a
-// result only counts come to the host.
+// This file gathers matrices with blocks on devices, from device to device. The collectives and
+// their bytes equal gatherStore's: predictions with ranks of the host rely on it. Only counts of a
+// result come to the host.
 
 //go:embed kernels/spread.cu
 var spreadText string
@@ -33,10 +33,10 @@ func spreadProgram(t device.Type) device.Program {
 // Kernels returns the programs with which blocks of values of type t travel between devices.
 func (onGroup) Kernels(t device.Type) []device.Program { return []device.Program{spreadProgram(t)} }
 
-// Kernels is that of a matrix that is not nil.
+// Kernels returns the kernels of a matrix that is not nil.
 func (noGroup) Kernels(t device.Type) []device.Program { return onGroup{}.Kernels(t) }
 
-// onDevices reports whether the blocks are on devices whose memory the group moves.
+// onDevices reports whether the blocks are on devices and the group moves their memory.
 func (s *Blocks) onDevices() bool { return s.g.MovesDeviceMemory() && s.atDevices() && !s.loose }
 
 // atDevices reports whether all ranks of this process compute on devices.

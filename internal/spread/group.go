@@ -29,7 +29,7 @@ func Only(b Matrix) *Blocks {
 	return b.Spread()
 }
 
-// On returns the contents on a group, and cuts those of the host if needed.
+// On returns the contents on a group, and cuts the contents of the host if needed.
 func On(a Matrix, g *comm.Group, vector bool) (*Blocks, error) {
 	b := a
 	b.Lock()

@@ -25,7 +25,7 @@ type Matrix interface {
 	// LeaveHost drops the contents of host memory. The caller has the lock.
 	LeaveHost()
 	// Fetch copies the contents to host memory if they are elsewhere only. The caller has the lock.
-	// An error is that of the matrix.
+	// Fetch returns the error of the matrix.
 	Fetch()
 	// HostStore returns the storage in host memory. The caller has the lock.
 	HostStore() *sparse.Store
@@ -56,7 +56,7 @@ type Matrix interface {
 type Maker interface {
 	// New returns a matrix in host memory with a storage.
 	New(st *sparse.Store) Matrix
-	// NewAt returns a matrix whose contents are at a place.
+	// NewAt returns a matrix with its contents at a place.
 	NewAt(t *sparse.Type, p rep.Place, s device.Store) Matrix
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// listRows returns rows of a listed store as a hypersparse one, whose rows and columns are renamed.
+// listRows returns rows of a listed store as a hypersparse store with renamed rows and columns.
 func listRows(st *sparse.Store, from, to int, row func(i int) int32, shift int32) *sparse.Store {
 	out := emptyRows(st.Type)
 	k := from
@@ -26,7 +26,7 @@ func listRows(st *sparse.Store, from, to int, row func(i int) int32, shift int32
 			continue
 		}
 		if id := row(st.RowID(k)); id >= 0 {
-			take(out, st, id, st.Ptr[k], st.Ptr[k+1], shift)
+			appendRow(out, st, id, st.Ptr[k], st.Ptr[k+1], shift)
 		}
 	}
 	return out
@@ -276,8 +276,8 @@ func (s *Blocks) Symmetric() bool {
 	return true
 }
 
-// differ sets out[k], for each rank of this process, to the number of ranks whose blocks of s and
-// of t, which has the same cuts, differ.
+// differ sets out[k], for each rank of this process, to the number of ranks with different blocks
+// of s and of t. t has the cuts of s.
 func (s *Blocks) differ(t *Blocks, out []int64) error {
 	return s.g.Each(func(k int, c comm.Comm) error {
 		x, y := s.part[k].Rows(), t.part[k].Rows()
@@ -291,7 +291,7 @@ func (s *Blocks) differ(t *Blocks, out []int64) error {
 	})
 }
 
-// addUp replaces a number by the sum of those of all ranks.
+// addUp replaces a number by the sum of the numbers of all ranks.
 func addUp(c comm.Comm, n []int64) error {
 	return c.Reduce(nil, comm.Host(n), comm.Host(n), comm.Sum, false)
 }
@@ -332,7 +332,7 @@ func (s *Blocks) needed(ctx context.Context, rows func(rank int) []int32) ([]Mat
 			out[r] = emptyRows(st.Type)
 			for p, i := range list[from:to] {
 				if a, b := st.Span(int(i) - lo); a < b {
-					take(out[r], st, int32(from+p), a, b, 0)
+					appendRow(out[r], st, int32(from+p), a, b, 0)
 				}
 			}
 		}
@@ -417,8 +417,9 @@ func emptyRows(t *sparse.Type) *sparse.Store {
 	return &sparse.Store{Structure: sparse.Structure{Format: sparse.Hypersparse, Ptr: []int64{0}}, Val: t.Zeroed(0), Type: t}
 }
 
-// take appends a row of st, the entries from … to−1, as row i of a list. The columns are shifted.
-func take(list, st *sparse.Store, i int32, from, to int64, shift int32) {
+// appendRow appends a row of st, the entries from … to−1, as row i of a list. The columns are
+// shifted.
+func appendRow(list, st *sparse.Store, i int32, from, to int64, shift int32) {
 	list.RowIDs = append(list.RowIDs, i)
 	if shift == 0 {
 		list.Idx = append(list.Idx, st.Idx[from:to]...)

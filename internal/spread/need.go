@@ -60,8 +60,8 @@ func (s *Blocks) byNeed(ctx context.Context, need func(k int) []int32) (out []Ma
 	return out, true, nil
 }
 
-// ask returns the listed rows, of which the rank has those in own; kept if all ranks have kept
-// theirs, and nil if it does not pay.
+// ask returns the listed rows; the rank has the rows in own. It returns the kept rows if all ranks
+// have kept theirs, and nil if asking does not pay.
 func (s *Blocks) ask(ctx context.Context, c comm.Comm, own *sparse.Store, list []int32, kept *someRows, counts []int64) (*someRows, error) {
 	entry, ranks := 4+own.Type.Size, c.Size()
 	at := make([]int, ranks+1) // the rows of each rank in the list
@@ -125,7 +125,7 @@ func takeRows(own *sparse.Store, list []int32, lo int) *sparse.Store {
 	out := emptyRows(own.Type)
 	for _, i := range list {
 		if a, b := own.Span(int(i) - lo); a < b {
-			take(out, own, i, a, b, 0)
+			appendRow(out, own, i, a, b, 0)
 		}
 	}
 	return out

@@ -11,7 +11,7 @@ import (
 )
 
 // This file sends rows of blocks on devices to the ranks that need them, from device to device. The
-// collectives and their bytes are those of exchangeRows.
+// collectives and their bytes equal exchangeRows'.
 
 // rowsOut is what a rank sends: rows with their entries, for rank 0, 1, ….
 type rowsOut struct {
@@ -145,7 +145,7 @@ func (r *rankGPU) rowsFor(o device.Operand, across bool, cuts []int, lo, hi, shi
 	return out, err
 }
 
-// neededOnDevices is needed for blocks on devices; lists are those of all ranks.
+// neededOnDevices is needed for blocks on devices; lists are the lists of all ranks.
 func (s *Blocks) neededOnDevices(ctx context.Context, lists [][]int32) ([]Matrix, error) {
 	t, err := receivedOnDevices(ctx, s, s.rows, s.cols, s.cuts, func(r *rankGPU, own device.Operand) (device.Store, error) {
 		out, err := r.listedRows(own, lists)
@@ -221,7 +221,7 @@ func (r *rankGPU) swap(to, own device.Buffer, send, recv []int, size int) error 
 	return r.c.AllToAllV(r.ctx, comm.OnDevice(to.Addr, comm.Uint8, n), in, comm.OnDevice(own.Addr, comm.Uint8, m), out)
 }
 
-// exchange sends rows, and returns those received as an m×n block whose first row is lo. Pieces of
+// exchange sends rows, and returns the rows received as an m×n block with first row lo. Pieces of
 // one row follow each other in the order of ranks.
 func (r *rankGPU) exchange(out rowsOut, lo, m, n int) (st device.Store, err error) {
 	p := r.c.Size()
@@ -283,8 +283,8 @@ func (r *rankGPU) exchange(out rowsOut, lo, m, n int) (st device.Store, err erro
 	return st, err
 }
 
-// listed returns the block of a vector whose entries have been received as rows in ascending order.
-// A block with many entries is dense, as results of operations are.
+// listed returns the block of a vector from entries received as rows in ascending order. A block
+// with many entries is dense, as results of operations are.
 func (r *rankGPU) listed(d *device.Session, kernel func(string) device.Kernel, pairs, val device.Buffer, total int64, lo, n int) device.Store {
 	ptr, idx := d.Alloc(16), d.Alloc(max(4*total, 4))
 	d.Each(kernel("hb_one_row"), 2, total, ptr)

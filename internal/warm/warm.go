@@ -1,6 +1,6 @@
-// Package warm knows which kernels programs commonly need: those of the apps in
-// apps.List, and those of the operations that the apps and usual programs run,
-// which it calls on a device that records the text of kernels.
+// Package warm knows which kernels programs commonly need: the kernels of the apps in apps.List and
+// of the operations that the apps and usual programs run. It calls them on a device that records
+// the text of kernels.
 package warm
 
 import (
@@ -21,9 +21,9 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// Compositions returns the kernels of the command line for its float64 graphs,
-// and with all those of the apps and the usual operations for four types, on a
-// GPU of the given properties.
+// Compositions returns the kernels of the command line for its float64 graphs, and with all also
+// the kernels of the apps and the usual operations for four types, on a GPU of the given
+// properties.
 func Compositions(p driver.Properties, all bool) ([]cusparse.Composition, error) {
 	programs := fused[float64]()
 	if all {
@@ -45,8 +45,8 @@ func Compositions(p driver.Properties, all bool) ([]cusparse.Composition, error)
 	})
 }
 
-// fused returns the programs of the fused forms for graphs of T, those of groups of GPUs, and
-// of generated graphs.
+// fused returns the programs of the fused forms for graphs of T, of groups of GPUs, and of
+// generated graphs.
 func fused[T semiring.Number]() (list []device.Program) {
 	t, err := device.TypeOf[T]()
 	if err != nil {
@@ -60,8 +60,8 @@ func fused[T semiring.Number]() (list []device.Program) {
 	return append(append(list, access.GroupKernels(t)...), device.Described("generate", t)...)
 }
 
-// Properties returns those of a usual GPU of compute capability major.minor,
-// as far as kernels depend on them.
+// Properties returns the properties of a usual GPU of compute capability major.minor, as far as
+// kernels depend on them.
 func Properties(major, minor int) driver.Properties {
 	p := driver.Properties{Name: "any GPU", Major: major, Minor: minor, Multiprocessors: 100, SharedPerBlock: 99 << 10, L2: 40 << 20,
 		ThreadsPerSM: 2048, AsyncAlloc: true}
@@ -88,9 +88,9 @@ var graphs = []struct {
 // starts are the row starts of all claimed matrices, which nothing reads or changes.
 var starts = sync.OnceValue(func() []int64 { return make([]int64, graphs[len(graphs)-1].n+1) })
 
-// claimed returns a matrix on a device without memory. It reports so many
+// matrixWithoutMemory returns a matrix on a device without memory. It reports so many
 // entries, and nothing reads them.
-func claimed[T semiring.Number](at matrix.Place, n int, entries int64) *matrix.Matrix[T] {
+func matrixWithoutMemory[T semiring.Number](at matrix.Place, n int, entries int64) *matrix.Matrix[T] {
 	a := matrix.New[T](n, n, matrix.On(at))
 	t, err := device.TypeOf[T]()
 	if err != nil {
@@ -120,7 +120,7 @@ func workflows[T semiring.Number](at matrix.Place) {
 	for _, size := range graphs {
 		for _, a := range apps.List[T]() {
 			for _, use := range a.Use {
-				attempt(func() { _ = use(claimed[T](at, size.n, size.entries), apps.Run{Context: ctx}) })
+				attempt(func() { _ = use(matrixWithoutMemory[T](at, size.n, size.entries), apps.Run{Context: ctx}) })
 			}
 		}
 	}
@@ -132,7 +132,7 @@ func operations[T semiring.Number](at matrix.Place) {
 	semirings := []semiring.Semiring[T, T, T]{semiring.PlusTimes[T](), semiring.MinPlus[T](), semiring.MaxPlus[T](), semiring.MaxMin[T]()}
 	for _, size := range graphs {
 		n := size.n
-		a, b := claimed[T](at, n, size.entries), claimed[T](at, n, size.entries)
+		a, b := matrixWithoutMemory[T](at, n, size.entries), matrixWithoutMemory[T](at, n, size.entries)
 		full, _ := matrix.NewFullVector[T](n, 1)
 		few := matrix.NewVector[T](n)
 		_ = few.Set(0, 1)

@@ -16,7 +16,7 @@ import (
 type division int
 
 const (
-	byRows    division = iota // a pipeline of operations, each of which divides rows
+	byRows    division = iota // a pipeline of operations; each divides rows
 	fusedRows                 // kernels of a rank for its rows, and gathers between them
 	byRanges                  // ranges of independent work
 	undivided                 // every rank computes all of it
@@ -72,7 +72,7 @@ var list = []workflow{
 		return errors.Join(err, ops.MxV(y, semiring.PlusTimes[float64](), g, x, with))
 	})},
 	{name: "pagerank", prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
-		// A number of iterations that no rounding changes: bytes are compared with those of the
+		// A number of iterations that no rounding changes: bytes are compared with the bytes of the
 		// host.
 		_, err := apps.PageRank(g, apps.PageRankOptions{Run: run, MaxIterations: 20, Tolerance: math.SmallestNonzeroFloat64})
 		return err

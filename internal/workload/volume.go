@@ -29,22 +29,22 @@ func Apart(app string) bool {
 }
 
 // bytesOfEdge is what a kernel moves for an edge: 8 streamed (index and value) and 16 for the
-// gather of the other end's value, half of whose 32-byte sectors miss the L2. bytesOfRow are
-// offsets, the result and the old value.
+// gather of the other end's value: half of the 32-byte sectors miss the L2. bytesOfRow are offsets,
+// the result and the old value.
 const (
 	bytesOfEdge = 24
 	bytesOfRow  = 24
 )
 
-// Run runs a workflow on a graph that it moves to a group, and returns the volume of the
-// ranks of this process, without the placing of the graph and of other inputs, and the time. Some
-// workflows run as pipelines; pagerank, bfs, cc, sssp and vn by the kernels of a rank for its
-// rows; search (10 walks from each vertex), scan, lgc (1024 seeds), project, closeness (1024
-// targets), betweenness (64 sources), lasso (16 observations), sage and train are divided by
-// ranges; louvain is whole on every rank. The ranks keep their calls (see comm.KeepCalls). source
-// is the first vertex of bfs, sssp, vn and nominate. The calls of p ranks are the same on every
-// kind of group, so ranks of goroutines predict those of devices exactly, but for sage, which
-// devices divide by vertices and the host by rows of layers.
+// Run runs a workflow on a graph that it moves to a group, and returns the volume of the ranks of
+// this process, without the placing of the graph and of other inputs, and the time. Some workflows
+// run as pipelines; pagerank, bfs, cc, sssp and vn by the kernels of a rank for its rows; search
+// (10 walks from each vertex), scan, lgc (1024 seeds), project, closeness (1024 targets),
+// betweenness (64 sources), lasso (16 observations), sage and train are divided by ranges; louvain
+// is whole on every rank. The ranks keep their calls (see comm.KeepCalls). source is the first
+// vertex of bfs, sssp, vn and nominate. The calls of p ranks are the same on every kind of group,
+// so ranks of goroutines predict ranks of devices exactly, but for sage, which devices divide by
+// vertices and the host by rows of layers.
 func Run(ctx context.Context, app string, g *matrix.Matrix[float64], at *comm.Group, source int) (v model.Volume, took time.Duration, err error) {
 	var own *workflow
 	method := apps.Pipeline
@@ -92,7 +92,7 @@ func Run(ctx context.Context, app string, g *matrix.Matrix[float64], at *comm.Gr
 		v.Imbalance = max(v.Imbalance, t.Imbalance)
 		v.Bytes += bytesOfEdge*float64(t.Work) + bytesOfRow*float64(t.NVals)
 	}
-	at.Turns() // forgets those of the placing
+	at.Turns() // forgets the calls of the placing
 	began := time.Now()
 	if err := run(apps.Run{Context: ctx, Trace: trace, Method: method}); err != nil {
 		return v, 0, err

@@ -14,8 +14,8 @@ import (
 )
 
 // Waits measures what workflows on a group take beside the work of their kernels, for
-// model.Machine.Waits: on paths of few vertices, whose kernels have nothing to do. For workflows by
-// rows, and for pipelines of operations, it runs breadth-first search on a short and on a longer
+// model.Machine.Waits: on paths of few vertices, on which kernels have nothing to do. For workflows
+// by rows, and for pipelines of operations, it runs breadth-first search on a short and on a longer
 // path; for ranges, scan statistics. The group keeps its calls (see comm.KeepCalls).
 func Waits(ctx context.Context, at *comm.Group) (map[string]model.Wait, error) {
 	out := map[string]model.Wait{}

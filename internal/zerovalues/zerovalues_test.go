@@ -27,7 +27,7 @@ type listedFunction struct {
 	f    any
 }
 
-// listedType is a row of the generated table: an instantiated type, whose methods the test calls.
+// listedType is a row of the generated table: an instantiated type; the test calls its methods.
 type listedType struct {
 	name string
 	t    reflect.Type
@@ -134,8 +134,8 @@ type receiver struct {
 }
 
 // receivers returns the zero value of t for its value methods, and for the pointer methods a nil
-// pointer and one to a zero value. Error types, whose methods are called on errors alone, and
-// promoted methods get no nil pointer.
+// pointer and a pointer to a zero value. Error types get no nil pointer, because only errors call
+// their methods; promoted methods get none either.
 func receivers(t reflect.Type) []receiver {
 	never := func(reflect.Method) bool { return false }
 	if t.Kind() == reflect.Interface {
@@ -219,8 +219,8 @@ func argumentLists(f reflect.Type, fixed []func() reflect.Value, zeroOnly bool) 
 }
 
 // hollow returns values that a comparison with nil does not find: a pointer to a zero value, an
-// interface that holds a nil pointer, one that holds a zero struct. A nil pointer whose methods
-// have value receivers is not among them: Go itself panics.
+// interface that holds a nil pointer, one that holds a zero struct. A nil pointer of a type with
+// value receivers is not among them: Go itself panics.
 func hollow(t reflect.Type) (list []reflect.Value) {
 	switch {
 	case t.Kind() == reflect.Pointer:

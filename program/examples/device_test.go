@@ -153,8 +153,8 @@ func onDevice[V, E, M comparable](
 
 func equal[V comparable](x, y V) bool { return x == y }
 
-// TestRoundsOnDevice runs programs whose supersteps a device does by itself, some of them between
-// products.
+// TestRoundsOnDevice runs programs in which the device runs supersteps by itself, some of them
+// between products.
 func TestRoundsOnDevice(t *testing.T) {
 	dev := emulated(t)
 	weighted := func(tuples gen.Tuples) (host, there *matrix.Matrix[float32]) {
@@ -269,7 +269,7 @@ func rounds[V, E, M comparable](t *testing.T, least int, host, there matrix.Sour
 	}
 }
 
-// TestPullsOnDevice runs programs of which a device pulls by itself: hubs that no active vertex
+// TestPullsOnDevice runs programs in which the device pulls by itself: hubs that no active vertex
 // reaches, vertices that take several messages, edges that bring none, directed graphs, a push
 // after a pull and a pull after that.
 func TestPullsOnDevice(t *testing.T) {
@@ -288,8 +288,8 @@ func TestPullsOnDevice(t *testing.T) {
 			Skip: program.Skip(func(s taken) bool { return s.Took >= 2 }, "state.Took >= 2"),
 		}
 	}
-	// Two stars of 6000 and 3000 leaves whose hubs have a path between them, a third that is apart,
-	// a dense part behind a path.
+	// Two stars of 6000 and 3000 leaves with a path between their hubs, a third star apart, a dense
+	// part behind a path.
 	var hubs gen.Tuples
 	hubs.NRows, hubs.NCols = 13000, 13000
 	edge := func(i, j int) {
@@ -313,7 +313,7 @@ func TestPullsOnDevice(t *testing.T) {
 		}
 	}
 	edge(6011, 12100)
-	// A hub of 3000 leaves, of whose neighbours only the last is active when it looks.
+	// A hub of 3000 leaves; only the last neighbour is active when the hub looks.
 	var late gen.Tuples
 	late.NRows, late.NCols = 4500, 4500
 	edge = func(i, j int) {

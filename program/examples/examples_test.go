@@ -245,10 +245,10 @@ func TestBipartiteMatching(t *testing.T) {
 	})
 }
 
-// TestLabelPropagation runs planted communities and compares with the truth and among plans.
+// TestLabelPropagation runs planted communities and compares with the groundTruth and among plans.
 func TestLabelPropagation(t *testing.T) {
 	t.Parallel()
-	tuples, truth := gen.Planted(512, 6000, .1, 1)
+	tuples, groundTruth := gen.Planted(512, 6000, .1, 1)
 	graph := gen.CSR(gen.Symmetrise(tuples))
 	g, err := matrix.FromCSR(graph.NRows, graph.NCols, graph.Ptr, graph.Idx, make([]bool, graph.NNZ()))
 	if err != nil {
@@ -270,7 +270,7 @@ func TestLabelPropagation(t *testing.T) {
 				t.Fatalf("%d threads: vertex %d has %v, with one thread %v", threads, v, state[v], first[v])
 			}
 			for u := range v {
-				if truth[u] == truth[v] {
+				if groundTruth[u] == groundTruth[v] {
 					together++
 					if state[u].Label == state[v].Label {
 						same++

@@ -36,8 +36,8 @@ apply active = sum.far < state.far || sum.far == state.far && sum.hops < state.h
   if (active) { state.far = sum.far; state.hops = sum.hops; state.reached = true; }
 `
 
-// structFiles runs programs of text whose states, messages and edges are structs, and compares with
-// the same program in Go.
+// structFiles runs programs of text with structs as states, messages and edges, and compares them
+// with the same programs in Go.
 func structFiles(t *testing.T, host, there *matrix.Matrix[float32]) {
 	type mail struct {
 		far  float64

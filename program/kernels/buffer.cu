@@ -1,9 +1,9 @@
 // A superstep by way of a message buffer: each edge writes its message at a place that was computed
 // once, and each vertex reads its messages, which stand together; no atomics, no sorting (Zhong and
 // He, Medusa, IEEE TPDS 25(6), 2014, section 4.2). In rows, the messages of a vertex are
-// neighbours. In columns, those of 32 vertices of similar in-degree are interleaved, so that a warp
-// with a vertex a lane reads neighbours (Zhong et al., IEEE TPDS 28, 2017, section 4). Source:
-// prelude + the sum + the program + this file. Host: buffer.go, which defines HB_SENDS.
+// neighbours. In columns, the messages of 32 vertices of similar in-degree are interleaved, so that
+// a warp with a vertex a lane reads neighbours (Zhong et al., IEEE TPDS 28, 2017, section 4).
+// Source: prelude + the sum + the program + this file. Host: buffer.go, which defines HB_SENDS.
 //
 // Once a matrix: idx are the targets of the m edges by source, sorted u32[m] the same in ascending
 //   order, places u32[m] the edge of each; inptr hb_i64[n+1] the in-degrees.

@@ -1,9 +1,9 @@
-// Supersteps of programs whose functions take whole lists: Edges (Medusa's ELIST) and Messages
-// (MLIST; Zhong and He, Medusa, IEEE TPDS 25(6), 2014, table 1). Source: prelude + the sum + the
-// program + program.cu + buffer.cu + this file, in whose middle the host puts the functions of the
-// user (HB_USER). Host: lists_gpu.go, which defines
-//   HB_LIST_EDGES     1 if the program has Edges, whose text is hb_walk(edges, state, …)
-//   HB_LIST_MESSAGES  1 if it has Messages, whose text is hb_list(messages, state, …)
+// Supersteps of programs with functions of whole lists: Edges (Medusa's ELIST) and Messages (MLIST;
+// Zhong and He, Medusa, IEEE TPDS 25(6), 2014, table 1). Source: prelude + the sum + the program +
+// program.cu + buffer.cu + this file. The host puts the functions of the user in the middle of this
+// file (HB_USER). Host: lists_gpu.go, which defines
+//   HB_LIST_EDGES     1 if the program has Edges, by the text hb_walk(edges, state, …)
+//   HB_LIST_MESSAGES  1 if it has Messages, by the text hb_list(messages, state, …)
 //   HB_CHANGES        1 if hb_change(message) changes each message that Edges sends
 //
 // With Edges, a superstep is: hb_program_walk to count the messages of each vertex, prefix sums,
@@ -26,7 +26,7 @@ struct hb_edges {
 	hb_u64 hb_sent, hb_room;
 	hb_u32 *hb_to;          // null: messages are counted
 	HB_M *hb_mail;
-	bool hb_failed;         // a message to no vertex, the first of which is hb_lost
+	bool hb_failed;         // a message to no vertex; hb_lost holds the first
 	hb_i64 hb_lost;
 
 	__device__ __forceinline__ bool hb_has(hb_i64 k) const { return k >= 0 && k < hb_count; }

@@ -95,9 +95,10 @@ HB_DEVICE void hb_program_part(const double *mine, double *parts, hb_i64 b) {
 
 // hb_program_apply takes the sums of messages to the next states. hit says which vertices have a
 // message; null: all. With every, vertices without a message are applied too. count hb_u64[2] gets
-// the number of vertices that are active next, and of their out-edges. HB_MAILS: mail gets their
-// next messages, with HB_IDEMPOTENT that of all. HB_PART: count[2] gets the number of own vertices.
-// A block of threads takes blocks of HB_BLOCK vertices; parts as of hb_program_totals.
+// the number of vertices that are active next, and of their out-edges. HB_MAILS: mail gets the next
+// messages of the active vertices, with HB_IDEMPOTENT of all vertices. HB_PART: count[2] gets the
+// number of own vertices. A block of threads takes blocks of HB_BLOCK vertices; parts as of
+// hb_program_totals.
 HB_KERNEL hb_program_apply(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const hb_u8 *hit, const HB_M *sums, HB_V *next, hb_u8 *active, hb_u8 *closed,
 	hb_i32 every, hb_i32 superstep, const double *total, hb_u64 *count, HB_M *mail, double *parts HB_PART_PARAMS) {
 	HB_GRAPH;

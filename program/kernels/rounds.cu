@@ -27,10 +27,10 @@
 // With HB_PULLS, a superstep with many messages pulls: each vertex that takes messages looks for an
 // active in-neighbour and stops at the first (Beamer, Asanović, Patterson, SC 2012). The first pull
 // looks at all vertices and lists those without a message; later ones look at that list. Active
-// vertices are a bitmap, of which there are two that take turns. Before the first pull and after
-// the last, two launches convert the queue to a bitmap and back; a block that finds out that the
-// next step pulls sets bits at once. While no active vertex takes messages, as in breadth-first
-// search, a pull applies messages where it finds them, since nobody reads those states.
+// vertices are a bitmap; two bitmaps take turns. Before the first pull and after the last, two
+// launches convert the queue to a bitmap and back; a block that finds out that the next step pulls
+// sets bits at once. While no active vertex takes messages, as in breadth-first search, a pull
+// applies messages where it finds them, since nobody reads those states.
 //
 // With HB_PRIORITY, active vertices at or above a bound wait in a pile. When no other is left, a
 // step splits the pile by a new bound, its least priority plus width (near and far: Davidson,
@@ -52,8 +52,8 @@ enum { // places in round
 	HB_ROUND_HELD, // out-edges of the vertices that wait
 	HB_ROUND_WIDTH, HB_ROUND_BUCKET, HB_ROUND_STEPS, // width of a bucket, a double; edges and steps since the last split
 	HB_ROUND_NEXT, HB_ROUND_ACTIVE, HB_ROUND_EDGES, HB_ROUND_NEXT_PILE, HB_ROUND_LEAST, HB_ROUND_DONE, // of the step under way; LEAST is a complement
-	// Mode, pile and bitmap of the step under way: hb_program_take changes those of the next while
-	// blocks of the same launch may still begin.
+	// Mode, pile and bitmap of the step under way: hb_program_take changes the mode, pile and
+	// bitmap of the next step while blocks of the same launch may still begin.
 	HB_ROUND_NOW, HB_ROUND_NOW_PILE, HB_ROUND_NOW_MARKED,
 	HB_ROUND_OWN, // HB_PART: own vertices that are active after the step
 	HB_ROUND_STATES
@@ -208,7 +208,7 @@ struct hb_program_pull {
 	hb_u64 active, edges, own; // once: of this thread, those that are active next, and their out-edges
 };
 
-// hb_program_brings reports whether in-edge p, from u, brings v a message. word is that of u.
+// hb_program_brings reports whether in-edge p, from u, brings v a message. word is the word of u.
 HB_DEVICE bool hb_program_brings(const hb_program_pull &x, hb_u32 word, hb_i32 u, hb_i64 p, hb_i32 v) {
 	bool some = word >> (u & 31) & 1;
 #if !HB_SENDS
@@ -258,7 +258,7 @@ HB_DEVICE hb_i64 hb_program_row(const hb_program_pull &x, hb_i32 v, hb_i64 p, hb
 	const hb_i32 group = HB_LANE / 8;
 	hb_i64 result = -1;
 	for (hb_u32 rows = __ballot_sync(HB_FULL, more); rows;) {
-		hb_u32 own = rows; // the group's row is that of the lane of its lowest bit
+		hb_u32 own = rows; // the lane of the group's lowest bit has the group's row
 		for (hb_i32 g = 0; g < 4; g++) {
 			if (g < group) own &= own - 1;
 			rows &= rows - 1;
@@ -781,9 +781,9 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 	result[0] = 1 + (hb_i64)why;
 }
 
-// hb_program_leave marks the active vertices: those of the queue, those that wait, and those of the
-// bitmap, which holds all of them after a pull, and some before the first one. active is zero
-// before.
+// hb_program_leave marks the active vertices: the vertices of the queue, the vertices that wait,
+// and the vertices of the bitmap. The bitmap holds all active vertices after a pull, and some
+// before the first pull. active is zero before.
 HB_KERNEL hb_program_leave(hb_i32 n, hb_u64 *queue, hb_i64 room, const hb_i32 *pile, hb_u8 *waiting, const hb_u64 *round, const hb_u32 *bits,
 	hb_u8 *active) {
 	const hb_u64 *list = queue + round[HB_ROUND_SIDE] * room, mode = round[HB_ROUND_RESUME];

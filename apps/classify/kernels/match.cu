@@ -238,8 +238,8 @@ HB_KERNEL hb_match_mass(hb_i64 tasks, const hb_i32 *task_row, const hb_i64 *task
 	}
 }
 
-// mass = peak + log shares, −∞ without edges; and into level, unless it is null,
-// the sums of the messages before the first round, those of normprob(near).
+// mass = peak + log shares, −∞ without edges; and into level, unless it is null, the sums of the
+// messages before the first round, of normprob(near).
 HB_KERNEL hb_match_first(hb_i32 n, hb_i32 Q, const float *peak, const hb_u64 *shares, float *mass, const hb_i32 *src, const hb_i32 *dst,
 	const float *norm, const float *top, hb_sum *level, hb_sum *partial, hb_u64 *done) {
 	hb_tile t = hb_tile_of(Q);
@@ -272,8 +272,8 @@ HB_DEVICE float hb_back(hb_i64 at, hb_i32 p, hb_i32 Q, const float *vf, const fl
 	return hb_message(corrected ? out[at] : vf[at] + out[at], level[HB_FORWARD * Q + p], level[HB_FORWARD_NULL * Q + p]);
 }
 
-// VF = μ(:, dst) − FMax and VR = μ(:, src) − RMax, overwriting those of the last
-// round, and their levels. Sets into to −∞, and if corrected also out.
+// VF = μ(:, dst) − FMax and VR = μ(:, src) − RMax, overwriting VF and VR of the last round, and
+// their levels. Sets into to −∞, and if corrected also out.
 HB_KERNEL __launch_bounds__(HB_MATCH_BLOCK) hb_match_send(hb_i32 n, hb_i32 P, hb_i32 Q, const hb_i32 *src, const hb_i32 *dst, const float *belief, const float *norm,
 	float *vf, float *vr, float *into, float *out, hb_i32 corrected, const float *back, const float *mass, hb_sum *level, hb_sum *partial, hb_u64 *done) {
 	hb_tile t = hb_tile_of(Q);

@@ -6,7 +6,7 @@
 // adds one to a count offers the pair (count, label) to the best of the vertex. Counts grow, so the
 // last offer of a label is the greatest, whatever the order.
 //
-// In: ptr, idx, the rows of an n×n matrix; cptr, cidx, those of its transpose, cptr = 0 to leave
+// In: ptr, idx, the rows of an n×n matrix; cptr, cidx, the rows of its transpose, cptr = 0 to leave
 //   them out.
 // Scratch: items hb_u64[n + entries/HB_CDLP_CHUNK] for each of the two, keys hb_i32[2·entries]
 //   filled with −1 and counts hb_u32[2·entries] filled with 0 before hb_cdlp_count (entries of both

@@ -1,9 +1,9 @@
 // Communities by the methods of Louvain and Leiden; see apps.Communities, and
 // apps/communities/move.go and apps/communities/refine.go for the same algorithm on the host.
-// Source: prelude + graph.cu + louvaincommon.cu + this file, of moves, + louvainparts.cu +
-// louvaincontract.cu. Host: apps/communities/gpu.go, which defines
+// Source: prelude + graph.cu + louvain_common.cu + this file, of moves, + louvain_parts.cu +
+// louvain_contract.cu. Host: apps/communities/gpu.go, which defines
 //     HB_W             hb_u32 or hb_u64: weights and all sums of them, which are at most the total
-//     HB_LV_CHUNK      entries of a row that a block takes at a time; a longer row is that of a hub
+//     HB_LV_CHUNK      entries of a row that a block takes at a time; a longer row belongs to a hub
 //     HB_LV_SLOTS      slots of the table of a block, at least twice HB_LV_CHUNK
 //     HB_LV_BATCHES    batches of a sweep, at most
 //     HB_LV_LEAST      gain, as a share of the degree, from which a vertex moves
@@ -21,9 +21,9 @@
 // to HB_LV_CHUNK a block; a hub has blocks for its chunks, which add their tables to one in global
 // memory, and a second kernel (_hubs) decides by that. Random reads of label and tot bound it.
 //
-// On a group of devices each has the whole level and decides for a share of the vertices: those
-// that hb_mine gives it. hb_louvain_wishes lists what they wish, the devices gather the lists, and
-// hb_louvain_accept makes the list of all of them that of hb_louvain_grant.
+// On a group of devices each has the whole level and decides for a share of the vertices, by
+// hb_mine. hb_louvain_wishes lists the wishes of the share, the devices gather the lists, and
+// hb_louvain_accept makes one list of all wishes for hb_louvain_grant.
 //
 // An item is a vertex, and the number of a chunk of its row in the upper half.
 
@@ -52,8 +52,8 @@ HB_DEVICE bool hb_mine(hb_i64 v, hb_u32 rank, hb_u32 ranks) {
 }
 
 // hb_louvain_count counts the items of active vertices (null: of all with a row) of a share by
-// batch and bin, and turns counts into offsets offs, of which next is a copy. counts is 0 before
-// and after. It resets the numbers of a sweep. Resident blocks.
+// batch and bin, and turns counts into offsets offs, copied to next. counts is 0 before and after.
+// It resets the numbers of a sweep. Resident blocks.
 HB_KERNEL hb_louvain_count(hb_i32 n, const hb_u8 *active, const hb_u32 *len, hb_u64 seed, hb_u32 batches, hb_u32 rank, hb_u32 ranks,
 	hb_u32 *counts, hb_u32 *offs, hb_u32 *next, hb_u64 *state) {
 	__shared__ hb_u32 mine[HB_LV_BATCHES * HB_LV_BINS];
@@ -93,7 +93,7 @@ HB_KERNEL hb_louvain_count(hb_i32 n, const hb_u8 *active, const hb_u32 *len, hb_
 }
 
 // hb_louvain_scatter lists the items. With active it marks the vertices as drawn, with their batch
-// + 1, the others with 0, and makes all inactive, those of other shares too.
+// + 1, the others with 0, and makes all inactive, the vertices of other shares too.
 HB_KERNEL hb_louvain_scatter(hb_i32 n, hb_u8 *active, const hb_u32 *len, hb_u64 seed, hb_u32 batches, hb_u32 rank, hb_u32 ranks,
 	hb_u32 *next, hb_u64 *items, hb_u8 *drawn) {
 	__shared__ hb_u32 mine[HB_LV_BATCHES * HB_LV_BINS], base[HB_LV_BATCHES * HB_LV_BINS];
@@ -143,8 +143,8 @@ HB_DEVICE hb_u32 hb_hash(hb_i32 key) {
 	return x ^ x >> 15;
 }
 
-// hb_add adds w to the sum of a key in a table, whose free slots have the key −1. It returns the
-// slot if the key is new, else −1.
+// hb_add adds w to the sum of a key in a table; free slots have the key −1. It returns the slot if
+// the key is new, else −1.
 HB_DEVICE hb_i32 hb_add(hb_i32 *keys, HB_W *sums, hb_u32 mask, hb_i32 key, HB_W w) {
 	hb_u32 slot = hb_hash(key) & mask;
 	hb_i32 fresh = -1;
@@ -185,7 +185,7 @@ HB_DEVICE hb_choice hb_no_choice() {
 	return c;
 }
 
-// hb_better keeps the larger gain, of equal ones that of the lower community.
+// hb_better keeps the larger gain, and of equal gains the lower community.
 HB_DEVICE void hb_better(hb_choice &c, const hb_choice &d) {
 	if (d.y > c.y || (d.y == c.y && d.to < c.to)) {
 		c.y = d.y;
@@ -249,7 +249,7 @@ HB_DEVICE hb_u64 hb_rank(double gain, hb_i32 v) {
 
 enum { HB_LV_MOVE, HB_LV_REFINE, HB_LV_AT_ONCE };
 
-// hb_louvain_row is a row whose vertex decides.
+// hb_louvain_row is the row of a vertex that decides.
 template <int HOW>
 struct hb_louvain_row {
 	hb_i32 v, own;
@@ -430,7 +430,7 @@ HB_DEVICE void hb_decide_warp(const hb_mover &m, const hb_u64 *items, hb_u32 at,
 	__syncwarp();
 }
 
-// A hb_hubs has the tables of hubs: that of v is the slots table[v] to table[v+1], a power of two.
+// A hb_hubs has the tables of hubs: v has the slots table[v] to table[v+1], a power of two.
 struct hb_hubs {
 	const hb_i64 *table;
 	hb_i32 *keys;
@@ -439,7 +439,7 @@ struct hb_hubs {
 	hb_u32 *count; // count[2v+1]: blocks that are done
 };
 
-// hb_flush_table adds the table of a block to that of v.
+// hb_flush_table adds the table of a block to the table of v.
 HB_DEVICE void hb_flush_table(const hb_hubs &h, hb_i32 v, const hb_i32 *keys, const HB_W *sums, hb_u32 mask) {
 	const hb_i64 base = h.table[v];
 	const hb_u32 wide = (hb_u32)(h.table[v + 1] - base) - 1;
@@ -650,9 +650,9 @@ HB_KERNEL hb_louvain_wishes(hb_i32 batch, const hb_u32 *offs, const hb_u64 *item
 	}
 }
 
-// hb_louvain_accept makes the n wishes of a batch of all ranks, of which this one has those from
-// own on before after, the items of the batch from first on, and counts those of the others in want
-// and best. offs[batch·HB_LV_BINS] is first.
+// hb_louvain_accept makes the n wishes of a batch of all ranks the items of the batch from first
+// on. The wishes own … after−1 are this rank's; it counts the wishes of the others in want and
+// best. offs[batch·HB_LV_BINS] is first.
 HB_KERNEL hb_louvain_accept(hb_i32 n, hb_i32 batch, hb_i32 own, hb_i32 after, hb_u32 first, const hb_wish *all, const HB_W *degree,
 	hb_u32 *offs, hb_u64 *items, hb_i32 *to, double *gain, HB_W *want, hb_u64 *best) {
 	if (blockIdx.x == 0 && threadIdx.x == 0) {
@@ -678,7 +678,7 @@ HB_DEVICE bool hb_granted(double gain, hb_i32 v, hb_i32 to, HB_W degree, const H
 	return __dsub_rn(gain, others) > __dmul_rn(HB_LV_LEAST, (double)degree);
 }
 
-// hb_list_moved lists the items of vertices that moved, with pieces above 0: those of up to 32
+// hb_list_moved lists the items of vertices that moved, with pieces above 0: items of up to 32
 // entries from the beginning of moved, the others from its end, room. All lanes of the warp call
 // it.
 HB_DEVICE void hb_list_moved(hb_i32 v, hb_u32 pieces, bool small, hb_u64 *moved, hb_i64 room, hb_u64 *state) {

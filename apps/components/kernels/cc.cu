@@ -3,12 +3,11 @@
 // Source: prelude + queue.cu + this file. Host: apps/components/cc_gpu.go, which defines
 //     HB_CC_SAMPLE  threads of hb_cc_guess, and labels that it reads
 //
-// A label is a vertex's parent in a forest whose parents are never above their
-// children. Roots are hooked to lesser roots until no edge leads out of a tree
-// (Shiloach, Vishkin, 1982). A sample of the edges joins most vertices. If the
-// matrix is symmetric, the rows of the most frequent component can be skipped
-// after that (Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity
-// computation via subgraph sampling, IPDPS 2018).
+// A label is a vertex's parent in a forest; parents are never above their children. Roots are
+// hooked to lesser roots until no edge leads out of a tree (Shiloach, Vishkin, 1982). A sample of
+// the edges joins most vertices. If the matrix is symmetric, the rows of the most frequent
+// component can be skipped after that (Sutton, Ben-Nun, Barak: Optimizing parallel graph
+// connectivity computation via subgraph sampling, IPDPS 2018).
 //
 // In: ptr, idx, the rows of an n×n matrix. Scratch: size hb_i32[n], state
 //   hb_u64[HB_GRAPH_STATE]. Out: label hb_i32[n], result hb_i64[2] in pinned host
@@ -21,8 +20,8 @@
 //   hb_cc_link<<<grid>>> with symmetric = 1 if A is known to be symmetric, else 0
 //     (if the transpose exists, twice with symmetric = 1: A, then Aᵀ),
 //   hb_cc_compress<<<grid>>>, hb_cc_count<<<grid>>>.
-// On a group a device has own rows, those of the vertices lo … lo+own−1 of n; else lo is 0 and own
-// is n. It gets the labels of the others and hooks each vertex to its label there:
+// On a group a device has own rows, the rows lo … lo+own−1 of n; else lo is 0 and own is n. It gets
+// the labels of the others and hooks each vertex to its label there:
 //   hb_cc_join<<<grid>>>, hb_cc_compress<<<grid>>>.
 // Rows can be skipped only if the label guessed is the same on all devices: they join their labels
 // before the guess, too. After the links each gets the roots that have become children on others:
@@ -30,8 +29,6 @@
 // Host: apps/components/cc_rows.go.
 // n > 0. Labels are deterministic. Bound by random reads of label.
 
-// H200, R-MAT 22, call to return: 0.64 ms known symmetric, 1.46 not; permuted
-// labels 1.05; a path of 3M vertices 0.5.
 #define HB_CC_TASK 2048 // rows and entries of a task of a warp
 
 enum { HB_CC_GUESS, HB_CC_COUNT, HB_CC_LARGEST, HB_CC_DONE }; // places in state

@@ -12,8 +12,8 @@
 // trim, colour and back again until no vertex is left. The last block of a step decides what the
 // next step does, without the host. Scans take all vertices, the others a queue.
 //
-// In: ptr, idx, the rows of an n×n matrix, cptr, cidx, those of its transpose.
-// Scratch: queue hb_u64[2·room] with room = 2·n + 2·entries/HB_SCC_CHUNK + 2, colour, mark and size
+// In: ptr, idx, the rows of an n×n matrix, cptr, cidx, the rows of its transpose. Scratch: queue
+// hb_u64[2·room] with room = 2·n + 2·entries/HB_SCC_CHUNK + 2, colour, mark and size
 //   hb_i32[n], state hb_u64[3·HB_GRAPH_STATE].
 // Out: label hb_i32[n]; result hb_i64[4] in pinned host memory: {1, components, vertices of the
 //   largest, steps} at the end; result[0] = 0 before.

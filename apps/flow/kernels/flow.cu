@@ -37,7 +37,7 @@ template <typename T> HB_DEVICE T hb_flow_fresh(const T *p) { return *(const vol
 
 HB_DEVICE void hb_flow_add(hb_i64 *to, hb_i64 x) { atomicAdd((hb_u64 *)to, (hb_u64)x); }
 
-// hb_flow_units is a capacity in units, hb_flow_amount a flow in those of the capacity c.
+// hb_flow_units is a capacity in units, hb_flow_amount a flow in the units of the capacity c.
 HB_DEVICE hb_i64 hb_flow_units(double c, double scale, hb_i64 most) { return c * scale < (double)most ? (hb_i64)(c * scale) : most; }
 HB_DEVICE double hb_flow_amount(hb_i64 f, double c, double scale, hb_i64 most) {
 	return c * scale < (double)most && f == (hb_i64)(c * scale) ? c : (double)f / scale;

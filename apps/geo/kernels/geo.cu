@@ -14,7 +14,7 @@
 // state hb_u64[HB_GEO_STATES], 0 at the beginning. Blocks of HB_GRAPH_BLOCK threads.
 //
 // open hb_i32[2·3·room] are lists of the `room` vertices without a place, by degree: HB_GEO_LANES
-// threads, a warp or a block each. lists hb_i32[4·room] are those of a pass, by their number of
+// threads, a warp or a block each. lists hb_i32[4·room] are the lists of a pass, by their number of
 // points.
 //
 // once:       hb_geo_start, hb_geo_open (one thread a vertex), of counts hb_u32[n] zeroed;
@@ -323,7 +323,7 @@ HB_KERNEL hb_geo_lists(hb_i32 room, const hb_i32 *open, hb_i32 half, const hb_u3
 	}
 }
 
-// hb_midpoint is that of the great circle, in double; see midpoint of apps/geo/median.go.
+// hb_midpoint is the midpoint of the great circle, in double; see midpoint of apps/geo/median.go.
 HB_DEVICE void hb_midpoint(const hb_point &p, const hb_point &q, double &lat, double &lon) {
 	double u[3], v[3];
 	for (int k = 0; k < 2; k++) {

@@ -9,8 +9,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
-// FrontierLoops are the loops of searches on the host whose threads share each frontier. A thread
-// appends what it finds to a list of its own.
+// FrontierLoops are the loops of searches on the host with threads that share each frontier. A
+// thread appends what it finds to a list of its own.
 type FrontierLoops struct {
 	Ctx      context.Context
 	Threads  int

@@ -5,8 +5,8 @@ import (
 )
 
 // CoresOnHost returns the core numbers and the order in which vertices are removed. order lists the
-// vertices by their degree in what is left, and first(d) is where those of degree d begin. A vertex
-// whose degree falls moves to the front of its bucket, which then begins after it.
+// vertices by their degree in the remaining graph, and the vertices of degree d begin at first(d).
+// If the degree of a vertex falls, it moves to the front of its bucket, which then begins after it.
 func CoresOnHost(g *workflow.Adjacency, run workflow.Run) (core, order []int32, err error) {
 	n := int32(g.N)
 	core = make([]int32, n)

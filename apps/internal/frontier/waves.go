@@ -12,8 +12,8 @@ type WaveShares struct {
 	Grain  int64 // least edges of a piece of work
 }
 
-// UsualWaveShares are those of graphs on the host. Queues of a grid of 1024×1024 are narrow, those
-// of an R-MAT of scale 16 are not.
+// UsualWaveShares are the shares for graphs on the host. Queues of a grid of 1024×1024 are narrow,
+// queues of an R-MAT of scale 16 are not.
 var UsualWaveShares = WaveShares{Narrow: 1 << 13, Grain: 1 << 9}
 
 // Waves are searches on the host that expand a queue of vertices and those that follow them, in any

@@ -30,7 +30,7 @@ func CheckReader(app string, r io.Reader, n, least, base int) error {
 
 // TextOptions say how the lines of a text are taken.
 type TextOptions struct {
-	Comment string // characters of which each begins a comment line; "": # and %; "none": none
+	Comment string // each character begins a comment line; "": # and %; "none": none
 	Decimal rune   // sign before the fraction of a number: 0 or '.', or ','
 }
 
@@ -47,8 +47,8 @@ func CheckText(o TextOptions, app string) error {
 	return nil
 }
 
-// number returns the finite number of a field. Its error is a *graphio.ParseError whose message
-// begins with what; its remedy is remedy, or names the decimal sign where that is wrong.
+// number returns the finite number of a field. Its error is a *graphio.ParseError; the message
+// begins with what, and the remedy is remedy, or names the decimal sign if it is wrong.
 func (o TextOptions) number(what, field, file string, line int64, remedy string) (float64, error) {
 	x, fault, decimal := FormatOf(o).Number(field)
 	if fault == "" {

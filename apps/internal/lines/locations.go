@@ -24,7 +24,7 @@ type Locations struct {
 	Longitude *matrix.Vector[float64] // −180 to 180, east is positive
 }
 
-// A LocationError names a vertex whose location cannot be used.
+// A LocationError names a vertex with an unusable location.
 type LocationError struct {
 	App    string
 	Vertex int

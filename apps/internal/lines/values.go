@@ -20,11 +20,11 @@ type ValueOptions struct {
 }
 
 // ReadValues reads a value for each of n vertices, of any number of vertices if n is −1: a number a
-// line, that of vertex 0 first, or lines “vertex value” in any order, separated by tabs, commas or
-// blanks; gzip-compressed or not. The first line decides. Blank lines, and those that begin with %
-// or #, are skipped (see TextOptions), and so is a first line of names of columns. A number that is
-// not finite, a vertex that the graph lacks, that is repeated or that has no value, and more or
-// fewer numbers than vertices, are a *graphio.ParseError.
+// line from vertex 0 on, or lines “vertex value” in any order, separated by tabs, commas or blanks;
+// gzip-compressed or not. The first line decides. Blank lines, lines that begin with % or # (see
+// TextOptions), and a first line of names of columns are skipped. ReadValues returns a
+// *graphio.ParseError if a number is not finite, if a vertex is not in the graph, is repeated or
+// has no value, or if there are more or fewer numbers than vertices.
 func ReadValues(r io.Reader, n int, opts ...ValueOptions) (*matrix.Vector[float64], error) {
 	const app = "ReadValues"
 	o, err := workflow.Only(app, opts)

@@ -21,7 +21,7 @@ type FlowNet struct {
 	Nodes []FlowNode
 }
 
-// A FlowArc is one direction of an edge. Its residual capacity is that of its sister's flow too.
+// A FlowArc is one direction of an edge. Its residual capacity includes the flow of its sister.
 type FlowArc struct {
 	Residual     float64
 	Head, Sister int32
@@ -30,7 +30,7 @@ type FlowArc struct {
 // A FlowNode is a vertex of a flowNet with its place in the search trees.
 type FlowNode struct {
 	Excess float64
-	parent int32 // the arc whose flow the path to the root uses, or one of the numbers below
+	parent int32 // the arc that the path to the root uses, or one of the numbers below
 	up     int32 // the parent: a walk to the root waits for one load a step instead of two
 	stamp  int32 // when dist was valid
 	dist   int32 // vertices to the root
@@ -183,7 +183,7 @@ func (s *TreeSearch) activate(v int32) {
 	s.last, x.next = v, lastActive
 }
 
-// augment sends as much as it can over an arc from the tree of the source to that of the sink.
+// augment sends as much as it can over an arc from the tree of the source to the tree of the sink.
 func (s *TreeSearch) augment(a int32, eps float64) {
 	nodes, arcs := s.Net.Nodes, s.Net.Arcs
 	bridge := &arcs[a]

@@ -9,7 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// WalkScores returns scores of n vertices, of which some are equal.
+// WalkScores returns scores of n vertices; some are equal.
 func WalkScores(n int) *matrix.Vector[float64] {
 	list := make([]float64, n)
 	for v := range list {
@@ -18,7 +18,7 @@ func WalkScores(n int) *matrix.Vector[float64] {
 	return sure.Get(matrix.VectorOf(list))
 }
 
-// DrawFeatures returns n×d features, of which the given share is not zero.
+// DrawFeatures returns n×d features with the given share of nonzeros.
 func DrawFeatures(t testing.TB, n, d int, share float64, f matrix.Format) *matrix.Matrix[float32] {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(d)))

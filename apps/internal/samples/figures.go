@@ -73,7 +73,7 @@ func VectorOf[T comparable](t testing.TB, list []T) *matrix.Vector[T] {
 	return Must[*matrix.Vector[T]](t)(matrix.VectorOf(list))
 }
 
-// StrongGraphs are graphs of thousands of vertices, of which some take each step.
+// StrongGraphs are graphs of thousands of vertices; some graph takes each step.
 func StrongGraphs() map[string]Sample {
 	r := rand.New(rand.NewPCG(5, 11))
 	renamed := func(s Sample) Sample {
@@ -95,7 +95,7 @@ func StrongGraphs() map[string]Sample {
 		s.Edges = append(s.Edges, Edge{n - 1, 0, 1})
 		return s
 	}
-	chain := func(parts, size int) Sample { // cycles, from each of which an edge leads to the next
+	chain := func(parts, size int) Sample { // cycles; an edge leads from each to the next
 		s := Blank(0)
 		for k := range parts {
 			s = s.Beside(cycle(size))

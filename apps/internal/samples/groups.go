@@ -24,7 +24,7 @@ import (
 )
 
 // PeersOf returns a group of p devices of their own, which gather from memory to memory: GPUs of
-// this machine with HIVEBLAS_TEST_GPU, else those of an emulator.
+// this machine with HIVEBLAS_TEST_GPU, else devices of an emulator.
 func PeersOf(t testing.TB, p int) *comm.Group {
 	t.Helper()
 	g, _ := PeersOn(t, p)
@@ -208,8 +208,8 @@ func GroupOfGPUs(t testing.TB) (*comm.Group, matrix.Place, bool) {
 type GroupGraph = *matrix.Matrix[float32]
 
 // Figures lists the numbers of a result: of a vector its values, NaN where it has no entry, of a
-// matrix its size, and the row, the column and the value of each entry, of a struct those of its
-// exported fields. Times are left out.
+// matrix its size, and the row, the column and the value of each entry, of a struct the numbers of
+// its exported fields. Times are left out.
 func Figures(v any) (list []float64) {
 	switch v := v.(type) {
 	case nil, time.Duration:
@@ -326,7 +326,7 @@ func RangeGraph(t testing.TB, scale int, at matrix.Place) GroupGraph {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Values whose sums depend on their order.
+	// Values with sums that depend on their order.
 	if err := ops.ApplyIndex(g, semiring.NewIndex("uneven", func(_ float32, i, j int) float32 {
 		return 1 / float32(1+(i+j)%11)
 	}, ""), g); err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// SameByThreads runs a workflow on several numbers of threads, whose results must be equal, bit for
-// bit, and returns that of one thread.
+// SameByThreads runs a workflow on several numbers of threads, requires equal results, bit for bit,
+// and returns the result of one thread.
 func SameByThreads[R any](t *testing.T, name string, run func(run workflow.Run) (R, error)) R {
 	t.Helper()
 	var first R

@@ -20,7 +20,7 @@ func Growth(changes []float64) float64 {
 	return math.Exp((math.Log(changes[last]) - math.Log(changes[last-half])) / float64(half))
 }
 
-// Divergence is the error of an attenuation whose walks have no finite sum.
+// Divergence is the error of an attenuation for which the walks have no finite sum.
 func Divergence(app string, attenuation float64, changes []float64) error {
 	want := "below 1 over the largest eigenvalue; 0 is 0.85 over the largest in-degree"
 	if factor := Growth(changes); factor > 0 {

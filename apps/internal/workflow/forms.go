@@ -60,8 +60,8 @@ type Form struct {
 }
 
 // Choose returns the form that a workflow runs in at a place. Divisions by ranges begin by Divide,
-// whose ranks first agree. SSSP, Communities and training choose by element types and weights too,
-// and ask GroupRows and FusedOn; so do workflows whose only further form is that of a device.
+// in which the ranks first agree. SSSP, Communities and training choose by element types and
+// weights too, and ask GroupRows and FusedOn; so do workflows with no other form than a device's.
 func Choose(r Run, app string, at matrix.Place) (f Form, err error) {
 	has := forms[app]
 	if has.Group == ByRows {

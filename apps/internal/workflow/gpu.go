@@ -46,8 +46,7 @@ func ByTurns(s *device.Session, first int, step func(turn int32)) {
 	})
 }
 
-// ResidentGrid returns the launch shape of a kernel whose blocks are all on
-// the device at once.
+// ResidentGrid returns the launch shape of a kernel with all blocks on the device at once.
 func ResidentGrid(s *device.Session, k device.Kernel) (grid, block [3]uint32) {
 	return [3]uint32{s.Resident(k, GraphBlock), 1, 1}, [3]uint32{GraphBlock, 1, 1}
 }
@@ -157,7 +156,7 @@ func EdgesOf(s *device.Session, o device.Operand) *Edges {
 
 var BoolType, _ = device.TypeOf[bool]()
 
-// AsInt64s returns cuts as those of a division.
+// AsInt64s returns the cuts of a division as int64.
 func AsInt64s(list []int) []int64 {
 	out := make([]int64, len(list))
 	for k, x := range list {

@@ -18,10 +18,10 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// Workflows whose work falls into independent parts (walks, seeds, rows, sources) are divided by
-// ranges of that work on a group: every rank has the whole graph, runs the workflow of one place on
-// its range, and results alone are exchanged. Method Pipeline divides the rows of the graph
-// instead, in every operation.
+// On a group, ranges divide the work of workflows that falls into independent parts (walks, seeds,
+// rows, sources): every rank has the whole graph and runs the workflow of one place on its range;
+// the ranks exchange only results. Method Pipeline divides the rows of the graph instead, in every
+// operation.
 
 // ByRanges is the method of a trace of such a run.
 const ByRanges = "ranges"
@@ -35,7 +35,7 @@ type Division struct {
 	App     string
 	Run     Run
 	G       *comm.Group
-	Wait    context.Context // of collectives: ranks of other processes would wait for those of this one
+	Wait    context.Context // of collectives: other processes would wait for the ranks of this one
 	Devices bool            // all ranks are on devices; else all are on the host
 	Facts   []int64         // that ranks have given to divide
 	Began   time.Time
@@ -264,7 +264,7 @@ func GatherCounted[E any](d *Division, own [][]E, counts []int) (all []E, err er
 	return all, err
 }
 
-// GatherLists is gatherEqual for lists whose lengths only their ranks know.
+// GatherLists is gatherEqual for lists with lengths that only their ranks know.
 func GatherLists[E any](d *Division, own [][]E) ([]E, error) {
 	lengths := make([][]int64, len(own))
 	for k := range own {
@@ -291,9 +291,9 @@ func Reduced[E comm.Element](d *Division, own [][]E, op comm.Op) error {
 	})
 }
 
-// ReduceBlocks adds up memory of devices, or combines it otherwise: f gives that of each rank of
-// this process, Size() blocks of n elements, of which rank r has block r afterwards. It returns
-// false if the devices of the group cannot do so, on all ranks before anything is sent.
+// ReduceBlocks adds up memory of devices, or combines it otherwise: f gives the memory of each rank
+// of this process, Size() blocks of n elements. Afterwards rank r has block r. It returns false if
+// the devices of the group cannot do so, on all ranks before anything is sent.
 func ReduceBlocks(d *Division, t comm.DType, n int, op comm.Op, f func(k int) device.Buffer) (bool, error) {
 	var lacks atomic.Bool
 	err := d.G.Each(func(k int, c comm.Comm) error {
@@ -330,7 +330,7 @@ func RowsOn[T semiring.Element](d *Division, rows, cols int, cuts []int64, part 
 	return m, t.Keep()
 }
 
-// EntriesOn makes a vector of n entries of the group, of which rank r has cuts[r] … cuts[r+1]−1.
+// EntriesOn makes a vector of n entries of the group; rank r has entries cuts[r] … cuts[r+1]−1.
 func EntriesOn[T comparable](d *Division, n int, cuts []int64, part [][]T) (*matrix.Vector[T], error) {
 	stores := make([]*sparse.Store, len(part))
 	for k, p := range part {
@@ -343,8 +343,8 @@ func EntriesOn[T comparable](d *Division, n int, cuts []int64, part [][]T) (*mat
 	return v, nil
 }
 
-// SetStores makes the stores of the ranks of this process the contents of a vector of the group, of
-// which rank r has cuts[r] … cuts[r+1]−1.
+// SetStores makes the stores of the ranks of this process the contents of a vector of the group;
+// rank r has entries cuts[r] … cuts[r+1]−1.
 func SetStores(d *Division, v rep.View, cuts []int, part []*sparse.Store) error {
 	t, err := v.OnGroup().Target(d.Wait, d.G, true, true, cuts)
 	if err != nil {

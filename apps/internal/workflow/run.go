@@ -146,7 +146,7 @@ func OnlyPipeline[O interface{ notFused(app string) error }](app string, opts []
 	return o, err
 }
 
-// Usable returns the error of a matrix: that of its construction, or that it is nil.
+// Usable returns the error of a matrix: the error of its construction, or an error if it is nil.
 func Usable(app, arg string, g Operand) error {
 	if g != nil {
 		if err := g.Inside().Err(); err != (matrix.View[bool]{}).Err() {
@@ -235,7 +235,7 @@ func (e *VertexError) Named(name, other func(vertex int) string) *ParameterError
 	return &ParameterError{e.App, named.Replace(e.arg), named.Replace(e.got), e.Want}
 }
 
-// A WeightError names an edge whose weight a workflow cannot use.
+// A WeightError names an edge with a weight that a workflow cannot use.
 type WeightError struct {
 	App      string
 	Row, Col int

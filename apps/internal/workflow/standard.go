@@ -175,7 +175,7 @@ func Traced(r Run, app, kernel string, n int, work int64) {
 // Begun is the start of every workflow of the standard set: it checks the settings and the graph,
 // reports the stage, and chooses the form.
 func Begun(app, stage string, g Operand, run Run) (a matrix.View[bool], n int, form Form, err error) {
-	if !forms[app].Device { // an error before those of the graph
+	if !forms[app].Device { // an error that comes before errors of the graph
 		err = run.notFused(app)
 	}
 	if err == nil {

@@ -7,8 +7,8 @@
 //     HB_LASSO_EQUAL relative difference of values that count as equal
 //
 // A part is the problem of the vertices that are not frozen: minimise ½ Σ ν x² over the flows u
-// with |u| ≤ cap, where ν x = load − B u. An edge has an arc in both directions, whose flows are
-// opposite to the last bit, since both are computed by the same odd operations. Arrays of a part:
+// with |u| ≤ cap, where ν x = load − B u. An edge has an arc in both directions. Their flows are
+// opposite to the last bit, since the same odd operations compute both. Arrays of a part:
 //     ptr hb_i32[n+1]; tail, head, name hb_i32[m] (name: an edge of the graph, or ~edge of the arc
 //     back) cap double[m], or 0 if all are most; step float[m]; u, w double[m], the last two
 //     iterates vertex hb_i32[n] of the graph; load, x, ahead double[n] (x extrapolated); nu, inv
@@ -24,8 +24,8 @@
 // compaction: hb_lasso_cut, a scan of the arcs, hb_lasso_add, hb_lasso_load, hb_lasso_stay, a scan
 //   of the vertices, hb_lasso_vertices, hb_lasso_arcs
 //
-// hb_lasso_gather and hb_lasso_gather_arcs make one part of those of several jobs, whose vertices
-// and edges are numbered one job after the other.
+// hb_lasso_gather and hb_lasso_gather_arcs make one part of the parts of several jobs; vertices and
+// edges are numbered one job after the other.
 //
 // Sums by atomics are in any order: results of two runs may differ in the last bits.
 
@@ -50,9 +50,9 @@ HB_DEVICE double hb_lasso_number(hb_u64 key) {
 	return __longlong_as_double((hb_i64)(key ^ (key >> 63 ? 0x8000000000000000ull : ~0ull)));
 }
 
-// hb_lasso_fresh reads what other blocks may have written in this launch. Not __ldcg, whose loads
-// of one address the compiler may merge: across grid barriers it returned old values (H200, CUDA
-// 13).
+// hb_lasso_fresh reads what other blocks may have written in this launch. It does not use __ldcg:
+// the compiler may merge its loads of one address, which then return old values across grid
+// barriers (CUDA 13).
 template <typename T> HB_DEVICE T hb_lasso_fresh(const T *p) { return *(const volatile T *)p; }
 
 // hb_lasso_add_to adds x to *to; all lanes of the warp call it. Lanes with the same address add
@@ -240,10 +240,10 @@ HB_DEVICE hb_i32 hb_lasso_bases(hb_i32 rows, const hb_i32 *order, const hb_i32 *
 #define HB_LASSO_SLICES (HB_LASSO_HOLD * HB_LASSO_ROWS / HB_WARP)
 
 // hb_lasso_plan lays out the rows of each block: <<<blocks, HB_LASSO_HOLD, 8·⌈n/32⌉>>>. Rows are
-// sorted by descending length; 32 of them are a slice, whose arcs lie in columns. order hb_i32[n]
-// lists the rows of a block, local hb_u16[m + blocks·32·HB_LASSO_MOST] the heads of the slots: rows
-// of the block, and then the vertices outside it that its arcs reach, which halo hb_i32[m] lists
-// and reach hb_i32[blocks] counts; most, if cap is not 0, the capacities of the slots.
+// sorted by descending length; 32 of them are a slice, with arcs in columns. order hb_i32[n] lists
+// the rows of a block, local hb_u16[m + blocks·32·HB_LASSO_MOST] the heads of the slots: rows of
+// the block, and then the vertices outside it that its arcs reach, which halo hb_i32[m] lists and
+// reach hb_i32[blocks] counts; most, if cap is not 0, the capacities of the slots.
 // numbers[HB_LASSO_NEED] becomes the bytes of shared memory that hb_lasso_hold needs, or more than
 // there are if a block does not fit.
 HB_KERNEL __launch_bounds__(HB_LASSO_HOLD) hb_lasso_plan(hb_i32 n, hb_i32 m, const hb_i32 *ptr, const hb_i32 *head, const double *cap, hb_i32 *order,
@@ -531,8 +531,8 @@ HB_KERNEL hb_lasso_regions(hb_i32 n, hb_i32 *root, const hb_i32 *joins, const hb
 }
 
 // hb_lasso_means makes the values of the regions, and links the arcs of the forest. The arcs of
-// vertex i are places[i] … places[i+1]: owner is their tail, twin the arc back, and slot that of a
-// join.
+// vertex i are places[i] … places[i+1]: owner is their tail, twin the arc back, and slot the slot
+// of a join.
 HB_KERNEL hb_lasso_means(hb_i32 n, const hb_i32 *region, double *value, const double *weight, hb_u8 *proven, hb_u64 *low, hb_u64 *high,
 	const hb_i32 *joins, const hb_i32 *tail, const hb_i32 *head, const hb_i64 *places, hb_u32 *filled, hb_i32 *owner, hb_i32 *twin, hb_i32 *slot) {
 	HB_EACH(i, n) {
@@ -601,7 +601,7 @@ HB_KERNEL hb_lasso_jump(hb_i32 n, const hb_i64 *places, const hb_lasso_link *lin
 }
 
 // hb_lasso_route finds the flow that each arc of the forest has to carry, extra, and the regions
-// whose capacities do not allow it.
+// with too little capacity for it.
 HB_KERNEL hb_lasso_route(hb_i32 n, const hb_i32 *joins, const hb_i32 *slot, const hb_i32 *twin, const hb_i64 *places, const hb_i32 *owner,
 	const hb_lasso_link *links, const hb_i32 *region, const double *value, const double *x, const double *nu, const double *u, const double *cap,
 	double most, double *extra, hb_u8 *proven) {
@@ -654,8 +654,8 @@ HB_KERNEL hb_lasso_spread(hb_i32 m, const hb_i32 *tail, const hb_i32 *head, cons
 	if (any && threadIdx.x == 0) changed[sweep] = 1;
 }
 
-// hb_lasso_frozen marks the vertices of proven regions whose bounds are their value, and counts
-// them.
+// hb_lasso_frozen marks and counts the vertices of proven regions with both bounds equal to the
+// value.
 HB_KERNEL hb_lasso_frozen(hb_i32 n, const hb_i32 *region, const hb_u8 *proven, const hb_u64 *low, const hb_u64 *high, hb_u8 *frozen, hb_u64 *numbers) {
 	HB_LASSO_WARPS(i, n) {
 		bool is = false;
@@ -771,8 +771,8 @@ HB_KERNEL hb_lasso_start(hb_i32 n, const double *y, const double *nu, double *x,
 	}
 }
 
-// hb_lasso_near adds to figures[0] the part of the dual value, and to figures[1] that of the
-// duality gap, of the vertices of a part whose regions take their means.
+// hb_lasso_near adds to figures[0] a part's share of the dual value, and to figures[1] its share of
+// the duality gap, with the mean of its region as the value of each vertex.
 HB_KERNEL hb_lasso_near(hb_i32 n, const hb_i32 *region, const double *value, const double *x, const double *nu, const double *y, const hb_i32 *vertex,
 	double *figures) {
 	__shared__ double sums[HB_GRAPH_WARPS];
@@ -950,9 +950,8 @@ HB_KERNEL hb_lasso_value(hb_i32 n, const double *y, const double *nu, const doub
 	}
 }
 
-// hb_lasso_gather appends the vertices of a part to those of a pool, whose first v vertices have
-// its first a arcs. offset is the first vertex of the part's job. hb_lasso_gather_arcs appends the
-// arcs.
+// hb_lasso_gather appends the vertices of a part to a pool of v vertices and a arcs. offset is the
+// first vertex of the part's job. hb_lasso_gather_arcs appends the arcs.
 HB_KERNEL hb_lasso_gather(hb_i32 n, hb_i32 v, hb_i32 a, hb_i32 offset, const hb_i32 *ptr, const hb_i32 *vertex, const double *load, const double *nu,
 	const double *inv, const double *x, const float *degree, hb_i32 *ptr2, hb_i32 *vertex2, double *load2, double *nu2, double *inv2, double *x2,
 	double *ahead2, float *degree2) {

@@ -12,10 +12,9 @@
 // least the frontier and no vertex that this step finds. Two bitmaps take turns. Older
 // bits do no harm: vertices visited before the frontier have no unvisited neighbours.
 //
-// In: A is n×n; ptr, idx are its rows (out-edges), inptr, inidx those of its
-// transpose: the same arrays if A is symmetric, null if there is no transpose,
-// and then no step pulls.
-// Kept with the matrix, words = 8·⌈n/256⌉:
+// In: A is n×n; ptr, idx are its rows (out-edges), inptr, inidx the rows of its transpose: the same
+// arrays if A is symmetric, null if there is no transpose, and then no step pulls. Kept with the
+// matrix, words = 8·⌈n/256⌉:
 //   idle     hb_u32[words]: bits of the vertices without edges and of the padding
 //   first    int4[n]: the four in-neighbours with the most out-edges, −1 where
 //            there are fewer; null without a transpose
@@ -39,15 +38,9 @@
 //   for parents hb_bfs_parents_pull<<<grid>>>, then hb_bfs_parents_push<<<grid>>>.
 // n > 0. Deterministic. Bound by random reads of visited and of level.
 
-// H200, R-MAT 22, call to return: 0.157 ms over 16 sources (0.184 to 0.205 before). From a
-// vertex of 67,000 edges 0.111 ms, 0.182 with a launch for each level, pulls
-// that read all vertices and items that no warps share. By step: start 8 µs, push 19, scan 35,
-// list of 343,000 vertices 23, list of 3,000 and two levels alone 24. Loading a task ahead in
-// the scan and 2, 4 or 8 list vertices a lane: 0.111 to 0.121. Counters of levels alone in
-// shared memory: 0.120 (86 registers).
 #define HB_BFS_ALPHA 14 // pull when the frontier's edges × ALPHA exceed the unexplored ones
 #define HB_BFS_ASIDE 2048 // vertices that a block collects in shared memory
-#define HB_BFS_LATER 160 // vertices that a warp postpones: those of a task and a lane's each
+#define HB_BFS_LATER 160 // vertices that a warp postpones: a task's, and one of each lane
 #define HB_BFS_LONG 1024 // a block pulls for a row with more entries
 #define HB_BFS_LONGS 32 // such rows that a block postpones
 #define HB_BFS_SPLIT 8 // warps that share an item, at most
@@ -379,7 +372,7 @@ HB_DEVICE void hb_bfs_later(hb_bfs_pulling &x, hb_u32 least) {
 		}
 		x.deep += end - begin;
 		for (hb_u32 rows = __ballot_sync(HB_FULL, begin < end); rows;) {
-			hb_u32 own = rows; // the group's row is that of the lane of its lowest bit
+			hb_u32 own = rows; // the lane of the group's lowest bit has the group's row
 			for (hb_i32 g = 0; g < 4; g++) {
 				if (g < group) own &= own - 1;
 				rows &= rows - 1;
@@ -636,8 +629,8 @@ HB_KERNEL hb_bfs_parents_pull(hb_i32 n, const hb_i64 *inptr, const hb_i32 *inidx
 	}
 }
 
-// hb_bfs_parents_push offers each vertex that a push expanded, all of which are
-// in the queue, to its neighbours one level down. A warp an item.
+// hb_bfs_parents_push offers each vertex that a push expanded to its neighbours one level down. The
+// queue holds all such vertices. A warp an item.
 HB_KERNEL hb_bfs_parents_push(const hb_i64 *ptr, const hb_i32 *idx, const hb_i32 *level, const hb_u64 *queue,
 	const hb_u64 *loop, hb_i32 *parent) {
 	const hb_u64 *state = loop + 2 * HB_GRAPH_STATE;

@@ -12,12 +12,12 @@
 //     HB_ROWS_WINDOWS windows of own vertices, at most
 //
 // A step of pushes: every device gathers the frontier as records of vertex and distance, relaxes
-// the edges from them to its own vertices, and lists those whose distance fell. It holds these
-// edges by their sources: ptr of n rows, idx counting from lo. A step of pulls, of levels: every
-// device gathers the frontier as bits, and its unreached vertices look for one of them among their
-// in-neighbours. With few records each device decides for itself: where they have more than so
-// many edges to its own vertices, it makes bits of them and pulls. Vertices with a distance above
-// bound wait in a pile (near and far, see sssp.cu).
+// the edges from them to its own vertices, and lists the vertices with a distance that fell. It
+// holds these edges by their sources: ptr of n rows, idx counting from lo. A step of pulls, of
+// levels: every device gathers the frontier as bits, and its unreached vertices look for one of
+// them among their in-neighbours. With few records each device decides for itself: where they have
+// more than so many edges to its own vertices, it makes bits of them and pulls. Vertices with a
+// distance above bound wait in a pile (near and far, see sssp.cu).
 //
 // Where the records have many edges each and the distances exceed the cache, the queue has the
 // items by windows of their targets: chunk j of k comes in window j·windows/k, as targets ascend in
@@ -104,8 +104,8 @@ HB_KERNEL hb_rows_mark(hb_i64 m, hb_i64 most, const hb_record *records, hb_u32 *
 	HB_EACH(i, m) atomicOr(bits + (records[i].v >> 5), 1u << (records[i].v & 31));
 }
 
-// hb_rows_join makes the bits of all n vertices of those of p ranks: rank r has vertices cuts[r] …
-// cuts[r+1]−1, in words from places[r] on.
+// hb_rows_join makes the bits of all n vertices from the bits of p ranks: rank r has vertices
+// cuts[r] … cuts[r+1]−1, in words from places[r] on.
 HB_KERNEL hb_rows_join(hb_i32 n, hb_i32 p, const hb_i64 *cuts, const hb_i64 *places, const hb_u32 *words, hb_u32 *bits) {
 	HB_EACH(w, ((hb_i64)n + 31) / 32) {
 		hb_i64 from = 32 * w, to = from + 32 < n ? from + 32 : n;
@@ -233,11 +233,10 @@ HB_KERNEL hb_rows_relax(hb_i64 most, const hb_record *records, const hb_i64 *ptr
 }
 
 // hb_rows_pull gives level depth to the unreached own vertices with an in-neighbour in the
-// frontier, sets their bits and counts them, if the records have more than most edges; with most
-// −1 always. A lane tests the first HB_ROWS_FEW in-neighbours of its vertex, HB_ROWS_GROUP lanes
-// the others. Rows of more than HB_ROWS_LONG are left to hb_rows_pull_left. Counts are added once
-// for a warp. H100, R-MAT 26, the largest pull: 1.4 ms; 3.0 with a list and a queue whose places
-// atomics gave for each 32 vertices.
+// frontier, sets their bits and counts them, if the records have more than most edges; with most −1
+// always. A lane tests the first HB_ROWS_FEW in-neighbours of its vertex, HB_ROWS_GROUP lanes the
+// others. Rows of more than HB_ROWS_LONG are left to hb_rows_pull_left. Counts are added once for a
+// warp.
 HB_KERNEL hb_rows_pull(hb_i32 own, hb_i64 most, const hb_i64 *ptr, const hb_i32 *idx, const hb_u32 *bits, HB_T depth, HB_T *dist,
 	hb_u32 *flags, hb_u64 *left, hb_u64 *count) {
 	if ((hb_i64)count[HB_ROWS_EDGES] <= most) return;

@@ -5,14 +5,12 @@
 //     HB_MAX         its largest value, +Inf for floats: unreached
 //     HB_SSSP_CHUNK  entries of an item of the queue
 //
-// Near and far (Davidson, Baxter, Garland, Owens: Work-efficient parallel GPU
-// methods for single-source shortest paths, IPDPS 2014): the next step relaxes
-// the vertices whose distance fell to at most bound. The others wait in a pile.
-// When no near vertices are left, a step splits the pile, with the bound set
-// delta above the least distance in it. The last block of a step decides what
-// the next step does, without the host. Distances are the least over all paths,
-// each added up from the source on: exact for integers, and equal in all runs
-// for floats.
+// Near and far (Davidson, Baxter, Garland, Owens: Work-efficient parallel GPU methods for
+// single-source shortest paths, IPDPS 2014): the next step relaxes the vertices with a distance
+// that fell to at most bound. The others wait in a pile. When no near vertices are left, a step
+// splits the pile, with the bound set delta above the least distance in it. The last block of a
+// step decides what the next step does, without the host. Distances are the least over all paths,
+// each added up from the source on: exact for integers, and equal in all runs for floats.
 //
 // In: n vertices; ptr, idx, val, the rows of the matrix. Weights are not
 // negative, no NaN, and for integers n × the largest fits HB_T.
@@ -29,9 +27,6 @@
 //   once.
 // n > 0. Bound by random reads and atomics on dist.
 
-// H200, R-MAT 22, weights 1…63, call to return: int 2.82 / 2.72 / 2.97 ms with
-// delta 4 / 6 / 8 (3.03 / – / 3.57 with chunks of 256, 5.3 with delta 24), float
-// 3.13, double 3.62; grid of 1000×1000, delta 63 / 252: 33 / 22 ms.
 #define HB_SSSP_ASIDE 1024 // vertices of each kind that a block collects in shared memory
 
 enum { // places in state

@@ -85,7 +85,7 @@ HB_DEVICE void hb_store_items(hb_item *p, const float *x) {
 	*(hb_items *)p = w;
 }
 
-// hb_store_floats writes the columns of x from column on, of which there are columns in all.
+// hb_store_floats writes the columns of x from column on; x has columns columns.
 HB_DEVICE void hb_store_floats(float *row, hb_i32 column, hb_i32 columns, hb_i64 step, const float *x) {
 #pragma unroll
 	for (int i = 0; i < HB_SAGE_PER; i += 4) {

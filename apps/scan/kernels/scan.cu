@@ -1,6 +1,6 @@
 // Scan statistics of one hop: the degree of each vertex and the triangles through it.
 // Source: prelude + queue.cu + this file. Host: apps/scan/gpu.go, which defines
-//     HB_SCAN_COUNTERS  numbers whose triangles a block counts in shared memory
+//     HB_SCAN_COUNTERS  numbers of vertices with triangles that a block counts in shared memory
 //     HB_SCAN_GROUP     lanes that share a task
 //     HB_SCAN_CHUNK     tasks of a unit: several blocks and devices share the tasks of a hub
 //     HB_SCAN_LIGHT     owners of less work (probes) than this are searched
@@ -47,7 +47,7 @@ HB_KERNEL hb_scan_rank(hb_i32 n, const hb_u32 *order, hb_u32 *rank) {
 	HB_EACH(x, n) rank[order[x]] = (hb_u32)x;
 }
 
-// hb_scan_lengths counts the neighbours of each number, and those of lower number.
+// hb_scan_lengths counts the neighbours of each number, and the neighbours of lower number.
 HB_KERNEL hb_scan_lengths(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u32 *order, const hb_u32 *rank, hb_u32 *degree, hb_u32 *out) {
 	const hb_i64 warps = (hb_i64)gridDim.x * HB_GRAPH_WARPS;
 	for (hb_i64 x = (hb_i64)blockIdx.x * HB_GRAPH_WARPS + threadIdx.x / HB_WARP; x < n; x += warps) {
@@ -67,7 +67,7 @@ HB_KERNEL hb_scan_lengths(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const 
 	}
 }
 
-// hb_scan_pairs writes the edges as x·2^bits + y, those of x from at[x] on, in any order.
+// hb_scan_pairs writes the edges as x·2^bits + y, the edges of x from at[x] on, in any order.
 HB_KERNEL hb_scan_pairs(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u32 *order, const hb_u32 *rank, const hb_i64 *at, hb_i32 bits,
 	hb_u64 *pairs) {
 	const hb_i64 warps = (hb_i64)gridDim.x * HB_GRAPH_WARPS;
@@ -94,14 +94,14 @@ HB_KERNEL hb_scan_lists(hb_i64 m, const hb_u64 *pairs, hb_i32 bits, const hb_i64
 	}
 }
 
-// hb_scan_mine reports whether a part has a task: of owners with many neighbours each has every
-// parts-th other end, the other owners are those of one part. The order of an owner's tasks differs
-// from run to run, so no part may depend on it.
+// hb_scan_mine reports whether a part has a task: of owners with many neighbours each part has
+// every parts-th other end; each other owner belongs to one part. The order of an owner's tasks
+// differs from run to run, so no part may depend on it.
 HB_DEVICE bool hb_scan_mine(const hb_u32 *degree, hb_i64 owner, hb_i64 other, hb_i32 part, hb_i32 parts) {
 	return (degree[owner] > HB_SCAN_CHUNK ? owner + other : owner) % parts == part;
 }
 
-// hb_scan_count counts the tasks of each owner and their probes, those of a part.
+// hb_scan_count counts the tasks of each owner in a part, and their probes.
 HB_KERNEL hb_scan_count(hb_i32 n, const hb_i64 *at, const hb_u32 *adj, const hb_u32 *degree, hb_i32 part, hb_i32 parts, hb_u64 *tasks,
 	hb_u64 *work) {
 	const hb_i64 warps = (hb_i64)gridDim.x * HB_GRAPH_WARPS;
@@ -193,7 +193,7 @@ HB_DEVICE bool hb_scan_has(const hb_u32 *list, hb_i32 length, hb_u32 z) {
 	return low < length && list[low] == z;
 }
 
-// hb_scan_search takes the light owners: 8 lanes a task, whose list is looked for in the owner's. A
+// hb_scan_search takes the light owners: 8 lanes a task look for its list in the owner's list. A
 // warp takes 8 owners at a time.
 HB_DEVICE void hb_scan_search(const hb_i64 *at, const hb_u32 *adj, const hb_i64 *first, const hb_u32 *other, const hb_u32 *light, hb_u64 owners,
 	hb_u32 *counters, hb_u64 *count, hb_u64 *state) {
@@ -360,7 +360,7 @@ hb_scan_corners(hb_i32 n, hb_u32 exact, const hb_i64 *at, const hb_u32 *adj, con
 	hb_scan_empty(counters, count, n);
 }
 
-// hb_scan_note adds a sum and a maximum of each lane to those of the state.
+// hb_scan_note adds a sum and a maximum of each lane to the sum and the maximum of the state.
 HB_DEVICE void hb_scan_note(hb_u64 sum, hb_u64 most, hb_u64 *state) {
 	sum = hb_total(sum);
 	for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {

@@ -6,7 +6,7 @@
 //     HB_SEARCH_TRIES    draws of a walk that must not return, before it searches its row
 //     HB_SEARCH_RESTART  the purpose of the random numbers of restarts
 //     HB_SEARCH_OWN      whether the caller has a function of weights, hb_search_own
-//     HB_SEARCH_PART     walks whose scores are added up together
+//     HB_SEARCH_PART     walks in a partial sum of scores
 //     HB_SEARCH_LANES    threads of a short row, in hb_search_best
 //     HB_SEARCH_LONG     entries above which a block takes a row there
 //
@@ -14,7 +14,7 @@
 //     best, second  hb_i32[n], the best neighbours, −1 for none: hb_search_best, some threads a
 //                   row, and hb_search_best_long, a block a row
 //     slots         hb_slot[entries], alias tables: hb_search_mass, a warp a row, writes integer
-//                   masses hb_u64[entries], of which hb_search_slots, a warp a row, makes the
+//                   masses hb_u64[entries]; from these hb_search_slots, a warp a row, makes the
 //                   tables
 // Both null: uniform. hb_search_walk has a thread a walk; hb_search_live lists the walks that move,
 // so that no lane waits for one that cannot. All of it gives the bits of the host.
@@ -199,13 +199,12 @@ HB_DEVICE bool hb_search_least(hb_u64 a, hb_u64 b, hb_u64 c, hb_u64 d) {
 }
 
 // hb_search_slots is aliasTable of apps/search/rows.go for each row. The sweep fills the deficits
-// of the light neighbours from the excess of the heavy ones, both in order. With D the sums of the
-// first deficits and E those of the first excesses, light neighbour i is filled by the first heavy
-// neighbour whose E is at least D before i, and heavy neighbour j becomes light when D first
-// exceeds its E. sums and at have the sums of masses and the places of the light neighbours of a
-// row first, then those of the heavy ones: D = i·sum − count·(mass of i light ones), E =
-// count·(mass of j heavy ones) − j·sum. D and E have up to 94 bits, and are compared by products of
-// 128; all is exact in integers.
+// of the light neighbours from the excess of the heavy ones, both in order. D is the sums of the
+// first deficits and E the sums of the first excesses. The first heavy neighbour with E at least D
+// before i fills light neighbour i, and heavy neighbour j becomes light when D first exceeds its E.
+// sums and at have the sums of masses and the places of a row's light neighbours first, then of its
+// heavy neighbours: D = i·sum − count·(mass of i light ones), E = count·(mass of j heavy ones) −
+// j·sum. D and E have up to 94 bits, and are compared by products of 128; all is exact in integers.
 HB_KERNEL hb_search_slots(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u64 *mass, hb_u64 *sums, hb_i32 *at, hb_slot *slots) {
 	const hb_u32 below = (1u << HB_LANE) - 1;
 	HB_SEARCH_WARP(v) {
@@ -299,8 +298,8 @@ HB_KERNEL hb_search_parts(hb_i64 walks, const double *sums, double *parts) {
 struct __align__(8) hb_search_row { hb_u32 begin, count; };
 struct __align__(16) hb_search_scored { hb_u32 begin, count; double score; };
 
-// hb_search_pack writes the rows of a graph of less than 2³² entries, or with best those of chases:
-// scored if there are scores.
+// hb_search_pack writes the rows of a graph of less than 2³² entries, or with best the rows of
+// chases: scored if there are scores.
 HB_KERNEL hb_search_pack(hb_i32 n, const hb_i64 *ptr, const hb_i32 *best, const double *score, hb_search_row *rows, hb_search_scored *scored) {
 	HB_EACH(v, n) {
 		const hb_u32 begin = best ? (hb_u32)best[v] : (hb_u32)ptr[v], count = (hb_u32)(ptr[v + 1] - ptr[v]);
@@ -354,7 +353,7 @@ HB_DEVICE void hb_search_ends(hb_i32 *row, hb_i32 left, hb_i32 a, hb_i32 b, bool
 	__syncwarp();
 }
 
-// hb_search_movers counts the walks of each part of HB_SEARCH_PART of all walks whose start has
+// hb_search_movers counts, in each part of HB_SEARCH_PART walks, the walks from a start with
 // neighbours. A warp a part.
 HB_KERNEL hb_search_movers(hb_i32 n, hb_i64 walks, const hb_i64 *ptr, const hb_i32 *starts, hb_i64 per_start, hb_u64 *movers) {
 	HB_SEARCH_WARP(part) {
@@ -371,8 +370,9 @@ HB_KERNEL hb_search_movers(hb_i32 n, hb_i64 walks, const hb_i64 *ptr, const hb_i
 	}
 }
 
-// hb_search_live lists the walks of a launch whose start has neighbours, in any order, and does
-// what the others, of one vertex, have to: the arguments are those of hb_search_walk.
+// hb_search_live lists the walks of a launch from starts with neighbours, in any order, and does
+// the work of the other walks, which have one vertex. The arguments are the arguments of
+// hb_search_walk.
 HB_KERNEL hb_search_live(const hb_i64 *ptr, const hb_i32 *starts, hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length,
 	const double *score, hb_u32 *first, hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, hb_u32 *list, hb_u64 *live) {
 	__shared__ hb_u32 count;
@@ -491,7 +491,7 @@ HB_DEVICE void hb_search_walks(const hb_search &s, const hb_i32 *starts, hb_i64 
 	const bool whole = length % 4 == 0;
 	// As many rounds for all lanes of a warp.
 	for (hb_i64 k = (hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x; k - HB_LANE < all; k += (hb_i64)gridDim.x * HB_GRAPH_BLOCK) {
-		hb_i32 left = 0, staged = 0; // cells for the warp, and those of them in stage
+		hb_i32 left = 0, staged = 0; // cells for the warp, and its cells in stage
 		hb_i32 *row = 0;
 		hb_i32 a = 0, b = 0;
 		if (k < all) {

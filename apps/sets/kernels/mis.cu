@@ -1,5 +1,5 @@
-// A maximal independent set: that of taking vertices greedily by descending priority.
-// Source: prelude + queue.cu + this file. Host: apps/sets/independent_gpu.go, which defines
+// A maximal independent set, of vertices taken greedily by descending priority. Source: prelude +
+// queue.cu + this file. Host: apps/sets/independent_gpu.go, which defines
 //     HB_MIS_LONG  entries from which a warp reads a row together
 //
 // A vertex joins when no undecided neighbour has a higher priority, and then excludes its

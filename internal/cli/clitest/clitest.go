@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// Flags compares the flags of each command of a program with those of testdata/flags.txt, so that a
-// new one is given to the commands that read it and to no others. -update writes the file.
+// Flags compares the flags of each command of a program with testdata/flags.txt, so that a new flag
+// is given to the commands that read it and to no others. -update writes the file.
 func Flags(t *testing.T, root *cobra.Command) {
 	t.Helper()
 	var lines []string

@@ -11,10 +11,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Distances of prefetches in entries: of the operand, and of the streams in bytes. 16, 32, 64, 128
-// entries on an AMD EPYC, R-MAT 20, two threads: 47.9, 41.9, 37.8, 37.2 ms, without 50.0. On an
-// Intel Xeon, with 512 instructions under way, they cost more than they save: 44.3 ms, without
-// 42.7.
+// Distances of prefetches in entries: of the operand, and of the streams in bytes. R-MAT 20 on two
+// threads of an AMD EPYC takes 37.8 ms with 64 entries, and 50.0 without prefetches. On an Intel
+// Xeon they cost more than they save.
 const (
 	distance = 64
 	stream   = 1024
@@ -22,8 +21,7 @@ const (
 
 // A kernel computes y[i] = id ⊕ Σ av[p] ⊗ x[ci[p]] for rows. Four sums take turns, as in the Go
 // loop, and are the lanes of a vector. Two loads into halves of a register, or four into quarters,
-// are faster than the gather instruction on an AMD EPYC (R-MAT 18, one thread: 12.2 and 13.3 ms),
-// and about as fast on an Intel Xeon (12.7 and 12.4).
+// are faster than the gather instruction on an AMD EPYC, and about as fast on an Intel Xeon.
 type kernel struct {
 	name  string
 	wide  bool // float64

@@ -36,7 +36,8 @@ HB_KERNEL hb_filled(const hb_i64 *ptr, hb_i64 m, hb_u8 *filled) {
 	HB_EACH(i, m) filled[i] = ptr[i + 1] > ptr[i];
 }
 
-// The pairs of the rows with entries, whose numbers begin at lo. at = exclusive sums of filled.
+// The pairs of the rows with entries; the numbers of rows begin at lo. at = exclusive sums of
+// filled.
 HB_KERNEL hb_pairs(const hb_i64 *ptr, const hb_i64 *at, hb_i64 m, hb_i32 lo, hb_i32 *pairs) {
 	HB_EACH(i, m) {
 		hb_i64 n = ptr[i + 1] - ptr[i];
@@ -115,8 +116,8 @@ HB_KERNEL hb_append(const hb_i32 *pairs, hb_i64 n, hb_i32 lo, hb_i32 *used, hb_i
 	}
 }
 
-// Entry e of the pieces goes to its place in its row. start = exclusive sums of the lengths of
-// pieces, of which there are n. val and out may be null.
+// Entry e of the pieces goes to its place in its row. start = exclusive sums of the lengths of the
+// n pieces. val and out may be null.
 HB_KERNEL hb_stack(const hb_i32 *pairs, const hb_i64 *start, const hb_i32 *base, hb_i64 n, hb_i32 lo, const hb_i64 *ptr,
 		hb_i64 entries, const hb_i32 *idx, const HB_V *val, hb_i32 *idxOut, HB_V *out) {
 	HB_EACH(e, entries) {

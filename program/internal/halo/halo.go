@@ -30,7 +30,7 @@ type Part struct {
 
 	Ids        []int32       // of all vertices, in the whole graph
 	Lo, Hi     int           // own vertices
-	In         *sparse.Store // in-edges of all vertices but those of the last hop
+	In         *sparse.Store // in-edges of all vertices before the last hop
 	Deg        []int32       // out-degrees in the whole graph
 	Send, Recv [][]int32     // for each rank: own vertices that it copies, and copies of its vertices
 }
@@ -300,7 +300,7 @@ func (h *Part) join(own *sparse.Store, hops int) {
 		st  *sparse.Store
 		row int
 	}
-	from := map[int32]source{} // of copies whose in-edges are known
+	from := map[int32]source{} // of copies with known in-edges
 	for k, hop := range h.Hops {
 		for row, v := range hop {
 			if k < len(h.Hops)-1 {
@@ -394,8 +394,8 @@ func (h *Part) Meet(ctx context.Context, r comm.Comm, cuts []int) error {
 	return nil
 }
 
-// AskOwners sends each rank those of list that it owns, want of them for each, and returns what the
-// others ask of this one, and how many of them each.
+// AskOwners sends each rank the vertices of list that it owns, want[r] of them to rank r, and
+// returns what the others ask of this rank, and how many each asks.
 func AskOwners(ctx context.Context, r comm.Comm, list []int32, want []int) (own []int32, asked []int, err error) {
 	p, wants := r.Size(), make([]int64, len(want))
 	for i, n := range want {
@@ -414,9 +414,9 @@ func AskOwners(ctx context.Context, r comm.Comm, list []int32, want []int) (own 
 	return own, asked, r.AllToAllV(ctx, comm.Host(own), asked, comm.Host(list), want)
 }
 
-// Exchange refreshes the values of the copies, of size bytes each, whose type has no pointers. If
-// active is given, it holds 1 for each own vertex that is active, and receives that of the copies
-// whose numbers are appended to fresh.
+// Exchange refreshes the values of the copies: size bytes each, of a type without pointers. If
+// active is given, it holds 1 for each own vertex that is active. Exchange sets active of the
+// copies, and appends the numbers of the active copies to fresh.
 func Exchange(ctx context.Context, r comm.Comm, send, recv [][]int32, value sparse.Values, size int, active []uint8, fresh *[]int32) error {
 	each := size
 	if active != nil {

@@ -59,8 +59,8 @@ func measure(ctx context.Context, g *comm.Group) (*model.Machine, error) {
 	return MachineOf(g.String(), p, slow, 1<<20, hostMemory, hostLaunch), nil
 }
 
-// MachineOf is a machine whose exchange among p ranks takes slow[0] for a few bytes, and slow[1]
-// for so many.
+// MachineOf is a machine that exchanges a few bytes among p ranks in slow[0], and bytes bytes in
+// slow[1].
 func MachineOf(name string, p int, slow [2]float64, bytes, memory, launch float64) *model.Machine {
 	line := model.Line{Alpha: slow[0], N: bytes / max(slow[1]-slow[0], 1e-9)}
 	return &model.Machine{Name: name, Memory: memory, Launch: launch,

@@ -8,8 +8,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
-// backward adds the gradients of a layer's parameters, given that of its output, which it
-// overwrites, and returns that of its input unless the layer is the first.
+// backward takes the gradient of a layer's output, overwrites it, adds the gradients of the layer's
+// parameters, and returns the gradient of the input unless the layer is the first.
 func (n *Net[F]) backward(k int, t *Tape[F], g Panel[F], run workflow.Run) (Panel[F], error) {
 	if err := t.Unnorm(g, run); err != nil {
 		return Panel[F]{}, err
@@ -56,8 +56,8 @@ func (b *Block[F]) Unmean(x, g Panel[F], at, from int, run workflow.Run) error {
 	})
 }
 
-// Unproducts adds the gradients of a layer's weights, given that of the products, and returns that
-// of its input unless the layer is the first.
+// Unproducts takes the gradient of a layer's products, adds the gradients of the weights, and
+// returns the gradient of the input unless the layer is the first.
 func (n *Net[F]) Unproducts(k int, t *Tape[F], x Panel[F], run workflow.Run) (Panel[F], error) {
 	l := &n.Layers[k]
 	grads := []Panel[F]{l.Self.Grad}
@@ -72,9 +72,9 @@ func (n *Net[F]) Unproducts(k int, t *Tape[F], x Panel[F], run workflow.Run) (Pa
 	return to, nil
 }
 
-// Unpool takes the gradient before norm and relu of a layer of AggregatePool, and adds those of the
-// weights of the maxima and of the bias. It returns the gradients of the products of the rows
-// themselves and of the pooled rows of the sources.
+// Unpool takes the gradient before norm and relu of a layer of AggregatePool, and adds the
+// gradients of the weights of the maxima and of the bias. It returns the gradients of the products
+// of the rows themselves and of the pooled rows of the sources.
 func (n *Net[F]) Unpool(k int, t *Tape[F], g Panel[F], run workflow.Run) (mine, spread Panel[F]) {
 	l, b := &n.Layers[k], t.Block
 	own := l.Self.Value.Cols
@@ -126,8 +126,8 @@ func (n *Net[F]) Classify(z Panel[F], run workflow.Run) Panel[F] {
 }
 
 // CrossEntropy returns the loss of logits for classes, the sum over the rows divided by total, and
-// the number of rows whose largest logit is that of the class. It replaces the logits by their
-// gradient.
+// the number of rows in which the logit of the class is the largest. It replaces the logits by
+// their gradient.
 func CrossEntropy[F workflow.Real](logits Panel[F], class []int32, total int, run workflow.Run) (loss float64, right int, err error) {
 	losses, hits := make([]float64, len(class)), make([]bool, len(class))
 	err = EachRow(run, len(class), func(v int) {
@@ -167,8 +167,8 @@ func CrossEntropy[F workflow.Real](logits Panel[F], class []int32, total int, ru
 	return loss / float64(max(total, 1)), right, err
 }
 
-// Unclassify adds the gradients of the classifier, given that of the logits, and returns that of
-// the embeddings.
+// Unclassify takes the gradient of the logits, adds the gradients of the classifier, and returns
+// the gradient of the embeddings.
 func (n *Net[F]) Unclassify(z, g Panel[F], run workflow.Run) Panel[F] {
 	blas.Product(run.Threads, n.Out.Grad, z, true, g, false, 1)
 	for v := range g.Rows {
@@ -224,7 +224,7 @@ func (n *Net[F]) Record(blocks []*Block[F], x Input[F], run workflow.Run, enter 
 	return tapes, nil
 }
 
-// Untape adds the gradients of all layers, given that of the embeddings.
+// Untape takes the gradient of the embeddings and adds the gradients of all layers.
 func (n *Net[F]) Untape(tapes []*Tape[F], masks [][]F, g Panel[F], run workflow.Run) error {
 	for k := len(tapes) - 1; k >= 0; k-- {
 		to, err := n.backward(k, tapes[k], g, run)

@@ -30,8 +30,8 @@ func (n *Net[F]) AtOnce(k, per int) bool {
 //	pool   norm(relu([H·Wf, max(relu(H·Wp + b))·Wa]))  the maximum over the chosen neighbours
 //	GCN    norm(relu(P·(H·Wf)))                        P averages a vertex and its neighbours
 //
-// The mean is linear, so that products come first and rows of the output's width are gathered.
-// Backward passes are the transposed steps: the gradient of P·X is Pᵀ times that of the result.
+// The mean is linear, so products come first and gathers move rows of the output's width. Backward
+// passes are the transposed steps: the gradient of X is Pᵀ times the gradient of P·X.
 
 // Panel is a full matrix by rows.
 type Panel[F workflow.Real] = blas.Matrix[F]
@@ -103,10 +103,8 @@ func transposedOf[T comparable](a *sparse.Typed[T], run workflow.Run) *sparse.Ty
 // rowsGrain is the rows that a thread takes at a time.
 const rowsGrain = 64
 
-// SumWork is the number of multiplications of sums of rows from which another thread pays, and a
-// row counts for rowSums rows that are added: 20 to 50 µs on two cores. Tests lower it. The
-// network of citations2708 took 2.1 ms on one thread of a Xeon, 1.4 on 16, 7.2 on 64, when each 64
-// rows had a thread.
+// SumWork is the number of multiplications in sums of rows from which another thread pays; a row
+// counts as rowSums added rows. Tests lower it.
 var SumWork int64 = 1 << 19
 
 const rowSums = 4
@@ -169,7 +167,7 @@ type sageArena[F workflow.Real] struct {
 
 func (a *sageArena[F]) Reset() { a.next = 0 }
 
-// Panel returns a panel whose values are not initialised.
+// Panel returns a panel with uninitialised values.
 func (a *sageArena[F]) Panel(rows, cols int) Panel[F] {
 	if a.next == len(a.list) {
 		a.list = append(a.list, nil)
@@ -331,8 +329,8 @@ type Near[F workflow.Real] struct {
 	From int
 }
 
-// Products returns the products of the input with the weights of a layer: for the rows themselves,
-// in the first columns of x, and for those whose neighbours they are.
+// Products returns the products of the input with the weights of a layer: the first columns of x
+// are for the rows themselves, the others for the vertices that gather the rows as neighbours.
 func (n *Net[F]) Products(k int, t *Tape[F], run workflow.Run) (x Panel[F], near Near[F], err error) {
 	l := &n.Layers[k]
 	own := l.Self.Value.Cols
@@ -360,7 +358,7 @@ func (n *Net[F]) Products(k int, t *Tape[F], run workflow.Run) (x Panel[F], near
 	return x, Near[F]{x, own}, t.in.times(x, w, run)
 }
 
-// Combine computes the output of a layer from the products. Row v of x is that of target v.
+// Combine computes the output of a layer from the products. Row v of x belongs to target v.
 func (n *Net[F]) Combine(k int, t *Tape[F], x Panel[F], near Near[F], run workflow.Run) error {
 	l, b := &n.Layers[k], t.Block
 	if n.Pools() {

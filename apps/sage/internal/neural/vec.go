@@ -83,7 +83,8 @@ func normalise[F workflow.Real](x []F) F {
 	return length
 }
 
-// unnormalise replaces the gradient of y = norm(relu(x)) by that of x. length is that of relu(x).
+// unnormalise replaces the gradient of y = norm(relu(x)) by the gradient of x. length is the norm
+// of relu(x).
 func unnormalise[F workflow.Real](g, y []F, length F) {
 	along, inverse := F(dot(y, g)), 1/length
 	if isFloat32[F]() { // y is at least 0: its bits, as a number, are above 0 where it is

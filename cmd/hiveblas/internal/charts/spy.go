@@ -16,7 +16,7 @@ import (
 // maxBins bounds the squares along a side of a spy plot, so that they stay visible.
 const maxBins = 512
 
-// Bins is a grid whose squares sum the entries of a matrix in them.
+// Bins is a grid; each square sums the entries of a matrix in it.
 type Bins struct {
 	rows, cols   int // of the grid
 	Height, Side int // matrix rows and columns of a square

@@ -23,7 +23,7 @@ const Watching = "HIVEBLAS_WATCHES_ITS_PARENT"
 
 // The end of a process is watched at once if its estimate of memory is larger than WatchFrom or the
 // system leaves it less than littleRoom, else once it has run for watchAfter: the start of the
-// process that watches takes a command of a small graph from 15 to 23 ms, on two cores.
+// process that watches makes a command of a small graph half as long again, on two cores.
 const (
 	WatchFrom  = 64 << 20
 	littleRoom = 1 << 30

@@ -25,8 +25,8 @@ type Devices struct {
 	Choice    string           // reason for the number of GPUs, "" if there is no choice
 	// Estimate returns the work of the command, for --device auto; nil stays on one device.
 	Estimate func(j *Job, work int64) model.Work
-	placed   bool    // the device is chosen
-	graphs   []mover // that are on the device
+	placed   bool      // the device is chosen
+	graphs   []movable // that are on the device
 }
 
 // OpenDevice opens a GPU. Tests replace it.
@@ -47,7 +47,7 @@ func (j *Job) Computes(entries int64) *Job {
 	return j
 }
 
-// Fuses adds --method, for commands whose app has a fused form.
+// Fuses adds --method, for commands of apps with a fused form.
 func (j *Job) Fuses() *Job {
 	j.Cmd.Flags().StringVar(&j.Run.Method, "method", "auto",
 		"form `M` on a GPU: fused kernels of the whole, a pipeline of operations, or auto, which is fused")
@@ -92,14 +92,14 @@ func (j *Job) OpenDemanded() error {
 	return nil
 }
 
-// mover is a matrix or vector, which can be on the host or on a GPU.
-type mover interface {
+// movable is a matrix or vector, which can be on the host or on a GPU.
+type movable interface {
 	Move(matrix.Place, ...matrix.Layout) error
 }
 
 // PlaceGraphs chooses the host or a GPU and moves the graphs there. --device auto
 // compares work, in units, with the threshold.
-func (j *Job) PlaceGraphs(work func() int64, units string, graphs ...mover) error {
+func (j *Job) PlaceGraphs(work func() int64, units string, graphs ...movable) error {
 	if j.placed || j.Run.Device == "" {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (j *Job) PlaceGraphs(work func() int64, units string, graphs ...mover) erro
 			return nil
 		}
 		j.Device = d
-		if err := j.widen(n, time.Since(began)); err != nil {
+		if err := j.widenToGroup(n, time.Since(began)); err != nil {
 			return err
 		}
 	}
@@ -162,8 +162,8 @@ func (j *Job) fallBack(err error) error {
 	return j.move(nil)
 }
 
-// where names the device of the computation.
-func (d *Devices) where() string {
+// placeName names the device of the computation.
+func (d *Devices) placeName() string {
 	if d.Group != nil {
 		return d.Group.String()
 	}
@@ -174,7 +174,7 @@ func (d *Devices) where() string {
 }
 
 // ToHost moves results to the host, unless err is set.
-func ToHost(err error, results ...mover) error {
+func ToHost(err error, results ...movable) error {
 	for _, r := range results {
 		if err == nil {
 			err = r.Move(nil)

@@ -18,7 +18,7 @@ import (
 // file, the place and the flag that helps.
 func Explain(file string, err error) error { return ExplainGraph(&Graph{File: file}, err) }
 
-// ExplainGraph is explain of an error about a graph, whose vertices it names.
+// ExplainGraph is explain of an error about a graph; it names vertices.
 func ExplainGraph(g *Graph, err error) error {
 	file := g.File
 	var (
@@ -135,7 +135,7 @@ func EntryPlace(rows, cols *graphio.Labels, row, col int, of string) string {
 	return text
 }
 
-// ExplainLines is explain of a file with lines of vertices, whose base flag sets.
+// ExplainLines is explain of a file with lines of vertices; flag sets their base.
 func ExplainLines(file, flag string, err error) error {
 	var parse *graphio.ParseError
 	if errors.As(err, &parse) && (parse.Kind == graphio.RemedyBase || parse.Kind == graphio.RemedyBaseZero) {

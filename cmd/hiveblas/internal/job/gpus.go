@@ -59,9 +59,9 @@ var GroupGPUs = func(devices []*cusparse.Device, opts ...comm.Option) (*comm.Gro
 	return comm.NewGroup(ranks, comm.At(places...))
 }
 
-// alike returns the numbers of the GPUs that are of the kind of the first: the model takes equal
-// devices.
-func alike(kinds []string) (list []int) {
+// likeFirst returns the numbers of the GPUs that are of the kind of the first: the model takes
+// equal devices.
+func likeFirst(kinds []string) (list []int) {
 	for i, k := range kinds {
 		if k == kinds[0] {
 			list = append(list, i)
@@ -70,8 +70,8 @@ func alike(kinds []string) (list []int) {
 	return list
 }
 
-// MachineFigures returns the figures of --machine, those that hiveblas-bench comm measured on GPUs of a
-// kind, or the published ones.
+// MachineFigures returns the figures of --machine, those that hiveblas-bench comm measured on GPUs
+// of a kind, or the published ones.
 func MachineFigures(file, kind string) (model.Machine, error) {
 	published := model.H200()
 	known := file != ""
@@ -142,10 +142,10 @@ func ChooseGPUs(m model.Machine, w model.Work, available int, start time.Duratio
 		best+1, available, took(list[best]), took(other), other.Ranks, m.Name), nil
 }
 
-// widen makes a group of as many GPUs as the model predicts to be the quickest for work, in the
-// units of PlaceGraphs, after the first was opened, which took start. It stays on one device
+// widenToGroup makes a group of as many GPUs as the model predicts to be the quickest for work, in
+// the units of PlaceGraphs, after the first was opened, which took start. It stays on one device
 // without an estimate, and if --method names a form.
-func (j *Job) widen(work int64, start time.Duration) error {
+func (j *Job) widenToGroup(work int64, start time.Duration) error {
 	if j.Estimate == nil || j.Run.form() != apps.Auto {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (j *Job) widen(work int64, start time.Duration) error {
 	if err != nil {
 		return err
 	}
-	equal := alike(kinds)
+	equal := likeFirst(kinds)
 	count, why, err := ChooseGPUs(m, j.Estimate(j, work), len(equal), start)
 	if err != nil || why == "" {
 		return err
@@ -171,22 +171,22 @@ func (j *Job) widen(work int64, start time.Duration) error {
 	for _, i := range equal[1:count] {
 		d, err := OpenDevice(i)
 		if err != nil {
-			j.alone(devices, err)
+			j.keepFirst(devices, err)
 			return nil
 		}
 		devices = append(devices, d)
 	}
 	g, err := GroupGPUs(devices, j.commOptions()...)
 	if err != nil {
-		j.alone(devices, err)
+		j.keepFirst(devices, err)
 		return nil
 	}
 	j.Group, j.First, j.Device = g, j.Device, nil
 	return nil
 }
 
-// alone closes the devices after the first, which cannot be used with it because of err.
-func (d *Devices) alone(devices []*cusparse.Device, err error) {
+// keepFirst closes the devices after the first, which cannot be used with it because of err.
+func (d *Devices) keepFirst(devices []*cusparse.Device, err error) {
 	for _, d := range devices[1:] {
 		_ = d.Close()
 	}

@@ -285,7 +285,7 @@ func (g *Graph) WithoutForbidden() error {
 	return nil
 }
 
-// WantSquare returns an error for a matrix whose rows and columns are different vertices.
+// WantSquare returns an error if the rows and columns of a matrix are different vertices.
 func WantSquare(j *Job) error {
 	if m, n, _ := j.Graph.Size(); m != n || j.Graph.Bipartite {
 		return cli.Fail(j.Graph.File, fmt.Sprintf("the matrix is %d×%d, its rows and columns are different vertices, and %s wants a graph", m, n, j.Cmd.Name()),

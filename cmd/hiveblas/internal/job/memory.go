@@ -20,10 +20,10 @@ type need struct {
 // usualEntry is the part of an entry of most commands: copies of the structure and the transpose.
 const usualEntry = 20
 
-// needs lists the commands whose need differs from usualNeed. The figures are the growth of the
-// largest resident size, with objects that the garbage collector has not freed yet, on two threads:
-// with the vertices of lists with 6 edges and 10 and 20 million vertices, and with the entries of
-// uniform graphs of 2 and 6 million.
+// needs lists the commands with a need that differs from usualNeed. The figures are the growth of
+// the largest resident size, with objects that the garbage collector has not freed yet, on two
+// threads: with the vertices of lists with 6 edges and 10 and 20 million vertices, and with the
+// entries of uniform graphs of 2 and 6 million.
 var needs = map[string]need{
 	"bfs": {vertex: 8}, "sssp": {vertex: 12}, "vn": {vertex: 12}, "pagerank": {vertex: 136}, "cc": {vertex: 64},
 	"scc": {vertex: 16}, "kcore": {vertex: 44}, "betweenness": {vertex: 16, thread: 44}, "closeness": {vertex: 40, thread: 96},
@@ -110,7 +110,7 @@ func (d *Devices) share() float64 {
 const (
 	readText       = 2
 	readBinary     = 1
-	readCompressed = 3 // times those of the format
+	readCompressed = 3 // times the bytes of the format
 )
 
 // reading returns the estimate of the memory of reading a file in bytes, and what the file is.

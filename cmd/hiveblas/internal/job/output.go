@@ -25,7 +25,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// The formats of results, each also with .gz but those of unzipped.
+// The formats of results, each also with .gz but the formats of unzipped.
 var (
 	MatrixFiles = []string{".tsv", ".csv", ".mtx", ".hgb", ".npz", ".npy"}
 	GraphFiles  = append(slices.Clone(MatrixFiles), ".graph", ".gr", ".col", ".graphml", ".gml")
@@ -38,7 +38,7 @@ var (
 type Output struct {
 	Path   string // as given; "" for none
 	Kinds  []string
-	format string // of --output-format, "" for that of the name
+	format string // of --output-format, "" for the format of the name
 	Kind   string // the chosen one
 	Gz     bool
 	Stdout bool
@@ -100,8 +100,8 @@ func (o *Output) check(cmd *cobra.Command, json bool, inputs []string) error {
 	return nil
 }
 
-// SameFile returns the flag other than this one that names the file st, or "": --seeds, say, whose
-// list -o must not overwrite. st may be nil.
+// SameFile returns the flag other than this one that names the file st, or "": --seeds, say,
+// because -o must not overwrite its list. st may be nil.
 func SameFile(cmd *cobra.Command, flag string, st fs.FileInfo) (name string) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Name == flag || f.Value.Type() != "string" {
@@ -223,8 +223,8 @@ func (j *Job) WriteVectorAs(v rep.View) error {
 	return j.Stream(func(w io.Writer) error { return graphio.WriteInside(w, v, opts...) })
 }
 
-// WriteVertices writes a vertex for each vertex: from 1 in Matrix Market, by id in a
-// list whose ids are not the indices, else from 0.
+// WriteVertices writes a vertex for each vertex: from 1 in Matrix Market, by id in a list with ids
+// other than the indices, else from 0.
 func (j *Job) WriteVertices(v *matrix.Vector[int32]) error {
 	switch {
 	case j.Out.Kind == ".mtx":

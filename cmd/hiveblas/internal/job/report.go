@@ -71,7 +71,7 @@ func (j *Job) Report(method string, figures []Field, list *Ranking) error {
 		{"command", "", j.Cmd.Name()},
 		{"input", "", Object{{"rows", "", m}, {"cols", "", n}, {"nnz", "", entries}}},
 		{"method", "", method},
-		{"device", "", j.where()},
+		{"device", "", j.placeName()},
 		{"device_reason", "", j.Why},
 		{"threads", "", j.Run.Count()},
 		{"seconds", "", Object{{"read", "", j.Took("read")}, {"copy", "", j.Took("copy")}, {"compute", "", j.Took("compute")}, {"write", "", j.Took("write")}, {"total", "", total}}},
@@ -107,7 +107,7 @@ func (j *Job) Report(method string, figures []Field, list *Ranking) error {
 	if method != "" {
 		on := fmt.Sprintf("cpu, %d threads", j.Run.Count())
 		if j.Device != nil || j.Group != nil {
-			on = j.where()
+			on = j.placeName()
 		}
 		if ran := j.Traces.names(); strings.HasSuffix(method, ran) {
 			method = strings.TrimSuffix(method, ran) + j.Traces.shares()

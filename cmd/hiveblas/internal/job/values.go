@@ -43,8 +43,8 @@ func (m *Values) Extract(j *Job, rows, cols []int) (*Values, error) {
 	return valuesOf(st, m.Kind), nil
 }
 
-// Only returns the matrix with the entries whose places, in the order of rows, keep holds in
-// ascending order.
+// Only returns the matrix with the entries at the places in keep: places in the order of rows,
+// ascending.
 func (m *Values) Only(keep []int64) (*Values, error) {
 	st := m.Rows()
 	b := sparse.Block{Val: st.Type.Make(int64(len(keep)))}

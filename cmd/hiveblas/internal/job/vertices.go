@@ -48,8 +48,8 @@ func (j *Job) CheckSeeds(list, graph string) error {
 // Seeds returns the vertices of --seeds.
 func (j *Job) Seeds(list string) ([]int, error) { return j.Vertices("--seeds", list) }
 
-// Vertices returns the vertices of a flag in ascending order without repeats: those of
-// the list if all of them exist, else those in the file of that name.
+// Vertices returns the vertices of a flag in ascending order without repeats: the vertices of the
+// list if all of them exist, else the vertices in the file of that name.
 func (j *Job) Vertices(flag, list string) ([]int, error) {
 	var missing error
 	vs := []int{}
@@ -161,8 +161,8 @@ func SplitLine(line string) []string {
 	return splitAt(line, " ")
 }
 
-// splitAt splits text at the delimiter outside quotation marks, of which two in a
-// row stand for one, and trims blanks. Runs of blanks are one delimiter.
+// splitAt splits text at the delimiter outside quotation marks and trims blanks. Two quotation
+// marks in a row stand for one. Runs of blanks are one delimiter.
 func splitAt(text, delim string) (names []string) {
 	for more := true; more; {
 		text = strings.TrimLeft(text, " ")

@@ -186,7 +186,7 @@ func (b *bar) clear() {
 }
 
 // cells returns the width of a text on a terminal, with two columns for the characters from U+2E80
-// on, which are those of East Asia.
+// on, the characters of East Asia.
 func cells(text string) int {
 	n := utf8.RuneCountInString(text)
 	for _, c := range text {

@@ -1,4 +1,4 @@
-// Numbers and functions of louvain.cu and louvainopen.cu.
+// Numbers and functions of louvain.cu and louvain_open.cu.
 
 // The numbers of the state. A sweep: the gain, in units of HB_LV_UNIT, the moves, the active
 // vertices after it, the items that moved, of rows of up to 32 entries and of longer ones. DONE

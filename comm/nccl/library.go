@@ -153,8 +153,8 @@ type config struct {
 	blocking, _    int32
 }
 
-// newConfig asks for a communicator that does not block. HIVEBLAS_NCCL_BLOCKING=1 asks for one
-// that does, whose calls cannot be interrupted, for measurements.
+// newConfig asks for a communicator that does not block. HIVEBLAS_NCCL_BLOCKING=1 asks for a
+// communicator that blocks, for measurements; its calls cannot be interrupted.
 func newConfig() *config {
 	c := &config{size: 24, magic: 0xcafebeef, version: 21400, blocking: 0}
 	if os.Getenv("HIVEBLAS_NCCL_BLOCKING") == "1" {

@@ -1,5 +1,5 @@
 // Partitions of the vertices of a level: their names and numbers, their modularity, the refinement
-// of Leiden, connected pieces. Continues louvain.cu, whose comment says what a level is.
+// of Leiden, connected pieces. Continues louvain.cu, which says what a level is.
 
 // ---- Rows ----
 
@@ -81,8 +81,9 @@ HB_KERNEL hb_louvain_project(hb_i32 n, const hb_i32 *part, const hb_i32 *communi
 	HB_EACH(v, n) if (part[v] >= 0) level[part[v]] = community[v];
 }
 
-// hb_louvain_inside sums the weights inside parts. With out it writes those of each vertex, without
-// loops, to *out; those of hubs are added, so that out is 0 before. A warp an item of all rows.
+// hb_louvain_inside sums the weights inside parts. With out it writes the sum of each vertex,
+// without loops, to *out; it adds the sums of hubs, so that out is 0 before. A warp an item of all
+// rows.
 HB_KERNEL hb_louvain_inside(const hb_u32 *offs, const hb_u64 *items, const hb_i64 *begin, const hb_u32 *len, const hb_i32 *idx,
 	const HB_W *weight, const hb_i32 *part, HB_W *out, hb_u64 *state) {
 	hb_u64 all = 0;

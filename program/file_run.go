@@ -17,8 +17,9 @@ import (
 // RunFile runs a program of CUDA text on a graph that lives on a device. V is the type of states
 // that the file names; of a struct, a Go struct with the same names and types of fields. The values
 // of edges, of type E, are converted to the type that the file names; for an edge with fields, E
-// has the same fields. For a graph on the host, which runs no CUDA text, it is a *PlanError; other
-// errors are those of [Run], and *FileError. [RunFileColumns] takes states of any type.
+// has the same fields. RunFile returns a *PlanError if the graph is on the host, which runs no CUDA
+// text, a *FileError if V or E does not fit the file, and the errors of [Run]. [RunFileColumns]
+// takes states of any type.
 func RunFile[V, E comparable](
 	ctx context.Context, g matrix.Source[E], f *File, opts ...Options,
 ) (*Result[V], error) {
@@ -26,7 +27,7 @@ func RunFile[V, E comparable](
 	if err != nil {
 		return nil, err
 	}
-	if !holds(f.State, reflect.TypeFor[V]()) {
+	if !matchesType(f.State, reflect.TypeFor[V]()) {
 		return nil, &FileError{File: f.Name, Reason: fmt.Sprintf("the state is of type %s, and the caller wants %T", f.State, *new(V))}
 	}
 	return resultOf[V](runText(ctx, at, g.Inside(), d, o, statesOf[V]))
@@ -98,7 +99,7 @@ func readyFile(
 	}
 	values := sparse.GoType(g.Inside().Type())
 	edge, err := device.TypeFor(values)
-	if err == nil && isStruct(f.Edge) && !holds(f.Edge, values) {
+	if err == nil && isStruct(f.Edge) && !matchesType(f.Edge, values) {
 		err = fmt.Errorf("the edge is of type %s, and the graph has values of type %s", f.Edge, values)
 	}
 	if err != nil {
@@ -108,8 +109,8 @@ func readyFile(
 	return at, d, o, err
 }
 
-// holds reports whether a Go type is that of a canonical type.
-func holds(canonical string, t reflect.Type) bool {
+// matchesType reports whether a Go type matches a canonical type.
+func matchesType(canonical string, t reflect.Type) bool {
 	if isStruct(canonical) {
 		return device.SameMembers(t, membersOf(fieldsOf(canonical)))
 	}

@@ -33,8 +33,8 @@ type devicePart struct {
 	in    device.Store // edges by target
 
 	ids, deg   device.Buffer // int32[vertices]: numbers and out-degrees in the whole graph
-	send, recv device.Buffer // int32[]: the lists of h, those of all ranks in a row
-	begins     [2][]int64    // where those of each rank begin, of send and of recv
+	send, recv device.Buffer // int32[]: the lists of h, all ranks in a row
+	begins     [2][]int64    // where the list of each rank begins, of send and of recv
 }
 
 // Drop frees the memory. The caller holds the lock of the device, for which Drop of the edges would
@@ -283,14 +283,14 @@ func (m *partMaker) join(part *devicePart) error {
 	if err := h.Meet(m.wait, m.c, m.cuts); err != nil {
 		return err
 	}
-	from := map[int32][2]int{} // hop and row of copies whose in-edges are known
+	from := map[int32][2]int{} // hop and row of copies with known in-edges
 	for k, hop := range h.Hops[:len(h.Hops)-1] {
 		for row, v := range hop {
 			from[v] = [2]int{k, row}
 		}
 	}
 	size := int64(m.edge.Size)
-	some := func(list []int32, base int64) (rows hopRows) { // those of copies, numbered, from entry base on
+	some := func(list []int32, base int64) (rows hopRows) { // of copies; entries begin at base
 		rows.ptr = append(rows.ptr, base)
 		for _, v := range list {
 			if at, ok := from[v]; ok {
@@ -398,7 +398,7 @@ func (m *partMaker) degrees() ([]int32, error) {
 }
 
 // The figures of a device for AutoHops: bytes a second that a superstep moves, and its own time.
-// They are those of an H100 and are not measured; Options.Machine gives others.
+// They are estimates for an H100, not measurements; Options.Machine gives others.
 const (
 	deviceMemory = 1.5e12
 	deviceLaunch = 8e-6

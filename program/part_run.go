@@ -19,10 +19,10 @@ import (
 // one device does on a whole graph, and refreshes the copies from device to device.
 
 // divides reports whether the devices of a group run a program by parts: their memory is moved from
-// device to device, each is one rank, and the program has no lists, whose order is that of the
+// device to device, each is one rank, and the program has no lists, which need the order of the
 // whole graph. All processes decide alike.
 func (d *deviceProgram) divides(g *comm.Group, o Options) bool {
-	if g.Size() == 1 || !g.MovesDeviceMemory() || d.lists.given() || isBuffer(o.Plan) {
+	if g.Size() == 1 || !g.MovesDeviceMemory() || d.lists.present() || isBuffer(o.Plan) {
 		return false
 	}
 	seen := map[comm.Place]bool{}
@@ -145,8 +145,8 @@ type devicePlace struct {
 	size, lo, hi int32
 }
 
-// with appends the arguments of HB_PART_PARAMS.
-func (r *deviceRun) with(args ...any) []any {
+// partArguments appends the arguments of HB_PART_PARAMS.
+func (r *deviceRun) partArguments(args ...any) []any {
 	if p := r.place; p != nil {
 		args = append(args, p.ids, p.deg, p.size, p.lo, p.hi)
 	}
@@ -216,7 +216,7 @@ func (r *partRun) run(s *device.Session, d *deviceProgram, pattern bool) error {
 		}
 		before := r.active
 		for t, after := range counts {
-			r.tell(r.steps, plans[t], before)
+			r.reportStep(r.steps, plans[t], before)
 			r.steps, r.active, before = r.steps+1, after, after
 			if after == 0 {
 				break
@@ -274,8 +274,8 @@ func (r *partRun) supersteps(stages int) (active []int64, plans []string) {
 // outOf returns a place for the number of supersteps.
 func outOf(supersteps *int) ran { return ran{supersteps, new([]float64), new(Ended), nil} }
 
-// tell calls Progress and Trace for a superstep.
-func (r *partRun) tell(number int, plan string, active int64) {
+// reportStep calls Progress and Trace for a superstep.
+func (r *partRun) reportStep(number int, plan string, active int64) {
 	if r.quiet {
 		return
 	}
@@ -294,7 +294,7 @@ const (
 )
 
 // agree adds the counts of all ranks, and their Totals in the order of ranks. It returns nil, and
-// ends the run, if the context of one has ended or its work has failed. Between two calls, ranks
+// ends the run, if the context of a rank has ended or its work has failed. Between two calls, ranks
 // whose work has failed take part in the collectives.
 func (r *partRun) agree(own []int64) ([]int64, error) {
 	dev := r.dev
@@ -370,8 +370,8 @@ func (r *partRun) refresh() error {
 			dev.mail = s.AllPresent(dev.mail)
 		}
 	case dev.state.Present.Addr == 0:
-		dev.forget()
-		present := dev.set()
+		dev.dropMessages()
+		present := dev.newVertexSet()
 		s.Fill(present, 1, int64(dev.n))
 		v := s.NewBitmap(dev.n, d.state, present)
 		s.Free(present) // the view has it
@@ -387,11 +387,11 @@ func (r *partRun) refresh() error {
 	if err != nil {
 		return err
 	}
-	s.Each(dev.kernel("unpack"), recv, dev.with(recv, p, r.begins[1], r.places[1], r.kept.recv, r.buffers[1], all, dev.state.Val,
+	s.Each(dev.kernel("unpack"), recv, dev.partArguments(recv, p, r.begins[1], r.places[1], r.kept.recv, r.buffers[1], all, dev.state.Val,
 		dev.state.Present, dev.closed.Present, dev.mail.Val, int32(r.steps), n, dev.rows.Ptr, dev.sums)...)
 	if all {
 		dev.count, dev.edges = int64(dev.n), dev.rows.Entries
-	} else if few := r.few(); few > 0 { // a count of the active vertices would be one more wait
+	} else if few := r.narrowBound(); few > 0 { // a count of the active vertices would be one more wait
 		dev.count, dev.edges = few, few*(dev.rows.Entries/max(int64(dev.n), 1)+1)
 		dev.past += dev.edges
 		dev.state.Entries = -1
@@ -404,24 +404,24 @@ func (r *partRun) refresh() error {
 		dev.count, dev.edges = found[0], found[1]
 	}
 	dev.past += dev.edges
-	dev.whole()
+	dev.fillStates()
 	return nil
 }
 
-// few returns a bound on the active vertices of the part if they are surely so few that the device
-// runs the next supersteps by itself, and 0 otherwise.
-func (r *partRun) few() int64 {
+// narrowBound returns a bound on the active vertices of the part if they are surely so few that the
+// device runs the next supersteps by itself, and 0 otherwise.
+func (r *partRun) narrowBound() int64 {
 	dev := r.dev
 	n := min(r.active, int64(dev.n)-1)
 	edges := n * (dev.rows.Entries/max(int64(dev.n), 1) + 1)
-	if !dev.p.rounds || n <= 0 || r.o.Plan != "" && r.o.Plan != "auto" && r.o.Plan != "push" || 16*edges*dev.parts() > dev.rest() {
+	if !dev.p.rounds || n <= 0 || r.o.Plan != "" && r.o.Plan != "auto" && r.o.Plan != "push" || 16*edges*dev.parts() > dev.pullEdges() {
 		return 0
 	}
 	return n
 }
 
-// forget drops messages that were made with the states.
-func (r *deviceRun) forget() {
+// dropMessages drops messages that were made with the states.
+func (r *deviceRun) dropMessages() {
 	if r.mail.Val.Addr != 0 {
 		r.Drop(r.mail)
 		r.mail = device.View{}

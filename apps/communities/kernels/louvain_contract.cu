@@ -1,4 +1,4 @@
-// The next level, and the numbering of the result by size. Continues louvainparts.cu; louvain.cu
+// The next level, and the numbering of the result by size. Continues louvain_parts.cu; louvain.cu
 // says what a level is.
 
 // ---- Contraction ----
@@ -33,8 +33,8 @@ HB_KERNEL hb_louvain_cuts(hb_i32 ranks, hb_i32 parts, const hb_i64 *row, hb_i64 
 	}
 }
 
-// hb_louvain_pack copies the merged rows of items, of which length has the entries before and got
-// those after, to where the rows begin without gaps. A warp an item.
+// hb_louvain_pack copies the merged rows of items to where the rows begin without gaps; length
+// counts the entries of a row before the merge, got after it. A warp an item.
 HB_KERNEL hb_louvain_pack(const hb_u32 *offs, const hb_u64 *items, const hb_i64 *begin, const hb_u32 *length, const hb_u32 *got,
 	const hb_i32 *idx, const HB_W *weight, const hb_i64 *to, hb_i32 *to_idx, HB_W *to_weight) {
 	hb_each_row(offs, items, begin, length, [&](const hb_part_row &r) {
@@ -156,8 +156,8 @@ HB_KERNEL hb_louvain_slots(hb_i32 n, const hb_u32 *len, hb_u32 limit, hb_u32 *sl
 
 // ---- The result ----
 
-// hb_louvain_sizes counts the vertices of parts, of which vertices without one are parts of their
-// own, parts + v, and marks the least vertex of each. least is large before, size 0.
+// hb_louvain_sizes counts the vertices of parts and marks the least vertex of each; a vertex v
+// without a part is part parts + v. least is large before, size 0.
 HB_KERNEL hb_louvain_sizes(hb_i32 n, hb_i32 parts, hb_i32 *part, hb_u32 *size, hb_i32 *least) {
 	HB_EACH(v, n) {
 		if (part[v] < 0) part[v] = parts + (hb_i32)v;

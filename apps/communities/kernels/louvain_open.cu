@@ -1,14 +1,13 @@
 // The graph of Communities as it comes: see louvain.cu. Source: prelude + graph.cu +
-// louvaincommon.cu + this file. Host: apps/communities/gpu.go, which defines
+// louvain_common.cu + this file. Host: apps/communities/gpu.go, which defines
 //     HB_T  elements of the graph
 //
 // In: ptr, idx, val, an n×n matrix as CSR; val is null for a pattern. Out: len hb_u32[n], weights
 // and degrees, integers of 32 or 64 bits. Bound by reading the matrix.
 
 // hb_louvain_check checks the rows of a CSR matrix with values val, null for ones: it counts loops
-// and bad weights (negative, fractional, infinite, NaN or from 2⁵² on), sums weights, that of a
-// loop twice, in words of 26 bits and the rest, and sums the asymmetry of apps.levelGraph. A warp a
-// row.
+// and bad weights (negative, fractional, infinite, NaN or from 2⁵² on), sums weights, loops twice,
+// in words of 26 bits and the rest, and sums the asymmetry of apps.levelGraph. A warp a row.
 HB_KERNEL hb_louvain_check(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_T *val, hb_u64 *state) {
 	hb_u64 bad = 0, loops = 0, skew = 0, low = 0, high = 0;
 	for (hb_i64 v = (hb_i64)blockIdx.x * HB_GRAPH_WARPS + threadIdx.x / HB_WARP; v < n; v += (hb_i64)gridDim.x * HB_GRAPH_WARPS)

@@ -145,8 +145,8 @@ func scaleOn(j *job.Job, app string, p int, o predicting, gpus bool, rounds int)
 // turnRounds is how often scale predict runs what it measures.
 const turnRounds = 5
 
-// inTurns returns the volume of a workflow whose p ranks run one after another, all on the host or
-// all on the first GPU, with the least time of the rounds.
+// inTurns returns the volume of a workflow with p ranks that run one after another, all on the host
+// or all on the first GPU, with the least time of the rounds.
 func inTurns(j *job.Job, app string, p, source int, gpu bool, rounds int) (v model.Volume, err error) {
 	at := make([]comm.Place, p) // the host
 	var ranks []comm.Comm

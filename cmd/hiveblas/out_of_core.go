@@ -203,9 +203,8 @@ func projectBlocks(j *job.Job, o *outOfCore, why string, opts apps.ProjectionOpt
 	), nil)
 }
 
-// unfinished explains why a product out of core ended early, in terms of the
-// output: cause is the error of the product, err that of the stage. It says
-// what the next run keeps.
+// unfinished explains why a product out of core ended early, in terms of the output: cause is the
+// error of the product, err the error of the stage. It says what the next run keeps.
 func unfinished(j *job.Job, cause, err error) error {
 	var (
 		busy *graphio.BusyError
@@ -228,7 +227,7 @@ func unfinished(j *job.Job, cause, err error) error {
 	return err
 }
 
-// join joins remedies, of which some are empty.
+// join joins remedies; some are empty.
 func join(remedies ...string) string {
 	return strings.Join(slices.DeleteFunc(remedies, func(s string) bool { return s == "" }), "; ")
 }

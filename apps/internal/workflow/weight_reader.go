@@ -12,8 +12,7 @@ import (
 // and return that, or a larger one.
 type WeightReader func(buffer []float64, lo, hi int64) []float64
 
-// NumbersOf returns the numbers of a list, of which false is 0 and true is 1. nil is a list of
-// ones.
+// NumbersOf returns the numbers of a list; false is 0 and true is 1. nil is a list of ones.
 func NumbersOf[T semiring.Element](list []T) WeightReader {
 	return NumbersIn(sparse.TypeOf[T](), sparse.ValuesOf(list))
 }

@@ -1,9 +1,9 @@
 // Training of GraphSAGE; see apps.TrainGraphSAGE. Source: prelude, queue.cu, philox.cu, this file.
-// Host: apps/sage/train_gpu.go. Gathers are those of sage.cu, products those of cuBLAS.
+// Host: apps/sage/train_gpu.go. sage.cu gathers, cuBLAS multiplies.
 //
-// Rows of panels have parts, the vertex's own columns and those of its neighbours. Each part begins
-// at a multiple of 4 columns, and the columns between are 0. Weights have rows and columns alike,
-// so that their gradients are 0 there too.
+// Rows of panels have two parts, the vertex's own columns and its neighbours' columns. Each part
+// begins at a multiple of 4 columns, and the columns between are 0. Weights have rows and columns
+// alike, so that their gradients are 0 there too.
 //
 // hb_sage_drop         a thread 4 items: dropout of a panel
 // hb_sage_drop_list    a warp a row: dropout of entries
@@ -25,7 +25,8 @@
 // Steps that are queued beyond the end of training change nothing that is kept.
 //
 // A rank of a group has a range of the rows of layers. Panels of such rows begin with the first of
-// them, vertex begin of the graph; offsets ptr too. Random numbers are those of the vertices.
+// them, vertex begin of the graph; offsets ptr too. Random numbers depend on the numbers of the
+// vertices.
 
 struct hb_sage_state {
 	hb_i64 epochs, steps, best, done, improved, limit, patience, validates;
@@ -102,9 +103,9 @@ HB_KERNEL hb_sage_drop_list(hb_i64 rows, const hb_i64 *ptr, const hb_i32 *idx, c
 }
 
 // hb_sage_unnorm takes the gradient g of the rows y = norm(relu(x)), or of y after dropout with a
-// limit above 0, and writes that of x: the own part to mine, the other to others, where GCN has
-// all. The other part is divided by the number of a vertex's neighbours, of which ptr has the
-// offsets: all, or with samples above 0 so many at most, or with samples below 0 −samples with
+// limit above 0, and writes the gradient of x: the own part to mine, the other to others; with GCN
+// others gets all. The other part is divided by the number of a vertex's neighbours, from the
+// offsets ptr: all, or with samples above 0 so many at most, or with samples below 0 −samples with
 // replacement. A null ptr divides by 1.
 HB_KERNEL hb_sage_unnorm(hb_i64 rows, hb_i32 own, hb_i32 near, hb_i32 at, hb_i32 step, hb_i32 lanes, const float *g, const float *y,
 	const float *length, const hb_i64 *ptr, hb_i32 gcn, float *mine, hb_i64 mine_step, float *others, hb_i64 seed, hb_i32 layer,
@@ -171,9 +172,9 @@ HB_KERNEL hb_sage_chosen(hb_i64 begin, hb_i64 rows, const hb_i64 *ptr, const hb_
 
 // hb_sage_inputs computes the inputs of a layer of trees: of target i, of rows targets, row i of
 // own, and in mean the mean over row rows + i·samples + j, j < samples, with gcn and the target
-// itself; both after dropout. node has the vertex of each row, −1 for none. A row of x is that of
-// the vertex if indexed, and else row r is row r. mine may be null. inverse has 1 over the number
-// of rows of a mean.
+// itself; both after dropout. node has the vertex of each row, −1 for none. If indexed, a vertex
+// numbers its row of x; else row r reads row r of x. mine may be null. inverse has 1 over the
+// number of rows of a mean.
 HB_KERNEL hb_sage_inputs(hb_i64 rows, hb_i32 samples, const hb_i32 *node, hb_i32 indexed, hb_i32 gcn, hb_i32 lanes, const float *x,
 	hb_i32 own, hb_i32 near, hb_i32 at, hb_i32 step, float *mine, float *mean, float *inverse, hb_i64 seed, hb_i32 layer, hb_u32 limit,
 	float factor, const hb_sage_state *state) {
@@ -214,7 +215,7 @@ HB_KERNEL hb_sage_inputs(hb_i64 rows, hb_i32 samples, const hb_i32 *node, hb_i32
 }
 
 // hb_sage_spread is the transposed hb_sage_inputs: it writes the gradient g of all rows of a layer
-// of trees, given those of mine, null with gcn, and of mean.
+// of trees from the gradients of mine, null with gcn, and of mean.
 HB_KERNEL hb_sage_spread(hb_i64 rows, hb_i32 samples, const hb_i32 *node, const float *mine, const float *mean, const float *inverse,
 	hb_i32 own, hb_i32 near, hb_i32 at, hb_i32 step, float *g, hb_i64 seed, hb_i32 layer, hb_u32 limit, float factor,
 	const hb_sage_state *state) {
@@ -263,10 +264,10 @@ HB_DEVICE void hb_sage_sums(double loss, double right, hb_i32 more, double *sums
 	}
 }
 
-// hb_sage_alike computes −log σ(±z(a)·z(b)) of pairs: near[k] is 1 if the rows are to be alike, and
-// else −1, and total the number of those that are. place[2k] and place[2k+1] are where the slope of
-// the pair goes in slopes, whose rows sum up the gradients of a and of b. The sums are scale times
-// the loss over total.
+// hb_sage_alike computes −log σ(±z(a)·z(b)) of pairs: near[k] is 1 if the rows are to be alike,
+// else −1; total is the number of pairs to be alike. The slope of pair k goes to places place[2k]
+// and place[2k+1] of slopes; the rows of slopes sum up the gradients of a and of b. The sums are
+// scale times the loss over total.
 HB_KERNEL hb_sage_alike(hb_i64 pairs, const hb_i32 *ends, const hb_i32 *near, const hb_i32 *place, hb_i32 columns, const float *z,
 	double total, double scale, float *slopes, hb_i32 more, double *sums) {
 	double loss = 0;
@@ -338,8 +339,8 @@ HB_KERNEL hb_sage_adam(hb_i64 count, hb_i32 ranks, hb_i64 stride, float *value, 
 	}
 }
 
-// hb_sage_total sums up the parts of the blocks of each rank, in order. Those of a rank are stride
-// apart. One thread calls it.
+// hb_sage_total sums up the parts of the blocks of each rank, in order. The parts of a rank are
+// stride apart. One thread calls it.
 HB_DEVICE double hb_sage_total(const double *sums, hb_i32 blocks, hb_i32 ranks, hb_i64 stride, hb_i32 which) {
 	double sum = 0;
 	for (hb_i32 r = 0; r < ranks; r++)

@@ -131,8 +131,8 @@ func (o *predicting) figures() (m model.Machine, err error) {
 	return m, nil
 }
 
-// virtual returns the volume of a run with p ranks, goroutines whose collectives are counted. They
-// act as devices or as ranks on the host.
+// virtual returns the volume of a run with p ranks, goroutines with counted collectives. They act
+// as devices or as ranks on the host.
 func virtual(j *job.Job, app string, p, source int, devices bool) (v model.Volume, err error) {
 	var like comm.GroupOption
 	if devices {

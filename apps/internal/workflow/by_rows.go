@@ -32,7 +32,7 @@ type RowGroup struct {
 }
 
 // GroupRows returns the group for a run by rows, nil if the place is no group or the run is not to
-// be divided so. Auto takes it for devices whose memory the group moves; Fused also for ranks of
+// be divided so. Auto takes it for devices if the group moves their memory; Fused also for ranks of
 // the host, which then exchange what devices would. All processes decide alike.
 func GroupRows(r Run, app string, at matrix.Place) *RowGroup {
 	g, ok := at.(*comm.Group)
@@ -59,7 +59,7 @@ func GroupRows(r Run, app string, at matrix.Place) *RowGroup {
 	return w
 }
 
-// CutByRows sets the cuts of the vertices to those of the rows of a view.
+// CutByRows cuts the vertices as the rows of a view.
 func CutByRows[T comparable](w *RowGroup, v matrix.View[T]) (err error) {
 	w.Cuts, err = v.Inside().Cuts(w.Wait, w.G)
 	return err
@@ -74,7 +74,7 @@ func BlocksByRows[T comparable](w *RowGroup, v matrix.View[T]) ([]matrix.View[T]
 // Own returns the vertices of a rank.
 func (w *RowGroup) Own(c comm.Comm) (lo, hi int) { return w.Cuts[c.Rank()], w.Cuts[c.Rank()+1] }
 
-// Bytes returns the sizes of the blocks of a vector whose elements have so many bytes.
+// Bytes returns the sizes of the blocks of a vector with elements of so many bytes.
 func (w *RowGroup) Bytes(size int) []int {
 	list := make([]int, w.G.Size())
 	for r := range list {

@@ -122,7 +122,7 @@ func (f *groupFlags) prepare(j *job.Job, o *program.Options) error {
 }
 
 // partition reads the rank of each vertex, and cuts the group so. It returns the vertices rank by
-// rank, those of one in ascending order.
+// rank, in ascending order within a rank.
 func partition(j *job.Job, name string) ([]int32, error) {
 	in, err := os.Open(name)
 	if err != nil {

@@ -25,7 +25,7 @@ func onGPUs(g *comm.Group) bool {
 func runOnGPUs[V, E, M comparable](
 	ctx context.Context, g *comm.Group, a rep.View, p Program[V, E, M], o Options,
 ) (*Result[V], error) {
-	wait := ctx // of collectives: ranks of other processes would wait for those of this one
+	wait := ctx // of collectives: other processes would wait for the ranks of this one
 	if len(g.Ranks()) == g.Size() {
 		wait = nil
 	}
@@ -85,7 +85,7 @@ func runWhole(
 			return err
 		}
 		results[k] = res
-		st, err := part(ctx, at, res.state, d.state, cuts[c.Rank()], cuts[c.Rank()+1])
+		st, err := copyPart(ctx, at, res.state, d.state, cuts[c.Rank()], cuts[c.Rank()+1])
 		if err == nil {
 			t.Part(k).SetRemote(st)
 		}
@@ -102,8 +102,8 @@ func runWhole(
 	return res, limits[0]
 }
 
-// part copies positions lo … hi−1 of a full vector on a device.
-func part(ctx context.Context, at device.Runner, v rep.View, t device.Type, lo, hi int) (st device.Store, err error) {
+// copyPart copies positions lo … hi−1 of a full vector on a device.
+func copyPart(ctx context.Context, at device.Runner, v rep.View, t device.Type, lo, hi int) (st device.Store, err error) {
 	o, err := v.Operand(at)
 	if err != nil {
 		return nil, err
