@@ -25,7 +25,6 @@ var larger = map[string]int{
 	"cmd/hiveblas": 9000, // a file a command
 
 	// To split.
-	"bench":                 14500,
 	"graphio":               12500,
 	"internal/cpu/mxm.go":   700,
 	"internal/cpu/ewise.go": 650,
@@ -37,20 +36,20 @@ var larger = map[string]int{
 var longer = map[string]string{
 	// tables
 	"apps/list.go":                        "List",
-	"bench/coresapps.go":                  "workflowCases",
-	"bench/coresconv.go":                  "conversionCases",
-	"bench/coresops.go":                   "operationCases",
-	"bench/coresstream.go":                "streamCases",
-	"bench/cputable.go":                   "cpuCases",
-	"bench/gpucases.go":                   "gpuCases",
-	"bench/standard.go":                   "standardCases",
+	"bench/cpu/coresapps.go":              "workflowCases",
+	"bench/cpu/coresconv.go":              "conversionCases",
+	"bench/cpu/coresops.go":               "operationCases",
+	"bench/cpu/coresstream.go":            "streamCases",
+	"bench/cpu/table.go":                  "cpuCases",
+	"bench/gpu/cases.go":                  "gpuCases",
+	"bench/cpu/standard.go":               "standardCases",
 	"cusparse/space/legal.go":             "Legal",
 	"internal/conformance/errors.go":      "errorCases",
 	"internal/conformance/structural.go":  "structural",
 	"internal/dots/gen/main.go":           "write",
 	"semiring/semirings.go":               "anyKernels",
 	"cmd/hiveblas/internal/job/errors.go": "ExplainGraph",
-	"bench/cpuinput.go":                   "makeInput",
+	"bench/cpu/input.go":                  "makeInput",
 
 	// commands
 	"cmd/hiveblas-bench/bench.go": "spaceCommand",
@@ -105,9 +104,9 @@ var longer = map[string]string{
 	"apps/sage/sage.go":                  "graphSAGE",
 	"apps/scan/ranges.go":                "scanByRanges",
 	"apps/search/search.go":              "graphSearch",
-	"bench/idiomsmall.go":                "smallIdiom",
-	"bench/sage.go":                      "gpuWalks",
-	"bench/spaceprograms.go":             "measure",
+	"bench/idioms/small.go":              "smallIdiom",
+	"bench/gpu/sage.go":                  "gpuWalks",
+	"bench/programs/spaceprograms.go":    "measure",
 	"chunked/stream.go":                  "stream",
 	"cmd/hiveblas/internal/job/group.go": "joinGroup",
 	"cmd/hiveblas/scalepredict.go":       "predict",
