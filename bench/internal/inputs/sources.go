@@ -14,7 +14,6 @@ func SourcesOf(g *gen.Graph, n int) []int {
 	return list
 }
 
-
 // SSSPDelta is the bucket width of the peer, a usual one for weights of 1…255. Neither
 // it nor ours was tuned.
 const SSSPDelta = "32"
