@@ -8,8 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hiveblas/hiveblas/bench/peers"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/hiveblas/hiveblas/bench/peers"
 )
 
 // Contender is one method for a task. Run runs it once and times itself; [peers.Peer.Run] returns

@@ -12,6 +12,9 @@ import (
 
 // FoldVariants leaves the best variant of each peer in its column. A peer died if no variant lives.
 func FoldVariants(r *Row) {
+	if r == nil {
+		return
+	}
 	for k, name := range r.Died {
 		r.Died[k], _, _ = strings.Cut(name, "|")
 	}

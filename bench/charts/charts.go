@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/hiveblas/hiveblas/bench/internal/tables"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/palette"
 	"gonum.org/v1/plot/vg"
@@ -40,4 +41,8 @@ func Hue(k, n int) color.Color {
 }
 
 // Widen adds a margin to a logarithmic axis.
-func Widen(a *plot.Axis) { a.Min, a.Max = a.Min/1.5, a.Max*1.5 }
+func Widen(a *plot.Axis) {
+	if a != nil {
+		a.Min, a.Max = a.Min/1.5, a.Max*1.5
+	}
+}

@@ -3,13 +3,14 @@ package collectives
 import (
 	"fmt"
 
-	"github.com/hiveblas/hiveblas/bench/charts"
-	"github.com/hiveblas/hiveblas/bench/internal/tables"
-	"github.com/hiveblas/hiveblas/comm/commtable"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/hiveblas/hiveblas/bench/charts"
+	"github.com/hiveblas/hiveblas/bench/internal/tables"
+	"github.com/hiveblas/hiveblas/comm/commtable"
 )
 
 // Plot draws the times of the collectives of a table over their bytes, with the fitted lines.

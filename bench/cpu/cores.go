@@ -13,15 +13,16 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
 	"github.com/hiveblas/hiveblas/bench"
 	"github.com/hiveblas/hiveblas/bench/charts"
 	"github.com/hiveblas/hiveblas/bench/internal/inputs"
 	"github.com/hiveblas/hiveblas/bench/internal/tables"
 	"github.com/hiveblas/hiveblas/internal/hostmem"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // CoresOptions are the settings of Cores.

@@ -229,56 +229,27 @@ func gpuWalks(rule apps.SearchRule, length int, tables, paths bool) func(b *gpuB
 		if paths {
 			starts, times = inputs.WalkStarts(in.Graph), 3
 		}
-		walk := func(run apps.Run, rule apps.SearchRule, length, each int) (*apps.SearchResult, error) {
-			s := scores
-			if rule == apps.SearchUniform && !tables {
-				s = nil
-			}
-			return apps.GraphSearch(a, s, starts, apps.SearchOptions{Run: run, Rule: rule, Length: length, PerStart: each, Seed: 5, Paths: paths})
-		}
-		once := func(rule apps.SearchRule, length, each int) (time.Duration, error) {
-			var res *apps.SearchResult
-			d, err := b.dev.Time(func() (err error) {
-				res, err = walk(apps.Run{}, rule, length, each)
-				return err
-			})
-			if err == nil && paths {
-				res.Paths.Clear() // frees its memory
-			}
-			return d, err
-		}
-		timed := func(rule apps.SearchRule, length, each int) (least time.Duration, err error) {
-			for k := range walkRepeats {
-				d, err := once(rule, length, each)
-				if err != nil {
-					return 0, err
-				}
-				if k == 0 || d < least {
-					least = d
-				}
-			}
-			return least, nil
-		}
+		w := &walker{b, a, scores, starts, tables, paths}
 		steps := int64(0)
 		plan := &gpuPlan{}
 		plan.ours = []gpuside.Contender{{Name: "hiveblas", Method: r.method, Timed: func() (time.Duration, error) {
 			if tables {
-				long, err := timed(rule, 1, 1)
+				long, err := w.timed(rule, 1, 1)
 				if err != nil {
 					return 0, err
 				}
-				short, err := timed(apps.SearchUniform, 1, 1)
+				short, err := w.timed(apps.SearchUniform, 1, 1)
 				return between(long, short, 1, err)
 			}
-			long, err := timed(rule, length, 1+times)
+			long, err := w.timed(rule, length, 1+times)
 			if err != nil {
 				return 0, err
 			}
-			short, err := timed(rule, length, 1)
+			short, err := w.timed(rule, length, 1)
 			return between(long, short, times, err)
 		}}}
 		plan.check = func() (string, error) {
-			got, err := walk(r.run(), rule, length, 1)
+			got, err := w.walk(r.run(), rule, length, 1)
 			if err != nil {
 				return "", err
 			}
@@ -287,11 +258,7 @@ func gpuWalks(rule apps.SearchRule, length int, tables, paths bool) func(b *gpuB
 			if err != nil {
 				return "", err
 			}
-			s := scores
-			if rule == apps.SearchUniform && !tables {
-				s = nil
-			}
-			want, err := apps.GraphSearch(here, s, starts, apps.SearchOptions{Rule: rule, Length: length, Seed: 5})
+			want, err := apps.GraphSearch(here, w.scoresFor(rule), starts, apps.SearchOptions{Rule: rule, Length: length, Seed: 5})
 			if err != nil {
 				return "", err
 			}
@@ -309,4 +276,47 @@ func gpuWalks(rule apps.SearchRule, length int, tables, paths bool) func(b *gpuB
 		}
 		return plan, nil
 	}
+}
+
+// walker walks on the graph of a row. With tables the scores are given for uniform walks too.
+type walker struct {
+	b             *gpuBench
+	a             *matrix.Matrix[bool]
+	scores        *apps.Scores
+	starts        []int
+	tables, paths bool
+}
+
+// scoresFor returns the scores that a rule gets.
+func (w *walker) scoresFor(rule apps.SearchRule) *apps.Scores {
+	if rule == apps.SearchUniform && !w.tables {
+		return nil
+	}
+	return w.scores
+}
+
+func (w *walker) walk(run apps.Run, rule apps.SearchRule, length, each int) (*apps.SearchResult, error) {
+	return apps.GraphSearch(w.a, w.scoresFor(rule), w.starts,
+		apps.SearchOptions{Run: run, Rule: rule, Length: length, PerStart: each, Seed: 5, Paths: w.paths})
+}
+
+// timed returns the least time of walkRepeats runs.
+func (w *walker) timed(rule apps.SearchRule, length, each int) (least time.Duration, err error) {
+	for k := range walkRepeats {
+		var res *apps.SearchResult
+		d, err := w.b.dev.Time(func() (err error) {
+			res, err = w.walk(apps.Run{}, rule, length, each)
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+		if w.paths {
+			res.Paths.Clear() // frees its memory
+		}
+		if k == 0 || d < least {
+			least = d
+		}
+	}
+	return least, nil
 }

@@ -171,6 +171,25 @@ func smallIdioms() []idiom {
 	return list
 }
 
+// sumLoop calls take for the positions of at or other and the sum of their numbers from 1.
+func sumLoop(at, other []int, take func(p int, x float64)) {
+	j := 0
+	for i, p := range at {
+		for ; j < len(other) && other[j] < p; j++ {
+			take(other[j], float64(j+1))
+		}
+		x := float64(i + 1)
+		if j < len(other) && other[j] == p {
+			x += float64(j + 1)
+			j++
+		}
+		take(p, x)
+	}
+	for ; j < len(other); j++ {
+		take(other[j], float64(j+1))
+	}
+}
+
 // smallIdiom is one operation on vectors of k entries among n positions.
 func smallIdiom(name string, n, k int) (*idiomRun, error) {
 	at, other := some(n, k, 1), some(n, k, 2)
@@ -198,23 +217,7 @@ func smallIdiom(name string, n, k int) (*idiomRun, error) {
 		}
 	case "ewiseadd":
 		ours = func() error { return ops.EWiseAdd(w, semiring.Plus[float64](), u, v) }
-		body = func() {
-			j := 0
-			for i, p := range at {
-				for ; j < k && other[j] < p; j++ {
-					take(other[j], float64(j+1))
-				}
-				x := float64(i + 1)
-				if j < k && other[j] == p {
-					x += float64(j + 1)
-					j++
-				}
-				take(p, x)
-			}
-			for ; j < k; j++ {
-				take(other[j], float64(j+1))
-			}
-		}
+		body = func() { sumLoop(at, other, take) }
 	case "ewisemult":
 		ours = func() error { return ops.EWiseMult(w, semiring.Times[float64](), u, v) }
 		body = func() {

@@ -7,14 +7,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hiveblas/hiveblas/bench/charts"
-	"github.com/hiveblas/hiveblas/bench/internal/tables"
-	"github.com/hiveblas/hiveblas/cusparse/space"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/palette/moreland"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/hiveblas/hiveblas/bench/charts"
+	"github.com/hiveblas/hiveblas/bench/internal/tables"
+	"github.com/hiveblas/hiveblas/cusparse/space"
 )
 
 // heat is a table of times relative to the best, NaN where there is none.

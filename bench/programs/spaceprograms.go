@@ -341,10 +341,23 @@ func (c *SpaceCell) measure(ctx context.Context, plans []string, run planRun, sh
 	}
 	best, _ := c.best()
 	c.Tuned = best.Plan
+	if err := c.repeat(ctx, best.Ms, left, once); err != nil {
+		return err
+	}
+	for k := range c.Plans {
+		if x := &c.Plans[k]; len(x.Runs) > 0 {
+			x.Ms = bench.QuartilesOf(x.Runs).Median
+		}
+	}
+	return nil
+}
+
+// repeat runs each plan that is not far from the best again, spaceReps times in all, while time is left.
+func (c *SpaceCell) repeat(ctx context.Context, best float64, left func() time.Duration, once func(plan string, checks bool) (PlanTime, float64, error)) error {
 	for range spaceReps - 1 {
 		for k := range c.Plans {
 			x := &c.Plans[k]
-			if x.Err != "" || x.Over || k > 0 && x.Runs[0] > spaceFar*best.Ms {
+			if x.Err != "" || x.Over || k > 0 && x.Runs[0] > spaceFar*best {
 				continue
 			}
 			if left() < 0 && len(c.Plans[0].Runs) > 1 {
@@ -359,11 +372,6 @@ func (c *SpaceCell) measure(ctx context.Context, plans []string, run planRun, sh
 				continue
 			}
 			x.Runs = append(x.Runs, y.Ms)
-		}
-	}
-	for k := range c.Plans {
-		if x := &c.Plans[k]; len(x.Runs) > 0 {
-			x.Ms = bench.QuartilesOf(x.Runs).Median
 		}
 	}
 	return nil

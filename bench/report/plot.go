@@ -6,12 +6,13 @@ import (
 	"math"
 	"slices"
 
-	"github.com/hiveblas/hiveblas/bench/charts"
-	"github.com/hiveblas/hiveblas/bench/internal/tables"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/hiveblas/hiveblas/bench/charts"
+	"github.com/hiveblas/hiveblas/bench/internal/tables"
 )
 
 // Plots returns the pictures for which the report has figures: time against size, growth of the
