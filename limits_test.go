@@ -104,8 +104,6 @@ var longer = map[string]string{
 	"apps/sage/sage.go":                 "graphSAGE",
 	"apps/scan/ranges.go":               "scanByRanges",
 	"apps/search/search.go":             "graphSearch",
-	"chunked/stream.go":                 "stream",
-	"cmd/hiveblas/scalepredict.go":      "predict",
 	"internal/cpu/mxm.go":               "row",
 	"internal/cpu/mxv.go":               "Pull",
 	"internal/workload/volume.go":       "Run",
