@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/bench/internal/tables"
 	"github.com/hiveblas/hiveblas/bench/peers"
 )
 
@@ -140,7 +141,7 @@ func TestPeerDied(t *testing.T) {
 		t.Errorf("best is %d, want 2; agreement: %v", c.Best(), c.Agree(0))
 	}
 	row := NewRow("triangles", c, .5, 0)
-	(&cpuBench{}).foldVariants(&row)
+	FoldVariants(&row)
 	table := &Table{Peers: []string{"suitesparse", "scipy"}, Rows: []Row{row}}
 	var text, js bytes.Buffer
 	if err := errors.Join(table.WriteText(&text), table.WriteJSON(&js)); err != nil {
@@ -154,7 +155,7 @@ func TestPeerDied(t *testing.T) {
 	}
 	row = NewRow("triangles", c, .5, 0)
 	row.Peers["suitesparse|dot"] = 2
-	(&cpuBench{}).foldVariants(&row)
+	FoldVariants(&row)
 	if len(row.Died) != 0 || row.Peers["suitesparse"] != 2 {
 		t.Errorf("with a variant that lives: %+v", row)
 	}
@@ -235,9 +236,9 @@ func TestTableJSON(t *testing.T) {
 
 func TestFigure(t *testing.T) {
 	for v, want := range map[float64]string{
-		0: "0", 1: "1.00", 12.345: "12.3", 999: "999", 123456: "123456", .00012345: "0.000123", -2.5: "-2.50", math.Inf(1): none,
+		0: "0", 1: "1.00", 12.345: "12.3", 999: "999", 123456: "123456", .00012345: "0.000123", -2.5: "-2.50", math.Inf(1): tables.None,
 	} {
-		if got := figure(v); got != want {
+		if got := tables.Figure(v); got != want {
 			t.Errorf("figure(%v) = %s, want %s", v, got, want)
 		}
 	}
@@ -255,7 +256,7 @@ func TestRegisters(t *testing.T) {
 
 func TestTriad(t *testing.T) {
 	for _, threads := range []int{0, 1, 2, 7} {
-		if got := triad(threads, 100003, 3); got < .1 || got > 1e5 {
+		if got := TriadOf(threads, 100003, 3); got < .1 || got > 1e5 {
 			t.Errorf("%d threads: %v GB/s", threads, got)
 		}
 	}
@@ -293,18 +294,5 @@ func TestLastLevelCache(t *testing.T) {
 func BenchmarkTriad(b *testing.B) {
 	for b.Loop() {
 		b.ReportMetric(Triad(2), "GB/s")
-	}
-}
-
-// The cache of inputs keeps the first input of a row while the row loads its second.
-func TestLoadKeepsLastInput(t *testing.T) {
-	b := &cpuBench{CPUOptions: CPUOptions{Log: func(string) {}}, dir: t.TempDir(), inputs: map[string]*input{}}
-	for _, name := range []string{"uniform4", "uniform5", "uniform6", "uniform4", "uniform7"} {
-		if _, err := b.load(name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if b.inputs["uniform4"] == nil || b.inputs["uniform5"] != nil {
-		t.Errorf("kept: %v", b.loaded)
 	}
 }

@@ -60,34 +60,35 @@ type Comparison struct {
 	Died []error
 }
 
-// settle is the pause before each run: OpenMP threads may spin for some milliseconds
+// Settle is the pause before each run: OpenMP threads may spin for some milliseconds
 // after their work, which slows the next run on the same processors (SpMV of R-MAT 18:
 // 9 ms instead of 6).
-const settle = 30 * time.Millisecond
+const Settle = 30 * time.Millisecond
 
 // Interleave runs every contender once uncounted and then once in each round; round r begins with
 // contender r modulo their number. Garbage is collected before each run, so that no contender pays
 // for another's. It stops at the first error, except that it continues without a contender other
 // than the first that died ([peers.ErrDied]).
 func Interleave(rounds int, contenders ...Contender) (*Comparison, error) {
-	return pace{rounds: rounds, warm: 1, before: func() {
-		time.Sleep(settle)
+	return Pace{Rounds: rounds, Warm: 1, Before: func() {
+		time.Sleep(Settle)
 		runtime.GC()
-	}}.interleave(contenders...)
+	}}.Interleave(contenders...)
 }
 
-// pace says how often contenders run.
-type pace struct {
-	rounds int           // counted
-	warm   int           // uncounted rounds before them
-	budget time.Duration // no round begins after so long, but for the first three; 0 sets no end
-	before func()        // called before each run
+// Pace says how often contenders run.
+type Pace struct {
+	Rounds int           // counted
+	Warm   int           // uncounted rounds before them
+	Budget time.Duration // no round begins after so long, but for the first three; 0 sets no end
+	Before func()        // called before each run
 }
 
-func (p pace) interleave(contenders ...Contender) (*Comparison, error) {
-	if p.rounds < 1 || len(contenders) == 0 {
+// Interleave runs contenders in turn at pace p; see the function [Interleave].
+func (p Pace) Interleave(contenders ...Contender) (*Comparison, error) {
+	if p.Rounds < 1 || len(contenders) == 0 {
 		return nil, fmt.Errorf("bench: Interleave(%d rounds, %d contenders): at least one of each is needed",
-			p.rounds, len(contenders))
+			p.Rounds, len(contenders))
 	}
 	n := len(contenders)
 	c := &Comparison{Ms: make([][]float64, n), Results: make([]peers.Result, n), Died: make([]error, n)}
@@ -95,8 +96,8 @@ func (p pace) interleave(contenders ...Contender) (*Comparison, error) {
 		c.Names = append(c.Names, contender.Name)
 	}
 	start := time.Now()
-	for round := -p.warm; round < p.rounds; round++ {
-		if p.budget > 0 && round >= min(3, p.rounds) && time.Since(start) > p.budget {
+	for round := -p.Warm; round < p.Rounds; round++ {
+		if p.Budget > 0 && round >= min(3, p.Rounds) && time.Since(start) > p.Budget {
 			break
 		}
 		for k := range n {
@@ -104,8 +105,8 @@ func (p pace) interleave(contenders ...Contender) (*Comparison, error) {
 			if c.Died[i] != nil {
 				continue
 			}
-			if p.before != nil {
-				p.before()
+			if p.Before != nil {
+				p.Before()
 			}
 			result, err := contenders[i].Run()
 			if errors.Is(err, peers.ErrDied) && i > 0 {
@@ -129,7 +130,7 @@ func (c *Comparison) dead(i int) bool { return i < len(c.Died) && c.Died[i] != n
 // Time returns the quartiles of a contender's times in milliseconds.
 func (c *Comparison) Time(i int) Quartiles { return QuartilesOf(c.times(i)) }
 
-// times returns the times of a contender, nil if there is no such contender.
+// Times returns the times of a contender, nil if there is no such contender.
 func (c *Comparison) times(i int) []float64 {
 	if c == nil || i < 0 || i >= len(c.Ms) {
 		return nil

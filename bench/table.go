@@ -1,15 +1,38 @@
 package bench
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/hiveblas/hiveblas/bench/internal/tables"
 )
+
+// FoldVariants leaves the best variant of each peer in its column. A peer died if no variant lives.
+func FoldVariants(r *Row) {
+	if r == nil {
+		return
+	}
+	for k, name := range r.Died {
+		r.Died[k], _, _ = strings.Cut(name, "|")
+	}
+	slices.Sort(r.Died)
+	r.Died = slices.Compact(r.Died)
+	for name, ms := range r.Peers {
+		if base, _, ok := strings.Cut(name, "|"); ok {
+			if best, have := r.Peers[base]; !have || ms < best {
+				r.Peers[base] = ms
+			}
+			delete(r.Peers, name)
+		}
+	}
+	r.Died = slices.DeleteFunc(r.Died, func(name string) bool {
+		_, lives := r.Peers[name]
+		return lives
+	})
+}
 
 // Row is one case of a [Table]. Figures that do not exist are NaN, or absent from Peers.
 type Row struct {
@@ -62,9 +85,6 @@ type Table struct {
 	Rows  []Row
 }
 
-// none replaces a missing figure.
-const none = "–"
-
 // cells returns the table as text, the header first.
 func (t *Table) cells() [][]string {
 	header := []string{"case", "ours ms"}
@@ -73,19 +93,19 @@ func (t *Table) cells() [][]string {
 	}
 	out := [][]string{append(header, "ratio", "bar", "reached", "GB/s", "% triad")}
 	for _, r := range t.Rows {
-		line := []string{r.Case, figure(r.Ours)}
+		line := []string{r.Case, tables.Figure(r.Ours)}
 		for _, p := range t.Peers {
 			ms, ok := r.Peers[p]
 			if !ok {
 				ms = math.NaN()
 			}
-			cell := figure(ms)
+			cell := tables.Figure(ms)
 			if !ok && slices.Contains(r.Died, p) {
 				cell = "died"
 			}
 			line = append(line, cell)
 		}
-		ratio, bar, reached := none, none, none
+		ratio, bar, reached := tables.None, tables.None, tables.None
 		if !math.IsNaN(r.Ratio) {
 			ratio = fmt.Sprintf("%.2f", r.Ratio)
 		}
@@ -95,7 +115,7 @@ func (t *Table) cells() [][]string {
 				reached = "yes"
 			}
 		}
-		out = append(out, append(line, ratio, bar, reached, figure(r.GBs), figure(t.percent(r))))
+		out = append(out, append(line, ratio, bar, reached, tables.Figure(r.GBs), tables.Figure(t.percent(r))))
 	}
 	return out
 }
@@ -108,112 +128,12 @@ func (t *Table) percent(r Row) float64 {
 	return 100 * r.GBs / t.Triad
 }
 
-// figure writes three significant digits, and all digits before the point.
-func figure(v float64) string {
-	switch {
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		return none
-	case v == 0:
-		return "0"
-	}
-	digits := 2 - int(math.Floor(math.Log10(math.Abs(v))))
-	return fmt.Sprintf("%.*f", max(digits, 0), v)
-}
-
 // WriteText writes the table with aligned columns: names to the left, figures to the right.
-func (t *Table) WriteText(w io.Writer) error { return writeText(w, orZero(t).cells()) }
-
-// orZero returns t, or a pointer to the zero value if t is nil.
-func orZero[T any](t *T) *T {
-	if t == nil {
-		return new(T)
-	}
-	return t
-}
-
-// errNoWriter is the error of a table or report that is written to nil.
-var errNoWriter = errors.New("bench: w is nil; give an io.Writer")
-
-// writeString writes s to w.
-func writeString(w io.Writer, s string) error {
-	if w == nil {
-		return errNoWriter
-	}
-	_, err := io.WriteString(w, s)
-	return err
-}
-
-// writeJSON writes v to w with indents.
-func writeJSON(w io.Writer, v any) error {
-	if w == nil {
-		return errNoWriter
-	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}
-
-func writeText(w io.Writer, cells [][]string) error {
-	width := widths(cells)
-	var b strings.Builder
-	for _, line := range cells {
-		for c, cell := range line {
-			gap := strings.Repeat(" ", width[c]-utf8.RuneCountInString(cell))
-			switch {
-			case c == 0:
-				b.WriteString(cell + gap)
-			default:
-				b.WriteString("  " + gap + cell)
-			}
-		}
-		b.WriteByte('\n')
-	}
-	return writeString(w, b.String())
-}
+func (t *Table) WriteText(w io.Writer) error { return tables.WriteText(w, tables.OrZero(t).cells()) }
 
 // WriteMarkdown writes the table in Markdown, its source aligned too.
-func (t *Table) WriteMarkdown(w io.Writer) error { return writeMarkdown(w, orZero(t).cells()) }
-
-func writeMarkdown(w io.Writer, cells [][]string) error {
-	for _, line := range cells {
-		for c := range line {
-			line[c] = strings.ReplaceAll(line[c], "|", `\|`)
-		}
-	}
-	width := widths(cells)
-	var b strings.Builder
-	for l, line := range cells {
-		for c, cell := range line {
-			gap := strings.Repeat(" ", width[c]-utf8.RuneCountInString(cell))
-			if c == 0 {
-				b.WriteString("| " + cell + gap + " |")
-			} else {
-				b.WriteString(" " + gap + cell + " |")
-			}
-		}
-		b.WriteByte('\n')
-		if l == 0 {
-			for c := range line {
-				if c == 0 {
-					b.WriteString("|:" + strings.Repeat("-", width[c]+1) + "|")
-				} else {
-					b.WriteString(strings.Repeat("-", width[c]+1) + ":|")
-				}
-			}
-			b.WriteByte('\n')
-		}
-	}
-	return writeString(w, b.String())
-}
-
-func widths(cells [][]string) []int {
-	width := make([]int, len(cells[0]))
-	for _, line := range cells {
-		for c, cell := range line {
-			width[c] = max(width[c], utf8.RuneCountInString(cell))
-		}
-	}
-	return width
+func (t *Table) WriteMarkdown(w io.Writer) error {
+	return tables.WriteMarkdown(w, tables.OrZero(t).cells())
 }
 
 // jsonRow is a row in JSON: figures that do not exist are null.
@@ -230,38 +150,30 @@ type jsonRow struct {
 	Died    []string            `json:"died,omitempty"`
 }
 
-// number is v for JSON: nil, which becomes null, for a missing figure.
-func number(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
-}
-
 // WriteJSON writes the table as one JSON object with full precision.
 func (t *Table) WriteJSON(w io.Writer) error {
-	t = orZero(t)
+	t = tables.OrZero(t)
 	out := struct {
 		Triad *float64  `json:"triad_gb_per_s"`
 		Rows  []jsonRow `json:"rows"`
 	}{Rows: []jsonRow{}}
 	if t.Triad > 0 {
-		out.Triad = number(t.Triad)
+		out.Triad = tables.Number(t.Triad)
 	}
 	for _, r := range t.Rows {
-		row := jsonRow{Case: r.Case, Ours: number(r.Ours), Peers: map[string]*float64{}, Best: r.Best,
-			Ratio: number(r.Ratio), GBs: number(r.GBs), Percent: number(t.percent(r)), Died: r.Died}
+		row := jsonRow{Case: r.Case, Ours: tables.Number(r.Ours), Peers: map[string]*float64{}, Best: r.Best,
+			Ratio: tables.Number(r.Ratio), GBs: tables.Number(r.GBs), Percent: tables.Number(t.percent(r)), Died: r.Died}
 		for _, p := range t.Peers {
 			row.Peers[p] = nil
 			if ms, ok := r.Peers[p]; ok {
-				row.Peers[p] = number(ms)
+				row.Peers[p] = tables.Number(ms)
 			}
 		}
 		if r.Bar > 0 {
 			reached := r.Reached()
-			row.Bar, row.Reached = number(r.Bar), &reached
+			row.Bar, row.Reached = tables.Number(r.Bar), &reached
 		}
 		out.Rows = append(out.Rows, row)
 	}
-	return writeJSON(w, out)
+	return tables.WriteJSON(w, out)
 }

@@ -18,11 +18,11 @@ import (
 // Source: McCalpin, "Memory bandwidth and machine balance in current high performance computers",
 // IEEE TCCA Newsletter, 1995; https://www.cs.virginia.edu/stream/.
 func Triad(threads int) float64 {
-	return triad(threads, 4*lastLevelCache("/sys/devices/system/cpu/cpu0/cache")/8, 10)
+	return TriadOf(threads, 4*lastLevelCache("/sys/devices/system/cpu/cpu0/cache")/8, 10)
 }
 
-// triad measures on arrays of n elements; the first run is not counted.
-func triad(threads, n, runs int) float64 {
+// TriadOf measures on arrays of n elements; the first run is not counted.
+func TriadOf(threads, n, runs int) float64 {
 	threads = max(threads, 1)
 	a, b, c := make([]float64, n), make([]float64, n), make([]float64, n)
 	parallel := func(work func(a, b, c []float64)) time.Duration {

@@ -1,10 +1,13 @@
-package bench
+package bench_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/bench/cpu"
+	"github.com/hiveblas/hiveblas/bench/gpu"
 )
 
 // workflowRows are the beginnings of the names of rows, by the name of their workflow in apps.List.
@@ -68,14 +71,7 @@ var operationRows = []string{"op on", "first use", "spgemm", "chunked", "spmv", 
 // and every workflow has a row, unless the table says that it has none.
 func TestRowsOfWorkflows(t *testing.T) {
 	measured := map[string]bool{}
-	var names []string
-	for _, c := range cpuCasesOf(true) {
-		names = append(names, c.name)
-	}
-	for _, c := range gpuCases() {
-		names = append(names, c.name)
-	}
-	for _, name := range names {
+	for _, name := range slices.Concat(cpu.Cases(true), gpu.Cases()) {
 		app, operation := workflowOf(name), false
 		for _, prefix := range operationRows {
 			operation = operation || strings.HasPrefix(name, prefix)

@@ -100,44 +100,7 @@ func (r *run[A, B, C]) stream() error {
 			defer stage.Close()
 		}
 	}
-	r.turns = newTurns(r.done)
-	stop := make(chan struct{})
-	halt := sync.OnceFunc(func() {
-		close(stop)
-		r.turns.end()
-	})
-	var lanes sync.WaitGroup
-	var failed error
-	run := func(f func() error) {
-		lanes.Add(1)
-		go func() {
-			defer lanes.Done()
-			if err := f(); err != nil && err != errStopped {
-				r.mu.Lock()
-				failed = errors.Join(failed, err)
-				r.mu.Unlock()
-				halt()
-			}
-		}()
-	}
-	visits, copied := make(chan part[C]), make(chan *Block[C])
-	for _, l := range r.lanes {
-		run(func() error {
-			defer close(l.computed)
-			return l.compute(stop)
-		})
-		run(func() error {
-			if visit != nil {
-				return l.passOn(visits, stop)
-			}
-			return l.copyAll(copied, stop)
-		})
-	}
-	go func() {
-		lanes.Wait()
-		close(visits)
-		close(copied)
-	}()
+	visits, copied, halt, outcome := r.start(visit != nil)
 	err := r.visitAll(visit, visits, halt)
 	if err == nil {
 		err = r.writeAll(copied, halt)
@@ -148,7 +111,7 @@ func (r *run[A, B, C]) stream() error {
 	for range copied {
 	}
 	if err == nil {
-		err = failed
+		err = outcome()
 	}
 	if err == nil {
 		err = r.ctx.Err()
@@ -168,6 +131,50 @@ func (r *run[A, B, C]) stream() error {
 	err = r.sink.End()
 	r.report.Writing += time.Since(begin)
 	return err
+}
+
+// start starts the lanes, which give parts to visits, or blocks to copied unless toVisits. It returns
+// a function that ends them early, and one that returns their errors once both channels are closed.
+func (r *run[A, B, C]) start(toVisits bool) (visits chan part[C], copied chan *Block[C], halt func(), outcome func() error) {
+	r.turns = newTurns(r.done)
+	stop := make(chan struct{})
+	halt = sync.OnceFunc(func() {
+		close(stop)
+		r.turns.end()
+	})
+	var lanes sync.WaitGroup
+	var failed error
+	run := func(f func() error) {
+		lanes.Add(1)
+		go func() {
+			defer lanes.Done()
+			if err := f(); err != nil && err != errStopped {
+				r.mu.Lock()
+				failed = errors.Join(failed, err)
+				r.mu.Unlock()
+				halt()
+			}
+		}()
+	}
+	visits, copied = make(chan part[C]), make(chan *Block[C])
+	for _, l := range r.lanes {
+		run(func() error {
+			defer close(l.computed)
+			return l.compute(stop)
+		})
+		run(func() error {
+			if toVisits {
+				return l.passOn(visits, stop)
+			}
+			return l.copyAll(copied, stop)
+		})
+	}
+	go func() {
+		lanes.Wait()
+		close(visits)
+		close(copied)
+	}()
+	return visits, copied, halt, func() error { return failed }
 }
 
 // pinned returns the size of the pinned buffers of a lane.

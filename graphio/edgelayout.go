@@ -155,7 +155,7 @@ func findLayout(src *chunk.Source, o *readOptions) (l edgeLayout, ok bool, err e
 		return l, false, err
 	}
 	lines := append([][]byte{line}, sample(src, line, o)...)
-	l.split = newFieldSplitter(o.delimiterOf(lines))
+	l.split = newFieldSplitter(delimiterOf(o, lines))
 	fields, msg := l.split.split(line)
 	named := o.source.name != "" || o.target.name != "" || o.weight.name != ""
 	var header []string
@@ -241,7 +241,7 @@ func sample(src *chunk.Source, first []byte, o *readOptions) (lines [][]byte) {
 	return lines
 }
 
-func (o *readOptions) delimiterOf(lines [][]byte) byte {
+func delimiterOf(o *readOptions, lines [][]byte) byte {
 	switch {
 	case o.delimiter != 0:
 		return byte(o.delimiter)

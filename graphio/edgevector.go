@@ -140,7 +140,7 @@ func vectorLayout(src *chunk.Source, o *readOptions) (*fieldSplitter, error) {
 	if line == nil {
 		return newFieldSplitter(blanks), nil
 	}
-	return newFieldSplitter(o.delimiterOf(append([][]byte{line}, sample(src, line, o)...))), nil
+	return newFieldSplitter(delimiterOf(o, append([][]byte{line}, sample(src, line, o)...))), nil
 }
 
 type vectorBlock struct {

@@ -77,7 +77,7 @@ func readMETIS(r io.Reader, o *readOptions) (*sparse.Store, sides, error) {
 	g.describe("METIS", fieldOf(h.weighted, real), "symmetric", n, n)
 	st, _, err := g.finish(n, n, sides{}, false)
 	if err == nil && !o.symmetrise {
-		err = g.checkMETIS(st, h, comments)
+		err = checkMETIS(g, st, h, comments)
 	}
 	return st, sides{}, err
 }
@@ -85,7 +85,7 @@ func readMETIS(r io.Reader, o *readOptions) (*sparse.Store, sides, error) {
 // checkMETIS returns an error for the first edge that its other end does not list, or not with the
 // same weight. Entries of a row ascend, so each column of the lower triangle is met in the order of
 // the entries of its row: O(entries + vertices).
-func (g *graphEdges) checkMETIS(st *sparse.Store, h metisHead, comments []int64) error {
+func checkMETIS(g *graphEdges, st *sparse.Store, h metisHead, comments []int64) error {
 	st = st.ToSparse().ToCSR()
 	next := slices.Clone(st.Ptr) // of each row: the first entry that is not matched
 	fail := func(row int, format string, args ...any) error {

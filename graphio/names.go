@@ -52,7 +52,11 @@ func (l *Labels) lines(n int) (text []byte) {
 // i. Blanks around a name are no part of it, unless it stands in quotation marks, which are doubled
 // inside it. The labels are integers if all names are. An empty line is a *[ParseError].
 func ReadLabels(r io.Reader, opts ...ReadOption) (*Labels, error) {
-	o := readOptionsOf(opts)
+	return readLabels(r, readOptionsOf(opts))
+}
+
+// readLabels is ReadLabels with its options as a struct.
+func readLabels(r io.Reader, o *readOptions) (*Labels, error) {
 	if r == nil {
 		return nil, nilReader("graphio.ReadLabels")
 	}
@@ -247,7 +251,7 @@ func (o *readOptions) readSidecars(comments []string, m, n int) (labels sides, e
 			e.Err = &fs.PathError{Op: "read", Path: path, Err: fs.ErrInvalid}
 			return sides{}, e
 		}
-		l, err := ReadLabels(bytes.NewReader(data), FileName(path))
+		l, err := readLabels(bytes.NewReader(data), &readOptions{common: common{file: path}})
 		if err != nil {
 			return sides{}, err
 		}

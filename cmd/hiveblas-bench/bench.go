@@ -13,17 +13,21 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hiveblas/hiveblas/bench"
+	"github.com/hiveblas/hiveblas/bench/cpu"
+	"github.com/hiveblas/hiveblas/bench/gpu"
+	"github.com/hiveblas/hiveblas/bench/idioms"
+	"github.com/hiveblas/hiveblas/bench/programs"
+	"github.com/hiveblas/hiveblas/bench/report"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
 func cpuCommand(s *cli.Session) *cobra.Command {
-	var o bench.CPUOptions
+	var o cpu.Options
 	var file string
 	var quiet bool
-	small := bench.CPUCases(false)
+	small := cpu.Cases(false)
 	cmd := &cobra.Command{
 		Use:   "cpu",
 		Short: "Measure the operations and workflows on the host",
@@ -35,7 +39,7 @@ The cases for --only:
   ` + strings.Join(small, "\n  ") + `
 
 With --large also:
-  ` + strings.Join(bench.CPUCases(true)[len(small):], "\n  "),
+  ` + strings.Join(cpu.Cases(true)[len(small):], "\n  "),
 		Example: `  hiveblas-bench cpu --json bench.json
   hiveblas-bench cpu --only triangles,SpMV --rounds 5 --no-peers`,
 		Args: cli.Positional(),
@@ -56,13 +60,13 @@ With --large also:
 		if err := cli.WantRounds(cmd, o.Rounds); err != nil {
 			return err
 		}
-		if err := wantParts(cmd, "--only", o.Only, "case", bench.CPUCases(o.Large)); err != nil {
+		if err := wantParts(cmd, "--only", o.Only, "case", cpu.Cases(o.Large)); err != nil {
 			return err
 		}
 		o.Log = logTo(s, quiet)
 		s.Cleaning.Store(true) // peers are processes, and inputs are temporary files
 		defer s.Cleaning.Store(false)
-		table, err := bench.CPU(s.Ctx, o)
+		table, err := cpu.Run(s.Ctx, o)
 		if err != nil && (table == nil || len(table.Rows) == 0) {
 			return err
 		}
@@ -80,7 +84,7 @@ func logTo(s *cli.Session, quiet bool) func(string) {
 }
 
 func gpuCommand(s *cli.Session) *cobra.Command {
-	var o bench.GPUOptions
+	var o gpu.Options
 	var file string
 	var quiet bool
 	cmd := &cobra.Command{
@@ -93,7 +97,7 @@ reason, and the next case follows. Kernels come from the cache on disk, or are
 compiled when a case begins.
 
 The cases for --only:
-  ` + strings.Join(bench.GPUCases(), "\n  "),
+  ` + strings.Join(gpu.Cases(), "\n  "),
 		Example: `  hiveblas-bench gpu --json gpu.json
   hiveblas-bench gpu --only "spmv fp32",bfs --rounds 5
   hiveblas-bench gpu --quick`,
@@ -115,7 +119,7 @@ The cases for --only:
 		if o.Budget <= 0 {
 			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget))
 		}
-		if err := wantParts(cmd, "--only", o.Only, "case", bench.GPUCases()); err != nil {
+		if err := wantParts(cmd, "--only", o.Only, "case", gpu.Cases()); err != nil {
 			return err
 		}
 		o.Log = logTo(s, quiet)
@@ -124,7 +128,7 @@ The cases for --only:
 		}
 		s.Cleaning.Store(true) // an interrupted run prints its measurements
 		defer s.Cleaning.Store(false)
-		table, err := bench.GPU(s.Ctx, o)
+		table, err := gpu.Run(s.Ctx, o)
 		if err != nil && (table == nil || len(table.Rows) == 0) {
 			return err
 		}
@@ -134,7 +138,7 @@ The cases for --only:
 }
 
 func sgmCommand(s *cli.Session) *cobra.Command {
-	var o bench.SGMOptions
+	var o report.SGMOptions
 	var device, file string
 	var quiet bool
 	cmd := &cobra.Command{
@@ -145,7 +149,7 @@ remaining disagreements, the share of vertices matched correctly, and the time b
 stage. Several --epsilon show the effect of the epsilon of the assignments.
 
 The cases for --only:
-  ` + strings.Join(bench.SGMCases(), "\n  "),
+  ` + strings.Join(report.SGMCases(), "\n  "),
 		Example: `  hiveblas-bench sgm --data ../shared/data/graphs --most 4096
   hiveblas-bench sgm --device gpu --epsilon 0,0.25,1,inf --json sgm.json`,
 		Args: cli.Positional(),
@@ -183,7 +187,7 @@ The cases for --only:
 		o.Log = logTo(s, quiet)
 		s.Cleaning.Store(true) // an interrupted run prints its measurements
 		defer s.Cleaning.Store(false)
-		table, err := bench.SGM(s.Ctx, o)
+		table, err := report.SGM(s.Ctx, o)
 		if table == nil {
 			return err
 		}
@@ -193,7 +197,7 @@ The cases for --only:
 }
 
 func idiomsCommand(s *cli.Session) *cobra.Command {
-	var o bench.IdiomOptions
+	var o idioms.Options
 	var file string
 	var quiet bool
 	cmd := &cobra.Command{
@@ -205,7 +209,7 @@ bars. Results are compared first. The graph is an R-MAT of the size of email-Enr
 or email-Enron itself with --data.
 
 The cases, of which --only picks some:
-  ` + strings.Join(bench.IdiomCases(), "\n  "),
+  ` + strings.Join(idioms.Cases(), "\n  "),
 		Example: `  hiveblas-bench idioms --json idioms.json
   hiveblas-bench idioms --data ../shared/data/graphs --only k-core,delete`,
 		Args: cli.Positional(),
@@ -221,14 +225,14 @@ The cases, of which --only picks some:
 			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget))
 		}
 		for _, name := range o.Only {
-			if !slices.ContainsFunc(bench.IdiomCases(), func(c string) bool { return strings.Contains(c, name) }) {
+			if !slices.ContainsFunc(idioms.Cases(), func(c string) bool { return strings.Contains(c, name) }) {
 				return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--only is %q, which is part of no case's name", name))
 			}
 		}
 		o.Log = logTo(s, quiet)
 		s.Cleaning.Store(true) // an interrupted run still prints the rows measured so far
 		defer s.Cleaning.Store(false)
-		table, err := bench.Idioms(s.Ctx, o)
+		table, err := idioms.Run(s.Ctx, o)
 		if table == nil {
 			return err
 		}
@@ -245,7 +249,7 @@ func firstUseCommand(s *cli.Session) *cobra.Command {
 		Hidden: true,
 		Args:   cli.Positional(),
 		RunE: func(*cobra.Command, []string) error {
-			took, err := bench.FirstUse()
+			took, err := gpu.FirstUse()
 			if err != nil {
 				return err
 			}
@@ -280,7 +284,7 @@ func writeTable(s *cli.Session, table interface {
 }
 
 func spaceCommand(s *cli.Session) *cobra.Command {
-	o := bench.SpaceProgramsOptions{Data: "../shared/data/graphs"}
+	o := programs.SpaceProgramsOptions{Data: "../shared/data/graphs"}
 	var products []string
 	var file, plots string
 	var quick, quiet bool
@@ -301,10 +305,10 @@ cusparse/space/table.txt rest on that table.
 
 The graphs, of which --only picks some; those that are files are left out where the
 directory --data lacks them:
-  ` + strings.Join(bench.SpaceProgramGraphs(), "\n  ") + `
+  ` + strings.Join(programs.SpaceProgramGraphs(), "\n  ") + `
 
 Those of --products:
-  ` + strings.Join(bench.SpaceGraphs(), "\n  "),
+  ` + strings.Join(programs.SpaceGraphs(), "\n  "),
 		Example: `  hiveblas-bench space --quick --json space.json --plots .
   hiveblas-bench space --only "grid,rmat 20" --programs bfs,sssp --budget 5m
   hiveblas-bench space --only "grid,rmat 20" --products mxv --budget 20s`,
@@ -312,7 +316,7 @@ Those of --products:
 	}
 	fs := cmd.Flags()
 	fs.StringSliceVar(&o.Only, "only", nil, "only `graphs` whose name contains one of these")
-	fs.StringSliceVar(&o.Programs, "programs", nil, "only `programs` whose name contains one of these: "+strings.Join(bench.SpaceProgramNames(), ", "))
+	fs.StringSliceVar(&o.Programs, "programs", nil, "only `programs` whose name contains one of these: "+strings.Join(programs.SpaceProgramNames(), ", "))
 	fs.StringSliceVar(&products, "products", nil, "search `products` whose name contains one of these: mxv, sssp, bfs")
 	fs.StringVar(&o.Data, "data", o.Data, "read real graphs from the directory `DIR`")
 	fs.DurationVar(&o.Budget, "budget", 20*time.Minute, "end after about `TIME`; with --products, of the search of a cell, 6 s if not given")
@@ -332,9 +336,9 @@ Those of --products:
 		if quick && !given("budget") {
 			o.Budget = 6 * time.Minute
 		}
-		graphs := bench.SpaceProgramGraphs()
+		graphs := programs.SpaceProgramGraphs()
 		if given("products") {
-			graphs = bench.SpaceGraphs()
+			graphs = programs.SpaceGraphs()
 		}
 		switch {
 		case o.Budget <= 0:
@@ -350,7 +354,7 @@ Those of --products:
 		if err := wantParts(cmd, "--only", o.Only, "graph", graphs); err != nil {
 			return err
 		}
-		if err := wantParts(cmd, "--programs", o.Programs, "program", bench.SpaceProgramNames()); err != nil {
+		if err := wantParts(cmd, "--programs", o.Programs, "program", programs.SpaceProgramNames()); err != nil {
 			return err
 		}
 		if st, err := os.Stat(plots); plots != "" && (err != nil || !st.IsDir()) {
@@ -360,17 +364,17 @@ Those of --products:
 		s.Cleaning.Store(true) // an interrupted run prints its measurements
 		defer s.Cleaning.Store(false)
 		if given("products") {
-			p := bench.SpaceOptions{Only: o.Only, Ops: products, Shrink: o.Shrink, Log: o.Log}
+			p := programs.SpaceOptions{Only: o.Only, Ops: products, Shrink: o.Shrink, Log: o.Log}
 			if given("budget") {
 				p.Budget = o.Budget
 			}
-			table, err := bench.Space(s.Ctx, p)
+			table, err := programs.Space(s.Ctx, p)
 			if table == nil {
 				return err
 			}
 			return writeTable(s, table, file, err)
 		}
-		table, err := bench.SpacePrograms(s.Ctx, o)
+		table, err := programs.SpacePrograms(s.Ctx, o)
 		if table == nil {
 			return err
 		}
@@ -392,7 +396,7 @@ Those of --products:
 }
 
 func programsCommand(s *cli.Session) *cobra.Command {
-	var o bench.ProgramsOptions
+	var o programs.Options
 	var file string
 	var quiet bool
 	cmd := &cobra.Command{
@@ -424,13 +428,13 @@ A time is the median of whole runs, from call to return.`,
 		case o.Shrink < 0 || o.Shrink > 8:
 			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--shrink is %d, want 0 to 8", o.Shrink))
 		}
-		if err := wantParts(cmd, "--sets", o.Sets, "set", bench.ProgramSets()); err != nil {
+		if err := wantParts(cmd, "--sets", o.Sets, "set", programs.Sets()); err != nil {
 			return err
 		}
 		o.Log = logTo(s, quiet)
 		s.Cleaning.Store(true) // an interrupted run prints its measurements
 		defer s.Cleaning.Store(false)
-		table, err := bench.Programs(s.Ctx, o)
+		table, err := programs.Run(s.Ctx, o)
 		if table == nil {
 			return err
 		}
@@ -440,7 +444,7 @@ A time is the median of whole runs, from call to return.`,
 }
 
 func coresCommand(s *cli.Session) *cobra.Command {
-	var o bench.CoresOptions
+	var o cpu.CoresOptions
 	var file, picture string
 	var quiet bool
 	cmd := &cobra.Command{
@@ -454,7 +458,7 @@ Further cases begin with their group: operation, conversion, file, workflow, and
 --large stream, whose operands are of 2 GB and more.
 
 The cases for --only:
-  ` + strings.Join(bench.CoresCases(true), "\n  "),
+  ` + strings.Join(cpu.CoresCases(true), "\n  "),
 		Example: `  hiveblas-bench cores --threads 1,2,4,8,16 --json cores.json --plot cores.png
   hiveblas-bench cores --only spmv,transpose --rounds 3
   hiveblas-bench cores --only operation:,conversion:,file:,workflow:
@@ -479,7 +483,7 @@ The cases for --only:
 				return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--threads has %d, want 1 or more", n))
 			}
 		}
-		if err := wantParts(cmd, "--only", o.Only, "case", bench.CoresCases(o.Large)); err != nil {
+		if err := wantParts(cmd, "--only", o.Only, "case", cpu.CoresCases(o.Large)); err != nil {
 			return err
 		}
 		if o.Budget <= 0 {
@@ -488,7 +492,7 @@ The cases for --only:
 		o.Log = logTo(s, quiet)
 		s.Cleaning.Store(true) // inputs are temporary files
 		defer s.Cleaning.Store(false)
-		table, err := bench.Cores(s.Ctx, o)
+		table, err := cpu.Cores(s.Ctx, o)
 		if table == nil {
 			return err
 		}

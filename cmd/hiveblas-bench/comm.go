@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hiveblas/hiveblas/bench"
+	"github.com/hiveblas/hiveblas/bench/collectives"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/commtable"
 	"github.com/hiveblas/hiveblas/comm/procs"
@@ -23,7 +23,7 @@ import (
 )
 
 func commCommand(s *cli.Session) *cobra.Command {
-	var o bench.CommOptions
+	var o collectives.Options
 	var file, picture string
 	var table, host, largest cli.ByteSize
 	var quiet bool
@@ -56,7 +56,7 @@ processors alone: goroutines, and processes of Open MPI if mpirun is installed.`
 		if o.Target <= 0 {
 			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--target is %v, want more than 0", o.Target))
 		}
-		if err := wantParts(cmd, "--only", o.Only, "part", bench.CommParts()); err != nil {
+		if err := wantParts(cmd, "--only", o.Only, "part", collectives.Parts()); err != nil {
 			return err
 		}
 		o.Table, o.Host, o.Largest = uint64(table), uint64(host), int(largest)
@@ -64,7 +64,7 @@ processors alone: goroutines, and processes of Open MPI if mpirun is installed.`
 		o.Log = logTo(s, quiet)
 		s.Cleaning.Store(true) // an interrupted run prints its measurements
 		defer s.Cleaning.Store(false)
-		t, err := bench.Comm(s.Ctx, o)
+		t, err := collectives.Run(s.Ctx, o)
 		if t == nil {
 			return err
 		}
@@ -72,7 +72,7 @@ processors alone: goroutines, and processes of Open MPI if mpirun is installed.`
 			keepFigures(s.Ctx, t)
 		}
 		if picture != "" {
-			p, e := bench.CommPlot(t)
+			p, e := collectives.Plot(t)
 			if e == nil {
 				e = atomicfile.WriteFile(context.WithoutCancel(s.Ctx), picture, p.WritePNG)
 			}
@@ -124,7 +124,7 @@ func rankCommand(s *cli.Session) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		fits, err := bench.CommRank(s.Ctx, name, c, device, int(largest), rounds)
+		fits, err := collectives.Rank(s.Ctx, name, c, device, int(largest), rounds)
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hiveblas/hiveblas/bench"
+	"github.com/hiveblas/hiveblas/bench/gpu"
+	"github.com/hiveblas/hiveblas/bench/report"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
@@ -21,7 +22,7 @@ import (
 )
 
 func reportCommand(s *cli.Session) *cobra.Command {
-	var o bench.ReportOptions
+	var o report.Options
 	var dir, device, file string
 	var quiet bool
 	cmd := &cobra.Command{
@@ -37,7 +38,7 @@ writes its measurements.
 the host alone, gpu or gpu:N that GPU alone.
 
 The rows for --only:
-  ` + strings.Join(bench.ReportCases(), "\n  "),
+  ` + strings.Join(report.Cases(), "\n  "),
 		Example: `  hiveblas-bench report --quick --device cpu --dir /tmp/report
   hiveblas-bench report --only projection,chunked --device gpu --rounds 7`,
 		Args: cli.Positional(),
@@ -58,7 +59,7 @@ The rows for --only:
 		if err := cli.CheckThreads(cmd, o.Threads); err != nil {
 			return err
 		}
-		gpu, err := cli.ParseDevice(cmd, device, "auto, cpu, gpu or gpu:N")
+		number, err := cli.ParseDevice(cmd, device, "auto, cpu, gpu or gpu:N")
 		switch {
 		case err != nil:
 			return err
@@ -68,14 +69,14 @@ The rows for --only:
 			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--most-scale is %d, want 14 to 24", o.MostScale))
 		}
 		for _, name := range o.Only {
-			if !slices.ContainsFunc(bench.ReportCases(), func(c string) bool { return strings.Contains(c, name) }) {
+			if !slices.ContainsFunc(report.Cases(), func(c string) bool { return strings.Contains(c, name) }) {
 				return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--only is %q, which is not part of the name of a row", name))
 			}
 		}
-		o.NoHost, o.Demand = gpu >= 0, gpu >= 0
+		o.NoHost, o.Demand = number >= 0, number >= 0
 		if device != "cpu" {
 			o.Open = func() (*cusparse.Device, driver.Driver, error) {
-				dev, d, err := bench.OpenGPU(max(gpu, 0))
+				dev, d, err := gpu.Open(max(number, 0))
 				if err != nil && o.Demand {
 					err = cli.Fail("--device "+device, err.Error(), "--device cpu measures the host alone", err)
 				}
@@ -88,18 +89,18 @@ The rows for --only:
 		o.Log = logTo(s, quiet)
 		s.Cleaning.Store(true) // an interrupted run writes its measurements
 		defer s.Cleaning.Store(false)
-		report, err := bench.NewReport(s.Ctx, o)
-		if report == nil {
+		r, err := report.New(s.Ctx, o)
+		if r == nil {
 			return err
 		}
-		return errors.Join(err, writeReport(s, report, dir, file))
+		return errors.Join(err, writeReport(s, r, dir, file))
 	}
 	return cmd
 }
 
 // projectCommand runs in a new process of report.
 func projectCommand(s *cli.Session) *cobra.Command {
-	var o bench.ProjectOptions
+	var o report.ProjectOptions
 	var host cli.ByteSize
 	cmd := &cobra.Command{
 		Use:    "project IN OUT",
@@ -116,7 +117,7 @@ func projectCommand(s *cli.Session) *cobra.Command {
 		o.In, o.Out, o.HostMemory = args[0], args[1], uint64(host)
 		s.Cleaning.Store(true) // the output is a temporary file
 		defer s.Cleaning.Store(false)
-		p, err := bench.Project(s.Ctx, o)
+		p, err := report.Project(s.Ctx, o)
 		if err != nil {
 			return err
 		}
@@ -127,7 +128,7 @@ func projectCommand(s *cli.Session) *cobra.Command {
 
 // writeReport writes the pictures, REPORT.md and, if a file is named, the figures,
 // also of an interrupted run.
-func writeReport(s *cli.Session, r *bench.Report, dir, file string) error {
+func writeReport(s *cli.Session, r *report.Report, dir, file string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return cli.ExplainPath(dir, err)
 	}

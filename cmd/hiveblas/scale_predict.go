@@ -180,57 +180,79 @@ func predict(j *job.Job, app string, m model.Machine, o predicting) error {
 	if err != nil {
 		return err
 	}
-	var hops []model.HopCost
-	bestHops := -1
+	f := forecast{app, m, o.counts, volumes, list, best, nil, -1}
 	if p := slices.Max(o.counts); o.hops > 0 && p > 1 {
 		h, err := model.HaloOf(g.Ptr, g.Idx, g.Cuts(p, 1), o.hops)
 		if err != nil {
 			return err
 		}
-		if hops, bestHops, err = m.Cost(h, model.HopOptions{EdgeBytes: 24, ValueBytes: 4, StoreEdge: 8, StoreVertex: 16}); err != nil {
+		if f.hops, f.bestHops, err = m.Cost(h, model.HopOptions{EdgeBytes: 24, ValueBytes: 4, StoreEdge: 8, StoreVertex: 16}); err != nil {
 			return err
 		}
 	}
 	if j.Run.Json {
-		var rows, hopRows []job.Object
-		for i, p := range list {
-			rows = append(rows, job.Object{{Key: "ranks", Label: "", Value: p.Ranks}, {Key: "seconds", Label: "", Value: p.Total}, {Key: "efficiency", Label: "", Value: p.Efficiency},
-				{Key: "bytes", Label: "", Value: p.Bytes}, {Key: "collectives", Label: "", Value: len(volumes[i].Calls)}, {Key: "imbalance", Label: "", Value: volumes[i].Imbalance}})
-		}
-		for _, h := range hops {
-			hopRows = append(hopRows, job.Object{{Key: "hops", Label: "", Value: h.Hops}, {Key: "seconds", Label: "", Value: h.Seconds}, {Key: "bytes", Label: "", Value: h.Bytes}})
-		}
-		fields := []job.Field{{Key: "command", Label: "", Value: "scale predict"}, {Key: "app", Label: "", Value: app}, {Key: "machine", Label: "", Value: m.Name}, {Key: "best", Label: "", Value: list[best].Ranks}, {Key: "predictions", Label: "", Value: rows}}
-		if bestHops >= 0 {
-			fields = append(fields, job.Field{Key: "best_hops", Label: "", Value: hops[bestHops].Hops}, job.Field{Key: "hops", Label: "", Value: hopRows})
-		}
-		return j.PrintJSON(fields)
+		return j.PrintJSON(f.fields())
 	}
+	return f.print(j)
+}
+
+// forecast is the result of scale predict.
+type forecast struct {
+	app     string
+	m       model.Machine
+	counts  []int
+	volumes []model.Volume
+	list    []model.Prediction
+	best    int // in list
+
+	hops     []model.HopCost
+	bestHops int // in hops, -1 without them
+}
+
+// fields returns the forecast as JSON.
+func (f *forecast) fields() []job.Field {
+	var rows, hopRows []job.Object
+	for i, p := range f.list {
+		rows = append(rows, job.Object{{Key: "ranks", Label: "", Value: p.Ranks}, {Key: "seconds", Label: "", Value: p.Total}, {Key: "efficiency", Label: "", Value: p.Efficiency},
+			{Key: "bytes", Label: "", Value: p.Bytes}, {Key: "collectives", Label: "", Value: len(f.volumes[i].Calls)}, {Key: "imbalance", Label: "", Value: f.volumes[i].Imbalance}})
+	}
+	for _, h := range f.hops {
+		hopRows = append(hopRows, job.Object{{Key: "hops", Label: "", Value: h.Hops}, {Key: "seconds", Label: "", Value: h.Seconds}, {Key: "bytes", Label: "", Value: h.Bytes}})
+	}
+	fields := []job.Field{{Key: "command", Label: "", Value: "scale predict"}, {Key: "app", Label: "", Value: f.app}, {Key: "machine", Label: "", Value: f.m.Name}, {Key: "best", Label: "", Value: f.list[f.best].Ranks}, {Key: "predictions", Label: "", Value: rows}}
+	if f.bestHops >= 0 {
+		fields = append(fields, job.Field{Key: "best_hops", Label: "", Value: f.hops[f.bestHops].Hops}, job.Field{Key: "hops", Label: "", Value: hopRows})
+	}
+	return fields
+}
+
+// print writes the forecast as text.
+func (f *forecast) print(j *job.Job) error {
 	out := bufio.NewWriter(j.Stdout)
-	fmt.Fprintf(out, "%s on %s, predicted for %s\n", app, j.Graph.File, m.Name)
+	fmt.Fprintf(out, "%s on %s, predicted for %s\n", f.app, j.Graph.File, f.m.Name)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "devices\tms\tefficiency\tcompute ms\tcollectives ms\tcollectives\tMB received\timbalance")
-	for i, p := range list {
+	for i, p := range f.list {
 		eff := "–"
 		if p.Efficiency > 0 {
 			eff = fmt.Sprintf("%.2f", p.Efficiency)
 		}
 		fmt.Fprintf(w, "%d\t%.4g\t%s\t%.4g\t%.4g\t%d\t%.4g\t%.3f\n", p.Ranks, p.Total*1e3, eff, (p.Compute+p.Launches)*1e3, p.Collective*1e3,
-			len(volumes[i].Calls), float64(p.Bytes)/1e6, volumes[i].Imbalance)
+			len(f.volumes[i].Calls), float64(p.Bytes)/1e6, f.volumes[i].Imbalance)
 	}
 	w.Flush()
-	fmt.Fprintf(out, "best: %d, %s\n", list[best].Ranks, whyBest(list, best))
-	if bestHops >= 0 {
-		fmt.Fprintf(out, "\nreplication over hops on %d devices\n", slices.Max(o.counts))
+	fmt.Fprintf(out, "best: %d, %s\n", f.list[f.best].Ranks, whyBest(f.list, f.best))
+	if f.bestHops >= 0 {
+		fmt.Fprintf(out, "\nreplication over hops on %d devices\n", slices.Max(f.counts))
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "hops\tµs a step\tMB a device")
-		for i, h := range hops {
-			if i == bestHops || h.Hops&(h.Hops-1) == 0 {
+		for i, h := range f.hops {
+			if i == f.bestHops || h.Hops&(h.Hops-1) == 0 {
 				fmt.Fprintf(w, "%d\t%.4g\t%.4g\n", h.Hops, h.Seconds*1e6, float64(h.Bytes)/1e6)
 			}
 		}
 		w.Flush()
-		fmt.Fprintf(out, "best: %d hops\n", hops[bestHops].Hops)
+		fmt.Fprintf(out, "best: %d hops\n", f.hops[f.bestHops].Hops)
 	}
 	return j.Printed(out.Flush())
 }

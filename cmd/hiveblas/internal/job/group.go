@@ -90,72 +90,84 @@ func (j *Job) joinGroup() (bool, error) {
 		return false, cli.Fail("--device "+device, err.Error(), "--device cpu computes without a group, without a launcher", err)
 	}
 	if l.Size > 1 {
-		opts := []procs.JoinOption{}
-		var places []comm.Place
-		if device != "auto" && device != "cpu" {
-			found, err := OpenDriver()
-			if err != nil {
-				return fail(err)
-			}
-			d, err := cli.LaunchedDevice(found)
-			if err != nil {
-				return fail(err)
-			}
-			c, err := d.Comm()
-			if err != nil {
-				return fail(err)
-			}
-			opts, places = append(opts, procs.OnGPU(c)), append(places, d)
-		}
-		c, err := procs.Join(j.Ctx, append(opts, procs.With(j.commOptions()...))...)
-		if err != nil {
+		if err := j.joinRanks(l, device); err != nil {
 			return fail(err)
 		}
-		gopts := []comm.GroupOption{}
-		if places != nil {
-			gopts = append(gopts, comm.At(places...))
-		}
-		if j.Group, err = comm.NewGroup([]comm.Comm{c}, gopts...); err != nil {
-			return fail(err)
-		}
-		GroupJoined(l.Rank)
-		j.Why = fmt.Sprintf("rank %d of %d, by %s", l.Rank, l.Size, l.By)
-		if l.Rank != 0 {
-			j.Stdout, j.Out.Path, j.Run.Quiet = io.Discard, "", true
-		}
-		end := func(err error) {
-			switch {
-			case err == nil:
-			case j.Ctx.Err() != nil && errors.Is(err, j.Ctx.Err()): // the other ranks hear why it ended
-				c.Abort(context.Cause(j.Ctx))
-			default:
-				c.Abort(err)
-			}
-			_ = c.Close()
-		}
-		j.Ended.Store(&end)
 		return true, nil
 	}
 	if !isGroup(device) {
 		return false, nil
 	}
 	j.Why = "asked for"
+	if j.Group, err = j.localGroup(device); err != nil {
+		return fail(err)
+	}
+	return true, nil
+}
+
+// joinRanks joins the processes that a launcher started, with a GPU each if device asks for GPUs.
+func (j *Job) joinRanks(l procs.Launch, device string) error {
+	opts := []procs.JoinOption{}
+	var places []comm.Place
+	if device != "auto" && device != "cpu" {
+		found, err := OpenDriver()
+		if err != nil {
+			return err
+		}
+		d, err := cli.LaunchedDevice(found)
+		if err != nil {
+			return err
+		}
+		c, err := d.Comm()
+		if err != nil {
+			return err
+		}
+		opts, places = append(opts, procs.OnGPU(c)), append(places, d)
+	}
+	c, err := procs.Join(j.Ctx, append(opts, procs.With(j.commOptions()...))...)
+	if err != nil {
+		return err
+	}
+	gopts := []comm.GroupOption{}
+	if places != nil {
+		gopts = append(gopts, comm.At(places...))
+	}
+	if j.Group, err = comm.NewGroup([]comm.Comm{c}, gopts...); err != nil {
+		return err
+	}
+	GroupJoined(l.Rank)
+	j.Why = fmt.Sprintf("rank %d of %d, by %s", l.Rank, l.Size, l.By)
+	if l.Rank != 0 {
+		j.Stdout, j.Out.Path, j.Run.Quiet = io.Discard, "", true
+	}
+	end := func(err error) {
+		switch {
+		case err == nil:
+		case j.Ctx.Err() != nil && errors.Is(err, j.Ctx.Err()): // the other ranks hear why it ended
+			c.Abort(context.Cause(j.Ctx))
+		default:
+			c.Abort(err)
+		}
+		_ = c.Close()
+	}
+	j.Ended.Store(&end)
+	return nil
+}
+
+// localGroup makes a group of goroutines, or of the GPUs that device names.
+func (j *Job) localGroup(device string) (*comm.Group, error) {
 	ranks, gpus, err := groupOf(device)
 	if err == nil && gpus == nil {
-		j.Group, err = comm.LocalGroup(ranks, j.commOptions()...)
-		if err != nil {
-			return fail(err)
-		}
-		return true, nil
+		return comm.LocalGroup(ranks, j.commOptions()...)
 	}
 	if device == "gpus" {
 		d, err := OpenDriver()
 		if err != nil {
-			return fail(err)
+			return nil, err
 		}
 		n, err := d.Devices()
 		if err != nil {
-			return fail(err)
+			return nil, err
 		}
 		for i := range n {
 			gpus = append(gpus, i)
@@ -165,17 +177,14 @@ func (j *Job) joinGroup() (bool, error) {
 	for k, i := range gpus {
 		for _, before := range gpus[:k] {
 			if before == i {
-				return fail(fmt.Errorf("the GPU %d is listed twice", i))
+				return nil, fmt.Errorf("the GPU %d is listed twice", i)
 			}
 		}
 		d, err := OpenDevice(i)
 		if err != nil {
-			return fail(err)
+			return nil, err
 		}
 		devices = append(devices, d)
 	}
-	if j.Group, err = GroupGPUs(devices, j.commOptions()...); err != nil {
-		return fail(err)
-	}
-	return true, nil
+	return GroupGPUs(devices, j.commOptions()...)
 }

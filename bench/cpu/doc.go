@@ -1,0 +1,3 @@
+// Package cpu measures hiveblas on processors: Run beside its peers, Cores by the number of
+// threads.
+package cpu

@@ -1,0 +1,2 @@
+// Package emulate opens emulated GPUs for the tests of the benchmarks.
+package emulate

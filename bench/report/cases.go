@@ -1,0 +1,405 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/bench/internal/gpuside"
+	"github.com/hiveblas/hiveblas/bench/internal/inputs"
+	"github.com/hiveblas/hiveblas/bench/peers"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// reportCase is one row of the report.
+type reportCase struct {
+	name     string // begins with the name of its table
+	original string // the figure of the original report and its hardware; "" if none
+	make     func(b *reportBench) (*reportTask, error)
+}
+
+// reportTask is a case prepared on the host.
+type reportTask struct {
+	input Input
+	// ready moves the input to a place and returns a function that runs the workflow there.
+	ready func(at matrix.Place, with apps.Run) (reportRun, error)
+	files []peerFile          // what peers load; the first is what they run on
+	peers map[string]peerCall // by column; the others have no such workflow
+	// cusparse is the same by cuSPARSE, or nil.
+	cusparse  func(s *gpuside.Peers) ([]gpuside.Contender, func(), error)
+	tolerance float64 // of the check figures; 0 means 1e-9, below 0 that they differ
+	notes     []string
+	closers   []func()
+}
+
+// reportRun runs a workflow once by the clock. With look it also computes the
+// figures by which results are compared, outside the time.
+type reportRun func(clock func(func() error) (time.Duration, error), look bool) (outcome, error)
+
+// outcome is the figures of a result.
+type outcome struct {
+	took   time.Duration
+	check  float64
+	result string  // its size, in words
+	bytes  float64 // least number read and written; 0 if unknown
+}
+
+type peerFile struct {
+	name  string
+	write func(path string) error
+}
+
+type peerCall struct {
+	name string
+	args []string
+	left string // why it is left out, "" if it runs
+}
+
+func (t *reportTask) finally(f func()) { t.closers = append(t.closers, f) }
+
+func (t *reportTask) close() {
+	for _, f := range t.closers {
+		f()
+	}
+}
+
+// reportCases lists the rows. The published figures are those of Gunrock's HIVE
+// report (2018) on its own data.
+func reportCases() []reportCase {
+	var cases []reportCase
+	add := func(name, original string, make func(b *reportBench) (*reportTask, error)) {
+		cases = append(cases, reportCase{name, original, make})
+	}
+	for _, size := range []string{"100k", "1m", "5m", "20m"} {
+		original := map[string]string{"20m": "5.0 s; Gunrock: out of memory (P100/V100)"}[size]
+		add("projection "+size, original, func(b *reportBench) (*reportTask, error) { return projectionTask(b, "bipartite"+size) })
+	}
+	for _, n := range []int{1 << 10, 1 << 12, 1 << 14, 1 << 15} {
+		original := map[int]string{1 << 12: "6.5 s (Python)", 1 << 14: "4.9 s (P100), 118 s (Python)", 1 << 15: "out of memory (P100)"}[n]
+		add(fmt.Sprintf("sgm permuted %d", n), original, func(b *reportBench) (*reportTask, error) { return sgmPermuted(b, n) })
+	}
+	for _, size := range [][2]int{{16_784, 446_000}, {72_784, 2_400_000}} {
+		add(fmt.Sprintf("sgm soft %d", size[0]), "", func(b *reportBench) (*reportTask, error) { return sgmSoft(b, size[0], size[1]) })
+	}
+	add("ac 1000", "42.5 ms (P100), 546 ms (OpenMP)", func(b *reportBench) (*reportTask, error) {
+		return acTask("uniform ends", "n=1000 m=20135", inputs.ACSmall(b.shrink), 1)
+	})
+	add("ac rmat18", "828 ms (P100/V100), 82.5 s (OpenMP, 64 threads)", func(b *reportBench) (*reportTask, error) {
+		return acTask("R-MAT, and one vertex more", "scale 18, the first 2008660 edges", inputs.ACRMAT(b.shrink), 0)
+	})
+	for _, scale := range []int{16, 20} {
+		add(fmt.Sprintf("lgc seed rmat%d", scale), "", func(b *reportBench) (*reportTask, error) { return lgcSeed(b, scale) })
+	}
+	for _, m := range []apps.ClusterMethod{apps.ClusterPush, apps.ClusterFISTA} {
+		add("lgc near all kron21 "+m.String(), "628 ms (P100/V100)", func(b *reportBench) (*reportTask, error) { return lgcNearAll(b, "kron21", m) })
+	}
+	add("louvain planted 299067", "82 ms (V100), 133 ms (OpenMP), 414 ms (serial), of coAuthorsDBLP", func(b *reportBench) (*reportTask, error) {
+		return louvainPlanted(b, apps.CommunitiesOptions{})
+	})
+	add("louvain leiden planted 299067", "", func(b *reportBench) (*reportTask, error) {
+		return louvainPlanted(b, apps.CommunitiesOptions{Leiden: true})
+	})
+	add("louvain rmat20", "624 ms (V100), 1.08 s (OpenMP), 6.11 s (serial), of pokec", func(b *reportBench) (*reportTask, error) {
+		s := b.shrunk(20)
+		return louvainOf(gen.CSR(gen.Symmetrise(gen.RMAT(s, 16, gen.RMATOptions{}))), symmetricRMAT(s, 16), apps.CommunitiesOptions{}), nil
+	})
+	for _, scale := range []int{16, 18, 20} {
+		for _, seeds := range []int{1, 100} {
+			add(fmt.Sprintf("vn %d seeds rmat%d", seeds, scale), "", func(b *reportBench) (*reportTask, error) { return vnTask(b.shrunk(scale), seeds) })
+		}
+	}
+	for _, c := range []struct {
+		scale, factor int
+		original      string
+	}{
+		{14, 4, "0.461 ms (P100), 21.0 ms (OpenMP): Enron, 15k vertices, 57k edges"},
+		{19, 4, "1.35 ms (P100), 101 ms (OpenMP): Amazon, 549k vertices, 1.85M edges"},
+		{21, 12, "112 ms (P100), 64.7 s (OpenMP): as-Skitter, 1.70M vertices, 22.2M edges"},
+	} {
+		add(fmt.Sprintf("scan rmat%d", c.scale), c.original, func(b *reportBench) (*reportTask, error) { return scanTask(b, c.scale, c.factor) })
+	}
+	add("geo rmat18", "", func(b *reportBench) (*reportTask, error) { return geoTask(b, 18, 16) })
+	add("geo rmat22", "15.1 ms (P100), 1590 ms (CPU), 8009 ms (OpenMP, 16 threads): Instagram, 23.7M vertices, 82.7M edges",
+		func(b *reportBench) (*reportTask, error) { return geoTask(b, 22, 4) })
+	add("search uniform rmat22", "630 ms (GPU), 3186 ms (OpenMP, 64 threads): Twitter, 9.29M vertices, 21.7M edges",
+		func(b *reportBench) (*reportTask, error) { return searchTask(b, apps.SearchUniform, 22, 4) })
+	add("search greedy rmat22", "64 ms (GPU), 236 ms (OpenMP, 64 threads): Twitter, directed",
+		func(b *reportBench) (*reportTask, error) { return searchTask(b, apps.SearchGreedy, 22, 4) })
+	add("sage 64 features", "602 ms (V100), 1745 ms (P100), 17.1 s (OpenMP, 32 threads): pokec",
+		func(b *reportBench) (*reportTask, error) { return sageTask(b, 64) })
+	add("sage 128 features", "1000 ms (V100), 2951 ms (P100), 29.0 s (OpenMP, 32 threads): pokec",
+		func(b *reportBench) (*reportTask, error) { return sageTask(b, 128) })
+	for _, lambda1 := range []float64{1, 6} {
+		add(fmt.Sprintf("lasso taxi λ₁ = %v", lambda1), map[float64]string{6: "211 s (GPU), 104 s (serial Graphtv): NY taxi, 213360 vertices, 588211 edges"}[lambda1],
+			func(b *reportBench) (*reportTask, error) { return lassoTask(b, "taxi", lambda1) })
+	}
+	return cases
+}
+
+// shrunk is a binary logarithm of a size, smaller where the report is.
+func (b *reportBench) shrunk(scale int) int { return max(scale-b.shrink, 5) }
+
+// graphFile writes a graph for the peers.
+func graphFile(g *gen.Graph, val []float64) []peerFile {
+	return []peerFile{{"graph", func(path string) error { return peers.WriteGraph(path, g, val) }}}
+}
+
+// ones makes a matrix of a graph at a place.
+func ones[T semiring.Number](g *gen.Graph, at matrix.Place) (*matrix.Matrix[T], error) {
+	a, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, inputs.Values(g, func(uint64) T { return 1 }))
+	if err != nil {
+		return nil, err
+	}
+	return a, a.Move(at)
+}
+
+// projectionTask counts shared neighbours of the columns, the diagonal
+// included, as AᵀA of a pattern.
+func projectionTask(b *reportBench, name string) (*reportTask, error) {
+	in, err := inputs.MakeGPU(name, b.shrink)
+	if err != nil {
+		return nil, err
+	}
+	g := in.Graph
+	t := projectionOf(g, Input{Generator: "gen.Bipartite", Parameters: fmt.Sprintf("%d×%d, %d entries", g.NRows, g.NCols, g.NNZ()), Seed: 1})
+	t.files = graphFile(g, nil)
+	t.peers = map[string]peerCall{"SciPy": {name: "ata_plus_pair"}, "SuiteSparse": {name: "ata_plus_pair"}, "NetworkX": {name: "ata_plus_pair"}}
+	if g.NNZ() > 6_000_000 {
+		for _, column := range []string{"SciPy", "SuiteSparse"} {
+			t.peers[column] = peerCall{left: "it takes minutes"}
+		}
+	}
+	if g.NNZ() > 10_000 {
+		t.peers["NetworkX"] = peerCall{left: "it takes minutes above 10⁴ entries"}
+	}
+	t.notes = []string{"Projections: ours counts in int32 on a device and in int64 on the host, as SciPy and SuiteSparse do; cuSPARSE multiplies in fp32"}
+	if name == "bipartite100k" || name == "bipartite1m" {
+		t.cusparse = func(s *gpuside.Peers) ([]gpuside.Contender, func(), error) {
+			val := inputs.Values(g, func(uint64) float32 { return 1 })
+			left, lval := inputs.Flipped(g, val)
+			return gpuside.SpgemmPeers(s, left, g, lval, val)
+		}
+	}
+	return t, nil
+}
+
+func projectionOf(g *gen.Graph, in Input) *reportTask {
+	return &reportTask{input: in.of(g), ready: func(at matrix.Place, with apps.Run) (reportRun, error) {
+		if at == nil {
+			return projectionAt[int64](g, at, with)
+		}
+		return projectionAt[int32](g, at, with)
+	}}
+}
+
+func projectionAt[T semiring.Number](g *gen.Graph, at matrix.Place, with apps.Run) (reportRun, error) {
+	a, err := ones[T](g, at)
+	if err != nil {
+		return nil, err
+	}
+	return func(clock func(func() error) (time.Duration, error), look bool) (o outcome, err error) {
+		var p *matrix.Matrix[T]
+		in := inputs.Bare(a) // its transpose is part of the work
+		if err := in.Move(at); err != nil {
+			return o, err
+		}
+		o.took, err = clock(func() (err error) {
+			p, err = apps.Projection(in, apps.ProjectionOptions{Run: with, Weighting: apps.WeightCount, Diagonal: true})
+			return err
+		})
+		if err != nil || !look {
+			return o, err
+		}
+		o.result = fmt.Sprintf("%d entries", p.NVals())
+		o.bytes = 8*float64(g.NNZ()) + 8*float64(2*g.NRows+g.NCols) + float64(4+inputs.WidthOf[T]())*float64(p.NVals())
+		o.check = inputs.CheckMatrix(p)
+		return o, nil
+	}, nil
+}
+
+// acTask matches the pattern of 10 vertices and 20 edges. SciPy's is NumPy's.
+func acTask(generator, parameters string, t gen.Tuples, seed uint64) (*reportTask, error) {
+	task := &reportTask{tolerance: 1e-5, input: Input{Generator: generator, Parameters: parameters + ", 13 and 17 features, a pattern of 10 and 20", Seed: seed,
+		Rows: t.NRows, Cols: t.NCols, Entries: int64(t.Len())}}
+	task.ready = func(at matrix.Place, with apps.Run) (reportRun, error) {
+		data, err := inputs.Attributed(t, 1)
+		if err != nil {
+			return nil, err
+		}
+		pattern, err := inputs.ACPattern()
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range []*apps.Attributed{data, pattern} {
+			if err := g.Move(at); err != nil {
+				return nil, err
+			}
+		}
+		return func(clock func(func() error) (time.Duration, error), look bool) (o outcome, err error) {
+			var mu *matrix.Matrix[float32]
+			o.took, err = clock(func() (err error) {
+				mu, err = apps.Classify(data, pattern, apps.ClassifyOptions{Run: with, Trusted: true})
+				return err
+			})
+			if err != nil || !look {
+				return o, err
+			}
+			n, np := mu.Dims()
+			o.result, o.bytes, o.check = fmt.Sprintf("%d×%d", n, np), inputs.ACBytes(t), inputs.CheckMatrix(mu)
+			return o, nil
+		}, nil
+	}
+	task.files = []peerFile{{"tuples", func(path string) error { return peers.WriteTuples(path, t, make([]float64, t.Len())) }}}
+	task.peers = map[string]peerCall{"SciPy": {name: "classify"}}
+	return task, nil
+}
+
+// lgcSeed clusters around one vertex; the support is about 1000 at full size.
+func lgcSeed(b *reportBench, scale int) (*reportTask, error) {
+	rho := map[int]float64{16: 2e-6, 20: inputs.LGCRho}[scale] * float64(int(1)<<b.shrink)
+	s := b.shrunk(scale)
+	g := gen.CSR(gen.Symmetrise(gen.RMAT(s, 16, gen.RMATOptions{})))
+	return lgcOf(g, symmetricRMAT(s, 16), apps.LocalClusterOptions{Rho: rho}), nil
+}
+
+func symmetricRMAT(scale, factor int) Input {
+	return Input{Generator: "gen.RMAT, gen.Symmetrise", Parameters: fmt.Sprintf("scale %d, edge factor %d, a=.57 b=.19 c=.19", scale, factor)}
+}
+
+// lgcNearAll has a penalty so small that nearly all vertices are found.
+func lgcNearAll(b *reportBench, name string, m apps.ClusterMethod) (*reportTask, error) {
+	in, err := inputs.MakeGPU(name, b.shrink)
+	if err != nil {
+		return nil, err
+	}
+	return lgcOf(in.Graph, symmetricRMAT(max(21-b.shrink, 5), 22), nearAll(in.Graph, m)), nil
+}
+
+func nearAll(g *gen.Graph, m apps.ClusterMethod) apps.LocalClusterOptions {
+	return apps.LocalClusterOptions{Rho: 1 / (100 * float64(g.NNZ())), Epsilon: 1e-2, Method: m}
+}
+
+func lgcOf(g *gen.Graph, in Input, o apps.LocalClusterOptions) *reportTask {
+	in.Parameters += fmt.Sprintf("; α=0.15 ρ=%.3g, %v", o.Rho, o.Method)
+	seed := inputs.SourcesOf(g, 1)
+	t := &reportTask{input: in.of(g), tolerance: 1e-3}
+	t.ready = func(at matrix.Place, with apps.Run) (reportRun, error) {
+		a, err := ones[float32](g, nil)
+		if err != nil {
+			return nil, err
+		}
+		a.IsSymmetric()
+		if err := a.Move(at); err != nil {
+			return nil, err
+		}
+		o := o
+		o.Run = with
+		c, err := apps.NewClusterer(a, with)
+		if err != nil {
+			return nil, err
+		}
+		return func(clock func(func() error) (time.Duration, error), look bool) (out outcome, err error) {
+			var res *apps.LocalClusterResult
+			out.took, err = clock(func() (err error) { res, err = c.Cluster(seed, o); return err })
+			if err != nil || !look {
+				return out, err
+			}
+			out.result, out.check = fmt.Sprintf("support %d, %d iterations", res.Support, res.Iterations), res.Objective
+			if 2*res.Support > int64(g.NRows) {
+				out.bytes = float64(res.Iterations) * (4*float64(g.NNZ()) + 100*float64(g.NRows))
+			}
+			return out, nil
+		}, nil
+	}
+	return t
+}
+
+// louvainPlanted finds the communities of a graph with the vertices and edges of coAuthorsDBLP.
+func louvainPlanted(b *reportBench, o apps.CommunitiesOptions) (*reportTask, error) {
+	n, m := max(299_067>>b.shrink, 100), max(977_676>>b.shrink, 300)
+	t, _ := gen.Planted(n, m, .3, 1)
+	in := Input{Generator: "gen.Planted, gen.Symmetrise", Parameters: fmt.Sprintf("%d vertices, %d edges, mixing .3", n, m), Seed: 1}
+	return louvainOf(gen.CSR(gen.Symmetrise(t)), in, o), nil
+}
+
+// louvainOf partitions a graph; the check figure is the modularity.
+func louvainOf(g *gen.Graph, in Input, o apps.CommunitiesOptions) *reportTask {
+	t := &reportTask{input: in.of(g), tolerance: .1, files: graphFile(g, nil)}
+	t.ready = func(at matrix.Place, with apps.Run) (reportRun, error) {
+		a, err := ones[float32](g, at)
+		if err != nil {
+			return nil, err
+		}
+		o := o
+		o.Run = with
+		return func(clock func(func() error) (time.Duration, error), look bool) (out outcome, err error) {
+			var res *apps.CommunitiesResult
+			out.took, err = clock(func() (err error) { res, err = apps.Communities(a.View().Pattern(), o); return err })
+			if err != nil || !look {
+				return out, err
+			}
+			out.result = fmt.Sprintf("%d communities, modularity %.4f", res.Count, res.Modularity)
+			out.check = res.Modularity
+			return out, nil
+		}, nil
+	}
+	switch {
+	case o.Leiden:
+	case g.NNZ() > 1_000_000:
+		t.peers = map[string]peerCall{"NetworkX": {left: "it takes minutes"}}
+	default:
+		t.peers = map[string]peerCall{"NetworkX": {name: "louvain"}}
+	}
+	return t
+}
+
+// vnTask finds the distance of every vertex to the nearest of some seeds.
+func vnTask(scale, seeds int) (*reportTask, error) {
+	g := gen.CSR(gen.Symmetrise(gen.RMAT(scale, 16, gen.RMATOptions{})))
+	weights := gen.UniformInts(g, 1, 255, 3, true)
+	val, wide := make([]float32, len(weights)), make([]float64, len(weights))
+	for p, w := range weights {
+		val[p], wide[p] = float32(w), float64(w)
+	}
+	from := inputs.SourcesOf(g, seeds)
+	in := symmetricRMAT(scale, 16)
+	in.Parameters += "; weights 1…255, seed 3"
+	t := &reportTask{input: in.of(g), files: graphFile(g, wide)}
+	t.ready = func(at matrix.Place, with apps.Run) (reportRun, error) {
+		a, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, val)
+		if err != nil {
+			return nil, err
+		}
+		a.IsSymmetric()
+		if err := a.Move(at); err != nil {
+			return nil, err
+		}
+		return func(clock func(func() error) (time.Duration, error), look bool) (o outcome, err error) {
+			var d *matrix.Vector[float32]
+			o.took, err = clock(func() (err error) {
+				d, err = apps.VertexNomination(a, from, apps.VertexNominationOptions[float32]{Run: with})
+				return err
+			})
+			if err != nil || !look {
+				return o, err
+			}
+			o.result, o.check = fmt.Sprintf("%d reached", d.NVals()), inputs.CheckVector(d)
+			o.bytes = 8*float64(g.NNZ()) + 12*float64(g.NRows)
+			return o, nil
+		}, nil
+	}
+	args := make([]string, len(from))
+	for k, v := range from {
+		args[k] = fmt.Sprint(v)
+	}
+	t.peers = map[string]peerCall{"SciPy": {name: "nominate", args: args}, "NetworkX": {name: "nominate", args: args}}
+	if g.NNZ() > 6_000_000 {
+		t.peers["NetworkX"] = peerCall{left: "it takes minutes"}
+	}
+	if seeds == 1 { // its workflow has one source
+		t.peers["SuiteSparse"] = peerCall{name: "sssp", args: []string{args[0], inputs.SSSPDelta}}
+	}
+	return t, nil
+}
