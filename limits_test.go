@@ -20,7 +20,7 @@ const (
 
 // larger are the packages and files above the limits, with the lines that they may have.
 var larger = map[string]int{
-	"cusparse":     10000, // the backend: kernels are composed and launched in one place
+	"cusparse":     11100, // the backend: kernels are composed and launched in one place
 	"internal/cpu": 7500,  // the drivers of all operations
 	"cmd/hiveblas": 9000,  // a file a command
 
@@ -82,6 +82,9 @@ var longer = map[string]string{
 	"apps/search/gpu.go":          "fusedWalks",
 	"cusparse/tune.go":            "run",
 	"cusparse/passpoint.go":       "point",
+	"cusparse/passproduct.go":     "product",
+	"cusparse/passkernel.go":      "declare",
+	"cusparse/passstage.go":       "flush",
 	"ops/scatter.go":              "scatter",
 	"program/gpu.go":              "superstep",
 	"program/part_gpu.go":         "join",
@@ -100,7 +103,7 @@ var longer = map[string]string{
 	"apps/internal/network/network.go":  "Run",
 	"apps/internal/samples/featured.go": "ClassifyNaively",
 	"apps/internal/workflow/pairs.go":   "PairsOf",
-	"apps/lasso/dual.go":                "look",
+	"apps/lasso/dual.go":                "findCandidates",
 	"apps/lasso/split.go":               "divide",
 	"apps/nominate/nominate.go":         "nominateVertices",
 	"apps/sage/ranges.go":               "byLayers",

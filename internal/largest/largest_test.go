@@ -85,6 +85,7 @@ var elsewhere = map[string]string{
 	"matrix.FromDense": "takes its values", "matrix.VectorOf": "takes its values", "matrix.FromCSR": "takes its offsets",
 	"matrix.FromCSC": "takes its offsets", "matrix.On": "an option", "ops.Using": "an option", "ops.WithThreads": "an option",
 	"ops.WithContext": "an option", "ops.Repeats": "an option", "ops.WithTrace": "an option", "ops.WithTraces": "an option", "ops.WithOptions": "an option",
+	"ops.Passes": "an option", "ops.Progress": "an option", "ops.Explain": "an option", "ops.OneByOne": "an option",
 	"Builder.BuildOn": "of devices", "Builder.SetThreads": "a setting", "Builder.Len": "a number", "Steps.Do": "takes an error",
 	"matrix.ViewOf": "of this module", "matrix.VectorOfInside": "of this module", "matrix.MaskOf": "of this module", "matrix.OfInside": "of this module",
 	"matrix.NewInside": "of this module", "Matrix.Inside": "of this module", "Vector.Inside": "of this module", "View.Inside": "of this module",

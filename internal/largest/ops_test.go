@@ -68,6 +68,42 @@ func opsCalls() []called {
 		{"ops.Reduce columns", false, intoVector(n, 2, func(w vec) error { return ops.Reduce(w, plus, wide.T()) })},
 		{"ops.Reduce a pattern", false, intoVector(n, 2, func(w vec) error { return ops.Reduce(w, plus, a.Pattern()) })},
 		{"ops.ReduceScalar", false, func() error { x, err := ops.ReduceScalar(plus, a); return errors.Join(err, same(x == 8)) }},
+		{"ops.ReduceInto", false, func() error {
+			s := matrix.NewScalar[int64]()
+			err := ops.ReduceInto(s, plus, a)
+			x, got := s.Value()
+			return errors.Join(err, got, same(x == 8))
+		}},
+		{"ops.CountInto", false, func() error {
+			s := matrix.NewScalar[int64]()
+			err := ops.CountInto(s, u)
+			x, got := s.Value()
+			return errors.Join(err, got, same(x == 2))
+		}},
+		{"ops.AssignVectorFrom", false, intoVector(n, 2, func(w vec) error {
+			return ops.AssignVectorFrom(w.Masked(u.Structure()), matrix.ScalarOf[int64](1), ops.All())
+		})},
+		{"ops.AssignFrom", false, into(n, n, 2, func(c mat) error {
+			return ops.AssignFrom(c.Masked(a.Structure()), matrix.ScalarOf[int64](1), ops.All(), ops.All())
+		})},
+		{"ops.ApplyFirstFrom", false, into(n, n, 2, func(c mat) error { return ops.ApplyFirstFrom(c, plus, matrix.ScalarOf[int64](1), a) })},
+		{"ops.ApplySecondFrom", false, intoVector(n, 2, func(w vec) error { return ops.ApplySecondFrom(w, plus, u, matrix.ScalarOf[int64](1)) })},
+		{"ops.SelectFrom", false, intoVector(n, 1, func(w vec) error {
+			return ops.SelectFrom(w, semiring.Gt[int64](), u, matrix.ScalarOf[int64](3))
+		})},
+		{"ops.Swap", false, intoVector(n, 2, func(w vec) error {
+			v := matrix.NewVector[int64](n)
+			return errors.Join(ops.Apply(v, semiring.Identity[int64](), u), ops.Swap(w, v))
+		})},
+		{"Steps.While", false, intoVector(n, 2, func(w vec) error {
+			v := matrix.NewVector[int64](n)
+			var s ops.Steps
+			s.Do(ops.Apply(v, semiring.Identity[int64](), u))
+			for in := range s.While(v, ops.Passes(3)) {
+				s.Do(ops.Apply(w, semiring.Identity[int64](), v, in))
+			}
+			return s.Err()
+		})},
 		{"ops.All", false, into(n, n, 2, func(c mat) error { return ops.Extract(c, a, all, all) })},
 		{"ops.Span", false, into(n-1, n-1, 1, func(c mat) error { return ops.Extract(c, a, ops.Span(1, n), ops.Span(1, n)) })},
 		{"ops.Span outside", false, func() error {
