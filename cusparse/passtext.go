@@ -165,9 +165,9 @@ type passHave struct {
 }
 
 // passEntriesMost is the number of entries of a matrix up to which a loop takes products whose sums
-// need all terms. A loop of Bellman and Ford over R-MAT 14 (0.5M entries) takes as long as its
-// operations one by one, and 1.6 times as long over R-MAT 18 (7.6M); H200.
-const passEntriesMost = 1 << 19
+// need all terms. A loop of Bellman and Ford takes 1.1 to 1.5 times as long as its operations one by
+// one over R-MAT 14 (0.5M entries), and 1.6 times over R-MAT 18 (7.6M); H200.
+const passEntriesMost = 1 << 17
 
 // composePass writes the kernel of a list.
 func composePass(l *pass.List, have func(u pass.Use) passHave) (*passProgram, error) {
