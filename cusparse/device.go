@@ -266,6 +266,14 @@ func (d *Device) Close() error {
 		return f.err
 	}
 	d.closed = true
+	for _, r := range d.passRooms {
+		r.control.release()
+		_ = d.ctx.FreeHost(r.host)
+	}
+	d.passRooms = nil
+	if d.passStream != 0 {
+		_ = d.ctx.CloseStream(d.passStream)
+	}
 	d.pool.trim()
 	err := d.ctx.Sync(d.stream)
 	for _, m := range d.modules {

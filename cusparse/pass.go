@@ -35,6 +35,9 @@ type passRoom struct {
 	host    unsafe.Pointer // pinned
 }
 
+// stopOffset is the place of stop in hb_control of kernels/pass.cu.
+const stopOffset = 12
+
 // passRoomBytes is the size of the pinned memory of a room.
 const passRoomBytes = 4096
 
@@ -43,8 +46,6 @@ type longRows struct {
 	list  *mem
 	count int64
 }
-
-type longRowsKey map[int64]string
 
 func (l *longRows) drop() { l.list.release() }
 
@@ -82,12 +83,9 @@ func (f *frame) haveOf(o device.Operand, any bool) (h passHave) {
 	if s == nil {
 		return h
 	}
-	h.rows, h.cols = hasRows(o), hasCols(o)
-	// A loop pays for the transpose.
-	h.cols = true
-	h.rows = h.rows || any
-	h.large = s.known() > passEntriesMost
-	return h
+	// A loop pays for the transpose: a push needs it, and where one entry is enough a pull is faster
+	// for large frontiers.
+	return passHave{rows: hasRows(o) || any, large: s.known() > passEntriesMost}
 }
 
 // passOf returns the program of a list, composed at its first use.
@@ -245,34 +243,30 @@ func (f *frame) passRoom() *passRoom {
 
 // passMatrix gives the words of a matrix, and returns its entries.
 func (f *frame) passMatrix(w []uint64, v *passVar, o device.Operand) int64 {
-	var nnz int64
 	if v.rows {
 		s := f.csrOf(f.rows(o))
 		if f.err != nil {
 			return 0
 		}
 		w[wordRowPtr], w[wordRowIdx], w[wordRowVal] = uint64(s.ptr.ptr()), uint64(s.idx.ptr()), uint64(s.val.ptr())
-		nnz = s.known()
 		l := f.longRows(s, passLong)
 		if f.err != nil {
 			return 0
 		}
 		w[wordLongs], w[wordNLongs] = uint64(l.list.ptr()), uint64(l.count)
 	}
-	if v.cols {
-		s := f.csrOf(f.cols(o))
-		if f.err != nil {
-			return 0
-		}
-		w[wordColPtr], w[wordColIdx], w[wordColVal] = uint64(s.ptr.ptr()), uint64(s.idx.ptr()), uint64(s.val.ptr())
-		nnz = s.known()
-		l := f.longRows(s, passHub)
-		if f.err != nil {
-			return 0
-		}
-		if l.count > 0 {
-			w[wordHubs] = uint64(nnz/passChunk + l.count + 1) // parts at most
-		}
+	s := f.csrOf(f.cols(o))
+	if f.err != nil {
+		return 0
+	}
+	w[wordColPtr], w[wordColIdx], w[wordColVal] = uint64(s.ptr.ptr()), uint64(s.idx.ptr()), uint64(s.val.ptr())
+	nnz := s.known()
+	l := f.longRows(s, passHub)
+	if f.err != nil {
+		return 0
+	}
+	if l.count > 0 {
+		w[wordHubs] = uint64(nnz/passChunk + l.count + 1) // parts at most
 	}
 	w[wordNNZ] = uint64(nnz)
 	return nnz / 8
@@ -280,7 +274,10 @@ func (f *frame) passMatrix(w []uint64, v *passVar, o device.Operand) int64 {
 
 // longRows finds the rows of more than most entries, once a matrix.
 func (f *frame) longRows(s *store, most int64) *longRows {
-	key := longRowsKey{passLong: "rows of 2048", passHub: "rows of 256"}[most]
+	key := "rows that a block takes"
+	if most == passHub {
+		key = "rows that warps share"
+	}
 	if l, ok := formOf[*longRows](f, s, key); ok || f.err != nil {
 		return l
 	}
@@ -452,7 +449,7 @@ func (r *passRun) Stop() {
 		r.d.passStream = s
 	}
 	one := uint32(1)
-	_ = r.d.ctx.ToDevice(r.room.control.addr+12, unsafe.Pointer(&one), 4, r.d.passStream)
+	_ = r.d.ctx.ToDevice(r.room.control.addr+stopOffset, unsafe.Pointer(&one), 4, r.d.passStream)
 	_ = r.d.ctx.Sync(r.d.passStream)
 }
 
@@ -518,19 +515,20 @@ func (r *passRun) End(discard bool) (passes int64, contents []device.Store, err 
 	passes = n[hostPasses]
 	f := r.d.begin(device.Call{Op: r.c.Op})
 	defer f.end()
-	defer func() {
-		r.release()
-		r.d.passRooms = append(r.d.passRooms, r.room)
-	}()
+	defer r.release()
+	if r.stop && f.err == nil { // it may have come after the end, and the next loop must not see it
+		f.fail(f.d.ctx.Fill(r.room.control.addr+stopOffset, 0, 4, f.d.stream))
+	}
 	if f.err != nil {
 		return 0, nil, f.err
+	}
+	defer func() { r.d.passRooms = append(r.d.passRooms, r.room) }()
+	if discard {
+		return passes, nil, nil
 	}
 	if e := n[hostError : hostError+4]; e[0] != 0 {
 		s := &r.prog.list.Steps[e[0]-1]
 		return passes, nil, &pass.StepError{Step: int(e[0] - 1), Pass: passes, Err: &device.IndexError{Arg: "idx of " + s.Op, At: e[1], Index: e[2], Limit: e[3]}}
-	}
-	if discard {
-		return passes, nil, nil
 	}
 	contents = make([]device.Store, len(r.prog.list.Vars))
 	for i := range contents {

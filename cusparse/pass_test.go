@@ -310,3 +310,64 @@ func TestLoopMemory(t *testing.T) {
 		t.Errorf("%d bytes in use after three more loops, %d before", after, before)
 	}
 }
+
+// A loop of scalars alone has a barrier in each pass: the kernel sees there that it is to stop.
+func TestLoopOfScalars(t *testing.T) {
+	d, _ := emulated(t)
+	count := func(at matrix.Place) int32 {
+		x, more := matrix.ScalarOf[int32](0, matrix.On(at)), matrix.ScalarOf(true, matrix.On(at))
+		var s ops.Steps
+		for in := range s.While(more) {
+			s.Do(ops.ApplySecond(x, semiring.Plus[int32](), x, 1, in))
+			s.Do(ops.ApplySecond(more, semiring.Lt[int32](), x, 200, in))
+		}
+		v, err := x.Value()
+		if err := errors.Join(err, s.Err()); err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	if got := count(d); got != 200 || count(nil) != 200 {
+		t.Errorf("the loop counts to %d, want 200", got)
+	}
+	_, pass, _ := strings.Cut(d.passes[len(d.passes)-1].prog.p.own, "passes++;")
+	if body, _, _ := strings.Cut(pass, "\n\t}\n"); !strings.Contains(body, "g.sync();") {
+		t.Errorf("no barrier in\n%s", body)
+	}
+}
+
+// An index that is out of range only in passes that a wrong list would run is no error, and the room
+// of a stopped loop serves the next one.
+func TestLoopErrorsOfAWrongList(t *testing.T) {
+	d, _ := emulated(t)
+	run := func(at matrix.Place) (*matrix.Vector[int32], error) {
+		idx, v := matrix.NewVector[int32](6), matrix.NewVector[int32](6)
+		for i := range 6 {
+			if err := errors.Join(idx.Set(i, 0), v.Set(i, int32(5-i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(idx.Move(at), v.Move(at)); err != nil {
+			t.Fatal(err)
+		}
+		var s ops.Steps
+		step := int32(1)
+		for in := range s.While(v, ops.Passes(12)) {
+			s.Do(ops.ExtractVector(v, v, ops.ValuesOf(idx), in))
+			s.Do(ops.ApplySecond(idx, semiring.Plus[int32](), idx, step, in))
+			step = 0 // the list adds 1 in each pass
+		}
+		return v, s.Err()
+	}
+	want, err := run(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := run(d)
+	if err != nil || !got.Equal(want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	if _, _, err := loopDown(t, d, nil); err != nil {
+		t.Error(err)
+	}
+}

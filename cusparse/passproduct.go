@@ -109,7 +109,7 @@ func (t *passText) product(i int) {
 		if ok && s.Mask.Structural && !slices.ContainsFunc(list, t.clashes) && !t.clashes(passUse{by, "", false}) && !t.stale[x] && !t.stale[temp] {
 			also = by
 			list = append(list, passUse{by, "", false})
-			if scalar := t.given1[m]; scalar != pass.None {
+			if scalar := t.unset[m]; scalar != pass.None {
 				t.line("if (!h%d) { g.sync(); %s} // without a value the entries were deleted", scalar, t.updates())
 			}
 		} else {
@@ -123,7 +123,7 @@ func (t *passText) product(i int) {
 	allowed := t.allowedAt(s.Mask, "k")
 	if also >= 0 {
 		set := fmt.Sprintf("(%s || %s)", t.hasAt(s.Mask.Var, "k"), t.hasAt(also, "k"))
-		if scalar := t.given1[s.Mask.Var]; scalar != pass.None {
+		if scalar := t.unset[s.Mask.Var]; scalar != pass.None {
 			set = fmt.Sprintf("(%s || (h%d && %s))", t.hasAt(s.Mask.Var, "k"), scalar, t.hasAt(also, "k"))
 		}
 		if allowed = set; s.Mask.Comp {
@@ -141,8 +141,8 @@ func (t *passText) product(i int) {
 		t.line("\tconst hb_vec<%s> u = {(%s *)val%d, %s, 0, n%d, 0, (hb_i64)W.w[%d], 0, 0, false};", of.typ.Name, of.typ.Name, x, has, x, of.word+wordEntries)
 	}
 	t.line("\thb_i64 d = 0;")
-	push, pull := t.pushes[i], t.pulls[i]
-	if push && pull {
+	pull := t.pulls[i]
+	if pull {
 		alpha := passAlpha
 		if s.Ring.Add.Any {
 			alpha = passAlphaAny
@@ -159,27 +159,23 @@ func (t *passText) product(i int) {
 	} else {
 		t.line("\t{")
 	}
-	if push {
-		body := t.joined(temp, s.Ring.Add, t.term(i, m, "col_val", "k", "j"))
-		if t.vars[temp].counted {
-			body = fmt.Sprintf("const bool is = [&]() -> bool { %s }(); d += is; return is;", body)
-		}
-		open := allowed
-		if s.Ring.Add.Any {
-			open = fmt.Sprintf("!(((volatile hb_u8 *)v%d.has)[k] & 1) && (%s)", temp, open)
-		}
-		t.line("\t\thb_push(g, m%d_cols, m%d_col_idx, %s, v%d, %s, m%d_later, %d, m%d_hubs,", m, m, u, temp, t.degOf(temp), m, t.hubs[m], m)
-		t.line("\t\t\t[&](hb_i32 k) -> bool { return %s; },", open)
-		t.line("\t\t\t[&](hb_i32 j, hb_i64 e, hb_i32 k) -> bool {")
-		t.line("\t\t\t%s", body)
-		t.line("\t\t},")
-		t.stale[temp] = true
-		t.line("\t\t[&]() { %s});", t.updates())
+	body := t.joined(temp, s.Ring.Add, t.term(i, m, "col_val", "k", "j"))
+	if t.vars[temp].counted {
+		body = fmt.Sprintf("const bool is = [&]() -> bool { %s }(); d += is; return is;", body)
 	}
-	if push && pull {
-		t.line("\t} else {")
+	open := allowed
+	if s.Ring.Add.Any {
+		open = fmt.Sprintf("!(((volatile hb_u8 *)v%d.has)[k] & 1) && (%s)", temp, open)
 	}
+	t.line("\t\thb_push(g, m%d_cols, m%d_col_idx, %s, v%d, %s, m%d_later, %d, m%d_hubs,", m, m, u, temp, t.degOf(temp), m, t.hubs[m], m)
+	t.line("\t\t\t[&](hb_i32 k) -> bool { return %s; },", open)
+	t.line("\t\t\t[&](hb_i32 j, hb_i64 e, hb_i32 k) -> bool {")
+	t.line("\t\t\t%s", body)
+	t.line("\t\t},")
+	t.stale[temp] = true
+	t.line("\t\t[&]() { %s});", t.updates())
 	if pull {
+		t.line("\t} else {")
 		C := s.Ring.Add.Out.Name
 		has := t.hasAt(x, "j")
 		t.line("\t\thb_pull<%v, %s>(g, %d, m%d_rows, m%d_row_idx, m%d_longs, m%d_nlongs,", s.Ring.Add.Any, C, t.vars[temp].n, m, m, m, m)

@@ -3,6 +3,7 @@ package cusparse
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/pass"
@@ -14,7 +15,7 @@ import (
 func (t *passText) begin(used map[passUse]bool) {
 	t.b.Reset()
 	t.used, t.stale, t.forward = map[passUse]bool{}, map[int]bool{}, map[int]int{}
-	t.given1 = map[int]int{}
+	t.unset = map[int]int{}
 	for a := range used {
 		t.used[a] = true
 	}
@@ -30,10 +31,9 @@ func (t *passText) pass() string {
 		t.step(i)
 	}
 	t.flush()
-	if c := t.list.Cond; t.stale[c] && t.vars[c].kind == passWritten && !t.vars[c].full {
-		t.sync()
-	}
-	if len(t.stale) > 0 { // their totals must be those of a barrier when the next pass begins
+	// The totals must be known when the next pass begins, and a loop sees that it is to stop at a
+	// barrier alone.
+	if len(t.stale) > 0 || !strings.Contains(t.b.String(), "\t\tg.sync();") {
 		t.sync()
 	}
 	return t.b.String()
@@ -300,10 +300,10 @@ func (t *passText) joins(ps pointStep, n int, listed []int) bool {
 // forwards finds the vectors that a stage gives entries at the entries of another one, and changes
 // nowhere else, if that is the only change since the last barrier. A product may read such a mask
 // while it is written: a position is set if it is in one of the two.
-func (t *passText) forwards(open []pointStep, list []passUse) {
+func (t *passText) forwards(open []pointStep) {
 	for _, ps := range open {
 		s := &t.list.Steps[ps.step]
-		if ps.clear >= 0 || ps.from >= 0 || s.Kind != pass.Fill || s.X.Var != pass.None && s.X.Var < 0 || s.Accum.Text != "" || s.Replace ||
+		if ps.clear >= 0 || ps.from >= 0 || s.Kind != pass.Fill || s.Accum.Text != "" || s.Replace ||
 			s.Mask.Var == pass.None || s.Mask.Comp || !s.Mask.Structural || !t.isVector(s.Mask.Var) || t.vars[s.Dst].kind != passWritten {
 			continue
 		}
@@ -328,7 +328,7 @@ func (t *passText) forwards(open []pointStep, list []passUse) {
 		}
 		if writes == 1 && masks == 0 && changed == 1 {
 			t.forward[s.Dst] = s.Mask.Var
-			t.given1[s.Dst] = s.X.Var
+			t.unset[s.Dst] = s.X.Var
 		}
 	}
 }
@@ -403,13 +403,11 @@ func (t *passText) flush() {
 			}
 		}
 	}
-	defer t.forwards(open, list)
+	defer t.forwards(open)
 	t.line("{ // %s", g.title(open))
-	short := "true" // the stage goes along a list
+	short := "false" // the stage goes along a list
 	if d.list >= 0 {
 		short = fmt.Sprintf("v%d.listed", d.list)
-	} else {
-		short = "false"
 	}
 	t.line("\tconst bool listed = %s;", short)
 	for _, v := range g.order {

@@ -34,8 +34,7 @@ type passVar struct {
 	deg     string // the offsets by which edges of the list are counted, "" for none
 	rest    string // the value at positions without an entry
 	word    int    // its first place in hb_words
-	rows    bool   // of a matrix: the rows are read
-	cols    bool   // of a matrix: the rows of the transpose are read
+	rows    bool   // of a matrix: its rows are read, beside the rows of the transpose
 	at      int    // its number among the vectors with totals
 	operand pass.Use
 }
@@ -48,7 +47,7 @@ type passProgram struct {
 	totals int // vectors with totals
 	parts  []passPart
 	values []passValue
-	hubs   map[int]int // the words of the waiting rows of a product, by the matrix
+	hubs   map[int]int // of a matrix: its number among the vectors with totals, for rows that wait
 	p      *program
 }
 
@@ -89,7 +88,7 @@ const (
 	wordNNZ
 	wordLongs
 	wordNLongs
-	wordHubs // 1 if a row of the transpose may have more than HB_PASS_HUB entries
+	wordHubs // parts of the rows of the transpose with more than HB_PASS_HUB entries, at most
 	wordLater
 	matrixWords
 )
@@ -118,14 +117,13 @@ type passText struct {
 	domain  passDomain
 	err     error
 	used    map[passUse]bool // since the last barrier
-	given1  map[int]int      // of a vector in forward: the scalar that it got, or None
+	unset   map[int]int      // of a vector in forward: the scalar without whose value it loses entries, or None
 	forward map[int]int      // of a vector: that beyond whose entries it got entries since the last barrier
 	stale   map[int]bool     // variables whose totals changed since the last barrier
 	swaps   map[int]bool     // steps whose result takes the place of the destination
 	spares  map[int]int      // of the variable for a result that takes the place of the destination: a second one
 	group   []int            // of a variable: another one that it exchanges contents with, or itself
-	pulls   map[int]bool     // steps that may pull, and that may push
-	pushes  map[int]bool
+	pulls   map[int]bool     // products that may pull instead of push
 }
 
 // passUse is a read or a write of a vector since the last barrier; how tells which thread has which
@@ -157,11 +155,11 @@ type pointStep struct {
 	bare  bool // the mask holds for the result already
 }
 
-// passHave says which rows of a matrix as an operand the kernel may read: its own, and those of its
+// passHave is what the kernel depends on of a matrix as an operand. The kernel reads the rows of the
 // transpose.
 type passHave struct {
-	rows, cols bool
-	large      bool // it has more than passEntriesMost entries
+	rows  bool // it may read the rows, too
+	large bool // the matrix has more than passEntriesMost entries
 }
 
 // passEntriesMost is the number of entries of a matrix up to which a loop takes products whose sums
@@ -172,7 +170,7 @@ const passEntriesMost = 1 << 17
 // composePass writes the kernel of a list.
 func composePass(l *pass.List, have func(u pass.Use) passHave) (*passProgram, error) {
 	t := &passText{passProgram: &passProgram{list: l, hubs: map[int]int{}}, funcs: map[string]string{},
-		pulls: map[int]bool{}, pushes: map[int]bool{}, swaps: map[int]bool{}, spares: map[int]int{}}
+		pulls: map[int]bool{}, swaps: map[int]bool{}, spares: map[int]int{}}
 	t.classify(have)
 	if t.err != nil {
 		return nil, t.err
@@ -249,23 +247,18 @@ func (t *passText) classify(have func(u pass.Use) passHave) {
 		switch s.Kind {
 		case pass.Product:
 			at := have(s.A)
-			rows, cols := at.rows, at.cols
 			exact := s.Ring.Add.Exact || s.Ring.Add.Any
 			if !exact {
 				t.refuse(s, "the sum of "+s.Ring.Name+" depends on the order")
 				return
 			}
-			t.pulls[i], t.pushes[i] = rows, cols
-			if !rows && !cols {
-				t.pushes[i] = true
-			}
+			t.pulls[i] = at.rows
 			if at.large && !s.Ring.Add.Any {
 				t.refuse(s, fmt.Sprintf("with more than %d entries the plans of single products over %s take less time", passEntriesMost, s.Ring.Name))
 				return
 			}
 			m := t.matrixVar(s.A)
 			t.vars[m].rows = t.vars[m].rows || t.pulls[i]
-			t.vars[m].cols = t.vars[m].cols || t.pushes[i]
 			t.temps[i] = t.temp(s, s.Ring.Add)
 		case pass.Scatter:
 			if !s.Monoid.Exact && !s.Monoid.Any {
@@ -484,7 +477,7 @@ func (t *passText) lists() {
 		if s.Kind == pass.Scatter {
 			mark(t.temps[i])
 		}
-		if s.Kind != pass.Product || !t.pushes[i] {
+		if s.Kind != pass.Product {
 			continue
 		}
 		mark(s.B.Var)

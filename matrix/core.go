@@ -38,7 +38,7 @@ type core struct {
 	rowLeads    listRef // see sparse.Leads
 	colLeads    listRef
 
-	watch watchRef // is told of reads and writes; nil for none
+	watch watchRef // a recorded loop that reads and writes of others concern; nil for none
 
 	replicated bool // every process of the group at place has the contents, in st
 }

@@ -119,7 +119,6 @@ type loop struct {
 	option Option
 
 	mode    loopMode
-	reason  string // why the operations run one by one
 	backend device.Backend
 	runner  pass.Runner
 	busy    bool // operands are touched by the loop itself
@@ -159,7 +158,9 @@ func (l *loop) run() {
 	if around := l.settings.loop; around != nil {
 		around.settle("there is a loop in its body")
 	}
-	l.place()
+	if reason := l.place(); reason != "" && l.explain != nil {
+		l.explain("one by one: " + reason)
+	}
 	for {
 		if l.ctx != nil && l.ctx.Err() != nil {
 			l.steps.Do(l.ctx.Err())
@@ -179,25 +180,20 @@ func (l *loop) run() {
 	}
 }
 
-// place finds the device of the loop.
-func (l *loop) place() {
-	if l.oneByOne {
-		l.reason = "the option OneByOne"
-		return
-	}
+// place finds the device of the loop. Without one it returns why the operations run one by one.
+func (l *loop) place() (reason string) {
 	b := device.Of(l.in.Place())
-	if b == nil {
-		l.reason = "the condition is not on a device"
-		return
+	runner, ok := b.(pass.Runner)
+	switch {
+	case l.oneByOne:
+		return "the option OneByOne"
+	case !ok:
+		return "the condition is not on a device"
+	case l.trace != nil || l.traces != nil:
+		return "its operations are traced"
 	}
-	l.backend = b
-	l.runner, _ = b.(pass.Runner)
-	if l.trace != nil || l.traces != nil {
-		l.runner, l.reason = nil, "its operations are traced"
-	}
-	if l.runner == nil && l.explain != nil {
-		l.explain(l.reason)
-	}
+	l.backend, l.runner = b, runner
+	return ""
 }
 
 // call calls the body for a pass. It returns false if the body has left the loop.
@@ -228,7 +224,6 @@ func (l *loop) settle(reason string) {
 	was := l.mode
 	l.mode = oneByOne
 	defer func() { l.runner = nil }()
-	l.reason = reason
 	if l.explain != nil && was == recording {
 		l.explain("one by one: " + reason)
 	}
@@ -236,7 +231,7 @@ func (l *loop) settle(reason string) {
 		// The passes before this one are those of the list.
 		_, _, err := l.end(true)
 		if err == nil && l.called > 1 {
-			err = l.again(l.called - 1)
+			err = l.named(l.again(l.called - 1))
 		}
 		if err != nil {
 			l.unwatch()
@@ -457,8 +452,8 @@ func caller() string {
 	}
 }
 
-// recorded reports whether the operation goes to the list of a loop. If it cannot, what waits there
-// runs first.
+// recorded reports whether the operation goes to the list of a loop. For an operation of the body that
+// cannot, it runs the waiting operations first.
 func (c *call) recorded() bool {
 	l := c.loop
 	if l == nil || l.mode == oneByOne {

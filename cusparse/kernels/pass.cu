@@ -1,14 +1,14 @@
 // A recorded loop as one kernel that stays on the device. Source: prelude, warp, this file, and the
 // loop that passtext.go writes. Go defines
 //     HB_PASS_BLOCK   threads of a block
-//     HB_PASS_TOTALS  numbers of hb_control.total
+//     HB_PASS_TOTALS  numbers that threads add up
 //     HB_PASS_WORDS   numbers of hb_words
 //
 // All blocks of the grid are resident. Every thread runs the loop, and the threads of a stage share
-// its positions, its edges or its rows; hb_grid::sync separates stages of which one reads what
-// another thread has written before. What steers the loop (lengths of lists, scalars, the choice of
-// a direction) is equal in all threads: numbers that threads add up are read from the copy that the
-// last block to arrive at a barrier makes of them.
+// its positions, its edges or its rows. hb_grid::sync stands between two stages if the second one reads
+// what other threads write in the first one. What steers the loop (lengths of lists, scalars, the
+// choice of a direction) is equal in all threads: it follows from numbers that are read after a
+// barrier, while nobody changes them.
 //
 // Thread t of T has the positions p with p mod T = t, and the places of a list alike, so that
 // stages over the same positions need no barrier.
@@ -111,8 +111,8 @@ struct hb_grid {
 // hb_vec is a vector. Bit 0 of has[p] says that p has an entry, bit 1 that p is in the list. While
 // listed is set, the list has every entry once, and maybe positions without one; else no bit 1 is
 // set. len, cnt and deg are the length of the list, the number of entries, and the edges of the rows
-// in the list, at the last barrier: update adds what came since the one before, and is called once
-// after each barrier with changes before it.
+// in the list, at the last barrier. After each barrier that follows changes, update is called once:
+// it adds the changes.
 #define HB_PASS_NUMBERS 3
 template <class T> struct hb_vec {
 	T *val;
@@ -337,13 +337,12 @@ HB_DEVICE void hb_push(hb_grid &g, const hb_i64 *ptr, const hb_i32 *idx, const X
 	more.flush(g, t, deg);
 }
 
-// hb_fold adds up the values of the first n lanes of groups of that many lanes, in a fixed order:
-// the first lane of each has the sum.
-template <class C, class F> HB_DEVICE void hb_fold(bool &hit, C &acc, hb_i32 n, F add) {
-	for (hb_i32 d = n / 2; d > 0; d /= 2) {
+// hb_fold adds up the values of the lanes of a warp, in a fixed order: the first lane has the sum.
+template <class C, class F> HB_DEVICE void hb_fold(bool &hit, C &acc, F add) {
+	for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
 		const bool other = __shfl_down_sync(HB_FULL, (hb_i32)hit, d) != 0;
 		const C y = hb_from(acc, HB_LANE + d < HB_WARP ? HB_LANE + d : HB_LANE);
-		if (HB_LANE % n < d && other) {
+		if (HB_LANE < d && other) {
 			acc = hit ? add(acc, y) : y;
 			hit = true;
 		}
@@ -354,7 +353,7 @@ template <class C, class F> HB_DEVICE void hb_fold(bool &hit, C &acc, hb_i32 n, 
 template <class C, class F> HB_DEVICE void hb_block_fold(bool &hit, C &acc, F add) {
 	__shared__ C sums[HB_PASS_WARPS];
 	__shared__ bool hits[HB_PASS_WARPS];
-	hb_fold(hit, acc, HB_WARP, add);
+	hb_fold(hit, acc, add);
 	__syncthreads();
 	if (HB_LANE == 0) {
 		sums[threadIdx.x / HB_WARP] = acc;
@@ -422,7 +421,7 @@ HB_DEVICE void hb_pull(hb_grid &g, hb_i64 n, const hb_i64 *ptr, const hb_i32 *id
 					hb_terms(s, HB_WARP, end, row, idx, found, sum, term, add);
 					if (__any_sync(HB_FULL, found)) break;
 				}
-				hb_fold(found, sum, HB_WARP, add);
+				hb_fold(found, sum, add);
 				sum = hb_from(sum, 0);
 				if (__shfl_sync(HB_FULL, (hb_i32)found, 0) && HB_LANE == from) {
 					acc = sum;

@@ -170,10 +170,9 @@ type Matrix interface {
 	Watch(w *Watch) *Watch
 }
 
-// Watch is told before the contents of a matrix are read or written, while operations on the matrix
-// wait in a list.
+// Watch is what a recorded loop keeps with a matrix whose operations wait in the list of the loop.
 type Watch struct {
-	// Touched is called on the goroutine that reads or writes.
+	// Touched is called before the contents are read or written, on the goroutine that does so.
 	Touched func(write bool)
 }
 
