@@ -1,7 +1,10 @@
 package ops_test
 
 import (
+	"bytes"
 	"fmt"
+	"os"
+	"os/exec"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -206,12 +209,28 @@ func linear(op string, f matrix.Format, m fewMask, accum, replace bool) string {
 // touches memory of its own: less than a byte for each of 3·10⁶ positions or a bit for each of 10⁷.
 var fewSlack = cost{allocated: 4 << 10, touched: 768 << 10}
 
+// fewChild is set in the process that TestFewEntriesCostTheSame starts for itself.
+const fewChild = "HIVEBLAS_FEW_CHILD"
+
 // TestFewEntriesCostTheSame: an operation on 10 entries allocates and touches equally many bytes for
 // 10⁵ positions and for more, in every combination of format, mask, accumulator and replace, other
 // than those of linear. The quick form looks at the touched pages of one combination in eight.
 func TestFewEntriesCostTheSame(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates and touches memory of its own")
+	}
+	if os.Getenv(fewChild) == "" { // memory that other tests have had may be in huge pages
+		name, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), name, "-test.run=^TestFewEntriesCostTheSame$", "-test.v")
+		cmd.Env = append(os.Environ(), fewChild+"=1")
+		out, err := cmd.CombinedOutput()
+		if err != nil || !bytes.Contains(out, []byte("--- PASS: TestFewEntriesCostTheSame")) && !bytes.Contains(out, []byte("--- SKIP")) {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
 	}
 	smallPages(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -229,6 +248,11 @@ func TestFewEntriesCostTheSame(t *testing.T) {
 			if !ok {
 				first[name] = got
 				return
+			}
+			// Sweeping and other work of the runtime only adds to a cost: the least of several counts.
+			for try := 0; try < 4 && (got.allocated > want.allocated+fewSlack.allocated || got.touched > want.touched+fewSlack.touched); try++ {
+				again := costOf(t, run, seen%every == longtest.Turn()%every)
+				got = cost{min(got.allocated, again.allocated), min(got.touched, again.touched)}
 			}
 			if got.allocated > want.allocated+fewSlack.allocated {
 				t.Errorf("%s: %d bytes allocated for %d positions, %d for %d", name, got.allocated, n, want.allocated, sizes[0])
