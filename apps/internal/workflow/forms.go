@@ -26,7 +26,7 @@ var forms = map[string]Forms{
 	"Closeness":                   {Host: true, Group: ByRanges},
 	"Colouring":                   {Host: true},
 	"Communities":                 {Device: true, Group: "shares"},
-	"ConnectedComponents":         {Device: true, Group: ByRows},
+	"ConnectedComponents":         {Host: true, Device: true, Group: ByRows},
 	"CoreNumbers":                 {Host: true, Device: true},
 	"Diameter":                    {Host: true, Device: true}, // by the kernels of BFS
 	"FusedLasso":                  {Device: true, Group: ByRanges},
