@@ -19,7 +19,7 @@ import (
 // order; rows without entries take no time in a [Span] of rows. An index out of range is a
 // *matrix.IndexError that gives its position in the list.
 func Extract[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
-	return begin("Extract", "", opts).extract(destOf[T](dst), viewOf[T](a), rows, cols)
+	return begin("Extract", "", opts).extract(destOf(dst), viewOf(a), rows, cols)
 }
 
 func (c *call) extract(d dest, a rep.View, rows, cols Indices) error {
@@ -69,7 +69,7 @@ func (c *call) extracted(st *sparse.Store, rows, cols cpu.Indices) error {
 
 // ExtractVector computes w⟨m⟩ ⊕= u(idx): entry p is u(idx[p]). Indices may repeat.
 func ExtractVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSource[T], idx Indices, opts ...Option) error {
-	return begin("ExtractVector", "", opts).extractVector(destOf[T](dst), viewOf[T](u), idx)
+	return begin("ExtractVector", "", opts).extractVector(destOf(dst), viewOf(u), idx)
 }
 
 func (c *call) extractVector(d dest, u rep.View, idx Indices) error {
@@ -158,7 +158,7 @@ func copyPresent(to, from []uint8) (entries int) {
 
 // ExtractRow computes w⟨m⟩ ⊕= A(i, cols). With A.T() it extracts a column of A.
 func ExtractRow[T comparable](dst matrix.VectorTarget[T], a matrix.Source[T], i int, cols Indices, opts ...Option) error {
-	return begin("ExtractRow", "", opts).extractRow(destOf[T](dst), viewOf[T](a), i, cols)
+	return begin("ExtractRow", "", opts).extractRow(destOf(dst), viewOf(a), i, cols)
 }
 
 func (c *call) extractRow(d dest, a rep.View, i int, cols Indices) error {
@@ -299,7 +299,7 @@ func at(idx, places []int32) []int32 {
 // A are deleted. The mask has the shape of C (see [MaskOfRegion]). Indices must be distinct. Assign
 // takes O(entries of A and C) time.
 func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
-	return begin("Assign", "", opts).assign(destOf[T](dst), viewOf[T](a), rows, cols)
+	return begin("Assign", "", opts).assign(destOf(dst), viewOf(a), rows, cols)
 }
 
 func (c *call) assign(d dest, a rep.View, rows, cols Indices) error {
@@ -338,7 +338,7 @@ func (c *call) assign(d dest, a rep.View, rows, cols Indices) error {
 
 // AssignVector computes w(idx)⟨m⟩ ⊕= u; see [Assign].
 func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSource[T], idx Indices, opts ...Option) error {
-	return begin("AssignVector", "", opts).assignVector("idx", destOf[T](dst), viewOf[T](u), idx)
+	return begin("AssignVector", "", opts).assignVector("idx", destOf(dst), viewOf(u), idx)
 }
 
 // assignVector is AssignVector. Errors name the list of indices arg.
@@ -381,7 +381,7 @@ func (c *call) assignVector(arg string, d dest, u rep.View, idx Indices) error {
 // and the mask is not complemented, and O(positions of the region) otherwise; more positions than
 // there is memory for are a *matrix.SizeError.
 func AssignScalar[T comparable](dst matrix.Target[T], x T, rows, cols Indices, opts ...Option) error {
-	return begin("AssignScalar", "", opts).assignScalar(destOf[T](dst), sparse.ValuesOf([]T{x}), rows, cols)
+	return begin("AssignScalar", "", opts).assignScalar(destOf(dst), sparse.ValuesOf([]T{x}), rows, cols)
 }
 
 // assignScalar is AssignScalar of a single value.
@@ -406,7 +406,7 @@ func (c *call) assignScalar(d dest, x sparse.Values, rows, cols Indices) error {
 
 // AssignVectorScalar computes w(idx)⟨m⟩ ⊕= x; see [AssignScalar].
 func AssignVectorScalar[T comparable](dst matrix.VectorTarget[T], x T, idx Indices, opts ...Option) error {
-	return begin("AssignVectorScalar", "", opts).assignVectorScalar(destOf[T](dst), sparse.ValuesOf([]T{x}), idx)
+	return begin("AssignVectorScalar", "", opts).assignVectorScalar(destOf(dst), sparse.ValuesOf([]T{x}), idx)
 }
 
 // assignVectorScalar is AssignVectorScalar of a single value.
@@ -505,7 +505,7 @@ const maxRegion = 1 << 36
 // Dimensions that overflow are a *matrix.SizeError. It takes O(entries of the result) time.
 func Kronecker[A, B, C comparable](dst matrix.Target[C], op semiring.Operator[A, B, C], a matrix.Source[A], b matrix.Source[B], opts ...Option) error {
 	f := operatorOf(op)
-	return begin("Kronecker", f.name, opts).kronecker(destOf[C](dst), f, viewOf[A](a), viewOf[B](b))
+	return begin("Kronecker", f.name, opts).kronecker(destOf(dst), f, viewOf(a), viewOf(b))
 }
 
 func (c *call) kronecker(d dest, f operator, a, b rep.View) error {

@@ -22,7 +22,7 @@ import (
 // is kept. The order of each sum is the same for every number of threads. MxV returns the same
 // errors as [MxM].
 func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], a matrix.Source[A], u matrix.VectorSource[B], opts ...Option) error {
-	return setRing(beginProduct("MxV", s.Name(), opts), s).mxv(destOf[C](dst), viewOf[A](a), viewOf[B](u))
+	return beginProduct("MxV", s.Inside(), opts).mxv(destOf(dst), viewOf(a), viewOf(u))
 }
 
 // mxv is MxV over the semiring of the call.
@@ -72,7 +72,7 @@ func (c *call) mxv(d dest, a, u rep.View) error {
 // of u(k) ⊗ A(k,j). The methods and errors are those of [MxV] with A transposed: Push reads the
 // rows of A and Pull reads its columns.
 func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], u matrix.VectorSource[A], a matrix.Source[B], opts ...Option) error {
-	return setRing(beginProduct("VxM", s.Name(), opts), s).vxm(destOf[C](dst), viewOf[A](u), viewOf[B](a))
+	return beginProduct("VxM", s.Inside(), opts).vxm(destOf(dst), viewOf(u), viewOf(a))
 }
 
 // vxm is VxM over the semiring of the call.

@@ -149,7 +149,7 @@ func TestZeroOperators(t *testing.T) {
 		}
 	}
 	got := []any{
-		s.Name(), s.String(), s.Position(), s.Inside(), m.Name(), m.CUDA(), m.Identity(), m.IsAny(), m.Combine(1, 2), m.TerminalInside().None(),
+		s.Name(), s.String(), s.Position(), s.Inside(), m.Name(), m.CUDA(), m.Identity(), m.IsAny(), m.Combine(1, 2), m.Inside(), op.Inside(),
 		op.Name(), op.CUDA(), op.Apply(1, 2), op.ApplyAt(1, 2, 3, 4, 5), op.Position(), u.Name(), u.CUDA(), u.Apply(1),
 		at.Name(), at.CUDA(), at.Apply(1, 2, 3), at.UsesValue(), keep.Name(), keep.CUDA(), keep.Keep(1, 2, 3), NewUnary[int, int]("", nil).Apply(3),
 	}

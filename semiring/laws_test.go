@@ -42,14 +42,14 @@ func laws[T comparable](t *testing.T, typ string, m Monoid[T], values []T) {
 
 // folded returns the sum of values from a start by Fold.
 func folded[T any](m Monoid[T], start T, v []T) T {
-	cpu.TypedMonoid[T](m.Inside()).Fold(&start, v)
+	cpu.TypedMonoid[T](m.Inside().Monoid).Fold(&start, v)
 	return start
 }
 
 func monoidKernels[T comparable](t *testing.T, name string, m Monoid[T], values []T) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
-	k := cpu.TypedMonoid[T](m.Inside())
+	k := cpu.TypedMonoid[T](m.Inside().Monoid)
 	for n := range 20 {
 		v := make([]T, n)
 		for p := range v {
@@ -236,7 +236,7 @@ func agree[A, B comparable, C comparable](t *testing.T, name string, op BinaryOp
 	if op.Name() != name {
 		t.Errorf("%s is called %q", name, op.Name())
 	}
-	k := cpu.TypedBinary[A, B, C](op.Inside())
+	k := cpu.TypedBinary[A, B, C](op.Inside().Binary)
 	var a []A
 	var b []B
 	var want []C
@@ -301,12 +301,12 @@ func TestReads(t *testing.T) {
 	for name, c := range map[string]struct {
 		x, y, wantX, wantY bool
 	}{
-		"times":          {PlusTimes[int8]().in.k.UsesX, PlusTimes[int8]().in.k.UsesY, true, true},
-		"first":          {PlusFirst[int8]().in.k.UsesX, PlusFirst[int8]().in.k.UsesY, true, false},
-		"second":         {PlusSecond[int8]().in.k.UsesX, PlusSecond[int8]().in.k.UsesY, false, true},
-		"pair":           {PlusPair[int8]().in.k.UsesX, PlusPair[int8]().in.k.UsesY, false, false},
-		"first, flipped": {PlusFirst[int8]().in.flip.UsesX, PlusFirst[int8]().in.flip.UsesY, false, true},
-		"any_second":     {AnySecond[int8]().in.k.UsesX, AnySecond[int8]().in.k.UsesY, false, true},
+		"times":          {PlusTimes[int8]().in.Semiring.UsesX, PlusTimes[int8]().in.Semiring.UsesY, true, true},
+		"first":          {PlusFirst[int8]().in.Semiring.UsesX, PlusFirst[int8]().in.Semiring.UsesY, true, false},
+		"second":         {PlusSecond[int8]().in.Semiring.UsesX, PlusSecond[int8]().in.Semiring.UsesY, false, true},
+		"pair":           {PlusPair[int8]().in.Semiring.UsesX, PlusPair[int8]().in.Semiring.UsesY, false, false},
+		"first, flipped": {PlusFirst[int8]().in.Flipped.UsesX, PlusFirst[int8]().in.Flipped.UsesY, false, true},
+		"any_second":     {AnySecond[int8]().in.Semiring.UsesX, AnySecond[int8]().in.Semiring.UsesY, false, true},
 	} {
 		if c.x != c.wantX || c.y != c.wantY {
 			t.Errorf("%s reads x: %v, y: %v", name, c.x, c.y)
