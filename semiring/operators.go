@@ -403,12 +403,10 @@ func (op SelectOp[A]) String() string { return op.in.title() }
 // one returns a value as values without its type.
 func one[T any](x T) cpu.Values { return sparse.ValuesOf([]T{x}) }
 
-// scalarCUDA returns a number or bool, also of a named type, as a CUDA C expression, and "" for
-// other types.
+// scalarCUDA returns a number, also of a named type, as a CUDA C expression.
 func scalarCUDA(x any) string {
-	switch v := reflect.ValueOf(x); {
-	case v.Kind() == reflect.Bool:
-		return fmt.Sprint(v.Bool())
+	v := reflect.ValueOf(x)
+	switch {
 	case v.CanFloat():
 		return floatCUDA(v.Float())
 	case v.CanInt():
@@ -420,13 +418,11 @@ func scalarCUDA(x any) string {
 		default:
 			return fmt.Sprint(i)
 		}
-	case v.CanUint():
-		if u := v.Uint(); u > math.MaxInt32 {
-			return fmt.Sprintf("%dULL", u)
-		}
-		return fmt.Sprint(v.Uint())
 	}
-	return ""
+	if u := v.Uint(); u > math.MaxInt32 {
+		return fmt.Sprintf("%dULL", u)
+	}
+	return fmt.Sprint(v.Uint())
 }
 
 func floatCUDA(v float64) string {
