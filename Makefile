@@ -23,7 +23,7 @@ bench: ## the command of the benchmarks, as build/hiveblas-bench
 test: ## the quick form of all tests, 6 minutes of processor time once compiled
 	$(GO) test ./...
 
-test-all: ## the long form of all tests, as CI runs it, 9 minutes on two cores once compiled
+test-all: ## the long form of all tests, which CI runs by turns, 9 minutes on two cores once compiled
 	HIVEBLAS_LONG=1 $(GO) test $(LONG) ./...
 	$(GO) test -tags hiveblas_portable ./internal/parallel
 

@@ -88,9 +88,9 @@ func (c *call) extractVector(d dest, u rep.View, idx Indices) error {
 	if t.at != nil {
 		if (idx.all || ci.values != nil) && c.recorded() {
 			h, s := c.stepOf(pass.Assign)
-			s.A = c.loop.use(h, u)
+			s.A = h.use(u)
 			if !idx.all {
-				s.Kind, s.B = pass.Gather, c.loop.use(h, *ci.values)
+				s.Kind, s.B = pass.Gather, h.use(*ci.values)
 			}
 			return c.record(h, &s, func() error { return c.extractVector(d, u, idx) })
 		}
@@ -365,7 +365,7 @@ func (c *call) assignVector(arg string, d dest, u rep.View, idx Indices) error {
 	if t.at != nil {
 		if ci.All(n) && c.recorded() {
 			h, s := c.stepOf(pass.Assign)
-			s.A = c.loop.use(h, u)
+			s.A = h.use(u)
 			return c.record(h, &s, func() error { return c.assignVector(arg, d, u, idx) })
 		}
 		return c.remoteAssign(u, cpu.Indices{N: 1}, ci)
@@ -406,7 +406,8 @@ func (c *call) assignScalar(d dest, x sparse.Values, rows, cols Indices) error {
 
 // AssignVectorScalar computes w(idx)⟨m⟩ ⊕= x; see [AssignScalar].
 func AssignVectorScalar[T comparable](dst matrix.VectorTarget[T], x T, idx Indices, opts ...Option) error {
-	return begin("AssignVectorScalar", "", opts).assignVectorScalar(destOf(dst), sparse.ValuesOf([]T{x}), idx)
+	c := beginKept("AssignVectorScalar", "", opts)
+	return c.done(c.assignVectorScalar(destOf(dst), sparse.ValuesOf([]T{x}), idx))
 }
 
 // assignVectorScalar is AssignVectorScalar of a single value.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hiveblas/hiveblas/apps/order"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/order"
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/matrix"
 )
