@@ -116,7 +116,7 @@ func WithOptions(opts ...Option) Option {
 // Trace describes a completed operation.
 type Trace struct {
 	Op     string // such as "MxM"
-	Name   string // the operator, such as "plus_times"
+	Name   string // the operator, such as "plus_times"; the algorithm of a workflow that begins
 	Method Method // the method that ran
 	Plan   string // on a GPU, the plan of the kernel if it has one, such as "pull dia vm store"
 	Place  string // the device, or "cpu"

@@ -92,6 +92,7 @@ func Classify(data, pattern *Attributed, opts ...ClassifyOptions) (*matrix.Matri
 	if n, _ := pattern.Dims(); rounds == 0 {
 		rounds = n
 	}
+	workflow.Announce(o.Run, app, "belief propagation")
 	workflow.Report(o.Run, "messages", 0, int64(max(rounds, 0)))
 	at, err := workflow.FusedOn(o.Run, app, data.Place())
 	if err != nil {

@@ -108,6 +108,11 @@ func communitiesOf(g workflow.Operand, opts []CommunitiesOptions) (*CommunitiesR
 	if err != nil {
 		return nil, err
 	}
+	algorithm := "Louvain"
+	if o.Leiden {
+		algorithm = "Leiden"
+	}
+	workflow.Announce(o.Run, app, algorithm)
 	workflow.Report(o.Run, "communities: read the graph", 0, 0)
 	var at device.Runner
 	w := workflow.GroupRows(o.Run, app, workflow.Pattern(g).Place())

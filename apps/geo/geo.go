@@ -120,6 +120,7 @@ func geolocation(a matrix.View[bool], locations *lines.Locations, opts []Geoloca
 	if err != nil {
 		return nil, err
 	}
+	workflow.Announce(o.Run, "Geolocate", "median: "+o.Median.String())
 	if at != nil && o.Median == MedianDegrees {
 		if res, err := fusedGeolocate(at, a, locations, n, o); res != nil || err != nil {
 			return res, err

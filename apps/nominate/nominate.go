@@ -115,6 +115,7 @@ func nominateVertices(g matrix.View[bool], seeds []int, opts []NominateOptions) 
 	if err != nil {
 		return nil, err
 	}
+	workflow.Announce(o.Run, app, o.Context.String())
 	workflow.Report(o.Run, "nominate", 0, int64(n))
 	context, err := contextOf(app, g, n, seeds, o)
 	if err != nil {

@@ -128,6 +128,7 @@ func hopsFrom(a matrix.View[bool], n int, seeds []int, run workflow.Run) (dist *
 	case form.Device != nil:
 		return fusedHops(form.Device, a, n, seeds, run)
 	}
+	workflow.Announce(run, "VertexNomination", byDirection)
 	here := matrix.On(a.Place())
 	dist = matrix.NewVector[int32](n, here)
 	frontier := matrix.NewVector[bool](n, here)

@@ -210,6 +210,7 @@ func graphSAGE(g rep.View, features matrix.Source[float32], model *SAGEModel, op
 	if o.Precision < SAGEFloat32 || o.Precision > SAGEBFloat16 {
 		return nil, &workflow.ParameterError{App: app, Arg: "the precision", Got: o.Precision.String(), Want: "SAGEFloat32, SAGETF32, SAGEFloat16 or SAGEBFloat16"}
 	}
+	workflow.Announce(o.Run, app, model.Aggregator.String())
 	if res, err := sageByRanges(app, g, matrix.AsView[float32](features), model, net, n, o); res != nil || err != nil {
 		return res, err
 	}

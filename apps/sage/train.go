@@ -129,6 +129,7 @@ func trainGraphSAGE(g rep.View, features matrix.Source[float32], classes []int32
 		}
 		on, devices = nil, nil
 	}
+	workflow.Announce(o.Run, app, o.Aggregator.String())
 	if devices != nil {
 		res, err := trainOnGroup(devices, g, matrix.AsView[float32](features), classes, split, n, d, count, o)
 		if res != nil || err != nil {

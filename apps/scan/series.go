@@ -104,6 +104,7 @@ func ScanSeries(e *TimedEdges, opts ...ScanSeriesOptions) (*ScanSeriesResult, er
 	if err := o.Hops.check(app); err != nil {
 		return nil, err
 	}
+	workflow.Announce(o.Run, app, "scan statistics of windows")
 	first, last, err := e.span(app, o.Threads)
 	if err != nil {
 		return nil, err

@@ -214,6 +214,7 @@ func graphSearch(g workflow.Operand, scores *Scores, starts []int, opts []Search
 	} else if !fits {
 		at = nil
 	}
+	workflow.Announce(o.Run, app, o.Rule.String())
 	workflow.Report(o.Run, "graph search", 0, s.walks)
 	method := "kernel"
 	if at != nil {

@@ -88,6 +88,9 @@ func Run(ctx context.Context, app string, g *matrix.Matrix[float64], at *comm.Gr
 	}
 	v.Division, v.OnHost = own.divided().String(), own.divided() == byRanges
 	trace := func(t ops.Trace) {
+		if t.Method == "" && t.Place == "" { // the name of the algorithm
+			return
+		}
 		v.Steps++
 		v.Imbalance = max(v.Imbalance, t.Imbalance)
 		v.Bytes += bytesOfEdge*float64(t.Work) + bytesOfRow*float64(t.NVals)

@@ -19,8 +19,10 @@ type Run struct {
 	Context  context.Context // nil: never ends
 	Threads  int             // 0: GOMAXPROCS; a negative number is a *ParameterError
 	Progress Stage           // nil: silent
-	Trace    func(ops.Trace) // called after each operation; may be nil
-	Method   Method          // Auto: the fastest form where the graph lives
+	// Trace is called after each operation and each kernel of a workflow; may be nil. A workflow
+	// first names its algorithm, in a trace that has an Op and a Name and nothing else.
+	Trace  func(ops.Trace)
+	Method Method // Auto: the fastest form where the graph lives
 }
 
 // Method is the form of a workflow.
