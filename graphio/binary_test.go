@@ -193,7 +193,7 @@ func convertsTo[F, T matrix.Element](t *testing.T, path string, values []F, want
 			}
 		}
 		ones, _, err := ReadFile[T](path, PatternOnly())
-		if one := elementFor[T](); err != nil || ones.NVals() != 4 || one.at(ones.Inside().Stored().Val, 0) != one.one {
+		if one := elementFor[T](); err != nil || ones.NVals() != 4 || one.At(ones.Inside().Stored().Val, 0) != one.One {
 			t.Errorf("%T of %T, %v, without values: %v, %v", want, values, format, ones, err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/graphio/internal/core"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/pieces"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -32,7 +33,7 @@ func someLabels(n int) map[string]*Labels {
 	}
 	sorted := slices.Clone(names)
 	slices.Sort(sorted)
-	return map[string]*Labels{"none": nil, "counted": countedFrom(-2, n), "ids": NewIDs(ids), "unsorted ids": NewIDs(backwards),
+	return map[string]*Labels{"none": nil, "counted": (*Labels)(core.CountedFrom(-2, n)), "ids": NewIDs(ids), "unsorted ids": NewIDs(backwards),
 		"names": NewLabels(sorted), "unsorted names": NewLabels(names), "repeated": NewLabels(twice)}
 }
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/graphio/internal/core"
 	"github.com/hiveblas/hiveblas/internal/hgb"
 	"github.com/hiveblas/hiveblas/internal/pieces"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -207,7 +208,7 @@ func binaryCases(t *testing.T) (list []partsCase) {
 	sum := Duplicates[float64](matrix.CombineFunc[float64](func(x, y float64) float64 { return x/3 + y }))
 	add := func(name string, a *matrix.Matrix[float64], opts ...ReadOption) string {
 		var b bytes.Buffer
-		if err := WriteBinary(&b, a, WithLabels(countedFrom(5, max(byRows(a).NRows, 1)))); err != nil {
+		if err := WriteBinary(&b, a, WithLabels((*Labels)(core.CountedFrom(5, max(byRows(a).NRows, 1))))); err != nil {
 			t.Fatal(name, err)
 		}
 		list = append(list, partsCase{name, b.String(), opts})
@@ -273,7 +274,7 @@ func TestReadBinaryInPartsInvariants(t *testing.T) {
 			Val: []float64{1, 2}},
 	} {
 		var b bytes.Buffer
-		if err := hgb.Write(&b, sparse.Untyped(st), false, elementFor[float64]().item(), hgb.Sides{}); err != nil {
+		if err := hgb.Write(&b, sparse.Untyped(st), false, elementFor[float64]().Item(), hgb.Sides{}); err != nil {
 			t.Fatal(err)
 		}
 		t.Run(name, func(t *testing.T) { comparePartsOf(t, b.String(), []ReadOption{InFormat(FormatBinary)}) })
@@ -390,7 +391,7 @@ func TestReadInPartsDisagree(t *testing.T) {
 
 func comparePartsOf(t *testing.T, text string, opts []ReadOption) {
 	t.Helper()
-	if readOptionsOf(opts).format == FormatAuto {
+	if FileFormat(readOptionsOf(opts).Format) == FormatAuto {
 		format := FormatEdges
 		if strings.HasPrefix(text, "%%") || strings.HasPrefix(text, "3 3 2") {
 			format = FormatMatrixMarket

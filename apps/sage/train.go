@@ -147,6 +147,12 @@ func trainGraphSAGE(g rep.View, features matrix.Source[float32], classes []int32
 	}
 	t := &sageTrainer{o: o, classes: classes, split: split, idle: grouped && !group.First()}
 	t.net = newNet[float32](o.Aggregator, d, o.Hidden, count, o.Seed)
+	return t.trainOnHost(app, g, features, n)
+}
+
+// trainOnHost trains a new network on the host, or by ranges of a group.
+func (t *sageTrainer) trainOnHost(app string, g rep.View, features matrix.Source[float32], n int) (*SAGETraining, error) {
+	o := t.o
 	t.best = t.net.Values()
 	t.state.Validate, t.state.bestLoss = math.NaN(), math.Inf(1)
 	divided, err := divideTraining(t, g, matrix.AsView[float32](features), n)
