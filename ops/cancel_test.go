@@ -29,8 +29,8 @@ func (b *bomb) tick() {
 		b.after.Add(1)
 	}
 	if b.calls.Add(1) == b.at {
-		b.gone.Store(true)
 		b.action()
+		b.gone.Store(true)
 	}
 }
 

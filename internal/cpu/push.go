@@ -96,6 +96,11 @@ func Push(env Env, s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) 
 	u = u.ToSparse()
 	ks := u.Idx
 	bounds := env.Parts
+	if s.constant() && !env.cancelled() {
+		if out := pushConstant(s, c, u, a, mask); out != nil {
+			return out, nil
+		}
+	}
 	// One part.
 	if len(bounds) <= 2 && (few(&a.Structure, ks, n) || n > 1<<22 && !fits(int64(n), 2*(c.Size+1))) {
 		return pushSorted(env, s, c, u, a, mask)
