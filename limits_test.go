@@ -21,7 +21,7 @@ const (
 // larger are the packages and files above the limits, with the lines that they may have.
 var larger = map[string]int{
 	"cusparse":     11100, // the backend: kernels are composed and launched in one place
-	"internal/cpu": 7500,  // the drivers of all operations
+	"internal/cpu": 7600,  // the drivers of all operations
 	"cmd/hiveblas": 9000,  // a file a command
 
 	// To split.
@@ -32,7 +32,7 @@ var larger = map[string]int{
 }
 
 // longer are the functions above the limit, by their files: tables, commands (texts, flags and the
-// steps of a run), kernels launched one after another, readers of one format, and others to split.
+// steps of a run), kernels launched one after another, and readers of one format.
 var longer = map[string]string{
 	// tables
 	"apps/list.go":                        "List",
@@ -95,23 +95,6 @@ var longer = map[string]string{
 	"graphio/internal/edgelist/vector.go":    "ReadVector",
 	"graphio/internal/matrixmarket/write.go": "Write",
 	"internal/chunk/run.go":                  "Read",
-
-	// to split
-	"apps/communities/graph.go":         "weightedGraph",
-	"apps/flow/maxflow.go":              "flowByTrees",
-	"apps/internal/network/network.go":  "Run",
-	"apps/internal/samples/featured.go": "ClassifyNaively",
-	"apps/internal/workflow/pairs.go":   "PairsOf",
-	"apps/lasso/dual.go":                "findCandidates",
-	"apps/lasso/split.go":               "divide",
-	"apps/nominate/nominate.go":         "nominateVertices",
-	"apps/sage/ranges.go":               "byLayers",
-	"apps/sage/sage.go":                 "graphSAGE",
-	"apps/scan/ranges.go":               "scanByRanges",
-	"apps/search/search.go":             "graphSearch",
-	"internal/cpu/mxm.go":               "row",
-	"internal/cpu/mxv.go":               "Pull",
-	"internal/workload/volume.go":       "Run",
 }
 
 // TestLimits holds packages, files and functions to the limits, and the lists of exceptions to what

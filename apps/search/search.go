@@ -10,6 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/paths"
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -216,20 +217,7 @@ func graphSearch(g workflow.Operand, scores *Scores, starts []int, opts []Search
 	}
 	workflow.Announce(o.Run, app, o.Rule.String())
 	workflow.Report(o.Run, "graph search", 0, s.walks)
-	method := "kernel"
-	if at != nil {
-		s.room = n
-		if err = fusedWalks(s, at, g.Inside()); errors.Is(err, errWeights) {
-			s.room = 0
-			if err = onHost(s, g.Inside()); err == nil { // it says which, unless no walk meets it
-				method, at = s.method(), nil
-				err = s.run()
-			}
-		}
-	} else if err = onHost(s, g.Inside()); err == nil {
-		method = s.method()
-		err = s.run()
-	}
+	method, at, err := s.walk(g, at, n)
 	if err != nil {
 		return nil, err
 	}
@@ -260,6 +248,26 @@ func graphSearch(g workflow.Operand, scores *Scores, starts []int, opts []Search
 		return res, res.Visits.Move(place)
 	}
 	return res, nil
+}
+
+// walk takes all walks on the device at, or on the host where it is nil or the weights do not suit
+// it. It returns the method and the device that ran.
+func (s *searcher) walk(g workflow.Operand, at device.Runner, n int) (method string, ran device.Runner, err error) {
+	method = "kernel"
+	if at != nil {
+		s.room = n
+		if err = fusedWalks(s, at, g.Inside()); errors.Is(err, errWeights) {
+			s.room = 0
+			if err = onHost(s, g.Inside()); err == nil { // it says which, unless no walk meets it
+				method, at = s.method(), nil
+				err = s.run()
+			}
+		}
+	} else if err = onHost(s, g.Inside()); err == nil {
+		method = s.method()
+		err = s.run()
+	}
+	return method, at, err
 }
 
 // asMatrix32 returns a full matrix, which shares the values.

@@ -30,23 +30,9 @@ func Pull(env Env, s *Semiring, c *sparse.Type, a *sparse.Store, leads func() []
 	full := u.Format == sparse.Full
 	absorb := s.IsIdentity != nil && !full
 	if absorb {
-		filled := getSPA(u.Type, u.NCols, s.Absent) // absent except at the entries of u
-		at := func(move func(acc Values, lo int64, list []int32)) {
-			_ = parallel.Range(nil, threads, len(present), denseChunk, func(_, lo, hi int) {
-				m := getScratch()
-				defer m.release()
-				move(u.Type.Slice(filled.acc, int64(lo), int64(hi)), int64(lo), m.listPresent(present[lo:hi]))
-			})
-		}
-		val := x
-		at(func(acc Values, lo int64, list []int32) {
-			u.Type.Move(acc, list, u.Type.Slice(val, lo, lo+int64(acc.Len())), list)
-		})
-		x = filled.acc
-		defer func() {
-			at(func(acc Values, _ int64, list []int32) { u.Type.FillAt(acc, list, s.Absent) })
-			filled.release()
-		}()
+		var release func()
+		x, release = absentFilled(u, x, present, s.Absent, threads)
+		defer release()
 	}
 	var allow []uint8
 	if mask != nil {
@@ -96,6 +82,26 @@ func Pull(env Env, s *Semiring, c *sparse.Type, a *sparse.Store, leads func() []
 		return nil, err
 	}
 	return joinBlocks(env, c, m, bounds, counts, idx, y)
+}
+
+// absentFilled returns the values x of u with absent at the positions without an entry, and the
+// function that releases them.
+func absentFilled(u *sparse.Store, x Values, present []uint8, absent Values, threads int) (filledX Values, release func()) {
+	filled := getSPA(u.Type, u.NCols, absent) // absent except at the entries of u
+	at := func(move func(acc Values, lo int64, list []int32)) {
+		_ = parallel.Range(nil, threads, len(present), denseChunk, func(_, lo, hi int) {
+			m := getScratch()
+			defer m.release()
+			move(u.Type.Slice(filled.acc, int64(lo), int64(hi)), int64(lo), m.listPresent(present[lo:hi]))
+		})
+	}
+	at(func(acc Values, lo int64, list []int32) {
+		u.Type.Move(acc, list, u.Type.Slice(x, lo, lo+int64(acc.Len())), list)
+	})
+	return filled.acc, func() {
+		at(func(acc Values, _ int64, list []int32) { u.Type.FillAt(acc, list, absent) })
+		filled.release()
+	}
 }
 
 // asFull returns a vector with an entry at each position in the format Full, so that the order of
