@@ -18,8 +18,8 @@ import (
 // bool for a file without values, int64 for integers, uint64 if one of them needs it, and float64
 // otherwise, or if int64 and uint64 together do not hold the integers. Where the header of a text
 // does not tell the type, or the first lines of an edge list tell another one, ReadAny reads the
-// file again, at most three times. With [PatternOnly] the type is bool. rows and cols are as those
-// of [ReadLabelled]. Give [Duplicates] once for each type that the file may have.
+// file again, at most three times. With [PatternOnly] the type is bool. rows and cols are the names
+// that [ReadLabelled] returns. Give [Duplicates] once for each type that the file may have.
 func ReadAny(path string, opts ...ReadOption) (a matrix.Any, rows, cols *Labels, err error) {
 	m, labels, err := readAsStored(path, readOptionsOf(opts))
 	if err != nil {
@@ -137,9 +137,10 @@ func nextType(t *sparse.Type, err error, field string) *sparse.Type {
 	return nil
 }
 
-// Convert returns a matrix with elements of type T on the host, and a itself if it has them. A
-// value that T does not hold is a *[matrix.InvalidError]: a fraction or a value out of range for an
-// integer, an integer that is not exact in a float, other values than 0 and 1 for bool.
+// Convert returns a matrix with elements of type T on the host, and a itself if it has them.
+// Convert returns a *[matrix.InvalidError] if T does not hold a value: a fraction or a value out of
+// range for an integer, an integer that is not exact in a float, other values than 0 and 1 for
+// bool.
 func Convert[T matrix.Element](a matrix.Any) (*matrix.Matrix[T], error) {
 	if same, ok := matrix.As[T](a); ok {
 		return same, nil

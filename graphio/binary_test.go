@@ -327,8 +327,7 @@ func TestBinaryLies(t *testing.T) {
 	}
 }
 
-// TestHeadersAllocateLittle reads text files whose headers announce the largest
-// counts.
+// TestHeadersAllocateLittle reads text files with headers that announce the largest counts.
 func TestHeadersAllocateLittle(t *testing.T) {
 	for _, text := range []string{
 		banner + "coordinate real general\n2147483647 2147483647 4611686018427387904\n1 1 1\n",

@@ -19,8 +19,8 @@ type BlockFile[T matrix.Element] struct{ b *binfile.Blocks }
 
 // CreateBlocks begins or resumes the file of an m×n matrix at path. Block b has the rows bounds[b]
 // to bounds[b+1]−1. job describes the computation: a part of another job, or with other blocks, is
-// overwritten. While another BlockFile of path is open, in this process or another, the error is a
-// *BusyError.
+// overwritten. CreateBlocks returns a *BusyError while another BlockFile of path is open, in this
+// process or another.
 func CreateBlocks[T matrix.Element](path string, m, n int, bounds []int, job []byte) (*BlockFile[T], error) {
 	b, err := binfile.Create(path, core.ElementOf(sparse.TypeOf[T]()).Item(), m, n, bounds, job)
 	if err != nil {

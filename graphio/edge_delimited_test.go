@@ -332,7 +332,7 @@ func TestSymmetriseRules(t *testing.T) {
 	}
 }
 
-// TestPatternOnlyText reads lists whose third column is no number as structure.
+// TestPatternOnlyText reads lists with a third column of text as structure.
 func TestPatternOnlyText(t *testing.T) {
 	for _, c := range []struct {
 		reason, text string

@@ -16,9 +16,9 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// settleFormat finds the format of a stream and returns the stream with the
-// bytes that it looked at. On return o.format is the delimiter's choice: it stays
-// FormatAuto for a list whose extension alone names it.
+// settleFormat finds the format of a stream and returns the stream with the bytes that it looked
+// at. On return o.Format is the choice of the delimiter: it stays FormatAuto for a list that the
+// extension alone names.
 func settleFormat(op string, r io.Reader, o *core.ReadOptions) (io.Reader, FileFormat, error) {
 	if r == nil {
 		return nil, 0, core.NilReader(op)
@@ -53,10 +53,10 @@ func settleFormat(op string, r io.Reader, o *core.ReadOptions) (io.Reader, FileF
 // Read reads a matrix from r in any of [Formats]: Matrix Market, the binary form, an edge list
 // ([ReadMatrixMarket], [ReadBinary], [ReadEdgeList]) and others, gzip-compressed or not. [InFormat]
 // names the format, or else the first bytes tell it, or the extension of [FileName]. A binary file
-// of another element type is converted as [ReadNPY] converts: a value that T does not hold is a
-// *[ParseError], and [ReadFileInfo] tells what a file holds. labels are the names of rows and
-// columns, nil if they are numbers or if rows and columns have different ones, which [ReadLabelled]
-// returns.
+// of another element type is converted as [ReadNPY] converts: Read returns a *[ParseError] if T
+// does not hold a value, and [ReadFileInfo] tells what a file holds. labels are the names of rows
+// and columns, nil if they are numbers or if rows and columns have different ones, which
+// [ReadLabelled] returns.
 func Read[T matrix.Element](r io.Reader, opts ...ReadOption) (a *matrix.Matrix[T], labels *Labels, err error) {
 	m, both, err := readAny("graphio.Read", r, optionsFor[T](opts))
 	return matrix.OfInside[T](m), shared(both), err

@@ -45,9 +45,10 @@ func (i FileInfo) String() string {
 	return strings.Join(parts, " ")
 }
 
-// ReadFileInfo reads the header of the file at path, in any of [Formats], and no entries. The kind
-// of values of an edge list is that of its first 100 lines. Files of GraphML, GEXF and GML have no
-// header. Errors are those of [ReadFile]. The time does not depend on the size of the file.
+// ReadFileInfo reads the header of the file at path, in any of [Formats], and no entries. The first
+// 100 lines of an edge list tell the kind of its values. Files of GraphML, GEXF and GML have no
+// header. It returns the same errors as [ReadFile]. The time does not depend on the size of the
+// file.
 func ReadFileInfo(path string, opts ...ReadOption) (FileInfo, error) {
 	f, i, err := readFileInfo("graphio.ReadFileInfo", path, readOptionsOf(opts))
 	return FileInfo{f, i.Rows, i.Cols, i.Entries, i.Field, i.Element, i.Symmetry, i.Vector}, err

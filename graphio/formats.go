@@ -165,7 +165,7 @@ func tuples(f FileFormat) readFunc {
 	}
 }
 
-// plain is a description whose errors name no function.
+// plain is a description with errors that name no function.
 func plain(describe func(*core.FileInfo, io.Reader, *core.ReadOptions) error) func(string, *core.FileInfo, io.Reader, *core.ReadOptions) error {
 	return func(_ string, i *core.FileInfo, r io.Reader, o *core.ReadOptions) error { return describe(i, r, o) }
 }
@@ -287,7 +287,7 @@ func unknownFormat(head []byte) string {
 }
 
 // DetectFormat returns the format that the first bytes of a file tell, which may be compressed,
-// else that of the extension of its name; FormatAuto if none.
+// else the format of the extension of its name; FormatAuto if none.
 func DetectFormat(head []byte, name string) FileFormat {
 	if f := formatOfContent(head); f != FormatAuto {
 		return f

@@ -138,8 +138,8 @@ func gmlTexts(t testing.TB) map[string]string {
 	return texts
 }
 
-// sameGraphs compares pieces of several sizes of texts of nodes and edges, whose cuts fall on every
-// node and edge, with one thread that reads the whole.
+// sameGraphs reads texts of nodes and edges in pieces of several sizes, so that cuts fall on every
+// node and edge, and compares with one thread that reads the whole.
 func sameGraphs(t *testing.T, format FileFormat, texts map[string]string, damaged ...string) {
 	for what, text := range texts {
 		data := []byte(text)

@@ -49,7 +49,7 @@ func (l *Labels) All() iter.Seq2[int, string] {
 func (l *Labels) ID(i int) (id int64, ok bool) { return l.core().ID(i) }
 
 // Index returns the index of the id with this name, the first of several; where no id has it, the
-// index of the vertex with this id in a file of GraphML, GEXF or GML, whose labels are the names.
+// index of the vertex with this id in a file of GraphML, GEXF or GML, where labels are the names.
 // It takes O(log n) time. The first call of labels that do not ascend sorts them, in O(n log n)
 // time.
 func (l *Labels) Index(name string) (i int, ok bool) { return l.core().Index(name) }

@@ -254,8 +254,8 @@ func TestReadMatrixMarketErrors(t *testing.T) {
 	})
 }
 
-// TestReadLineNumbers checks the line of errors in large files, whose blocks are
-// parsed by several goroutines.
+// TestReadLineNumbers checks the line of errors in large files, where several goroutines parse
+// blocks.
 func TestReadLineNumbers(t *testing.T) {
 	const n = 400_000 // several blocks
 	for _, bad := range []int64{3, 131_072, 250_000, n + 2} {

@@ -11,14 +11,15 @@ import (
 
 // WriteLabels writes the names of l, one a line, for [ReadLabels]. A name that begins with a
 // quotation mark, or has blanks around it or a carriage return, stands in quotation marks, doubled
-// inside it. A name with a line break is an *[OptionError].
+// inside it. WriteLabels returns an *[OptionError] if a name has a line break.
 func WriteLabels(w io.Writer, l *Labels, opts ...WriteOption) error {
 	return matrixmarket.WriteLabels(w, l.core(), writeOptionsOf(opts))
 }
 
 // ReadLabels reads names, one a line, gzip-compressed or not: line i, from 0, is the name of index
 // i. Blanks around a name are no part of it, unless it stands in quotation marks, which are doubled
-// inside it. The labels are integers if all names are. An empty line is a *[ParseError].
+// inside it. The labels are integers if all names are. ReadLabels returns a *[ParseError] if a line
+// is empty.
 func ReadLabels(r io.Reader, opts ...ReadOption) (*Labels, error) {
 	l, err := matrixmarket.ReadLabels(r, readOptionsOf(opts))
 	return (*Labels)(l), err

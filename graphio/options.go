@@ -129,10 +129,9 @@ func CheckDelimiter(d rune) error { return edgelist.CheckDelimiter(d) }
 // CheckCommentChars returns an error for characters that [CommentChars] refuses.
 func CheckCommentChars(chars string) error { return edgelist.CheckCommentChars(chars) }
 
-// CommentChars gives the characters of which each begins a comment where it begins a line of an
-// edge list or of a vector; "" for none. Without it they are # and %, and a list with ids that are
-// text is an error if such a line follows its first edge, because the source of an edge may begin
-// so.
+// CommentChars gives the characters that begin a comment at the start of a line of an edge list or
+// of a vector; "" for none. Without it they are # and %, and a list with ids that are text is an
+// error if such a line follows its first edge, because the source of an edge may begin so.
 func CommentChars(chars string) ReadOption {
 	return readOption(func(o *core.ReadOptions) { o.Comments, o.CommentsGiven = chars, true })
 }
@@ -177,14 +176,14 @@ func usable(op any) bool {
 // On places the matrix or vector that is read at p. A nil p is the host. A layout says how a group
 // stores it, matrix.Blocks by default.
 //
-// On a group of several processes all call the reader with the same file. Each rank reads a part
-// of a Matrix Market file of coordinates, an edge list with ids for indices, or a file in the
-// binary form in one of the four formats of storage, and sends the entries to the ranks that own
-// their rows; so a process holds its part and its block, and not the matrix. The result and the
-// errors are those of a whole reading. What else there is, each process reads whole before it
-// keeps its block: streams and compressed files, arrays, renumbered and textual ids, binary files
-// in blocks, other formats, names of vertices, and vectors. Calls of [Progress] and of a Combiner
-// in [Duplicates] then come from the goroutines of the ranks, of Progress one at a time.
+// On a group of several processes all call the reader with the same file. Each rank reads a part of
+// a Matrix Market file of coordinates, an edge list with ids for indices, or a file in the binary
+// form in one of the four formats of storage, and sends the entries to the ranks that own their
+// rows; so a process holds its part and its block, and not the matrix. The result and the errors
+// are the same as of a whole reading. What else there is, each process reads whole before it keeps
+// its block: streams and compressed files, arrays, renumbered and textual ids, binary files in
+// blocks, other formats, names of vertices, and vectors. Calls of [Progress] and of a Combiner in
+// [Duplicates] then come from the goroutines of the ranks, of Progress one at a time.
 func On(p matrix.Place, layout ...matrix.Layout) ReadOption {
 	return readOption(func(o *core.ReadOptions) {
 		if o.Place, o.Layout = p, matrix.Blocks; len(layout) > 0 {

@@ -53,7 +53,7 @@ func (f *memoryFile) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// WriteTo hides that of bytes.Reader, which would not be counted.
+// WriteTo hides the WriteTo of bytes.Reader, which would not be counted.
 func (f *memoryFile) WriteTo(io.Writer) (int64, error) { return 0, errors.ErrUnsupported }
 
 func (f *memoryFile) Stat() (fs.FileInfo, error) { return memoryInfo{f.Reader.Size()}, nil }
@@ -265,7 +265,7 @@ func TestReadBinaryInParts(t *testing.T) {
 	}
 }
 
-// A file whose checksums are right and whose matrix is not is refused as in a whole reading.
+// A file with right checksums and a wrong matrix is refused as in a whole reading.
 func TestReadBinaryInPartsInvariants(t *testing.T) {
 	for name, st := range map[string]*sparse.Typed[float64]{
 		"columns": {Structure: sparse.Structure{NRows: 3, NCols: 3, NVals: 3, Ptr: []int64{0, 1, 2, 3}, Idx: []int32{0, 7, 1}}, Val: []float64{1, 2, 3}},
@@ -449,7 +449,7 @@ func sameReading(t *testing.T, where string, want, got readOnce[float64]) {
 	}
 }
 
-// sameCuts compares the blocks with those of the whole matrix that is moved to a new group.
+// sameCuts compares the blocks with the blocks of the whole matrix, moved to a new group.
 func sameCuts(t *testing.T, where string, whole *matrix.Matrix[float64], out []readOnce[float64], groups []*comm.Group, p int) {
 	t.Helper()
 	g, err := comm.LocalGroup(p)

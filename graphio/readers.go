@@ -15,14 +15,13 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// ReadBinary reads a matrix in the binary form (.hgb), gzip-compressed or not.
-// T must be the element type of the file, else the error is a *[matrix.TypeError] that
-// names both (int is stored as int64, uint as uint64); [Read] and [ReadFile] convert
-// the values. ReadBinary verifies the
-// checksums and the invariants of the matrix; damage is a *ParseError that names
-// the section. All threads read an *os.File that is not compressed, whose size
-// bounds the memory; that of other readers grows with the bytes read. ReadBinary
-// buffers r and may read beyond the end of the matrix.
+// ReadBinary reads a matrix in the binary form (.hgb), gzip-compressed or not. ReadBinary returns a
+// *[matrix.TypeError] that names both types if T is not the element type of the file (int is stored
+// as int64, uint as uint64); [Read] and [ReadFile] convert the values. ReadBinary verifies the
+// checksums and the invariants of the matrix; it returns a *ParseError that names the section if
+// the file is damaged. All threads read an *os.File that is not compressed; its size bounds the
+// memory. The memory for other readers grows with the bytes read. ReadBinary buffers r and may read
+// beyond the end of the matrix.
 func ReadBinary[T matrix.Element](r io.Reader, opts ...ReadOption) (*matrix.Matrix[T], error) {
 	a, _, err := binfile.Read("graphio.ReadBinary", r, optionsFor[T](opts))
 	return matrix.OfInside[T](a), err
@@ -45,8 +44,8 @@ func ReadVectorBinary[T matrix.Element](r io.Reader, opts ...ReadOption) (*matri
 //   - e U V, or e U V W: an edge
 //   - n V s, n V t: the source and the sink of a flow, which [Info] gives; n V VALUE is skipped
 //
-// Vertices count from 1. The number of arcs must be M; that of edges may differ, as files to colour
-// that list both directions have it. Errors are a *[ParseError] with the line.
+// Vertices count from 1. The number of arcs must be M; the number of edges may differ, as in files
+// to colour that list both directions. Errors are a *[ParseError] with the line.
 func ReadDIMACS[T matrix.Element](r io.Reader, opts ...ReadOption) (*matrix.Matrix[T], error) {
 	a, _, err := build.ReadPlaced(r, optionsFor[T](opts), plaingraph.ReadDIMACS)
 	return matrix.OfInside[T](a), err
@@ -58,14 +57,13 @@ func ReadDIMACS[T matrix.Element](r io.Reader, opts ...ReadOption) (*matrix.Matr
 // character of [CommentChars], and blank lines are skipped. Text is UTF-8, or UTF-16
 // with a byte order mark.
 //
-// Fields. One delimiter separates the fields of all lines: that of [Delimiter]
-// or [InFormat], else a tab, comma, semicolon or bar, whichever splits the most
-// of the first 100 lines (at most 32 KiB). Of several, the tab wins, then the one
-// with the most fields in the first line. Blanks and tabs separate fields if none
-// of these occurs. The rules of encoding/csv apply: a field in quotation marks may
-// contain the delimiter, and two marks stand for one. A field does not contain a
-// line break. Blanks around a field are no part of it, and an empty field after
-// the last delimiter of a line is ignored.
+// Fields. One delimiter separates the fields of all lines: by [Delimiter] or [InFormat], else a
+// tab, comma, semicolon or bar, whichever splits the most of the first 100 lines (at most 32 KiB).
+// Of several, the tab wins, then the one with the most fields in the first line. Blanks and tabs
+// separate fields if none of these occurs. The rules of encoding/csv apply: a field in quotation
+// marks may contain the delimiter, and two marks stand for one. A field does not contain a line
+// break. Blanks around a field are no part of it, and an empty field after the last delimiter of a
+// line is ignored.
 //
 // Columns. The first line is a header if [Header] says so, if a column is
 // chosen by name, or if its fields are known names in any case of letters,
@@ -86,9 +84,9 @@ func ReadDIMACS[T matrix.Element](r io.Reader, opts ...ReadOption) (*matrix.Matr
 // of the lists (source, src, from, target, dst, to, alone or with id or node), or a later line has
 // a number below such a word.
 //
-// The columns are those of [SourceColumn], [TargetColumn] and [WeightColumn],
-// else those that the header names, else the first two and, if there are three,
-// the third. Without a column of values every entry is 1 or true.
+// [SourceColumn], [TargetColumn] and [WeightColumn] choose the columns, else the names of the
+// header, else the first two and, if there are three, the third. Without a column of values every
+// entry is 1 or true.
 //
 // Ids are 0-based indices, or 1-based with [Base]. With [RenumberIDs] they are
 // any 64-bit integers, or any text if one of them is no integer in its usual
@@ -122,9 +120,10 @@ type Tuples[T any] struct {
 	Value          []T
 }
 
-// ReadTuples reads a list of edges as [ReadEdgeList] does, and keeps repeated edges: for lists
-// whose values are time stamps or labels. It returns the number of vertices n, and labels as
-// ReadEdgeList does. [Duplicates] and [Symmetrise] do not apply: they are an *[OptionError].
+// ReadTuples reads a list of edges as [ReadEdgeList] does, and keeps repeated edges: for lists with
+// time stamps or labels as values. It returns the number of vertices n, and labels as ReadEdgeList
+// does. ReadTuples returns an *[OptionError] if [Duplicates] or [Symmetrise] is given: they do not
+// apply.
 func ReadTuples[T matrix.Element](r io.Reader, opts ...ReadOption) (t *Tuples[T], n int, labels *Labels, err error) {
 	b, n, l, err := edgelist.ReadTuples(r, optionsFor[T](opts))
 	if err != nil {
@@ -133,10 +132,9 @@ func ReadTuples[T matrix.Element](r io.Reader, opts ...ReadOption) (t *Tuples[T]
 	return &Tuples[T]{b.Row, b.Col, sparse.SliceOf[T](b.Val)}, n, (*Labels)(l), nil
 }
 
-// ReadVectorTSV reads a vector: lines of a 0-based index and a value, or of a
-// value alone for the indices 0, 1, 2, …; the first line decides.
-// Delimiters, quotes, comments, values and options are those of [ReadEdgeList];
-// [Header](HeaderYes) skips a line of column names. The size is one more than
+// ReadVectorTSV reads a vector: lines of a 0-based index and a value, or of a value alone for the
+// indices 0, 1, 2, …; the first line decides. Delimiters, quotes, comments, values and options are
+// as in [ReadEdgeList]; [Header](HeaderYes) skips a line of column names. The size is one more than
 // the largest index, or the rows that [Dims] gives.
 func ReadVectorTSV[T matrix.Element](r io.Reader, opts ...ReadOption) (*matrix.Vector[T], error) {
 	o := optionsFor[T](opts)
@@ -147,11 +145,11 @@ func ReadVectorTSV[T matrix.Element](r io.Reader, opts ...ReadOption) (*matrix.V
 // ReadGEXF reads the graph of a GEXF file of Gephi or NetworkX (.gexf), versions 1.1 to 1.3,
 // gzip-compressed or not: its nodes in the order of their first mention, also nodes within nodes,
 // its edges and their weights. The weight is the attribute weight of an edge, or the edge attribute
-// whose title [WeightColumn] gives; edges without one have 1. Names of vertices and encodings are
-// those of [ReadGraphML]. An edge is directed, undirected or mutual, which is both directions, by
-// its type, else by defaultedgetype, else undirected; the matrix is symmetric if no edge is
-// directed. Other attributes are skipped. A dynamic graph is an error. Errors are a *[ParseError]
-// with the line. Source: GEXF 1.3 primer, gexf.net.
+// with the title that [WeightColumn] gives; edges without one have 1. Names of vertices and
+// encodings are as in [ReadGraphML]. An edge is directed, undirected or mutual, which is both
+// directions, by its type, else by defaultedgetype, else undirected; the matrix is symmetric if no
+// edge is directed. Other attributes are skipped. A dynamic graph is an error. Errors are a
+// *[ParseError] with the line. Source: GEXF 1.3 primer, gexf.net.
 func ReadGEXF[T matrix.Element](r io.Reader, opts ...ReadOption) (*Labelled[T], error) {
 	a, s, err := build.ReadPlaced(r, optionsFor[T](opts), namedgraph.ReadGEXF)
 	return labelled[T](a, s, err)
@@ -163,8 +161,8 @@ func ReadGEXF[T matrix.Element](r io.Reader, opts ...ReadOption) (*Labelled[T], 
 // labels, or where a node has none its “name” (of igraph), if all nodes have different ones, else
 // their ids; they are nil if they are 0, 1, 2, …. The graph is undirected unless it has “directed
 // 1”. Other keys are skipped. Line breaks and tabs of labels are read as blanks. Texts are UTF-8,
-// or UTF-16 with a byte order mark; one that is no UTF-8 is read as windows-1252, of which the ISO
-// 8859-1 of the format is a part. All threads parse the nodes and edges. Errors are a *[ParseError]
+// or UTF-16 with a byte order mark; one that is no UTF-8 is read as windows-1252, which includes
+// the ISO 8859-1 of the format. All threads parse the nodes and edges. Errors are a *[ParseError]
 // with the line. Source: Himsolt, “GML: a portable graph file format”, University of Passau, 1997.
 func ReadGML[T matrix.Element](r io.Reader, opts ...ReadOption) (*Labelled[T], error) {
 	a, s, err := build.ReadPlaced(r, optionsFor[T](opts), namedgraph.ReadGML)
@@ -183,17 +181,17 @@ func ReadGraph500[T matrix.Element](r io.Reader, opts ...ReadOption) (*matrix.Ma
 }
 
 // ReadGraphML reads the graph of a GraphML file, gzip-compressed or not: its nodes in the order of
-// their first mention, its edges and their weights. The weight is the data whose key has the
-// attribute name “weight”, else “value”, or that of [WeightColumn], with the default of the key;
-// edges without one have 1. The names of vertices are the data named “label” or “name”, else the
-// labels of yEd, if all nodes have different ones, else their ids; they are nil if they are 0, 1,
-// 2, …. Line breaks and tabs of labels are read as blanks. Edges go in both directions if
-// edgedefault, or the attribute directed of the edge, says so. The nodes and edges of a nested
-// graph, such as a group of yEd, are those of the graph. Hyperedges are an error. All threads parse
-// nodes and edges that are children of the graph; from a key or a nested graph among them on, or a
-// graph without such, one thread reads. The text is in the encoding that its declaration names, or
-// in UTF-16 with a byte order mark. Errors are a *[ParseError] with the line. Source: Brandes et
-// al., “GraphML progress report”, GD 2001, and the GraphML primer.
+// their first mention, its edges and their weights. The weight is the data of the key with the
+// attribute name “weight”, else “value”, or with the name that [WeightColumn] gives, with the
+// default of the key; edges without one have 1. The names of vertices are the data named “label” or
+// “name”, else the labels of yEd, if all nodes have different ones, else their ids; they are nil if
+// they are 0, 1, 2, …. Line breaks and tabs of labels are read as blanks. Edges go in both
+// directions if edgedefault, or the attribute directed of the edge, says so. The nodes and edges of
+// a nested graph, such as a group of yEd, belong to the graph. Hyperedges are an error. All threads
+// parse nodes and edges that are children of the graph; from a key or a nested graph among them on,
+// or a graph without such, one thread reads. The text is in the encoding that its declaration
+// names, or in UTF-16 with a byte order mark. Errors are a *[ParseError] with the line. Source:
+// Brandes et al., “GraphML progress report”, GD 2001, and the GraphML primer.
 func ReadGraphML[T matrix.Element](r io.Reader, opts ...ReadOption) (*Labelled[T], error) {
 	a, s, err := build.ReadPlaced(r, optionsFor[T](opts), namedgraph.ReadGraphML)
 	return labelled[T](a, s, err)
@@ -232,23 +230,21 @@ func ReadMatrixMarketInfo(r io.Reader, opts ...ReadOption) (Info, error) {
 // with % but is not a banner is an error, because it may be a damaged banner of a
 // symmetric file.
 //
-// Values. In an integer type, values must be integers in its range; 6.000 and 1e3
-// are integers in a real file, but not in an integer file. Hexadecimal numbers of C,
-// such as 0x1.8p+1, are read in a real file. In a float type, values
-// of a real file are rounded to nearest, and those of an integer file must be exact
-// (in float64, all up to 2⁵³). bool holds 0 and 1. An entry of a pattern is 1 or
-// true. NaN and infinities need [AllowNaN]; [PatternOnly] ignores values. Every
-// other value is an error.
+// Values. In an integer type, values must be integers in its range; 6.000 and 1e3 are integers in a
+// real file, but not in an integer file. Hexadecimal numbers of C, such as 0x1.8p+1, are read in a
+// real file. In a float type, values of a real file are rounded to nearest, and values of an
+// integer file must be exact (in float64, all up to 2⁵³). bool holds 0 and 1. An entry of a pattern
+// is 1 or true. NaN and infinities need [AllowNaN]; [PatternOnly] ignores values. Every other value
+// is an error.
 //
 // A symmetric file lists one triangle, usually the lower. An entry of the other triangle is a
 // duplicate if the file has its mirror too. A skew-symmetric coordinate file has no diagonal
 // entries; an array may list a diagonal of zeros. A duplicate is an error unless [Duplicates]
 // combines it.
 //
-// Errors in the file are a *[ParseError] with the line. The counts of the header
-// do not determine allocations: memory grows with the entries read. Peak memory is
-// below 3 times that of the matrix, and the time is O(entries + rows + columns),
-// with parsing spread over [Threads].
+// Errors in the file are a *[ParseError] with the line. The counts of the header do not determine
+// allocations: memory grows with the entries read. Peak memory is below 3 times the memory of the
+// matrix, and the time is O(entries + rows + columns), with parsing spread over [Threads].
 func ReadMatrixMarket[T matrix.Element](r io.Reader, opts ...ReadOption) (*matrix.Matrix[T], error) {
 	a, _, err := matrixmarket.Read(r, optionsFor[T](opts))
 	return matrix.OfInside[T](a), err
@@ -268,10 +264,10 @@ func ReadVectorMatrixMarket[T matrix.Element](r io.Reader, opts ...ReadOption) (
 	return vectorOf[T](o, st, err)
 }
 
-// ReadNPY reads a two-dimensional NumPy array of numbers or Booleans (.npy) as a matrix whose
-// entries are the items that are not zero, or with [KeepZeros] all items. A fraction is
-// no value of an integer type, an integer must be exact in a float type, and NaN and infinities
-// need [AllowNaN]. All threads read an *os.File. Errors are a *[ParseError] that numbers the item.
+// ReadNPY reads a two-dimensional NumPy array of numbers or Booleans (.npy) as a matrix: its
+// entries are the items that are not zero, or with [KeepZeros] all items. A fraction is no value of
+// an integer type, an integer must be exact in a float type, and NaN and infinities need
+// [AllowNaN]. All threads read an *os.File. Errors are a *[ParseError] that numbers the item.
 // Memory grows with the entries.
 func ReadNPY[T matrix.Element](r io.Reader, opts ...ReadOption) (*matrix.Matrix[T], error) {
 	a, _, err := build.ReadPlaced(r, optionsFor[T](opts), numpy.ReadNPY)

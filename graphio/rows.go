@@ -37,7 +37,7 @@ func NewEdgeListWriter[T matrix.Element](w io.Writer, m, n int, opts ...WriteOpt
 	return &RowWriter[T]{r}, err
 }
 
-// Write writes the entries of rows, whose row i is row lo+i of the matrix.
+// Write writes the entries of rows. Row i of rows is row lo+i of the matrix.
 func (r *RowWriter[T]) Write(lo int, rows *matrix.Matrix[T]) error {
 	if r == nil || r.r == nil {
 		return noWriter("RowWriter.Write")
@@ -50,9 +50,8 @@ func noWriter(op string) error {
 	return &matrix.InvalidError{Op: op, Reason: "the writer is nil or zero; make one with NewMatrixMarketWriter or NewEdgeListWriter"}
 }
 
-// Close verifies that the number of entries is that of the header, and writes the names
-// beside a Matrix Market file (see [NamesBeside]). It does not close the underlying
-// writer.
+// Close verifies that as many entries are written as the header says, and writes the names beside a
+// Matrix Market file (see [NamesBeside]). It does not close the underlying writer.
 func (r *RowWriter[T]) Close() error {
 	if r == nil || r.r == nil {
 		return noWriter("RowWriter.Close")

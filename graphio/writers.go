@@ -26,13 +26,12 @@ func WriteVectorBinary[T matrix.Element](w io.Writer, v *matrix.Vector[T], opts 
 	return binfile.WriteVector(w, v.Inside().Matrix, writeOptionsOf(opts))
 }
 
-// WriteEdgeList writes the entries of a by rows, “row<TAB>column<TAB>value” a
-// line, with 0-based indices or the names of [WithLabels], which are quoted by
-// the rules of encoding/csv where they need it. [Delimiter] writes another
-// character for the tab, and so does [InFormat] of FormatCSV. Values are written
-// as by [WriteMatrixMarket] (see also [AsReal]); with [AsPattern], and for a bool
-// matrix whose entries are all true, they are left out. [ReadEdgeList] with
-// [Dims], or with labels [RenumberIDs], reads the same matrix back.
+// WriteEdgeList writes the entries of a by rows, “row<TAB>column<TAB>value” a line, with 0-based
+// indices or the names of [WithLabels], which are quoted by the rules of encoding/csv where they
+// need it. [Delimiter] writes another character for the tab, and so does [InFormat] of FormatCSV.
+// Values are written as by [WriteMatrixMarket] (see also [AsReal]); with [AsPattern], and for a
+// bool matrix with all entries true, they are left out. [ReadEdgeList] with [Dims], or with labels
+// [RenumberIDs], reads the same matrix back.
 func WriteEdgeList[T matrix.Element](w io.Writer, a *matrix.Matrix[T], opts ...WriteOption) error {
 	return edgelist.Write(w, a.Inside().Matrix, writeOptionsOf(opts))
 }
@@ -55,8 +54,8 @@ func WriteMETIS[T matrix.Element](w io.Writer, a *matrix.Matrix[T], opts ...Writ
 // WriteDIMACS writes a as shortest paths of the 9th DIMACS challenge, “p sp” and an arc for each
 // entry, with length 1 where values are left out ([AsPattern]); see [ReadDIMACS]. If the file of
 // [NamesBeside] ends in .col, it writes a graph to colour instead: a must be symmetric and without
-// self-loops, and values are left out. A .max file has a source and a sink, which a matrix has not,
-// so it is an *OptionError. Names are not written. It takes O(entries) time.
+// self-loops, and values are left out. WriteDIMACS returns an *OptionError for a .max file, which
+// has a source and a sink, as a matrix has not. Names are not written. It takes O(entries) time.
 func WriteDIMACS[T matrix.Element](w io.Writer, a *matrix.Matrix[T], opts ...WriteOption) error {
 	return plaingraph.WriteDIMACS(w, a.Inside().Matrix, writeOptionsOf(opts))
 }
@@ -72,20 +71,19 @@ func WriteGraphML[T matrix.Element](w io.Writer, a *matrix.Matrix[T], opts ...Wr
 }
 
 // WriteGML writes a as a graph in GML, for Gephi, Cytoscape, igraph, NetworkX and others; see
-// [WriteGraphML], whose rules it follows. Names are ASCII with entities, as GML demands. A vertex
-// without a name has its number as label, which [ReadGML] reads as a number: NetworkX wants labels,
-// and different ones unless it reads with label='id'.
+// [WriteGraphML]: it follows the same rules. Names are ASCII with entities, as GML demands. A
+// vertex without a name has its number as label, which [ReadGML] reads as a number: NetworkX wants
+// labels, and different ones unless it reads with label='id'.
 func WriteGML[T matrix.Element](w io.Writer, a *matrix.Matrix[T], opts ...WriteOption) error {
 	return namedgraph.WriteGML(w, a.Inside().Matrix, writeOptionsOf(opts))
 }
 
-// WriteMatrixMarket writes a in Matrix Market format: general coordinates by
-// rows, unless [AsArray], [AsSymmetric] or [AsPattern] change that. The field is
-// “real” for floats, in the shortest form that reads back as the same value, and
-// “integer” for integers. A bool matrix is a “pattern” if all its entries are true,
-// else “integer” with 0 and 1. Reading the file into T returns an equal matrix (with
-// [AllowNaN] if it has NaN or infinities). An option that does not suit the matrix
-// is an *[OptionError], and nothing is written.
+// WriteMatrixMarket writes a in Matrix Market format: general coordinates by rows, unless
+// [AsArray], [AsSymmetric] or [AsPattern] change that. The field is “real” for floats, in the
+// shortest form that reads back as the same value, and “integer” for integers. A bool matrix is a
+// “pattern” if all its entries are true, else “integer” with 0 and 1. Reading the file into T
+// returns an equal matrix (with [AllowNaN] if it has NaN or infinities). WriteMatrixMarket returns
+// an *[OptionError], and writes nothing, if an option does not suit the matrix.
 func WriteMatrixMarket[T matrix.Element](w io.Writer, a *matrix.Matrix[T], opts ...WriteOption) error {
 	return matrixmarket.Write(w, a.Inside().Matrix, writeOptionsOf(opts))
 }
@@ -101,8 +99,8 @@ func WriteNPY[T matrix.Element](w io.Writer, a *matrix.Matrix[T], opts ...WriteO
 	return numpy.WriteNPY(w, a.Inside().Matrix, writeOptionsOf(opts))
 }
 
-// WriteVectorNPY writes v as a one-dimensional NumPy array (.npy). A vector without an entry
-// everywhere is an *[OptionError]: an array has a value at each position.
+// WriteVectorNPY writes v as a one-dimensional NumPy array (.npy). WriteVectorNPY returns an
+// *[OptionError] if a vector lacks an entry: an array has a value at each position.
 func WriteVectorNPY[T matrix.Element](w io.Writer, v *matrix.Vector[T], opts ...WriteOption) error {
 	return numpy.WriteVectorNPY(w, v.Inside().Matrix, writeOptionsOf(opts))
 }

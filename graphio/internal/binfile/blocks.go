@@ -189,7 +189,7 @@ func checkRows(op string, ptr []int64, idx []int32, n, lo int) error {
 	return nil
 }
 
-// Finish completes the file, of which all blocks are written.
+// Finish completes the file after its last block.
 func (b *Blocks) Finish() error {
 	w, labels := io.NewOffsetWriter(b.F, b.at), b.Labels.File(b.M, b.N)
 	err := labels.Write(w)

@@ -19,7 +19,7 @@ import (
 )
 
 // binaryParts is a file in the binary form that the ranks of a group read in parts: each reads the
-// bytes of its rows in every section. The checksum of a section follows from those of its pieces.
+// bytes of its rows in every section. The checksums of its pieces give the checksum of a section.
 type binaryParts struct {
 	p    *build.Parts
 	e    hgb.Item
@@ -236,7 +236,7 @@ func (b *binaryParts) eachErr(bad bool) []error {
 // errDamaged says that a part has a fault; see blame.
 var errDamaged = &matrix.InvalidError{Op: "graphio.ReadBinary", Reason: "the file is damaged"}
 
-// intact reports whether the checksum of a section is that of its pieces, given by their checksums
+// intact reports whether the checksum of a section agrees with its pieces, given by their checksums
 // and lengths.
 func (b *binaryParts) intact(s binarySection, list []int64) bool {
 	bytes := s.items * int64(s.width)
@@ -255,8 +255,8 @@ func (b *binaryParts) intact(s binarySection, list []int64) bool {
 	return bytes == 0 && hgb.Sealed(tail, sum)
 }
 
-// block reads rows lo … hi−1, those of a rank, and for each section the checksum and the number of
-// the bytes that it contributes.
+// block reads rows lo … hi−1 of a rank, and for each section the checksum and the number of the
+// bytes that it contributes.
 func (b *binaryParts) block(c comm.Comm, lo, hi int) (st *sparse.Store, sums []int64, err error) {
 	whole := &b.head.Shape
 	st = &sparse.Store{Structure: sparse.Structure{NRows: hi - lo, NCols: whole.NCols, Format: whole.Format}, Type: b.e.Type}

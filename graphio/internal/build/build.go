@@ -1,5 +1,5 @@
-// Package build makes matrices of the edges that readers find: on one machine, or on a group whose ranks read
-// parts of a file.
+// Package build makes matrices of the edges that readers find: on one machine, or on a group where
+// each rank reads a part of a file.
 package build
 
 import (
@@ -16,7 +16,7 @@ const (
 	fullBlock  = 1 << 15
 )
 
-// Tuples are edges in the order of a file, whose values are words.
+// Tuples are edges in the order of a file, with words as values.
 type Tuples struct {
 	Row, Col []int32
 	Val      []uint64
@@ -44,7 +44,7 @@ func ToLower(t sparse.Block) {
 	}
 }
 
-// Builder makes the storage of an m×n matrix from blocks of tuples, whose indices are within it.
+// Builder makes the storage of an m×n matrix from blocks of tuples with indices within it.
 type Builder struct {
 	T      *sparse.Type
 	M, N   int
@@ -64,7 +64,8 @@ func (b *Builder) Add(t sparse.Block) {
 	}
 }
 
-// Build empties the builder. Without dup a repeated position is a *matrix.DuplicateError.
+// Build empties the builder. Build returns a *matrix.DuplicateError if a position is repeated and
+// dup is nil.
 func (b *Builder) Build(o *core.ReadOptions, dup sparse.Combine) (*sparse.Store, error) {
 	blocks := b.Blocks
 	b.Blocks = nil // Build frees them as it reads them

@@ -29,7 +29,7 @@ func NewGraphEdges(op string, r io.Reader, o *core.ReadOptions) (*GraphEdges, er
 	return &GraphEdges{O: o, E: o.E, Dup: dup}, err
 }
 
-// AddBlock appends edges, whose slices g then owns.
+// AddBlock appends edges. g then owns their slices.
 func (g *GraphEdges) AddBlock(t sparse.Block) {
 	if len(t.Row) > 0 {
 		g.Flush()

@@ -235,7 +235,8 @@ func Placed(o *core.ReadOptions, st *sparse.Store, labels core.Sides, err error)
 	return a, labels, nil
 }
 
-// MoveTo moves a matrix, or that of a vector, to the place of On. err is the error of reading it.
+// MoveTo moves a matrix, or the matrix of a vector, to the place of On. err is the error of reading
+// it.
 func MoveTo(o *core.ReadOptions, a rep.Matrix, vector bool, err error) error {
 	if o.Place == nil {
 		return err
@@ -255,10 +256,10 @@ func ReadPlaced(r io.Reader, o *core.ReadOptions, read func(io.Reader, *core.Rea
 // exchangeTuples bounds the tuples that the ranks exchange at a time.
 const exchangeTuples = 1 << 20
 
-// Build makes the m×n matrix of the tuples that the ranks of this process have read, list[k]
-// those of the k-th, in the order of the file. A repeated position without dup is a
-// *matrix.DuplicateError. With mirror the result is the union with the transpose. It empties list. It
-// is a collective.
+// Build makes the m×n matrix of the tuples that the ranks of this process have read: the k-th rank
+// list[k], in the order of the file. It returns a *matrix.DuplicateError if a position is repeated
+// and dup is nil. With mirror the result is the union with the transpose. It empties list. It is a
+// collective.
 func (p *Parts) Build(m, n int, list [][]sparse.Block, dup sparse.Combine, mirror bool) (rep.Matrix, error) {
 	cuts, err := p.tupleCuts(m, list, mirror)
 	if err != nil {
@@ -326,8 +327,8 @@ func (p *Parts) Assemble(m, n int, cuts []int, stores []*sparse.Store, how rep.A
 	return a, nil
 }
 
-// tupleCuts cuts m rows by the number of tuples of ranges of rows. The cuts are near those of the
-// matrix, so that no rank receives much more than its block.
+// tupleCuts cuts m rows by the number of tuples of ranges of rows. The cuts are near the cuts of
+// the matrix, so that no rank receives much more than its block.
 func (p *Parts) tupleCuts(m int, list [][]sparse.Block, mirror bool) ([]int, error) {
 	buckets, err := collect.Buckets(contextOf(p.O, p.G), p.G, m, func(k int, add func(i int32)) {
 		for _, t := range list[k] {

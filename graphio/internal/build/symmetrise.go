@@ -15,7 +15,7 @@ func Symmetrise(s *sparse.Store, e core.Element, combine sparse.Combine, threads
 }
 
 // unionOf is symmetrise for the rows of a block that begins at row first: s has the rows of the
-// matrix, t those of its transpose.
+// matrix, t the rows of its transpose.
 func unionOf(s, t *sparse.Store, first int, e core.Element, combine sparse.Combine, threads int) *sparse.Store {
 	u := &union{s: s, t: t, first: int32(first), e: e, combine: combine}
 	if s.Format != sparse.CSR || t.Format != sparse.CSR {

@@ -103,7 +103,7 @@ func (l *Labels) ID(i int) (id int64, ok bool) {
 }
 
 // Index returns the index of the id with this name, the first of several; where no id has it, the
-// index of the vertex with this id in a file of GraphML, GEXF or GML, whose labels are the names.
+// index of the vertex with this id in a file of GraphML, GEXF or GML, where labels are the names.
 // It takes O(log n) time. The first call of labels that do not ascend sorts them, in O(n log n)
 // time.
 func (l *Labels) Index(name string) (i int, ok bool) {
@@ -208,8 +208,8 @@ func orderOf[E cmp.Ordered](names []E) []int32 {
 	return order
 }
 
-// Extract returns the labels of the given indices, in their order: those of the rows or columns
-// that ops.Extract takes. An index without a label is an *IndexError. Labels of nil are nil.
+// Extract returns the labels of the given indices, in their order, as ops.Extract takes rows and
+// columns. Extract returns a *matrix.IndexError if an index has no label. Labels of nil are nil.
 func (l *Labels) Extract(indices []int) (*Labels, error) {
 	if l == nil {
 		return nil, nil

@@ -6,7 +6,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// Inside returns a new matrix with the given storage, whose invariants must hold.
+// Inside returns a new matrix with the given storage. The invariants of the storage must hold.
 func Inside(st *sparse.Store) rep.Matrix {
 	m := matrix.NewInside(st.Type, 0, 0)
 	m.SetStore(st)

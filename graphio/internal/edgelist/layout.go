@@ -360,8 +360,8 @@ func columnNamed(name string, header []string, at int64, o *core.ReadOptions) (i
 	return found, nil
 }
 
-// compare finds whether the first edge looks like a header: its ids are words,
-// and those of the next line integers.
+// compare finds whether the first edge looks like a header: its ids are words, and the ids of the
+// next line integers.
 func (l *edgeLayout) compare(lines [][]byte) {
 	if len(lines) < 2 {
 		return

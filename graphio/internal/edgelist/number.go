@@ -77,7 +77,7 @@ func (rd *edgeReader) most() (most [2]int64) {
 	return most
 }
 
-// dims returns the dimensions: those of Dims, else up to the largest ids.
+// dims returns the dimensions: by the option Dims, else up to the largest ids.
 func (rd *edgeReader) dims(bipartite bool, most [2]int64) (m, n int) {
 	if rd.o.DimsGiven {
 		return rd.o.Rows, rd.o.Columns
@@ -159,8 +159,9 @@ func (rd *edgeReader) warnings(m, n int, bipartite bool, used func(side int) (in
 	return nil
 }
 
-// warnHeader warns of a first edge whose ids no other edge has, as those of a header, unless no id
-// of a longer list repeats, as in one of pairs. st is the matrix of the edges, before [Symmetrise].
+// warnHeader warns if no other edge has the ids of the first edge, which may be a header, unless no
+// id of a longer list repeats, as in a list of pairs. st is the matrix of the edges, before
+// [Symmetrise].
 func (rd *edgeReader) warnHeader(st *sparse.Structure, labels core.Sides) {
 	o, rows, cols := rd.o, labels.Rows, labels.Cols
 	if o.Warn == nil || o.Header != core.HeaderAuto || rd.headerLine > 0 || rd.firstIDs == nil || rd.lines < 2 {

@@ -9,7 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// inParts reads the edges of a list whose ids are indices. It is a collective.
+// inParts reads the edges of a list with indices as ids. It is a collective.
 func (rd *edgeReader) inParts(p *build.Parts, src *chunk.Source, bipartite bool, dup sparse.Combine) (rep.Matrix, core.Sides, error) {
 	o, ranks := rd.o, len(p.G.Ranks())
 	own, errs := make([]*edgeReader, ranks), make([]error, ranks)

@@ -272,7 +272,7 @@ func (rd *mmReader) parse(b chunk.Block) (r mmBlock) {
 	return r
 }
 
-// room returns tuples with room for n; those of a pattern have no values.
+// room returns tuples with room for n; tuples of a pattern have no values.
 func (rd *mmReader) room(n int) build.Tuples {
 	if rd.values {
 		return build.Room(n)

@@ -37,7 +37,7 @@ func ReadVector(r io.Reader, o *core.ReadOptions) (*sparse.Store, error) {
 		if st.Sparse() {
 			return st.Transpose(0).ToCSR(), nil
 		}
-		t := *st // one column: its values are those of the row
+		t := *st // one column: it has the values of the row
 		t.NRows, t.NCols = 1, m
 		return &t, nil
 	case m == 1 && st.Sparse():

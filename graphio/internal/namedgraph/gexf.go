@@ -17,9 +17,9 @@ type gexfReader struct {
 	directed []bool // of each edge
 	arcs     int    // edges that are directed
 
-	// The attributes of edges whose titles are names of weights.
+	// The attributes of edges with titles that are names of weights.
 	ranks      map[string]int // by id
-	ofEdges    bool           // the open element attributes declares those of edges
+	ofEdges    bool           // the open element attributes declares attributes of edges
 	attribute  string         // the open declaration
 	inDefault  bool
 	text       strings.Builder

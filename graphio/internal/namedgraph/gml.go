@@ -191,8 +191,8 @@ func (rd *gmlReader) graph(taken func() int64) error {
 	})
 }
 
-// list reads the pairs of a list after its bracket, to the bracket that closes it, or those of a
-// piece to its end. scalar gets values that are no lists, and sub reads lists; a nil function
+// list reads the pairs of a list after its bracket, to the bracket that closes it, or the pairs of
+// a piece to its end. scalar gets values that are no lists, and sub reads lists; a nil function
 // skips.
 func (rd *gmlReader) list(depth int, scalar func(key, value string) error, sub func(key string) error) error {
 	if depth > maxGMLDepth {

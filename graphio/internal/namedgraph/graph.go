@@ -1,4 +1,5 @@
-// Package namedgraph reads and writes the formats whose vertices have names: GraphML, GEXF and GML.
+// Package namedgraph reads and writes the formats in which vertices have names: GraphML, GEXF and
+// GML.
 package namedgraph
 
 import (
@@ -14,7 +15,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// namedGraph collects a graph whose file describes each vertex and each edge, in any order:
+// namedGraph collects a graph from a file that describes each vertex and each edge, in any order:
 // GraphML, GEXF and GML.
 type namedGraph struct {
 	*build.GraphEdges
@@ -107,8 +108,8 @@ func (g *namedGraph) unweighted() bool {
 	return g.O.Weight.Given && g.O.Weight.Name == "" && g.O.Weight.Number == 0
 }
 
-// weightName reports whether an attribute of edges is the weight: that of WeightColumn, else weight
-// or value, of which weight takes precedence by a higher rank.
+// weightName reports whether an attribute of edges is the weight: the one that WeightColumn names,
+// else weight or value. A higher rank takes precedence: weight before value.
 func weightName(o *core.ReadOptions, name string) (rank int) {
 	switch {
 	case o.Weight.Given && o.Weight.Name != "":

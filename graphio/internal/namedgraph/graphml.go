@@ -93,8 +93,8 @@ func (rd *graphMLReader) chars(text []byte) {
 	}
 }
 
-// pieces reads the nodes and edges of the graph, whose start tag is read, in pieces. Elements of a
-// piece are balanced, so that the decoder reads on after the pieces as if they were not there.
+// pieces reads the nodes and edges of the graph in pieces, after its start tag. Elements of a piece
+// are balanced, so that the decoder reads on after the pieces as if they were not there.
 func (rd *graphMLReader) pieces(in *xmlInput, taken func() int64) error {
 	begin := rd.at()
 	rest, line, err := readNamedPieces(rd.namedGraph, in.Reader, begin, cutGraphML, taken,

@@ -27,7 +27,7 @@ var errPiece = errors.New("the piece needs what is before it")
 // given line, between two vertices or edges, and cut is as for [chunk.Items]. parse makes a reader
 // of a piece, with a graph of its own, which it reads to the end of the piece; it returns an error
 // unless the piece ends between two vertices or edges too. So a cut elsewhere, such as within a
-// comment, is found. accept receives the readers in order, of which graph returns the graph.
+// comment, is found. accept receives the readers in order; graph returns the graph of a reader.
 //
 // At the end of the text, or before a piece with an error, readNamedPieces returns the rest of the
 // text and the number of its first line.

@@ -85,8 +85,8 @@ func (rd *npzReader) load(list ...*npzLoad) error {
 	return nil
 }
 
-// place returns the position in the file of the items of an array that is not compressed and whose
-// items are all of its bytes after the header, else −1.
+// place returns the position in the file of the items of an array that is not compressed and has
+// nothing but items after its header, else −1.
 func (rd *npzReader) place(a *npzArray) int64 {
 	f := a.file
 	bytes := int64(a.Len()) * int64(a.Width)

@@ -30,7 +30,7 @@ type npyConverter struct {
 	e      core.Element
 	o      *core.ReadOptions
 	name   string // of the array, for errors
-	direct bool   // the bytes of an item are those of a value
+	direct bool   // the bytes of an item are the bytes of a value
 	ints   [][]int64
 	floats [][]float64 // of each thread
 }
@@ -120,8 +120,7 @@ func (c *npyConverter) fail(f numtext.Fault, thread, k int, at int64) error {
 	return c.o.FailKind(0, fmt.Sprintf("item %d of %s: %s", at, c.name, msg), kind)
 }
 
-// sound reports whether values whose bytes are those of a file are values of the type, and finite
-// unless NaN is allowed.
+// sound reports whether bytes of a file are values of the type, and finite unless NaN is allowed.
 func sound(e core.Element, vals sparse.Values, allowNaN bool) bool {
 	switch {
 	case e.IsBool():
@@ -236,7 +235,7 @@ type denseItems struct {
 	vals []sparse.Values // of each thread
 }
 
-// add adds the entries among items given by their bytes, of which the first is item at.
+// add adds the entries among items given by their bytes. The first one is item at.
 func (d *denseItems) add(to *build.GraphEdges, thread int, b []byte, at int64) error {
 	w, n := d.s.Width, len(b)/d.s.Width
 	vals := d.e.T.Grow(d.vals[thread], n)

@@ -109,8 +109,8 @@ func pointScanner(e core.Element, field FieldKind, o *core.ReadOptions) Scanner 
 	return func(b []byte, p int) (uint64, int, Fault) { return scanIntegral(e, b, p, o) }
 }
 
-// Positions returns the scanner of the numbers of which only the positions are read: a number that
-// is not zero is 1 or true, and zero is the value given.
+// Positions returns the scanner that reads the positions of numbers alone: a number that is not
+// zero is 1 or true, and zero is the value given.
 func Positions(e core.Element, zero uint64) Scanner {
 	return func(b []byte, p int) (uint64, int, Fault) {
 		if end, _ := scanSpecial(b, p); end > p {
@@ -153,7 +153,7 @@ func commaScanner(scan Scanner) Scanner {
 	}
 }
 
-// isHex reports whether the number at b[p:], of which the decimal part ends at end, is hexadecimal.
+// isHex reports whether the number at b[p:] is hexadecimal. Its decimal part ends at end.
 func isHex(b []byte, p, end int) bool {
 	return b[end]|0x20 == 'x' && end > p && b[end-1] == '0' && (end == p+1 || end == p+2 && (b[p] == '-' || b[p] == '+'))
 }
@@ -207,7 +207,7 @@ type decimal struct {
 	sticky  bool // a dropped digit was not 0
 }
 
-// maxExp bounds exponents against overflow, beyond those of any float.
+// maxExp bounds exponents against overflow, beyond the exponents of any float.
 const maxExp = 1 << 20
 
 // scanDecimal reads [+-]digits[.digits][e[+-]digits]. The exponent letter is e, E,

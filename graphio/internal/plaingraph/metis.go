@@ -1,4 +1,5 @@
-// Package plaingraph reads and writes the formats whose vertices are numbers: METIS, DIMACS and Graph500.
+// Package plaingraph reads and writes the formats in which vertices are numbers: METIS, DIMACS and
+// Graph500.
 package plaingraph
 
 import (
@@ -183,7 +184,7 @@ func readMETISHead(src *chunk.Source, o *core.ReadOptions) (h metisHead, err err
 	}
 }
 
-// parseMETIS reads the lines of a block, whose first vertex has row 0.
+// parseMETIS reads the lines of a block. Its first vertex has row 0.
 func parseMETIS(g *build.GraphEdges, h metisHead, b chunk.Block, scan numtext.Scanner) (r graphBlock) {
 	r.block = b
 	f := &lineFields{d: b.Data}

@@ -114,8 +114,8 @@ func (g *graphOut) EachVertex(f func(buf []byte, v int) []byte) error {
 // Entity replaces the characters that XML and GML write as entities.
 var Entity = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
-// Names returns the names of the vertices as text of XML and GML, nil without names. A character
-// that neither can have is an *OptionError. ascii writes others as their numbers.
+// Names returns the names of the vertices as text of XML and GML, nil without names. It returns an
+// *OptionError if neither can have a character. ascii writes others as their numbers.
 func (g *graphOut) Names(ascii bool) (func(buf []byte, v int) []byte, error) {
 	if g.O.Labels == nil {
 		return nil, nil
@@ -147,7 +147,7 @@ func (g *graphOut) Names(ascii bool) (func(buf []byte, v int) []byte, error) {
 	}, nil
 }
 
-// EachEdge formats the entries in order, those of one triangle of an undirected graph.
+// EachEdge formats the entries in order, of an undirected graph the entries of one triangle.
 func (g *graphOut) EachEdge(f func(buf []byte, i int, j int32, v uint64) []byte) error {
 	return WriteRows(g.W, g.St, g.O, func(buf []byte, i int, j int32, v uint64) []byte {
 		if g.Undirected && int(j) < i {

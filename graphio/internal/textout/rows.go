@@ -60,7 +60,7 @@ type RowWriter struct {
 	End     func() error // at Close, or nil
 }
 
-// Write writes the entries of rows, whose row i is row lo+i of the matrix.
+// Write writes the entries of rows. Row i of rows is row lo+i of the matrix.
 func (r *RowWriter) Write(lo int, rows rep.Matrix) error {
 	const op = "RowWriter.Write"
 	st, err := core.RowsOf(rows)
