@@ -15,9 +15,9 @@ import (
 )
 
 // Extract computes C⟨M⟩ ⊕= A(rows, cols): entry (p, q) is A(rows[p], cols[q]). Indices may repeat.
-// It takes O(entries of the extracted rows) time, and sorts each row whose columns are not in
-// order; rows without entries take no time in a [Span] of rows. An index out of range is a
-// *matrix.IndexError that gives its position in the list.
+// It takes O(entries of the extracted rows) time, and sorts each row with columns that are not in
+// order; rows without entries take no time in a [Span] of rows. Extract returns a
+// *matrix.IndexError with the position in the list if an index is out of range.
 func Extract[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
 	return begin("Extract", "", opts).extract(destOf[T](dst), viewOf[T](a), rows, cols)
 }

@@ -21,7 +21,7 @@ func listOf(x []int32) Indices {
 	return Indices{short: x}
 }
 
-// indicesFrom returns checked indices as those of an option.
+// indicesFrom returns checked indices as the indices of an option.
 func indicesFrom(x cpu.Indices) Indices {
 	if x.List == nil {
 		return All()
@@ -29,7 +29,7 @@ func indicesFrom(x cpu.Indices) Indices {
 	return listOf(x.List)
 }
 
-// within returns the places of a list whose items are lo … hi−1, and these items from lo on.
+// within returns the places of a list with items lo … hi−1, and these items from lo on.
 func within(x cpu.Indices, lo, hi int) (at, items []int32) {
 	at, items = []int32{}, []int32{}
 	for p, i := range x.List {
@@ -318,7 +318,7 @@ func (c *call) groupScatter(dup monoid, v rep.View, rows *indices, cols cpu.Indi
 		if err := fetched(list[b.k]); err != nil {
 			return err
 		}
-		// The entries of u whose rows the rank has.
+		// The entries of u in the rows of the rank.
 		at, items, from := []int32{}, []int32{}, []int32{}
 		st := list[b.k].Rows().Valued()
 		for e, k := range st.Idx {
@@ -425,7 +425,7 @@ func (c *call) groupReduce(m monoid, v rep.View) error {
 // blocks of a fixed number of entries of the whole matrix, as on one device.
 func (c *call) groupReduceScalar(g *comm.Group, m monoid, v rep.View, sum cpu.Value) error {
 	if v.Transposed {
-		v = v.T() // the sum is that of the stored matrix
+		v = v.T() // the sum is the sum of the stored matrix
 	}
 	ctx, t := c.onGroup(g), v.Type()
 	cuts, err := v.Cuts(ctx, g)
@@ -503,7 +503,7 @@ func valuesInOrder(v rep.View) sparse.Values {
 	return v.Rows().Valued().Val
 }
 
-// gatherItems gives all ranks the values of each; counts are those of the ranks.
+// gatherItems gives all ranks the values of each; counts are the counts of the ranks.
 func gatherItems(ctx context.Context, r comm.Comm, t *sparse.Type, own sparse.Values, counts []int64) (sparse.Values, error) {
 	bytes, n := make([]int, len(counts)), int64(0)
 	for i, k := range counts {
@@ -527,7 +527,7 @@ func bufferOf(t *sparse.Type, v sparse.Values) comm.Buffer {
 }
 
 // chunkSums returns the sums of the chunks of cpu.ReduceChunk entries of the whole matrix that
-// begin in the block of rank r, and the number of those of each rank. The entries of a chunk that
+// begin in the block of rank r, and the number of chunks of each rank. The entries of a chunk that
 // begins before the block are sent to the rank where it does.
 func chunkSums(ctx context.Context, r comm.Comm, k *cpu.Monoid, t *sparse.Type, val sparse.Values, counts []int64) (part sparse.Values, chunks []int64, err error) {
 	const chunk = cpu.ReduceChunk

@@ -13,10 +13,10 @@ import (
 )
 
 // Concat computes C⟨M⟩ ⊕= the matrix of the given tiles: tiles[i][j] is in row i and column j of
-// the grid, as in GxB_Matrix_concat. The tiles of a row of the grid have equally many rows, those
-// of a column equally many columns. On the host it takes O(entries + rows·tiles across) time, where
-// rows without entries take none if the tiles are hypersparse; on a device the tiles are assigned
-// one by one. Concat returns the same errors as [MxM].
+// the grid, as in GxB_Matrix_concat. The tiles of a row of the grid have equally many rows, the
+// tiles of a column equally many columns. On the host it takes O(entries + rows·tiles across) time,
+// where rows without entries take none if the tiles are hypersparse; on a device the tiles are
+// assigned one by one. Concat returns the same errors as [MxM].
 func Concat[T comparable](dst matrix.Target[T], tiles [][]matrix.Source[T], opts ...Option) error {
 	views := make([][]rep.View, len(tiles))
 	for i, row := range tiles {
@@ -112,8 +112,8 @@ type strip struct {
 	ids   []int32
 }
 
-// each calls fn for each stored row of each tile: k is its place in ids, j that of the tile, and
-// from … to−1 are its entries. The tiles of a row are in order, on one thread.
+// each calls fn for each stored row of each tile: k is its place in ids, j the place of the tile,
+// and from … to−1 are its entries. The tiles of a row are in order, on one thread.
 func (s strip) each(env cpu.Env, fn func(k, j int, from, to int64)) error {
 	return parallel.Range(env.Ctx, env.Threads, len(s.ids), 1<<10, func(_, lo, hi int) {
 		for j, t := range s.tiles {
@@ -182,7 +182,7 @@ func (c *call) grid(tiles [][]rep.View) (rows, cols []int, err error) {
 
 // Split is the inverse of [Concat]: it computes dsts[i][j]⟨M⟩ ⊕= the tile of a in row i and column
 // j of the grid, as GxB_Matrix_split does. The shapes of the destinations make up the grid and
-// together have that of a. It takes O(entries) time for each destination. An error leaves some
+// together the shape of a. It takes O(entries) time for each destination. An error leaves some
 // destinations written.
 func Split[T comparable](dsts [][]matrix.Target[T], a matrix.Source[T], opts ...Option) error {
 	list := make([][]dest, len(dsts))
