@@ -94,11 +94,11 @@ func readJSON(op string, data []byte, dims []jsonDim, positions []jsonPositions,
 	return nil
 }
 
-// MarshalJSON returns the matrix as an object: "rows", "cols" and the entries in
-// row-major order as the lists "row", "col" (counted from 0) and "value". A
-// value that JSON cannot hold, such as NaN, is a *JSONError, and so are elements that need package
-// matrix/jsonvalues where it is not linked, such as structs without methods; a
-// matrix that cannot be read from a device is the error of [Matrix.Fetch].
+// MarshalJSON returns the matrix as an object: "rows", "cols" and the entries in row-major order as
+// the lists "row", "col" (counted from 0) and "value". MarshalJSON returns a *JSONError for a value
+// that JSON cannot hold, such as NaN, and for elements that need package matrix/jsonvalues where it
+// is not linked, such as structs without methods; a matrix that cannot be read from a device is the
+// error of [Matrix.Fetch].
 func (a *Matrix[T]) MarshalJSON() ([]byte, error) { return coreOf(a).marshalJSON(false) }
 
 // marshalJSON returns the JSON form of a matrix or a vector.
@@ -137,7 +137,7 @@ func ints(list []int32) []int {
 // leaves it unchanged without an error, as encoding/json does.
 func (a *Matrix[T]) UnmarshalJSON(data []byte) error { return coreOf(a).unmarshalJSON(data) }
 
-// unmarshalJSON is that of a matrix.
+// unmarshalJSON is UnmarshalJSON of a matrix.
 func (a *core) unmarshalJSON(data []byte) error {
 	dims, at := []jsonDim{{"rows", 0}, {"cols", 0}}, []jsonPositions{{"row", nil}, {"col", nil}}
 	values, err := a.readJSON("Matrix.UnmarshalJSON", data, dims, at)

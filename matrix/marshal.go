@@ -55,7 +55,7 @@ func refused(op string, t *sparse.Type) error {
 	return &TypeError{Op: op, Got: sparse.GoType(t).String(), Want: "bool, an integer or a float"}
 }
 
-// unmarshal replaces the contents by those of a file.
+// unmarshal replaces the contents by the contents of a file.
 func (a *core) unmarshal(op string, data []byte, vector bool) error {
 	if a.null {
 		return errNil

@@ -1,7 +1,7 @@
 // Package jbsparse converts matrices to and from github.com/james-bowman/sparse.
 //
-// Every conversion copies: package sparse changes values, offsets and indices in place, of which a
-// Matrix and its derived forms, such as the kept transpose, would not know.
+// Every conversion copies: package sparse changes values, offsets and indices in place, and a
+// Matrix and its derived forms, such as the kept transpose, would not know of the changes.
 package jbsparse
 
 import (
@@ -120,7 +120,7 @@ func errNil(op, arg string) error {
 
 // fromRaw returns the matrix with the rows of raw, or with transpose its columns.
 func fromRaw(raw *blas.SparseMatrix, op string, transpose bool) (*matrix.Matrix[float64], error) {
-	// I is the number of rows of a CSR and the number of columns of a CSC, whose Indptr has the
+	// I is the number of rows of a CSR and the number of columns of a CSC, where Indptr has the
 	// offsets of the columns.
 	m, n := raw.I, raw.J
 	if m < 0 || m > matrix.MaxDim {
