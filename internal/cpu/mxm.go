@@ -27,8 +27,8 @@ const MaxAccumulator = 1 << 26
 
 // MxM computes a·b over s, with a and b listed (CSR or hypersparse), in two passes: the first
 // counts the entries of each row, so that the second writes to an exact allocation. A mask that is
-// not complemented needs no count: its rows bound those of the result. ran is the method that adds
-// most of the products.
+// not complemented needs no count: its rows bound the rows of the result. ran is the method that
+// adds most of the products.
 func MxM(env Env, s *Semiring, c *sparse.Type, a, b *sparse.Store, mask *Mask, method Method) (_ *sparse.Store, ran Method, _ error) {
 	s = guardSemiring(env, s, c, a.Type, b.Type)
 	g := &gustavson{s: s, c: c, a: a, b: b, mask: mask.list(), method: method}
@@ -270,7 +270,7 @@ func (g *gustavson) worker(all []*worker, w int) {
 	}
 }
 
-// releaseWorkers keeps the memory of workers whose rows are complete for other products.
+// releaseWorkers keeps the memory of workers with complete rows for other products.
 func releaseWorkers(c *sparse.Type, workers []*worker) {
 	for _, w := range workers {
 		if w == nil {

@@ -113,8 +113,8 @@ func asFull(u *sparse.Store) *sparse.Store {
 	return u.With(&sparse.Structure{NRows: 1, NCols: u.NCols, Format: sparse.Full, NVals: u.NVals})
 }
 
-// pullUniform is Pull for a semiring whose sums of one or more products are all equal: it only
-// determines which rows have a product.
+// pullUniform is Pull for a semiring with equal sums of any number of products: it only determines
+// which rows have a product.
 func pullUniform(env Env, c *sparse.Type, a *sparse.Structure, lead []int32, u *sparse.Structure, mask *Mask, product Values) (*sparse.Store, error) {
 	threads := workers(env, int64(a.Vecs()), 1<<12)
 	var allow []uint8
@@ -233,7 +233,7 @@ const positionGrain = 1 << 15
 // marksOf returns one bit per position of a vector, set if the position has an entry.
 func marksOf(u *sparse.Structure, threads int) []uint64 {
 	marks := make([]uint64, (u.NCols+63)/64)
-	if u.Sparse() { // a range ends before a column whose word it does not begin
+	if u.Sparse() { // a range ends before a column unless the column begins a word
 		begin := func(p int) int {
 			for p > 0 && p < len(u.Idx) && u.Idx[p]>>6 == u.Idx[p-1]>>6 {
 				p++
@@ -301,7 +301,7 @@ func pullFull(env Env, s *Semiring, c *sparse.Type, a *sparse.Store, x Values, t
 	return out, err
 }
 
-// firstPresent returns the first index into ci whose column is present, or −1.
+// firstPresent returns the first index into ci with a column that is present, or −1.
 func firstPresent(ci []int32, present []uint8) int {
 	for p, j := range ci {
 		if present[j] != 0 {
