@@ -30,8 +30,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// Device is an opened GPU. It is a matrix.Place; all methods may be called by
-// any number of goroutines, whose operations run one after the other.
+// Device is an opened GPU. It is a matrix.Place; all methods may be called by any number of
+// goroutines. Operations run one after the other.
 type Device struct {
 	index int
 	props driver.Properties
