@@ -16,7 +16,7 @@ import (
 	"unicode"
 )
 
-// internalAPI are exported types whose methods and fields may name types of internal packages.
+// internalAPI are exported types with methods and fields that may name types of internal packages.
 var internalAPI = map[string]string{
 	"apps.App":              "its kernels are described for hiveblas jit warm and CI",
 	"cusparse.Compositions": "it composes the kernels that apps describe",
@@ -32,8 +32,8 @@ const insideAPI = "it is the way to or from Inside, for the packages of this mod
 
 const module = "github.com/hiveblas/hiveblas"
 
-// sources imports the packages of the module from their declarations, those of the standard library
-// from their export data, and others as empty packages.
+// sources imports the packages of the module from their declarations, the packages of the standard
+// library from their export data, and others as empty packages.
 type sources struct {
 	fset     *token.FileSet
 	standard types.Importer

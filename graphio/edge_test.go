@@ -121,8 +121,8 @@ func TestReadBipartite(t *testing.T) {
 	}
 }
 
-// TestReadEdgeListLarge reads lists of several blocks, only the last of which may have an id that
-// is text, and compares with the expected numbering.
+// TestReadEdgeListLarge reads lists of several blocks, where only the last may have an id that is
+// text, and compares with the expected numbering.
 func TestReadEdgeListLarge(t *testing.T) {
 	const n = 200_000
 	for _, tail := range []string{"", "x 1\nx 2\n"} {

@@ -44,9 +44,9 @@ func WriteVectorTSV[T matrix.Element](w io.Writer, v *matrix.Vector[T], opts ...
 
 // WriteMETIS writes a as a graph in the format of METIS (see [ReadMETIS]), for METIS, KaHIP and
 // others: a line for each vertex with its neighbours, from 1. a must be symmetric and without
-// self-loops, else the error is an [matrix.ErrInvalid]. Values are written as weights of edges unless all
-// are true or with [AsPattern]; METIS wants positive integers, and others are an *OptionError.
-// Names are not written. It takes O(entries + vertices) time.
+// self-loops, else the error is an [matrix.ErrInvalid]. Values are written as weights of edges
+// unless all are true or with [AsPattern]; METIS wants positive integers: WriteMETIS returns an
+// *OptionError for others. Names are not written. It takes O(entries + vertices) time.
 func WriteMETIS[T matrix.Element](w io.Writer, a *matrix.Matrix[T], opts ...WriteOption) error {
 	return plaingraph.WriteMETIS(w, a.Inside().Matrix, writeOptionsOf(opts))
 }
@@ -63,9 +63,9 @@ func WriteDIMACS[T matrix.Element](w io.Writer, a *matrix.Matrix[T], opts ...Wri
 // WriteGraphML writes a as a graph in GraphML, for Gephi, yEd, igraph, NetworkX and others: nodes
 // 0, 1, 2, …, with the names of [WithLabels] as labels, and an edge for each entry with its value
 // as weight, unless values are left out as by [WriteEdgeList]. The graph is undirected, with each
-// edge once, if a is symmetric. Names that XML cannot have are an *OptionError, and infinite and
-// NaN values an *InvalidError. [ReadGraphML] reads the same matrix back. It takes O(entries +
-// vertices) time.
+// edge once, if a is symmetric. WriteGraphML returns an *OptionError for names that XML cannot
+// have, and an *InvalidError for infinite and NaN values. [ReadGraphML] reads the same matrix back.
+// It takes O(entries + vertices) time.
 func WriteGraphML[T matrix.Element](w io.Writer, a *matrix.Matrix[T], opts ...WriteOption) error {
 	return namedgraph.WriteGraphML(w, a.Inside().Matrix, writeOptionsOf(opts))
 }

@@ -129,12 +129,12 @@ func ints(list []int32) []int {
 	return out
 }
 
-// UnmarshalJSON replaces the matrix by the one that [Matrix.MarshalJSON] wrote.
-// Entries may come in any order. A missing key and lists of different lengths
-// are an *InvalidError, a text that is not the form of the matrix, such as a null in a list, a
-// *JSONError, a position outside the matrix is an *IndexError, one that
-// occurs twice a *DuplicateError; the matrix is then unchanged. The text null
-// leaves it unchanged without an error, as encoding/json does.
+// UnmarshalJSON replaces the matrix by the one that [Matrix.MarshalJSON] wrote. Entries may come in
+// any order. UnmarshalJSON returns an *InvalidError if a key is missing or lists have different
+// lengths, a *JSONError if the text is not the form of the matrix, such as a null in a list, an
+// *IndexError if a position is outside the matrix, and a *DuplicateError if a position occurs
+// twice; the matrix is then unchanged. The text null leaves it unchanged without an error, as
+// encoding/json does.
 func (a *Matrix[T]) UnmarshalJSON(data []byte) error { return coreOf(a).unmarshalJSON(data) }
 
 // unmarshalJSON is UnmarshalJSON of a matrix.

@@ -94,8 +94,8 @@ func newEmpty(t *sparse.Type, m, n int, opts []Option) *core {
 	return newCoreWith(sparse.Empty(t, m, n), o)
 }
 
-// NewFull returns a full m×n matrix with every entry equal to fill. More positions than there is
-// memory for are a *SizeError.
+// NewFull returns a full m×n matrix with every entry equal to fill. It returns a *SizeError if
+// there are more positions than memory.
 func NewFull[T comparable](m, n int, fill T) (*Matrix[T], error) {
 	if err := checkDense("matrix.NewFull", m, n, unsafe.Sizeof(fill)); err != nil {
 		return nil, err
@@ -146,8 +146,8 @@ func FromCSR[T comparable](m, n int, ptr []int64, idx []int32, val []T) (*Matrix
 
 // FromTuples returns the m×n matrix of the given tuples, which may be in any order. rows and cols
 // are []int, or []int32 as [Matrix.Tuples] returns them; see [Index]. dup combines duplicates from
-// left to right; with a nil dup, duplicates are a *DuplicateError. FromTuples does not keep the
-// slices. It takes O(tuples + m + n) time.
+// left to right; FromTuples returns a *DuplicateError if there are duplicates and dup is nil. It
+// does not keep the slices. It takes O(tuples + m + n) time.
 func FromTuples[T comparable, I Index](m, n int, rows, cols []I, vals []T, dup Combiner[T]) (*Matrix[T], error) {
 	f, err := combiningOf(dup)
 	if err != nil {

@@ -59,8 +59,8 @@ func VectorOfInside[T comparable](v rep.View) *Vector[T] {
 	return vectorOfCore[T](c)
 }
 
-// NewFullVector returns a full vector of n entries equal to fill. More positions than there is
-// memory for are a *SizeError.
+// NewFullVector returns a full vector of n entries equal to fill. It returns a *SizeError if there
+// are more positions than memory.
 func NewFullVector[T comparable](n int, fill T) (*Vector[T], error) {
 	if n < 0 || n > MaxDim {
 		return nil, &SizeError{"matrix.NewFullVector", "size", int64(n), MaxDim}
@@ -224,8 +224,8 @@ func (v *Vector[T]) SetFormat(f Format) error {
 	return naming("Vector.SetFormat", pinFormat(madeCore(v), f))
 }
 
-// Dense returns the values of all positions as a new slice, with fill where there is no entry. More
-// positions than there is memory for are a *SizeError. Dense takes O(size) time.
+// Dense returns the values of all positions as a new slice, with fill where there is no entry.
+// Dense returns a *SizeError if there are more positions than memory. Dense takes O(size) time.
 func (v *Vector[T]) Dense(fill T) ([]T, error) {
 	list, err := readCore(v).dense("Vector.Dense", sparse.ValuesOf([]T{fill}))
 	return sparse.SliceOf[T](list), err

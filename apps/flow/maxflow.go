@@ -65,8 +65,9 @@ func (e *UnboundedFlowError) Error() string {
 // as in planar graphs, take many. The fused kernels read the excesses in each round, O(n), and the
 // arcs of the vertices with excess.
 //
-// A vertex outside the graph is a *matrix.IndexError, a source that is the sink a *ParameterError,
-// a negative or NaN capacity a *WeightError, and a flow without limit an *UnboundedFlowError.
+// MaxFlow returns a *matrix.IndexError if a vertex is outside the graph, a *ParameterError if the
+// source is the sink, a *WeightError if a capacity is negative or NaN, and an *UnboundedFlowError
+// if the flow has no limit.
 func MaxFlow[T semiring.Number](g matrix.Source[T], source, sink int, opts ...MaxFlowOptions) (*MaxFlowResult, error) {
 	return maximumFlow(g, source, sink, opts)
 }

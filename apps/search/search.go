@@ -144,7 +144,7 @@ const curvePoints = 1024
 //
 // scores gives the score of each vertex; see VertexScores and ScoreFunc. nil means 0 for all, which
 // greedy and stochastic walks refuse unless they have a Weight. Stochastic walks want weights of 0
-// or more; a negative one, NaN or an infinity is a *WeightError or a *ScoreError.
+// or more: GraphSearch returns a *WeightError or a *ScoreError if one is negative, NaN or infinite.
 //
 // The random numbers are Philox4x32-10 (package internal/philox) of the seed, the walk and the
 // step. So the walks do not depend on threads, on the device, on other walks or on their Length.

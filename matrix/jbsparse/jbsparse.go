@@ -16,8 +16,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// ToCSR returns a copy of a as a CSR. It keeps entries that are 0. More rows than there is memory
-// for are a *matrix.SizeError.
+// ToCSR returns a copy of a as a CSR. It keeps entries that are 0. It returns a *matrix.SizeError
+// if there are more rows than memory.
 func ToCSR(a *matrix.Matrix[float64]) (*sparse.CSR, error) {
 	if err := a.Err(); err != nil {
 		return nil, err
@@ -88,8 +88,8 @@ func ToDOK(a *matrix.Matrix[float64]) (*sparse.DOK, error) {
 	return d, nil
 }
 
-// FromCSR returns a copy of c as a matrix. A position that occurs twice is a
-// *matrix.DuplicateError. Invalid offsets or indices are a *matrix.InvalidError.
+// FromCSR returns a copy of c as a matrix. FromCSR returns a *matrix.DuplicateError if a position
+// occurs twice, and a *matrix.InvalidError if offsets or indices are invalid.
 func FromCSR(c *sparse.CSR) (*matrix.Matrix[float64], error) {
 	if c == nil {
 		return nil, errNil("FromCSR", "c")
