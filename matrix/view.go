@@ -146,9 +146,9 @@ func fetched(v rep.View) error {
 type patternOf struct{ *core }
 
 func (p patternOf) Type() *sparse.Type         { return boolType }
-func (p patternOf) Stored() *sparse.Store      { return p.Shape().Pattern() }
-func (p patternOf) Rows() *sparse.Store        { return p.RowsShape().Pattern() }
-func (p patternOf) Cols() *sparse.Store        { return p.ColsShape().Pattern() }
+func (p patternOf) Stored() *sparse.Store      { return p.asPattern.of(p.Shape()) }
+func (p patternOf) Rows() *sparse.Store        { return p.asPattern.of(p.RowsShape()) }
+func (p patternOf) Cols() *sparse.Store        { return p.asColsPattern.of(p.ColsShape()) }
 func (p patternOf) Nonzero() *sparse.Structure { return p.Shape() }
 func (p patternOf) IsPattern() bool            { return true }
 func (p patternOf) Pattern() rep.Matrix        { return p }
@@ -157,6 +157,21 @@ func (p patternOf) SetResult(*sparse.Store)    {}
 func (p patternOf) SetStore(*sparse.Store)     {}
 func (p patternOf) SetRemote(device.Store)     {}
 func (p patternOf) KeepsCols() bool            { return p.KeptColsShape() != nil }
+
+// patternRef keeps the pattern of a structure: operations on few entries ask for it again and again.
+type patternRef struct{ storeRef }
+
+// of returns the pattern of s.
+func (r *patternRef) of(s *sparse.Structure) *sparse.Store {
+	if p := r.Load(); p != nil && p.Is(s) {
+		return p
+	}
+	p := s.Pattern()
+	if s.Sparse() {
+		r.Store(p)
+	}
+	return p
+}
 
 // boolType is the type of the values of a pattern.
 var boolType = sparse.TypeOf[bool]()

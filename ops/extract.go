@@ -406,7 +406,8 @@ func (c *call) assignScalar(d dest, x sparse.Values, rows, cols Indices) error {
 
 // AssignVectorScalar computes w(idx)⟨m⟩ ⊕= x; see [AssignScalar].
 func AssignVectorScalar[T comparable](dst matrix.VectorTarget[T], x T, idx Indices, opts ...Option) error {
-	return begin("AssignVectorScalar", "", opts).assignVectorScalar(destOf[T](dst), sparse.ValuesOf([]T{x}), idx)
+	c := beginKept("AssignVectorScalar", "", opts)
+	return c.done(c.assignVectorScalar(destOf[T](dst), sparse.ValuesOf([]T{x}), idx))
 }
 
 // assignVectorScalar is AssignVectorScalar of a single value.

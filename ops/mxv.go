@@ -22,7 +22,8 @@ import (
 // is kept. The order of each sum is the same for every number of threads. MxV returns the same
 // errors as [MxM].
 func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], a matrix.Source[A], u matrix.VectorSource[B], opts ...Option) error {
-	return setRing(beginProduct("MxV", s.Name(), opts), s).mxv(destOf[C](dst), viewOf[A](a), viewOf[B](u))
+	c := setRing(beginProduct("MxV", s.Name(), opts), s)
+	return c.done(c.mxv(destOf[C](dst), viewOf[A](a), viewOf[B](u)))
 }
 
 // mxv is MxV over the semiring of the call.
@@ -72,7 +73,8 @@ func (c *call) mxv(d dest, a, u rep.View) error {
 // of u(k) ⊗ A(k,j). The methods and errors are the same as of [MxV] with A transposed: Push reads
 // the rows of A and Pull reads its columns.
 func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], u matrix.VectorSource[A], a matrix.Source[B], opts ...Option) error {
-	return setRing(beginProduct("VxM", s.Name(), opts), s).vxm(destOf[C](dst), viewOf[A](u), viewOf[B](a))
+	c := setRing(beginProduct("VxM", s.Name(), opts), s)
+	return c.done(c.vxm(destOf[C](dst), viewOf[A](u), viewOf[B](a)))
 }
 
 // vxm is VxM over the semiring of the call.
@@ -177,21 +179,33 @@ func mxvWork(m Method, a rep.View, u *sparse.Store) int64 {
 
 // pushWork counts the products of Push, and stops once the count exceeds limit.
 func pushWork(a rep.View, u *sparse.Store, limit int64, threads int) int64 {
-	cols, list := a.Cols(), u.ToSparse()
-	var work atomic.Int64
+	if !a.HasCols() {
+		a.Cols() // with its values, which Push reads
+	}
+	cols, list := a.ColsShape(), u
+	if !u.Sparse() {
+		list = u.ToSparse()
+	}
 	const grain = 1 << 11
+	if len(list.Idx) <= grain {
+		return rowEntries(cols, list.Idx)
+	}
+	var work atomic.Int64
 	_ = parallel.Range(nil, threads, len(list.Idx), grain, func(_, from, to int) {
-		if work.Load() > limit {
-			return
+		if work.Load() <= limit {
+			work.Add(rowEntries(cols, list.Idx[from:to]))
 		}
-		n := int64(0)
-		for _, k := range list.Idx[from:to] {
-			lo, hi := cols.Span(int(k))
-			n += hi - lo
-		}
-		work.Add(n)
 	})
 	return work.Load()
+}
+
+// rowEntries returns the number of entries of the rows of a list.
+func rowEntries(s *sparse.Structure, rows []int32) (n int64) {
+	for _, k := range rows {
+		lo, hi := s.Span(int(k))
+		n += hi - lo
+	}
+	return n
 }
 
 // pushCost is the estimated cost of a product of Push relative to one of Pull. Push writes an

@@ -3,6 +3,7 @@ package cpu
 import (
 	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -13,6 +14,8 @@ type columnSet struct {
 	marks, touched []uint64
 	cols           []int32
 }
+
+var columnSets = sync.Pool{New: func() any { return new(columnSet) }}
 
 // constant reports whether all products are equal and a sum is any of them, as of any.pair.
 func (s *Semiring) constant() bool { return s.Any && !s.UsesX && !s.UsesY && !s.User }
@@ -53,10 +56,7 @@ func pushConstant(s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) *
 			return nil
 		}
 	}
-	set, _ := poolOf[columnSet]().Get().(*columnSet)
-	if set == nil {
-		set = &columnSet{}
-	}
+	set := columnSets.Get().(*columnSet)
 	if words := (n + 63) / 64; len(set.marks) < words {
 		set.marks, set.touched = make([]uint64, words), make([]uint64, n>>12+1)
 	}
@@ -83,7 +83,7 @@ func pushConstant(s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) *
 	}
 	idx := make([]int32, k)
 	set.drain(idx, cols[:k], n)
-	poolOf[columnSet]().Put(set)
+	columnSets.Put(set)
 	val := c.Make(int64(k))
 	if k > 0 {
 		s.Products(c.Slice(val, 0, 1), u.Type.At(u.Val, 0), a.Part(0, 1))

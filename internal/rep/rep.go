@@ -213,6 +213,14 @@ func (v View) Rows() *sparse.Store {
 // Cols returns the rows of the transpose of the view.
 func (v View) Cols() *sparse.Store { return v.T().Rows() }
 
+// ColsShape returns the structure of Cols.
+func (v View) ColsShape() *sparse.Structure {
+	if v.Transposed {
+		return v.Matrix.RowsShape()
+	}
+	return v.Matrix.ColsShape()
+}
+
 // HasRows reports whether Rows is available without computation.
 func (v View) HasRows() bool {
 	if v.Transposed {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -99,6 +100,16 @@ var boolType = TypeOf[bool]()
 
 // Pattern returns a store over the same structure, without values.
 func (s *Structure) Pattern() *Store { return &Store{Structure: *s, Type: boolType} }
+
+// Is reports whether two listed structures are the same lists.
+func (s *Structure) Is(t *Structure) bool {
+	return s.NVals == t.NVals && s.Format == t.Format && s.NRows == t.NRows && s.NCols == t.NCols &&
+		same(s.Ptr, t.Ptr) && same(s.Idx, t.Idx) && same(s.RowIDs, t.RowIDs)
+}
+
+func same[T any](a, b []T) bool {
+	return len(a) == len(b) && unsafe.SliceData(a) == unsafe.SliceData(b)
+}
 
 // With returns a store of another structure for the same values.
 func (s *Store) With(shape *Structure) *Store {
