@@ -75,6 +75,8 @@ type SearchOptions struct {
 	// Each receives the walks in blocks, in ascending order, one call at a time. The block is valid
 	// during the call. An error ends the search and is its result. May be nil.
 	Each func(walks SearchBlock) error
+
+	round int64 // walks of a rank in a round; 0 but in tests: see walkRound
 }
 
 // A SearchBlock holds consecutive walks.
