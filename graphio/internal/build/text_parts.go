@@ -11,7 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// SparseIDs is the threshold of a warning: fewer than one in sparseIDs ids occur.
+// SparseIDs is the threshold of a warning: fewer than one in SparseIDs ids occur.
 const SparseIDs = 100
 
 // EachRow calls f for each row with an entry.

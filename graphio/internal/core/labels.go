@@ -383,7 +383,7 @@ func (o *ReadOptions) OneLine(names []string) (changed int) {
 // lineBreaks are the characters that a name has not.
 const lineBreaks = "\n\r\t\v\f"
 
-// WarnBroken warns of names that oneLine changed.
+// WarnBroken warns of names that OneLine changed.
 func (o *ReadOptions) WarnBroken(changed int) {
 	switch {
 	case changed == 1:

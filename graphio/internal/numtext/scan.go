@@ -93,7 +93,7 @@ func ScannerFor(e core.Element, field FieldKind, o *core.ReadOptions) Scanner {
 	return scan
 }
 
-// pointScanner is scannerFor for numbers with a decimal point.
+// pointScanner is ScannerFor for numbers with a decimal point.
 func pointScanner(e core.Element, field FieldKind, o *core.ReadOptions) Scanner {
 	integers := field == FieldInteger
 	switch {
