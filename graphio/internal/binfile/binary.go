@@ -1,5 +1,5 @@
-// Package binfile is the binary form, .hgb: whole files, files in blocks, files that ranks read in parts, and
-// mapped files. internal/hgb encodes and decodes it.
+// Package binfile is the binary form, .hgb: whole files, files in blocks, files that ranks read in
+// parts, and mapped files. internal/hgb encodes and decodes it.
 package binfile
 
 import (

@@ -1,4 +1,5 @@
-// Package core is what all formats share: options, errors, names of vertices, and values as words of 64 bits.
+// Package core is what all formats share: options, errors, names of vertices, and values as words
+// of 64 bits.
 package core
 
 import (

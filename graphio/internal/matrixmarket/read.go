@@ -1,4 +1,5 @@
-// Package matrixmarket reads and writes Matrix Market files, and the names of vertices in files beside them.
+// Package matrixmarket reads and writes Matrix Market files, and the names of vertices in files
+// beside them.
 package matrixmarket
 
 import (
