@@ -12,9 +12,9 @@ import (
 )
 
 // Extract computes C⟨M⟩ ⊕= A(rows, cols): entry (p, q) is A(rows[p], cols[q]). Indices may repeat.
-// It takes O(entries of the extracted rows) time, and sorts each row whose columns are not in
-// order; rows without entries take no time in a [Span] of rows. An index out of range is a
-// *matrix.IndexError that gives its position in the list.
+// It takes O(entries of the extracted rows) time, and sorts each row with columns that are not in
+// order; rows without entries take no time in a [Span] of rows. Extract returns a
+// *matrix.IndexError with the position in the list if an index is out of range.
 func Extract[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
 	return begin("Extract", "", opts).extract(destOf[T](dst), viewOf[T](a), rows, cols)
 }
@@ -308,8 +308,8 @@ func (c *call) assignVector(arg string, d dest, u rep.View, idx Indices) error {
 
 // AssignScalar computes C(rows, cols)⟨M⟩ ⊕= x: it assigns x to every position of the region within
 // the mask, or accumulates x there. It takes O(entries of the mask) time if the region is all of C
-// and the mask is not complemented, and O(positions of the region) otherwise; more positions than
-// there is memory for are a *matrix.SizeError.
+// and the mask is not complemented, and O(positions of the region) otherwise; it returns a
+// *matrix.SizeError if there are more positions than memory.
 func AssignScalar[T comparable](dst matrix.Target[T], x T, rows, cols Indices, opts ...Option) error {
 	return begin("AssignScalar", "", opts).assignScalar(destOf[T](dst), sparse.ValuesOf([]T{x}), rows, cols)
 }
@@ -433,7 +433,8 @@ func (c *call) assignedScalar(x sparse.Values, rows, cols cpu.Indices) error {
 const maxRegion = 1 << 36
 
 // Kronecker computes C⟨M⟩ ⊕= A ⊗ B: entry (i·p+k, j·q+l) is op(A(i,j), B(k,l)) for a p×q matrix B.
-// Dimensions that overflow are a *matrix.SizeError. It takes O(entries of the result) time.
+// Kronecker returns a *matrix.SizeError if dimensions overflow. It takes O(entries of the result)
+// time.
 func Kronecker[A, B, C comparable](dst matrix.Target[C], op semiring.Operator[A, B, C], a matrix.Source[A], b matrix.Source[B], opts ...Option) error {
 	f := operatorOf(op)
 	return begin("Kronecker", f.name, opts).kronecker(destOf[C](dst), f, viewOf[A](a), viewOf[B](b))

@@ -21,7 +21,7 @@ func listOf(x []int32) Indices {
 	return Indices{short: x}
 }
 
-// indicesFrom returns checked indices as those of an option.
+// indicesFrom returns checked indices as the indices of an option.
 func indicesFrom(x cpu.Indices) Indices {
 	if x.List == nil {
 		return All()
@@ -263,7 +263,7 @@ func (c *call) groupScatter(dup monoid, v rep.View, rows *indices, cols cpu.Indi
 		if err := fetched(list[b.k]); err != nil {
 			return err
 		}
-		// The entries of u whose rows the rank has.
+		// The entries of u in the rows of the rank.
 		at, items, from := []int32{}, []int32{}, []int32{}
 		st := list[b.k].Rows().Valued()
 		for e, k := range st.Idx {
@@ -370,7 +370,7 @@ func (c *call) groupReduce(m monoid, v rep.View) error {
 // blocks of a fixed number of entries of the whole matrix, as on one device.
 func (c *call) groupReduceScalar(g *comm.Group, m monoid, v rep.View, sum cpu.Value) error {
 	if v.Transposed {
-		v = v.T() // the sum is that of the stored matrix
+		v = v.T() // the sum is the sum of the stored matrix
 	}
 	ctx, t := c.onGroup(g), v.Type()
 	cuts, err := v.Cuts(ctx, g)

@@ -143,8 +143,8 @@ func (x Indices) resolveSpan(c *call, arg string, n int, at matrix.Place) (indic
 	return out, err
 }
 
-// checked copies a list to out, if that is not nil, and returns the first place whose index is not
-// less than n, or −1.
+// checked copies a list to out, if that is not nil, and returns the first place with an index that
+// is not less than n, or −1.
 func checked[I int | int32](c *call, list []I, out []int32, n int) int {
 	const grain = 1 << 15
 	if len(list) <= grain {

@@ -11,10 +11,10 @@ import (
 )
 
 // Concat computes C⟨M⟩ ⊕= the matrix of the given tiles: tiles[i][j] is in row i and column j of
-// the grid, as in GxB_Matrix_concat. The tiles of a row of the grid have equally many rows, those
-// of a column equally many columns. On the host it takes O(entries + rows·tiles across) time, where
-// rows without entries take none if the tiles are hypersparse; on a device the tiles are assigned
-// one by one. Concat returns the same errors as [MxM].
+// the grid, as in GxB_Matrix_concat. The tiles of a row of the grid have equally many rows, the
+// tiles of a column equally many columns. On the host it takes O(entries + rows·tiles across) time,
+// where rows without entries take none if the tiles are hypersparse; on a device the tiles are
+// assigned one by one. Concat returns the same errors as [MxM].
 func Concat[T comparable](dst matrix.Target[T], tiles [][]matrix.Source[T], opts ...Option) error {
 	views := make([][]rep.View, len(tiles))
 	for i, row := range tiles {
@@ -101,7 +101,7 @@ func (c *call) grid(tiles [][]rep.View) (rows, cols []int, err error) {
 
 // Split is the inverse of [Concat]: it computes dsts[i][j]⟨M⟩ ⊕= the tile of a in row i and column
 // j of the grid, as GxB_Matrix_split does. The shapes of the destinations make up the grid and
-// together have that of a. It takes O(entries) time for each destination. An error leaves some
+// together the shape of a. It takes O(entries) time for each destination. An error leaves some
 // destinations written.
 func Split[T comparable](dsts [][]matrix.Target[T], a matrix.Source[T], opts ...Option) error {
 	list := make([][]dest, len(dsts))
