@@ -13,9 +13,9 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// Problem is an assignment problem. It refers to the matrix of costs, which must not
-// change before Solve returns. It may be solved any number of times. A nil or zero
-// Problem is a *ParameterError of Solve.
+// Problem is an assignment problem. It refers to the matrix of costs, which must not change before
+// Solve returns. It may be solved any number of times. Solve returns a *ParameterError for a nil or
+// zero Problem.
 type Problem struct {
 	costs    *costs
 	row, col []float64 // offsets, or nil

@@ -225,7 +225,7 @@ func (a *Matrix[T]) Masked(m Mask) *Dest[T] { return &Dest[T]{a: a, at: limits{m
 // Accum returns a as a destination that accumulates with op.
 func (a *Matrix[T]) Accum(op Combiner[T]) *Dest[T] { return &Dest[T]{a: a, accum: op} }
 
-// Replace returns a as a destination whose entries outside the mask are deleted.
+// Replace returns a as a destination that deletes its entries outside the mask.
 func (a *Matrix[T]) Replace() *Dest[T] { return &Dest[T]{a: a, at: limits{replace: true}} }
 
 // VectorDest is a vector as a destination; see [Dest].
@@ -289,7 +289,7 @@ func (v *Vector[T]) Masked(m Mask) *VectorDest[T] {
 // Accum returns v as a destination that accumulates with op.
 func (v *Vector[T]) Accum(op Combiner[T]) *VectorDest[T] { return &VectorDest[T]{v: v, accum: op} }
 
-// Replace returns v as a destination whose entries outside the mask are deleted.
+// Replace returns v as a destination that deletes its entries outside the mask.
 func (v *Vector[T]) Replace() *VectorDest[T] {
 	return &VectorDest[T]{v: v, at: limits{replace: true}}
 }

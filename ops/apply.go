@@ -300,8 +300,8 @@ func (c *call) transpose(d dest, a rep.View) error {
 }
 
 // Reduce computes w⟨m⟩ ⊕= the sum of each row of A over the monoid. With A.T() it sums the columns.
-// A row without entries gives no entry. A has values of the type of the monoid, or is a pattern,
-// whose entries are 1: Reduce(w, semiring.Plus[int64](), A.Pattern()) is the number of entries of
+// A row without entries gives no entry. A has values of the type of the monoid, or is a pattern
+// with entries of 1: Reduce(w, semiring.Plus[int64](), A.Pattern()) is the number of entries of
 // each row. The order of a float sum is fixed for a given number of threads. Reduce takes
 // O(entries) time and returns the same errors as [MxM], and a *matrix.InvalidError for values of
 // another type.
@@ -362,7 +362,7 @@ func (c *call) validMonoid(m *monoid) error {
 	return nil
 }
 
-// summable returns an error unless a has values of t, or is a pattern whose entries are 1 in t.
+// summable returns an error unless a has values of t, or is a pattern with entries of 1 in t.
 func (c *call) summable(t *sparse.Type, a rep.View) error {
 	if sparse.Same(a.Type(), t) {
 		return nil

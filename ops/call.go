@@ -14,7 +14,7 @@ import (
 )
 
 // call is the state of a running operation. It has no element types: the exported functions are
-// shells, whose types the compiler checks, and what they call is compiled once.
+// shells with types that the compiler checks, and what they call is compiled once.
 type call struct {
 	settings
 	op, name string

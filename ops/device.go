@@ -152,7 +152,7 @@ func (h *remoteCall) monoid(m *monoid, t *sparse.Type) device.Monoid {
 	return out
 }
 
-// semiring returns the semiring of the call, whose ⊗ is x × y → c, as CUDA text.
+// semiring returns the semiring of the call as CUDA text. Its ⊗ is x × y → c.
 func (h *remoteCall) semiring(x, y *sparse.Type) device.Semiring {
 	r, c := h.c.ring, h.c.t.c
 	return device.Semiring{Name: r.name, Add: h.monoid(&r.add, c), Mul: h.binary(&r.mul, x, y, c), Position: int(r.pos)}

@@ -70,8 +70,8 @@ func (c *call) mxv(d dest, a, u rep.View) error {
 }
 
 // VxM computes w⟨m⟩ ⊕= u ⊕.⊗ A for a vector of size m and an m×n matrix: entry j is the sum over k
-// of u(k) ⊗ A(k,j). The methods and errors are those of [MxV] with A transposed: Push reads the
-// rows of A and Pull reads its columns.
+// of u(k) ⊗ A(k,j). The methods and errors are the same as of [MxV] with A transposed: Push reads
+// the rows of A and Pull reads its columns.
 func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], u matrix.VectorSource[A], a matrix.Source[B], opts ...Option) error {
 	c := beginProduct("VxM", s.Inside(), opts)
 	return c.done(c.vxm(destOf(dst), viewOf(u), viewOf(a)))

@@ -29,7 +29,7 @@ func (c *call) onHost() error {
 // rankGrain is the number of rows of a piece of passes over rows alone.
 const rankGrain = 1 << 14
 
-// offsetsOfSome returns the offsets of rows that keep at most k of the entries of those of s.
+// offsetsOfSome returns the offsets of rows that keep at most k of the entries of the rows of s.
 func offsetsOfSome(s *sparse.Structure, k, threads int) []int64 {
 	ptr := make([]int64, s.Vecs()+1)
 	_ = parallel.Range(nil, threads, s.Vecs(), rankGrain, func(_, lo, hi int) {
@@ -136,8 +136,8 @@ func rank[T cmp.Ordered](v []T, p, q int) int {
 	return cmp.Compare(p, q)
 }
 
-// topOf returns the places of the k largest values, in any order, in best's memory: a heap whose
-// root is the last of them by rank.
+// topOf returns the places of the k largest values, in any order, in best's memory: a heap with the
+// last of them by rank at its root.
 func topOf[T cmp.Ordered](best []int, v []T, k int) []int {
 	best = best[:0]
 	for p := range v {
@@ -157,7 +157,7 @@ func topOf[T cmp.Ordered](best []int, v []T, k int) []int {
 	return best
 }
 
-// topOfPieces is topOf by all threads: the k largest are among those of pieces.
+// topOfPieces is topOf by all threads: the k largest are among the k largest of pieces.
 func topOfPieces[T cmp.Ordered](env cpu.Env, v []T, k int) ([]int, error) {
 	const grain = 1 << 15
 	pieces := min(4*parallel.Threads(env.Threads), len(v)/max(grain, 4*k))
@@ -291,8 +291,8 @@ func (c *call) groupArg(v rep.View, best func(v sparse.Values) int) error {
 }
 
 // Sort orders the entries of each row of a by value: entry e of row i of values is the e-th by
-// less, and columns holds its column in a, at the same place, as GxB_Matrix_sort does. Entries of
-// which neither is less stay in the order of their columns. Either destination may be nil. It takes
+// less, and columns holds its column in a, at the same place, as GxB_Matrix_sort does. Entries that
+// less does not order stay in the order of their columns. Either destination may be nil. It takes
 // O(entries · log(longest row)) time and returns the same errors as [MxM]; an error may leave
 // values written.
 func Sort[T comparable](values matrix.Target[T], columns matrix.Target[int32], a matrix.Source[T], less func(x, y T) bool, opts ...Option) error {
@@ -376,7 +376,7 @@ func (c *call) sort(values, columns dest, v rep.View, order func(places []int64,
 	return nil
 }
 
-// groupSort is sort for each of its destinations, of which one may be on the host.
+// groupSort is sort for each of its destinations. One of them may be on the host.
 func (c *call) groupSort(values, columns dest, v rep.View, order func(places []int64, v sparse.Values)) error {
 	m, n := v.Dims()
 	for k, d := range []dest{values, columns} {

@@ -17,11 +17,11 @@ import (
 // Method is a method to compute a product. With Auto the library selects the method.
 type Method string
 
-// The methods of MxM, and of MxV and VxM. A forced method that cannot run is a *MethodError;
-// [Trace] reports the method that ran. On a GPU, Auto selects SPA or Hash for each row. Hash uses
-// the hash table for rows whose products fit in it and the accumulators of SPA for the others. The
-// trace of Auto and of Hash reports SPA if any row used SPA. SPA and Hash need elements of at most
-// 16 bytes and a multiplication that does not depend on positions.
+// The methods of MxM, and of MxV and VxM. An operation returns a *MethodError if a forced method
+// cannot run; [Trace] reports the method that ran. On a GPU, Auto selects SPA or Hash for each row.
+// Hash uses the hash table for rows with products that fit in it and the accumulators of SPA for
+// the others. The trace of Auto and of Hash reports SPA if any row used SPA. SPA and Hash need
+// elements of at most 16 bytes and a multiplication that does not depend on positions.
 const (
 	Auto   Method = ""
 	SPA    Method = "spa"    // MxM: dense accumulator and bitmap per row
@@ -38,7 +38,7 @@ const (
 	// MxV and VxM on a GPU with a full vector: Pull on a copy of the columns of the matrix numbered
 	// by degree. A forced Relabelled makes the copy, which is kept until the matrix changes; Auto
 	// uses an existing copy, and makes one for a matrix of 8M entries and more in half a million
-	// columns and more whose rows are of very unequal lengths. Making it costs about 10 products
+	// columns and more, if its rows are of very unequal lengths. Making it costs about 10 products
 	// and saves a third of each (R-MAT 20 and 22, fp32: 0.131 → 0.080, 0.474 → 0.312 ms).
 	Relabelled Method = "relabelled"
 	// MxV, VxM and MxM on a GPU: SpMV, SpMM and SpGEMM of NVIDIA's cuSPARSE, and SDDMM for full
@@ -68,9 +68,9 @@ type settings struct {
 	explain  func(text string)
 }
 
-// Using forces a method. A method that does not apply is a *MethodError. For MxV and VxM on a GPU
-// the method may also be the text of a plan, such as "push csr twc from=list"; package
-// cusparse/space lists the plans.
+// Using forces a method. The operation returns a *MethodError if the method does not apply. For MxV
+// and VxM on a GPU the method may also be the text of a plan, such as "push csr twc from=list";
+// package cusparse/space lists the plans.
 func Using(m Method) Option { return func(s *settings) { s.method = m } }
 
 // Repeats announces that the caller runs the operation n times with the same matrix, as an
@@ -81,8 +81,8 @@ func Using(m Method) Option { return func(s *settings) { s.method = m } }
 // formats and options alone, not on earlier operations.
 func Repeats(n int) Option { return func(s *settings) { s.repeats = n } }
 
-// WithThreads bounds the number of threads; 0 is GOMAXPROCS. A negative number is a
-// *matrix.InvalidError of the operation.
+// WithThreads bounds the number of threads; 0 is GOMAXPROCS. The operation returns a
+// *matrix.InvalidError if the number is negative.
 func WithThreads(n int) Option { return func(s *settings) { s.threads = n } }
 
 // WithContext stops the operation once ctx is done. It then returns ctx.Err(), and the destination
@@ -113,7 +113,7 @@ func WithOptions(opts ...Option) Option {
 // Trace describes a completed operation.
 type Trace struct {
 	Op     string // such as "MxM"
-	Name   string // the operator, such as "plus_times"
+	Name   string // the operator, such as "plus_times"; the algorithm of a workflow that begins
 	Method Method // the method that ran
 	Plan   string // on a GPU, the plan of the kernel if it has one, such as "pull dia vm store"
 	Place  string // the device, or "cpu"
@@ -244,9 +244,9 @@ type target struct {
 	own   cpu.Mask // the value that mask points to
 }
 
-// maxRoom is the largest number of positions of a full destination whose values are overwritten
-// with the result directly. Such an operation does not check the context, so that the destination
-// is never partially written.
+// maxRoom is the largest number of positions of a full destination that the result overwrites
+// directly. Such an operation does not check the context, so that the destination is never
+// partially written.
 const maxRoom = 1 << 12
 
 // plain reports whether the result overwrites a destination on the host completely.

@@ -31,8 +31,8 @@ func Sample[T comparable](dst matrix.Target[T], a matrix.Source[T], k int, seed 
 
 // SampleWeighted is [Sample] with draws in proportion to the values: of the entries of a row that
 // are left, one of value w is drawn with probability w over their sum (Efraimidis and Spirakis,
-// 2006). Values must be positive and finite; another is a *matrix.InvalidError. It takes O(entries
-// · log row length) time.
+// 2006). Sample returns a *matrix.InvalidError unless values are positive and finite. It takes
+// O(entries · log row length) time.
 func SampleWeighted[T semiring.Number](dst matrix.Target[T], a matrix.Source[T], k int, seed uint64, opts ...Option) error {
 	return begin("SampleWeighted", "", opts).sample(destOf(dst), viewOf(a), k, seed, func(to []float64, v sparse.Values) {
 		for p, x := range sparse.SliceOf[T](v) {

@@ -10,14 +10,14 @@ import (
 )
 
 // Scatter computes C⟨M⟩ ⊕= T, where T has an entry at each (rows[k], cols[k]) for which u(k) is an
-// entry: u(k), or the sum by dup of all those of one position. It is GrB_Matrix_build with lists
+// entry: u(k), or the sum by dup of all entries of one position. It is GrB_Matrix_build with lists
 // that may repeat, as an operation. The lists and u have the same length; All is 0, 1, 2, ….
 //
 // On the host, sums are from left to right in the order of u. On a device their order is fixed too,
 // but different for more than 512 entries of a position, and a vector of indices stays there; see
-// [ValuesOf]. It takes O(entries of u + rows + columns) time on the host, and that of a radix sort
-// of the positions on a device. An index out of range is a *matrix.IndexError that gives its
-// position in the list.
+// [ValuesOf]. It takes O(entries of u + rows + columns) time on the host, and the time of a radix
+// sort of the positions on a device. Scatter returns a *matrix.IndexError with the position in the
+// list if an index is out of range.
 func Scatter[T comparable](dst matrix.Target[T], dup semiring.Monoid[T], u matrix.VectorSource[T], rows, cols Indices, opts ...Option) error {
 	return begin("Scatter", dup.Name(), opts).scatter(destOf(dst), monoidOf(dup.Inside()), viewOf(u), &rows, cols)
 }

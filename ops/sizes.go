@@ -96,8 +96,8 @@ func (c *call) productsHere(a, b rep.View) (any, error) {
 
 // Sizes returns the number of entries of each row of A ⊕.⊗ B without computing the product. It runs
 // the first of the two passes of MxM, in the same time. If exact is false, the sizes are upper
-// bounds; on the host they are always exact. Sizes runs at place, the host if nil. More rows than
-// there is memory for are a *matrix.SizeError.
+// bounds; on the host they are always exact. Sizes runs at place, the host if nil. It returns a
+// *matrix.SizeError if there are more rows than memory.
 func Sizes[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix.Place, opts ...Option) (sizes []int64, exact bool, err error) {
 	return begin("Sizes", "", opts).sizes(viewOf(a), viewOf(b), place)
 }

@@ -71,7 +71,7 @@ type programKey struct {
 //go:noinline
 func deviceType(t *sparse.Type) (device.Type, error) { return device.TypeFor(sparse.GoType(t)) }
 
-// textOf turns a program into text. A function without text is a *ProgramError.
+// textOf turns a program into text. It returns a *ProgramError if a function has no text.
 func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
 	d := &deviceProgram{name: p.name(), active: p.Init.Active, everywhere: p.Everywhere, totals: len(p.Totals),
 		halt: p.Halt, supersteps: p.Supersteps, sends: p.Send.Func != nil, skips: p.Skip.Func != nil, priority: p.Priority.Func != nil,

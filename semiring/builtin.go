@@ -70,7 +70,7 @@ func zipAt[A, B, C Number, M mulTag](c []C, pc []int32, a []A, pa []int32, b []B
 	}
 }
 
-// monoid returns the built-in monoid of the tag P, whose binary operator is op.
+// monoid returns the built-in monoid of the tag P with the binary operator op.
 func monoid[T Number, P addTag](op *innerBinary) *innerMonoid {
 	id, terminal := ends[T, P]()
 	k := &cpu.MonoidOf[T]{
@@ -149,9 +149,9 @@ var opTimes = binaryTable{make: func(k kind) *innerBinary {
 
 // Min is the minimum. Its identity is +Inf, or the largest integer.
 //
-// Min ignores NaN on either side, as C's fmin does. A sum whose terms are all NaN is therefore the
-// identity +Inf, where SuiteSparse:GraphBLAS returns NaN. As a binary operator, min(x, NaN) is x
-// and min(NaN, NaN) is NaN. [MinNaN] propagates NaN.
+// Min ignores NaN on either side, as C's fmin does. A sum of terms that are all NaN is therefore
+// the identity +Inf, where SuiteSparse:GraphBLAS returns NaN. As a binary operator, min(x, NaN) is
+// x and min(NaN, NaN) is NaN. [MinNaN] propagates NaN.
 func Min[T Number]() Monoid[T] {
 	return Monoid[T]{in: sumMin.at(kindOf[T]())}
 }
@@ -163,7 +163,7 @@ var opMin = binaryTable{make: func(k kind) *innerBinary {
 }}
 
 // Max is the maximum. Its identity is −Inf, or the smallest integer. It treats NaN as [Min] does: a
-// sum whose terms are all NaN is −Inf. [MaxNaN] propagates NaN.
+// sum of terms that are all NaN is −Inf. [MaxNaN] propagates NaN.
 func Max[T Number]() Monoid[T] {
 	return Monoid[T]{in: sumMax.at(kindOf[T]())}
 }
@@ -228,14 +228,14 @@ func boolMonoid[P addTag](identity bool, op *innerBinary) *innerMonoid {
 	return sumOf(k.Untyped(), op, cpu.Values{})
 }
 
-// exact returns m, whose sums are equal in any order.
+// exact returns m, marked as a monoid with equal sums in any order.
 func exact(m *innerMonoid) *innerMonoid {
 	m.Exact = true
 	return m
 }
 
-// Any returns either operand, whichever costs less to find: for sums whose terms are equal, or
-// where any witness serves. Its identity is the zero value and never appears in a result.
+// Any returns either operand, whichever costs less to find: for sums of equal terms, or where any
+// witness serves. Its identity is the zero value and never appears in a result.
 func Any[T any]() Monoid[T] {
 	return Monoid[T]{in: once[keyAny[T]](newAny[T])}
 }
@@ -383,7 +383,7 @@ func Pow[T Number]() BinaryOp[T, T, T] {
 	})}
 }
 
-// powInt is Pow of integers, whose largest and smallest values are given.
+// powInt is Pow of integers. The largest and smallest values of the type are given.
 func powInt[T Number](x, y, most, least T) T {
 	odd := uint64(y)&1 != 0
 	size := uint64(x) // |x|

@@ -62,8 +62,8 @@ func (e *CheckError) Is(target error) bool { return target == ErrCheck }
 // others.
 //
 // The kernels run in both orders of the operands on rows of random length, and their results must
-// equal those of ⊕ and ⊗ applied one by one. The failing row is the shortest found. Where ⊗ does
-// not read an operand, the kernels also run with a nil slice for it, as operations do.
+// equal ⊕ and ⊗ applied one by one. The failing row is the shortest found. Where ⊗ does not read an
+// operand, the kernels also run with a nil slice for it, as operations do.
 //
 // Check does not test that ⊗ is associative or commutative, that it has an identity, or that the
 // identity of ⊕ annihilates under ⊗: no operation relies on these laws. It does not run the CUDA
@@ -122,8 +122,8 @@ func checkIndices[C any](name string, p *cpu.Positional, fromIndex func(i int) C
 	return nil
 }
 
-// trial is one row for the kernels: entries av at columns ci, a dense vector x whose entries
-// present marks, and the sums so far.
+// trial is one row for the kernels: entries av at columns ci, a dense vector x with its entries
+// marked in present, and the sums so far.
 type trial[A, B, C any] struct {
 	*cpu.KernelsOf[A, B, C]
 	k       *cpu.Semiring

@@ -69,7 +69,7 @@ type innerSelect struct {
 // pointerTo returns a function as a pointer, which funcOf turns back: a func is one.
 func pointerTo[F any](f F) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&f)) }
 
-// funcOf returns the function at p as an F: its type, or one whose parameters and results have the
+// funcOf returns the function at p as an F: its type, or a type with parameters and results of the
 // same kinds.
 func funcOf[F any](p unsafe.Pointer) F { return *(*F)(unsafe.Pointer(&p)) }
 

@@ -141,7 +141,8 @@ func TestTypesStayDistinct(t *testing.T) {
 	}
 }
 
-// TestZeroOperators: zero values and those of nil functions are not valid, and no method panics.
+// TestZeroOperators: zero values and operators of nil functions are not valid, and no method
+// panics.
 func TestZeroOperators(t *testing.T) {
 	var s semiring.Semiring[int, int, int]
 	var m semiring.Monoid[int]

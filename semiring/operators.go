@@ -39,7 +39,7 @@ func userBinary(op *innerBinary) *innerBinary {
 	return op
 }
 
-// textOf returns the CUDA expression of an optional argument, of which the last counts.
+// textOf returns the CUDA expression of optional arguments. The last one counts.
 func textOf(cuda []string) string {
 	if len(cuda) == 0 {
 		return ""

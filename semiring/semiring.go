@@ -49,7 +49,7 @@ type Kernels[A, B, C any] struct {
 }
 
 // New returns the semiring of add and mul. Its loops call both operators as closures and take two
-// to five times as long as those of a built-in semiring; [Semiring.WithKernels] avoids that. It
+// to five times as long as the loops of a built-in semiring; [Semiring.WithKernels] avoids that. It
 // runs on a GPU if both operators have a CUDA form. mul may be the operator of a positional
 // semiring, or one of [NewIndexBinary]. If add or mul is not Valid, neither is the semiring, and
 // operations return an error.

@@ -257,8 +257,8 @@ var timesSecond = ringTable{make: func(k kind) *innerRing {
 	return secondOf(sumTimes.at(k), k, plainFirst[addTimes](k), plainSecond[addTimes](k))
 }}
 
-// logicalOf returns a semiring over bool, whose loops are those over the bytes 0 and 1: a Go bool is
-// one byte, 0 or 1, and the operators keep that.
+// logicalOf returns a semiring over bool with the loops over the bytes 0 and 1: a Go bool is one
+// byte, 0 or 1, and the operators keep that.
 func logicalOf[P addTag, M mulTag](
 	add Monoid[bool], mul BinaryOp[bool, bool, bool], k func() cpu.Kernels,
 ) Semiring[bool, bool, bool] {

@@ -18,7 +18,7 @@ import (
 )
 
 // workflowCases are workflows, assignment problems, graph programs and products in blocks beside
-// those of [Run].
+// the cases of [Run].
 func workflowCases() []cpuCase {
 	app := func(name, in string, run ours) cpuCase {
 		return cpuCase{name: workflowGroup + name + " " + in, input: in, ours: run}
@@ -97,20 +97,6 @@ func workflowCases() []cpuCase {
 				a, err = generate.Matrix[inputs.F64](g, generate.Undirected(), generate.Simple())
 				return err
 			}, func() (float64, error) { return entriesOf(a, -1) }}, err
-		})),
-		app("connected components", "rmat18", standard(func(g inputs.Graph64, run apps.Run) (func() float64, error) {
-			c, err := apps.ConnectedComponents(g, apps.ComponentsOptions{Run: run})
-			if err != nil {
-				return nil, err
-			}
-			return func() float64 { return float64(c.Count)*1e6 + float64(c.Largest) }, nil
-		})),
-		app("pagerank", "rmat18", standard(func(g inputs.Graph64, run apps.Run) (func() float64, error) {
-			c, err := apps.PageRank(g, apps.PageRankOptions{Run: run})
-			if err != nil {
-				return nil, err
-			}
-			return func() float64 { return inputs.CheckVector(c.Rank) }, nil
 		})),
 		app("weighted pagerank", "rmat18", standard(func(g inputs.Graph64, run apps.Run) (func() float64, error) {
 			c, err := apps.WeightedPageRank(g, apps.PageRankOptions{Run: run})

@@ -99,7 +99,7 @@ type Semiring struct {
 	ScatterOnly bool
 }
 
-// Positional is a positional semiring, whose ⊗ returns an index. The index becomes the value of one
+// Positional is a positional semiring: ⊗ returns an index. The index becomes the value of one
 // operand, and that operand is multiplied by first or second.
 type Positional struct {
 	First, Second         *Semiring
@@ -108,7 +108,7 @@ type Positional struct {
 	FillIndices func(c Values, ci []int32)
 }
 
-// Forms are the forms of a semiring: the loops and those of exchanged operands, or a positional
+// Forms are the forms of a semiring: the loops and the loops of exchanged operands, or a positional
 // semiring, or a semiring that reads positions. The others are nil.
 type Forms struct {
 	Semiring, Flipped *Semiring
