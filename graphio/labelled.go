@@ -33,15 +33,17 @@ func (a *Labelled[T]) ExtractInside(m rep.Matrix, rows, cols []int) (*Labelled[T
 	if a == nil {
 		return nil, errNoLabelled
 	}
-	var names sides
+	out := &Labelled[T]{Matrix: matrix.OfInside[T](m)}
 	var err error
-	if names.rows, err = a.Rows.Extract(rows); err != nil {
+	if out.Rows, err = a.Rows.Extract(rows); err != nil {
 		return nil, err
 	}
-	if names.cols = names.rows; a.Rows != a.Cols || !slices.Equal(rows, cols) {
-		names.cols, err = a.Cols.Extract(cols)
+	if out.Cols = out.Rows; a.Rows != a.Cols || !slices.Equal(rows, cols) {
+		if out.Cols, err = a.Cols.Extract(cols); err != nil {
+			return nil, err
+		}
 	}
-	return labelled[T](m, names, err)
+	return out, nil
 }
 
 // ReadLabelled is [Read] with the names of the rows and of the columns: the ids of an edge list,
