@@ -16,7 +16,7 @@ import (
 	"unicode"
 )
 
-// internalAPI are exported types whose methods and fields may name types of internal packages.
+// internalAPI are exported types with methods and fields that may name types of internal packages.
 var internalAPI = map[string]string{
 	"apps.App":              "its kernels are described for hiveblas jit warm and CI",
 	"cusparse.Compositions": "it composes the kernels that apps describe",
@@ -32,8 +32,8 @@ const insideAPI = "it is the way to or from Inside, for the packages of this mod
 
 const module = "github.com/hiveblas/hiveblas"
 
-// sources imports the packages of the module from their declarations, those of the standard library
-// from their export data, and others as empty packages.
+// sources imports the packages of the module from their declarations, the packages of the standard
+// library from their export data, and others as empty packages.
 type sources struct {
 	fset     *token.FileSet
 	standard types.Importer
@@ -70,15 +70,25 @@ func (s *sources) Import(path string) (*types.Package, error) {
 	return p, nil
 }
 
-// named reports whether users can name a type of an internal package: package apps has an alias of
-// its name, as of the settings of all workflows.
+// faces are the packages that have aliases of types of their internal packages, such as the settings
+// of all workflows and the errors of all readers.
+var faces = []string{"apps", "graphio"}
+
+// named reports whether users can name a type of an internal package: its face has an alias of the
+// same name.
 func named(from *sources, p *types.Package, name string) bool {
-	apps, err := from.Import(module + "/apps")
-	if err != nil || !strings.HasPrefix(p.Path(), module+"/apps/internal/") {
-		return false
+	for _, face := range faces {
+		if !strings.HasPrefix(p.Path(), module+"/"+face+"/internal/") {
+			continue
+		}
+		public, err := from.Import(module + "/" + face)
+		if err != nil {
+			return false
+		}
+		alias, ok := public.Scope().Lookup(name).(*types.TypeName)
+		return ok && alias.IsAlias() && types.Unalias(alias.Type()).(*types.Named).Obj().Pkg() == p
 	}
-	alias, ok := apps.Scope().Lookup(name).(*types.TypeName)
-	return ok && alias.IsAlias() && types.Unalias(alias.Type()).(*types.Named).Obj().Pkg() == p
+	return false
 }
 
 // TestPublicAPI: no exported function, type, variable, field or method of a public package has a
@@ -146,8 +156,12 @@ func internalTypes(from *sources, o types.Object) (list []string) {
 		for _, part := range strings.Split(text, internalMark)[1:] {
 			pkg, rest, _ := strings.Cut(part, ".")
 			name := rest[:strings.IndexFunc(rest+" ", func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })]
-			p := from.checked[module+"/apps/internal/"+pkg]
-			bad = bad || p == nil || !named(from, p, name)
+			found := false
+			for _, face := range faces {
+				p := from.checked[module+"/"+face+"/internal/"+pkg]
+				found = found || p != nil && named(from, p, name)
+			}
+			bad = bad || !found
 		}
 		text = strings.ReplaceAll(text, internalMark, "")
 		if bad {

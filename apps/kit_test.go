@@ -42,7 +42,9 @@ type outcome struct {
 
 func (c *kitCase[T]) outcome(g matrix.Source[T], run workflow.Run) (o outcome) {
 	run.Trace = func(tr ops.Trace) {
-		o.methods, o.imbalance = append(o.methods, string(tr.Method)), max(o.imbalance, tr.Imbalance)
+		if tr.Method != "" { // else it is the name of the algorithm
+			o.methods, o.imbalance = append(o.methods, string(tr.Method)), max(o.imbalance, tr.Imbalance)
+		}
 	}
 	res, err := c.run(g, run)
 	o.figures, o.places, o.err = samples.Figures(res), samples.PlacesOf(res), err

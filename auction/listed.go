@@ -42,8 +42,8 @@ type cursor[C cost] struct {
 }
 
 // finishListed assigns a column to each free row of an instance of listed costs (Jonker and
-// Volgenant's LAPJVsp, with a heap and without column reduction). Forbidden pairs that leave no
-// assignment are an *InfeasibleError.
+// Volgenant's LAPJVsp, with a heap and without column reduction). It returns an *InfeasibleError if
+// forbidden pairs leave no assignment.
 func (s *paths[C]) finishListed() error {
 	l := newListedSearch(s)
 	if s.in.n > 1 {

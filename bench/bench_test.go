@@ -244,7 +244,7 @@ func TestFigure(t *testing.T) {
 	}
 }
 
-// The chains of two calls differ, and the rate is that of a processor.
+// The chains of two calls differ, and the rate is a rate that a processor can have.
 func TestRegisters(t *testing.T) {
 	if a, b := registersKernel(100, 1), registersKernel(101, 1); a == b {
 		t.Errorf("100 and 101 steps give %d", a)

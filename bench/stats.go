@@ -138,7 +138,7 @@ func (c *Comparison) times(i int) []float64 {
 	return c.Ms[i]
 }
 
-// Ratio returns the quartiles, over the rounds, of the time of contender i divided by that of
+// Ratio returns the quartiles, over the rounds, of the time of contender i divided by the time of
 // contender j.
 func (c *Comparison) Ratio(i, j int) Quartiles {
 	x, y := c.times(i), c.times(j)
@@ -167,9 +167,9 @@ func (c *Comparison) Best() int {
 	return best
 }
 
-// Agree returns an error that names each contender whose check figure differs from the first one's
-// by more than the relative tolerance, or is not a number. A comparison whose contenders do not
-// agree is invalid.
+// Agree returns an error that names each contender with a check figure that differs from the first
+// one's by more than the relative tolerance, or is not a number. A comparison is invalid if its
+// contenders do not agree.
 func (c *Comparison) Agree(tolerance float64) error {
 	if c == nil || len(c.Results) == 0 {
 		return errors.New("bench: the comparison has no results; make one with Interleave")

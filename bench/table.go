@@ -37,10 +37,10 @@ func FoldVariants(r *Row) {
 // Row is one case of a [Table]. Figures that do not exist are NaN, or absent from Peers.
 type Row struct {
 	Case string
-	// Ours is our median time in milliseconds, Peers those of the peers by name.
+	// Ours is our median time in milliseconds, Peers the median times of the peers by name.
 	Ours  float64
 	Peers map[string]float64
-	// Died names the peers whose process ended during the case.
+	// Died names the peers that ended during the case.
 	Died []string
 	// Ratio is our time divided by the best peer's, the median over the rounds: below 1 we are
 	// faster. Best is its name.
@@ -55,8 +55,8 @@ type Row struct {
 // Reached reports whether the ratio is within the bar.
 func (r Row) Reached() bool { return r.Ratio <= r.Bar }
 
-// NewRow makes a row of a comparison whose first contender is ours. Bar is the target ratio, or 0;
-// bytes is the least number of bytes that the case reads and writes, or 0.
+// NewRow makes a row of a comparison with ours as the first contender. Bar is the target ratio, or
+// 0; bytes is the least number of bytes that the case reads and writes, or 0.
 func NewRow(name string, c *Comparison, bar, bytes float64) Row {
 	if c == nil {
 		c = &Comparison{}

@@ -59,9 +59,9 @@ func triadKernel(a, b, c []float64) {
 
 // Registers measures the rate at which Go code computes without memory, in 10⁹ steps a second over
 // all threads: eight chains of a multiplication, an addition and a shift each, in 16 pieces for
-// each thread, of which a fast thread takes more than a slow one; the best of five runs of about 20
-// ms. Its growth with the threads is the most that such a case can gain from them: processors share
-// cores and lower their clocks.
+// each thread (a fast thread takes more than a slow one); the best of five runs of about 20 ms. Its
+// growth with the threads is the most that such a case can gain from them: processors share cores
+// and lower their clocks.
 func Registers(threads int) float64 {
 	const pieces = 16
 	threads = max(threads, 1)

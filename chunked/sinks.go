@@ -91,7 +91,7 @@ func (s *intoSink[C]) Abort() { s.ptr, s.idx, s.val = nil, nil, nil }
 
 // File writes the product to a file of the binary form, block by block, with one checksum each; see
 // [graphio.BlockFile]. An interrupted run leaves PATH.part, and the next run of the same product
-// resumes there. If another job writes the same file, the error is a *graphio.BusyError.
+// resumes there. The product returns a *graphio.BusyError if another job writes the same file.
 func File[C matrix.Element](path string) Sink[C] { return &fileSink[C]{path: path} }
 
 // LabelledFile is [File] of a product with labels of rows and columns.

@@ -19,7 +19,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// planCase is an app whose pipeline runs by every plan.
+// planCase is an app with a pipeline that runs by every plan.
 type planCase struct {
 	name string
 	// run compares the app on a graph with the host's result.

@@ -9,8 +9,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// TestBuildOn makes matrices of tuples in any order, with duplicates combined
-// by an operator whose order shows.
+// TestBuildOn makes matrices of tuples in any order, with duplicates combined by an operator that
+// shows their order.
 func TestBuildOn(t *testing.T) {
 	d, _ := emulated(t)
 	for _, dims := range [][3]int{{1, 1, 3}, {50, 40, 3000}, {1<<31 - 1, 1<<31 - 1, 200}, {5000, 3, 100}, {7, 7, 0}} {

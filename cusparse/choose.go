@@ -41,9 +41,9 @@ const (
 	methodRelabelled = "relabelled"
 )
 
-// mxv computes a·u by a method: "" chooses a plan, "pull" and "push" choose one of
-// that direction, "relabelled" is that of tiles, and else the method is the text of a
-// plan. filtered says that the result lies within the mask.
+// mxv computes a·u by a method: "" chooses a plan, "pull" and "push" choose a plan of that
+// direction, "relabelled" is the plan of tiles, and else the method is the text of a plan. filtered
+// says that the result lies within the mask.
 func (f *frame) mxv(
 	method string, s device.Semiring, flip bool, a device.Operand, u *store, mask *device.Mask,
 	ran *device.Ran,
@@ -108,8 +108,8 @@ func (w *walk) run(method string, ran *device.Ran) (out *store, filtered bool) {
 	return out, filtered
 }
 
-// look gathers the facts of a direction, whose rows it makes if they are missing. named
-// says that the plan is given: even small matrices are looked at.
+// look gathers the facts of a direction. It makes the rows of the direction if they are missing.
+// named says that the plan is given: even small matrices are looked at.
 func (w *walk) look(d space.Direction, named bool) *space.Facts {
 	rows := w.frame.rows
 	if d == space.Push {
@@ -133,8 +133,8 @@ func (w *walk) look(d space.Direction, named bool) *space.Facts {
 	return &facts
 }
 
-// choose sets the plan: one that was asked for by Prepare, that was tuned for this
-// matrix on this device, or that of the table. layouts says that layouts may be made.
+// choose sets the plan: the plan that Prepare asked for, the plan tuned for this matrix on this
+// device, or the plan of the table. layouts says that layouts may be made.
 func (w *walk) choose(method string, layouts bool) {
 	if w.err != nil {
 		return
@@ -241,7 +241,7 @@ func (w *walk) readsLayout() bool {
 	return w.plan.Layout != space.CSR || w.plan.Columns && w.plan.Schedule != space.Tiles
 }
 
-// withoutLayouts keeps the table from plans whose layout has to pay.
+// withoutLayouts keeps the table from plans with a layout that has to pay.
 func (w *walk) withoutLayouts() {
 	for _, x := range w.facts {
 		if x != nil {
@@ -268,7 +268,7 @@ func (w *walk) considers(d space.Direction) bool {
 	return hasCols(w.operand) || w.u.isListed() && (small || vast(w.u.n, w.u.known()))
 }
 
-// preferred returns a plan that goes before those of the table.
+// preferred returns a plan that goes before the plans of the table.
 func (w *walk) preferred(method string) (plan space.Plan, ok bool) {
 	legal := func(p space.Plan) bool {
 		x := w.facts[p.Direction]
@@ -319,8 +319,8 @@ func layoutBytes(p space.Plan, f space.Facts) int64 {
 	return f.Entries*(size+4)*5/4 + 24*int64(f.Rows)
 }
 
-// spaceFacts gathers what the legality and the choice of a plan depend on. a is the
-// matrix whose rows are walked; seen says that its degrees are looked at.
+// spaceFacts gathers what the legality and the choice of a plan depend on. a is the matrix to walk
+// by rows; seen says that its degrees are looked at.
 func (f *frame) spaceFacts(
 	s device.Semiring, flip bool, a, u *store, mask *device.Mask, seen bool,
 ) space.Facts {

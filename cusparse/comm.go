@@ -15,9 +15,9 @@ import (
 )
 
 // CommDevice makes a rank's device of an opened context, for comm.Peers and nccl.Ranks. number is
-// that of the device, stream the one in whose order the group works. kernels compiles the copies
-// and reductions of comm.Peers; without it, nil, the copy engines copy and there are no reductions.
-// The context and the stream stay the caller's.
+// the number of the device. The group works in the order of stream. kernels compiles the copies and
+// reductions of comm.Peers; without it, nil, the copy engines copy and there are no reductions. The
+// context and the stream stay the caller's.
 func CommDevice(ctx driver.Context, number int, stream driver.Stream, kernels *jit.Cache) (comm.Device, error) {
 	if ctx == nil {
 		return nil, &matrix.InvalidError{Op: "cusparse.CommDevice", Reason: "the context is nil; open one with Driver.Open"}

@@ -18,7 +18,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/emu"
 )
 
-// commDevices opens p devices, of which the last repeat if there are fewer.
+// commDevices opens p devices. The last ones repeat if there are fewer.
 func commDevices(t *testing.T, d driver.Driver, p int, kernels *jit.Cache) []comm.Device {
 	t.Helper()
 	n, err := d.Devices()

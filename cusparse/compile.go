@@ -150,8 +150,8 @@ func (p *program) monoid(m device.Monoid) *program {
 	return p.define("HB_IDENTITY", m.Identity)
 }
 
-// semiring writes hb_mul, whose parameters are the matrix's element and the
-// other operand's, or with flip exchanged, and the monoid.
+// semiring writes hb_mul and the monoid. The parameters of hb_mul are the matrix's element and the
+// other operand's, or with flip exchanged.
 func (p *program) semiring(s device.Semiring, flip bool) *program {
 	locals := p.names(s.Mul) + p.ones
 	if s.Ends {
@@ -207,8 +207,8 @@ func (p *program) source() string {
 	return b.String()
 }
 
-// bodyParts are the files before that of a program, besides the prelude and warp;
-// common where nothing is named.
+// bodyParts are the files before the file of a program, besides the prelude and warp; common where
+// nothing is named.
 var bodyParts = map[string][]string{
 	"scan": {"block"}, "sort": nil, "compact": nil, "segment": nil, "sums": nil,
 	"dot": {"common", "fold"}, "reduce": {"common", "fold"}, "spmv": {"common", "block"},

@@ -61,8 +61,8 @@ func Compositions(p driver.Properties, programs []device.Program, use func(at ma
 // place of a larger one: copies of made-up numbers took most of the time of Compositions.
 const mostRead = 1 << 17
 
-// runAll runs the product by each plan of the table that its operands allow, but for
-// diagonals, whose kernels depend on the matrix.
+// runAll runs the product by each plan of the table that its operands allow, but for diagonals:
+// their kernels depend on the matrix.
 func (w *walk) runAll() {
 	f := w.frame
 	for _, plan := range space.Table() {
@@ -77,8 +77,8 @@ func (w *walk) runAll() {
 	}
 }
 
-// readbacks are the 64-bit numbers that read-backs return, cyclically: zero, one,
-// few, many, and few or many of which none is special.
+// readbacks are the 64-bit numbers that read-backs return, cyclically: zero, one, few, many, and
+// few or many without a special one.
 var readbacks = [][]int64{{0}, {1}, {1 << 12}, {1 << 22}, {0, 1 << 12, 1 << 12, 1 << 12}, {0, 1 << 22, 1 << 22, 1 << 22}}
 
 // attempt runs f and ignores panics.
@@ -108,8 +108,8 @@ func (r *recordingCompiler) record(source, name string) {
 	}
 }
 
-// fakeDriver is a driver of a device whose calls do nothing. Its addresses are
-// not memory, except for pinned host memory.
+// fakeDriver is a driver of a device. Its calls do nothing. Its addresses are not memory, except
+// for pinned host memory.
 type fakeDriver struct {
 	props    driver.Properties
 	numbers  []int64 // of read-backs

@@ -30,8 +30,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// Device is an opened GPU. It is a matrix.Place; all methods may be called by
-// any number of goroutines, whose operations run one after the other.
+// Device is an opened GPU. It is a matrix.Place; all methods may be called by any number of
+// goroutines. Operations run one after the other.
 type Device struct {
 	index int
 	props driver.Properties
@@ -56,6 +56,7 @@ type Device struct {
 	forms    []keptForm   // of matrices
 	serial   uint64       // of the operation under way
 	spgemm   spgemmLimits // zero but in tests
+	gridY    int64        // of spmm; 0 but in tests: mostGridY
 
 	passes     []*passCache  // programs of recorded loops
 	passRooms  []*passRoom   // that no loop uses

@@ -39,10 +39,10 @@ func emulated(t testing.TB, opts ...emu.Option) (*Device, *emu.Emulator) {
 // on is the backend of a device for the conformance kit.
 type on struct{ d *Device }
 
-// slowly is the backend of the emulator, whose kernels take a tenth of a second
-// each to compile: two cases per unit of weight of the element types that differ
-// in kind; in the long form one of two generators, those that it leaves out a turn later; and in
-// the quick form one of eight. HIVEBLAS_KIT selects a part of all.
+// slowly is the backend of the emulator. Kernels take a tenth of a second each to compile: two
+// cases per unit of weight of the element types that differ in kind; in the long form one of two
+// generators, those that it leaves out a turn later; and in the quick form one of eight.
+// HIVEBLAS_KIT selects a part of all.
 type slowly struct{ on }
 
 func (slowly) Budget() int {
@@ -84,7 +84,7 @@ func (b slowly) Skip(name string) string {
 func (b on) Name() string        { return b.d.String() }
 func (b on) Place() matrix.Place { return b.d }
 
-// Budget is that of HIVEBLAS_KIT_BUDGET, for runs under tools that are slow.
+// Budget is the budget of HIVEBLAS_KIT_BUDGET, for runs under tools that are slow.
 func (b on) Budget() int {
 	if n, err := strconv.Atoi(os.Getenv("HIVEBLAS_KIT_BUDGET")); err == nil {
 		return n

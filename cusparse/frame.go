@@ -191,8 +191,8 @@ func (f *frame) read(m *mem, off int64) int64 {
 	return *(*int64)(f.d.pinned)
 }
 
-// launch queues a kernel. Arguments are *mem, driver.Ptr, int64, int32,
-// uint32, float64, and structs whose layout the kernel shares, given as pointers.
+// launch queues a kernel. Arguments are *mem, driver.Ptr, int64, int32, uint32, float64, and
+// structs of a layout that the kernel shares, given as pointers.
 func (f *frame) launch(k *kernel, grid, block [3]uint32, shared int, args ...any) {
 	if f.err != nil || grid[0] == 0 || grid[1] == 0 {
 		return

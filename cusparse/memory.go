@@ -235,10 +235,9 @@ func (p *pool) bound(bytes uint64) (before uint64) {
 	return before
 }
 
-// collect runs the collector so many times, and waits after each until the
-// finalizers that it found have given memory back, but not for long: those of
-// others run in the same goroutine. What the first finds may be held by what
-// only the second does.
+// collect runs the collector so many times, and waits after each until the finalizers that it found
+// have given memory back, but not for long: finalizers of others run in the same goroutine. What
+// the first finds may be held by what only the second does.
 func collect(times int) {
 	for range times {
 		done := make(chan struct{})

@@ -134,7 +134,7 @@ func (f *frame) reducer(m device.Monoid, s *store) *program {
 	return compose("reduce", m.Name).typ("HB_C", m.Out).pattern("C", true, s.val == nil && s.slots() != 0).monoid(m)
 }
 
-// reduceRows adds up rows: those of a list as a product with a vector of ones, by a plan.
+// reduceRows adds up rows: rows of a list as a product with a vector of ones, by a plan.
 func (f *frame) reduceRows(m device.Monoid, s *store, ran *device.Ran) *store {
 	if s.isListed() {
 		ones := f.newStore(1, s.n, sparse.Full, boolType, int64(s.n))

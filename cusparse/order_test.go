@@ -68,7 +68,7 @@ func BenchmarkOrderOnGPU(b *testing.B) {
 	})
 }
 
-// TestDiagonalsOfGridEmulated looks for the diagonals of a grid of 1024×32, whose rows that are 32
+// TestDiagonalsOfGridEmulated looks for the diagonals of a grid of 1024×32. Its rows that are 32
 // apart all lack the same one.
 func TestDiagonalsOfGridEmulated(t *testing.T) {
 	d, _ := emulated(t)

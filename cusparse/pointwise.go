@@ -170,7 +170,7 @@ func (f *frame) combiners(p *program, q *pointwise) {
 	one("hb_right", "HB_B", "HB_A", "hb_op(y, x)", q.b.typ)
 }
 
-// zeroOf is a value of which nothing is read.
+// zeroOf is a value that no kernel reads.
 func zeroOf(t device.Type) device.Scalar {
 	return device.Scalar{Type: t, P: unsafe.Pointer(&zeroBytes)}
 }
@@ -229,7 +229,7 @@ func (f *frame) everywhere(q *pointwise, p *program, mask *maskArg, reg *regionA
 	return out
 }
 
-// HB_OF_A and so on of kernels/pointwise.cu: whose entries those of a domain are.
+// HB_OF_A and so on of kernels/pointwise.cu: the operand that has the entries of a domain.
 const (
 	ofA int32 = iota
 	ofB

@@ -202,7 +202,7 @@ type marks struct {
 	bits, at *mem
 }
 
-// marked marks the entries of n whose flag is not 0.
+// marked marks the entries of n with a flag that is not 0.
 func (f *frame) marked(p *program, flag *mem, n int64) *marks {
 	k := &marks{p: p, n: n}
 	tiles := (n + keptTile - 1) / keptTile
@@ -224,8 +224,8 @@ func (k *marks) move(f *frame, idx, idxOut, val, valOut *mem) {
 	f.blocks(f.kernel(k.p, "hb_kept"), (k.n+keptTile-1)/keptTile, 256, k.n, flagOf(4*k.count > k.n), k.bits, k.at, idx, idxOut, val, valOut)
 }
 
-// compacted returns the entries of a listed store whose flag is set; val may
-// be nil for a pattern, and replaces the store's values.
+// compacted returns the entries of a listed store with their flags set; val may be nil for a
+// pattern, and replaces the store's values.
 func (f *frame) compacted(s *store, flag *mem, t device.Type, val *mem) *store {
 	return f.compactedBy(f.compaction(t.Size), s, flag, t, val)
 }

@@ -120,7 +120,7 @@ type piece struct {
 	count      int64
 }
 
-// expanded multiplies the n entries of a from lo, whose products begin at at.
+// expanded multiplies the n entries of a from lo. Their products begin at at.
 func (f *frame) expanded(p *program, m device.Monoid, vector, swap bool, a, b *store, lo, n int64, at *mem, total int64) piece {
 	keys, products := f.alloc(8*total), f.alloc(total*int64(m.Out.Size))
 	f.each(f.kernel(p, "hb_products"), total, a.desc(), lo, n, b.desc(), at, total, flagOf(swap), keys, products)

@@ -117,7 +117,7 @@ func testSession(t *testing.T, d *Device) {
 	}
 }
 
-// Products of dense matrices, in all forms, are those of three loops.
+// Products of dense matrices, in all forms, equal the results of three loops.
 func TestSessionGemm(t *testing.T) {
 	d, _ := emulated(t)
 	const m, n, k = 3, 5, 4

@@ -31,10 +31,9 @@ type ShareError struct{ Op, Reason string }
 
 func (e *ShareError) Error() string { return e.Op + ": " + e.Reason }
 
-// WrapVector returns a full vector whose n values are the caller's memory at
-// p, of n elements of T on the device. The memory must stay, and only read by
-// others, as long as the vector or anything that was made of it is in use. An
-// operation that writes to the vector gives it memory of its own.
+// WrapVector returns a full vector of n values in the caller's memory at p, of n elements of T on
+// the device. The memory must stay, and only read by others, as long as the vector or anything that
+// was made of it is in use. An operation that writes to the vector gives it memory of its own.
 func WrapVector[T comparable](d *Device, p driver.Ptr, n int) (*matrix.Vector[T], error) {
 	s, err := wrapped[T]("cusparse.WrapVector", d, p, 1, n)
 	if err != nil {
@@ -118,7 +117,7 @@ func lent[T comparable](op string, d *Device, m, n int, format sparse.Format, co
 type Shared struct {
 	Format           matrix.Format
 	Rows, Cols       int
-	Vecs             int        // rows that Ptr speaks of: all, or those of RowIDs
+	Vecs             int        // rows that Ptr speaks of: all, or the rows of RowIDs
 	Slots            int64      // values: entries of a listed matrix, positions of a bitmap or full one
 	Ptr, Idx, RowIDs driver.Ptr // 64-bit offsets, 32-bit columns, and rows of a hypersparse matrix
 	Present          driver.Ptr // a byte for each position of a bitmap

@@ -7,7 +7,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// structural is a semiring whose products are not read.
+// structural is a semiring with products that are not read.
 var structural = device.Semiring{
 	Name: "structure", Add: device.Monoid{Func: device.Func{X: boolType, Y: boolType, Out: boolType, Text: "x"}},
 	Mul: device.Func{X: boolType, Y: boolType, Out: boolType, Text: "true"},

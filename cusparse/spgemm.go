@@ -238,8 +238,8 @@ func (g *spgemm) composed() *program {
 	return p
 }
 
-// fill is the number of blocks that keep the device busy, each multiprocessor
-// with per of them, for n items of which a block takes each.
+// fill is the number of blocks that keep the device busy, each multiprocessor with per of them, for
+// n items, a block each.
 func (g *spgemm) fill(n, each, per int64) int64 {
 	return min((n+each-1)/each, int64(g.f.d.props.Multiprocessors)*per)
 }
@@ -307,8 +307,7 @@ func (g *spgemm) plan(method string) bool {
 	return f.err == nil
 }
 
-// columnBlocks cuts C into blocks of columns whose accumulators fit shared
-// memory.
+// columnBlocks cuts C into blocks of columns with accumulators that fit shared memory.
 func (g *spgemm) columnBlocks() {
 	one, two := g.columnsOf(1), g.columnsOf(2)
 	if limit := g.f.d.spgemm.columns; limit > 0 {

@@ -186,8 +186,8 @@ func TestSpgemmPlacedEmulated(t *testing.T) {
 	testSpgemmPlaced(t, d)
 }
 
-// testSpgemmPlaced has rows of many products over columns far apart, whose sums
-// are made in the result.
+// testSpgemmPlaced has rows of many products over columns far apart. Their sums are made in the
+// result.
 func testSpgemmPlaced(t *testing.T, d *Device) {
 	defer func() { d.spgemm = spgemmLimits{} }()
 	for _, n := range []int{1000, 1024, 1153, 4099} {
@@ -237,7 +237,7 @@ func TestSpgemmTypesEmulated(t *testing.T) {
 	sameProduct(t, d, semiring.PlusSecond[float64](), ap, bf)
 	sameProduct(t, d, semiring.PlusPair[float64](), ap, bp)
 	sameProduct(t, d, semiring.PlusPair[uint8](), ap, bp)
-	// A pattern whose value is read.
+	// A pattern with a value that is read.
 	sameProduct(t, d, semiring.New(semiring.Plus[int32](), semiring.NewBinary("both", func(x, y bool) int32 {
 		if x && y {
 			return 3

@@ -1,6 +1,7 @@
 package cusparse
 
 import (
+	"cmp"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -68,8 +69,8 @@ func (f *frame) rowPerRow(a, b *store, t device.Type, p *program) *store {
 	return out
 }
 
-// mostGridY is the most blocks of a grid in its second dimension. It is a variable for tests.
-var mostGridY int64 = 65535
+// mostGridY is the most blocks of a grid in its second dimension.
+const mostGridY = 65535
 
 // spmm multiplies by a full matrix.
 func (f *frame) spmm(s device.Semiring, a, b *store) *store {
@@ -100,13 +101,14 @@ func (f *frame) spmm(s device.Semiring, a, b *store) *store {
 		parts = f.alloc(tasks.count * n * int64(t.Size))
 	}
 	tiles := (n + int64(32*cols) - 1) / int64(32*cols)
-	for from := int64(0); from < tiles; from += mostGridY {
-		grid := [3]uint32{uint32((tasks.count + 7) / 8), uint32(min(tiles-from, mostGridY)), 1}
+	most := cmp.Or(f.d.gridY, mostGridY)
+	for from := int64(0); from < tiles; from += most {
+		grid := [3]uint32{uint32((tasks.count + 7) / 8), uint32(min(tiles-from, most)), 1}
 		f.launch(f.kernel(p, "hb_spmm"), grid, [3]uint32{256, 1, 1}, 0,
 			tasks.count, tasks.row, tasks.lo, tasks.at, a.ptr, a.idx, a.val, b.val, n, from, out.val, parts)
 	}
-	for from := int64(0); from < tasks.long; from += mostGridY {
-		rows := min(tasks.long-from, mostGridY)
+	for from := int64(0); from < tasks.long; from += most {
+		rows := min(tasks.long-from, most)
 		f.launch(f.kernel(p, "hb_spmm_join"), [3]uint32{uint32(min((n+127)/128, 64)), uint32(rows), 1}, [3]uint32{128, 1, 1}, 0,
 			tasks.longIDs.ptr()+driver.Ptr(4*from), tasks.at, parts, n, out.val)
 	}

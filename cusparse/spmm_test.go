@@ -13,9 +13,8 @@ import (
 func TestSpMM(t *testing.T) {
 	d, _ := emulated(t)
 	testSpMM(t, d)
-	before := mostGridY // more columns than a grid has blocks, as classify has edges
-	mostGridY = 2
-	defer func() { mostGridY = before }()
+	defer func() { d.gridY = 0 }()
+	d.gridY = 2 // more columns than a grid has blocks, as classify has edges
 	testSpMM(t, d)
 }
 

@@ -48,7 +48,7 @@ func (t *tiles) drop() {
 }
 
 // relabelled is a matrix with its columns numbered by descending degree: column i of it is column
-// perm[i], columns beyond used are empty, and those of a row are in the order of the matrix.
+// perm[i], columns beyond used are empty, and the columns of a row are in the order of the matrix.
 type relabelled struct {
 	perm *mem
 	used int64
@@ -100,8 +100,8 @@ func spmvProgram(s device.Semiring, flip bool, a, u *store, shape spmvShape) *pr
 	return p
 }
 
-// fastProgram composes a kernel file whose ⊗ takes no positions and whose
-// operands may lack values.
+// fastProgram composes a kernel file with a ⊗ that takes no positions and operands that may lack
+// values.
 func fastProgram(body string, s device.Semiring, flip bool, a, b *store) *program {
 	x, y, usesX, usesY := s.Mul.X, s.Mul.Y, s.Mul.UsesX, s.Mul.UsesY
 	if flip {
@@ -269,8 +269,8 @@ func (f *frame) tilesOf(a *store, tile int, p *program) *tiles {
 }
 
 // relabel makes the matrix with its columns by descending degree, and keeps it. The entries of a
-// row stay in their order, so sums by tiles of one size are those of the matrix, and values are
-// shared.
+// row stay in their order, so sums by tiles of one size equal the sums of the matrix, and values
+// are shared.
 func (f *frame) relabel(a *store) *relabelled {
 	if r, ok := formOf[*relabelled](f, a, "relabelled"); ok || f.err != nil {
 		return r

@@ -128,7 +128,7 @@ func checkMaskedSpMV[T semiring.Number](t *testing.T, d *Device, s semiring.Semi
 	}
 }
 
-// checkBools compares a product over bool, whose vector tiles read as bits.
+// checkBools compares a product over bool. Tiles read its vector as bits.
 func checkBools(t *testing.T, d *Device, method ops.Method) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(8, 1))

@@ -124,8 +124,8 @@ type pinnedBlock struct {
 	bytes int64
 }
 
-// pin returns pinned memory of so many bytes: that of the last stage if it has
-// the size, since pinning takes time (128 MB held a product up for some 40 ms).
+// pin returns pinned memory of so many bytes: the memory of the last stage if it has the size,
+// since pinning takes time (128 MB held a product up for some 40 ms).
 func (d *Device) pin(bytes int64) (unsafe.Pointer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -50,7 +50,7 @@ var _ device.Store = (*store)(nil)
 func (s *store) Dims() (rows, cols int) { return s.m, s.n }
 func (s *store) Format() sparse.Format  { return s.format }
 
-// NVals returns the number of entries, counting those of a bitmap.
+// NVals returns the number of entries. It counts the entries of a bitmap.
 func (s *store) NVals() (int64, error) {
 	if n := s.count.Load(); n >= 0 {
 		return n, nil
@@ -60,7 +60,7 @@ func (s *store) NVals() (int64, error) {
 	return f.nvals(s), f.err
 }
 
-// Drop gives up the store's memory and that of its kept forms.
+// Drop gives up the store's memory and the memory of its kept forms.
 func (s *store) Drop() {
 	s.d.mu.Lock()
 	defer s.d.mu.Unlock()
@@ -84,7 +84,7 @@ func (s *store) drop() {
 	s.forms = nil
 }
 
-// origin is the store whose structure s shares.
+// origin is the store that s shares the structure of.
 func (s *store) origin() *store {
 	for s.base != nil {
 		s = s.base

@@ -34,9 +34,8 @@ const (
 	triangleColumns = 65504
 )
 
-// commonColumns computes a·bᵀ at the entries of mask, a plus_pair whose three
-// structures are one; nil if it is not such a product, or if a count could come
-// to 0 in the type it is given in.
+// commonColumns computes a·bᵀ at the entries of mask, a plus_pair of one structure three times; nil
+// if it is not such a product, or if a count could come to 0 in the type it is given in.
 func (f *frame) commonColumns(s device.Semiring, a, b, mask *store) *store {
 	o := a.origin()
 	if !countsPairs(s) || s.Add.Out.Size < 4 || o != b.origin() || o != mask.origin() || a.format != sparse.CSR || a.m != a.n || a.n > 1<<30 || a.known() == 0 {

@@ -156,8 +156,8 @@ type tuner struct {
 	dest device.Dest
 }
 
-// facts gathers the facts of a direction, and the fingerprint of the matrix whose rows it walks. It
-// makes the transpose where that is not at hand.
+// facts gathers the facts of a direction, and the fingerprint of the matrix that it walks by rows.
+// It makes the transpose where that is not at hand.
 func (u *tuner) facts(dir space.Direction) (space.Facts, string, error) {
 	f := u.d.begin(device.Call{Context: u.ctx, Op: "Tune"})
 	defer f.end()

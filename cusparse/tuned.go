@@ -29,8 +29,9 @@ func (x *matrixFacts) fingerprint(rows, cols int, entries int64) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// tuningKey names a kind of product of a graph: the directions whose rows are at hand, whether x is
-// full, the frontier's decade, and the size of results. facts are those of one of the directions.
+// tuningKey names a kind of product of a graph: the directions with their rows at hand, whether x
+// is full, the frontier's decade, and the size of results. facts are the facts of one of the
+// directions.
 func tuningKey(pull, push bool, f space.Facts, fingerprint string) string {
 	decade := 0
 	for share := f.Frontier; share < 0.3 && decade < 3; share *= 10 {

@@ -33,8 +33,8 @@ func (f *frame) vendorSpGEMM(s device.Semiring, a, b *store) *store {
 	return nil
 }
 
-// vendorSpGEMMBy runs one algorithm. Its errors are for another to be tried,
-// those of the frame are final.
+// vendorSpGEMMBy runs one algorithm. After its errors another algorithm is tried; errors of the
+// frame are final.
 func (f *frame) vendorSpGEMMBy(algorithm int, s device.Semiring, x, y *vendorMatrix, m, n int, t driver.ValueType) (out *store, err error) {
 	lib, h := x.v.lib, x.v.handle
 	ptr := f.alloc(4 * int64(m+1))
@@ -106,8 +106,8 @@ func (f *frame) vendorCompute(p *driver.SpGEMM, h *driver.SparseHandle) error {
 // vendorWork returns a buffer that lasts until the end of the operation.
 func (f *frame) vendorWork(bytes uint64) driver.Ptr { return f.alloc(int64(max(bytes, 16))).ptr() }
 
-// vendorResult makes a store of what cuSPARSE wrote: 32-bit offsets, and rows
-// whose columns are in no particular order.
+// vendorResult makes a store of what cuSPARSE wrote: 32-bit offsets, and rows with columns in no
+// particular order.
 func (f *frame) vendorResult(m, n int, t device.Type, nnz int64, ptr, idx, val *mem) *store {
 	out := f.newStore(m, n, sparse.CSR, t, nnz)
 	out.ptr = f.alloc(8 * int64(m+1)).share()

@@ -34,7 +34,7 @@ type itemsArg struct {
 	count         int64
 }
 
-// byValue passes a struct whose layout the kernel shares.
+// byValue passes a struct of a layout that the kernel shares.
 func byValue[T any](x *T) device.Scalar {
 	return device.Scalar{Type: device.Type{Size: int(unsafe.Sizeof(*x))}, P: unsafe.Pointer(x)}
 }
@@ -51,8 +51,8 @@ type walk struct {
 
 	plan  space.Plan
 	facts [2]*space.Facts // of the directions that were looked at
-	rows  [2]*store       // the matrix whose rows a direction walks
-	a     *store          // that of the plan's direction
+	rows  [2]*store       // the matrix that a direction walks by rows
+	a     *store          // the matrix of the plan's direction
 	form  *layout
 	hit   bool // presence is written
 	at    bool // push: the frontier's list holds positions of a dense u
@@ -256,7 +256,7 @@ func (w *walk) maskDescriptor() (d descriptor, comp int32) {
 	return arg.s, arg.comp
 }
 
-// itemsOf returns the rows that are walked: n of a list, or those of the plan.
+// itemsOf returns the rows that are walked: n of a list, or the rows of the plan.
 func itemsOf(w *walk, list *mem, n int64) itemsArg {
 	switch {
 	case w.listsOrder():
@@ -484,8 +484,8 @@ func (w *walk) push(ran *device.Ran) *store {
 	return out
 }
 
-// frontier brings u into the form that the plan of a push takes. It returns the list of
-// the rows to walk, nil for all or those of a bitmap.
+// frontier brings u into the form that the plan of a push takes. It returns the list of the rows to
+// walk, nil for all rows or the rows of a bitmap.
 func (w *walk) frontier() (list *mem, count int64) {
 	switch {
 	case w.plan.From == space.List && w.u.frontier != nil:

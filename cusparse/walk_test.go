@@ -70,7 +70,8 @@ func testPlans[T semiring.Number](t *testing.T, d *Device, s semiring.Semiring[T
 	at, there := matrix.New[T](m, n, dev), matrix.NewVector[T](n, dev)
 	check(t, ops.Assign(at, a, ops.All(), ops.All()))
 	check(t, ops.AssignVector(there, x, ops.All()))
-	// Every plan that some operand allows; one that this operand refuses is a *MethodError.
+	// Every plan that some operand allows. The product returns a *MethodError for a plan that this
+	// operand refuses.
 	facts := space.Facts{Rows: m, Cols: n, Entries: 1, Diagonals: 5, OnDiagonals: 1, FullX: every == 1, ListedMask: true, Constant: true, Exact: true, Result: 8,
 		ReadsX: true, Shared: 1}
 	ran := 0
@@ -218,7 +219,7 @@ func TestPlanErrors(t *testing.T) {
 	}
 }
 
-// planned is the kit's backend of a device whose products of matrices and vectors take another plan
+// planned is the kit's backend of a device. Its products of matrices and vectors take another plan
 // each time.
 type planned struct{ slowly }
 

@@ -6,6 +6,9 @@ import (
 	"io"
 	"reflect"
 
+	"github.com/hiveblas/hiveblas/graphio/internal/build"
+	"github.com/hiveblas/hiveblas/graphio/internal/core"
+	"github.com/hiveblas/hiveblas/graphio/internal/numtext"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -15,43 +18,43 @@ import (
 // bool for a file without values, int64 for integers, uint64 if one of them needs it, and float64
 // otherwise, or if int64 and uint64 together do not hold the integers. Where the header of a text
 // does not tell the type, or the first lines of an edge list tell another one, ReadAny reads the
-// file again, at most three times. With [PatternOnly] the type is bool. rows and cols are as those
-// of [ReadLabelled]. Give [Duplicates] once for each type that the file may have.
+// file again, at most three times. With [PatternOnly] the type is bool. rows and cols are the names
+// that [ReadLabelled] returns. Give [Duplicates] once for each type that the file may have.
 func ReadAny(path string, opts ...ReadOption) (a matrix.Any, rows, cols *Labels, err error) {
 	m, labels, err := readAsStored(path, readOptionsOf(opts))
 	if err != nil {
 		return matrix.Any{}, nil, nil, err
 	}
-	return matrix.AnyOfInside(m), labels.rows, labels.cols, nil
+	return matrix.AnyOfInside(m), (*Labels)(labels.Rows), (*Labels)(labels.Cols), nil
 }
 
-func readAsStored(path string, o *readOptions) (rep.Matrix, sides, error) {
+func readAsStored(path string, o *core.ReadOptions) (rep.Matrix, core.Sides, error) {
 	const op = "graphio.ReadAny"
 	t := sparse.TypeOf[bool]()
-	if !o.patternOnly {
+	if !o.PatternOnly {
 		look := *o
-		info, err := readFileInfo(op, path, &look)
-		if err := o.agree(err); err != nil {
-			return nil, sides{}, err
+		_, info, err := readFileInfo(op, path, &look)
+		if err := build.Agree(o, err); err != nil {
+			return nil, core.Sides{}, err
 		}
-		t = info.typeOf()
+		t = typeOf(&info)
 	}
 	for {
-		try, info := *o, &Info{}
-		if try.e = elementOf(t); o.info == nil {
-			try.info = info
+		try, info := *o, &core.Info{}
+		if try.E = core.ElementOf(t); o.Info == nil {
+			try.Info = info
 		}
-		var warnings []Warning
-		if o.warn != nil {
-			try.warn = func(w Warning) { warnings = append(warnings, w) }
+		var warnings []core.Warning
+		if o.Warn != nil {
+			try.Warn = func(w core.Warning) { warnings = append(warnings, w) }
 		}
 		a, labels, err := readPath(path, &try, anyReader(op))
-		if next := nextType(t, err, try.info.Field); next != nil && !o.patternOnly {
+		if next := nextType(t, err, try.Info.Field); next != nil && !o.PatternOnly {
 			t = next
 			continue
 		}
 		for _, w := range warnings {
-			o.warn(w)
+			o.Warn(w)
 		}
 		return a, labels, err
 	}
@@ -65,9 +68,9 @@ func ReadInside(r io.Reader, t *sparse.Type, opts ...ReadOption) (a rep.Matrix, 
 		return nil, nil, nil, err
 	}
 	o := readOptionsOf(opts)
-	o.e = elementOf(t)
+	o.E = core.ElementOf(t)
 	a, labels, err := readAny(op, r, o)
-	return a, labels.rows, labels.cols, err
+	return a, (*Labels)(labels.Rows), (*Labels)(labels.Cols), err
 }
 
 // WriteInside is [Write] or [WriteVector] for the packages of this module.
@@ -97,10 +100,10 @@ func elementary(op string, t *sparse.Type) error {
 }
 
 // typeOf returns the element type of a file, or the first one to try.
-func (i *FileInfo) typeOf() *sparse.Type {
+func typeOf(i *core.FileInfo) *sparse.Type {
 	for kind := reflect.Bool; kind <= reflect.Float64; kind++ {
 		if kind.String() == i.Element {
-			return kindOf(kind)
+			return core.KindOf(kind)
 		}
 	}
 	switch i.Field {
@@ -118,7 +121,7 @@ func nextType(t *sparse.Type, err error, field string) *sparse.Type {
 	if kind := sparse.GoType(t).Kind(); kind != reflect.Int64 && kind != reflect.Uint64 {
 		return nil
 	}
-	var e *ParseError
+	var e *core.ParseError
 	switch {
 	case err == nil && field == "pattern":
 		return sparse.TypeOf[bool]()
@@ -126,17 +129,18 @@ func nextType(t *sparse.Type, err error, field string) *sparse.Type {
 		return sparse.TypeOf[float64]()
 	case err == nil || !errors.As(err, &e):
 		return nil
-	case e.Kind == RemedyWider && sparse.GoType(t).Kind() == reflect.Int64:
+	case e.Kind == core.RemedyWider && sparse.GoType(t).Kind() == reflect.Int64:
 		return sparse.TypeOf[uint64]()
-	case e.Kind == RemedyWider, e.Kind == RemedyFloat, e.Kind == RemedySigned, e.Kind == RemedyAllowNaN:
+	case e.Kind == core.RemedyWider, e.Kind == core.RemedyFloat, e.Kind == core.RemedySigned, e.Kind == core.RemedyAllowNaN:
 		return sparse.TypeOf[float64]()
 	}
 	return nil
 }
 
-// Convert returns a matrix with elements of type T on the host, and a itself if it has them. A
-// value that T does not hold is a *[matrix.InvalidError]: a fraction or a value out of range for an
-// integer, an integer that is not exact in a float, other values than 0 and 1 for bool.
+// Convert returns a matrix with elements of type T on the host, and a itself if it has them.
+// Convert returns a *[matrix.InvalidError] if T does not hold a value: a fraction or a value out of
+// range for an integer, an integer that is not exact in a float, other values than 0 and 1 for
+// bool.
 func Convert[T matrix.Element](a matrix.Any) (*matrix.Matrix[T], error) {
 	if same, ok := matrix.As[T](a); ok {
 		return same, nil
@@ -150,31 +154,19 @@ func Convert[T matrix.Element](a matrix.Any) (*matrix.Matrix[T], error) {
 
 func convert(a rep.Matrix, t *sparse.Type) (rep.Matrix, error) {
 	const op = "graphio.Convert"
-	st, err := rowsOf(a)
+	st, err := core.RowsOf(a)
 	if err != nil {
 		return nil, err
 	}
 	if err := elementary(op, st.Type); err != nil {
 		return nil, err
 	}
-	out, at, f := convertValues(st, t, false)
-	if f == faultNone {
-		return inside(out), nil
+	out, at, f := numtext.ConvertValues(st, t, false)
+	if f == numtext.FaultNone {
+		return core.Inside(out), nil
 	}
-	i, j := positionOf(&st.Structure, at)
-	from, to := elementOf(st.Type), elementOf(t)
-	msg, _ := f.explain(from.text(from.at(st.Val, at)), to.name(), to.kind)
+	i, j := numtext.PositionOf(&st.Structure, at)
+	from, to := core.ElementOf(st.Type), core.ElementOf(t)
+	msg, _ := f.Explain(from.Text(from.At(st.Val, at)), to.Name(), to.Kind)
 	return nil, &matrix.InvalidError{Op: op, Reason: fmt.Sprintf("row %d, column %d: %s", i, j, msg)}
-}
-
-// positionOf returns the row and the column of value p.
-func positionOf(st *sparse.Structure, p int64) (row, col int) {
-	if !st.Sparse() {
-		return int(p / int64(st.NCols)), int(p % int64(st.NCols))
-	}
-	k := 0
-	for st.Ptr[k+1] <= p {
-		k++
-	}
-	return st.RowID(k), int(st.Idx[p])
 }

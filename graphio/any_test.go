@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/graphio/internal/core"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -53,7 +54,7 @@ func TestReadAny(t *testing.T) {
 
 // duplicatesForAll combines repeated edges of each type that a text may have.
 func duplicatesForAll() ReadOption {
-	return readOption(func(o *readOptions) {
+	return readOption(func(o *core.ReadOptions) {
 		Duplicates(matrix.CombineFunc[bool](func(x, _ bool) bool { return x })).read(o)
 		Duplicates(matrix.CombineFunc[int64](func(x, _ int64) int64 { return x })).read(o)
 		Duplicates(matrix.CombineFunc[float64](func(x, _ float64) float64 { return x })).read(o)

@@ -193,7 +193,7 @@ func convertsTo[F, T matrix.Element](t *testing.T, path string, values []F, want
 			}
 		}
 		ones, _, err := ReadFile[T](path, PatternOnly())
-		if one := elementFor[T](); err != nil || ones.NVals() != 4 || one.at(ones.Inside().Stored().Val, 0) != one.one {
+		if one := elementFor[T](); err != nil || ones.NVals() != 4 || one.At(ones.Inside().Stored().Val, 0) != one.One {
 			t.Errorf("%T of %T, %v, without values: %v, %v", want, values, format, ones, err)
 		}
 	}
@@ -327,8 +327,7 @@ func TestBinaryLies(t *testing.T) {
 	}
 }
 
-// TestHeadersAllocateLittle reads text files whose headers announce the largest
-// counts.
+// TestHeadersAllocateLittle reads text files with headers that announce the largest counts.
 func TestHeadersAllocateLittle(t *testing.T) {
 	for _, text := range []string{
 		banner + "coordinate real general\n2147483647 2147483647 4611686018427387904\n1 1 1\n",

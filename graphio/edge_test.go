@@ -14,7 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// renumber are the options of lists whose ids are any text.
+// renumber are the options of lists with any text as ids.
 var renumber = []ReadOption{RenumberIDs()}
 
 func namesOf(l *Labels) string {
@@ -121,8 +121,8 @@ func TestReadBipartite(t *testing.T) {
 	}
 }
 
-// TestReadEdgeListLarge reads lists of several blocks, of which only the last may
-// have an id that is text, and compares with the expected numbering.
+// TestReadEdgeListLarge reads lists of several blocks, where only the last may have an id that is
+// text, and compares with the expected numbering.
 func TestReadEdgeListLarge(t *testing.T) {
 	const n = 200_000
 	for _, tail := range []string{"", "x 1\nx 2\n"} {

@@ -197,7 +197,7 @@ func TestGraphFormatErrors(t *testing.T) {
 	}
 }
 
-// npzOf returns a .npz file of arrays whose items are given as bytes.
+// npzOf returns a .npz file of arrays, with their items as bytes.
 func npzOf(t testing.TB, arrays ...[4]string) []byte {
 	t.Helper()
 	var b bytes.Buffer

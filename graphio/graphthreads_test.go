@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/graphio/internal/namedgraph"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -127,7 +128,7 @@ func gmlTexts(t testing.TB) map[string]string {
 		"a bracket too many":     begin + nodes + "] ]\nedge [ source 1 target 2 ]",
 		"no value":               begin + nodes + "node [ id ]\nedge [ source 1 target 2 ] ]",
 		"a repeated edge":        begin + nodes + "edge [ source 1 target 2 ]\nedge [ source 1 target 2 ] ]",
-		"a long word":            begin + nodes + strings.Repeat("x", maxGMLText+1) + " edge [ source 1 target 2 ] ]",
+		"a long word":            begin + nodes + strings.Repeat("x", namedgraph.MaxGMLText+1) + " edge [ source 1 target 2 ] ]",
 	}
 	var b bytes.Buffer
 	if err := WriteGML(&b, speckled(40, 40, 5), WithLabels(specialNames(40))); err != nil {
@@ -137,8 +138,8 @@ func gmlTexts(t testing.TB) map[string]string {
 	return texts
 }
 
-// sameGraphs compares pieces of several sizes of texts of nodes and edges, whose cuts fall on every
-// node and edge, with one thread that reads the whole.
+// sameGraphs reads texts of nodes and edges in pieces of several sizes, so that cuts fall on every
+// node and edge, and compares with one thread that reads the whole.
 func sameGraphs(t *testing.T, format FileFormat, texts map[string]string, damaged ...string) {
 	for what, text := range texts {
 		data := []byte(text)

@@ -1,6 +1,7 @@
 package graphio
 
 import (
+	"github.com/hiveblas/hiveblas/graphio/internal/core"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -21,4 +22,4 @@ func sameEntries[T comparable](a, b *matrix.Matrix[T]) bool {
 }
 
 // elementFor describes T.
-func elementFor[T matrix.Element]() element { return elementOf(sparse.TypeOf[T]()) }
+func elementFor[T matrix.Element]() core.Element { return core.ElementOf(sparse.TypeOf[T]()) }

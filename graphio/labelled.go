@@ -3,7 +3,10 @@ package graphio
 import (
 	"io"
 	"os"
+	"slices"
 
+	"github.com/hiveblas/hiveblas/graphio/internal/build"
+	"github.com/hiveblas/hiveblas/graphio/internal/core"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -16,6 +19,33 @@ type Labelled[T matrix.Element] struct {
 	Rows, Cols *Labels
 }
 
+// Inside returns the matrix as the packages of this module see it; see [matrix.Matrix.Inside].
+func (a *Labelled[T]) Inside() (v rep.View) {
+	if a != nil && a.Matrix != nil {
+		v = a.Matrix.Inside()
+	}
+	return v
+}
+
+// ExtractInside returns m, the given rows and columns of the matrix, with their names. It is for
+// ops.ExtractLabelled.
+func (a *Labelled[T]) ExtractInside(m rep.Matrix, rows, cols []int) (*Labelled[T], error) {
+	if a == nil {
+		return nil, errNoLabelled
+	}
+	out := &Labelled[T]{Matrix: matrix.OfInside[T](m)}
+	var err error
+	if out.Rows, err = a.Rows.Extract(rows); err != nil {
+		return nil, err
+	}
+	if out.Cols = out.Rows; a.Rows != a.Cols || !slices.Equal(rows, cols) {
+		if out.Cols, err = a.Cols.Extract(cols); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 // ReadLabelled is [Read] with the names of the rows and of the columns: the ids of an edge list,
 // the labels in a binary file, those beside a Matrix Market file (see [NamesBeside]). With
 // [Bipartite] the sources and targets of an edge list are different vertices.
@@ -25,11 +55,11 @@ func ReadLabelled[T matrix.Element](r io.Reader, opts ...ReadOption) (*Labelled[
 }
 
 // labelled returns what a reader has read.
-func labelled[T matrix.Element](a rep.Matrix, labels sides, err error) (*Labelled[T], error) {
+func labelled[T matrix.Element](a rep.Matrix, labels core.Sides, err error) (*Labelled[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Labelled[T]{matrix.OfInside[T](a), labels.rows, labels.cols}, nil
+	return &Labelled[T]{matrix.OfInside[T](a), (*Labels)(labels.Rows), (*Labels)(labels.Cols)}, nil
 }
 
 // ReadLabelledFile is [ReadLabelled] of the file at path.
@@ -39,35 +69,35 @@ func ReadLabelledFile[T matrix.Element](path string, opts ...ReadOption) (*Label
 }
 
 // reader reads a matrix in one format or in any.
-type reader func(r io.Reader, o *readOptions) (rep.Matrix, sides, error)
+type reader func(r io.Reader, o *core.ReadOptions) (rep.Matrix, core.Sides, error)
 
 // readPath reads the file at path.
-func readPath(path string, o *readOptions, read reader) (rep.Matrix, sides, error) {
+func readPath(path string, o *core.ReadOptions, read reader) (rep.Matrix, core.Sides, error) {
 	f, err := openRead(path, o)
 	if err != nil {
-		return nil, sides{}, err
+		return nil, core.Sides{}, err
 	}
 	defer f.Close()
 	return read(f, o)
 }
 
 // openRead opens a file and sets the options that name it.
-func openRead(path string, o *readOptions) (*os.File, error) {
+func openRead(path string, o *core.ReadOptions) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, o.agree(err)
+		return nil, build.Agree(o, err)
 	}
-	o.named(path)
+	nameFile(o, path)
 	return f, nil
 }
 
-// named sets the options that name the file at path.
-func (o *readOptions) named(path string) {
-	if o.file == "" {
-		o.file = path
+// nameFile sets the options that name the file at path.
+func nameFile(o *core.ReadOptions, path string) {
+	if o.File == "" {
+		o.File = path
 	}
-	if o.beside == "" {
-		o.beside = withoutGz(path)
+	if o.Beside == "" {
+		o.Beside = core.WithoutGz(path)
 	}
 }
 

@@ -1,17 +1,10 @@
 package graphio
 
 import (
-	"cmp"
-	"fmt"
 	"iter"
 	"slices"
-	"sort"
-	"strconv"
-	"strings"
-	"sync"
 
-	"github.com/hiveblas/hiveblas/internal/hgb"
-	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/graphio/internal/core"
 )
 
 // Labels are the names of the rows or columns of a matrix: Name(i) is the name of index i. Names
@@ -19,60 +12,26 @@ import (
 // by value, text by bytes), so that the numbering does not depend on the order of the edges. Labels
 // do not change after construction and are safe for concurrent use. A nil *Labels names index i by
 // its number.
-type Labels struct {
-	ids     []int64 // numeric
-	names   []string
-	numeric bool
-	first   int64 // of counted labels, which are first, first+1, …
-	counted int   // their number
+type Labels core.Labels
 
-	also *Labels // other names of the same indices, for Index alone, or nil
-
-	once  sync.Once
-	order []int32 // indices in the order of their names, nil if that is their own order
-}
+// core returns the labels as readers and writers see them.
+func (l *Labels) core() *core.Labels { return (*core.Labels)(l) }
 
 // NewLabels returns the labels with the given names, in the given order.
-func NewLabels(names []string) *Labels { return &Labels{names: slices.Clone(names)} }
+func NewLabels(names []string) *Labels { return (*Labels)(core.OfNames(slices.Clone(names))) }
 
 // NewIDs returns labels that are integers, in the given order.
-func NewIDs(ids []int64) *Labels { return &Labels{ids: slices.Clone(ids), numeric: true} }
-
-// countedFrom returns n labels that count from first.
-func countedFrom(first int64, n int) *Labels {
-	return &Labels{numeric: true, first: first, counted: n}
-}
-
-// id returns the integer id of an index within the labels.
-func (l *Labels) id(i int) int64 {
-	if l.ids == nil {
-		return l.first + int64(i)
-	}
-	return l.ids[i]
-}
+func NewIDs(ids []int64) *Labels { return (*Labels)(core.OfIDs(slices.Clone(ids))) }
 
 // Len returns the number of labels.
-func (l *Labels) Len() int {
-	if l == nil {
-		return 0
-	}
-	return max(len(l.ids), len(l.names), l.counted)
-}
+func (l *Labels) Len() int { return l.core().Len() }
 
 // Numeric reports whether the ids are integers.
-func (l *Labels) Numeric() bool { return l != nil && l.numeric }
+func (l *Labels) Numeric() bool { return l.core().Numeric() }
 
 // Name returns the id of index i as text, and i itself if l is nil or has no label
 // i.
-func (l *Labels) Name(i int) string {
-	switch {
-	case l == nil || uint(i) >= uint(l.Len()):
-		return strconv.Itoa(i)
-	case l.numeric:
-		return strconv.FormatInt(l.id(i), 10)
-	}
-	return l.names[i]
-}
+func (l *Labels) Name(i int) string { return l.core().Name(i) }
 
 // All iterates over the indices and their names.
 func (l *Labels) All() iter.Seq2[int, string] {
@@ -87,275 +46,26 @@ func (l *Labels) All() iter.Seq2[int, string] {
 
 // ID returns the integer id of index i; ok is false if ids are text or l has no
 // label i.
-func (l *Labels) ID(i int) (id int64, ok bool) {
-	if !l.Numeric() || uint(i) >= uint(l.Len()) {
-		return 0, false
-	}
-	return l.id(i), true
-}
+func (l *Labels) ID(i int) (id int64, ok bool) { return l.core().ID(i) }
 
 // Index returns the index of the id with this name, the first of several; where no id has it, the
-// index of the vertex with this id in a file of GraphML, GEXF or GML, whose labels are the names.
+// index of the vertex with this id in a file of GraphML, GEXF or GML, where labels are the names.
 // It takes O(log n) time. The first call of labels that do not ascend sorts them, in O(n log n)
 // time.
-func (l *Labels) Index(name string) (i int, ok bool) {
-	if l == nil {
-		return 0, false
-	}
-	if i, ok = l.index(name); !ok && l.also != nil {
-		return l.also.Index(name)
-	}
-	return i, ok
-}
-
-// index is Index by the names alone.
-func (l *Labels) index(name string) (i int, ok bool) {
-	n := l.Len()
-	if !l.numeric {
-		return l.search(n, func(i int) int { return strings.Compare(l.names[i], name) })
-	}
-	id, ok := idOf([]byte(name))
-	switch {
-	case !ok:
-		return 0, false
-	case l.ids == nil:
-		at := uint64(id) - uint64(l.first)
-		if id < l.first || at >= uint64(n) {
-			return 0, false
-		}
-		return int(at), true
-	}
-	return l.search(n, func(i int) int { return cmp.Compare(l.ids[i], id) })
-}
+func (l *Labels) Index(name string) (i int, ok bool) { return l.core().Index(name) }
 
 // Ambiguous reports whether several indices have this name. It takes the time of [Labels.Index].
-func (l *Labels) Ambiguous(name string) bool {
-	i, ok := l.Index(name)
-	if !ok || l.numeric && l.ids == nil {
-		return false
-	}
-	order := l.sorted()
-	if order == nil {
-		return i+1 < l.Len() && l.Name(i+1) == name
-	}
-	k := sort.Search(len(order), func(k int) bool { return l.compare(int(order[k]), i) > 0 })
-	return int(order[k-1]) != i
-}
+func (l *Labels) Ambiguous(name string) bool { return l.core().Ambiguous(name) }
 
-// compare compares label i with label k.
-func (l *Labels) compare(i, k int) int {
-	if l.numeric {
-		return cmp.Compare(l.ids[i], l.ids[k])
-	}
-	return strings.Compare(l.names[i], l.names[k])
-}
-
-// search finds the first of n labels that is equal by compare, which compares label i with the one
-// that is sought.
-func (l *Labels) search(n int, compare func(i int) int) (i int, ok bool) {
-	order := l.sorted()
-	at := func(k int) int {
-		if order == nil {
-			return k
-		}
-		return int(order[k])
-	}
-	k := sort.Search(n, func(k int) bool { return compare(at(k)) >= 0 })
-	if k == n || compare(at(k)) != 0 {
-		return 0, false
-	}
-	return at(k), true
-}
-
-// sorted returns the indices in the order of their names, nil if that is their own order. Equal
-// names stand in the order of their indices.
-func (l *Labels) sorted() []int32 {
-	l.once.Do(func() {
-		switch {
-		case l.order != nil || l.numeric && l.ids == nil: // read from a file, or counted
-			return
-		case l.numeric:
-			l.order = orderOf(l.ids)
-		default:
-			l.order = orderOf(l.names)
-		}
-	})
-	return l.order
-}
-
-func orderOf[E cmp.Ordered](names []E) []int32 {
-	if slices.IsSorted(names) {
-		return nil
-	}
-	order := make([]int32, len(names))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortFunc(order, func(a, b int32) int {
-		if c := cmp.Compare(names[a], names[b]); c != 0 {
-			return c
-		}
-		return cmp.Compare(a, b)
-	})
-	return order
-}
-
-// Extract returns the labels of the given indices, in their order: those of the rows or columns
-// that ops.Extract takes. An index without a label is an *IndexError. Labels of nil are nil.
+// Extract returns the labels of the given indices, in their order, as ops.Extract takes rows and
+// columns. Extract returns a *[matrix.IndexError] if an index has no label. Labels of nil are nil.
 func (l *Labels) Extract(indices []int) (*Labels, error) {
-	if l == nil {
-		return nil, nil
-	}
-	for _, i := range indices {
-		if uint(i) >= uint(l.Len()) {
-			return nil, &matrix.IndexError{Op: "Labels.Extract", Arg: "index", Index: int64(i), Limit: int64(l.Len())}
-		}
-	}
-	out := &Labels{numeric: l.numeric}
-	if l.numeric {
-		out.ids = make([]int64, len(indices))
-		for k, i := range indices {
-			out.ids[k] = l.id(i)
-		}
-		return out, nil
-	}
-	out.names = make([]string, len(indices))
-	for k, i := range indices {
-		out.names[k] = l.names[i]
-	}
-	return out, nil
+	out, err := l.core().Extract(indices)
+	return (*Labels)(out), err
 }
 
 // Equal reports whether l and m name the same indices by the same names.
-func (l *Labels) Equal(m *Labels) bool {
-	if l == m {
-		return true
-	}
-	if l == nil || m == nil || l.Len() != m.Len() || l.numeric != m.numeric {
-		return false
-	}
-	if !l.numeric {
-		return slices.Equal(l.names, m.names)
-	}
-	for i := range l.Len() {
-		if l.id(i) != m.id(i) {
-			return false
-		}
-	}
-	return true
-}
+func (l *Labels) Equal(m *Labels) bool { return l.core().Equal(m.core()) }
 
-// appender returns the function that appends the name of an index as a field of a
-// list with the given delimiter. It quotes names with a delimiter, a quotation mark
-// or blanks around them, several numbers, and a first field that looks like a comment.
-func (l *Labels) appender(delim byte, first bool) func(buf []byte, i int) []byte {
-	switch {
-	case l == nil:
-		return func(buf []byte, i int) []byte { return strconv.AppendInt(buf, int64(i), 10) }
-	case l.numeric:
-		return func(buf []byte, i int) []byte { return strconv.AppendInt(buf, l.id(i), 10) }
-	}
-	special := "\",;|\t\r" + string(rune(delim))
-	return func(buf []byte, i int) []byte {
-		name := l.names[i]
-		if !strings.ContainsAny(name, special) && name[0] > ' ' && name[len(name)-1] > ' ' && !severalNumbers(name) && !(first && (name[0] == '#' || name[0] == '%' || name[0] == 0xef)) {
-			return append(buf, name...)
-		}
-		return append(append(append(buf, '"'), strings.ReplaceAll(name, `"`, `""`)...), '"')
-	}
-}
-
-// check verifies that l names n indices.
-func (l *Labels) check(op string, n int) error {
-	if l == nil {
-		return nil
-	}
-	if err := l.checkCount(op, n); err != nil {
-		return err
-	}
-	for i, name := range l.names {
-		switch {
-		case name == "":
-			return &OptionError{Op: op, Option: "WithLabels", Reason: fmt.Sprintf("label %d is empty and could not be read back", i)}
-		case strings.IndexByte(name, '\n') >= 0:
-			return &OptionError{Op: op, Option: "WithLabels", Reason: fmt.Sprintf("label %s has a line break", quote(name))}
-		}
-	}
-	return nil
-}
-
-// head returns the first n labels.
-func (l *Labels) head(n int) *Labels {
-	switch {
-	case l == nil || l.Len() == n:
-		return l
-	case l.numeric && l.ids == nil:
-		return countedFrom(l.first, n)
-	case l.numeric:
-		return &Labels{ids: l.ids[:n], numeric: true}
-	}
-	return &Labels{names: l.names[:n]}
-}
-
-// checkCount verifies that there are labels for n rows or columns.
-func (l *Labels) checkCount(op string, n int) error {
-	if l != nil && l.Len() < n {
-		return &OptionError{Op: op, Option: "WithLabels", Reason: fmt.Sprintf("%d labels for %d indices", l.Len(), n)}
-	}
-	return nil
-}
-
-// sides are the labels of the rows and of the columns.
-type sides struct{ rows, cols *Labels }
-
-// both returns the labels of the rows if the columns have the same, else nil.
-func (s sides) both() *Labels {
-	if s.rows == s.cols {
-		return s.rows
-	}
-	return nil
-}
-
-// checkCounts verifies that the labels of an m×n matrix suffice.
-func (s sides) checkCounts(op string, m, n int) error {
-	if err := s.rows.checkCount(op, m); err != nil {
-		return err
-	}
-	return s.cols.checkCount(op, n)
-}
-
-// file returns the labels of an m×n matrix for the binary form.
-func (s sides) file(m, n int) hgb.Sides {
-	f := hgb.Sides{Rows: s.rows.file(m)}
-	if f.Cols = f.Rows; s.rows != s.cols || m != n {
-		f.Cols = s.cols.file(n)
-	}
-	return f
-}
-
-func (l *Labels) file(n int) *hgb.Labels {
-	switch l = l.head(n); {
-	case l == nil:
-		return nil
-	case l.numeric && l.ids == nil:
-		return &hgb.Labels{Counted: true, First: l.first, N: n}
-	}
-	return &hgb.Labels{IDs: l.ids, Names: l.names, Order: l.sorted()}
-}
-
-// labelsOfFile is the reverse of sides.file.
-func labelsOfFile(f hgb.Sides) (s sides) {
-	of := func(l *hgb.Labels) *Labels {
-		switch {
-		case l == nil:
-			return nil
-		case l.Counted:
-			return countedFrom(l.First, l.N)
-		}
-		return &Labels{ids: l.IDs, names: l.Names, numeric: l.IDs != nil, order: l.Order}
-	}
-	if s.rows = of(f.Rows); f.Rows == f.Cols {
-		return sides{s.rows, s.rows}
-	}
-	return sides{s.rows, of(f.Cols)}
-}
+// shared returns the labels of the rows if the columns have the same, else nil.
+func shared(s core.Sides) *Labels { return (*Labels)(s.Both()) }

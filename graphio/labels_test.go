@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/graphio/internal/core"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/pieces"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -32,7 +33,7 @@ func someLabels(n int) map[string]*Labels {
 	}
 	sorted := slices.Clone(names)
 	slices.Sort(sorted)
-	return map[string]*Labels{"none": nil, "counted": countedFrom(-2, n), "ids": NewIDs(ids), "unsorted ids": NewIDs(backwards),
+	return map[string]*Labels{"none": nil, "counted": (*Labels)(core.CountedFrom(-2, n)), "ids": NewIDs(ids), "unsorted ids": NewIDs(backwards),
 		"names": NewLabels(sorted), "unsorted names": NewLabels(names), "repeated": NewLabels(twice)}
 }
 
@@ -215,7 +216,7 @@ func TestSidecarOfAnotherFile(t *testing.T) {
 	if _, l, err := Read[int8](bytes.NewReader(text), Warn(func(w Warning) { warned = append(warned, w) })); err != nil || l != nil || len(warned) != 1 || warned[0].Kind != RemedyNamesBeside {
 		t.Errorf("a stream: labels %v, %v, %v", l, warned, err)
 	}
-	// Another program writes the file: its vertices have no names, although those of before are
+	// Another program writes the file: its vertices have no names, although the names of before are
 	// there.
 	if err := os.WriteFile(path, []byte(banner+"coordinate integer general\n2 2 1\n1 2 3\n"), 0o600); err != nil {
 		t.Fatal(err)

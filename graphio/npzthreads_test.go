@@ -43,7 +43,7 @@ func restored(t testing.TB, data []byte, method uint16) []byte {
 	return b.Bytes()
 }
 
-// arraysOfNPZ returns .npz files, of which some have faults, by what they are.
+// arraysOfNPZ returns .npz files, some with faults, by what they are.
 func arraysOfNPZ(t testing.TB) map[string][]byte {
 	f4 := func(xs ...float32) string {
 		var b []byte

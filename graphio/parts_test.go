@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/graphio/internal/core"
 	"github.com/hiveblas/hiveblas/internal/hgb"
 	"github.com/hiveblas/hiveblas/internal/pieces"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -52,7 +53,7 @@ func (f *memoryFile) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// WriteTo hides that of bytes.Reader, which would not be counted.
+// WriteTo hides the WriteTo of bytes.Reader, which would not be counted.
 func (f *memoryFile) WriteTo(io.Writer) (int64, error) { return 0, errors.ErrUnsupported }
 
 func (f *memoryFile) Stat() (fs.FileInfo, error) { return memoryInfo{f.Reader.Size()}, nil }
@@ -207,7 +208,7 @@ func binaryCases(t *testing.T) (list []partsCase) {
 	sum := Duplicates[float64](matrix.CombineFunc[float64](func(x, y float64) float64 { return x/3 + y }))
 	add := func(name string, a *matrix.Matrix[float64], opts ...ReadOption) string {
 		var b bytes.Buffer
-		if err := WriteBinary(&b, a, WithLabels(countedFrom(5, max(byRows(a).NRows, 1)))); err != nil {
+		if err := WriteBinary(&b, a, WithLabels((*Labels)(core.CountedFrom(5, max(byRows(a).NRows, 1))))); err != nil {
 			t.Fatal(name, err)
 		}
 		list = append(list, partsCase{name, b.String(), opts})
@@ -264,7 +265,7 @@ func TestReadBinaryInParts(t *testing.T) {
 	}
 }
 
-// A file whose checksums are right and whose matrix is not is refused as in a whole reading.
+// A file with right checksums and a wrong matrix is refused as in a whole reading.
 func TestReadBinaryInPartsInvariants(t *testing.T) {
 	for name, st := range map[string]*sparse.Typed[float64]{
 		"columns": {Structure: sparse.Structure{NRows: 3, NCols: 3, NVals: 3, Ptr: []int64{0, 1, 2, 3}, Idx: []int32{0, 7, 1}}, Val: []float64{1, 2, 3}},
@@ -273,7 +274,7 @@ func TestReadBinaryInPartsInvariants(t *testing.T) {
 			Val: []float64{1, 2}},
 	} {
 		var b bytes.Buffer
-		if err := hgb.Write(&b, sparse.Untyped(st), false, elementFor[float64]().item(), hgb.Sides{}); err != nil {
+		if err := hgb.Write(&b, sparse.Untyped(st), false, elementFor[float64]().Item(), hgb.Sides{}); err != nil {
 			t.Fatal(err)
 		}
 		t.Run(name, func(t *testing.T) { comparePartsOf(t, b.String(), []ReadOption{InFormat(FormatBinary)}) })
@@ -390,7 +391,7 @@ func TestReadInPartsDisagree(t *testing.T) {
 
 func comparePartsOf(t *testing.T, text string, opts []ReadOption) {
 	t.Helper()
-	if readOptionsOf(opts).format == FormatAuto {
+	if FileFormat(readOptionsOf(opts).Format) == FormatAuto {
 		format := FormatEdges
 		if strings.HasPrefix(text, "%%") || strings.HasPrefix(text, "3 3 2") {
 			format = FormatMatrixMarket
@@ -448,7 +449,7 @@ func sameReading(t *testing.T, where string, want, got readOnce[float64]) {
 	}
 }
 
-// sameCuts compares the blocks with those of the whole matrix that is moved to a new group.
+// sameCuts compares the blocks with the blocks of the whole matrix, moved to a new group.
 func sameCuts(t *testing.T, where string, whole *matrix.Matrix[float64], out []readOnce[float64], groups []*comm.Group, p int) {
 	t.Helper()
 	g, err := comm.LocalGroup(p)

@@ -5,6 +5,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/hiveblas/hiveblas/graphio/internal/build"
+	"github.com/hiveblas/hiveblas/graphio/internal/core"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -77,15 +79,15 @@ func TestPropertySymmetrise(t *testing.T) {
 			combined[c], combined[mirror] = both, both
 		}
 		st := a.Inside().Rows()
-		equals(t, "smaller", matrix.OfInside[int](inside(symmetrise(st, e, nil, 2))), n, smaller)
-		equals(t, "combined", matrix.OfInside[int](inside(symmetrise(st, e, first, 2))), n, combined)
+		equals(t, "smaller", matrix.OfInside[int](core.Inside(build.Symmetrise(st, e, nil, 2))), n, smaller)
+		equals(t, "combined", matrix.OfInside[int](core.Inside(build.Symmetrise(st, e, first, 2))), n, combined)
 	})
 }
 
 // duplicatesOf returns the operator of Duplicates.
 func duplicatesOf(t *testing.T, op matrix.Combiner[int]) func(v sparse.Values, to, from []int64) {
 	t.Helper()
-	combine, err := optionsFor[int]([]ReadOption{Duplicates(op)}).combiner("test")
+	combine, err := optionsFor[int]([]ReadOption{Duplicates(op)}).Combiner("test")
 	if err != nil {
 		t.Fatal(err)
 	}

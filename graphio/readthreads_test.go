@@ -12,6 +12,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/graphio/internal/core"
 	"github.com/hiveblas/hiveblas/internal/hgb"
 	"github.com/hiveblas/hiveblas/internal/pieces"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -23,7 +24,7 @@ type stream struct{ r io.Reader }
 func (s stream) Read(p []byte) (int, error) { return s.r.Read(p) }
 
 // inPieces sets the number of bytes that a thread reads at a time.
-func inPieces(bytes int) ReadOption { return readOption(func(o *readOptions) { o.piece = bytes }) }
+func inPieces(bytes int) ReadOption { return readOption(func(o *core.ReadOptions) { o.Piece = bytes }) }
 
 // allThreads are the numbers of threads that tests of readers compare.
 var allThreads = []int{1, 2, 3, 8, 16}
@@ -90,15 +91,15 @@ func damages(data []byte, changes int, f func(what string, data []byte)) {
 func binaryFiles(t testing.TB) (files [][]byte) {
 	for _, a := range append(everyFormat(t), matrix.New[int32](0, 0), matrix.New[int32](5, 0), speckled(60, 40, 1)) {
 		m, n := a.Dims()
-		labels := []sides{{}}
+		labels := [][2]*Labels{{}}
 		if m < 1000 {
 			for _, l := range someLabels(max(m, n)) {
-				labels = append(labels, sides{l, l}, sides{l, nil})
+				labels = append(labels, [2]*Labels{l, l}, [2]*Labels{l, nil})
 			}
 		}
 		for _, l := range labels {
 			var b bytes.Buffer
-			if err := WriteBinary(&b, a, WithRowColumnLabels(l.rows, l.cols)); err != nil {
+			if err := WriteBinary(&b, a, WithRowColumnLabels(l[0], l[1])); err != nil {
 				t.Fatal(err)
 			}
 			files = append(files, b.Bytes())
@@ -224,7 +225,7 @@ func TestBinaryPieces(t *testing.T) {
 	}
 	read := func(limit int64, threads int) (sizes []int, err error) {
 		at := readAts{bytes.NewReader(data), limit, make(chan int, 10_000)}
-		plain := readOption(func(o *readOptions) { o.plain = &pieces.File{At: at, Size: int64(len(data))} })
+		plain := readOption(func(o *core.ReadOptions) { o.Plain = &pieces.File{At: at, Size: int64(len(data))} })
 		_, err = ReadBinary[int32](stream{nil}, plain, inPieces(96), Threads(threads))
 		close(at.sizes)
 		for n := range at.sizes {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/graphio/internal/core"
 	"github.com/hiveblas/hiveblas/internal/pieces"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
@@ -173,7 +174,7 @@ func TestLabelsOfYEd(t *testing.T) {
 <node id="n1::n1"><data key="d6"><y:NodeLabel>Other</y:NodeLabel></data></node><edge source="n1::n0" target="n1::n1"/></graph></node>
 <edge id="e0" source="n0" target="n1::n0"><data key="d10"><y:EdgeLabel>7.5</y:EdgeLabel></data></edge></graph></graphml>`
 	for _, piece := range []int{0, pieces.Serially, 64} {
-		a, err := ReadLabelled[float64](strings.NewReader(text), readOption(func(o *readOptions) { o.piece = piece }))
+		a, err := ReadLabelled[float64](strings.NewReader(text), readOption(func(o *core.ReadOptions) { o.Piece = piece }))
 		if err != nil {
 			t.Fatal(err)
 		}

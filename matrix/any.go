@@ -8,7 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// Any is a matrix whose element type is known at run time, such as the matrix of a file that
+// Any is a matrix of an element type that is known at run time, such as the matrix of a file that
 // graphio.ReadAny has read. [As] gives the matrix with its type:
 //
 //	if g, ok := matrix.As[float64](a); ok { … }

@@ -43,7 +43,7 @@ type Builder[T comparable] struct {
 	err    error // of the construction: every Build returns it
 	bad    error // the first error of Add and AddBlock since the last Build, which returns it once
 
-	unchecked []int                   // blocks whose indices Build checks, in parallel
+	unchecked []int                   // blocks with indices that Build checks, in parallel
 	threads   int                     // the number of threads of Build; 0: all
 	sorted    func(done, total int64) // receives how much Build has sorted; may be nil
 }
@@ -178,7 +178,8 @@ func narrowed(op string, m, n int, rows, cols indexList) (r, c []int32, err erro
 	return r, c, nil
 }
 
-// narrow copies a list of indices. bad is the first place whose index is not less than n, or −1.
+// narrow copies a list of indices. bad is the first place with an index that is not less than n, or
+// −1.
 func (x indexList) narrow(n int) (out []int32, bad int) {
 	switch {
 	case x.size == 8:
@@ -219,7 +220,7 @@ func narrow[I int64 | int32 | uint32](list []I, n int) (out []int32, bad int) {
 	return out, -1
 }
 
-// fromTuples makes an m×n store of tuples, whose values it copies; of a vector if there are no rows.
+// fromTuples makes an m×n store of tuples, or a vector if there are no rows. It copies the values.
 func fromTuples(t *sparse.Type, op string, m, n int, rows, cols indexList, vals sparse.Values, dup sparse.Combine) (*sparse.Store, error) {
 	vector := rows.v.None()
 	switch k := cols.v.Len(); {
@@ -323,8 +324,8 @@ func (b *Builder[T]) Len() int64 {
 }
 
 // Build returns the matrix and empties the builder. dup combines duplicates from left to right in
-// the order of addition; with a nil dup, a duplicate is a *DuplicateError. Build takes O(tuples + m +
-// n) time: two counting sorts.
+// the order of addition. Build returns a *DuplicateError if there is a duplicate and dup is nil.
+// Build takes O(tuples + m + n) time: two counting sorts.
 //
 // A Build that returns an error keeps the tuples: after a *DuplicateError, Build with an operator
 // returns their matrix. It returns an error of Add or AddBlock once; the next Build makes the matrix

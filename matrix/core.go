@@ -61,7 +61,8 @@ func nullOf(t *sparse.Type) *core {
 	return got.(*core)
 }
 
-// newCore returns a matrix on the host with the given storage, whose invariants must hold.
+// newCore returns a matrix on the host with the given storage. The invariants of the storage must
+// hold.
 func newCore(st *sparse.Store) *core {
 	c := &core{st: st}
 	c.t.Store(st.Type)
@@ -317,7 +318,7 @@ func (a *core) Pattern() rep.Matrix { return patternOf{a} }
 // Matrix returns a.
 func (a *core) Matrix() rep.Matrix { return a }
 
-// Move moves the matrix, or that of a vector, to a place; nil is the host.
+// Move moves the matrix, or the matrix of a vector, to a place; nil is the host.
 func (a *core) Move(p rep.Place, vector bool, layout uint8) error {
 	if a.null {
 		return errNil
@@ -401,7 +402,7 @@ func (a *core) row(i int) ([]int32, sparse.Values) {
 	return st.Idx[lo:hi], st.Part(lo, hi)
 }
 
-// checkIndex returns an error for a position outside the matrix, or that of the matrix.
+// checkIndex returns an error for a position outside the matrix, or the error of the matrix.
 func (a *core) checkIndex(op string, i, j int) error {
 	if a.changes() == nil {
 		a.Stored()
@@ -419,7 +420,7 @@ func (a *core) checkIndex(op string, i, j int) error {
 	return nil
 }
 
-// fetched returns the contents to the host. Its error is that of the matrix.
+// fetched returns the contents to the host. It returns the error of the matrix.
 func (a *core) fetched(op string) error {
 	a.Stored()
 	return naming(op, a.err)
@@ -488,7 +489,7 @@ func (a *core) unset() bool {
 	return a.null || a.pending.Load() == nil && !a.deviceOnly.Load() && a.st == nil
 }
 
-// stored1 is Stored for the matrix inside a Vector, whose zero value is 1×0.
+// stored1 is Stored for the matrix inside a Vector. Its zero value is 1×0.
 func (a *core) stored1() *sparse.Store {
 	if st := a.Stored(); a.st != nil {
 		return st

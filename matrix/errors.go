@@ -92,8 +92,8 @@ func (e *InvalidError) Error() string { return e.Op + ": " + e.Reason }
 // Is reports whether target is ErrInvalid.
 func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
 
-// A TypeError says that the element type of a matrix and that of a file or an
-// option differ, or that files cannot hold the type.
+// A TypeError says that the element types of a matrix and of a file or an option differ, or that
+// files cannot hold the type.
 type TypeError struct {
 	Op     string // function, such as "graphio.ReadBinary"
 	Got    string // the type that was met, such as "float32"
@@ -132,7 +132,8 @@ func checkDims(op string, m, n int) error {
 // nilReason is the reason of errors of nil receivers.
 const nilReason = " is nil; make it with matrix.New, a Builder or a From function"
 
-// naming returns err, or if it is that of a nil matrix or vector an error that names the method op.
+// naming returns err, or if err is the error of a nil matrix or vector an error that names the
+// method op.
 func naming(op string, err error) error {
 	if e, ok := err.(*InvalidError); ok && (e == errNil || strings.HasSuffix(e.Reason, nilReason)) {
 		what := "the matrix"

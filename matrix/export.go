@@ -49,10 +49,10 @@ func FromCSC[T comparable](m, n int, ptr []int64, idx []int32, val []T) (*Matrix
 
 // CSR returns the row offsets, column indices and values of a matrix in compressed sparse rows: row
 // i has the entries ptr[i] … ptr[i+1]−1, in ascending order of columns. The slices must not be
-// modified: they are those of the matrix if it is stored so, and a copy otherwise. A change of the
-// matrix may change val. A matrix on a device is copied to the host. CSR takes O(1) time, or
-// O(entries + rows) for another format; for a bitmap or full matrix, O(rows·columns). More rows
-// than there is memory for are a *SizeError: [Matrix.Tuples] takes O(entries).
+// modified: they are the slices of the matrix if it is stored so, and a copy otherwise. A change of
+// the matrix may change val. A matrix on a device is copied to the host. CSR takes O(1) time, or
+// O(entries + rows) for another format; for a bitmap or full matrix, O(rows·columns). CSR returns a
+// *SizeError if there are more rows than memory: [Matrix.Tuples] takes O(entries).
 func (a *Matrix[T]) CSR() (ptr []int64, idx []int32, val []T, err error) {
 	s, err := coreOf(a).compressed("Matrix.CSR", false)
 	return s.Ptr, s.Idx, sparse.SliceOf[T](s.Val), err
@@ -83,7 +83,7 @@ func (a *Matrix[T]) CSC() (ptr []int64, idx []int32, val []T, err error) {
 }
 
 // Tuples returns the row, column and value of every entry, by rows. The columns and values must not
-// be modified: they may be those of the matrix. Tuples takes O(entries + rows) time.
+// be modified: the matrix may share them. Tuples takes O(entries + rows) time.
 func (a *Matrix[T]) Tuples() (rows, cols []int32, vals []T, err error) {
 	rows, cols, list, err := coreOf(a).tuples("Matrix.Tuples")
 	return rows, cols, sparse.SliceOf[T](list), err
@@ -99,7 +99,7 @@ func (a *core) tuples(op string) (rows, cols []int32, vals sparse.Values, err er
 }
 
 // Dense returns the values by rows, with fill where there is no entry: the value of (i, j) is at
-// i·columns + j. More positions than there is memory for are a *SizeError. Dense takes
+// i·columns + j. Dense returns a *SizeError if there are more positions than memory. Dense takes
 // O(rows·columns) time.
 func (a *Matrix[T]) Dense(fill T) ([]T, error) {
 	list, err := coreOf(a).dense("Matrix.Dense", sparse.ValuesOf([]T{fill}))

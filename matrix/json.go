@@ -94,11 +94,11 @@ func readJSON(op string, data []byte, dims []jsonDim, positions []jsonPositions,
 	return nil
 }
 
-// MarshalJSON returns the matrix as an object: "rows", "cols" and the entries in
-// row-major order as the lists "row", "col" (counted from 0) and "value". A
-// value that JSON cannot hold, such as NaN, is a *JSONError, and so are elements that need package
-// matrix/jsonvalues where it is not linked, such as structs without methods; a
-// matrix that cannot be read from a device is the error of [Matrix.Fetch].
+// MarshalJSON returns the matrix as an object: "rows", "cols" and the entries in row-major order as
+// the lists "row", "col" (counted from 0) and "value". MarshalJSON returns a *JSONError for a value
+// that JSON cannot hold, such as NaN, and for elements that need package matrix/jsonvalues where it
+// is not linked, such as structs without methods; a matrix that cannot be read from a device is the
+// error of [Matrix.Fetch].
 func (a *Matrix[T]) MarshalJSON() ([]byte, error) { return coreOf(a).marshalJSON(false) }
 
 // marshalJSON returns the JSON form of a matrix or a vector.
@@ -129,15 +129,15 @@ func ints(list []int32) []int {
 	return out
 }
 
-// UnmarshalJSON replaces the matrix by the one that [Matrix.MarshalJSON] wrote.
-// Entries may come in any order. A missing key and lists of different lengths
-// are an *InvalidError, a text that is not the form of the matrix, such as a null in a list, a
-// *JSONError, a position outside the matrix is an *IndexError, one that
-// occurs twice a *DuplicateError; the matrix is then unchanged. The text null
-// leaves it unchanged without an error, as encoding/json does.
+// UnmarshalJSON replaces the matrix by the one that [Matrix.MarshalJSON] wrote. Entries may come in
+// any order. UnmarshalJSON returns an *InvalidError if a key is missing or lists have different
+// lengths, a *JSONError if the text is not the form of the matrix, such as a null in a list, an
+// *IndexError if a position is outside the matrix, and a *DuplicateError if a position occurs
+// twice; the matrix is then unchanged. The text null leaves it unchanged without an error, as
+// encoding/json does.
 func (a *Matrix[T]) UnmarshalJSON(data []byte) error { return coreOf(a).unmarshalJSON(data) }
 
-// unmarshalJSON is that of a matrix.
+// unmarshalJSON is UnmarshalJSON of a matrix.
 func (a *core) unmarshalJSON(data []byte) error {
 	dims, at := []jsonDim{{"rows", 0}, {"cols", 0}}, []jsonPositions{{"row", nil}, {"col", nil}}
 	values, err := a.readJSON("Matrix.UnmarshalJSON", data, dims, at)

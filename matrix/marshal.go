@@ -8,8 +8,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// MarshalBinary returns a in the binary form (.hgb), which [graphio.ReadBinary] reads too. Element
-// types other than bool, integers and floats are a *TypeError.
+// MarshalBinary returns a in the binary form (.hgb), which [graphio.ReadBinary] reads too.
+// MarshalBinary returns a *TypeError for element types other than bool, integers and floats.
 func (a *Matrix[T]) MarshalBinary() ([]byte, error) {
 	return coreOf(a).marshal("Matrix.MarshalBinary", false)
 }
@@ -20,9 +20,8 @@ func (v *Vector[T]) MarshalBinary() ([]byte, error) {
 }
 
 // UnmarshalBinary replaces a by the matrix in data, as MarshalBinary returns it; labels in data are
-// ignored. Bytes after the matrix and damaged data are an *[InvalidError], another element type is
-// a
-// *[TypeError]; a is then unchanged.
+// ignored. UnmarshalBinary returns an *[InvalidError] if data is damaged or has bytes after the
+// matrix, and a *[TypeError] for another element type; a is then unchanged.
 func (a *Matrix[T]) UnmarshalBinary(data []byte) error {
 	return coreOf(a).unmarshal("Matrix.UnmarshalBinary", data, false)
 }
@@ -55,7 +54,7 @@ func refused(op string, t *sparse.Type) error {
 	return &TypeError{Op: op, Got: sparse.GoType(t).String(), Want: "bool, an integer or a float"}
 }
 
-// unmarshal replaces the contents by those of a file.
+// unmarshal replaces the contents by the contents of a file.
 func (a *core) unmarshal(op string, data []byte, vector bool) error {
 	if a.null {
 		return errNil

@@ -18,8 +18,8 @@ func marshalled[T comparable](a *Matrix[T]) (*Matrix[T], error) {
 	return b, b.UnmarshalBinary(data)
 }
 
-// TestMarshalDamage: UnmarshalBinary of damaged bytes is an *InvalidError that names the section, and
-// leaves the matrix unchanged. Package graphio tests the form.
+// TestMarshalDamage: UnmarshalBinary returns an *InvalidError that names the section if bytes are
+// damaged, and leaves the matrix unchanged. Package graphio tests the form.
 func TestMarshalDamage(t *testing.T) {
 	t.Parallel()
 	a := mustTuples(t, 3, 4, []int{0, 2, 2}, []int{3, 0, 1}, []float32{1, -2, 3})

@@ -38,12 +38,12 @@ func (f Format) String() string { return sparse.Format(f).String() }
 // at most once and kept until the matrix changes. A Matrix must not be copied; pass *Matrix.
 type Matrix[T comparable] struct{ c core }
 
-// coreOf returns the inside of the matrix; that of a nil matrix is empty and ignores what is
+// coreOf returns the inside of the matrix. The inside of a nil matrix is empty and ignores what is
 // written.
 func coreOf[T comparable](a *Matrix[T]) *core { return typed[T]((*core)(unsafe.Pointer(a))) }
 
-// typed returns c, whose values are of type T: of the zero value with its type, and of nil the one
-// that stands for a nil matrix.
+// typed returns c, with values of type T. It sets the type of a zero value, and replaces nil by the
+// core that stands for a nil matrix.
 func typed[T comparable](c *core) *core {
 	if c != nil && c.t.Load() != nil {
 		return c
@@ -94,8 +94,8 @@ func newEmpty(t *sparse.Type, m, n int, opts []Option) *core {
 	return newCoreWith(sparse.Empty(t, m, n), o)
 }
 
-// NewFull returns a full m×n matrix with every entry equal to fill. More positions than there is
-// memory for are a *SizeError.
+// NewFull returns a full m×n matrix with every entry equal to fill. It returns a *SizeError if
+// there are more positions than memory.
 func NewFull[T comparable](m, n int, fill T) (*Matrix[T], error) {
 	if err := checkDense("matrix.NewFull", m, n, unsafe.Sizeof(fill)); err != nil {
 		return nil, err
@@ -146,8 +146,8 @@ func FromCSR[T comparable](m, n int, ptr []int64, idx []int32, val []T) (*Matrix
 
 // FromTuples returns the m×n matrix of the given tuples, which may be in any order. rows and cols
 // are []int, or []int32 as [Matrix.Tuples] returns them; see [Index]. dup combines duplicates from
-// left to right; with a nil dup, duplicates are a *DuplicateError. FromTuples does not keep the
-// slices. It takes O(tuples + m + n) time.
+// left to right; FromTuples returns a *DuplicateError if there are duplicates and dup is nil. It
+// does not keep the slices. It takes O(tuples + m + n) time.
 func FromTuples[T comparable, I Index](m, n int, rows, cols []I, vals []T, dup Combiner[T]) (*Matrix[T], error) {
 	f, err := combiningOf(dup)
 	if err != nil {
@@ -163,7 +163,7 @@ func FromTuples[T comparable, I Index](m, n int, rows, cols []I, vals []T, dup C
 	return matrixOf[T](st), nil
 }
 
-// fromStore returns the matrix with the given storage, whose invariants must hold.
+// fromStore returns the matrix with the given storage. The invariants of the storage must hold.
 func fromStore[T comparable](st *sparse.Typed[T]) *Matrix[T] { return matrixOf[T](sparse.Untyped(st)) }
 
 // matrixOf is fromStore of a store of T.
@@ -267,7 +267,7 @@ func withoutEntry(st sparse.Structure, i int, at int64) sparse.Structure {
 }
 
 // Delete removes the entry at row i, column j if there is one. A full matrix becomes a bitmap.
-// Delete takes the same time as Set, and its changes are pending as those of Set are.
+// Delete takes the same time as Set, and its changes are pending as changes of Set are.
 func (a *Matrix[T]) Delete(i, j int) error {
 	if err := coreOf(a).checkIndex("Matrix.Delete", i, j); err != nil {
 		return err
@@ -276,7 +276,7 @@ func (a *Matrix[T]) Delete(i, j int) error {
 	return nil
 }
 
-// Clear removes every entry. It keeps the dimensions and the format that SetFormat pinned, of which
+// Clear removes every entry. It keeps the dimensions and the format that SetFormat pinned; a pinned
 // Full becomes Bitmap.
 func (a *Matrix[T]) Clear() {
 	coreOf(a).clear(false)

@@ -7,8 +7,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/rep"
 )
 
-// PatternView is the structure of a matrix of any type, as an operand whose entries are all true. It
-// is a Source[bool]; [AsView] makes a View[bool] of it.
+// PatternView is the structure of a matrix of any type, as an operand with all entries true. It is
+// a Source[bool]; [AsView] makes a View[bool] of it.
 type PatternView struct{ v rep.View }
 
 func patternView(v rep.View) PatternView {
@@ -24,7 +24,6 @@ func (p PatternView) Inside() rep.View {
 	return p.v
 }
 
-func (p PatternView) isMatrix() {}
 func (p PatternView) isOf(bool) {}
 
 // T returns the transposed view.
@@ -60,7 +59,7 @@ func (p PatternView) Place() Place { return placeOf(p.Inside()) }
 // String describes the view on one line, such as “4×3 transposed pattern view of bool, 3 entries”.
 func (p PatternView) String() string { return viewText(p.v) }
 
-// VectorPattern is the structure of a vector, as an operand whose entries are all true.
+// VectorPattern is the structure of a vector, as an operand with all entries true.
 type VectorPattern struct{ p PatternView }
 
 func (p VectorPattern) isVector() {}

@@ -11,7 +11,7 @@ import (
 // storage is read as a whole: a copy of the storage for each entry would take O(entries). At, Value,
 // Row, NVals and Dims read the changes and merge nothing, as do Set and Delete themselves.
 
-// changes are the positions of the changed entries of a listed matrix, whose storage is the base. A
+// changes are the positions of the changed entries of a listed matrix. Its storage is the base. A
 // change of the value of an entry of the base is made there at once and is not listed.
 type changes struct {
 	rows, cols int

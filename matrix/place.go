@@ -49,7 +49,7 @@ func (l Layout) String() string {
 	return fmt.Sprintf("Layout(%d)", uint8(l))
 }
 
-// layoutOf returns the layout of optional arguments, of which the last counts.
+// layoutOf returns the layout of optional arguments. The last one counts.
 func layoutOf(list []Layout) Layout {
 	if len(list) == 0 {
 		return Blocks
@@ -127,7 +127,7 @@ func (a *Matrix[T]) Move(p Place, layout ...Layout) error {
 	return moveTo(coreOf(a), p, false, layoutOf(layout))
 }
 
-// moveTo moves a matrix that is not nil, or that of a vector.
+// moveTo moves a matrix that is not nil, or the matrix of a vector.
 func moveTo(b *core, p Place, vector bool, layout Layout) error {
 	op := "Matrix.Move"
 	b.touch(true)

@@ -35,9 +35,22 @@ func (a *Matrix[T]) EqualFunc(b *Matrix[T], eq func(x, y T) bool) bool {
 	return coreOf(a).alike(coreOf(b), listsEqual(eq))
 }
 
-// listsEqual compares lists of values with eq.
+// listsEqual compares lists of values with eq. It is not inlined, as sparse.Combining is not.
+//
+//go:noinline
 func listsEqual[T any](eq func(x, y T) bool) func(x, y sparse.Values) bool {
-	return func(x, y sparse.Values) bool { return slices.EqualFunc(sparse.SliceOf[T](x), sparse.SliceOf[T](y), eq) }
+	return func(xv, yv sparse.Values) bool {
+		x, y := sparse.SliceOf[T](xv), sparse.SliceOf[T](yv)
+		if len(x) != len(y) {
+			return false
+		}
+		for p := range x {
+			if !eq(x[p], y[p]) {
+				return false
+			}
+		}
+		return true
+	}
 }
 
 // alike reports whether matrices of one type have the same shape and positions, and eq holds for
@@ -103,7 +116,7 @@ func diagonalOf(v *sparse.Store, n, k int) (*sparse.Store, error) {
 
 // Diagonal returns the entries of diagonal k of a as a vector, as GxB_Vector_diag does. A diagonal
 // outside the matrix gives a vector of size 0. It is no method: a program with matrices alone would
-// compile those of the vectors too.
+// compile the methods of the vectors too.
 func Diagonal[T comparable](a *Matrix[T], k int) (*Vector[T], error) {
 	if err := coreOf(a).fetched("matrix.Diagonal"); err != nil {
 		return nil, err
@@ -134,9 +147,9 @@ func (a *core) diagonal(k int) *sparse.Store {
 }
 
 // Resize changes the dimensions and deletes the entries outside the new dimensions. It keeps the
-// format that SetFormat pinned, of which Full becomes Bitmap if a position has no entry. Dimensions
-// for which that format needs more memory than there is are a *SizeError. Resize takes O(entries)
-// time without a pinned format.
+// format that SetFormat pinned; a pinned Full becomes Bitmap if a position has no entry. Resize
+// returns a *SizeError if that format needs more memory than there is. Resize takes O(entries) time
+// without a pinned format.
 func (a *Matrix[T]) Resize(m, n int) error {
 	return coreOf(a).resize(m, n)
 }
@@ -213,15 +226,14 @@ func checkFormat(a *core, op string, f Format, m, n int) error {
 //   - A CSR or hypersparse destination that an operation updates by a few entries (a mask without
 //     replace, an accumulator, an assignment, Set) becomes a Bitmap if at least 1/16 of its
 //     positions have entries (1/4 for a matrix of more than one row). The time of the update then
-//     depends on its own entries and not on those of the destination. A CSR vector also becomes a
+//     depends on its own entries and not on the entries of the destination. A CSR vector also becomes a
 //     Bitmap once such updates have copied as many entries as it has positions.
 //   - A Bitmap with fewer than a quarter of that becomes CSR or hypersparse. A vector that became a
 //     Bitmap by its updates remains one until it is empty or an operation replaces all of it.
 //
-// Full requires an entry at every position; a pinned Full matrix whose later result has fewer
-// entries becomes a Bitmap. Bitmap and Full require memory for rows × columns positions, and CSR
-// for rows; a *SizeError gives the bytes. [Matrix.Clone], [Matrix.Resize] and [Matrix.Clear] keep
-// the pin.
+// Full requires an entry at every position; a pinned Full matrix becomes a Bitmap if a later result
+// has fewer entries. Bitmap and Full require memory for rows × columns positions, and CSR for rows;
+// a *SizeError gives the bytes. [Matrix.Clone], [Matrix.Resize] and [Matrix.Clear] keep the pin.
 func (a *Matrix[T]) SetFormat(f Format) error {
 	if a == nil {
 		return naming("Matrix.SetFormat", errNil)
@@ -278,7 +290,7 @@ func pinFormat(b *core, f Format) error {
 
 // IsSymmetric reports whether the matrix equals its transpose in structure and values. If so, the
 // transpose then shares the storage of the matrix, and operations need not compute it. The first
-// call takes O(entries) time. On a group the ranks compare their blocks with those of the
+// call takes O(entries) time. On a group the ranks compare their blocks with the blocks of the
 // transpose: the first call is a collective.
 func (a *Matrix[T]) IsSymmetric() bool {
 	if a == nil {

@@ -40,7 +40,7 @@ func (s *Scalar[T]) vector() *Vector[T] {
 // Vector returns the scalar as a vector of size 1, which shares the value.
 func (s *Scalar[T]) Vector() *Vector[T] { return s.vector() }
 
-// Inside is [Matrix.Inside] of the scalar, whose matrix is 1×1.
+// Inside is [Matrix.Inside] of the 1×1 matrix of the scalar.
 func (s *Scalar[T]) Inside() rep.View { return s.vector().Inside() }
 
 // Spec returns the scalar as a plain destination.

@@ -57,8 +57,8 @@ func TestFailedBuildKeepsTuples(t *testing.T) {
 	}
 }
 
-// TestBuilderReportsOnce: an error of Add or AddBlock is that of one Build; the next makes the
-// matrix of the other tuples.
+// TestBuilderReportsOnce: one Build returns an error of Add or AddBlock; the next makes the matrix
+// of the other tuples.
 func TestBuilderReportsOnce(t *testing.T) {
 	b := matrix.NewBuilder[int](3, 3)
 	b.Add(0, 0, 1)
@@ -220,8 +220,8 @@ func TestNilNamesTheMethod(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestView: At, Row and All of a view are those of the matrix, its transpose or its pattern, in
-// every format.
+// TestView: At, Row and All of a view give the entries of the matrix, its transpose or its pattern,
+// in every format.
 func TestView(t *testing.T) {
 	for _, f := range []matrix.Format{matrix.CSR, matrix.Hypersparse, matrix.Bitmap} {
 		a, err := matrix.FromTuples(3, 4, []int{0, 2, 2, 1}, []int{3, 1, 0, 3}, []float64{1, 2, 3, 4}, nil)

@@ -8,10 +8,9 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// Vector is a sparse vector with entries of type T: sorted indices and values
-// (Format CSR), or one value per position (Bitmap, Full). It is neither a row
-// nor a column; each operation uses it as the one that it needs. The rules for goroutines and
-// copying are those of [Matrix].
+// Vector is a sparse vector with entries of type T: sorted indices and values (Format CSR), or one
+// value per position (Bitmap, Full). It is neither a row nor a column; each operation uses it as
+// the one that it needs. The rules for goroutines and copying are the same as of [Matrix].
 type Vector[T comparable] struct {
 	c core // of a 1×n matrix
 }
@@ -37,8 +36,9 @@ func newEmptyVector(t *sparse.Type, n int, opts []Option) *core {
 // vectorOfCore is ofCore of a vector, which is the core of its matrix and nothing else.
 func vectorOfCore[T comparable](c *core) *Vector[T] { return (*Vector[T])(unsafe.Pointer(c)) }
 
-// vectorCore returns the inside of the vector; that of a nil vector is empty and ignores what is
-// written. That of the zero value is not 1×0 yet: readCore and madeCore return one that is.
+// vectorCore returns the inside of the vector. The inside of a nil vector is empty and ignores what
+// is written. The inside of the zero value is not 1×0 yet: readCore and madeCore return one that
+// is.
 func vectorCore[T comparable](v *Vector[T]) *core { return typed[T]((*core)(unsafe.Pointer(v))) }
 
 // readCore is vectorCore for readers: it does not change v, which other goroutines may read.
@@ -47,7 +47,7 @@ func readCore[T comparable](v *Vector[T]) *core { return vectorCore(v).readVecto
 // madeCore is vectorCore for writers and for those that keep the core.
 func madeCore[T comparable](v *Vector[T]) *core { return vectorCore(v).asVector() }
 
-// Inside is [Matrix.Inside] of the vector, whose matrix is 1×n.
+// Inside is [Matrix.Inside] of the 1×n matrix of the vector.
 func (v *Vector[T]) Inside() rep.View { return rep.View{Matrix: madeCore(v), Vector: true} }
 
 // VectorOfInside is [OfInside] of a vector.
@@ -59,8 +59,8 @@ func VectorOfInside[T comparable](v rep.View) *Vector[T] {
 	return vectorOfCore[T](c)
 }
 
-// NewFullVector returns a full vector of n entries equal to fill. More positions than there is
-// memory for are a *SizeError.
+// NewFullVector returns a full vector of n entries equal to fill. It returns a *SizeError if there
+// are more positions than memory.
 func NewFullVector[T comparable](n int, fill T) (*Vector[T], error) {
 	if n < 0 || n > MaxDim {
 		return nil, &SizeError{"matrix.NewFullVector", "size", int64(n), MaxDim}
@@ -97,7 +97,8 @@ func VectorFromTuples[T comparable, I Index](n int, idx []I, vals []T, dup Combi
 	return vectorOf[T](st), nil
 }
 
-// vectorFromStore returns the vector with the given 1×n storage, whose invariants must hold.
+// vectorFromStore returns the vector with the given 1×n storage. The invariants of the storage must
+// hold.
 func vectorFromStore[T comparable](st *sparse.Typed[T]) *Vector[T] {
 	return vectorOf[T](sparse.Untyped(st))
 }
@@ -223,8 +224,8 @@ func (v *Vector[T]) SetFormat(f Format) error {
 	return naming("Vector.SetFormat", pinFormat(madeCore(v), f))
 }
 
-// Dense returns the values of all positions as a new slice, with fill where there is no entry. More
-// positions than there is memory for are a *SizeError. Dense takes O(size) time.
+// Dense returns the values of all positions as a new slice, with fill where there is no entry.
+// Dense returns a *SizeError if there are more positions than memory. Dense takes O(size) time.
 func (v *Vector[T]) Dense(fill T) ([]T, error) {
 	list, err := readCore(v).dense("Vector.Dense", sparse.ValuesOf([]T{fill}))
 	return sparse.SliceOf[T](list), err

@@ -33,7 +33,8 @@ func (a *core) Few() (j int32, val sparse.Values, ok bool) {
 	return st.Idx[0], st.Valued().Part(0, 1), true
 }
 
-// Exchange exchanges the contents with those of b, a matrix of the same type, shape and place.
+// Exchange exchanges the contents with the contents of b, a matrix of the same type, shape and
+// place.
 func (a *core) Exchange(m rep.Matrix) error {
 	b, ok := m.Matrix().(*core)
 	if !ok || a.null || b.null {

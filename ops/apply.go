@@ -230,7 +230,7 @@ func (c *call) choose(d dest, f predicate, a rep.View) error {
 		}
 		if t.vector && c.recorded() {
 			h, s := c.stepOf(pass.Select)
-			s.Func, s.A = predicate(h), c.loop.use(h, a)
+			s.Func, s.A = predicate(h), h.use(a)
 			if f.k.Bound != nil {
 				s.X = given(device.Scalar{Type: h.typeOf(t.c), P: f.k.Bound})
 			}
@@ -263,7 +263,7 @@ func (c *call) choose(d dest, f predicate, a rep.View) error {
 // Transpose computes C⟨M⟩ ⊕= Aᵀ in O(entries + rows + columns) time. The operand A.T() costs
 // nothing until an operation needs it. Transpose(C, A.T()) copies A.
 func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...Option) error {
-	return begin("Transpose", "", opts).transpose(destOf[T](dst), viewOf[T](a))
+	return begin("Transpose", "", opts).transpose(destOf(dst), viewOf(a))
 }
 
 func (c *call) transpose(d dest, a rep.View) error {
@@ -300,13 +300,13 @@ func (c *call) transpose(d dest, a rep.View) error {
 }
 
 // Reduce computes w⟨m⟩ ⊕= the sum of each row of A over the monoid. With A.T() it sums the columns.
-// A row without entries gives no entry. A has values of the type of the monoid, or is a pattern,
-// whose entries are 1: Reduce(w, semiring.Plus[int64](), A.Pattern()) is the number of entries of
+// A row without entries gives no entry. A has values of the type of the monoid, or is a pattern
+// with entries of 1: Reduce(w, semiring.Plus[int64](), A.Pattern()) is the number of entries of
 // each row. The order of a float sum is fixed for a given number of threads. Reduce takes
 // O(entries) time and returns the same errors as [MxM], and a *matrix.InvalidError for values of
 // another type.
 func Reduce[T, S comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a matrix.Source[S], opts ...Option) error {
-	return begin("Reduce", m.Name(), opts).reduce(destOf[T](dst), monoidOf(m), viewOf[S](a))
+	return begin("Reduce", m.Name(), opts).reduce(destOf(dst), monoidOf(m.Inside()), viewOf(a))
 }
 
 func (c *call) reduce(d dest, m monoid, a rep.View) error {
@@ -362,7 +362,7 @@ func (c *call) validMonoid(m *monoid) error {
 	return nil
 }
 
-// summable returns an error unless a has values of t, or is a pattern whose entries are 1 in t.
+// summable returns an error unless a has values of t, or is a pattern with entries of 1 in t.
 func (c *call) summable(t *sparse.Type, a rep.View) error {
 	if sparse.Same(a.Type(), t) {
 		return nil
@@ -390,7 +390,7 @@ func ofType(s *sparse.Store, t *sparse.Type) *sparse.Store {
 // It takes O(entries) time. The result is on the host. A matrix on a device is summed there if the
 // monoid has a CUDA form; otherwise it is copied to the host, once.
 func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts ...Option) (sum T, err error) {
-	at, err := begin("ReduceScalar", m.Name(), opts).sumOf(monoidOf(m), viewOf(a), sparse.TypeOf[T]())
+	at, err := begin("ReduceScalar", m.Name(), opts).sumOf(monoidOf(m.Inside()), viewOf(a), sparse.TypeOf[T]())
 	return *(*T)(at), err
 }
 

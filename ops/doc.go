@@ -10,8 +10,8 @@
 // The destination defines where and how the operation writes (mask, accumulator, replace). An
 // operand defines how the operation reads it (transposed, pattern). See package matrix. In every
 // operation the destination may also be an operand or the mask, because the result is computed
-// before it is written. An operation that fails leaves the destination unchanged, and so does one
-// whose operator or accumulator panics, on the host.
+// before it is written. An operation that fails leaves the destination unchanged, also if its
+// operator or accumulator panics on the host.
 //
 // The library selects the method from operation counts. [Using] forces a method, and [WithTrace]
 // reports the method that ran. [WithThreads] bounds the number of threads. [WithContext] lets a

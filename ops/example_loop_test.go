@@ -8,7 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// Breadth-first search as a loop whose condition is an operand. With matrices on a GPU, given by
+// Breadth-first search as a loop with an operand as its condition. With matrices on a GPU, given by
 // matrix.On, the same lines run there as one kernel.
 func ExampleSteps_While() {
 	a, err := matrix.FromTuples(4, 4, []int{0, 0, 1, 2}, []int{1, 2, 3, 3}, []bool{true, true, true, true}, nil)

@@ -58,7 +58,7 @@ func fewIn(t *testing.T, n int, zeros bool, f matrix.Format) *matrix.Vector[int3
 	return v
 }
 
-// cost is what an operation takes: the bytes that it allocates, and those of the pages that it
+// cost is what an operation takes: the bytes that it allocates, and the bytes of the pages that it
 // touches.
 type cost struct{ allocated, touched int64 }
 
@@ -212,9 +212,10 @@ var fewSlack = cost{allocated: 4 << 10, touched: 768 << 10}
 // fewChild is set in the process that TestFewEntriesCostTheSame starts for itself.
 const fewChild = "HIVEBLAS_FEW_CHILD"
 
-// TestFewEntriesCostTheSame: an operation on 10 entries allocates and touches equally many bytes for
-// 10⁵ positions and for more, in every combination of format, mask, accumulator and replace, other
-// than those of linear. The quick form looks at the touched pages of one combination in eight.
+// TestFewEntriesCostTheSame: an operation on 10 entries allocates and touches equally many bytes
+// for 10⁵ positions and for more, in every combination of format, mask, accumulator and replace,
+// other than the combinations of linear. The quick form looks at the touched pages of one
+// combination in eight.
 func TestFewEntriesCostTheSame(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates and touches memory of its own")
@@ -341,8 +342,8 @@ func TestGrowingVector(t *testing.T) {
 	}
 }
 
-// TestPushOfParts: a push whose products are few beside the positions, but enough for two
-// accumulators, has the sums of a map of them under each mask.
+// TestPushOfParts: a push with few products beside the positions, but enough for two accumulators,
+// has the sums of a map of the products under each mask.
 func TestPushOfParts(t *testing.T) {
 	const n, entries = 1 << 22, 12000
 	var s ops.Steps

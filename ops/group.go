@@ -17,8 +17,8 @@ import (
 // This file runs operations on the group of their destination. Every rank has a block of rows of
 // the destination; it computes them by the same operation on its place, of the same rows of the
 // operands, and of whole operands where the operation reads other rows. Whole operands are gathered
-// before. No partial result crosses ranks, so results are those of one device; the sums whose order
-// follows the work of the whole operation get that order from the facts of all ranks.
+// before. No partial result crosses ranks, so results equal the results of one device. The order of
+// some sums follows the work of the whole operation: the facts of all ranks give that order.
 
 // localRun is what an operation on the block of a rank knows of the whole.
 type localRun struct {
@@ -27,7 +27,7 @@ type localRun struct {
 	parts []int
 
 	extent int  // rows or positions of the block, with items
-	items  bool // those of a list of indices on a device belong to the block
+	items  bool // the items of a list of indices on a device belong to the block
 	// whole is, for Scatter, the rows or positions of the whole if it gets the entries of the whole,
 	// else 0.
 	whole int
@@ -61,8 +61,8 @@ func (b block) call(c *call) *call {
 	return in
 }
 
-// onGroup returns the context of collectives: that of the call if others would wait for ranks of
-// this process, and none where the call itself looks at it between collectives.
+// onGroup returns the context of collectives: the context of the call if others would wait for
+// ranks of this process, and none where the call itself looks at it between collectives.
 func (c *call) onGroup(g *comm.Group) context.Context {
 	if len(g.Ranks()) == g.Size() {
 		return nil
@@ -99,7 +99,7 @@ func shared(err error) bool {
 }
 
 // groupCuts returns the cuts of the destination. They are the same to the end of the operation: an
-// operand that is spread meanwhile may change those of the group.
+// operand that is spread meanwhile may change the cuts of the group.
 func (c *call) groupCuts() []int {
 	t := &c.t
 	if t.cuts == nil {
@@ -223,8 +223,8 @@ func (c *call) aligned(v rep.View) ([]rep.View, error) {
 	return c.rowBlocks(v, false)
 }
 
-// placed lets a matrix operand whose rows are needed in blocks decide about cuts before it is asked
-// for them. It makes the transpose of a transposed view.
+// placed lets a matrix operand that is needed in blocks of rows decide about cuts before it is
+// asked for them. It makes the transpose of a transposed view.
 func (c *call) placed(g *comm.Group, v rep.View) error {
 	if v.Vector {
 		return nil
@@ -467,9 +467,9 @@ func gatherPieces(b rep.View, limit int64) int {
 	return int(min(int64(max(n, 1)), (bytes+limit-1)/limit))
 }
 
-// groupMxMPieces computes A·B by blocks of columns of B, each of which is gathered by all ranks.
-// The sums are those of one product. A mask bounds the product of every block: that without the
-// mask may be far larger, and some methods need one.
+// groupMxMPieces computes A·B by blocks of columns of B. All ranks gather each block. The sums
+// equal the sums of one product. A mask bounds the product of every block: the product without the
+// mask may be far larger, and some methods need a mask.
 func (c *call) groupMxMPieces(x []rep.View, b rep.View, pieces int) error {
 	t := &c.t
 	g := t.group

@@ -13,7 +13,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// groupPipeline runs operations whose float sums depend on their order, and returns bits of the
+// groupPipeline runs operations with float sums that depend on their order, and returns bits of the
 // results.
 func groupPipeline(t *testing.T, at matrix.Place, n, entries int) (bits []uint64) {
 	t.Helper()

@@ -141,7 +141,7 @@ func TestGroupMxMByNeed(t *testing.T) {
 	}
 }
 
-// inBlocks returns a copy of a whose entries are on a group alone, as the result of an operation.
+// inBlocks returns a copy of a with its entries on a group alone, as the result of an operation.
 func inBlocks(t *testing.T, a *matrix.Matrix[float64], g *comm.Group) *matrix.Matrix[float64] {
 	t.Helper()
 	m, n := a.Dims()

@@ -8,7 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/ops"
 )
 
-// Lists that threads share are checked whole, and the error is that of the first bad index.
+// Lists that threads share are checked whole, and the error names the first bad index.
 func TestLongLists(t *testing.T) {
 	const n = 200_000
 	u, err := matrix.VectorOf(make([]float64, n))

@@ -16,16 +16,16 @@ import (
 // SPA, Sorted and Hash compute row by row as in Gustavson (1978). SPA uses a dense accumulator and
 // a bitmap; Sorted sorts and Hash hashes the products of a row. Dot computes one dot product per
 // entry of the mask. SpMM adds rows of a full B. Diagonal multiplies the columns of A or the rows
-// of B by the entries of a diagonal operand. The time is O(products + rows); that of a forced SPA
-// grows by the words of the bitmap between the first and the last column of each row, up to n/64.
-// SPA, Sorted and Hash take two passes, so that the result is allocated with its exact size. The
-// memory beyond the result is one accumulator of n positions per thread. The order of each sum is
-// the same for every number of threads.
+// of B by the entries of a diagonal operand. The time is O(products + rows); the time of a forced
+// SPA grows by the words of the bitmap between the first and the last column of each row, up to
+// n/64. SPA, Sorted and Hash take two passes, so that the result is allocated with its exact size.
+// The memory beyond the result is one accumulator of n positions per thread. The order of each sum
+// is the same for every number of threads.
 //
 // The errors are *matrix.DimensionError, *MethodError, *OperatorError, the construction error of an
 // operand, and ctx.Err().
 func MxM[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C], a matrix.Source[A], b matrix.Source[B], opts ...Option) error {
-	return setRing(beginProduct("MxM", s.Name(), opts), s).mxm(destOf[C](dst), viewOf[A](a), viewOf[B](b))
+	return beginProduct("MxM", s.Inside(), opts).mxm(destOf(dst), viewOf(a), viewOf(b))
 }
 
 // mxm is MxM over the semiring of the call.

@@ -29,7 +29,7 @@ func (c *call) onHost() error {
 // rankGrain is the number of rows of a piece of passes over rows alone.
 const rankGrain = 1 << 14
 
-// offsetsOfSome returns the offsets of rows that keep at most k of the entries of those of s.
+// offsetsOfSome returns the offsets of rows that keep at most k of the entries of the rows of s.
 func offsetsOfSome(s *sparse.Structure, k, threads int) []int64 {
 	ptr := make([]int64, s.Vecs()+1)
 	_ = parallel.Range(nil, threads, s.Vecs(), rankGrain, func(_, lo, hi int) {
@@ -46,7 +46,7 @@ func offsetsOfSome(s *sparse.Structure, k, threads int) []int64 {
 // operand and the transposed destination it takes them of each column. It takes O(entries · log k)
 // time and returns the same errors as [MxM].
 func TopK[T cmp.Ordered](dst matrix.Target[T], a matrix.Source[T], k int, opts ...Option) error {
-	return begin("TopK", "", opts).topK(destOf[T](dst), viewOf[T](a), k, func(best []int, v sparse.Values) []int {
+	return begin("TopK", "", opts).topK(destOf(dst), viewOf(a), k, func(best []int, v sparse.Values) []int {
 		return topOf(best, sparse.SliceOf[T](v), k)
 	})
 }
@@ -101,7 +101,7 @@ func (c *call) topK(d dest, v rep.View, k int, top func(best []int, v sparse.Val
 // values are in the order of their indices, and NaN come last. It takes O(entries · log k) time.
 func TopKVector[T cmp.Ordered](u matrix.VectorSource[T], k int, opts ...Option) (idx []int, val []T, err error) {
 	c := begin("TopKVector", "", opts)
-	in := vectorOf[T](u)
+	in := viewOf(u)
 	if err := c.topVector(in, k); err != nil {
 		return nil, nil, err
 	}
@@ -136,8 +136,8 @@ func rank[T cmp.Ordered](v []T, p, q int) int {
 	return cmp.Compare(p, q)
 }
 
-// topOf returns the places of the k largest values, in any order, in best's memory: a heap whose
-// root is the last of them by rank.
+// topOf returns the places of the k largest values, in any order, in best's memory: a heap with the
+// last of them by rank at its root.
 func topOf[T cmp.Ordered](best []int, v []T, k int) []int {
 	best = best[:0]
 	for p := range v {
@@ -157,7 +157,7 @@ func topOf[T cmp.Ordered](best []int, v []T, k int) []int {
 	return best
 }
 
-// topOfPieces is topOf by all threads: the k largest are among those of pieces.
+// topOfPieces is topOf by all threads: the k largest are among the k largest of pieces.
 func topOfPieces[T cmp.Ordered](env cpu.Env, v []T, k int) ([]int, error) {
 	const grain = 1 << 15
 	pieces := min(4*parallel.Threads(env.Threads), len(v)/max(grain, 4*k))
@@ -209,12 +209,12 @@ func sink[T cmp.Ordered](v []T, heap []int, i int) {
 // equal ones. A NaN is below every number: a row of NaN alone gives its first column. A row without
 // entries gives no entry. It takes O(entries) time and returns the same errors as [MxV].
 func ArgMax[T cmp.Ordered](dst matrix.VectorTarget[int32], a matrix.Source[T], opts ...Option) error {
-	return begin("ArgMax", "", opts).argBest(destOf[int32](dst), viewOf[T](a), func(v sparse.Values) int { return bestOf(sparse.SliceOf[T](v), 1) })
+	return begin("ArgMax", "", opts).argBest(destOf(dst), viewOf(a), func(v sparse.Values) int { return bestOf(sparse.SliceOf[T](v), 1) })
 }
 
 // ArgMin is [ArgMax] of the smallest number: it takes a NaN only where a row has no number.
 func ArgMin[T cmp.Ordered](dst matrix.VectorTarget[int32], a matrix.Source[T], opts ...Option) error {
-	return begin("ArgMin", "", opts).argBest(destOf[int32](dst), viewOf[T](a), func(v sparse.Values) int { return bestOf(sparse.SliceOf[T](v), -1) })
+	return begin("ArgMin", "", opts).argBest(destOf(dst), viewOf(a), func(v sparse.Values) int { return bestOf(sparse.SliceOf[T](v), -1) })
 }
 
 // bestOf returns the first place of the largest of the values, or of the smallest if sign is −1.
@@ -291,8 +291,8 @@ func (c *call) groupArg(v rep.View, best func(v sparse.Values) int) error {
 }
 
 // Sort orders the entries of each row of a by value: entry e of row i of values is the e-th by
-// less, and columns holds its column in a, at the same place, as GxB_Matrix_sort does. Entries of
-// which neither is less stay in the order of their columns. Either destination may be nil. It takes
+// less, and columns holds its column in a, at the same place, as GxB_Matrix_sort does. Entries that
+// less does not order stay in the order of their columns. Either destination may be nil. It takes
 // O(entries · log(longest row)) time and returns the same errors as [MxM]; an error may leave
 // values written.
 func Sort[T comparable](values matrix.Target[T], columns matrix.Target[int32], a matrix.Source[T], less func(x, y T) bool, opts ...Option) error {
@@ -313,7 +313,7 @@ func Sort[T comparable](values matrix.Target[T], columns matrix.Target[int32], a
 			return 0
 		})
 	}
-	return c.sort(destOf[T](values), destOf[int32](columns), viewOf[T](a), order)
+	return c.sort(destOf(values), destOf(columns), viewOf(a), order)
 }
 
 // sort is Sort; order sorts places of values.
@@ -376,7 +376,7 @@ func (c *call) sort(values, columns dest, v rep.View, order func(places []int64,
 	return nil
 }
 
-// groupSort is sort for each of its destinations, of which one may be on the host.
+// groupSort is sort for each of its destinations. One of them may be on the host.
 func (c *call) groupSort(values, columns dest, v rep.View, order func(places []int64, v sparse.Values)) error {
 	m, n := v.Dims()
 	for k, d := range []dest{values, columns} {

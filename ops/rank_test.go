@@ -14,7 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// entries are those of a row, by column.
+// entries are the entries of a row, by column.
 type entry struct {
 	col int
 	x   float64

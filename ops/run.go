@@ -8,20 +8,20 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/record"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // Method is a method to compute a product. With Auto the library selects the method.
 type Method string
 
-// The methods of MxM, and of MxV and VxM. A forced method that cannot run is a *MethodError;
-// [Trace] reports the method that ran. On a GPU, Auto selects SPA or Hash for each row. Hash uses
-// the hash table for rows whose products fit in it and the accumulators of SPA for the others. The
-// trace of Auto and of Hash reports SPA if any row used SPA. SPA and Hash need elements of at most
-// 16 bytes and a multiplication that does not depend on positions.
+// The methods of MxM, and of MxV and VxM. An operation returns a *MethodError if a forced method
+// cannot run; [Trace] reports the method that ran. On a GPU, Auto selects SPA or Hash for each row.
+// Hash uses the hash table for rows with products that fit in it and the accumulators of SPA for
+// the others. The trace of Auto and of Hash reports SPA if any row used SPA. SPA and Hash need
+// elements of at most 16 bytes and a multiplication that does not depend on positions.
 const (
 	Auto   Method = ""
 	SPA    Method = "spa"    // MxM: dense accumulator and bitmap per row
@@ -38,7 +38,7 @@ const (
 	// MxV and VxM on a GPU with a full vector: Pull on a copy of the columns of the matrix numbered
 	// by degree. A forced Relabelled makes the copy, which is kept until the matrix changes; Auto
 	// uses an existing copy, and makes one for a matrix of 8M entries and more in half a million
-	// columns and more whose rows are of very unequal lengths. Making it costs about 10 products
+	// columns and more, if its rows are of very unequal lengths. Making it costs about 10 products
 	// and saves a third of each (R-MAT 20 and 22, fp32: 0.131 → 0.080, 0.474 → 0.312 ms).
 	Relabelled Method = "relabelled"
 	// MxV, VxM and MxM on a GPU: SpMV, SpMM and SpGEMM of NVIDIA's cuSPARSE, and SDDMM for full
@@ -55,10 +55,10 @@ type settings struct {
 	method  Method
 	trace   *Trace
 	traces  func(Trace)
-	repeats int       // Repeats
-	region  bool      // MaskOfRegion
-	local   *localRun // of an operation on a block of a group; wholeRun otherwise
-	loop    *loop     // whose body the operation is in, or nil
+	repeats int          // Repeats
+	region  bool         // MaskOfRegion
+	local   *localRun    // of an operation on a block of a group; wholeRun otherwise
+	loop    *record.Loop // whose body the operation is in, or nil
 
 	// Of a loop; see Steps.While.
 	passes   int64 // if bounded is set
@@ -68,9 +68,9 @@ type settings struct {
 	explain  func(text string)
 }
 
-// Using forces a method. A method that does not apply is a *MethodError. For MxV and VxM on a GPU
-// the method may also be the text of a plan, such as "push csr twc from=list"; package
-// cusparse/space lists the plans.
+// Using forces a method. The operation returns a *MethodError if the method does not apply. For MxV
+// and VxM on a GPU the method may also be the text of a plan, such as "push csr twc from=list";
+// package cusparse/space lists the plans.
 func Using(m Method) Option { return func(s *settings) { s.method = m } }
 
 // Repeats announces that the caller runs the operation n times with the same matrix, as an
@@ -81,8 +81,8 @@ func Using(m Method) Option { return func(s *settings) { s.method = m } }
 // formats and options alone, not on earlier operations.
 func Repeats(n int) Option { return func(s *settings) { s.repeats = n } }
 
-// WithThreads bounds the number of threads; 0 is GOMAXPROCS. A negative number is a
-// *matrix.InvalidError of the operation.
+// WithThreads bounds the number of threads; 0 is GOMAXPROCS. The operation returns a
+// *matrix.InvalidError if the number is negative.
 func WithThreads(n int) Option { return func(s *settings) { s.threads = n } }
 
 // WithContext stops the operation once ctx is done. It then returns ctx.Err(), and the destination
@@ -113,7 +113,7 @@ func WithOptions(opts ...Option) Option {
 // Trace describes a completed operation.
 type Trace struct {
 	Op     string // such as "MxM"
-	Name   string // the operator, such as "plus_times"
+	Name   string // the operator, such as "plus_times"; the algorithm of a workflow that begins
 	Method Method // the method that ran
 	Plan   string // on a GPU, the plan of the kernel if it has one, such as "pull dia vm store"
 	Place  string // the device, or "cpu"
@@ -180,14 +180,17 @@ type dest struct {
 	replace bool
 }
 
+// destination is a matrix.Destination of any type.
+type destination interface{ Spec() matrix.Spec }
+
 // destOf returns the parts of a destination, the zero value for nil.
-func destOf[C comparable](dst matrix.Destination[C]) (d dest) {
+func destOf(dst destination) (d dest) {
 	if dst == nil {
 		return d
 	}
 	s := dst.Spec()
 	if s.Accum != nil {
-		d.accum = accumulatorOf[C](s.Accum)
+		d.accum = accumulatorOf(&s)
 	}
 	d.m, d.vector, d.mask, d.replace = s.Inside(), s.Vector, s.Mask, s.Replace
 	return d
@@ -217,94 +220,15 @@ func placeOf(m rep.Matrix) matrix.Place {
 	return nil
 }
 
-// operator is a binary operator.
-type operator struct {
-	k          *cpu.Binary
-	name, cuda string
-	valid      bool
-	pos        semiring.Position
-	plain      bool // a function that is no operator of package semiring
-	given      bool // of an accumulator: there is one
-}
-
-// operatorOf returns an operator, the zero value for nil.
-func operatorOf[A, B, C any](op semiring.Operator[A, B, C]) operator {
-	if op == nil {
-		return operator{}
-	}
-	return binaryOf(op.Op())
-}
-
-func binaryOf[A, B, C any](f semiring.BinaryOp[A, B, C]) operator {
-	return operator{k: f.Inside(), name: f.Name(), cuda: f.CUDA(), valid: f.Valid(), pos: f.Position()}
-}
-
-// accumulatorOf returns an accumulator that is not nil. One that cannot be called is not valid.
-func accumulatorOf[C comparable](f any) operator {
-	switch f := f.(type) {
-	case matrix.CombineFunc[C]:
-		if f == nil {
-			return operator{plain: true, given: true}
-		}
-	case semiring.Operator[C, C, C]:
-		op := operatorOf(f)
-		op.given = true
-		return op
-	}
-	combine := f.(matrix.Combiner[C]).Combine
-	return operator{k: semiring.NewBinary("accum", combine).Inside(), valid: true, plain: true, given: true}
-}
-
-// monoid is a monoid.
-type monoid struct {
-	k        *cpu.Monoid // nil of one that is not valid
-	op       operator
-	any      bool
-	terminal sparse.Values // one value, or none
-}
-
-func monoidOf[T any](m semiring.Monoid[T]) monoid {
-	out := monoid{k: m.Inside(), op: binaryOf(m.Op()), any: m.IsAny()}
-	if t := m.Inside(); t != nil {
-		out.terminal = m.TerminalInside()
-	}
-	return out
-}
-
-// ring is a semiring.
-type ring struct {
-	cpu.Forms
-	name  string
-	valid bool
-	pos   semiring.Position
-	add   monoid
-	mul   operator
-}
-
-// setRing makes s the semiring of a call of beginProduct.
-func setRing[A, B, C any](c *call, s semiring.Semiring[A, B, C]) *call {
-	*c.ring = ring{Forms: s.Inside(), name: s.Name(), valid: s.Valid(), pos: s.Position(), add: monoidOf(s.Add()), mul: binaryOf(s.Mul())}
-	return c
-}
+// operand is a matrix.Operand of any type.
+type operand interface{ Inside() rep.View }
 
 // viewOf returns an operand, the zero value for nil.
-func viewOf[T comparable](a matrix.Operand[T]) (v rep.View) {
+func viewOf(a operand) (v rep.View) {
 	if a != nil {
 		v = a.Inside()
 	}
 	return v
-}
-
-// checkOperator returns nil for a valid operator, and otherwise the error that says why the
-// operator has no value.
-func (c *call) checkOperator(valid bool, p semiring.Position) error {
-	switch {
-	case valid:
-		return nil
-	case p != semiring.NotPositional:
-		return &OperatorError{c.op, "the operator " + c.name + " is positional: its value is an index, known only within a product; semiring.New makes semirings of it for MxM, MxV and VxM"}
-	}
-	return &OperatorError{c.op, "the operator is the zero value; make it with a constructor of package semiring"}
 }
 
 // target is a checked destination. Its mask is resolved if the destination is on the host.
@@ -320,9 +244,9 @@ type target struct {
 	own   cpu.Mask // the value that mask points to
 }
 
-// maxRoom is the largest number of positions of a full destination whose values are overwritten
-// with the result directly. Such an operation does not check the context, so that the destination
-// is never partially written.
+// maxRoom is the largest number of positions of a full destination that the result overwrites
+// directly. Such an operation does not check the context, so that the destination is never
+// partially written.
 const maxRoom = 1 << 12
 
 // plain reports whether the result overwrites a destination on the host completely.

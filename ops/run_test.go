@@ -121,8 +121,8 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// TestMethodsAgree checks that the methods of a product add in the same order, for matrices whose
-// rows are dense, some of them between two columns, listed or empty, which accumulators mark in
+// TestMethodsAgree checks that the methods of a product add in the same order, for matrices with
+// dense rows, some of them between two columns, listed or empty, which accumulators mark in
 // different ways.
 func TestMethodsAgree(t *testing.T) {
 	mixed := matrix.NewBuilder[float64](300, 1000)

@@ -10,16 +10,16 @@ import (
 )
 
 // Scatter computes C⟨M⟩ ⊕= T, where T has an entry at each (rows[k], cols[k]) for which u(k) is an
-// entry: u(k), or the sum by dup of all those of one position. It is GrB_Matrix_build with lists
+// entry: u(k), or the sum by dup of all entries of one position. It is GrB_Matrix_build with lists
 // that may repeat, as an operation. The lists and u have the same length; All is 0, 1, 2, ….
 //
 // On the host, sums are from left to right in the order of u. On a device their order is fixed too,
 // but different for more than 512 entries of a position, and a vector of indices stays there; see
-// [ValuesOf]. It takes O(entries of u + rows + columns) time on the host, and that of a radix sort
-// of the positions on a device. An index out of range is a *matrix.IndexError that gives its
-// position in the list.
+// [ValuesOf]. It takes O(entries of u + rows + columns) time on the host, and the time of a radix
+// sort of the positions on a device. Scatter returns a *matrix.IndexError with the position in the
+// list if an index is out of range.
 func Scatter[T comparable](dst matrix.Target[T], dup semiring.Monoid[T], u matrix.VectorSource[T], rows, cols Indices, opts ...Option) error {
-	return begin("Scatter", dup.Name(), opts).scatter(destOf[T](dst), monoidOf(dup), viewOf[T](u), &rows, cols)
+	return begin("Scatter", dup.Name(), opts).scatter(destOf(dst), monoidOf(dup.Inside()), viewOf(u), &rows, cols)
 }
 
 // ScatterVector computes w⟨m⟩ ⊕= t, where t(i) is the sum by dup of the entries u(k) with idx[k] =
@@ -31,7 +31,7 @@ func Scatter[T comparable](dst matrix.Target[T], dup semiring.Monoid[T], u matri
 // It takes O(entries of u + size of w) time on the host; O(entries · log entries) where w is much
 // longer than u.
 func ScatterVector[T comparable](dst matrix.VectorTarget[T], dup semiring.Monoid[T], u matrix.VectorSource[T], idx Indices, opts ...Option) error {
-	return begin("ScatterVector", dup.Name(), opts).scatter(destOf[T](dst), monoidOf(dup), viewOf[T](u), nil, idx)
+	return begin("ScatterVector", dup.Name(), opts).scatter(destOf(dst), monoidOf(dup.Inside()), viewOf(u), nil, idx)
 }
 
 // scatter is Scatter, and without rows ScatterVector.
@@ -75,7 +75,7 @@ func (c *call) scatter(d dest, dup monoid, u rep.View, rows *Indices, cols Indic
 	if t.at != nil {
 		if rows == nil && t.vector && ci.values != nil && c.recorded() {
 			h, s := c.stepOf(pass.Scatter)
-			s.Monoid, s.A, s.B = h.monoid(&dup, t.c), c.loop.use(h, u), c.loop.use(h, *ci.values)
+			s.Monoid, s.A, s.B = h.monoid(&dup, t.c), h.use(u), h.use(*ci.values)
 			return c.record(h, &s, func() error { return c.scatter(d, dup, u, rows, cols) })
 		}
 		h := c.newRemote(m, n)

@@ -112,7 +112,7 @@ func BenchmarkSmall(b *testing.B) {
 // seldom is an element type of one test, for which no operation has kept memory.
 type seldom float64
 
-// TestFewEntriesTakeLittle: the steps of a search whose frontier has few entries allocate nothing
+// TestFewEntriesTakeLittle: the steps of a search with few entries in its frontier allocate nothing
 // of the size of the graph.
 func TestFewEntriesTakeLittle(t *testing.T) {
 	const n = 3_000_000

@@ -29,7 +29,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// countOf is an operand whose count may have failed.
+// countOf is an operand with a count that may have failed.
 type countOf struct {
 	n   int64
 	err error

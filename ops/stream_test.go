@@ -10,8 +10,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// TestPastTheCaches: operations whose results are stored past the caches have the results of those
-// that are not, for values of 1 to 8 bytes.
+// TestPastTheCaches: operations that store results past the caches have the same results as
+// operations that do not, for values of 1 to 8 bytes.
 func TestPastTheCaches(t *testing.T) {
 	pastTheCaches[int8](t)
 	pastTheCaches[uint16](t)
@@ -50,7 +50,7 @@ func pastTheCaches[T semiring.Number](t *testing.T) {
 		t.Fatal(err)
 	}
 	plus, times := semiring.Plus[T](), semiring.Times[T]()
-	// Its rows, and those of the product, have more entries than one buffer.
+	// Its rows, and the rows of the product, have more entries than one buffer.
 	wide := full(4, n, m*n/50)
 	if err := wide.SetFormat(matrix.CSR); err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// powerLaw returns a pattern-like n×n matrix of floats whose degrees are very unlike, with about
-// the given number of entries, so that sums of different orders differ in their last bits.
+// powerLaw returns a pattern-like n×n matrix of floats with very unequal degrees, with about the
+// given number of entries, so that sums of different orders differ in their last bits.
 func powerLaw(t *testing.T, n, entries int, seed uint64) *matrix.Matrix[float64] {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))

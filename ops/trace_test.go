@@ -9,9 +9,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// TestTraceMethod checks the method in the trace of the square of a path, whose rows have few
-// products, of a clique, whose rows have many, and of a clique in a matrix too wide for an
-// accumulator.
+// TestTraceMethod checks the method in the trace of the square of a path (few products a row), of a
+// clique (many products a row), and of a clique in a matrix too wide for an accumulator.
 func TestTraceMethod(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the choice is made by one goroutine; 216M products take 48 s")

@@ -295,7 +295,7 @@ const (
 
 // agree adds the counts of all ranks, and their Totals in the order of ranks. It returns nil, and
 // ends the run, if the context of a rank has ended or its work has failed. Between two calls, ranks
-// whose work has failed take part in the collectives.
+// that have failed take part in the collectives.
 func (r *partRun) agree(own []int64) ([]int64, error) {
 	dev := r.dev
 	why := int64(0)

@@ -12,9 +12,9 @@ import (
 // has a form without them; the tests of readsX and readsY fold away.
 
 // dotBest is dot for min and max of operators that read both operands. Few products improve on the
-// best one so far, so a branch costs
-// less than Go's min, whose instructions also handle NaN and the order of −0 and 0. Of −0 and 0,
-// dotBest keeps the first (SpMV min.plus of R-MAT 18 on one thread: 22.5 ms instead of 24.0).
+// best one so far, so a branch costs less than Go's min, which also handles NaN and the order of −0
+// and 0. Of −0 and 0, dotBest keeps the first (SpMV min.plus of R-MAT 18 on one thread: 22.5 ms
+// instead of 24.0).
 func dotBest[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
 	av = av[:len(ci)]
 	for p, j := range ci {
@@ -26,7 +26,7 @@ func dotBest[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B)
 }
 
 // dotBits is dotBest for floats, by comparison of their bits as integers. The order of the bits is
-// that of the numbers where none is negative, and the minimum of integers is one instruction
+// the order of the numbers where none is negative, and the minimum of integers is one instruction
 // without a branch. It reports whether the result is valid: it is not if it is negative as an
 // integer, or a NaN, which follows all numbers. With prefetched streams, SpMV min.plus on two
 // threads, same run: 17.3 → 13.8 ms on R-MAT 18, 98 → 66 on R-MAT 20.
@@ -145,7 +145,7 @@ func gather4[A, B, C Number, P addTag, M mulTag](s C, ci []int32, x []B) C {
 	return s
 }
 
-// counts reports whether the tags are those of plus and pair, whose sum is a number of terms.
+// counts reports whether the tags are plus and pair, so that a sum is a number of terms.
 func counts[P addTag, M mulTag]() bool {
 	var o P
 	var m M
@@ -161,7 +161,7 @@ func operand[A Number, M mulTag](a *A) (x A) {
 }
 
 // The functions set… below set the loops of k, which are function literals: for an instance of a
-// generic function whose value is taken, Go compiles a second function, which calls it. None is
+// generic function that is used as a value, Go compiles a second function, which calls it. None is
 // inlined, since each caller would get a copy of the literals.
 
 // setDots sets Dot and DotRows where no function below suits.

@@ -12,8 +12,8 @@ import (
 // 33 and 32, 50 and 35; 512 entries 618 and 318, 531 and 422.
 const gatheredFrom = 32
 
-// The loops of plus.times, plus.second and min.plus over float32 and float64 are those of package
-// dots and of gonum where there are such; they round alike.
+// The loops of plus.times, plus.second and min.plus over float32 and float64 come from package dots
+// and from gonum where these have one; they round alike.
 
 func plusTimesKernels(k kind) cpu.Kernels {
 	s := plainKernels[addPlus, mulTimes](k)

@@ -27,13 +27,13 @@ type indexed struct {
 // not Valid and all else refuses it. Operations call f from several goroutines at once, so it must
 // be safe for concurrent use. On the host, a product copies its operands with the positions beside
 // the values: 8 bytes an entry and O(entries) time more than an operator of values. A nil f gives
-// an operator of which New makes a semiring that is not Valid.
+// an operator that New makes an invalid semiring of.
 func NewIndexBinary[A, B, C any](name string, f func(x A, y B, i, k, j int) C, cuda ...string) BinaryOp[A, B, C] {
 	if f == nil {
-		return BinaryOp[A, B, C]{in: &innerBinary{name: name, cuda: textOf(cuda)}}
+		return BinaryOp[A, B, C]{in: operatorOf(nil, name, textOf(cuda), nil)}
 	}
 	op := NewBinary(name, func(A, B) (z C) { return z }, cuda...)
-	op.in.pos = &position{which: PositionsAll}
+	op.in.at(&position{which: PositionsAll})
 	op.in.ind = &indexed{fn: pointerTo(f), under: func(add *innerMonoid) *cpu.Indexed {
 		mul := func(x cpu.Placed[A], y cpu.Placed[B]) C { return f(x.X, y.X, int(x.I), int(x.J), int(y.J)) }
 		flipped := func(y cpu.Placed[B], x cpu.Placed[A]) C { return mul(x, y) }
@@ -45,8 +45,8 @@ func NewIndexBinary[A, B, C any](name string, f func(x A, y B, i, k, j int) C, c
 	return op
 }
 
-// ApplyAt returns the product of A(i,k) = x and B(k,j) = y: that of an index-binary operator, the
-// index of a positional one, and x op y of every other.
+// ApplyAt returns the product of A(i,k) = x and B(k,j) = y: the result of an index-binary operator,
+// the index of a positional one, and x op y of every other.
 func (op BinaryOp[A, B, C]) ApplyAt(x A, y B, i, k, j int) (z C) {
 	switch op.in.position() {
 	case NotPositional:

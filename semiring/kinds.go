@@ -50,7 +50,7 @@ func kindOf[T Number]() kind {
 	return k
 }
 
-// plain returns the kind whose plus and times are those of k: integers wrap around, so that signed
+// plain returns the kind with the same plus and times as k: integers wrap around, so that signed
 // and unsigned ones have the same bits.
 func (k kind) plain() kind {
 	if kindUint8 <= k && k <= kindUint64 {
@@ -139,8 +139,8 @@ func (t *binaryTable) at(k kind) *innerBinary {
 	return (*innerBinary)(atomic.LoadPointer(&t.of[k]))
 }
 
-// The functions below choose the instance for a kind. Those named plain serve operators without
-// order, whose integers need no unsigned instances.
+// The functions below choose the instance for a kind. The functions named plain serve operators
+// without order: their integers need no unsigned instances.
 
 func binaryOf[M mulTag](k kind, name, cuda string) *innerBinary {
 	switch k {

@@ -113,7 +113,8 @@ func Convert[A, C Number]() UnaryOp[A, C] {
 	})}
 }
 
-// saturated converts a float to an integer whose largest and smallest values are given.
+// saturated converts a float to an integer. The largest and smallest values of the integer type are
+// given.
 func saturated[A, C Number](x A, most, least C) C {
 	switch v := float64(x); {
 	case v >= float64(most): // rounded up to a power of two for 64 bits
@@ -248,7 +249,7 @@ func byValue[A any](name, cuda string, y A) *valueTest[A] {
 // keepFunc is the loop of a predicate on values.
 type keepFunc = func(keep []uint8, a cpu.Values, _ int, _ []int32, _ int, _ bool)
 
-// compared returns the comparison with a number y whose loop is that of loop for its kind.
+// compared returns the comparison with a number y. loop gives the loop of its kind.
 func compared[A Number](name, cuda string, y A, loop func(k kind, y cpu.Value) keepFunc) SelectOp[A] {
 	t := byValue(name, cuda, y)
 	t.k.Keep = loop(kindOf[A](), cpu.Value(&t.y))
@@ -299,7 +300,7 @@ func ValueLE[A Number](y A) SelectOp[A] {
 	return compared("valuele", "x <= y", y, loopLE)
 }
 
-// ValueGT keeps the entries greater than y, whose type is that of the entries: ValueGT(1.0) or
+// ValueGT keeps the entries greater than y, which has the type of the entries: ValueGT(1.0) or
 // ValueGT[float64](1) for float64, since ValueGT(1) is of ints.
 func ValueGT[A Number](y A) SelectOp[A] {
 	return compared("valuegt", "x > y", y, loopGT)

@@ -68,6 +68,7 @@ func betweennessOf(g workflow.Operand, opts []BetweennessOptions) (*BetweennessR
 	if err != nil {
 		return nil, err
 	}
+	workflow.Announce(o.Run, app, "Brandes")
 	compute := betweennessPipeline
 	if form.Host {
 		compute = betweennessOnHost

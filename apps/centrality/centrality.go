@@ -59,6 +59,9 @@ func (o *CentralityOptions) complete(app string) error {
 // distance is |x − y|.
 var distance = semiring.NewBinary("distance", func(x, y float64) float64 { return math.Abs(x - y) }, "fabs(x - y)")
 
+// powerIteration is the algorithm of PageRank, HITS, EigenvectorCentrality and KatzCentrality.
+const powerIteration = "power iteration"
+
 // changed returns Σ|x − y| of two full vectors.
 func changed(x, y *matrix.Vector[float64], with ops.Option) (float64, error) {
 	return ops.Inner(semiring.New(semiring.Plus[float64](), distance), x, y, with)
@@ -103,6 +106,7 @@ func hits(g workflow.Operand, opts []CentralityOptions) (*HITSResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	workflow.Announce(o.Run, app, powerIteration)
 	with := ops.WithOptions(workflow.With(o.Run), ops.Repeats(o.MaxIterations))
 	plus, pull := semiring.Plus[float64](), semiring.PlusSecond[float64]()
 	res := &HITSResult{Converged: n == 0}
@@ -169,6 +173,7 @@ func eigenvectorCentrality(g workflow.Operand, opts []CentralityOptions) (*Centr
 	if err != nil {
 		return nil, err
 	}
+	workflow.Announce(o.Run, app, powerIteration)
 	with := ops.WithOptions(workflow.With(o.Run), ops.Repeats(o.MaxIterations))
 	x, err := workflow.FullVector(a.Place(), n, 1/math.Sqrt(float64(max(n, 1))), with)
 	if err != nil {
@@ -223,6 +228,7 @@ func katzCentrality(g workflow.Operand, opts []CentralityOptions) (*CentralityRe
 	if err != nil {
 		return nil, err
 	}
+	workflow.Announce(o.Run, app, powerIteration)
 	with := ops.WithOptions(workflow.With(o.Run), ops.Repeats(o.MaxIterations))
 	var s ops.Steps
 	alpha := o.Attenuation

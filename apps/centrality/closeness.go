@@ -72,6 +72,7 @@ func closenessOf(g workflow.Operand, opts []ClosenessOptions) (*ClosenessResult,
 	if err != nil {
 		return nil, err
 	}
+	workflow.Announce(o.Run, app, "searches from batches of vertices")
 	compute := closenessPipeline
 	if form.Host {
 		compute = closenessOnHost

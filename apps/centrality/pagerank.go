@@ -86,9 +86,11 @@ func pageRank(g workflow.Operand, opts []PageRankOptions) (*PageRankResult, erro
 		return nil, err
 	}
 	form, err := workflow.Choose(o.Run, "PageRank", a.Place())
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
+	}
+	workflow.Announce(o.Run, "PageRank", powerIteration)
+	switch {
 	case form.Rows != nil && restart == nil && n > 0:
 		return rowsPageRank(form.Rows, a, n, o)
 	}
@@ -148,6 +150,7 @@ func weightedPageRank(g workflow.Operand, opts []PageRankOptions) (*PageRankResu
 	if n == 0 {
 		return &PageRankResult{Rank: matrix.NewVector[float64](0, matrix.On(place)), Converged: true}, nil
 	}
+	workflow.Announce(o.Run, app, powerIteration)
 	w, err := weightsOf(app, g, with)
 	if err != nil {
 		return nil, err

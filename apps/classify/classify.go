@@ -58,9 +58,9 @@ type ClassifyOptions struct {
 // the maximum, with exponentials that are right to 3e-10. Results differ from an all-float64
 // computation by about 1e-5 of the largest magnitude.
 //
-// Both graphs live in the same place, which may be a GPU, and so does the result. Different numbers
-// of features are a *matrix.DimensionError, a feature that is NaN or beyond ±1e15 a
-// *ParameterError.
+// Both graphs live in the same place, which may be a GPU, and so does the result. Classify returns
+// a *matrix.DimensionError if the numbers of features differ, and a *ParameterError if a feature is
+// NaN or beyond ±1e15.
 //
 // HIVE workflow "application classification": Gunrock HIVE report, 2018, ch. 2.
 func Classify(data, pattern *Attributed, opts ...ClassifyOptions) (*matrix.Matrix[float32], error) {
@@ -92,6 +92,7 @@ func Classify(data, pattern *Attributed, opts ...ClassifyOptions) (*matrix.Matri
 	if n, _ := pattern.Dims(); rounds == 0 {
 		rounds = n
 	}
+	workflow.Announce(o.Run, app, "belief propagation")
 	workflow.Report(o.Run, "messages", 0, int64(max(rounds, 0)))
 	at, err := workflow.FusedOn(o.Run, app, data.Place())
 	if err != nil {

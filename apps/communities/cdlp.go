@@ -58,6 +58,7 @@ func labelPropagation(g workflow.Operand, opts []LabelPropagationOptions) (*Labe
 	if o.MaxIterations == 0 {
 		o.MaxIterations = 10
 	}
+	workflow.Announce(o.Run, app, "label propagation")
 	if form.Device != nil {
 		return fusedPropagation(form.Device, a, n, o)
 	}

@@ -29,8 +29,8 @@ type CommunitiesOptions struct {
 	Start      *matrix.Vector[int32]
 	RandomSeed uint64 // of the order in which vertices move
 	// Nondeterministic permits results that differ between runs, which is faster on one device:
-	// vertices of the first level move as soon as they decide. On the host it is a *ParameterError,
-	// since all results there are deterministic.
+	// vertices of the first level move as soon as they decide. Communities returns a
+	// *ParameterError if it is set on the host, where all results are deterministic.
 	Nondeterministic bool
 }
 
@@ -108,6 +108,11 @@ func communitiesOf(g workflow.Operand, opts []CommunitiesOptions) (*CommunitiesR
 	if err != nil {
 		return nil, err
 	}
+	algorithm := "Louvain"
+	if o.Leiden {
+		algorithm = "Leiden"
+	}
+	workflow.Announce(o.Run, app, algorithm)
 	workflow.Report(o.Run, "communities: read the graph", 0, 0)
 	var at device.Runner
 	w := workflow.GroupRows(o.Run, app, workflow.Pattern(g).Place())

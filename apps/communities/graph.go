@@ -96,6 +96,60 @@ func unitGraph(app string, pattern matrix.View[bool], ptr []int64, idx []int32, 
 	return l, nil
 }
 
+// weightSums checks weights, and returns their sum in units of 2^exponent, a power of 2 above the
+// largest weight, so that no sum overflows. whole says that all weights are integers. each calls a
+// function with the weights of each row, which belongs to one of some blocks.
+func weightSums(app string, idx []int32, blocks int, each func(f func(b, v int, first int64, weights []float64)) error) (exponent int, sum float64, whole bool, err error) {
+	type part struct {
+		most, sum float64
+		whole     bool
+		bad       *workflow.WeightError
+	}
+	parts := make([]part, blocks)
+	for b := range parts {
+		parts[b].whole = true
+	}
+	err = each(func(b, v int, first int64, weights []float64) {
+		p := &parts[b]
+		for k, x := range weights {
+			if !(x >= 0 && x <= math.MaxFloat64) && p.bad == nil {
+				p.bad = &workflow.WeightError{App: app, Row: v, Col: int(idx[first+int64(k)]), Got: fmt.Sprint(x), Want: "a finite weight of 0 or more"}
+			}
+			p.most = max(p.most, x)
+			p.whole = p.whole && x == math.Trunc(x)
+		}
+	})
+	if err != nil {
+		return 0, 0, false, err
+	}
+	most := 0.0
+	whole = true
+	for _, p := range parts {
+		if p.bad != nil {
+			return 0, 0, false, p.bad
+		}
+		most, whole = max(most, p.most), whole && p.whole
+	}
+	_, exponent = math.Frexp(most)
+	err = each(func(b, v int, first int64, weights []float64) {
+		p := &parts[b]
+		for k, x := range weights {
+			x = math.Ldexp(x, -exponent)
+			if int(idx[first+int64(k)]) == v {
+				x *= 2
+			}
+			p.sum += x
+		}
+	})
+	if err != nil {
+		return 0, 0, false, err
+	}
+	for _, p := range parts {
+		sum += p.sum
+	}
+	return exponent, sum, whole, nil
+}
+
 // weightedGraph checks weights and makes them integers.
 func weightedGraph(app string, ptr []int64, idx []int32, val workflow.WeightReader, run workflow.Run) (*levelGraph, error) {
 	n := len(ptr) - 1
@@ -114,53 +168,9 @@ func weightedGraph(app string, ptr []int64, idx []int32, val workflow.WeightRead
 			}
 		})
 	}
-	type part struct {
-		most, sum float64
-		whole     bool
-		bad       *workflow.WeightError
-	}
-	parts := make([]part, len(bounds)-1)
-	for b := range parts {
-		parts[b].whole = true
-	}
-	err := each(func(b, v int, first int64, weights []float64) {
-		p := &parts[b]
-		for k, x := range weights {
-			if !(x >= 0 && x <= math.MaxFloat64) && p.bad == nil {
-				p.bad = &workflow.WeightError{App: app, Row: v, Col: int(idx[first+int64(k)]), Got: fmt.Sprint(x), Want: "a finite weight of 0 or more"}
-			}
-			p.most = max(p.most, x)
-			p.whole = p.whole && x == math.Trunc(x)
-		}
-	})
+	exponent, sum, whole, err := weightSums(app, idx, len(bounds)-1, each)
 	if err != nil {
 		return nil, err
-	}
-	most, whole := 0.0, true
-	for _, p := range parts {
-		if p.bad != nil {
-			return nil, p.bad
-		}
-		most, whole = max(most, p.most), whole && p.whole
-	}
-	// Sums are in units of a power of 2 above the largest weight, so that none overflows.
-	_, exponent := math.Frexp(most)
-	err = each(func(b, v int, first int64, weights []float64) {
-		p := &parts[b]
-		for k, x := range weights {
-			x = math.Ldexp(x, -exponent)
-			if int(idx[first+int64(k)]) == v {
-				x *= 2
-			}
-			p.sum += x
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	sum := 0.0
-	for _, p := range parts {
-		sum += p.sum
 	}
 	shift := 0 // weights are multiplied by 2^shift
 	if !whole || math.Ldexp(sum, exponent) >= .99*(1<<weightBits) {

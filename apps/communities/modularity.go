@@ -29,10 +29,10 @@ type ModularityOptions struct {
 // graph without weight has modularity 0.
 //
 // It sums in float64, in an order that does not depend on the number of threads; weights that are
-// integers of sum below 2⁵² exactly. A negative number of
-// a community is a *ParameterError, a negative, infinite or NaN weight a *WeightError, more
-// entries than vertices a *matrix.DimensionError, a directed graph a *ParameterError.
-// O(vertices + entries), on the host.
+// integers of sum below 2⁵² exactly. Modularity returns a *ParameterError if the number of a
+// community is negative or the graph is directed, a *WeightError if a weight is negative, infinite
+// or NaN, and a *matrix.DimensionError if there are more entries than vertices. O(vertices +
+// entries), on the host.
 func Modularity[T semiring.Element](g matrix.Source[T], membership *matrix.Vector[int32], opts ...ModularityOptions) (float64, error) {
 	return modularityOf(g, membership, opts)
 }

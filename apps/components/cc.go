@@ -62,6 +62,7 @@ func connectedComponents(g workflow.Operand, opts []ComponentsOptions) (*Compone
 	case form.Host && n > 0:
 		return hostComponents(a, n, o)
 	}
+	workflow.Announce(o.Run, "ConnectedComponents", "FastSV")
 	undirected := access.Symmetric(a) || a.Place() == nil && workflow.Symmetric(a)
 	with, here := workflow.With(o.Run), matrix.On(a.Place())
 	parent, err := workflow.FullVector[int32](a.Place(), n, 0, with)

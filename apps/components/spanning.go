@@ -24,9 +24,9 @@ type Spanning struct {
 
 // MinimumSpanningForest returns the spanning forest of least weight of g: a tree for each connected
 // component. The weight of an edge is the value, the lesser of two if both directions have one (the
-// greater with Maximum); negative weights are allowed, NaN is a *WeightError. Self-loops are
-// ignored. Edges of equal weight are taken in the order of their vertices, so the forest does not
-// depend on threads or the form of g.
+// greater with Maximum); negative weights are allowed. MinimumSpanningForest returns a *WeightError
+// if a weight is NaN. Self-loops are ignored. Edges of equal weight are taken in the order of their
+// vertices, so the forest does not depend on threads or the form of g.
 //
 // One thread takes Kruskal's algorithm that sorts no more edges than it must: edges lighter than a
 // pivot come first, and of the heavier ones those inside a tree are dropped before the next step

@@ -35,6 +35,7 @@ func kTruss(g matrix.View[bool], k int, opts []KTrussOptions) (*matrix.Matrix[in
 	if k < 3 {
 		return nil, &workflow.ParameterError{App: "KTruss", Arg: "k", Got: fmt.Sprint(k), Want: "3 or more"}
 	}
+	workflow.Announce(o.Run, "KTruss", "repeated support")
 	a, err := workflow.UndirectedPattern(g, o.Run, n)
 	if err != nil {
 		return nil, err

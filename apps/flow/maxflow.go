@@ -65,8 +65,9 @@ func (e *UnboundedFlowError) Error() string {
 // as in planar graphs, take many. The fused kernels read the excesses in each round, O(n), and the
 // arcs of the vertices with excess.
 //
-// A vertex outside the graph is a *matrix.IndexError, a source that is the sink a *ParameterError,
-// a negative or NaN capacity a *WeightError, and a flow without limit an *UnboundedFlowError.
+// MaxFlow returns a *matrix.IndexError if a vertex is outside the graph, a *ParameterError if the
+// source is the sink, a *WeightError if a capacity is negative or NaN, and an *UnboundedFlowError
+// if the flow has no limit.
 func MaxFlow[T semiring.Number](g matrix.Source[T], source, sink int, opts ...MaxFlowOptions) (*MaxFlowResult, error) {
 	return maximumFlow(g, source, sink, opts)
 }
@@ -131,9 +132,35 @@ func flowByTrees(g workflow.Operand, n, source, sink int, o MaxFlowOptions) (*Ma
 	if err != nil {
 		return nil, err
 	}
-	// The edges at the source and the sink become excess: what goes source, v, sink is sent at
-	// once.
-	direct := 0.0
+	direct := terminalsToExcess(net, p, s, t)
+	list := make([]int32, 0, n)
+	for v := range int32(n) {
+		if v != s && v != t {
+			list = append(list, v)
+		}
+	}
+	search := network.TreeSearch{Net: net}
+	if _, err := search.Run(o.Context, list, 0); err != nil {
+		return nil, err
+	}
+	flow, value, err := arcFlows(net, p, s, t, direct, o.Run)
+	if err != nil {
+		return nil, err
+	}
+	res := &MaxFlowResult{Value: value}
+	if res.Flow, err = matrixOf(p, flow, o.Run); err != nil {
+		return nil, err
+	}
+	res.SourceSide, res.SinkSide = net.Sides(n, s, t, o.Run)
+	if o.Trace != nil {
+		o.Trace(ops.Trace{Op: "MaxFlow", Method: "trees", NVals: int64(len(p.Head)), Work: search.Augmentations})
+	}
+	return res, nil
+}
+
+// terminalsToExcess makes excess of the edges at the source s and the sink t. The flow on an edge
+// from s to t, which it returns, is sent at once.
+func terminalsToExcess(net *network.FlowNet, p *workflow.PairGraph, s, t int32) (direct float64) {
 	for a := p.Ptr[s]; a < p.Ptr[s+1]; a++ {
 		v, back := p.Head[a], p.Sister[a]
 		net.Arcs[a].Residual, net.Arcs[back].Residual = 0, 0
@@ -150,19 +177,14 @@ func flowByTrees(g workflow.Operand, n, source, sink int, o MaxFlowOptions) (*Ma
 			net.Nodes[v].Excess -= p.Value[back]
 		}
 	}
-	list := make([]int32, 0, n)
-	for v := range int32(n) {
-		if v != s && v != t {
-			list = append(list, v)
-		}
-	}
-	search := network.TreeSearch{Net: net}
-	if _, err := search.Run(o.Context, list, 0); err != nil {
-		return nil, err
-	}
-	// The flow of each arc, by its residual capacity; at the terminals by the excess that is left.
-	flow := make([]float64, len(p.Head))
-	err = parallel.Range(o.Context, o.Threads, len(flow), flowGrain, func(_, lo, hi int) {
+	return direct
+}
+
+// arcFlows returns the flow of each arc, by its residual capacity; at the terminals by the excess
+// that is left. It returns the value of the flow too.
+func arcFlows(net *network.FlowNet, p *workflow.PairGraph, s, t int32, direct float64, run workflow.Run) (flow []float64, value float64, err error) {
+	flow = make([]float64, len(p.Head))
+	err = parallel.Range(run.Context, run.Threads, len(flow), flowGrain, func(_, lo, hi int) {
 		for a := lo; a < hi; a++ {
 			if v := p.Head[a]; v != s && v != t {
 				flow[a] = p.Value[a] - net.Arcs[a].Residual
@@ -170,7 +192,7 @@ func flowByTrees(g workflow.Operand, n, source, sink int, o MaxFlowOptions) (*Ma
 		}
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	for a := p.Ptr[t]; a < p.Ptr[t+1]; a++ {
 		v, back := p.Head[a], p.Sister[a]
@@ -179,7 +201,7 @@ func flowByTrees(g workflow.Operand, n, source, sink int, o MaxFlowOptions) (*Ma
 			flow[back] = p.Value[back] + min(net.Nodes[v].Excess, 0)
 		}
 	}
-	value := direct
+	value = direct
 	for a := p.Ptr[s]; a < p.Ptr[s+1]; a++ {
 		if v := p.Head[a]; v == t {
 			flow[a] = direct
@@ -188,15 +210,7 @@ func flowByTrees(g workflow.Operand, n, source, sink int, o MaxFlowOptions) (*Ma
 			value += flow[a]
 		}
 	}
-	res := &MaxFlowResult{Value: value}
-	if res.Flow, err = matrixOf(p, flow, o.Run); err != nil {
-		return nil, err
-	}
-	res.SourceSide, res.SinkSide = net.Sides(n, s, t, o.Run)
-	if o.Trace != nil {
-		o.Trace(ops.Trace{Op: "MaxFlow", Method: "trees", NVals: int64(len(p.Head)), Work: search.Augmentations})
-	}
-	return res, nil
+	return flow, value, nil
 }
 
 // bound replaces infinite capacities by a number above every finite cut. It is an error if infinite

@@ -95,8 +95,8 @@ type Geolocation struct {
 // The pipeline, and MedianSphere, count on the device and compute medians on the host.
 //
 // O(edges) a pass, and for each median O(neighbours × iterations). The order of the sums of a
-// median is fixed on a machine; machines with and without AVX2 agree to rounding. A coordinate
-// outside its range is a *LocationError.
+// median is fixed on a machine; machines with and without AVX2 agree to rounding. Geolocate returns
+// a *LocationError if a coordinate is outside its range.
 func Geolocate[T comparable](g matrix.Source[T], locations *lines.Locations, opts ...GeolocateOptions) (*Geolocation, error) {
 	return geolocation(workflow.Pattern(g), locations, opts)
 }
@@ -120,6 +120,7 @@ func geolocation(a matrix.View[bool], locations *lines.Locations, opts []Geoloca
 	if err != nil {
 		return nil, err
 	}
+	workflow.Announce(o.Run, "Geolocate", "median: "+o.Median.String())
 	if at != nil && o.Median == MedianDegrees {
 		if res, err := fusedGeolocate(at, a, locations, n, o); res != nil || err != nil {
 			return res, err

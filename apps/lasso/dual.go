@@ -247,6 +247,29 @@ type lassoView struct {
 func (p *lassoPart) findCandidates() *lassoView {
 	n := len(p.load)
 	v := &lassoView{region: make([]int32, n), tree: make([]int32, n), extra: make([]float64, n)}
+	joins, rows, count := v.forest(p)
+	weight := make([]float64, count)
+	v.value = make([]float64, count)
+	for i, r := range v.region {
+		v.value[r] += p.nu[i] * p.x[i]
+		weight[r] += p.nu[i]
+	}
+	for r := range v.value {
+		v.value[r] /= weight[r]
+	}
+	v.route(p, joins, rows)
+	low, high := v.bounds(p)
+	v.frozen = make([]bool, count)
+	for r := range v.frozen {
+		v.frozen[r] = v.proven[r] && low[r] == high[r]
+	}
+	return v
+}
+
+// forest makes regions of the vertices that edges below their capacity join. It returns the edges
+// of a spanning forest with their rows, and the number of regions.
+func (v *lassoView) forest(p *lassoPart) (joins, rows []int32, count int32) {
+	n := len(p.load)
 	// The forest prefers edges with much slack.
 	root := make([]int32, n)
 	for i := range root {
@@ -259,8 +282,6 @@ func (p *lassoPart) findCandidates() *lassoView {
 		}
 		return i
 	}
-	var joins []int32 // edges of the forest, with their rows
-	var rows []int32
 	for pass := range 2 {
 		for i := range int32(n) {
 			for k := p.ptr[i]; k < p.ptr[i+1]; k++ {
@@ -276,7 +297,6 @@ func (p *lassoPart) findCandidates() *lassoView {
 			}
 		}
 	}
-	count := int32(0)
 	for i := range int32(n) {
 		if r := find(i); r == i {
 			v.region[i] = count
@@ -285,18 +305,13 @@ func (p *lassoPart) findCandidates() *lassoView {
 			v.region[i] = v.region[r]
 		}
 	}
-	weight := make([]float64, count)
-	v.value = make([]float64, count)
-	for i, r := range v.region {
-		v.value[r] += p.nu[i] * p.x[i]
-		weight[r] += p.nu[i]
-	}
-	for r := range v.value {
-		v.value[r] /= weight[r]
-	}
-	v.route(p, joins, rows)
-	// Bounds.
-	low, high := make([]float64, count), make([]float64, count)
+	return joins, rows, count
+}
+
+// bounds returns bounds of the solution in each region.
+func (v *lassoView) bounds(p *lassoPart) (low, high []float64) {
+	n, count := len(p.load), len(v.value)
+	low, high = make([]float64, count), make([]float64, count)
 	for r := range low {
 		low[r], high[r] = math.Inf(1), math.Inf(-1)
 		if v.proven[r] {
@@ -334,11 +349,7 @@ func (p *lassoPart) findCandidates() *lassoView {
 		}
 		slices.Reverse(borders)
 	}
-	v.frozen = make([]bool, count)
-	for r := range v.frozen {
-		v.frozen[r] = v.proven[r] && low[r] == high[r]
-	}
-	return v
+	return low, high
 }
 
 // route sends over each region's spanning forest the flow that makes the region constant, and finds

@@ -69,8 +69,8 @@ type FusedLassoResult struct {
 // cuts. See docs/lasso.md. A graph on a device is solved there by fused kernels, which leave at
 // most a small rest to the host; with Method Pipeline it comes to the host.
 //
-// Vertices without an entry in y, NaN and infinite numbers are a *ParameterError, negative, NaN and
-// infinite weights of edges a *WeightError.
+// FusedLasso returns a *ParameterError if a vertex has no entry in y or a number is NaN or
+// infinite, and a *WeightError if the weight of an edge is negative, NaN or infinite.
 func FusedLasso[T semiring.Number](g matrix.Source[T], y *matrix.Vector[float64], opts ...FusedLassoOptions) (*FusedLassoResult, error) {
 	return fusedLasso(workflow.Inside(g), y, opts)
 }

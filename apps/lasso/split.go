@@ -334,6 +334,13 @@ func (s *lassoSplit) divide(ctx context.Context, search *network.TreeSearch, lis
 		}
 		return into, nil
 	}
+	return s.separate(list, mean, into), nil
+}
+
+// separate divides a group along the minimum cut: the vertices in the tree of the source become a
+// group of their own. It appends the components of both.
+func (s *lassoSplit) separate(list []int32, mean float64, into [][]int32) [][]int32 {
+	net, p := s.net, s.part
 	group := s.group[list[0]]
 	up := s.last.Add(1)
 	for _, v := range list {
@@ -362,7 +369,7 @@ func (s *lassoSplit) divide(ctx context.Context, search *network.TreeSearch, lis
 		}
 	}
 	into = s.components(list, up, into)
-	return s.components(list, group, into), nil
+	return s.components(list, group, into)
 }
 
 // lassoBlock is the number of vertices of the smallest blocks of a group, lassoBlocks how many of

@@ -265,6 +265,7 @@ func (c *Clusterer) Cluster(seeds []int, opts ...LocalClusterOptions) (*LocalClu
 	if err := c.checkSeeds(seeds, o.Run); err != nil {
 		return nil, err
 	}
+	workflow.Announce(o.Run, "LocalCluster", o.Method.String())
 	here, with := matrix.On(c.place), workflow.With(o.Run)
 	field := func() lgcField { return matrix.NewVector[float64](c.n, here) }
 	val := make([]float64, len(seeds))

@@ -95,15 +95,9 @@ func nominateVertices(g matrix.View[bool], seeds []int, opts []NominateOptions) 
 	if err != nil {
 		return nil, err
 	}
-	if len(seeds) == 0 {
-		return nil, &workflow.ParameterError{App: app, Arg: "the list of seeds", Got: "empty", Want: "at least one vertex"}
-	}
-	isSeed := make([]bool, n)
-	for _, v := range seeds {
-		if err := workflow.Vertex(app, "seed", v, n); err != nil {
-			return nil, err
-		}
-		isSeed[v] = true
+	isSeed, err := marked(app, seeds, n)
+	if err != nil {
+		return nil, err
 	}
 	if !(o.Weight >= 0 && o.Weight <= 1) {
 		return nil, &workflow.ParameterError{App: app, Arg: "the weight", Got: fmt.Sprint(o.Weight), Want: "from 0 to 1"}
@@ -115,6 +109,7 @@ func nominateVertices(g matrix.View[bool], seeds []int, opts []NominateOptions) 
 	if err != nil {
 		return nil, err
 	}
+	workflow.Announce(o.Run, app, o.Context.String())
 	workflow.Report(o.Run, "nominate", 0, int64(n))
 	context, err := contextOf(app, g, n, seeds, o)
 	if err != nil {
@@ -123,27 +118,14 @@ func nominateVertices(g matrix.View[bool], seeds []int, opts []NominateOptions) 
 	if err := context.Fetch(); err != nil {
 		return nil, err
 	}
-	scaled := func(x []float64) {
-		low, high := math.Inf(1), math.Inf(-1)
-		for v, y := range x {
-			if !isSeed[v] {
-				low, high = min(low, y), max(high, y)
-			}
-		}
-		for v, y := range x {
-			if x[v] = 0; high-low > 1e-9*max(math.Abs(high), math.Abs(low)) {
-				x[v] = (y - low) / (high - low)
-			}
-		}
-	}
 	x, err := context.Dense(0)
 	if err != nil {
 		return nil, err
 	}
-	scaled(x)
+	scale(x, isSeed)
 	score := slices.Clone(x)
 	if content != nil {
-		scaled(content)
+		scale(content, isSeed)
 		for v := range score {
 			score[v] = (1-o.Weight)*x[v] + o.Weight*content[v]
 		}
@@ -179,6 +161,37 @@ func nominateVertices(g matrix.View[bool], seeds []int, opts []NominateOptions) 
 	}
 	workflow.Report(o.Run, "nominate", int64(n), int64(n))
 	return res, err
+}
+
+// marked returns which vertices are seeds.
+func marked(app string, seeds []int, n int) ([]bool, error) {
+	if len(seeds) == 0 {
+		return nil, &workflow.ParameterError{App: app, Arg: "the list of seeds", Got: "empty", Want: "at least one vertex"}
+	}
+	isSeed := make([]bool, n)
+	for _, v := range seeds {
+		if err := workflow.Vertex(app, "seed", v, n); err != nil {
+			return nil, err
+		}
+		isSeed[v] = true
+	}
+	return isSeed, nil
+}
+
+// scale scales the numbers of the vertices other than seeds linearly to 0 … 1, or to 0 if all are
+// equal.
+func scale(x []float64, isSeed []bool) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for v, y := range x {
+		if !isSeed[v] {
+			low, high = min(low, y), max(high, y)
+		}
+	}
+	for v, y := range x {
+		if x[v] = 0; high-low > 1e-9*max(math.Abs(high), math.Abs(low)) {
+			x[v] = (y - low) / (high - low)
+		}
+	}
 }
 
 // contentOf returns the content of all vertices, nil without content.

@@ -45,7 +45,8 @@ func (e *CycleError) Error() string {
 }
 
 // TopologicalOrder returns the vertices of g in an order in which every edge leads forwards, and
-// the level of each. A self-loop is a cycle, and a cycle is a *CycleError. Values are ignored.
+// the level of each. TopologicalOrder returns a *CycleError if there is a cycle, such as a
+// self-loop. Values are ignored.
 //
 // Vertices without an edge from the vertices left form the next level (Kahn, Communications of the
 // ACM 5, 1962):

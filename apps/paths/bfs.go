@@ -40,6 +40,9 @@ func BFS[T comparable](g matrix.Source[T], source int, opts ...BFSOptions) (*BFS
 	return breadthFirst(g, source, opts)
 }
 
+// byDirection is the algorithm of the searches by operations: ops.VxM pushes or pulls each step.
+const byDirection = "direction-optimising"
+
 // breadthFirst is BFS of a graph with values of any type.
 func breadthFirst(g workflow.Operand, source int, opts []BFSOptions) (*BFSResult, error) {
 	o, err := workflow.Only("BFS", opts)
@@ -63,6 +66,7 @@ func breadthFirst(g workflow.Operand, source int, opts []BFSOptions) (*BFSResult
 	case form.Device != nil:
 		return fusedBFS(form.Device, a, n, source, o)
 	}
+	workflow.Announce(o.Run, "BFS", byDirection)
 	here := matrix.On(a.Place())
 	res := &BFSResult{Level: matrix.NewVector[int32](n, here)}
 	var s ops.Steps

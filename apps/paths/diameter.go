@@ -63,6 +63,7 @@ func diameterOf(g workflow.Operand, opts []DiameterOptions) (*DiameterResult, er
 	if err != nil {
 		return nil, err
 	}
+	workflow.Announce(o.Run, app, "bounds of eccentricities")
 	d := &diameterSearch{o: o, res: DiameterResult{Upper: max(n-1, 0), From: -1, To: -1}}
 	if n > 0 {
 		d.res.From, d.res.To = 0, 0

@@ -34,8 +34,8 @@ type Nomination[T semiring.Number] struct {
 //	d = min over seeds s, paths s→v, of the sum of the weights
 //
 // Vertices that no seed reaches have no entry. Weights and distances too large for T are as in
-// [SSSP]. Zero weights are edges; negative ones and NaN are a *WeightError. [Rank] orders the
-// result. For an undirected graph give a symmetric matrix.
+// [SSSP]. Zero weights are edges. VertexNomination returns a *WeightError if a weight is negative
+// or NaN. [Rank] orders the result. For an undirected graph give a symmetric matrix.
 //
 // HIVE workflow "vertex nomination": Gunrock HIVE report, 2018, ch. 12.
 func VertexNomination[T semiring.Number](g matrix.Source[T], seeds []int, opts ...VertexNominationOptions[T]) (*matrix.Vector[T], error) {
@@ -128,6 +128,7 @@ func hopsFrom(a matrix.View[bool], n int, seeds []int, run workflow.Run) (dist *
 	case form.Device != nil:
 		return fusedHops(form.Device, a, n, seeds, run)
 	}
+	workflow.Announce(run, "VertexNomination", byDirection)
 	here := matrix.On(a.Place())
 	dist = matrix.NewVector[int32](n, here)
 	frontier := matrix.NewVector[bool](n, here)

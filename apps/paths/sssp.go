@@ -168,6 +168,7 @@ func distancesByKernels(a rep.View, n int, sources []int, of *arithmetic, delta 
 
 // pipelineSSSP is SSSP by operations.
 func pipelineSSSP[T semiring.Number](a matrix.View[T], n int, sources []int, delta T, o workflow.Run) (*matrix.Vector[T], error) {
+	workflow.Announce(o, "SSSP", "delta-stepping")
 	unreached := semiring.MaxValue[T]()
 	with := workflow.With(o)
 	dist, err := workflow.FullVector(a.Place(), n, unreached, with)

@@ -130,6 +130,7 @@ func ProjectionTo[T semiring.Number](sink chunked.Sink[T], a matrix.Source[T], o
 		ctx = context.Background()
 	}
 	n, _ := left.Dims()
+	workflow.Announce(o.Run, "ProjectionTo", "blocks")
 	workflow.Report(o.Run, "project", 0, int64(n))
 	plan := []chunked.Option{chunked.On(matrix.AsView[T](a).Place()), chunked.Threads(o.Threads), chunked.WithProgress(func(p chunked.Progress) {
 		workflow.Report(o.Run, "project", int64(p.Rows), int64(p.AllRows))

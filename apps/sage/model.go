@@ -73,8 +73,8 @@ func (m *SAGEModel) Write(w io.Writer) error {
 }
 
 // ReadSAGEModel reads a model that Write wrote, or a .npz file of NumPy with the same arrays.
-// Without aggregator it is AggregateMean. A file that is no model, or has a number that is not
-// finite, is a *graphio.ParseError with its name.
+// Without aggregator it is AggregateMean. ReadSAGEModel returns a *graphio.ParseError with the name
+// of the file if it is no model or has a number that is not finite.
 func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
 	const app = "ReadSAGEModel"
 	if lines.IsNil(r) {

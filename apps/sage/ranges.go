@@ -184,23 +184,10 @@ func (s *sageDivision) byLayers(at *sageGraph) error {
 	for k := range out {
 		out[k] = inputs[k].Full
 	}
-	if s.o.Vertices != nil { // rows of any rank, as often as they are asked for
-		all := make([]neural.Near[float32], len(ranks))
-		for k := range all {
-			all[k].Panel = out[k]
-		}
-		if err := s.gatherRows(all, rows); err != nil {
-			return err
-		}
-		for k, c := range ranks {
-			part := s.list[s.cuts[c.Rank()]:s.cuts[c.Rank()+1]]
-			out[k] = neural.NewPanel[float32](len(part), all[k].Cols)
-			for i, v := range part {
-				copy(neural.Row(out[k], i), neural.Row(all[k].Panel, int(v)))
-			}
-		}
-	} else {
+	if s.o.Vertices == nil {
 		s.cuts = rows
+	} else if err := s.chosenRows(out, rows); err != nil {
+		return err
 	}
 	return s.Each(func(k int, _ comm.Comm, run workflow.Run) error {
 		s.embeddings[k], s.facts[k] = neural.AsMatrix(out[k]), []int64{int64(zeroRows(out[k], run.Threads)), 0}
@@ -209,6 +196,26 @@ func (s *sageDivision) byLayers(at *sageGraph) error {
 		}
 		return nil
 	})
+}
+
+// chosenRows replaces the rows of each rank by the rows of the vertices that it is asked for, in
+// their order, which may be rows of any rank.
+func (s *sageDivision) chosenRows(out []neural.Panel[float32], rows []int64) error {
+	all := make([]neural.Near[float32], len(out))
+	for k := range all {
+		all[k].Panel = out[k]
+	}
+	if err := s.gatherRows(all, rows); err != nil {
+		return err
+	}
+	for k, c := range s.G.Ranks() {
+		part := s.list[s.cuts[c.Rank()]:s.cuts[c.Rank()+1]]
+		out[k] = neural.NewPanel[float32](len(part), all[k].Cols)
+		for i, v := range part {
+			copy(neural.Row(out[k], i), neural.Row(all[k].Panel, int(v)))
+		}
+	}
+	return nil
 }
 
 // gatherRows replaces the rows of each rank by the rows of all ranks, from column From on.

@@ -187,29 +187,10 @@ func graphSAGE(g rep.View, features matrix.Source[float32], model *SAGEModel, op
 	if err != nil {
 		return nil, err
 	}
-	if o.Batch == 0 {
-		o.Batch = 4096
-	}
-	if o.Batch < 0 {
-		return nil, &workflow.ParameterError{App: app, Arg: "the batch", Got: fmt.Sprint(o.Batch), Want: "1 or more, or 0 for 4096"}
-	}
-	if o.FeatureMemory < 0 {
-		return nil, &workflow.ParameterError{App: app, Arg: "the memory of features", Got: fmt.Sprint(o.FeatureMemory), Want: "a number of bytes, or 0 for what is free"}
-	}
-	if err := checkSamples(app, o.Samples, o.Sampling, len(net.Layers)); err != nil {
+	if err := o.complete(app, n, len(net.Layers)); err != nil {
 		return nil, err
 	}
-	for _, v := range o.Vertices {
-		if err := workflow.Vertex(app, "a vertex", v, n); err != nil {
-			return nil, err
-		}
-	}
-	if o.PerSource && o.Samples == nil {
-		return nil, &workflow.ParameterError{App: app, Arg: "the option PerSource", Got: "set without samples", Want: "numbers of samples, or unset: all neighbours are the same for all"}
-	}
-	if o.Precision < SAGEFloat32 || o.Precision > SAGEBFloat16 {
-		return nil, &workflow.ParameterError{App: app, Arg: "the precision", Got: o.Precision.String(), Want: "SAGEFloat32, SAGETF32, SAGEFloat16 or SAGEBFloat16"}
-	}
+	workflow.Announce(o.Run, app, model.Aggregator.String())
 	if res, err := sageByRanges(app, g, matrix.AsView[float32](features), model, net, n, o); res != nil || err != nil {
 		return res, err
 	}
@@ -247,12 +228,65 @@ func graphSAGE(g rep.View, features matrix.Source[float32], model *SAGEModel, op
 		}
 		return res, err
 	}
+	return sageOnHost(app, net, at, features, n, place, o)
+}
+
+// complete sets the default of the batch and checks the settings.
+func (o *SAGEOptions) complete(app string, n, layers int) error {
+	if o.Batch == 0 {
+		o.Batch = 4096
+	}
+	if o.Batch < 0 {
+		return &workflow.ParameterError{App: app, Arg: "the batch", Got: fmt.Sprint(o.Batch), Want: "1 or more, or 0 for 4096"}
+	}
+	if o.FeatureMemory < 0 {
+		return &workflow.ParameterError{App: app, Arg: "the memory of features", Got: fmt.Sprint(o.FeatureMemory), Want: "a number of bytes, or 0 for what is free"}
+	}
+	if err := checkSamples(app, o.Samples, o.Sampling, layers); err != nil {
+		return err
+	}
+	for _, v := range o.Vertices {
+		if err := workflow.Vertex(app, "a vertex", v, n); err != nil {
+			return err
+		}
+	}
+	if o.PerSource && o.Samples == nil {
+		return &workflow.ParameterError{App: app, Arg: "the option PerSource", Got: "set without samples", Want: "numbers of samples, or unset: all neighbours are the same for all"}
+	}
+	if o.Precision < SAGEFloat32 || o.Precision > SAGEBFloat16 {
+		return &workflow.ParameterError{App: app, Arg: "the precision", Got: o.Precision.String(), Want: "SAGEFloat32, SAGETF32, SAGEFloat16 or SAGEBFloat16"}
+	}
+	return nil
+}
+
+// sageOnHost computes on the host, and moves the result to the place of the graph.
+func sageOnHost(app string, net *neural.Net[float32], at *sageGraph, features matrix.Source[float32], n int, place matrix.Place, o SAGEOptions) (*SAGEResult, error) {
 	x, err := featuresOf(features, n)
 	if err != nil {
 		return nil, err
 	}
-	method := "layers"
-	var z neural.Panel[float32]
+	z, method, err := embedOnHost(net, at, x, n, o)
+	if err != nil {
+		return nil, err
+	}
+	res := &SAGEResult{Embeddings: neural.AsMatrix(z), ZeroRows: zeroRows(z, o.Threads)}
+	if net.Out != nil {
+		res.Logits = neural.AsMatrix(net.Classify(z, o.Run))
+	}
+	workflow.Report(o.Run, "GraphSAGE", int64(n), int64(n))
+	if o.Trace != nil {
+		o.Trace(ops.Trace{Op: app, Method: ops.Method(method), NVals: int64(z.Rows) * int64(z.Cols)})
+	}
+	if err := res.Embeddings.Move(place); err != nil || res.Logits == nil {
+		return res, err
+	}
+	return res, res.Logits.Move(place)
+}
+
+// embedOnHost embeds by layers of all vertices, by trees of the vertices asked for, or by trees of
+// their own, and returns which.
+func embedOnHost(net *neural.Net[float32], at *sageGraph, x neural.Input[float32], n int, o SAGEOptions) (z neural.Panel[float32], method string, err error) {
+	method = "layers"
 	if o.PerSource {
 		method = "own trees"
 		z, err = embedOwnTrees(net, at, x, o)
@@ -269,21 +303,7 @@ func graphSAGE(g rep.View, features matrix.Source[float32], model *SAGEModel, op
 			}
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	res := &SAGEResult{Embeddings: neural.AsMatrix(z), ZeroRows: zeroRows(z, o.Threads)}
-	if net.Out != nil {
-		res.Logits = neural.AsMatrix(net.Classify(z, o.Run))
-	}
-	workflow.Report(o.Run, "GraphSAGE", int64(n), int64(n))
-	if o.Trace != nil {
-		o.Trace(ops.Trace{Op: app, Method: ops.Method(method), NVals: int64(z.Rows) * int64(z.Cols)})
-	}
-	if err := res.Embeddings.Move(place); err != nil || res.Logits == nil {
-		return res, err
-	}
-	return res, res.Logits.Move(place)
+	return z, method, err
 }
 
 // zeroRows returns the number of rows without a number other than 0.

@@ -129,6 +129,7 @@ func trainGraphSAGE(g rep.View, features matrix.Source[float32], classes []int32
 		}
 		on, devices = nil, nil
 	}
+	workflow.Announce(o.Run, app, o.Aggregator.String())
 	if devices != nil {
 		res, err := trainOnGroup(devices, g, matrix.AsView[float32](features), classes, split, n, d, count, o)
 		if res != nil || err != nil {
@@ -146,6 +147,12 @@ func trainGraphSAGE(g rep.View, features matrix.Source[float32], classes []int32
 	}
 	t := &sageTrainer{o: o, classes: classes, split: split, idle: grouped && !group.First()}
 	t.net = newNet[float32](o.Aggregator, d, o.Hidden, count, o.Seed)
+	return t.trainOnHost(app, g, features, n)
+}
+
+// trainOnHost trains a new network on the host, or by ranges of a group.
+func (t *sageTrainer) trainOnHost(app string, g rep.View, features matrix.Source[float32], n int) (*SAGETraining, error) {
+	o := t.o
 	t.best = t.net.Values()
 	t.state.Validate, t.state.bestLoss = math.NaN(), math.Inf(1)
 	divided, err := divideTraining(t, g, matrix.AsView[float32](features), n)

@@ -53,13 +53,13 @@ type localCount struct {
 	count  int64
 }
 
-// Blocks of 2^seriesShift vertices are dealt to the ranges in turn. Tests lower it.
-var seriesShift = 6
+// Blocks of 2^seriesShift vertices are dealt to the ranges in turn.
+const seriesShift = 6
 
 func newSeries(e *TimedEdges, o ScanSeriesOptions, threads int) *series {
 	s := &series{o: o, res: &ScanSeriesResult{Windows: []ScanWindow{}, Anomalies: []ScanAnomaly{}},
 		past: make([]seriesPast, e.Vertices), number: make([]int32, e.Vertices)}
-	s.ranges = make([]seriesRange, parallel.Share(threads, int64(len(e.Time)), int64(seriesEdges)))
+	s.ranges = make([]seriesRange, parallel.Share(threads, int64(len(e.Time)), int64(o.edges)))
 	for r := range s.ranges {
 		s.ranges[r].recent = make([][]localCount, o.Lag)
 	}
@@ -77,7 +77,7 @@ func (s *series) divide(w *seriesWindow) {
 		w.shares[r] = make([]localCount, 0, len(w.counts)/count*5/4+16)
 	}
 	for _, c := range w.counts {
-		r := int(c.vertex) >> seriesShift % count
+		r := int(c.vertex) >> s.o.shift % count
 		w.shares[r] = append(w.shares[r], c)
 	}
 	w.counts = nil
@@ -156,7 +156,7 @@ func (s *series) standardise(r int, now []localCount) seriesFound {
 		}
 	}
 	if f.best <= 0 { // a vertex without edges may have more
-		block := 1 << seriesShift
+		block := 1 << s.o.shift
 		for lo := r * block; lo < len(s.past); lo += len(s.ranges) * block {
 			for v := lo; v < min(lo+block, len(s.past)); v++ {
 				if s.number[v] == 0 {

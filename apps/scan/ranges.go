@@ -52,23 +52,7 @@ func scanByRanges(g matrix.View[bool], n int, o ScanOptions) (*ScanResult, error
 	size := (n + p - 1) / p // of a block
 	counts, edges := make([][]int64, len(graph)), make([]int64, len(graph))
 	err = d.Each(func(k int, c comm.Comm, run workflow.Run) (err error) {
-		if at := device.Of(d.PlaceOf(k)); at != nil {
-			var res *ScanResult
-			if res, err = scanPart(at, graph[k], n, run, c.Rank(), p); err != nil {
-				return err
-			}
-			if counts[k], err = res.Statistic.Dense(0); err != nil {
-				return err
-			}
-			edges[k] = res.Edges
-		} else {
-			count := r.corners
-			if o.Hops == ScanTwoHops {
-				count = r.twoHops
-			}
-			counts[k], err = count(run, c.Rank(), p)
-			edges[k] = r.ptr[n] / 2
-		}
+		counts[k], edges[k], err = rankCounts(d, k, c.Rank(), graph[k], n, r, run, o)
 		counts[k] = append(counts[k], make([]int64, p*size-n)...)
 		return err
 	})
@@ -98,6 +82,29 @@ func scanByRanges(g matrix.View[bool], n int, o ScanOptions) (*ScanResult, error
 	d.Traced(2*res.Edges, int64(n), imbalance)
 	workflow.Report(o.Run, "scan statistics", int64(n), int64(n))
 	return res, nil
+}
+
+// rankCounts returns the statistics that local rank k counts, on its device or on the host by r, and
+// the number of edges.
+func rankCounts(d *workflow.Division, k, rank int, g matrix.View[bool], n int, r *ranked, run workflow.Run, o ScanOptions) (counts []int64, edges int64, err error) {
+	if at := device.Of(d.PlaceOf(k)); at != nil {
+		var res *ScanResult
+		if res, err = scanPart(at, g, n, run, rank, d.G.Size()); err != nil {
+			return nil, 0, err
+		}
+		if counts, err = res.Statistic.Dense(0); err != nil {
+			return nil, 0, err
+		}
+		edges = res.Edges
+	} else {
+		count := r.corners
+		if o.Hops == ScanTwoHops {
+			count = r.twoHops
+		}
+		counts, err = count(run, rank, d.G.Size())
+		edges = r.ptr[n] / 2
+	}
+	return counts, edges, err
 }
 
 // scanPart counts for a part of the vertices on a device.

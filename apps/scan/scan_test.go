@@ -285,13 +285,11 @@ func naiveSeries(e *TimedEdges, window float64, lag, hops int) (locality, score 
 }
 
 func TestScanSeriesAgainstFormula(t *testing.T) {
-	samples.WithValue(t, &seriesEdges, 1)
-	samples.WithValue(t, &seriesShift, 1)
 	for seed := range int64(6) {
 		n, windows, rate := 12, 20, []int{2, 6, 30}[seed%3]
 		e := chatter(n, windows, rate, 15, 4, seed)
 		lag := 2 + int(seed)%3
-		res, err := ScanSeries(e, ScanSeriesOptions{Window: 7, Lag: lag})
+		res, err := ScanSeries(e, ScanSeriesOptions{Window: 7, Lag: lag, edges: 1, shift: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -309,13 +307,11 @@ func TestScanSeriesAgainstFormula(t *testing.T) {
 
 // Threads share the windows; the results, the traces and their order equal one thread's.
 func TestScanSeriesThreads(t *testing.T) {
-	samples.WithValue(t, &seriesEdges, 1)
-	samples.WithValue(t, &seriesShift, 1)
 	e := chatter(40, 50, 20, 40, 6, 1)
 	run := func(threads int) (string, []ops.Trace) {
 		var traces []ops.Trace
 		windows := int64(-1)
-		o := ScanSeriesOptions{Window: 7, Lag: 3, Threshold: .1}
+		o := ScanSeriesOptions{Window: 7, Lag: 3, Threshold: .1, edges: 1, shift: 1}
 		o.Threads, o.Trace = threads, func(t ops.Trace) { traces = append(traces, t) }
 		o.Progress = func(_ string, done, total int64) {
 			if done != windows+1 {

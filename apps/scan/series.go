@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -26,6 +27,8 @@ type ScanSeriesOptions struct {
 	Lag       int     // windows of the recent past, 2 or more; 0 means 20
 	Hops      ScanHops
 	Threshold float64 // score above which a window is an anomaly; 0 means 5
+
+	edges, shift int // 0 but in tests: seriesEdges and seriesShift
 }
 
 // ScanSeriesResult is the result of ScanSeries.
@@ -59,8 +62,8 @@ type ScanVertex struct {
 	Locality float64 // its standardised statistic
 }
 
-// seriesEdges is the number of edges that a thread must have to divide them. Tests lower it.
-var seriesEdges = 1 << 14
+// seriesEdges is the number of edges that a thread must have to divide them.
+const seriesEdges = 1 << 14
 
 // scanWindows bounds the windows of a series.
 const scanWindows = 1 << 24
@@ -93,6 +96,7 @@ func ScanSeries(e *TimedEdges, opts ...ScanSeriesOptions) (*ScanSeriesResult, er
 	if o.Threshold == 0 {
 		o.Threshold = 5
 	}
+	o.edges, o.shift = cmp.Or(o.edges, seriesEdges), cmp.Or(o.shift, seriesShift)
 	switch {
 	case !(o.Window > 0) || math.IsInf(o.Window, 1):
 		return nil, &workflow.ParameterError{App: app, Arg: "the window", Got: fmt.Sprint(o.Window), Want: "a positive length, in the unit of the time stamps"}
@@ -104,7 +108,8 @@ func ScanSeries(e *TimedEdges, opts ...ScanSeriesOptions) (*ScanSeriesResult, er
 	if err := o.Hops.check(app); err != nil {
 		return nil, err
 	}
-	first, last, err := e.span(app, o.Threads)
+	workflow.Announce(o.Run, app, "scan statistics of windows")
+	first, last, err := e.span(app, o.Threads, o.edges)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +122,7 @@ func ScanSeries(e *TimedEdges, opts ...ScanSeriesOptions) (*ScanSeriesResult, er
 			Want: fmt.Sprintf("a length with at most %d windows", scanWindows)}
 	}
 	threads := parallel.Threads(o.Threads)
-	order, begin := e.byWindow(first, o.Window, int(count), threads)
+	order, begin := e.byWindow(first, o.Window, int(count), threads, o.edges)
 	s := newSeries(e, o, threads)
 	workers := min(threads, int(count))
 	counters := make([]seriesCounter, workers)
@@ -151,8 +156,8 @@ func ScanSeries(e *TimedEdges, opts ...ScanSeriesOptions) (*ScanSeriesResult, er
 	return s.res, nil
 }
 
-// span checks the edges and returns the first and the last time.
-func (e *TimedEdges) span(app string, threads int) (first, last float64, err error) {
+// span checks the edges and returns the first and the last time. A thread gets grain edges or more.
+func (e *TimedEdges) span(app string, threads, grain int) (first, last float64, err error) {
 	bad := func(arg, got, want string) (float64, float64, error) {
 		return 0, 0, &workflow.ParameterError{App: app, Arg: arg, Got: got, Want: want}
 	}
@@ -168,8 +173,8 @@ func (e *TimedEdges) span(app string, threads int) (first, last float64, err err
 		first, last float64
 		err         error
 	}
-	parts := make([]part, (len(e.Time)+seriesEdges-1)/seriesEdges)
-	_ = parallel.Range(nil, threads, len(e.Time), seriesEdges, func(_, lo, hi int) {
+	parts := make([]part, (len(e.Time)+grain-1)/grain)
+	_ = parallel.Range(nil, threads, len(e.Time), grain, func(_, lo, hi int) {
 		p := part{first: math.Inf(1), last: math.Inf(-1)}
 		for k := lo; k < hi && p.err == nil; k++ {
 			t := e.Time[k]
@@ -183,7 +188,7 @@ func (e *TimedEdges) span(app string, threads int) (first, last float64, err err
 			}
 			p.first, p.last = min(p.first, t), max(p.last, t)
 		}
-		parts[lo/seriesEdges] = p
+		parts[lo/grain] = p
 	})
 	first, last = math.Inf(1), math.Inf(-1)
 	for _, p := range parts {
@@ -197,9 +202,9 @@ func (e *TimedEdges) span(app string, threads int) (first, last float64, err err
 
 // byWindow returns the indices of the edges by windows: window t has order[begin[t]:begin[t+1]], in
 // ascending order.
-func (e *TimedEdges) byWindow(first, window float64, count, threads int) (order []int, begin []int64) {
+func (e *TimedEdges) byWindow(first, window float64, count, threads, grain int) (order []int, begin []int64) {
 	n := len(e.Time)
-	parts := parallel.Share(threads, int64(n), int64(max(seriesEdges, count)))
+	parts := parallel.Share(threads, int64(n), int64(max(grain, count)))
 	cut := func(w int) int { return int(int64(n) * int64(w) / int64(parts)) }
 	counts, at := make([][]int64, parts), fresh.Make[int32](int64(n)) // at is the window of each edge
 	_ = parallel.Pieces(nil, parts, parts, func(_, w int) {

@@ -12,10 +12,7 @@ import (
 
 // Each receives the walks of one place in order, in the processes that give it, in several rounds.
 func TestRangesEach(t *testing.T) {
-	before := walkRound
-	walkRound = func(int) int64 { return sumWalks }
-	defer func() { walkRound = before }()
-	o := SearchOptions{PerStart: 31, Length: 6, Visits: true, Seed: 2}
+	o := SearchOptions{PerStart: 31, Length: 6, Visits: true, Seed: 2, round: sumWalks}
 	search := func(g samples.GroupGraph, receives bool) (*SearchResult, []int32, error) {
 		o, all := o, []int32(nil)
 		if receives {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"sync/atomic"
@@ -17,8 +18,10 @@ import (
 // roundCells bounds the vertices of the walks of a rank that Each receives at a time, on a group.
 const roundCells = 1 << 24
 
-// walkRound is the number of walks of a rank in a round. It is a variable for tests.
-var walkRound = func(length int) int64 { return max(sumWalks, roundCells/int64(length)/sumWalks*sumWalks) }
+// walkRound is the number of walks of a rank in a round.
+func walkRound(o SearchOptions) int64 {
+	return cmp.Or(o.round, max(sumWalks, roundCells/int64(o.Length)/sumWalks*sumWalks))
+}
 
 // walksByRanges divides the walks among the ranks of a group. The result is nil if they are not
 // divided. Walks are cut at multiples of sumWalks, so that scores are added up in the same order
@@ -57,7 +60,7 @@ func walksByRanges(s *searcher, g rep.View) (*SearchResult, error) {
 	workflow.Report(o.Run, "graph search", 0, s.walks)
 	p, round := d.G.Size(), max(s.walks, 1)
 	if each {
-		round = int64(p) * walkRound(o.Length)
+		round = int64(p) * walkRound(o)
 	}
 	w := &walkRanges{Division: d, s: s, graph: graph, each: each, own: make([]*searcher, len(graph))}
 	if d.Devices && !each && s.n > 0 && d.G.MovesDeviceMemory() {

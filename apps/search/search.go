@@ -10,6 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/paths"
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -74,6 +75,8 @@ type SearchOptions struct {
 	// Each receives the walks in blocks, in ascending order, one call at a time. The block is valid
 	// during the call. An error ends the search and is its result. May be nil.
 	Each func(walks SearchBlock) error
+
+	round int64 // walks of a rank in a round; 0 but in tests: see walkRound
 }
 
 // A SearchBlock holds consecutive walks.
@@ -143,7 +146,7 @@ const curvePoints = 1024
 //
 // scores gives the score of each vertex; see VertexScores and ScoreFunc. nil means 0 for all, which
 // greedy and stochastic walks refuse unless they have a Weight. Stochastic walks want weights of 0
-// or more; a negative one, NaN or an infinity is a *WeightError or a *ScoreError.
+// or more: GraphSearch returns a *WeightError or a *ScoreError if one is negative, NaN or infinite.
 //
 // The random numbers are Philox4x32-10 (package internal/philox) of the seed, the walk and the
 // step. So the walks do not depend on threads, on the device, on other walks or on their Length.
@@ -214,21 +217,9 @@ func graphSearch(g workflow.Operand, scores *Scores, starts []int, opts []Search
 	} else if !fits {
 		at = nil
 	}
+	workflow.Announce(o.Run, app, o.Rule.String())
 	workflow.Report(o.Run, "graph search", 0, s.walks)
-	method := "kernel"
-	if at != nil {
-		s.room = n
-		if err = fusedWalks(s, at, g.Inside()); errors.Is(err, errWeights) {
-			s.room = 0
-			if err = onHost(s, g.Inside()); err == nil { // it says which, unless no walk meets it
-				method, at = s.method(), nil
-				err = s.run()
-			}
-		}
-	} else if err = onHost(s, g.Inside()); err == nil {
-		method = s.method()
-		err = s.run()
-	}
+	method, at, err := s.walk(g, at, n)
 	if err != nil {
 		return nil, err
 	}
@@ -259,6 +250,26 @@ func graphSearch(g workflow.Operand, scores *Scores, starts []int, opts []Search
 		return res, res.Visits.Move(place)
 	}
 	return res, nil
+}
+
+// walk takes all walks on the device at, or on the host where it is nil or the weights do not suit
+// it. It returns the method and the device that ran.
+func (s *searcher) walk(g workflow.Operand, at device.Runner, n int) (method string, ran device.Runner, err error) {
+	method = "kernel"
+	if at != nil {
+		s.room = n
+		if err = fusedWalks(s, at, g.Inside()); errors.Is(err, errWeights) {
+			s.room = 0
+			if err = onHost(s, g.Inside()); err == nil { // it says which, unless no walk meets it
+				method, at = s.method(), nil
+				err = s.run()
+			}
+		}
+	} else if err = onHost(s, g.Inside()); err == nil {
+		method = s.method()
+		err = s.run()
+	}
+	return method, at, err
 }
 
 // asMatrix32 returns a full matrix, which shares the values.

@@ -24,6 +24,14 @@ const (
 	RandomOrder
 )
 
+// String returns the name of the order on the command line.
+func (o ColourOrder) String() string {
+	if names := []string{"largest-first", "smallest-last", "random"}; o >= 0 && int(o) < len(names) {
+		return names[o]
+	}
+	return fmt.Sprintf("ColourOrder(%d)", int(o))
+}
+
 // ColouringOptions are the settings of Colouring.
 type ColouringOptions struct {
 	workflow.Run
@@ -64,6 +72,7 @@ func colouringOf(g workflow.Operand, opts []ColouringOptions) (*ColouringResult,
 	if err != nil {
 		return nil, err
 	}
+	workflow.Announce(o.Run, app, o.Order.String())
 	if form.Host {
 		return colourOnHost(workflow.RowsOf(a), o)
 	}

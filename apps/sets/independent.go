@@ -40,9 +40,11 @@ func maximalIndependentSet(g workflow.Operand, opts []IndependentSetOptions) (*m
 		return nil, err
 	}
 	a, n, form, err := workflow.BegunUndirected(app, "independent set", g, o.Run)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
+	}
+	workflow.Announce(o.Run, app, "independent set")
+	switch {
 	case form.Device != nil:
 		return fusedIndependent(form.Device, a, n, o)
 	case form.Host:

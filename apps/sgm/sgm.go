@@ -175,6 +175,7 @@ func sgm(a, b workflow.Operand, seeds []SeedPair, opts []SGMOptions) (*SGMResult
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	workflow.Announce(o.Run, "SGM", "Frank-Wolfe")
 	x, y := workflow.Inside(a), workflow.Inside(b)
 	if access.Kind(x) == reflect.Float32 {
 		return sgmOf(matrix.ViewOf[float32](x), matrix.ViewOf[float32](y), seeds, o, began)

@@ -25,6 +25,14 @@ const (
 	CommonNeighbours
 )
 
+// String returns the name of the measure on the command line.
+func (m SimilarityMeasure) String() string {
+	if names := []string{"jaccard", "overlap", "cosine", "common"}; m >= 0 && int(m) < len(names) {
+		return names[m]
+	}
+	return fmt.Sprintf("SimilarityMeasure(%d)", int(m))
+}
+
 // score returns the measure of sets of x and y elements with some common elements.
 func (m SimilarityMeasure) score(common, x, y float64) float64 {
 	switch m {
@@ -88,6 +96,7 @@ func similarity(a matrix.View[bool], opts []SimilarityOptions) (*matrix.Matrix[f
 		}
 	}
 	m, _ := a.Dims()
+	workflow.Announce(o.Run, app, o.Measure.String())
 	workflow.Report(o.Run, "similarity", 0, int64(m))
 	if err := workflow.Expired(o.Run); err != nil {
 		return nil, err

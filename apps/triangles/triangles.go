@@ -37,6 +37,7 @@ func triangleCount(g matrix.View[bool], opts []TriangleOptions) (int64, error) {
 		return 0, err
 	}
 	with := workflow.With(o.Run)
+	workflow.Announce(o.Run, "TriangleCount", "L·Lᵀ by degree")
 	workflow.Report(o.Run, "orient by degree", 0, 2)
 	l, err := towardsHubs(g, o.Run, n)
 	if err != nil {

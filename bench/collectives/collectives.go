@@ -23,22 +23,22 @@ var commKernels string
 
 // Options are the options of Comm.
 type Options struct {
-	// Driver and Compiler are those of the GPUs; nil opens CUDA and NVRTC. Without a gpu.Run the table
-	// has the rows of the host alone.
+	// Driver and Compiler serve the GPUs; nil opens CUDA and NVRTC. Without a gpu.Run the table has
+	// the rows of the host alone.
 	Driver   driver.Driver
 	Compiler driver.Compiler
 	// Table is the size of the table on a device in bytes, rounded down to a power of two (0: 8
-	// GiB, or a quarter of the memory if that is less); Host that of the table on the host (0: 1
-	// GiB).
+	// GiB, or a quarter of the memory if that is less); Host is the size of the table on the host
+	// (0: 1 GiB).
 	Table, Host uint64
 	// Target is the time of one measurement of a row; 0 means 10 ms. Rounds is the number of
-	// measurements, of which the median counts; 0 means 5.
+	// measurements; the median counts, and 0 means 5.
 	Target time.Duration
 	Rounds int
 	// Largest is the size in bytes of the largest collective on GPUs (0: 1 GiB); on the host at
 	// most 16 MiB count.
 	Largest int
-	// Only keeps the parts whose name contains one of these: memory, latency, copies, local, mpi,
+	// Only keeps the parts with one of these in their names: memory, latency, copies, local, mpi,
 	// peers, nccl.
 	Only []string
 	// MPI is a command that measures under MPI, such as mpirun … hiveblas-bench rank, and prints
@@ -187,9 +187,9 @@ func (b *commBench) group(name string, group []comm.Comm, devices []comm.Device)
 	return fits[0], errors.Join(errs...)
 }
 
-// Rank measures the collectives of a group on one rank; all ranks call it. The figures are
-// those of rank 0, for sizes up to largest bytes in all (0: 16 MiB). Buffers are on the device, of
-// the host if it is nil.
+// Rank measures the collectives of a group on one rank; all ranks call it. The figures are the
+// figures of rank 0, for sizes up to largest bytes in all (0: 16 MiB). Buffers are on the device,
+// of the host if it is nil.
 func Rank(ctx context.Context, name string, c comm.Comm, d comm.Device, largest, rounds int) ([]commtable.Collective, error) {
 	if c == nil {
 		return nil, errors.New("bench: the group is nil; make one with procs.Join")

@@ -29,7 +29,7 @@ import (
 type CoresOptions struct {
 	Threads []int         // nil: powers of two up to the number of processors
 	Rounds  int           // at most; 0 means 9
-	Only    []string      // cases whose name contains one of these; nil means all
+	Only    []string      // cases with one of these in their names; nil means all
 	Large   bool          // also R-MAT 20 and 22, which take minutes to make, and operands of 2 GB and more
 	Budget  time.Duration // after which a case begins no further round, once it has three; 0 means 10 s
 	Log     func(string)  // receives progress, a line each; may be nil
@@ -55,8 +55,8 @@ type CoresRow struct {
 	Left  string    `json:"left,omitempty"`  // why the case was left out; then it has no times
 }
 
-// SpeedUp returns the time of the first number of threads divided by that of the k-th, NaN if there
-// is none.
+// SpeedUp returns the time of the first number of threads divided by the time of the k-th, NaN if
+// there is none.
 func (r *CoresRow) SpeedUp(k int) float64 {
 	if r == nil || k < 0 || k >= len(r.Ms) {
 		return math.NaN()
@@ -135,7 +135,7 @@ func CoresCases(large bool) []string {
 	return names
 }
 
-// coresCases are the cases whose inputs are generated.
+// coresCases are the cases with generated inputs.
 func coresCases(large bool) []cpuCase {
 	cases := slices.DeleteFunc(cpuCases(), func(c cpuCase) bool { return strings.HasPrefix(c.input, inputs.DataInput) })
 	cases = append(cases, coresOnly()...)
@@ -224,7 +224,7 @@ func (b *cpuBench) byThreads(c cpuCase, o CoresOptions, triad []float64) (CoresR
 func (t *CoresTable) WriteJSON(w io.Writer) error { return tables.WriteJSON(w, tables.OrZero(t)) }
 
 // WriteText writes the table: the rates of [Triad] and [Registers], times, speed-ups and shares of
-// the triad. A time with ! is above 1.1 times that of the fewer threads before it.
+// the triad. A time with ! is above 1.1 times the time of the fewer threads before it.
 func (t *CoresTable) WriteText(w io.Writer) error {
 	if t = tables.OrZero(t); w == nil {
 		return tables.ErrNoWriter

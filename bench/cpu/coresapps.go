@@ -18,7 +18,7 @@ import (
 )
 
 // workflowCases are workflows, assignment problems, graph programs and products in blocks beside
-// those of [Run].
+// the cases of [Run].
 func workflowCases() []cpuCase {
 	app := func(name, in string, run ours) cpuCase {
 		return cpuCase{name: workflowGroup + name + " " + in, input: in, ours: run}

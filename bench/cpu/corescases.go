@@ -237,7 +237,7 @@ func shrunkInput(name string, shrink int) string {
 	return name
 }
 
-// figureOf measures an operation whose result is a number.
+// figureOf measures an operation that returns a number.
 func figureOf(run func(in *input, with ops.Option) (inputs.F64, error)) ours {
 	return trials(func(b *cpuBench, in, _ *input) (trial, error) {
 		var x inputs.F64

@@ -11,8 +11,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// operationCases are operations beside those of [Run]. Results are new matrices and vectors but
-// where a name says assign or accumulate: those change a copy that is made before.
+// operationCases are operations beside the cases of [Run]. Results are new matrices and vectors,
+// but cases named assign or accumulate change a copy that is made before.
 func operationCases() []cpuCase {
 	plus, times := semiring.Plus[inputs.F64](), semiring.Times[inputs.F64]()
 	op := func(name, in string, run ours) cpuCase {

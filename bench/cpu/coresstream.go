@@ -77,8 +77,8 @@ func (in *input) mat(name string) *matrix.Matrix[inputs.F64] {
 	return in.more[name].(*matrix.Matrix[inputs.F64])
 }
 
-// streamCases are operations whose operands are of 2 GB and more, which no cache holds. The bytes
-// are those that must move: an operation on the values of a matrix in CSR leaves the positions,
+// streamCases are operations with operands of 2 GB and more, which no cache holds. The bytes are
+// the bytes that must move: an operation on the values of a matrix in CSR leaves the positions,
 // which its result shares. Results are new but where the name says kept.
 func streamCases() []cpuCase {
 	const listed, full, gb = "streamrows23", "streamfull28", 1 << 30

@@ -24,10 +24,10 @@ import (
 type Options struct {
 	Rounds  int      // 0 means 15
 	Threads int      // of ours and of peers that have a choice; 0 means 2
-	Only    []string // cases whose name contains one of these; nil means all
+	Only    []string // cases with one of these in their names; nil means all
 	NoPeers bool
 	Large   bool         // also R-MAT 20 and 22, which take minutes to make
-	Data    string       // folder of the graphs of data; cases whose file is missing are left out
+	Data    string       // folder of the graphs of data; cases without their file are left out
 	Log     func(string) // receives progress, a line each; may be nil
 }
 
@@ -115,7 +115,7 @@ type cpuCase struct {
 	networkx bool
 	// file writes a file that the peers read instead of an input, or is nil.
 	file func(b *cpuBench, in *input) (string, error)
-	// beside writes a file whose path is the last argument of the peers, or is nil.
+	// beside writes a file, or is nil. The path of the file is the last argument of the peers.
 	beside func(b *cpuBench, in *input) (string, error)
 	args   []string
 	// perSource runs a peer once for each of benchSources and adds up.
@@ -316,8 +316,8 @@ func variant(c cpuCase, name string) string {
 	return "|" + name
 }
 
-// runSearches runs a search from each source; the time is that of one, on
-// average, the check the sum of all.
+// runSearches runs a search from each source; the time is the average of one, the check the sum of
+// all.
 func runSearches(p peers.Peer, name, on string, sources []int, args []string) (peers.Result, error) {
 	var sum peers.Result
 	for _, v := range sources {

@@ -19,8 +19,8 @@ import (
 // duplicates; ac1000 are the edges of a graph in the shape of the HIVE classification data;
 // planted200k has communities in 200,000 vertices, of mean degree 17.6 and mixing .3. data/NAME is
 // a graph of the folder data, simple and undirected. The signals of the fused lasso have the values
-// of their vertices in more["values"]. flow… are networks, whose last two vertices are the source
-// and the sink. coresInput has further inputs.
+// of their vertices in more["values"]. flow… are networks with the source and the sink as their
+// last two vertices. coresInput has further inputs.
 func makeInput(name, data string) (*input, error) {
 	if in, ok, err := coresInput(name); ok {
 		return in, err

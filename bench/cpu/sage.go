@@ -11,7 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// The size of Cora: features, of which a share is not 0, columns of layers, classes.
+// The size of Cora: features, the share of them that is not 0, columns of layers, classes.
 const (
 	sageCoraShare   = .0127
 	sageCoraClasses = 7

@@ -180,8 +180,8 @@ func standardCases() []cpuCase {
 	}
 }
 
-// standard times a workflow on a graph whose symmetry is known. run returns a function that
-// computes the check figure, outside the time.
+// standard times a workflow on a graph of known symmetry. run returns a function that computes the
+// check figure, outside the time.
 func standard(run func(g inputs.Graph64, run apps.Run) (check func() float64, err error)) ours {
 	return func(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 		in.f64.IsSymmetric()

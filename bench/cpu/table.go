@@ -119,7 +119,7 @@ func cpuCases() []cpuCase {
 	)
 }
 
-// largeCases are cases whose inputs take a minute to make.
+// largeCases are cases with inputs that take a minute to make.
 func largeCases() []cpuCase {
 	return []cpuCase{
 		{name: "vxm push 1 % rmat20", bar: .6, input: "rmat20", ours: push(1, false), peer: []string{"vxm_push_1"}},

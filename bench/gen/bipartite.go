@@ -63,7 +63,7 @@ func Bipartite(rows, cols, nnz int, seed uint64) Tuples {
 	return t
 }
 
-// columnWeight is the weight of the column of rank k among n, and rowWeight that of a row: in
+// columnWeight is the weight of the column of rank k among n, and rowWeight the weight of a row: in
 // integers, or by a square root, which IEEE 754 rounds one way only, so that every platform agrees.
 func columnWeight(k, n int) uint64 { return (1 << 40) / uint64(k+1+n/512) }
 

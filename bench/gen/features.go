@@ -1,9 +1,8 @@
 package gen
 
 // Features draws f features of n items: row i of the f×n result, row-major, is feature i of all
-// items. The first reals rows are uniform in [0, 10), the others are counts of 1…70, as those of
-// the HIVE application classification data are (georgiyData: 10 and 3 of a vertex, 10 and 7 of an
-// edge).
+// items. The first reals rows are uniform in [0, 10), the others are counts of 1…70, as in the HIVE
+// application classification data (georgiyData: 10 and 3 of a vertex, 10 and 7 of an edge).
 func Features(n, reals, counts int, seed uint64) []float32 {
 	x := make([]float32, n*(reals+counts))
 	byRange(len(x), func(lo, hi int) {

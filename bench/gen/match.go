@@ -93,10 +93,9 @@ func Renamed(g *Graph, keep int, seed uint64) (r *Graph, p []int32) {
 	return Induced(g, p), p
 }
 
-// Correlated returns two similar undirected graphs on n vertices: the edges of each are
-// those of one G(n, p/s), each kept with probability s, so that both
-// are G(n, p) and an edge of one is one of the other with probability s. They have
-// no edges unless 0 < p ≤ s ≤ 1. O(n²).
+// Correlated returns two similar undirected graphs on n vertices: each keeps the edges of one G(n,
+// p/s) with probability s, so that both are G(n, p) and an edge of one is one of the other with
+// probability s. They have no edges unless 0 < p ≤ s ≤ 1. O(n²).
 //
 // Source: Pedarsani, Grossglauser, "On the privacy of anonymized networks", KDD
 // 2011, doi:10.1145/2020408.2020596.
@@ -129,11 +128,10 @@ func Correlated(n int, p, s float64, seed uint64) (a, b *Graph) {
 	return CSR(ta), CSR(tb)
 }
 
-// NearlyAligned returns two undirected graphs of n vertices and about m edges
-// that are nearly the same, and of which most vertices have the same number:
-// points on a line with edges between near ones, like areas of a brain. Of b a
-// share noise of the edges differ, and as large a share of the vertices are exchanged,
-// each with a near one; vertex v of b is vertex p[v] of a.
+// NearlyAligned returns two undirected graphs of n vertices and about m edges that are nearly the
+// same, with the same numbers for most vertices: points on a line with edges between near ones,
+// like areas of a brain. Of b a share noise of the edges differ, and as large a share of the
+// vertices are exchanged, each with a near one; vertex v of b is vertex p[v] of a.
 func NearlyAligned(n, m int, noise float64, seed uint64) (a, b *Graph, p []int32) {
 	limit := uint64(noise * (1 << 32))
 	draw := func(t *Tuples, e int, stream uint64) {

@@ -10,7 +10,7 @@ const (
 
 // Planted draws m edges of an undirected graph with planted communities on n vertices, each edge in
 // one direction, duplicates left in, and returns the community of each vertex. The logarithms of
-// the sizes of communities are uniform between those of 20 and 500; the last has what remains. The
+// the sizes of communities are uniform between log 20 and log 500; the last has what remains. The
 // first end of an edge is uniform. The second is a uniform vertex of any community with probability
 // mixing, and else of the same community. The numbers of the vertices are permuted.
 //

@@ -143,8 +143,8 @@ func PlanarSignal(n int, seed uint64) Signal {
 }
 
 // TaxiSignal has the shape of the counts of taxi rides of the workflow's report: a road network of
-// 67×67 crossings, 1.8 edges each, in so many layers of time, with short local events over noise
-// whose deviation differs by crossing.
+// 67×67 crossings, 1.8 edges each, in so many layers of time, with short local events over noise of
+// a deviation that differs by crossing.
 func TaxiSignal(layers int, seed uint64) Signal {
 	const side = 67
 	const n = side * side

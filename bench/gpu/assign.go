@@ -40,8 +40,8 @@ func commonNeighbours(scale, edgeFactor int) (*matrix.Matrix[int32], error) {
 	return c, ops.MxM(c, semiring.PlusPair[int32](), a.Pattern(), a.Pattern())
 }
 
-// gpuAssign is an assignment problem whose costs live on the device, by the
-// library's auction, checked by augmenting paths on the host.
+// gpuAssign is an assignment problem with costs on the device, by the library's auction, checked by
+// augmenting paths on the host.
 type gpuAssign struct {
 	costs    func(shrink int) (*matrix.Matrix[int32], error)
 	implicit bool // counts over a default of 0, to be maximised

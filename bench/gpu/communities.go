@@ -12,8 +12,8 @@ import (
 )
 
 // A gpuLouvain finds the communities of a graph on the device. The check compares the modularity
-// with that of apps.Modularity on the host and, in a bench of full size, with the least one. With
-// compared it compares the communities with those of the host.
+// with the result of apps.Modularity on the host and, in a bench of full size, with the least one.
+// With compared it compares the communities with the communities of the host.
 type gpuLouvain struct {
 	o        apps.CommunitiesOptions
 	least    float64

@@ -21,7 +21,7 @@ import (
 // Options are the settings of Run.
 type Options struct {
 	Rounds int      // at most; 0 means 15
-	Only   []string // cases whose name contains one of these; nil means all
+	Only   []string // cases with one of these in their names; nil means all
 	// Quick makes the inputs 16 times smaller and the rounds at most 5: to see that all runs, not
 	// how fast.
 	Quick bool

@@ -63,7 +63,7 @@ func TestGPUEmulated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := 0 // cases of the names asked for, whose inputs are no files
+	want := 0 // cases of the names asked for with inputs that are no files
 	for _, c := range gpuCases() {
 		named := len(o.Only) == 0 || slices.ContainsFunc(o.Only, func(name string) bool { return strings.Contains(c.name, name) })
 		if named && !strings.HasPrefix(c.input, inputs.DataInput) {

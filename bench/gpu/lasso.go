@@ -13,7 +13,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// lassoHostVertices bounds the graphs whose solution the host computes too.
+// lassoHostVertices bounds the graphs that the host solves too.
 const lassoHostVertices = 300_000
 
 // gpuLasso is the fused lasso of a graph on the device, from call to return, until every region is
@@ -80,7 +80,7 @@ func lassoOn(b *gpuBench, in *inputs.GPU) (a *matrix.Matrix[float64], values []f
 	return a, values, nil
 }
 
-// sameLassos compares the solutions of several fused lassos with those of one at a time.
+// sameLassos compares the solutions of several fused lassos with the solutions of one at a time.
 func sameLassos(found, alone []*apps.FusedLassoResult) string {
 	for k, f := range found {
 		w := alone[k]

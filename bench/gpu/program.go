@@ -182,7 +182,8 @@ func facesPlan[V, E, M comparable](
 	return plan
 }
 
-// facesSSSP is shortest paths by the face of Medusa or of Zhong et al., beside that of GRAssembler.
+// facesSSSP is shortest paths by the face of Medusa or of Zhong et al., beside the face of
+// GRAssembler.
 func facesSSSP(face string) func(*gpuBench, *inputs.GPU) (*gpuPlan, error) {
 	return func(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 		a, err := inputs.WeightedOn(b.dev, in.Graph)

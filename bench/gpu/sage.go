@@ -14,7 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// sageChecked is the number of vertices whose embeddings are compared with the host's.
+// sageChecked is the number of vertices with embeddings that are compared with the host's.
 const sageChecked = 500
 
 // gpuSAGE computes embeddings of all vertices of a graph on the device.
@@ -85,8 +85,8 @@ func gpuSAGE(shape workload.Network, o apps.SAGEOptions) func(b *gpuBench, in *i
 	}
 }
 
-// sageFew and sageMany are the lengths of the runs whose difference is the time of epochs. Graphs
-// on a device have 64.
+// sageFew and sageMany are the lengths of the runs. The difference between their times is the time
+// of epochs. Graphs on a device have 64.
 const sageFew, sageMany = 64, 192
 
 // gpuSAGETraining is the time of an epoch of training with all vertices in a step, without
@@ -183,10 +183,10 @@ func closeMatrices(got, want *matrix.Matrix[float32], tolerance float64) (string
 	return "", nil
 }
 
-// walkTimes are the walks of each vertex whose time is measured.
+// walkTimes are the numbers of walks of each vertex in the measured calls.
 const walkTimes = 12
 
-// walkRepeats are the calls of which the least time counts.
+// walkRepeats is the number of calls; the least time counts.
 const walkRepeats = 5
 
 // tooNoisy ends the error of between.
@@ -200,8 +200,8 @@ func between(long, short time.Duration, times int, err error) (time.Duration, er
 	return (long - short) / time.Duration(times), err
 }
 
-// gpuWalks is the time of a walk from each vertex, and with tables that of the tables of their
-// rule. Transfers are left out: the time is that of many walks less that of one, divided by their
+// gpuWalks is the time of a walk from each vertex, and with tables the time of the tables of their
+// rule. Transfers are left out: the time of many walks less the time of one, divided by their
 // number, or the difference between calls with and without tables. Each of the two is the least of
 // walkRepeats calls: scores and results of 33 MB and more are copied through pageable memory in
 // each, for times that vary by milliseconds.

@@ -272,7 +272,7 @@ func semiringSpMV[T comparable, P semiring.Number](s semiring.Semiring[T, T, T],
 }
 
 // writingSpMV is plus_times into the rows of a mask, about half of them, or added to the
-// destination, beside our plain plus_times: its time is that of the bytes that the product must
+// destination, beside our plain plus_times: its time is the time of the bytes that the product must
 // move.
 func writingSpMV(masked bool) func(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 	return func(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {

@@ -24,7 +24,7 @@ type Row struct {
 	// Ours holds the quartiles of our time in milliseconds, of Rounds rounds.
 	Ours   bench.Quartiles
 	Rounds int
-	// Peer is the best other contender, PeerMs its median; All holds those of all.
+	// Peer is the best other contender, PeerMs its median; All holds the medians of all.
 	Peer   string
 	PeerMs float64
 	All    map[string]float64
@@ -47,7 +47,7 @@ func newGPURow(name string, bar Bar) Row {
 	return Row{Case: name, Bar: bar, Ours: bench.Quartiles{Lower: none, Median: none, Upper: none}, PeerMs: none, Ratio: none, All: map[string]float64{}}
 }
 
-// fill takes the figures of a comparison whose first contender is ours.
+// fill takes the figures of a comparison with ours as the first contender.
 func (r *Row) fill(c *bench.Comparison) {
 	r.Ours, r.Rounds = c.Time(0), len(c.Ms[0])
 	for i := 1; i < len(c.Names); i++ {

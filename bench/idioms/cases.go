@@ -47,7 +47,7 @@ func idioms() []idiom {
 	return append(list, smallIdioms()...)
 }
 
-// smallAllocs is the most allocations of a small operation whose result reuses its storage.
+// smallAllocs is the most allocations of a small operation that reuses the storage of its result.
 const smallAllocs = 6
 
 // perEntry is the bar of small operations: 1 µs, and 5 ns for each entry.

@@ -20,7 +20,7 @@ import (
 type Options struct {
 	// Data is a folder with email-Enron.mtx.gz. Without one, the graph is an R-MAT of its size.
 	Data   string
-	Only   []string      // cases whose name contains one of these; nil means all
+	Only   []string      // cases with one of these in their names; nil means all
 	Budget time.Duration // time after which a case begins no further round; 0 means 300 ms
 	Log    func(string)  // receives a line for each case; may be nil
 }
@@ -59,7 +59,7 @@ type Table struct {
 // idiom is one row: an algorithm or statement in two forms, and its bars.
 type idiom struct {
 	name   string
-	ratio  float64       // greatest time of ours over that of the loop
+	ratio  float64       // greatest time of ours over the time of the loop
 	most   time.Duration // greatest time of ours
 	allocs float64       // most allocations of a call of ours
 	make   func(in *idiomInput) (*idiomRun, error)
@@ -103,7 +103,7 @@ func Cases() []string {
 }
 
 // Run measures the idioms of the GraphBLAS user guide on the host, written in the obvious way,
-// beside plain Go loops. Results are compared first: a case whose forms disagree fails in its row.
+// beside plain Go loops. Results are compared first: a case fails in its row if its forms disagree.
 // Operations use all processors, as they do by default; loops use one. If ctx ends, the table holds
 // the rows measured so far.
 func Run(ctx context.Context, o Options) (*Table, error) {

@@ -44,7 +44,7 @@ func TestIdioms(t *testing.T) {
 	}
 }
 
-// An idiom whose forms disagree fails in its row, and bars are judged one by one.
+// An idiom fails in its row if its forms disagree, and bars are judged one by one.
 func TestIdiomVerdict(t *testing.T) {
 	for _, c := range []struct {
 		reason string

@@ -136,8 +136,8 @@ func buckets(g *gen.Graph, core []int32) func() {
 	}
 }
 
-// misIdiom is Luby's algorithm: the candidates whose random score exceeds that of all neighbours
-// join the set, and leave the candidates with their neighbours.
+// misIdiom is Luby's algorithm: the candidates with a random score above the scores of all
+// neighbours join the set, and leave the candidates with their neighbours.
 func misIdiom(g *gen.Graph, a matrix.View[bool]) (*idiomRun, error) {
 	n := g.NRows
 	score := func(v, round int) int64 { return int64(gen.Hash(uint64(v), uint64(round)) >> 1) }

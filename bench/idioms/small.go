@@ -9,7 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// Statements whose cost is to be that of their entries, each beside its plain loop.
+// Statements that should cost as much as their entries, each beside its plain loop.
 
 // some returns k positions of n in ascending order, spread evenly and different for each seed.
 func some(n, k int, seed uint64) []int {
@@ -21,7 +21,7 @@ func some(n, k int, seed uint64) []int {
 	return list
 }
 
-// numbered returns the vector of n positions whose entries at list count from 1.
+// numbered returns the vector of n positions with entries at list, which count from 1.
 func numbered(n int, list []int) (*matrix.Vector[float64], error) {
 	val := make([]float64, len(list))
 	for k := range val {

@@ -28,10 +28,10 @@ type input struct {
 
 func (in input) dense() *dense { return denseOf(in.g, in.val) }
 
-// hiddenEdge is a graph of two dense parts whose only joining edge is in none of the first four
-// entries of any row, and where the smaller part has the lower vertex number: a
-// connected-components algorithm that samples rows finds the larger part first and must still hang
-// it under the smaller one.
+// hiddenEdge is a graph of two dense parts. The only edge that joins them is in none of the first
+// four entries of any row, and the smaller part has the lower vertex number: a connected-components
+// algorithm that samples rows finds the larger part first and must still hang it under the smaller
+// one.
 func hiddenEdge() gen.Tuples {
 	t := gen.Tuples{NRows: 1500, NCols: 1500}
 	join := func(i, j int) {
@@ -173,7 +173,7 @@ func expectations() []expectation {
 	return list
 }
 
-// pairExpectations are those of cases of two graphs or none.
+// pairExpectations are the expectations of cases of two graphs or none.
 func pairExpectations() []expectation {
 	join := func(both bool, op func(a, b float64) float64) func(map[string]input) figures {
 		return func(in map[string]input) figures {

@@ -269,7 +269,7 @@ func (p *coprocess) Close() error {
 	return nil
 }
 
-// ok sends a command whose answer is "ok TEXT" and returns the text.
+// ok sends a command with the answer "ok TEXT" and returns the text.
 func (p *coprocess) ok(command string) (string, error) {
 	answer, err := p.ask(command)
 	if err != nil {

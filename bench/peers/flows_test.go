@@ -12,7 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/bench/gen"
 )
 
-// A flow of 5 from 2 to 3: 3 through vertex 0, of which 1 goes on through 1, and 2 through 1.
+// A flow of 5 from 2 to 3: 3 through vertex 0 (1 of them goes on through 1), and 2 through 1.
 func TestFlows(t *testing.T) {
 	t.Parallel()
 	p, err := Start(context.Background(), Flows)

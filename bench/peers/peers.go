@@ -3,10 +3,10 @@
 // program) as co-processes, and james-bowman/sparse inside this process.
 //
 // A [Peer] loads raw files by name and runs cases on them. One run is one timed execution into a
-// fresh result, finished and sorted within the time; it returns a [Result] whose check figure the
-// caller compares with its own, so that no two contenders are ever compared on different answers.
-// The rules of the check figures and the inputs that are not read from files (the dense vector, the
-// frontiers, the mask, the permutation) are in shared.go.
+// fresh result, finished and sorted within the time; it returns a [Result] with a check figure that
+// the caller compares with its own, so that no two contenders are ever compared on different
+// answers. The rules of the check figures and the inputs that are not read from files (the dense
+// vector, the frontiers, the mask, the permutation) are in shared.go.
 //
 //	peer, err := peers.Start(ctx, peers.SuiteSparse)
 //	if errors.Is(err, peers.ErrMissing) { … } // the error's text says how to get it

@@ -22,7 +22,7 @@ func Dense(n int) []float64 {
 	return x
 }
 
-// Frontier is the shared sparse vector over n vertices of which about percent take part: vertex i
+// Frontier is the shared sparse vector over n vertices. About percent of them take part: vertex i
 // is in it when Hash(i, 1) mod 100 < percent, with the value Hash(i, 2) mod 1024.
 func Frontier(n, percent int) (index []int32, value []float64) {
 	for i := range n {

@@ -25,9 +25,9 @@ import (
 
 // Options are the settings of Programs.
 type Options struct {
-	Sets     []string      // sets whose name contains one of these; nil means all
-	Only     []string      // graphs whose name contains one of these; nil means all
-	Programs []string      // programs whose name contains one of these; nil means all
+	Sets     []string      // sets with one of these in their names; nil means all
+	Only     []string      // graphs with one of these in their names; nil means all
+	Programs []string      // programs with one of these in their names; nil means all
 	Budget   time.Duration // of a program on a graph, over all plans; 0 means 4 s
 	Shrink   int           // graphs 2^Shrink times smaller
 	Log      func(string)  // receives a line for each program on a graph; may be nil

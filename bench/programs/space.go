@@ -21,8 +21,8 @@ import (
 
 // SpaceOptions are the settings of Space.
 type SpaceOptions struct {
-	Only   []string      // graphs whose name contains one of these; nil means all
-	Ops    []string      // cells whose name contains one of these; nil means all
+	Only   []string      // graphs with one of these in their names; nil means all
+	Ops    []string      // cells with one of these in their names; nil means all
 	Budget time.Duration // of the search of a cell; 0 means 6 s
 	Shrink int           // graphs 2^Shrink times smaller
 	Log    func(string)  // receives a line for each cell; may be nil

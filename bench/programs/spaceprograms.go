@@ -28,9 +28,9 @@ import (
 
 // SpaceProgramsOptions are the settings of SpacePrograms.
 type SpaceProgramsOptions struct {
-	Only     []string      // graphs whose name contains one of these; nil means all
-	Programs []string      // programs whose name contains one of these; nil means all
-	Data     string        // directory of real graphs, those of the list that are files; "": none
+	Only     []string      // graphs with one of these in their names; nil means all
+	Programs []string      // programs with one of these in their names; nil means all
+	Data     string        // directory of real graphs, the graphs of the list that are files; "": none
 	Budget   time.Duration // of everything; 0 means 20 minutes
 	Shrink   int           // generated graphs 2^Shrink times smaller
 	Log      func(string)  // receives a line for each program on a graph; may be nil
@@ -83,7 +83,7 @@ func SpaceProgramNames() []string {
 }
 
 // spacePlans are the automatic choice and the fixed plans that it is compared with: pulls by each
-// of five layouts with each of eight schedules, those of the other schedules and orders, pushes,
+// of five layouts with each of eight schedules, plans of the other schedules and orders, pushes,
 // and message buffers.
 var spacePlans = func() []string {
 	plans := []string{"auto", "push"}
@@ -111,10 +111,10 @@ const (
 // SpacePrograms runs five graph programs on graphs of different kinds on the first gpu.Run, by the
 // automatic choice and by fixed plans. Before, it runs them on a small graph to compile. On each
 // graph, every plan runs once to make what is kept with the matrix and to check its result against
-// that of the automatic choice, and once as a search, whose quickest plan is the tuned one. Then
-// the plans take turns, and times are medians. Fixed plans far behind the best run only once, and
-// those much slower than the automatic choice are stopped. The graphs that are left share what is
-// left of the budget. If ctx ends, the table holds what was measured.
+// the result of the automatic choice, and once as a search: its quickest plan is the tuned one.
+// Then the plans take turns, and times are medians. Fixed plans far behind the best run only once,
+// and those much slower than the automatic choice are stopped. The graphs that are left share what
+// is left of the budget. If ctx ends, the table holds what was measured.
 func SpacePrograms(ctx context.Context, o SpaceProgramsOptions) (*SpaceProgramsTable, error) {
 	ctx = tables.OrBackground(ctx)
 	if o.Budget <= 0 {
@@ -160,7 +160,7 @@ func SpacePrograms(ctx context.Context, o SpaceProgramsOptions) (*SpaceProgramsT
 }
 
 // compileSpace runs every plan of every program on a small graph until a time, so that most kernels
-// are compiled before the first cell. Its only error is that of ctx or of the device's memory.
+// are compiled before the first cell. Its only error is the error of ctx or of the device's memory.
 func compileSpace(ctx context.Context, dev *cusparse.Device, o SpaceProgramsOptions, end time.Time) error {
 	graph := gen.CSR(gen.Symmetrise(gen.RMAT(7, 8, gen.RMATOptions{})))
 	a, err := inputs.WeightedOn(dev, graph)

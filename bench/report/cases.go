@@ -65,8 +65,8 @@ func (t *reportTask) close() {
 	}
 }
 
-// reportCases lists the rows. The published figures are those of Gunrock's HIVE
-// report (2018) on its own data.
+// reportCases lists the rows. The published figures are from Gunrock's HIVE report (2018) on its
+// own data.
 func reportCases() []reportCase {
 	var cases []reportCase
 	add := func(name, original string, make func(b *reportBench) (*reportTask, error)) {

@@ -7,8 +7,7 @@ import (
 	"github.com/hiveblas/hiveblas/bench/gen"
 )
 
-// growthCase is a workflow over growing inputs whose vertices have edges in
-// proportion.
+// growthCase is a workflow over growing inputs, with edges in proportion to the vertices.
 type growthCase struct {
 	name string
 	most int // the largest scale, if smaller than the requested one

@@ -34,7 +34,7 @@ type Projected struct {
 }
 
 // Project counts the shared neighbours of the columns of a graph, from file to file on the host. It
-// runs in a process of its own, whose memory it reports.
+// runs in a process of its own, and reports the memory of the process.
 func Project(ctx context.Context, o ProjectOptions) (*Projected, error) {
 	if ctx == nil {
 		ctx = context.Background()

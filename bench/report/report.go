@@ -26,7 +26,7 @@ import (
 type Options struct {
 	Rounds  int      // at most; 0 means 5
 	Threads int      // of ours on the host and of peers that have a choice; 0 means all processors
-	Only    []string // rows whose name contains one of these; nil means all
+	Only    []string // rows with one of these in their names; nil means all
 	// Quick makes the inputs 16 times smaller: a check that everything runs.
 	Quick bool
 	// MostScale is the binary logarithm of the vertices up to which cost growth is measured; 0

@@ -87,13 +87,13 @@ func sgmOf(p *sgmPair, in Input) *reportTask {
 
 // SGMOptions are the settings of SGM.
 type SGMOptions struct {
-	// Data is the folder with soc-Slashdot0902.mtx.gz and email-Enron.mtx.gz; families whose file
-	// is missing are left out.
+	// Data is the folder with soc-Slashdot0902.mtx.gz and email-Enron.mtx.gz; families without
+	// their file are left out.
 	Data    string
-	Only    []string     // cases whose name contains one of these; nil means all
+	Only    []string     // cases with one of these in their names; nil means all
 	Most    int          // cases of at most so many vertices; 0 means all
 	Eps     []float64    // of the auction, in common neighbours; 0 and nil: automatic, +Inf: exact
-	Rounds  int          // runs of each case, of which the median time counts; 0 means 1
+	Rounds  int          // runs of each case; the median time counts, and 0 means 1
 	Place   matrix.Place // where to run; nil is the host
 	Threads int
 	Log     func(string) // may be nil
@@ -144,7 +144,7 @@ type sgmCase struct {
 }
 
 // sgmCases lists the families: samples of a real graph and of R-MAT with 2¹⁹ vertices and 10
-// million edges, whose copy is renamed; correlated G(n, p) of mean degree 40, that share 9 of 10
+// million edges, with a renamed copy; correlated G(n, p) of mean degree 40, that share 9 of 10
 // edges; and pairs that are nearly aligned, in sizes of a connectome, with all vertices for soft
 // seeds.
 func sgmCases(o SGMOptions) []sgmCase {

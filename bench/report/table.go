@@ -40,8 +40,8 @@ type Row struct {
 	Input    Input
 	Result   string // its size, in words
 	Original string // the figure of the original report
-	// Times are the quartiles in milliseconds, by column: HostColumn, DeviceColumn and those of
-	// libraries.
+	// Times are the quartiles in milliseconds, by column: HostColumn, DeviceColumn and the columns
+	// of libraries.
 	Times  map[string]bench.Quartiles
 	Rounds int
 	// Absent holds the reason why a column has no time.
@@ -82,7 +82,7 @@ type ChunkRow struct {
 	Blocks                                           int
 	PeakDevice, PeakRSS                              uint64  // bytes, 0 where they were not measured
 	Against                                          string  // the row that Ratio compares with
-	Ratio                                            float64 // our time divided by that of Against
+	Ratio                                            float64 // our time divided by the time of Against
 	Original                                         string
 	Failed                                           string
 	Wrong                                            string

@@ -119,7 +119,7 @@ the features of an edge. Files may be gzip-compressed; - is standard input.`,
 			least, most = min(least, float64(x)), max(most, float64(x))
 		}
 		best, list := likeliest(mu, top)
-		return j.Report(j.Method("belief propagation"), []job.Field{
+		return j.Report([]job.Field{
 			{Key: "pattern_vertices", Label: "pattern vertices", Value: np}, {Key: "pattern_edges", Label: "pattern edges", Value: q}, {Key: "iterations", Label: "iterations", Value: rounds},
 			{Key: "sum", Label: "sum", Value: sum.Value()}, {Key: "min", Label: "min", Value: least}, {Key: "max", Label: "max", Value: most}, {Key: "best", Label: "", Value: best},
 		}, onlyText(j, list))

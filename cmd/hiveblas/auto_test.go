@@ -104,11 +104,11 @@ func TestAutoGPUs(t *testing.T) {
 		}
 		var out strings.Builder
 		j.Stdout, j.Began = &out, time.Now()
-		if err := j.Report("ranges", nil, nil); err != nil || !strings.Contains(out.String(), "device   2 of 2 GPUs: ") {
+		if err := j.Report(nil, nil); err != nil || !strings.Contains(out.String(), "device   2 of 2 GPUs: ") {
 			t.Errorf("%s (%v)", out.String(), err)
 		}
 		out.Reset()
-		if j.Run.Json = true; j.Report("ranges", nil, nil) != nil || !strings.Contains(out.String(), `"device_reason":"156 entries; 2 of 2 GPUs: `) {
+		if j.Run.Json = true; j.Report(nil, nil) != nil || !strings.Contains(out.String(), `"device_reason":"156 entries; 2 of 2 GPUs: `) {
 			t.Error(out.String())
 		}
 	})

@@ -31,9 +31,8 @@ time is that of a search from every vertex; --samples estimates from fewer.`,
 			if err != nil {
 				return nil, err
 			}
-			return &standardResult{algorithm: "Brandes",
-				figures: []job.Field{{Key: "sources", Label: "sources", Value: c.Sources}},
-				write:   func() error { return j.WriteVectorAs(c.Centrality.Inside()) }, ranks: c.Centrality,
+			return &standardResult{figures: []job.Field{{Key: "sources", Label: "sources", Value: c.Sources}},
+				write: func() error { return j.WriteVectorAs(c.Centrality.Inside()) }, ranks: c.Centrality,
 			}, c.Centrality.Move(nil)
 		},
 	}.command(s)

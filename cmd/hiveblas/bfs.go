@@ -78,7 +78,7 @@ source is its own parent.`,
 		if err != nil {
 			return err
 		}
-		return j.Report(j.PipelineMethod("direction-optimising"), []job.Field{
+		return j.Report([]job.Field{
 			{Key: "reached", Label: "reached", Value: res.Reached}, {Key: "max_level", Label: "max level", Value: res.MaxLevel},
 		}, nil)
 	}
@@ -102,7 +102,7 @@ func levelsOf(j *job.Job, sources []int) error {
 	for _, d := range dist.All() {
 		most = max(most, d)
 	}
-	return j.Report(j.Method(""), []job.Field{
+	return j.Report([]job.Field{
 		{Key: "reached", Label: "reached", Value: dist.NVals()}, {Key: "max_level", Label: "max level", Value: most}, {Key: "sources", Label: "sources", Value: len(sources)},
 	}, nil)
 }

@@ -69,7 +69,7 @@ component its smallest vertex and its size, the largest first.`,
 		if err := j.Writing(write); err != nil {
 			return err
 		}
-		return j.Report(j.PipelineMethod("FastSV"), []job.Field{
+		return j.Report([]job.Field{
 			{Key: "components", Label: "components", Value: res.Count}, {Key: "largest", Label: "largest", Value: res.Largest},
 		}, list)
 	}

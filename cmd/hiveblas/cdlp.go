@@ -32,9 +32,8 @@ label of each vertex. See louvain for communities of large modularity.`,
 			if err != nil {
 				return nil, err
 			}
-			return &standardResult{algorithm: "label propagation",
-				figures: []job.Field{{Key: "communities", Label: "communities", Value: c.Count}, {Key: "largest", Label: "largest", Value: c.Largest},
-					{Key: "iterations", Label: "iterations", Value: c.Iterations}, {Key: "stable", Label: "stable", Value: c.Stable}},
+			return &standardResult{figures: []job.Field{{Key: "communities", Label: "communities", Value: c.Count}, {Key: "largest", Label: "largest", Value: c.Largest},
+				{Key: "iterations", Label: "iterations", Value: c.Iterations}, {Key: "stable", Label: "stable", Value: c.Stable}},
 				write: func() error { return j.WriteVertices(c.Label) },
 			}, c.Label.Move(nil)
 		},

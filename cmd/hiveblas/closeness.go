@@ -41,9 +41,8 @@ those to it.`,
 			if harmonic {
 				ranks = c.Harmonic
 			}
-			return &standardResult{algorithm: "searches from batches of vertices",
-				figures: []job.Field{{Key: "targets", Label: "targets", Value: c.Targets}},
-				write:   func() error { return j.WriteVectorAs(ranks.Inside()) }, ranks: ranks,
+			return &standardResult{figures: []job.Field{{Key: "targets", Label: "targets", Value: c.Targets}},
+				write: func() error { return j.WriteVectorAs(ranks.Inside()) }, ranks: ranks,
 			}, ranks.Move(nil)
 		},
 	}.command(s)

@@ -36,9 +36,8 @@ and self-loops are ignored.`,
 			if err != nil {
 				return nil, err
 			}
-			return &standardResult{algorithm: order,
-				figures: []job.Field{{Key: "colours", Label: "colours", Value: c.Count}},
-				write:   func() error { return j.WriteVectorAs(c.Colour.Inside()) },
+			return &standardResult{figures: []job.Field{{Key: "colours", Label: "colours", Value: c.Count}},
+				write: func() error { return j.WriteVectorAs(c.Colour.Inside()) },
 			}, c.Colour.Move(nil)
 		},
 	}.command(s)

@@ -78,7 +78,7 @@ unless --symmetric writes one triangle.`,
 		}); err != nil {
 			return err
 		}
-		return j.Report("", []job.Field{{Key: "elements", Label: "elements", Value: g.Values.Kind}}, nil)
+		return j.Report([]job.Field{{Key: "elements", Label: "elements", Value: g.Values.Kind}}, nil)
 	}
 	return cmd
 }

@@ -54,6 +54,7 @@ the results and two pictures to a folder.`,
 		if err := j.PlaceGraphs(t.chesapeake.NVals, "entries", t.chesapeake, t.karate); err != nil {
 			return err
 		}
+		j.Traces.Begin("tour")
 		if err := j.Compute(t.compute); err != nil {
 			return err
 		}
@@ -66,7 +67,7 @@ the results and two pictures to a folder.`,
 			return err
 		}
 		if j.Run.Json {
-			return j.Report("tour", t.figures(dir), nil)
+			return j.Report(t.figures(dir), nil)
 		}
 		return t.print(j, dir)
 	}

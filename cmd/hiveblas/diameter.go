@@ -41,7 +41,7 @@ Directions, weights and self-loops are ignored.`,
 				figures = append(figures, job.Field{Key: "from", Label: "", Value: json.RawMessage(job.VertexJSON(from))}, job.Field{Key: "to", Label: "", Value: json.RawMessage(job.VertexJSON(to))},
 					job.Field{Key: "", Label: "between", Value: from + " and " + to})
 			}
-			return &standardResult{algorithm: "bounds of eccentricities", figures: figures, bounds: true}, err
+			return &standardResult{figures: figures, bounds: true}, err
 		},
 	}.command(s)
 }

@@ -22,7 +22,7 @@ are ignored. Graphs without cycles have no such vector; see katz.`,
 			if err != nil {
 				return nil, err
 			}
-			return &standardResult{algorithm: "power iteration", failed: f.unconverged(j, c.Converged, c.Change, c.Iterations),
+			return &standardResult{failed: f.unconverged(j, c.Converged, c.Change, c.Iterations),
 				figures: []job.Field{{Key: "iterations", Label: "iterations", Value: c.Iterations}}, ranks: c.Centrality,
 				write: func() error { return j.WriteVectorAs(c.Centrality.Inside()) },
 			}, c.Centrality.Move(nil)

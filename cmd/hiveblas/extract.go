@@ -100,7 +100,7 @@ become names; with --vertex-numbers they count from 0 again.`,
 		if err := writeGraph(j); err != nil {
 			return err
 		}
-		return j.Report("", []job.Field{{Key: "of_vertices", Label: "of vertices", Value: of}, {Key: "of_entries", Label: "of entries", Value: before}}, nil)
+		return j.Report([]job.Field{{Key: "of_vertices", Label: "of vertices", Value: of}, {Key: "of_entries", Label: "of entries", Value: before}}, nil)
 	}
 	return cmd
 }

@@ -111,7 +111,7 @@ func generateGraph(j *job.Job, kind string, f *job.GenerateFlags) error {
 	if err != nil {
 		return err
 	}
-	return j.Report("", []job.Field{{Key: "edges", Label: "edges drawn", Value: g.Edges()}, {Key: "seed", Label: "seed", Value: f.Seed}}, nil)
+	return j.Report([]job.Field{{Key: "edges", Label: "edges drawn", Value: g.Edges()}, {Key: "seed", Label: "seed", Value: f.Seed}}, nil)
 }
 
 // drawPiece is the number of edges that one goroutine draws and formats at a time.

@@ -130,7 +130,7 @@ pass 0 for known places. --plot draws them on a map.`,
 		if picture != "" {
 			figures = append(figures, job.Field{Key: "plot", Label: "picture", Value: picture})
 		}
-		return j.Report(j.Method("median: "+median), figures, nil)
+		return j.Report(figures, nil)
 	}
 	return cmd
 }

@@ -51,7 +51,7 @@ and weights; --json has them as edges. It reads the whole file.`,
 		if err != nil {
 			return err
 		}
-		return j.Report("", []job.Field{{Key: "shown", Label: "shown", Value: kept.NVals()}, {Key: "edges", Label: "", Value: edges}}, nil)
+		return j.Report([]job.Field{{Key: "shown", Label: "shown", Value: kept.NVals()}, {Key: "edges", Label: "", Value: edges}}, nil)
 	}
 	return cmd
 }
@@ -160,7 +160,7 @@ names. Ties have the order of the input.`,
 			if err := j.Writing(func() error { return writeEntries(j, j.Graph.Values, order) }); err != nil {
 				return err
 			}
-			return j.Report("", nil, nil)
+			return j.Report(nil, nil)
 		}
 		if err := job.WantSquare(j); err != nil {
 			return err
@@ -175,7 +175,7 @@ names. Ties have the order of the input.`,
 		if err := writeGraph(j); err != nil {
 			return err
 		}
-		return j.Report("", nil, nil)
+		return j.Report(nil, nil)
 	}
 	return cmd
 }

@@ -23,7 +23,7 @@ authorities. Weights are ignored.`,
 			if err != nil {
 				return nil, err
 			}
-			return &standardResult{algorithm: "power iteration", failed: f.unconverged(j, c.Converged, c.Change, c.Iterations),
+			return &standardResult{failed: f.unconverged(j, c.Converged, c.Change, c.Iterations),
 				figures: []job.Field{{Key: "iterations", Label: "iterations", Value: c.Iterations}}, ranks: c.Authorities,
 				write: func() error {
 					hubs, err := c.Hubs.Dense(0)

@@ -44,7 +44,7 @@ reach each other, or the reason why one is missing.`,
 		if err := j.LoadTyped(args[0]); err != nil {
 			return err
 		}
-		return j.Report("", describe(j, args[0]), nil)
+		return j.Report(describe(j, args[0]), nil)
 	}
 	return cmd
 }

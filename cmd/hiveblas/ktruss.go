@@ -53,7 +53,7 @@ of each. Directions, weights and self-loops are ignored.`,
 		for range truss.Rows() {
 			vertices++
 		}
-		return j.Report(j.Method("repeated support"), []job.Field{
+		return j.Report([]job.Field{
 			{Key: "vertices", Label: "vertices", Value: vertices}, {Key: "edges", Label: "edges", Value: truss.NVals() / 2},
 		}, nil)
 	}

@@ -134,7 +134,7 @@ and -o writes a .png.`,
 		if err := j.Writing(func() error { return writeSolutions(j, found) }); err != nil {
 			return err
 		}
-		return j.Report(j.Method(""), lassoFigures(found), nil)
+		return j.Report(lassoFigures(found), nil)
 	}
 	return cmd
 }

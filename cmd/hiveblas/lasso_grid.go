@@ -170,5 +170,5 @@ func denoise(j *job.Job, file string, o apps.FusedLassoOptions) error {
 		return err
 	}
 	figures := append(lassoFigures([]*apps.FusedLassoResult{sum}), job.Field{Key: "channels", Label: "channels", Value: len(found)})
-	return j.Report(j.Method(""), figures, nil)
+	return j.Report(figures, nil)
 }

@@ -114,7 +114,7 @@ ignored. Seeds are given as for vn. The summary lists the cluster, or without
 		if sweep {
 			figures = append(figures, cutFigures(res.Cut)...)
 		}
-		return j.Report(j.Method(method), figures, clustered(j, res, top))
+		return j.Report(figures, clustered(j, res, top))
 	}
 	return cmd
 }

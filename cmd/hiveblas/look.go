@@ -68,7 +68,7 @@ positions only. Repeated entries are a warning, and the first counts, unless
 		if err != nil {
 			return err
 		}
-		return j.Report("", l.figures(), nil)
+		return j.Report(l.figures(), nil)
 	}
 	return cmd
 }

@@ -109,11 +109,7 @@ GPUs divide large graphs, and give the result of one, bit for bit.`,
 		if err != nil {
 			return err
 		}
-		algorithm := "Louvain"
-		if o.Leiden {
-			algorithm = "Leiden"
-		}
-		return j.Report(j.Method(algorithm), []job.Field{
+		return j.Report([]job.Field{
 			{Key: "modularity", Label: "modularity", Value: res.Modularity}, {Key: "communities", Label: "communities", Value: res.Count},
 			{Key: "levels", Label: "levels", Value: len(res.Levels)}, {Key: "passes", Label: "passes", Value: res.Passes},
 			{Key: "largest", Label: "largest", Value: res.Largest},

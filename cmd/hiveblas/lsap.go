@@ -91,7 +91,8 @@ set of rows with too few columns.`,
 			return err
 		}
 		m, n := j.Graph.Dims()
-		return j.Report(res.Method, []job.Field{
+		j.Traces.Begin(res.Method)
+		return j.Report([]job.Field{
 			{Key: "value", Label: "value", Value: res.Value}, {Key: "gap", Label: "gap", Value: res.Gap}, {Key: "assigned", Label: "assigned", Value: min(m, n)},
 			{Key: "rounds", Label: "", Value: res.Rounds}, {Key: "bids", Label: "", Value: res.Bids},
 		}, nil)

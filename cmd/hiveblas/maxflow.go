@@ -90,7 +90,7 @@ kernels run push–relabel in rounds, with --method pipeline operations do.`,
 		if cut != "" {
 			figures = append(figures, job.Field{Key: "cut", Label: "cut", Value: cut})
 		}
-		return j.Report(j.Method(""), figures, nil)
+		return j.Report(figures, nil)
 	}
 	return cmd
 }

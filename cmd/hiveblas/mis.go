@@ -32,8 +32,7 @@ depends on --random-seed alone. Directions, weights and self-loops are ignored.`
 			if err != nil {
 				return nil, err
 			}
-			return &standardResult{algorithm: "independent set",
-				figures: []job.Field{{Key: "size", Label: "vertices in the set", Value: set.NVals()}},
+			return &standardResult{figures: []job.Field{{Key: "size", Label: "vertices in the set", Value: set.NVals()}},
 				write: func() error {
 					ones := matrix.NewVector[int64](set.Size())
 					if err := ops.Apply(ones, semiring.OneOp[bool, int64](), set); err != nil {

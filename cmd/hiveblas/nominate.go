@@ -72,9 +72,8 @@ are those of vn. -o writes lines of a vertex and its score, the highest first.`,
 			if nominations, err = apps.NominateVertices(j.Graph.Matrix, sources, o); err != nil {
 				return nil, err
 			}
-			return &standardResult{algorithm: score,
-				figures: []job.Field{{Key: "seeds", Label: "seeds", Value: len(sources)}, {Key: "candidates", Label: "candidates", Value: len(nominations.Ranked)}},
-				write:   func() error { return writeRanking(j, nominations.Ranked) }, ranks: nominations.Score,
+			return &standardResult{figures: []job.Field{{Key: "seeds", Label: "seeds", Value: len(sources)}, {Key: "candidates", Label: "candidates", Value: len(nominations.Ranked)}},
+				write: func() error { return writeRanking(j, nominations.Ranked) }, ranks: nominations.Score,
 			}, nominations.Score.Move(nil)
 		},
 	}.command(s)

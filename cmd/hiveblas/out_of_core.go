@@ -192,7 +192,7 @@ func projectBlocks(j *job.Job, o *outOfCore, why string, opts apps.ProjectionOpt
 	} else { // the blocks of an earlier run are not read again
 		figures = append(figures, job.Field{Key: "nnz", Label: "", Value: nil}, job.Field{Key: "sum", Label: "", Value: nil}, job.Field{Key: "max", Label: "", Value: nil}, job.Field{Key: "nnz_added", Label: "entries added", Value: rep.Entries})
 	}
-	return j.Report(j.Method("blocks"), append(figures,
+	return j.Report(append(figures,
 		job.Field{Key: "out_of_core", Label: "out of core", Value: why},
 		job.Field{Key: "blocks", Label: "blocks", Value: rep.Blocks}, job.Field{Key: "resumed", Label: "", Value: rep.Resumed}, job.Field{Key: "splits", Label: "", Value: rep.Splits},
 		job.Field{Key: "chunked_seconds", Label: "", Value: job.Object{{Key: "plan", Label: "", Value: rep.Plan.Seconds()}, {Key: "computing", Label: "", Value: rep.Computing.Seconds()},

@@ -101,7 +101,7 @@ weight; without it weights are ignored.`,
 		for _, r := range res.Rank.All() {
 			sum.Add(r)
 		}
-		return j.Report(j.Method("power iteration"), []job.Field{
+		return j.Report([]job.Field{
 			{Key: "iterations", Label: "iterations", Value: res.Iterations}, {Key: "sum", Label: "sum", Value: sum.Value()}, {Key: "change", Label: "", Value: res.Change}, {Key: "", Label: "last change", Value: fmt.Sprintf("%.3g", res.Change)},
 		}, highest(j, res.Rank, top))
 	}

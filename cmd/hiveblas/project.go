@@ -112,7 +112,7 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
 			return err
 		}
 		n, _ := p.Dims()
-		return j.Report(j.Method(""), []job.Field{
+		return j.Report([]job.Field{
 			{Key: "vertices", Label: "vertices", Value: n}, {Key: "nnz", Label: "nnz", Value: p.NVals()}, {Key: "sum", Label: "sum", Value: sum}, {Key: "max", Label: "max", Value: most},
 			{Key: "peak_rss_bytes", Label: "", Value: hostmem.PeakResident()},
 		}, nil)

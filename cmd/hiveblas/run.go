@@ -185,6 +185,7 @@ func runColumns(j *job.Job, file *program.File, f *runProgramFlags) error {
 		return cli.Usage(j.Cmd.CommandPath(), "states with fields are written to .tsv or .csv, not "+j.Out.Kind)
 	}
 	var res *program.FileResult
+	j.Traces.Begin(file.Name)
 	err := j.Compute(func(run apps.Run) (err error) {
 		res, err = program.RunFileColumns(run.Context, j.Graph.Matrix, file, fileOptions(j, f))
 		return err
@@ -197,7 +198,7 @@ func runColumns(j *job.Job, file *program.File, f *runProgramFlags) error {
 		if err := j.Writing(func() error { return writeColumn(j, res.Columns[0].Values) }); err != nil {
 			return err
 		}
-		return j.Report(j.Method(file.Name), ended, nil)
+		return j.Report(ended, nil)
 	}
 	n, _ := j.Graph.Dims()
 	err = j.Writing(func() error {
@@ -222,7 +223,7 @@ func runColumns(j *job.Job, file *program.File, f *runProgramFlags) error {
 	for k, c := range res.Columns {
 		names[k] = c.Name
 	}
-	return j.Report(j.Method(file.Name), append([]job.Field{{Key: "columns", Label: "columns", Value: names}}, ended...), nil)
+	return j.Report(append([]job.Field{{Key: "columns", Label: "columns", Value: names}}, ended...), nil)
 }
 
 // writeColumn writes the numbers of the vertices, a slice of one of the element types of files.
@@ -372,7 +373,8 @@ func runProgram(j *job.Job, name string, f *runProgramFlags) error {
 	if err := j.Writing(out.write); err != nil {
 		return err
 	}
-	return j.Report(name+": "+strings.Join(plans, "+"), out.figs, nil)
+	j.Traces.Begin(name + ": " + strings.Join(plans, "+"))
+	return j.Report(out.figs, nil)
 }
 
 // nonNegative returns an error if a weight is negative: distances would decrease forever.

@@ -218,7 +218,7 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 		for _, y := range res.Embeddings.All() {
 			sum.Add(float64(y))
 		}
-		return j.Report(j.Method(model.Aggregator.String()), []job.Field{{Key: "vertices", Label: "vertices", Value: n}, {Key: "dimensions", Label: "dimensions", Value: width},
+		return j.Report([]job.Field{{Key: "vertices", Label: "vertices", Value: n}, {Key: "dimensions", Label: "dimensions", Value: width},
 			{Key: "sum", Label: "sum", Value: sum.Value()}, {Key: "zero_rows", Label: "rows of zeros", Value: res.ZeroRows},
 			{Key: "feature_pieces", Label: "pieces of features", Value: res.Pieces}}, nil)
 	}

@@ -124,7 +124,7 @@ of sage train, has the classes 0, 1, ….`,
 		if known > 0 {
 			figures = append(figures, job.Field{Key: "known", Label: "with a class", Value: known}, job.Field{Key: "accuracy", Label: "accuracy", Value: float64(right) / float64(known)})
 		}
-		return j.Report(j.Method(model.Aggregator.String()), figures, nil)
+		return j.Report(figures, nil)
 	}
 	return cmd
 }

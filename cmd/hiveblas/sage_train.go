@@ -168,7 +168,7 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
 			figures = append(figures, job.Field{Key: "classes", Label: "classes", Value: len(names)}, job.Field{Key: "trained", Label: "training vertices", Value: len(split.Train)},
 				job.Field{Key: "validation_accuracy", Label: "validation accuracy", Value: res.Validate}, job.Field{Key: "test_accuracy", Label: "test accuracy", Value: res.Test})
 		}
-		return j.Report(j.Method(aggregator), figures, nil)
+		return j.Report(figures, nil)
 	}
 	return cmd
 }

@@ -107,7 +107,7 @@ vertices keep their names, and numbers become names.`,
 		if err := writeGraph(j); err != nil {
 			return err
 		}
-		return j.Report("", []job.Field{{Key: "of_vertices", Label: "of vertices", Value: n}, {Key: "of_entries", Label: "of entries", Value: before}, {Key: "seed", Label: "seed", Value: seed}}, nil)
+		return j.Report([]job.Field{{Key: "of_vertices", Label: "of vertices", Value: n}, {Key: "of_entries", Label: "of entries", Value: before}, {Key: "seed", Label: "seed", Value: seed}}, nil)
 	}
 	return cmd
 }

@@ -150,7 +150,7 @@ func scanGraph(j *job.Job, file string, o apps.ScanOptions, top int) error {
 	if o.Hops == apps.ScanOneHop {
 		figures = append(figures, job.Field{Key: "triangles", Label: "triangles", Value: res.Triangles})
 	}
-	return j.Report(j.Method(""), figures, listed(j, "vertex", "statistic", largestCounts(res.Statistic, top), top))
+	return j.Report(figures, listed(j, "vertex", "statistic", largestCounts(res.Statistic, top), top))
 }
 
 // largestCounts lists the vertices with the largest statistics; ties are ordered by number.
@@ -239,7 +239,7 @@ func scanSeries(j *job.Job, file, picture string, o apps.ScanSeriesOptions) erro
 	if picture != "" {
 		figures = append(figures, job.Field{Key: "plot", Label: "picture", Value: picture})
 	}
-	return j.Report(j.Method("scan statistics of windows"), figures, onlyText(j, list))
+	return j.Report(figures, onlyText(j, list))
 }
 
 // openTimed reads a list of edges with time stamps in the column of weights.

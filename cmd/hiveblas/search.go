@@ -189,7 +189,7 @@ vertices found and the sum of their scores after each step.`,
 		if scores != "" {
 			list = listed(j, "vertex", "score", res.Best, top)
 		}
-		return j.Report(j.Method(method), figures, list)
+		return j.Report(figures, list)
 	}
 	return cmd
 }

@@ -137,7 +137,7 @@ lines to compare with.`,
 		if err := j.Writing(func() error { return writeMatch(j, res.Match, other) }); err != nil {
 			return err
 		}
-		return j.Report(j.Method("Frank-Wolfe"), sgmFigures(res, len(pairs), facts), nil)
+		return j.Report(sgmFigures(res, len(pairs), facts), nil)
 	}
 	return cmd
 }

@@ -44,9 +44,8 @@ matrix is compared by rows. Weights are ignored.`,
 			if err != nil {
 				return nil, err
 			}
-			return &standardResult{algorithm: measure,
-				figures: []job.Field{{Key: "pairs", Label: "pairs", Value: c.NVals()}},
-				write:   func() error { return j.WriteMatrixAs(c.Inside(), j.Graph.Rows, j.Graph.Rows) },
+			return &standardResult{figures: []job.Field{{Key: "pairs", Label: "pairs", Value: c.NVals()}},
+				write: func() error { return j.WriteMatrixAs(c.Inside(), j.Graph.Rows, j.Graph.Rows) },
 			}, c.Move(nil)
 		},
 	}.command(s)

@@ -47,7 +47,7 @@ matrix covers several positions and is darker for more entries.`,
 		if err != nil {
 			return err
 		}
-		return j.Report("", nil, nil)
+		return j.Report(nil, nil)
 	}
 	return cmd
 }

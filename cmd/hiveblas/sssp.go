@@ -57,7 +57,7 @@ Vertices that the source does not reach are omitted.`,
 		if err := j.Writing(func() error { return j.WriteVector(dist) }); err != nil {
 			return err
 		}
-		return j.Report(j.PipelineMethod("delta-stepping"), distanceFigures(dist), nil)
+		return j.Report(distanceFigures(dist), nil)
 	}
 	return cmd
 }

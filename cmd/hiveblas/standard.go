@@ -38,12 +38,11 @@ type standardCommand struct {
 
 // standardResult is the result of a workflow, on the host.
 type standardResult struct {
-	algorithm string
-	figures   []job.Field
-	write     func() error
-	ranks     *matrix.Vector[float64] // --top lists the highest
-	failed    error                   // instead of a result
-	bounds    bool                    // the figures hold too where the context has ended
+	figures []job.Field
+	write   func() error
+	ranks   *matrix.Vector[float64] // --top lists the highest
+	failed  error                   // instead of a result
+	bounds  bool                    // the figures hold too where the context has ended
 }
 
 // command makes the command.
@@ -101,7 +100,7 @@ func (c standardCommand) command(s *job.Session) *cobra.Command {
 			return err
 		})
 		if err != nil && j.Ctx.Err() != nil && res != nil && res.bounds {
-			return errors.Join(err, j.Report(j.Method(res.algorithm), res.figures, nil))
+			return errors.Join(err, j.Report(res.figures, nil))
 		}
 		if err != nil {
 			return err
@@ -119,7 +118,7 @@ func (c standardCommand) command(s *job.Session) *cobra.Command {
 			list = highest(j, res.ranks, top)
 			list.Unit = c.use[:indexBlank(c.use)]
 		}
-		return j.Report(j.Method(res.algorithm), res.figures, list)
+		return j.Report(res.figures, list)
 	}
 	return cmd
 }

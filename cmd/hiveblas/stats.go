@@ -54,7 +54,7 @@ has neither symmetry nor self-loops.`,
 		if !square {
 			figures[3].Label, figures[4].Label = "", ""
 		}
-		err = j.Report("", figures, nil)
+		err = j.Report(figures, nil)
 		if err != nil || j.Run.Json {
 			return err
 		}

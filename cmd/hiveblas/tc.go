@@ -34,7 +34,7 @@ Directions, weights and self-loops are ignored.`,
 		if err != nil {
 			return err
 		}
-		return j.Report(j.PipelineMethod("L·Lᵀ by degree"), []job.Field{{Key: "triangles", Label: "triangles", Value: triangles}}, nil)
+		return j.Report([]job.Field{{Key: "triangles", Label: "triangles", Value: triangles}}, nil)
 	}
 	return cmd
 }

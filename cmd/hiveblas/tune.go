@@ -93,7 +93,7 @@ a GPU and without a graph.`,
 		if found.Vendor > 0 {
 			fields = append(fields, job.Field{Key: "cusparse_us", Label: "cuSPARSE in µs", Value: us(found.Vendor)})
 		}
-		if err := j.Report("", fields, nil); err != nil || j.Run.Json {
+		if err := j.Report(fields, nil); err != nil || j.Run.Json {
 			return err
 		}
 		for i, t := range found.Ranking {

@@ -88,12 +88,8 @@ all, ordered by vertex, or by distance with --ranked.`,
 		if err != nil {
 			return err
 		}
-		method := j.PipelineMethod("delta-stepping")
-		if unit {
-			method = j.Method("breadth-first search")
-		}
 		figures := append([]job.Field{{Key: "seeds", Label: "seeds", Value: len(sources)}}, distanceFigures(dist)...)
-		return j.Report(method, figures, nominated(j, dist, sources, top))
+		return j.Report(figures, nominated(j, dist, sources, top))
 	}
 	return cmd
 }

@@ -151,8 +151,8 @@ const (
 	cublasDefaultGemm = -1 // CUBLAS_GEMM_DEFAULT
 )
 
-// Gemm queues a product (cublasGemmEx). cuBLAS has matrices by columns, of which a matrix by rows
-// is the transpose: Cᵀ = op(B)ᵀ·op(A)ᵀ.
+// Gemm queues a product (cublasGemmEx). cuBLAS has matrices by columns. A matrix by rows is their
+// transpose: Cᵀ = op(B)ᵀ·op(A)ᵀ.
 func (h *BLASHandle) Gemm(g *Gemm) error {
 	if err := h.usable("cublasGemmEx"); err != nil {
 		return err
@@ -181,7 +181,7 @@ func (h *BLASHandle) Gemm(g *Gemm) error {
 		uintptr(unsafe.Pointer(beta)), uintptr(g.C), uintptr(g.Output), uintptr(g.StepC), compute, uintptr(algorithm))
 }
 
-// Check returns the error of a product whose sizes or types do not agree.
+// Check returns the error of a product if its sizes or types do not agree.
 func (g *Gemm) Check() error {
 	bad := func(text string) error {
 		return &Error{Call: "cublasGemmEx", Code: 7, Name: "CUBLAS_STATUS_INVALID_VALUE", Text: text}

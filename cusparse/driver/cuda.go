@@ -342,8 +342,8 @@ func (c *cudaContext) Load(image []byte) (Module, error) {
 	}
 	m := new(Module)
 	log := make([]byte, 8192)
-	// CU_JIT_ERROR_LOG_BUFFER and its _SIZE_BYTES, whose value is passed in
-	// the place of a pointer.
+	// CU_JIT_ERROR_LOG_BUFFER and its _SIZE_BYTES. The value of the latter is passed in the place
+	// of a pointer.
 	options := &[2]uint32{5, 6}
 	values := &[2]uintptr{0, uintptr(len(log) - 1)}
 	var pin runtime.Pinner

@@ -489,7 +489,7 @@ func TestCompilerIdentity(t *testing.T) {
 	step("options", func() error { t.Setenv("HIVEBLAS_LINEINFO", "1"); return nil })
 }
 
-// Products of matrices by rows are those of their transposes by columns.
+// Products of matrices by rows are products of their transposes by columns.
 func TestGemm(t *testing.T) {
 	f := newFake(t)
 	b, err := OpenBLAS()

@@ -15,11 +15,12 @@ var (
 	ErrNoCompiler = errors.New("NVRTC was not found: install libnvrtc of the CUDA toolkit, or name it by HIVEBLAS_NVRTC or LD_LIBRARY_PATH")
 	ErrNoCusparse = errors.New("cuSPARSE was not found: install libcusparse of the CUDA toolkit, or name it by HIVEBLAS_CUSPARSE or LD_LIBRARY_PATH")
 	ErrNoCublas   = errors.New("cuBLAS was not found: install libcublas of the CUDA toolkit, or name it by HIVEBLAS_CUBLAS or LD_LIBRARY_PATH")
-	// ErrBusy is that of an *Error of a GPU that another process holds, such as one in exclusive
-	// mode: another device, or a later call, may succeed.
+	// ErrBusy is the sentinel of an *Error of a GPU that another process holds, such as one in
+	// exclusive mode: another device, or a later call, may succeed.
 	ErrBusy = errors.New("the GPU is busy or unavailable")
-	// ErrFailed is that of an *Error after which CUDA refuses all further calls of the process on
-	// the GPU: a kernel failed, or the hardware. The host, or another process, can go on.
+	// ErrFailed is the sentinel of an *Error after which CUDA refuses all further calls of the
+	// process on the GPU: a kernel failed, or the hardware. The host, or another process, can go
+	// on.
 	ErrFailed = errors.New("the GPU failed")
 	// ErrNotSupported is what an implementation answers to calls that it lacks.
 	ErrNotSupported = errors.New("not supported by this driver")

@@ -10,8 +10,8 @@ import (
 type Peers interface {
 	// CanAccess reports whether kernels of this device can read and write the memory of device i.
 	CanAccess(i int) (bool, error)
-	// EnableAccess lets kernels of this device read and write the memory of peer's device, that of
-	// AllocAsync included. A second call does nothing.
+	// EnableAccess lets kernels of this device read and write the memory of peer's device, memory
+	// of AllocAsync included. A second call does nothing.
 	EnableAccess(peer Context) error
 	// Done reports whether all that was queued on s is done, without waiting, and returns the error
 	// of what failed.

@@ -218,10 +218,9 @@ func (h *SparseHandle) Close() error {
 	return h.run("cusparseDestroy", h.h)
 }
 
-// CreateCsr describes an m×n matrix of nnz entries on the device, whose
-// indices begin at 0. Not every algorithm takes 64-bit offsets with 32-bit
-// columns; a call that does not answers with CUSPARSE_STATUS_NOT_SUPPORTED
-// (cusparseCreateCsr).
+// CreateCsr describes an m×n matrix of nnz entries on the device, with indices from 0. Not every
+// algorithm takes 64-bit offsets with 32-bit columns; a call that does not answers with
+// CUSPARSE_STATUS_NOT_SUPPORTED (cusparseCreateCsr).
 func (s *Sparse) CreateCsr(m, n, nnz int64, offsets, columns, values Ptr, offsetType, columnType IndexType, v ValueType) (SpMat, error) {
 	d := new(SpMat)
 	err := s.run("cusparseCreateCsr", uintptr(unsafe.Pointer(d)), uintptr(m), uintptr(n), uintptr(nnz),
@@ -344,7 +343,7 @@ func (h *SparseHandle) product(name string, opA, opB SparseOp, alpha, beta float
 	var more [3]uintptr
 	copy(more[:], last)
 	x, y := scalar(v, alpha), scalar(v, beta)
-	// Arguments beyond those of the function are not looked at.
+	// Arguments beyond the arguments of the function are not looked at.
 	return h.check(name, call(fn, h.h, uintptr(opA), uintptr(opB), uintptr(unsafe.Pointer(x)), a, b,
 		uintptr(unsafe.Pointer(y)), c, uintptr(v), uintptr(alg), more[0], more[1], more[2]))
 }
@@ -479,9 +478,9 @@ func (p *SpGEMM) WorkEstimation(h *SparseHandle, size uint64, buffer Ptr) (uint6
 	return p.sized(h, "cusparseSpGEMM_workEstimation", size, buffer)
 }
 
-// EstimateMemory returns the size of its own buffer when buffer3 is 0, and else
-// that of Compute. fraction, in (0, 1], is the share of the products that
-// SpGEMMAlg3 makes at a time (cusparseSpGEMM_estimateMemory).
+// EstimateMemory returns the size of its own buffer when buffer3 is 0, and else the size of the
+// buffer of Compute. fraction, in (0, 1], is the share of the products that SpGEMMAlg3 makes at a
+// time (cusparseSpGEMM_estimateMemory).
 func (p *SpGEMM) EstimateMemory(h *SparseHandle, fraction float32, size3 uint64, buffer3 Ptr) (own, compute uint64, err error) {
 	if err := h.usable("cusparseSpGEMM_estimateMemory", p != nil); err != nil {
 		return 0, 0, err

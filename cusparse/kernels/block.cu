@@ -3,8 +3,8 @@
 
 #define HB_BLOCK_WARPS (HB_BLOCK / HB_WARP)
 
-// hb_block_sums returns the sum of x over this thread and those before it, and in total that of the
-// block.
+// hb_block_sums returns the sum of x over this thread and the threads before it, and in total the
+// sum of the block.
 template <class T> HB_DEVICE T hb_block_sums(T x, T &total, T *warps) {
 	T sum = hb_sums(x);
 	__syncthreads();

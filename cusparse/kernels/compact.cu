@@ -1,5 +1,5 @@
 // The entries of a list that are kept, in order. HB_FLAG is the type of the flags that tell them,
-// not 0; HB_IN and HB_V are those of a value before and after.
+// not 0; HB_IN and HB_V are the types of a value before and after.
 //
 // A mark is the bit of an entry. A block of 256 threads takes a tile of HB_TILE = 1024 entries.
 //   marks u32[32·tiles], kept i32[tiles], at i64[tiles + 1]

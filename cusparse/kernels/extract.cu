@@ -85,7 +85,7 @@ HB_DEVICE hb_i32 hb_within(hb_i32 i, hb_i64 lo, hb_i64 n) {
 
 // keys[e] = the position (rows[k], cols[k]) of the entry u(k) of a vector, full or listed (null:
 // k), within m rows from rowLo on and n columns from colLo on. Positions beyond have the greatest
-// row, those of a vector the greatest column; inside, zero before, counts the others.
+// row, positions of a vector the greatest column; inside, zero before, counts the others.
 HB_KERNEL hb_places(hb_store u, hb_i64 entries, hb_i32 vector, const hb_i32 *rows, const hb_i32 *cols,
 		hb_i64 rowLo, hb_i64 m, hb_i64 colLo, hb_i64 n, hb_u64 *keys, hb_u64 *inside) {
 	hb_u64 c = 0;

@@ -1,5 +1,5 @@
-// The rows that a kernel walks: all places of the layout (HB_FRONTIER 0), those of a list of rows
-// (1), or those whose presence byte is set (2).
+// The rows that a kernel walks: all places of the layout (HB_FRONTIER 0), the places of a list of
+// rows (1), or the places with their presence byte set (2).
 
 struct hb_items {
 	const hb_i32 *list;

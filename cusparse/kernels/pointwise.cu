@@ -45,7 +45,7 @@ struct hb_spot {
 	bool inA;
 };
 
-// whose says whose entry (i, j) is known to be entry e: A's, B's, or nobody's.
+// whose names the operand with entry (i, j) at e: A, B, or neither.
 #define HB_OF_A 0
 #define HB_OF_B 1
 #define HB_OF_NONE 2
@@ -72,7 +72,7 @@ HB_DEVICE HB_C hb_value(const hb_store &a, const hb_store &b, const hb_spot &s, 
 	return hb_both(HB_GET_A(a, s.pa), HB_GET_B(b, s.pb));
 }
 
-// d: the domain, whose entries are those of whose. notA: those that A has are
+// d: the domain, with the entries of the operand that whose names. notA: entries that A has are
 // left to another domain. flag[e] = 1 if entry e of d is in the result.
 HB_KERNEL hb_mark(hb_store d, hb_i32 whose, hb_i32 notA, hb_store a, hb_store b, hb_mask m, hb_region r, hb_u32 table, hb_u8 *flag) {
 	HB_EACH(e, d.nvals) {
@@ -81,10 +81,9 @@ HB_KERNEL hb_mark(hb_store d, hb_i32 whose, hb_i32 notA, hb_store a, hb_store b,
 	}
 }
 
-// at: places of d's entries. atOther: of those of the other domain, of which the
-// ones before (i, j) come before; null if there is none. The first domain is A
-// then, the second B or, whose being HB_OF_NONE there, other. rows: null, or the
-// row of each entry of the result.
+// at: places of d's entries. atOther: places of the entries of the other domain; its entries before
+// (i, j) come before; null if there is none. The first domain is A then, the second B or, where its
+// whose is HB_OF_NONE, other. rows: null, or the row of each entry of the result.
 HB_KERNEL hb_fill(hb_store d, hb_i32 whose, hb_i32 notA, hb_store a, hb_store b, hb_mask m, hb_region r, hb_u32 table, const hb_u8 *flag, const hb_i64 *at,
 		hb_i32 search, hb_store other, const hb_i64 *atOther, hb_i32 *rows, hb_i32 *idx, HB_C *val, HB_A alpha, HB_B beta) {
 	HB_EACH(e, d.nvals) {

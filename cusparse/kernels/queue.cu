@@ -129,7 +129,7 @@ HB_DEVICE volatile hb_u64 *hb_next(hb_u64 *state, hb_i32 turn) {
 	return other;
 }
 
-// hb_stop ends a loop whose next state says so: it stores stop at place mode of the step's own
+// hb_stop ends a loop if its next state says so: it stores stop at place mode of the step's own
 // side, too, which the step after the next one reads, and copies the next state to the third side.
 HB_DEVICE void hb_stop(hb_u64 *state, hb_i32 turn, hb_i32 mode, hb_u64 stop) {
 	volatile hb_u64 *own = hb_side(state, turn), *next = hb_side(state, 1 - turn), *end = hb_side(state, 2);

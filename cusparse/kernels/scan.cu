@@ -30,8 +30,8 @@ HB_KERNEL hb_scan_sums(hb_i64 *sums, hb_i64 n, hb_i64 *total) {
 	if (threadIdx.x == 0) *total = run;
 }
 
-// hb_scan_tile writes the sums of a tile, of which those before it are run, and returns the sum
-// after it. A warp takes HB_TILE / HB_BLOCK_WARPS items in a row, and loads them all first.
+// hb_scan_tile writes the sums of a tile. run is the sum before the tile; it returns the sum after
+// it. A warp takes HB_TILE / HB_BLOCK_WARPS items in a row, and loads them all first.
 HB_DEVICE hb_i64 hb_scan_tile(const HB_T *__restrict__ x, hb_i64 n, hb_i64 base, hb_i64 run, hb_i64 *__restrict__ out, hb_i64 *warps) {
 	const int items = HB_TILE / HB_BLOCK;
 	const hb_i64 first = base + threadIdx.x / HB_WARP * (items * HB_WARP) + HB_LANE;
@@ -52,7 +52,7 @@ HB_DEVICE hb_i64 hb_scan_tile(const HB_T *__restrict__ x, hb_i64 n, hb_i64 base,
 	return run + all;
 }
 
-// few: sums are those of the tiles, else of the tiles before.
+// few: sums are the sums of the tiles, else of the tiles before.
 HB_KERNEL hb_scan_write(const HB_T *x, hb_i64 n, hb_i32 few, const hb_i64 *sums, hb_i64 *out) {
 	__shared__ hb_i64 warps[HB_BLOCK_WARPS];
 	hb_i64 run;

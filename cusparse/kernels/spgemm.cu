@@ -218,7 +218,7 @@ HB_DEVICE hb_u64 hb_products(hb_i64 begin, hb_i64 end, int first, int step, cons
 	return w;
 }
 
-// A warp takes a row, and a block those of its 8 that are long. The rows of a block are far apart,
+// A warp takes a row, and a block the long ones of its 8 rows. The rows of a block are far apart,
 // since long ones often stand together.
 HB_KERNEL __launch_bounds__(256)
 hb_spgemm_work(hb_i64 m, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx, const hb_i64 *__restrict__ bptr,
@@ -258,7 +258,7 @@ hb_spgemm_work(hb_i64 m, const hb_i64 *__restrict__ aptr, const hb_i32 *__restri
 		}
 	}
 	__syncthreads();
-	if (threadIdx.x == 0 && all[0]) { // one a block: those of 8448 warps to one place took 17 µs
+	if (threadIdx.x == 0 && all[0]) { // one a block: additions of 8448 warps to one place took 17 µs
 		atomicAdd(limits + 2, all[0]);
 		atomicMax(limits + 3, all[1]);
 	}
@@ -429,8 +429,8 @@ template <int LOG> HB_DEVICE hb_i32 hb_counters_used(hb_u32 v) {
 	return __popc(((v & low) + low | v) & ~low);
 }
 
-// hb_counters_write writes the columns of a segment whose counters are not 0, by one warp, which
-// loads them all first. The first is column c, the first entry goes to place out.
+// hb_counters_write writes the columns of a segment with counters that are not 0, by one warp,
+// which loads them all first. The first is column c, the first entry goes to place out.
 template <int LOG>
 HB_DEVICE void hb_counters_write(const hb_u32 *words, hb_i32 c, hb_i64 out, hb_i32 *cidx, HB_C *cval) {
 	const int lane = threadIdx.x % HB_WARP, loads = (HB_SPGEMM_SEGMENT >> LOG) / HB_WARP;
@@ -637,11 +637,10 @@ hb_spgemm_pair_write(hb_i32 fill, const hb_i64 *__restrict__ aptr, const hb_i32 
 }
 #else
 
-// hb_walk adds the products of a row of A whose columns are in a part up, in the
-// order of A's row, by one warp: add(column, a, b) does it, or where sums are
-// placed add(place(column), a, b). The columns of one row of B differ, so the
-// lanes never meet. seg: see hb_spgemm_seg, the parts of row k from
-// seg[k·stride] on; null: searched for.
+// hb_walk adds up the products of a row of A with columns in a part, in the order of A's row, by
+// one warp: add(column, a, b) does it, or where sums are placed add(place(column), a, b). The
+// columns of one row of B differ, so the lanes never meet. seg: see hb_spgemm_seg, the parts of row
+// k from seg[k·stride] on; null: searched for.
 #if HB_SPGEMM_PLACED
 #define HB_PLACE(f) f,
 #else

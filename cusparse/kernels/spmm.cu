@@ -1,11 +1,10 @@
 // C = A ⊗ B over any semiring, A in CSR, B full with n columns, row-major.
 //
-// A row's entries are cut into tasks of HB_CHUNK at most, so that long rows
-// spread over the device. A warp takes a task and HB_COLS·32 columns: it
-// stages 32 entries in shared memory and then reads rows of B in one piece
-// each, HB_DEEP at a time. The sums of a row of one task go to C; those of longer
-// rows to parts, task by task, which hb_spmm_join adds up in order.
-// Task t is of row task_row[t] and begins with entry task_lo[t].
+// A row's entries are cut into tasks of HB_CHUNK at most, so that long rows spread over the device.
+// A warp takes a task and HB_COLS·32 columns: it stages 32 entries in shared memory and then reads
+// rows of B in one piece each, HB_DEEP at a time. The sums of a row of one task go to C; the sums
+// of longer rows go to parts, task by task, which hb_spmm_join adds up in order. Task t is of row
+// task_row[t] and begins with entry task_lo[t].
 //
 // once a matrix: hb_spmm_counts, a scan (at), hb_spmm_cut
 // each call:     hb_spmm  grid (⌈tasks/8⌉, tiles), block 256, for each 65535 tiles of 32·HB_COLS
@@ -92,7 +91,7 @@ HB_KERNEL hb_spmm_join(const hb_i32 *long_rows, const hb_i64 *at, const HB_C *pa
 }
 
 // present[i·n + j] = row i of A has entries; the values of other rows become zero. A warp takes 32
-// rows, whose present bytes it writes 16 at a time where n allows; bound by what it writes.
+// rows. It writes their present bytes 16 at a time where n allows; bound by what it writes.
 HB_KERNEL __launch_bounds__(256) hb_spmm_rows(const hb_i64 *ptr, hb_i64 m, hb_i64 n, hb_u8 *present, HB_C *out) {
 	for (hb_i64 i0 = ((hb_i64)blockIdx.x * 256 + threadIdx.x) / HB_WARP * HB_WARP; i0 < m; i0 += (hb_i64)gridDim.x * 256) {
 		const hb_i64 i = i0 + HB_LANE;

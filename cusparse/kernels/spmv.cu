@@ -163,8 +163,9 @@ HB_DEVICE HB_C hb_spmv_product(hb_i32 col, HB_A a, const hb_spmv_x *__restrict__
 	return hb_mul(a, v);
 }
 
-// hb_spmv_open returns which row is open before this lane's four of 128 entries, whose bits are w.
-// rank rows begin before the 128; it becomes the number before the next. begin: bits of the four.
+// hb_spmv_open returns which row is open before this lane's four of 128 entries. w has the bits of
+// the entries. rank rows begin before the 128; it becomes the number before the next. begin: bits
+// of the four.
 HB_DEVICE hb_i32 hb_spmv_open(const hb_u32 *w, hb_i32 &rank, int lane, hb_u32 &begin) {
 	hb_u32 mine = lane < 16 ? (lane < 8 ? w[0] : w[1]) : (lane < 24 ? w[2] : w[3]);
 	hb_i32 open = rank - 1 + __popc(mine & ((1u << (4 * (lane % 8))) - 1));

@@ -17,7 +17,7 @@ struct hb_topology {
 	const hb_i32 *extra;  // dia: the diagonals; sell: the entries of each place
 	const void *present;  // dia: a word for each row, bit d: it has an entry on diagonal d
 	const void *val;
-	hb_i64 nvals; // entries; ell, dia: those of the rest
+	hb_i64 nvals; // entries; ell, dia: entries of the rest
 	hb_i64 pitch; // ell, dia: places of a column of slots; sell: all slots
 	hb_i32 nrows, ncols, nplaces, width;
 };

@@ -10,7 +10,7 @@ template <class T> union hb_lane_words {
 	T t;
 };
 
-// hb_up returns the value of the lane d below, hb_from that of lane l.
+// hb_up returns the value of the lane d below, hb_from the value of lane l.
 template <class T> HB_DEVICE T hb_up(const T &v, int d) {
 	hb_lane_words<T> u;
 	u.word[(sizeof(T) - 1) / 4] = 0;
@@ -45,7 +45,7 @@ template <class T> HB_DEVICE T hb_total(T x) {
 	return x;
 }
 
-// hb_owner returns the first lane whose sum, of hb_sums, is above t: the lane that owns the t-th
+// hb_owner returns the first lane with a sum, of hb_sums, above t: the lane that owns the t-th
 // item. Every lane asks for a t of its own.
 template <class T> HB_DEVICE int hb_owner(T sum, T t) {
 	int lane = 0;

@@ -128,7 +128,7 @@ func (f Facts) value(name string) (x float64, known bool) {
 	return 0, false
 }
 
-// Choose returns the first plan of the table whose conditions hold and which is legal and
+// Choose returns the first plan of the table that meets its conditions and is legal and
 // deterministic. pull and push are the facts for plans of a direction, nil where its rows are not
 // at hand. ok is false if there is none.
 func Choose(pull, push *Facts) (p Plan, ok bool) {

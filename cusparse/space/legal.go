@@ -2,8 +2,8 @@ package space
 
 import "fmt"
 
-// Facts are what a plan is chosen from: those of the matrix whose rows are walked, of the operation
-// and of the device.
+// Facts are what a plan is chosen from: facts of the matrix that is walked by rows, of the
+// operation and of the device.
 type Facts struct {
 	Rows, Cols int
 	Entries    int64
@@ -18,7 +18,7 @@ type Facts struct {
 	Diagonals   int
 	OnDiagonals float64
 
-	Head       float64 // pull: share of the entries in the columns whose x fits in shared memory; 0: not known
+	Head       float64 // pull: share of the entries in the columns with an x that fits in shared memory; 0: not known
 	Frontier   float64 // share of the entries that the vector has
 	ListedX    bool    // the vector is a list
 	VastX      bool    // the vector is a list of a few of very many positions

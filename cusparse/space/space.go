@@ -4,8 +4,9 @@
 //
 //	pull csr twc store block=256
 //
-// which ops.Using takes and a trace shows. The parts are those of GRAssembler (Jeong et al., 2022)
-// with the additions that measurement asked for; what does not fit together is not in the space.
+// which ops.Using takes and a trace shows. The parts are the parts of GRAssembler (Jeong et al.,
+// 2022) with the additions that measurement asked for; what does not fit together is not in the
+// space.
 package space
 
 import (
@@ -76,7 +77,7 @@ type Frontier uint8
 const (
 	All    Frontier = iota // every row
 	List                   // the rows of a list
-	Listed                 // the rows whose byte is set: from=bitmap
+	Listed                 // the rows with their byte set: from=bitmap
 )
 
 // An Order says in which order rows stand in SELL, or are walked in other layouts.

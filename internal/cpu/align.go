@@ -116,8 +116,8 @@ func (p *pairing) blocks(threads, each int) []int {
 	return parallel.CutAt(threads, n, pieces, func(s int) int64 { return work(s) + 2*int64(s) })
 }
 
-// lengths returns an array for the offsets of the result's rows, whose first is 0, and the array of
-// the lengths of segments, which [assemble] takes. Both are uninitialised. If segments are rows,
+// lengths returns an array for the offsets of the result's rows, the first of them 0, and the array
+// of the lengths of segments, which [assemble] takes. Both are uninitialised. If segments are rows,
 // the lengths are the offsets after the first.
 func (p *pairing) lengths() (ptr, lens []int64) {
 	rows := (len(p.pa) - 1) / p.per
@@ -130,7 +130,7 @@ func (p *pairing) lengths() (ptr, lens []int64) {
 }
 
 // assemble makes a matrix from the blocks' results in idx and val. Block w starts at offset[w] and
-// has kept[w] entries. ptr and lens are those of lengths, filled.
+// has kept[w] entries. ptr and lens are the arrays of lengths, filled.
 func assemble(p *pairing, offset, kept, ptr, lens []int64, idx []int32, t *sparse.Type, val Values, threads int) *sparse.Store {
 	out := &sparse.Store{Structure: p.shape, Type: t}
 	out.Ptr = ptr

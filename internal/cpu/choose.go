@@ -54,8 +54,8 @@ func newChooser(env Env, s *sparse.Store, f *Predicate, shift int, swap bool) ch
 	return c
 }
 
-// keep sets keep for entries of a row, whose values begin at lo: at the columns ci or, if nil, from
-// j0 on. A user's predicate does not get the entries where present, if not nil, is 0.
+// keep sets keep for entries of a row with values from lo on: at the columns ci or, if nil, from j0
+// on. A user's predicate does not get the entries where present, if not nil, is 0.
 func (c *chooser) keep(keep, present []uint8, row int, ci []int32, j0 int, lo int64) {
 	switch {
 	case c.f.Band: // of a dense store

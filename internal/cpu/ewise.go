@@ -68,7 +68,7 @@ func (m *merger) union(ci, ai, bi []int32) (n, matches int) {
 }
 
 // finish merges what a loop of union leaves, from ai[i], bi[j] and ci[q] on, and completes the
-// matches, of which matchA lists the places in a.
+// matches; matchA lists their places in a.
 func (m *merger) finish(ci, ai, bi, posA, posB, matchA []int32, i, j, q int) (n, matches int) {
 	for i < len(ai) && j < len(bi) {
 		x, y := ai[i], bi[j]
@@ -211,7 +211,7 @@ type UnionOps struct {
 }
 
 // Copying returns the loop that copies values of a type: Left and Right of a union that copies. Of
-// no values, which are those of a pattern, it copies True.
+// no values, as of a pattern, it copies True.
 func Copying(t *sparse.Type) func(c, v Values) {
 	return func(c, v Values) {
 		if v.None() {
@@ -446,7 +446,7 @@ func overlay(env Env, s *sparse.Store, put func(base int, pc []int32, sv Values,
 	})
 }
 
-// zipDense sets the values of the full c to f of those of a and b, which are full.
+// zipDense sets the values of the full c to f of the values of a and b, which are full.
 func zipDense(env Env, f *Binary, c, a, b *sparse.Store) error {
 	if c.Val.Len() <= smallWork {
 		f.Zip(c.Val, a.Val, b.Val)

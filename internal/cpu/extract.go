@@ -48,8 +48,8 @@ func (x Indices) clip(ci []int32) (lo, hi int64) {
 	return int64(from), int64(from + search(ci[from:], x.Lo+x.N))
 }
 
-// colMap maps columns to their places in a list of columns: those of column c are p = head[c], then
-// next[p], …, until −1. A short list of a wide matrix uses a map.
+// colMap maps columns to their places in a list of columns: column c has the places p = head[c],
+// then next[p], …, until −1. A short list of a wide matrix uses a map.
 type colMap struct {
 	head   []int32
 	sparse map[int32]int32
@@ -130,8 +130,8 @@ func (m *colMap) first(c int32) int32 {
 
 // Extract computes c = a(rows, cols) for a listed a. Rows and columns of a list may repeat. A range
 // of rows takes time for those that are stored, a range of columns two searches a row. One pass
-// counts, one writes. Rows whose columns are out of order are sorted by (place, origin) packed in a
-// word, each by itself: its entries stay in the cache, which those of two transposes do not.
+// counts, one writes. Rows with columns out of order are sorted by (place, origin) packed in a
+// word, each by itself: its entries stay in the cache; the entries of two transposes do not.
 func Extract(env Env, a *sparse.Store, rows, cols Indices) (*sparse.Store, error) {
 	m := rows.Len()
 	out := &sparse.Store{Structure: sparse.Structure{NRows: m, NCols: cols.Len()}, Type: a.Type}

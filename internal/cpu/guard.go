@@ -177,8 +177,8 @@ func guardUnion(env Env, ops UnionOps, c, a, b *sparse.Type) UnionOps {
 const inPlaceMax = 1 << 24
 
 // inPlace reports whether an accumulator may write n results to the values of the destination: it
-// neither panics nor takes so long that the context must stop it, either of which would leave the
-// destination half written.
+// neither panics nor takes so long that the context must stop it. Both would leave the destination
+// half written.
 func (e Env) inPlace(user bool, n int) bool {
 	return !user && (n <= inPlaceMax || e.Ctx == nil || e.Ctx.Done() == nil)
 }

@@ -18,8 +18,8 @@ type Places struct {
 	Put func(out, v Values, i int32, ci []int32, swap bool)
 }
 
-// Indexed is a semiring whose ⊗ reads the positions of its operands as well as their values. Its
-// drivers run on copies of the operands whose values are Placed.
+// Indexed is a semiring with a ⊗ that reads the positions of its operands as well as their values.
+// Its drivers run on copies of the operands with Placed as values.
 type Indexed struct {
 	Semiring, Flipped *Semiring // over placed values
 	First, Second     Places    // of the operands
@@ -55,8 +55,8 @@ func (x *Indexed) VxM(env Env, c *sparse.Type, u, b, bt *sparse.Store, mask *Mas
 
 func noLeads() []int32 { return nil }
 
-// of returns the entries of s with their positions, those of the transpose if swap is set. It takes
-// O(entries) time.
+// of returns the entries of s with their positions, or the entries of the transpose if swap is set.
+// It takes O(entries) time.
 func (x Places) of(env Env, s *sparse.Store, swap bool) *sparse.Store {
 	s = s.ToSparse()
 	out := &sparse.Store{Structure: s.Structure, Val: x.Type.Make(int64(len(s.Idx))), Type: x.Type}

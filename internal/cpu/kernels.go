@@ -99,7 +99,7 @@ type Semiring struct {
 	ScatterOnly bool
 }
 
-// Positional is a positional semiring, whose ⊗ returns an index. The index becomes the value of one
+// Positional is a positional semiring: ⊗ returns an index. The index becomes the value of one
 // operand, and that operand is multiplied by first or second.
 type Positional struct {
 	First, Second         *Semiring
@@ -108,7 +108,7 @@ type Positional struct {
 	FillIndices func(c Values, ci []int32)
 }
 
-// Forms are the forms of a semiring: the loops and those of exchanged operands, or a positional
+// Forms are the forms of a semiring: the loops and the loops of exchanged operands, or a positional
 // semiring, or a semiring that reads positions. The others are nil.
 type Forms struct {
 	Semiring, Flipped *Semiring
@@ -143,6 +143,19 @@ type Binary struct {
 
 // Untyped returns the operator without element types; both share memory.
 func (f *BinaryOf[A, B, C]) Untyped() *Binary { return (*Binary)(unsafe.Pointer(f)) }
+
+// BinaryByPairs returns the operator of a user's function on one type, by its loop.
+func BinaryByPairs(f sparse.Pairs) *Binary {
+	return &Binary{
+		Zip: func(c, a, b Values) { f(c, nil, a, nil, b, nil) },
+		ZipAt: func(c Values, pc []int32, a Values, pa []int32, b Values, pb []int32) {
+			if len(pc) > 0 {
+				f(c, pc, a, pa, b, pb)
+			}
+		},
+		UsesX: true, UsesY: true, User: true,
+	}
+}
 
 // MonoidOf is the arithmetic of a commutative monoid over T.
 type MonoidOf[T any] struct {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// keySorter sorts keys whose upper 32 bits are a column and whose lower 32 bits ascend: of a row,
+// keySorter sorts keys with a column in the upper 32 bits and ascending lower 32 bits: of a row,
 // with the places of its entries. A worker has its own.
 type keySorter struct {
 	buf    []uint64

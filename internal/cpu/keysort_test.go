@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Keys of columns below 2 … 2³¹, in digits of one to three passes, and fewer than those of a radix
-// sort.
+// Keys of columns below 2 … 2³¹, in digits of one to three passes, and fewer keys than a radix sort
+// takes.
 func TestKeySort(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var s keySorter

@@ -14,8 +14,8 @@ import (
 const streamBlock = 512
 
 // produce has f compute the values lo to hi of c into part, which has room for them, for all pieces
-// of grain, by all threads. Those of a large result are stored past the caches, unless c is an
-// operand too (within), whose lines are then in a cache. Results of 2 GB on 16 threads of an Intel
+// of grain, by all threads. The values of a large result are stored past the caches, unless c is an
+// operand too (within) and its lines are in a cache. Results of 2 GB on 16 threads of an Intel
 // Xeon, two runs with ordinary stores and two past the caches, by turns: sum of two full matrices
 // 70, 56 and 49, 51 ms; negation 65, 53 and 56, 54.
 func produce(env Env, t *sparse.Type, c Values, grain int, within bool, f func(part Values, lo, hi int)) error {
@@ -93,14 +93,14 @@ func copyAll(env Env, t *sparse.Type, dst, src Values) error {
 	})
 }
 
-// zeros returns an array of zeros, whose pages all threads touch first.
+// zeros returns an array of zeros. All threads touch its pages first.
 func zeros[T uint8 | int64](threads, n int) []T {
 	x := fresh.Make[T](int64(n))
 	wipe(threads, sparse.TypeOf[T](), sparse.ValuesOf(x))
 	return x
 }
 
-// zeroed returns n zero values, whose pages all threads touch first.
+// zeroed returns n zero values. All threads touch their pages first.
 func zeroed(t *sparse.Type, threads, n int) Values {
 	x := t.Make(int64(n))
 	if t.Plain { // Make clears others

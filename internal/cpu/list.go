@@ -6,7 +6,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// list collects the products of one row and adds those of equal column by sorting: the fastest
+// list collects the products of one row and adds products of equal columns by sorting: the fastest
 // method for rows of few products.
 type list struct {
 	keys []uint64 // column in the upper half, index into prod in the lower
@@ -31,7 +31,7 @@ func appendProducts(l *list, s *Semiring, c *sparse.Type, x Value, b *sparse.Sto
 	}
 }
 
-// sum sorts the products and adds those of equal column, in the order they were appended.
+// sum sorts the products and adds products of equal columns, in the order they were appended.
 func (l *list) sum(s *Semiring, c *sparse.Type) {
 	slices.Sort(l.keys)
 	n := len(l.keys)

@@ -8,7 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// marksOf sets the bits of a list of several pieces, whose ends fall into words, on any number of
+// marksOf sets the bits of a list of several pieces that end within words, on any number of
 // threads.
 func TestMarksOfList(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))

@@ -2,8 +2,8 @@ package cpu
 
 import "github.com/hiveblas/hiveblas/internal/sparse"
 
-// Mask selects the positions of a result that may be written: those of S, or with Comp all others.
-// A nil *Mask allows every position.
+// Mask selects the positions of a result that may be written: the positions of S, or with Comp all
+// others. A nil *Mask allows every position.
 type Mask struct {
 	S    *sparse.Structure
 	Comp bool

@@ -7,9 +7,10 @@ import (
 )
 
 // mergeUnion merges the rows (ai, av) and (bi, bv) into ci and cv, which have exactly the room for
-// the columns of the union (unionLen). Where both rows have an entry, cv gets that of a. Match p of
-// these is at ci[matchQ[p]] and in a at matchA[p]; matchA and matchQ have room for one more. It
-// returns the number of matches. The values are bit patterns, which are selected without a branch.
+// the columns of the union (unionLen). Where both rows have an entry, cv gets the entry of a. Match
+// p of these is at ci[matchQ[p]] and in a at matchA[p]; matchA and matchQ have room for one more.
+// It returns the number of matches. The values are bit patterns, which are selected without a
+// branch.
 //
 // The loop has no branch that depends on the data, so that it waits for its last comparison. It
 // therefore merges from both ends at once. Rows of 32 to 10000 entries with values, on an AMD EPYC:
@@ -62,7 +63,7 @@ func mergeUnion[U uint32 | uint64](ci, ai, bi []int32, cv, av, bv []U, matchA, m
 		if y >= x {
 			le = 1
 		}
-		m = k + l - r + 1 // one place after its own, which may be that of a match of the first end
+		m = k + l - r + 1 // one place after its own, which may be the place of a match of the first end
 		*item(mas, m), *item(mqs, m) = int32(k), int32(r)
 		*item(cis, r), *item(cvs, r) = z, v
 		k -= ge
@@ -130,8 +131,8 @@ func item[T any](p *T, i int) *T {
 }
 
 // unionLen returns the length of the union of two ascending lists. It searches from both ends at
-// once: 1.6–2.1 ns an entry, from one end 3.0–3.5. Its steps are those of mergeUnion, so that this
-// writes within its room even if a list is not ascending.
+// once: 1.6–2.1 ns an entry, from one end 3.0–3.5. It takes the same steps as mergeUnion, so that
+// mergeUnion writes within its room even if a list is not ascending.
 func unionLen(ai, bi []int32) int64 {
 	n := len(ai) + len(bi)
 	if lopsided(len(ai), len(bi)) {
@@ -165,7 +166,7 @@ func order(x, y int32) (le, ge int) {
 	return le, ge
 }
 
-// matchesOf counts the columns that are in both lists, of which one is much longer.
+// matchesOf counts the columns that are in both lists. One list is much longer.
 func matchesOf(ai, bi []int32) (n int) {
 	if len(ai) > len(bi) {
 		ai, bi = bi, ai
@@ -186,7 +187,7 @@ func matchesOf(ai, bi []int32) (n int) {
 // A valueMerge is mergeUnion for rows of values of a type; nil if it is not for them.
 type valueMerge func(ci, ai, bi []int32, cv, av, bv Values, matchA, matchQ []int32) int
 
-// valueMergeOf returns the merge of rows whose values are copied.
+// valueMergeOf returns the merge of rows that copies values.
 func valueMergeOf(t *sparse.Type) valueMerge {
 	switch {
 	case t.Plain && t.Size == 4:
@@ -201,8 +202,8 @@ func mergePatterns[U uint32 | uint64](ci, ai, bi []int32, cv, av, bv Values, mat
 	return mergeUnion(ci, ai, bi, sparse.SliceOf[U](cv), sparse.SliceOf[U](av), sparse.SliceOf[U](bv), matchA, matchQ)
 }
 
-// mergeRows merges two rows whose values are copied into exactly the room for their union, lists
-// the matches in m, and returns their number.
+// mergeRows merges two rows, with copies of their values, into exactly the room for their union,
+// lists the matches in m, and returns their number.
 func mergeRows(m *merger, merge valueMerge, ci, ai, bi []int32, cv, av, bv Values) int {
 	if n := min(len(ai), len(bi)) + 1; len(m.matchA) < n {
 		m.room(n, n)

@@ -98,7 +98,7 @@ func TestMergeIntersection(t *testing.T) {
 	}
 }
 
-// A merge of values exists for those of 4 and 8 bytes without pointers.
+// A merge of values exists for values of 4 and 8 bytes without pointers.
 func TestValueMergeOf(t *testing.T) {
 	if valueMergeOf(sparse.TypeOf[float32]()) == nil || valueMergeOf(sparse.TypeOf[int64]()) == nil || valueMergeOf(sparse.TypeOf[[2]float32]()) == nil {
 		t.Error("no merge of numbers")

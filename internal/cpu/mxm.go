@@ -27,8 +27,8 @@ const MaxAccumulator = 1 << 26
 
 // MxM computes a·b over s, with a and b listed (CSR or hypersparse), in two passes: the first
 // counts the entries of each row, so that the second writes to an exact allocation. A mask that is
-// not complemented needs no count: its rows bound those of the result. ran is the method that adds
-// most of the products.
+// not complemented needs no count: its rows bound the rows of the result. ran is the method that
+// adds most of the products.
 func MxM(env Env, s *Semiring, c *sparse.Type, a, b *sparse.Store, mask *Mask, method Method) (_ *sparse.Store, ran Method, _ error) {
 	s = guardSemiring(env, s, c, a.Type, b.Type)
 	g := &gustavson{s: s, c: c, a: a, b: b, mask: mask.list(), method: method}
@@ -270,7 +270,7 @@ func (g *gustavson) worker(all []*worker, w int) {
 	}
 }
 
-// releaseWorkers keeps the memory of workers whose rows are complete for other products.
+// releaseWorkers keeps the memory of workers with complete rows for other products.
 func releaseWorkers(c *sparse.Type, workers []*worker) {
 	for _, w := range workers {
 		if w == nil {
@@ -443,27 +443,43 @@ func (g *gustavson) row(w *worker, k int) int64 {
 	}
 	switch method {
 	case Sorted:
-		l := &w.list
-		l.reset()
-		for p := alo; p < ahi; p++ {
-			lo, hi := g.span(g.a.Idx[p])
-			appendProducts(l, g.s, g.c, g.at(p), g.b, lo, hi)
-		}
-		l.sum(g.s, g.c)
+		g.listRow(w, alo, ahi)
 		return g.keep(w, idx, val, allowed, forbidden)
 	case Hash:
-		t := &w.hash
-		t.reset(f)
-		for p := alo; p < ahi; p++ {
-			lo, hi := g.span(g.a.Idx[p])
-			t.insert(g.b.Idx[lo:hi])
-			t.fill(g.c, g.s.Identity)
-			g.s.ScatterAll(t.acc, g.at(p), t.slots, g.b.Part(lo, hi))
-		}
-		l := &w.list
-		t.sorted(g.c, l)
+		g.hashRow(w, alo, ahi, f)
 		return g.keep(w, idx, val, allowed, forbidden)
 	}
+	return g.accumulatedRow(w, k, forbidden, idx, val)
+}
+
+// listRow leaves the sums of products of a row in w.list, by sorting.
+func (g *gustavson) listRow(w *worker, alo, ahi int64) {
+	l := &w.list
+	l.reset()
+	for p := alo; p < ahi; p++ {
+		lo, hi := g.span(g.a.Idx[p])
+		appendProducts(l, g.s, g.c, g.at(p), g.b, lo, hi)
+	}
+	l.sum(g.s, g.c)
+}
+
+// hashRow leaves the sums of f products of a row in w.list, by a hash table.
+func (g *gustavson) hashRow(w *worker, alo, ahi, f int64) {
+	t := &w.hash
+	t.reset(f)
+	for p := alo; p < ahi; p++ {
+		lo, hi := g.span(g.a.Idx[p])
+		t.insert(g.b.Idx[lo:hi])
+		t.fill(g.c, g.s.Identity)
+		g.s.ScatterAll(t.acc, g.at(p), t.slots, g.b.Part(lo, hi))
+	}
+	l := &w.list
+	t.sorted(g.c, l)
+}
+
+// accumulatedRow is row by the sparse accumulator.
+func (g *gustavson) accumulatedRow(w *worker, k int, forbidden []int32, idx []int32, val Values) int64 {
+	alo, ahi := g.a.Ptr[k], g.a.Ptr[k+1]
 	sp := g.accumulator(w)
 	if g.found != nil && g.found[k].words != nil {
 		for p := alo; p < ahi; p++ {

@@ -30,23 +30,9 @@ func Pull(env Env, s *Semiring, c *sparse.Type, a *sparse.Store, leads func() []
 	full := u.Format == sparse.Full
 	absorb := s.IsIdentity != nil && !full
 	if absorb {
-		filled := getSPA(u.Type, u.NCols, s.Absent) // absent except at the entries of u
-		at := func(move func(acc Values, lo int64, list []int32)) {
-			_ = parallel.Range(nil, threads, len(present), denseChunk, func(_, lo, hi int) {
-				m := getScratch()
-				defer m.release()
-				move(u.Type.Slice(filled.acc, int64(lo), int64(hi)), int64(lo), m.listPresent(present[lo:hi]))
-			})
-		}
-		val := x
-		at(func(acc Values, lo int64, list []int32) {
-			u.Type.Move(acc, list, u.Type.Slice(val, lo, lo+int64(acc.Len())), list)
-		})
-		x = filled.acc
-		defer func() {
-			at(func(acc Values, _ int64, list []int32) { u.Type.FillAt(acc, list, s.Absent) })
-			filled.release()
-		}()
+		var release func()
+		x, release = absentFilled(u, x, present, s.Absent, threads)
+		defer release()
 	}
 	var allow []uint8
 	if mask != nil {
@@ -98,6 +84,26 @@ func Pull(env Env, s *Semiring, c *sparse.Type, a *sparse.Store, leads func() []
 	return joinBlocks(env, c, m, bounds, counts, idx, y)
 }
 
+// absentFilled returns the values x of u with absent at the positions without an entry, and the
+// function that releases them.
+func absentFilled(u *sparse.Store, x Values, present []uint8, absent Values, threads int) (filledX Values, release func()) {
+	filled := getSPA(u.Type, u.NCols, absent) // absent except at the entries of u
+	at := func(move func(acc Values, lo int64, list []int32)) {
+		_ = parallel.Range(nil, threads, len(present), denseChunk, func(_, lo, hi int) {
+			m := getScratch()
+			defer m.release()
+			move(u.Type.Slice(filled.acc, int64(lo), int64(hi)), int64(lo), m.listPresent(present[lo:hi]))
+		})
+	}
+	at(func(acc Values, lo int64, list []int32) {
+		u.Type.Move(acc, list, u.Type.Slice(x, lo, lo+int64(acc.Len())), list)
+	})
+	return filled.acc, func() {
+		at(func(acc Values, _ int64, list []int32) { u.Type.FillAt(acc, list, absent) })
+		filled.release()
+	}
+}
+
 // asFull returns a vector with an entry at each position in the format Full, so that the order of
 // sums does not depend on the format that the vector happens to have.
 func asFull(u *sparse.Store) *sparse.Store {
@@ -107,8 +113,8 @@ func asFull(u *sparse.Store) *sparse.Store {
 	return u.With(&sparse.Structure{NRows: 1, NCols: u.NCols, Format: sparse.Full, NVals: u.NVals})
 }
 
-// pullUniform is Pull for a semiring whose sums of one or more products are all equal: it only
-// determines which rows have a product.
+// pullUniform is Pull for a semiring with equal sums of any number of products: it only determines
+// which rows have a product.
 func pullUniform(env Env, c *sparse.Type, a *sparse.Structure, lead []int32, u *sparse.Structure, mask *Mask, product Values) (*sparse.Store, error) {
 	threads := workers(env, int64(a.Vecs()), 1<<12)
 	var allow []uint8
@@ -227,7 +233,7 @@ const positionGrain = 1 << 15
 // marksOf returns one bit per position of a vector, set if the position has an entry.
 func marksOf(u *sparse.Structure, threads int) []uint64 {
 	marks := make([]uint64, (u.NCols+63)/64)
-	if u.Sparse() { // a range ends before a column whose word it does not begin
+	if u.Sparse() { // a range ends before a column unless the column begins a word
 		begin := func(p int) int {
 			for p > 0 && p < len(u.Idx) && u.Idx[p]>>6 == u.Idx[p-1]>>6 {
 				p++
@@ -295,7 +301,7 @@ func pullFull(env Env, s *Semiring, c *sparse.Type, a *sparse.Store, x Values, t
 	return out, err
 }
 
-// firstPresent returns the first index into ci whose column is present, or −1.
+// firstPresent returns the first index into ci with a column that is present, or −1.
 func firstPresent(ci []int32, present []uint8) int {
 	for p, j := range ci {
 		if present[j] != 0 {

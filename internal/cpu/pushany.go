@@ -26,9 +26,9 @@ const constantAhead = 8
 // maxConstant is the largest number of products that one thread lists in pushConstant.
 const maxConstant = 1 << 14
 
-// pushConstant is Push for a semiring whose products are equal, where sums need no accumulator: it
-// lists the columns of the rows that the mask allows, each once. It returns nil if the products are
-// too many, or the mask is listed and long. O(products + n/4096).
+// pushConstant is Push for a semiring with equal products, where sums need no accumulator: it lists
+// the columns of the rows that the mask allows, each once. It returns nil if the products are too
+// many, or the mask is listed and long. O(products + n/4096).
 func pushConstant(s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) *sparse.Store {
 	n := a.NCols
 	most := min(maxConstant, max(fewProducts(n), int64(n)>>4))

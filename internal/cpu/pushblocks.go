@@ -35,8 +35,8 @@ type pushed struct {
 	bounds    []int
 }
 
-// sortedProducts are products sorted by block: those of block b are at from[b] … from[b+1]−1, in
-// the order of a push by one thread. Columns count from the first of the block.
+// sortedProducts are products sorted by block: the products of block b are at from[b] …
+// from[b+1]−1, in the order of a push by one thread. Columns count from the first of the block.
 type sortedProducts struct {
 	part int // of the push
 	from []int32
@@ -48,7 +48,7 @@ type sortedProducts struct {
 }
 
 // pushByBlocks is Push by sorting. Each sum has the order that pushParts prescribes, so the result
-// equals that of Push bit for bit.
+// equals the result of Push bit for bit.
 func pushByBlocks(env Env, s *Semiring, c *sparse.Type, u *pushed, mask *Mask, threads int) (*sparse.Store, error) {
 	n := u.a.NCols
 	shift := bits.Len(pushBlockWidth - 1)
@@ -237,7 +237,7 @@ func (s *blockSums) forbid(allow []uint8, comp bool) {
 	}
 }
 
-// drain lists the sums, whose columns begin at first, and resets them.
+// drain lists the sums, with columns from first on, and resets them.
 func (s *blockSums) drain(r *Semiring, first int32) (out entryBuffer) {
 	cols := s.cols[:0]
 	all := uint8(0)

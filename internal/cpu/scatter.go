@@ -71,8 +71,8 @@ func collectAt(env Env, m *Monoid, out *sparse.Store, marks []uint64, at []int32
 // scatterGrain is the number of entries of a scatter that are worth a thread.
 const scatterGrain = 1 << 16
 
-// scatterByRange is ScatterRow for several threads: a stable counting sort by ranges of the result,
-// each of which one thread then sums up, in the order of the entries.
+// scatterByRange is ScatterRow for several threads: a stable counting sort by ranges of the result.
+// One thread then sums up each range, in the order of the entries.
 func scatterByRange(env Env, m *Monoid, out *sparse.Store, at []int32, val Values, threads int) (*sparse.Store, error) {
 	n, t := out.NCols, out.Type
 	shift := max(9, bits.Len(uint(n/(8*threads)))) // ranges of whole cache lines of marks
@@ -155,7 +155,7 @@ func Scatter(env Env, m *Monoid, u *sparse.Store, rows, cols Indices, nrows, nco
 
 // build makes a matrix of tuples, in blocks that threads share.
 func build(env Env, m *Monoid, t *sparse.Type, nrows, ncols int, i, j []int32, val Values) (*sparse.Store, error) {
-	// Sums start from the identity: that of NaN by min is it.
+	// Sums start from the identity: the sum of NaN by min is the identity.
 	sums := t.Make(int64(val.Len()))
 	if err := parallel.Range(env.Ctx, env.Threads, val.Len(), 1<<15, func(_, from, to int) {
 		for lo := from; lo < to; lo += denseChunk {

@@ -196,8 +196,8 @@ type Overlap struct {
 	Adapt bool
 }
 
-// updateRatio is the minimum ratio of the entries of the destination to those of an update for
-// which the destination may change format.
+// updateRatio is the minimum ratio of the entries of the destination to the entries of an update
+// for which the destination may change format.
 const updateRatio = 4
 
 // Write computes the new value of the destination c for the result t:

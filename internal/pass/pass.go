@@ -41,7 +41,7 @@ type Var struct {
 	Rows, Cols int
 	Vector     bool
 	Type       device.Type
-	Scalar     bool // a vector of size 1 of which every thread may keep the value
+	Scalar     bool // a vector of size 1; every thread may keep its value
 	Written    bool // a step writes it
 	Full       bool // it has an entry at every position when the loop begins
 }

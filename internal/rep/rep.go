@@ -164,13 +164,14 @@ type Matrix interface {
 	// Few reports whether the contents are on the host, with one entry at most, in row 0. It returns
 	// the column and the value of that, and no values if there is none.
 	Few() (j int32, val sparse.Values, ok bool)
-	// Exchange exchanges the contents with those of a matrix of the same type, shape and place.
+	// Exchange exchanges the contents with a matrix of the same type, shape and place.
 	Exchange(m Matrix) error
 	// Watch makes w watch the contents; nil ends that. It returns the watch before.
 	Watch(w *Watch) *Watch
 }
 
-// Watch is what a recorded loop keeps with a matrix whose operations wait in the list of the loop.
+// Watch is what a recorded loop keeps with a matrix while operations on it wait in the list of the
+// loop.
 type Watch struct {
 	// Touched is called before the contents are read or written, on the goroutine that does so.
 	Touched func(write bool)

@@ -30,9 +30,9 @@ func BitmapPays(s *Structure) bool {
 	return ok && s.NVals >= int64(cells)/bitmapShare(s)
 }
 
-// UpdatePays is BitmapPays for a store whose small updates are counted. A listed vector, of which each
-// small update copies all entries, becomes a bitmap too once the updates have copied as many entries
-// as it has positions: together they cost no more than twice the least of both formats.
+// UpdatePays is BitmapPays for a store that counts small updates. A listed vector, where each small
+// update copies all entries, becomes a bitmap too once the updates have copied as many entries as
+// it has positions: together they cost no more than twice the least of both formats.
 func (s *Store) UpdatePays() bool { return BitmapPays(&s.Structure) || s.Sparse() && s.updated() }
 
 // updated reports whether small updates of a vector have copied as many entries as it has positions.

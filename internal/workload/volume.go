@@ -46,19 +46,7 @@ const (
 // so ranks of goroutines predict ranks of devices exactly, but for sage, which devices divide by
 // vertices and the host by rows of layers.
 func Run(ctx context.Context, app string, g *matrix.Matrix[float64], at *comm.Group, source int) (v model.Volume, took time.Duration, err error) {
-	var own *workflow
-	method := apps.Pipeline
-	for k, a := range list {
-		if a.name == app {
-			own = &list[k]
-			switch a.divided() {
-			case byRanges:
-				method = apps.Auto
-			case fusedRows:
-				method = apps.Fused
-			}
-		}
-	}
+	own, method := workflowOf(app)
 	n, cols := g.Dims()
 	switch {
 	case own == nil:
@@ -88,6 +76,9 @@ func Run(ctx context.Context, app string, g *matrix.Matrix[float64], at *comm.Gr
 	}
 	v.Division, v.OnHost = own.divided().String(), own.divided() == byRanges
 	trace := func(t ops.Trace) {
+		if t.Method == "" && t.Place == "" { // the name of the algorithm
+			return
+		}
 		v.Steps++
 		v.Imbalance = max(v.Imbalance, t.Imbalance)
 		v.Bytes += bytesOfEdge*float64(t.Work) + bytesOfRow*float64(t.NVals)
@@ -98,15 +89,7 @@ func Run(ctx context.Context, app string, g *matrix.Matrix[float64], at *comm.Gr
 		return v, 0, err
 	}
 	took = time.Since(began)
-	for k, ranks := range at.Turns() { // the ranks of a process of its own would run at the same time
-		if k == 0 {
-			v.Turns = took.Seconds()
-		}
-		v.Turns += slices.Max(ranks).Seconds()
-		for _, t := range ranks {
-			v.Turns -= t.Seconds()
-		}
-	}
+	v.Turns = turnsOf(at, took)
 	var calls [][]comm.Call
 	for _, c := range at.Ranks() {
 		calls = append(calls, c.Ledger().Calls())
@@ -125,10 +108,47 @@ func Run(ctx context.Context, app string, g *matrix.Matrix[float64], at *comm.Gr
 	case v.Imbalance > 0: // of ranges
 		return v, took, nil
 	}
+	v.Imbalance = imbalanceOf(at, counts, n, entries)
+	return v, took, nil
+}
+
+// workflowOf returns the workflow of a name, nil if there is none, and the method that it runs by.
+func workflowOf(app string) (*workflow, apps.Method) {
+	for k, a := range list {
+		if a.name != app {
+			continue
+		}
+		switch a.divided() {
+		case byRanges:
+			return &list[k], apps.Auto
+		case fusedRows:
+			return &list[k], apps.Fused
+		}
+		return &list[k], apps.Pipeline
+	}
+	return nil, apps.Pipeline
+}
+
+// turnsOf returns the time that the ranks of this process would take as processes of their own,
+// where they run at the same time. took is the time of all, one after another.
+func turnsOf(at *comm.Group, took time.Duration) (seconds float64) {
+	for k, ranks := range at.Turns() {
+		if k == 0 {
+			seconds = took.Seconds()
+		}
+		seconds += slices.Max(ranks).Seconds()
+		for _, t := range ranks {
+			seconds -= t.Seconds()
+		}
+	}
+	return seconds
+}
+
+// imbalanceOf returns the largest share of the rows and entries of a rank, times the number of ranks.
+func imbalanceOf(at *comm.Group, counts []int64, n int, entries int64) float64 {
 	most := int64(0)
 	for r, cuts := 0, at.Cuts(n); r < at.Size(); r++ {
 		most = max(most, counts[r]+int64(cuts[r+1]-cuts[r]))
 	}
-	v.Imbalance = float64(most) * float64(at.Size()) / float64(max(1, entries+int64(n)))
-	return v, took, nil
+	return float64(most) * float64(at.Size()) / float64(max(1, entries+int64(n)))
 }

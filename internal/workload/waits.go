@@ -66,7 +66,11 @@ func probe(ctx context.Context, at *comm.Group, n int, d division, run func(g *m
 		steps = 0
 		calls := len(at.Ranks()[0].Ledger().Calls())
 		began := time.Now()
-		if err := run(g, apps.Run{Context: ctx, Trace: func(ops.Trace) { steps++ }}); err != nil {
+		if err := run(g, apps.Run{Context: ctx, Trace: func(t ops.Trace) {
+			if t.Method != "" || t.Place != "" { // not the name of the algorithm
+				steps++
+			}
+		}}); err != nil {
 			return 0, 0, err
 		}
 		if k > 0 { // the first one makes kernels and forms

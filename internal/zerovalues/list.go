@@ -7,6 +7,7 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,7 +74,7 @@ func Tables(root string) (map[string][]byte, error) {
 }
 
 // exported reads the sources and returns the exported functions, and the exported types that are
-// neither interfaces nor aliases.
+// neither interfaces nor aliases, but for the aliases of types of internal packages.
 func exported(root string) (list []item, err error) {
 	for _, pkg := range packages {
 		dir := filepath.Join(root, filepath.FromSlash(pkg))
@@ -87,7 +88,7 @@ func exported(root string) (list []item, err error) {
 				return nil, err
 			}
 			for _, d := range file.Decls {
-				list = append(list, itemsOf(pkg, d)...)
+				list = append(list, itemsOf(pkg, d, file.Imports)...)
 			}
 		}
 	}
@@ -97,7 +98,7 @@ func exported(root string) (list []item, err error) {
 	return list, nil
 }
 
-func itemsOf(pkg string, d ast.Decl) (list []item) {
+func itemsOf(pkg string, d ast.Decl, imports []*ast.ImportSpec) (list []item) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
 		if d.Recv == nil && d.Name.IsExported() {
@@ -106,7 +107,7 @@ func itemsOf(pkg string, d ast.Decl) (list []item) {
 	case *ast.GenDecl:
 		for _, s := range d.Specs {
 			t, ok := s.(*ast.TypeSpec)
-			if !ok || !t.Name.IsExported() || t.Assign.IsValid() {
+			if !ok || !t.Name.IsExported() || t.Assign.IsValid() && !ofInternal(t.Type, imports) {
 				continue
 			}
 			if _, isInterface := t.Type.(*ast.InterfaceType); !isInterface {
@@ -115,6 +116,15 @@ func itemsOf(pkg string, d ast.Decl) (list []item) {
 		}
 	}
 	return list
+}
+
+// ofInternal reports whether t is a type of an internal package.
+func ofInternal(t ast.Expr, imports []*ast.ImportSpec) bool {
+	s, ok := t.(*ast.SelectorExpr)
+	return ok && slices.ContainsFunc(imports, func(i *ast.ImportSpec) bool {
+		path := strings.Trim(i.Path.Value, `"`)
+		return strings.Contains(path, "/internal/") && strings.HasSuffix(path, "/"+fmt.Sprint(s.X))
+	})
 }
 
 // instances returns float64 for every type parameter, or int32 and int where only integers and
@@ -138,6 +148,8 @@ func instances(params *ast.FieldList) (list []string) {
 			if id, ok := c.X.(*ast.Ident); ok {
 				arg = id.Name
 			}
+		case *ast.IndexExpr: // Labelled[L]
+			arg = "*graphio.Labelled[float64]"
 		default:
 			switch constraint {
 			case "Integer":
@@ -162,7 +174,7 @@ func table(rows []row, long bool) ([]byte, error) {
 	}
 	b.WriteString("package zerovalues\n\nimport (\n\t\"reflect\"\n\n")
 	for _, pkg := range packages {
-		if slices.ContainsFunc(rows, func(r row) bool { return r.pkg == pkg }) {
+		if slices.ContainsFunc(rows, func(r row) bool { return r.pkg == pkg || strings.Contains(r.text, "*"+path.Base(pkg)+".") }) {
 			fmt.Fprintf(&b, "\t%q\n", module+pkg)
 		}
 	}

@@ -488,6 +488,19 @@ var functions = []listedFunction{
 }
 
 var types = []listedType{
+	{"apps.Forms", reflect.TypeFor[apps.Forms]()},
+	{"apps.LocationError", reflect.TypeFor[apps.LocationError]()},
+	{"apps.LocationOptions", reflect.TypeFor[apps.LocationOptions]()},
+	{"apps.Locations", reflect.TypeFor[apps.Locations]()},
+	{"apps.Method", reflect.TypeFor[apps.Method]()},
+	{"apps.ParameterError", reflect.TypeFor[apps.ParameterError]()},
+	{"apps.Run", reflect.TypeFor[apps.Run]()},
+	{"apps.ScoreFileOptions", reflect.TypeFor[apps.ScoreFileOptions]()},
+	{"apps.Stage", reflect.TypeFor[apps.Stage]()},
+	{"apps.TextOptions", reflect.TypeFor[apps.TextOptions]()},
+	{"apps.ValueOptions", reflect.TypeFor[apps.ValueOptions]()},
+	{"apps.VertexError", reflect.TypeFor[apps.VertexError]()},
+	{"apps.WeightError", reflect.TypeFor[apps.WeightError]()},
 	{"auction.Bidding", reflect.TypeFor[auction.Bidding]()},
 	{"auction.CostError", reflect.TypeFor[auction.CostError]()},
 	{"auction.InfeasibleError", reflect.TypeFor[auction.InfeasibleError]()},

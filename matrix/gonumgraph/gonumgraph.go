@@ -181,8 +181,9 @@ func (v Undirected[T]) WeightedEdgeBetween(x, y int64) graph.WeightedEdge {
 
 // From returns the adjacency matrix of g and the ids of its nodes in ascending order: vertex v is
 // the node ids[v]. The value of an edge is its weight if g has weights, and otherwise 1; an
-// undirected edge is two entries. It takes O(nodes · log nodes + edges · log nodes) time. The error
-// is a *matrix.InvalidError for a nil graph and a *matrix.SizeError for 2³¹ nodes or more.
+// undirected edge is two entries. It takes O(nodes · log nodes + edges · log nodes) time. It
+// returns a *matrix.InvalidError if the graph is nil and a *matrix.SizeError if it has 2³¹ nodes or
+// more.
 func From(g graph.Graph) (a *matrix.Matrix[float64], ids []int64, err error) {
 	if v := reflect.ValueOf(g); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, nil, &matrix.InvalidError{Op: "gonumgraph.From", Reason: "the graph is nil; give a graph of gonum"}

@@ -133,7 +133,7 @@ func ToDense(a *matrix.Matrix[float64]) (*mat.Dense, error) {
 }
 
 // FromMat returns m as a matrix. For a view of [AsMat] over float64 it returns the viewed matrix.
-// For a *mat.Dense whose stride is its number of columns it returns a Full matrix that shares its
+// For a *mat.Dense with a stride of its number of columns it returns a Full matrix that shares its
 // values. For any other m it returns a Full copy.
 func FromMat(m mat.Matrix) (*matrix.Matrix[float64], error) {
 	if isNil(m) {

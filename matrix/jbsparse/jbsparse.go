@@ -1,7 +1,7 @@
 // Package jbsparse converts matrices to and from github.com/james-bowman/sparse.
 //
-// Every conversion copies: package sparse changes values, offsets and indices in place, of which a
-// Matrix and its derived forms, such as the kept transpose, would not know.
+// Every conversion copies: package sparse changes values, offsets and indices in place, and a
+// Matrix and its derived forms, such as the kept transpose, would not know of the changes.
 package jbsparse
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// ToCSR returns a copy of a as a CSR. It keeps entries that are 0. More rows than there is memory
-// for are a *matrix.SizeError.
+// ToCSR returns a copy of a as a CSR. It keeps entries that are 0. It returns a *matrix.SizeError
+// if there are more rows than memory.
 func ToCSR(a *matrix.Matrix[float64]) (*sparse.CSR, error) {
 	if err := a.Err(); err != nil {
 		return nil, err
@@ -88,8 +88,8 @@ func ToDOK(a *matrix.Matrix[float64]) (*sparse.DOK, error) {
 	return d, nil
 }
 
-// FromCSR returns a copy of c as a matrix. A position that occurs twice is a
-// *matrix.DuplicateError. Invalid offsets or indices are a *matrix.InvalidError.
+// FromCSR returns a copy of c as a matrix. FromCSR returns a *matrix.DuplicateError if a position
+// occurs twice, and a *matrix.InvalidError if offsets or indices are invalid.
 func FromCSR(c *sparse.CSR) (*matrix.Matrix[float64], error) {
 	if c == nil {
 		return nil, errNil("FromCSR", "c")
@@ -120,7 +120,7 @@ func errNil(op, arg string) error {
 
 // fromRaw returns the matrix with the rows of raw, or with transpose its columns.
 func fromRaw(raw *blas.SparseMatrix, op string, transpose bool) (*matrix.Matrix[float64], error) {
-	// I is the number of rows of a CSR and the number of columns of a CSC, whose Indptr has the
+	// I is the number of rows of a CSR and the number of columns of a CSC, where Indptr has the
 	// offsets of the columns.
 	m, n := raw.I, raw.J
 	if m < 0 || m > matrix.MaxDim {

@@ -47,8 +47,8 @@ func CheckText(o TextOptions, app string) error {
 	return nil
 }
 
-// number returns the finite number of a field. Its error is a *graphio.ParseError; the message
-// begins with what, and the remedy is remedy, or names the decimal sign if it is wrong.
+// number returns the finite number of a field. It returns a *graphio.ParseError if there is none;
+// the message begins with what, and the remedy is remedy, or names the decimal sign if it is wrong.
 func (o TextOptions) number(what, field, file string, line int64, remedy string) (float64, error) {
 	x, fault, decimal := FormatOf(o).Number(field)
 	if fault == "" {

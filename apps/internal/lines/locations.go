@@ -47,8 +47,8 @@ func coordinates(latitude, longitude float64) (got, want string, ok bool) {
 	return "", "", true
 }
 
-// NewLocations returns the locations of the listed vertices of a graph of n vertices. A coordinate
-// outside its range and a vertex that is listed twice are a *LocationError.
+// NewLocations returns the locations of the listed vertices of a graph of n vertices. NewLocations
+// returns a *LocationError if a coordinate is outside its range or a vertex is listed twice.
 func NewLocations(n int, vertices []int, latitude, longitude []float64) (*Locations, error) {
 	const app = "NewLocations"
 	if n < 0 || n > matrix.MaxDim {
@@ -168,8 +168,8 @@ type LocationOptions struct {
 // unknown. The first line is a header if it is "n 2 2" with the number of vertices, or has words in
 // place of the coordinates.
 //
-// A vertex that the graph lacks, a repeated vertex, and a coordinate that is missing, no number or
-// outside its range are a *graphio.ParseError with the line.
+// ReadLocations returns a *graphio.ParseError with the line if the graph lacks a vertex, if a
+// vertex is repeated, or if a coordinate is missing, no number or outside its range.
 func ReadLocations(r io.Reader, n int, opts ...LocationOptions) (*Locations, error) {
 	const app = "ReadLocations"
 	o, err := workflow.Only(app, opts)

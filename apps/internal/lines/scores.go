@@ -27,8 +27,8 @@ type ScoreFileOptions struct {
 // blank lines, and a first line of names of columns are skipped. The result has an entry for each
 // vertex with a score.
 //
-// A score that is no finite number, a vertex that the graph lacks or that is repeated, and another
-// number of lines than n are a *graphio.ParseError with the line.
+// ReadScores returns a *graphio.ParseError with the line if a score is no finite number, if the
+// graph lacks a vertex, if a vertex is repeated, or if there are not n lines.
 func ReadScores(r io.Reader, n int, opts ...ScoreFileOptions) (*matrix.Vector[float64], error) {
 	const app = "ReadScores"
 	o, err := workflow.Only(app, opts)

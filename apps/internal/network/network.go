@@ -68,12 +68,65 @@ type TreeSearch struct {
 	Block  int32
 }
 
+// growSource adds the free vertices that v reaches to the tree of the source, and returns an arc to
+// the tree of the sink, −1 if it finds none.
+func (s *TreeSearch) growSource(v int32) (met int32) {
+	nodes, arcs, ptr := s.Net.Nodes, s.Net.Arcs, s.Net.Ptr
+	x := &nodes[v]
+	row := arcs[ptr[v]:ptr[v+1]]
+	for k := range row {
+		a := &row[k]
+		if a.Residual <= 0 || s.Blocks != nil && s.Blocks[a.Head] != s.Block {
+			continue
+		}
+		y := &nodes[a.Head]
+		if y.Tree == freeTree {
+			y.Tree, y.parent, y.up, y.stamp, y.dist = SourceTree, ptr[v]+int32(k), v, x.stamp, x.dist+1
+			s.activate(a.Head)
+		} else if y.Tree == sinkTree {
+			return ptr[v] + int32(k)
+		} else if y.stamp <= x.stamp && y.dist > x.dist && y.parent >= 0 {
+			y.parent, y.up, y.stamp, y.dist = ptr[v]+int32(k), v, x.stamp, x.dist+1
+		}
+	}
+	return -1
+}
+
+// growSink is growSource for the tree of the sink: along arcs against their direction.
+func (s *TreeSearch) growSink(v int32) (met int32) {
+	nodes, arcs, ptr := s.Net.Nodes, s.Net.Arcs, s.Net.Ptr
+	x := &nodes[v]
+	row := arcs[ptr[v]:ptr[v+1]]
+	for k := range row {
+		a := &row[k]
+		if s.Blocks != nil && s.Blocks[a.Head] != s.Block {
+			continue
+		}
+		y := &nodes[a.Head]
+		if y.Tree == sinkTree && !(y.stamp <= x.stamp && y.dist > x.dist && y.parent >= 0) {
+			continue
+		}
+		if arcs[a.Sister].Residual <= 0 {
+			continue
+		}
+		if y.Tree == freeTree {
+			y.Tree, y.parent, y.up, y.stamp, y.dist = sinkTree, a.Sister, v, x.stamp, x.dist+1
+			s.activate(a.Head)
+		} else if y.Tree == SourceTree {
+			return a.Sister
+		} else {
+			y.parent, y.up, y.stamp, y.dist = a.Sister, v, x.stamp, x.dist+1
+		}
+	}
+	return -1
+}
+
 // Run makes the flow among the listed vertices maximal. An excess of at most eps counts as none.
 // Afterwards the vertices in the tree of the source are those that the source reaches. Beyond the
 // limit of work it returns false, with a flow that is not maximal.
 func (s *TreeSearch) Run(ctx context.Context, list []int32, eps float64) (bool, error) {
 	s.first, s.last, s.time, s.Work = lastActive, lastActive, 0, 0
-	nodes, arcs, ptr := s.Net.Nodes, s.Net.Arcs, s.Net.Ptr
+	nodes, ptr := s.Net.Nodes, s.Net.Ptr
 	for _, v := range list {
 		x := &nodes[v]
 		x.stamp, x.dist, x.next, x.parent, x.Tree = 0, 1, notActive, noParent, freeTree
@@ -96,47 +149,9 @@ func (s *TreeSearch) Run(ctx context.Context, list []int32, eps float64) (bool, 
 		switch {
 		case x.parent == noParent: // was freed
 		case x.Tree == SourceTree:
-			row := arcs[ptr[v]:ptr[v+1]]
-			for k := range row {
-				a := &row[k]
-				if a.Residual <= 0 || s.Blocks != nil && s.Blocks[a.Head] != s.Block {
-					continue
-				}
-				y := &nodes[a.Head]
-				if y.Tree == freeTree {
-					y.Tree, y.parent, y.up, y.stamp, y.dist = SourceTree, ptr[v]+int32(k), v, x.stamp, x.dist+1
-					s.activate(a.Head)
-				} else if y.Tree == sinkTree {
-					met = ptr[v] + int32(k)
-					break
-				} else if y.stamp <= x.stamp && y.dist > x.dist && y.parent >= 0 {
-					y.parent, y.up, y.stamp, y.dist = ptr[v]+int32(k), v, x.stamp, x.dist+1
-				}
-			}
+			met = s.growSource(v)
 		default:
-			row := arcs[ptr[v]:ptr[v+1]]
-			for k := range row {
-				a := &row[k]
-				if s.Blocks != nil && s.Blocks[a.Head] != s.Block {
-					continue
-				}
-				y := &nodes[a.Head]
-				if y.Tree == sinkTree && !(y.stamp <= x.stamp && y.dist > x.dist && y.parent >= 0) {
-					continue
-				}
-				if arcs[a.Sister].Residual <= 0 {
-					continue
-				}
-				if y.Tree == freeTree {
-					y.Tree, y.parent, y.up, y.stamp, y.dist = sinkTree, a.Sister, v, x.stamp, x.dist+1
-					s.activate(a.Head)
-				} else if y.Tree == SourceTree {
-					met = a.Sister
-					break
-				} else {
-					y.parent, y.up, y.stamp, y.dist = a.Sister, v, x.stamp, x.dist+1
-				}
-			}
+			met = s.growSink(v)
 		}
 		s.Work += int64(ptr[v+1] - ptr[v])
 		if met < 0 {

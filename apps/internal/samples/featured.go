@@ -58,46 +58,6 @@ func DrawFeatured(rng *rand.Rand, n, m, f, h int, spread float64) Featured {
 // all edges of both graphs, in float64.
 func ClassifyNaively(data, pattern Featured, rounds int, corrected bool) [][]float64 {
 	n, e, np, q := len(data.Vertices), len(data.Edges), len(pattern.Vertices), len(pattern.Edges)
-	table := func(m, n int, f func(i, j int) float64) [][]float64 {
-		x := make([][]float64, m)
-		for i := range x {
-			x[i] = make([]float64, n)
-			for j := range x[i] {
-				x[i][j] = f(i, j)
-			}
-		}
-		return x
-	}
-	colmax := func(x [][]float64, j int) float64 {
-		most := math.Inf(-1)
-		for i := range x {
-			most = max(most, x[i][j])
-		}
-		return most
-	}
-	normprob := func(x [][]float64) [][]float64 {
-		if len(x) == 0 {
-			return x
-		}
-		lse := make([]float64, len(x[0]))
-		for j := range lse {
-			most, sum := colmax(x, j), 0.0
-			for i := range x {
-				sum += math.Exp(x[i][j] - most)
-			}
-			lse[j] = most + math.Log(sum)
-		}
-		return table(len(x), len(x[0]), func(i, j int) float64 { return x[i][j] - lse[j] })
-	}
-	dist := func(x, y [][]float64, sign float64) [][]float64 {
-		return table(len(x), len(y), func(i, j int) float64 {
-			sum := 0.0
-			for k := range x[i] {
-				sum += (x[i][k] - y[j][k]) * (x[i][k] - y[j][k])
-			}
-			return sign * math.Sqrt(sum)
-		})
-	}
 	strongest := func(msg [][]float64, at []int, null [][]float64) [][]float64 {
 		nulls := make([]float64, q)
 		for p := range nulls {
@@ -111,8 +71,8 @@ func ClassifyNaively(data, pattern Featured, rounds int, corrected bool) [][]flo
 		}
 		return x
 	}
-	cv, mu := normprob(dist(data.Vertices, pattern.Vertices, 1)), normprob(dist(data.Vertices, pattern.Vertices, -1))
-	ce, xe := normprob(dist(data.Edges, pattern.Edges, 1)), normprob(dist(data.Edges, pattern.Edges, -1))
+	cv, mu := normprob(distances(data.Vertices, pattern.Vertices, 1)), normprob(distances(data.Vertices, pattern.Vertices, -1))
+	ce, xe := normprob(distances(data.Edges, pattern.Edges, 1)), normprob(distances(data.Edges, pattern.Edges, -1))
 	muAt := func(end []int) [][]float64 { return table(n, q, func(v, p int) float64 { return mu[v][end[p]] }) }
 	fmax := strongest(xe, data.To, muAt(pattern.From))
 	rmax := strongest(xe, data.From, muAt(pattern.To))
@@ -141,6 +101,54 @@ func ClassifyNaively(data, pattern Featured, rounds int, corrected bool) [][]flo
 		mu = normprob(mu)
 	}
 	return mu
+}
+
+// table returns an m×n matrix of f.
+func table(m, n int, f func(i, j int) float64) [][]float64 {
+	x := make([][]float64, m)
+	for i := range x {
+		x[i] = make([]float64, n)
+		for j := range x[i] {
+			x[i][j] = f(i, j)
+		}
+	}
+	return x
+}
+
+// colmax returns the largest number of a column.
+func colmax(x [][]float64, j int) float64 {
+	most := math.Inf(-1)
+	for i := range x {
+		most = max(most, x[i][j])
+	}
+	return most
+}
+
+// normprob returns logarithms of probabilities, which add up to 1 in each column.
+func normprob(x [][]float64) [][]float64 {
+	if len(x) == 0 {
+		return x
+	}
+	lse := make([]float64, len(x[0]))
+	for j := range lse {
+		most, sum := colmax(x, j), 0.0
+		for i := range x {
+			sum += math.Exp(x[i][j] - most)
+		}
+		lse[j] = most + math.Log(sum)
+	}
+	return table(len(x), len(x[0]), func(i, j int) float64 { return x[i][j] - lse[j] })
+}
+
+// distances returns sign·‖x(i) − y(j)‖.
+func distances(x, y [][]float64, sign float64) [][]float64 {
+	return table(len(x), len(y), func(i, j int) float64 {
+		sum := 0.0
+		for k := range x[i] {
+			sum += (x[i][k] - y[j][k]) * (x[i][k] - y[j][k])
+		}
+		return sign * math.Sqrt(sum)
+	})
 }
 
 // SameBeliefs compares with the oracle, to 2e-5 of the largest magnitude; the

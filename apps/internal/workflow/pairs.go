@@ -95,15 +95,20 @@ func PairsOf(app, want string, g Operand, run Run, use func(x float64) bool) (*P
 	if err != nil {
 		return nil, err
 	}
+	p.pair()
+	return p, nil
+}
+
+// pair finds the sister of each arc.
+func (p *PairGraph) pair() {
 	// Heads ascend, so the arcs to a vertex are met in the order of its own arcs.
-	next := make([]int32, n)
+	next := make([]int32, p.N)
 	copy(next, p.Ptr)
-	for v := range int32(n) {
+	for v := range int32(p.N) {
 		for a := p.Ptr[v]; a < p.Ptr[v+1]; a++ {
 			u := p.Head[a]
 			p.Sister[next[u]] = a
 			next[u]++
 		}
 	}
-	return p, nil
 }

@@ -17,10 +17,12 @@ import (
 // Run says how a workflow runs. The zero value uses all threads and has no deadline.
 type Run struct {
 	Context  context.Context // nil: never ends
-	Threads  int             // 0: GOMAXPROCS; a negative number is a *ParameterError
+	Threads  int             // 0: GOMAXPROCS; negative numbers give a *ParameterError
 	Progress Stage           // nil: silent
-	Trace    func(ops.Trace) // called after each operation; may be nil
-	Method   Method          // Auto: the fastest form where the graph lives
+	// Trace is called after each operation and each kernel of a workflow; may be nil. A workflow
+	// first names its algorithm, in a trace that has an Op and a Name and nothing else.
+	Trace  func(ops.Trace)
+	Method Method // Auto: the fastest form where the graph lives
 }
 
 // Method is the form of a workflow.
@@ -34,8 +36,8 @@ const (
 	Auto Method = ""
 	// Pipeline runs the operations of the formula, where the graph lives.
 	Pipeline Method = "pipeline"
-	// Fused runs the kernels that a workflow has for the whole of it. Without such kernels, or for
-	// a graph on the host, it is a *ParameterError.
+	// Fused runs the kernels that a workflow has for the whole of it. A workflow returns a
+	// *ParameterError if it has no such kernels or the graph is on the host.
 	Fused Method = "fused"
 )
 

@@ -165,6 +165,13 @@ func Expired(r Run) error {
 	return r.Context.Err()
 }
 
+// Announce names the algorithm of a workflow to Trace, before its operations and kernels.
+func Announce(r Run, app, algorithm string) {
+	if r.Trace != nil {
+		r.Trace(ops.Trace{Op: app, Name: algorithm})
+	}
+}
+
 // Traced reports the kernel of a workflow to Trace.
 func Traced(r Run, app, kernel string, n int, work int64) {
 	if r.Trace != nil {

@@ -4,5 +4,5 @@ import (
 	"github.com/hiveblas/hiveblas/bench"
 )
 
-// NoQuartiles are those of nothing.
+// NoQuartiles are the quartiles of nothing.
 var NoQuartiles = bench.QuartilesOf(nil)

@@ -30,9 +30,9 @@ var shapes = map[string][3]int{
 // symmetric R-MAT 21 of edge factor 22, 2M vertices and about 90M entries; factor18 is R-MAT 18 of
 // edge factor 32, seed 1; uniformNxD has N vertices and D edges of each on average, ends drawn
 // alike; sparseN is R-MAT N with edge factor 8; plantedN has N vertices of mean degree 17.6 and
-// communities with mixing .3; those of LassoSignal have values too,
-// those of FlowNetwork capacities; gridN, else, is a grid of N×N
-// vertices; the others are shapes. shrink makes them 2^shrink times smaller.
+// communities with mixing .3; the graphs of LassoSignal have values too, the graphs of FlowNetwork
+// capacities; gridN, else, is a grid of N×N vertices; the others are shapes. shrink makes them
+// 2^shrink times smaller.
 func MakeGPU(name string, shrink int) (*GPU, error) {
 	in := &GPU{Kept: map[string]any{}}
 	var scale, degree int

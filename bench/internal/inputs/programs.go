@@ -6,7 +6,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// ProgramDelta is the width of a bucket for weights of 1 to 63, that of apps.SSSP.
+// ProgramDelta is the width of a bucket for weights of 1 to 63, as in apps.SSSP.
 const ProgramDelta = 6
 
 // WeightedOn makes a matrix of a graph with weights of 1 to 63, the same in both directions, on a

@@ -11,7 +11,7 @@ var (
 	SageWide   = workload.Network{Features: 128, Hidden: 128, Out: 128} // of a network of a larger graph
 )
 
-// SageFeatures draws features, of which a share is not 0.
+// SageFeatures draws features. A share of them is not 0.
 func SageFeatures(n, d int, share float64) (*matrix.Matrix[float32], error) {
 	if share == 1 {
 		return workload.Floats(n, d, 39, 1)

@@ -1,4 +1,4 @@
-// Compressed rows, of which only those with entries have a place.
+// Compressed rows. Only rows with entries have a place.
 HB_DEVICE hb_i32 hb_vertex(const hb_topology &g, hb_i32 r) { return g.rows[r]; }
 HB_DEVICE hb_i32 hb_place(const hb_topology &g, hb_i32 v) {
 	hb_i64 r = hb_lower(g.rows, 0, g.nplaces, v);

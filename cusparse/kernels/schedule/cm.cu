@@ -23,7 +23,7 @@ HB_KERNEL __launch_bounds__(HB_BLOCK) hb_walk(hb_topology g, hb_items items, hb_
 		const hb_u32 from = share * warp < total ? share * warp : total, to = from + share < total ? from + share : total;
 		for (hb_u32 t0 = from; t0 < to; t0 += HB_WARP) {
 			hb_u32 e = t0 + HB_LANE;
-			int who = 0; // the row of slot e: the first whose end is above it
+			int who = 0; // the row of slot e: the first with an end above it
 #pragma unroll
 			for (int step = HB_BLOCK / 2; step > 0; step /= 2)
 				if (ends[who + step - 1] <= e) who += step;

@@ -1,5 +1,5 @@
-// Thread, warp, CTA: a row of at least HB_BLOCK edges is the work of a block, one of at least
-// HB_MIDDLE that of a warp, and the edges of smaller rows are dealt out within a warp (Merrill,
+// Thread, warp, CTA: a row of at least HB_BLOCK edges is the work of a block, a row of at least
+// HB_MIDDLE the work of a warp, and the edges of smaller rows are dealt out within a warp (Merrill,
 // Garland, Grimshaw, PPoPP 2012).
 HB_KERNEL __launch_bounds__(HB_BLOCK) hb_walk(hb_topology g, hb_items items, hb_op op) {
 	__shared__ hb_task large[HB_BLOCK];

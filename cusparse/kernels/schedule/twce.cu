@@ -1,5 +1,6 @@
 // Thread, warp, CTA by edges: of a row's edges, as many as fill the block whole times are the work
-// of the block, of those left as many as fill a warp that of a warp, and what is left is dealt out.
+// of the block. Of the edges left, as many as fill a warp are the work of a warp, and the rest is
+// dealt out.
 HB_KERNEL __launch_bounds__(HB_BLOCK) hb_walk(hb_topology g, hb_items items, hb_op op) {
 	__shared__ hb_task large[HB_BLOCK];
 	__shared__ hb_i32 owners[HB_BLOCK];

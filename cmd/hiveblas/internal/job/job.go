@@ -160,7 +160,7 @@ func (j *Job) Compute(work func(apps.Run) error) error {
 		return cli.Fail("--method fused", "fused kernels run on a GPU, and this run is on the host ("+j.Why+")", "add --device gpu, or use --method auto", nil)
 	}
 	return j.Stage("compute", func() error {
-		j.Traces.begin()
+		j.Traces.start()
 		err := work(run)
 		if j.Run.Device == "auto" && errors.Is(err, cusparse.ErrMemory) {
 			if err := j.fallBack(err); err != nil {
@@ -170,24 +170,4 @@ func (j *Job) Compute(work func(apps.Run) error) error {
 		}
 		return ExplainGraph(j.Graph, err)
 	})
-}
-
-// Method returns the name of the algorithm, if any, and the methods that ran.
-func (j *Job) Method(algorithm string) string {
-	ran := j.Traces.names()
-	switch {
-	case algorithm == "":
-		return ran
-	case ran == "":
-		return algorithm
-	}
-	return algorithm + ": " + ran
-}
-
-// PipelineMethod is method for an algorithm of the pipeline; a kernel that ran has its own name.
-func (j *Job) PipelineMethod(algorithm string) string {
-	if !j.Traces.products() {
-		algorithm = ""
-	}
-	return j.Method(algorithm)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -63,14 +62,14 @@ type Ranked struct {
 	Value  float64
 }
 
-// Report prints the summary: the figures and, if any, the ranking.
-func (j *Job) Report(method string, figures []Field, list *Ranking) error {
+// Report prints the summary: what ran, the figures and, if any, the ranking.
+func (j *Job) Report(figures []Field, list *Ranking) error {
 	m, n, entries := j.Graph.Size()
 	total := time.Since(j.Began).Seconds()
 	o := Object{
 		{"command", "", j.Cmd.Name()},
 		{"input", "", Object{{"rows", "", m}, {"cols", "", n}, {"nnz", "", entries}}},
-		{"method", "", method},
+		{"method", "", j.Traces.String()},
 		{"device", "", j.placeName()},
 		{"device_reason", "", j.Why},
 		{"threads", "", j.Run.Count()},
@@ -104,13 +103,10 @@ func (j *Job) Report(method string, figures []Field, list *Ranking) error {
 			fmt.Fprintf(w, "  %s\t%s\n", f.Label, Text(f.Value))
 		}
 	}
-	if method != "" {
+	if method := j.Traces.shares(); method != "" {
 		on := fmt.Sprintf("cpu, %d threads", j.Run.Count())
 		if j.Device != nil || j.Group != nil {
 			on = j.placeName()
-		}
-		if ran := j.Traces.names(); strings.HasSuffix(method, ran) {
-			method = strings.TrimSuffix(method, ran) + j.Traces.shares()
 		}
 		fmt.Fprintf(w, "  method\t%s (%s)\n", method, on)
 	}

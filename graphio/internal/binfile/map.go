@@ -1,0 +1,31 @@
+package binfile
+
+import (
+	"github.com/hiveblas/hiveblas/graphio/internal/core"
+	"github.com/hiveblas/hiveblas/internal/hgb"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// OpenMapped maps the file at path and returns the matrix over the bytes of the file; see
+// graphio.OpenMapped.
+func OpenMapped(path string, e hgb.Item) (st *sparse.Store, labels core.Sides, data []byte, err error) {
+	const op = "graphio.OpenMapped"
+	if !hgb.HostLittle || int64(e.Width) != e.Type.Size {
+		return nil, labels, nil, &matrix.InvalidError{Op: op, Reason: "this machine stores numbers differently from the file; use ReadFile"}
+	}
+	if data, err = mapFile(path); err != nil {
+		return nil, labels, nil, err
+	}
+	st, names, err := hgb.Overlay(data, e)
+	switch {
+	case err == nil:
+		return st, core.LabelsOfFile(names), data, nil
+	case err == hgb.ErrBlocked:
+		err = &matrix.InvalidError{Op: op, Reason: path + " is in blocks, whose arrays are not contiguous; use ReadFile, or convert it"}
+	default:
+		err = binaryError(&core.ReadOptions{Common: core.Common{File: path}}, op, err)
+	}
+	_ = Unmap(data)
+	return nil, labels, nil, err
+}
