@@ -21,13 +21,12 @@ const (
 // larger are the packages and files above the limits, with the lines that they may have.
 var larger = map[string]int{
 	"cusparse":     11100, // the backend: kernels are composed and launched in one place
-	"internal/cpu": 7600,  // the drivers of all operations
+	"internal/cpu": 7800,  // the drivers of all operations
 	"cmd/hiveblas": 9000,  // a file a command
 
 	// To split.
 	"internal/cpu/mxm.go":   700,
 	"internal/cpu/ewise.go": 650,
-	"ops":                   6700, // its loops move to a package of their own with the form of the host
 }
 
 // longer are the functions above the limit, by their files: tables, commands (texts, flags and the

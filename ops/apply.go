@@ -230,7 +230,7 @@ func (c *call) choose(d dest, f predicate, a rep.View) error {
 		}
 		if t.vector && c.recorded() {
 			h, s := c.stepOf(pass.Select)
-			s.Func, s.A = predicate(h), c.loop.use(h, a)
+			s.Func, s.A = predicate(h), h.use(a)
 			if f.k.Bound != nil {
 				s.X = given(device.Scalar{Type: h.typeOf(t.c), P: f.k.Bound})
 			}

@@ -1,8 +1,8 @@
 package ops
 
 import (
+	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/rep"
-	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -57,32 +57,13 @@ func (c *call) assignLine(d dest, u rep.View, at int, idx Indices, column bool, 
 		if column {
 			from, step = at, n
 		}
-		return c.keep(putLine(st, back.Stored(), from, step))
+		return c.keep(cpu.PutLine(st, back.Stored(), from, step))
 	}
 	in := begin("Assign", "", silent(opts, keepTrace))
 	if column {
 		return in.assign(dest{m: d.m}, back.T(), All(), Of(at))
 	}
 	return in.assign(dest{m: d.m}, back, Of(at), All())
-}
-
-// putLine overwrites the positions from, from+step, … of a dense matrix with a vector.
-func putLine(st, line *sparse.Store, from, step int) *sparse.Store {
-	line = line.Valued().ToBitmap()
-	if st.Format == sparse.Full && line.NVals < int64(line.NCols) {
-		st = st.ToBitmap()
-	}
-	to := make([]int64, line.NCols)
-	for p, has := range line.Present {
-		q := from + p*step
-		to[p] = int64(q)
-		if st.Present != nil {
-			st.NVals += int64(has) - int64(st.Present[q])
-			st.Present[q] = has
-		}
-	}
-	st.Type.MoveWide(st.Val, to, line.Val, nil)
-	return st
 }
 
 // kept are the settings that an operation passes on to those it consists of.

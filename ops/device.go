@@ -228,7 +228,7 @@ func (c *call) remoteMxV(flip bool, a, u rep.View) error {
 	}
 	if c.recorded() {
 		h, s := c.stepOf(pass.Product)
-		s.Ring, s.A, s.B, s.Flip = h.semiring(first, second), c.loop.use(h, a), c.loop.use(h, u), flip
+		s.Ring, s.A, s.B, s.Flip = h.semiring(first, second), h.use(a), h.use(u), flip
 		return c.record(h, &s, func() error { return c.remoteMxV(flip, a, u) })
 	}
 	h := c.newRemote(1, m)
@@ -244,7 +244,7 @@ func (c *call) remoteMxV(flip bool, a, u rep.View) error {
 func (c *call) remoteEWise(how device.Pair, f *operator, a, b rep.View, alpha, beta sparse.Values) error {
 	if c.t.vector && c.recorded() {
 		h, s := c.stepOf(pass.EWise)
-		s.How, s.Func, s.A, s.B = how, h.binary(f, a.Type(), b.Type(), c.t.c), c.loop.use(h, a), c.loop.use(h, b)
+		s.How, s.Func, s.A, s.B = how, h.binary(f, a.Type(), b.Type(), c.t.c), h.use(a), h.use(b)
 		if how == device.Filled {
 			s.X, s.Y = given(h.scalar(a.Type(), alpha)), given(h.scalar(b.Type(), beta))
 		}
@@ -273,7 +273,7 @@ func (h *remoteCall) apply(f device.Func, a rep.View, y *device.Scalar, first bo
 // applied is the step of an operator that is applied to each entry, with an argument of one value.
 func (c *call) applied(f func(h *remoteCall) device.Func, a rep.View, y func(h *remoteCall) pass.Bound, first bool, run func() error) error {
 	h, s := c.stepOf(pass.Apply)
-	s.Func, s.A, s.X, s.First = f(h), c.loop.use(h, a), y(h), first
+	s.Func, s.A, s.X, s.First = f(h), h.use(a), y(h), first
 	return c.record(h, &s, run)
 }
 

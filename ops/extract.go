@@ -2,11 +2,8 @@ package ops
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
-	"github.com/hiveblas/hiveblas/internal/fresh"
-	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/pass"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -88,9 +85,9 @@ func (c *call) extractVector(d dest, u rep.View, idx Indices) error {
 	if t.at != nil {
 		if (idx.all || ci.values != nil) && c.recorded() {
 			h, s := c.stepOf(pass.Assign)
-			s.A = c.loop.use(h, u)
+			s.A = h.use(u)
 			if !idx.all {
-				s.Kind, s.B = pass.Gather, c.loop.use(h, *ci.values)
+				s.Kind, s.B = pass.Gather, h.use(*ci.values)
 			}
 			return c.record(h, &s, func() error { return c.extractVector(d, u, idx) })
 		}
@@ -100,7 +97,7 @@ func (c *call) extractVector(d dest, u rep.View, idx Indices) error {
 		return c.groupExtractVector(u, ci)
 	}
 	if st := u.Stored(); !st.Sparse() {
-		out := gather(st, ci.Indices, c.threads)
+		out := cpu.GatherDense(st, ci.Indices, c.threads)
 		c.traced("gather", int64(ci.N))
 		return c.write(out, false)
 	}
@@ -110,50 +107,6 @@ func (c *call) extractVector(d dest, u rep.View, idx Indices) error {
 		return c.write(cpu.ExtractRow(st, ci.List), false)
 	}
 	return c.extracted(st, onlyRow.Indices, ci.Indices)
-}
-
-// gather is ExtractVector from a dense vector.
-func gather(u *sparse.Store, idx cpu.Indices, threads int) *sparse.Store {
-	t := u.Type
-	out := &sparse.Store{Structure: sparse.Structure{NRows: 1, NCols: idx.N, Format: u.Format}, Val: t.Make(int64(idx.N)), Type: t}
-	val := u.Valued().Val
-	if u.Format == sparse.Bitmap {
-		out.Present = fresh.Make[uint8](int64(idx.N))
-	}
-	var entries atomic.Int64
-	_ = parallel.Range(nil, threads, idx.N, 1<<14, func(_, lo, hi int) {
-		part := out.Part(int64(lo), int64(hi))
-		if idx.List == nil {
-			t.Copy(part, t.Slice(val, int64(idx.Lo+lo), int64(idx.Lo+hi)))
-			if out.Present != nil {
-				entries.Add(int64(copyPresent(out.Present[lo:hi], u.Present[idx.Lo+lo:])))
-			}
-			return
-		}
-		t.Move(part, nil, val, idx.List[lo:hi])
-		if out.Present == nil {
-			return
-		}
-		var count int64
-		for p, i := range idx.List[lo:hi] {
-			out.Present[lo+p] = u.Present[i]
-			count += int64(u.Present[i])
-		}
-		entries.Add(count)
-	})
-	if out.NVals = entries.Load(); u.Format == sparse.Full {
-		out.NVals = int64(idx.N)
-	}
-	return out
-}
-
-// copyPresent copies presence bytes and returns the number of entries.
-func copyPresent(to, from []uint8) (entries int) {
-	for p := range to {
-		to[p] = from[p]
-		entries += int(from[p])
-	}
-	return entries
 }
 
 // ExtractRow computes w⟨m⟩ ⊕= A(i, cols). With A.T() it extracts a column of A.
@@ -186,23 +139,9 @@ func (c *call) extractRow(d dest, a rep.View, i int, cols Indices) error {
 	}
 	if st := a.Stored(); !st.Sparse() && !a.Transposed {
 		c.traced("gather", int64(ci.N))
-		return c.write(gather(denseRow(st, i), ci.Indices, c.threads), false)
+		return c.write(cpu.GatherDense(cpu.DenseRow(st, i), ci.Indices, c.threads), false)
 	}
 	return c.extracted(a.Rows(), ri.Indices, ci.Indices)
-}
-
-// denseRow returns row i of a dense matrix, which it shares.
-func denseRow(st *sparse.Store, i int) *sparse.Store {
-	n := st.NCols
-	row := &sparse.Store{Structure: sparse.Structure{NRows: 1, NCols: n, Format: st.Format, NVals: int64(n)}, Type: st.Type}
-	row.Val = st.Part(int64(i)*int64(n), int64(i+1)*int64(n))
-	if st.Format == sparse.Bitmap {
-		row.Present, row.NVals = st.Present[i*n:(i+1)*n], 0
-		for _, b := range row.Present {
-			row.NVals += int64(b)
-		}
-	}
-	return row
 }
 
 // assigned computes c(rows, cols) ⊕= x and writes the result under the mask, as GrB_assign: the
@@ -261,16 +200,16 @@ func (c *call) assignedRow(st, x *sparse.Store, idx []int32) (*sparse.Store, err
 	}
 	if t.mask != nil {
 		places := t.mask.Places(idx)
-		if idx = at(idx, places); x.Sparse() {
+		if idx = cpu.AtPlaces(idx, places); x.Sparse() {
 			x = cpu.ExtractRow(x.ToCSR().Valued(), places)
 		} else {
-			x = gather(x, cpu.Indices{List: places, N: len(places)}, c.threads)
+			x = cpu.GatherDense(x, cpu.Indices{List: places, N: len(places)}, c.threads)
 		}
 	}
 	val, present := x.Valued().Val, x.Present
 	if x.Sparse() && x.NVals < int64(len(idx)) {
 		if t.accum.given {
-			idx = at(idx, x.Idx)
+			idx = cpu.AtPlaces(idx, x.Idx)
 		} else {
 			b := x.Valued().ToBitmap()
 			val, present = b.Val, b.Present
@@ -283,15 +222,6 @@ func (c *call) assignedRow(st, x *sparse.Store, idx []int32) (*sparse.Store, err
 		return nil, nil
 	}
 	return st, cpu.AccumulateRow(c.env(), st, idx, val, t.accum.k)
-}
-
-// at returns the indices at the places.
-func at(idx, places []int32) []int32 {
-	some := make([]int32, len(places))
-	for q, p := range places {
-		some[q] = idx[p]
-	}
-	return some
 }
 
 // Assign computes C(rows, cols)⟨M⟩ ⊕= A. A has one row per index of rows and one column per index
@@ -365,7 +295,7 @@ func (c *call) assignVector(arg string, d dest, u rep.View, idx Indices) error {
 	if t.at != nil {
 		if ci.All(n) && c.recorded() {
 			h, s := c.stepOf(pass.Assign)
-			s.A = c.loop.use(h, u)
+			s.A = h.use(u)
 			return c.record(h, &s, func() error { return c.assignVector(arg, d, u, idx) })
 		}
 		return c.remoteAssign(u, cpu.Indices{N: 1}, ci)
@@ -477,7 +407,7 @@ func (c *call) assignedScalar(x sparse.Values, rows, cols cpu.Indices) error {
 		c.traced("assign", int64(cells))
 		idx := cols.Listed().List
 		if t.mask != nil {
-			idx = at(idx, t.mask.Places(idx))
+			idx = cpu.AtPlaces(idx, t.mask.Places(idx))
 		}
 		return c.keep(cpu.AssignRow(st, idx, x, sparse.Values{}, nil, !t.m.Pinned(), c.threads))
 	}

@@ -1,10 +1,10 @@
 package ops
 
 import (
-	"context"
 	"slices"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/collect"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -29,63 +29,8 @@ func indicesFrom(x cpu.Indices) Indices {
 	return listOf(x.List)
 }
 
-// within returns the places of a list with items lo … hi−1, and these items from lo on.
-func within(x cpu.Indices, lo, hi int) (at, items []int32) {
-	at, items = []int32{}, []int32{}
-	for p, i := range x.List {
-		if int(i) >= lo && int(i) < hi {
-			at, items = append(at, int32(p)), append(items, i-int32(lo))
-		}
-	}
-	return at, items
-}
-
-// setOf returns a list in ascending order without repeats.
-func setOf(list []int32) []int32 {
-	set, _ := sorted(list, false)
-	return set
-}
-
-// sorted returns a list in ascending order without repeats, and if places is set the place of each
-// item in it. A list of many of the rows is sorted by marks of the rows.
-func sorted(list []int32, places bool) (set, at []int32) {
-	if len(list) == 0 {
-		return []int32{}, []int32{}
-	}
-	if top := int(slices.Max(list)) + 1; top <= 32*len(list) {
-		place := make([]int32, top)
-		for _, i := range list {
-			place[i] = 1
-		}
-		for i, marked := range place {
-			if marked != 0 {
-				place[i] = int32(len(set))
-				set = append(set, int32(i))
-			}
-		}
-		if places {
-			at = make([]int32, len(list))
-			for p, i := range list {
-				at[p] = place[i]
-			}
-		}
-		return set, at
-	}
-	set = slices.Clone(list)
-	slices.Sort(set)
-	set = slices.Compact(set)
-	if places {
-		at = make([]int32, len(list))
-		for p, i := range list {
-			q, _ := slices.BinarySearch(set, i)
-			at[p] = int32(q)
-		}
-	}
-	return set, at
-}
-
 // neededRows returns for each rank of this process the rows that rows lists for it, in the order of
-// sorted. It is a collective.
+// collect.Sorted. It is a collective.
 func (c *call) neededRows(g *comm.Group, v rep.View, rows func(rank int) []int32) ([]rep.View, error) {
 	if v.Vector { // as a matrix of one row or one column
 		list, err := c.wholes(g, v)
@@ -93,7 +38,7 @@ func (c *call) neededRows(g *comm.Group, v rep.View, rows func(rank int) []int32
 			return nil, err
 		}
 		for k, r := range g.Ranks() {
-			set := setOf(rows(r.Rank()))
+			set := collect.Set(rows(r.Rank()))
 			_, n := v.Dims()
 			some := newMatrix(v.Type(), len(set), n, placeOn(g, k))
 			if err := begin("Extract", "", nil).extract(dest{m: some}, list[k], listOf(set), All()); err != nil {
@@ -103,7 +48,7 @@ func (c *call) neededRows(g *comm.Group, v rep.View, rows func(rank int) []int32
 		}
 		return list, nil
 	}
-	return v.Parts(rep.Query{Group: g, Context: c.onGroup(g), Rows: func(rank int) []int32 { return setOf(rows(rank)) }})
+	return v.Parts(rep.Query{Group: g, Context: c.onGroup(g), Rows: func(rank int) []int32 { return collect.Set(rows(rank)) }})
 }
 
 // groupExtract computes C⟨M⟩ ⊕= A(rows, cols).
@@ -127,7 +72,7 @@ func (c *call) groupExtract(v rep.View, rows, cols cpu.Indices) error {
 		return err
 	}
 	return c.runGroup(false, func(b block, d dest) error {
-		_, at := sorted(mine(b.rank), true)
+		_, at := collect.Sorted(mine(b.rank), true)
 		return b.call(c).extract(d, list[b.k], listOf(at), all)
 	})
 }
@@ -220,14 +165,14 @@ func (c *call) groupAssign(v rep.View, rows, cols cpu.Indices) error {
 	}
 	cuts := c.groupCuts()
 	list, err := c.neededRows(g, v, func(rank int) []int32 {
-		at, _ := within(rows, cuts[rank], cuts[rank+1])
+		at, _ := collect.Within(rows.List, cuts[rank], cuts[rank+1])
 		return at
 	})
 	if err != nil {
 		return err
 	}
 	return c.runGroup(true, func(b block, d dest) error {
-		_, items := within(rows, b.lo, b.hi)
+		_, items := collect.Within(rows.List, b.lo, b.hi)
 		return b.call(c).assign(d, list[b.k], listOf(items), all)
 	})
 }
@@ -247,7 +192,7 @@ func (c *call) groupAssignVector(v rep.View, idx cpu.Indices) error {
 		return err
 	}
 	return c.runGroup(true, func(b block, d dest) error {
-		at, items := within(idx, b.lo, b.hi)
+		at, items := collect.Within(idx.List, b.lo, b.hi)
 		some := newMatrix(v.Type(), 1, len(at), placeOn(g, b.k))
 		if err := begin("ExtractVector", "", nil).extractVector(dest{m: some, vector: true}, list[b.k], listOf(at)); err != nil {
 			return err
@@ -265,7 +210,7 @@ func (c *call) groupAssignScalar(x sparse.Values, rows, cols cpu.Indices) error 
 	return c.runGroup(true, func(b block, d dest) error {
 		mine := All()
 		if list.List != nil {
-			_, items := within(list, b.lo, b.hi)
+			_, items := collect.Within(list.List, b.lo, b.hi)
 			mine = listOf(items)
 		}
 		if vector {
@@ -444,9 +389,10 @@ func (c *call) groupReduceScalar(g *comm.Group, m monoid, v rep.View, sum cpu.Va
 		return err
 	}
 	sums := t.Filled(int64(len(list)), m.k.Identity)
-	total := int64(0)
-	for _, n := range counts {
+	total, entries := int64(0), make([]int, len(counts))
+	for k, n := range counts {
 		total += n
+		entries[k] = int(n)
 	}
 	err = g.Each(func(i int, r comm.Comm) error {
 		out := t.At(sums, int64(i))
@@ -456,7 +402,7 @@ func (c *call) groupReduceScalar(g *comm.Group, m monoid, v rep.View, sum cpu.Va
 			if err := in.reduceScalar(m, list[i], t, own.Pointer()); err != nil {
 				return err
 			}
-			all, err := gatherItems(ctx, r, t, own, slices.Repeat([]int64{1}, r.Size()))
+			all, err := collect.GatherValues(ctx, r, t, own, slices.Repeat([]int{1}, r.Size()))
 			if err == nil {
 				m.k.Fold(out, all)
 			}
@@ -467,7 +413,7 @@ func (c *call) groupReduceScalar(g *comm.Group, m monoid, v rep.View, sum cpu.Va
 		}
 		val := valuesInOrder(list[i])
 		if total <= cpu.ReduceChunk {
-			all, err := gatherItems(ctx, r, t, val, counts)
+			all, err := collect.GatherValues(ctx, r, t, val, entries)
 			if err != nil {
 				return err
 			}
@@ -476,11 +422,11 @@ func (c *call) groupReduceScalar(g *comm.Group, m monoid, v rep.View, sum cpu.Va
 			m.k.Collect(t.One(sums, int64(i)), []int32{0}, part)
 			return nil
 		}
-		part, own, err := chunkSums(ctx, r, m.k, t, val, counts)
+		part, own, err := collect.ChunkSums(ctx, r, m.k, t, val, entries)
 		if err != nil {
 			return err
 		}
-		all, err := gatherItems(ctx, r, t, part, own)
+		all, err := collect.GatherValues(ctx, r, t, part, own)
 		if err == nil {
 			m.k.Fold(out, all)
 		}
@@ -501,70 +447,4 @@ func valuesInOrder(v rep.View) sparse.Values {
 		return st.Val
 	}
 	return v.Rows().Valued().Val
-}
-
-// gatherItems gives all ranks the values of each; counts are the counts of the ranks.
-func gatherItems(ctx context.Context, r comm.Comm, t *sparse.Type, own sparse.Values, counts []int64) (sparse.Values, error) {
-	bytes, n := make([]int, len(counts)), int64(0)
-	for i, k := range counts {
-		bytes[i] = int(k * t.Size)
-		n += k
-	}
-	all := t.Zeroed(n)
-	if n == 0 {
-		return all, nil
-	}
-	if r.Size() == 1 {
-		t.Copy(all, own)
-		return all, nil
-	}
-	return all, r.AllGatherV(ctx, bufferOf(t, all), bytes, bufferOf(t, own))
-}
-
-// bufferOf returns the memory of values without pointers.
-func bufferOf(t *sparse.Type, v sparse.Values) comm.Buffer {
-	return comm.HostAt(v.Pointer(), comm.Uint8, v.Len()*int(t.Size))
-}
-
-// chunkSums returns the sums of the chunks of cpu.ReduceChunk entries of the whole matrix that
-// begin in the block of rank r, and the number of chunks of each rank. The entries of a chunk that
-// begins before the block are sent to the rank where it does.
-func chunkSums(ctx context.Context, r comm.Comm, k *cpu.Monoid, t *sparse.Type, val sparse.Values, counts []int64) (part sparse.Values, chunks []int64, err error) {
-	const chunk = cpu.ReduceChunk
-	p := r.Size()
-	at := make([]int64, p+1)
-	for i, n := range counts {
-		at[i+1] = at[i] + n
-	}
-	head, to := make([]int64, p), make([]int, p)
-	chunks = make([]int64, p)
-	for i := range p {
-		chunks[i] = (at[i+1]+chunk-1)/chunk - (at[i]+chunk-1)/chunk
-		if over := at[i] % chunk; over != 0 {
-			head[i] = min(counts[i], chunk-over)
-		}
-		begin := at[i] / chunk * chunk
-		for to[i] = 0; to[i] < p-1 && at[to[i]+1] <= begin; to[i]++ {
-		}
-	}
-	send, recv, n := make([]int, p), make([]int, p), int64(0)
-	send[to[r.Rank()]] = int(head[r.Rank()] * t.Size)
-	for i := range p {
-		if to[i] == r.Rank() {
-			recv[i] = int(head[i] * t.Size)
-			n += head[i]
-		}
-	}
-	own := head[r.Rank()]
-	got := t.Zeroed(n)
-	if err := r.AllToAllV(ctx, bufferOf(t, got), recv, bufferOf(t, t.Slice(val, 0, own)), send); err != nil {
-		return part, nil, err
-	}
-	val = t.Append(t.Clone(t.Slice(val, own, int64(val.Len()))), got)
-	pieces := (int64(val.Len()) + chunk - 1) / chunk
-	part = t.Filled(pieces, k.Identity)
-	for q := range pieces {
-		k.Fold(t.At(part, q), t.Slice(val, q*chunk, min((q+1)*chunk, int64(val.Len()))))
-	}
-	return part, chunks, nil
 }

@@ -1,18 +1,13 @@
 package ops
 
 import (
-	"errors"
-	"fmt"
 	"iter"
-	"path/filepath"
-	"runtime"
-	"strings"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/pass"
+	"github.com/hiveblas/hiveblas/internal/record"
 	"github.com/hiveblas/hiveblas/internal/rep"
-	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -79,420 +74,86 @@ func (s *Steps) While(cond Condition, opts ...Option) iter.Seq[Option] {
 			s.Do(&matrix.InvalidError{Op: "Steps.While", Reason: "the condition is nil; give a vector or a *matrix.Scalar[bool]"})
 			return
 		}
-		l := &loop{steps: s, cond: cond, in: cond.Inside(), yield: yield}
+		var own settings
 		for _, o := range opts {
 			if o != nil {
-				o(&l.settings)
+				o(&own)
 			}
 		}
+		_, value := cond.(*matrix.Scalar[bool])
+		l := record.New(record.Settings{
+			Context: own.ctx, Cond: cond.Inside(), True: value,
+			Passes: own.passes, Bounded: own.bounded, Progress: own.progress, Explain: own.explain,
+			Holds: func() bool { return s.holds(cond, value) },
+			OK:    s.OK, Fail: func(err error) { s.Do(err) },
+		})
+		switch {
+		case own.oneByOne:
+			l.Refused = "the option OneByOne"
+		case own.trace != nil || own.traces != nil:
+			l.Refused = "its operations are traced"
+		}
 		given := WithOptions(opts...)
-		l.option = func(c *settings) {
+		in := func(c *settings) {
 			given(c)
 			c.loop = l
 		}
-		l.run()
+		l.Body = func() bool { return yield(in) }
+		l.Run(own.loop)
 	}
 }
 
-// loopMode is what operations of the body do.
-type loopMode uint8
-
-const (
-	oneByOne  loopMode = iota // they run
-	recording                 // they wait in the list
-	comparing                 // they must be those of the list, which runs
-)
-
-// waiting is an operation of the list that has not run.
-type waiting struct {
-	step pass.Step
-	run  func() error
-}
-
-// loop is a loop of While.
-type loop struct {
-	settings
-	steps  *Steps
-	cond   Condition
-	in     rep.View // the condition
-	yield  func(Option) bool
-	option Option
-
-	mode    loopMode
-	backend device.Backend
-	runner  pass.Runner
-	busy    bool // operands are touched by the loop itself
-	list    pass.List
-	mats    []rep.Matrix // the variables of the list
-	before  []*rep.Watch // of the variables
-	waits   []waiting    // of the pass under way
-	runs    pass.Run     // while comparing
-	called  int64        // calls of the body since the list was recorded
-	begun   int64        // passes before that
-}
-
-// holds evaluates the condition on the host.
-func (l *loop) holds() bool {
-	if l.in.Type() != nil && l.isTrue() {
-		if l.steps.NVals(l.cond) == 0 {
-			return false
-		}
-		st := l.in.Stored()
-		if !l.steps.Do(l.cond.Err()) {
-			return false
-		}
-		at, ok := st.Has(0, 0)
-		return ok && *(*bool)(st.Part(at, at+1).Pointer())
+// holds evaluates a condition on the host.
+func (s *Steps) holds(cond Condition, value bool) bool {
+	if !value {
+		return s.NVals(cond) > 0
 	}
-	return l.steps.NVals(l.cond) > 0
-}
-
-// isTrue reports whether the condition is the value of a scalar.
-func (l *loop) isTrue() bool {
-	_, ok := l.cond.(*matrix.Scalar[bool])
-	return ok
-}
-
-// run runs the loop.
-func (l *loop) run() {
-	if around := l.settings.loop; around != nil {
-		around.settle("there is a loop in its body")
-	}
-	if reason := l.place(); reason != "" && l.explain != nil {
-		l.explain("one by one: " + reason)
-	}
-	for {
-		if l.ctx != nil && l.ctx.Err() != nil {
-			l.steps.Do(l.ctx.Err())
-		}
-		if !l.steps.OK() || l.bounded && l.begun >= l.passes || !l.holds() {
-			return
-		}
-		if l.runner != nil {
-			l.mode = recording
-		}
-		if !l.call() {
-			return
-		}
-		if l.mode == recording && !l.launch() {
-			return
-		}
-	}
-}
-
-// place finds the device of the loop. Without one it returns why the operations run one by one.
-func (l *loop) place() (reason string) {
-	b := device.Of(l.in.Place())
-	runner, ok := b.(pass.Runner)
-	switch {
-	case l.oneByOne:
-		return "the option OneByOne"
-	case !ok:
-		return "the condition is not on a device"
-	case l.trace != nil || l.traces != nil:
-		return "its operations are traced"
-	}
-	l.backend, l.runner = b, runner
-	return ""
-}
-
-// call calls the body for a pass. It returns false if the body has left the loop.
-func (l *loop) call() (again bool) {
-	l.begun++
-	if l.progress != nil {
-		l.progress(l.begun)
-	}
-	left := true
-	defer func() { // the body panics, or calls runtime.Goexit
-		if left {
-			l.settle("the body has left the loop")
-		}
-	}()
-	again = l.yield(l.option)
-	left = false
-	if !again && l.mode != oneByOne {
-		l.settle("the body has left the loop")
-	}
-	return again
-}
-
-// settle runs the waiting operations, and the rest of the loop one by one.
-func (l *loop) settle(reason string) {
-	if l.mode == oneByOne {
-		return
-	}
-	was := l.mode
-	l.mode = oneByOne
-	defer func() { l.runner = nil }()
-	if l.explain != nil && was == recording {
-		l.explain("one by one: " + reason)
-	}
-	if was == comparing {
-		// The passes before this one are those of the list.
-		_, _, err := l.end(true)
-		if err == nil && l.called > 1 {
-			err = l.named(l.again(l.called - 1))
-		}
-		if err != nil {
-			l.unwatch()
-			l.steps.Do(err)
-			return
-		}
-	}
-	waits := l.waits
-	l.waits = nil
-	l.unwatch()
-	for _, w := range waits {
-		l.steps.Do(w.run())
-	}
-}
-
-// again runs n passes of the list, and keeps the results.
-func (l *loop) again(n int64) error {
-	r, err := l.begin(n)
-	if err != nil {
-		return err
-	}
-	l.runs = r
-	_, contents, err := l.end(false)
-	if err != nil {
-		return err
-	}
-	return l.keep(contents)
-}
-
-// watch makes the loop watch a variable.
-func (l *loop) watch(v int) {
-	m, written := l.mats[v], l.list.Vars[v].Written
-	before := m.Watch(nil)
-	if before != nil { // of a loop around this one
-		before.Touched(written)
-	}
-	l.before[v] = before
-	m.Watch(&rep.Watch{Touched: func(write bool) {
-		if !write && !written || l.busy || l.mode == oneByOne {
-			return
-		}
-		what := "read"
-		if write {
-			what = "written"
-		}
-		l.settle("a matrix of the list is " + what + " by other means")
-	}})
-}
-
-// unwatch ends that.
-func (l *loop) unwatch() {
-	for v, m := range l.mats {
-		m.Watch(l.before[v])
-	}
-	l.list.Vars, l.list.Steps, l.mats, l.before = nil, nil, nil, nil
-}
-
-// launch runs the loop by the list of the pass that was recorded. It returns false if the loop has
-// ended.
-func (l *loop) launch() (more bool) {
-	for i := range l.waits {
-		l.list.Steps = append(l.list.Steps, l.waits[i].step)
-	}
-	l.list.Cond, l.list.True = pass.None, l.isTrue()
-	for v, m := range l.mats {
-		if m == l.in.Matrix.Matrix() {
-			l.list.Cond = v
-		}
-	}
-	if c := l.list.Cond; c == pass.None || !l.list.Vars[c].Written {
-		l.settle("no operation of the pass writes the condition")
-		return true
-	}
-	limit := l.runner.Most()
-	if l.bounded {
-		limit = min(limit, l.passes-(l.begun-1))
-	}
-	r, err := l.begin(limit)
-	var no *pass.NotRecordable
-	if errors.As(err, &no) {
-		l.settle(no.Error())
-		return true
-	}
-	if err != nil {
-		l.abandon(err)
+	if s.NVals(cond) == 0 {
 		return false
 	}
-	if l.explain != nil {
-		l.explain(l.list.String())
-	}
-	l.runs, l.mode, l.called = r, comparing, 1
-	for {
-		begun, ended := r.Begun()
-		for l.called < begun {
-			l.called++
-			l.waits = l.waits[:0]
-			if !l.call() {
-				return false
-			}
-			if l.mode == comparing && len(l.waits) < len(l.list.Steps) {
-				l.settle("a pass has fewer operations than the list")
-			}
-			if l.mode != comparing {
-				return true
-			}
-		}
-		if ended {
-			break
-		}
-		if l.ctx != nil && l.ctx.Err() != nil {
-			r.Stop()
-			l.abandon(l.ctx.Err())
-			return false
-		}
-		runtime.Gosched()
-	}
-	n, contents, err := l.end(false)
-	if err == nil && n == l.called {
-		err = l.keep(contents)
-	} else if err == nil {
-		err = fmt.Errorf("ops: a loop ran %d passes and told of %d", n, l.called)
-	}
-	if err != nil {
-		l.abandon(l.named(err))
+	st := cond.Inside().Stored()
+	if !s.Do(cond.Err()) {
 		return false
 	}
-	l.mode, l.waits = oneByOne, nil
-	l.unwatch()
-	return n == limit
+	at, ok := st.Has(0, 0)
+	return ok && *(*bool)(st.Part(at, at+1).Pointer())
 }
 
-// begin starts the list.
-func (l *loop) begin(limit int64) (pass.Run, error) {
-	l.busy = true
-	defer func() { l.busy = false }()
-	contents := make([]pass.Content, len(l.mats))
-	for v, m := range l.mats {
-		x := &l.list.Vars[v]
-		if x.Vector && x.Cols > 0 {
-			j, val, ok := m.Few()
-			if ok && x.Type.Size <= 8 {
-				if x.Full = x.Cols == 1 && !val.None(); !val.None() {
-					contents[v] = pass.Content{One: true, Index: j, Value: string(unsafe.Slice((*byte)(val.Pointer()), x.Type.Size))}
-				}
-				continue
-			}
-		}
-		s, err := m.RemoteOn(l.backend)
-		if err != nil {
-			return nil, err
-		}
-		contents[v].Store = s
-		x.Full = x.Vector && s.Format() == sparse.Full
-	}
-	return l.runner.Begin(device.Call{Context: l.ctx, Op: "Steps.While"}, &l.list, contents, limit)
-}
-
-// end waits for the end of the list that runs. With discard it is asked to stop.
-func (l *loop) end(discard bool) (int64, []device.Store, error) {
-	r := l.runs
-	l.runs = nil
-	if discard {
-		r.Stop()
-	}
-	return r.End(discard)
-}
-
-// keep makes the results the contents of what the list writes.
-func (l *loop) keep(contents []device.Store) error {
-	l.busy = true
-	defer func() { l.busy = false }()
-	for v, s := range contents {
-		if s == nil {
-			continue
-		}
-		m := l.mats[v]
-		m.SetRemote(s)
-		if err := m.Repin(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// abandon ends the loop with an error. Its operands are as they were before.
-func (l *loop) abandon(err error) {
-	if l.runs != nil {
-		_, _, _ = l.end(true)
-	}
-	l.mode, l.waits = oneByOne, nil
-	l.unwatch()
-	l.steps.Do(err)
-}
-
-// named adds the operation and its line to the error of a step.
-func (l *loop) named(err error) error {
-	var at *pass.StepError
-	if !errors.As(err, &at) || at.Step >= len(l.list.Steps) {
-		return err
-	}
-	s := &l.list.Steps[at.Step]
-	var outside *device.IndexError
-	if errors.As(err, &outside) {
-		err = &matrix.IndexError{Op: s.Op, Arg: fmt.Sprintf("idx[%d] =", outside.At), Index: outside.Index, Limit: outside.Limit}
-	}
-	return fmt.Errorf("%s, pass %d: %w", s.Line, l.begun-l.called+at.Pass, err)
-}
-
-// caller returns the line outside this package that called.
-func caller() string {
-	var pcs [16]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
-	for {
-		f, more := frames.Next()
-		if !strings.Contains(f.Function, "hiveblas/ops.") || !more {
-			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
-		}
-	}
-}
-
-// recorded reports whether the operation goes to the list of a loop. For an operation of the body that
-// cannot, it runs the waiting operations first.
+// recorded reports whether the operation goes to the list of a loop. For an operation of the body
+// that cannot, it runs the waiting operations first.
 func (c *call) recorded() bool {
 	l := c.loop
-	if l == nil || l.mode == oneByOne {
+	if l == nil || !l.Waits() {
 		return false
 	}
 	switch {
-	case c.t.at == nil || c.t.at != l.backend:
-		l.settle(c.op + " runs at another place")
+	case c.t.at == nil || c.t.at != l.Backend():
+		l.Settle(c.op + " runs at another place")
 	case c.method != Auto:
-		l.settle(c.op + " has a forced method")
+		l.Settle(c.op + " has a forced method")
 	default:
 		return true
 	}
 	return false
 }
 
-// variable returns the number of a matrix in the list, and pass.None if the list that runs has no
-// such matrix.
-func (l *loop) variable(h *remoteCall, m rep.Matrix, vector bool) int {
-	m = m.Matrix()
-	for v, have := range l.mats {
-		if have == m {
-			return v
-		}
+// variable returns the number of a matrix in the list of the loop.
+func (h *remoteCall) variable(m rep.Matrix, vector bool) int {
+	m = m.Matrix() // of a pattern too: its values have their own type
+	if v, ok := h.c.loop.Variable(m); ok {
+		return v
 	}
-	if l.mode == comparing {
-		return pass.None
-	}
-	rows, cols := m.Dims()
-	l.mats = append(l.mats, m)
-	l.before = append(l.before, nil)
-	l.list.Vars = append(l.list.Vars, pass.Var{Rows: rows, Cols: cols, Vector: vector, Type: h.typeOf(m.Type()), Scalar: vector && cols == 1})
-	l.watch(len(l.mats) - 1)
-	return len(l.mats) - 1
+	return h.c.loop.Add(m, vector, h.typeOf(m.Type()))
 }
 
 // use returns an operand of the list.
-func (l *loop) use(h *remoteCall, v rep.View) pass.Use {
-	return pass.Use{Var: l.variable(h, v.Matrix, v.Vector), Transposed: v.Transposed, Pattern: v.IsPattern(), Symmetric: v.Symmetric()}
+func (h *remoteCall) use(v rep.View) pass.Use {
+	return pass.Use{Var: h.variable(v.Matrix, v.Vector), Transposed: v.Transposed, Pattern: v.IsPattern(), Symmetric: v.Symmetric()}
+}
+
+// value returns a scalar as an argument of a step.
+func (h *remoteCall) value(x rep.View) pass.Bound {
+	return pass.Bound{Var: h.variable(x.Matrix, true), Type: h.typeOf(x.Type())}
 }
 
 // given returns an argument that is one value.
@@ -502,13 +163,13 @@ func given(s device.Scalar) pass.Bound {
 
 // stepOf begins the step of an operation, whose parts fill the rest.
 func (c *call) stepOf(kind pass.Kind) (*remoteCall, pass.Step) {
-	l, t := c.loop, &c.t
+	t := &c.t
 	h := &remoteCall{c: c, at: t.at}
 	s := pass.Step{Kind: kind, Op: c.op, Mask: pass.NoMask, Replace: t.replace,
 		A: pass.NoUse, B: pass.NoUse, X: pass.NoBound, Y: pass.NoBound}
-	s.Dst = l.variable(h, t.m, t.vector)
+	s.Dst = h.variable(t.m, t.vector)
 	if t.dest.mask != nil {
-		s.Mask = pass.Mask{Var: l.variable(h, t.view.Matrix, t.vector), Structural: t.view.Structural || t.view.IsPattern(), Comp: t.view.Complement}
+		s.Mask = pass.Mask{Var: h.variable(t.view.Matrix, t.vector), Structural: t.view.Structural || t.view.IsPattern(), Comp: t.view.Complement}
 	}
 	if t.accum.given {
 		if f := h.accumulate(&t.accum); f != nil {
@@ -523,39 +184,8 @@ func (c *call) record(h *remoteCall, s *pass.Step, run func() error) error {
 	if h.err != nil {
 		return h.err
 	}
-	l := c.loop
-	w := waiting{*s, func() error {
+	return c.loop.Record(s, func() error {
 		c.loop = nil
 		return run()
-	}}
-	k := len(l.waits)
-	if l.mode == comparing {
-		differs := k >= len(l.list.Steps)
-		if !differs {
-			of := &l.list.Steps[k]
-			differs = !of.Same(s) || !of.SameValues(s)
-		}
-		if differs {
-			l.settle(fmt.Sprintf("%s at %s is not that of the pass before", s.Op, caller()))
-			return w.run()
-		}
-		l.waits = append(l.waits, w)
-		return nil
-	}
-	w.step.Line = caller()
-	l.waits = append(l.waits, w)
-	l.write(s.Dst)
-	if s.Kind == pass.Swap {
-		l.write(s.A.Var)
-	}
-	return nil
-}
-
-// write makes a variable one that the list writes.
-func (l *loop) write(v int) {
-	if !l.list.Vars[v].Written {
-		l.list.Vars[v].Written = true
-		l.mats[v].Watch(l.before[v])
-		l.watch(v)
-	}
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/record"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -55,10 +56,10 @@ type settings struct {
 	method  Method
 	trace   *Trace
 	traces  func(Trace)
-	repeats int       // Repeats
-	region  bool      // MaskOfRegion
-	local   *localRun // of an operation on a block of a group; wholeRun otherwise
-	loop    *loop     // the loop that the operation is in the body of, or nil
+	repeats int          // Repeats
+	region  bool         // MaskOfRegion
+	local   *localRun    // of an operation on a block of a group; wholeRun otherwise
+	loop    *record.Loop // the loop that the operation is in the body of, or nil
 
 	// Of a loop; see Steps.While.
 	passes   int64 // if bounded is set

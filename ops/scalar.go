@@ -42,7 +42,7 @@ func (c *call) reduceInto(d dest, m monoid, a rep.View) error {
 	}
 	if t.at != nil && a.Vector && c.recorded() {
 		h, s := c.stepOf(pass.Reduce)
-		s.Monoid, s.A = h.monoid(&m, t.c), c.loop.use(h, a)
+		s.Monoid, s.A = h.monoid(&m, t.c), h.use(a)
 		return c.record(h, &s, func() error { return c.reduceInto(d, m, a) })
 	}
 	if a.NVals() == 0 {
@@ -81,7 +81,7 @@ func (c *call) countInto(d dest, a rep.View) error {
 	}
 	if t.at != nil && a.Vector && c.recorded() {
 		h, s := c.stepOf(pass.Count)
-		s.A = c.loop.use(h, a)
+		s.A = h.use(a)
 		return c.record(h, &s, func() error { return c.countInto(d, a) })
 	}
 	n := a.NVals()
@@ -107,11 +107,6 @@ func (c *call) value(x rep.View) (sparse.Values, error) {
 	return st.Part(at, at+1), nil
 }
 
-// scalarVar is a scalar as an argument of a step.
-func (l *loop) scalarVar(h *remoteCall, x rep.View) pass.Bound {
-	return pass.Bound{Var: l.variable(h, x.Matrix, true), Type: h.typeOf(x.Type())}
-}
-
 // AssignVectorFrom is [AssignVectorScalar] of the value of a scalar. A scalar without a value
 // assigns no entries: it deletes those within idx and the mask.
 func AssignVectorFrom[T comparable](dst matrix.VectorTarget[T], x *matrix.Scalar[T], idx Indices, opts ...Option) error {
@@ -129,7 +124,7 @@ func (c *call) assignVectorFrom(d dest, x rep.View, idx Indices) error {
 	}
 	if t.at != nil && idx.all && !c.region && placeOf(x.Matrix) == placeOf(t.m) && c.recorded() {
 		h, s := c.stepOf(pass.Fill)
-		s.X = c.loop.scalarVar(h, x)
+		s.X = h.value(x)
 		return c.record(h, &s, func() error { return c.assignVectorFrom(d, x, idx) })
 	}
 	v, err := c.value(x)
@@ -205,7 +200,7 @@ func (c *call) applyFrom(d dest, f operator, x rep.View, first bool, a rep.View)
 				left, right = right, left
 			}
 			return h.binary(&f, left, right, t.c)
-		}, a, func(h *remoteCall) pass.Bound { return c.loop.scalarVar(h, x) }, first,
+		}, a, func(h *remoteCall) pass.Bound { return h.value(x) }, first,
 			func() error { return c.applyFrom(d, f, x, first, a) })
 	}
 	v, err := c.value(x)
@@ -245,7 +240,7 @@ func (c *call) selectFrom(d dest, f operator, y rep.View, a rep.View) error {
 		h, s := c.stepOf(pass.Select)
 		h.needsText("operator", f.name, f.cuda)
 		s.Func = device.Func{Name: f.name, Text: f.cuda, X: h.typeOf(t.c), UsesX: f.k.UsesX}
-		s.A, s.X = c.loop.use(h, a), c.loop.scalarVar(h, y)
+		s.A, s.X = h.use(a), h.value(y)
 		return c.record(h, &s, func() error { return c.selectFrom(d, f, y, a) })
 	}
 	v, err := c.value(y)
@@ -296,7 +291,7 @@ func (c *call) swap(x, y dest) error {
 	}
 	if t.at != nil && t.vector && c.recorded() {
 		h, s := c.stepOf(pass.Swap)
-		s.A = c.loop.use(h, rep.View{Matrix: y.m, Vector: true})
+		s.A = h.use(rep.View{Matrix: y.m, Vector: true})
 		return c.record(h, &s, func() error { return c.swap(x, y) })
 	}
 	return x.m.Exchange(y.m)

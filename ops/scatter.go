@@ -75,7 +75,7 @@ func (c *call) scatter(d dest, dup monoid, u rep.View, rows *Indices, cols Indic
 	if t.at != nil {
 		if rows == nil && t.vector && ci.values != nil && c.recorded() {
 			h, s := c.stepOf(pass.Scatter)
-			s.Monoid, s.A, s.B = h.monoid(&dup, t.c), c.loop.use(h, u), c.loop.use(h, *ci.values)
+			s.Monoid, s.A, s.B = h.monoid(&dup, t.c), h.use(u), h.use(*ci.values)
 			return c.record(h, &s, func() error { return c.scatter(d, dup, u, rows, cols) })
 		}
 		h := c.newRemote(m, n)

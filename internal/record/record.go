@@ -1,0 +1,269 @@
+// Package record records the operations of one pass of a loop of package ops and runs the loop by
+// that list on a device, while the body of the loop is called and compared. A run by a list never
+// gives another result than the operations one by one: see ops.Steps.While.
+package record
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/pass"
+	"github.com/hiveblas/hiveblas/internal/rep"
+)
+
+// Settings are what package ops gives a loop.
+type Settings struct {
+	Context  context.Context // or nil
+	Cond     rep.View
+	True     bool  // the condition is the value of a scalar, else that there are entries
+	Passes   int64 // the limit, if Bounded is set
+	Bounded  bool
+	Progress func(pass int64)  // or nil
+	Explain  func(text string) // or nil
+	// Refused says why the operations run one by one; "" if they may be recorded.
+	Refused string
+
+	Holds func() bool         // evaluates the condition on the host
+	Body  func() (again bool) // calls the body
+	OK    func() bool         // no operation has failed
+	Fail  func(err error)     // records an error, or nil
+}
+
+// mode is what operations of the body do.
+type mode uint8
+
+const (
+	oneByOne  mode = iota // they run
+	recording             // they wait in the list
+	comparing             // they must be those of the list, which runs
+)
+
+// waiting is an operation of the list that has not run.
+type waiting struct {
+	step pass.Step
+	run  func() error
+}
+
+// Loop is a loop.
+type Loop struct {
+	Settings
+
+	mode    mode
+	backend device.Backend
+	runner  pass.Runner
+	busy    bool // operands are touched by the loop itself
+	list    pass.List
+	mats    []rep.Matrix // the variables of the list
+	before  []*rep.Watch // of the variables
+	waits   []waiting    // of the pass under way
+	runs    pass.Run     // while comparing
+	called  int64        // calls of the body since the list was recorded
+	begun   int64        // passes before that
+}
+
+// New returns a loop.
+func New(s Settings) *Loop { return &Loop{Settings: s} }
+
+// Run runs the loop in the body of around, or nil.
+func (l *Loop) Run(around *Loop) {
+	if around != nil {
+		around.Settle("there is a loop in its body")
+	}
+	if reason := l.place(); reason != "" && l.Explain != nil {
+		l.Explain("one by one: " + reason)
+	}
+	for {
+		if l.Context != nil && l.Context.Err() != nil {
+			l.Fail(l.Context.Err())
+		}
+		if !l.OK() || l.Bounded && l.begun >= l.Passes || !l.Holds() {
+			return
+		}
+		if l.runner != nil {
+			l.mode = recording
+		}
+		if !l.call() {
+			return
+		}
+		if l.mode == recording && !l.launch() {
+			return
+		}
+	}
+}
+
+// place finds the device of the loop. Without one it returns why the operations run one by one.
+func (l *Loop) place() (reason string) {
+	if l.Refused != "" {
+		return l.Refused
+	}
+	b := device.Of(l.Cond.Place())
+	runner, ok := b.(pass.Runner)
+	if !ok {
+		return "the condition is not on a device"
+	}
+	l.backend, l.runner = b, runner
+	return ""
+}
+
+// call calls the body for a pass. It returns false if the body has left the loop.
+func (l *Loop) call() (again bool) {
+	l.begun++
+	if l.Progress != nil {
+		l.Progress(l.begun)
+	}
+	left := true
+	defer func() { // the body panics, or calls runtime.Goexit
+		if left {
+			l.Settle("the body has left the loop")
+		}
+	}()
+	again = l.Body()
+	left = false
+	if !again && l.Waits() {
+		l.Settle("the body has left the loop")
+	}
+	return again
+}
+
+// Waits reports whether operations of the body go to the list.
+func (l *Loop) Waits() bool { return l.mode != oneByOne }
+
+// Backend returns the device of the loop.
+func (l *Loop) Backend() device.Backend { return l.backend }
+
+// Settle runs the waiting operations, and the rest of the loop one by one.
+func (l *Loop) Settle(reason string) {
+	if !l.Waits() {
+		return
+	}
+	was := l.mode
+	l.mode = oneByOne
+	defer func() { l.runner = nil }()
+	if l.Explain != nil && was == recording {
+		l.Explain("one by one: " + reason)
+	}
+	if was == comparing {
+		// The passes before this one are those of the list.
+		_, _, err := l.end(true)
+		if err == nil && l.called > 1 {
+			err = l.named(l.again(l.called - 1))
+		}
+		if err != nil {
+			l.unwatch()
+			l.Fail(err)
+			return
+		}
+	}
+	waits := l.waits
+	l.waits = nil
+	l.unwatch()
+	for _, w := range waits {
+		l.Fail(w.run())
+	}
+}
+
+// Variable returns the number of a matrix, which is no pattern, in the list, and false of one that
+// the list does not have.
+func (l *Loop) Variable(m rep.Matrix) (v int, ok bool) {
+	for v, have := range l.mats {
+		if have == m {
+			return v, true
+		}
+	}
+	return pass.None, false
+}
+
+// Add is Variable of a matrix that the list does not have yet. A list that runs gets none, and Add
+// returns pass.None.
+func (l *Loop) Add(m rep.Matrix, vector bool, t device.Type) int {
+	if l.mode == comparing {
+		return pass.None
+	}
+	rows, cols := m.Dims()
+	l.mats = append(l.mats, m)
+	l.before = append(l.before, nil)
+	l.list.Vars = append(l.list.Vars, pass.Var{Rows: rows, Cols: cols, Vector: vector, Type: t, Scalar: vector && cols == 1})
+	l.watch(len(l.mats) - 1)
+	return len(l.mats) - 1
+}
+
+// Record takes an operation of the body: into the list, or compares it with that of the list. run
+// runs it by itself.
+func (l *Loop) Record(s *pass.Step, run func() error) error {
+	w := waiting{*s, run}
+	k := len(l.waits)
+	if l.mode == comparing {
+		differs := k >= len(l.list.Steps)
+		if !differs {
+			of := &l.list.Steps[k]
+			differs = !of.Same(s) || !of.SameValues(s)
+		}
+		if differs {
+			l.Settle(fmt.Sprintf("%s at %s is not that of the pass before", s.Op, caller()))
+			return w.run()
+		}
+		l.waits = append(l.waits, w)
+		return nil
+	}
+	w.step.Line = caller()
+	l.waits = append(l.waits, w)
+	l.write(s.Dst)
+	if s.Kind == pass.Swap {
+		l.write(s.A.Var)
+	}
+	return nil
+}
+
+// write makes a variable one that the list writes.
+func (l *Loop) write(v int) {
+	if !l.list.Vars[v].Written {
+		l.list.Vars[v].Written = true
+		l.mats[v].Watch(l.before[v])
+		l.watch(v)
+	}
+}
+
+// watch makes the loop watch a variable.
+func (l *Loop) watch(v int) {
+	m, written := l.mats[v], l.list.Vars[v].Written
+	before := m.Watch(nil)
+	if before != nil { // of a loop around this one
+		before.Touched(written)
+	}
+	l.before[v] = before
+	m.Watch(&rep.Watch{Touched: func(write bool) {
+		if !write && !written || l.busy || !l.Waits() {
+			return
+		}
+		what := "read"
+		if write {
+			what = "written"
+		}
+		l.Settle("a matrix of the list is " + what + " by other means")
+	}})
+}
+
+// unwatch ends that.
+func (l *Loop) unwatch() {
+	for v, m := range l.mats {
+		m.Watch(l.before[v])
+	}
+	l.list.Vars, l.list.Steps, l.mats, l.before = nil, nil, nil, nil
+}
+
+// caller returns the line outside this package and package ops that called.
+func caller() string {
+	var pcs [16]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	for {
+		f, more := frames.Next()
+		inside := strings.Contains(f.Function, "hiveblas/ops.") || strings.Contains(f.Function, "internal/record.")
+		if !inside || !more {
+			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+		}
+	}
+}
