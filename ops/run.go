@@ -40,7 +40,7 @@ const (
 	// by degree. A forced Relabelled makes the copy, which is kept until the matrix changes; Auto
 	// uses an existing copy, and makes one for a matrix of 8M entries and more in half a million
 	// columns and more, if its rows are of very unequal lengths. Making it costs about 10 products
-	// and saves a third of each (R-MAT 20 and 22, fp32: 0.131 → 0.080, 0.474 → 0.312 ms).
+	// and saves a third of each.
 	Relabelled Method = "relabelled"
 	// MxV, VxM and MxM on a GPU: SpMV, SpMM and SpGEMM of NVIDIA's cuSPARSE, and SDDMM for full
 	// operands under a mask. It supports plus_times of float32 and float64.
