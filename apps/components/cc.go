@@ -30,9 +30,12 @@ type Components struct {
 //	m = A min.second gp;  p(p) min= m;  p min= m, gp;  gp = p(p)
 //
 // until no grandparent changes. O(edges · log vertices) in practice. p(p) min= m is ScatterVector,
-// and p(p) ExtractVector, with the vector p as list of indices. The fused form hooks trees edge by
-// edge instead (Sutton, Ben-Nun, Barak, IPDPS 2018). On a group of devices each does so along the
-// edges of its rows, and the ranks then join their forests.
+// and p(p) ExtractVector, with the vector p as list of indices. The forms of the host and of a GPU
+// join trees edge by edge instead: first by two edges of each vertex; then a sample tells the largest
+// tree, and of an undirected graph the edges of its vertices are skipped (Afforest; Sutton, Ben-Nun,
+// Barak: Optimizing parallel graph connectivity computation via subgraph sampling, IPDPS 2018). On a
+// group of devices each joins trees along the edges of its rows, and the ranks then join their
+// forests.
 func ConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOptions) (*Components, error) {
 	return connectedComponents(g, opts)
 }
@@ -56,6 +59,8 @@ func connectedComponents(g workflow.Operand, opts []ComponentsOptions) (*Compone
 		return rowsComponents(form.Rows, a, n, o)
 	case form.Device != nil:
 		return fusedComponents(form.Device, a, n, o)
+	case form.Host && n > 0:
+		return hostComponents(a, n, o)
 	}
 	workflow.Announce(o.Run, "ConnectedComponents", "FastSV")
 	undirected := access.Symmetric(a) || a.Place() == nil && workflow.Symmetric(a)

@@ -69,7 +69,7 @@ func forestOf(list []link, n int, run workflow.Run) ([]link, error) {
 
 // forestInOrder is forestOf by one thread.
 func forestInOrder(list []link, n int, run workflow.Run) ([]link, error) {
-	f := &forest{up: make([]int32, n), run: run, edges: make([]link, 0, max(n-1, 0))}
+	f := &forest{up: make(trees, n), run: run, edges: make([]link, 0, max(n-1, 0))}
 	for v := range f.up {
 		f.up[v] = int32(v)
 	}
@@ -98,19 +98,11 @@ func spanningOf(edges []link, n int, o SpanningOptions) (*Spanning, error) {
 	return res, err
 }
 
-// forest grows by edges. up leads to the root of the tree of a vertex.
+// forest grows by edges.
 type forest struct {
-	up    []int32
+	up    trees
 	edges []link
 	run   workflow.Run
-}
-
-func (f *forest) root(v int32) int32 {
-	for f.up[v] != v {
-		f.up[v] = f.up[f.up[v]]
-		v = f.up[v]
-	}
-	return v
 }
 
 // fewLinks is the number of edges that are sorted at once.
@@ -131,7 +123,7 @@ func (f *forest) grow(list []link) error {
 		}
 		rest := list[cut:cut]
 		for _, e := range list[cut:] {
-			if f.root(e.u) != f.root(e.v) {
+			if f.up.root(e.u) != f.up.root(e.v) {
 				rest = append(rest, e)
 			}
 		}
@@ -139,7 +131,7 @@ func (f *forest) grow(list []link) error {
 	}
 	slices.SortFunc(list, link.compare)
 	for _, e := range list {
-		u, v := f.root(e.u), f.root(e.v)
+		u, v := f.up.root(e.u), f.up.root(e.v)
 		if u == v {
 			continue
 		}

@@ -19,7 +19,7 @@ type boruvka struct {
 	tree    []int32 // of each vertex, the number of its tree, which is one of its vertices
 	roots   []int32 // the trees
 	best    []int64 // of each tree the place of its lightest edge in list, −1 without one
-	up      []int32 // from each tree to the one that it joins
+	up      trees   // from each tree to the one that it joins
 	edges   []link  // of the forest
 }
 
@@ -34,7 +34,7 @@ const lightLinks = 2
 // The lightest edges come first, and of the others those between trees then.
 func forestByRounds(list []link, n int, run workflow.Run, grain int) ([]link, error) {
 	b := &boruvka{run: run, threads: parallel.Threads(run.Threads), grain: grain,
-		tree: make([]int32, n), roots: make([]int32, n), best: make([]int64, n), up: make([]int32, n)}
+		tree: make([]int32, n), roots: make([]int32, n), best: make([]int64, n), up: make(trees, n)}
 	b.each(n, func(lo, hi int) {
 		for v := lo; v < hi; v++ {
 			b.tree[v], b.up[v], b.roots[v] = int32(v), int32(v), int32(v)
@@ -137,7 +137,7 @@ func (b *boruvka) offer(tree int32, k int64) {
 func (b *boruvka) join() {
 	b.each(len(b.roots), func(lo, hi int) {
 		for _, r := range b.roots[lo:hi] {
-			atomic.StoreInt32(&b.up[r], b.rootOf(r))
+			atomic.StoreInt32(&b.up[r], b.up.root(r))
 		}
 	})
 	b.each(len(b.tree), func(lo, hi int) {
@@ -153,19 +153,6 @@ func (b *boruvka) join() {
 		}
 		return found
 	})
-}
-
-// rootOf returns the tree that r has joined, and halves the path to it.
-func (b *boruvka) rootOf(r int32) int32 {
-	for {
-		up := atomic.LoadInt32(&b.up[r])
-		over := atomic.LoadInt32(&b.up[up])
-		if up == over {
-			return up
-		}
-		atomic.CompareAndSwapInt32(&b.up[r], up, over) // unless the top is known meanwhile
-		r = over
-	}
 }
 
 // joinsTrees reports whether an edge joins two trees.

@@ -31,7 +31,8 @@ type BFSResult struct {
 // neighbours or the unvisited vertices pull from theirs (Beamer, Asanović, Patterson:
 // Direction-optimizing breadth-first search, SC 2012). Pulling needs the transpose; VxM uses one
 // that g keeps ([matrix.Matrix.IsSymmetric] provides it for undirected graphs) and makes one where
-// that pays. Parents are the least-numbered ones (min.secondi), so they do not depend on threads.
+// that pays. Parents are the least-numbered ones (min.secondi), so they do not depend on threads; on
+// the host a pass over the finished levels finds them.
 // The fused form takes the same decisions on a GPU, without waiting for the host. On a group of
 // devices it divides the vertices, and the ranks gather the frontier in each step. O(edges +
 // vertices·depth).
@@ -70,7 +71,8 @@ func breadthFirst(g workflow.Operand, source int, opts []BFSOptions) (*BFSResult
 	res := &BFSResult{Level: matrix.NewVector[int32](n, here)}
 	var s ops.Steps
 	s.Do(workflow.KeepBitmap(res.Level, workflow.With(o.Run)))
-	if o.Parents {
+	byLevel := o.Parents && !form.Host // parents are found level by level
+	if byLevel {
 		res.Parent = matrix.NewVector[int32](n, here)
 		s.Do(res.Parent.Set(source, int32(source)))
 		s.Do(workflow.KeepBitmap(res.Parent, workflow.With(o.Run)))
@@ -90,7 +92,7 @@ func breadthFirst(g workflow.Operand, source int, opts []BFSOptions) (*BFSResult
 		workflow.Report(o.Run, "breadth-first search", res.Level.NVals(), int64(n))
 		res.MaxLevel = depth
 		s.Do(ops.AssignVectorScalar(levels, depth, ops.All(), with))
-		if !o.Parents {
+		if !byLevel {
 			s.Do(ops.VxM(next, semiring.AnyPair[bool](), from, edges, with))
 			continue
 		}
@@ -101,5 +103,8 @@ func breadthFirst(g workflow.Operand, source int, opts []BFSOptions) (*BFSResult
 	if res.Reached = s.NVals(res.Level); !s.OK() {
 		return nil, s.Err()
 	}
-	return res, nil
+	if o.Parents && !byLevel {
+		res.Parent, err = leastParents(a, res.Level, source, o.Run)
+	}
+	return res, err
 }

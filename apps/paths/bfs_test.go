@@ -3,10 +3,13 @@ package paths
 import (
 	"errors"
 	"maps"
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 	"pgregory.net/rapid"
@@ -139,6 +142,45 @@ func TestBFSErrors(t *testing.T) {
 		var index *matrix.IndexError
 		if !errors.As(err, &index) || !errors.Is(err, matrix.ErrIndex) || index.Index != int64(c.source) || index.Limit != int64(c.n) || index.Op != "BFS" {
 			t.Errorf("source %d of %d vertices: %v, want a *matrix.IndexError", c.source, c.n, err)
+		}
+	}
+}
+
+// The passes for parents agree, on graphs of several pieces of work and with vertices out of reach.
+func TestPassesForParents(t *testing.T) {
+	g := samples.Skewed(t, 14)
+	a := matrix.AsView[bool](g.View().Pattern())
+	level, err := BFS(g, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := access.VectorStore(level.Level)
+	if st.Present == nil {
+		t.Fatal("every vertex is reached")
+	}
+	list := func(find func(*workflow.Adjacency, []int32, []uint8, []int32, workflow.Run) error, a matrix.View[bool], threads int) []int32 {
+		parent := slices.Repeat([]int32{math.MaxInt32}, level.Level.Size())
+		if err := find(workflow.RowsOf(a), st.Val, st.Present, parent, workflow.Run{Threads: threads}); err != nil {
+			t.Fatal(err)
+		}
+		return parent
+	}
+	want := list(firstAbove, a.T(), 1)
+	parent, err := matrix.VectorOf(slices.Clone(want))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parents := samples.Entries(parent)
+	for v, p := range parents {
+		if p == math.MaxInt32 {
+			delete(parents, v)
+		}
+	}
+	parents[0] = 0
+	checkTree(t, "first above", samples.ArcsOf(g), 0, samples.Entries(level.Level), parents)
+	for threads := 1; threads <= 3; threads++ {
+		if !slices.Equal(list(firstAbove, a.T(), threads), want) || !slices.Equal(list(offerSources, a, threads), want) {
+			t.Errorf("%d threads find other parents", threads)
 		}
 	}
 }

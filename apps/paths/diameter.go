@@ -138,36 +138,13 @@ func (d *diameterSearch) run(g matrix.View[bool], n int, host bool) error {
 
 // labels returns the least vertex of the component of each vertex.
 func (d *diameterSearch) labels(n int) ([]int32, error) {
-	if d.rows == nil {
-		quiet := d.o.Run
-		quiet.Progress = nil
-		c, err := components.ConnectedComponents(d.a, components.ComponentsOptions{Run: quiet})
-		if err != nil {
-			return nil, err
-		}
-		return c.Label.Dense(0)
+	quiet := d.o.Run
+	quiet.Progress = nil
+	c, err := components.ConnectedComponents(d.a, components.ComponentsOptions{Run: quiet})
+	if err != nil {
+		return nil, err
 	}
-	label := slices.Repeat([]int32{-1}, n)
-	var queue []int32
-	for v := range int32(n) {
-		if label[v] >= 0 {
-			continue
-		}
-		label[v] = v
-		queue = append(queue[:0], v)
-		for k := 0; k < len(queue); k++ {
-			for _, w := range d.rows.Of(queue[k]) {
-				if label[w] < 0 {
-					label[w] = v
-					queue = append(queue, w)
-				}
-			}
-		}
-		if len(queue) > 1<<12 && workflow.Expired(d.o.Run) != nil {
-			return nil, workflow.Expired(d.o.Run)
-		}
-	}
-	return label, nil
+	return c.Label.Dense(0)
 }
 
 // componentLists returns the vertices of each component of two vertices or more, the largest

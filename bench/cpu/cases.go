@@ -161,31 +161,6 @@ func search(one func(b *cpuBench, in *input, source int) (float64, time.Duration
 	}
 }
 
-func oursBFS(b *cpuBench, in *input, v int) (check float64, d time.Duration, err error) {
-	var res *apps.BFSResult
-	d, err = timed(func() error {
-		res, err = apps.BFS(in.f64, v, apps.BFSOptions{Run: apps.Run{Threads: b.Threads}})
-		return err
-	})
-	if err != nil {
-		return 0, 0, err
-	}
-	return inputs.CheckVector(res.Level), d, nil
-}
-
-// oursSSSP skips the check of the weights, as the peer does.
-func oursSSSP(b *cpuBench, in *input, v int) (check float64, d time.Duration, err error) {
-	var dist *matrix.Vector[inputs.F64]
-	d, err = timed(func() error {
-		dist, err = apps.SSSP(in.f64, []int{v}, apps.SSSPOptions[inputs.F64]{Run: apps.Run{Threads: b.Threads}, Trusted: true})
-		return err
-	})
-	if err != nil {
-		return 0, 0, err
-	}
-	return inputs.CheckVector(dist), d, nil
-}
-
 func oursTriangles(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 	in.f64.IsSymmetric()
 	var count int64

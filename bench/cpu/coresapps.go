@@ -98,20 +98,6 @@ func workflowCases() []cpuCase {
 				return err
 			}, func() (float64, error) { return entriesOf(a, -1) }}, err
 		})),
-		app("connected components", "rmat18", standard(func(g inputs.Graph64, run apps.Run) (func() float64, error) {
-			c, err := apps.ConnectedComponents(g, apps.ComponentsOptions{Run: run})
-			if err != nil {
-				return nil, err
-			}
-			return func() float64 { return float64(c.Count)*1e6 + float64(c.Largest) }, nil
-		})),
-		app("pagerank", "rmat18", standard(func(g inputs.Graph64, run apps.Run) (func() float64, error) {
-			c, err := apps.PageRank(g, apps.PageRankOptions{Run: run})
-			if err != nil {
-				return nil, err
-			}
-			return func() float64 { return inputs.CheckVector(c.Rank) }, nil
-		})),
 		app("weighted pagerank", "rmat18", standard(func(g inputs.Graph64, run apps.Run) (func() float64, error) {
 			c, err := apps.WeightedPageRank(g, apps.PageRankOptions{Run: run})
 			if err != nil {

@@ -59,7 +59,7 @@ func Run(ctx context.Context, o Options) (*bench.Table, error) {
 	for _, p := range b.peers {
 		t.Peers = append(t.Peers, p.Name())
 	}
-	t.Peers = append(t.Peers, rivalName)
+	t.Peers = append(t.Peers, rivalName, pipelineName)
 	o.Log("triad")
 	t.Triad = bench.Triad(o.Threads)
 	for _, c := range cpuCasesOf(o.Large) {
@@ -107,9 +107,10 @@ type cpuCase struct {
 	other string  // a second input, or ""
 	// ours runs the case once, times itself and returns the check figure.
 	ours func(b *cpuBench, in, other *input) (time.Duration, float64, error)
-	// rival is another method of ours for the same result, shown as a peer, or nil.
-	rival ours
-	peer  []string // case names of the peers; each is a contender
+	// rival is another way to the same result, shown as a peer, or nil; pipeline is the workflow by
+	// operations alone.
+	rival, pipeline ours
+	peer            []string // case names of the peers; each is a contender
 	// networkx lets NetworkX take part, which takes minutes or hours for most rows.
 	networkx bool
 	// file writes a file that the peers read instead of an input, or is nil.
@@ -219,16 +220,7 @@ func (b *cpuBench) measure(c cpuCase) (bench.Row, error) {
 	if err != nil {
 		return bench.Row{}, err
 	}
-	contenders := []bench.Contender{{Name: "hiveblas", Run: func() (peers.Result, error) {
-		d, check, err := c.ours(b, in, other)
-		return peers.Result{Ms: d.Seconds() * 1e3, Check: check}, err
-	}}}
-	if c.rival != nil {
-		contenders = append(contenders, bench.Contender{Name: rivalName, Run: func() (peers.Result, error) {
-			d, check, err := c.rival(b, in, other)
-			return peers.Result{Ms: d.Seconds() * 1e3, Check: check}, err
-		}})
-	}
+	contenders := b.own(c, in, other)
 	on, args := c.input, c.args
 	if c.file != nil {
 		path, err := c.file(b, in)
@@ -291,9 +283,30 @@ func (b *cpuBench) measure(c cpuCase) (bench.Row, error) {
 	return row, nil
 }
 
+// own returns the contenders of this process.
+func (b *cpuBench) own(c cpuCase, in, other *input) (list []bench.Contender) {
+	for _, x := range []struct {
+		name string
+		run  ours
+	}{{"hiveblas", c.ours}, {rivalName, c.rival}, {pipelineName, c.pipeline}} {
+		if x.run == nil {
+			continue
+		}
+		list = append(list, bench.Contender{Name: x.name, Run: func() (peers.Result, error) {
+			d, check, err := x.run(b, in, other)
+			return peers.Result{Ms: d.Seconds() * 1e3, Check: check}, err
+		}})
+	}
+	return list
+}
+
 // rivalName is the column of another way to the same result: the built-in semiring beside a
-// user-defined one, a plain Go loop beside a workflow.
-const rivalName = "reference"
+// user-defined one, plain Go loops beside a workflow. pipelineName is the column of a workflow by
+// operations alone.
+const (
+	rivalName    = "reference"
+	pipelineName = "pipeline"
+)
 
 // variant distinguishes several cases of one peer in one row.
 func variant(c cpuCase, name string) string {

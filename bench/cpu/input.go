@@ -13,7 +13,7 @@ import (
 
 // makeInput makes the input of a name: rmatN is R-MAT of scale N, edge factor 16, symmetrised, with
 // symmetric weights in [0, 1); rmatNb another of the same; directedN is not symmetrised, and dagN
-// has its edges towards the greater vertex; weightedN has integer weights 1…255; bipartite1m is
+// has its edges towards the greater vertex; weighted… are in weightedInput; bipartite1m is
 // 6743×13950 with 1M entries; citationsN has N vertices and 2N edges with ends drawn alike;
 // uniformN is N×N of uniform integers below 1000; tuples10m are 10M tuples of R-MAT 18 with their
 // duplicates; ac1000 are the edges of a graph in the shape of the HIVE classification data;
@@ -81,11 +81,10 @@ func makeInput(name, data string) (*input, error) {
 		}
 		in.graph = gen.CSR(t) // without loops
 		in.val = gen.UniformFloats(in.graph, 3, false)
-	case inputs.Scan(name, "weighted%d", &scale):
-		in.graph = gen.CSR(gen.Symmetrise(gen.RMAT(scale, 16, gen.RMATOptions{})))
-		in.val = fresh.Make[float64](in.graph.NNZ())
-		for p, w := range gen.UniformInts(in.graph, 1, 255, 3, true) {
-			in.val[p] = float64(w)
+	case strings.HasPrefix(name, "weighted"):
+		var err error
+		if in, err = weightedInput(name); err != nil {
+			return nil, err
 		}
 	case inputs.Scan(name, "rmat%db", &scale):
 		in.graph = gen.CSR(gen.Symmetrise(gen.RMAT(scale, 16, gen.RMATOptions{Seed: 77})))

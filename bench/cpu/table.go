@@ -52,8 +52,6 @@ func cpuCases() []cpuCase {
 		cases = append(cases, cpuCase{name: "vxm " + p.name + " rmat18", bar: .6, input: "rmat18", peer: []string{p.peer}, ours: push(p.percent, p.masked)})
 	}
 	cases = append(cases,
-		cpuCase{name: "bfs levels a source rmat18", bar: .9, input: "rmat18", ours: search(oursBFS), peer: []string{"bfs_level"}, perSource: true},
-		cpuCase{name: "sssp a source weighted18", bar: .5, input: "weighted18", ours: search(oursSSSP), peer: []string{"sssp"}, perSource: true, args: []string{inputs.SSSPDelta}, rounds: 9},
 		cpuCase{name: "classify 1000 vertices 20135 edges", bar: .1, input: "ac1000", ours: oursClassify, peer: []string{"classify"}, tolerance: 1e-5},
 		cpuCase{name: "geolocation rmat18", bar: 1.0 / 30, input: "rmat18", ours: oursGeo, peer: []string{"geolocate"}, tolerance: 1e-6, rounds: 3},
 		cpuCase{name: "uniform walks rmat20", bar: 1.0 / 3, input: "rmat20", ours: oursWalks, rival: plainWalks, rounds: 3},
@@ -109,6 +107,7 @@ func cpuCases() []cpuCase {
 				return ops.Reduce(w, plus, a.T(), with)
 			})},
 	)
+	cases = append(cases, byHandCases()...)
 	cases = append(cases, lassoCases()...)
 	cases = append(cases, flowCases()...)
 	cases = append(cases, standardCases()...)
@@ -131,8 +130,8 @@ func largeCases() []cpuCase {
 			ours: spmv(semiring.PlusTimes[float32](), of32), peer: []string{"spmv_f32"}, tolerance: 1e-5},
 		{name: "spmv min_plus f64 rmat22", bar: .8, input: "rmat22", bytes: spmvBytes(8), rounds: 7,
 			ours: spmv(semiring.MinPlus[inputs.F64](), of64), peer: []string{"spmv_minplus_f64"}},
-		{name: "bfs levels a source rmat22", bar: .9, input: "rmat22", ours: search(oursBFS), peer: []string{"bfs_level"}, perSource: true, rounds: 3},
-		{name: "sssp a source weighted22", bar: .5, input: "weighted22", ours: search(oursSSSP), peer: []string{"sssp"}, perSource: true,
+		{name: "bfs levels a source rmat22", bar: .9, input: "rmat22", ours: search(bfsBy(byDefault, false)), rival: search(bfsBy(byHand, false)), peer: []string{"bfs_level"}, perSource: true, rounds: 3},
+		{name: "sssp a source weighted22", bar: .5, input: "weighted22", ours: search(ssspBy(byDefault)), rival: search(ssspBy(byHand)), peer: []string{"sssp"}, perSource: true,
 			args: []string{inputs.SSSPDelta}, rounds: 3},
 	}
 }

@@ -19,14 +19,14 @@ type Forms struct {
 // forms are the forms of all workflows, by the names that errors and traces have. A workflow that is
 // not here has its operations or loops alone. The tests of apps compare them with what runs.
 var forms = map[string]Forms{
-	"BFS":                         {Device: true, Group: ByRows},
+	"BFS":                         {Host: true, Device: true, Group: ByRows}, // on the host its parents
 	"Betweenness":                 {Host: true, Group: ByRanges},
 	"BipartiteMatching":           {Host: true},
 	"Classify":                    {Device: true},
 	"Closeness":                   {Host: true, Group: ByRanges},
 	"Colouring":                   {Host: true},
 	"Communities":                 {Device: true, Group: "shares"},
-	"ConnectedComponents":         {Device: true, Group: ByRows},
+	"ConnectedComponents":         {Host: true, Device: true, Group: ByRows},
 	"CoreNumbers":                 {Host: true, Device: true},
 	"Diameter":                    {Host: true, Device: true}, // by the kernels of BFS
 	"FusedLasso":                  {Device: true, Group: ByRanges},

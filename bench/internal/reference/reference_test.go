@@ -1,0 +1,146 @@
+package reference
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/bench/gen"
+)
+
+// graphs are undirected graphs with their weights.
+func graphs() map[string]struct {
+	Graph
+	weight []float64
+} {
+	all := map[string]gen.Tuples{
+		"nothing":  {NRows: 3, NCols: 3},
+		"grid":     gen.Grid2D(40, 70),
+		"path":     gen.Grid2D(1, 500),
+		"rmat":     gen.Symmetrise(gen.RMAT(12, 16, gen.RMATOptions{})),
+		"sparse":   gen.Symmetrise(gen.Edges(5000, 5000, 3)),
+		"scramble": gen.Symmetrise(gen.RMAT(10, 2, gen.RMATOptions{Scramble: true})),
+	}
+	list := map[string]struct {
+		Graph
+		weight []float64
+	}{}
+	for name, t := range all {
+		g := gen.CSR(t)
+		x := list[name]
+		x.Graph = Graph{g.Ptr, g.Idx}
+		for _, w := range gen.UniformInts(g, 1, 255, 3, true) {
+			x.weight = append(x.weight, float64(w))
+		}
+		list[name] = x
+	}
+	return list
+}
+
+// relaxed returns the distances by rounds over all edges, and labels by rounds of least labels.
+func relaxed(g Graph, start []float64, weight func(k int64) float64) []float64 {
+	dist := slices.Clone(start)
+	for changed := true; changed; {
+		changed = false
+		for v := range int32(g.Vertices()) {
+			for k := g.Ptr[v]; k < g.Ptr[v+1]; k++ {
+				if far := dist[v] + weight(k); far < dist[g.Idx[k]] {
+					dist[g.Idx[k]], changed = far, true
+				}
+			}
+		}
+	}
+	return dist
+}
+
+func from(g Graph, source int) []float64 {
+	start := filled(g.Vertices(), math.Inf(1))
+	start[source] = 0
+	return start
+}
+
+func TestAgainstRounds(t *testing.T) {
+	for name, g := range graphs() {
+		labels := make([]float64, g.Vertices())
+		for v := range labels {
+			labels[v] = float64(v)
+		}
+		labels = relaxed(g.Graph, labels, func(int64) float64 { return 0 })
+		rank := rankNaively(g.Graph, 300)
+		for threads := 1; threads <= 3; threads++ {
+			t.Run(fmt.Sprint(name, "/", threads), func(t *testing.T) {
+				for v, label := range Components(g.Graph, threads) {
+					if float64(label) != labels[v] {
+						t.Fatalf("vertex %d has the label %d, want %v", v, label, labels[v])
+					}
+				}
+				for v, r := range PageRank(g.Graph, 1e-7, 300, threads) {
+					if math.Abs(float64(r)-rank[v]) > 1e-4*rank[v] {
+						t.Fatalf("vertex %d has the rank %v, want %v", v, r, rank[v])
+					}
+				}
+				for _, source := range []int{0, g.Vertices() / 2, g.Vertices() - 1} {
+					hops := relaxed(g.Graph, from(g.Graph, source), func(int64) float64 { return 1 })
+					level, parent := Parents(g.Graph, source, threads)
+					if !slices.Equal(level, Levels(g.Graph, source, threads)) {
+						t.Fatal("other levels with parents than without")
+					}
+					for v, l := range level {
+						if l < 0 != math.IsInf(hops[v], 1) || l >= 0 && float64(l) != hops[v] {
+							t.Fatalf("vertex %d has the level %d, want %v", v, l, hops[v])
+						}
+						if want := leastParent(g.Graph, level, int32(v)); parent[v] != want {
+							t.Fatalf("vertex %d has the parent %d, want %d", v, parent[v], want)
+						}
+					}
+					want := relaxed(g.Graph, from(g.Graph, source), func(k int64) float64 { return g.weight[k] })
+					for _, delta := range []float64{1, 30, 1e4} {
+						if !slices.Equal(Distances(g.Graph, g.weight, source, delta, threads), want) {
+							t.Fatalf("distances from %d by %v differ", source, delta)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+func leastParent(g Graph, level []int32, v int32) int32 {
+	switch {
+	case level[v] < 0:
+		return -1
+	case level[v] == 0:
+		return v
+	}
+	least := int32(math.MaxInt32)
+	for u := range int32(g.Vertices()) {
+		if _, ok := slices.BinarySearch(g.row(u), v); ok && level[u] == level[v]-1 {
+			return u
+		}
+	}
+	return least
+}
+
+// rankNaively pushes ranks along the edges.
+func rankNaively(g Graph, rounds int) []float64 {
+	n := g.Vertices()
+	rank := filled(n, 1/float64(n))
+	for range rounds {
+		next, lost := make([]float64, n), 0.0
+		for v, r := range rank {
+			row := g.row(int32(v))
+			for _, u := range row {
+				next[u] += damping * r / float64(len(row))
+			}
+			if len(row) == 0 {
+				lost += r
+			}
+		}
+		for v := range next {
+			next[v] += (1 - damping + damping*lost) / float64(n)
+		}
+		rank = next
+	}
+	return rank
+}
