@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/matrix/gonummat"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -302,7 +303,12 @@ func TestTypes(t *testing.T) {
 		solveAll(t, g, full[float32](t, g))
 		solveAll(t, g, problem[uint16](t, g, 7))
 		solveAll(t, g, problem[int](t, g, 3))
-		solveAll(t, g, DenseMat(mat.NewDense(g.m, g.n, g.c)))
+		dense := mat.NewDense(g.m, g.n, g.c)
+		solveAll(t, g, DenseMat(dense))
+		wide := mat.NewDense(g.m, g.n+2, nil)
+		wide.Copy(dense)
+		solveAll(t, g, DenseMat(wide.Slice(0, g.m, 0, g.n)))
+		solveAll(t, g, DenseMat(mat.DenseCopyOf(dense.T()).T()))
 	}
 }
 
@@ -337,6 +343,13 @@ func TestInfinityForbids(t *testing.T) {
 	}
 	if res, err = Solve(DenseMat(mat.NewDense(2, 2, []float64{1, -5, -2, -inf})), Options{Maximize: true}); err != nil || res.Value != -7 {
 		t.Errorf("got %v, %v, want -7", res, err)
+	}
+	a, err := matrix.FromTuples(2, 2, []int{0, 0, 1}, []int{0, 1, 0}, []float64{1, 5, 2}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err = Solve(DenseMat(gonummat.AsMat(a)), Options{}); err != nil || res.Value != 7 {
+		t.Errorf("a matrix of gonummat without an entry: %v, %v, want 7", res, err)
 	}
 	_, err = Solve(DenseMat(mat.NewDense(2, 2, []float64{1, inf, 2, inf})), Options{})
 	g := grid{m: 2, n: 2, c: []float64{1, math.NaN(), 2, math.NaN()}}

@@ -5,11 +5,11 @@ import (
 	"math"
 	"reflect"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/matrix/gonummat"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -38,17 +38,51 @@ func Implicit[T semiring.Number](c matrix.Source[T], def T) *Problem {
 	return newProblem(c, sparse.ValuesOf([]T{def}))
 }
 
+// Mat is a matrix of gonum, a mat.Matrix. The type is not named, so that programs without gonum do
+// not compile its decompositions.
+type Mat interface {
+	Dims() (rows, cols int)
+	At(i, j int) float64
+}
+
 // DenseMat returns the problem of a gonum matrix. +Inf, or when maximising
 // −Inf, is a forbidden pair.
-func DenseMat(c mat.Matrix) *Problem {
+func DenseMat(c Mat) *Problem {
 	if v := reflect.ValueOf(c); c == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return &Problem{err: &ParameterError{"the costs", "nil", "a matrix"}}
 	}
-	a, err := gonummat.FromMat(c)
+	a, err := fromMat(c)
 	if err != nil {
 		return &Problem{err: err}
 	}
 	return Dense[float64](a)
+}
+
+// fromMat returns the matrix of a gonummat.View, or a full matrix, which shares the values of a
+// *mat.Dense without gaps between its rows.
+func fromMat(c Mat) (*matrix.Matrix[float64], error) {
+	m, n := c.Dims()
+	switch c := c.(type) {
+	case interface {
+		Matrix() *matrix.Matrix[float64]
+	}:
+		return c.Matrix(), c.Matrix().Err()
+	case interface{ RawMatrix() blas64.General }:
+		if raw := c.RawMatrix(); raw.Stride == n || m <= 1 {
+			return matrix.FromDense(m, n, raw.Data[:m*n:m*n])
+		}
+	}
+	a, err := matrix.NewFull[float64](m, n, 0)
+	if err != nil {
+		return nil, err
+	}
+	val := access.Store(a).Val
+	for i := range m {
+		for j := range n {
+			val[i*n+j] = c.At(i, j)
+		}
+	}
+	return a, nil
 }
 
 // newProblem returns the problem of a matrix, with the cost of a pair without an entry, if any.

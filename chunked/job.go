@@ -13,12 +13,12 @@ var polynomial = crc64.MakeTable(crc64.ECMA)
 
 // job describes the computation: the semiring, the types and the contents of the factors. A run
 // resumes only a file of the same job.
-func (r *run[A, B, C]) job() ([]byte, error) {
-	x, err := fingerprint(r.x.Inside())
+func (r *run) job() ([]byte, error) {
+	x, err := fingerprint(r.x)
 	if err != nil {
 		return nil, err
 	}
-	y, err := fingerprint(r.y.Inside())
+	y, err := fingerprint(r.y)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (r *run[A, B, C]) job() ([]byte, error) {
 		}
 		mask = fmt.Sprint(print, r.o.complement)
 	}
-	return fmt.Appendf(nil, "mxm %s %T x %s y %s mask %s offdiagonal %v", r.s.Name(), *new(C), x, y, mask, r.o.offDiagonal), nil
+	return fmt.Appendf(nil, "mxm %s %v x %s y %s mask %s offdiagonal %v", r.s.name, r.s.of, x, y, mask, r.o.offDiagonal), nil
 }
 
 // fingerprint identifies a matrix by the checksum of its arrays.

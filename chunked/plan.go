@@ -1,9 +1,6 @@
 package chunked
 
-import (
-	"runtime"
-	"unsafe"
-)
+import "runtime"
 
 // pinnedBytes is the size of the pinned buffers for results.
 const pinnedBytes = 64 << 20
@@ -68,5 +65,3 @@ func heap() uint64 {
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
-
-func widthOf[T any]() int64 { return int64(unsafe.Sizeof(*new(T))) }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -45,10 +44,15 @@ func (e *Error) Unwrap() error { return e.Err }
 // error of the operation, the error of the sink, or ctx.Err() if the run fails. When MxM returns,
 // it has called End or Abort of the sink. A nil context is context.Background.
 func MxM[A, B, C comparable](ctx context.Context, sink Sink[C], s semiring.Semiring[A, B, C], x matrix.Source[A], y matrix.Source[B], opts ...Option) (*Report, error) {
+	return multiply(ctx, doorOf(sink), operationsOf(s), viewOf(x), viewOf(y), opts)
+}
+
+// multiply is MxM of views, which are without a matrix for nil.
+func multiply(ctx context.Context, sink *door, s *operations, x, y rep.View, opts []Option) (*Report, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	r := &run[A, B, C]{ctx: ctx, sink: sink, s: s, x: x, y: y}
+	r := &run{ctx: ctx, sink: sink, s: s, x: x, y: y}
 	for _, o := range opts {
 		if o != nil {
 			o(&r.o)
@@ -70,8 +74,8 @@ func MxM[A, B, C comparable](ctx context.Context, sink Sink[C], s semiring.Semir
 	if err != nil {
 		sink.Abort()
 		e := &Error{Done: r.report.Progress, Err: err}
-		if c, ok := sink.(resuming); ok && c.resumes() {
-			e.Kept, e.File = c.kept()
+		if sink.resuming != nil {
+			e.Kept, e.File = sink.resuming.kept()
 		}
 		return &r.report, e
 	}
@@ -79,16 +83,15 @@ func MxM[A, B, C comparable](ctx context.Context, sink Sink[C], s semiring.Semir
 }
 
 // run is one execution of MxM.
-type run[A, B, C comparable] struct {
+type run struct {
 	ctx     context.Context
-	sink    Sink[C]
-	s       semiring.Semiring[A, B, C]
-	x       matrix.Source[A]
-	y       matrix.Source[B]
+	sink    *door
+	s       *operations
+	x, y    rep.View
 	o       options
 	m, n    int
 	group   *comm.Group // of devices that share the work; nil on one place
-	lanes   []*lane[A, B, C]
+	lanes   []*lane
 	bounds  []int
 	tile    int  // columns of Y at a time
 	spared  bool // rows of X are extracted on the host, because the device cannot hold X
@@ -106,23 +109,22 @@ type streamer interface {
 
 func shape(m, n int) string { return fmt.Sprintf("%d×%d", m, n) }
 
-func (r *run[A, B, C]) check() error {
+func (r *run) check() error {
 	if r.sink == nil {
 		return &matrix.InvalidError{Op: "chunked.MxM", Reason: "the sink is nil"}
 	}
-	if !r.s.Valid() {
+	if !r.s.valid {
 		return &ops.OperatorError{Op: "chunked.MxM", Reason: "the semiring is the zero value; make it with a constructor of package semiring"}
 	}
-	if r.x == nil || r.y == nil {
+	if r.x.Matrix == nil || r.y.Matrix == nil {
 		return &matrix.InvalidError{Op: "chunked.MxM", Reason: "x or y is nil"}
 	}
-	xv, yv := matrix.AsView[A](r.x), matrix.AsView[B](r.y)
-	if err := errors.Join(xv.Err(), yv.Err()); err != nil {
+	if err := errors.Join(r.x.Err(), r.y.Err()); err != nil {
 		return err
 	}
 	var k, k2 int
-	r.m, k = xv.Dims()
-	k2, r.n = yv.Dims()
+	r.m, k = r.x.Dims()
+	k2, r.n = r.y.Dims()
 	if k != k2 {
 		return &matrix.DimensionError{Op: "chunked.MxM", Arg: "y", Got: shape(k2, r.n), Want: fmt.Sprintf("%d×any", k), Remedy: "the columns of x are the rows of y; perhaps one of them needs T()"}
 	}
@@ -142,7 +144,7 @@ func (r *run[A, B, C]) check() error {
 		}
 	}
 	for _, p := range places {
-		l := &lane[A, B, C]{run: r, place: p, x: r.x, y: r.y, mask: r.o.mask}
+		l := &lane{run: r, place: p, x: r.x, y: r.y, mask: r.o.mask}
 		if p != nil || r.group != nil {
 			var ok bool
 			if l.at, ok = device.Of(p).(streamer); !ok {
@@ -154,7 +156,7 @@ func (r *run[A, B, C]) check() error {
 	return r.ctx.Err()
 }
 
-func (r *run[A, B, C]) with() ops.Option {
+func (r *run) with() ops.Option {
 	return ops.WithOptions(ops.WithContext(r.ctx), ops.WithThreads(r.o.threads))
 }
 
@@ -162,9 +164,9 @@ func (r *run[A, B, C]) with() ops.Option {
 const tileShare = 2
 
 // plan counts the entries of the product and chooses the blocks.
-func (r *run[A, B, C]) plan() error {
+func (r *run) plan() error {
 	start := time.Now()
-	b := budget{entry: 4 + widthOf[C](), least: r.o.chunks}
+	b := budget{entry: 4 + r.s.of.Size, least: r.o.chunks}
 	if n := len(r.lanes); n > 1 {
 		b.least = max(b.least, laneBlocks*n)
 	}
@@ -187,8 +189,8 @@ func (r *run[A, B, C]) plan() error {
 			}
 			l.at.Peak()
 		}
-		r.spared = matrix.AsView[A](r.x).Place() == nil && uint64(bytesOf(r.x.Inside())) > r.o.deviceMemory/4
-		if need := bytesOf(r.y.Inside()); matrix.AsView[B](r.y).Place() != r.o.place && uint64(need) > r.o.deviceMemory/tileShare {
+		r.spared = r.x.Place() == nil && uint64(bytesOf(r.x)) > r.o.deviceMemory/4
+		if need := bytesOf(r.y); placeOf(r.y) != r.o.place && uint64(need) > r.o.deviceMemory/tileShare {
 			tiled = true
 			r.tile = max(int(uint64(r.n)*(r.o.deviceMemory/(2*tileShare))/uint64(need)), 1)
 		}
@@ -208,13 +210,13 @@ func (r *run[A, B, C]) plan() error {
 		p.Entries += k
 	}
 	r.report.Expected = p.Entries
-	if c, ok := r.sink.(counting); ok && c.needsCount() && !exact {
+	if r.sink.counts && !exact {
 		if p.Entries, err = r.count(b.cut(sizes)); err != nil {
 			return err
 		}
 		p.Exact = true
 	}
-	if c, ok := r.sink.(resuming); ok && c.resumes() {
+	if c := r.sink.resuming; c != nil {
 		if p.Job, err = r.job(); err != nil {
 			return err
 		}
@@ -240,10 +242,10 @@ func (r *run[A, B, C]) plan() error {
 const laneBlocks = 3
 
 // onDevices reports whether devices compute.
-func (r *run[A, B, C]) onDevices() bool { return r.lanes[0].at != nil }
+func (r *run) onDevices() bool { return r.lanes[0].at != nil }
 
 // free returns the bytes that are free on every device.
-func (r *run[A, B, C]) free() (least uint64, err error) {
+func (r *run) free() (least uint64, err error) {
 	for i, l := range r.lanes {
 		free, _, err := l.at.Free()
 		if err != nil {
@@ -257,12 +259,12 @@ func (r *run[A, B, C]) free() (least uint64, err error) {
 }
 
 // replicate gives each of several devices the factors that are to be on devices.
-func (r *run[A, B, C]) replicate(tiled bool) error {
+func (r *run) replicate(tiled bool) error {
 	if r.group == nil {
 		return nil
 	}
 	if !r.spared {
-		xs, err := access.Replicas(r.ctx, matrix.AsView[A](r.x), r.group)
+		xs, err := r.x.Replicas(r.ctx, r.group)
 		if err != nil {
 			return err
 		}
@@ -282,7 +284,7 @@ func (r *run[A, B, C]) replicate(tiled bool) error {
 	if tiled {
 		return nil
 	}
-	ys, err := access.Replicas(r.ctx, matrix.AsView[B](r.y), r.group)
+	ys, err := r.y.Replicas(r.ctx, r.group)
 	for i, l := range r.lanes {
 		if err == nil {
 			l.y = ys[i]
@@ -292,12 +294,12 @@ func (r *run[A, B, C]) replicate(tiled bool) error {
 }
 
 // sizes returns the entries of each row of the product, or upper bounds.
-func (r *run[A, B, C]) sizes(tiled bool) (sizes []int64, exact bool, err error) {
+func (r *run) sizes(tiled bool) (sizes []int64, exact bool, err error) {
 	if !tiled && !r.spared {
 		l := r.lanes[0]
-		sizes, exact, err = ops.Sizes(l.x, l.y, l.place, r.with())
+		sizes, exact, err = r.s.sizes(l.x, l.y, l.place, r.with())
 	} else {
-		sizes, err = mostEntries(r.x.Inside(), r.y.Inside(), r.with())
+		sizes, err = mostEntries(r.x, r.y, r.with())
 	}
 	if err != nil {
 		return nil, false, err
@@ -313,7 +315,7 @@ func (r *run[A, B, C]) sizes(tiled bool) (sizes []int64, exact bool, err error) 
 }
 
 // room returns the largest size of a block in bytes.
-func (r *run[A, B, C]) room(tiled bool) (most int64, err error) {
+func (r *run) room(tiled bool) (most int64, err error) {
 	if r.o.hostMemory > 0 {
 		runtime.GC()
 		left := int64(r.o.hostMemory) - int64(heap())
@@ -347,7 +349,7 @@ func (r *run[A, B, C]) room(tiled bool) (most int64, err error) {
 }
 
 // count computes the product once to count its entries.
-func (r *run[A, B, C]) count(bounds []int) (int64, error) {
+func (r *run) count(bounds []int) (int64, error) {
 	t := newTurns(0)
 	counts, errs := make([]int64, len(r.lanes)), make([]error, len(r.lanes))
 	var all sync.WaitGroup
@@ -358,9 +360,9 @@ func (r *run[A, B, C]) count(bounds []int) (int64, error) {
 				if !ok {
 					return
 				}
-				errs[i] = l.block(bounds[k], bounds[k+1], func(c *matrix.Matrix[C], _, _ int) error {
+				errs[i] = l.block(bounds[k], bounds[k+1], func(c rep.Matrix, _, _ int) error {
 					counts[i] += c.NVals()
-					defer c.Clear()
+					defer release(c)
 					return c.Err()
 				})
 			}
@@ -377,7 +379,7 @@ func (r *run[A, B, C]) count(bounds []int) (int64, error) {
 
 // block computes rows lo to hi in tiles of columns and passes each part to take, with its first row
 // and column.
-func (l *lane[A, B, C]) block(lo, hi int, take func(c *matrix.Matrix[C], row, col int) error) error {
+func (l *lane) block(lo, hi int, take func(c rep.Matrix, row, col int) error) error {
 	for col := 0; ; col += l.tile {
 		if err := l.part(lo, hi, col, min(col+l.tile, l.n), take); err != nil {
 			return err
@@ -389,7 +391,7 @@ func (l *lane[A, B, C]) block(lo, hi int, take func(c *matrix.Matrix[C], row, co
 }
 
 // part computes a rectangle of the product and halves it if memory runs out.
-func (l *lane[A, B, C]) part(lo, hi, clo, chi int, take func(c *matrix.Matrix[C], row, col int) error) error {
+func (l *lane) part(lo, hi, clo, chi int, take func(c rep.Matrix, row, col int) error) error {
 	c, err := l.multiply(lo, hi, clo, chi)
 	if err == nil {
 		return take(c, lo, clo)
@@ -416,15 +418,15 @@ func (l *lane[A, B, C]) part(lo, hi, clo, chi int, take func(c *matrix.Matrix[C]
 }
 
 // multiply computes a rectangle of the product.
-func (l *lane[A, B, C]) multiply(lo, hi, clo, chi int) (*matrix.Matrix[C], error) {
-	on, with := matrix.On(l.place), l.with()
-	c := matrix.New[C](hi-lo, chi-clo, on)
+func (l *lane) multiply(lo, hi, clo, chi int) (rep.Matrix, error) {
+	with := l.with()
+	c := matrix.NewInside(l.s.of, hi-lo, chi-clo, matrix.On(l.place))
 	x, y, drop, err := l.factors(lo, hi, clo, chi)
 	defer drop()
 	if err != nil {
 		return nil, err
 	}
-	dst := c.Replace()
+	var mask matrix.Mask
 	switch {
 	case l.o.masked():
 		m, drop, err := l.o.allowed(l.mask, lo, hi, clo, chi, l.place, with)
@@ -432,57 +434,55 @@ func (l *lane[A, B, C]) multiply(lo, hi, clo, chi int) (*matrix.Matrix[C], error
 			return nil, err
 		}
 		defer drop()
-		dst = c.Masked(m).Replace()
+		mask = m
 	case l.o.offDiagonal && l.at == nil:
-		m, err := offDiagonal(lo, hi, clo, chi)
-		if err != nil {
+		if mask, err = offDiagonal(lo, hi, clo, chi); err != nil {
 			return nil, err
 		}
-		dst = c.Masked(m).Replace()
 	}
-	err = ops.MxM(dst, l.s, x, y, with)
+	err = l.s.mxm(c, mask, x, y, with)
 	if err == nil && l.o.offDiagonal && (l.at != nil || l.o.masked()) {
-		err = ops.Select(c, semiring.Offdiag[C](lo-clo), c, with)
+		err = l.s.offDiagonal(c, lo-clo, with)
 	}
 	if err == nil && l.at != nil {
-		err = c.SetFormat(matrix.CSR)
+		err = l.s.toCSR(c)
 	}
 	return c, err
 }
 
 // factors returns the rows of X and the columns of Y for a rectangle, without a copy where all are
 // needed. drop frees the copies.
-func (l *lane[A, B, C]) factors(lo, hi, clo, chi int) (x matrix.Source[A], y matrix.Source[B], drop func(), err error) {
+func (l *lane) factors(lo, hi, clo, chi int) (x, y rep.View, drop func(), err error) {
 	x, y = l.x, l.y
-	var made []interface{ Clear() }
+	var made []rep.Matrix
 	drop = func() {
 		for _, m := range made {
-			m.Clear()
+			release(m)
 		}
 	}
 	if lo != 0 || hi != l.m {
-		_, k := matrix.AsView[A](l.x).Dims()
-		rows := matrix.New[A](hi-lo, k, matrix.On(l.placeOfX()))
+		_, k := l.x.Dims()
+		rows := matrix.NewInside(l.x.Type(), hi-lo, k, matrix.On(l.placeOfX()))
 		made = append(made, rows)
-		if err := ops.Extract(rows, l.x, ops.Span(lo, hi), ops.All(), l.with()); err != nil {
-			return nil, nil, drop, err
+		if err := l.s.extractX(rows, l.x, ops.Span(lo, hi), ops.All(), l.with()); err != nil {
+			return x, y, drop, err
 		}
-		x = rows
+		x = rep.View{Matrix: rows}
 	}
 	if clo != 0 || chi != l.n {
-		k, _ := matrix.AsView[B](l.y).Dims()
-		cols := matrix.New[B](k, chi-clo)
+		k, _ := l.y.Dims()
+		cols := matrix.NewInside(l.y.Type(), k, chi-clo)
 		made = append(made, cols)
-		if err := ops.Extract(cols, l.y, ops.All(), ops.Span(clo, chi), l.with()); err != nil {
-			return nil, nil, drop, err
+		if err := l.s.extractY(cols, l.y, ops.All(), ops.Span(clo, chi), l.with()); err != nil {
+			return x, y, drop, err
 		}
-		y = cols
+		y = rep.View{Matrix: cols}
 	}
 	return x, y, drop, nil
 }
 
 // placeOfX returns the place where rows of X are extracted.
-func (l *lane[A, B, C]) placeOfX() matrix.Place {
+func (l *lane) placeOfX() matrix.Place {
 	if l.spared {
 		return nil
 	}

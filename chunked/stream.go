@@ -6,7 +6,6 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -14,24 +13,23 @@ import (
 )
 
 // part is a computed rectangle.
-type part[C comparable] struct {
+type part struct {
 	index    int
 	row, col int
-	c        *matrix.Matrix[C]
+	c        rep.Matrix
 	last     bool // of its block
 }
 
 // lane computes blocks at a place, and copies them to the host.
-type lane[A, B, C comparable] struct {
-	*run[A, B, C]
+type lane struct {
+	*run
 	place    matrix.Place
-	at       streamer         // nil on the host
-	x        matrix.Source[A] // the factors, at the place or on the host
-	y        matrix.Source[B]
+	at       streamer // nil on the host
+	x, y     rep.View // the factors, at the place or on the host
 	mask     rep.View
 	stage    device.Stage
-	computed chan part[C]
-	pieces   []*piece[C]
+	computed chan part
+	pieces   []*piece
 }
 
 // turns gives blocks to lanes, and lets them reserve memory of the sink in the order of the blocks.
@@ -86,12 +84,11 @@ func (t *turns) end() {
 
 // stream computes, copies and writes blocks: two goroutines for each lane, and this one, which
 // writes.
-func (r *run[A, B, C]) stream() error {
+func (r *run) stream() error {
 	start := time.Now()
-	visit, _ := r.sink.(visiting[C])
 	for _, l := range r.lanes {
-		l.computed = make(chan part[C])
-		if visit == nil && l.at != nil {
+		l.computed = make(chan part)
+		if r.sink.visit == nil && l.at != nil {
 			stage, err := l.at.Stage(r.pinned())
 			if err != nil {
 				return err
@@ -100,13 +97,13 @@ func (r *run[A, B, C]) stream() error {
 			defer stage.Close()
 		}
 	}
-	visits, copied, halt, outcome := r.start(visit != nil)
-	err := r.visitAll(visit, visits, halt)
+	visits, copied, halt, outcome := r.start(r.sink.visit != nil)
+	err := r.visitAll(visits, halt)
 	if err == nil {
 		err = r.writeAll(copied, halt)
 	}
 	for p := range visits {
-		p.c.Clear()
+		release(p.c)
 	}
 	for range copied {
 	}
@@ -135,7 +132,7 @@ func (r *run[A, B, C]) stream() error {
 
 // start starts the lanes, which give parts to visits, or blocks to copied unless toVisits. It returns
 // a function that ends them early, and one that returns their errors once both channels are closed.
-func (r *run[A, B, C]) start(toVisits bool) (visits chan part[C], copied chan *Block[C], halt func(), outcome func() error) {
+func (r *run) start(toVisits bool) (visits chan part, copied chan *block, halt func(), outcome func() error) {
 	r.turns = newTurns(r.done)
 	stop := make(chan struct{})
 	halt = sync.OnceFunc(func() {
@@ -156,7 +153,7 @@ func (r *run[A, B, C]) start(toVisits bool) (visits chan part[C], copied chan *B
 			}
 		}()
 	}
-	visits, copied = make(chan part[C]), make(chan *Block[C])
+	visits, copied = make(chan part), make(chan *block)
 	for _, l := range r.lanes {
 		run(func() error {
 			defer close(l.computed)
@@ -178,7 +175,7 @@ func (r *run[A, B, C]) start(toVisits bool) (visits chan part[C], copied chan *B
 }
 
 // pinned returns the size of the pinned buffers of a lane.
-func (r *run[A, B, C]) pinned() int64 {
+func (r *run) pinned() int64 {
 	if r.o.hostMemory > 0 {
 		return min(pinnedBytes, int64(r.o.hostMemory/16)/int64(len(r.lanes)))
 	}
@@ -186,7 +183,7 @@ func (r *run[A, B, C]) pinned() int64 {
 }
 
 // compute computes blocks, at most one ahead of the copying.
-func (l *lane[A, B, C]) compute(stop <-chan struct{}) error {
+func (l *lane) compute(stop <-chan struct{}) error {
 	for {
 		k, ok := l.turns.take(len(l.bounds) - 1)
 		if !ok {
@@ -194,7 +191,7 @@ func (l *lane[A, B, C]) compute(stop <-chan struct{}) error {
 		}
 		lo, hi := l.bounds[k], l.bounds[k+1]
 		begin := time.Now()
-		var held *part[C]
+		var held *part
 		send := func(last bool) error {
 			if held == nil {
 				return nil
@@ -206,12 +203,12 @@ func (l *lane[A, B, C]) compute(stop <-chan struct{}) error {
 			case l.computed <- p:
 				return nil
 			case <-stop:
-				p.c.Clear()
+				release(p.c)
 				return errStopped
 			}
 		}
-		err := l.block(lo, hi, func(c *matrix.Matrix[C], row, col int) (err error) {
-			p := part[C]{index: k, row: row, col: col, c: c}
+		err := l.block(lo, hi, func(c rep.Matrix, row, col int) (err error) {
+			p := part{index: k, row: row, col: col, c: c}
 			if l.at != nil {
 				if err := l.at.Sync(); err != nil {
 					return err
@@ -236,7 +233,7 @@ func (l *lane[A, B, C]) compute(stop <-chan struct{}) error {
 }
 
 // spent adds to a time of the report.
-func (r *run[A, B, C]) spent(sum *time.Duration, took time.Duration) {
+func (r *run) spent(sum *time.Duration, took time.Duration) {
 	r.mu.Lock()
 	*sum += took
 	r.mu.Unlock()
@@ -249,16 +246,16 @@ func (stopped) Error() string { return "stopped" }
 var errStopped error = stopped{}
 
 // passOn passes the parts of the lane on in the order of the blocks.
-func (l *lane[A, B, C]) passOn(out chan<- part[C], stop <-chan struct{}) error {
+func (l *lane) passOn(out chan<- part, stop <-chan struct{}) error {
 	for p := range l.computed {
 		if !l.turns.wait(p.index) {
-			p.c.Clear()
+			release(p.c)
 			return errStopped
 		}
 		select {
 		case out <- p:
 		case <-stop:
-			p.c.Clear()
+			release(p.c)
 			return errStopped
 		}
 		if p.last {
@@ -269,8 +266,8 @@ func (l *lane[A, B, C]) passOn(out chan<- part[C], stop <-chan struct{}) error {
 }
 
 // visitAll passes the parts to a sink that reads them in place.
-func (r *run[A, B, C]) visitAll(v visiting[C], parts <-chan part[C], halt func()) error {
-	if v == nil {
+func (r *run) visitAll(parts <-chan part, halt func()) error {
+	if r.sink.visit == nil {
 		return nil
 	}
 	for p := range parts {
@@ -278,9 +275,9 @@ func (r *run[A, B, C]) visitAll(v visiting[C], parts <-chan part[C], halt func()
 		n := p.c.NVals()
 		err := p.c.Err()
 		if err == nil {
-			err = v.visit(p.row, p.c)
+			err = r.sink.visit(p.row, p.c)
 		}
-		p.c.Clear()
+		release(p.c)
 		r.report.Writing += time.Since(begin)
 		if err != nil {
 			halt()
@@ -295,8 +292,8 @@ func (r *run[A, B, C]) visitAll(v visiting[C], parts <-chan part[C], halt func()
 }
 
 // writeAll passes blocks to the sink in their order.
-func (r *run[A, B, C]) writeAll(blocks <-chan *Block[C], halt func()) error {
-	early, next := map[int]*Block[C]{}, r.done // no more than one of each lane
+func (r *run) writeAll(blocks <-chan *block, halt func()) error {
+	early, next := map[int]*block{}, r.done // no more than one of each lane
 	for b := range blocks {
 		for early[b.Index] = b; early[next] != nil; next++ {
 			if err := r.write(early[next]); err != nil {
@@ -310,18 +307,18 @@ func (r *run[A, B, C]) writeAll(blocks <-chan *Block[C], halt func()) error {
 }
 
 // copyAll copies the blocks of the lane to the host.
-func (l *lane[A, B, C]) copyAll(out chan<- *Block[C], stop <-chan struct{}) error {
-	ready := func(p part[C], x *piece[C]) error {
+func (l *lane) copyAll(out chan<- *block, stop <-chan struct{}) error {
+	ready := func(p part, x *piece) error {
 		l.pieces = append(l.pieces, x)
 		if !p.last {
 			return nil
 		}
-		b := &Block[C]{Index: p.index, Lo: l.bounds[p.index], Hi: l.bounds[p.index+1]}
+		b := &block{Index: p.index, Lo: l.bounds[p.index], Hi: l.bounds[p.index+1]}
 		switch {
 		case len(l.pieces) == 1:
 			b.Ptr, b.Idx, b.Val = x.ptr, x.idx, x.val
 		case l.ordered():
-			b.concat(l.pieces)
+			b.concat(l.s.of, l.pieces)
 		default:
 			l.join(b, l.pieces)
 			l.turns.pass(p.index)
@@ -339,12 +336,12 @@ func (l *lane[A, B, C]) copyAll(out chan<- *Block[C], stop <-chan struct{}) erro
 		p, ok, err := l.nextPart()
 		if ok && err == nil {
 			if begins && !l.turns.wait(p.index) {
-				p.c.Clear()
+				release(p.c)
 				return errStopped
 			}
 			whole := begins && p.last
 			begins = p.last
-			err = l.toHost(p, whole || l.ordered(), func(x *piece[C]) error { return ready(p, x) })
+			err = l.toHost(p, whole || l.ordered(), func(x *piece) error { return ready(p, x) })
 			if p.last && !whole && !l.ordered() && err == nil { // join assigns its memory
 				err = l.flush()
 			}
@@ -357,7 +354,7 @@ func (l *lane[A, B, C]) copyAll(out chan<- *Block[C], stop <-chan struct{}) erro
 
 // nextPart returns the next part. It completes pending copies before it waits and after the last
 // part.
-func (l *lane[A, B, C]) nextPart() (p part[C], ok bool, err error) {
+func (l *lane) nextPart() (p part, ok bool, err error) {
 	select {
 	case p, ok = <-l.computed:
 	default:
@@ -371,7 +368,7 @@ func (l *lane[A, B, C]) nextPart() (p part[C], ok bool, err error) {
 	return p, ok, err
 }
 
-func (l *lane[A, B, C]) flush() error {
+func (l *lane) flush() error {
 	if l.stage == nil {
 		return nil
 	}
@@ -379,35 +376,35 @@ func (l *lane[A, B, C]) flush() error {
 }
 
 // piece is a part on the host.
-type piece[C comparable] struct {
+type piece struct {
 	row, col int
 	ptr      []int64
 	idx      []int32
-	val      []C
+	val      sparse.Values
 	placed   bool // in the memory of the sink
 }
 
 // ordered reports whether the entries of a part follow the entries of the parts before it. They do
 // unless Y is tiled.
-func (r *run[A, B, C]) ordered() bool { return r.tile >= r.n }
+func (r *run) ordered() bool { return r.tile >= r.n }
 
 // toHost copies a part to the host and then calls ready, possibly later, in the order of the parts.
 // With inPlace it copies to the memory of the sink, if the sink provides it. The turn of a block
 // ends when all of its memory is reserved; with tiles join ends it.
-func (l *lane[A, B, C]) toHost(p part[C], inPlace bool, ready func(*piece[C]) error) error {
+func (l *lane) toHost(p part, inPlace bool, ready func(*piece) error) error {
 	rows, _ := p.c.Dims()
-	x := &piece[C]{row: p.row, col: p.col}
+	x := &piece{row: p.row, col: p.col}
 	reserved := func() {
 		if p.last && inPlace {
 			l.turns.pass(p.index)
 		}
 	}
 	if l.at == nil {
-		st := sparse.ToCSR(access.Rows(p.c.View()))
+		st := p.c.Rows().ToCSR()
 		x.ptr, x.idx, x.val = st.Ptr, st.Idx, st.Val
 		if idx, val, ok := l.roomFor(int64(len(x.idx)), inPlace); ok {
 			copy(idx, x.idx)
-			copy(val, x.val)
+			l.s.of.Copy(val, x.val)
 			x.idx, x.val, x.placed = idx, val, true
 		}
 		if err := p.c.Err(); err != nil {
@@ -416,8 +413,8 @@ func (l *lane[A, B, C]) toHost(p part[C], inPlace bool, ready func(*piece[C]) er
 		reserved()
 		return ready(x)
 	}
-	defer p.c.Clear()
-	s, err := access.RemoteOn(p.c, l.at)
+	defer release(p.c)
+	s, err := p.c.RemoteOn(l.at)
 	if err != nil {
 		return err
 	}
@@ -431,9 +428,9 @@ func (l *lane[A, B, C]) toHost(p part[C], inPlace bool, ready func(*piece[C]) er
 	if ok {
 		x.idx, x.val, x.placed = idx, val, true
 	} else {
-		x.idx, x.val = make([]int32, n), make([]C, n)
+		x.idx, x.val = make([]int32, n), l.s.of.Zeroed(n)
 	}
-	return l.stage.Fetch(s, x.ptr, x.idx, unsafe.Pointer(unsafe.SliceData(x.val)), func(took time.Duration) error {
+	return l.stage.Fetch(s, x.ptr, x.idx, x.val.Pointer(), func(took time.Duration) error {
 		l.spent(&l.report.Copying, took)
 		return ready(x)
 	})
@@ -441,15 +438,15 @@ func (l *lane[A, B, C]) toHost(p part[C], inPlace bool, ready func(*piece[C]) er
 
 // roomFor returns the memory of the sink for the next entries, if inPlace asks for it and the sink
 // provides it.
-func (r *run[A, B, C]) roomFor(n int64, inPlace bool) (idx []int32, val []C, ok bool) {
-	if place, is := r.sink.(roomy[C]); is && inPlace {
-		return place.room(n)
+func (r *run) roomFor(n int64, inPlace bool) (idx []int32, val sparse.Values, ok bool) {
+	if r.sink.room != nil && inPlace {
+		return r.sink.room(n)
 	}
-	return nil, nil, false
+	return nil, val, false
 }
 
 // offsetsOf computes the row offsets of a block from the row offsets of its pieces.
-func (b *Block[C]) offsetsOf(pieces []*piece[C]) (entries int64) {
+func (b *block) offsetsOf(pieces []*piece) (entries int64) {
 	b.Ptr = make([]int64, b.Hi-b.Lo+1)
 	for _, x := range pieces {
 		for k := range len(x.ptr) - 1 {
@@ -464,7 +461,7 @@ func (b *Block[C]) offsetsOf(pieces []*piece[C]) (entries int64) {
 
 // concat joins pieces of a block that follow each other, such as some rows, or parts of a row. In
 // the memory of a sink they are already adjacent.
-func (b *Block[C]) concat(pieces []*piece[C]) {
+func (b *block) concat(t *sparse.Type, pieces []*piece) {
 	n := b.offsetsOf(pieces)
 	for _, x := range pieces {
 		if x.col > 0 {
@@ -476,21 +473,23 @@ func (b *Block[C]) concat(pieces []*piece[C]) {
 		case len(x.idx) == 0:
 		case !x.placed:
 			if b.Idx == nil {
-				b.Idx, b.Val = make([]int32, 0, n), make([]C, 0, n)
+				b.Idx, b.Val = make([]int32, 0, n), t.Zeroed(n)
 			}
-			b.Idx, b.Val = append(b.Idx, x.idx...), append(b.Val, x.val...)
+			at := int64(len(b.Idx))
+			b.Idx = append(b.Idx, x.idx...)
+			t.Copy(t.Slice(b.Val, at, at+int64(len(x.idx))), x.val)
 		case b.Idx == nil:
-			b.Idx, b.Val = unsafe.Slice(unsafe.SliceData(x.idx), n), unsafe.Slice(unsafe.SliceData(x.val), n)
+			b.Idx, b.Val = unsafe.Slice(unsafe.SliceData(x.idx), n), sparse.ValuesOf(unsafe.Slice((*struct{})(x.val.Pointer()), n))
 		}
 	}
 }
 
 // join joins the pieces of a block: rows below each other, tiles side by side.
-func (r *run[A, B, C]) join(b *Block[C], pieces []*piece[C]) {
+func (r *run) join(b *block, pieces []*piece) {
 	n := b.offsetsOf(pieces)
 	var ok bool
 	if b.Idx, b.Val, ok = r.roomFor(n, true); !ok {
-		b.Idx, b.Val = make([]int32, n), make([]C, n)
+		b.Idx, b.Val = make([]int32, n), r.s.of.Zeroed(n)
 	}
 	at := append([]int64(nil), b.Ptr[:b.Hi-b.Lo]...)
 	for _, x := range pieces { // in the order of their columns
@@ -500,16 +499,16 @@ func (r *run[A, B, C]) join(b *Block[C], pieces []*piece[C]) {
 			for q, j := range x.idx[lo:hi] {
 				b.Idx[at[i]+int64(q)] = j + int32(x.col)
 			}
-			copy(b.Val[at[i]:], x.val[lo:hi])
+			r.s.of.Copy(r.s.of.Slice(b.Val, at[i], at[i]+hi-lo), r.s.of.Slice(x.val, lo, hi))
 			at[i] += hi - lo
 		}
 	}
 }
 
 // write passes a block to the sink.
-func (r *run[A, B, C]) write(b *Block[C]) error {
+func (r *run) write(b *block) error {
 	begin := time.Now()
-	err := r.sink.Block(b)
+	err := r.sink.block(b)
 	r.report.Writing += time.Since(begin)
 	if err != nil {
 		return err
@@ -520,7 +519,7 @@ func (r *run[A, B, C]) write(b *Block[C]) error {
 	return nil
 }
 
-func (r *run[A, B, C]) finished(index int) {
+func (r *run) finished(index int) {
 	r.report.Blocks, r.report.Rows = index+1, r.bounds[index+1]
 	if r.o.progress != nil {
 		r.o.progress(r.report.Progress)

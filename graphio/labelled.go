@@ -3,6 +3,7 @@ package graphio
 import (
 	"io"
 	"os"
+	"slices"
 
 	"github.com/hiveblas/hiveblas/graphio/internal/build"
 	"github.com/hiveblas/hiveblas/graphio/internal/core"
@@ -16,6 +17,33 @@ import (
 type Labelled[T matrix.Element] struct {
 	Matrix     *matrix.Matrix[T]
 	Rows, Cols *Labels
+}
+
+// Inside returns the matrix as the packages of this module see it; see [matrix.Matrix.Inside].
+func (a *Labelled[T]) Inside() (v rep.View) {
+	if a != nil && a.Matrix != nil {
+		v = a.Matrix.Inside()
+	}
+	return v
+}
+
+// ExtractInside returns m, the given rows and columns of the matrix, with their names. It is for
+// ops.ExtractLabelled.
+func (a *Labelled[T]) ExtractInside(m rep.Matrix, rows, cols []int) (*Labelled[T], error) {
+	if a == nil {
+		return nil, errNoLabelled
+	}
+	out := &Labelled[T]{Matrix: matrix.OfInside[T](m)}
+	var err error
+	if out.Rows, err = a.Rows.Extract(rows); err != nil {
+		return nil, err
+	}
+	if out.Cols = out.Rows; a.Rows != a.Cols || !slices.Equal(rows, cols) {
+		if out.Cols, err = a.Cols.Extract(cols); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // ReadLabelled is [Read] with the names of the rows and of the columns: the ids of an edge list,

@@ -1,6 +1,9 @@
 package matrix
 
-import "github.com/hiveblas/hiveblas/internal/rep"
+import (
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
 
 // Mask selects the positions of a destination that an operation may write. A *Matrix or *Vector
 // selects the positions of its nonzero values, its Structure() the positions of its entries, and
@@ -105,13 +108,17 @@ type Destination[T comparable] interface {
 // Target is a matrix destination: *Matrix[T], or a [Dest] made by Masked,
 // Accum and Replace.
 type Target[T comparable] interface {
-	Destination[T]
-	isMatrix()
+	// Spec and isOf are those of Destination.
+	Spec() Spec
+	isOf(T)
+	// Masked restricts writes to the positions of a mask; see [Dest.Masked].
+	Masked(Mask) *Dest[T]
 }
 
 // VectorTarget is a vector destination: *Vector[T], or a [VectorDest].
 type VectorTarget[T comparable] interface {
-	Destination[T]
+	Spec() Spec
+	isOf(T)
 	isVector()
 }
 
@@ -122,6 +129,30 @@ type Spec struct {
 	Mask    Mask // nil: every position is written
 	Accum   any  // a Combiner of the element type; nil: the result overwrites
 	Replace bool // entries outside the mask are deleted
+
+	pairs sparse.Pairs // see AccumInside
+}
+
+// AccumInside returns the loop of an accumulator that is no operator of package semiring, nil of one
+// that cannot be called. It is for the packages of this module.
+func (s Spec) AccumInside() sparse.Pairs { return s.pairs }
+
+// pairsOf returns the loop of an accumulator that is no operator of package semiring, else nil.
+func pairsOf[T any](op Combiner[T]) sparse.Pairs {
+	if op == nil || hasLoops(op) {
+		return nil
+	}
+	f, _ := combining(op)
+	return sparse.Pairing(f)
+}
+
+// hasLoops reports whether an operator is of package semiring, and has loops of its own.
+func hasLoops(op any) bool {
+	_, ok := op.(interface {
+		Valid() bool
+		CUDA() string
+	})
+	return ok
 }
 
 // Inside returns the matrix to write, 1×n for a vector and nil of a nil destination, as the
@@ -148,15 +179,14 @@ type limits struct {
 	replace bool
 }
 
-func (d *Dest[T]) isMatrix() {}
-func (d *Dest[T]) isOf(T)    {}
+func (d *Dest[T]) isOf(T) {}
 
 // Spec returns the parts of the destination.
 func (d *Dest[T]) Spec() Spec {
 	if d == nil || d.a == nil {
 		return Spec{}
 	}
-	return Spec{m: coreOf(d.a), Mask: d.at.mask, Accum: d.accum, Replace: d.at.replace}
+	return Spec{m: coreOf(d.a), Mask: d.at.mask, Accum: d.accum, Replace: d.at.replace, pairs: pairsOf(d.accum)}
 }
 
 // destOf returns a copy of d, the zero value for nil.
@@ -214,7 +244,7 @@ func (d *VectorDest[T]) Spec() Spec {
 	if d == nil || d.v == nil {
 		return Spec{Vector: true}
 	}
-	return Spec{m: madeCore(d.v), Vector: true, Mask: d.at.mask, Accum: d.accum, Replace: d.at.replace}
+	return Spec{m: madeCore(d.v), Vector: true, Mask: d.at.mask, Accum: d.accum, Replace: d.at.replace, pairs: pairsOf(d.accum)}
 }
 
 // vectorDestOf is destOf of a vector.

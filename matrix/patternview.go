@@ -24,7 +24,6 @@ func (p PatternView) Inside() rep.View {
 	return p.v
 }
 
-func (p PatternView) isMatrix() {}
 func (p PatternView) isOf(bool) {}
 
 // T returns the transposed view.

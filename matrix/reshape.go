@@ -35,9 +35,22 @@ func (a *Matrix[T]) EqualFunc(b *Matrix[T], eq func(x, y T) bool) bool {
 	return coreOf(a).alike(coreOf(b), listsEqual(eq))
 }
 
-// listsEqual compares lists of values with eq.
+// listsEqual compares lists of values with eq. It is not inlined, as sparse.Combining is not.
+//
+//go:noinline
 func listsEqual[T any](eq func(x, y T) bool) func(x, y sparse.Values) bool {
-	return func(x, y sparse.Values) bool { return slices.EqualFunc(sparse.SliceOf[T](x), sparse.SliceOf[T](y), eq) }
+	return func(xv, yv sparse.Values) bool {
+		x, y := sparse.SliceOf[T](xv), sparse.SliceOf[T](yv)
+		if len(x) != len(y) {
+			return false
+		}
+		for p := range x {
+			if !eq(x[p], y[p]) {
+				return false
+			}
+		}
+		return true
+	}
 }
 
 // alike reports whether matrices of one type have the same shape and positions, and eq holds for

@@ -28,13 +28,17 @@ func AsView[T comparable](a Operand[T]) (v View[T]) {
 // Source is a matrix operand: *Matrix[T], a [View] such as A.T(), or for bool a [PatternView] such
 // as A.Pattern().
 type Source[T comparable] interface {
-	Operand[T]
-	isMatrix()
+	// Inside and isOf are those of Operand, which an embedded Operand would have compiled twice.
+	Inside() rep.View
+	isOf(T)
+	// Dims returns the number of rows and columns, which vectors do not have.
+	Dims() (rows, cols int)
 }
 
 // VectorSource is a vector operand: *Vector[T], or for bool a [VectorPattern].
 type VectorSource[T comparable] interface {
-	Operand[T]
+	Inside() rep.View
+	isOf(T)
 	isVector()
 }
 
@@ -50,8 +54,7 @@ func (v View[T]) Inside() rep.View {
 	return v.v
 }
 
-func (v View[T]) isMatrix() {}
-func (v View[T]) isOf(T)    {}
+func (v View[T]) isOf(T) {}
 
 // T returns the transposed view.
 func (v View[T]) T() View[T] { return View[T]{v.v.T()} }
@@ -185,8 +188,7 @@ func (p patternOf) Blocks(q rep.Query) ([]rep.Matrix, error) {
 	return list, err
 }
 
-func (a *Matrix[T]) isMatrix() {}
-func (a *Matrix[T]) isOf(T)    {}
+func (a *Matrix[T]) isOf(T) {}
 
 // View returns the matrix as an operand.
 func (a *Matrix[T]) View() View[T] { return View[T]{a.Inside()} }

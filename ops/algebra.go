@@ -17,7 +17,7 @@ import (
 // matrix and a vector. It takes O(n) time and returns the same errors as [MxV].
 func Inner[A, B, C comparable](s semiring.Semiring[A, B, C], u matrix.VectorSource[A], v matrix.VectorSource[B], opts ...Option) (x C, err error) {
 	x = s.Add().Identity()
-	err = setRing(beginProduct("Inner", s.Name(), opts), s).inner(vectorOf[A](u), vectorOf[B](v), sparse.TypeOf[C](), unsafe.Pointer(&x), opts)
+	err = beginProduct("Inner", s.Inside(), opts).inner(viewOf(u), viewOf(v), sparse.TypeOf[C](), unsafe.Pointer(&x), opts)
 	return x, err
 }
 
@@ -88,21 +88,13 @@ func (c *call) innerFull(u, v rep.View, t *sparse.Type, x cpu.Value, n int, opts
 // Outer computes C⟨M⟩ ⊕= u ⊗ vᵀ, the entries u(i) ⊗ v(j) of an m×n matrix for vectors of m and n.
 // It takes O(entries of the result) time and returns the same errors as [MxM].
 func Outer[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C], u matrix.VectorSource[A], v matrix.VectorSource[B], opts ...Option) error {
-	c := setRing(beginProduct("Outer", s.Name(), opts), s)
-	x, y := vectorOf[A](u), vectorOf[B](v)
+	c := beginProduct("Outer", s.Inside(), opts)
+	x, y := viewOf(u), viewOf(v)
 	if err := c.vectorOperands(x, y); err != nil {
 		return err
 	}
 	c.op = "MxM"
-	return c.mxm(destOf[C](dst), x.T(), y)
-}
-
-// vectorOf returns the 1×n view of a vector, the zero value for nil.
-func vectorOf[T comparable](u matrix.VectorSource[T]) (v rep.View) {
-	if u != nil {
-		v = u.Inside()
-	}
-	return v
+	return c.mxm(destOf(dst), x.T(), y)
 }
 
 // vectorOperands checks the vectors u and v.
@@ -121,7 +113,7 @@ func (c *call) vectorOperands(u, v rep.View) error {
 // DiagonalSum returns the sum over a monoid of the entries on the main diagonal: with plus, the
 // trace. It runs where a lives, in O(entries) time, and returns the same errors as [ReduceScalar].
 func DiagonalSum[T comparable](m semiring.Monoid[T], a matrix.Source[T], opts ...Option) (sum T, err error) {
-	err = begin("DiagonalSum", m.Name(), opts).diagonalSum(monoidOf(m), viewOf[T](a), sparse.TypeOf[T](), unsafe.Pointer(&sum), opts)
+	err = begin("DiagonalSum", m.Name(), opts).diagonalSum(monoidOf(m.Inside()), viewOf(a), sparse.TypeOf[T](), unsafe.Pointer(&sum), opts)
 	return sum, err
 }
 

@@ -263,7 +263,7 @@ func (c *call) choose(d dest, f predicate, a rep.View) error {
 // Transpose computes C⟨M⟩ ⊕= Aᵀ in O(entries + rows + columns) time. The operand A.T() costs
 // nothing until an operation needs it. Transpose(C, A.T()) copies A.
 func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...Option) error {
-	return begin("Transpose", "", opts).transpose(destOf[T](dst), viewOf[T](a))
+	return begin("Transpose", "", opts).transpose(destOf(dst), viewOf(a))
 }
 
 func (c *call) transpose(d dest, a rep.View) error {
@@ -306,7 +306,7 @@ func (c *call) transpose(d dest, a rep.View) error {
 // O(entries) time and returns the same errors as [MxM], and a *matrix.InvalidError for values of
 // another type.
 func Reduce[T, S comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a matrix.Source[S], opts ...Option) error {
-	return begin("Reduce", m.Name(), opts).reduce(destOf[T](dst), monoidOf(m), viewOf[S](a))
+	return begin("Reduce", m.Name(), opts).reduce(destOf(dst), monoidOf(m.Inside()), viewOf(a))
 }
 
 func (c *call) reduce(d dest, m monoid, a rep.View) error {
@@ -390,7 +390,7 @@ func ofType(s *sparse.Store, t *sparse.Type) *sparse.Store {
 // It takes O(entries) time. The result is on the host. A matrix on a device is summed there if the
 // monoid has a CUDA form; otherwise it is copied to the host, once.
 func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts ...Option) (sum T, err error) {
-	at, err := begin("ReduceScalar", m.Name(), opts).sumOf(monoidOf(m), viewOf(a), sparse.TypeOf[T]())
+	at, err := begin("ReduceScalar", m.Name(), opts).sumOf(monoidOf(m.Inside()), viewOf(a), sparse.TypeOf[T]())
 	return *(*T)(at), err
 }
 

@@ -12,12 +12,12 @@ import (
 // time if C is on the host in bitmap or full format, and O(entries of C) otherwise. It returns the
 // same errors as [Assign].
 func AssignRow[T comparable](dst matrix.Target[T], u matrix.VectorSource[T], i int, cols Indices, opts ...Option) error {
-	return begin("AssignRow", "", opts).assignLine(destOf[T](dst), viewOf[T](u), i, cols, false, opts)
+	return begin("AssignRow", "", opts).assignLine(destOf(dst), viewOf(u), i, cols, false, opts)
 }
 
 // AssignColumn computes C(rows, j)⟨m⟩ ⊕= u, as GrB_Col_assign; see [AssignRow].
 func AssignColumn[T comparable](dst matrix.Target[T], u matrix.VectorSource[T], rows Indices, j int, opts ...Option) error {
-	return begin("AssignColumn", "", opts).assignLine(destOf[T](dst), viewOf[T](u), j, rows, true, opts)
+	return begin("AssignColumn", "", opts).assignLine(destOf(dst), viewOf(u), j, rows, true, opts)
 }
 
 // assignLine assigns to a row or a column: it copies the line, assigns to the copy, and puts it

@@ -10,6 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // call is the state of a running operation. It has no element types: the exported functions are
@@ -45,10 +46,14 @@ func beginKept(op, name string, opts []Option) *call {
 	return c.start(op, name, opts)
 }
 
-// beginProduct is beginKept of an operation over a semiring, with room for the ring.
-func beginProduct(op, name string, opts []Option) *call {
-	c := beginKept(op, name, opts)
+// beginProduct is beginKept of an operation over a semiring.
+func beginProduct(op string, s *cpu.Ring, opts []Option) *call {
+	c := beginKept(op, "", opts)
 	c.ring = &c.home.of
+	if s != nil {
+		c.name = s.Name
+		*c.ring = ring{Forms: s.Forms, name: s.Name, valid: s.Valid(), pos: semiring.Position(s.Position()), add: monoidOf(s.Sum), mul: operatorIn(s.Mul)}
+	}
 	return c
 }
 

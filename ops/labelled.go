@@ -1,41 +1,46 @@
 package ops
 
 import (
-	"slices"
-
-	"github.com/hiveblas/hiveblas/graphio"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// ExtractLabelled returns A(rows, cols) of a labelled matrix as [Extract] does, with the names of
-// its rows and columns.
-func ExtractLabelled[T matrix.Element](a *graphio.Labelled[T], rows, cols Indices, opts ...Option) (*graphio.Labelled[T], error) {
-	if a == nil || a.Matrix == nil {
-		return nil, &matrix.InvalidError{Op: "ops.ExtractLabelled", Reason: "the matrix is nil; read one with graphio.ReadLabelled"}
-	}
-	if err := a.Matrix.Err(); err != nil {
-		return nil, err
-	}
-	m, n := a.Matrix.Dims()
-	ri, err := rows.onHost("rows", m)
+// Labelled is a matrix with names of its rows and columns: a *graphio.Labelled[T], which is L. As an
+// interface it spares those who use this package the readers of files.
+type Labelled[L any] interface {
+	// Inside returns the matrix; see [matrix.Matrix.Inside].
+	Inside() rep.View
+	// ExtractInside returns the part m, of the given rows and columns, with their names.
+	ExtractInside(m rep.Matrix, rows, cols []int) (L, error)
+}
+
+// ExtractLabelled returns A(rows, cols) of a labelled matrix, a *graphio.Labelled, as [Extract]
+// does, with the names of its rows and columns.
+func ExtractLabelled[L Labelled[L]](a L, rows, cols Indices, opts ...Option) (part L, err error) {
+	m, ri, ci, err := extractListed(a.Inside(), rows, cols, opts)
 	if err != nil {
-		return nil, err
+		return part, err
 	}
-	ci, err := cols.onHost("cols", n)
-	if err != nil {
-		return nil, err
+	return a.ExtractInside(m, ri, ci)
+}
+
+// extractListed returns A(rows, cols) and both lists.
+func extractListed(a rep.View, rows, cols Indices, opts []Option) (part rep.Matrix, ri, ci []int, err error) {
+	if a.Matrix == nil {
+		return nil, nil, nil, &matrix.InvalidError{Op: "ops.ExtractLabelled", Reason: "the matrix is nil; read one with graphio.ReadLabelled"}
 	}
-	out := &graphio.Labelled[T]{Matrix: matrix.New[T](len(ri), len(ci))}
-	if err := Extract(out.Matrix, a.Matrix, Of(ri...), Of(ci...), opts...); err != nil {
-		return nil, err
+	if err := a.Err(); err != nil {
+		return nil, nil, nil, err
 	}
-	if out.Rows, err = a.Rows.Extract(ri); err != nil {
-		return nil, err
+	m, n := a.Dims()
+	if ri, err = rows.onHost("rows", m); err != nil {
+		return nil, nil, nil, err
 	}
-	if out.Cols = out.Rows; a.Rows != a.Cols || !slices.Equal(ri, ci) {
-		out.Cols, err = a.Cols.Extract(ci)
+	if ci, err = cols.onHost("cols", n); err != nil {
+		return nil, nil, nil, err
 	}
-	return out, err
+	part = matrix.NewInside(a.Type(), len(ri), len(ci))
+	return part, ri, ci, begin("Extract", "", opts).extract(dest{m: part}, a, Of(ri...), Of(ci...))
 }
 
 // onHost returns the indices of a list on n of them. Names are looked up one by one.

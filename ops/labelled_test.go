@@ -47,7 +47,7 @@ func TestExtractLabelled(t *testing.T) {
 	if _, err := ops.ExtractLabelled(g, ops.Of(3), ops.All()); !errors.Is(err, matrix.ErrIndex) {
 		t.Errorf("a row outside: %v", err)
 	}
-	if _, err := ops.ExtractLabelled[int](nil, ops.All(), ops.All()); !errors.Is(err, matrix.ErrInvalid) {
+	if _, err := ops.ExtractLabelled((*graphio.Labelled[int])(nil), ops.All(), ops.All()); !errors.Is(err, matrix.ErrInvalid) {
 		t.Errorf("nil: %v", err)
 	}
 }

@@ -25,7 +25,7 @@ import (
 // The errors are *matrix.DimensionError, *MethodError, *OperatorError, the construction error of an
 // operand, and ctx.Err().
 func MxM[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C], a matrix.Source[A], b matrix.Source[B], opts ...Option) error {
-	return setRing(beginProduct("MxM", s.Name(), opts), s).mxm(destOf[C](dst), viewOf[A](a), viewOf[B](b))
+	return beginProduct("MxM", s.Inside(), opts).mxm(destOf(dst), viewOf(a), viewOf(b))
 }
 
 // mxm is MxM over the semiring of the call.

@@ -22,8 +22,8 @@ import (
 // is kept. The order of each sum is the same for every number of threads. MxV returns the same
 // errors as [MxM].
 func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], a matrix.Source[A], u matrix.VectorSource[B], opts ...Option) error {
-	c := setRing(beginProduct("MxV", s.Name(), opts), s)
-	return c.done(c.mxv(destOf[C](dst), viewOf[A](a), viewOf[B](u)))
+	c := beginProduct("MxV", s.Inside(), opts)
+	return c.done(c.mxv(destOf(dst), viewOf(a), viewOf(u)))
 }
 
 // mxv is MxV over the semiring of the call.
@@ -73,8 +73,8 @@ func (c *call) mxv(d dest, a, u rep.View) error {
 // of u(k) ⊗ A(k,j). The methods and errors are the same as of [MxV] with A transposed: Push reads
 // the rows of A and Pull reads its columns.
 func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], u matrix.VectorSource[A], a matrix.Source[B], opts ...Option) error {
-	c := setRing(beginProduct("VxM", s.Name(), opts), s)
-	return c.done(c.vxm(destOf[C](dst), viewOf[A](u), viewOf[B](a)))
+	c := beginProduct("VxM", s.Inside(), opts)
+	return c.done(c.vxm(destOf(dst), viewOf(u), viewOf(a)))
 }
 
 // vxm is VxM over the semiring of the call.

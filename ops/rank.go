@@ -46,7 +46,7 @@ func offsetsOfSome(s *sparse.Structure, k, threads int) []int64 {
 // operand and the transposed destination it takes them of each column. It takes O(entries · log k)
 // time and returns the same errors as [MxM].
 func TopK[T cmp.Ordered](dst matrix.Target[T], a matrix.Source[T], k int, opts ...Option) error {
-	return begin("TopK", "", opts).topK(destOf[T](dst), viewOf[T](a), k, func(best []int, v sparse.Values) []int {
+	return begin("TopK", "", opts).topK(destOf(dst), viewOf(a), k, func(best []int, v sparse.Values) []int {
 		return topOf(best, sparse.SliceOf[T](v), k)
 	})
 }
@@ -101,7 +101,7 @@ func (c *call) topK(d dest, v rep.View, k int, top func(best []int, v sparse.Val
 // values are in the order of their indices, and NaN come last. It takes O(entries · log k) time.
 func TopKVector[T cmp.Ordered](u matrix.VectorSource[T], k int, opts ...Option) (idx []int, val []T, err error) {
 	c := begin("TopKVector", "", opts)
-	in := vectorOf[T](u)
+	in := viewOf(u)
 	if err := c.topVector(in, k); err != nil {
 		return nil, nil, err
 	}
@@ -209,12 +209,12 @@ func sink[T cmp.Ordered](v []T, heap []int, i int) {
 // equal ones. A NaN is below every number: a row of NaN alone gives its first column. A row without
 // entries gives no entry. It takes O(entries) time and returns the same errors as [MxV].
 func ArgMax[T cmp.Ordered](dst matrix.VectorTarget[int32], a matrix.Source[T], opts ...Option) error {
-	return begin("ArgMax", "", opts).argBest(destOf[int32](dst), viewOf[T](a), func(v sparse.Values) int { return bestOf(sparse.SliceOf[T](v), 1) })
+	return begin("ArgMax", "", opts).argBest(destOf(dst), viewOf(a), func(v sparse.Values) int { return bestOf(sparse.SliceOf[T](v), 1) })
 }
 
 // ArgMin is [ArgMax] of the smallest number: it takes a NaN only where a row has no number.
 func ArgMin[T cmp.Ordered](dst matrix.VectorTarget[int32], a matrix.Source[T], opts ...Option) error {
-	return begin("ArgMin", "", opts).argBest(destOf[int32](dst), viewOf[T](a), func(v sparse.Values) int { return bestOf(sparse.SliceOf[T](v), -1) })
+	return begin("ArgMin", "", opts).argBest(destOf(dst), viewOf(a), func(v sparse.Values) int { return bestOf(sparse.SliceOf[T](v), -1) })
 }
 
 // bestOf returns the first place of the largest of the values, or of the smallest if sign is −1.
@@ -313,7 +313,7 @@ func Sort[T comparable](values matrix.Target[T], columns matrix.Target[int32], a
 			return 0
 		})
 	}
-	return c.sort(destOf[T](values), destOf[int32](columns), viewOf[T](a), order)
+	return c.sort(destOf(values), destOf(columns), viewOf(a), order)
 }
 
 // sort is Sort; order sorts places of values.

@@ -12,7 +12,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // Method is a method to compute a product. With Auto the library selects the method.
@@ -181,14 +180,17 @@ type dest struct {
 	replace bool
 }
 
+// destination is a matrix.Destination of any type.
+type destination interface{ Spec() matrix.Spec }
+
 // destOf returns the parts of a destination, the zero value for nil.
-func destOf[C comparable](dst matrix.Destination[C]) (d dest) {
+func destOf(dst destination) (d dest) {
 	if dst == nil {
 		return d
 	}
 	s := dst.Spec()
 	if s.Accum != nil {
-		d.accum = accumulatorOf[C](s.Accum)
+		d.accum = accumulatorOf(&s)
 	}
 	d.m, d.vector, d.mask, d.replace = s.Inside(), s.Vector, s.Mask, s.Replace
 	return d
@@ -218,94 +220,15 @@ func placeOf(m rep.Matrix) matrix.Place {
 	return nil
 }
 
-// operator is a binary operator.
-type operator struct {
-	k          *cpu.Binary
-	name, cuda string
-	valid      bool
-	pos        semiring.Position
-	plain      bool // a function that is no operator of package semiring
-	given      bool // of an accumulator: there is one
-}
-
-// operatorOf returns an operator, the zero value for nil.
-func operatorOf[A, B, C any](op semiring.Operator[A, B, C]) operator {
-	if op == nil {
-		return operator{}
-	}
-	return binaryOf(op.Op())
-}
-
-func binaryOf[A, B, C any](f semiring.BinaryOp[A, B, C]) operator {
-	return operator{k: f.Inside(), name: f.Name(), cuda: f.CUDA(), valid: f.Valid(), pos: f.Position()}
-}
-
-// accumulatorOf returns an accumulator that is not nil. One that cannot be called is not valid.
-func accumulatorOf[C comparable](f any) operator {
-	switch f := f.(type) {
-	case matrix.CombineFunc[C]:
-		if f == nil {
-			return operator{plain: true, given: true}
-		}
-	case semiring.Operator[C, C, C]:
-		op := operatorOf(f)
-		op.given = true
-		return op
-	}
-	combine := f.(matrix.Combiner[C]).Combine
-	return operator{k: semiring.NewBinary("accum", combine).Inside(), valid: true, plain: true, given: true}
-}
-
-// monoid is a monoid.
-type monoid struct {
-	k        *cpu.Monoid // nil of one that is not valid
-	op       operator
-	any      bool
-	terminal sparse.Values // one value, or none
-}
-
-func monoidOf[T any](m semiring.Monoid[T]) monoid {
-	out := monoid{k: m.Inside(), op: binaryOf(m.Op()), any: m.IsAny()}
-	if t := m.Inside(); t != nil {
-		out.terminal = m.TerminalInside()
-	}
-	return out
-}
-
-// ring is a semiring.
-type ring struct {
-	cpu.Forms
-	name  string
-	valid bool
-	pos   semiring.Position
-	add   monoid
-	mul   operator
-}
-
-// setRing makes s the semiring of a call of beginProduct.
-func setRing[A, B, C any](c *call, s semiring.Semiring[A, B, C]) *call {
-	*c.ring = ring{Forms: s.Inside(), name: s.Name(), valid: s.Valid(), pos: s.Position(), add: monoidOf(s.Add()), mul: binaryOf(s.Mul())}
-	return c
-}
+// operand is a matrix.Operand of any type.
+type operand interface{ Inside() rep.View }
 
 // viewOf returns an operand, the zero value for nil.
-func viewOf[T comparable](a matrix.Operand[T]) (v rep.View) {
+func viewOf(a operand) (v rep.View) {
 	if a != nil {
 		v = a.Inside()
 	}
 	return v
-}
-
-// checkOperator returns nil for a valid operator, and otherwise the error that says why the
-// operator has no value.
-func (c *call) checkOperator(valid bool, p semiring.Position) error {
-	switch {
-	case valid:
-		return nil
-	case p != semiring.NotPositional:
-		return &OperatorError{c.op, "the operator " + c.name + " is positional: its value is an index, known only within a product; semiring.New makes semirings of it for MxM, MxV and VxM"}
-	}
-	return &OperatorError{c.op, "the operator is the zero value; make it with a constructor of package semiring"}
 }
 
 // target is a checked destination. Its mask is resolved if the destination is on the host.

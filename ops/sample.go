@@ -26,7 +26,7 @@ import (
 // code. Sample runs on the host and takes O(rows + entries of the result · k) time. It returns the
 // same errors as [MxM], and a *matrix.InvalidError for a negative k.
 func Sample[T comparable](dst matrix.Target[T], a matrix.Source[T], k int, seed uint64, opts ...Option) error {
-	return begin("Sample", "", opts).sample(destOf[T](dst), viewOf[T](a), k, seed, nil)
+	return begin("Sample", "", opts).sample(destOf(dst), viewOf(a), k, seed, nil)
 }
 
 // SampleWeighted is [Sample] with draws in proportion to the values: of the entries of a row that
@@ -34,7 +34,7 @@ func Sample[T comparable](dst matrix.Target[T], a matrix.Source[T], k int, seed 
 // 2006). Sample returns a *matrix.InvalidError unless values are positive and finite. It takes
 // O(entries · log row length) time.
 func SampleWeighted[T semiring.Number](dst matrix.Target[T], a matrix.Source[T], k int, seed uint64, opts ...Option) error {
-	return begin("SampleWeighted", "", opts).sample(destOf[T](dst), viewOf[T](a), k, seed, func(to []float64, v sparse.Values) {
+	return begin("SampleWeighted", "", opts).sample(destOf(dst), viewOf(a), k, seed, func(to []float64, v sparse.Values) {
 		for p, x := range sparse.SliceOf[T](v) {
 			to[p] = float64(x)
 		}

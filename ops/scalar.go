@@ -26,7 +26,7 @@ func (c *call) again() *call {
 // value if there are no entries. The destination is a *matrix.Scalar or a vector of size 1. The sum
 // is that of [ReduceScalar], but it stays at the place of the destination.
 func ReduceInto[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a matrix.Operand[T], opts ...Option) error {
-	return begin("ReduceInto", m.Name(), opts).reduceInto(destOf[T](dst), monoidOf(m), viewOf(a))
+	return begin("ReduceInto", m.Name(), opts).reduceInto(destOf(dst), monoidOf(m.Inside()), viewOf(a))
 }
 
 func (c *call) reduceInto(d dest, m monoid, a rep.View) error {
@@ -68,7 +68,7 @@ func noEntries(t *sparse.Type, n int) rep.View {
 // CountInto computes s ⊕= the number of entries of a matrix or vector. The destination is a
 // *matrix.Scalar or a vector of size 1.
 func CountInto[T comparable](dst matrix.VectorTarget[int64], a matrix.Operand[T], opts ...Option) error {
-	return begin("CountInto", "", opts).countInto(destOf[int64](dst), viewOf(a))
+	return begin("CountInto", "", opts).countInto(destOf(dst), viewOf(a))
 }
 
 func (c *call) countInto(d dest, a rep.View) error {
@@ -110,7 +110,7 @@ func (c *call) value(x rep.View) (sparse.Values, error) {
 // AssignVectorFrom is [AssignVectorScalar] of the value of a scalar. A scalar without a value
 // assigns no entries: it deletes those within idx and the mask.
 func AssignVectorFrom[T comparable](dst matrix.VectorTarget[T], x *matrix.Scalar[T], idx Indices, opts ...Option) error {
-	return begin("AssignVectorFrom", "", opts).assignVectorFrom(destOf[T](dst), x.Inside(), idx)
+	return begin("AssignVectorFrom", "", opts).assignVectorFrom(destOf(dst), x.Inside(), idx)
 }
 
 func (c *call) assignVectorFrom(d dest, x rep.View, idx Indices) error {
@@ -143,7 +143,7 @@ func (c *call) assignVectorFrom(d dest, x rep.View, idx Indices) error {
 
 // AssignFrom is [AssignScalar] of the value of a scalar; see [AssignVectorFrom].
 func AssignFrom[T comparable](dst matrix.Target[T], x *matrix.Scalar[T], rows, cols Indices, opts ...Option) error {
-	return begin("AssignFrom", "", opts).assignFrom(destOf[T](dst), x.Inside(), rows, cols)
+	return begin("AssignFrom", "", opts).assignFrom(destOf(dst), x.Inside(), rows, cols)
 }
 
 func (c *call) assignFrom(d dest, x rep.View, rows, cols Indices) error {

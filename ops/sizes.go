@@ -15,7 +15,7 @@ import (
 // rows of B at the columns of the row of A. It runs at place, the host if nil; elsewhere as an MxV
 // over plus_second. It takes O(entries) time.
 func Products[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix.Place, opts ...Option) (*matrix.Vector[int64], error) {
-	out, err := begin("Products", "plus_second", opts).products(viewOf[A](a), viewOf[B](b), place)
+	out, err := begin("Products", "plus_second", opts).products(viewOf(a), viewOf(b), place)
 	if err != nil {
 		return nil, err
 	}
@@ -44,15 +44,15 @@ func (c *call) products(a, b rep.View, place matrix.Place) (any, error) {
 	// Both products are steps of this operation, which emits one trace.
 	var ran Trace
 	inner := []Option{WithContext(c.ctx), WithThreads(c.threads)}
-	first := setRing(beginProduct("MxV", "plus_pair", inner), semiring.PlusPair[int64]())
-	if err := first.mxv(destOf[int64](lengths), patternOf(b), viewOf[bool](ones.Pattern())); err != nil {
+	first := beginProduct("MxV", semiring.PlusPair[int64]().Inside(), inner)
+	if err := first.mxv(destOf(lengths), patternOf(b), viewOf(ones.Pattern())); err != nil {
 		return nil, err
 	}
 	if c.tracing() {
 		inner = append(inner, WithTrace(&ran))
 	}
-	second := setRing(beginProduct("MxV", "plus_second", inner), semiring.PlusSecond[int64]())
-	if err := second.mxv(destOf[int64](work), patternOf(a), viewOf[int64](lengths)); err != nil {
+	second := beginProduct("MxV", semiring.PlusSecond[int64]().Inside(), inner)
+	if err := second.mxv(destOf(work), patternOf(a), viewOf(lengths)); err != nil {
 		return nil, err
 	}
 	c.ran = &Trace{Op: c.op, Name: c.name, Method: ran.Method, Place: ran.Place, Work: ran.Work}
@@ -99,7 +99,7 @@ func (c *call) productsHere(a, b rep.View) (any, error) {
 // bounds; on the host they are always exact. Sizes runs at place, the host if nil. It returns a
 // *matrix.SizeError if there are more rows than memory.
 func Sizes[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix.Place, opts ...Option) (sizes []int64, exact bool, err error) {
-	return begin("Sizes", "", opts).sizes(viewOf[A](a), viewOf[B](b), place)
+	return begin("Sizes", "", opts).sizes(viewOf(a), viewOf(b), place)
 }
 
 func (c *call) sizes(a, b rep.View, place matrix.Place) (sizes []int64, exact bool, err error) {

@@ -19,10 +19,10 @@ func Concat[T comparable](dst matrix.Target[T], tiles [][]matrix.Source[T], opts
 	views := make([][]rep.View, len(tiles))
 	for i, row := range tiles {
 		for _, a := range row {
-			views[i] = append(views[i], viewOf[T](a))
+			views[i] = append(views[i], viewOf(a))
 		}
 	}
-	return begin("Concat", "", opts).concat(destOf[T](dst), views)
+	return begin("Concat", "", opts).concat(destOf(dst), views)
 }
 
 func (c *call) concat(d dest, views [][]rep.View) error {
@@ -107,10 +107,10 @@ func Split[T comparable](dsts [][]matrix.Target[T], a matrix.Source[T], opts ...
 	list := make([][]dest, len(dsts))
 	for i, row := range dsts {
 		for _, d := range row {
-			list[i] = append(list[i], destOf[T](d))
+			list[i] = append(list[i], destOf(d))
 		}
 	}
-	return begin("Split", "", opts).split(list, viewOf[T](a))
+	return begin("Split", "", opts).split(list, viewOf(a))
 }
 
 func (c *call) split(dsts [][]dest, a rep.View) error {
@@ -158,7 +158,7 @@ func Tile[T comparable](dst matrix.Target[T], a matrix.Source[T], down, across i
 	if down < 1 || across < 1 || down > matrix.MaxDim || across > matrix.MaxDim {
 		return &matrix.InvalidError{Op: "Tile", Reason: fmt.Sprintf("%d×%d copies asked for; give at least one in each direction", down, across)}
 	}
-	return begin("Tile", "", opts).tile(destOf[T](dst), viewOf[T](a), down, across)
+	return begin("Tile", "", opts).tile(destOf(dst), viewOf(a), down, across)
 }
 
 func (c *call) tile(d dest, a rep.View, down, across int) error {

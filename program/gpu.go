@@ -123,8 +123,8 @@ func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k := p.Sum.Inside(); k != nil {
-		add.Exact = k.Exact
+	if p.Sum.Valid() {
+		add.Exact = p.Sum.Inside().Exact
 	}
 	if add.Identity = "HB_M()"; !d.lists.messages {
 		add.Identity, e = mt.Literal(p.Sum.Identity())
@@ -143,7 +143,7 @@ func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
 		}
 	}
 	d.compose(f, add, gather, condition)
-	if k := p.Gather.mul.Inside(); p.Gather.product != nil && k != nil { // a product as any other
+	if k := p.Gather.mul.Inside(); p.Gather.product != nil && k != nil && k.Binary != nil { // a product as any other
 		d.gather.Ends = false // the kernels of products are faster
 		d.gather.Mul.UsesX, d.gather.Mul.UsesY = k.UsesX, k.UsesY
 	}

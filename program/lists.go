@@ -121,7 +121,7 @@ type listEngine[V, E, M comparable] struct {
 func newLists[V, E, M comparable](e *engine[V, E, M]) *listEngine[V, E, M] {
 	l := &listEngine[V, E, M]{engine: e, ptr: make([]int64, e.n+1)}
 	if e.p.Sum.Valid() {
-		l.sum = cpu.TypedMonoid[M](e.p.Sum.Inside())
+		l.sum = cpu.TypedMonoid[M](e.p.Sum.Inside().Monoid)
 	}
 	if e.p.Edges.Func != nil {
 		l.idle = make([]uint8, len(e.out.Idx))

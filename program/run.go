@@ -289,7 +289,7 @@ func engineOf[V, E, M comparable](
 ) *engine[V, E, M] {
 	e := &engine[V, E, M]{ctx: ctx, o: o, threads: parallel.Threads(o.Threads), p: &p, out: out, n: out.NRows}
 	if p.Sum.Valid() {
-		e.sum, e.any = cpu.TypedMonoid[M](p.Sum.Inside()), p.Sum.IsAny()
+		e.sum, e.any = cpu.TypedMonoid[M](p.Sum.Inside().Monoid), p.Sum.IsAny()
 	}
 	e.workers = make([]*worker[V, E, M], e.threads)
 	for w := range e.workers {

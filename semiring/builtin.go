@@ -11,7 +11,7 @@ import (
 
 // binary returns the built-in operator of tag M over A, B, C.
 func binary[A, B, C Number, M mulTag](name, cuda string) *innerBinary {
-	return &innerBinary{name: name, cuda: cuda, fn: pointerTo(mulOf[A, B, C, M]), k: binaryKernels[A, B, C, M]()}
+	return operatorOf(binaryKernels[A, B, C, M](), name, cuda, pointerTo(mulOf[A, B, C, M]))
 }
 
 func mulOf[A, B, C Number, M mulTag](x A, y B) C { return mul[A, B, C, M](x, y) }
@@ -80,7 +80,7 @@ func monoid[T Number, P addTag](op *innerBinary) *innerMonoid {
 		Collect:       collect[T, P],
 		CollectMarked: collectMarked[T, P],
 	}
-	return &innerMonoid{op: op, k: (*cpu.Monoid)(unsafe.Pointer(k)), terminal: terminal}
+	return sumOf((*cpu.Monoid)(unsafe.Pointer(k)), op, terminal)
 }
 
 // ends returns the identity and the terminal value of plus, times, min or max.
@@ -124,9 +124,9 @@ var sumPlus = monoidTable{make: func(k kind) *innerMonoid {
 	m := plainMonoid[addPlus](k, opPlus.at(k))
 	switch k {
 	case kindFloat32:
-		cpu.TypedMonoid[float32](m.k).FoldRows = sumRows[float32]
+		cpu.TypedMonoid[float32](m.Monoid).FoldRows = sumRows[float32]
 	case kindFloat64:
-		cpu.TypedMonoid[float64](m.k).FoldRows = sumRows[float64]
+		cpu.TypedMonoid[float64](m.Monoid).FoldRows = sumRows[float64]
 	}
 	return m
 }}
@@ -179,7 +179,7 @@ var opMax = binaryTable{make: func(k kind) *innerBinary {
 // [Min]. New(MinNaN[float64](), Plus[float64]()) is MinPlus that reports invalid weights.
 func MinNaN[T Float]() Monoid[T] {
 	m := newMonoid(newBinary("minnan", func(x, y T) T { return min(x, y) }, "(x != x || x < y) ? x : y"), MaxValue[T]())
-	k := cpu.TypedMonoid[T](m.k)
+	k := cpu.TypedMonoid[T](m.Monoid)
 	k.Exact = true
 	k.Fold = func(s *T, xs []T) { *s = FoldFn(*s, xs, func(x, y T) T { return min(x, y) }) }
 	k.Collect = func(acc []T, ci []int32, v []T) { CollectFn(acc, ci, v, func(x, y T) T { return min(x, y) }) }
@@ -189,7 +189,7 @@ func MinNaN[T Float]() Monoid[T] {
 // MaxNaN is the maximum that propagates NaN; see [MinNaN]. Its identity is −Inf.
 func MaxNaN[T Float]() Monoid[T] {
 	m := newMonoid(newBinary("maxnan", func(x, y T) T { return max(x, y) }, "(x != x || x > y) ? x : y"), MinValue[T]())
-	k := cpu.TypedMonoid[T](m.k)
+	k := cpu.TypedMonoid[T](m.Monoid)
 	k.Exact = true
 	k.Fold = func(s *T, xs []T) { *s = FoldFn(*s, xs, func(x, y T) T { return max(x, y) }) }
 	k.Collect = func(acc []T, ci []int32, v []T) { CollectFn(acc, ci, v, func(x, y T) T { return max(x, y) }) }
@@ -198,19 +198,13 @@ func MaxNaN[T Float]() Monoid[T] {
 
 // Lor is the logical or. Its identity is false, its terminal true.
 func Lor() Monoid[bool] {
-	op := &innerBinary{
-		name: "lor", cuda: cudaLor, fn: pointerTo(func(x, y bool) bool { return x || y }),
-		k: binaryKernels[uint8, uint8, uint8, mulMax](),
-	}
+	op := operatorOf(binaryKernels[uint8, uint8, uint8, mulMax](), "lor", cudaLor, pointerTo(func(x, y bool) bool { return x || y }))
 	return Monoid[bool]{in: boolMonoid[addLor](false, op).withTerminal(one(true))}
 }
 
 // Land is the logical and. Its identity is true, its terminal false.
 func Land() Monoid[bool] {
-	op := &innerBinary{
-		name: "land", cuda: cudaLand, fn: pointerTo(func(x, y bool) bool { return x && y }),
-		k: binaryKernels[uint8, uint8, uint8, mulTimes](),
-	}
+	op := operatorOf(binaryKernels[uint8, uint8, uint8, mulTimes](), "land", cudaLand, pointerTo(func(x, y bool) bool { return x && y }))
 	return Monoid[bool]{in: boolMonoid[addTimes](true, op).withTerminal(one(false))}
 }
 
@@ -231,12 +225,12 @@ func boolMonoid[P addTag](identity bool, op *innerBinary) *innerMonoid {
 		Fold: foldInto[uint8, P], FoldRows: foldRows[uint8, P],
 		Collect: collect[uint8, P], CollectMarked: collectMarked[uint8, P],
 	}
-	return &innerMonoid{op: op, k: k.Untyped()}
+	return sumOf(k.Untyped(), op, cpu.Values{})
 }
 
 // exact returns m, marked as a monoid with equal sums in any order.
 func exact(m *innerMonoid) *innerMonoid {
-	m.k.Exact = true
+	m.Exact = true
 	return m
 }
 
@@ -248,8 +242,8 @@ func Any[T any]() Monoid[T] {
 
 func newAny[T any]() *innerMonoid {
 	m := newMonoid(newBinary("any", func(_, y T) T { return y }, "y"), *new(T))
-	m.any = true
-	cpu.TypedMonoid[T](m.k).Fold = func(s *T, xs []T) {
+	m.Any = true
+	cpu.TypedMonoid[T](m.Monoid).Fold = func(s *T, xs []T) {
 		if len(xs) > 0 {
 			*s = xs[0]
 		}
@@ -279,7 +273,7 @@ func First[A comparable, B any]() BinaryOp[A, B, A] {
 
 func newFirst[A comparable, B any]() *innerBinary {
 	op := newBinary("first", func(x A, _ B) A { return x }, cudaFirst)
-	k := cpu.TypedBinary[A, B, A](op.k)
+	k := cpu.TypedBinary[A, B, A](op.Binary)
 	k.UsesY = false
 	k.ZipAt = func(c []A, pc []int32, a []A, pa []int32, _ []B, _ []int32) {
 		pa = pa[:len(pc)]
@@ -298,7 +292,7 @@ func Second[A any, B comparable]() BinaryOp[A, B, B] {
 
 func newSecond[A any, B comparable]() *innerBinary {
 	op := newBinary("second", func(_ A, y B) B { return y }, cudaSecond)
-	k := cpu.TypedBinary[A, B, B](op.k)
+	k := cpu.TypedBinary[A, B, B](op.Binary)
 	k.UsesX = false
 	k.ZipAt = func(c []B, pc []int32, _ []A, _ []int32, b []B, pb []int32) {
 		pb = pb[:len(pc)]
@@ -318,7 +312,7 @@ func Pair[A, B any, C Element]() BinaryOp[A, B, C] {
 func newPair[A, B any, C Element]() *innerBinary {
 	one := One[C]()
 	op := newBinary("pair", func(A, B) C { return one }, cudaPair)
-	k := cpu.TypedBinary[A, B, C](op.k)
+	k := cpu.TypedBinary[A, B, C](op.Binary)
 	k.UsesX, k.UsesY = false, false
 	k.ZipAt = func(c []C, pc []int32, _ []A, _ []int32, _ []B, _ []int32) {
 		for _, q := range pc {

@@ -90,10 +90,10 @@ func Check[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) error {
 		return err
 	}
 	in, name := s.in, s.Name()
-	if in.ind != nil { // its kernels are closures over the operators
+	if in.Indexed != nil { // its kernels are closures over the operators
 		return nil
 	}
-	if p := in.pos; p != nil {
+	if p := in.Positional; p != nil {
 		values := orDefault[C](nil)
 		return errors.Join(
 			checkIndices(name, p, funcOf[func(int) C](in.mul.pos.fromIndex)),
@@ -103,10 +103,10 @@ func Check[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) error {
 			checkSide(s, name, "flipped ", p.SecondFlip, func(y C, _ A) C { return y }, values, opts.A, opts))
 	}
 	mul := funcOf[func(A, B) C](in.mul.fn)
-	if err := checkSide(s, name, "", in.k, mul, opts.A, opts.B, opts); err != nil {
+	if err := checkSide(s, name, "", in.Semiring, mul, opts.A, opts.B, opts); err != nil {
 		return err
 	}
-	return checkSide(s, name, "flipped ", in.flip, func(y B, x A) C { return mul(x, y) }, opts.B, opts.A, opts)
+	return checkSide(s, name, "flipped ", in.Flipped, func(y B, x A) C { return mul(x, y) }, opts.B, opts.A, opts)
 }
 
 func checkIndices[C any](name string, p *cpu.Positional, fromIndex func(i int) C) error {
@@ -148,7 +148,7 @@ func checkSide[S, T, A, B, C any](s Semiring[S, T, C], name, side string, k *cpu
 	r := rand.New(rand.NewPCG(opts.Seed, 0x5eed))
 	t := trial[A, B, C]{
 		KernelsOf: cpu.TypedKernels[A, B, C](k), k: k, id: sparse.SliceOf[C](k.Identity)[0],
-		add: s.Add().Combine, mul: mul, any: s.in.add.any, equal: opts.Equal,
+		add: s.Add().Combine, mul: mul, any: s.in.add.Any, equal: opts.Equal,
 	}
 	t.fail = func(kernel, operands string, got, want any) error {
 		return &CheckError{Semiring: name, Kernel: side + kernel, Operands: operands,

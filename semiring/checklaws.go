@@ -26,7 +26,7 @@ func someProducts[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) 
 
 // checkLaws tests the laws that [Check] names.
 func checkLaws[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) error {
-	if s.in.add.any {
+	if s.in.add.Any {
 		return nil
 	}
 	broken := func(law, operands string, got, want C) error {

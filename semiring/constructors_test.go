@@ -1,4 +1,4 @@
-package semiring
+package semiring_test
 
 import (
 	"go/ast"
@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // operator is the common interface of the constructors' results.
@@ -18,32 +21,32 @@ type operator interface {
 // constructors lists every exported constructor of a built-in operator, monoid or semiring.
 // TestConstructorsAreListed keeps it complete.
 var constructors = map[string]operator{
-	"Plus": Plus[float64](), "Times": Times[int8](), "Min": Min[uint64](), "Max": Max[float32](),
-	"MinNaN": MinNaN[float64](), "MaxNaN": MaxNaN[float32](),
-	"Lor": Lor(), "Land": Land(), "Lxor": Lxor(), "Lxnor": Lxnor(), "Any": Any[float64](),
-	"Bor": Bor[int32](), "Band": Band[uint8](), "Bxor": Bxor[int64](),
-	"First": First[float64, bool](), "Second": Second[bool, int32](), "Pair": Pair[bool, bool, int64](),
-	"Minus": Minus[float64](), "Rminus": Rminus[int32](), "Div": Div[int64](), "Rdiv": Rdiv[float32](),
-	"Pow": Pow[float64](), "Hypot": Hypot[float64](), "Atan2": Atan2[float32](),
-	"Eq": Eq[int32](), "Ne": Ne[bool](), "Lt": Lt[float64](), "Le": Le[uint8](), "Gt": Gt[int64](), "Ge": Ge[float32](),
-	"Identity": Identity[float64](), "Ainv": Ainv[float64](), "Minv": Minv[int32](), "Abs": Abs[int8](), "OneOp": OneOp[float64, int32](),
-	"Lnot": Lnot(), "Sqrt": Sqrt[float64](), "Exp": Exp[float32](), "Log": Log[float64](), "Convert": Convert[float64, int32](),
-	"RowIndex": RowIndex[bool](int64(1)), "ColIndex": ColIndex[float64](int32(0)), "DiagIndex": DiagIndex[int8](int64(-3)),
-	"Tril": Tril[float64](-1), "Triu": Triu[bool](2), "DiagSelect": DiagSelect[int32](0), "Offdiag": Offdiag[int32](0),
-	"RowLE": RowLE[float64](3), "RowGT": RowGT[float64](3), "ColLE": ColLE[float64](3), "ColGT": ColGT[float64](3),
-	"ValueEQ": ValueEQ(3), "ValueNE": ValueNE(false), "ValueLT": ValueLT(3.5), "ValueLE": ValueLE(int64(3)),
-	"ValueGT": ValueGT(uint8(3)), "ValueGE": ValueGE(float32(3)),
+	"Plus": semiring.Plus[float64](), "Times": semiring.Times[int8](), "Min": semiring.Min[uint64](), "Max": semiring.Max[float32](),
+	"MinNaN": semiring.MinNaN[float64](), "MaxNaN": semiring.MaxNaN[float32](),
+	"Lor": semiring.Lor(), "Land": semiring.Land(), "Lxor": semiring.Lxor(), "Lxnor": semiring.Lxnor(), "Any": semiring.Any[float64](),
+	"Bor": semiring.Bor[int32](), "Band": semiring.Band[uint8](), "Bxor": semiring.Bxor[int64](),
+	"First": semiring.First[float64, bool](), "Second": semiring.Second[bool, int32](), "Pair": semiring.Pair[bool, bool, int64](),
+	"Minus": semiring.Minus[float64](), "Rminus": semiring.Rminus[int32](), "Div": semiring.Div[int64](), "Rdiv": semiring.Rdiv[float32](),
+	"Pow": semiring.Pow[float64](), "Hypot": semiring.Hypot[float64](), "Atan2": semiring.Atan2[float32](),
+	"Eq": semiring.Eq[int32](), "Ne": semiring.Ne[bool](), "Lt": semiring.Lt[float64](), "Le": semiring.Le[uint8](), "Gt": semiring.Gt[int64](), "Ge": semiring.Ge[float32](),
+	"Identity": semiring.Identity[float64](), "Ainv": semiring.Ainv[float64](), "Minv": semiring.Minv[int32](), "Abs": semiring.Abs[int8](), "OneOp": semiring.OneOp[float64, int32](),
+	"Lnot": semiring.Lnot(), "Sqrt": semiring.Sqrt[float64](), "Exp": semiring.Exp[float32](), "Log": semiring.Log[float64](), "Convert": semiring.Convert[float64, int32](),
+	"RowIndex": semiring.RowIndex[bool](int64(1)), "ColIndex": semiring.ColIndex[float64](int32(0)), "DiagIndex": semiring.DiagIndex[int8](int64(-3)),
+	"Tril": semiring.Tril[float64](-1), "Triu": semiring.Triu[bool](2), "DiagSelect": semiring.DiagSelect[int32](0), "Offdiag": semiring.Offdiag[int32](0),
+	"RowLE": semiring.RowLE[float64](3), "RowGT": semiring.RowGT[float64](3), "ColLE": semiring.ColLE[float64](3), "ColGT": semiring.ColGT[float64](3),
+	"ValueEQ": semiring.ValueEQ(3), "ValueNE": semiring.ValueNE(false), "ValueLT": semiring.ValueLT(3.5), "ValueLE": semiring.ValueLE(int64(3)),
+	"ValueGT": semiring.ValueGT(uint8(3)), "ValueGE": semiring.ValueGE(float32(3)),
 
-	"PlusTimes": PlusTimes[float64](), "MinPlus": MinPlus[float64](), "MaxPlus": MaxPlus[int32](), "MinTimes": MinTimes[float64](),
-	"MaxTimes": MaxTimes[float64](), "MinMax": MinMax[int64](), "MaxMin": MaxMin[int64](), "PlusMin": PlusMin[float32](),
-	"PlusMax": PlusMax[float32](), "PlusPlus": PlusPlus[int8](), "PlusMinus": PlusMinus[float64](), "PlusPair": PlusPair[int64](),
-	"PlusFirst": PlusFirst[float64](), "PlusSecond": PlusSecond[float64](), "MinFirst": MinFirst[float64](), "MinSecond": MinSecond[float64](),
-	"MaxFirst": MaxFirst[int32](), "MaxSecond": MaxSecond[int32](), "TimesFirst": TimesFirst[float64](), "TimesSecond": TimesSecond[float64](),
-	"LorLand": LorLand(), "LandLor": LandLor(), "LxorLand": LxorLand(), "LxnorLor": LxnorLor(),
-	"AnyPair": AnyPair[bool](), "AnyFirst": AnyFirst[float64](), "AnySecond": AnySecond[int32](),
-	"AnyFirsti": AnyFirsti[int64](0), "AnyFirstj": AnyFirstj[int64](1), "AnySecondi": AnySecondi[int32](0), "AnySecondj": AnySecondj[float64](0),
-	"MinFirsti": MinFirsti[int64](0), "MinFirstj": MinFirstj[int64](0), "MinSecondi": MinSecondi[int32](1), "MinSecondj": MinSecondj[int64](0),
-	"MaxSecondi": MaxSecondi[int64](0), "MaxFirstj": MaxFirstj[int64](0),
+	"PlusTimes": semiring.PlusTimes[float64](), "MinPlus": semiring.MinPlus[float64](), "MaxPlus": semiring.MaxPlus[int32](), "MinTimes": semiring.MinTimes[float64](),
+	"MaxTimes": semiring.MaxTimes[float64](), "MinMax": semiring.MinMax[int64](), "MaxMin": semiring.MaxMin[int64](), "PlusMin": semiring.PlusMin[float32](),
+	"PlusMax": semiring.PlusMax[float32](), "PlusPlus": semiring.PlusPlus[int8](), "PlusMinus": semiring.PlusMinus[float64](), "PlusPair": semiring.PlusPair[int64](),
+	"PlusFirst": semiring.PlusFirst[float64](), "PlusSecond": semiring.PlusSecond[float64](), "MinFirst": semiring.MinFirst[float64](), "MinSecond": semiring.MinSecond[float64](),
+	"MaxFirst": semiring.MaxFirst[int32](), "MaxSecond": semiring.MaxSecond[int32](), "TimesFirst": semiring.TimesFirst[float64](), "TimesSecond": semiring.TimesSecond[float64](),
+	"LorLand": semiring.LorLand(), "LandLor": semiring.LandLor(), "LxorLand": semiring.LxorLand(), "LxnorLor": semiring.LxnorLor(),
+	"AnyPair": semiring.AnyPair[bool](), "AnyFirst": semiring.AnyFirst[float64](), "AnySecond": semiring.AnySecond[int32](),
+	"AnyFirsti": semiring.AnyFirsti[int64](0), "AnyFirstj": semiring.AnyFirstj[int64](1), "AnySecondi": semiring.AnySecondi[int32](0), "AnySecondj": semiring.AnySecondj[float64](0),
+	"MinFirsti": semiring.MinFirsti[int64](0), "MinFirstj": semiring.MinFirstj[int64](0), "MinSecondi": semiring.MinSecondi[int32](1), "MinSecondj": semiring.MinSecondj[int64](0),
+	"MaxSecondi": semiring.MaxSecondi[int64](0), "MaxFirstj": semiring.MaxFirstj[int64](0),
 }
 
 // TestConstructorsHaveCUDA: every built-in runs on the GPU.
@@ -66,18 +69,13 @@ func cudaOf(op operator) map[string]string {
 	if o, ok := op.(interface{ CUDA() string }); ok {
 		texts["operator"] = o.CUDA()
 	}
-	if s, ok := op.(interface{ cuda() [2]string }); ok {
-		parts := s.cuda()
-		texts["sum"], texts["product"] = parts[0], parts[1]
+	if s, ok := op.(interface{ Inside() *cpu.Ring }); ok {
+		texts["sum"], texts["product"] = s.Inside().Sum.Op.CUDA, s.Inside().Mul.CUDA
 	}
 	if len(texts) == 0 {
 		texts["everything"] = ""
 	}
 	return texts
-}
-
-func (s Semiring[A, B, C]) cuda() [2]string {
-	return [2]string{s.Add().CUDA(), s.Mul().CUDA()}
 }
 
 // TestConstructorsAreListed reads the package's source: every exported function that returns an
@@ -136,30 +134,26 @@ func returnsOperator(f *ast.FuncDecl) bool {
 	return false
 }
 
-func TestScalarCUDA(t *testing.T) {
+// TestNumbersInCUDA: a number in the text of an operator is a C literal of its value.
+func TestNumbersInCUDA(t *testing.T) {
 	type celsius float32
 	type level int8
-	for _, c := range []struct {
-		x      any
-		want   string
-		reason string
-	}{
-		{3, "3", "an integer"},
-		{-3, "-3", "a negative one"},
-		{int64(-1 << 63), "(-9223372036854775807LL - 1)", "C has no such literal"},
-		{int64(1 << 40), "1099511627776LL", "beyond int"},
-		{^uint64(0), "18446744073709551615ULL", "beyond any signed type"},
-		{level(7), "7", "a named integer"},
-		{celsius(-0.5), "-0.5", "a named float"},
-		{true, "true", "a bool"},
-		{struct{ X int }{1}, "", "no CUDA form"},
-		{"x", "", "no CUDA form"},
+	for _, c := range []struct{ got, want, reason string }{
+		{semiring.RowIndex[bool](3).CUDA(), "3", "an integer"},
+		{semiring.RowIndex[bool](-3).CUDA(), "-3", "a negative one"},
+		{semiring.RowIndex[bool](int64(-1 << 63)).CUDA(), "(-9223372036854775807LL - 1)", "C has no such literal"},
+		{semiring.RowIndex[bool](int64(1 << 40)).CUDA(), "1099511627776LL", "beyond int"},
+		{semiring.RowIndex[bool](^uint64(0)).CUDA(), "18446744073709551615ULL", "beyond any signed type"},
+		{semiring.RowIndex[bool](level(7)).CUDA(), "7", "a named integer"},
 	} {
-		if got := scalarCUDA(c.x); got != c.want {
-			t.Errorf("scalarCUDA(%v) = %q, want %q: %s", c.x, got, c.want, c.reason)
+		if c.got != "i + "+c.want {
+			t.Errorf("%q, want i + %s: %s", c.got, c.want, c.reason)
 		}
 	}
-	if op := ValueEQ(struct{ X int }{1}); op.CUDA() != "" {
+	if got, want := semiring.AnySecondi(celsius(-0.5)).Mul().CUDA(), "(C)k + (C)-0.5"; got != want {
+		t.Errorf("%q, want %q: a named float", got, want)
+	}
+	if op := semiring.ValueEQ(struct{ X int }{1}); op.CUDA() != "" {
 		t.Errorf("ValueEQ of a struct claims the CUDA text %q", op.CUDA())
 	}
 }

@@ -30,10 +30,10 @@ type indexed struct {
 // an operator that New makes an invalid semiring of.
 func NewIndexBinary[A, B, C any](name string, f func(x A, y B, i, k, j int) C, cuda ...string) BinaryOp[A, B, C] {
 	if f == nil {
-		return BinaryOp[A, B, C]{in: &innerBinary{name: name, cuda: textOf(cuda)}}
+		return BinaryOp[A, B, C]{in: operatorOf(nil, name, textOf(cuda), nil)}
 	}
 	op := NewBinary(name, func(A, B) (z C) { return z }, cuda...)
-	op.in.pos = &position{which: PositionsAll}
+	op.in.at(&position{which: PositionsAll})
 	op.in.ind = &indexed{fn: pointerTo(f), under: func(add *innerMonoid) *cpu.Indexed {
 		mul := func(x cpu.Placed[A], y cpu.Placed[B]) C { return f(x.X, y.X, int(x.I), int(x.J), int(y.J)) }
 		flipped := func(y cpu.Placed[B], x cpu.Placed[A]) C { return mul(x, y) }

@@ -16,32 +16,33 @@ import (
 
 // innerBinary is the inside of a BinaryOp.
 type innerBinary struct {
-	k          *cpu.Binary
-	name, cuda string
-	fn         unsafe.Pointer // func(x A, y B) C; see funcOf
-	pos        *position      // nil unless positional
-	ind        *indexed
+	cpu.Operator
+	fn  unsafe.Pointer // func(x A, y B) C; see funcOf
+	pos *position      // nil unless positional
+	ind *indexed
+}
+
+// operatorOf returns an operator, its names and its function.
+func operatorOf(k *cpu.Binary, name, cuda string, fn unsafe.Pointer) *innerBinary {
+	return &innerBinary{Operator: cpu.Operator{Binary: k, Name: name, CUDA: cuda}, fn: fn}
 }
 
 // innerMonoid is the inside of a Monoid.
 type innerMonoid struct {
-	k        *cpu.Monoid
-	op       *innerBinary
-	terminal cpu.Values // one value, or none
-	any      bool
+	cpu.Sum
+	op *innerBinary
+}
+
+// sumOf returns the monoid of op and its loops, nil of one that is not valid.
+func sumOf(k *cpu.Monoid, op *innerBinary, terminal cpu.Values) *innerMonoid {
+	return &innerMonoid{cpu.Sum{Monoid: k, Op: op.inside(), Terminal: terminal}, op}
 }
 
 // innerRing is the inside of a Semiring.
 type innerRing struct {
-	// The CPU forms. Those of flip have the operands of ⊗ exchanged.
-	k    *cpu.Semiring
-	flip *cpu.Semiring
-	pos  *cpu.Positional
-	ind  *cpu.Indexed
-
-	name string
-	add  *innerMonoid
-	mul  *innerBinary
+	cpu.Ring
+	add *innerMonoid
+	mul *innerBinary
 }
 
 // innerUnary is the inside of a UnaryOp.
@@ -73,11 +74,11 @@ func pointerTo[F any](f F) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Poi
 func funcOf[F any](p unsafe.Pointer) F { return *(*F)(unsafe.Pointer(&p)) }
 
 //go:noinline
-func (op *innerBinary) loops() *cpu.Binary {
+func (op *innerBinary) inside() *cpu.Operator {
 	if op == nil {
 		return nil
 	}
-	return op.k
+	return &op.Operator
 }
 
 //go:noinline
@@ -85,7 +86,7 @@ func (op *innerBinary) title() string {
 	if op == nil {
 		return ""
 	}
-	return op.name
+	return op.Name
 }
 
 //go:noinline
@@ -93,27 +94,36 @@ func (op *innerBinary) text() string {
 	if op == nil {
 		return ""
 	}
-	return op.cuda
+	return op.CUDA
+}
+
+// at makes op an operator of positions.
+func (op *innerBinary) at(p *position) *innerBinary {
+	op.pos, op.Position = p, uint8(p.which)
+	return op
 }
 
 //go:noinline
 func (op *innerBinary) position() Position {
-	if op == nil || op.pos == nil {
+	if op == nil {
 		return NotPositional
 	}
-	return op.pos.which
+	return Position(op.Position)
 }
 
 //go:noinline
-func (op *innerBinary) valid() bool { return op != nil && op.k != nil && op.pos == nil }
+func (op *innerBinary) valid() bool { return op.inside().Valid() }
 
 //go:noinline
-func (m *innerMonoid) loops() *cpu.Monoid {
+func (m *innerMonoid) inside() *cpu.Sum {
 	if m == nil {
 		return nil
 	}
-	return m.k
+	return &m.Sum
 }
+
+//go:noinline
+func (m *innerMonoid) valid() bool { return m != nil && m.Monoid != nil }
 
 //go:noinline
 func (m *innerMonoid) operator() *innerBinary {
@@ -128,7 +138,7 @@ func (m *innerMonoid) end() cpu.Values {
 	if m == nil {
 		return cpu.Values{}
 	}
-	return m.terminal
+	return m.Terminal
 }
 
 // withTerminal returns a copy of m with a terminal value.
@@ -139,19 +149,19 @@ func (m *innerMonoid) withTerminal(t cpu.Values) *innerMonoid {
 	if m != nil {
 		c = *m
 	}
-	c.terminal = t
+	c.Terminal = t
 	return &c
 }
 
 //go:noinline
-func (m *innerMonoid) isAny() bool { return m != nil && m.any }
+func (m *innerMonoid) isAny() bool { return m != nil && m.Any }
 
 //go:noinline
-func (s *innerRing) forms() cpu.Forms {
+func (s *innerRing) inside() *cpu.Ring {
 	if s == nil {
-		return cpu.Forms{}
+		return nil
 	}
-	return cpu.Forms{Semiring: s.k, Flipped: s.flip, Positional: s.pos, Indexed: s.ind}
+	return &s.Ring
 }
 
 //go:noinline
@@ -159,7 +169,7 @@ func (s *innerRing) title() string {
 	if s == nil {
 		return ""
 	}
-	return s.name
+	return s.Name
 }
 
 // copied returns a copy of s, which may be changed.
@@ -178,7 +188,7 @@ func (s *innerRing) copied() *innerRing {
 //go:noinline
 func (s *innerRing) named(name string) *innerRing {
 	s = s.copied()
-	s.name = name
+	s.Name = name
 	return s
 }
 
@@ -199,17 +209,10 @@ func (s *innerRing) product() *innerBinary {
 }
 
 //go:noinline
-func (s *innerRing) position() Position {
-	if s == nil || s.pos == nil && s.ind == nil {
-		return NotPositional
-	}
-	return s.mul.position()
-}
+func (s *innerRing) position() Position { return Position(s.inside().Position()) }
 
 //go:noinline
-func (s *innerRing) valid() bool {
-	return s != nil && (s.k != nil || s.pos != nil || s.ind != nil)
-}
+func (s *innerRing) valid() bool { return s.inside().Valid() }
 
 //go:noinline
 func (op *innerUnary) loops() *cpu.Unary {

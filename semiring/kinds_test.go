@@ -1,9 +1,12 @@
-package semiring
+package semiring_test
 
 import (
 	"reflect"
 	"testing"
 	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/semiring"
 )
 
 type (
@@ -12,40 +15,52 @@ type (
 	word   uint
 )
 
-// TestKindOf: kindOf finds the kind of built-in and named types, and kindOfType agrees.
+// TestKindOf: types of one kind, named ones and those of the same size, share operators, and other
+// types do not.
 func TestKindOf(t *testing.T) {
-	testKind[int8](t, kindInt8)
-	testKind[int16](t, kindInt16)
-	testKind[int32](t, kindInt32)
-	testKind[int64](t, kindInt64)
-	testKind[uint8](t, kindUint8)
-	testKind[uint16](t, kindUint16)
-	testKind[uint32](t, kindUint32)
-	testKind[uint64](t, kindUint64)
-	testKind[float32](t, kindFloat32)
-	testKind[float64](t, kindFloat64)
-	testKind[weight](t, kindFloat64)
-	testKind[count](t, kindInt32)
-	signed, unsigned := kindInt64, kindUint64
+	sums, pairs := map[*cpu.Sum]string{}, map[*cpu.Ring]string{}
+	newKind[int8](t, sums, pairs)
+	newKind[int16](t, sums, pairs)
+	newKind[int32](t, sums, pairs)
+	newKind[int64](t, sums, pairs)
+	newKind[uint8](t, sums, pairs)
+	newKind[uint16](t, sums, pairs)
+	newKind[uint32](t, sums, pairs)
+	newKind[uint64](t, sums, pairs)
+	newKind[float32](t, sums, pairs)
+	newKind[float64](t, sums, pairs)
+	sameKind[weight, float64](t)
+	sameKind[count, int32](t)
 	if unsafe.Sizeof(int(0)) == 4 {
-		signed, unsigned = kindInt32, kindUint32
+		sameKind[int, int32](t)
+		sameKind[uint, uint32](t)
+	} else {
+		sameKind[int, int64](t)
+		sameKind[uint, uint64](t)
 	}
-	testKind[int](t, signed)
-	testKind[uint](t, unsigned)
-	testKind[uintptr](t, unsigned)
-	testKind[word](t, unsigned)
-	if k := elementKind[bool](); k != kindUint8 {
-		t.Errorf("elementKind of bool is %d, want that of uint8", k)
+	sameKind[uintptr, uint](t)
+	sameKind[word, uint](t)
+	if semiring.AnyPair[bool]().Inside() != semiring.AnyPair[uint8]().Inside() {
+		t.Error("bool and uint8 share no AnyPair")
 	}
 }
 
-func testKind[T Number](t *testing.T, want kind) {
+func newKind[T semiring.Number](t *testing.T, sums map[*cpu.Sum]string, pairs map[*cpu.Ring]string) {
 	t.Helper()
-	if k := kindOf[T](); k != want {
-		t.Errorf("kindOf[%v] is %d, want %d", reflect.TypeFor[T](), k, want)
+	name, sum, pair := reflect.TypeFor[T]().String(), semiring.Min[T]().Inside(), semiring.AnyPair[T]().Inside()
+	if sums[sum] != "" || pairs[pair] != "" {
+		t.Errorf("%s shares Min with %q and AnyPair with %q", name, sums[sum], pairs[pair])
 	}
-	if k := elementKind[T](); k != want {
-		t.Errorf("elementKind[%v] is %d, want %d", reflect.TypeFor[T](), k, want)
+	sums[sum], pairs[pair] = name, name
+	if got, want := semiring.Min[T]().Identity(), semiring.MaxValue[T](); got != want {
+		t.Errorf("the identity of min of %s is %v, want %v", name, got, want)
+	}
+}
+
+func sameKind[T, U semiring.Number](t *testing.T) {
+	t.Helper()
+	if semiring.Min[T]().Inside() != semiring.Min[U]().Inside() || semiring.AnyPair[T]().Inside() != semiring.AnyPair[U]().Inside() {
+		t.Errorf("%v and %v share no operators", reflect.TypeFor[T](), reflect.TypeFor[U]())
 	}
 }
 
@@ -61,33 +76,33 @@ func TestKindsCompute(t *testing.T) {
 	computesMore(t)
 }
 
-func computes[T Number](t *testing.T) {
-	for _, s := range []Semiring[T, T, T]{
-		PlusTimes[T](), MinPlus[T](), MaxPlus[T](), MinTimes[T](), MaxTimes[T](), MinMax[T](), MaxMin[T](),
-		PlusMin[T](), PlusMax[T](), PlusPlus[T](), PlusMinus[T](),
+func computes[T semiring.Number](t *testing.T) {
+	for _, s := range []semiring.Semiring[T, T, T]{
+		semiring.PlusTimes[T](), semiring.MinPlus[T](), semiring.MaxPlus[T](), semiring.MinTimes[T](), semiring.MaxTimes[T](), semiring.MinMax[T](), semiring.MaxMin[T](),
+		semiring.PlusMin[T](), semiring.PlusMax[T](), semiring.PlusPlus[T](), semiring.PlusMinus[T](),
 	} {
 		checks(t, s)
 	}
-	for _, s := range []Semiring[T, bool, T]{PlusFirst[T](), MinFirst[T](), MaxFirst[T](), TimesFirst[T]()} {
+	for _, s := range []semiring.Semiring[T, bool, T]{semiring.PlusFirst[T](), semiring.MinFirst[T](), semiring.MaxFirst[T](), semiring.TimesFirst[T]()} {
 		checks(t, s)
 	}
-	for _, s := range []Semiring[bool, T, T]{PlusSecond[T](), MinSecond[T](), MaxSecond[T](), TimesSecond[T]()} {
+	for _, s := range []semiring.Semiring[bool, T, T]{semiring.PlusSecond[T](), semiring.MinSecond[T](), semiring.MaxSecond[T](), semiring.TimesSecond[T]()} {
 		checks(t, s)
 	}
-	for _, s := range []Semiring[bool, bool, T]{
-		PlusPair[T](), AnyPair[T](), AnyFirsti(T(1)), AnySecondj(T(3)), MinSecondi(T(0)), MaxSecondi(T(2)),
+	for _, s := range []semiring.Semiring[bool, bool, T]{
+		semiring.PlusPair[T](), semiring.AnyPair[T](), semiring.AnyFirsti(T(1)), semiring.AnySecondj(T(3)), semiring.MinSecondi(T(0)), semiring.MaxSecondi(T(2)),
 	} {
 		checks(t, s)
 	}
 	x, y := T(7), T(0)
 	y-- // the largest unsigned number
-	if got, want := Minus[T]().Apply(y, x), y-x; got != want {
+	if got, want := semiring.Minus[T]().Apply(y, x), y-x; got != want {
 		t.Errorf("minus of %v: %v, want %v", reflect.TypeFor[T](), got, want)
 	}
 	for _, op := range []struct {
-		SelectOp[T]
+		semiring.SelectOp[T]
 		keeps bool
-	}{{ValueLT(x), y < x}, {ValueLE(x), y <= x}, {ValueGT(x), y > x}, {ValueGE(x), y >= x}} {
+	}{{semiring.ValueLT(x), y < x}, {semiring.ValueLE(x), y <= x}, {semiring.ValueGT(x), y > x}, {semiring.ValueGE(x), y >= x}} {
 		if op.Keep(y, 0, 0) != op.keeps {
 			t.Errorf("%v %v of %v is kept: %v, want %v", op, x, y, !op.keeps, op.keeps)
 		}
@@ -97,9 +112,9 @@ func computes[T Number](t *testing.T) {
 	}
 }
 
-func checks[A, B, C any](t *testing.T, s Semiring[A, B, C]) {
+func checks[A, B, C any](t *testing.T, s semiring.Semiring[A, B, C]) {
 	t.Helper()
-	if err := Check(s, CheckOptions[A, B, C]{Rounds: 40}); err != nil {
+	if err := semiring.Check(s, semiring.CheckOptions[A, B, C]{Rounds: 40}); err != nil {
 		t.Errorf("%v: %v", reflect.TypeFor[C](), err)
 	}
 }
@@ -108,13 +123,13 @@ func checks[A, B, C any](t *testing.T, s Semiring[A, B, C]) {
 // all are one pointer.
 func TestTypesStayDistinct(t *testing.T) {
 	for name, pair := range map[string][2]any{
-		"Semiring": {PlusTimes[float64](), PlusTimes[int64]()},
-		"operands": {PlusFirst[float64](), PlusSecond[float64]()},
-		"Monoid":   {Plus[float64](), Plus[weight]()},
-		"BinaryOp": {Minus[float64](), Minus[float32]()},
-		"UnaryOp":  {Abs[float64](), Abs[float32]()},
-		"IndexOp":  {RowIndex[bool](int64(0)), RowIndex[float64](int64(0))},
-		"SelectOp": {Tril[float64](0), Tril[bool](0)},
+		"Semiring": {semiring.PlusTimes[float64](), semiring.PlusTimes[int64]()},
+		"operands": {semiring.PlusFirst[float64](), semiring.PlusSecond[float64]()},
+		"Monoid":   {semiring.Plus[float64](), semiring.Plus[weight]()},
+		"BinaryOp": {semiring.Minus[float64](), semiring.Minus[float32]()},
+		"UnaryOp":  {semiring.Abs[float64](), semiring.Abs[float32]()},
+		"IndexOp":  {semiring.RowIndex[bool](int64(0)), semiring.RowIndex[float64](int64(0))},
+		"SelectOp": {semiring.Tril[float64](0), semiring.Tril[bool](0)},
 	} {
 		a, b := reflect.TypeOf(pair[0]), reflect.TypeOf(pair[1])
 		if a.ConvertibleTo(b) {
@@ -129,30 +144,30 @@ func TestTypesStayDistinct(t *testing.T) {
 // TestZeroOperators: zero values and operators of nil functions are not valid, and no method
 // panics.
 func TestZeroOperators(t *testing.T) {
-	var s Semiring[int, int, int]
-	var m Monoid[int]
-	var op BinaryOp[int, int, int]
-	var u UnaryOp[int, int]
-	var at IndexOp[int, int]
-	var keep SelectOp[int]
+	var s semiring.Semiring[int, int, int]
+	var m semiring.Monoid[int]
+	var op semiring.BinaryOp[int, int, int]
+	var u semiring.UnaryOp[int, int]
+	var at semiring.IndexOp[int, int]
+	var keep semiring.SelectOp[int]
 	for name, valid := range map[string]bool{
-		"Semiring": s.Valid(), "Named": s.Named("x").Valid(), "WithKernels": s.WithKernels(Kernels[int, int, int]{}).Valid(),
-		"WithFlippedKernels": s.WithFlippedKernels(Kernels[int, int, int]{}).Valid(), "Add": s.Add().Valid(), "Mul": s.Mul().Valid(),
+		"Semiring": s.Valid(), "Named": s.Named("x").Valid(), "WithKernels": s.WithKernels(semiring.Kernels[int, int, int]{}).Valid(),
+		"WithFlippedKernels": s.WithFlippedKernels(semiring.Kernels[int, int, int]{}).Valid(), "Add": s.Add().Valid(), "Mul": s.Mul().Valid(),
 		"Monoid": m.Valid(), "WithTerminal": m.WithTerminal(1).Valid(), "Op": m.Op().Valid(), "BinaryOp": op.Valid(),
-		"UnaryOp": u.Valid(), "IndexOp": at.Valid(), "SelectOp": keep.Valid(), "New": New(m, op).Valid(),
-		"New of nil": New[int, int, int](Plus[int](), nil).Valid(), "NewMonoid": NewMonoid(op, 1).Valid(),
-		"NewBinary": NewBinary[int, int, int]("f", nil).Valid(), "NewUnary": NewUnary[int, int]("f", nil).Valid(),
-		"NewIndex": NewIndex[int, int]("f", nil).Valid(), "NewSelect": NewSelect[int]("f", nil).Valid(),
-		"NewIndexBinary": NewIndexBinary[int, int, int]("f", nil).Valid(), "WithMap": u.WithMap(func(c, a []int) {}).Valid(),
+		"UnaryOp": u.Valid(), "IndexOp": at.Valid(), "SelectOp": keep.Valid(), "New": semiring.New(m, op).Valid(),
+		"New of nil": semiring.New[int, int, int](semiring.Plus[int](), nil).Valid(), "NewMonoid": semiring.NewMonoid(op, 1).Valid(),
+		"NewBinary": semiring.NewBinary[int, int, int]("f", nil).Valid(), "NewUnary": semiring.NewUnary[int, int]("f", nil).Valid(),
+		"NewIndex": semiring.NewIndex[int, int]("f", nil).Valid(), "NewSelect": semiring.NewSelect[int]("f", nil).Valid(),
+		"NewIndexBinary": semiring.NewIndexBinary[int, int, int]("f", nil).Valid(), "WithMap": u.WithMap(func(c, a []int) {}).Valid(),
 	} {
 		if valid {
 			t.Errorf("%s of a zero value or of nil is valid", name)
 		}
 	}
 	got := []any{
-		s.Name(), s.String(), s.Position(), s.Inside(), m.Name(), m.CUDA(), m.Identity(), m.IsAny(), m.Combine(1, 2), m.TerminalInside().None(),
+		s.Name(), s.String(), s.Position(), s.Inside(), m.Name(), m.CUDA(), m.Identity(), m.IsAny(), m.Combine(1, 2), m.Inside(), op.Inside(),
 		op.Name(), op.CUDA(), op.Apply(1, 2), op.ApplyAt(1, 2, 3, 4, 5), op.Position(), u.Name(), u.CUDA(), u.Apply(1),
-		at.Name(), at.CUDA(), at.Apply(1, 2, 3), at.UsesValue(), keep.Name(), keep.CUDA(), keep.Keep(1, 2, 3), NewUnary[int, int]("", nil).Apply(3),
+		at.Name(), at.CUDA(), at.Apply(1, 2, 3), at.UsesValue(), keep.Name(), keep.CUDA(), keep.Keep(1, 2, 3), semiring.NewUnary[int, int]("", nil).Apply(3),
 	}
 	for p, v := range got {
 		if x := reflect.ValueOf(v); !x.IsZero() && v != true {

@@ -1,6 +1,6 @@
 //go:build long
 
-package semiring
+package semiring_test
 
 import "testing"
 

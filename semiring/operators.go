@@ -33,8 +33,8 @@ func NewBinary[A, B, C any](name string, f func(x A, y B) C, cuda ...string) Bin
 //
 //go:noinline
 func userBinary(op *innerBinary) *innerBinary {
-	if op.k != nil {
-		op.k.User = true
+	if op.Binary != nil {
+		op.User = true
 	}
 	return op
 }
@@ -50,7 +50,7 @@ func textOf(cuda []string) string {
 // newBinary is NewBinary for the operators of this package.
 func newBinary[A, B, C any](name string, f func(x A, y B) C, cuda string) *innerBinary {
 	if f == nil {
-		return &innerBinary{name: name, cuda: cuda}
+		return operatorOf(nil, name, cuda, nil)
 	}
 	k := &cpu.BinaryOf[A, B, C]{
 		Zip:   func(c []C, a []A, b []B) { ZipFn(c, a, b, f) },
@@ -69,11 +69,11 @@ func newBinary[A, B, C any](name string, f func(x A, y B) C, cuda string) *inner
 		},
 		UsesX: true, UsesY: true,
 	}
-	return &innerBinary{name: name, cuda: cuda, fn: pointerTo(f), k: k.Untyped()}
+	return operatorOf(k.Untyped(), name, cuda, pointerTo(f))
 }
 
-// Inside returns the loops for the packages of this module; see [Semiring.Inside].
-func (op BinaryOp[A, B, C]) Inside() *cpu.Binary { return op.in.loops() }
+// Inside returns the operator for the packages of this module; see [Semiring.Inside].
+func (op BinaryOp[A, B, C]) Inside() *cpu.Operator { return op.in.inside() }
 
 // Name returns the operator's name, such as "plus".
 func (op BinaryOp[A, B, C]) Name() string { return op.in.title() }
@@ -125,11 +125,11 @@ func NewMonoid[T any](op BinaryOp[T, T, T], identity T) Monoid[T] {
 // newMonoid is NewMonoid for the operators of this package.
 func newMonoid[T any](op *innerBinary, identity T) *innerMonoid {
 	if !op.valid() {
-		return &innerMonoid{op: op}
+		return sumOf(nil, op, cpu.Values{})
 	}
 	f := funcOf[func(T, T) T](op.fn)
 	k := &cpu.MonoidOf[T]{
-		Identity: []T{identity}, User: op.k.User,
+		Identity: []T{identity}, User: op.User,
 		Fold: func(s *T, xs []T) { *s = FoldFn(*s, xs, f) },
 		FoldRows: func(y []T, id *T, ptr []int64, v []T) {
 			for i := range y {
@@ -138,7 +138,7 @@ func newMonoid[T any](op *innerBinary, identity T) *innerMonoid {
 		},
 		Collect: func(acc []T, ci []int32, v []T) { CollectFn(acc, ci, v, f) },
 	}
-	return &innerMonoid{op: op, k: k.Untyped()}
+	return sumOf(k.Untyped(), op, cpu.Values{})
 }
 
 // WithTerminal returns the monoid with a terminal value. A sum that reaches it keeps it, so
@@ -147,8 +147,8 @@ func (m Monoid[T]) WithTerminal(t T) Monoid[T] {
 	return Monoid[T]{in: m.in.withTerminal(one(t))}
 }
 
-// Inside returns the loops for the packages of this module; see [Semiring.Inside].
-func (m Monoid[T]) Inside() *cpu.Monoid { return m.in.loops() }
+// Inside returns the monoid for the packages of this module; see [Semiring.Inside].
+func (m Monoid[T]) Inside() *cpu.Sum { return m.in.inside() }
 
 // Name returns the operator's name.
 func (m Monoid[T]) Name() string { return m.in.operator().title() }
@@ -161,8 +161,8 @@ func (m Monoid[T]) Op() BinaryOp[T, T, T] { return BinaryOp[T, T, T]{in: m.in.op
 
 // Identity returns the identity.
 func (m Monoid[T]) Identity() (id T) {
-	if k := m.in.loops(); k != nil {
-		id = *(*T)(k.Identity.Pointer())
+	if m.in.valid() {
+		id = *(*T)(m.in.Identity.Pointer())
 	}
 	return id
 }
@@ -175,23 +175,19 @@ func (m Monoid[T]) Terminal() (t T, ok bool) {
 	return t, false
 }
 
-// TerminalInside returns the terminal value for the packages of this module, none if there is no one;
-// see [Semiring.Inside].
-func (m Monoid[T]) TerminalInside() cpu.Values { return m.in.end() }
-
 // IsAny reports whether the monoid is Any, which returns either operand.
 func (m Monoid[T]) IsAny() bool { return m.in.isAny() }
 
 // Combine returns x ⊕ y, or the zero value if the monoid is not Valid.
 func (m Monoid[T]) Combine(x, y T) (z T) {
-	if m.in == nil || m.in.k == nil {
+	if !m.in.valid() {
 		return z
 	}
 	return funcOf[func(T, T) T](m.in.op.fn)(x, y)
 }
 
 // Valid reports whether the monoid was made by a constructor of this package.
-func (m Monoid[T]) Valid() bool { return m.in.loops() != nil }
+func (m Monoid[T]) Valid() bool { return m.in.valid() }
 
 // String returns the name.
 func (m Monoid[T]) String() string { return m.Name() }
@@ -407,12 +403,10 @@ func (op SelectOp[A]) String() string { return op.in.title() }
 // one returns a value as values without its type.
 func one[T any](x T) cpu.Values { return sparse.ValuesOf([]T{x}) }
 
-// scalarCUDA returns a number or bool, also of a named type, as a CUDA C expression, and "" for
-// other types.
+// scalarCUDA returns a number, also of a named type, as a CUDA C expression.
 func scalarCUDA(x any) string {
-	switch v := reflect.ValueOf(x); {
-	case v.Kind() == reflect.Bool:
-		return fmt.Sprint(v.Bool())
+	v := reflect.ValueOf(x)
+	switch {
 	case v.CanFloat():
 		return floatCUDA(v.Float())
 	case v.CanInt():
@@ -424,13 +418,11 @@ func scalarCUDA(x any) string {
 		default:
 			return fmt.Sprint(i)
 		}
-	case v.CanUint():
-		if u := v.Uint(); u > math.MaxInt32 {
-			return fmt.Sprintf("%dULL", u)
-		}
-		return fmt.Sprint(v.Uint())
 	}
-	return ""
+	if u := v.Uint(); u > math.MaxInt32 {
+		return fmt.Sprintf("%dULL", u)
+	}
+	return fmt.Sprint(v.Uint())
 }
 
 func floatCUDA(v float64) string {

@@ -67,8 +67,8 @@ func newIndexOp[C Number](index index, offset C) *innerBinary {
 		cuda = fmt.Sprintf("(C)%s + (C)%s", cuda, scalarCUDA(offset))
 	}
 	op := newBinary(name, func(bool, bool) C { return 0 }, cuda)
-	op.k.UsesX, op.k.UsesY = false, false
-	op.pos = &position{
+	op.UsesX, op.UsesY = false, false
+	return op.at(&position{
 		which:     index.which,
 		fromIndex: pointerTo(func(i int) C { return C(i) + offset }),
 		fillIndices: func(out cpu.Values, ci []int32) {
@@ -77,8 +77,7 @@ func newIndexOp[C Number](index index, offset C) *innerBinary {
 				c[p] = C(j) + offset
 			}
 		},
-	}
-	return op
+	})
 }
 
 // index is an index of a product, with the name and the CUDA expression of its operator.
@@ -105,8 +104,8 @@ func positionalRing(k kind, first, second *ringTable, i index, offset unsafe.Poi
 	x, y := first.at(k), second.at(k)
 	op := indexOp(k, i, offset)
 	s := unbound(x.add, op)
-	s.pos = &cpu.Positional{
-		First: x.k, FirstFlip: x.flip, Second: y.k, SecondFlip: y.flip,
+	s.Positional = &cpu.Positional{
+		First: x.Semiring, FirstFlip: x.Flipped, Second: y.Semiring, SecondFlip: y.Flipped,
 		FillIndices: op.pos.fillIndices,
 	}
 	return s
@@ -115,10 +114,10 @@ func positionalRing(k kind, first, second *ringTable, i index, offset unsafe.Poi
 // newPositional is New for a positional op: its kernels call add as a closure.
 func newPositional[A, B, C any](add *innerMonoid, op *position) *cpu.Positional {
 	return &cpu.Positional{
-		First:       fromClosures(add, func(x C, _ B) C { return x }, true, false, add.k.User),
-		FirstFlip:   fromClosures(add, func(_ B, x C) C { return x }, false, true, add.k.User),
-		Second:      fromClosures(add, func(_ A, y C) C { return y }, false, true, add.k.User),
-		SecondFlip:  fromClosures(add, func(y C, _ A) C { return y }, true, false, add.k.User),
+		First:       fromClosures(add, func(x C, _ B) C { return x }, true, false, add.User),
+		FirstFlip:   fromClosures(add, func(_ B, x C) C { return x }, false, true, add.User),
+		Second:      fromClosures(add, func(_ A, y C) C { return y }, false, true, add.User),
+		SecondFlip:  fromClosures(add, func(y C, _ A) C { return y }, true, false, add.User),
 		FillIndices: op.fillIndices,
 	}
 }

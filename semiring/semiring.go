@@ -55,7 +55,7 @@ type Kernels[A, B, C any] struct {
 // operations return an error.
 func New[A, B, C any](add Monoid[C], mul Operator[A, B, C]) Semiring[A, B, C] {
 	if mul == nil {
-		return Semiring[A, B, C]{in: &innerRing{add: add.in}}
+		return Semiring[A, B, C]{in: &innerRing{add: add.in, Ring: cpu.Ring{Sum: add.in.inside()}}}
 	}
 	return Semiring[A, B, C]{in: newRing[A, B, C](add.in, mul.Op().in)}
 }
@@ -64,16 +64,16 @@ func New[A, B, C any](add Monoid[C], mul Operator[A, B, C]) Semiring[A, B, C] {
 func newRing[A, B, C any](add *innerMonoid, op *innerBinary) *innerRing {
 	s := unbound(add, op)
 	switch {
-	case add.loops() == nil || op.loops() == nil:
+	case !add.valid() || op == nil || op.Binary == nil:
 	case op.ind != nil:
-		s.ind = op.ind.under(add)
+		s.Indexed = op.ind.under(add)
 	case op.pos != nil:
-		s.pos = newPositional[A, B, C](add, op.pos)
+		s.Positional = newPositional[A, B, C](add, op.pos)
 	default:
 		f := funcOf[func(A, B) C](op.fn)
 		flipped := func(y B, x A) C { return f(x, y) }
-		s.k = fromClosures(add, f, op.k.UsesX, op.k.UsesY, op.k.User)
-		s.flip = fromClosures(add, flipped, op.k.UsesY, op.k.UsesX, op.k.User)
+		s.Semiring = fromClosures(add, f, op.UsesX, op.UsesY, op.User)
+		s.Flipped = fromClosures(add, flipped, op.UsesY, op.UsesX, op.User)
 	}
 	return s
 }
@@ -82,14 +82,16 @@ func newRing[A, B, C any](add *innerMonoid, op *innerBinary) *innerRing {
 //
 //go:noinline
 func unbound(add *innerMonoid, mul *innerBinary) *innerRing {
-	return &innerRing{name: add.operator().title() + "_" + mul.title(), add: add, mul: mul}
+	return &innerRing{add: add, mul: mul, Ring: cpu.Ring{
+		Name: add.operator().title() + "_" + mul.title(), Sum: add.inside(), Mul: mul.inside(),
+	}}
 }
 
 // fromClosures returns the semiring of m and mul; user reports whether mul is a function of a user.
 func fromClosures[A, B, C any](m *innerMonoid, mul func(A, B) C, usesX, usesY, user bool) *cpu.Semiring {
 	k := closureKernels(funcOf[func(C, C) C](m.op.fn), mul, usesX, usesY)
-	s := shell(k.Untyped(), m.k, m.any, usesX, usesY)
-	s.User = user || m.k.User
+	s := shell(k.Untyped(), m.Monoid, m.Any, usesX, usesY)
+	s.User = user || m.Monoid.User
 	return s
 }
 
@@ -207,7 +209,7 @@ func valueAt[A any](a *A) (x A) {
 // them. A positional semiring keeps its own loops.
 func (s Semiring[A, B, C]) WithKernels(k Kernels[A, B, C]) Semiring[A, B, C] {
 	in := s.in.copied()
-	in.k = withKernels(in.k, &k)
+	in.Semiring = withKernels(in.Semiring, &k)
 	return Semiring[A, B, C]{in: in}
 }
 
@@ -215,7 +217,7 @@ func (s Semiring[A, B, C]) WithKernels(k Kernels[A, B, C]) Semiring[A, B, C] {
 // which MxV uses to push and VxM to pull.
 func (s Semiring[A, B, C]) WithFlippedKernels(k Kernels[B, A, C]) Semiring[A, B, C] {
 	in := s.in.copied()
-	in.flip = withKernels(in.flip, &k)
+	in.Flipped = withKernels(in.Flipped, &k)
 	return Semiring[A, B, C]{in: in}
 }
 
@@ -277,9 +279,9 @@ func overlay[A, B, C any](to *cpu.KernelsOf[A, B, C], k Kernels[A, B, C]) {
 	}
 }
 
-// Inside returns the loops of the semiring for the packages of this module. It is not for users: the
-// type that it returns is internal.
-func (s Semiring[A, B, C]) Inside() cpu.Forms { return s.in.forms() }
+// Inside returns the semiring for the packages of this module. It is not for users: the type that it
+// returns is internal.
+func (s Semiring[A, B, C]) Inside() *cpu.Ring { return s.in.inside() }
 
 // Name returns the name, such as "plus_times".
 func (s Semiring[A, B, C]) Name() string { return s.in.title() }

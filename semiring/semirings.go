@@ -10,8 +10,8 @@ import (
 //go:noinline
 func bound(add *innerMonoid, mul *innerBinary, k, flip cpu.Kernels) *innerRing {
 	s := unbound(add, mul)
-	s.k = shell(k, add.k, add.any, mul.k.UsesX, mul.k.UsesY)
-	s.flip = shell(flip, add.k, add.any, mul.k.UsesY, mul.k.UsesX)
+	s.Semiring = shell(k, add.Monoid, add.Any, mul.UsesX, mul.UsesY)
+	s.Flipped = shell(flip, add.Monoid, add.Any, mul.UsesY, mul.UsesX)
 	return s
 }
 
@@ -63,8 +63,8 @@ func absorbing(k kind, s *innerRing) *innerRing {
 }
 
 func absorb[T Float](s *innerRing) {
-	id := sparse.SliceOf[T](s.add.k.Identity)[0]
-	for _, k := range []*cpu.Semiring{s.k, s.flip} {
+	id := sparse.SliceOf[T](s.add.Identity)[0]
+	for _, k := range []*cpu.Semiring{s.Semiring, s.Flipped} {
 		cpu.TypedKernels[T, T, T](k).IsIdentity = func(x *T) bool { return *x == id }
 		k.Absent = k.Identity
 	}

@@ -1,4 +1,4 @@
-package semiring
+package semiring_test
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // TestVectorsRoundAlike: Axpy with vector instructions has the bits of a loop, special values
@@ -32,8 +33,8 @@ func TestVectorsRoundAlike(t *testing.T) {
 					b[p], y[p] = special[p/5%len(special)], special[p/7%len(special)]
 				}
 			}
-			loops, second := plusTimesKernels(kindFloat64), plusSecondKernels(kindFloat64)
-			times := typedKernels[float64, float64, float64](&loops)
+			times := cpu.TypedKernels[float64, float64, float64](semiring.PlusTimes[float64]().Inside().Semiring)
+			second := semiring.PlusSecond[float64]().Inside().Semiring
 			x, z := append([]float64(nil), y...), append([]float64(nil), y...)
 			times.Axpy(x, &scale, b)
 			second.Axpy(sparse.ValuesOf(z), nil, sparse.ValuesOf(b))
@@ -46,8 +47,7 @@ func TestVectorsRoundAlike(t *testing.T) {
 					t.Errorf("%d values: position %d has changed", length, p)
 				}
 			}
-			loops = plusTimesKernels(kindFloat32)
-			narrow(t, length, float32(scale), b, y, typedKernels[float32, float32, float32](&loops))
+			narrow(t, length, float32(scale), b, y, cpu.TypedKernels[float32, float32, float32](semiring.PlusTimes[float32]().Inside().Semiring))
 		}
 	}
 }

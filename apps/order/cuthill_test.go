@@ -1,4 +1,4 @@
-package order
+package order_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/order"
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -86,7 +87,7 @@ func TestReverseCuthillMcKee(t *testing.T) {
 	} {
 		for seed := range uint64(5) {
 			a := renumbered(t, c.n, c.edges, seed)
-			order, err := ReverseCuthillMcKee(a)
+			order, err := order.ReverseCuthillMcKee(a)
 			if err != nil {
 				t.Fatal(c.name, err)
 			}
@@ -95,15 +96,15 @@ func TestReverseCuthillMcKee(t *testing.T) {
 			}
 		}
 	}
-	if _, err := ReverseCuthillMcKee(matrix.New[bool](3, 4)); !errors.Is(err, matrix.ErrDimension) {
+	if _, err := order.ReverseCuthillMcKee(matrix.New[bool](3, 4)); !errors.Is(err, matrix.ErrDimension) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := ReverseCuthillMcKee(renumbered(t, 99, ring, 1), OrderOptions{workflow.Run{Context: ctx}}); !errors.Is(err, context.Canceled) {
+	if _, err := order.ReverseCuthillMcKee(renumbered(t, 99, ring, 1), order.OrderOptions{workflow.Run{Context: ctx}}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, err := ReverseCuthillMcKee(renumbered(t, 99, ring, 1), OrderOptions{workflow.Run{Method: workflow.Fused}}); err == nil {
+	if _, err := order.ReverseCuthillMcKee(renumbered(t, 99, ring, 1), order.OrderOptions{workflow.Run{Method: workflow.Fused}}); err == nil {
 		t.Error("there is no fused form")
 	}
 }
@@ -182,7 +183,7 @@ func TestReverseCuthillMcKeeThreads(t *testing.T) {
 		}
 		want := naiveOrder(a)
 		for _, threads := range []int{1, 2, 3, 8, 16} {
-			got, err := ReverseCuthillMcKee(a, OrderOptions{workflow.Run{Threads: threads}})
+			got, err := order.ReverseCuthillMcKee(a, order.OrderOptions{workflow.Run{Threads: threads}})
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("undirected %v, %d threads: another order than one vertex after another gives, %v", undirected, threads, err)
 			}

@@ -144,6 +144,19 @@ type Binary struct {
 // Untyped returns the operator without element types; both share memory.
 func (f *BinaryOf[A, B, C]) Untyped() *Binary { return (*Binary)(unsafe.Pointer(f)) }
 
+// BinaryByPairs returns the operator of a user's function on one type, by its loop.
+func BinaryByPairs(f sparse.Pairs) *Binary {
+	return &Binary{
+		Zip: func(c, a, b Values) { f(c, nil, a, nil, b, nil) },
+		ZipAt: func(c Values, pc []int32, a Values, pa []int32, b Values, pb []int32) {
+			if len(pc) > 0 {
+				f(c, pc, a, pa, b, pb)
+			}
+		},
+		UsesX: true, UsesY: true, User: true,
+	}
+}
+
 // MonoidOf is the arithmetic of a commutative monoid over T.
 type MonoidOf[T any] struct {
 	// Fold does *s ⊕= Σ xs[p]. It may stop early at a terminal value.

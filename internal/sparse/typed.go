@@ -65,7 +65,10 @@ func UntypedBlocks[T any](list []Tuples[T]) []Block { return *(*[]Block)(unsafe.
 // TypedBlock returns a block of values of T.
 func TypedBlock[T any](b Block) Tuples[T] { return *(*Tuples[T])(unsafe.Pointer(&b)) }
 
-// Combining returns the loop of an operator, nil of nil.
+// Combining returns the loop of an operator, nil of nil. It is not inlined, since each caller would
+// get a copy of the loop.
+//
+//go:noinline
 func Combining[T any](op func(x, y T) T) Combine {
 	if op == nil {
 		return nil
@@ -74,6 +77,32 @@ func Combining[T any](op func(x, y T) T) Combine {
 		val := SliceOf[T](v)
 		for p, q := range to {
 			val[q] = op(val[q], val[from[p]])
+		}
+	}
+}
+
+// Pairs does c[pc[p]] = a[pa[p]] ⊕ b[pb[p]], or with nil lists c[p] = a[p] ⊕ b[p].
+type Pairs func(c Values, pc []int32, a Values, pa []int32, b Values, pb []int32)
+
+// Pairing is Combining for Pairs.
+//
+//go:noinline
+func Pairing[T any](op func(x, y T) T) Pairs {
+	if op == nil {
+		return nil
+	}
+	return func(cv Values, pc []int32, av Values, pa []int32, bv Values, pb []int32) {
+		c, a, b := SliceOf[T](cv), SliceOf[T](av), SliceOf[T](bv)
+		if pc == nil {
+			a, b = a[:len(c)], b[:len(c)]
+			for p := range c {
+				c[p] = op(a[p], b[p])
+			}
+			return
+		}
+		pa, pb = pa[:len(pc)], pb[:len(pc)]
+		for p, q := range pc {
+			c[q] = op(a[pa[p]], b[pb[p]])
 		}
 	}
 }

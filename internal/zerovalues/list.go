@@ -7,6 +7,7 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -147,6 +148,8 @@ func instances(params *ast.FieldList) (list []string) {
 			if id, ok := c.X.(*ast.Ident); ok {
 				arg = id.Name
 			}
+		case *ast.IndexExpr: // Labelled[L]
+			arg = "*graphio.Labelled[float64]"
 		default:
 			switch constraint {
 			case "Integer":
@@ -171,7 +174,7 @@ func table(rows []row, long bool) ([]byte, error) {
 	}
 	b.WriteString("package zerovalues\n\nimport (\n\t\"reflect\"\n\n")
 	for _, pkg := range packages {
-		if slices.ContainsFunc(rows, func(r row) bool { return r.pkg == pkg }) {
+		if slices.ContainsFunc(rows, func(r row) bool { return r.pkg == pkg || strings.Contains(r.text, "*"+path.Base(pkg)+".") }) {
 			fmt.Fprintf(&b, "\t%q\n", module+pkg)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/chunked"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/generate"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/matrix/gonumgraph"
 	"github.com/hiveblas/hiveblas/matrix/gonummat"
 	"github.com/hiveblas/hiveblas/ops"
@@ -116,7 +117,7 @@ func init() {
 		{"ops.EWiseMult", ops.EWiseMult[float64, float64, float64]},
 		{"ops.EWiseUnion", ops.EWiseUnion[float64, float64, float64]},
 		{"ops.Extract", ops.Extract[float64]},
-		{"ops.ExtractLabelled", ops.ExtractLabelled[float64]},
+		{"ops.ExtractLabelled", ops.ExtractLabelled[*graphio.Labelled[float64]]},
 		{"ops.ExtractRow", ops.ExtractRow[float64]},
 		{"ops.ExtractVector", ops.ExtractVector[float64]},
 		{"ops.Inner", ops.Inner[float64, float64, float64]},
