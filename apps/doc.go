@@ -8,7 +8,8 @@
 //
 //	classify     Classify: where a pattern with features may be in a data graph
 //	geo          Geolocate: places of vertices from the places of their neighbours
-//	sage         GraphSAGE, TrainGraphSAGE: embeddings of vertices by features and neighbours
+//	sage         GraphSAGE, TrainGraphSAGE: embeddings of vertices by features and neighbours;
+//	             training is in sage/train
 //	search       GraphSearch: walks that look for vertices of high score
 //	communities  Communities, Modularity, LabelPropagation
 //	lgc          LocalCluster, Clusterer: clusters around seeds, by ℓ1-regularised PageRank
@@ -31,7 +32,7 @@
 //	order        TopologicalOrder, ReverseCuthillMcKee
 //
 // A few stand on others: flow on paths, nominate on paths and centrality, paths and communities on
-// components, search on paths, triangles on scan.
+// components, search on paths, triangles on scan, sage/train on sage.
 //
 // Every function takes its graph as a matrix, an edge from row to column. Settings are the last
 // parameter, a struct; its zero value is the usual choice, and it may be left out. Functions return

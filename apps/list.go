@@ -161,7 +161,7 @@ func List[T semiring.Number]() []App[T] {
 		{Name: "search", Family: "search", Functions: names("GraphSearch"),
 			Kernels: described("search")},
 		{Name: "sage", Family: "sage", Functions: names("GraphSAGE", "TrainGraphSAGE"),
-			Kernels: described("sage")},
+			Kernels: described("sage", "sagetrain")},
 		{Name: "sgm", Family: "sgm", Functions: names("SGM")},
 		{Name: "lasso", Family: "lasso", Functions: names("FusedLasso", "FusedLassoPath", "FusedLassoBatch"),
 			Kernels: described("lasso"), Use: uses(lassoOne[T])},
@@ -191,8 +191,13 @@ func uses[T semiring.Number](
 }
 
 // described returns the programs that the package of a workflow has registered.
-func described(name string) func(device.Type) []device.Program {
-	return func(t device.Type) []device.Program { return device.Described(name, t) }
+func described(names ...string) func(device.Type) []device.Program {
+	return func(t device.Type) (list []device.Program) {
+		for _, name := range names {
+			list = append(list, device.Described(name, t)...)
+		}
+		return list
+	}
 }
 
 // classifyOneEdge matches a pattern of one edge in itself, where g lives.

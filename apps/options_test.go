@@ -23,6 +23,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/paths"
 	"github.com/hiveblas/hiveblas/apps/project"
 	"github.com/hiveblas/hiveblas/apps/sage"
+	"github.com/hiveblas/hiveblas/apps/sage/train"
 	"github.com/hiveblas/hiveblas/apps/scan"
 	"github.com/hiveblas/hiveblas/apps/search"
 	"github.com/hiveblas/hiveblas/apps/sets"
@@ -80,8 +81,8 @@ func calls(t *testing.T, g *matrix.Matrix[float64], c *lgc.Clusterer, a *classif
 	}
 	_, err = sage.GraphSAGE(g, x, meanModel(3, 2), make([]sage.SAGEOptions, times)...)
 	keep("GraphSAGE", err)
-	few := slices.Repeat([]sage.SAGETrainOptions{{Epochs: 1, Hidden: []int{2}}}, max(times, 1))
-	_, err = sage.TrainGraphSAGE(g, x, nil, sage.SAGESplit{}, few...)
+	few := slices.Repeat([]train.SAGETrainOptions{{Epochs: 1, Hidden: []int{2}}}, max(times, 1))
+	_, err = train.TrainGraphSAGE(g, x, nil, train.SAGESplit{}, few...)
 	keep("TrainGraphSAGE", err)
 	_, err = sage.ReadFeatures(strings.NewReader("1"), slices.Repeat([]sage.FeatureOptions{{Format: "csv"}}, max(times, 1))...)
 	keep("ReadFeatures", err)

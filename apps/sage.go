@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/hiveblas/hiveblas/apps/sage"
+	"github.com/hiveblas/hiveblas/apps/sage/train"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 )
@@ -78,15 +79,15 @@ func ReadFeaturesFile(path string, opts ...FeatureOptions) (*matrix.Matrix[float
 
 // ReadClasses reads classes of the n vertices of a graph as ReadScores reads scores: a class on
 // each line, or lines “vertex class”; a first line of names of columns is skipped. See
-// [sage.ReadClasses].
+// [train.ReadClasses].
 func ReadClasses(r io.Reader, n int, opts ...ScoreFileOptions) (classes []int32, names []string, err error) {
-	return sage.ReadClasses(r, n, opts...)
+	return train.ReadClasses(r, n, opts...)
 }
 
 // ReadSplit reads a split of the n vertices of a graph, in the same form, with the words train,
-// validate and test. See [sage.ReadSplit].
+// validate and test. See [train.ReadSplit].
 func ReadSplit(r io.Reader, n int, opts ...ScoreFileOptions) (SAGESplit, error) {
-	return sage.ReadSplit(r, n, opts...)
+	return train.ReadSplit(r, n, opts...)
 }
 
 // SAGESampling is the way in which GraphSAGE chooses neighbours of a vertex. See
@@ -107,19 +108,19 @@ const SampleByDegree = sage.SampleByDegree
 // their visits (as PinSage does).
 const SampleByWalks = sage.SampleByWalks
 
-// SAGESplit says which vertices train, validate and test. See [sage.SAGESplit].
-type SAGESplit = sage.SAGESplit
+// SAGESplit says which vertices train, validate and test. See [train.SAGESplit].
+type SAGESplit = train.SAGESplit
 
-// SAGEProgress is the state of training after an epoch. See [sage.SAGEProgress].
-type SAGEProgress = sage.SAGEProgress
+// SAGEProgress is the state of training after an epoch. See [train.SAGEProgress].
+type SAGEProgress = train.SAGEProgress
 
-// SAGETrainOptions are the settings of TrainGraphSAGE. See [sage.SAGETrainOptions].
-type SAGETrainOptions = sage.SAGETrainOptions
+// SAGETrainOptions are the settings of TrainGraphSAGE. See [train.SAGETrainOptions].
+type SAGETrainOptions = train.SAGETrainOptions
 
-// SAGETraining is the result of TrainGraphSAGE. See [sage.SAGETraining].
-type SAGETraining = sage.SAGETraining
+// SAGETraining is the result of TrainGraphSAGE. See [train.SAGETraining].
+type SAGETraining = train.SAGETraining
 
-// TrainGraphSAGE trains a network of GraphSAGE by back-propagation. See [sage.TrainGraphSAGE].
+// TrainGraphSAGE trains a network of GraphSAGE by back-propagation. See [train.TrainGraphSAGE].
 func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], classes []int32, split SAGESplit, opts ...SAGETrainOptions) (*SAGETraining, error) {
-	return sage.TrainGraphSAGE(g, features, classes, split, opts...)
+	return train.TrainGraphSAGE(g, features, classes, split, opts...)
 }

@@ -125,7 +125,7 @@ type pinnedBlock struct {
 }
 
 // pin returns pinned memory of so many bytes: the memory of the last stage if it has the size,
-// since pinning takes time (128 MB held a product up for some 40 ms).
+// since pinning takes longer than a copy.
 func (d *Device) pin(bytes int64) (unsafe.Pointer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

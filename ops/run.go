@@ -39,7 +39,7 @@ const (
 	// by degree. A forced Relabelled makes the copy, which is kept until the matrix changes; Auto
 	// uses an existing copy, and makes one for a matrix of 8M entries and more in half a million
 	// columns and more, if its rows are of very unequal lengths. Making it costs about 10 products
-	// and saves a third of each (R-MAT 20 and 22, fp32: 0.131 → 0.080, 0.474 → 0.312 ms).
+	// and saves a third of each.
 	Relabelled Method = "relabelled"
 	// MxV, VxM and MxM on a GPU: SpMV, SpMM and SpGEMM of NVIDIA's cuSPARSE, and SDDMM for full
 	// operands under a mask. It supports plus_times of float32 and float64.
@@ -58,7 +58,7 @@ type settings struct {
 	repeats int          // Repeats
 	region  bool         // MaskOfRegion
 	local   *localRun    // of an operation on a block of a group; wholeRun otherwise
-	loop    *record.Loop // whose body the operation is in, or nil
+	loop    *record.Loop // the loop that the operation is in the body of, or nil
 
 	// Of a loop; see Steps.While.
 	passes   int64 // if bounded is set

@@ -13,8 +13,7 @@ import (
 
 // dotBest is dot for min and max of operators that read both operands. Few products improve on the
 // best one so far, so a branch costs less than Go's min, which also handles NaN and the order of −0
-// and 0. Of −0 and 0, dotBest keeps the first (SpMV min.plus of R-MAT 18 on one thread: 22.5 ms
-// instead of 24.0).
+// and 0. Of −0 and 0, dotBest keeps the first.
 func dotBest[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
 	av = av[:len(ci)]
 	for p, j := range ci {
@@ -28,8 +27,7 @@ func dotBest[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B)
 // dotBits is dotBest for floats, by comparison of their bits as integers. The order of the bits is
 // the order of the numbers where none is negative, and the minimum of integers is one instruction
 // without a branch. It reports whether the result is valid: it is not if it is negative as an
-// integer, or a NaN, which follows all numbers. With prefetched streams, SpMV min.plus on two
-// threads, same run: 17.3 → 13.8 ms on R-MAT 18, 98 → 66 on R-MAT 20.
+// integer, or a NaN, which follows all numbers.
 func dotBits[A, B, C Number, P addTag, M mulTag](id C, ci []int32, av []A, x []B) (C, bool) {
 	s := bitsOf(id)
 	s1 := s
@@ -114,8 +112,7 @@ func dot4[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C 
 	return s
 }
 
-// gather4 is dot4 for operators that read y alone. MxV over plus.second with the pattern of R-MAT
-// 18, two threads: 7.1 → 5.1 ms.
+// gather4 is dot4 for operators that read y alone.
 func gather4[A, B, C Number, P addTag, M mulTag](s C, ci []int32, x []B) C {
 	var a A
 	if len(ci) >= 4 {
@@ -404,7 +401,7 @@ func setScatters[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) 
 			return
 		}
 		bv = bv[:len(ci)]
-		for p, j := range ci { // 4.3 ms, 5.9 with a branch on better, pushing 10 % of R-MAT 18 by min.plus
+		for p, j := range ci { // without a branch on better, which is mispredicted
 			acc[j] = add[C, P](acc[j], mul[A, B, C, M](a, bv[p]))
 			marks[j>>6] |= 1 << (j & 63)
 		}

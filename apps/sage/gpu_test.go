@@ -1,11 +1,8 @@
 package sage
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"math"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,32 +16,16 @@ import (
 
 // widened returns a model with layers of h1 and h2 columns.
 func widened(a SAGEAggregator, d, h1, h2, classes int) *SAGEModel {
-	n := newNet[float32](a, d, []int{h1, h2}, classes, 11)
+	n := neural.Random[float32](neural.Aggregator(a), d, []int{h1, h2}, classes, 11)
 	return modelOf(n)
-}
-
-// hubbed is a star beside a path, so that a row is cut into pieces, with edges in one direction and
-// vertices without any.
-func hubbed(n int) samples.Sample {
-	s := samples.Blank(n)
-	for v := 1; v < n-3; v++ {
-		s.Edges = append(s.Edges, samples.Edge{From: 0, To: v, Weight: 1 + v%5})
-		if v%3 > 0 {
-			s.Edges = append(s.Edges, samples.Edge{From: v, To: (7*v + 1) % n, Weight: 2})
-		}
-		if v%4 == 1 {
-			s.Edges = append(s.Edges, samples.Edge{From: v, To: 0, Weight: 1}, samples.Edge{From: v, To: n - 2, Weight: 3})
-		}
-	}
-	return s
 }
 
 // Kernels give the embeddings of the host, to rounding.
 func TestGraphSAGEOnDevice(t *testing.T) {
 	t.Parallel()
 	d := samples.RealOrEmulated(t)
-	host := samples.Build[float64](t, hubbed(300), matrix.CSR)
-	there := samples.Build[float64](t, hubbed(300), matrix.CSR)
+	host := samples.Build[float64](t, samples.Hubbed(300), matrix.CSR)
+	there := samples.Build[float64](t, samples.Hubbed(300), matrix.CSR)
 	if err := there.Move(d.Device); err != nil {
 		t.Fatal(err)
 	}
@@ -93,8 +74,8 @@ func TestGraphSAGEOnDevice(t *testing.T) {
 			if got.Embeddings.Place() != matrix.Place(d.Device) || got.Logits.Place() != matrix.Place(d.Device) {
 				t.Errorf("%s: the result lives at %v", what, got.Embeddings.Place())
 			}
-			near(t, what, got.Embeddings, table(want.Embeddings), c.tolerance)
-			near(t, what+", logits", got.Logits, table(want.Logits), 4*c.tolerance)
+			samples.SameRows(t, what, got.Embeddings, samples.Rows64(want.Embeddings), c.tolerance)
+			samples.SameRows(t, what+", logits", got.Logits, samples.Rows64(want.Logits), 4*c.tolerance)
 			if got.ZeroRows != want.ZeroRows {
 				t.Errorf("%s: %d rows of zeros, want %d", what, got.ZeroRows, want.ZeroRows)
 			}
@@ -107,15 +88,15 @@ func TestGraphSAGEOnDevice(t *testing.T) {
 func TestGraphSAGENarrowRowsOnDevice(t *testing.T) {
 	t.Parallel()
 	d := samples.RealOrEmulated(t)
-	host := samples.Build[float64](t, hubbed(300), matrix.CSR)
-	there := samples.Build[float64](t, hubbed(300), matrix.CSR)
+	host := samples.Build[float64](t, samples.Hubbed(300), matrix.CSR)
+	there := samples.Build[float64](t, samples.Hubbed(300), matrix.CSR)
 	if err := there.Move(d.Device); err != nil {
 		t.Fatal(err)
 	}
 	x := samples.DrawFeatures(t, 300, 12, 1, matrix.Full)
 	for _, scale := range []float32{1, 200000, 1e-3} {
 		for _, a := range []SAGEAggregator{AggregateMean, AggregateGCN} {
-			net := newNet[float32](a, 12, []int{4, 19, 50}, 3, 11)
+			net := neural.Random[float32](neural.Aggregator(a), 12, []int{4, 19, 50}, 3, 11)
 			for _, p := range []*neural.Param[float32]{net.Layers[2].Self, net.Layers[2].Neighbour} {
 				for i := 0; p != nil && i < len(p.Value.Val); i++ {
 					p.Value.Val[i] *= scale
@@ -127,7 +108,7 @@ func TestGraphSAGENarrowRowsOnDevice(t *testing.T) {
 			m := modelOf(net)
 			want := samples.Must[*SAGEResult](t)(GraphSAGE(host, x, m, SAGEOptions{}))
 			got := samples.Must[*SAGEResult](t)(GraphSAGE(there, x, m, SAGEOptions{Precision: SAGEFloat16, Run: workflow.Run{Method: workflow.Fused}}))
-			near(t, fmt.Sprintf("%v, weights times %g", a, scale), got.Embeddings, table(want.Embeddings), 2e-2)
+			samples.SameRows(t, fmt.Sprintf("%v, weights times %g", a, scale), got.Embeddings, samples.Rows64(want.Embeddings), 2e-2)
 			if got.ZeroRows != want.ZeroRows {
 				t.Errorf("%v, weights times %g: %d rows of zeros, want %d", a, scale, got.ZeroRows, want.ZeroRows)
 			}
@@ -139,8 +120,8 @@ func TestGraphSAGENarrowRowsOnDevice(t *testing.T) {
 func TestGraphSAGEOwnTreesOnDevice(t *testing.T) {
 	t.Parallel()
 	d := samples.RealOrEmulated(t)
-	host := samples.Build[float64](t, hubbed(300), matrix.CSR)
-	there := samples.Build[float64](t, hubbed(300), matrix.CSR)
+	host := samples.Build[float64](t, samples.Hubbed(300), matrix.CSR)
+	there := samples.Build[float64](t, samples.Hubbed(300), matrix.CSR)
 	if err := there.Move(d.Device); err != nil {
 		t.Fatal(err)
 	}
@@ -186,8 +167,8 @@ func TestGraphSAGEOwnTreesOnDevice(t *testing.T) {
 			if !strings.Contains(ran, "own trees") || strings.HasPrefix(ran, " ") != onHost {
 				t.Errorf("%s: the trace says %q", what, ran)
 			}
-			near(t, what, got.Embeddings, table(want.Embeddings), c.tolerance)
-			near(t, what+", logits", got.Logits, table(want.Logits), 4*c.tolerance)
+			samples.SameRows(t, what, got.Embeddings, samples.Rows64(want.Embeddings), c.tolerance)
+			samples.SameRows(t, what+", logits", got.Logits, samples.Rows64(want.Logits), 4*c.tolerance)
 			if got.ZeroRows != want.ZeroRows {
 				t.Errorf("%s: %d rows of zeros, want %d", what, got.ZeroRows, want.ZeroRows)
 			}
@@ -200,18 +181,18 @@ func TestGraphSAGEOwnTreesOnDevice(t *testing.T) {
 			c.o.Method = workflow.Auto
 		}
 	}
-	deep := modelOf(newNet[float32](AggregateMean, 12, []int{4, 6, 5}, 3, 11))
+	deep := modelOf(neural.Random[float32](neural.Aggregator(AggregateMean), 12, []int{4, 6, 5}, 3, 11))
 	o := SAGEOptions{Samples: []int{2, 3, 2}, PerSource: true, Vertices: some}
 	want := samples.Must[*SAGEResult](t)(GraphSAGE(host, full, deep, o))
 	got := samples.Must[*SAGEResult](t)(GraphSAGE(there, full, deep, o))
-	near(t, "three layers", got.Embeddings, table(want.Embeddings), 1e-4)
+	samples.SameRows(t, "three layers", got.Embeddings, samples.Rows64(want.Embeddings), 1e-4)
 }
 
 // Features beyond a budget are copied in pieces, with the result of those that fit.
 func TestGraphSAGEFedFeatures(t *testing.T) {
 	t.Parallel()
 	d := samples.RealOrEmulated(t)
-	there := samples.Build[float64](t, hubbed(300), matrix.CSR)
+	there := samples.Build[float64](t, samples.Hubbed(300), matrix.CSR)
 	if err := there.Move(d.Device); err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +226,7 @@ func TestGraphSAGEFedFeatures(t *testing.T) {
 			c.o.Method, c.o.Trace = workflow.Fused, func(x ops.Trace) { traced = string(x.Method) }
 			got := samples.Must[*SAGEResult](t)(GraphSAGE(there, c.x, m, c.o))
 			what := fmt.Sprintf("%s, %v", c.reason, a)
-			near(t, what, got.Embeddings, table(want.Embeddings), c.tolerance)
+			samples.SameRows(t, what, got.Embeddings, samples.Rows64(want.Embeddings), c.tolerance)
 			if got.ZeroRows != want.ZeroRows {
 				t.Errorf("%s: %d rows of zeros, want %d", what, got.ZeroRows, want.ZeroRows)
 			}
@@ -264,143 +245,5 @@ func TestGraphSAGEFedFeatures(t *testing.T) {
 	var e *workflow.ParameterError
 	if _, err := GraphSAGE(there, even, widened(AggregateMean, 12, 4, 4, 2), SAGEOptions{FeatureMemory: -1}); !errors.As(err, &e) {
 		t.Errorf("a negative budget: %v", err)
-	}
-}
-
-// A trainingCase is a training; its forms on devices are compared. method is the method that runs.
-type trainingCase struct {
-	reason  string
-	s       samples.Sample
-	x       *matrix.Matrix[float32]
-	a       SAGEAggregator
-	hidden  []int
-	dropout float64
-	split   SAGESplit
-	o       SAGETrainOptions
-	method  string
-}
-
-// trainingBy returns settings of batches and samples.
-func trainingBy(batch int, replace bool, samples ...int) SAGETrainOptions {
-	return SAGETrainOptions{Batch: batch, Samples: samples, Replace: replace, Pairs: 2, Negatives: 2}
-}
-
-// Kernels train as the host does: the same losses and weights, to rounding.
-func TestTrainGraphSAGEOnDevice(t *testing.T) {
-	t.Parallel()
-	d := samples.RealOrEmulated(t)
-	directed, even := hubbed(200), hubbed(200).Both()
-	classes := make([]int32, 200)
-	for v := range classes {
-		classes[v] = int32(v * 7 % 3)
-	}
-	classes[50] = -1
-	split := SAGESplit{Train: []int{0, 3, 3, 7, 150, 199, 12, 13, 14, 15}, Validate: []int{1, 2, 60, 70}, Test: []int{80, 81, 82, 83, 84}}
-	full, thin := samples.DrawFeatures(t, 200, 8, 1, matrix.Full), samples.DrawFeatures(t, 200, 30, .1, matrix.CSR)
-	odd := samples.DrawFeatures(t, 200, 7, 1, matrix.Full)
-	unsupervised := SAGESplit{Train: []int{0, 3, 5, 7, 150, 199, 12, 13}}
-	with := trainingBy
-	again := map[string]bool{}
-	for _, c := range []trainingCase{
-		{"directed", directed, full, AggregateMean, []int{5, 8}, -1, split, SAGETrainOptions{}, "layers"},
-		{"symmetric, dropout", even, odd, AggregateMean, []int{8, 6}, .4, split, SAGETrainOptions{}, "layers"},
-		{"sparse features", directed, thin, AggregateMean, []int{6, 4}, .5, split, SAGETrainOptions{}, "layers"},
-		{"GCN", directed, samples.DrawFeatures(t, 200, 9, 1, matrix.Full), AggregateGCN, []int{7, 4}, .3, SAGESplit{Train: split.Train}, SAGETrainOptions{}, "layers"},
-		{"three layers", even, samples.DrawFeatures(t, 200, 12, .1, matrix.CSR), AggregateGCN, []int{4, 5, 6}, -1, split, SAGETrainOptions{}, "layers"},
-		{"batches", directed, full, AggregateMean, []int{5, 8}, .3, split, with(4, false), "layers"},
-		{"samples of all", even, odd, AggregateMean, []int{8, 6}, .4, split, with(0, false, 3, 9), "layers of samples"},
-		{"samples of all, directed GCN", directed, thin, AggregateGCN, []int{6, 7}, .4, split, with(0, false, 3, 9), "layers of samples"},
-		{"samples with replacement of batches", directed, thin, AggregateMean, []int{8, 6}, .4, split, with(3, true, 3, 9), "layers of samples"},
-		{"trees", directed, odd, AggregateMean, []int{5, 8}, .3, split, with(4, false, 4, 3), "trees"},
-		{"trees with replacement", even, full, AggregateMean, []int{6, 4}, .4, split, with(4, true, 3, 4), "trees"},
-		{"trees, GCN, a batch of all", directed, odd, AggregateGCN, []int{6, 4}, .4, split, with(0, false, 3, 2), "trees"},
-		{"three layers of trees", even, full, AggregateMean, []int{4, 5, 6}, .2, split, with(3, false, 2, 3, 1), "trees"},
-		{"pairs", directed, full, AggregateMean, []int{5, 8}, .3, unsupervised, with(0, false), "layers, pairs drawn on the host"},
-		{"pairs of batches, samples", even, thin, AggregateGCN, []int{6, 8}, -1, unsupervised, with(3, false, 3, 2), "layers of samples, pairs drawn on the host"},
-		{"pairs by trees", directed, odd, AggregateMean, []int{6, 8}, .3, unsupervised, with(2, false, 2, 3), "trees, pairs drawn on the host"},
-	} {
-		host := samples.Build[float64](t, c.s, matrix.CSR)
-		there := samples.Build[float64](t, c.s, matrix.CSR)
-		if c.reason != "directed" {
-			there.IsSymmetric()
-		}
-		if err := there.Move(d.Device); err != nil {
-			t.Fatal(err)
-		}
-		var want, got []SAGEProgress
-		o, classes := c.o, classes
-		o.Aggregator, o.Hidden, o.Epochs, o.Dropout, o.Decay, o.Seed = c.a, c.hidden, 9, c.dropout, 1e-3, 77
-		if strings.Contains(c.method, "pairs") {
-			classes = nil
-		}
-		o.Each = func(p SAGEProgress) error { want = append(want, p); return nil }
-		one := samples.Must[*SAGETraining](t)(TrainGraphSAGE(host, c.x, classes, c.split, o))
-		o.Method = workflow.Fused
-		var ran ops.Trace
-		o.Trace = func(x ops.Trace) { ran = x }
-		o.Each = func(p SAGEProgress) error { got = append(got, p); return nil }
-		two := samples.Must[*SAGETraining](t)(TrainGraphSAGE(there, c.x, classes, c.split, o))
-		if len(got) != len(want) || one.Epochs != two.Epochs || one.Best != two.Best {
-			t.Fatalf("%s: %d epochs, best %d; want %d, best %d", c.reason, two.Epochs, two.Best, one.Epochs, one.Best)
-		}
-		if string(ran.Method) != c.method || ran.Place != d.Device.String() {
-			t.Errorf("%s: ran %q at %q, want %q", c.reason, ran.Method, ran.Place, c.method)
-		}
-		same := func(x, y float64) bool { return math.Abs(x-y) <= 2e-4 || math.IsNaN(x) && math.IsNaN(y) }
-		for k, p := range want {
-			q := got[k]
-			if q.Epoch != p.Epoch || !same(q.Loss, p.Loss) || !same(q.Accuracy, p.Accuracy) || !same(q.Validate, p.Validate) {
-				t.Errorf("%s: epoch %+v, want %+v", c.reason, q, p)
-			}
-		}
-		if !same(one.Test, two.Test) || !same(one.Validate, two.Validate) {
-			t.Errorf("%s: test %v, validation %v, want %v, %v", c.reason, two.Test, two.Validate, one.Test, one.Validate)
-		}
-		for k, l := range one.Model.Layers {
-			near(t, fmt.Sprint(c.reason, ", weights ", k), two.Model.Layers[k].Self, table(l.Self), 2e-3)
-		}
-		if classes != nil {
-			near(t, c.reason+", classifier", two.Model.Classifier, table(one.Model.Classifier), 2e-3)
-		}
-		// Without looks at each epoch, and with a checkpoint in between, the weights are the same
-		// bits. The quick form tests this once for each method.
-		if again[c.method] && !longtest.Enabled() {
-			continue
-		}
-		again[c.method] = true
-		o.Each = nil
-		straight := samples.Must[*SAGETraining](t)(TrainGraphSAGE(there, c.x, classes, c.split, o))
-		o.Checkpoint, o.Every = filepath.Join(t.TempDir(), "run.npz"), 4
-		stop := errors.New("stop")
-		o.Each = func(p SAGEProgress) error {
-			if p.Epoch == 6 {
-				return stop
-			}
-			return nil
-		}
-		if _, err := TrainGraphSAGE(there, c.x, classes, c.split, o); !errors.Is(err, stop) {
-			t.Fatalf("%s: %v", c.reason, err)
-		}
-		o.Each = nil
-		resumed := samples.Must[*SAGETraining](t)(TrainGraphSAGE(there, c.x, classes, c.split, o))
-		for _, again := range []*SAGETraining{straight, resumed} {
-			var a, b bytes.Buffer
-			if err := errors.Join(two.Model.Write(&a), again.Model.Write(&b)); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) || again.Loss != two.Loss || again.Best != two.Best {
-				t.Errorf("%s: another run gives loss %v, best %d, want %v, %d (%v)", c.reason, again.Loss, again.Best, two.Loss, two.Best, err)
-			}
-		}
-	}
-	// What the kernels lack is an error, or runs on the host.
-	there := samples.Build[float64](t, directed, matrix.CSR)
-	if err := there.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
-	x := samples.DrawFeatures(t, 200, 8, 1, matrix.Full)
-	o := SAGETrainOptions{Hidden: []int{4, 4}, Epochs: 2, Samples: []int{2, 2}, Sampling: SampleByDegree}
-	samples.Must[*SAGETraining](t)(TrainGraphSAGE(there, x, classes, split, o))
-	o.Method = workflow.Fused
-	var e *workflow.ParameterError
-	if _, err := TrainGraphSAGE(there, x, classes, split, o); !errors.As(err, &e) {
-		t.Errorf("fused training with samples by degree: %v", err)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/graphio"
-	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/internal/npy"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -45,6 +44,9 @@ func modelOf[F workflow.Real](n *neural.Net[F]) *SAGEModel {
 	return m
 }
 
+// SetInside makes m the model of a network, for the packages of this module.
+func (m *SAGEModel) SetInside(n *neural.Net[float32]) { *m = *modelOf(n) }
+
 // Write writes a model as a .npz file, which NumPy reads: float32 arrays wf1, wa1, wf2, wa2 and so
 // on; for AggregatePool wp and bp, for a classifier wc and bc; aggregator, a number; and classes,
 // the names of the classes, if there are any. A name that is not UTF-8 is an error.
@@ -63,7 +65,7 @@ func (m *SAGEModel) Write(w io.Writer) error {
 	}
 	all := map[string]*npy.Array{"aggregator": {Rows: 1, Cols: 1, Dims: 1, Val: []float64{float64(m.Aggregator)}}}
 	for _, p := range n.All {
-		all[p.Name] = arrayOf(p.Value, p.Dims)
+		all[p.Name] = neural.ArrayOf(p.Value, p.Dims)
 	}
 	z := &npy.Zip{Arrays: all}
 	if m.Classes != nil {
@@ -93,7 +95,7 @@ func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
 	}
 	all := z.Arrays
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if _, err := finiteList(all[name], "array "+name); err != nil {
+		if _, err := neural.FiniteList(all[name], "array "+name); err != nil {
 			return nil, bad(err)
 		}
 	}
@@ -106,12 +108,12 @@ func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
 		if a == nil {
 			return nil
 		}
-		return neural.AsMatrix(neural.Panel[float32]{Rows: a.Rows, Cols: a.Cols, Val: listOf(a)})
+		return neural.AsMatrix(neural.Panel[float32]{Rows: a.Rows, Cols: a.Cols, Val: neural.ListOf(a)})
 	}
 	for k := 1; ; k++ {
 		l := SAGELayer{Self: matrixOf(fmt.Sprint("wf", k)), Neighbour: matrixOf(fmt.Sprint("wa", k)), Pool: matrixOf(fmt.Sprint("wp", k))}
 		if a := all[fmt.Sprint("bp", k)]; a != nil {
-			l.PoolBias = listOf(a)
+			l.PoolBias = neural.ListOf(a)
 		}
 		if l.Self == nil {
 			break
@@ -119,7 +121,7 @@ func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
 		m.Layers = append(m.Layers, l)
 	}
 	if m.Classifier = matrixOf("wc"); m.Classifier != nil && all["bc"] != nil {
-		m.Bias = listOf(all["bc"])
+		m.Bias = neural.ListOf(all["bc"])
 	}
 	m.Classes = z.Texts["classes"]
 	if len(m.Layers) == 0 {
@@ -130,22 +132,4 @@ func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
 		return nil, bad(err)
 	}
 	return m, nil
-}
-
-// finiteList is listOf for numbers that must be finite in float32. name names the array in errors.
-func finiteList(a *npy.Array, name string) ([]float32, error) {
-	list := listOf(a)
-	if k := delimited.NotFinite(list); k >= 0 {
-		return nil, fmt.Errorf("item %d of %s is %v, and numbers must be finite in float32", k, name, a.Val[k])
-	}
-	return list, nil
-}
-
-// listOf converts an array to float32.
-func listOf(a *npy.Array) []float32 {
-	list := make([]float32, len(a.Val))
-	for i, x := range a.Val {
-		list[i] = float32(x)
-	}
-	return list
 }

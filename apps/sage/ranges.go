@@ -3,6 +3,7 @@ package sage
 import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/sampled"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -31,14 +32,14 @@ func sageByRanges(
 		s.rows = len(o.Vertices)
 	}
 	if o.Vertices != nil || !d.Devices {
-		s.list = numbersOrAll(o.Vertices, n)
+		s.list = sampled.NumbersOrAll(o.Vertices, n)
 	}
-	var at *sageGraph // of all ranks on the host
+	var at *sampled.Graph // of all ranks on the host
 	if !d.Devices {
 		err := d.Alone(func() (err error) {
 			all := o.Run
 			all.Threads = d.Threads()
-			at, err = newSageGraph(app, graph[0], all, o.Sampling, o.Replace, o.Seed, SAGEAggregator(net.Aggregator))
+			at, err = sampled.NewGraph(app, graph[0], all, sampled.Rule(o.Sampling), o.Replace, o.Seed, net.GCN())
 			return err
 		})
 		if err != nil {
@@ -51,7 +52,7 @@ func sageByRanges(
 	s.cuts = workflow.CutEvenly(int64(s.rows), d.G.Size(), 1, workflow.LeastRange*int64(s.rows)/max(work, 1))
 	s.embeddings, s.logits = make([]*matrix.Matrix[float32], len(graph)), make([]*matrix.Matrix[float32], len(graph))
 	s.facts = make([][]int64, len(graph))
-	layers := at != nil && !o.PerSource && (o.Vertices == nil || treeSize(s.rows, o.Samples, at, len(net.Layers)) >= float64(n))
+	layers := at != nil && !o.PerSource && (o.Vertices == nil || sampled.TreeSize(s.rows, o.Samples, at, len(net.Layers)) >= float64(n))
 	if layers {
 		err = s.byLayers(at)
 	} else {
@@ -119,11 +120,11 @@ func (s *sageDivision) byVertices() error {
 }
 
 // byLayers computes all layers for ranges of the rows, on the host.
-func (s *sageDivision) byLayers(at *sageGraph) error {
+func (s *sageDivision) byLayers(at *sampled.Graph) error {
 	rows := workflow.CutEvenly(int64(s.n), s.G.Size(), 1, 1)
 	ranks := s.G.Ranks()
 	nets, inputs := make([]*neural.Net[float32], len(ranks)), make([]neural.Input[float32], len(ranks))
-	every, vertices := numbersOrAll(nil, s.n), make([][]int32, len(ranks)) // of each rank
+	every, vertices := sampled.NumbersOrAll(nil, s.n), make([][]int32, len(ranks)) // of each rank
 	for k, c := range ranks {
 		var err error
 		if nets[k], err = netOf(s.app, s.model, s.net.Layers[0].Input()); err != nil {
@@ -137,7 +138,7 @@ func (s *sageDivision) byLayers(at *sageGraph) error {
 		return err
 	}
 	err = s.Each(func(k int, _ comm.Comm, _ workflow.Run) (err error) {
-		inputs[k], err = featuresOf(features[k], len(vertices[k]))
+		inputs[k], err = sampled.FeaturesOf(features[k], len(vertices[k]))
 		return err
 	})
 	if err != nil {
@@ -145,10 +146,10 @@ func (s *sageDivision) byLayers(at *sageGraph) error {
 	}
 	tapes, xs, nears := make([]*neural.Tape[float32], len(ranks)), make([]neural.Panel[float32], len(ranks)), make([]neural.Near[float32], len(ranks))
 	for layer := range s.net.Layers {
-		samples := samplesOf(s.o.Samples, len(s.net.Layers)-1-layer)
-		all := samples < 0 && at.sampling == SampleUniform
+		samples := sampled.SamplesOf(s.o.Samples, len(s.net.Layers)-1-layer)
+		all := samples < 0 && at.Sampling == sampled.Uniform
 		if all && whole == nil {
-			whole = wholeBlock[float32](at)
+			whole = sampled.WholeBlock[float32](at)
 		}
 		err := s.Each(func(k int, c comm.Comm, run workflow.Run) (err error) {
 			var b *neural.Block[float32]
@@ -157,8 +158,8 @@ func (s *sageDivision) byLayers(at *sageGraph) error {
 				b = &neural.Block[float32]{Targets: int(hi - lo), Sources: s.n, Ptr: whole.Ptr[lo : hi+1], Idx: whole.Idx, Weight: whole.Weight}
 			} else {
 				own := *at
-				own.run = run
-				if b, err = chosenOf[float32](&own, vertices[k], 0, layer, samples); err != nil {
+				own.Run = run
+				if b, err = sampled.ChosenOf[float32](&own, vertices[k], 0, layer, samples); err != nil {
 					return err
 				}
 			}

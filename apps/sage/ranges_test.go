@@ -30,8 +30,8 @@ func sageRangeRuns(n int) map[string]SAGEOptions {
 // sameSAGE compares results on a group with results of one place.
 func sameSAGE(t *testing.T, what string, got, want *SAGEResult) {
 	t.Helper()
-	near(t, what, got.Embeddings, table(want.Embeddings), 1e-5)
-	near(t, what+", logits", got.Logits, table(want.Logits), 1e-5)
+	samples.SameRows(t, what, got.Embeddings, samples.Rows64(want.Embeddings), 1e-5)
+	samples.SameRows(t, what+", logits", got.Logits, samples.Rows64(want.Logits), 1e-5)
 	if got.ZeroRows != want.ZeroRows {
 		t.Errorf("%s: %d zero rows, want %d", what, got.ZeroRows, want.ZeroRows)
 	}
@@ -163,7 +163,7 @@ func TestGraphSAGEByGPUs(t *testing.T) {
 	// neighbours than a piece of a row.
 	const size = 200
 	build32 := func(at matrix.Place) samples.GroupGraph {
-		g := samples.Build[float32](t, hubbed(size).Both(), matrix.CSR)
+		g := samples.Build[float32](t, samples.Hubbed(size).Both(), matrix.CSR)
 		if err := g.Move(at); err != nil {
 			t.Fatal(err)
 		}

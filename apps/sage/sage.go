@@ -1,20 +1,18 @@
-// Package sage embeds vertices by features and neighbours: GraphSAGE, the training of its models,
-// and the files of features, classes and models.
+// Package sage embeds vertices by features and neighbours: GraphSAGE, and the files of features and
+// models. Package train, below it, trains the models.
 package sage
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
-	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/sampled"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/rep"
-	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -62,6 +60,25 @@ type SAGEModel struct {
 	Bias       []float32               // of the classes
 	Classes    []string                // the name of each class; nil if they have only numbers
 }
+
+// SAGESampling is the way in which GraphSAGE chooses neighbours of a vertex.
+type SAGESampling int
+
+const (
+	// SampleUniform draws each neighbour with the same probability: the default.
+	SampleUniform SAGESampling = iota
+	// SampleByWeight draws in proportion to the value of the edge, which must be positive.
+	SampleByWeight
+	// SampleByDegree draws in proportion to the number of neighbours of the neighbour (importance
+	// sampling as in FastGCN).
+	SampleByDegree
+	// SampleByWalks takes the vertices that short random walks from the vertex visit most, weighted
+	// by their visits (as PinSage does). They need not be neighbours.
+	SampleByWalks
+)
+
+// String returns the name of the sampling on the command line.
+func (s SAGESampling) String() string { return sampled.Rule(s).String() }
 
 // SAGEOptions are the settings of GraphSAGE.
 type SAGEOptions struct {
@@ -179,7 +196,7 @@ func graphSAGE(g rep.View, features matrix.Source[float32], model *SAGEModel, op
 		return nil, err
 	}
 	place := g.Place()
-	d, err := checkSAGEFeatures(app, features, n)
+	d, err := sampled.CheckFeatures(app, features, n)
 	if err != nil {
 		return nil, err
 	}
@@ -214,9 +231,9 @@ func graphSAGE(g rep.View, features matrix.Source[float32], model *SAGEModel, op
 	if on == nil && o.Precision != SAGEFloat32 {
 		return nil, &workflow.ParameterError{App: app, Arg: "the precision", Got: o.Precision.String() + " on the host", Want: "SAGEFloat32, or a graph on a device and the fused method"}
 	}
-	var at *sageGraph
+	var at *sampled.Graph
 	if on == nil || o.Sampling != SampleUniform {
-		if at, err = newSageGraph(app, g, o.Run, o.Sampling, o.Replace, o.Seed, SAGEAggregator(net.Aggregator)); err != nil {
+		if at, err = sampled.NewGraph(app, g, o.Run, sampled.Rule(o.Sampling), o.Replace, o.Seed, net.GCN()); err != nil {
 			return nil, err
 		}
 	}
@@ -242,7 +259,7 @@ func (o *SAGEOptions) complete(app string, n, layers int) error {
 	if o.FeatureMemory < 0 {
 		return &workflow.ParameterError{App: app, Arg: "the memory of features", Got: fmt.Sprint(o.FeatureMemory), Want: "a number of bytes, or 0 for what is free"}
 	}
-	if err := checkSamples(app, o.Samples, o.Sampling, layers); err != nil {
+	if err := sampled.CheckSamples(app, o.Samples, sampled.Rule(o.Sampling), layers); err != nil {
 		return err
 	}
 	for _, v := range o.Vertices {
@@ -260,8 +277,8 @@ func (o *SAGEOptions) complete(app string, n, layers int) error {
 }
 
 // sageOnHost computes on the host, and moves the result to the place of the graph.
-func sageOnHost(app string, net *neural.Net[float32], at *sageGraph, features matrix.Source[float32], n int, place matrix.Place, o SAGEOptions) (*SAGEResult, error) {
-	x, err := featuresOf(features, n)
+func sageOnHost(app string, net *neural.Net[float32], at *sampled.Graph, features matrix.Source[float32], n int, place matrix.Place, o SAGEOptions) (*SAGEResult, error) {
+	x, err := sampled.FeaturesOf(features, n)
 	if err != nil {
 		return nil, err
 	}
@@ -285,12 +302,12 @@ func sageOnHost(app string, net *neural.Net[float32], at *sageGraph, features ma
 
 // embedOnHost embeds by layers of all vertices, by trees of the vertices asked for, or by trees of
 // their own, and returns which.
-func embedOnHost(net *neural.Net[float32], at *sageGraph, x neural.Input[float32], n int, o SAGEOptions) (z neural.Panel[float32], method string, err error) {
+func embedOnHost(net *neural.Net[float32], at *sampled.Graph, x neural.Input[float32], n int, o SAGEOptions) (z neural.Panel[float32], method string, err error) {
 	method = "layers"
 	if o.PerSource {
 		method = "own trees"
 		z, err = embedOwnTrees(net, at, x, o)
-	} else if o.Vertices != nil && treeSize(len(o.Vertices), o.Samples, at, len(net.Layers)) < float64(n) {
+	} else if o.Vertices != nil && sampled.TreeSize(len(o.Vertices), o.Samples, at, len(net.Layers)) < float64(n) {
 		method = "trees"
 		z, err = embedTrees(net, at, x, o)
 	} else {
@@ -319,109 +336,6 @@ func zeroRows(z neural.Panel[float32], threads int) int {
 		count.Add(int64(n))
 	})
 	return int(count.Load())
-}
-
-// numbersOrAll returns a list of vertices, all n for nil.
-func numbersOrAll(vertices []int, n int) []int32 {
-	if vertices != nil {
-		return workflow.Numbers(vertices)
-	}
-	list := make([]int32, n)
-	for v := range list {
-		list[v] = int32(v)
-	}
-	return list
-}
-
-// checkSamples checks the numbers of samples.
-func checkSamples(app string, samples []int, sampling SAGESampling, layers int) error {
-	switch {
-	case sampling < SampleUniform || sampling > SampleByWalks:
-		return &workflow.ParameterError{App: app, Arg: "the sampling", Got: sampling.String(), Want: "SampleUniform, SampleByWeight, SampleByDegree or SampleByWalks"}
-	case samples == nil && sampling == SampleByWalks:
-		return &workflow.ParameterError{App: app, Arg: "the samples", Got: "all neighbours, by walks", Want: "numbers of samples for SampleByWalks"}
-	case samples != nil && len(samples) != layers:
-		return &workflow.ParameterError{App: app, Arg: "the samples", Got: fmt.Sprintf("%d numbers", len(samples)), Want: fmt.Sprintf("%d, one for each layer", layers)}
-	}
-	for _, s := range samples {
-		if s < 1 {
-			return &workflow.ParameterError{App: app, Arg: "the samples", Got: fmt.Sprint(s), Want: "1 or more for each layer, or none for all neighbours"}
-		}
-	}
-	return nil
-}
-
-// newSageGraph checks the values of edges if they count.
-func newSageGraph(app string, g workflow.Operand, run workflow.Run, sampling SAGESampling, replace bool, seed uint64, a SAGEAggregator) (*sageGraph, error) {
-	v := workflow.Inside(g)
-	if err := workflow.Fetch(v); err != nil {
-		return nil, err
-	}
-	rows := v.Rows()
-	if err := workflow.Usable(app, "the graph", workflow.Pattern(g)); err != nil {
-		return nil, err
-	}
-	s := &sageGraph{run: run, n: rows.NRows, ptr: workflow.RowOffsets(&rows.Structure), idx: rows.Idx, sampling: sampling,
-		replace: replace, seed: seed, gcn: a == AggregateGCN}
-	if sampling != SampleByWeight {
-		return s, nil
-	}
-	s.values = workflow.NumbersIn(rows.Type, rows.Val)
-	var buffer []float64
-	for r := range s.n {
-		lo, hi := s.ptr[r], s.ptr[r+1]
-		buffer = s.values(buffer, lo, hi)
-		for k, w := range buffer[:hi-lo] {
-			if !(w > 0 && w <= math.MaxFloat64) {
-				return nil, &workflow.WeightError{App: app, Row: r, Col: int(s.idx[lo+int64(k)]), Got: fmt.Sprint(w), Want: "a positive number"}
-			}
-		}
-	}
-	return s, nil
-}
-
-// checkSAGEFeatures checks that features have a row for each of n vertices, and returns their
-// number.
-func checkSAGEFeatures(app string, features matrix.Source[float32], n int) (d int, err error) {
-	if err := workflow.Usable(app, "the features", features); err != nil {
-		return 0, err
-	}
-	m, d := matrix.AsView[float32](features).Dims()
-	if m != n {
-		return 0, &matrix.DimensionError{Op: app, Arg: "the features", Got: fmt.Sprintf("%d×%d", m, d),
-			Want: fmt.Sprintf("%d×%d, a row for each vertex", n, d), Remedy: "give a row of features for each vertex of the graph"}
-	}
-	return d, nil
-}
-
-// featuresOf returns the features of n vertices on the host.
-func featuresOf(features matrix.Source[float32], n int) (x neural.Input[float32], err error) {
-	v := matrix.AsView[float32](features)
-	if err := v.Fetch(); err != nil {
-		return x, err
-	}
-	rows := access.Stored(v)
-	if v.Inside().Transposed || rows.Val == nil {
-		rows = access.Rows(v)
-		if rows.Val == nil {
-			rows = &sparse.Typed[float32]{Structure: rows.Structure, Val: ones32(len(rows.Idx))}
-		}
-	}
-	if cells, ok := rows.Cells(); ok && rows.NVals*4 > int64(cells) {
-		if rows.Format != sparse.Full {
-			rows = sparse.ToFull(rows, 0)
-		}
-		return neural.Input[float32]{Full: neural.Panel[float32]{Rows: n, Cols: rows.NCols, Val: rows.Val}}, nil
-	}
-	return neural.Input[float32]{Sparse: sparse.ToCSR(rows)}, nil
-}
-
-func ones32(n int) []float32 {
-	x := make([]float32, n)
-	for i := range x {
-		x[i] = 1
-	}
-	return x
 }
 
 // netOf returns the network of a model for features of d columns.

@@ -3,32 +3,16 @@ package sage
 import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/sampled"
 )
 
-// treeSize estimates the vertices of the trees of some vertices.
-func treeSize(count int, samples []int, g *sageGraph, layers int) float64 {
-	mean := 0.0
-	if g.n > 0 {
-		mean = float64(len(g.idx)) / float64(g.n)
-	}
-	size := float64(count)
-	for k := range layers {
-		s := mean
-		if samples != nil {
-			s = min(s, float64(samples[k]))
-		}
-		size *= 1 + s
-	}
-	return size
-}
-
 // embedAll computes the layers for all vertices.
-func embedAll[F workflow.Real](n *neural.Net[F], g *sageGraph, x neural.Input[F], samples []int, round uint64, run workflow.Run) (neural.Panel[F], error) {
+func embedAll[F workflow.Real](n *neural.Net[F], g *sampled.Graph, x neural.Input[F], samples []int, round uint64, run workflow.Run) (neural.Panel[F], error) {
 	var b *neural.Block[F]
 	for k := range n.Layers {
-		if s := samplesOf(samples, len(n.Layers)-1-k); b == nil || s >= 0 {
+		if s := sampled.SamplesOf(samples, len(n.Layers)-1-k); b == nil || s >= 0 {
 			var err error
-			if b, _, err = blockOf[F](g, nil, round, k, s); err != nil {
+			if b, _, err = sampled.BlockOf[F](g, nil, round, k, s); err != nil {
 				return neural.Panel[F]{}, err
 			}
 		}
@@ -42,7 +26,7 @@ func embedAll[F workflow.Real](n *neural.Net[F], g *sageGraph, x neural.Input[F]
 }
 
 // embedTrees computes embeddings of o.Vertices, batch by batch.
-func embedTrees[F workflow.Real](n *neural.Net[F], g *sageGraph, x neural.Input[F], o SAGEOptions) (neural.Panel[F], error) {
+func embedTrees[F workflow.Real](n *neural.Net[F], g *sampled.Graph, x neural.Input[F], o SAGEOptions) (neural.Panel[F], error) {
 	z := neural.NewPanel[F](len(o.Vertices), n.Layers[len(n.Layers)-1].Width())
 	for lo := 0; lo < len(o.Vertices); lo += o.Batch {
 		hi := min(lo+o.Batch, len(o.Vertices))
@@ -69,8 +53,8 @@ func embedTrees[F workflow.Real](n *neural.Net[F], g *sageGraph, x neural.Input[
 const ownRows = 1 << 18
 
 // embedOwnTrees computes embeddings of o.Vertices by trees that make their own choices.
-func embedOwnTrees[F workflow.Real](n *neural.Net[F], g *sageGraph, x neural.Input[F], o SAGEOptions) (neural.Panel[F], error) {
-	list := numbersOrAll(o.Vertices, g.n)
+func embedOwnTrees[F workflow.Real](n *neural.Net[F], g *sampled.Graph, x neural.Input[F], o SAGEOptions) (neural.Panel[F], error) {
+	list := sampled.NumbersOrAll(o.Vertices, g.N)
 	rows := 1
 	for _, s := range o.Samples {
 		rows = min(rows*(1+min(s, ownRows)), ownRows)
@@ -83,7 +67,7 @@ func embedOwnTrees[F workflow.Real](n *neural.Net[F], g *sageGraph, x neural.Inp
 		blocks := make([]*neural.Block[F], len(n.Layers))
 		for k := len(blocks) - 1; k >= 0; k-- {
 			var err error
-			if blocks[k], at, owners, err = ownBlock[F](g, at, owners, k, samplesOf(o.Samples, len(blocks)-1-k)); err != nil {
+			if blocks[k], at, owners, err = sampled.OwnBlock[F](g, at, owners, k, sampled.SamplesOf(o.Samples, len(blocks)-1-k)); err != nil {
 				return z, err
 			}
 		}
@@ -107,8 +91,8 @@ func embedOwnTrees[F workflow.Real](n *neural.Net[F], g *sageGraph, x neural.Inp
 }
 
 // trees computes the layers for targets without repeats.
-func tapesOfTrees[F workflow.Real](n *neural.Net[F], g *sageGraph, x neural.Input[F], targets []int32, round uint64, samples []int, run workflow.Run) ([]*neural.Tape[F], error) {
-	blocks, sources, err := treesOf[F](g, targets, round, len(n.Layers), samples)
+func tapesOfTrees[F workflow.Real](n *neural.Net[F], g *sampled.Graph, x neural.Input[F], targets []int32, round uint64, samples []int, run workflow.Run) ([]*neural.Tape[F], error) {
+	blocks, sources, err := sampled.TreesOf[F](g, targets, round, len(n.Layers), samples)
 	if err != nil {
 		return nil, err
 	}

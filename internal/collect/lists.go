@@ -2,7 +2,7 @@ package collect
 
 import "slices"
 
-// Within returns the places of a list whose items are lo … hi−1, and these items from lo on.
+// Within returns the places of a list with items lo … hi−1, and these items from lo on.
 func Within(list []int32, lo, hi int) (at, items []int32) {
 	at, items = []int32{}, []int32{}
 	for p, i := range list {

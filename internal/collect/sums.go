@@ -9,7 +9,7 @@ import (
 )
 
 // ChunkSums returns the sums of the chunks of cpu.ReduceChunk entries of the whole matrix that
-// begin in the block of this rank, and the number of those of each rank; counts are the entries of
+// begin in the block of this rank, and the number of chunks of each rank; counts are the entries of
 // each block. The entries of a chunk that begins before the block are sent to the rank where it
 // does.
 func ChunkSums(ctx context.Context, r comm.Comm, k *cpu.Monoid, t *sparse.Type, val sparse.Values, counts []int) (part sparse.Values, chunks []int, err error) {

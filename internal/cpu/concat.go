@@ -66,8 +66,8 @@ type strip struct {
 	ids   []int32
 }
 
-// each calls fn for each stored row of each tile: k is its place in ids, j that of the tile, and
-// from … to−1 are its entries. The tiles of a row are in order, on one thread.
+// each calls fn for each stored row of each tile: k is its place in ids, j the place of the tile,
+// and from … to−1 are its entries. The tiles of a row are in order, on one thread.
 func (s strip) each(env Env, fn func(k, j int, from, to int64)) error {
 	return parallel.Range(env.Ctx, env.Threads, len(s.ids), 1<<10, func(_, lo, hi int) {
 		for j, t := range s.tiles {

@@ -37,8 +37,8 @@ func (m *merger) union(ci, ai, bi []int32) (n, matches int) {
 	posA, posB, mA := m.posA[:len(ai)], m.posB[:len(bi)], m.matchA
 	i, j, q := 0, 0, 0 // i + j - q is the number of matches
 	if len(ai) > 0 && len(bi) > 0 {
-		// The loop loads the next columns before it compares the current ones: two rows of 1000
-		// entries 6.6 → 4.7 µs.
+		// The loop loads the next columns before it compares the current ones, so that loads
+		// overlap comparisons.
 		x, y := ai[0], bi[0]
 		for i+1 < len(ai) && j+1 < len(bi) {
 			nextX, nextY := ai[i+1], bi[j+1]

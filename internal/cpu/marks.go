@@ -4,8 +4,7 @@ import "github.com/hiveblas/hiveblas/internal/sparse"
 
 // This file looks up the positions of a small listed row in an array of marks, one byte for each
 // position. A merge by comparison is a chain of dependent loads; marks are independent of each
-// other. The intersection of two rows of 1000 entries among 4000 positions takes 1.5 µs instead of
-// 5.9 µs.
+// other.
 
 const (
 	// maxMarks is the largest number of positions for which marks are used.

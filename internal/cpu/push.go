@@ -33,10 +33,8 @@ func prefetchRow(a *sparse.Store, p int64) {
 // pushParts returns the number of parts of the products of a push. For inexact sums it depends only
 // on the number of products, so that the order of summation is independent of the number of
 // threads. If the order makes no difference, there are at most as many parts as threads, since each
-// part has an accumulator with random access (min.plus on two threads, SSSP of R-MAT 18: two parts
-// 93 ms, four 101). Splitting the columns instead needs no merge but searches every short row
-// twice: on R-MAT 18 with a 10 % frontier it takes 0.7 of the peer's time; this method takes
-// 0.4–0.6.
+// part has an accumulator with random access. Splitting the columns instead needs no merge but
+// searches every short row twice.
 func pushParts(work int64, exact bool, threads int) int {
 	parts := 4
 	switch {

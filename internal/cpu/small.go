@@ -10,8 +10,7 @@ import (
 )
 
 // This file contains the serial forms of the element-wise operations. For operands of few entries,
-// the blocks, prefix sums and closures of the parallel drivers cost more than the work itself:
-// eWiseAdd of two vectors of 10 entries takes 0.5 µs instead of 4.5 µs.
+// the blocks, prefix sums and closures of the parallel drivers cost more than the work itself.
 
 // smallWork is the largest number of entries, or of positions of a dense operand, for the serial
 // form of an operation.
@@ -116,7 +115,7 @@ func unionRow(ops UnionOps, c *sparse.Type, a, b *sparse.Store) *sparse.Store {
 }
 
 // union is merger.union for small rows. Its lists are arrays of a constant size: with slices, the
-// loop spills its counters to the stack. Two rows of 1000 entries 4.7 → 3.7 µs.
+// loop spills its counters to the stack.
 func (m *scratch) union(ci, ai, bi []int32) (n, matches int) {
 	const last = smallWork - 1 // i&last needs no bounds check
 	m.room(len(ai), len(bi))

@@ -93,7 +93,7 @@ func filterListed(env Env, t *sparse.Store, mask *Mask) (*sparse.Store, error) {
 func oneRow(s *sparse.Structure) bool { return s.NRows == 1 && s.Format == sparse.CSR }
 
 // removeFew returns the entries of a listed row at the positions that are not in list, which is
-// much shorter: it copies the runs between them. 100 of 18346 entries take 25 µs, by a merge 117.
+// much shorter: it copies the runs between them, which is faster than a merge.
 func removeFew(s *sparse.Store, list []int32) *sparse.Store {
 	gone, from := make([]int, 0, len(list)+1), 0
 	for _, j := range list {

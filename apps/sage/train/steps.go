@@ -1,4 +1,4 @@
-package sage
+package train
 
 import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
@@ -104,7 +104,7 @@ func (r *sageMember) stepOfTrees(t *sageTrainer, step uint64, count float64, run
 		return nil
 	}
 	o := t.o
-	o.Run, r.graph.run = run, run
+	o.Run, r.graph.Run = run, run
 	r.net.Kept.Reset()
 	tapes, masks, err := tapeTrees(r.net, &r.graph, t.x, r.targets, step, o)
 	if err != nil {
@@ -173,7 +173,7 @@ func (m *sageTeam) stepOfLayers(step uint64, count float64) error {
 		r := m.members[k]
 		loss, g := alike(r.rowsOf(r.near.Panel, 0), r.pairs, count)
 		r.result[0] = loss
-		r.part = r.net.Kept.Panel(m.t.graph.n, r.near.Cols)
+		r.part = r.net.Kept.Panel(m.t.graph.N, r.near.Cols)
 		r.addTo(r.part, g, 0)
 		return nil
 	})

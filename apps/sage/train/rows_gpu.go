@@ -1,4 +1,4 @@
-package sage
+package train
 
 import (
 	"slices"
@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/ondevice"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/sampled"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -76,21 +79,21 @@ func (f *sageFit) fail(err error) {
 	if f.share != nil && f.share.cause == nil {
 		f.share.cause = err
 	}
-	f.s.Fail(err)
+	f.S.Fail(err)
 }
 
 // endByError ends training by an error of a collective.
 func (f *sageFit) endByError(err error) {
 	if err != nil {
 		f.share.ended, f.share.err = true, err
-		f.s.Fail(err)
+		f.S.Fail(err)
 	}
 }
 
 // running reports whether training goes on, without an agreement.
 func (f *sageFit) running() bool {
 	if f.share == nil {
-		return f.s.Err() == nil
+		return f.S.Err() == nil
 	}
 	return !f.share.ended
 }
@@ -100,15 +103,15 @@ func (f *sageFit) running() bool {
 func (f *sageFit) agreeToContinue() bool {
 	h := f.share
 	if h == nil {
-		f.s.Check()
-		return f.s.Err() == nil
+		f.S.Check()
+		return f.S.Err() == nil
 	}
 	if err := h.w.Ended(); err != nil {
-		f.s.Fail(err)
+		f.S.Fail(err)
 	}
-	h.agree(f.s.Err() != nil)
+	h.agree(f.S.Err() != nil)
 	if h.err != nil {
-		f.s.Fail(h.err)
+		f.S.Fail(h.err)
 	}
 	return !h.ended
 }
@@ -195,13 +198,13 @@ func (f *sageFit) allPairs(own []sagePair) []sagePair {
 }
 
 // ownCuts returns the pieces of long rows that belong to the own rows.
-func (f *sageFit) ownCuts(c *sageCuts) *sageCuts {
-	if c == nil || c.count == 0 || f.s.Err() != nil {
+func (f *sageFit) ownCuts(c *ondevice.Cuts) *ondevice.Cuts {
+	if c == nil || c.Count == 0 || f.S.Err() != nil {
 		return c
 	}
 	own := *c
-	own.begin = f.s.Read(c.first, int64(f.lo))
-	own.count = f.s.Read(c.first, int64(f.lo+f.own)) - own.begin
+	own.Begin = f.S.Read(c.First, int64(f.lo))
+	own.Count = f.S.Read(c.First, int64(f.lo+f.own)) - own.Begin
 	return &own
 }
 
@@ -213,15 +216,15 @@ func (f *sageFit) joinGroup(h *sageShare) {
 	for k := range list {
 		list[k] = int32(lo + k)
 	}
-	h.who = f.s.Ints(list)
-	f.s.Sync()
+	h.who = f.S.Ints(list)
+	f.S.Sync()
 }
 
 // shareWork tells the ranks the work of each.
 func (f *sageFit) shareWork() {
 	h, work := f.share, sageRowWork*int64(f.own)
-	if f.own > 0 && f.s.Err() == nil {
-		work += f.s.Read(f.rows.Ptr, int64(f.lo+f.own)) - f.s.Read(f.rows.Ptr, int64(f.lo))
+	if f.own > 0 && f.S.Err() == nil {
+		work += f.S.Read(f.Rows.Ptr, int64(f.lo+f.own)) - f.S.Read(f.Rows.Ptr, int64(f.lo))
 	}
 	all, err := workflow.Tell(h.w, h.c, work)
 	h.work = all
@@ -272,12 +275,12 @@ func trainOnGroup(w *workflow.RowGroup, a rep.View, features matrix.View[float32
 	if err != nil {
 		return nil, err
 	}
-	var host *sageGraph
+	var host *sampled.Graph
 	if classes == nil { // the host draws pairs
 		all := o.Run
 		all.Threads = div.Threads()
 		err := div.Alone(func() (err error) {
-			host, err = newSageGraph(w.App, graphs[0], all, o.Sampling, o.Replace, o.Seed, o.Aggregator)
+			host, err = sampled.NewGraph(w.App, graphs[0], all, sampled.Rule(o.Sampling), o.Replace, o.Seed, o.Aggregator == sage.AggregateGCN)
 			return err
 		})
 		if err != nil {
@@ -349,7 +352,8 @@ func trainOnGroup(w *workflow.RowGroup, a rep.View, features matrix.View[float32
 		o.Trace(ops.Trace{Op: w.App, Method: ops.Method(main.method), Place: w.G.String(), Work: int64(main.t.state.Epochs), Imbalance: imbalance})
 	}
 	res := main.t.state.SAGETraining
-	res.Model = modelOf(t.net)
+	res.Model = new(sage.SAGEModel)
+	res.Model.SetInside(t.net)
 	return &res, nil
 }
 
@@ -365,7 +369,7 @@ type sageRank struct {
 // train trains within a session.
 func (r *sageRank) train(s *device.Session, g, x device.Operand, n, d, count int, dense, along bool) {
 	g.Pattern = true
-	f := &sageFit{sageDevice: newSageDevice(s, device.Float32, g, n), t: &r.t, classes: count}
+	f := &sageFit{Device: ondevice.NewDevice(s, device.Float32, g, n), t: &r.t, classes: count}
 	f.joinGroup(r.share)
 	f.prepare(x, d, dense, along)
 	if f.agreeToContinue() {

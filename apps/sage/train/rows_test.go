@@ -1,4 +1,4 @@
-package sage
+package train
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/generate"
@@ -53,7 +54,7 @@ func TestTrainGraphSAGEByPeers(t *testing.T) {
 	groups := peerGroups(t)
 	one := groups[0].PlaceOf(0).(matrix.Place)
 	const n = 200 // a hub has more neighbours than a piece of a row
-	directed, even := hubbed(n), hubbed(n).Both()
+	directed, even := samples.Hubbed(n), samples.Hubbed(n).Both()
 	full, thin := samples.DrawFeatures(t, n, 8, 1, matrix.Full), samples.DrawFeatures(t, n, 30, .1, matrix.CSR)
 	odd := samples.DrawFeatures(t, n, 7, 1, matrix.Full)
 	split := SAGESplit{Train: []int{0, 3, 3, 7, 150, 199, 12, 13, 14, 15}, Validate: []int{1, 2, 60, 70, 198}, Test: []int{80, 81, 82, 183, 84}}
@@ -62,21 +63,21 @@ func TestTrainGraphSAGEByPeers(t *testing.T) {
 	with := trainingBy
 	again := map[string]bool{}
 	for k, c := range []trainingCase{
-		{"directed", directed, full, AggregateMean, []int{5, 8}, -1, split, SAGETrainOptions{}, "layers"},
-		{"symmetric, dropout", even, odd, AggregateMean, []int{8, 6}, .4, split, SAGETrainOptions{}, "layers"},
-		{"sparse features", directed, thin, AggregateMean, []int{6, 4}, .5, split, SAGETrainOptions{}, "layers"},
-		{"GCN", even, odd, AggregateGCN, []int{7, 4}, .3, split, SAGETrainOptions{}, "layers"},
-		{"three layers, batches", directed, thin, AggregateGCN, []int{4, 5, 6}, .3, split, with(4, false), "layers"},
-		{"samples of all", even, odd, AggregateMean, []int{8, 6}, .4, split, with(0, false, 3, 9), "layers of samples"},
-		{"samples with replacement of batches", directed, thin, AggregateMean, []int{8, 6}, .4, split, with(3, true, 3, 9), "layers of samples"},
-		{"one training vertex", directed, full, AggregateMean, []int{5, 8}, .2, few, SAGETrainOptions{}, "layers"},
-		{"trees", directed, odd, AggregateMean, []int{5, 8}, .3, split, with(4, false, 4, 3), "trees"},
-		{"trees, GCN, a batch of all", even, full, AggregateGCN, []int{6, 4}, .4, split, with(0, true, 3, 2), "trees"},
-		{"three layers of trees", even, full, AggregateMean, []int{4, 5, 6}, .2, split, with(3, false, 2, 3, 1), "trees"},
-		{"trees of one vertex", directed, full, AggregateMean, []int{4, 4}, .2, few, with(0, false, 2, 3), "trees"},
-		{"pairs", directed, full, AggregateMean, []int{5, 8}, .3, unsupervised, with(0, false), "layers, pairs drawn on the host"},
-		{"pairs of batches, samples", even, thin, AggregateGCN, []int{6, 8}, -1, unsupervised, with(3, false, 3, 2), "layers of samples, pairs drawn on the host"},
-		{"pairs by trees", directed, odd, AggregateMean, []int{6, 8}, .3, unsupervised, with(2, false, 2, 3), "trees, pairs drawn on the host"},
+		{"directed", directed, full, sage.AggregateMean, []int{5, 8}, -1, split, SAGETrainOptions{}, "layers"},
+		{"symmetric, dropout", even, odd, sage.AggregateMean, []int{8, 6}, .4, split, SAGETrainOptions{}, "layers"},
+		{"sparse features", directed, thin, sage.AggregateMean, []int{6, 4}, .5, split, SAGETrainOptions{}, "layers"},
+		{"GCN", even, odd, sage.AggregateGCN, []int{7, 4}, .3, split, SAGETrainOptions{}, "layers"},
+		{"three layers, batches", directed, thin, sage.AggregateGCN, []int{4, 5, 6}, .3, split, with(4, false), "layers"},
+		{"samples of all", even, odd, sage.AggregateMean, []int{8, 6}, .4, split, with(0, false, 3, 9), "layers of samples"},
+		{"samples with replacement of batches", directed, thin, sage.AggregateMean, []int{8, 6}, .4, split, with(3, true, 3, 9), "layers of samples"},
+		{"one training vertex", directed, full, sage.AggregateMean, []int{5, 8}, .2, few, SAGETrainOptions{}, "layers"},
+		{"trees", directed, odd, sage.AggregateMean, []int{5, 8}, .3, split, with(4, false, 4, 3), "trees"},
+		{"trees, GCN, a batch of all", even, full, sage.AggregateGCN, []int{6, 4}, .4, split, with(0, true, 3, 2), "trees"},
+		{"three layers of trees", even, full, sage.AggregateMean, []int{4, 5, 6}, .2, split, with(3, false, 2, 3, 1), "trees"},
+		{"trees of one vertex", directed, full, sage.AggregateMean, []int{4, 4}, .2, few, with(0, false, 2, 3), "trees"},
+		{"pairs", directed, full, sage.AggregateMean, []int{5, 8}, .3, unsupervised, with(0, false), "layers, pairs drawn on the host"},
+		{"pairs of batches, samples", even, thin, sage.AggregateGCN, []int{6, 8}, -1, unsupervised, with(3, false, 3, 2), "layers of samples, pairs drawn on the host"},
+		{"pairs by trees", directed, odd, sage.AggregateMean, []int{6, 8}, .3, unsupervised, with(2, false, 2, 3), "trees, pairs drawn on the host"},
 	} {
 		host := samples.Build[float32](t, c.s, matrix.CSR)
 		if c.reason != "directed" {
@@ -193,7 +194,7 @@ func TestTrainGraphSAGEByPeersPatience(t *testing.T) {
 		t.Skip("the emulator is slow")
 	}
 	at := samples.PeersOf(t, 2)
-	host := samples.Build[float32](t, hubbed(60), matrix.CSR)
+	host := samples.Build[float32](t, samples.Hubbed(60), matrix.CSR)
 	x, split := samples.DrawFeatures(t, 60, 4, 1, matrix.Full), SAGESplit{Train: []int{1, 2, 5, 40, 9}, Validate: []int{3, 4, 50}}
 	for _, o := range []SAGETrainOptions{{}, {Batch: 2, Samples: []int{2, 2}}} {
 		o.Hidden, o.Epochs, o.Patience, o.Rate, o.Seed = []int{4, 4}, 60, 3, .1, 2
@@ -221,7 +222,7 @@ func TestTrainGraphSAGEByPeersFails(t *testing.T) {
 		t.Skip("the emulator is slow")
 	}
 	at, e := samples.PeersOn(t, 2)
-	host := samples.Build[float32](t, hubbed(40), matrix.CSR)
+	host := samples.Build[float32](t, samples.Hubbed(40), matrix.CSR)
 	var g samples.GroupGraph = onGroup(t, host, at)
 	x, split := samples.DrawFeatures(t, 40, 4, 1, matrix.Full), SAGESplit{Train: []int{0, 1, 2, 3, 30}}
 	train := func(o SAGETrainOptions) (string, error) {
@@ -292,7 +293,7 @@ func TestTrainGraphSAGEByPeersFails(t *testing.T) {
 		t.Errorf("a cut checkpoint: %v", err)
 	}
 	// What the kernels lack is an error, or runs on the host.
-	for _, o := range []SAGETrainOptions{{Aggregator: AggregatePool}, {Samples: []int{2, 2}, Sampling: SampleByDegree}} {
+	for _, o := range []SAGETrainOptions{{Aggregator: sage.AggregatePool}, {Samples: []int{2, 2}, Sampling: sage.SampleByDegree}} {
 		if method, err := train(o); err != nil || !strings.HasSuffix(method, ", on the host") {
 			t.Errorf("%v, %v: method %q, %v", o.Aggregator, o.Sampling, method, err)
 		}
@@ -329,7 +330,7 @@ func TestTrainGraphSAGEByPeersOfProcesses(t *testing.T) {
 		t.Skip("the emulator is slow")
 	}
 	const n = 50
-	host := samples.Build[float32](t, hubbed(n), matrix.CSR)
+	host := samples.Build[float32](t, samples.Hubbed(n), matrix.CSR)
 	x, split := samples.DrawFeatures(t, n, 4, 1, matrix.Full), SAGESplit{Train: []int{0, 1, 2, 3, 30}, Validate: []int{4, 45, 48}, Test: []int{7, 8}}
 	// on runs f in the processes; each process has one device of a group.
 	on := func(p int, f func(at *comm.Group) (sageTraining, error)) ([]sageTraining, []error, *emu.Emulator) {

@@ -1,4 +1,4 @@
-package sage
+package train
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ func (t *sageTrainer) settings() []float64 {
 	o := t.o
 	list := []float64{float64(o.Aggregator), float64(o.Sampling), float64(o.Batch), o.Rate, o.Decay, o.Dropout,
 		float64(o.Seed >> 32), float64(uint32(o.Seed)), float64(o.Pairs), float64(o.Negatives), 0, float64(o.Patience),
-		float64(len(t.split.Train)), float64(len(t.split.Validate)), float64(t.graph.n), float64(t.entries)}
+		float64(len(t.split.Train)), float64(len(t.split.Validate)), float64(t.graph.N), float64(t.entries)}
 	if o.Replace {
 		list[10] = 1
 	}
@@ -52,7 +52,7 @@ func (t *sageTrainer) write() error {
 				}
 				m.Val = t.best[p.Name]
 			}
-			all[prefix+p.Name] = arrayOf(m, p.Dims)
+			all[prefix+p.Name] = neural.ArrayOf(m, p.Dims)
 		}
 	}
 	s := t.state
@@ -61,15 +61,6 @@ func (t *sageTrainer) write() error {
 	return atomicfile.WriteFile(t.o.Context, t.o.Checkpoint, func(w io.Writer) error {
 		return (&npy.Zip{Arrays: all}).Write(w, func(name string) bool { return name == "settings" || name == "state" })
 	})
-}
-
-// arrayOf converts a matrix.
-func arrayOf(m neural.Panel[float32], dims int) *npy.Array {
-	a := &npy.Array{Rows: m.Rows, Cols: m.Cols, Dims: dims, Val: make([]float64, len(m.Val))}
-	for i, x := range m.Val {
-		a.Val[i] = float64(x)
-	}
-	return a
 }
 
 // checkpoint returns the bytes of the checkpoint, nil if there is none. On a group the process of
@@ -126,7 +117,7 @@ func (t *sageTrainer) resume() error {
 			if a == nil || a.Rows != p.Value.Rows || a.Cols != p.Value.Cols {
 				return bad("%s%s is missing or of another shape", prefix, p.Name)
 			}
-			list, err := finiteList(a, prefix+p.Name)
+			list, err := neural.FiniteList(a, prefix+p.Name)
 			if err != nil {
 				return bad("%v", err)
 			}

@@ -1,19 +1,20 @@
-package sage
+package train
 
 import (
 	"slices"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/sampled"
 )
 
 // dropoutSeed separates the random numbers of dropout from the random numbers of samples.
 const dropoutSeed = 0xD7
 
-// tape computes the layers for targets, which may repeat only for supervised training, with
+// tapeTrees computes the layers for targets, which may repeat only for supervised training, with
 // dropout.
-func tapeTrees[F workflow.Real](n *neural.Net[F], g *sageGraph, x neural.Input[F], targets []int32, step uint64, o SAGETrainOptions) ([]*neural.Tape[F], [][]F, error) {
-	blocks, sources, err := treesOf[F](g, targets, step, len(n.Layers), o.Samples)
+func tapeTrees[F workflow.Real](n *neural.Net[F], g *sampled.Graph, x neural.Input[F], targets []int32, step uint64, o SAGETrainOptions) ([]*neural.Tape[F], [][]F, error) {
+	blocks, sources, err := sampled.TreesOf[F](g, targets, step, len(n.Layers), o.Samples)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -23,7 +24,7 @@ func tapeTrees[F workflow.Real](n *neural.Net[F], g *sageGraph, x neural.Input[F
 	return tapeBlocks(n, blocks, sources, x, step, o)
 }
 
-// tapeOf computes the layers of blocks for sources, nil for all vertices, with dropout.
+// tapeBlocks computes the layers of blocks for sources, nil for all vertices, with dropout.
 func tapeBlocks[F workflow.Real](n *neural.Net[F], blocks []*neural.Block[F], sources []int32, x neural.Input[F], step uint64, o SAGETrainOptions) ([]*neural.Tape[F], [][]F, error) {
 	masks := make([][]F, len(n.Layers))
 	tapes, err := n.Record(blocks, x, o.Run, func(k int, x *neural.Input[F]) (err error) {
@@ -33,7 +34,7 @@ func tapeBlocks[F workflow.Real](n *neural.Net[F], blocks []*neural.Block[F], so
 	return tapes, masks, err
 }
 
-// drop replaces the input of a layer, rows of vertices, nil for all, by one with dropout. It
+// dropInput replaces the input of a layer, rows of vertices, nil for all, by one with dropout. It
 // returns the factors, nil without dropout.
 func dropInput[F workflow.Real](n *neural.Net[F], k int, x *neural.Input[F], vertices []int32, step uint64, o SAGETrainOptions) ([]F, error) {
 	d := neural.Dropout{Share: o.Dropout, Seed: o.Seed ^ dropoutSeed, Step: step, Layer: k}

@@ -1,4 +1,4 @@
-package sage
+package train
 
 import (
 	_ "embed"
@@ -8,7 +8,10 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/ondevice"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/sampled"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/philox"
@@ -19,6 +22,8 @@ import (
 
 //go:embed kernels/sage_train.cu
 var sageTrainText string
+
+func init() { device.Describe("sagetrain", device.Always(sageTrainProgram)) }
 
 func sageTrainProgram() device.Program {
 	return workflow.GraphProgram("sagetrain", "training of GraphSAGE", workflow.PhiloxText+sageTrainText, map[string]any{"HB_PHILOX_ROUNDS": philox.Rounds})
@@ -46,24 +51,24 @@ type sageTrainState struct {
 
 // fuses reports whether kernels train with these settings.
 func (o *SAGETrainOptions) fuses() bool {
-	return o.Aggregator != AggregatePool && o.Sampling == SampleUniform && slices.Max(o.Hidden) <= 128
+	return o.Aggregator != sage.AggregatePool && o.Sampling == sage.SampleUniform && slices.Max(o.Hidden) <= 128
 }
 
 // sageFit is training on a device within a session.
 type sageFit struct {
-	*sageDevice
+	*ondevice.Device
 	lo, own                        int        // rows of layers that this device computes: own from lo on
 	share                          *sageShare // its part as a rank of a group; nil on one device
 	widest                         int        // columns of a layer
 	t                              *sageTrainer
 	code                           device.Code
 	state                          device.Buffer
-	x                              sagePanel   // features that trees read
-	mine                           sagePanel   // features of the own rows
-	back                           device.View // the transposed graph
-	cuts                           *sageCuts   // of its rows
-	even                           bool        // the graph is symmetric
-	columns                        device.View // the transposed features, if they are sparse
+	x                              ondevice.Panel // features that trees read
+	mine                           ondevice.Panel // features of the own rows
+	back                           device.View    // the transposed graph
+	cuts                           *ondevice.Cuts // of its rows
+	even                           bool           // the graph is symmetric
+	columns                        device.View    // the transposed features, if they are sparse
 	dropped                        [2]device.Buffer
 	layers                         []sageFitLayer
 	count                          int64 // parameters
@@ -79,7 +84,7 @@ type sageFit struct {
 	done                           device.Buffer
 	scratch                        [3]device.Buffer // rows of the widest layer
 	partial                        device.Buffer    // sums of pieces
-	columnCuts                     *sageCuts        // of the rows of columns
+	columnCuts                     *ondevice.Cuts   // of the rows of columns
 	batch                          int              // vertices of a step
 	steps                          device.Buffer    // the number of steps, within state
 	batched                        device.Buffer    // times of the vertices of a batch
@@ -99,22 +104,22 @@ type sageCounted struct {
 type sageFitLayer struct {
 	own, near, at, step int // parts of the columns of the output
 	rows                int // of the weights
-	in                  sagePanel
-	out                 sagePanel
+	in                  ondevice.Panel
+	out                 ondevice.Panel
 	length              device.Buffer
 	weights             int64         // place of the weights among the parameters
 	samples             int           // neighbours that a vertex chooses; 0 for all
 	list                device.Buffer // of them, of all vertices
 }
 
-func (f *sageFit) kernelOf(name string) device.Kernel { return f.s.Kernel(f.code, "hb_sage_"+name) }
+func (f *sageFit) kernelOf(name string) device.Kernel { return f.S.Kernel(f.code, "hb_sage_"+name) }
 
 // parameter returns n of a list of parameters from a place on.
 func (f *sageFit) parameter(list device.Buffer, at int64) device.Buffer { return list.At(4 * at) }
 
 // trainFused is TrainGraphSAGE on a device. graph is the host's, from which it draws pairs; nil
 // with classes.
-func trainFused(at device.Runner, a rep.View, features matrix.View[float32], graph *sageGraph, classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) (*SAGETraining, error) {
+func trainFused(at device.Runner, a rep.View, features matrix.View[float32], graph *sampled.Graph, classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) (*SAGETraining, error) {
 	g, err := a.Operand(at)
 	if err != nil {
 		return nil, err
@@ -131,7 +136,7 @@ func trainFused(at device.Runner, a rep.View, features matrix.View[float32], gra
 	method := ""
 	err = at.Run(workflow.Call(o.Run, "TrainGraphSAGE"), func(s *device.Session) {
 		g.Pattern = true
-		f := &sageFit{sageDevice: newSageDevice(s, device.Float32, g, n), t: t, classes: count, own: n}
+		f := &sageFit{Device: ondevice.NewDevice(s, device.Float32, g, n), t: t, classes: count, own: n}
 		f.prepare(x, d, dense, t.alongTrees(dense))
 		method = f.method()
 		f.run()
@@ -143,17 +148,18 @@ func trainFused(at device.Runner, a rep.View, features matrix.View[float32], gra
 		o.Trace(ops.Trace{Op: "TrainGraphSAGE", Method: ops.Method(method), Place: at.Place().String(), Work: int64(t.state.Epochs)})
 	}
 	res := t.state.SAGETraining
-	res.Model = modelOf(t.net)
+	res.Model = new(sage.SAGEModel)
+	res.Model.SetInside(t.net)
 	return &res, nil
 }
 
 // newFusedTrainer returns a trainer for devices. graph is the host's, nil with classes.
-func newFusedTrainer(graph *sageGraph, entries int64, classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) *sageTrainer {
+func newFusedTrainer(graph *sampled.Graph, entries int64, classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) *sageTrainer {
 	if graph == nil {
-		graph = &sageGraph{n: n}
+		graph = &sampled.Graph{N: n}
 	}
 	t := &sageTrainer{o: o, graph: graph, entries: entries, classes: classes, split: split}
-	t.net = newNet[float32](o.Aggregator, d, o.Hidden, count, o.Seed)
+	t.net = neural.Random[float32](neural.Aggregator(o.Aggregator), d, o.Hidden, count, o.Seed)
 	t.best = t.net.Values()
 	t.state.Validate, t.state.bestLoss = math.NaN(), math.Inf(1)
 	return t
@@ -162,35 +168,35 @@ func newFusedTrainer(graph *sageGraph, entries int64, classes []int32, split SAG
 // prepare makes room for all that epochs need, and uploads the parameters. x has the features of
 // all vertices, or of the own rows, which are enough for steps that do not go along trees.
 func (f *sageFit) prepare(x device.Operand, d int, dense, along bool) {
-	s, t, n, own := f.s, f.t, int64(f.n), int64(f.own)
+	s, t, n, own := f.S, f.t, int64(f.N), int64(f.own)
 	f.code = s.Program("apps: training of GraphSAGE", sageTrainProgram)
 	rowsOfX := f.own
 	if along {
-		rowsOfX = f.n
+		rowsOfX = f.N
 	}
-	f.x = f.features(x, rowsOfX, d, dense)
+	f.x = f.Features(x, rowsOfX, d, dense)
 	f.mine = f.x
 	if along {
-		f.mine.at, f.mine.rows = f.x.at.At(4*int64(f.lo)*int64(f.x.step)), f.own
+		f.mine.At, f.mine.Rows = f.x.At.At(4*int64(f.lo)*int64(f.x.Step)), f.own
 	}
 	if !dense {
 		f.columns = s.Cols(x)
-		f.columnCuts = f.cutsOf(x, f.columns, "apps: pieces of long columns")
+		f.columnCuts = f.CutsOf(x, f.columns, "apps: pieces of long columns")
 	}
-	if err := f.choose(nil, SAGEOptions{}, 0, -1, t.o.Aggregator); err != nil {
+	if err := f.Choose(nil, 0, false, 0, -1, t.o.Aggregator == sage.AggregateGCN); err != nil {
 		s.Fail(err)
 		return
 	}
-	f.even, f.back, f.cuts = f.graph.Symmetric, f.rows, f.choices.cuts
+	f.even, f.back, f.cuts = f.Graph.Symmetric, f.Rows, f.Choices.Cuts
 	if !f.even {
-		f.back = s.Cols(f.graph)
-		f.cuts = f.cutsOf(f.graph, f.back, "apps: pieces of long columns")
+		f.back = s.Cols(f.Graph)
+		f.cuts = f.CutsOf(f.Graph, f.back, "apps: pieces of long columns")
 	}
 	if f.share != nil {
-		f.cuts, f.choices.cuts = f.ownCuts(f.cuts), f.ownCuts(f.choices.cuts)
+		f.cuts, f.Choices.Cuts = f.ownCuts(f.cuts), f.ownCuts(f.Choices.Cuts)
 	}
-	gcn := t.o.Aggregator == AggregateGCN
-	rows, in := f.padded(d), f.mine
+	gcn := t.o.Aggregator == sage.AggregateGCN
+	rows, in := f.Padded(d), f.mine
 	if !dense {
 		rows = d
 	}
@@ -198,26 +204,26 @@ func (f *sageFit) prepare(x device.Operand, d int, dense, along bool) {
 	drops := t.o.Dropout > 0 && !along
 	for k, l := range t.net.Layers {
 		to := sageFitLayer{own: l.Self.Value.Cols, rows: rows, weights: f.count}
-		if to.samples = max(samplesOf(t.o.Samples, len(t.net.Layers)-1-k), 0); to.samples > 0 && !along {
+		if to.samples = max(sampled.SamplesOf(t.o.Samples, len(t.net.Layers)-1-k), 0); to.samples > 0 && !along {
 			to.list = s.Alloc(4 * max(n*int64(to.samples), 1))
 		}
-		to.at = f.padded(to.own)
+		to.at = f.Padded(to.own)
 		if to.step = to.at; !gcn {
 			to.near = l.Neighbour.Value.Cols
-			to.step += f.padded(to.near)
+			to.step += f.Padded(to.near)
 		}
 		to.in = in
 		if drops {
-			if to.in.sparse.Ptr.Addr != 0 {
-				f.dropped = [2]device.Buffer{s.Alloc(4 * max(in.sparse.Entries, 1)), s.Alloc(4 * max(in.sparse.Entries, 1))}
-				to.in.sparse.Val = f.dropped[0]
+			if to.in.Sparse.Ptr.Addr != 0 {
+				f.dropped = [2]device.Buffer{s.Alloc(4 * max(in.Sparse.Entries, 1)), s.Alloc(4 * max(in.Sparse.Entries, 1))}
+				to.in.Sparse.Val = f.dropped[0]
 			} else {
-				to.in.at = f.alloc(f.own, in.step).at
+				to.in.At = f.Alloc(f.own, in.Step).At
 			}
-		} else if to.in.sparse.Ptr.Addr != 0 {
-			f.dropped = [2]device.Buffer{to.in.sparse.Val, f.columns.Val}
+		} else if to.in.Sparse.Ptr.Addr != 0 {
+			f.dropped = [2]device.Buffer{to.in.Sparse.Val, f.columns.Val}
 		}
-		to.out = f.alloc(f.own, to.step)
+		to.out = f.Alloc(f.own, to.step)
 		to.length = s.Alloc(4 * max(own, 1))
 		f.count += int64(rows) * int64(to.step)
 		f.layers = append(f.layers, to)
@@ -229,22 +235,22 @@ func (f *sageFit) prepare(x device.Operand, d int, dense, along bool) {
 		f.widest = max(f.widest, l.step)
 	}
 	for k := range f.scratch {
-		f.scratch[k] = f.alloc(f.n, f.widest).at
+		f.scratch[k] = f.Alloc(f.N, f.widest).At
 	}
-	for _, c := range []*sageCuts{f.choices.cuts, f.cuts, f.columnCuts} {
+	for _, c := range []*ondevice.Cuts{f.Choices.Cuts, f.cuts, f.columnCuts} {
 		if c != nil {
-			pieces = max(pieces, c.begin+c.count)
+			pieces = max(pieces, c.Begin+c.Count)
 		}
 	}
 	f.partial = s.Alloc(4 * pieces * int64(f.widest))
-	f.value, f.first, f.next = f.floats(f.pack(func(p *neural.Param[float32]) []float32 { return p.Value.Val })),
-		f.floats(f.pack(func(p *neural.Param[float32]) []float32 { return p.First.Val })),
-		f.floats(f.pack(func(p *neural.Param[float32]) []float32 { return p.Next.Val }))
+	f.value, f.first, f.next = f.Floats(f.pack(func(p *neural.Param[float32]) []float32 { return p.Value.Val })),
+		f.Floats(f.pack(func(p *neural.Param[float32]) []float32 { return p.First.Val })),
+		f.Floats(f.pack(func(p *neural.Param[float32]) []float32 { return p.Next.Val }))
 	best := t.best
 	if best == nil {
 		best = t.net.Values()
 	}
-	f.best = f.floats(f.pack(func(p *neural.Param[float32]) []float32 { return best[p.Name] }))
+	f.best = f.Floats(f.pack(func(p *neural.Param[float32]) []float32 { return best[p.Name] }))
 	ranks, rank := f.ranks()
 	f.stride = (f.count + 31) / 32 * 32 // rows of weights begin at multiples of 16 bytes
 	f.grads = s.Zeros(4 * f.stride * int64(ranks))
@@ -252,7 +258,7 @@ func (f *sageFit) prepare(x device.Operand, d int, dense, along bool) {
 	f.sums = s.Zeros(8 * sageSums * int64(ranks))
 	cells := max(n*int64(f.classes), 1)
 	f.logits, f.slope = s.Alloc(4*cells), s.Alloc(4*cells)
-	f.ones = f.floats(slices.Repeat([]float32{1}, max(f.n, 1)))
+	f.ones = f.Floats(slices.Repeat([]float32{1}, max(f.N, 1)))
 	f.class = s.Ints(t.classes)
 	f.train, f.valid = f.uploadCounts(t.split.Train, 0), f.uploadCounts(f.validated(), 1)
 	f.history = s.Zeros(8 * 4 * int64(t.o.Epochs+1))
@@ -301,13 +307,13 @@ func (f *sageFit) method() string {
 // uploadCounts uploads how often vertices stand in a list. Its sums are number which among the sums
 // of the rank.
 func (f *sageFit) uploadCounts(list []int, which int64) sageCounted {
-	times := make([]int32, max(f.n, 1))
+	times := make([]int32, max(f.N, 1))
 	for _, v := range list {
 		times[v]++
 	}
 	_, rank := f.ranks()
-	c := sageCounted{times: f.s.Ints(times), total: len(list), sums: f.sums.At(8 * (sageSums*int64(rank) + which*sageSums/2))}
-	f.s.Sync()
+	c := sageCounted{times: f.S.Ints(times), total: len(list), sums: f.sums.At(8 * (sageSums*int64(rank) + which*sageSums/2))}
+	f.S.Sync()
 	return c
 }
 
@@ -315,9 +321,9 @@ func (f *sageFit) uploadCounts(list []int, which int64) sageCounted {
 func (f *sageFit) uploadState(s sageState) {
 	state := sageTrainState{epochs: int64(s.Epochs), steps: s.steps, best: int64(s.Best), limit: int64(f.t.o.Epochs), patience: int64(f.t.o.Patience),
 		validate: s.Validate, bestLoss: s.bestLoss}
-	f.state = f.s.Upload(unsafe.Pointer(&state), int64(unsafe.Sizeof(state)))
+	f.state = f.S.Upload(unsafe.Pointer(&state), int64(unsafe.Sizeof(state)))
 	f.steps = f.state.At(int64(unsafe.Offsetof(state.steps)))
-	f.s.Sync()
+	f.S.Sync()
 }
 
 // pack lists parameters as the device has them.
@@ -330,7 +336,7 @@ func (f *sageFit) pack(of func(p *neural.Param[float32]) []float32) []float32 {
 // unpack is the inverse of pack.
 func (f *sageFit) unpack(from device.Buffer, of func(p *neural.Param[float32]) []float32) {
 	list := make([]float32, f.count)
-	f.s.Download(unsafe.Pointer(&list[0]), from, 4*f.count)
+	f.S.Download(unsafe.Pointer(&list[0]), from, 4*f.count)
 	f.each(func(p *neural.Param[float32], i int, at int64) { of(p)[i] = list[at] })
 }
 
@@ -365,7 +371,7 @@ func (f *sageFit) each(do func(p *neural.Param[float32], i int, at int64)) {
 
 // run trains until the last epoch, and downloads the result.
 func (f *sageFit) run() {
-	s, t := f.s, f.t
+	s, t := f.S, f.t
 	numbers, at := s.Results()
 	f.done = at
 	if !f.agreeToContinue() {
@@ -376,7 +382,7 @@ func (f *sageFit) run() {
 		switch {
 		case f.share != nil || !f.singleStep():
 		case t.o.Each != nil || t.o.Checkpoint != "":
-		case f.rows.Entries+int64(f.n)*int64(f.widest) < sageSmall:
+		case f.Rows.Entries+int64(f.N)*int64(f.widest) < sageSmall:
 			f.epoch() // loads what a capture must not
 			if s.Sync(); numbers[0] == 0 {
 				s.Repeat(sageGraphEpochs, f.epoch)
@@ -449,7 +455,7 @@ func (f *sageFit) fetch() {
 // downloadState downloads the state.
 func (f *sageFit) downloadState() {
 	var state sageTrainState
-	f.s.Download(unsafe.Pointer(&state), f.state, int64(unsafe.Sizeof(state)))
+	f.S.Download(unsafe.Pointer(&state), f.state, int64(unsafe.Sizeof(state)))
 	s := &f.t.state
 	s.Epochs, s.Best, s.steps, s.Validate, s.bestLoss = int(state.epochs), int(state.best), state.steps, state.validate, state.bestLoss
 }
@@ -459,19 +465,19 @@ func (f *sageFit) report(before int) {
 	t := f.t
 	f.downloadState()
 	s := &t.state
-	if s.Epochs == before || f.s.Err() != nil {
+	if s.Epochs == before || f.S.Err() != nil {
 		return
 	}
 	rows := make([][4]float64, s.Epochs-before)
-	f.s.Download(unsafe.Pointer(&rows[0]), f.history.At(32*int64(before)), 32*int64(len(rows)))
-	if f.s.Err() != nil {
+	f.S.Download(unsafe.Pointer(&rows[0]), f.history.At(32*int64(before)), 32*int64(len(rows)))
+	if f.S.Err() != nil {
 		return
 	}
 	s.Loss = rows[len(rows)-1][0]
 	workflow.Report(t.o.Run, fmt.Sprintf("training, loss %.4f", s.Loss), int64(s.Epochs), int64(t.o.Epochs))
 	if t.o.Checkpoint != "" && (s.Epochs%t.o.Every == 0 || s.Epochs == t.o.Epochs || s.Epochs-s.Best >= t.o.Patience) {
 		f.fetch()
-		if f.s.Err() == nil {
+		if f.S.Err() == nil {
 			f.fail(t.save())
 		}
 	}
@@ -505,7 +511,7 @@ func (f *sageFit) move() {
 	decay, rate := f.t.o.Decay, f.t.o.Rate
 	ranks, _ := f.ranks()
 	f.gatherParts(f.grads, 4*f.stride)
-	f.s.Each(f.kernelOf("adam"), f.count, f.count, int32(ranks), f.stride, f.value, f.grads, f.first, f.next, rate, decay, f.state)
+	f.S.Each(f.kernelOf("adam"), f.count, f.count, int32(ranks), f.stride, f.value, f.grads, f.first, f.next, rate, decay, f.state)
 }
 
 // track queues the validation and the end of an epoch, and with once of its only step.
@@ -515,9 +521,9 @@ func (f *sageFit) track(once bool) {
 	}
 	ranks, _ := f.ranks()
 	f.gatherParts(f.sums, 8*sageSums)
-	f.s.Blocks(f.kernelOf("track"), 1, 32, f.state, f.sums, float64(f.train.total), f.sums.At(8*sageSums/2), float64(f.valid.total),
+	f.S.Blocks(f.kernelOf("track"), 1, 32, f.state, f.sums, float64(f.train.total), f.sums.At(8*sageSums/2), float64(f.valid.total),
 		int32(f.blocks()), int32(ranks), int64(sageSums), once, f.history, f.done)
-	f.s.Each(f.kernelOf("keep"), f.count, f.count, f.value, f.best, f.state)
+	f.S.Each(f.kernelOf("keep"), f.count, f.count, f.value, f.best, f.state)
 }
 
 // evaluate queues the loss of vertices without dropout.

@@ -1,5 +1,5 @@
 // Training of GraphSAGE; see apps.TrainGraphSAGE. Source: prelude, queue.cu, philox.cu, this file.
-// Host: apps/sage/train_gpu.go. sage.cu gathers, cuBLAS multiplies.
+// Host: apps/sage/train/gpu.go. sage.cu gathers, cuBLAS multiplies.
 //
 // Rows of panels have two parts, the vertex's own columns and its neighbours' columns. Each part
 // begins at a multiple of 4 columns, and the columns between are 0. Weights have rows and columns

@@ -1,10 +1,12 @@
-package sage
+package train
 
 import (
 	"math"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/sampled"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -37,7 +39,7 @@ type sageTeam struct {
 type sageMember struct {
 	net      *neural.Net[float32] // shares its weights with the other ranks of the process
 	grad     []float32            // gradients of all weights
-	graph    sageGraph
+	graph    sampled.Graph
 	vertices []int32                // its rows
 	x        neural.Input[float32]  // features of its rows
 	whole    *neural.Block[float32] // of its rows, with all neighbours; nil until it is needed
@@ -72,14 +74,14 @@ func divideTraining(t *sageTrainer, g rep.View, features matrix.View[float32], n
 		g = list[0]
 	}
 	err = d.Alone(func() (err error) {
-		t.graph, err = newSageGraph(app, g, m.all, t.o.Sampling, t.o.Replace, t.o.Seed, t.o.Aggregator)
+		t.graph, err = sampled.NewGraph(app, g, m.all, sampled.Rule(t.o.Sampling), t.o.Replace, t.o.Seed, t.o.Aggregator == sage.AggregateGCN)
 		return err
 	})
 	if err != nil {
 		return false, err
 	}
 	m.cut(n)
-	every := numbersOrAll(nil, n)
+	every := sampled.NumbersOrAll(nil, n)
 	for k, c := range d.G.Ranks() {
 		r := &sageMember{net: t.net, graph: *t.graph, vertices: every[m.rows[c.Rank()]:m.rows[c.Rank()+1]]}
 		if k > 0 {
@@ -106,7 +108,7 @@ func (m *sageTeam) cut(n int) {
 	if t.classes == nil { // with the vertices of its pairs
 		batch = int(min(float64(n), float64(batch)*(1+float64(o.Pairs)*(1+float64(o.Negatives)))))
 	}
-	m.layers = treeSize(batch, o.Samples, t.graph, layers) >= float64(n)
+	m.layers = sampled.TreeSize(batch, o.Samples, t.graph, layers) >= float64(n)
 	// A neighbour is a row that is read; eight products of a row with weights take as long.
 	inputs := 0
 	for k := range t.net.Layers {
@@ -114,11 +116,11 @@ func (m *sageTeam) cut(n int) {
 	}
 	work := make([]int64, n+1)
 	for v := range n {
-		work[v+1] = work[v] + int64(layers)*(t.graph.ptr[v+1]-t.graph.ptr[v]) + int64(inputs/8+1)
+		work[v+1] = work[v] + int64(layers)*(t.graph.Ptr[v+1]-t.graph.Ptr[v]) + int64(inputs/8+1)
 	}
 	m.rows = workflow.CutByWork(work, m.G.Size())
 	m.uneven = workflow.Unevenness(m.rows, func(lo, hi int64) int64 { return work[hi] - work[lo] })
-	one := treeSize(1, o.Samples, t.graph, layers) * float64(t.net.Layers[0].Input())
+	one := sampled.TreeSize(1, o.Samples, t.graph, layers) * float64(t.net.Layers[0].Input())
 	m.least = max(1, int64(float64(workflow.LeastRange)/max(one, 1)))
 	if !m.layers {
 		m.uneven = workflow.Unevenness(workflow.CutEvenly(int64(batch), m.G.Size(), 1, m.least), func(lo, hi int64) int64 { return hi - lo })
@@ -134,7 +136,7 @@ func (m *sageTeam) distributeFeatures(features matrix.View[float32], n int) erro
 		}
 		return m.Each(func(k int, _ comm.Comm, run workflow.Run) (err error) {
 			r := m.members[k]
-			r.x, err = featuresOf(list[k], len(r.vertices))
+			r.x, err = sampled.FeaturesOf(list[k], len(r.vertices))
 			r.x.Transpose(run) // once for all steps
 			return err
 		})
@@ -147,7 +149,7 @@ func (m *sageTeam) distributeFeatures(features matrix.View[float32], n int) erro
 		features = list[0]
 	}
 	err := m.Alone(func() (err error) {
-		m.t.x, err = featuresOf(features, n)
+		m.t.x, err = sampled.FeaturesOf(features, n)
 		return err
 	})
 	if err != nil {
@@ -181,12 +183,12 @@ func (m *sageTeam) blocks() {
 
 // blockOf returns the block of a layer in a step of training, or with all neighbours.
 func (m *sageTeam) blockOf(r *sageMember, layer int, step uint64, training bool, run workflow.Run) (*neural.Block[float32], error) {
-	samples := samplesOf(m.t.o.Samples, len(r.net.Layers)-1-layer)
-	if !training || samples < 0 && r.graph.sampling == SampleUniform {
+	samples := sampled.SamplesOf(m.t.o.Samples, len(r.net.Layers)-1-layer)
+	if !training || samples < 0 && r.graph.Sampling == sampled.Uniform {
 		return r.whole, nil
 	}
-	r.graph.run = run
-	return chosenOf[float32](&r.graph, r.vertices, step, layer, samples)
+	r.graph.Run = run
+	return sampled.ChosenOf[float32](&r.graph, r.vertices, step, layer, samples)
 }
 
 // stop ends a training by an error of this process; a nil team returns the error.
@@ -257,9 +259,9 @@ func (m *sageTeam) done(epochs int) {
 		l := &m.t.net.Layers[k]
 		width += float64(l.Width() + l.Input())
 	}
-	rows = float64(m.t.graph.n)
+	rows = float64(m.t.graph.N)
 	if !m.layers {
-		rows = min(treeSize(len(m.t.split.Train), m.t.o.Samples, m.t.graph, len(m.t.net.Layers)), math.MaxInt32)
+		rows = min(sampled.TreeSize(len(m.t.split.Train), m.t.o.Samples, m.t.graph, len(m.t.net.Layers)), math.MaxInt32)
 	}
 	method := ops.Method(workflow.ByRanges + ", trees")
 	if m.layers {

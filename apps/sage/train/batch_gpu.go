@@ -1,10 +1,12 @@
-package sage
+package train
 
 import (
 	"slices"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/ondevice"
 	"github.com/hiveblas/hiveblas/internal/device"
 )
 
@@ -40,7 +42,7 @@ func (t *sageTrainer) mostTargets(batch int) int {
 	if t.classes != nil {
 		return batch
 	}
-	n := t.graph.n
+	n := t.graph.N
 	return min(n, batch*(1+min(t.o.Pairs, n)*(1+min(t.o.Negatives, n))))
 }
 
@@ -50,7 +52,7 @@ func (t *sageTrainer) alongTrees(dense bool) bool {
 	if t.o.Samples == nil || !dense {
 		return false
 	}
-	size, n := t.mostTargets(t.batch()), t.graph.n
+	size, n := t.mostTargets(t.batch()), t.graph.N
 	for _, s := range t.o.Samples {
 		if size *= 1 + min(s, n); size > n {
 			return false
@@ -61,18 +63,18 @@ func (t *sageTrainer) alongTrees(dense bool) bool {
 
 // newTrees makes room for steps.
 func (f *sageFit) newTrees() *sageTrees {
-	s, t := f.s, &sageTrees{layers: make([]sageTreeLayer, len(f.layers))}
+	s, t := f.S, &sageTrees{layers: make([]sageTreeLayer, len(f.layers))}
 	ranks, _ := f.ranks()
 	rows, widest := f.t.mostTargets((f.batch+ranks-1)/ranks), int64(1)
 	floats := func(n int64) device.Buffer { return s.Alloc(4 * max(n, 1)) }
 	for k := len(f.layers) - 1; k >= 0; k-- {
-		l, in := &f.layers[k], int64(f.x.step)
+		l, in := &f.layers[k], int64(f.x.Step)
 		if k > 0 {
 			in = int64(f.layers[k-1].step)
 		}
 		many := int64(rows)
 		to := sageTreeLayer{fan: l.samples, mean: floats(many * in), inverse: floats(many), out: floats(many * int64(l.step)), length: floats(many)}
-		if f.t.o.Aggregator != AggregateGCN {
+		if f.t.o.Aggregator != sage.AggregateGCN {
 			to.mine = floats(many * in)
 		}
 		t.layers[k] = to
@@ -87,12 +89,12 @@ func (f *sageFit) newTrees() *sageTrees {
 // ints uploads a list that does not change before the end of the epoch.
 func (f *sageFit) ints(list []int32) device.Buffer {
 	f.uploads = append(f.uploads, list)
-	return f.s.Ints(list)
+	return f.S.Ints(list)
 }
 
 // batches queues an epoch of steps.
 func (f *sageFit) batches() {
-	s, t := f.s, f.t
+	s, t := f.S, f.t
 	epoch := uint64(t.state.Epochs)
 	order := t.order(epoch)
 	list := f.ints(workflow.Numbers(order))
@@ -112,9 +114,9 @@ func (f *sageFit) batches() {
 
 // classStep queues the gradients of a batch of vertices with classes.
 func (f *sageFit) classStep(list device.Buffer, count int, more bool) {
-	s := f.s
+	s := f.S
 	if f.trees == nil {
-		s.Fill(f.batched, 0, 4*int64(f.n))
+		s.Fill(f.batched, 0, 4*int64(f.N))
 		s.Each(f.kernelOf("mark"), int64(count), int64(count), list, f.batched)
 		f.forward(true)
 		f.logitsOf()
@@ -141,9 +143,9 @@ func (f *sageFit) classStep(list device.Buffer, count int, more bool) {
 
 // stepWithoutVertices queues a step in which a rank has no vertices: no gradient and no loss.
 func (f *sageFit) stepWithoutVertices(more bool) {
-	f.s.Fill(f.grad, 0, 4*f.count)
+	f.S.Fill(f.grad, 0, 4*f.count)
 	if !more {
-		f.s.Fill(f.train.sums, 0, 8*sageSums/2)
+		f.S.Fill(f.train.sums, 0, 8*sageSums/2)
 	}
 }
 
@@ -215,7 +217,7 @@ func (f *sageFit) pairStep(part []int, epoch uint64, more bool) {
 		l.total, l.scale = max(total, 1), float64(len(part))
 		f.alike(l, f.grow(list, len(vertices)), f.trees.g, more)
 		f.backwardTrees(len(vertices))
-		f.s.Free(list)
+		f.S.Free(list)
 		return
 	}
 	for k := range pairs {
@@ -223,10 +225,10 @@ func (f *sageFit) pairStep(part []int, epoch uint64, more bool) {
 	}
 	pairs = f.allPairs(pairs)
 	f.forward(true)
-	z := last.out.at
+	z := last.out.At
 	if f.share != nil {
 		z = f.scratch[2]
-		f.s.Copy(z.At(4*int64(f.lo)*int64(last.step)), last.out.at, 4*int64(f.own)*int64(last.step))
+		f.S.Copy(z.At(4*int64(f.lo)*int64(last.step)), last.out.At, 4*int64(f.own)*int64(last.step))
 		f.gatherRows(z, last.step)
 	}
 	l := newPairList(pairs, f.lo, f.own)
@@ -237,7 +239,7 @@ func (f *sageFit) pairStep(part []int, epoch uint64, more bool) {
 
 // alike queues the loss of pairs, and the gradients of the rows of l to g.
 func (f *sageFit) alike(l *sagePairList, z, g device.Buffer, more bool) {
-	s, step := f.s, f.layers[len(f.layers)-1].step
+	s, step := f.S, f.layers[len(f.layers)-1].step
 	rows, pairs := len(l.ptr)-1, len(l.near)
 	f.uploads = append(f.uploads, l.ptr)
 	ptr := s.Upload(unsafe.Pointer(&l.ptr[0]), 8*int64(len(l.ptr)))
@@ -250,8 +252,8 @@ func (f *sageFit) alike(l *sagePairList, z, g device.Buffer, more bool) {
 		s.Blocks(kernel, blocks, workflow.GraphBlock, int64(pairs)-k, ends.At(8*k), near.At(4*k), place.At(8*k), int32(step), z, l.total, 0.0, slopes,
 			true, f.train.sums)
 	}
-	c := sageChoices{ptr: ptr, list: others, val: slopes}
-	f.gather(&c, 0, int64(rows), z, step, step, sageSum, sageOthers, device.Buffer{}, g, device.Buffer{}, step)
+	c := ondevice.Choices{Ptr: ptr, List: others, Val: slopes}
+	f.Gather(&c, 0, int64(rows), z, step, step, ondevice.Sum, ondevice.Others, device.Buffer{}, g, device.Buffer{}, step)
 	for _, b := range []device.Buffer{ptr, others, ends, near, place, slopes} {
 		s.Free(b)
 	}
@@ -259,7 +261,7 @@ func (f *sageFit) alike(l *sagePairList, z, g device.Buffer, more bool) {
 
 // parts returns the arguments of the parts of the columns of the input of a layer.
 func (f *sageFit) parts(k int) []any {
-	own, near, at, step := f.x.cols, 0, f.x.step, f.x.step
+	own, near, at, step := f.x.Cols, 0, f.x.Step, f.x.Step
 	if k > 0 {
 		b := &f.layers[k-1]
 		own, near, at, step = b.own, b.near, b.at, b.step
@@ -280,15 +282,15 @@ func (f *sageFit) targets(roots int) []int {
 // grow queues the choices and the layers of the trees of roots, and returns the embeddings of
 // these.
 func (f *sageFit) grow(roots device.Buffer, count int) device.Buffer {
-	s, t, gcn := f.s, f.trees, f.t.o.Aggregator == AggregateGCN
+	s, t, gcn := f.S, f.trees, f.t.o.Aggregator == sage.AggregateGCN
 	rows := f.targets(count)
 	s.Copy(t.node, roots, 4*int64(count))
 	for k := len(rows) - 1; k >= 0; k-- {
 		n := int64(rows[k])
-		s.Each(f.kernelOfAnyWidth("choose_own"), n, n, t.node, device.Buffer{}, f.rows.Ptr, f.rows.Idx, int64(f.t.o.Seed), int32(k), int32(f.layers[k].samples),
+		s.Each(f.KernelOfAnyWidth("choose_own"), n, n, t.node, device.Buffer{}, f.Rows.Ptr, f.Rows.Idx, int64(f.t.o.Seed), int32(k), int32(f.layers[k].samples),
 			f.t.o.Replace, t.node.At(4*n), device.Buffer{}, f.steps)
 	}
-	x := f.x.at
+	x := f.x.At
 	for k := range f.layers {
 		l, to, n := &f.layers[k], &t.layers[k], rows[k]
 		lanes := lanesOf(l.rows)
@@ -303,7 +305,7 @@ func (f *sageFit) grow(roots device.Buffer, count int) device.Buffer {
 			w, near = w.At(4*int64(l.at)), near.At(4*int64(l.at))
 		}
 		s.Gemm(device.Gemm{M: n, N: l.others(gcn), K: l.rows, A: to.mean, B: w, C: near, StepA: l.rows, StepB: l.step, StepC: l.step})
-		s.Blocks(f.kernelOfAnyWidth("norm"), (int64(n)+workflow.GraphBlock/32-1)/(workflow.GraphBlock/32), workflow.GraphBlock, int64(n), int32(l.step), to.out, int64(l.step),
+		s.Blocks(f.KernelOfAnyWidth("norm"), (int64(n)+workflow.GraphBlock/32-1)/(workflow.GraphBlock/32), workflow.GraphBlock, int64(n), int32(l.step), to.out, int64(l.step),
 			device.Buffer{}, int64(l.step), to.length, device.Buffer{})
 		x = to.out
 	}
@@ -321,7 +323,7 @@ func (l *sageFitLayer) others(gcn bool) int {
 // backwardTrees queues the gradients of the weights of all layers; g holds the gradient of the
 // roots' embeddings.
 func (f *sageFit) backwardTrees(count int) {
-	s, t, gcn := f.s, f.trees, f.t.o.Aggregator == AggregateGCN
+	s, t, gcn := f.S, f.trees, f.t.o.Aggregator == sage.AggregateGCN
 	for k, n := range slices.Backward(f.targets(count)) {
 		l, at := &f.layers[k], &t.layers[k]
 		lanes := lanesOf(l.step)

@@ -1,5 +1,5 @@
 // GraphSAGE; see apps.GraphSAGE for the layers. Source: prelude, queue.cu, philox.cu, this file.
-// Host: apps/sage/gpu.go, which defines
+// Host: apps/sage/internal/ondevice, which defines
 //     HB_SAGE_ITEM   what panels hold: 0 float, 1 float16, 2 bfloat16; sums are in float
 //     HB_SAGE_LANES  threads that share a row of a panel, a power of two to HB_WARP
 //     HB_SAGE_PIECE  neighbours from which a row is cut into pieces

@@ -1,9 +1,10 @@
-package sage
+package ondevice
 
 import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/sampled"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -26,9 +27,9 @@ type sageFed struct {
 	bytes   int64 // of the largest piece
 }
 
-// feedSAGE returns features that are copied to a device in pieces, nil for those that are or fit
+// Feed returns features that are copied to a device in pieces, nil for those that are or fit
 // there, beside the products of the first layer and the result.
-func feedSAGE(at device.Runner, features matrix.View[float32], net *neural.Net[float32], n int, dense bool, o SAGEOptions) (*sageFed, error) {
+func Feed(at device.Runner, features matrix.View[float32], net *neural.Net[float32], n int, dense bool, memory int64, precision device.Precision, threads int) (*sageFed, error) {
 	if access.HasRemote(features, at) {
 		return nil, nil
 	}
@@ -37,7 +38,7 @@ func feedSAGE(at device.Runner, features matrix.View[float32], net *neural.Net[f
 	if dense {
 		bytes = 4 * int64(n) * int64(cols)
 	}
-	room := o.FeatureMemory
+	room := memory
 	if room == 0 {
 		s, ok := at.(device.Streamer)
 		if !ok {
@@ -53,18 +54,18 @@ func feedSAGE(at device.Runner, features matrix.View[float32], net *neural.Net[f
 		}
 		last := net.Layers[len(net.Layers)-1].Width()
 		room = max(int64(free)-4*int64(n)*int64(2*widest+last), 0)
-		if o.Precision == SAGEFloat16 || o.Precision == SAGEBFloat16 {
+		if precision == device.Float16 || precision == device.BFloat16 {
 			bytes += bytes / 2 // a copy of half the size
 		}
 	}
 	if bytes <= room {
 		return nil, nil
 	}
-	x, err := featuresOf(features, n)
+	x, err := sampled.FeaturesOf(features, n)
 	if err != nil {
 		return nil, err
 	}
-	f := &sageFed{x: x, threads: o.Threads, bounds: []int{0}}
+	f := &sageFed{x: x, threads: threads, bounds: []int{0}}
 	if x.Sparse != nil {
 		f.entries = x.Sparse
 	}
@@ -81,8 +82,8 @@ func feedSAGE(at device.Runner, features matrix.View[float32], net *neural.Net[f
 	return f, nil
 }
 
-// count returns the number of pieces.
-func (f *sageFed) count() int { return len(f.bounds) - 1 }
+// Count returns the number of pieces.
+func (f *sageFed) Count() int { return len(f.bounds) - 1 }
 
 // size returns the bytes of rows lo to hi.
 func (f *sageFed) size(lo, hi int) int64 {
@@ -137,30 +138,30 @@ func (f *sageFed) copy(to, from []byte) {
 }
 
 // each queues use for each piece, a panel that begins at row first.
-func (f *sageFed) each(d *sageDevice, x sagePanel, use func(part sagePanel, first int)) {
-	var whole sagePanel // items with rows that begin at multiples of 16 bytes
-	step := d.padded(x.cols)
-	direct := f.entries != nil || d.itemSize() == 4 && step == x.cols
+func (f *sageFed) each(d *Device, x Panel, use func(part Panel, first int)) {
+	var whole Panel // items with rows that begin at multiples of 16 bytes
+	step := d.Padded(x.Cols)
+	direct := f.entries != nil || d.ItemSize() == 4 && step == x.Cols
 	if !direct {
 		most := 0
-		for k := range f.count() {
+		for k := range f.Count() {
 			most = max(most, f.bounds[k+1]-f.bounds[k])
 		}
-		whole = d.alloc(most, step)
+		whole = d.Alloc(most, step)
 	}
-	d.s.Feed(f.count(), f.bytes, f.fill, func(k int, at device.Buffer) {
+	d.S.Feed(f.Count(), f.bytes, f.fill, func(k int, at device.Buffer) {
 		lo, rows := f.bounds[k], f.bounds[k+1]-f.bounds[k]
-		part := sagePanel{at: at, rows: rows, cols: x.cols, step: step, kind: d.kind}
+		part := Panel{At: at, Rows: rows, Cols: x.Cols, Step: step, Kind: d.Kind}
 		switch {
 		case f.entries != nil:
 			columns, values, _ := f.parts(lo, lo+rows)
-			part.at = device.Buffer{}
-			part.sparse = device.View{Rows: rows, Cols: x.cols, Ptr: at, Idx: at.At(columns), Val: at.At(values)}
+			part.At = device.Buffer{}
+			part.Sparse = device.View{Rows: rows, Cols: x.Cols, Ptr: at, Idx: at.At(columns), Val: at.At(values)}
 		case !direct:
-			part.at = whole.at
-			d.s.Each(d.kernelOfAnyWidth("convert"), int64(rows)*int64(step), int64(rows), int32(x.cols), at, device.Buffer{}, whole.at, int32(step))
+			part.At = whole.At
+			d.S.Each(d.KernelOfAnyWidth("convert"), int64(rows)*int64(step), int64(rows), int32(x.Cols), at, device.Buffer{}, whole.At, int32(step))
 		}
 		use(part, lo)
 	})
-	d.free(whole)
+	d.Free(whole)
 }

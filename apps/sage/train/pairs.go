@@ -1,4 +1,4 @@
-package sage
+package train
 
 import (
 	"math"
@@ -41,7 +41,7 @@ func (t *sageTrainer) pairs(batch []int, epoch uint64) (vertices []int32, pairs 
 			u := int32(v)
 			length, _ := philox.Below(random(v, k), walk)
 			for s := range int(length) + 1 {
-				if near := g.idx[g.ptr[u]:g.ptr[u+1]]; len(near) > 0 {
+				if near := g.Idx[g.Ptr[u]:g.Ptr[u+1]]; len(near) > 0 {
 					j, _ := philox.Below(random(v, k+1+s), uint64(len(near)))
 					u = near[j]
 				}
@@ -55,13 +55,13 @@ func (t *sageTrainer) pairs(batch []int, epoch uint64) (vertices []int32, pairs 
 				// from hubs than degree^¾; it is accepted with probability degree^−¼.
 				w := int32(v)
 				for try := range 8 {
-					if len(g.idx) == 0 {
+					if len(g.Idx) == 0 {
 						break
 					}
 					x := random(v, k+8+2*q+try<<20)
-					j, rest := philox.Below(x, uint64(len(g.idx)))
-					w = g.idx[j]
-					if philox.Unit(rest) <= math.Pow(float64(max(g.ptr[w+1]-g.ptr[w], 1)), -.25) {
+					j, rest := philox.Below(x, uint64(len(g.Idx)))
+					w = g.Idx[j]
+					if philox.Unit(rest) <= math.Pow(float64(max(g.Ptr[w+1]-g.Ptr[w], 1)), -.25) {
 						break
 					}
 				}

@@ -1,4 +1,4 @@
-package sage
+package train
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/longtest"
@@ -65,7 +66,7 @@ func sameTraining(t *testing.T, what string, got, want sageTraining) {
 		t.Errorf("%s: validation %v, test %v, want %v, %v", what, got.Validate, got.Test, want.Validate, want.Test)
 	}
 	for k, l := range want.Model.Layers {
-		near(t, fmt.Sprint(what, ", weights ", k), got.Model.Layers[k].Self, table(l.Self), weights)
+		samples.SameRows(t, fmt.Sprint(what, ", weights ", k), got.Model.Layers[k].Self, samples.Rows64(l.Self), weights)
 	}
 }
 
@@ -92,30 +93,30 @@ func TestTrainGraphSAGEByRanges(t *testing.T) {
 		return SAGETrainOptions{Batch: batch, Samples: samples}
 	}
 	byWeight, walks, thin := sampled(5, 3, 4), sampled(0, 3, 3), sampled(2, 1, 2)
-	byWeight.Sampling, byWeight.Replace = SampleByWeight, true
-	walks.Sampling = SampleByWalks
+	byWeight.Sampling, byWeight.Replace = sage.SampleByWeight, true
+	walks.Sampling = sage.SampleByWalks
 	thin.Pairs, thin.Negatives = 1, 1
 	for _, c := range []struct {
 		reason     string
-		a          SAGEAggregator
+		a          sage.SAGEAggregator
 		supervised bool
 		share      float64 // of the features that are not 0
 		o          SAGETrainOptions
 		method     string
 	}{
-		{"all neighbours", AggregateMean, true, 1, SAGETrainOptions{}, "layers"},
-		{"batches, sparse features", AggregateMean, true, .3, SAGETrainOptions{Batch: 5}, "layers"},
-		{"pools", AggregatePool, true, 1, SAGETrainOptions{}, "layers"},
-		{"GCN, sparse features", AggregateGCN, true, .3, SAGETrainOptions{}, "layers"},
-		{"samples of large batches", AggregateMean, true, 1, sampled(0, 3, 4), "layers"},
-		{"samples by weight, GCN", AggregateGCN, true, 1, byWeight, "layers"},
-		{"walks, pools", AggregatePool, true, .3, walks, "layers"},
-		{"trees", AggregateMean, true, 1, sampled(5, 2, 2), "trees"},
-		{"trees, pools, sparse features", AggregatePool, true, .3, sampled(4, 2, 2), "trees"},
-		{"trees, fewer vertices than ranks", AggregateGCN, true, 1, sampled(2, 2, 2), "trees"},
-		{"pairs", AggregateMean, false, 1, SAGETrainOptions{}, "layers"},
-		{"pairs of batches, pools", AggregatePool, false, .3, sampled(3, 3, 3), "layers"},
-		{"pairs, trees", AggregateMean, false, 1, thin, "trees"},
+		{"all neighbours", sage.AggregateMean, true, 1, SAGETrainOptions{}, "layers"},
+		{"batches, sparse features", sage.AggregateMean, true, .3, SAGETrainOptions{Batch: 5}, "layers"},
+		{"pools", sage.AggregatePool, true, 1, SAGETrainOptions{}, "layers"},
+		{"GCN, sparse features", sage.AggregateGCN, true, .3, SAGETrainOptions{}, "layers"},
+		{"samples of large batches", sage.AggregateMean, true, 1, sampled(0, 3, 4), "layers"},
+		{"samples by weight, GCN", sage.AggregateGCN, true, 1, byWeight, "layers"},
+		{"walks, pools", sage.AggregatePool, true, .3, walks, "layers"},
+		{"trees", sage.AggregateMean, true, 1, sampled(5, 2, 2), "trees"},
+		{"trees, pools, sparse features", sage.AggregatePool, true, .3, sampled(4, 2, 2), "trees"},
+		{"trees, fewer vertices than ranks", sage.AggregateGCN, true, 1, sampled(2, 2, 2), "trees"},
+		{"pairs", sage.AggregateMean, false, 1, SAGETrainOptions{}, "layers"},
+		{"pairs of batches, pools", sage.AggregatePool, false, .3, sampled(3, 3, 3), "layers"},
+		{"pairs, trees", sage.AggregateMean, false, 1, thin, "trees"},
 	} {
 		x := samples.DrawFeatures(t, n, 6, c.share, map[bool]matrix.Format{true: matrix.Full, false: matrix.CSR}[c.share == 1])
 		classes, parts := classesOver(n), split
@@ -155,7 +156,7 @@ func TestTrainGraphSAGEByRanges(t *testing.T) {
 }
 
 // modelBytes returns the file of a model.
-func modelBytes(t *testing.T, m *SAGEModel) string {
+func modelBytes(t *testing.T, m *sage.SAGEModel) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := m.Write(&b); err != nil {

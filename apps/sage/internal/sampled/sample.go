@@ -1,4 +1,5 @@
-package sage
+// Package sampled chooses neighbours for GraphSAGE and makes blocks of them, and checks its inputs.
+package sampled
 
 import (
 	"cmp"
@@ -12,32 +13,26 @@ import (
 	"github.com/hiveblas/hiveblas/internal/philox"
 )
 
-// SAGESampling is the way in which GraphSAGE chooses neighbours of a vertex.
-type SAGESampling int
+// Rule is the rule by which neighbours are chosen: a SAGESampling.
+type Rule int
 
 const (
-	// SampleUniform draws each neighbour with the same probability: the default.
-	SampleUniform SAGESampling = iota
-	// SampleByWeight draws in proportion to the value of the edge, which must be positive.
-	SampleByWeight
-	// SampleByDegree draws in proportion to the number of neighbours of the neighbour (importance
-	// sampling as in FastGCN).
-	SampleByDegree
-	// SampleByWalks takes the vertices that short random walks from the vertex visit most, weighted
-	// by their visits (as PinSage does). They need not be neighbours.
-	SampleByWalks
+	Uniform Rule = iota
+	sampleByWeight
+	sampleByDegree
+	sampleByWalks
 )
 
 // String returns the name of the sampling on the command line.
-func (s SAGESampling) String() string {
+func (s Rule) String() string {
 	switch s {
-	case SampleUniform:
+	case Uniform:
 		return "uniform"
-	case SampleByWeight:
+	case sampleByWeight:
 		return "weight"
-	case SampleByDegree:
+	case sampleByDegree:
 		return "degree"
-	case SampleByWalks:
+	case sampleByWalks:
 		return "walks"
 	}
 	return fmt.Sprintf("SAGESampling(%d)", int(s))
@@ -49,25 +44,25 @@ const (
 	sageWalkLength = 2  // steps
 )
 
-// sageGraph chooses neighbours. A choice depends on the seed, the round (an epoch of training), the
+// A Graph chooses neighbours. A choice depends on the seed, the round (an epoch of training), the
 // layer and the vertex alone.
-type sageGraph struct {
-	run      workflow.Run
-	n        int
-	ptr      []int64
-	idx      []int32
+type Graph struct {
+	Run      workflow.Run
+	N        int
+	Ptr      []int64
+	Idx      []int32
 	values   workflow.WeightReader
-	sampling SAGESampling
+	Sampling Rule
 	replace  bool
 	seed     uint64
 	gcn      bool
 	place    []int32 // of a vertex among sources, −1 for none; for trees
 }
 
-// sageChoice is the working memory of a choice.
-type sageChoice struct {
-	at      []int32
-	weight  []float64
+// A Choice is the working memory of a choice.
+type Choice struct {
+	At      []int32
+	Weight  []float64
 	buffer  []float64
 	keys    []sageKey
 	draws   []philox.Key
@@ -80,32 +75,32 @@ type sageKey struct {
 }
 
 // random returns random number k for a vertex and a layer.
-func (g *sageGraph) random(v int32, round uint64, layer, k int) uint64 {
+func (g *Graph) random(v int32, round uint64, layer, k int) uint64 {
 	return philox.Number(v, layer, round, k, g.seed)
 }
 
-// choose sets c.at to the chosen neighbours of v in ascending order, and c.weight to their weights,
+// Choose sets c.at to the chosen neighbours of v in ascending order, and c.weight to their weights,
 // which add up to 1. samples is −1 for all neighbours.
-func (g *sageGraph) choose(v int32, round uint64, layer, samples int, c *sageChoice) {
-	c.at, c.weight = c.at[:0], c.weight[:0]
-	row := g.idx[g.ptr[v]:g.ptr[v+1]]
+func (g *Graph) Choose(v int32, round uint64, layer, samples int, c *Choice) {
+	c.At, c.Weight = c.At[:0], c.Weight[:0]
+	row := g.Idx[g.Ptr[v]:g.Ptr[v+1]]
 	switch {
 	case len(row) == 0:
-		c.at, c.weight = append(c.at, v), append(c.weight, 1)
-	case g.sampling == SampleByWalks:
+		c.At, c.Weight = append(c.At, v), append(c.Weight, 1)
+	case g.Sampling == sampleByWalks:
 		g.byWalks(v, round, layer, samples, c)
 	case samples < 0 || !g.replace && len(row) <= samples:
-		c.at = append(c.at, row...)
-		c.weight = append(c.weight, g.weigh(v, c)...)
-	case g.sampling == SampleUniform && g.replace:
+		c.At = append(c.At, row...)
+		c.Weight = append(c.Weight, g.weigh(v, c)...)
+	case g.Sampling == Uniform && g.replace:
 		for k := range samples {
 			j, _ := philox.Below(g.random(v, round, layer, k), uint64(len(row)))
-			c.at, c.weight = append(c.at, row[j]), append(c.weight, 1)
+			c.At, c.Weight = append(c.At, row[j]), append(c.Weight, 1)
 		}
-	case g.sampling == SampleUniform:
-		c.at = philox.Choose(c.at, len(row), samples, func(k int) uint64 { return g.random(v, round, layer, k) })
-		for k, j := range c.at {
-			c.at[k], c.weight = row[j], append(c.weight, 1)
+	case g.Sampling == Uniform:
+		c.At = philox.Choose(c.At, len(row), samples, func(k int) uint64 { return g.random(v, round, layer, k) })
+		for k, j := range c.At {
+			c.At[k], c.Weight = row[j], append(c.Weight, 1)
 		}
 	case g.replace:
 		sums := g.weigh(v, c)
@@ -115,35 +110,35 @@ func (g *sageGraph) choose(v int32, round uint64, layer, samples int, c *sageCho
 		for k := range samples {
 			x := philox.Unit(g.random(v, round, layer, k)) * sums[len(sums)-1]
 			j, _ := slices.BinarySearch(sums, x)
-			c.at, c.weight = append(c.at, row[min(j, len(row)-1)]), append(c.weight, 1)
+			c.At, c.Weight = append(c.At, row[min(j, len(row)-1)]), append(c.Weight, 1)
 		}
 	default:
-		c.at, c.draws = philox.ChooseByWeight(c.at, c.draws, g.weigh(v, c), samples, func(k int) uint64 { return g.random(v, round, layer, k) })
-		for k, j := range c.at {
-			c.at[k], c.weight = row[j], append(c.weight, 1)
+		c.At, c.draws = philox.ChooseByWeight(c.At, c.draws, g.weigh(v, c), samples, func(k int) uint64 { return g.random(v, round, layer, k) })
+		for k, j := range c.At {
+			c.At[k], c.Weight = row[j], append(c.Weight, 1)
 		}
 	}
 	if g.gcn { // a vertex counts as much as the mean neighbour
 		sum := 0.0
-		for _, w := range c.weight {
+		for _, w := range c.Weight {
 			sum += w
 		}
-		count := float64(len(c.at))
-		c.at, c.weight = append(c.at, v), append(c.weight, sum/count)
+		count := float64(len(c.At))
+		c.At, c.Weight = append(c.At, v), append(c.Weight, sum/count)
 	}
 	c.settle()
 }
 
 // weigh returns the weights of the neighbours of v.
-func (g *sageGraph) weigh(v int32, c *sageChoice) []float64 {
-	lo, hi := g.ptr[v], g.ptr[v+1]
+func (g *Graph) weigh(v int32, c *Choice) []float64 {
+	lo, hi := g.Ptr[v], g.Ptr[v+1]
 	c.buffer = slices.Grow(c.buffer[:0], int(hi-lo))[:hi-lo]
-	switch g.sampling {
-	case SampleByWeight:
+	switch g.Sampling {
+	case sampleByWeight:
 		copy(c.buffer, g.values(slices.Clone(c.buffer), lo, hi))
-	case SampleByDegree:
-		for k, u := range g.idx[lo:hi] {
-			c.buffer[k] = float64(max(g.ptr[u+1]-g.ptr[u], 1))
+	case sampleByDegree:
+		for k, u := range g.Idx[lo:hi] {
+			c.buffer[k] = float64(max(g.Ptr[u+1]-g.Ptr[u], 1))
 		}
 	default:
 		for k := range c.buffer {
@@ -154,7 +149,7 @@ func (g *sageGraph) weigh(v int32, c *sageChoice) []float64 {
 }
 
 // byWalks chooses the vertices that walks from v visit most.
-func (g *sageGraph) byWalks(v int32, round uint64, layer, samples int, c *sageChoice) {
+func (g *Graph) byWalks(v int32, round uint64, layer, samples int, c *Choice) {
 	if c.visited == nil {
 		c.visited = map[int32]int{}
 	}
@@ -162,12 +157,12 @@ func (g *sageGraph) byWalks(v int32, round uint64, layer, samples int, c *sageCh
 	for k := range sageWalks {
 		at := v
 		for step := range sageWalkLength {
-			lo, hi := g.ptr[at], g.ptr[at+1]
+			lo, hi := g.Ptr[at], g.Ptr[at+1]
 			if lo == hi {
 				break
 			}
 			j, _ := philox.Below(g.random(v, round, layer, k*sageWalkLength+step), uint64(hi-lo))
-			if at = g.idx[lo+int64(j)]; at != v {
+			if at = g.Idx[lo+int64(j)]; at != v {
 				c.visited[at]++
 			}
 		}
@@ -178,29 +173,29 @@ func (g *sageGraph) byWalks(v int32, round uint64, layer, samples int, c *sageCh
 	}
 	slices.SortFunc(c.keys, func(a, b sageKey) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.at, b.at)) })
 	for _, k := range c.keys[:min(samples, len(c.keys))] {
-		c.at, c.weight = append(c.at, k.at), append(c.weight, -k.key)
+		c.At, c.Weight = append(c.At, k.at), append(c.Weight, -k.key)
 	}
-	if len(c.at) == 0 { // all walks stay at v
-		c.at, c.weight = append(c.at, v), append(c.weight, 1)
+	if len(c.At) == 0 { // all walks stay at v
+		c.At, c.Weight = append(c.At, v), append(c.Weight, 1)
 	}
 }
 
 // settle sorts a choice, adds up the weights of repeated vertices, and divides by their sum.
-func (c *sageChoice) settle() {
+func (c *Choice) settle() {
 	c.keys = c.keys[:0]
 	sum := 0.0
-	for k, u := range c.at {
-		c.keys = append(c.keys, sageKey{c.weight[k], u})
-		sum += c.weight[k]
+	for k, u := range c.At {
+		c.keys = append(c.keys, sageKey{c.Weight[k], u})
+		sum += c.Weight[k]
 	}
 	slices.SortFunc(c.keys, func(a, b sageKey) int { return cmp.Compare(a.at, b.at) })
-	c.at, c.weight = c.at[:0], c.weight[:0]
+	c.At, c.Weight = c.At[:0], c.Weight[:0]
 	for _, k := range c.keys {
-		if last := len(c.at) - 1; last >= 0 && c.at[last] == k.at {
-			c.weight[last] += k.key / sum
+		if last := len(c.At) - 1; last >= 0 && c.At[last] == k.at {
+			c.Weight[last] += k.key / sum
 			continue
 		}
-		c.at, c.weight = append(c.at, k.at), append(c.weight, k.key/sum)
+		c.At, c.Weight = append(c.At, k.at), append(c.Weight, k.key/sum)
 	}
 }
 
@@ -211,17 +206,17 @@ type sagePart struct {
 	weight []float64
 }
 
-// wholeBlock returns the block of all vertices with all neighbours, for SampleUniform. It shares
+// WholeBlock returns the block of all vertices with all neighbours, for SampleUniform. It shares
 // the lists of the graph if these are what it needs.
-func wholeBlock[F workflow.Real](g *sageGraph) *neural.Block[F] {
-	b := &neural.Block[F]{Targets: g.n, Sources: g.n, Ptr: g.ptr, Idx: g.idx}
+func WholeBlock[F workflow.Real](g *Graph) *neural.Block[F] {
+	b := &neural.Block[F]{Targets: g.N, Sources: g.N, Ptr: g.Ptr, Idx: g.Idx}
 	const grain = 1 << 10
-	threads := g.run.Threads
-	ptr := fresh.Make[int64](int64(g.n) + 1) // first the lengths of rows
+	threads := g.Run.Threads
+	ptr := fresh.Make[int64](int64(g.N) + 1) // first the lengths of rows
 	ptr[0] = 0
-	_ = parallel.Range(nil, threads, g.n, grain, func(_, lo, hi int) {
+	_ = parallel.Range(nil, threads, g.N, grain, func(_, lo, hi int) {
 		for v := lo; v < hi; v++ {
-			row := g.idx[g.ptr[v]:g.ptr[v+1]]
+			row := g.Idx[g.Ptr[v]:g.Ptr[v+1]]
 			ptr[v+1] = int64(len(row))
 			if len(row) == 0 {
 				ptr[v+1] = 1
@@ -231,17 +226,17 @@ func wholeBlock[F workflow.Real](g *sageGraph) *neural.Block[F] {
 		}
 	})
 	parallel.Sum(threads, ptr)
-	total := ptr[g.n]
-	if total == int64(len(g.idx)) && !g.gcn {
+	total := ptr[g.N]
+	if total == int64(len(g.Idx)) && !g.gcn {
 		return b
 	}
 	b.Ptr, b.Idx = ptr, fresh.Make[int32](total)
 	if g.gcn {
 		b.Weight = fresh.Make[F](total)
 	}
-	_ = parallel.Range(nil, threads, g.n, grain, func(_, lo, hi int) {
+	_ = parallel.Range(nil, threads, g.N, grain, func(_, lo, hi int) {
 		for v := lo; v < hi; v++ {
-			row, out := g.idx[g.ptr[v]:g.ptr[v+1]], b.Idx[ptr[v]:ptr[v+1]]
+			row, out := g.Idx[g.Ptr[v]:g.Ptr[v+1]], b.Idx[ptr[v]:ptr[v+1]]
 			own := len(row) == len(out)
 			if own {
 				copy(out, row)
@@ -268,13 +263,13 @@ func wholeBlock[F workflow.Real](g *sageGraph) *neural.Block[F] {
 	return b
 }
 
-// blockOf returns the block of a layer for targets, nil for all vertices, and its sources, nil for
+// BlockOf returns the block of a layer for targets, nil for all vertices, and its sources, nil for
 // all vertices. The targets are the first sources.
-func blockOf[F workflow.Real](g *sageGraph, targets []int32, round uint64, layer, samples int) (*neural.Block[F], []int32, error) {
-	if targets == nil && samples < 0 && g.sampling == SampleUniform {
-		return wholeBlock[F](g), nil, nil
+func BlockOf[F workflow.Real](g *Graph, targets []int32, round uint64, layer, samples int) (*neural.Block[F], []int32, error) {
+	if targets == nil && samples < 0 && g.Sampling == Uniform {
+		return WholeBlock[F](g), nil, nil
 	}
-	b, err := chosenOf[F](g, targets, round, layer, samples)
+	b, err := ChosenOf[F](g, targets, round, layer, samples)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -286,26 +281,26 @@ func blockOf[F workflow.Real](g *sageGraph, targets []int32, round uint64, layer
 	return b, sources, nil
 }
 
-// chosenOf returns the neighbours that targets choose, nil for all vertices. All vertices are
+// ChosenOf returns the neighbours that targets choose, nil for all vertices. All vertices are
 // sources.
-func chosenOf[F workflow.Real](g *sageGraph, targets []int32, round uint64, layer, samples int) (*neural.Block[F], error) {
-	count := g.n
+func ChosenOf[F workflow.Real](g *Graph, targets []int32, round uint64, layer, samples int) (*neural.Block[F], error) {
+	count := g.N
 	if targets != nil {
 		count = len(targets)
 	}
 	const grain = 1 << 10
 	parts := make([]sagePart, (count+grain-1)/grain)
-	scratch := make([]sageChoice, parallel.Threads(g.run.Threads)+1)
-	err := parallel.Pieces(g.run.Context, g.run.Threads, len(parts), func(id, p int) {
+	scratch := make([]Choice, parallel.Threads(g.Run.Threads)+1)
+	err := parallel.Pieces(g.Run.Context, g.Run.Threads, len(parts), func(id, p int) {
 		c, part := &scratch[id], &parts[p]
 		for k := p * grain; k < min((p+1)*grain, count); k++ {
 			v := int32(k)
 			if targets != nil {
 				v = targets[k]
 			}
-			g.choose(v, round, layer, samples, c)
-			part.count = append(part.count, int64(len(c.at)))
-			part.at, part.weight = append(part.at, c.at...), append(part.weight, c.weight...)
+			g.Choose(v, round, layer, samples, c)
+			part.count = append(part.count, int64(len(c.At)))
+			part.at, part.weight = append(part.at, c.At...), append(part.weight, c.Weight...)
 		}
 	})
 	if err != nil {
@@ -316,13 +311,13 @@ func chosenOf[F workflow.Real](g *sageGraph, targets []int32, round uint64, laye
 		first[p+1] = first[p] + int64(len(parts[p].at))
 	}
 	total := first[len(parts)]
-	b := &neural.Block[F]{Targets: count, Sources: g.n, Ptr: fresh.Make[int64](int64(count) + 1), Idx: fresh.Make[int32](total)}
+	b := &neural.Block[F]{Targets: count, Sources: g.N, Ptr: fresh.Make[int64](int64(count) + 1), Idx: fresh.Make[int32](total)}
 	weighted := slices.ContainsFunc(parts, func(p sagePart) bool { return len(p.weight) > 0 })
 	if weighted {
 		b.Weight = fresh.Make[F](total)
 	}
 	b.Ptr[0] = 0
-	return b, parallel.Pieces(g.run.Context, g.run.Threads, len(parts), func(_, p int) {
+	return b, parallel.Pieces(g.Run.Context, g.Run.Threads, len(parts), func(_, p int) {
 		part, at := &parts[p], first[p]
 		copy(b.Idx[at:], part.at)
 		for k, w := range part.weight {
@@ -335,18 +330,18 @@ func chosenOf[F workflow.Real](g *sageGraph, targets []int32, round uint64, laye
 	})
 }
 
-// ownBlock is blockOf for trees with choices of their own: owners are the roots of the trees that
+// OwnBlock is blockOf for trees with choices of their own: owners are the roots of the trees that
 // the targets belong to, and every choice is a separate source.
-func ownBlock[F workflow.Real](g *sageGraph, targets, owners []int32, layer, samples int) (*neural.Block[F], []int32, []int32, error) {
+func OwnBlock[F workflow.Real](g *Graph, targets, owners []int32, layer, samples int) (*neural.Block[F], []int32, []int32, error) {
 	const grain = 1 << 10
 	parts := make([]sagePart, (len(targets)+grain-1)/grain)
-	scratch := make([]sageChoice, parallel.Threads(g.run.Threads)+1)
-	err := parallel.Pieces(g.run.Context, g.run.Threads, len(parts), func(id, p int) {
+	scratch := make([]Choice, parallel.Threads(g.Run.Threads)+1)
+	err := parallel.Pieces(g.Run.Context, g.Run.Threads, len(parts), func(id, p int) {
 		c, part := &scratch[id], &parts[p]
 		for k := p * grain; k < min((p+1)*grain, len(targets)); k++ {
-			g.choose(targets[k], uint64(owners[k])+1, layer, samples, c)
-			part.count = append(part.count, int64(len(c.at)))
-			part.at, part.weight = append(part.at, c.at...), append(part.weight, c.weight...)
+			g.Choose(targets[k], uint64(owners[k])+1, layer, samples, c)
+			part.count = append(part.count, int64(len(c.At)))
+			part.at, part.weight = append(part.at, c.At...), append(part.weight, c.Weight...)
 		}
 	})
 	if err != nil {
@@ -374,9 +369,9 @@ func ownBlock[F workflow.Real](g *sageGraph, targets, owners []int32, layer, sam
 
 // renumber replaces vertices by their places in the list of targets and the vertices that follow
 // them, which it returns.
-func (g *sageGraph) renumber(targets, idx []int32) []int32 {
+func (g *Graph) renumber(targets, idx []int32) []int32 {
 	if g.place == nil {
-		g.place = make([]int32, g.n)
+		g.place = make([]int32, g.N)
 		for v := range g.place {
 			g.place[v] = -1
 		}
@@ -398,23 +393,23 @@ func (g *sageGraph) renumber(targets, idx []int32) []int32 {
 	return sources
 }
 
-// treesOf returns the blocks of all layers for targets without repeats, the first layer first, and
+// TreesOf returns the blocks of all layers for targets without repeats, the first layer first, and
 // the vertices that enter by their features. samples counts from the targets outwards; nil takes
 // all.
-func treesOf[F workflow.Real](g *sageGraph, targets []int32, round uint64, layers int, samples []int) ([]*neural.Block[F], []int32, error) {
+func TreesOf[F workflow.Real](g *Graph, targets []int32, round uint64, layers int, samples []int) ([]*neural.Block[F], []int32, error) {
 	blocks := make([]*neural.Block[F], layers)
 	at := targets
 	for k := layers - 1; k >= 0; k-- {
 		var err error
-		if blocks[k], at, err = blockOf[F](g, at, round, k, samplesOf(samples, layers-1-k)); err != nil {
+		if blocks[k], at, err = BlockOf[F](g, at, round, k, SamplesOf(samples, layers-1-k)); err != nil {
 			return nil, nil, err
 		}
 	}
 	return blocks, at, nil
 }
 
-// samplesOf returns the number of samples at a distance from the targets, −1 for all.
-func samplesOf(samples []int, distance int) int {
+// SamplesOf returns the number of samples at a distance from the targets, −1 for all.
+func SamplesOf(samples []int, distance int) int {
 	if samples == nil {
 		return -1
 	}

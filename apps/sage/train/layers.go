@@ -1,4 +1,4 @@
-package sage
+package train
 
 import (
 	"slices"
@@ -66,7 +66,7 @@ func (r *sageMember) lastRows() neural.Panel[float32] { return r.tapes[len(r.tap
 
 // placeRows puts the rows of a rank into the panel of all rows, which gather completes.
 func (m *sageTeam) placeRows(c comm.Comm, r *sageMember, own neural.Near[float32]) {
-	r.near = neural.Near[float32]{Panel: r.net.Kept.Panel(m.t.graph.n, own.Cols-own.From)}
+	r.near = neural.Near[float32]{Panel: r.net.Kept.Panel(m.t.graph.N, own.Cols-own.From)}
 	lo := int(m.rows[c.Rank()])
 	for v := range len(r.vertices) {
 		copy(neural.Row(r.near.Panel, lo+v), neural.Row(own.Panel, v)[own.From:])

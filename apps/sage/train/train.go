@@ -1,4 +1,6 @@
-package sage
+// Package train trains networks of GraphSAGE by back-propagation: on the host, on devices, and on
+// groups of both. It reads classes and splits of vertices.
+package train
 
 import (
 	"context"
@@ -7,7 +9,9 @@ import (
 	"slices"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/sampled"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/philox"
@@ -31,10 +35,10 @@ type SAGEProgress struct {
 // SAGETrainOptions are the settings of TrainGraphSAGE.
 type SAGETrainOptions struct {
 	workflow.Run
-	Aggregator SAGEAggregator
+	Aggregator sage.SAGEAggregator
 	Hidden     []int // columns h of each layer; nil means 64 and 64
 	Samples    []int // as in SAGEOptions, for training; evaluation takes all neighbours
-	Sampling   SAGESampling
+	Sampling   sage.SAGESampling
 	Replace    bool
 	Epochs     int     // 0 means 200
 	Batch      int     // vertices, or pairs, of a step; 0 means all
@@ -56,11 +60,11 @@ type SAGETrainOptions struct {
 
 // SAGETraining is the result of TrainGraphSAGE.
 type SAGETraining struct {
-	Model    *SAGEModel // of the best epoch on the validation vertices, of the last one without
-	Epochs   int        // that ran, before a resumption included
-	Best     int        // epoch of the model
-	Loss     float64    // of the last epoch
-	Validate float64    // accuracy of the model, NaN without vertices
+	Model    *sage.SAGEModel // of the best epoch on the validation vertices, of the last one without
+	Epochs   int             // that ran, before a resumption included
+	Best     int             // epoch of the model
+	Loss     float64         // of the last epoch
+	Validate float64         // accuracy of the model, NaN without vertices
 	Test     float64
 }
 
@@ -115,7 +119,7 @@ func trainGraphSAGE(g rep.View, features matrix.Source[float32], classes []int32
 			return nil, err
 		}
 	}
-	d, err := checkSAGEFeatures(app, features, n)
+	d, err := sampled.CheckFeatures(app, features, n)
 	if err != nil {
 		return nil, err
 	}
@@ -137,16 +141,16 @@ func trainGraphSAGE(g rep.View, features matrix.Source[float32], classes []int32
 		}
 	}
 	if on != nil {
-		var at *sageGraph
+		var at *sampled.Graph
 		if classes == nil { // the host draws pairs
-			if at, err = newSageGraph(app, g, o.Run, o.Sampling, o.Replace, o.Seed, o.Aggregator); err != nil {
+			if at, err = sampled.NewGraph(app, g, o.Run, sampled.Rule(o.Sampling), o.Replace, o.Seed, o.Aggregator == sage.AggregateGCN); err != nil {
 				return nil, err
 			}
 		}
 		return trainFused(on, g, matrix.AsView[float32](features), at, classes, split, n, d, count, o)
 	}
 	t := &sageTrainer{o: o, classes: classes, split: split, idle: grouped && !group.First()}
-	t.net = newNet[float32](o.Aggregator, d, o.Hidden, count, o.Seed)
+	t.net = neural.Random[float32](neural.Aggregator(o.Aggregator), d, o.Hidden, count, o.Seed)
 	return t.trainOnHost(app, g, features, n)
 }
 
@@ -160,15 +164,15 @@ func (t *sageTrainer) trainOnHost(app string, g rep.View, features matrix.Source
 		return nil, err
 	}
 	if !divided {
-		if t.x, err = featuresOf(features, n); err != nil {
+		if t.x, err = sampled.FeaturesOf(features, n); err != nil {
 			return nil, err
 		}
-		if t.graph, err = newSageGraph(app, g, o.Run, o.Sampling, o.Replace, o.Seed, o.Aggregator); err != nil {
+		if t.graph, err = sampled.NewGraph(app, g, o.Run, sampled.Rule(o.Sampling), o.Replace, o.Seed, o.Aggregator == sage.AggregateGCN); err != nil {
 			return nil, err
 		}
 	}
-	t.entries, t.whole = int64(len(t.graph.idx)), *t.graph
-	t.whole.sampling = SampleUniform
+	t.entries, t.whole = int64(len(t.graph.Idx)), *t.graph
+	t.whole.Sampling = sampled.Uniform
 	if err := t.resume(); err != nil {
 		return nil, err
 	}
@@ -204,7 +208,7 @@ func (o *SAGETrainOptions) complete() error {
 		return &workflow.ParameterError{App: app, Arg: arg, Got: fmt.Sprint(got), Want: want}
 	}
 	switch {
-	case o.Aggregator < AggregateMean || o.Aggregator > AggregateGCN:
+	case o.Aggregator < sage.AggregateMean || o.Aggregator > sage.AggregateGCN:
 		return bad("the aggregator", o.Aggregator, "AggregateMean, AggregatePool or AggregateGCN")
 	case len(o.Hidden) == 0 || slices.Min(o.Hidden) < 1 || slices.Max(o.Hidden) > 1<<16:
 		return bad("the hidden columns", o.Hidden, "1 to 65536 for each layer, one layer or more")
@@ -221,7 +225,7 @@ func (o *SAGETrainOptions) complete() error {
 	case o.Patience < 0 || o.Every < 0 || o.Pairs < 0 || o.Negatives < 0:
 		return bad("the patience, the interval of checkpoints, the pairs or the negatives", "negative", "1 or more, or 0 for the default")
 	}
-	return checkSamples(app, o.Samples, o.Sampling, len(o.Hidden))
+	return sampled.CheckSamples(app, o.Samples, sampled.Rule(o.Sampling), len(o.Hidden))
 }
 
 // checkSplit checks classes and the split, completes it, and returns the number of classes, 0 for
@@ -264,44 +268,6 @@ func checkSplit(app string, classes []int32, split *SAGESplit, n int) (int, erro
 	return count, nil
 }
 
-// newNet returns a network with random weights (Glorot and Bengio 2010, uniform).
-func newNet[F workflow.Real](a SAGEAggregator, d int, hidden []int, classes int, seed uint64) *neural.Net[F] {
-	n := &neural.Net[F]{Aggregator: neural.Aggregator(a)}
-	draw := func(name string, rows, cols int) *neural.Param[F] {
-		p := n.Param(name, 2, neural.NewPanel[F](rows, cols))
-		limit := math.Sqrt(6 / float64(max(rows+cols, 1)))
-		for i := range p.Value.Val {
-			x, _ := philox.Block(uint64(i), uint64(len(n.All))|1<<63, seed)
-			p.Value.Val[i] = F((2*philox.Unit(x) - 1) * limit)
-		}
-		return p
-	}
-	for k, h := range hidden {
-		var l neural.Layer[F]
-		name := func(what string) string { return fmt.Sprintf("%s%d", what, k+1) }
-		l.Self = draw(name("wf"), d, h)
-		near := d
-		if a == AggregatePool {
-			near = h
-			l.Pool = draw(name("wp"), d, h)
-			l.PoolBias = n.Param(name("bp"), 1, neural.NewPanel[F](1, h))
-		}
-		if a != AggregateGCN {
-			l.Neighbour = draw(name("wa"), near, h)
-		}
-		n.Layers = append(n.Layers, l)
-		d = l.Width()
-	}
-	if classes > 0 {
-		n.Out = draw("wc", d, classes)
-		n.Bias = n.Param("bc", 1, neural.NewPanel[F](1, classes))
-	}
-	for _, p := range n.All {
-		p.Grad, p.First, p.Next = neural.NewPanel[F](p.Value.Rows, p.Value.Cols), neural.NewPanel[F](p.Value.Rows, p.Value.Cols), neural.NewPanel[F](p.Value.Rows, p.Value.Cols)
-	}
-	return n
-}
-
 // sageState is the state of training that a checkpoint holds beside the parameters.
 type sageState struct {
 	SAGETraining
@@ -311,9 +277,9 @@ type sageState struct {
 
 type sageTrainer struct {
 	o       SAGETrainOptions
-	graph   *sageGraph
-	entries int64     // of the graph
-	whole   sageGraph // with all neighbours, for evaluation
+	graph   *sampled.Graph
+	entries int64         // of the graph
+	whole   sampled.Graph // with all neighbours, for evaluation
 	x       neural.Input[float32]
 	block   *neural.Block[float32] // of whole, nil until it is needed
 	classes []int32
@@ -383,7 +349,8 @@ func (t *sageTrainer) run() (*SAGETraining, error) {
 			return nil, err
 		}
 	}
-	res.Model = modelOf(t.net)
+	res.Model = new(sage.SAGEModel)
+	res.Model.SetInside(t.net)
 	if t.team != nil {
 		t.team.done(res.Epochs)
 	} else if t.o.Trace != nil {
@@ -419,7 +386,7 @@ func (t *sageTrainer) evaluate(vertices []int) (accuracy, loss float64, err erro
 // blocks returns the blocks of all vertices with all neighbours.
 func (t *sageTrainer) blocks() []*neural.Block[float32] {
 	if t.block == nil {
-		t.block = wholeBlock[float32](&t.whole)
+		t.block = sampled.WholeBlock[float32](&t.whole)
 	}
 	return slices.Repeat([]*neural.Block[float32]{t.block}, len(t.net.Layers))
 }
@@ -427,7 +394,7 @@ func (t *sageTrainer) blocks() []*neural.Block[float32] {
 // usesAllVertices reports whether a step for so many targets computes layers of all vertices: all
 // neighbours are taken, and the trees would be larger than the graph.
 func (t *sageTrainer) usesAllVertices(targets int) bool {
-	return t.o.Samples == nil && t.graph.sampling == SampleUniform && treeSize(targets, nil, t.graph, len(t.net.Layers)) >= float64(t.graph.n)
+	return t.o.Samples == nil && t.graph.Sampling == sampled.Uniform && sampled.TreeSize(targets, nil, t.graph, len(t.net.Layers)) >= float64(t.graph.N)
 }
 
 // order returns the training vertices in the order of an epoch.
@@ -510,7 +477,7 @@ func (t *sageTrainer) step(batch []int, epoch uint64) (loss float64, right int, 
 		return 0, 0, err
 	}
 	z := tapes[len(tapes)-1].Out
-	some := all && !isIdentity(targets, t.graph.n) // rows of z, which may repeat
+	some := all && !isIdentity(targets, t.graph.N) // rows of z, which may repeat
 	if some {
 		whole := z
 		z = n.Kept.Panel(len(targets), whole.Cols)
@@ -534,7 +501,7 @@ func (t *sageTrainer) step(batch []int, epoch uint64) (loss float64, right int, 
 	}
 	if some {
 		part := g
-		g = n.Kept.Panel(t.graph.n, part.Cols)
+		g = n.Kept.Panel(t.graph.N, part.Cols)
 		clear(g.Val)
 		for k, v := range targets {
 			neural.Axpy(1, neural.Row(part, k), neural.Row(g, int(v)))

@@ -1,0 +1,271 @@
+package train
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/apps/internal/samples"
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/sampled"
+	"github.com/hiveblas/hiveblas/graphio"
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/testdata"
+)
+
+// The gradient of every parameter equals finite differences, in float64.
+func TestSAGEGradient(t *testing.T) {
+	t.Parallel()
+	g := samples.Build[float64](t, samples.DirectedHub(), matrix.CSR)
+	for _, a := range []sage.SAGEAggregator{sage.AggregateMean, sage.AggregatePool, sage.AggregateGCN} {
+		for _, sparse := range []bool{false, true} {
+			for _, supervised := range []bool{true, false} {
+				at, err := sampled.NewGraph("test", g, workflow.Run{}, sampled.Uniform, false, 3, a == sage.AggregateGCN)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rng := rand.New(rand.NewPCG(4, 4))
+				full := neural.NewPanel[float64](14, 5)
+				for i := range full.Val {
+					full.Val[i] = rng.NormFloat64()
+				}
+				x := neural.Input[float64]{Full: full}
+				if sparse {
+					b := matrix.NewBuilder[float64](14, 5)
+					for i, y := range full.Val {
+						if i%3 == 0 {
+							b.Add(i/5, i%5, y)
+						}
+					}
+					a, err := b.Build(nil)
+					if err == nil {
+						err = a.SetFormat(matrix.CSR)
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					x = neural.Input[float64]{Sparse: access.Store(a)}
+				}
+				net := neural.Random[float64](neural.Aggregator(a), 5, []int{4, 3}, 3, 8)
+				for _, p := range net.All {
+					for i := range p.Value.Val {
+						p.Value.Val[i] += .1 * rng.NormFloat64()
+					}
+				}
+				targets, class := []int32{1, 4, 0, 13, 7}, []int32{0, 2, 1, 1, 0}
+				pairs := []sagePair{{0, 1, 1}, {2, 3, -1}, {4, 0, 1}, {1, 1, -1}}
+				o := SAGETrainOptions{Samples: []int{3, 2}, Dropout: .3}
+				pass := func(back bool) float64 {
+					tapes, masks, err := tapeTrees(net, at, x, targets, 17, o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					z := tapes[1].Out
+					var loss float64
+					var grad neural.Panel[float64]
+					if supervised {
+						logits := net.Classify(z, workflow.Run{})
+						loss, _, _ = neural.CrossEntropy(logits, class, len(class), workflow.Run{})
+						if back {
+							grad = net.Unclassify(z, logits, workflow.Run{})
+						}
+					} else {
+						loss, grad = alike(z, pairs, alikeCount(pairs))
+					}
+					if back {
+						if err := net.Untape(tapes, masks, grad, workflow.Run{}); err != nil {
+							t.Fatal(err)
+						}
+					}
+					return loss
+				}
+				pass(true)
+				moving := 0
+				for _, p := range net.All {
+					for i := range p.Value.Val {
+						const h = 1e-6
+						old := p.Value.Val[i]
+						p.Value.Val[i] = old + h
+						up := pass(false)
+						p.Value.Val[i] = old - h
+						down := pass(false)
+						p.Value.Val[i] = old
+						want := (up - down) / (2 * h)
+						if want != 0 {
+							moving++
+						}
+						if got := p.Grad.Val[i]; math.Abs(got-want) > 1e-7+1e-5*math.Abs(want) {
+							t.Fatalf("%v, sparse %v, supervised %v: ∂%s[%d] is %v, differences give %v", a, sparse, supervised, p.Name, i, got, want)
+						}
+					}
+				}
+				if moving < 20 {
+					t.Errorf("%v: only %d parameters move the loss", a, moving)
+				}
+			}
+		}
+	}
+}
+
+// twoSides are two cliques with few edges between them, classes that are the cliques, and
+// drawn features.
+func twoSides(t testing.TB) (g *matrix.Matrix[float64], x *matrix.Matrix[float32], classes []int32) {
+	s := samples.Clique(8, false).Beside(samples.Clique(8, false))
+	s.Edges = append(s.Edges, samples.Edge{From: 0, To: 8, Weight: 1}, samples.Edge{From: 8, To: 0, Weight: 1})
+	g = samples.Build[float64](t, s, matrix.CSR)
+	for v := range 16 {
+		classes = append(classes, int32(v/8))
+	}
+	return g, samples.DrawFeatures(t, 16, 8, 1, matrix.Full), classes
+}
+
+func TestTrainGraphSAGE(t *testing.T) {
+	t.Parallel()
+	g, x, classes := twoSides(t)
+	split := SAGESplit{Train: []int{0, 1, 2, 8, 9, 10}, Validate: []int{3, 11}, Test: []int{4, 5, 6, 7, 12, 13, 14, 15}}
+	for _, a := range []sage.SAGEAggregator{sage.AggregateMean, sage.AggregatePool, sage.AggregateGCN} {
+		var losses []float64
+		res, err := TrainGraphSAGE(g, x, classes, split, SAGETrainOptions{Aggregator: a, Hidden: []int{8, 8}, Epochs: 60, Batch: 4,
+			Samples: []int{4, 4}, Dropout: -1, Each: func(p SAGEProgress) error { losses = append(losses, p.Loss); return nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last := losses[len(losses)-1]; last > losses[0]/2 || res.Test < .85 || res.Epochs != len(losses) || res.Best > res.Epochs {
+			t.Errorf("%v: loss %v to %v in %d epochs, test %v", a, losses[0], last, res.Epochs, res.Test)
+		}
+		out, err := sage.GraphSAGE(g, x, res.Model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		right := 0
+		for v, y := range samples.Rows64(out.Logits) {
+			if slices.Contains(split.Test, v) && (y[1] > y[0]) == (classes[v] == 1) {
+				right++
+			}
+		}
+		if float64(right)/8 != res.Test {
+			t.Errorf("%v: the model gets %d of 8 right, and training says %v", a, right, res.Test)
+		}
+	}
+	// Without classes: vertices of a clique are more alike than of two.
+	res, err := TrainGraphSAGE(g, x, nil, SAGESplit{}, SAGETrainOptions{Hidden: []int{8, 8}, Epochs: 60, Dropout: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := sage.GraphSAGE(g, x, res.Model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, within, across := samples.Rows64(out.Embeddings), 0.0, 0.0
+	for u := range 16 {
+		for v := range 16 {
+			dot := 0.0
+			for j := range z[u] {
+				dot += z[u][j] * z[v][j]
+			}
+			if classes[u] == classes[v] {
+				within += dot / 128
+			} else {
+				across += dot / 128
+			}
+		}
+	}
+	if within < across+.2 || res.Model.Classifier != nil || !math.IsNaN(res.Test) {
+		t.Errorf("products within a side are %v, across %v", within, across)
+	}
+}
+
+// A run that resumes gives the same weights to the bit.
+func TestTrainGraphSAGEResumes(t *testing.T) {
+	t.Parallel()
+	g, x, classes := twoSides(t)
+	split := SAGESplit{Train: []int{0, 1, 2, 8, 9, 10}, Validate: []int{3, 11}}
+	for _, c := range [][]int32{classes, nil} {
+		o := SAGETrainOptions{Hidden: []int{4, 4}, Epochs: 12, Batch: 4, Samples: []int{3, 3}, Seed: 1 << 40, Run: workflow.Run{Threads: 1}}
+		straight, err := TrainGraphSAGE(g, x, c, split, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Checkpoint, o.Every = filepath.Join(t.TempDir(), "run.npz"), 3
+		stop := errors.New("stop")
+		o.Each = func(p SAGEProgress) error {
+			if p.Epoch == 7 { // after the checkpoint of epoch 6
+				return stop
+			}
+			return nil
+		}
+		if _, err := TrainGraphSAGE(g, x, c, split, o); !errors.Is(err, stop) {
+			t.Fatal(err)
+		}
+		first := 0
+		o.Each = func(p SAGEProgress) error {
+			if first == 0 {
+				first = p.Epoch
+			}
+			return nil
+		}
+		resumed, err := TrainGraphSAGE(g, x, c, split, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a, b bytes.Buffer
+		if err := errors.Join(straight.Model.Write(&a), resumed.Model.Write(&b)); err != nil {
+			t.Fatal(err)
+		}
+		if first != 7 || !bytes.Equal(a.Bytes(), b.Bytes()) || resumed.Best != straight.Best || resumed.Loss != straight.Loss {
+			t.Errorf("resumed at epoch %d: loss %v, best %d; straight %v, %d", first, resumed.Loss, resumed.Best, straight.Loss, straight.Best)
+		}
+		var e *graphio.ParseError
+		o.Rate = .5
+		if _, err := TrainGraphSAGE(g, x, c, split, o); !errors.As(err, &e) {
+			t.Errorf("a checkpoint of other settings: %v", err)
+		}
+		if err := os.WriteFile(o.Checkpoint, []byte("PK"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := TrainGraphSAGE(g, x, c, split, o); !errors.As(err, &e) {
+			t.Errorf("a cut checkpoint: %v", err)
+		}
+	}
+}
+
+func TestTrainGraphSAGEErrors(t *testing.T) {
+	t.Parallel()
+	g := samples.Own(t, testdata.Karate)
+	x := samples.DrawFeatures(t, 34, 3, 1, matrix.Full)
+	var dim *matrix.DimensionError
+	var param *workflow.ParameterError
+	some := make([]int32, 34)
+	for _, c := range []struct {
+		reason  string
+		classes []int32
+		split   SAGESplit
+		o       SAGETrainOptions
+		want    any
+	}{
+		{"classes of other vertices", make([]int32, 3), SAGESplit{}, SAGETrainOptions{}, &dim},
+		{"a class below −1", slices.Repeat([]int32{-2}, 34), SAGESplit{}, SAGETrainOptions{}, &param},
+		{"no class", slices.Repeat([]int32{-1}, 34), SAGESplit{}, SAGETrainOptions{}, &param},
+		{"a vertex beyond", some, SAGESplit{Train: []int{34}}, SAGETrainOptions{}, new(*matrix.IndexError)},
+		{"no training vertices", some, SAGESplit{Train: []int{}}, SAGETrainOptions{}, &param},
+		{"hidden", some, SAGESplit{}, SAGETrainOptions{Hidden: []int{0}}, &param},
+		{"epochs", some, SAGESplit{}, SAGETrainOptions{Epochs: -1}, &param},
+		{"batch", some, SAGESplit{}, SAGETrainOptions{Batch: -1}, &param},
+		{"rate", some, SAGESplit{}, SAGETrainOptions{Rate: -1}, &param},
+		{"dropout", some, SAGESplit{}, SAGETrainOptions{Dropout: 1}, &param},
+		{"patience", some, SAGESplit{}, SAGETrainOptions{Patience: -1}, &param},
+		{"aggregator", some, SAGESplit{}, SAGETrainOptions{Aggregator: 7}, &param},
+	} {
+		if _, err := TrainGraphSAGE(g, x, c.classes, c.split, c.o); !errors.As(err, c.want) {
+			t.Errorf("%s: %v", c.reason, err)
+		}
+	}
+}
