@@ -111,7 +111,7 @@ func (f *hostForest) flatten() {
 	f.each(f.n, f.up.flatten)
 }
 
-// guess returns the root of a large tree, of which a sample has the most vertices.
+// guess returns the root of the tree that has the most vertices of a sample.
 func (f *hostForest) guess() (most int32) {
 	seen := map[int32]int{}
 	for k := range uint64(ccSample) {

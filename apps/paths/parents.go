@@ -36,7 +36,7 @@ func leastParents(a matrix.View[bool], level *matrix.Vector[int32], source int, 
 	return workflow.PresentVector(present, level.NVals(), parent), nil
 }
 
-// parentGrain is the number of vertices for whose parents a thread is worth waking.
+// parentGrain is the number of vertices that are worth another thread.
 const parentGrain = 1 << 12
 
 // firstAbove lets each vertex look for its parent among the sources of its edges.

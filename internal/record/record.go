@@ -39,7 +39,7 @@ type mode uint8
 const (
 	oneByOne  mode = iota // they run
 	recording             // they wait in the list
-	comparing             // they must be those of the list, which runs
+	comparing             // they must equal the list, which runs
 )
 
 // waiting is an operation of the list that has not run.
@@ -147,7 +147,7 @@ func (l *Loop) Settle(reason string) {
 		l.Explain("one by one: " + reason)
 	}
 	if was == comparing {
-		// The passes before this one are those of the list.
+		// The passes before this one ran by the list.
 		_, _, err := l.end(true)
 		if err == nil && l.called > 1 {
 			err = l.named(l.again(l.called - 1))
@@ -191,8 +191,8 @@ func (l *Loop) Add(m rep.Matrix, vector bool, t device.Type) int {
 	return len(l.mats) - 1
 }
 
-// Record takes an operation of the body: into the list, or compares it with that of the list. run
-// runs it by itself.
+// Record takes an operation of the body into the list, or compares it with the operation at its place
+// in the list. run runs it by itself.
 func (l *Loop) Record(s *pass.Step, run func() error) error {
 	w := waiting{*s, run}
 	k := len(l.waits)
@@ -203,7 +203,7 @@ func (l *Loop) Record(s *pass.Step, run func() error) error {
 			differs = !of.Same(s) || !of.SameValues(s)
 		}
 		if differs {
-			l.Settle(fmt.Sprintf("%s at %s is not that of the pass before", s.Op, caller()))
+			l.Settle(fmt.Sprintf("%s at %s differs from the pass before", s.Op, caller()))
 			return w.run()
 		}
 		l.waits = append(l.waits, w)
