@@ -61,15 +61,6 @@ type locals[T any] []struct {
 
 func newLocals[T any](threads int) locals[T] { return make(locals[T], parallel.Threads(threads)) }
 
-// gather appends the lists of the threads to a list, and empties them.
-func (l locals[T]) gather(list []T) []T {
-	for w := range l {
-		list = append(list, l[w].list...)
-		l[w].list = l[w].list[:0]
-	}
-	return list
-}
-
 // filled returns n times x.
 func filled[T any](n int, x T) []T { return slices.Repeat([]T{x}, n) }
 
