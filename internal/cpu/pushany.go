@@ -8,14 +8,75 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// columnSet is a set of columns: a bit for each column, and a bit for each word of these bits. All
-// bits are clear while it is idle.
+// columnSet is the columns of some rows that a mask allows: a list, and to find repeats a bit for
+// each column and for each word of these bits. The list is empty and all bits are clear while it is
+// idle.
 type columnSet struct {
+	cols           []int32 // the list is the first n of them
+	n              int
 	marks, touched []uint64
-	cols           []int32
+	allow          []uint8 // of the mask; nil: all columns
+	flip           uint8   // 1 for a complement
 }
 
 var columnSets = sync.Pool{New: func() any { return new(columnSet) }}
+
+// list appends the columns of a row.
+func (set *columnSet) list(row []int32) {
+	for _, j := range row {
+		if set.allow == nil || set.allow[j]^set.flip != 0 {
+			set.cols[set.n] = j
+			set.n++
+		}
+	}
+}
+
+// mark appends the columns of a row that are not marked, and marks them.
+func (set *columnSet) mark(row []int32) {
+	marks, allow, flip, cols, n := set.marks, set.allow, set.flip, set.cols, set.n
+	for _, j := range row {
+		word, bit := uint32(j)>>6, uint64(1)<<(uint32(j)&63)
+		seen := marks[word]&bit != 0
+		if allow != nil && allow[j]^flip == 0 || seen {
+			continue
+		}
+		marks[word] |= bit
+		cols[n] = j
+		n++
+	}
+	set.n = n
+}
+
+// sorted returns the listed columns in ascending order, each once, and empties the set.
+func (set *columnSet) sorted() []int32 {
+	cols := set.cols[:set.n]
+	set.n = 0
+	slices.Sort(cols)
+	return slices.Clone(slices.Compact(cols))
+}
+
+// marked is sorted for marked columns below n.
+func (set *columnSet) marked(n int) []int32 {
+	touched, cols := set.touched[:n>>12+1], make([]int32, 0, set.n)
+	for _, j := range set.cols[:set.n] {
+		touched[uint32(j)>>12] |= 1 << (uint32(j) >> 6 & 63)
+	}
+	for t, word := range touched {
+		if word == 0 {
+			continue
+		}
+		touched[t] = 0
+		for ; word != 0; word &= word - 1 {
+			w := t*64 + bits.TrailingZeros64(word)
+			for m := set.marks[w]; m != 0; m &= m - 1 {
+				cols = append(cols, int32(w*64+bits.TrailingZeros64(m)))
+			}
+			set.marks[w] = 0
+		}
+	}
+	set.n = 0
+	return cols
+}
 
 // constant reports whether all products are equal and a sum is any of them, as of any.pair.
 func (s *Semiring) constant() bool { return s.Any && !s.UsesX && !s.UsesY && !s.User }
@@ -28,7 +89,8 @@ const maxConstant = 1 << 14
 
 // pushConstant is Push for a semiring with equal products, where sums need no accumulator: it lists
 // the columns of the rows that the mask allows, each once. It returns nil if the products are too
-// many, or the mask is listed and long. O(products + n/4096).
+// many or the mask is listed. It sorts few products, which needs no memory for n columns, and marks
+// the columns of more: O(products + n/4096).
 func pushConstant(s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) *sparse.Store {
 	n := a.NCols
 	most := min(maxConstant, max(fewProducts(n), int64(n)>>4))
@@ -42,84 +104,51 @@ func pushConstant(s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) *
 			return nil
 		}
 	}
-	var allow []uint8 // nil: all
-	var flip uint8
-	if mask != nil {
-		switch {
-		case mask.S.Format == sparse.Bitmap:
-			allow, flip = mask.S.Present, b2u(mask.Comp)
-		case mask.S.Format == sparse.Full:
-			if mask.Comp {
-				return newRow(c, n, nil, c.Make(0))
-			}
-		default:
-			return nil
-		}
+	var allow []uint8
+	switch {
+	case mask == nil:
+	case mask.S.Format == sparse.Bitmap:
+		allow = mask.S.Present
+	case mask.S.Format != sparse.Full:
+		return nil
+	case mask.Comp:
+		return newRow(c, n, nil, c.Make(0))
+	}
+	few := int64(8 + n>>16) // sorting them costs less than a visit of n/4096 words
+	if n > 1<<22 {
+		few = fewProducts(n)
 	}
 	set := columnSets.Get().(*columnSet)
-	if words := (n + 63) / 64; len(set.marks) < words {
-		set.marks, set.touched = make([]uint64, words), make([]uint64, n>>12+1)
-	}
+	set.allow, set.flip = allow, b2u(mask != nil && mask.Comp)
 	if int64(len(set.cols)) < total {
 		set.cols = make([]int32, total)
 	}
-	marks, cols, k := set.marks, set.cols, 0
+	if words := (n + 63) / 64; total > few && len(set.marks) < words {
+		set.marks, set.touched = make([]uint64, words), make([]uint64, n>>12+1)
+	}
 	for p, row := range u.Idx {
 		if p += constantAhead; p < len(u.Idx) {
 			lo, _ := a.Span(int(u.Idx[p]))
 			prefetchRow(a, lo)
 		}
-		lo, hi := a.Span(int(row))
-		for _, j := range a.Idx[lo:hi] {
-			word, bit := uint32(j)>>6, uint64(1)<<(uint32(j)&63)
-			seen := marks[word]&bit != 0
-			if allow != nil && allow[j]^flip == 0 || seen {
-				continue
-			}
-			marks[word] |= bit
-			cols[k] = j
-			k++
+		if lo, hi := a.Span(int(row)); total > few {
+			set.mark(a.Idx[lo:hi])
+		} else {
+			set.list(a.Idx[lo:hi])
 		}
 	}
-	idx := make([]int32, k)
-	set.drain(idx, cols[:k], n)
+	var idx []int32
+	if total > few {
+		idx = set.marked(n)
+	} else {
+		idx = set.sorted()
+	}
+	set.allow = nil
 	columnSets.Put(set)
-	val := c.Make(int64(k))
-	if k > 0 {
+	val := c.Make(int64(len(idx)))
+	if len(idx) > 0 {
 		s.Products(c.Slice(val, 0, 1), u.Type.At(u.Val, 0), a.Part(0, 1))
 		c.Fill(val, c.One(val, 0))
 	}
 	return newRow(c, n, idx, val)
-}
-
-// drain writes the columns of the set to idx in ascending order and clears the set. cols are the
-// columns in any order.
-func (set *columnSet) drain(idx, cols []int32, n int) {
-	if len(cols) < 8+n>>16 { // sorting costs less than visiting n/4096 words
-		for _, j := range cols {
-			set.marks[uint32(j)>>6] = 0
-		}
-		copy(idx, cols)
-		slices.Sort(idx)
-		return
-	}
-	touched := set.touched[:n>>12+1]
-	for _, j := range cols {
-		touched[uint32(j)>>12] |= 1 << (uint32(j) >> 6 & 63)
-	}
-	k := 0
-	for t, word := range touched {
-		if word == 0 {
-			continue
-		}
-		touched[t] = 0
-		for ; word != 0; word &= word - 1 {
-			w := t*64 + bits.TrailingZeros64(word)
-			for m := set.marks[w]; m != 0; m &= m - 1 {
-				idx[k] = int32(w*64 + bits.TrailingZeros64(m))
-				k++
-			}
-			set.marks[w] = 0
-		}
-	}
 }
