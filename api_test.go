@@ -70,8 +70,8 @@ func (s *sources) Import(path string) (*types.Package, error) {
 	return p, nil
 }
 
-// faces are the packages that have aliases of types of their internal packages, such as the settings
-// of all workflows and the errors of all readers.
+// faces are the packages that have aliases of types of their internal packages, such as the
+// settings of all workflows and the errors of all readers.
 var faces = []string{"apps", "graphio"}
 
 // named reports whether users can name a type of an internal package: its face has an alias of the

@@ -43,8 +43,9 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// TestOrderOfImports reads the list of CONTRIBUTING: a package imports none of a line above its own,
-// and has a line. The tests and their tools, which are listed after it, are imported by each other alone.
+// TestOrderOfImports reads the list of CONTRIBUTING: a package imports none of a line above its
+// own, and has a line. The tests and their tools, which are listed after it, are imported by each
+// other alone.
 func TestOrderOfImports(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("CONTRIBUTING.md")

@@ -19,8 +19,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The kit: every workflow of List equals itself by each of its forms, in each format, on each number
-// of threads, on devices and on groups.
+// The kit: every workflow of List equals itself by each of its forms, in each format, on each
+// number of threads, on devices and on groups.
 
 func init() { workflow.LeastRange = 1 } // graphs of tests are small
 
@@ -293,8 +293,8 @@ func (c *kitCase[T]) methodsOnGroups() []workflow.Method {
 	return []workflow.Method{workflow.Auto}
 }
 
-// Every workflow gives on a group what it gives on one place: on 1 to 7 ranks, as several processes,
-// with graphs in blocks and with fewer vertices than ranks.
+// Every workflow gives on a group what it gives on one place: on 1 to 7 ranks, as several
+// processes, with graphs in blocks and with fewer vertices than ranks.
 func TestKitOnGroups(t *testing.T) {
 	for _, c := range cases[float32]() {
 		t.Run(c.name, func(t *testing.T) {

@@ -8,5 +8,6 @@
 //	table, err := cpu.Run(ctx, cpu.Options{Only: []string{"triangles"}})
 //
 // Packages cpu, gpu, collectives, idioms, programs and report measure the tables, which command
-// hiveblas-bench prints. Package bench/gen generates the inputs; package bench/peers runs the peers. docs/performance.md has the results.
+// hiveblas-bench prints. Package bench/gen generates the inputs; package bench/peers runs the
+// peers. docs/performance.md has the results.
 package bench

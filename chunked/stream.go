@@ -130,8 +130,9 @@ func (r *run) stream() error {
 	return err
 }
 
-// start starts the lanes, which give parts to visits, or blocks to copied unless toVisits. It returns
-// a function that ends them early, and one that returns their errors once both channels are closed.
+// start starts the lanes, which give parts to visits, or blocks to copied unless toVisits. It
+// returns a function that ends them early, and one that returns their errors once both channels are
+// closed.
 func (r *run) start(toVisits bool) (visits chan part, copied chan *block, halt func(), outcome func() error) {
 	r.turns = newTurns(r.done)
 	stop := make(chan struct{})

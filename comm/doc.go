@@ -2,8 +2,8 @@
 // or processes that a launcher started. A rank is one member of a group of p ranks, numbered from 0
 // to p−1.
 //
-// This package opens no sockets and no C libraries; packages comm/procs and comm/nccl do. A new one is
-// a [Transport].
+// This package opens no sockets and no C libraries; packages comm/procs and comm/nccl do. A new one
+// is a [Transport].
 //
 // [Comm] is the interface. Its implementations are
 //

@@ -9,14 +9,15 @@ import (
 	"time"
 )
 
-// Transport moves the data of one rank. [NewComm] makes a Comm of it, which checks arguments, numbers
-// the collectives, keeps the deadline and the ledger, and calls one method at a time. Packages
-// comm/procs and comm/nccl have transports.
+// Transport moves the data of one rank. [NewComm] makes a Comm of it, which checks arguments,
+// numbers the collectives, keeps the deadline and the ledger, and calls one method at a time.
+// Packages comm/procs and comm/nccl have transports.
 type Transport interface {
-	// Lacks reports whether the transport cannot do a reduction. The answer is the same on all ranks.
+	// Lacks reports whether the transport cannot do a reduction. The answer is the same on all
+	// ranks.
 	Lacks(c *Collective) bool
-	// Run does a collective. An error ends the group: a *RankError if the transport knows which rank
-	// failed, else the rank itself did. When ctx is done it returns at once.
+	// Run does a collective. An error ends the group: a *RankError if the transport knows which
+	// rank failed, else the rank itself did. When ctx is done it returns at once.
 	Run(ctx context.Context, c *Collective) error
 	// Split makes the transport of the new group; members are its ranks in this group. It returns
 	// nil to a rank of a negative color.
@@ -29,8 +30,8 @@ type Transport interface {
 	MovesDeviceMemory() bool
 }
 
-// Life is what the ranks of a process in one group, and in the groups split from it, have in common:
-// the options, and whether they work or what ended them. The zero Life has ended.
+// Life is what the ranks of a process in one group, and in the groups split from it, have in
+// common: the options, and whether they work or what ended them. The zero Life has ended.
 type Life struct {
 	opt      options
 	ctx      context.Context // done when the group failed

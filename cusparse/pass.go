@@ -83,8 +83,8 @@ func (f *frame) haveOf(o device.Operand, any bool) (h passHave) {
 	if s == nil {
 		return h
 	}
-	// A loop pays for the transpose: a push needs it, and where one entry is enough a pull is faster
-	// for large frontiers.
+	// A loop pays for the transpose: a push needs it, and where one entry is enough a pull is
+	// faster for large frontiers.
 	return passHave{rows: hasRows(o) || any, large: s.known() > passEntriesMost}
 }
 
@@ -379,8 +379,8 @@ func (f *frame) passVector(w []uint64, v *passVar, from *store, r *passRun, i in
 	}
 }
 
-// aside gives the words of what the kernel needs beside the contents: lists, parts of long rows, and
-// sums of tiles.
+// aside gives the words of what the kernel needs beside the contents: lists, parts of long rows,
+// and sums of tiles.
 func (r *passRun) aside(f *frame, words []uint64) {
 	type need struct {
 		word  int

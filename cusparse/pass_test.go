@@ -145,7 +145,7 @@ func loopDown(t *testing.T, at matrix.Place, body func(s *ops.Steps, v *matrix.V
 	return sum, passes, s.Err()
 }
 
-// TestLoopProtocol leaves the list in every way: the result is that of the operations one by one.
+// TestLoopProtocol leaves the list in every way: the operations one by one give the same result.
 func TestLoopProtocol(t *testing.T) {
 	d, _ := emulated(t)
 	plain := func(*ops.Steps, *matrix.Vector[int32], int, ops.Option) bool { return true }
@@ -286,7 +286,7 @@ func TestLoopErrors(t *testing.T) {
 	}
 }
 
-// After a loop the memory is that of its results.
+// After a loop only its results take memory.
 func TestLoopMemory(t *testing.T) {
 	d, _ := emulated(t)
 	a := ring(t, 40)
@@ -336,8 +336,8 @@ func TestLoopOfScalars(t *testing.T) {
 	}
 }
 
-// An index that is out of range only in passes that a wrong list would run is no error, and the room
-// of a stopped loop serves the next one.
+// An index that is out of range only in passes that a wrong list would run is no error, and the
+// room of a stopped loop serves the next one.
 func TestLoopErrorsOfAWrongList(t *testing.T) {
 	d, _ := emulated(t)
 	run := func(at matrix.Place) (*matrix.Vector[int32], error) {

@@ -187,7 +187,7 @@ func (g *point) store(d passDomain) {
 	}
 }
 
-// appends lists the vectors to whose lists the stage appends.
+// appends returns the vectors with lists that the stage appends to.
 func (g *point) appends(d passDomain) (list []int) {
 	for _, v := range g.order {
 		if x := g.vars[v]; d.list >= 0 && x.write && !x.cleared && g.t.vars[v].listed && d.list != v {

@@ -27,7 +27,7 @@ func (t *passText) allowedAt(m pass.Mask, k string) string {
 }
 
 // term is the product of entry e of row r (of the result) and column c of the matrix with the
-// vector, for the rows or the rows of the transpose, whose values val names.
+// vector. val names the values of the orientation: the rows, or the rows of the transpose.
 func (t *passText) term(i, m int, val, r, c string) string {
 	s := &t.list.Steps[i]
 	f := s.Ring.Mul
@@ -90,8 +90,8 @@ func nativeJoin(m device.Monoid) string {
 	return ""
 }
 
-// passAlphaAny and passAlpha are how many times as many entries as those of the rows of x's entries
-// the matrix has for a push to be chosen: with one entry of a row enough, and else.
+// A push is chosen if the matrix has more than passAlpha times as many entries as the rows that the
+// vector pushes along. passAlphaAny takes its place if one entry of a row suffices.
 const (
 	passAlphaAny = 14
 	passAlpha    = 3

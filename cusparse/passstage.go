@@ -188,7 +188,8 @@ func (t *passText) swap(a, b int) {
 	}
 }
 
-// bounds returns the variables beyond whose entries a step changes nothing.
+// bounds returns the variables that bound a step: it changes nothing where one of them has no
+// entry.
 func (t *passText) bounds(ps pointStep) (list []int) {
 	if ps.clear >= 0 {
 		return []int{ps.clear}
@@ -339,8 +340,8 @@ func (t *passText) enter(i int) {
 	if t.swaps[i] {
 		t.sync()
 		t.swap(s.Dst, temp)
-		// What the destination had goes to the spare vector, which is emptied while the next product
-		// has the one that was emptied before.
+		// What the destination had goes to the spare vector, which is emptied while the next
+		// product has the one that was emptied before.
 		spare := t.spares[temp]
 		t.swap(temp, spare)
 		t.add(pointStep{step: i, from: -1, clear: spare})

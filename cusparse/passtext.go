@@ -9,8 +9,8 @@ import (
 )
 
 // This file writes the kernel of a recorded loop; see kernels/pass.cu. Steps become stages: a chain
-// of steps that compute position by position is one stage, over all positions or over the list of a
-// vector beyond whose entries the chain changes nothing.
+// of steps that compute position by position is one stage: over all positions, or over the list of
+// a vector if the chain changes nothing where the vector has no entry.
 
 // passKind is how the kernel holds a variable.
 type passKind uint8
@@ -23,7 +23,8 @@ const (
 	passTemp             // the result of a product, before it enters the destination
 )
 
-// passVar is a variable of the kernel: those of the list, then those that hold results of products.
+// passVar is a variable of the kernel. The variables of the list are first, then come the results
+// of products.
 type passVar struct {
 	kind    passKind
 	typ     device.Type
@@ -77,7 +78,7 @@ const (
 	vectorWords
 )
 
-// The words of a matrix: its rows, and those of its transpose.
+// The words of a matrix: its rows, and the rows of its transpose.
 const (
 	wordRowPtr = iota
 	wordRowIdx
@@ -109,21 +110,22 @@ const passWordsMost = 480
 // passText is a passProgram while it is written.
 type passText struct {
 	*passProgram
-	b       strings.Builder // the body under way
-	defs    strings.Builder // functions of the operators
-	funcs   map[string]string
-	temps   []int // of each step, or −1
-	open    []pointStep
-	domain  passDomain
-	err     error
-	used    map[passUse]bool // since the last barrier
-	unset   map[int]int      // of a vector in forward: the scalar without whose value it loses entries, or None
-	forward map[int]int      // of a vector: that beyond whose entries it got entries since the last barrier
-	stale   map[int]bool     // variables whose totals changed since the last barrier
-	swaps   map[int]bool     // steps whose result takes the place of the destination
-	spares  map[int]int      // of the variable for a result that takes the place of the destination: a second one
-	group   []int            // of a variable: another one that it exchanges contents with, or itself
-	pulls   map[int]bool     // products that may pull instead of push
+	b      strings.Builder // the body under way
+	defs   strings.Builder // functions of the operators
+	funcs  map[string]string
+	temps  []int // of each step, or −1
+	open   []pointStep
+	domain passDomain
+	err    error
+	used   map[passUse]bool // since the last barrier
+	// forward has the vectors that got entries since the last barrier, each with the vector that
+	// bounds these entries; unset has the scalar that such a vector needs a value of, or None.
+	forward, unset map[int]int
+	stale          map[int]bool // variables with totals that changed since the last barrier
+	swaps          map[int]bool // steps with results that take the place of the destination
+	spares         map[int]int  // of the variable of such a result: a second one
+	group          []int        // of a variable: another one that it exchanges contents with, or itself
+	pulls          map[int]bool // products that may pull instead of push
 }
 
 // passUse is a read or a write of a vector since the last barrier; how tells which thread has which
@@ -155,16 +157,16 @@ type pointStep struct {
 	bare  bool // the mask holds for the result already
 }
 
-// passHave is what the kernel depends on of a matrix as an operand. The kernel reads the rows of the
-// transpose.
+// passHave is what the kernel depends on of a matrix as an operand. The kernel reads the rows of
+// the transpose.
 type passHave struct {
 	rows  bool // it may read the rows, too
 	large bool // the matrix has more than passEntriesMost entries
 }
 
-// passEntriesMost is the number of entries of a matrix up to which a loop takes products whose sums
-// need all terms. A loop of Bellman and Ford takes 1.1 to 1.5 times as long as its operations one by
-// one over R-MAT 14 (0.5M entries), and 1.6 times over R-MAT 18 (7.6M); H200.
+// passEntriesMost is the number of entries of a matrix up to which a loop takes products with sums
+// that need all terms. A loop of Bellman and Ford takes 1.1 to 1.5 times as long as its operations
+// one by one over R-MAT 14 (0.5M entries), and 1.6 times over R-MAT 18 (7.6M); H200.
 const passEntriesMost = 1 << 17
 
 // composePass writes the kernel of a list.
@@ -189,7 +191,7 @@ func (t *passText) refuse(s *pass.Step, reason string) {
 	}
 }
 
-// matrixVar returns the number of the matrix of a use, whose orientations are apart.
+// matrixVar returns the number of the matrix of a use. Each orientation has a number of its own.
 func (t *passText) matrixVar(u pass.Use) int {
 	for i := range t.vars {
 		if t.vars[i].kind == passMatrix && t.vars[i].operand == u {
@@ -402,8 +404,9 @@ func (t *passText) fullness() {
 	}
 }
 
-// couples finds the products whose result takes the place of the destination, and the variables that
-// exchange their contents: those have the same parts and the same value at positions without an entry.
+// couples finds the products with results that take the place of the destination, and the variables
+// that exchange their contents. Variables that do have the same parts, and the same value at
+// positions without an entry.
 func (t *passText) couples() {
 	t.group = make([]int, len(t.vars))
 	for i := range t.group {

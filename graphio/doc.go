@@ -1,15 +1,15 @@
 // Package graphio reads and writes matrices and vectors as files, with the names of their rows and
 // columns.
 //
-// [Read] reads any of [Formats]: Matrix Market, edge lists (SNAP, TSV, CSV), sparse matrices of SciPy,
-// arrays of NumPy, METIS, DIMACS, GraphML, GEXF, GML, Graph500, and .hgb, the binary form of hiveblas.
-// It finds the format from the first bytes or the name, and reads gzip-compressed files:
+// [Read] reads any of [Formats]: Matrix Market, edge lists (SNAP, TSV, CSV), sparse matrices of
+// SciPy, arrays of NumPy, METIS, DIMACS, GraphML, GEXF, GML, Graph500, and .hgb, the binary form of
+// hiveblas. It finds the format from the first bytes or the name, and reads gzip-compressed files:
 //
 //	a, labels, err := graphio.ReadFile[float64]("graph.csv", graphio.RenumberIDs())
 //
-// The type parameter is the element type of the matrix: bool, an integer or a float. A value that the
-// type does not hold is an error and never changed. A program that does not know the type of a file
-// reads its header by [ReadFileInfo].
+// The type parameter is the element type of the matrix: bool, an integer or a float. A value that
+// the type does not hold is an error and never changed. A program that does not know the type of a
+// file reads its header by [ReadFileInfo].
 //
 // [Labels] are the names of vertices, numbers or text. [ReadLabelled] returns the matrix with the
 // names of its rows and columns. Options say how a file is read ([ReadOption]) and written

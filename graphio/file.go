@@ -94,8 +94,8 @@ func ReadVectorFile[T matrix.Element](path string, opts ...ReadOption) (*matrix.
 	return vectorOf[T](o, st, err)
 }
 
-// readVectorFile reads a vector. failed says that the processes of a group have agreed about an error
-// already, or that no process reads a vector from the format.
+// readVectorFile reads a vector. failed says that the processes of a group have agreed about an
+// error already, or that no process reads a vector from the format.
 func readVectorFile(path string, o *core.ReadOptions) (st *sparse.Store, failed bool, err error) {
 	const op = "graphio.ReadVectorFile"
 	f, err := openRead(path, o)

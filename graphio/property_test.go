@@ -57,8 +57,8 @@ func TestPropertyRoundTrip(t *testing.T) {
 	})
 }
 
-// The union with the transpose has the smaller of two entries, and with an operator the entry above the
-// diagonal before the one below.
+// The union with the transpose has the smaller of two entries, and with an operator the entry above
+// the diagonal before the one below.
 func TestPropertySymmetrise(t *testing.T) {
 	e := elementFor[int]()
 	first := duplicatesOf(t, matrix.CombineFunc[int](func(x, y int) int { return 10*x + y }))

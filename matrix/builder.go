@@ -156,8 +156,8 @@ func indexListOf[I Index](x []I) indexList {
 	return indexList{sparse.ValuesOf(x), unsafe.Sizeof(minus), minus < 0}
 }
 
-// narrowed returns copies of the rows and columns of the tuples of an m×n matrix, or the error of the
-// first one that is outside. No rows is row 0 of each.
+// narrowed returns copies of the rows and columns of the tuples of an m×n matrix, or the error of
+// the first one that is outside. No rows is row 0 of each.
 func narrowed(op string, m, n int, rows, cols indexList) (r, c []int32, err error) {
 	vector := rows.v.None()
 	badRow, badCol := -1, -1
@@ -328,8 +328,8 @@ func (b *Builder[T]) Len() int64 {
 // Build takes O(tuples + m + n) time: two counting sorts.
 //
 // A Build that returns an error keeps the tuples: after a *DuplicateError, Build with an operator
-// returns their matrix. It returns an error of Add or AddBlock once; the next Build makes the matrix
-// of the tuples that are within it.
+// returns their matrix. It returns an error of Add or AddBlock once; the next Build makes the
+// matrix of the tuples that are within it.
 func (b *Builder[T]) Build(dup Combiner[T]) (*Matrix[T], error) {
 	st, err := b.build(dup)
 	if err != nil {

@@ -108,7 +108,7 @@ type Destination[T comparable] interface {
 // Target is a matrix destination: *Matrix[T], or a [Dest] made by Masked,
 // Accum and Replace.
 type Target[T comparable] interface {
-	// Spec and isOf are those of Destination.
+	// Spec and isOf make a Target a Destination.
 	Spec() Spec
 	isOf(T)
 	// Masked restricts writes to the positions of a mask; see [Dest.Masked].
@@ -133,8 +133,8 @@ type Spec struct {
 	pairs sparse.Pairs // see AccumInside
 }
 
-// AccumInside returns the loop of an accumulator that is no operator of package semiring, nil of one
-// that cannot be called. It is for the packages of this module.
+// AccumInside returns the loop of an accumulator that is no operator of package semiring, nil of
+// one that cannot be called. It is for the packages of this module.
 func (s Spec) AccumInside() sparse.Pairs { return s.pairs }
 
 // pairsOf returns the loop of an accumulator that is no operator of package semiring, else nil.

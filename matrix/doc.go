@@ -16,8 +16,8 @@
 //
 // The largest dimension is 2³¹−1 and the largest number of entries 2⁶³−1. Any number of goroutines
 // may read a Matrix concurrently; while a goroutine writes a Matrix, no other may use it. Invalid
-// input gives typed errors (see [DimensionError], [IndexError], [DuplicateError], [InvalidError]) and
-// never panics.
+// input gives typed errors (see [DimensionError], [IndexError], [DuplicateError], [InvalidError])
+// and never panics.
 //
 // Package graphio reads and writes matrices as files:
 //

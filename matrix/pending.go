@@ -8,8 +8,8 @@ import (
 )
 
 // A listed matrix collects the entries that Set adds and Delete removes, and merges them when its
-// storage is read as a whole: a copy of the storage for each entry would take O(entries). At, Value,
-// Row, NVals and Dims read the changes and merge nothing, as do Set and Delete themselves.
+// storage is read as a whole: a copy of the storage for each entry would take O(entries). At,
+// Value, Row, NVals and Dims read the changes and merge nothing, as do Set and Delete themselves.
 
 // changes are the positions of the changed entries of a listed matrix. Its storage is the base. A
 // change of the value of an entry of the base is made there at once and is not listed.
@@ -187,16 +187,16 @@ func (c *changes) merged(base *sparse.Structure) (*sparse.Structure, []edit) {
 	return out, edits
 }
 
-// pending are the changes of a matrix since they were last merged. base does not change meanwhile but
-// for values of its entries.
+// pending are the changes of a matrix since they were last merged. base does not change meanwhile
+// but for values of its entries.
 type pending struct {
 	changes
 	base *sparse.Store
 	vals sparse.Values // by slot
 }
 
-// find returns the place of the value of an entry: in the values of changes if ofChange, else in the
-// base.
+// find returns the place of the value of an entry: in the values of changes if ofChange, else in
+// the base.
 func (p *pending) find(i, j int) (at int64, ofChange, ok bool) {
 	if s := p.slot(i, j); s >= 0 {
 		return int64(s), true, p.state[s] == added
@@ -244,8 +244,8 @@ func (p *pending) spliced(from, to int64, edits []edit) sparse.Values {
 	return out
 }
 
-// changing returns the pending changes, which it begins if there are none. The storage is listed, and
-// current unless there are changes already.
+// changing returns the pending changes, which it begins if there are none. The storage is listed,
+// and current unless there are changes already.
 func (a *core) changing() *pending {
 	p := a.pending.Load()
 	if p == nil {
@@ -299,8 +299,8 @@ func (a *core) settle() {
 	a.pending.Store(nil)
 }
 
-// room makes (i, j), which is within the matrix, an entry, and returns the place of its value, which
-// the caller writes.
+// room makes (i, j), which is within the matrix, an entry, and returns the place of its value,
+// which the caller writes.
 func (a *core) room(i, j int) sparse.Values {
 	a.touchHere()
 	if a.changes() != nil && a.changesPend() {
@@ -334,8 +334,8 @@ func (a *core) room(i, j int) sparse.Values {
 	return t.One(st.Val, at)
 }
 
-// changesPend merges the pending changes if they are many, and reports whether a further change of the
-// matrix is to be pending too.
+// changesPend merges the pending changes if they are many, and reports whether a further change of
+// the matrix is to be pending too.
 func (a *core) changesPend() bool {
 	if p := a.changes(); !p.due(&p.base.Structure) {
 		return true

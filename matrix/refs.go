@@ -9,8 +9,8 @@ import (
 )
 
 // The pointers of core that goroutines read while another sets them. They are atomic.Pointer of one
-// type each, without its type parameter: the methods of an atomic.Pointer[E] would be compiled in each
-// package that names a Matrix.
+// type each, without its type parameter: the methods of an atomic.Pointer[E] would be compiled in
+// each package that names a Matrix.
 
 type (
 	typeRef    struct{ p unsafe.Pointer } // *sparse.Type

@@ -9,8 +9,8 @@ import (
 
 // Scalar is a value that operations read and write, or no value: the GrB_Scalar of GraphBLAS. It is
 // a vector of size 1, at a place, and an operand and a destination of the operations on vectors of
-// that size. A number that changes from pass to pass of a loop is a Scalar, so that the loop can run
-// on a device without the host; see ops.Steps.While.
+// that size. A number that changes from pass to pass of a loop is a Scalar, so that the loop can
+// run on a device without the host; see ops.Steps.While.
 type Scalar[T comparable] struct {
 	v Vector[T]
 }

@@ -28,7 +28,7 @@ func AsView[T comparable](a Operand[T]) (v View[T]) {
 // Source is a matrix operand: *Matrix[T], a [View] such as A.T(), or for bool a [PatternView] such
 // as A.Pattern().
 type Source[T comparable] interface {
-	// Inside and isOf are those of Operand, which an embedded Operand would have compiled twice.
+	// Inside and isOf make a Source an Operand. An embedded Operand would be compiled twice.
 	Inside() rep.View
 	isOf(T)
 	// Dims returns the number of rows and columns, which vectors do not have.
@@ -161,7 +161,8 @@ func (p patternOf) SetStore(*sparse.Store)     {}
 func (p patternOf) SetRemote(device.Store)     {}
 func (p patternOf) KeepsCols() bool            { return p.KeptColsShape() != nil }
 
-// patternRef keeps the pattern of a structure: operations on few entries ask for it again and again.
+// patternRef keeps the pattern of a structure: operations on few entries ask for it again and
+// again.
 type patternRef struct{ storeRef }
 
 // of returns the pattern of s.

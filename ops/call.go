@@ -35,8 +35,8 @@ type keptCall struct {
 	of ring
 }
 
-// calls holds calls that have ended. They would be half of the memory that an operation on few entries
-// allocates.
+// calls holds calls that have ended. They would be half of the memory that an operation on few
+// entries allocates.
 var calls = sync.Pool{New: func() any { return new(keptCall) }}
 
 // beginKept is begin of an operation that ends by done.

@@ -250,7 +250,8 @@ func TestFewEntriesCostTheSame(t *testing.T) {
 				first[name] = got
 				return
 			}
-			// Sweeping and other work of the runtime only adds to a cost: the least of several counts.
+			// Sweeping and other work of the runtime only adds to a cost: the least of several
+			// counts.
 			for try := 0; try < 4 && (got.allocated > want.allocated+fewSlack.allocated || got.touched > want.touched+fewSlack.touched); try++ {
 				again := costOf(t, run, seen%every == longtest.Turn()%every)
 				got = cost{min(got.allocated, again.allocated), min(got.touched, again.touched)}
@@ -302,8 +303,8 @@ func fewRuns(t *testing.T, n int, do func(name string, run func() error)) {
 	}
 }
 
-// TestGrowingVector: a list to which an operation adds one entry at a time becomes a bitmap once the
-// additions have copied as many entries as it has positions, and stays one until it is empty.
+// TestGrowingVector: a list to which an operation adds one entry at a time becomes a bitmap once
+// the additions have copied as many entries as it has positions, and stays one until it is empty.
 func TestGrowingVector(t *testing.T) {
 	const n = 100_000
 	var s ops.Steps

@@ -28,8 +28,8 @@ type localRun struct {
 
 	extent int  // rows or positions of the block, with items
 	items  bool // the items of a list of indices on a device belong to the block
-	// whole is, for Scatter, the rows or positions of the whole if it gets the entries of the whole,
-	// else 0.
+	// whole is, for Scatter, the rows or positions of the whole if it gets the entries of the
+	// whole, else 0.
 	whole int
 }
 

@@ -5,8 +5,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// Labelled is a matrix with names of its rows and columns: a *graphio.Labelled[T], which is L. As an
-// interface it spares those who use this package the readers of files.
+// Labelled is a matrix with names of its rows and columns: a *graphio.Labelled[T], which is L. As
+// an interface it spares those who use this package the readers of files.
 type Labelled[L any] interface {
 	// Inside returns the matrix; see [matrix.Matrix.Inside].
 	Inside() rep.View

@@ -36,7 +36,7 @@ func Explain(f func(text string)) Option { return func(s *settings) { s.explain 
 // body. The result is the same.
 func OneByOne() Option { return func(s *settings) { s.oneByOne = true } }
 
-// While is a loop whose condition is an operand. Its body gives the option that it gets to each
+// While is a loop with an operand as its condition. The body gets an option, which it gives to each
 // operation:
 //
 //	for in := range s.While(frontier) {
@@ -46,9 +46,9 @@ func OneByOne() Option { return func(s *settings) { s.oneByOne = true } }
 //	}
 //
 // On a device the operations of the first pass wait in a list. The device then runs the loop to its
-// end by that list, as one kernel, while the body is called once for each pass that has begun: its
-// operations do nothing then but to check that they are those of the list. So the body runs as often
-// as written, and its result is always that of its operations one by one:
+// end by that list, as one kernel. Meanwhile the body is called once for each pass that has begun:
+// its operations compute nothing and check that they equal the list. So the body runs as often as
+// written, and the result is always what the operations one by one give:
 //
 //   - A pass that differs from the list, such as by a number that changes, a branch, or vectors that
 //     exchange their names, ends the run before that pass, and the operations run one by one from
@@ -59,9 +59,9 @@ func OneByOne() Option { return func(s *settings) { s.oneByOne = true } }
 //
 // Lists may have the operations on vectors MxV, VxM, EWiseAdd, EWiseMult, EWiseUnion, Apply and its
 // variants, Select, AssignVector and AssignVectorScalar to all positions, ExtractVector and
-// ScatterVector by a full vector of indices, [ReduceInto], [CountInto] and [Swap], with sums whose
-// order makes no difference. With others, on the host and on groups, the operations run one by one.
-// [Explain] tells which. Options of the loop are options of its operations too.
+// ScatterVector by a full vector of indices, [ReduceInto], [CountInto] and [Swap], where the order
+// of sums makes no difference. With others, on the host and on groups, the operations run one by
+// one. [Explain] tells which. Options of the loop are options of its operations too.
 //
 // An operation that fails on the device ends the loop with its error; its operands are as they were
 // before the loop then.
@@ -161,7 +161,7 @@ func given(s device.Scalar) pass.Bound {
 	return pass.Bound{Var: pass.None, Type: s.Type, Bytes: string(unsafe.Slice((*byte)(s.P), s.Type.Size))}
 }
 
-// stepOf begins the step of an operation, whose parts fill the rest.
+// stepOf begins the step of an operation; its callers fill the rest.
 func (c *call) stepOf(kind pass.Kind) (*remoteCall, pass.Step) {
 	t := &c.t
 	h := &remoteCall{c: c, at: t.at}

@@ -11,8 +11,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// TestPushOfEqualProducts: a push over any.pair finds the positions of a push over plus.pair, for few
-// products, which are sorted, and more, which are marked, under masks of every format.
+// TestPushOfEqualProducts: a push over any.pair finds the positions of a push over plus.pair, for
+// few products, which are sorted, and more, which are marked, under masks of every format.
 func TestPushOfEqualProducts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	for _, n := range []int{1, 70, 5000, 1 << 17} {

@@ -24,7 +24,7 @@ func (c *call) again() *call {
 
 // ReduceInto computes s ⊕= the sum of all entries of a matrix or vector over the monoid, and no
 // value if there are no entries. The destination is a *matrix.Scalar or a vector of size 1. The sum
-// is that of [ReduceScalar], but it stays at the place of the destination.
+// equals the sum of [ReduceScalar] and stays at the place of the destination.
 func ReduceInto[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a matrix.Operand[T], opts ...Option) error {
 	return begin("ReduceInto", m.Name(), opts).reduceInto(destOf(dst), monoidOf(m.Inside()), viewOf(a))
 }
@@ -213,7 +213,7 @@ func (c *call) applyFrom(d dest, f operator, x rep.View, first bool, a rep.View)
 	return c.again().applyBound(d, f, x.Type(), v, first, a)
 }
 
-// withoutEntries is an operation on a whose result has no entries.
+// withoutEntries is an operation on a with a result without entries.
 func (c *call) withoutEntries(d dest, a rep.View) error {
 	none := noEntries(d.m.Type(), 0)
 	m, n := a.Dims()

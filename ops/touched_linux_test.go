@@ -19,8 +19,8 @@ func smallPages(t *testing.T) {
 	t.Cleanup(func() { syscall.RawSyscall6(syscall.SYS_PRCTL, setTHPDisable, 0, 0, 0, 0, 0) })
 }
 
-// touched runs fn and returns the bytes of the pages of data that it read or wrote, by the bits that
-// the processor sets in the page table. It returns −1 if the kernel does not show them.
+// touched runs fn and returns the bytes of the pages of data that it read or wrote, by the bits
+// that the processor sets in the page table. It returns −1 if the kernel does not show them.
 func touched(fn func()) int64 {
 	if os.WriteFile("/proc/self/clear_refs", []byte("1"), 0) != nil {
 		return -1

@@ -232,7 +232,8 @@ func setChoice[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
 	}
 }
 
-// setChoiceFloats is setChoice for floats. Its DotRows uses dotBits until a row has no valid result.
+// setChoiceFloats is setChoice for floats. Its DotRows uses dotBits until a row has no valid
+// result.
 //
 //go:noinline
 func setChoiceFloats[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {

@@ -370,9 +370,9 @@ func div[T Number](x, y T) T {
 
 func isInteger[T Number]() bool { return T(1)/2 == 0 }
 
-// Pow returns x to the power y, in floats computed in float64. A power of integers is exact, and the
-// largest or smallest integer where it is beyond that, as is 0 to a negative power; other negative
-// powers are truncated: 2 to −1 is 0.
+// Pow returns x to the power y, in floats computed in float64. A power of integers is exact, and
+// the largest or smallest integer where it is beyond that, as is 0 to a negative power; other
+// negative powers are truncated: 2 to −1 is 0.
 func Pow[T Number]() BinaryOp[T, T, T] {
 	return BinaryOp[T, T, T]{in: once[keyPow[T]](func() *innerBinary {
 		if !isInteger[T]() {

@@ -10,8 +10,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// TestGathered compares Dot and DotRows of package dots with loops in Go, bit for bit: sums of every
-// fourth term, and of the terms that are left, in their order.
+// TestGathered compares Dot and DotRows of package dots with loops in Go, bit for bit: sums of
+// every fourth term, and of the terms that are left, in their order.
 func TestGathered(t *testing.T) {
 	if !dots.Available {
 		t.Skip("no loops of package dots")

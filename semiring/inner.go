@@ -11,8 +11,8 @@ import (
 // a generic type in each package that stores a value of it on the heap, and only inner structs are
 // stored. And operators over types of one layout share one inner struct.
 //
-// The methods here accept a nil receiver, which is the inside of a zero value. They are not inlined,
-// to keep the methods of the shells small.
+// The methods here accept a nil receiver, which is the inside of a zero value. They are not
+// inlined, to keep the methods of the shells small.
 
 // innerBinary is the inside of a BinaryOp.
 type innerBinary struct {

@@ -8,9 +8,9 @@ import (
 	"github.com/hiveblas/hiveblas/internal/cpu"
 )
 
-// The loops of numbers are compiled once, here, for each kind of number. A generic constructor finds
-// the kind of its type and looks its loops up; it instantiates none of them. Types of one kind share
-// loops: int and int64, and named types with the types below them.
+// The loops of numbers are compiled once, here, for each kind of number. A generic constructor
+// finds the kind of its type and looks its loops up; it instantiates none of them. Types of one
+// kind share loops: int and int64, and named types with the types below them.
 
 // kind is a kind of number: what the loops of a type depend on.
 type kind uint8

@@ -19,8 +19,8 @@ func once[K, V any](make func() *V) *V {
 	return share(key, make()).(*V)
 }
 
-// made returns the value of a key, nil if there is none. It and share are not inlined: a sync.Map is
-// generic, and would be compiled in each package that names a semiring.
+// made returns the value of a key, nil if there is none. It and share are not inlined: a sync.Map
+// is generic, and would be compiled in each package that names a semiring.
 //
 //go:noinline
 func made(key any) any {

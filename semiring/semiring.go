@@ -279,8 +279,8 @@ func overlay[A, B, C any](to *cpu.KernelsOf[A, B, C], k Kernels[A, B, C]) {
 	}
 }
 
-// Inside returns the semiring for the packages of this module. It is not for users: the type that it
-// returns is internal.
+// Inside returns the semiring for the packages of this module. It is not for users: the type that
+// it returns is internal.
 func (s Semiring[A, B, C]) Inside() *cpu.Ring { return s.in.inside() }
 
 // Name returns the name, such as "plus_times".

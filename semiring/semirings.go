@@ -142,7 +142,8 @@ var plusMinus = ringTable{make: func(k kind) *innerRing {
 	return bound(sumPlus.at(k), opMinus.at(k), plainKernels[addPlus, mulMinus](k), minusFlipped(k))
 }}
 
-// minusFlipped returns the loops of plus and y − x. mul has no case for it: it would not be inlined.
+// minusFlipped returns the loops of plus and y − x. mul has no case for it: it would not be
+// inlined.
 func minusFlipped(k kind) cpu.Kernels {
 	switch k.plain() {
 	case kindInt8:

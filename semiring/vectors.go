@@ -13,8 +13,8 @@ import (
 const vectorFrom = 16
 
 // The functions below replace Axpy of plus.times and plus.second over float32 and float64 by
-// gonum's, which has vector instructions on amd64 and rounds as the loop does, each product and each
-// sum.
+// gonum's, which has vector instructions on amd64 and rounds as the loop does, each product and
+// each sum.
 
 func vectorTimes32(k *cpu.Kernels) { vectorTimes[float32](k, gonum.Implementation{}.Saxpy) }
 func vectorTimes64(k *cpu.Kernels) { vectorTimes[float64](k, gonum.Implementation{}.Daxpy) }

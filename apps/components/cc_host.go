@@ -146,7 +146,8 @@ func (f *hostForest) joinRows(skip bool) {
 	})
 }
 
-// count makes each vertex a child of its root, and counts the trees and the vertices of the largest.
+// count makes each vertex a child of its root, and counts the trees and the vertices of the
+// largest.
 func (f *hostForest) count() (trees int, largest int64) {
 	large := f.up.root(f.large)
 	size := make([]int32, f.n) // the children of the other trees

@@ -1,11 +1,9 @@
 package components
 
-import (
-	"sync/atomic"
-)
+import "sync/atomic"
 
-// trees is a forest over the vertices: the parent of each vertex, itself for a root. Several threads
-// can use it at the same time.
+// trees is a forest over the vertices: the parent of each vertex, itself for a root. Several
+// threads can use it at the same time.
 type trees []int32
 
 // root returns the root of the tree of v, and halves the path to it.

@@ -40,8 +40,8 @@ func (in sageInputs) spread(w neural.Panel[float32]) neural.Panel[float32] {
 	return to
 }
 
-// layerOf computes a layer. The output is a panel, or floats without padding at last, if that is not
-// zero. length is null, or float[n] for the lengths before norm.
+// layerOf computes a layer. The output is a panel, or floats without padding at last, if that is
+// not zero. length is null, or float[n] for the lengths before norm.
 func layerOf(d *ondevice.Device, net *neural.Net[float32], k int, x ondevice.Panel, in sageInputs, last device.Buffer) ondevice.Panel {
 	l, c := &net.Layers[k], &d.Choices
 	own := l.Self.Value.Cols

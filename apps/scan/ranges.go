@@ -84,8 +84,8 @@ func scanByRanges(g matrix.View[bool], n int, o ScanOptions) (*ScanResult, error
 	return res, nil
 }
 
-// rankCounts returns the statistics that local rank k counts, on its device or on the host by r, and
-// the number of edges.
+// rankCounts returns the statistics that local rank k counts, on its device or on the host by r,
+// and the number of edges.
 func rankCounts(d *workflow.Division, k, rank int, g matrix.View[bool], n int, r *ranked, run workflow.Run, o ScanOptions) (counts []int64, edges int64, err error) {
 	if at := device.Of(d.PlaceOf(k)); at != nil {
 		var res *ScanResult

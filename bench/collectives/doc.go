@@ -1,3 +1,3 @@
-// Package collectives measures memory, latency, copies and collectives of the GPUs of a machine, for
-// the table of package comm/commtable.
+// Package collectives measures memory, latency, copies and collectives of the GPUs of a machine,
+// for the table of package comm/commtable.
 package collectives

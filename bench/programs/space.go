@@ -142,9 +142,9 @@ func SpaceGraphs() []string {
 	return names
 }
 
-// Space searches the space of plans on graphs of different kinds, on the first gpu.Run, and returns the
-// table that package cusparse/space chooses from. If ctx ends, the table holds what was measured
-// until then.
+// Space searches the space of plans on graphs of different kinds, on the first gpu.Run, and returns
+// the table that package cusparse/space chooses from. If ctx ends, the table holds what was
+// measured until then.
 func Space(ctx context.Context, o SpaceOptions) (*SpaceTable, error) {
 	ctx = tables.OrBackground(ctx)
 	if o.Budget <= 0 {

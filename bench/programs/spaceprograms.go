@@ -352,7 +352,8 @@ func (c *SpaceCell) measure(ctx context.Context, plans []string, run planRun, sh
 	return nil
 }
 
-// repeat runs each plan that is not far from the best again, spaceReps times in all, while time is left.
+// repeat runs each plan that is not far from the best again, spaceReps times in all, while time is
+// left.
 func (c *SpaceCell) repeat(ctx context.Context, best float64, left func() time.Duration, once func(plan string, checks bool) (PlanTime, float64, error)) error {
 	for range spaceReps - 1 {
 		for k := range c.Plans {

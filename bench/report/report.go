@@ -445,7 +445,8 @@ func (b *reportBench) forget(files []peerFile) {
 	}
 }
 
-// quickest is the fastest algorithm of cuSPARSE. hiveblas-bench gpu compares its result, this does not.
+// quickest is the fastest algorithm of cuSPARSE. hiveblas-bench gpu compares its result, this does
+// not.
 func (b *reportBench) quickest(row *Row, task *reportTask) (*entrant, error) {
 	list, done, err := task.cusparse(b.side)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command hiveblas-bench measures hiveblas beside other libraries, and what connects the devices and
-// processes of a machine.
+// Command hiveblas-bench measures hiveblas beside other libraries, and what connects the devices
+// and processes of a machine.
 //
 //	hiveblas-bench cpu --only triangles,SpMV --rounds 5 --no-peers
 //	hiveblas-bench comm --json machine.json

@@ -47,7 +47,8 @@ func scoresOf(t *testing.T, dir string) string {
 	return path
 }
 
-// A file of --machine must exist and parse, also where no GPU needs it. A name that another program has now says so.
+// A file of --machine must exist and parse, also where no GPU needs it. A name that another program
+// has now says so.
 func TestNamedThings(t *testing.T) {
 	t.Parallel()
 	bad := filepath.Join(t.TempDir(), "bad.json")

@@ -1,5 +1,5 @@
-// Package commtable has the communication table of a machine, which hiveblas-bench comm measures and
-// writes, and the figures that package comm/model takes of it.
+// Package commtable has the communication table of a machine, which hiveblas-bench comm measures
+// and writes, and the figures that package comm/model takes of it.
 package commtable
 
 import (

@@ -5,9 +5,9 @@
 //     HB_PASS_WORDS   numbers of hb_words
 //
 // All blocks of the grid are resident. Every thread runs the loop, and the threads of a stage share
-// its positions, its edges or its rows. hb_grid::sync stands between two stages if the second one reads
-// what other threads write in the first one. What steers the loop (lengths of lists, scalars, the
-// choice of a direction) is equal in all threads: it follows from numbers that are read after a
+// its positions, its edges or its rows. hb_grid::sync stands between two stages if the second one
+// reads what other threads write in the first one. What steers the loop (lengths of lists, scalars,
+// the choice of a direction) is equal in all threads: it follows from numbers that are read after a
 // barrier, while nobody changes them.
 //
 // Thread t of T has the positions p with p mod T = t, and the places of a list alike, so that
@@ -82,7 +82,8 @@ struct hb_grid {
 	__device__ __forceinline__ hb_u64 number(hb_i32 i) const { return reads[i]; }
 	__device__ __forceinline__ bool stopped() const { return number(HB_PASS_TOTALS) != 0; }
 
-	// add adds the numbers of all threads to number i, at the next barrier. All lanes of a warp call it.
+	// add adds the numbers of all threads to number i, at the next barrier. All lanes of a warp
+	// call it.
 	__device__ __forceinline__ void add(hb_i32 i, hb_i64 x) {
 		x = hb_total(x);
 		if (HB_LANE == 0 && x != 0) atomicAdd(&pending[i], (hb_u64)x);
@@ -110,9 +111,9 @@ struct hb_grid {
 
 // hb_vec is a vector. Bit 0 of has[p] says that p has an entry, bit 1 that p is in the list. While
 // listed is set, the list has every entry once, and maybe positions without one; else no bit 1 is
-// set. len, cnt and deg are the length of the list, the number of entries, and the edges of the rows
-// in the list, at the last barrier. After each barrier that follows changes, update is called once:
-// it adds the changes.
+// set. len, cnt and deg are the length of the list, the number of entries, and the edges of the
+// rows in the list, at the last barrier. After each barrier that follows changes, update is called
+// once: it adds the changes.
 #define HB_PASS_NUMBERS 3
 template <class T> struct hb_vec {
 	T *val;
@@ -127,7 +128,7 @@ template <class T> struct hb_vec {
 		cnt += (hb_i64)g.number(HB_PASS_NUMBERS * at + 1);
 		deg += (hb_i64)g.number(HB_PASS_NUMBERS * at + 2);
 	}
-	// unlist forgets the list, whose bits are cleared already. empty says that no entry is left.
+	// unlist forgets the list. Its bits are cleared already. empty says that no entry is left.
 	__device__ __forceinline__ void unlist(bool empty) {
 		len = deg = 0;
 		listed = empty;
@@ -162,10 +163,10 @@ template <class V, class F> HB_DEVICE void hb_listed(const hb_grid &g, const V &
 #define HB_PASS_CHUNK 256 // entries of such a row that a warp takes at a time
 #define HB_PASS_LONG 2048 // entries from which a block takes a row of a pull
 
-// hb_collector appends positions to the list of a vector. A block collects them in shared memory, and
-// reserves places for all at the end; what has no room there goes to the list at once. All lanes of
-// a warp call put, all threads of the block call the constructor and flush, which comes last.
-// Collectors of different K may be open at a time.
+// hb_collector appends positions to the list of a vector. A block collects them in shared memory,
+// and reserves places for all at the end; what has no room there goes to the list at once. All
+// lanes of a warp call put, all threads of the block call the constructor and flush, which comes
+// last. Collectors of different K may be open at a time.
 template <hb_i32 K> struct hb_collector {
 	static const hb_i32 room = K == 0 ? 5120 : 1024;
 	__device__ __forceinline__ static hb_i32 *aside() {
@@ -386,11 +387,11 @@ HB_DEVICE void hb_terms(hb_i64 e, hb_i64 step, hb_i64 end, hb_i64 row, const hb_
 	}
 }
 
-// hb_pull calls done(i, hit, acc) for every row i, where acc is the sum of term(i, e, j, y) over the
-// entries e of the row for which it returns true, if there is one, in a fixed order. Rows that
-// allowed(i) excludes have none. Long rows are those of more than HB_PASS_LONG entries: a block takes
-// each. One entry is enough with ONE: then a thread looks at the first entries of a row, and the warp
-// at the rest of each. Else the lanes of a warp share the entries of 32 rows evenly, and add up
+// hb_pull calls done(i, hit, acc) for every row i, where acc is the sum of term(i, e, j, y) over
+// the entries e of the row for which it returns true, if there is one, in a fixed order. Rows that
+// allowed(i) excludes have none. Long rows have more than HB_PASS_LONG entries: a block takes each.
+// One entry is enough with ONE: then a thread looks at the first entries of a row, and the warp at
+// the rest of each. Else the lanes of a warp share the entries of 32 rows evenly, and add up
 // neighbours of one row.
 template <bool ONE, class C, class M, class E, class A, class D>
 HB_DEVICE void hb_pull(hb_grid &g, hb_i64 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_i32 *longs, hb_i64 nlongs, M allowed, E term, A add, D done) {

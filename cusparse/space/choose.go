@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// tableText is the table of choices: a rule a line, the first that holds wins. `hiveblas-bench space
-// --products mxv,sssp,bfs` measures what it rests on.
+// tableText is the table of choices: a rule a line, the first that holds wins. It rests on what
+// `hiveblas-bench space --products mxv,sssp,bfs` measures.
 //
 //go:embed table.txt
 var tableText string

@@ -1,5 +1,5 @@
-// Package collect moves lists of plain values among the ranks of a group, in host memory. The functions
-// that take a communicator are collectives.
+// Package collect moves lists of plain values among the ranks of a group, in host memory. The
+// functions that take a communicator are collectives.
 package collect
 
 import (

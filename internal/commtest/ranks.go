@@ -65,8 +65,8 @@ func Work(ctx context.Context, c comm.Comm) error {
 	return nil
 }
 
-// FakeNCCL builds the stand-in for NCCL of a source, and makes it the library to open. It returns its
-// path.
+// FakeNCCL builds the stand-in for NCCL of a source, and makes it the library to open. It returns
+// its path.
 func FakeNCCL(t *testing.T, source string, flags ...string) string {
 	t.Helper()
 	gcc, err := exec.LookPath("gcc")

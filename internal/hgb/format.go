@@ -118,7 +118,8 @@ type Item struct {
 	Width int          // bytes in the file
 }
 
-// ItemOf returns the item that holds values of a type; ok is false for a type that files do not hold.
+// ItemOf returns the item that holds values of a type; ok is false for a type that files do not
+// hold.
 func ItemOf(t *sparse.Type) (e Item, ok bool) {
 	e = Item{sparse.GoType(t).Kind(), t, int(t.Size)}
 	switch e.Kind {

@@ -24,8 +24,8 @@ const (
 	labelsShared  // the columns have the labels of the rows
 )
 
-// Labels are the labels of rows or columns: one list, or the ids that count from First if Counted is
-// set.
+// Labels are the labels of rows or columns: one list, or the ids that count from First if Counted
+// is set.
 type Labels struct {
 	IDs     []int64
 	Names   []string
@@ -60,8 +60,8 @@ func (l *Labels) kind() byte {
 	return labelsOrder
 }
 
-// Sides are the labels of the rows and of the columns, nil for none. Both are the same pointer if the
-// columns share the labels of the rows.
+// Sides are the labels of the rows and of the columns, nil for none. Both are the same pointer if
+// the columns share the labels of the rows.
 type Sides struct{ Rows, Cols *Labels }
 
 // kinds returns the bytes of a head that describe the labels.

@@ -124,8 +124,8 @@ func (rd *Reader) inPieces(n int64, width int) bool {
 	return f != nil && n > pieces.Of(pieces.Size, w, rd.o.Piece)/w && n <= (f.Size-f.position())/w
 }
 
-// readPieces reads items, which the file holds, by all threads, and adds their bytes to the checksum
-// sum.
+// readPieces reads items, which the file holds, by all threads, and adds their bytes to the
+// checksum sum.
 func (rd *Reader) readPieces(what string, e Item, items sparse.Values, sum uint32) (uint32, error) {
 	f, w := rd.file, int64(e.Width)
 	var mem []byte

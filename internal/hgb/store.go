@@ -177,7 +177,8 @@ func BlockBytes(rows, n int64, e Item) int64 {
 	return SectionBytes(rows+1, 8) + SectionBytes(n, 4) + SectionBytes(n, int64(e.Width))
 }
 
-// SkipBlock verifies the checksums of a block of so many rows and returns the number of its entries.
+// SkipBlock verifies the checksums of a block of so many rows and returns the number of its
+// entries.
 func (rd *Reader) SkipBlock(rows int64, e Item) (n int64, err error) {
 	ptr, err := Section[int64](rd, SectionPtr, rows+1)
 	if err != nil {

@@ -21,8 +21,8 @@ var (
 )
 
 // Object returns the values of the given keys of an object, as JSON, by their place in keys; nil
-// where the object lacks one or has null. Keys match without regard to case, and the last of several
-// counts, as in encoding/json. Other keys are ignored.
+// where the object lacks one or has null. Keys match without regard to case, and the last of
+// several counts, as in encoding/json. Other keys are ignored.
 func Object(data []byte, keys ...string) ([][]byte, error) {
 	r := reader{data: data}
 	r.space()
@@ -132,8 +132,8 @@ func items(data []byte, f func(k int, value []byte) error) error {
 	return nil
 }
 
-// readArray reads a list into an array: items that it lacks are zero, further ones are ignored, as in
-// encoding/json.
+// readArray reads a list into an array: items that it lacks are zero, further ones are ignored, as
+// in encoding/json.
 func readArray(data []byte, v reflect.Value) error {
 	read, nulls := readerOf(v.Type().Elem())
 	v.SetZero()
@@ -433,8 +433,8 @@ func (r *reader) word() bool {
 	return true
 }
 
-// unquote returns the text of a JSON text in quotation marks, which is valid. Bytes and escapes that
-// are no characters become U+FFFD.
+// unquote returns the text of a JSON text in quotation marks, which is valid. Bytes and escapes
+// that are no characters become U+FFFD.
 func unquote(data []byte) (string, bool) {
 	if len(data) < 2 || data[0] != '"' || data[len(data)-1] != '"' {
 		return "", false

@@ -1,7 +1,7 @@
-// Package jsontext writes and reads the JSON form of matrices without encoding/json, which
-// package matrix and its users then do not link. It knows numbers, bools, strings, types with methods
-// of their own, and pointers to these and arrays of them; package matrix/jsonvalues adds all others
-// by Other.
+// Package jsontext writes and reads the JSON form of matrices without encoding/json, which package
+// matrix and its users then do not link. It knows numbers, bools, strings, types with methods of
+// their own, and pointers to these and arrays of them; package matrix/jsonvalues adds all others by
+// Other.
 package jsontext
 
 import (

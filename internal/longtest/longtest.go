@@ -3,7 +3,8 @@
 // go test ./... runs the quick form, which keeps every kind of case and takes a sample of each.
 // HIVEBLAS_LONG=1 runs all cases: make test-all sets it for all packages and CI for a part of them,
 // with the build tag long, which compiles the cases of all element types. Without the tag, tests
-// compile a few types of each kind, because the compiler compiles every operation once for each type.
+// compile a few types of each kind, because the compiler compiles every operation once for each
+// type.
 // -short runs a part of the quick form; the race detector's stage of CI sets it.
 package longtest
 

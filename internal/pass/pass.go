@@ -145,11 +145,12 @@ type Content struct {
 
 // Runner is a place that runs recorded loops.
 type Runner interface {
-	// Begin starts a loop with the contents of its variables, and at most limit passes. Matrices have
-	// a store. A *NotRecordable says that the place cannot run the list. The contents are not changed.
+	// Begin starts a loop with the contents of its variables, and at most limit passes. Matrices
+	// have a store. A *NotRecordable says that the place cannot run the list. The contents are not
+	// changed.
 	Begin(c device.Call, l *List, contents []Content, limit int64) (Run, error)
-	// Most is the largest number of passes that a run should have, for a place where Begin waits for
-	// the end: a list may be wrong, and then the loop need not end.
+	// Most is the largest number of passes that a run should have, for a place where Begin waits
+	// for the end: a list may be wrong, and then the loop need not end.
 	Most() int64
 }
 

@@ -2,9 +2,9 @@ package pieces
 
 import "hash/crc32"
 
-// Polynomial is the polynomial of a checksum of 32 bits without the term x³², with the coefficient of
-// x³¹ in the lowest bit. The checksum of two texts one after the other follows from their checksums,
-// so that threads and ranks can read pieces of a text.
+// Polynomial is the polynomial of a checksum of 32 bits without the term x³², with the coefficient
+// of x³¹ in the lowest bit. The checksum of two texts one after the other follows from their
+// checksums, so that threads and ranks can read pieces of a text.
 type Polynomial uint32
 
 // The polynomials of CRC-32C (.hgb) and of CRC-32 (.npz).

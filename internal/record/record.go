@@ -191,8 +191,8 @@ func (l *Loop) Add(m rep.Matrix, vector bool, t device.Type) int {
 	return len(l.mats) - 1
 }
 
-// Record takes an operation of the body into the list, or compares it with the operation at its place
-// in the list. run runs it by itself.
+// Record takes an operation of the body into the list, or compares it with the operation at its
+// place in the list. run runs it by itself.
 func (l *Loop) Record(s *pass.Step, run func() error) error {
 	w := waiting{*s, run}
 	k := len(l.waits)

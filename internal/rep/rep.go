@@ -161,8 +161,8 @@ type Matrix interface {
 	// Blocks returns what each rank of this process needs of a matrix on a group, with values. It
 	// may be a collective.
 	Blocks(q Query) ([]Matrix, error)
-	// Few reports whether the contents are on the host, with one entry at most, in row 0. It returns
-	// the column and the value of that, and no values if there is none.
+	// Few reports whether the contents are on the host, with one entry at most, in row 0. It
+	// returns the column and the value of that, and no values if there is none.
 	Few() (j int32, val sparse.Values, ok bool)
 	// Exchange exchanges the contents with a matrix of the same type, shape and place.
 	Exchange(m Matrix) error

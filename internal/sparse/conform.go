@@ -35,7 +35,8 @@ func BitmapPays(s *Structure) bool {
 // it has positions: together they cost no more than twice the least of both formats.
 func (s *Store) UpdatePays() bool { return BitmapPays(&s.Structure) || s.Sparse() && s.updated() }
 
-// updated reports whether small updates of a vector have copied as many entries as it has positions.
+// updated reports whether small updates of a vector have copied as many entries as it has
+// positions.
 func (s *Store) updated() bool { return s.NRows == 1 && s.NVals > 0 && s.Moved >= int64(s.NCols) }
 
 // Conform returns s in the format that suits its density: Full if every position has an entry (the
@@ -52,8 +53,8 @@ func (s *Store) Conform() *Store {
 	return s.Shrink()
 }
 
-// Shrink converts a bitmap with too few entries to a list and returns any other s unchanged. A vector
-// that became a bitmap because of its updates stays one until it is empty.
+// Shrink converts a bitmap with too few entries to a list and returns any other s unchanged. A
+// vector that became a bitmap because of its updates stays one until it is empty.
 func (s *Store) Shrink() *Store {
 	if s.Format != Bitmap || s.updated() {
 		return s

@@ -81,8 +81,8 @@ func countingSort[P uint32 | int64](s, t *Store, bounds []int) {
 	})
 }
 
-// placeRows writes the entries of the stored rows from … to−1 of s to t; next holds the place of the
-// next entry of each column.
+// placeRows writes the entries of the stored rows from … to−1 of s to t; next holds the place of
+// the next entry of each column.
 func placeRows[E Sized, P uint32 | int64](s, t *Structure, val, out []E, from, to int, next []P) {
 	for k := from; k < to; k++ {
 		row := int32(s.RowID(k))

@@ -1,7 +1,7 @@
 // Package spread distributes the contents of matrices over the ranks of a group: each rank has a
-// block of rows, or of the positions of a vector. It cuts, gathers, transposes and exchanges blocks,
-// in host memory or between devices, and keeps what it has derived from them. It sees a matrix by
-// the interface Matrix, and values by their sparse.Type.
+// block of rows, or of the positions of a vector. It cuts, gathers, transposes and exchanges
+// blocks, in host memory or between devices, and keeps what it has derived from them. It sees a
+// matrix by the interface Matrix, and values by their sparse.Type.
 package spread
 
 import (
@@ -134,7 +134,8 @@ func cut(g *comm.Group, make1 Maker, kind *sparse.Type, st *sparse.Store, vector
 	return s, nil
 }
 
-// empty returns blocks without entries for a matrix. Nothing is copied to devices: operations write its blocks there.
+// empty returns blocks without entries for a matrix. Nothing is copied to devices: operations write
+// its blocks there.
 func empty(g *comm.Group, of Matrix, rows, cols int, vector bool, cuts []int) (*Blocks, error) {
 	kind := of.Type()
 	if err := of.Sendable(); err != nil {

@@ -26,8 +26,8 @@ func (d division) String() string {
 	return [...]string{"operations", "rows", "ranges", "whole"}[d]
 }
 
-// A workflow is an entry of the list of Run. prepare makes the inputs beside the graph and moves them to
-// the group. What it returns is measured.
+// A workflow is an entry of the list of Run. prepare makes the inputs beside the graph and moves
+// them to the group. What it returns is measured.
 type workflow struct {
 	name    string
 	app     string // its name in apps.List, if that is another

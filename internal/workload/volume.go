@@ -144,7 +144,8 @@ func turnsOf(at *comm.Group, took time.Duration) (seconds float64) {
 	return seconds
 }
 
-// imbalanceOf returns the largest share of the rows and entries of a rank, times the number of ranks.
+// imbalanceOf returns the largest share of the rows and entries of a rank, times the number of
+// ranks.
 func imbalanceOf(at *comm.Group, counts []int64, n int, entries int64) float64 {
 	most := int64(0)
 	for r, cuts := 0, at.Cuts(n); r < at.Size(); r++ {

@@ -16,8 +16,8 @@ type Forms struct {
 	Group string
 }
 
-// forms are the forms of all workflows, by the names that errors and traces have. A workflow that is
-// not here has its operations or loops alone. The tests of apps compare them with what runs.
+// forms are the forms of all workflows, by the names that errors and traces have. A workflow that
+// is not here has its operations or loops alone. The tests of apps compare them with what runs.
 var forms = map[string]Forms{
 	"BFS":                         {Host: true, Device: true, Group: ByRows}, // on the host its parents
 	"Betweenness":                 {Host: true, Group: ByRanges},

@@ -1,3 +1,3 @@
-// Package inputs makes the graphs, values and settings that several tables of benchmarks measure, and
-// checks results.
+// Package inputs makes the graphs, values and settings that several tables of benchmarks measure,
+// and checks results.
 package inputs

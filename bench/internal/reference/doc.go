@@ -1,6 +1,6 @@
-// Package reference has graph algorithms as one writes them by hand: plain loops over the rows of an
-// undirected graph, by the methods of the GAP benchmark suite (Beamer, Asanović, Patterson: The GAP
-// benchmark suite, arXiv 1508.03619). The benchmarks measure hiveblas beside them.
+// Package reference has graph algorithms as one writes them by hand: plain loops over the rows of
+// an undirected graph, by the methods of the GAP benchmark suite (Beamer, Asanović, Patterson: The
+// GAP benchmark suite, arXiv 1508.03619). The benchmarks measure hiveblas beside them.
 //
 // The functions trust their arguments: an undirected graph whose rows ascend, a vertex in range,
 // weights that are not negative.

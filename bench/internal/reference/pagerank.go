@@ -9,8 +9,8 @@ import (
 const damping = .85
 
 // PageRank returns ranks that sum to 1, by pulls over all edges: each vertex sums the shares of its
-// neighbours and at once renews its own, so that an iteration already sees new values. It stops when
-// the changes of an iteration sum to at most tolerance, or after most iterations. The ranks of
+// neighbours and at once renews its own, so that an iteration already sees new values. It stops
+// when the changes of an iteration sum to at most tolerance, or after most iterations. The ranks of
 // vertices without edges are spread over all vertices.
 func PageRank(g Graph, tolerance float64, most, threads int) []float32 {
 	n := g.Vertices()

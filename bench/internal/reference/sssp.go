@@ -12,11 +12,12 @@ const fused = 1000
 
 // Distances returns the length of the shortest path from source to each vertex, +Inf without a
 // path, by delta-stepping: buckets of width delta are settled one after another (Meyer, Sanders, J.
-// Algorithms 49, 2003). A thread goes on with what it finds for the same bucket while that is little,
-// without waiting for the others (bucket fusion; Zhang et al.: Optimizing ordered graph algorithms
-// with GraphIt, CGO 2020).
+// Algorithms 49, 2003). A thread goes on with what it finds for the same bucket while that is
+// little, without waiting for the others (bucket fusion; Zhang et al.: Optimizing ordered graph
+// algorithms with GraphIt, CGO 2020).
 //
-// The bits of numbers that are not negative ascend as the numbers do, so distances are kept as bits.
+// The bits of numbers that are not negative ascend as the numbers do, so distances are kept as
+// bits.
 func Distances(g Graph, weight []float64, source int, delta float64, threads int) []float64 {
 	threads = parallel.Threads(threads)
 	s := &deltaSteps{g: g, weight: weight, delta: delta, bits: filled(g.Vertices(), math.Float64bits(math.Inf(1))),

@@ -1,3 +1,3 @@
-// Package tables has what the tables of the benchmarks share: figures as text, Markdown and JSON, and
-// defaults of options.
+// Package tables has what the tables of the benchmarks share: figures as text, Markdown and JSON,
+// and defaults of options.
 package tables

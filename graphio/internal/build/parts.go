@@ -48,8 +48,8 @@ func GroupOf(o *core.ReadOptions) *comm.Group {
 	return g
 }
 
-// contextOf returns the context of collectives. If all ranks are of this process, the caller looks at
-// its context between them, so that its end leaves the group intact.
+// contextOf returns the context of collectives. If all ranks are of this process, the caller looks
+// at its context between them, so that its end leaves the group intact.
 func contextOf(o *core.ReadOptions, g *comm.Group) context.Context {
 	if len(g.Ranks()) == g.Size() {
 		return nil
@@ -222,8 +222,8 @@ func (p *Parts) Facts(own [][]int64, errs []error) (all [][]int64, ok bool, err 
 	return all, ok, err
 }
 
-// Placed returns the matrix of a store that each process has read, at the place of On: the processes
-// of a group agree about errors before they move it.
+// Placed returns the matrix of a store that each process has read, at the place of On: the
+// processes of a group agree about errors before they move it.
 func Placed(o *core.ReadOptions, st *sparse.Store, labels core.Sides, err error) (rep.Matrix, core.Sides, error) {
 	var a rep.Matrix
 	if err == nil {

@@ -65,9 +65,9 @@ type union struct {
 	combine sparse.Combine
 }
 
-// row merges stored row ks of s with stored row kt of t into the entries of out from at on; −1 is an
-// empty row. Two entries that combine combines are left to combined: pairs has their places in out
-// and in t.
+// row merges stored row ks of s with stored row kt of t into the entries of out from at on; −1 is
+// an empty row. Two entries that combine combines are left to combined: pairs has their places in
+// out and in t.
 func (u *union) row(out *sparse.Store, at int64, ks, kt int, pairs *[2][]int64) {
 	switch u.e.T.Size {
 	case 1:

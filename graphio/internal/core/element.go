@@ -40,9 +40,9 @@ func KindOf(kind reflect.Kind) *sparse.Type {
 	return sparse.TypeOf[float64]()
 }
 
-// Element describes an element type for readers and writers, which are not generic: a value is a word
-// of 64 bits. Of signed integers that is the value in two's complement, of floats their bits, of bool
-// 0 or 1.
+// Element describes an element type for readers and writers, which are not generic: a value is a
+// word of 64 bits. Of signed integers that is the value in two's complement, of floats their bits,
+// of bool 0 or 1.
 type Element struct {
 	T    *sparse.Type
 	Kind reflect.Kind

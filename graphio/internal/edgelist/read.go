@@ -1,4 +1,5 @@
-// Package edgelist reads and writes edge lists and vectors as delimited text: .txt, .el, .tsv, .csv.
+// Package edgelist reads and writes edge lists and vectors as delimited text: .txt, .el, .tsv,
+// .csv.
 package edgelist
 
 import (

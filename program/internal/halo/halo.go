@@ -1,5 +1,5 @@
-// Package halo cuts a graph among the ranks of a group: each rank holds its own vertices and copies of
-// those within some in-hops, so that it exchanges states once in as many supersteps.
+// Package halo cuts a graph among the ranks of a group: each rank holds its own vertices and copies
+// of those within some in-hops, so that it exchanges states once in as many supersteps.
 package halo
 
 import (

@@ -1,5 +1,5 @@
-// Package neural is the layers of GraphSAGE on the host: sums over neighbours, products with weights,
-// and their gradients.
+// Package neural is the layers of GraphSAGE on the host: sums over neighbours, products with
+// weights, and their gradients.
 package neural
 
 import (

@@ -1,6 +1,6 @@
-// Package job is the run of a command of hiveblas: its flags, its input, where it computes, its output
-// and its report. A command makes a Job by New, adds what it needs (Reads, Writes, Computes), begins,
-// loads the graph, computes, writes and reports.
+// Package job is the run of a command of hiveblas: its flags, its input, where it computes, its
+// output and its report. A command makes a Job by New, adds what it needs (Reads, Writes,
+// Computes), begins, loads the graph, computes, writes and reports.
 //
 //	flags       flags.go, defaults.go
 //	input       input.go, graph.go, elements.go, names.go, vertices.go, formats.go; generated.go for

@@ -24,8 +24,8 @@ type Network interface {
 
 type network struct{ a *matrix.Matrix[Route] }
 
-// New returns a network of n places. If it were inlined, its callers would compile the methods of its
-// result.
+// New returns a network of n places. If it were inlined, its callers would compile the methods of
+// its result.
 //
 //go:noinline
 func New(n int, from, to []int, routes []Route) (Network, error) {
