@@ -320,6 +320,9 @@ func (p *mpiTransport) allGatherV(ctx context.Context, c *comm.Collective) error
 	}, n, at)
 }
 
+// elsewhere is an address that no buffer has.
+var elsewhere uint64
+
 func (p *mpiTransport) allToAllV(ctx context.Context, c *comm.Collective) error {
 	l, t := p.lib, p.lib.types[c.Dst.Type()]
 	// All ranks take the same way, which the largest sum decides: a reduction of 8 bytes.
@@ -331,8 +334,14 @@ func (p *mpiTransport) allToAllV(ctx context.Context, c *comm.Collective) error 
 	if longest[0] <= int64(mpiMax) {
 		sn, sat := int32s(c.Send)
 		rn, rat := int32s(c.Recv)
+		src := uintptr(c.Src.Pointer())
+		if src == uintptr(c.Dst.Pointer()) {
+			// Both are empty. Open MPI takes equal addresses for MPI_IN_PLACE, which the ranks with items
+			// do not ask for: the next collective would wait for ever.
+			src = uintptr(unsafe.Pointer(&elsewhere))
+		}
 		return p.await(ctx, c, "MPI_Ialltoallv", func(r *uintptr) int32 {
-			return dl.Call(l.ialltoallv, uintptr(c.Src.Pointer()), uintptr(unsafe.Pointer(&sn[0])), uintptr(unsafe.Pointer(&sat[0])), t,
+			return dl.Call(l.ialltoallv, src, uintptr(unsafe.Pointer(&sn[0])), uintptr(unsafe.Pointer(&sat[0])), t,
 				uintptr(c.Dst.Pointer()), uintptr(unsafe.Pointer(&rn[0])), uintptr(unsafe.Pointer(&rat[0])), t, p.comm, uintptr(unsafe.Pointer(r)))
 		}, sn, sat, rn, rat)
 	}

@@ -35,7 +35,13 @@ type Options struct {
 // host is the Memory of Go.
 type host struct{}
 
+// nothing is where all empty buffers of the host are, as empty slices of Go are.
+var nothing struct{}
+
 func (host) Put(b []byte, t comm.DType, n int) (comm.Buffer, error) {
+	if len(b) == 0 {
+		return comm.HostAt(unsafe.Pointer(&nothing), t, n), nil
+	}
 	words := make([]uint64, len(b)/8+1)
 	own := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), len(b))
 	copy(own, b)
@@ -266,8 +272,9 @@ func (k *kit) exchanges() error {
 		"to one":      func(i, j int) int { return 9 * min(1, max(0, 1-j)) },
 		"shift":       func(i, j int) int { return map[bool]int{true: 40}[j == (i+1)%p] },
 		"long to few": func(i, j int) int { return (i + j) % 3 * k.o.Large / 2 },
+		"of one":      func(i, j int) int { return map[bool]int{true: 6}[i+j == 0] }, // others have none
 	}
-	for s, name := range []string{"equal", "none", "uneven", "to one", "shift", "long to few"} {
+	for s, name := range []string{"equal", "none", "uneven", "to one", "shift", "long to few", "of one"} {
 		for _, t := range comm.DTypes() {
 			what := fmt.Sprintf("AllToAllV of %v, %s", t, name)
 			send, recv := make([]int, p), make([]int, p)
@@ -296,6 +303,18 @@ func (k *kit) exchanges() error {
 			}
 			k.in += int64(len(want) - recv[me]*t.Size())
 			k.out += int64(len(out) - send[me]*t.Size())
+			// A rank without items counts the collective too: the next one must find it there.
+			all := make([]int64, p)
+			if err := k.AllGatherV(k.ctx, comm.Host(all), slices.Repeat([]int{1}, p), comm.Host([]int64{int64(me)})); err != nil {
+				return fmt.Errorf("AllGatherV after %s: %w", what, err)
+			}
+			for j, x := range all {
+				if x != int64(j) {
+					return fmt.Errorf("AllGatherV after %s: %d of rank %d", what, x, j)
+				}
+			}
+			k.in += int64(8 * (p - 1))
+			k.out += int64(8 * (p - 1))
 		}
 	}
 	return nil
