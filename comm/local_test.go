@@ -13,12 +13,10 @@ import (
 	"github.com/hiveblas/hiveblas/internal/commtest"
 )
 
-// Broadcasts of tests go in pieces too, from 64 bytes on.
-func init() { comm.SetPieces(64) }
-
+// local returns ranks that broadcast in pieces from 64 bytes on.
 func local(t *testing.T, p int, opts ...comm.Option) []comm.Comm {
 	t.Helper()
-	group, err := comm.Local(p, opts...)
+	group, err := comm.Local(p, append(opts, comm.Pieces(64))...)
 	if err != nil {
 		t.Fatal(err)
 	}
