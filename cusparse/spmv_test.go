@@ -11,12 +11,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// shared sets how much of x the tests keep in shared memory, and from how many entries x is wide.
-func shared(t *testing.T, wide int64) {
-	was := spmvTune
-	t.Cleanup(func() { spmvTune = was })
-	spmvTune = spmvTuning{wide: wide, bytes: 256, byteBytes: 64}
-}
+// share sets how much of x a device keeps in shared memory, and from how many entries x is wide.
+func share(d *Device, wide int64) { d.spmv = spmvTuning{wide: wide, bytes: 256, byteBytes: 64} }
 
 // skewed returns a matrix with rows and columns of very different lengths and
 // one row of every column.
@@ -162,8 +158,8 @@ func TestSpMV(t *testing.T) {
 }
 
 func testSpMV(t *testing.T, d *Device) {
-	was := d.choice
-	t.Cleanup(func() { d.choice = was })
+	was, tuning := d.choice, d.spmv
+	t.Cleanup(func() { d.choice, d.spmv = was, tuning })
 	for _, c := range []struct {
 		name         string
 		floor, wide  int64
@@ -179,7 +175,7 @@ func testSpMV(t *testing.T, d *Device) {
 		{"automatic, after relabelled was requested", 0, 0, ops.Auto, ops.Relabelled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			shared(t, c.wide)
+			share(d, c.wide)
 			d.choice.floor, d.choice.head = c.floor, c.floor
 			checkSpMV(t, d, semiring.PlusTimes[float32](), c.method, c.want)
 			checkSpMV(t, d, semiring.PlusTimes[float64](), c.method, c.want)
@@ -211,7 +207,7 @@ func TestRelabelledDeclines(t *testing.T) {
 // not.
 func TestSpMVPattern(t *testing.T) {
 	d, _ := emulated(t)
-	shared(t, 0)
+	share(d, 0)
 	a := skewed[float32](300, 200, 9)
 	x, err := matrix.NewFullVector(200, float32(3))
 	if err != nil {

@@ -52,8 +52,6 @@ func TestOnDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	was := pieceKeys
-	t.Cleanup(func() { pieceKeys = was })
 	graph := func(g *Graph, err error) *Graph {
 		t.Helper()
 		if err != nil {
@@ -82,10 +80,6 @@ func TestOnDevice(t *testing.T) {
 		{"bipartite, drawn by the host", graph(Bipartite(60, 40, 300, 4))},
 	} {
 		for _, small := range []bool{false, true} {
-			pieceKeys = was
-			if small {
-				pieceKeys = 100
-			}
 			for _, undirected := range []bool{false, true} {
 				rows, cols := c.graph.Dims()
 				if undirected && rows != cols || undirected != small && k > 0 && !longtest.Enabled() {
@@ -94,6 +88,9 @@ func TestOnDevice(t *testing.T) {
 				opts := []MatrixOption{Simple()}
 				if undirected {
 					opts = []MatrixOption{Undirected()}
+				}
+				if small {
+					opts = append(opts, func(o *matrixOptions) { o.pieceKeys = 100 })
 				}
 				name := fmt.Sprintf("%s, small pieces %t, undirected %t", c.name, small, undirected)
 				want, err := Matrix[float64](c.graph, opts...)
