@@ -55,7 +55,7 @@ func TestRangesFail(t *testing.T) {
 	}
 	_, err = fail(at)
 	check("one process", err)
-	if _, err := scan.ScanStatistics(samples.RangeGraph(t, 4, at)); err != nil {
+	if _, err := scan.ScanStatistics(samples.RangeGraph(t, 4, at), scan.ScanOptions{Run: workflow.Tuned(workflow.Run{}, small)}); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 	_, errs := samples.Processes(t, 3, fail)
@@ -69,7 +69,7 @@ func TestRangesFail(t *testing.T) {
 			t.Errorf("%s: %v, want the end of the context", c.name, err)
 		}
 	}
-	_, err = search.GraphSearch(samples.RangeGraph(t, 6, at), nil, nil, search.SearchOptions{PerStart: 100, Each: func(search.SearchBlock) error { return broken }})
+	_, err = search.GraphSearch(samples.RangeGraph(t, 6, at), nil, nil, search.SearchOptions{Run: workflow.Tuned(workflow.Run{}, small), PerStart: 100, Each: func(search.SearchBlock) error { return broken }})
 	if !errors.Is(err, broken) {
 		t.Errorf("Each: %v", err)
 	}
@@ -98,7 +98,8 @@ func TestRangesNot(t *testing.T) {
 		{samples.InBlocks(t, whole, at), workflow.Auto, false, "the graph exceeds the limit"},
 	} {
 		ran := false
-		_, err := project.Projection[float32](tc.g, project.ProjectionOptions{Run: workflow.Run{Method: tc.method, Trace: func(tr ops.Trace) { ran = ran || tr.Method == workflow.ByRanges }}})
+		run := workflow.Run{Method: tc.method, Trace: func(tr ops.Trace) { ran = ran || tr.Method == workflow.ByRanges }}
+		_, err := project.Projection[float32](tc.g, project.ProjectionOptions{Run: workflow.Tuned(run, small)})
 		if err != nil || ran != tc.want {
 			t.Errorf("%s: ranges is %v (%v)", tc.reason, ran, err)
 		}
@@ -149,7 +150,7 @@ func TestCutWork(t *testing.T) {
 		{[]int64{0}, 3, []int64{0, 0, 0, 0}, "nothing"},
 		{[]int64{0, 0, 0}, 2, []int64{0, 2, 2}, "no work"},
 	} {
-		if got := workflow.CutByWork(tc.work, tc.p); !slices.Equal(got, tc.want) {
+		if got := workflow.CutByWork(tc.work, tc.p, 1); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 		}
 	}

@@ -22,8 +22,6 @@ import (
 // The kit: every workflow of List equals itself by each of its forms, in each format, on each
 // number of threads, on devices and on groups.
 
-func init() { workflow.LeastRange = 1 } // graphs of tests are small
-
 // formsOf returns the forms that List declares.
 func formsOf(app string) Forms {
 	list := List[float64]()

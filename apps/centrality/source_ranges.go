@@ -28,7 +28,7 @@ func dividedSources(app string, a matrix.View[bool], sources []int32, run workfl
 		return nil, err
 	}
 	s := &sourceDivision{Division: d, sources: sources}
-	s.cuts = workflow.CutEvenly(int64(len(sources)), d.G.Size(), 1, workflow.LeastRange/max(a.NVals(), 1))
+	s.cuts = workflow.CutEvenly(int64(len(sources)), d.G.Size(), 1, d.LeastRange()/max(a.NVals(), 1))
 	if s.graph, err = workflow.Replicas(d, a); err != nil || d.Devices {
 		return s, err
 	}

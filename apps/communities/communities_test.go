@@ -292,11 +292,7 @@ func TestCommunitiesKnown(t *testing.T) {
 
 // The result does not depend on the number of threads, and depends on the seed.
 func TestCommunitiesAreDeterministic(t *testing.T) {
-	for _, x := range []*int{&stepParallel, &stepWork, &wishParallel} {
-		samples.WithValue(t, x, 1)
-	}
-	samples.WithValue(t, &drawGrain, 100)
-	samples.WithValue(t, &workflow.BlockWork, 100)
+	fine := workflow.Tuned(workflow.Tuned(workflow.Run{}, moveGrain{moved: 1, work: 1, wishes: 1, drawn: 100}), workflow.BlockWork(100))
 	scale := 10
 	if longtest.Enabled() {
 		scale = 12
@@ -310,7 +306,8 @@ func TestCommunitiesAreDeterministic(t *testing.T) {
 			var first, bare *CommunitiesResult
 			differ := false
 			for _, threads := range []int{1, 2, 3, 8, 16} {
-				o := CommunitiesOptions{Leiden: leiden, Run: workflow.Run{Threads: threads}, RandomSeed: 1}
+				o := CommunitiesOptions{Leiden: leiden, Run: fine, RandomSeed: 1}
+				o.Threads = threads
 				res := samples.Must[*CommunitiesResult](t)(Communities(a, o))
 				unit := samples.Must[*CommunitiesResult](t)(Communities(a.Pattern(), o))
 				if first == nil {
@@ -323,7 +320,7 @@ func TestCommunitiesAreDeterministic(t *testing.T) {
 				}
 			}
 			for seed := range uint64(4) {
-				res := samples.Must[*CommunitiesResult](t)(Communities(a, CommunitiesOptions{Leiden: leiden, RandomSeed: seed + 2}))
+				res := samples.Must[*CommunitiesResult](t)(Communities(a, CommunitiesOptions{Leiden: leiden, Run: fine, RandomSeed: seed + 2}))
 				differ = differ || !res.Membership.Equal(first.Membership)
 			}
 			if !differ {

@@ -47,8 +47,6 @@ func TestMaxFlowFusedOnDevice(t *testing.T) {
 // sides of the host.
 func TestMaxFlowFusedOnDeviceOnLargerGraphs(t *testing.T) {
 	d := samples.RealOrEmulated(t)
-	before := flowOnDevice
-	t.Cleanup(func() { flowOnDevice = before })
 	rng := rand.New(rand.NewSource(12))
 	for _, reason := range []string{"a grid", "a random graph with hubs"} {
 		var rows, cols []int
@@ -97,9 +95,8 @@ func TestMaxFlowFusedOnDeviceOnLargerGraphs(t *testing.T) {
 		if err := on.Move(d.Device); err != nil {
 			t.Fatal(err)
 		}
-		for _, how := range []flowTuning{before, {levels: 1, least: 3, most: 7, share: .5}} {
-			flowOnDevice = how
-			res := samples.Must[*MaxFlowResult](t)(MaxFlow(on, n, n+1))
+		for _, how := range []flowTuning{flowDefaults, {levels: 1, least: 3, most: 7, share: .5}} {
+			res := samples.Must[*MaxFlowResult](t)(MaxFlow(on, n, n+1, MaxFlowOptions{Run: workflow.Tuned(workflow.Run{}, how)}))
 			if math.Abs(res.Value-want.Value) > 1e-12*want.Value {
 				t.Errorf("%s, %+v: the value is %v, on the host %v", reason, how, res.Value, want.Value)
 			}

@@ -32,7 +32,7 @@ func (c *Clusterer) batchByRanges(seeds []int, tile int, o LocalClusterOptions) 
 	if o.Method == ClusterPush { // a query that has converged does not move, whatever others do
 		align = 1
 	}
-	cuts := workflow.CutEvenly(int64(len(seeds)), d.G.Size(), align, min(leastSeeds, workflow.LeastRange))
+	cuts := workflow.CutEvenly(int64(len(seeds)), d.G.Size(), align, min(leastSeeds, d.LeastRange()))
 	part := make([]*matrix.Matrix[float64], len(ranks))
 	facts := make([][]int64, len(ranks))
 	err = d.Each(func(k int, r comm.Comm, run workflow.Run) error {

@@ -52,7 +52,7 @@ func projectRows[A comparable, T semiring.Number](d *workflow.Division, a matrix
 		return nil, err
 	}
 	n := len(work) - 1
-	cuts := workflow.CutByWork(work, d.G.Size())
+	cuts := workflow.CutByWork(work, d.G.Size(), d.LeastRange())
 	part := make([]*matrix.Matrix[T], len(graph))
 	err = d.Each(func(k int, c comm.Comm, run workflow.Run) (err error) {
 		left, right := factors(graph[k])

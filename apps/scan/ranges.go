@@ -141,7 +141,7 @@ func scanOnDevices(d *workflow.Division, graph []matrix.View[bool], n int, o Sca
 		g.Pattern = true
 		return at.Run(workflow.Call(run, d.App), func(s *device.Session) {
 			whole := s.Zeros(8 * int64(p*size))
-			if r := cornersAt(s, g, n, c.Rank(), p, whole, s.Zeros(8*scanStates)); r != nil {
+			if r := cornersAt(s, g, n, workflow.Tuning(run, codesOf(n)), c.Rank(), p, whole, s.Zeros(8*scanStates)); r != nil {
 				counts[k], edges[k] = s.Retain(whole), r.edges
 			}
 		})

@@ -74,7 +74,7 @@ func walksByRanges(s *searcher, g rep.View) (*SearchResult, error) {
 	var cuts []int64
 	for lo := int64(0); lo < max(s.walks, 1); lo += round {
 		hi := min(lo+round, s.walks)
-		cuts = workflow.CutByWork(work[lo/sumWalks:(hi+sumWalks-1)/sumWalks+1], p)
+		cuts = workflow.CutByWork(work[lo/sumWalks:(hi+sumWalks-1)/sumWalks+1], p, w.LeastRange())
 		for r := range cuts {
 			cuts[r] = min(lo+cuts[r]*sumWalks, hi)
 		}

@@ -26,9 +26,12 @@ import (
 // ByRanges is the method of a trace of such a run.
 const ByRanges = "ranges"
 
-// LeastRange is the work, about entries read, below which a further rank is not worth its results'
-// way. Tests set it to 1.
-var LeastRange int64 = 1 << 14
+// LeastRange is the work, about entries read, below which the exchange of results costs more than a
+// further rank saves.
+type LeastRange int64
+
+// LeastRange returns the least work of a rank.
+func (d *Division) LeastRange() int64 { return int64(Tuning[LeastRange](d.Run, 1<<14)) }
 
 // A Division is a run of a workflow by ranges.
 type Division struct {
@@ -106,12 +109,12 @@ func CutEvenly(n int64, p int, align, least int64) []int64 {
 	return cuts
 }
 
-// CutByWork cuts the items of a prefix sum of work into p ranges of about equal work, with
-// leastRange or more for each rank that gets any.
-func CutByWork(work []int64, p int) []int64 {
+// CutByWork cuts the items of a prefix sum of work into p ranges of about equal work, with least or
+// more for each rank that gets any.
+func CutByWork(work []int64, p int, least int64) []int64 {
 	n := len(work) - 1
 	total := work[n] - work[0]
-	parts := min(int64(p), max(1, total/LeastRange))
+	parts := min(int64(p), max(1, total/least))
 	cuts, at := make([]int64, p+1), 0
 	for r := 1; r <= p; r++ {
 		part := min(int64(r), parts)
@@ -167,7 +170,7 @@ func (d *Division) Each(f func(k int, c comm.Comm, run Run) error) error {
 	var failed error // the first
 	var who comm.Comm
 	_ = d.G.Apart(func(k int, c comm.Comm) error {
-		run := Run{Context: ctx, Threads: threads, Method: d.Run.Method}
+		run := Run{Context: ctx, Threads: threads, Method: d.Run.Method, tuned: d.Run.tuned}
 		if k == 0 && len(ranks) == 1 {
 			run.Progress = d.Run.Progress
 		}

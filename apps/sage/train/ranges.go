@@ -118,10 +118,10 @@ func (m *sageTeam) cut(n int) {
 	for v := range n {
 		work[v+1] = work[v] + int64(layers)*(t.graph.Ptr[v+1]-t.graph.Ptr[v]) + int64(inputs/8+1)
 	}
-	m.rows = workflow.CutByWork(work, m.G.Size())
+	m.rows = workflow.CutByWork(work, m.G.Size(), m.LeastRange())
 	m.uneven = workflow.Unevenness(m.rows, func(lo, hi int64) int64 { return work[hi] - work[lo] })
 	one := sampled.TreeSize(1, o.Samples, t.graph, layers) * float64(t.net.Layers[0].Input())
-	m.least = max(1, int64(float64(workflow.LeastRange)/max(one, 1)))
+	m.least = max(1, int64(float64(m.LeastRange())/max(one, 1)))
 	if !m.layers {
 		m.uneven = workflow.Unevenness(workflow.CutEvenly(int64(batch), m.G.Size(), 1, m.least), func(lo, hi int64) int64 { return hi - lo })
 	}
