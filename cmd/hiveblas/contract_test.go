@@ -392,7 +392,7 @@ func TestQuiet(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	root := rootCommand(&job.Session{})
+	root := rootCommand(&job.Session{Machine: testMachine})
 	for _, c := range root.Commands() {
 		if c.Hidden || c.Name() == "jit" || c.Name() == "help" || c.Name() == "completion" {
 			continue

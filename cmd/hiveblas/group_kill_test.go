@@ -169,7 +169,7 @@ func writesFile(command string) bool {
 
 // Every command with --device is tested on groups, or is known to be left out.
 func TestGroupCommandsAreAll(t *testing.T) {
-	s := &job.Session{}
+	s := &job.Session{Machine: testMachine}
 	known := map[string]bool{}
 	for _, c := range groupCommands {
 		known[strings.Fields(c)[0]] = true

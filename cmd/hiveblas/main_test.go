@@ -41,10 +41,10 @@ func writeAtOnce(path string, n int) {
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		if dir := os.Getenv(joinedIn); dir != "" {
-			job.GroupJoined = func(rank int) { writeAtOnce(filepath.Join(dir, fmt.Sprint("joined.", rank)), os.Getpid()) }
+			testMachine.Joined = func(rank int) { writeAtOnce(filepath.Join(dir, fmt.Sprint("joined.", rank)), os.Getpid()) }
 		}
-		main()
-		os.Exit(0) // of the process that watches its parent: main returns
+		launch(testMachine)
+		os.Exit(0) // of the process that watches its parent: launch returns
 	}
 	os.Exit(runTests(m))
 }
@@ -68,6 +68,14 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	return m.Run()
+}
+
+// testMachine is the machine of the commands in this process.
+var testMachine = job.ThisMachine()
+
+// run runs a command line in this process.
+func run(args []string, stdout, stderr io.Writer) int {
+	return runOn(testMachine, args, stdout, stderr)
 }
 
 // result is the outcome of a run of the program.

@@ -59,7 +59,7 @@ func TestReadingFits(t *testing.T) {
 			t.Errorf("%s: exit %d, %q, want %q", c.reason, res.code, res.stderr, c.want)
 		}
 	}
-	j := job.New(&job.Session{}, &cobra.Command{Use: "info"}) // has no --memory
+	j := job.New(&job.Session{Machine: testMachine}, &cobra.Command{Use: "info"}) // has no --memory
 	j.Memory = 1
 	if err := j.Enough("a.tsv", "reading it", 1000); err != nil {
 		t.Errorf("a command without --memory: %v", err)
@@ -92,7 +92,7 @@ func TestFitsWhereItComputes(t *testing.T) {
 		{"two ranks of this process", nil, all, 64 * n},
 		{"one rank of four", nil, one, 64 * n / 4},
 	} {
-		j := job.New(&job.Session{}, &cobra.Command{Use: "cc"})
+		j := job.New(&job.Session{Machine: testMachine}, &cobra.Command{Use: "cc"})
 		j.Graph, j.Device, j.Group = &job.Graph{Matrix: matrix.New[float64](n, n), File: "a.tsv"}, c.device, c.group
 		if got := j.Needed(); got != c.want {
 			t.Errorf("%s: %d bytes, want %d", c.reason, got, c.want)
