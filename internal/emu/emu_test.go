@@ -21,7 +21,7 @@ type rig struct {
 	testing.TB
 	*emu.Emulator
 	driver.Context
-	compiler driver.Compiler
+	compiler *emu.Compiler
 }
 
 func newRig(t testing.TB, options ...emu.Option) *rig {
@@ -697,9 +697,7 @@ func TestCompileError(t *testing.T) {
 
 func TestCache(t *testing.T) {
 	r := newRig(t)
-	old := emu.CacheDir
-	defer func() { emu.CacheDir = old }()
-	emu.CacheDir = t.TempDir()
+	r.compiler.Cache.Dir = t.TempDir()
 	compile := func() []byte {
 		image, err := r.compiler.Compile(`extern "C" __global__ void kept(int *a) { *a = 1; }`, "kept.cu", "sm_90")
 		if err != nil {
@@ -708,11 +706,11 @@ func TestCache(t *testing.T) {
 		return image
 	}
 	compile()
-	list, _ := os.ReadDir(emu.CacheDir)
+	list, _ := os.ReadDir(r.compiler.Cache.Dir)
 	if len(list) != 1 {
 		t.Fatalf("%d files", len(list))
 	}
-	path := emu.CacheDir + "/" + list[0].Name()
+	path := r.compiler.Cache.Dir + "/" + list[0].Name()
 	before, _ := os.ReadFile(path)
 	if err := os.WriteFile(path, before[:len(before)/2], 0o644); err != nil {
 		t.Fatal(err)
@@ -749,9 +747,8 @@ func TestWithoutCompiler(t *testing.T) {
 // large: what was used last stays.
 func TestCacheIsBounded(t *testing.T) {
 	r := newRig(t)
-	dir, most := emu.CacheDir, emu.CacheBytes
-	defer func() { emu.CacheDir, emu.CacheBytes = dir, most }()
-	emu.CacheDir = t.TempDir()
+	dir := t.TempDir()
+	r.compiler.Cache.Dir = dir
 	const source = `extern "C" __global__ void k(int *a) { *a = 1; }
 #if 0
 extern "C" __global__ void removed(int *a) { *a = 2; }
@@ -761,14 +758,14 @@ extern "C" __global__ void removed(int *a) { *a = 2; }
 			t.Fatal(err)
 		}
 	}
-	logs, _ := filepath.Glob(emu.CacheDir + "/*.log")
-	if list, _ := os.ReadDir(emu.CacheDir); len(list) != 2 || len(logs) != 1 {
+	logs, _ := filepath.Glob(dir + "/*.log")
+	if list, _ := os.ReadDir(dir); len(list) != 2 || len(logs) != 1 {
 		t.Errorf("%d files, %d of them logs; want 2 and 1", len(list), len(logs))
 	}
 
-	emu.CacheDir, emu.CacheBytes = t.TempDir(), 1000
+	cache := emu.Cache{Dir: t.TempDir(), Most: 1000}
 	for k := range 10 {
-		path := fmt.Sprint(emu.CacheDir, "/", k)
+		path := fmt.Sprint(cache.Dir, "/", k)
 		if err := os.WriteFile(path, make([]byte, 101), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -776,22 +773,20 @@ extern "C" __global__ void removed(int *a) { *a = 2; }
 			t.Fatal("no times")
 		}
 	}
-	emu.Prune(emu.CacheDir)
-	list, _ := os.ReadDir(emu.CacheDir)
+	cache.Prune()
+	list, _ := os.ReadDir(cache.Dir)
 	if len(list) != 4 || list[0].Name() != "0" || list[3].Name() != "3" {
 		t.Errorf("left are %v", list)
 	}
-	emu.Prune(emu.CacheDir)
-	if again, _ := os.ReadDir(emu.CacheDir); len(again) != 4 {
+	cache.Prune()
+	if again, _ := os.ReadDir(cache.Dir); len(again) != 4 {
 		t.Errorf("a small cache is pruned to %v", again)
 	}
 }
 
 func BenchmarkCompile(b *testing.B) {
 	r := newRig(b)
-	old := emu.CacheDir
-	defer func() { emu.CacheDir = old }()
-	emu.CacheDir = ""
+	r.compiler.Cache.Dir = ""
 	for b.Loop() {
 		if _, err := r.compiler.Compile(`extern "C" __global__ void k(int *a) { *a = 1; }`, "k.cu", "sm_90"); err != nil {
 			b.Fatal(err)
