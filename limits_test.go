@@ -24,9 +24,6 @@ var larger = map[string]int{
 	"internal/cpu": 7900,  // the drivers of all operations
 	"cmd/hiveblas": 9000,  // a file a command
 
-	// To split.
-	"internal/cpu/mxm.go":   700,
-	"internal/cpu/ewise.go": 650,
 }
 
 // longer are the functions above the limit, by their files: tables, commands (texts, flags and the
