@@ -1,7 +1,11 @@
 package hiveblas_test
 
 import (
+	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -184,27 +188,56 @@ func TestReadmeIsShort(t *testing.T) {
 	}
 }
 
-// TestSamples: each Go sample of the pages stands, but for indentation, in a
-// test file that the compiler sees and the tests run.
+var update = flag.Bool("update", false, "write the Go samples of the pages anew")
+
+// TestSamples: the Go samples of the pages are declarations of the test files named here, which the
+// tests run. -update writes the pages by them.
 func TestSamples(t *testing.T) {
-	var compiled strings.Builder
+	declared := map[string]string{}
 	for _, name := range []string{"idioms_test.go", "samples_test.go", "guides_test.go"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		compiled.WriteString(flush(strings.Split(string(text), "\n")))
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, name, text, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			name, doc := nameAndDoc(d)
+			from := d.Pos()
+			if doc != nil {
+				from = doc.Pos()
+			}
+			declared[name] = string(text[fset.Position(from).Offset:fset.Position(d.End()).Offset])
+		}
 	}
 	n := 0
 	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := string(text)
 		for _, b := range blocksOf(t, page) {
 			if b.language != "go" {
 				continue
 			}
 			n++
-			if !strings.Contains(compiled.String(), flush(b.text)) {
-				t.Errorf("%s:%d: the sample is not in idioms_test.go, samples_test.go or guides_test.go", page, b.line)
+			is := strings.Join(b.text, "\n")
+			var want []string
+			for _, m := range regexp.MustCompile(`(?m)^(?:func|type) (\w+)`).FindAllStringSubmatch(is, -1) {
+				want = append(want, declared[m[1]])
 			}
+			if s := strings.Join(want, "\n\n"); s == "" || s != is && !*update {
+				t.Errorf("%s:%d: the sample is not as in idioms_test.go, samples_test.go or guides_test.go: correct it there, and run with -args -update", page, b.line)
+			} else {
+				out = strings.Replace(out, is, s, 1)
+			}
+		}
+		if *update && out != string(text) && os.WriteFile(page, []byte(out), 0o644) != nil {
+			t.Errorf("%s is not written", page)
 		}
 	}
 	if n < 10 {
@@ -212,13 +245,15 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// flush joins lines without their indentation and empty lines.
-func flush(lines []string) string {
-	var b strings.Builder
-	for _, line := range lines {
-		if line = strings.TrimSpace(line); line != "" {
-			b.WriteString(line + "\n")
+// nameAndDoc returns the name of a function or of a type, and its comment.
+func nameAndDoc(d ast.Decl) (string, *ast.CommentGroup) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		return d.Name.Name, d.Doc
+	case *ast.GenDecl:
+		if s, ok := d.Specs[0].(*ast.TypeSpec); ok {
+			return s.Name.Name, d.Doc
 		}
 	}
-	return b.String()
+	return "", nil
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// The functions below are samples of the guides in docs, which TestSamples holds to this file.
+// The functions below are the source of the samples of the guides in docs: see TestSamples.
 
 func squareAnywhere(dev *cusparse.Device, a *matrix.Matrix[float64]) (*matrix.Matrix[float64], error) {
 	n, _ := a.Dims()

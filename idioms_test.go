@@ -16,8 +16,7 @@ import (
 	"github.com/hiveblas/hiveblas/testdata"
 )
 
-// The functions below are the samples of docs/idioms.md, which TestSamples holds
-// to this file.
+// The functions below are the source of the samples of docs/idioms.md: see TestSamples.
 
 func levels(a *matrix.Matrix[float64], source int) (*matrix.Vector[int32], error) {
 	n, _ := a.Dims()

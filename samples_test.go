@@ -20,7 +20,7 @@ import (
 	"github.com/hiveblas/hiveblas/testdata"
 )
 
-// The functions below are samples of the README and of docs, which TestSamples
+// The functions below are the source of samples of the README and of docs: see TestSamples.
 // holds to this file.
 
 func productOnGPU(a, b *matrix.Matrix[float32]) (*matrix.Matrix[float32], error) {
