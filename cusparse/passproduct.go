@@ -58,17 +58,21 @@ func (t *passText) term(i, m int, val, r, c string) string {
 	return fmt.Sprintf("%s(%s, %s, %s, %s, %s)", name, a, x, first, c, last)
 }
 
-// joined adds y to the result of a product at k, and returns whether k is new there.
-func (t *passText) joined(temp int, m device.Monoid, y string) string {
+// joined adds y to the result of a product at k, and returns whether k is new there. bits says what
+// is there.
+func (t *passText) joined(temp int, bits string, m device.Monoid, y string) string {
 	if m.Any {
-		return fmt.Sprintf("const bool fresh = hb_mark(v%d.has, k, 3); if (fresh) v%d.val[k] = %s; return fresh;", temp, temp, y)
+		return fmt.Sprintf("const bool fresh = hb_mark(%s, k); if (fresh) v%d.val[k] = %s; return fresh;", bits, temp, y)
 	}
 	add := t.binary(m.Func)
-	if native := nativeJoin(m); native != "" {
-		return fmt.Sprintf("%s((%s *)&v%d.val[k], (%s)(%s)); return hb_mark(v%d.has, k, 3);", native, nativeType(m.Out), temp, nativeType(m.Out), y, temp)
-	}
 	join := fmt.Sprintf("hb_join(&v%d.val[k], (%s)(%s), [](%s x, %s y) { return %s(x, y); });", temp, m.Out.Name, y, m.Out.Name, m.Out.Name, add)
-	return join + fmt.Sprintf(" return hb_mark(v%d.has, k, 3);", temp)
+	if native := nativeJoin(m); native != "" {
+		// The value only gets better: most terms do not, and need no atomic operation.
+		less := map[string]string{"atomicMin": "<", "atomicMax": ">"}[native]
+		join = fmt.Sprintf("const %s y = %s; if (y %s ((volatile %s *)v%d.val)[k]) %s((%s *)&v%d.val[k], (%s)y);",
+			m.Out.Name, y, less, m.Out.Name, temp, native, nativeType(m.Out), temp, nativeType(m.Out))
+	}
+	return join + fmt.Sprintf(" return !hb_marked(%s, k) && hb_mark(%s, k);", bits, bits)
 }
 
 // nativeType is the type of the atomic instructions for integers of 32 and 64 bits, "" for others.
@@ -97,48 +101,55 @@ const (
 	passAlpha    = 3
 )
 
+// allowed writes the barrier that a product needs, and returns its mask at row k.
+func (t *passText) allowed(i int) string {
+	s := &t.list.Steps[i]
+	x, temp, m := s.B.Var, t.temps[i], s.Mask.Var
+	list := []passUse{{x, "", false}, {temp, "", true}}
+	if _, ok := t.expands[i]; ok {
+		t.needs(list, x, temp)
+		return fmt.Sprintf("!hb_marked(v%d.bits, k)", m)
+	}
+	if m == pass.None {
+		t.needs(list, x, temp)
+		return "true"
+	}
+	by, ok := t.forward[m]
+	if !ok || !s.Mask.Structural || slices.ContainsFunc(list, t.clashes) || t.clashes(passUse{by, "", false}) || t.stale[x] || t.stale[temp] {
+		t.needs(append(list, passUse{m, "", false}), x, temp)
+		return t.allowedAt(s.Mask, "k")
+	}
+	set := fmt.Sprintf("(%s || %s)", t.hasAt(m, "k"), t.hasAt(by, "k"))
+	if scalar := t.unset[m]; scalar != pass.None {
+		set = fmt.Sprintf("(%s || (h%d && %s))", t.hasAt(m, "k"), scalar, t.hasAt(by, "k"))
+		t.line("if (!h%d) { g.sync(); %s} // without a value the entries were deleted", scalar, t.updates())
+	}
+	t.needs(append(list, passUse{by, "", false}), x, temp)
+	t.used[passUse{m, "", false}] = true
+	if s.Mask.Comp {
+		return "!" + set
+	}
+	return set
+}
+
 // product writes a product into its variable for results.
 func (t *passText) product(i int) {
 	s := &t.list.Steps[i]
 	m, x, temp := t.matrixVar(s.A), s.B.Var, t.temps[i]
 	of := &t.vars[x]
-	list := []passUse{{x, "", false}, {temp, "", true}}
-	also := -1
-	if m := s.Mask.Var; m != pass.None {
-		by, ok := t.forward[m]
-		if ok && s.Mask.Structural && !slices.ContainsFunc(list, t.clashes) && !t.clashes(passUse{by, "", false}) && !t.stale[x] && !t.stale[temp] {
-			also = by
-			list = append(list, passUse{by, "", false})
-			if scalar := t.unset[m]; scalar != pass.None {
-				t.line("if (!h%d) { g.sync(); %s} // without a value the entries were deleted", scalar, t.updates())
-			}
-		} else {
-			list = append(list, passUse{m, "", false})
-		}
-	}
-	t.needs(list, x, temp)
-	if also >= 0 {
-		t.used[passUse{s.Mask.Var, "", false}] = true
-	}
-	allowed := t.allowedAt(s.Mask, "k")
-	if also >= 0 {
-		set := fmt.Sprintf("(%s || %s)", t.hasAt(s.Mask.Var, "k"), t.hasAt(also, "k"))
-		if scalar := t.unset[s.Mask.Var]; scalar != pass.None {
-			set = fmt.Sprintf("(%s || (h%d && %s))", t.hasAt(s.Mask.Var, "k"), scalar, t.hasAt(also, "k"))
-		}
-		if allowed = set; s.Mask.Comp {
-			allowed = "!" + set
-		}
-	}
+	allowed := t.allowed(i)
 	t.line("{ // %s", s.Op)
 	u := fmt.Sprintf("v%d", x)
+	parts := false
 	if of.kind == passRead {
 		u = "u"
-		has := fmt.Sprintf("(hb_u8 *)has%d", x)
+		has := fmt.Sprintf("has%d", x)
 		if of.full {
-			has = "(hb_u8 *)0"
+			has = "nullptr"
 		}
-		t.line("\tconst hb_vec<%s> u = {(%s *)val%d, %s, 0, n%d, 0, (hb_i64)W.w[%d], 0, 0, false};", of.typ.Name, of.typ.Name, x, has, x, of.word+wordEntries)
+		t.line("\tconst hb_read<%s> u = {val%d, %s, n%d, (hb_i64)W.w[%d]};", of.typ.Name, x, has, x, of.word+wordEntries)
+	} else {
+		parts = of.listed && of.deg == fmt.Sprintf("m%d_cols", m)
 	}
 	t.line("\thb_i64 d = 0;")
 	pull := t.pulls[i]
@@ -159,21 +170,34 @@ func (t *passText) product(i int) {
 	} else {
 		t.line("\t{")
 	}
-	body := t.joined(temp, s.Ring.Add, t.term(i, m, "col_val", "k", "j"))
-	if t.vars[temp].counted {
+	t.stale[temp] = true
+	if of.listed && of.kind != passRead {
+		t.stale[x] = true
+		t.line("\t\tif (!%s.listed) {", u)
+		t.line("\t\t\thb_list(g, %s, %s);", u, t.degOf(x))
+		t.line("\t\t\tg.sync();")
+		t.line("\t\t\t%s", t.updates())
+		t.line("\t\t}")
+		delete(t.stale, x)
+	}
+	mark, also := fmt.Sprintf("v%d.bits", temp), ""
+	if _, ok := t.expands[i]; ok { // the results are in the mask at once
+		also = mark
+		mark = fmt.Sprintf("v%d.bits", s.Mask.Var)
+	}
+	body := t.joined(temp, mark, s.Ring.Add, t.term(i, m, "col_val", "k", "j"))
+	if also != "" {
+		body = fmt.Sprintf("const bool is = [&]() -> bool { %s }(); if (is) atomicOr(&%s[k >> 5], 1u << (k & 31)); d += is; return is;", body, also)
+	} else if t.vars[temp].counted {
 		body = fmt.Sprintf("const bool is = [&]() -> bool { %s }(); d += is; return is;", body)
 	}
 	open := allowed
-	if s.Ring.Add.Any {
-		open = fmt.Sprintf("!(((volatile hb_u8 *)v%d.has)[k] & 1) && (%s)", temp, open)
+	if s.Ring.Add.Any && also == "" {
+		open = fmt.Sprintf("!hb_marked(v%d.bits, k) && %s", temp, open)
 	}
-	t.line("\t\thb_push(g, m%d_cols, m%d_col_idx, %s, v%d, %s, m%d_later, %d, m%d_hubs,", m, m, u, temp, t.degOf(temp), m, t.hubs[m], m)
+	t.line("\t\thb_push<%v>(g, m%d_cols, m%d_col_idx, %s, v%d, %s,", parts, m, m, u, temp, t.degOf(temp))
 	t.line("\t\t\t[&](hb_i32 k) -> bool { return %s; },", open)
-	t.line("\t\t\t[&](hb_i32 j, hb_i64 e, hb_i32 k) -> bool {")
-	t.line("\t\t\t%s", body)
-	t.line("\t\t},")
-	t.stale[temp] = true
-	t.line("\t\t[&]() { %s});", t.updates())
+	t.line("\t\t\t[&](hb_i32 j, hb_i64 e, hb_i32 k) -> bool { %s });", body)
 	if pull {
 		t.line("\t} else {")
 		C := s.Ring.Add.Out.Name
@@ -182,7 +206,12 @@ func (t *passText) product(i int) {
 		t.line("\t\t\t[&](hb_i64 k) -> bool { return %s; },", allowed)
 		t.line("\t\t\t[&](hb_i64 k, hb_i64 e, hb_i32 j, %s &y) -> bool { y = %s; return %s; },", C, t.term(i, m, "row_val", "k", "j"), has)
 		t.line("\t\t\t[](%s x, %s y) { return %s(x, y); },", C, C, t.binary(s.Ring.Add.Func))
-		t.line("\t\t\t[&](hb_i64 k, bool hit, %s y) { v%d.has[k] = hit; if (hit) v%d.val[k] = y; d += hit; });", C, temp, temp)
+		t.line("\t\t\t[&](hb_i64 k, %s y) { v%d.val[k] = y; d++; },", C, temp)
+		if also != "" {
+			t.line("\t\t\t[&](hb_i64 w, hb_u32 b) { atomicOr(&v%d.bits[w], b); atomicOr(&v%d.bits[w], b); });", s.Mask.Var, temp)
+		} else {
+			t.line("\t\t\t[&](hb_i64 w, hb_u32 b) { atomicOr(&v%d.bits[w], b); });", temp)
+		}
 		if t.vars[temp].listed {
 			t.line("\t\tv%d.unlist(false);", temp)
 		}
@@ -192,7 +221,6 @@ func (t *passText) product(i int) {
 		t.line("\tg.add(HB_PASS_NUMBERS * v%d.at + 1, d);", temp)
 	}
 	t.line("}")
-	t.stale[temp] = true
 }
 
 // gathered writes tb and tv of the entry at q.
@@ -219,14 +247,15 @@ func (t *passText) gather(i int) {
 	t.line("{ // %s", s.Op)
 	t.line("\thb_i64 d = 0;")
 	t.line("\thb_each(g, %d, [&](hb_i64 p, bool in) {", t.vars[temp].n)
-	t.line("\t\tif (!in) return;")
-	t.line("\t\tbool tb = true;")
-	t.line("\t\t%s tv = %s();", t.vars[temp].typ.Name, t.vars[temp].typ.Name)
-	t.line("\t\tconst hb_i64 q = (hb_i64)%s;", t.valAt(s.B.Var, "p"))
-	t.b.WriteString(t.gathered(i, "\t\t\t\t"))
-	t.line("\t\ttb = tb && %s;", t.allowedAt(s.Mask, "p"))
-	t.line("\t\tv%d.has[p] = tb;", temp)
-	t.line("\t\tif (tb) v%d.val[p] = tv;", temp)
+	t.line("\t\tbool tb = in;")
+	t.line("\t\tif (in) {")
+	t.line("\t\t\t%s tv = %s();", t.vars[temp].typ.Name, t.vars[temp].typ.Name)
+	t.line("\t\t\tconst hb_i64 q = (hb_i64)%s;", t.valAt(s.B.Var, "p"))
+	t.b.WriteString(t.gathered(i, "\t\t\t\t\t"))
+	t.line("\t\t\ttb = tb && %s;", t.allowedAt(s.Mask, "p"))
+	t.line("\t\t\tif (tb) v%d.val[p] = tv;", temp)
+	t.line("\t\t}")
+	t.line("\t\tif (v%d.bits) hb_enter(v%d.bits, p, false, in, tb);", temp, temp)
 	t.line("\t\td += tb;")
 	t.line("\t});")
 	if t.vars[temp].listed {
@@ -271,10 +300,11 @@ func (t *passText) scatter(i int) {
 	t.line("\t\t\t\treturn false;")
 	t.line("\t\t\t}")
 	t.line("\t\t\tif (!(%s)) return false;", t.allowedAt(s.Mask, "k"))
-	t.line("\t\t\t%s", t.joined(temp, s.Monoid, val))
+	t.line("\t\t\t%s", t.joined(temp, fmt.Sprintf("v%d.bits", temp), s.Monoid, val))
 	t.line("\t\t}();")
 	t.line("\t\td += fresh;")
-	t.line("\t\tfound.put(g, v%d, fresh, k, %s);", temp, t.degOf(temp))
+	t.line("\t\tconst hb_i32 one[1] = {(hb_i32)k};")
+	t.line("\t\tfound.put(g, v%d, fresh, one, %s);", temp, t.degOf(temp))
 	t.line("\t});")
 	t.line("\tfound.flush(g, v%d, %s);", temp, t.degOf(temp))
 	if t.vars[temp].counted {
