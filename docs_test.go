@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // pages are the Markdown files that the tests read.
@@ -61,10 +63,7 @@ func blocks(page string, text string) (list []block, err error) {
 
 func blocksOf(t *testing.T, page string) []block {
 	t.Helper()
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := sure.Get(os.ReadFile(page))
 	list, err := blocks(page, string(text))
 	if err != nil {
 		t.Error(err)
@@ -89,10 +88,7 @@ func TestFences(t *testing.T) {
 func TestLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:\s]+)\)`)
 	for _, page := range pages(t) {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := sure.Get(os.ReadFile(page))
 		prose := string(text)
 		for _, b := range blocksOf(t, page) {
 			prose = strings.Replace(prose, strings.Join(b.text, "\n"), "", 1)
@@ -109,10 +105,7 @@ func TestLinks(t *testing.T) {
 func TestIndexes(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{"docs", "scripts", "testdata", "bench/results"} {
-		text, err := os.ReadFile(filepath.Join(dir, "README.md"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := sure.Get(os.ReadFile(filepath.Join(dir, "README.md")))
 		named := map[string]bool{"README.md": true}
 		for _, row := range regexp.MustCompile(`(?m)^\|([^|]*)\|`).FindAllStringSubmatch(string(text), -1) {
 			for _, q := range regexp.MustCompile("`([^`]*)`").FindAllStringSubmatch(row[1], -1) {
@@ -127,10 +120,7 @@ func TestIndexes(t *testing.T) {
 				}
 			}
 		}
-		list, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := sure.Get(os.ReadDir(dir))
 		for _, e := range list {
 			if !named[e.Name()] {
 				t.Errorf("%s/README.md does not say what %s is", dir, e.Name())
@@ -162,10 +152,7 @@ func TestCitedResults(t *testing.T) {
 	}
 	cited := 0
 	for _, file := range strings.Fields(string(out)) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := sure.Get(os.ReadFile(file))
 		for _, name := range regexp.MustCompile(`\b20\d\d-\d\d-\d\d-[\w-]+\.(txt|json|png)`).FindAllString(string(text), -1) {
 			cited++
 			if _, err := os.Stat(filepath.Join("bench/results", name)); err != nil {
@@ -179,10 +166,7 @@ func TestCitedResults(t *testing.T) {
 }
 
 func TestReadmeIsShort(t *testing.T) {
-	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := sure.Get(os.ReadFile("README.md"))
 	if n := strings.Count(string(text), "\n"); n >= 200 {
 		t.Errorf("README.md has %d lines, want fewer than 200", n)
 	}
@@ -195,10 +179,7 @@ var update = flag.Bool("update", false, "write the Go samples of the pages anew"
 func TestSamples(t *testing.T) {
 	declared := map[string]string{}
 	for _, name := range []string{"idioms_test.go", "samples_test.go", "guides_test.go"} {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := sure.Get(os.ReadFile(name))
 		fset := token.NewFileSet()
 		file, err := parser.ParseFile(fset, name, text, parser.ParseComments)
 		if err != nil {
@@ -215,10 +196,7 @@ func TestSamples(t *testing.T) {
 	}
 	n := 0
 	for _, page := range pages(t) {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := sure.Get(os.ReadFile(page))
 		out := string(text)
 		for _, b := range blocksOf(t, page) {
 			if b.language != "go" {

@@ -16,6 +16,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/lgc"
 	"github.com/hiveblas/hiveblas/apps/nominate"
 	"github.com/hiveblas/hiveblas/apps/sgm"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -65,10 +66,7 @@ func TestVertexError(t *testing.T) {
 	upper := func(v int) string { return strings.ToUpper(names(v)) }
 	one := samples.Build[float64](t, samples.Sample{M: 3, N: 3, Edges: []samples.Edge{{From: 0, To: 2, Weight: 1}}}, matrix.CSR)
 	pair := samples.Build[float64](t, samples.Path(3).Both(), matrix.CSR)
-	content, err := matrix.VectorOf([]float64{1, math.NaN(), 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := sure.Get(matrix.VectorOf([]float64{1, math.NaN(), 0}))
 	for _, c := range []struct {
 		reason, plain, named string
 		err                  error

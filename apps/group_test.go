@@ -20,6 +20,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -78,14 +79,8 @@ func TestRangesFail(t *testing.T) {
 // Method Pipeline and a limit of gathered bytes keep the operations of the group.
 func TestRangesNot(t *testing.T) {
 	t.Parallel()
-	ranks, err := comm.Local(2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at, err := comm.NewGroup(ranks, comm.GatherLimit(100))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranks := sure.Get(comm.Local(2))
+	at := sure.Get(comm.NewGroup(ranks, comm.GatherLimit(100)))
 	whole := samples.RangeGraph(t, 8, at)
 	for _, tc := range []struct {
 		g      samples.GroupGraph
@@ -162,24 +157,15 @@ func TestCutWork(t *testing.T) {
 // Replicas of a graph that equals its transpose are known to do so: no workflow compares them.
 func TestReplicasAreSymmetric(t *testing.T) {
 	t.Parallel()
-	edges, err := generate.RMAT(5, 100, generate.RMATOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	edges := sure.Get(generate.RMAT(5, 100, generate.RMATOptions{}))
 	for _, p := range []int{1, 3} {
-		at, err := comm.LocalGroup(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := sure.Get(comm.LocalGroup(p))
 		for _, undirected := range []bool{true, false} {
 			opts := []generate.MatrixOption{generate.On(at)}
 			if undirected {
 				opts = append(opts, generate.Undirected())
 			}
-			g, err := generate.Matrix[float32](edges, opts...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := sure.Get(generate.Matrix[float32](edges, opts...))
 			if undirected { // as graphs that are made on devices do
 				access.MarkSymmetric(g)
 			}
@@ -234,10 +220,7 @@ func TestWorkflowsWhereCollectivesFail(t *testing.T) {
 		graph := func(at matrix.Place) samples.GroupGraph { return groupGraph(t, 6, !w.undirected && k%2 == 0, at) }
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
-			whole, err := comm.LocalGroup(2)
-			if err != nil {
-				t.Fatal(err)
-			}
+			whole := sure.Get(comm.LocalGroup(2))
 			res, err := w.run(graph(whole), workflow.Run{})
 			if err != nil {
 				t.Fatal(err)
@@ -245,15 +228,9 @@ func TestWorkflowsWhereCollectivesFail(t *testing.T) {
 			want := samples.ResultWords(res)
 			failed := 0
 			for call := 1; ; call += 1 + call/20 { // until the fault is after the last collective
-				ranks, err := comm.Local(2)
-				if err != nil {
-					t.Fatal(err)
-				}
+				ranks := sure.Get(comm.Local(2))
 				ranks[1] = comm.WithFault(ranks[1], comm.Fault{Call: uint64(call)})
-				at, err := comm.NewGroup(ranks)
-				if err != nil {
-					t.Fatal(err)
-				}
+				at := sure.Get(comm.NewGroup(ranks))
 				res, err := w.run(graph(at), workflow.Run{})
 				if err != nil {
 					failed++
@@ -338,9 +315,7 @@ func TestByRowsEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := samples.GraphsByRows(t)["grid"]
-	if err := g.Move(group); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(g.Move(group))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err = centrality.PageRank(g, centrality.PageRankOptions{Run: workflow.Run{Method: workflow.Fused, Context: ctx}})

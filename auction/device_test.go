@@ -14,6 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -67,9 +68,7 @@ func deviceProblem[T semiring.Number](t testing.TB, d *cusparse.Device, g grid, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Move(d); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(a.Move(d))
 	p := Sparse[T](a)
 	if !math.IsNaN(def) {
 		p = Implicit[T](a, T(def))
@@ -190,9 +189,7 @@ func TestOnDeviceLarger(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := c.a.Move(d); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(c.a.Move(d))
 			exact, err := Solve(problem(), Options{Maximize: true})
 			if err != nil {
 				t.Fatal(err)
@@ -238,28 +235,17 @@ func TestOnDeviceLarger(t *testing.T) {
 // Costs on a group of devices: the first of them runs the auction.
 func TestSolveOnGroup(t *testing.T) {
 	d := gpu(t)
-	ranks, err := comm.Local(3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at, err := comm.NewGroup(ranks, comm.At(d, d, d))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranks := sure.Get(comm.Local(3))
+	at := sure.Get(comm.NewGroup(ranks, comm.At(d, d, d)))
 	r := rand.New(rand.NewSource(4))
 	val := make([]int32, 12*15)
 	for k := range val {
 		val[k] = r.Int31n(50)
 	}
 	for _, dense := range []bool{true, false} {
-		c, err := matrix.FromDense(12, 15, val)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := sure.Get(matrix.FromDense(12, 15, val))
 		if !dense {
-			if err := c.SetFormat(matrix.CSR); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(c.SetFormat(matrix.CSR))
 		}
 		problem := func() *Problem {
 			if dense {
@@ -271,9 +257,7 @@ func TestSolveOnGroup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Move(at); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(c.Move(at))
 		got, err := Solve(problem())
 		if err != nil {
 			t.Fatal(err)

@@ -11,15 +11,13 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/commtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // local returns ranks that broadcast in pieces from 64 bytes on.
 func local(t *testing.T, p int, opts ...comm.Option) []comm.Comm {
 	t.Helper()
-	group, err := comm.Local(p, append(opts, comm.Pieces(64))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	group := sure.Get(comm.Local(p, append(opts, comm.Pieces(64))...))
 	return group
 }
 

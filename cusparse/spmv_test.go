@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -40,14 +41,9 @@ func skewed[T semiring.Number](m, n int, seed uint64) *matrix.Matrix[T] {
 func checkSpMV[T semiring.Number](t *testing.T, d *Device, s semiring.Semiring[T, T, T], method ops.Method, want ops.Method) {
 	t.Helper()
 	a := skewed[T](700, 500, 5)
-	x, err := matrix.NewFullVector[T](500, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := sure.Get(matrix.NewFullVector[T](500, 0))
 	for j := range 500 {
-		if err := x.Set(j, T(j%11)); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(x.Set(j, T(j%11)))
 	}
 	cpu, gpu := matrix.NewVector[T](700), matrix.NewVector[T](700, matrix.On(d))
 	if err := ops.MxV(cpu, s, a, x); err != nil {
@@ -209,14 +205,8 @@ func TestSpMVPattern(t *testing.T) {
 	d, _ := emulated(t)
 	share(d, 0)
 	a := skewed[float32](300, 200, 9)
-	x, err := matrix.NewFullVector(200, float32(3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	u, err := matrix.NewFullVector(200, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := sure.Get(matrix.NewFullVector(200, float32(3)))
+	u := sure.Get(matrix.NewFullVector(200, true))
 	for _, method := range []ops.Method{ops.Pull, ops.Relabelled} {
 		t.Run(fmt.Sprint(method), func(t *testing.T) {
 			cpu, gpu := matrix.NewVector[float32](300), matrix.NewVector[float32](300, matrix.On(d))

@@ -12,6 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/race"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -44,14 +45,8 @@ func emulated(t testing.TB) *cusparse.Device {
 // Matrices that devices draw equal matrices of the host, also in pieces of a few edges.
 func TestOnDevice(t *testing.T) {
 	d := emulated(t)
-	ranks, err := comm.Local(3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	group, err := comm.NewGroup(ranks, comm.At(d, d, d))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranks := sure.Get(comm.Local(3))
+	group := sure.Get(comm.NewGroup(ranks, comm.At(d, d, d)))
 	graph := func(g *Graph, err error) *Graph {
 		t.Helper()
 		if err != nil {

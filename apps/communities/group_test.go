@@ -12,6 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -27,9 +28,7 @@ func onPeers[T int32 | int64 | float64 | bool](t *testing.T, g *comm.Group, what
 		t.Fatalf("%s: %v", what, err)
 	}
 	there := a.Clone()
-	if err := there.Move(g); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(there.Move(g))
 	o.Run = dividesAll
 	o.Trace = func(tr ops.Trace) {
 		if tr.Op == "Communities" {
@@ -73,9 +72,7 @@ func TestCommunitiesByPeers(t *testing.T) {
 		onPeers(t, g, "fractions", weighted(t, planted, func(u, v int) float64 { return 1 / float64(1+u+v) }), CommunitiesOptions{})
 		onPeers(t, g, "fewer vertices than ranks", weighted(t, gen.CSR(gen.Tuples{NRows: 2, NCols: 2, Rows: []int32{0, 1}, Cols: []int32{1, 0}}), one), CommunitiesOptions{})
 		a := weighted(t, planted, one)
-		if err := a.Move(g); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(a.Move(g))
 		want := samples.Must[*CommunitiesResult](t)(Communities(weighted(t, planted, one)))
 		sameCommunities(t, "without determinism", samples.Must[*CommunitiesResult](t)(Communities(a, CommunitiesOptions{Run: dividesAll, Nondeterministic: true})), want)
 		ctx, cancel := context.WithCancel(context.Background())

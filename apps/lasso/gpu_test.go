@@ -13,6 +13,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -21,9 +22,7 @@ func (c lassoCase) onDevice(t testing.TB, d samples.Gpu) (*matrix.Matrix[float64
 	t.Helper()
 	g := c.graph(t)
 	y := samples.Must[*matrix.Vector[float64]](t)(matrix.VectorOf(slices.Clone(c.y)))
-	if err := g.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(g.Move(d.Device))
 	return g, y
 }
 
@@ -202,9 +201,7 @@ func TestFusedLassoOnDeviceEndsEarly(t *testing.T) {
 	}
 	bad := samples.Must[*matrix.Matrix[float64]](t)(matrix.FromTuples(2, 2, []int{0}, []int{1}, []float64{-1}, nil))
 	two := samples.Must[*matrix.Vector[float64]](t)(matrix.VectorOf([]float64{1, 2}))
-	if err := bad.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(bad.Move(d.Device))
 	var w *workflow.WeightError
 	if _, err := FusedLasso(bad, two, FusedLassoOptions{Lambda1: 1}); !errors.As(err, &w) {
 		t.Errorf("a negative weight: error %v", err)

@@ -7,6 +7,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -35,9 +36,7 @@ func searchWeighted[T semiring.Number](t *testing.T, what string, graph *matrix.
 	t.Helper()
 	host := samples.Weighed[T](t, graph)
 	g := host.Clone()
-	if err := g.Move(group); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(g.Move(group))
 	n, _ := g.Dims()
 	seeds := []int{n - 1, 0, n / 3, 0}
 	var method ops.Method
@@ -80,9 +79,7 @@ func TestLevelsByPullsAlone(t *testing.T) {
 				continue
 			}
 			g := host.Clone()
-			if err := g.Move(group); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(g.Move(group))
 			for _, source := range []int{0, n - 1} {
 				want, err := BFS(host, source, BFSOptions{Parents: true})
 				if err != nil {
@@ -119,10 +116,7 @@ func TestSSSPByWindows(t *testing.T) {
 		}
 		b.Add(v, (v*v+7)%n, true)
 	}
-	host, err := b.Build(semiring.Lor().Op())
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := sure.Get(b.Build(semiring.Lor().Op()))
 	group := samples.PeersOf(t, 2)
 	searchWeighted[int32](t, "hubs", host, group, by)
 	searchWeighted[float64](t, "hubs", host, group, by)

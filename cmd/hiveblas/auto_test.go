@@ -16,6 +16,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -163,9 +164,7 @@ func TestMachineFigures(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`{"machine": ["GPU 0: NVIDIA X"]}`, own}, {`{"machine": ["GPU 0: NVIDIA Y"]}`, published}, {`{"mach`, published},
 	} {
-		if err := os.WriteFile(own, []byte(c.text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(own, []byte(c.text), 0o644))
 		if got := name("", "NVIDIA X, 3 multiprocessors"); got != c.want {
 			t.Errorf("%s: figures of %s, want %s", c.text, got, c.want)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -227,10 +228,7 @@ func TestFailuresOnDevice(t *testing.T) {
 
 func jobOf(t *testing.T, device string, worth int64) (*job.Job, *matrix.Matrix[float64]) {
 	t.Helper()
-	g, err := graphio.ReadMatrixMarketFile[float64](karate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := sure.Get(graphio.ReadMatrixMarketFile[float64](karate))
 	s := &job.Session{Machine: testMachine}
 	s.Ctx = t.Context()
 	j := job.New(s, &cobra.Command{Use: "tc"})
@@ -284,10 +282,7 @@ func TestAuto(t *testing.T) {
 }
 
 func TestProducts(t *testing.T) {
-	a, err := graphio.ReadMatrixMarket[float64](strings.NewReader(visits))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(graphio.ReadMatrixMarket[float64](strings.NewReader(visits)))
 	if cols, rows := products(a, false), products(a, true); cols != 8 || rows != 6 {
 		t.Errorf("%d and %d products, want 8 and 6", cols, rows)
 	}

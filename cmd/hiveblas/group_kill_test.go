@@ -19,6 +19,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // groupRun is a command that four processes of mpirun run. The folder notes has for each rank its
@@ -221,9 +222,7 @@ func TestKilledRank(t *testing.T) {
 		if _, ok := want[command]; !ok && writesFile(command) {
 			runInProcess(t, append(args(command), "--device", "ranks:4", "-o", out)...)
 			want[command] = contents(t, out)
-			if err := os.Remove(out); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(os.Remove(out))
 		}
 		line := args(command)
 		if writesFile(command) {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // asProgram is the environment variable that turns the test binary into the program. Compiling and
@@ -166,28 +167,20 @@ func object1(t *testing.T, text string) map[string]any {
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(path, []byte(text), 0o666))
 	return path
 }
 
 func contents(t *testing.T, path string) string {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := sure.Get(os.ReadFile(path))
 	return string(b)
 }
 
 // files lists a directory.
 func files(t *testing.T, dir string) []string {
 	t.Helper()
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := sure.Get(os.ReadDir(dir))
 	var names []string
 	for _, e := range list {
 		names = append(names, e.Name())

@@ -15,6 +15,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/internal/cli"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -69,18 +70,9 @@ func TestReadingFits(t *testing.T) {
 // TestFitsWhereItComputes: the estimate counts what is on the host of this process.
 func TestFitsWhereItComputes(t *testing.T) {
 	const n = 1 << 20
-	ranks, err := comm.Local(4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, err := comm.NewGroup(ranks[:1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := comm.LocalGroup(2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranks := sure.Get(comm.Local(4))
+	one := sure.Get(comm.NewGroup(ranks[:1]))
+	all := sure.Get(comm.LocalGroup(2))
 	for _, c := range []struct {
 		reason string
 		device *cusparse.Device

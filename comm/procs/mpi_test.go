@@ -21,6 +21,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm/procs"
 	"github.com/hiveblas/hiveblas/internal/commtest"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // mpirun starts p ranks of this test binary, which run TestMPIRank, and returns what they print.
@@ -33,10 +34,7 @@ func mpirun(t *testing.T, p int, job string, env ...string) (string, error) {
 	if _, _, err := procs.MPIVersion(); err != nil {
 		t.Skip(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := sure.Get(os.Executable())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	session, err := os.MkdirTemp("", "ompi") // Open MPI fails to share one with a run that ends

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // rig is a bound context and a compiler.
@@ -312,10 +313,7 @@ func TestBuiltins(t *testing.T) {
 }
 
 func TestPrelude(t *testing.T) {
-	prelude, err := os.ReadFile("../../cusparse/kernels/prelude.cu")
-	if err != nil {
-		t.Fatal(err)
-	}
+	prelude := sure.Get(os.ReadFile("../../cusparse/kernels/prelude.cu"))
 	r := newRig(t)
 	f := r.kernel(string(prelude)+`
 		template <class T> static __device__ T through(T v) { __shared__ T s[32]; s[threadIdx.x] = v; __syncwarp(); return s[31 - threadIdx.x]; }
@@ -496,9 +494,7 @@ func TestCapture(t *testing.T) {
 		t.Fatal(err)
 	}
 	add(s)
-	if err := errors.Join(r.Record(ev, s), r.Wait(side, ev)); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(r.Record(ev, s), r.Wait(side, ev))
 	by = 5 // the first launch has read 2 already
 	add(side)
 	if err := r.Sync(s); err == nil {
@@ -669,9 +665,7 @@ func TestEvents(t *testing.T) {
 	if _, err := r.Elapsed(a, b); err == nil {
 		t.Error("Elapsed of unrecorded events succeeds")
 	}
-	if err := errors.Join(r.Record(a, 0), r.Record(b, 0), r.SyncEvent(b)); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(r.Record(a, 0), r.Record(b, 0), r.SyncEvent(b))
 	if ms, err := r.Elapsed(a, b); err != nil || ms < 0 {
 		t.Errorf("%v, %v", ms, err)
 	}
@@ -712,9 +706,7 @@ func TestCache(t *testing.T) {
 	}
 	path := r.compiler.Cache.Dir + "/" + list[0].Name()
 	before, _ := os.ReadFile(path)
-	if err := os.WriteFile(path, before[:len(before)/2], 0o644); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(path, before[:len(before)/2], 0o644))
 	if _, err := r.Load(compile()); err != nil {
 		t.Errorf("after damage: %v", err)
 	}
@@ -731,10 +723,7 @@ func TestWithoutCompiler(t *testing.T) {
 		fmt.Println("RESULT", errors.Is(err, emu.ErrUnavailable) && errors.Is(err2, emu.ErrUnavailable), err)
 		return
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := sure.Get(os.Executable())
 	cmd := exec.Command(self, "-test.run", "^TestWithoutCompiler$", "-test.v")
 	cmd.Env = append(os.Environ(), "HB_EMU_TEST_CHILD=1", "PATH="+t.TempDir())
 	out, err := cmd.CombinedOutput()
@@ -766,9 +755,7 @@ extern "C" __global__ void removed(int *a) { *a = 2; }
 	cache := emu.Cache{Dir: t.TempDir(), Most: 1000}
 	for k := range 10 {
 		path := fmt.Sprint(cache.Dir, "/", k)
-		if err := os.WriteFile(path, make([]byte, 101), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(path, make([]byte, 101), 0o644))
 		if at := time.Now().Add(-time.Duration(k) * time.Hour); os.Chtimes(path, at, at) != nil {
 			t.Fatal("no times")
 		}

@@ -63,14 +63,8 @@ func (m machine) group(t *testing.T, p int) *comm.Group {
 		}
 		list, places = append(list, c), append(places, d)
 	}
-	ranks, err := comm.Peers(list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := comm.NewGroup(ranks, comm.At(places...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranks := sure.Get(comm.Peers(list))
+	g := sure.Get(comm.NewGroup(ranks, comm.At(places...)))
 	if !g.MovesDeviceMemory() || !g.OnDevices() {
 		t.Fatal("the group does not move the memory of devices")
 	}
@@ -93,14 +87,8 @@ func (m machine) copied() func() uint64 {
 // likeDevices returns p ranks on the host that act as devices.
 func likeDevices(t *testing.T, p int) *comm.Group {
 	t.Helper()
-	ranks, err := comm.Local(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := comm.NewGroup(ranks, comm.LikeDevices())
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranks := sure.Get(comm.Local(p))
+	g := sure.Get(comm.NewGroup(ranks, comm.LikeDevices()))
 	return g
 }
 
@@ -116,18 +104,12 @@ func moved(g *comm.Group) (n int64) {
 // graph returns an R-MAT graph.
 func graph(t *testing.T, scale int, undirected bool) *matrix.Matrix[float64] {
 	t.Helper()
-	edges, err := generate.RMAT(scale, 8<<scale, generate.RMATOptions{Seed: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	edges := sure.Get(generate.RMAT(scale, 8<<scale, generate.RMATOptions{Seed: 5}))
 	opts := []generate.MatrixOption{generate.Simple()}
 	if undirected {
 		opts = append(opts, generate.Undirected())
 	}
-	g, err := generate.Matrix[float64](edges, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := sure.Get(generate.Matrix[float64](edges, opts...))
 	return g
 }
 
@@ -249,8 +231,6 @@ func TestPipelines(t *testing.T) {
 func placedAt(t *testing.T, a *matrix.Matrix[float64], at matrix.Place) *matrix.Matrix[float64] {
 	t.Helper()
 	b := a.Clone()
-	if err := b.Move(at); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(b.Move(at))
 	return b
 }
