@@ -16,6 +16,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/emulate"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/matrix/gonumgraph"
@@ -54,18 +55,8 @@ func TestFallback(t *testing.T) {
 		{"full", 2, cusparse.ErrMemory}, {"busy", 46, cusparse.ErrBusy}, {"a kernel failed", 719, cusparse.ErrFailed},
 		{"uncorrectable memory", 214, cusparse.ErrFailed}, {"an invalid argument is a bug", 1, nil},
 	} {
-		e, err := emu.New()
-		if errors.Is(err, emu.ErrUnavailable) {
-			t.Skip(err)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		dev, err := cusparse.Open(0, cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
-			cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return emu.NewCompiler() }))
-		if err != nil {
-			t.Fatal(err)
-		}
+		devices, e := emulate.Devices(t, 1)
+		dev := devices[0]
 		fails := func() *emu.Fault {
 			return e.FailAfter("AllocAsync", 1, driver.Error{Call: "cuMemAllocAsync", Code: c.code, Name: c.reason})
 		}
@@ -85,9 +76,6 @@ func TestFallback(t *testing.T) {
 		}
 		for _, f := range faults {
 			f.Cancel()
-		}
-		if err := dev.Close(); err != nil {
-			t.Fatal(err)
 		}
 	}
 }

@@ -4,46 +4,17 @@ import (
 	"errors"
 	"math"
 	"math/rand"
-	"os"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
-	"github.com/hiveblas/hiveblas/cusparse/driver"
-	"github.com/hiveblas/hiveblas/internal/emu"
-	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/emulate"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
-
-// openGPU returns the first GPU if HIVEBLAS_TEST_GPU is set, else the emulator.
-var openGPU = sync.OnceValues(func() (*cusparse.Device, error) {
-	if os.Getenv("HIVEBLAS_TEST_GPU") != "" {
-		return cusparse.Open(0)
-	}
-	e, err := emu.New(emu.Shuffled(uint64(longtest.Turn())))
-	if err != nil {
-		return nil, err
-	}
-	return cusparse.Open(0, cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
-		cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return emu.NewCompiler() }))
-})
-
-func gpu(t testing.TB) *cusparse.Device {
-	t.Helper()
-	d, err := openGPU()
-	if errors.Is(err, emu.ErrUnavailable) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
 
 // deviceProblem returns a grid as costs on a device: all, or those other than def.
 func deviceProblem[T semiring.Number](t testing.TB, d *cusparse.Device, g grid, def float64, dense bool) *Problem {
@@ -99,7 +70,7 @@ func onGPU(t *testing.T, d *cusparse.Device, g grid, p *Problem, ran *int) {
 }
 
 func TestOnDevice(t *testing.T) {
-	d := gpu(t)
+	d := emulate.Shared(t)
 	r := rand.New(rand.NewSource(6))
 	ran := 0
 	shapes, least := [][2]int{{0, 0}, {1, 1}, {1, 5}, {5, 1}, {3, 3}, {4, 7}, {7, 4}, {7, 7}}, 60
@@ -137,7 +108,7 @@ func TestOnDevice(t *testing.T) {
 
 // The host solves problems that a device cannot, and the result says so.
 func TestOnDeviceOrHost(t *testing.T) {
-	d := gpu(t)
+	d := emulate.Shared(t)
 	for _, c := range []struct {
 		reason string
 		g      grid
@@ -169,7 +140,7 @@ func TestOnDeviceOrHost(t *testing.T) {
 
 // graphs of the sizes that take more than one round, block and window.
 func TestOnDeviceLarger(t *testing.T) {
-	d := gpu(t)
+	d := emulate.Shared(t)
 	for _, c := range []struct {
 		reason string
 		a      *matrix.Matrix[int32]
@@ -234,7 +205,7 @@ func TestOnDeviceLarger(t *testing.T) {
 
 // Costs on a group of devices: the first of them runs the auction.
 func TestSolveOnGroup(t *testing.T) {
-	d := gpu(t)
+	d := emulate.Shared(t)
 	ranks := sure.Get(comm.Local(3))
 	at := sure.Get(comm.NewGroup(ranks, comm.At(d, d, d)))
 	r := rand.New(rand.NewSource(4))

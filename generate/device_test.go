@@ -1,15 +1,12 @@
 package generate
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
-	"github.com/hiveblas/hiveblas/cusparse/driver"
-	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/emulate"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/race"
 	"github.com/hiveblas/hiveblas/internal/sure"
@@ -22,24 +19,7 @@ func emulated(t testing.TB) *cusparse.Device {
 	if race.Enabled {
 		t.Skip("the emulator launches one kernel at a time; the tests of cusparse are for the race detector")
 	}
-	var opts []cusparse.Option
-	if os.Getenv("HIVEBLAS_TEST_GPU") == "" {
-		e, err := emu.New()
-		if errors.Is(err, emu.ErrUnavailable) {
-			t.Skip(err)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		opts = []cusparse.Option{cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
-			cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return emu.NewCompiler() })}
-	}
-	d, err := cusparse.Open(0, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { d.Close() })
-	return d
+	return emulate.Shared(t)
 }
 
 // Matrices that devices draw equal matrices of the host, also in pieces of a few edges.

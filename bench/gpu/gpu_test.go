@@ -17,12 +17,12 @@ import (
 
 	"github.com/hiveblas/hiveblas/bench"
 	"github.com/hiveblas/hiveblas/bench/gen"
-	"github.com/hiveblas/hiveblas/bench/internal/emulate"
 	"github.com/hiveblas/hiveblas/bench/internal/gpuside"
 	"github.com/hiveblas/hiveblas/bench/internal/inputs"
 	"github.com/hiveblas/hiveblas/bench/internal/tables"
 	"github.com/hiveblas/hiveblas/bench/peers"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/emulate"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 )

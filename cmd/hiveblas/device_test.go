@@ -17,6 +17,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/emulate"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -46,18 +47,10 @@ func runInProcess(t *testing.T, args ...string) (stdout string) {
 // emulated gives the commands a GPU that the CPU emulates.
 func emulated(t *testing.T, opts ...emu.Option) *emu.Emulator {
 	t.Helper()
-	e, err := emu.New(opts...)
-	if errors.Is(err, emu.ErrUnavailable) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	e, with, err := emulate.Driver(opts...)
+	emulate.Needed(t, err)
 	before := testMachine.OpenDevice
-	testMachine.OpenDevice = func(i int) (*cusparse.Device, error) {
-		return cusparse.Open(i, cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
-			cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return emu.NewCompiler() }))
-	}
+	testMachine.OpenDevice = func(i int) (*cusparse.Device, error) { return cusparse.Open(i, with...) }
 	t.Cleanup(func() { testMachine.OpenDevice = before })
 	return e
 }
