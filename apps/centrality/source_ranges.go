@@ -32,7 +32,7 @@ func dividedSources(app string, a matrix.View[bool], sources []int32, run workfl
 	if s.graph, err = workflow.Replicas(d, a); err != nil || d.Devices {
 		return s, err
 	}
-	return s, d.Alone(func() error {
+	return s, d.Once(func() error {
 		if err := s.graph[0].Fetch(); err != nil {
 			return err
 		}

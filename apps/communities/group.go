@@ -91,7 +91,7 @@ func (h *louvainShare) agree(failed bool, own int64) []rankStatus {
 	if h.ended {
 		return nil
 	}
-	all, err := workflow.Tell(h.w, h.c, rankStatus{int64(workflow.Truth(failed)), own})
+	all, err := workflow.Tell(h.w, h.c, rankStatus{int64(workflow.Bit(failed)), own})
 	h.ended, h.err = err != nil || slices.ContainsFunc(all, func(x rankStatus) bool { return x.failed != 0 }), err
 	return all
 }

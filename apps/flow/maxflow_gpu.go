@@ -29,7 +29,7 @@ const (
 	flowNumbers = flowActive + 1<<12
 )
 
-func init() { device.Describe("maxflow", device.Always(flowProgram)) }
+func init() { device.Describe("maxflow", device.AnyType(flowProgram)) }
 
 func flowProgram() device.Program {
 	return workflow.GraphProgram("flow", "maximum flow", flowText, map[string]any{"HB_FLOW_WIDE": flowWide})

@@ -42,7 +42,7 @@ const lassoRests = 5
 // graphs settle within five.
 const lassoSweeps = 8
 
-func init() { device.Describe("lasso", device.Always(lassoProgram)) }
+func init() { device.Describe("lasso", device.AnyType(lassoProgram)) }
 
 func lassoProgram() device.Program {
 	return workflow.GraphProgram("lasso", "fused lasso", lassoText, map[string]any{

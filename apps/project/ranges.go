@@ -41,7 +41,7 @@ func projectRows[A comparable, T semiring.Number](d *workflow.Division, a matrix
 		return v.T(), v
 	}
 	var work []int64
-	err = d.Alone(func() (err error) {
+	err = d.Once(func() (err error) {
 		left, right := factors(graph[0])
 		all := d.Run
 		all.Threads, all.Trace = d.Threads(), nil

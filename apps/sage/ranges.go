@@ -36,7 +36,7 @@ func sageByRanges(
 	}
 	var at *sampled.Graph // of all ranks on the host
 	if !d.Devices {
-		err := d.Alone(func() (err error) {
+		err := d.Once(func() (err error) {
 			all := o.Run
 			all.Threads = d.Threads()
 			at, err = sampled.NewGraph(app, graph[0], all, sampled.Rule(o.Sampling), o.Replace, o.Seed, net.GCN())

@@ -41,7 +41,7 @@ func codesOf(n int) scanCodes {
 // scanTops is the number of vertices with the maximum that are listed on the device.
 const scanTops = 1024
 
-func init() { device.Describe("scan", device.Always(scanProgram)) }
+func init() { device.Describe("scan", device.AnyType(scanProgram)) }
 
 func scanProgram() device.Program {
 	return workflow.GraphProgram("scan", "scan statistics", scanText, map[string]any{

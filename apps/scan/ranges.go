@@ -37,7 +37,7 @@ func scanByRanges(g matrix.View[bool], n int, o ScanOptions) (*ScanResult, error
 	if !d.Devices {
 		all := o.Run
 		all.Threads = d.Threads()
-		err := d.Alone(func() error {
+		err := d.Once(func() error {
 			a, err := workflow.UndirectedPattern(graph[0], all, n)
 			if err == nil {
 				r, err = rankByDegree(&access.Rows(a).Structure, n, all)

@@ -28,7 +28,7 @@ func walkRound(o SearchOptions) int64 {
 // for every number of ranks.
 func walksByRanges(s *searcher, g rep.View) (*SearchResult, error) {
 	o := s.opts
-	fact := int64(workflow.Truth(o.Each != nil))
+	fact := int64(workflow.Bit(o.Each != nil))
 	if s.scores.lazy() {
 		return nil, nil
 	}
@@ -50,7 +50,7 @@ func walksByRanges(s *searcher, g rep.View) (*SearchResult, error) {
 	}
 	if !d.Devices {
 		s.opts.Threads = d.Threads()
-		if err := d.Alone(func() error { return onHost(s, graph[0]) }); err != nil {
+		if err := d.Once(func() error { return onHost(s, graph[0]) }); err != nil {
 			return nil, err
 		}
 		if s.single {
@@ -117,7 +117,7 @@ func (w *walkRanges) work() ([]int64, error) {
 	s := w.s
 	var movers []int64 // walks that move, of each part
 	if at := device.Of(w.PlaceOf(0)); at != nil {
-		err := w.Alone(func() (err error) {
+		err := w.Once(func() (err error) {
 			movers, err = moversAt(s, at, w.graph[0])
 			return err
 		})
@@ -242,7 +242,7 @@ func (w *walkRanges) deliver(cuts []int64, cells [][]int32) error {
 	if err != nil || w.s.opts.Each == nil {
 		return err
 	}
-	return w.Alone(func() error {
+	return w.Once(func() error {
 		if len(walks) == 0 {
 			return nil
 		}

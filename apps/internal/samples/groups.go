@@ -220,7 +220,7 @@ func Figures(v any) (list []float64) {
 		}
 		list = slices.Repeat([]float64{math.NaN()}, v.Size())
 		for i, x := range v.All() {
-			list[i] = float64(workflow.Truth(x))
+			list[i] = float64(workflow.Bit(x))
 		}
 		return list
 	case *matrix.Matrix[float64]:
@@ -236,7 +236,7 @@ func Figures(v any) (list []float64) {
 	switch {
 	case !r.IsValid(): // a nil pointer
 	case r.Kind() == reflect.Bool:
-		list = append(list, float64(workflow.Truth(r.Bool())))
+		list = append(list, float64(workflow.Bit(r.Bool())))
 	case r.CanInt():
 		list = append(list, float64(r.Int()))
 	case r.CanUint():

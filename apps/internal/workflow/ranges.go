@@ -59,7 +59,7 @@ func Divide(r Run, app string, at matrix.Place, fact int64) (*Division, error) {
 	own := make([][]int64, len(g.Ranks()))
 	for k := range own {
 		on := device.Of(g.PlaceOf(k)) != nil
-		own[k] = []int64{int64(Truth(on)), 0}
+		own[k] = []int64{int64(Bit(on)), 0}
 	}
 	own[0][1] = fact
 	all, err := GatherEqual(d, own)
@@ -78,8 +78,8 @@ func Divide(r Run, app string, at matrix.Place, fact int64) (*Division, error) {
 	return d, nil
 }
 
-// Truth is 1 for true.
-func Truth(x bool) uint8 {
+// Bit is 1 for true, else 0.
+func Bit(x bool) uint8 {
 	if x {
 		return 1
 	}
@@ -205,9 +205,9 @@ func (d *Division) Fail(who comm.Comm, failed error) error {
 	return &comm.RankError{Rank: who.Rank(), Cause: failed, Elapsed: time.Since(d.Began)}
 }
 
-// Alone calls f once for all ranks of this process. An error of the graph or of an argument, which
+// Once calls f once for all ranks of this process. An error of the graph or of an argument, which
 // all processes find, leaves the group intact.
-func (d *Division) Alone(f func() error) error {
+func (d *Division) Once(f func() error) error {
 	err := f()
 	var parameter *ParameterError
 	var weight *WeightError

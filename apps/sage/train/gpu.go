@@ -23,7 +23,7 @@ import (
 //go:embed kernels/sage_train.cu
 var sageTrainText string
 
-func init() { device.Describe("sagetrain", device.Always(sageTrainProgram)) }
+func init() { device.Describe("sagetrain", device.AnyType(sageTrainProgram)) }
 
 func sageTrainProgram() device.Program {
 	return workflow.GraphProgram("sagetrain", "training of GraphSAGE", workflow.PhiloxText+sageTrainText, map[string]any{"HB_PHILOX_ROUNDS": philox.Rounds})

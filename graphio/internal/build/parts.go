@@ -166,10 +166,10 @@ func (p *Parts) open(r io.Reader) bool {
 // Stream returns the file from its start.
 func (p *Parts) Stream() io.Reader { return io.NewSectionReader(p.File, 0, p.Size) }
 
-// Blame returns the error that again finds in the whole file after a rank found one in its part. It
+// Blame returns the error that reread finds in the whole file after a rank found one in its part. It
 // is a collective.
-func (p *Parts) Blame(again func() error) error {
-	err := again()
+func (p *Parts) Blame(reread func() error) error {
+	err := reread()
 	if err == nil {
 		err = p.O.Fail(0, "the file changed while it was read", "read it again when it does not change")
 	}
