@@ -174,7 +174,7 @@ func (w *walk) choose(method string, layouts bool) {
 	w.plan, w.a = plan, w.walkable(w.rows[plan.Direction], plan.Layout)
 }
 
-// walkable returns a matrix with offsets of every row if a layout is made of those.
+// walkable returns a matrix with offsets of every row if a layout is made of offsets.
 func (f *frame) walkable(a *store, l space.Layout) *store {
 	if a == nil || a.format != sparse.Hypersparse || l == space.CSR || l == space.Hyper {
 		return a

@@ -12,8 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// This file has the operations that write a scalar, and those that take one as an argument. See
-// matrix.Scalar.
+// This file has the operations that write a scalar or take one as an argument. See matrix.Scalar.
 
 // nextCall returns a call of another operation with the settings of c, outside of a loop.
 func (c *call) nextCall() *call {
@@ -108,7 +107,7 @@ func (c *call) value(x rep.View) (sparse.Values, error) {
 }
 
 // AssignVectorFrom is [AssignVectorScalar] of the value of a scalar. A scalar without a value
-// assigns no entries: it deletes those within idx and the mask.
+// assigns no entries: it deletes the entries within idx and the mask.
 func AssignVectorFrom[T comparable](dst matrix.VectorTarget[T], x *matrix.Scalar[T], idx Indices, opts ...Option) error {
 	return begin("AssignVectorFrom", "", opts).assignVectorFrom(destOf(dst), x.Inside(), idx)
 }

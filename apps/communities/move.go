@@ -54,7 +54,7 @@ type localMoving struct {
 	active []uint32
 
 	batch   [][]int32 // vertices of each batch of the sweep
-	drawn   []int32   // the batch of each vertex + 1, 0 of those that are not active in the sweep
+	drawn   []int32   // the batch of each vertex + 1, 0 if it is not active in the sweep
 	order   []int32
 	workers []moveWorker
 	wishes  []wish

@@ -134,7 +134,7 @@ func (w *walkRanges) work() ([]int64, error) {
 	return sums, nil
 }
 
-// walk takes a round of walks: rank r those from cuts[r] to cuts[r+1]−1. It returns false if a
+// walk takes a round of walks: rank r takes walks cuts[r] to cuts[r+1]−1. It returns false if a
 // weight cannot be used on devices, which all ranks find alike; the host then says which.
 func (w *walkRanges) walk(cuts []int64) (bool, error) {
 	var bad atomic.Bool

@@ -30,7 +30,7 @@ const (
 	futexWake = 1 | 128
 )
 
-// release adds permits and wakes as many of those that wait.
+// release adds permits and wakes as many waiters.
 func (s *semaphore) release(permits int) {
 	s.permits.Add(uint32(permits))
 	_, _, _ = syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&s.permits)), futexWake, uintptr(permits), 0, 0, 0)

@@ -88,7 +88,7 @@ type Query struct {
 	Here bool
 	// Transposed asks for the transpose, by its rows. Quiet does not record it; see HasCols.
 	Transposed, Quiet bool
-	// Cuts is how the rows are to be cut; nil for those that they have.
+	// Cuts is how the rows are to be cut; nil for the present cuts.
 	Cuts []int
 	// Need gives, with Whole, the rows that the k-th rank of this process uses, ascending and
 	// without repeats: it may get others without their entries.

@@ -30,7 +30,7 @@ func sageTrainProgram() device.Program {
 }
 
 // sageTrainBlocks is the number of blocks of hb_sage_loss, at most, and sageSums of the sums that
-// they write: of the training vertices, and of those that validate or test.
+// they write: of the training vertices, and of the vertices that validate or test.
 const (
 	sageTrainBlocks = 256
 	sageSums        = 2 * 2 * sageTrainBlocks

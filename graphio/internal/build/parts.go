@@ -356,8 +356,8 @@ func CutWork(n, ranks int, work int64, rowAt func(w int64) int) []int {
 	return cuts
 }
 
-// exchangeBlocks sends tuples to the owners of their rows and returns those received, in the order
-// of the file, with rows counted from the first one of the rank. Tuples travel in rounds.
+// exchangeBlocks sends tuples to the owners of their rows and returns the received ones, in the
+// order of the file, with rows counted from the first one of the rank. Tuples travel in rounds.
 func (p *Parts) exchangeBlocks(c comm.Comm, list []sparse.Block, cuts []int) ([]sparse.Block, error) {
 	ctx, ranks, t := contextOf(p.O, p.G), c.Size(), p.O.E.T
 	per := max(1<<10, exchangeTuples/ranks)
