@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/progress"
 	"github.com/hiveblas/hiveblas/cusparse"
@@ -276,7 +277,7 @@ func TestAuto(t *testing.T) {
 
 func TestProducts(t *testing.T) {
 	a := sure.Get(graphio.ReadMatrixMarket[float64](strings.NewReader(visits)))
-	if cols, rows := products(a, false), products(a, true); cols != 8 || rows != 6 {
+	if cols, rows := products(a, apps.OntoColumns), products(a, apps.OntoRows); cols != 8 || rows != 6 {
 		t.Errorf("%d and %d products, want 8 and 6", cols, rows)
 	}
 }

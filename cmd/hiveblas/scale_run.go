@@ -201,7 +201,11 @@ func scaleRun(j *job.Job, app string, m model.Machine, o predicting, gpus bool, 
 			if workload.Apart(app) {
 				v, err = inTurns(j, app, p, o.source, gpus, rounds)
 			} else {
-				v, err = virtual(j, app, p, o.source, gpus)
+				var like comm.GroupOption
+				if gpus {
+					like = comm.LikeDevices()
+				}
+				v, err = virtual(j, app, p, o.source, like)
 			}
 			if err != nil {
 				return err
