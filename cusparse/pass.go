@@ -41,7 +41,7 @@ const stopOffset = 12
 // passRoomBytes is the size of the pinned memory of a room.
 const passRoomBytes = 4096
 
-// longRows lists the rows of a matrix that a block takes each.
+// longRows lists the parts of the long rows of a matrix, which warps take.
 type longRows struct {
 	list  *mem
 	count int64
@@ -49,11 +49,13 @@ type longRows struct {
 
 func (l *longRows) drop() { l.list.release() }
 
-// The constants of kernels/pass.cu: HB_PASS_HUB, HB_PASS_CHUNK, HB_PASS_LONG, HB_PASS_TILE.
+// The constants of kernels/pass.cu: HB_PASS_HUB, HB_PASS_CHUNK, HB_PASS_LONG, HB_PASS_PART,
+// HB_PASS_TILE.
 const (
 	passHub   = 256
 	passChunk = 256
-	passLong  = 2048
+	passLong  = 512
+	passShare = 1024
 	passTile  = 8192
 )
 
@@ -254,7 +256,12 @@ func (f *frame) passMatrix(w []uint64, v *passVar, o device.Operand) int64 {
 		if f.err != nil {
 			return 0
 		}
-		w[wordLongs], w[wordNLongs] = uint64(l.list.ptr()), uint64(l.count)
+		w[wordPull], w[wordNParts] = uint64(l.list.ptr()), uint64(l.count)
+		lanes := uint64(1) // about a quarter of the entries of a row
+		for lanes < 32 && 4*int64(lanes)*int64(s.m) < s.known() {
+			lanes *= 2
+		}
+		w[wordLanes] = lanes
 	}
 	s := f.csrOf(f.cols(o))
 	if f.err != nil {
@@ -266,16 +273,16 @@ func (f *frame) passMatrix(w []uint64, v *passVar, o device.Operand) int64 {
 	return nnz / 8
 }
 
-// longRows finds the rows that a block takes each, once a matrix.
+// longRows finds the parts of long rows, once a matrix.
 func (f *frame) longRows(s *store) *longRows {
-	const key, most = "rows that a block takes", int64(passLong)
+	const key = "parts of long rows"
 	if l, ok := formOf[*longRows](f, s, key); ok || f.err != nil {
 		return l
 	}
 	l := &longRows{}
-	if s.known() > most {
-		count, list := f.zeros(8), f.alloc(4*(s.known()/most+1))
-		f.each(f.shape(1, "hb_long_rows"), int64(s.m), s.ptr, int64(s.m), most, count, list)
+	if nnz := s.known(); nnz > passLong {
+		count, list := f.zeros(8), f.alloc(8*(nnz/passShare+min(nnz/passLong, int64(s.m))+1))
+		f.each(f.shape(1, "hb_long_rows"), int64(s.m), s.ptr, int64(s.m), int64(passLong), int64(passShare), count, list)
 		l.count = f.read(count, 0)
 		if l.count > 0 {
 			l.list = list.share()

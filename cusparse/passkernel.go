@@ -84,7 +84,7 @@ func (t *passText) write() {
 
 // The launch shape of the kernel: threads of a block and blocks of a multiprocessor.
 const (
-	passBlock  = 1024
+	passBlock  = 512
 	passBlocks = 1
 )
 
@@ -122,16 +122,16 @@ func (t *passText) declare(k *strings.Builder) {
 				typ := []string{"hb_i64", "hb_i32", T}[w%3]
 				fmt.Fprintf(k, "\tconst %s *m%d_%s = (const %s *)%s;\n", typ, i, name, typ, word(v, w))
 			}
-			fmt.Fprintf(k, "\tconst hb_i64 m%d_nnz = (hb_i64)%s, m%d_nlongs = (hb_i64)%s;\n", i, word(v, wordNNZ), i, word(v, wordNLongs))
-			fmt.Fprintf(k, "\tconst hb_i32 *m%d_longs = (const hb_i32 *)%s;\n", i, word(v, wordLongs))
+			fmt.Fprintf(k, "\tconst hb_i64 m%d_nnz = (hb_i64)%s;\n\tconst hb_u32 m%d_nparts = (hb_u32)%s;\n\tconst hb_i32 m%d_lanes = (hb_i32)%s;\n", i, word(v, wordNNZ), i, word(v, wordNParts), i, word(v, wordLanes))
+			fmt.Fprintf(k, "\tconst hb_u64 *m%d_parts = (const hb_u64 *)%s;\n", i, word(v, wordPull))
 		case passUniform:
 			fmt.Fprintf(k, "\tbool h%d = %s >= 3 || (%s == 2 && *(const hb_u8 *)%s);\n\t%s x%d = %s();\n\tif (h%d) x%d = %s == 4 ? *(const %s *)&%s : *(const %s *)%s;\n",
 				i, word(v, wordFormat), word(v, wordFormat), word(v, wordHasFrom), T, i, T, i, i, word(v, wordFormat), T, word(v, wordValFrom), T, word(v, wordValFrom))
 		case passRead:
-			fmt.Fprintf(k, "\tconst hb_i64 n%d = %d;\n\tconst hb_u8 *has%d = (const hb_u8 *)%s;\n\tconst %s *val%d = (const %s *)%s;\n",
+			fmt.Fprintf(k, "\tconst hb_i32 n%d = %d;\n\tconst hb_u8 *has%d = (const hb_u8 *)%s;\n\tconst %s *val%d = (const %s *)%s;\n",
 				i, v.n, i, word(v, wordHasFrom), T, i, T, word(v, wordValFrom))
 		case passWritten, passTemp:
-			fmt.Fprintf(k, "\thb_vec<%s> v%d = {(%s *)%s, (hb_u32 *)%s, (hb_u32 *)%s, (hb_i32 *)%s, (hb_u64 *)%s, %d, 0, 0, 0, 0, %d, false};\n",
+			fmt.Fprintf(k, "\thb_vec<%s> v%d = {(%s *)%s, (hb_u32 *)%s, (hb_u32 *)%s, (hb_i32 *)%s, (hb_u64 *)%s, 0, %d, 0, 0, 0, %d, false};\n",
 				T, i, T, word(v, wordVal), word(v, wordBits), word(v, wordMarks), word(v, wordList), word(v, wordParts), v.n, v.at)
 		}
 	}
@@ -154,16 +154,16 @@ func (t *passText) contents(k *strings.Builder) {
 		}
 		line := func(format string, args ...any) { fmt.Fprintf(k, "\t\t"+format+"\n", args...) }
 		fmt.Fprintf(k, "\t{\n")
-		line("const hb_u64 format = %s;", word(v, wordFormat))
+		line("const hb_i32 format = (hb_i32)%s;", word(v, wordFormat))
 		line("%s value = %s();", T, T)
 		line("if (format == 4) value = *(const %s *)&%s;", T, word(v, wordValFrom))
 		also := "-1"
 		if e := t.expanded(i); e >= 0 && t.ahead(e) {
 			of := &t.vars[t.list.Steps[e].Dst]
-			also = fmt.Sprintf("%s == 4 ? (hb_i64)%s : -1", word(of, wordFormat), word(of, wordIdx))
+			also = fmt.Sprintf("%s == 4 ? (hb_i32)%s : -1", word(of, wordFormat), word(of, wordIdx))
 		}
-		line("const hb_i64 one = (hb_i64)%s;", word(v, wordIdx))
-		line("const hb_i64 d = hb_begin<%s>(g.thread, g.threads, %d, format, one, (const hb_u8 *)%s, (const %s *)%s, value, v%d.val, v%d.bits, %v, %s, %s);",
+		line("const hb_i32 one = (hb_i32)%s;", word(v, wordIdx))
+		line("const hb_i32 d = hb_begin<%s>(g.thread, g.threads, %d, format, one, (const hb_u8 *)%s, (const %s *)%s, value, v%d.val, v%d.bits, %v, %s, %s);",
 			T, v.n, word(v, wordHasFrom), T, word(v, wordValFrom), i, i, whole, rest, also)
 		if v.counted && !v.full {
 			line("g.add(%d, d);", passNumbers*v.at+1)
@@ -219,7 +219,7 @@ func (t *passText) contents(k *strings.Builder) {
 		}
 		fmt.Fprintf(k, "\tif (%s == 1) {\n\t\tconst hb_i32 *idx = (const hb_i32 *)%s;\n\t\tconst %s *val = (const %s *)%s;\n\t\tconst hb_i64 n = (hb_i64)%s;\n",
 			word(v, wordFormat), word(v, wordIdx), v.typ.Name, v.typ.Name, word(v, wordValFrom), word(v, wordEntries))
-		fmt.Fprintf(k, "\t\thb_collector<0> listed;\n\t\thb_each(g, n, [&](hb_i64 e, bool in) {\n\t\t\tconst hb_i32 j = in ? idx[e] : 0;\n\t\t\tif (in) v%d.val[j] = val ? val[e] : (%s)1;\n\t\t\thb_enter(v%d.bits, j, true, in, true);\n%s%s\t\t});\n%s",
+		fmt.Fprintf(k, "\t\thb_collector<0> listed;\n\t\thb_each(g, n, [&](hb_i32 e, bool in) {\n\t\t\tconst hb_i32 j = in ? idx[e] : 0;\n\t\t\tif (in) v%d.val[j] = val ? val[e] : (%s)1;\n\t\t\thb_enter(v%d.bits, j, true, in, true);\n%s%s\t\t});\n%s",
 			i, v.typ.Name, i, mark, put, flush)
 		if v.counted {
 			fmt.Fprintf(k, "\t\tg.add(%d, g.thread == 0 ? n : 0);\n", passNumbers*v.at+1)

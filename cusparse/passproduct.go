@@ -69,7 +69,7 @@ func (t *passText) joined(temp int, bits string, m device.Monoid, y string) stri
 	if native := nativeJoin(m); native != "" {
 		// The value only gets better: most terms do not, and need no atomic operation.
 		less := map[string]string{"atomicMin": "<", "atomicMax": ">"}[native]
-		join = fmt.Sprintf("const %s y = %s; if (y %s ((volatile %s *)v%d.val)[k]) %s((%s *)&v%d.val[k], (%s)y);",
+		join = fmt.Sprintf("const %s z = %s; if (z %s ((volatile %s *)v%d.val)[k]) %s((%s *)&v%d.val[k], (%s)z);",
 			m.Out.Name, y, less, m.Out.Name, temp, native, nativeType(m.Out), temp, nativeType(m.Out))
 	}
 	return join + fmt.Sprintf(" return !hb_marked(%s, k) && hb_mark(%s, k);", bits, bits)
@@ -147,11 +147,11 @@ func (t *passText) product(i int) {
 		if of.full {
 			has = "nullptr"
 		}
-		t.line("\tconst hb_read<%s> u = {val%d, %s, n%d, (hb_i64)W.w[%d]};", of.typ.Name, x, has, x, of.word+wordEntries)
+		t.line("\tconst hb_read<%s> u = {val%d, %s, n%d, (hb_i32)W.w[%d]};", of.typ.Name, x, has, x, of.word+wordEntries)
 	} else {
 		parts = of.listed && of.deg == fmt.Sprintf("m%d_cols", m)
 	}
-	t.line("\thb_i64 d = 0;")
+	t.line("\thb_i32 d = 0;")
 	pull := t.pulls[i]
 	if pull {
 		alpha := passAlpha
@@ -162,9 +162,9 @@ func (t *passText) product(i int) {
 		case of.full:
 			t.line("\tconst bool push = false;")
 		case of.listed && of.deg != "":
-			t.line("\tconst bool push = %s.listed ? %s.deg * %d < m%d_nnz : %s.cnt * %d < %s.n;", u, u, alpha, m, u, alpha, u)
+			t.line("\tconst bool push = %s.listed ? %s.deg * %d < m%d_nnz : (hb_i64)%s.cnt * %d < %s.n;", u, u, alpha, m, u, alpha, u)
 		default:
-			t.line("\tconst bool push = %s.cnt * %d < %s.n;", u, alpha, u)
+			t.line("\tconst bool push = (hb_i64)%s.cnt * %d < %s.n;", u, alpha, u)
 		}
 		t.line("\tif (push) {")
 	} else {
@@ -182,12 +182,12 @@ func (t *passText) product(i int) {
 	}
 	mark, also := fmt.Sprintf("v%d.bits", temp), ""
 	if _, ok := t.expands[i]; ok { // the results are in the mask at once
-		also = mark
+		also = fmt.Sprintf(" atomicOr(&v%d.bits[k >> 5], 1u << (k & 31));", temp)
 		mark = fmt.Sprintf("v%d.bits", s.Mask.Var)
 	}
 	body := t.joined(temp, mark, s.Ring.Add, t.term(i, m, "col_val", "k", "j"))
 	if also != "" {
-		body = fmt.Sprintf("const bool is = [&]() -> bool { %s }(); if (is) atomicOr(&%s[k >> 5], 1u << (k & 31)); d += is; return is;", body, also)
+		body = fmt.Sprintf("const bool is = [&]() -> bool { %s }(); if (is)%s d += is; return is;", body, also)
 	} else if t.vars[temp].counted {
 		body = fmt.Sprintf("const bool is = [&]() -> bool { %s }(); d += is; return is;", body)
 	}
@@ -202,16 +202,17 @@ func (t *passText) product(i int) {
 		t.line("\t} else {")
 		C := s.Ring.Add.Out.Name
 		has := t.hasAt(x, "j")
-		t.line("\t\thb_pull<%v, %s>(g, %d, m%d_rows, m%d_row_idx, m%d_longs, m%d_nlongs,", s.Ring.Add.Any, C, t.vars[temp].n, m, m, m, m)
-		t.line("\t\t\t[&](hb_i64 k) -> bool { return %s; },", allowed)
-		t.line("\t\t\t[&](hb_i64 k, hb_i64 e, hb_i32 j, %s &y) -> bool { y = %s; return %s; },", C, t.term(i, m, "row_val", "k", "j"), has)
+		t.line("\t\thb_pull<%v, %s>(g, %d, m%d_rows, m%d_row_idx, m%d_parts, m%d_nparts, m%d_lanes,", s.Ring.Add.Any, C, t.vars[temp].n, m, m, m, m, m)
+		t.line("\t\t\t[&](hb_i32 k) -> bool { return %s; },", allowed)
+		t.line("\t\t\t[&](hb_i32 k, hb_i64 e, hb_i32 j, %s &y) -> bool { y = %s; return %s; },", C, t.term(i, m, "row_val", "k", "j"), has)
 		t.line("\t\t\t[](%s x, %s y) { return %s(x, y); },", C, C, t.binary(s.Ring.Add.Func))
-		t.line("\t\t\t[&](hb_i64 k, %s y) { v%d.val[k] = y; d++; },", C, temp)
+		t.line("\t\t\t[&](hb_i32 k, %s y) { v%d.val[k] = y; d++; },", C, temp)
+		set := ""
 		if also != "" {
-			t.line("\t\t\t[&](hb_i64 w, hb_u32 b) { atomicOr(&v%d.bits[w], b); atomicOr(&v%d.bits[w], b); });", s.Mask.Var, temp)
-		} else {
-			t.line("\t\t\t[&](hb_i64 w, hb_u32 b) { atomicOr(&v%d.bits[w], b); });", temp)
+			set = fmt.Sprintf("atomicOr(&v%d.bits[w], b); ", s.Mask.Var)
 		}
+		t.line("\t\t\t[&](hb_i32 w, hb_u32 b) { %satomicOr(&v%d.bits[w], b); },", set, temp)
+		t.line("\t\t\t[&](hb_i32 k, %s y) { d += [&]() -> bool { %s }();%s });", C, t.joined(temp, mark, s.Ring.Add, "y"), also)
 		if t.vars[temp].listed {
 			t.line("\t\tv%d.unlist(false);", temp)
 		}
@@ -245,8 +246,8 @@ func (t *passText) gather(i int) {
 	}
 	t.needs(list, temp)
 	t.line("{ // %s", s.Op)
-	t.line("\thb_i64 d = 0;")
-	t.line("\thb_each(g, %d, [&](hb_i64 p, bool in) {", t.vars[temp].n)
+	t.line("\thb_i32 d = 0;")
+	t.line("\thb_each(g, %d, [&](hb_i32 p, bool in) {", t.vars[temp].n)
 	t.line("\t\tbool tb = in;")
 	t.line("\t\tif (in) {")
 	t.line("\t\t\t%s tv = %s();", t.vars[temp].typ.Name, t.vars[temp].typ.Name)
@@ -283,13 +284,13 @@ func (t *passText) scatter(i int) {
 		val = "true"
 	}
 	t.line("{ // %s", s.Op)
-	t.line("\thb_i64 d = 0;")
+	t.line("\thb_i32 d = 0;")
 	if t.vars[u].listed {
 		t.line("\thb_collector<0> found;")
-		t.line("\thb_listed(g, v%d, [&](hb_i64 p, bool in) {", u)
+		t.line("\thb_listed(g, v%d, [&](hb_i32 p, bool in) {", u)
 	} else {
 		t.line("\thb_collector<0> found;")
-		t.line("\thb_each(g, %d, [&](hb_i64 p, bool in) {", t.vars[u].n)
+		t.line("\thb_each(g, %d, [&](hb_i32 p, bool in) {", t.vars[u].n)
 	}
 	t.line("\t\thb_i64 k = 0;")
 	t.line("\t\tconst bool fresh = [&]() -> bool {")

@@ -419,14 +419,14 @@ func (t *passText) flush() {
 	t.line("\tconst bool listed = %s;", short)
 	for _, v := range g.order {
 		if g.counts(v) {
-			t.line("\thb_i64 d%d = 0;", v)
+			t.line("\thb_i32 d%d = 0;", v)
 		}
 	}
 	g.collect(d)
 	if d.list >= 0 {
-		t.line("\thb_listed(g, v%d, [&](hb_i64 p, bool in) {", d.list)
+		t.line("\thb_listed(g, v%d, [&](hb_i32 p, bool in) {", d.list)
 	} else {
-		t.line("\thb_each(g, %d, [&](hb_i64 p, bool in) {", d.n)
+		t.line("\thb_each(g, %d, [&](hb_i32 p, bool in) {", d.n)
 	}
 	g.declare()
 	t.line("\t\tif (in) {")

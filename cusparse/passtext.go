@@ -92,8 +92,9 @@ const (
 	wordColIdx
 	wordColVal
 	wordNNZ
-	wordLongs
-	wordNLongs
+	wordPull // parts of long rows
+	wordNParts
+	wordLanes // that take a row
 	matrixWords
 )
 

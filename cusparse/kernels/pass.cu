@@ -63,11 +63,12 @@ struct hb_grid {
 	hb_u32 turn;     // barriers passed
 	hb_u64 *adds;    // the side that threads add to
 	const volatile hb_u64 *reads;
-	hb_i64 thread, threads;
+	hb_u32 thread, threads;
 
 	__device__ __forceinline__ hb_grid(hb_control *c, hb_u64 *pending)
 		: c(c), pending(pending), turn(0), adds(c->side[1]), reads(c->side[0]),
-		  thread((hb_i64)blockIdx.x * HB_PASS_BLOCK + threadIdx.x), threads((hb_i64)gridDim.x * HB_PASS_BLOCK) {
+		  thread(blockIdx.x * HB_PASS_BLOCK + threadIdx.x), threads(gridDim.x * HB_PASS_BLOCK) {
+#pragma unroll 1
 		for (hb_i32 i = threadIdx.x; i < HB_PASS_TOTALS; i += HB_PASS_BLOCK) pending[i] = 0;
 		__syncthreads();
 	}
@@ -86,9 +87,9 @@ struct hb_grid {
 
 	// add adds the numbers of all threads to number i, at the next barrier. All lanes of a warp
 	// call it.
-	__device__ __forceinline__ void add(hb_i32 i, hb_i64 x) {
+	__device__ __forceinline__ void add(hb_i32 i, hb_i32 x) {
 		x = hb_total(x);
-		if (HB_LANE == 0 && x != 0) atomicAdd(&pending[i], (hb_u64)x);
+		if (HB_LANE == 0 && x != 0) atomicAdd(&pending[i], (hb_u64)(hb_i64)x);
 	}
 
 	// fails records the first error.
@@ -124,16 +125,16 @@ template <class T> struct hb_vec {
 	hb_u32 *bits, *marks;
 	hb_i32 *list;
 	hb_u64 *parts; // number of the part << 32 | position
-	hb_i64 n, len, cnt, deg, hubs;
-	hb_i32 at;
+	hb_i64 deg;
+	hb_i32 n, len, cnt, hubs, at;
 	bool listed;
 
 	__device__ __forceinline__ bool has(hb_i64 p) const { return bits[p >> 5] >> (p & 31) & 1; }
 	__device__ __forceinline__ void update(const hb_grid &g) {
-		len += (hb_i64)g.number(HB_PASS_NUMBERS * at);
-		cnt += (hb_i64)g.number(HB_PASS_NUMBERS * at + 1);
+		len += (hb_i32)g.number(HB_PASS_NUMBERS * at);
+		cnt += (hb_i32)g.number(HB_PASS_NUMBERS * at + 1);
 		deg += (hb_i64)g.number(HB_PASS_NUMBERS * at + 2);
-		hubs += (hb_i64)g.number(HB_PASS_NUMBERS * at + 3);
+		hubs += (hb_i32)g.number(HB_PASS_NUMBERS * at + 3);
 	}
 	// unlist forgets the list. Its marks are cleared already. empty says that no entry is left.
 	__device__ __forceinline__ void unlist(bool empty) {
@@ -141,7 +142,7 @@ template <class T> struct hb_vec {
 		listed = empty;
 		if (empty) cnt = 0;
 	}
-	__device__ __forceinline__ hb_i64 places() const { return listed ? len : n; }
+	__device__ __forceinline__ hb_u32 places() const { return listed ? len : n; }
 };
 
 // hb_read is a vector that the loop does not write: a byte for each position, null if all have an
@@ -149,14 +150,14 @@ template <class T> struct hb_vec {
 template <class T> struct hb_read {
 	const T *val;
 	const hb_u8 *bytes;
-	hb_i64 n, cnt;
+	hb_i32 n, cnt;
 	static constexpr bool listed = false;
-	static constexpr hb_i64 hubs = 0;
+	static constexpr hb_i32 hubs = 0;
 	static constexpr const hb_i32 *list = nullptr;
 	static constexpr const hb_u64 *parts = nullptr;
 
 	__device__ __forceinline__ bool has(hb_i64 p) const { return !bytes || bytes[p] != 0; }
-	__device__ __forceinline__ hb_i64 places() const { return n; }
+	__device__ __forceinline__ hb_u32 places() const { return n; }
 };
 
 template <class V> HB_DEVICE void hb_swap(V &a, V &b) {
@@ -167,20 +168,20 @@ template <class V> HB_DEVICE void hb_swap(V &a, V &b) {
 
 // hb_each calls f(p, in) for the positions 0 … n−1, with in false for lanes without one. A warp has
 // 32 positions of one word of bits.
-template <class F> HB_DEVICE void hb_each(const hb_grid &g, hb_i64 n, F f) {
+template <class F> HB_DEVICE void hb_each(const hb_grid &g, hb_u32 n, F f) {
 #pragma unroll 1
-	for (hb_i64 base = g.thread - HB_LANE; base < n; base += g.threads) f(base + HB_LANE, base + HB_LANE < n);
+	for (hb_u32 base = g.thread - HB_LANE; base < n; base += g.threads) f((hb_i32)(base + HB_LANE), base + HB_LANE < n);
 }
 
 // hb_listed calls f(p, in) for the places of the list of v, or for all positions.
 template <class V, class F> HB_DEVICE void hb_listed(const hb_grid &g, const V &v, F f) {
-	const hb_i64 n = v.places();
+	const hb_u32 n = v.places();
 #pragma unroll 1
-	for (hb_i64 base = g.thread - HB_LANE; base < n; base += g.threads) {
-		hb_i64 t = base + HB_LANE;
+	for (hb_u32 base = g.thread - HB_LANE; base < n; base += g.threads) {
+		hb_u32 t = base + HB_LANE;
 		const bool in = t < n;
 		if (in && v.listed) t = v.list[t];
-		f(t, in);
+		f((hb_i32)t, in);
 	}
 }
 
@@ -189,7 +190,7 @@ template <class V, class F> HB_DEVICE void hb_listed(const hb_grid &g, const V &
 
 // hb_enter makes bit p equal to h in the lanes that wrote. With along the lanes have any positions,
 // else the 32 positions of a word.
-HB_PASS_CALL void hb_enter(hb_u32 *bits, hb_i64 p, bool along, bool wrote, bool h) {
+HB_PASS_CALL void hb_enter(hb_u32 *bits, hb_i32 p, bool along, bool wrote, bool h) {
 	if (along) {
 		const hb_u32 bit = 1u << (p & 31);
 		if (wrote && h) atomicOr(&bits[p >> 5], bit);
@@ -202,19 +203,19 @@ HB_PASS_CALL void hb_enter(hb_u32 *bits, hb_i64 p, bool along, bool wrote, bool 
 }
 
 // hb_zero makes words zero.
-HB_PASS_CALL void hb_zero(hb_i64 thread, hb_i64 threads, hb_u32 *bits, hb_i64 words) {
+HB_PASS_CALL void hb_zero(hb_u32 thread, hb_u32 threads, hb_u32 *bits, hb_u32 words) {
 #pragma unroll 1
-	for (hb_i64 w = thread; w < words; w += threads) bits[w] = 0;
+	for (hb_u32 w = thread; w < words; w += threads) bits[w] = 0;
 }
 
 // hb_wipe clears the bits of a vector, along its list or all.
-HB_PASS_CALL void hb_wipe(hb_i64 thread, hb_i64 threads, hb_u32 *bits, hb_u32 *marks, const hb_i32 *list, hb_i64 len, hb_i64 n) {
+HB_PASS_CALL void hb_wipe(hb_u32 thread, hb_u32 threads, hb_u32 *bits, hb_u32 *marks, const hb_i32 *list, hb_u32 len, hb_u32 n) {
 	if (!list) {
 		hb_zero(thread, threads, bits, (n + 31) / 32);
 		return;
 	}
 #pragma unroll 1
-	for (hb_i64 t = thread; t < len; t += threads) {
+	for (hb_u32 t = thread; t < len; t += threads) {
 		const hb_i32 p = list[t];
 		bits[p >> 5] = 0;
 		if (marks) marks[p >> 5] = 0;
@@ -225,18 +226,18 @@ template <class V> HB_DEVICE void hb_clear(const hb_grid &g, V &v) {
 }
 
 // hb_bytes writes a byte for each bit that is not in less, if that is given.
-HB_PASS_CALL void hb_bytes(hb_i64 thread, hb_i64 threads, const hb_u32 *bits, const hb_u32 *less, hb_u8 *bytes, hb_i64 n) {
+HB_PASS_CALL void hb_bytes(hb_u32 thread, hb_u32 threads, const hb_u32 *bits, const hb_u32 *less, hb_u8 *bytes, hb_u32 n) {
 #pragma unroll 1
-	for (hb_i64 q = thread; q < (n + 3) / 4; q += threads) { // there is room for whole words
+	for (hb_u32 q = thread; q < (n + 3) / 4; q += threads) { // there is room for whole words
 		const hb_u32 four = (less ? bits[q / 8] & ~less[q / 8] : bits[q / 8]) >> (q % 8 * 4) & 15;
 		((hb_u32 *)bytes)[q] = (four & 1) | (four & 2) << 7 | (four & 4) << 14 | (four & 8) << 21;
 	}
 }
 
 // hb_join_bits adds the bits of y to x.
-HB_PASS_CALL void hb_join_bits(hb_i64 thread, hb_i64 threads, hb_u32 *x, const hb_u32 *y, hb_i64 words) {
+HB_PASS_CALL void hb_join_bits(hb_u32 thread, hb_u32 threads, hb_u32 *x, const hb_u32 *y, hb_u32 words) {
 #pragma unroll 1
-	for (hb_i64 w = thread; w < words; w += threads) x[w] |= y[w];
+	for (hb_u32 w = thread; w < words; w += threads) x[w] |= y[w];
 }
 
 // hb_begin makes the bits and the values of a vector at the begin of a loop, and returns the
@@ -245,24 +246,24 @@ HB_PASS_CALL void hb_join_bits(hb_i64 thread, hb_i64 threads, hb_u32 *x, const h
 // entry have the value rest. bits is null if the vector is full. The bit of position also is set
 // too, unless that is −1.
 template <class T>
-HB_PASS_CALL hb_i64 hb_begin(hb_i64 thread, hb_i64 threads, hb_i64 n, hb_u64 format, hb_i64 one, const hb_u8 *has, const T *val, T value, T *out, hb_u32 *bits, bool whole, T rest, hb_i64 also) {
-	hb_i64 d = 0;
+HB_PASS_CALL hb_i32 hb_begin(hb_u32 thread, hb_u32 threads, hb_u32 n, hb_i32 format, hb_i32 one, const hb_u8 *has, const T *val, T value, T *out, hb_u32 *bits, bool whole, T rest, hb_i32 also) {
+	hb_i32 d = 0;
 	if (format != 2 && format != 3 && !whole) {
 #pragma unroll 1
-		for (hb_i64 w = thread; w < (n + 31) / 32; w += threads) {
-			const bool here = format == 4 && w == one >> 5;
-			bits[w] = (here ? 1u << (one & 31) : 0) | (w == also >> 5 ? 1u << (also & 31) : 0);
+		for (hb_u32 w = thread; w < (n + 31) / 32; w += threads) {
+			const bool here = format == 4 && w == (hb_u32)one >> 5;
+			bits[w] = (here ? 1u << (one & 31) : 0) | (also >= 0 && w == (hb_u32)also >> 5 ? 1u << (also & 31) : 0);
 			if (here) out[one] = value;
 			d += here;
 		}
 		return d;
 	}
-#pragma unroll 2
-	for (hb_i64 base = thread - HB_LANE; base < n; base += threads) {
-		const hb_i64 p = base + HB_LANE;
-		const bool here = format == 4 && p == one, h = p < n && (here || format == 3 || (format == 2 && has[p]));
+#pragma unroll 1
+	for (hb_u32 base = thread - HB_LANE; base < n; base += threads) {
+		const hb_u32 p = base + HB_LANE;
+		const bool here = format == 4 && p == (hb_u32)one, h = p < n && (here || format == 3 || (format == 2 && has[p]));
 		if (p < n) out[p] = here ? value : h ? (val ? val[p] : (T)1) : rest;
-		const hb_u32 word = __ballot_sync(HB_FULL, h || p == also);
+		const hb_u32 word = __ballot_sync(HB_FULL, h || p == (hb_u32)also);
 		if (bits && HB_LANE == 0) bits[p >> 5] = word;
 		d += h;
 	}
@@ -270,36 +271,41 @@ HB_PASS_CALL hb_i64 hb_begin(hb_i64 thread, hb_i64 threads, hb_i64 n, hb_u64 for
 }
 
 // hb_one makes the list of a vector with one entry, whose row has so many parts.
-HB_PASS_CALL void hb_one(hb_i64 thread, hb_i64 threads, hb_i64 one, hb_i32 *list, hb_u32 *marks, hb_u64 *parts, hb_i64 hubs) {
-	if (thread == 0) list[0] = (hb_i32)one;
-	if (marks && thread == (one >> 5) % threads) marks[one >> 5] = 1u << (one & 31); // hb_zero wrote it
+HB_PASS_CALL void hb_one(hb_u32 thread, hb_u32 threads, hb_i32 one, hb_i32 *list, hb_u32 *marks, hb_u64 *parts, hb_u32 hubs) {
+	if (thread == 0) list[0] = one;
+	if (marks && thread == (hb_u32)(one >> 5) % threads) marks[one >> 5] = 1u << (one & 31); // hb_zero wrote it
 #pragma unroll 1
-	for (hb_i64 c = thread; c < hubs; c += threads) parts[c] = (hb_u64)c << 32 | (hb_u32)one;
+	for (hb_u32 c = thread; c < hubs; c += threads) parts[c] = (hb_u64)c << 32 | (hb_u32)one;
 }
 
 #define HB_PASS_HUB 256   // entries from which a row of a push is shared by warps
 #define HB_PASS_CHUNK 256 // entries of such a row that a warp takes at a time
-#define HB_PASS_LONG 2048 // entries from which a block takes a row of a pull
+#define HB_PASS_LONG 512  // entries from which a row of a pull is shared by warps
+#define HB_PASS_PART 1024 // entries of such a row that a warp takes at a time
 
 // hb_parted appends the parts of a row, for the lanes with d > HB_PASS_HUB entries, to the parts
 // of a vector that has hubs of them; adds counts new ones. All lanes of a warp call it.
-HB_PASS_CALL void hb_parted(hb_u64 *parts, hb_i64 hubs, hb_u64 *adds, hb_i64 d, hb_i32 p) {
-	for (hb_u32 open = __ballot_sync(HB_FULL, d > HB_PASS_HUB); open; open &= open - 1) {
+HB_PASS_CALL void hb_parted(hb_u64 *parts, hb_i32 hubs, hb_u64 *adds, hb_i64 d, hb_i32 p) {
+	hb_u32 open = __ballot_sync(HB_FULL, d > HB_PASS_HUB);
+	if (open == 0) return;
+	const hb_i32 count = d > HB_PASS_HUB ? (hb_i32)((d + HB_PASS_CHUNK - 1) / HB_PASS_CHUNK) : 0, sum = hb_sums(count);
+	hb_i32 first = 0;
+	if (HB_LANE == HB_WARP - 1) first = hubs + (hb_i32)atomicAdd(adds, (hb_u64)sum);
+	first = __shfl_sync(HB_FULL, first, HB_WARP - 1) + sum - count;
+#pragma unroll 1
+	for (; open; open &= open - 1) {
 		const hb_i32 from = __ffs((hb_i32)open) - 1;
-		const hb_i64 count = (__shfl_sync(HB_FULL, d, from) + HB_PASS_CHUNK - 1) / HB_PASS_CHUNK;
-		const hb_i32 q = __shfl_sync(HB_FULL, p, from);
-		hb_u64 first = 0;
-		if (HB_LANE == 0) first = atomicAdd(adds, (hb_u64)count);
-		first = __shfl_sync(HB_FULL, first, 0) + (hb_u64)hubs;
-		for (hb_i64 c = HB_LANE; c < count; c += HB_WARP) parts[first + c] = (hb_u64)c << 32 | (hb_u32)q;
+		const hb_i32 n = __shfl_sync(HB_FULL, count, from), q = __shfl_sync(HB_FULL, p, from), at = __shfl_sync(HB_FULL, first, from);
+#pragma unroll 1
+		for (hb_i32 c = HB_LANE; c < n; c += HB_WARP) parts[at + c] = (hb_u64)c << 32 | (hb_u32)q;
 	}
 }
 
 // hb_spill appends p to the list of a vector in the lanes with want: a collector has no room.
-HB_PASS_CALL void hb_spill(hb_u64 *adds, hb_i32 *list, hb_u64 *parts, hb_i64 len, hb_i64 hubs, const hb_i64 *deg, bool want, hb_i32 p) {
+HB_PASS_CALL void hb_spill(hb_u64 *adds, hb_i32 *list, hb_u64 *parts, hb_i32 len, hb_i32 hubs, const hb_i64 *deg, bool want, hb_i32 p) {
 	const hb_u32 lanes = __ballot_sync(HB_FULL, want);
-	hb_u64 at = 0;
-	if (HB_LANE == 0) at = (hb_u64)len + atomicAdd(&adds[0], (hb_u64)__popc(lanes));
+	hb_i32 at = 0;
+	if (HB_LANE == 0) at = len + (hb_i32)atomicAdd(&adds[0], (hb_u64)__popc(lanes));
 	at = __shfl_sync(HB_FULL, at, 0);
 	if (want) list[at + __popc(lanes & ((1u << HB_LANE) - 1))] = p;
 	if (!deg) return;
@@ -351,11 +357,11 @@ template <hb_i32 K> struct hb_collector {
 			hb_spill(&g.adds[HB_PASS_NUMBERS * v.at], v.list, v.parts, v.len, v.hubs, deg, want >> k & 1, q);
 		}
 	}
-	static __device__ __noinline__ void write(hb_u64 *adds, hb_i32 *list, hb_u64 *parts, hb_i64 len, hb_i64 hubs, const hb_i64 *deg) {
+	static __device__ __noinline__ void write(hb_u64 *adds, hb_i32 *list, hb_u64 *parts, hb_i32 len, hb_i32 hubs, const hb_i64 *deg) {
 		__syncthreads();
 		const hb_i32 n = count()[0];
 		if (n == 0) return;
-		if (threadIdx.x == 0) count()[1] = (hb_i32)(len + (hb_i64)atomicAdd(&adds[0], (hb_u64)n));
+		if (threadIdx.x == 0) count()[1] = len + (hb_i32)atomicAdd(&adds[0], (hb_u64)n);
 		__syncthreads();
 		const hb_i32 first = count()[1];
 		hb_i64 edges = 0;
@@ -380,8 +386,8 @@ template <hb_i32 K> struct hb_collector {
 // hb_list makes the list of a vector that has none. A barrier and update must follow.
 template <class V> HB_DEVICE void hb_list(hb_grid &g, V &v, const hb_i64 *deg) {
 	hb_collector<0> found;
-	hb_each(g, v.n, [&](hb_i64 p, bool in) {
-		const hb_i32 one[1] = {(hb_i32)p};
+	hb_each(g, v.n, [&](hb_i32 p, bool in) {
+		const hb_i32 one[1] = {p};
 		const bool want = in && v.has(p);
 		found.put(g, v, want, one, deg);
 		if (v.marks) hb_enter(v.marks, p, false, in, want);
@@ -431,14 +437,14 @@ template <class T, class F> HB_DEVICE void hb_join(T *p, T y, F add) {
 template <bool PARTS, class X, class T, class O, class F>
 HB_DEVICE void hb_push(hb_grid &g, const hb_i64 *ptr, const hb_i32 *idx, const X &x, T &t, const hb_i64 *deg, O open, F edge) {
 	hb_collector<0> found;
-	const hb_i64 items = x.places(), warps = g.threads / HB_WARP, warp = g.thread / HB_WARP, hubs = PARTS ? x.hubs : 0;
-	hb_i64 share = (items + warps - 1) / warps;
+	const hb_u32 items = x.places(), warps = g.threads / HB_WARP, warp = g.thread / HB_WARP, hubs = PARTS ? x.hubs : 0;
+	hb_u32 share = (items + warps - 1) / warps;
 	if (share > HB_WARP) share = HB_WARP;
-	hb_i64 base = warp * share, part = warps - 1 - warp;
+	hb_u32 base = warp * share, part = warps - 1 - warp;
 #pragma unroll 1
 	for (;;) {
-		hb_i64 j = 0, lo = 0;
-		hb_u32 d = 0;
+		hb_u32 j = 0, d = 0;
+		hb_i64 lo = 0;
 		if (base < items) {
 			j = base + HB_LANE;
 			base += warps * share;
@@ -453,7 +459,7 @@ HB_DEVICE void hb_push(hb_grid &g, const hb_i64 *ptr, const hb_i32 *idx, const X
 		} else if (part < hubs) {
 			const hb_u64 item = x.parts[part];
 			part += warps;
-			j = (hb_i64)(hb_u32)item;
+			j = (hb_u32)item;
 			if (x.has(j)) {
 				const hb_i64 first = ptr[j] + (hb_i64)(item >> 32) * HB_PASS_CHUNK, end = ptr[j + 1];
 				const hb_i64 last = first + HB_PASS_CHUNK < end ? first + HB_PASS_CHUNK : end;
@@ -488,12 +494,13 @@ HB_DEVICE void hb_push(hb_grid &g, const hb_i64 *ptr, const hb_i32 *idx, const X
 	found.flush(g, t, deg);
 }
 
-// hb_fold adds up the values of the lanes of a warp, in a fixed order: the first lane has the sum.
-template <class C, class F> HB_DEVICE void hb_fold(bool &hit, C &acc, F add) {
-	for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
+// hb_fold adds up the values of so many lanes, in a fixed order: the first of them has the sum.
+template <class C, class F> HB_DEVICE void hb_fold(bool &hit, C &acc, F add, hb_i32 lanes) {
+#pragma unroll 1
+	for (hb_i32 d = lanes / 2; d > 0; d /= 2) {
 		const bool other = __shfl_down_sync(HB_FULL, (hb_i32)hit, d) != 0;
 		const C y = hb_from(acc, HB_LANE + d < HB_WARP ? HB_LANE + d : HB_LANE);
-		if (HB_LANE < d && other) {
+		if (HB_LANE % lanes < d && other) {
 			acc = hit ? add(acc, y) : y;
 			hit = true;
 		}
@@ -504,7 +511,7 @@ template <class C, class F> HB_DEVICE void hb_fold(bool &hit, C &acc, F add) {
 template <class C, class F> HB_DEVICE void hb_block_fold(bool &hit, C &acc, F add) {
 	__shared__ C sums[HB_PASS_WARPS];
 	__shared__ bool hits[HB_PASS_WARPS];
-	hb_fold(hit, acc, add);
+	hb_fold(hit, acc, add, HB_WARP);
 	__syncthreads();
 	if (HB_LANE == 0) {
 		sums[threadIdx.x / HB_WARP] = acc;
@@ -521,7 +528,7 @@ template <class C, class F> HB_DEVICE void hb_block_fold(bool &hit, C &acc, F ad
 
 // hb_terms adds the terms of the entries e, e + step … below end, HB_PASS_UNROLL of them, to acc.
 template <class C, class E, class A>
-HB_DEVICE void hb_terms(hb_i64 e, hb_i64 step, hb_i64 end, hb_i64 row, const hb_i32 *idx, bool &hit, C &acc, E term, A add) {
+HB_DEVICE void hb_terms(hb_i64 e, hb_i32 step, hb_i64 end, hb_i32 row, const hb_i32 *idx, bool &hit, C &acc, E term, A add) {
 	hb_i32 j[HB_PASS_UNROLL];
 	C y[HB_PASS_UNROLL];
 	bool ok[HB_PASS_UNROLL];
@@ -537,110 +544,88 @@ HB_DEVICE void hb_terms(hb_i64 e, hb_i64 step, hb_i64 end, hb_i64 row, const hb_
 	}
 }
 
-// hb_pull calls done(i, acc) for every row i with a sum acc of term(i, e, j, y) over the entries e of
-// the row for which it returns true, in a fixed order, and bits(w, b) for the bits b of such rows in
-// word w, maybe several times. Rows that allowed(i) excludes have none. Long rows have more than
-// HB_PASS_LONG entries: a block takes each. One entry is enough with ONE: then a thread looks at the first entries of a row, and the warp at
-// the rest of each. Else the lanes of a warp share the entries of 32 rows evenly, and add up
-// neighbours of one row.
-template <bool ONE, class C, class M, class E, class A, class D, class B>
-HB_DEVICE void hb_pull(hb_grid &g, hb_i64 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_i32 *longs, hb_i64 nlongs, M allowed, E term, A add, D done, B bits) {
-	__shared__ C all[HB_PASS_WARPS][HB_WARP];
-	C *sums = all[threadIdx.x / HB_WARP];
-	for (hb_i64 base = g.thread - HB_LANE; base < n; base += g.threads) {
-		const hb_i64 i = base + HB_LANE;
-		bool ok = i < n, reads = ok && allowed(i), hit = false;
-		hb_i64 e = 0, hi = 0;
+// hb_pull adds up term(i, e, j, y) over the entries e of each row i that allowed(i) does not exclude,
+// if it returns true. It calls done(i, acc) with the sum, and bits(w, b) for the bits b of rows with
+// a sum in word w. Rows of more than HB_PASS_LONG entries are shared by warps, which call
+// join(i, acc) with parts of the sum. Sums need no order.
+//
+// With ONE a sum is one term: a thread looks at the first entries of a row, and the warp at the rest.
+// Else so many lanes take a row.
+template <bool ONE, class C, class M, class E, class A, class D, class B, class J>
+HB_DEVICE void hb_pull(hb_grid &g, hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u64 *parts, hb_u32 nparts, hb_i32 lanes, M allowed, E term, A add, D done, B bits, J join) {
+	const hb_u32 warps = g.threads / HB_WARP, warp = g.thread / HB_WARP;
+	if (ONE) lanes = 1;
+	const hb_u32 rows = HB_WARP / lanes; // of a warp
+#pragma unroll 1
+	for (hb_u32 base = warp * rows; base < (hb_u32)n; base += warps * rows) {
+		const hb_i32 i = (hb_i32)(base + HB_LANE / lanes);
+		bool reads = i < n && allowed(i), hit = false;
+		if (!__any_sync(HB_FULL, reads)) continue;
+		hb_i64 e = 0, end = 0;
 		if (reads) {
 			e = ptr[i];
-			hi = ptr[i + 1];
-			if (nlongs > 0 && hi - e > HB_PASS_LONG) ok = reads = false;
+			end = ptr[i + 1];
+			if (nparts > 0 && end - e > HB_PASS_LONG) reads = false;
+			e += HB_LANE % lanes;
 		}
 		C acc = C();
+#pragma unroll 1
+		for (hb_i32 k = 0; (!ONE || k < 4) && __any_sync(HB_FULL, reads && e < end); k++) {
+			if (reads) hb_terms(e, lanes, end, i, idx, hit, acc, term, add);
+			e += lanes * HB_PASS_UNROLL;
+			reads = reads && !(ONE && hit);
+		}
 		if (ONE) {
-			for (hb_i32 k = 0; k < 4 && __any_sync(HB_FULL, reads && e < hi); k++) {
-				if (reads) hb_terms(e, 1, hi, i, idx, hit, acc, term, add);
-				e += HB_PASS_UNROLL;
-				reads = reads && !hit;
-			}
-			for (hb_u32 open = __ballot_sync(HB_FULL, reads && e < hi); open; open &= open - 1) {
-				const hb_i32 from = __ffs((hb_i32)open) - 1;
-				const hb_i64 row = __shfl_sync(HB_FULL, i, from), begin = __shfl_sync(HB_FULL, e, from), end = __shfl_sync(HB_FULL, hi, from);
+#pragma unroll 1
+			for (hb_u32 open = __ballot_sync(HB_FULL, reads && e < end); open; open &= open - 1) {
+				const hb_i32 from = __ffs((hb_i32)open) - 1, row = __shfl_sync(HB_FULL, i, from);
+				const hb_i64 begin = __shfl_sync(HB_FULL, e, from), last = __shfl_sync(HB_FULL, end, from);
 				bool found = false;
 				C sum = C();
-				for (hb_i64 s = begin + HB_LANE; s - HB_LANE < end; s += HB_WARP * HB_PASS_UNROLL) {
-					hb_terms(s, HB_WARP, end, row, idx, found, sum, term, add);
-					if (__any_sync(HB_FULL, found)) break;
+				hb_u32 who = 0;
+#pragma unroll 1
+				for (hb_i64 s = begin + HB_LANE; s - HB_LANE < last && who == 0; s += HB_WARP * HB_PASS_UNROLL) {
+					hb_terms(s, HB_WARP, last, row, idx, found, sum, term, add);
+					who = __ballot_sync(HB_FULL, found);
 				}
-				hb_fold(found, sum, add);
-				sum = hb_from(sum, 0);
-				if (__shfl_sync(HB_FULL, (hb_i32)found, 0) && HB_LANE == from) {
+				if (who == 0) continue;
+				sum = hb_from(sum, __ffs((hb_i32)who) - 1);
+				if (HB_LANE == from) {
 					acc = sum;
 					hit = true;
 				}
 			}
 		} else {
-			const hb_u32 d = reads ? (hb_u32)(hi - e) : 0, sum = hb_sums(d), before = sum - d, total = __shfl_sync(HB_FULL, sum, HB_WARP - 1);
-			hb_u32 got = 0; // rows with a sum
-			for (hb_u32 s = 0; s < total; s += HB_WARP * HB_PASS_UNROLL) {
-				hb_i32 row[HB_PASS_UNROLL], j[HB_PASS_UNROLL];
-				hb_i64 at[HB_PASS_UNROLL];
-				bool in[HB_PASS_UNROLL];
-				C y[HB_PASS_UNROLL];
-#pragma unroll
-				for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
-					const hb_u32 t = s + u * HB_WARP + HB_LANE;
-					in[u] = t < total;
-					row[u] = hb_owner(sum, in[u] ? t : total - 1);
-					at[u] = __shfl_sync(HB_FULL, e, row[u]) + (hb_i64)(t - __shfl_sync(HB_FULL, before, row[u]));
-				}
-#pragma unroll
-				for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) j[u] = in[u] ? idx[at[u]] : 0;
-#pragma unroll
-				for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) in[u] = in[u] && term(base + row[u], at[u], j[u], y[u]);
-				for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
-#pragma unroll
-					for (hb_i32 d = 1; d < HB_WARP; d *= 2) {
-						const hb_i32 key = __shfl_up_sync(HB_FULL, row[u], d);
-						const bool other = __shfl_up_sync(HB_FULL, (hb_i32)in[u], d) != 0;
-						const C z = hb_up(y[u], d);
-						if (HB_LANE >= d && key == row[u] && other) {
-							y[u] = in[u] ? add(z, y[u]) : z;
-							in[u] = true;
-						}
-					}
-					const hb_i32 next = __shfl_down_sync(HB_FULL, row[u], 1);
-					const bool last = in[u] && (HB_LANE == HB_WARP - 1 || next != row[u]);
-					if (last) sums[row[u]] = got >> row[u] & 1 ? add(sums[row[u]], y[u]) : y[u];
-					hb_u32 bit = last ? 1u << row[u] : 0;
-#pragma unroll
-					for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) bit |= __shfl_xor_sync(HB_FULL, bit, d);
-					got |= bit;
-					__syncwarp();
-				}
-			}
-			hit = got >> HB_LANE & 1;
-			if (hit) acc = sums[HB_LANE];
-			__syncwarp();
+			hb_fold(hit, acc, add, lanes);
+			hit = hit && HB_LANE % lanes == 0;
 		}
-		if (ok && hit) done(i, acc);
-		const hb_u32 word = __ballot_sync(HB_FULL, ok && hit);
-		if (HB_LANE == 0 && word != 0) bits(i >> 5, word);
+		if (hit) done(i, acc);
+		const hb_u32 who = __ballot_sync(HB_FULL, hit);
+		if (HB_LANE != 0 || who == 0) continue;
+		hb_u32 word = who;
+		if (lanes > 1) {
+			word = 0;
+			for (hb_u32 r = 0; r < rows; r++) word |= (who >> r * lanes & 1) << r;
+		}
+		bits(i >> 5, word << (i & 31));
 	}
-	for (hb_i64 r = blockIdx.x; r < nlongs; r += gridDim.x) {
-		const hb_i64 i = longs[r];
-		const bool reads = allowed(i);
+#pragma unroll 1
+	for (hb_u32 r = warp; r < nparts; r += warps) {
+		const hb_u64 item = parts[r];
+		const hb_i32 i = (hb_i32)(hb_u32)item;
+		if (!allowed(i)) continue;
+		const hb_i64 begin = ptr[i] + (hb_i64)(item >> 32) * HB_PASS_PART;
+		hb_i64 end = ptr[i + 1];
+		if (end > begin + HB_PASS_PART) end = begin + HB_PASS_PART;
 		bool hit = false;
 		C acc = C();
-		const hb_i64 end = ptr[i + 1];
-		for (hb_i64 e = ptr[i] + threadIdx.x; reads && e < end && !(ONE && hit); e += HB_PASS_BLOCK * HB_PASS_UNROLL) {
-			hb_terms(e, HB_PASS_BLOCK, end, i, idx, hit, acc, term, add);
+#pragma unroll 1
+		for (hb_i64 e = begin; e < end; e += HB_WARP * HB_PASS_UNROLL) {
+			hb_terms(e + HB_LANE, HB_WARP, end, i, idx, hit, acc, term, add);
+			if (ONE && __any_sync(HB_FULL, hit)) break;
 		}
-		hb_block_fold(hit, acc, add);
-		if (threadIdx.x == 0 && hit) {
-			done(i, acc);
-			bits(i >> 5, 1u << (i & 31));
-		}
+		hb_fold(hit, acc, add, HB_WARP);
+		if (HB_LANE == 0 && hit) join(i, acc);
 	}
 }
 
