@@ -22,7 +22,7 @@ const (
 
 // larger are the packages and files above the limits, with the lines that they may have.
 var larger = map[string]int{
-	"cusparse":     11100, // the backend: kernels are composed and launched in one place
+	"cusparse":     11300, // the backend: kernels are composed and launched in one place
 	"internal/cpu": 7900,  // the drivers of all operations
 	"cmd/hiveblas": 9000,  // a file a command
 
@@ -79,7 +79,7 @@ var longer = map[string]string{
 	"cusparse/tune.go":            "run",
 	"cusparse/passpoint.go":       "point",
 	"cusparse/passproduct.go":     "product",
-	"cusparse/passkernel.go":      "declare",
+	"cusparse/passkernel.go":      "contents",
 	"cusparse/passstage.go":       "flush",
 	"ops/scatter.go":              "scatter",
 	"program/gpu.go":              "superstep",
