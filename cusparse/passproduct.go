@@ -58,21 +58,34 @@ func (t *passText) term(i, m int, val, r, c string) string {
 	return fmt.Sprintf("%s(%s, %s, %s, %s, %s)", name, a, x, first, c, last)
 }
 
-// joined adds y to the result of a product at k, and returns whether k is new there. bits says what
-// is there.
-func (t *passText) joined(temp int, bits string, m device.Monoid, y string) string {
-	if m.Any {
-		return fmt.Sprintf("const bool fresh = hb_mark(%s, k); if (fresh) v%d.val[k] = %s; return fresh;", bits, temp, y)
-	}
-	add := t.binary(m.Func)
-	join := fmt.Sprintf("hb_join(&v%d.val[k], (%s)(%s), [](%s x, %s y) { return %s(x, y); });", temp, m.Out.Name, y, m.Out.Name, m.Out.Name, add)
+// better is whether y changes the result of a product at k; a value that was read too early may say
+// so in vain.
+func (t *passText) better(temp int, m device.Monoid) string {
 	if native := nativeJoin(m); native != "" {
-		// The value only gets better: most terms do not, and need no atomic operation.
 		less := map[string]string{"atomicMin": "<", "atomicMax": ">"}[native]
-		join = fmt.Sprintf("const %s z = %s; if (z %s ((volatile %s *)v%d.val)[k]) %s((%s *)&v%d.val[k], (%s)z);",
-			m.Out.Name, y, less, m.Out.Name, temp, native, nativeType(m.Out), temp, nativeType(m.Out))
+		return fmt.Sprintf("y %s v%d.val[k] || !v%d.has(k)", less, temp, temp)
 	}
-	return join + fmt.Sprintf(" return !hb_marked(%s, k) && hb_mark(%s, k);", bits, bits)
+	return "true"
+}
+
+// marked notes that the result of a product has an entry at k, and is whether it is new. bits says
+// what is there.
+func marked(bits string, m device.Monoid) string {
+	if m.Any {
+		return fmt.Sprintf("hb_mark(%s, k)", bits)
+	}
+	return fmt.Sprintf("!hb_marked(%s, k) && hb_mark(%s, k)", bits, bits)
+}
+
+// joined adds y to the result of a product at k; fresh says that k is new there. Then also follows.
+func (t *passText) joined(temp int, m device.Monoid, also string) string {
+	if m.Any {
+		return fmt.Sprintf("if (fresh) { v%d.val[k] = y;%s }", temp, also)
+	}
+	if native := nativeJoin(m); native != "" {
+		return fmt.Sprintf("%s((%s *)&v%d.val[k], (%s)y);", native, nativeType(m.Out), temp, nativeType(m.Out))
+	}
+	return fmt.Sprintf("hb_join(&v%d.val[k], y, [](%s x, %s y) { return %s(x, y); });", temp, m.Out.Name, m.Out.Name, t.binary(m.Func))
 }
 
 // nativeType is the type of the atomic instructions for integers of 32 and 64 bits, "" for others.
@@ -185,22 +198,23 @@ func (t *passText) product(i int) {
 		also = fmt.Sprintf(" atomicOr(&v%d.bits[k >> 5], 1u << (k & 31));", temp)
 		mark = fmt.Sprintf("v%d.bits", s.Mask.Var)
 	}
-	body := t.joined(temp, mark, s.Ring.Add, t.term(i, m, "col_val", "k", "j"))
-	if also != "" {
-		body = fmt.Sprintf("const bool is = [&]() -> bool { %s }(); if (is)%s d += is; return is;", body, also)
-	} else if t.vars[temp].counted {
-		body = fmt.Sprintf("const bool is = [&]() -> bool { %s }(); d += is; return is;", body)
-	}
+	C := s.Ring.Add.Out.Name
 	open := allowed
 	if s.Ring.Add.Any && also == "" {
 		open = fmt.Sprintf("!hb_marked(v%d.bits, k) && %s", temp, open)
 	}
-	t.line("\t\thb_push<%v>(g, m%d_cols, m%d_col_idx, %s, v%d, %s,", parts, m, m, u, temp, t.degOf(temp))
+	count := ""
+	if t.vars[temp].counted {
+		count = " d += fresh;"
+	}
+	t.line("\t\thb_push<%v, %s>(g, m%d_cols, m%d_col_idx, %s, v%d, %s,", parts, C, m, m, u, temp, t.degOf(temp))
 	t.line("\t\t\t[&](hb_i32 k) -> bool { return %s; },", open)
-	t.line("\t\t\t[&](hb_i32 j, hb_i64 e, hb_i32 k) -> bool { %s });", body)
+	t.line("\t\t\t[&](hb_i32 j, hb_i64 e, hb_i32 k) -> %s { return (%s)%s; },", C, C, t.term(i, m, "col_val", "k", "j"))
+	t.line("\t\t\t[&](hb_i32 k, %s y) -> bool { return %s; },", C, t.better(temp, s.Ring.Add))
+	t.line("\t\t\t[&](hb_i32 k) -> bool { return %s; },", marked(mark, s.Ring.Add))
+	t.line("\t\t\t[&](hb_i32 k, %s y, bool fresh) { %s%s });", C, t.joined(temp, s.Ring.Add, also), count)
 	if pull {
 		t.line("\t} else {")
-		C := s.Ring.Add.Out.Name
 		has := t.hasAt(x, "j")
 		t.line("\t\thb_pull<%v, %s>(g, %d, m%d_rows, m%d_row_idx, m%d_parts, m%d_nparts, m%d_lanes,", s.Ring.Add.Any, C, t.vars[temp].n, m, m, m, m, m)
 		t.line("\t\t\t[&](hb_i32 k) -> bool { return %s; },", allowed)
@@ -212,7 +226,7 @@ func (t *passText) product(i int) {
 			set = fmt.Sprintf("atomicOr(&v%d.bits[w], b); ", s.Mask.Var)
 		}
 		t.line("\t\t\t[&](hb_i32 w, hb_u32 b) { %satomicOr(&v%d.bits[w], b); },", set, temp)
-		t.line("\t\t\t[&](hb_i32 k, %s y) { d += [&]() -> bool { %s }();%s });", C, t.joined(temp, mark, s.Ring.Add, "y"), also)
+		t.line("\t\t\t[&](hb_i32 k, %s y) { const bool fresh = %s; %s%s });", C, marked(mark, s.Ring.Add), t.joined(temp, s.Ring.Add, also), count)
 		if t.vars[temp].listed {
 			t.line("\t\tv%d.unlist(false);", temp)
 		}
@@ -301,7 +315,10 @@ func (t *passText) scatter(i int) {
 	t.line("\t\t\t\treturn false;")
 	t.line("\t\t\t}")
 	t.line("\t\t\tif (!(%s)) return false;", t.allowedAt(s.Mask, "k"))
-	t.line("\t\t\t%s", t.joined(temp, fmt.Sprintf("v%d.bits", temp), s.Monoid, val))
+	t.line("\t\t\tconst %s y = (%s)%s;", s.Monoid.Out.Name, s.Monoid.Out.Name, val)
+	t.line("\t\t\tconst bool fresh = %s;", marked(fmt.Sprintf("v%d.bits", temp), s.Monoid))
+	t.line("\t\t\t%s", t.joined(temp, s.Monoid, ""))
+	t.line("\t\t\treturn fresh;")
 	t.line("\t\t}();")
 	t.line("\t\td += fresh;")
 	t.line("\t\tconst hb_i32 one[1] = {(hb_i32)k};")

@@ -431,13 +431,16 @@ template <class T, class F> HB_DEVICE void hb_join(T *p, T y, F add) {
 
 #define HB_PASS_UNROLL 4
 
-// hb_push looks at the entries e of the rows of x's entries: if open(to) holds for the column, it
-// calls edge(from, e, to), and appends the column to t if that returns true. With PARTS the list of
-// x has parts of its long rows.
-template <bool PARTS, class X, class T, class O, class F>
-HB_DEVICE void hb_push(hb_grid &g, const hb_i64 *ptr, const hb_i32 *idx, const X &x, T &t, const hb_i64 *deg, O open, F edge) {
+// hb_push looks at the entries e of the rows of x's entries. If open(to) holds for the column, and
+// worth(to, y) for y = get(from, e, to), it calls mark(to), which reports whether the column is new in
+// t, and settle(to, y, fresh). It appends new columns to t. With PARTS the list of x has parts of its
+// long rows. open, get and worth only read, and may be called for nothing: the loads of several
+// entries are under way at a time.
+template <bool PARTS, class C, class X, class T, class O, class E, class W, class M, class S>
+HB_DEVICE void hb_push(hb_grid &g, const hb_i64 *ptr, const hb_i32 *idx, const X &x, T &t, const hb_i64 *deg, O open, E get, W worth, M mark, S settle) {
 	hb_collector<0> found;
-	const hb_u32 items = x.places(), warps = g.threads / HB_WARP, warp = g.thread / HB_WARP, hubs = PARTS ? x.hubs : 0;
+	// Neighbours in the list go to different blocks: what they find is written block by block.
+	const hb_u32 items = x.places(), warps = g.threads / HB_WARP, warp = threadIdx.x / HB_WARP * gridDim.x + blockIdx.x, hubs = PARTS ? x.hubs : 0;
 	hb_u32 share = (items + warps - 1) / warps;
 	if (share > HB_WARP) share = HB_WARP;
 	hb_u32 base = warp * share, part = warps - 1 - warp;
@@ -473,22 +476,37 @@ HB_DEVICE void hb_push(hb_grid &g, const hb_i64 *ptr, const hb_i32 *idx, const X
 		for (hb_u32 s = 0; s < total; s += HB_WARP * HB_PASS_UNROLL) {
 			hb_i32 from[HB_PASS_UNROLL], to[HB_PASS_UNROLL];
 			hb_i64 e[HB_PASS_UNROLL];
-			hb_u32 ok = 0;
+			C y[HB_PASS_UNROLL];
+			hb_u32 ok = 0, fresh = 0;
 #pragma unroll
 			for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
-				const hb_u32 i = s + u * HB_WARP + HB_LANE;
-				const hb_i32 lane = hb_owner(sum, i < total ? i : total - 1);
+				hb_u32 i = s + u * HB_WARP + HB_LANE;
+				if (i < total) ok |= 1u << u;
+				else i = total - 1;
+				const hb_i32 lane = hb_owner(sum, i);
 				from[u] = __shfl_sync(HB_FULL, (hb_i32)j, lane);
 				e[u] = __shfl_sync(HB_FULL, lo, lane) + i;
-				to[u] = i < total ? idx[e[u]] : -1;
+				to[u] = idx[e[u]];
+			}
+#pragma unroll
+			for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
+				const bool good = open(to[u]);
+				ok &= ~((hb_u32)!good << u);
+			}
+			if (!__any_sync(HB_FULL, ok != 0)) continue;
+#pragma unroll
+			for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
+				y[u] = get(from[u], e[u], to[u]);
+				const bool good = worth(to[u], y[u]);
+				ok &= ~((hb_u32)!good << u);
 			}
 #pragma unroll
 			for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++)
-				if (to[u] >= 0 && open(to[u])) ok |= 1u << u;
+				if (ok >> u & 1) fresh |= (hb_u32)mark(to[u]) << u;
 #pragma unroll
 			for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++)
-				if (ok >> u & 1 && !edge(from[u], e[u], to[u])) ok &= ~(1u << u);
-			found.put(g, t, ok, to, deg);
+				if (ok >> u & 1) settle(to[u], y[u], fresh >> u & 1);
+			found.put(g, t, fresh, to, deg);
 		}
 	}
 	found.flush(g, t, deg);
@@ -526,16 +544,24 @@ template <class C, class F> HB_DEVICE void hb_block_fold(bool &hit, C &acc, F ad
 	}
 }
 
-// hb_terms adds the terms of the entries e, e + step … below end, HB_PASS_UNROLL of them, to acc.
+// hb_terms adds the terms of the entries e, e + step … below end, HB_PASS_UNROLL of them, to acc. e is
+// below end. term may be called for nothing.
 template <class C, class E, class A>
 HB_DEVICE void hb_terms(hb_i64 e, hb_i32 step, hb_i64 end, hb_i32 row, const hb_i32 *idx, bool &hit, C &acc, E term, A add) {
 	hb_i32 j[HB_PASS_UNROLL];
+	hb_i64 at[HB_PASS_UNROLL];
 	C y[HB_PASS_UNROLL];
 	bool ok[HB_PASS_UNROLL];
 #pragma unroll
-	for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) j[u] = e + u * step < end ? idx[e + u * step] : -1;
+	for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
+		at[u] = e + u * step < end ? e + u * step : e;
+		j[u] = idx[at[u]];
+	}
 #pragma unroll
-	for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) ok[u] = j[u] >= 0 && term(row, e + u * step, j[u], y[u]);
+	for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
+		ok[u] = term(row, at[u], j[u], y[u]);
+		ok[u] = ok[u] && e + u * step < end;
+	}
 #pragma unroll
 	for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
 		if (!ok[u]) continue;
@@ -571,7 +597,7 @@ HB_DEVICE void hb_pull(hb_grid &g, hb_i32 n, const hb_i64 *ptr, const hb_i32 *id
 		C acc = C();
 #pragma unroll 1
 		for (hb_i32 k = 0; (!ONE || k < 4) && __any_sync(HB_FULL, reads && e < end); k++) {
-			if (reads) hb_terms(e, lanes, end, i, idx, hit, acc, term, add);
+			if (reads && e < end) hb_terms(e, lanes, end, i, idx, hit, acc, term, add);
 			e += lanes * HB_PASS_UNROLL;
 			reads = reads && !(ONE && hit);
 		}
@@ -585,7 +611,7 @@ HB_DEVICE void hb_pull(hb_grid &g, hb_i32 n, const hb_i64 *ptr, const hb_i32 *id
 				hb_u32 who = 0;
 #pragma unroll 1
 				for (hb_i64 s = begin + HB_LANE; s - HB_LANE < last && who == 0; s += HB_WARP * HB_PASS_UNROLL) {
-					hb_terms(s, HB_WARP, last, row, idx, found, sum, term, add);
+					if (s < last) hb_terms(s, HB_WARP, last, row, idx, found, sum, term, add);
 					who = __ballot_sync(HB_FULL, found);
 				}
 				if (who == 0) continue;
@@ -621,7 +647,7 @@ HB_DEVICE void hb_pull(hb_grid &g, hb_i32 n, const hb_i64 *ptr, const hb_i32 *id
 		C acc = C();
 #pragma unroll 1
 		for (hb_i64 e = begin; e < end; e += HB_WARP * HB_PASS_UNROLL) {
-			hb_terms(e + HB_LANE, HB_WARP, end, i, idx, hit, acc, term, add);
+			if (e + HB_LANE < end) hb_terms(e + HB_LANE, HB_WARP, end, i, idx, hit, acc, term, add);
 			if (ONE && __any_sync(HB_FULL, hit)) break;
 		}
 		hb_fold(hit, acc, add, HB_WARP);
