@@ -39,6 +39,7 @@ type passVar struct {
 	rest    string // the value at positions without an entry
 	word    int    // its first place in hb_words
 	rows    bool   // of a matrix: its rows are read, beside the rows of the transpose
+	sums    bool   // of a matrix: all terms of its rows are read
 	at      int    // its number among the vectors with totals
 	operand pass.Use
 }
@@ -94,6 +95,7 @@ const (
 	wordNNZ
 	wordPull // parts of long rows
 	wordNParts
+	wordLong  // entries of a row from which it is in parts
 	wordLanes // that take a row
 	matrixWords
 )
@@ -266,6 +268,7 @@ func (t *passText) classify(have func(u pass.Use) passHave) {
 			}
 			m := t.matrixVar(s.A)
 			t.vars[m].rows = t.vars[m].rows || t.pulls[i]
+			t.vars[m].sums = t.vars[m].sums || !s.Ring.Add.Any
 			t.temps[i] = t.temp(s, s.Ring.Add)
 		case pass.Scatter:
 			if !s.Monoid.Exact && !s.Monoid.Any {
