@@ -339,6 +339,10 @@ func TestInfoOfGPUs(t *testing.T) {
 	defer func() { testMachine.OpenDriver, testMachine.OpenCompiler = before, compiler }()
 	testMachine.OpenDriver = func() (driver.Driver, error) { return e, nil }
 	testMachine.OpenCompiler = func() (driver.Compiler, error) { return fakeCompiler{}, nil }
+	kinds, err := testMachine.GpuKinds()
+	if err != nil || len(kinds) != 2 || !strings.HasPrefix(kinds[1], "emulated device, ") || !strings.HasSuffix(kinds[1], " multiprocessors") {
+		t.Errorf("kinds %q (%v)", kinds, err)
+	}
 	got := runInProcess(t, "info")
 	for _, want := range []string{"CUDA 13.0, by emulator", "gpu:1     emulated device, 4.0 GiB, ", "compute capability 9.0", "NVRTC     1.2, stand-in",
 		"cpu, gpu:0 (emulated device), gpu:1 (emulated device)"} {
