@@ -23,6 +23,8 @@ type Run struct {
 	// first names its algorithm, in a trace that has an Op and a Name and nothing else.
 	Trace  func(ops.Trace)
 	Method Method // Auto: the fastest form where the graph lives
+
+	tuned *tuned
 }
 
 // Method is the form of a workflow.
