@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/bench/internal/gpuside"
@@ -140,6 +141,17 @@ func gpuCases() []gpuCase {
 	add("bfs rmat22", ms(.15), "symmetric22", gpuBFS)
 	add("components rmat22", ms(5), "symmetric22", gpuComponents)
 	add("sssp rmat22", ms(10), "symmetric22", gpuSSSP)
+	for _, c := range []struct {
+		input                 string
+		bfs, sssp, components float64 // bars, against the fused form
+	}{{"symmetric18", 2, 1.4, 1.5}, {"symmetric20", 1.5, 1.4, 1.5}, {"symmetric22", 1.5, 1.4, 1.5}, {"grid2048", .8, 0, 0}} {
+		name := strings.Replace(c.input, "symmetric", "rmat", 1)
+		add("loop bfs "+name, ratio(c.bfs), c.input, loopBFS)
+		if c.sssp > 0 {
+			add("loop sssp "+name, ratio(c.sssp), c.input, loopSSSP)
+			add("loop components "+name, ratio(c.components), c.input, loopComponents)
+		}
+	}
 	for _, g := range []struct {
 		name, input              string
 		bfs, sssp, hcc, pageRank float64 // bars in ms, 0 for none
