@@ -38,7 +38,7 @@ var forms = map[string]Forms{
 	"LocalClustering":             {Device: true}, // by the kernels of ScanStatistics
 	"MaxFlow":                     {Device: true},
 	"MaximalIndependentSet":       {Host: true, Device: true},
-	"PageRank":                    {Device: true, Group: ByRows},
+	"PageRank":                    {Host: true, Device: true, Group: ByRows},
 	"Projection":                  {Group: ByRanges},
 	"SSSP":                        {Device: true, Group: ByRows},
 	"ScanStatistics":              {Host: true, Device: true, Group: ByRanges},
