@@ -40,7 +40,7 @@ var forms = map[string]Forms{
 	"MaximalIndependentSet":       {Host: true, Device: true},
 	"PageRank":                    {Host: true, Device: true, Group: ByRows},
 	"Projection":                  {Group: ByRanges},
-	"SSSP":                        {Device: true, Group: ByRows},
+	"SSSP":                        {Host: true, Device: true, Group: ByRows},
 	"ScanStatistics":              {Host: true, Device: true, Group: ByRanges},
 	"Similarity":                  {Host: true},
 	"StronglyConnectedComponents": {Host: true, Device: true},
