@@ -56,7 +56,7 @@ func (c *call) mxvIndexed(a, uv rep.View, product func(rows, cols, u *sparse.Sto
 	method := c.method
 	switch method {
 	case Auto:
-		method = c.direction(a, u, false)
+		method = c.direction(a, u, false, false)
 	case Push, Pull:
 	default:
 		return &MethodError{c.op, method, "the methods of " + c.op + " are push and pull"}

@@ -126,7 +126,7 @@ func (c *call) directed(s, flip *cpu.Semiring, a rep.View, u *sparse.Store) erro
 	t, method := &c.t, c.method
 	switch method {
 	case Auto:
-		method = c.direction(a, u, s.Any)
+		method = c.direction(a, u, s.Any, s.Constant())
 	case Push, Pull:
 	default:
 		return &MethodError{c.op, method, "the methods of " + c.op + " are push and pull"}
@@ -218,16 +218,15 @@ const transposePays = 4
 // maskCost is the number of positions of a mask that Pull visits in the time of one product.
 const maskCost = 4
 
-// beamer is α of Beamer, Asanović and Patterson (SC 2012): Pull is faster once the edges out of the
-// frontier exceed 1/α of the edges into unvisited vertices.
-const beamer = 14
+// pullRow is the cost of a row of Pull in entries, where one product of a sum suffices.
+const pullRow = 2
 
 // direction selects Push or Pull for A·u. It selects the available orientation unless the other one
 // saves more than the transpose costs.
-func (c *call) direction(a rep.View, u *sparse.Store, any bool) Method {
+func (c *call) direction(a rep.View, u *sparse.Store, any, equal bool) Method {
 	rows, _ := a.Dims()
 	mask := c.t.mask
-	f := facts{rows: rows, entries: a.NVals(), n: u.NCols, nvals: u.NVals, any: any, repeats: c.repeats,
+	f := facts{rows: rows, entries: a.NVals(), n: u.NCols, nvals: u.NVals, any: any, equal: equal, repeats: c.repeats,
 		hasRows: a.HasRows(), hasCols: a.HasCols()}
 	f.pushWork = func(limit int64) int64 { return pushWork(a, u, limit, c.env().Threads) }
 	if mask != nil {
@@ -249,6 +248,7 @@ type facts struct {
 	nvals            int64        // entries of u
 	hasRows, hasCols bool         // the orientations of A that exist
 	any              bool         // one product of a sum suffices
+	equal            bool         // all products are equal too: Push only marks positions
 	repeats          int          // announced by Repeats
 	allowed          func() int64 // positions that the mask allows; nil without a mask
 	// pushWork returns the products of Push, or a number above limit if they are more.
@@ -276,21 +276,34 @@ func (f *facts) direction() Method {
 	if f.nvals == int64(f.n) {
 		return Pull
 	}
-	// Compare the products of Push with the average number of entries that Pull reads in the rows
-	// within the mask.
-	open := float64(f.entries)
-	if f.allowed != nil && f.rows > 0 {
-		open = open*float64(f.allowed())/float64(f.rows) + float64(f.rows)/maskCost
-	}
-	factor := int64(pushCost)
-	if f.any {
-		factor = beamer
-	}
-	limit := int64(open) / factor
+	limit := f.mostPushed()
 	if f.pushWork(limit) > limit {
 		return Pull
 	}
 	return Push
+}
+
+// mostPushed returns the number of products up to which Push is faster than Pull, which reads the
+// rows that the mask allows: whole rows, or where one product of a sum suffices up to the first
+// entry of u. If the columns of A for which u has an entry have w of the e entries of A, these are
+// one in e/w, and Pull reads about e/w entries of a row.
+func (f *facts) mostPushed() int64 {
+	e, open, visits := float64(f.entries), float64(f.rows), 0.0
+	if f.allowed != nil {
+		open, visits = float64(f.allowed()), float64(f.rows)/maskCost
+	}
+	entries := e * open / max(float64(f.rows), 1)
+	if !f.any {
+		return int64(entries+visits) / pushCost
+	}
+	cost := float64(pushCost)
+	if f.equal {
+		cost = 1
+	}
+	visits += pullRow * open
+	// The positive root of cost·w = visits + open·e/w.
+	root := (visits + math.Sqrt(visits*visits+4*cost*open*e)) / (2 * cost)
+	return int64(min(root, (visits+entries)/cost))
 }
 
 // vast reports whether an array of n positions is too large for the number of entries.

@@ -94,7 +94,7 @@ func Push(env Env, s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) 
 	u = u.ToSparse()
 	ks := u.Idx
 	bounds := env.Parts
-	if s.constant() && !env.cancelled() {
+	if s.Constant() && !env.cancelled() {
 		if out := pushConstant(s, c, u, a, mask); out != nil {
 			return out, nil
 		}
@@ -112,6 +112,9 @@ func Push(env Env, s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) 
 	})
 	parallel.Sum(env.Threads, work)
 	total := work[len(ks)]
+	if s.Constant() && total >= max(int64(n)>>6, 1) {
+		return pushMarked(env, s, c, u, a, los, work, mask)
+	}
 	if bounds == nil {
 		bounds = cutPush(work, s.Exact, parallel.Threads(env.Threads))
 	}
