@@ -53,14 +53,14 @@ func (c *call) mxm(d dest, a, b rep.View) error {
 	case r.Indexed != nil:
 		return c.mxmIndexed(r.Indexed, a, b)
 	case r.Positional != nil:
-		return c.mxmPositional(r.pos, r.Positional, a, b)
+		return c.mxmPositional(r.pos(), r.Positional, a, b)
 	}
 	return c.product(c.ring.Semiring, c.ring.Flipped, factor{view: a}, factor{view: b})
 }
 
 // factors checks the semiring and the operands of a product.
 func (c *call) factors(a, b rep.View) error {
-	if !c.ring.valid {
+	if !c.ring.Valid() {
 		return &OperatorError{c.op, "the semiring is the zero value; make it with a constructor of package semiring"}
 	}
 	first, second := "a", "b"

@@ -56,7 +56,7 @@ func (c *call) mxv(d dest, a, u rep.View) error {
 		})
 	case p != nil:
 		// The index of the product of A(i,k) and u(k) is i, k, or column 0, because u is a column.
-		switch r.pos {
+		switch r.pos() {
 		case semiring.PositionK:
 			return c.directed(p.Second, p.SecondFlip, a, c.columnValued(u.Stored().ToSparse(), p, 0))
 		case semiring.PositionJ:
@@ -66,7 +66,16 @@ func (c *call) mxv(d dest, a, u rep.View) error {
 		indexed := newOf(c.rowValued(a.Rows(), p, c.local.shift))
 		return c.directed(p.First, p.FirstFlip, rep.View{Matrix: indexed}, u.Stored())
 	}
-	return c.directed(r.Semiring, r.Flipped, a, u.Stored())
+	return c.directed(r.Semiring, r.Flipped, a, c.entries(u))
+}
+
+// entries returns a vector as the semiring reads it: where products do not depend on its values, a
+// pattern is the vector itself, which needs no store of its own.
+func (c *call) entries(u rep.View) *sparse.Store {
+	if c.ring.Semiring.Constant() && u.IsPattern() {
+		return u.Matrix.Matrix().Stored()
+	}
+	return u.Stored()
 }
 
 // VxM computes w⟨m⟩ ⊕= u ⊕.⊗ A for a vector of size m and an m×n matrix: entry j is the sum over k
@@ -107,7 +116,7 @@ func (c *call) vxm(d dest, u, a rep.View) error {
 		})
 	case p != nil:
 		// The index of the product of u(k) and A(k,j) is row 0, because u is a row, k, or j.
-		switch r.pos {
+		switch r.pos() {
 		case semiring.PositionK:
 			return c.directed(p.FirstFlip, p.First, a.T(), c.columnValued(u.Stored().ToSparse(), p, 0))
 		case semiring.PositionI:
@@ -117,7 +126,7 @@ func (c *call) vxm(d dest, u, a rep.View) error {
 		indexed := newOf(c.columnValued(a.Rows(), p, c.local.shift))
 		return c.directed(p.SecondFlip, p.Second, rep.View{Matrix: indexed, Transposed: true}, u.Stored())
 	}
-	return c.directed(r.Flipped, r.Semiring, a.T(), u.Stored())
+	return c.directed(r.Flipped, r.Semiring, a.T(), c.entries(u))
 }
 
 // directed computes w = A·u by Push or Pull. s multiplies entries of A by entries of u; flip
@@ -218,6 +227,12 @@ const transposePays = 4
 // maskCost is the number of positions of a mask that Pull visits in the time of one product.
 const maskCost = 4
 
+// Up to fewPushed products are always less than a Pull over fewRows rows; see mostPushed.
+const (
+	fewPushed = 64
+	fewRows   = 1 << 12
+)
+
 // pullRow is the cost of a row of Pull in entries, where one product of a sum suffices.
 const pullRow = 2
 
@@ -225,6 +240,9 @@ const pullRow = 2
 // saves more than the transpose costs.
 func (c *call) direction(a rep.View, u *sparse.Store, any, equal bool) Method {
 	rows, _ := a.Dims()
+	if rows >= fewRows && a.HasRows() && a.HasCols() && u.Sparse() && cpu.AtMost(a.ColsShape(), u.Idx, fewPushed) {
+		return Push // without a look at the mask
+	}
 	mask := c.t.mask
 	f := facts{rows: rows, entries: a.NVals(), n: u.NCols, nvals: u.NVals, any: any, equal: equal, repeats: c.repeats,
 		hasRows: a.HasRows(), hasCols: a.HasCols()}

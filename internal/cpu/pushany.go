@@ -48,12 +48,13 @@ func (set *columnSet) mark(row []int32) {
 	set.n = n
 }
 
-// sorted returns the listed columns in ascending order, each once, and empties the set.
+// sorted returns the listed columns in ascending order, each once, and empties the set. They are
+// valid until the next use of the set.
 func (set *columnSet) sorted() []int32 {
 	cols := set.cols[:set.n]
 	set.n = 0
 	slices.Sort(cols)
-	return slices.Clone(slices.Compact(cols))
+	return slices.Compact(cols)
 }
 
 // marked is sorted for marked columns below n.
@@ -144,14 +145,20 @@ func pushConstant(s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) *
 	} else {
 		idx = set.sorted()
 	}
-	set.allow = nil
-	columnSets.Put(set)
 	val := c.Make(int64(len(idx)))
 	if len(idx) > 0 {
 		s.Products(c.Slice(val, 0, 1), u.Type.At(u.Val, 0), a.Part(0, 1))
 		c.Fill(val, c.One(val, 0))
 	}
-	return newRow(c, n, idx, val)
+	var out *sparse.Store
+	if total > few {
+		out = newRow(c, n, idx, val)
+	} else {
+		out = newRowOf(c, n, idx, val)
+	}
+	set.allow = nil
+	columnSets.Put(set)
+	return out
 }
 
 // pushMarked is Push for a semiring with equal products of many rows: los has the beginnings of the
