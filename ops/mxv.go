@@ -195,26 +195,19 @@ func pushWork(a rep.View, u *sparse.Store, limit int64, threads int) int64 {
 	if !u.Sparse() {
 		list = u.ToSparse()
 	}
-	const grain = 1 << 11
-	if len(list.Idx) <= grain {
-		return rowEntries(cols, list.Idx)
-	}
 	var work atomic.Int64
-	_ = parallel.Range(nil, threads, len(list.Idx), grain, func(_, from, to int) {
-		if work.Load() <= limit {
-			work.Add(rowEntries(cols, list.Idx[from:to]))
+	_ = parallel.Range(nil, threads, len(list.Idx), 1<<11, func(_, from, to int) {
+		if work.Load() > limit {
+			return
 		}
+		n := int64(0)
+		for _, k := range list.Idx[from:to] {
+			lo, hi := cols.Span(int(k))
+			n += hi - lo
+		}
+		work.Add(n)
 	})
 	return work.Load()
-}
-
-// rowEntries returns the number of entries of the rows of a list.
-func rowEntries(s *sparse.Structure, rows []int32) (n int64) {
-	for _, k := range rows {
-		lo, hi := s.Span(int(k))
-		n += hi - lo
-	}
-	return n
 }
 
 // pushCost is the estimated cost of a product of Push relative to one of Pull. Push writes an
@@ -227,12 +220,6 @@ const transposePays = 4
 // maskCost is the number of positions of a mask that Pull visits in the time of one product.
 const maskCost = 4
 
-// Up to fewPushed products are always less than a Pull over fewRows rows; see mostPushed.
-const (
-	fewPushed = 64
-	fewRows   = 1 << 12
-)
-
 // pullRow is the cost of a row of Pull in entries, where one product of a sum suffices.
 const pullRow = 2
 
@@ -240,8 +227,8 @@ const pullRow = 2
 // saves more than the transpose costs.
 func (c *call) direction(a rep.View, u *sparse.Store, any, equal bool) Method {
 	rows, _ := a.Dims()
-	if rows >= fewRows && a.HasRows() && a.HasCols() && u.Sparse() && cpu.AtMost(a.ColsShape(), u.Idx, fewPushed) {
-		return Push // without a look at the mask
+	if rows >= 1<<12 && a.HasRows() && a.HasCols() && u.Sparse() && cpu.AtMost(a.ColsShape(), u.Idx, 64) {
+		return Push // 64 products are below mostPushed of 4096 rows whatever the mask
 	}
 	mask := c.t.mask
 	f := facts{rows: rows, entries: a.NVals(), n: u.NCols, nvals: u.NVals, any: any, equal: equal, repeats: c.repeats,
