@@ -93,7 +93,7 @@ func (f *frame) haveOf(o device.Operand, any bool) (h passHave) {
 	}
 	// A loop pays for the transpose: a push needs it, and where one entry is enough a pull is
 	// faster for large frontiers.
-	return passHave{rows: hasRows(o) || any, large: s.known() > passEntriesMost}
+	return passHave{rows: hasRows(o) || any}
 }
 
 // passOf returns the program of a list, composed at its first use.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/pass"
@@ -56,6 +57,7 @@ type Loop struct {
 	list    pass.List
 	mats    []rep.Matrix   // the variables of the list
 	before  []*rep.Watch   // of the variables
+	room    *room          // while operations wait
 	lines   []lines        // of the steps of the list
 	waits   []func() error // the operations of the pass under way, to run one by one
 	runs    pass.Run       // while comparing
@@ -63,8 +65,47 @@ type Loop struct {
 	begun   int64          // passes before that
 }
 
+// room is memory that a loop leaves for others.
+type room struct {
+	step   pass.Step // under way
+	vars   []pass.Var
+	steps  []pass.Step
+	lines  []lines
+	mats   []rep.Matrix
+	before []*rep.Watch
+}
+
+var rooms = sync.Pool{New: func() any { return new(room) }}
+
 // New returns a loop.
 func New(s Settings) *Loop { return &Loop{Settings: s} }
+
+// enter takes a room.
+func (l *Loop) enter() {
+	r := rooms.Get().(*room)
+	l.room, l.list.Vars, l.list.Steps, l.lines, l.mats, l.before = r, r.vars[:0], r.steps[:0], r.lines[:0], r.mats[:0], r.before[:0]
+}
+
+// leave gives the room back. Steps hold texts alone, and are large, so they stay.
+func (l *Loop) leave() {
+	r := l.room
+	if r == nil {
+		return
+	}
+	clear(l.mats)
+	clear(l.before)
+	r.vars, r.steps, r.lines, r.mats, r.before = l.list.Vars, l.list.Steps, l.lines, l.mats, l.before
+	l.room, l.list.Vars, l.list.Steps, l.lines, l.mats, l.before = nil, nil, nil, nil, nil, nil
+	rooms.Put(r)
+}
+
+// Step returns the step of the operation under way.
+func (l *Loop) Step() *pass.Step {
+	if l.room == nil {
+		l.enter()
+	}
+	return &l.room.step
+}
 
 // Run runs the loop in the body of around, or nil.
 func (l *Loop) Run(around *Loop) {
@@ -247,7 +288,7 @@ func (l *Loop) unwatch() {
 	for v, m := range l.mats {
 		m.Watch(l.before[v])
 	}
-	l.list.Vars, l.list.Steps, l.lines, l.mats, l.before = nil, nil, nil, nil, nil
+	l.leave()
 }
 
 // String returns the line outside this package and package ops that called, such as "bfs.go:31".
