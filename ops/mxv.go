@@ -220,9 +220,6 @@ const transposePays = 4
 // maskCost is the number of positions of a mask that Pull visits in the time of one product.
 const maskCost = 4
 
-// pullRow is the cost of a row of Pull in entries, where one product of a sum suffices.
-const pullRow = 2
-
 // direction selects Push or Pull for A·u. It selects the available orientation unless the other one
 // saves more than the transpose costs.
 func (c *call) direction(a rep.View, u *sparse.Store, any, equal bool) Method {
@@ -305,7 +302,7 @@ func (f *facts) mostPushed() int64 {
 	if f.equal {
 		cost = 1
 	}
-	visits += pullRow * open
+	visits += 2 * open // a row costs as much as two entries
 	// The positive root of cost·w = visits + open·e/w.
 	root := (visits + math.Sqrt(visits*visits+4*cost*open*e)) / (2 * cost)
 	return int64(min(root, (visits+entries)/cost))
