@@ -3,6 +3,8 @@ package matrix
 import (
 	"sync"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // TestConcurrentReaders reads the derived forms of one matrix from many goroutines. It checks that
@@ -14,13 +16,8 @@ func TestConcurrentReaders(t *testing.T) {
 			for p := range val {
 				val[p] = p%7 - 3
 			}
-			a, err := FromDense(50, 40, val)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := a.SetFormat(format); err != nil {
-				t.Fatal(err)
-			}
+			a := sure.Get(FromDense(50, 40, val))
+			sure.Do(a.SetFormat(format))
 			var wg sync.WaitGroup
 			start := make(chan struct{})
 			for w := range 16 {

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // TestExport: what a matrix gives out makes the same matrix again, in every format.
@@ -16,15 +18,10 @@ func TestExport(t *testing.T) {
 		for range min(m*n/2, 300) {
 			b.Add(rng.IntN(m), rng.IntN(n), int32(rng.IntN(9)+1))
 		}
-		a, err := b.Build(CombineFunc[int32](func(x, _ int32) int32 { return x }))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := sure.Get(b.Build(CombineFunc[int32](func(x, _ int32) int32 { return x })))
 		for _, f := range []Format{CSR, Hypersparse, Bitmap} {
 			a := a.Clone()
-			if err := a.SetFormat(f); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(a.SetFormat(f))
 			ptr, idx, val, err := a.CSR()
 			if err != nil || len(ptr) != m+1 {
 				t.Fatalf("%v %v: %d offsets (%v)", dims, f, len(ptr), err)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // modelled is a matrix and the map that it must equal.
@@ -69,9 +71,7 @@ func changesEqualMap[T comparable](t *testing.T, m, n, entries, steps int, value
 		switch r.IntN(12) {
 		case 0, 1, 2, 3, 4:
 			v := value(r)
-			if err := x.a.Set(c.Row, c.Col, v); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(x.a.Set(c.Row, c.Col, v))
 			x.want[c] = v
 		case 5, 6, 7, 8:
 			if err := x.a.Delete(c.Row, c.Col); err != nil {
@@ -137,13 +137,9 @@ func TestChangesEqualMap(t *testing.T) {
 func TestPinnedChanges(t *testing.T) {
 	for _, f := range []Format{CSR, Hypersparse} {
 		a := New[int](1000, 1000)
-		if err := a.SetFormat(f); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(a.SetFormat(f))
 		for k := range 2000 {
-			if err := a.Set(k*7%1000, k*13%1000, k); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(a.Set(k*7%1000, k*13%1000, k))
 		}
 		if a.Format() != f {
 			t.Errorf("the format is %v, want %v", a.Format(), f)
@@ -201,15 +197,11 @@ func TestReadersMergeOnce(t *testing.T) {
 func TestSetCopiesLittle(t *testing.T) {
 	n := 100_000
 	a := New[float64](n, n)
-	if err := a.SetFormat(CSR); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(a.SetFormat(CSR))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for k := range 20_000 {
-		if err := a.Set(k*7919%n, k*104729%n, 1); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(a.Set(k*7919%n, k*104729%n, 1))
 		if k%1000 == 0 {
 			coreOf(a).row(k)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"pgregory.net/rapid"
 )
 
@@ -67,10 +68,7 @@ func draw(t *rapid.T, m, n int) (*Matrix[int], model) {
 			o.at[c] = v
 		}
 	}
-	a, err := b.Build(CombineFunc[int](func(x, y int) int { return 10*x + y }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(b.Build(CombineFunc[int](func(x, y int) int { return 10*x + y })))
 	return a, o
 }
 
@@ -85,9 +83,7 @@ func drawFormat(t *rapid.T, a *Matrix[int], o model) {
 	if small(o) {
 		formats = append(formats, Bitmap)
 	}
-	if err := a.SetFormat(rapid.SampledFrom(formats).Draw(t, "format")); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(a.SetFormat(rapid.SampledFrom(formats).Draw(t, "format")))
 }
 
 func TestPropertyBuilder(t *testing.T) {
@@ -146,9 +142,7 @@ func TestPropertySetDelete(t *testing.T) {
 				}
 			} else {
 				o.at[c] = v
-				if err := a.Set(c.Row, c.Col, v); err != nil {
-					t.Fatal(err)
-				}
+				sure.Do(a.Set(c.Row, c.Col, v))
 			}
 			o.same(t, a)
 		}
@@ -214,9 +208,7 @@ func TestPropertyResize(t *testing.T) {
 		if max(m2, n2) > 5000 { // the pinned format would take memory by position
 			_ = a.SetFormat(Automatic)
 		}
-		if err := a.Resize(m2, n2); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(a.Resize(m2, n2))
 		o.m, o.n = m2, n2
 		o.same(t, a)
 	})
@@ -271,9 +263,7 @@ func TestPropertyEqual(t *testing.T) {
 		}
 		c := Coord{index(t, m), index(t, n)}
 		old, had := b.At(c.Row, c.Col)
-		if err := b.Set(c.Row, c.Col, old+1); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(b.Set(c.Row, c.Col, old+1))
 		if a.Equal(b) || b.Equal(a) {
 			t.Fatalf("a change of entry %v, before %d, %v, does not affect Equal", c, old, had)
 		}
@@ -298,9 +288,7 @@ func TestPropertyVector(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n < 10 && rapid.Bool().Draw(t, "bitmap") {
-				if err := v.SetFormat(Bitmap); err != nil {
-					t.Fatal(err)
-				}
+				sure.Do(v.SetFormat(Bitmap))
 			}
 		}
 		if v.NVals() != int64(len(at)) {
@@ -312,9 +300,7 @@ func TestPropertyVector(t *testing.T) {
 			}
 		}
 		w := v.Clone()
-		if err := w.Resize(n - 1); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(w.Resize(n - 1))
 		delete(at, n-1)
 		if w.NVals() != int64(len(at)) || w.Size() != n-1 || v.Equal(w) {
 			t.Fatalf("resized to %v", w)
@@ -338,10 +324,7 @@ func TestPropertyMarshal(t *testing.T) {
 // mustTuples builds a matrix of (row, column, value) triples.
 func mustTuples[T comparable](t testing.TB, m, n int, rows, cols []int, vals []T) *Matrix[T] {
 	t.Helper()
-	a, err := FromTuples(m, n, rows, cols, vals, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(FromTuples(m, n, rows, cols, vals, nil))
 	return a
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/dots"
 	"github.com/hiveblas/hiveblas/internal/fresh"
-	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -38,11 +37,10 @@ const walkRows = 1 << 9
 // that ranks do not depend on threads.
 func walkOnHost[F dots.Float](in, out *workflow.Adjacency, n int, o PageRankOptions) (*PageRankResult, error) {
 	w := &hostWalk[F]{in: in, out: out, share: fresh.Make[F](int64(n)), next: fresh.Make[F](int64(n))}
-	threads := parallel.Share(o.Threads, int64(n+len(in.Idx)), workflow.BlockWork)
-	bounds := workflow.RowBlocks(threads, in.Ptr)
+	bounds := workflow.RowBlocks(o.Run, in.Ptr)
 	lost, change := make([]float64, len(bounds)-1), make([]float64, len(bounds)-1)
 	each := func(do func(block, lo, hi int)) error {
-		return parallel.Pieces(o.Context, threads, len(lost), func(_, b int) { do(b, bounds[b], bounds[b+1]) })
+		return workflow.EachBlock(o.Run, bounds, func(_, block, lo, hi int) { do(block, lo, hi) })
 	}
 	if err := each(func(b, lo, hi int) { lost[b] = w.start(lo, hi) }); err != nil {
 		return nil, err
