@@ -300,7 +300,6 @@ func TestKitOnGroups(t *testing.T) {
 					scales = append(scales, 8)
 				}
 				for _, scale := range scales {
-					one := groupGraph(t, scale, directed, nil)
 					for k, p := range []int{1, 2, 3, 4, 7} {
 						at := sure.Get(comm.LocalGroup(p))
 						g := groupGraph(t, scale, directed, at)
@@ -308,10 +307,12 @@ func TestKitOnGroups(t *testing.T) {
 							g = samples.InBlocks(t, g, at)
 						}
 						for _, m := range c.methodsOnGroups() {
+							// A graph that keeps its transpose is pulled, which sums in another order.
+							one := groupGraph(t, scale, directed, nil)
 							c.onGroup(t, fmt.Sprintf("directed %v, scale %d, %d ranks, method %q", directed, scale, p, m), one, g, at, m)
 						}
 					}
-					want := c.outcome(one, workflow.Run{})
+					want := c.outcome(groupGraph(t, scale, directed, nil), workflow.Run{})
 					list, _ := samples.Processes(t, 5, func(at *comm.Group) (any, error) {
 						return c.outcome(groupGraph(t, scale, directed, at), workflow.Run{}), nil
 					})

@@ -56,17 +56,17 @@ func (c *call) inner(u, v rep.View, t *sparse.Type, x cpu.Value, opts []Option) 
 func (c *call) innerFull(u, v rep.View, t *sparse.Type, x cpu.Value, n int, opts []Option) (done bool, err error) {
 	r := c.ring
 	switch {
-	case !r.valid, r.pos != semiring.NotPositional, c.method != Auto:
+	case !r.Valid(), r.pos() != semiring.NotPositional, c.method != Auto:
 		return false, nil
 	case u.NVals() != int64(n) || v.NVals() != int64(n):
 		return false, nil
 	}
 	if u.Place() != nil {
 		w := newMatrix(t, 1, n, placeOf(u.Matrix))
-		if err := begin("EWiseMult", r.mul.name, opts).ewiseMult(dest{m: w, vector: true}, r.mul, u, v); err != nil {
+		if err := begin("EWiseMult", r.mul().name, opts).ewiseMult(dest{m: w, vector: true}, r.mul(), u, v); err != nil {
 			return true, err
 		}
-		return true, begin("ReduceScalar", r.add.op.name, opts).reduceScalar(r.add, rep.View{Matrix: w, Vector: true}, t, x)
+		return true, begin("ReduceScalar", r.add().op.name, opts).reduceScalar(r.add(), rep.View{Matrix: w, Vector: true}, t, x)
 	}
 	if v.Place() != nil {
 		return false, nil
@@ -79,7 +79,7 @@ func (c *call) innerFull(u, v rep.View, t *sparse.Type, x cpu.Value, n int, opts
 		return false, nil
 	}
 	c.traced("chunks", int64(n))
-	if err = cpu.InnerFull(c.env(), r.add.k, r.mul.k, t, a.Type, a.Val, b.Type, b.Val, x); err == nil {
+	if err = cpu.InnerFull(c.env(), r.add().k, r.mul().k, t, a.Type, a.Val, b.Type, b.Val, x); err == nil {
 		c.emit(0)
 	}
 	return true, err

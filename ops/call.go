@@ -10,7 +10,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // call is the state of a running operation. It has no element types: the exported functions are
@@ -21,49 +20,37 @@ type call struct {
 	ran      *Trace     // nil unless tracing
 	remote   []rep.View // operands that live on a device
 	t        target     // see prepare
-	ring     *ring      // of a product, else nil
-	home     *keptCall  // of beginKept, else nil
+	ring     ring       // of a product
 	word     uint64     // room for a result of up to 8 bytes
 }
 
 // begin returns the call of an operation.
 func begin(op, name string, opts []Option) *call { return new(call).start(op, name, opts) }
 
-// keptCall is a call that is kept for another operation, with room for the ring of a product.
-type keptCall struct {
-	call
-	of ring
-}
-
 // calls holds calls that have ended. They would be half of the memory that an operation on few
 // entries allocates.
-var calls = sync.Pool{New: func() any { return new(keptCall) }}
+var calls = sync.Pool{New: func() any { return new(call) }}
 
 // beginKept is begin of an operation that ends by done.
 func beginKept(op, name string, opts []Option) *call {
-	c := calls.Get().(*keptCall)
-	c.home = c
-	return c.start(op, name, opts)
+	return calls.Get().(*call).start(op, name, opts)
 }
 
 // beginProduct is beginKept of an operation over a semiring.
 func beginProduct(op string, s *cpu.Ring, opts []Option) *call {
 	c := beginKept(op, "", opts)
-	c.ring = &c.home.of
-	if s != nil {
+	if c.ring.Ring = s; s != nil {
 		c.name = s.Name
-		*c.ring = ring{Forms: s.Forms, name: s.Name, valid: s.Valid(), pos: semiring.Position(s.Position()), add: monoidOf(s.Sum), mul: operatorIn(s.Mul)}
 	}
 	return c
 }
 
-// done returns the error of a call, and keeps the call unless a device, a group or the list of a
+// done returns the error of a call of beginKept, and keeps the call unless a device, a group or the list of a
 // loop may still refer to it.
 func (c *call) done(err error) error {
 	if c.loop == nil && c.t.at == nil && c.t.group == nil {
-		k := c.home
-		*k = keptCall{}
-		calls.Put(k)
+		*c = call{}
+		calls.Put(c)
 	}
 	return err
 }

@@ -155,7 +155,8 @@ func (h *remoteCall) monoid(m *monoid, t *sparse.Type) device.Monoid {
 // semiring returns the semiring of the call as CUDA text. Its ⊗ is x × y → c.
 func (h *remoteCall) semiring(x, y *sparse.Type) device.Semiring {
 	r, c := h.c.ring, h.c.t.c
-	return device.Semiring{Name: r.name, Add: h.monoid(&r.add, c), Mul: h.binary(&r.mul, x, y, c), Position: int(r.pos)}
+	add, mul := r.add(), r.mul()
+	return device.Semiring{Name: r.Name, Add: h.monoid(&add, c), Mul: h.binary(&mul, x, y, c), Position: int(r.pos())}
 }
 
 // scalar returns a single value for the device.
@@ -178,7 +179,7 @@ func (h *remoteCall) indices(x indices) device.Indices {
 // refuseShift fails for a product that is the row of the result, on a block of a group of devices.
 func (h *remoteCall) refuseShift(row bool) {
 	if row && h.c.local.shift != 0 {
-		h.fail(&OperatorError{h.c.op, "the product of " + h.c.ring.name + " is the index of a result, which devices of a group do not know; use a group of ranks on the host, or a semiring of the other index"})
+		h.fail(&OperatorError{h.c.op, "the product of " + h.c.ring.Name + " is the index of a result, which devices of a group do not know; use a group of ranks on the host, or a semiring of the other index"})
 	}
 }
 
@@ -187,7 +188,7 @@ func (c *call) remoteMxM(a, b rep.View) error {
 	_, n := b.Dims()
 	h := c.newRemote(m, n)
 	text, x, y := h.semiring(a.Type(), b.Type()), h.operand(a), h.operand(b)
-	h.refuseShift(c.ring.pos == semiring.PositionI)
+	h.refuseShift(c.ring.pos() == semiring.PositionI)
 	if h.err != nil {
 		return h.err
 	}
@@ -233,7 +234,7 @@ func (c *call) remoteMxV(flip bool, a, u rep.View) error {
 	}
 	h := c.newRemote(1, m)
 	text, x, y := h.semiring(first, second), h.operand(a), h.operand(u)
-	h.refuseShift(!flip && c.ring.pos == semiring.PositionI || flip && c.ring.pos == semiring.PositionJ)
+	h.refuseShift(!flip && c.ring.pos() == semiring.PositionI || flip && c.ring.pos() == semiring.PositionJ)
 	if h.err != nil {
 		return h.err
 	}

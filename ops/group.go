@@ -292,7 +292,7 @@ func (c *call) groupMxV(a, u rep.View, product func(c *call, d dest, a, u rep.Vi
 // sum may stand for it.
 type sumOrder struct{ matters, any bool }
 
-func (r *ring) order() *sumOrder {
+func (r ring) order() *sumOrder {
 	if p := r.Positional; p != nil {
 		return &sumOrder{matters: !p.First.Exact || p.First.Any, any: p.First.Any}
 	}

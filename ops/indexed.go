@@ -28,14 +28,14 @@ func (c *call) mxmIndexed(p *cpu.Indexed, av, bv rep.View) error {
 		return &MethodError{c.op, c.method, "the methods of MxM with an index-binary operator are spa, sorted, hash and dot"}
 	}
 	rows := a.rows().Valued()
-	if c.method == Dot || listed && c.method == Auto && a.width() <= maxDotWidth && dotPays(env, a, b, t.mask.S) {
+	if c.method == Dot || listed && c.method == Auto && a.width() <= maxDotWidth && dotPays(env, a, b, t.mask.S, false) {
 		bt := b.cols().Valued()
 		out, err := p.Dot(env, t.c, rows, bt, t.mask.S)
 		if err != nil {
 			return err
 		}
 		if c.tracing() {
-			c.traced(Dot, cpu.DotCost(&rows.Structure, &bt.Structure, t.mask.S, env.Threads))
+			c.traced(Dot, cpu.DotCost(&rows.Structure, &bt.Structure, t.mask.S, env.Threads, false))
 		}
 		return c.write(out, true)
 	}
@@ -56,7 +56,7 @@ func (c *call) mxvIndexed(a, uv rep.View, product func(rows, cols, u *sparse.Sto
 	method := c.method
 	switch method {
 	case Auto:
-		method = c.direction(a, u, false)
+		method = c.direction(a, u, false, false)
 	case Push, Pull:
 	default:
 		return &MethodError{c.op, method, "the methods of " + c.op + " are push and pull"}

@@ -204,6 +204,9 @@ func valuesOf(v rep.View) []int32 {
 // distinct checks that the indices are less than n and that none repeats. The list is on the host.
 // It is a range only if the operation runs there too.
 func (x Indices) distinct(c *call, arg string, n int, at matrix.Place) (cpu.Indices, error) {
+	if x.all {
+		return cpu.Indices{N: n}, nil
+	}
 	if x.vector {
 		at = nil
 	}

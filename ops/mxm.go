@@ -53,14 +53,14 @@ func (c *call) mxm(d dest, a, b rep.View) error {
 	case r.Indexed != nil:
 		return c.mxmIndexed(r.Indexed, a, b)
 	case r.Positional != nil:
-		return c.mxmPositional(r.pos, r.Positional, a, b)
+		return c.mxmPositional(r.pos(), r.Positional, a, b)
 	}
 	return c.product(c.ring.Semiring, c.ring.Flipped, factor{view: a}, factor{view: b})
 }
 
 // factors checks the semiring and the operands of a product.
 func (c *call) factors(a, b rep.View) error {
-	if !c.ring.valid {
+	if !c.ring.Valid() {
 		return &OperatorError{c.op, "the semiring is the zero value; make it with a constructor of package semiring"}
 	}
 	first, second := "a", "b"
@@ -154,14 +154,14 @@ func (c *call) product(s, flip *cpu.Semiring, a, b factor) error {
 			return &MethodError{c.op, Diagonal, "neither operand is a diagonal matrix"}
 		}
 	}
-	if listed && (c.method == Dot || c.method == Auto && a.width() <= maxDotWidth && dotPays(env, a, b, mask.S)) {
+	if listed && (c.method == Dot || c.method == Auto && a.width() <= maxDotWidth && dotPays(env, a, b, mask.S, !s.User)) {
 		bt := needed(b.cols(), s.UsesY)
-		out, err := cpu.MaskedDot(env, flip, t.c, rows, bt, mask.S)
+		out, err := cpu.MaskedDot(env, flip, s, t.c, rows, bt, mask.S)
 		if err != nil {
 			return err
 		}
 		if c.tracing() {
-			c.traced(Dot, cpu.DotCost(&rows.Structure, &bt.Structure, mask.S, env.Threads))
+			c.traced(Dot, cpu.DotCost(&rows.Structure, &bt.Structure, mask.S, env.Threads, !s.User))
 		}
 		return c.write(out, true)
 	}
@@ -233,7 +233,7 @@ const maxDotWidth = 1 << 26
 // dotPays reports whether Dot is estimated to be faster than a row method, by the numbers of
 // products that the two examine. A dot product reads two arrays and writes nothing, so its products
 // count half. Computing the transpose costs about as much as examining six products per entry.
-func dotPays(env cpu.Env, a, b factor, mask *sparse.Structure) bool {
+func dotPays(env cpu.Env, a, b factor, mask *sparse.Structure, exchange bool) bool {
 	if !b.hasCols() && b.hasRows() {
 		// Without the transpose, the column lengths of b are unknown: use the average.
 		rows := &b.rows().Structure
@@ -241,7 +241,7 @@ func dotPays(env cpu.Env, a, b factor, mask *sparse.Structure) bool {
 		return mask.NVals*average/2+6*rows.NVals < cpu.SaxpyCost(env, &a.rows().Structure, rows)
 	}
 	bt := b.cols()
-	dot := cpu.DotCost(&a.rows().Structure, &bt.Structure, mask, env.Threads)
+	dot := cpu.DotCost(&a.rows().Structure, &bt.Structure, mask, env.Threads, exchange)
 	if !b.hasRows() {
 		return true
 	}

@@ -56,7 +56,7 @@ func (c *call) mxv(d dest, a, u rep.View) error {
 		})
 	case p != nil:
 		// The index of the product of A(i,k) and u(k) is i, k, or column 0, because u is a column.
-		switch r.pos {
+		switch r.pos() {
 		case semiring.PositionK:
 			return c.directed(p.Second, p.SecondFlip, a, c.columnValued(u.Stored().ToSparse(), p, 0))
 		case semiring.PositionJ:
@@ -66,7 +66,16 @@ func (c *call) mxv(d dest, a, u rep.View) error {
 		indexed := newOf(c.rowValued(a.Rows(), p, c.local.shift))
 		return c.directed(p.First, p.FirstFlip, rep.View{Matrix: indexed}, u.Stored())
 	}
-	return c.directed(r.Semiring, r.Flipped, a, u.Stored())
+	return c.directed(r.Semiring, r.Flipped, a, c.entries(u))
+}
+
+// entries returns a vector as the semiring reads it: where products do not depend on its values, a
+// pattern is the vector itself, which needs no store of its own.
+func (c *call) entries(u rep.View) *sparse.Store {
+	if c.ring.Semiring.Constant() && u.IsPattern() {
+		return u.Matrix.Matrix().Stored()
+	}
+	return u.Stored()
 }
 
 // VxM computes w⟨m⟩ ⊕= u ⊕.⊗ A for a vector of size m and an m×n matrix: entry j is the sum over k
@@ -107,7 +116,7 @@ func (c *call) vxm(d dest, u, a rep.View) error {
 		})
 	case p != nil:
 		// The index of the product of u(k) and A(k,j) is row 0, because u is a row, k, or j.
-		switch r.pos {
+		switch r.pos() {
 		case semiring.PositionK:
 			return c.directed(p.FirstFlip, p.First, a.T(), c.columnValued(u.Stored().ToSparse(), p, 0))
 		case semiring.PositionI:
@@ -117,7 +126,7 @@ func (c *call) vxm(d dest, u, a rep.View) error {
 		indexed := newOf(c.columnValued(a.Rows(), p, c.local.shift))
 		return c.directed(p.SecondFlip, p.Second, rep.View{Matrix: indexed, Transposed: true}, u.Stored())
 	}
-	return c.directed(r.Flipped, r.Semiring, a.T(), u.Stored())
+	return c.directed(r.Flipped, r.Semiring, a.T(), c.entries(u))
 }
 
 // directed computes w = A·u by Push or Pull. s multiplies entries of A by entries of u; flip
@@ -126,7 +135,7 @@ func (c *call) directed(s, flip *cpu.Semiring, a rep.View, u *sparse.Store) erro
 	t, method := &c.t, c.method
 	switch method {
 	case Auto:
-		method = c.direction(a, u, s.Any)
+		method = c.direction(a, u, s.Any, s.Constant())
 	case Push, Pull:
 	default:
 		return &MethodError{c.op, method, "the methods of " + c.op + " are push and pull"}
@@ -186,26 +195,19 @@ func pushWork(a rep.View, u *sparse.Store, limit int64, threads int) int64 {
 	if !u.Sparse() {
 		list = u.ToSparse()
 	}
-	const grain = 1 << 11
-	if len(list.Idx) <= grain {
-		return rowEntries(cols, list.Idx)
-	}
 	var work atomic.Int64
-	_ = parallel.Range(nil, threads, len(list.Idx), grain, func(_, from, to int) {
-		if work.Load() <= limit {
-			work.Add(rowEntries(cols, list.Idx[from:to]))
+	_ = parallel.Range(nil, threads, len(list.Idx), 1<<11, func(_, from, to int) {
+		if work.Load() > limit {
+			return
 		}
+		n := int64(0)
+		for _, k := range list.Idx[from:to] {
+			lo, hi := cols.Span(int(k))
+			n += hi - lo
+		}
+		work.Add(n)
 	})
 	return work.Load()
-}
-
-// rowEntries returns the number of entries of the rows of a list.
-func rowEntries(s *sparse.Structure, rows []int32) (n int64) {
-	for _, k := range rows {
-		lo, hi := s.Span(int(k))
-		n += hi - lo
-	}
-	return n
 }
 
 // pushCost is the estimated cost of a product of Push relative to one of Pull. Push writes an
@@ -218,16 +220,15 @@ const transposePays = 4
 // maskCost is the number of positions of a mask that Pull visits in the time of one product.
 const maskCost = 4
 
-// beamer is α of Beamer, Asanović and Patterson (SC 2012): Pull is faster once the edges out of the
-// frontier exceed 1/α of the edges into unvisited vertices.
-const beamer = 14
-
 // direction selects Push or Pull for A·u. It selects the available orientation unless the other one
 // saves more than the transpose costs.
-func (c *call) direction(a rep.View, u *sparse.Store, any bool) Method {
+func (c *call) direction(a rep.View, u *sparse.Store, any, equal bool) Method {
 	rows, _ := a.Dims()
+	if rows >= 1<<12 && a.HasRows() && a.HasCols() && u.Sparse() && cpu.AtMost(a.ColsShape(), u.Idx, 64) {
+		return Push // 64 products are below mostPushed of 4096 rows whatever the mask
+	}
 	mask := c.t.mask
-	f := facts{rows: rows, entries: a.NVals(), n: u.NCols, nvals: u.NVals, any: any, repeats: c.repeats,
+	f := facts{rows: rows, entries: a.NVals(), n: u.NCols, nvals: u.NVals, any: any, equal: equal, repeats: c.repeats,
 		hasRows: a.HasRows(), hasCols: a.HasCols()}
 	f.pushWork = func(limit int64) int64 { return pushWork(a, u, limit, c.env().Threads) }
 	if mask != nil {
@@ -249,6 +250,7 @@ type facts struct {
 	nvals            int64        // entries of u
 	hasRows, hasCols bool         // the orientations of A that exist
 	any              bool         // one product of a sum suffices
+	equal            bool         // all products are equal too: Push only marks positions
 	repeats          int          // announced by Repeats
 	allowed          func() int64 // positions that the mask allows; nil without a mask
 	// pushWork returns the products of Push, or a number above limit if they are more.
@@ -276,21 +278,34 @@ func (f *facts) direction() Method {
 	if f.nvals == int64(f.n) {
 		return Pull
 	}
-	// Compare the products of Push with the average number of entries that Pull reads in the rows
-	// within the mask.
-	open := float64(f.entries)
-	if f.allowed != nil && f.rows > 0 {
-		open = open*float64(f.allowed())/float64(f.rows) + float64(f.rows)/maskCost
-	}
-	factor := int64(pushCost)
-	if f.any {
-		factor = beamer
-	}
-	limit := int64(open) / factor
+	limit := f.mostPushed()
 	if f.pushWork(limit) > limit {
 		return Pull
 	}
 	return Push
+}
+
+// mostPushed returns the number of products up to which Push is faster than Pull, which reads the
+// rows that the mask allows: whole rows, or where one product of a sum suffices up to the first
+// entry of u. If the columns of A for which u has an entry have w of the e entries of A, these are
+// one in e/w, and Pull reads about e/w entries of a row.
+func (f *facts) mostPushed() int64 {
+	e, open, visits := float64(f.entries), float64(f.rows), 0.0
+	if f.allowed != nil {
+		open, visits = float64(f.allowed()), float64(f.rows)/maskCost
+	}
+	entries := e * open / max(float64(f.rows), 1)
+	if !f.any {
+		return int64(entries+visits) / pushCost
+	}
+	cost := float64(pushCost)
+	if f.equal {
+		cost = 1
+	}
+	visits += 2 * open // a row costs as much as two entries
+	// The positive root of cost·w = visits + open·e/w.
+	root := (visits + math.Sqrt(visits*visits+4*cost*open*e)) / (2 * cost)
+	return int64(min(root, (visits+entries)/cost))
 }
 
 // vast reports whether an array of n positions is too large for the number of entries.

@@ -73,15 +73,12 @@ func monoidOf(m *cpu.Sum) monoid {
 	return out
 }
 
-// ring is a semiring.
-type ring struct {
-	cpu.Forms
-	name  string
-	valid bool
-	pos   semiring.Position
-	add   monoid
-	mul   operator
-}
+// ring is a semiring; that of the zero value has no inside.
+type ring struct{ *cpu.Ring }
+
+func (r ring) pos() semiring.Position { return semiring.Position(r.Position()) }
+func (r ring) add() monoid            { return monoidOf(r.Sum) }
+func (r ring) mul() operator          { return operatorIn(r.Mul) }
 
 // checkOperator returns nil for a valid operator, and otherwise the error that says why the
 // operator has no value.

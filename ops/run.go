@@ -300,7 +300,8 @@ func (c *call) prepare(d dest, m, n int) (*target, error) {
 		return nil, &OperatorError{c.op, "the accumulator is the zero value; make it with a constructor of package semiring or as a matrix.CombineFunc"}
 	}
 	t := &c.t
-	*t = target{dest: d, c: d.m.Type()}
+	*t = target{} // in place: a literal would be built apart and copied
+	t.dest, t.c = d, d.m.Type()
 	if p := d.m.Place(); p != nil {
 		if b := device.Of(p); b != nil {
 			t.at = b

@@ -98,6 +98,52 @@ func TestPageRank(t *testing.T) {
 	})
 }
 
+// TestPageRankSingle compares ranks in float32 with the oracle, and on the host those of different
+// formats and threads with each other, bit by bit.
+func TestPageRankSingle(t *testing.T) {
+	samples.OnGraphs(t, func(t rapid.TB, s samples.Sample) {
+		want := stationary(s.Arcs(), .85)
+		var first *matrix.Vector[float64]
+		samples.EveryForm(t, s, func(name string, g matrix.Source[float64], run workflow.Run) {
+			res, err := PageRank(g, PageRankOptions{Run: run, Single: true})
+			if err != nil || !res.Converged || res.Change > 1e-6 {
+				t.Fatalf("%s: %+v, %v", name, res, err)
+			}
+			sum := 0.0
+			for v, x := range res.Rank.All() {
+				sum += x
+				if math.Abs(x-want[v]) > 1e-5 {
+					t.Fatalf("%s: vertex %d has rank %v, want %v", name, v, x, want[v])
+				}
+			}
+			if s.N > 0 && math.Abs(sum-1) > 1e-6 {
+				t.Fatalf("%s: the ranks add up to %v", name, sum)
+			}
+			if run.Method == workflow.Pipeline {
+				return
+			}
+			if first == nil {
+				first = res.Rank
+			}
+			if !res.Rank.Equal(first) {
+				t.Fatalf("%s: ranks differ from those of other formats and threads", name)
+			}
+		})
+	})
+}
+
+// TestPageRankSingleComputesInFloat32 finds ranks that float64 does not give.
+func TestPageRankSingleComputesInFloat32(t *testing.T) {
+	g := samples.Build[float64](t, samples.Star(9), matrix.CSR)
+	o := PageRankOptions{Tolerance: 1e-6}
+	double := sure.Get(PageRank(g, o))
+	o.Single = true
+	single := sure.Get(PageRank(g, o))
+	if single.Rank.Equal(double.Rank) || single.Iterations != double.Iterations {
+		t.Errorf("float32 gives the ranks of float64: %v", single)
+	}
+}
+
 // TestPageRankOfStar has a closed form: with all edges into the middle, each
 // of the n−1 others has rank x = ((1−d) + d·m)/n, the middle m = x + d·(n−1)·x.
 func TestPageRankOfStar(t *testing.T) {

@@ -38,7 +38,8 @@ type SSSPOptions[T semiring.Number] struct {
 //	r = r⟨r < dist⟩;   dist min= r;   pending = pending⟨pending > bound⟩ min r
 //
 // Where r is a large part of the vertices, pending is computed from dist at the
-// end of the bucket instead. Where few vertices are pending, all of them are one bucket.
+// end of the bucket instead. Where few vertices are pending, all of them are one bucket. On the host
+// loops settle the buckets of weights of 32 or 64 bits, with lists of vertices.
 //
 // Weights of zero are edges, infinite ones lead nowhere. A vertex that finite weights reach has the
 // distance +Inf if its distance exceeds the largest finite float. SSSP returns a *WeightError that
@@ -144,11 +145,15 @@ func distancesFrom[T semiring.Number](a matrix.View[T], n int, sources []int, of
 	if done || err != nil {
 		return dist, err
 	}
-	byOperations, err := pipelineSSSP(a, n, sources, delta, o)
+	search := pipelineSSSP[T]
+	if onHost(a, o) {
+		search = hostSSSP[T]
+	}
+	found, err := search(a, n, sources, delta, o)
 	if err != nil {
 		return dist, err
 	}
-	return byOperations.Inside(), nil
+	return found.Inside(), nil
 }
 
 // distancesByKernels is SSSP by rows of a group or fused on a device; done is false where the
@@ -315,7 +320,8 @@ func largest[T semiring.Number](most T) string {
 // bucketWidth checks the weights and chooses delta: twice the mean weight over the mean degree
 // would settle one edge's reach at a time. Wider buckets have fewer rounds and relax more edges
 // twice. A device, where a round costs more, uses wider ones (R-MAT 22 on an H200: 2.8 ms with 4,
-// 3.4 with 1.5).
+// 3.4 with 1.5), and the form of the host narrower ones (R-MAT 18: 91 ms with .5, 104 with 1, 133
+// with 1.5; a grid of 1024²: 115, 120, 118).
 func bucketWidth[T semiring.Number](a matrix.View[T], n int, of *arithmetic, delta T, o ssspSettings) (T, error) {
 	if o.trusted && delta > 0 {
 		return delta, nil
@@ -359,8 +365,11 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, of *arithmetic, del
 	}
 	degree := float64(a.NVals()) / float64(n)
 	reach := 1.5
-	if a.Place() != nil {
+	switch {
+	case a.Place() != nil:
 		reach = 4
+	case onHost(a, o.Run):
+		reach = .75
 	}
 	return T(reach * float64(longest) / max(4, degree)), nil
 }

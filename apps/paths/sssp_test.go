@@ -157,6 +157,22 @@ func TestSSSPOfRealGraphs(t *testing.T) {
 	}
 }
 
+// TestSSSPBuckets has buckets of many vertices, which threads share, of few and of all, and distances
+// beyond the buckets with lists.
+func TestSSSPBuckets(t *testing.T) {
+	s := samples.Random(3000, 20000, 1, true)
+	want := dijkstra(s.Arcs(), 5)
+	g := samples.Build[float64](t, s, matrix.CSR)
+	for _, delta := range []float64{0, 1e-3, .02, 2, 1e9, math.Inf(1)} {
+		for threads := 1; threads <= 4; threads++ {
+			d, err := SSSP(g, []int{5}, SSSPOptions[float64]{Run: workflow.Run{Threads: threads}, Delta: delta})
+			if err != nil || !maps.Equal(samples.Entries(d), want) {
+				t.Errorf("delta %v, %d threads: %v, %v", delta, threads, d, err)
+			}
+		}
+	}
+}
+
 func TestSSSPErrors(t *testing.T) {
 	g := samples.Build[float64](t, samples.Path(4), matrix.CSR)
 	for _, c := range []struct {

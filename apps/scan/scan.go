@@ -68,7 +68,7 @@ type ScanResult struct {
 //
 // With one hop that is the degree of v plus the triangles through v. With A the pattern of g:
 //
-//	C⟨A⟩ = A +.pair A;   s = A·1 + ½ C·1
+//	C⟨tril A⟩ = A +.pair A;   s = A·1 + ½ (C + Cᵀ)·1
 //
 // and with two hops, over the pattern R of I + A + A², for blocks of rows at a time:
 //
@@ -156,18 +156,23 @@ func scanPipeline(a matrix.View[bool], n int, o ScanOptions) (*ScanResult, error
 	return scanResult(s, b.NVals()/2, o.Hops)
 }
 
-// scanOneHop is s = A·1 + ½ C·1 with C⟨A⟩ = A +.pair A.
+// scanOneHop is s = A·1 + ½ (C + Cᵀ)·1 with C⟨tril A⟩ = A +.pair A: C counts the triangles on each
+// edge, once for both directions.
 func scanOneHop(b *matrix.Matrix[bool], n int, run workflow.Run) (*matrix.Vector[int64], error) {
 	here, with, plus := matrix.On(b.Place()), workflow.With(run), semiring.Plus[int64]()
 	s, err := workflow.DegreesOf(b, n, run)
 	if err != nil {
 		return nil, err
 	}
+	lower := matrix.New[bool](n, n, here)
 	c, twice := matrix.New[int64](n, n, here), matrix.NewVector[int64](n, here)
 	var steps ops.Steps
-	steps.Do(ops.MxM(c.Masked(b.Structure()), semiring.PlusPair[int64](), b.Pattern(),
+	steps.Do(ops.Select(lower, semiring.Tril[bool](-1), b, with))
+	steps.Do(lower.SetFormat(matrix.CSR)) // ops.Dot cannot list a bitmap
+	steps.Do(ops.MxM(c.Masked(lower.Structure()), semiring.PlusPair[int64](), b.Pattern(),
 		b.Pattern().T(), ops.Using(ops.Dot), with))
 	steps.Do(ops.Reduce(twice, plus, c, with))
+	steps.Do(ops.Reduce(twice.Accum(plus), plus, c.T(), with))
 	steps.Do(ops.ApplySecond(s.Accum(plus), semiring.Div[int64](), twice, 2, with))
 	return s, steps.Err()
 }

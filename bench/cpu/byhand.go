@@ -33,7 +33,10 @@ func byHandCases() (cases []cpuCase) {
 		row("sssp a source "+g.input, cpuCase{bar: 1.5, rounds: g.paths, peer: []string{"sssp"}, perSource: true, args: []string{inputs.SSSPDelta}},
 			func(by contender) ours { return search(ssspBy(by)) })
 		row("components "+g.name, cpuCase{bar: 1.2, rounds: g.rounds}, componentsBy)
-		row("pagerank "+g.name, cpuCase{bar: 1, rounds: g.rounds, tolerance: 2e-3}, pageRankBy)
+		for _, single := range []bool{false, true} {
+			row("pagerank "+map[bool]string{true: "float32 "}[single]+g.name, cpuCase{bar: 1, rounds: g.rounds, tolerance: 2e-3},
+				func(by contender) ours { return pageRankBy(by, single) })
+		}
 	}
 	return cases
 }
@@ -157,7 +160,7 @@ func componentsBy(by contender) ours {
 }
 
 // pageRankBy stops when the ranks change by 1e-4, after 20 iterations at most.
-func pageRankBy(by contender) ours {
+func pageRankBy(by contender, single bool) ours {
 	return func(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 		const tolerance, most = 1e-4, 20
 		if by == byHand {
@@ -171,7 +174,7 @@ func pageRankBy(by contender) ours {
 		in.f64.IsSymmetric()
 		var res *apps.PageRankResult
 		d, err := timed(func() (err error) {
-			res, err = apps.PageRank(in.f64, apps.PageRankOptions{Run: by.run(b), Tolerance: tolerance, MaxIterations: most})
+			res, err = apps.PageRank(in.f64, apps.PageRankOptions{Run: by.run(b), Tolerance: tolerance, MaxIterations: most, Single: single})
 			return err
 		})
 		if err != nil {

@@ -187,7 +187,7 @@ func TestJSON(t *testing.T) {
 		{"project " + visits, `{"command":"project","input":{"rows":2,"cols":3,"nnz":4},"method":"sorted","nnz":4,"sum":28,"max":12}`},
 		{"project --unweighted " + chesapeake, `{"input":{"rows":39,"cols":39,"nnz":340},"nnz":1372,"max":28}`},
 		{"vn --seeds 0 " + roads, `{"command":"vn","reached":5,"max_distance":10.5,"sum_distance":15}`},
-		{"sssp --source 1 " + roads, `{"command":"sssp","method":"delta-stepping: push","reached":5,"max_distance":10,"sum_distance":16.5}`},
+		{"sssp --source 1 " + roads, `{"command":"sssp","method":"delta-stepping: buckets","reached":5,"max_distance":10,"sum_distance":16.5}`},
 		{"bfs --source 0 " + roads, `{"command":"bfs","reached":5,"max_level":2}`},
 		{"pagerank " + karate, `{"command":"pagerank","input":{"rows":34,"cols":34,"nnz":156},"method":"power iteration: pull","iterations":52}`},
 		{"cc " + roads, `{"command":"cc","components":1,"largest":6}`},

@@ -32,7 +32,7 @@ func (x *Indexed) MxM(env Env, c *sparse.Type, a, b *sparse.Store, mask *Mask, m
 
 // Dot is [MaskedDot].
 func (x *Indexed) Dot(env Env, c *sparse.Type, a, bt *sparse.Store, mask *sparse.Structure) (*sparse.Store, error) {
-	return MaskedDot(env, x.Flipped, c, x.First.of(env, a, false), x.Second.of(env, bt, true), mask)
+	return MaskedDot(env, x.Flipped, nil, c, x.First.of(env, a, false), x.Second.of(env, bt, true), mask)
 }
 
 // MxV is the product of a matrix and a column vector, by [Push] of the transpose at or, if at is

@@ -70,9 +70,8 @@ func PushParts(work []int64, n, threads int) []int {
 // positions has to be searched for the sums.
 func fewProducts(n int) int64 { return max(min(64, int64(n)>>1), int64(n)>>12) }
 
-// few reports whether the products of the rows ks of a are at most fewProducts.
-func few(a *sparse.Structure, ks []int32, n int) bool {
-	left := fewProducts(n)
+// AtMost reports whether the rows ks of a have at most so many entries, and are not more.
+func AtMost(a *sparse.Structure, ks []int32, left int64) bool {
 	if int64(len(ks)) > left {
 		return false
 	}
@@ -94,13 +93,13 @@ func Push(env Env, s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) 
 	u = u.ToSparse()
 	ks := u.Idx
 	bounds := env.Parts
-	if s.constant() && !env.cancelled() {
+	if s.Constant() && !env.cancelled() {
 		if out := pushConstant(s, c, u, a, mask); out != nil {
 			return out, nil
 		}
 	}
 	// One part.
-	if len(bounds) <= 2 && (few(&a.Structure, ks, n) || n > 1<<22 && !fits(int64(n), 2*(c.Size+1))) {
+	if len(bounds) <= 2 && (AtMost(&a.Structure, ks, fewProducts(n)) || n > 1<<22 && !fits(int64(n), 2*(c.Size+1))) {
 		return pushSorted(env, s, c, u, a, mask)
 	}
 	los, work := make([]int64, len(ks)), make([]int64, len(ks)+1)
@@ -112,6 +111,9 @@ func Push(env Env, s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) 
 	})
 	parallel.Sum(env.Threads, work)
 	total := work[len(ks)]
+	if s.Constant() && total >= max(int64(n)>>6, 1) {
+		return pushMarked(env, s, c, u, a, los, work, mask)
+	}
 	if bounds == nil {
 		bounds = cutPush(work, s.Exact, parallel.Threads(env.Threads))
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -47,12 +48,13 @@ func (set *columnSet) mark(row []int32) {
 	set.n = n
 }
 
-// sorted returns the listed columns in ascending order, each once, and empties the set.
+// sorted returns the listed columns in ascending order, each once, and empties the set. They are
+// valid until the next use of the set.
 func (set *columnSet) sorted() []int32 {
 	cols := set.cols[:set.n]
 	set.n = 0
 	slices.Sort(cols)
-	return slices.Clone(slices.Compact(cols))
+	return slices.Compact(cols)
 }
 
 // marked is sorted for marked columns below n.
@@ -78,8 +80,8 @@ func (set *columnSet) marked(n int) []int32 {
 	return cols
 }
 
-// constant reports whether all products are equal and a sum is any of them, as of any.pair.
-func (s *Semiring) constant() bool { return s.Any && !s.UsesX && !s.UsesY && !s.User }
+// Constant reports whether all products are equal and a sum is any of them, as of any.pair.
+func (s *Semiring) Constant() bool { return s.Any && !s.UsesX && !s.UsesY && !s.User }
 
 // constantAhead is the prefetch distance of pushConstant in rows, which are short.
 const constantAhead = 8
@@ -143,12 +145,78 @@ func pushConstant(s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) *
 	} else {
 		idx = set.sorted()
 	}
-	set.allow = nil
-	columnSets.Put(set)
 	val := c.Make(int64(len(idx)))
 	if len(idx) > 0 {
 		s.Products(c.Slice(val, 0, 1), u.Type.At(u.Val, 0), a.Part(0, 1))
 		c.Fill(val, c.One(val, 0))
 	}
-	return newRow(c, n, idx, val)
+	var out *sparse.Store
+	if total > few {
+		out = newRow(c, n, idx, val)
+	} else {
+		out = newRowOf(c, n, idx, val)
+	}
+	set.allow = nil
+	columnSets.Put(set)
+	return out
+}
+
+// pushMarked is Push for a semiring with equal products of many rows: los has the beginnings of the
+// rows and work the prefix sums of their lengths. Each part of the rows marks its columns by bits.
+// The products are at least one for each word of these bits.
+func pushMarked(env Env, s *Semiring, c *sparse.Type, u, a *sparse.Store, los, work []int64, mask *Mask) (*sparse.Store, error) {
+	n, total := a.NCols, work[len(los)]
+	words := (n + 63) / 64
+	bounds := parallel.Cut(env.Threads, work, workers(env, total, max(1<<13, int64(words))), rowVisitCost)
+	parts := make([][]uint64, len(bounds)-1)
+	err := parallel.Pieces(env.Ctx, env.Threads, len(parts), func(_, part int) {
+		marks := make([]uint64, words)
+		for p := bounds[part]; p < bounds[part+1]; p++ {
+			if q := p + rowsAhead; q < len(los) {
+				prefetchRow(a, los[q])
+			}
+			for _, j := range a.Idx[los[p] : los[p]+work[p+1]-work[p]] {
+				marks[uint32(j)>>6] |= 1 << (uint32(j) & 63)
+			}
+		}
+		parts[part] = marks
+	})
+	if err != nil {
+		return nil, err
+	}
+	var allow []uint8
+	if mask != nil {
+		allow = mask.bytes(n)
+	}
+	found := getEntryBuffer(c, n)
+	defer found.release()
+	product := c.Make(1)
+	s.Products(product, u.Type.At(u.Val, 0), a.Part(0, 1))
+	pieces := (words-1)/(drainRange/64) + 1
+	counts, begins := make([]int, pieces), make([]int, pieces+1)
+	err = parallel.Pieces(env.Ctx, workers(env, total, 1<<14), pieces, func(_, piece int) {
+		begin := piece * drainRange
+		q := begin
+		for w := begin / 64; w < min(begin+drainRange, words*64)/64; w++ {
+			word := uint64(0)
+			for _, marks := range parts {
+				word |= marks[w]
+			}
+			for ; word != 0; word &= word - 1 {
+				j := int32(w*64 + bits.TrailingZeros64(word))
+				found.idx[q] = j
+				if allow == nil {
+					q++
+				} else { // without a branch on the mask, as in forbid
+					q += int(allow[j] ^ b2u(mask.Comp))
+				}
+			}
+		}
+		counts[piece], begins[piece] = q-begin, begin
+		c.Fill(c.Slice(found.val, int64(begin), int64(q)), product)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return joinBlocks(env, c, n, begins, counts, found.idx, found.val)
 }

@@ -53,7 +53,28 @@ type row struct {
 
 // newRow returns the 1×n list of idx and val, and takes ownership of both.
 func newRow(t *sparse.Type, n int, idx []int32, val Values) *sparse.Store {
-	r := &row{}
+	return new(row).of(t, n, idx, val)
+}
+
+// fewListed is the largest number of entries of a listedRow.
+const fewListed = 8
+
+// listedRow is a row and its list in one allocation.
+type listedRow struct {
+	row
+	idx [fewListed]int32
+}
+
+// newRowOf is newRow of a copy of idx.
+func newRowOf(t *sparse.Type, n int, idx []int32, val Values) *sparse.Store {
+	if len(idx) > fewListed {
+		return newRow(t, n, slices.Clone(idx), val)
+	}
+	r := &listedRow{}
+	return r.of(t, n, r.idx[:copy(r.idx[:], idx)], val)
+}
+
+func (r *row) of(t *sparse.Type, n int, idx []int32, val Values) *sparse.Store {
 	r.ptr[1] = int64(len(idx))
 	r.s = sparse.Store{Structure: sparse.Structure{NRows: 1, NCols: n, NVals: r.ptr[1], Ptr: r.ptr[:], Idx: idx}, Val: val, Type: t}
 	return &r.s

@@ -38,9 +38,9 @@ var forms = map[string]Forms{
 	"LocalClustering":             {Device: true}, // by the kernels of ScanStatistics
 	"MaxFlow":                     {Device: true},
 	"MaximalIndependentSet":       {Host: true, Device: true},
-	"PageRank":                    {Device: true, Group: ByRows},
+	"PageRank":                    {Host: true, Device: true, Group: ByRows},
 	"Projection":                  {Group: ByRanges},
-	"SSSP":                        {Device: true, Group: ByRows},
+	"SSSP":                        {Host: true, Device: true, Group: ByRows},
 	"ScanStatistics":              {Host: true, Device: true, Group: ByRanges},
 	"Similarity":                  {Host: true},
 	"StronglyConnectedComponents": {Host: true, Device: true},
