@@ -396,7 +396,7 @@ func OfInside[T comparable](m rep.Matrix) *Matrix[T] {
 // [Matrix.Inside].
 func NewInside(t *sparse.Type, m, n int, opts ...Option) rep.Matrix {
 	if t == nil || sparse.GoType(t) == nil {
-		return nullOf(sparse.TypeOf[bool]())
+		return nullOf(boolType)
 	}
 	return newCoreWith(sparse.Empty(t, m, n), gather(opts))
 }

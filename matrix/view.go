@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"iter"
+	"reflect"
 
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -178,7 +179,7 @@ func (r *patternRef) of(s *sparse.Structure) *sparse.Store {
 }
 
 // boolType is the type of the values of a pattern.
-var boolType = sparse.TypeOf[bool]()
+var boolType = sparse.OfKind(reflect.Bool)
 
 func (p patternOf) Blocks(q rep.Query) ([]rep.Matrix, error) {
 	q.Pattern = true
