@@ -316,7 +316,10 @@ func (a *Matrix[T]) All() iter.Seq2[Coord, T] {
 	return eachEntry[T](coreOf(a).Rows())
 }
 
-// eachEntry iterates over the entries of a listed store with values.
+// eachEntry iterates over the entries of a listed store with values. It is not inlined, since each
+// caller would get a copy of the loop.
+//
+//go:noinline
 func eachEntry[T comparable](st *sparse.Store) iter.Seq2[Coord, T] {
 	return func(yield func(Coord, T) bool) {
 		st := st.Valued()
@@ -341,10 +344,10 @@ type Row[T comparable] struct {
 }
 
 // Len returns the number of entries in the row.
-func (r Row[T]) Len() int { return len(r.Cols) }
+func (r *Row[T]) Len() int { return len(r.Cols) }
 
 // All iterates over the columns and values of the row.
-func (r Row[T]) All() iter.Seq2[int, T] {
+func (r *Row[T]) All() iter.Seq2[int, T] {
 	return entriesOf(r.Cols, r.Vals)
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // PatternView is the structure of a matrix of any type, as an operand with all entries true. It is
-// a Source[bool]; [AsView] makes a View[bool] of it.
+// a Source[bool]; [AsView] makes a *View[bool] of it.
 type PatternView struct{ v rep.View }
 
 func patternView(v rep.View) PatternView {

@@ -228,7 +228,7 @@ func TestView(t *testing.T) {
 		if err := errors.Join(err, a.SetFormat(f)); err != nil {
 			t.Fatal(err)
 		}
-		list := func(v matrix.View[float64]) (out []string) {
+		list := func(v *matrix.View[float64]) (out []string) {
 			for c, x := range v.All() {
 				if y, ok := v.At(c.Row, c.Col); !ok || y != x {
 					t.Errorf("%v: At(%d, %d) = %v, %v, want %v", f, c.Row, c.Col, y, ok, x)
@@ -271,7 +271,7 @@ func TestView(t *testing.T) {
 			t.Errorf("%v: there are entries outside", f)
 		}
 	}
-	for range (matrix.View[int]{}).All() {
+	for range ((*matrix.View[int])(nil)).All() {
 		t.Error("an empty view has entries")
 	}
 }

@@ -137,7 +137,7 @@ func (c *call) isNil(arg string) error {
 // naming returns the error of an argument. That of a nil matrix names the operation and the
 // argument.
 func (c *call) naming(arg string, err error) error {
-	if err == (matrix.View[bool]{}).Err() {
+	if err == (*matrix.View[bool])(nil).Err() {
 		return c.isNil(arg)
 	}
 	return err

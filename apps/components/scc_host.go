@@ -9,7 +9,7 @@ import (
 // searches gain by threads (R-MAT 18 takes 46.1 ms on one thread of an Intel Xeon, 11.3 on four);
 // graphs with narrow searches lose (a grid of 1M vertices takes 75 ms on one thread of an AMD EPYC,
 // 117 on two).
-func strongOnHost(a matrix.View[bool], run workflow.Run) (*Components, error) {
+func strongOnHost(a *matrix.View[bool], run workflow.Run) (*Components, error) {
 	const app = "StronglyConnectedComponents"
 	g := workflow.RowsOf(a)
 	if !workflow.Shared(run, g.N, len(g.Idx)) {

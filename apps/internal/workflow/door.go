@@ -23,7 +23,7 @@ func Inside(g Operand) (v rep.View) {
 }
 
 // Pattern returns the structure of an operand, the zero View of nil.
-func Pattern(g Operand) (v matrix.View[bool]) {
+func Pattern(g Operand) (v *matrix.View[bool]) {
 	in := Inside(g)
 	if in.Matrix == nil {
 		return v
