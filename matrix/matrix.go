@@ -344,10 +344,18 @@ type Row[T comparable] struct {
 }
 
 // Len returns the number of entries in the row.
-func (r *Row[T]) Len() int { return len(r.Cols) }
+func (r *Row[T]) Len() int {
+	if r == nil {
+		return 0
+	}
+	return len(r.Cols)
+}
 
 // All iterates over the columns and values of the row.
 func (r *Row[T]) All() iter.Seq2[int, T] {
+	if r == nil {
+		r = &Row[T]{}
+	}
 	return entriesOf(r.Cols, r.Vals)
 }
 

@@ -51,7 +51,7 @@ func (p PatternView) All() iter.Seq2[Coord, bool] { return AsView[bool](p).All()
 func (p PatternView) Err() error { return p.Inside().Err() }
 
 // Fetch is [Matrix.Fetch] for the viewed matrix.
-func (p PatternView) Fetch() error { return fetched(p.Inside()) }
+func (p PatternView) Fetch() error { return p.Inside().Fetched() }
 
 // Place returns the place of the viewed matrix; nil is the host.
 func (p PatternView) Place() Place { return placeOf(p.Inside()) }

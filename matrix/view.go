@@ -128,15 +128,7 @@ func rowIn(st *sparse.Store, i int) ([]int32, sparse.Values) {
 func (v *View[T]) Err() error { return v.Inside().Err() }
 
 // Fetch is [Matrix.Fetch] for the viewed matrix.
-func (v *View[T]) Fetch() error { return fetched(v.Inside()) }
-
-// fetched copies the viewed matrix to the host if it is elsewhere.
-func fetched(v rep.View) error {
-	if v.Place() != nil {
-		v.Stored()
-	}
-	return v.Err()
-}
+func (v *View[T]) Fetch() error { return v.Inside().Fetched() }
 
 // patternOf is the structure of a matrix of any type, as a matrix of bools without values.
 type patternOf struct{ *core }

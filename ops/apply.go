@@ -44,7 +44,7 @@ type unary struct {
 
 // mapped runs a map on the host.
 func (c *call) mapped(v rep.View, k *cpu.Unary) error {
-	t, st := &c.t, oriented(v)
+	t, st := &c.t, v.Oriented()
 	c.traced("map", st.NVals)
 	if k.Copies && !t.accum.given && t.holds(st) {
 		return c.restrict()
@@ -191,7 +191,7 @@ func (c *call) applyIndex(d dest, f indexOp, a rep.View) error {
 	if t.group != nil {
 		return t.on.groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).applyIndex(d, f, a) })
 	}
-	st := oriented(a)
+	st := a.Oriented()
 	// A vector is stored as a row.
 	out, err := cpu.ApplyIndex(c.env(), t.c, st, f.k, c.local.shift, t.vector)
 	if err != nil {
@@ -251,7 +251,7 @@ func (c *call) choose(d dest, f predicate, a rep.View) error {
 	if t.group != nil {
 		return t.on.groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).choose(d, f, a) })
 	}
-	st := oriented(a)
+	st := a.Oriented()
 	out, err := cpu.Select(c.env(), st, f.k, c.local.shift, t.vector) // a vector is stored as a row
 	if err != nil {
 		return err

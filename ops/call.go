@@ -189,7 +189,7 @@ func (c *call) operand(name string, v rep.View) error {
 // fetch copies the operands on a device to the host, where the operation runs.
 func (c *call) fetch() error {
 	for _, v := range c.remote {
-		if err := fetched(v); err != nil {
+		if err := v.Fetched(); err != nil {
 			return err
 		}
 	}

@@ -61,7 +61,7 @@ func (c *call) ewiseAdd(d dest, f operator, a, b rep.View) error {
 	if t.group != nil {
 		return t.on.groupTwo(a, b, func(r block, d dest, x, y rep.View) error { return r.call(c).ewiseAdd(d, f, x, y) })
 	}
-	as, bs := oriented(a), oriented(b)
+	as, bs := a.Oriented(), b.Oriented()
 	k := f.k
 	c.traced("union", as.NVals+bs.NVals)
 	if t.plain() && !as.Sparse() && bs.Sparse() && t.holds(as) {
@@ -103,7 +103,7 @@ func (c *call) ewiseUnion(d dest, f operator, a rep.View, alpha sparse.Values, b
 	if t.group != nil {
 		return t.on.groupTwo(a, b, func(r block, d dest, x, y rep.View) error { return r.call(c).ewiseUnion(d, f, x, alpha, y, beta) })
 	}
-	as, bs := oriented(a), oriented(b)
+	as, bs := a.Oriented(), b.Oriented()
 	k := f.k
 	room := t.room(k.User)
 	if t.holds(as) || t.holds(bs) {
@@ -141,7 +141,7 @@ func (c *call) ewiseMult(d dest, f operator, a, b rep.View) error {
 	if t.group != nil {
 		return t.on.groupTwo(a, b, func(r block, d dest, x, y rep.View) error { return r.call(c).ewiseMult(d, f, x, y) })
 	}
-	as, bs := oriented(a), oriented(b)
+	as, bs := a.Oriented(), b.Oriented()
 	k := f.k
 	out, err := cpu.Intersect(c.env(), k, t.c, needed(as, k.UsesX), needed(bs, k.UsesY), t.room(k.User))
 	if err != nil {

@@ -263,7 +263,7 @@ func (c *call) assign(d dest, a rep.View, rows, cols Indices) error {
 	if t.group != nil {
 		return t.on.groupAssign(a, ri, ci)
 	}
-	return c.assigned(oriented(a), ri, ci)
+	return c.assigned(a.Oriented(), ri, ci)
 }
 
 // AssignVector computes w(idx)⟨m⟩ ⊕= u; see [Assign].

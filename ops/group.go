@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/collect"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -56,18 +57,13 @@ func (l *linking) OnGroup() { l.ops = grouped{l.c} }
 
 // on returns the operations on a group, nil for no group.
 func (c *call) on(g *comm.Group) groupOps {
-	if g == nil {
-		return nil
-	}
 	l := &linking{c: c}
 	g.Link(l)
 	return l.ops
 }
 
 // placeMask lets the rows of the mask decide about cuts; see placed.
-func (c grouped) placeMask() error {
-	return c.t.view.PlaceOn(c.onGroup(c.t.group), c.t.group)
-}
+func (c grouped) placeMask() error { return c.t.view.PlaceOn(c.onGroup(c.t.group), c.t.group) }
 
 // localRun is what an operation on the block of a rank knows of the whole.
 type localRun struct {
@@ -437,7 +433,7 @@ func (c *call) maskEntries(g *comm.Group, v rep.Mask, cuts []int) (int64, error)
 	}
 	sum := make([]int64, len(list))
 	err = g.Each(func(k int, r comm.Comm) error {
-		if err := fetched(rep.View{Matrix: list[k].Matrix}); err != nil {
+		if err := (rep.View{Matrix: list[k].Matrix}).Fetched(); err != nil {
 			return err
 		}
 		sum[k] = list[k].Allowed().NVals
@@ -457,7 +453,7 @@ func (c grouped) groupMxM(a, b rep.View) error {
 		return err
 	}
 	if limit := g.GatherLimit(); limit > 0 && !b.Vector && !b.OnGroup().Everywhere(g) {
-		if pieces := gatherPieces(b, limit); pieces > 1 {
+		if pieces := b.Pieces(limit); pieces > 1 {
 			return c.groupMxMPieces(x, b, pieces)
 		}
 	}
@@ -477,43 +473,13 @@ func (c *call) needOf(g *comm.Group, x []rep.View, b rep.View) rep.Query {
 		return q
 	}
 	q.Need = func(k int) []int32 {
-		if fetched(x[k]) != nil { // the product returns the error
+		if x[k].Fetched() != nil { // the product returns the error
 			return []int32{}
 		}
 		m, _ := b.Dims()
-		return usedColumns(&x[k].Rows().Structure, m)
+		return collect.Columns(&x[k].Rows().Structure, m)
 	}
 	return q
-}
-
-// usedColumns returns the columns below n in which a list has entries, ascending.
-func usedColumns(s *sparse.Structure, n int) []int32 {
-	if len(s.Idx) < n/64 {
-		set := slices.Clone(s.Idx)
-		slices.Sort(set)
-		return slices.Compact(set)
-	}
-	used, count := make([]bool, n), 0
-	for _, j := range s.Idx {
-		if !used[j] {
-			used[j] = true
-			count++
-		}
-	}
-	set := make([]int32, 0, count)
-	for j, is := range used {
-		if is {
-			set = append(set, int32(j))
-		}
-	}
-	return set
-}
-
-// gatherPieces returns the number of blocks of columns in which an operand goes round.
-func gatherPieces(b rep.View, limit int64) int {
-	m, n := b.Dims()
-	bytes := b.NVals()*(4+b.Type().Size) + 8*int64(m)
-	return int(min(int64(max(n, 1)), (bytes+limit-1)/limit))
 }
 
 // groupMxMPieces computes A·B by blocks of columns of B. All ranks gather each block. The sums
@@ -581,7 +547,7 @@ func (c *call) allowedBlocks() ([]rep.Matrix, error) {
 	}
 	list := make([]rep.Matrix, len(masks))
 	err = t.group.Apart(func(k int, _ comm.Comm) error {
-		if err := fetched(rep.View{Matrix: masks[k].Matrix}); err != nil {
+		if err := (rep.View{Matrix: masks[k].Matrix}).Fetched(); err != nil {
 			return err
 		}
 		shape := masks[k].Allowed()

@@ -141,7 +141,7 @@ func (c grouped) groupExtractRow(v rep.View, i int, cols cpu.Indices) error {
 		if cols.List != nil {
 			return b.call(c.call).extractRow(d, list[b.k], 0, listOf(cols.List[b.lo:b.hi]))
 		}
-		if err := fetched(list[b.k]); err != nil {
+		if err := list[b.k].Fetched(); err != nil {
 			return err
 		}
 		mine := list[b.k].Rows().Valued().Rows(true, b.lo, b.hi)
@@ -260,7 +260,7 @@ func (c grouped) groupScatter(dup monoid, v rep.View, rows *indices, cols cpu.In
 		if rows != nil {
 			by = rows.Indices
 		}
-		if err := fetched(list[b.k]); err != nil {
+		if err := list[b.k].Fetched(); err != nil {
 			return err
 		}
 		// The entries of u in the rows of the rank.
@@ -325,7 +325,7 @@ func (c grouped) groupKronecker(f operator, a, b rep.View) error {
 			}
 			return begin("Extract", "", []Option{r.opts}).extract(d, rep.View{Matrix: product}, Span(first, first+r.hi-r.lo), All())
 		}
-		if err := fetched(x[r.k]); err != nil {
+		if err := x[r.k].Fetched(); err != nil {
 			return err
 		}
 		some := newOf(x[r.k].Rows().Valued().Rows(false, from, to))
@@ -408,10 +408,10 @@ func (c grouped) groupReduceScalar(g *comm.Group, m monoid, v rep.View, sum cpu.
 			}
 			return err
 		}
-		if err := fetched(list[i]); err != nil {
+		if err := list[i].Fetched(); err != nil {
 			return err
 		}
-		val := valuesInOrder(list[i])
+		val := list[i].ValuesInOrder()
 		if total <= cpu.ReduceChunk {
 			all, err := collect.GatherValues(ctx, r, t, val, entries)
 			if err != nil {
@@ -439,12 +439,4 @@ func (c grouped) groupReduceScalar(g *comm.Group, m monoid, v rep.View, sum cpu.
 	c.emit(0)
 	t.CopyTo(sum, sums.Pointer())
 	return nil
-}
-
-// valuesInOrder returns the values of the entries of a block, row by row.
-func valuesInOrder(v rep.View) sparse.Values {
-	if st := v.Stored(); st.Format == sparse.Full && !st.Val.None() {
-		return st.Val
-	}
-	return v.Rows().Valued().Val
 }

@@ -71,7 +71,7 @@ func (x Indices) onHost(arg string, n int) ([]int, error) {
 		return nil, (*matrix.View[int32])(nil).Err()
 	}
 	v := x.values
-	if err := fetched(v); err != nil {
+	if err := v.Fetched(); err != nil {
 		return nil, err
 	}
 	return widened(valuesOf(v)), nil

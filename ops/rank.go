@@ -125,7 +125,7 @@ func (c *call) topVector(u rep.View, k int) error {
 	if u.Matrix == nil {
 		return &matrix.InvalidError{Op: c.op, Reason: "u is nil; make it with matrix.NewVector"}
 	}
-	return fetched(u)
+	return u.Fetched()
 }
 
 // rank orders the places p and q by descending value, then ascending place.
@@ -325,7 +325,7 @@ func (c *call) sort(values, columns dest, v rep.View, order func(places []int64,
 	if _, second := columns.place().(*comm.Group); first || second {
 		return c.groupSort(values, columns, v, order)
 	}
-	if err := fetched(v); err != nil {
+	if err := v.Fetched(); err != nil {
 		return err
 	}
 	m, n := v.Dims()

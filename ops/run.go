@@ -397,24 +397,3 @@ func needed(s *sparse.Store, reads bool) *sparse.Store {
 	}
 	return s
 }
-
-// fetched copies an operand to the host if it is elsewhere.
-func fetched(v rep.View) error {
-	if v.Place() != nil {
-		v.Stored()
-	}
-	return v.Err()
-}
-
-// oriented returns the entries of a view in any format. It transposes a dense view without a
-// conversion to a sparse format.
-func oriented(v rep.View) *sparse.Store {
-	st := v.Stored()
-	if !v.Transposed {
-		return st
-	}
-	if st.Sparse() {
-		return v.Rows()
-	}
-	return st.Transpose(0)
-}

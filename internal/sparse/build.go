@@ -66,7 +66,14 @@ func Build(t *Type, m, n int, blocks []Block, dup Combine, threads int, sorted f
 	if int64(max(m, n))/hyperRatio > count && max(m, n) > hyperMinRows {
 		return buildBySort(t, m, n, blocks, count, dup)
 	}
-	blocks = slices.DeleteFunc(blocks, func(b Block) bool { return len(b.Row) == 0 })
+	full := blocks[:0]
+	for _, b := range blocks {
+		if len(b.Row) > 0 {
+			full = append(full, b)
+		}
+	}
+	clear(blocks[len(full):])
+	blocks = full
 	s, repeats := ascending(t, m, n, blocks, count, threads)
 	if s == nil {
 		c := byColumn(t, m, n, blocks, count, threads, func(done int64) { sorted(done/2, count) })
