@@ -28,6 +28,10 @@ var limits = map[string]struct {
 	"workflows": {490, "3 true 1 6 2 0\n"},
 }
 
+// unlinked are packages of which one product on the host links nothing, though it imports them: the
+// linker reaches what groups do only from comm.NewGroup.
+var unlinked = []string{module + "/internal/spread", module + "/internal/collect"}
+
 const module = "github.com/hiveblas/hiveblas"
 
 // TestFunctions: users' programs compile few functions in their own package.
@@ -61,6 +65,13 @@ func TestFunctions(t *testing.T) {
 				t.Errorf("the program printed %q (%v), want %q", out, err, limit.prints)
 			}
 			archive := strings.TrimSpace(p.run("list", "-mod=mod", "-export", "-f", "{{.Export}}", "."))
+			if symbols := p.run("tool", "nm", filepath.Join(p.dir, "program")); program == "mxm" {
+				for _, pkg := range unlinked {
+					if strings.Contains(symbols, " "+pkg+".") {
+						t.Errorf("the program links package %s", pkg)
+					}
+				}
+			}
 			n := strings.Count(p.run("tool", "nm", archive), " T ")
 			if n < 2 { // main.main and init at least
 				t.Fatalf("go tool nm %s counts %d functions", archive, n)
