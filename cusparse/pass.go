@@ -41,7 +41,7 @@ const stopOffset = 12
 // passRoomBytes is the size of the pinned memory of a room.
 const passRoomBytes = 4096
 
-// longRows lists the rows of a matrix that a block takes each.
+// longRows lists the parts of the long rows of a matrix, which warps take.
 type longRows struct {
 	list  *mem
 	count int64
@@ -49,11 +49,13 @@ type longRows struct {
 
 func (l *longRows) drop() { l.list.release() }
 
-// The constants of kernels/pass.cu: HB_PASS_HUB, HB_PASS_CHUNK, HB_PASS_LONG, HB_PASS_TILE.
+// The constants of kernels/pass.cu: HB_PASS_HUB, HB_PASS_CHUNK, HB_PASS_LONG, HB_PASS_PART,
+// HB_PASS_TILE.
 const (
 	passHub   = 256
 	passChunk = 256
-	passLong  = 2048
+	passLong  = 512
+	passShare = 1024
 	passTile  = 8192
 )
 
@@ -71,7 +73,8 @@ type passRun struct {
 	c       device.Call
 	prog    *passProgram
 	room    *passRoom
-	buffers []passBuffer // by their numbers among the vectors with totals
+	buffers []passBuffer // values, by their numbers among the vectors with totals; no bytes
+	bytes   []*mem       // of the variables that are written
 	scalars map[int]passBuffer
 	stop    bool
 	err     error
@@ -156,7 +159,7 @@ func (d backend) Begin(c device.Call, l *pass.List, contents []pass.Content, lim
 	if f.err != nil {
 		return nil, f.err
 	}
-	r := &passRun{d: d.Device, c: c, prog: prog, room: room, buffers: make([]passBuffer, prog.totals), scalars: map[int]passBuffer{}}
+	r := &passRun{d: d.Device, c: c, prog: prog, room: room, buffers: make([]passBuffer, prog.totals), bytes: make([]*mem, len(l.Vars)), scalars: map[int]passBuffer{}}
 	words := make([]uint64, prog.words)
 	words[wordLimit], words[wordHost] = uint64(limit), uint64(uintptr(room.host))
 	work := int64(1)
@@ -249,11 +252,16 @@ func (f *frame) passMatrix(w []uint64, v *passVar, o device.Operand) int64 {
 			return 0
 		}
 		w[wordRowPtr], w[wordRowIdx], w[wordRowVal] = uint64(s.ptr.ptr()), uint64(s.idx.ptr()), uint64(s.val.ptr())
-		l := f.longRows(s, passLong)
+		l := f.longRows(s)
 		if f.err != nil {
 			return 0
 		}
-		w[wordLongs], w[wordNLongs] = uint64(l.list.ptr()), uint64(l.count)
+		w[wordPull], w[wordNParts] = uint64(l.list.ptr()), uint64(l.count)
+		lanes := uint64(1) // about a quarter of the entries of a row
+		for lanes < 32 && 4*int64(lanes)*int64(s.m) < s.known() {
+			lanes *= 2
+		}
+		w[wordLanes] = lanes
 	}
 	s := f.csrOf(f.cols(o))
 	if f.err != nil {
@@ -261,30 +269,20 @@ func (f *frame) passMatrix(w []uint64, v *passVar, o device.Operand) int64 {
 	}
 	w[wordColPtr], w[wordColIdx], w[wordColVal] = uint64(s.ptr.ptr()), uint64(s.idx.ptr()), uint64(s.val.ptr())
 	nnz := s.known()
-	l := f.longRows(s, passHub)
-	if f.err != nil {
-		return 0
-	}
-	if l.count > 0 {
-		w[wordHubs] = uint64(nnz/passChunk + l.count + 1) // parts at most
-	}
 	w[wordNNZ] = uint64(nnz)
 	return nnz / 8
 }
 
-// longRows finds the rows of more than most entries, once a matrix.
-func (f *frame) longRows(s *store, most int64) *longRows {
-	key := "rows that a block takes"
-	if most == passHub {
-		key = "rows that warps share"
-	}
+// longRows finds the parts of long rows, once a matrix.
+func (f *frame) longRows(s *store) *longRows {
+	const key = "parts of long rows"
 	if l, ok := formOf[*longRows](f, s, key); ok || f.err != nil {
 		return l
 	}
 	l := &longRows{}
-	if s.known() > most {
-		count, list := f.zeros(8), f.alloc(4*(s.known()/most+1))
-		f.each(f.shape(1, "hb_long_rows"), int64(s.m), s.ptr, int64(s.m), most, count, list)
+	if nnz := s.known(); nnz > passLong {
+		count, list := f.zeros(8), f.alloc(8*(nnz/passShare+min(nnz/passLong, int64(s.m))+1))
+		f.each(f.shape(1, "hb_long_rows"), int64(s.m), s.ptr, int64(s.m), int64(passLong), int64(passShare), count, list)
 		l.count = f.read(count, 0)
 		if l.count > 0 {
 			l.list = list.share()
@@ -366,21 +364,24 @@ func (f *frame) passVector(w []uint64, v *passVar, from *store, r *passRun, i in
 	case passWritten, passTemp:
 		n := int64(v.n)
 		vals := (n*int64(v.typ.Size) + 15) &^ 15
-		m := take(vals + n + 8)
+		m := take(vals)
 		if m == nil {
 			return
 		}
-		b := passBuffer{val: m}
-		if !v.full {
-			b.has = m.part(vals)
+		r.buffers[v.at] = passBuffer{val: m}
+		w[wordVal] = uint64(m.ptr())
+		if v.kind == passWritten && !v.full {
+			if m = take(n + 8); m == nil {
+				return
+			}
+			r.bytes[i] = m
+			w[wordHas] = uint64(m.ptr())
 		}
-		w[wordVal], w[wordHas] = uint64(b.val.ptr()), uint64(b.has.ptr())
-		r.buffers[v.at] = b
 	}
 }
 
-// aside gives the words of what the kernel needs beside the contents: lists, parts of long rows,
-// and sums of tiles.
+// aside gives the words of what the kernel needs beside the contents: bits, lists, parts of long
+// rows, and sums of tiles.
 func (r *passRun) aside(f *frame, words []uint64) {
 	type need struct {
 		word  int
@@ -390,15 +391,23 @@ func (r *passRun) aside(f *frame, words []uint64) {
 	add := func(word int, bytes int64) { needs = append(needs, need{word, (bytes + 15) &^ 15}) }
 	for i := range r.prog.vars {
 		v := &r.prog.vars[i]
-		if v.kind == passMatrix && v.operand.Var != pass.None {
-			if parts := int64(words[v.word+wordHubs]); parts > 0 {
-				add(v.word+wordLater, 8*parts)
-			}
-		}
-		if !v.listed || v.kind != passWritten && v.kind != passTemp {
+		if v.kind != passWritten && v.kind != passTemp {
 			continue
 		}
-		add(v.word+wordList, 4*int64(v.n))
+		bits := 4 * ((int64(v.n) + 31) / 32)
+		if !v.full {
+			add(v.word+wordBits, bits)
+		}
+		if v.listed {
+			add(v.word+wordList, 4*int64(v.n))
+			if v.marked {
+				add(v.word+wordMarks, bits)
+			}
+			if v.deg != "" {
+				nnz := int64(words[r.prog.vars[v.pushes].word+wordNNZ])
+				add(v.word+wordParts, 8*(nnz/passChunk+min(nnz/passHub, int64(v.n))+1))
+			}
+		}
 	}
 	for _, p := range r.prog.parts {
 		tiles := max((int64(p.n)+passTile-1)/passTile, 1)
@@ -545,6 +554,7 @@ func (r *passRun) End(discard bool) (passes int64, contents []device.Store, err 
 			}
 		} else {
 			b = r.buffers[n[hostVars+2*i]]
+			b.has = r.bytes[i]
 			if v.full {
 				format = sparse.Full
 			}
@@ -567,5 +577,8 @@ func (r *passRun) release() {
 	for _, b := range r.scalars {
 		b.release()
 	}
-	r.buffers, r.scalars = nil, nil
+	for _, m := range r.bytes {
+		m.release()
+	}
+	r.buffers, r.bytes, r.scalars = nil, nil, nil
 }

@@ -21,8 +21,6 @@ func (t *passText) layout() {
 			continue
 		case v.kind == passMatrix:
 			t.words += matrixWords
-			t.hubs[i] = t.totals
-			t.totals++
 			continue
 		case v.kind == passWritten || v.kind == passTemp:
 			v.at = t.totals
@@ -86,7 +84,7 @@ func (t *passText) write() {
 
 // The launch shape of the kernel: threads of a block and blocks of a multiprocessor.
 const (
-	passBlock  = 1024
+	passBlock  = 512
 	passBlocks = 1
 )
 
@@ -124,22 +122,25 @@ func (t *passText) declare(k *strings.Builder) {
 				typ := []string{"hb_i64", "hb_i32", T}[w%3]
 				fmt.Fprintf(k, "\tconst %s *m%d_%s = (const %s *)%s;\n", typ, i, name, typ, word(v, w))
 			}
-			fmt.Fprintf(k, "\tconst hb_i64 m%d_nnz = (hb_i64)%s, m%d_nlongs = (hb_i64)%s;\n", i, word(v, wordNNZ), i, word(v, wordNLongs))
-			fmt.Fprintf(k, "\tconst hb_i32 *m%d_longs = (const hb_i32 *)%s;\n\tconst bool m%d_hubs = %s != 0;\n", i, word(v, wordLongs), i, word(v, wordHubs))
-			fmt.Fprintf(k, "\thb_u64 *m%d_later = (hb_u64 *)%s;\n", i, word(v, wordLater))
+			fmt.Fprintf(k, "\tconst hb_i64 m%d_nnz = (hb_i64)%s;\n\tconst hb_u32 m%d_nparts = (hb_u32)%s;\n\tconst hb_i32 m%d_lanes = (hb_i32)%s;\n", i, word(v, wordNNZ), i, word(v, wordNParts), i, word(v, wordLanes))
+			fmt.Fprintf(k, "\tconst hb_u64 *m%d_parts = (const hb_u64 *)%s;\n", i, word(v, wordPull))
 		case passUniform:
 			fmt.Fprintf(k, "\tbool h%d = %s >= 3 || (%s == 2 && *(const hb_u8 *)%s);\n\t%s x%d = %s();\n\tif (h%d) x%d = %s == 4 ? *(const %s *)&%s : *(const %s *)%s;\n",
 				i, word(v, wordFormat), word(v, wordFormat), word(v, wordHasFrom), T, i, T, i, i, word(v, wordFormat), T, word(v, wordValFrom), T, word(v, wordValFrom))
 		case passRead:
-			fmt.Fprintf(k, "\tconst hb_i64 n%d = %d;\n\tconst hb_u8 *has%d = (const hb_u8 *)%s;\n\tconst %s *val%d = (const %s *)%s;\n",
+			fmt.Fprintf(k, "\tconst hb_i32 n%d = %d;\n\tconst hb_u8 *has%d = (const hb_u8 *)%s;\n\tconst %s *val%d = (const %s *)%s;\n",
 				i, v.n, i, word(v, wordHasFrom), T, i, T, word(v, wordValFrom))
 		case passWritten, passTemp:
-			has := fmt.Sprintf("(hb_u8 *)%s", word(v, wordHas))
-			fmt.Fprintf(k, "\thb_vec<%s> v%d = {(%s *)%s, %s, (hb_i32 *)%s, %d, 0, 0, 0, %d, false};\n",
-				T, i, T, word(v, wordVal), has, word(v, wordList), v.n, v.at)
+			fmt.Fprintf(k, "\thb_vec<%s> v%d = {(%s *)%s, (hb_u32 *)%s, (hb_u32 *)%s, (hb_i32 *)%s, (hb_u64 *)%s, 0, %d, 0, 0, 0, %d, false};\n",
+				T, i, T, word(v, wordVal), word(v, wordBits), word(v, wordMarks), word(v, wordList), word(v, wordParts), v.n, v.at)
 		}
 	}
-	// The contents: bytes and values, then the entries of lists.
+	t.contents(k)
+}
+
+// contents writes how the vectors get their contents: bits and values, then the entries of lists.
+func (t *passText) contents(k *strings.Builder) {
+	word := func(v *passVar, w int) string { return fmt.Sprintf("W.w[%d]", v.word+w) }
 	sync := false
 	for i := range t.vars {
 		v := &t.vars[i]
@@ -147,32 +148,39 @@ func (t *passText) declare(k *strings.Builder) {
 			continue
 		}
 		sync = true
-		rest := v.rest
+		T, whole, rest := v.typ.Name, v.rest != "" || v.full, v.rest
 		if rest == "" {
-			rest = v.typ.Name + "()"
+			rest = T + "()"
 		}
-		hasSet, hasCount := "", ""
-		if !v.full {
-			hasSet = fmt.Sprintf(" v%d.has[p] = h;", i)
-			if v.listed {
-				hasSet = fmt.Sprintf(" v%d.has[p] = one ? 3 : h;", i)
-			}
+		line := func(format string, args ...any) { fmt.Fprintf(k, "\t\t"+format+"\n", args...) }
+		fmt.Fprintf(k, "\t{\n")
+		line("const hb_i32 format = (hb_i32)%s;", word(v, wordFormat))
+		line("%s value = %s();", T, T)
+		line("if (format == 4) value = *(const %s *)&%s;", T, word(v, wordValFrom))
+		also := "-1"
+		if e := t.expanded(i); e >= 0 && t.ahead(e) {
+			of := &t.vars[t.list.Steps[e].Dst]
+			also = fmt.Sprintf("%s == 4 ? (hb_i32)%s : -1", word(of, wordFormat), word(of, wordIdx))
 		}
+		line("const hb_i32 one = (hb_i32)%s;", word(v, wordIdx))
+		line("const hb_i32 d = hb_begin<%s>(g.thread, g.threads, %d, format, one, (const hb_u8 *)%s, (const %s *)%s, value, v%d.val, v%d.bits, %v, %s, %s);",
+			T, v.n, word(v, wordHasFrom), T, word(v, wordValFrom), i, i, whole, rest, also)
 		if v.counted && !v.full {
-			hasCount = " d += h;"
-		}
-		fmt.Fprintf(k, "\t{\n\t\tconst hb_u64 format = %s;\n\t\tconst hb_u8 *has = (const hb_u8 *)%s;\n\t\tconst %s *val = (const %s *)%s;\n\t\thb_i64 d = 0;\n",
-			word(v, wordFormat), word(v, wordHasFrom), v.typ.Name, v.typ.Name, word(v, wordValFrom))
-		fmt.Fprintf(k, "\t\thb_each(g, %d, [&](hb_i64 p, bool in) {\n\t\t\tif (!in) return;\n\t\t\tconst bool one = format == 4 && p == (hb_i64)%s, h = one || format == 3 || (format == 2 && has[p]);%s%s\n\t\t\tv%d.val[p] = one ? *(const %s *)&%s : h ? (val ? val[p] : (%s)1) : %s;\n\t\t});\n",
-			v.n, word(v, wordIdx), hasSet, hasCount, i, v.typ.Name, word(v, wordValFrom), v.typ.Name, rest)
-		if v.counted && !v.full {
-			fmt.Fprintf(k, "\t\tg.add(%d, d);\n", passNumbers*v.at+1)
+			line("g.add(%d, d);", passNumbers*v.at+1)
 		}
 		if v.listed {
-			fmt.Fprintf(k, "\t\tv%d.listed = format <= 1 || format == 4;\n\t\tif (format == 4) {\n\t\t\tv%d.len = 1;\n\t\t\tif (g.thread == 0) v%d.list[0] = (hb_i32)%s;\n\t\t}\n", i, i, i, word(v, wordIdx))
-			if v.deg != "" {
-				fmt.Fprintf(k, "\t\tif (format == 4) v%d.deg = %s[%s + 1] - %s[%s];\n", i, v.deg, word(v, wordIdx), v.deg, word(v, wordIdx))
+			line("v%d.listed = format <= 1 || format == 4;", i)
+			if v.marked {
+				line("hb_zero(g.thread, g.threads, v%d.marks, %d);", i, (v.n+31)/32)
 			}
+			line("if (format == 4) {")
+			line("\tv%d.len = 1;", i)
+			if v.deg != "" {
+				line("\tv%d.deg = %s[one + 1] - %s[one];", i, v.deg, v.deg)
+				line("\tv%d.hubs = v%d.deg > HB_PASS_HUB ? (v%d.deg + HB_PASS_CHUNK - 1) / HB_PASS_CHUNK : 0;", i, i, i)
+			}
+			line("\thb_one(g.thread, g.threads, one, v%d.list, v%d.marks, v%d.parts, v%d.hubs);", i, i, i, i)
+			line("}")
 		}
 		k.WriteString("\t}\n")
 	}
@@ -190,7 +198,8 @@ func (t *passText) declare(k *strings.Builder) {
 	update()
 	lists := "false"
 	for i := range t.vars {
-		if v := &t.vars[i]; v.kind == passWritten {
+		v := &t.vars[i]
+		if v.kind == passWritten {
 			lists += fmt.Sprintf(" || %s == 1", word(v, wordFormat))
 		}
 	}
@@ -200,21 +209,18 @@ func (t *passText) declare(k *strings.Builder) {
 		if v.kind != passWritten {
 			continue
 		}
-		put, flush := "", ""
+		put, flush, mark := "", "", ""
 		if v.listed {
-			deg := "(const hb_i64 *)0"
-			if v.deg != "" {
-				deg = v.deg
+			put = fmt.Sprintf("\t\t\tconst hb_i32 one[1] = {j};\n\t\t\tlisted.put(g, v%d, in, one, %s);\n", i, t.degOf(i))
+			flush = fmt.Sprintf("\t\tlisted.flush(g, v%d, %s);\n", i, t.degOf(i))
+			if v.marked {
+				mark = fmt.Sprintf("\t\t\thb_enter(v%d.marks, j, true, in, true);\n", i)
 			}
-			put = fmt.Sprintf("\t\t\tlisted.put(g, v%d, in, j, %s);\n", i, deg)
-			flush = fmt.Sprintf("\t\tlisted.flush(g, v%d, %s);\n", i, deg)
 		}
-		bits := 1
-		if v.listed {
-			bits = 3
-		}
-		fmt.Fprintf(k, "\tif (%s == 1) {\n\t\tconst hb_i32 *idx = (const hb_i32 *)%s;\n\t\tconst %s *val = (const %s *)%s;\n\t\tconst hb_i64 n = (hb_i64)%s;\n\t\thb_collector<0> listed;\n\t\thb_each(g, n, [&](hb_i64 e, bool in) {\n\t\t\tconst hb_i32 j = in ? idx[e] : 0;\n\t\t\tif (in) {\n\t\t\t\tv%d.has[j] = %d;\n\t\t\t\tv%d.val[j] = val ? val[e] : (%s)1;\n\t\t\t}\n%s\t\t});\n%s",
-			word(v, wordFormat), word(v, wordIdx), v.typ.Name, v.typ.Name, word(v, wordValFrom), word(v, wordEntries), i, bits, i, v.typ.Name, put, flush)
+		fmt.Fprintf(k, "\tif (%s == 1) {\n\t\tconst hb_i32 *idx = (const hb_i32 *)%s;\n\t\tconst %s *val = (const %s *)%s;\n\t\tconst hb_i64 n = (hb_i64)%s;\n",
+			word(v, wordFormat), word(v, wordIdx), v.typ.Name, v.typ.Name, word(v, wordValFrom), word(v, wordEntries))
+		fmt.Fprintf(k, "\t\thb_collector<0> listed;\n\t\thb_each(g, n, [&](hb_i32 e, bool in) {\n\t\t\tconst hb_i32 j = in ? idx[e] : 0;\n\t\t\tif (in) v%d.val[j] = val ? val[e] : (%s)1;\n\t\t\thb_enter(v%d.bits, j, true, in, true);\n%s%s\t\t});\n%s",
+			i, v.typ.Name, i, mark, put, flush)
 		if v.counted {
 			fmt.Fprintf(k, "\t\tg.add(%d, g.thread == 0 ? n : 0);\n", passNumbers*v.at+1)
 		}
@@ -222,16 +228,29 @@ func (t *passText) declare(k *strings.Builder) {
 	}
 	update()
 	k.WriteString("\t}\n")
+	// Entries that wait for their values when the loop begins.
+	for i := range t.list.Steps {
+		if _, ok := t.expands[i]; ok && t.ahead(i) {
+			s := &t.list.Steps[i]
+			fmt.Fprintf(k, "\tif (%s != 4 && %s != 0) {\n\t\thb_join_bits(g.thread, g.threads, v%d.bits, v%d.bits, %d);\n\t\tg.sync();\n\t}\n",
+				word(&t.vars[s.Dst], wordFormat), word(&t.vars[s.Dst], wordFormat), s.Mask.Var, s.Dst, (t.vars[s.Dst].n+31)/32)
+		}
+	}
 }
 
-// finish writes what the loop leaves: bytes that are 0 or 1, scalars, and what the host reads.
+// finish writes what the loop leaves: bytes, scalars, and what the host reads.
 func (t *passText) finish(k *strings.Builder) {
 	k.WriteString("\tg.sync();\n")
 	for i := range t.vars {
 		v := &t.vars[i]
-		if v.kind == passWritten && v.listed {
-			fmt.Fprintf(k, "\tif (v%d.listed) hb_listed(g, v%d, [&](hb_i64 p, bool in) { if (in) v%d.has[p] &= 1; });\n", i, i, i)
+		if v.kind != passWritten || v.full {
+			continue
 		}
+		less := "(const hb_u32 *)0" // entries that wait for their values
+		if e := t.expanded(i); e >= 0 && t.ahead(e) {
+			less = fmt.Sprintf("v%d.bits", t.list.Steps[e].Dst)
+		}
+		fmt.Fprintf(k, "\thb_bytes(g.thread, g.threads, v%d.bits, %s, (hb_u8 *)W.w[%d], %d);\n", i, less, v.word+wordHas, v.n)
 	}
 	k.WriteString("\tif (g.thread == 0) {\n")
 	for i := range t.list.Vars {

@@ -17,8 +17,7 @@ type pointVar struct {
 }
 
 // point is a stage that computes position by position. At position p the registers of vector v are
-// h (it has an entry), x (the value), w (it is written), r (the byte as it was), a (p goes into
-// the list).
+// h (it has an entry), x (the value), w (it is written), a (p goes into the list).
 type point struct {
 	t     *passText
 	vars  map[int]*pointVar
@@ -103,10 +102,6 @@ func (g *point) declare() {
 		if x.write {
 			g.t.line("\t\tbool w%d = false;", v)
 		}
-		if x.write && of.listed {
-			g.t.line("\t\tbool a%d = false;", v)
-			g.t.line("\t\thb_u8 r%d = 0;", v)
-		}
 	}
 }
 
@@ -118,7 +113,7 @@ func (t *passText) hasAt(v int, p string) string {
 	case x.kind == passRead:
 		return fmt.Sprintf("has%d[%s] != 0", v, p)
 	}
-	return fmt.Sprintf("(v%d.has[%s] & 1) != 0", v, p)
+	return fmt.Sprintf("v%d.has(%s)", v, p)
 }
 
 func (t *passText) valAt(v int, p string) string {
@@ -137,12 +132,7 @@ func (g *point) load() {
 			continue
 		}
 		if x.has && !of.full {
-			if x.write && of.listed {
-				t.line("\t\t\tr%d = v%d.has[p];", v, v)
-				t.line("\t\t\th%d = (r%d & 1) != 0;", v, v)
-			} else {
-				t.line("\t\t\th%d = %s;", v, t.hasAt(v, "p"))
-			}
+			t.line("\t\t\th%d = %s;", v, t.hasAt(v, "p"))
 			if g.counts(v) {
 				t.line("\t\t\td%d -= h%d;", v, v)
 			}
@@ -153,36 +143,51 @@ func (g *point) load() {
 	}
 }
 
-// store writes the registers back.
-func (g *point) store(d passDomain) {
+// store writes the values back.
+func (g *point) store() {
 	t := g.t
 	for _, v := range g.order {
 		x, of := g.vars[v], &t.vars[v]
-		if !x.write {
-			continue
-		}
-		if x.cleared {
-			t.line("\t\t\tv%d.has[p] = 0;", v)
+		switch {
+		case !x.write:
+		case x.cleared:
 			if of.rest != "" {
 				t.line("\t\t\tv%d.val[p] = %s;", v, of.rest)
 			}
+		default:
+			if g.counts(v) {
+				t.line("\t\t\td%d += h%d;", v, v)
+			}
+			t.line("\t\t\tif (w%d && h%d) v%d.val[p] = x%d;", v, v, v, v)
+		}
+	}
+}
+
+// enter writes the bits back, for a whole warp.
+func (g *point) enter(d passDomain) {
+	t := g.t
+	for _, v := range g.order {
+		x, of := g.vars[v], &t.vars[v]
+		if !x.write || of.full {
 			continue
 		}
-		if g.counts(v) {
-			t.line("\t\t\td%d += h%d;", v, v)
+		if t.expanded(v) >= 0 { // the product did
+			t.line("\t\thb_enter(v%d.bits, p, true, w%d && !h%d, false);", v, v, v)
+			continue
 		}
-		t.line("\t\t\tif (w%d && h%d) v%d.val[p] = x%d;", v, v, v, v)
+		t.line("\t\thb_enter(v%d.bits, p, listed, w%d, h%d);", v, v, v)
+		if !of.listed || !of.marked {
+			continue
+		}
 		switch {
-		case of.full:
-		case !of.listed:
-			t.line("\t\t\tif (w%d) v%d.has[p] = h%d;", v, v, v)
+		case x.cleared:
+			t.line("\t\tif (v%d.listed) hb_enter(v%d.marks, p, listed, in, false);", v, v)
 		case d.list == v:
-			t.line("\t\t\tif (w%d) v%d.has[p] = (hb_u8)(r%d & 2 | h%d);", v, v, v, v)
 		case d.list < 0:
-			t.line("\t\t\tv%d.has[p] = h%d;", v, v)
+			t.line("\t\tif (v%d.listed) hb_enter(v%d.marks, p, false, in, false);", v, v)
 		default:
-			t.line("\t\t\ta%d = listed && v%d.listed && h%d && !(r%d & 2);", v, v, v, v)
-			t.line("\t\t\tif (w%d || !listed) v%d.has[p] = (hb_u8)(listed ? r%d & 2 | h%d | (a%d ? 2 : 0) : h%d);", v, v, v, v, v, v)
+			t.line("\t\tconst bool a%d = listed && v%d.listed && h%d && !hb_marked(v%d.marks, in ? p : 0);", v, v, v, v)
+			t.line("\t\tif (v%d.listed) hb_enter(v%d.marks, p, listed, listed ? a%d : in, a%d);", v, v, v, v)
 		}
 	}
 }
@@ -205,8 +210,12 @@ func (g *point) collect(d passDomain) {
 }
 
 func (g *point) put(d passDomain) {
-	for _, v := range g.appends(d) {
-		g.t.line("\t\tif (listed) c%d.put(g, v%d, a%d, p, %s);", v, v, v, g.t.degOf(v))
+	list := g.appends(d)
+	if len(list) > 0 {
+		g.t.line("\t\tconst hb_i32 one[1] = {(hb_i32)p};")
+	}
+	for _, v := range list {
+		g.t.line("\t\tif (listed) c%d.put(g, v%d, a%d, one, %s);", v, v, v, g.t.degOf(v))
 	}
 }
 

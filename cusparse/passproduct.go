@@ -58,17 +58,34 @@ func (t *passText) term(i, m int, val, r, c string) string {
 	return fmt.Sprintf("%s(%s, %s, %s, %s, %s)", name, a, x, first, c, last)
 }
 
-// joined adds y to the result of a product at k, and returns whether k is new there.
-func (t *passText) joined(temp int, m device.Monoid, y string) string {
-	if m.Any {
-		return fmt.Sprintf("const bool fresh = hb_mark(v%d.has, k, 3); if (fresh) v%d.val[k] = %s; return fresh;", temp, temp, y)
-	}
-	add := t.binary(m.Func)
+// better is whether y changes the result of a product at k; a value that was read too early may say
+// so in vain.
+func (t *passText) better(temp int, m device.Monoid) string {
 	if native := nativeJoin(m); native != "" {
-		return fmt.Sprintf("%s((%s *)&v%d.val[k], (%s)(%s)); return hb_mark(v%d.has, k, 3);", native, nativeType(m.Out), temp, nativeType(m.Out), y, temp)
+		less := map[string]string{"atomicMin": "<", "atomicMax": ">"}[native]
+		return fmt.Sprintf("y %s v%d.val[k] || !v%d.has(k)", less, temp, temp)
 	}
-	join := fmt.Sprintf("hb_join(&v%d.val[k], (%s)(%s), [](%s x, %s y) { return %s(x, y); });", temp, m.Out.Name, y, m.Out.Name, m.Out.Name, add)
-	return join + fmt.Sprintf(" return hb_mark(v%d.has, k, 3);", temp)
+	return "true"
+}
+
+// marked notes that the result of a product has an entry at k, and is whether it is new. bits says
+// what is there.
+func marked(bits string, m device.Monoid) string {
+	if m.Any {
+		return fmt.Sprintf("hb_mark(%s, k)", bits)
+	}
+	return fmt.Sprintf("!hb_marked(%s, k) && hb_mark(%s, k)", bits, bits)
+}
+
+// joined adds y to the result of a product at k; fresh says that k is new there. Then also follows.
+func (t *passText) joined(temp int, m device.Monoid, also string) string {
+	if m.Any {
+		return fmt.Sprintf("if (fresh) { v%d.val[k] = y;%s }", temp, also)
+	}
+	if native := nativeJoin(m); native != "" {
+		return fmt.Sprintf("%s((%s *)&v%d.val[k], (%s)y);", native, nativeType(m.Out), temp, nativeType(m.Out))
+	}
+	return fmt.Sprintf("hb_join(&v%d.val[k], y, [](%s x, %s y) { return %s(x, y); });", temp, m.Out.Name, m.Out.Name, t.binary(m.Func))
 }
 
 // nativeType is the type of the atomic instructions for integers of 32 and 64 bits, "" for others.
@@ -97,50 +114,57 @@ const (
 	passAlpha    = 3
 )
 
+// allowed writes the barrier that a product needs, and returns its mask at row k.
+func (t *passText) allowed(i int) string {
+	s := &t.list.Steps[i]
+	x, temp, m := s.B.Var, t.temps[i], s.Mask.Var
+	list := []passUse{{x, "", false}, {temp, "", true}}
+	if _, ok := t.expands[i]; ok {
+		t.needs(list, x, temp)
+		return fmt.Sprintf("!hb_marked(v%d.bits, k)", m)
+	}
+	if m == pass.None {
+		t.needs(list, x, temp)
+		return "true"
+	}
+	by, ok := t.forward[m]
+	if !ok || !s.Mask.Structural || slices.ContainsFunc(list, t.clashes) || t.clashes(passUse{by, "", false}) || t.stale[x] || t.stale[temp] {
+		t.needs(append(list, passUse{m, "", false}), x, temp)
+		return t.allowedAt(s.Mask, "k")
+	}
+	set := fmt.Sprintf("(%s || %s)", t.hasAt(m, "k"), t.hasAt(by, "k"))
+	if scalar := t.unset[m]; scalar != pass.None {
+		set = fmt.Sprintf("(%s || (h%d && %s))", t.hasAt(m, "k"), scalar, t.hasAt(by, "k"))
+		t.line("if (!h%d) { g.sync(); %s} // without a value the entries were deleted", scalar, t.updates())
+	}
+	t.needs(append(list, passUse{by, "", false}), x, temp)
+	t.used[passUse{m, "", false}] = true
+	if s.Mask.Comp {
+		return "!" + set
+	}
+	return set
+}
+
 // product writes a product into its variable for results.
 func (t *passText) product(i int) {
 	s := &t.list.Steps[i]
 	m, x, temp := t.matrixVar(s.A), s.B.Var, t.temps[i]
 	of := &t.vars[x]
-	list := []passUse{{x, "", false}, {temp, "", true}}
-	also := -1
-	if m := s.Mask.Var; m != pass.None {
-		by, ok := t.forward[m]
-		if ok && s.Mask.Structural && !slices.ContainsFunc(list, t.clashes) && !t.clashes(passUse{by, "", false}) && !t.stale[x] && !t.stale[temp] {
-			also = by
-			list = append(list, passUse{by, "", false})
-			if scalar := t.unset[m]; scalar != pass.None {
-				t.line("if (!h%d) { g.sync(); %s} // without a value the entries were deleted", scalar, t.updates())
-			}
-		} else {
-			list = append(list, passUse{m, "", false})
-		}
-	}
-	t.needs(list, x, temp)
-	if also >= 0 {
-		t.used[passUse{s.Mask.Var, "", false}] = true
-	}
-	allowed := t.allowedAt(s.Mask, "k")
-	if also >= 0 {
-		set := fmt.Sprintf("(%s || %s)", t.hasAt(s.Mask.Var, "k"), t.hasAt(also, "k"))
-		if scalar := t.unset[s.Mask.Var]; scalar != pass.None {
-			set = fmt.Sprintf("(%s || (h%d && %s))", t.hasAt(s.Mask.Var, "k"), scalar, t.hasAt(also, "k"))
-		}
-		if allowed = set; s.Mask.Comp {
-			allowed = "!" + set
-		}
-	}
+	allowed := t.allowed(i)
 	t.line("{ // %s", s.Op)
 	u := fmt.Sprintf("v%d", x)
+	parts := false
 	if of.kind == passRead {
 		u = "u"
-		has := fmt.Sprintf("(hb_u8 *)has%d", x)
+		has := fmt.Sprintf("has%d", x)
 		if of.full {
-			has = "(hb_u8 *)0"
+			has = "nullptr"
 		}
-		t.line("\tconst hb_vec<%s> u = {(%s *)val%d, %s, 0, n%d, 0, (hb_i64)W.w[%d], 0, 0, false};", of.typ.Name, of.typ.Name, x, has, x, of.word+wordEntries)
+		t.line("\tconst hb_read<%s> u = {val%d, %s, n%d, (hb_i32)W.w[%d]};", of.typ.Name, x, has, x, of.word+wordEntries)
+	} else {
+		parts = of.listed && of.deg == fmt.Sprintf("m%d_cols", m)
 	}
-	t.line("\thb_i64 d = 0;")
+	t.line("\thb_i32 d = 0;")
 	pull := t.pulls[i]
 	if pull {
 		alpha := passAlpha
@@ -151,38 +175,58 @@ func (t *passText) product(i int) {
 		case of.full:
 			t.line("\tconst bool push = false;")
 		case of.listed && of.deg != "":
-			t.line("\tconst bool push = %s.listed ? %s.deg * %d < m%d_nnz : %s.cnt * %d < %s.n;", u, u, alpha, m, u, alpha, u)
+			t.line("\tconst bool push = %s.listed ? %s.deg * %d < m%d_nnz : (hb_i64)%s.cnt * %d < %s.n;", u, u, alpha, m, u, alpha, u)
 		default:
-			t.line("\tconst bool push = %s.cnt * %d < %s.n;", u, alpha, u)
+			t.line("\tconst bool push = (hb_i64)%s.cnt * %d < %s.n;", u, alpha, u)
 		}
 		t.line("\tif (push) {")
 	} else {
 		t.line("\t{")
 	}
-	body := t.joined(temp, s.Ring.Add, t.term(i, m, "col_val", "k", "j"))
-	if t.vars[temp].counted {
-		body = fmt.Sprintf("const bool is = [&]() -> bool { %s }(); d += is; return is;", body)
-	}
-	open := allowed
-	if s.Ring.Add.Any {
-		open = fmt.Sprintf("!(((volatile hb_u8 *)v%d.has)[k] & 1) && (%s)", temp, open)
-	}
-	t.line("\t\thb_push(g, m%d_cols, m%d_col_idx, %s, v%d, %s, m%d_later, %d, m%d_hubs,", m, m, u, temp, t.degOf(temp), m, t.hubs[m], m)
-	t.line("\t\t\t[&](hb_i32 k) -> bool { return %s; },", open)
-	t.line("\t\t\t[&](hb_i32 j, hb_i64 e, hb_i32 k) -> bool {")
-	t.line("\t\t\t%s", body)
-	t.line("\t\t},")
 	t.stale[temp] = true
-	t.line("\t\t[&]() { %s});", t.updates())
+	if of.listed && of.kind != passRead {
+		t.stale[x] = true
+		t.line("\t\tif (!%s.listed) {", u)
+		t.line("\t\t\thb_list(g, %s, %s);", u, t.degOf(x))
+		t.line("\t\t\tg.sync();")
+		t.line("\t\t\t%s", t.updates())
+		t.line("\t\t}")
+		delete(t.stale, x)
+	}
+	mark, also := fmt.Sprintf("v%d.bits", temp), ""
+	if _, ok := t.expands[i]; ok { // the results are in the mask at once
+		also = fmt.Sprintf(" atomicOr(&v%d.bits[k >> 5], 1u << (k & 31));", temp)
+		mark = fmt.Sprintf("v%d.bits", s.Mask.Var)
+	}
+	C := s.Ring.Add.Out.Name
+	open := allowed
+	if s.Ring.Add.Any && also == "" {
+		open = fmt.Sprintf("!hb_marked(v%d.bits, k) && %s", temp, open)
+	}
+	count := ""
+	if t.vars[temp].counted {
+		count = " d += fresh;"
+	}
+	t.line("\t\thb_push<%v, %s>(g, m%d_cols, m%d_col_idx, %s, v%d, %s,", parts, C, m, m, u, temp, t.degOf(temp))
+	t.line("\t\t\t[&](hb_i32 k) -> bool { return %s; },", open)
+	t.line("\t\t\t[&](hb_i32 j, hb_i64 e, hb_i32 k) -> %s { return (%s)%s; },", C, C, t.term(i, m, "col_val", "k", "j"))
+	t.line("\t\t\t[&](hb_i32 k, %s y) -> bool { return %s; },", C, t.better(temp, s.Ring.Add))
+	t.line("\t\t\t[&](hb_i32 k) -> bool { return %s; },", marked(mark, s.Ring.Add))
+	t.line("\t\t\t[&](hb_i32 k, %s y, bool fresh) { %s%s });", C, t.joined(temp, s.Ring.Add, also), count)
 	if pull {
 		t.line("\t} else {")
-		C := s.Ring.Add.Out.Name
 		has := t.hasAt(x, "j")
-		t.line("\t\thb_pull<%v, %s>(g, %d, m%d_rows, m%d_row_idx, m%d_longs, m%d_nlongs,", s.Ring.Add.Any, C, t.vars[temp].n, m, m, m, m)
-		t.line("\t\t\t[&](hb_i64 k) -> bool { return %s; },", allowed)
-		t.line("\t\t\t[&](hb_i64 k, hb_i64 e, hb_i32 j, %s &y) -> bool { y = %s; return %s; },", C, t.term(i, m, "row_val", "k", "j"), has)
+		t.line("\t\thb_pull<%v, %s>(g, %d, m%d_rows, m%d_row_idx, m%d_parts, m%d_nparts, m%d_lanes,", s.Ring.Add.Any, C, t.vars[temp].n, m, m, m, m, m)
+		t.line("\t\t\t[&](hb_i32 k) -> bool { return %s; },", allowed)
+		t.line("\t\t\t[&](hb_i32 k, hb_i64 e, hb_i32 j, %s &y) -> bool { y = %s; return %s; },", C, t.term(i, m, "row_val", "k", "j"), has)
 		t.line("\t\t\t[](%s x, %s y) { return %s(x, y); },", C, C, t.binary(s.Ring.Add.Func))
-		t.line("\t\t\t[&](hb_i64 k, bool hit, %s y) { v%d.has[k] = hit; if (hit) v%d.val[k] = y; d += hit; });", C, temp, temp)
+		t.line("\t\t\t[&](hb_i32 k, %s y) { v%d.val[k] = y; d++; },", C, temp)
+		set := ""
+		if also != "" {
+			set = fmt.Sprintf("atomicOr(&v%d.bits[w], b); ", s.Mask.Var)
+		}
+		t.line("\t\t\t[&](hb_i32 w, hb_u32 b) { %satomicOr(&v%d.bits[w], b); },", set, temp)
+		t.line("\t\t\t[&](hb_i32 k, %s y) { const bool fresh = %s; %s%s });", C, marked(mark, s.Ring.Add), t.joined(temp, s.Ring.Add, also), count)
 		if t.vars[temp].listed {
 			t.line("\t\tv%d.unlist(false);", temp)
 		}
@@ -192,7 +236,6 @@ func (t *passText) product(i int) {
 		t.line("\tg.add(HB_PASS_NUMBERS * v%d.at + 1, d);", temp)
 	}
 	t.line("}")
-	t.stale[temp] = true
 }
 
 // gathered writes tb and tv of the entry at q.
@@ -217,16 +260,17 @@ func (t *passText) gather(i int) {
 	}
 	t.needs(list, temp)
 	t.line("{ // %s", s.Op)
-	t.line("\thb_i64 d = 0;")
-	t.line("\thb_each(g, %d, [&](hb_i64 p, bool in) {", t.vars[temp].n)
-	t.line("\t\tif (!in) return;")
-	t.line("\t\tbool tb = true;")
-	t.line("\t\t%s tv = %s();", t.vars[temp].typ.Name, t.vars[temp].typ.Name)
-	t.line("\t\tconst hb_i64 q = (hb_i64)%s;", t.valAt(s.B.Var, "p"))
-	t.b.WriteString(t.gathered(i, "\t\t\t\t"))
-	t.line("\t\ttb = tb && %s;", t.allowedAt(s.Mask, "p"))
-	t.line("\t\tv%d.has[p] = tb;", temp)
-	t.line("\t\tif (tb) v%d.val[p] = tv;", temp)
+	t.line("\thb_i32 d = 0;")
+	t.line("\thb_each(g, %d, [&](hb_i32 p, bool in) {", t.vars[temp].n)
+	t.line("\t\tbool tb = in;")
+	t.line("\t\tif (in) {")
+	t.line("\t\t\t%s tv = %s();", t.vars[temp].typ.Name, t.vars[temp].typ.Name)
+	t.line("\t\t\tconst hb_i64 q = (hb_i64)%s;", t.valAt(s.B.Var, "p"))
+	t.b.WriteString(t.gathered(i, "\t\t\t\t\t"))
+	t.line("\t\t\ttb = tb && %s;", t.allowedAt(s.Mask, "p"))
+	t.line("\t\t\tif (tb) v%d.val[p] = tv;", temp)
+	t.line("\t\t}")
+	t.line("\t\tif (v%d.bits) hb_enter(v%d.bits, p, false, in, tb);", temp, temp)
 	t.line("\t\td += tb;")
 	t.line("\t});")
 	if t.vars[temp].listed {
@@ -254,13 +298,13 @@ func (t *passText) scatter(i int) {
 		val = "true"
 	}
 	t.line("{ // %s", s.Op)
-	t.line("\thb_i64 d = 0;")
+	t.line("\thb_i32 d = 0;")
 	if t.vars[u].listed {
 		t.line("\thb_collector<0> found;")
-		t.line("\thb_listed(g, v%d, [&](hb_i64 p, bool in) {", u)
+		t.line("\thb_listed(g, v%d, [&](hb_i32 p, bool in) {", u)
 	} else {
 		t.line("\thb_collector<0> found;")
-		t.line("\thb_each(g, %d, [&](hb_i64 p, bool in) {", t.vars[u].n)
+		t.line("\thb_each(g, %d, [&](hb_i32 p, bool in) {", t.vars[u].n)
 	}
 	t.line("\t\thb_i64 k = 0;")
 	t.line("\t\tconst bool fresh = [&]() -> bool {")
@@ -271,10 +315,14 @@ func (t *passText) scatter(i int) {
 	t.line("\t\t\t\treturn false;")
 	t.line("\t\t\t}")
 	t.line("\t\t\tif (!(%s)) return false;", t.allowedAt(s.Mask, "k"))
-	t.line("\t\t\t%s", t.joined(temp, s.Monoid, val))
+	t.line("\t\t\tconst %s y = (%s)%s;", s.Monoid.Out.Name, s.Monoid.Out.Name, val)
+	t.line("\t\t\tconst bool fresh = %s;", marked(fmt.Sprintf("v%d.bits", temp), s.Monoid))
+	t.line("\t\t\t%s", t.joined(temp, s.Monoid, ""))
+	t.line("\t\t\treturn fresh;")
 	t.line("\t\t}();")
 	t.line("\t\td += fresh;")
-	t.line("\t\tfound.put(g, v%d, fresh, k, %s);", temp, t.degOf(temp))
+	t.line("\t\tconst hb_i32 one[1] = {(hb_i32)k};")
+	t.line("\t\tfound.put(g, v%d, fresh, one, %s);", temp, t.degOf(temp))
 	t.line("\t});")
 	t.line("\tfound.flush(g, v%d, %s);", temp, t.degOf(temp))
 	if t.vars[temp].counted {

@@ -372,6 +372,9 @@ func (t *passText) flush() {
 	}
 	for _, v := range g.order {
 		x := g.vars[v]
+		if t.expanded(v) >= 0 {
+			continue // only its values are written, and the product reads bits
+		}
 		if x.write {
 			list = append(list, passUse{v, how, true})
 		} else {
@@ -405,6 +408,9 @@ func (t *passText) flush() {
 		}
 	}
 	defer t.forwards(open)
+	if t.wipes(open, d) {
+		return
+	}
 	t.line("{ // %s", g.title(open))
 	short := "false" // the stage goes along a list
 	if d.list >= 0 {
@@ -413,14 +419,14 @@ func (t *passText) flush() {
 	t.line("\tconst bool listed = %s;", short)
 	for _, v := range g.order {
 		if g.counts(v) {
-			t.line("\thb_i64 d%d = 0;", v)
+			t.line("\thb_i32 d%d = 0;", v)
 		}
 	}
 	g.collect(d)
 	if d.list >= 0 {
-		t.line("\thb_listed(g, v%d, [&](hb_i64 p, bool in) {", d.list)
+		t.line("\thb_listed(g, v%d, [&](hb_i32 p, bool in) {", d.list)
 	} else {
-		t.line("\thb_each(g, %d, [&](hb_i64 p, bool in) {", d.n)
+		t.line("\thb_each(g, %d, [&](hb_i32 p, bool in) {", d.n)
 	}
 	g.declare()
 	t.line("\t\tif (in) {")
@@ -430,8 +436,9 @@ func (t *passText) flush() {
 		t.b.WriteString(t.point(ps, "\t\t\t\t\t\t", g))
 		t.line("\t\t\t}")
 	}
-	g.store(d)
+	g.store()
 	t.line("\t\t}")
+	g.enter(d)
 	g.put(d)
 	t.line("\t});")
 	g.flushed(d)
@@ -445,6 +452,9 @@ func (t *passText) flush() {
 			t.stale[v] = true
 		}
 		if !t.vars[v].listed {
+			if x.cleared && t.vars[v].counted {
+				t.line("\tv%d.cnt = 0;", v)
+			}
 			continue
 		}
 		switch {
@@ -459,4 +469,26 @@ func (t *passText) flush() {
 		}
 	}
 	t.line("}")
+	for _, ps := range open {
+		s := &t.list.Steps[ps.step]
+		if t.expanded(s.Dst) >= 0 && s.X.Var != pass.None {
+			t.line("if (!h%d) { g.sync(); %s} // without a value the entries were deleted", s.X.Var, t.updates())
+		}
+	}
+}
+
+// wipes writes a stage that empties one vector, and nothing else.
+func (t *passText) wipes(open []pointStep, d passDomain) bool {
+	v := open[0].clear
+	if len(open) > 1 || v < 0 || t.vars[v].rest != "" || t.vars[v].full {
+		return false
+	}
+	t.line("hb_clear(g, v%d);", v)
+	switch of := &t.vars[v]; {
+	case of.listed:
+		t.line("v%d.unlist(true);", v)
+	case of.counted:
+		t.line("v%d.cnt = 0;", v)
+	}
+	return true
 }

@@ -2,6 +2,7 @@ package cusparse
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -31,8 +32,10 @@ type passVar struct {
 	n       int
 	full    bool   // it has an entry at every position throughout
 	listed  bool   // it keeps a list
+	marked  bool   // stages enter positions one by one, and need to know which are in the list
 	counted bool   // its entries are counted
 	deg     string // the offsets by which edges of the list are counted, "" for none
+	pushes  int    // the matrix that has them
 	rest    string // the value at positions without an entry
 	word    int    // its first place in hb_words
 	rows    bool   // of a matrix: its rows are read, beside the rows of the transpose
@@ -48,7 +51,6 @@ type passProgram struct {
 	totals int // vectors with totals
 	parts  []passPart
 	values []passValue
-	hubs   map[int]int // of a matrix: its number among the vectors with totals, for rows that wait
 	p      *program
 }
 
@@ -65,7 +67,7 @@ type passValue struct {
 }
 
 // The words of a variable: for a vector, where its values, its bytes and its entries come from, and
-// where they go.
+// where they go. The bytes are written at the end; the loop works with bits.
 const (
 	wordFormat = iota // 0: no entries; 1: a list; 2: bytes; 3: everywhere; 4: one, in wordValFrom
 	wordIdx
@@ -74,7 +76,10 @@ const (
 	wordEntries
 	wordVal
 	wordHas
+	wordBits
+	wordMarks
 	wordList
+	wordParts
 	vectorWords
 )
 
@@ -87,10 +92,9 @@ const (
 	wordColIdx
 	wordColVal
 	wordNNZ
-	wordLongs
-	wordNLongs
-	wordHubs // parts of the rows of the transpose with more than HB_PASS_HUB entries, at most
-	wordLater
+	wordPull // parts of long rows
+	wordNParts
+	wordLanes // that take a row
 	matrixWords
 )
 
@@ -102,7 +106,7 @@ const (
 )
 
 // passNumbers is HB_PASS_NUMBERS of kernels/pass.cu.
-const passNumbers = 3
+const passNumbers = 4
 
 // passWordsMost is the number of words that the arguments of a kernel hold.
 const passWordsMost = 480
@@ -126,6 +130,7 @@ type passText struct {
 	spares         map[int]int  // of the variable of such a result: a second one
 	group          []int        // of a variable: another one that it exchanges contents with, or itself
 	pulls          map[int]bool // products that may pull instead of push
+	expands        map[int]int  // products with a mask that has their results at once: the step that gives it their values
 }
 
 // passUse is a read or a write of a vector since the last barrier; how tells which thread has which
@@ -171,8 +176,8 @@ const passEntriesMost = 1 << 17
 
 // composePass writes the kernel of a list.
 func composePass(l *pass.List, have func(u pass.Use) passHave) (*passProgram, error) {
-	t := &passText{passProgram: &passProgram{list: l, hubs: map[int]int{}}, funcs: map[string]string{},
-		pulls: map[int]bool{}, swaps: map[int]bool{}, spares: map[int]int{}}
+	t := &passText{passProgram: &passProgram{list: l}, funcs: map[string]string{},
+		pulls: map[int]bool{}, swaps: map[int]bool{}, spares: map[int]int{}, expands: map[int]int{}}
 	t.classify(have)
 	if t.err != nil {
 		return nil, t.err
@@ -287,6 +292,7 @@ func (t *passText) classify(have func(u pass.Use) passHave) {
 	}
 	t.fullness()
 	t.lists()
+	t.expansions()
 }
 
 // check refuses what the kernel has no form for.
@@ -358,6 +364,9 @@ func (t *passText) uniform() {
 // temp returns the variable that holds the result of a step. Steps with equal results share one.
 func (t *passText) temp(s *pass.Step, m device.Monoid) int {
 	n := t.vars[s.Dst].n
+	if m.Any {
+		m.Identity = "" // the first entry is the result
+	}
 	for i := len(t.list.Vars); i < len(t.vars); i++ {
 		if v := &t.vars[i]; v.kind == passTemp && v.typ == m.Out && v.n == n && v.rest == m.Identity {
 			return i
@@ -487,7 +496,9 @@ func (t *passText) lists() {
 		mark(t.temps[i])
 		x := &t.vars[t.root(s.B.Var)]
 		if x.deg == "" {
-			x.deg = fmt.Sprintf("m%d_cols", t.matrixVar(s.A))
+			m := t.matrixVar(s.A)
+			x = &t.vars[t.root(s.B.Var)]
+			x.deg, x.pushes = fmt.Sprintf("m%d_cols", m), m
 		}
 		if t.pulls[i] {
 			x.counted = true
@@ -508,9 +519,63 @@ func (t *passText) lists() {
 			}
 		}
 	}
+	for i := range t.list.Steps {
+		if s := &t.list.Steps[i]; !t.swaps[i] && s.Kind != pass.Swap {
+			t.vars[t.root(s.Dst)].marked = true
+		}
+	}
 	for v := range t.vars {
 		if x, of := &t.vars[v], &t.vars[t.root(v)]; x != of {
-			x.listed, x.counted, x.deg, x.rest = of.listed, of.counted, of.deg, of.rest
+			x.listed, x.counted, x.marked, x.deg, x.pushes, x.rest = of.listed, of.counted, of.marked, of.deg, of.pushes, of.rest
 		}
 	}
 }
+
+// expansions finds the products under the complement of a mask X with results F that take the place
+// of the destination, where X gets entries at those of F and nowhere else, by one step, and is used
+// nowhere else. Such a product enters its results into X at once, and reads one bit where it would
+// read X, the entries of F before, and its results. The step then writes the values.
+func (t *passText) expansions() {
+	for i := range t.list.Steps {
+		s := &t.list.Steps[i]
+		x, f := s.Mask.Var, s.Dst
+		if s.Kind != pass.Product || !t.swaps[i] || !s.Ring.Add.Any || x == pass.None || !s.Mask.Comp || !s.Mask.Structural || x == f || x == t.list.Cond {
+			continue
+		}
+		if v := &t.vars[x]; v.kind != passWritten || v.listed || v.counted || v.full {
+			continue
+		}
+		by, ok := -1, true
+		for k := range t.list.Steps {
+			o := &t.list.Steps[k]
+			if k == i {
+				ok = ok && s.A.Var != x && s.B.Var != x
+				continue
+			}
+			ok = ok && o.Dst != f && !(o.Kind == pass.Swap && o.A.Var == f)
+			if o.Dst != x {
+				ok = ok && !slices.Contains(uses(o), x)
+				continue
+			}
+			gives := o.Kind == pass.Fill || (o.Kind == pass.Assign || o.Kind == pass.Apply && o.X.Var == pass.None) && o.A.Var == f
+			ok = ok && by < 0 && gives && o.Mask.Var == f && o.Mask.Structural && !o.Mask.Comp && o.Accum.Text == "" && !o.Replace
+			by = k
+		}
+		if ok && by >= 0 {
+			t.expands[i] = by
+		}
+	}
+}
+
+// expanded returns the product that enters its results into v, or −1.
+func (t *passText) expanded(v int) int {
+	for i := range t.expands {
+		if t.list.Steps[i].Mask.Var == v {
+			return i
+		}
+	}
+	return -1
+}
+
+// ahead reports whether the results of product i wait for their values from one pass to the next.
+func (t *passText) ahead(i int) bool { return t.expands[i] < i }

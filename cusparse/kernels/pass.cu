@@ -32,6 +32,7 @@ struct hb_control {
 // instructions that are read for the first time cost more than a call.
 static __device__ __noinline__ void hb_wait(hb_control *c, hb_u64 *pending, hb_u64 *adds, hb_u32 turn) {
 	__syncthreads();
+#pragma unroll 1
 	for (hb_i32 i = threadIdx.x; i < HB_PASS_TOTALS; i += HB_PASS_BLOCK) {
 		if (pending[i] == 0) continue;
 		atomicAdd(&adds[i], pending[i]);
@@ -51,6 +52,7 @@ static __device__ __noinline__ void hb_wait(hb_control *c, hb_u64 *pending, hb_u
 	__syncthreads();
 	if (blockIdx.x == 0) { // the side after the next one was read before this barrier
 		hb_u64 *old = c->side[(turn + 2) % 3];
+#pragma unroll 1
 		for (hb_i32 i = threadIdx.x; i <= HB_PASS_TOTALS; i += HB_PASS_BLOCK) old[i] = 0;
 	}
 }
@@ -61,11 +63,12 @@ struct hb_grid {
 	hb_u32 turn;     // barriers passed
 	hb_u64 *adds;    // the side that threads add to
 	const volatile hb_u64 *reads;
-	hb_i64 thread, threads;
+	hb_u32 thread, threads;
 
 	__device__ __forceinline__ hb_grid(hb_control *c, hb_u64 *pending)
 		: c(c), pending(pending), turn(0), adds(c->side[1]), reads(c->side[0]),
-		  thread((hb_i64)blockIdx.x * HB_PASS_BLOCK + threadIdx.x), threads((hb_i64)gridDim.x * HB_PASS_BLOCK) {
+		  thread(blockIdx.x * HB_PASS_BLOCK + threadIdx.x), threads(gridDim.x * HB_PASS_BLOCK) {
+#pragma unroll 1
 		for (hb_i32 i = threadIdx.x; i < HB_PASS_TOTALS; i += HB_PASS_BLOCK) pending[i] = 0;
 		__syncthreads();
 	}
@@ -84,9 +87,9 @@ struct hb_grid {
 
 	// add adds the numbers of all threads to number i, at the next barrier. All lanes of a warp
 	// call it.
-	__device__ __forceinline__ void add(hb_i32 i, hb_i64 x) {
+	__device__ __forceinline__ void add(hb_i32 i, hb_i32 x) {
 		x = hb_total(x);
-		if (HB_LANE == 0 && x != 0) atomicAdd(&pending[i], (hb_u64)x);
+		if (HB_LANE == 0 && x != 0) atomicAdd(&pending[i], (hb_u64)(hb_i64)x);
 	}
 
 	// fails records the first error.
@@ -105,36 +108,56 @@ struct hb_grid {
 		__syncthreads();
 		if (!last) return;
 		hb_u64 *w = (hb_u64 *)c;
+#pragma unroll 1
 		for (hb_i32 i = threadIdx.x; i < (hb_i32)(sizeof(hb_control) / 8); i += HB_PASS_BLOCK) w[i] = 0;
 	}
 };
 
-// hb_vec is a vector. Bit 0 of has[p] says that p has an entry, bit 1 that p is in the list. While
-// listed is set, the list has every entry once, and maybe positions without one; else no bit 1 is
-// set. len, cnt and deg are the length of the list, the number of entries, and the edges of the
-// rows in the list, at the last barrier. After each barrier that follows changes, update is called
-// once: it adds the changes.
-#define HB_PASS_NUMBERS 3
+// hb_vec is a vector. bits says which positions have an entry. While listed is set, the list has
+// every entry once, and maybe positions without one, and marks, if it is not null, says which
+// positions are in the list; else it is zero. len, cnt and deg are the length of the list, the
+// number of entries, and the edges of the rows in the list, hubs the number of parts of such rows
+// with more than HB_PASS_HUB entries, at the last barrier. After each barrier that follows changes,
+// update is called once: it adds the changes.
+#define HB_PASS_NUMBERS 4
 template <class T> struct hb_vec {
 	T *val;
-	hb_u8 *has;
+	hb_u32 *bits, *marks;
 	hb_i32 *list;
-	hb_i64 n, len, cnt, deg;
-	hb_i32 at;
+	hb_u64 *parts; // number of the part << 32 | position
+	hb_i64 deg;
+	hb_i32 n, len, cnt, hubs, at;
 	bool listed;
 
+	__device__ __forceinline__ bool has(hb_i64 p) const { return bits[p >> 5] >> (p & 31) & 1; }
 	__device__ __forceinline__ void update(const hb_grid &g) {
-		len += (hb_i64)g.number(HB_PASS_NUMBERS * at);
-		cnt += (hb_i64)g.number(HB_PASS_NUMBERS * at + 1);
+		len += (hb_i32)g.number(HB_PASS_NUMBERS * at);
+		cnt += (hb_i32)g.number(HB_PASS_NUMBERS * at + 1);
 		deg += (hb_i64)g.number(HB_PASS_NUMBERS * at + 2);
+		hubs += (hb_i32)g.number(HB_PASS_NUMBERS * at + 3);
 	}
-	// unlist forgets the list. Its bits are cleared already. empty says that no entry is left.
+	// unlist forgets the list. Its marks are cleared already. empty says that no entry is left.
 	__device__ __forceinline__ void unlist(bool empty) {
-		len = deg = 0;
+		len = deg = hubs = 0;
 		listed = empty;
 		if (empty) cnt = 0;
 	}
-	__device__ __forceinline__ hb_i64 places() const { return listed ? len : n; }
+	__device__ __forceinline__ hb_u32 places() const { return listed ? len : n; }
+};
+
+// hb_read is a vector that the loop does not write: a byte for each position, null if all have an
+// entry.
+template <class T> struct hb_read {
+	const T *val;
+	const hb_u8 *bytes;
+	hb_i32 n, cnt;
+	static constexpr bool listed = false;
+	static constexpr hb_i32 hubs = 0;
+	static constexpr const hb_i32 *list = nullptr;
+	static constexpr const hb_u64 *parts = nullptr;
+
+	__device__ __forceinline__ bool has(hb_i64 p) const { return !bytes || bytes[p] != 0; }
+	__device__ __forceinline__ hb_u32 places() const { return n; }
 };
 
 template <class V> HB_DEVICE void hb_swap(V &a, V &b) {
@@ -143,30 +166,159 @@ template <class V> HB_DEVICE void hb_swap(V &a, V &b) {
 	b = c;
 }
 
-// hb_each calls f(p, in) for the positions 0 … n−1, with in false for lanes without one.
-template <class F> HB_DEVICE void hb_each(const hb_grid &g, hb_i64 n, F f) {
-	for (hb_i64 base = g.thread - HB_LANE; base < n; base += g.threads) f(base + HB_LANE, base + HB_LANE < n);
+// hb_each calls f(p, in) for the positions 0 … n−1, with in false for lanes without one. A warp has
+// 32 positions of one word of bits.
+template <class F> HB_DEVICE void hb_each(const hb_grid &g, hb_u32 n, F f) {
+#pragma unroll 1
+	for (hb_u32 base = g.thread - HB_LANE; base < n; base += g.threads) f((hb_i32)(base + HB_LANE), base + HB_LANE < n);
 }
 
 // hb_listed calls f(p, in) for the places of the list of v, or for all positions.
 template <class V, class F> HB_DEVICE void hb_listed(const hb_grid &g, const V &v, F f) {
-	const hb_i64 n = v.places();
-	for (hb_i64 base = g.thread - HB_LANE; base < n; base += g.threads) {
-		hb_i64 t = base + HB_LANE;
+	const hb_u32 n = v.places();
+#pragma unroll 1
+	for (hb_u32 base = g.thread - HB_LANE; base < n; base += g.threads) {
+		hb_u32 t = base + HB_LANE;
 		const bool in = t < n;
 		if (in && v.listed) t = v.list[t];
-		f(t, in);
+		f((hb_i32)t, in);
 	}
+}
+
+// What follows is called in many places of a loop, and is no inline code: see hb_wait.
+#define HB_PASS_CALL static __device__ __noinline__
+
+// hb_enter makes bit p equal to h in the lanes that wrote. With along the lanes have any positions,
+// else the 32 positions of a word.
+HB_PASS_CALL void hb_enter(hb_u32 *bits, hb_i32 p, bool along, bool wrote, bool h) {
+	if (along) {
+		const hb_u32 bit = 1u << (p & 31);
+		if (wrote && h) atomicOr(&bits[p >> 5], bit);
+		if (wrote && !h) atomicAnd(&bits[p >> 5], ~bit);
+		return;
+	}
+	const hb_u32 all = __ballot_sync(HB_FULL, wrote), now = __ballot_sync(HB_FULL, wrote && h);
+	if (HB_LANE == 0 && all != 0) bits[p >> 5] = (bits[p >> 5] & ~all) | now;
+	__syncwarp();
+}
+
+// hb_zero makes words zero.
+HB_PASS_CALL void hb_zero(hb_u32 thread, hb_u32 threads, hb_u32 *bits, hb_u32 words) {
+#pragma unroll 1
+	for (hb_u32 w = thread; w < words; w += threads) bits[w] = 0;
+}
+
+// hb_wipe clears the bits of a vector, along its list or all.
+HB_PASS_CALL void hb_wipe(hb_u32 thread, hb_u32 threads, hb_u32 *bits, hb_u32 *marks, const hb_i32 *list, hb_u32 len, hb_u32 n) {
+	if (!list) {
+		hb_zero(thread, threads, bits, (n + 31) / 32);
+		return;
+	}
+#pragma unroll 1
+	for (hb_u32 t = thread; t < len; t += threads) {
+		const hb_i32 p = list[t];
+		bits[p >> 5] = 0;
+		if (marks) marks[p >> 5] = 0;
+	}
+}
+template <class V> HB_DEVICE void hb_clear(const hb_grid &g, V &v) {
+	hb_wipe(g.thread, g.threads, v.bits, v.marks, v.listed ? v.list : (const hb_i32 *)0, v.len, v.n);
+}
+
+// hb_bytes writes a byte for each bit that is not in less, if that is given.
+HB_PASS_CALL void hb_bytes(hb_u32 thread, hb_u32 threads, const hb_u32 *bits, const hb_u32 *less, hb_u8 *bytes, hb_u32 n) {
+#pragma unroll 1
+	for (hb_u32 q = thread; q < (n + 3) / 4; q += threads) { // there is room for whole words
+		const hb_u32 four = (less ? bits[q / 8] & ~less[q / 8] : bits[q / 8]) >> (q % 8 * 4) & 15;
+		((hb_u32 *)bytes)[q] = (four & 1) | (four & 2) << 7 | (four & 4) << 14 | (four & 8) << 21;
+	}
+}
+
+// hb_join_bits adds the bits of y to x.
+HB_PASS_CALL void hb_join_bits(hb_u32 thread, hb_u32 threads, hb_u32 *x, const hb_u32 *y, hb_u32 words) {
+#pragma unroll 1
+	for (hb_u32 w = thread; w < words; w += threads) x[w] |= y[w];
+}
+
+// hb_begin makes the bits and the values of a vector at the begin of a loop, and returns the
+// entries of the thread. format: 0: no entries; 1: a list, which comes later; 2: where has is not
+// zero; 3: everywhere; 4: at one, with its value in val. whole says that positions without an
+// entry have the value rest. bits is null if the vector is full. The bit of position also is set
+// too, unless that is −1.
+template <class T>
+HB_PASS_CALL hb_i32 hb_begin(hb_u32 thread, hb_u32 threads, hb_u32 n, hb_i32 format, hb_i32 one, const hb_u8 *has, const T *val, T value, T *out, hb_u32 *bits, bool whole, T rest, hb_i32 also) {
+	hb_i32 d = 0;
+	if (format != 2 && format != 3 && !whole) {
+#pragma unroll 1
+		for (hb_u32 w = thread; w < (n + 31) / 32; w += threads) {
+			const bool here = format == 4 && w == (hb_u32)one >> 5;
+			bits[w] = (here ? 1u << (one & 31) : 0) | (also >= 0 && w == (hb_u32)also >> 5 ? 1u << (also & 31) : 0);
+			if (here) out[one] = value;
+			d += here;
+		}
+		return d;
+	}
+#pragma unroll 1
+	for (hb_u32 base = thread - HB_LANE; base < n; base += threads) {
+		const hb_u32 p = base + HB_LANE;
+		const bool here = format == 4 && p == (hb_u32)one, h = p < n && (here || format == 3 || (format == 2 && has[p]));
+		if (p < n) out[p] = here ? value : h ? (val ? val[p] : (T)1) : rest;
+		const hb_u32 word = __ballot_sync(HB_FULL, h || p == (hb_u32)also);
+		if (bits && HB_LANE == 0) bits[p >> 5] = word;
+		d += h;
+	}
+	return d;
+}
+
+// hb_one makes the list of a vector with one entry, whose row has so many parts.
+HB_PASS_CALL void hb_one(hb_u32 thread, hb_u32 threads, hb_i32 one, hb_i32 *list, hb_u32 *marks, hb_u64 *parts, hb_u32 hubs) {
+	if (thread == 0) list[0] = one;
+	if (marks && thread == (hb_u32)(one >> 5) % threads) marks[one >> 5] = 1u << (one & 31); // hb_zero wrote it
+#pragma unroll 1
+	for (hb_u32 c = thread; c < hubs; c += threads) parts[c] = (hb_u64)c << 32 | (hb_u32)one;
 }
 
 #define HB_PASS_HUB 256   // entries from which a row of a push is shared by warps
 #define HB_PASS_CHUNK 256 // entries of such a row that a warp takes at a time
-#define HB_PASS_LONG 2048 // entries from which a block takes a row of a pull
+#define HB_PASS_LONG 512  // entries from which a row of a pull is shared by warps
+#define HB_PASS_PART 1024 // entries of such a row that a warp takes at a time
+
+// hb_parted appends the parts of a row, for the lanes with d > HB_PASS_HUB entries, to the parts
+// of a vector that has hubs of them; adds counts new ones. All lanes of a warp call it.
+HB_PASS_CALL void hb_parted(hb_u64 *parts, hb_i32 hubs, hb_u64 *adds, hb_i64 d, hb_i32 p) {
+	hb_u32 open = __ballot_sync(HB_FULL, d > HB_PASS_HUB);
+	if (open == 0) return;
+	const hb_i32 count = d > HB_PASS_HUB ? (hb_i32)((d + HB_PASS_CHUNK - 1) / HB_PASS_CHUNK) : 0, sum = hb_sums(count);
+	hb_i32 first = 0;
+	if (HB_LANE == HB_WARP - 1) first = hubs + (hb_i32)atomicAdd(adds, (hb_u64)sum);
+	first = __shfl_sync(HB_FULL, first, HB_WARP - 1) + sum - count;
+#pragma unroll 1
+	for (; open; open &= open - 1) {
+		const hb_i32 from = __ffs((hb_i32)open) - 1;
+		const hb_i32 n = __shfl_sync(HB_FULL, count, from), q = __shfl_sync(HB_FULL, p, from), at = __shfl_sync(HB_FULL, first, from);
+#pragma unroll 1
+		for (hb_i32 c = HB_LANE; c < n; c += HB_WARP) parts[at + c] = (hb_u64)c << 32 | (hb_u32)q;
+	}
+}
+
+// hb_spill appends p to the list of a vector in the lanes with want: a collector has no room.
+HB_PASS_CALL void hb_spill(hb_u64 *adds, hb_i32 *list, hb_u64 *parts, hb_i32 len, hb_i32 hubs, const hb_i64 *deg, bool want, hb_i32 p) {
+	const hb_u32 lanes = __ballot_sync(HB_FULL, want);
+	hb_i32 at = 0;
+	if (HB_LANE == 0) at = len + (hb_i32)atomicAdd(&adds[0], (hb_u64)__popc(lanes));
+	at = __shfl_sync(HB_FULL, at, 0);
+	if (want) list[at + __popc(lanes & ((1u << HB_LANE) - 1))] = p;
+	if (!deg) return;
+	const hb_i64 d = want ? deg[p + 1] - deg[p] : 0, all = hb_total(d);
+	if (HB_LANE == 0) atomicAdd(&adds[2], (hb_u64)all);
+	hb_parted(parts, hubs, &adds[3], d, p);
+}
 
 // hb_collector appends positions to the list of a vector. A block collects them in shared memory,
 // and reserves places for all at the end; what has no room there goes to the list at once. All
 // lanes of a warp call put, all threads of the block call the constructor and flush, which comes
-// last. Collectors of different K may be open at a time.
+// last. Collectors of different K may be open at a time. With deg, the edges of the rows are added
+// up, and long rows get parts.
 template <hb_i32 K> struct hb_collector {
 	static const hb_i32 room = K == 0 ? 5120 : 1024;
 	__device__ __forceinline__ static hb_i32 *aside() {
@@ -182,51 +334,75 @@ template <hb_i32 K> struct hb_collector {
 		if (threadIdx.x == 0) count()[0] = 0;
 		__syncthreads();
 	}
-	// put appends p in the lanes with want.
-	template <class V> __device__ __forceinline__ void put(hb_grid &g, V &v, bool want, hb_i64 p, const hb_i64 *deg) {
-		const hb_u32 lanes = __ballot_sync(HB_FULL, want);
-		if (lanes == 0) return;
-		const hb_i32 n = __popc(lanes), rank = __popc(lanes & ((1u << HB_LANE) - 1));
+	// put appends p[k] for the bits k of want.
+	template <hb_i32 N, class V> __device__ __forceinline__ void put(hb_grid &g, V &v, hb_u32 want, const hb_i32 (&p)[N], const hb_i64 *deg) {
+		if (!__any_sync(HB_FULL, want != 0)) return;
+		const hb_i32 mine = __popc(want), sum = hb_sums(mine), total = __shfl_sync(HB_FULL, sum, HB_WARP - 1);
 		hb_i32 first = 0;
-		if (HB_LANE == 0) first = atomicAdd(count(), n);
+		if (HB_LANE == 0) first = atomicAdd(count(), total);
 		first = __shfl_sync(HB_FULL, first, 0);
-		if (first + n <= room) {
-			if (want) aside()[first + rank] = (hb_i32)p;
+		if (first + total <= room) {
+			first += sum - mine;
+#pragma unroll
+			for (hb_i32 k = 0; k < N; k++)
+				if (want >> k & 1) aside()[first++] = p[k];
 			return;
 		}
-		hb_u64 at = 0;
-		if (HB_LANE == 0) {
-			atomicAdd(count(), -n);
-			at = (hb_u64)v.len + atomicAdd(&g.adds[HB_PASS_NUMBERS * v.at], (hb_u64)n);
+		if (HB_LANE == 0) atomicAdd(count(), -total);
+#pragma unroll 1
+		for (hb_i32 k = 0; k < N; k++) {
+			hb_i32 q = 0;
+#pragma unroll
+			for (hb_i32 i = 0; i < N; i++) q = i == k ? p[i] : q;
+			hb_spill(&g.adds[HB_PASS_NUMBERS * v.at], v.list, v.parts, v.len, v.hubs, deg, want >> k & 1, q);
 		}
-		at = __shfl_sync(HB_FULL, at, 0);
-		if (want) v.list[at + rank] = (hb_i32)p;
-		if (deg) g.add(HB_PASS_NUMBERS * v.at + 2, want ? deg[p + 1] - deg[p] : 0);
 	}
-	// flush writes the list. The edges of the rows are added up if deg is not null.
-	template <class V> __device__ __forceinline__ void flush(hb_grid &g, V &v, const hb_i64 *deg) {
+	static __device__ __noinline__ void write(hb_u64 *adds, hb_i32 *list, hb_u64 *parts, hb_i32 len, hb_i32 hubs, const hb_i64 *deg) {
 		__syncthreads();
 		const hb_i32 n = count()[0];
 		if (n == 0) return;
-		if (threadIdx.x == 0) count()[1] = (hb_i32)(v.len + (hb_i64)atomicAdd(&g.adds[HB_PASS_NUMBERS * v.at], (hb_u64)n));
+		if (threadIdx.x == 0) count()[1] = len + (hb_i32)atomicAdd(&adds[0], (hb_u64)n);
 		__syncthreads();
 		const hb_i32 first = count()[1];
 		hb_i64 edges = 0;
-		for (hb_i32 t = threadIdx.x; t < n; t += HB_PASS_BLOCK) {
-			const hb_i32 p = aside()[t];
-			v.list[first + t] = p;
-			if (deg) edges += deg[p + 1] - deg[p];
+#pragma unroll 1
+		for (hb_i32 base = threadIdx.x - HB_LANE; base < n; base += HB_PASS_BLOCK) {
+			const hb_i32 t = base + HB_LANE, p = t < n ? aside()[t] : 0;
+			if (t < n) list[first + t] = p;
+			if (!deg) continue;
+			const hb_i64 d = t < n ? deg[p + 1] - deg[p] : 0;
+			edges += d;
+			hb_parted(parts, hubs, &adds[3], d, p);
 		}
-		if (deg) g.add(HB_PASS_NUMBERS * v.at + 2, edges);
+		edges = hb_total(edges);
+		if (HB_LANE == 0 && edges != 0) atomicAdd(&adds[2], (hb_u64)edges);
+	}
+	// flush writes the list.
+	template <class V> __device__ __forceinline__ void flush(hb_grid &g, V &v, const hb_i64 *deg) {
+		write(&g.adds[HB_PASS_NUMBERS * v.at], v.list, v.parts, v.len, v.hubs, deg);
 	}
 };
 
-// hb_mark sets the bits of has[k], and reports whether bit 0 was not set before.
-HB_DEVICE bool hb_mark(hb_u8 *has, hb_i64 k, hb_u32 bits) {
-	if (((volatile hb_u8 *)has)[k] & 1) return false;
-	const hb_i32 shift = 8 * (hb_i32)(k & 3);
-	return !(atomicOr((hb_u32 *)(has + (k & ~(hb_i64)3)), bits << shift) >> shift & 1);
+// hb_list makes the list of a vector that has none. A barrier and update must follow.
+template <class V> HB_DEVICE void hb_list(hb_grid &g, V &v, const hb_i64 *deg) {
+	hb_collector<0> found;
+	hb_each(g, v.n, [&](hb_i32 p, bool in) {
+		const hb_i32 one[1] = {p};
+		const bool want = in && v.has(p);
+		found.put(g, v, want, one, deg);
+		if (v.marks) hb_enter(v.marks, p, false, in, want);
+	});
+	found.flush(g, v, deg);
+	v.listed = true;
 }
+
+// hb_mark sets bit k, and reports whether it was not set before. What others set in the same stage
+// may be read as not set from the cache, and then costs an atomic operation.
+HB_DEVICE bool hb_mark(hb_u32 *bits, hb_i64 k) {
+	const hb_u32 bit = 1u << (k & 31);
+	return !(atomicOr(&bits[k >> 5], bit) & bit);
+}
+HB_DEVICE bool hb_marked(const hb_u32 *bits, hb_i64 k) { return bits[k >> 5] >> (k & 31) & 1; }
 
 template <bool, class A, class B> struct hb_pick { using type = A; };
 template <class A, class B> struct hb_pick<false, A, B> { using type = B; };
@@ -253,97 +429,96 @@ template <class T, class F> HB_DEVICE void hb_join(T *p, T y, F add) {
 	}
 }
 
-// hb_edges takes HB_PASS_UNROLL entries in each lane with ok, for hb_push.
 #define HB_PASS_UNROLL 4
-template <class T, class C, class O, class F>
-HB_DEVICE void hb_edges(hb_grid &g, const hb_i32 *idx, T &t, const hb_i64 *deg, C &found, const hb_i32 *from, const hb_i64 *e, hb_i32 *to, bool *ok, O open, F edge) {
-#pragma unroll
-	for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) to[u] = ok[u] ? idx[e[u]] : 0;
-#pragma unroll
-	for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) ok[u] = ok[u] && open(to[u]);
-#pragma unroll
-	for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) ok[u] = ok[u] && edge(from[u], e[u], to[u]);
-#pragma unroll
-	for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) found.put(g, t, ok[u], to[u], deg);
-}
 
-// hb_push looks at the entries e of the rows of x's entries: if open(to) holds for the column, it
-// calls edge(from, e, to), and appends the column to t if that returns true. Rows of more than
-// HB_PASS_HUB entries wait in later, if hubs says that there may be such rows, for a barrier, after
-// which updates is called and warps share them.
-template <class X, class T, class O, class F, class U>
-HB_DEVICE void hb_push(hb_grid &g, const hb_i64 *ptr, const hb_i32 *idx, const X &x, T &t, const hb_i64 *deg, hb_u64 *later, hb_i32 at, bool hubs, O open, F edge, U updates) {
+// hb_push looks at the entries e of the rows of x's entries. If open(to) holds for the column, and
+// worth(to, y) for y = get(from, e, to), it calls mark(to), which reports whether the column is new in
+// t, and settle(to, y, fresh). It appends new columns to t. With PARTS the list of x has parts of its
+// long rows. open, get and worth only read, and may be called for nothing: the loads of several
+// entries are under way at a time.
+template <bool PARTS, class C, class X, class T, class O, class E, class W, class M, class S>
+HB_DEVICE void hb_push(hb_grid &g, const hb_i64 *ptr, const hb_i32 *idx, const X &x, T &t, const hb_i64 *deg, O open, E get, W worth, M mark, S settle) {
 	hb_collector<0> found;
-	const hb_i64 items = x.places(), warps = g.threads / HB_WARP, warp = g.thread / HB_WARP;
-	hb_i64 share = (items + warps - 1) / warps;
+	// Neighbours in the list go to different blocks: what they find is written block by block.
+	const hb_u32 items = x.places(), warps = g.threads / HB_WARP, warp = threadIdx.x / HB_WARP * gridDim.x + blockIdx.x, hubs = PARTS ? x.hubs : 0;
+	hb_u32 share = (items + warps - 1) / warps;
 	if (share > HB_WARP) share = HB_WARP;
-	for (hb_i64 base = warp * share; base < items; base += warps * share) {
-		hb_i64 j = base + HB_LANE, lo = 0;
-		hb_u32 d = 0;
-		if (HB_LANE < share && j < items) {
-			if (x.listed) j = x.list[j];
-			if (!x.has || x.has[j] & 1) {
-				lo = ptr[j];
-				hb_i64 all = ptr[j + 1] - lo;
-				if (hubs && all > HB_PASS_HUB) {
-					const hb_u64 chunks = (hb_u64)(all + HB_PASS_CHUNK - 1) / HB_PASS_CHUNK;
-					const hb_u64 first = atomicAdd(&g.adds[HB_PASS_NUMBERS * at], chunks);
-					for (hb_u64 c = 0; c < chunks; c++) later[first + c] = c << 32 | (hb_u32)j;
-					all = 0;
+	hb_u32 base = warp * share, part = warps - 1 - warp;
+#pragma unroll 1
+	for (;;) {
+		hb_u32 j = 0, d = 0;
+		hb_i64 lo = 0;
+		if (base < items) {
+			j = base + HB_LANE;
+			base += warps * share;
+			if (HB_LANE < share && j < items) {
+				if (x.listed) j = x.list[j];
+				if (x.has(j)) {
+					lo = ptr[j];
+					const hb_i64 all = ptr[j + 1] - lo;
+					d = PARTS && x.listed && all > HB_PASS_HUB ? 0 : (hb_u32)all;
 				}
-				d = (hb_u32)all;
 			}
-		}
-		const hb_u32 sum = hb_sums(d), before = sum - d, total = __shfl_sync(HB_FULL, sum, HB_WARP - 1);
+		} else if (part < hubs) {
+			const hb_u64 item = x.parts[part];
+			part += warps;
+			j = (hb_u32)item;
+			if (x.has(j)) {
+				const hb_i64 first = ptr[j] + (hb_i64)(item >> 32) * HB_PASS_CHUNK, end = ptr[j + 1];
+				const hb_i64 last = first + HB_PASS_CHUNK < end ? first + HB_PASS_CHUNK : end;
+				lo = first + HB_LANE * (HB_PASS_CHUNK / HB_WARP);
+				d = lo >= last ? 0 : last - lo < HB_PASS_CHUNK / HB_WARP ? (hb_u32)(last - lo) : HB_PASS_CHUNK / HB_WARP;
+			}
+		} else break;
+		const hb_u32 sum = hb_sums(d), total = __shfl_sync(HB_FULL, sum, HB_WARP - 1);
+		lo -= sum - d; // entry s of the warp is at lo + s of its lane
+#pragma unroll 1
 		for (hb_u32 s = 0; s < total; s += HB_WARP * HB_PASS_UNROLL) {
 			hb_i32 from[HB_PASS_UNROLL], to[HB_PASS_UNROLL];
 			hb_i64 e[HB_PASS_UNROLL];
-			bool ok[HB_PASS_UNROLL];
+			C y[HB_PASS_UNROLL];
+			hb_u32 ok = 0, fresh = 0;
 #pragma unroll
 			for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
-				const hb_u32 i = s + u * HB_WARP + HB_LANE;
-				ok[u] = i < total;
-				const hb_i32 lane = hb_owner(sum, ok[u] ? i : total - 1);
-				from[u] = (hb_i32)__shfl_sync(HB_FULL, (hb_i32)j, lane);
-				e[u] = __shfl_sync(HB_FULL, lo, lane) + (hb_i64)(i - __shfl_sync(HB_FULL, before, lane));
+				hb_u32 i = s + u * HB_WARP + HB_LANE;
+				if (i < total) ok |= 1u << u;
+				else i = total - 1;
+				const hb_i32 lane = hb_owner(sum, i);
+				from[u] = __shfl_sync(HB_FULL, (hb_i32)j, lane);
+				e[u] = __shfl_sync(HB_FULL, lo, lane) + i;
+				to[u] = idx[e[u]];
 			}
-			hb_edges(g, idx, t, deg, found, from, e, to, ok, open, edge);
+#pragma unroll
+			for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
+				const bool good = open(to[u]);
+				ok &= ~((hb_u32)!good << u);
+			}
+			if (!__any_sync(HB_FULL, ok != 0)) continue;
+#pragma unroll
+			for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
+				y[u] = get(from[u], e[u], to[u]);
+				const bool good = worth(to[u], y[u]);
+				ok &= ~((hb_u32)!good << u);
+			}
+#pragma unroll
+			for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++)
+				if (ok >> u & 1) fresh |= (hb_u32)mark(to[u]) << u;
+#pragma unroll
+			for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++)
+				if (ok >> u & 1) settle(to[u], y[u], fresh >> u & 1);
+			found.put(g, t, fresh, to, deg);
 		}
 	}
 	found.flush(g, t, deg);
-	if (!hubs) return;
-	g.sync();
-	updates();
-	const hb_i64 count = (hb_i64)g.number(HB_PASS_NUMBERS * at);
-	if (count == 0) return;
-	hb_collector<1> more;
-	for (hb_i64 c = warp; c < count; c += warps) {
-		const hb_u64 item = later[c];
-		const hb_i32 from = (hb_i32)(hb_u32)item;
-		const hb_i64 lo = ptr[from] + (hb_i64)(item >> 32) * HB_PASS_CHUNK, end = ptr[from + 1];
-		const hb_i64 hi = lo + HB_PASS_CHUNK < end ? lo + HB_PASS_CHUNK : end;
-		for (hb_i64 s = lo; s < hi; s += HB_WARP * HB_PASS_UNROLL) {
-			hb_i32 of[HB_PASS_UNROLL], to[HB_PASS_UNROLL];
-			hb_i64 e[HB_PASS_UNROLL];
-			bool ok[HB_PASS_UNROLL];
-#pragma unroll
-			for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
-				of[u] = from;
-				e[u] = s + u * HB_WARP + HB_LANE;
-				ok[u] = e[u] < hi;
-			}
-			hb_edges(g, idx, t, deg, more, of, e, to, ok, open, edge);
-		}
-	}
-	more.flush(g, t, deg);
 }
 
-// hb_fold adds up the values of the lanes of a warp, in a fixed order: the first lane has the sum.
-template <class C, class F> HB_DEVICE void hb_fold(bool &hit, C &acc, F add) {
-	for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
+// hb_fold adds up the values of so many lanes, in a fixed order: the first of them has the sum.
+template <class C, class F> HB_DEVICE void hb_fold(bool &hit, C &acc, F add, hb_i32 lanes) {
+#pragma unroll 1
+	for (hb_i32 d = lanes / 2; d > 0; d /= 2) {
 		const bool other = __shfl_down_sync(HB_FULL, (hb_i32)hit, d) != 0;
 		const C y = hb_from(acc, HB_LANE + d < HB_WARP ? HB_LANE + d : HB_LANE);
-		if (HB_LANE < d && other) {
+		if (HB_LANE % lanes < d && other) {
 			acc = hit ? add(acc, y) : y;
 			hit = true;
 		}
@@ -354,7 +529,7 @@ template <class C, class F> HB_DEVICE void hb_fold(bool &hit, C &acc, F add) {
 template <class C, class F> HB_DEVICE void hb_block_fold(bool &hit, C &acc, F add) {
 	__shared__ C sums[HB_PASS_WARPS];
 	__shared__ bool hits[HB_PASS_WARPS];
-	hb_fold(hit, acc, add);
+	hb_fold(hit, acc, add, HB_WARP);
 	__syncthreads();
 	if (HB_LANE == 0) {
 		sums[threadIdx.x / HB_WARP] = acc;
@@ -369,16 +544,24 @@ template <class C, class F> HB_DEVICE void hb_block_fold(bool &hit, C &acc, F ad
 	}
 }
 
-// hb_terms adds the terms of the entries e, e + step … below end, HB_PASS_UNROLL of them, to acc.
+// hb_terms adds the terms of the entries e, e + step … below end, HB_PASS_UNROLL of them, to acc. e is
+// below end. term may be called for nothing.
 template <class C, class E, class A>
-HB_DEVICE void hb_terms(hb_i64 e, hb_i64 step, hb_i64 end, hb_i64 row, const hb_i32 *idx, bool &hit, C &acc, E term, A add) {
+HB_DEVICE void hb_terms(hb_i64 e, hb_i32 step, hb_i64 end, hb_i32 row, const hb_i32 *idx, bool &hit, C &acc, E term, A add) {
 	hb_i32 j[HB_PASS_UNROLL];
+	hb_i64 at[HB_PASS_UNROLL];
 	C y[HB_PASS_UNROLL];
 	bool ok[HB_PASS_UNROLL];
 #pragma unroll
-	for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) j[u] = e + u * step < end ? idx[e + u * step] : -1;
+	for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
+		at[u] = e + u * step < end ? e + u * step : e;
+		j[u] = idx[at[u]];
+	}
 #pragma unroll
-	for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) ok[u] = j[u] >= 0 && term(row, e + u * step, j[u], y[u]);
+	for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
+		ok[u] = term(row, at[u], j[u], y[u]);
+		ok[u] = ok[u] && e + u * step < end;
+	}
 #pragma unroll
 	for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
 		if (!ok[u]) continue;
@@ -387,105 +570,88 @@ HB_DEVICE void hb_terms(hb_i64 e, hb_i64 step, hb_i64 end, hb_i64 row, const hb_
 	}
 }
 
-// hb_pull calls done(i, hit, acc) for every row i, where acc is the sum of term(i, e, j, y) over
-// the entries e of the row for which it returns true, if there is one, in a fixed order. Rows that
-// allowed(i) excludes have none. Long rows have more than HB_PASS_LONG entries: a block takes each.
-// One entry is enough with ONE: then a thread looks at the first entries of a row, and the warp at
-// the rest of each. Else the lanes of a warp share the entries of 32 rows evenly, and add up
-// neighbours of one row.
-template <bool ONE, class C, class M, class E, class A, class D>
-HB_DEVICE void hb_pull(hb_grid &g, hb_i64 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_i32 *longs, hb_i64 nlongs, M allowed, E term, A add, D done) {
-	__shared__ C all[HB_PASS_WARPS][HB_WARP];
-	C *sums = all[threadIdx.x / HB_WARP];
-	for (hb_i64 base = g.thread - HB_LANE; base < n; base += g.threads) {
-		const hb_i64 i = base + HB_LANE;
-		bool ok = i < n, reads = ok && allowed(i), hit = false;
-		hb_i64 e = 0, hi = 0;
+// hb_pull adds up term(i, e, j, y) over the entries e of each row i that allowed(i) does not exclude,
+// if it returns true. It calls done(i, acc) with the sum, and bits(w, b) for the bits b of rows with
+// a sum in word w. Rows of more than HB_PASS_LONG entries are shared by warps, which call
+// join(i, acc) with parts of the sum. Sums need no order.
+//
+// With ONE a sum is one term: a thread looks at the first entries of a row, and the warp at the rest.
+// Else so many lanes take a row.
+template <bool ONE, class C, class M, class E, class A, class D, class B, class J>
+HB_DEVICE void hb_pull(hb_grid &g, hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u64 *parts, hb_u32 nparts, hb_i32 lanes, M allowed, E term, A add, D done, B bits, J join) {
+	const hb_u32 warps = g.threads / HB_WARP, warp = g.thread / HB_WARP;
+	if (ONE) lanes = 1;
+	const hb_u32 rows = HB_WARP / lanes; // of a warp
+#pragma unroll 1
+	for (hb_u32 base = warp * rows; base < (hb_u32)n; base += warps * rows) {
+		const hb_i32 i = (hb_i32)(base + HB_LANE / lanes);
+		bool reads = i < n && allowed(i), hit = false;
+		if (!__any_sync(HB_FULL, reads)) continue;
+		hb_i64 e = 0, end = 0;
 		if (reads) {
 			e = ptr[i];
-			hi = ptr[i + 1];
-			if (nlongs > 0 && hi - e > HB_PASS_LONG) ok = reads = false;
+			end = ptr[i + 1];
+			if (nparts > 0 && end - e > HB_PASS_LONG) reads = false;
+			e += HB_LANE % lanes;
 		}
 		C acc = C();
+#pragma unroll 1
+		for (hb_i32 k = 0; (!ONE || k < 4) && __any_sync(HB_FULL, reads && e < end); k++) {
+			if (reads && e < end) hb_terms(e, lanes, end, i, idx, hit, acc, term, add);
+			e += lanes * HB_PASS_UNROLL;
+			reads = reads && !(ONE && hit);
+		}
 		if (ONE) {
-			for (hb_i32 k = 0; k < 4 && __any_sync(HB_FULL, reads && e < hi); k++) {
-				if (reads) hb_terms(e, 1, hi, i, idx, hit, acc, term, add);
-				e += HB_PASS_UNROLL;
-				reads = reads && !hit;
-			}
-			for (hb_u32 open = __ballot_sync(HB_FULL, reads && e < hi); open; open &= open - 1) {
-				const hb_i32 from = __ffs((hb_i32)open) - 1;
-				const hb_i64 row = __shfl_sync(HB_FULL, i, from), begin = __shfl_sync(HB_FULL, e, from), end = __shfl_sync(HB_FULL, hi, from);
+#pragma unroll 1
+			for (hb_u32 open = __ballot_sync(HB_FULL, reads && e < end); open; open &= open - 1) {
+				const hb_i32 from = __ffs((hb_i32)open) - 1, row = __shfl_sync(HB_FULL, i, from);
+				const hb_i64 begin = __shfl_sync(HB_FULL, e, from), last = __shfl_sync(HB_FULL, end, from);
 				bool found = false;
 				C sum = C();
-				for (hb_i64 s = begin + HB_LANE; s - HB_LANE < end; s += HB_WARP * HB_PASS_UNROLL) {
-					hb_terms(s, HB_WARP, end, row, idx, found, sum, term, add);
-					if (__any_sync(HB_FULL, found)) break;
+				hb_u32 who = 0;
+#pragma unroll 1
+				for (hb_i64 s = begin + HB_LANE; s - HB_LANE < last && who == 0; s += HB_WARP * HB_PASS_UNROLL) {
+					if (s < last) hb_terms(s, HB_WARP, last, row, idx, found, sum, term, add);
+					who = __ballot_sync(HB_FULL, found);
 				}
-				hb_fold(found, sum, add);
-				sum = hb_from(sum, 0);
-				if (__shfl_sync(HB_FULL, (hb_i32)found, 0) && HB_LANE == from) {
+				if (who == 0) continue;
+				sum = hb_from(sum, __ffs((hb_i32)who) - 1);
+				if (HB_LANE == from) {
 					acc = sum;
 					hit = true;
 				}
 			}
 		} else {
-			const hb_u32 d = reads ? (hb_u32)(hi - e) : 0, sum = hb_sums(d), before = sum - d, total = __shfl_sync(HB_FULL, sum, HB_WARP - 1);
-			hb_u32 got = 0; // rows with a sum
-			for (hb_u32 s = 0; s < total; s += HB_WARP * HB_PASS_UNROLL) {
-				hb_i32 row[HB_PASS_UNROLL], j[HB_PASS_UNROLL];
-				hb_i64 at[HB_PASS_UNROLL];
-				bool in[HB_PASS_UNROLL];
-				C y[HB_PASS_UNROLL];
-#pragma unroll
-				for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
-					const hb_u32 t = s + u * HB_WARP + HB_LANE;
-					in[u] = t < total;
-					row[u] = hb_owner(sum, in[u] ? t : total - 1);
-					at[u] = __shfl_sync(HB_FULL, e, row[u]) + (hb_i64)(t - __shfl_sync(HB_FULL, before, row[u]));
-				}
-#pragma unroll
-				for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) j[u] = in[u] ? idx[at[u]] : 0;
-#pragma unroll
-				for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) in[u] = in[u] && term(base + row[u], at[u], j[u], y[u]);
-				for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
-#pragma unroll
-					for (hb_i32 d = 1; d < HB_WARP; d *= 2) {
-						const hb_i32 key = __shfl_up_sync(HB_FULL, row[u], d);
-						const bool other = __shfl_up_sync(HB_FULL, (hb_i32)in[u], d) != 0;
-						const C z = hb_up(y[u], d);
-						if (HB_LANE >= d && key == row[u] && other) {
-							y[u] = in[u] ? add(z, y[u]) : z;
-							in[u] = true;
-						}
-					}
-					const hb_i32 next = __shfl_down_sync(HB_FULL, row[u], 1);
-					const bool last = in[u] && (HB_LANE == HB_WARP - 1 || next != row[u]);
-					if (last) sums[row[u]] = got >> row[u] & 1 ? add(sums[row[u]], y[u]) : y[u];
-					hb_u32 bit = last ? 1u << row[u] : 0;
-#pragma unroll
-					for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) bit |= __shfl_xor_sync(HB_FULL, bit, d);
-					got |= bit;
-					__syncwarp();
-				}
-			}
-			hit = got >> HB_LANE & 1;
-			if (hit) acc = sums[HB_LANE];
-			__syncwarp();
+			hb_fold(hit, acc, add, lanes);
+			hit = hit && HB_LANE % lanes == 0;
 		}
-		if (ok) done(i, hit, acc);
+		if (hit) done(i, acc);
+		const hb_u32 who = __ballot_sync(HB_FULL, hit);
+		if (HB_LANE != 0 || who == 0) continue;
+		hb_u32 word = who;
+		if (lanes > 1) {
+			word = 0;
+			for (hb_u32 r = 0; r < rows; r++) word |= (who >> r * lanes & 1) << r;
+		}
+		bits(i >> 5, word << (i & 31));
 	}
-	for (hb_i64 r = blockIdx.x; r < nlongs; r += gridDim.x) {
-		const hb_i64 i = longs[r];
-		const bool reads = allowed(i);
+#pragma unroll 1
+	for (hb_u32 r = warp; r < nparts; r += warps) {
+		const hb_u64 item = parts[r];
+		const hb_i32 i = (hb_i32)(hb_u32)item;
+		if (!allowed(i)) continue;
+		const hb_i64 begin = ptr[i] + (hb_i64)(item >> 32) * HB_PASS_PART;
+		hb_i64 end = ptr[i + 1];
+		if (end > begin + HB_PASS_PART) end = begin + HB_PASS_PART;
 		bool hit = false;
 		C acc = C();
-		const hb_i64 end = ptr[i + 1];
-		for (hb_i64 e = ptr[i] + threadIdx.x; reads && e < end && !(ONE && hit); e += HB_PASS_BLOCK * HB_PASS_UNROLL) {
-			hb_terms(e, HB_PASS_BLOCK, end, i, idx, hit, acc, term, add);
+#pragma unroll 1
+		for (hb_i64 e = begin; e < end; e += HB_WARP * HB_PASS_UNROLL) {
+			if (e + HB_LANE < end) hb_terms(e + HB_LANE, HB_WARP, end, i, idx, hit, acc, term, add);
+			if (ONE && __any_sync(HB_FULL, hit)) break;
 		}
-		hb_block_fold(hit, acc, add);
-		if (threadIdx.x == 0 && reads) done(i, hit, acc);
+		hb_fold(hit, acc, add, HB_WARP);
+		if (HB_LANE == 0 && hit) join(i, acc);
 	}
 }
 

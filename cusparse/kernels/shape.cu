@@ -139,7 +139,13 @@ HB_KERNEL hb_widen(const hb_i32 *ptr, hb_i64 n, hb_i64 *out) {
 	HB_EACH(i, n) out[i] = ptr[i];
 }
 
-// hb_long_rows lists the rows of more than most entries, in any order.
-HB_KERNEL hb_long_rows(const hb_i64 *ptr, hb_i64 m, hb_i64 most, hb_u64 *count, hb_i32 *list) {
-	HB_EACH(i, m) if (ptr[i + 1] - ptr[i] > most) list[atomicAdd(count, (hb_u64)1)] = (hb_i32)i;
+// hb_long_rows lists the parts of size entries of the rows of more than most entries, as
+// part << 32 | row, in any order.
+HB_KERNEL hb_long_rows(const hb_i64 *ptr, hb_i64 m, hb_i64 most, hb_i64 size, hb_u64 *count, hb_u64 *list) {
+	HB_EACH(i, m) {
+		const hb_i64 d = ptr[i + 1] - ptr[i];
+		if (d <= most) continue;
+		const hb_u64 parts = (hb_u64)((d + size - 1) / size), first = atomicAdd(count, parts);
+		for (hb_u64 c = 0; c < parts; c++) list[first + c] = c << 32 | (hb_u32)i;
+	}
 }
