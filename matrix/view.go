@@ -3,6 +3,7 @@ package matrix
 import (
 	"iter"
 	"reflect"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -180,8 +181,10 @@ func (a *Matrix[T]) isOf(T) {}
 func (a *Matrix[T]) View() *View[T] { return &View[T]{v: a.Inside()} }
 
 // T returns the transposed view Aᵀ as an operand. The transpose is computed when an operation first
-// needs it, and kept until a changes.
-func (a *Matrix[T]) T() *View[T] { return &View[T]{v: rep.View{Matrix: coreOf(a), Transposed: true}} }
+// needs it, and kept until a changes. T is inlined: a.T().At(i, j) allocates nothing.
+func (a *Matrix[T]) T() *View[T] {
+	return &View[T]{v: rep.View{Matrix: typed[T]((*core)(unsafe.Pointer(a))), Transposed: true}}
+}
 
 // Pattern returns the structure of a as an operand. Every entry of it is true, and operations read
 // no values. Structural semirings (PlusPair, AnyPair, PlusFirst, …) use it without a copy.

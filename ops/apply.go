@@ -101,7 +101,7 @@ func (c *call) apply(d dest, f unary, a rep.View) error {
 		return h.apply(text(h), a, nil, false)
 	}
 	if t.group != nil {
-		return t.on.groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).apply(d, f, a) })
+		return c.on(t.group).groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).apply(d, f, a) })
 	}
 	return c.mapped(a, f.k)
 }
@@ -143,7 +143,7 @@ func (c *call) applyBound(d dest, f operator, bound *sparse.Type, x sparse.Value
 		return h.apply(text(h), a, &y, first)
 	}
 	if t.group != nil {
-		return t.on.groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).applyBound(d, f, bound, x, first, a) })
+		return c.on(t.group).groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).applyBound(d, f, bound, x, first, a) })
 	}
 	loop := func(c, v sparse.Values) { f.k.BindY(c, v, x.Pointer()) }
 	if first {
@@ -189,7 +189,7 @@ func (c *call) applyIndex(d dest, f indexOp, a rep.View) error {
 		return h.apply(text(h), a, nil, false)
 	}
 	if t.group != nil {
-		return t.on.groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).applyIndex(d, f, a) })
+		return c.on(t.group).groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).applyIndex(d, f, a) })
 	}
 	st := a.Oriented()
 	// A vector is stored as a row.
@@ -249,7 +249,7 @@ func (c *call) choose(d dest, f predicate, a rep.View) error {
 		return h.store(h.at.Select(h.call(), h.dest, text, x, y))
 	}
 	if t.group != nil {
-		return t.on.groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).choose(d, f, a) })
+		return c.on(t.group).groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).choose(d, f, a) })
 	}
 	st := a.Oriented()
 	out, err := cpu.Select(c.env(), st, f.k, c.local.shift, t.vector) // a vector is stored as a row
@@ -284,7 +284,7 @@ func (c *call) transpose(d dest, a rep.View) error {
 		return h.store(h.at.Transpose(h.call(), h.dest, x))
 	}
 	if t.group != nil {
-		return t.on.groupOne(a.T(), func(b block, d dest, a rep.View) error { return b.call(c).transpose(d, a.T()) })
+		return c.on(t.group).groupOne(a.T(), func(b block, d dest, a rep.View) error { return b.call(c).transpose(d, a.T()) })
 	}
 	st := a.Stored()
 	switch {
@@ -335,7 +335,7 @@ func (c *call) reduce(d dest, m monoid, a rep.View) error {
 		return h.store(h.at.Reduce(h.call(), h.dest, text, x))
 	}
 	if t.group != nil {
-		return t.on.groupReduce(m, a)
+		return c.on(t.group).groupReduce(m, a)
 	}
 	var out *sparse.Store
 	if a.Transposed && !a.HasRows() {

@@ -59,7 +59,7 @@ func (c *call) ewiseAdd(d dest, f operator, a, b rep.View) error {
 		return c.remoteEWise(device.Union, &f, a, b, t.c.Zero, t.c.Zero)
 	}
 	if t.group != nil {
-		return t.on.groupTwo(a, b, func(r block, d dest, x, y rep.View) error { return r.call(c).ewiseAdd(d, f, x, y) })
+		return c.on(t.group).groupTwo(a, b, func(r block, d dest, x, y rep.View) error { return r.call(c).ewiseAdd(d, f, x, y) })
 	}
 	as, bs := a.Oriented(), b.Oriented()
 	k := f.k
@@ -101,7 +101,7 @@ func (c *call) ewiseUnion(d dest, f operator, a rep.View, alpha sparse.Values, b
 		return c.remoteEWise(device.Filled, &f, a, b, alpha, beta)
 	}
 	if t.group != nil {
-		return t.on.groupTwo(a, b, func(r block, d dest, x, y rep.View) error { return r.call(c).ewiseUnion(d, f, x, alpha, y, beta) })
+		return c.on(t.group).groupTwo(a, b, func(r block, d dest, x, y rep.View) error { return r.call(c).ewiseUnion(d, f, x, alpha, y, beta) })
 	}
 	as, bs := a.Oriented(), b.Oriented()
 	k := f.k
@@ -139,7 +139,7 @@ func (c *call) ewiseMult(d dest, f operator, a, b rep.View) error {
 		return c.remoteEWise(device.Intersection, &f, a, b, a.Type().Zero, b.Type().Zero)
 	}
 	if t.group != nil {
-		return t.on.groupTwo(a, b, func(r block, d dest, x, y rep.View) error { return r.call(c).ewiseMult(d, f, x, y) })
+		return c.on(t.group).groupTwo(a, b, func(r block, d dest, x, y rep.View) error { return r.call(c).ewiseMult(d, f, x, y) })
 	}
 	as, bs := a.Oriented(), b.Oriented()
 	k := f.k

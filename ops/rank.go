@@ -69,7 +69,7 @@ func (c *call) topK(d dest, v rep.View, k int, top func(best []int, v sparse.Val
 		return err
 	}
 	if t.group != nil {
-		return t.on.groupOne(v, func(b block, d dest, a rep.View) error { return b.call(c).topK(d, a, k, top) })
+		return c.on(t.group).groupOne(v, func(b block, d dest, a rep.View) error { return b.call(c).topK(d, a, k, top) })
 	}
 	s := v.Rows().Valued()
 	out := &sparse.Store{Structure: sparse.Structure{NRows: m, NCols: n, Format: s.Format, RowIDs: s.RowIDs, Ptr: offsetsOfSome(&s.Structure, k, c.threads)}, Type: t.c}
@@ -241,7 +241,7 @@ func (c *call) argBest(d dest, v rep.View, best func(v sparse.Values) int) error
 		return err
 	}
 	if t.group != nil {
-		return t.on.groupArg(v, best)
+		return c.on(t.group).groupArg(v, best)
 	}
 	s := v.Rows().Valued()
 	cols := make([]int32, s.Vecs())
@@ -397,7 +397,7 @@ func (c *call) groupSort(values, columns dest, v rep.View, order func(places []i
 		if t.group == nil {
 			err = one(c.step("Sort"), d, v)
 		} else {
-			err = t.on.groupOne(v, func(b block, d dest, a rep.View) error { return one(b.call(in), d, a) })
+			err = in.on(t.group).groupOne(v, func(b block, d dest, a rep.View) error { return one(b.call(in), d, a) })
 		}
 		if err != nil {
 			return err

@@ -240,7 +240,6 @@ type target struct {
 	at   device.Backend // where the destination lives, nil for the host
 	// group is where the destination lives, if it is one of ranks.
 	group *comm.Group
-	on    groupOps // of group
 	cuts  []int    // of the destination on the group, nil until groupCuts
 	own   cpu.Mask // the value that mask points to
 }
@@ -307,7 +306,6 @@ func (c *call) prepare(d dest, m, n int) (*target, error) {
 			t.at = b
 		} else {
 			t.group, _ = p.(*comm.Group)
-			t.on = c.on(t.group)
 		}
 		if t.at == nil && t.group.Size() == 0 {
 			return nil, fmt.Errorf("%s: %w: %s", c.op, ErrPlace, p)
@@ -341,7 +339,7 @@ func (c *call) prepare(d dest, m, n int) (*target, error) {
 	}
 	t.view = v.Inside()
 	if t.group != nil && !v.IsVector() { // its rows may decide how the destination is cut
-		if err := t.on.placeMask(); err != nil {
+		if err := c.on(t.group).placeMask(); err != nil {
 			return nil, err
 		}
 	}
