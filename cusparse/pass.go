@@ -38,6 +38,13 @@ type passRoom struct {
 // stopOffset is the place of stop in hb_control of kernels/pass.cu.
 const stopOffset = 12
 
+// passLong and passLongAny are the entries from which warps share a row of a pull: few where all terms
+// are read, since other lanes wait for the longest row of a warp; many where one term is enough.
+const (
+	passLong    = 64
+	passLongAny = 2048
+)
+
 // passRoomBytes is the size of the pinned memory of a room.
 const passRoomBytes = 4096
 
@@ -49,12 +56,10 @@ type longRows struct {
 
 func (l *longRows) drop() { l.list.release() }
 
-// The constants of kernels/pass.cu: HB_PASS_HUB, HB_PASS_CHUNK, HB_PASS_LONG, HB_PASS_PART,
-// HB_PASS_TILE.
+// The constants of kernels/pass.cu: HB_PASS_HUB, HB_PASS_CHUNK, HB_PASS_PART, HB_PASS_TILE.
 const (
 	passHub   = 256
 	passChunk = 256
-	passLong  = 512
 	passShare = 1024
 	passTile  = 8192
 )
@@ -88,7 +93,7 @@ func (f *frame) haveOf(o device.Operand, any bool) (h passHave) {
 	}
 	// A loop pays for the transpose: a push needs it, and where one entry is enough a pull is
 	// faster for large frontiers.
-	return passHave{rows: hasRows(o) || any, large: s.known() > passEntriesMost}
+	return passHave{rows: hasRows(o) || any}
 }
 
 // passOf returns the program of a list, composed at its first use.
@@ -252,16 +257,20 @@ func (f *frame) passMatrix(w []uint64, v *passVar, o device.Operand) int64 {
 			return 0
 		}
 		w[wordRowPtr], w[wordRowIdx], w[wordRowVal] = uint64(s.ptr.ptr()), uint64(s.idx.ptr()), uint64(s.val.ptr())
-		l := f.longRows(s)
+		most := int64(passLongAny)
+		if v.sums {
+			most = passLong
+		}
+		l := f.longRows(s, most)
 		if f.err != nil {
 			return 0
 		}
 		w[wordPull], w[wordNParts] = uint64(l.list.ptr()), uint64(l.count)
-		lanes := uint64(1) // about a quarter of the entries of a row
-		for lanes < 32 && 4*int64(lanes)*int64(s.m) < s.known() {
+		lanes := uint64(1) // at most an eighth of the entries of a row
+		for lanes < 4 && 8*int64(lanes)*int64(s.m) < s.known() {
 			lanes *= 2
 		}
-		w[wordLanes] = lanes
+		w[wordLong], w[wordLanes] = uint64(most), lanes
 	}
 	s := f.csrOf(f.cols(o))
 	if f.err != nil {
@@ -274,15 +283,18 @@ func (f *frame) passMatrix(w []uint64, v *passVar, o device.Operand) int64 {
 }
 
 // longRows finds the parts of long rows, once a matrix.
-func (f *frame) longRows(s *store) *longRows {
-	const key = "parts of long rows"
+func (f *frame) longRows(s *store, most int64) *longRows {
+	key := "parts of long rows"
+	if most == passLongAny {
+		key = "parts of very long rows"
+	}
 	if l, ok := formOf[*longRows](f, s, key); ok || f.err != nil {
 		return l
 	}
 	l := &longRows{}
-	if nnz := s.known(); nnz > passLong {
-		count, list := f.zeros(8), f.alloc(8*(nnz/passShare+min(nnz/passLong, int64(s.m))+1))
-		f.each(f.shape(1, "hb_long_rows"), int64(s.m), s.ptr, int64(s.m), int64(passLong), int64(passShare), count, list)
+	if nnz := s.known(); nnz > most {
+		count, list := f.zeros(8), f.alloc(8*(nnz/passShare+min(nnz/most, int64(s.m))+1))
+		f.each(f.shape(1, "hb_long_rows"), int64(s.m), s.ptr, int64(s.m), most, int64(passShare), count, list)
 		l.count = f.read(count, 0)
 		if l.count > 0 {
 			l.list = list.share()

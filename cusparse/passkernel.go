@@ -122,7 +122,7 @@ func (t *passText) declare(k *strings.Builder) {
 				typ := []string{"hb_i64", "hb_i32", T}[w%3]
 				fmt.Fprintf(k, "\tconst %s *m%d_%s = (const %s *)%s;\n", typ, i, name, typ, word(v, w))
 			}
-			fmt.Fprintf(k, "\tconst hb_i64 m%d_nnz = (hb_i64)%s;\n\tconst hb_u32 m%d_nparts = (hb_u32)%s;\n\tconst hb_i32 m%d_lanes = (hb_i32)%s;\n", i, word(v, wordNNZ), i, word(v, wordNParts), i, word(v, wordLanes))
+			fmt.Fprintf(k, "\tconst hb_i64 m%d_nnz = (hb_i64)%s;\n\tconst hb_u32 m%d_nparts = (hb_u32)%s;\n\tconst hb_i32 m%d_long = (hb_i32)%s, m%d_lanes = (hb_i32)%s;\n", i, word(v, wordNNZ), i, word(v, wordNParts), i, word(v, wordLong), i, word(v, wordLanes))
 			fmt.Fprintf(k, "\tconst hb_u64 *m%d_parts = (const hb_u64 *)%s;\n", i, word(v, wordPull))
 		case passUniform:
 			fmt.Fprintf(k, "\tbool h%d = %s >= 3 || (%s == 2 && *(const hb_u8 *)%s);\n\t%s x%d = %s();\n\tif (h%d) x%d = %s == 4 ? *(const %s *)&%s : *(const %s *)%s;\n",

@@ -216,7 +216,7 @@ func (t *passText) product(i int) {
 	if pull {
 		t.line("\t} else {")
 		has := t.hasAt(x, "j")
-		t.line("\t\thb_pull<%v, %s>(g, %d, m%d_rows, m%d_row_idx, m%d_parts, m%d_nparts, m%d_lanes,", s.Ring.Add.Any, C, t.vars[temp].n, m, m, m, m, m)
+		t.line("\t\thb_pull<%v, %s>(g, %d, m%d_rows, m%d_row_idx, m%d_parts, m%d_nparts, m%d_long, m%d_lanes,", s.Ring.Add.Any, C, t.vars[temp].n, m, m, m, m, m, m)
 		t.line("\t\t\t[&](hb_i32 k) -> bool { return %s; },", allowed)
 		t.line("\t\t\t[&](hb_i32 k, hb_i64 e, hb_i32 j, %s &y) -> bool { y = %s; return %s; },", C, t.term(i, m, "row_val", "k", "j"), has)
 		t.line("\t\t\t[](%s x, %s y) { return %s(x, y); },", C, C, t.binary(s.Ring.Add.Func))

@@ -39,6 +39,7 @@ type passVar struct {
 	rest    string // the value at positions without an entry
 	word    int    // its first place in hb_words
 	rows    bool   // of a matrix: its rows are read, beside the rows of the transpose
+	sums    bool   // of a matrix: all terms of its rows are read
 	at      int    // its number among the vectors with totals
 	operand pass.Use
 }
@@ -94,6 +95,7 @@ const (
 	wordNNZ
 	wordPull // parts of long rows
 	wordNParts
+	wordLong  // entries of a row from which it is in parts
 	wordLanes // that take a row
 	matrixWords
 )
@@ -165,14 +167,8 @@ type pointStep struct {
 // passHave is what the kernel depends on of a matrix as an operand. The kernel reads the rows of
 // the transpose.
 type passHave struct {
-	rows  bool // it may read the rows, too
-	large bool // the matrix has more than passEntriesMost entries
+	rows bool // it may read the rows, too
 }
-
-// passEntriesMost is the number of entries of a matrix up to which a loop takes products with sums
-// that need all terms. A loop of Bellman and Ford takes 1.1 to 1.5 times as long as its operations
-// one by one over R-MAT 14 (0.5M entries), and 1.6 times over R-MAT 18 (7.6M); H200.
-const passEntriesMost = 1 << 17
 
 // composePass writes the kernel of a list.
 func composePass(l *pass.List, have func(u pass.Use) passHave) (*passProgram, error) {
@@ -260,12 +256,9 @@ func (t *passText) classify(have func(u pass.Use) passHave) {
 				return
 			}
 			t.pulls[i] = at.rows
-			if at.large && !s.Ring.Add.Any {
-				t.refuse(s, fmt.Sprintf("with more than %d entries the plans of single products over %s take less time", passEntriesMost, s.Ring.Name))
-				return
-			}
 			m := t.matrixVar(s.A)
 			t.vars[m].rows = t.vars[m].rows || t.pulls[i]
+			t.vars[m].sums = t.vars[m].sums || !s.Ring.Add.Any
 			t.temps[i] = t.temp(s, s.Ring.Add)
 		case pass.Scatter:
 			if !s.Monoid.Exact && !s.Monoid.Any {

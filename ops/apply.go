@@ -234,7 +234,7 @@ func (c *call) choose(d dest, f predicate, a rep.View) error {
 			if f.k.Bound != nil {
 				s.X = given(device.Scalar{Type: h.typeOf(t.c), P: f.k.Bound})
 			}
-			return c.record(h, &s, func() error { return c.choose(d, f, a) })
+			return c.record(h, s, func() error { return c.choose(d, f, a) })
 		}
 		h := c.newRemote(a.Dims())
 		text := predicate(h)

@@ -229,7 +229,7 @@ func (c *call) remoteMxV(flip bool, a, u rep.View) error {
 	if c.recorded() {
 		h, s := c.stepOf(pass.Product)
 		s.Ring, s.A, s.B, s.Flip = h.semiring(first, second), h.use(a), h.use(u), flip
-		return c.record(h, &s, func() error { return c.remoteMxV(flip, a, u) })
+		return c.record(h, s, func() error { return c.remoteMxV(flip, a, u) })
 	}
 	h := c.newRemote(1, m)
 	text, x, y := h.semiring(first, second), h.operand(a), h.operand(u)
@@ -249,7 +249,7 @@ func (c *call) remoteEWise(how device.Pair, f *operator, a, b rep.View, alpha, b
 			s.X, s.Y = given(h.scalar(a.Type(), alpha)), given(h.scalar(b.Type(), beta))
 		}
 		op := *f
-		return c.record(h, &s, func() error { return c.remoteEWise(how, &op, a, b, alpha, beta) })
+		return c.record(h, s, func() error { return c.remoteEWise(how, &op, a, b, alpha, beta) })
 	}
 	m, n := a.Dims()
 	h := c.newRemote(m, n)
@@ -274,7 +274,7 @@ func (h *remoteCall) apply(f device.Func, a rep.View, y *device.Scalar, first bo
 func (c *call) applied(f func(h *remoteCall) device.Func, a rep.View, y func(h *remoteCall) pass.Bound, first bool, run func() error) error {
 	h, s := c.stepOf(pass.Apply)
 	s.Func, s.A, s.X, s.First = f(h), h.use(a), y(h), first
-	return c.record(h, &s, run)
+	return c.record(h, s, run)
 }
 
 // newRemoteAssign is newRemote for assignments, which always read the destination.

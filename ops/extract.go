@@ -89,7 +89,7 @@ func (c *call) extractVector(d dest, u rep.View, idx Indices) error {
 			if !idx.all {
 				s.Kind, s.B = pass.Gather, h.use(*ci.values)
 			}
-			return c.record(h, &s, func() error { return c.extractVector(d, u, idx) })
+			return c.record(h, s, func() error { return c.extractVector(d, u, idx) })
 		}
 		return c.remoteExtract(u, onlyRow, ci)
 	}
@@ -296,7 +296,7 @@ func (c *call) assignVector(arg string, d dest, u rep.View, idx Indices) error {
 		if ci.All(n) && c.recorded() {
 			h, s := c.stepOf(pass.Assign)
 			s.A = h.use(u)
-			return c.record(h, &s, func() error { return c.assignVector(arg, d, u, idx) })
+			return c.record(h, s, func() error { return c.assignVector(arg, d, u, idx) })
 		}
 		return c.remoteAssign(u, cpu.Indices{N: 1}, ci)
 	}
@@ -381,7 +381,7 @@ func (c *call) assignedScalar(x sparse.Values, rows, cols cpu.Indices) error {
 	if t.at != nil && t.vector && all && c.recorded() {
 		h, s := c.stepOf(pass.Fill)
 		s.X = given(h.scalar(t.c, x))
-		return c.record(h, &s, func() error { return c.assignedScalar(x, rows, cols) })
+		return c.record(h, s, func() error { return c.assignedScalar(x, rows, cols) })
 	}
 	if t.at != nil && (listed || ok && cells <= maxRegion) {
 		h := c.newRemoteAssign(m, n)

@@ -161,11 +161,13 @@ func given(s device.Scalar) pass.Bound {
 	return pass.Bound{Var: pass.None, Type: s.Type, Bytes: string(unsafe.Slice((*byte)(s.P), s.Type.Size))}
 }
 
-// stepOf begins the step of an operation; its callers fill the rest.
-func (c *call) stepOf(kind pass.Kind) (*remoteCall, pass.Step) {
+// stepOf begins the step of an operation; its callers fill the rest. The step is overwritten by the
+// next one.
+func (c *call) stepOf(kind pass.Kind) (*remoteCall, *pass.Step) {
 	t := &c.t
 	h := &remoteCall{c: c, at: t.at}
-	s := pass.Step{Kind: kind, Op: c.op, Mask: pass.NoMask, Replace: t.replace,
+	s := c.loop.Step()
+	*s = pass.Step{Kind: kind, Op: c.op, Mask: pass.NoMask, Replace: t.replace,
 		A: pass.NoUse, B: pass.NoUse, X: pass.NoBound, Y: pass.NoBound}
 	s.Dst = h.variable(t.m, t.vector)
 	if t.dest.mask != nil {

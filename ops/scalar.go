@@ -43,7 +43,7 @@ func (c *call) reduceInto(d dest, m monoid, a rep.View) error {
 	if t.at != nil && a.Vector && c.recorded() {
 		h, s := c.stepOf(pass.Reduce)
 		s.Monoid, s.A = h.monoid(&m, t.c), h.use(a)
-		return c.record(h, &s, func() error { return c.reduceInto(d, m, a) })
+		return c.record(h, s, func() error { return c.reduceInto(d, m, a) })
 	}
 	if a.NVals() == 0 {
 		if err := a.Err(); err != nil {
@@ -82,7 +82,7 @@ func (c *call) countInto(d dest, a rep.View) error {
 	if t.at != nil && a.Vector && c.recorded() {
 		h, s := c.stepOf(pass.Count)
 		s.A = h.use(a)
-		return c.record(h, &s, func() error { return c.countInto(d, a) })
+		return c.record(h, s, func() error { return c.countInto(d, a) })
 	}
 	n := a.NVals()
 	if err := a.Err(); err != nil {
@@ -125,7 +125,7 @@ func (c *call) assignVectorFrom(d dest, x rep.View, idx Indices) error {
 	if t.at != nil && idx.all && !c.region && placeOf(x.Matrix) == placeOf(t.m) && c.recorded() {
 		h, s := c.stepOf(pass.Fill)
 		s.X = h.value(x)
-		return c.record(h, &s, func() error { return c.assignVectorFrom(d, x, idx) })
+		return c.record(h, s, func() error { return c.assignVectorFrom(d, x, idx) })
 	}
 	v, err := c.value(x)
 	switch {
@@ -241,7 +241,7 @@ func (c *call) selectFrom(d dest, f operator, y rep.View, a rep.View) error {
 		h.needsText("operator", f.name, f.cuda)
 		s.Func = device.Func{Name: f.name, Text: f.cuda, X: h.typeOf(t.c), UsesX: f.k.UsesX}
 		s.A, s.X = h.use(a), h.value(y)
-		return c.record(h, &s, func() error { return c.selectFrom(d, f, y, a) })
+		return c.record(h, s, func() error { return c.selectFrom(d, f, y, a) })
 	}
 	v, err := c.value(y)
 	if err != nil {
@@ -292,7 +292,7 @@ func (c *call) swap(x, y dest) error {
 	if t.at != nil && t.vector && c.recorded() {
 		h, s := c.stepOf(pass.Swap)
 		s.A = h.use(rep.View{Matrix: y.m, Vector: true})
-		return c.record(h, &s, func() error { return c.swap(x, y) })
+		return c.record(h, s, func() error { return c.swap(x, y) })
 	}
 	return x.m.Exchange(y.m)
 }

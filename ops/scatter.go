@@ -76,7 +76,7 @@ func (c *call) scatter(d dest, dup monoid, u rep.View, rows *Indices, cols Indic
 		if rows == nil && t.vector && ci.values != nil && c.recorded() {
 			h, s := c.stepOf(pass.Scatter)
 			s.Monoid, s.A, s.B = h.monoid(&dup, t.c), h.use(u), h.use(*ci.values)
-			return c.record(h, &s, func() error { return c.scatter(d, dup, u, rows, cols) })
+			return c.record(h, s, func() error { return c.scatter(d, dup, u, rows, cols) })
 		}
 		h := c.newRemote(m, n)
 		text, x, i, j := h.monoid(&dup, t.c), h.operand(u), h.indices(ri), h.indices(ci)

@@ -280,8 +280,7 @@ HB_PASS_CALL void hb_one(hb_u32 thread, hb_u32 threads, hb_i32 one, hb_i32 *list
 
 #define HB_PASS_HUB 256   // entries from which a row of a push is shared by warps
 #define HB_PASS_CHUNK 256 // entries of such a row that a warp takes at a time
-#define HB_PASS_LONG 512  // entries from which a row of a pull is shared by warps
-#define HB_PASS_PART 1024 // entries of such a row that a warp takes at a time
+#define HB_PASS_PART 1024 // entries of a long row that a warp takes at a time in a pull
 
 // hb_parted appends the parts of a row, for the lanes with d > HB_PASS_HUB entries, to the parts
 // of a vector that has hubs of them; adds counts new ones. All lanes of a warp call it.
@@ -572,13 +571,13 @@ HB_DEVICE void hb_terms(hb_i64 e, hb_i32 step, hb_i64 end, hb_i32 row, const hb_
 
 // hb_pull adds up term(i, e, j, y) over the entries e of each row i that allowed(i) does not exclude,
 // if it returns true. It calls done(i, acc) with the sum, and bits(w, b) for the bits b of rows with
-// a sum in word w. Rows of more than HB_PASS_LONG entries are shared by warps, which call
+// a sum in word w. Rows of more than longs entries are shared by warps, which call
 // join(i, acc) with parts of the sum. Sums need no order.
 //
 // With ONE a sum is one term: a thread looks at the first entries of a row, and the warp at the rest.
 // Else so many lanes take a row.
 template <bool ONE, class C, class M, class E, class A, class D, class B, class J>
-HB_DEVICE void hb_pull(hb_grid &g, hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u64 *parts, hb_u32 nparts, hb_i32 lanes, M allowed, E term, A add, D done, B bits, J join) {
+HB_DEVICE void hb_pull(hb_grid &g, hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u64 *parts, hb_u32 nparts, hb_i32 longs, hb_i32 lanes, M allowed, E term, A add, D done, B bits, J join) {
 	const hb_u32 warps = g.threads / HB_WARP, warp = g.thread / HB_WARP;
 	if (ONE) lanes = 1;
 	const hb_u32 rows = HB_WARP / lanes; // of a warp
@@ -591,7 +590,7 @@ HB_DEVICE void hb_pull(hb_grid &g, hb_i32 n, const hb_i64 *ptr, const hb_i32 *id
 		if (reads) {
 			e = ptr[i];
 			end = ptr[i + 1];
-			if (nparts > 0 && end - e > HB_PASS_LONG) reads = false;
+			if (nparts > 0 && end - e > longs) reads = false;
 			e += HB_LANE % lanes;
 		}
 		C acc = C();

@@ -81,7 +81,6 @@ var NoBound = Bound{Var: None}
 type Step struct {
 	Kind    Kind
 	Op      string // of package ops, such as "VxM"
-	Line    string // of the caller, such as "bfs.go:31"
 	Dst     int
 	Mask    Mask
 	Accum   device.Func // Text is "" without one
@@ -96,13 +95,16 @@ type Step struct {
 	X, Y    Bound // Bound is X; of EWise the values in place of missing entries of u and v
 }
 
-// Same reports whether two steps are equal, but for their lines and for the values of arguments.
+// Same reports whether two steps are equal, but for the values of arguments. A step is large, so it
+// is compared where it is, and the fields that differ most often come first.
 func (s *Step) Same(t *Step) bool {
-	x, y := *s, *t
-	x.X.Bytes, x.Y.Bytes, y.X.Bytes, y.Y.Bytes = "", "", "", ""
-	x.Line, y.Line = "", ""
-	return x == y
+	return s.Kind == t.Kind && s.Dst == t.Dst && s.Op == t.Op && s.Mask == t.Mask && s.Replace == t.Replace &&
+		s.A == t.A && s.B == t.B && s.How == t.How && s.Flip == t.Flip && s.First == t.First &&
+		s.X.same(&t.X) && s.Y.same(&t.Y) && s.Accum == t.Accum && s.Func == t.Func && s.Ring == t.Ring && s.Monoid == t.Monoid
 }
+
+// same reports whether two arguments are equal but for their values.
+func (b *Bound) same(c *Bound) bool { return b.Var == c.Var && b.Type == c.Type }
 
 // SameValues reports whether the arguments of two equal steps have equal values.
 func (s *Step) SameValues(t *Step) bool { return s.X.Bytes == t.X.Bytes && s.Y.Bytes == t.Y.Bytes }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/pass"
@@ -42,11 +43,8 @@ const (
 	comparing             // they must equal the list, which runs
 )
 
-// waiting is an operation of the list that has not run.
-type waiting struct {
-	step pass.Step
-	run  func() error
-}
+// lines are the callers of an operation, from the inside.
+type lines [12]uintptr
 
 // Loop is a loop.
 type Loop struct {
@@ -57,16 +55,57 @@ type Loop struct {
 	runner  pass.Runner
 	busy    bool // operands are touched by the loop itself
 	list    pass.List
-	mats    []rep.Matrix // the variables of the list
-	before  []*rep.Watch // of the variables
-	waits   []waiting    // of the pass under way
-	runs    pass.Run     // while comparing
-	called  int64        // calls of the body since the list was recorded
-	begun   int64        // passes before that
+	mats    []rep.Matrix   // the variables of the list
+	before  []*rep.Watch   // of the variables
+	room    *room          // while operations wait
+	lines   []lines        // of the steps of the list
+	waits   []func() error // the operations of the pass under way, to run one by one
+	runs    pass.Run       // while comparing
+	called  int64          // calls of the body since the list was recorded
+	begun   int64          // passes before that
 }
+
+// room is memory that a loop leaves for others.
+type room struct {
+	step   pass.Step // under way
+	vars   []pass.Var
+	steps  []pass.Step
+	lines  []lines
+	mats   []rep.Matrix
+	before []*rep.Watch
+}
+
+var rooms = sync.Pool{New: func() any { return new(room) }}
 
 // New returns a loop.
 func New(s Settings) *Loop { return &Loop{Settings: s} }
+
+// enter takes a room.
+func (l *Loop) enter() {
+	r := rooms.Get().(*room)
+	l.room, l.list.Vars, l.list.Steps, l.lines, l.mats, l.before = r, r.vars[:0], r.steps[:0], r.lines[:0], r.mats[:0], r.before[:0]
+}
+
+// leave gives the room back. Steps hold texts alone, and are large, so they stay.
+func (l *Loop) leave() {
+	r := l.room
+	if r == nil {
+		return
+	}
+	clear(l.mats)
+	clear(l.before)
+	r.vars, r.steps, r.lines, r.mats, r.before = l.list.Vars, l.list.Steps, l.lines, l.mats, l.before
+	l.room, l.list.Vars, l.list.Steps, l.lines, l.mats, l.before = nil, nil, nil, nil, nil, nil
+	rooms.Put(r)
+}
+
+// Step returns the step of the operation under way.
+func (l *Loop) Step() *pass.Step {
+	if l.room == nil {
+		l.enter()
+	}
+	return &l.room.step
+}
 
 // Run runs the loop in the body of around, or nil.
 func (l *Loop) Run(around *Loop) {
@@ -161,8 +200,8 @@ func (l *Loop) Settle(reason string) {
 	waits := l.waits
 	l.waits = nil
 	l.unwatch()
-	for _, w := range waits {
-		l.Fail(w.run())
+	for _, run := range waits {
+		l.Fail(run())
 	}
 }
 
@@ -194,23 +233,20 @@ func (l *Loop) Add(m rep.Matrix, vector bool, t device.Type) int {
 // Record takes an operation of the body into the list, or compares it with the operation at its
 // place in the list. run runs it by itself.
 func (l *Loop) Record(s *pass.Step, run func() error) error {
-	w := waiting{*s, run}
-	k := len(l.waits)
-	if l.mode == comparing {
-		differs := k >= len(l.list.Steps)
-		if !differs {
-			of := &l.list.Steps[k]
-			differs = !of.Same(s) || !of.SameValues(s)
+	if k := len(l.waits); l.mode == comparing {
+		if k >= len(l.list.Steps) || !l.list.Steps[k].Same(s) || !l.list.Steps[k].SameValues(s) {
+			var here lines
+			runtime.Callers(3, here[:])
+			l.Settle(fmt.Sprintf("%s at %s differs from the pass before", s.Op, here))
+			return run()
 		}
-		if differs {
-			l.Settle(fmt.Sprintf("%s at %s differs from the pass before", s.Op, caller()))
-			return w.run()
-		}
-		l.waits = append(l.waits, w)
+		l.waits = append(l.waits, run)
 		return nil
 	}
-	w.step.Line = caller()
-	l.waits = append(l.waits, w)
+	l.waits = append(l.waits, run)
+	l.list.Steps = append(l.list.Steps, *s)
+	l.lines = append(l.lines, lines{})
+	runtime.Callers(3, l.lines[len(l.lines)-1][:])
 	l.write(s.Dst)
 	if s.Kind == pass.Swap {
 		l.write(s.A.Var)
@@ -252,13 +288,16 @@ func (l *Loop) unwatch() {
 	for v, m := range l.mats {
 		m.Watch(l.before[v])
 	}
-	l.list.Vars, l.list.Steps, l.mats, l.before = nil, nil, nil, nil
+	l.leave()
 }
 
-// caller returns the line outside this package and package ops that called.
-func caller() string {
-	var pcs [16]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+// String returns the line outside this package and package ops that called, such as "bfs.go:31".
+func (l lines) String() string {
+	n := 0
+	for n < len(l) && l[n] != 0 {
+		n++
+	}
+	frames := runtime.CallersFrames(l[:n])
 	for {
 		f, more := frames.Next()
 		inside := strings.Contains(f.Function, "hiveblas/ops.") || strings.Contains(f.Function, "internal/record.")

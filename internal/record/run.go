@@ -15,9 +15,6 @@ import (
 // launch runs the loop by the list of the pass that was recorded. It returns false if the loop has
 // ended.
 func (l *Loop) launch() (more bool) {
-	for i := range l.waits {
-		l.list.Steps = append(l.list.Steps, l.waits[i].step)
-	}
 	l.list.Cond, l.list.True = pass.None, l.True
 	for v, m := range l.mats {
 		if m == l.Cond.Matrix.Matrix() {
@@ -174,5 +171,5 @@ func (l *Loop) named(err error) error {
 	if errors.As(err, &outside) {
 		err = &matrix.IndexError{Op: s.Op, Arg: fmt.Sprintf("idx[%d] =", outside.At), Index: outside.Index, Limit: outside.Limit}
 	}
-	return fmt.Errorf("%s, pass %d: %w", s.Line, l.begun-l.called+at.Pass, err)
+	return fmt.Errorf("%s, pass %d: %w", l.lines[at.Step], l.begun-l.called+at.Pass, err)
 }
