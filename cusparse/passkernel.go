@@ -214,12 +214,12 @@ func (t *passText) contents(k *strings.Builder) {
 			put = fmt.Sprintf("\t\t\tconst hb_i32 one[1] = {j};\n\t\t\tlisted.put(g, v%d, in, one, %s);\n", i, t.degOf(i))
 			flush = fmt.Sprintf("\t\tlisted.flush(g, v%d, %s);\n", i, t.degOf(i))
 			if v.marked {
-				mark = fmt.Sprintf("\t\t\thb_enter(v%d.marks, j, true, in, true);\n", i)
+				mark = fmt.Sprintf("\t\t\thb_enter(v%d.marks, j, true, in, in, true);\n", i)
 			}
 		}
 		fmt.Fprintf(k, "\tif (%s == 1) {\n\t\tconst hb_i32 *idx = (const hb_i32 *)%s;\n\t\tconst %s *val = (const %s *)%s;\n\t\tconst hb_i64 n = (hb_i64)%s;\n",
 			word(v, wordFormat), word(v, wordIdx), v.typ.Name, v.typ.Name, word(v, wordValFrom), word(v, wordEntries))
-		fmt.Fprintf(k, "\t\thb_collector<0> listed;\n\t\thb_each(g, n, [&](hb_i32 e, bool in) {\n\t\t\tconst hb_i32 j = in ? idx[e] : 0;\n\t\t\tif (in) v%d.val[j] = val ? val[e] : (%s)1;\n\t\t\thb_enter(v%d.bits, j, true, in, true);\n%s%s\t\t});\n%s",
+		fmt.Fprintf(k, "\t\thb_collector<0> listed;\n\t\thb_each(g, n, [&](hb_i32 e, bool in) {\n\t\t\tconst hb_i32 j = in ? idx[e] : 0;\n\t\t\tif (in) v%d.val[j] = val ? val[e] : (%s)1;\n\t\t\thb_enter(v%d.bits, j, true, in, in, true);\n%s%s\t\t});\n%s",
 			i, v.typ.Name, i, mark, put, flush)
 		if v.counted {
 			fmt.Fprintf(k, "\t\tg.add(%d, g.thread == 0 ? n : 0);\n", passNumbers*v.at+1)

@@ -93,16 +93,13 @@ func (g *point) title(open []pointStep) string {
 	return strings.Join(names, ", ")
 }
 
-// declare writes the registers.
+// declare writes the registers of a position.
 func (g *point) declare() {
+	g.t.line("\tstruct hb_r {")
 	for _, v := range g.order {
-		x, of := g.vars[v], &g.t.vars[v]
-		g.t.line("\t\tbool h%d = %v;", v, of.full)
-		g.t.line("\t\t%s x%d = %s();", of.typ.Name, v, of.typ.Name)
-		if x.write {
-			g.t.line("\t\tbool w%d = false;", v)
-		}
+		g.t.line("\t\tbool h%d; %s x%d; bool w%d;", v, g.t.vars[v].typ.Name, v, v)
 	}
+	g.t.line("\t};")
 }
 
 // hasAt and valAt are expressions of a vector at a position.
@@ -123,22 +120,29 @@ func (t *passText) valAt(v int, p string) string {
 	return fmt.Sprintf("v%d.val[%s]", v, p)
 }
 
-// load reads the registers.
+// load reads the registers, also for positions without an entry: no load waits for another one.
 func (g *point) load() {
-	t := g.t
 	for _, v := range g.order {
-		x, of := g.vars[v], &t.vars[v]
-		if x.cleared && !x.has {
-			continue
-		}
-		if x.has && !of.full {
-			t.line("\t\t\th%d = %s;", v, t.hasAt(v, "p"))
-			if g.counts(v) {
-				t.line("\t\t\td%d -= h%d;", v, v)
-			}
+		x, of := g.vars[v], &g.t.vars[v]
+		if x.has || of.full {
+			g.t.line("\t\tr.h%d = %s;", v, g.t.hasAt(v, "p"))
 		}
 		if x.val {
-			t.line("\t\t\tif (h%d) x%d = %s;", v, v, t.valAt(v, "p"))
+			g.t.line("\t\tr.x%d = %s;", v, g.t.valAt(v, "p"))
+		}
+	}
+}
+
+// begin gives the registers their names.
+func (g *point) begin() {
+	for _, v := range g.order {
+		of := &g.t.vars[v]
+		g.t.line("\t\tbool &h%d = r.h%d; %s &x%d = r.x%d; bool &w%d = r.w%d;", v, v, of.typ.Name, v, v, v, v)
+		if !of.full {
+			g.t.line("\t\th%d = in && h%d;", v, v)
+		}
+		if g.counts(v) {
+			g.t.line("\t\td%d -= h%d;", v, v)
 		}
 	}
 }
@@ -172,22 +176,22 @@ func (g *point) enter(d passDomain) {
 			continue
 		}
 		if t.expanded(v) >= 0 { // the product did
-			t.line("\t\thb_enter(v%d.bits, p, true, w%d && !h%d, false);", v, v, v)
+			t.line("\t\thb_enter(v%d.bits, p, true, in, w%d && !h%d, false);", v, v, v)
 			continue
 		}
-		t.line("\t\thb_enter(v%d.bits, p, listed, w%d, h%d);", v, v, v)
+		t.line("\t\thb_enter(v%d.bits, p, listed, in, w%d, h%d);", v, v, v)
 		if !of.listed || !of.marked {
 			continue
 		}
 		switch {
 		case x.cleared:
-			t.line("\t\tif (v%d.listed) hb_enter(v%d.marks, p, listed, in, false);", v, v)
+			t.line("\t\tif (v%d.listed) hb_enter(v%d.marks, p, listed, in, in, false);", v, v)
 		case d.list == v:
 		case d.list < 0:
-			t.line("\t\tif (v%d.listed) hb_enter(v%d.marks, p, false, in, false);", v, v)
+			t.line("\t\tif (v%d.listed) hb_enter(v%d.marks, p, false, in, in, false);", v, v)
 		default:
 			t.line("\t\tconst bool a%d = listed && v%d.listed && h%d && !hb_marked(v%d.marks, in ? p : 0);", v, v, v, v)
-			t.line("\t\tif (v%d.listed) hb_enter(v%d.marks, p, listed, listed ? a%d : in, a%d);", v, v, v, v)
+			t.line("\t\tif (v%d.listed) hb_enter(v%d.marks, p, listed, in, listed ? a%d : in, a%d);", v, v, v, v)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func nativeJoin(m device.Monoid) string {
 // vector pushes along. passAlphaAny takes its place if one entry of a row suffices.
 const (
 	passAlphaAny = 14
-	passAlpha    = 3
+	passAlpha    = 4
 )
 
 // allowed writes the barrier that a product needs, and returns its mask at row k.
@@ -270,7 +270,7 @@ func (t *passText) gather(i int) {
 	t.line("\t\t\ttb = tb && %s;", t.allowedAt(s.Mask, "p"))
 	t.line("\t\t\tif (tb) v%d.val[p] = tv;", temp)
 	t.line("\t\t}")
-	t.line("\t\tif (v%d.bits) hb_enter(v%d.bits, p, false, in, tb);", temp, temp)
+	t.line("\t\tif (v%d.bits) hb_enter(v%d.bits, p, false, in, in, tb);", temp, temp)
 	t.line("\t\td += tb;")
 	t.line("\t});")
 	if t.vars[temp].listed {
@@ -299,13 +299,13 @@ func (t *passText) scatter(i int) {
 	}
 	t.line("{ // %s", s.Op)
 	t.line("\thb_i32 d = 0;")
+	along, count := "(const hb_i32 *)0", fmt.Sprint(t.vars[u].n)
 	if t.vars[u].listed {
-		t.line("\thb_collector<0> found;")
-		t.line("\thb_listed(g, v%d, [&](hb_i32 p, bool in) {", u)
-	} else {
-		t.line("\thb_collector<0> found;")
-		t.line("\thb_each(g, %d, [&](hb_i32 p, bool in) {", t.vars[u].n)
+		along, count = fmt.Sprintf("v%d.listed ? v%d.list : (const hb_i32 *)0", u, u), fmt.Sprintf("v%d.places()", u)
 	}
+	t.line("\thb_collector<0> found;")
+	t.line("\tstruct hb_none {};")
+	t.line("\thb_stage<hb_none>(g, %s, %s, [&](hb_none &, hb_i32) {}, [&](hb_none &, hb_i32 p, bool in) {", along, count)
 	t.line("\t\thb_i64 k = 0;")
 	t.line("\t\tconst bool fresh = [&]() -> bool {")
 	t.line("\t\t\tif (!in || !(%s)) return false;", t.hasAt(u, "p"))

@@ -423,14 +423,16 @@ func (t *passText) flush() {
 		}
 	}
 	g.collect(d)
-	if d.list >= 0 {
-		t.line("\thb_listed(g, v%d, [&](hb_i32 p, bool in) {", d.list)
-	} else {
-		t.line("\thb_each(g, %d, [&](hb_i32 p, bool in) {", d.n)
-	}
 	g.declare()
-	t.line("\t\tif (in) {")
+	along, count := "(const hb_i32 *)0", fmt.Sprint(d.n)
+	if d.list >= 0 {
+		along, count = fmt.Sprintf("listed ? v%d.list : (const hb_i32 *)0", d.list), fmt.Sprintf("v%d.places()", d.list)
+	}
+	t.line("\thb_stage<hb_r>(g, %s, %s, [&](hb_r &r, hb_i32 p) {", along, count)
 	g.load()
+	t.line("\t}, [&](hb_r &r, hb_i32 p, bool in) {")
+	g.begin()
+	t.line("\t\tif (in) {")
 	for _, ps := range open {
 		t.line("\t\t\t{")
 		t.b.WriteString(t.point(ps, "\t\t\t\t\t\t", g))

@@ -173,15 +173,30 @@ template <class F> HB_DEVICE void hb_each(const hb_grid &g, hb_u32 n, F f) {
 	for (hb_u32 base = g.thread - HB_LANE; base < n; base += g.threads) f((hb_i32)(base + HB_LANE), base + HB_LANE < n);
 }
 
-// hb_listed calls f(p, in) for the places of the list of v, or for all positions.
-template <class V, class F> HB_DEVICE void hb_listed(const hb_grid &g, const V &v, F f) {
-	const hb_u32 n = v.places();
+// hb_stage calls load(r, p) and then rest(r, p, in) for the places of a list, or without one for the
+// positions 0 … n−1, with r zero and in false for lanes without one, whose p is a position all the
+// same. Loads of several positions are under way at a time.
+#define HB_PASS_AHEAD 2
+template <class R, class L, class F> HB_DEVICE void hb_stage(const hb_grid &g, const hb_i32 *list, hb_u32 n, L load, F rest) {
 #pragma unroll 1
-	for (hb_u32 base = g.thread - HB_LANE; base < n; base += g.threads) {
-		hb_u32 t = base + HB_LANE;
-		const bool in = t < n;
-		if (in && v.listed) t = v.list[t];
-		f((hb_i32)t, in);
+	for (hb_u32 base = g.thread - HB_LANE; base < n; base += HB_PASS_AHEAD * g.threads) {
+		R r[HB_PASS_AHEAD];
+		hb_i32 p[HB_PASS_AHEAD];
+		bool in[HB_PASS_AHEAD];
+#pragma unroll
+		for (hb_i32 u = 0; u < HB_PASS_AHEAD; u++) {
+			const hb_u32 t = base + u * g.threads + HB_LANE;
+			in[u] = t < n;
+			p[u] = !in[u] ? 0 : list ? list[t] : (hb_i32)t;
+		}
+#pragma unroll
+		for (hb_i32 u = 0; u < HB_PASS_AHEAD; u++) {
+			r[u] = R();
+			load(r[u], p[u]);
+		}
+#pragma unroll
+		for (hb_i32 u = 0; u < HB_PASS_AHEAD; u++)
+			if (base + u * g.threads < n) rest(r[u], p[u], in[u]);
 	}
 }
 
@@ -189,16 +204,16 @@ template <class V, class F> HB_DEVICE void hb_listed(const hb_grid &g, const V &
 #define HB_PASS_CALL static __device__ __noinline__
 
 // hb_enter makes bit p equal to h in the lanes that wrote. With along the lanes have any positions,
-// else the 32 positions of a word.
-HB_PASS_CALL void hb_enter(hb_u32 *bits, hb_i32 p, bool along, bool wrote, bool h) {
+// else the 32 positions of a word, or fewer at the end, as in says.
+HB_PASS_CALL void hb_enter(hb_u32 *bits, hb_i32 p, bool along, bool in, bool wrote, bool h) {
 	if (along) {
 		const hb_u32 bit = 1u << (p & 31);
 		if (wrote && h) atomicOr(&bits[p >> 5], bit);
 		if (wrote && !h) atomicAnd(&bits[p >> 5], ~bit);
 		return;
 	}
-	const hb_u32 all = __ballot_sync(HB_FULL, wrote), now = __ballot_sync(HB_FULL, wrote && h);
-	if (HB_LANE == 0 && all != 0) bits[p >> 5] = (bits[p >> 5] & ~all) | now;
+	const hb_u32 all = __ballot_sync(HB_FULL, wrote), now = __ballot_sync(HB_FULL, wrote && h), word = __ballot_sync(HB_FULL, in);
+	if (HB_LANE == 0 && all != 0) bits[p >> 5] = all == word ? now : (bits[p >> 5] & ~all) | now;
 	__syncwarp();
 }
 
@@ -389,7 +404,7 @@ template <class V> HB_DEVICE void hb_list(hb_grid &g, V &v, const hb_i64 *deg) {
 		const hb_i32 one[1] = {p};
 		const bool want = in && v.has(p);
 		found.put(g, v, want, one, deg);
-		if (v.marks) hb_enter(v.marks, p, false, in, want);
+		if (v.marks) hb_enter(v.marks, p, false, in, in, want);
 	});
 	found.flush(g, v, deg);
 	v.listed = true;
