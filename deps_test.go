@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // What a package does not link, because it costs its users time to compile or to link.
@@ -50,10 +52,7 @@ func TestDependencies(t *testing.T) {
 // other alone.
 func TestOrderOfImports(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("CONTRIBUTING.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := sure.Get(os.ReadFile("CONTRIBUTING.md"))
 	_, page, _ = bytes.Cut(page, []byte("Imports point down this list"))
 	order, rest, _ := bytes.Cut(page, []byte("Beside it stand the tests"))
 	tools, _, ok := bytes.Cut(rest, []byte("Two halves"))

@@ -1,13 +1,19 @@
 package hiveblas_test
 
 import (
+	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // pages are the Markdown files that the tests read.
@@ -57,10 +63,7 @@ func blocks(page string, text string) (list []block, err error) {
 
 func blocksOf(t *testing.T, page string) []block {
 	t.Helper()
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := sure.Get(os.ReadFile(page))
 	list, err := blocks(page, string(text))
 	if err != nil {
 		t.Error(err)
@@ -85,10 +88,7 @@ func TestFences(t *testing.T) {
 func TestLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:\s]+)\)`)
 	for _, page := range pages(t) {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := sure.Get(os.ReadFile(page))
 		prose := string(text)
 		for _, b := range blocksOf(t, page) {
 			prose = strings.Replace(prose, strings.Join(b.text, "\n"), "", 1)
@@ -105,10 +105,7 @@ func TestLinks(t *testing.T) {
 func TestIndexes(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{"docs", "scripts", "testdata", "bench/results"} {
-		text, err := os.ReadFile(filepath.Join(dir, "README.md"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := sure.Get(os.ReadFile(filepath.Join(dir, "README.md")))
 		named := map[string]bool{"README.md": true}
 		for _, row := range regexp.MustCompile(`(?m)^\|([^|]*)\|`).FindAllStringSubmatch(string(text), -1) {
 			for _, q := range regexp.MustCompile("`([^`]*)`").FindAllStringSubmatch(row[1], -1) {
@@ -123,10 +120,7 @@ func TestIndexes(t *testing.T) {
 				}
 			}
 		}
-		list, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := sure.Get(os.ReadDir(dir))
 		for _, e := range list {
 			if !named[e.Name()] {
 				t.Errorf("%s/README.md does not say what %s is", dir, e.Name())
@@ -158,10 +152,7 @@ func TestCitedResults(t *testing.T) {
 	}
 	cited := 0
 	for _, file := range strings.Fields(string(out)) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := sure.Get(os.ReadFile(file))
 		for _, name := range regexp.MustCompile(`\b20\d\d-\d\d-\d\d-[\w-]+\.(txt|json|png)`).FindAllString(string(text), -1) {
 			cited++
 			if _, err := os.Stat(filepath.Join("bench/results", name)); err != nil {
@@ -175,36 +166,56 @@ func TestCitedResults(t *testing.T) {
 }
 
 func TestReadmeIsShort(t *testing.T) {
-	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := sure.Get(os.ReadFile("README.md"))
 	if n := strings.Count(string(text), "\n"); n >= 200 {
 		t.Errorf("README.md has %d lines, want fewer than 200", n)
 	}
 }
 
-// TestSamples: each Go sample of the pages stands, but for indentation, in a
-// test file that the compiler sees and the tests run.
+var update = flag.Bool("update", false, "write the Go samples of the pages anew")
+
+// TestSamples: the Go samples of the pages are declarations of the test files named here, which the
+// tests run. -update writes the pages by them.
 func TestSamples(t *testing.T) {
-	var compiled strings.Builder
+	declared := map[string]string{}
 	for _, name := range []string{"idioms_test.go", "samples_test.go", "guides_test.go"} {
-		text, err := os.ReadFile(name)
+		text := sure.Get(os.ReadFile(name))
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, name, text, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
-		compiled.WriteString(flush(strings.Split(string(text), "\n")))
+		for _, d := range file.Decls {
+			name, doc := nameAndDoc(d)
+			from := d.Pos()
+			if doc != nil {
+				from = doc.Pos()
+			}
+			declared[name] = string(text[fset.Position(from).Offset:fset.Position(d.End()).Offset])
+		}
 	}
 	n := 0
 	for _, page := range pages(t) {
+		text := sure.Get(os.ReadFile(page))
+		out := string(text)
 		for _, b := range blocksOf(t, page) {
 			if b.language != "go" {
 				continue
 			}
 			n++
-			if !strings.Contains(compiled.String(), flush(b.text)) {
-				t.Errorf("%s:%d: the sample is not in idioms_test.go, samples_test.go or guides_test.go", page, b.line)
+			is := strings.Join(b.text, "\n")
+			var want []string
+			for _, m := range regexp.MustCompile(`(?m)^(?:func|type) (\w+)`).FindAllStringSubmatch(is, -1) {
+				want = append(want, declared[m[1]])
 			}
+			if s := strings.Join(want, "\n\n"); s == "" || s != is && !*update {
+				t.Errorf("%s:%d: the sample is not as in idioms_test.go, samples_test.go or guides_test.go: correct it there, and run with -args -update", page, b.line)
+			} else {
+				out = strings.Replace(out, is, s, 1)
+			}
+		}
+		if *update && out != string(text) && os.WriteFile(page, []byte(out), 0o644) != nil {
+			t.Errorf("%s is not written", page)
 		}
 	}
 	if n < 10 {
@@ -212,13 +223,15 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// flush joins lines without their indentation and empty lines.
-func flush(lines []string) string {
-	var b strings.Builder
-	for _, line := range lines {
-		if line = strings.TrimSpace(line); line != "" {
-			b.WriteString(line + "\n")
+// nameAndDoc returns the name of a function or of a type, and its comment.
+func nameAndDoc(d ast.Decl) (string, *ast.CommentGroup) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		return d.Name.Name, d.Doc
+	case *ast.GenDecl:
+		if s, ok := d.Specs[0].(*ast.TypeSpec); ok {
+			return s.Name.Name, d.Doc
 		}
 	}
-	return b.String()
+	return "", nil
 }

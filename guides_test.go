@@ -16,6 +16,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/emulate"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/matrix/gonumgraph"
@@ -23,7 +24,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// The functions below are samples of the guides in docs, which TestSamples holds to this file.
+// The functions below are the source of the samples of the guides in docs: see TestSamples.
 
 func squareAnywhere(dev *cusparse.Device, a *matrix.Matrix[float64]) (*matrix.Matrix[float64], error) {
 	n, _ := a.Dims()
@@ -41,10 +42,7 @@ func squareAnywhere(dev *cusparse.Device, a *matrix.Matrix[float64]) (*matrix.Ma
 // TestFallback: on a device that is full, busy or fails, the sample computes on the host.
 func TestFallback(t *testing.T) {
 	t.Parallel()
-	a, err := matrix.FromTuples(3, 3, []int{0, 1, 2}, []int{1, 2, 0}, []float64{2, 3, 5}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(3, 3, []int{0, 1, 2}, []int{1, 2, 0}, []float64{2, 3, 5}, nil))
 	want := matrix.New[float64](3, 3)
 	if err := ops.MxM(want, semiring.PlusTimes[float64](), a, a); err != nil {
 		t.Fatal(err)
@@ -57,18 +55,8 @@ func TestFallback(t *testing.T) {
 		{"full", 2, cusparse.ErrMemory}, {"busy", 46, cusparse.ErrBusy}, {"a kernel failed", 719, cusparse.ErrFailed},
 		{"uncorrectable memory", 214, cusparse.ErrFailed}, {"an invalid argument is a bug", 1, nil},
 	} {
-		e, err := emu.New()
-		if errors.Is(err, emu.ErrUnavailable) {
-			t.Skip(err)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		dev, err := cusparse.Open(0, cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
-			cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return emu.NewCompiler() }))
-		if err != nil {
-			t.Fatal(err)
-		}
+		devices, e := emulate.Devices(t, 1)
+		dev := devices[0]
 		fails := func() *emu.Fault {
 			return e.FailAfter("AllocAsync", 1, driver.Error{Call: "cuMemAllocAsync", Code: c.code, Name: c.reason})
 		}
@@ -88,9 +76,6 @@ func TestFallback(t *testing.T) {
 		}
 		for _, f := range faults {
 			f.Cancel()
-		}
-		if err := dev.Close(); err != nil {
-			t.Fatal(err)
 		}
 	}
 }
@@ -235,10 +220,7 @@ func closer(g *matrix.Matrix[float64], s, t int, opts ...ops.Option) (*matrix.Ve
 }
 
 func TestGettingStarted(t *testing.T) {
-	chain, err := matrix.FromTuples(4, 4, []int{0, 1, 1}, []int{1, 2, 0}, []float64{1, 1, 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	chain := sure.Get(matrix.FromTuples(4, 4, []int{0, 1, 1}, []int{1, 2, 0}, []float64{1, 1, 1}, nil))
 	level, err := levelsFrom(chain, 0)
 	if x, ok := level.At(2); err != nil || !ok || x != 2 || level.NVals() != 3 {
 		t.Errorf("levels: %v, %v", level, err)
@@ -253,9 +235,7 @@ func TestGettingStarted(t *testing.T) {
 		t.Errorf("%v (%v)", two, err)
 	}
 	path := filepath.Join(t.TempDir(), "friends.mtx")
-	if err := graphio.WriteFile(path, a); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(graphio.WriteFile(path, a))
 	vertices, ranks, err := influence(path)
 	if err != nil || len(ranks) != 3 || vertices[0] != 2 {
 		t.Errorf("vertices %v of ranks %v (%v)", vertices, ranks, err)
@@ -269,16 +249,11 @@ func TestComingFrom(t *testing.T) {
 		t.Fatal(err)
 	}
 	q, visited := matrix.NewVector[bool](4), matrix.NewVector[int32](4)
-	if err := errors.Join(q.Set(2, true), visited.Set(0, 0), visited.Set(2, 1), step(q, visited, a)); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(q.Set(2, true), visited.Set(0, 0), visited.Set(2, 1), step(q, visited, a))
 	if _, ok := q.At(3); q.NVals() != 1 || !ok {
 		t.Errorf("the frontier is %v, want vertex 3", q)
 	}
-	x, err := matrix.VectorOf([]float64{1, 10, 100, 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := sure.Get(matrix.VectorOf([]float64{1, 10, 100, 1000}))
 	y, largest, err := scipyLike(a, x)
 	if err != nil || !slices.Equal(sure.Get(y.Dense(0)), []float64{10, 200, 5001, 0}) || !slices.Equal(sure.Get(largest.Dense(0)), []float64{1, 2, 5, 0}) {
 		t.Errorf("%v, %v (%v)", y, largest, err)
@@ -313,10 +288,7 @@ func TestFormatsOperatorsWorkflows(t *testing.T) {
 	if err := checkCheapest(); err != nil {
 		t.Error(err)
 	}
-	roads, err := matrix.FromTuples(4, 4, []int{0, 0, 1, 2}, []int{1, 2, 3, 3}, []route{{1, 5}, {2, 0}, {2, 0}, {1, 1}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	roads := sure.Get(matrix.FromTuples(4, 4, []int{0, 0, 1, 2}, []int{1, 2, 3, 3}, []route{{1, 5}, {2, 0}, {2, 0}, {1, 1}}, nil))
 	two := matrix.New[route](4, 4)
 	if err := ops.MxM(two, cheapest(), roads, roads); err != nil {
 		t.Fatal(err)

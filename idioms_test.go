@@ -16,8 +16,7 @@ import (
 	"github.com/hiveblas/hiveblas/testdata"
 )
 
-// The functions below are the samples of docs/idioms.md, which TestSamples holds
-// to this file.
+// The functions below are the source of the samples of docs/idioms.md: see TestSamples.
 
 func levels(a *matrix.Matrix[float64], source int) (*matrix.Vector[int32], error) {
 	n, _ := a.Dims()
@@ -167,10 +166,7 @@ func addInto(full, sparse *matrix.Vector[float64]) error {
 
 func karate(t *testing.T) *matrix.Matrix[float64] {
 	t.Helper()
-	a, err := graphio.ReadMatrixMarket[float64](strings.NewReader(string(testdata.Karate)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(graphio.ReadMatrixMarket[float64](strings.NewReader(string(testdata.Karate))))
 	return a
 }
 
@@ -329,10 +325,7 @@ func within(a *matrix.Matrix[float64], limit float64) (*matrix.Matrix[float64], 
 
 // TestIdiomTables compares the idioms of tables with plain loops.
 func TestIdiomTables(t *testing.T) {
-	a, err := matrix.FromTuples(3, 3, []int{0, 0, 1, 2}, []int{0, 2, 2, 1}, []float64{1, 3, 5, 0}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(3, 3, []int{0, 0, 1, 2}, []int{0, 2, 2, 1}, []float64{1, 3, 5, 0}, nil))
 	out, in, err := degrees(a)
 	if err != nil || out.Text() != "full vector of 3 int64, 3 entries\n  2 1 1" || in.Text() != "full vector of 3 int64, 3 entries\n  1 1 2" {
 		t.Errorf("degrees %v and %v, %v", out.Text(), in.Text(), err)
@@ -408,18 +401,11 @@ func TestIdiomBetweenness(t *testing.T) {
 }
 
 func TestIdiomVectors(t *testing.T) {
-	w, err := matrix.NewFullVector(6, 2.0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := sure.Get(matrix.NewFullVector(6, 2.0))
 	mask, sparse := matrix.NewVector[bool](6), matrix.NewVector[float64](6)
 	for _, i := range []int{1, 4} {
-		if err := mask.Set(i, true); err != nil {
-			t.Fatal(err)
-		}
-		if err := sparse.Set(i, 0.5); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(mask.Set(i, true))
+		sure.Do(sparse.Set(i, 0.5))
 	}
 	if err := addInto(w, sparse); err != nil || !slices.Equal(sure.Get(w.Dense(0)), []float64{2, 2.5, 2, 2, 2.5, 2}) {
 		t.Errorf("full += sparse: %v (%v)", w, err)
@@ -431,14 +417,8 @@ func TestIdiomVectors(t *testing.T) {
 
 func TestHook(t *testing.T) {
 	t.Parallel()
-	parent, err := matrix.VectorOf([]int32{7, 8, 9})
-	if err != nil {
-		t.Fatal(err)
-	}
-	least, err := matrix.VectorOf([]int32{3, 2, 20, 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	parent := sure.Get(matrix.VectorOf([]int32{7, 8, 9}))
+	least := sure.Get(matrix.VectorOf([]int32{3, 2, 20, 10}))
 	if err := hook(parent, least, ops.Of(1, 1, 1, 0)); err != nil {
 		t.Fatal(err)
 	}

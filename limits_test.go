@@ -9,6 +9,8 @@ import (
 	"path"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // The limits of code without tests, in lines.
@@ -20,13 +22,10 @@ const (
 
 // larger are the packages and files above the limits, with the lines that they may have.
 var larger = map[string]int{
-	"cusparse":     11100, // the backend: kernels are composed and launched in one place
+	"cusparse":     11300, // the backend: kernels are composed and launched in one place
 	"internal/cpu": 7900,  // the drivers of all operations
 	"cmd/hiveblas": 9000,  // a file a command
 
-	// To split.
-	"internal/cpu/mxm.go":   700,
-	"internal/cpu/ewise.go": 650,
 }
 
 // longer are the functions above the limit, by their files: tables, commands (texts, flags and the
@@ -80,7 +79,7 @@ var longer = map[string]string{
 	"cusparse/tune.go":            "run",
 	"cusparse/passpoint.go":       "point",
 	"cusparse/passproduct.go":     "product",
-	"cusparse/passkernel.go":      "declare",
+	"cusparse/passkernel.go":      "contents",
 	"cusparse/passstage.go":       "flush",
 	"ops/scatter.go":              "scatter",
 	"program/gpu.go":              "superstep",
@@ -109,10 +108,7 @@ func TestLimits(t *testing.T) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := sure.Get(os.ReadFile(file))
 		n := strings.Count(string(text), "\n")
 		lines[file] = n
 		lines[path.Dir(file)] += n

@@ -20,8 +20,7 @@ import (
 	"github.com/hiveblas/hiveblas/testdata"
 )
 
-// The functions below are samples of the README and of docs, which TestSamples
-// holds to this file.
+// The functions below are the source of samples of the README and of docs: see TestSamples.
 
 func productOnGPU(a, b *matrix.Matrix[float32]) (*matrix.Matrix[float32], error) {
 	dev, err := cusparse.Open(0) // the error says what is missing
@@ -43,10 +42,7 @@ func median() program.MessagesFunc[int32, int32] {
 
 // TestMedian: the messages to vertex 3 are 30, 10 and 20.
 func TestMedian(t *testing.T) {
-	g, err := matrix.FromTuples(4, 4, []int{0, 1, 2}, []int{3, 3, 3}, []bool{true, true, true}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := sure.Get(matrix.FromTuples(4, 4, []int{0, 1, 2}, []int{3, 3, 3}, []bool{true, true, true}, nil))
 	first := []int32{30, 10, 20, 5}
 	res, err := program.Run(t.Context(), g, program.Program[int32, bool, int32]{
 		Init:     program.Init(func(v program.Vertex) int32 { return first[v.ID] }, ""),
@@ -91,10 +87,7 @@ func components(ctx context.Context, g *matrix.Matrix[float64]) (*matrix.Vector[
 }
 
 func TestComponentsSample(t *testing.T) {
-	g, err := matrix.FromTuples(4, 4, []int{0, 3, 3, 1}, []int{3, 0, 1, 3}, []float64{1, 1, 1, 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := sure.Get(matrix.FromTuples(4, 4, []int{0, 3, 3, 1}, []int{3, 0, 1, 3}, []float64{1, 1, 1, 1}, nil))
 	label, err := components(context.Background(), g)
 	if err != nil {
 		t.Fatal(err)
@@ -138,10 +131,7 @@ func interesting(follows *matrix.Matrix[bool], seeds []int, classify func(users 
 }
 
 func TestInteresting(t *testing.T) {
-	follows, err := matrix.FromTuples(3, 3, []int{0, 1}, []int{1, 2}, []bool{true, true}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	follows := sure.Get(matrix.FromTuples(3, 3, []int{0, 1}, []int{1, 2}, []bool{true, true}, nil))
 	best, err := interesting(follows, []int{0}, func(users []int, scores []float64) error {
 		for k, u := range users {
 			scores[k] = float64(u)
@@ -171,14 +161,8 @@ func topicsOf(cites *matrix.Matrix[bool], words *matrix.Matrix[float32], topics 
 
 func TestTopicsOf(t *testing.T) {
 	t.Chdir(t.TempDir())
-	cites, err := matrix.FromTuples(3, 3, []int{0, 1}, []int{1, 0}, []bool{true, true}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	words, err := matrix.FromDense(3, 2, []float32{1, 0, 1, 0, 0, 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cites := sure.Get(matrix.FromTuples(3, 3, []int{0, 1}, []int{1, 0}, []bool{true, true}, nil))
+	words := sure.Get(matrix.FromDense(3, 2, []float32{1, 0, 1, 0, 0, 1}))
 	logits, err := topicsOf(cites, words, []int32{0, -1, 1})
 	if err != nil {
 		t.Fatal(err)
@@ -200,14 +184,8 @@ func steps(g *matrix.Matrix[float64], y *matrix.Vector[float64]) (*matrix.Vector
 }
 
 func TestSteps(t *testing.T) {
-	g, err := matrix.FromTuples(3, 3, []int{0, 1}, []int{1, 2}, []float64{1, 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := matrix.VectorOf([]float64{0, 1, 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := sure.Get(matrix.FromTuples(3, 3, []int{0, 1}, []int{1, 2}, []float64{1, 1}, nil))
+	y := sure.Get(matrix.VectorOf([]float64{0, 1, 10}))
 	b, regions, err := steps(g, y)
 	if err != nil || regions != 2 {
 		t.Fatalf("%d regions, %v", regions, err)
@@ -220,21 +198,13 @@ func TestSteps(t *testing.T) {
 }
 
 func TestBusiestAndPlaces(t *testing.T) {
-	g, err := graphio.ReadMatrixMarketFile[float64](filepath.Join("testdata", "karate.mtx"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := sure.Get(graphio.ReadMatrixMarketFile[float64](filepath.Join("testdata", "karate.mtx")))
 	if v, most, err := busiest(g); err != nil || most != 34 || len(v) != 1 || v[0] != 0 {
 		t.Errorf("%v with %d, %v", v, most, err)
 	}
 	file := filepath.Join(t.TempDir(), "places.txt")
-	if err := os.WriteFile(file, []byte("0 48 11\n2 48.5 12\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	friends, err := matrix.FromTuples(3, 3, []int{1, 1}, []int{0, 2}, []bool{true, true}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(file, []byte("0 48 11\n2 48.5 12\n"), 0o666))
+	friends := sure.Get(matrix.FromTuples(3, 3, []int{1, 1}, []int{0, 2}, []bool{true, true}, nil))
 	if res, err := placesOfFriends(friends, file); err != nil || res.Located != 3 {
 		t.Errorf("%v, %v", res, err)
 	}
@@ -249,10 +219,7 @@ func follow(before, after *matrix.Matrix[float64]) (*apps.CommunitiesResult, err
 }
 
 func TestFollow(t *testing.T) {
-	g, err := graphio.ReadMatrixMarket[float64](bytes.NewReader(testdata.Karate))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := sure.Get(graphio.ReadMatrixMarket[float64](bytes.NewReader(testdata.Karate)))
 	res, err := follow(g, g)
 	if err != nil || res.Modularity < .41 {
 		t.Errorf("%+v, %v", res, err)
@@ -260,10 +227,7 @@ func TestFollow(t *testing.T) {
 }
 
 func TestProductOnGPU(t *testing.T) {
-	a, err := matrix.FromTuples(2, 2, []int{0, 1}, []int{1, 0}, []float32{2, 3}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(2, 2, []int{0, 1}, []int{1, 0}, []float32{2, 3}, nil))
 	c, err := productOnGPU(a, a)
 	if err != nil {
 		t.Skip(err)
@@ -274,14 +238,9 @@ func TestProductOnGPU(t *testing.T) {
 }
 
 func TestSimilarFilms(t *testing.T) {
-	a, err := matrix.FromTuples(3, 2, []int{0, 0, 1, 2}, []int{0, 1, 1, 0}, []float32{1, 2, 3, 4}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(3, 2, []int{0, 0, 1, 2}, []int{0, 1, 1, 0}, []float32{1, 2, 3, 4}, nil))
 	in, out := filepath.Join(t.TempDir(), "ratings.hgb"), filepath.Join(t.TempDir(), "similar.hgb")
-	if err := graphio.WriteFile(in, a); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(graphio.WriteFile(in, a))
 	report, err := similarFilms(t.Context(), in, out, nil)
 	if err != nil || report.Entries != 2 {
 		t.Fatalf("%+v, %v", report, err)

@@ -11,7 +11,6 @@ import (
 // Sums of weights, and of ones, have an order of their own. The numbers of communities may be
 // beyond the number of vertices.
 func TestModularityByThreads(t *testing.T) {
-	samples.WithValue(t, &workflow.BlockWork, 100)
 	g := samples.Skewed(t, 9)
 	n, _ := g.Dims()
 	few, large := make([]int32, n), make([]int32, n)
@@ -21,12 +20,12 @@ func TestModularityByThreads(t *testing.T) {
 	}
 	membership, other := samples.VectorOf(t, few), samples.VectorOf(t, large)
 	q := samples.SameByThreads(t, "weights", func(run workflow.Run) (float64, error) {
-		return communities.Modularity(g, membership, communities.ModularityOptions{Run: run})
+		return communities.Modularity(g, membership, communities.ModularityOptions{Run: workflow.Tuned(run, workflow.BlockWork(100))})
 	})
-	if same := samples.Must[float64](t)(communities.Modularity(g, other)); q != same || q == 0 {
+	if same := samples.Must[float64](t)(communities.Modularity(g, other, communities.ModularityOptions{Run: workflow.Tuned(workflow.Run{}, workflow.BlockWork(100))})); q != same || q == 0 {
 		t.Errorf("modularity %v, with other numbers of the communities %v", q, same)
 	}
 	samples.SameByThreads(t, "ones", func(run workflow.Run) (float64, error) {
-		return communities.Modularity(g.Pattern(), membership, communities.ModularityOptions{Run: run})
+		return communities.Modularity(g.Pattern(), membership, communities.ModularityOptions{Run: workflow.Tuned(run, workflow.BlockWork(100))})
 	})
 }

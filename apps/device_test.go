@@ -21,6 +21,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/search"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -45,9 +46,7 @@ func TestPipelinesStayOnDevice(t *testing.T) {
 		}
 	}
 	g := samples.Build[float64](t, s, matrix.CSR)
-	if err := g.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(g.Move(d.Device))
 	for name, app := range all() {
 		switch {
 		case !staysOnDevice(name): // many bring ranks or orders to the host, and each compiles its kernels
@@ -61,7 +60,7 @@ func TestPipelinesStayOnDevice(t *testing.T) {
 			}
 		case name == "GraphSearch": // without scores, which come from the host
 			app = func(g matrix.Source[float64], run workflow.Run) error {
-				return workflow.Second(search.GraphSearch(g, nil, nil, search.SearchOptions{Run: run}))
+				return workflow.ErrorOf(search.GraphSearch(g, nil, nil, search.SearchOptions{Run: run}))
 			}
 		case strings.HasPrefix(name, "GraphSearch") || name != "LocalCluster" && strings.HasPrefix(name, "LocalCluster"):
 			continue
@@ -93,9 +92,7 @@ func TestPipelineOfClassifyStaysOnDevice(t *testing.T) {
 	x := samples.Must[*classify.Attributed](t)(classify.NewAttributed(samples.DrawFeatured(rng, n, 2*n, 3, 2, 1).Parts(t, 3, 2)))
 	y := samples.Must[*classify.Attributed](t)(classify.NewAttributed(samples.DrawFeatured(rng, 3, 4, 3, 2, 1).Parts(t, 3, 2)))
 	for _, g := range []*classify.Attributed{x, y} {
-		if err := g.Move(d.Device); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(g.Move(d.Device))
 	}
 	for _, corrected := range []bool{false, true} {
 		o := classify.ClassifyOptions{Run: workflow.Run{Method: workflow.Pipeline}, Iterations: 3, CorrectedGather: corrected, Memory: 1}
@@ -124,17 +121,13 @@ func TestMethodErrors(t *testing.T) {
 	}
 	d := samples.Emulated(t)
 	bytes := samples.Build[uint8](t, samples.Path(4), matrix.CSR)
-	if err := bytes.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(bytes.Move(d.Device))
 	var e *workflow.ParameterError
 	fused := workflow.Run{Method: workflow.Fused}
 	if _, err := paths.SSSP(bytes, []int{0}, paths.SSSPOptions[uint8]{Run: fused}); !errors.As(err, &e) {
 		t.Errorf("fused SSSP of uint8: error %v", err)
 	}
-	if err := g.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(g.Move(d.Device))
 	if _, err := cores.KTruss(g, 3, cores.KTrussOptions{Run: fused}); !errors.As(err, &e) {
 		t.Errorf("fused KTruss: error %v", err)
 	}
@@ -195,9 +188,7 @@ func TestPullsOnDevice(t *testing.T) {
 		if name == "thin" {
 			there.IsSymmetric()
 		}
-		if err := there.Move(d.Device); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(there.Move(d.Device))
 		method := ""
 		run := workflow.Run{Trace: func(t ops.Trace) { method = string(t.Method) }}
 		want := samples.Must[*paths.BFSResult](t)(paths.BFS(host, 0, paths.BFSOptions{Parents: true}))
@@ -220,9 +211,7 @@ func TestLongPathOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
 	s := samples.Path(2500)
 	host, there := samples.Build[float64](t, s, matrix.CSR), samples.Build[float64](t, s, matrix.CSR)
-	if err := there.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(there.Move(d.Device))
 	want := samples.Must[*paths.BFSResult](t)(paths.BFS(host, 0, paths.BFSOptions{Parents: true}))
 	got := samples.Must[*paths.BFSResult](t)(paths.BFS(there, 0, paths.BFSOptions{Parents: true}))
 	samples.SameVector(t, "levels", d.Device, got.Level, want.Level)
@@ -237,9 +226,7 @@ func TestBFSComesToPull(t *testing.T) {
 	d := samples.Emulated(t)
 	s := samples.Random(400, 9000, 5, false)
 	host, there := samples.Build[float64](t, s, matrix.CSR), samples.Build[float64](t, s, matrix.CSR)
-	if err := there.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(there.Move(d.Device))
 	want := samples.Must[*paths.BFSResult](t)(paths.BFS(host, 3, paths.BFSOptions{Parents: true}))
 	var methods []string
 	run := workflow.Run{Trace: func(t ops.Trace) { methods = append(methods, string(t.Method)) }}
@@ -257,9 +244,7 @@ func TestTraversalsWaitOnce(t *testing.T) {
 	d := samples.Emulated(t)
 	a := samples.Build[int32](t, samples.Random(400, 9000, 6, true), matrix.CSR)
 	a.IsSymmetric()
-	if err := a.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(a.Move(d.Device))
 	once := func(what string, f func() error) {
 		for _, want := range []int{-1, 1} { // the first call makes derived forms
 			var err error
@@ -324,9 +309,7 @@ func TestSSSPFloatsOnDevice(t *testing.T) {
 	host := samples.Must[*matrix.Matrix[float64]](t)(b.Build(semiring.Min[float64]()))
 	want := samples.Must[*matrix.Vector[float64]](t)(paths.SSSP(host, []int{0}, paths.SSSPOptions[float64]{}))
 	there := host.Clone()
-	if err := there.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(there.Move(d.Device))
 	// Least over all paths, each added up from the source: the same to the bit.
 	samples.SameVector(t, "distances", d.Device, samples.Must[*matrix.Vector[float64]](t)(paths.SSSP(there, []int{0}, paths.SSSPOptions[float64]{})), want)
 }
@@ -334,9 +317,7 @@ func TestSSSPFloatsOnDevice(t *testing.T) {
 func TestHopsThatDoNotFitOnDevice(t *testing.T) {
 	d := samples.Emulated(t)
 	host, there := samples.Build[int8](t, samples.Path(150), matrix.CSR), samples.Build[int8](t, samples.Path(150), matrix.CSR)
-	if err := there.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(there.Move(d.Device))
 	_, want := paths.VertexNomination(host, []int{0}, paths.VertexNominationOptions[int8]{Unit: true})
 	_, err := paths.VertexNomination(there, []int{0}, paths.VertexNominationOptions[int8]{Unit: true})
 	if want == nil || err == nil || err.Error() != want.Error() || !errors.Is(err, matrix.ErrSize) {
@@ -349,9 +330,7 @@ func TestErrorsOnDevice(t *testing.T) {
 	d := samples.Emulated(t)
 	both := func(s samples.Sample) (host, there *matrix.Matrix[float64]) {
 		host, there = samples.Build[float64](t, s, matrix.CSR), samples.Build[float64](t, s, matrix.CSR)
-		if err := there.Move(d.Device); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(there.Move(d.Device))
 		return host, there
 	}
 	for _, c := range []struct {
@@ -393,13 +372,9 @@ func TestErrorsOnDevice(t *testing.T) {
 	}
 	t.Run("NaN", func(t *testing.T) {
 		host := samples.Build[float64](t, samples.Path(5), matrix.CSR)
-		if err := host.Set(2, 3, math.NaN()); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(host.Set(2, 3, math.NaN()))
 		there := host.Clone()
-		if err := there.Move(d.Device); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(there.Move(d.Device))
 		var e *workflow.WeightError
 		if _, err := paths.SSSP(there, []int{0}, paths.SSSPOptions[float64]{}); !errors.As(err, &e) || e.Row != 2 || e.Col != 3 || e.Got != "NaN" {
 			t.Errorf("error %v, want one of the edge from 2 to 3", err)
@@ -407,9 +382,7 @@ func TestErrorsOnDevice(t *testing.T) {
 	})
 	t.Run("distances that do not fit", func(t *testing.T) {
 		host, there := samples.Build[int32](t, samples.Sample{M: 3, N: 3, Edges: []samples.Edge{{From: 0, To: 1, Weight: 1 << 30}}}, matrix.CSR), samples.Build[int32](t, samples.Sample{M: 3, N: 3, Edges: []samples.Edge{{From: 0, To: 1, Weight: 1 << 30}}}, matrix.CSR)
-		if err := there.Move(d.Device); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(there.Move(d.Device))
 		_, want := paths.SSSP(host, []int{0}, paths.SSSPOptions[int32]{})
 		_, got := paths.SSSP(there, []int{0}, paths.SSSPOptions[int32]{})
 		if want == nil || got == nil || got.Error() != want.Error() {
@@ -422,9 +395,7 @@ func TestErrorsOnDevice(t *testing.T) {
 func TestCancelledOnDevice(t *testing.T) {
 	d := samples.Emulated(t)
 	g := samples.Build[float64](t, samples.Path(600), matrix.CSR)
-	if err := g.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(g.Move(d.Device))
 	for name, app := range all() {
 		if !staysOnDevice(name) && !longtest.Enabled() {
 			continue // each compiles its kernels
@@ -459,9 +430,7 @@ func TestFailuresOnDevice(t *testing.T) {
 	for _, call := range []string{"Launch", "Sync", "Occupancy", "ToDevice"} {
 		for n := 1; n <= 3; n++ {
 			there := samples.Build[float64](t, s, matrix.CSR)
-			if err := there.Move(d.Device); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(there.Move(d.Device))
 			fault := d.E.FailAfter(call, n, broken)
 			_, err := paths.BFS(there, 0, paths.BFSOptions{Parents: true})
 			fired := fault.Fired()
@@ -473,9 +442,7 @@ func TestFailuresOnDevice(t *testing.T) {
 		}
 	}
 	long := samples.Build[float64](t, samples.Path(200), matrix.CSR)
-	if err := long.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(long.Move(d.Device))
 	o := paths.SSSPOptions[float64]{Delta: 1}
 	distances := samples.Must[*matrix.Vector[float64]](t)(paths.SSSP(samples.Build[float64](t, samples.Path(200), matrix.CSR), []int{0}, o))
 	for _, call := range []string{"BeginCapture", "LaunchGraph", "CloseGraph"} {

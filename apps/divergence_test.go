@@ -16,6 +16,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/lgc"
 	"github.com/hiveblas/hiveblas/apps/nominate"
 	"github.com/hiveblas/hiveblas/apps/sgm"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -65,21 +66,18 @@ func TestVertexError(t *testing.T) {
 	upper := func(v int) string { return strings.ToUpper(names(v)) }
 	one := samples.Build[float64](t, samples.Sample{M: 3, N: 3, Edges: []samples.Edge{{From: 0, To: 2, Weight: 1}}}, matrix.CSR)
 	pair := samples.Build[float64](t, samples.Path(3).Both(), matrix.CSR)
-	content, err := matrix.VectorOf([]float64{1, math.NaN(), 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := sure.Get(matrix.VectorOf([]float64{1, math.NaN(), 0}))
 	for _, c := range []struct {
 		reason, plain, named string
 		err                  error
 	}{
-		{"an edge one way", "from 0 to 2 and none", "from a to c and none", workflow.Second(communities.Communities(one, communities.CommunitiesOptions{}))},
-		{"an edge one way, clusters", "from 0 to 2 and none", "from a to c and none", workflow.Second(lgc.LocalCluster(one, []int{0}))},
-		{"source and sink", "is 1, the source", "is b, the source", workflow.Second(flow.MaxFlow(pair, 1, 1))},
-		{"content", "content of vertex 1 is", "content of vertex b is", workflow.Second(nominate.NominateVertices(pair, []int{0}, nominate.NominateOptions{Content: content, Weight: .5}))},
-		{"a restart", "restart of vertex 1 is", "restart of vertex b is", workflow.Second(centrality.PageRank(pair, centrality.PageRankOptions{Restart: content}))},
-		{"observations", "entry 1 of", "entry b of", workflow.Second(lasso.FusedLasso(pair, content, lasso.FusedLassoOptions{}))},
-		{"pairs", "(0, 2), a vertex", "(a, C), a vertex", workflow.Second(sgm.SGM(pair, pair, []sgm.SeedPair{{A: 0, B: 1}, {A: 0, B: 2}}))},
+		{"an edge one way", "from 0 to 2 and none", "from a to c and none", workflow.ErrorOf(communities.Communities(one, communities.CommunitiesOptions{}))},
+		{"an edge one way, clusters", "from 0 to 2 and none", "from a to c and none", workflow.ErrorOf(lgc.LocalCluster(one, []int{0}))},
+		{"source and sink", "is 1, the source", "is b, the source", workflow.ErrorOf(flow.MaxFlow(pair, 1, 1))},
+		{"content", "content of vertex 1 is", "content of vertex b is", workflow.ErrorOf(nominate.NominateVertices(pair, []int{0}, nominate.NominateOptions{Content: content, Weight: .5}))},
+		{"a restart", "restart of vertex 1 is", "restart of vertex b is", workflow.ErrorOf(centrality.PageRank(pair, centrality.PageRankOptions{Restart: content}))},
+		{"observations", "entry 1 of", "entry b of", workflow.ErrorOf(lasso.FusedLasso(pair, content, lasso.FusedLassoOptions{}))},
+		{"pairs", "(0, 2), a vertex", "(a, C), a vertex", workflow.ErrorOf(sgm.SGM(pair, pair, []sgm.SeedPair{{A: 0, B: 1}, {A: 0, B: 2}}))},
 	} {
 		var v *workflow.VertexError
 		var p *workflow.ParameterError

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/paths"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 )
@@ -21,10 +22,7 @@ type steps int16
 // namedDistances searches a path of three vertices with weights of a type that a user has named.
 func namedDistances[T semiring.Number](t *testing.T) {
 	t.Helper()
-	a, err := matrix.FromTuples(3, 3, []int{0, 1}, []int{1, 2}, []T{2, 3}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(3, 3, []int{0, 1}, []int{1, 2}, []T{2, 3}, nil))
 	d, err := paths.SSSP(a, []int{0}, paths.SSSPOptions[T]{Delta: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -41,10 +39,7 @@ func TestNamedTypes(t *testing.T) {
 	namedDistances[int](t)
 	namedDistances[uint](t)
 	namedDistances[uintptr](t)
-	a, err := matrix.FromTuples(2, 2, []int{0}, []int{1}, []metre{-2}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(2, 2, []int{0}, []int{1}, []metre{-2}, nil))
 	var w *workflow.WeightError
 	if _, err := paths.SSSP(a, []int{0}); !errors.As(err, &w) || w.Got != "-2 m" {
 		t.Errorf("a negative weight: %v, want a *WeightError about -2 m", err)

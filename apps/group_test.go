@@ -20,6 +20,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -55,7 +56,7 @@ func TestRangesFail(t *testing.T) {
 	}
 	_, err = fail(at)
 	check("one process", err)
-	if _, err := scan.ScanStatistics(samples.RangeGraph(t, 4, at)); err != nil {
+	if _, err := scan.ScanStatistics(samples.RangeGraph(t, 4, at), scan.ScanOptions{Run: workflow.Tuned(workflow.Run{}, small)}); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 	_, errs := samples.Processes(t, 3, fail)
@@ -69,7 +70,7 @@ func TestRangesFail(t *testing.T) {
 			t.Errorf("%s: %v, want the end of the context", c.name, err)
 		}
 	}
-	_, err = search.GraphSearch(samples.RangeGraph(t, 6, at), nil, nil, search.SearchOptions{PerStart: 100, Each: func(search.SearchBlock) error { return broken }})
+	_, err = search.GraphSearch(samples.RangeGraph(t, 6, at), nil, nil, search.SearchOptions{Run: workflow.Tuned(workflow.Run{}, small), PerStart: 100, Each: func(search.SearchBlock) error { return broken }})
 	if !errors.Is(err, broken) {
 		t.Errorf("Each: %v", err)
 	}
@@ -78,14 +79,8 @@ func TestRangesFail(t *testing.T) {
 // Method Pipeline and a limit of gathered bytes keep the operations of the group.
 func TestRangesNot(t *testing.T) {
 	t.Parallel()
-	ranks, err := comm.Local(2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at, err := comm.NewGroup(ranks, comm.GatherLimit(100))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranks := sure.Get(comm.Local(2))
+	at := sure.Get(comm.NewGroup(ranks, comm.GatherLimit(100)))
 	whole := samples.RangeGraph(t, 8, at)
 	for _, tc := range []struct {
 		g      samples.GroupGraph
@@ -98,7 +93,8 @@ func TestRangesNot(t *testing.T) {
 		{samples.InBlocks(t, whole, at), workflow.Auto, false, "the graph exceeds the limit"},
 	} {
 		ran := false
-		_, err := project.Projection[float32](tc.g, project.ProjectionOptions{Run: workflow.Run{Method: tc.method, Trace: func(tr ops.Trace) { ran = ran || tr.Method == workflow.ByRanges }}})
+		run := workflow.Run{Method: tc.method, Trace: func(tr ops.Trace) { ran = ran || tr.Method == workflow.ByRanges }}
+		_, err := project.Projection[float32](tc.g, project.ProjectionOptions{Run: workflow.Tuned(run, small)})
 		if err != nil || ran != tc.want {
 			t.Errorf("%s: ranges is %v (%v)", tc.reason, ran, err)
 		}
@@ -149,7 +145,7 @@ func TestCutWork(t *testing.T) {
 		{[]int64{0}, 3, []int64{0, 0, 0, 0}, "nothing"},
 		{[]int64{0, 0, 0}, 2, []int64{0, 2, 2}, "no work"},
 	} {
-		if got := workflow.CutByWork(tc.work, tc.p); !slices.Equal(got, tc.want) {
+		if got := workflow.CutByWork(tc.work, tc.p, 1); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 		}
 	}
@@ -161,24 +157,15 @@ func TestCutWork(t *testing.T) {
 // Replicas of a graph that equals its transpose are known to do so: no workflow compares them.
 func TestReplicasAreSymmetric(t *testing.T) {
 	t.Parallel()
-	edges, err := generate.RMAT(5, 100, generate.RMATOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	edges := sure.Get(generate.RMAT(5, 100, generate.RMATOptions{}))
 	for _, p := range []int{1, 3} {
-		at, err := comm.LocalGroup(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := sure.Get(comm.LocalGroup(p))
 		for _, undirected := range []bool{true, false} {
 			opts := []generate.MatrixOption{generate.On(at)}
 			if undirected {
 				opts = append(opts, generate.Undirected())
 			}
-			g, err := generate.Matrix[float32](edges, opts...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := sure.Get(generate.Matrix[float32](edges, opts...))
 			if undirected { // as graphs that are made on devices do
 				access.MarkSymmetric(g)
 			}
@@ -233,10 +220,7 @@ func TestWorkflowsWhereCollectivesFail(t *testing.T) {
 		graph := func(at matrix.Place) samples.GroupGraph { return groupGraph(t, 6, !w.undirected && k%2 == 0, at) }
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
-			whole, err := comm.LocalGroup(2)
-			if err != nil {
-				t.Fatal(err)
-			}
+			whole := sure.Get(comm.LocalGroup(2))
 			res, err := w.run(graph(whole), workflow.Run{})
 			if err != nil {
 				t.Fatal(err)
@@ -244,15 +228,9 @@ func TestWorkflowsWhereCollectivesFail(t *testing.T) {
 			want := samples.ResultWords(res)
 			failed := 0
 			for call := 1; ; call += 1 + call/20 { // until the fault is after the last collective
-				ranks, err := comm.Local(2)
-				if err != nil {
-					t.Fatal(err)
-				}
+				ranks := sure.Get(comm.Local(2))
 				ranks[1] = comm.WithFault(ranks[1], comm.Fault{Call: uint64(call)})
-				at, err := comm.NewGroup(ranks)
-				if err != nil {
-					t.Fatal(err)
-				}
+				at := sure.Get(comm.NewGroup(ranks))
 				res, err := w.run(graph(at), workflow.Run{})
 				if err != nil {
 					failed++
@@ -337,9 +315,7 @@ func TestByRowsEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := samples.GraphsByRows(t)["grid"]
-	if err := g.Move(group); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(g.Move(group))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err = centrality.PageRank(g, centrality.PageRankOptions{Run: workflow.Run{Method: workflow.Fused, Context: ctx}})

@@ -13,6 +13,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -21,8 +22,6 @@ import (
 
 // The kit: every workflow of List equals itself by each of its forms, in each format, on each
 // number of threads, on devices and on groups.
-
-func init() { workflow.LeastRange = 1 } // graphs of tests are small
 
 // formsOf returns the forms that List declares.
 func formsOf(app string) Forms {
@@ -230,21 +229,13 @@ func groupGraph(t testing.TB, scale int, directed bool, at matrix.Place) samples
 	if !directed {
 		return samples.RangeGraph(t, scale, at)
 	}
-	edges, err := generate.RMAT(scale, 3<<scale, generate.RMATOptions{Seed: 9})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := generate.Matrix[float32](edges, generate.Simple())
-	if err != nil {
-		t.Fatal(err)
-	}
+	edges := sure.Get(generate.RMAT(scale, 3<<scale, generate.RMATOptions{Seed: 9}))
+	g := sure.Get(generate.Matrix[float32](edges, generate.Simple()))
 	uneven := semiring.NewIndex("uneven", func(_ float32, i, j int) float32 { return 1 / float32(1+(i+j)%11) }, "")
 	if err := ops.ApplyIndex(g, uneven, g); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Move(at); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(g.Move(at))
 	return g
 }
 
@@ -311,10 +302,7 @@ func TestKitOnGroups(t *testing.T) {
 				for _, scale := range scales {
 					one := groupGraph(t, scale, directed, nil)
 					for k, p := range []int{1, 2, 3, 4, 7} {
-						at, err := comm.LocalGroup(p)
-						if err != nil {
-							t.Fatal(err)
-						}
+						at := sure.Get(comm.LocalGroup(p))
 						g := groupGraph(t, scale, directed, at)
 						if (k+scale/2)%2 == 0 {
 							g = samples.InBlocks(t, g, at)
@@ -345,9 +333,7 @@ func TestKitByRows(t *testing.T) {
 		one := samples.Weighed[float32](t, graphs[name])
 		for where, at := range groups {
 			g := one.Clone()
-			if err := g.Move(at); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(g.Move(at))
 			for k, c := range cases[float32]() {
 				if formsOf(c.app).Group == "rows" && c.whole == "" && (longtest.Enabled() || (k+n+at.Size()+longtest.Turn())%2 == 0) {
 					c.onGroup(t, c.name+" of "+name+" on "+where, one, g, at, samples.MethodOn(at))

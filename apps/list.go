@@ -42,23 +42,23 @@ func List[T semiring.Number]() []App[T] {
 		{Name: "project", Family: "project", Functions: names("Projection", "ProjectionTo"),
 			Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.Second(project.Projection(g, project.ProjectionOptions{Run: run}))
+					return workflow.ErrorOf(project.Projection(g, project.ProjectionOptions{Run: run}))
 				},
 				func(g *matrix.Matrix[T], run workflow.Run) error {
 					o := project.ProjectionOptions{Run: run, Weighting: project.WeightCount, Onto: project.OntoRows}
-					return workflow.Second(project.Projection(g, o))
+					return workflow.ErrorOf(project.Projection(g, o))
 				},
 				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.Second(project.Projection(g, project.ProjectionOptions{Run: run, Weighting: project.WeightRatio}))
+					return workflow.ErrorOf(project.Projection(g, project.ProjectionOptions{Run: run, Weighting: project.WeightRatio}))
 				})},
 		{Name: "vn", Family: "paths", Functions: names("VertexNomination"),
 			Kernels: described("vn"), Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.Second(paths.VertexNomination(g, []int{0}, paths.VertexNominationOptions[T]{Run: run}))
+					return workflow.ErrorOf(paths.VertexNomination(g, []int{0}, paths.VertexNominationOptions[T]{Run: run}))
 				},
 				func(g *matrix.Matrix[T], run workflow.Run) error {
 					o := paths.VertexNominationOptions[T]{Run: run, Unit: true}
-					return workflow.Second(paths.VertexNomination(g, []int{0, 1}, o))
+					return workflow.ErrorOf(paths.VertexNomination(g, []int{0, 1}, o))
 				})},
 		{Name: "ac", Family: "classify", Functions: names("Classify"),
 			Kernels: described("ac"), Use: uses(classifyOneEdge[T])},
@@ -66,49 +66,49 @@ func List[T semiring.Number]() []App[T] {
 			Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
 					o := lgc.LocalClusterOptions{Run: run, Sweep: true, MaxIterations: 2}
-					return workflow.Second(lgc.LocalCluster(g, []int{0}, o))
+					return workflow.ErrorOf(lgc.LocalCluster(g, []int{0}, o))
 				},
 				func(g *matrix.Matrix[T], run workflow.Run) error {
 					o := lgc.LocalClusterOptions{Run: run, Method: lgc.ClusterFISTA, MaxIterations: 2}
-					return workflow.Second(lgc.LocalCluster(g, []int{0}, o))
+					return workflow.ErrorOf(lgc.LocalCluster(g, []int{0}, o))
 				})},
 		{Name: "louvain", Family: "communities", Functions: names("Communities"),
 			Kernels: described("louvain"), Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.Second(communities.Communities(g, communities.CommunitiesOptions{Run: run, Leiden: true}))
+					return workflow.ErrorOf(communities.Communities(g, communities.CommunitiesOptions{Run: run, Leiden: true}))
 				})},
 		{Name: "bfs", Family: "paths", Functions: names("BFS"),
 			Kernels: described("bfs"), Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.Second(paths.BFS(g, 0, paths.BFSOptions{Run: run, Parents: true}))
+					return workflow.ErrorOf(paths.BFS(g, 0, paths.BFSOptions{Run: run, Parents: true}))
 				},
 				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.Second(paths.BFS(g.T(), 0, paths.BFSOptions{Run: run, Parents: true}))
+					return workflow.ErrorOf(paths.BFS(g.T(), 0, paths.BFSOptions{Run: run, Parents: true}))
 				})},
 		{Name: "sssp", Family: "paths", Functions: names("SSSP"),
 			Kernels: described("sssp"), Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.Second(paths.SSSP(g, []int{0}, paths.SSSPOptions[T]{Run: run}))
+					return workflow.ErrorOf(paths.SSSP(g, []int{0}, paths.SSSPOptions[T]{Run: run}))
 				})},
 		{Name: "pagerank", Family: "centrality", Functions: names("PageRank", "WeightedPageRank"),
 			Kernels: described("pagerank"), Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.Second(centrality.PageRank(g, centrality.PageRankOptions{Run: run}))
+					return workflow.ErrorOf(centrality.PageRank(g, centrality.PageRankOptions{Run: run}))
 				})},
 		{Name: "cc", Family: "components", Functions: names("ConnectedComponents"),
 			Kernels: described("cc"), Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.Second(components.ConnectedComponents(g, components.ComponentsOptions{Run: run}))
+					return workflow.ErrorOf(components.ConnectedComponents(g, components.ComponentsOptions{Run: run}))
 				})},
 		{Name: "tc", Family: "triangles", Functions: names("TriangleCount"),
 			Kernels: described("tc"), Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.Second(triangles.TriangleCount(g, triangles.TriangleOptions{Run: run}))
+					return workflow.ErrorOf(triangles.TriangleCount(g, triangles.TriangleOptions{Run: run}))
 				})},
 		{Name: "ktruss", Family: "cores", Functions: names("KTruss"),
 			Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.Second(cores.KTruss(g, 3, cores.KTrussOptions{Run: run}))
+					return workflow.ErrorOf(cores.KTruss(g, 3, cores.KTrussOptions{Run: run}))
 				})},
 		{Name: "scc", Family: "components", Functions: names("StronglyConnectedComponents"),
 			Kernels: described("scc")},
@@ -128,33 +128,33 @@ func List[T semiring.Number]() []App[T] {
 		{Name: "clustering", Family: "triangles", Functions: names("LocalClustering"),
 			Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.Second(triangles.LocalClustering(g, triangles.ClusteringOptions{Run: run}))
+					return workflow.ErrorOf(triangles.LocalClustering(g, triangles.ClusteringOptions{Run: run}))
 				})},
 		{Name: "hits", Family: "centrality", Functions: names("HITS"),
 			Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.Second(centrality.HITS(g, centrality.CentralityOptions{Run: run, MaxIterations: 1}))
+					return workflow.ErrorOf(centrality.HITS(g, centrality.CentralityOptions{Run: run, MaxIterations: 1}))
 				})},
 		{Name: "eigenvector", Family: "centrality", Functions: names("EigenvectorCentrality"),
 			Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.Second(centrality.EigenvectorCentrality(g, centrality.CentralityOptions{Run: run, MaxIterations: 1}))
+					return workflow.ErrorOf(centrality.EigenvectorCentrality(g, centrality.CentralityOptions{Run: run, MaxIterations: 1}))
 				})},
 		{Name: "katz", Family: "centrality", Functions: names("KatzCentrality"),
 			Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.Second(centrality.KatzCentrality(g, centrality.CentralityOptions{Run: run, MaxIterations: 1}))
+					return workflow.ErrorOf(centrality.KatzCentrality(g, centrality.CentralityOptions{Run: run, MaxIterations: 1}))
 				})},
 		{Name: "diameter", Family: "paths", Functions: names("Diameter")}, // searches by BFS
 		{Name: "nominate", Family: "nominate", Functions: names("NominateVertices"),
 			Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.Second(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Run: run, Context: nominate.ContextCommonNeighbours}))
+					return workflow.ErrorOf(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Run: run, Context: nominate.ContextCommonNeighbours}))
 				})},
 		{Name: "scan", Family: "scan", Functions: names("ScanStatistics", "ScanSeries"),
 			Kernels: described("scan"), Use: uses(
 				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.Second(scan.ScanStatistics(g, scan.ScanOptions{Run: run}))
+					return workflow.ErrorOf(scan.ScanStatistics(g, scan.ScanOptions{Run: run}))
 				})}, // two hops compile their products at the first use
 		{Name: "geo", Family: "geo", Functions: names("Geolocate"),
 			Kernels: described("geo"), Use: uses(geolocateOne[T])},
@@ -213,7 +213,7 @@ func classifyOneEdge[T semiring.Number](g *matrix.Matrix[T], run workflow.Run) e
 	if err != nil {
 		return err
 	}
-	return workflow.Second(classify.Classify(a, a, classify.ClassifyOptions{Run: run}))
+	return workflow.ErrorOf(classify.Classify(a, a, classify.ClassifyOptions{Run: run}))
 }
 
 // geolocateOne infers places from the place of vertex 0.
@@ -223,7 +223,7 @@ func geolocateOne[T semiring.Number](g *matrix.Matrix[T], run workflow.Run) erro
 	if err != nil {
 		return err
 	}
-	return workflow.Second(geo.Geolocate(g, l, geo.GeolocateOptions{Run: run, Median: geo.MedianDegrees, Passes: 1}))
+	return workflow.ErrorOf(geo.Geolocate(g, l, geo.GeolocateOptions{Run: run, Median: geo.MedianDegrees, Passes: 1}))
 }
 
 // lassoOne smooths a peak at vertex 0.
@@ -237,5 +237,5 @@ func lassoOne[T semiring.Number](g *matrix.Matrix[T], run workflow.Run) error {
 	if err != nil {
 		return err
 	}
-	return workflow.Second(lasso.FusedLasso(g, y, lasso.FusedLassoOptions{Run: run, Lambda1: .1}))
+	return workflow.ErrorOf(lasso.FusedLasso(g, y, lasso.FusedLassoOptions{Run: run, Lambda1: .1}))
 }

@@ -4,14 +4,13 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // The package comment lists every function of List in the line of its family.
 func TestListIsDocumented(t *testing.T) {
-	text, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := sure.Get(os.ReadFile("doc.go"))
 	lines, family := map[string]string{}, ""
 	for line := range strings.Lines(string(text)) {
 		words, listed := strings.CutPrefix(line, "//\t")

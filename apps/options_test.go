@@ -30,6 +30,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/sgm"
 	"github.com/hiveblas/hiveblas/apps/triangles"
 	"github.com/hiveblas/hiveblas/chunked"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/testdata"
@@ -75,10 +76,7 @@ func calls(t *testing.T, g *matrix.Matrix[float64], c *lgc.Clusterer, a *classif
 	keep("GraphSearch", err)
 	_, err = lines.ReadScores(strings.NewReader(strings.Repeat("1\n", n)), n, make([]lines.ScoreFileOptions, times)...)
 	keep("ReadScores", err)
-	x, err := matrix.NewFull[float32](n, 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := sure.Get(matrix.NewFull[float32](n, 3, 1))
 	_, err = sage.GraphSAGE(g, x, meanModel(3, 2), make([]sage.SAGEOptions, times)...)
 	keep("GraphSAGE", err)
 	few := slices.Repeat([]train.SAGETrainOptions{{Epochs: 1, Hidden: []int{2}}}, max(times, 1))
@@ -95,17 +93,12 @@ func calls(t *testing.T, g *matrix.Matrix[float64], c *lgc.Clusterer, a *classif
 	_, err = flow.MaxFlow(g, 0, 1, make([]flow.MaxFlowOptions, times)...)
 	keep("MaxFlow", err)
 	y := matrix.NewVector[float64](0)
-	if err := errors.Join(y.Resize(n), ops.AssignVectorScalar(y, 1, ops.All())); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(y.Resize(n), ops.AssignVectorScalar(y, 1, ops.All()))
 	_, err = lasso.FusedLasso(g, y, make([]lasso.FusedLassoOptions, times)...)
 	keep("FusedLasso", err)
 	_, err = lasso.FusedLassoPath(g, y, []float64{1}, make([]lasso.FusedLassoOptions, times)...)
 	keep("FusedLassoPath", err)
-	ys, err := matrix.NewFull[float64](n, 1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ys := sure.Get(matrix.NewFull[float64](n, 1, 1))
 	_, err = lasso.FusedLassoBatch(g, ys, make([]lasso.FusedLassoOptions, times)...)
 	keep("FusedLassoBatch", err)
 	_, err = lines.ReadValues(strings.NewReader("1"), 1, make([]lines.ValueOptions, times)...)
@@ -165,9 +158,7 @@ func TestSettingsOnce(t *testing.T) {
 	vertices, e1 := matrix.FromDense(1, 2, []float32{1, 2})
 	edges, e2 := matrix.FromDense(1, 1, []float32{3})
 	a, e3 := classify.NewAttributed(vertices, edges, []int32{0}, []int32{1})
-	if err := errors.Join(e1, e2, e3); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(e1, e2, e3)
 	for times := range 2 {
 		for name, err := range calls(t, g, c, a, times) {
 			if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/paths"
 	"github.com/hiveblas/hiveblas/apps/sets"
 	"github.com/hiveblas/hiveblas/apps/triangles"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
@@ -628,50 +629,42 @@ func TestStandardErrors(t *testing.T) {
 	g := samples.Build[float64](t, samples.Clique(4, false), matrix.CSR)
 	negative := samples.Build[float64](t, samples.Sample{M: 2, N: 2, Edges: []samples.Edge{{From: 0, To: 1, Weight: 3}, {From: 1, To: 0, Weight: -2}}}, matrix.CSR)
 	short, minus, none := matrix.NewVector[float64](3), matrix.NewVector[float64](4), matrix.NewVector[float64](4)
-	if err := minus.Set(2, -1); err != nil {
-		t.Fatal(err)
-	}
-	unknown, err := matrix.FromTuples(2, 2, []int{1}, []int{0}, []float64{math.NaN()}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	loop, err := matrix.FromTuples(3, 3, []int{0, 1}, []int{1, 1}, []float64{1, 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(minus.Set(2, -1))
+	unknown := sure.Get(matrix.FromTuples(2, 2, []int{1}, []int{0}, []float64{math.NaN()}, nil))
+	loop := sure.Get(matrix.FromTuples(3, 3, []int{0, 1}, []int{1, 1}, []float64{1, 1}, nil))
 	many := samples.Build[float64](t, samples.Path(40).Both(), matrix.CSR)
 	for _, c := range []struct {
 		reason, want string
 		err          error
 	}{
-		{"a negative batch", "Betweenness: the batch is -1", workflow.Second(centrality.Betweenness(g, centrality.BetweennessOptions{Batch: -1}))},
-		{"a source that is no vertex", "source", workflow.Second(centrality.Betweenness(g, centrality.BetweennessOptions{Sources: []int{4}}))},
-		{"samples and a list", "Betweenness: the number of samples is 1", workflow.Second(centrality.Betweenness(g, centrality.BetweennessOptions{Sources: []int{0}, Samples: 1}))},
-		{"negative samples", "Closeness: the number of samples is -1", workflow.Second(centrality.Closeness(g, centrality.ClosenessOptions{Samples: -1}))},
-		{"a batch", "Closeness: the batch is -3", workflow.Second(centrality.Closeness(g, centrality.ClosenessOptions{Batch: -3}))},
-		{"negative iterations", "LabelPropagation: the number of iterations is -1", workflow.Second(communities.LabelPropagation(g, communities.LabelPropagationOptions{MaxIterations: -1}))},
-		{"an order", "Colouring: the order is 3", workflow.Second(sets.Colouring(g, sets.ColouringOptions{Order: 3}))},
-		{"no tolerance", "HITS: the tolerance is -1", workflow.Second(centrality.HITS(g, centrality.CentralityOptions{Tolerance: -1}))},
-		{"iterations", "EigenvectorCentrality: the number of iterations is -1", workflow.Second(centrality.EigenvectorCentrality(g, centrality.CentralityOptions{MaxIterations: -1}))},
-		{"an attenuation of another workflow", "HITS: the attenuation is 0.1", workflow.Second(centrality.HITS(g, centrality.CentralityOptions{Attenuation: .1}))},
-		{"an attenuation that diverges", "KatzCentrality: the attenuation is 9, want below", workflow.Second(centrality.KatzCentrality(g, centrality.CentralityOptions{Attenuation: 9}))},
-		{"a measure", "Similarity: the measure is -1", workflow.Second(triangles.Similarity(g, triangles.SimilarityOptions{Measure: -1}))},
-		{"a negative top", "Similarity: the number of similar rows is -2", workflow.Second(triangles.Similarity(g, triangles.SimilarityOptions{Top: -2}))},
-		{"links of a rectangle", "Similarity: the graph is 2×3", workflow.Second(triangles.Similarity(matrix.New[float64](2, 3), triangles.SimilarityOptions{Unlinked: true}))},
-		{"NaN", "MinimumSpanningForest: the edge from 1 to 0 has weight NaN", workflow.Second(components.MinimumSpanningForest(unknown))},
-		{"a negative weight", "WeightedPageRank: the edge from 1 to 0 has weight -2", workflow.Second(centrality.WeightedPageRank(negative))},
-		{"a restart of another size", "PageRank: the restart is 3 elements", workflow.Second(centrality.PageRank(g, centrality.PageRankOptions{Restart: short}))},
-		{"a negative restart", "PageRank: the restart of vertex 2 is -1", workflow.Second(centrality.PageRank(g, centrality.PageRankOptions{Restart: minus}))},
-		{"an empty restart", "PageRank: the sum of the restart is 0", workflow.Second(centrality.PageRank(g, centrality.PageRankOptions{Restart: none}))},
-		{"searches", "Diameter: the number of searches is -1", workflow.Second(paths.Diameter(g, paths.DiameterOptions{Searches: -1}))},
-		{"a loop", "TopologicalOrder: the graph has a cycle, 1 → 1", workflow.Second(order.TopologicalOrder(loop))},
+		{"a negative batch", "Betweenness: the batch is -1", workflow.ErrorOf(centrality.Betweenness(g, centrality.BetweennessOptions{Batch: -1}))},
+		{"a source that is no vertex", "source", workflow.ErrorOf(centrality.Betweenness(g, centrality.BetweennessOptions{Sources: []int{4}}))},
+		{"samples and a list", "Betweenness: the number of samples is 1", workflow.ErrorOf(centrality.Betweenness(g, centrality.BetweennessOptions{Sources: []int{0}, Samples: 1}))},
+		{"negative samples", "Closeness: the number of samples is -1", workflow.ErrorOf(centrality.Closeness(g, centrality.ClosenessOptions{Samples: -1}))},
+		{"a batch", "Closeness: the batch is -3", workflow.ErrorOf(centrality.Closeness(g, centrality.ClosenessOptions{Batch: -3}))},
+		{"negative iterations", "LabelPropagation: the number of iterations is -1", workflow.ErrorOf(communities.LabelPropagation(g, communities.LabelPropagationOptions{MaxIterations: -1}))},
+		{"an order", "Colouring: the order is 3", workflow.ErrorOf(sets.Colouring(g, sets.ColouringOptions{Order: 3}))},
+		{"no tolerance", "HITS: the tolerance is -1", workflow.ErrorOf(centrality.HITS(g, centrality.CentralityOptions{Tolerance: -1}))},
+		{"iterations", "EigenvectorCentrality: the number of iterations is -1", workflow.ErrorOf(centrality.EigenvectorCentrality(g, centrality.CentralityOptions{MaxIterations: -1}))},
+		{"an attenuation of another workflow", "HITS: the attenuation is 0.1", workflow.ErrorOf(centrality.HITS(g, centrality.CentralityOptions{Attenuation: .1}))},
+		{"an attenuation that diverges", "KatzCentrality: the attenuation is 9, want below", workflow.ErrorOf(centrality.KatzCentrality(g, centrality.CentralityOptions{Attenuation: 9}))},
+		{"a measure", "Similarity: the measure is -1", workflow.ErrorOf(triangles.Similarity(g, triangles.SimilarityOptions{Measure: -1}))},
+		{"a negative top", "Similarity: the number of similar rows is -2", workflow.ErrorOf(triangles.Similarity(g, triangles.SimilarityOptions{Top: -2}))},
+		{"links of a rectangle", "Similarity: the graph is 2×3", workflow.ErrorOf(triangles.Similarity(matrix.New[float64](2, 3), triangles.SimilarityOptions{Unlinked: true}))},
+		{"NaN", "MinimumSpanningForest: the edge from 1 to 0 has weight NaN", workflow.ErrorOf(components.MinimumSpanningForest(unknown))},
+		{"a negative weight", "WeightedPageRank: the edge from 1 to 0 has weight -2", workflow.ErrorOf(centrality.WeightedPageRank(negative))},
+		{"a restart of another size", "PageRank: the restart is 3 elements", workflow.ErrorOf(centrality.PageRank(g, centrality.PageRankOptions{Restart: short}))},
+		{"a negative restart", "PageRank: the restart of vertex 2 is -1", workflow.ErrorOf(centrality.PageRank(g, centrality.PageRankOptions{Restart: minus}))},
+		{"an empty restart", "PageRank: the sum of the restart is 0", workflow.ErrorOf(centrality.PageRank(g, centrality.PageRankOptions{Restart: none}))},
+		{"searches", "Diameter: the number of searches is -1", workflow.ErrorOf(paths.Diameter(g, paths.DiameterOptions{Searches: -1}))},
+		{"a loop", "TopologicalOrder: the graph has a cycle, 1 → 1", workflow.ErrorOf(order.TopologicalOrder(loop))},
 		{"a long cycle", "… (40 vertices)", &order.CycleError{App: "TopologicalOrder", Cycle: make([]int, 40)}},
-		{"no seed", "NominateVertices: the list of seeds is empty", workflow.Second(nominate.NominateVertices(g, nil))},
-		{"a seed that is no vertex", "seed", workflow.Second(nominate.NominateVertices(g, []int{4}))},
-		{"a weight", "NominateVertices: the weight is 2", workflow.Second(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Weight: 2}))},
-		{"a weight without content", "NominateVertices: the weight is 0.5, want 0 without content", workflow.Second(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Weight: .5}))},
-		{"content of another size", "NominateVertices: the content is 3 elements", workflow.Second(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Content: short}))},
-		{"a context", "NominateVertices: the context is ContextScore(9)", workflow.Second(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Context: 9}))},
+		{"no seed", "NominateVertices: the list of seeds is empty", workflow.ErrorOf(nominate.NominateVertices(g, nil))},
+		{"a seed that is no vertex", "seed", workflow.ErrorOf(nominate.NominateVertices(g, []int{4}))},
+		{"a weight", "NominateVertices: the weight is 2", workflow.ErrorOf(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Weight: 2}))},
+		{"a weight without content", "NominateVertices: the weight is 0.5, want 0 without content", workflow.ErrorOf(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Weight: .5}))},
+		{"content of another size", "NominateVertices: the content is 3 elements", workflow.ErrorOf(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Content: short}))},
+		{"a context", "NominateVertices: the context is ContextScore(9)", workflow.ErrorOf(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Context: 9}))},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("%s: the error is %v, want %q", c.reason, c.err, c.want)

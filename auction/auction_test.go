@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/matrix/gonummat"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -80,10 +81,7 @@ func problem[T semiring.Number](t testing.TB, g grid, def float64) *Problem {
 			}
 		}
 	}
-	a, err := b.Build(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(b.Build(nil))
 	p := Sparse[T](a)
 	if !math.IsNaN(def) {
 		p = Implicit[T](a, T(def))
@@ -97,10 +95,7 @@ func full[T semiring.Number](t testing.TB, g grid) *Problem {
 	for k, x := range g.c {
 		val[k] = T(x)
 	}
-	a, err := matrix.FromDense(g.m, g.n, val)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromDense(g.m, g.n, val))
 	return Dense[T](a).WithOffsets(g.row, g.col)
 }
 
@@ -320,15 +315,11 @@ func TestViews(t *testing.T) {
 	for i := range 4 {
 		for j := range 6 {
 			turned.c[j*4+i] = g.c[i*6+j]
-			if err := a.Set(i, j, int32(g.c[i*6+j])); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(a.Set(i, j, int32(g.c[i*6+j])))
 		}
 	}
 	for _, f := range []matrix.Format{matrix.CSR, matrix.Hypersparse, matrix.Bitmap, matrix.Full} {
-		if err := a.SetFormat(f); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(a.SetFormat(f))
 		solveAll(t, g, Dense[int32](a))
 		solveAll(t, turned, Dense[int32](a.T()))
 		solveAll(t, turned, Implicit[int32](a.T(), 0))
@@ -344,10 +335,7 @@ func TestInfinityForbids(t *testing.T) {
 	if res, err = Solve(DenseMat(mat.NewDense(2, 2, []float64{1, -5, -2, -inf})), Options{Maximize: true}); err != nil || res.Value != -7 {
 		t.Errorf("got %v, %v, want -7", res, err)
 	}
-	a, err := matrix.FromTuples(2, 2, []int{0, 0, 1}, []int{0, 1, 0}, []float64{1, 5, 2}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(2, 2, []int{0, 0, 1}, []int{0, 1, 0}, []float64{1, 5, 2}, nil))
 	if res, err = Solve(DenseMat(gonummat.AsMat(a)), Options{}); err != nil || res.Value != 7 {
 		t.Errorf("a matrix of gonummat without an entry: %v, %v, want 7", res, err)
 	}
@@ -359,14 +347,8 @@ func TestInfinityForbids(t *testing.T) {
 func TestBadCosts(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	dense := func(c ...float64) *Problem { return DenseMat(mat.NewDense(2, 2, c)) }
-	huge, err := matrix.FromDense(1, 1, []uint64{1 << 63})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wide, err := matrix.FromDense(2, 2, []int64{1 << 61, 0, 0, 1 << 61})
-	if err != nil {
-		t.Fatal(err)
-	}
+	huge := sure.Get(matrix.FromDense(1, 1, []uint64{1 << 63}))
+	wide := sure.Get(matrix.FromDense(2, 2, []int64{1 << 61, 0, 0, 1 << 61}))
 	empty := matrix.New[float64](2, 2)
 	for _, c := range []struct {
 		reason string

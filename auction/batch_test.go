@@ -7,6 +7,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/auction"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -20,10 +21,7 @@ func TestBatchOnHost(t *testing.T) {
 		for p := range list {
 			list[p] = float64(splitmix.At(uint64(p), uint64(k)) % 100)
 		}
-		a, err := matrix.FromDense(m, n, list)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := sure.Get(matrix.FromDense(m, n, list))
 		problems = append(problems, auction.Dense[float64](a))
 	}
 	problems = append(problems, problems[3])

@@ -4,45 +4,17 @@ import (
 	"errors"
 	"math"
 	"math/rand"
-	"os"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
-	"github.com/hiveblas/hiveblas/cusparse/driver"
-	"github.com/hiveblas/hiveblas/internal/emu"
-	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/emulate"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
-
-// openGPU returns the first GPU if HIVEBLAS_TEST_GPU is set, else the emulator.
-var openGPU = sync.OnceValues(func() (*cusparse.Device, error) {
-	if os.Getenv("HIVEBLAS_TEST_GPU") != "" {
-		return cusparse.Open(0)
-	}
-	e, err := emu.New(emu.Shuffled(uint64(longtest.Turn())))
-	if err != nil {
-		return nil, err
-	}
-	return cusparse.Open(0, cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
-		cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return emu.NewCompiler() }))
-})
-
-func gpu(t testing.TB) *cusparse.Device {
-	t.Helper()
-	d, err := openGPU()
-	if errors.Is(err, emu.ErrUnavailable) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
 
 // deviceProblem returns a grid as costs on a device: all, or those other than def.
 func deviceProblem[T semiring.Number](t testing.TB, d *cusparse.Device, g grid, def float64, dense bool) *Problem {
@@ -67,9 +39,7 @@ func deviceProblem[T semiring.Number](t testing.TB, d *cusparse.Device, g grid, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Move(d); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(a.Move(d))
 	p := Sparse[T](a)
 	if !math.IsNaN(def) {
 		p = Implicit[T](a, T(def))
@@ -100,7 +70,7 @@ func onGPU(t *testing.T, d *cusparse.Device, g grid, p *Problem, ran *int) {
 }
 
 func TestOnDevice(t *testing.T) {
-	d := gpu(t)
+	d := emulate.Shared(t)
 	r := rand.New(rand.NewSource(6))
 	ran := 0
 	shapes, least := [][2]int{{0, 0}, {1, 1}, {1, 5}, {5, 1}, {3, 3}, {4, 7}, {7, 4}, {7, 7}}, 60
@@ -138,7 +108,7 @@ func TestOnDevice(t *testing.T) {
 
 // The host solves problems that a device cannot, and the result says so.
 func TestOnDeviceOrHost(t *testing.T) {
-	d := gpu(t)
+	d := emulate.Shared(t)
 	for _, c := range []struct {
 		reason string
 		g      grid
@@ -170,7 +140,7 @@ func TestOnDeviceOrHost(t *testing.T) {
 
 // graphs of the sizes that take more than one round, block and window.
 func TestOnDeviceLarger(t *testing.T) {
-	d := gpu(t)
+	d := emulate.Shared(t)
 	for _, c := range []struct {
 		reason string
 		a      *matrix.Matrix[int32]
@@ -190,9 +160,7 @@ func TestOnDeviceLarger(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := c.a.Move(d); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(c.a.Move(d))
 			exact, err := Solve(problem(), Options{Maximize: true})
 			if err != nil {
 				t.Fatal(err)
@@ -237,29 +205,18 @@ func TestOnDeviceLarger(t *testing.T) {
 
 // Costs on a group of devices: the first of them runs the auction.
 func TestSolveOnGroup(t *testing.T) {
-	d := gpu(t)
-	ranks, err := comm.Local(3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at, err := comm.NewGroup(ranks, comm.At(d, d, d))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := emulate.Shared(t)
+	ranks := sure.Get(comm.Local(3))
+	at := sure.Get(comm.NewGroup(ranks, comm.At(d, d, d)))
 	r := rand.New(rand.NewSource(4))
 	val := make([]int32, 12*15)
 	for k := range val {
 		val[k] = r.Int31n(50)
 	}
 	for _, dense := range []bool{true, false} {
-		c, err := matrix.FromDense(12, 15, val)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := sure.Get(matrix.FromDense(12, 15, val))
 		if !dense {
-			if err := c.SetFormat(matrix.CSR); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(c.SetFormat(matrix.CSR))
 		}
 		problem := func() *Problem {
 			if dense {
@@ -271,9 +228,7 @@ func TestSolveOnGroup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Move(at); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(c.Move(at))
 		got, err := Solve(problem())
 		if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -254,9 +255,7 @@ func TestCore(t *testing.T) {
 			s.columnReduction()
 			s.reductionTransfer()
 		}
-		if err := errors.Join(want.finishDense(), got.denseByCore(2)); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(want.finishDense(), got.denseByCore(2))
 		sum := func(s *paths[int32]) (total int64) {
 			for i, j := range s.colOf {
 				total += int64(in.at(int32(i), j))
@@ -292,10 +291,7 @@ func TestWitnesses(t *testing.T) {
 }
 
 func TestContextEnds(t *testing.T) {
-	a, err := matrix.FromDense(40, 40, make([]int32, 1600))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromDense(40, 40, make([]int32, 1600)))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, s := range solvers {

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -54,10 +55,7 @@ func TestZeroValues(t *testing.T) {
 
 // Options are optional, and more than one value is an error.
 func TestOptionsOnce(t *testing.T) {
-	a, err := matrix.FromDense(2, 2, []float64{1, 2, 4, 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromDense(2, 2, []float64{1, 2, 4, 3}))
 	p := Dense[float64](a)
 	if res, err := Solve(p); err != nil || res.Value != 4 {
 		t.Errorf("without options: %v, %v, want the value 4", res, err)
@@ -79,14 +77,8 @@ func TestOptionsOnce(t *testing.T) {
 // A problem with too few pairs is refused in memory for its pairs, whatever its dimensions.
 func TestScarce(t *testing.T) {
 	const huge = 1 << 30
-	some, err := matrix.FromTuples(huge, huge, []int{0, 1, 3}, []int{5, 0, 1}, []float64{1, 2, math.Inf(1)}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wide, err := matrix.FromTuples(2, huge, []int{1, 1}, []int{5, 6}, []float64{1, math.Inf(1)}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	some := sure.Get(matrix.FromTuples(huge, huge, []int{0, 1, 3}, []int{5, 0, 1}, []float64{1, 2, math.Inf(1)}, nil))
+	wide := sure.Get(matrix.FromTuples(2, huge, []int{1, 1}, []int{5, 6}, []float64{1, math.Inf(1)}, nil))
 	for _, c := range []struct {
 		reason  string
 		p       *Problem

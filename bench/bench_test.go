@@ -14,6 +14,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/bench/internal/tables"
 	"github.com/hiveblas/hiveblas/bench/peers"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 func TestQuartiles(t *testing.T) {
@@ -144,9 +145,7 @@ func TestPeerDied(t *testing.T) {
 	FoldVariants(&row)
 	table := &Table{Peers: []string{"suitesparse", "scipy"}, Rows: []Row{row}}
 	var text, js bytes.Buffer
-	if err := errors.Join(table.WriteText(&text), table.WriteJSON(&js)); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(table.WriteText(&text), table.WriteJSON(&js))
 	if fields := strings.Fields(strings.Split(text.String(), "\n")[1]); fields[2] != "died" || fields[3] != "5.00" {
 		t.Errorf("the row is %q", fields)
 	}
@@ -274,12 +273,8 @@ func TestLastLevelCache(t *testing.T) {
 	}
 	for k, size := range []string{"48K", "1M", "32768K\n", "nonsense"} {
 		index := filepath.Join(dir, fmt.Sprintf("index%d", k))
-		if err := os.Mkdir(index, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(index, "size"), []byte(size), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.Mkdir(index, 0o700))
+		sure.Do(os.WriteFile(filepath.Join(index, "size"), []byte(size), 0o600))
 	}
 	if got := lastLevelCache(dir); got != 32<<20 {
 		t.Errorf("got %d, want 32 MiB", got)

@@ -10,11 +10,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
-	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/graphio"
-	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/emulate"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -49,41 +47,14 @@ func scattered(m, n, entries int, seed uint64) *matrix.Matrix[int64] {
 func places(t *testing.T, f func(t *testing.T, place matrix.Place)) {
 	t.Run("host", func(t *testing.T) { f(t, nil) })
 	t.Run("device", func(t *testing.T) { f(t, emulated(t)) })
-	t.Run("devices", func(t *testing.T) { f(t, groupOf(t, emulatedDevices(t, 3))) })
+	t.Run("devices", func(t *testing.T) { f(t, emulate.Group(emulatedDevices(t, 3)...)) })
 }
 
 func emulated(t testing.TB) *cusparse.Device { return emulatedDevices(t, 1)[0] }
 
-func emulatedDevices(t testing.TB, n int) (list []*cusparse.Device) {
-	e, err := emu.New(emu.Devices(n))
-	if errors.Is(err, emu.ErrUnavailable) {
-		t.Skip(err)
-	}
-	check(t, err)
-	for i := range n {
-		d, err := cusparse.Open(i, cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
-			cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return emu.NewCompiler() }))
-		check(t, err)
-		list = append(list, d)
-	}
+func emulatedDevices(t testing.TB, n int) []*cusparse.Device {
+	list, _ := emulate.Devices(t, n)
 	return list
-}
-
-// groupOf makes a group of devices.
-func groupOf(t testing.TB, list []*cusparse.Device) *comm.Group {
-	t.Helper()
-	var devices []comm.Device
-	var at []comm.Place
-	for _, d := range list {
-		c, err := d.Comm()
-		check(t, err)
-		devices, at = append(devices, c), append(at, d)
-	}
-	ranks, err := comm.Peers(devices)
-	check(t, err)
-	g, err := comm.NewGroup(ranks, comm.At(at...))
-	check(t, err)
-	return g
 }
 
 func product(t testing.TB, x, y matrix.Source[int64]) *matrix.Matrix[int64] {

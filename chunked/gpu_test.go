@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/internal/emulate"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -31,7 +32,7 @@ func realPlaces(t testing.TB) []matrix.Place {
 	if len(list) == 1 {
 		return []matrix.Place{list[0]}
 	}
-	return []matrix.Place{list[0], groupOf(t, list)}
+	return []matrix.Place{list[0], emulate.Group(list...)}
 }
 
 // TestMxMOnGPU compares products computed block by block on a GPU, within several budgets, with the

@@ -1,4 +1,4 @@
 package comm
 
-// SetPieces lowers the number of bytes from which a broadcast goes in pieces.
-func SetPieces(n int64) { spreadFrom = n }
+// Pieces sets the number of bytes from which a broadcast goes in pieces.
+func Pieces(n int64) Option { return func(o *options) { o.pieces = n } }

@@ -347,7 +347,7 @@ func (p *sharedTransport) steps(c *Collective) []func([]*Collective) error {
 			})
 		}}
 	case KindBroadcast:
-		if size > 2 && c.Dst.Size() >= spreadFrom {
+		if size > 2 && c.Dst.Size() >= p.hub.life.opt.pieces {
 			return p.spread(c)
 		}
 		return []func([]*Collective) error{func(calls []*Collective) error {
@@ -378,11 +378,6 @@ func (p *sharedTransport) steps(c *Collective) []func([]*Collective) error {
 	}
 	return nil // Fence: the meeting is all
 }
-
-// spreadFrom is the number of bytes from which a broadcast to more than one rank goes in pieces: of
-// 537 MB each of four H200s then receives 221 GB/s, and 129 straight from the root. It is a
-// variable for tests.
-var spreadFrom int64 = 1 << 20
 
 // spread is a broadcast in two steps, so that the root sends about as much as the others: rank r
 // pulls piece r from the root, then every rank pulls the other pieces from the ranks that have

@@ -11,17 +11,13 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/commtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
-// Broadcasts of tests go in pieces too, from 64 bytes on.
-func init() { comm.SetPieces(64) }
-
+// local returns ranks that broadcast in pieces from 64 bytes on.
 func local(t *testing.T, p int, opts ...comm.Option) []comm.Comm {
 	t.Helper()
-	group, err := comm.Local(p, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	group := sure.Get(comm.Local(p, append(opts, comm.Pieces(64))...))
 	return group
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // synced is a place that counts how often it is waited for.
@@ -20,15 +21,9 @@ func (s *synced) Sync() error    { s.waits.Add(1); return s.err }
 func (s *synced) String() string { return "synced" }
 
 func TestTakeTurns(t *testing.T) {
-	ranks, err := comm.Local(3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranks := sure.Get(comm.Local(3))
 	place := &synced{}
-	g, err := comm.NewGroup(ranks, comm.TakeTurns(), comm.At(place, nil, place))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := sure.Get(comm.NewGroup(ranks, comm.TakeTurns(), comm.At(place, nil, place)))
 	var order []int // without a lock: the race detector would find calls at the same time
 	run := func(k int, c comm.Comm) error {
 		order = append(order, k, c.Rank())
@@ -76,10 +71,7 @@ func TestTakeTurns(t *testing.T) {
 		t.Errorf("error %v, want that of the place", err)
 	}
 
-	alike, err := comm.LocalGroup(2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alike := sure.Get(comm.LocalGroup(2))
 	if err := alike.Apart(func(int, comm.Comm) error { return nil }, nil); err != nil || alike.Turns() != nil {
 		t.Errorf("without the option: %v, turns %v", err, alike.Turns())
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -77,9 +78,7 @@ func testPowers[T semiring.Number](t *testing.T, d *Device, list []power[T]) {
 	u, err := matrix.VectorOf(x)
 	v, err2 := matrix.VectorOf(y)
 	w := matrix.NewVector[T](len(list), matrix.On(d))
-	if err := errors.Join(err, err2, ops.EWiseMult(w, semiring.Pow[T](), u, v)); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(err, err2, ops.EWiseMult(w, semiring.Pow[T](), u, v))
 	for k, got := range w.All() {
 		if p := list[k]; got != p.want {
 			t.Errorf("%T on the device: %v to %v is %v, want %v", p.x, p.x, p.y, got, p.want)
@@ -98,9 +97,7 @@ func testConversion[C semiring.Number](t *testing.T, d *Device, from []float64, 
 	u, err := matrix.VectorOf(from)
 	w := matrix.NewVector[C](len(from), matrix.On(d))
 	here := matrix.NewVector[C](len(from))
-	if err := errors.Join(err, ops.Apply(w, semiring.Convert[float64, C](), u), ops.Apply(here, semiring.Convert[float64, C](), u)); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(err, ops.Apply(w, semiring.Convert[float64, C](), u), ops.Apply(here, semiring.Convert[float64, C](), u))
 	for _, v := range []*matrix.Vector[C]{w, here} {
 		for k, got := range v.All() {
 			if got != want[k] {

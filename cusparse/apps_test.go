@@ -15,6 +15,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/space"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 )
@@ -43,10 +44,7 @@ func planCases(t *testing.T) []planCase {
 				b.Add(int(i), int(j), (i^j)%7+1)
 			}
 		}
-		host, err := b.Build(semiring.Min[int32]())
-		if err != nil {
-			t.Fatal(err)
-		}
+		host := sure.Get(b.Build(semiring.Min[int32]()))
 		source := int(g.tuples.Rows[0])
 		run := apps.Run{Method: apps.Pipeline}
 		levels, err := apps.BFS(host, source)
@@ -59,9 +57,7 @@ func planCases(t *testing.T) []planCase {
 		fail(t, err)
 		graph := func(on matrix.Place) *matrix.Matrix[int32] {
 			c := host.Clone()
-			if err := c.Move(on); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(c.Move(on))
 			return c
 		}
 		same := func(what string, equal bool, got, want any) error {

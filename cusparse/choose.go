@@ -174,7 +174,7 @@ func (w *walk) choose(method string, layouts bool) {
 	w.plan, w.a = plan, w.walkable(w.rows[plan.Direction], plan.Layout)
 }
 
-// walkable returns a matrix with offsets of every row if a layout is made of those.
+// walkable returns a matrix with offsets of every row if a layout is made of offsets.
 func (f *frame) walkable(a *store, l space.Layout) *store {
 	if a == nil || a.format != sparse.Hypersparse || l == space.CSR || l == space.Hyper {
 		return a
@@ -352,7 +352,7 @@ func (f *frame) spaceFacts(
 		out.FullX = out.FullX || u.isListed() && out.Frontier == 1
 	}
 	out.ReadsX = u.val != nil && (s.Mul.UsesY && !flip || s.Mul.UsesX && flip)
-	if bytes := spmvTune.sharedFor(u.typ.Size); out.ReadsX && f.d.props.SharedPerBlock >= bytes {
+	if bytes := f.d.spmv.sharedFor(u.typ.Size); out.ReadsX && f.d.props.SharedPerBlock >= bytes {
 		out.Shared = min(bytes/u.typ.Size, a.n)
 		if out.Seen && out.FullX && out.Entries >= f.d.choice.head {
 			out.Head = f.share(a, int32(out.Shared))

@@ -16,6 +16,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/jit"
 	"github.com/hiveblas/hiveblas/internal/commtest"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // commDevices opens p devices. The last ones repeat if there are fewer.
@@ -78,19 +79,13 @@ func testPeers(t *testing.T, d driver.Driver, kernels *jit.Cache) {
 	for _, p := range []int{1, 2, 3, 4} {
 		t.Run(fmt.Sprint(p), func(t *testing.T) {
 			devices := commDevices(t, d, p, kernels)
-			group, err := comm.Peers(devices, comm.Timeout(time.Minute))
-			if err != nil {
-				t.Fatal(err)
-			}
+			group := sure.Get(comm.Peers(devices, comm.Timeout(time.Minute)))
 			runKit(t, group, devices, 40, false, true)
 		})
 	}
 	t.Run("without kernels", func(t *testing.T) {
 		devices := commDevices(t, d, 3, nil)
-		group, err := comm.Peers(devices, comm.Timeout(time.Minute))
-		if err != nil {
-			t.Fatal(err)
-		}
+		group := sure.Get(comm.Peers(devices, comm.Timeout(time.Minute)))
 		runKit(t, group, devices, 40, true, false)
 	})
 }
@@ -113,10 +108,7 @@ func TestCommKernelsByNVRTC(t *testing.T) {
 	if os.Getenv("HIVEBLAS_NVRTC") == "" {
 		t.Skip("HIVEBLAS_NVRTC is not set")
 	}
-	c, err := driver.OpenCompiler()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := sure.Get(driver.OpenCompiler())
 	for _, source := range cusparse.CommKernels() {
 		if _, err := c.Compile(source, "comm.cu", "sm_90"); err != nil {
 			t.Error(err)

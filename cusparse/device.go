@@ -56,7 +56,8 @@ type Device struct {
 	forms    []keptForm   // of matrices
 	serial   uint64       // of the operation under way
 	spgemm   spgemmLimits // zero but in tests
-	gridY    int64        // of spmm; 0 but in tests: mostGridY
+	spmv     spmvTuning
+	gridY    int64 // of spmm; 0 but in tests: mostGridY
 
 	passes     []*passCache  // programs of recorded loops
 	passRooms  []*passRoom   // that no loop uses
@@ -192,7 +193,7 @@ func newDevice(i int, props driver.Properties, ctx driver.Context, s settings) (
 	if err != nil {
 		return nil, err
 	}
-	d := &Device{index: i, props: props, ctx: ctx, stream: stream, pinned: pinned, modules: map[string]*module{}, programs: map[any]*program{}, choice: choiceDefaults}
+	d := &Device{index: i, props: props, ctx: ctx, stream: stream, pinned: pinned, modules: map[string]*module{}, programs: map[any]*program{}, choice: choiceDefaults, spmv: spmvDefaults}
 	d.pool = newPool(ctx, stream, props.AsyncAlloc)
 	if s.compiler == nil {
 		s.compiler, s.version = driver.OpenCompiler, driver.CompilerIdentity()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/conformance"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -51,14 +52,8 @@ func TestSpgemmOnGPU(t *testing.T) {
 func TestVendorOnGPU(t *testing.T) {
 	d := realDevice(t)
 	a := skewed[float32](700, 500, 5)
-	x, err := matrix.NewFullVector(500, float32(2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := matrix.NewFull(500, 20, float32(3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := sure.Get(matrix.NewFullVector(500, float32(2)))
+	b := sure.Get(matrix.NewFull(500, 20, float32(3)))
 	s := semiring.PlusTimes[float32]()
 	cpu, gpu := matrix.NewVector[float32](700), matrix.NewVector[float32](700, matrix.On(d))
 	wide, there := matrix.New[float32](700, 20), matrix.New[float32](700, 20, matrix.On(d))

@@ -104,7 +104,7 @@ func (f *frame) factsOf(a *store) *matrixFacts {
 
 // commonDiagonals returns the most frequent diagonals of a sample, at most 63, ascending, and the
 // share of the sample that they hold. It stops before a diagonal that holds less than a quarter of
-// the mean of those before it: stray entries.
+// the mean of the diagonals before it: stray entries.
 func commonDiagonals(sample []int32) (diagonals []int32, share float64) {
 	counts := map[int32]int{}
 	total := 0

@@ -11,6 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/conformance"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // recorder compiles for the emulator and keeps the sources it was given.
@@ -37,10 +38,7 @@ func TestKernelsOfTheKitCompile(t *testing.T) {
 	if os.Getenv("HIVEBLAS_KIT") == "" {
 		t.Skip("HIVEBLAS_KIT names no part of the kit, such as MxM/float32; internal/warm compiles what commands need")
 	}
-	nvrtc, err := driver.OpenCompiler()
-	if err != nil {
-		t.Fatal(err)
-	}
+	nvrtc := sure.Get(driver.OpenCompiler())
 	e, err := emu.New()
 	if err != nil {
 		t.Skip(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -19,17 +20,9 @@ func BenchmarkOrderOnGPU(b *testing.B) {
 	d := realDevice(b)
 	g := gen.CSR(gen.RMAT(20, 16, gen.RMATOptions{}))
 	val := make([]float32, g.NNZ())
-	a, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, val)
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := a.Move(d); err != nil {
-		b.Fatal(err)
-	}
-	o, err := access.Operand(a.View(), backend{d})
-	if err != nil {
-		b.Fatal(err)
-	}
+	a := sure.Get(matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, val))
+	sure.Do(a.Move(d))
+	o := sure.Get(access.Operand(a.View(), backend{d}))
 	run := func(name string, fn func(f *frame, s *store)) {
 		b.Run(name, func(b *testing.B) {
 			var total time.Duration
@@ -73,15 +66,9 @@ func BenchmarkOrderOnGPU(b *testing.B) {
 func TestDiagonalsOfGridEmulated(t *testing.T) {
 	d, _ := emulated(t)
 	g := gen.CSR(gen.Grid2D(1024, 32))
-	a, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, make([]float32, g.NNZ()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, make([]float32, g.NNZ())))
 	check(t, a.Move(d))
-	o, err := access.Operand(a.View(), backend{d})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := sure.Get(access.Operand(a.View(), backend{d}))
 	f := d.begin(device.Call{})
 	defer f.end()
 	facts := f.factsOf(f.here(o))

@@ -394,6 +394,8 @@ func (t *passText) fullness() {
 				made = full(s.A)
 			case pass.Fill:
 				made = s.X.Var == pass.None
+			case pass.Gather: // an index out of range is an error
+				made = full(s.A) && full(s.B)
 			}
 			keeps := made || s.Accum.Text != ""
 			if s.Mask.Var != pass.None && s.Replace || s.Replace && s.Mask.Var == pass.None && !made {

@@ -10,6 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -265,30 +266,22 @@ func TestMove(t *testing.T) {
 	d, _ := emulated(t)
 	a := skewed[float32](50, 40, 4)
 	want := a.Clone()
-	if err := a.Move(d); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(a.Move(d))
 	if a.Place() != matrix.Place(d) || !a.Equal(want) {
 		t.Error("moving to the device changed the matrix")
 	}
 	if err := ops.Apply(a, semiring.Ainv[float32](), a); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Set(0, 0, 5); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(a.Set(0, 0, 5))
 	if err := ops.Apply(a, semiring.Ainv[float32](), a); err != nil {
 		t.Fatal(err)
 	}
 	if v, ok := a.At(0, 0); !ok || v != -5 {
 		t.Errorf("a value set on the host came back as %v", v)
 	}
-	if err := want.Set(0, 0, -5); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Move(nil); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(want.Set(0, 0, -5))
+	sure.Do(a.Move(nil))
 	if a.Place() != nil || !a.Equal(want) {
 		t.Error("moving back to the host changed the matrix")
 	}

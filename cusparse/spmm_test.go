@@ -3,6 +3,7 @@ package cusparse
 import (
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -21,14 +22,9 @@ func TestSpMM(t *testing.T) {
 func testSpMM(t *testing.T, d *Device) {
 	a := skewed[float64](90, 700, 3) // one row of 700 entries: three tasks
 	for _, n := range []int{1, 31, 32, 33, 64, 70, 330} {
-		b, err := matrix.NewFull(700, n, 1.0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := sure.Get(matrix.NewFull(700, n, 1.0))
 		for i := range 700 {
-			if err := b.Set(i, i%n, float64(i%5)); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(b.Set(i, i%n, float64(i%5)))
 		}
 		for _, s := range []semiring.Semiring[float64, float64, float64]{semiring.PlusTimes[float64](), semiring.MinPlus[float64]()} {
 			cpu, gpu := matrix.New[float64](90, n), matrix.New[float64](90, n, matrix.On(d))

@@ -21,7 +21,7 @@ type spmvTuning struct {
 	bools int
 }
 
-var spmvTune = spmvTuning{wide: 10 << 20, bytes: 192 << 10, byteBytes: 160 << 10, bools: 1 << 20}
+var spmvDefaults = spmvTuning{wide: 10 << 20, bytes: 192 << 10, byteBytes: 160 << 10, bools: 1 << 20}
 
 // sharedFor returns the bytes of shared memory for elements of a size.
 func (t spmvTuning) sharedFor(size int) int {
@@ -123,16 +123,16 @@ func fastProgram(body string, s device.Semiring, flip bool, a, b *store) *progra
 	return p.semiring(s, flip)
 }
 
-// spmvShapeOf chooses how the kernel is compiled for n entries and elements of x of a size; hot is
+// shapeOf chooses how the kernel is compiled for n entries and elements of x of a size; hot is
 // the number of places of x in shared memory. With a mask of half of the rows of R-MAT 22 the
 // kernel takes 257 µs by four blocks a multiprocessor and 280 by two (without a mask 456 and 468).
-func spmvShapeOf(n int64, size int, hot int32, masked bool) spmvShape {
+func (t spmvTuning) shapeOf(n int64, size int, hot int32, masked bool) spmvShape {
 	switch {
 	case hot > 0:
 		return spmvShape{tile: 2048, unroll: 2, blocks: 1, inside: 1, hot: hot, masked: masked}
 	case masked:
 		return spmvShape{tile: 1024, unroll: 2, blocks: 4, inside: 1, masked: true}
-	case n < spmvTune.wide:
+	case n < t.wide:
 		return spmvShape{tile: 1024, unroll: 2, blocks: 4, inside: 1}
 	case size <= 4:
 		return spmvShape{tile: 1024, unroll: 4, blocks: 2}
@@ -183,12 +183,12 @@ func (w *walk) tiledProduct() *store {
 	if w.plan.Hot {
 		hot = int32(w.facts[space.Pull].Shared)
 	}
-	shape := spmvShapeOf(m.known(), u.typ.Size, hot, w.mask != nil)
+	shape := f.d.spmv.shapeOf(m.known(), u.typ.Size, hot, w.mask != nil)
 	reads := w.s.Mul.UsesY
 	if w.flip {
 		reads = w.s.Mul.UsesX
 	}
-	shape.bits = reads && hot == 0 && u.val != nil && u.typ == boolType && m.n >= spmvTune.bools
+	shape.bits = reads && hot == 0 && u.val != nil && u.typ == boolType && m.n >= f.d.spmv.bools
 	p := f.spmvProgram(w.s, w.flip, m, u, shape)
 	if r != nil {
 		// x in the order of the columns.

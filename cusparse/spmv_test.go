@@ -6,17 +6,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// shared sets how much of x the tests keep in shared memory, and from how many entries x is wide.
-func shared(t *testing.T, wide int64) {
-	was := spmvTune
-	t.Cleanup(func() { spmvTune = was })
-	spmvTune = spmvTuning{wide: wide, bytes: 256, byteBytes: 64}
-}
+// share sets how much of x a device keeps in shared memory, and from how many entries x is wide.
+func share(d *Device, wide int64) { d.spmv = spmvTuning{wide: wide, bytes: 256, byteBytes: 64} }
 
 // skewed returns a matrix with rows and columns of very different lengths and
 // one row of every column.
@@ -44,14 +41,9 @@ func skewed[T semiring.Number](m, n int, seed uint64) *matrix.Matrix[T] {
 func checkSpMV[T semiring.Number](t *testing.T, d *Device, s semiring.Semiring[T, T, T], method ops.Method, want ops.Method) {
 	t.Helper()
 	a := skewed[T](700, 500, 5)
-	x, err := matrix.NewFullVector[T](500, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := sure.Get(matrix.NewFullVector[T](500, 0))
 	for j := range 500 {
-		if err := x.Set(j, T(j%11)); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(x.Set(j, T(j%11)))
 	}
 	cpu, gpu := matrix.NewVector[T](700), matrix.NewVector[T](700, matrix.On(d))
 	if err := ops.MxV(cpu, s, a, x); err != nil {
@@ -162,8 +154,8 @@ func TestSpMV(t *testing.T) {
 }
 
 func testSpMV(t *testing.T, d *Device) {
-	was := d.choice
-	t.Cleanup(func() { d.choice = was })
+	was, tuning := d.choice, d.spmv
+	t.Cleanup(func() { d.choice, d.spmv = was, tuning })
 	for _, c := range []struct {
 		name         string
 		floor, wide  int64
@@ -179,7 +171,7 @@ func testSpMV(t *testing.T, d *Device) {
 		{"automatic, after relabelled was requested", 0, 0, ops.Auto, ops.Relabelled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			shared(t, c.wide)
+			share(d, c.wide)
 			d.choice.floor, d.choice.head = c.floor, c.floor
 			checkSpMV(t, d, semiring.PlusTimes[float32](), c.method, c.want)
 			checkSpMV(t, d, semiring.PlusTimes[float64](), c.method, c.want)
@@ -211,16 +203,10 @@ func TestRelabelledDeclines(t *testing.T) {
 // not.
 func TestSpMVPattern(t *testing.T) {
 	d, _ := emulated(t)
-	shared(t, 0)
+	share(d, 0)
 	a := skewed[float32](300, 200, 9)
-	x, err := matrix.NewFullVector(200, float32(3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	u, err := matrix.NewFullVector(200, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := sure.Get(matrix.NewFullVector(200, float32(3)))
+	u := sure.Get(matrix.NewFullVector(200, true))
 	for _, method := range []ops.Method{ops.Pull, ops.Relabelled} {
 		t.Run(fmt.Sprint(method), func(t *testing.T) {
 			cpu, gpu := matrix.NewVector[float32](300), matrix.NewVector[float32](300, matrix.On(d))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -11,10 +12,7 @@ import (
 
 func TestTime(t *testing.T) {
 	d, _ := emulated(t)
-	x, err := matrix.NewFullVector(100, 1.0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := sure.Get(matrix.NewFullVector(100, 1.0))
 	w := matrix.NewVector[float64](100, matrix.On(d))
 	took, err := d.Time(func() error { return ops.Apply(w, semiring.Ainv[float64](), x) })
 	if err != nil || took <= 0 {

@@ -99,8 +99,8 @@ func (f *frame) prepareTriangles(to *triangles, a *store) {
 	*to = *p
 }
 
-// frequentFirst numbers the columns of a so that those with many entries come
-// first; nil if fill stands for none of them.
+// frequentFirst numbers the columns of a so that columns with many entries come first; nil if fill
+// stands for none of them.
 func (f *frame) frequentFirst(a *store, fill int32) *mem {
 	n, nnz := int64(a.n), a.known()
 	if n <= int64(fill) {

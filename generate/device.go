@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"unsafe"
@@ -70,7 +71,7 @@ func kernels(t device.Type) (list []device.Program) {
 
 // pieceKeys is the number of edges, repeated ones too, of the rows that a pass over all edges
 // makes: 3.5 GB of keys and scratch. A row alone may have more.
-var pieceKeys int64 = 1 << 27
+const pieceKeys = 1 << 27
 
 // exactBytes is the size of the columns up to which they move to memory without room for repeated
 // edges.
@@ -131,11 +132,12 @@ type drawer struct {
 	constants device.Buffer
 	bits      int32         // of a column
 	before    device.Buffer // edges before each row, repeated ones too
+	most      int64         // edges of a pass; see pieceKeys
 }
 
 func newDrawer(s *device.Session, g *Graph, o matrixOptions, t device.Type) *drawer {
 	key, compose := g.device.program(o, t)
-	d := &drawer{s: s, g: g, t: t, code: s.Program(key, compose)}
+	d := &drawer{s: s, g: g, t: t, code: s.Program(key, compose), most: cmp.Or(o.pieceKeys, pieceKeys)}
 	list := g.device.list()
 	d.constants = s.Upload(unsafe.Pointer(unsafe.SliceData(list)), 8*int64(len(list)))
 	for 1<<d.bits < int64(g.cols) {
@@ -180,8 +182,8 @@ func (d *drawer) rows(lo, hi int) device.Store {
 	for from := lo; from < hi && s.Err() == nil || from == lo; {
 		first := s.Read(d.before, int64(from))
 		to := hi
-		if end-first > pieceKeys { // the last row before which at most so many are
-			to = max(d.rowAt(from, first+pieceKeys+1, 0)-1, from+1)
+		if end-first > d.most { // the last row before which at most so many are
+			to = max(d.rowAt(from, first+d.most+1, 0)-1, from+1)
 		}
 		n := s.Read(d.before, int64(to)) - first
 		at := ptr.At(8 * int64(from-lo))

@@ -1,17 +1,15 @@
 package generate
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
-	"github.com/hiveblas/hiveblas/cusparse/driver"
-	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/emulate"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/race"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -21,39 +19,14 @@ func emulated(t testing.TB) *cusparse.Device {
 	if race.Enabled {
 		t.Skip("the emulator launches one kernel at a time; the tests of cusparse are for the race detector")
 	}
-	var opts []cusparse.Option
-	if os.Getenv("HIVEBLAS_TEST_GPU") == "" {
-		e, err := emu.New()
-		if errors.Is(err, emu.ErrUnavailable) {
-			t.Skip(err)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		opts = []cusparse.Option{cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
-			cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return emu.NewCompiler() })}
-	}
-	d, err := cusparse.Open(0, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { d.Close() })
-	return d
+	return emulate.Shared(t)
 }
 
 // Matrices that devices draw equal matrices of the host, also in pieces of a few edges.
 func TestOnDevice(t *testing.T) {
 	d := emulated(t)
-	ranks, err := comm.Local(3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	group, err := comm.NewGroup(ranks, comm.At(d, d, d))
-	if err != nil {
-		t.Fatal(err)
-	}
-	was := pieceKeys
-	t.Cleanup(func() { pieceKeys = was })
+	ranks := sure.Get(comm.Local(3))
+	group := sure.Get(comm.NewGroup(ranks, comm.At(d, d, d)))
 	graph := func(g *Graph, err error) *Graph {
 		t.Helper()
 		if err != nil {
@@ -82,10 +55,6 @@ func TestOnDevice(t *testing.T) {
 		{"bipartite, drawn by the host", graph(Bipartite(60, 40, 300, 4))},
 	} {
 		for _, small := range []bool{false, true} {
-			pieceKeys = was
-			if small {
-				pieceKeys = 100
-			}
 			for _, undirected := range []bool{false, true} {
 				rows, cols := c.graph.Dims()
 				if undirected && rows != cols || undirected != small && k > 0 && !longtest.Enabled() {
@@ -94,6 +63,9 @@ func TestOnDevice(t *testing.T) {
 				opts := []MatrixOption{Simple()}
 				if undirected {
 					opts = []MatrixOption{Undirected()}
+				}
+				if small {
+					opts = append(opts, func(o *matrixOptions) { o.pieceKeys = 100 })
 				}
 				name := fmt.Sprintf("%s, small pieces %t, undirected %t", c.name, small, undirected)
 				want, err := Matrix[float64](c.graph, opts...)

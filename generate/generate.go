@@ -410,6 +410,7 @@ type matrixOptions struct {
 	undirected, simple bool
 	place              matrix.Place
 	ctx                context.Context
+	pieceKeys          int64 // in place of the constant, if not 0
 }
 
 // Undirected adds the opposite direction of each edge.

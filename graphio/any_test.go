@@ -10,6 +10,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/graphio/internal/core"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -42,9 +43,7 @@ func TestReadAny(t *testing.T) {
 		{"GML with fractions", "a.gml", "graph [ directed 1 node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 weight 3.5 ] ]", nil, reflect.Float64, 1},
 	} {
 		path := filepath.Join(t.TempDir(), c.name)
-		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(path, []byte(c.text), 0o600))
 		a, _, _, err := ReadAny(path, c.opts...)
 		if err != nil || a.Kind() != c.want || c.entries >= 0 && a.NVals() != c.entries {
 			t.Errorf("%s: got %v, %v, want %v with %d entries", c.reason, a, err, c.want, c.entries)
@@ -92,9 +91,7 @@ func TestReadAnyErrors(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.tsv")
 	write := func(text string) {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(path, []byte(text), 0o600))
 	}
 	write("1\t2\t9223372036854775808\n2\t1\t-1\n3\t2\t9223372036854775809\n")
 	var e *ParseError
@@ -118,13 +115,8 @@ func TestReadAnyErrors(t *testing.T) {
 func TestReadAnyOnGroup(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.tsv")
-	if err := os.WriteFile(path, []byte("0\t1\t3\n1\t2\t4.5\n2\t0\t1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	g, err := comm.LocalGroup(2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(path, []byte("0\t1\t3\n1\t2\t4.5\n2\t0\t1\n"), 0o600))
+	g := sure.Get(comm.LocalGroup(2))
 	a, _, _, err := ReadAny(path, On(g))
 	if err != nil || a.Kind() != reflect.Float64 || a.Place() != matrix.Place(g) || a.NVals() != 3 {
 		t.Errorf("got %v, %v", a, err)

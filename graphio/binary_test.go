@@ -16,6 +16,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/hgb"
 	"github.com/hiveblas/hiveblas/internal/pieces"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -24,13 +25,8 @@ func everyFormat(t testing.TB) []*matrix.Matrix[int32] {
 	csr := mustTuples(t, 3, 4, []int{0, 2, 2}, []int{3, 0, 1}, []int32{1, -2, 3})
 	hyper := mustTuples(t, matrix.MaxDim, matrix.MaxDim, []int{5, matrix.MaxDim - 1}, []int{matrix.MaxDim - 1, 0}, []int32{7, 8})
 	bitmap := csr.Clone()
-	if err := bitmap.SetFormat(matrix.Bitmap); err != nil {
-		t.Fatal(err)
-	}
-	full, err := matrix.FromDense(2, 2, []int32{1, 2, 3, 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(bitmap.SetFormat(matrix.Bitmap))
+	full := sure.Get(matrix.FromDense(2, 2, []int32{1, 2, 3, 4}))
 	all := []*matrix.Matrix[int32]{csr, hyper, bitmap, full}
 	for k, f := range []matrix.Format{matrix.CSR, matrix.Hypersparse, matrix.Bitmap, matrix.Full} {
 		if all[k].Format() != f {
@@ -67,9 +63,7 @@ func TestBinaryVectors(t *testing.T) {
 	sparse, _ := matrix.VectorFromTuples(matrix.MaxDim, []int{3, matrix.MaxDim - 1}, []bool{true, false}, nil)
 	full, _ := matrix.VectorOf([]bool{true, false, true})
 	bitmap, _ := matrix.VectorFromTuples(4, []int{2}, []bool{true}, nil)
-	if err := bitmap.SetFormat(matrix.Bitmap); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(bitmap.SetFormat(matrix.Bitmap))
 	for _, v := range []*matrix.Vector[bool]{sparse, full, bitmap, matrix.NewVector[bool](0), {}} {
 		data, err := v.MarshalBinary()
 		if err != nil {
@@ -122,9 +116,7 @@ func TestBinaryTypeErrors(t *testing.T) {
 		t.Errorf("int64 as float64: got %v, want a *TypeError that names both", err)
 	}
 	path := filepath.Join(t.TempDir(), "a.hgb")
-	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(path, b.Bytes(), 0o666))
 	_, err = OpenMapped[float64](path)
 	if !errors.Is(err, matrix.ErrType) || !strings.HasPrefix(err.Error(), path+": graphio.") {
 		t.Errorf("of a mapped file: %v, want its path", err)
@@ -233,10 +225,7 @@ func TestUnmarshalSurplus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blockBytes, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	blockBytes := sure.Get(os.ReadFile(path))
 	into, vector := matrix.New[int32](0, 0), matrix.NewVector[int32](0)
 	for _, c := range []struct {
 		reason string
@@ -361,10 +350,7 @@ func TestBinaryLarge(t *testing.T) {
 	for i := range 1 << 20 {
 		b.Add(i, i%1000, float32(i))
 	}
-	a, err := b.Build(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(b.Build(nil))
 	var buf bytes.Buffer
 	var last int64
 	if err := WriteBinary(&buf, a, Progress(func(n int64) { last = n })); err != nil || last != int64(buf.Len()) {
@@ -377,10 +363,7 @@ func TestBinaryLarge(t *testing.T) {
 }
 
 func TestBinaryOptions(t *testing.T) {
-	a, err := matrix.FromTuples(3, 3, []int{0, 2, 0}, []int{1, 0, 2}, []float64{5, 7, 2}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(3, 3, []int{0, 2, 0}, []int{1, 0, 2}, []float64{5, 7, 2}, nil))
 	var file bytes.Buffer
 	if err := WriteBinary(&file, a); err != nil {
 		t.Fatal(err)

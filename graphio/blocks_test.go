@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -58,10 +59,7 @@ func writeBlocks(t *testing.T, path string, a *matrix.Matrix[int32], bounds []in
 	if err := f.Finish(); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := sure.Get(os.ReadFile(path))
 	return data
 }
 
@@ -121,10 +119,7 @@ func TestBlockFileResumes(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	part, err := os.ReadFile(path + ".part")
-	if err != nil {
-		t.Fatal(err)
-	}
+	part := sure.Get(os.ReadFile(path + ".part"))
 	if _, _, err := ReadFile[int32](path + ".part"); !errors.Is(err, ErrParse) {
 		t.Errorf("a part was read: %v", err)
 	}
@@ -133,9 +128,7 @@ func TestBlockFileResumes(t *testing.T) {
 		if !longtest.Enabled() && cut%5 != 0 && cut != len(part) {
 			continue
 		}
-		if err := os.WriteFile(path+".part", part[:cut], 0o666); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(path+".part", part[:cut], 0o666))
 		f, err := CreateBlocks[int32](path, 12, 6, bounds, []byte("a test"))
 		if err != nil {
 			t.Fatal(err)
@@ -156,9 +149,7 @@ func TestBlockFileResumes(t *testing.T) {
 		}
 	}
 	// Another job starts from the beginning.
-	if err := os.WriteFile(path+".part", part, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(path+".part", part, 0o666))
 	if BlocksOf[int32](path, 12, 6, []byte("a test")) == nil || BlocksOf[int32](path, 12, 6, []byte("another")) != nil || BlocksOf[int64](path, 12, 6, []byte("a test")) != nil {
 		t.Error("BlocksOf mistakes one job for another")
 	}
@@ -303,9 +294,7 @@ func TestMapped(t *testing.T) {
 		if err := WriteBinary(&b, a); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(path, b.Bytes(), 0o666))
 		m, err := OpenMapped[int32](path)
 		if err != nil {
 			t.Fatal(err)
@@ -325,9 +314,7 @@ func TestMapped(t *testing.T) {
 			t.Errorf("the file changed: %v", err)
 		}
 		for cut := range b.Len() {
-			if err := os.WriteFile(path, b.Bytes()[:cut], 0o666); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(os.WriteFile(path, b.Bytes()[:cut], 0o666))
 			if _, err := OpenMapped[int32](path); !errors.Is(err, ErrParse) {
 				t.Fatalf("cut at %d: %v", cut, err)
 			}
@@ -353,10 +340,7 @@ func TestRowWriter(t *testing.T) {
 				b.Add(i-lo, int(st.Idx[p]), st.Val[p])
 			}
 		}
-		m, err := b.Build(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := sure.Get(b.Build(nil))
 		return m
 	}
 	for name, c := range map[string]struct {

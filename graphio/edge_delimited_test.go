@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -306,9 +307,7 @@ func TestSymmetriseRules(t *testing.T) {
 	}
 	a := mustTuples(t, 3, 3, []int{0, 1, 1, 0}, []int{1, 0, 1, 2}, []int{1, 4, 5, 8})
 	for _, format := range []matrix.Format{matrix.CSR, matrix.Hypersparse} {
-		if err := a.SetFormat(format); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(a.SetFormat(format))
 		var b bytes.Buffer
 		if err := WriteBinary(&b, a); err != nil {
 			t.Fatal(err)

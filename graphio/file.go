@@ -178,7 +178,7 @@ func writeFile(path string, a rep.Matrix, write func(io.Writer, rep.Matrix, *cor
 	if format < fileFormats && table()[format].zipped && (gz || o.Compress) {
 		return &core.OptionError{Op: "graphio.WriteFile", Option: "Gzip", Reason: format.String() + " is not compressed by gzip"}
 	}
-	format.give(&o.Common)
+	format.setIn(&o.Common)
 	return atomicfile.WriteFile(o.Ctx, path, func(w io.Writer) error {
 		buffered := bufio.NewWriterSize(w, 1<<16)
 		if !gz && !o.Compress {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -39,15 +40,11 @@ func TestFiles(t *testing.T) {
 	// The content takes precedence over the name.
 	data, _ := os.ReadFile(filepath.Join(dir, "a.mtx.gz"))
 	odd := filepath.Join(dir, "a.unknown")
-	if err := os.WriteFile(odd, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(odd, data, 0o600))
 	if b, _, err := ReadFile[float64](odd); err != nil || !a.Equal(b) {
 		t.Errorf("content: got %v, %v", b, err)
 	}
-	if err := os.WriteFile(odd, []byte("1 2 3\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(odd, []byte("1 2 3\n"), 0o600))
 	if _, _, err := ReadFile[float64](odd); !errors.Is(err, ErrParse) || !strings.Contains(err.Error(), odd) {
 		t.Errorf("neither name nor content: got %v", err)
 	}
@@ -61,9 +58,7 @@ func TestFiles(t *testing.T) {
 		t.Errorf("no file: got %v", err)
 	}
 	bad := filepath.Join(dir, "bad.mtx")
-	if err := os.WriteFile(bad, []byte(banner+"coordinate real general\n1 1 1\n2 1 1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(bad, []byte(banner+"coordinate real general\n1 1 1\n2 1 1\n"), 0o600))
 	_, err := ReadMatrixMarketFile[float64](bad)
 	if err == nil || !strings.HasPrefix(err.Error(), bad+":3: row 2 is out of range, want 1…1") {
 		t.Errorf("got %v, want the file and the line in front", err)
@@ -89,9 +84,7 @@ func TestVectorFiles(t *testing.T) {
 func TestWriteFileAtomic(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.mtx")
-	if err := os.WriteFile(path, []byte("before"), 0o640); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(path, []byte("before"), 0o640))
 	a := mustTuples(t, 2, 2, []int{0}, []int{1}, []float64{1})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/hgb"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -66,9 +67,7 @@ func TestReadFileInfo(t *testing.T) {
 	}
 	for name, text := range map[string]string{"x.mtx": "%%MatrixMarket vector\n", "x.hgb": hgb.Magic + "cut", "x.npy": "\x93NUMPY", "x.npz": "PK\x03\x04", "x.graph": "", "x.unknown": "x", "x.csv": "a\n"} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(path, []byte(text), 0o600))
 		if info, err := ReadFileInfo(path); !errors.Is(err, ErrParse) {
 			t.Errorf("%s: %s, %v", name, info, err)
 		}

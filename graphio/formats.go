@@ -46,8 +46,8 @@ const (
 	fileFormats
 )
 
-// give writes the format into the options, with what readers and writers must know of it.
-func (f FileFormat) give(o *core.Common) {
+// setIn writes the format into the options, with what readers and writers must know of it.
+func (f FileFormat) setIn(o *core.Common) {
 	o.Format, o.Packed, o.Separator = uint8(f), f == FormatGraph500Packed, 0
 	switch f {
 	case FormatCSV:
@@ -160,7 +160,7 @@ func whole(read func(io.Reader, *core.ReadOptions) (*sparse.Store, core.Sides, e
 func tuples(f FileFormat) readFunc {
 	read := whole(plaingraph.ReadGraph500)
 	return func(op string, r io.Reader, o *core.ReadOptions) (rep.Matrix, core.Sides, error) {
-		f.give(&o.Common)
+		f.setIn(&o.Common)
 		return read(op, r, o)
 	}
 }

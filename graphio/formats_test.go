@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/npy"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -448,19 +449,11 @@ func TestFormatsTable(t *testing.T) {
 func TestWriteGraphFormats(t *testing.T) {
 	t.Parallel()
 	names := NewLabels([]string{`Ann <"&"> Bo`, "Çid Δ", "x;y", "a, b", "7"})
-	directed, err := matrix.FromTuples(5, 5, []int{0, 1, 4, 2, 2}, []int{1, 0, 4, 3, 0}, []float64{1.5, -2, 1e-9, 3, 1e20}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	both, err := matrix.FromTuples(5, 5, []int{0, 1, 1, 3, 3, 4}, []int{1, 0, 3, 1, 4, 3}, []int64{3, 3, 5, 5, 1 << 60, 1 << 60}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	directed := sure.Get(matrix.FromTuples(5, 5, []int{0, 1, 4, 2, 2}, []int{1, 0, 4, 3, 0}, []float64{1.5, -2, 1e-9, 3, 1e20}, nil))
+	both := sure.Get(matrix.FromTuples(5, 5, []int{0, 1, 1, 3, 3, 4}, []int{1, 0, 3, 1, 4, 3}, []int64{3, 3, 5, 5, 1 << 60, 1 << 60}, nil))
 	truth := matrix.New[bool](5, 5)
 	for c := range both.All() {
-		if err := truth.Set(c.Row, c.Col, true); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(truth.Set(c.Row, c.Col, true))
 	}
 	for _, f := range []FileFormat{FormatMETIS, FormatDIMACS, FormatGraphML, FormatGML} {
 		for _, labels := range []*Labels{nil, names} {
@@ -479,10 +472,7 @@ func TestWriteGraphFormats(t *testing.T) {
 		large.Add(i, i+1, int32(i+1))
 		large.Add(i+1, i, int32(i+1))
 	}
-	line, err := large.Build(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := sure.Get(large.Build(nil))
 	for _, f := range []FileFormat{FormatMETIS, FormatDIMACS, FormatGraphML, FormatGML} {
 		graphRoundTrip(t, f, line, nil, []WriteOption{InFormat(f), Threads(2)})
 	}
@@ -511,10 +501,7 @@ func graphRoundTrip[T matrix.Element](t *testing.T, f FileFormat, a *matrix.Matr
 // TestWriteGMLForOthers: NetworkX wants a point in a real number and a label of each node.
 func TestWriteGMLForOthers(t *testing.T) {
 	t.Parallel()
-	a, err := matrix.FromTuples(2, 2, []int{0, 1}, []int{1, 1}, []float64{1e21, -2.5e-30}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(2, 2, []int{0, 1}, []int{1, 1}, []float64{1e21, -2.5e-30}, nil))
 	var b bytes.Buffer
 	want := "graph [\n  directed 1\n  node [ id 0 label \"0\" ]\n  node [ id 1 label \"1\" ]\n" +
 		"  edge [ source 0 target 1 weight 1.0e+21 ]\n  edge [ source 1 target 1 weight -2.5e-30 ]\n]\n"
@@ -527,10 +514,7 @@ func TestWriteGMLForOthers(t *testing.T) {
 // TestWriteColouring: a .col file has each edge once and no values, and a .max file needs more.
 func TestWriteColouring(t *testing.T) {
 	t.Parallel()
-	a, err := matrix.FromTuples(3, 3, []int{0, 1, 1, 2}, []int{1, 0, 2, 1}, []float64{2, 2, 3, 3}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(3, 3, []int{0, 1, 1, 2}, []int{1, 0, 2, 1}, []float64{2, 2, 3, 3}, nil))
 	dir := t.TempDir()
 	path := filepath.Join(dir, "g.COL.gz")
 	if err := WriteFile(path, a); err != nil {
@@ -559,10 +543,7 @@ func TestWriteColouring(t *testing.T) {
 func TestWriteGraphErrors(t *testing.T) {
 	t.Parallel()
 	make3 := func(rows, cols []int, vals []float64) *matrix.Matrix[float64] {
-		a, err := matrix.FromTuples(3, 3, rows, cols, vals, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := sure.Get(matrix.FromTuples(3, 3, rows, cols, vals, nil))
 		return a
 	}
 	directed := make3([]int{0}, []int{1}, []float64{1})

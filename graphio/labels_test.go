@@ -17,6 +17,7 @@ import (
 	"github.com/hiveblas/hiveblas/graphio/internal/core"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/pieces"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -218,23 +219,17 @@ func TestSidecarOfAnotherFile(t *testing.T) {
 	}
 	// Another program writes the file: its vertices have no names, although the names of before are
 	// there.
-	if err := os.WriteFile(path, []byte(banner+"coordinate integer general\n2 2 1\n1 2 3\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(path, []byte(banner+"coordinate integer general\n2 2 1\n1 2 3\n"), 0o600))
 	if l, err := read(); err != nil || l != nil || warned != nil {
 		t.Errorf("a file without names: %v, %v, %v", l, err, warned)
 	}
 	write("a", "b")
-	if err := os.WriteFile(path+".names", []byte("a\nc\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(path+".names", []byte("a\nc\n"), 0o600))
 	var e *ParseError
 	if _, err := read(); !errors.As(err, &e) || e.Kind != RemedyNames || !strings.Contains(err.Error(), path+".names") {
 		t.Errorf("changed names: %v", err)
 	}
-	if err := os.Remove(path + ".names"); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.Remove(path + ".names"))
 	if l, err := read(); err != nil || l != nil || len(warned) != 1 || warned[0].Kind != RemedyNames {
 		t.Errorf("missing names: %v, %v, %v", l, err, warned)
 	}

@@ -8,16 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // mustTuples builds a matrix of (row, column, value) triples.
 func mustTuples[T comparable](t testing.TB, m, n int, rows, cols []int, vals []T) *matrix.Matrix[T] {
 	t.Helper()
-	a, err := matrix.FromTuples(m, n, rows, cols, vals, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(m, n, rows, cols, vals, nil))
 	return a
 }
 
@@ -171,9 +169,7 @@ func TestVectorMatrixMarket(t *testing.T) {
 	v, _ := matrix.VectorFromTuples(5, []int{1, 4}, []float64{2, 3}, nil)
 	full, _ := matrix.VectorOf([]float64{1, 2, 3})
 	bitmap := v.Clone()
-	if err := bitmap.SetFormat(matrix.Bitmap); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(bitmap.SetFormat(matrix.Bitmap))
 	for _, v := range []*matrix.Vector[float64]{v, full, bitmap, matrix.NewVector[float64](0), matrix.NewVector[float64](1 << 20)} {
 		var b bytes.Buffer
 		if err := WriteVectorMatrixMarket(&b, v); err != nil {

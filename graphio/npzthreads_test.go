@@ -13,6 +13,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -160,13 +161,8 @@ func TestNPYThreads(t *testing.T) {
 	sameReadings[int8](t, "another type", b.Bytes(), FormatNPY, false, []int{100}, allThreads)
 	sameReadings[bool](t, "values that do not fit", b.Bytes(), FormatNPY, false, []int{100}, allThreads)
 	path := filepath.Join(t.TempDir(), "two.npy")
-	if err := os.WriteFile(path, slices.Concat(b.Bytes(), b.Bytes()), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(path, slices.Concat(b.Bytes(), b.Bytes()), 0o666))
+	f := sure.Get(os.Open(path))
 	defer f.Close()
 	for k := range 2 { // the reader reads no more than its array
 		if got, err := ReadNPY[int32](f, inPieces(64)); err != nil || !got.Equal(a) {

@@ -108,7 +108,7 @@ func WithRowColumnLabels(rows, cols *Labels) WriteOption {
 // Without it readers look at the first bytes and then at the extension, writers
 // at the extension.
 func InFormat(f FileFormat) FileOption {
-	return fileOption(func(o *core.Common) { f.give(o) })
+	return fileOption(func(o *core.Common) { f.setIn(o) })
 }
 
 // Delimiter names the character between the fields of an edge list. ' ' stands

@@ -23,6 +23,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -80,19 +81,13 @@ type readOnce[T matrix.Element] struct {
 // readProcesses reads a file as p processes of one rank each, or as one process of p ranks.
 func readProcesses[T matrix.Element](t *testing.T, files []*memoryFile, p int, opts ...ReadOption) (out []readOnce[T], groups []*comm.Group) {
 	t.Helper()
-	ranks, err := comm.Local(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranks := sure.Get(comm.Local(p))
 	for k := range files {
 		mine := ranks[k : k+1]
 		if len(files) == 1 {
 			mine = ranks
 		}
-		g, err := comm.NewGroup(mine)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := sure.Get(comm.NewGroup(mine))
 		groups = append(groups, g)
 	}
 	out = make([]readOnce[T], len(files))
@@ -220,16 +215,11 @@ func binaryCases(t *testing.T) (list []partsCase) {
 			x := splitmix.At(uint64(k), 3)
 			b.Add(int(x%uint64(n))*int(x%uint64(n))/n, int(x>>32%uint64(n)), float64(k%50)-7)
 		}
-		a, err := b.Build(matrix.CombineFunc[float64](func(x, _ float64) float64 { return x }))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := sure.Get(b.Build(matrix.CombineFunc[float64](func(x, _ float64) float64 { return x })))
 		return a
 	}
 	in := func(a *matrix.Matrix[float64], f matrix.Format) *matrix.Matrix[float64] {
-		if err := a.SetFormat(f); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(a.SetFormat(f))
 		return a
 	}
 	csr := add("csr", in(graph(120, 900), matrix.CSR))
@@ -239,10 +229,7 @@ func binaryCases(t *testing.T) (list []partsCase) {
 	hyper := add("hypersparse", in(graph(5000, 40), matrix.Hypersparse))
 	bitmap := add("bitmap", in(graph(20, 150), matrix.Bitmap))
 	add("bitmap, undirected", in(graph(20, 150), matrix.Bitmap), Symmetrise())
-	full, err := matrix.FromDense(7, 7, slices.Repeat([]float64{1.5, 2, -3, 4, 5, 6, 7}, 7))
-	if err != nil {
-		t.Fatal(err)
-	}
+	full := sure.Get(matrix.FromDense(7, 7, slices.Repeat([]float64{1.5, 2, -3, 4, 5, 6, 7}, 7)))
 	dense := add("full", full)
 	add("no entries", matrix.New[float64](9, 9))
 	add("no rows", matrix.New[float64](0, 0))
@@ -301,10 +288,7 @@ func TestReadInPartsBytes(t *testing.T) {
 			b.Add(i, (i*31+d*d*17+d)%n, float64(d)+.5)
 		}
 	}
-	a, err := b.Build(matrix.CombineFunc[float64](func(x, _ float64) float64 { return x }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(b.Build(matrix.CombineFunc[float64](func(x, _ float64) float64 { return x })))
 	for _, f := range []FileFormat{FormatBinary, FormatMatrixMarket, FormatTSV} {
 		var text bytes.Buffer
 		if err := Write(&text, a, InFormat(f)); err != nil {
@@ -336,25 +320,17 @@ func TestReadInPartsBytes(t *testing.T) {
 func TestReadInPartsDisagree(t *testing.T) {
 	text := []byte("%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 1\n")
 	run := func(read func(k int, g *comm.Group) error) (errs [2]error) {
-		ranks, err := comm.Local(2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ranks := sure.Get(comm.Local(2))
 		var wait sync.WaitGroup
 		for k := range ranks {
-			g, err := comm.NewGroup(ranks[k : k+1])
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := sure.Get(comm.NewGroup(ranks[k : k+1]))
 			wait.Go(func() { errs[k] = read(k, g) })
 		}
 		wait.Wait()
 		return errs
 	}
 	path := filepath.Join(t.TempDir(), "a.mtx")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(path, text, 0o600))
 	errs := run(func(k int, g *comm.Group) error {
 		_, _, err := ReadFile[float64](path+strings.Repeat("x", k), On(g))
 		return err
@@ -452,14 +428,9 @@ func sameReading(t *testing.T, where string, want, got readOnce[float64]) {
 // sameCuts compares the blocks with the blocks of the whole matrix, moved to a new group.
 func sameCuts(t *testing.T, where string, whole *matrix.Matrix[float64], out []readOnce[float64], groups []*comm.Group, p int) {
 	t.Helper()
-	g, err := comm.LocalGroup(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := sure.Get(comm.LocalGroup(p))
 	moved := whole.Clone()
-	if err := moved.Move(g); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(moved.Move(g))
 	want, wantCuts := blocksOn(t, moved, g)
 	for k, got := range out {
 		blocks, cuts := blocksOn(t, got.a, groups[k])

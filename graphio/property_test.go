@@ -8,6 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/graphio/internal/build"
 	"github.com/hiveblas/hiveblas/graphio/internal/core"
 	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -32,9 +33,7 @@ func drawMatrix(t *rapid.T, m, n int) (*matrix.Matrix[int], map[matrix.Coord]int
 		for range rapid.IntRange(0, 60).Draw(t, "entries") {
 			c, v := matrix.Coord{Row: drawIndex(t, m), Col: drawIndex(t, n)}, rapid.IntRange(-3, 3).Draw(t, "value")
 			at[c] = v
-			if err := a.Set(c.Row, c.Col, v); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(a.Set(c.Row, c.Col, v))
 		}
 	}
 	formats := []matrix.Format{matrix.Hypersparse}
@@ -44,9 +43,7 @@ func drawMatrix(t *rapid.T, m, n int) (*matrix.Matrix[int], map[matrix.Coord]int
 			formats = append(formats, matrix.Bitmap)
 		}
 	}
-	if err := a.SetFormat(rapid.SampledFrom(formats).Draw(t, "format")); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(a.SetFormat(rapid.SampledFrom(formats).Draw(t, "format")))
 	return a, at
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/hiveblas/hiveblas/graphio/internal/core"
 	"github.com/hiveblas/hiveblas/internal/hgb"
 	"github.com/hiveblas/hiveblas/internal/pieces"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -135,10 +136,7 @@ func TestBinaryThreads(t *testing.T) {
 // piece has another.
 func TestBinaryBools(t *testing.T) {
 	t.Parallel()
-	a, err := matrix.FromDense(1, 300, make([]bool, 300))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromDense(1, 300, make([]bool, 300)))
 	data, err := a.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
@@ -166,14 +164,9 @@ func TestBinaryVectorThreads(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "v.hgb")
-	if err := os.WriteFile(path, slices.Concat([]byte("before"), data, data), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(path, slices.Concat([]byte("before"), data, data), 0o666))
 	for _, threads := range allThreads {
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := sure.Get(os.Open(path))
 		defer f.Close()
 		if _, err := f.Seek(6, io.SeekStart); err != nil {
 			t.Fatal(err)

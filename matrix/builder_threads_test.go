@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/splitmix"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -80,10 +81,7 @@ func TestFormatsByThreads(t *testing.T) {
 		b.Add(i, (i+n/2)%n, float64(i))
 		b.Add(i, i, 1)
 	}
-	want, err := b.Build(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := sure.Get(b.Build(nil))
 	for _, threads := range []int{1, 2, 3, 8, 16} {
 		old := runtime.GOMAXPROCS(threads)
 		got := want.Clone()

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -16,13 +17,8 @@ func TestConcurrentReaders(t *testing.T) {
 			for p := range val {
 				val[p] = p%7 - 3
 			}
-			a, err := matrix.FromDense(50, 40, val)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := a.SetFormat(format); err != nil {
-				t.Fatal(err)
-			}
+			a := sure.Get(matrix.FromDense(50, 40, val))
+			sure.Do(a.SetFormat(format))
 			var wg sync.WaitGroup
 			start := make(chan struct{})
 			for w := range 16 {

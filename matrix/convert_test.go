@@ -27,14 +27,9 @@ func TestConvertInPieces(t *testing.T) {
 				dense[p] = vals[len(vals)-1]
 			}
 		}
-		a, err := matrix.FromTuples(c.m, c.n, rows, cols, vals, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := sure.Get(matrix.FromTuples(c.m, c.n, rows, cols, vals, nil))
 		want := a.Clone()
-		if err := want.SetFormat(matrix.CSR); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(want.SetFormat(matrix.CSR))
 		ptr, idx, val, err := want.CSR()
 		if err != nil {
 			t.Fatal(err)
@@ -46,9 +41,7 @@ func TestConvertInPieces(t *testing.T) {
 			if f == matrix.Full && len(vals) < len(dense) {
 				continue
 			}
-			if err := a.SetFormat(f); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(a.SetFormat(f))
 			r, k, v, err := a.Tuples()
 			if err != nil || !slices.EqualFunc(r, rows, same) || !slices.EqualFunc(k, cols, same) || !slices.Equal(v, vals) {
 				t.Fatalf("%v in %v: the tuples differ, %v", c, f, err)
@@ -100,14 +93,9 @@ func TestVectorDenseInPieces(t *testing.T) {
 		idx, vals = append(idx, i), append(vals, int32(i))
 		want[i] = int32(i)
 	}
-	v, err := matrix.VectorFromTuples(n, idx, vals, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := sure.Get(matrix.VectorFromTuples(n, idx, vals, nil))
 	for _, f := range []matrix.Format{matrix.CSR, matrix.Bitmap} {
-		if err := v.SetFormat(f); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(v.SetFormat(f))
 		if got := sure.Get(v.Dense(7)); !slices.Equal(got, want) {
 			t.Errorf("%v: Dense differs", f)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -18,15 +19,10 @@ func TestExport(t *testing.T) {
 		for range min(m*n/2, 300) {
 			b.Add(rng.IntN(m), rng.IntN(n), int32(rng.IntN(9)+1))
 		}
-		a, err := b.Build(matrix.CombineFunc[int32](func(x, _ int32) int32 { return x }))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := sure.Get(b.Build(matrix.CombineFunc[int32](func(x, _ int32) int32 { return x })))
 		for _, f := range []matrix.Format{matrix.CSR, matrix.Hypersparse, matrix.Bitmap} {
 			a := a.Clone()
-			if err := a.SetFormat(f); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(a.SetFormat(f))
 			ptr, idx, val, err := a.CSR()
 			if err != nil || len(ptr) != m+1 {
 				t.Fatalf("%v %v: %d offsets (%v)", dims, f, len(ptr), err)

@@ -8,19 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
 func TestJSON(t *testing.T) {
-	a, err := matrix.FromTuples(3, 4, []int{2, 0, 0}, []int{1, 3, 0}, []float64{-1.5, 2, 4}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(3, 4, []int{2, 0, 0}, []int{1, 3, 0}, []float64{-1.5, 2, 4}, nil))
 	const want = `{"rows":3,"cols":4,"row":[0,0,2],"col":[0,3,1],"value":[4,2,-1.5]}`
 	for _, f := range []matrix.Format{matrix.CSR, matrix.Hypersparse, matrix.Bitmap} {
-		if err := a.SetFormat(f); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(a.SetFormat(f))
 		got, err := json.Marshal(a)
 		if err != nil || string(got) != want {
 			t.Errorf("%v: %s, %v; want %s", f, got, err, want)
@@ -66,10 +62,7 @@ func TestJSONBytes(t *testing.T) {
 
 func jsonOfBytes[T ~uint8](t *testing.T, list string) {
 	t.Helper()
-	a, err := matrix.FromTuples(2, 2, []int{0, 1}, []int{1, 0}, []T{7, 255}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(2, 2, []int{0, 1}, []int{1, 0}, []T{7, 255}, nil))
 	v, err := matrix.VectorFromTuples(3, []int{0, 2}, []T{7, 255}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -130,9 +123,7 @@ func TestJSONNull(t *testing.T) {
 
 func TestJSONMissingKeys(t *testing.T) {
 	a, v := matrix.New[float64](1, 1), matrix.NewVector[float64](1)
-	if err := errors.Join(a.Set(0, 0, 5), v.Set(0, 5)); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(a.Set(0, 0, 5), v.Set(0, 5))
 	for _, c := range []struct {
 		into any
 		text string
@@ -181,18 +172,14 @@ func TestJSONErrors(t *testing.T) {
 		{"impossible dimensions", `{"rows":-2,"cols":2,"row":[],"col":[],"value":[]}`, matrix.ErrSize},
 	} {
 		a := matrix.New[float64](1, 1)
-		if err := a.Set(0, 0, 5); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(a.Set(0, 0, 5))
 		err := json.Unmarshal([]byte(c.text), a)
 		if x, ok := a.At(0, 0); !errors.Is(err, c.want) || !ok || x != 5 {
 			t.Errorf("%s: error %v, matrix %v", c.reason, err, a.Text())
 		}
 	}
 	bad := matrix.New[float64](1, 1)
-	if err := bad.Set(0, 0, math.NaN()); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(bad.Set(0, 0, math.NaN()))
 	if text, err := json.Marshal(bad); err == nil {
 		t.Errorf("NaN became %s", text)
 	}
@@ -201,10 +188,7 @@ func TestJSONErrors(t *testing.T) {
 		t.Errorf("NaN: %v, want a *JSONError", err)
 	}
 	type plain struct{ A int }
-	structs, err := matrix.FromTuples(1, 1, []int{0}, []int{0}, []plain{{1}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	structs := sure.Get(matrix.FromTuples(1, 1, []int{0}, []int{0}, []plain{{1}}, nil))
 	if _, err := structs.MarshalJSON(); !errors.As(err, &typed) || !strings.Contains(err.Error(), "matrix/jsonvalues") {
 		t.Errorf("structs without encoding/json: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -72,9 +73,7 @@ func changesEqualMap[T comparable](t *testing.T, m, n, entries, steps int, value
 		switch r.IntN(12) {
 		case 0, 1, 2, 3, 4:
 			v := value(r)
-			if err := x.a.Set(c.Row, c.Col, v); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(x.a.Set(c.Row, c.Col, v))
 			x.want[c] = v
 		case 5, 6, 7, 8:
 			if err := x.a.Delete(c.Row, c.Col); err != nil {
@@ -145,13 +144,9 @@ func TestChangesEqualMap(t *testing.T) {
 func TestPinnedChanges(t *testing.T) {
 	for _, f := range []matrix.Format{matrix.CSR, matrix.Hypersparse} {
 		a := matrix.New[int](1000, 1000)
-		if err := a.SetFormat(f); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(a.SetFormat(f))
 		for k := range 2000 {
-			if err := a.Set(k*7%1000, k*13%1000, k); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(a.Set(k*7%1000, k*13%1000, k))
 		}
 		if a.Format() != f {
 			t.Errorf("the format is %v, want %v", a.Format(), f)
@@ -209,15 +204,11 @@ func TestReadersMergeOnce(t *testing.T) {
 func TestSetCopiesLittle(t *testing.T) {
 	n := 100_000
 	a := matrix.New[float64](n, n)
-	if err := a.SetFormat(matrix.CSR); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(a.SetFormat(matrix.CSR))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for k := range 20_000 {
-		if err := a.Set(k*7919%n, k*104729%n, 1); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(a.Set(k*7919%n, k*104729%n, 1))
 		if k%1000 == 0 {
 			_ = a.Row(k)
 		}

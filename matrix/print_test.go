@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -36,9 +37,7 @@ func TestPrint(t *testing.T) {
 	full, _ := matrix.FromDense(3, 3, []float32{1, 2.5, -3, 100, 0, 6, 7, 8, 9})
 	show("full", full)
 	bitmap := mustTuples(t, 3, 3, []int{0, 2, 2}, []int{2, 0, 1}, []int{1, 20, 300})
-	if err := bitmap.SetFormat(matrix.Bitmap); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(bitmap.SetFormat(matrix.Bitmap))
 	show("bitmap", bitmap)
 	wide := matrix.NewBuilder[int](30, 30)
 	for i := range 30 {
@@ -65,14 +64,9 @@ func TestPrint(t *testing.T) {
 
 	golden := filepath.Join("testdata", "print.golden")
 	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(golden, []byte(b.String()), 0o644))
 	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := sure.Get(os.ReadFile(golden))
 	if b.String() != string(want) {
 		t.Errorf("output differs from %s (run with -update to accept):\n%s", golden, b.String())
 	}

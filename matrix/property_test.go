@@ -6,6 +6,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"pgregory.net/rapid"
 )
@@ -69,10 +70,7 @@ func draw(t *rapid.T, m, n int) (*matrix.Matrix[int], model) {
 			o.at[c] = v
 		}
 	}
-	a, err := b.Build(matrix.CombineFunc[int](func(x, y int) int { return 10*x + y }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(b.Build(matrix.CombineFunc[int](func(x, y int) int { return 10*x + y })))
 	return a, o
 }
 
@@ -87,9 +85,7 @@ func drawFormat(t *rapid.T, a *matrix.Matrix[int], o model) {
 	if small(o) {
 		formats = append(formats, matrix.Bitmap)
 	}
-	if err := a.SetFormat(rapid.SampledFrom(formats).Draw(t, "format")); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(a.SetFormat(rapid.SampledFrom(formats).Draw(t, "format")))
 }
 
 func TestPropertyBuilder(t *testing.T) {
@@ -148,9 +144,7 @@ func TestPropertySetDelete(t *testing.T) {
 				}
 			} else {
 				o.at[c] = v
-				if err := a.Set(c.Row, c.Col, v); err != nil {
-					t.Fatal(err)
-				}
+				sure.Do(a.Set(c.Row, c.Col, v))
 			}
 			o.same(t, a)
 		}
@@ -216,9 +210,7 @@ func TestPropertyResize(t *testing.T) {
 		if max(m2, n2) > 5000 { // the pinned format would take memory by position
 			_ = a.SetFormat(matrix.Automatic)
 		}
-		if err := a.Resize(m2, n2); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(a.Resize(m2, n2))
 		o.m, o.n = m2, n2
 		o.same(t, a)
 	})
@@ -273,9 +265,7 @@ func TestPropertyEqual(t *testing.T) {
 		}
 		c := matrix.Coord{index(t, m), index(t, n)}
 		old, had := b.At(c.Row, c.Col)
-		if err := b.Set(c.Row, c.Col, old+1); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(b.Set(c.Row, c.Col, old+1))
 		if a.Equal(b) || b.Equal(a) {
 			t.Fatalf("a change of entry %v, before %d, %v, does not affect Equal", c, old, had)
 		}
@@ -300,9 +290,7 @@ func TestPropertyVector(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n < 10 && rapid.Bool().Draw(t, "bitmap") {
-				if err := v.SetFormat(matrix.Bitmap); err != nil {
-					t.Fatal(err)
-				}
+				sure.Do(v.SetFormat(matrix.Bitmap))
 			}
 		}
 		if v.NVals() != int64(len(at)) {
@@ -314,9 +302,7 @@ func TestPropertyVector(t *testing.T) {
 			}
 		}
 		w := v.Clone()
-		if err := w.Resize(n - 1); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(w.Resize(n - 1))
 		delete(at, n-1)
 		if w.NVals() != int64(len(at)) || w.Size() != n-1 || v.Equal(w) {
 			t.Fatalf("resized to %v", w)
@@ -340,10 +326,7 @@ func TestPropertyMarshal(t *testing.T) {
 // mustTuples builds a matrix of (row, column, value) triples.
 func mustTuples[T comparable](t testing.TB, m, n int, rows, cols []int, vals []T) *matrix.Matrix[T] {
 	t.Helper()
-	a, err := matrix.FromTuples(m, n, rows, cols, vals, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(m, n, rows, cols, vals, nil))
 	return a
 }
 

@@ -99,10 +99,7 @@ func TestBuilderReportsOnce(t *testing.T) {
 
 // TestTuplesRoundTrip: FromTuples takes what Tuples returns, and lists of other integers.
 func TestTuplesRoundTrip(t *testing.T) {
-	a, err := matrix.FromTuples(3, 4, []int{2, 0, 2}, []int{1, 3, 0}, []float64{1, 2, 3}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(3, 4, []int{2, 0, 2}, []int{1, 3, 0}, []float64{1, 2, 3}, nil))
 	rows, cols, vals, _ := a.Tuples()
 	if b, err := matrix.FromTuples(3, 4, rows, cols, vals, nil); err != nil || !b.Equal(a) {
 		t.Errorf("from []int32: %v, %v", b, err)
@@ -138,18 +135,14 @@ func TestPinsSurvive(t *testing.T) {
 	} {
 		for name, change := range map[string]func(a *matrix.Matrix[int]) *matrix.Matrix[int]{
 			"Resize": func(a *matrix.Matrix[int]) *matrix.Matrix[int] {
-				if err := a.Resize(5, 6); err != nil {
-					t.Fatal(err)
-				}
+				sure.Do(a.Resize(5, 6))
 				return a
 			},
 			"Clear":         func(a *matrix.Matrix[int]) *matrix.Matrix[int] { a.Clear(); return a },
 			"Clone, Resize": func(a *matrix.Matrix[int]) *matrix.Matrix[int] { b := a.Clone(); _ = b.Resize(5, 6); return b },
 		} {
 			a, _ := matrix.NewFull(4, 4, 1)
-			if err := a.SetFormat(c.pin); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(a.SetFormat(c.pin))
 			a = change(a)
 			if a.Format() != c.want {
 				t.Errorf("%v after %s is %v", c.pin, name, a.Format())
@@ -225,9 +218,7 @@ func second[T any](_ T, err error) error { return err }
 func TestView(t *testing.T) {
 	for _, f := range []matrix.Format{matrix.CSR, matrix.Hypersparse, matrix.Bitmap} {
 		a, err := matrix.FromTuples(3, 4, []int{0, 2, 2, 1}, []int{3, 1, 0, 3}, []float64{1, 2, 3, 4}, nil)
-		if err := errors.Join(err, a.SetFormat(f)); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(err, a.SetFormat(f))
 		list := func(v *matrix.View[float64]) (out []string) {
 			for c, x := range v.All() {
 				if y, ok := v.At(c.Row, c.Col); !ok || y != x {

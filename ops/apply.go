@@ -16,8 +16,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// nothing is no argument of one value.
-func nothing(*remoteCall) pass.Bound { return pass.NoBound }
+// noBound is no argument of one value.
+func noBound(*remoteCall) pass.Bound { return pass.NoBound }
 
 // single checks the operand of an operation on one matrix or vector. invalid is the error of the
 // operator, from checkOperator.
@@ -95,7 +95,7 @@ func (c *call) apply(d dest, f unary, a rep.View) error {
 			return device.Func{Name: f.name, Text: f.cuda, X: h.typeOf(a.Type()), Out: h.typeOf(t.c), UsesX: true}
 		}
 		if t.vector && c.recorded() {
-			return c.applied(text, a, nothing, false, func() error { return c.apply(d, f, a) })
+			return c.applied(text, a, noBound, false, func() error { return c.apply(d, f, a) })
 		}
 		h := c.newRemote(a.Dims())
 		return h.apply(text(h), a, nil, false)
@@ -183,7 +183,7 @@ func (c *call) applyIndex(d dest, f indexOp, a rep.View) error {
 			return device.Func{Name: f.name, Text: c.shifted(f.cuda), X: h.typeOf(a.Type()), Out: h.typeOf(t.c), UsesX: f.k.UsesValue}
 		}
 		if t.vector && c.recorded() {
-			return c.applied(text, a, nothing, false, func() error { return c.applyIndex(d, f, a) })
+			return c.applied(text, a, noBound, false, func() error { return c.applyIndex(d, f, a) })
 		}
 		h := c.newRemote(a.Dims())
 		return h.apply(text(h), a, nil, false)

@@ -66,7 +66,7 @@ func (c *call) assignLine(d dest, u rep.View, at int, idx Indices, column bool, 
 	return in.assign(dest{m: d.m}, back, Of(at), All())
 }
 
-// kept are the settings that an operation passes on to those it consists of.
+// kept are the settings that an operation passes on to its parts.
 type kept uint8
 
 const (

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/race"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -33,27 +34,19 @@ func fewList(t *testing.T, n, shift int, zeros bool) *matrix.Vector[int32] {
 			val[k] = 0
 		}
 	}
-	v, err := matrix.VectorFromTuples(n, idx, val, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := sure.Get(matrix.VectorFromTuples(n, idx, val, nil))
 	return v
 }
 
 // fewIn returns few entries in a format, to which the vector is pinned if it is dense.
 func fewIn(t *testing.T, n int, zeros bool, f matrix.Format) *matrix.Vector[int32] {
 	if f == matrix.Full {
-		v, err := matrix.NewFullVector(n, int32(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := sure.Get(matrix.NewFullVector(n, int32(1)))
 		return v
 	}
 	v := fewList(t, n, 1, zeros)
 	if f == matrix.Bitmap {
-		if err := v.SetFormat(f); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(v.SetFormat(f))
 	}
 	return v
 }
@@ -98,28 +91,17 @@ func fewOps(t *testing.T, n int) []fewOp {
 	for i := range n {
 		ptr[i+1], idx[i], val[i] = int64(i+1), int32((i+1)%n), 1
 	}
-	path, err := matrix.FromCSR(n, n, ptr, idx, val)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := sure.Get(matrix.FromCSR(n, n, ptr, idx, val))
 	var rows, cols []int
 	var ones []int32
 	for k := range fewCount {
 		rows, cols, ones = append(rows, fewAt(k, n)), append(cols, fewAt(k, n)+1), append(ones, 1)
 	}
-	hyper, err := matrix.FromTuples(n, n, rows, cols, ones, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := hyper.SetFormat(matrix.Hypersparse); err != nil {
-		t.Fatal(err)
-	}
+	hyper := sure.Get(matrix.FromTuples(n, n, rows, cols, ones, nil))
+	sure.Do(hyper.SetFormat(matrix.Hypersparse))
 	plus, times := semiring.Plus[int32](), semiring.Times[int32]()
 	list := ops.Of(cols...)
-	part, err := matrix.NewFullVector(fewCount, int32(3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	part := sure.Get(matrix.NewFullVector(fewCount, int32(3)))
 	return []fewOp{
 		{"VxM", func(w matrix.VectorTarget[int32]) error { return ops.VxM(w, semiring.PlusTimes[int32](), u, path) }},
 		{"VxM/any", func(w matrix.VectorTarget[int32]) error {
@@ -221,10 +203,7 @@ func TestFewEntriesCostTheSame(t *testing.T) {
 		t.Skip("the race detector allocates and touches memory of its own")
 	}
 	if os.Getenv(fewChild) == "" { // memory that other tests have had may be in huge pages
-		name, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		name := sure.Get(os.Executable())
 		cmd := exec.CommandContext(t.Context(), name, "-test.run=^TestFewEntriesCostTheSame$", "-test.v")
 		cmd.Env = append(os.Environ(), fewChild+"=1")
 		out, err := cmd.CombinedOutput()

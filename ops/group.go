@@ -122,8 +122,8 @@ func (c *call) ended() error {
 	return nil
 }
 
-// because adds to the error of a context why the context ended, for the ranks that hear of it.
-func (c *call) because(err error) error {
+// withCause adds to the error of a context why the context ended, for the ranks that hear of it.
+func (c *call) withCause(err error) error {
 	if err == nil || c.ctx == nil || !errors.Is(err, c.ctx.Err()) {
 		return err
 	}
@@ -202,7 +202,7 @@ func (c *call) runGroup(reads bool, run func(b block, d dest) error) error {
 		}
 		err := run(b, d)
 		written[k] = err == nil
-		return c.because(err)
+		return c.withCause(err)
 	}, shared)
 	if err != nil {
 		if !fresh && slices.Contains(written, true) {
@@ -513,7 +513,7 @@ func (c *call) groupMxMPieces(x []rep.View, b rep.View, pieces int) error {
 			if allowed != nil {
 				mask := matrix.NewInside(allowed[k].Type(), rows, to-from)
 				if err := begin("Extract", "", opts).extract(dest{m: mask}, rep.View{Matrix: allowed[k]}, All(), Span(from, to)); err != nil {
-					return c.because(err)
+					return c.withCause(err)
 				}
 				if err := mask.Move(placeOn(g, k), false, 0); err != nil {
 					return err
@@ -522,7 +522,7 @@ func (c *call) groupMxMPieces(x []rep.View, b rep.View, pieces int) error {
 			}
 			in := begin(c.op, c.name, append(opts, Using(c.method), withLocal(localRun{shift: 0})))
 			in.ring = c.ring
-			return c.because(in.mxm(d, x[k], y[k]))
+			return c.withCause(in.mxm(d, x[k], y[k]))
 		}, shared)
 		if err != nil {
 			return err

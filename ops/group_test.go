@@ -11,6 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/conformance"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/race"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -24,10 +25,7 @@ func TestGroupConformance(t *testing.T) {
 	for n, p := range []int{1, 2, 3, 4, 7} {
 		t.Run(fmt.Sprint(p, " ranks"), func(t *testing.T) {
 			t.Parallel()
-			g, err := comm.LocalGroup(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := sure.Get(comm.LocalGroup(p))
 			conformance.Run(t, onGroup{g, n})
 		})
 	}
@@ -74,10 +72,7 @@ func (b onGroup) First() int {
 }
 
 func TestGroupRefuses(t *testing.T) {
-	g, err := comm.LocalGroup(2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := sure.Get(comm.LocalGroup(2))
 	c := matrix.New[float64](4, 4, matrix.On(g))
 	at := semiring.NewIndexBinary("at", func(x, y float64, i, k, j int) float64 { return x * y * float64(k) }, "x * y * k")
 	s := semiring.New(semiring.Plus[float64](), at)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -82,15 +83,9 @@ func TestGroupBits(t *testing.T) {
 	for _, size := range []struct{ n, entries int }{{3, 5}, {700, 90000}} {
 		want := groupPipeline(t, nil, size.n, size.entries)
 		for _, p := range atThreads(1, 2, 3, 4, 7) {
-			ranks, err := comm.Local(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			ranks := sure.Get(comm.Local(p))
 			for _, limit := range []int64{0, 200000} {
-				g, err := comm.NewGroup(ranks, comm.GatherLimit(limit))
-				if err != nil {
-					t.Fatal(err)
-				}
+				g := sure.Get(comm.NewGroup(ranks, comm.GatherLimit(limit)))
 				got := groupPipeline(t, g, size.n, size.entries)
 				if len(got) != len(want) {
 					t.Fatalf("%d ranks: %d words, want %d", p, len(got), len(want))
@@ -113,10 +108,7 @@ func TestGroupErrors(t *testing.T) {
 	if err := ops.AssignVectorScalar(v, 1, ops.All()); !errors.Is(err, ops.ErrPlace) {
 		t.Error(err)
 	}
-	g, err := comm.LocalGroup(2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := sure.Get(comm.LocalGroup(2))
 	if err := matrix.New[string](3, 3).Move(g); !errors.Is(err, matrix.ErrInvalid) {
 		t.Error("values with pointers on a group:", err)
 	}
@@ -154,16 +146,12 @@ func TestGroupCutsChange(t *testing.T) {
 	const n = 61
 	a, b := matrix.New[int64](n, n), matrix.New[int64](n, n)
 	for i := range n {
-		if err := a.Set(i, (i+1)%n, int64(i+1)); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(a.Set(i, (i+1)%n, int64(i+1)))
 		for j := range n {
 			if i > 5 && j > 5 && j != i {
 				continue
 			}
-			if err := b.Set(j, i, int64(i+2*j)); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(b.Set(j, i, int64(i+2*j)))
 		}
 	}
 	times := semiring.PlusTimes[int64]()
@@ -172,14 +160,9 @@ func TestGroupCutsChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []int{3, 7} {
-		g, err := comm.LocalGroup(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := sure.Get(comm.LocalGroup(p))
 		left := a.Clone()
-		if err := left.Move(g); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(left.Move(g))
 		before := slices.Clone(g.Cuts(n))
 		c := matrix.New[int64](n, n, matrix.On(g))
 		if err := ops.MxM[int64, int64](c, times, left, b.Clone().T()); err != nil {

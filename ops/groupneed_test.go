@@ -10,6 +10,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -26,10 +27,7 @@ func received(g *comm.Group) (n int64) {
 
 func localGroup(t *testing.T, p int) *comm.Group {
 	t.Helper()
-	g, err := comm.LocalGroup(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := sure.Get(comm.LocalGroup(p))
 	return g
 }
 
@@ -58,10 +56,7 @@ func anywhere(t *testing.T, n, entries int) *matrix.Matrix[float64] {
 
 func built(t *testing.T, b *matrix.Builder[float64]) *matrix.Matrix[float64] {
 	t.Helper()
-	a, err := b.Build(matrix.CombineFunc[float64](func(x, _ float64) float64 { return x }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(b.Build(matrix.CombineFunc[float64](func(x, _ float64) float64 { return x })))
 	return a
 }
 
@@ -157,20 +152,13 @@ func TestReplicated(t *testing.T) {
 	const n = 200
 	s := semiring.PlusTimes[float64]()
 	host := anywhere(t, n, 3000)
-	x, err := matrix.NewFullVector(n, 0.75)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := sure.Get(matrix.NewFullVector(n, 0.75))
 	product, image := matrix.New[float64](n, n), matrix.NewVector[float64](n)
-	if err := errors.Join(ops.MxM(product, s, host, host), ops.MxV(image, s, host, x)); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(ops.MxM(product, s, host, host), ops.MxV(image, s, host, x))
 	for _, p := range []int{1, 2, 3, 7} {
 		g := localGroup(t, p)
 		a, b := inBlocks(t, host, g), inBlocks(t, host, g)
-		if err := b.Move(g, matrix.Replicated); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(b.Move(g, matrix.Replicated))
 		v := matrix.NewVector[float64](n, matrix.On(g, matrix.Replicated))
 		if err := ops.AssignVectorScalar(v, 0.75, ops.All()); err != nil {
 			t.Fatal(err)
@@ -187,9 +175,7 @@ func TestReplicated(t *testing.T) {
 			t.Fatalf("%d ranks: %d entries", p, a.NVals())
 		}
 		received(g)
-		if err := errors.Join(ops.MxM(c, s, a, b), ops.MxV(w, s, a, v, ops.Using(ops.Pull))); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(ops.MxM(c, s, a, b), ops.MxV(w, s, a, v, ops.Using(ops.Pull)))
 		if got := received(g); got != 0 {
 			t.Errorf("%d ranks: products with replicated operands take %d bytes", p, got)
 		}
@@ -213,9 +199,7 @@ func TestReplicated(t *testing.T) {
 			t.Errorf("%d ranks: a replicated result differs, or has to be gathered again", p)
 		}
 		for range 2 { // in place, with an accumulator: as on one place
-			if err := errors.Join(ops.MxM(whole.Accum(semiring.Plus[float64]()), s, a, whole), ops.MxM(product.Accum(semiring.Plus[float64]()), s, host, product)); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(ops.MxM(whole.Accum(semiring.Plus[float64]()), s, a, whole), ops.MxM(product.Accum(semiring.Plus[float64]()), s, host, product))
 		}
 		if !slices.Equal(entriesOf(t, whole), entriesOf(t, product)) {
 			t.Errorf("%d ranks: other bits of an accumulated replicated result", p)
@@ -249,10 +233,7 @@ func TestReplicatedProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	expected := entriesOf(t, want)
-	ranks, err := comm.Local(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranks := sure.Get(comm.Local(p))
 	errs := make([]error, p)
 	var wait sync.WaitGroup
 	for k := range ranks {
@@ -279,7 +260,5 @@ func TestReplicatedProcesses(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(errors.Join(errs...))
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -11,10 +12,7 @@ import (
 // Lists that threads share are checked whole, and the error names the first bad index.
 func TestLongLists(t *testing.T) {
 	const n = 200_000
-	u, err := matrix.VectorOf(make([]float64, n))
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := sure.Get(matrix.VectorOf(make([]float64, n)))
 	for _, bad := range [][]int{nil, {0}, {n - 1}, {131072, 40000, 199999}, {65536, 65535}, {32768}} {
 		list, values, first := make([]int, n), make([]int32, n), n
 		for i := range list {
@@ -27,10 +25,7 @@ func TestLongLists(t *testing.T) {
 		for i := range values {
 			values[i] = int32(list[i])
 		}
-		v, err := matrix.VectorOf(values)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := sure.Get(matrix.VectorOf(values))
 		for _, threads := range []int{1, 2, 3, 16} {
 			for name, idx := range map[string]ops.Indices{"list": ops.Of(list...), "vector": ops.ValuesOf(v)} {
 				w := matrix.NewVector[float64](n)

@@ -5,16 +5,14 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/graphio"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
 
 func TestExtractLabelled(t *testing.T) {
 	t.Parallel()
-	a, err := matrix.FromTuples(3, 3, []int{0, 1, 2}, []int{1, 2, 0}, []int{5, 6, 7}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(3, 3, []int{0, 1, 2}, []int{1, 2, 0}, []int{5, 6, 7}, nil))
 	names := graphio.NewLabels([]string{"ann", "bob", "cid"})
 	g := &graphio.Labelled[int]{Matrix: a, Rows: names, Cols: names}
 	v, _ := matrix.VectorFromTuples(9, []int{3, 8}, []int32{2, 1}, nil)

@@ -1,11 +1,11 @@
 package ops_test
 
 import (
-	"errors"
 	"math"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -36,10 +36,7 @@ func TestSelectLarge(t *testing.T) {
 				}
 			}
 		}
-		a, err := b.Build(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := sure.Get(b.Build(nil))
 		for _, threads := range []int{1, 3} {
 			c := matrix.New[float64](rows, cols)
 			if err := ops.Select(c, keep, a, ops.WithThreads(threads)); err != nil {
@@ -66,13 +63,8 @@ func TestSelectLarge(t *testing.T) {
 			for i := range val {
 				val[i] = float64(i*7919%1000) / 1000
 			}
-			v, err := matrix.VectorOf(val)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := v.SetFormat(format); err != nil {
-				t.Fatal(err)
-			}
+			v := sure.Get(matrix.VectorOf(val))
+			sure.Do(v.SetFormat(format))
 			w := matrix.NewVector[float64](len(val))
 			if err := ops.Select(w, semiring.ValueGT(bound), v); err != nil {
 				t.Fatal(err)
@@ -106,10 +98,7 @@ func TestPullAlikeLarge(t *testing.T) {
 				b.Add(i, (i*31+e*e*977+e)%n, 1)
 			}
 		}
-		a, err := b.Build(semiring.First[float64, float64]())
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := sure.Get(b.Build(semiring.First[float64, float64]()))
 		if got := a.Format() == matrix.Hypersparse; got != (step == 40) {
 			t.Fatalf("format %v", a.Format())
 		}
@@ -125,9 +114,7 @@ func TestPullAlikeLarge(t *testing.T) {
 		for range 2 {
 			for _, uf := range []matrix.Format{matrix.CSR, matrix.Bitmap} {
 				for _, mf := range []matrix.Format{matrix.CSR, matrix.Bitmap} {
-					if err := errors.Join(u.SetFormat(uf), some.SetFormat(mf)); err != nil {
-						t.Fatal(err)
-					}
+					sure.Do(u.SetFormat(uf), some.SetFormat(mf))
 					for name, mask := range map[string]func(w *matrix.Vector[bool]) matrix.VectorTarget[bool]{
 						"no mask": func(w *matrix.Vector[bool]) matrix.VectorTarget[bool] { return w },
 						"a mask": func(w *matrix.Vector[bool]) matrix.VectorTarget[bool] {
@@ -164,9 +151,7 @@ func TestPullAlikeLarge(t *testing.T) {
 				}
 			}
 			for i := 0; i < m; i += step { // change the leading columns of all rows
-				if err := a.Set(i, (i*17)%5, 1); err != nil {
-					t.Fatal(err)
-				}
+				sure.Do(a.Set(i, (i*17)%5, 1))
 			}
 		}
 	}
@@ -174,9 +159,7 @@ func TestPullAlikeLarge(t *testing.T) {
 
 func set(t *testing.T, v *matrix.Vector[bool], i int) {
 	t.Helper()
-	if err := v.Set(i, true); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(v.Set(i, true))
 }
 
 // TestRowLengths multiplies and sums rows of every length up to 50. The values include negative
@@ -206,26 +189,18 @@ func testRowLengths[T float32 | float64](t *testing.T) {
 				b.Add(i, j, values[(i+j)%len(values)])
 			}
 		}
-		a, err := b.Build(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := sure.Get(b.Build(nil))
 		xs := make([]T, cols)
 		for j := range xs {
 			xs[j] = T(j%3) / 2
 		}
-		x, err := matrix.VectorOf(xs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := sure.Get(matrix.VectorOf(xs))
 		least, most := matrix.NewVector[T](rows), matrix.NewVector[T](rows)
 		dots, sums := matrix.NewVector[T](rows), matrix.NewVector[T](rows)
 		pull := ops.Using(ops.Pull)
-		if err := errors.Join(
+		sure.Do(
 			ops.MxV(least, semiring.MinPlus[T](), a, x, pull), ops.MxV(most, semiring.MaxPlus[T](), a, x, pull),
-			ops.MxV(dots, semiring.PlusTimes[T](), a, x, pull), ops.Reduce(sums, semiring.Plus[T](), a)); err != nil {
-			t.Fatal(err)
-		}
+			ops.MxV(dots, semiring.PlusTimes[T](), a, x, pull), ops.Reduce(sums, semiring.Plus[T](), a))
 		for i, row := range a.Rows() {
 			want := [4]T{inf, -inf, 0, 0}
 			for j, v := range row.All() {
@@ -261,13 +236,8 @@ func TestDeleteFewLarge(t *testing.T) {
 		"spread":    {3, 1000, 1001, 9999, 15000},
 		"all apart": {},
 	} {
-		w, err := matrix.VectorFromTuples(n, idx, val, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := w.SetFormat(matrix.CSR); err != nil {
-			t.Fatal(err)
-		}
+		w := sure.Get(matrix.VectorFromTuples(n, idx, val, nil))
+		sure.Do(w.SetFormat(matrix.CSR))
 		s, deleted := matrix.NewVector[bool](n), map[int]bool{}
 		for _, p := range gone {
 			deleted[idx[p]] = true
@@ -276,9 +246,7 @@ func TestDeleteFewLarge(t *testing.T) {
 			deleted[at] = true
 		}
 		for at := range deleted {
-			if err := s.Set(at, true); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(s.Set(at, true))
 		}
 		pattern := matrix.NewVector[bool](n)
 		if err := ops.Apply(pattern.Masked(s.Structure().Not()), semiring.Identity[bool](), w.Pattern()); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/race"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -36,10 +37,7 @@ func TestVectorPieces(t *testing.T) {
 	for i := range list {
 		list[i] = float64(rng.IntN(1000)) // with ties
 	}
-	x, err := matrix.VectorOf(slices.Clone(list))
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := sure.Get(matrix.VectorOf(slices.Clone(list)))
 	perm := rng.Perm(n)
 	byRank := make([]int, n)
 	for i := range byRank {
@@ -53,10 +51,7 @@ func TestVectorPieces(t *testing.T) {
 			mask.Add(i, true)
 		}
 	}
-	m, err := mask.Build(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := sure.Get(mask.Build(nil))
 	fives, others := matrix.NewVectorBuilder[bool](n), matrix.NewVectorBuilder[float64](n)
 	for i := range n {
 		if i%5 == 0 {
@@ -66,21 +61,11 @@ func TestVectorPieces(t *testing.T) {
 			others.Add(i, float64(i))
 		}
 	}
-	small, err := fives.Build(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	holes, err := others.Build(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := holes.SetFormat(matrix.Bitmap); err != nil {
-		t.Fatal(err)
-	}
+	small := sure.Get(fives.Build(nil))
+	holes := sure.Get(others.Build(nil))
+	sure.Do(holes.SetFormat(matrix.Bitmap))
 	for _, f := range []matrix.Format{matrix.CSR, matrix.Bitmap} {
-		if err := errors.Join(small.SetFormat(f), m.SetFormat(f)); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(small.SetFormat(f), m.SetFormat(f))
 		for _, threads := range atThreads(1, 2, 3, 16) {
 			with := ops.WithThreads(threads)
 			for _, k := range []int{0, 1, 10, 700, 70_000} {
@@ -94,10 +79,7 @@ func TestVectorPieces(t *testing.T) {
 				if err := w.Set(perm[0], -3); err != nil { // is overwritten
 					t.Fatal(err)
 				}
-				part, err := matrix.VectorOf(slices.Clone(list[:size]))
-				if err != nil {
-					t.Fatal(err)
-				}
+				part := sure.Get(matrix.VectorOf(slices.Clone(list[:size])))
 				if err := ops.AssignVector(w, part, ops.Of(perm[:size]...), with); err != nil {
 					t.Fatal(err)
 				}
@@ -233,9 +215,7 @@ func TestRowPieces(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []int{len(rows) - 1, 200_000, 100_000} {
-		if err := b.Set(int(rows[p]), int(cols[p]), -1); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(b.Set(int(rows[p]), int(cols[p]), -1))
 	}
 	var wrong *matrix.InvalidError
 	err = ops.SampleWeighted(matrix.New[float64](n, n), b, 5, 3, ops.WithThreads(8))
@@ -295,18 +275,10 @@ func TestInnerOfFullVectors(t *testing.T) {
 	for i := range all {
 		all[i] = i
 	}
-	x, err := matrix.VectorFromTuples(n, all, u, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := matrix.VectorFromTuples(n, all, v, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := sure.Get(matrix.VectorFromTuples(n, all, u, nil))
+	y := sure.Get(matrix.VectorFromTuples(n, all, v, nil))
 	for _, w := range []*matrix.Vector[float64]{x, y} {
-		if err := w.SetFormat(matrix.Full); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(w.SetFormat(matrix.Full))
 	}
 	product := matrix.NewVector[float64](n)
 	if err := ops.EWiseMult(product, semiring.Times[float64](), x, y); err != nil {
@@ -324,17 +296,10 @@ func TestInnerOfFullVectors(t *testing.T) {
 		}
 	}
 	for _, p := range []int{1, 2, 3, 7} {
-		g, err := comm.LocalGroup(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := sure.Get(comm.LocalGroup(p))
 		a, b := x.Clone(), y.Clone()
-		if err := a.Move(g); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Move(g); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(a.Move(g))
+		sure.Do(b.Move(g))
 		if got, err := ops.Inner(semiring.PlusTimes[float64](), a, b); err != nil || math.Float64bits(got) != math.Float64bits(want) {
 			t.Errorf("%d ranks: %v, %v, want %v", p, got, err, want)
 		}
@@ -351,9 +316,7 @@ func TestInnerOfFullVectors(t *testing.T) {
 	if _, err := ops.Inner(semiring.PlusTimes[float64](), x, y, ops.WithContext(ctx)); !errors.Is(err, context.Canceled) {
 		t.Error("cancelled:", err)
 	}
-	if err := errors.Join(y.SetFormat(matrix.Bitmap), y.Delete(5)); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(y.SetFormat(matrix.Bitmap), y.Delete(5))
 	if got, err := ops.Inner(semiring.PlusTimes[float64](), x, y); err != nil || math.Abs(got-want+u[5]*v[5]) > 1e-9 {
 		t.Errorf("without an entry: %v, %v, want about %v", got, err, want-u[5]*v[5])
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -39,10 +40,7 @@ func ties(t *testing.T, m, n, entries int) *matrix.Matrix[float64] {
 	for range entries {
 		b.Add(rng.IntN(m), rng.IntN(n), values[rng.IntN(len(values))])
 	}
-	a, err := b.Build(matrix.CombineFunc[float64](func(x, _ float64) float64 { return x }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(b.Build(matrix.CombineFunc[float64](func(x, _ float64) float64 { return x })))
 	return a
 }
 
@@ -79,9 +77,7 @@ func TestTopKSortArg(t *testing.T) {
 			}
 		}
 		largest, least := matrix.NewVector[int32](m), matrix.NewVector[int32](m)
-		if err := errors.Join(ops.ArgMax(largest, a), ops.ArgMin(least, a)); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(ops.ArgMax(largest, a), ops.ArgMin(least, a))
 		for i, r := range rows {
 			at, ok := largest.At(i)
 			low, _ := least.At(i)
@@ -228,10 +224,7 @@ func powerLawTile(t *testing.T, m, n int, seed uint64) *matrix.Matrix[float64] {
 	for range m * n / 3 {
 		b.Add(rng.IntN(m), rng.IntN(n), rng.Float64())
 	}
-	a, err := b.Build(matrix.CombineFunc[float64](math.Max))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(b.Build(matrix.CombineFunc[float64](math.Max)))
 	return a
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -20,10 +21,7 @@ func TestSample(t *testing.T) {
 		for at := range ties(t, m, n, shape[2]).All() {
 			b.Add(at.Row, at.Col, float64(1+at.Row*n+at.Col))
 		}
-		a, err := b.Build(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := sure.Get(b.Build(nil))
 		for _, k := range []int{0, 1, 3, 1000} {
 			for name, draw := range map[string]func(c *matrix.Matrix[float64], threads int) error{
 				"Sample": func(c *matrix.Matrix[float64], threads int) error {
@@ -34,9 +32,7 @@ func TestSample(t *testing.T) {
 				},
 			} {
 				c, again := matrix.New[float64](m, n), matrix.New[float64](m, n)
-				if err := errors.Join(draw(c, 1), draw(again, 3)); err != nil {
-					t.Fatal(err)
-				}
+				sure.Do(draw(c, 1), draw(again, 3))
 				if !c.Equal(again) {
 					t.Errorf("%v %s: threads change the sample", shape, name)
 				}
@@ -68,10 +64,7 @@ func TestSampleLaw(t *testing.T) {
 			b.Add(i, j, w)
 		}
 	}
-	a, err := b.Build(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(b.Build(nil))
 	for name, c := range map[string]struct {
 		draw func(c *matrix.Matrix[float64]) error
 		p    func(i, j int) float64
@@ -105,10 +98,7 @@ func TestSampleLaw(t *testing.T) {
 
 func TestSampleErrors(t *testing.T) {
 	t.Parallel()
-	a, err := matrix.FromTuples(2, 2, []int{0, 1}, []int{1, 0}, []float64{1, -1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(2, 2, []int{0, 1}, []int{1, 0}, []float64{1, -1}, nil))
 	c := matrix.New[float64](2, 2)
 	for _, err := range []error{ops.Sample(c, a, -1, 0), ops.SampleWeighted(c, a, 1, 0)} {
 		if !errors.Is(err, matrix.ErrInvalid) {

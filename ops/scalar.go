@@ -12,11 +12,10 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// This file has the operations that write a scalar, and those that take one as an argument. See
-// matrix.Scalar.
+// This file has the operations that write a scalar or take one as an argument. See matrix.Scalar.
 
-// again returns a call of another operation with the settings of c, outside of a loop.
-func (c *call) again() *call {
+// nextCall returns a call of another operation with the settings of c, outside of a loop.
+func (c *call) nextCall() *call {
 	out := c.step(c.op)
 	out.name, out.loop = c.name, nil
 	return out
@@ -49,15 +48,15 @@ func (c *call) reduceInto(d dest, m monoid, a rep.View) error {
 		if err := a.Err(); err != nil {
 			return err
 		}
-		return c.again().assignVector("idx", d, noEntries(t.c, 1), All())
+		return c.nextCall().assignVector("idx", d, noEntries(t.c, 1), All())
 	}
 	sum := t.c.Zeroed(1)
-	in := c.again()
+	in := c.nextCall()
 	in.trace, in.traces = nil, nil
 	if err := in.reduceScalar(m, a, t.c, sum.Pointer()); err != nil {
 		return err
 	}
-	return c.again().assignVectorScalar(d, sum, All())
+	return c.nextCall().assignVectorScalar(d, sum, All())
 }
 
 // noEntries is a vector of n positions without entries.
@@ -88,7 +87,7 @@ func (c *call) countInto(d dest, a rep.View) error {
 	if err := a.Err(); err != nil {
 		return err
 	}
-	return c.again().assignVectorScalar(d, sparse.ValuesOf([]int64{n}), All())
+	return c.nextCall().assignVectorScalar(d, sparse.ValuesOf([]int64{n}), All())
 }
 
 // value returns the value of a scalar on the host, none if it has none.
@@ -108,7 +107,7 @@ func (c *call) value(x rep.View) (sparse.Values, error) {
 }
 
 // AssignVectorFrom is [AssignVectorScalar] of the value of a scalar. A scalar without a value
-// assigns no entries: it deletes those within idx and the mask.
+// assigns no entries: it deletes the entries within idx and the mask.
 func AssignVectorFrom[T comparable](dst matrix.VectorTarget[T], x *matrix.Scalar[T], idx Indices, opts ...Option) error {
 	return begin("AssignVectorFrom", "", opts).assignVectorFrom(destOf(dst), x.Inside(), idx)
 }
@@ -132,13 +131,13 @@ func (c *call) assignVectorFrom(d dest, x rep.View, idx Indices) error {
 	case err != nil:
 		return err
 	case !v.None():
-		return c.again().assignVectorScalar(d, v, idx)
+		return c.nextCall().assignVectorScalar(d, v, idx)
 	}
 	list, err := idx.distinct(c, "idx", n, d.place())
 	if err != nil {
 		return err
 	}
-	return c.again().assignVector("idx", d, noEntries(t.c, list.N), idx)
+	return c.nextCall().assignVector("idx", d, noEntries(t.c, list.N), idx)
 }
 
 // AssignFrom is [AssignScalar] of the value of a scalar; see [AssignVectorFrom].
@@ -157,7 +156,7 @@ func (c *call) assignFrom(d dest, x rep.View, rows, cols Indices) error {
 	case err != nil:
 		return err
 	case !v.None():
-		return c.again().assignScalar(d, v, rows, cols)
+		return c.nextCall().assignScalar(d, v, rows, cols)
 	}
 	ri, err := rows.distinct(c, "rows", m, d.place())
 	if err != nil {
@@ -167,7 +166,7 @@ func (c *call) assignFrom(d dest, x rep.View, rows, cols Indices) error {
 	if err != nil {
 		return err
 	}
-	return c.again().assign(d, rep.View{Matrix: newOf(sparse.Empty(t.c, ri.N, ci.N))}, rows, cols)
+	return c.nextCall().assign(d, rep.View{Matrix: newOf(sparse.Empty(t.c, ri.N, ci.N))}, rows, cols)
 }
 
 // ApplyFirstFrom is [ApplyFirst] of the value of a scalar. Without a value the result has no
@@ -208,9 +207,9 @@ func (c *call) applyFrom(d dest, f operator, x rep.View, first bool, a rep.View)
 		return err
 	}
 	if v.None() {
-		return c.again().withoutEntries(d, a)
+		return c.nextCall().withoutEntries(d, a)
 	}
-	return c.again().applyBound(d, f, x.Type(), v, first, a)
+	return c.nextCall().applyBound(d, f, x.Type(), v, first, a)
 }
 
 // withoutEntries is an operation on a with a result without entries.
@@ -248,7 +247,7 @@ func (c *call) selectFrom(d dest, f operator, y rep.View, a rep.View) error {
 		return err
 	}
 	if v.None() {
-		return c.again().withoutEntries(d, a)
+		return c.nextCall().withoutEntries(d, a)
 	}
 	k := &cpu.Predicate{ByValue: true, UsesValue: true, User: f.k.User, Bound: v.Pointer()}
 	k.Keep = func(keep []uint8, vals sparse.Values, _ int, _ []int32, _ int, _ bool) {
@@ -256,7 +255,7 @@ func (c *call) selectFrom(d dest, f operator, y rep.View, a rep.View) error {
 			f.k.BindY(sparse.ValuesOf(unsafe.Slice((*bool)(unsafe.Pointer(&keep[0])), len(keep))), vals, v.Pointer())
 		}
 	}
-	return c.again().choose(d, predicate{k: k, name: f.name, cuda: f.cuda, valid: f.valid}, a)
+	return c.nextCall().choose(d, predicate{k: k, name: f.name, cuda: f.cuda, valid: f.valid}, a)
 }
 
 // Swap exchanges the contents of two matrices, two vectors or two scalars of the same shape and

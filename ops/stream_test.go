@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/stream"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -30,10 +31,7 @@ func pastTheCaches[T semiring.Number](t *testing.T) {
 			}
 			val[i] = x
 		}
-		a, err := matrix.FromDense(m, n, val)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := sure.Get(matrix.FromDense(m, n, val))
 		return a
 	}
 	a, b := full(1, m, n), full(2, m, n)
@@ -43,18 +41,12 @@ func pastTheCaches[T semiring.Number](t *testing.T) {
 		t.Fatal(err)
 	}
 	bitmap := listed.Clone()
-	if err := listed.SetFormat(matrix.CSR); err != nil {
-		t.Fatal(err)
-	}
-	if err := bitmap.SetFormat(matrix.Bitmap); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(listed.SetFormat(matrix.CSR))
+	sure.Do(bitmap.SetFormat(matrix.Bitmap))
 	plus, times := semiring.Plus[T](), semiring.Times[T]()
 	// Its rows, and the rows of the product, have more entries than one buffer.
 	wide := full(4, n, m*n/50)
-	if err := wide.SetFormat(matrix.CSR); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(wide.SetFormat(matrix.CSR))
 	double := semiring.NewUnary("double", func(x T) T { return x + x })
 	cases := map[string]func(c *matrix.Matrix[T], with ops.Option) error{
 		"apply":           func(c *matrix.Matrix[T], with ops.Option) error { return ops.Apply(c, double, a, with) },
@@ -126,10 +118,7 @@ func pastTheCaches[T semiring.Number](t *testing.T) {
 // TestAssignScalarInPlace: the values of a full destination are set in place, and its copies keep
 // theirs.
 func TestAssignScalarInPlace(t *testing.T) {
-	a, err := matrix.FromDense(2, 3, []float64{1, 2, 3, 4, 5, 6})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromDense(2, 3, []float64{1, 2, 3, 4, 5, 6}))
 	before := a.Clone()
 	same := matrix.New[float64](2, 3)
 	if err := ops.Apply(same, semiring.Identity[float64](), a); err != nil {
@@ -138,17 +127,11 @@ func TestAssignScalarInPlace(t *testing.T) {
 	if err := ops.AssignScalar(a, 7, ops.All(), ops.All()); err != nil {
 		t.Fatal(err)
 	}
-	want, err := matrix.NewFull(2, 3, 7.)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := sure.Get(matrix.NewFull(2, 3, 7.))
 	if !a.Equal(want) || before.Equal(a) || !before.Equal(same) {
 		t.Errorf("%v, its copies %v and %v", a, before, same)
 	}
-	v, err := matrix.VectorOf([]bool{true, false, true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := sure.Get(matrix.VectorOf([]bool{true, false, true}))
 	if err := ops.AssignVectorScalar(v, false, ops.All()); err != nil {
 		t.Fatal(err)
 	}

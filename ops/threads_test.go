@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -21,10 +22,7 @@ func powerLaw(t *testing.T, n, entries int, seed uint64) *matrix.Matrix[float64]
 	for p := range rows {
 		rows[p], cols[p], vals[p] = pick(), pick(), rng.NormFloat64()
 	}
-	a, err := matrix.FromTuples(n, n, rows, cols, vals, matrix.CombineFunc[float64](math.Max))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(n, n, rows, cols, vals, matrix.CombineFunc[float64](math.Max)))
 	return a
 }
 
@@ -48,10 +46,7 @@ func TestThreads(t *testing.T) {
 				v.Add(i, rng.NormFloat64())
 			}
 		}
-		u, err := v.Build(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := sure.Get(v.Build(nil))
 		return u
 	}
 	full, half, some, mask := vector(n, 1), vector(n, .5), vector(n, .2), vector(n, .4)

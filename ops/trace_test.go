@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/race"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -18,10 +19,7 @@ func TestTraceMethod(t *testing.T) {
 	graph := func(n int, edge func(b *matrix.Builder[float64])) *matrix.Matrix[float64] {
 		b := matrix.NewBuilder[float64](n, n)
 		edge(b)
-		a, err := b.Build(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := sure.Get(b.Build(nil))
 		return a
 	}
 	clique := func(n int) func(b *matrix.Builder[float64]) {

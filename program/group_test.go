@@ -25,10 +25,7 @@ func path(t *testing.T, n int) *matrix.Matrix[float64] {
 		b.Add(v, v+1, 1)
 		b.Add(v+1, v, 1)
 	}
-	a, err := b.Build(semiring.Max[float64]())
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(b.Build(semiring.Max[float64]()))
 	return a
 }
 
@@ -36,14 +33,9 @@ func path(t *testing.T, n int) *matrix.Matrix[float64] {
 // of rank 0 since the last call.
 func placed(t *testing.T, a *matrix.Matrix[float64], ranks int) (*matrix.Matrix[float64], *comm.Group, func() uint64) {
 	t.Helper()
-	g, err := comm.LocalGroup(ranks)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := sure.Get(comm.LocalGroup(ranks))
 	a = a.Clone()
-	if err := a.Move(g); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(a.Move(g))
 	var last uint64
 	return a, g, func() uint64 {
 		calls := uint64(g.Ranks()[0].Ledger().Of(comm.KindAllToAllV).Calls)

@@ -35,10 +35,7 @@ func randomGraph(t testing.TB, n, edges int, seed uint64) *matrix.Matrix[float64
 		}
 		b.Add(i, j, float64(1+r.IntN(9)))
 	}
-	a, err := b.Build(semiring.Max[float64]())
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(b.Build(semiring.Max[float64]()))
 	return a
 }
 
@@ -170,14 +167,9 @@ func onGroups[V, E, M comparable](t *testing.T, g *matrix.Matrix[E], p Program[V
 		counts = []int{3, 7}
 	}
 	for _, ranks := range counts {
-		at, err := comm.LocalGroup(ranks)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := sure.Get(comm.LocalGroup(ranks))
 		there := g.Clone()
-		if err := there.Move(at); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(there.Move(at))
 		for plan, want := range byPlan {
 			for _, hops := range []int{0, 3, AutoHops} {
 				where := fmt.Sprintf("%s, %d ranks, %d hops", plan, ranks, hops)
@@ -373,10 +365,7 @@ func TestLongRow(t *testing.T) {
 		b.Add(v, 0, float64(v%13))
 		b.Add(0, v, float64(v%11))
 	}
-	g, err := b.Build(semiring.Max[float64]())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := sure.Get(b.Build(semiring.Max[float64]()))
 	sum := Program[float64, float64, float64]{
 		Init:       Init(func(v Vertex) float64 { return float64(v.ID % 7) }, ""),
 		Gather:     Gather(func(src, _, w float64) float64 { return src + w }, ""),

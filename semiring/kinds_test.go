@@ -15,7 +15,7 @@ type (
 	word   uint
 )
 
-// TestKindOf: types of one kind, named ones and those of the same size, share operators, and other
+// TestKindOf: types of one kind, named ones and types of the same size, share operators, and other
 // types do not.
 func TestKindOf(t *testing.T) {
 	sums, pairs := map[*cpu.Sum]string{}, map[*cpu.Ring]string{}

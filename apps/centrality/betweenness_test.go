@@ -9,6 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -122,14 +123,9 @@ func TestBetweennessOfManyPaths(t *testing.T) {
 				return
 			}
 			check("pipeline", g, workflow.Run{Threads: 2, Method: workflow.Pipeline})
-			at, err := comm.LocalGroup(2)
-			if err != nil {
-				t.Fatal(err)
-			}
+			at := sure.Get(comm.LocalGroup(2))
 			ranks := g.Clone()
-			if err := ranks.Move(at); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(ranks.Move(at))
 			check("ranks", ranks, workflow.Run{})
 		})
 	}
@@ -141,9 +137,7 @@ func TestBetweennessOfManyPathsOnDevice(t *testing.T) {
 	c := layered(64, 90) // 2^540 paths
 	host := samples.Build[float64](t, c, matrix.CSR)
 	there := host.Clone()
-	if err := there.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(there.Move(d.Device))
 	o := BetweennessOptions{Sources: []int{0, 70}}
 	want, err := Betweenness(host, o)
 	if err != nil {
@@ -153,9 +147,7 @@ func TestBetweennessOfManyPathsOnDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := got.Centrality.Move(nil); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(got.Centrality.Move(nil))
 	if !samples.SameSums(got.Centrality, want.Centrality, 1e-12) {
 		t.Errorf("the device has %v, want %v", got.Centrality, want.Centrality)
 	}

@@ -13,7 +13,7 @@ import (
 //go:embed kernels/pagerank.cu
 var pageRankText string
 
-func init() { device.Describe("pagerank", device.Always(pageRankProgram)) }
+func init() { device.Describe("pagerank", device.AnyType(pageRankProgram)) }
 
 func pageRankProgram() device.Program {
 	p := workflow.GraphProgram("pagerank", "PageRank", pageRankText, nil)

@@ -28,11 +28,11 @@ func dividedSources(app string, a *matrix.View[bool], sources []int32, run workf
 		return nil, err
 	}
 	s := &sourceDivision{Division: d, sources: sources}
-	s.cuts = workflow.CutEvenly(int64(len(sources)), d.G.Size(), 1, workflow.LeastRange/max(a.NVals(), 1))
+	s.cuts = workflow.CutEvenly(int64(len(sources)), d.G.Size(), 1, d.LeastRange()/max(a.NVals(), 1))
 	if s.graph, err = workflow.Replicas(d, a); err != nil || d.Devices {
 		return s, err
 	}
-	return s, d.Alone(func() error {
+	return s, d.Once(func() error {
 		if err := s.graph[0].Fetch(); err != nil {
 			return err
 		}

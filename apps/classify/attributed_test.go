@@ -16,6 +16,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -74,9 +75,7 @@ func TestReadAttributedErrors(t *testing.T) {
 	cancel()
 	v, e := filepath.Join(t.TempDir(), "v"), filepath.Join(t.TempDir(), "e")
 	for path, text := range map[string]string{v: twoVertices, e: threeEdges} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(path, []byte(text), 0o600))
 	}
 	if _, err := ReadAttributedFiles(v, e, workflow.Run{Context: ctx}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
@@ -113,10 +112,7 @@ func TestClassifyHIVEData(t *testing.T) {
 		t.Skip("no ../shared/data beside the checkout")
 	}
 	file := func(name string) *os.File {
-		f, err := os.Open(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := sure.Get(os.Open(filepath.Join(dir, name)))
 		t.Cleanup(func() { f.Close() })
 		return f
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"pgregory.net/rapid"
@@ -201,9 +202,7 @@ func TestClassifyOnDevice(t *testing.T) {
 			pattern := samples.DrawFeatured(rng, c.np, c.q, c.vertices, c.ofEdges, c.spread)
 			d, p := attributed(t, data, c.vertices, c.ofEdges), attributed(t, pattern, c.vertices, c.ofEdges)
 			for _, g := range []*Attributed{d, p} {
-				if err := g.Move(at.Device); err != nil {
-					t.Fatal(err)
-				}
+				sure.Do(g.Move(at.Device))
 			}
 			for _, corrected := range []bool{false, true} {
 				for _, memory := range []int64{0, int64(4*c.m*c.q)/2 + 1} {

@@ -21,7 +21,7 @@ const (
 	matchSumBytes = 16  // hb_sum
 )
 
-func init() { device.Describe("ac", device.Always(matchProgram)) }
+func init() { device.Describe("ac", device.AnyType(matchProgram)) }
 
 func matchProgram() device.Program {
 	return workflow.GraphProgram("match", "a pattern", matchText, map[string]any{

@@ -18,7 +18,7 @@ const (
 	cdlpAhead = 5   // iterations before the host looks
 )
 
-func init() { device.Describe("cdlp", device.Always(cdlpProgram)) }
+func init() { device.Describe("cdlp", device.AnyType(cdlpProgram)) }
 
 func cdlpProgram() device.Program {
 	return workflow.GraphProgram("cdlp", "label propagation", cdlpText, map[string]any{"HB_CDLP_CHUNK": cdlpChunk})

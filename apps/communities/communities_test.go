@@ -292,11 +292,7 @@ func TestCommunitiesKnown(t *testing.T) {
 
 // The result does not depend on the number of threads, and depends on the seed.
 func TestCommunitiesAreDeterministic(t *testing.T) {
-	for _, x := range []*int{&stepParallel, &stepWork, &wishParallel} {
-		samples.WithValue(t, x, 1)
-	}
-	samples.WithValue(t, &drawGrain, 100)
-	samples.WithValue(t, &workflow.BlockWork, 100)
+	fine := workflow.Tuned(workflow.Tuned(workflow.Run{}, moveGrain{moved: 1, work: 1, wishes: 1, drawn: 100}), workflow.BlockWork(100))
 	scale := 10
 	if longtest.Enabled() {
 		scale = 12
@@ -310,7 +306,8 @@ func TestCommunitiesAreDeterministic(t *testing.T) {
 			var first, bare *CommunitiesResult
 			differ := false
 			for _, threads := range []int{1, 2, 3, 8, 16} {
-				o := CommunitiesOptions{Leiden: leiden, Run: workflow.Run{Threads: threads}, RandomSeed: 1}
+				o := CommunitiesOptions{Leiden: leiden, Run: fine, RandomSeed: 1}
+				o.Threads = threads
 				res := samples.Must[*CommunitiesResult](t)(Communities(a, o))
 				unit := samples.Must[*CommunitiesResult](t)(Communities(a.Pattern(), o))
 				if first == nil {
@@ -323,7 +320,7 @@ func TestCommunitiesAreDeterministic(t *testing.T) {
 				}
 			}
 			for seed := range uint64(4) {
-				res := samples.Must[*CommunitiesResult](t)(Communities(a, CommunitiesOptions{Leiden: leiden, RandomSeed: seed + 2}))
+				res := samples.Must[*CommunitiesResult](t)(Communities(a, CommunitiesOptions{Leiden: leiden, Run: fine, RandomSeed: seed + 2}))
 				differ = differ || !res.Membership.Equal(first.Membership)
 			}
 			if !differ {
@@ -379,9 +376,7 @@ func TestContractionKeepsModularity(t *testing.T) {
 			if c.Row == c.Col {
 				y /= 2
 			}
-			if err := coarse.Set(c.Row, c.Col, y); err != nil {
-				r.Fatal(err)
-			}
+			sure.Do(coarse.Set(c.Row, c.Col, y))
 		}
 		for v, c := range part {
 			if c < 0 {
@@ -436,9 +431,7 @@ func TestCommunitiesOfElementTypes(t *testing.T) {
 	same("the transpose")(Communities(a.T()))
 	bools := matrix.New[bool](s.N, s.N)
 	for c := range a.All() {
-		if err := bools.Set(c.Row, c.Col, true); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(bools.Set(c.Row, c.Col, true))
 	}
 	same("bools")(Communities(bools))
 	for _, f := range []matrix.Format{matrix.CSR, matrix.Hypersparse, matrix.Bitmap} {
@@ -447,9 +440,7 @@ func TestCommunitiesOfElementTypes(t *testing.T) {
 	for _, factor := range []float64{.1, 1e-300, 1e300, math.Pi, 5e-324, 1 << 60, math.MaxFloat64} {
 		b := a.Clone()
 		for c := range a.All() {
-			if err := b.Set(c.Row, c.Col, factor); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(b.Set(c.Row, c.Col, factor))
 		}
 		same(fmt.Sprintf("weights of %g", factor))(Communities(b))
 	}
@@ -491,9 +482,7 @@ func TestCommunitiesErrors(t *testing.T) {
 		}
 	}
 	differ := weights(1)
-	if err := differ.Set(0, 1, 5); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(differ.Set(0, 1, 5))
 	var p *workflow.ParameterError
 	if _, err := Communities(differ); !errors.As(err, &p) || !strings.Contains(err.Error(), "weights of the edges from 0 to 1 and back differ") {
 		t.Errorf("weights that differ: %v", err)
@@ -524,9 +513,7 @@ func TestCommunitiesFromAStart(t *testing.T) {
 	g := samples.Build[float64](t, s, matrix.CSR)
 	start := matrix.NewVector[int32](20)
 	for v := range 18 {
-		if err := start.Set(v, int32(100-v/6)); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(start.Set(v, int32(100-v/6)))
 	}
 	res := samples.Must[*CommunitiesResult](t)(Communities(g, CommunitiesOptions{Start: start}))
 	checkCommunities(t, s, res, 1)

@@ -109,7 +109,8 @@ type louvainAt struct {
 	// Of refinement.
 	part, size, out, joined device.Buffer
 
-	share *louvainShare // of a group; nil on one device
+	share   *louvainShare // of a group; nil on one device
+	divides int64         // see dividedEntries
 }
 
 // kernel returns a kernel of louvain.cu.
@@ -334,7 +335,8 @@ func openLouvain(s *device.Session, g device.Operand, n int, o *CommunitiesOptio
 	if float64(total) >= most {
 		return nil
 	}
-	w := &louvainAt{s: s, o: o, wide: total >= 1<<32, total: int64(total), sums: 4, state: state, first: n, share: share}
+	w := &louvainAt{s: s, o: o, wide: total >= 1<<32, total: int64(total), sums: 4, state: state, first: n, share: share,
+		divides: int64(workflow.Tuning(o.Run, louvainDivides))}
 	if w.wide {
 		w.sums = 8
 	}

@@ -91,9 +91,7 @@ func onBoth[T int32 | int64 | float64 | bool](t *testing.T, d samples.Gpu, what 
 		t.Fatalf("%s: %v", what, err)
 	}
 	there := a.Clone()
-	if err := there.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(there.Move(d.Device))
 	o.Method = workflow.Fused
 	got, err := Communities(there, o)
 	if err != nil {
@@ -173,9 +171,7 @@ func TestCommunitiesNondeterministicOnDevice(t *testing.T) {
 	tuples, groundTruth := gen.Planted(1500, 13500, .3, 3)
 	a := weighted(t, gen.CSR(gen.Symmetrise(tuples)), func(int, int) bool { return true })
 	there := a.Clone()
-	if err := there.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(there.Move(d.Device))
 	for _, leiden := range []bool{false, true} {
 		o := CommunitiesOptions{Leiden: leiden}
 		want := samples.Must[*CommunitiesResult](t)(Communities(a, o))
@@ -211,9 +207,7 @@ func TestCommunitiesOfFractionsOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
 	a := weighted(t, hubsAndGroups(300, 2), func(u, v int) float64 { return math.Sqrt(float64(u + v)) })
 	want := samples.Must[*CommunitiesResult](t)(Communities(a))
-	if err := a.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(a.Move(d.Device))
 	sameCommunities(t, "weights with fractions", samples.Must[*CommunitiesResult](t)(Communities(a)), want)
 	var e *workflow.ParameterError
 	if _, err := Communities(a, CommunitiesOptions{Run: workflow.Run{Method: workflow.Fused}}); !errors.As(err, &e) {

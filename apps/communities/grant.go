@@ -32,7 +32,7 @@ func (m *localMoving) granted(x *wish) bool {
 // grant makes the moves of the wishes that come true, adds their vertices to moved, and returns the
 // gain in modularity, times gainScale.
 func (m *localMoving) grant() int64 {
-	if m.threads > 1 && len(m.wishes) >= wishParallel {
+	if m.threads > 1 && len(m.wishes) >= m.grain.wishes {
 		return m.grantShared()
 	}
 	for k := range m.wishes {

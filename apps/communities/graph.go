@@ -72,7 +72,7 @@ func levelGraphOf(app string, g workflow.Operand, run workflow.Run) (l *levelGra
 func unitGraph(app string, pattern *matrix.View[bool], ptr []int64, idx []int32, run workflow.Run) (*levelGraph, error) {
 	n := len(ptr) - 1
 	var loops atomic.Bool
-	err := workflow.EachBlock(run, workflow.RowBlocks(run.Threads, ptr), func(_, _, lo, hi int) {
+	err := workflow.EachBlock(run, workflow.RowBlocks(run, ptr), func(_, _, lo, hi int) {
 		found := false
 		for v := lo; v < hi; v++ {
 			for _, u := range idx[ptr[v]:ptr[v+1]] {
@@ -155,7 +155,7 @@ func weightedGraph(app string, ptr []int64, idx []int32, val workflow.WeightRead
 	n := len(ptr) - 1
 	// Blocks of rows have partial results, so that the order of sums does not depend on the
 	// threads.
-	bounds := workflow.RowBlocks(run.Threads, ptr)
+	bounds := workflow.RowBlocks(run, ptr)
 	each := func(f func(b, v int, first int64, weights []float64)) error {
 		buffers := make([][]float64, parallel.Threads(run.Threads))
 		return workflow.EachBlock(run, bounds, func(w, b, lo, hi int) {
@@ -221,7 +221,7 @@ func (a *asymmetry) add(row int, col int32, weight uint64) {
 // mirrored reports whether the matrix is symmetric, as far as its asymmetry tells.
 func (l *levelGraph) mirrored(run workflow.Run) (bool, error) {
 	var sum atomic.Uint64
-	err := workflow.EachBlock(run, workflow.RowBlocks(run.Threads, l.ptr), func(_, _, lo, hi int) {
+	err := workflow.EachBlock(run, workflow.RowBlocks(run, l.ptr), func(_, _, lo, hi int) {
 		var part asymmetry
 		for v := lo; v < hi; v++ {
 			for k := l.ptr[v]; k < l.ptr[v+1]; k++ {
@@ -479,7 +479,7 @@ func (l *levelGraph) modularity(run workflow.Run, part []int32, resolution float
 			tot[c] += l.degree[v]
 		}
 	}
-	_ = workflow.EachBlock(run, workflow.RowBlocks(run.Threads, l.ptr), func(w, _, lo, hi int) {
+	_ = workflow.EachBlock(run, workflow.RowBlocks(run, l.ptr), func(w, _, lo, hi int) {
 		sum := int64(0)
 		for v := lo; v < hi; v++ {
 			c := part[v]

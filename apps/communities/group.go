@@ -27,10 +27,12 @@ import (
 // A rank that fails takes part in exchanges until the ranks agree to end, so that the group stays
 // usable.
 
-// louvainDivides is the number of entries of a level for each batch from which devices divide a
-// sweep. It is an estimate: an exchange takes 34 µs on four H200s, and one H200 decides for 9
+// dividedEntries is the number of entries of a level for each batch from which devices divide a
+// sweep. The default is an estimate: an exchange takes 34 µs on four H200s, and one H200 decides for 9
 // (R-MAT 24) to 14 (planted) million entries a millisecond.
-var louvainDivides = int64(2 << 20)
+type dividedEntries int64
+
+const louvainDivides dividedEntries = 2 << 20
 
 // Devices divide a sweep if 1/louvainFewest of the vertices are active: few can have much of the
 // work, because hubs stay active.
@@ -89,7 +91,7 @@ func (h *louvainShare) agree(failed bool, own int64) []rankStatus {
 	if h.ended {
 		return nil
 	}
-	all, err := workflow.Tell(h.w, h.c, rankStatus{int64(workflow.Truth(failed)), own})
+	all, err := workflow.Tell(h.w, h.c, rankStatus{int64(workflow.Bit(failed)), own})
 	h.ended, h.err = err != nil || slices.ContainsFunc(all, func(x rankStatus) bool { return x.failed != 0 }), err
 	return all
 }
@@ -122,13 +124,13 @@ func (h *louvainShare) endByError(s *device.Session, err error) {
 // divides reports whether the ranks divide sweeps of the level.
 func (l *louvainLevel) divides() bool {
 	h := l.w.share
-	return h != nil && !h.ended && h.c.Size() > 1 && l.entries >= louvainDivides
+	return h != nil && !h.ended && h.c.Size() > 1 && l.entries >= l.w.divides
 }
 
 // dividesSweep reports whether the ranks divide a sweep.
 func (m *deviceMoving) dividesSweep() bool {
 	l := m.l
-	return !m.atOnce && !m.whole && l.entries >= louvainDivides*int64(m.batches) && m.active >= l.edged/louvainFewest
+	return !m.atOnce && !m.whole && l.entries >= l.w.divides*int64(m.batches) && m.active >= l.edged/louvainFewest
 }
 
 // begin begins a sweep of a level.

@@ -12,16 +12,13 @@ import (
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
 
 // dividesAll lets devices divide sweeps of any size.
-func dividesAll(t *testing.T) {
-	was := louvainDivides
-	louvainDivides = 1
-	t.Cleanup(func() { louvainDivides = was })
-}
+var dividesAll = workflow.Tuned(workflow.Run{}, dividedEntries(1))
 
 // onPeers compares Communities on a group with the host, and returns how it ran.
 func onPeers[T int32 | int64 | float64 | bool](t *testing.T, g *comm.Group, what string, a *matrix.Matrix[T], o CommunitiesOptions) (method ops.Method) {
@@ -31,9 +28,8 @@ func onPeers[T int32 | int64 | float64 | bool](t *testing.T, g *comm.Group, what
 		t.Fatalf("%s: %v", what, err)
 	}
 	there := a.Clone()
-	if err := there.Move(g); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(there.Move(g))
+	o.Run = dividesAll
 	o.Trace = func(tr ops.Trace) {
 		if tr.Op == "Communities" {
 			method = tr.Method
@@ -52,7 +48,6 @@ func onPeers[T int32 | int64 | float64 | bool](t *testing.T, g *comm.Group, what
 
 // The devices of a group divide the sweeps, and find the communities of the host, bit for bit.
 func TestCommunitiesByPeers(t *testing.T) {
-	dividesAll(t)
 	skew := gen.CSR(gen.Symmetrise(gen.RMAT(7, 8, gen.RMATOptions{})), gen.KeepLoops)
 	tuples, _ := gen.Planted(200, 1600, .3, 1)
 	planted := gen.CSR(gen.Symmetrise(tuples))
@@ -77,17 +72,17 @@ func TestCommunitiesByPeers(t *testing.T) {
 		onPeers(t, g, "fractions", weighted(t, planted, func(u, v int) float64 { return 1 / float64(1+u+v) }), CommunitiesOptions{})
 		onPeers(t, g, "fewer vertices than ranks", weighted(t, gen.CSR(gen.Tuples{NRows: 2, NCols: 2, Rows: []int32{0, 1}, Cols: []int32{1, 0}}), one), CommunitiesOptions{})
 		a := weighted(t, planted, one)
-		if err := a.Move(g); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(a.Move(g))
 		want := samples.Must[*CommunitiesResult](t)(Communities(weighted(t, planted, one)))
-		sameCommunities(t, "without determinism", samples.Must[*CommunitiesResult](t)(Communities(a, CommunitiesOptions{Nondeterministic: true})), want)
+		sameCommunities(t, "without determinism", samples.Must[*CommunitiesResult](t)(Communities(a, CommunitiesOptions{Run: dividesAll, Nondeterministic: true})), want)
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if _, err := Communities(a, CommunitiesOptions{Run: workflow.Run{Context: ctx}}); !errors.Is(err, context.Canceled) {
+		ends := CommunitiesOptions{Run: dividesAll}
+		ends.Context = ctx
+		if _, err := Communities(a, ends); !errors.Is(err, context.Canceled) {
 			t.Errorf("a context that ended: error %v", err)
 		}
-		if _, err := Communities(a); err != nil { // the group stays usable
+		if _, err := Communities(a, CommunitiesOptions{Run: dividesAll}); err != nil { // the group stays usable
 			t.Errorf("after a context that ended: error %v", err)
 		}
 		var bad *workflow.ParameterError
@@ -99,7 +94,6 @@ func TestCommunitiesByPeers(t *testing.T) {
 
 // A collective that fails is the error of all ranks.
 func TestCommunitiesByPeersWhereCollectivesFail(t *testing.T) {
-	dividesAll(t)
 	tuples, _ := gen.Planted(100, 800, .3, 1)
 	a := weighted(t, gen.CSR(gen.Symmetrise(tuples)), func(int, int) bool { return true })
 	for _, call := range []uint64{1, 2, 3, 5, 8, 13, 21} {
@@ -110,7 +104,7 @@ func TestCommunitiesByPeersWhereCollectivesFail(t *testing.T) {
 		there := a.Clone()
 		err := there.Move(g)
 		if err == nil {
-			_, err = Communities(there)
+			_, err = Communities(there, CommunitiesOptions{Run: dividesAll})
 		}
 		var e *comm.RankError
 		if !errors.As(err, &e) || e.Rank != 1 {

@@ -13,7 +13,7 @@ import (
 const draftTolerance = 3e-4
 
 // A graphLevel is the graph of a level of a hierarchy, on the host or on a device. P is a partition
-// of its vertices: a number for each, −1 for those without edges. The zero P is none.
+// of its vertices: a number for each, −1 for vertices without edges. The zero P is none.
 type graphLevel[P any, L any] interface {
 	comparable
 	// vertices returns the number of vertices with edges.
@@ -66,7 +66,7 @@ func allPasses[P any, L graphLevel[P, L]](g L, o *CommunitiesOptions, start P) (
 }
 
 // onePass makes one hierarchy from the communities start, the zero P for single vertices. It
-// returns the communities, those after each level, and the modularity.
+// returns the communities, the communities after each level, and the modularity.
 func onePass[P any, L graphLevel[P, L]](g L, o *CommunitiesOptions, start P, number int) (part P, levels []P, quality float64, err error) {
 	first := g
 	member := g.singles() // the vertex of the level, −1 of a vertex without edges

@@ -86,7 +86,7 @@ type modularityEdges struct {
 // sums returns Σ in(c)/2m and Σ (tot(c)/2m)² for weights multiplied by unit, 0 for a graph without
 // weight.
 func (e *modularityEdges) sums(unit float64) (in, squares float64, err error) {
-	bounds := workflow.RowBlocks(e.run.Threads, e.ptr)
+	bounds := workflow.RowBlocks(e.run, e.ptr)
 	type part struct {
 		inside, total float64
 		fraction      bool

@@ -40,8 +40,10 @@ const leastGain = 1.0 / (1 << 40)
 // always; R-MAT 18: .081 against .077 with 2 always; 200,000 and 262,144 vertices).
 type localMoving struct {
 	g          *levelGraph
+	settings   workflow.Run
 	ctx        context.Context
 	threads    int
+	grain      moveGrain
 	seed       uint64
 	resolution float64
 	level      int
@@ -52,7 +54,7 @@ type localMoving struct {
 	active []uint32
 
 	batch   [][]int32 // vertices of each batch of the sweep
-	drawn   []int32   // the batch of each vertex + 1, 0 of those that are not active in the sweep
+	drawn   []int32   // the batch of each vertex + 1, 0 if it is not active in the sweep
 	order   []int32
 	workers []moveWorker
 	wishes  []wish
@@ -82,7 +84,7 @@ func (x *wish) rank() uint64 {
 }
 
 func newLocalMoving(g *levelGraph, o *CommunitiesOptions, level int) *localMoving {
-	m := &localMoving{g: g, ctx: o.Context, threads: parallel.Threads(o.Threads), seed: o.RandomSeed, resolution: o.Resolution, level: level,
+	m := &localMoving{g: g, settings: o.Run, ctx: o.Context, grain: workflow.Tuning(o.Run, moveGrains), threads: parallel.Threads(o.Threads), seed: o.RandomSeed, resolution: o.Resolution, level: level,
 		label: make([]int32, g.n), tot: make([]int64, 2*g.n), active: make([]uint32, g.n), drawn: make([]int32, g.n),
 		want: make([]int64, 2*g.n), best: make([]uint64, 2*g.n)}
 	m.workers = make([]moveWorker, m.threads)
@@ -178,7 +180,7 @@ func (m *localMoving) sweep() (gain int64, moves int, err error) {
 		gain += g
 	}
 	threads := m.threads
-	if len(m.moved) < stepParallel {
+	if len(m.moved) < m.grain.moved {
 		threads = 1
 	}
 	if len(m.moved)*wakeMany >= m.edged {
@@ -217,19 +219,16 @@ func batchesOf(n, active, sweep, level int) int {
 	return max((active+size-1)/size, moveBatchesMin)
 }
 
-// drawGrain is the number of vertices of a piece of draw. Tests lower it.
-var drawGrain = 1 << 13
-
 // draw distributes the active vertices over batches, in ascending order. It returns false if there
 // are none.
 func (m *localMoving) draw(sweep int) bool {
-	n := m.g.n
-	pieces := (n-1)/drawGrain + 1
+	n, grain := m.g.n, m.grain.drawn
+	pieces := (n-1)/grain + 1
 	if m.order == nil {
 		m.order = make([]int32, n)
 	}
 	lists := make([][]int32, pieces) // the active vertices of each piece
-	_ = parallel.Range(nil, m.threads, n, drawGrain, func(_, lo, hi int) {
+	_ = parallel.Range(nil, m.threads, n, grain, func(_, lo, hi int) {
 		list := m.order[lo:lo:hi]
 		for v := lo; v < hi; v++ {
 			m.drawn[v] = 0
@@ -237,7 +236,7 @@ func (m *localMoving) draw(sweep int) bool {
 				list = append(list, int32(v))
 			}
 		}
-		lists[lo/drawGrain] = list
+		lists[lo/grain] = list
 	})
 	active := 0
 	for _, list := range lists {
@@ -285,12 +284,18 @@ func batchOf(v int32, state uint64, batches int) int {
 	return int(hi)
 }
 
-// stepGrain is the number of moved vertices of a piece; from stepParallel pieces on several threads
-// take them. stepWork is the number of rows and entries that a thread must have in a batch, and
-// wishParallel the number of wishes from which several threads share them. Tests lower these.
+// stepGrain is the number of moved vertices of a piece.
 const stepGrain = 128
 
-var stepParallel, stepWork, wishParallel = 4 * stepGrain, 1 << 12, 1 << 10
+// moveGrain is the least work that several threads share.
+type moveGrain struct {
+	moved  int   // moved vertices of a sweep
+	work   int64 // rows and entries of a batch, for each thread
+	wishes int   // of a batch
+	drawn  int   // vertices of a piece of draw
+}
+
+var moveGrains = moveGrain{moved: 4 * stepGrain, work: 1 << 12, wishes: 1 << 10, drawn: 1 << 13}
 
 // rowWeight is the number of entries that a row counts for in a batch.
 const rowWeight = 8
@@ -311,7 +316,7 @@ func (m *localMoving) each(list []int32, decide func(w *moveWorker, v int32)) er
 		}
 		return (g.ptr[list[i]]-first)/share + rowWeight*int64(i)
 	}
-	threads := parallel.Share(m.threads, at(k), int64(stepWork))
+	threads := parallel.Share(m.threads, at(k), m.grain.work)
 	return parallel.RangeAt(m.ctx, threads, k, stepPieces*threads, at, func(id, lo, hi int) {
 		w := &m.workers[id]
 		if w.sum == nil {

@@ -32,7 +32,7 @@ func (m *localMoving) refine() ([]int32, error) {
 	r := &refiner{localMoving: m, part: make([]int32, g.n), size: make([]int64, g.n), out: make([]int64, g.n),
 		joined: make([]uint32, g.n)}
 	copy(r.size, g.degree)
-	err := workflow.EachBlock(workflow.Run{Context: m.ctx, Threads: m.threads}, workflow.RowBlocks(m.threads, g.ptr), func(_, _, lo, hi int) {
+	err := workflow.EachBlock(m.settings, workflow.RowBlocks(m.settings, g.ptr), func(_, _, lo, hi int) {
 		for v := lo; v < hi; v++ {
 			r.part[v] = int32(v)
 			r.out[v] = r.inside(v)
@@ -131,7 +131,7 @@ func (r *refiner) decide(w *moveWorker, v int32) {
 
 // grant decides which wishes come true.
 func (r *refiner) grant() {
-	if r.threads > 1 && len(r.wishes) >= wishParallel {
+	if r.threads > 1 && len(r.wishes) >= r.grain.wishes {
 		r.grantShared()
 		return
 	}

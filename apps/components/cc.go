@@ -69,26 +69,31 @@ func connectedComponents(g workflow.Operand, opts []ComponentsOptions) (*Compone
 	if err != nil {
 		return nil, err
 	}
+	differ, err := workflow.FullVector[bool](a.Place(), n, false, with)
+	if err != nil {
+		return nil, err
+	}
 	vector := func() *matrix.Vector[int32] { return matrix.NewVector[int32](n, here) }
 	gp, next, least, low := vector(), vector(), vector(), semiring.Min[int32]()
+	changed := matrix.ScalarOf(n > 0, here)
 	var s ops.Steps
 	s.Do(ops.ApplyIndex(parent, semiring.RowIndex[int32](int32(0)), parent, with))
-	s.Do(ops.Apply(gp, semiring.Identity[int32](), parent, with))
-	s.Do(ops.Apply(least, semiring.Identity[int32](), parent, with))
-	for changed := n > 0; changed && s.OK(); {
-		workflow.Report(o.Run, "connected components", 0, 0)
-		s.Do(ops.MxV(least.Accum(low), semiring.MinSecond[int32](), a, gp, with))
+	for _, v := range []*matrix.Vector[int32]{gp, next, least} {
+		s.Do(ops.Apply(v, semiring.Identity[int32](), parent, with))
+	}
+	for in := range s.While(changed, with, workflow.Passing(o.Run, "connected components")) {
+		s.Do(ops.MxV(least.Accum(low), semiring.MinSecond[int32](), a, gp, in))
 		if !undirected {
-			s.Do(ops.VxM(least.Accum(low), semiring.MinFirst[int32](), gp, a, with))
+			s.Do(ops.VxM(least.Accum(low), semiring.MinFirst[int32](), gp, a, in))
 		}
-		s.Do(ops.ScatterVector(parent.Accum(low), low, least, ops.ValuesOf(parent), with))
-		s.Do(ops.EWiseAdd(parent, low, parent, least, with))
-		s.Do(ops.EWiseAdd(parent, low, parent, gp, with))
-		s.Do(ops.ExtractVector(next, parent, ops.ValuesOf(parent), with))
-		changed, err = workflow.Differ(next, gp, with)
-		s.Do(err)
-		gp, next = next, gp
-		s.Do(ops.Apply(least, semiring.Identity[int32](), gp, with))
+		s.Do(ops.ScatterVector(parent.Accum(low), low, least, ops.ValuesOf(parent), in))
+		s.Do(ops.EWiseAdd(parent, low, parent, least, in))
+		s.Do(ops.EWiseAdd(parent, low, parent, gp, in))
+		s.Do(ops.ExtractVector(next, parent, ops.ValuesOf(parent), in))
+		s.Do(ops.EWiseMult(differ, semiring.Ne[int32](), next, gp, in))
+		s.Do(ops.ReduceInto(changed, semiring.Lor(), differ, in))
+		s.Do(ops.Swap(gp, next, in))
+		s.Do(ops.Apply(least, semiring.Identity[int32](), gp, in))
 	}
 	if !s.OK() {
 		return nil, s.Err()

@@ -15,7 +15,7 @@ var ccText string
 // ccSample is the number of vertices that hb_cc_guess looks at.
 const ccSample = 1024
 
-func init() { device.Describe("cc", device.Always(ccProgram)) }
+func init() { device.Describe("cc", device.AnyType(ccProgram)) }
 
 func ccProgram() device.Program {
 	return workflow.GraphProgram("cc", "connected components", ccText, map[string]any{"HB_CC_SAMPLE": ccSample})

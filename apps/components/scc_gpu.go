@@ -19,7 +19,7 @@ var (
 	sccSteps = 32  // steps before the host looks for the first time
 )
 
-func init() { device.Describe("scc", device.Always(sccProgram)) }
+func init() { device.Describe("scc", device.AnyType(sccProgram)) }
 
 func sccProgram() device.Program {
 	return workflow.GraphProgram("scc", "strongly connected components", sccText, map[string]any{

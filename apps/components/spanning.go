@@ -29,11 +29,11 @@ type Spanning struct {
 // vertices, so the forest does not depend on threads or the form of g.
 //
 // One thread takes Kruskal's algorithm that sorts no more edges than it must: edges lighter than a
-// pivot come first, and of the heavier ones those inside a tree are dropped before the next step
-// (Osipov, Sanders, Singler: The filter-Kruskal minimum spanning tree algorithm, ALENEX 2009).
-// About O(edges + vertices · log vertices · log(edges/vertices)) for weights in random order. Four
-// threads and more take Borůvka's: every tree takes its lightest edge to another, in rounds,
-// O(edges · log vertices). It computes on the host, wherever g lives.
+// pivot come first, and heavier ones inside a tree are dropped before the next step (Osipov,
+// Sanders, Singler: The filter-Kruskal minimum spanning tree algorithm, ALENEX 2009). About O(edges
+// + vertices · log vertices · log(edges/vertices)) for weights in random order. Four threads and
+// more take Borůvka's: every tree takes its lightest edge to another, in rounds, O(edges · log
+// vertices). It computes on the host, wherever g lives.
 func MinimumSpanningForest[T semiring.Number](g matrix.Source[T], opts ...SpanningOptions) (*Spanning, error) {
 	return minimumSpanningForest(g, opts)
 }

@@ -30,8 +30,8 @@ const forestGrain = 1 << 12
 // lightest so far is read at random, from memory if there are more of them than the caches hold.
 const lightLinks = 2
 
-// forestByRounds returns the edges of the lightest forest in ascending order. It reorders list.
-// The lightest edges come first, and of the others those between trees then.
+// forestByRounds returns the edges of the lightest forest in ascending order. It reorders list. The
+// lightest edges come first, then the others between trees.
 func forestByRounds(list []link, n int, run workflow.Run, grain int) ([]link, error) {
 	b := &boruvka{run: run, threads: parallel.Threads(run.Threads), grain: grain,
 		tree: make([]int32, n), roots: make([]int32, n), best: make([]int64, n), up: make(trees, n)}

@@ -19,7 +19,7 @@ var (
 	coreSteps = 64  // steps before the host looks for the first time
 )
 
-func init() { device.Describe("kcore", device.Always(coreProgram)) }
+func init() { device.Describe("kcore", device.AnyType(coreProgram)) }
 
 func coreProgram() device.Program {
 	return workflow.GraphProgram("kcore", "core numbers", coreText, map[string]any{

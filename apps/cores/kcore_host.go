@@ -9,8 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
-// coreNumbersOnHost finds core numbers by all threads or by one. R-MAT 18 takes an Intel Xeon 66 ms
-// on one thread, 50 on four, 34 on 16 (bench/results/2026-11-26-cores-16core-standard.txt).
+// coreNumbersOnHost finds core numbers by all threads or by one.
 func coreNumbersOnHost(g *workflow.Adjacency, run workflow.Run) ([]int32, error) {
 	if !workflow.Shared(run, g.N, len(g.Idx)) {
 		core, _, err := frontier.CoresOnHost(g, run)

@@ -29,7 +29,7 @@ const (
 	flowNumbers = flowActive + 1<<12
 )
 
-func init() { device.Describe("maxflow", device.Always(flowProgram)) }
+func init() { device.Describe("maxflow", device.AnyType(flowProgram)) }
 
 func flowProgram() device.Program {
 	return workflow.GraphProgram("flow", "maximum flow", flowText, map[string]any{"HB_FLOW_WIDE": flowWide})
@@ -43,7 +43,7 @@ type flowTuning struct {
 	share  float64 // rounds for each level of the search before
 }
 
-var flowOnDevice = flowTuning{levels: 32, least: 32, most: 1 << 12, share: 1}
+var flowDefaults = flowTuning{levels: 32, least: 32, most: 1 << 12, share: 1}
 
 // A flowGraph is the network of a maximum flow on a device, kept with the matrix.
 type flowGraph struct {
@@ -181,6 +181,7 @@ type flowRun struct {
 	session *device.Session
 	g       *flowGraph
 	o       MaxFlowOptions
+	tuning  flowTuning
 	code    device.Code
 	s, t    int32
 
@@ -192,7 +193,7 @@ type flowRun struct {
 
 func newFlowRun(s *device.Session, g *flowGraph, source, sink int32, o MaxFlowOptions) *flowRun {
 	n, m := int64(g.n), int64(g.m)
-	f := &flowRun{session: s, g: g, o: o, s: source, t: sink, code: s.Program("apps: maximum flow", flowProgram)}
+	f := &flowRun{session: s, g: g, o: o, tuning: workflow.Tuning(o.Run, flowDefaults), s: source, t: sink, code: s.Program("apps: maximum flow", flowProgram)}
 	f.res, f.height, f.numbers = s.Alloc(8*max(m, 1)), s.Alloc(4*n), s.Alloc(8*flowNumbers)
 	f.give, f.take = s.Zeros(8*n), s.Zeros(8*n)
 	for _, b := range []*device.Buffer{&f.excess, &f.room, &f.back, &f.sent} {
@@ -224,7 +225,7 @@ func (f *flowRun) search(more, less device.Buffer, forward bool) int {
 	s.Fill(f.numbers, 0, 8*flowNumbers)
 	f.each("seeds", int64(n), n, more, less, f.height, f.numbers)
 	level := int32(1)
-	for batch := flowOnDevice.levels; s.Err() == nil; batch *= 2 {
+	for batch := f.tuning.levels; s.Err() == nil; batch *= 2 {
 		for range min(batch, 1<<10) {
 			f.each("reach", int64(n), n, f.g.ptr, f.g.head, f.g.sister, f.res, forward, level, f.height, f.numbers)
 			level++
@@ -250,7 +251,7 @@ func (f *flowRun) drain(room device.Buffer) {
 			return
 		}
 		workflow.Report(f.o.Run, "maximum flow: vertices with excess", left, 0)
-		rounds := max(flowOnDevice.least, min(flowOnDevice.most, int(flowOnDevice.share*float64(levels))))
+		rounds := max(f.tuning.least, min(f.tuning.most, int(f.tuning.share*float64(levels))))
 		for round := range int32(rounds) {
 			f.each("push", int64(n), n, f.g.ptr, f.g.head, f.g.sister, f.res, f.excess, room, f.height, round, f.numbers)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 )
@@ -27,9 +28,7 @@ func TestMaxFlowFusedOnDevice(t *testing.T) {
 		s := samples.Random(n, rng.Intn(4*n), int64(k), k%3 == 0)
 		g := samples.Build[float64](t, s, matrix.CSR)
 		here := g.Clone()
-		if err := g.Move(d.Device); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(g.Move(d.Device))
 		for _, ends := range [][2]int{{0, n - 1}, {n - 1, 0}} { // the second uses the kept network
 			res := samples.Must[*MaxFlowResult](t)(MaxFlow(g, ends[0], ends[1], MaxFlowOptions{Run: workflow.Run{Method: workflow.Fused}}))
 			if res.Flow.Place() != matrix.Place(d.Device) || res.SinkSide.Place() != matrix.Place(d.Device) {
@@ -47,8 +46,6 @@ func TestMaxFlowFusedOnDevice(t *testing.T) {
 // sides of the host.
 func TestMaxFlowFusedOnDeviceOnLargerGraphs(t *testing.T) {
 	d := samples.RealOrEmulated(t)
-	before := flowOnDevice
-	t.Cleanup(func() { flowOnDevice = before })
 	rng := rand.New(rand.NewSource(12))
 	for _, reason := range []string{"a grid", "a random graph with hubs"} {
 		var rows, cols []int
@@ -94,12 +91,9 @@ func TestMaxFlowFusedOnDeviceOnLargerGraphs(t *testing.T) {
 		g := samples.Must[*matrix.Matrix[float64]](t)(matrix.FromTuples(n+2, n+2, rows, cols, caps, semiring.Max[float64]()))
 		want := samples.Must[*MaxFlowResult](t)(MaxFlow(g, n, n+1))
 		on := g.Clone()
-		if err := on.Move(d.Device); err != nil {
-			t.Fatal(err)
-		}
-		for _, how := range []flowTuning{before, {levels: 1, least: 3, most: 7, share: .5}} {
-			flowOnDevice = how
-			res := samples.Must[*MaxFlowResult](t)(MaxFlow(on, n, n+1))
+		sure.Do(on.Move(d.Device))
+		for _, how := range []flowTuning{flowDefaults, {levels: 1, least: 3, most: 7, share: .5}} {
+			res := samples.Must[*MaxFlowResult](t)(MaxFlow(on, n, n+1, MaxFlowOptions{Run: workflow.Tuned(workflow.Run{}, how)}))
 			if math.Abs(res.Value-want.Value) > 1e-12*want.Value {
 				t.Errorf("%s, %+v: the value is %v, on the host %v", reason, how, res.Value, want.Value)
 			}
@@ -115,9 +109,7 @@ func TestMaxFlowFusedOnDeviceOnLargerGraphs(t *testing.T) {
 func TestMaxFlowFusedOnDeviceErrors(t *testing.T) {
 	d := samples.RealOrEmulated(t)
 	g := samples.Must[*matrix.Matrix[float64]](t)(matrix.FromTuples(4, 4, []int{0, 1, 1}, []int{1, 2, 3}, []float64{math.Inf(1), math.Inf(1), 2}, nil))
-	if err := g.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(g.Move(d.Device))
 	var u *UnboundedFlowError
 	for range 2 {
 		if _, err := MaxFlow(g, 0, 2); !errors.As(err, &u) {
@@ -128,9 +120,7 @@ func TestMaxFlowFusedOnDeviceErrors(t *testing.T) {
 		}
 	}
 	bad := samples.Must[*matrix.Matrix[float64]](t)(matrix.FromTuples(2, 2, []int{0}, []int{1}, []float64{-1}, nil))
-	if err := bad.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(bad.Move(d.Device))
 	var w *workflow.WeightError
 	if _, err := MaxFlow(bad, 0, 1); !errors.As(err, &w) {
 		t.Errorf("a negative capacity: error %v", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -250,9 +251,7 @@ func TestMaxFlowByRoundsOnDevice(t *testing.T) {
 	s := samples.Random(40, 200, 5, false)
 	g := samples.Build[float64](t, s, matrix.CSR)
 	want := samples.Must[*MaxFlowResult](t)(MaxFlow(g, 1, 30))
-	if err := g.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(g.Move(d.Device))
 	res := samples.Must[*MaxFlowResult](t)(MaxFlow(g, 1, 30, MaxFlowOptions{Run: workflow.Run{Method: workflow.Pipeline}}))
 	if res.Value != want.Value || res.Rounds == 0 || res.Flow.Place() != matrix.Place(d.Device) {
 		t.Errorf("value %v after %d rounds at %v, want %v", res.Value, res.Rounds, res.Flow.Place(), want.Value)

@@ -157,8 +157,8 @@ func (f *flowRounds) search(target int) error {
 	return f.key.Move(f.at)
 }
 
-// round finds the lowest neighbours of the active vertices, and pushes to those one below; or
-// raises the vertices without such a neighbour. Even rounds push if they can, odd ones raise if
+// round finds the lowest neighbours of the active vertices, and pushes to the neighbours one below;
+// or raises the vertices without such a neighbour. Even rounds push if they can, odd ones raise if
 // they can: heights stay valid, since the two do not mix.
 func (f *flowRounds) round(active []int, round int) error {
 	n := int64(f.n)

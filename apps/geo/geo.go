@@ -297,7 +297,7 @@ func (l *geolocator[F]) next(pass int32) (bool, error) {
 
 // candidates returns the vertices that a pass looks at. On the host with Method Auto these are the
 // vertices without a location that have edges: the pass then looks for located neighbours itself.
-// The pipeline finds those with located neighbours where the graph lives.
+// The pipeline finds vertices with located neighbours where the graph lives.
 func (l *geolocator[F]) candidates() (vertices []int32, err error) {
 	if l.o.Method == workflow.Auto && l.a.Place() == nil {
 		if l.o.Trace != nil {

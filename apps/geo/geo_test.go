@@ -14,6 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/graphio"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/testdata"
 	"pgregory.net/rapid"
@@ -463,9 +464,7 @@ func TestGeolocateSingle(t *testing.T) {
 		x, err1 := Geolocate(g, l, o)
 		o.Single = true
 		y, err2 := Geolocate(g, l, o)
-		if err := errors.Join(err1, err2); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(err1, err2)
 		apart := 0
 		for v, lat := range x.Latitude.All() {
 			lon, _ := x.Longitude.At(v)
@@ -615,9 +614,7 @@ func TestLocationErrors(t *testing.T) {
 	g := samples.Own(t, testdata.Karate)
 	vector := func(n int, at int, x float64) *matrix.Vector[float64] {
 		v := matrix.NewVector[float64](n)
-		if err := v.Set(at, x); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(v.Set(at, x))
 		return v
 	}
 	for _, l := range []*lines.Locations{{Latitude: vector(34, 3, 95), Longitude: vector(34, 3, 5)}, {Latitude: vector(34, 3, 5), Longitude: vector(34, 4, 5)}} {

@@ -11,6 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/scan"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -48,9 +49,7 @@ func TestGeolocateHubsOnDevice(t *testing.T) {
 	g := samples.Must[*matrix.Matrix[bool]](t)(b.Build(matrix.CombineFunc[bool](func(x, _ bool) bool { return x })))
 	l := samples.Must[*lines.Locations](t)(lines.NewLocations(n, vertices, lat, lon))
 	there := samples.Must[*matrix.Matrix[bool]](t)(g.Clone(), nil)
-	if err := there.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(there.Move(d.Device))
 	for _, single := range []bool{false, true} {
 		o := GeolocateOptions{Median: MedianDegrees, Tolerance: 1e-4, MaxIterations: 40, Single: single}
 		if !longtest.Enabled() {
@@ -81,13 +80,9 @@ func TestGeolocateHubsOnDevice(t *testing.T) {
 func TestGeolocateLittleOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
 	g := samples.Build[float64](t, samples.Path(4), matrix.CSR)
-	if err := g.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(g.Move(d.Device))
 	far := matrix.NewVector[float64](4)
-	if err := far.Set(1, 99); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(far.Set(1, 99))
 	var e *lines.LocationError
 	if _, err := Geolocate(g, &lines.Locations{Latitude: far, Longitude: far}, GeolocateOptions{Median: MedianDegrees}); !errors.As(err, &e) || e.Vertex != 1 {
 		t.Errorf("a latitude of 99: %v", err)
@@ -97,9 +92,7 @@ func TestGeolocateLittleOnDevice(t *testing.T) {
 		t.Errorf("no locations: %+v, %v", res, err)
 	}
 	empty := samples.Build[float64](t, samples.Blank(0), matrix.CSR)
-	if err := empty.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(empty.Move(d.Device))
 	nobody := samples.Must[*lines.Locations](t)(lines.NewLocations(0, nil, nil, nil))
 	if res, err := Geolocate(empty, nobody, GeolocateOptions{Median: MedianDegrees}); err != nil || res.Located != 0 {
 		t.Errorf("no vertices: %+v, %v", res, err)

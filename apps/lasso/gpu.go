@@ -34,22 +34,15 @@ const (
 	lassoNumbers = 64
 )
 
-// lassoTogether bounds the arcs of a pool: as many as hb_lasso_hold holds on an H200. An iteration
-// there takes about as long for 10,000 arcs as for these. Tests lower it.
-var lassoTogether = 1_300_000
-
 // lassoRests is the factor for pools of rests, which shrink fast: a path of 20 λ₁ takes at most
 // 0.82 s in one pool and 1.7 s in four (213k vertices, an H200).
 const lassoRests = 5
-
-// lassoMemory bounds the numbers of the solutions and flows of a window of jobs. Tests lower it.
-var lassoMemory = 1 << 28
 
 // lassoSweeps is the number of sweeps of bounds between two looks of the host. Bounds of planar
 // graphs settle within five.
 const lassoSweeps = 8
 
-func init() { device.Describe("lasso", device.Always(lassoProgram)) }
+func init() { device.Describe("lasso", device.AnyType(lassoProgram)) }
 
 func lassoProgram() device.Program {
 	return workflow.GraphProgram("lasso", "fused lasso", lassoText, map[string]any{
@@ -72,12 +65,17 @@ type lassoTuning struct {
 	burst    int     // iterations of a launch of hb_lasso_hold, at most
 	launched bool    // without hb_lasso_hold
 	aside    float64 // share of the arcs of a graph from which the rest of one of several jobs waits for a pool
+	// together bounds the arcs of a pool: as many as hb_lasso_hold holds on an H200, where an
+	// iteration takes about as long for 10,000 arcs.
+	together int
+	memory   int64 // bounds the numbers of the solutions and flows of a window of jobs
 }
 
 // lassoOnDevice is measured on an H200 with a triangulated planar graph of 213k vertices: 200
 // iterations between checks take 24 ms (λ₁ = 1), 100 take 30 to 43. Means over five λ₁ and a grid
 // are 164 ms with 60 arcs for a cut, 294 with 250 and 276 with 500.
-var lassoOnDevice = lassoTuning{first: 200, more: .15, freeze: 1. / 32, patience: 4, enough: 3000, rest: 1. / 1000, work: 60, share: 4096, burst: 1 << 20, aside: .25}
+var lassoOnDevice = lassoTuning{first: 200, more: .15, freeze: 1. / 32, patience: 4, enough: 3000, rest: 1. / 1000, work: 60, share: 4096, burst: 1 << 20, aside: .25,
+	together: 1_300_000, memory: 1 << 28}
 
 // A lassoGraph is the graph of a fused lasso on a device, kept with the matrix: an arc in both
 // directions for each edge.
@@ -153,11 +151,11 @@ func (r *lassoRun) solveAll(jobs []lassoJob, nu []float64) (list []*FusedLassoRe
 	list, stores = make([]*FusedLassoResult, len(jobs)), make([]device.Store, len(jobs))
 	limit := int64(0)
 	if len(jobs) > 1 {
-		if limit = int64(r.t.aside * float64(m)); 2*m <= int64(lassoTogether) {
+		if limit = int64(r.t.aside * float64(m)); 2*m <= int64(r.t.together) {
 			limit = m
 		}
 	}
-	window := int(max(1, min(int64(len(jobs)), int64(lassoMemory)/(n+edges+m+1))))
+	window := int(max(1, min(int64(len(jobs)), r.t.memory/(n+edges+m+1))))
 	values, flows := s.Alloc(8*max(1, int64(window)*n)), s.Alloc(8*max(1, int64(window)*edges))
 	done := 0
 	end := func(job int, f *lassoFound) {
@@ -299,6 +297,7 @@ func fusedLassos(at device.Runner, g rep.View, o FusedLassoOptions, jobs []lasso
 		key = "apps: fused lasso, undirected"
 	}
 	var edges *lasso
+	tuning := workflow.Tuning(o.Run, lassoOnDevice)
 	var list []*FusedLassoResult
 	var stores []device.Store
 	for ready := n == 0; ; ready = true {
@@ -337,13 +336,13 @@ func fusedLassos(at device.Runner, g rep.View, o FusedLassoOptions, jobs []lasso
 			}
 			room := int64(0)
 			if len(jobs) > 1 {
-				together := lassoTogether
+				together := tuning.together
 				if 2*graph.m > together {
 					together = lassoRests * together
 				}
 				room = min(int64(max(graph.m, together)), int64(len(jobs)*graph.m))
 			}
-			list, stores = newLassoRun(s, graph, nu, o, room).solveAll(jobs, nu)
+			list, stores = newLassoRun(s, graph, nu, o, tuning, room).solveAll(jobs, nu)
 		})
 		if err != nil {
 			return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -21,9 +22,7 @@ func (c lassoCase) onDevice(t testing.TB, d samples.Gpu) (*matrix.Matrix[float64
 	t.Helper()
 	g := c.graph(t)
 	y := samples.Must[*matrix.Vector[float64]](t)(matrix.VectorOf(slices.Clone(c.y)))
-	if err := g.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(g.Move(d.Device))
 	return g, y
 }
 
@@ -73,8 +72,6 @@ func TestFusedLassoOnDevice(t *testing.T) {
 // Each way of iterating gives the same solution, and so do several blocks.
 func TestFusedLassoOnDeviceByEachKernel(t *testing.T) {
 	d := samples.RealOrEmulated(t)
-	before := lassoOnDevice
-	t.Cleanup(func() { lassoOnDevice = before })
 	c := lassoGrid(24, 3)
 	hub := lassoGrid(20, 4)
 	for v := 1; v < 400; v++ {
@@ -109,7 +106,8 @@ func TestFusedLassoOnDeviceByEachKernel(t *testing.T) {
 				if d.E != nil && how.burst > 1 && k > 0 {
 					how.blocks = 1 // several iterations of a launch also on the emulator
 				}
-				lassoOnDevice = how
+				how.together, how.memory = lassoOnDevice.together, lassoOnDevice.memory
+				o.Run = workflow.Tuned(workflow.Run{}, how)
 				got := samples.Must[*FusedLassoResult](t)(FusedLasso(g, y, o))
 				sameLasso(t, fmt.Sprintf("%s, λ₁ = %v, settings %d, %d iterations, %d divided", name, l1, k, got.Iterations, got.Divided), c, 0, got, want)
 			}
@@ -122,8 +120,6 @@ func TestFusedLassoPathAndBatchOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
 	c := lassoGrid(12, 6)
 	g, y := c.onDevice(t, d)
-	before, tuning, memory := lassoTogether, lassoOnDevice, lassoMemory
-	t.Cleanup(func() { lassoTogether, lassoOnDevice, lassoMemory = before, tuning, memory })
 	lambdas := []float64{2, .1, 0, math.Inf(1), .5, 1, .2}
 	var wants []*FusedLassoResult
 	for _, l1 := range lambdas {
@@ -133,15 +129,17 @@ func TestFusedLassoPathAndBatchOnDevice(t *testing.T) {
 		reason   string
 		together int
 		aside    float64
-		memory   int
+		memory   int64
 	}{
-		{"whole graphs in a pool", before, .25, memory},
-		{"rests in one pool", 0, .5, memory},
-		{"rests in several pools", 0, .9, memory},
-		{"windows of two jobs", 0, .9, 3 * (3*len(c.pairs) + len(c.y))},
+		{"whole graphs in a pool", lassoOnDevice.together, .25, lassoOnDevice.memory},
+		{"rests in one pool", 0, .5, lassoOnDevice.memory},
+		{"rests in several pools", 0, .9, lassoOnDevice.memory},
+		{"windows of two jobs", 0, .9, int64(3 * (3*len(c.pairs) + len(c.y)))},
 	} {
-		lassoTogether, lassoOnDevice.aside, lassoMemory, lassoOnDevice.first = how.together, how.aside, how.memory, 40
-		path := samples.Must[[]*FusedLassoResult](t)(FusedLassoPath(g, y, lambdas, FusedLassoOptions{Exact: true, Lambda2: .1}))
+		tuning := lassoOnDevice
+		tuning.together, tuning.aside, tuning.memory, tuning.first = how.together, how.aside, how.memory, 40
+		run := workflow.Tuned(workflow.Run{}, tuning)
+		path := samples.Must[[]*FusedLassoResult](t)(FusedLassoPath(g, y, lambdas, FusedLassoOptions{Run: run, Exact: true, Lambda2: .1}))
 		for k, l1 := range lambdas {
 			if path[k].Lambda1 != l1 {
 				t.Fatalf("%s: solution %d is of λ₁ = %v, want %v", how.reason, k, path[k].Lambda1, l1)
@@ -149,7 +147,6 @@ func TestFusedLassoPathAndBatchOnDevice(t *testing.T) {
 			sameLasso(t, fmt.Sprintf("path, %s, λ₁ = %v", how.reason, l1), c, .1, path[k], wants[k])
 		}
 	}
-	lassoOnDevice, lassoMemory = tuning, memory
 	// Five columns of different scales, two or all of them at a time, and one by one.
 	const count = 5
 	cases, columns := make([]lassoCase, count), make([]float64, 0, count*len(c.y))
@@ -165,9 +162,10 @@ func TestFusedLassoPathAndBatchOnDevice(t *testing.T) {
 	}
 	ys := samples.Must[*matrix.Matrix[float64]](t)(matrix.FromDense(len(c.y), count, columns))
 	weights := samples.Must[*matrix.Vector[float64]](t)(matrix.VectorOf(slices.Clone(c.nu)))
-	for _, most := range []int{0, 5 * len(c.pairs), before} {
-		lassoTogether = most
-		o := FusedLassoOptions{Lambda1: .4, Lambda2: .1, Exact: most > 0, VertexWeights: weights}
+	for _, most := range []int{0, 5 * len(c.pairs), lassoOnDevice.together} {
+		tuning := lassoOnDevice
+		tuning.together = most
+		o := FusedLassoOptions{Run: workflow.Tuned(workflow.Run{}, tuning), Lambda1: .4, Lambda2: .1, Exact: most > 0, VertexWeights: weights}
 		batch := samples.Must[[]*FusedLassoResult](t)(FusedLassoBatch(g, ys, o))
 		for k, c := range cases {
 			o.Exact = true
@@ -203,9 +201,7 @@ func TestFusedLassoOnDeviceEndsEarly(t *testing.T) {
 	}
 	bad := samples.Must[*matrix.Matrix[float64]](t)(matrix.FromTuples(2, 2, []int{0}, []int{1}, []float64{-1}, nil))
 	two := samples.Must[*matrix.Vector[float64]](t)(matrix.VectorOf([]float64{1, 2}))
-	if err := bad.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(bad.Move(d.Device))
 	var w *workflow.WeightError
 	if _, err := FusedLasso(bad, two, FusedLassoOptions{Lambda1: 1}); !errors.As(err, &w) {
 		t.Errorf("a negative weight: error %v", err)

@@ -15,6 +15,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -31,10 +32,7 @@ func (c lassoCase) graph(t testing.TB) *matrix.Matrix[float64] {
 	for _, p := range c.pairs {
 		rows, cols = append(rows, p[0]), append(cols, p[1])
 	}
-	g, err := matrix.FromTuples(len(c.y), len(c.y), rows, cols, c.w, matrix.CombineFunc[float64](func(x, y float64) float64 { return x + y }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := sure.Get(matrix.FromTuples(len(c.y), len(c.y), rows, cols, c.w, matrix.CombineFunc[float64](func(x, y float64) float64 { return x + y })))
 	return g
 }
 
@@ -478,9 +476,7 @@ func TestFusedLassoPublished(t *testing.T) {
 		t.Skip("no ../shared/data beside the checkout")
 	}
 	values, err2 := os.ReadFile(filepath.Join(dir, "n"))
-	if err := errors.Join(err, err2); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(err, err2)
 	c := lassoCase{}
 	for _, f := range strings.Fields(string(values)) {
 		var x float64

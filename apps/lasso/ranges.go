@@ -36,7 +36,7 @@ func lassosByRanges(v rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLa
 	if !d.Devices {
 		all := o
 		all.Threads = d.Threads()
-		err := d.Alone(func() (err error) {
+		err := d.Once(func() (err error) {
 			l, err = newLasso(graph[0], all)
 			return err
 		})
@@ -95,7 +95,7 @@ func lassoFigures(d *workflow.Division, part [][]*FusedLassoResult, cuts []int64
 	for k, list := range part {
 		for _, r := range list {
 			own[k] = append(own[k], int64(math.Float64bits(r.Lambda1)), int64(math.Float64bits(r.Objective)), int64(math.Float64bits(r.Gap)),
-				int64(r.Regions), int64(r.Zeros), int64(workflow.Truth(r.Proven)), int64(r.Iterations), int64(r.Divided))
+				int64(r.Regions), int64(r.Zeros), int64(workflow.Bit(r.Proven)), int64(r.Iterations), int64(r.Divided))
 		}
 	}
 	counts := make([]int, d.G.Size())

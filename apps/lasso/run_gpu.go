@@ -62,8 +62,8 @@ type lassoRun struct {
 }
 
 // newLassoRun prepares solutions, and pools of so many arcs.
-func newLassoRun(s *device.Session, g *lassoGraph, nu []float64, o FusedLassoOptions, room int64) *lassoRun {
-	r := &lassoRun{s: s, g: g, o: o, t: lassoOnDevice, kernels: map[string]device.Kernel{}, room: room}
+func newLassoRun(s *device.Session, g *lassoGraph, nu []float64, o FusedLassoOptions, t lassoTuning, room int64) *lassoRun {
+	r := &lassoRun{s: s, g: g, o: o, t: t, kernels: map[string]device.Kernel{}, room: room}
 	r.code = s.Program("apps: fused lasso", lassoProgram)
 	n, m := int64(max(g.n, 1)), int64(max(g.m, 1))
 	r.total = float64(g.n)

@@ -64,7 +64,7 @@ func (h *groupHeap) Pop() any {
 	return x
 }
 
-// add appends groups to those that wait.
+// add appends groups to the waiting ones.
 func (s *lassoSplit) add(groups [][]int32) {
 	for _, g := range groups {
 		if len(g) >= lassoGroup {

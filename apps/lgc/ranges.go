@@ -32,7 +32,7 @@ func (c *Clusterer) batchByRanges(seeds []int, tile int, o LocalClusterOptions) 
 	if o.Method == ClusterPush { // a query that has converged does not move, whatever others do
 		align = 1
 	}
-	cuts := workflow.CutEvenly(int64(len(seeds)), d.G.Size(), align, min(leastSeeds, workflow.LeastRange))
+	cuts := workflow.CutEvenly(int64(len(seeds)), d.G.Size(), align, min(leastSeeds, d.LeastRange()))
 	part := make([]*matrix.Matrix[float64], len(ranks))
 	facts := make([][]int64, len(ranks))
 	err = d.Each(func(k int, r comm.Comm, run workflow.Run) error {
@@ -51,7 +51,7 @@ func (c *Clusterer) batchByRanges(seeds []int, tile int, o LocalClusterOptions) 
 		if err != nil {
 			return err
 		}
-		part[k], facts[k] = b.P, []int64{int64(math.Float64bits(b.KKT)), int64(b.Iterations), work, int64(workflow.Truth(b.Converged))}
+		part[k], facts[k] = b.P, []int64{int64(math.Float64bits(b.KKT)), int64(b.Iterations), work, int64(workflow.Bit(b.Converged))}
 		return nil
 	})
 	if err != nil {
@@ -97,7 +97,7 @@ func (c *Clusterer) onRanks(d *workflow.Division) ([]*Clusterer, error) {
 		})
 	} else {
 		var shared *Clusterer
-		err = d.Alone(func() (err error) {
+		err = d.Once(func() (err error) {
 			all := d.Run
 			all.Threads, all.Trace = d.Threads(), nil
 			shared, err = NewClusterer(graph[0], all)

@@ -10,6 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/order"
 	"github.com/hiveblas/hiveblas/generate"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -20,9 +21,7 @@ func renumbered(t *testing.T, n int, edges [][2]int, seed uint64) *matrix.Matrix
 	number := rand.New(rand.NewPCG(seed, 9)).Perm(n)
 	a := matrix.New[bool](n, n)
 	for _, e := range edges {
-		if err := a.Set(number[e[0]], number[e[1]], true); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(a.Set(number[e[0]], number[e[1]], true))
 	}
 	return a
 }
@@ -169,18 +168,12 @@ func naiveOrder(a *matrix.Matrix[bool]) []int32 {
 func TestReverseCuthillMcKeeThreads(t *testing.T) {
 	t.Parallel()
 	for _, undirected := range []bool{false, true} {
-		r, err := generate.RMAT(13, 1<<17, generate.RMATOptions{Seed: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := sure.Get(generate.RMAT(13, 1<<17, generate.RMATOptions{Seed: 3}))
 		opts := []generate.MatrixOption{generate.Simple()}
 		if undirected {
 			opts = append(opts, generate.Undirected())
 		}
-		a, err := generate.Matrix[bool](r, opts...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := sure.Get(generate.Matrix[bool](r, opts...))
 		want := naiveOrder(a)
 		for _, threads := range []int{1, 2, 3, 8, 16} {
 			got, err := order.ReverseCuthillMcKee(a, order.OrderOptions{workflow.Run{Threads: threads}})

@@ -10,6 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 	"pgregory.net/rapid"
@@ -84,10 +85,7 @@ func TestBFS(t *testing.T) {
 // TestBFSOfBool searches a graph of bool values: only the positions of entries matter,
 // so false is an edge too.
 func TestBFSOfBool(t *testing.T) {
-	g, err := matrix.FromTuples(3, 3, []int{0, 1}, []int{1, 2}, []bool{true, false}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := sure.Get(matrix.FromTuples(3, 3, []int{0, 1}, []int{1, 2}, []bool{true, false}, nil))
 	for name, g := range map[string]matrix.Source[bool]{"bool": g, "pattern": g.Pattern()} {
 		res, err := BFS(g, 0, BFSOptions{})
 		if err != nil {
@@ -166,10 +164,7 @@ func TestPassesForParents(t *testing.T) {
 		return parent
 	}
 	want := list(firstAbove, a.T(), 1)
-	parent, err := matrix.VectorOf(slices.Clone(want))
-	if err != nil {
-		t.Fatal(err)
-	}
+	parent := sure.Get(matrix.VectorOf(slices.Clone(want)))
 	parents := samples.Entries(parent)
 	for v, p := range parents {
 		if p == math.MaxInt32 {

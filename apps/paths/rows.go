@@ -189,7 +189,7 @@ func searchByRows(q *searchRun, a rep.View) (dist, parent rep.View, err error) {
 			return err
 		}
 		return w.On(k, func(s *device.Session) error {
-			r := &deviceSearch{q: q, s: s, typ: typ, operand: operand, lo: lo, own: hi - lo}
+			r := &deviceSearch{q: q, s: s, tuning: workflow.Tuning(w.Run, rowsDefaults), typ: typ, operand: operand, lo: lo, own: hi - lo}
 			err := q.rank(k, c, r)
 			homes[k], before[k] = r.home, r.before
 			return err

@@ -24,19 +24,23 @@ const (
 	rowsSpans = 16   // windows of targets, at most, a power of two
 )
 
-// rowsWindows says when a push of distances goes by windows of targets: windows are of so many
-// bytes of distances, and records have so many edges each on average. It is a variable for tests.
-var rowsWindows = struct{ bytes, edges int64 }{16 << 20, 2 * rowsChunk}
+// rowsTuning are the settings of searches by rows on devices.
+type rowsTuning struct {
+	// A push of distances goes by windows of targets, of so many bytes of distances, if records have
+	// so many edges each on average.
+	windowBytes, windowEdges int64
+	// turn is the bytes an entry that the edges by sources take while they are made: its key, also
+	// sorted, its place (8 bytes beyond 2³² entries), its row, its column, and a value of a pattern. A
+	// search of levels on a device with less memory goes by pulls alone, which read in-neighbours of
+	// all unreached vertices in every step.
+	turn int64
+}
+
+var rowsDefaults = rowsTuning{windowBytes: 16 << 20, windowEdges: 2 * rowsChunk, turn: 26}
 
 // rowsPull is the part of the edges to own vertices from which on a device pulls. A pull reads a
 // few in-neighbours of each unreached vertex; a push reads all edges of the frontier.
 const rowsPull = 32
-
-// rowsTurn is the bytes an entry that the edges by sources take while they are made: its key, also
-// sorted, its place (8 bytes beyond 2³² entries), its row, its column, and a value of a pattern. A
-// search of levels on a device with less memory goes by pulls alone, which read in-neighbours of
-// all unreached vertices in every step.
-var rowsTurn int64 = 26
 
 func init() {
 	device.Describe("bfs", levelPrograms)
@@ -85,6 +89,7 @@ func rowsCode(s *device.Session, t device.Type) device.Code {
 type deviceSearch struct {
 	q       *searchRun
 	s       *device.Session
+	tuning  rowsTuning
 	typ     device.Type
 	operand device.Operand // edges by their targets, the own vertices
 	lo, own int
@@ -110,7 +115,7 @@ func (r *deviceSearch) start(sources []int32) (rankNumbers, error) {
 	s, own := r.s, int64(r.own)
 	r.operand.Pattern = r.q.levels
 	r.in = s.Rows(r.operand)
-	r.pulls = r.q.levels && !s.HasCols(r.operand) && s.Room() < rowsTurn*r.in.Entries+16*int64(r.q.n)
+	r.pulls = r.q.levels && !s.HasCols(r.operand) && s.Room() < r.tuning.turn*r.in.Entries+16*int64(r.q.n)
 	if !r.pulls {
 		r.out = s.Cols(r.operand)
 	}
@@ -223,10 +228,10 @@ func (r *deviceSearch) Push(records int64, bound, depth number) (rankNumbers, er
 
 // windows returns the logarithm of the number of windows for a push of so many records.
 func (r *deviceSearch) windows(records int64) int {
-	if r.q.levels || records*rowsWindows.edges > r.out.Entries {
+	if r.q.levels || records*r.tuning.windowEdges > r.out.Entries {
 		return 0
 	}
-	return min(bits.Len64(uint64(int64(r.own)*int64(r.typ.Size)/rowsWindows.bytes)), bits.Len(rowsSpans)-1)
+	return min(bits.Len64(uint64(int64(r.own)*int64(r.typ.Size)/r.tuning.windowBytes)), bits.Len(rowsSpans)-1)
 }
 
 // pulled launches a pull.

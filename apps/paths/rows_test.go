@@ -7,6 +7,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -18,12 +19,12 @@ func TestSearchByRows(t *testing.T) {
 	for name, host := range samples.GraphsByRows(t) {
 		for where, group := range groups {
 			what := name + " on " + where
-			searchWeighted[int32](t, what, host, group)
+			searchWeighted[int32](t, what, host, group, workflow.Run{})
 			if group.Size() == 2 {
-				searchWeighted[float64](t, what, host, group)
-				searchWeighted[uint32](t, what, host, group)
-				searchWeighted[int64](t, what, host, group)
-				searchWeighted[uint64](t, what, host, group)
+				searchWeighted[float64](t, what, host, group, workflow.Run{})
+				searchWeighted[uint32](t, what, host, group, workflow.Run{})
+				searchWeighted[int64](t, what, host, group, workflow.Run{})
+				searchWeighted[uint64](t, what, host, group, workflow.Run{})
 			}
 		}
 	}
@@ -31,17 +32,15 @@ func TestSearchByRows(t *testing.T) {
 
 // searchWeighted compares distances and hops on a group and in one place, for buckets of several
 // widths.
-func searchWeighted[T semiring.Number](t *testing.T, what string, graph *matrix.Matrix[bool], group *comm.Group) {
+func searchWeighted[T semiring.Number](t *testing.T, what string, graph *matrix.Matrix[bool], group *comm.Group, run workflow.Run) {
 	t.Helper()
 	host := samples.Weighed[T](t, graph)
 	g := host.Clone()
-	if err := g.Move(group); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(g.Move(group))
 	n, _ := g.Dims()
 	seeds := []int{n - 1, 0, n / 3, 0}
 	var method ops.Method
-	run := workflow.Run{Method: samples.MethodOn(group), Trace: func(t ops.Trace) { method = t.Method }}
+	run.Method, run.Trace = samples.MethodOn(group), func(t ops.Trace) { method = t.Method }
 	for _, delta := range []T{0, 1, 40} {
 		want, err := SSSP(host, seeds, SSSPOptions[T]{Delta: delta})
 		if err != nil {
@@ -69,9 +68,9 @@ func searchWeighted[T semiring.Number](t *testing.T, what string, graph *matrix.
 
 // A device without room for the edges by sources searches levels by pulls alone.
 func TestLevelsByPullsAlone(t *testing.T) {
-	before := rowsTurn
-	rowsTurn = 1 << 48
-	defer func() { rowsTurn = before }()
+	tuning := rowsDefaults
+	tuning.turn = 1 << 48
+	run := workflow.Tuned(workflow.Run{}, tuning)
 	groups := samples.GroupsByRows(t)
 	for name, host := range samples.GraphsByRows(t) {
 		n, _ := host.Dims()
@@ -80,15 +79,13 @@ func TestLevelsByPullsAlone(t *testing.T) {
 				continue
 			}
 			g := host.Clone()
-			if err := g.Move(group); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(g.Move(group))
 			for _, source := range []int{0, n - 1} {
 				want, err := BFS(host, source, BFSOptions{Parents: true})
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := BFS(g, source, BFSOptions{Parents: true})
+				got, err := BFS(g, source, BFSOptions{Run: run, Parents: true})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -106,9 +103,9 @@ func TestSSSPByWindows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the emulator is slow")
 	}
-	before := rowsWindows
-	defer func() { rowsWindows = before }()
-	rowsWindows = struct{ bytes, edges int64 }{64, 0}
+	tuning := rowsDefaults
+	tuning.windowBytes, tuning.windowEdges = 64, 0
+	by := workflow.Tuned(workflow.Run{}, tuning)
 	const n = 5000
 	b := matrix.NewBuilder[bool](n, n)
 	for v := range n {
@@ -119,11 +116,8 @@ func TestSSSPByWindows(t *testing.T) {
 		}
 		b.Add(v, (v*v+7)%n, true)
 	}
-	host, err := b.Build(semiring.Lor().Op())
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := sure.Get(b.Build(semiring.Lor().Op()))
 	group := samples.PeersOf(t, 2)
-	searchWeighted[int32](t, "hubs", host, group)
-	searchWeighted[float64](t, "hubs", host, group)
+	searchWeighted[int32](t, "hubs", host, group, by)
+	searchWeighted[float64](t, "hubs", host, group, by)
 }

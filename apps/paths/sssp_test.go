@@ -13,6 +13,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 	"pgregory.net/rapid"
@@ -189,9 +190,7 @@ func TestSSSPWeights(t *testing.T) {
 			if matrix.AsView[float64](g).Inside().Transposed {
 				row, col = col, row
 			}
-			if err := a.Set(row, col, bad); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(a.Set(row, col, bad))
 			v := a.View()
 			if matrix.AsView[float64](g).Inside().Transposed {
 				v = v.T()
@@ -204,12 +203,8 @@ func TestSSSPWeights(t *testing.T) {
 		})
 	}
 	g := samples.Build[float64](t, samples.Path(3), matrix.Bitmap)
-	if err := g.Set(0, 1, math.Copysign(0, -1)); err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Set(0, 2, -3); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(g.Set(0, 1, math.Copysign(0, -1)))
+	sure.Do(g.Set(0, 2, -3))
 	if err := g.Delete(0, 2); err != nil {
 		t.Fatal(err)
 	}
@@ -222,9 +217,7 @@ func TestSSSPWeights(t *testing.T) {
 // TestSSSPInfinity takes an infinite weight for an edge that leads nowhere.
 func TestSSSPInfinity(t *testing.T) {
 	g := samples.Build[float64](t, samples.Sample{M: 4, N: 4, Edges: []samples.Edge{{From: 0, To: 1, Weight: 1}, {From: 1, To: 2, Weight: 1}, {From: 2, To: 1, Weight: 1}, {From: 3, To: 0, Weight: 1}}}, matrix.CSR)
-	if err := g.Set(1, 2, math.Inf(1)); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(g.Set(1, 2, math.Inf(1)))
 	d, err := SSSP(g, []int{0}, SSSPOptions[float64]{})
 	if want := map[int]float64{0: 0, 1: 1}; err != nil || !maps.Equal(samples.Entries(d), want) {
 		t.Errorf("%v, %v, want %v", d.Text(), err, want)
@@ -235,10 +228,7 @@ func TestSSSPInfinity(t *testing.T) {
 // with edges of weight w both ways: 0 → 1 → 0 is as long as 2w.
 func checkNearLimit[T semiring.Integer](t *testing.T, weights ...T) {
 	for _, w := range weights {
-		g, err := matrix.FromTuples(2, 2, []int{0, 1}, []int{1, 0}, []T{w, w}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := sure.Get(matrix.FromTuples(2, 2, []int{0, 1}, []int{1, 0}, []T{w, w}, nil))
 		d, err := SSSP(g, []int{0}, SSSPOptions[T]{})
 		var p *workflow.ParameterError
 		switch fits := w < semiring.MaxValue[T]()/2; {
@@ -270,10 +260,7 @@ func TestSSSPOverflow(t *testing.T) {
 	if !errors.As(err, &p) || !strings.Contains(p.Want, "wider type") {
 		t.Errorf("50 vertices of edges up to 3 in int8: %v, %v, want a *ParameterError", long, err)
 	}
-	loop, err := matrix.FromTuples(1, 1, []int{0}, []int{0}, []int64{math.MaxInt64}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	loop := sure.Get(matrix.FromTuples(1, 1, []int{0}, []int{0}, []int64{math.MaxInt64}, nil))
 	if d, err := SSSP(loop, []int{0}, SSSPOptions[int64]{}); err != nil || !maps.Equal(samples.Entries(d), map[int]float64{0: 0}) {
 		t.Errorf("a loop of the largest weight: %v, %v", d, err)
 	}
@@ -288,18 +275,13 @@ func TestSSSPBeyondFloats(t *testing.T) {
 
 func overflows[T semiring.Float](t *testing.T, most, large T) {
 	inf := T(math.Inf(1))
-	g, err := matrix.FromTuples(10, 10,
-		[]int{0, 1, 2, 0, 5, 0, 7, 2, 3}, []int{1, 2, 3, 5, 6, 7, 8, 9, 1}, []T{large, large, 1, inf, 1, most, 1, inf, 0}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := sure.Get(matrix.FromTuples(10, 10,
+		[]int{0, 1, 2, 0, 5, 0, 7, 2, 3}, []int{1, 2, 3, 5, 6, 7, 8, 9, 1}, []T{large, large, 1, inf, 1, most, 1, inf, 0}, nil))
 	want := map[int]float64{0: 0, 1: float64(large), 2: math.Inf(1), 3: math.Inf(1), 7: float64(most), 8: float64(most)}
 	check := func(form string, at matrix.Place, run workflow.Run) {
 		t.Helper()
 		there := g.Clone()
-		if err := there.Move(at); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(there.Move(at))
 		d, err := SSSP(there, []int{0}, SSSPOptions[T]{Run: run})
 		if err == nil {
 			err = d.Move(nil)
@@ -312,10 +294,7 @@ func overflows[T semiring.Float](t *testing.T, most, large T) {
 		}
 	}
 	d := samples.RealOrEmulated(t)
-	group, err := comm.LocalGroup(3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	group := sure.Get(comm.LocalGroup(3))
 	check("host", nil, workflow.Run{})
 	check("device, fused", d.Device, workflow.Run{Method: workflow.Fused})
 	check("device, pipeline", d.Device, workflow.Run{Method: workflow.Pipeline})

@@ -254,9 +254,9 @@ func (h *hopcroftKarp) phase() bool {
 }
 
 // trees augments from one row at a time, by the shortest path from it. The rows of a search that
-// fails reach no column left, now and after any augmentation: later searches and phases skip
-// them, so all searches that fail read each entry once. It stops when those that succeed have read
-// more than limit entries. It returns the error of the context.
+// fails reach no column left, now and after any augmentation: later searches and phases skip them,
+// so all searches that fail read each entry once. It stops when the successful ones have read more
+// than limit entries. It returns the error of the context.
 func (h *hopcroftKarp) trees(limit int64, run workflow.Run) error {
 	from := make([]int32, h.g.N) // the row before, on the path from the start
 	seen := make([]int32, h.g.N) // number of the search that met a row

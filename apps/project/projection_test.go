@@ -9,6 +9,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 	"github.com/hiveblas/hiveblas/testdata"
@@ -201,10 +202,7 @@ func TestProjectionOfRealGraph(t *testing.T) {
 // checkCounts gives limit rows, which T can count, and more, which it cannot.
 func checkCounts[T semiring.Number](t *testing.T, limit int, more ...int) {
 	column := func(m int) *matrix.Matrix[T] {
-		a, err := matrix.NewFull(m, 2, T(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := sure.Get(matrix.NewFull(m, 2, T(1)))
 		return a
 	}
 	if limit < 1<<16 {

@@ -41,7 +41,7 @@ func projectRows[A comparable, T semiring.Number](d *workflow.Division, a *matri
 		return v.T(), v
 	}
 	var work []int64
-	err = d.Alone(func() (err error) {
+	err = d.Once(func() (err error) {
 		left, right := factors(graph[0])
 		all := d.Run
 		all.Threads, all.Trace = d.Threads(), nil
@@ -52,7 +52,7 @@ func projectRows[A comparable, T semiring.Number](d *workflow.Division, a *matri
 		return nil, err
 	}
 	n := len(work) - 1
-	cuts := workflow.CutByWork(work, d.G.Size())
+	cuts := workflow.CutByWork(work, d.G.Size(), d.LeastRange())
 	part := make([]*matrix.Matrix[T], len(graph))
 	err = d.Each(func(k int, c comm.Comm, run workflow.Run) (err error) {
 		left, right := factors(graph[k])

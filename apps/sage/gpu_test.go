@@ -10,6 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -26,9 +27,7 @@ func TestGraphSAGEOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
 	host := samples.Build[float64](t, samples.Hubbed(300), matrix.CSR)
 	there := samples.Build[float64](t, samples.Hubbed(300), matrix.CSR)
-	if err := there.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(there.Move(d.Device))
 	type width struct{ d, h1, h2 int }
 	full := samples.DrawFeatures(t, 300, 12, 1, matrix.Full)
 	// Norm amplifies the rounding of products where a row is short: 0.011 in float16 in one of 300
@@ -90,9 +89,7 @@ func TestGraphSAGENarrowRowsOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
 	host := samples.Build[float64](t, samples.Hubbed(300), matrix.CSR)
 	there := samples.Build[float64](t, samples.Hubbed(300), matrix.CSR)
-	if err := there.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(there.Move(d.Device))
 	x := samples.DrawFeatures(t, 300, 12, 1, matrix.Full)
 	for _, scale := range []float32{1, 200000, 1e-3} {
 		for _, a := range []SAGEAggregator{AggregateMean, AggregateGCN} {
@@ -122,9 +119,7 @@ func TestGraphSAGEOwnTreesOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
 	host := samples.Build[float64](t, samples.Hubbed(300), matrix.CSR)
 	there := samples.Build[float64](t, samples.Hubbed(300), matrix.CSR)
-	if err := there.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(there.Move(d.Device))
 	full, thin := samples.DrawFeatures(t, 300, 12, 1, matrix.Full), samples.DrawFeatures(t, 300, 40, .1, matrix.CSR)
 	some := []int{5, 0, 299, 5, 150, 7, 8}
 	for _, c := range []struct {
@@ -193,9 +188,7 @@ func TestGraphSAGEFedFeatures(t *testing.T) {
 	t.Parallel()
 	d := samples.RealOrEmulated(t)
 	there := samples.Build[float64](t, samples.Hubbed(300), matrix.CSR)
-	if err := there.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(there.Move(d.Device))
 	even := samples.DrawFeatures(t, 300, 12, 1, matrix.Full)
 	for _, c := range []struct {
 		reason    string

@@ -316,7 +316,7 @@ func gatheredWidth(d *ondevice.Device, l *neural.Layer[float32], gcn bool) int {
 	return l.Neighbour.Value.Cols
 }
 
-// allLayers computes the layers for all vertices, and returns the rows of those that are wanted.
+// allLayers computes the layers for all vertices, and returns the rows of the wanted ones.
 func allLayers(d *ondevice.Device, net *neural.Net[float32], p ondevice.Panel, in sageInputs, host *sampled.Graph, o SAGEOptions, width int) device.View {
 	s := d.S
 	d.From, d.To = o.part.from, o.part.to

@@ -36,7 +36,7 @@ func sageByRanges(
 	}
 	var at *sampled.Graph // of all ranks on the host
 	if !d.Devices {
-		err := d.Alone(func() (err error) {
+		err := d.Once(func() (err error) {
 			all := o.Run
 			all.Threads = d.Threads()
 			at, err = sampled.NewGraph(app, graph[0], all, sampled.Rule(o.Sampling), o.Replace, o.Seed, net.GCN())
@@ -49,7 +49,7 @@ func sageByRanges(
 	work := int64(s.rows) * int64(s.width()+net.Layers[0].Input())
 	// Trees are cut by their number, not by the neighbours that vertices read: a vertex without
 	// neighbours has its dense products too.
-	s.cuts = workflow.CutEvenly(int64(s.rows), d.G.Size(), 1, workflow.LeastRange*int64(s.rows)/max(work, 1))
+	s.cuts = workflow.CutEvenly(int64(s.rows), d.G.Size(), 1, d.LeastRange()*int64(s.rows)/max(work, 1))
 	s.embeddings, s.logits = make([]*matrix.Matrix[float32], len(graph)), make([]*matrix.Matrix[float32], len(graph))
 	s.facts = make([][]int64, len(graph))
 	layers := at != nil && !o.PerSource && (o.Vertices == nil || sampled.TreeSize(s.rows, o.Samples, at, len(net.Layers)) >= float64(n))

@@ -8,6 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -54,17 +55,12 @@ func TestGraphSAGEByRanges(t *testing.T) {
 			}
 			for _, p := range []int{1, 3, 7} {
 				for _, blocks := range []bool{false, true} {
-					at, err := comm.LocalGroup(p)
-					if err != nil {
-						t.Fatal(err)
-					}
+					at := sure.Get(comm.LocalGroup(p))
 					g, own := samples.RangeGraph(t, scale, at), x
 					if blocks {
 						g = samples.InBlocks(t, g, at)
 						own = matrix.New[float32](n, 6)
-						if err := errors.Join(ops.Apply(own, semiring.Identity[float32](), x), own.Move(at)); err != nil {
-							t.Fatal(err)
-						}
+						sure.Do(ops.Apply(own, semiring.Identity[float32](), x), own.Move(at))
 					}
 					divided := false
 					o.Trace = func(tr ops.Trace) { divided = divided || tr.Method == workflow.ByRanges }
@@ -134,9 +130,7 @@ func TestGraphSAGEByGPUs(t *testing.T) {
 		if blocks { // features in blocks
 			n, d := x.Dims()
 			own = matrix.New[float32](n, d)
-			if err := errors.Join(ops.Apply(own, semiring.Identity[float32](), x), own.Move(group)); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(ops.Apply(own, semiring.Identity[float32](), x), own.Move(group))
 		}
 		want, err := GraphSAGE(whole, x, model, o)
 		if err != nil {
@@ -164,9 +158,7 @@ func TestGraphSAGEByGPUs(t *testing.T) {
 	const size = 200
 	build32 := func(at matrix.Place) samples.GroupGraph {
 		g := samples.Build[float32](t, samples.Hubbed(size).Both(), matrix.CSR)
-		if err := g.Move(at); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(g.Move(at))
 		return g
 	}
 	wide := samples.DrawFeatures(t, size, 8, 1, matrix.Full)

@@ -11,14 +11,13 @@ import (
 
 // Threads share the sums of neighbours and of sparse features.
 func TestGraphSAGEByThreads(t *testing.T) {
-	samples.WithValue(t, &neural.SumWork, 1)
 	g := samples.Skewed(t, 9)
 	n, _ := g.Dims()
 	x := samples.DrawFeatures(t, n, 8, .3, matrix.CSR)
 	for _, a := range []SAGEAggregator{AggregateMean, AggregateGCN} {
 		m := randomModel(a, 8, 6, 0, 1)
 		samples.SameByThreads(t, a.String(), func(run workflow.Run) ([]float32, error) {
-			res, err := GraphSAGE(g, x, m, SAGEOptions{Run: run})
+			res, err := GraphSAGE(g, x, m, SAGEOptions{Run: workflow.Tuned(run, neural.SumWork(1))})
 			if err != nil {
 				return nil, err
 			}

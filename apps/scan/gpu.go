@@ -26,19 +26,22 @@ const (
 	scanStates   = 5
 )
 
-// scanCodes returns the numbers with a code of their own, and the number of codes that the others
-// share. It is a variable for tests.
-var scanCodes = func(n int) (exact, spread uint32) {
+// scanCodes are how many of the first numbers have a code of their own, and how many codes the
+// others share.
+type scanCodes struct{ exact, spread uint32 }
+
+// codesOf returns the codes of the numbers of n vertices.
+func codesOf(n int) scanCodes {
 	if n <= scanFill {
-		return scanFill, 1
+		return scanCodes{scanFill, 1}
 	}
-	return 0xe000, scanFill - 0xe000
+	return scanCodes{0xe000, scanFill - 0xe000}
 }
 
 // scanTops is the number of vertices with the maximum that are listed on the device.
 const scanTops = 1024
 
-func init() { device.Describe("scan", device.Always(scanProgram)) }
+func init() { device.Describe("scan", device.AnyType(scanProgram)) }
 
 func scanProgram() device.Program {
 	return workflow.GraphProgram("scan", "scan statistics", scanText, map[string]any{
@@ -74,7 +77,7 @@ func (r *rankedAt) Drop() {
 
 // newRankedAt numbers the vertices of a graph by degree and assigns its edges to owners.
 // One of several parts gets its share of the tasks.
-func newRankedAt(s *device.Session, code device.Code, rows device.View, vertices, part, parts int) *rankedAt {
+func newRankedAt(s *device.Session, code device.Code, rows device.View, vertices int, codes scanCodes, part, parts int) *rankedAt {
 	kernel := func(name string) device.Kernel { return s.Kernel(code, "hb_scan_"+name) }
 	n, size := int32(vertices), int64(vertices)
 	warps := min((size+workflow.GraphBlock/32-1)/(workflow.GraphBlock/32), int64(s.Multiprocessors())*64)
@@ -102,12 +105,11 @@ func newRankedAt(s *device.Session, code device.Code, rows device.View, vertices
 		free(pairs, places)
 		pairs = sorted
 	}
-	var spread uint32
-	r.exact, spread = scanCodes(vertices)
-	codes := 16 * ((m+7*size)/8 + 1)
-	r.adj, r.packed = s.Alloc(4*max(m, 1)), s.Alloc(codes)
-	s.Fill(r.packed, 0xff, codes)
-	s.Each(kernel("lists"), m, m, pairs, width, r.at, r.exact, spread, r.adj, r.packed)
+	r.exact = codes.exact
+	packed := 16 * ((m+7*size)/8 + 1)
+	r.adj, r.packed = s.Alloc(4*max(m, 1)), s.Alloc(packed)
+	s.Fill(r.packed, 0xff, packed)
+	s.Each(kernel("lists"), m, m, pairs, width, r.at, r.exact, codes.spread, r.adj, r.packed)
 	s.Free(pairs)
 	tasks, work := s.Zeros(8*size), s.Zeros(8*size)
 	s.Blocks(kernel("count"), warps, workflow.GraphBlock, n, r.at, r.adj, r.degree, int32(part), int32(parts), tasks, work)
@@ -133,7 +135,7 @@ func newRankedAt(s *device.Session, code device.Code, rows device.View, vertices
 
 // cornersAt stores the statistics of n vertices, with their sum and maximum in state. It returns
 // nil if the session has failed.
-func cornersAt(s *device.Session, g device.Operand, n, part, parts int, statistic, state device.Buffer) *rankedAt {
+func cornersAt(s *device.Session, g device.Operand, n int, codes scanCodes, part, parts int, statistic, state device.Buffer) *rankedAt {
 	code := s.Program("apps: scan", scanProgram)
 	kernel := func(name string) device.Kernel { return s.Kernel(code, "hb_scan_"+name) }
 	key := "apps: numbered by degree"
@@ -141,7 +143,7 @@ func cornersAt(s *device.Session, g device.Operand, n, part, parts int, statisti
 		key = fmt.Sprintf("%s, part %d of %d", key, part, parts)
 	}
 	kept := s.Kept(g, key, func() device.Dropper {
-		return newRankedAt(s, code, s.Rows(g), n, part, parts)
+		return newRankedAt(s, code, s.Rows(g), n, codes, part, parts)
 	})
 	r, ok := kept.(*rankedAt)
 	if !ok || s.Err() != nil {
@@ -199,7 +201,7 @@ func fusedScan(at device.Runner, a *matrix.View[bool], n int, o ScanOptions, par
 			return
 		}
 		state := s.Zeros(8 * scanStates)
-		r := cornersAt(s, g, n, part, parts, statistic.Val, state)
+		r := cornersAt(s, g, n, workflow.Tuning(o.Run, codesOf(n)), part, parts, statistic.Val, state)
 		if r == nil {
 			return
 		}

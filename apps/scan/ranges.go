@@ -37,7 +37,7 @@ func scanByRanges(g *matrix.View[bool], n int, o ScanOptions) (*ScanResult, erro
 	if !d.Devices {
 		all := o.Run
 		all.Threads = d.Threads()
-		err := d.Alone(func() error {
+		err := d.Once(func() error {
 			a, err := workflow.UndirectedPattern(graph[0], all, n)
 			if err == nil {
 				r, err = rankByDegree(&access.Rows(a).Structure, n, all)
@@ -141,7 +141,7 @@ func scanOnDevices(d *workflow.Division, graph []*matrix.View[bool], n int, o Sc
 		g.Pattern = true
 		return at.Run(workflow.Call(run, d.App), func(s *device.Session) {
 			whole := s.Zeros(8 * int64(p*size))
-			if r := cornersAt(s, g, n, c.Rank(), p, whole, s.Zeros(8*scanStates)); r != nil {
+			if r := cornersAt(s, g, n, workflow.Tuning(run, codesOf(n)), c.Rank(), p, whole, s.Zeros(8*scanStates)); r != nil {
 				counts[k], edges[k] = s.Retain(whole), r.edges
 			}
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // Each receives the walks of one place in order, in the processes that give it, in several rounds.
@@ -33,10 +34,7 @@ func TestRangesEach(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := samples.ResultWords(res)
-	at, err := comm.LocalGroup(3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := sure.Get(comm.LocalGroup(3))
 	res, got, err := search(samples.RangeGraph(t, 8, at), true)
 	if err != nil || !slices.Equal(got, walks) || !slices.Equal(samples.ResultWords(res), want) {
 		t.Errorf("one process: other walks or results than on one place (%v)", err)

@@ -12,6 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 	"github.com/hiveblas/hiveblas/testdata"
@@ -22,9 +23,7 @@ import (
 func TestGraphSearchOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
 	host, there := samples.Own(t, testdata.Karate), samples.Own(t, testdata.Karate)
-	if err := there.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(there.Move(d.Device))
 	skewed := make([]float64, 34)
 	rng := rand.New(rand.NewPCG(5, 6))
 	for v := range skewed {
@@ -74,9 +73,7 @@ func TestGraphSearchOnDevice(t *testing.T) {
 		far[v] = 1 - math.Abs(float64(v)-800.25)*0x1p-30
 	}
 	starHere, starThere := samples.Build[float64](t, star, matrix.CSR), samples.Build[float64](t, star, matrix.CSR)
-	if err := starThere.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(starThere.Move(d.Device))
 	for _, o := range []SearchOptions{{Rule: SearchGreedy, Length: 4}, {Rule: SearchGreedy, Length: 5, Weighted: true}, {Rule: SearchGreedy, Length: 5, NonBacktracking: true}} {
 		want, first := walked(t, starHere, vectorScores(t, far), []int{0, 5, 1, 2, 3, 4}, o)
 		if !o.NonBacktracking && (want[0][1] != 800 || want[1][2] != 800) {
@@ -98,9 +95,7 @@ func TestGraphSearchOnDevice(t *testing.T) {
 		ranks[v] = rng.Float64()
 	}
 	sparseHere, sparseThere := samples.Build[float64](t, sparse, matrix.CSR), samples.Build[float64](t, sparse, matrix.CSR)
-	if err := sparseThere.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(sparseThere.Move(d.Device))
 	sum := semiring.NewBinary("score + value", func(x, y float64) float64 { return x + y }, "x + y")
 	for _, o := range []SearchOptions{{Length: 40, Visits: true}, {Rule: SearchStochastic, PerStart: 3}, {Rule: SearchGreedy, Length: 130, Visits: true},
 		{Rule: SearchGreedy, Length: 128, Paths: true}, {Length: 12, Paths: true}, {Length: 5, Paths: true},
@@ -149,9 +144,7 @@ func TestGraphSearchOnDevice(t *testing.T) {
 		heavy[v] = 1 + rng.Float64()
 	}
 	hubHere, hubThere := samples.Build[float64](t, hub, matrix.CSR), samples.Build[float64](t, hub, matrix.CSR)
-	if err := hubThere.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(hubThere.Move(d.Device))
 	o := SearchOptions{Rule: SearchStochastic, Length: 2, PerStart: 9000}
 	want, _ := walked(t, hubHere, vectorScores(t, heavy), []int{0}, o)
 	if got, _ := walked(t, hubThere, vectorScores(t, heavy), []int{0}, o); !reflect.DeepEqual(got, want) {
@@ -165,9 +158,7 @@ func TestGraphSearchOnDevice(t *testing.T) {
 	}
 	var weight *workflow.WeightError
 	signed := samples.Own(t, testdata.Karate)
-	if err := errors.Join(signed.Set(4, 6, -2), signed.Move(d.Device)); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(signed.Set(4, 6, -2), signed.Move(d.Device))
 	if _, err := GraphSearch(signed, nil, nil, SearchOptions{Weighted: true}); !errors.As(err, &weight) || weight.Row != 4 || weight.Col != 6 {
 		t.Errorf("a negative weight on a device: %v", err)
 	}
@@ -190,9 +181,7 @@ func TestGraphSearchSlopesOnDevice(t *testing.T) {
 		ranks[v] = float64(v)
 	}
 	host, there := samples.Build[float64](t, slope, matrix.CSR), samples.Build[float64](t, slope, matrix.CSR)
-	if err := there.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(there.Move(d.Device))
 	for _, length := range []int{1, 2, 7, 8, 9, 16, 20, 61, 64, 128} {
 		o := SearchOptions{Rule: SearchGreedy, Length: length, Paths: true}
 		want := samples.Must[*SearchResult](t)(GraphSearch(host, vectorScores(t, ranks), nil, o))
@@ -220,9 +209,7 @@ func TestMovers(t *testing.T) {
 	g := samples.Must[*matrix.Matrix[float64]](t)(b.Build(nil))
 	rows := access.Rows(g.View())
 	there := g.Clone()
-	if err := there.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(there.Move(d.Device))
 	for _, c := range []struct {
 		starts []int
 		per    int

@@ -28,7 +28,7 @@ func walkRound(o SearchOptions) int64 {
 // for every number of ranks.
 func walksByRanges(s *searcher, g rep.View) (*SearchResult, error) {
 	o := s.opts
-	fact := int64(workflow.Truth(o.Each != nil))
+	fact := int64(workflow.Bit(o.Each != nil))
 	if s.scores.lazy() {
 		return nil, nil
 	}
@@ -50,7 +50,7 @@ func walksByRanges(s *searcher, g rep.View) (*SearchResult, error) {
 	}
 	if !d.Devices {
 		s.opts.Threads = d.Threads()
-		if err := d.Alone(func() error { return onHost(s, graph[0]) }); err != nil {
+		if err := d.Once(func() error { return onHost(s, graph[0]) }); err != nil {
 			return nil, err
 		}
 		if s.single {
@@ -74,7 +74,7 @@ func walksByRanges(s *searcher, g rep.View) (*SearchResult, error) {
 	var cuts []int64
 	for lo := int64(0); lo < max(s.walks, 1); lo += round {
 		hi := min(lo+round, s.walks)
-		cuts = workflow.CutByWork(work[lo/sumWalks:(hi+sumWalks-1)/sumWalks+1], p)
+		cuts = workflow.CutByWork(work[lo/sumWalks:(hi+sumWalks-1)/sumWalks+1], p, w.LeastRange())
 		for r := range cuts {
 			cuts[r] = min(lo+cuts[r]*sumWalks, hi)
 		}
@@ -117,7 +117,7 @@ func (w *walkRanges) work() ([]int64, error) {
 	s := w.s
 	var movers []int64 // walks that move, of each part
 	if at := device.Of(w.PlaceOf(0)); at != nil {
-		err := w.Alone(func() (err error) {
+		err := w.Once(func() (err error) {
 			movers, err = moversAt(s, at, w.graph[0])
 			return err
 		})
@@ -134,7 +134,7 @@ func (w *walkRanges) work() ([]int64, error) {
 	return sums, nil
 }
 
-// walk takes a round of walks: rank r those from cuts[r] to cuts[r+1]−1. It returns false if a
+// walk takes a round of walks: rank r takes walks cuts[r] to cuts[r+1]−1. It returns false if a
 // weight cannot be used on devices, which all ranks find alike; the host then says which.
 func (w *walkRanges) walk(cuts []int64) (bool, error) {
 	var bad atomic.Bool
@@ -242,7 +242,7 @@ func (w *walkRanges) deliver(cuts []int64, cells [][]int32) error {
 	if err != nil || w.s.opts.Each == nil {
 		return err
 	}
-	return w.Alone(func() error {
+	return w.Once(func() error {
 		if len(walks) == 0 {
 			return nil
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/graphio"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 	"github.com/hiveblas/hiveblas/testdata"
@@ -45,10 +46,7 @@ func walked(t testing.TB, g matrix.Source[float64], scores *Scores, starts []int
 
 func vectorScores(t testing.TB, list []float64) *Scores {
 	t.Helper()
-	v, err := matrix.VectorOf(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := sure.Get(matrix.VectorOf(list))
 	return VertexScores(v)
 }
 
@@ -149,10 +147,7 @@ func TestGraphSearch(t *testing.T) {
 			starts = rapid.SliceOfN(rapid.IntRange(0, n-1), 0, 4).Draw(t, "starts")
 			begins = len(starts)
 		}
-		vector, err := matrix.VectorOf(score)
-		if err != nil {
-			t.Fatal(err)
-		}
+		vector := sure.Get(matrix.VectorOf(score))
 		var walks [][]int32
 		each := o
 		each.Each = func(b SearchBlock) error {
@@ -315,10 +310,7 @@ func TestGraphSearchDistribution(t *testing.T) {
 			b.Add(v, arcs[v][k].To, arcs[v][k].Weight)
 		}
 	}
-	g, err := b.Build(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g = sure.Get(b.Build(nil))
 	score := make([]float64, 34)
 	for v := range score {
 		score[v] = math.Exp(2 * rng.NormFloat64())
@@ -482,9 +474,7 @@ func TestGraphSearchErrors(t *testing.T) {
 	nan := samples.Scored(n)
 	nan[6] = math.NaN()
 	signed := samples.Own(t, testdata.Karate)
-	if err := signed.Set(0, 1, -2); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(signed.Set(0, 1, -2))
 	failing := errors.New("no model")
 	odd := semiring.NewBinary[float64, float64, float64]("odd", nil, "x")
 	for _, c := range []struct {
@@ -537,10 +527,8 @@ func TestWalkWriters(t *testing.T) {
 	t.Parallel()
 	block := SearchBlock{First: 2, Length: 3, Vertices: []int32{4, 5, -1, 7, 8, 9, 1, -1, -1}}
 	var text, named, binary4 bytes.Buffer
-	if err := errors.Join(TextWalks(&text, nil)(block), BinaryWalks(&binary4)(block),
-		TextWalks(&named, func(v int) string { return fmt.Sprint("v", v) })(block)); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(TextWalks(&text, nil)(block), BinaryWalks(&binary4)(block),
+		TextWalks(&named, func(v int) string { return fmt.Sprint("v", v) })(block))
 	if text.String() != "4\t5\n7\t8\t9\n1\n" || named.String() != "v4\tv5\nv7\tv8\tv9\nv1\n" {
 		t.Errorf("text %q, names %q", text.String(), named.String())
 	}

@@ -472,7 +472,7 @@ func (s *searcher) advanceEach(p *searchPiece, step int) {
 	p.settle(next)
 }
 
-// settle puts each walk at its next vertex, and removes those without one.
+// settle puts each walk at its next vertex, and removes walks without one.
 func (p *searchPiece) settle(next []int32) {
 	left := 0
 	for k, w := range p.alive {

@@ -146,8 +146,7 @@ func largestFirst(g *workflow.Adjacency, v int32, seed int64) int64 {
 }
 
 // colourOnHost gives vertices in order the least colour that no neighbour has, by one thread:
-// several threads, each vertex after its predecessors, gain little (R-MAT 18 takes 77 ms, and 59 to
-// 75 on 16 Xeon threads).
+// several threads, each vertex after its predecessors, gain little.
 func colourOnHost(g *workflow.Adjacency, o ColouringOptions) (*ColouringResult, error) {
 	var order []int32
 	switch o.Order {

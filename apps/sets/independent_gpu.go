@@ -18,7 +18,7 @@ const (
 	misSteps = 12 // steps before the host looks for the first time
 )
 
-func init() { device.Describe("mis", device.Always(misProgram)) }
+func init() { device.Describe("mis", device.AnyType(misProgram)) }
 
 func misProgram() device.Program {
 	return workflow.GraphProgram("mis", "an independent set", misText, map[string]any{"HB_MIS_LONG": misLong})

@@ -267,7 +267,7 @@ type effort struct {
 	work, mending int64
 }
 
-// done is the effort of this search and of those before it.
+// done is the effort of this search and of the searches before it.
 func (f *relaxation[T]) done() effort {
 	return effort{f.before.searches + 1, f.before.work + f.work, f.before.mending + f.mending}
 }

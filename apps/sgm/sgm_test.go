@@ -11,6 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -572,13 +573,9 @@ func TestSGMSmall(t *testing.T) {
 func TestSGMErrors(t *testing.T) {
 	a := samples.Build[float64](t, samples.Path(4).Both(), matrix.CSR)
 	nan := a.Clone()
-	if err := nan.Set(1, 2, math.NaN()); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(nan.Set(1, 2, math.NaN()))
 	inf := a.Clone()
-	if err := inf.Set(3, 2, math.Inf(-1)); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(inf.Set(3, 2, math.Inf(-1)))
 	small := samples.Build[float64](t, samples.Path(3), matrix.CSR)
 	parameter, dimension, index, weight := new(*workflow.ParameterError), new(*matrix.DimensionError), new(*matrix.IndexError), new(*workflow.WeightError)
 	for _, c := range []struct {
@@ -675,9 +672,7 @@ func TestSGMOnDevice(t *testing.T) {
 				t.Fatal(err)
 			}
 			onDevice, other := c.a.Clone(), c.b.Clone()
-			if err := errors.Join(onDevice.Move(d.Device), other.Move(d.Device)); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(onDevice.Move(d.Device), other.Move(d.Device))
 			got, err := SGM[float64](onDevice, other, FirstSeeds(3), c.opts)
 			if err != nil {
 				t.Fatal(err)

@@ -21,10 +21,7 @@ import (
 func gnp(t testing.TB, n int, p float64, seed uint64) *matrix.Matrix[float64] {
 	t.Helper()
 	g, _ := gen.Correlated(n, p, 1, seed)
-	a, err := matrix.FromCSR(n, n, g.Ptr, g.Idx, slices.Repeat([]float64{1}, len(g.Idx)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromCSR(n, n, g.Ptr, g.Idx, slices.Repeat([]float64{1}, len(g.Idx))))
 	return a
 }
 
@@ -157,13 +154,9 @@ func TestSGMFrom(t *testing.T) {
 	groundTruth := matrix.NewVector[int32](34)
 	half := matrix.NewVector[int32](34)
 	for w, v := range order { // vertex w of b is vertex v of a
-		if err := groundTruth.Set(v, int32(w)); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(groundTruth.Set(v, int32(w)))
 		if v%2 == 0 {
-			if err := half.Set(v, int32(w)); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(half.Set(v, int32(w)))
 		}
 	}
 	for _, hard := range []bool{false, true} {
@@ -179,9 +172,7 @@ func TestSGMFrom(t *testing.T) {
 	}
 	vector := func(v int, w int32) *matrix.Vector[int32] {
 		x := groundTruth.Clone()
-		if err := x.Set(v, w); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(x.Set(v, w))
 		return x
 	}
 	parameter, index, dimension := new(*workflow.ParameterError), new(*matrix.IndexError), new(*matrix.DimensionError)

@@ -12,7 +12,7 @@ import (
 //go:embed kernels/hubs.cu
 var hubsText string
 
-func init() { device.Describe("tc", device.Always(hubsProgram)) }
+func init() { device.Describe("tc", device.AnyType(hubsProgram)) }
 
 func hubsProgram() device.Program {
 	return device.Program{

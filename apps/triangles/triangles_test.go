@@ -8,6 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 	"github.com/hiveblas/hiveblas/testdata"
@@ -80,17 +81,9 @@ func TestTrianglesOfCliques(t *testing.T) {
 func TestTrianglesOfFullRows(t *testing.T) {
 	for _, p := range []int{1, 2, 3} {
 		for _, n := range []int{3, 5, 70} {
-			group, err := comm.LocalGroup(p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			g, err := matrix.NewFull(n, n, 1.)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := g.Move(group); err != nil {
-				t.Fatal(err)
-			}
+			group := sure.Get(comm.LocalGroup(p))
+			g := sure.Get(matrix.NewFull(n, n, 1.))
+			sure.Do(g.Move(group))
 			want := int64(n) * int64(n-1) * int64(n-2) / 6
 			if got, err := TriangleCount(g, TriangleOptions{}); err != nil || got != want {
 				t.Errorf("%d vertices on %d ranks: %d, %v, want %d", n, p, got, err, want)
@@ -101,10 +94,7 @@ func TestTrianglesOfFullRows(t *testing.T) {
 
 // TestTrianglesOfBool takes a graph without weights, and false for an edge.
 func TestTrianglesOfBool(t *testing.T) {
-	g, err := matrix.FromTuples(3, 3, []int{0, 1, 2}, []int{1, 2, 0}, []bool{true, false, true}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := sure.Get(matrix.FromTuples(3, 3, []int{0, 1, 2}, []int{1, 2, 0}, []bool{true, false, true}, nil))
 	for _, g := range []matrix.Source[bool]{g, g.T(), g.Pattern()} {
 		if got, err := TriangleCount(g, TriangleOptions{}); err != nil || got != 1 {
 			t.Errorf("%d, %v, want 1", got, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm/commtable"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // TestCommEmulated runs every row on two emulated devices.
@@ -98,10 +99,7 @@ func TestCommByNVRTC(t *testing.T) {
 	if os.Getenv("HIVEBLAS_NVRTC") == "" {
 		t.Skip("HIVEBLAS_NVRTC is not set")
 	}
-	c, err := driver.OpenCompiler()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := sure.Get(driver.OpenCompiler())
 	for _, grain := range commGrains {
 		for _, arch := range []string{"sm_70", "sm_90"} {
 			if _, err := c.Compile(commSource(grain), fmt.Sprintf("comm.cu, grain %d", grain), arch); err != nil {

@@ -44,7 +44,7 @@ func (c gpuLouvain) plan(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 			return []string{fmt.Sprintf("modularity %.5f, %d communities, %d levels", found.Modularity, found.Count, len(found.Levels))}
 		}
 		g := in.Graph
-		here, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, inputs.Values(g, always))
+		here, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, inputs.Values(g, anyEntry))
 		if err != nil {
 			return "", err
 		}

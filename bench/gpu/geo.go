@@ -59,7 +59,7 @@ func gpuGeo(single, idle bool) func(b *gpuBench, in *inputs.GPU) (*gpuPlan, erro
 				return "", nil
 			}
 			g := in.Graph
-			here, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, inputs.Values(g, always))
+			here, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, inputs.Values(g, anyEntry))
 			if err != nil {
 				return "", err
 			}

@@ -17,13 +17,14 @@ import (
 
 	"github.com/hiveblas/hiveblas/bench"
 	"github.com/hiveblas/hiveblas/bench/gen"
-	"github.com/hiveblas/hiveblas/bench/internal/emulate"
 	"github.com/hiveblas/hiveblas/bench/internal/gpuside"
 	"github.com/hiveblas/hiveblas/bench/internal/inputs"
 	"github.com/hiveblas/hiveblas/bench/internal/tables"
 	"github.com/hiveblas/hiveblas/bench/peers"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/emulate"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // TestMain also serves as the fresh process of the first-use case, on the emulator.
@@ -53,10 +54,7 @@ func TestGPUEmulated(t *testing.T) {
 	if !longtest.Enabled() {
 		o.Only = []string{"spmv fp32 plain rmat18", "bfs", "AᵀA plus_pair 1m", "1000 entries", "assignment"}
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := sure.Get(os.Executable())
 	t.Setenv("HIVEBLAS_TEST_FIRST_USE", "1")
 	o.FirstUse = []string{self}
 	table, err := Run(t.Context(), o)

@@ -37,7 +37,7 @@ func where(b *gpuBench, p matrix.Place) func() []string {
 func undirectedOn(b *gpuBench, in *inputs.GPU) (*matrix.Matrix[bool], error) {
 	return inputs.Kept(in, "undirected", func() (*matrix.Matrix[bool], error) {
 		g := in.Graph
-		a, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, inputs.Values(g, always))
+		a, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, inputs.Values(g, anyEntry))
 		if err != nil {
 			return nil, err
 		}
@@ -210,7 +210,7 @@ func componentsOf(g *gen.Graph) (count int, largest int64) {
 // product and its sum.
 func gpuTriangles(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 	lower := gen.CSR(inputs.TuplesOf(in.Graph, inputs.ByDegree(in.Graph), true))
-	val := inputs.Values(lower, always)
+	val := inputs.Values(lower, anyEntry)
 	l, err := onDevice(b, lower, val)
 	if err != nil {
 		return nil, err
@@ -232,7 +232,7 @@ func gpuTriangles(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 		return err
 	}}}
 	plan.check = func() (string, error) {
-		a, err := matrix.FromCSR(in.Graph.NRows, in.Graph.NCols, in.Graph.Ptr, in.Graph.Idx, inputs.Values(in.Graph, always))
+		a, err := matrix.FromCSR(in.Graph.NRows, in.Graph.NCols, in.Graph.Ptr, in.Graph.Idx, inputs.Values(in.Graph, anyEntry))
 		if err != nil {
 			return "", err
 		}

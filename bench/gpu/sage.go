@@ -21,7 +21,7 @@ const sageChecked = 500
 func gpuSAGE(shape workload.Network, o apps.SAGEOptions) func(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 	return func(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 		g := in.Graph
-		a, err := inputs.Kept(in, "pattern", func() (*matrix.Matrix[bool], error) { return onDevice(b, g, inputs.Values(g, always)) })
+		a, err := inputs.Kept(in, "pattern", func() (*matrix.Matrix[bool], error) { return onDevice(b, g, inputs.Values(g, anyEntry)) })
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ func gpuSAGE(shape workload.Network, o apps.SAGEOptions) func(b *gpuBench, in *i
 			if err != nil {
 				return "", err
 			}
-			here, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, inputs.Values(g, always))
+			here, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, inputs.Values(g, anyEntry))
 			if err != nil {
 				return "", err
 			}
@@ -95,7 +95,7 @@ func gpuSAGETraining(features, hidden, classes int, share float64) func(b *gpuBe
 	return func(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 		g := in.Graph
 		n := g.NRows
-		a, err := inputs.Kept(in, "pattern", func() (*matrix.Matrix[bool], error) { return onDevice(b, g, inputs.Values(g, always)) })
+		a, err := inputs.Kept(in, "pattern", func() (*matrix.Matrix[bool], error) { return onDevice(b, g, inputs.Values(g, anyEntry)) })
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +148,7 @@ func gpuSAGETraining(features, hidden, classes int, share float64) func(b *gpuBe
 			if err != nil {
 				return "", err
 			}
-			host, err := matrix.FromCSR(n, n, g.Ptr, g.Idx, inputs.Values(g, always))
+			host, err := matrix.FromCSR(n, n, g.Ptr, g.Idx, inputs.Values(g, anyEntry))
 			if err != nil {
 				return "", err
 			}
@@ -254,7 +254,7 @@ func gpuWalks(rule apps.SearchRule, length int, tables, paths bool) func(b *gpuB
 				return "", err
 			}
 			steps = got.Steps
-			here, err := matrix.FromCSR(n, n, in.Graph.Ptr, in.Graph.Idx, inputs.Values(in.Graph, always))
+			here, err := matrix.FromCSR(n, n, in.Graph.Ptr, in.Graph.Idx, inputs.Values(in.Graph, anyEntry))
 			if err != nil {
 				return "", err
 			}

@@ -39,7 +39,7 @@ func gpuScan(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 			return append(triangles.notes(), fmt.Sprintf("maximum %d, %d triangles", found.Max, found.Triangles))
 		}
 		g := in.Graph
-		here, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, inputs.Values(g, always))
+		here, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, inputs.Values(g, anyEntry))
 		if err != nil {
 			return "", err
 		}

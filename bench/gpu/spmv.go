@@ -360,6 +360,6 @@ func ratioSemiring() semiring.Semiring[float32, float32, float32] {
 
 func odd(hash uint64) bool { return hash&1 == 1 }
 
-func always(uint64) bool { return true }
+func anyEntry(uint64) bool { return true }
 
 func oneByte(uint64) uint8 { return 1 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // fakePeer speaks the protocol: "run die" ends it, "run env" reports how OpenMP threads wait, other
@@ -97,10 +99,7 @@ func TestPeerPaused(t *testing.T) {
 	}
 	state := ""
 	for range 100 { // a signal takes a moment
-		text, err := os.ReadFile(status)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := sure.Get(os.ReadFile(status))
 		_, after, _ := strings.Cut(string(text), ") ")
 		if state = after[:1]; state == "T" {
 			break

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // A flow of 5 from 2 to 3: 3 through vertex 0 (1 of them goes on through 1), and 2 through 1.
@@ -26,9 +27,7 @@ func TestFlows(t *testing.T) {
 	dir := t.TempDir()
 	graph := filepath.Join(dir, "net")
 	g := &gen.Graph{NRows: 4, NCols: 4, Ptr: []int64{0, 2, 3, 5, 5}, Idx: []int32{1, 3, 3, 0, 1}}
-	if err := errors.Join(WriteGraph(graph, g, []float64{7, 2, math.Inf(1), 3, 2}), p.Load("net", graph)); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(WriteGraph(graph, g, []float64{7, 2, math.Inf(1), 3, 2}), p.Load("net", graph))
 	if r, err := p.Run("maxflow", "net", "2", "3"); err != nil || r.Check != 5 {
 		t.Errorf("a flow of %v, want 5 (%v)", r.Check, err)
 	}
@@ -40,9 +39,7 @@ func TestFlows(t *testing.T) {
 	y := binary.LittleEndian.AppendUint64(nil, math.Float64bits(0))
 	y = binary.LittleEndian.AppendUint64(y, math.Float64bits(4))
 	two := &gen.Graph{NRows: 2, NCols: 2, Ptr: []int64{0, 1, 1}, Idx: []int32{1}}
-	if err := errors.Join(os.WriteFile(values, y, 0o666), WriteGraph(pair, two, nil), p.Load("pair", pair)); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(values, y, 0o666), WriteGraph(pair, two, nil), p.Load("pair", pair))
 	for _, name := range []string{"fusedlasso", "fusedlasso_split"} {
 		if r, err := p.Run(name, "pair", "1", values); err != nil || math.Abs(r.Check-3) > 1e-12 || r.Extra["regions"] != 2 {
 			t.Errorf("%s: objective %v of %v regions, want 3 of 2 (%v)", name, r.Check, r.Extra["regions"], err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // startFor starts a peer or skips the test.
@@ -224,9 +225,7 @@ func TestErrors(t *testing.T) {
 			in := inputs()
 			loadAll(t, p, in)
 			junk := filepath.Join(t.TempDir(), "junk")
-			if err := os.WriteFile(junk, []byte("HBCSR01\nshort"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(os.WriteFile(junk, []byte("HBCSR01\nshort"), 0o600))
 			tests := []struct {
 				reason string
 				do     func() error
@@ -302,14 +301,9 @@ func TestRawRoundTrip(t *testing.T) {
 		if g.Fingerprint() != in.g.Fingerprint() || !slices.Equal(val, in.val) {
 			t.Errorf("%s does not come back", name)
 		}
-		whole, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := sure.Get(os.ReadFile(path))
 		for _, cut := range []int{0, 7, 20, len(whole) - 1} {
-			if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(os.WriteFile(path, whole[:cut], 0o600))
 			if _, _, err := ReadGraph(path); err == nil {
 				t.Errorf("%s cut to %d bytes is read", name, cut)
 			}
@@ -326,15 +320,10 @@ func FuzzReadGraph(f *testing.F) {
 	if err := WriteGraph(path, g, nil); err != nil {
 		f.Fatal(err)
 	}
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	whole := sure.Get(os.ReadFile(path))
 	f.Add(whole)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(path, b, 0o600))
 		if g, _, err := ReadGraph(path); err == nil && g.NNZ() != int64(len(g.Idx)) {
 			t.Error("a graph that does not hold together was read")
 		}

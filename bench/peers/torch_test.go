@@ -1,12 +1,12 @@
 package peers
 
 import (
-	"errors"
 	"math"
 	"path/filepath"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // sageNaive is the check of sage_embed by loops in float64.
@@ -82,9 +82,7 @@ func TestTorch(t *testing.T) {
 	}
 	g := gen.CSR(gen.RMAT(7, 4, gen.RMATOptions{Seed: 1})) // has vertices without neighbours
 	path := filepath.Join(t.TempDir(), "graph")
-	if err := errors.Join(WriteGraph(path, g, gen.UniformFloats(g, 11, false)), p.Load("graph", path)); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(WriteGraph(path, g, gen.UniformFloats(g, 11, false)), p.Load("graph", path))
 	want := sageNaive(g, 30, 8, 5, .2)
 	for _, form := range []string{"", "_sparse"} {
 		for range 2 { // the second run has the features of the first

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hiveblas/hiveblas/bench/internal/emulate"
+	"github.com/hiveblas/hiveblas/internal/emulate"
 )
 
 func TestProgramsEmulated(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/bench/gen"
-	"github.com/hiveblas/hiveblas/bench/internal/emulate"
 	"github.com/hiveblas/hiveblas/cusparse/space"
+	"github.com/hiveblas/hiveblas/internal/emulate"
 	"github.com/hiveblas/hiveblas/program"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/bench/gpu"
-	"github.com/hiveblas/hiveblas/bench/internal/emulate"
 	"github.com/hiveblas/hiveblas/bench/internal/tables"
+	"github.com/hiveblas/hiveblas/internal/emulate"
 )
 
 // tiny are options for the smallest inputs, on the host.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/commtable"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // comm measures goroutines on any machine. The model takes its file.
@@ -23,10 +24,7 @@ func TestComm(t *testing.T) {
 	if st, err := os.Stat(picture); err != nil || st.Size() == 0 {
 		t.Error(err)
 	}
-	in, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := sure.Get(os.Open(file))
 	defer in.Close()
 	table, err := commtable.Read(in)
 	if err != nil {

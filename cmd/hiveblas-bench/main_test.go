@@ -12,6 +12,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/cli/clitest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // asProgram is the environment variable that turns the test binary into the program.
@@ -37,10 +38,7 @@ type result struct {
 // process runs the program in a process of its own, for tests of what a process reads once.
 func process(t *testing.T, args ...string) result {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := sure.Get(os.Executable())
 	cmd := exec.Command(self, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

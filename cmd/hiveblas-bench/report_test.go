@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 func TestReport(t *testing.T) {
@@ -19,10 +21,7 @@ func TestReport(t *testing.T) {
 	if !strings.Contains(out, filepath.Join(dir, "REPORT.md")) {
 		t.Errorf("printed %q", out)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "REPORT.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := sure.Get(os.ReadFile(filepath.Join(dir, "REPORT.md")))
 	for _, want := range []string{"lgc seed rmat16", "block by block to a file", "A quick run", "not asked for"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%q is not in\n%s", want, text)
@@ -33,10 +32,7 @@ func TestReport(t *testing.T) {
 		t.Errorf("pictures %v", pictures)
 	}
 	for _, path := range pictures {
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := sure.Get(os.Open(path))
 		if _, err := png.DecodeConfig(f); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
@@ -50,10 +46,7 @@ func TestReport(t *testing.T) {
 			RSS                 uint64 `json:"peak_rss_bytes"`
 		}
 	}
-	data, err := os.ReadFile(figures)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := sure.Get(os.ReadFile(figures))
 	if err := json.Unmarshal(data, &got); err != nil || len(got.Chunked) != 3 {
 		t.Fatalf("%v, %+v", err, got)
 	}

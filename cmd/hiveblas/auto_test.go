@@ -16,6 +16,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -25,14 +26,14 @@ func severalGPUs(t *testing.T, kinds ...string) *[]int {
 	t.Helper()
 	emulated(t, emu.Devices(len(kinds)))
 	var opened []int
-	open, see, group := job.OpenDevice, job.GpuKinds, job.GroupGPUs
-	t.Cleanup(func() { job.GpuKinds, job.GroupGPUs = see, group })
-	job.OpenDevice = func(i int) (*cusparse.Device, error) {
+	open, see, group := testMachine.OpenDevice, testMachine.GpuKinds, testMachine.GroupGPUs
+	t.Cleanup(func() { testMachine.GpuKinds, testMachine.GroupGPUs = see, group })
+	testMachine.OpenDevice = func(i int) (*cusparse.Device, error) {
 		opened = append(opened, i)
 		return open(i)
 	}
-	job.GpuKinds = func() ([]string, error) { return kinds, nil }
-	job.GroupGPUs = func(devices []*cusparse.Device, opts ...comm.Option) (*comm.Group, error) {
+	testMachine.GpuKinds = func() ([]string, error) { return kinds, nil }
+	testMachine.GroupGPUs = func(devices []*cusparse.Device, opts ...comm.Option) (*comm.Group, error) {
 		ranks, err := comm.Local(len(devices), opts...)
 		if err != nil {
 			return nil, err
@@ -114,7 +115,7 @@ func TestAutoGPUs(t *testing.T) {
 	})
 	t.Run("GPUs that cannot be a group", func(t *testing.T) {
 		severalGPUs(t, "a", "a")
-		job.GroupGPUs = func([]*cusparse.Device, ...comm.Option) (*comm.Group, error) {
+		testMachine.GroupGPUs = func([]*cusparse.Device, ...comm.Option) (*comm.Group, error) {
 			return nil, errors.New("no peer access")
 		}
 		j, g := jobOf(t, "auto", 156)
@@ -163,9 +164,7 @@ func TestMachineFigures(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`{"machine": ["GPU 0: NVIDIA X"]}`, own}, {`{"machine": ["GPU 0: NVIDIA Y"]}`, published}, {`{"mach`, published},
 	} {
-		if err := os.WriteFile(own, []byte(c.text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(own, []byte(c.text), 0o644))
 		if got := name("", "NVIDIA X, 3 multiprocessors"); got != c.want {
 			t.Errorf("%s: figures of %s, want %s", c.text, got, c.want)
 		}

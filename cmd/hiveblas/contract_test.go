@@ -15,6 +15,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 func TestOutputs(t *testing.T) {
@@ -366,10 +367,7 @@ func TestSpy(t *testing.T) {
 		t.Run(c.reason, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "x.png")
 			succeed(t, "spy", write(t, "g.mtx", c.text), "-o", out)
-			f, err := os.Open(out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := sure.Get(os.Open(out))
 			defer f.Close()
 			img, err := png.Decode(f)
 			if err != nil {
@@ -392,7 +390,7 @@ func TestQuiet(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	root := rootCommand(&job.Session{})
+	root := rootCommand(&job.Session{Machine: testMachine})
 	for _, c := range root.Commands() {
 		if c.Hidden || c.Name() == "jit" || c.Name() == "help" || c.Name() == "completion" {
 			continue

@@ -84,7 +84,7 @@ unless --symmetric writes one triangle.`,
 }
 
 // warnLost warns of what the output cannot tell: entries of value 0 in a dense .npy, vertices
-// without edges in a list. A list without names still tells of those before its last vertex.
+// without edges in a list. A list without names implies the vertices before its last one.
 func warnLost(j *job.Job, g *job.Graph) {
 	file := j.Out.Path
 	if j.Out.Stdout {
@@ -115,8 +115,8 @@ func warnLost(j *job.Job, g *job.Graph) {
 	}
 }
 
-// countUnused counts the vertices that are not used, of those without names only the ones after the
-// last that is.
+// countUnused counts the vertices that are not used, without names only the ones after the last
+// that is.
 func countUnused(used []bool, named bool) (n int) {
 	for v := len(used) - 1; v >= 0; v-- {
 		switch {

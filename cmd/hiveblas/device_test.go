@@ -11,13 +11,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/progress"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/emulate"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -45,19 +48,11 @@ func runInProcess(t *testing.T, args ...string) (stdout string) {
 // emulated gives the commands a GPU that the CPU emulates.
 func emulated(t *testing.T, opts ...emu.Option) *emu.Emulator {
 	t.Helper()
-	e, err := emu.New(opts...)
-	if errors.Is(err, emu.ErrUnavailable) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := job.OpenDevice
-	job.OpenDevice = func(i int) (*cusparse.Device, error) {
-		return cusparse.Open(i, cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
-			cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return emu.NewCompiler() }))
-	}
-	t.Cleanup(func() { job.OpenDevice = before })
+	e, with, err := emulate.Driver(opts...)
+	emulate.Needed(t, err)
+	before := testMachine.OpenDevice
+	testMachine.OpenDevice = func(i int) (*cusparse.Device, error) { return cusparse.Open(i, with...) }
+	t.Cleanup(func() { testMachine.OpenDevice = before })
 	return e
 }
 
@@ -188,9 +183,9 @@ func TestCommandsOnDevice(t *testing.T) {
 
 // A program of text without a GPU: no remedy offers the host, which does not run it.
 func TestProgramWithoutGPU(t *testing.T) {
-	before := job.OpenDevice
-	job.OpenDevice = func(int) (*cusparse.Device, error) { return nil, errors.New("no driver") }
-	t.Cleanup(func() { job.OpenDevice = before })
+	before := testMachine.OpenDevice
+	testMachine.OpenDevice = func(int) (*cusparse.Device, error) { return nil, errors.New("no driver") }
+	t.Cleanup(func() { testMachine.OpenDevice = before })
 	prog := write(t, "least.prog", "state int32\nmessage int32\ninit id\nsend state\nsum min\napply state = sum\n")
 	for _, device := range []string{"auto", "gpu"} {
 		const want = "least.prog: a program of CUDA text needs a GPU: no driver; write it in Go with"
@@ -227,11 +222,8 @@ func TestFailuresOnDevice(t *testing.T) {
 
 func jobOf(t *testing.T, device string, worth int64) (*job.Job, *matrix.Matrix[float64]) {
 	t.Helper()
-	g, err := graphio.ReadMatrixMarketFile[float64](karate)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &job.Session{}
+	g := sure.Get(graphio.ReadMatrixMarketFile[float64](karate))
+	s := &job.Session{Machine: testMachine}
 	s.Ctx = t.Context()
 	j := job.New(s, &cobra.Command{Use: "tc"})
 	j.Run.Device, j.Threshold = device, worth
@@ -243,18 +235,18 @@ func jobOf(t *testing.T, device string, worth int64) (*job.Job, *matrix.Matrix[f
 func TestAuto(t *testing.T) {
 	entries := func(g *matrix.Matrix[float64]) func() int64 { return g.NVals }
 	t.Run("too small", func(t *testing.T) {
-		before := job.OpenDevice
-		defer func() { job.OpenDevice = before }()
-		job.OpenDevice = func(int) (*cusparse.Device, error) { t.Error("a GPU is opened"); return nil, driver.ErrNoDevice }
+		before := testMachine.OpenDevice
+		defer func() { testMachine.OpenDevice = before }()
+		testMachine.OpenDevice = func(int) (*cusparse.Device, error) { t.Error("a GPU is opened"); return nil, driver.ErrNoDevice }
 		j, g := jobOf(t, "auto", 157)
 		if err := j.PlaceGraphs(entries(g), "entries", g); err != nil || j.Device != nil || j.Why != "156 entries, too few to gain from a GPU" {
 			t.Errorf("device %v, because %q (error %v)", j.Device, j.Why, err)
 		}
 	})
 	t.Run("no GPU", func(t *testing.T) {
-		before := job.OpenDevice
-		defer func() { job.OpenDevice = before }()
-		job.OpenDevice = func(int) (*cusparse.Device, error) { return nil, driver.ErrNoDevice }
+		before := testMachine.OpenDevice
+		defer func() { testMachine.OpenDevice = before }()
+		testMachine.OpenDevice = func(int) (*cusparse.Device, error) { return nil, driver.ErrNoDevice }
 		j, g := jobOf(t, "auto", 156)
 		if err := j.PlaceGraphs(entries(g), "entries", g); err != nil || j.Device != nil || j.Why != driver.ErrNoDevice.Error() {
 			t.Errorf("device %v, because %q (error %v)", j.Device, j.Why, err)
@@ -284,11 +276,8 @@ func TestAuto(t *testing.T) {
 }
 
 func TestProducts(t *testing.T) {
-	a, err := graphio.ReadMatrixMarket[float64](strings.NewReader(visits))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if cols, rows := products(a, false), products(a, true); cols != 8 || rows != 6 {
+	a := sure.Get(graphio.ReadMatrixMarket[float64](strings.NewReader(visits)))
+	if cols, rows := products(a, apps.OntoColumns), products(a, apps.OntoRows); cols != 8 || rows != 6 {
 		t.Errorf("%d and %d products, want 8 and 6", cols, rows)
 	}
 }
@@ -307,9 +296,9 @@ func (s fakeCompiler) Compile(source, name, arch string) ([]byte, error) {
 func TestJIT(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kernels")
 	t.Setenv("HIVEBLAS_CACHE", dir)
-	before := job.OpenCompiler
-	defer func() { job.OpenCompiler = before }()
-	job.OpenCompiler = func() (driver.Compiler, error) { return fakeCompiler{}, nil }
+	before := testMachine.OpenCompiler
+	defer func() { testMachine.OpenCompiler = before }()
+	testMachine.OpenCompiler = func() (driver.Compiler, error) { return fakeCompiler{}, nil }
 	if got := runInProcess(t, "jit", "list"); !strings.Contains(got, "0 kernels") {
 		t.Error(got)
 	}
@@ -346,10 +335,14 @@ func TestInfoOfGPUs(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	before, compiler := job.OpenDriver, job.OpenCompiler
-	defer func() { job.OpenDriver, job.OpenCompiler = before, compiler }()
-	job.OpenDriver = func() (driver.Driver, error) { return e, nil }
-	job.OpenCompiler = func() (driver.Compiler, error) { return fakeCompiler{}, nil }
+	before, compiler := testMachine.OpenDriver, testMachine.OpenCompiler
+	defer func() { testMachine.OpenDriver, testMachine.OpenCompiler = before, compiler }()
+	testMachine.OpenDriver = func() (driver.Driver, error) { return e, nil }
+	testMachine.OpenCompiler = func() (driver.Compiler, error) { return fakeCompiler{}, nil }
+	kinds, err := testMachine.GpuKinds()
+	if err != nil || len(kinds) != 2 || !strings.HasPrefix(kinds[1], "emulated device, ") || !strings.HasSuffix(kinds[1], " multiprocessors") {
+		t.Errorf("kinds %q (%v)", kinds, err)
+	}
 	got := runInProcess(t, "info")
 	for _, want := range []string{"CUDA 13.0, by emulator", "gpu:1     emulated device, 4.0 GiB, ", "compute capability 9.0", "NVRTC     1.2, stand-in",
 		"cpu, gpu:0 (emulated device), gpu:1 (emulated device)"} {

@@ -5,15 +5,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 func TestFailures(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(path, []byte(text), 0o666))
 		return path
 	}
 	const real, integer = "%%MatrixMarket matrix coordinate real general\n", "%%MatrixMarket matrix coordinate integer general\n"
@@ -46,9 +46,7 @@ func TestFailures(t *testing.T) {
 	row3 := write(t, "row3.csv", "1,2,3\n")
 	two, farOff := write(t, "twice.txt", "3 1 1\n4 1 1\n3 1 1\n"), write(t, "off.txt", "35 1 1\n")
 	locked := filepath.Join(dir, "locked")
-	if err := os.Mkdir(locked, 0o555); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.Mkdir(locked, 0o555))
 	out := filepath.Join(dir, "out.tsv")
 	type failing struct {
 		reason, args string

@@ -9,7 +9,9 @@ import (
 )
 
 // testdata/flags.txt lists the flags of each command.
-func TestFlagsOfCommands(t *testing.T) { clitest.Flags(t, rootCommand(&job.Session{})) }
+func TestFlagsOfCommands(t *testing.T) {
+	clitest.Flags(t, rootCommand(&job.Session{Machine: testMachine}))
+}
 
 // A name that no vertex has suggests one.
 func TestNearNames(t *testing.T) {

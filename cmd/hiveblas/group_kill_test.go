@@ -19,6 +19,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // groupRun is a command that four processes of mpirun run. The folder notes has for each rank its
@@ -169,7 +170,7 @@ func writesFile(command string) bool {
 
 // Every command with --device is tested on groups, or is known to be left out.
 func TestGroupCommandsAreAll(t *testing.T) {
-	s := &job.Session{}
+	s := &job.Session{Machine: testMachine}
 	known := map[string]bool{}
 	for _, c := range groupCommands {
 		known[strings.Fields(c)[0]] = true
@@ -221,9 +222,7 @@ func TestKilledRank(t *testing.T) {
 		if _, ok := want[command]; !ok && writesFile(command) {
 			runInProcess(t, append(args(command), "--device", "ranks:4", "-o", out)...)
 			want[command] = contents(t, out)
-			if err := os.Remove(out); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(os.Remove(out))
 		}
 		line := args(command)
 		if writesFile(command) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/cli"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // groupFile writes a graph and returns its path.
@@ -20,9 +21,7 @@ func groupFile(t *testing.T) string {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "graph.tsv")
-	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(file, []byte(b.String()), 0o644))
 	return file
 }
 
@@ -38,10 +37,7 @@ func TestRanks(t *testing.T) {
 			if device != "cpu" && !strings.Contains(text, "3 ranks on the host") {
 				t.Errorf("%v: the place is not in\n%s", args, text)
 			}
-			got, err := os.ReadFile(out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := sure.Get(os.ReadFile(out))
 			files = append(files, string(got))
 		}
 		if files[0] != files[1] || len(files[0]) == 0 {

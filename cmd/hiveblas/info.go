@@ -94,8 +94,8 @@ func machine(j *job.Job) error {
 		{Key: "platform", Label: "platform", Value: runtime.GOOS + "/" + runtime.GOARCH},
 		{Key: "threads", Label: "threads", Value: j.Run.Count()},
 	}
-	fields = append(fields, job.CudaFields()...)
-	fields = append(fields, machineComm()...)
+	fields = append(fields, j.Machine.CudaFields()...)
+	fields = append(fields, machineComm(j.Machine)...)
 	fields = append(fields, job.Field{Key: "blas", Label: "BLAS", Value: blas.Name()})
 	fields = append(fields,
 		job.Field{Key: "", Label: "reads", Value: strings.Join(job.FormatNames(), " ") + "; see hiveblas help formats"},

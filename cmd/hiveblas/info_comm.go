@@ -14,7 +14,7 @@ import (
 
 // commFields are the figures of info about groups: the launcher, MPI, NCCL, which GPUs reach each
 // other, and shared memory.
-func commFields(getenv func(string) string, environ []string) []job.Field {
+func commFields(m *job.Machine, getenv func(string) string, environ []string) []job.Field {
 	var out []job.Field
 	if l, err := procs.Detect(getenv); err != nil {
 		out = append(out, job.Field{Key: "launch_error", Label: "launcher", Value: err.Error()})
@@ -32,7 +32,7 @@ func commFields(getenv func(string) string, environ []string) []job.Field {
 	library("mpi", "MPI", path, version, err)
 	path, version, err = nccl.Version()
 	library("nccl", "NCCL", path, version, err)
-	out = append(out, peerFields()...)
+	out = append(out, peerFields(m)...)
 	if bytes, ok := sharedMemory(); ok {
 		text := fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
 		if bytes < 1<<30 {
@@ -54,8 +54,8 @@ func commFields(getenv func(string) string, environ []string) []job.Field {
 }
 
 // peerFields are the pairs of GPUs, if there are several.
-func peerFields() []job.Field {
-	d, err := job.OpenDriver()
+func peerFields(m *job.Machine) []job.Field {
+	d, err := m.OpenDriver()
 	if err != nil {
 		return nil
 	}
@@ -91,4 +91,4 @@ func peerFields() []job.Field {
 }
 
 // machineComm is commFields of this process.
-func machineComm() []job.Field { return commFields(os.Getenv, os.Environ()) }
+func machineComm(m *job.Machine) []job.Field { return commFields(m, os.Getenv, os.Environ()) }

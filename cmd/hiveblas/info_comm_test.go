@@ -10,7 +10,7 @@ func TestCommFields(t *testing.T) {
 	env := map[string]string{"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "4"}
 	values := func(environ ...string) map[string]any {
 		out := map[string]any{}
-		for _, f := range commFields(func(name string) string { return env[name] }, environ) {
+		for _, f := range commFields(testMachine, func(name string) string { return env[name] }, environ) {
 			out[f.Key+"|"+f.Label] = f.Value
 		}
 		return out

@@ -11,6 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // piped runs the program with text on standard input.
@@ -20,13 +21,8 @@ func piped(t *testing.T, text string, args ...string) result {
 		return processWith(t, strings.NewReader(text), args...)
 	}
 	path := filepath.Join(t.TempDir(), "stdin")
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	in, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(path, []byte(text), 0o666))
+	in := sure.Get(os.Open(path))
 	defer in.Close()
 	before := os.Stdin
 	os.Stdin = in
@@ -159,13 +155,9 @@ func TestSeedsByName(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const list = "alice,bob\nbob,\"Doe, K\"\n\"Doe, K\",New York\n"
 	for name, text := range map[string]string{"n.csv": list, "seeds.txt": "# who\nalice\nNew York\n", "alice": "bob\n", "numbers": "0\n2 # two\n", "7": "1\n"} {
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(name, []byte(text), 0o666))
 	}
-	if err := os.WriteFile("n.el", []byte("0 1\n1 2\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile("n.el", []byte("0 1\n1 2\n"), 0o666))
 	for _, c := range []struct {
 		reason, graph, seeds string
 		n                    float64

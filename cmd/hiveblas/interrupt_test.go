@@ -16,6 +16,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/graphio"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -23,14 +24,9 @@ import (
 func bigGraph(t *testing.T, scale int) string {
 	t.Helper()
 	g := gen.CSR(gen.Symmetrise(gen.RMAT(scale, 16, gen.RMATOptions{Seed: 1})))
-	a, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, gen.UniformFloats(g, 1, true))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, gen.UniformFloats(g, 1, true)))
 	path := filepath.Join(t.TempDir(), "big.hgb")
-	if err := graphio.WriteFile(path, a); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(graphio.WriteFile(path, a))
 	return path
 }
 

@@ -47,7 +47,7 @@ but no GPU if --arch is given.`,
 	cmd.Flags().BoolVar(&all, "all", false, "more element types and operations")
 	cli.Complete(cmd, "arch", "sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		props, err := propertiesOf(cmd, arch)
+		props, err := propertiesOf(cmd, s.Machine, arch)
 		if err != nil {
 			return err
 		}
@@ -55,12 +55,12 @@ but no GPU if --arch is given.`,
 			return err
 		}
 		name := fmt.Sprintf("sm_%d%d", props.Major, props.Minor)
-		cache := jit.Open("", name, driver.CompilerIdentity(), job.OpenCompiler)
+		cache := jit.Open("", name, driver.CompilerIdentity(), s.Machine.OpenCompiler)
 		if cache.Dir() == "" {
 			return cli.Fail("HIVEBLAS_CACHE", "kernels are not kept on the disk", "name a folder", nil)
 		}
 		if kept, err := cache.List(); err == nil && len(kept) == 0 { // the list takes seconds
-			if _, err := job.OpenCompiler(); err != nil {
+			if _, err := s.Machine.OpenCompiler(); err != nil {
 				return missingLibrary("compiling kernels", err)
 			}
 		}
@@ -98,7 +98,7 @@ var archText = regexp.MustCompile(`^sm_(\d+)(\d)$`)
 
 // propertiesOf returns the properties of a typical GPU of an architecture, or of the
 // first GPU.
-func propertiesOf(cmd *cobra.Command, arch string) (driver.Properties, error) {
+func propertiesOf(cmd *cobra.Command, m *job.Machine, arch string) (driver.Properties, error) {
 	if cmd.Flags().Changed("arch") {
 		m := archText.FindStringSubmatch(arch)
 		if m == nil {
@@ -111,7 +111,7 @@ func propertiesOf(cmd *cobra.Command, arch string) (driver.Properties, error) {
 		}
 		return warm.Properties(major, minor), nil
 	}
-	d, err := job.OpenDriver()
+	d, err := m.OpenDriver()
 	if err == nil {
 		var n int
 		if n, err = d.Devices(); err == nil && n == 0 {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // The JSON of a command has what its text has.
@@ -13,9 +15,7 @@ func TestJSONHasTheText(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	list := filepath.Join(dir, "g.tsv")
-	if err := os.WriteFile(list, []byte("ann\tbob\t2.5\nbob\tcid\t3\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(list, []byte("ann\tbob\t2.5\nbob\tcid\t3\n"), 0o666))
 	if got := succeed(t, "head", list, "--ids", "renumber", "--count", "1", "--json"); !strings.Contains(got, `"edges":[{"source":"ann","target":"bob","weight":2.5}]`) {
 		t.Errorf("head: %s", got)
 	}
@@ -41,9 +41,7 @@ func scoresOf(t *testing.T, dir string) string {
 	for v := range 34 {
 		fmt.Fprintln(&text, v)
 	}
-	if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(path, []byte(text.String()), 0o666))
 	return path
 }
 
@@ -52,9 +50,7 @@ func scoresOf(t *testing.T, dir string) string {
 func TestNamedThings(t *testing.T) {
 	t.Parallel()
 	bad := filepath.Join(t.TempDir(), "bad.json")
-	if err := os.WriteFile(bad, []byte("{"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(bad, []byte("{"), 0o666))
 	for _, c := range []struct {
 		args string
 		code int
@@ -75,9 +71,7 @@ func TestNamedThings(t *testing.T) {
 func TestMessagesName(t *testing.T) {
 	t.Parallel()
 	list := filepath.Join(t.TempDir(), "g.tsv")
-	if err := os.WriteFile(list, []byte("ann\tbob\t-2\nbob\tann\t-2\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(list, []byte("ann\tbob\t-2\nbob\tann\t-2\n"), 0o666))
 	for _, command := range []string{"vn --seeds ann", "maxflow --source ann --sink bob", "louvain", "pagerank --weighted"} {
 		if r := hiveblas(t, append(strings.Fields(command), list, "--ids", "renumber")...); r.code != 1 || !strings.Contains(r.stderr, "edge from ann to bob: its weight is -2") {
 			t.Errorf("%s: exit %d, %s", command, r.code, r.stderr)

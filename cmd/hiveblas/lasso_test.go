@@ -9,16 +9,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // writePicture writes a picture and returns its path.
 func writePicture(t *testing.T, img image.Image) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "in.png")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := sure.Get(os.Create(path))
 	defer f.Close()
 	if err := png.Encode(f, img); err != nil {
 		t.Fatal(err)
@@ -32,9 +31,7 @@ func TestLassoByName(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for name, text := range map[string]string{"g.tsv": "bob\tann\ncid\tbob\n", "y.tsv": "cid\t30\nann\t1\nbob\t2\n", "few.tsv": "cid\t30\nann\t1\n"} {
-		if err := os.WriteFile(at(name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(at(name), []byte(text), 0o666))
 	}
 	lasso := []string{"lasso", at("g.tsv"), "--ids", "renumber", "--lambda1"}
 	report(t, append(lasso, "0", "--values", at("y.tsv"), "-o", at("x.tsv"))...)
@@ -77,10 +74,7 @@ func TestLassoOfPictures(t *testing.T) {
 		if got["proven"] != true {
 			t.Errorf("%s: %v", c.reason, got)
 		}
-		f, err := os.Open(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := sure.Get(os.Open(out))
 		img, err := png.Decode(f)
 		f.Close()
 		if err != nil {

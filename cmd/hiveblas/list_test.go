@@ -9,7 +9,7 @@ import (
 
 // Each app in the list has a command, and each command with --method a fused form.
 func TestListOfApps(t *testing.T) {
-	root, listed := rootCommand(&job.Session{}), map[string]bool{}
+	root, listed := rootCommand(&job.Session{Machine: testMachine}), map[string]bool{}
 	for _, a := range apps.List[float64]() {
 		cmd, _, err := root.Find([]string{a.Name})
 		if err != nil || cmd.Name() != a.Name {

@@ -18,6 +18,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // lookAt runs look and returns the page and its elements with an id.
@@ -28,10 +29,7 @@ func lookAt(t *testing.T, args ...string) (page string, figure map[string]string
 	if code := run(append([]string{"look", "-o", file}, args...), &out, &errs); code != 0 || !strings.Contains(out.String(), "warnings") {
 		t.Fatalf("look %v: exit %d\n%s%s", args, code, &out, &errs)
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := sure.Get(os.ReadFile(file))
 	page, figure = string(text), map[string]string{}
 	in := xml.NewDecoder(strings.NewReader(page)) // strict: every element is closed
 	id, depth := "", 0
@@ -174,10 +172,7 @@ func TestLookInChromium(t *testing.T) {
 	for _, size := range [][2]int{{1280, 1000}, {500, 3000}} {
 		shot := filepath.Join(dir, "shot.png")
 		open("--screenshot="+shot, fmt.Sprintf("--window-size=%d,%d", size[0], size[1]))
-		in, err := os.Open(shot)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := sure.Get(os.Open(shot))
 		picture, err := png.Decode(in)
 		in.Close()
 		if err != nil {
@@ -203,10 +198,7 @@ func TestLookInChromium(t *testing.T) {
 	}
 	paper := filepath.Join(dir, "page.pdf")
 	open("--print-to-pdf="+paper, "--no-pdf-header-footer")
-	text, err := os.ReadFile(paper)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := sure.Get(os.ReadFile(paper))
 	if pages := len(regexp.MustCompile(`/Type\s*/Page\b`).FindAll(text, -1)); pages < 1 || pages > 3 {
 		t.Errorf("%d printed pages, want 1 to 3", pages)
 	}

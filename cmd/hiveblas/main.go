@@ -18,17 +18,20 @@ import (
 	"github.com/hiveblas/hiveblas/internal/hostmem"
 )
 
-func main() {
+func main() { launch(job.ThisMachine()) }
+
+// launch runs the command line of this process.
+func launch(m *job.Machine) {
 	if os.Getenv(crash.Watching) != "" {
 		crash.WatchParent()
 		return
 	}
-	os.Exit(run(os.Args[1:], os.Stdout, crash.OwnStderr()))
+	os.Exit(runOn(m, os.Args[1:], os.Stdout, crash.OwnStderr()))
 }
 
-// run executes a command line and returns the exit code.
-func run(args []string, stdout, stderr io.Writer) int {
-	s := &job.Session{}
+// runOn executes a command line on a machine and returns the exit code.
+func runOn(m *job.Machine, args []string, stdout, stderr io.Writer) int {
+	s := &job.Session{Machine: m}
 	s.Stderr = stderr
 	room, _ := hostmem.Room()
 	defer s.Watch.StartLater(stderr, room)()

@@ -19,6 +19,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // asProgram is the environment variable that turns the test binary into the program. Compiling and
@@ -41,10 +42,10 @@ func writeAtOnce(path string, n int) {
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		if dir := os.Getenv(joinedIn); dir != "" {
-			job.GroupJoined = func(rank int) { writeAtOnce(filepath.Join(dir, fmt.Sprint("joined.", rank)), os.Getpid()) }
+			testMachine.Joined = func(rank int) { writeAtOnce(filepath.Join(dir, fmt.Sprint("joined.", rank)), os.Getpid()) }
 		}
-		main()
-		os.Exit(0) // of the process that watches its parent: main returns
+		launch(testMachine)
+		os.Exit(0) // of the process that watches its parent: launch returns
 	}
 	os.Exit(runTests(m))
 }
@@ -68,6 +69,14 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	return m.Run()
+}
+
+// testMachine is the machine of the commands in this process.
+var testMachine = job.ThisMachine()
+
+// run runs a command line in this process.
+func run(args []string, stdout, stderr io.Writer) int {
+	return runOn(testMachine, args, stdout, stderr)
 }
 
 // result is the outcome of a run of the program.
@@ -158,28 +167,20 @@ func object1(t *testing.T, text string) map[string]any {
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(path, []byte(text), 0o666))
 	return path
 }
 
 func contents(t *testing.T, path string) string {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := sure.Get(os.ReadFile(path))
 	return string(b)
 }
 
 // files lists a directory.
 func files(t *testing.T, dir string) []string {
 	t.Helper()
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := sure.Get(os.ReadDir(dir))
 	var names []string
 	for _, e := range list {
 		names = append(names, e.Name())

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // TestNamesTravel converts a list with names through every format that keeps them.
@@ -78,9 +80,7 @@ func TestNamesFlag(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	g, ids := at("g.tsv", "0 1\n1 2\n"), at("ids.tsv", "70 5\n5 9\n")
@@ -131,9 +131,7 @@ func TestSquareBipartite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	list, binary := filepath.Join(dir, "sq.tsv"), filepath.Join(dir, "sq.hgb")
-	if err := os.WriteFile(list, []byte("a\tx\nb\ty\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(list, []byte("a\tx\nb\ty\n"), 0o666))
 	succeed(t, "convert", list, binary, "--ids", "renumber", "--bipartite", "--header", "no")
 	for _, command := range []string{"cc", "pagerank", "scc", "bfs --source a", "kcore", "hits", "toposort", "louvain", "tc", "extract --largest -o -"} {
 		for _, input := range []string{list + " --ids renumber --bipartite", binary, "generate:bipartite,rows=4,columns=4,edges=5"} {

@@ -15,6 +15,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/internal/cli"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -59,7 +60,7 @@ func TestReadingFits(t *testing.T) {
 			t.Errorf("%s: exit %d, %q, want %q", c.reason, res.code, res.stderr, c.want)
 		}
 	}
-	j := job.New(&job.Session{}, &cobra.Command{Use: "info"}) // has no --memory
+	j := job.New(&job.Session{Machine: testMachine}, &cobra.Command{Use: "info"}) // has no --memory
 	j.Memory = 1
 	if err := j.Enough("a.tsv", "reading it", 1000); err != nil {
 		t.Errorf("a command without --memory: %v", err)
@@ -69,18 +70,9 @@ func TestReadingFits(t *testing.T) {
 // TestFitsWhereItComputes: the estimate counts what is on the host of this process.
 func TestFitsWhereItComputes(t *testing.T) {
 	const n = 1 << 20
-	ranks, err := comm.Local(4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, err := comm.NewGroup(ranks[:1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := comm.LocalGroup(2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranks := sure.Get(comm.Local(4))
+	one := sure.Get(comm.NewGroup(ranks[:1]))
+	all := sure.Get(comm.LocalGroup(2))
 	for _, c := range []struct {
 		reason string
 		device *cusparse.Device
@@ -92,7 +84,7 @@ func TestFitsWhereItComputes(t *testing.T) {
 		{"two ranks of this process", nil, all, 64 * n},
 		{"one rank of four", nil, one, 64 * n / 4},
 	} {
-		j := job.New(&job.Session{}, &cobra.Command{Use: "cc"})
+		j := job.New(&job.Session{Machine: testMachine}, &cobra.Command{Use: "cc"})
 		j.Graph, j.Device, j.Group = &job.Graph{Matrix: matrix.New[float64](n, n), File: "a.tsv"}, c.device, c.group
 		if got := j.Needed(); got != c.want {
 			t.Errorf("%s: %d bytes, want %d", c.reason, got, c.want)

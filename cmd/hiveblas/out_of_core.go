@@ -78,7 +78,7 @@ func tooLarge(j *job.Job, o *outOfCore, opts apps.ProjectionOptions) (why string
 		}
 		room = min(room, int64(free/2)*int64(j.Group.Size()))
 	}
-	bound := products(j.Graph.Matrix, opts.Onto == apps.OntoRows)
+	bound := products(j.Graph.Matrix, opts.Onto)
 	if room == 0 || bound*entryBytes <= room {
 		return "", nil
 	}

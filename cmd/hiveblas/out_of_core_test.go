@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // TestOutOfCoreJobs runs two jobs for one output: the second names the first.
@@ -21,10 +23,7 @@ func TestOutOfCoreJobs(t *testing.T) {
 	out, alone := filepath.Join(dir, "c.hgb"), filepath.Join(dir, "alone.hgb")
 	args := []string{"project", big, "--out-of-core", "--chunks", "300", "--quiet", "-o"}
 	succeed(t, append(args, alone)...)
-	want, err := os.ReadFile(alone)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := sure.Get(os.ReadFile(alone))
 
 	cmd, _, stderr := start(t, append(args, out)...)
 	part := out + ".part"

@@ -12,8 +12,8 @@ import (
 
 // Reading, sorting and writing show how much is done of how much.
 func TestProgressOfStages(t *testing.T) {
-	real := progress.New
-	t.Cleanup(func() { progress.New = real })
+	real := testMachine.Display
+	t.Cleanup(func() { testMachine.Display = real })
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	if code := run([]string{"generate", "uniform", "--vertices", "3000", "--edges", "20000", "--max-weight", "90", "--quiet", "-o", at("g.tsv")}, io.Discard, io.Discard); code != 0 {
@@ -40,7 +40,7 @@ func TestProgressOfStages(t *testing.T) {
 			var mu sync.Mutex
 			var screen bytes.Buffer
 			most := map[string]share{}
-			progress.New = func(io.Writer, bool) *progress.Display {
+			testMachine.Display = func(io.Writer, bool) *progress.Display {
 				return progress.Recording(&screen, func(what string, done, total int64) {
 					mu.Lock()
 					defer mu.Unlock()

@@ -82,7 +82,7 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
 		}
 		var p *matrix.Matrix[float64]
 		var sum, most float64
-		if err := j.PlaceGraphs(func() int64 { return products(j.Graph.Matrix, o.Onto == apps.OntoRows) }, "products", j.Graph.Matrix); err != nil {
+		if err := j.PlaceGraphs(func() int64 { return products(j.Graph.Matrix, o.Onto) }, "products", j.Graph.Matrix); err != nil {
 			return err
 		}
 		labels := j.Graph.Cols

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/npy"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -73,9 +74,7 @@ func TestReadingErrors(t *testing.T) {
 	if err := (&npy.Zip{Arrays: map[string]*npy.Array{"wf1": weights, "wa1": {Rows: 1, Cols: 1, Dims: 2, Val: []float64{1}}}}).Write(&b, func(string) bool { return false }); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(model, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(model, b.Bytes(), 0o600))
 	side := func(name, text string) string { return write(t, name, text) }
 	hgb := filepath.Join(t.TempDir(), "nan.hgb")
 	a, err := matrix.FromTuples(2, 2, []int{0}, []int{1}, []float32{float32(math.NaN())}, nil)

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // measured matches the parts of an output that differ between runs and machines.
@@ -23,10 +25,7 @@ func TestCommands(t *testing.T) {
 	if err := os.Symlink(files, filepath.Join(dir, "testdata")); err != nil {
 		t.Skip(err)
 	}
-	page, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := sure.Get(os.ReadFile("../../README.md"))
 	ran := 0
 	for _, c := range commands(string(page)) {
 		if c.args[0] != "hiveblas" {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/cli"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // Processes of mpirun train together: one model, which the first writes.
@@ -25,9 +25,7 @@ func TestMPISageTrain(t *testing.T) {
 		fmt.Fprintln(&classes, v%2)
 	}
 	for name, text := range map[string]string{"x.csv": features.String(), "c.tsv": classes.String()} {
-		if err := os.WriteFile(at(name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(at(name), []byte(text), 0o666))
 	}
 	args := []string{"sage", "train", karate, "--features", at("x.csv"), "--classes", at("c.tsv"), "--hidden", "8", "--epochs", "12", "--threads", "1"}
 	one := report(t, append(args, "-o", at("one.npz"))...)
@@ -72,9 +70,7 @@ func TestSage(t *testing.T) {
 		fmt.Fprintf(&classes, "%d\t%s\n", v, side)
 	}
 	for name, text := range map[string]string{"x.csv": features.String(), "c.tsv": classes.String(), "s.tsv": "0 train\n1 train\n33 train\n32 train\n2 test\n30 test\n"} {
-		if err := os.WriteFile(at(name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(at(name), []byte(text), 0o666))
 	}
 	train := []string{"sage", "train", karate, "--features", at("x.csv"), "--classes", at("c.tsv"), "--split", at("s.tsv"), "--aggregator", "gcn",
 		"--hidden", "16", "--dropout", "0", "--threads", "1"}
@@ -108,9 +104,7 @@ func TestSage(t *testing.T) {
 	}
 	// A file without one of the classes does not shift the names of the others.
 	for name, text := range map[string]string{"few.tsv": "33\tofficer\n", "more.tsv": "33\tofficer\n1\tvisitor\n", "numbers.tsv": "0\t0\n33\t1\n"} {
-		if err := os.WriteFile(at(name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(at(name), []byte(text), 0o666))
 	}
 	predict := []string{"sage", "predict", karate, "--features", at("x.csv"), "--weights", at("m.npz")}
 	few := report(t, append(predict, "--classes", at("few.tsv"), "-o", at("few-p.tsv"))...)
@@ -129,13 +123,8 @@ func TestSage(t *testing.T) {
 		t.Fatal(err)
 	}
 	model.Classes = nil
-	unnamed, err := os.Create(at("unnamed.npz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(model.Write(unnamed), unnamed.Close()); err != nil {
-		t.Fatal(err)
-	}
+	unnamed := sure.Get(os.Create(at("unnamed.npz")))
+	sure.Do(model.Write(unnamed), unnamed.Close())
 	predict[6] = at("unnamed.npz")
 	if r := hiveblas(t, append(predict, "--classes", at("c.tsv"))...); r.code != 1 || !strings.Contains(r.stderr, "no names of classes") {
 		t.Errorf("names for a model without names: exit %d, %q", r.code, r.stderr)

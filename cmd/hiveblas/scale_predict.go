@@ -132,12 +132,8 @@ func (o *predicting) figures() (m model.Machine, err error) {
 }
 
 // virtual returns the volume of a run with p ranks, goroutines with counted collectives. They act
-// as devices or as ranks on the host.
-func virtual(j *job.Job, app string, p, source int, devices bool) (v model.Volume, err error) {
-	var like comm.GroupOption
-	if devices {
-		like = comm.LikeDevices()
-	}
+// as ranks on the host, or as like says; nil says nothing.
+func virtual(j *job.Job, app string, p, source int, like comm.GroupOption) (v model.Volume, err error) {
 	ranks, err := comm.Local(p, comm.KeepCalls())
 	if err != nil {
 		return v, err
@@ -164,7 +160,7 @@ func predict(j *job.Job, app string, m model.Machine, o predicting) error {
 			if o.measure != "" {
 				v, err = inTurns(j, app, p, o.source, o.measure == "gpu", turnRounds)
 			} else {
-				v, err = virtual(j, app, p, o.source, true)
+				v, err = virtual(j, app, p, o.source, comm.LikeDevices())
 			}
 			if err != nil {
 				return err

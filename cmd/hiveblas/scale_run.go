@@ -71,7 +71,7 @@ that of its slowest rank.`,
 }
 
 // measuredGroup makes the group of p ranks that scale run measures.
-func measuredGroup(p int, gpus bool) (*comm.Group, func(), error) {
+func measuredGroup(m *job.Machine, p int, gpus bool) (*comm.Group, func(), error) {
 	if !gpus {
 		g, err := comm.LocalGroup(p, comm.KeepCalls())
 		return g, func() {}, err
@@ -85,7 +85,7 @@ func measuredGroup(p int, gpus bool) (*comm.Group, func(), error) {
 		}
 	}
 	for i := range p {
-		d, err := job.OpenDevice(i)
+		d, err := m.OpenDevice(i)
 		if err != nil {
 			end()
 			return nil, nil, err
@@ -117,7 +117,7 @@ type scaleMeasured struct {
 
 // scaleOn measures a workflow on a group of p ranks.
 func scaleOn(j *job.Job, app string, p int, o predicting, gpus bool, rounds int) (out scaleMeasured, err error) {
-	g, end, err := measuredGroup(p, gpus)
+	g, end, err := measuredGroup(j.Machine, p, gpus)
 	if err != nil {
 		return out, job.ExplainGraph(j.Graph, err)
 	}
@@ -153,7 +153,7 @@ func inTurns(j *job.Job, app string, p, source int, gpu bool, rounds int) (v mod
 	if !gpu {
 		ranks, err = comm.Local(p, comm.KeepCalls())
 	} else {
-		d, e := job.OpenDevice(0)
+		d, e := j.Machine.OpenDevice(0)
 		if e != nil {
 			return v, e
 		}
@@ -201,7 +201,11 @@ func scaleRun(j *job.Job, app string, m model.Machine, o predicting, gpus bool, 
 			if workload.Apart(app) {
 				v, err = inTurns(j, app, p, o.source, gpus, rounds)
 			} else {
-				v, err = virtual(j, app, p, o.source, gpus)
+				var like comm.GroupOption
+				if gpus {
+					like = comm.LikeDevices()
+				}
+				v, err = virtual(j, app, p, o.source, like)
 			}
 			if err != nil {
 				return err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,31 +9,25 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/commtable"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // scale predict and scale run take the table of hiveblas-bench comm.
 func TestScale(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "comm.json")
-	out, err := os.Create(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := sure.Get(os.Create(file))
 	table := &commtable.Table{}
 	for _, kind := range comm.Kinds() {
 		table.Fits = append(table.Fits, commtable.Collective{Group: "local", Kind: kind.String(), Ranks: 4, Alpha: 2, N: 5})
 	}
-	if err := errors.Join(table.WriteJSON(out), out.Close()); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(table.WriteJSON(out), out.Close())
 	graph := filepath.Join(dir, "ring.tsv")
 	var ring strings.Builder
 	for v := range 400 {
 		ring.WriteString(strings.Join([]string{text2(v), text2((v + 1) % 400)}, "\t") + "\n")
 	}
-	if err := os.WriteFile(graph, []byte(ring.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(graph, []byte(ring.String()), 0o644))
 	for _, app := range []string{"spmv", "pagerank", "bfs", "cc"} {
 		got := runInProcess(t, "scale", "predict", app, graph, "--counts", "1,2,4", "--hops", "8")
 		if !strings.Contains(got, "best: 1, since on 2 the collectives") || !strings.Contains(got, "best: 8 hops") {

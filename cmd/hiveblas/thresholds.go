@@ -1,6 +1,9 @@
 package main
 
-import "github.com/hiveblas/hiveblas/matrix"
+import (
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/matrix"
+)
 
 // The numbers of entries from which --device auto uses a GPU. Below them the host
 // is faster than opening a GPU and copying the graph, which take about half a
@@ -27,12 +30,12 @@ const (
 )
 
 // products returns the number of multiplications of a projection: the sum of the
-// squared lengths of the rows of A, or of its columns.
-func products(a *matrix.Matrix[float64], ontoRows bool) (sum int64) {
+// squared lengths of the rows of A, or onto rows of its columns.
+func products(a *matrix.Matrix[float64], onto apps.Side) (sum int64) {
 	m, n := a.Dims()
 	length := make([]int64, max(m, n))
 	for c := range a.All() {
-		if ontoRows {
+		if onto == apps.OntoRows {
 			c.Row = c.Col
 		}
 		length[c.Row]++

@@ -70,7 +70,7 @@ a GPU and without a graph.`,
 		if err := j.LoadSquare(args[0], job.Weighted); err != nil {
 			return err
 		}
-		dev, err := job.OpenDevice(0)
+		dev, err := s.Machine.OpenDevice(0)
 		if err != nil {
 			return cli.Fail("tune", err.Error(), "run it on a machine with an NVIDIA GPU", err)
 		}

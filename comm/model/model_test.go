@@ -12,6 +12,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // TestPredict compares with scale-model.py of the study: SpMV of R-MAT 26 on 8 devices, efficiency
@@ -127,10 +128,7 @@ func TestLineOfMachine(t *testing.T) {
 // TestMerge: ledgers of virtual ranks give the volume of the busiest rank in each collective.
 func TestMerge(t *testing.T) {
 	t.Parallel()
-	group, err := comm.Local(3, comm.KeepCalls())
-	if err != nil {
-		t.Fatal(err)
-	}
+	group := sure.Get(comm.Local(3, comm.KeepCalls()))
 	var wait sync.WaitGroup
 	errs := make([]error, 3)
 	for r, c := range group {

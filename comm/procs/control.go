@@ -464,7 +464,7 @@ func (c *control) beat() {
 }
 
 // check compares the signatures of a collective of a group among its ranks. group names the group;
-// rank and size are those within it.
+// rank and size are within it.
 func (c *control) check(ctx context.Context, k *comm.Collective, group string, rank, size int) error {
 	s := k.Signature()
 	m := message{Do: "check", Check: &s, Group: fmt.Sprint(group, "/", k.Number), Member: rank, Of: size, Rank: c.rank}

@@ -1,4 +1,4 @@
 package procs
 
-// SetMPIMax lowers the largest count of a call of MPI.
-func SetMPIMax(n int) { mpiMax = n }
+// JoinMPIBy is JoinMPI with calls of MPI of at most so many items.
+var JoinMPIBy = joinMPI

@@ -22,9 +22,6 @@ import (
 // initTimeout is the longest time to form a group of processes.
 const initTimeout = 2 * time.Minute
 
-// mpiMax is the largest count of a call, an int32. Tests lower it.
-var mpiMax = math.MaxInt32
-
 // mpiRunning is the state of MPI in this process, which starts and ends once.
 var mpiRunning struct {
 	sync.Mutex
@@ -48,6 +45,11 @@ var ErrMPIEnded = errors.New("MPI has ended in this process: close the last grou
 // The error wraps ErrNoMPI if there is no library, and names the one that was found if it is not
 // supported: Open MPI 4.1 is tested; MPICH and the ABI of MPI 5 are not supported.
 func JoinMPI(ctx context.Context, opts ...comm.Option) (comm.Comm, error) {
+	return joinMPI(ctx, math.MaxInt32, opts)
+}
+
+// joinMPI is JoinMPI with calls of at most so many items.
+func joinMPI(ctx context.Context, most int, opts []comm.Option) (comm.Comm, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -64,6 +66,7 @@ func JoinMPI(ctx context.Context, opts ...comm.Option) (comm.Comm, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.most = most
 	// From here on every rank notices the end of another.
 	if err := p.move(ctx, &comm.Collective{Kind: comm.KindFence}); err != nil {
 		return nil, fmt.Errorf("rank %d of %d: %w", p.rank, p.size, err)
@@ -93,7 +96,7 @@ func (l *mpiLib) join(ctx context.Context, life *comm.Life) (*mpiTransport, erro
 	case <-ctx.Done():
 		return nil, fmt.Errorf("MPI_Init: %w", comm.CauseOf(ctx))
 	}
-	p := &mpiTransport{lib: l, comm: w.comm, rank: w.rank, size: w.size, life: life, name: "mpi", first: true}
+	p := &mpiTransport{lib: l, comm: w.comm, rank: w.rank, size: w.size, life: life, name: "mpi", first: true, most: math.MaxInt32}
 	var err error
 	if p.control, err = p.meet(ctx); err != nil {
 		return nil, fmt.Errorf("rank %d of %d: %w", w.rank, w.size, err)
@@ -202,6 +205,7 @@ type mpiTransport struct {
 	control    *control
 	name       string // the same on all members
 	first      bool   // of JoinMPI, not of Split
+	most       int    // the largest count of a call of MPI, an int32
 }
 
 // MovesDeviceMemory is false: buffers are memory of the host.
@@ -252,8 +256,8 @@ func (p *mpiTransport) move(ctx context.Context, c *comm.Collective) error {
 	case comm.KindAllReduce:
 		src := at(c.Src)
 		inPlace := c.Dst.Same(c.Src)
-		for from := 0; from < c.Dst.Len(); from += mpiMax {
-			b := c.Dst.Slice(from, min(c.Dst.Len(), from+mpiMax))
+		for from := 0; from < c.Dst.Len(); from += p.most {
+			b := c.Dst.Slice(from, min(c.Dst.Len(), from+p.most))
 			src = at(c.Src.Slice(from, from+b.Len()))
 			if inPlace {
 				src = 1 // MPI_IN_PLACE of Open MPI
@@ -274,8 +278,8 @@ func (p *mpiTransport) move(ctx context.Context, c *comm.Collective) error {
 
 // pieces calls f for parts of b that an int32 counts.
 func (p *mpiTransport) pieces(b comm.Buffer, f func(comm.Buffer) error) error {
-	for from := 0; from < b.Len(); from += mpiMax {
-		if err := f(b.Slice(from, min(b.Len(), from+mpiMax))); err != nil {
+	for from := 0; from < b.Len(); from += p.most {
+		if err := f(b.Slice(from, min(b.Len(), from+p.most))); err != nil {
 			return err
 		}
 	}
@@ -295,7 +299,7 @@ func (p *mpiTransport) allGatherV(ctx context.Context, c *comm.Collective) error
 	l, t := p.lib, p.lib.types[c.Dst.Type()]
 	own := int(ranks.Sum(c.Recv[:p.rank]))
 	block := c.Dst.Slice(own, own+c.Recv[p.rank])
-	if c.Dst.Len() > mpiMax {
+	if c.Dst.Len() > p.most {
 		// Offsets overflow: one broadcast for each block.
 		if !block.Same(c.Src) {
 			copy(block.Bytes(), c.Src.Bytes())
@@ -331,7 +335,7 @@ func (p *mpiTransport) allToAllV(ctx context.Context, c *comm.Collective) error 
 	if err := p.move(ctx, probe); err != nil {
 		return err
 	}
-	if longest[0] <= int64(mpiMax) {
+	if longest[0] <= int64(p.most) {
 		sn, sat := int32s(c.Send)
 		rn, rat := int32s(c.Recv)
 		src := uintptr(c.Src.Pointer())
@@ -351,18 +355,18 @@ func (p *mpiTransport) allToAllV(ctx context.Context, c *comm.Collective) error 
 	for shift := 1; shift < p.size; shift++ {
 		next, last := (p.rank+shift)%p.size, (p.rank-shift+p.size)%p.size
 		out, in := c.Src.Slice(from[next], from[next+1]), c.Dst.Slice(to[last], to[last+1])
-		for k := 0; k < max(out.Len(), in.Len()); k += mpiMax {
+		for k := 0; k < max(out.Len(), in.Len()); k += p.most {
 			const tag = 7
 			err := p.awaitAll(ctx, pinned{c, nil}, []string{"MPI_Isend", "MPI_Irecv"}, []func(r *uintptr) int32{
 				func(r *uintptr) int32 {
-					b := out.Slice(k, min(out.Len(), k+mpiMax))
+					b := out.Slice(k, min(out.Len(), k+p.most))
 					if b.Len() == 0 {
 						return 0
 					}
 					return dl.Call(l.isend, uintptr(b.Pointer()), uintptr(b.Len()), t, uintptr(next), tag, p.comm, uintptr(unsafe.Pointer(r)))
 				},
 				func(r *uintptr) int32 {
-					b := in.Slice(k, min(in.Len(), k+mpiMax))
+					b := in.Slice(k, min(in.Len(), k+p.most))
 					if b.Len() == 0 {
 						return 0
 					}
@@ -379,14 +383,14 @@ func (p *mpiTransport) allToAllV(ctx context.Context, c *comm.Collective) error 
 
 func (p *mpiTransport) reduceScatter(ctx context.Context, c *comm.Collective) error {
 	l, t := p.lib, p.lib.types[c.Dst.Type()]
-	if c.Src.Len() <= mpiMax && !c.Dst.Overlaps(c.Src) {
+	if c.Src.Len() <= p.most && !c.Dst.Overlaps(c.Src) {
 		return p.await(ctx, c, "MPI_Ireduce_scatter_block", func(r *uintptr) int32 {
 			return dl.Call(l.ireduceScatter, uintptr(c.Src.Pointer()), uintptr(c.Dst.Pointer()), uintptr(c.Dst.Len()), t, l.ops[c.Op], p.comm, uintptr(unsafe.Pointer(r)))
 		})
 	}
 	// In place, MPI would put block r first; and counts may overflow. Reduce pieces of the blocks
 	// by way of a copy.
-	step := max(1, min(c.Dst.Len(), mpiMax/p.size, 1<<20))
+	step := max(1, min(c.Dst.Len(), p.most/p.size, 1<<20))
 	words := make([]uint64, (step*(p.size+1)*c.Dst.Type().Size()+7)/8)
 	scratch := comm.HostAt(unsafe.Pointer(&words[0]), c.Dst.Type(), step*(p.size+1))
 	for from := 0; from < c.Dst.Len(); from += step {
@@ -502,7 +506,7 @@ func (p *mpiTransport) Split(ctx context.Context, c *comm.Collective, members []
 	}
 	name := fmt.Sprintf("%s.%d,%d", p.name, c.Number, color)
 	return &mpiTransport{
-		lib: p.lib, comm: *out, rank: key, size: len(members), life: p.life, control: p.control, name: name,
+		lib: p.lib, comm: *out, rank: key, size: len(members), life: p.life, control: p.control, name: name, most: p.most,
 	}, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -20,6 +21,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm/procs"
 	"github.com/hiveblas/hiveblas/internal/commtest"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // mpirun starts p ranks of this test binary, which run TestMPIRank, and returns what they print.
@@ -32,10 +34,7 @@ func mpirun(t *testing.T, p int, job string, env ...string) (string, error) {
 	if _, _, err := procs.MPIVersion(); err != nil {
 		t.Skip(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := sure.Get(os.Executable())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	session, err := os.MkdirTemp("", "ompi") // Open MPI fails to share one with a run that ends
@@ -130,8 +129,9 @@ func TestMPIRank(t *testing.T) {
 		t.Skip("a process of TestMPI and the like")
 	}
 	ctx := t.Context()
+	most := math.MaxInt32
 	if n, err := strconv.Atoi(os.Getenv("HIVEBLAS_TEST_MPIMAX")); err == nil {
-		procs.SetMPIMax(n)
+		most = n
 	}
 	opts := []comm.Option{comm.Timeout(30 * time.Second)}
 	switch job {
@@ -145,7 +145,7 @@ func TestMPIRank(t *testing.T) {
 	if job != "kit" {
 		signal.Ignore(syscall.SIGTERM) // mpirun ends the other ranks, which first write their result
 	}
-	c, err := procs.JoinMPI(ctx, opts...)
+	c, err := procs.JoinMPIBy(ctx, most, opts)
 	if err != nil && job == "kit" {
 		t.Fatal(err)
 	}

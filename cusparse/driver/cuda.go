@@ -11,8 +11,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/dl"
 )
 
-// api holds the addresses of libcuda's functions. Names with _v2 are those
-// that cuda.h gives the plain names to.
+// api holds the addresses of libcuda's functions. Names with _v2 are the names that cuda.h gives
+// the plain names to.
 type api struct {
 	path   string
 	handle uintptr // of the library

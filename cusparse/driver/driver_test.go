@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/race"
+	"github.com/hiveblas/hiveblas/internal/sure"
 
 	"github.com/hiveblas/hiveblas/internal/dl"
 )
@@ -88,9 +89,7 @@ func TestMissingLibraries(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none.so")
 	empty := t.TempDir()
 	text := filepath.Join(empty, "text")
-	if err := os.WriteFile(text, []byte("not a library"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(text, []byte("not a library"), 0o644))
 	for _, c := range []struct {
 		variable string
 		open     func() error
@@ -115,9 +114,7 @@ func TestMissingLibraries(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "lib/python3.13/site-packages/nvidia/cu13/lib")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.MkdirAll(dir, 0o755))
 	t.Setenv("VIRTUAL_ENV", root)
 	t.Setenv("CUDA_HOME", "/opt/cuda")
 	got := strings.Join(nvrtcLibrary.folders(), ":")

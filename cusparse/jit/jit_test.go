@@ -16,6 +16,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/cusparse/jit"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // compiler makes an image of the source's text and counts.
@@ -93,9 +94,7 @@ func TestDamage(t *testing.T) {
 			}
 			path := filepath.Join(dir, list[0].Name())
 			good, _ := os.ReadFile(path)
-			if err := os.WriteFile(path, damage(bytes.Clone(good)), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(os.WriteFile(path, damage(bytes.Clone(good)), 0o644))
 			c := jit.Open(dir, "sm_90", "1", k.open)
 			if es, err := c.List(); len(es) != 1 || err != nil || (es[0].Damaged == nil) != (name == "other key") {
 				t.Errorf("%+v, %v", es, err)
@@ -143,10 +142,7 @@ func TestConcurrentProcesses(t *testing.T) {
 		}
 		return
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := sure.Get(os.Executable())
 	dir := t.TempDir()
 	var wg sync.WaitGroup
 	for range 4 {
@@ -167,9 +163,7 @@ func TestConcurrentProcesses(t *testing.T) {
 
 func TestDiskThatFails(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(file, nil, 0o644))
 	k := new(compiler)
 	c := jit.Open(filepath.Join(file, "cache"), "sm_90", "1", k.open)
 	want(t, c, "x", "image of x\nfor sm_90")
@@ -249,9 +243,7 @@ func TestListAndClear(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"mine.txt", ".0123.hbk.00ff00ff.tmp"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(filepath.Join(dir, name), nil, 0o644))
 	}
 	es, err := jit.Open(dir, "", "", nil).List()
 	if len(es) != 3 || err != nil {

@@ -45,21 +45,21 @@ struct hb_spot {
 	bool inA;
 };
 
-// whose names the operand with entry (i, j) at e: A, B, or neither.
+// origin names the operand with entry (i, j) at e: A, B, or neither.
 #define HB_OF_A 0
 #define HB_OF_B 1
 #define HB_OF_NONE 2
 
-HB_DEVICE hb_spot hb_decide(hb_i32 whose, hb_i64 e, const hb_store &a, const hb_store &b, const hb_mask &m, const hb_region &r, hb_u32 table, hb_i32 i, hb_i32 j) {
+HB_DEVICE hb_spot hb_decide(hb_i32 origin, hb_i64 e, const hb_store &a, const hb_store &b, const hb_mask &m, const hb_region &r, hb_u32 table, hb_i32 i, hb_i32 j) {
 	hb_spot s;
 	s.pa = s.pb = e;
-	s.inA = whose == HB_OF_A || hb_find(a, i, j, s.pa);
+	s.inA = origin == HB_OF_A || hb_find(a, i, j, s.pa);
 	bool inB, in = !r.on || hb_member(r.rows, r.nrows, i) && hb_member(r.cols, r.ncols, j);
 	if (r.scalar) {
 		inB = in;
 		s.pb = 0;
 	} else {
-		inB = whose == HB_OF_B || hb_find(b, i, j, s.pb);
+		inB = origin == HB_OF_B || hb_find(b, i, j, s.pb);
 	}
 	int state = (in ? 8 : 0) | (hb_allowed(m, i, j) ? 4 : 0) | (inB ? 2 : 0) | (s.inA ? 1 : 0);
 	s.act = table >> 2 * state & 3;
@@ -72,24 +72,24 @@ HB_DEVICE HB_C hb_value(const hb_store &a, const hb_store &b, const hb_spot &s, 
 	return hb_both(HB_GET_A(a, s.pa), HB_GET_B(b, s.pb));
 }
 
-// d: the domain, with the entries of the operand that whose names. notA: entries that A has are
+// d: the domain, with the entries of the operand that origin names. notA: entries that A has are
 // left to another domain. flag[e] = 1 if entry e of d is in the result.
-HB_KERNEL hb_mark(hb_store d, hb_i32 whose, hb_i32 notA, hb_store a, hb_store b, hb_mask m, hb_region r, hb_u32 table, hb_u8 *flag) {
+HB_KERNEL hb_mark(hb_store d, hb_i32 origin, hb_i32 notA, hb_store a, hb_store b, hb_mask m, hb_region r, hb_u32 table, hb_u8 *flag) {
 	HB_EACH(e, d.nvals) {
-		const hb_spot s = hb_decide(whose, e, a, b, m, r, table, hb_row_of(d, e), d.idx[e]);
+		const hb_spot s = hb_decide(origin, e, a, b, m, r, table, hb_row_of(d, e), d.idx[e]);
 		flag[e] = !(notA && s.inA) && s.act != HB_SKIP;
 	}
 }
 
 // at: places of d's entries. atOther: places of the entries of the other domain; its entries before
 // (i, j) come before; null if there is none. The first domain is A then, the second B or, where its
-// whose is HB_OF_NONE, other. rows: null, or the row of each entry of the result.
-HB_KERNEL hb_fill(hb_store d, hb_i32 whose, hb_i32 notA, hb_store a, hb_store b, hb_mask m, hb_region r, hb_u32 table, const hb_u8 *flag, const hb_i64 *at,
+// origin is HB_OF_NONE, other. rows: null, or the row of each entry of the result.
+HB_KERNEL hb_fill(hb_store d, hb_i32 origin, hb_i32 notA, hb_store a, hb_store b, hb_mask m, hb_region r, hb_u32 table, const hb_u8 *flag, const hb_i64 *at,
 		hb_i32 search, hb_store other, const hb_i64 *atOther, hb_i32 *rows, hb_i32 *idx, HB_C *val, HB_A alpha, HB_B beta) {
 	HB_EACH(e, d.nvals) {
 		if (!flag[e]) continue;
 		hb_i32 i = hb_row_of(d, e), j = d.idx[e];
-		hb_spot s = hb_decide(whose, e, a, b, m, r, table, i, j);
+		hb_spot s = hb_decide(origin, e, a, b, m, r, table, i, j);
 		hb_i64 to = at[e];
 		if (atOther) {
 			hb_i64 q = notA ? s.pa : s.pb;

@@ -1,8 +1,7 @@
-// Exclusive sums of HB_T (hb_u8, hb_i32 or hb_i64) as hb_i64, in three
-// launches: sums of tiles, their scan in one block, and the tiles again. Where
-// there are HB_BLOCK tiles at most, each block adds up those before its own: two.
-// A tile is HB_TILE items: grid = ceil(n / HB_TILE). out has n+1 items; the last
-// is the total.
+// Exclusive sums of HB_T (hb_u8, hb_i32 or hb_i64) as hb_i64, in three launches: sums of tiles,
+// their scan in one block, and the tiles again. Where there are HB_BLOCK tiles at most, each block
+// adds up the tiles before its own: two. A tile is HB_TILE items: grid = ceil(n / HB_TILE). out has
+// n+1 items; the last is the total.
 
 #define HB_TILE (16 * HB_BLOCK)
 

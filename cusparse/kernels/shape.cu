@@ -117,7 +117,7 @@ HB_KERNEL hb_turn(hb_store s, hb_u8 *present, HB_V *val) {
 	}
 }
 
-// row_present[i] = 1 if row i has an entry; total counts those, zero before.
+// row_present[i] = 1 if row i has an entry; total counts these rows, zero before.
 HB_KERNEL hb_row_present(const hb_i64 *ptr, hb_i64 m, hb_u8 *present, hb_u64 *total) {
 	hb_u64 c = 0;
 	HB_EACH(i, m) {

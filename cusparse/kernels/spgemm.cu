@@ -61,7 +61,7 @@
 //         hb_spgemm_chunk<<<as owner>>>(…, partial)          partial HB_C[at[h]·n]
 //     hb_spgemm_placed<<<SMs·b, 32·HB_SPGEMM_WARPS, 4·⌈n/128⌉>>>(…)
 //         any semiring; bitmaps kept, nb = 1 and cb = n whatever shared memory holds: sums are made
-//         where they belong in C. For a wide C of which a row of A meets few columns
+//         where they belong in C. For a wide C, if a row of A meets few of its columns
 //   hb_spgemm_light<<<SMs·4, 128, 4·(4096 + 2048 + 512·sizeof(HB_C))>>>(…)
 //   nb > 1: hb_spgemm_rowptr<<<⌈(m+1)/256⌉, 256>>>(m, nb, counts, cptr); nb = 1: cptr is counts
 // HB_A: elements of A, HB_X: of B, HB_C: of C.

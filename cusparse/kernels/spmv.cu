@@ -214,7 +214,7 @@ hb_spmv_tiles(hb_i64 nnz, hb_i64 tiles, const hb_u32 *__restrict__ bits, const h
 	__syncthreads();
 #endif
 	const int lane = threadIdx.x % HB_WARP;
-	const hb_u32 upto = HB_FULL >> (HB_WARP - 1 - lane); // this lane and those before
+	const hb_u32 upto = HB_FULL >> (HB_WARP - 1 - lane); // this lane and the lanes before
 	const hb_i64 warps = (hb_i64)gridDim.x * (HB_SPMV_BLOCK / HB_WARP);
 	hb_i64 tile = (hb_i64)blockIdx.x * (HB_SPMV_BLOCK / HB_WARP) + threadIdx.x / HB_WARP;
 	while (tile < tiles) {

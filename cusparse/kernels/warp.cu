@@ -28,7 +28,7 @@ template <class T> HB_DEVICE T hb_from(const T &v, int l) {
 	return u.t;
 }
 
-// hb_sums returns the sum of x over this lane and those before it.
+// hb_sums returns the sum of x over this lane and the lanes before it.
 template <class T> HB_DEVICE T hb_sums(T x) {
 #pragma unroll
 	for (int d = 1; d < HB_WARP; d *= 2) {

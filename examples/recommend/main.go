@@ -1,5 +1,5 @@
 // Recommend suggests films from ratings: films are similar if the same people rate them, and a
-// person is offered the films that are most similar to those rated, weighted by the ratings.
+// person is offered the films that are most similar to the rated ones, weighted by the ratings.
 //
 //	go run ./examples/recommend [ratings.mtx]
 //

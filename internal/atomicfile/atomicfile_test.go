@@ -10,14 +10,13 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 func names(t *testing.T, dir string) []string {
 	t.Helper()
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := sure.Get(os.ReadDir(dir))
 	var out []string
 	for _, e := range list {
 		out = append(out, e.Name())
@@ -53,9 +52,7 @@ func TestCommit(t *testing.T) {
 func TestAbortAndErrors(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x")
-	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(path, []byte("old"), 0o600))
 	f, err := Create(path)
 	if err != nil {
 		t.Fatal(err)
@@ -92,9 +89,7 @@ func TestSymlinkAndDevice(t *testing.T) {
 	}
 	dir := t.TempDir()
 	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
-	if err := os.WriteFile(target, []byte("old"), 0o604); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(target, []byte("old"), 0o604))
 	if err := os.Symlink(target, link); err != nil {
 		t.Fatal(err)
 	}
@@ -170,9 +165,7 @@ func TestBeside(t *testing.T) {
 			if err := write(path, "old", func() {}); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(os.Remove(path))
 		}
 		before := names(t, dir)
 		err := write(path, "new", func() {

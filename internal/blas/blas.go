@@ -31,19 +31,24 @@ type library struct {
 // gemm is cblas_?gemm.
 type gemm[F Real] func(order, transA, transB, m, n, k int32, alpha F, a *F, lda int32, b *F, ldb int32, beta F, c *F, ldc int32)
 
-var opened = sync.OnceValue(func() *library {
+var opened = sync.OnceValue(choose)
+
+// choose opens the library that the environment asks for; nil is gonum.
+func choose() *library {
 	if os.Getenv(Env) == "gonum" {
 		return nil
 	}
 	return open()
-})
+}
 
 // Name names the library in use.
-func Name() string {
-	if l := opened(); l != nil {
-		return l.name
+func Name() string { return opened().String() }
+
+func (l *library) String() string {
+	if l == nil {
+		return "gonum"
 	}
-	return "gonum"
+	return l.name
 }
 
 // A Matrix is an m×n matrix by rows, without gaps.
@@ -58,6 +63,10 @@ const minWork = 1 << 21
 // Product sets c = op(a)·op(b) + beta·c, where op transposes if asked, with at most the given
 // number of threads, 0 for GOMAXPROCS. The shapes must agree; c must not overlap a or b.
 func Product[F Real](threads int, c Matrix[F], a Matrix[F], transA bool, b Matrix[F], transB bool, beta F) {
+	product(opened(), threads, c, a, transA, b, transB, beta)
+}
+
+func product[F Real](l *library, threads int, c Matrix[F], a Matrix[F], transA bool, b Matrix[F], transB bool, beta F) {
 	m, k := a.Rows, a.Cols
 	if transA {
 		m, k = k, m
@@ -78,7 +87,7 @@ func Product[F Real](threads int, c Matrix[F], a Matrix[F], transA bool, b Matri
 		}
 		return
 	}
-	if l := opened(); l != nil {
+	if l != nil {
 		parts := min(parallel.Share(threads, int64(m*n/minWork*k+m*n%minWork*k/minWork), 1), m)
 		parallel.Do(parts, func(p int) {
 			lo, hi := m*p/parts, m*(p+1)/parts

@@ -3,7 +3,6 @@ package blas
 import (
 	"math"
 	"math/rand/v2"
-	"sync"
 	"testing"
 )
 
@@ -23,7 +22,7 @@ func (a Matrix[F]) at(i, j int, transposed bool) float64 {
 }
 
 // test compares with three loops in float64.
-func test[F Real](t *testing.T, tolerance float64) {
+func test[F Real](t *testing.T, l *library, tolerance float64) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, s := range [][3]int{{0, 3, 2}, {3, 0, 2}, {3, 2, 0}, {1, 1, 1}, {5, 7, 3}, {70, 65, 130}, {300, 90, 130}} {
 		for flags := range 8 {
@@ -45,10 +44,10 @@ func test[F Real](t *testing.T, tolerance float64) {
 					}
 				}
 			}
-			Product(2, c, a, ta, b, tb, beta)
+			product(l, 2, c, a, ta, b, tb, beta)
 			for i, x := range c.Val {
 				if math.Abs(float64(x)-want[i]) > tolerance*(1+math.Abs(want[i])) {
-					t.Fatalf("%s: %v %v %v, item %d is %v, want %v", Name(), s, ta, tb, i, x, want[i])
+					t.Fatalf("%s: %v %v %v, item %d is %v, want %v", l, s, ta, tb, i, x, want[i])
 				}
 			}
 		}
@@ -56,15 +55,13 @@ func test[F Real](t *testing.T, tolerance float64) {
 }
 
 func TestProduct(t *testing.T) {
-	test[float32](t, 1e-4)
-	test[float64](t, 1e-12)
-	before := opened
-	defer func() { opened = before }()
+	test[float32](t, opened(), 1e-4)
+	test[float64](t, opened(), 1e-12)
 	t.Setenv(Env, "gonum")
-	opened = sync.OnceValue(func() *library { return nil })
-	if Name() != "gonum" {
-		t.Errorf("the library is %s", Name())
+	l := choose()
+	if l.String() != "gonum" {
+		t.Errorf("the library is %s", l)
 	}
-	test[float32](t, 1e-4)
-	test[float64](t, 1e-12)
+	test[float32](t, l, 1e-4)
+	test[float64](t, l, 1e-12)
 }

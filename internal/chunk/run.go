@@ -14,8 +14,8 @@ var ErrUnread = errors.New("the block is not accepted")
 // Read divides the rest of s into blocks, runs parse on them in up to threads goroutines (0: all)
 // and passes the results to collect in file order. The first error in file order ends the loop; an
 // error of the stream comes last. A result may refer to its block until collect returns. Read tests
-// the context between blocks. If collect returns [ErrUnread], Read puts its block and those after
-// it back into a source of items.
+// the context between blocks. If collect returns [ErrUnread], Read puts its block and the blocks
+// after it back into a source of items.
 func Read[R any](ctx context.Context, s *Source, threads int, parse func(Block) R, collect func(R) error) error {
 	type job struct {
 		block  Block

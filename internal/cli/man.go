@@ -31,7 +31,7 @@ it makes. make man calls it.`,
 	}
 }
 
-// writeManPages writes the pages of a command and of those below it.
+// writeManPages writes the pages of a command and of its subcommands.
 func writeManPages(s *Session, cmd *cobra.Command, dir string) error {
 	for _, sub := range cmd.Commands() {
 		if sub.IsAvailableCommand() {

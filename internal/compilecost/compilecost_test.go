@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	_ "github.com/hiveblas/hiveblas/ops" // its modules are in the module cache
 )
 
@@ -94,13 +95,8 @@ type project struct {
 
 func (p *project) copyFile(path string) {
 	p.t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(p.dir, filepath.Base(path)), text, 0o666); err != nil {
-		p.t.Fatal(err)
-	}
+	text := sure.Get(os.ReadFile(path))
+	sure.Do(os.WriteFile(filepath.Join(p.dir, filepath.Base(path)), text, 0o666))
 }
 
 // run returns the output of the go command in the folder. Flags of GOFLAGS stay, so that packages

@@ -5,8 +5,8 @@ import (
 	"sort"
 )
 
-// Axis is a dimension of N positions. A case uses those in At, ascending; a nil At means all. No
-// other position has an entry.
+// Axis is a dimension of N positions. A case uses the positions in At, ascending; a nil At means
+// all. No other position has an entry.
 type Axis struct {
 	N  int
 	At []int

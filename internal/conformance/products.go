@@ -133,7 +133,7 @@ func patternProducts[T semiring.Number](typ string) (g []generator) {
 }
 
 // positionalProducts returns the products of the positional semirings: with all sums for the
-// offsets in all, with one sum for each index for those in some.
+// offsets in all, with one sum for each index if it is in some.
 func positionalProducts[T semiring.Number](typ string, all, some []T) (g []generator) {
 	add := func(offset T, list ...semiring.Semiring[bool, bool, T]) {
 		for _, s := range list {

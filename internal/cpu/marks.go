@@ -17,7 +17,7 @@ const (
 // number of entries together.
 func marksPay(n, entries int) bool { return n <= maxMarks && n <= markRatio*entries }
 
-// marksFor returns n marks, all 0. The caller clears those that it sets.
+// marksFor returns n marks, all 0. The caller clears the marks that it sets.
 func (m *scratch) marksFor(n int) []uint8 {
 	if len(m.marks) < n {
 		m.marks = make([]uint8, n)

@@ -94,8 +94,8 @@ func PutLine(st, line *sparse.Store, from, step int) *sparse.Store {
 	return st
 }
 
-// AllDiffer reports whether no index repeats, by a bit for each of n. For 8M indices of 8M, in
-// place of a map, an assignment takes 0.2 s and not 1.9.
+// AllDiffer reports whether no index repeats, by a bit for each of n: a map takes several times as
+// long.
 func AllDiffer(list []int32, n, threads int) bool {
 	bits := make([]uint64, n/64+1)
 	var repeats atomic.Bool

@@ -9,8 +9,8 @@ var described sync.Map // of func(Type) []Program
 // kernels in advance. Packages call it when they are initialised.
 func Describe(pkg string, programs func(t Type) []Program) { described.Store(pkg, programs) }
 
-// Always returns the programs of a package, which do not depend on the type of values.
-func Always(programs ...func() Program) func(Type) []Program {
+// AnyType returns the programs of a package, which do not depend on the type of values.
+func AnyType(programs ...func() Program) func(Type) []Program {
 	return func(Type) []Program {
 		list := make([]Program, len(programs))
 		for k, p := range programs {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 func TestFind(t *testing.T) {
@@ -36,9 +38,7 @@ func TestFind(t *testing.T) {
 	}
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "libbroken.so")
-	if err := os.WriteFile(broken, []byte("text"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(broken, []byte("text"), 0o644))
 	for _, tc := range []struct{ reason, variable, value, folder, want string }{
 		{"missing", "", "", "", "libbroken.so"},
 		{"broken, in a folder", "", "", dir, "libbroken.so"},

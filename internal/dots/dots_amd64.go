@@ -12,7 +12,7 @@ const distance = 64 + 4
 
 // cached is the size in bytes of vectors that caches hold: prefetches cost more than they save
 // (R-MAT 18, 2 MB, two threads: 6.0 → 6.3 ms).
-var cached = 4 << 20
+const cached = 4 << 20
 
 // prefetches is whether prefetches from the operand save time: on processors by AMD. See
 // gen/main.go.
@@ -25,7 +25,11 @@ var Available = cpu.X86.HasAVX
 // PlusTimes sets y[i] to Σ av[p]·x[ci[p]] over row i of ptr. An index of ci must be below len(x);
 // it is not checked.
 func PlusTimes[T Float](y []T, ptr []int64, ci []int32, av, x []T) {
-	if run, ok := rowsOf(y, ptr, ci, x); ok {
+	plusTimes(y, ptr, ci, av, x, pays(x))
+}
+
+func plusTimes[T Float](y []T, ptr []int64, ci []int32, av, x []T, ahead bool) {
+	if run, ok := rowsOf(y, ptr, ci, x, ahead); ok {
 		_ = av[:ptr[len(y)]]
 		if wide[T]() {
 			plusTimes64(at[float64](y), len(y), 0, &ptr[0], &ci[0], at[float64](av), at[float64](x), run)
@@ -37,7 +41,11 @@ func PlusTimes[T Float](y []T, ptr []int64, ci []int32, av, x []T) {
 
 // PlusSecond sets y[i] to Σ x[ci[p]] over row i of ptr, as PlusTimes.
 func PlusSecond[T Float](y []T, ptr []int64, ci []int32, x []T) {
-	if run, ok := rowsOf(y, ptr, ci, x); ok {
+	plusSecond(y, ptr, ci, x, pays(x))
+}
+
+func plusSecond[T Float](y []T, ptr []int64, ci []int32, x []T, ahead bool) {
+	if run, ok := rowsOf(y, ptr, ci, x, ahead); ok {
 		if wide[T]() {
 			plusSecond64(at[float64](y), len(y), 0, &ptr[0], &ci[0], nil, at[float64](x), run)
 		} else {
@@ -49,7 +57,11 @@ func PlusSecond[T Float](y []T, ptr []int64, ci []int32, x []T) {
 // MinPlus sets y[i] to the least of most and av[p] + x[ci[p]] over row i of ptr, as PlusTimes. It
 // ignores sums that are NaN. A minimum of 0 can have either sign.
 func MinPlus[T Float](y []T, most T, ptr []int64, ci []int32, av, x []T) {
-	if run, ok := rowsOf(y, ptr, ci, x); ok {
+	minPlus(y, most, ptr, ci, av, x, pays(x))
+}
+
+func minPlus[T Float](y []T, most T, ptr []int64, ci []int32, av, x []T, ahead bool) {
+	if run, ok := rowsOf(y, ptr, ci, x, ahead); ok {
 		_ = av[:ptr[len(y)]]
 		if wide[T]() {
 			minPlus64(at[float64](y), len(y), float64(most), &ptr[0], &ci[0], at[float64](av), at[float64](x), run)
@@ -84,16 +96,21 @@ func MinPlusRow[T Float](most T, ci []int32, av, x []T) T {
 	return y[0]
 }
 
-// rowsOf returns the last index of ci from which a loop may prefetch, −1 for none. ok is false, and
-// y is clear, if no row has an entry.
-func rowsOf[T Float](y []T, ptr []int64, ci []int32, x []T) (last int, ok bool) {
+// pays reports whether prefetches from a vector save time.
+func pays[T Float](x []T) bool {
+	return prefetches && len(x)*int(unsafe.Sizeof(*new(T))) > cached
+}
+
+// rowsOf returns the last index of ci from which a loop may prefetch if it is to, −1 for none. ok is
+// false, and y is clear, if no row has an entry.
+func rowsOf[T Float](y []T, ptr []int64, ci []int32, x []T, ahead bool) (last int, ok bool) {
 	ptr = ptr[:len(y)+1]
 	if len(y) == 0 || ptr[0] == ptr[len(y)] {
 		clear(y)
 		return 0, false
 	}
 	_ = ci[:ptr[len(y)]]
-	if !prefetches || len(x)*int(unsafe.Sizeof(x[0])) <= cached || len(ci) < distance {
+	if !ahead || len(ci) < distance {
 		return -1, true
 	}
 	return len(ci) - distance, true

@@ -12,15 +12,13 @@ func TestRows(t *testing.T) {
 	if !Available {
 		t.Skip("no AVX")
 	}
-	defer func(n int, p bool) { cached, prefetches = n, p }(cached, prefetches)
-	prefetches = true
-	for _, cached = range []int{0, 1 << 30} {
-		t.Run("float64", rowsTest[float64])
-		t.Run("float32", rowsTest[float32])
+	for _, ahead := range []bool{true, false} {
+		testRows[float64](t, ahead)
+		testRows[float32](t, ahead)
 	}
 }
 
-func rowsTest[T Float](t *testing.T) {
+func testRows[T Float](t *testing.T, ahead bool) {
 	r := rand.New(rand.NewPCG(1, 2))
 	x := make([]T, 300)
 	value := func() T {
@@ -64,19 +62,19 @@ func rowsTest[T Float](t *testing.T) {
 			for i := range y[:rows] {
 				got, want := y[i], want(ci[ptr[i]:ptr[i+1]], av[ptr[i]:ptr[i+1]])
 				if math.Float64bits(float64(got)) != math.Float64bits(float64(want)) && (got == got || want == want) {
-					t.Fatalf("%s, row of %d: %v, want %v", name, ptr[i+1]-ptr[i], got, want)
+					t.Fatalf("%T, %s, row of %d, prefetches %v: %v, want %v", T(0), name, ptr[i+1]-ptr[i], ahead, got, want)
 				}
 			}
 			if y[rows] != 7 {
 				t.Fatalf("%s writes after the last row", name)
 			}
 		}
-		PlusTimes(y[:rows], ptr, ci, av, x)
+		plusTimes(y[:rows], ptr, ci, av, x, ahead)
 		check("PlusTimes", func(ci []int32, av []T) T { return sum4(len(ci), func(p int) T { return av[p] * x[ci[p]] }) })
-		PlusSecond(y[:rows], ptr, ci, x)
+		plusSecond(y[:rows], ptr, ci, x, ahead)
 		check("PlusSecond", func(ci []int32, av []T) T { return sum4(len(ci), func(p int) T { return x[ci[p]] }) })
 		most := T(math.Inf(1))
-		MinPlus(y[:rows], most, ptr, ci, av, x)
+		minPlus(y[:rows], most, ptr, ci, av, x, ahead)
 		for i := range y {
 			y[i] += 0 // without the sign of a zero
 		}

@@ -41,6 +41,24 @@ var libraries = []string{"-lm", "-lc", "-lgcc"}
 type Compiler struct {
 	path    string
 	version string
+	Cache   Cache
+}
+
+// A Cache is a folder of compiled kernels, named by the hash of their source; "" keeps none. The
+// first process that adds a library to more than Most bytes removes half, the libraries used longest
+// ago.
+type Cache struct {
+	Dir  string
+	Most int64
+}
+
+// defaultCache keeps what all tests of a day compile, about 60 MB.
+func defaultCache() Cache {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return Cache{}
+	}
+	return Cache{filepath.Join(dir, "hiveblas-emu"), 512 << 20}
 }
 
 // NewCompiler finds g++. Its errors wrap ErrUnavailable.
@@ -49,7 +67,8 @@ func NewCompiler() (*Compiler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, nil
+	own := *c
+	return &own, nil
 }
 
 var findCompiler = sync.OnceValues(func() (*Compiler, error) {
@@ -61,7 +80,7 @@ var findCompiler = sync.OnceValues(func() (*Compiler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s does not run: %v", ErrUnavailable, path, err)
 	}
-	return &Compiler{path: path, version: strings.TrimSpace(string(out))}, nil
+	return &Compiler{path: path, version: strings.TrimSpace(string(out)), Cache: defaultCache()}, nil
 })
 
 // Name is "g++".
@@ -138,8 +157,8 @@ func (c *Compiler) build(source string, flags []string) (image []byte, log strin
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n%q\n%s", c.path, c.version, flags, source)
 	kept := ""
-	if CacheDir != "" {
-		kept = filepath.Join(CacheDir, hex.EncodeToString(h.Sum(nil)[:20]))
+	if c.Cache.Dir != "" {
+		kept = filepath.Join(c.Cache.Dir, hex.EncodeToString(h.Sum(nil)[:20]))
 		if image, ok := readSealed(kept + ".so"); ok {
 			return image, "", nil
 		}
@@ -163,7 +182,7 @@ func (c *Compiler) build(source string, flags []string) (image []byte, log strin
 		}
 		log := messages.String()
 		if kept != "" && (strings.Contains(log, conflict) || missing.MatchString(log)) { // Compile tries again
-			writeSealed(kept+".log", []byte(log))
+			c.Cache.writeSealed(kept+".log", []byte(log))
 		}
 		return nil, log, nil
 	}
@@ -172,7 +191,7 @@ func (c *Compiler) build(source string, flags []string) (image []byte, log strin
 		return nil, "", err
 	}
 	if kept != "" {
-		writeSealed(kept+".so", image)
+		c.Cache.writeSealed(kept+".so", image)
 	}
 	return image, "", nil
 }
@@ -193,15 +212,11 @@ func readSealed(path string) ([]byte, bool) {
 	return image, true
 }
 
-// CacheBytes is the size of CacheDir from which the first process that adds a library removes half,
-// the ones used longest ago. All tests of a day have about 60 MB.
-var CacheBytes int64 = 512 << 20
-
 var pruned sync.Once
 
 // prune ignores errors: other processes may remove the same files.
-func prune(dir string) {
-	list, err := os.ReadDir(dir)
+func (c Cache) prune() {
+	list, err := os.ReadDir(c.Dir)
 	if err != nil {
 		return
 	}
@@ -212,26 +227,26 @@ func prune(dir string) {
 			kept, total = append(kept, info), total+info.Size()
 		}
 	}
-	if total <= CacheBytes {
+	if total <= c.Most {
 		return
 	}
 	slices.SortFunc(kept, func(a, b os.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
 	for _, info := range kept {
-		if total <= CacheBytes/2 {
+		if total <= c.Most/2 {
 			return
 		}
-		if os.Remove(filepath.Join(dir, info.Name())) == nil {
+		if os.Remove(filepath.Join(c.Dir, info.Name())) == nil {
 			total -= info.Size()
 		}
 	}
 }
 
 // writeSealed ignores errors: the cache only saves time.
-func writeSealed(path string, image []byte) {
+func (c Cache) writeSealed(path string, image []byte) {
 	if os.MkdirAll(filepath.Dir(path), 0o755) != nil {
 		return
 	}
-	pruned.Do(func() { prune(filepath.Dir(path)) })
+	pruned.Do(c.prune)
 	f, err := atomicfile.Create(path)
 	if err != nil {
 		return

@@ -15,8 +15,6 @@ package emu
 import (
 	"errors"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 )
@@ -24,18 +22,6 @@ import (
 // ErrUnavailable is wrapped by all errors of systems without the emulator: g++ is missing, or the
 // operating system is not supported.
 var ErrUnavailable = errors.New("the CUDA emulator is not available")
-
-// CacheDir is the folder of compiled kernels, named by the hash of their source; "" disables it.
-// Tests may change it before their first use of the package.
-var CacheDir = defaultCacheDir()
-
-func defaultCacheDir() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "hiveblas-emu")
-}
 
 // Option is a property of an emulated driver.
 type Option func(*Emulator)

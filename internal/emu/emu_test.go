@@ -14,6 +14,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 // rig is a bound context and a compiler.
@@ -21,7 +22,7 @@ type rig struct {
 	testing.TB
 	*emu.Emulator
 	driver.Context
-	compiler driver.Compiler
+	compiler *emu.Compiler
 }
 
 func newRig(t testing.TB, options ...emu.Option) *rig {
@@ -312,10 +313,7 @@ func TestBuiltins(t *testing.T) {
 }
 
 func TestPrelude(t *testing.T) {
-	prelude, err := os.ReadFile("../../cusparse/kernels/prelude.cu")
-	if err != nil {
-		t.Fatal(err)
-	}
+	prelude := sure.Get(os.ReadFile("../../cusparse/kernels/prelude.cu"))
 	r := newRig(t)
 	f := r.kernel(string(prelude)+`
 		template <class T> static __device__ T through(T v) { __shared__ T s[32]; s[threadIdx.x] = v; __syncwarp(); return s[31 - threadIdx.x]; }
@@ -496,9 +494,7 @@ func TestCapture(t *testing.T) {
 		t.Fatal(err)
 	}
 	add(s)
-	if err := errors.Join(r.Record(ev, s), r.Wait(side, ev)); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(r.Record(ev, s), r.Wait(side, ev))
 	by = 5 // the first launch has read 2 already
 	add(side)
 	if err := r.Sync(s); err == nil {
@@ -669,9 +665,7 @@ func TestEvents(t *testing.T) {
 	if _, err := r.Elapsed(a, b); err == nil {
 		t.Error("Elapsed of unrecorded events succeeds")
 	}
-	if err := errors.Join(r.Record(a, 0), r.Record(b, 0), r.SyncEvent(b)); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(r.Record(a, 0), r.Record(b, 0), r.SyncEvent(b))
 	if ms, err := r.Elapsed(a, b); err != nil || ms < 0 {
 		t.Errorf("%v, %v", ms, err)
 	}
@@ -697,9 +691,7 @@ func TestCompileError(t *testing.T) {
 
 func TestCache(t *testing.T) {
 	r := newRig(t)
-	old := emu.CacheDir
-	defer func() { emu.CacheDir = old }()
-	emu.CacheDir = t.TempDir()
+	r.compiler.Cache.Dir = t.TempDir()
 	compile := func() []byte {
 		image, err := r.compiler.Compile(`extern "C" __global__ void kept(int *a) { *a = 1; }`, "kept.cu", "sm_90")
 		if err != nil {
@@ -708,15 +700,13 @@ func TestCache(t *testing.T) {
 		return image
 	}
 	compile()
-	list, _ := os.ReadDir(emu.CacheDir)
+	list, _ := os.ReadDir(r.compiler.Cache.Dir)
 	if len(list) != 1 {
 		t.Fatalf("%d files", len(list))
 	}
-	path := emu.CacheDir + "/" + list[0].Name()
+	path := r.compiler.Cache.Dir + "/" + list[0].Name()
 	before, _ := os.ReadFile(path)
-	if err := os.WriteFile(path, before[:len(before)/2], 0o644); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(path, before[:len(before)/2], 0o644))
 	if _, err := r.Load(compile()); err != nil {
 		t.Errorf("after damage: %v", err)
 	}
@@ -733,10 +723,7 @@ func TestWithoutCompiler(t *testing.T) {
 		fmt.Println("RESULT", errors.Is(err, emu.ErrUnavailable) && errors.Is(err2, emu.ErrUnavailable), err)
 		return
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := sure.Get(os.Executable())
 	cmd := exec.Command(self, "-test.run", "^TestWithoutCompiler$", "-test.v")
 	cmd.Env = append(os.Environ(), "HB_EMU_TEST_CHILD=1", "PATH="+t.TempDir())
 	out, err := cmd.CombinedOutput()
@@ -749,9 +736,8 @@ func TestWithoutCompiler(t *testing.T) {
 // large: what was used last stays.
 func TestCacheIsBounded(t *testing.T) {
 	r := newRig(t)
-	dir, most := emu.CacheDir, emu.CacheBytes
-	defer func() { emu.CacheDir, emu.CacheBytes = dir, most }()
-	emu.CacheDir = t.TempDir()
+	dir := t.TempDir()
+	r.compiler.Cache.Dir = dir
 	const source = `extern "C" __global__ void k(int *a) { *a = 1; }
 #if 0
 extern "C" __global__ void removed(int *a) { *a = 2; }
@@ -761,37 +747,33 @@ extern "C" __global__ void removed(int *a) { *a = 2; }
 			t.Fatal(err)
 		}
 	}
-	logs, _ := filepath.Glob(emu.CacheDir + "/*.log")
-	if list, _ := os.ReadDir(emu.CacheDir); len(list) != 2 || len(logs) != 1 {
+	logs, _ := filepath.Glob(dir + "/*.log")
+	if list, _ := os.ReadDir(dir); len(list) != 2 || len(logs) != 1 {
 		t.Errorf("%d files, %d of them logs; want 2 and 1", len(list), len(logs))
 	}
 
-	emu.CacheDir, emu.CacheBytes = t.TempDir(), 1000
+	cache := emu.Cache{Dir: t.TempDir(), Most: 1000}
 	for k := range 10 {
-		path := fmt.Sprint(emu.CacheDir, "/", k)
-		if err := os.WriteFile(path, make([]byte, 101), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		path := fmt.Sprint(cache.Dir, "/", k)
+		sure.Do(os.WriteFile(path, make([]byte, 101), 0o644))
 		if at := time.Now().Add(-time.Duration(k) * time.Hour); os.Chtimes(path, at, at) != nil {
 			t.Fatal("no times")
 		}
 	}
-	emu.Prune(emu.CacheDir)
-	list, _ := os.ReadDir(emu.CacheDir)
+	cache.Prune()
+	list, _ := os.ReadDir(cache.Dir)
 	if len(list) != 4 || list[0].Name() != "0" || list[3].Name() != "3" {
 		t.Errorf("left are %v", list)
 	}
-	emu.Prune(emu.CacheDir)
-	if again, _ := os.ReadDir(emu.CacheDir); len(again) != 4 {
+	cache.Prune()
+	if again, _ := os.ReadDir(cache.Dir); len(again) != 4 {
 		t.Errorf("a small cache is pruned to %v", again)
 	}
 }
 
 func BenchmarkCompile(b *testing.B) {
 	r := newRig(b)
-	old := emu.CacheDir
-	defer func() { emu.CacheDir = old }()
-	emu.CacheDir = ""
+	r.compiler.Cache.Dir = ""
 	for b.Loop() {
 		if _, err := r.compiler.Compile(`extern "C" __global__ void k(int *a) { *a = 1; }`, "k.cu", "sm_90"); err != nil {
 			b.Fatal(err)

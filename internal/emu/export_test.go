@@ -1,4 +1,4 @@
 package emu
 
 // Prune is prune.
-var Prune = prune
+func (c Cache) Prune() { c.prune() }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -43,10 +44,7 @@ func matrixOf(t *testing.T, m, n int, s share) *matrix.Matrix[int32] {
 			}
 		}
 	}
-	a, err := b.Build(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(b.Build(nil))
 	return a
 }
 

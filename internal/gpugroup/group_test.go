@@ -1,7 +1,6 @@
 package gpugroup
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -9,9 +8,9 @@ import (
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
-	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/emulate"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/race"
 	"github.com/hiveblas/hiveblas/internal/sure"
@@ -30,47 +29,18 @@ func newMachine(t *testing.T, devices int) machine {
 	if race.Enabled {
 		t.Skip("the emulator launches one kernel at a time; the tests of cusparse are for the race detector")
 	}
-	e, err := emu.New(emu.Devices(devices))
-	if errors.Is(err, emu.ErrUnavailable) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := machine{e: e}
-	for i := range devices {
-		d, err := cusparse.Open(i, cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
-			cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return emu.NewCompiler() }))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { d.Close() })
-		m.devices = append(m.devices, d)
-	}
-	return m
+	list, e := emulate.Devices(t, devices)
+	return machine{e, list}
 }
 
 // group returns a group of p ranks on the GPUs, which take turns.
 func (m machine) group(t *testing.T, p int) *comm.Group {
 	t.Helper()
-	var list []comm.Device
-	var places []comm.Place
+	var list []*cusparse.Device
 	for k := range p {
-		d := m.devices[k%len(m.devices)]
-		c, err := d.Comm()
-		if err != nil {
-			t.Fatal(err)
-		}
-		list, places = append(list, c), append(places, d)
+		list = append(list, m.devices[k%len(m.devices)])
 	}
-	ranks, err := comm.Peers(list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := comm.NewGroup(ranks, comm.At(places...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := emulate.Group(list...)
 	if !g.MovesDeviceMemory() || !g.OnDevices() {
 		t.Fatal("the group does not move the memory of devices")
 	}
@@ -93,14 +63,8 @@ func (m machine) copied() func() uint64 {
 // likeDevices returns p ranks on the host that act as devices.
 func likeDevices(t *testing.T, p int) *comm.Group {
 	t.Helper()
-	ranks, err := comm.Local(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := comm.NewGroup(ranks, comm.LikeDevices())
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranks := sure.Get(comm.Local(p))
+	g := sure.Get(comm.NewGroup(ranks, comm.LikeDevices()))
 	return g
 }
 
@@ -116,18 +80,12 @@ func moved(g *comm.Group) (n int64) {
 // graph returns an R-MAT graph.
 func graph(t *testing.T, scale int, undirected bool) *matrix.Matrix[float64] {
 	t.Helper()
-	edges, err := generate.RMAT(scale, 8<<scale, generate.RMATOptions{Seed: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	edges := sure.Get(generate.RMAT(scale, 8<<scale, generate.RMATOptions{Seed: 5}))
 	opts := []generate.MatrixOption{generate.Simple()}
 	if undirected {
 		opts = append(opts, generate.Undirected())
 	}
-	g, err := generate.Matrix[float64](edges, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := sure.Get(generate.Matrix[float64](edges, opts...))
 	return g
 }
 
@@ -249,8 +207,6 @@ func TestPipelines(t *testing.T) {
 func placedAt(t *testing.T, a *matrix.Matrix[float64], at matrix.Place) *matrix.Matrix[float64] {
 	t.Helper()
 	b := a.Clone()
-	if err := b.Move(at); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(b.Move(at))
 	return b
 }

@@ -42,10 +42,7 @@ func roads(t *testing.T, w, h int) *matrix.Matrix[float64] {
 			}
 		}
 	}
-	a, err := b.Build(semiring.Min[float64]())
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(b.Build(semiring.Min[float64]()))
 	return a
 }
 
@@ -59,10 +56,7 @@ func star(t *testing.T, n, hub int) *matrix.Matrix[float64] {
 			b.Add(hub, v, 3)
 		}
 	}
-	a, err := b.Build(semiring.Min[float64]())
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(b.Build(semiring.Min[float64]()))
 	return a
 }
 
@@ -259,9 +253,7 @@ func TestProgramsByParts(t *testing.T) {
 	// A graph that is changed or moved drops its parts.
 	other := placedAt(t, host, m.group(t, 2))
 	same(t, m, "before a move", matrix.AsView[bool](one.Pattern()), matrix.AsView[bool](other.Pattern()), bfs, program.Options{Hops: 2})
-	if err := other.Move(nil); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(other.Move(nil))
 	other.Clear()
 	// The model replicates a grid if an exchange is slow.
 	h200 := model.H200()
@@ -320,10 +312,7 @@ func permuted(t *testing.T, a *matrix.Matrix[float64], order []int) *matrix.Matr
 	for c, x := range a.All() {
 		b.Add(at[c.Row], at[c.Col], x)
 	}
-	out, err := b.Build(semiring.Min[float64]())
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := sure.Get(b.Build(semiring.Min[float64]()))
 	return out
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/auction"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -58,10 +59,7 @@ func (d dense) sparse(t rapid.TB) *matrix.View[float64] {
 			}
 		}
 	}
-	a, err := matrix.FromTuples(len(d), len(d), rows, cols, val, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(len(d), len(d), rows, cols, val, nil))
 	return a.View()
 }
 

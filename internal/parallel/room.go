@@ -21,8 +21,7 @@ func hopeless(helpers int) bool {
 // calls it between pieces. A helper's thread that wakes on the processor of its caller shares that
 // processor, beside an idle one, until the next tick of the kernel: 4 ms at 250 Hz. Linux prefers
 // an idle processor, but searches only as many as were idle recently: none of two that have been
-// busy (SIS_UTIL in kernel/sched/fair.c). On two processors SpMV of R-MAT 18 after a pause takes
-// 14.6 ms with makeRoom and 22 without. On many processors the other one might be busy, and the
+// busy (SIS_UTIL in kernel/sched/fair.c). On many processors the other one might be busy, and the
 // kernel does find an idle one.
 func (c *crew) makeRoom() {
 	switch {

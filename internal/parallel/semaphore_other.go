@@ -18,7 +18,7 @@ func (s *semaphore) channel() chan struct{} {
 	return s.permits
 }
 
-// release adds permits and wakes as many of those that wait.
+// release adds permits and wakes as many waiters.
 func (s *semaphore) release(permits int) {
 	for c := s.channel(); permits > 0; permits-- {
 		c <- struct{}{}

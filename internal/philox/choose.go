@@ -40,8 +40,9 @@ type Key struct {
 }
 
 // ChooseByWeight appends samples of the places 0 … len(weights)−1 to at, drawn one by one in
-// proportion to the weights of those left: the smallest of exponential keys (Efraimidis, Spirakis,
-// Information Processing Letters 97, 2006). keys is scratch, and returned for the next call.
+// proportion to the weights of the remaining ones: the smallest of exponential keys (Efraimidis,
+// Spirakis, Information Processing Letters 97, 2006). keys is scratch, and returned for the next
+// call.
 func ChooseByWeight(at []int32, keys []Key, weights []float64, samples int, number func(k int) uint64) ([]int32, []Key) {
 	keys = keys[:0]
 	for k, w := range weights {

@@ -1,6 +1,6 @@
 // Package philox provides the counter-based random numbers Philox4x32-10: a block of four 32-bit
 // words is a function of a counter and a key, so that any number of a stream is computed without
-// those before it, by any thread or device.
+// the numbers before it, by any thread or device.
 //
 // Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011,
 // doi:10.1145/2063384.2063405. kernels that use it on a device repeat the constants as text.

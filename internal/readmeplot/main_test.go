@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 func TestRun(t *testing.T) {
@@ -15,19 +17,14 @@ func TestRun(t *testing.T) {
 		`{"rows": [{"case": "spmv", "ours_ms": 2, "peers_ms": {"SciPy 1.10": null}}]}`:                                              false,
 		`{"rows": 3}`: false,
 	} {
-		if err := os.WriteFile(table, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(table, []byte(text), 0o666))
 		if err := run(table, out); (err == nil) != ok {
 			t.Errorf("%s: %v", text, err)
 		}
 		if !ok {
 			continue
 		}
-		f, err := os.Open(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := sure.Get(os.Open(out))
 		if m, err := png.Decode(f); err != nil || m.Bounds().Dx() < 400 {
 			t.Errorf("the picture: %v", err)
 		}

@@ -88,7 +88,7 @@ type Query struct {
 	Here bool
 	// Transposed asks for the transpose, by its rows. Quiet does not record it; see HasCols.
 	Transposed, Quiet bool
-	// Cuts is how the rows are to be cut; nil for those that they have.
+	// Cuts is how the rows are to be cut; nil for the present cuts.
 	Cuts []int
 	// Need gives, with Whole, the rows that the k-th rank of this process uses, ascending and
 	// without repeats: it may get others without their entries.
@@ -107,9 +107,9 @@ type GroupTarget interface {
 	Lost(err error)
 }
 
-// Alone reports whether a group has one rank, which computes on a device. Its block of a matrix is
+// OneDevice reports whether a group has one rank, which computes on a device. Its block of a matrix is
 // the whole matrix, and the device keeps the transpose with it.
-func Alone(g *comm.Group) bool { return g.Size() == 1 && g.PlaceOf(0) != nil }
+func OneDevice(g *comm.Group) bool { return g.Size() == 1 && g.PlaceOf(0) != nil }
 
 // Matrix is a matrix without the type of its entries, or the pattern of one.
 type Matrix interface {
@@ -292,7 +292,7 @@ func (m Mask) At(b device.Backend) (*device.Mask, error) {
 // device, uses the block of the matrix itself for the transpose too.
 func (v View) Parts(q Query) ([]View, error) {
 	q.Vector = v.Vector
-	flip := q.Whole || q.Vector || Alone(q.Group)
+	flip := q.Whole || q.Vector || OneDevice(q.Group)
 	if v.Transposed && !flip {
 		q.Transposed = true
 	}

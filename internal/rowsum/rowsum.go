@@ -18,6 +18,11 @@ const tile = 64
 // len(idx). The sum is in the order of idx; with FMA products are not rounded. An index outside of
 // x panics.
 func Sum(y []float32, idx []int32, val []float32, x Matrix, begin int) {
+	sum(wide, y, idx, val, x, begin)
+}
+
+// sum is Sum, with the instructions of AVX2 if wide.
+func sum(wide bool, y []float32, idx []int32, val []float32, x Matrix, begin int) {
 	done := 0
 	if wide && len(idx) > 0 && len(y) >= tile {
 		check(idx, x, begin+len(y))
@@ -26,7 +31,7 @@ func Sum(y []float32, idx []int32, val []float32, x Matrix, begin int) {
 			sumWide(y[c:c+tile], idx, val, x, begin+c)
 		}
 		if val == nil {
-			Scale(y[:done], 1/float32(len(idx)))
+			scale(wide, y[:done], 1/float32(len(idx)))
 		}
 	}
 	if done == len(y) {
@@ -58,7 +63,9 @@ func check(idx []int32, x Matrix, end int) {
 
 // Relu sets the items of x below 0, and those that are not a number, to 0. It returns the sum of
 // the squares of the others, in float64 if it is not a normal number of float32.
-func Relu(x []float32) (squares float64) {
+func Relu(x []float32) (squares float64) { return relu(wide, x) }
+
+func relu(wide bool, x []float32) (squares float64) {
 	done, sum := 0, float32(0)
 	if wide {
 		done = len(x) &^ 7
@@ -81,7 +88,9 @@ func Relu(x []float32) (squares float64) {
 }
 
 // Scale multiplies x by a.
-func Scale(x []float32, a float32) {
+func Scale(x []float32, a float32) { scale(wide, x, a) }
+
+func scale(wide bool, x []float32, a float32) {
 	done := 0
 	if wide {
 		done = len(x) &^ 7

@@ -8,6 +8,11 @@ import (
 
 // Sums, relu and scaling equal loops in float64, for widths on both sides of the tiles.
 func TestRows(t *testing.T) {
+	testRows(t, wide)
+	testRows(t, false)
+}
+
+func testRows(t *testing.T, wide bool) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const rows = 20
 	for _, width := range []int{0, 1, 7, 8, 63, 64, 65, 128, 200} {
@@ -26,7 +31,7 @@ func TestRows(t *testing.T) {
 					for j := range y {
 						y[j] = 99
 					}
-					Sum(y, idx, v, x, begin)
+					sum(wide, y, idx, v, x, begin)
 					for j, got := range y {
 						want := 0.0
 						for p, r := range idx {
@@ -57,10 +62,10 @@ func TestRows(t *testing.T) {
 				squares += float64(v) * float64(v)
 			}
 		}
-		if got := Relu(x[:width]); !(math.Abs(got-squares) <= 1e-5*squares) && got != squares {
+		if got := relu(wide, x[:width]); !(math.Abs(got-squares) <= 1e-5*squares) && got != squares {
 			t.Fatalf("width %d: the sum of squares is %v, want %v", width, got, squares)
 		}
-		Scale(x[:width], 3)
+		scale(wide, x[:width], 3)
 		for i, v := range old[:width] {
 			want := float32(0)
 			if v > 0 {

@@ -83,8 +83,8 @@ func countOf(st *sparse.Structure, vector bool, cuts []int) []int64 {
 	return counts
 }
 
-// alone reports whether the group has one rank, on a device. Its block is the whole matrix.
-func (s *Blocks) alone() bool { return rep.Alone(s.g) }
+// oneDevice reports whether the group has one rank, on a device. Its block is the whole matrix.
+func (s *Blocks) oneDevice() bool { return rep.OneDevice(s.g) }
 
 // onHost reports whether the contents are in host memory.
 func onHost(b Matrix) bool { return !b.Elsewhere() }
@@ -122,7 +122,7 @@ func (m onGroup) Cuts(ctx context.Context, g *comm.Group, vector, transposed boo
 		return nil, err
 	}
 	if transposed && !vector {
-		if s.alone() {
+		if s.oneDevice() {
 			return []int{0, s.cols}, nil
 		}
 		if s, err = s.transposed(ctx); err != nil {
@@ -189,7 +189,7 @@ func blockMatrices(a Matrix, q rep.Query) ([]Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.alone() { // the device keeps the transpose with the block
+	if s.oneDevice() { // the device keeps the transpose with the block
 		s.part[0].SetSymmetric(b.Symmetric())
 		if q.Rows == nil {
 			return s.part, nil

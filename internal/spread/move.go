@@ -32,7 +32,7 @@ func listRows(st *sparse.Store, from, to int, row func(i int) int32, shift int32
 	return out
 }
 
-// exchangeRows sends rows to every rank and returns those received, in the order of ranks.
+// exchangeRows sends rows to every rank and returns the received ones, in the order of ranks.
 func exchangeRows(ctx context.Context, c comm.Comm, t *sparse.Type, out []*sparse.Store) ([]*sparse.Store, error) {
 	p := c.Size()
 	twos, head := make([]int, p), make([]int64, 0, 2*p)

@@ -9,3 +9,12 @@ func Get[T any](x T, err error) T {
 	}
 	return x
 }
+
+// Do panics if a call failed.
+func Do(errs ...error) {
+	for _, err := range errs {
+		if err != nil {
+			panic(err)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/graphio"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/testdata"
 )
@@ -20,16 +21,11 @@ func karate(t testing.TB, at matrix.Place) {
 				if a.Name == "lgc" {
 					continue
 				}
-				g, err := graphio.ReadMatrixMarket[float64](bytes.NewReader(testdata.Karate))
-				if err != nil {
-					t.Fatal(err)
-				}
+				g := sure.Get(graphio.ReadMatrixMarket[float64](bytes.NewReader(testdata.Karate)))
 				if symmetric {
 					g.IsSymmetric()
 				}
-				if err := g.Move(at); err != nil {
-					t.Fatal(err)
-				}
+				sure.Do(g.Move(at))
 				if err := use(g, apps.Run{}); err != nil {
 					t.Fatalf("%s, use %d: %v", a.Name, k, err)
 				}

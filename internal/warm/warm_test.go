@@ -14,6 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/race"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/internal/warm"
 )
 
@@ -99,10 +100,7 @@ func TestCompositionsCompileByNVRTC(t *testing.T) {
 	if os.Getenv("HIVEBLAS_NVRTC") == "" {
 		t.Skip("HIVEBLAS_NVRTC names no compiler; scripts/nvrtc.sh fetches one")
 	}
-	c, err := driver.OpenCompiler()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := sure.Get(driver.OpenCompiler())
 	// The short form takes the oldest or the newest by turns, and every other kernel, which change
 	// every two turns.
 	now := []string{"sm_70", "sm_90"}[longtest.Turn()%2]

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/graph/topo"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/matrix/gonumgraph"
 )
@@ -116,10 +117,7 @@ func TestAlgorithms(t *testing.T) {
 
 func TestUndirected(t *testing.T) {
 	t.Parallel()
-	a, err := matrix.FromTuples(4, 4, []int{0, 1, 1, 2, 3}, []int{1, 0, 2, 1, 3}, []int64{5, 5, 2, 2, 9}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(4, 4, []int{0, 1, 1, 2, 3}, []int{1, 0, 2, 1, 3}, []int64{5, 5, 2, 2, 9}, nil))
 	v, err := gonumgraph.AsUndirected(a)
 	if err != nil {
 		t.Fatal(err)
@@ -150,10 +148,7 @@ func TestErrors(t *testing.T) {
 	if _, err := gonumgraph.AsDirected(wide); !errors.Is(err, matrix.ErrDimension) {
 		t.Errorf("error %v of a wide matrix", err)
 	}
-	one, err := matrix.FromTuples(2, 2, []int{0}, []int{1}, []float64{1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := sure.Get(matrix.FromTuples(2, 2, []int{0}, []int{1}, []float64{1}, nil))
 	if _, err := gonumgraph.AsUndirected(one); !errors.Is(err, matrix.ErrInvalid) {
 		t.Errorf("error %v of a matrix that is not symmetric", err)
 	}

@@ -13,10 +13,7 @@ import (
 )
 
 func sparse(t testing.TB) *matrix.Matrix[float64] {
-	a, err := matrix.FromTuples(3, 4, []int{0, 2, 2}, []int{3, 0, 1}, []float64{1, -2, 3}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(3, 4, []int{0, 2, 2}, []int{3, 0, 1}, []float64{1, -2, 3}, nil))
 	return a
 }
 

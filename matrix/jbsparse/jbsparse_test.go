@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/matrix/jbsparse"
 )
@@ -20,14 +21,9 @@ func draw(t *rapid.T) *matrix.Matrix[float64] {
 	for range rapid.IntRange(0, 30).Draw(t, "entries") {
 		b.Add(rapid.IntRange(0, m-1).Draw(t, "row"), rapid.IntRange(0, n-1).Draw(t, "column"), float64(rapid.IntRange(1, 9).Draw(t, "value")))
 	}
-	a, err := b.Build(matrix.CombineFunc[float64](func(x, _ float64) float64 { return x }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(b.Build(matrix.CombineFunc[float64](func(x, _ float64) float64 { return x })))
 	f := rapid.SampledFrom([]matrix.Format{matrix.CSR, matrix.Hypersparse, matrix.Bitmap}).Draw(t, "format")
-	if err := a.SetFormat(f); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(a.SetFormat(f))
 	return a
 }
 
@@ -75,10 +71,7 @@ func TestRoundTrips(t *testing.T) {
 // TestCopies: a change through one library is no change of the other, and the kept transpose of a
 // matrix agrees with it.
 func TestCopies(t *testing.T) {
-	a, err := matrix.FromCSR(2, 2, []int64{0, 1, 2}, []int32{0, 1}, []float64{1, 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromCSR(2, 2, []int64{0, 1, 2}, []int32{0, 1}, []float64{1, 2}))
 	a.CSC() // keeps the transpose
 	c, _ := jbsparse.ToCSR(a)
 	d, _ := jbsparse.ToCSC(a)

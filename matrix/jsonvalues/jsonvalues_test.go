@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	_ "github.com/hiveblas/hiveblas/matrix/jsonvalues"
 )
@@ -17,10 +18,7 @@ type edge struct {
 // Elements without methods of their own are written and read as encoding/json does.
 func TestStructs(t *testing.T) {
 	t.Parallel()
-	a, err := matrix.FromTuples(2, 2, []int{0, 1}, []int{1, 0}, []edge{{Weight: 1.5, Kind: "road", note: 3}, {}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(matrix.FromTuples(2, 2, []int{0, 1}, []int{1, 0}, []edge{{Weight: 1.5, Kind: "road", note: 3}, {}}, nil))
 	const want = `{"rows":2,"cols":2,"row":[0,1],"col":[1,0],"value":[{"w":1.5,"Kind":"road"},{"w":0}]}`
 	text, err := json.Marshal(a)
 	if err != nil || string(text) != want {
@@ -33,18 +31,12 @@ func TestStructs(t *testing.T) {
 	if x, ok := back.At(0, 1); !ok || x != (edge{Weight: 1.5, Kind: "road"}) {
 		t.Errorf("read back %+v", x)
 	}
-	numbers, err := matrix.VectorFromTuples(3, []int{0, 2}, []json.Number{"1", "2.50"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	numbers := sure.Get(matrix.VectorFromTuples(3, []int{0, 2}, []json.Number{"1", "2.50"}, nil))
 	text, err = json.Marshal(numbers)
 	if want := `{"size":3,"index":[0,2],"value":[1,2.50]}`; err != nil || string(text) != want {
 		t.Errorf("%s, %v; want %s", text, err, want)
 	}
-	any1, err := matrix.VectorFromTuples(2, []int{0, 1}, []any{"x", nil}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	any1 := sure.Get(matrix.VectorFromTuples(2, []int{0, 1}, []any{"x", nil}, nil))
 	text, err = json.Marshal(any1)
 	var read matrix.Vector[any]
 	if want := `{"size":2,"index":[0,1],"value":["x",null]}`; err != nil || string(text) != want || json.Unmarshal(text, &read) != nil || read.NVals() != 2 {

@@ -175,7 +175,7 @@ func (s *wires) plug(host int) error {
 	return nil
 }
 
-// receive queues the frames of a host at those that they are for.
+// receive queues the frames of a host at their receivers.
 func (s *wires) receive(host int) {
 	buf := make([]byte, mtu+64)
 	for {

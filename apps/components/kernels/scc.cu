@@ -113,7 +113,7 @@ HB_DEVICE void hb_scc_join(hb_i32 v, hb_i32 bits, const hb_i64 *ptr, const hb_i6
 	if (__any_sync(HB_FULL, bits & 2)) hb_append(queue, tail, (hb_i32)((hb_u32)v | HB_SCC_INWARD), hb_chunks(cptr, bits & 2 ? v : -1, HB_SCC_CHUNK));
 }
 
-// hb_scc_step scans the vertices, or follows the edges of those in the queue.
+// hb_scc_step scans the vertices, or follows the edges of the vertices in the queue.
 HB_KERNEL hb_scc_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_i64 *cptr, const hb_i32 *cidx, hb_i64 room, hb_i32 *label,
 	hb_i32 *colour, hb_i32 *mark, hb_u64 *queue, hb_u64 *loop, hb_i32 turn, hb_i64 *result) {
 	__shared__ hb_u64 more;

@@ -43,8 +43,8 @@ HB_DEVICE double hb_flow_amount(hb_i64 f, double c, double scale, hb_i64 most) {
 	return c * scale < (double)most && f == (hb_i64)(c * scale) ? c : (double)f / scale;
 }
 
-// hb_flow_ends adds the capacities that leave the source to sums[0], those that enter the sink to
-// sums[1].
+// hb_flow_ends adds the capacities that leave the source to sums[0], the capacities that enter the
+// sink to sums[1].
 HB_KERNEL hb_flow_ends(hb_i64 m, hb_i32 s, hb_i32 t, const hb_i32 *tail, const hb_i32 *head, const double *cap, double *sums) {
 	double out = 0, in = 0;
 	HB_FLOW_WARPS(a, m) {
@@ -97,7 +97,7 @@ HB_KERNEL hb_flow_seeds(hb_i32 n, const hb_i64 *more, const hb_i64 *less, hb_i32
 	}
 }
 
-// hb_flow_reach finds the vertices of the next level: those with an arc to one of this level, or
+// hb_flow_reach finds the vertices of the next level: vertices with an arc to one of this level, or
 // forward with an arc from one. The levels that were found have a flag each, of three that take
 // turns.
 HB_KERNEL hb_flow_reach(hb_i32 n, const hb_i64 *ptr, const hb_i32 *head, const hb_i32 *sister, const hb_i64 *res, hb_i32 forward, hb_i32 level,
@@ -207,7 +207,7 @@ HB_KERNEL hb_flow_push(hb_i32 n, const hb_i64 *ptr, const hb_i32 *head, const hb
 					}
 				} else r = 0;
 				if (!__any_sync(HB_FULL, r > 0)) continue;
-				// A lane sends what those before it leave.
+				// A lane sends what the lanes before it leave.
 				hb_i64 sum = r;
 				for (hb_i32 d = 1; d < HB_WARP; d *= 2) {
 					const hb_i64 other = __shfl_up_sync(HB_FULL, sum, d);
@@ -243,7 +243,7 @@ HB_KERNEL hb_flow_sent(hb_i32 n, const hb_i64 *room, hb_i64 *first) {
 	HB_EACH(v, n) first[v] -= room[v];
 }
 
-// hb_flow_values makes the flow of each arc and marks those with any. back is what vertices have
+// hb_flow_values makes the flow of each arc and marks arcs with any. back is what vertices have
 // from the source, sent what they send to the sink. value becomes the value of the flow; it is 0
 // before.
 HB_KERNEL hb_flow_values(hb_i64 m, hb_i32 s, hb_i32 t, const hb_i32 *tail, const hb_i32 *head, const hb_i32 *sister, const double *cap, double scale,

@@ -106,8 +106,8 @@ HB_DEVICE double hb_km(const hb_point &p, const hb_point &q) {
 	return s > 0 ? HB_GEO_EARTH / (double)hb_per_angle(s) : 0;
 }
 
-// hb_geo_start copies the known places, and counts them and those that cannot be used. Present is
-// null if all are there.
+// hb_geo_start copies the known places, and counts them and the unusable ones. Present is null if
+// all are there.
 HB_KERNEL hb_geo_start(hb_i32 n, const hb_u8 *has_lat, const double *known_lat, const hb_u8 *has_lon, const double *known_lon,
 	hb_u8 *located, double *lat, double *lon, double *spread, hb_i32 *pass, hb_u32 *tried, hb_u64 *state) {
 	hb_u64 known = 0;
@@ -285,7 +285,7 @@ HB_KERNEL hb_geo_gather(hb_i32 room, const hb_i64 *ptr, const hb_i32 *idx, const
 	for (hb_u64 i = blockIdx.x; i < sizes[HB_GEO_BY_BLOCK]; i += gridDim.x) {
 		const hb_i32 v = list[2 * (hb_i64)room + (hb_i64)i];
 		if (counts[v] == 0) continue; // the same in all threads
-		// Each warp has a part of the row: it counts, and then copies behind those before it.
+		// Each warp has a part of the row: it counts, and then copies behind the warps before it.
 		const hb_i64 length = ptr[v + 1] - ptr[v], share = (length + HB_GRAPH_WARPS - 1) / HB_GRAPH_WARPS;
 		const hb_i64 from = ptr[v] + warp * share, upto = from + share < ptr[v + 1] ? from + share : ptr[v + 1];
 		hb_u32 mine = 0;

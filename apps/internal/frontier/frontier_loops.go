@@ -42,7 +42,7 @@ func (l *FrontierLoops) Gather() []int32 {
 	return l.Gathered
 }
 
-// Weigh counts the edges of the vertices of a queue, and of those before each of them.
+// Weigh counts the edges of the vertices of a queue, and of the vertices before each.
 func (l *FrontierLoops) Weigh(queue []int32, along *workflow.Adjacency) int64 {
 	l.Before = slices.Grow(l.Before[:0], len(queue)+1)[:len(queue)+1]
 	l.Before[0] = 0

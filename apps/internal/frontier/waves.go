@@ -16,8 +16,8 @@ type WaveShares struct {
 // queues of an R-MAT of scale 16 are not.
 var UsualWaveShares = WaveShares{Narrow: 1 << 13, Grain: 1 << 9}
 
-// Waves are searches on the host that expand a queue of vertices and those that follow them, in any
-// order: one thread while the queue is narrow, else all.
+// Waves are searches on the host that expand a queue of vertices and their followers, in any order:
+// one thread while the queue is narrow, else all.
 type Waves struct {
 	FrontierLoops
 	WaveShares
@@ -67,9 +67,9 @@ type WaveStep struct {
 	Pull func(work int64) (bool, error)
 }
 
-// Wave expands vertices, and those that follow them, until none is left, by steps without pull or
-// by one step. It reports whether it got so far: it gives up after most edges, or when one thread
-// alone has expanded more than alone vertices.
+// Wave expands vertices, and their followers, until none is left, by steps without pull or by one
+// step. It reports whether it got so far: it gives up after most edges, or when one thread alone
+// has expanded more than alone vertices.
 func (w *Waves) Wave(start []int32, alone, most int64, steps ...WaveStep) (bool, error) {
 	queue := append(w.queue[:0], start...)
 	defer func() { w.queue = queue }()

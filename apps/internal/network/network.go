@@ -122,8 +122,8 @@ func (s *TreeSearch) growSink(v int32) (met int32) {
 }
 
 // Run makes the flow among the listed vertices maximal. An excess of at most eps counts as none.
-// Afterwards the vertices in the tree of the source are those that the source reaches. Beyond the
-// limit of work it returns false, with a flow that is not maximal.
+// Afterwards the tree of the source has the vertices that the source reaches. Beyond the limit of
+// work it returns false, with a flow that is not maximal.
 func (s *TreeSearch) Run(ctx context.Context, list []int32, eps float64) (bool, error) {
 	s.first, s.last, s.time, s.Work = lastActive, lastActive, 0, 0
 	nodes, ptr := s.Net.Nodes, s.Net.Ptr

@@ -1,7 +1,6 @@
 package samples
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -14,9 +13,9 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
-	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/emulate"
 	"github.com/hiveblas/hiveblas/internal/race"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -41,15 +40,8 @@ func PeersOn(t testing.TB, p int) (*comm.Group, *emu.Emulator) {
 	var e *emu.Emulator
 	if os.Getenv("HIVEBLAS_TEST_GPU") == "" {
 		var err error
-		e, err = emu.New(emu.Devices(p))
-		if errors.Is(err, emu.ErrUnavailable) {
-			t.Skip(err)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		opts = []cusparse.Option{cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
-			cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return emu.NewCompiler() })}
+		e, opts, err = emulate.Driver(emu.Devices(p))
+		emulate.Needed(t, err)
 	}
 	var places []comm.Place
 	var list []comm.Device
@@ -228,7 +220,7 @@ func Figures(v any) (list []float64) {
 		}
 		list = slices.Repeat([]float64{math.NaN()}, v.Size())
 		for i, x := range v.All() {
-			list[i] = float64(workflow.Truth(x))
+			list[i] = float64(workflow.Bit(x))
 		}
 		return list
 	case *matrix.Matrix[float64]:
@@ -244,7 +236,7 @@ func Figures(v any) (list []float64) {
 	switch {
 	case !r.IsValid(): // a nil pointer
 	case r.Kind() == reflect.Bool:
-		list = append(list, float64(workflow.Truth(r.Bool())))
+		list = append(list, float64(workflow.Bit(r.Bool())))
 	case r.CanInt():
 		list = append(list, float64(r.Int()))
 	case r.CanUint():

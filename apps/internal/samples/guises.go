@@ -1,7 +1,6 @@
 package samples
 
 import (
-	"errors"
 	"math"
 	"os"
 	"strings"
@@ -9,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/cusparse"
-	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/emulate"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/race"
 	"github.com/hiveblas/hiveblas/internal/sure"
@@ -35,12 +34,11 @@ type Gpu struct {
 }
 
 var openEmulated = sync.OnceValues(func() (Gpu, error) {
-	e, err := emu.New(emu.Shuffled(uint64(longtest.Turn())))
+	e, with, err := emulate.Driver(emu.Shuffled(uint64(longtest.Turn())))
 	if err != nil {
 		return Gpu{}, err
 	}
-	d, err := cusparse.Open(0, cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
-		cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return emu.NewCompiler() }))
+	d, err := cusparse.Open(0, with...)
 	return Gpu{d, e}, err
 })
 
@@ -50,12 +48,7 @@ func Emulated(t testing.TB) Gpu {
 		t.Skip("the emulator launches one kernel at a time; the tests of cusparse are for the race detector")
 	}
 	d, err := openEmulated()
-	if errors.Is(err, emu.ErrUnavailable) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	emulate.Needed(t, err)
 	return d
 }
 

@@ -35,13 +35,6 @@ func SameByThreads[R any](t *testing.T, name string, run func(run workflow.Run) 
 	return first
 }
 
-// WithValue sets a variable to a value until the test ends.
-func WithValue[T any](t *testing.T, variable *T, value T) {
-	old := *variable
-	*variable = value
-	t.Cleanup(func() { *variable = old })
-}
-
 // Skewed returns an undirected R-MAT graph of 2^scale vertices with weights from 0 to 1.
 func Skewed(t *testing.T, scale int) *matrix.Matrix[float64] {
 	t.Helper()

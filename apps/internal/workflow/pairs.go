@@ -18,9 +18,8 @@ type PairGraph struct {
 	Value  []float64 // of the entry in this direction, 0 if there is none
 }
 
-// PairsOf returns the pairs of a square matrix without those on the diagonal and of zeros. use,
-// which may be nil, maps the value at (row, column) to the one to keep; it reports false for an
-// error.
+// PairsOf returns the pairs of a square matrix without the diagonal and zeros. use, which may be
+// nil, maps the value at (row, column) to the one to keep; it reports false for an error.
 func PairsOf(app, want string, g Operand, run Run, use func(x float64) bool) (*PairGraph, error) {
 	v := Inside(g)
 	if err := Fetch(v); err != nil {

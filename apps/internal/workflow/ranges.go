@@ -26,9 +26,12 @@ import (
 // ByRanges is the method of a trace of such a run.
 const ByRanges = "ranges"
 
-// LeastRange is the work, about entries read, below which a further rank is not worth its results'
-// way. Tests set it to 1.
-var LeastRange int64 = 1 << 14
+// LeastRange is the work, about entries read, below which the exchange of results costs more than a
+// further rank saves.
+type LeastRange int64
+
+// LeastRange returns the least work of a rank.
+func (d *Division) LeastRange() int64 { return int64(Tuning[LeastRange](d.Run, 1<<14)) }
 
 // A Division is a run of a workflow by ranges.
 type Division struct {
@@ -56,7 +59,7 @@ func Divide(r Run, app string, at matrix.Place, fact int64) (*Division, error) {
 	own := make([][]int64, len(g.Ranks()))
 	for k := range own {
 		on := device.Of(g.PlaceOf(k)) != nil
-		own[k] = []int64{int64(Truth(on)), 0}
+		own[k] = []int64{int64(Bit(on)), 0}
 	}
 	own[0][1] = fact
 	all, err := GatherEqual(d, own)
@@ -75,8 +78,8 @@ func Divide(r Run, app string, at matrix.Place, fact int64) (*Division, error) {
 	return d, nil
 }
 
-// Truth is 1 for true.
-func Truth(x bool) uint8 {
+// Bit is 1 for true, else 0.
+func Bit(x bool) uint8 {
 	if x {
 		return 1
 	}
@@ -106,12 +109,12 @@ func CutEvenly(n int64, p int, align, least int64) []int64 {
 	return cuts
 }
 
-// CutByWork cuts the items of a prefix sum of work into p ranges of about equal work, with
-// leastRange or more for each rank that gets any.
-func CutByWork(work []int64, p int) []int64 {
+// CutByWork cuts the items of a prefix sum of work into p ranges of about equal work, with least or
+// more for each rank that gets any.
+func CutByWork(work []int64, p int, least int64) []int64 {
 	n := len(work) - 1
 	total := work[n] - work[0]
-	parts := min(int64(p), max(1, total/LeastRange))
+	parts := min(int64(p), max(1, total/least))
 	cuts, at := make([]int64, p+1), 0
 	for r := 1; r <= p; r++ {
 		part := min(int64(r), parts)
@@ -167,7 +170,7 @@ func (d *Division) Each(f func(k int, c comm.Comm, run Run) error) error {
 	var failed error // the first
 	var who comm.Comm
 	_ = d.G.Apart(func(k int, c comm.Comm) error {
-		run := Run{Context: ctx, Threads: threads, Method: d.Run.Method}
+		run := Run{Context: ctx, Threads: threads, Method: d.Run.Method, tuned: d.Run.tuned}
 		if k == 0 && len(ranks) == 1 {
 			run.Progress = d.Run.Progress
 		}
@@ -202,9 +205,9 @@ func (d *Division) Fail(who comm.Comm, failed error) error {
 	return &comm.RankError{Rank: who.Rank(), Cause: failed, Elapsed: time.Since(d.Began)}
 }
 
-// Alone calls f once for all ranks of this process. An error of the graph or of an argument, which
+// Once calls f once for all ranks of this process. An error of the graph or of an argument, which
 // all processes find, leaves the group intact.
-func (d *Division) Alone(f func() error) error {
+func (d *Division) Once(f func() error) error {
 	err := f()
 	var parameter *ParameterError
 	var weight *WeightError

@@ -23,16 +23,16 @@ func RowOffsets(s *sparse.Structure) []int64 {
 // RowGrain is the number of rows of a piece of a parallel loop.
 const RowGrain = 1 << 12
 
-// BlockWork is the number of rows and entries of a block of rowBlocks. Tests lower it.
-var BlockWork int64 = 1 << 15
+// BlockWork is the number of rows and entries of a block of RowBlocks.
+type BlockWork int64
 
 // RowBlocks divides rows with these offsets into blocks of about equal work, which depend on the
 // offsets alone: sums by blocks do not depend on the number of threads. Block b has the rows from
 // bounds[b] to bounds[b+1]. Blocks of equal numbers of rows would not do: the first 4096 rows of
 // R-MAT 18 have a seventh of the entries.
-func RowBlocks(threads int, ptr []int64) (bounds []int) {
-	rows := len(ptr) - 1
-	return parallel.Cut(threads, ptr, int((ptr[rows]-ptr[0]+int64(rows))/BlockWork)+1, 1)
+func RowBlocks(run Run, ptr []int64) (bounds []int) {
+	rows, work := len(ptr)-1, int64(Tuning[BlockWork](run, 1<<15))
+	return parallel.Cut(run.Threads, ptr, int((ptr[rows]-ptr[0]+int64(rows))/work)+1, 1)
 }
 
 // EachBlock runs fn on the blocks of rows by the threads of a run.

@@ -23,6 +23,8 @@ type Run struct {
 	// first names its algorithm, in a trace that has an Op and a Name and nothing else.
 	Trace  func(ops.Trace)
 	Method Method // Auto: the fastest form where the graph lives
+
+	tuned *tuned
 }
 
 // Method is the form of a workflow.
@@ -86,6 +88,11 @@ func Report(r Run, what string, done, total int64) {
 	}
 }
 
+// Passing reports the progress of a run at each pass of a loop without a known end.
+func Passing(r Run, what string) ops.Option {
+	return ops.Progress(func(pass int64) { Report(r, what, 0, 0) })
+}
+
 // FullVector returns a vector with n entries x at a place, where it is made.
 func FullVector[T comparable](at matrix.Place, n int, x T, with ops.Option) (*matrix.Vector[T], error) {
 	if at == nil {
@@ -103,15 +110,6 @@ func KeepBitmap[T comparable](v *matrix.Vector[T], with ops.Option) error {
 		}
 	}
 	return v.SetFormat(matrix.Bitmap)
-}
-
-// Differ reports whether two full vectors of equal size differ. One value comes to the host.
-func Differ[T semiring.Number](x, y *matrix.Vector[T], with ops.Option) (bool, error) {
-	d := matrix.NewVector[bool](x.Size(), matrix.On(x.Place()))
-	if err := ops.EWiseMult(d, semiring.Ne[T](), x, y, with); err != nil {
-		return false, err
-	}
-	return ops.ReduceScalar(semiring.Lor(), d, with)
 }
 
 // Only returns the settings that a caller gave, the zero value if none.

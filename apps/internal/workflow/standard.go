@@ -99,8 +99,8 @@ func Diagonal[T semiring.Number](v *matrix.Vector[T], with ops.Option) (*matrix.
 	return d, ops.Scatter(d, semiring.Plus[T](), v, ops.All(), ops.All(), with)
 }
 
-// Second drops a result.
-func Second[R any](_ R, err error) error { return err }
+// ErrorOf drops a result.
+func ErrorOf[R any](_ R, err error) error { return err }
 
 // DegreesOf returns the number of entries of each row, 0 for empty ones.
 func DegreesOf(b *matrix.Matrix[bool], n int, run Run) (*matrix.Vector[int64], error) {

@@ -208,7 +208,7 @@ HB_KERNEL __launch_bounds__(HB_GRAPH_BLOCK) hb_lasso_step(hb_i32 m, const hb_i32
 	if (threadIdx.x == 0) hb_lasso_momentum(state, all);
 }
 
-// The rows of block b of hb_lasso_hold are those that begin in its share of the arcs.
+// Block b of hb_lasso_hold has the rows that begin in its share of the arcs.
 HB_DEVICE hb_i32 hb_lasso_begin(hb_i32 n, hb_i32 m, const hb_i32 *ptr, hb_u32 b) {
 	const hb_i64 arc = (hb_i64)m * b / gridDim.x;
 	hb_i32 lo = 0, hi = n;
@@ -286,7 +286,7 @@ HB_KERNEL __launch_bounds__(HB_LASSO_HOLD) hb_lasso_plan(hb_i32 n, hb_i32 m, con
 			at += __popc(all);
 		}
 	}
-	// The vertices outside the block as a bitmap, with the number of those before each word.
+	// The vertices outside the block as a bitmap, with the number of vertices before each word.
 	const hb_i32 words = (n + 31) / 32, begin = ptr[from], end = ptr[to];
 	hb_u32 *map = shared, *before = shared + words;
 	for (hb_i32 k = threadIdx.x; k < words; k += HB_LASSO_HOLD) map[k] = 0;
@@ -496,7 +496,7 @@ HB_KERNEL hb_lasso_alone(hb_i32 n, hb_i32 *root, hb_i32 *joins, double *value, d
 	}
 }
 
-// hb_lasso_join joins the ends of the edges below capacity: those up to half of it, then the
+// hb_lasso_join joins the ends of the edges below capacity: edges up to half of it, then the
 // others. joins[r] is the arc by which root r was joined: the arcs of a spanning forest.
 HB_KERNEL hb_lasso_join(hb_i32 m, const hb_i32 *tail, const hb_i32 *head, const double *u, const double *cap, double most, hb_i32 half, hb_i32 *root,
 	hb_i32 *joins) {
@@ -609,7 +609,7 @@ HB_KERNEL hb_lasso_route(hb_i32 n, const hb_i32 *joins, const hb_i32 *slot, cons
 		const hb_i32 a = joins[r];
 		if (a < 0) continue;
 		const hb_i32 p = slot[r], q = twin[p], i = owner[p], j = owner[q];
-		// The arcs after p, without those after q, leave the vertices on the side of j.
+		// The arcs after p, without the arcs after q, leave the vertices on the side of j.
 		double f = links[q].sum - links[p].sum;
 		if (p == places[i]) f += hb_lasso_surplus(i, region, value, x, nu);
 		if (q == places[j]) f -= hb_lasso_surplus(j, region, value, x, nu);
@@ -694,7 +694,7 @@ HB_KERNEL hb_lasso_add(hb_i32 n, const hb_i32 *joins, const hb_i32 *region, cons
 	}
 }
 
-// hb_lasso_load takes the flows to frozen vertices from the loads of those that stay.
+// hb_lasso_load takes the flows to frozen vertices from the loads of the vertices that stay.
 HB_KERNEL hb_lasso_load(hb_i32 m, const hb_i32 *tail, const hb_i32 *head, const hb_u8 *frozen, const double *u, double *load) {
 	HB_EACH(a, m) if (!frozen[tail[a]] && frozen[head[a]]) atomicAdd(load + tail[a], -u[a]);
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -33,14 +34,8 @@ func citations(t testing.TB, name string) (*matrix.Matrix[float64], *matrix.Matr
 			b.Add(i, int(j), 1/float32(len(r.Cols)))
 		}
 	}
-	x, err := b.Build(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join("..", "..", "shared", "data", "gnn", name+".labels.tsv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := sure.Get(b.Build(nil))
+	text := sure.Get(os.ReadFile(filepath.Join("..", "..", "shared", "data", "gnn", name+".labels.tsv")))
 	classes, names := slices.Repeat([]int32{-1}, n), map[string]int32{}
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line)
@@ -94,9 +89,7 @@ func TestSAGEGrid(t *testing.T) {
 		g, x, classes := citations(t, name)
 		if os.Getenv("HIVEBLAS_TEST_GPU") != "" {
 			g.IsSymmetric()
-			if err := g.Move(samples.RealOrEmulated(t).Device); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(g.Move(samples.RealOrEmulated(t).Device))
 		}
 		for k := range 2 * 2 * 2 * 3 {
 			o := SAGETrainOptions{Epochs: 500, Patience: 100}

@@ -23,14 +23,14 @@ import (
 //go:embed kernels/sage_train.cu
 var sageTrainText string
 
-func init() { device.Describe("sagetrain", device.Always(sageTrainProgram)) }
+func init() { device.Describe("sagetrain", device.AnyType(sageTrainProgram)) }
 
 func sageTrainProgram() device.Program {
 	return workflow.GraphProgram("sagetrain", "training of GraphSAGE", workflow.PhiloxText+sageTrainText, map[string]any{"HB_PHILOX_ROUNDS": philox.Rounds})
 }
 
 // sageTrainBlocks is the number of blocks of hb_sage_loss, at most, and sageSums of the sums that
-// they write: of the training vertices, and of those that validate or test.
+// they write: of the training vertices, and of the vertices that validate or test.
 const (
 	sageTrainBlocks = 256
 	sageSums        = 2 * 2 * sageTrainBlocks

@@ -13,6 +13,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/sage"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -74,9 +75,7 @@ func TestTrainGraphSAGEOnDevice(t *testing.T) {
 		if c.reason != "directed" {
 			there.IsSymmetric()
 		}
-		if err := there.Move(d.Device); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(there.Move(d.Device))
 		var want, got []SAGEProgress
 		o, classes := c.o, classes
 		o.Aggregator, o.Hidden, o.Epochs, o.Dropout, o.Decay, o.Seed = c.a, c.hidden, 9, c.dropout, 1e-3, 77
@@ -142,9 +141,7 @@ func TestTrainGraphSAGEOnDevice(t *testing.T) {
 	}
 	// What the kernels lack is an error, or runs on the host.
 	there := samples.Build[float64](t, directed, matrix.CSR)
-	if err := there.Move(d.Device); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(there.Move(d.Device))
 	x := samples.DrawFeatures(t, 200, 8, 1, matrix.Full)
 	o := SAGETrainOptions{Hidden: []int{4, 4}, Epochs: 2, Samples: []int{2, 2}, Sampling: sage.SampleByDegree}
 	samples.Must[*SAGETraining](t)(TrainGraphSAGE(there, x, classes, split, o))

@@ -73,7 +73,7 @@ func divideTraining(t *sageTrainer, g rep.View, features *matrix.View[float32], 
 		}
 		g = list[0]
 	}
-	err = d.Alone(func() (err error) {
+	err = d.Once(func() (err error) {
 		t.graph, err = sampled.NewGraph(app, g, m.all, sampled.Rule(t.o.Sampling), t.o.Replace, t.o.Seed, t.o.Aggregator == sage.AggregateGCN)
 		return err
 	})
@@ -118,10 +118,10 @@ func (m *sageTeam) cut(n int) {
 	for v := range n {
 		work[v+1] = work[v] + int64(layers)*(t.graph.Ptr[v+1]-t.graph.Ptr[v]) + int64(inputs/8+1)
 	}
-	m.rows = workflow.CutByWork(work, m.G.Size())
+	m.rows = workflow.CutByWork(work, m.G.Size(), m.LeastRange())
 	m.uneven = workflow.Unevenness(m.rows, func(lo, hi int64) int64 { return work[hi] - work[lo] })
 	one := sampled.TreeSize(1, o.Samples, t.graph, layers) * float64(t.net.Layers[0].Input())
-	m.least = max(1, int64(float64(workflow.LeastRange)/max(one, 1)))
+	m.least = max(1, int64(float64(m.LeastRange())/max(one, 1)))
 	if !m.layers {
 		m.uneven = workflow.Unevenness(workflow.CutEvenly(int64(batch), m.G.Size(), 1, m.least), func(lo, hi int64) int64 { return hi - lo })
 	}
@@ -148,7 +148,7 @@ func (m *sageTeam) distributeFeatures(features *matrix.View[float32], n int) err
 		}
 		features = list[0]
 	}
-	err := m.Alone(func() (err error) {
+	err := m.Once(func() (err error) {
 		m.t.x, err = sampled.FeaturesOf(features, n)
 		return err
 	})
@@ -196,12 +196,12 @@ func (m *sageTeam) stop(err error) error {
 	if m == nil {
 		return err
 	}
-	return m.Alone(func() error { return err })
+	return m.Once(func() error { return err })
 }
 
 // save writes the checkpoint in the process of rank 0. It returns when the file is there.
 func (m *sageTeam) save() error {
-	err := m.Alone(func() error {
+	err := m.Once(func() error {
 		if !m.G.First() {
 			return nil
 		}
@@ -215,7 +215,7 @@ func (m *sageTeam) save() error {
 
 // checkpoint returns the bytes of the checkpoint that the process of rank 0 reads, nil without one.
 func (m *sageTeam) checkpoint() (data []byte, err error) {
-	err = m.Alone(func() (err error) {
+	err = m.Once(func() (err error) {
 		if m.G.First() {
 			data, err = readCheckpoint(m.t.o.Checkpoint)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -130,17 +131,12 @@ func TestTrainGraphSAGEByRanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range []int{1, 2, 3, 7} {
-			at, err := comm.LocalGroup(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			at := sure.Get(comm.LocalGroup(p))
 			g, own := samples.RangeGraph(t, scale, at), x
 			if p == 3 { // nobody has the graph and the features
 				g = samples.InBlocks(t, g, at)
 				own = matrix.New[float32](n, 6)
-				if err := errors.Join(ops.Apply(own, semiring.Identity[float32](), x), own.Move(at)); err != nil {
-					t.Fatal(err)
-				}
+				sure.Do(ops.Apply(own, semiring.Identity[float32](), x), own.Move(at))
 			}
 			what := fmt.Sprint(c.reason, ", ", p, " ranks")
 			got, err := trainOn(g, own, classes, parts, o)
@@ -244,10 +240,7 @@ func TestTrainGraphSAGEByProcesses(t *testing.T) {
 // be written, wrong arguments. A group of one process stays usable.
 func TestTrainGraphSAGEByRangesFails(t *testing.T) {
 	t.Parallel()
-	at, err := comm.LocalGroup(3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := sure.Get(comm.LocalGroup(3))
 	g := samples.RangeGraph(t, 4, at)
 	n, _ := g.Dims()
 	x, classes := samples.DrawFeatures(t, n, 3, 1, matrix.Full), classesOver(n)
@@ -270,9 +263,7 @@ func TestTrainGraphSAGEByRangesFails(t *testing.T) {
 		t.Errorf("a folder that is missing: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "run.npz")
-	if err := os.WriteFile(file, []byte("PK"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(file, []byte("PK"), 0o666))
 	var parse *graphio.ParseError
 	if err := train(SAGETrainOptions{Checkpoint: file}); !errors.As(err, &parse) {
 		t.Errorf("a cut checkpoint: %v", err)

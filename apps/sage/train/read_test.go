@@ -11,6 +11,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/lines"
 	"github.com/hiveblas/hiveblas/graphio"
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 func TestReadClasses(t *testing.T) {
@@ -85,9 +86,7 @@ func TestSAGESplitFiles(t *testing.T) {
 			if lines != size {
 				t.Errorf("%s, seed %d: %d vertices, want %d", name, seed, lines, size)
 			}
-			if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%s-%d.tsv", name, seed)), []byte(text.String()), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			sure.Do(os.WriteFile(filepath.Join(folder, fmt.Sprintf("%s-%d.tsv", name, seed)), []byte(text.String()), 0o666))
 		}
 	}
 }

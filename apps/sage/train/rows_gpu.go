@@ -279,7 +279,7 @@ func trainOnGroup(w *workflow.RowGroup, a rep.View, features *matrix.View[float3
 	if classes == nil { // the host draws pairs
 		all := o.Run
 		all.Threads = div.Threads()
-		err := div.Alone(func() (err error) {
+		err := div.Once(func() (err error) {
 			host, err = sampled.NewGraph(w.App, graphs[0], all, sampled.Rule(o.Sampling), o.Replace, o.Seed, o.Aggregator == sage.AggregateGCN)
 			return err
 		})
@@ -331,7 +331,7 @@ func trainOnGroup(w *workflow.RowGroup, a rep.View, features *matrix.View[float3
 	})
 	main := ranks[0]
 	if cause := main.share.cause; cause != nil {
-		return nil, div.Alone(func() error { return cause })
+		return nil, div.Once(func() error { return cause })
 	}
 	for k, c := range w.G.Ranks() {
 		if ranks[k].err != nil {

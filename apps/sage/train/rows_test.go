@@ -20,6 +20,7 @@ import (
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -39,9 +40,7 @@ func peerGroups(t *testing.T) []*comm.Group {
 func onGroup[T matrix.Number](t *testing.T, a *matrix.Matrix[T], at *comm.Group) *matrix.Matrix[T] {
 	t.Helper()
 	b := a.Clone()
-	if err := b.Move(at); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(b.Move(at))
 	return b
 }
 
@@ -90,9 +89,7 @@ func TestTrainGraphSAGEByPeers(t *testing.T) {
 			classes = nil
 		}
 		there := host.Clone()
-		if err := there.Move(one); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(there.Move(one))
 		want, err := trainOn(there, c.x, classes, c.split, o)
 		if err != nil {
 			t.Fatal(err)
@@ -105,9 +102,7 @@ func TestTrainGraphSAGEByPeers(t *testing.T) {
 			x := c.x
 			if p == 1 { // no rank has the whole graph, or all features
 				g, x = samples.InBlocks(t, g, at), matrix.New[float32](c.x.Dims())
-				if err := errors.Join(ops.Apply(x, semiring.Identity[float32](), c.x), x.Move(at)); err != nil {
-					t.Fatal(err)
-				}
+				sure.Do(ops.Apply(x, semiring.Identity[float32](), c.x), x.Move(at))
 			}
 			what := fmt.Sprint(c.reason, ", ", at.Size(), " devices")
 			if p == 2 {
@@ -285,9 +280,7 @@ func TestTrainGraphSAGEByPeersFails(t *testing.T) {
 	}
 	usable("a checkpoint that cannot be written")
 	file := filepath.Join(t.TempDir(), "run.npz")
-	if err := os.WriteFile(file, []byte("PK"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	sure.Do(os.WriteFile(file, []byte("PK"), 0o666))
 	var parse *graphio.ParseError
 	if _, err := train(SAGETrainOptions{Checkpoint: file}); !errors.As(err, &parse) {
 		t.Errorf("a cut checkpoint: %v", err)
@@ -309,10 +302,7 @@ func TestTrainGraphSAGEByPeersFails(t *testing.T) {
 	for k := range at.Ranks() {
 		places = append(places, at.PlaceOf(k))
 	}
-	limited, err := comm.NewGroup(at.Ranks(), comm.At(places...), comm.GatherLimit(8))
-	if err != nil {
-		t.Fatal(err)
-	}
+	limited := sure.Get(comm.NewGroup(at.Ranks(), comm.At(places...), comm.GatherLimit(8)))
 	g = samples.InBlocks(t, onGroup(t, host, limited), limited)
 	var bad *workflow.ParameterError
 	if _, err := train(SAGETrainOptions{Run: workflow.Run{Method: workflow.Fused}}); !errors.As(err, &bad) {
@@ -338,10 +328,7 @@ func TestTrainGraphSAGEByPeersOfProcesses(t *testing.T) {
 		results, errs := make([]sageTraining, p), make([]error, p)
 		var wait sync.WaitGroup
 		for k, c := range all.Ranks() {
-			at, err := comm.NewGroup([]comm.Comm{c}, comm.At(all.PlaceOf(k)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			at := sure.Get(comm.NewGroup([]comm.Comm{c}, comm.At(all.PlaceOf(k))))
 			wait.Go(func() { results[k], errs[k] = f(at) })
 		}
 		wait.Wait()
@@ -415,10 +402,7 @@ func BenchmarkTrainGraphSAGEByPeers(b *testing.B) {
 	}
 	const epochs = 20
 	for _, scale := range []int{16, 18, 20, 21} {
-		edges, err := generate.RMAT(scale, 16<<scale, generate.RMATOptions{Seed: 1})
-		if err != nil {
-			b.Fatal(err)
-		}
+		edges := sure.Get(generate.RMAT(scale, 16<<scale, generate.RMATOptions{Seed: 1}))
 		n := 1 << scale
 		val, classes := make([]float32, 128*n), make([]int32, n)
 		for i := range val {
@@ -427,10 +411,7 @@ func BenchmarkTrainGraphSAGEByPeers(b *testing.B) {
 		for v := range classes {
 			classes[v] = int32(v % 16)
 		}
-		host, err := matrix.FromDense(n, 128, val)
-		if err != nil {
-			b.Fatal(err)
-		}
+		host := sure.Get(matrix.FromDense(n, 128, val))
 		var split SAGESplit
 		for v := range n {
 			if v%10 == 0 {

@@ -32,7 +32,7 @@ func (m *sageTeam) step(batch []int, epoch uint64) (loss float64, right int, err
 		return 0, 0, err
 	}
 	m.t.state.steps++
-	err = m.Alone(func() error { return m.t.net.Adam(m.t.o.Rate, m.t.o.Decay, m.t.state.steps, m.all) })
+	err = m.Once(func() error { return m.t.net.Adam(m.t.o.Rate, m.t.o.Decay, m.t.state.steps, m.all) })
 	for _, r := range m.members {
 		clear(r.grad)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/sage/internal/sampled"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/testdata"
 )
@@ -217,9 +218,7 @@ func TestTrainGraphSAGEResumes(t *testing.T) {
 			t.Fatal(err)
 		}
 		var a, b bytes.Buffer
-		if err := errors.Join(straight.Model.Write(&a), resumed.Model.Write(&b)); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(straight.Model.Write(&a), resumed.Model.Write(&b))
 		if first != 7 || !bytes.Equal(a.Bytes(), b.Bytes()) || resumed.Best != straight.Best || resumed.Loss != straight.Loss {
 			t.Errorf("resumed at epoch %d: loss %v, best %d; straight %v, %d", first, resumed.Loss, resumed.Best, straight.Loss, straight.Best)
 		}
@@ -228,9 +227,7 @@ func TestTrainGraphSAGEResumes(t *testing.T) {
 		if _, err := TrainGraphSAGE(g, x, c, split, o); !errors.As(err, &e) {
 			t.Errorf("a checkpoint of other settings: %v", err)
 		}
-		if err := os.WriteFile(o.Checkpoint, []byte("PK"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		sure.Do(os.WriteFile(o.Checkpoint, []byte("PK"), 0o666))
 		if _, err := TrainGraphSAGE(g, x, c, split, o); !errors.As(err, &e) {
 			t.Errorf("a cut checkpoint: %v", err)
 		}

@@ -8,7 +8,7 @@
 // The vertices are numbered by descending degree. Only the lower neighbours of a number are kept,
 // without loops: at hb_i64[n+1] and adj hb_u32[m], ascending; and as codes of 16 bits, 8 to a load,
 // each list at a multiple of 8 (hb_scan_at) and filled up with HB_SCAN_FILL. The code of a number
-// below `exact` is the number; those beyond share `spread` codes.
+// below `exact` is the number; numbers beyond share `spread` codes.
 //
 // Once a matrix (kept):
 //   hb_scan_keys, a stable sort (order), hb_scan_rank, hb_scan_lengths, prefix sums (at)

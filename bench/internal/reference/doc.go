@@ -2,7 +2,7 @@
 // an undirected graph, by the methods of the GAP benchmark suite (Beamer, Asanović, Patterson: The
 // GAP benchmark suite, arXiv 1508.03619). The benchmarks measure hiveblas beside them.
 //
-// The functions trust their arguments: an undirected graph whose rows ascend, a vertex in range,
+// The functions trust their arguments: an undirected graph with ascending rows, a vertex in range,
 // weights that are not negative.
 package reference
 

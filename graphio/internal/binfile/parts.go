@@ -47,7 +47,7 @@ func readBinaryParts(p *build.Parts, op string, dup sparse.Combine) (a rep.Matri
 	b := &binaryParts{p: p, e: e, head: head}
 	cuts, stores, good, err := b.read()
 	if err == nil && !good {
-		err = p.Blame(b.again(op))
+		err = p.Blame(b.readWhole(op))
 	}
 	if err != nil {
 		return nil, core.Sides{}, true, err
@@ -345,9 +345,9 @@ func readPiece[E hgb.Fixed](b *binaryParts, id uint32, from, to int64, sums *[]i
 	return sparse.SliceOf[E](items), err
 }
 
-// again reads the whole file and holds nothing; if the arrays are as their checksums say, it checks
+// readWhole reads the whole file and holds nothing; if the arrays are as their checksums say, it checks
 // the invariants of the whole matrix, and holds it.
-func (b *binaryParts) again(op string) func() error {
+func (b *binaryParts) readWhole(op string) func() error {
 	return func() error {
 		o := *b.p.O
 		o.Progress = nil

@@ -166,10 +166,10 @@ func (p *Parts) open(r io.Reader) bool {
 // Stream returns the file from its start.
 func (p *Parts) Stream() io.Reader { return io.NewSectionReader(p.File, 0, p.Size) }
 
-// Blame returns the error that again finds in the whole file after a rank found one in its part. It
+// Blame returns the error that reread finds in the whole file after a rank found one in its part. It
 // is a collective.
-func (p *Parts) Blame(again func() error) error {
-	err := again()
+func (p *Parts) Blame(reread func() error) error {
+	err := reread()
 	if err == nil {
 		err = p.O.Fail(0, "the file changed while it was read", "read it again when it does not change")
 	}
@@ -356,8 +356,8 @@ func CutWork(n, ranks int, work int64, rowAt func(w int64) int) []int {
 	return cuts
 }
 
-// exchangeBlocks sends tuples to the owners of their rows and returns those received, in the order
-// of the file, with rows counted from the first one of the rank. Tuples travel in rounds.
+// exchangeBlocks sends tuples to the owners of their rows and returns the received ones, in the
+// order of the file, with rows counted from the first one of the rank. Tuples travel in rounds.
 func (p *Parts) exchangeBlocks(c comm.Comm, list []sparse.Block, cuts []int) ([]sparse.Block, error) {
 	ctx, ranks, t := contextOf(p.O, p.G), c.Size(), p.O.E.T
 	per := max(1<<10, exchangeTuples/ranks)

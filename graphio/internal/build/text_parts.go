@@ -82,8 +82,8 @@ func (p *Parts) lineAt(start, at int64) (int64, error) {
 	return p.Size, nil
 }
 
-// Lines returns the lines of a rank from start on: those that begin in its piece of the bytes. The
-// first line of the first rank has the given number.
+// Lines returns the lines of a rank from start on: the lines that begin in its piece of the bytes.
+// The first line of the first rank has the given number.
 func (p *Parts) Lines(c comm.Comm, start, first int64) (*chunk.Source, error) {
 	r, size := int64(c.Rank()), int64(c.Size())
 	piece := func(r int64) int64 { return start + (p.Size-start)/size*r + (p.Size-start)%size*r/size }

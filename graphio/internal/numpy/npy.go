@@ -106,7 +106,7 @@ func (c *npyConverter) signed(x int64) (neg bool, mag uint64) {
 	return false, uint64(x)
 }
 
-// fail returns the error of item k of those that a thread has decoded, item at of the array.
+// fail returns the error of item k that a thread has decoded, item at of the array.
 func (c *npyConverter) fail(f numtext.Fault, thread, k int, at int64) error {
 	text := ""
 	if c.s.Kind == 'f' {

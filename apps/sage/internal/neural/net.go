@@ -104,14 +104,14 @@ func transposedOf[T comparable](a *sparse.Typed[T], run workflow.Run) *sparse.Ty
 const rowsGrain = 64
 
 // SumWork is the number of multiplications in sums of rows from which another thread pays; a row
-// counts as rowSums added rows. Tests lower it.
-var SumWork int64 = 1 << 19
+// counts as rowSums added rows.
+type SumWork int64
 
 const rowSums = 4
 
 // eachSum runs fn on ranges of rows for which so many rows of so many columns are added.
 func eachSum(run workflow.Run, rows, added, cols int, fn func(lo, hi int)) error {
-	threads := parallel.Share(run.Threads, (int64(added)+rowSums*int64(rows))*int64(cols), SumWork)
+	threads := parallel.Share(run.Threads, (int64(added)+rowSums*int64(rows))*int64(cols), int64(workflow.Tuning[SumWork](run, 1<<19)))
 	return parallel.Range(run.Context, threads, rows, rowsGrain, func(_, lo, hi int) { fn(lo, hi) })
 }
 

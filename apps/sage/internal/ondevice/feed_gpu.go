@@ -27,7 +27,7 @@ type sageFed struct {
 	bytes   int64 // of the largest piece
 }
 
-// Feed returns features that are copied to a device in pieces, nil for those that are or fit
+// Feed returns features that are copied to a device in pieces, nil for features that are or fit
 // there, beside the products of the first layer and the result.
 func Feed(at device.Runner, features *matrix.View[float32], net *neural.Net[float32], n int, dense bool, memory int64, precision device.Precision, threads int) (*sageFed, error) {
 	if access.HasRemote(features, at) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -86,10 +87,7 @@ func TestSampleIsSAGE(t *testing.T) {
 	for range 4000 {
 		b.Add(r.IntN(200), r.IntN(200), 1+r.Float64())
 	}
-	a, err := b.Build(semiring.Max[float64]())
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := sure.Get(b.Build(semiring.Max[float64]()))
 	ptr, idx, val, err := a.CSR()
 	if err != nil {
 		t.Fatal(err)

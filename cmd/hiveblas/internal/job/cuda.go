@@ -7,22 +7,16 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/jit"
 )
 
-// The libraries that info opens. Tests replace them.
-var (
-	OpenDriver   = driver.Open
-	OpenCompiler = driver.OpenCompiler
-)
-
 // CudaFields are the figures of info about CUDA: each library with its version, or the
 // reason why it is missing.
-func CudaFields() []Field {
+func (m *Machine) CudaFields() []Field {
 	devices := []string{"cpu"}
 	var out, gpus []Field
 	missing := func(key, label string, err error) {
 		out = append(out, Field{key + "_error", label, err.Error()})
 	}
 	list := []Object{}
-	d, err := OpenDriver()
+	d, err := m.OpenDriver()
 	version := 0
 	if err == nil {
 		version, err = d.Version()
@@ -55,7 +49,7 @@ func CudaFields() []Field {
 		}
 	}
 	out = append(append(out, Field{"gpus", "", list}), gpus...)
-	if c, err := OpenCompiler(); err != nil {
+	if c, err := m.OpenCompiler(); err != nil {
 		missing("nvrtc", "NVRTC", err)
 	} else {
 		out = append(out, Field{"nvrtc", "NVRTC", c.Version() + ", " + c.Name()})

@@ -29,9 +29,6 @@ type Devices struct {
 	graphs   []movable // that are on the device
 }
 
-// OpenDevice opens a GPU. Tests replace it.
-var OpenDevice = func(i int) (*cusparse.Device, error) { return cusparse.Open(i) }
-
 // Computes adds --device, for commands that can run on a GPU. --device auto uses
 // a GPU if there is one and the graph has at least so many entries, and several if the command
 // scales and the model predicts that these are quicker.
@@ -84,7 +81,7 @@ func (j *Job) OpenDemanded() error {
 	if n < 0 {
 		return nil
 	}
-	d, err := OpenDevice(n)
+	d, err := j.Machine.OpenDevice(n)
 	if err != nil {
 		return cli.Fail("--device "+j.Run.Device, err.Error(), WithoutGPU, err)
 	}
@@ -119,7 +116,7 @@ func (j *Job) PlaceGraphs(work func() int64, units string, graphs ...movable) er
 			return nil
 		}
 		began := time.Now()
-		d, err := OpenDevice(0)
+		d, err := j.Machine.OpenDevice(0)
 		if err != nil {
 			j.Why = err.Error()
 			return nil

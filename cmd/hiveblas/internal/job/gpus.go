@@ -20,45 +20,6 @@ import (
 // envMachine is the default of --machine.
 const envMachine = "HIVEBLAS_MACHINE"
 
-// GpuKinds returns the names of the GPUs of this machine in order. Tests replace it.
-var GpuKinds = func() ([]string, error) {
-	d, err := OpenDriver()
-	if err != nil {
-		return nil, err
-	}
-	n, err := d.Devices()
-	if err != nil {
-		return nil, err
-	}
-	kinds := make([]string, n)
-	for i := range kinds {
-		p, err := d.Describe(i)
-		if err != nil {
-			return nil, err
-		}
-		kinds[i] = fmt.Sprintf("%s, %d multiprocessors", p.Name, p.Multiprocessors)
-	}
-	return kinds, nil
-}
-
-// GroupGPUs makes one group of open GPUs. Tests replace it.
-var GroupGPUs = func(devices []*cusparse.Device, opts ...comm.Option) (*comm.Group, error) {
-	var list []comm.Device
-	var places []comm.Place
-	for _, d := range devices {
-		c, err := d.Comm()
-		if err != nil {
-			return nil, err
-		}
-		list, places = append(list, c), append(places, d)
-	}
-	ranks, err := comm.Peers(list, opts...)
-	if err != nil {
-		return nil, err
-	}
-	return comm.NewGroup(ranks, comm.At(places...))
-}
-
 // likeFirst returns the numbers of the GPUs that are of the kind of the first: the model takes
 // equal devices.
 func likeFirst(kinds []string) (list []int) {
@@ -149,7 +110,7 @@ func (j *Job) widenToGroup(work int64, start time.Duration) error {
 	if j.Estimate == nil || j.Run.form() != apps.Auto {
 		return nil
 	}
-	kinds, err := GpuKinds()
+	kinds, err := j.Machine.GpuKinds()
 	if err != nil || len(kinds) < 2 {
 		return nil // the one that is open is enough
 	}
@@ -169,14 +130,14 @@ func (j *Job) widenToGroup(work int64, start time.Duration) error {
 	}
 	devices := []*cusparse.Device{j.Device}
 	for _, i := range equal[1:count] {
-		d, err := OpenDevice(i)
+		d, err := j.Machine.OpenDevice(i)
 		if err != nil {
 			j.keepFirst(devices, err)
 			return nil
 		}
 		devices = append(devices, d)
 	}
-	g, err := GroupGPUs(devices, j.commOptions()...)
+	g, err := j.Machine.GroupGPUs(devices, j.commOptions()...)
 	if err != nil {
 		j.keepFirst(devices, err)
 		return nil

@@ -15,10 +15,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/cli"
 )
 
-// GroupJoined is called with the rank of this process when it has joined a group of processes.
-// Tests replace it.
-var GroupJoined = func(rank int) {}
-
 // isGroup reports whether --device names a group.
 func isGroup(device string) bool {
 	if device == "gpus" {
@@ -110,7 +106,7 @@ func (j *Job) joinRanks(l procs.Launch, device string) error {
 	opts := []procs.JoinOption{}
 	var places []comm.Place
 	if device != "auto" && device != "cpu" {
-		found, err := OpenDriver()
+		found, err := j.Machine.OpenDriver()
 		if err != nil {
 			return err
 		}
@@ -135,7 +131,7 @@ func (j *Job) joinRanks(l procs.Launch, device string) error {
 	if j.Group, err = comm.NewGroup([]comm.Comm{c}, gopts...); err != nil {
 		return err
 	}
-	GroupJoined(l.Rank)
+	j.Machine.Joined(l.Rank)
 	j.Why = fmt.Sprintf("rank %d of %d, by %s", l.Rank, l.Size, l.By)
 	if l.Rank != 0 {
 		j.Stdout, j.Out.Path, j.Run.Quiet = io.Discard, "", true
@@ -161,7 +157,7 @@ func (j *Job) localGroup(device string) (*comm.Group, error) {
 		return comm.LocalGroup(ranks, j.commOptions()...)
 	}
 	if device == "gpus" {
-		d, err := OpenDriver()
+		d, err := j.Machine.OpenDriver()
 		if err != nil {
 			return nil, err
 		}
@@ -180,11 +176,11 @@ func (j *Job) localGroup(device string) (*comm.Group, error) {
 				return nil, fmt.Errorf("the GPU %d is listed twice", i)
 			}
 		}
-		d, err := OpenDevice(i)
+		d, err := j.Machine.OpenDevice(i)
 		if err != nil {
 			return nil, err
 		}
 		devices = append(devices, d)
 	}
-	return GroupGPUs(devices, j.commOptions()...)
+	return j.Machine.GroupGPUs(devices, j.commOptions()...)
 }

@@ -25,7 +25,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
-	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/progress"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/internal/cli"
 )
@@ -131,7 +130,7 @@ func (j *Job) Begin(inputs ...string) error {
 	if err := j.OpenDemanded(); err != nil {
 		return err
 	}
-	j.Progress = progress.New(j.Stderr, !j.Run.Quiet)
+	j.Progress = j.Machine.Display(j.Stderr, !j.Run.Quiet)
 	j.Bar.Store(j.Progress)
 	return j.expired()
 }

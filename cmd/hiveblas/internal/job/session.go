@@ -11,6 +11,7 @@ import (
 // Session is one run of the program.
 type Session struct {
 	cli.Session
-	Bar   atomic.Pointer[progress.Display] // of the command
-	Watch crash.Watch                      // of the end of this process
+	Machine *Machine
+	Bar     atomic.Pointer[progress.Display] // of the command
+	Watch   crash.Watch                      // of the end of this process
 }

@@ -32,7 +32,7 @@ type Display struct {
 }
 
 // New returns the display of a command, enabled on a terminal. Tests replace it.
-var New = func(w io.Writer, wanted bool) *Display {
+func New(w io.Writer, wanted bool) *Display {
 	f, ok := w.(*os.File)
 	return &Display{w: w, enabled: wanted && ok && term.IsTerminal(int(f.Fd()))}
 }

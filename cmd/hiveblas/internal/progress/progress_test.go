@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 func TestProgressBar(t *testing.T) {
@@ -41,10 +43,7 @@ func TestProgressBar(t *testing.T) {
 }
 
 func TestNoProgressBarWithoutTerminal(t *testing.T) {
-	f, err := os.Create(t.TempDir() + "/stderr")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := sure.Get(os.Create(t.TempDir() + "/stderr"))
 	defer f.Close()
 	if New(f, true).enabled || New(&bytes.Buffer{}, true).enabled {
 		t.Error("enabled for a file")
