@@ -33,7 +33,7 @@ func TestNoGraph(t *testing.T) {
 		{"nil", nil, matrix.ErrInvalid},
 		{"a nil matrix", (*matrix.Matrix[float64])(nil), matrix.ErrInvalid},
 		{"the transpose of a nil matrix", (*matrix.Matrix[float64])(nil).T(), matrix.ErrInvalid},
-		{"a view of nothing", matrix.View[float64]{}, matrix.ErrInvalid},
+		{"a view of nothing", (*matrix.View[float64])(nil), matrix.ErrInvalid},
 		{"a matrix of −1 rows", matrix.New[float64](-1, 3), matrix.ErrSize},
 		{"its transpose", matrix.New[float64](-1, 3).T(), matrix.ErrSize},
 	} {

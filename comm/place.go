@@ -29,6 +29,7 @@ type Group struct {
 	budget  int64   // bytes of a gathered operand of MxM, 0 for no limit
 	device  bool    // LikeDevices
 	turns   bool    // TakeTurns
+	links   links   // see Link
 
 	mu   sync.Mutex
 	cuts map[int]*cutting
@@ -89,7 +90,7 @@ func NewGroup(ranks []Comm, opts ...GroupOption) (*Group, error) {
 			return nil, bad(fmt.Sprintf("has rank %d after rank %d", c.Rank(), ranks[i-1].Rank()))
 		}
 	}
-	g := &Group{ranks: append([]Comm(nil), ranks...), cuts: map[int]*cutting{}}
+	g := &Group{ranks: append([]Comm(nil), ranks...), cuts: map[int]*cutting{}, links: linked{}}
 	for _, o := range opts {
 		if o != nil {
 			o(g)
@@ -106,6 +107,26 @@ func NewGroup(ranks []Comm, opts ...GroupOption) (*Group, error) {
 	}
 	return g, nil
 }
+
+// Linked is code that works on groups.
+type Linked interface{ OnGroup() }
+
+// Link calls l.OnGroup. It is for the packages of this module. NewGroup alone leads to the call, so
+// that the linker leaves OnGroup, and all that only OnGroup leads to, out of a program without
+// groups.
+func (g *Group) Link(l Linked) {
+	if g != nil && g.links != nil {
+		g.links.link(l)
+	}
+}
+
+// links is linked. Link calls it by an interface: the linker keeps a method that is called by an
+// interface only if a program makes a value of its type.
+type links interface{ link(l Linked) }
+
+type linked struct{}
+
+func (linked) link(l Linked) { l.OnGroup() }
 
 // LocalGroup returns a place of p ranks on the host, which share its threads; see [Local].
 func LocalGroup(p int, opts ...Option) (*Group, error) {

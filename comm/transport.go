@@ -51,16 +51,24 @@ func NewLife(opts ...Option) *Life {
 var errNoLife = &RankError{Rank: -1, Cause: &ArgumentError{"Life", "the life", "is zero", "make one by NewLife"}}
 
 // ended is the context of a zero Life.
-var ended = func() context.Context {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(errNoLife)
-	return ctx
-}()
+func ended() context.Context {
+	noLife.Do(func() {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		cancel(errNoLife)
+		noLife.ctx = ctx
+	})
+	return noLife.ctx
+}
+
+var noLife struct {
+	sync.Once
+	ctx context.Context
+}
 
 // Context returns a context that is done when the group has failed.
 func (l *Life) Context() context.Context {
 	if l == nil || l.ctx == nil {
-		return ended
+		return ended()
 	}
 	return l.ctx
 }

@@ -77,7 +77,7 @@ func (a Any) Place() Place { return a.inside().place }
 
 // Pattern returns the structure as an operand; see [Matrix.Pattern]. Operations that read no values
 // take a matrix of any type by it.
-func (a Any) Pattern() View[bool] { return View[bool]{rep.View{Matrix: patternOf{a.inside()}}} }
+func (a Any) Pattern() *View[bool] { return &View[bool]{v: rep.View{Matrix: patternOf{a.inside()}}} }
 
 // String describes the matrix on one line; see [Matrix.String].
 func (a Any) String() string {

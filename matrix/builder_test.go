@@ -1,4 +1,4 @@
-package matrix
+package matrix_test
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // TestFromTuplesLong: long lists of tuples, which are copied and sorted in parallel, give the
@@ -35,8 +37,8 @@ func TestFromTuplesLong(t *testing.T) {
 		for p := range rows {
 			want[[2]int{rows[p], cols[p]}] = want[[2]int{rows[p], cols[p]}]*.5 + vals[p] // order matters
 		}
-		half := CombineFunc[float64](func(x, y float64) float64 { return x*.5 + y })
-		check := func(name string, a *Matrix[float64], err error) {
+		half := matrix.CombineFunc[float64](func(x, y float64) float64 { return x*.5 + y })
+		check := func(name string, a *matrix.Matrix[float64], err error) {
 			t.Helper()
 			if err != nil {
 				t.Fatal(name, err)
@@ -56,10 +58,10 @@ func TestFromTuplesLong(t *testing.T) {
 				lastI, lastJ = i, j
 			}
 		}
-		a, err := FromTuples(m, n, rows, cols, vals, half)
+		a, err := matrix.FromTuples(m, n, rows, cols, vals, half)
 		check("FromTuples", a, err)
 		for _, threads := range []int{1, 2, 3, 8, 16} {
-			b := NewBuilder[float64](m, n).SetThreads(threads)
+			b := matrix.NewBuilder[float64](m, n).SetThreads(threads)
 			for lo := 0; lo < count; lo += 1 << 14 {
 				hi := min(lo+1<<14, count)
 				r, c := make([]int32, hi-lo), make([]int32, hi-lo)
@@ -73,12 +75,12 @@ func TestFromTuplesLong(t *testing.T) {
 			check(fmt.Sprint(threads, " threads"), a, err)
 		}
 	}
-	var bad *IndexError
+	var bad *matrix.IndexError
 	rows[150_000], cols[100_000] = m, -1
-	if _, err := FromTuples(m, n, rows, cols, vals, nil); !errors.As(err, &bad) || bad.Index != -1 {
+	if _, err := matrix.FromTuples(m, n, rows, cols, vals, nil); !errors.As(err, &bad) || bad.Index != -1 {
 		t.Errorf("FromTuples: %v, want the column -1", err)
 	}
-	b := NewBuilder[float64](m, n)
+	b := matrix.NewBuilder[float64](m, n)
 	b.AddBlock([]int32{0, 1}, []int32{0, n}, []float64{1, 2})
 	b.Add(m, 0, 1)
 	if _, err := b.Build(nil); !errors.As(err, &bad) || bad.Index != n {
@@ -95,7 +97,7 @@ func TestVectorFromTuplesLong(t *testing.T) {
 	for p := range idx {
 		idx[p], vals[p] = rng.IntN(n), float64(rng.IntN(1000))
 	}
-	half := CombineFunc[float64](func(x, y float64) float64 { return x*.5 + y })
+	half := matrix.CombineFunc[float64](func(x, y float64) float64 { return x*.5 + y })
 	for _, sorted := range []bool{false, true} {
 		if sorted {
 			slices.Sort(idx)
@@ -104,7 +106,7 @@ func TestVectorFromTuplesLong(t *testing.T) {
 		for p, i := range idx {
 			want[i] = want[i]*.5 + vals[p] // order matters
 		}
-		v, err := VectorFromTuples(n, idx, vals, half)
+		v, err := matrix.VectorFromTuples(n, idx, vals, half)
 		if err != nil || int(v.NVals()) != len(want) {
 			t.Fatalf("sorted %v: %d entries, %v; want %d", sorted, v.NVals(), err, len(want))
 		}
@@ -116,12 +118,12 @@ func TestVectorFromTuplesLong(t *testing.T) {
 			last = i
 		}
 	}
-	if _, err := VectorFromTuples(n, idx, vals, nil); !errors.Is(err, ErrDuplicate) {
+	if _, err := matrix.VectorFromTuples(n, idx, vals, nil); !errors.Is(err, matrix.ErrDuplicate) {
 		t.Errorf("repeated indices: %v", err)
 	}
 	idx[150_000], idx[199_999] = n+5, -1
-	var at *IndexError
-	if _, err := VectorFromTuples(n, idx, vals, half); !errors.As(err, &at) || at.Index != n+5 || at.Op != "matrix.VectorFromTuples" || at.Arg != "index" {
+	var at *matrix.IndexError
+	if _, err := matrix.VectorFromTuples(n, idx, vals, half); !errors.As(err, &at) || at.Index != n+5 || at.Op != "matrix.VectorFromTuples" || at.Arg != "index" {
 		t.Errorf("indices outside: %v", err)
 	}
 }

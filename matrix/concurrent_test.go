@@ -1,22 +1,23 @@
-package matrix
+package matrix_test
 
 import (
 	"sync"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/sure"
+	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // TestConcurrentReaders reads the derived forms of one matrix from many goroutines. It checks that
 // all read the same forms, and detects races under the race detector.
 func TestConcurrentReaders(t *testing.T) {
-	for _, format := range []Format{CSR, Hypersparse, Bitmap, Full} {
+	for _, format := range []matrix.Format{matrix.CSR, matrix.Hypersparse, matrix.Bitmap, matrix.Full} {
 		for range 20 {
 			val := make([]int, 50*40)
 			for p := range val {
 				val[p] = p%7 - 3
 			}
-			a := sure.Get(FromDense(50, 40, val))
+			a := sure.Get(matrix.FromDense(50, 40, val))
 			sure.Do(a.SetFormat(format))
 			var wg sync.WaitGroup
 			start := make(chan struct{})
@@ -56,7 +57,7 @@ func TestConcurrentReaders(t *testing.T) {
 								t.Error("wrong entry")
 							}
 						case 5:
-							if s := coreOf(a).Nonzero(); s.NVals == 0 || s.NVals == 2000 {
+							if s := a.Inside().Nonzero(); s.NVals == 0 || s.NVals == 2000 {
 								t.Errorf("%d nonzeros", s.NVals)
 							}
 						}

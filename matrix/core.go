@@ -27,9 +27,9 @@ type core struct {
 	knownSymmetric atomic.Bool // known to equal its transpose
 	err            error       // the error of invalid dimensions or of a failed download
 	place          Place
-	home           device.Store   // the contents at place, or nil
-	copies         []copyAt       // copies of host contents, made by operations on devices
-	blocks         *spread.Blocks // the contents, or a copy of them, on a group
+	home           device.Store // the contents at place, or nil
+	copies         []copyAt     // copies of host contents, made by operations on devices
+	blocks         onGroup      // the contents, or a copy of them, on a group
 
 	mu          sync.Mutex // serialises the creation of derived forms and of copies
 	asRows      storeRef
@@ -167,7 +167,7 @@ func (a *core) Dims() (rows, cols int) {
 	if r := remote(a); r != nil {
 		return r.Dims()
 	}
-	if s := spread.Only(a); s != nil {
+	if s := a.onlyOnGroup(); s != nil {
 		return s.Dims()
 	}
 	st := a.Shape()
@@ -187,7 +187,7 @@ func (a *core) NVals() int64 {
 		if n, err := r.NVals(); err == nil {
 			return n
 		}
-	} else if s := spread.Only(a); s != nil {
+	} else if s := a.onlyOnGroup(); s != nil {
 		if n, err := s.NVals(nil); err == nil {
 			return n
 		}
@@ -201,7 +201,7 @@ func (a *core) format() Format {
 	if r := remote(a); r != nil {
 		return Format(r.Format())
 	}
-	if s := spread.Only(a); s != nil {
+	if s := a.onlyOnGroup(); s != nil {
 		if a.pinned && a.pin != sparse.Full {
 			return Format(a.pin)
 		}

@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -13,6 +14,33 @@ import (
 // ranks of a group.
 
 var _ spread.Matrix = (*core)(nil)
+
+// onGroup is *spread.Blocks. It is an interface for the linker, which leaves the methods of Blocks
+// out of a program that moves no matrix to a group.
+type onGroup interface {
+	SetType(t *sparse.Type)
+	Place() rep.Place
+	Dims() (rows, cols int)
+	NVals(ctx context.Context) (int64, error)
+	Format() sparse.Format
+	Pin(f sparse.Format, pinned bool) error
+	Symmetric() bool
+	Whole() (*sparse.Store, error)
+	Release()
+}
+
+// onlyOnGroup returns the contents if they are only on a group, and nil otherwise.
+func (a *core) onlyOnGroup() onGroup {
+	if !a.deviceOnly.Load() {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.deviceOnly.Load() || a.home != nil {
+		return nil
+	}
+	return a.blocks
+}
 
 // moveToGroup moves a matrix that is not nil to a group.
 func moveToGroup(a *core, p Place, vector bool, layout Layout) error {
@@ -45,12 +73,7 @@ func moveToGroup(a *core, p Place, vector bool, layout Layout) error {
 
 // gatherToHost gathers the contents from a group to the host. The caller holds mu.
 func gatherToHost(a *core) {
-	whole, err := a.blocks.Gather(nil)
-	var st *sparse.Store
-	if err == nil {
-		st = whole[0].Stored().Own()
-		err = whole[0].Err()
-	}
+	st, err := a.blocks.Whole()
 	if err != nil {
 		a.err = fmt.Errorf("cannot gather the contents of a matrix from %s: %w", a.blocks.Place(), err)
 		st = a.empty(a.blocks.Dims())
@@ -74,8 +97,16 @@ func (a *core) NewAt(t *sparse.Type, p rep.Place, home device.Store) spread.Matr
 func (a *core) Lock()   { a.mu.Lock() }
 func (a *core) Unlock() { a.mu.Unlock() }
 
-func (a *core) Spread() *spread.Blocks     { return a.blocks }
-func (a *core) SetSpread(s *spread.Blocks) { a.blocks = s }
+func (a *core) Spread() *spread.Blocks {
+	s, _ := a.blocks.(*spread.Blocks)
+	return s
+}
+
+func (a *core) SetSpread(s *spread.Blocks) {
+	if a.blocks = s; s == nil {
+		a.blocks = nil
+	}
+}
 
 func (a *core) Elsewhere() bool { return a.deviceOnly.Load() }
 func (a *core) OnDevice() bool  { return a.home != nil }

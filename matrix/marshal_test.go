@@ -1,4 +1,4 @@
-package matrix
+package matrix_test
 
 import (
 	"errors"
@@ -6,15 +6,16 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // marshalled returns what UnmarshalBinary reads of the bytes of MarshalBinary.
-func marshalled[T comparable](a *Matrix[T]) (*Matrix[T], error) {
+func marshalled[T comparable](a *matrix.Matrix[T]) (*matrix.Matrix[T], error) {
 	data, err := a.MarshalBinary()
 	if err != nil {
 		return nil, err
 	}
-	b := new(Matrix[T])
+	b := new(matrix.Matrix[T])
 	return b, b.UnmarshalBinary(data)
 }
 
@@ -37,7 +38,7 @@ func TestMarshalDamage(t *testing.T) {
 		{"no bytes", nil, "head: the file ends here"},
 	} {
 		b := a.Clone()
-		var e *InvalidError
+		var e *matrix.InvalidError
 		if err := b.UnmarshalBinary(c.data); !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.reason, err, c.want)
 		}
@@ -45,16 +46,16 @@ func TestMarshalDamage(t *testing.T) {
 			t.Errorf("%s: the matrix is changed to %v", c.reason, b)
 		}
 	}
-	var e *TypeError
-	if err := New[float64](1, 1).UnmarshalBinary(data); !errors.As(err, &e) || e.Got != "float32" || e.Want != "float64" {
+	var e *matrix.TypeError
+	if err := matrix.New[float64](1, 1).UnmarshalBinary(data); !errors.As(err, &e) || e.Got != "float32" || e.Want != "float64" {
 		t.Errorf("another element type: got %v, want a *TypeError that names both", err)
 	}
 }
 
 // TestFormats: Format has the values of sparse.Format, which files contain.
 func TestFormats(t *testing.T) {
-	for f, want := range map[Format]sparse.Format{CSR: sparse.CSR, Hypersparse: sparse.Hypersparse,
-		Bitmap: sparse.Bitmap, Full: sparse.Full, Automatic: sparse.Automatic} {
+	for f, want := range map[matrix.Format]sparse.Format{matrix.CSR: sparse.CSR, matrix.Hypersparse: sparse.Hypersparse,
+		matrix.Bitmap: sparse.Bitmap, matrix.Full: sparse.Full, matrix.Automatic: sparse.Automatic} {
 		if sparse.Format(f) != want || f.String() != want.String() {
 			t.Errorf("%v is %d, want %d", want, f, want)
 		}

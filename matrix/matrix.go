@@ -316,7 +316,10 @@ func (a *Matrix[T]) All() iter.Seq2[Coord, T] {
 	return eachEntry[T](coreOf(a).Rows())
 }
 
-// eachEntry iterates over the entries of a listed store with values.
+// eachEntry iterates over the entries of a listed store with values. It is not inlined, since each
+// caller would get a copy of the loop.
+//
+//go:noinline
 func eachEntry[T comparable](st *sparse.Store) iter.Seq2[Coord, T] {
 	return func(yield func(Coord, T) bool) {
 		st := st.Valued()
@@ -341,10 +344,18 @@ type Row[T comparable] struct {
 }
 
 // Len returns the number of entries in the row.
-func (r Row[T]) Len() int { return len(r.Cols) }
+func (r *Row[T]) Len() int {
+	if r == nil {
+		return 0
+	}
+	return len(r.Cols)
+}
 
 // All iterates over the columns and values of the row.
-func (r Row[T]) All() iter.Seq2[int, T] {
+func (r *Row[T]) All() iter.Seq2[int, T] {
+	if r == nil {
+		r = &Row[T]{}
+	}
 	return entriesOf(r.Cols, r.Vals)
 }
 
@@ -396,7 +407,7 @@ func OfInside[T comparable](m rep.Matrix) *Matrix[T] {
 // [Matrix.Inside].
 func NewInside(t *sparse.Type, m, n int, opts ...Option) rep.Matrix {
 	if t == nil || sparse.GoType(t) == nil {
-		return nullOf(sparse.TypeOf[bool]())
+		return nullOf(boolType)
 	}
 	return newCoreWith(sparse.Empty(t, m, n), gather(opts))
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // PatternView is the structure of a matrix of any type, as an operand with all entries true. It is
-// a Source[bool]; [AsView] makes a View[bool] of it.
+// a Source[bool]; [AsView] makes a *View[bool] of it.
 type PatternView struct{ v rep.View }
 
 func patternView(v rep.View) PatternView {
@@ -51,7 +51,7 @@ func (p PatternView) All() iter.Seq2[Coord, bool] { return AsView[bool](p).All()
 func (p PatternView) Err() error { return p.Inside().Err() }
 
 // Fetch is [Matrix.Fetch] for the viewed matrix.
-func (p PatternView) Fetch() error { return fetched(p.Inside()) }
+func (p PatternView) Fetch() error { return p.Inside().Fetched() }
 
 // Place returns the place of the viewed matrix; nil is the host.
 func (p PatternView) Place() Place { return placeOf(p.Inside()) }

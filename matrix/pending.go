@@ -1,7 +1,6 @@
 package matrix
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -111,10 +110,16 @@ type edit struct {
 
 // edits returns the changes of the given slots in the order of positions.
 func (c *changes) edits(slots []int32, base *sparse.Structure) []edit {
-	slots = slices.DeleteFunc(slots, func(s int32) bool { return c.state[s] == unchanged })
-	slices.SortFunc(slots, func(s, t int32) int { return cmp.Compare(c.key[s], c.key[t]) })
-	out := make([]edit, len(slots))
-	for e, s := range slots {
+	order := make([]sparse.TupleAt, 0, len(slots))
+	for _, s := range slots {
+		if c.state[s] != unchanged {
+			order = append(order, sparse.TupleAt{Key: int64(c.key[s]), At: int64(s)})
+		}
+	}
+	sparse.SortTuples(order)
+	out := make([]edit, len(order))
+	for e, tuple := range order {
+		s := int32(tuple.At)
 		i := int(c.key[s] >> 32)
 		at, _ := base.Has(i, int(c.col[s]))
 		if base.Format == sparse.Hypersparse {
@@ -212,7 +217,7 @@ func (p *pending) row(i int) ([]int32, sparse.Values) {
 	if len(slots) == 0 {
 		return p.base.Idx[lo:hi], p.base.Part(lo, hi)
 	}
-	edits := p.edits(slices.Clone(slots), &p.base.Structure)
+	edits := p.edits(slots, &p.base.Structure)
 	if lo == hi && len(edits) > 0 { // where the row would be
 		lo, hi = edits[0].at, edits[0].at
 	}

@@ -1,20 +1,22 @@
-package matrix
+package matrix_test
 
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"slices"
 	"sync"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/sure"
+	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // modelled is a matrix and the map that it must equal.
 type modelled[T comparable] struct {
-	a    *Matrix[T]
-	want map[Coord]T
+	a    *matrix.Matrix[T]
+	want map[matrix.Coord]T
 }
 
 func (m *modelled[T]) check(t *testing.T, note string) {
@@ -22,7 +24,7 @@ func (m *modelled[T]) check(t *testing.T, note string) {
 	if got := m.a.NVals(); got != int64(len(m.want)) {
 		t.Fatalf("%s: NVals is %d, want %d", note, got, len(m.want))
 	}
-	last, n := Coord{-1, -1}, 0
+	last, n := matrix.Coord{-1, -1}, 0
 	for at, v := range m.a.All() {
 		if w, ok := m.want[at]; !ok || w != v {
 			t.Fatalf("%s: %v is %v, want %v, %v", note, at, v, w, ok)
@@ -36,7 +38,7 @@ func (m *modelled[T]) check(t *testing.T, note string) {
 	if n != len(m.want) {
 		t.Fatalf("%s: %d entries, want %d", note, n, len(m.want))
 	}
-	if err := coreOf(m.a).Stored().Check(coreOf(m.a).Stored().Val.Len(), false); err != nil {
+	if err := m.a.Inside().Stored().Check(m.a.Inside().Stored().Val.Len(), false); err != nil {
 		t.Fatalf("%s: %v", note, err)
 	}
 }
@@ -44,11 +46,11 @@ func (m *modelled[T]) check(t *testing.T, note string) {
 func changesEqualMap[T comparable](t *testing.T, m, n, entries, steps int, value func(r *rand.Rand) T) {
 	r := rand.New(rand.NewPCG(uint64(m), uint64(entries)))
 	rows, cols := min(m, 400), min(n, 4000)
-	at := func() Coord { // rows and columns from the whole of each dimension
-		return Coord{r.IntN(rows) * (m / rows), r.IntN(cols) * (n / cols)}
+	at := func() matrix.Coord { // rows and columns from the whole of each dimension
+		return matrix.Coord{r.IntN(rows) * (m / rows), r.IntN(cols) * (n / cols)}
 	}
-	b := NewBuilder[T](m, n)
-	x := &modelled[T]{want: map[Coord]T{}}
+	b := matrix.NewBuilder[T](m, n)
+	x := &modelled[T]{want: map[matrix.Coord]T{}}
 	for range entries {
 		c, v := at(), value(r)
 		if _, ok := x.want[c]; !ok {
@@ -61,7 +63,7 @@ func changesEqualMap[T comparable](t *testing.T, m, n, entries, steps int, value
 		t.Fatal(err)
 	}
 	pended := false
-	recent := []Coord{at()}
+	recent := []matrix.Coord{at()}
 	for step := range steps {
 		c := at()
 		if r.IntN(3) == 0 { // the same position again, in another state
@@ -82,7 +84,7 @@ func changesEqualMap[T comparable](t *testing.T, m, n, entries, steps int, value
 			var cols []int
 			for j, v := range x.a.Row(c.Row) {
 				cols = append(cols, j)
-				if w, ok := x.want[Coord{c.Row, j}]; !ok || w != v {
+				if w, ok := x.want[matrix.Coord{c.Row, j}]; !ok || w != v {
 					t.Fatalf("step %d: row %d has %v in column %d, want %v, %v", step, c.Row, v, j, w, ok)
 				}
 			}
@@ -108,7 +110,7 @@ func changesEqualMap[T comparable](t *testing.T, m, n, entries, steps int, value
 				x.check(t, fmt.Sprint("step ", step))
 			}
 		}
-		pended = pended || x.a.c.pending.Load() != nil
+		pended = pended || changesWait(x.a)
 	}
 	x.check(t, "at the end")
 	if !pended {
@@ -116,11 +118,16 @@ func changesEqualMap[T comparable](t *testing.T, m, n, entries, steps int, value
 	}
 }
 
+// changesWait reports whether changes of a matrix wait to be merged, which no method tells.
+func changesWait[T comparable](a *matrix.Matrix[T]) bool {
+	return !reflect.ValueOf(a).Elem().FieldByName("c").FieldByName("pending").Field(0).IsNil()
+}
+
 // TestChangesEqualMap: Set and Delete in any order, with reads between them, equal a map.
 func TestChangesEqualMap(t *testing.T) {
 	float := func(r *rand.Rand) float64 { return float64(r.IntN(9)) }
 	for _, x := range []struct{ m, n, entries, steps int }{
-		{3000, 3000, 900, 6000}, {60, 1 << 30, 3000, 6000}, {MaxDim, MaxDim, 1000, 6000}, {MaxDim, 50, 300, 6000}, {1 << 20, 1 << 20, 0, 9000}, {1, 1 << 20, 2000, 6000}, {500, 70000, 0, 9000},
+		{3000, 3000, 900, 6000}, {60, 1 << 30, 3000, 6000}, {matrix.MaxDim, matrix.MaxDim, 1000, 6000}, {matrix.MaxDim, 50, 300, 6000}, {1 << 20, 1 << 20, 0, 9000}, {1, 1 << 20, 2000, 6000}, {500, 70000, 0, 9000},
 	} {
 		t.Run(fmt.Sprintf("%d×%d", x.m, x.n), func(t *testing.T) { changesEqualMap(t, x.m, x.n, x.entries, x.steps, float) })
 	}
@@ -135,8 +142,8 @@ func TestChangesEqualMap(t *testing.T) {
 
 // TestPinnedChanges: a pinned format survives the merge.
 func TestPinnedChanges(t *testing.T) {
-	for _, f := range []Format{CSR, Hypersparse} {
-		a := New[int](1000, 1000)
+	for _, f := range []matrix.Format{matrix.CSR, matrix.Hypersparse} {
+		a := matrix.New[int](1000, 1000)
 		sure.Do(a.SetFormat(f))
 		for k := range 2000 {
 			sure.Do(a.Set(k*7%1000, k*13%1000, k))
@@ -151,11 +158,11 @@ func TestPinnedChanges(t *testing.T) {
 // race detector watches the merge.
 func TestReadersMergeOnce(t *testing.T) {
 	for round := range 20 {
-		a := New[int](2000, 2000)
+		a := matrix.New[int](2000, 2000)
 		for k := range 900 {
 			_ = a.Set(k, k*7%2000, k)
 		}
-		if a.c.pending.Load() == nil {
+		if !changesWait(a) {
 			t.Fatal("no change is pending")
 		}
 		var all sync.WaitGroup
@@ -196,14 +203,14 @@ func TestReadersMergeOnce(t *testing.T) {
 // TestSetCopiesLittle: changes of a large matrix do not copy it for each.
 func TestSetCopiesLittle(t *testing.T) {
 	n := 100_000
-	a := New[float64](n, n)
-	sure.Do(a.SetFormat(CSR))
+	a := matrix.New[float64](n, n)
+	sure.Do(a.SetFormat(matrix.CSR))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for k := range 20_000 {
 		sure.Do(a.Set(k*7919%n, k*104729%n, 1))
 		if k%1000 == 0 {
-			coreOf(a).row(k)
+			_ = a.Row(k)
 		}
 	}
 	runtime.ReadMemStats(&after)
@@ -211,7 +218,7 @@ func TestSetCopiesLittle(t *testing.T) {
 	if got := after.TotalAlloc - before.TotalAlloc; got > 200<<20 {
 		t.Errorf("20000 entries allocate %d MB", got>>20)
 	}
-	if a.NVals() != 20_000 || a.Format() != CSR {
+	if a.NVals() != 20_000 || a.Format() != matrix.CSR {
 		t.Errorf("%d entries, format %v", a.NVals(), a.Format())
 	}
 }

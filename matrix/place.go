@@ -241,9 +241,4 @@ func (b *Builder[T]) BuildOn(p Place, dup Combiner[T]) (*Matrix[T], error) {
 }
 
 // Place returns the place of the viewed matrix; nil is the host.
-func (v View[T]) Place() Place {
-	if v.v.Matrix == nil {
-		return nil
-	}
-	return placeOf(v.v)
-}
+func (v *View[T]) Place() Place { return placeOf(v.Inside()) }

@@ -1,29 +1,31 @@
-package matrix
+package matrix_test
 
 import (
 	"errors"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/internal/sure"
+	"github.com/hiveblas/hiveblas/matrix"
 	"pgregory.net/rapid"
 )
 
 // model is the reference implementation of a matrix: a map.
 type model struct {
 	m, n int
-	at   map[Coord]int
+	at   map[matrix.Coord]int
 }
 
-func (o model) same(t *rapid.T, a *Matrix[int]) {
+func (o model) same(t *rapid.T, a *matrix.Matrix[int]) {
 	t.Helper()
-	if err := coreOf(a).Stored().Check(coreOf(a).Stored().Val.Len(), false); err != nil {
+	if err := a.Inside().Stored().Check(a.Inside().Stored().Val.Len(), false); err != nil {
 		t.Fatalf("invariant broken: %v", err)
 	}
 	if m, n := a.Dims(); m != o.m || n != o.n || a.NVals() != int64(len(o.at)) {
 		t.Fatalf("%v, want %d×%d with %d entries", a, o.m, o.n, len(o.at))
 	}
-	prev := Coord{-1, 0}
+	prev := matrix.Coord{-1, 0}
 	for c, v := range a.All() {
 		if w, ok := o.at[c]; !ok || v != w {
 			t.Fatalf("entry %v is %d, want %d (%v)", c, v, w, ok)
@@ -40,7 +42,7 @@ func (o model) same(t *rapid.T, a *Matrix[int]) {
 
 // dims draws small dimensions, including 0 and 1, medium ones, and MaxDim.
 func dims(t *rapid.T) (m, n int) {
-	side := rapid.OneOf(rapid.IntRange(0, 9), rapid.IntRange(4000, 5000), rapid.Just(MaxDim))
+	side := rapid.OneOf(rapid.IntRange(0, 9), rapid.IntRange(4000, 5000), rapid.Just(matrix.MaxDim))
 	return side.Draw(t, "rows"), side.Draw(t, "columns")
 }
 
@@ -55,12 +57,12 @@ func index(t *rapid.T, n int) int {
 
 // draw returns a random matrix and its model. A Builder makes the matrix from unordered tuples with
 // duplicates.
-func draw(t *rapid.T, m, n int) (*Matrix[int], model) {
-	o := model{m, n, map[Coord]int{}}
-	b := NewBuilder[int](m, n)
+func draw(t *rapid.T, m, n int) (*matrix.Matrix[int], model) {
+	o := model{m, n, map[matrix.Coord]int{}}
+	b := matrix.NewBuilder[int](m, n)
 	if m > 0 && n > 0 {
 		for range rapid.IntRange(0, 60).Draw(t, "tuples") {
-			c, v := Coord{index(t, m), index(t, n)}, rapid.IntRange(-3, 3).Draw(t, "value")
+			c, v := matrix.Coord{index(t, m), index(t, n)}, rapid.IntRange(-3, 3).Draw(t, "value")
 			b.Add(c.Row, c.Col, v)
 			if old, ok := o.at[c]; ok {
 				v = 10*old + v // neither commutative nor associative, so that the order matters
@@ -68,20 +70,20 @@ func draw(t *rapid.T, m, n int) (*Matrix[int], model) {
 			o.at[c] = v
 		}
 	}
-	a := sure.Get(b.Build(CombineFunc[int](func(x, y int) int { return 10*x + y })))
+	a := sure.Get(b.Build(matrix.CombineFunc[int](func(x, y int) int { return 10*x + y })))
 	return a, o
 }
 
 func small(o model) bool { return o.m <= 5000 && o.n <= 5000 && o.m*o.n <= 1<<16 }
 
 // drawFormat converts a to a random format that supports its dimensions.
-func drawFormat(t *rapid.T, a *Matrix[int], o model) {
-	formats := []Format{Hypersparse}
+func drawFormat(t *rapid.T, a *matrix.Matrix[int], o model) {
+	formats := []matrix.Format{matrix.Hypersparse}
 	if o.m <= 5000 {
-		formats = append(formats, CSR)
+		formats = append(formats, matrix.CSR)
 	}
 	if small(o) {
-		formats = append(formats, Bitmap)
+		formats = append(formats, matrix.Bitmap)
 	}
 	sure.Do(a.SetFormat(rapid.SampledFrom(formats).Draw(t, "format")))
 }
@@ -100,15 +102,15 @@ func TestPropertyBuilderDuplicates(t *testing.T) {
 		if m == 0 || n == 0 {
 			return
 		}
-		b := NewBuilder[int](m, n)
-		seen := map[Coord]int{}
+		b := matrix.NewBuilder[int](m, n)
+		seen := map[matrix.Coord]int{}
 		for range rapid.IntRange(0, 30).Draw(t, "tuples") {
-			c := Coord{index(t, m), index(t, n)}
+			c := matrix.Coord{index(t, m), index(t, n)}
 			b.Add(c.Row, c.Col, 1)
 			seen[c]++
 		}
 		_, err := b.Build(nil)
-		var d *DuplicateError
+		var d *matrix.DuplicateError
 		twice := false
 		for _, k := range seen {
 			twice = twice || k > 1
@@ -116,7 +118,7 @@ func TestPropertyBuilderDuplicates(t *testing.T) {
 		if errors.As(err, &d) != twice || (err != nil) != twice {
 			t.Fatalf("got %v, duplicates: %v", err, twice)
 		}
-		if twice && seen[Coord{d.Row, d.Col}] < 2 {
+		if twice && seen[matrix.Coord{d.Row, d.Col}] < 2 {
 			t.Fatalf("%v names an entry added once", d)
 		}
 	})
@@ -131,13 +133,13 @@ func TestPropertySetDelete(t *testing.T) {
 		}
 		drawFormat(t, a, o)
 		for range rapid.IntRange(1, 20).Draw(t, "changes") {
-			c, v := Coord{index(t, m), index(t, n)}, rapid.IntRange(-9, 9).Draw(t, "value")
+			c, v := matrix.Coord{index(t, m), index(t, n)}, rapid.IntRange(-9, 9).Draw(t, "value")
 			if rapid.Bool().Draw(t, "delete") {
 				delete(o.at, c)
 				if err := a.Delete(c.Row, c.Col); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := a.Value(c.Row, c.Col); !errors.Is(err, ErrNoEntry) {
+				if _, err := a.Value(c.Row, c.Col); !errors.Is(err, matrix.ErrNoEntry) {
 					t.Fatalf("deleted entry gives %v", err)
 				}
 			} else {
@@ -163,7 +165,7 @@ func TestPropertyFormats(t *testing.T) {
 		}
 		o.same(t, b) // the clone is deep
 		full := a.NVals() == int64(m)*int64(n)
-		if err := a.SetFormat(Full); (err == nil) != full {
+		if err := a.SetFormat(matrix.Full); (err == nil) != full {
 			t.Fatalf("SetFormat(Full) of %v: %v", a, err)
 		}
 	})
@@ -172,21 +174,21 @@ func TestPropertyFormats(t *testing.T) {
 func TestPropertyTranspose(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, n := dims(t)
-		if m == MaxDim || n == MaxDim { // avoid a CSR of 2³¹ offsets
+		if m == matrix.MaxDim || n == matrix.MaxDim { // avoid a CSR of 2³¹ offsets
 			m, n = min(m, 1<<20), min(n, 1<<20)
 		}
 		a, o := draw(t, m, n)
 		drawFormat(t, a, o)
-		tr := model{n, m, map[Coord]int{}}
+		tr := model{n, m, map[matrix.Coord]int{}}
 		for c, v := range o.at {
-			tr.at[Coord{c.Col, c.Row}] = v
+			tr.at[matrix.Coord{c.Col, c.Row}] = v
 		}
 		if r, c := a.T().Dims(); r != n || c != m {
 			t.Fatalf("the transpose is %d×%d", r, c)
 		}
-		tr.same(t, fromStore(rowsOf(a.T())))
-		o.same(t, fromStore(rowsOf(a.T().T())))
-		o.same(t, fromStore(rowsOf(a.T().T())))
+		tr.same(t, access.FromStore(rowsOf(a.T())))
+		o.same(t, access.FromStore(rowsOf(a.T().T())))
+		o.same(t, access.FromStore(rowsOf(a.T().T())))
 		p := rowsOf(a.T().Pattern())
 		if err := p.Check(0, true); err != nil || p.NVals != a.NVals() {
 			t.Fatalf("pattern of the transpose: %v", err)
@@ -206,7 +208,7 @@ func TestPropertyResize(t *testing.T) {
 			}
 		}
 		if max(m2, n2) > 5000 { // the pinned format would take memory by position
-			_ = a.SetFormat(Automatic)
+			_ = a.SetFormat(matrix.Automatic)
 		}
 		sure.Do(a.Resize(m2, n2))
 		o.m, o.n = m2, n2
@@ -222,7 +224,7 @@ func TestPropertyDiag(t *testing.T) {
 		}
 		a, o := draw(t, m, n)
 		k := rapid.IntRange(-min(m, 40)+1, min(n, 40)-1).Draw(t, "diagonal")
-		v, err := Diagonal(a, k)
+		v, err := matrix.Diagonal(a, k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,11 +244,11 @@ func TestPropertyDiag(t *testing.T) {
 		if m > 5000 || n > 5000 {
 			return
 		}
-		d, err := Diag(v, k)
+		d, err := matrix.Diag(v, k)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w, err := Diagonal(d, k); err != nil || !v.Equal(w) {
+		if w, err := matrix.Diagonal(d, k); err != nil || !v.Equal(w) {
 			t.Fatalf("Diag(Diag) is %v, %v, want %v", w, err, v)
 		}
 	})
@@ -261,7 +263,7 @@ func TestPropertyEqual(t *testing.T) {
 		if !a.Equal(b) {
 			t.Fatal("a copy in another format differs")
 		}
-		c := Coord{index(t, m), index(t, n)}
+		c := matrix.Coord{index(t, m), index(t, n)}
 		old, had := b.At(c.Row, c.Col)
 		sure.Do(b.Set(c.Row, c.Col, old+1))
 		if a.Equal(b) || b.Equal(a) {
@@ -272,8 +274,8 @@ func TestPropertyEqual(t *testing.T) {
 
 func TestPropertyVector(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.OneOf(rapid.IntRange(1, 9), rapid.Just(MaxDim)).Draw(t, "size")
-		v, at := NewVector[int](n), map[int]int{}
+		n := rapid.OneOf(rapid.IntRange(1, 9), rapid.Just(matrix.MaxDim)).Draw(t, "size")
+		v, at := matrix.NewVector[int](n), map[int]int{}
 		for range rapid.IntRange(0, 20).Draw(t, "changes") {
 			i, x := index(t, n), rapid.IntRange(-9, 9).Draw(t, "value")
 			var err error
@@ -288,7 +290,7 @@ func TestPropertyVector(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n < 10 && rapid.Bool().Draw(t, "bitmap") {
-				sure.Do(v.SetFormat(Bitmap))
+				sure.Do(v.SetFormat(matrix.Bitmap))
 			}
 		}
 		if v.NVals() != int64(len(at)) {
@@ -322,13 +324,13 @@ func TestPropertyMarshal(t *testing.T) {
 }
 
 // mustTuples builds a matrix of (row, column, value) triples.
-func mustTuples[T comparable](t testing.TB, m, n int, rows, cols []int, vals []T) *Matrix[T] {
+func mustTuples[T comparable](t testing.TB, m, n int, rows, cols []int, vals []T) *matrix.Matrix[T] {
 	t.Helper()
-	a := sure.Get(FromTuples(m, n, rows, cols, vals, nil))
+	a := sure.Get(matrix.FromTuples(m, n, rows, cols, vals, nil))
 	return a
 }
 
 // rowsOf returns the entries of a view by rows.
-func rowsOf[T comparable](v Operand[T]) *sparse.Typed[T] {
+func rowsOf[T comparable](v matrix.Operand[T]) *sparse.Typed[T] {
 	return sparse.As[T](v.Inside().Rows())
 }

@@ -18,7 +18,9 @@ func dropRemote(b *core) {
 	for _, c := range b.copies {
 		c.store.Drop()
 	}
-	b.blocks.Drop(nil)
+	if b.blocks != nil {
+		b.blocks.Release()
+	}
 	b.copies, b.blocks = nil, nil
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
-	"github.com/hiveblas/hiveblas/internal/spread"
 )
 
 // Equal reports whether a and b have the same shape and the same entries. It ignores their formats.
@@ -251,7 +250,7 @@ func pinFormat(b *core, f Format) error {
 	}
 	if f == Automatic {
 		b.pinned = false
-		if s := spread.Only(b); s != nil {
+		if s := b.onlyOnGroup(); s != nil {
 			return s.Pin(0, false)
 		}
 		return nil
@@ -262,7 +261,7 @@ func pinFormat(b *core, f Format) error {
 			return err
 		}
 	}
-	if remote(b) == nil && spread.Only(b) == nil && b.format() != f {
+	if remote(b) == nil && b.onlyOnGroup() == nil && b.format() != f {
 		if err := checkFormat(b, "Matrix.SetFormat", f, m, n); err != nil {
 			return err
 		}
@@ -274,7 +273,7 @@ func pinFormat(b *core, f Format) error {
 		if err := convertRemote(b, r, sparse.Format(f)); err != nil {
 			return err
 		}
-	} else if s := spread.Only(b); s != nil {
+	} else if s := b.onlyOnGroup(); s != nil {
 		if err := s.Pin(sparse.Format(f), true); err != nil {
 			return err
 		}
@@ -302,7 +301,7 @@ func (a *Matrix[T]) IsSymmetric() bool {
 // IsSymmetric is [Matrix.IsSymmetric] of a matrix that is not nil.
 func (a *core) IsSymmetric() bool {
 	m, n := a.Dims()
-	if s := spread.Only(a); s != nil {
+	if s := a.onlyOnGroup(); s != nil {
 		known := m == n && s.Symmetric()
 		if known {
 			a.knownSymmetric.Store(true)

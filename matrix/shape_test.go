@@ -219,7 +219,7 @@ func TestView(t *testing.T) {
 	for _, f := range []matrix.Format{matrix.CSR, matrix.Hypersparse, matrix.Bitmap} {
 		a, err := matrix.FromTuples(3, 4, []int{0, 2, 2, 1}, []int{3, 1, 0, 3}, []float64{1, 2, 3, 4}, nil)
 		sure.Do(err, a.SetFormat(f))
-		list := func(v matrix.View[float64]) (out []string) {
+		list := func(v *matrix.View[float64]) (out []string) {
 			for c, x := range v.All() {
 				if y, ok := v.At(c.Row, c.Col); !ok || y != x {
 					t.Errorf("%v: At(%d, %d) = %v, %v, want %v", f, c.Row, c.Col, y, ok, x)
@@ -262,7 +262,7 @@ func TestView(t *testing.T) {
 			t.Errorf("%v: there are entries outside", f)
 		}
 	}
-	for range (matrix.View[int]{}).All() {
+	for range ((*matrix.View[int])(nil)).All() {
 		t.Error("an empty view has entries")
 	}
 }

@@ -2,6 +2,8 @@ package matrix
 
 import (
 	"iter"
+	"reflect"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -17,12 +19,12 @@ type Operand[T comparable] interface {
 	isOf(T)
 }
 
-// AsView returns an operand as a view, the zero View for nil.
-func AsView[T comparable](a Operand[T]) (v View[T]) {
-	if a != nil {
-		v.v = a.Inside()
+// AsView returns an operand as a view, nil for nil.
+func AsView[T comparable](a Operand[T]) *View[T] {
+	if a == nil {
+		return nil
 	}
-	return v
+	return &View[T]{v: a.Inside()}
 }
 
 // Source is a matrix operand: *Matrix[T], a [View] such as A.T(), or for bool a [PatternView] such
@@ -43,46 +45,48 @@ type VectorSource[T comparable] interface {
 }
 
 // View is a read-only view of a matrix: its transpose, its pattern, or both. It has no entries of
-// its own and reflects changes of the matrix.
-type View[T comparable] struct{ v rep.View }
-
-// Inside returns the view as the packages of this module see it; see [Matrix.Inside].
-func (v View[T]) Inside() rep.View {
-	if v.v.Matrix == nil {
-		v.v.Matrix = nullOf(sparse.TypeOf[T]())
-	}
-	return v.v
+// its own and reflects changes of the matrix. A nil *View is empty, and its Err is not nil.
+type View[T comparable] struct {
+	_ [0]func() // not comparable: the compiler makes no function for it
+	v rep.View
 }
 
-func (v View[T]) isOf(T) {}
+// viewIn returns the inside of a view, the zero value for nil.
+func viewIn[T comparable](v *View[T]) (in rep.View) {
+	if v != nil {
+		in = v.v
+	}
+	return in
+}
+
+// Inside returns the view as the packages of this module see it; see [Matrix.Inside].
+func (v *View[T]) Inside() rep.View {
+	in := viewIn(v)
+	if in.Matrix == nil {
+		in.Matrix = nullOf(sparse.TypeOf[T]())
+	}
+	return in
+}
+
+func (v *View[T]) isOf(T) {}
 
 // T returns the transposed view.
-func (v View[T]) T() View[T] { return View[T]{v.v.T()} }
+func (v *View[T]) T() *View[T] { return &View[T]{v: viewIn(v).T()} }
 
 // Pattern returns the view of the structure. Every entry of it is true, and operations read no
 // values.
-func (v View[T]) Pattern() PatternView { return patternView(v.Inside()) }
+func (v *View[T]) Pattern() PatternView { return patternView(v.Inside()) }
 
 // Dims returns the number of rows and columns of the view. A vector view is
 // 1×n.
-func (v View[T]) Dims() (rows, cols int) {
-	if v.v.Matrix == nil {
-		return 0, 0
-	}
-	return v.v.Dims()
-}
+func (v *View[T]) Dims() (rows, cols int) { return v.Inside().Dims() }
 
 // NVals returns the number of entries.
-func (v View[T]) NVals() int64 {
-	if v.v.Matrix == nil {
-		return 0
-	}
-	return v.v.NVals()
-}
+func (v *View[T]) NVals() int64 { return v.Inside().NVals() }
 
 // At returns the value at row i, column j of the view and whether there is an entry; see
 // [Matrix.At]. It does not compute the transpose.
-func (v View[T]) At(i, j int) (x T, ok bool) {
+func (v *View[T]) At(i, j int) (x T, ok bool) {
 	in := v.Inside()
 	if in.Transposed {
 		i, j = j, i
@@ -100,14 +104,14 @@ func (v View[T]) At(i, j int) (x T, ok bool) {
 // Row iterates over the columns and values of row i of the view. With A.T() it is column i of A;
 // the transpose is computed at the first call, in O(entries) time, and kept until A changes. A row
 // outside the view has no entries.
-func (v View[T]) Row(i int) iter.Seq2[int, T] {
+func (v *View[T]) Row(i int) iter.Seq2[int, T] {
 	cols, vals := rowIn(v.Inside().Rows(), i)
 	return entriesOf(cols, sparse.SliceOf[T](vals))
 }
 
 // All iterates over the entries of the view in row-major order. Of a transpose, it computes that at
 // the first call; see [View.Row].
-func (v View[T]) All() iter.Seq2[Coord, T] { return eachEntry[T](v.Inside().Rows()) }
+func (v *View[T]) All() iter.Seq2[Coord, T] { return eachEntry[T](v.Inside().Rows()) }
 
 // rowIn returns a row of a listed store, and no entries if i is out of range.
 func rowIn(st *sparse.Store, i int) ([]int32, sparse.Values) {
@@ -122,28 +126,10 @@ func rowIn(st *sparse.Store, i int) ([]int32, sparse.Values) {
 }
 
 // Err returns the error of the viewed matrix; see [Matrix.Err].
-func (v View[T]) Err() error {
-	if v.v.Matrix == nil {
-		return errNil
-	}
-	return v.v.Err()
-}
+func (v *View[T]) Err() error { return v.Inside().Err() }
 
 // Fetch is [Matrix.Fetch] for the viewed matrix.
-func (v View[T]) Fetch() error {
-	if v.v.Matrix == nil {
-		return errNil
-	}
-	return fetched(v.v)
-}
-
-// fetched copies the viewed matrix to the host if it is elsewhere.
-func fetched(v rep.View) error {
-	if v.Place() != nil {
-		v.Stored()
-	}
-	return v.Err()
-}
+func (v *View[T]) Fetch() error { return v.Inside().Fetched() }
 
 // patternOf is the structure of a matrix of any type, as a matrix of bools without values.
 type patternOf struct{ *core }
@@ -178,7 +164,7 @@ func (r *patternRef) of(s *sparse.Structure) *sparse.Store {
 }
 
 // boolType is the type of the values of a pattern.
-var boolType = sparse.TypeOf[bool]()
+var boolType = sparse.OfKind(reflect.Bool)
 
 func (p patternOf) Blocks(q rep.Query) ([]rep.Matrix, error) {
 	q.Pattern = true
@@ -192,11 +178,13 @@ func (p patternOf) Blocks(q rep.Query) ([]rep.Matrix, error) {
 func (a *Matrix[T]) isOf(T) {}
 
 // View returns the matrix as an operand.
-func (a *Matrix[T]) View() View[T] { return View[T]{a.Inside()} }
+func (a *Matrix[T]) View() *View[T] { return &View[T]{v: a.Inside()} }
 
 // T returns the transposed view Aᵀ as an operand. The transpose is computed when an operation first
-// needs it, and kept until a changes.
-func (a *Matrix[T]) T() View[T] { return View[T]{rep.View{Matrix: coreOf(a), Transposed: true}} }
+// needs it, and kept until a changes. T is inlined: a.T().At(i, j) allocates nothing.
+func (a *Matrix[T]) T() *View[T] {
+	return &View[T]{v: rep.View{Matrix: typed[T]((*core)(unsafe.Pointer(a))), Transposed: true}}
+}
 
 // Pattern returns the structure of a as an operand. Every entry of it is true, and operations read
 // no values. Structural semirings (PlusPair, AnyPair, PlusFirst, …) use it without a copy.
@@ -210,4 +198,4 @@ func (v *Vector[T]) Pattern() VectorPattern { return VectorPattern{patternView(v
 
 // ViewOf returns a view by its inside, for the packages of this module; the type of its values is
 // T, or one that is the same by sparse.Same.
-func ViewOf[T comparable](v rep.View) View[T] { return View[T]{v} }
+func ViewOf[T comparable](v rep.View) *View[T] { return &View[T]{v: v} }

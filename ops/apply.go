@@ -44,7 +44,7 @@ type unary struct {
 
 // mapped runs a map on the host.
 func (c *call) mapped(v rep.View, k *cpu.Unary) error {
-	t, st := &c.t, oriented(v)
+	t, st := &c.t, v.Oriented()
 	c.traced("map", st.NVals)
 	if k.Copies && !t.accum.given && t.holds(st) {
 		return c.restrict()
@@ -101,7 +101,7 @@ func (c *call) apply(d dest, f unary, a rep.View) error {
 		return h.apply(text(h), a, nil, false)
 	}
 	if t.group != nil {
-		return c.groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).apply(d, f, a) })
+		return c.on(t.group).groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).apply(d, f, a) })
 	}
 	return c.mapped(a, f.k)
 }
@@ -143,7 +143,7 @@ func (c *call) applyBound(d dest, f operator, bound *sparse.Type, x sparse.Value
 		return h.apply(text(h), a, &y, first)
 	}
 	if t.group != nil {
-		return c.groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).applyBound(d, f, bound, x, first, a) })
+		return c.on(t.group).groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).applyBound(d, f, bound, x, first, a) })
 	}
 	loop := func(c, v sparse.Values) { f.k.BindY(c, v, x.Pointer()) }
 	if first {
@@ -189,9 +189,9 @@ func (c *call) applyIndex(d dest, f indexOp, a rep.View) error {
 		return h.apply(text(h), a, nil, false)
 	}
 	if t.group != nil {
-		return c.groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).applyIndex(d, f, a) })
+		return c.on(t.group).groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).applyIndex(d, f, a) })
 	}
-	st := oriented(a)
+	st := a.Oriented()
 	// A vector is stored as a row.
 	out, err := cpu.ApplyIndex(c.env(), t.c, st, f.k, c.local.shift, t.vector)
 	if err != nil {
@@ -249,9 +249,9 @@ func (c *call) choose(d dest, f predicate, a rep.View) error {
 		return h.store(h.at.Select(h.call(), h.dest, text, x, y))
 	}
 	if t.group != nil {
-		return c.groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).choose(d, f, a) })
+		return c.on(t.group).groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).choose(d, f, a) })
 	}
-	st := oriented(a)
+	st := a.Oriented()
 	out, err := cpu.Select(c.env(), st, f.k, c.local.shift, t.vector) // a vector is stored as a row
 	if err != nil {
 		return err
@@ -284,7 +284,7 @@ func (c *call) transpose(d dest, a rep.View) error {
 		return h.store(h.at.Transpose(h.call(), h.dest, x))
 	}
 	if t.group != nil {
-		return c.groupOne(a.T(), func(b block, d dest, a rep.View) error { return b.call(c).transpose(d, a.T()) })
+		return c.on(t.group).groupOne(a.T(), func(b block, d dest, a rep.View) error { return b.call(c).transpose(d, a.T()) })
 	}
 	st := a.Stored()
 	switch {
@@ -335,7 +335,7 @@ func (c *call) reduce(d dest, m monoid, a rep.View) error {
 		return h.store(h.at.Reduce(h.call(), h.dest, text, x))
 	}
 	if t.group != nil {
-		return c.groupReduce(m, a)
+		return c.on(t.group).groupReduce(m, a)
 	}
 	var out *sparse.Store
 	if a.Transposed && !a.HasRows() {
@@ -435,7 +435,7 @@ func (c *call) reduceScalar(m monoid, v rep.View, t *sparse.Type, sum cpu.Value)
 		return c.ctx.Err()
 	}
 	if g, ok := v.Place().(*comm.Group); ok && g.Size() > 0 {
-		return c.groupReduceScalar(g, m, v, sum)
+		return c.on(g).groupReduceScalar(g, m, v, sum)
 	}
 	if err := c.fetch(); err != nil {
 		return err

@@ -26,7 +26,7 @@ func TestErrorsNameArguments(t *testing.T) {
 		{ops.MxV(u, s, a, noVector), "MxV: u is nil"},
 		{ops.VxM(u, s, noVector, a), "VxM: u is nil"},
 		{ops.VxM(u, s, u, none), "VxM: a is nil"},
-		{ops.EWiseAdd(a, plus, a, matrix.View[int]{}), "EWiseAdd: b is nil"},
+		{ops.EWiseAdd(a, plus, a, (*matrix.View[int])(nil)), "EWiseAdd: b is nil"},
 		{ops.Apply(a, semiring.Identity[int](), none), "Apply: a is nil"},
 		{ops.MxM(a, s, a, a, ops.WithThreads(-1)), "MxM: WithThreads is -1"},
 		{ops.AssignScalar(a, 1, ops.All(), ops.All(), ops.WithThreads(-2)), "AssignScalar: WithThreads is -2"},

@@ -124,7 +124,7 @@ func (c *call) isNil(arg string) error {
 // naming returns the error of an argument. That of a nil matrix names the operation and the
 // argument.
 func (c *call) naming(arg string, err error) error {
-	if err == (matrix.View[bool]{}).Err() {
+	if err == (*matrix.View[bool])(nil).Err() {
 		return c.isNil(arg)
 	}
 	return err
@@ -176,7 +176,7 @@ func (c *call) operand(name string, v rep.View) error {
 // fetch copies the operands on a device to the host, where the operation runs.
 func (c *call) fetch() error {
 	for _, v := range c.remote {
-		if err := fetched(v); err != nil {
+		if err := v.Fetched(); err != nil {
 			return err
 		}
 	}

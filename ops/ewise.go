@@ -59,9 +59,9 @@ func (c *call) ewiseAdd(d dest, f operator, a, b rep.View) error {
 		return c.remoteEWise(device.Union, &f, a, b, t.c.Zero, t.c.Zero)
 	}
 	if t.group != nil {
-		return c.groupTwo(a, b, func(r block, d dest, x, y rep.View) error { return r.call(c).ewiseAdd(d, f, x, y) })
+		return c.on(t.group).groupTwo(a, b, func(r block, d dest, x, y rep.View) error { return r.call(c).ewiseAdd(d, f, x, y) })
 	}
-	as, bs := oriented(a), oriented(b)
+	as, bs := a.Oriented(), b.Oriented()
 	k := f.k
 	c.traced("union", as.NVals+bs.NVals)
 	if t.plain() && !as.Sparse() && bs.Sparse() && t.holds(as) {
@@ -101,9 +101,9 @@ func (c *call) ewiseUnion(d dest, f operator, a rep.View, alpha sparse.Values, b
 		return c.remoteEWise(device.Filled, &f, a, b, alpha, beta)
 	}
 	if t.group != nil {
-		return c.groupTwo(a, b, func(r block, d dest, x, y rep.View) error { return r.call(c).ewiseUnion(d, f, x, alpha, y, beta) })
+		return c.on(t.group).groupTwo(a, b, func(r block, d dest, x, y rep.View) error { return r.call(c).ewiseUnion(d, f, x, alpha, y, beta) })
 	}
-	as, bs := oriented(a), oriented(b)
+	as, bs := a.Oriented(), b.Oriented()
 	k := f.k
 	room := t.room(k.User)
 	if t.holds(as) || t.holds(bs) {
@@ -139,9 +139,9 @@ func (c *call) ewiseMult(d dest, f operator, a, b rep.View) error {
 		return c.remoteEWise(device.Intersection, &f, a, b, a.Type().Zero, b.Type().Zero)
 	}
 	if t.group != nil {
-		return c.groupTwo(a, b, func(r block, d dest, x, y rep.View) error { return r.call(c).ewiseMult(d, f, x, y) })
+		return c.on(t.group).groupTwo(a, b, func(r block, d dest, x, y rep.View) error { return r.call(c).ewiseMult(d, f, x, y) })
 	}
-	as, bs := oriented(a), oriented(b)
+	as, bs := a.Oriented(), b.Oriented()
 	k := f.k
 	out, err := cpu.Intersect(c.env(), k, t.c, needed(as, k.UsesX), needed(bs, k.UsesY), t.room(k.User))
 	if err != nil {

@@ -40,7 +40,7 @@ func (c *call) extract(d dest, a rep.View, rows, cols Indices) error {
 		return c.remoteExtract(a, ri, ci)
 	}
 	if t.group != nil {
-		return c.groupExtract(a, ri.Indices, ci.Indices)
+		return c.on(t.group).groupExtract(a, ri.Indices, ci.Indices)
 	}
 	return c.extracted(a.Rows(), ri.Indices, ci.Indices)
 }
@@ -94,7 +94,7 @@ func (c *call) extractVector(d dest, u rep.View, idx Indices) error {
 		return c.remoteExtract(u, onlyRow, ci)
 	}
 	if t.group != nil {
-		return c.groupExtractVector(u, ci)
+		return c.on(t.group).groupExtractVector(u, ci)
 	}
 	if st := u.Stored(); !st.Sparse() {
 		out := cpu.GatherDense(st, ci.Indices, c.threads)
@@ -135,7 +135,7 @@ func (c *call) extractRow(d dest, a rep.View, i int, cols Indices) error {
 		return c.remoteExtract(a, ri, ci)
 	}
 	if t.group != nil {
-		return c.groupExtractRow(a, i, ci.Indices)
+		return c.on(t.group).groupExtractRow(a, i, ci.Indices)
 	}
 	if st := a.Stored(); !st.Sparse() && !a.Transposed {
 		c.traced("gather", int64(ci.N))
@@ -261,9 +261,9 @@ func (c *call) assign(d dest, a rep.View, rows, cols Indices) error {
 		return c.remoteAssign(a, ri, ci)
 	}
 	if t.group != nil {
-		return c.groupAssign(a, ri, ci)
+		return c.on(t.group).groupAssign(a, ri, ci)
 	}
-	return c.assigned(oriented(a), ri, ci)
+	return c.assigned(a.Oriented(), ri, ci)
 }
 
 // AssignVector computes w(idx)⟨m⟩ ⊕= u; see [Assign].
@@ -301,7 +301,7 @@ func (c *call) assignVector(arg string, d dest, u rep.View, idx Indices) error {
 		return c.remoteAssign(u, cpu.Indices{N: 1}, ci)
 	}
 	if t.group != nil {
-		return c.groupAssignVector(u, ci)
+		return c.on(t.group).groupAssignVector(u, ci)
 	}
 	return c.assigned(u.Stored(), cpu.Indices{N: 1}, ci)
 }
@@ -392,7 +392,7 @@ func (c *call) assignedScalar(x sparse.Values, rows, cols cpu.Indices) error {
 		return h.store(h.at.AssignScalar(h.call(), h.dest, v, indicesOf(rows), indicesOf(cols)))
 	}
 	if t.group != nil && (listed || ok && cells <= maxRegion) {
-		return c.groupAssignScalar(x, rows, cols)
+		return c.on(t.group).groupAssignScalar(x, rows, cols)
 	}
 	if !ok || cells > maxRegion {
 		return &matrix.SizeError{Op: c.op,
@@ -477,7 +477,7 @@ func (c *call) kronecker(d dest, f operator, a, b rep.View) error {
 		return h.store(h.at.Kronecker(h.call(), h.dest, text, x, y))
 	}
 	if t.group != nil {
-		return c.groupKronecker(f, a, b)
+		return c.on(t.group).groupKronecker(f, a, b)
 	}
 	if err := c.room("the entries of the result", a.NVals()*b.NVals(), 4+t.c.Size); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/collect"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -19,6 +20,50 @@ import (
 // operands, and of whole operands where the operation reads other rows. Whole operands are gathered
 // before. No partial result crosses ranks, so results equal the results of one device. The order of
 // some sums follows the work of the whole operation: the facts of all ranks give that order.
+
+// groupOps has the operations of this file and of groupindex.go. They are called by this interface
+// alone, and only a group leads to a value of it: a program that makes no group links neither them
+// nor the exchange of blocks, which together are more than the rest of one product.
+type groupOps interface {
+	placeMask() error
+	groupOne(v rep.View, run func(b block, d dest, a rep.View) error) error
+	groupTwo(av, bv rep.View, run func(b block, d dest, x, y rep.View) error) error
+	groupMxV(a, u rep.View, product func(c *call, d dest, a, u rep.View) error) error
+	groupMxM(a, b rep.View) error
+	groupExtract(v rep.View, rows, cols cpu.Indices) error
+	groupExtractVector(v rep.View, idx indices) error
+	groupExtractRow(v rep.View, i int, cols cpu.Indices) error
+	groupAssign(v rep.View, rows, cols cpu.Indices) error
+	groupAssignVector(v rep.View, idx cpu.Indices) error
+	groupAssignScalar(x sparse.Values, rows, cols cpu.Indices) error
+	scatterOnDevices(dup monoid, v rep.View, rows *indices, cols indices) error
+	groupScatter(dup monoid, v rep.View, rows *indices, cols cpu.Indices) error
+	groupKronecker(f operator, a, b rep.View) error
+	groupReduce(m monoid, v rep.View) error
+	groupReduceScalar(g *comm.Group, m monoid, v rep.View, sum cpu.Value) error
+	groupArg(v rep.View, best func(v sparse.Values) int) error
+}
+
+// grouped is a call as groupOps.
+type grouped struct{ *call }
+
+// linking is a comm.Linked that sets ops.
+type linking struct {
+	c   *call
+	ops groupOps
+}
+
+func (l *linking) OnGroup() { l.ops = grouped{l.c} }
+
+// on returns the operations on a group, nil for no group.
+func (c *call) on(g *comm.Group) groupOps {
+	l := &linking{c: c}
+	g.Link(l)
+	return l.ops
+}
+
+// placeMask lets the rows of the mask decide about cuts; see placed.
+func (c grouped) placeMask() error { return c.t.view.PlaceOn(c.onGroup(c.t.group), c.t.group) }
 
 // localRun is what an operation on the block of a rank knows of the whole.
 type localRun struct {
@@ -234,7 +279,7 @@ func (c *call) placed(g *comm.Group, v rep.View) error {
 }
 
 // groupOne runs an operation of one operand of the shape of the destination.
-func (c *call) groupOne(v rep.View, run func(b block, d dest, a rep.View) error) error {
+func (c grouped) groupOne(v rep.View, run func(b block, d dest, a rep.View) error) error {
 	if err := c.placed(c.t.group, v); err != nil {
 		return err
 	}
@@ -246,7 +291,7 @@ func (c *call) groupOne(v rep.View, run func(b block, d dest, a rep.View) error)
 }
 
 // groupTwo runs an operation of two operands of the shape of the destination.
-func (c *call) groupTwo(av, bv rep.View, run func(b block, d dest, x, y rep.View) error) error {
+func (c grouped) groupTwo(av, bv rep.View, run func(b block, d dest, x, y rep.View) error) error {
 	if err := c.placed(c.t.group, av); err != nil {
 		return err
 	}
@@ -265,7 +310,7 @@ func (c *call) groupTwo(av, bv rep.View, run func(b block, d dest, x, y rep.View
 }
 
 // groupMxV computes A·u, or u·Aᵀ by product. The rows of a give the entries of the result.
-func (c *call) groupMxV(a, u rep.View, product func(c *call, d dest, a, u rep.View) error) error {
+func (c grouped) groupMxV(a, u rep.View, product func(c *call, d dest, a, u rep.View) error) error {
 	g := c.t.group
 	if err := c.placed(g, a); err != nil {
 		return err
@@ -284,7 +329,7 @@ func (c *call) groupMxV(a, u rep.View, product func(c *call, d dest, a, u rep.Vi
 		}
 	}
 	return c.runGroup(false, func(b block, d dest) error {
-		return product(b.call(c), d, x[b.k], y[b.k])
+		return product(b.call(c.call), d, x[b.k], y[b.k])
 	})
 }
 
@@ -388,7 +433,7 @@ func (c *call) maskEntries(g *comm.Group, v rep.Mask, cuts []int) (int64, error)
 	}
 	sum := make([]int64, len(list))
 	err = g.Each(func(k int, r comm.Comm) error {
-		if err := fetched(rep.View{Matrix: list[k].Matrix}); err != nil {
+		if err := (rep.View{Matrix: list[k].Matrix}).Fetched(); err != nil {
 			return err
 		}
 		sum[k] = list[k].Allowed().NVals
@@ -398,7 +443,7 @@ func (c *call) maskEntries(g *comm.Group, v rep.Mask, cuts []int) (int64, error)
 }
 
 // groupMxM computes A·B: the rows of A that a rank has by the whole of B.
-func (c *call) groupMxM(a, b rep.View) error {
+func (c grouped) groupMxM(a, b rep.View) error {
 	g := c.t.group
 	if err := c.placed(g, a); err != nil {
 		return err
@@ -408,7 +453,7 @@ func (c *call) groupMxM(a, b rep.View) error {
 		return err
 	}
 	if limit := g.GatherLimit(); limit > 0 && !b.Vector && !b.OnGroup().Everywhere(g) {
-		if pieces := gatherPieces(b, limit); pieces > 1 {
+		if pieces := b.Pieces(limit); pieces > 1 {
 			return c.groupMxMPieces(x, b, pieces)
 		}
 	}
@@ -417,7 +462,7 @@ func (c *call) groupMxM(a, b rep.View) error {
 		return err
 	}
 	b.GroupHadRows(g)
-	return c.runGroup(false, func(r block, d dest) error { return r.call(c).mxm(d, x[r.k], y[r.k]) })
+	return c.runGroup(false, func(r block, d dest) error { return r.call(c.call).mxm(d, x[r.k], y[r.k]) })
 }
 
 // needOf asks for the whole of b, or for the rows that the columns of x name if these are fewer
@@ -428,43 +473,13 @@ func (c *call) needOf(g *comm.Group, x []rep.View, b rep.View) rep.Query {
 		return q
 	}
 	q.Need = func(k int) []int32 {
-		if fetched(x[k]) != nil { // the product returns the error
+		if x[k].Fetched() != nil { // the product returns the error
 			return []int32{}
 		}
 		m, _ := b.Dims()
-		return usedColumns(&x[k].Rows().Structure, m)
+		return collect.Columns(&x[k].Rows().Structure, m)
 	}
 	return q
-}
-
-// usedColumns returns the columns below n in which a list has entries, ascending.
-func usedColumns(s *sparse.Structure, n int) []int32 {
-	if len(s.Idx) < n/64 {
-		set := slices.Clone(s.Idx)
-		slices.Sort(set)
-		return slices.Compact(set)
-	}
-	used, count := make([]bool, n), 0
-	for _, j := range s.Idx {
-		if !used[j] {
-			used[j] = true
-			count++
-		}
-	}
-	set := make([]int32, 0, count)
-	for j, is := range used {
-		if is {
-			set = append(set, int32(j))
-		}
-	}
-	return set
-}
-
-// gatherPieces returns the number of blocks of columns in which an operand goes round.
-func gatherPieces(b rep.View, limit int64) int {
-	m, n := b.Dims()
-	bytes := b.NVals()*(4+b.Type().Size) + 8*int64(m)
-	return int(min(int64(max(n, 1)), (bytes+limit-1)/limit))
 }
 
 // groupMxMPieces computes A·B by blocks of columns of B. All ranks gather each block. The sums
@@ -532,7 +547,7 @@ func (c *call) allowedBlocks() ([]rep.Matrix, error) {
 	}
 	list := make([]rep.Matrix, len(masks))
 	err = t.group.Apart(func(k int, _ comm.Comm) error {
-		if err := fetched(rep.View{Matrix: masks[k].Matrix}); err != nil {
+		if err := (rep.View{Matrix: masks[k].Matrix}).Fetched(); err != nil {
 			return err
 		}
 		shape := masks[k].Allowed()

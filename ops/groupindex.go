@@ -52,7 +52,7 @@ func (c *call) neededRows(g *comm.Group, v rep.View, rows func(rank int) []int32
 }
 
 // groupExtract computes C⟨M⟩ ⊕= A(rows, cols).
-func (c *call) groupExtract(v rep.View, rows, cols cpu.Indices) error {
+func (c grouped) groupExtract(v rep.View, rows, cols cpu.Indices) error {
 	g := c.t.group
 	if err := c.placed(g, v); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (c *call) groupExtract(v rep.View, rows, cols cpu.Indices) error {
 		if err != nil {
 			return err
 		}
-		return c.runGroup(false, func(b block, d dest) error { return b.call(c).extract(d, list[b.k], All(), all) })
+		return c.runGroup(false, func(b block, d dest) error { return b.call(c.call).extract(d, list[b.k], All(), all) })
 	}
 	cuts := c.groupCuts()
 	mine := func(rank int) []int32 { return rows.List[cuts[rank]:cuts[rank+1]] }
@@ -73,7 +73,7 @@ func (c *call) groupExtract(v rep.View, rows, cols cpu.Indices) error {
 	}
 	return c.runGroup(false, func(b block, d dest) error {
 		_, at := collect.Sorted(mine(b.rank), true)
-		return b.call(c).extract(d, list[b.k], listOf(at), all)
+		return b.call(c.call).extract(d, list[b.k], listOf(at), all)
 	})
 }
 
@@ -99,7 +99,7 @@ func (c *call) listsOf(g *comm.Group, x indices) ([]Indices, error) {
 }
 
 // groupExtractVector computes w⟨m⟩ ⊕= u(idx).
-func (c *call) groupExtractVector(v rep.View, idx indices) error {
+func (c grouped) groupExtractVector(v rep.View, idx indices) error {
 	g := c.t.group
 	if idx.values != nil {
 		lists, err := c.listsOf(g, idx)
@@ -111,25 +111,25 @@ func (c *call) groupExtractVector(v rep.View, idx indices) error {
 			return err
 		}
 		return c.runGroup(false, func(b block, d dest) error {
-			in := b.call(c)
+			in := b.call(c.call)
 			in.local = &localRun{shift: b.lo, extent: b.hi - b.lo, items: true}
 			return in.extractVector(d, list[b.k], lists[b.k])
 		})
 	}
 	if idx.List == nil {
-		return c.groupOne(v, func(b block, d dest, u rep.View) error { return b.call(c).extractVector(d, u, All()) })
+		return c.groupOne(v, func(b block, d dest, u rep.View) error { return b.call(c.call).extractVector(d, u, All()) })
 	}
 	list, err := c.wholes(g, v)
 	if err != nil {
 		return err
 	}
 	return c.runGroup(false, func(b block, d dest) error {
-		return b.call(c).extractVector(d, list[b.k], listOf(idx.List[b.lo:b.hi]))
+		return b.call(c.call).extractVector(d, list[b.k], listOf(idx.List[b.lo:b.hi]))
 	})
 }
 
 // groupExtractRow computes w⟨m⟩ ⊕= A(i, cols).
-func (c *call) groupExtractRow(v rep.View, i int, cols cpu.Indices) error {
+func (c grouped) groupExtractRow(v rep.View, i int, cols cpu.Indices) error {
 	if err := c.placed(c.t.group, v); err != nil {
 		return err
 	}
@@ -139,18 +139,18 @@ func (c *call) groupExtractRow(v rep.View, i int, cols cpu.Indices) error {
 	}
 	return c.runGroup(false, func(b block, d dest) error {
 		if cols.List != nil {
-			return b.call(c).extractRow(d, list[b.k], 0, listOf(cols.List[b.lo:b.hi]))
+			return b.call(c.call).extractRow(d, list[b.k], 0, listOf(cols.List[b.lo:b.hi]))
 		}
-		if err := fetched(list[b.k]); err != nil {
+		if err := list[b.k].Fetched(); err != nil {
 			return err
 		}
 		mine := list[b.k].Rows().Valued().Rows(true, b.lo, b.hi)
-		return b.call(c).copied(d, rep.View{Matrix: newOf(mine), Vector: true})
+		return b.call(c.call).copied(d, rep.View{Matrix: newOf(mine), Vector: true})
 	})
 }
 
 // groupAssign computes C(rows, cols)⟨M⟩ ⊕= A.
-func (c *call) groupAssign(v rep.View, rows, cols cpu.Indices) error {
+func (c grouped) groupAssign(v rep.View, rows, cols cpu.Indices) error {
 	g := c.t.group
 	if err := c.placed(g, v); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (c *call) groupAssign(v rep.View, rows, cols cpu.Indices) error {
 		if err != nil {
 			return err
 		}
-		return c.runGroup(true, func(b block, d dest) error { return b.call(c).assign(d, list[b.k], All(), all) })
+		return c.runGroup(true, func(b block, d dest) error { return b.call(c.call).assign(d, list[b.k], All(), all) })
 	}
 	cuts := c.groupCuts()
 	list, err := c.neededRows(g, v, func(rank int) []int32 {
@@ -173,19 +173,19 @@ func (c *call) groupAssign(v rep.View, rows, cols cpu.Indices) error {
 	}
 	return c.runGroup(true, func(b block, d dest) error {
 		_, items := collect.Within(rows.List, b.lo, b.hi)
-		return b.call(c).assign(d, list[b.k], listOf(items), all)
+		return b.call(c.call).assign(d, list[b.k], listOf(items), all)
 	})
 }
 
 // groupAssignVector computes w(idx)⟨m⟩ ⊕= u.
-func (c *call) groupAssignVector(v rep.View, idx cpu.Indices) error {
+func (c grouped) groupAssignVector(v rep.View, idx cpu.Indices) error {
 	g := c.t.group
 	if idx.List == nil {
 		list, err := c.aligned(v)
 		if err != nil {
 			return err
 		}
-		return c.runGroup(true, func(b block, d dest) error { return b.call(c).assignVector("idx", d, list[b.k], All()) })
+		return c.runGroup(true, func(b block, d dest) error { return b.call(c.call).assignVector("idx", d, list[b.k], All()) })
 	}
 	list, err := c.wholes(g, v)
 	if err != nil {
@@ -197,12 +197,12 @@ func (c *call) groupAssignVector(v rep.View, idx cpu.Indices) error {
 		if err := begin("ExtractVector", "", nil).extractVector(dest{m: some, vector: true}, list[b.k], listOf(at)); err != nil {
 			return err
 		}
-		return b.call(c).assignVector("idx", d, rep.View{Matrix: some, Vector: true}, listOf(items))
+		return b.call(c.call).assignVector("idx", d, rep.View{Matrix: some, Vector: true}, listOf(items))
 	})
 }
 
 // groupAssignScalar computes C(rows, cols)⟨M⟩ ⊕= x, a single value.
-func (c *call) groupAssignScalar(x sparse.Values, rows, cols cpu.Indices) error {
+func (c grouped) groupAssignScalar(x sparse.Values, rows, cols cpu.Indices) error {
 	vector, list := c.t.vector, rows
 	if vector {
 		list = cols
@@ -214,15 +214,15 @@ func (c *call) groupAssignScalar(x sparse.Values, rows, cols cpu.Indices) error 
 			mine = listOf(items)
 		}
 		if vector {
-			return b.call(c).assignVectorScalar(d, x, mine)
+			return b.call(c.call).assignVectorScalar(d, x, mine)
 		}
-		return b.call(c).assignScalar(d, x, mine, indicesFrom(cols))
+		return b.call(c.call).assignScalar(d, x, mine, indicesFrom(cols))
 	})
 }
 
 // scatterOnDevices computes C⟨M⟩ ⊕= T on a group of devices. Each gets the whole of u and of the
 // lists, and keeps what falls into its block.
-func (c *call) scatterOnDevices(dup monoid, v rep.View, rows *indices, cols indices) error {
+func (c grouped) scatterOnDevices(dup monoid, v rep.View, rows *indices, cols indices) error {
 	g := c.t.group
 	j, err := c.listsOf(g, cols)
 	if err != nil {
@@ -240,7 +240,7 @@ func (c *call) scatterOnDevices(dup monoid, v rep.View, rows *indices, cols indi
 	}
 	cuts := c.groupCuts()
 	return c.runGroup(false, func(b block, d dest) error {
-		in := b.call(c)
+		in := b.call(c.call)
 		in.local = &localRun{shift: b.lo, whole: cuts[g.Size()]}
 		if rows == nil {
 			return in.scatter(d, dup, list[b.k], nil, j[b.k])
@@ -250,7 +250,7 @@ func (c *call) scatterOnDevices(dup monoid, v rep.View, rows *indices, cols indi
 }
 
 // groupScatter computes C⟨M⟩ ⊕= T; see Scatter. Without rows the destination is a vector.
-func (c *call) groupScatter(dup monoid, v rep.View, rows *indices, cols cpu.Indices) error {
+func (c grouped) groupScatter(dup monoid, v rep.View, rows *indices, cols cpu.Indices) error {
 	list, err := c.wholes(c.t.group, v)
 	if err != nil {
 		return err
@@ -260,7 +260,7 @@ func (c *call) groupScatter(dup monoid, v rep.View, rows *indices, cols cpu.Indi
 		if rows != nil {
 			by = rows.Indices
 		}
-		if err := fetched(list[b.k]); err != nil {
+		if err := list[b.k].Fetched(); err != nil {
 			return err
 		}
 		// The entries of u in the rows of the rank.
@@ -280,7 +280,7 @@ func (c *call) groupScatter(dup monoid, v rep.View, rows *indices, cols cpu.Indi
 		st.Type.Move(u.Val, nil, st.Val, from)
 		some := rep.View{Matrix: newOf(u), Vector: true}
 		if rows == nil {
-			return b.call(c).scatter(d, dup, some, nil, listOf(items))
+			return b.call(c.call).scatter(d, dup, some, nil, listOf(items))
 		}
 		its := make([]int32, len(at))
 		for q, p := range at {
@@ -289,13 +289,13 @@ func (c *call) groupScatter(dup monoid, v rep.View, rows *indices, cols cpu.Indi
 			}
 		}
 		mine := listOf(items)
-		return b.call(c).scatter(d, dup, some, &mine, listOf(its))
+		return b.call(c.call).scatter(d, dup, some, &mine, listOf(its))
 	})
 }
 
 // groupKronecker computes C⟨M⟩ ⊕= A ⊗ B from whole operands: rows lo … hi−1 come from a few rows of
 // A.
-func (c *call) groupKronecker(f operator, a, b rep.View) error {
+func (c grouped) groupKronecker(f operator, a, b rep.View) error {
 	g := c.t.group
 	x, err := c.wholes(g, a)
 	if err != nil {
@@ -325,7 +325,7 @@ func (c *call) groupKronecker(f operator, a, b rep.View) error {
 			}
 			return begin("Extract", "", []Option{r.opts}).extract(d, rep.View{Matrix: product}, Span(first, first+r.hi-r.lo), All())
 		}
-		if err := fetched(x[r.k]); err != nil {
+		if err := x[r.k].Fetched(); err != nil {
 			return err
 		}
 		some := newOf(x[r.k].Rows().Valued().Rows(false, from, to))
@@ -333,12 +333,12 @@ func (c *call) groupKronecker(f operator, a, b rep.View) error {
 			return err
 		}
 		mine := product.Rows().Rows(false, first, first+r.hi-r.lo)
-		return r.call(c).copied(d, rep.View{Matrix: newOf(mine)})
+		return r.call(c.call).copied(d, rep.View{Matrix: newOf(mine)})
 	})
 }
 
 // groupReduce sums rows. The sums of columns of floats have the order of one thread on one device.
-func (c *call) groupReduce(m monoid, v rep.View) error {
+func (c grouped) groupReduce(m monoid, v rep.View) error {
 	g := c.t.group
 	if err := c.placed(g, v); err != nil {
 		return err
@@ -353,7 +353,7 @@ func (c *call) groupReduce(m monoid, v rep.View) error {
 		return err
 	}
 	return c.runGroup(false, func(b block, d dest) error {
-		in := b.call(c)
+		in := b.call(c.call)
 		if byColumns && placeOn(g, b.k) == nil {
 			across := rep.View{Matrix: newOf(list[b.k].Cols()), Transposed: true}
 			if list[b.k].IsPattern() {
@@ -368,7 +368,7 @@ func (c *call) groupReduce(m monoid, v rep.View) error {
 
 // groupReduceScalar writes the sum of all entries to sum. Where the order of a sum matters, it adds
 // blocks of a fixed number of entries of the whole matrix, as on one device.
-func (c *call) groupReduceScalar(g *comm.Group, m monoid, v rep.View, sum cpu.Value) error {
+func (c grouped) groupReduceScalar(g *comm.Group, m monoid, v rep.View, sum cpu.Value) error {
 	if v.Transposed {
 		v = v.T() // the sum is the sum of the stored matrix
 	}
@@ -408,10 +408,10 @@ func (c *call) groupReduceScalar(g *comm.Group, m monoid, v rep.View, sum cpu.Va
 			}
 			return err
 		}
-		if err := fetched(list[i]); err != nil {
+		if err := list[i].Fetched(); err != nil {
 			return err
 		}
-		val := valuesInOrder(list[i])
+		val := list[i].ValuesInOrder()
 		if total <= cpu.ReduceChunk {
 			all, err := collect.GatherValues(ctx, r, t, val, entries)
 			if err != nil {
@@ -439,12 +439,4 @@ func (c *call) groupReduceScalar(g *comm.Group, m monoid, v rep.View, sum cpu.Va
 	c.emit(0)
 	t.CopyTo(sum, sums.Pointer())
 	return nil
-}
-
-// valuesInOrder returns the values of the entries of a block, row by row.
-func valuesInOrder(v rep.View) sparse.Values {
-	if st := v.Stored(); st.Format == sparse.Full && !st.Val.None() {
-		return st.Val
-	}
-	return v.Rows().Valued().Val
 }

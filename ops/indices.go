@@ -97,7 +97,7 @@ func (x Indices) resolve(c *call, arg string, n int, at matrix.Place) (indices, 
 			out.N, out.values = int(v.NVals()), &v
 			return out, v.Err()
 		}
-		if err := fetched(v); err != nil {
+		if err := v.Fetched(); err != nil {
 			return out, err
 		}
 		out.List = valuesOf(v)

@@ -68,10 +68,10 @@ func (x Indices) onHost(arg string, n int) ([]int, error) {
 	case !x.vector:
 		return x.list, nil
 	case x.values.Matrix == nil:
-		return nil, matrix.View[int32]{}.Err()
+		return nil, (*matrix.View[int32])(nil).Err()
 	}
 	v := x.values
-	if err := fetched(v); err != nil {
+	if err := v.Fetched(); err != nil {
 		return nil, err
 	}
 	return widened(valuesOf(v)), nil

@@ -49,7 +49,7 @@ func (c *call) mxm(d dest, a, b rep.View) error {
 		if r.Indexed != nil {
 			return c.noGroup(t.group, "an index-binary operator")
 		}
-		return c.groupMxM(a, b)
+		return c.on(t.group).groupMxM(a, b)
 	case r.Indexed != nil:
 		return c.mxmIndexed(r.Indexed, a, b)
 	case r.Positional != nil:

@@ -49,7 +49,7 @@ func (c *call) mxv(d dest, a, u rep.View) error {
 		if r.Indexed != nil {
 			return c.noGroup(t.group, "an index-binary operator")
 		}
-		return c.groupMxV(a, u, (*call).mxv)
+		return c.on(t.group).groupMxV(a, u, (*call).mxv)
 	case r.Indexed != nil:
 		return c.mxvIndexed(a, u, func(rows, cols, u *sparse.Store) (*sparse.Store, error) {
 			return r.Indexed.MxV(c.env(), t.c, rows, cols, u, t.mask)
@@ -109,7 +109,7 @@ func (c *call) vxm(d dest, u, a rep.View) error {
 		if r.Indexed != nil {
 			return c.noGroup(t.group, "an index-binary operator")
 		}
-		return c.groupMxV(a.T(), u, func(c *call, d dest, at, u rep.View) error { return c.vxm(d, u, at.T()) })
+		return c.on(t.group).groupMxV(a.T(), u, func(c *call, d dest, at, u rep.View) error { return c.vxm(d, u, at.T()) })
 	case r.Indexed != nil:
 		return c.mxvIndexed(a.T(), u, func(rows, cols, u *sparse.Store) (*sparse.Store, error) {
 			return r.Indexed.VxM(c.env(), t.c, u, cols, rows, t.mask)

@@ -69,7 +69,7 @@ func (c *call) topK(d dest, v rep.View, k int, top func(best []int, v sparse.Val
 		return err
 	}
 	if t.group != nil {
-		return c.groupOne(v, func(b block, d dest, a rep.View) error { return b.call(c).topK(d, a, k, top) })
+		return c.on(t.group).groupOne(v, func(b block, d dest, a rep.View) error { return b.call(c).topK(d, a, k, top) })
 	}
 	s := v.Rows().Valued()
 	out := &sparse.Store{Structure: sparse.Structure{NRows: m, NCols: n, Format: s.Format, RowIDs: s.RowIDs, Ptr: offsetsOfSome(&s.Structure, k, c.threads)}, Type: t.c}
@@ -125,7 +125,7 @@ func (c *call) topVector(u rep.View, k int) error {
 	if u.Matrix == nil {
 		return &matrix.InvalidError{Op: c.op, Reason: "u is nil; make it with matrix.NewVector"}
 	}
-	return fetched(u)
+	return u.Fetched()
 }
 
 // rank orders the places p and q by descending value, then ascending place.
@@ -241,7 +241,7 @@ func (c *call) argBest(d dest, v rep.View, best func(v sparse.Values) int) error
 		return err
 	}
 	if t.group != nil {
-		return c.groupArg(v, best)
+		return c.on(t.group).groupArg(v, best)
 	}
 	s := v.Rows().Valued()
 	cols := make([]int32, s.Vecs())
@@ -279,7 +279,7 @@ func (c *call) argBest(d dest, v rep.View, best func(v sparse.Values) int) error
 }
 
 // groupArg is argBest on a group.
-func (c *call) groupArg(v rep.View, best func(v sparse.Values) int) error {
+func (c grouped) groupArg(v rep.View, best func(v sparse.Values) int) error {
 	if err := c.placed(c.t.group, v); err != nil {
 		return err
 	}
@@ -287,7 +287,7 @@ func (c *call) groupArg(v rep.View, best func(v sparse.Values) int) error {
 	if err != nil {
 		return err
 	}
-	return c.runGroup(false, func(b block, d dest) error { return b.call(c).argBest(d, list[b.k], best) })
+	return c.runGroup(false, func(b block, d dest) error { return b.call(c.call).argBest(d, list[b.k], best) })
 }
 
 // Sort orders the entries of each row of a by value: entry e of row i of values is the e-th by
@@ -325,7 +325,7 @@ func (c *call) sort(values, columns dest, v rep.View, order func(places []int64,
 	if _, second := columns.place().(*comm.Group); first || second {
 		return c.groupSort(values, columns, v, order)
 	}
-	if err := fetched(v); err != nil {
+	if err := v.Fetched(); err != nil {
 		return err
 	}
 	m, n := v.Dims()
@@ -397,7 +397,7 @@ func (c *call) groupSort(values, columns dest, v rep.View, order func(places []i
 		if t.group == nil {
 			err = one(c.step("Sort"), d, v)
 		} else {
-			err = in.groupOne(v, func(b block, d dest, a rep.View) error { return one(b.call(in), d, a) })
+			err = in.on(t.group).groupOne(v, func(b block, d dest, a rep.View) error { return one(b.call(in), d, a) })
 		}
 		if err != nil {
 			return err

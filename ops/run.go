@@ -340,7 +340,7 @@ func (c *call) prepare(d dest, m, n int) (*target, error) {
 	}
 	t.view = v.Inside()
 	if t.group != nil && !v.IsVector() { // its rows may decide how the destination is cut
-		if err := t.view.PlaceOn(c.onGroup(t.group), t.group); err != nil {
+		if err := c.on(t.group).placeMask(); err != nil {
 			return nil, err
 		}
 	}
@@ -395,25 +395,4 @@ func needed(s *sparse.Store, reads bool) *sparse.Store {
 		return s.Valued()
 	}
 	return s
-}
-
-// fetched copies an operand to the host if it is elsewhere.
-func fetched(v rep.View) error {
-	if v.Place() != nil {
-		v.Stored()
-	}
-	return v.Err()
-}
-
-// oriented returns the entries of a view in any format. It transposes a dense view without a
-// conversion to a sparse format.
-func oriented(v rep.View) *sparse.Store {
-	st := v.Stored()
-	if !v.Transposed {
-		return st
-	}
-	if st.Sparse() {
-		return v.Rows()
-	}
-	return st.Transpose(0)
 }

@@ -98,9 +98,9 @@ func (c *call) scatter(d dest, dup monoid, u rep.View, rows *Indices, cols Indic
 			byRows = nil
 		}
 		if computesOnDevices(t.group) {
-			return c.scatterOnDevices(dup, u, byRows, ci)
+			return c.on(t.group).scatterOnDevices(dup, u, byRows, ci)
 		}
-		return c.groupScatter(dup, u, byRows, ci.Indices)
+		return c.on(t.group).groupScatter(dup, u, byRows, ci.Indices)
 	}
 	st := u.Stored()
 	if st.Format != sparse.Full {

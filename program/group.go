@@ -14,7 +14,7 @@ import (
 
 // runOnGroup runs a program on the ranks of a group.
 func runOnGroup[V, E, M comparable](
-	ctx context.Context, g *comm.Group, a matrix.View[E], p Program[V, E, M], o Options,
+	ctx context.Context, g *comm.Group, a *matrix.View[E], p Program[V, E, M], o Options,
 ) (*Result[V], error) {
 	if onGPUs(g) {
 		return runOnGPUs(ctx, g, a.Inside(), p, o)

@@ -160,7 +160,7 @@ func prepare(name string, g operand, opts []Options) (o Options, n int, err erro
 		return o, 0, &ProgramError{name, "MaxSupersteps", fmt.Sprintf("is %d", o.MaxSupersteps), "use 0 for no limit"}
 	}
 	if g == nil {
-		return o, 0, matrix.View[bool]{}.Err()
+		return o, 0, (*matrix.View[bool])(nil).Err()
 	}
 	if err := g.Inside().Err(); err != nil {
 		return o, 0, err
@@ -204,7 +204,7 @@ type engine[V, E, M comparable] struct {
 	threads int
 	p       *Program[V, E, M]
 	plan    direction
-	g       matrix.View[E]
+	g       *matrix.View[E]
 	n       int
 	out, in *sparse.Typed[E] // edges by source; by destination, nil until the first pull
 	sum     *cpu.MonoidOf[M] // nil with Messages
@@ -235,7 +235,7 @@ type engine[V, E, M comparable] struct {
 }
 
 func newEngine[V, E, M comparable](
-	ctx context.Context, a matrix.View[E], p Program[V, E, M], o Options,
+	ctx context.Context, a *matrix.View[E], p Program[V, E, M], o Options,
 ) (*engine[V, E, M], error) {
 	plan, err := hostPlan(p.name(), o.Plan)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // betweennessOnHost sums dependencies by searches from the sources.
-func betweennessOnHost(a matrix.View[bool], n int, sources []int32, scale float64, o BetweennessOptions) (*matrix.Vector[float64], error) {
+func betweennessOnHost(a *matrix.View[bool], n int, sources []int32, scale float64, o BetweennessOptions) (*matrix.Vector[float64], error) {
 	out, in := bothWays(a)
 	sum, err := sumDependencies(out, in, sources, o)
 	if err != nil {

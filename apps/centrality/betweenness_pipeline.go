@@ -10,7 +10,7 @@ import (
 )
 
 // betweennessPipeline sums dependencies by operations, where a lives.
-func betweennessPipeline(a matrix.View[bool], n int, sources []int32, scale float64, o BetweennessOptions) (*matrix.Vector[float64], error) {
+func betweennessPipeline(a *matrix.View[bool], n int, sources []int32, scale float64, o BetweennessOptions) (*matrix.Vector[float64], error) {
 	batch := o.Batch
 	if batch == 0 {
 		batch = 32
@@ -128,7 +128,7 @@ var wideCounts = pathCounting[wideCount]{
 // A source has no dependency on itself. If the counts of paths do not fit in C, addDependencies
 // adds nothing and returns false.
 func addDependencies[C comparable](
-	total *matrix.Vector[float64], a matrix.View[bool], sources []int32, of pathCounting[C], with ops.Option,
+	total *matrix.Vector[float64], a *matrix.View[bool], sources []int32, of pathCounting[C], with ops.Option,
 ) (fit bool, err error) {
 	k, n, here := len(sources), total.Size(), matrix.On(total.Place())
 	plus := semiring.Plus[float64]()

@@ -119,7 +119,7 @@ func hits(g workflow.Operand, opts []CentralityOptions) (*HITSResult, error) {
 		return nil, err
 	}
 	var s ops.Steps
-	step := func(m matrix.View[bool], x *matrix.Vector[float64]) *matrix.Vector[float64] {
+	step := func(m *matrix.View[bool], x *matrix.Vector[float64]) *matrix.Vector[float64] {
 		y, err := workflow.FullVector(a.Place(), n, 0.0, with)
 		s.Do(err)
 		s.Do(ops.MxV(y.Accum(plus), pull, m, x, with))

@@ -108,7 +108,7 @@ func closenessOf(g workflow.Operand, opts []ClosenessOptions) (*ClosenessResult,
 }
 
 // closenessPipeline sums distances by operations, where a lives.
-func closenessPipeline(a matrix.View[bool], n int, targets []int32, o ClosenessOptions) (*ClosenessResult, error) {
+func closenessPipeline(a *matrix.View[bool], n int, targets []int32, o ClosenessOptions) (*ClosenessResult, error) {
 	batch := o.Batch
 	if batch == 0 {
 		batch = 64
@@ -176,7 +176,7 @@ type closenessWorker struct {
 }
 
 // closenessOnHost sums distances by searches for many targets at once.
-func closenessOnHost(a matrix.View[bool], n int, targets []int32, o ClosenessOptions) (*ClosenessResult, error) {
+func closenessOnHost(a *matrix.View[bool], n int, targets []int32, o ClosenessOptions) (*ClosenessResult, error) {
 	out, in := bothWays(a)
 	sums, err := sumDistances(out, in, targets, o)
 	if err != nil {
@@ -188,7 +188,7 @@ func closenessOnHost(a matrix.View[bool], n int, targets []int32, o ClosenessOpt
 }
 
 // bothWays returns the rows of a matrix and the rows of its transpose, on the host.
-func bothWays(a matrix.View[bool]) (out, in *workflow.Adjacency) {
+func bothWays(a *matrix.View[bool]) (out, in *workflow.Adjacency) {
 	out = workflow.RowsOf(a)
 	if access.Symmetric(a) || workflow.Symmetric(a) {
 		return out, out

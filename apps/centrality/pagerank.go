@@ -185,7 +185,7 @@ var unusableWeight = semiring.NewSelect("unusable_weight", func(x float64, _, _ 
 }, "!(x >= 0 && x <= 1.7976931348623157e308)")
 
 // weightsOf returns the values of g as finite numbers from 0, where g lives.
-func weightsOf(app string, g workflow.Operand, with ops.Option) (matrix.View[float64], error) {
+func weightsOf(app string, g workflow.Operand, with ops.Option) (*matrix.View[float64], error) {
 	in := g.Inside()
 	n, _ := in.Dims()
 	here := matrix.On(workflow.Pattern(g).Place())

@@ -38,7 +38,7 @@ func iterationsAhead(entries int64) int { return int(min(max((4<<20)/(entries+1)
 
 // fusedPageRank is PageRank on a device. Options are complete.
 func fusedPageRank(
-	at device.Runner, a matrix.View[bool], n int, o PageRankOptions,
+	at device.Runner, a *matrix.View[bool], n int, o PageRankOptions,
 ) (*PageRankResult, error) {
 	workflow.Report(o.Run, "pagerank", 0, int64(o.MaxIterations))
 	g, err := access.Operand(a, at)

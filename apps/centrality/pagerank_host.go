@@ -14,7 +14,7 @@ import (
 // hostPageRank is PageRank on the host. An iteration reads the edges by their targets once, and
 // each vertex takes its new rank as soon as its sum is there: the operations read and write each
 // vector of an iteration once more for each operation. Options are complete.
-func hostPageRank(a matrix.View[bool], n int, o PageRankOptions) (*PageRankResult, error) {
+func hostPageRank(a *matrix.View[bool], n int, o PageRankOptions) (*PageRankResult, error) {
 	in, out := workflow.RowsOf(a.T()), workflow.RowsOf(a)
 	if o.Single {
 		return walkOnHost[float32](in, out, n, o)

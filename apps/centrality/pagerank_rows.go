@@ -44,7 +44,7 @@ const pageRankRoom = 8
 
 // rowsPageRank is PageRank on a group by rows. An iteration gathers the share that each vertex with
 // out-edges sends along them, 8 bytes, and three numbers of each rank. Options are complete.
-func rowsPageRank(w *workflow.RowGroup, a matrix.View[bool], n int, o PageRankOptions) (*PageRankResult, error) {
+func rowsPageRank(w *workflow.RowGroup, a *matrix.View[bool], n int, o PageRankOptions) (*PageRankResult, error) {
 	workflow.Report(o.Run, "pagerank", 0, int64(o.MaxIterations))
 	if err := workflow.CutByRows(w, a.T()); err != nil {
 		return nil, err
@@ -315,7 +315,7 @@ func (r *deviceRanks) placed() error {
 // hostRanks computes on the host, one rank's part.
 type hostRanks struct {
 	w          *workflow.RowGroup
-	rows, cols matrix.View[bool]
+	rows, cols *matrix.View[bool]
 	n          int
 	o          PageRankOptions
 

@@ -15,14 +15,14 @@ import (
 type sourceDivision struct {
 	*workflow.Division
 	sources []int32
-	cuts    []int64             // of sources
-	graph   []matrix.View[bool] // of each rank of this process
-	out, in *workflow.Adjacency // of all ranks on the host; nil if the ranks are on devices
+	cuts    []int64              // of sources
+	graph   []*matrix.View[bool] // of each rank of this process
+	out, in *workflow.Adjacency  // of all ranks on the host; nil if the ranks are on devices
 }
 
 // dividedSources begins the division of searches from many sources. It returns nil if they are not
 // divided.
-func dividedSources(app string, a matrix.View[bool], sources []int32, run workflow.Run) (*sourceDivision, error) {
+func dividedSources(app string, a *matrix.View[bool], sources []int32, run workflow.Run) (*sourceDivision, error) {
 	d, err := workflow.Divide(run, app, a.Place(), 0)
 	if d == nil || err != nil || !workflow.Fits(d, a) {
 		return nil, err
@@ -54,7 +54,7 @@ func (s *sourceDivision) done(stage string, n int, entries int64) {
 }
 
 // closenessByRanges divides the targets of Closeness. The result is nil if they are not divided.
-func closenessByRanges(a matrix.View[bool], n int, targets []int32, o ClosenessOptions) (*ClosenessResult, error) {
+func closenessByRanges(a *matrix.View[bool], n int, targets []int32, o ClosenessOptions) (*ClosenessResult, error) {
 	s, err := dividedSources("Closeness", a, targets, o.Run)
 	if s == nil || err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func closenessByRanges(a matrix.View[bool], n int, targets []int32, o ClosenessO
 }
 
 // distancesAt returns the sums of a range of targets of the pipeline, on the host.
-func distancesAt(a matrix.View[bool], n int, targets []int32, o ClosenessOptions) (*distanceSums, error) {
+func distancesAt(a *matrix.View[bool], n int, targets []int32, o ClosenessOptions) (*distanceSums, error) {
 	res, err := closenessPipeline(a, n, targets, o)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func distancesAt(a matrix.View[bool], n int, targets []int32, o ClosenessOptions
 
 // betweennessByRanges divides the sources of Betweenness. The result is nil if they are not
 // divided.
-func betweennessByRanges(a matrix.View[bool], n int, sources []int32, scale float64, o BetweennessOptions) (*matrix.Vector[float64], error) {
+func betweennessByRanges(a *matrix.View[bool], n int, sources []int32, scale float64, o BetweennessOptions) (*matrix.Vector[float64], error) {
 	s, err := dividedSources("Betweenness", a, sources, o.Run)
 	if s == nil || err != nil {
 		return nil, err

@@ -90,7 +90,7 @@ var labelOf = semiring.NewUnary("label_of", func(x int64) int32 { return int32(-
 	"(int)(-x & 0xffffffffLL)")
 
 // propagatePipeline propagates labels by operations, where a lives.
-func propagatePipeline(a matrix.View[bool], n int, both bool, o LabelPropagationOptions, res *LabelPropagationResult) (*matrix.Vector[int32], error) {
+func propagatePipeline(a *matrix.View[bool], n int, both bool, o LabelPropagationOptions, res *LabelPropagationResult) (*matrix.Vector[int32], error) {
 	with, here := workflow.With(o.Run), matrix.On(a.Place())
 	label, err := workflow.FullVector[int32](a.Place(), n, 0, with)
 	if err != nil {
@@ -124,7 +124,7 @@ func propagatePipeline(a matrix.View[bool], n int, both bool, o LabelPropagation
 }
 
 // propagateOnHost propagates labels by counting them in an array.
-func propagateOnHost(a matrix.View[bool], n int, both bool, o LabelPropagationOptions, res *LabelPropagationResult) (*matrix.Vector[int32], error) {
+func propagateOnHost(a *matrix.View[bool], n int, both bool, o LabelPropagationOptions, res *LabelPropagationResult) (*matrix.Vector[int32], error) {
 	sides := []*workflow.Adjacency{workflow.RowsOf(a)}
 	if both {
 		sides = append(sides, workflow.RowsOf(a.T()))

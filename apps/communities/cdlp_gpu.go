@@ -25,7 +25,7 @@ func cdlpProgram() device.Program {
 }
 
 // fusedPropagation is LabelPropagation on a device. Options are complete.
-func fusedPropagation(at device.Runner, a matrix.View[bool], n int, o LabelPropagationOptions) (*LabelPropagationResult, error) {
+func fusedPropagation(at device.Runner, a *matrix.View[bool], n int, o LabelPropagationOptions) (*LabelPropagationResult, error) {
 	workflow.Report(o.Run, "label propagation", 0, int64(o.MaxIterations))
 	g, err := access.Operand(a, at)
 	if err != nil {

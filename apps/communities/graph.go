@@ -28,7 +28,7 @@ type levelGraph struct {
 	degree []int64 // k(v) = Σ_u A(v,u)
 	total  int64   // 2m = Σ_v k(v)
 
-	pattern matrix.View[bool]     // the entries, if weight is nil
+	pattern *matrix.View[bool]    // the entries, if weight is nil
 	values  *matrix.Matrix[int64] // A, if it is not
 }
 
@@ -69,7 +69,7 @@ func levelGraphOf(app string, g workflow.Operand, run workflow.Run) (l *levelGra
 }
 
 // unitGraph returns a graph with all entries 1. With loops it has weights.
-func unitGraph(app string, pattern matrix.View[bool], ptr []int64, idx []int32, run workflow.Run) (*levelGraph, error) {
+func unitGraph(app string, pattern *matrix.View[bool], ptr []int64, idx []int32, run workflow.Run) (*levelGraph, error) {
 	n := len(ptr) - 1
 	var loops atomic.Bool
 	err := workflow.EachBlock(run, workflow.RowBlocks(run, ptr), func(_, _, lo, hi int) {

@@ -23,7 +23,7 @@ func ccProgram() device.Program {
 
 // fusedComponents is ConnectedComponents on a device.
 func fusedComponents(
-	at device.Runner, a matrix.View[bool], n int, o ComponentsOptions,
+	at device.Runner, a *matrix.View[bool], n int, o ComponentsOptions,
 ) (*Components, error) {
 	workflow.Report(o.Run, "connected components", 0, 0)
 	g, err := access.Operand(a, at)

@@ -13,7 +13,7 @@ import (
 )
 
 // hostComponents is ConnectedComponents on the host, by the trees of all rows.
-func hostComponents(a matrix.View[bool], n int, o ComponentsOptions) (*Components, error) {
+func hostComponents(a *matrix.View[bool], n int, o ComponentsOptions) (*Components, error) {
 	workflow.Report(o.Run, "connected components", 0, 0)
 	if a.Inside().Transposed { // directions do not matter
 		a = a.T()

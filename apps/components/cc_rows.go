@@ -46,7 +46,7 @@ const changesOf = 16
 // of its rows, and then with the forests of the others, which are 4 bytes a vertex. If the graph is
 // known to be undirected, ranks exchange forests after a sample of the edges, then skip the rows of
 // the largest component, and exchange the roots that have changed.
-func rowsComponents(w *workflow.RowGroup, a matrix.View[bool], n int, o ComponentsOptions) (*Components, error) {
+func rowsComponents(w *workflow.RowGroup, a *matrix.View[bool], n int, o ComponentsOptions) (*Components, error) {
 	workflow.Report(o.Run, "connected components", 0, 0)
 	if a.Inside().Transposed { // directions do not matter
 		a = a.T()

@@ -56,7 +56,7 @@ func strongComponents(g workflow.Operand, opts []ComponentsOptions) (*Components
 var ownLabel = semiring.NewSelect("own_label", func(x int32, i, _ int) bool { return int(x) == i }, "x == i")
 
 // strongPipeline finds the components by operations, where a lives.
-func strongPipeline(a matrix.View[bool], n int, run workflow.Run) (*Components, error) {
+func strongPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Components, error) {
 	with, here := workflow.With(run), matrix.On(a.Place())
 	label, err := workflow.FullVector[int32](a.Place(), n, 0, with)
 	if err != nil {

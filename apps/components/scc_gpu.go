@@ -28,7 +28,7 @@ func sccProgram() device.Program {
 }
 
 // fusedStrong is StronglyConnectedComponents on a device.
-func fusedStrong(at device.Runner, a matrix.View[bool], n int, run workflow.Run) (*Components, error) {
+func fusedStrong(at device.Runner, a *matrix.View[bool], n int, run workflow.Run) (*Components, error) {
 	workflow.Report(run, "strongly connected components", 0, int64(n))
 	g, err := access.Operand(a, at)
 	if err != nil {

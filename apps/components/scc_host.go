@@ -7,7 +7,7 @@ import (
 
 // strongOnHost finds the components on the host, by all threads or by one. Graphs with wide
 // searches gain by threads; graphs with narrow searches, such as grids, lose.
-func strongOnHost(a matrix.View[bool], run workflow.Run) (*Components, error) {
+func strongOnHost(a *matrix.View[bool], run workflow.Run) (*Components, error) {
 	const app = "StronglyConnectedComponents"
 	g := workflow.RowsOf(a)
 	if !workflow.Shared(run, g.N, len(g.Idx)) {

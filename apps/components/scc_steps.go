@@ -57,7 +57,7 @@ type multistep struct {
 }
 
 // strongBySteps finds the components of a graph on the host by the threads of run.
-func strongBySteps(a matrix.View[bool], run workflow.Run, shares strongShares) (*Components, error) {
+func strongBySteps(a *matrix.View[bool], run workflow.Run, shares strongShares) (*Components, error) {
 	m := &multistep{Waves: frontier.NewWaves(run, shares.WaveShares), out: workflow.RowsOf(a), strongShares: shares}
 	if m.in = m.out; !access.Symmetric(a) {
 		m.in = workflow.RowsOf(a.T())

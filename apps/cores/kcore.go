@@ -73,7 +73,7 @@ func coreNumbers(g workflow.Operand, opts []CoreOptions) (*Cores, error) {
 }
 
 // coresPipeline finds core numbers by operations, where a lives.
-func coresPipeline(a matrix.View[bool], n int, run workflow.Run) (*Cores, error) {
+func coresPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Cores, error) {
 	with, here := workflow.With(run), matrix.On(a.Place())
 	core, err := workflow.FullVector[int32](a.Place(), n, 0, with)
 	if err != nil {

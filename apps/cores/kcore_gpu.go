@@ -28,7 +28,7 @@ func coreProgram() device.Program {
 }
 
 // fusedCores is CoreNumbers on a device. The pattern has every edge in both directions.
-func fusedCores(at device.Runner, a matrix.View[bool], n int, run workflow.Run) (*Cores, error) {
+func fusedCores(at device.Runner, a *matrix.View[bool], n int, run workflow.Run) (*Cores, error) {
 	workflow.Report(run, "core numbers", 0, int64(n))
 	g, err := access.Operand(a, at)
 	if err != nil {

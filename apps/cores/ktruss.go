@@ -23,7 +23,7 @@ func KTruss[T comparable](g matrix.Source[T], k int, opts ...KTrussOptions) (*ma
 	return kTruss(workflow.Pattern(g), k, opts)
 }
 
-func kTruss(g matrix.View[bool], k int, opts []KTrussOptions) (*matrix.Matrix[int64], error) {
+func kTruss(g *matrix.View[bool], k int, opts []KTrussOptions) (*matrix.Matrix[int64], error) {
 	o, err := workflow.OnlyPipeline("KTruss", opts)
 	if err != nil {
 		return nil, err

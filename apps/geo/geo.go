@@ -101,7 +101,7 @@ func Geolocate[T comparable](g matrix.Source[T], locations *lines.Locations, opt
 	return geolocation(workflow.Pattern(g), locations, opts)
 }
 
-func geolocation(a matrix.View[bool], locations *lines.Locations, opts []GeolocateOptions) (*Geolocation, error) {
+func geolocation(a *matrix.View[bool], locations *lines.Locations, opts []GeolocateOptions) (*Geolocation, error) {
 	o, err := workflow.Only("Geolocate", opts)
 	if err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func (o *GeolocateOptions) within(mean, farthest float64) bool {
 // geolocator is the state of Geolocate between passes.
 type geolocator[F workflow.Real] struct {
 	o          GeolocateOptions
-	a          matrix.View[bool]
+	a          *matrix.View[bool]
 	rows       *sparse.Structure
 	p          *lines.Places
 	points     []geoPoint[F] // of located vertices
@@ -200,7 +200,7 @@ type placement[F workflow.Real] struct {
 	lat, lon, spread float64
 }
 
-func geolocate[F workflow.Real](a matrix.View[bool], p *lines.Places, o GeolocateOptions) (*Geolocation, error) {
+func geolocate[F workflow.Real](a *matrix.View[bool], p *lines.Places, o GeolocateOptions) (*Geolocation, error) {
 	n := len(p.Located)
 	l := &geolocator[F]{o: o, a: a, p: p, points: make([]geoPoint[F], n), pass: make([]int32, n), dispersion: make([]float64, n)}
 	if o.MaxDispersion > 0 || o.MaxDistance > 0 {

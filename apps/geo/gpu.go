@@ -68,7 +68,7 @@ func geoPrograms(device.Type) []device.Program {
 
 // fusedGeolocate is Geolocate with MedianDegrees on a device. Options are complete. It returns nil
 // without an error if a location cannot be used.
-func fusedGeolocate(at device.Runner, a matrix.View[bool], known *lines.Locations, n int, o GeolocateOptions) (*Geolocation, error) {
+func fusedGeolocate(at device.Runner, a *matrix.View[bool], known *lines.Locations, n int, o GeolocateOptions) (*Geolocation, error) {
 	var steps ops.Steps
 	g, err := access.Operand(a, at)
 	steps.Do(err)

@@ -112,7 +112,7 @@ func localCluster(g workflow.Operand, seeds []int, opts []LocalClusterOptions) (
 type Clusterer struct {
 	n      int
 	volume int64                   // sum of the degrees
-	a      matrix.View[bool]       // the edges, without loops
+	a      *matrix.View[bool]      // the edges, without loops
 	place  matrix.Place            // of the graph and all vectors
 	degree *matrix.Vector[float64] // full, 0 of a vertex without edges
 	share  *matrix.Vector[float64] // full: 1/degree, 0 of a vertex without edges

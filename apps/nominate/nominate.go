@@ -85,7 +85,7 @@ func NominateVertices[T comparable](g matrix.Source[T], seeds []int, opts ...Nom
 	return nominateVertices(workflow.Pattern(g), seeds, opts)
 }
 
-func nominateVertices(g matrix.View[bool], seeds []int, opts []NominateOptions) (*Nominations, error) {
+func nominateVertices(g *matrix.View[bool], seeds []int, opts []NominateOptions) (*Nominations, error) {
 	const app = "NominateVertices"
 	o, err := workflow.OnlyPipeline(app, opts)
 	if err != nil {
@@ -219,7 +219,7 @@ func contentOf(app string, v *matrix.Vector[float64], n int) ([]float64, error) 
 }
 
 // contextOf returns the context of the vertices, where a lives. Those without entry have 0.
-func contextOf(app string, a matrix.View[bool], n int, seeds []int, o NominateOptions) (*matrix.Vector[float64], error) {
+func contextOf(app string, a *matrix.View[bool], n int, seeds []int, o NominateOptions) (*matrix.Vector[float64], error) {
 	with, here := workflow.With(o.Run), matrix.On(a.Place())
 	quiet := o.Run
 	quiet.Progress = nil

@@ -114,7 +114,7 @@ func topologicalOrder(g workflow.Operand, opts []TopologicalOptions) (*Topologic
 
 // topologicalPipeline finds levels by operations, where a lives. Vertices on a cycle, and those
 // behind one, have no entry.
-func topologicalPipeline(a matrix.View[bool], n int, run workflow.Run) (*matrix.Vector[int32], error) {
+func topologicalPipeline(a *matrix.View[bool], n int, run workflow.Run) (*matrix.Vector[int32], error) {
 	with, here := workflow.With(run), matrix.On(a.Place())
 	one, err := workflow.FullVector(a.Place(), n, true, with)
 	if err != nil {
@@ -143,7 +143,7 @@ func topologicalPipeline(a matrix.View[bool], n int, run workflow.Run) (*matrix.
 }
 
 // topologicalOnHost finds levels by a queue.
-func topologicalOnHost(a matrix.View[bool], n int, run workflow.Run) (*matrix.Vector[int32], error) {
+func topologicalOnHost(a *matrix.View[bool], n int, run workflow.Run) (*matrix.Vector[int32], error) {
 	g := workflow.RowsOf(a)
 	degree, level := make([]int32, n), make([]int32, n)
 	for _, w := range g.Idx {
@@ -175,7 +175,7 @@ func topologicalOnHost(a matrix.View[bool], n int, run workflow.Run) (*matrix.Ve
 
 // cycleIn returns a cycle among the vertices of level −1, the least one first: each of them has an
 // edge from another one.
-func cycleIn(a matrix.View[bool], level []int32) []int {
+func cycleIn(a *matrix.View[bool], level []int32) []int {
 	back := workflow.RowsOf(a.T())
 	at := make([]int, len(level)) // place on the walk, from 1
 	v := int32(slices.Index(level, -1))

@@ -112,7 +112,7 @@ func prepare(e *workflow.Edges, s *device.Session, code device.Code) {
 
 // fusedBFS is BFS on a device.
 func fusedBFS(
-	at device.Runner, a matrix.View[bool], n, source int, o BFSOptions,
+	at device.Runner, a *matrix.View[bool], n, source int, o BFSOptions,
 ) (*BFSResult, error) {
 	workflow.Report(o.Run, "breadth-first search", 0, int64(n))
 	g, err := access.Operand(a, at)
@@ -135,7 +135,7 @@ func fusedBFS(
 
 // fusedHops counts edges from the nearest of the seeds on a device.
 func fusedHops(
-	at device.Runner, a matrix.View[bool], n int, seeds []int, run workflow.Run,
+	at device.Runner, a *matrix.View[bool], n int, seeds []int, run workflow.Run,
 ) (*matrix.Vector[int32], int64, error) {
 	workflow.Report(run, "vertex nomination", 0, int64(n))
 	g, err := access.Operand(a, at)

@@ -156,7 +156,7 @@ func TestPassesForParents(t *testing.T) {
 	if st.Present == nil {
 		t.Fatal("every vertex is reached")
 	}
-	list := func(find func(*workflow.Adjacency, []int32, []uint8, []int32, workflow.Run) error, a matrix.View[bool], threads int) []int32 {
+	list := func(find func(*workflow.Adjacency, []int32, []uint8, []int32, workflow.Run) error, a *matrix.View[bool], threads int) []int32 {
 		parent := slices.Repeat([]int32{math.MaxInt32}, level.Level.Size())
 		if err := find(workflow.RowsOf(a), st.Val, st.Present, parent, workflow.Run{Threads: threads}); err != nil {
 			t.Fatal(err)

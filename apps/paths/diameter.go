@@ -81,7 +81,7 @@ func diameterOf(g workflow.Operand, opts []DiameterOptions) (*DiameterResult, er
 type diameterSearch struct {
 	o     DiameterOptions
 	res   DiameterResult
-	a     matrix.View[bool]   // undirected
+	a     *matrix.View[bool]  // undirected
 	rows  *workflow.Adjacency // of a for searches on the host, nil for those where a lives
 	crew  []*levelSearch      // of the threads
 	order []int32             // the vertices by component
@@ -92,7 +92,7 @@ type diameterSearch struct {
 	sum          []int64 // of the distances from all sources
 }
 
-func (d *diameterSearch) run(g matrix.View[bool], n int, host bool) error {
+func (d *diameterSearch) run(g *matrix.View[bool], n int, host bool) error {
 	workflow.Report(d.o.Run, "diameter", 0, int64(n))
 	a, err := workflow.UndirectedPattern(g, d.o.Run, n)
 	if err != nil {

@@ -54,7 +54,7 @@ func VertexNomination[T semiring.Number](g matrix.Source[T], seeds []int, opts .
 }
 
 // nominating checks the graph and the seeds, and returns the vertices of the graph.
-func nominating(g matrix.View[bool], seeds []int) (n int, err error) {
+func nominating(g *matrix.View[bool], seeds []int) (n int, err error) {
 	if n, err = workflow.Square("VertexNomination", g); err != nil {
 		return 0, err
 	}
@@ -71,7 +71,7 @@ func nominating(g matrix.View[bool], seeds []int) (n int, err error) {
 
 // unitDistances is VertexNomination by numbers of edges. The distances have the built-in type below
 // t.
-func unitDistances(g matrix.View[bool], t *sparse.Type, seeds []int, run workflow.Run) (rep.View, error) {
+func unitDistances(g *matrix.View[bool], t *sparse.Type, seeds []int, run workflow.Run) (rep.View, error) {
 	n, err := nominating(g, seeds)
 	if err != nil {
 		return rep.View{}, err
@@ -118,7 +118,7 @@ func hopsAs[T semiring.Number](hops *matrix.Vector[int32], deepest int64, run wo
 
 // hopsFrom counts edges from the nearest of the seeds, in the form that the run chooses, and
 // returns the largest number too.
-func hopsFrom(a matrix.View[bool], n int, seeds []int, run workflow.Run) (dist *matrix.Vector[int32], deepest int64, err error) {
+func hopsFrom(a *matrix.View[bool], n int, seeds []int, run workflow.Run) (dist *matrix.Vector[int32], deepest int64, err error) {
 	form, err := workflow.Choose(run, "VertexNomination", a.Place())
 	switch {
 	case err != nil:

@@ -15,7 +15,7 @@ import (
 // has a level; the source is its own parent. Rows ascend: the first neighbour one level up is the
 // least one, so that a vertex reads a few edges. Without edges by their targets, all edges offer
 // their sources.
-func leastParents(a matrix.View[bool], level *matrix.Vector[int32], source int, run workflow.Run) (*matrix.Vector[int32], error) {
+func leastParents(a *matrix.View[bool], level *matrix.Vector[int32], source int, run workflow.Run) (*matrix.Vector[int32], error) {
 	st := access.VectorStore(level)
 	present := st.Present
 	if present == nil {

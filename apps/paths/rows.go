@@ -219,7 +219,7 @@ func searchByRows(q *searchRun, a rep.View) (dist, parent rep.View, err error) {
 
 // rowsBFS is BFS on a group by rows. A step gathers 8 bytes of each vertex of the frontier, or one
 // bit of each vertex; parents take 4 bytes of each vertex once more.
-func rowsBFS(w *workflow.RowGroup, a matrix.View[bool], n, source int, o BFSOptions) (*BFSResult, error) {
+func rowsBFS(w *workflow.RowGroup, a *matrix.View[bool], n, source int, o BFSOptions) (*BFSResult, error) {
 	reached := int64(0)
 	q := &searchRun{w: w, n: n, of: arithmeticOf[int32](), sources: []int32{int32(source)}, levels: true, parents: o.Parents,
 		report: func(found int64) {
@@ -235,7 +235,7 @@ func rowsBFS(w *workflow.RowGroup, a matrix.View[bool], n, source int, o BFSOpti
 }
 
 // rowsHops counts edges from the nearest of the seeds on a group by rows.
-func rowsHops(w *workflow.RowGroup, a matrix.View[bool], n int, seeds []int, run workflow.Run) (*matrix.Vector[int32], int64, error) {
+func rowsHops(w *workflow.RowGroup, a *matrix.View[bool], n int, seeds []int, run workflow.Run) (*matrix.Vector[int32], int64, error) {
 	workflow.Report(run, "vertex nomination", 0, int64(n))
 	q := &searchRun{w: w, n: n, of: arithmeticOf[int32](), sources: workflow.Numbers(seeds), levels: true}
 	level, _, err := searchByRows(q, a.Inside())

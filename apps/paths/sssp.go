@@ -140,7 +140,7 @@ func floatDistances[T semiring.Float](in rep.View, n int, sources []int, o ssspS
 }
 
 // distancesFrom is SSSP of checked arguments. A vertex with a distance that overflows has no entry.
-func distancesFrom[T semiring.Number](a matrix.View[T], n int, sources []int, of *arithmetic, delta T, o workflow.Run) (dist rep.View, err error) {
+func distancesFrom[T semiring.Number](a *matrix.View[T], n int, sources []int, of *arithmetic, delta T, o workflow.Run) (dist rep.View, err error) {
 	dist, done, err := distancesByKernels(a.Inside(), n, sources, of, numberOf(delta), o)
 	if done || err != nil {
 		return dist, err
@@ -172,7 +172,7 @@ func distancesByKernels(a rep.View, n int, sources []int, of *arithmetic, delta 
 }
 
 // pipelineSSSP is SSSP by operations.
-func pipelineSSSP[T semiring.Number](a matrix.View[T], n int, sources []int, delta T, o workflow.Run) (*matrix.Vector[T], error) {
+func pipelineSSSP[T semiring.Number](a *matrix.View[T], n int, sources []int, delta T, o workflow.Run) (*matrix.Vector[T], error) {
 	workflow.Announce(o, "SSSP", "delta-stepping")
 	unreached := semiring.MaxValue[T]()
 	with := workflow.With(o)
@@ -238,7 +238,7 @@ func pipelineSSSP[T semiring.Number](a matrix.View[T], n int, sources []int, del
 // withOverflows adds +Inf for the vertices that finite weights reach by sums beyond the largest
 // finite float. A sum exceeds it only beyond a distance of at least half its last digit; without
 // such a distance no search is needed.
-func withOverflows[T semiring.Float](dist *matrix.Vector[T], a matrix.View[T], sources []int, run workflow.Run) (*matrix.Vector[T], error) {
+func withOverflows[T semiring.Float](dist *matrix.Vector[T], a *matrix.View[T], sources []int, run workflow.Run) (*matrix.Vector[T], error) {
 	with, infinite := workflow.With(run), semiring.MaxValue[T]()
 	large := math.MaxFloat64 * 0x1p-55
 	if unsafe.Sizeof(infinite) == 4 {
@@ -322,7 +322,7 @@ func largest[T semiring.Number](most T) string {
 // twice. A device, where a round costs more, uses wider ones (R-MAT 22 on an H200: 2.8 ms with 4,
 // 3.4 with 1.5), and the form of the host narrower ones (R-MAT 18: 91 ms with .5, 104 with 1, 133
 // with 1.5; a grid of 1024²: 115, 120, 118).
-func bucketWidth[T semiring.Number](a matrix.View[T], n int, of *arithmetic, delta T, o ssspSettings) (T, error) {
+func bucketWidth[T semiring.Number](a *matrix.View[T], n int, of *arithmetic, delta T, o ssspSettings) (T, error) {
 	if o.trusted && delta > 0 {
 		return delta, nil
 	}
@@ -391,7 +391,7 @@ func weightsByKernel(a rep.View, of *arithmetic, run workflow.Run) (w edgeWeight
 
 // typicalLongest returns the largest finite weight, on the host of an even sample. It chooses the
 // bucket width, which affects speed only.
-func typicalLongest[T semiring.Number](a matrix.View[T], run workflow.Run) (longest T, err error) {
+func typicalLongest[T semiring.Number](a *matrix.View[T], run workflow.Run) (longest T, err error) {
 	infinite := semiring.MaxValue[T]()
 	if a.Place() != nil {
 		longest, err = ops.ReduceScalar(semiring.Max[T](), a, workflow.With(run))
@@ -418,7 +418,7 @@ func typicalLongest[T semiring.Number](a matrix.View[T], run workflow.Run) (long
 
 // checkWeights returns a *WeightError for the first weight that is negative
 // or NaN. The check runs where the graph lives.
-func checkWeights[T semiring.Number](app string, a matrix.View[T], run workflow.Run) error {
+func checkWeights[T semiring.Number](app string, a *matrix.View[T], run workflow.Run) error {
 	if p := a.Place(); p != nil {
 		m, n := a.Dims()
 		bad := matrix.New[T](m, n, matrix.On(p))
@@ -450,7 +450,7 @@ func unusable[T semiring.Number]() semiring.SelectOp[T] {
 	return semiring.NewSelect("unusable", func(x T, _, _ int) bool { return !(x >= 0) }, "!(x >= 0)")
 }
 
-func findWeight[T semiring.Number](app string, t *sparse.Type, a matrix.View[T]) error {
+func findWeight[T semiring.Number](app string, t *sparse.Type, a *matrix.View[T]) error {
 	st := access.Rows(a)
 	for k := range st.Vecs() {
 		for p := st.Ptr[k]; p < st.Ptr[k+1]; p++ {

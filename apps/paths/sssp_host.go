@@ -46,7 +46,7 @@ type stepWorker struct {
 }
 
 // hostSSSP is SSSP on the host of weights of 32 or 64 bits.
-func hostSSSP[T semiring.Number](a matrix.View[T], n int, sources []int, delta T, o workflow.Run) (*matrix.Vector[T], error) {
+func hostSSSP[T semiring.Number](a *matrix.View[T], n int, sources []int, delta T, o workflow.Run) (*matrix.Vector[T], error) {
 	workflow.Announce(o, "SSSP", "delta-stepping")
 	most := semiring.MaxValue[T]()
 	dist, err := matrix.NewFullVector(n, most)
@@ -192,6 +192,6 @@ func swapped[T semiring.Number](x *T, before, after T) bool {
 }
 
 // onHost reports whether hostSSSP searches a view: it swaps distances of 32 or 64 bits.
-func onHost[T semiring.Number](a matrix.View[T], o workflow.Run) bool {
+func onHost[T semiring.Number](a *matrix.View[T], o workflow.Run) bool {
 	return o.Method == workflow.Auto && a.Place() == nil && unsafe.Sizeof(*new(T)) >= 4 && !access.IsPattern(a)
 }

@@ -38,7 +38,7 @@ func BipartiteMatching[T comparable](a matrix.Source[T], opts ...MatchingOptions
 	return bipartiteMatching(workflow.Pattern(a), opts)
 }
 
-func bipartiteMatching(a matrix.View[bool], opts []MatchingOptions) (*Matching, error) {
+func bipartiteMatching(a *matrix.View[bool], opts []MatchingOptions) (*Matching, error) {
 	const app = "BipartiteMatching"
 	o, err := workflow.Only(app, opts)
 	if err != nil {
@@ -99,7 +99,7 @@ func bipartiteMatching(a matrix.View[bool], opts []MatchingOptions) (*Matching, 
 }
 
 // proposals makes a maximal matching by operations, where a lives.
-func proposals(a matrix.View[bool], m, n int, run workflow.Run) (*Matching, error) {
+func proposals(a *matrix.View[bool], m, n int, run workflow.Run) (*Matching, error) {
 	with, here := workflow.With(run), matrix.On(a.Place())
 	res := &Matching{Column: matrix.NewVector[int32](m, here), Row: matrix.NewVector[int32](n, here)}
 	cols, err := workflow.FullVector(a.Place(), n, true, with) // without a row

@@ -149,7 +149,7 @@ func ProjectionTo[T semiring.Number](sink chunked.Sink[T], a matrix.Source[T], o
 }
 
 // projected checks a projection and returns its factors.
-func projected[T semiring.Number](a matrix.Source[T], opts ProjectionOptions) (left, right matrix.View[T], err error) {
+func projected[T semiring.Number](a matrix.Source[T], opts ProjectionOptions) (left, right *matrix.View[T], err error) {
 	if err := workflow.Usable("Projection", "the graph", a); err != nil {
 		return left, right, err
 	}

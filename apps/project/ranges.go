@@ -10,7 +10,7 @@ import (
 
 // projectByRanges divides the rows of a projection among the ranks of a group by their products.
 // The result is nil if they are not divided.
-func projectByRanges[T semiring.Number](a matrix.View[T], o ProjectionOptions) (*matrix.Matrix[T], error) {
+func projectByRanges[T semiring.Number](a *matrix.View[T], o ProjectionOptions) (*matrix.Matrix[T], error) {
 	d, err := workflow.Divide(o.Run, "Projection", a.Place(), 0)
 	if d == nil || err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func projectByRanges[T semiring.Number](a matrix.View[T], o ProjectionOptions) (
 }
 
 // projectRows computes the rows of each rank.
-func projectRows[A comparable, T semiring.Number](d *workflow.Division, a matrix.View[A], o ProjectionOptions, product semiring.Semiring[A, A, T]) (*matrix.Matrix[T], error) {
+func projectRows[A comparable, T semiring.Number](d *workflow.Division, a *matrix.View[A], o ProjectionOptions, product semiring.Semiring[A, A, T]) (*matrix.Matrix[T], error) {
 	if !workflow.Fits(d, a) {
 		return nil, nil
 	}
@@ -34,7 +34,7 @@ func projectRows[A comparable, T semiring.Number](d *workflow.Division, a matrix
 	if err != nil {
 		return nil, err
 	}
-	factors := func(v matrix.View[A]) (left, right matrix.View[A]) {
+	factors := func(v *matrix.View[A]) (left, right *matrix.View[A]) {
 		if o.Onto == OntoRows {
 			return v, v.T()
 		}
@@ -74,7 +74,7 @@ func projectRows[A comparable, T semiring.Number](d *workflow.Division, a matrix
 
 // projectSpan computes rows lo … hi−1 of a projection, where its factors are.
 func projectSpan[A comparable, T semiring.Number](
-	left, right matrix.View[A], product semiring.Semiring[A, A, T], lo, hi int, diagonal bool, run workflow.Run,
+	left, right *matrix.View[A], product semiring.Semiring[A, A, T], lo, hi int, diagonal bool, run workflow.Run,
 ) (*matrix.Matrix[T], error) {
 	n, shared := left.Dims()
 	at := matrix.On(left.Place())
@@ -100,7 +100,7 @@ func projectSpan[A comparable, T semiring.Number](
 }
 
 // rowProducts returns the products of the rows of a product of matrices, as prefix sums.
-func rowProducts[A comparable](left, right matrix.View[A], run workflow.Run) ([]int64, error) {
+func rowProducts[A comparable](left, right *matrix.View[A], run workflow.Run) ([]int64, error) {
 	n, shared := left.Dims()
 	at := left.Place()
 	one, err := workflow.FullVector(at, n, true, workflow.With(run))

@@ -17,7 +17,7 @@ func init() { device.Describe("sage", ondevice.Programs) }
 
 // fusedSAGE is GraphSAGE on a device: layers for all vertices. host chooses neighbours where the
 // kernels do not; nil else.
-func fusedSAGE(at device.Runner, a rep.View, features matrix.View[float32], net *neural.Net[float32], n int, host *sampled.Graph, o SAGEOptions) (*SAGEResult, error) {
+func fusedSAGE(at device.Runner, a rep.View, features *matrix.View[float32], net *neural.Net[float32], n int, host *sampled.Graph, o SAGEOptions) (*SAGEResult, error) {
 	g, err := a.Operand(at)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 // rank computes the embeddings of a range of the vertices asked for. Embeddings stay on their rank.
 // The result is nil if the vertices are not divided.
 func sageByRanges(
-	app string, g rep.View, features matrix.View[float32], model *SAGEModel, net *neural.Net[float32], n int, o SAGEOptions,
+	app string, g rep.View, features *matrix.View[float32], model *SAGEModel, net *neural.Net[float32], n int, o SAGEOptions,
 ) (*SAGEResult, error) {
 	d, err := workflow.Divide(o.Run, app, g.Place(), 0)
 	if d == nil || err != nil || !g.Gatherable(d.G) || !workflow.Fits(d, features) || !d.Devices && o.Precision != SAGEFloat32 {
@@ -69,7 +69,7 @@ type sageDivision struct {
 	*workflow.Division
 	app                string
 	graph              []rep.View
-	features           matrix.View[float32]
+	features           *matrix.View[float32]
 	model              *SAGEModel
 	net                *neural.Net[float32]
 	n                  int

@@ -185,7 +185,7 @@ func scanMost(s *device.Session, statistic device.Buffer, n int, state device.Bu
 
 // fusedScan is ScanStatistics of one hop on a device. a is symmetric. One of several parts counts
 // the triangles of its share of the tasks, and part 0 adds the degrees.
-func fusedScan(at device.Runner, a matrix.View[bool], n int, o ScanOptions, part, parts int) (*ScanResult, error) {
+func fusedScan(at device.Runner, a *matrix.View[bool], n int, o ScanOptions, part, parts int) (*ScanResult, error) {
 	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 
 // scanOnHost computes the statistics of one or two hops by loops over the edges. a is symmetric and
 // may have self-loops.
-func scanOnHost(a matrix.View[bool], n int, o ScanOptions) (*ScanResult, error) {
+func scanOnHost(a *matrix.View[bool], n int, o ScanOptions) (*ScanResult, error) {
 	rows := &access.Rows(a).Structure
 	r, err := rankByDegree(rows, n, o.Run)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // the order of degrees, which has about equally many of any degree. The counts of all ranks are
 // added up, each block of vertices by one rank, which then looks for the maximum; devices do that
 // where the group moves their memory. The result is nil if the vertices are not divided.
-func scanByRanges(g matrix.View[bool], n int, o ScanOptions) (*ScanResult, error) {
+func scanByRanges(g *matrix.View[bool], n int, o ScanOptions) (*ScanResult, error) {
 	if o.Hops == ScanDegree {
 		return nil, nil
 	}
@@ -86,7 +86,7 @@ func scanByRanges(g matrix.View[bool], n int, o ScanOptions) (*ScanResult, error
 
 // rankCounts returns the statistics that local rank k counts, on its device or on the host by r,
 // and the number of edges.
-func rankCounts(d *workflow.Division, k, rank int, g matrix.View[bool], n int, r *ranked, run workflow.Run, o ScanOptions) (counts []int64, edges int64, err error) {
+func rankCounts(d *workflow.Division, k, rank int, g *matrix.View[bool], n int, r *ranked, run workflow.Run, o ScanOptions) (counts []int64, edges int64, err error) {
 	if at := device.Of(d.PlaceOf(k)); at != nil {
 		var res *ScanResult
 		if res, err = scanPart(at, g, n, run, rank, d.G.Size()); err != nil {
@@ -108,7 +108,7 @@ func rankCounts(d *workflow.Division, k, rank int, g matrix.View[bool], n int, r
 }
 
 // scanPart counts for a part of the vertices on a device.
-func scanPart(at device.Runner, g matrix.View[bool], n int, run workflow.Run, part, parts int) (*ScanResult, error) {
+func scanPart(at device.Runner, g *matrix.View[bool], n int, run workflow.Run, part, parts int) (*ScanResult, error) {
 	a, err := workflow.UndirectedPattern(g, run, n)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func scanPart(at device.Runner, g matrix.View[bool], n int, run workflow.Run, pa
 
 // scanOnDevices counts on the devices of a group. The devices exchange the counts, 8 bytes a
 // vertex, and keep the statistics of their blocks. The result is nil if they cannot add.
-func scanOnDevices(d *workflow.Division, graph []matrix.View[bool], n int, o ScanOptions) (*ScanResult, error) {
+func scanOnDevices(d *workflow.Division, graph []*matrix.View[bool], n int, o ScanOptions) (*ScanResult, error) {
 	p := d.G.Size()
 	size := (n + p - 1) / p // of a block
 	counts := make([]device.Buffer, len(graph))

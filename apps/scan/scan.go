@@ -87,7 +87,7 @@ func ScanStatistics[T comparable](g matrix.Source[T], opts ...ScanOptions) (*Sca
 	return scanStatistics(workflow.Pattern(g), opts)
 }
 
-func scanStatistics(g matrix.View[bool], opts []ScanOptions) (*ScanResult, error) {
+func scanStatistics(g *matrix.View[bool], opts []ScanOptions) (*ScanResult, error) {
 	o, err := workflow.Only("ScanStatistics", opts)
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func scanStatistics(g matrix.View[bool], opts []ScanOptions) (*ScanResult, error
 }
 
 // scanPipeline computes the statistics by operations, where a lives.
-func scanPipeline(a matrix.View[bool], n int, o ScanOptions) (*ScanResult, error) {
+func scanPipeline(a *matrix.View[bool], n int, o ScanOptions) (*ScanResult, error) {
 	here := matrix.On(a.Place())
 	b := matrix.New[bool](n, n, here)
 	if err := ops.Select(b, semiring.Offdiag[bool](0), a, workflow.With(o.Run)); err != nil {

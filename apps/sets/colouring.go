@@ -105,7 +105,7 @@ func colouringOf(g workflow.Operand, opts []ColouringOptions) (*ColouringResult,
 }
 
 // colourPriority returns a different priority for each vertex.
-func colourPriority(loopless *matrix.Matrix[bool], a matrix.View[bool], o ColouringOptions) (*matrix.Vector[int64], error) {
+func colourPriority(loopless *matrix.Matrix[bool], a *matrix.View[bool], o ColouringOptions) (*matrix.Vector[int64], error) {
 	n, _ := loopless.Dims()
 	with := workflow.With(o.Run)
 	if o.Order == SmallestLast {

@@ -26,7 +26,7 @@ func misProgram() device.Program {
 
 // fusedIndependent is MaximalIndependentSet on a device. The pattern has every edge in both
 // directions.
-func fusedIndependent(at device.Runner, a matrix.View[bool], n int, o IndependentSetOptions) (*matrix.Vector[bool], error) {
+func fusedIndependent(at device.Runner, a *matrix.View[bool], n int, o IndependentSetOptions) (*matrix.Vector[bool], error) {
 	workflow.Report(o.Run, "independent set", 0, int64(n))
 	g, err := access.Operand(a, at)
 	if err != nil {

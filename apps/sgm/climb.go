@@ -164,7 +164,7 @@ func (f *relaxation[T]) atP(m *matrix.Matrix[T], isG bool) (float64, error) {
 // weigh updates the peak memory: the graphs, the matrices derived from them, the gradient, P, and
 // the matrices given.
 func (f *relaxation[T]) weigh(more ...*matrix.Matrix[T]) {
-	views := []matrix.View[T]{f.a, f.b, f.ah, f.bh, f.g.View(), f.p.View()}
+	views := []*matrix.View[T]{f.a, f.b, f.ah, f.bh, f.g.View(), f.p.View()}
 	for _, t := range f.terms {
 		views = append(views, t.left, t.right)
 	}

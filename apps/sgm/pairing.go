@@ -13,7 +13,7 @@ import (
 // A pairing is two graphs of one order n, and which of their vertices may be matched.
 type pairing[T semiring.Float] struct {
 	candidates
-	a, b matrix.View[T] // n×n
+	a, b *matrix.View[T] // n×n
 }
 
 // candidates are the vertices of two graphs of one order n that may be matched.
@@ -30,7 +30,7 @@ type candidates struct {
 	small      int64      // smallRepair
 }
 
-func newPairing[T semiring.Float](a, b matrix.View[T], seeds []SeedPair, opts SGMOptions) (*pairing[T], error) {
+func newPairing[T semiring.Float](a, b *matrix.View[T], seeds []SeedPair, opts SGMOptions) (*pairing[T], error) {
 	p := &pairing[T]{candidates: candidates{opts: opts, seeds: seeds, small: smallRepair}}
 	var err error
 	if p.realA, err = workflow.Square("SGM", a); err != nil {
@@ -46,7 +46,7 @@ func newPairing[T semiring.Float](a, b matrix.View[T], seeds []SeedPair, opts SG
 	if err := p.checkSeeds(); err != nil {
 		return nil, err
 	}
-	for _, g := range []matrix.View[T]{a, b} {
+	for _, g := range []*matrix.View[T]{a, b} {
 		if err := checkFinite("SGM", g, opts.Run); err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func (p *candidates) checkSeeds() error {
 }
 
 // checkFinite returns a *WeightError if a weight is NaN or infinite.
-func checkFinite[T semiring.Float](app string, a matrix.View[T], run workflow.Run) error {
+func checkFinite[T semiring.Float](app string, a *matrix.View[T], run workflow.Run) error {
 	m, n := a.Dims()
 	bad := matrix.New[T](m, n, matrix.On(a.Place()))
 	infinite := semiring.NewSelect("infinite", func(x T, _, _ int) bool { return x-x != 0 }, "x - x != 0")
@@ -95,7 +95,7 @@ func checkFinite[T semiring.Float](app string, a matrix.View[T], run workflow.Ru
 }
 
 // padded returns a with isolated vertices added up to n.
-func padded[T semiring.Float](a matrix.View[T], n int, run workflow.Run) (matrix.View[T], error) {
+func padded[T semiring.Float](a *matrix.View[T], n int, run workflow.Run) (*matrix.View[T], error) {
 	m, _ := a.Dims()
 	if m == n {
 		return a, nil

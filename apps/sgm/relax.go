@@ -20,8 +20,8 @@ import (
 type relaxation[T semiring.Float] struct {
 	*pairing[T]
 	sums[T]
-	ah, bh    matrix.View[T] // Â and B̂
-	symmetric bool           // A and B are
+	ah, bh    *matrix.View[T] // Â and B̂
+	symmetric bool            // A and B are
 	// terms are the terms of the gradient of s: it is factor·Σ left·P·right.
 	terms  []term[T]
 	factor float64
@@ -45,7 +45,7 @@ type relaxation[T semiring.Float] struct {
 }
 
 // A term of the gradient is left·P·right at the free positions.
-type term[T semiring.Float] struct{ left, right matrix.View[T] }
+type term[T semiring.Float] struct{ left, right *matrix.View[T] }
 
 // offset is c₀ + c₁ρ + c₂ρ²: the contribution of J to the objective of a P with row sums 1 − ρx and
 // column sums 1 − ρy, where x and y mark the vertices that are no seeds.
@@ -75,7 +75,7 @@ func (f *relaxation[T]) encode() (err error) {
 }
 
 // encoded returns 2A + loop·I.
-func (f *relaxation[T]) encoded(a matrix.View[T], loop T) (matrix.View[T], error) {
+func (f *relaxation[T]) encoded(a *matrix.View[T], loop T) (*matrix.View[T], error) {
 	var s ops.Steps
 	h := f.matrix(f.n, f.n)
 	s.Do(ops.ApplySecond(h, semiring.Times[T](), a, 2, f.with))
@@ -98,7 +98,7 @@ func (f *relaxation[T]) encoded(a matrix.View[T], loop T) (matrix.View[T], error
 // compare sets symmetric.
 func (f *relaxation[T]) compare() error {
 	var s ops.Steps
-	skew := func(a matrix.View[T]) float64 {
+	skew := func(a *matrix.View[T]) float64 {
 		if access.Symmetric(a) {
 			return 0
 		}
@@ -125,7 +125,7 @@ func (f *relaxation[T]) orient() error {
 }
 
 // term adds the term a·P·b, at the free positions.
-func (f *relaxation[T]) term(a, b matrix.View[T]) error {
+func (f *relaxation[T]) term(a, b *matrix.View[T]) error {
 	var s ops.Steps
 	if !inOrder(f.rows, f.n) {
 		left := f.matrix(len(f.rows), f.n)
@@ -167,12 +167,12 @@ func (f *relaxation[T]) begin() error {
 	var err error
 	from, to := f.seedVertices()
 	s.Do(f.measure(from, to))
-	for _, g := range []matrix.View[T]{f.ah, f.bh} {
+	for _, g := range []*matrix.View[T]{f.ah, f.bh} {
 		square, err := f.trace(g, g)
 		s.Do(err)
 		f.limit += square / 2
 	}
-	for _, g := range []matrix.View[T]{f.a, f.b} {
+	for _, g := range []*matrix.View[T]{f.a, f.b} {
 		square, err := f.trace(g, g)
 		s.Do(err)
 		f.unit += square
@@ -214,7 +214,7 @@ func (f *relaxation[T]) measure(from, to []int) error {
 	n, m := float64(f.n), float64(f.n-len(f.seeds))
 	f.c = offset{n * n, -2 * n * m, m * m}
 	for _, g := range []struct {
-		a     matrix.View[T]
+		a     *matrix.View[T]
 		seeds []int
 	}{{f.ah, from}, {f.bh, to}} {
 		part := func(rows, cols []int) float64 {

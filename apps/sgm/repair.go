@@ -20,7 +20,7 @@ const (
 // disagreements.
 func (f *relaxation[T]) repair(t []int32, patience int, limit int64) ([]int32, float64, error) {
 	var s ops.Steps
-	host := func(a matrix.View[T]) matrix.View[T] {
+	host := func(a *matrix.View[T]) *matrix.View[T] {
 		if f.place == nil || !s.OK() {
 			return a
 		}

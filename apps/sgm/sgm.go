@@ -183,7 +183,7 @@ func sgm(a, b workflow.Operand, seeds []SeedPair, opts []SGMOptions) (*SGMResult
 	return sgmOf(matrix.ViewOf[float64](x), matrix.ViewOf[float64](y), seeds, o, began)
 }
 
-func sgmOf[T semiring.Float](a, b matrix.View[T], seeds []SeedPair, o SGMOptions, began time.Time) (*SGMResult, error) {
+func sgmOf[T semiring.Float](a, b *matrix.View[T], seeds []SeedPair, o SGMOptions, began time.Time) (*SGMResult, error) {
 	p, err := newPairing(a, b, seeds, o)
 	if err != nil {
 		return nil, err

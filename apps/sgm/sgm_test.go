@@ -30,7 +30,7 @@ func zeros(n int) dense {
 	return d
 }
 
-func denseOf[T semiring.Float](a matrix.View[T], n int) dense {
+func denseOf[T semiring.Float](a *matrix.View[T], n int) dense {
 	d := zeros(n)
 	st := access.Rows(a)
 	for k := range st.Vecs() {

@@ -62,7 +62,7 @@ func (f sums[T]) trace(x, y matrix.Source[T]) (float64, error) {
 }
 
 // part adds up the entries of some rows and columns, nil for all.
-func (f sums[T]) part(a matrix.View[T], rows, cols []int) (float64, error) {
+func (f sums[T]) part(a *matrix.View[T], rows, cols []int) (float64, error) {
 	m, n := a.Dims()
 	pick := func(list []int, size *int) ops.Indices {
 		if list == nil {

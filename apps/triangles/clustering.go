@@ -32,7 +32,7 @@ func LocalClustering[T comparable](g matrix.Source[T], opts ...ClusteringOptions
 	return localClustering(workflow.Pattern(g), opts)
 }
 
-func localClustering(g matrix.View[bool], opts []ClusteringOptions) (*ClusteringResult, error) {
+func localClustering(g *matrix.View[bool], opts []ClusteringOptions) (*ClusteringResult, error) {
 	const app = "LocalClustering"
 	o, err := workflow.Only(app, opts)
 	if err != nil {

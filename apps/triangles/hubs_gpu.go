@@ -22,7 +22,7 @@ func hubsProgram() device.Program {
 
 // fusedTowardsHubs is towardsHubs on a device.
 func fusedTowardsHubs(
-	at device.Runner, a matrix.View[bool], n int, run workflow.Run,
+	at device.Runner, a *matrix.View[bool], n int, run workflow.Run,
 ) (*matrix.Matrix[bool], error) {
 	g, err := access.Operand(a, at)
 	if err != nil {

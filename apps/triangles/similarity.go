@@ -68,7 +68,7 @@ func Similarity[T comparable](a matrix.Source[T], opts ...SimilarityOptions) (*m
 	return similarity(workflow.Pattern(a), opts)
 }
 
-func similarity(a matrix.View[bool], opts []SimilarityOptions) (*matrix.Matrix[float64], error) {
+func similarity(a *matrix.View[bool], opts []SimilarityOptions) (*matrix.Matrix[float64], error) {
 	const app = "Similarity"
 	o, err := workflow.Only(app, opts)
 	if err != nil {
@@ -160,7 +160,7 @@ func (b *best) matrix() (*matrix.Matrix[float64], error) {
 }
 
 // similarOnHost counts the common columns of a row with all others in an array.
-func similarOnHost(a matrix.View[bool], b *best, o SimilarityOptions) error {
+func similarOnHost(a *matrix.View[bool], b *best, o SimilarityOptions) error {
 	rows, cols := workflow.RowsOf(a), workflow.RowsOf(a.T())
 	type counter struct{ count, met []int32 }
 	crew := make([]counter, parallel.Threads(o.Threads))
@@ -205,7 +205,7 @@ func similarOnHost(a matrix.View[bool], b *best, o SimilarityOptions) error {
 const similarBlock = 1 << 24
 
 // similarPipeline counts common columns by products of blocks of rows, where a lives.
-func similarPipeline(a matrix.View[bool], b *best, o SimilarityOptions) error {
+func similarPipeline(a *matrix.View[bool], b *best, o SimilarityOptions) error {
 	with, here := workflow.With(o.Run), matrix.On(a.Place())
 	_, n := a.Dims()
 	var s ops.Steps

@@ -27,7 +27,7 @@ func TriangleCount[T comparable](g matrix.Source[T], opts ...TriangleOptions) (i
 	return triangleCount(workflow.Pattern(g), opts)
 }
 
-func triangleCount(g matrix.View[bool], opts []TriangleOptions) (int64, error) {
+func triangleCount(g *matrix.View[bool], opts []TriangleOptions) (int64, error) {
 	o, err := workflow.Only("TriangleCount", opts)
 	if err != nil {
 		return 0, err
@@ -94,7 +94,7 @@ func towardsHubs(g workflow.Operand, run workflow.Run, n int) (*matrix.Matrix[bo
 // upwards returns the edges from i to j with rank(i) < rank(j) by operations that run on devices:
 //
 //	D = diag rank;   L = A⟨D min.first A < A min.second D⟩
-func upwards(a matrix.View[bool], rank *matrix.Vector[int64], run workflow.Run) (*matrix.Matrix[bool], error) {
+func upwards(a *matrix.View[bool], rank *matrix.Vector[int64], run workflow.Run) (*matrix.Matrix[bool], error) {
 	n, here := rank.Size(), matrix.On(a.Place())
 	d, err := workflow.Diagonal(rank, workflow.With(run))
 	if err != nil {

@@ -54,7 +54,7 @@ const smallAllocs = 6
 func perEntry(n int) time.Duration { return time.Microsecond + time.Duration(5*n) }
 
 // onGraph makes a case of an algorithm on the graph of the table.
-func onGraph(run func(g *gen.Graph, a matrix.View[bool]) (*idiomRun, error)) func(*idiomInput) (*idiomRun, error) {
+func onGraph(run func(g *gen.Graph, a *matrix.View[bool]) (*idiomRun, error)) func(*idiomInput) (*idiomRun, error) {
 	return func(in *idiomInput) (*idiomRun, error) {
 		a, err := patternOf(in.graph)
 		if err != nil {
@@ -65,10 +65,10 @@ func onGraph(run func(g *gen.Graph, a matrix.View[bool]) (*idiomRun, error)) fun
 }
 
 // patternOf returns the edges of an undirected graph.
-func patternOf(g *gen.Graph) (matrix.View[bool], error) {
+func patternOf(g *gen.Graph) (*matrix.View[bool], error) {
 	a, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, inputs.Values(g, func(uint64) bool { return true }))
 	if err != nil {
-		return matrix.View[bool]{}, err
+		return (*matrix.View[bool])(nil), err
 	}
 	a.IsSymmetric()
 	return matrix.AsView[bool](a.Pattern()), nil

@@ -12,7 +12,7 @@ import (
 // Iterations as in the GraphBLAS user guide, each beside its plain loop.
 
 // pageRankIdiom takes 20 iterations; the rank of vertices without edges is not passed on.
-func pageRankIdiom(g *gen.Graph, a matrix.View[bool]) (*idiomRun, error) {
+func pageRankIdiom(g *gen.Graph, a *matrix.View[bool]) (*idiomRun, error) {
 	const damping, iterations = .85, 20
 	n := g.NRows
 	ones, err := matrix.NewFullVector(n, true)
@@ -60,7 +60,7 @@ func pageRankIdiom(g *gen.Graph, a matrix.View[bool]) (*idiomRun, error) {
 // kCoreIdiom finds the core numbers of all vertices with edges, by rounds that delete the vertices
 // of degree at most k. The loop sorts vertices into buckets by degree (Batagelj, Zaversnik, "An
 // O(m) algorithm for cores decomposition of networks", 2003, arXiv:cs/0310049).
-func kCoreIdiom(g *gen.Graph, a matrix.View[bool]) (*idiomRun, error) {
+func kCoreIdiom(g *gen.Graph, a *matrix.View[bool]) (*idiomRun, error) {
 	n := g.NRows
 	ones, err := matrix.NewFullVector(n, true)
 	if err != nil {
@@ -138,7 +138,7 @@ func buckets(g *gen.Graph, core []int32) func() {
 
 // misIdiom is Luby's algorithm: the candidates with a random score above the scores of all
 // neighbours join the set, and leave the candidates with their neighbours.
-func misIdiom(g *gen.Graph, a matrix.View[bool]) (*idiomRun, error) {
+func misIdiom(g *gen.Graph, a *matrix.View[bool]) (*idiomRun, error) {
 	n := g.NRows
 	score := func(v, round int) int64 { return int64(gen.Hash(uint64(v), uint64(round)) >> 1) }
 	var set *matrix.Vector[bool]

@@ -13,7 +13,7 @@ import (
 // Traversals as in the GraphBLAS user guide, each beside its plain loop.
 
 // bfsLevelsIdiom is the README's breadth-first search.
-func bfsLevelsIdiom(g *gen.Graph, a matrix.View[bool]) (*idiomRun, error) {
+func bfsLevelsIdiom(g *gen.Graph, a *matrix.View[bool]) (*idiomRun, error) {
 	n, source := g.NRows, busiest(g)
 	var level *matrix.Vector[int32]
 	ours := func() error {
@@ -51,7 +51,7 @@ func bfsLevelsIdiom(g *gen.Graph, a matrix.View[bool]) (*idiomRun, error) {
 }
 
 // bfsParentsIdiom finds the least-numbered parent of each vertex.
-func bfsParentsIdiom(g *gen.Graph, a matrix.View[bool]) (*idiomRun, error) {
+func bfsParentsIdiom(g *gen.Graph, a *matrix.View[bool]) (*idiomRun, error) {
 	n, source := g.NRows, busiest(g)
 	var parent *matrix.Vector[int32]
 	ours := func() error {
@@ -143,7 +143,7 @@ func ssspIdiom(in *idiomInput) (*idiomRun, error) {
 }
 
 // betweennessIdiom is Brandes' algorithm for a batch of sources, one row of each matrix for each.
-func betweennessIdiom(g *gen.Graph, a matrix.View[bool]) (*idiomRun, error) {
+func betweennessIdiom(g *gen.Graph, a *matrix.View[bool]) (*idiomRun, error) {
 	const batch = 8
 	n, sources := g.NRows, inputs.SourcesOf(g, batch)
 	var centrality *matrix.Vector[float64]

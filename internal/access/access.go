@@ -16,38 +16,38 @@ import (
 
 // Stored returns the storage of the viewed matrix itself, also for a transposed view, in its
 // current format. A nil Val means a pattern.
-func Stored[T comparable](v matrix.View[T]) *sparse.Typed[T] {
+func Stored[T comparable](v *matrix.View[T]) *sparse.Typed[T] {
 	return sparse.As[T](v.Inside().Stored())
 }
 
 // Rows returns the entries of the view by rows (CSR or hypersparse). For a transposed view it
 // computes and keeps the transpose.
-func Rows[T comparable](v matrix.View[T]) *sparse.Typed[T] { return sparse.As[T](v.Inside().Rows()) }
+func Rows[T comparable](v *matrix.View[T]) *sparse.Typed[T] { return sparse.As[T](v.Inside().Rows()) }
 
 // Cols returns the rows of the transpose of the view.
-func Cols[T comparable](v matrix.View[T]) *sparse.Typed[T] { return sparse.As[T](v.Inside().Cols()) }
+func Cols[T comparable](v *matrix.View[T]) *sparse.Typed[T] { return sparse.As[T](v.Inside().Cols()) }
 
 // HasRows reports whether Rows is available without computation.
-func HasRows[T comparable](v matrix.View[T]) bool { return v.Inside().HasRows() }
+func HasRows[T comparable](v *matrix.View[T]) bool { return v.Inside().HasRows() }
 
 // HasCols reports whether Cols is available without computation.
-func HasCols[T comparable](v matrix.View[T]) bool { return v.Inside().HasCols() }
+func HasCols[T comparable](v *matrix.View[T]) bool { return v.Inside().HasCols() }
 
 // Leads returns the first columns of each row of Rows in the layout of sparse.Leads. It computes
 // and keeps them. It returns nil if Rows is hypersparse.
-func Leads[T comparable](v matrix.View[T]) []int32 { return v.Inside().Leads() }
+func Leads[T comparable](v *matrix.View[T]) []int32 { return v.Inside().Leads() }
 
 // Symmetric reports whether the viewed matrix is known to equal its transpose. It does not compare
 // entries.
-func Symmetric[T comparable](v matrix.View[T]) bool { return v.Inside().Symmetric() }
+func Symmetric[T comparable](v *matrix.View[T]) bool { return v.Inside().Symmetric() }
 
 // Operand returns the view as an operand at b.
-func Operand[T comparable](v matrix.View[T], b device.Backend) (device.Operand, error) {
+func Operand[T comparable](v *matrix.View[T], b device.Backend) (device.Operand, error) {
 	return v.Inside().Operand(b)
 }
 
 // IsPattern reports whether a view is a view of structure alone: all its values are true.
-func IsPattern[T comparable](v matrix.View[T]) bool { return v.Inside().IsPattern() }
+func IsPattern[T comparable](v *matrix.View[T]) bool { return v.Inside().IsPattern() }
 
 // Allowed returns the positions of the mask without its complement, in any format. It takes O(1)
 // time for a structural mask and O(entries) for a mask by value.
@@ -85,7 +85,9 @@ func RemoteOn[T comparable](a *matrix.Matrix[T], b device.Backend) (device.Store
 }
 
 // HasRemote reports whether b has the contents of v already.
-func HasRemote[T comparable](v matrix.View[T], b device.Backend) bool { return v.Inside().HasRemote(b) }
+func HasRemote[T comparable](v *matrix.View[T], b device.Backend) bool {
+	return v.Inside().HasRemote(b)
+}
 
 // SetRemote replaces the contents of a by s, which is at the place of a.
 func SetRemote[T comparable](a *matrix.Matrix[T], s device.Store) { a.Inside().SetRemote(s) }
@@ -156,9 +158,9 @@ func VectorAs[T comparable](v rep.View) *matrix.Vector[T] {
 
 // Blocks returns a view of the rows of a view that each rank of this process has; see
 // [rep.View.Parts].
-func Blocks[T comparable](v matrix.View[T], q rep.Query) ([]matrix.View[T], error) {
+func Blocks[T comparable](v *matrix.View[T], q rep.Query) ([]*matrix.View[T], error) {
 	list, err := v.Inside().Parts(q)
-	out := make([]matrix.View[T], len(list))
+	out := make([]*matrix.View[T], len(list))
 	for k, part := range list {
 		out[k] = matrix.ViewOf[T](part)
 	}
@@ -171,9 +173,9 @@ func GroupKernels(t device.Type) []device.Program {
 }
 
 // Replicas returns the whole of a view for each rank of this process; see [rep.View.Replicas].
-func Replicas[T comparable](ctx context.Context, v matrix.View[T], g *comm.Group) ([]matrix.View[T], error) {
+func Replicas[T comparable](ctx context.Context, v *matrix.View[T], g *comm.Group) ([]*matrix.View[T], error) {
 	list, err := v.Inside().Replicas(ctx, g)
-	out := make([]matrix.View[T], len(list))
+	out := make([]*matrix.View[T], len(list))
 	for k, part := range list {
 		out[k] = matrix.ViewOf[T](part)
 	}

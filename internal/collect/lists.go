@@ -1,6 +1,10 @@
 package collect
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
 
 // Within returns the places of a list with items lo … hi−1, and these items from lo on.
 func Within(list []int32, lo, hi int) (at, items []int32) {
@@ -55,4 +59,27 @@ func Sorted(list []int32, places bool) (set, at []int32) {
 		}
 	}
 	return set, at
+}
+
+// Columns returns the columns below n in which a list has entries, ascending.
+func Columns(s *sparse.Structure, n int) []int32 {
+	if len(s.Idx) < n/64 {
+		set := slices.Clone(s.Idx)
+		slices.Sort(set)
+		return slices.Compact(set)
+	}
+	used, count := make([]bool, n), 0
+	for _, j := range s.Idx {
+		if !used[j] {
+			used[j] = true
+			count++
+		}
+	}
+	set := make([]int32, 0, count)
+	for j, is := range used {
+		if is {
+			set = append(set, int32(j))
+		}
+	}
+	return set
 }

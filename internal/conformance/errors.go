@@ -259,7 +259,7 @@ func errorCases() []errorCase {
 		{"nil/MxM b", func(x misfits) error { return ops.MxM[float64, float64, float64](x.c, pt, x.a, nil) }, invalid, nil},
 		{"nil/MxM c", func(x misfits) error { return ops.MxM(noMatrix, pt, x.a, x.b) }, invalid, nil},
 		{"nil/MxM no c", func(x misfits) error { return ops.MxM[float64, float64, float64](nil, pt, x.a, x.b) }, invalid, nil},
-		{"nil/MxM view", func(x misfits) error { return ops.MxM(x.c, pt, matrix.View[float64]{}, x.b) }, invalid, nil},
+		{"nil/MxM view", func(x misfits) error { return ops.MxM(x.c, pt, (*matrix.View[float64])(nil), x.b) }, invalid, nil},
 		{"nil/MxM destination view", func(x misfits) error { return ops.MxM(&matrix.Dest[float64]{}, pt, x.a, x.b) }, invalid, nil},
 		{"nil/MxM mask", func(x misfits) error { return ops.MxM(x.c.Masked(noMatrix), pt, x.a, x.b) }, invalid, nil},
 		{"nil/MxM mask view", func(x misfits) error { return ops.MxM(x.c.Masked(matrix.MaskView{}), pt, x.a, x.b) }, invalid, nil},

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"reflect"
 	"slices"
 	"sync/atomic"
 
@@ -94,7 +95,7 @@ func newColMap(cols Indices, n, threads int) *colMap {
 
 // empty sets head to −1.
 func (m *colMap) empty(threads int) {
-	Fill(sparse.TypeOf[int32](), sparse.ValuesOf(m.head), sparse.ValuesOf([]int32{-1}), threads)
+	Fill(sparse.OfKind(reflect.Int32), sparse.ValuesOf(m.head), sparse.ValuesOf([]int32{-1}), threads)
 }
 
 // distinct notes the places of the columns in list by all threads. It reports false, and leaves

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"reflect"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/fresh"
@@ -94,7 +95,7 @@ func copyAll(env Env, t *sparse.Type, dst, src Values) error {
 // zeros returns an array of zeros. All threads touch its pages first.
 func zeros[T uint8 | int64](threads, n int) []T {
 	x := fresh.Make[T](int64(n))
-	wipe(threads, sparse.TypeOf[T](), sparse.ValuesOf(x))
+	wipe(threads, sparse.OfKind(reflect.TypeFor[T]().Kind()), sparse.ValuesOf(x))
 	return x
 }
 

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"reflect"
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/fresh"
@@ -90,7 +91,7 @@ func MxM(env Env, s *Semiring, c *sparse.Type, a, b *sparse.Store, mask *Mask, m
 
 // MxMSizes returns the number of entries of each stored row of a·b, which is the first pass of MxM.
 func MxMSizes(env Env, a, b *sparse.Structure) ([]int64, error) {
-	bytes := sparse.TypeOf[uint8]()
+	bytes := sparse.OfKind(reflect.Uint8)
 	g := &gustavson{s: &Semiring{Identity: bytes.Zero}, c: bytes, a: a.Pattern(), b: b.Pattern()}
 	threads := parallel.Threads(env.Threads)
 	bounds, threads, err := g.measure(env, threads)

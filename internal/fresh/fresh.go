@@ -58,11 +58,13 @@ func Bytes(n int64) unsafe.Pointer {
 // builderBuffer is the offset of the buffer within a strings.Builder, or −1 if
 // this version of Go keeps it elsewhere.
 var builderBuffer = func() int {
-	f, ok := reflect.TypeFor[strings.Builder]().FieldByName("buf")
-	if !ok || f.Type != reflect.TypeFor[[]byte]() {
-		return -1
+	b := reflect.TypeFor[strings.Builder]()
+	for i := range b.NumField() { // FieldByName is larger by the rules of embedded fields
+		if f := b.Field(i); f.Name == "buf" && f.Type == reflect.TypeFor[[]byte]() {
+			return int(f.Offset)
+		}
 	}
-	return int(f.Offset)
+	return -1
 }()
 
 // uncleared returns n bytes of any content, or nil. The standard library clears

@@ -128,7 +128,7 @@ func TestPrograms(t *testing.T) {
 // onGroups compares a program on groups of 2 and 3 GPUs and every number of hops that run names
 // with one GPU.
 func onGroups[V, E, M comparable](
-	t *testing.T, m machine, name string, one matrix.View[E], groups map[int]*matrix.Matrix[float64], view func(*matrix.Matrix[float64]) matrix.View[E],
+	t *testing.T, m machine, name string, one *matrix.View[E], groups map[int]*matrix.Matrix[float64], view func(*matrix.Matrix[float64]) *matrix.View[E],
 	prog program.Program[V, E, M], plan string, run func(p, hops int) bool,
 ) {
 	t.Helper()
@@ -143,14 +143,14 @@ func onGroups[V, E, M comparable](
 }
 
 func same[V, E, M comparable](
-	t *testing.T, m machine, name string, one, group matrix.View[E], p program.Program[V, E, M], o program.Options,
+	t *testing.T, m machine, name string, one, group *matrix.View[E], p program.Program[V, E, M], o program.Options,
 ) {
 	t.Helper()
 	sameAs(t, m, name, onOne(t, one, p, o.Plan), group, p, o)
 }
 
 // onOne runs a program on one GPU.
-func onOne[V, E, M comparable](t *testing.T, one matrix.View[E], p program.Program[V, E, M], plan string) *program.Result[V] {
+func onOne[V, E, M comparable](t *testing.T, one *matrix.View[E], p program.Program[V, E, M], plan string) *program.Result[V] {
 	t.Helper()
 	want, err := program.Run(t.Context(), one, p, program.Options{Plan: plan})
 	if err != nil {
@@ -160,7 +160,7 @@ func onOne[V, E, M comparable](t *testing.T, one matrix.View[E], p program.Progr
 }
 
 func sameAs[V, E, M comparable](
-	t *testing.T, m machine, name string, want *program.Result[V], group matrix.View[E], p program.Program[V, E, M], o program.Options,
+	t *testing.T, m machine, name string, want *program.Result[V], group *matrix.View[E], p program.Program[V, E, M], o program.Options,
 ) {
 	t.Helper()
 	for k := range 2 {
@@ -194,7 +194,7 @@ func sameAs[V, E, M comparable](
 }
 
 // near compares PageRank: sums of floats may be in another order.
-func near(t *testing.T, name string, one, group matrix.View[bool]) {
+func near(t *testing.T, name string, one, group *matrix.View[bool]) {
 	t.Helper()
 	want, err := program.Run(t.Context(), one, examples.PageRank(.85, 1e-9))
 	if err != nil {
@@ -317,4 +317,4 @@ func permuted(t *testing.T, a *matrix.Matrix[float64], order []int) *matrix.Matr
 }
 
 // patternOf returns the pattern of a matrix as a view.
-func patternOf(a *matrix.Matrix[float64]) matrix.View[bool] { return matrix.AsView[bool](a.Pattern()) }
+func patternOf(a *matrix.Matrix[float64]) *matrix.View[bool] { return matrix.AsView[bool](a.Pattern()) }

@@ -134,12 +134,7 @@ func ItemOf(t *sparse.Type) (e Item, ok bool) {
 
 // ofKind returns the item of the built-in type of a kind that a head names.
 func ofKind(kind reflect.Kind) Item {
-	t := map[reflect.Kind]*sparse.Type{
-		reflect.Bool: sparse.TypeOf[bool](), reflect.Float32: sparse.TypeOf[float32](), reflect.Float64: sparse.TypeOf[float64](),
-		reflect.Int8: sparse.TypeOf[int8](), reflect.Int16: sparse.TypeOf[int16](), reflect.Int32: sparse.TypeOf[int32](), reflect.Int64: sparse.TypeOf[int64](),
-		reflect.Uint8: sparse.TypeOf[uint8](), reflect.Uint16: sparse.TypeOf[uint16](), reflect.Uint32: sparse.TypeOf[uint32](), reflect.Uint64: sparse.TypeOf[uint64](),
-	}[kind]
-	e, _ := ItemOf(t)
+	e, _ := ItemOf(sparse.OfKind(kind))
 	return e
 }
 

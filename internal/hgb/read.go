@@ -4,13 +4,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"reflect"
 
-	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/internal/pieces"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -51,6 +49,9 @@ type Options struct {
 	Piece   int               // for tests: bytes that a thread reads at a time, or pieces.Serially
 	Convert bool              // values may be of another kind than the reader wants
 	ToEnd   bool              // nothing may follow the matrix
+	// Open decompresses a stream; see chunk.Open. Without it streams are not compressed: a program
+	// of matrices alone links no decompression.
+	Open func(r io.Reader) (plain io.Reader, taken func() int64, err error)
 }
 
 // Reader reads the sections of a file.
@@ -73,7 +74,7 @@ func NewReader(r io.Reader, o *Options) *Reader {
 	return &Reader{r: r, o: o, taken: func() int64 { return 0 }}
 }
 
-// OpenReader begins to read a file, compressed or not.
+// OpenReader begins to read a file, compressed or not; see Options.Open.
 func OpenReader(r io.Reader, o *Options) (*Reader, error) {
 	var plain *pieces.File
 	if o.Piece != pieces.Serially {
@@ -86,7 +87,10 @@ func OpenReader(r io.Reader, o *Options) (*Reader, error) {
 		f.buf = bufio.NewReaderSize(&f.cur, 1<<16)
 		return &Reader{r: f.buf, o: o, file: f, taken: func() int64 { return f.cur.Next - f.From }}, nil
 	}
-	b, taken, err := chunk.Open(r)
+	if o.Open == nil {
+		return NewReader(r, o), nil
+	}
+	b, taken, err := o.Open(r)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +166,7 @@ func (rd *Reader) full(p []byte, what string) error {
 
 // readError returns the error of reading a part of the file.
 func readError(err error, what string) error {
-	if err == io.EOF || (errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, chunk.ErrGzip)) {
+	if err == io.EOF || err == io.ErrUnexpectedEOF { // wrapped, they are errors of decompression
 		return &Damage{what + ": the file ends here", "the file is cut short", io.ErrUnexpectedEOF}
 	}
 	return err

@@ -3,8 +3,6 @@
 package hostmem
 
 import (
-	"bufio"
-	"bytes"
 	"math"
 	"os"
 	"path"
@@ -153,9 +151,9 @@ func value(read reader, file, name string) int64 {
 	if err != nil {
 		return 0
 	}
-	for s := bufio.NewScanner(bytes.NewReader(text)); s.Scan(); {
-		if rest, ok := strings.CutPrefix(s.Text(), name); ok {
-			n, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(rest, "kB")), 10, 64)
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, name); ok {
+			n, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
 			return n
 		}
 	}

@@ -11,8 +11,8 @@ import (
 
 // A Problem is two graphs of n vertices, and which of them a search may match again.
 type Problem[T semiring.Float] struct {
-	A, B      matrix.View[T] // n×n, on the host
-	Symmetric bool           // both are
+	A, B      *matrix.View[T] // n×n, on the host
+	Symmetric bool            // both are
 	// Free lists the vertices of A that may get another partner, class by class: class c is
 	// Free[Ends[c−1]:Ends[c]], the first from 0. A vertex gets partners of its class only.
 	Free []int

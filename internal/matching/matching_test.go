@@ -48,7 +48,7 @@ func random(n, m int, seed int64, undirected bool) dense {
 func (d dense) join(u, v int) { d[u][v], d[v][u] = 1, 1 }
 
 // sparse returns the entries that are not zero.
-func (d dense) sparse(t rapid.TB) matrix.View[float64] {
+func (d dense) sparse(t rapid.TB) *matrix.View[float64] {
 	t.Helper()
 	var rows, cols []int
 	var val []float64

@@ -33,16 +33,16 @@ func (g edgeLists[T]) of(v int) ([]int32, []T) {
 	return g.idx[lo:hi], g.val[lo:hi]
 }
 
-func edgeListsOf[T semiring.Float](a matrix.View[T]) edgeLists[T] {
+func edgeListsOf[T semiring.Float](a *matrix.View[T]) edgeLists[T] {
 	st := sparse.ToCSR(access.Rows(a))
 	return edgeLists[T]{st.Ptr, st.Idx, st.Val}
 }
 
 // newTally counts the disagreements of a matching of all vertices of two graphs on the host.
-func newTally[T semiring.Float](a, b matrix.View[T], symmetric bool, match []int) *tally[T] {
+func newTally[T semiring.Float](a, b *matrix.View[T], symmetric bool, match []int) *tally[T] {
 	n := len(match)
 	c := &tally[T]{match: match, back: inverse(match), apart: make([]float64, n), row: make([]float64, n), near: make([]bool, n)}
-	for s, g := range []matrix.View[T]{a, b} {
+	for s, g := range []*matrix.View[T]{a, b} {
 		sides := []edgeLists[T]{edgeListsOf(g)}
 		if !symmetric {
 			sides = append(sides, edgeListsOf(g.T()))

@@ -40,7 +40,7 @@ func (l *Loop) launch() (more bool) {
 		return false
 	}
 	if l.Explain != nil {
-		l.Explain(l.list.String())
+		l.Explain(l.list.Text())
 	}
 	l.runs, l.mode, l.called = r, comparing, 1
 	for {

@@ -210,6 +210,27 @@ func (v View) Rows() *sparse.Store {
 	return v.Matrix.Rows()
 }
 
+// Oriented returns the entries of the view in any format. It transposes a dense matrix without a
+// conversion to a sparse format.
+func (v View) Oriented() *sparse.Store {
+	st := v.Stored()
+	if !v.Transposed {
+		return st
+	}
+	if st.Sparse() {
+		return v.Rows()
+	}
+	return st.Transpose(0)
+}
+
+// Fetched copies the matrix to the host if it is elsewhere, and returns its error.
+func (v View) Fetched() error {
+	if v.Place() != nil {
+		v.Stored()
+	}
+	return v.Err()
+}
+
 // Cols returns the rows of the transpose of the view.
 func (v View) Cols() *sparse.Store { return v.T().Rows() }
 
@@ -313,6 +334,22 @@ func (v View) Gatherable(g *comm.Group) bool {
 	}
 	m, _ := v.Dims()
 	return int64(m)*8+v.NVals()*(4+v.Type().Size) <= limit
+}
+
+// Pieces returns the number of blocks of columns in which an operand of more bytes than limit goes
+// round.
+func (v View) Pieces(limit int64) int {
+	m, n := v.Dims()
+	bytes := v.NVals()*(4+v.Type().Size) + 8*int64(m)
+	return int(min(int64(max(n, 1)), (bytes+limit-1)/limit))
+}
+
+// ValuesInOrder returns the values of the entries, row by row.
+func (v View) ValuesInOrder() sparse.Values {
+	if st := v.Stored(); st.Format == sparse.Full && !st.Val.None() {
+		return st.Val
+	}
+	return v.Rows().Valued().Val
 }
 
 // GroupHasRows reports whether a matrix on one device would have the rows of a view by now.

@@ -66,7 +66,14 @@ func Build(t *Type, m, n int, blocks []Block, dup Combine, threads int, sorted f
 	if int64(max(m, n))/hyperRatio > count && max(m, n) > hyperMinRows {
 		return buildBySort(t, m, n, blocks, count, dup)
 	}
-	blocks = slices.DeleteFunc(blocks, func(b Block) bool { return len(b.Row) == 0 })
+	full := blocks[:0]
+	for _, b := range blocks {
+		if len(b.Row) > 0 {
+			full = append(full, b)
+		}
+	}
+	clear(blocks[len(full):])
+	blocks = full
 	s, repeats := ascending(t, m, n, blocks, count, threads)
 	if s == nil {
 		c := byColumn(t, m, n, blocks, count, threads, func(done int64) { sorted(done/2, count) })
@@ -361,7 +368,7 @@ func Join(t *Type, threads int, idx []int32, val Values, from, kept []int64) ([]
 }
 
 func buildBySort(t *Type, m, n int, blocks []Block, count int64, dup Combine) (*Store, error) {
-	order := make([]tupleAt, 0, count)
+	order := make([]TupleAt, 0, count)
 	vals := t.Make(count)
 	done := int64(0)
 	for k, b := range blocks {
@@ -373,14 +380,14 @@ func buildBySort(t *Type, m, n int, blocks []Block, count int64, dup Combine) (*
 	shape, repeat := sortPlaced(m, n, order, dup != nil)
 	from := make([]int64, count)
 	for p, e := range order {
-		from[p] = e.at
+		from[p] = e.At
 	}
 	sorted := t.Make(count)
 	t.MoveWide(sorted, nil, vals, from)
 	if repeat >= 0 {
 		b := Block{make([]int32, count), make([]int32, count), sorted}
 		for p, e := range order {
-			b.Row[p], b.Col[p] = int32(e.key>>32), int32(e.key)
+			b.Row[p], b.Col[p] = int32(e.Key>>32), int32(e.Key)
 		}
 		return nil, &DuplicateError{int(b.Row[repeat]), int(b.Col[repeat]), b}
 	}
@@ -388,7 +395,7 @@ func buildBySort(t *Type, m, n int, blocks []Block, count int64, dup Combine) (*
 	if shape.NVals < count { // first entries of each position, with the others added
 		var into, add, first []int64
 		for p, e := range order {
-			if p > 0 && order[p-1].key == e.key {
+			if p > 0 && order[p-1].Key == e.Key {
 				into, add = append(into, first[len(first)-1]), append(add, int64(p))
 				continue
 			}
@@ -401,13 +408,23 @@ func buildBySort(t *Type, m, n int, blocks []Block, count int64, dup Combine) (*
 	return h.Settle(), nil
 }
 
-// tupleAt is the row and the column of a tuple, and its place in the input.
-type tupleAt struct{ key, at int64 }
+// TupleAt is the position of a tuple, row<<32 | column, and its place in the input.
+type TupleAt struct{ Key, At int64 }
+
+// SortTuples sorts tuples by position, equal ones in the order of the input.
+func SortTuples(order []TupleAt) {
+	slices.SortFunc(order, func(a, b TupleAt) int {
+		if a.Key != b.Key {
+			return cmp.Compare(a.Key, b.Key)
+		}
+		return cmp.Compare(a.At, b.At)
+	})
+}
 
 // placed appends tuples.
-func placed(order []tupleAt, rows, cols []int32) []tupleAt {
+func placed(order []TupleAt, rows, cols []int32) []TupleAt {
 	for p, i := range rows {
-		order = append(order, tupleAt{int64(i)<<32 | int64(cols[p]), int64(len(order))})
+		order = append(order, TupleAt{int64(i)<<32 | int64(cols[p]), int64(len(order))})
 	}
 	return order
 }
@@ -415,18 +432,13 @@ func placed(order []tupleAt, rows, cols []int32) []tupleAt {
 // sortPlaced sorts tuples by position, equal ones in the order of the input, and returns the
 // structure of the hypersparse matrix of their positions. Unless they may repeat, it returns the
 // place of the first tuple that does, else −1.
-func sortPlaced(m, n int, order []tupleAt, repeats bool) (s *Structure, repeat int) {
-	slices.SortFunc(order, func(a, b tupleAt) int {
-		if a.key != b.key {
-			return cmp.Compare(a.key, b.key)
-		}
-		return cmp.Compare(a.at, b.at)
-	})
+func sortPlaced(m, n int, order []TupleAt, repeats bool) (s *Structure, repeat int) {
+	SortTuples(order)
 	h := &Structure{NRows: m, NCols: n, Format: Hypersparse, Ptr: []int64{0}, RowIDs: []int32{}}
 	h.Idx = make([]int32, 0, len(order))
 	for p, e := range order {
-		i, j := int32(e.key>>32), int32(e.key)
-		if p > 0 && order[p-1].key == e.key {
+		i, j := int32(e.Key>>32), int32(e.Key)
+		if p > 0 && order[p-1].Key == e.Key {
 			if !repeats {
 				return nil, p
 			}

@@ -4,58 +4,70 @@ import (
 	"unsafe"
 )
 
-// moves are the loops of a type. A class other than Other uses them only for comparisons.
-type moves struct {
-	make func(n int64) Values
-	copy func(dst, src Values)
-	// move sets dst[to[p]] = src[from[p]]; a nil list is 0, 1, ….
-	move     func(dst Values, to []int32, src Values, from []int32)
-	moveWide func(dst Values, to []int64, src Values, from []int64)
-	// fill sets dst[at[p]] = x[0], and all of dst if at is nil.
-	fill  func(dst Values, at []int32, x Values)
-	equal func(x, y Values) bool
-	// nonzero sets keep[p] to 1 if x[p] is not the zero value, else to 0.
-	nonzero func(keep []uint8, x Values)
-}
+// loops are the loops of a type, one function for all of them: the compiler makes the functions of a
+// type in each package that names it. A class other than Other uses them for new memory and
+// comparisons alone. Lists of indices are values, too.
+type loops func(do loop, dst, src, to, from Values) (out Values, same bool)
 
-// movesOf returns the loops of T.
-func movesOf[T comparable]() moves {
-	m := movesOfAny[T]()
-	m.equal = func(x, y Values) bool {
-		b := SliceOf[T](y)
-		for p, v := range SliceOf[T](x) {
+// loop is what loops do.
+type loop uint8
+
+const (
+	making     loop = iota // out is as many new values as dst has
+	copying                // dst = src
+	moving                 // dst[to[p]] = src[from[p]]; no list is 0, 1, …
+	movingBy64             // moving with lists of int64
+	filling                // dst[to[p]] = src[0], all of dst without a list
+	equal                  // same reports whether dst and src, of the same length, are equal
+	nonzero                // to[p], a byte, is 1 if src[p] is not the zero value, else 0
+)
+
+// loopsOf does the loops of T.
+func loopsOf[T comparable](do loop, dst, src, to, from Values) (out Values, same bool) {
+	switch do {
+	case equal:
+		b := SliceOf[T](src)
+		for p, v := range SliceOf[T](dst) {
 			if v != b[p] {
-				return false
+				return out, false
 			}
 		}
-		return true
-	}
-	m.nonzero = func(keep []uint8, x Values) {
+		return out, true
+	case nonzero:
 		var zero T
-		for p, v := range SliceOf[T](x) {
+		keep := bytesOf(to)
+		for p, v := range SliceOf[T](src) {
 			keep[p] = 0
 			if v != zero {
 				keep[p] = 1
 			}
 		}
+		return out, false
 	}
-	return m
+	return movesOf[T](do, dst, src, to, from)
 }
 
-// movesOfAny is movesOf without comparisons.
-func movesOfAny[T any]() moves {
-	return moves{
-		make: func(n int64) Values { return ValuesOf(make([]T, n)) },
-		copy: func(dst, src Values) { copy(SliceOf[T](dst), SliceOf[T](src)) },
-		move: func(dst Values, to []int32, src Values, from []int32) {
-			moveAt(SliceOf[T](dst), to, SliceOf[T](src), from)
-		},
-		moveWide: func(dst Values, to []int64, src Values, from []int64) {
-			moveAt(SliceOf[T](dst), to, SliceOf[T](src), from)
-		},
-		fill: func(dst Values, at []int32, x Values) { fillAt(SliceOf[T](dst), at, SliceOf[T](x)[0]) },
+// movesOf is loopsOf without comparisons.
+func movesOf[T any](do loop, dst, src, to, from Values) (out Values, same bool) {
+	switch x, y := SliceOf[T](dst), SliceOf[T](src); do {
+	case making:
+		out = ValuesOf(make([]T, dst.n))
+	case copying:
+		copy(x, y)
+	case moving:
+		moveAt(x, list32(to), y, list32(from))
+	case movingBy64:
+		moveAt(x, list64(to), y, list64(from))
+	case filling:
+		fillAt(x, list32(to), y[0])
 	}
+	return out, false
 }
+
+// Lists as values; see loops.
+func list32(v Values) []int32  { return SliceOf[int32](v) }
+func list64(v Values) []int64  { return SliceOf[int64](v) }
+func bytesOf(v Values) []uint8 { return SliceOf[uint8](v) }
 
 // moveAt sets dst[to[p]] = src[from[p]]; a nil list is 0, 1, ….
 func moveAt[E any, P int32 | int64](dst []E, to []P, src []E, from []P) {
@@ -106,7 +118,7 @@ func (t *Type) Copy(dst, src Values) {
 	case t.Plain:
 		copy(unsafe.Slice((*byte)(dst.at), int64(n)*t.Size), unsafe.Slice((*byte)(src.at), int64(n)*t.Size))
 	default:
-		t.typed.copy(dst, src)
+		t.loops(copying, dst, src, Values{}, Values{})
 	}
 }
 
@@ -151,7 +163,7 @@ func (t *Type) Move(dst Values, to []int32, src Values, from []int32) {
 	case Bytes16:
 		moveAt(SliceOf[E16](dst), to, SliceOf[E16](src), from)
 	default:
-		t.typed.move(dst, to, src, from)
+		t.loops(moving, dst, src, ValuesOf(to), ValuesOf(from))
 	}
 }
 
@@ -172,7 +184,7 @@ func (t *Type) MoveWide(dst Values, to []int64, src Values, from []int64) {
 	case Bytes16:
 		moveAt(SliceOf[E16](dst), to, SliceOf[E16](src), from)
 	default:
-		t.typed.moveWide(dst, to, src, from)
+		t.loops(movingBy64, dst, src, ValuesOf(to), ValuesOf(from))
 	}
 }
 
@@ -204,7 +216,7 @@ func (t *Type) fill(dst Values, at []int32, x Values) {
 	case Bytes16:
 		fillAt(SliceOf[E16](dst), at, SliceOf[E16](x)[0])
 	default:
-		t.typed.fill(dst, at, x)
+		t.loops(filling, dst, x, ValuesOf(at), Values{})
 	}
 }
 
@@ -214,7 +226,7 @@ func MovedType[T any]() *Type {
 	if d := known(k); d != nil {
 		return d
 	}
-	return describe(k, of, movesOfAny[T](), ValuesOf(make([]T, 2)))
+	return describe(k, of, movesOf[T], ValuesOf(make([]T, 2)))
 }
 
 // CopyOrTrue copies src to dst. It sets dst to True for a pattern, which has no src.

@@ -96,7 +96,7 @@ func EmptyShape(m, n int) Structure {
 }
 
 // boolType is the type of a pattern.
-var boolType = TypeOf[bool]()
+var boolType *Type
 
 // Pattern returns a store over the same structure, without values.
 func (s *Structure) Pattern() *Store { return &Store{Structure: *s, Type: boolType} }

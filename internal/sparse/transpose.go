@@ -1,8 +1,6 @@
 package sparse
 
 import (
-	"slices"
-
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
@@ -127,40 +125,24 @@ func placeTyped[P uint32 | int64](s, t *Store, from, to int, next []P) {
 }
 
 func hyperTranspose(s *Store) *Store {
-	type tuple struct {
-		row, col int32
-		at       int64
-	}
-	tuples := make([]tuple, 0, s.NVals)
+	order := make([]TupleAt, 0, s.NVals)
 	for k := range s.Vecs() {
-		i := int32(s.RowID(k))
+		i := int64(s.RowID(k))
 		for p := s.Ptr[k]; p < s.Ptr[k+1]; p++ {
-			tuples = append(tuples, tuple{s.Idx[p], i, p})
+			order = append(order, TupleAt{int64(s.Idx[p])<<32 | i, p})
 		}
 	}
-	slices.SortFunc(tuples, func(a, b tuple) int {
-		if a.row != b.row {
-			return int(a.row) - int(b.row)
-		}
-		return int(a.col) - int(b.col)
-	})
-	t := &Store{Structure: Structure{NRows: s.NCols, NCols: s.NRows, NVals: s.NVals, Format: Hypersparse}, Type: s.Type}
-	t.Ptr, t.RowIDs = []int64{0}, []int32{}
-	t.Idx = make([]int32, s.NVals)
-	from := make([]int64, len(tuples))
-	for p, e := range tuples {
-		if n := len(t.RowIDs); n == 0 || t.RowIDs[n-1] != e.row {
-			t.RowIDs = append(t.RowIDs, e.row)
-			t.Ptr = append(t.Ptr, int64(p))
-		}
-		t.Ptr[len(t.Ptr)-1] = int64(p) + 1
-		t.Idx[p] = e.col
-		from[p] = e.at
+	shape, _ := sortPlaced(s.NCols, s.NRows, order, false)
+	t := &Store{Structure: *shape, Type: s.Type}
+	if s.Val.None() {
+		return t
 	}
-	if !s.Val.None() {
-		t.Val = s.Type.Make(s.NVals)
-		s.Type.MoveWide(t.Val, nil, s.Val, from)
+	from := make([]int64, len(order))
+	for p, e := range order {
+		from[p] = e.At
 	}
+	t.Val = s.Type.Make(s.NVals)
+	s.Type.MoveWide(t.Val, nil, s.Val, from)
 	return t
 }
 

@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"math/bits"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -84,7 +85,7 @@ type Type struct {
 	anyBits bool // every bit pattern is a value, also of Go: not of bool
 	key     key
 	under   *Type // see Under
-	typed   moves
+	loops   loops
 	rare    any // *rare
 }
 
@@ -158,7 +159,7 @@ func TypeOf[T comparable]() *Type {
 	if d := known(k); d != nil {
 		return d
 	}
-	return describe(k, of, movesOf[T](), ValuesOf(make([]T, 2)))
+	return describe(k, of, loopsOf[T], ValuesOf(make([]T, 2)))
 }
 
 // known returns the descriptor of a type if there is one already.
@@ -209,10 +210,10 @@ func remember(d *Type) *Type {
 
 // describe makes the descriptor of a type from its key, a nil pointer to it, its loops and two
 // values.
-func describe(k key, of any, typed moves, two Values) *Type {
+func describe(k key, of any, loops loops, two Values) *Type {
 	t := reflect.TypeOf(of).Elem()
 	anyBits := fresh.PlainType(t)
-	d := &Type{Size: int64(t.Size()), Plain: anyBits || t.Kind() == reflect.Bool, anyBits: anyBits, key: k, typed: typed, rare: &rare{goType: t}}
+	d := &Type{Size: int64(t.Size()), Plain: anyBits || t.Kind() == reflect.Bool, anyBits: anyBits, key: k, loops: loops, rare: &rare{goType: t}}
 	if d.Plain && int64(t.Align()) >= min(d.Size, 8) {
 		switch d.Size {
 		case 1:
@@ -256,7 +257,16 @@ func underOf(t reflect.Type) *Type {
 	case reflect.Uint, reflect.Uintptr:
 		k = reflect.Uint64
 	}
-	if k >= reflect.Kind(len(builtIn)) || builtIn[k] == nil || t == reflect.TypeOf(builtIn[k]).Elem() {
+	if d := OfKind(k); d != nil && GoType(d) != t {
+		return d
+	}
+	return nil
+}
+
+// OfKind returns the descriptor of the built-in type of a kind, nil for others, int and uint. A
+// program has it without the loops that TypeOf names.
+func OfKind(k reflect.Kind) *Type {
+	if k >= reflect.Kind(len(builtIn)) || builtIn[k] == nil {
 		return nil
 	}
 	return known(keyIn(builtIn[k]))
@@ -270,21 +280,34 @@ var builtIn = [...]any{
 	reflect.Float32: (*float32)(nil), reflect.Float64: (*float64)(nil),
 }
 
-// The built-in types have their loops here, and not in each package that names them.
+// The built-in types have their loops here, and not in each package that names them. Integers and
+// bools are equal where their bits are, and have the loops of their class.
 func init() {
-	TypeOf[bool]()
-	TypeOf[int8]()
-	TypeOf[int16]()
-	TypeOf[int32]()
-	TypeOf[int64]()
-	TypeOf[int]()
-	TypeOf[uint8]()
-	TypeOf[uint16]()
-	TypeOf[uint32]()
-	TypeOf[uint64]()
-	TypeOf[uint]()
+	builtIns[bool, E1]()
+	builtIns[int8, E1]()
+	builtIns[int16, E2]()
+	builtIns[int32, E4]()
+	builtIns[int64, E8]()
+	builtIns[uint8, E1]()
+	builtIns[uint16, E2]()
+	builtIns[uint32, E4]()
+	builtIns[uint64, E8]()
+	if bits.UintSize == 64 {
+		builtIns[int, E8]()
+		builtIns[uint, E8]()
+	} else {
+		builtIns[int, E4]()
+		builtIns[uint, E4]()
+	}
 	TypeOf[float32]()
 	TypeOf[float64]()
+	boolType = OfKind(reflect.Bool)
+}
+
+// builtIns describes T with the loops of E, whose values have the same bits.
+func builtIns[T, E comparable]() {
+	k, of := keyOf[T]()
+	describe(k, of, loopsOf[E], ValuesOf(make([]E, 2)))
 }
 
 // Make returns n values, which the caller must write before it reads them.
@@ -294,13 +317,19 @@ func (t *Type) Make(n int64) Values {
 			return Values{p, int(n), int(n)}
 		}
 	}
-	return t.typed.make(n)
+	return t.made(n)
+}
+
+// made returns n zero values of the type itself.
+func (t *Type) made(n int64) Values {
+	v, _ := t.loops(making, Values{n: int(n)}, Values{}, Values{}, Values{})
+	return v
 }
 
 // Zeroed returns n zero values.
 func (t *Type) Zeroed(n int64) Values {
 	if !t.Plain {
-		return t.typed.make(n)
+		return t.made(n)
 	}
 	switch t.Class {
 	case Bytes1:
@@ -314,7 +343,7 @@ func (t *Type) Zeroed(n int64) Values {
 	case Bytes16:
 		return ValuesOf(make([]E16, n))
 	}
-	v := t.typed.make(n)
+	v := t.made(n)
 	t.Fill(v, t.Zero)
 	return v
 }
@@ -354,7 +383,11 @@ func (t *Type) Equal(x, y Values) bool {
 	if x.n != y.n {
 		return false
 	}
-	return x.n == 0 || t.typed.equal(x, y)
+	if x.n == 0 {
+		return true
+	}
+	_, same := t.loops(equal, x, y, Values{}, Values{})
+	return same
 }
 
 // Same reports whether two single values are the same bits, and of types with pointers whether they
@@ -387,6 +420,6 @@ func (t *Type) At(v Values, p int64) unsafe.Pointer {
 // Nonzero sets keep[p] to 1 if x[p] is not the zero value, else to 0.
 func (t *Type) Nonzero(keep []uint8, x Values) {
 	if x.n > 0 {
-		t.typed.nonzero(keep, x)
+		t.loops(nonzero, Values{}, x, ValuesOf(keep), Values{})
 	}
 }

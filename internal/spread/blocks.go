@@ -168,6 +168,9 @@ func (s *Blocks) willPin(f sparse.Format) {
 	}
 }
 
+// Release is Drop of all blocks.
+func (s *Blocks) Release() { s.Drop(nil) }
+
 // Drop gives up the memory of blocks on devices, and of what was derived from them, but for the
 // blocks that are kept.
 func (s *Blocks) Drop(kept []Matrix) {

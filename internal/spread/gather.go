@@ -51,6 +51,15 @@ func (s *Blocks) Gather(ctx context.Context) ([]Matrix, error) {
 	return out, err
 }
 
+// Whole returns the storage of the whole matrix, which the caller owns. It is Gather for the host.
+func (s *Blocks) Whole() (*sparse.Store, error) {
+	whole, err := s.Gather(nil)
+	if err != nil {
+		return nil, err
+	}
+	return whole[0].Stored().Own(), whole[0].Err()
+}
+
 // gatherShape returns the structure of the whole matrix for each rank; all values are true. The
 // only rank of a group gets the whole, with its values.
 func (s *Blocks) gatherShape(ctx context.Context) ([]Matrix, error) {

@@ -16,19 +16,6 @@ func Group(p rep.Place) *comm.Group {
 	return g
 }
 
-// Only returns the contents if they are only on a group, and nil otherwise.
-func Only(b Matrix) *Blocks {
-	if !b.Elsewhere() {
-		return nil
-	}
-	b.Lock()
-	defer b.Unlock()
-	if !b.Elsewhere() || b.OnDevice() {
-		return nil
-	}
-	return b.Spread()
-}
-
 // On returns the contents on a group, and cuts the contents of the host if needed.
 func On(a Matrix, g *comm.Group, vector bool) (*Blocks, error) {
 	b := a

@@ -44,7 +44,7 @@ func ToCSC(a *matrix.Matrix[float64]) (*sparse.CSC, error) {
 }
 
 // arrays returns the n rows of v as CSR arrays.
-func arrays(op string, v matrix.View[float64], n int) (ptr, ind []int, data []float64, err error) {
+func arrays(op string, v *matrix.View[float64], n int) (ptr, ind []int, data []float64, err error) {
 	if bytes, have, ok := hostmem.Fits(int64(n)+1, 8); !ok {
 		return nil, nil, nil, &matrix.SizeError{Op: op, Arg: "number of bytes of the offsets", Got: bytes, Limit: have}
 	}

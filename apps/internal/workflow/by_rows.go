@@ -60,14 +60,14 @@ func GroupRows(r Run, app string, at matrix.Place) *RowGroup {
 }
 
 // CutByRows cuts the vertices as the rows of a view.
-func CutByRows[T comparable](w *RowGroup, v matrix.View[T]) (err error) {
+func CutByRows[T comparable](w *RowGroup, v *matrix.View[T]) (err error) {
 	w.Cuts, err = v.Inside().Cuts(w.Wait, w.G)
 	return err
 }
 
 // BlocksByRows returns the rows of a view for each rank of this process, by the cuts of the
 // vertices.
-func BlocksByRows[T comparable](w *RowGroup, v matrix.View[T]) ([]matrix.View[T], error) {
+func BlocksByRows[T comparable](w *RowGroup, v *matrix.View[T]) ([]*matrix.View[T], error) {
 	return access.Blocks(v, rep.Query{Group: w.G, Context: w.Wait, Cuts: w.Cuts})
 }
 

@@ -14,7 +14,7 @@ import (
 // without type parameters, which are compiled once, in the package of the workflow.
 type Operand interface{ Inside() rep.View }
 
-// Inside returns the inside of an operand, the zero View of nil.
+// Inside returns the inside of an operand, the zero rep.View of nil.
 func Inside(g Operand) (v rep.View) {
 	if g != nil {
 		v = g.Inside()
@@ -22,8 +22,8 @@ func Inside(g Operand) (v rep.View) {
 	return v
 }
 
-// Pattern returns the structure of an operand, the zero View of nil.
-func Pattern(g Operand) (v matrix.View[bool]) {
+// Pattern returns the structure of an operand, nil of nil.
+func Pattern(g Operand) (v *matrix.View[bool]) {
 	in := Inside(g)
 	if in.Matrix == nil {
 		return v

@@ -87,12 +87,12 @@ func Bit(x bool) uint8 {
 }
 
 // Replicas gives each rank of this process the whole graph at its place, and keeps it there.
-func Replicas[T comparable](d *Division, v matrix.View[T]) ([]matrix.View[T], error) {
+func Replicas[T comparable](d *Division, v *matrix.View[T]) ([]*matrix.View[T], error) {
 	return access.Replicas(d.Wait, v, d.G)
 }
 
 // Fits reports whether a graph that is not everywhere may be gathered; see comm.GatherLimit.
-func Fits[T comparable](d *Division, v matrix.View[T]) bool {
+func Fits[T comparable](d *Division, v *matrix.View[T]) bool {
 	return v.Inside().Gatherable(d.G)
 }
 

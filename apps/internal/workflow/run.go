@@ -149,7 +149,7 @@ func OnlyPipeline[O interface{ notFused(app string) error }](app string, opts []
 // Usable returns the error of a matrix: the error of its construction, or an error if it is nil.
 func Usable(app, arg string, g Operand) error {
 	if g != nil {
-		if err := g.Inside().Err(); err != (matrix.View[bool]{}).Err() {
+		if err := g.Inside().Err(); err != (*matrix.View[bool])(nil).Err() {
 			return err
 		}
 	}

@@ -73,7 +73,7 @@ func CountLabels(label *matrix.Vector[int32], with ops.Option) (count int, large
 }
 
 // Symmetric reports whether the structure of a view is symmetric, and finds out if that is unknown.
-func Symmetric[T comparable](v matrix.View[T]) bool {
+func Symmetric[T comparable](v *matrix.View[T]) bool {
 	rows, cols := &access.Rows(v).Structure, &access.Cols(v).Structure
 	return rows.SameAs(cols)
 }
@@ -140,7 +140,7 @@ func (a *Adjacency) Loopless(v int32) int64 {
 }
 
 // RowsOf returns the rows of a pattern on the host.
-func RowsOf(a matrix.View[bool]) *Adjacency {
+func RowsOf(a *matrix.View[bool]) *Adjacency {
 	s := &access.Rows(a).Structure
 	return &Adjacency{s.NRows, RowOffsets(s), s.Idx}
 }
@@ -181,7 +181,7 @@ func Traced(r Run, app, kernel string, n int, work int64) {
 
 // Begun is the start of every workflow of the standard set: it checks the settings and the graph,
 // reports the stage, and chooses the form.
-func Begun(app, stage string, g Operand, run Run) (a matrix.View[bool], n int, form Form, err error) {
+func Begun(app, stage string, g Operand, run Run) (a *matrix.View[bool], n int, form Form, err error) {
 	if !forms[app].Device { // an error that comes before errors of the graph
 		err = run.notFused(app)
 	}
@@ -199,7 +199,7 @@ func Begun(app, stage string, g Operand, run Run) (a matrix.View[bool], n int, f
 }
 
 // BegunUndirected is Begun for an undirected graph: the pattern has every edge in both directions.
-func BegunUndirected(app, stage string, g Operand, run Run) (a matrix.View[bool], n int, form Form, err error) {
+func BegunUndirected(app, stage string, g Operand, run Run) (a *matrix.View[bool], n int, form Form, err error) {
 	if a, n, form, err = Begun(app, stage, g, run); err == nil {
 		a, err = UndirectedPattern(g, run, n)
 	}
@@ -207,7 +207,7 @@ func BegunUndirected(app, stage string, g Operand, run Run) (a matrix.View[bool]
 }
 
 // Brought is begun for workflows that compute on the host: it brings the graph there.
-func Brought(app, stage string, g Operand, run Run) (matrix.View[bool], int, error) {
+func Brought(app, stage string, g Operand, run Run) (*matrix.View[bool], int, error) {
 	a, n, _, err := Begun(app, stage, g, run)
 	if err == nil {
 		err = Fetch(g.Inside())
@@ -227,7 +227,7 @@ func EachPiece(r Run, stage string, n, grain int, f func(worker, lo, hi int)) er
 
 // UndirectedPattern returns g as the pattern of an undirected graph, edges in
 // both directions.
-func UndirectedPattern(g Operand, run Run, n int) (matrix.View[bool], error) {
+func UndirectedPattern(g Operand, run Run, n int) (*matrix.View[bool], error) {
 	a := Pattern(g)
 	if access.Symmetric(a) || a.Place() == nil && Symmetric(a) {
 		return a, nil

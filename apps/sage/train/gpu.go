@@ -119,7 +119,7 @@ func (f *sageFit) parameter(list device.Buffer, at int64) device.Buffer { return
 
 // trainFused is TrainGraphSAGE on a device. graph is the host's, from which it draws pairs; nil
 // with classes.
-func trainFused(at device.Runner, a rep.View, features matrix.View[float32], graph *sampled.Graph, classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) (*SAGETraining, error) {
+func trainFused(at device.Runner, a rep.View, features *matrix.View[float32], graph *sampled.Graph, classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) (*SAGETraining, error) {
 	g, err := a.Operand(at)
 	if err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ type sageMember struct {
 
 // divideTraining divides a training among the ranks of the group of the graph, and sets the graph
 // and the features of t. It reports whether it did.
-func divideTraining(t *sageTrainer, g rep.View, features matrix.View[float32], n int) (bool, error) {
+func divideTraining(t *sageTrainer, g rep.View, features *matrix.View[float32], n int) (bool, error) {
 	const app = "TrainGraphSAGE"
 	d, err := workflow.Divide(t.o.Run, app, g.Place(), 0)
 	if d == nil || err != nil || !g.Gatherable(d.G) || !workflow.Fits(d, features) {
@@ -128,7 +128,7 @@ func (m *sageTeam) cut(n int) {
 }
 
 // distributeFeatures gives the ranks the features: of their rows, or all of them for trees.
-func (m *sageTeam) distributeFeatures(features matrix.View[float32], n int) error {
+func (m *sageTeam) distributeFeatures(features *matrix.View[float32], n int) error {
 	if m.layers && !m.Devices {
 		list, err := access.Blocks(features, rep.Query{Group: m.G, Context: m.Wait, Cuts: workflow.AsInts(m.rows)})
 		if err != nil {

@@ -263,7 +263,7 @@ func cutTraining(w *workflow.RowGroup, graph rep.View) error {
 
 // trainOnGroup is TrainGraphSAGE on a group of devices. The result is nil if the graph exceeds the
 // limit for gathered operands.
-func trainOnGroup(w *workflow.RowGroup, a rep.View, features matrix.View[float32], classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) (*SAGETraining, error) {
+func trainOnGroup(w *workflow.RowGroup, a rep.View, features *matrix.View[float32], classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) (*SAGETraining, error) {
 	div := &workflow.Division{App: w.App, Run: w.Run, G: w.G, Wait: w.Wait, Devices: true, Began: time.Now()}
 	if !a.Gatherable(div.G) {
 		if o.Method == workflow.Fused {
@@ -298,7 +298,7 @@ func trainOnGroup(w *workflow.RowGroup, a rep.View, features matrix.View[float32
 	}
 	dense := features.NVals()*4 > int64(n)*int64(d)
 	along := t.alongTrees(dense) && workflow.Fits(div, features)
-	var xs []matrix.View[float32]
+	var xs []*matrix.View[float32]
 	if along {
 		xs, err = workflow.Replicas(div, features)
 	} else {

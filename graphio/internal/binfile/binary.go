@@ -10,6 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/graphio/internal/build"
 	"github.com/hiveblas/hiveblas/graphio/internal/core"
 	"github.com/hiveblas/hiveblas/graphio/internal/numtext"
+	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/internal/hgb"
 	"github.com/hiveblas/hiveblas/internal/pieces"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -95,7 +96,7 @@ func readStore(op string, r io.Reader, vector bool, o *core.ReadOptions) (*spars
 
 // binaryOptions returns the options of the binary form.
 func binaryOptions(o *core.ReadOptions) *hgb.Options {
-	return &hgb.Options{Context: o.Ctx, Threads: o.Threads, Report: o.Progress, Plain: o.Plain, Piece: o.Piece, Convert: o.Convert}
+	return &hgb.Options{Context: o.Ctx, Threads: o.Threads, Report: o.Progress, Plain: o.Plain, Piece: o.Piece, Convert: o.Convert, Open: chunk.Open}
 }
 
 // binaryError returns the error of a file in the binary form.

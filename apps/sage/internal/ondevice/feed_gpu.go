@@ -29,7 +29,7 @@ type sageFed struct {
 
 // Feed returns features that are copied to a device in pieces, nil for features that are or fit
 // there, beside the products of the first layer and the result.
-func Feed(at device.Runner, features matrix.View[float32], net *neural.Net[float32], n int, dense bool, memory int64, precision device.Precision, threads int) (*sageFed, error) {
+func Feed(at device.Runner, features *matrix.View[float32], net *neural.Net[float32], n int, dense bool, memory int64, precision device.Precision, threads int) (*sageFed, error) {
 	if access.HasRemote(features, at) {
 		return nil, nil
 	}
