@@ -58,14 +58,18 @@ func (t *passText) term(i, m int, val, r, c string) string {
 	return fmt.Sprintf("%s(%s, %s, %s, %s, %s)", name, a, x, first, c, last)
 }
 
-// better is whether y changes the result of a product at k; a value that was read too early may say
-// so in vain.
+// better is whether y changes the result of a product at k. A value from the cache may be older, and
+// then it says so in vain.
 func (t *passText) better(temp int, m device.Monoid) string {
-	if native := nativeJoin(m); native != "" {
-		less := map[string]string{"atomicMin": "<", "atomicMax": ">"}[native]
+	if less := lessOf(m); less != "" {
 		return fmt.Sprintf("y %s v%d.val[k] || !v%d.has(k)", less, temp, temp)
 	}
 	return "true"
+}
+
+// lessOf is the comparison of a monoid with an atomic instruction, "" of others.
+func lessOf(m device.Monoid) string {
+	return map[string]string{"atomicMin": "<", "atomicMax": ">"}[nativeJoin(m)]
 }
 
 // marked notes that the result of a product has an entry at k, and is whether it is new. bits says
@@ -83,7 +87,9 @@ func (t *passText) joined(temp int, m device.Monoid, also string) string {
 		return fmt.Sprintf("if (fresh) { v%d.val[k] = y;%s }", temp, also)
 	}
 	if native := nativeJoin(m); native != "" {
-		return fmt.Sprintf("%s((%s *)&v%d.val[k], (%s)y);", native, nativeType(m.Out), temp, nativeType(m.Out))
+		// Atomic operations on one place wait for each other, and most values are no better by now.
+		return fmt.Sprintf("if (y %s ((volatile %s *)v%d.val)[k]) %s((%s *)&v%d.val[k], (%s)y);",
+			lessOf(m), m.Out.Name, temp, native, nativeType(m.Out), temp, nativeType(m.Out))
 	}
 	return fmt.Sprintf("hb_join(&v%d.val[k], y, [](%s x, %s y) { return %s(x, y); });", temp, m.Out.Name, m.Out.Name, t.binary(m.Func))
 }

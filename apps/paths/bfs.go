@@ -87,17 +87,32 @@ func breadthFirst(g workflow.Operand, source int, opts []BFSOptions) (*BFSResult
 		from   matrix.VectorSource[bool]  = frontier.Pattern()
 		edges  matrix.Source[bool]        = a
 	)
-	for depth := int32(0); s.NVals(frontier) > 0; depth++ {
-		workflow.Report(o.Run, "breadth-first search", res.Level.NVals(), int64(n))
-		res.MaxLevel = depth
-		s.Do(ops.AssignVectorScalar(levels, depth, ops.All(), with))
+	advance := func(in ops.Option) {
 		if !byLevel {
-			s.Do(ops.VxM(next, semiring.AnyPair[bool](), from, edges, with))
-			continue
+			s.Do(ops.VxM(next, semiring.AnyPair[bool](), from, edges, in))
+			return
 		}
-		s.Do(ops.VxM(found.Masked(unvisited).Replace(), semiring.MinSecondi[int32](0), from, edges, with))
-		s.Do(ops.AssignVector(res.Parent.Masked(found.Structure()), found, ops.All(), with))
-		s.Do(ops.Apply(frontier, semiring.OneOp[int32, bool](), found, with))
+		s.Do(ops.VxM(found.Masked(unvisited).Replace(), semiring.MinSecondi[int32](0), from, edges, in))
+		s.Do(ops.AssignVector(res.Parent.Masked(found.Structure()), found, ops.All(), in))
+		s.Do(ops.Apply(frontier, semiring.OneOp[int32, bool](), found, in))
+	}
+	if a.Place() == nil {
+		for depth := int32(0); s.NVals(frontier) > 0; depth++ {
+			workflow.Report(o.Run, "breadth-first search", res.Level.NVals(), int64(n))
+			res.MaxLevel = depth
+			s.Do(ops.AssignVectorScalar(levels, depth, ops.All(), with))
+			advance(with)
+		}
+	} else { // the device runs the loop to its end
+		depth := matrix.ScalarOf[int32](0, here)
+		for in := range s.While(frontier, with, workflow.Passing(o.Run, "breadth-first search")) {
+			s.Do(ops.AssignVectorFrom(levels, depth, ops.All(), in))
+			advance(in)
+			s.Do(ops.ApplySecond(depth, semiring.Plus[int32](), depth, 1, in))
+		}
+		passes, err := depth.Value()
+		s.Do(err)
+		res.MaxLevel = passes - 1
 	}
 	if res.Reached = s.NVals(res.Level); !s.OK() {
 		return nil, s.Err()

@@ -122,9 +122,14 @@ func (l *Loop) Run(around *Loop) {
 		if !l.OK() || l.Bounded && l.begun >= l.Passes || !l.Holds() {
 			return
 		}
-		if l.runner != nil {
-			l.mode = recording
+		if l.runner == nil { // nothing waits
+			l.next()
+			if !l.Body() {
+				return
+			}
+			continue
 		}
+		l.mode = recording
 		if !l.call() {
 			return
 		}
@@ -148,12 +153,17 @@ func (l *Loop) place() (reason string) {
 	return ""
 }
 
-// call calls the body for a pass. It returns false if the body has left the loop.
-func (l *Loop) call() (again bool) {
+// next counts a pass.
+func (l *Loop) next() {
 	l.begun++
 	if l.Progress != nil {
 		l.Progress(l.begun)
 	}
+}
+
+// call calls the body for a pass. It returns false if the body has left the loop.
+func (l *Loop) call() (again bool) {
+	l.next()
 	left := true
 	defer func() { // the body panics, or calls runtime.Goexit
 		if left {
