@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -283,6 +284,82 @@ func TestLoopErrors(t *testing.T) {
 	defer e.FailAfter("Launch", 1, emu.LaunchFailed).Cancel()
 	if _, _, err := loopDown(t, d, nil); err == nil {
 		t.Error("a launch that fails is no error")
+	}
+}
+
+// The entries of a condition that is gathered from itself are counted anew in each pass, and the
+// loop ends when none is left.
+func TestLoopGathersItsCondition(t *testing.T) {
+	d, _ := emulated(t)
+	run := func(at matrix.Place) (passes int) {
+		const n = 40
+		idx, v := matrix.NewVector[int32](n), matrix.NewVector[int32](n)
+		for i := range n {
+			sure.Do(idx.Set(i, int32(min(i+1, n-1))))
+		}
+		for _, i := range []int{2, 5, 6} {
+			sure.Do(v.Set(i, 7))
+		}
+		sure.Do(errors.Join(idx.Move(at), v.Move(at)))
+		var s ops.Steps
+		for in := range s.While(v, ops.Passes(20)) {
+			passes++
+			s.Do(ops.ExtractVector(v, v, ops.ValuesOf(idx), in))
+		}
+		sure.Do(s.Err())
+		return passes
+	}
+	if got, want := run(d), run(nil); got != want || want != 7 {
+		t.Errorf("%d passes, on the host %d, want 7", got, want)
+	}
+}
+
+// A search whose first frontier has several vertices, or levels given before, or that ends before
+// the last frontier has its levels, gives what its operations one by one give: a product enters its
+// results into the mask ahead of their values.
+func TestLoopAhead(t *testing.T) {
+	d, _ := emulated(t)
+	a := star(t, 1000)
+	a.IsSymmetric()
+	n, _ := a.Dims()
+	run := func(at matrix.Place, sources, given []int, most int64, first bool) (*matrix.Vector[int32], *matrix.Vector[bool]) {
+		level, frontier := matrix.NewVector[int32](n), matrix.NewVector[bool](n)
+		for _, i := range sources {
+			sure.Do(frontier.Set(i, true))
+		}
+		for _, i := range given {
+			sure.Do(level.Set(i, -3))
+		}
+		sure.Do(errors.Join(level.Move(at), frontier.Move(at)))
+		depth := matrix.ScalarOf[int32](0, matrix.On(at))
+		var s ops.Steps
+		for in := range s.While(frontier, ops.Passes(most)) {
+			fill := func() { s.Do(ops.AssignVectorFrom(level.Masked(frontier.Structure()), depth, ops.All(), in)) }
+			if first {
+				fill()
+			}
+			s.Do(ops.VxM(frontier.Masked(level.Structure().Not()).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a.Pattern(), in))
+			if !first {
+				fill()
+			}
+			s.Do(ops.ApplySecond(depth, semiring.Plus[int32](), depth, 1, in))
+		}
+		sure.Do(s.Err())
+		return level, frontier
+	}
+	for _, sources := range [][]int{{9}, {0}, {9, 300, 650}, nil} {
+		for _, given := range [][]int{nil, {9, 11, 1}} {
+			for _, most := range []int64{1, 2, 50} {
+				for _, first := range []bool{true, false} {
+					level, frontier := run(d, sources, given, most, first)
+					wantLevel, wantFrontier := run(nil, sources, given, most, first)
+					if !level.Equal(wantLevel) || !frontier.Equal(wantFrontier) {
+						t.Errorf("from %v with %v, %d passes, levels first %v: %v and %v, want %v and %v", sources, given, most, first,
+							level, frontier, wantLevel, wantFrontier)
+					}
+				}
+			}
+		}
 	}
 }
 
