@@ -5,9 +5,9 @@ package record
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -247,7 +247,7 @@ func (l *Loop) Record(s *pass.Step, run func() error) error {
 		if k >= len(l.list.Steps) || !l.list.Steps[k].Same(s) || !l.list.Steps[k].SameValues(s) {
 			var here lines
 			runtime.Callers(3, here[:])
-			l.Settle(fmt.Sprintf("%s at %s differs from the pass before", s.Op, here))
+			l.Settle(s.Op + " at " + here.text() + " differs from the pass before")
 			return run()
 		}
 		l.waits = append(l.waits, run)
@@ -301,8 +301,8 @@ func (l *Loop) unwatch() {
 	l.leave()
 }
 
-// String returns the line outside this package and package ops that called, such as "bfs.go:31".
-func (l lines) String() string {
+// text returns the line outside this package and package ops that called, such as "bfs.go:31".
+func (l *lines) text() string {
 	n := 0
 	for n < len(l) && l[n] != 0 {
 		n++
@@ -312,7 +312,7 @@ func (l lines) String() string {
 		f, more := frames.Next()
 		inside := strings.Contains(f.Function, "hiveblas/ops.") || strings.Contains(f.Function, "internal/record.")
 		if !inside || !more {
-			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+			return filepath.Base(f.File) + ":" + strconv.Itoa(f.Line)
 		}
 	}
 }

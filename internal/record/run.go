@@ -171,5 +171,5 @@ func (l *Loop) named(err error) error {
 	if errors.As(err, &outside) {
 		err = &matrix.IndexError{Op: s.Op, Arg: fmt.Sprintf("idx[%d] =", outside.At), Index: outside.Index, Limit: outside.Limit}
 	}
-	return fmt.Errorf("%s, pass %d: %w", l.lines[at.Step], l.begun-l.called+at.Pass, err)
+	return fmt.Errorf("%s, pass %d: %w", l.lines[at.Step].text(), l.begun-l.called+at.Pass, err)
 }
