@@ -3,6 +3,7 @@ package cusparse
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"runtime"
 	"strings"
 	"testing"
@@ -360,6 +361,85 @@ func TestLoopAhead(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The mask of a search may also be read: then it gets its entries with their values.
+func TestLoopReadsItsMask(t *testing.T) {
+	d, _ := emulated(t)
+	a := star(t, 1000)
+	n, _ := a.Dims()
+	run := func(at matrix.Place) (*matrix.Vector[int32], *matrix.Vector[int32]) {
+		here := matrix.On(at)
+		level, seen, frontier := matrix.NewVector[int32](n, here), matrix.NewVector[int32](n, here), matrix.NewVector[bool](n, here)
+		depth := matrix.ScalarOf[int32](0, here)
+		var s ops.Steps
+		s.Do(frontier.Set(9, true))
+		for in := range s.While(frontier) {
+			s.Do(ops.VxM(frontier.Masked(level.Structure().Not()).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a.Pattern(), in))
+			s.Do(ops.Apply(seen, semiring.Identity[int32](), level, in))
+			s.Do(ops.AssignVectorFrom(level.Masked(frontier.Structure()), depth, ops.All(), in))
+			s.Do(ops.ApplySecond(depth, semiring.Plus[int32](), depth, 1, in))
+		}
+		sure.Do(s.Err())
+		return level, seen
+	}
+	level, seen := run(d)
+	wantLevel, wantSeen := run(nil)
+	if !level.Equal(wantLevel) || !seen.Equal(wantSeen) {
+		t.Errorf("%v and %v, want %v and %v", level, seen, wantLevel, wantSeen)
+	}
+}
+
+// Shortest paths by Bellman and Ford over a dense graph with two rows of more than 1,024 entries, by
+// which nearly all paths lead: products with sums pull long rows in parts, and the others by lanes.
+func TestLoopLongRows(t *testing.T) {
+	d, _ := emulated(t)
+	const n = 1500
+	r := rand.New(rand.NewPCG(4, 4))
+	var rows, cols []int
+	var vals []int32
+	add := func(i, j int, w int32) {
+		rows, cols, vals = append(rows, i, j), append(cols, j, i), append(vals, w, w)
+	}
+	for i := 2; i < n; i++ {
+		add(i%2, i, int32(1+r.IntN(1000)))
+		if i%3 == 0 {
+			add(1-i%2, i, int32(1+r.IntN(1000)))
+		}
+		for range 12 {
+			add(i, 2+r.IntN(n-2), int32(500+r.IntN(100000)))
+		}
+	}
+	for k := range 1000 { // row 0 has more than 1,024 entries
+		add(0, 2+k, int32(100000+k))
+	}
+	a := sure.Get(matrix.FromTuples(n, n, rows, cols, vals, semiring.Min[int32]()))
+	a.IsSymmetric()
+	run := func(at matrix.Place) *matrix.Vector[int32] {
+		here := matrix.On(at)
+		vector := func() *matrix.Vector[int32] { return matrix.NewVector[int32](n, here) }
+		dist, front, reach, worse := vector(), vector(), vector(), matrix.NewVector[bool](n, here)
+		var s ops.Steps
+		s.Do(dist.Set(9, 0))
+		s.Do(front.Set(9, 0))
+		for in := range s.While(front) {
+			s.Do(ops.VxM(reach, semiring.MinPlus[int32](), front, a, in))
+			s.Do(ops.EWiseMult(worse, semiring.Ge[int32](), reach, dist, in))
+			s.Do(ops.Apply(front.Masked(worse.MaskView().Not()).Replace(), semiring.Identity[int32](), reach, in))
+			s.Do(ops.Apply(dist.Accum(semiring.Min[int32]()), semiring.Identity[int32](), front, in))
+		}
+		sure.Do(s.Err())
+		return dist
+	}
+	got, want := run(d), run(nil)
+	if !got.Equal(want) || got.NVals() != n {
+		for i, x := range got.All() {
+			if y, _ := want.At(i); x != y {
+				t.Fatalf("the distance of %d is %d, want %d", i, x, y)
+			}
+		}
+		t.Errorf("%d distances, want %d", got.NVals(), want.NVals())
 	}
 }
 

@@ -193,7 +193,11 @@ func (t *passText) product(i int) {
 	if of.listed && of.kind != passRead {
 		t.stale[x] = true
 		t.line("\t\tif (!%s.listed) {", u)
-		t.line("\t\t\thb_list(g, %s, %s);", u, t.degOf(x))
+		whole, rest := of.rest != "", of.rest
+		if !whole {
+			rest = of.typ.Name + "()"
+		}
+		t.line("\t\t\thb_list<%s>(g, %s, %s, %v, %s);", of.typ.Name, u, t.degOf(x), whole, rest)
 		t.line("\t\t\tg.sync();")
 		t.line("\t\t\t%s", t.updates())
 		t.line("\t\t}")

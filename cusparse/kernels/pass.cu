@@ -397,13 +397,15 @@ template <hb_i32 K> struct hb_collector {
 	}
 };
 
-// hb_list makes the list of a vector that has none. A barrier and update must follow.
-template <class V> HB_DEVICE void hb_list(hb_grid &g, V &v, const hb_i64 *deg) {
+// hb_list makes the list of a vector that has none. A barrier and update must follow. With whole,
+// positions without an entry get the value rest: a vector is emptied along its list.
+template <class T> HB_DEVICE void hb_list(hb_grid &g, hb_vec<T> &v, const hb_i64 *deg, bool whole, T rest) {
 	hb_collector<0> found;
 	hb_each(g, v.n, [&](hb_i32 p, bool in) {
 		const hb_i32 one[1] = {p};
 		const bool want = in && v.has(p);
 		found.put(g, v, want, one, deg);
+		if (whole && in && !want) v.val[p] = rest;
 		if (v.marks) hb_enter(v.marks, p, false, in, in, want);
 	});
 	found.flush(g, v, deg);
