@@ -375,7 +375,7 @@ func TestLoopReadsItsMask(t *testing.T) {
 		depth := matrix.ScalarOf[int32](0, here)
 		var s ops.Steps
 		s.Do(frontier.Set(9, true))
-		for in := range s.While(frontier) {
+		for in := range s.While(frontier, ops.Passes(2)) {
 			s.Do(ops.VxM(frontier.Masked(level.Structure().Not()).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a.Pattern(), in))
 			s.Do(ops.Apply(seen, semiring.Identity[int32](), level, in))
 			s.Do(ops.AssignVectorFrom(level.Masked(frontier.Structure()), depth, ops.All(), in))
@@ -431,6 +431,34 @@ func TestLoopLongRows(t *testing.T) {
 		}
 		sure.Do(s.Err())
 		return dist
+	}
+	// One product of all positions.
+	product := func(at matrix.Place, shift int) *matrix.Vector[int32] {
+		full, reach := matrix.NewVector[int32](n), matrix.NewVector[int32](n, matrix.On(at))
+		for i := range n {
+			sure.Do(full.Set(i, int32((i+shift)%n)*1000000))
+		}
+		sure.Do(full.Move(at))
+		var s ops.Steps
+		for in := range s.While(full, ops.Passes(1)) {
+			s.Do(ops.VxM(reach, semiring.MinPlus[int32](), full, a, in))
+			s.Do(ops.Apply(full, semiring.Identity[int32](), full, in))
+		}
+		sure.Do(s.Err())
+		return reach
+	}
+	var shifts []int
+	k := 0
+	for j := range a.Row(0) { // the least term at the first and the last entry of its parts
+		if k%1024 == 0 || k%1024 == 1023 || k%100 == 7 {
+			shifts = append(shifts, n-j)
+		}
+		k++
+	}
+	for _, shift := range shifts {
+		if got, want := product(d, shift), product(nil, shift); !got.Equal(want) {
+			t.Errorf("the product of values shifted by %d is wrong: row 0 has %d, want %d", shift, sure.Get(got.Dense(-1))[0], sure.Get(want.Dense(-1))[0])
+		}
 	}
 	got, want := run(d), run(nil)
 	if !got.Equal(want) || got.NVals() != n {
