@@ -307,7 +307,9 @@ func TestLoopGathersItsCondition(t *testing.T) {
 			passes++
 			s.Do(ops.ExtractVector(v, v, ops.ValuesOf(idx), in))
 		}
-		sure.Do(s.Err())
+		if err := s.Err(); err != nil {
+			t.Fatal(err)
+		}
 		return passes
 	}
 	if got, want := run(d), run(nil); got != want || want != 7 {
@@ -345,7 +347,9 @@ func TestLoopAhead(t *testing.T) {
 			}
 			s.Do(ops.ApplySecond(depth, semiring.Plus[int32](), depth, 1, in))
 		}
-		sure.Do(s.Err())
+		if err := s.Err(); err != nil {
+			t.Fatal(err)
+		}
 		return level, frontier
 	}
 	for _, sources := range [][]int{{9}, {0}, {9, 300, 650}, nil} {
@@ -381,7 +385,9 @@ func TestLoopReadsItsMask(t *testing.T) {
 			s.Do(ops.AssignVectorFrom(level.Masked(frontier.Structure()), depth, ops.All(), in))
 			s.Do(ops.ApplySecond(depth, semiring.Plus[int32](), depth, 1, in))
 		}
-		sure.Do(s.Err())
+		if err := s.Err(); err != nil {
+			t.Fatal(err)
+		}
 		return level, seen
 	}
 	level, seen := run(d)
@@ -429,7 +435,9 @@ func TestLoopLongRows(t *testing.T) {
 			s.Do(ops.Apply(front.Masked(worse.MaskView().Not()).Replace(), semiring.Identity[int32](), reach, in))
 			s.Do(ops.Apply(dist.Accum(semiring.Min[int32]()), semiring.Identity[int32](), front, in))
 		}
-		sure.Do(s.Err())
+		if err := s.Err(); err != nil {
+			t.Fatal(err)
+		}
 		return dist
 	}
 	// One product of all positions.
@@ -444,7 +452,9 @@ func TestLoopLongRows(t *testing.T) {
 			s.Do(ops.VxM(reach, semiring.MinPlus[int32](), full, a, in))
 			s.Do(ops.Apply(full, semiring.Identity[int32](), full, in))
 		}
-		sure.Do(s.Err())
+		if err := s.Err(); err != nil {
+			t.Fatal(err)
+		}
 		return reach
 	}
 	var shifts []int

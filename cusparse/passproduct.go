@@ -72,8 +72,7 @@ func lessOf(m device.Monoid) string {
 	return map[string]string{"atomicMin": "<", "atomicMax": ">"}[nativeJoin(m)]
 }
 
-// marked notes that the result of a product has an entry at k, and is whether it is new. bits says
-// what is there.
+// marked sets the bit of column k of the result of a product, and is whether it was not set.
 func marked(bits string, m device.Monoid) string {
 	if m.Any {
 		return fmt.Sprintf("hb_mark(%s, k)", bits)

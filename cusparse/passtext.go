@@ -526,10 +526,10 @@ func (t *passText) lists() {
 	}
 }
 
-// expansions finds the products under the complement of a mask X with results F that take the place
-// of the destination, where X gets entries at those of F and nowhere else, by one step, and is used
-// nowhere else. Such a product enters its results into X at once, and reads one bit where it would
-// read X, the entries of F before, and its results. The step then writes the values.
+// expansions finds the products under the complement of a mask X with a result F that takes the
+// place of the destination, if one step gives X entries at the entries of F, and no other step uses
+// X. Such a product enters its result into X at once: a column is open if its bit of X is not set,
+// and the product need not read the old F and the new F too. The step then writes the values.
 func (t *passText) expansions() {
 	for i := range t.list.Steps {
 		s := &t.list.Steps[i]

@@ -73,7 +73,7 @@ func monoidOf(m *cpu.Sum) monoid {
 	return out
 }
 
-// ring is a semiring; that of the zero value has no inside.
+// ring is a semiring. The zero value of semiring.Semiring gives one without an inside.
 type ring struct{ *cpu.Ring }
 
 func (r ring) pos() semiring.Position { return semiring.Position(r.Position()) }

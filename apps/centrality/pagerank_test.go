@@ -98,8 +98,8 @@ func TestPageRank(t *testing.T) {
 	})
 }
 
-// TestPageRankSingle compares ranks in float32 with the oracle, and on the host those of different
-// formats and threads with each other, bit by bit.
+// TestPageRankSingle compares ranks in float32 with the oracle. On the host the ranks by different
+// formats and threads are equal bit by bit.
 func TestPageRankSingle(t *testing.T) {
 	samples.OnGraphs(t, func(t rapid.TB, s samples.Sample) {
 		want := stationary(s.Arcs(), .85)

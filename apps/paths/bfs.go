@@ -32,8 +32,8 @@ type BFSResult struct {
 // Direction-optimizing breadth-first search, SC 2012). Pulling needs the transpose; VxM uses one
 // that g keeps ([matrix.Matrix.IsSymmetric] provides it for undirected graphs) and makes one where
 // that pays. Parents are the least-numbered ones (min.secondi), so they do not depend on threads;
-// on the host a pass over the finished levels finds them. The fused form takes the same decisions
-// on a GPU, without waiting for the host. On a group of devices it divides the vertices, and the
+// on the host a pass over the finished levels finds them. On a GPU the operations are a recorded
+// loop, and the fused form takes the same decisions with kernels of its own. On a group of devices it divides the vertices, and the
 // ranks gather the frontier in each step. O(edges + vertices·depth).
 func BFS[T comparable](g matrix.Source[T], source int, opts ...BFSOptions) (*BFSResult, error) {
 	return breadthFirst(g, source, opts)

@@ -37,9 +37,9 @@ type SSSPOptions[T semiring.Number] struct {
 //	f = pending⟨pending ≤ bound⟩;   r = f min.+ A
 //	r = r⟨r < dist⟩;   dist min= r;   pending = pending⟨pending > bound⟩ min r
 //
-// Where r is a large part of the vertices, pending is computed from dist at the
-// end of the bucket instead. Where few vertices are pending, all of them are one bucket. On the host
-// loops settle the buckets of weights of 32 or 64 bits, with lists of vertices.
+// Where r is a large part of the vertices, pending is computed from dist at the end of the bucket
+// instead. Where few vertices are pending, all of them are one bucket. On the host, for weights of
+// 32 or 64 bits, threads keep lists of the vertices of each bucket and relax edge by edge.
 //
 // Weights of zero are edges, infinite ones lead nowhere. A vertex that finite weights reach has the
 // distance +Inf if its distance exceeds the largest finite float. SSSP returns a *WeightError that

@@ -157,8 +157,8 @@ func TestSSSPOfRealGraphs(t *testing.T) {
 	}
 }
 
-// TestSSSPBuckets has buckets of many vertices, which threads share, of few and of all, and distances
-// beyond the buckets with lists.
+// TestSSSPBuckets has buckets of many vertices, which threads share, of few and of all, and
+// distances beyond the buckets with lists.
 func TestSSSPBuckets(t *testing.T) {
 	s := samples.Random(3000, 20000, 1, true)
 	want := dijkstra(s.Arcs(), 5)

@@ -173,9 +173,9 @@ template <class F> HB_DEVICE void hb_each(const hb_grid &g, hb_u32 n, F f) {
 	for (hb_u32 base = g.thread - HB_LANE; base < n; base += g.threads) f((hb_i32)(base + HB_LANE), base + HB_LANE < n);
 }
 
-// hb_stage calls load(r, p) and then rest(r, p, in) for the places of a list, or without one for the
-// positions 0 … n−1, with r zero and in false for lanes without one, whose p is a position all the
-// same. Loads of several positions are under way at a time.
+// hb_stage calls load(r, p) and then rest(r, p, in) for the positions of a list, or without a list
+// for 0 … n−1. r is zero before. A lane without a position has p = 0 and in = false. Loads of several
+// positions are under way at a time.
 #define HB_PASS_AHEAD 2
 template <class R, class L, class F> HB_DEVICE void hb_stage(const hb_grid &g, const hb_i32 *list, hb_u32 n, L load, F rest) {
 #pragma unroll 1
@@ -258,8 +258,8 @@ HB_PASS_CALL void hb_join_bits(hb_u32 thread, hb_u32 threads, hb_u32 *x, const h
 // hb_begin makes the bits and the values of a vector at the begin of a loop, and returns the
 // entries of the thread. format: 0: no entries; 1: a list, which comes later; 2: where has is not
 // zero; 3: everywhere; 4: at one, with its value in val. whole says that positions without an
-// entry have the value rest. bits is null if the vector is full. The bit of position also is set
-// too, unless that is −1.
+// entry have the value rest. bits is null if the vector is full. The bit of the position also is
+// set as well, unless also is −1.
 template <class T>
 HB_PASS_CALL hb_i32 hb_begin(hb_u32 thread, hb_u32 threads, hb_u32 n, hb_i32 format, hb_i32 one, const hb_u8 *has, const T *val, T value, T *out, hb_u32 *bits, bool whole, T rest, hb_i32 also) {
 	hb_i32 d = 0;
@@ -288,7 +288,8 @@ HB_PASS_CALL hb_i32 hb_begin(hb_u32 thread, hb_u32 threads, hb_u32 n, hb_i32 for
 // hb_one makes the list of a vector with one entry, whose row has so many parts.
 HB_PASS_CALL void hb_one(hb_u32 thread, hb_u32 threads, hb_i32 one, hb_i32 *list, hb_u32 *marks, hb_u64 *parts, hb_u32 hubs) {
 	if (thread == 0) list[0] = one;
-	if (marks && thread == (hb_u32)(one >> 5) % threads) marks[one >> 5] = 1u << (one & 31); // hb_zero wrote it
+	// The thread that wrote the word in hb_zero.
+	if (marks && thread == (hb_u32)(one >> 5) % threads) marks[one >> 5] = 1u << (one & 31);
 #pragma unroll 1
 	for (hb_u32 c = thread; c < hubs; c += threads) parts[c] = (hb_u64)c << 32 | (hb_u32)one;
 }
@@ -448,10 +449,10 @@ template <class T, class F> HB_DEVICE void hb_join(T *p, T y, F add) {
 #define HB_PASS_UNROLL 4
 
 // hb_push looks at the entries e of the rows of x's entries. If open(to) holds for the column, and
-// worth(to, y) for y = get(from, e, to), it calls mark(to), which reports whether the column is new in
-// t, and settle(to, y, fresh). It appends new columns to t. With PARTS the list of x has parts of its
-// long rows. open, get and worth only read, and may be called for nothing: the loads of several
-// entries are under way at a time.
+// worth(to, y) for y = get(from, e, to), it calls mark(to), which reports whether the column is
+// new in t, and settle(to, y, fresh). It appends new columns to t. With PARTS the list of x has
+// parts of its long rows. open, get and worth only read, and are called for other entries too, so
+// that the loads of several entries are under way at a time.
 template <bool PARTS, class C, class X, class T, class O, class E, class W, class M, class S>
 HB_DEVICE void hb_push(hb_grid &g, const hb_i64 *ptr, const hb_i32 *idx, const X &x, T &t, const hb_i64 *deg, O open, E get, W worth, M mark, S settle) {
 	hb_collector<0> found;
@@ -560,8 +561,8 @@ template <class C, class F> HB_DEVICE void hb_block_fold(bool &hit, C &acc, F ad
 	}
 }
 
-// hb_terms adds the terms of the entries e, e + step … below end, HB_PASS_UNROLL of them, to acc. e is
-// below end. term may be called for nothing.
+// hb_terms adds the terms of the entries e, e + step … below end, HB_PASS_UNROLL of them, to acc.
+// e is below end. Past the end term is called for e, and the result is not used.
 template <class C, class E, class A>
 HB_DEVICE void hb_terms(hb_i64 e, hb_i32 step, hb_i64 end, hb_i32 row, const hb_i32 *idx, bool &hit, C &acc, E term, A add) {
 	hb_i32 j[HB_PASS_UNROLL];
@@ -586,13 +587,13 @@ HB_DEVICE void hb_terms(hb_i64 e, hb_i32 step, hb_i64 end, hb_i32 row, const hb_
 	}
 }
 
-// hb_pull adds up term(i, e, j, y) over the entries e of each row i that allowed(i) does not exclude,
-// if it returns true. It calls done(i, acc) with the sum, and bits(w, b) for the bits b of rows with
-// a sum in word w. Rows of more than longs entries are shared by warps, which call
-// join(i, acc) with parts of the sum. Sums need no order.
+// hb_pull adds up the terms y of each row i that allowed(i) admits: term(i, e, j, y) makes the term
+// of entry e, in column j, and reports whether there is one. hb_pull calls done(i, acc) with the
+// sum, and bits(w, b) for the bits b of rows with a sum in word w. Warps share the rows of more than
+// longs entries, and call join(i, acc) with parts of the sum. Sums need no order.
 //
-// With ONE a sum is one term: a thread looks at the first entries of a row, and the warp at the rest.
-// Else so many lanes take a row.
+// With ONE a sum is one term: a thread looks at the first entries of a row, and the warp at the
+// rest. Else so many lanes take a row.
 template <bool ONE, class C, class M, class E, class A, class D, class B, class J>
 HB_DEVICE void hb_pull(hb_grid &g, hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u64 *parts, hb_u32 nparts, hb_i32 longs, hb_i32 lanes, M allowed, E term, A add, D done, B bits, J join) {
 	const hb_u32 warps = g.threads / HB_WARP, warp = g.thread / HB_WARP;

@@ -30,8 +30,8 @@ var limits = map[string]struct {
 	"workflows": {438, "3 true 1 6 2 0\n"},
 }
 
-// unlinked are the beginnings of names of which one product on the host links none, though it
-// imports their packages: the linker reaches what groups do only from comm.NewGroup.
+// unlinked are beginnings of names. A program of one product on the host links no such name, though
+// it imports the packages: the linker reaches what groups do only from comm.NewGroup.
 var unlinked = []string{module + "/internal/spread.(*Blocks)", module + "/internal/collect.", module + "/ops.(*call).runGroup"}
 
 const module = "github.com/hiveblas/hiveblas"

@@ -91,7 +91,7 @@ type dotRow struct {
 }
 
 // dotLeft is an entry of the mask that the first pass leaves to columns: its column, the number of
-// its row among those of the mask, and its place.
+// its row among the rows of the mask, and its place.
 type dotLeft struct {
 	col, row int32
 	place    int64

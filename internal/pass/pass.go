@@ -172,8 +172,8 @@ type NotRecordable struct{ Op, Reason string }
 
 func (e *NotRecordable) Error() string { return e.Op + " cannot be recorded: " + e.Reason }
 
-// Text prints the list, a line for each step. It is no String, which the linker keeps in every program
-// of operations.
+// Text prints the list, a line for each step. It is not called String: the linker keeps methods of
+// that name in every program of operations.
 func (l *List) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "while %s", l.name(l.Cond))
