@@ -252,8 +252,7 @@ func fromTuples(t *sparse.Type, op string, m, n int, rows, cols indexList, vals 
 		lo = hi
 	}
 	st, err := sparse.Build(t, m, n, blocks, dup, 0, nil)
-	var d *sparse.DuplicateError
-	if errors.As(err, &d) {
+	if d, ok := errors.AsType[*sparse.DuplicateError](err); ok {
 		return nil, &DuplicateError{d.Row, d.Col}
 	}
 	if err == nil && vector {

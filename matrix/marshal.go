@@ -64,9 +64,9 @@ func (a *core) unmarshal(op string, data []byte, vector bool) error {
 		return refused(op, a.Type())
 	}
 	st, _, err := hgb.Read(bytes.NewReader(data), vector, e, &hgb.Options{ToEnd: true})
-	var other *hgb.Mismatch
+	other, mismatch := errors.AsType[*hgb.Mismatch](err)
 	switch {
-	case errors.As(err, &other):
+	case mismatch:
 		return &TypeError{Op: op, Got: other.Got.String(), Want: sparse.GoType(a.Type()).String(), Remedy: "unmarshal it into the type of the data"}
 	case err != nil:
 		return &InvalidError{op, err.Error()}

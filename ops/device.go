@@ -50,13 +50,11 @@ func (h *remoteCall) call() device.Call {
 // store makes s the contents of the destination and reports the trace. ran and err are the results
 // of the backend.
 func (h *remoteCall) store(s device.Store, ran device.Ran, err error) error {
-	var outside *device.IndexError
-	if errors.As(err, &outside) {
+	if outside, ok := errors.AsType[*device.IndexError](err); ok {
 		return &matrix.IndexError{Op: h.c.op, Arg: fmt.Sprintf("%s[%d] =", outside.Arg, outside.At),
 			Index: outside.Index, Limit: outside.Limit}
 	}
-	var declined *device.MethodError
-	if errors.As(err, &declined) {
+	if declined, ok := errors.AsType[*device.MethodError](err); ok {
 		return &MethodError{h.c.op, h.c.method, declined.Reason}
 	}
 	if err != nil {

@@ -4,7 +4,6 @@ package hostmem
 
 import (
 	"math"
-	"os"
 	"path"
 	"runtime/metrics"
 	"strconv"
@@ -14,14 +13,14 @@ import (
 // Available returns the bytes of memory that this process can still get, 0 if unknown: what the
 // system can provide, within the limits of its control groups and of ulimit.
 func Available() int64 {
-	bytes, _ := room(os.ReadFile)
+	bytes, _ := room(ReadFile)
 	return bytes
 }
 
 // Room is Available with the memory that the heap of Go holds and does not use, and the name of
 // what bounds it.
 func Room() (bytes int64, bound string) {
-	bytes, bound = room(os.ReadFile)
+	bytes, bound = room(ReadFile)
 	if bytes > 0 {
 		bytes += unused()
 	}
@@ -43,9 +42,9 @@ func unused() int64 {
 
 // PeakResident returns the largest resident size of this process in bytes, 0 if unknown. (getrusage
 // is unsuitable: a child's figure starts at its parent's.)
-func PeakResident() int64 { return field(os.ReadFile, "/proc/self/status", "VmHWM:") }
+func PeakResident() int64 { return field(ReadFile, "/proc/self/status", "VmHWM:") }
 
-// reader reads a file of the system, as os.ReadFile.
+// reader reads a file of the system, as ReadFile.
 type reader func(name string) ([]byte, error)
 
 // addressLimit names the limit of the address space.
@@ -83,11 +82,8 @@ func processLimit(read reader, name string) (int64, bool) {
 	}
 	for line := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(line, name); ok {
-			fields := strings.Fields(rest)
-			if len(fields) == 0 {
-				return 0, false
-			}
-			most, err := strconv.ParseInt(fields[0], 10, 64)
+			soft, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+			most, err := strconv.ParseInt(soft, 10, 64)
 			return most, err == nil
 		}
 	}

@@ -1,8 +1,13 @@
 package hostmem
 
 import (
+	"bytes"
+	"errors"
 	"os"
+	"path/filepath"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 func TestMemory(t *testing.T) {
@@ -66,5 +71,23 @@ func TestRoom(t *testing.T) {
 	}
 	if all, bound := Room(); Available() > 0 && (all <= 0 || bound == "") {
 		t.Errorf("the room is %d of %q", all, bound)
+	}
+}
+
+// TestReadFile compares with os.ReadFile: an empty file, one that the first read holds, larger ones.
+func TestReadFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "file")
+	for _, size := range []int{0, 10, 4095, 4096, 4097, 100000} {
+		want := bytes.Repeat([]byte("a line of text\n"), size/15+1)[:size]
+		sure.Do(os.WriteFile(name, want, 0o600))
+		if got, err := ReadFile(name); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%d bytes: ReadFile returns %d bytes, which differ (%v)", size, len(got), err)
+		}
+	}
+	if _, err := ReadFile(filepath.Dir(name)); err == nil {
+		t.Error("ReadFile of a folder returns no error")
+	}
+	if _, err := ReadFile(name + ".none"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("ReadFile of no file: %v", err)
 	}
 }

@@ -8,13 +8,13 @@
 package stream
 
 import (
-	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/fresh"
+	"github.com/hiveblas/hiveblas/internal/hostmem"
 )
 
 // line is the size of a line of memory in bytes.
@@ -35,7 +35,7 @@ var from atomic.Int64
 
 func threshold() int64 {
 	if from.Load() == 0 {
-		from.CompareAndSwap(0, min(max(lastCache(os.ReadFile), smallest), largest))
+		from.CompareAndSwap(0, min(max(lastCache(hostmem.ReadFile), smallest), largest))
 	}
 	return from.Load()
 }
