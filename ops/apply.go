@@ -81,7 +81,12 @@ func (c *call) restrict() error {
 // w) deletes from w the entries at the positions of m. It takes O(entries of m) time if w is a
 // bitmap, and O(entries of w and m) otherwise.
 func Apply[A, C comparable](dst matrix.Destination[C], f semiring.UnaryOp[A, C], a matrix.Operand[A], opts ...Option) error {
-	return begin("Apply", f.Name(), opts).apply(destOf(dst), unary{f.Inside(), f.Name(), f.CUDA(), f.Valid()}, viewOf(a))
+	return applyOf(dst, f.Inside(), a, opts)
+}
+
+func applyOf(dst any, op *cpu.UnaryOperator, a any, opts []Option) error {
+	f := unaryIn(op)
+	return begin("Apply", f.name, opts).apply(destOf(dst), f, viewOf(a))
 }
 
 func (c *call) apply(d dest, f unary, a rep.View) error {
@@ -115,8 +120,13 @@ func (c *call) copied(d dest, a rep.View) error {
 // ApplyFirst computes C⟨M⟩ ⊕= op(x, A), with the first argument of the operator bound to the scalar
 // x.
 func ApplyFirst[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], x A, a matrix.Operand[B], opts ...Option) error {
-	f := operatorOf(op)
-	return begin("ApplyFirst", f.name, opts).applyBound(destOf(dst), f, sparse.TypeOf[A](), sparse.ValuesOf([]A{x}), true, viewOf(a))
+	return applyBoundOf("ApplyFirst", dst, insideOf(op), sparse.TypeOf[A](), sparse.ValuesOf([]A{x}), a, opts)
+}
+
+// applyBoundOf is ApplyFirst or ApplySecond of a single value x.
+func applyBoundOf(name string, dst any, op *cpu.Operator, t *sparse.Type, x sparse.Values, a any, opts []Option) error {
+	f := operatorIn(op)
+	return begin(name, f.name, opts).applyBound(destOf(dst), f, t, x, name == "ApplyFirst", viewOf(a))
 }
 
 // applyBound applies an operator with one argument bound to x, a single value of a type: the first
@@ -155,14 +165,18 @@ func (c *call) applyBound(d dest, f operator, bound *sparse.Type, x sparse.Value
 // ApplySecond computes C⟨M⟩ ⊕= op(A, y), with the second argument of the operator bound to the
 // scalar y.
 func ApplySecond[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], y B, opts ...Option) error {
-	f := operatorOf(op)
-	return begin("ApplySecond", f.name, opts).applyBound(destOf(dst), f, sparse.TypeOf[B](), sparse.ValuesOf([]B{y}), false, viewOf(a))
+	return applyBoundOf("ApplySecond", dst, insideOf(op), sparse.TypeOf[B](), sparse.ValuesOf([]B{y}), a, opts)
 }
 
 // ApplyIndex computes C⟨M⟩ ⊕= f(A(i,j), i, j), entry by entry. For a vector, i is the position and
 // j is 0.
 func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A, C], a matrix.Operand[A], opts ...Option) error {
-	return begin("ApplyIndex", f.Name(), opts).applyIndex(destOf(dst), indexOp{f.Inside(), f.Name(), f.CUDA(), f.Valid()}, viewOf(a))
+	return applyIndexOf(dst, f.Inside(), a, opts)
+}
+
+func applyIndexOf(dst any, op *cpu.IndexOperator, a any, opts []Option) error {
+	f := indexIn(op)
+	return begin("ApplyIndex", f.name, opts).applyIndex(destOf(dst), f, viewOf(a))
 }
 
 // indexOp is an operator of values and positions.
@@ -206,7 +220,11 @@ func (c *call) applyIndex(d dest, f indexOp, a rep.View) error {
 // time; Tril, Triu and DiagSelect use a search per row instead. It returns the same errors as
 // [MxM].
 func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a matrix.Operand[T], opts ...Option) error {
-	p := predicate{k: f.Inside(), name: f.Name(), cuda: f.CUDA(), valid: f.Valid()}
+	return selectOf(dst, f.Inside(), a, opts)
+}
+
+func selectOf(dst any, op *cpu.SelectOperator, a any, opts []Option) error {
+	p := predicateIn(op)
 	return begin("Select", p.name, opts).choose(destOf(dst), p, viewOf(a))
 }
 
@@ -263,6 +281,10 @@ func (c *call) choose(d dest, f predicate, a rep.View) error {
 // Transpose computes C⟨M⟩ ⊕= Aᵀ in O(entries + rows + columns) time. The operand A.T() costs
 // nothing until an operation needs it. Transpose(C, A.T()) copies A.
 func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...Option) error {
+	return transposeOf(dst, a, opts)
+}
+
+func transposeOf(dst, a any, opts []Option) error {
 	return begin("Transpose", "", opts).transpose(destOf(dst), viewOf(a))
 }
 
@@ -306,7 +328,12 @@ func (c *call) transpose(d dest, a rep.View) error {
 // O(entries) time and returns the same errors as [MxM], and a *matrix.InvalidError for values of
 // another type.
 func Reduce[T, S comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a matrix.Source[S], opts ...Option) error {
-	return begin("Reduce", m.Name(), opts).reduce(destOf(dst), monoidOf(m.Inside()), viewOf(a))
+	return reduceOf(dst, m.Inside(), a, opts)
+}
+
+func reduceOf(dst any, sum *cpu.Sum, a any, opts []Option) error {
+	m := monoidOf(sum)
+	return begin("Reduce", m.op.name, opts).reduce(destOf(dst), m, viewOf(a))
 }
 
 func (c *call) reduce(d dest, m monoid, a rep.View) error {
@@ -390,17 +417,20 @@ func ofType(s *sparse.Store, t *sparse.Type) *sparse.Store {
 // It takes O(entries) time. The result is on the host. A matrix on a device is summed there if the
 // monoid has a CUDA form; otherwise it is copied to the host, once.
 func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts ...Option) (sum T, err error) {
-	at, err := begin("ReduceScalar", m.Name(), opts).sumOf(monoidOf(m.Inside()), viewOf(a), sparse.TypeOf[T]())
+	at, err := reduceScalarOf(m.Inside(), a, sparse.TypeOf[T](), opts)
 	return *(*T)(at), err
 }
 
-// sumOf returns the address of the sum of the values, of type t: in the call if there is room.
-func (c *call) sumOf(m monoid, v rep.View, t *sparse.Type) (cpu.Value, error) {
+// reduceScalarOf returns the address of the sum of the values, of type t: in the call if there is
+// room.
+func reduceScalarOf(sum *cpu.Sum, a any, t *sparse.Type, opts []Option) (cpu.Value, error) {
+	m := monoidOf(sum)
+	c := begin("ReduceScalar", m.op.name, opts)
 	at := unsafe.Pointer(&c.word)
 	if !t.Plain || t.Size > int64(unsafe.Sizeof(c.word)) {
 		at = t.Zeroed(1).Pointer()
 	}
-	return at, c.reduceScalar(m, v, t, at)
+	return at, c.reduceScalar(m, viewOf(a), t, at)
 }
 
 // reduceScalar writes the sum of the values, of type t, to sum.

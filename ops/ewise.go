@@ -46,7 +46,11 @@ func (c *call) sameKind(operand bool, d *dest, m, n int) error {
 // It takes O(entries of A and B) time, or O(positions) with dense operands. The result is full if
 // an operand is full. EWiseAdd returns the same errors as [MxM].
 func EWiseAdd[T comparable](dst matrix.Destination[T], op semiring.Operator[T, T, T], a, b matrix.Operand[T], opts ...Option) error {
-	f := operatorOf(op)
+	return ewiseAddOf(dst, insideOf(op), a, b, opts)
+}
+
+func ewiseAddOf(dst any, op *cpu.Operator, a, b any, opts []Option) error {
+	f := operatorIn(op)
 	return begin("EWiseAdd", f.name, opts).ewiseAdd(destOf(dst), f, viewOf(a), viewOf(b))
 }
 
@@ -87,8 +91,12 @@ func (c *call) ewiseAdd(d dest, f operator, a, b rep.View) error {
 // EWiseUnion is EWiseAdd with a default value for each operand: it computes op(A, β) where only A
 // has an entry and op(α, B) where only B has one.
 func EWiseUnion[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], alpha A, b matrix.Operand[B], beta B, opts ...Option) error {
-	f := operatorOf(op)
-	return begin("EWiseUnion", f.name, opts).ewiseUnion(destOf(dst), f, viewOf(a), sparse.ValuesOf([]A{alpha}), viewOf(b), sparse.ValuesOf([]B{beta}))
+	return ewiseUnionOf(dst, insideOf(op), a, sparse.ValuesOf([]A{alpha}), b, sparse.ValuesOf([]B{beta}), opts)
+}
+
+func ewiseUnionOf(dst any, op *cpu.Operator, a any, alpha sparse.Values, b any, beta sparse.Values, opts []Option) error {
+	f := operatorIn(op)
+	return begin("EWiseUnion", f.name, opts).ewiseUnion(destOf(dst), f, viewOf(a), alpha, viewOf(b), beta)
 }
 
 // ewiseUnion is EWiseUnion for single values alpha and beta.
@@ -126,7 +134,11 @@ func (c *call) ewiseUnion(d dest, f operator, a rep.View, alpha sparse.Values, b
 // It takes O(entries) time. Where two rows differ much in length, it searches the longer one, in
 // O(shorter · log longer) time. It returns the same errors as [MxM].
 func EWiseMult[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], b matrix.Operand[B], opts ...Option) error {
-	f := operatorOf(op)
+	return ewiseMultOf(dst, insideOf(op), a, b, opts)
+}
+
+func ewiseMultOf(dst any, op *cpu.Operator, a, b any, opts []Option) error {
+	f := operatorIn(op)
 	return begin("EWiseMult", f.name, opts).ewiseMult(destOf(dst), f, viewOf(a), viewOf(b))
 }
 

@@ -25,7 +25,12 @@ import (
 // The errors are *matrix.DimensionError, *MethodError, *OperatorError, the construction error of an
 // operand, and ctx.Err().
 func MxM[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C], a matrix.Source[A], b matrix.Source[B], opts ...Option) error {
-	return beginProduct("MxM", s.Inside(), opts).mxm(destOf(dst), viewOf(a), viewOf(b))
+	return mxmOf(dst, s.Inside(), a, b, opts)
+}
+
+// mxmOf is MxM without element types, as the functions below whose names end alike.
+func mxmOf(dst any, s *cpu.Ring, a, b any, opts []Option) error {
+	return beginProduct("MxM", s, opts).mxm(destOf(dst), viewOf(a), viewOf(b))
 }
 
 // mxm is MxM over the semiring of the call.

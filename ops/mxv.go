@@ -22,7 +22,11 @@ import (
 // is kept. The order of each sum is the same for every number of threads. MxV returns the same
 // errors as [MxM].
 func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], a matrix.Source[A], u matrix.VectorSource[B], opts ...Option) error {
-	c := beginProduct("MxV", s.Inside(), opts)
+	return mxvOf(dst, s.Inside(), a, u, opts)
+}
+
+func mxvOf(dst any, s *cpu.Ring, a, u any, opts []Option) error {
+	c := beginProduct("MxV", s, opts)
 	return c.done(c.mxv(destOf(dst), viewOf(a), viewOf(u)))
 }
 
@@ -82,7 +86,11 @@ func (c *call) entries(u rep.View) *sparse.Store {
 // of u(k) ⊗ A(k,j). The methods and errors are the same as of [MxV] with A transposed: Push reads
 // the rows of A and Pull reads its columns.
 func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], u matrix.VectorSource[A], a matrix.Source[B], opts ...Option) error {
-	c := beginProduct("VxM", s.Inside(), opts)
+	return vxmOf(dst, s.Inside(), u, a, opts)
+}
+
+func vxmOf(dst any, s *cpu.Ring, u, a any, opts []Option) error {
+	c := beginProduct("VxM", s, opts)
 	return c.done(c.vxm(destOf(dst), viewOf(u), viewOf(a)))
 }
 

@@ -17,12 +17,12 @@ type operator struct {
 	given      bool // of an accumulator: there is one
 }
 
-// operatorOf returns an operator, the zero value for nil.
-func operatorOf[A, B, C any](op semiring.Operator[A, B, C]) operator {
+// insideOf returns the inside of an operator, nil for nil.
+func insideOf[A, B, C any](op semiring.Operator[A, B, C]) *cpu.Operator {
 	if op == nil {
-		return operator{}
+		return nil
 	}
-	return operatorIn(op.Op().Inside())
+	return op.Op().Inside()
 }
 
 // operatorIn returns an operator by its inside, the zero value for nil.
@@ -31,6 +31,29 @@ func operatorIn(op *cpu.Operator) operator {
 		return operator{}
 	}
 	return operator{k: op.Binary, name: op.Name, cuda: op.CUDA, valid: op.Valid(), pos: semiring.Position(op.Position)}
+}
+
+// unaryIn, indexIn and predicateIn are operatorIn for other operators.
+
+func unaryIn(op *cpu.UnaryOperator) unary {
+	if op == nil {
+		return unary{}
+	}
+	return unary{k: op.Unary, name: op.Name, cuda: op.CUDA, valid: op.Unary != nil}
+}
+
+func indexIn(op *cpu.IndexOperator) indexOp {
+	if op == nil {
+		return indexOp{}
+	}
+	return indexOp{k: op.Index, name: op.Name, cuda: op.CUDA, valid: op.Index != nil}
+}
+
+func predicateIn(op *cpu.SelectOperator) predicate {
+	if op == nil {
+		return predicate{}
+	}
+	return predicate{k: op.Predicate, name: op.Name, cuda: op.CUDA, valid: op.Predicate != nil}
 }
 
 // accumulatorOf returns the accumulator of a destination that has one. One that cannot be called is

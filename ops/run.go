@@ -180,15 +180,14 @@ type dest struct {
 	replace bool
 }
 
-// destination is a matrix.Destination of any type.
-type destination interface{ Spec() matrix.Spec }
-
-// destOf returns the parts of a destination, the zero value for nil.
-func destOf(dst destination) (d dest) {
-	if dst == nil {
+// destOf returns the parts of a matrix.Destination of any element type, the zero value for nil. The
+// shells pass it as any: a conversion to an interface with methods would be code of each instance.
+func destOf(dst any) (d dest) {
+	given, ok := dst.(interface{ Spec() matrix.Spec })
+	if !ok {
 		return d
 	}
-	s := dst.Spec()
+	s := given.Spec()
 	if s.Accum != nil {
 		d.accum = accumulatorOf(&s)
 	}
@@ -220,13 +219,10 @@ func placeOf(m rep.Matrix) matrix.Place {
 	return nil
 }
 
-// operand is a matrix.Operand of any type.
-type operand interface{ Inside() rep.View }
-
-// viewOf returns an operand, the zero value for nil.
-func viewOf(a operand) (v rep.View) {
-	if a != nil {
-		v = a.Inside()
+// viewOf returns a matrix.Operand of any element type, the zero value for nil.
+func viewOf(a any) (v rep.View) {
+	if given, ok := a.(interface{ Inside() rep.View }); ok {
+		v = given.Inside()
 	}
 	return v
 }

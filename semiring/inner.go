@@ -47,23 +47,20 @@ type innerRing struct {
 
 // innerUnary is the inside of a UnaryOp.
 type innerUnary struct {
-	k          *cpu.Unary
-	name, cuda string
-	fn         unsafe.Pointer // func(A) C
+	cpu.UnaryOperator
+	fn unsafe.Pointer // func(A) C
 }
 
 // innerIndex is the inside of an IndexOp.
 type innerIndex struct {
-	k          *cpu.Index
-	name, cuda string
-	fn         unsafe.Pointer // func(x A, i, j int) C
+	cpu.IndexOperator
+	fn unsafe.Pointer // func(x A, i, j int) C
 }
 
 // innerSelect is the inside of a SelectOp.
 type innerSelect struct {
-	k          *cpu.Predicate
-	name, cuda string
-	fn         unsafe.Pointer // func(x A, i, j int) bool
+	cpu.SelectOperator
+	fn unsafe.Pointer // func(x A, i, j int) bool
 }
 
 // pointerTo returns a function as a pointer, which funcOf turns back: a func is one.
@@ -215,11 +212,11 @@ func (s *innerRing) position() Position { return Position(s.inside().Position())
 func (s *innerRing) valid() bool { return s.inside().Valid() }
 
 //go:noinline
-func (op *innerUnary) loops() *cpu.Unary {
+func (op *innerUnary) inside() *cpu.UnaryOperator {
 	if op == nil {
 		return nil
 	}
-	return op.k
+	return &op.UnaryOperator
 }
 
 //go:noinline
@@ -227,7 +224,7 @@ func (op *innerUnary) title() string {
 	if op == nil {
 		return ""
 	}
-	return op.name
+	return op.Name
 }
 
 //go:noinline
@@ -235,31 +232,31 @@ func (op *innerUnary) text() string {
 	if op == nil {
 		return ""
 	}
-	return op.cuda
+	return op.CUDA
 }
 
-// withMap returns a copy of op with the loop of k.
+// withMap returns a copy of op with the loop of k. An operator that is not valid stays so.
 //
 //go:noinline
 func (op *innerUnary) withMap(k *cpu.Unary) *innerUnary {
-	c := innerUnary{}
-	if op != nil {
-		c = *op
+	if !op.valid() {
+		return op
 	}
-	k.User = c.k == nil || c.k.User
-	c.k = k
+	c := *op
+	k.User = c.User
+	c.Unary = k
 	return &c
 }
 
 //go:noinline
-func (op *innerUnary) valid() bool { return op != nil && op.k != nil && op.fn != nil }
+func (op *innerUnary) valid() bool { return op != nil && op.Unary != nil }
 
 //go:noinline
-func (op *innerIndex) loops() *cpu.Index {
+func (op *innerIndex) inside() *cpu.IndexOperator {
 	if op == nil {
 		return nil
 	}
-	return op.k
+	return &op.IndexOperator
 }
 
 //go:noinline
@@ -267,7 +264,7 @@ func (op *innerIndex) title() string {
 	if op == nil {
 		return ""
 	}
-	return op.name
+	return op.Name
 }
 
 //go:noinline
@@ -275,21 +272,21 @@ func (op *innerIndex) text() string {
 	if op == nil {
 		return ""
 	}
-	return op.cuda
+	return op.CUDA
 }
 
 //go:noinline
-func (op *innerIndex) usesValue() bool { return op != nil && op.k != nil && op.k.UsesValue }
+func (op *innerIndex) usesValue() bool { return op.valid() && op.UsesValue }
 
 //go:noinline
-func (op *innerIndex) valid() bool { return op != nil && op.fn != nil }
+func (op *innerIndex) valid() bool { return op != nil && op.Index != nil }
 
 //go:noinline
-func (op *innerSelect) loops() *cpu.Predicate {
+func (op *innerSelect) inside() *cpu.SelectOperator {
 	if op == nil {
 		return nil
 	}
-	return op.k
+	return &op.SelectOperator
 }
 
 //go:noinline
@@ -297,7 +294,7 @@ func (op *innerSelect) title() string {
 	if op == nil {
 		return ""
 	}
-	return op.name
+	return op.Name
 }
 
 //go:noinline
@@ -305,15 +302,15 @@ func (op *innerSelect) text() string {
 	if op == nil {
 		return ""
 	}
-	return op.cuda
+	return op.CUDA
 }
 
 //go:noinline
 func (op *innerSelect) keeps(x cpu.Values, i, j int) bool {
 	keep := []uint8{0}
-	op.k.Keep(keep, x, i, nil, j, false)
+	op.SelectOperator.Keep(keep, x, i, nil, j, false)
 	return keep[0] != 0
 }
 
 //go:noinline
-func (op *innerSelect) valid() bool { return op != nil && op.k != nil }
+func (op *innerSelect) valid() bool { return op != nil && op.Predicate != nil }

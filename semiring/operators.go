@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -210,8 +211,8 @@ func NewUnary[A, C any](name string, f func(A) C, cuda ...string) UnaryOp[A, C] 
 //
 //go:noinline
 func userUnary(op *innerUnary) *innerUnary {
-	if op.k != nil {
-		op.k.User = true
+	if op.Unary != nil {
+		op.User = true
 	}
 	return op
 }
@@ -219,7 +220,7 @@ func userUnary(op *innerUnary) *innerUnary {
 // newUnary is NewUnary for the operators of this package.
 func newUnary[A, C any](name string, f func(A) C, cuda string) *innerUnary {
 	if f == nil {
-		return &innerUnary{name: name, cuda: cuda}
+		return &innerUnary{UnaryOperator: cpu.UnaryOperator{Name: name, CUDA: cuda}}
 	}
 	return mapping(name, f, cuda, func(c []C, a []A) { MapFn(c, a, f) })
 }
@@ -227,7 +228,7 @@ func newUnary[A, C any](name string, f func(A) C, cuda string) *innerUnary {
 // mapping is newUnary with the loop of the operator.
 func mapping[A, C any](name string, f func(A) C, cuda string, loop func(c []C, a []A)) *innerUnary {
 	k := &cpu.UnaryOf[A, C]{Map: loop}
-	return &innerUnary{k.Untyped(), name, cuda, pointerTo(f)}
+	return &innerUnary{cpu.UnaryOperator{Unary: k.Untyped(), Name: name, CUDA: cuda}, pointerTo(f)}
 }
 
 // WithMap returns the operator with loop as its inner loop c[p] = f(a[p]): write it as a call of
@@ -240,8 +241,8 @@ func (op UnaryOp[A, C]) WithMap(loop func(c []C, a []A)) UnaryOp[A, C] {
 	return UnaryOp[A, C]{in: op.in.withMap(k.Untyped())}
 }
 
-// Inside returns the loops for the packages of this module; see [Semiring.Inside].
-func (op UnaryOp[A, C]) Inside() *cpu.Unary { return op.in.loops() }
+// Inside returns the operator for the packages of this module; see [Semiring.Inside].
+func (op UnaryOp[A, C]) Inside() *cpu.UnaryOperator { return op.in.inside() }
 
 // Name returns the operator's name.
 func (op UnaryOp[A, C]) Name() string { return op.in.title() }
@@ -279,31 +280,31 @@ func NewIndex[A, C any](name string, f func(x A, i, j int) C, cuda ...string) In
 }
 
 func newIndex[A, C any](name string, f func(x A, i, j int) C, cuda string) *innerIndex {
-	k := &cpu.IndexOf[A, C]{UsesValue: true}
-	if f != nil {
-		k.Map = func(c []C, a []A, i int, ci []int32, j0 int, swap bool) {
-			var x A
-			for p := range c {
-				j := j0 + p
-				if ci != nil {
-					j = int(ci[p])
-				}
-				if a != nil {
-					x = a[p]
-				}
-				if swap {
-					c[p] = f(x, j, i)
-				} else {
-					c[p] = f(x, i, j)
-				}
+	if f == nil {
+		return &innerIndex{IndexOperator: cpu.IndexOperator{Name: name, CUDA: cuda}}
+	}
+	k := &cpu.IndexOf[A, C]{UsesValue: true, Map: func(c []C, a []A, i int, ci []int32, j0 int, swap bool) {
+		var x A
+		for p := range c {
+			j := j0 + p
+			if ci != nil {
+				j = int(ci[p])
+			}
+			if a != nil {
+				x = a[p]
+			}
+			if swap {
+				c[p] = f(x, j, i)
+			} else {
+				c[p] = f(x, i, j)
 			}
 		}
-	}
-	return &innerIndex{k.Untyped(), name, cuda, pointerTo(f)}
+	}}
+	return &innerIndex{cpu.IndexOperator{Index: k.Untyped(), Name: name, CUDA: cuda}, pointerTo(f)}
 }
 
-// Inside returns the loops for the packages of this module; see [Semiring.Inside].
-func (op IndexOp[A, C]) Inside() *cpu.Index { return op.in.loops() }
+// Inside returns the operator for the packages of this module; see [Semiring.Inside].
+func (op IndexOp[A, C]) Inside() *cpu.IndexOperator { return op.in.inside() }
 
 // Name returns the operator's name.
 func (op IndexOp[A, C]) Name() string { return op.in.title() }
@@ -341,7 +342,7 @@ type SelectOp[A any] struct {
 // is not Valid.
 func NewSelect[A any](name string, f func(x A, i, j int) bool, cuda ...string) SelectOp[A] {
 	if f == nil {
-		return SelectOp[A]{in: &innerSelect{name: name, cuda: textOf(cuda)}}
+		return SelectOp[A]{in: selecting(nil, name, textOf(cuda), nil)}
 	}
 	k := &cpu.PredicateOf[A]{UsesValue: true, User: true, Keep: func(keep []uint8, a []A, i int, ci []int32, j0 int, swap bool) {
 		var x A
@@ -360,11 +361,16 @@ func NewSelect[A any](name string, f func(x A, i, j int) bool, cuda ...string) S
 			}
 		}
 	}}
-	return SelectOp[A]{in: &innerSelect{name: name, cuda: textOf(cuda), fn: pointerTo(f), k: k.Untyped()}}
+	return SelectOp[A]{in: selecting(k.Untyped(), name, textOf(cuda), pointerTo(f))}
 }
 
-// Inside returns the loops for the packages of this module; see [Semiring.Inside].
-func (op SelectOp[A]) Inside() *cpu.Predicate { return op.in.loops() }
+// selecting returns a predicate, its names and its function, which may be nil.
+func selecting(k *cpu.Predicate, name, cuda string, fn unsafe.Pointer) *innerSelect {
+	return &innerSelect{cpu.SelectOperator{Predicate: k, Name: name, CUDA: cuda}, fn}
+}
+
+// Inside returns the predicate for the packages of this module; see [Semiring.Inside].
+func (op SelectOp[A]) Inside() *cpu.SelectOperator { return op.in.inside() }
 
 // Name returns the operator's name.
 func (op SelectOp[A]) Name() string { return op.in.title() }
@@ -376,10 +382,10 @@ func (op SelectOp[A]) CUDA() string { return op.in.text() }
 // Bound returns the value that the predicate compares entries with, if there is one. The CUDA form
 // does not contain it, so that one kernel serves all values.
 func (op SelectOp[A]) Bound() (y A, ok bool) {
-	if op.in == nil || op.in.k == nil || op.in.k.Bound == nil {
+	if !op.in.valid() || op.in.SelectOperator.Bound == nil {
 		return y, false
 	}
-	return *(*A)(op.in.k.Bound), true
+	return *(*A)(op.in.SelectOperator.Bound), true
 }
 
 // Keep reports whether the predicate keeps the entry x at row i, column j. One that is not Valid

@@ -15,7 +15,7 @@ func Identity[T any]() UnaryOp[T, T] {
 
 func newIdentity[T any]() *innerUnary {
 	op := mapping("identity", func(x T) T { return x }, "x", func(c, a []T) { copy(c, a) })
-	op.k.Copies = true
+	op.Copies = true
 	return op
 }
 
@@ -145,7 +145,7 @@ func DiagIndex[A any, C Integer](k C) IndexOp[A, C] {
 // byPosition returns an operator that does not read the value.
 func byPosition[A, C any](name string, f func(_ A, i, j int) C, cuda string) IndexOp[A, C] {
 	op := newIndex(name, f, cuda)
-	op.k.UsesValue = false
+	op.UsesValue = false
 	return IndexOp[A, C]{in: op}
 }
 
@@ -166,7 +166,7 @@ func positional(name, cuda string, f func(i, j int) bool) *innerSelect {
 			}
 		}
 	}
-	return &innerSelect{name: name, cuda: cuda, k: &cpu.Predicate{Keep: keep}}
+	return selecting(&cpu.Predicate{Keep: keep}, name, cuda, nil)
 }
 
 // band returns the predicate lo ≤ j−i ≤ hi.
@@ -175,7 +175,7 @@ func positional(name, cuda string, f func(i, j int) bool) *innerSelect {
 func band(name, cuda string, lo, hi int) *innerSelect {
 	lo, hi = min(max(lo, -noLimit), noLimit), min(max(hi, -noLimit), noLimit) // rows + limits must not overflow
 	op := positional(name, cuda, func(i, j int) bool { return lo <= j-i && j-i <= hi })
-	op.k.Band, op.k.Lo, op.k.Hi = true, int64(lo), int64(hi)
+	op.Band, op.Lo, op.Hi = true, int64(lo), int64(hi)
 	return op
 }
 
@@ -242,7 +242,7 @@ type valueTest[A any] struct {
 func byValue[A any](name, cuda string, y A) *valueTest[A] {
 	t := &valueTest[A]{k: cpu.Predicate{UsesValue: true, ByValue: true}, y: y}
 	t.k.Bound = cpu.Value(&t.y)
-	t.in = innerSelect{name: name, cuda: cuda, k: &t.k}
+	t.in.SelectOperator = cpu.SelectOperator{Predicate: &t.k, Name: name, CUDA: cuda}
 	return t
 }
 

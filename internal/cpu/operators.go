@@ -13,6 +13,24 @@ type Operator struct {
 // Valid reports whether the operator applies to two values.
 func (op *Operator) Valid() bool { return op != nil && op.Binary != nil && op.Position == 0 }
 
+// UnaryOperator is a unary operator.
+type UnaryOperator struct {
+	*Unary            // nil of an operator without a function
+	Name, CUDA string // CUDA is an expression in x, or ""
+}
+
+// IndexOperator is an operator of values and positions.
+type IndexOperator struct {
+	*Index            // nil of an operator without a function
+	Name, CUDA string // CUDA is an expression in x, i and j, or ""
+}
+
+// SelectOperator is a predicate.
+type SelectOperator struct {
+	*Predicate        // nil of a predicate without a function
+	Name, CUDA string // CUDA is an expression in x, i, j and y, which is its bound, or ""
+}
+
 // Sum is a monoid.
 type Sum struct {
 	*Monoid            // nil of one that is not valid
