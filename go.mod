@@ -13,7 +13,6 @@ require (
 )
 
 require (
-	codeberg.org/go-fonts/liberation v0.5.0
 	github.com/ebitengine/purego v0.11.3
 	github.com/klauspost/pgzip v1.3.0
 	github.com/spf13/pflag v1.0.9
@@ -24,6 +23,7 @@ require (
 )
 
 require (
+	codeberg.org/go-fonts/liberation v0.5.0 // indirect
 	codeberg.org/go-latex/latex v0.2.0 // indirect
 	codeberg.org/go-pdf/fpdf v0.11.1 // indirect
 	git.sr.ht/~sbinet/gg v0.7.0 // indirect

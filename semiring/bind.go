@@ -157,15 +157,26 @@ func operand[A Number, M mulTag](a *A) (x A) {
 	return x
 }
 
-// The functions set… below set the loops of k, which are function literals: for an instance of a
-// generic function that is used as a value, Go compiles a second function, which calls it. None is
-// inlined, since each caller would get a copy of the literals.
+// item returns the item of an operand at p, zero if its operator does not read it: the operand may
+// be nil then. reads is a constant in each instance of a loop, so the test folds away.
+func item[T any](v []T, p int, reads bool) (x T) {
+	if reads {
+		x = v[p]
+	}
+	return x
+}
 
-// setDots sets Dot and DotRows where no function below suits.
+// The functions below make the loops of a semiring, for one choice of Dot and DotRows each. Go
+// compiles every instance that a function names, also in branches that are never taken, so the
+// choice is the caller's. The loops are function literals: for an instance of a generic function
+// that is used as a value, Go compiles a second function, which calls it. None of these functions
+// is inlined, since each caller would get a copy of the literals.
+
+// kernels: no case of those below.
 //
 //go:noinline
-func setDots[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
-	k.Dot = func(y *C, ci []int32, av []A, x []B) {
+func kernels[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
+	dot := func(y *C, ci []int32, av []A, x []B) {
 		var a A
 		var b B
 		s := *y
@@ -200,8 +211,7 @@ func setDots[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
 		}
 		*y = s
 	}
-	dot := k.Dot
-	k.DotRows = func(y []C, id *C, ptr []int64, ci []int32, av []A, x []B) {
+	return rest[A, B, C, P, M](dot, func(y []C, id *C, ptr []int64, ci []int32, av []A, x []B) {
 		ptr = ptr[:len(y)+1]
 		for i := range y {
 			lo, hi := ptr[i], ptr[i+1]
@@ -212,35 +222,32 @@ func setDots[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
 				dot(&y[i], ci[lo:hi], nil, x)
 			}
 		}
-	}
+	})
 }
 
-// setChoice sets them for min and max of operators that read both operands.
+// choosing: min or max of integers, of an operator that reads both operands.
 //
 //go:noinline
-func setChoice[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
-	k.Dot = func(y *C, ci []int32, av []A, x []B) {
+func choosing[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
+	return rest[A, B, C, P, M](func(y *C, ci []int32, av []A, x []B) {
 		*y = dotBest[A, B, C, P, M](*y, ci, av, x)
-	}
-	k.DotRows = func(y []C, identity *C, ptr []int64, ci []int32, av []A, x []B) {
+	}, func(y []C, identity *C, ptr []int64, ci []int32, av []A, x []B) {
 		ptr = ptr[:len(y)+1]
 		id := *identity
 		for i := range y {
 			lo, hi := ptr[i], ptr[i+1]
 			y[i] = dotBest[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x)
 		}
-	}
+	})
 }
 
-// setChoiceFloats is setChoice for floats. Its DotRows uses dotBits until a row has no valid
-// result.
+// choosingFloats: choosing for floats. Its DotRows uses dotBits until a row has no valid result.
 //
 //go:noinline
-func setChoiceFloats[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
-	k.Dot = func(y *C, ci []int32, av []A, x []B) {
+func choosingFloats[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
+	return rest[A, B, C, P, M](func(y *C, ci []int32, av []A, x []B) {
 		*y = dotBest[A, B, C, P, M](*y, ci, av, x)
-	}
-	k.DotRows = func(y []C, identity *C, ptr []int64, ci []int32, av []A, x []B) {
+	}, func(y []C, identity *C, ptr []int64, ci []int32, av []A, x []B) {
 		ptr = ptr[:len(y)+1]
 		id := *identity
 		byBits := true
@@ -253,245 +260,134 @@ func setChoiceFloats[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, 
 			}
 			y[i] = dotBest[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x)
 		}
-	}
+	})
 }
 
-// setSums sets them for plus, times and lxor of operators that read both operands.
+// summing: plus, times or lxor, of an operator that reads both operands.
 //
 //go:noinline
-func setSums[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
-	k.Dot = func(y *C, ci []int32, av []A, x []B) {
+func summing[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
+	return rest[A, B, C, P, M](func(y *C, ci []int32, av []A, x []B) {
 		*y = dot4[A, B, C, P, M](*y, ci, av, x)
-	}
-	k.DotRows = func(y []C, identity *C, ptr []int64, ci []int32, av []A, x []B) {
+	}, func(y []C, identity *C, ptr []int64, ci []int32, av []A, x []B) {
 		ptr = ptr[:len(y)+1]
 		id := *identity
 		for i := range y {
 			lo, hi := ptr[i], ptr[i+1]
 			y[i] = dot4[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x)
 		}
-	}
+	})
 }
 
-// setGathers sets them for plus and times of operators that read y alone.
+// gathering: plus or times of second.
 //
 //go:noinline
-func setGathers[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
-	k.Dot = func(y *C, ci []int32, _ []A, x []B) {
+func gathering[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
+	return rest[A, B, C, P, M](func(y *C, ci []int32, _ []A, x []B) {
 		*y = gather4[A, B, C, P, M](*y, ci, x)
-	}
-	k.DotRows = func(y []C, identity *C, ptr []int64, ci []int32, _ []A, x []B) {
+	}, func(y []C, identity *C, ptr []int64, ci []int32, _ []A, x []B) {
 		ptr = ptr[:len(y)+1]
 		id := *identity
 		for i := range y {
 			y[i] = gather4[A, B, C, P, M](id, ci[ptr[i]:ptr[i+1]], x)
 		}
-	}
+	})
 }
 
-// setPresent sets DotPresent.
-//
-//go:noinline
-func setPresent[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
-	k.DotPresent = func(y *C, ci []int32, av []A, x []B, present []uint8) bool {
-		var a A
-		var b B
-		s := *y
-		hit := uint8(0)
-		switch {
-		case counts[P, M]():
-			var n int64 // four a step: .85 of the time, triangles of R-MAT 18
-			for ; len(ci) >= 4; ci = ci[4:] {
-				n += int64(present[ci[0]]) + int64(present[ci[1]]) + int64(present[ci[2]]) + int64(present[ci[3]])
-			}
-			for _, j := range ci {
-				n += int64(present[j])
-			}
-			*y = s + C(n)
-			return n != 0
-		case readsX[M]() && readsY[M]():
-			av = av[:len(ci)]
-			for p, j := range ci {
-				if present[j] != 0 {
-					s, hit = add[C, P](s, mul[A, B, C, M](av[p], x[j])), 1
-					if settled[C, P](s) {
-						break
-					}
-				}
-			}
-		case readsX[M]():
-			av = av[:len(ci)]
-			for p, j := range ci {
-				if present[j] != 0 {
-					s, hit = add[C, P](s, mul[A, B, C, M](av[p], b)), 1
-				}
-			}
-		case readsY[M]():
-			for _, j := range ci {
-				if present[j] != 0 {
-					s, hit = add[C, P](s, mul[A, B, C, M](a, x[j])), 1
-					if settled[C, P](s) {
-						break
-					}
-				}
-			}
-		default:
-			for _, j := range ci {
-				if present[j] != 0 {
-					s, hit = add[C, P](s, mul[A, B, C, M](a, b)), 1
-					if settled[C, P](s) {
-						break
-					}
-				}
-			}
-		}
-		*y = s
-		return hit != 0
+// ones returns the sum of present at the indices.
+func ones(ci []int32, present []uint8) (n int64) {
+	for _, j := range ci {
+		n += int64(present[j])
 	}
+	return n
 }
 
-// setDense sets Axpy and Products.
+// dotLoop and rowsLoop are the types of Dot and DotRows.
+type (
+	dotLoop[A, B, C any]  = func(y *C, ci []int32, av []A, x []B)
+	rowsLoop[A, B, C any] = func(y []C, id *C, ptr []int64, ci []int32, av []A, x []B)
+)
+
+// rest returns two loops and those that all semirings have alike, without their types.
 //
 //go:noinline
-func setDense[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
-	k.Axpy = func(y []C, a *A, b []B) {
-		var zero B
-		x := operand[A, M](a)
-		if !readsY[M]() {
+func rest[A, B, C Number, P addTag, M mulTag](dot dotLoop[A, B, C], rows rowsLoop[A, B, C]) cpu.Kernels {
+	k := cpu.KernelsOf[A, B, C]{
+		Dot: dot, DotRows: rows,
+		DotPresent: func(y *C, ci []int32, av []A, x []B, present []uint8) bool {
+			if counts[P, M]() {
+				var n int64 // four a step: .85 of the time, triangles of R-MAT 18
+				for ; len(ci) >= 4; ci = ci[4:] {
+					n += int64(present[ci[0]]) + int64(present[ci[1]]) + int64(present[ci[2]]) + int64(present[ci[3]])
+				}
+				n += ones(ci, present)
+				*y += C(n)
+				return n != 0
+			}
+			s, hit := *y, uint8(0)
+			if readsX[M]() {
+				av = av[:len(ci)]
+			}
+			for p, j := range ci {
+				if present[j] != 0 {
+					s, hit = add[C, P](s, mul[A, B, C, M](item(av, p, readsX[M]()), item(x, int(j), readsY[M]()))), 1
+					if settled[C, P](s) {
+						break
+					}
+				}
+			}
+			*y = s
+			return hit != 0
+		},
+		Axpy: func(y []C, a *A, b []B) {
+			x := operand[A, M](a)
+			if readsY[M]() {
+				y = y[:len(b)]
+			}
 			for p := range y {
-				y[p] = add[C, P](y[p], mul[A, B, C, M](x, zero))
+				y[p] = add[C, P](y[p], mul[A, B, C, M](x, item(b, p, readsY[M]())))
 			}
-			return
-		}
-		y = y[:len(b)]
-		for p, v := range b {
-			y[p] = add[C, P](y[p], mul[A, B, C, M](x, v))
-		}
-	}
-
-	k.Products = func(out []C, at *A, bv []B) {
-		a := operand[A, M](at)
-		if !readsY[M]() {
-			var b B
-			v := mul[A, B, C, M](a, b)
-			for p := range out {
-				out[p] = v
+		},
+		Scatter: func(acc []C, marks []uint64, at *A, ci []int32, bv []B) {
+			a := operand[A, M](at)
+			if readsY[M]() {
+				bv = bv[:len(ci)]
 			}
-			return
-		}
-		out = out[:len(bv)]
-		for p, v := range bv {
-			out[p] = mul[A, B, C, M](a, v)
-		}
-	}
-}
-
-// setScatters sets the loops that write to the columns of a row.
-//
-//go:noinline
-func setScatters[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) {
-	k.Scatter = func(acc []C, marks []uint64, at *A, ci []int32, bv []B) {
-		a := operand[A, M](at)
-		if !readsY[M]() {
-			var b B
-			v := mul[A, B, C, M](a, b)
-			for _, j := range ci {
-				acc[j] = add[C, P](acc[j], v)
+			for p, j := range ci { // without a branch on better, which is mispredicted
+				acc[j] = add[C, P](acc[j], mul[A, B, C, M](a, item(bv, p, readsY[M]())))
 				marks[j>>6] |= 1 << (j & 63)
 			}
-			return
-		}
-		bv = bv[:len(ci)]
-		for p, j := range ci { // without a branch on better, which is mispredicted
-			acc[j] = add[C, P](acc[j], mul[A, B, C, M](a, bv[p]))
-			marks[j>>6] |= 1 << (j & 63)
-		}
-	}
-
-	k.ScatterMasked = func(acc []C, state []uint8, at *A, ci []int32, bv []B) {
-		a := operand[A, M](at)
-		if !readsY[M]() {
-			var b B
-			v := mul[A, B, C, M](a, b)
-			for _, j := range ci {
+		},
+		ScatterMasked: func(acc []C, state []uint8, at *A, ci []int32, bv []B) {
+			a := operand[A, M](at)
+			if readsY[M]() {
+				bv = bv[:len(ci)]
+			}
+			for p, j := range ci {
 				if state[j] != 0 {
-					acc[j] = add[C, P](acc[j], v)
+					acc[j] = add[C, P](acc[j], mul[A, B, C, M](a, item(bv, p, readsY[M]())))
 					state[j] = 2
 				}
 			}
-			return
-		}
-		bv = bv[:len(ci)]
-		for p, j := range ci {
-			if state[j] != 0 {
-				acc[j] = add[C, P](acc[j], mul[A, B, C, M](a, bv[p]))
-				state[j] = 2
+		},
+		ScatterAll: func(acc []C, at *A, ci []int32, bv []B) {
+			a := operand[A, M](at)
+			if readsY[M]() {
+				bv = bv[:len(ci)]
 			}
-		}
-	}
-
-	k.ScatterAll = func(acc []C, at *A, ci []int32, bv []B) {
-		a := operand[A, M](at)
-		if !readsY[M]() {
-			var b B
-			v := mul[A, B, C, M](a, b)
-			for _, j := range ci {
-				acc[j] = add[C, P](acc[j], v)
+			for p, j := range ci {
+				acc[j] = add[C, P](acc[j], mul[A, B, C, M](a, item(bv, p, readsY[M]())))
 			}
-			return
-		}
-		bv = bv[:len(ci)]
-		for p, j := range ci {
-			acc[j] = add[C, P](acc[j], mul[A, B, C, M](a, bv[p]))
-		}
+		},
+		Products: func(out []C, at *A, bv []B) {
+			a := operand[A, M](at)
+			if readsY[M]() {
+				out = out[:len(bv)]
+			}
+			for p := range out {
+				out[p] = mul[A, B, C, M](a, item(bv, p, readsY[M]()))
+			}
+		},
 	}
-}
-
-// The functions below return the loops of a semiring, for one choice of Dot and DotRows each. Go
-// compiles every instance that a function names, also in branches that are never taken, so the
-// choice is the caller's.
-
-// kernels: no case of those below.
-func kernels[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
-	var k cpu.KernelsOf[A, B, C]
-	setDots[A, B, C, P, M](&k)
-	return rest[A, B, C, P, M](&k)
-}
-
-// summing: plus, times or lxor, of an operator that reads both operands.
-func summing[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
-	var k cpu.KernelsOf[A, B, C]
-	setSums[A, B, C, P, M](&k)
-	return rest[A, B, C, P, M](&k)
-}
-
-// gathering: plus or times of second.
-func gathering[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
-	var k cpu.KernelsOf[A, B, C]
-	setGathers[A, B, C, P, M](&k)
-	return rest[A, B, C, P, M](&k)
-}
-
-// choosing: min or max of integers, of an operator that reads both operands.
-func choosing[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
-	var k cpu.KernelsOf[A, B, C]
-	setChoice[A, B, C, P, M](&k)
-	return rest[A, B, C, P, M](&k)
-}
-
-// choosingFloats: choosing for floats.
-func choosingFloats[A, B, C Number, P addTag, M mulTag]() cpu.Kernels {
-	var k cpu.KernelsOf[A, B, C]
-	setChoiceFloats[A, B, C, P, M](&k)
-	return rest[A, B, C, P, M](&k)
-}
-
-// rest sets the loops other than Dot and DotRows, and returns k without its types.
-//
-//go:noinline
-func rest[A, B, C Number, P addTag, M mulTag](k *cpu.KernelsOf[A, B, C]) cpu.Kernels {
-	setPresent[A, B, C, P, M](k)
-	setDense[A, B, C, P, M](k)
-	setScatters[A, B, C, P, M](k)
-	return *(*cpu.Kernels)(unsafe.Pointer(k))
+	return k.Untyped()
 }

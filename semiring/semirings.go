@@ -1,6 +1,9 @@
 package semiring
 
 import (
+	"math"
+	"unsafe"
+
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -288,143 +291,138 @@ func LxorLand() Semiring[bool, bool, bool] {
 // LxnorLor is the dual of [LxorLand].
 func LxnorLor() Semiring[bool, bool, bool] { return New(Lxnor(), Lor()) }
 
-// anyKernels returns the kernels of the any monoid with first (the value of x), second (of y) or
-// pair (one): the first product found settles a sum.
-func anyKernels[A, B, C any](fromX func(A) C, fromY func(B) C, one C) cpu.Kernels {
-	value := func(a *A) C {
-		if fromX != nil {
-			return fromX(*a)
+// The any monoid takes the first product that it finds. Its semirings move values and read no other
+// operand, so that loops over C serve first and pair (anyX) and second (anyY) with any other operand.
+
+// anyX returns the loops of the any monoid with first, or with the value one for every product.
+func anyX[C any](one *C) cpu.Kernels {
+	value := func(a *C) C {
+		if one != nil {
+			return *one
 		}
-		return one
+		return *a
 	}
-	at := func(av []A, p int, x []B, j int32) C {
-		if fromX != nil {
-			return fromX(av[p])
-		}
-		if fromY != nil {
-			return fromY(x[j])
-		}
-		return one
-	}
-	k := cpu.KernelsOf[A, B, C]{
-		Dot: func(y *C, ci []int32, av []A, x []B) {
+	k := cpu.KernelsOf[C, uint8, C]{
+		Dot: func(y *C, ci []int32, av []C, _ []uint8) {
 			if len(ci) > 0 {
-				*y = at(av, 0, x, ci[0])
+				*y = value(unsafe.SliceData(av))
 			}
 		},
-		DotPresent: func(y *C, ci []int32, av []A, x []B, present []uint8) bool {
+		DotPresent: func(y *C, ci []int32, av []C, _, present []uint8) bool {
 			for p, j := range ci {
+				if present[j] == 0 {
+					continue
+				}
+				if one != nil {
+					*y = *one
+				} else {
+					*y = av[p]
+				}
+				return true
+			}
+			return false
+		},
+		Axpy: func(y []C, a *C, _ []uint8) {
+			v := value(a)
+			for p := range y {
+				y[p] = v
+			}
+		},
+		Scatter: func(acc []C, marks []uint64, a *C, ci []int32, _ []uint8) {
+			v := value(a)
+			for _, j := range ci {
+				acc[j] = v
+				marks[j>>6] |= 1 << (j & 63)
+			}
+		},
+		ScatterMasked: func(acc []C, state []uint8, a *C, ci []int32, _ []uint8) {
+			v := value(a)
+			for _, j := range ci {
+				if state[j] != 0 {
+					acc[j], state[j] = v, 2
+				}
+			}
+		},
+		ScatterAll: func(acc []C, a *C, ci []int32, _ []uint8) {
+			v := value(a)
+			for _, j := range ci {
+				acc[j] = v
+			}
+		},
+		Products: func(out []C, a *C, _ []uint8) {
+			v := value(a)
+			for p := range out {
+				out[p] = v
+			}
+		},
+	}
+	return k.Untyped()
+}
+
+// anyY returns the loops of the any monoid with second.
+func anyY[C any]() cpu.Kernels {
+	k := cpu.KernelsOf[uint8, C, C]{
+		Dot: func(y *C, ci []int32, _ []uint8, x []C) {
+			if len(ci) > 0 {
+				*y = x[ci[0]]
+			}
+		},
+		DotPresent: func(y *C, ci []int32, _ []uint8, x []C, present []uint8) bool {
+			for _, j := range ci {
 				if present[j] != 0 {
-					*y = at(av, p, x, j)
+					*y = x[j]
 					return true
 				}
 			}
 			return false
 		},
-	}
-	if fromY != nil {
-		k.Axpy = func(y []C, _ *A, b []B) { MapFn(y, b, fromY) }
-		k.Scatter = func(acc []C, marks []uint64, _ *A, ci []int32, bv []B) {
+		Axpy: func(y []C, _ *uint8, b []C) { copy(y, b) },
+		Scatter: func(acc []C, marks []uint64, _ *uint8, ci []int32, bv []C) {
 			for p, j := range ci {
-				acc[j] = fromY(bv[p])
+				acc[j] = bv[p]
 				marks[j>>6] |= 1 << (j & 63)
 			}
-		}
-		k.ScatterMasked = func(acc []C, state []uint8, _ *A, ci []int32, bv []B) {
+		},
+		ScatterMasked: func(acc []C, state []uint8, _ *uint8, ci []int32, bv []C) {
 			for p, j := range ci {
 				if state[j] != 0 {
-					acc[j] = fromY(bv[p])
-					state[j] = 2
+					acc[j], state[j] = bv[p], 2
 				}
 			}
-		}
-		k.ScatterAll = func(acc []C, _ *A, ci []int32, bv []B) {
+		},
+		ScatterAll: func(acc []C, _ *uint8, ci []int32, bv []C) {
 			for p, j := range ci {
-				acc[j] = fromY(bv[p])
+				acc[j] = bv[p]
 			}
-		}
-		k.Products = func(out []C, _ *A, bv []B) { MapFn(out, bv, fromY) }
-		return k.Untyped()
-	}
-	k.Axpy = func(y []C, a *A, _ []B) {
-		v := value(a)
-		for p := range y {
-			y[p] = v
-		}
-	}
-	k.Scatter = func(acc []C, marks []uint64, a *A, ci []int32, _ []B) {
-		v := value(a)
-		for _, j := range ci {
-			acc[j] = v
-			marks[j>>6] |= 1 << (j & 63)
-		}
-	}
-	k.ScatterMasked = func(acc []C, state []uint8, a *A, ci []int32, _ []B) {
-		v := value(a)
-		for _, j := range ci {
-			if state[j] != 0 {
-				acc[j] = v
-				state[j] = 2
-			}
-		}
-	}
-	k.ScatterAll = func(acc []C, a *A, ci []int32, _ []B) {
-		v := value(a)
-		for _, j := range ci {
-			acc[j] = v
-		}
-	}
-	k.Products = func(out []C, a *A, _ []B) {
-		v := value(a)
-		for p := range out {
-			out[p] = v
-		}
+		},
+		Products: func(out []C, _ *uint8, bv []C) { copy(out, bv) },
 	}
 	return k.Untyped()
 }
 
-func anyOf[A, B, C any](
-	add *innerMonoid, mul *innerBinary, fromX func(A) C, fromY func(B) C, one C,
-) *innerRing {
-	return bound(add, mul, anyKernels(fromX, fromY, one), anyKernels(fromY, fromX, one))
-}
-
 // anyFirst and anySecond are AnyFirst and AnySecond of numbers, for positional semirings.
 var (
-	anyFirst  = ringTable{make: func(k kind) *innerRing { return anyFirstOf(k) }}
-	anySecond = ringTable{make: func(k kind) *innerRing { return anySecondOf(k) }}
+	anyFirst = ringTable{make: func(k kind) *innerRing {
+		x, y := anyLoops(k)
+		return bound(sumAny.at(k), boolFirst.at(k), x, y)
+	}}
+	anySecond = ringTable{make: func(k kind) *innerRing {
+		x, y := anyLoops(k)
+		return bound(sumAny.at(k), boolSecond.at(k), y, x)
+	}}
 )
 
-func anyFirstOf(k kind) *innerRing {
+// anyLoops returns the loops of any with first and second, for the values of a size.
+func anyLoops(k kind) (x, y cpu.Kernels) {
 	switch k.plain() {
 	case kindInt8:
-		return newAnyFirst[int8](sumAny.at(k), boolFirst.at(k))
+		return anyX[uint8](nil), anyY[uint8]()
 	case kindInt16:
-		return newAnyFirst[int16](sumAny.at(k), boolFirst.at(k))
-	case kindInt32:
-		return newAnyFirst[int32](sumAny.at(k), boolFirst.at(k))
-	case kindInt64:
-		return newAnyFirst[int64](sumAny.at(k), boolFirst.at(k))
-	case kindFloat32:
-		return newAnyFirst[float32](sumAny.at(k), boolFirst.at(k))
+		return anyX[uint16](nil), anyY[uint16]()
+	case kindInt32, kindFloat32:
+		return anyX[uint32](nil), anyY[uint32]()
 	}
-	return newAnyFirst[float64](sumAny.at(k), boolFirst.at(k))
-}
-
-func anySecondOf(k kind) *innerRing {
-	switch k.plain() {
-	case kindInt8:
-		return newAnySecond[int8](sumAny.at(k), boolSecond.at(k))
-	case kindInt16:
-		return newAnySecond[int16](sumAny.at(k), boolSecond.at(k))
-	case kindInt32:
-		return newAnySecond[int32](sumAny.at(k), boolSecond.at(k))
-	case kindInt64:
-		return newAnySecond[int64](sumAny.at(k), boolSecond.at(k))
-	case kindFloat32:
-		return newAnySecond[float32](sumAny.at(k), boolSecond.at(k))
-	}
-	return newAnySecond[float64](sumAny.at(k), boolSecond.at(k))
+	return anyX[uint64](nil), anyY[uint64]()
 }
 
 // AnyPair returns one where a sum has a term: reachability over patterns.
@@ -432,46 +430,37 @@ func AnyPair[C Element]() Semiring[bool, bool, C] {
 	return Semiring[bool, bool, C]{in: anyPair.at(elementKind[C]())}
 }
 
-var anyPair = ringTable{make: func(k kind) *innerRing { return anyPairOf(k) }}
+var anyPair = ringTable{make: func(k kind) *innerRing {
+	return commuting(sumAny.at(k), boolPair.at(k), anyOnes(k))
+}}
 
-func anyPairOf(k kind) *innerRing {
+// anyOnes returns the loops of any with pair: the bits of 1.
+func anyOnes(k kind) cpu.Kernels {
 	switch k.plain() {
 	case kindInt8: // and bool
-		return newAnyPair[int8](k)
+		return anyX(new(uint8(1)))
 	case kindInt16:
-		return newAnyPair[int16](k)
+		return anyX(new(uint16(1)))
 	case kindInt32:
-		return newAnyPair[int32](k)
+		return anyX(new(uint32(1)))
 	case kindInt64:
-		return newAnyPair[int64](k)
+		return anyX(new(uint64(1)))
 	case kindFloat32:
-		return newAnyPair[float32](k)
+		return anyX(new(math.Float32bits(1)))
 	}
-	return newAnyPair[float64](k)
-}
-
-func newAnyPair[C Number](k kind) *innerRing {
-	return anyOf[bool, bool, C](sumAny.at(k), boolPair.at(k), nil, nil, 1)
+	return anyX(new(math.Float64bits(1)))
 }
 
 // AnyFirst returns the value of the first operand in any one term; the second is a pattern.
 func AnyFirst[T comparable]() Semiring[T, bool, T] {
 	return Semiring[T, bool, T]{in: once[keyAnyOf[mulFirst, T, bool, T]](func() *innerRing {
-		return newAnyFirst[T](once[keyAny[T]](newAny[T]), once[keyFirst[T, bool]](newFirst[T, bool]))
+		return bound(once[keyAny[T]](newAny[T]), once[keyFirst[T, bool]](newFirst[T, bool]), anyX[T](nil), anyY[T]())
 	})}
-}
-
-func newAnyFirst[T comparable](add *innerMonoid, mul *innerBinary) *innerRing {
-	return anyOf[T, bool](add, mul, func(x T) T { return x }, nil, *new(T))
 }
 
 // AnySecond returns the value of the second operand in any one term; the first is a pattern.
 func AnySecond[T comparable]() Semiring[bool, T, T] {
 	return Semiring[bool, T, T]{in: once[keyAnyOf[mulSecond, bool, T, T]](func() *innerRing {
-		return newAnySecond[T](once[keyAny[T]](newAny[T]), once[keySecond[bool, T]](newSecond[bool, T]))
+		return bound(once[keyAny[T]](newAny[T]), once[keySecond[bool, T]](newSecond[bool, T]), anyY[T](), anyX[T](nil))
 	})}
-}
-
-func newAnySecond[T comparable](add *innerMonoid, mul *innerBinary) *innerRing {
-	return anyOf[bool, T](add, mul, nil, func(y T) T { return y }, *new(T))
 }

@@ -7,8 +7,8 @@ import (
 	"math"
 	"sync"
 
-	"codeberg.org/go-fonts/liberation/liberationserifregular"
 	"golang.org/x/image/font"
+	"golang.org/x/image/font/gofont/goregular"
 	"golang.org/x/image/font/opentype"
 	"golang.org/x/image/math/fixed"
 	"golang.org/x/image/vector"
@@ -178,9 +178,9 @@ func (c *canvas) height(size float64) float64 {
 	return float64(m.Ascent+m.Descent) / 64
 }
 
-// serif is the font of all texts.
-var serif = sync.OnceValue(func() *opentype.Font {
-	f, err := opentype.Parse(liberationserifregular.TTF)
+// goFont is the font of all texts.
+var goFont = sync.OnceValue(func() *opentype.Font {
+	f, err := opentype.Parse(goregular.TTF)
 	if err != nil {
 		panic(err) // the tests draw texts
 	}
@@ -191,7 +191,7 @@ func (c *canvas) face(size float64) font.Face {
 	face := c.faces[size]
 	if face == nil {
 		var err error
-		if face, err = opentype.NewFace(serif(), &opentype.FaceOptions{Size: size, DPI: 72 * perPoint}); err != nil {
+		if face, err = opentype.NewFace(goFont(), &opentype.FaceOptions{Size: size, DPI: 72 * perPoint}); err != nil {
 			panic(err)
 		}
 		c.faces[size] = face
