@@ -10,7 +10,8 @@ import (
 )
 
 // Equal reports whether a and b have the same shape and the same entries. It ignores their formats.
-// NaN differs from NaN, as in Go. Equal takes O(entries) time.
+// NaN differs from NaN, as in Go, and so do values for which == panics: interfaces that hold slices,
+// maps or functions. Equal takes O(entries) time.
 func (a *Matrix[T]) Equal(b *Matrix[T]) bool {
 	return coreOf(a).equal(coreOf(b))
 }

@@ -3,6 +3,7 @@ package sparse
 import (
 	"math/bits"
 	"reflect"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -83,6 +84,7 @@ type Type struct {
 	// Copier is CopyOrTrue, as a function that exists already.
 	Copier  func(dst, src Values)
 	anyBits bool // every bit pattern is a value, also of Go: not of bool
+	partial bool // == panics for some values, which interfaces hold
 	key     key
 	under   *Type // see Under
 	loops   loops
@@ -228,6 +230,7 @@ func describe(k key, of any, loops loops, two Values) *Type {
 			d.Class = Bytes16
 		}
 	}
+	d.partial = holdsInterface(t)
 	d.Copier = d.CopyOrTrue
 	d.under = d
 	if u := underOf(t); u != nil {
@@ -245,6 +248,24 @@ func describe(k key, of any, loops loops, two Values) *Type {
 		v.SetFloat(1)
 	}
 	return remember(d)
+}
+
+// holdsInterface reports whether a value of a type has an interface in itself: == panics if it holds
+// a slice, a map or a function.
+func holdsInterface(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Interface:
+		return true
+	case reflect.Array:
+		return holdsInterface(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if holdsInterface(t.Field(i).Type) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // underOf returns the built-in type below a type, nil if there is none or it is t itself. int64
@@ -378,15 +399,26 @@ func (t *Type) Clear(v Values) { t.Fill(v, t.Zero) }
 // One returns one value, x[p].
 func (t *Type) One(v Values, p int64) Values { return t.Slice(v, p, p+1) }
 
-// Equal reports whether x and y have the same number of values and these are equal by ==.
-func (t *Type) Equal(x, y Values) bool {
+// Equal reports whether x and y have the same number of values and these are equal by ==. Values
+// for which == panics differ.
+func (t *Type) Equal(x, y Values) (same bool) {
 	if x.n != y.n {
 		return false
 	}
 	if x.n == 0 {
 		return true
 	}
-	_, same := t.loops(equal, x, y, Values{}, Values{})
+	if t.partial {
+		defer func() {
+			if p := recover(); p != nil {
+				if _, ok := p.(runtime.Error); !ok {
+					panic(p)
+				}
+				same = false
+			}
+		}()
+	}
+	_, same = t.loops(equal, x, y, Values{}, Values{})
 	return same
 }
 
