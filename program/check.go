@@ -19,7 +19,7 @@ import (
 //
 // Check is for tests. What holds on all values tried may fail on others.
 func Check[V, E, M comparable](p Program[V, E, M], seed uint64) error {
-	if err := p.check(math.MaxInt); err != nil {
+	if err := p.outline().check(math.MaxInt); err != nil {
 		return err
 	}
 	r := rand.New(rand.NewPCG(seed, 0x9a9))

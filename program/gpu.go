@@ -65,24 +65,19 @@ type programKey struct {
 	part                       bool
 }
 
-// deviceType returns a type as devices have it. It is not inlined: package reflect would compile 60
-// functions in each package that runs a program.
-//
-//go:noinline
-func deviceType(t *sparse.Type) (device.Type, error) { return device.TypeFor(sparse.GoType(t)) }
-
 // textOf turns a program into text. It returns a *ProgramError if a function has no text.
-func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
-	d := &deviceProgram{name: p.name(), active: p.Init.Active, everywhere: p.Everywhere, totals: len(p.Totals),
-		halt: p.Halt, supersteps: p.Supersteps, sends: p.Send.Func != nil, skips: p.Skip.Func != nil, priority: p.Priority.Func != nil,
-		width: p.Width, idempotent: p.Idempotent}
+func textOf(o *outline) (*deviceProgram, error) {
+	d := &deviceProgram{name: o.name, active: o.active, everywhere: o.everywhere, totals: len(o.totals),
+		halt: o.halt, supersteps: o.supersteps, sends: o.send.given, skips: o.skip.given, priority: o.priority.given,
+		width: o.width, idempotent: o.idempotent}
 	var err error
 	fail := func(e error) {
 		if err == nil && e != nil {
 			err = e
 		}
 	}
-	typed := func(part string, t device.Type, e error) device.Type {
+	typed := func(part string, of *sparse.Type) device.Type {
+		t, e := device.TypeFor(sparse.GoType(of))
 		if e != nil {
 			fail(&ProgramError{d.name, part, e.Error(), "or run the program on the host"})
 		}
@@ -94,56 +89,53 @@ func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
 		}
 		return cuda
 	}
-	vt, e := deviceType(sparse.TypeOf[V]())
-	d.state = typed("the state", vt, e)
-	et, e := deviceType(sparse.TypeOf[E]())
-	d.edge = typed("the edge value", et, e)
-	mt, e := deviceType(sparse.TypeOf[M]())
-	d.message = typed("the message", mt, e)
-	first := p.Init.CUDA
-	if p.Init.same && err == nil {
-		first, e = vt.Literal(p.Init.value)
+	d.state, d.edge, d.message = typed("the state", o.state), typed("the edge value", o.edge), typed("the message", o.message)
+	first := o.init.cuda
+	if o.same && err == nil {
+		var e error
+		first, e = literal(o.state, d.state, o.value)
 		fail(e)
 	}
-	f := functions{first: text("Init", true, first), apply: text("Apply", true, p.Apply.CUDA),
-		send: text("Send", d.sends, p.Send.CUDA), skip: text("Skip", d.skips, p.Skip.CUDA),
-		priority: text("Priority", d.priority, p.Priority.CUDA)}
-	for k, t := range p.Totals {
-		f.totals = append(f.totals, text(fmt.Sprintf("Totals[%d]", k), true, t.CUDA))
+	f := functions{first: text("Init", true, first), apply: text("Apply", true, o.apply.cuda),
+		send: text("Send", d.sends, o.send.cuda), skip: text("Skip", d.skips, o.skip.cuda),
+		priority: text("Priority", d.priority, o.priority.cuda)}
+	for k, t := range o.totals {
+		f.totals = append(f.totals, text(fmt.Sprintf("Totals[%d]", k), true, t.cuda))
 	}
-	d.lists = lists{edges: p.Edges.Func != nil, each: p.Edges.each, messages: p.Messages.Func != nil,
-		change: text("Message", p.Edges.changes, p.Edges.change)}
-	f.walk, f.list = text("Edges", d.lists.edges, p.Edges.CUDA), text("Messages", d.lists.messages, p.Messages.CUDA)
-	gather, condition := text("Gather", !d.sends && !d.lists.edges, p.Gather.CUDA), p.Gather.If
-	if p.Gather.Func == nil {
-		text("Gather's condition", p.Gather.FuncIf != nil, p.Gather.If)
+	d.lists = lists{edges: o.edges.given, each: o.each, messages: o.messages.given,
+		change: text("Message", o.changes, o.change)}
+	f.walk, f.list = text("Edges", d.lists.edges, o.edges.cuda), text("Messages", d.lists.messages, o.messages.cuda)
+	gather := text("Gather", !d.sends && !d.lists.edges, o.gather.cuda)
+	if !o.gather.given {
+		text("Gather's condition", o.gatherIf.given, o.gatherIf.cuda)
 	}
-	add := device.Monoid{Any: p.Sum.IsAny(), Func: device.Func{Name: p.Sum.Name(), Text: text("Sum", !d.lists.messages, p.Sum.CUDA()),
-		X: mt, Y: mt, Out: mt, UsesX: true, UsesY: true}}
+	name, cuda := o.sumName()
+	add := device.Monoid{Any: o.sum != nil && o.sum.Any, Func: device.Func{Name: name, Text: text("Sum", !d.lists.messages, cuda),
+		X: d.message, Y: d.message, Out: d.message, UsesX: true, UsesY: true}}
 	if err != nil {
 		return nil, err
 	}
-	if p.Sum.Valid() {
-		add.Exact = p.Sum.Inside().Exact
-	}
+	add.Exact = o.sums() && o.sum.Exact
 	if add.Identity = "HB_M()"; !d.lists.messages {
-		add.Identity, e = mt.Literal(p.Sum.Identity())
+		var e error
+		add.Identity, e = literal(o.message, d.message, o.sum.Identity.Pointer())
 		fail(e)
 	}
-	for k := range p.Seeds {
-		d.seeds = append(d.seeds, deviceSeed{p.Seeds[k].ID, device.Scalar{Type: vt, P: unsafe.Pointer(&p.Seeds[k].State)}})
+	for k, id := range o.seeds {
+		d.seeds = append(d.seeds, deviceSeed{id, device.Scalar{Type: d.state, P: o.seedsAt[k]}})
 	}
+	condition := o.gatherIf.cuda
 	if condition == trueText {
 		condition = ""
 	}
 	if d.lists.edges && !d.lists.messages {
-		if sent, cond, ok := d.lists.fuse(&f, add, mt); ok {
+		if sent, cond, ok := d.lists.fuse(&f, add, d.message); ok {
 			gather, condition, d.sends = sent, cond, f.send != ""
 			d.lists = lists{}
 		}
 	}
 	d.compose(f, add, gather, condition)
-	if k := p.Gather.mul.Inside(); p.Gather.product != nil && k != nil && k.Binary != nil { // a product as any other
+	if k := o.mul; o.product && k != nil && k.Binary != nil { // a product as any other
 		d.gather.Ends = false // the kernels of products are faster
 		d.gather.Mul.UsesX, d.gather.Mul.UsesY = k.UsesX, k.UsesY
 	}
@@ -241,12 +233,12 @@ func (d *deviceProgram) unit() string {
 }
 
 // onDevice checks a program for a graph on a device, and returns it as text.
-func (p *Program[V, E, M]) onDevice(a rep.View, o Options) (*deviceProgram, error) {
+func (p *outline) onDevice(a rep.View, o Options) (*deviceProgram, error) {
 	if device.Of(a.Place()) == nil {
-		return nil, &PlanError{p.name(), o.Plan, "the graph is on " + a.Place().String() + ", which runs no programs", "use matrix.Move(nil)"}
+		return nil, &PlanError{p.name, o.Plan, "the graph is on " + a.Place().String() + ", which runs no programs", "use matrix.Move(nil)"}
 	}
 	if o.Numbers != nil {
-		return nil, &ProgramError{p.name(), "Numbers", "is given, and the graph is on " + a.Place().String(), "leave it out, or use matrix.Move(nil)"}
+		return nil, &ProgramError{p.name, "Numbers", "is given, and the graph is on " + a.Place().String(), "leave it out, or use matrix.Move(nil)"}
 	}
 	return textOf(p)
 }

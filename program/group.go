@@ -17,7 +17,7 @@ func runOnGroup[V, E, M comparable](
 	ctx context.Context, g *comm.Group, a *matrix.View[E], p Program[V, E, M], o Options,
 ) (*Result[V], error) {
 	if onGPUs(g) {
-		return runOnGPUs(ctx, g, a.Inside(), p, o)
+		return resultOf[V](runOnGPUs(ctx, g, a.Inside(), p.outline(), o, statesOf[V]))
 	}
 	plan, err := hostPlan(p.name(), o.Plan)
 	if err != nil {
@@ -37,7 +37,7 @@ func runOnGroup[V, E, M comparable](
 		return nil, err
 	}
 	p.Priority.Func = nil
-	ordered := p.ordered()
+	ordered := p.outline().ordered()
 	if ordered && plan == auto {
 		plan = pull
 	}
@@ -84,11 +84,6 @@ func runOnGroup[V, E, M comparable](
 		return res, &LimitError{p.name(), res.Supersteps, res.Active}
 	}
 	return res, nil
-}
-
-// ordered reports whether the sums of the program depend on their order.
-func (p *Program[V, E, M]) ordered() bool {
-	return p.Sum.Valid() && !p.Sum.Inside().Exact && !p.Sum.IsAny()
 }
 
 // storeStates makes the states of the ranks the vector.

@@ -22,33 +22,33 @@ func onGPUs(g *comm.Group) bool {
 
 // runOnGPUs runs a program on a group of devices: by parts, or the whole program on each where that
 // is not possible, and with Priority, which parts ignore, unless Hops is given.
-func runOnGPUs[V, E, M comparable](
-	ctx context.Context, g *comm.Group, a rep.View, p Program[V, E, M], o Options,
-) (*Result[V], error) {
+func runOnGPUs(
+	ctx context.Context, g *comm.Group, a rep.View, p *outline, o Options, states func(n int, at matrix.Place) rep.View,
+) (*outcome, error) {
 	wait := ctx // of collectives: other processes would wait for the ranks of this one
 	if len(g.Ranks()) == g.Size() {
 		wait = nil
 	}
-	if p.Priority.Func == nil || o.Hops != 0 {
-		parts := p
-		parts.Priority = PriorityFunc[V]{}
+	if !p.priority.given || o.Hops != 0 {
+		parts := *p
+		parts.priority = part{}
 		d, err := textOf(&parts)
 		if err != nil {
 			return nil, err
 		}
 		if d.divides(g, o) {
-			return resultOf[V](runByParts(ctx, wait, g, a, d, o, p.ordered(), statesOf[V]))
+			return runByParts(ctx, wait, g, a, d, o, p.ordered(), states)
 		}
 	}
 	if o.Numbers != nil {
-		return nil, &ProgramError{p.name(), "Numbers", "is given, and each device of " + g.String() + " runs the whole program",
+		return nil, &ProgramError{p.name, "Numbers", "is given, and each device of " + g.String() + " runs the whole program",
 			"leave it out, or use matrix.Move(nil)"}
 	}
-	d, err := textOf(&p)
+	d, err := textOf(p)
 	if err != nil {
 		return nil, err
 	}
-	return resultOf[V](runWhole(ctx, wait, g, a, d, o, statesOf[V]))
+	return runWhole(ctx, wait, g, a, d, o, states)
 }
 
 // runWhole runs the whole program on each device, which gathers the graph once, and keeps its block

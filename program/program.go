@@ -1,8 +1,6 @@
 package program
 
 import (
-	"fmt"
-
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/semiring"
 )
@@ -241,51 +239,4 @@ func (p *Program[V, E, M]) name() string {
 		return "program"
 	}
 	return p.Name
-}
-
-// check returns the error of an incomplete program.
-func (p *Program[V, E, M]) check(n int) error {
-	bad := func(part, reason, remedy string) error {
-		return &ProgramError{p.name(), part, reason, remedy}
-	}
-	ways := 0
-	for _, given := range []bool{p.Send.Func != nil, p.Gather.valid(), p.Edges.Func != nil} {
-		if given {
-			ways++
-		}
-	}
-	switch {
-	case p.Init.Func == nil && !p.Init.same:
-		return bad("Init", "has no function", "use program.Init or program.Value")
-	case ways != 1:
-		return bad("Send, Gather, Edges", fmt.Sprintf("%d of them are given", ways), "give exactly one")
-	case p.Sum.Valid() == (p.Messages.Func != nil):
-		return bad("Sum, Messages", "both or none of them are given", "give one; package semiring has monoids for Sum")
-	case p.Gather.product != nil && p.Gather.add != p.Sum.Name():
-		return bad("Sum", fmt.Sprintf("is %q, and Gather is of a semiring whose sum is %q", p.Sum.Name(), p.Gather.add), "use that sum")
-	case p.Idempotent && p.Messages.Func != nil:
-		return bad("Idempotent", "is given with Messages", "use Sum")
-	case p.Apply.Func == nil:
-		return bad("Apply", "has no function", "use program.Apply")
-	case p.Supersteps < 0:
-		return bad("Supersteps", fmt.Sprintf("is %d", p.Supersteps), "use 0 for no limit")
-	case p.Priority.Func != nil && !(p.Width > 0):
-		return bad("Width", fmt.Sprintf("is %v", p.Width), "Priority needs a positive width")
-	case p.Priority.Func != nil && p.Everywhere:
-		return bad("Priority", "is given with Everywhere", "use one of them")
-	case p.Everywhere && p.Skip.Func != nil:
-		return bad("Skip", "is given with Everywhere", "use one of them")
-	}
-	for k, t := range p.Totals {
-		if t.Func == nil {
-			return bad(fmt.Sprintf("Totals[%d]", k), "has no function", "use program.Total")
-		}
-	}
-	for k, s := range p.Seeds {
-		if s.ID < 0 || s.ID >= n {
-			return bad(fmt.Sprintf("Seeds[%d]", k), fmt.Sprintf("names vertex %d of a graph with %d vertices", s.ID, n),
-				"name a vertex of the graph")
-		}
-	}
-	return nil
 }

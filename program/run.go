@@ -115,20 +115,23 @@ func Run[V, E, M comparable](
 		return nil, err
 	}
 	a := matrix.AsView[E](g)
-	if err := p.check(n); err != nil {
+	in := p.outline()
+	if err := in.check(n); err != nil {
 		return nil, err
 	}
 	if o.Numbers != nil {
-		if p, err = numbered(p, o.Numbers, n); err != nil {
+		at, err := in.numbers(o.Numbers, n)
+		if err != nil {
 			return nil, err
 		}
+		p = numbered(p, at)
 	}
 	switch at := a.Place().(type) {
 	case nil:
 	case *comm.Group:
 		return runOnGroup(ctx, at, a, p, o)
 	default:
-		d, err := p.onDevice(a.Inside(), o)
+		d, err := in.onDevice(a.Inside(), o)
 		if err != nil {
 			return nil, err
 		}
@@ -252,35 +255,14 @@ func newEngine[V, E, M comparable](
 	return e, nil
 }
 
-// numbered checks Options.Numbers, and returns the program with the seeds at their positions.
-func numbered[V, E, M comparable](p Program[V, E, M], numbers []int32, n int) (Program[V, E, M], error) {
-	bad := func(format string, args ...any) error {
-		return &ProgramError{p.name(), "Numbers", fmt.Sprintf(format, args...), "give each of 0 … n−1 once"}
-	}
-	if p.Edges.Func != nil || p.Messages.Func != nil {
-		return p, &ProgramError{p.name(), "Numbers", "is given with Edges or Messages, whose lists are in ascending order", "leave it out"}
-	}
-	if len(numbers) != n {
-		return p, bad("has %d numbers for %d vertices", len(numbers), n)
-	}
-	at := make([]int32, n)
-	for k, v := range numbers {
-		if v < 0 || int(v) >= n {
-			return p, bad("has %d at %d", v, k)
-		}
-		if at[v]--; at[v] < -1 {
-			return p, bad("has %d twice", v)
-		}
-	}
-	for k, v := range numbers {
-		at[v] = int32(k)
-	}
+// numbered returns the program with the seeds at their positions.
+func numbered[V, E, M comparable](p Program[V, E, M], at []int32) Program[V, E, M] {
 	seeds := make([]Seed[V], len(p.Seeds))
 	for k, s := range p.Seeds {
 		seeds[k] = Seed[V]{int(at[s.ID]), s.State}
 	}
 	p.Seeds = seeds
-	return p, nil
+	return p
 }
 
 // engineOf returns the engine of a graph; its rows are the out-edges.

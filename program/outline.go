@@ -1,0 +1,160 @@
+package program
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// An outline is a Program without its element types: what checks, texts and runs on devices read.
+type outline struct {
+	name                 string
+	state, edge, message *sparse.Type
+
+	init    part
+	same    bool           // Init.Func returns the state at value for all vertices
+	value   unsafe.Pointer // of Init
+	active  bool
+	seeds   []int
+	seedsAt []unsafe.Pointer // their states
+
+	send, gather, edges   part
+	gatherIf              part // the condition: given if FuncIf sends the messages
+	product               bool // Gather is of a semiring, with the sum add and the operator mul
+	add                   string
+	mul                   *cpu.Operator
+	each, changes         bool // see EdgesFunc
+	change                string
+	messages, apply, skip part
+	priority              part
+	totals                []part
+
+	sum                    *cpu.Sum // nil of the zero value
+	everywhere, idempotent bool
+	halt                   func(superstep int, total []float64) bool
+	supersteps             int
+	width                  float64
+}
+
+// A part is one of the functions of a program.
+type part struct {
+	given bool // there is a Go function
+	cuda  string
+}
+
+// outline returns the program without its types.
+func (p *Program[V, E, M]) outline() *outline {
+	o := &outline{name: p.name(), state: sparse.TypeOf[V](), edge: sparse.TypeOf[E](), message: sparse.TypeOf[M](),
+		init: part{p.Init.Func != nil, p.Init.CUDA}, same: p.Init.same, value: unsafe.Pointer(&p.Init.value), active: p.Init.Active,
+		send: part{p.Send.Func != nil, p.Send.CUDA}, gather: part{p.Gather.Func != nil, p.Gather.CUDA},
+		edges: part{p.Edges.Func != nil, p.Edges.CUDA}, gatherIf: part{p.Gather.FuncIf != nil, p.Gather.If},
+		product: p.Gather.product != nil, add: p.Gather.add, mul: p.Gather.mul.Inside(),
+		each: p.Edges.each, changes: p.Edges.changes, change: p.Edges.change,
+		messages: part{p.Messages.Func != nil, p.Messages.CUDA}, apply: part{p.Apply.Func != nil, p.Apply.CUDA},
+		skip: part{p.Skip.Func != nil, p.Skip.CUDA}, priority: part{p.Priority.Func != nil, p.Priority.CUDA},
+		sum: p.Sum.Inside(), everywhere: p.Everywhere, idempotent: p.Idempotent, halt: p.Halt, supersteps: p.Supersteps, width: p.Width}
+	for k := range p.Totals {
+		o.totals = append(o.totals, part{p.Totals[k].Func != nil, p.Totals[k].CUDA})
+	}
+	for k := range p.Seeds {
+		o.seeds, o.seedsAt = append(o.seeds, p.Seeds[k].ID), append(o.seedsAt, unsafe.Pointer(&p.Seeds[k].State))
+	}
+	return o
+}
+
+// sums reports whether the program has a monoid for its messages.
+func (o *outline) sums() bool { return o.sum != nil && o.sum.Monoid != nil }
+
+// sumName returns the name of the sum, and its CUDA text.
+func (o *outline) sumName() (name, cuda string) {
+	if o.sum == nil || o.sum.Op == nil {
+		return "", ""
+	}
+	return o.sum.Op.Name, o.sum.Op.CUDA
+}
+
+// ordered reports whether the sums of the program depend on their order.
+func (o *outline) ordered() bool { return o.sums() && !o.sum.Exact && !o.sum.Any }
+
+// literal returns the value at an address as CUDA text.
+func literal(of *sparse.Type, t device.Type, at unsafe.Pointer) (string, error) {
+	return t.Literal(reflect.NewAt(sparse.GoType(of), at).Elem().Interface())
+}
+
+// check returns the error of an incomplete program for a graph of n vertices.
+func (o *outline) check(n int) error {
+	bad := func(part, reason, remedy string) error {
+		return &ProgramError{o.name, part, reason, remedy}
+	}
+	ways := 0
+	for _, given := range []bool{o.send.given, o.gather.given || o.gatherIf.given, o.edges.given} {
+		if given {
+			ways++
+		}
+	}
+	sum, _ := o.sumName()
+	switch {
+	case !o.init.given && !o.same:
+		return bad("Init", "has no function", "use program.Init or program.Value")
+	case ways != 1:
+		return bad("Send, Gather, Edges", fmt.Sprintf("%d of them are given", ways), "give exactly one")
+	case o.sums() == o.messages.given:
+		return bad("Sum, Messages", "both or none of them are given", "give one; package semiring has monoids for Sum")
+	case o.product && o.add != sum:
+		return bad("Sum", fmt.Sprintf("is %q, and Gather is of a semiring whose sum is %q", sum, o.add), "use that sum")
+	case o.idempotent && o.messages.given:
+		return bad("Idempotent", "is given with Messages", "use Sum")
+	case !o.apply.given:
+		return bad("Apply", "has no function", "use program.Apply")
+	case o.supersteps < 0:
+		return bad("Supersteps", fmt.Sprintf("is %d", o.supersteps), "use 0 for no limit")
+	case o.priority.given && !(o.width > 0):
+		return bad("Width", fmt.Sprintf("is %v", o.width), "Priority needs a positive width")
+	case o.priority.given && o.everywhere:
+		return bad("Priority", "is given with Everywhere", "use one of them")
+	case o.everywhere && o.skip.given:
+		return bad("Skip", "is given with Everywhere", "use one of them")
+	}
+	for k, t := range o.totals {
+		if !t.given {
+			return bad(fmt.Sprintf("Totals[%d]", k), "has no function", "use program.Total")
+		}
+	}
+	for k, v := range o.seeds {
+		if v < 0 || v >= n {
+			return bad(fmt.Sprintf("Seeds[%d]", k), fmt.Sprintf("names vertex %d of a graph with %d vertices", v, n),
+				"name a vertex of the graph")
+		}
+	}
+	return nil
+}
+
+// numbers checks Options.Numbers for n vertices, and returns the position of each number.
+func (o *outline) numbers(numbers []int32, n int) ([]int32, error) {
+	bad := func(format string, args ...any) error {
+		return &ProgramError{o.name, "Numbers", fmt.Sprintf(format, args...), "give each of 0 … n−1 once"}
+	}
+	if o.edges.given || o.messages.given {
+		return nil, &ProgramError{o.name, "Numbers", "is given with Edges or Messages, whose lists are in ascending order", "leave it out"}
+	}
+	if len(numbers) != n {
+		return nil, bad("has %d numbers for %d vertices", len(numbers), n)
+	}
+	at := make([]int32, n)
+	for k, v := range numbers {
+		if v < 0 || int(v) >= n {
+			return nil, bad("has %d at %d", v, k)
+		}
+		if at[v]--; at[v] < -1 {
+			return nil, bad("has %d twice", v)
+		}
+	}
+	for k, v := range numbers {
+		at[v] = int32(k)
+	}
+	return at, nil
+}
