@@ -4,47 +4,58 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/program/internal/halo"
 )
 
-// runOnGroup runs a program on the ranks of a group.
-func runOnGroup[V, E, M comparable](
-	ctx context.Context, g *comm.Group, a *matrix.View[E], p Program[V, E, M], o Options,
-) (*Result[V], error) {
+// partEngine is the engine of a rank, without its element types.
+type partEngine interface {
+	base() *frame
+	start() error
+	superstep(*Step) error
+	// values returns the states of all vertices.
+	values() sparse.Values
+	// close sets whether vertices take no messages, from their states.
+	close(list []int32)
+	// terms appends the terms of total t of vertices lo … hi−1.
+	terms(to []float64, t, lo, hi int) []float64
+}
+
+// runOnGroup runs a program on the ranks of a group. engine returns the engine of the part of a
+// rank, and states a vector of states.
+func runOnGroup(
+	ctx context.Context, g *comm.Group, a rep.View, p *outline, o Options, states func(n int, at matrix.Place) rep.View,
+	engine func(h *halo.Part, o Options, plan direction) partEngine,
+) (*outcome, error) {
 	if onGPUs(g) {
-		return resultOf[V](runOnGPUs(ctx, g, a.Inside(), p.outline(), o, statesOf[V]))
+		return runOnGPUs(ctx, g, a, p, o, states)
 	}
-	plan, err := hostPlan(p.name(), o.Plan)
+	plan, err := hostPlan(p.name, o.Plan)
 	if err != nil {
 		return nil, err
 	}
 	for k := range g.Ranks() {
 		if at := g.PlaceOf(k); at != nil {
-			return nil, &PlanError{p.name(), o.Plan, "a rank is on " + at.String() + ", and others are on the host", "use ranks on devices, or ranks of the host"}
+			return nil, &PlanError{p.name, o.Plan, "a rank is on " + at.String() + ", and others are on the host", "use ranks on devices, or ranks of the host"}
 		}
 	}
-	if p.Edges.Func != nil {
-		return nil, &ProgramError{p.name(), "Edges", "may send to any vertex, and a rank has those around its own", "use Send or Gather, or matrix.Move(nil)"}
+	if p.edges.given {
+		return nil, &ProgramError{p.name, "Edges", "may send to any vertex, and a rank has those around its own", "use Send or Gather, or matrix.Move(nil)"}
 	}
 	_, n := a.Dims()
-	state := matrix.NewVector[V](n, matrix.On(g))
+	state := states(n, g)
 	if err := state.Err(); err != nil {
 		return nil, err
 	}
-	p.Priority.Func = nil
-	ordered := p.outline().ordered()
+	ordered := p.ordered()
 	if ordered && plan == auto {
 		plan = pull
 	}
-	if ordered || p.Everywhere || p.Halt != nil || len(p.Totals) > 0 {
-		o.Hops = 1
-	}
-	if o.Hops == 0 {
+	if ordered || p.everywhere || p.halt != nil || len(p.totals) > 0 || o.Hops == 0 {
 		o.Hops = 1
 	}
 	if ctx != nil && ctx.Err() != nil {
@@ -54,14 +65,15 @@ func runOnGroup[V, E, M comparable](
 	if len(g.Ranks()) == g.Size() {
 		wait = nil
 	}
-	c, err := halo.Cut(wait, g, a.Inside(), o.Hops, o.Machine, state.Inside().Type().Size)
+	c, err := halo.Cut(wait, g, a, o.Hops, o.Machine, state.Type().Size)
 	if err != nil {
 		return nil, err
 	}
 	o.Threads = max(1, g.Threads())
-	ranks := make([]*rank[V, E, M], len(c.Part))
+	ranks := make([]*rank, len(c.Part))
 	err = g.Each(func(k int, r comm.Comm) error {
-		ranks[k] = newRank(ctx, wait, r, c, k, p, o, plan)
+		ranks[k] = newRank(wait, r, c, k, p, engine(c.Part[k], o, plan))
+		ranks[k].e.ctx = ctx
 		return ranks[k].run()
 	})
 	if err != nil {
@@ -74,29 +86,29 @@ func runOnGroup[V, E, M comparable](
 	}
 	first := ranks[0]
 	if first.ended == stopped { // a rank of another process
-		return nil, &comm.RankError{Rank: -1, Cause: fmt.Errorf("%s: a rank of another process failed; see its output", p.name())}
+		return nil, &comm.RankError{Rank: -1, Cause: fmt.Errorf("%s: a rank of another process failed; see its output", p.name)}
 	}
-	res := &Result[V]{State: state, Supersteps: first.steps, Total: first.e.round.Total, Active: first.active.count, Ended: first.ended}
+	res := &outcome{state: state, supersteps: first.steps, total: first.e.round.Total, active: first.active.count, ended: first.ended}
 	if err := storeStates(wait, g, state, ranks, c.Cuts); err != nil {
 		return nil, err
 	}
-	if res.Ended == Full && p.Supersteps != res.Supersteps {
-		return res, &LimitError{p.name(), res.Supersteps, res.Active}
+	if res.ended == Full && p.supersteps != res.supersteps {
+		return res, &LimitError{p.name, res.supersteps, res.active}
 	}
 	return res, nil
 }
 
 // storeStates makes the states of the ranks the vector.
-func storeStates[V, E, M comparable](ctx context.Context, g *comm.Group, state *matrix.Vector[V], ranks []*rank[V, E, M], cuts []int) error {
-	t, err := state.Inside().OnGroup().Target(ctx, g, true, true, cuts)
+func storeStates(ctx context.Context, g *comm.Group, state rep.View, ranks []*rank, cuts []int) error {
+	t, err := state.OnGroup().Target(ctx, g, true, true, cuts)
 	if err != nil {
 		return err
 	}
+	of := state.Type()
 	for k, r := range ranks {
-		h := r.h
-		own := slices.Clone(r.e.state[h.Lo:h.Hi])
-		t.Part(k).SetResult(sparse.Untyped(&sparse.Typed[V]{Val: own, Structure: sparse.Structure{
-			Format: sparse.Full, NRows: 1, NCols: len(own), NVals: int64(len(own))}}))
+		own := of.Clone(of.Slice(r.engine.values(), int64(r.h.Lo), int64(r.h.Hi)))
+		t.Part(k).SetResult(&sparse.Store{Val: own, Type: of, Structure: sparse.Structure{
+			Format: sparse.Full, NRows: 1, NCols: own.Len(), NVals: int64(own.Len())}})
 	}
 	return t.Keep()
 }
@@ -108,11 +120,12 @@ const stopped Ended = "stopped"
 type tally struct{ count, edges int64 }
 
 // rank runs the part of a program of one rank.
-type rank[V, E, M comparable] struct {
-	ctx    context.Context // of the run; wait is the context of collectives
-	wait   context.Context
+type rank struct {
+	wait   context.Context // of collectives
 	c      comm.Comm
-	e      *engine[V, E, M]
+	p      *outline
+	engine partEngine
+	e      *frame // of the engine
 	h      *halo.Part
 	n      int
 	cuts   []int
@@ -125,10 +138,23 @@ type rank[V, E, M comparable] struct {
 	err    error // of local work
 }
 
-func newRank[V, E, M comparable](
-	ctx, wait context.Context, c comm.Comm, g *halo.Graph, k int, p Program[V, E, M], o Options, plan direction,
-) *rank[V, E, M] {
-	h := g.Part[k]
+func newRank(wait context.Context, c comm.Comm, g *halo.Graph, k int, p *outline, engine partEngine) *rank {
+	h, e := g.Part[k], engine.base()
+	e.ids, e.deg = h.Ids, h.Deg
+	if numbers := e.o.Numbers; numbers != nil {
+		e.ids = make([]int32, len(h.Ids))
+		for v, at := range h.Ids {
+			e.ids[v] = numbers[at]
+		}
+	}
+	n := g.Cuts[len(g.Cuts)-1]
+	e.round.N = n
+	return &rank{wait: wait, c: c, p: p, engine: engine, e: e, h: h, n: n, cuts: g.Cuts, hops: g.Hops,
+		quiet: k > 0, marks: make([]uint8, len(h.Ids))}
+}
+
+// engineOfPart returns the engine of the part of a rank, whose rows are the in-edges of its vertices.
+func engineOfPart[V, E, M comparable](h *halo.Part, p Program[V, E, M], o Options, plan direction) partEngine {
 	var seeds []Seed[V]
 	for _, s := range p.Seeds {
 		v := h.Number(int32(s.ID))
@@ -136,26 +162,37 @@ func newRank[V, E, M comparable](
 			seeds = append(seeds, Seed[V]{int(v), s.State})
 		}
 	}
-	p.Seeds = seeds
-	e := engineOf(ctx, sparse.As[E](h.In.Transpose(o.Threads)), p, o)
-	e.plan, e.in, e.ids, e.deg = plan, sparse.As[E](h.In), h.Ids, h.Deg
-	if o.Numbers != nil {
-		e.ids = make([]int32, len(h.Ids))
-		for v, at := range h.Ids {
-			e.ids[v] = o.Numbers[at]
+	p.Seeds, p.Priority.Func = seeds, nil
+	e := engineOf(nil, sparse.As[E](h.In.Transpose(o.Threads)), p, o)
+	e.plan, e.in = plan, sparse.As[E](h.In)
+	return e
+}
+
+func (e *engine[V, E, M]) base() *frame { return &e.frame }
+
+func (e *engine[V, E, M]) values() sparse.Values { return sparse.ValuesOf(e.state) }
+
+func (e *engine[V, E, M]) close(list []int32) {
+	if e.closed != nil {
+		for _, v := range list {
+			e.closed[v] = bit(e.p.Skip.Func(e.state[v]))
 		}
 	}
-	n := g.Cuts[len(g.Cuts)-1]
-	e.round.N = n
-	return &rank[V, E, M]{ctx: ctx, wait: wait, c: c, e: e, h: h, n: n, cuts: g.Cuts, hops: g.Hops,
-		quiet: k > 0, marks: make([]uint8, len(h.Ids))}
+}
+
+func (e *engine[V, E, M]) terms(to []float64, t, lo, hi int) []float64 {
+	k, f := e.workers[0], e.p.Totals[t].Func
+	for v := lo; v < hi; v++ {
+		to = append(to, f(k.at(v), e.state[v]))
+	}
+	return to
 }
 
 // run runs supersteps until the end. An error of local work is kept in r.err, and all ranks end
 // together; others end the group.
-func (r *rank[V, E, M]) run() error {
-	e, p := r.e, r.e.p
-	r.err = e.start()
+func (r *rank) run() error {
+	e, p := r.e, r.p
+	r.err = r.engine.start()
 	counts, err := r.agree([]tally{r.own()})
 	if err != nil || counts == nil {
 		return err
@@ -165,12 +202,12 @@ func (r *rank[V, E, M]) run() error {
 		return err
 	}
 	for {
-		if r.active.count == 0 && !(p.Everywhere && r.steps == 0) {
+		if r.active.count == 0 && !(p.everywhere && r.steps == 0) {
 			r.ended = Quiet
 			return nil
 		}
 		stages := r.hops
-		for _, most := range []int{p.Supersteps, e.o.MaxSupersteps} {
+		for _, most := range []int{p.supersteps, e.o.MaxSupersteps} {
 			if most > 0 {
 				stages = min(stages, most-r.steps)
 			}
@@ -199,7 +236,7 @@ func (r *rank[V, E, M]) run() error {
 				break
 			}
 		}
-		if r.active.count > 0 || p.Everywhere {
+		if r.active.count > 0 || p.everywhere {
 			if err := r.refresh(); err != nil {
 				return err
 			}
@@ -207,7 +244,7 @@ func (r *rank[V, E, M]) run() error {
 		if err := r.totals(); err != nil {
 			return err
 		}
-		if p.Halt != nil && p.Halt(r.steps-1, e.round.Total) {
+		if p.halt != nil && p.halt(r.steps-1, e.round.Total) {
 			r.ended = Halted
 			return nil
 		}
@@ -215,22 +252,22 @@ func (r *rank[V, E, M]) run() error {
 }
 
 // superstep runs a superstep on the vertices of the rank. It returns the plan.
-func (r *rank[V, E, M]) superstep(number int) (string, error) {
+func (r *rank) superstep(number int) (string, error) {
 	e := r.e
 	e.round.Superstep = number
-	if r.ctx != nil && r.ctx.Err() != nil {
-		return "", r.ctx.Err()
+	if e.ctx != nil && e.ctx.Err() != nil {
+		return "", e.ctx.Err()
 	}
-	if e.front.count == 0 && !e.p.Everywhere {
+	if e.front.count == 0 && !r.p.everywhere {
 		return "none", nil
 	}
 	var step Step
-	err := e.superstep(&step)
+	err := r.engine.superstep(&step)
 	return step.Plan, err
 }
 
 // reportStep calls Progress and Trace for a superstep.
-func (r *rank[V, E, M]) reportStep(number int, plan string, active tally) {
+func (r *rank) reportStep(number int, plan string, active tally) {
 	if r.quiet {
 		return
 	}
@@ -243,7 +280,7 @@ func (r *rank[V, E, M]) reportStep(number int, plan string, active tally) {
 }
 
 // own counts the active vertices of the rank itself.
-func (r *rank[V, E, M]) own() (t tally) {
+func (r *rank) own() (t tally) {
 	f, h := &r.e.front, r.h
 	switch {
 	case f.all:
@@ -269,7 +306,7 @@ func (r *rank[V, E, M]) own() (t tally) {
 
 // agree adds the counts of all ranks. It returns nil, and ends the run, if local work failed on
 // one.
-func (r *rank[V, E, M]) agree(own []tally) ([]tally, error) {
+func (r *rank) agree(own []tally) ([]tally, error) {
 	words := []int64{int64(bit(r.err != nil))}
 	for _, t := range own {
 		words = append(words, t.count, t.edges)
@@ -294,7 +331,7 @@ func (r *rank[V, E, M]) agree(own []tally) ([]tally, error) {
 }
 
 // refresh exchanges the states and the activity of copies.
-func (r *rank[V, E, M]) refresh() error {
+func (r *rank) refresh() error {
 	e, h := r.e, r.h
 	f := &e.front
 	var list []int32 // own active vertices
@@ -317,24 +354,20 @@ func (r *rank[V, E, M]) refresh() error {
 		active[v] = 1
 	}
 	var copies []int32
-	err := halo.Exchange(r.wait, r.c, h.Send, h.Recv, sparse.ValuesOf(e.state), int(unsafe.Sizeof(*new(V))), active, &copies)
+	err := halo.Exchange(r.wait, r.c, h.Send, h.Recv, r.engine.values(), int(r.p.state.Size), active, &copies)
 	for _, v := range list {
 		active[v] = 0
 	}
 	if err != nil {
 		return err
 	}
-	if e.closed != nil {
-		for _, ids := range h.Recv {
-			for _, v := range ids {
-				e.closed[v] = bit(e.p.Skip.Func(e.state[v]))
-			}
-		}
+	for _, ids := range h.Recv {
+		r.engine.close(ids)
 	}
 	list = append(list, copies...)
 	slices.Sort(list)
 	if len(list) == e.n {
-		*f = frontier{all: true, count: int64(e.n), edges: e.out.NVals}
+		*f = frontier{all: true, count: int64(e.n), edges: e.edges.NVals}
 		return nil
 	}
 	*f = frontier{list: list, count: int64(len(list))}
@@ -346,9 +379,9 @@ func (r *rank[V, E, M]) refresh() error {
 
 // totals computes Program.Totals with the bits of one place: from the sums of blocks of the whole
 // graph, and the terms of blocks that are cut.
-func (r *rank[V, E, M]) totals() error {
+func (r *rank) totals() error {
 	e := r.e
-	many := len(e.p.Totals)
+	many := len(r.p.totals)
 	if many == 0 {
 		return nil
 	}
@@ -367,20 +400,18 @@ func (r *rank[V, E, M]) totals() error {
 		words += counts[i]
 	}
 	own := make([]float64, 0, counts[r.c.Rank()])
-	k := e.workers[0]
 	for lo := r.h.From; lo < r.h.To; {
 		hi := min((lo/block+1)*block, r.h.To)
-		for _, f := range e.p.Totals {
-			sum := 0.0
-			for v := lo; v < hi; v++ {
-				at := v - r.h.From + r.h.Lo
-				term := f.Func(k.at(at), e.state[at])
-				if sum += term; !isBlock(lo, hi, r.n) {
-					own = append(own, term)
-				}
-			}
+		at := lo - r.h.From + r.h.Lo
+		for t := range many {
+			first := len(own)
+			own = r.engine.terms(own, t, at, at+hi-lo)
 			if isBlock(lo, hi, r.n) {
-				own = append(own, sum)
+				sum := 0.0
+				for _, term := range own[first:] {
+					sum += term
+				}
+				own = append(own[:first], sum)
 			}
 		}
 		lo = hi

@@ -129,7 +129,9 @@ func Run[V, E, M comparable](
 	switch at := a.Place().(type) {
 	case nil:
 	case *comm.Group:
-		return runOnGroup(ctx, at, a, p, o)
+		return resultOf[V](runOnGroup(ctx, at, a.Inside(), p.outline(), o, statesOf[V], func(h *halo.Part, o Options, plan direction) partEngine {
+			return engineOfPart(h, p, o, plan)
+		}))
 	default:
 		d, err := in.onDevice(a.Inside(), o)
 		if err != nil {
@@ -200,27 +202,37 @@ func hostPlan(program, plan string) (direction, error) {
 	return auto, &PlanError{program, plan, "is not a plan of the host", "use auto, push or pull, or move the graph to a device"}
 }
 
-// engine runs a program on the host.
-type engine[V, E, M comparable] struct {
+// frame is what an engine has without its element types.
+type frame struct {
 	ctx     context.Context
 	o       Options
 	threads int
-	p       *Program[V, E, M]
-	plan    direction
-	g       *matrix.View[E]
 	n       int
-	out, in *sparse.Typed[E] // edges by source; by destination, nil until the first pull
-	sum     *cpu.MonoidOf[M] // nil with Messages
-	any     bool
+	edges   *sparse.Structure // by source
 
 	// A rank of a group has vertices 0 … n−1 of its own numbering.
 	ids    []int32 // their numbers for functions; nil for the whole graph
 	deg    []int32 // their out-degrees there
 	sparse bool    // some vertex of the whole graph is not active
 
-	round  Round
+	round Round
+	front frontier
+}
+
+// degree returns the out-degree of a vertex.
+func (e *frame) degree(v int) int32 { return int32(e.edges.Ptr[v+1] - e.edges.Ptr[v]) }
+
+// engine runs a program on the host.
+type engine[V, E, M comparable] struct {
+	frame
+	p       *Program[V, E, M]
+	plan    direction
+	g       *matrix.View[E]
+	out, in *sparse.Typed[E] // edges by source; by destination, nil until the first pull
+	sum     *cpu.MonoidOf[M] // nil with Messages
+	any     bool
+
 	state  []V
-	front  frontier
 	mail   []M     // Send: the message of each active vertex
 	closed []uint8 // Skip: 1 where it holds
 	// sums and hit hold the sum of messages, and whether there are any. Between supersteps they
@@ -269,7 +281,8 @@ func numbered[V, E, M comparable](p Program[V, E, M], at []int32) Program[V, E, 
 func engineOf[V, E, M comparable](
 	ctx context.Context, out *sparse.Typed[E], p Program[V, E, M], o Options,
 ) *engine[V, E, M] {
-	e := &engine[V, E, M]{ctx: ctx, o: o, threads: parallel.Threads(o.Threads), p: &p, out: out, n: out.NRows}
+	e := &engine[V, E, M]{p: &p, out: out,
+		frame: frame{ctx: ctx, o: o, threads: parallel.Threads(o.Threads), n: out.NRows, edges: &out.Structure}}
 	if p.Sum.Valid() {
 		e.sum, e.any = cpu.TypedMonoid[M](p.Sum.Inside().Monoid), p.Sum.IsAny()
 	}
@@ -290,9 +303,6 @@ func engineOf[V, E, M comparable](
 	}
 	return e
 }
-
-// degree returns the out-degree of a vertex.
-func (e *engine[V, E, M]) degree(v int) int32 { return int32(e.out.Ptr[v+1] - e.out.Ptr[v]) }
 
 // vertices calls fn for ranges of all vertices.
 func (e *engine[V, E, M]) vertices(fn func(k *worker[V, E, M], lo, hi int)) error {
