@@ -61,6 +61,7 @@ type ssspSettings struct {
 	of      *sparse.Type   // of the weights and of delta
 	delta   unsafe.Pointer // nil for 0
 	trusted bool
+	limit   int64 // the largest integer distance; 0 for the largest of the type that is searched
 }
 
 // shortestPaths is SSSP of a graph with weights of any type.
@@ -87,17 +88,17 @@ func shortestPaths(g workflow.Operand, sources []int, o ssspSettings) (dist rep.
 	in := g.Inside()
 	switch sparse.GoType(in.Type().Under()).Kind() {
 	case reflect.Int8:
-		return distances[int8](in, n, sources, o)
+		return narrowDistances[int8](in, n, sources, o)
 	case reflect.Int16:
-		return distances[int16](in, n, sources, o)
+		return narrowDistances[int16](in, n, sources, o)
 	case reflect.Int32:
 		return distances[int32](in, n, sources, o)
 	case reflect.Int64:
 		return distances[int64](in, n, sources, o)
 	case reflect.Uint8:
-		return distances[uint8](in, n, sources, o)
+		return narrowDistances[uint8](in, n, sources, o)
 	case reflect.Uint16:
-		return distances[uint16](in, n, sources, o)
+		return narrowDistances[uint16](in, n, sources, o)
 	case reflect.Uint32:
 		return distances[uint32](in, n, sources, o)
 	case reflect.Float32:
@@ -124,6 +125,33 @@ func distances[T semiring.Number](in rep.View, n int, sources []int, o ssspSetti
 		return rep.View{}, err
 	}
 	return distancesFrom(a, n, sources, of, delta, o.Run)
+}
+
+// narrowDistances is distances of weights of 8 or 16 bits: a search of 32 bits, of a copy of the
+// graph.
+func narrowDistances[T semiring.Integer](in rep.View, n int, sources []int, o ssspSettings) (rep.View, error) {
+	if o.Method == workflow.Fused && device.Of(in.Place()) != nil { // which takes no such elements
+		if _, err := fusedSSSPAt(o.Run, in.Place(), &arithmetic{of: in.Type()}); err != nil {
+			return rep.View{}, err
+		}
+	}
+	delta := int32(0)
+	if o.delta != nil {
+		delta = int32(*(*T)(o.delta))
+	}
+	o.delta, o.limit = unsafe.Pointer(&delta), int64(semiring.MaxValue[T]())
+	at, with := matrix.On(in.Place()), workflow.With(o.Run)
+	wide := matrix.New[int32](n, n, at)
+	if err := ops.Apply(wide, semiring.Convert[T, int32](), matrix.ViewOf[T](in), with); err != nil {
+		return rep.View{}, err
+	}
+	found, err := distances[int32](wide.Inside(), n, sources, o)
+	if err != nil {
+		return rep.View{}, err
+	}
+	dist := matrix.NewVector[T](n, at)
+	err = ops.Apply(dist, semiring.Convert[int32, T](), matrix.VectorOfInside[int32](found), with)
+	return dist.Inside(), err
 }
 
 // floatDistances is distances of floats, which may overflow.
@@ -331,7 +359,7 @@ func bucketWidth[T semiring.Number](a *matrix.View[T], n int, of *arithmetic, de
 		return 0, err
 	}
 	if !o.trusted && (!read || weights.bad != 0) {
-		if err := checkWeights("SSSP", a, o.Run); err != nil {
+		if err := checkWeights("SSSP", a, o.of, o.Run); err != nil {
 			return 0, err
 		}
 	}
@@ -355,7 +383,11 @@ func bucketWidth[T semiring.Number](a *matrix.View[T], n int, of *arithmetic, de
 	}
 	if integer {
 		// A shortest path has at most n−1 edges, and one more edge is relaxed from its end.
-		if limit := semiring.MaxValue[T](); n > 1 && float64(longest)*float64(n) >= float64(limit) {
+		limit := semiring.MaxValue[T]()
+		if o.limit > 0 {
+			limit = T(o.limit)
+		}
+		if n > 1 && float64(longest)*float64(n) >= float64(limit) {
 			return 0, &workflow.ParameterError{App: "SSSP", Arg: "the largest weight times the number of vertices", Got: fmt.Sprint(float64(longest) * float64(n)),
 				Want: fmt.Sprintf("below %v, which a distance of type %v can hold; use a wider type", workflow.Shown(o.of, limit), o.of)}
 		}
@@ -417,8 +449,8 @@ func typicalLongest[T semiring.Number](a *matrix.View[T], run workflow.Run) (lon
 }
 
 // checkWeights returns a *WeightError for the first weight that is negative
-// or NaN. The check runs where the graph lives.
-func checkWeights[T semiring.Number](app string, a *matrix.View[T], run workflow.Run) error {
+// or NaN, as a value of a type. The check runs where the graph lives.
+func checkWeights[T semiring.Number](app string, a *matrix.View[T], of *sparse.Type, run workflow.Run) error {
 	if p := a.Place(); p != nil {
 		m, n := a.Dims()
 		bad := matrix.New[T](m, n, matrix.On(p))
@@ -427,7 +459,7 @@ func checkWeights[T semiring.Number](app string, a *matrix.View[T], run workflow
 		if s.NVals(bad) == 0 {
 			return s.Err()
 		}
-		return findWeight(app, a.Inside().Type(), bad.View())
+		return findWeight(app, of, bad.View())
 	}
 	val := access.Stored(a).Val
 	var bad atomic.Bool
@@ -442,7 +474,7 @@ func checkWeights[T semiring.Number](app string, a *matrix.View[T], run workflow
 	if err != nil || !bad.Load() {
 		return err
 	}
-	return findWeight(app, a.Inside().Type(), a)
+	return findWeight(app, of, a)
 }
 
 // unusable keeps the weights that are negative or NaN.

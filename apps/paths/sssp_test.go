@@ -317,3 +317,52 @@ func overflows[T semiring.Float](t *testing.T, most, large T) {
 	check("group", group, workflow.Run{})
 	check("group, pipeline", group, workflow.Run{Method: workflow.Pipeline})
 }
+
+// depth is a narrow type of a user, with a text of its own.
+type depth int16
+
+func (d depth) String() string { return fmt.Sprint(int16(d), " m") }
+
+// Weights of 8 and 16 bits give the distances of wide ones, at every place.
+func TestSSSPNarrow(t *testing.T) {
+	narrow[depth](t, "-1 m")
+	narrow[int8](t, "-1")
+	narrow[uint16](t, "")
+}
+
+func narrow[T semiring.Integer](t *testing.T, negative string) {
+	t.Helper()
+	g := sure.Get(matrix.FromTuples(5, 5, []int{0, 0, 1, 2, 3}, []int{1, 2, 2, 3, 0}, []T{4, 9, 3, 0, 5}, nil))
+	want := map[int]float64{0: 0, 1: 4, 2: 7, 3: 7}
+	d := samples.RealOrEmulated(t)
+	for where, at := range map[string]matrix.Place{"host": nil, "device": d.Device, "group": sure.Get(comm.LocalGroup(2))} {
+		there := g.Clone()
+		sure.Do(there.Move(at))
+		for _, method := range []workflow.Method{workflow.Auto, workflow.Pipeline} {
+			dist, err := SSSP(there, []int{0}, SSSPOptions[T]{Run: workflow.Run{Method: method}, Delta: 2})
+			if err != nil {
+				t.Fatalf("%T, %s: %v", T(0), where, err)
+			}
+			if dist.Place() != at {
+				t.Errorf("%T, %s: the distances are at %v", T(0), where, dist.Place())
+			}
+			sure.Do(dist.Move(nil))
+			if got := samples.Entries(dist); !maps.Equal(got, want) {
+				t.Errorf("%T, %s, %s: distances %v, want %v", T(0), where, method, got, want)
+			}
+		}
+		_, err := SSSP(there, []int{0}, SSSPOptions[T]{Run: workflow.Run{Method: workflow.Fused}})
+		if _, refused := errors.AsType[*workflow.ParameterError](err); where == "device" && (!refused || !strings.Contains(err.Error(), "32 or 64 bits")) {
+			t.Errorf("%T: the fused form on a device: %v", T(0), err)
+		}
+	}
+	if negative == "" {
+		return
+	}
+	one := T(1)
+	sure.Do(g.Set(3, 0, -one))
+	_, err := SSSP(g, []int{0})
+	if w, ok := errors.AsType[*workflow.WeightError](err); !ok || w.Got != negative || w.Row != 3 || w.Col != 0 {
+		t.Errorf("%T: a negative weight: %v", T(0), err)
+	}
+}
