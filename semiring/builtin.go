@@ -24,7 +24,17 @@ func binaryKernels[A, B, C Number, M mulTag]() *cpu.Binary {
 				c[p] = mul[A, B, C, M](a[p], b[p])
 			}
 		},
-		ZipAt: zipAt[A, B, C, M],
+		ZipAt: func(c []C, pc []int32, a []A, pa []int32, b []B, pb []int32) {
+			if readsX[M]() {
+				pa = pa[:len(pc)]
+			}
+			if readsY[M]() {
+				pb = pb[:len(pc)]
+			}
+			for p, q := range pc {
+				c[q] = mul[A, B, C, M](itemAt(a, pa, p, readsX[M]()), itemAt(b, pb, p, readsY[M]()))
+			}
+		},
 		BindX: func(c []C, at *A, b []B) {
 			c = c[:len(b)]
 			x := *at
@@ -44,43 +54,20 @@ func binaryKernels[A, B, C Number, M mulTag]() *cpu.Binary {
 	return (*cpu.Binary)(unsafe.Pointer(k))
 }
 
-func zipAt[A, B, C Number, M mulTag](c []C, pc []int32, a []A, pa []int32, b []B, pb []int32) {
-	var x A
-	var y B
-	switch {
-	case readsX[M]() && readsY[M]():
-		pa, pb = pa[:len(pc)], pb[:len(pc)]
-		for p, q := range pc {
-			c[q] = mul[A, B, C, M](a[pa[p]], b[pb[p]])
-		}
-	case readsX[M]():
-		pa = pa[:len(pc)]
-		for p, q := range pc {
-			c[q] = mul[A, B, C, M](a[pa[p]], y)
-		}
-	case readsY[M]():
-		pb = pb[:len(pc)]
-		for p, q := range pc {
-			c[q] = mul[A, B, C, M](x, b[pb[p]])
-		}
-	default:
-		for _, q := range pc {
-			c[q] = mul[A, B, C, M](x, y)
-		}
+// itemAt is item at a position of a list.
+func itemAt[T any](v []T, at []int32, p int, reads bool) (x T) {
+	if reads {
+		x = v[at[p]]
 	}
+	return x
 }
 
 // monoid returns the built-in monoid of the tag P with the binary operator op.
 func monoid[T Number, P addTag](op *innerBinary) *innerMonoid {
 	id, terminal := ends[T, P]()
-	k := &cpu.MonoidOf[T]{
-		Identity: []T{id}, Exact: chooses[P]() || T(1)/2 == 0,
-		Fold:          foldInto[T, P],
-		FoldRows:      foldRows[T, P],
-		Collect:       collect[T, P],
-		CollectMarked: collectMarked[T, P],
-	}
-	return sumOf((*cpu.Monoid)(unsafe.Pointer(k)), op, terminal)
+	k := folds[T, P](id)
+	k.Exact = chooses[P]() || T(1)/2 == 0
+	return sumOf(k, op, terminal)
 }
 
 // ends returns the identity and the terminal value of plus, times, min or max.
@@ -220,12 +207,9 @@ func Lxnor() Monoid[bool] {
 
 // boolMonoid returns the monoid of tag P over the bytes 0 and 1, which a Go bool is.
 func boolMonoid[P addTag](identity bool, op *innerBinary) *innerMonoid {
-	k := &cpu.MonoidOf[uint8]{
-		Identity: []uint8{b2u(identity)}, Exact: true,
-		Fold: foldInto[uint8, P], FoldRows: foldRows[uint8, P],
-		Collect: collect[uint8, P], CollectMarked: collectMarked[uint8, P],
-	}
-	return sumOf(k.Untyped(), op, cpu.Values{})
+	k := folds[uint8, P](b2u(identity))
+	k.Exact = true
+	return sumOf(k, op, cpu.Values{})
 }
 
 // exact returns m, marked as a monoid with equal sums in any order.

@@ -1,5 +1,7 @@
 package semiring
 
+import "github.com/hiveblas/hiveblas/internal/cpu"
+
 // The kernels of monoids.
 
 func foldTag[T Number, P addTag](s T, xs []T) T {
@@ -34,21 +36,42 @@ func foldTag[T Number, P addTag](s T, xs []T) T {
 	return s
 }
 
-// foldInto is foldTag for a sum at s.
-func foldInto[T Number, P addTag](s *T, xs []T) { *s = foldTag[T, P](*s, xs) }
-
-func foldRows[T Number, P addTag](y []T, identity *T, ptr []int64, v []T) {
-	ptr = ptr[:len(y)+1]
-	id := *identity
-	for i := range y {
-		y[i] = foldTag[T, P](id, v[ptr[i]:ptr[i+1]])
+// folds returns the loops of the monoid of tag P, which has the given identity. The loops are
+// literals, as those of a semiring; see kernels.
+//
+//go:noinline
+func folds[T Number, P addTag](identity T) *cpu.Monoid {
+	k := &cpu.MonoidOf[T]{
+		Identity: []T{identity},
+		Fold:     func(s *T, xs []T) { *s = foldTag[T, P](*s, xs) },
+		FoldRows: func(y []T, identity *T, ptr []int64, v []T) {
+			ptr = ptr[:len(y)+1]
+			id := *identity
+			for i := range y {
+				y[i] = foldTag[T, P](id, v[ptr[i]:ptr[i+1]])
+			}
+		},
+		Collect: func(acc []T, ci []int32, v []T) {
+			v = v[:len(ci)]
+			for p, j := range ci {
+				acc[j] = add[T, P](acc[j], v[p])
+			}
+		},
+		CollectMarked: func(acc []T, marks []uint64, ci []int32, v []T) {
+			v = v[:len(ci)]
+			for p, j := range ci {
+				acc[j] = add[T, P](acc[j], v[p])
+				marks[j>>6] |= 1 << (j & 63)
+			}
+		},
 	}
+	return k.Untyped()
 }
 
 // tails are the masks of the last entries of a row, up to four.
 var tails = [8][4]int64{1: {-1}, 2: {-1, -1}, 3: {-1, -1, -1}, 4: {-1, -1, -1, -1}}
 
-// sumRows is foldRows for sums of floats, bit for bit. It reads the last entries of a row, up to
+// sumRows is FoldRows for sums of floats, bit for bit. It reads the last entries of a row, up to
 // four, as four, and masks the entries of the next row to zero: the branch predictor misses the end
 // of a row, at a higher cost.
 func sumRows[T Float](y []T, identity *T, ptr []int64, v []T) {
@@ -76,20 +99,5 @@ func sumRows[T Float](y []T, identity *T, ptr []int64, v []T) {
 		s2 += ofBits[T](bitsOf(xs[2]) & m[2])
 		s3 += ofBits[T](bitsOf(xs[3]) & m[3])
 		y[i] = s + s1 + (s2 + s3)
-	}
-}
-
-func collect[T Number, P addTag](acc []T, ci []int32, v []T) {
-	v = v[:len(ci)]
-	for p, j := range ci {
-		acc[j] = add[T, P](acc[j], v[p])
-	}
-}
-
-func collectMarked[T Number, P addTag](acc []T, marks []uint64, ci []int32, v []T) {
-	v = v[:len(ci)]
-	for p, j := range ci {
-		acc[j] = add[T, P](acc[j], v[p])
-		marks[j>>6] |= 1 << (j & 63)
 	}
 }

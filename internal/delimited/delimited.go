@@ -36,7 +36,7 @@ func (f Format) IsComment(c byte) bool {
 // take the place of commas where numbers have decimal commas.
 func (f Format) Fields(line []byte) (fields []string) {
 	delims := "\t,"
-	if f.Comma || bytes.IndexByte(line, ';') >= 0 && decimalComma.Match(line) {
+	if f.Comma || bytes.IndexByte(line, ';') >= 0 && decimalComma(line) {
 		delims = "\t;"
 	}
 	for _, delim := range []byte(delims) {
@@ -53,8 +53,16 @@ func (f Format) Fields(line []byte) (fields []string) {
 	return fields
 }
 
-// decimalComma finds a comma between two digits.
-var decimalComma = regexp.MustCompile(`[0-9],[0-9]`)
+// decimalComma reports whether a line has a comma between two digits.
+func decimalComma(line []byte) bool {
+	digit := func(c byte) bool { return '0' <= c && c <= '9' }
+	for k := 1; k+1 < len(line); k++ {
+		if line[k] == ',' && digit(line[k-1]) && digit(line[k+1]) {
+			return true
+		}
+	}
+	return false
+}
 
 // Number returns the finite number of a text. Otherwise fault says what is wrong with the text, and
 // decimal whether it is a number with a decimal comma.
@@ -83,30 +91,33 @@ func NotFinite[E float32 | float64](list []E) int {
 	return slices.IndexFunc(list, func(x E) bool { return !Finite(x) })
 }
 
-var (
-	thousands = regexp.MustCompile(`^[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?$`)
-	european  = regexp.MustCompile(`^[+-]?[0-9]{1,3}(\.[0-9]{3})+(,[0-9]*)?$`)
-	withComma = regexp.MustCompile(`^[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?$`)
+// Numbers with commas. Texts are compared with them for errors alone, so they are compiled there:
+// programs that read no such file do not link package regexp.
+const (
+	thousands = `^[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?$`
+	european  = `^[+-]?[0-9]{1,3}(\.[0-9]{3})+(,[0-9]*)?$`
+	withComma = `^[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?$`
 )
 
 // Comma says what kind of comma, or with a decimal comma of point, a text that is no number has,
 // "" if none. decimal reports that the text is a number with a decimal comma, which is not read as
 // one.
 func Comma(text string, comma bool) (what string, decimal bool) {
+	is := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 	switch {
-	case comma && european.MatchString(text):
+	case comma && is(european):
 		return "points between thousands; write it without them", false
 	case comma && strings.Contains(text, ".") && isNumber(text):
 		return "a decimal point, and decimal commas are announced", false
 	case comma:
 		return "", false
-	case strings.Count(text, ",") == 1 && thousands.MatchString(text) && !strings.Contains(text, "."):
+	case strings.Count(text, ",") == 1 && is(thousands) && !strings.Contains(text, "."):
 		return "a comma, either before decimals or between thousands; write it without commas between thousands", true
-	case thousands.MatchString(text):
+	case is(thousands):
 		return "commas between thousands; write it without them", false
-	case european.MatchString(text):
+	case is(european):
 		return "points between thousands and a decimal comma; write it without the points", true
-	case withComma.MatchString(text):
+	case is(withComma):
 		return "a decimal comma", true
 	}
 	return "", false

@@ -5,6 +5,7 @@ package workflow
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -114,16 +115,21 @@ func KeepBitmap[T comparable](v *matrix.Vector[T], with ops.Option) error {
 
 // Only returns the settings that a caller gave, the zero value if none.
 func Only[O any](app string, opts []O) (o O, err error) {
-	switch len(opts) {
-	case 0:
-		return o, nil
-	case 1:
-		if r, ok := any(opts[0]).(interface{ checkThreads(app string) error }); ok {
-			err = r.checkThreads(app)
-		}
-		return opts[0], err
+	if len(opts) == 1 {
+		o = opts[0]
 	}
-	return o, &ParameterError{app, "the settings", fmt.Sprintf("%d values of %T", len(opts), o), "one value, or none for the defaults"}
+	return o, checkOnly(app, len(opts), &o)
+}
+
+// checkOnly checks the settings at an address and the number of values that were given.
+func checkOnly(app string, count int, o any) error {
+	if count > 1 {
+		return &ParameterError{app, "the settings", fmt.Sprintf("%d values of %v", count, reflect.TypeOf(o).Elem()), "one value, or none for the defaults"}
+	}
+	if r, ok := o.(interface{ checkThreads(app string) error }); ok && count == 1 {
+		return r.checkThreads(app)
+	}
+	return nil
 }
 
 // CheckThreads verifies the number of threads.
