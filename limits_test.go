@@ -91,7 +91,7 @@ var longer = map[string]string{
 	"graphio/internal/edgelist/read.go":      "parse",
 	"graphio/internal/edgelist/vector.go":    "ReadVector",
 	"graphio/internal/matrixmarket/write.go": "Write",
-	"internal/chunk/run.go":                  "Read",
+	"internal/chunk/run.go":                  "read",
 }
 
 // TestLimits holds packages, files and functions to the limits, and the lists of exceptions to what

@@ -17,9 +17,17 @@ var ErrUnread = errors.New("the block is not accepted")
 // the context between blocks. If collect returns [ErrUnread], Read puts its block and the blocks
 // after it back into a source of items.
 func Read[R any](ctx context.Context, s *Source, threads int, parse func(Block) R, collect func(R) error) error {
+	return read(ctx, s, threads, func(b Block) any {
+		r := parse(b)
+		return &r
+	}, func(r any) error { return collect(*r.(*R)) })
+}
+
+// read is Read; a result is the address of one.
+func read(ctx context.Context, s *Source, threads int, parse func(Block) any, collect func(any) error) error {
 	type job struct {
 		block  Block
-		result R
+		result any
 		failed any
 		done   chan struct{}
 	}
