@@ -154,7 +154,8 @@ func newRank(wait context.Context, c comm.Comm, g *halo.Graph, k int, p *outline
 }
 
 // engineOfPart returns the engine of the part of a rank, whose rows are the in-edges of its vertices.
-func engineOfPart[V, E, M comparable](h *halo.Part, p Program[V, E, M], o Options, plan direction) partEngine {
+func engineOfPart[V, E, M comparable](h *halo.Part, whole *Program[V, E, M], o Options, plan direction) partEngine {
+	p := *whole
 	var seeds []Seed[V]
 	for _, s := range p.Seeds {
 		v := h.Number(int32(s.ID))
@@ -163,7 +164,7 @@ func engineOfPart[V, E, M comparable](h *halo.Part, p Program[V, E, M], o Option
 		}
 	}
 	p.Seeds, p.Priority.Func = seeds, nil
-	e := engineOf(nil, sparse.As[E](h.In.Transpose(o.Threads)), p, o)
+	e := engineOf(nil, sparse.As[E](h.In.Transpose(o.Threads)), &p, o)
 	e.plan, e.in = plan, sparse.As[E](h.In)
 	return e
 }

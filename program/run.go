@@ -124,13 +124,13 @@ func Run[V, E, M comparable](
 		if err != nil {
 			return nil, err
 		}
-		p = numbered(p, at)
+		numbered(&p, at)
 	}
 	switch at := a.Place().(type) {
 	case nil:
 	case *comm.Group:
 		return resultOf[V](runOnGroup(ctx, at, a.Inside(), p.outline(), o, statesOf[V], func(h *halo.Part, o Options, plan direction) partEngine {
-			return engineOfPart(h, p, o, plan)
+			return engineOfPart(h, &p, o, plan)
 		}))
 	default:
 		d, err := in.onDevice(a.Inside(), o)
@@ -139,7 +139,7 @@ func Run[V, E, M comparable](
 		}
 		return resultOf[V](runText(ctx, device.Of(at), a.Inside(), d, o, statesOf[V]))
 	}
-	e, err := newEngine(ctx, a, p, o)
+	e, err := newEngine(ctx, a, &p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +250,7 @@ type engine[V, E, M comparable] struct {
 }
 
 func newEngine[V, E, M comparable](
-	ctx context.Context, a *matrix.View[E], p Program[V, E, M], o Options,
+	ctx context.Context, a *matrix.View[E], p *Program[V, E, M], o Options,
 ) (*engine[V, E, M], error) {
 	plan, err := hostPlan(p.name(), o.Plan)
 	if err != nil {
@@ -267,21 +267,20 @@ func newEngine[V, E, M comparable](
 	return e, nil
 }
 
-// numbered returns the program with the seeds at their positions.
-func numbered[V, E, M comparable](p Program[V, E, M], at []int32) Program[V, E, M] {
+// numbered moves the seeds to their positions.
+func numbered[V, E, M comparable](p *Program[V, E, M], at []int32) {
 	seeds := make([]Seed[V], len(p.Seeds))
 	for k, s := range p.Seeds {
 		seeds[k] = Seed[V]{int(at[s.ID]), s.State}
 	}
 	p.Seeds = seeds
-	return p
 }
 
 // engineOf returns the engine of a graph; its rows are the out-edges.
 func engineOf[V, E, M comparable](
-	ctx context.Context, out *sparse.Typed[E], p Program[V, E, M], o Options,
+	ctx context.Context, out *sparse.Typed[E], p *Program[V, E, M], o Options,
 ) *engine[V, E, M] {
-	e := &engine[V, E, M]{p: &p, out: out,
+	e := &engine[V, E, M]{p: p, out: out,
 		frame: frame{ctx: ctx, o: o, threads: parallel.Threads(o.Threads), n: out.NRows, edges: &out.Structure}}
 	if p.Sum.Valid() {
 		e.sum, e.any = cpu.TypedMonoid[M](p.Sum.Inside().Monoid), p.Sum.IsAny()
