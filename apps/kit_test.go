@@ -390,7 +390,7 @@ func TestKitHasAllWorkflows(t *testing.T) {
 	}
 	for _, a := range List[float64]() {
 		if !covered[a.Name] {
-			t.Errorf("%s has no case: add it to cases", a.Name)
+			t.Errorf("%s has no case: give its entry in List a Use, or add it to cases", a.Name)
 		}
 		if a.Forms.Device != (a.Kernels != nil) && a.Name != "clustering" && a.Name != "diameter" { // by kernels of scan and bfs
 			t.Errorf("%s has a form for devices: %v, and kernels: %v", a.Name, a.Forms.Device, a.Kernels != nil)

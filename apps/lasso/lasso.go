@@ -51,7 +51,8 @@ type FusedLassoResult struct {
 	Divided    int // vertices that divide and conquer solved
 }
 
-// FusedLasso returns the minimum b of
+// FusedLasso smooths values on a graph: it returns the b with the least sum of squared errors,
+// weighted differences along edges, and absolute values,
 //
 //	½ Σ ν(i) (y(i) − b(i))² + λ₁ Σ w(i,j) |b(i) − b(j)| + λ₂ Σ ν(i) |b(i)|
 //
