@@ -510,6 +510,35 @@ func TestLoopPushesFullVector(t *testing.T) {
 	}
 }
 
+// A full vector that is gathered from itself takes the results of the gather, whose bits it lacks.
+func TestLoopGathersFullVector(t *testing.T) {
+	d, _ := emulated(t)
+	run := func(at matrix.Place) *matrix.Vector[int32] {
+		const n = 70
+		values := make([]int32, n)
+		for i := range values {
+			values[i] = int32(max(i-3, 0))
+		}
+		parent, changed := sure.Get(matrix.VectorOf(values)), matrix.ScalarOf(true, matrix.On(at))
+		before, differ := matrix.NewVector[int32](n, matrix.On(at)), matrix.NewVector[bool](n, matrix.On(at))
+		sure.Do(parent.Move(at))
+		var s ops.Steps
+		for in := range s.While(changed) {
+			s.Do(ops.Apply(before, semiring.Identity[int32](), parent, in))
+			s.Do(ops.ExtractVector(parent, parent, ops.ValuesOf(parent), in))
+			s.Do(ops.EWiseMult(differ, semiring.Ne[int32](), parent, before, in))
+			s.Do(ops.ReduceInto(changed, semiring.Lor(), differ, in))
+		}
+		if err := s.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return parent
+	}
+	if got, want := run(d), run(nil); !got.Equal(want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 // After a loop only its results take memory.
 func TestLoopMemory(t *testing.T) {
 	d, _ := emulated(t)

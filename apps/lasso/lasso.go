@@ -182,7 +182,12 @@ func lassos(g rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLassoResul
 	if err != nil {
 		return nil, err
 	}
-	list, err := l.solveAll(jobs, o)
+	var list []*FusedLassoResult
+	if o.Method == workflow.Pipeline {
+		list, err = l.byOperations(jobs, o, place)
+	} else {
+		list, err = l.solveAll(jobs, o)
+	}
 	if err != nil {
 		return nil, err
 	}
