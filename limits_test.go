@@ -44,7 +44,6 @@ var longer = map[string]string{
 	"internal/conformance/errors.go":      "errorCases",
 	"internal/conformance/structural.go":  "structural",
 	"internal/dots/gen/main.go":           "write",
-	"semiring/semirings.go":               "anyKernels",
 	"cmd/hiveblas/internal/job/errors.go": "ExplainGraph",
 	"bench/cpu/input.go":                  "makeInput",
 

@@ -17,12 +17,8 @@ import (
 // matrix and a vector. It takes O(n) time and returns the same errors as [MxV].
 func Inner[A, B, C comparable](s semiring.Semiring[A, B, C], u matrix.VectorSource[A], v matrix.VectorSource[B], opts ...Option) (x C, err error) {
 	x = s.Add().Identity()
-	err = innerOf(s.Inside(), u, v, sparse.TypeOf[C](), unsafe.Pointer(&x), opts)
+	err = beginProduct("Inner", s.Inside(), opts).inner(viewOf(u), viewOf(v), sparse.TypeOf[C](), unsafe.Pointer(&x), opts)
 	return x, err
-}
-
-func innerOf(s *cpu.Ring, u, v any, t *sparse.Type, x cpu.Value, opts []Option) error {
-	return beginProduct("Inner", s, opts).inner(viewOf(u), viewOf(v), t, x, opts)
 }
 
 // inner writes the product, of type t, to x unless no position has both entries.
@@ -92,11 +88,7 @@ func (c *call) innerFull(u, v rep.View, t *sparse.Type, x cpu.Value, n int, opts
 // Outer computes C⟨M⟩ ⊕= u ⊗ vᵀ, the entries u(i) ⊗ v(j) of an m×n matrix for vectors of m and n.
 // It takes O(entries of the result) time and returns the same errors as [MxM].
 func Outer[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C], u matrix.VectorSource[A], v matrix.VectorSource[B], opts ...Option) error {
-	return outerOf(dst, s.Inside(), u, v, opts)
-}
-
-func outerOf(dst any, s *cpu.Ring, u, v any, opts []Option) error {
-	c := beginProduct("Outer", s, opts)
+	c := beginProduct("Outer", s.Inside(), opts)
 	x, y := viewOf(u), viewOf(v)
 	if err := c.vectorOperands(x, y); err != nil {
 		return err
@@ -121,13 +113,8 @@ func (c *call) vectorOperands(u, v rep.View) error {
 // DiagonalSum returns the sum over a monoid of the entries on the main diagonal: with plus, the
 // trace. It runs where a lives, in O(entries) time, and returns the same errors as [ReduceScalar].
 func DiagonalSum[T comparable](m semiring.Monoid[T], a matrix.Source[T], opts ...Option) (sum T, err error) {
-	err = diagonalSumOf(m.Inside(), a, sparse.TypeOf[T](), unsafe.Pointer(&sum), opts)
+	err = begin("DiagonalSum", m.Name(), opts).diagonalSum(monoidOf(m.Inside()), viewOf(a), sparse.TypeOf[T](), unsafe.Pointer(&sum), opts)
 	return sum, err
-}
-
-func diagonalSumOf(in *cpu.Sum, a any, t *sparse.Type, sum cpu.Value, opts []Option) error {
-	m := monoidOf(in)
-	return begin("DiagonalSum", m.op.name, opts).diagonalSum(m, viewOf(a), t, sum, opts)
 }
 
 // diagonal is the predicate of the main diagonal.
@@ -139,8 +126,8 @@ func (c *call) diagonalSum(m monoid, a rep.View, t *sparse.Type, sum cpu.Value, 
 	}
 	rows, cols := a.Dims()
 	d := newMatrix(t, rows, cols, placeOf(a.Matrix))
-	p := predicateIn(diagonal.Inside())
-	if err := begin("Select", p.name, opts).choose(dest{m: d}, p, a); err != nil {
+	p := diagonal.Inside()
+	if err := begin("Select", p.Name, opts).choose(dest{m: d}, p, a); err != nil {
 		return err
 	}
 	return begin("ReduceScalar", m.op.name, opts).reduceScalar(m, rep.View{Matrix: d}, t, sum)

@@ -35,13 +35,6 @@ func (c *call) single(d dest, a rep.View, invalid error) (*target, error) {
 	return c.prepare(d, m, n)
 }
 
-// unary is a unary operator.
-type unary struct {
-	k          *cpu.Unary
-	name, cuda string
-	valid      bool
-}
-
 // mapped runs a map on the host.
 func (c *call) mapped(v rep.View, k *cpu.Unary) error {
 	t, st := &c.t, v.Oriented()
@@ -85,19 +78,18 @@ func Apply[A, C comparable](dst matrix.Destination[C], f semiring.UnaryOp[A, C],
 }
 
 func applyOf(dst any, op *cpu.UnaryOperator, a any, opts []Option) error {
-	f := unaryIn(op)
-	return begin("Apply", f.name, opts).apply(destOf(dst), f, viewOf(a))
+	return begin("Apply", op.Name, opts).apply(destOf(dst), op, viewOf(a))
 }
 
-func (c *call) apply(d dest, f unary, a rep.View) error {
-	t, err := c.single(d, a, c.checkOperator(f.valid, semiring.NotPositional))
+func (c *call) apply(d dest, f *cpu.UnaryOperator, a rep.View) error {
+	t, err := c.single(d, a, c.checkOperator(f.Unary != nil, semiring.NotPositional))
 	if err != nil {
 		return err
 	}
 	if t.at != nil {
 		text := func(h *remoteCall) device.Func {
-			h.needsText("operator", f.name, f.cuda)
-			return device.Func{Name: f.name, Text: f.cuda, X: h.typeOf(a.Type()), Out: h.typeOf(t.c), UsesX: true}
+			h.needsText("operator", f.Name, f.CUDA)
+			return device.Func{Name: f.Name, Text: f.CUDA, X: h.typeOf(a.Type()), Out: h.typeOf(t.c), UsesX: true}
 		}
 		if t.vector && c.recorded() {
 			return c.applied(text, a, noBound, false, func() error { return c.apply(d, f, a) })
@@ -108,13 +100,13 @@ func (c *call) apply(d dest, f unary, a rep.View) error {
 	if t.group != nil {
 		return c.on(t.group).groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).apply(d, f, a) })
 	}
-	return c.mapped(a, f.k)
+	return c.mapped(a, f.Unary)
 }
 
 // copied is apply of the identity.
 func (c *call) copied(d dest, a rep.View) error {
 	t := a.Type()
-	return c.apply(d, unary{&cpu.Unary{Map: t.Copy, Copies: true}, "identity", "x", true}, a)
+	return c.apply(d, &cpu.UnaryOperator{Unary: &cpu.Unary{Map: t.Copy, Copies: true}, Name: "identity", CUDA: "x"}, a)
 }
 
 // ApplyFirst computes C⟨M⟩ ⊕= op(x, A), with the first argument of the operator bound to the scalar
@@ -175,26 +167,18 @@ func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A
 }
 
 func applyIndexOf(dst any, op *cpu.IndexOperator, a any, opts []Option) error {
-	f := indexIn(op)
-	return begin("ApplyIndex", f.name, opts).applyIndex(destOf(dst), f, viewOf(a))
+	return begin("ApplyIndex", op.Name, opts).applyIndex(destOf(dst), op, viewOf(a))
 }
 
-// indexOp is an operator of values and positions.
-type indexOp struct {
-	k          *cpu.Index
-	name, cuda string
-	valid      bool
-}
-
-func (c *call) applyIndex(d dest, f indexOp, a rep.View) error {
-	t, err := c.single(d, a, c.checkOperator(f.valid, semiring.NotPositional))
+func (c *call) applyIndex(d dest, f *cpu.IndexOperator, a rep.View) error {
+	t, err := c.single(d, a, c.checkOperator(f.Index != nil, semiring.NotPositional))
 	if err != nil {
 		return err
 	}
 	if t.at != nil {
 		text := func(h *remoteCall) device.Func {
-			h.needsText("operator", f.name, f.cuda)
-			return device.Func{Name: f.name, Text: c.shifted(f.cuda), X: h.typeOf(a.Type()), Out: h.typeOf(t.c), UsesX: f.k.UsesValue}
+			h.needsText("operator", f.Name, f.CUDA)
+			return device.Func{Name: f.Name, Text: c.shifted(f.CUDA), X: h.typeOf(a.Type()), Out: h.typeOf(t.c), UsesX: f.UsesValue}
 		}
 		if t.vector && c.recorded() {
 			return c.applied(text, a, noBound, false, func() error { return c.applyIndex(d, f, a) })
@@ -207,7 +191,7 @@ func (c *call) applyIndex(d dest, f indexOp, a rep.View) error {
 	}
 	st := a.Oriented()
 	// A vector is stored as a row.
-	out, err := cpu.ApplyIndex(c.env(), t.c, st, f.k, c.local.shift, t.vector)
+	out, err := cpu.ApplyIndex(c.env(), t.c, st, f.Index, c.local.shift, t.vector)
 	if err != nil {
 		return err
 	}
@@ -224,33 +208,25 @@ func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a m
 }
 
 func selectOf(dst any, op *cpu.SelectOperator, a any, opts []Option) error {
-	p := predicateIn(op)
-	return begin("Select", p.name, opts).choose(destOf(dst), p, viewOf(a))
-}
-
-// predicate is a semiring.SelectOp without its element type.
-type predicate struct {
-	k          *cpu.Predicate
-	name, cuda string
-	valid      bool
+	return begin("Select", op.Name, opts).choose(destOf(dst), op, viewOf(a))
 }
 
 // choose is Select.
-func (c *call) choose(d dest, f predicate, a rep.View) error {
-	t, err := c.single(d, a, c.checkOperator(f.valid, semiring.NotPositional))
+func (c *call) choose(d dest, f *cpu.SelectOperator, a rep.View) error {
+	t, err := c.single(d, a, c.checkOperator(f.Predicate != nil, semiring.NotPositional))
 	if err != nil {
 		return err
 	}
 	if t.at != nil {
 		predicate := func(h *remoteCall) device.Func {
-			h.needsText("predicate", f.name, f.cuda)
-			return device.Func{Name: f.name, Text: c.shifted(f.cuda), X: h.typeOf(t.c), UsesX: f.k.UsesValue}
+			h.needsText("predicate", f.Name, f.CUDA)
+			return device.Func{Name: f.Name, Text: c.shifted(f.CUDA), X: h.typeOf(t.c), UsesX: f.UsesValue}
 		}
 		if t.vector && c.recorded() {
 			h, s := c.stepOf(pass.Select)
 			s.Func, s.A = predicate(h), h.use(a)
-			if f.k.Bound != nil {
-				s.X = given(device.Scalar{Type: h.typeOf(t.c), P: f.k.Bound})
+			if f.Bound != nil {
+				s.X = given(device.Scalar{Type: h.typeOf(t.c), P: f.Bound})
 			}
 			return c.record(h, s, func() error { return c.choose(d, f, a) })
 		}
@@ -261,8 +237,8 @@ func (c *call) choose(d dest, f predicate, a rep.View) error {
 			return h.err
 		}
 		var y *device.Scalar
-		if f.k.Bound != nil {
-			y = &device.Scalar{Type: h.typeOf(t.c), P: f.k.Bound}
+		if f.Bound != nil {
+			y = &device.Scalar{Type: h.typeOf(t.c), P: f.Bound}
 		}
 		return h.store(h.at.Select(h.call(), h.dest, text, x, y))
 	}
@@ -270,7 +246,7 @@ func (c *call) choose(d dest, f predicate, a rep.View) error {
 		return c.on(t.group).groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).choose(d, f, a) })
 	}
 	st := a.Oriented()
-	out, err := cpu.Select(c.env(), st, f.k, c.local.shift, t.vector) // a vector is stored as a row
+	out, err := cpu.Select(c.env(), st, f.Predicate, c.local.shift, t.vector) // a vector is stored as a row
 	if err != nil {
 		return err
 	}
@@ -281,10 +257,6 @@ func (c *call) choose(d dest, f predicate, a rep.View) error {
 // Transpose computes C⟨M⟩ ⊕= Aᵀ in O(entries + rows + columns) time. The operand A.T() costs
 // nothing until an operation needs it. Transpose(C, A.T()) copies A.
 func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...Option) error {
-	return transposeOf(dst, a, opts)
-}
-
-func transposeOf(dst, a any, opts []Option) error {
 	return begin("Transpose", "", opts).transpose(destOf(dst), viewOf(a))
 }
 

@@ -91,12 +91,8 @@ func (c *call) ewiseAdd(d dest, f operator, a, b rep.View) error {
 // EWiseUnion is EWiseAdd with a default value for each operand: it computes op(A, β) where only A
 // has an entry and op(α, B) where only B has one.
 func EWiseUnion[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], alpha A, b matrix.Operand[B], beta B, opts ...Option) error {
-	return ewiseUnionOf(dst, insideOf(op), a, sparse.ValuesOf([]A{alpha}), b, sparse.ValuesOf([]B{beta}), opts)
-}
-
-func ewiseUnionOf(dst any, op *cpu.Operator, a any, alpha sparse.Values, b any, beta sparse.Values, opts []Option) error {
-	f := operatorIn(op)
-	return begin("EWiseUnion", f.name, opts).ewiseUnion(destOf(dst), f, viewOf(a), alpha, viewOf(b), beta)
+	f := operatorIn(insideOf(op))
+	return begin("EWiseUnion", f.name, opts).ewiseUnion(destOf(dst), f, viewOf(a), sparse.ValuesOf([]A{alpha}), viewOf(b), sparse.ValuesOf([]B{beta}))
 }
 
 // ewiseUnion is EWiseUnion for single values alpha and beta.

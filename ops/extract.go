@@ -16,11 +16,7 @@ import (
 // order; rows without entries take no time in a [Span] of rows. Extract returns a
 // *matrix.IndexError with the position in the list if an index is out of range.
 func Extract[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
-	return extractOf(dst, a, &rows, &cols, opts)
-}
-
-func extractOf(dst, a any, rows, cols *Indices, opts []Option) error {
-	return begin("Extract", "", opts).extract(destOf(dst), viewOf(a), *rows, *cols)
+	return begin("Extract", "", opts).extract(destOf(dst), viewOf(a), rows, cols)
 }
 
 func (c *call) extract(d dest, a rep.View, rows, cols Indices) error {
@@ -70,11 +66,7 @@ func (c *call) extracted(st *sparse.Store, rows, cols cpu.Indices) error {
 
 // ExtractVector computes w⟨m⟩ ⊕= u(idx): entry p is u(idx[p]). Indices may repeat.
 func ExtractVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSource[T], idx Indices, opts ...Option) error {
-	return extractVectorOf(dst, u, &idx, opts)
-}
-
-func extractVectorOf(dst, u any, idx *Indices, opts []Option) error {
-	return begin("ExtractVector", "", opts).extractVector(destOf(dst), viewOf(u), *idx)
+	return begin("ExtractVector", "", opts).extractVector(destOf(dst), viewOf(u), idx)
 }
 
 func (c *call) extractVector(d dest, u rep.View, idx Indices) error {
@@ -119,11 +111,7 @@ func (c *call) extractVector(d dest, u rep.View, idx Indices) error {
 
 // ExtractRow computes w⟨m⟩ ⊕= A(i, cols). With A.T() it extracts a column of A.
 func ExtractRow[T comparable](dst matrix.VectorTarget[T], a matrix.Source[T], i int, cols Indices, opts ...Option) error {
-	return extractRowOf(dst, a, i, &cols, opts)
-}
-
-func extractRowOf(dst, a any, i int, cols *Indices, opts []Option) error {
-	return begin("ExtractRow", "", opts).extractRow(destOf(dst), viewOf(a), i, *cols)
+	return begin("ExtractRow", "", opts).extractRow(destOf(dst), viewOf(a), i, cols)
 }
 
 func (c *call) extractRow(d dest, a rep.View, i int, cols Indices) error {
@@ -241,11 +229,7 @@ func (c *call) assignedRow(st, x *sparse.Store, idx []int32) (*sparse.Store, err
 // A are deleted. The mask has the shape of C (see [MaskOfRegion]). Indices must be distinct. Assign
 // takes O(entries of A and C) time.
 func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
-	return assignOf(dst, a, &rows, &cols, opts)
-}
-
-func assignOf(dst, a any, rows, cols *Indices, opts []Option) error {
-	return begin("Assign", "", opts).assign(destOf(dst), viewOf(a), *rows, *cols)
+	return begin("Assign", "", opts).assign(destOf(dst), viewOf(a), rows, cols)
 }
 
 func (c *call) assign(d dest, a rep.View, rows, cols Indices) error {
@@ -284,11 +268,7 @@ func (c *call) assign(d dest, a rep.View, rows, cols Indices) error {
 
 // AssignVector computes w(idx)⟨m⟩ ⊕= u; see [Assign].
 func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSource[T], idx Indices, opts ...Option) error {
-	return assignVectorOf(dst, u, &idx, opts)
-}
-
-func assignVectorOf(dst, u any, idx *Indices, opts []Option) error {
-	return begin("AssignVector", "", opts).assignVector("idx", destOf(dst), viewOf(u), *idx)
+	return begin("AssignVector", "", opts).assignVector("idx", destOf(dst), viewOf(u), idx)
 }
 
 // assignVector is AssignVector. Errors name the list of indices arg.
@@ -331,11 +311,7 @@ func (c *call) assignVector(arg string, d dest, u rep.View, idx Indices) error {
 // and the mask is not complemented, and O(positions of the region) otherwise; it returns a
 // *matrix.SizeError if there are more positions than memory.
 func AssignScalar[T comparable](dst matrix.Target[T], x T, rows, cols Indices, opts ...Option) error {
-	return assignScalarOf(dst, sparse.ValuesOf([]T{x}), &rows, &cols, opts)
-}
-
-func assignScalarOf(dst any, x sparse.Values, rows, cols *Indices, opts []Option) error {
-	return begin("AssignScalar", "", opts).assignScalar(destOf(dst), x, *rows, *cols)
+	return begin("AssignScalar", "", opts).assignScalar(destOf(dst), sparse.ValuesOf([]T{x}), rows, cols)
 }
 
 // assignScalar is AssignScalar of a single value.
@@ -360,12 +336,8 @@ func (c *call) assignScalar(d dest, x sparse.Values, rows, cols Indices) error {
 
 // AssignVectorScalar computes w(idx)⟨m⟩ ⊕= x; see [AssignScalar].
 func AssignVectorScalar[T comparable](dst matrix.VectorTarget[T], x T, idx Indices, opts ...Option) error {
-	return assignVectorScalarOf(dst, sparse.ValuesOf([]T{x}), &idx, opts)
-}
-
-func assignVectorScalarOf(dst any, x sparse.Values, idx *Indices, opts []Option) error {
 	c := beginKept("AssignVectorScalar", "", opts)
-	return c.done(c.assignVectorScalar(destOf(dst), x, *idx))
+	return c.done(c.assignVectorScalar(destOf(dst), sparse.ValuesOf([]T{x}), idx))
 }
 
 // assignVectorScalar is AssignVectorScalar of a single value.
@@ -464,11 +436,7 @@ const maxRegion = 1 << 36
 // Kronecker returns a *matrix.SizeError if dimensions overflow. It takes O(entries of the result)
 // time.
 func Kronecker[A, B, C comparable](dst matrix.Target[C], op semiring.Operator[A, B, C], a matrix.Source[A], b matrix.Source[B], opts ...Option) error {
-	return kroneckerOf(dst, insideOf(op), a, b, opts)
-}
-
-func kroneckerOf(dst any, op *cpu.Operator, a, b any, opts []Option) error {
-	f := operatorIn(op)
+	f := operatorIn(insideOf(op))
 	return begin("Kronecker", f.name, opts).kronecker(destOf(dst), f, viewOf(a), viewOf(b))
 }
 

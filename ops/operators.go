@@ -33,29 +33,6 @@ func operatorIn(op *cpu.Operator) operator {
 	return operator{k: op.Binary, name: op.Name, cuda: op.CUDA, valid: op.Valid(), pos: semiring.Position(op.Position)}
 }
 
-// unaryIn, indexIn and predicateIn are operatorIn for other operators.
-
-func unaryIn(op *cpu.UnaryOperator) unary {
-	if op == nil {
-		return unary{}
-	}
-	return unary{k: op.Unary, name: op.Name, cuda: op.CUDA, valid: op.Unary != nil}
-}
-
-func indexIn(op *cpu.IndexOperator) indexOp {
-	if op == nil {
-		return indexOp{}
-	}
-	return indexOp{k: op.Index, name: op.Name, cuda: op.CUDA, valid: op.Index != nil}
-}
-
-func predicateIn(op *cpu.SelectOperator) predicate {
-	if op == nil {
-		return predicate{}
-	}
-	return predicate{k: op.Predicate, name: op.Name, cuda: op.CUDA, valid: op.Predicate != nil}
-}
-
 // accumulatorOf returns the accumulator of a destination that has one. One that cannot be called is
 // not valid.
 func accumulatorOf(s *matrix.Spec) (op operator) {

@@ -180,8 +180,7 @@ type dest struct {
 	replace bool
 }
 
-// destOf returns the parts of a matrix.Destination of any element type, the zero value for nil. The
-// shells pass it as any: a conversion to an interface with methods would be code of each instance.
+// destOf returns the parts of a matrix.Destination of any element type, the zero value for nil.
 func destOf(dst any) (d dest) {
 	given, ok := dst.(interface{ Spec() matrix.Spec })
 	if !ok {

@@ -25,12 +25,7 @@ func (c *call) nextCall() *call {
 // value if there are no entries. The destination is a *matrix.Scalar or a vector of size 1. The sum
 // equals the sum of [ReduceScalar] and stays at the place of the destination.
 func ReduceInto[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a matrix.Operand[T], opts ...Option) error {
-	return reduceIntoOf(dst, m.Inside(), a, opts)
-}
-
-func reduceIntoOf(dst any, sum *cpu.Sum, a any, opts []Option) error {
-	m := monoidOf(sum)
-	return begin("ReduceInto", m.op.name, opts).reduceInto(destOf(dst), m, viewOf(a))
+	return begin("ReduceInto", m.Name(), opts).reduceInto(destOf(dst), monoidOf(m.Inside()), viewOf(a))
 }
 
 func (c *call) reduceInto(d dest, m monoid, a rep.View) error {
@@ -177,19 +172,15 @@ func (c *call) assignFrom(d dest, x rep.View, rows, cols Indices) error {
 // ApplyFirstFrom is [ApplyFirst] of the value of a scalar. Without a value the result has no
 // entries.
 func ApplyFirstFrom[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], x *matrix.Scalar[A], a matrix.Operand[B], opts ...Option) error {
-	return applyFromOf("ApplyFirstFrom", dst, insideOf(op), x.Inside(), a, opts)
-}
-
-// applyFromOf is ApplyFirstFrom or ApplySecondFrom.
-func applyFromOf(name string, dst any, op *cpu.Operator, x rep.View, a any, opts []Option) error {
-	f := operatorIn(op)
-	return begin(name, f.name, opts).applyFrom(destOf(dst), f, x, name == "ApplyFirstFrom", viewOf(a))
+	f := operatorIn(insideOf(op))
+	return begin("ApplyFirstFrom", f.name, opts).applyFrom(destOf(dst), f, x.Inside(), true, viewOf(a))
 }
 
 // ApplySecondFrom is [ApplySecond] of the value of a scalar. Without a value the result has no
 // entries.
 func ApplySecondFrom[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], y *matrix.Scalar[B], opts ...Option) error {
-	return applyFromOf("ApplySecondFrom", dst, insideOf(op), y.Inside(), a, opts)
+	f := operatorIn(insideOf(op))
+	return begin("ApplySecondFrom", f.name, opts).applyFrom(destOf(dst), f, y.Inside(), false, viewOf(a))
 }
 
 // applyFrom is applyBound of the value of a scalar.
@@ -232,12 +223,8 @@ func (c *call) withoutEntries(d dest, a rep.View) error {
 // SelectFrom computes C⟨M⟩ ⊕= the entries x of A for which op(x, y) is true, with y the value of a
 // scalar. Without a value the result has no entries.
 func SelectFrom[T comparable](dst matrix.Destination[T], op semiring.Operator[T, T, bool], a matrix.Operand[T], y *matrix.Scalar[T], opts ...Option) error {
-	return selectFromOf(dst, insideOf(op), a, y.Inside(), opts)
-}
-
-func selectFromOf(dst any, op *cpu.Operator, a any, y rep.View, opts []Option) error {
-	f := operatorIn(op)
-	return begin("SelectFrom", f.name, opts).selectFrom(destOf(dst), f, y, viewOf(a))
+	f := operatorIn(insideOf(op))
+	return begin("SelectFrom", f.name, opts).selectFrom(destOf(dst), f, y.Inside(), viewOf(a))
 }
 
 func (c *call) selectFrom(d dest, f operator, y rep.View, a rep.View) error {
@@ -268,7 +255,7 @@ func (c *call) selectFrom(d dest, f operator, y rep.View, a rep.View) error {
 			f.k.BindY(sparse.ValuesOf(unsafe.Slice((*bool)(unsafe.Pointer(&keep[0])), len(keep))), vals, v.Pointer())
 		}
 	}
-	return c.nextCall().choose(d, predicate{k: k, name: f.name, cuda: f.cuda, valid: f.valid}, a)
+	return c.nextCall().choose(d, &cpu.SelectOperator{Predicate: k, Name: f.name, CUDA: f.cuda}, a)
 }
 
 // Swap exchanges the contents of two matrices, two vectors or two scalars of the same shape and

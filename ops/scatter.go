@@ -19,13 +19,7 @@ import (
 // sort of the positions on a device. Scatter returns a *matrix.IndexError with the position in the
 // list if an index is out of range.
 func Scatter[T comparable](dst matrix.Target[T], dup semiring.Monoid[T], u matrix.VectorSource[T], rows, cols Indices, opts ...Option) error {
-	return scatterOf("Scatter", dst, dup.Inside(), u, &rows, &cols, opts)
-}
-
-// scatterOf is Scatter, and without rows ScatterVector.
-func scatterOf(name string, dst any, dup *cpu.Sum, u any, rows, cols *Indices, opts []Option) error {
-	m := monoidOf(dup)
-	return begin(name, m.op.name, opts).scatter(destOf(dst), m, viewOf(u), rows, *cols)
+	return begin("Scatter", dup.Name(), opts).scatter(destOf(dst), monoidOf(dup.Inside()), viewOf(u), &rows, cols)
 }
 
 // ScatterVector computes w⟨m⟩ ⊕= t, where t(i) is the sum by dup of the entries u(k) with idx[k] =
@@ -37,7 +31,7 @@ func scatterOf(name string, dst any, dup *cpu.Sum, u any, rows, cols *Indices, o
 // It takes O(entries of u + size of w) time on the host; O(entries · log entries) where w is much
 // longer than u.
 func ScatterVector[T comparable](dst matrix.VectorTarget[T], dup semiring.Monoid[T], u matrix.VectorSource[T], idx Indices, opts ...Option) error {
-	return scatterOf("ScatterVector", dst, dup.Inside(), u, nil, &idx, opts)
+	return begin("ScatterVector", dup.Name(), opts).scatter(destOf(dst), monoidOf(dup.Inside()), viewOf(u), nil, idx)
 }
 
 // scatter is Scatter, and without rows ScatterVector.

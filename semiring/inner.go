@@ -214,7 +214,7 @@ func (s *innerRing) valid() bool { return s.inside().Valid() }
 //go:noinline
 func (op *innerUnary) inside() *cpu.UnaryOperator {
 	if op == nil {
-		return nil
+		return &cpu.UnaryOperator{}
 	}
 	return &op.UnaryOperator
 }
@@ -254,7 +254,7 @@ func (op *innerUnary) valid() bool { return op != nil && op.Unary != nil }
 //go:noinline
 func (op *innerIndex) inside() *cpu.IndexOperator {
 	if op == nil {
-		return nil
+		return &cpu.IndexOperator{}
 	}
 	return &op.IndexOperator
 }
@@ -284,7 +284,7 @@ func (op *innerIndex) valid() bool { return op != nil && op.Index != nil }
 //go:noinline
 func (op *innerSelect) inside() *cpu.SelectOperator {
 	if op == nil {
-		return nil
+		return &cpu.SelectOperator{}
 	}
 	return &op.SelectOperator
 }

@@ -1,7 +1,7 @@
 package cpu
 
 // Operators as operations take them, which name no element types: their loops and their names. A
-// nil pointer is the zero value of an operator.
+// nil pointer is the zero value of a binary operator, a monoid or a semiring.
 
 // Operator is a binary operator.
 type Operator struct {
