@@ -159,6 +159,70 @@ func componentsBy(by contender) ours {
 	}
 }
 
+// strongCases are the rows of strong components: directed R-MAT, and rings in a chain, whose
+// pipeline takes a round for each ring.
+func strongCases() []cpuCase {
+	return []cpuCase{
+		{name: "strong components directed18", bar: .9, input: "directed18", peer: []string{"scc"}, rounds: 9,
+			ours: strongBy(byDefault), pipeline: strongBy(byOperations), rival: strongBy(byHand)},
+		{name: "strong components directed20", bar: .9, input: "directed20", peer: []string{"scc"}, rounds: 5,
+			ours: strongBy(byDefault), pipeline: strongBy(byOperations), rival: strongBy(byHand)},
+		{name: "strong components rings20000", bar: .9, input: "rings20000", peer: []string{"scc"}, rounds: 5,
+			ours: strongBy(byDefault), rival: strongBy(byHand)},
+	}
+}
+
+// strongBy measures with the transpose present.
+func strongBy(by contender) ours {
+	return func(b *cpuBench, in, _ *input) (d time.Duration, check float64, err error) {
+		ptr, idx, _, err := in.f64.CSC()
+		if err != nil {
+			return 0, 0, err
+		}
+		if by == byHand {
+			var label []int32
+			d, _ = timed(func() error {
+				label = reference.Strong(plainGraph(in), reference.Graph{Ptr: ptr, Idx: idx}, b.Threads)
+				return nil
+			})
+			size := make([]float64, len(label))
+			count, largest := 0.0, 0.0
+			for _, l := range label {
+				if size[l]++; size[l] == 1 {
+					count++
+				}
+				largest = max(largest, size[l])
+			}
+			return d, count*1e6 + largest, nil
+		}
+		var c *apps.Components
+		d, err = timed(func() error {
+			c, err = apps.StronglyConnectedComponents(in.f64, apps.ComponentsOptions{Run: by.run(b)})
+			return err
+		})
+		if err != nil {
+			return 0, 0, err
+		}
+		return d, float64(c.Count)*1e6 + float64(c.Largest), nil
+	}
+}
+
+// rings are the edges of n rings of ten vertices in a chain. Vertices have numbers in random order.
+func rings(n int) gen.Tuples {
+	const size = 10
+	t := gen.Tuples{NRows: n * size, NCols: n * size}
+	name := gen.Permutation(n*size, 1)
+	for v := range n * size {
+		t.Rows = append(t.Rows, name[v])
+		t.Cols = append(t.Cols, name[v-v%size+(v+1)%size])
+		if v+size < n*size {
+			t.Rows = append(t.Rows, name[v])
+			t.Cols = append(t.Cols, name[v+size])
+		}
+	}
+	return t
+}
+
 // pageRankBy stops when the ranks change by 1e-4, after 20 iterations at most.
 func pageRankBy(by contender, single bool) ours {
 	return func(b *cpuBench, in, _ *input) (time.Duration, float64, error) {

@@ -144,3 +144,43 @@ func rankNaively(g Graph, rounds int) []float64 {
 	}
 	return rank
 }
+
+// Strong finds the components of a closure.
+func TestStrong(t *testing.T) {
+	ring := gen.Tuples{NRows: 600, NCols: 600} // rings of five vertices in a chain
+	for v := range int32(600) {
+		ring.Rows, ring.Cols = append(ring.Rows, v, v), append(ring.Cols, v-v%5+(v+1)%5, min(v+5, 599))
+	}
+	for name, tuples := range map[string]gen.Tuples{
+		"nothing": {NRows: 3, NCols: 3}, "rings": ring, "rmat": gen.RMAT(9, 4, gen.RMATOptions{}),
+		"sparse": gen.Edges(700, 1000, 3), "dense": gen.Edges(500, 5000, 3),
+	} {
+		out := gen.CSR(tuples)
+		tuples.Rows, tuples.Cols = tuples.Cols, tuples.Rows
+		in := gen.CSR(tuples)
+		g := Graph{out.Ptr, out.Idx}
+		n := g.Vertices()
+		reached := make([][]bool, n)
+		for v := range reached {
+			reached[v] = make([]bool, n)
+			for list := []int32{int32(v)}; len(list) > 0; {
+				u := list[len(list)-1]
+				list = list[:len(list)-1]
+				if !reached[v][u] {
+					reached[v][u] = true
+					list = append(list, g.row(u)...)
+				}
+			}
+		}
+		for threads := 1; threads <= 3; threads++ {
+			for v, label := range Strong(g, Graph{in.Ptr, in.Idx}, threads) {
+				want := 0
+				for ; !reached[v][want] || !reached[want][v]; want++ {
+				}
+				if int(label) != want {
+					t.Fatalf("%s, %d threads: vertex %d has the label %d, want %d", name, threads, v, label, want)
+				}
+			}
+		}
+	}
+}
