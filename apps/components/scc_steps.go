@@ -17,11 +17,15 @@ type strongShares struct {
 	frontier.WaveShares
 	rest    int64 // vertices and edges left, up to which a depth-first search finds the rest
 	colours int   // threads from which on colours are used
+
+	// sweeps is the number of times that sweeps of the backward search look at all edges, before
+	// the transpose, which costs as much, is made.
+	sweeps int64
 }
 
 // usualStrongShares are the shares for graphs on the host. With components of 100 vertices in
 // random order colours take one thread four times as long as a depth-first search.
-var usualStrongShares = strongShares{WaveShares: frontier.UsualWaveShares, rest: 1 << 15, colours: 8}
+var usualStrongShares = strongShares{WaveShares: frontier.UsualWaveShares, rest: 1 << 15, colours: 8, sweeps: 4}
 
 // strongOpen is the label of a vertex without a component.
 const strongOpen int32 = -1
@@ -82,7 +86,7 @@ func (m *multistep) components() (*Components, error) {
 	}
 	wide, err := m.giantComponent()
 	if err == nil {
-		err = m.keepOpen()
+		err = m.listOpen()
 	}
 	if err == nil && wide {
 		err = m.trim()
@@ -217,19 +221,29 @@ func (m *multistep) trimBoth() error {
 	return m.keepOpen()
 }
 
-// keepOpen lists the open vertices, and reports progress.
+// keepOpen drops the vertices that have a component by now, and reports progress.
 func (m *multistep) keepOpen() error {
-	m.left = parallel.Gather(m.Threads, m.out.N, int(m.Waves.Grain)*4, func(lo, hi int, found []int32) []int32 {
-		for v := lo; v < hi; v++ {
+	var rows atomic.Int64
+	err := m.Each(len(m.left), func(lo, hi int, found []int32) []int32 {
+		sum := int64(0)
+		for _, v := range m.left[lo:hi] {
 			if m.label[v] == strongOpen {
-				found = append(found, int32(v))
+				found = append(found, v)
+				sum += m.out.Degree(v)
 			}
 		}
+		rows.Add(sum)
 		return found
 	})
-	m.rows = m.Weigh(m.left, m.out)
+	m.nowOpen(rows.Load())
+	return err
+}
+
+// nowOpen makes the found vertices, from which edges lead, the open ones.
+func (m *multistep) nowOpen(edges int64) {
+	open := m.Gather()
+	m.left, m.Gathered, m.rows = open, m.left[:0], edges
 	workflow.Report(m.Run, "strongly connected components", int64(m.out.N-len(m.left)), int64(m.out.N))
-	return workflow.Expired(m.Run)
 }
 
 // count counts the edges between open vertices.
@@ -360,14 +374,14 @@ func (m *multistep) result() (*Components, error) {
 	var count, largest atomic.Int64
 	largest.Store(m.giant)
 	err := m.Each(m.out.N, func(lo, hi int, found []int32) []int32 {
-		roots, most := int64(0), int64(0)
+		roots, most := int64(0), int64(1)
 		for v := int32(lo); v < int32(hi); v++ {
 			l := m.label[v]
 			if l == v {
 				roots++
 			}
-			if m.giant == 0 || l != m.least {
-				most = max(most, int64(atomic.AddInt32(&size[l], 1)))
+			if l != v && (m.giant == 0 || l != m.least) {
+				most = max(most, 1+int64(atomic.AddInt32(&size[l], 1)))
 			}
 		}
 		count.Add(roots)
