@@ -133,5 +133,6 @@ func largeCases() []cpuCase {
 		{name: "bfs levels a source rmat22", bar: .9, input: "rmat22", ours: search(bfsBy(byDefault, false)), rival: search(bfsBy(byHand, false)), peer: []string{"bfs_level"}, perSource: true, rounds: 3},
 		{name: "sssp a source weighted22", bar: .5, input: "weighted22", ours: search(ssspBy(byDefault)), rival: search(ssspBy(byHand)), peer: []string{"sssp"}, perSource: true,
 			args: []string{inputs.SSSPDelta}, rounds: 3},
+		{name: "spanning forest weighted21", bar: .8, input: "weighted21", peer: []string{"spanning"}, rounds: 3, ours: oursSpanning, rival: spanningByHand},
 	}
 }

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -80,6 +81,10 @@ func TestAgainstRounds(t *testing.T) {
 						t.Fatalf("vertex %d has the rank %v, want %v", v, r, rank[v])
 					}
 				}
+				total, edges := Spanning(g.Graph, g.weight, threads)
+				if want, count := spanningNaively(g.Graph, g.weight); total != want || edges != count {
+					t.Fatalf("a forest of %d edges and weight %v, want %d and %v", edges, total, count, want)
+				}
 				for _, source := range []int{0, g.Vertices() / 2, g.Vertices() - 1} {
 					hops := relaxed(g.Graph, from(g.Graph, source), func(int64) float64 { return 1 })
 					level, parent := Parents(g.Graph, source, threads)
@@ -120,6 +125,36 @@ func leastParent(g Graph, level []int32, v int32) int32 {
 		}
 	}
 	return least
+}
+
+// spanningNaively adds edges in ascending order.
+func spanningNaively(g Graph, weight []float64) (total float64, edges int) {
+	tree, order := make([]int, g.Vertices()), make([]int, len(weight))
+	for v := range tree {
+		tree[v] = v
+	}
+	root := func(v int) int {
+		for tree[v] != v {
+			v = tree[v]
+		}
+		return v
+	}
+	var from []int
+	for v := range tree {
+		from = append(from, slices.Repeat([]int{v}, int(g.degree(int32(v))))...)
+	}
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(weight[a], weight[b]) })
+	for _, k := range order {
+		if v, u := root(from[k]), root(int(g.Idx[k])); v != u {
+			tree[v] = u
+			total += weight[k]
+			edges++
+		}
+	}
+	return total, edges
 }
 
 // rankNaively pushes ranks along the edges.
