@@ -219,3 +219,34 @@ func TestStrong(t *testing.T) {
 		}
 	}
 }
+
+// Communities of planted ones have about the modularity of the truth.
+func TestCommunities(t *testing.T) {
+	tuples, truth := gen.Planted(4000, 40_000, .2, 1)
+	csr := gen.CSR(gen.Symmetrise(tuples))
+	g := Graph{csr.Ptr, csr.Idx}
+	want := modularity(g, truth)
+	for _, leiden := range []bool{false, true} {
+		for threads := 1; threads <= 3; threads++ {
+			if q := modularity(g, Communities(g, leiden, threads)); q < want-.05 {
+				t.Errorf("Leiden %t, %d threads: modularity %v, the truth has %v", leiden, threads, q, want)
+			}
+		}
+	}
+}
+
+func modularity(g Graph, part []int32) (q float64) {
+	tot, m := map[int32]float64{}, float64(len(g.Idx))
+	for v := range int32(g.Vertices()) {
+		for _, u := range g.row(v) {
+			tot[part[v]]++
+			if part[u] == part[v] {
+				q += 1 / m
+			}
+		}
+	}
+	for _, x := range tot {
+		q -= x / m * x / m
+	}
+	return q
+}
