@@ -7,6 +7,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -88,5 +89,24 @@ func TestFastSettings(t *testing.T) {
 	}
 	if x := (&CommunitiesOptions{Tolerance: .5}).toleranceOf(1); x != .5 {
 		t.Errorf("tolerance %v", x)
+	}
+}
+
+// On a group, whose processes each compute the communities, Nondeterministic has no effect.
+func TestNoMovesAtOnceOnGroup(t *testing.T) {
+	tuples, _ := gen.Planted(300, 2000, .3, 3)
+	g := gen.CSR(gen.Symmetrise(tuples))
+	a := samples.Must[*matrix.Matrix[float64]](t)(matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, slices.Repeat([]float64{1}, int(g.NNZ()))))
+	want := samples.Must[*CommunitiesResult](t)(Communities(a))
+	sure.Do(a.Move(sure.Get(comm.LocalGroup(2))))
+	o := CommunitiesOptions{Nondeterministic: true}
+	o.Trace = func(x ops.Trace) {
+		if x.Method == "local moving at once" {
+			t.Error("vertices move at once")
+		}
+	}
+	got := samples.Must[*CommunitiesResult](t)(Communities(a, o))
+	if sure.Do(got.Membership.Move(nil)); !got.Membership.Equal(want.Membership) {
+		t.Error("the communities differ")
 	}
 }

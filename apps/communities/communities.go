@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -120,10 +121,10 @@ func communitiesOf(g workflow.Operand, opts []CommunitiesOptions) (*CommunitiesR
 	workflow.Announce(o.Run, app, algorithm)
 	workflow.Report(o.Run, "communities: read the graph", 0, 0)
 	var at device.Runner
-	w := workflow.GroupRows(o.Run, app, workflow.Pattern(g).Place())
-	if w != nil { // each process computes the communities, which must be the same
-		o.Nondeterministic = false
+	if _, group := workflow.Pattern(g).Place().(*comm.Group); group {
+		o.Nondeterministic = false // each process computes the communities, which must be the same
 	}
+	w := workflow.GroupRows(o.Run, app, workflow.Pattern(g).Place())
 	if w == nil || !w.Devices || o.Method != workflow.Auto && o.Method != workflow.Fused {
 		w = nil
 		if at, err = workflow.FusedOn(o.Run, app, workflow.Pattern(g).Place()); err != nil {
