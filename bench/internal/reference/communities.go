@@ -174,7 +174,7 @@ func (m *mover) sweeps(tolerance float64, bound []int32) int {
 
 // decide moves v to the best community and returns the gain.
 func (m *mover) decide(a *accumulator, v int32, bound []int32) float64 {
-	m.awake[v] = 0
+	atomic.StoreUint32(&m.awake[v], 0)
 	degree, own := m.degree[v], m.label[v]
 	if bound != nil && atomic.LoadInt64(&m.tot[own]) != degree {
 		return 0
