@@ -136,7 +136,7 @@ func (c *call) product(s, flip *cpu.Semiring, a, b factor) error {
 			return err
 		}
 	}
-	if full != nil && (c.method == SpMM || c.method == Auto && a.rows().Format == sparse.CSR && c.spmmRoom(a.rows().NRows, full.NCols) == nil) {
+	if full != nil && (c.method == SpMM || c.method == Auto && cpu.SpMMPays(mask, &a.rows().Structure, full.NCols) && c.spmmRoom(a.rows().NRows, full.NCols) == nil) {
 		out, err := cpu.SpMM(env, s, t.c, needed(a.rows(), s.UsesX), needed(full, s.UsesY))
 		if err != nil {
 			return err

@@ -118,3 +118,13 @@ func (c *chooser) call(keep []uint8, v Values, row int, ci []int32, j0 int) {
 	}
 	c.f.Keep(keep, v, row, ci, j0+c.shift, true)
 }
+
+// SpMMPays reports whether rows of a full matrix of n columns are added, for all positions of the
+// result, rather than a dot product taken for each entry of the mask.
+func SpMMPays(mask *Mask, a *sparse.Structure, n int) bool {
+	if a.Format != sparse.CSR {
+		return false
+	}
+	// A dot product at a random place costs about as much as ten added elements.
+	return mask == nil || mask.Comp || !mask.S.Sparse() || 10*mask.S.NVals*(a.NVals/int64(max(a.NRows, 1))+1) > a.NVals*int64(n)
+}
