@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/matching"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -13,7 +15,11 @@ import (
 // A pairing is two graphs of one order n, and which of their vertices may be matched.
 type pairing[T semiring.Float] struct {
 	candidates
-	a, b *matrix.View[T] // n×n
+	sums[T]
+	a, b      *matrix.View[T]    // n×n
+	host      [2]*matrix.View[T] // the graphs on the host, nil before they are needed
+	pair      *matching.Pair     // the graphs without element types, nil before it is needed
+	symmetric bool               // A and B are
 }
 
 // candidates are the vertices of two graphs of one order n that may be matched.
@@ -57,8 +63,57 @@ func newPairing[T semiring.Float](a, b *matrix.View[T], seeds []SeedPair, opts S
 	if p.a, err = padded(a, p.n, opts.Run); err != nil {
 		return nil, err
 	}
-	p.b, err = padded(b, p.n, opts.Run)
-	return p, err
+	if p.b, err = padded(b, p.n, opts.Run); err != nil {
+		return nil, err
+	}
+	p.sums = sums[T]{p.a.Place(), workflow.With(opts.Run)}
+	return p, p.compare()
+}
+
+// compare sets symmetric.
+func (p *pairing[T]) compare() error {
+	var s ops.Steps
+	skew := func(a *matrix.View[T]) float64 {
+		if access.Symmetric(a) {
+			return 0
+		}
+		d, err := p.distance(a, a.T())
+		s.Do(err)
+		return d
+	}
+	p.symmetric = skew(p.a)+skew(p.b) == 0
+	return s.Err()
+}
+
+// onHost returns the graphs on the host.
+func (p *pairing[T]) onHost() (a, b *matrix.View[T], err error) {
+	for k, g := range []*matrix.View[T]{p.a, p.b} {
+		if p.host[k] == nil && p.place == nil {
+			p.host[k] = g
+		}
+		if p.host[k] != nil {
+			continue
+		}
+		var s ops.Steps
+		copied := p.matrix(p.n, p.n)
+		s.Do(ops.Apply(copied, semiring.Identity[T](), g, p.with))
+		s.Do(copied.Move(nil))
+		if !s.OK() {
+			return nil, nil, s.Err()
+		}
+		p.host[k] = copied.View()
+	}
+	return p.host[0], p.host[1], nil
+}
+
+// disagreements returns Σ|A − PBPᵀ|.
+func (p *pairing[T]) disagreements(t []int32) (float64, error) {
+	b := p.matrix(p.n, p.n)
+	match := p.whole(t)
+	if err := ops.Extract(b, p.b, ops.Of(match...), ops.Of(match...), p.with); err != nil {
+		return 0, err
+	}
+	return p.distance(p.a, b)
 }
 
 func (p *candidates) checkSeeds() error {

@@ -1,7 +1,6 @@
 package sgm
 
 import (
-	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"math"
 	"time"
 
@@ -12,7 +11,8 @@ import (
 // A plan says where a search starts, and how.
 type plan struct {
 	start SGMStart
-	from  []int32 // a matching of positions to start from, or nil
+	from  []int32    // a matching of positions to start from, or nil
+	pairs []SeedPair // further pairs of the start
 	seed  uint64
 	dense bool    // the barycentre is written out
 	bare  bool    // Â is 2A, without the +I
@@ -98,6 +98,17 @@ func (p *pairing[T]) portfolio(res *SGMResult) error {
 	if err != nil {
 		return err
 	}
+	var further []*plan
+	if p.opts.Start == AutoStart {
+		exact, start, err := p.refined()
+		if err != nil {
+			return err
+		}
+		if exact != nil {
+			return p.solved(exact, res)
+		}
+		further = append(further, start)
+	}
 	f, err := newSearch(p, pl)
 	if err != nil {
 		return err
@@ -107,8 +118,32 @@ func (p *pairing[T]) portfolio(res *SGMResult) error {
 		return err
 	}
 	res.Searches = 1
-	best, all := f, f.done()
-	allowed := max(p.allowed(p.opts.Searches, usualSearches, f.work), 0)
+	best, all, first := f, f.done(), f.work
+	if further != nil && res.After > 0 && p.opts.Searches >= 0 {
+		grown, err := p.grown()
+		if err != nil {
+			return err
+		}
+		for _, pl := range append(further, grown) {
+			if pl == nil || res.After == 0 {
+				continue
+			}
+			if f, err = newSearch(p, *pl); err != nil {
+				return err
+			}
+			f.before = all
+			other := &SGMResult{}
+			found, err := f.run(other)
+			if err != nil {
+				return err
+			}
+			all = f.done()
+			if res.better(other, res.Searches) {
+				t, best = found, f
+			}
+		}
+	}
+	allowed := max(p.allowed(p.opts.Searches, usualSearches, first), 0)
 	for k, spent := 1, int64(0); res.After > 0 && p.opts.Searches >= 0; k++ {
 		if spent >= max(allowed, smallWork) || spent >= allowed && k > smallSearches {
 			break
@@ -130,7 +165,7 @@ func (p *pairing[T]) portfolio(res *SGMResult) error {
 		}
 		spent, all = spent+f.work+f.mending, f.done()
 		same := other.After == res.After && pl.start == Barycentre
-		if res.better(other, k) {
+		if res.better(other, res.Searches) {
 			t, best = found, f
 		}
 		if same && spent >= smallWork {
@@ -142,7 +177,19 @@ func (p *pairing[T]) portfolio(res *SGMResult) error {
 		return err
 	}
 	res.effort = best.done()
-	return best.conclude(t, res)
+	res.PeakBytes = max(res.PeakBytes, best.peak)
+	return p.conclude(t, res)
+}
+
+// solved stores a matching without a disagreement.
+func (p *pairing[T]) solved(t []int32, res *SGMResult) (err error) {
+	clock := time.Now()
+	if res.Before, err = p.distance(p.a, p.b); err != nil {
+		return err
+	}
+	res.Searches, res.Converged = 1, true
+	res.Project += lap(&clock)
+	return p.conclude(t, res)
 }
 
 // finish repairs the best matching for long. As long as that removes an eighth of the
@@ -289,11 +336,12 @@ const smallRepair = 1 << 25
 func newSearch[T semiring.Float](p *pairing[T], pl plan) (*relaxation[T], error) {
 	q := *p
 	q.opts.Start, q.opts.Seed = pl.start, pl.seed
-	f := &relaxation[T]{pairing: &q, sums: sums[T]{p.a.Place(), workflow.With(p.opts.Run)}, loop: 1}
+	q.adopt(pl.pairs)
+	f := &relaxation[T]{pairing: &q, loop: 1}
 	if pl.bare {
 		f.loop = 0
 	}
-	for _, step := range []func() error{f.encode, f.compare, f.orient, f.begin} {
+	for _, step := range []func() error{f.encode, f.orient, f.begin} {
 		if err := step(); err != nil {
 			return nil, err
 		}

@@ -1,7 +1,6 @@
 package sgm
 
 import (
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -19,9 +18,7 @@ import (
 // assignment, and enter f through an [offset].
 type relaxation[T semiring.Float] struct {
 	*pairing[T]
-	sums[T]
-	ah, bh    *matrix.View[T] // Â and B̂
-	symmetric bool            // A and B are
+	ah, bh *matrix.View[T] // Â and B̂
 	// terms are the terms of the gradient of s: it is factor·Σ left·P·right.
 	terms  []term[T]
 	factor float64
@@ -93,21 +90,6 @@ func (f *relaxation[T]) encoded(a *matrix.View[T], loop T) (*matrix.View[T], err
 		s.Do(ops.EWiseAdd(h, semiring.Plus[T](), h, d, f.with))
 	}
 	return h.View(), s.Err()
-}
-
-// compare sets symmetric.
-func (f *relaxation[T]) compare() error {
-	var s ops.Steps
-	skew := func(a *matrix.View[T]) float64 {
-		if access.Symmetric(a) {
-			return 0
-		}
-		d, err := f.distance(a, a.T())
-		s.Do(err)
-		return d
-	}
-	f.symmetric = skew(f.a)+skew(f.b) == 0
-	return s.Err()
 }
 
 // orient sets the terms of the gradient: one if both graphs are symmetric, else two.

@@ -11,7 +11,6 @@ import (
 	"github.com/hiveblas/hiveblas/auction"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -51,6 +50,7 @@ type SGMOptions struct {
 	// LabelsA and LabelsB, if not nil, give each vertex a label. Vertices are
 	// matched only with vertices of the same label.
 	LabelsA, LabelsB []int32
+	Similarity       *matrix.Matrix[float64]
 	// Epsilon bounds by how much each vertex may miss its best partner in the
 	// assignment of a step, in units of A·P·Bᵀ (common neighbours, by edges of mean
 	// weight). 0 is automatic, 1/16; see Exact.
@@ -213,18 +213,8 @@ func (f *relaxation[T]) project(best []int32) ([]int32, error) {
 	return found.t, err
 }
 
-// disagreements returns Σ|A − PBPᵀ|.
-func (f *relaxation[T]) disagreements(t []int32) (float64, error) {
-	b := f.matrix(f.n, f.n)
-	match := f.whole(t)
-	if err := ops.Extract(b, f.b, ops.Of(match...), ops.Of(match...), f.with); err != nil {
-		return 0, err
-	}
-	return f.distance(f.a, b)
-}
-
 // conclude fills in the matching and the totals.
-func (f *relaxation[T]) conclude(t []int32, res *SGMResult) error {
+func (f *candidates) conclude(t []int32, res *SGMResult) error {
 	match := f.whole(t)
 	b := matrix.NewVectorBuilder[int32](f.realA)
 	for v, w := range match[:f.realA] {
@@ -242,7 +232,6 @@ func (f *relaxation[T]) conclude(t []int32, res *SGMResult) error {
 		res.Assign += it.Assign
 		res.Search += it.Search
 	}
-	res.PeakBytes = max(res.PeakBytes, f.peak)
 	var err error
 	res.Match, err = b.Build(nil)
 	return err

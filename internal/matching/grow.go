@@ -1,0 +1,231 @@
+package matching
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hiveblas/hiveblas/internal/splitmix"
+)
+
+const (
+	// enoughMarks is the number of marks from which a pair of vertices is matched: r of Yartseva
+	// and Grossglauser.
+	enoughMarks = 2
+	// spreadPart bounds the marks that one pair may spread: one in spreadPart of what is left.
+	spreadPart = 16
+)
+
+// Grow matches vertices by percolation from seeds (ExpandWhenStuck: Kazemi, Hassani, Grossglauser,
+// "Growing a graph matching from a handful of seeds", PVLDB 8(10), 2015, after Yartseva,
+// Grossglauser, "On the performance of percolation graph matching", COSN 2013). A matched pair marks
+// all pairs of its neighbours once, along edges of one direction. The pair with the most marks, two
+// or more, and the least difference of degrees is matched next. Where no pair has two, all marked
+// pairs of unmatched vertices mark the pairs of their neighbours too.
+//
+// As a matrix, the marks that pairs P spread are A·P·Bᵀ. Grow counts marks in a table, because each pair
+// depends on the marks of the pair before. classA and classB are the classes of vertices,
+// −1 for vertices that may not be matched; only vertices of one class are.
+//
+// It returns pairs with the seeds first. It takes the time of the marks, the sum over the matched
+// pairs of the products of their degrees, and no more than limit of them.
+func (p *Pair) Grow(seeds [][2]int32, classA, classB []int32, limit int64) (pairs [][2]int32, work int64) {
+	g := &growth{Pair: p, classA: classA, classB: classB, left: limit, matchA: make([]bool, p.N), matchB: make([]bool, p.N)}
+	g.marks.resize(1 << 10)
+	for _, s := range seeds {
+		g.match(s[0], s[1])
+	}
+	for _, s := range seeds {
+		g.spread(s[0], s[1])
+	}
+	for {
+		for {
+			i, j, ok := g.next()
+			if !ok {
+				break
+			}
+			g.match(i, j)
+			if g.marks.use(i, j) {
+				g.spread(i, j)
+			}
+		}
+		if g.left <= 0 || !g.expand() {
+			return g.pairs, limit - g.left
+		}
+	}
+}
+
+// growth is the state of Grow.
+type growth struct {
+	*Pair
+	classA, classB []int32
+	matchA, matchB []bool
+	pairs          [][2]int32
+	marks          table
+	heaps          [][]candidate // by marks
+	left           int64
+}
+
+// A candidate is a pair of vertices that may be matched, by the difference of its degrees.
+type candidate struct{ gap, i, j int32 }
+
+func (c candidate) less(d candidate) bool {
+	return cmp.Or(cmp.Compare(c.gap, d.gap), cmp.Compare(c.i, d.i), cmp.Compare(c.j, d.j)) < 0
+}
+
+func (g *growth) match(i, j int32) {
+	g.matchA[i], g.matchB[j] = true, true
+	g.pairs = append(g.pairs, [2]int32{i, j})
+}
+
+// spread marks the pairs of neighbours of a pair, unless there are too many.
+func (g *growth) spread(i, j int32) {
+	for side := range g.A {
+		g.left -= 4
+		if int64(g.A[side].degree(i))*int64(g.B[side].degree(j)) > g.left/spreadPart {
+			continue
+		}
+		us, _ := g.A[side].row(i)
+		ws, _ := g.B[side].row(j)
+		for _, u := range us {
+			if g.matchA[u] || g.classA[u] < 0 {
+				continue
+			}
+			g.left -= int64(len(ws))
+			for _, w := range ws {
+				if g.matchB[w] || g.classA[u] != g.classB[w] {
+					continue
+				}
+				if n := g.marks.add(u, w); n >= enoughMarks {
+					g.push(n, u, w)
+				}
+			}
+		}
+	}
+}
+
+// push makes a pair a candidate of n marks. Its entries of fewer marks stay behind.
+func (g *growth) push(n, i, j int32) {
+	for int(n) >= len(g.heaps) {
+		g.heaps = append(g.heaps, nil)
+	}
+	var a, b int
+	for side := range g.A {
+		a += g.A[side].degree(i)
+		b += g.B[side].degree(j)
+	}
+	h := append(g.heaps[n], candidate{int32(max(a-b, b-a)), i, j})
+	for k := len(h) - 1; k > 0 && h[k].less(h[(k-1)/2]); k = (k - 1) / 2 {
+		h[k], h[(k-1)/2] = h[(k-1)/2], h[k]
+	}
+	g.heaps[n] = h
+}
+
+// next takes the candidate of the most marks.
+func (g *growth) next() (i, j int32, ok bool) {
+	for n := len(g.heaps) - 1; n >= enoughMarks; n-- {
+		for len(g.heaps[n]) > 0 {
+			h := g.heaps[n]
+			c, last := h[0], len(h)-1
+			h[0], h = h[last], h[:last]
+			for k := 0; ; {
+				child := 2*k + 1
+				if child >= last {
+					break
+				}
+				if child+1 < last && h[child+1].less(h[child]) {
+					child++
+				}
+				if !h[child].less(h[k]) {
+					break
+				}
+				h[k], h[child] = h[child], h[k]
+				k = child
+			}
+			g.heaps[n] = h
+			if !g.matchA[c.i] && !g.matchB[c.j] {
+				return c.i, c.j, true
+			}
+		}
+		g.heaps = g.heaps[:n]
+	}
+	return 0, 0, false
+}
+
+// expand lets the marked pairs of unmatched vertices mark the pairs of their neighbours, pairs of
+// low degree first. It reports whether there was one that had not.
+func (g *growth) expand() bool {
+	var list []candidate
+	for k := range g.marks.slots {
+		m := &g.marks.slots[k]
+		i, j := int32(m.key>>32), int32(uint32(m.key))
+		if m.count > 0 && !m.used && !g.matchA[i] && !g.matchB[j] {
+			m.used = true
+			weight := min(int64(g.A[0].degree(i))*int64(g.B[0].degree(j)), 1<<31-1)
+			list = append(list, candidate{int32(weight), i, j})
+		}
+	}
+	slices.SortFunc(list, func(x, y candidate) int {
+		return cmp.Or(cmp.Compare(x.gap, y.gap), cmp.Compare(x.i, y.i), cmp.Compare(x.j, y.j))
+	})
+	for _, c := range list {
+		g.spread(c.i, c.j)
+	}
+	return len(list) > 0
+}
+
+// A table counts the marks of pairs: open addresses, with linear probing.
+type table struct {
+	slots []mark
+	taken int
+}
+
+// A mark is an entry of a table, free if count is 0.
+type mark struct {
+	key   uint64
+	count int32
+	used  bool // the pair has spread its marks
+}
+
+// at returns the slot of a pair, free or taken.
+func (t *table) at(key uint64) *mark {
+	mask := uint64(len(t.slots) - 1)
+	k := splitmix.Mix(key) & mask
+	for t.slots[k].count > 0 && t.slots[k].key != key {
+		k = (k + 1) & mask
+	}
+	return &t.slots[k]
+}
+
+func keyOf(i, j int32) uint64 { return uint64(i)<<32 | uint64(j) }
+
+// add marks a pair and returns its marks.
+func (t *table) add(i, j int32) int32 {
+	m := t.at(keyOf(i, j))
+	if m.count == 0 {
+		if t.taken++; 2*t.taken > len(t.slots) {
+			t.resize(2 * len(t.slots))
+			m = t.at(keyOf(i, j))
+		}
+		m.key = keyOf(i, j)
+	}
+	m.count++
+	return m.count
+}
+
+// use reports whether a marked pair has not spread its marks yet, and notes that it has.
+func (t *table) use(i, j int32) bool {
+	m := t.at(keyOf(i, j))
+	before := m.used
+	m.used = true
+	return !before
+}
+
+func (t *table) resize(size int) {
+	old := t.slots
+	t.slots = make([]mark, size)
+	for _, m := range old {
+		if m.count > 0 {
+			*t.at(m.key) = m
+		}
+	}
+}
