@@ -19,6 +19,7 @@ type pairing[T semiring.Float] struct {
 	a, b      *matrix.View[T]    // n×n
 	host      [2]*matrix.View[T] // the graphs on the host, nil before they are needed
 	pair      *matching.Pair     // the graphs without element types, nil before it is needed
+	rounds    []matching.Colours // of the first rounds of refinement
 	symmetric bool               // A and B are
 }
 

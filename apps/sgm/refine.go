@@ -15,6 +15,8 @@ const (
 	// mostRounds bounds the rounds of products. Graphs of large diameter need many rounds that
 	// change few colours, which matching.Align does faster.
 	mostRounds = 32
+	// hintRounds bounds the rounds that percolation sees.
+	hintRounds = 8
 	// alignWork bounds the edges that matching.Align reads, and growWork the marks of percolation.
 	alignWork = 1 << 28
 	growWork  = 1 << 26
@@ -87,6 +89,7 @@ func (p *pairing[T]) colours() (*colouring, error) {
 	for _, s := range p.seeds {
 		known[s.A] = true
 	}
+	p.rounds = nil
 	for range mostRounds {
 		kinds := c.kinds
 		var signs [2][]uint64
@@ -96,6 +99,9 @@ func (p *pairing[T]) colours() (*colouring, error) {
 			}
 		}
 		c.renumber(signs[0], signs[1], known)
+		if len(p.rounds) < hintRounds {
+			p.rounds = append(p.rounds, matching.Colours{A: slices.Clone(c.a), B: slices.Clone(c.b)})
+		}
 		if c.kinds == kinds || 2*c.shared < p.n {
 			break
 		}
@@ -213,7 +219,7 @@ func (p *pairing[T]) grown() (*plan, error) {
 		seeds[k] = [2]int32{int32(s.A), int32(s.B)}
 	}
 	classA, classB := p.classOf()
-	pairs, _ := pair.Grow(seeds, classA, classB, growWork)
+	pairs, _ := pair.Grow(seeds, classA, classB, p.rounds, growWork)
 	if len(pairs) == len(seeds) {
 		return nil, nil
 	}

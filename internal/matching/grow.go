@@ -13,6 +13,8 @@ const (
 	enoughMarks = 2
 	// spreadPart bounds the marks that one pair may spread: one in spreadPart of what is left.
 	spreadPart = 16
+	// resumeChoices bounds the vertices of a colour that resume compares.
+	resumeChoices = 32
 )
 
 // Grow matches vertices by percolation from seeds (ExpandWhenStuck: Kazemi, Hassani, Grossglauser,
@@ -28,8 +30,8 @@ const (
 //
 // It returns pairs with the seeds first. It takes the time of the marks, the sum over the matched
 // pairs of the products of their degrees, and no more than limit of them.
-func (p *Pair) Grow(seeds [][2]int32, classA, classB []int32, limit int64) (pairs [][2]int32, work int64) {
-	g := &growth{Pair: p, classA: classA, classB: classB, left: limit, matchA: make([]bool, p.N), matchB: make([]bool, p.N)}
+func (p *Pair) Grow(seeds [][2]int32, classA, classB []int32, rounds []Colours, limit int64) (pairs [][2]int32, work int64) {
+	g := &growth{Pair: p, classA: classA, classB: classB, rounds: rounds, left: limit, matchA: make([]bool, p.N), matchB: make([]bool, p.N)}
 	g.marks.resize(1 << 10)
 	for _, s := range seeds {
 		g.match(s[0], s[1])
@@ -37,27 +39,89 @@ func (p *Pair) Grow(seeds [][2]int32, classA, classB []int32, limit int64) (pair
 	for _, s := range seeds {
 		g.spread(s[0], s[1])
 	}
+	g.percolate()
+	for k := len(rounds) - 1; k >= 0; k-- {
+		g.resume(rounds[k])
+	}
+	return g.pairs, limit - g.left
+}
+
+// percolate matches the pairs with enough marks until nothing spreads.
+func (g *growth) percolate() {
 	for {
 		for {
 			i, j, ok := g.next()
 			if !ok {
 				break
 			}
-			g.match(i, j)
-			if g.marks.use(i, j) {
-				g.spread(i, j)
-			}
+			g.take(i, j)
 		}
 		if g.left <= 0 || !g.expand() {
-			return g.pairs, limit - g.left
+			return
 		}
 	}
 }
+
+// take matches a pair, which then spreads its marks.
+func (g *growth) take(i, j int32) {
+	g.match(i, j)
+	if g.marks.use(i, j) {
+		g.spread(i, j)
+	}
+}
+
+// resume matches one pair of each colour, rare colours first, and lets it percolate, as long as
+// vertices of the colour are left in both graphs. Among them it takes those with most marks.
+func (g *growth) resume(c Colours) {
+	type group struct{ a, b []int32 }
+	groups := map[int32]*group{}
+	var list []*group
+	for v, x := range c.A {
+		if !g.matchA[v] && g.classA[v] >= 0 {
+			if groups[x] == nil {
+				groups[x] = &group{}
+				list = append(list, groups[x])
+			}
+			groups[x].a = append(groups[x].a, int32(v))
+		}
+	}
+	for w, x := range c.B {
+		if !g.matchB[w] && g.classB[w] >= 0 && groups[x] != nil {
+			groups[x].b = append(groups[x].b, int32(w))
+		}
+	}
+	slices.SortStableFunc(list, func(x, y *group) int { return cmp.Compare(len(x.a)+len(x.b), len(y.a)+len(y.b)) })
+	for _, x := range list {
+		if len(x.a) != len(x.b) {
+			continue
+		}
+		for _, i := range x.a {
+			if g.left <= 0 {
+				return
+			}
+			best, most := int32(-1), int32(-1)
+			for _, j := range x.b[:min(len(x.b), resumeChoices)] {
+				if n := g.marks.at(keyOf(i, j)).count; !g.matchB[j] && n > most {
+					best, most = j, n
+				}
+			}
+			if g.matchA[i] || best < 0 {
+				continue
+			}
+			g.take(i, best)
+			g.percolate()
+		}
+	}
+}
+
+// Colours are colours of the vertices of A and of B after a round of refinement.
+type Colours struct{ A, B []int32 }
 
 // growth is the state of Grow.
 type growth struct {
 	*Pair
 	classA, classB []int32
+	rounds         []Colours
 	matchA, matchB []bool
 	pairs          [][2]int32
 	marks          table
@@ -108,16 +172,25 @@ func (g *growth) push(n, i, j int32) {
 	for int(n) >= len(g.heaps) {
 		g.heaps = append(g.heaps, nil)
 	}
+	h := append(g.heaps[n], candidate{g.gap(i, j), i, j})
+	for k := len(h) - 1; k > 0 && h[k].less(h[(k-1)/2]); k = (k - 1) / 2 {
+		h[k], h[(k-1)/2] = h[(k-1)/2], h[k]
+	}
+	g.heaps[n] = h
+}
+
+// gap is how much two vertices differ: in the rounds that tell them apart, then in degree.
+func (g *growth) gap(i, j int32) int32 {
+	apart := int32(len(g.rounds))
+	for k := 0; k < len(g.rounds) && g.rounds[k].A[i] == g.rounds[k].B[j]; k++ {
+		apart--
+	}
 	var a, b int
 	for side := range g.A {
 		a += g.A[side].degree(i)
 		b += g.B[side].degree(j)
 	}
-	h := append(g.heaps[n], candidate{int32(max(a-b, b-a)), i, j})
-	for k := len(h) - 1; k > 0 && h[k].less(h[(k-1)/2]); k = (k - 1) / 2 {
-		h[k], h[(k-1)/2] = h[(k-1)/2], h[k]
-	}
-	g.heaps[n] = h
+	return apart<<24 + int32(min(max(a-b, b-a), 1<<24-1))
 }
 
 // next takes the candidate of the most marks.
