@@ -19,6 +19,9 @@ type pairing[T semiring.Float] struct {
 	a, b      *matrix.View[T]    // n×n
 	host      [2]*matrix.View[T] // the graphs on the host, nil before they are needed
 	pair      *matching.Pair     // the graphs without element types, nil before it is needed
+	like      *matrix.Matrix[T]  // similarities at the free positions, nil without
+	likeHost  *matrix.View[T]    // of all vertices, on the host
+	mostLike  float64            // a bound of ⟨like, P⟩
 	rounds    []matching.Colours // of the first rounds of refinement
 	symmetric bool               // A and B are
 }
@@ -68,7 +71,10 @@ func newPairing[T semiring.Float](a, b *matrix.View[T], seeds []SeedPair, opts S
 		return nil, err
 	}
 	p.sums = sums[T]{p.a.Place(), workflow.With(opts.Run)}
-	return p, p.compare()
+	if err := p.compare(); err != nil {
+		return nil, err
+	}
+	return p, p.resemble()
 }
 
 // compare sets symmetric.
@@ -107,14 +113,58 @@ func (p *pairing[T]) onHost() (a, b *matrix.View[T], err error) {
 	return p.host[0], p.host[1], nil
 }
 
-// disagreements returns Σ|A − PBPᵀ|.
-func (p *pairing[T]) disagreements(t []int32) (float64, error) {
-	b := p.matrix(p.n, p.n)
-	match := p.whole(t)
+// cost is what a matching of positions leaves to gain: its disagreements, and how far its
+// similarity is from an upper bound. It is 0 only where no matching is better.
+func (p *pairing[T]) cost(t []int32) (float64, error) {
+	apart, err := p.disagreements(t)
+	if err != nil || p.like == nil {
+		return apart, err
+	}
+	like, err := p.likeness(t)
+	return apart + p.mostLike - like, err
+}
+
+// disagreements returns Σ|A − PBPᵀ|; with adopted padding the sum is over the vertices of both
+// graphs alone.
+func (p *pairing[T]) disagreements(t []int32) (float64, error) { return p.apart(p.whole(t)) }
+
+// before returns the disagreements of vertices matched by number.
+func (p *pairing[T]) before() (float64, error) {
+	if !p.adopts() {
+		return p.distance(p.a, p.b)
+	}
+	same := make([]int, p.n)
+	for v := range same {
+		same[v] = v
+	}
+	return p.apart(same)
+}
+
+func (p *pairing[T]) apart(match []int) (float64, error) {
+	a := p.a
+	if p.adopts() {
+		var some, to []int
+		for v, w := range match[:p.realA] {
+			if w < p.realB {
+				some, to = append(some, v), append(to, w)
+			}
+		}
+		part := p.matrix(len(some), len(some))
+		if err := ops.Extract(part, a, ops.Of(some...), ops.Of(some...), p.with); err != nil {
+			return 0, err
+		}
+		a, match = part.View(), to
+	}
+	b := p.matrix(len(match), len(match))
 	if err := ops.Extract(b, p.b, ops.Of(match...), ops.Of(match...), p.with); err != nil {
 		return 0, err
 	}
-	return p.distance(p.a, b)
+	return p.distance(a, b)
+}
+
+// adopts reports whether there is padding, and it is adopted.
+func (p *candidates) adopts() bool {
+	return p.opts.Adopted && (p.realA < p.n || p.realB < p.n)
 }
 
 func (p *candidates) checkSeeds() error {

@@ -16,6 +16,7 @@ type plan struct {
 	seed  uint64
 	dense bool    // the barycentre is written out
 	bare  bool    // Â is 2A, without the +I
+	equal bool    // steps ignore weights
 	away  float64 // how far P is moved from the start to a random matching
 }
 
@@ -36,19 +37,25 @@ const (
 // first is the plan of the first search.
 func (p *candidates) first() (plan, error) {
 	t, err := p.given()
-	pl := plan{start: p.opts.Start, from: t, seed: p.opts.Seed}
-	if pl.start == AutoStart {
-		pl.start = SparseStart
-	}
+	pl := p.usual(p.opts.Seed)
+	pl.from = t
 	return pl, err
+}
+
+// usual is the plan of a search from the start that the options name.
+func (p *candidates) usual(seed uint64) plan {
+	switch p.opts.Start {
+	case AutoStart:
+		return plan{start: SparseStart, seed: seed}
+	case RandomStart:
+		return plan{start: Barycentre, seed: seed, away: .5}
+	}
+	return plan{start: p.opts.Start, seed: seed}
 }
 
 // next is the plan of search k > 0, given the best result so far; ok is false if there is none.
 func (p *candidates) next(k int, nearly bool) (pl plan, ok bool) {
-	again := plan{start: p.opts.Start, seed: splitmix.Mix(p.opts.Seed + uint64(k))}
-	if again.start == AutoStart {
-		again.start = SparseStart
-	}
+	again := p.usual(splitmix.Mix(p.opts.Seed + uint64(k)))
 	switch {
 	case nearly && p.opts.Start == AutoStart && k == 2 && !p.seeded():
 		again.start = Barycentre
@@ -91,23 +98,44 @@ func (p *candidates) next(k int, nearly bool) (pl plan, ok bool) {
 // seeded reports whether all vertices are seeds, so that all starts are the same.
 func (p *candidates) seeded() bool { return len(p.seeds) >= min(p.realA, p.realB) }
 
-// portfolio searches from one start after the other, repairs the best matching and stores it in the
-// result.
+// portfolio looks for a matching by refinement, and if that leaves disagreements, by searches.
 func (p *pairing[T]) portfolio(res *SGMResult) error {
-	pl, err := p.first()
+	if p.opts.Start != AutoStart {
+		return p.search(res, nil)
+	}
+	exact, refined, err := p.refined()
 	if err != nil {
 		return err
 	}
-	var further []*plan
-	if p.opts.Start == AutoStart {
-		exact, start, err := p.refined()
-		if err != nil {
-			return err
-		}
-		if exact != nil {
-			return p.solved(exact, res)
-		}
-		further = append(further, start)
+	if exact != nil {
+		return p.solved(exact, res)
+	}
+	return p.search(res, func() ([]*plan, error) {
+		grown, err := p.grown()
+		return append(grown, refined), err
+	})
+}
+
+// solved stores a matching without a disagreement.
+func (p *pairing[T]) solved(t []int32, res *SGMResult) (err error) {
+	clock := time.Now()
+	if res.Before, err = p.before(); err != nil {
+		return err
+	}
+	if res.After, err = p.cost(t); err != nil {
+		return err
+	}
+	res.Searches, res.Converged = 1, true
+	res.Project += lap(&clock)
+	return p.conclude(t, res)
+}
+
+// search searches from one start after the other, repairs the best matching and stores it in the
+// result. further, which may be nil, returns plans to follow the first search, nil for none.
+func (p *pairing[T]) search(res *SGMResult, further func() ([]*plan, error)) error {
+	pl, err := p.first()
+	if err != nil {
+		return err
 	}
 	f, err := newSearch(p, pl)
 	if err != nil {
@@ -120,18 +148,18 @@ func (p *pairing[T]) portfolio(res *SGMResult) error {
 	res.Searches = 1
 	best, all, first := f, f.done(), f.work
 	if further != nil && res.After > 0 && p.opts.Searches >= 0 {
-		grown, err := p.grown()
+		plans, err := further()
 		if err != nil {
 			return err
 		}
-		for _, pl := range append(further, grown) {
+		for _, pl := range plans {
 			if pl == nil || res.After == 0 {
 				continue
 			}
 			if f, err = newSearch(p, *pl); err != nil {
 				return err
 			}
-			f.before = all
+			f.earlier = all
 			other := &SGMResult{}
 			found, err := f.run(other)
 			if err != nil {
@@ -157,7 +185,7 @@ func (p *pairing[T]) portfolio(res *SGMResult) error {
 		if f, err = newSearch(&q, pl); err != nil {
 			return err
 		}
-		f.before = all
+		f.earlier = all
 		other := &SGMResult{}
 		found, err := f.run(other)
 		if err != nil {
@@ -172,7 +200,7 @@ func (p *pairing[T]) portfolio(res *SGMResult) error {
 			break
 		}
 	}
-	best.before = effort{all.searches - 1, all.work - best.work, all.mending - best.mending}
+	best.earlier = effort{all.searches - 1, all.work - best.work, all.mending - best.mending}
 	if t, err = best.finish(t, res); err != nil {
 		return err
 	}
@@ -181,21 +209,10 @@ func (p *pairing[T]) portfolio(res *SGMResult) error {
 	return p.conclude(t, res)
 }
 
-// solved stores a matching without a disagreement.
-func (p *pairing[T]) solved(t []int32, res *SGMResult) (err error) {
-	clock := time.Now()
-	if res.Before, err = p.distance(p.a, p.b); err != nil {
-		return err
-	}
-	res.Searches, res.Converged = 1, true
-	res.Project += lap(&clock)
-	return p.conclude(t, res)
-}
-
 // finish repairs the best matching for long. As long as that removes an eighth of the
 // disagreements, it climbs from the result and repairs again.
 func (f *relaxation[T]) finish(t []int32, res *SGMResult) ([]int32, error) {
-	for res.After > 0 && f.opts.Repair >= 0 && f.left(1) > 0 {
+	for res.After > 0 && f.repairs() && f.left(1) > 0 {
 		clock := time.Now()
 		before := res.After
 		var err error
@@ -223,7 +240,7 @@ func (f *relaxation[T]) finish(t []int32, res *SGMResult) ([]int32, error) {
 		if err != nil {
 			return nil, err
 		}
-		after, err := f.disagreements(next)
+		after, err := f.cost(next)
 		if err != nil {
 			return nil, err
 		}
@@ -277,11 +294,11 @@ func (f *relaxation[T]) run(res *SGMResult) (t []int32, err error) {
 		if err != nil {
 			return nil, err
 		}
-		after, err := f.disagreements(next)
+		after, err := f.cost(next)
 		if err != nil {
 			return nil, err
 		}
-		if limit := f.left(2); after > 0 && f.opts.Repair >= 0 && limit > 0 {
+		if limit := f.left(2); after > 0 && f.repairs() && limit > 0 {
 			if next, after, err = f.repair(next, fewRepairs, limit); err != nil {
 				return nil, err
 			}
@@ -301,7 +318,7 @@ func (f *relaxation[T]) run(res *SGMResult) (t []int32, err error) {
 		res.Converged = false
 	}
 	clock := time.Now()
-	res.Before, err = f.distance(f.a, f.b)
+	res.Before, err = f.before()
 	res.PeakBytes = max(res.PeakBytes, f.peak)
 	res.Project += lap(&clock)
 	return t, err
@@ -316,7 +333,7 @@ type effort struct {
 
 // done is the effort of this search and of the searches before it.
 func (f *relaxation[T]) done() effort {
-	return effort{f.before.searches + 1, f.before.work + f.work, f.before.mending + f.mending}
+	return effort{f.earlier.searches + 1, f.earlier.work + f.work, f.earlier.mending + f.mending}
 }
 
 // left returns the work that repairs may do now: they may take as much as the steps of all searches
@@ -329,6 +346,10 @@ func (f *relaxation[T]) left(share int64) int64 {
 	return max(allowed, int64(all.searches)*f.small) - all.mending
 }
 
+// repairs reports whether matchings are repaired. The repair counts the edges of padding, so that
+// adopted padding goes without.
+func (f *relaxation[T]) repairs() bool { return f.opts.Repair >= 0 && !f.adopts() }
+
 // smallRepair is the work that repairs may do for any search, about a tenth of a second.
 const smallRepair = 1 << 25
 
@@ -337,7 +358,7 @@ func newSearch[T semiring.Float](p *pairing[T], pl plan) (*relaxation[T], error)
 	q := *p
 	q.opts.Start, q.opts.Seed = pl.start, pl.seed
 	q.adopt(pl.pairs)
-	f := &relaxation[T]{pairing: &q, loop: 1}
+	f := &relaxation[T]{pairing: &q, loop: 1, equal: pl.equal}
 	if pl.bare {
 		f.loop = 0
 	}

@@ -193,8 +193,8 @@ func (p *pairing[T]) refined() (exact []int32, pl *plan, err error) {
 		match, _, _ := p.pair.Align(c.a, c.b, alignWork)
 		if match != nil {
 			t := p.positions(match)
-			after, err := p.disagreements(t)
-			if err != nil || after == 0 && p.opts.Similarity == nil {
+			after, err := p.cost(t)
+			if err != nil || after == 0 {
 				return t, nil, err
 			}
 			pl.from = t
@@ -208,8 +208,9 @@ func (p *pairing[T]) refined() (exact []int32, pl *plan, err error) {
 	return nil, nil, nil
 }
 
-// grown returns a search from the pairs that percolation from the seeds finds, nil if there is none.
-func (p *pairing[T]) grown() (*plan, error) {
+// grown returns the searches from the pairs that percolation from the seeds finds, none if it finds
+// none: from the pairs as seeds, and from a matching with the pairs.
+func (p *pairing[T]) grown() ([]*plan, error) {
 	pair, err := p.words()
 	if err != nil {
 		return nil, err
@@ -223,11 +224,25 @@ func (p *pairing[T]) grown() (*plan, error) {
 	if len(pairs) == len(seeds) {
 		return nil, nil
 	}
-	pl := &plan{start: SparseStart, seed: p.opts.Seed}
+	some, whole := &plan{start: SparseStart, seed: p.opts.Seed}, &plan{start: SparseStart, seed: p.opts.Seed}
 	for _, x := range pairs[len(seeds):] {
-		pl.pairs = append(pl.pairs, SeedPair{int(x[0]), int(x[1])})
+		some.pairs = append(some.pairs, SeedPair{int(x[0]), int(x[1])})
 	}
-	return pl, nil
+	q := p.candidates
+	q.adopt(some.pairs)
+	whole.from = slices.Repeat([]int32{-1}, len(p.rows))
+	taken := make([]bool, len(p.rows))
+	for _, s := range q.soft {
+		whole.from[s.A], taken[s.B] = int32(s.B), true
+	}
+	p.complete(whole.from, taken)
+	plans := []*plan{some, whole}
+	if !pair.Plain() {
+		equal := *some
+		equal.equal = true
+		plans = append(plans, &equal)
+	}
+	return plans, nil
 }
 
 // adopt adds pairs to the seeds at which a search starts. They are not fixed.

@@ -22,6 +22,7 @@ const (
 	AutoStart   SGMStart = iota // sparse, and others where that leaves many disagreements
 	SparseStart                 // the seeds, and zero elsewhere
 	Barycentre                  // the seeds, and the mean of all matchings of the others
+	RandomStart                 // half-way from the barycentre to a random matching, by Seed
 )
 
 // A SeedPair says that vertex A of the first graph is vertex B of the second.
@@ -47,10 +48,19 @@ type SGMOptions struct {
 	From      *matrix.Vector[int32]
 	HardSeeds bool // seeds are fixed; else they are only where the search starts
 	Pad       bool // add isolated vertices to the smaller graph
+	// Adopted, with Pad, leaves pairs of vertices with padding out of the objective and of the
+	// disagreements: the smaller graph looks for the part of the larger one that it is most like.
+	// Else padding is vertices without edges, and the edges that the larger graph has elsewhere are
+	// disagreements. It stores 2n entries for each vertex of padding, and does not repair.
+	Adopted bool
 	// LabelsA and LabelsB, if not nil, give each vertex a label. Vertices are
 	// matched only with vertices of the same label.
 	LabelsA, LabelsB []int32
-	Similarity       *matrix.Matrix[float64]
+	// Similarity, if not nil, has a row for each vertex of A and a column for each vertex of B. SGM
+	// then minimises ‖A − PBPᵀ‖² − ⟨S, P⟩: a similarity S(i,j) of 2 weighs as much as an undirected
+	// edge of weight 1. It may be sparse; a missing entry is 0. A full one makes each assignment
+	// problem full.
+	Similarity *matrix.Matrix[float64]
 	// Epsilon bounds by how much each vertex may miss its best partner in the
 	// assignment of a step, in units of A·P·Bᵀ (common neighbours, by edges of mean
 	// weight). 0 is automatic, 1/16; see Exact.
@@ -94,7 +104,8 @@ type SGMResult struct {
 	// Before and After are the disagreements Σ|A − PBPᵀ| over ordered pairs, with
 	// vertices matched by number and as in Match.
 	Before, After float64
-	MatchedSeeds  int // seeds with their pair in Match
+	Similarity    float64 // ⟨S, P⟩: the sum of SGMOptions.Similarity over the pairs of Match
+	MatchedSeeds  int     // seeds with their pair in Match
 	Iterations    []SGMIteration
 	Searches      int   // from different starts, or with ties broken in other ways
 	Converged     bool  // false: MaxIterations were not enough
@@ -202,11 +213,11 @@ func (f *relaxation[T]) project(best []int32) ([]int32, error) {
 	if err != nil || best == nil {
 		return found.t, err
 	}
-	apart, err := f.disagreements(found.t)
+	apart, err := f.cost(found.t)
 	if err != nil {
 		return nil, err
 	}
-	other, err := f.disagreements(best)
+	other, err := f.cost(best)
 	if other <= apart {
 		return best, err
 	}
@@ -214,7 +225,7 @@ func (f *relaxation[T]) project(best []int32) ([]int32, error) {
 }
 
 // conclude fills in the matching and the totals.
-func (f *candidates) conclude(t []int32, res *SGMResult) error {
+func (f *pairing[T]) conclude(t []int32, res *SGMResult) error {
 	match := f.whole(t)
 	b := matrix.NewVectorBuilder[int32](f.realA)
 	for v, w := range match[:f.realA] {
@@ -232,7 +243,12 @@ func (f *candidates) conclude(t []int32, res *SGMResult) error {
 		res.Assign += it.Assign
 		res.Search += it.Search
 	}
-	var err error
+	like, err := f.likeness(t)
+	if err != nil {
+		return err
+	}
+	res.After -= f.mostLike - like
+	res.Similarity = f.similarity(match)
 	res.Match, err = b.Build(nil)
 	return err
 }
@@ -242,8 +258,8 @@ func (o SGMOptions) check() error {
 		return &workflow.ParameterError{App: "SGM", Arg: arg, Got: fmt.Sprint(got), Want: want}
 	}
 	switch {
-	case o.Start < AutoStart || o.Start > Barycentre:
-		return bad("the start", int(o.Start), "AutoStart, SparseStart or Barycentre")
+	case o.Start < AutoStart || o.Start > RandomStart:
+		return bad("the start", int(o.Start), "AutoStart, SparseStart, Barycentre or RandomStart")
 	case o.From != nil && o.Start != AutoStart:
 		return bad("the start", int(o.Start), "AutoStart beside From")
 	case o.Searches != o.Searches:

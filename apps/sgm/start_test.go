@@ -266,7 +266,7 @@ func TestSGMRepairsShareABound(t *testing.T) {
 		}
 		p.small = 0
 		res := &SGMResult{}
-		if err := p.portfolio(res); err != nil {
+		if err := p.search(res, nil); err != nil {
 			t.Fatal(err)
 		}
 		return res.effort

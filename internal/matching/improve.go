@@ -11,8 +11,11 @@ import (
 
 // A Problem is two graphs of n vertices, and which of them a search may match again.
 type Problem[T semiring.Float] struct {
-	A, B      *matrix.View[T] // n×n, on the host
-	Symmetric bool            // both are
+	A, B *matrix.View[T] // n×n, on the host
+	// Like, if not nil, has similarities of vertices of A and B, which a search adds up over the
+	// pairs of a matching: it minimises Σ|A − PBPᵀ| − ⟨Like, P⟩.
+	Like      *matrix.View[T]
+	Symmetric bool // both are
 	// Free lists the vertices of A that may get another partner, class by class: class c is
 	// Free[Ends[c−1]:Ends[c]], the first from 0. A vertex gets partners of its class only.
 	Free []int
@@ -44,6 +47,7 @@ type Result struct {
 // ends with 26800 disagreements, and with these 5200.
 const (
 	mostSuspects    = 1 << 14
+	fewSuspects     = 1 << 13
 	stepsPerAttempt = 6
 )
 
@@ -66,10 +70,11 @@ const (
 func Improve[T semiring.Float](p Problem[T], match []int, limit Limit) (Result, error) {
 	s := newSearch(p, match)
 	res := Result{Apart: s.count.sum()}
-	if off := len(s.suspects()); off > min(len(match)/2, mostSuspects) {
+	if off := len(s.suspects()); off > max(min(len(match)/2, mostSuspects), fewSuspects) {
 		res.Match = s.count.match
 		return res, nil
 	}
+	cost := s.cost()
 	for left := limit.Patience; res.Apart > 0 && left > 0 && s.work < limit.Work; res.Attempts++ {
 		if p.Progress != nil {
 			p.Progress(int64(res.Attempts))
@@ -81,11 +86,11 @@ func Improve[T semiring.Float](p Problem[T], match []int, limit Limit) (Result, 
 		if err := s.attempt(res.Attempts); err != nil {
 			return res, err
 		}
-		after := s.count.sum()
-		if after < res.Apart {
+		after := s.cost()
+		if after < cost {
 			left = limit.Patience
 		}
-		res.Apart = after
+		res.Apart, cost = s.count.sum(), after
 	}
 	res.Match, res.Work = s.count.match, s.work
 	return res, nil
@@ -96,6 +101,7 @@ type search[T semiring.Float] struct {
 	Problem[T]
 	count    *tally[T]
 	position []int // in Free, −1 for none
+	like     *edgeLists[T]
 	patch    *patch[T]
 	work     int64
 }
@@ -108,7 +114,26 @@ func newSearch[T semiring.Float](p Problem[T], match []int) *search[T] {
 		s.position[v] = k
 	}
 	s.patch = newPatch(s.count)
+	if p.Like != nil {
+		like := edgeListsOf(p.Like)
+		s.like, s.patch.like = &like, &like
+	}
 	return s
+}
+
+// cost is what a search minimises: the disagreements less the similarities.
+func (s *search[T]) cost() float64 {
+	cost := s.count.sum()
+	if s.like == nil {
+		return cost
+	}
+	for v, w := range s.count.match {
+		near, x := s.like.of(v)
+		if at, ok := slices.BinarySearch(near, int32(w)); ok {
+			cost -= float64(x[at])
+		}
+	}
+	return cost
 }
 
 // suspects lists the positions of vertices with edges that disagree.
@@ -134,12 +159,12 @@ func (s *search[T]) attempt(try int) error {
 		vertices[k] = s.Free[i]
 		old[k] = s.count.match[s.Free[i]]
 	}
-	before := s.count.sum()
+	before := s.cost()
 	for step := range stepsPerAttempt {
 		if err := s.step(free, vertices, loose && step == 0, try*stepsPerAttempt+step); err != nil {
 			return err
 		}
-		if s.count.sum() <= before {
+		if s.cost() <= before {
 			return nil
 		}
 		if !loose {

@@ -2,6 +2,7 @@ package matching
 
 import (
 	"math"
+	"slices"
 
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -30,6 +31,12 @@ func (g Words) row(v int32) ([]int32, []uint64) {
 }
 
 func (g Words) degree(v int32) int { return int(g.Ptr[v+1] - g.Ptr[v]) }
+
+// Plain reports whether all edges of A have one weight.
+func (p *Pair) Plain() bool {
+	word := p.A[0].Word
+	return len(word) == 0 || !slices.ContainsFunc(word, func(x uint64) bool { return x != word[0] })
+}
 
 // PairOf returns two graphs on the host as words. symmetric says that both are.
 func PairOf[T semiring.Float](a, b *matrix.View[T], symmetric bool) *Pair {
