@@ -3,6 +3,7 @@ package apps
 import (
 	"github.com/hiveblas/hiveblas/apps/nominate"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // ContextScore is how NominateVertices scores vertices by the graph around the seeds. See
@@ -34,4 +35,13 @@ type Nominations = nominate.Nominations
 // [nominate.NominateVertices].
 func NominateVertices[T comparable](g matrix.Source[T], seeds []int, opts ...NominateOptions) (*Nominations, error) {
 	return nominate.NominateVertices(g, seeds, opts...)
+}
+
+// MatchingOptions are the settings of NominateByMatching. See [nominate.MatchingOptions].
+type MatchingOptions = nominate.MatchingOptions
+
+// NominateByMatching ranks the vertices of b by how likely they are to correspond to the vertices of
+// interest of a, given pairs of vertices that correspond. See [nominate.NominateByMatching].
+func NominateByMatching[T semiring.Float](a matrix.Source[T], b matrix.Source[T], interest []int, seeds []SeedPair, opts ...MatchingOptions) (*Nominations, error) {
+	return nominate.NominateByMatching(a, b, interest, seeds, opts...)
 }

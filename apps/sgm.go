@@ -18,6 +18,9 @@ const SparseStart = sgm.SparseStart
 // Barycentre is a value of SGMStart. See [sgm.Barycentre].
 const Barycentre = sgm.Barycentre
 
+// RandomStart is a value of SGMStart. See [sgm.RandomStart].
+const RandomStart = sgm.RandomStart
+
 // A SeedPair says that vertex A of the first graph is vertex B of the second. See [sgm.SeedPair].
 type SeedPair = sgm.SeedPair
 

@@ -103,6 +103,9 @@ func (p *pairing[T]) portfolio(res *SGMResult) error {
 	if p.opts.Start != AutoStart {
 		return p.search(res, nil)
 	}
+	if _, err := p.given(); err != nil {
+		return err
+	}
 	exact, refined, err := p.refined()
 	if err != nil {
 		return err

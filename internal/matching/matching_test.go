@@ -303,13 +303,20 @@ func TestImproveLimits(t *testing.T) {
 			t.Errorf("%s: %d attempts, want %d; %v disagreements, want 4: %v", c.reason, got.Attempts, c.attempts, got.Apart, err)
 		}
 	}
-	far := upTo(21)
-	slices.Reverse(far) // nearly all vertices are suspects
+	const many = 3 * fewSuspects
+	var rows, cols []int
+	for v := range many - 1 {
+		rows, cols = append(rows, v, v+1), append(cols, v+1, v)
+	}
+	path := sure.Get(matrix.FromTuples(many, many, rows, cols, slices.Repeat([]float64{1}, len(rows)), nil))
+	far := rand.New(rand.NewSource(1)).Perm(many) // nearly all vertices are suspects
+	p = Problem[float64]{A: path.View(), B: path.View(), Symmetric: true, Free: upTo(many), Ends: []int{many}, Unit: 1}
 	if got, err := Improve(p, far, Limit{480, math.MaxInt64}); err != nil || got.Attempts != 0 || !slices.Equal(got.Match, far) {
 		t.Errorf("more than half of the vertices disagree: %d attempts, %v", got.Attempts, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
+	p = Problem[float64]{A: d.sparse(t), B: d.sparse(t), Symmetric: true, Free: upTo(21), Ends: []int{21}, Unit: 1}
 	p.Assignment.Context = ctx
 	if _, err := Improve(p, match, Limit{480, math.MaxInt64}); !errors.Is(err, context.Canceled) {
 		t.Errorf("under a context that has ended: %v", err)
