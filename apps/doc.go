@@ -17,7 +17,8 @@
 //	scan         ScanStatistics, ScanSeries: the edges around each vertex, their anomalies over time
 //	sgm          SGM: seeded graph matching
 //	lasso        FusedLasso, FusedLassoPath, FusedLassoBatch: piecewise constant values on a graph
-//	nominate     NominateVertices: vertices ranked by context and content
+//	nominate     NominateVertices, NominateByMatching: vertices ranked by context and content, or by
+//	             matching with a second graph
 //
 // The standard ones:
 //
@@ -31,7 +32,8 @@
 //	flow         MaxFlow: maximum flow and minimum cut
 //	order        TopologicalOrder, ReverseCuthillMcKee
 //
-// A few stand on others: flow on paths, nominate on paths and centrality, paths and communities on
+// A few stand on others: flow on paths, nominate on paths,
+// centrality and sgm, paths and communities on
 // components, search on paths, triangles on scan, sage/train on sage.
 //
 // Every function takes its graph as a matrix, an edge from row to column. Settings are the last
@@ -46,7 +48,8 @@
 //
 //   - The pipelines of FusedLasso, Communities and Geolocate compute on the host.
 //   - MaxFlow keeps the excesses on the host, and GraphSAGE the features.
-//   - SGM solves its assignments where package auction does, and repairs the matching on the host.
+//   - SGM solves its assignments where package auction does. It numbers colours, percolates and
+//     repairs the matching on the host.
 //   - LocalCluster sweeps over the cluster on the host.
 //   - MinimumSpanningForest and the augmenting paths of BipartiteMatching compute on the host.
 //   - Similarity, TopologicalOrder and NominateVertices order their results on the host, and

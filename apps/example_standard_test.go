@@ -260,6 +260,33 @@ func ExampleNominateVertices() {
 	// 19: 0.50
 }
 
+func ExampleNominateByMatching() {
+	a := karate()
+	n, _ := a.Dims()
+	// The same club with its members in the reverse order: member 11 is member 22 there.
+	order := make([]int, n)
+	for i := range order {
+		order[i] = n - 1 - i
+	}
+	b := matrix.New[float64](n, n)
+	if err := ops.Extract(b, a, ops.Of(order...), ops.Of(order...)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	known := []apps.SeedPair{{A: 0, B: 33}, {A: 33, B: 0}, {A: 5, B: 28}}
+	c, err := apps.NominateByMatching(a, b, []int{11}, known)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, n := range c.Ranked[:2] {
+		fmt.Printf("%d: %.2f\n", n.Vertex, n.Distance)
+	}
+	// Output:
+	// 22: 1.00
+	// 29: 0.25
+}
+
 func ExampleReverseCuthillMcKee() {
 	order, err := apps.ReverseCuthillMcKee(links(5, [2]int{0, 3}, [2]int{3, 1}, [2]int{1, 4}, [2]int{4, 2})) // a path
 	if err != nil {

@@ -37,11 +37,11 @@ func NominateVertices[T comparable](g matrix.Source[T], seeds []int, opts ...Nom
 	return nominate.NominateVertices(g, seeds, opts...)
 }
 
-// MatchingOptions are the settings of NominateByMatching. See [nominate.MatchingOptions].
-type MatchingOptions = nominate.MatchingOptions
+// NominateByMatchingOptions are the settings of NominateByMatching. See [nominate.NominateByMatchingOptions].
+type NominateByMatchingOptions = nominate.NominateByMatchingOptions
 
 // NominateByMatching ranks the vertices of b by how likely they are to correspond to the vertices of
 // interest of a, given pairs of vertices that correspond. See [nominate.NominateByMatching].
-func NominateByMatching[T semiring.Float](a matrix.Source[T], b matrix.Source[T], interest []int, seeds []SeedPair, opts ...MatchingOptions) (*Nominations, error) {
+func NominateByMatching[T semiring.Float](a matrix.Source[T], b matrix.Source[T], interest []int, seeds []SeedPair, opts ...NominateByMatchingOptions) (*Nominations, error) {
 	return nominate.NominateByMatching(a, b, interest, seeds, opts...)
 }

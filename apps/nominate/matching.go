@@ -14,8 +14,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// MatchingOptions are the settings of NominateByMatching.
-type MatchingOptions struct {
+// NominateByMatchingOptions are the settings of NominateByMatching.
+type NominateByMatchingOptions struct {
 	// SGMOptions are the settings of each matching. Start must be AutoStart, and From nil.
 	sgm.SGMOptions
 	Restarts int // matchings; 0 means 16
@@ -41,13 +41,13 @@ type MatchingOptions struct {
 // Errors: the errors of sgm.SGM; *workflow.ParameterError for no vertex of interest, a vertex of
 // interest that is a seed, and options; *matrix.IndexError for a vertex that is not in a. It takes
 // the time of the matchings, and of the entries in the rows around the vertices of interest.
-func NominateByMatching[T semiring.Float](a, b matrix.Source[T], interest []int, seeds []sgm.SeedPair, opts ...MatchingOptions) (*Nominations, error) {
+func NominateByMatching[T semiring.Float](a, b matrix.Source[T], interest []int, seeds []sgm.SeedPair, opts ...NominateByMatchingOptions) (*Nominations, error) {
 	return byMatching(workflow.Pattern(a), workflow.Pattern(b), interest, seeds, opts, func(o sgm.SGMOptions) (*sgm.SGMResult, error) {
 		return sgm.SGM(a, b, seeds, o)
 	})
 }
 
-func byMatching(a, b *matrix.View[bool], interest []int, seeds []sgm.SeedPair, opts []MatchingOptions, match func(sgm.SGMOptions) (*sgm.SGMResult, error)) (*Nominations, error) {
+func byMatching(a, b *matrix.View[bool], interest []int, seeds []sgm.SeedPair, opts []NominateByMatchingOptions, match func(sgm.SGMOptions) (*sgm.SGMResult, error)) (*Nominations, error) {
 	const app = "NominateByMatching"
 	o, err := workflow.OnlyPipeline(app, opts)
 	if err != nil {

@@ -177,8 +177,13 @@ func (f *relaxation[T]) weigh(more ...*matrix.Matrix[T]) {
 	}
 	var sum int64
 	for _, v := range views {
-		m, _ := v.Dims()
-		sum += v.NVals()*int64(4+unsafe.Sizeof(*new(T))) + 8*int64(m+1)
+		sum += bytesOf(v)
 	}
 	f.peak = max(f.peak, sum)
+}
+
+// bytesOf is the memory of a matrix by rows.
+func bytesOf[T semiring.Float](v *matrix.View[T]) int64 {
+	m, _ := v.Dims()
+	return v.NVals()*int64(4+unsafe.Sizeof(*new(T))) + 8*int64(m+1)
 }

@@ -206,7 +206,7 @@ func TestSGMColours(t *testing.T) {
 		for u := range n {
 			for v := range n {
 				if (c.a[u] == c.a[v]) != (want[u] == want[v]) {
-					t.Fatalf("vertices %d and %d have colours %d and %d, by definition %q and %q", u, v, c.a[u], c.a[v], want[u], want[v])
+					t.Fatalf("vertices %d and %d have colours %d and %d, by definition %d and %d", u, v, c.a[u], c.a[v], want[u], want[v])
 				}
 			}
 		}

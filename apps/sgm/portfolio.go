@@ -129,6 +129,7 @@ func (p *pairing[T]) solved(t []int32, res *SGMResult) (err error) {
 		return err
 	}
 	res.Searches, res.Converged = 1, true
+	res.PeakBytes = 2 * (bytesOf(p.a) + bytesOf(p.b)) // with the words
 	res.Project += lap(&clock)
 	return p.conclude(t, res)
 }

@@ -15,7 +15,11 @@ func nominateCommand(s *job.Session) *cobra.Command {
 	var (
 		o             apps.NominateOptions
 		seeds, score  string
-		content       string
+		content, by   string
+		second, pairs string
+		other         *job.Graph
+		known         []apps.SeedPair
+		restarts      int
 		sources       []int
 		nominations   *apps.Nominations
 		contextScores = []apps.ContextScore{apps.ContextDistance, apps.ContextSeeds, apps.ContextCommonNeighbours, apps.ContextPageRank}
@@ -31,17 +35,51 @@ the score is (1−W)·context + W·content, W being --weight.
 --context is the distance from the nearest seed (1/d), seeds (how many have an edge to
 the vertex), common (columns that seeds and the vertex share), or pagerank (of a walk
 that restarts at the seeds). Edges lead from row to column; weights are ignored. Seeds
-are those of vn. -o writes lines of a vertex and its score, the highest first.`,
+are those of vn. -o writes lines of a vertex and its score, the highest first.
+
+--by sgm ranks the vertices of a second graph, --other, by how likely they correspond to
+the seeds: it matches the graphs by sgm from pairs of vertices that correspond, --pairs,
+and --restarts times from random starts. The score is how often and how strongly a vertex
+is matched with the seeds. Graphs of different sizes are padded.`,
 		example: `  hiveblas nominate mails.txt --seeds suspects.txt --context pagerank --top 20
-  hiveblas nominate follows.csv --ids renumber --seeds alice,bob --content topic.txt --weight 0.4 -o ranking.tsv`,
+  hiveblas nominate follows.csv --ids renumber --seeds alice,bob --content topic.txt --weight 0.4 -o ranking.tsv
+  hiveblas nominate phone.mtx --by sgm --other mail.mtx --pairs known.tsv --seeds 17 --top 5`,
 		threshold: thresholdPageRank, writes: "the ranking", files: job.ListFiles, top: "highest scores",
 		flags: func(fs *pflag.FlagSet) {
 			fs.StringVar(&seeds, "seeds", "", "seeds `V,V,…`, or a file of them")
 			fs.StringVar(&score, "context", "distance", "context `SCORE`: distance, seeds, common or pagerank")
 			fs.StringVar(&content, "content", "", "`FILE` with a number for each vertex, one a line or lines “vertex number”")
+			fs.StringVar(&by, "by", "context", "what ranks: context, or sgm, seeded matching with a second graph")
+			fs.StringVar(&second, "other", "", "the second `GRAPH` of --by sgm")
+			fs.StringVar(&pairs, "pairs", "", "of --by sgm: the first `N` vertices of both graphs correspond, or a file of pairs")
+			fs.IntVar(&restarts, "restarts", 16, "match `N` times, with --by sgm")
 			fs.Float64Var(&o.Weight, "weight", 0, "weight `W` of the content, from 0 to 1 (default with --content: 0.5)")
 		},
 		check: func(j *job.Job, graph string, bad func(string, ...any) error) error {
+			if by == "sgm" {
+				for _, flag := range []string{"context", "content", "weight"} {
+					if j.Cmd.Flags().Changed(flag) {
+						return bad("--%s has no effect with --by sgm", flag)
+					}
+				}
+				switch {
+				case second == "":
+					return bad("--by sgm needs --other")
+				case pairs == "":
+					return bad("--by sgm needs --pairs")
+				case restarts < 1:
+					return bad("--restarts is %d, want 1 or more", restarts)
+				}
+				return j.CheckSeeds(seeds, graph)
+			}
+			if by != "context" {
+				return bad("--by is %q, want context or sgm", by)
+			}
+			for _, flag := range []string{"other", "pairs", "restarts"} {
+				if j.Cmd.Flags().Changed(flag) {
+					return bad("--%s has no effect without --by sgm", flag)
+				}
+			}
 			at := slices.IndexFunc(contextScores, func(c apps.ContextScore) bool { return c.String() == score })
 			if at < 0 {
 				return bad("--context is %q, want distance, seeds, common or pagerank", score)
@@ -59,8 +97,20 @@ are those of vn. -o writes lines of a vertex and its score, the highest first.`,
 			return j.CheckSeeds(seeds, graph)
 		},
 		prepare: func(j *job.Job) (err error) {
-			if sources, err = j.Seeds(seeds); err != nil || content == "" {
+			if sources, err = j.Seeds(seeds); err != nil {
 				return err
+			}
+			if by == "sgm" {
+				first := j.Graph
+				if err := j.LoadSquare(second, job.Structure); err != nil {
+					return err
+				}
+				j.Graph, other = first, j.Graph
+				known, err = seedPairs(j, pairs, other)
+				return err
+			}
+			if content == "" {
+				return nil
 			}
 			n, _ := j.Graph.Dims()
 			o.Content, err = readValues(j, content, n)
@@ -69,7 +119,16 @@ are those of vn. -o writes lines of a vertex and its score, the highest first.`,
 		run: func(j *job.Job, run apps.Run) (*standardResult, error) {
 			o.Run = run
 			var err error
-			if nominations, err = apps.NominateVertices(j.Graph.Matrix, sources, o); err != nil {
+			if by == "sgm" {
+				if err := other.Move(j.Graph.Place()); err != nil {
+					return nil, err
+				}
+				m := apps.NominateByMatchingOptions{SGMOptions: apps.SGMOptions{Run: run, Pad: true}, Restarts: restarts}
+				if nominations, err = apps.NominateByMatching(j.Graph.Matrix, other.Matrix, sources, known, m); err != nil {
+					return nil, err
+				}
+				j.Graph = other // the vertices that are ranked
+			} else if nominations, err = apps.NominateVertices(j.Graph.Matrix, sources, o); err != nil {
 				return nil, err
 			}
 			return &standardResult{figures: []job.Field{{Key: "seeds", Label: "seeds", Value: len(sources)}, {Key: "candidates", Label: "candidates", Value: len(nominations.Ranked)}},
@@ -77,6 +136,7 @@ are those of vn. -o writes lines of a vertex and its score, the highest first.`,
 			}, nominations.Score.Move(nil)
 		},
 	}.command(s)
+	cli.Complete(cmd, "by", "context", "sgm")
 	cli.Complete(cmd, "context", "distance", "seeds", "common", "pagerank")
 	return cmd
 }

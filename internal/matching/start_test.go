@@ -152,11 +152,9 @@ func TestGrowMarks(t *testing.T) {
 	if !slices.Contains(pairs, [2]int32{2, 2}) {
 		t.Errorf("two marks do not match: %v", pairs)
 	}
-	path := zeros(4)
-	path.join(0, 1)
-	path.join(1, 2)
-	path.join(2, 3)
-	if pairs, _ := path.pair(t, path, true).Grow([][2]int32{{0, 0}}, none(4), none(4), nil, 1<<20); len(pairs) != 1 {
+	edge := zeros(2)
+	edge.join(0, 1)
+	if pairs, _ := edge.pair(t, edge, true).Grow([][2]int32{{0, 0}}, none(2), none(2), nil, 1<<20); len(pairs) != 1 {
 		t.Errorf("one mark matches: %v", pairs)
 	}
 	// From both ends of a path of five the pairs (1,1) and (3,3) have one mark each, and mark (2,2).
