@@ -6,6 +6,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
 )
 
 // links returns a graph of 0/1 entries from pairs of vertices.

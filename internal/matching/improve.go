@@ -239,6 +239,7 @@ func (s *search[T]) pick(try int) (free []int, loose bool) {
 		return nil, false
 	}
 	switch {
+	case 2*len(off) > len(s.count.match): // noise everywhere: a large part is no better than a step
 	case try%4 == 0 || try == 1:
 		return off, false
 	case try%8 == 1:
