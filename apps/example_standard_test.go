@@ -285,7 +285,7 @@ func ExampleNominateByMatching() {
 	}
 	// Output:
 	// 22: 1.00
-	// 29: 0.25
+	// 12: 0.33
 }
 
 func ExampleReverseCuthillMcKee() {
