@@ -92,7 +92,8 @@ func orderOf[T semiring.Number](g matrix.Source[T]) int {
 // small divides the small graphs of tests among ranks.
 const small = workflow.LeastRange(1)
 
-// cases are the workflows of List in several settings.
+// cases are the workflows of List in several settings; a workflow without cases here runs as its
+// entry in List calls it.
 func cases[T semiring.Float]() (list []*kitCase[T]) {
 	type G = matrix.Source[T]
 	type R = workflow.Run
@@ -540,6 +541,17 @@ func cases[T semiring.Float]() (list []*kitCase[T]) {
 			flow.MaxFlow(g, 0, n-1, flow.MaxFlowOptions{Run: run}))
 	})
 	c.loose = 1e-7
+	own := map[string]bool{}
+	for _, c := range list {
+		own[c.app] = true
+	}
+	for _, a := range List[T]() {
+		for k, use := range a.Use {
+			if !own[a.Name] {
+				add(a.Name, fmt.Sprintf("%s, use %d", a.Functions[0], k), func(g G, run R) (any, error) { return use(g, run) }).loose = 1e-9
+			}
+		}
+	}
 	slices.SortFunc(list, func(x, y *kitCase[T]) int { return strings.Compare(x.name, y.name) })
 	return list
 }

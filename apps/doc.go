@@ -4,37 +4,45 @@
 // of package ops that reads like its mathematics; what makes some of them fast, kernels of the host
 // and of devices and divisions among ranks, stands beside it in the package of the family.
 //
-// The workflows of the DARPA HIVE program:
+// The workflows of the DARPA HIVE program are Classify, Geolocate, GraphSAGE, GraphSearch,
+// Communities, LocalCluster, Projection, ScanStatistics, SGM, FusedLasso and VertexNomination.
 //
-//	classify     Classify: where a pattern with features may be in a data graph
-//	geo          Geolocate: places of vertices from the places of their neighbours
-//	sage         GraphSAGE, TrainGraphSAGE: embeddings of vertices by features and neighbours;
-//	             training is in sage/train
-//	search       GraphSearch: walks that look for vertices of high score
-//	communities  Communities, Modularity, LabelPropagation
-//	lgc          LocalCluster, Clusterer: clusters around seeds, by ℓ1-regularised PageRank
-//	project      Projection, ProjectionTo, BipartiteMatching: bipartite graphs
-//	scan         ScanStatistics, ScanSeries: the edges around each vertex, their anomalies over time
-//	sgm          SGM: seeded graph matching
-//	lasso        FusedLasso, FusedLassoPath, FusedLassoBatch: piecewise constant values on a graph
-//	nominate     NominateVertices, NominateByMatching: vertices ranked by context and content, or by
-//	             matching with a second graph
+// The families and their workflows:
 //
-// The standard ones:
+//	centrality   PageRank, WeightedPageRank, Betweenness, Closeness, HITS,
+//	             EigenvectorCentrality, KatzCentrality: ranks the vertices of a graph
+//	classify     Classify: matches a pattern with features in a data graph
+//	communities  Communities, LabelPropagation: partitions graphs
+//	components   ConnectedComponents, StronglyConnectedComponents, MinimumSpanningForest:
+//	             finds what is connected
+//	cores        KTruss, CoreNumbers: finds the dense parts of a graph
+//	flow         MaxFlow: finds maximum flows and minimum cuts, on the host by trees of
+//	             the source and the sink, on devices by pushes
+//	geo          Geolocate: infers the places of vertices from the places of their
+//	             neighbours
+//	lasso        FusedLasso, FusedLassoPath, FusedLassoBatch: smooths values on a graph to
+//	             piecewise constant ones
+//	lgc          LocalCluster, NewClusterer: finds clusters around seeds
+//	nominate     NominateVertices, NominateByMatching: ranks vertices by what their
+//	             neighbourhoods and their contents have in common with some vertices of
+//	             interest
+//	order        TopologicalOrder: orders vertices
+//	paths        VertexNomination, BFS, SSSP, Diameter: searches for shortest paths
+//	project      Projection, ProjectionTo, BipartiteMatching: projects bipartite graphs
+//	             onto one side, whole or in blocks larger than memory, and matches the two
+//	             sides
+//	sage         GraphSAGE, TrainGraphSAGE: embeds vertices by features and neighbours
+//	scan         ScanStatistics, ScanSeries: computes scan statistics
+//	search       GraphSearch: sends out walks that look for vertices of high score, and
+//	             reads and writes scores and walks
+//	sets         MaximalIndependentSet, Colouring: finds sets of vertices without edges
+//	             between them
+//	sgm          SGM: matches the vertices of two graphs from some known pairs
+//	triangles    TriangleCount, Similarity, LocalClustering: counts triangles, and what
+//	             follows from them and from common neighbours
 //
-//	paths        BFS, SSSP, Diameter; VertexNomination and Rank, distances to the nearest seed
-//	centrality   PageRank, WeightedPageRank, HITS, EigenvectorCentrality, KatzCentrality,
-//	             Betweenness, Closeness
-//	components   ConnectedComponents, StronglyConnectedComponents, MinimumSpanningForest
-//	cores        CoreNumbers, KTruss
-//	triangles    TriangleCount, LocalClustering, Similarity
-//	sets         MaximalIndependentSet, Colouring
-//	flow         MaxFlow: maximum flow and minimum cut
-//	order        TopologicalOrder, ReverseCuthillMcKee
-//
-// A few stand on others: flow on paths, nominate on paths,
-// centrality and sgm, paths and communities on
-// components, search on paths, triangles on scan, sage/train on sage.
+// A few stand on others: flow on paths, nominate on paths, centrality and sgm, paths and communities
+// on components, search on paths, triangles on scan, sage/train on sage.
 //
 // Every function takes its graph as a matrix, an edge from row to column. Settings are the last
 // parameter, a struct; its zero value is the usual choice, and it may be left out. Functions return

@@ -248,12 +248,12 @@ func (c *kitCase[T]) onGroup(t *testing.T, what string, one, g matrix.Source[T],
 	switch {
 	case devices:
 		loose = max(c.apart, c.loose)
-	case m == workflow.Pipeline || forms.Group == "" || forms.Group == "rows" && m == workflow.Auto:
+	case m == workflow.Pipeline || forms.Group == "" || forms.Group == "rows" && !forms.HostRows && m == workflow.Auto:
 		want = workflow.Run{Method: workflow.Pipeline, Threads: 1}
 		if c.whole == "" {
 			loose = 0
 		}
-	case m == workflow.Fused:
+	case m == workflow.Fused || forms.HostRows:
 		loose = c.loose
 	}
 	got, one1 := c.outcome(g, workflow.Run{Method: m}), c.outcome(one, want)
@@ -265,7 +265,7 @@ func (c *kitCase[T]) onGroup(t *testing.T, what string, one, g matrix.Source[T],
 		return
 	}
 	if divided := slices.Contains(got.methods, forms.Group); got.err == nil && c.whole == "" && forms.Group != "shares" &&
-		divided != (forms.Group != "" && m != workflow.Pipeline && (devices || forms.Group == "ranges" || m == workflow.Fused)) {
+		divided != (forms.Group != "" && m != workflow.Pipeline && (devices || forms.Group == "ranges" || forms.HostRows || m == workflow.Fused)) {
 		t.Errorf("%s: ran by %v, declared is %q", what, got.methods, forms.Group)
 	}
 	if p := float64(at.Size()); !devices && slices.Contains(got.methods, workflow.ByRanges) && (got.imbalance < 1 || got.imbalance > p) {
@@ -275,10 +275,13 @@ func (c *kitCase[T]) onGroup(t *testing.T, what string, one, g matrix.Source[T],
 
 // methodsOnGroups are the methods by which a workflow runs in different ways on ranks of the host.
 func (c *kitCase[T]) methodsOnGroups() []workflow.Method {
-	switch group := formsOf(c.app).Group; {
-	case group == "rows" && c.whole == "":
+	forms := formsOf(c.app)
+	switch {
+	case forms.HostRows && c.whole == "":
+		return []workflow.Method{workflow.Pipeline, workflow.Fused, workflow.Auto}
+	case forms.Group == "rows" && c.whole == "":
 		return []workflow.Method{workflow.Pipeline, workflow.Fused}
-	case group == "ranges":
+	case forms.Group == "ranges":
 		return []workflow.Method{workflow.Auto, workflow.Pipeline}
 	}
 	return []workflow.Method{workflow.Auto}
@@ -387,7 +390,7 @@ func TestKitHasAllWorkflows(t *testing.T) {
 	}
 	for _, a := range List[float64]() {
 		if !covered[a.Name] {
-			t.Errorf("%s has no case: add it to cases", a.Name)
+			t.Errorf("%s has no case: give its entry in List a Use, or add it to cases", a.Name)
 		}
 		if a.Forms.Device != (a.Kernels != nil) && a.Name != "clustering" && a.Name != "diameter" { // by kernels of scan and bfs
 			t.Errorf("%s has a form for devices: %v, and kernels: %v", a.Name, a.Forms.Device, a.Kernels != nil)

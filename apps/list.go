@@ -32,8 +32,8 @@ type App[T semiring.Number] struct {
 	// for a workflow without a fused form.
 	Kernels func(t device.Type) []device.Program
 	// Use calls the workflow on a graph in the usual ways. The operations that it runs show the
-	// kernels that programs need.
-	Use []func(g *matrix.Matrix[T], run workflow.Run) error
+	// kernels that programs need, and the tests call it so where they have no cases of their own.
+	Use []func(g matrix.Source[T], run workflow.Run) (any, error)
 }
 
 // List returns the workflows that have commands, in the order of the help.
@@ -41,74 +41,74 @@ func List[T semiring.Number]() []App[T] {
 	list := []App[T]{
 		{Name: "project", Family: "project", Functions: names("Projection", "ProjectionTo"),
 			Use: uses(
-				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.ErrorOf(project.Projection(g, project.ProjectionOptions{Run: run}))
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
+					return project.Projection(g, project.ProjectionOptions{Run: run})
 				},
-				func(g *matrix.Matrix[T], run workflow.Run) error {
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
 					o := project.ProjectionOptions{Run: run, Weighting: project.WeightCount, Onto: project.OntoRows}
-					return workflow.ErrorOf(project.Projection(g, o))
+					return project.Projection(g, o)
 				},
-				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.ErrorOf(project.Projection(g, project.ProjectionOptions{Run: run, Weighting: project.WeightRatio}))
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
+					return project.Projection(g, project.ProjectionOptions{Run: run, Weighting: project.WeightRatio})
 				})},
 		{Name: "vn", Family: "paths", Functions: names("VertexNomination"),
 			Kernels: described("vn"), Use: uses(
-				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.ErrorOf(paths.VertexNomination(g, []int{0}, paths.VertexNominationOptions[T]{Run: run}))
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
+					return paths.VertexNomination(g, []int{0}, paths.VertexNominationOptions[T]{Run: run})
 				},
-				func(g *matrix.Matrix[T], run workflow.Run) error {
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
 					o := paths.VertexNominationOptions[T]{Run: run, Unit: true}
-					return workflow.ErrorOf(paths.VertexNomination(g, []int{0, 1}, o))
+					return paths.VertexNomination(g, []int{0, 1}, o)
 				})},
 		{Name: "ac", Family: "classify", Functions: names("Classify"),
 			Kernels: described("ac"), Use: uses(classifyOneEdge[T])},
 		{Name: "lgc", Family: "lgc", Functions: names("LocalCluster", "NewClusterer"),
 			Use: uses(
-				func(g *matrix.Matrix[T], run workflow.Run) error {
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
 					o := lgc.LocalClusterOptions{Run: run, Sweep: true, MaxIterations: 2}
-					return workflow.ErrorOf(lgc.LocalCluster(g, []int{0}, o))
+					return lgc.LocalCluster(g, []int{0}, o)
 				},
-				func(g *matrix.Matrix[T], run workflow.Run) error {
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
 					o := lgc.LocalClusterOptions{Run: run, Method: lgc.ClusterFISTA, MaxIterations: 2}
-					return workflow.ErrorOf(lgc.LocalCluster(g, []int{0}, o))
+					return lgc.LocalCluster(g, []int{0}, o)
 				})},
 		{Name: "louvain", Family: "communities", Functions: names("Communities"),
 			Kernels: described("louvain"), Use: uses(
-				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.ErrorOf(communities.Communities(g, communities.CommunitiesOptions{Run: run, Leiden: true}))
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
+					return communities.Communities(g, communities.CommunitiesOptions{Run: run, Leiden: true})
 				})},
 		{Name: "bfs", Family: "paths", Functions: names("BFS"),
 			Kernels: described("bfs"), Use: uses(
-				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.ErrorOf(paths.BFS(g, 0, paths.BFSOptions{Run: run, Parents: true}))
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
+					return paths.BFS(g, 0, paths.BFSOptions{Run: run, Parents: true})
 				},
-				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.ErrorOf(paths.BFS(g.T(), 0, paths.BFSOptions{Run: run, Parents: true}))
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
+					return paths.BFS(matrix.AsView[T](g).T(), 0, paths.BFSOptions{Run: run, Parents: true})
 				})},
 		{Name: "sssp", Family: "paths", Functions: names("SSSP"),
 			Kernels: described("sssp"), Use: uses(
-				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.ErrorOf(paths.SSSP(g, []int{0}, paths.SSSPOptions[T]{Run: run}))
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
+					return paths.SSSP(g, []int{0}, paths.SSSPOptions[T]{Run: run})
 				})},
 		{Name: "pagerank", Family: "centrality", Functions: names("PageRank", "WeightedPageRank"),
 			Kernels: described("pagerank"), Use: uses(
-				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.ErrorOf(centrality.PageRank(g, centrality.PageRankOptions{Run: run}))
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
+					return centrality.PageRank(g, centrality.PageRankOptions{Run: run})
 				})},
 		{Name: "cc", Family: "components", Functions: names("ConnectedComponents"),
 			Kernels: described("cc"), Use: uses(
-				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.ErrorOf(components.ConnectedComponents(g, components.ComponentsOptions{Run: run}))
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
+					return components.ConnectedComponents(g, components.ComponentsOptions{Run: run})
 				})},
 		{Name: "tc", Family: "triangles", Functions: names("TriangleCount"),
 			Kernels: described("tc"), Use: uses(
-				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.ErrorOf(triangles.TriangleCount(g, triangles.TriangleOptions{Run: run}))
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
+					return triangles.TriangleCount(g, triangles.TriangleOptions{Run: run})
 				})},
 		{Name: "ktruss", Family: "cores", Functions: names("KTruss"),
 			Use: uses(
-				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.ErrorOf(cores.KTruss(g, 3, cores.KTrussOptions{Run: run}))
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
+					return cores.KTruss(g, 3, cores.KTrussOptions{Run: run})
 				})},
 		{Name: "scc", Family: "components", Functions: names("StronglyConnectedComponents"),
 			Kernels: described("scc")},
@@ -127,34 +127,34 @@ func List[T semiring.Number]() []App[T] {
 		{Name: "closeness", Family: "centrality", Functions: names("Closeness")},
 		{Name: "clustering", Family: "triangles", Functions: names("LocalClustering"),
 			Use: uses(
-				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.ErrorOf(triangles.LocalClustering(g, triangles.ClusteringOptions{Run: run}))
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
+					return triangles.LocalClustering(g, triangles.ClusteringOptions{Run: run})
 				})},
 		{Name: "hits", Family: "centrality", Functions: names("HITS"),
 			Use: uses(
-				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.ErrorOf(centrality.HITS(g, centrality.CentralityOptions{Run: run, MaxIterations: 1}))
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
+					return centrality.HITS(g, centrality.CentralityOptions{Run: run, MaxIterations: 1})
 				})},
 		{Name: "eigenvector", Family: "centrality", Functions: names("EigenvectorCentrality"),
 			Use: uses(
-				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.ErrorOf(centrality.EigenvectorCentrality(g, centrality.CentralityOptions{Run: run, MaxIterations: 1}))
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
+					return centrality.EigenvectorCentrality(g, centrality.CentralityOptions{Run: run, MaxIterations: 1})
 				})},
 		{Name: "katz", Family: "centrality", Functions: names("KatzCentrality"),
 			Use: uses(
-				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.ErrorOf(centrality.KatzCentrality(g, centrality.CentralityOptions{Run: run, MaxIterations: 1}))
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
+					return centrality.KatzCentrality(g, centrality.CentralityOptions{Run: run, MaxIterations: 1})
 				})},
 		{Name: "diameter", Family: "paths", Functions: names("Diameter")}, // searches by BFS
 		{Name: "nominate", Family: "nominate", Functions: names("NominateVertices", "NominateByMatching"),
 			Use: uses(
-				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.ErrorOf(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Run: run, Context: nominate.ContextCommonNeighbours}))
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
+					return nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Run: run, Context: nominate.ContextCommonNeighbours})
 				})},
 		{Name: "scan", Family: "scan", Functions: names("ScanStatistics", "ScanSeries"),
 			Kernels: described("scan"), Use: uses(
-				func(g *matrix.Matrix[T], run workflow.Run) error {
-					return workflow.ErrorOf(scan.ScanStatistics(g, scan.ScanOptions{Run: run}))
+				func(g matrix.Source[T], run workflow.Run) (any, error) {
+					return scan.ScanStatistics(g, scan.ScanOptions{Run: run})
 				})}, // two hops compile their products at the first use
 		{Name: "geo", Family: "geo", Functions: names("Geolocate"),
 			Kernels: described("geo"), Use: uses(geolocateOne[T])},
@@ -185,8 +185,8 @@ func names(list ...string) []string { return list }
 
 // uses lists the calls of an entry.
 func uses[T semiring.Number](
-	list ...func(*matrix.Matrix[T], workflow.Run) error,
-) []func(*matrix.Matrix[T], workflow.Run) error {
+	list ...func(matrix.Source[T], workflow.Run) (any, error),
+) []func(matrix.Source[T], workflow.Run) (any, error) {
 	return list
 }
 
@@ -201,41 +201,41 @@ func described(names ...string) func(device.Type) []device.Program {
 }
 
 // classifyOneEdge matches a pattern of one edge in itself, where g lives.
-func classifyOneEdge[T semiring.Number](g *matrix.Matrix[T], run workflow.Run) error {
+func classifyOneEdge[T semiring.Number](g matrix.Source[T], run workflow.Run) (any, error) {
 	one := func() *matrix.Matrix[float32] {
 		x, _ := matrix.NewFull[float32](1, 1, 1)
 		return x
 	}
 	a, err := classify.NewAttributed(one(), one(), []int32{0}, []int32{0})
 	if err == nil {
-		err = a.Move(g.Place())
+		err = a.Move(matrix.AsView[T](g).Place())
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return workflow.ErrorOf(classify.Classify(a, a, classify.ClassifyOptions{Run: run}))
+	return classify.Classify(a, a, classify.ClassifyOptions{Run: run})
 }
 
 // geolocateOne infers places from the place of vertex 0.
-func geolocateOne[T semiring.Number](g *matrix.Matrix[T], run workflow.Run) error {
-	n, _ := g.Dims()
+func geolocateOne[T semiring.Number](g matrix.Source[T], run workflow.Run) (any, error) {
+	n, _ := matrix.AsView[T](g).Dims()
 	l, err := lines.NewLocations(n, []int{0}, []float64{0}, []float64{0})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return workflow.ErrorOf(geo.Geolocate(g, l, geo.GeolocateOptions{Run: run, Median: geo.MedianDegrees, Passes: 1}))
+	return geo.Geolocate(g, l, geo.GeolocateOptions{Run: run, Median: geo.MedianDegrees, Passes: 1})
 }
 
 // lassoOne smooths a peak at vertex 0.
-func lassoOne[T semiring.Number](g *matrix.Matrix[T], run workflow.Run) error {
-	n, _ := g.Dims()
+func lassoOne[T semiring.Number](g matrix.Source[T], run workflow.Run) (any, error) {
+	n, _ := matrix.AsView[T](g).Dims()
 	list := make([]float64, n)
 	if n > 0 {
 		list[0] = 1
 	}
 	y, err := matrix.VectorOf(list)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return workflow.ErrorOf(lasso.FusedLasso(g, y, lasso.FusedLassoOptions{Run: run, Lambda1: .1}))
+	return lasso.FusedLasso(g, y, lasso.FusedLassoOptions{Run: run, Lambda1: .1})
 }

@@ -481,6 +481,64 @@ func TestLoopLongRows(t *testing.T) {
 	}
 }
 
+// A vector that has an entry at every position throughout has no bits, also where a product pushes
+// along the only form of a matrix that the device has.
+func TestLoopPushesFullVector(t *testing.T) {
+	d, _ := emulated(t)
+	run := func(at matrix.Place) *matrix.Vector[int32] {
+		const n = 100
+		a := ring(t, n, [2]int{3, 50}, [2]int{50, 7})
+		sure.Do(a.Move(at))
+		values := make([]int32, n)
+		for i := range values {
+			values[i] = int32((i*37 + 11) % n)
+		}
+		least, next := sure.Get(matrix.VectorOf(values)), matrix.NewVector[int32](n, matrix.On(at))
+		sure.Do(least.Move(at))
+		var s ops.Steps
+		for in := range s.While(least, ops.Passes(5)) {
+			s.Do(ops.VxM(next, semiring.MinFirst[int32](), least, a, in))
+			s.Do(ops.Apply(least.Accum(semiring.Min[int32]()), semiring.Identity[int32](), next, in))
+		}
+		if err := s.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return least
+	}
+	if got, want := run(d), run(nil); !got.Equal(want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// A full vector that is gathered from itself takes the results of the gather, whose bits it lacks.
+func TestLoopGathersFullVector(t *testing.T) {
+	d, _ := emulated(t)
+	run := func(at matrix.Place) *matrix.Vector[int32] {
+		const n = 70
+		values := make([]int32, n)
+		for i := range values {
+			values[i] = int32(max(i-3, 0))
+		}
+		parent, changed := sure.Get(matrix.VectorOf(values)), matrix.ScalarOf(true, matrix.On(at))
+		before, differ := matrix.NewVector[int32](n, matrix.On(at)), matrix.NewVector[bool](n, matrix.On(at))
+		sure.Do(parent.Move(at))
+		var s ops.Steps
+		for in := range s.While(changed) {
+			s.Do(ops.Apply(before, semiring.Identity[int32](), parent, in))
+			s.Do(ops.ExtractVector(parent, parent, ops.ValuesOf(parent), in))
+			s.Do(ops.EWiseMult(differ, semiring.Ne[int32](), parent, before, in))
+			s.Do(ops.ReduceInto(changed, semiring.Lor(), differ, in))
+		}
+		if err := s.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return parent
+	}
+	if got, want := run(d), run(nil); !got.Equal(want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 // After a loop only its results take memory.
 func TestLoopMemory(t *testing.T) {
 	d, _ := emulated(t)

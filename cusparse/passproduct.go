@@ -159,14 +159,18 @@ func (t *passText) product(i int) {
 	t.line("{ // %s", s.Op)
 	u := fmt.Sprintf("v%d", x)
 	parts := false
-	if of.kind == passRead {
+	switch {
+	case of.full && of.kind != passRead: // has no bits
+		u = "u"
+		t.line("\tconst hb_read<%s> u = {v%d.val, nullptr, v%d.n, v%d.n};", of.typ.Name, x, x, x)
+	case of.kind == passRead:
 		u = "u"
 		has := fmt.Sprintf("has%d", x)
 		if of.full {
 			has = "nullptr"
 		}
 		t.line("\tconst hb_read<%s> u = {val%d, %s, n%d, (hb_i32)W.w[%d]};", of.typ.Name, x, has, x, of.word+wordEntries)
-	} else {
+	default:
 		parts = of.listed && of.deg == fmt.Sprintf("m%d_cols", m)
 	}
 	t.line("\thb_i32 d = 0;")

@@ -427,7 +427,8 @@ func (t *passText) couples() {
 			continue
 		}
 		d, x := &t.vars[t.root(s.Dst)], &t.vars[t.root(t.temps[i])]
-		if d.typ == x.typ && (d.rest == "" || d.rest == x.rest) {
+		// A full vector has no bits, and results have.
+		if d.typ == x.typ && (d.rest == "" || d.rest == x.rest) && !t.vars[s.Dst].full {
 			t.swaps[i] = true
 			t.join(s.Dst, t.temps[i])
 			if _, ok := t.spares[t.temps[i]]; !ok {

@@ -69,8 +69,8 @@ func (o *PageRankOptions) complete(app string) error {
 // 1/n (personalised PageRank; Haveliwala, WWW 2002). Values are ignored; see [WeightedPageRank].
 // O(edges) an iteration, over the transpose of g, which g keeps. On the host, without a Restart, an
 // iteration is one loop over the edges, in float32 with Single. The fused form, which has no
-// Restart either, runs several iterations between two checks by the host. On a group of devices it
-// divides the vertices, and the ranks gather the shares of all in each iteration.
+// Restart either, runs several iterations between two checks by the host. A group divides the
+// vertices, and the ranks gather the shares of all in each iteration.
 func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageRankResult, error) {
 	return pageRank(g, opts)
 }

@@ -3,19 +3,19 @@ package centrality
 import (
 	"fmt"
 	"math"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
-	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/internal/dots"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/ops"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // rankRows is PageRank of the vertices of one rank.
 type rankRows interface {
+	size() int // of a share in bytes
 	// start makes the first ranks and shares, and step the next ones by the shares of all. jump is
 	// what each vertex gets without edges. They return Σ rank of the dangling vertices and
 	// Σ|change|.
@@ -43,7 +43,7 @@ const pageRankPacks = .9
 const pageRankRoom = 8
 
 // rowsPageRank is PageRank on a group by rows. An iteration gathers the share that each vertex with
-// out-edges sends along them, 8 bytes, and three numbers of each rank. Options are complete.
+// out-edges sends along them, and three numbers of each rank. Options are complete.
 func rowsPageRank(w *workflow.RowGroup, a *matrix.View[bool], n int, o PageRankOptions) (*PageRankResult, error) {
 	workflow.Report(o.Run, "pagerank", 0, int64(o.MaxIterations))
 	if err := workflow.CutByRows(w, a.T()); err != nil {
@@ -62,12 +62,21 @@ func rowsPageRank(w *workflow.RowGroup, a *matrix.View[bool], n int, o PageRankO
 	err = w.G.Each(func(k int, c comm.Comm) error {
 		if !w.Devices {
 			lo, _ := w.Own(c)
-			r := &hostRanks{w: w, rows: rows[k], cols: cols[k], n: n, o: o, lo: lo}
-			if err := iterateRanks(w, k, c, r, n, o, res); err != nil {
-				return err
+			run := o.Run
+			run.Threads, run.Context = w.G.Threads(), nil // the ranks agree on the end of their contexts
+			in, out := workflow.RowsOf(cols[k]), workflow.RowsOf(rows[k])
+			var r interface {
+				rankRows
+				result() ([]float64, error)
+			} = &hostRanks[float64]{lo: lo, damping: o.Damping, hostWalk: newHostWalk[float64](run, n, in, out)}
+			if o.Single {
+				r = &hostRanks[float32]{lo: lo, damping: o.Damping, hostWalk: newHostWalk[float32](run, n, in, out)}
 			}
-			parts[k] = r.rank
-			return nil
+			err := iterateRanks(w, k, c, r, n, o, res)
+			if err == nil {
+				parts[k], err = r.result()
+			}
+			return err
 		}
 		return w.On(k, func(s *device.Session) error {
 			lo, hi := w.Own(c)
@@ -164,11 +173,11 @@ func listSenders(w *workflow.RowGroup, c comm.Comm, r rankRows, n int) (bytes []
 		total += int(k)
 	}
 	if float64(total) >= pageRankPacks*float64(n) || total == 0 {
-		return w.Bytes(8), false, nil
+		return w.Bytes(r.size()), false, nil
 	}
 	bytes, lists := make([]int, len(counts)), make([]int, len(counts))
 	for p, k := range counts {
-		bytes[p], lists[p] = 8*int(k), 4*int(k)
+		bytes[p], lists[p] = r.size()*int(k), 4*int(k)
 	}
 	whole, mine := r.lists(total)
 	if err := c.AllGatherV(w.Wait, whole, lists, mine); err != nil {
@@ -198,6 +207,8 @@ type deviceRanks struct {
 	result                        []int64
 	resultAt                      device.Buffer
 }
+
+func (r *deviceRanks) size() int { return 8 }
 
 func (r *deviceRanks) start() (float64, error) {
 	s := r.s
@@ -312,85 +323,53 @@ func (r *deviceRanks) placed() error {
 	return s.Err()
 }
 
-// hostRanks computes on the host, one rank's part.
-type hostRanks struct {
-	w          *workflow.RowGroup
-	rows, cols *matrix.View[bool]
-	n          int
-	o          PageRankOptions
-
-	rank, factor, next, all []float64
-	ownList, list           []int32 // vertices with out-edges, as deviceRanks has them
-	ownPacked, packed       []float64
-	lo                      int
+// hostRanks is the walk of one rank's part on the host.
+type hostRanks[F dots.Float] struct {
+	*hostWalk[F]
+	lo                int // the first of the own vertices
+	damping           float64
+	ownList, list     []int32 // vertices with out-edges, as deviceRanks has them
+	ownPacked, packed []F
 }
 
-func (r *hostRanks) start() (lost float64, err error) {
-	own, _ := r.rows.Dims()
-	st := access.Rows(r.rows)
-	r.rank, r.factor, r.next, r.all = make([]float64, own), make([]float64, own), make([]float64, own), make([]float64, r.n)
-	for v := range own {
-		from, to := st.Span(v)
-		r.rank[v] = 1 / float64(r.n)
-		if to > from {
-			r.factor[v] = r.o.Damping / float64(to-from)
-		} else {
-			lost += r.rank[v]
-		}
-		r.next[v] = r.rank[v] * r.factor[v]
-	}
-	return lost, nil
+func (r *hostRanks[F]) size() int { return int(unsafe.Sizeof(F(0))) }
+
+func (r *hostRanks[F]) start() (lost float64, err error) {
+	r.all = make([]F, r.n)
+	return r.begin()
 }
 
-func (r *hostRanks) step(jump float64) (lost, change float64, err error) {
-	x := access.VectorFromStore(&sparse.Typed[float64]{Val: r.all,
-		Structure: sparse.Structure{Format: sparse.Full, NRows: 1, NCols: r.n, NVals: int64(r.n)}})
-	y := matrix.NewVector[float64](len(r.rank))
-	with := ops.WithThreads(r.w.G.Threads())
-	if err := ops.AssignVectorScalar(y, 0, ops.All(), with); err != nil {
-		return 0, 0, err
-	}
-	if err := ops.MxV(y.Accum(semiring.Plus[float64]()), semiring.PlusSecond[float64](), r.cols, x, with); err != nil {
-		return 0, 0, err
-	}
-	for v, in := range y.All() {
-		now := in + jump
-		change += math.Abs(now - r.rank[v])
-		r.rank[v], r.next[v] = now, now*r.factor[v]
-		if r.factor[v] == 0 {
-			lost += now
-		}
-	}
-	return lost, change, y.Err()
+func (r *hostRanks[F]) step(jump float64) (lost, change float64, err error) {
+	return r.advance(r.damping, jump)
 }
 
-func (r *hostRanks) senders() (int, error) {
-	for v, f := range r.factor {
-		if f != 0 {
+func (r *hostRanks[F]) senders() (int, error) {
+	for v := range r.out.N {
+		if r.out.Degree(int32(v)) > 0 {
 			r.ownList = append(r.ownList, int32(r.lo+v))
 		}
 	}
 	return len(r.ownList), nil
 }
 
-func (r *hostRanks) lists(total int) (all, own comm.Buffer) {
-	r.list, r.packed, r.ownPacked = make([]int32, total), make([]float64, total), make([]float64, len(r.ownList))
+func (r *hostRanks[F]) lists(total int) (all, own comm.Buffer) {
+	r.list, r.packed, r.ownPacked = make([]int32, total), make([]F, total), make([]F, len(r.ownList))
 	return workflow.MemoryOf(r.list), workflow.MemoryOf(r.ownList)
 }
 
-func (r *hostRanks) Listed() error { return nil }
+func (r *hostRanks[F]) Listed() error { return nil }
 
-func (r *hostRanks) shares() (all, own comm.Buffer) {
+func (r *hostRanks[F]) shares() (all, own comm.Buffer) {
 	if r.list == nil {
-		return workflow.MemoryOf(r.all), workflow.MemoryOf(r.next)
+		return workflow.MemoryOf(r.all), workflow.MemoryOf(r.share)
 	}
 	for k, v := range r.ownList {
-		r.ownPacked[k] = r.next[int(v)-r.lo]
+		r.ownPacked[k] = r.share[int(v)-r.lo]
 	}
 	return workflow.MemoryOf(r.packed), workflow.MemoryOf(r.ownPacked)
 }
 
-func (r *hostRanks) placed() error {
+func (r *hostRanks[F]) placed() error {
 	for k, v := range r.list {
 		r.all[v] = r.packed[k]
 	}

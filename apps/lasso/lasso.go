@@ -51,7 +51,8 @@ type FusedLassoResult struct {
 	Divided    int // vertices that divide and conquer solved
 }
 
-// FusedLasso returns the minimum b of
+// FusedLasso smooths values on a graph: it returns the b with the least sum of squared errors,
+// weighted differences along edges, and absolute values,
 //
 //	½ Σ ν(i) (y(i) − b(i))² + λ₁ Σ w(i,j) |b(i) − b(j)| + λ₂ Σ ν(i) |b(i)|
 //
@@ -181,7 +182,12 @@ func lassos(g rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLassoResul
 	if err != nil {
 		return nil, err
 	}
-	list, err := l.solveAll(jobs, o)
+	var list []*FusedLassoResult
+	if o.Method == workflow.Pipeline {
+		list, err = l.byOperations(jobs, o, place)
+	} else {
+		list, err = l.solveAll(jobs, o)
+	}
 	if err != nil {
 		return nil, err
 	}

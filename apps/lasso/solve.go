@@ -33,22 +33,11 @@ const lassoTolerance = 1e-8
 func (l *lasso) solve(y []float64, o FusedLassoOptions, u []float64, how lassoSettings) (*FusedLassoResult, []float64, error) {
 	res := &FusedLassoResult{Lambda1: o.Lambda1}
 	threads := parallel.Threads(o.Threads)
-	// No flow exceeds the deviation from the mean, which bounds infinite capacities.
-	mean, scale := 0.0, 0.0
-	for v, x := range y {
-		mean += x * (l.nu[v] / l.weight)
-		scale = max(scale, math.Abs(x))
+	s, scale, bound := l.solution(y, o)
+	most, slack := s.most, math.Inf(1)
+	for _, x := range most {
+		slack = min(slack, x)
 	}
-	bound := 0.0
-	for v, x := range y {
-		bound += l.nu[v] * math.Abs(x-mean)
-	}
-	most, slack := make([]float64, len(l.cap)), math.Inf(1)
-	for k, w := range l.cap {
-		most[k] = min(o.Lambda1*w, bound)
-		slack = min(slack, most[k])
-	}
-	s := &lassoSolution{lasso: l, y: y, most: most, b: slices.Repeat([]float64{math.NaN()}, l.n), u: make([]float64, len(most)), proven: true}
 	if o.Lambda1 == 0 || bound == 0 || len(l.cap) == 0 {
 		copy(s.b, y)
 		return res, s.u, s.finish(res, o)
@@ -72,6 +61,25 @@ func (l *lasso) solve(y []float64, o FusedLassoOptions, u []float64, how lassoSe
 		o.Trace(ops.Trace{Op: "FusedLasso", Method: "dual", NVals: total, Work: int64(res.Iterations)})
 	}
 	return res, s.u, s.finish(res, o)
+}
+
+// solution returns a solution in the making for y, the largest |y|, and a bound of all flows.
+func (l *lasso) solution(y []float64, o FusedLassoOptions) (s *lassoSolution, scale, bound float64) {
+	// No flow exceeds the deviation from the mean, which bounds infinite capacities.
+	mean := 0.0
+	for v, x := range y {
+		mean += x * (l.nu[v] / l.weight)
+		scale = max(scale, math.Abs(x))
+	}
+	for v, x := range y {
+		bound += l.nu[v] * math.Abs(x-mean)
+	}
+	most := make([]float64, len(l.cap))
+	for k, w := range l.cap {
+		most[k] = min(o.Lambda1*w, bound)
+	}
+	return &lassoSolution{lasso: l, y: y, most: most, b: slices.Repeat([]float64{math.NaN()}, l.n),
+		u: make([]float64, len(most)), proven: true}, scale, bound
 }
 
 // drive solves a part for λ₂ = 0. The limits of cuts are shares of its vertices. With free, no flow

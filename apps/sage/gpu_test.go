@@ -9,6 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -238,5 +239,44 @@ func TestGraphSAGEFedFeatures(t *testing.T) {
 	var e *workflow.ParameterError
 	if _, err := GraphSAGE(there, even, widened(AggregateMean, 12, 4, 4, 2), SAGEOptions{FeatureMemory: -1}); !errors.As(err, &e) {
 		t.Errorf("a negative budget: %v", err)
+	}
+}
+
+// The operations compute where the graph lives: on a device, and on a group, all vertices, trees and
+// trees of their own.
+func TestGraphSAGEByOperations(t *testing.T) {
+	t.Parallel()
+	d := samples.RealOrEmulated(t)
+	const n = 90
+	graph := func(at matrix.Place) *matrix.Matrix[float64] {
+		g := samples.Build[float64](t, samples.Hubbed(n), matrix.CSR)
+		sure.Do(g.Move(at))
+		return g
+	}
+	for _, x := range []*matrix.Matrix[float32]{samples.DrawFeatures(t, n, 5, 1, matrix.Full), samples.DrawFeatures(t, n, 9, .2, matrix.CSR)} {
+		_, cols := x.Dims()
+		for _, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateGCN} {
+			m := widened(a, cols, 4, 6, 3)
+			for _, o := range []SAGEOptions{
+				{},
+				{Samples: []int{2, 3}, Replace: true, Vertices: []int{5, 0, 89, 5}, Batch: 3},
+				{Samples: []int{2, 3}, PerSource: true, Vertices: []int{7, 7, 30}},
+			} {
+				want := samples.Must[*SAGEResult](t)(GraphSAGE(graph(nil), x, m, o))
+				o.Method = workflow.Pipeline
+				for _, at := range []matrix.Place{d.Device, sure.Get(comm.LocalGroup(3))} {
+					got := samples.Must[*SAGEResult](t)(GraphSAGE(graph(at), x, m, o))
+					what := fmt.Sprintf("%v, %+v at %v", a, o, at)
+					if got.Embeddings.Place() != at || got.Logits.Place() != at {
+						t.Errorf("%s: the embeddings are at %v, the logits at %v", what, got.Embeddings.Place(), got.Logits.Place())
+					}
+					samples.SameRows(t, what, got.Embeddings, samples.Rows64(want.Embeddings), 1e-5)
+					samples.SameRows(t, what, got.Logits, samples.Rows64(want.Logits), 1e-4)
+					if got.ZeroRows != want.ZeroRows {
+						t.Errorf("%s: %d rows of zeros, want %d", what, got.ZeroRows, want.ZeroRows)
+					}
+				}
+			}
+		}
 	}
 }

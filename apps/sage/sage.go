@@ -245,6 +245,9 @@ func graphSAGE(g rep.View, features matrix.Source[float32], model *SAGEModel, op
 		}
 		return res, err
 	}
+	if o.Method == workflow.Pipeline {
+		return embedByOperations(app, net, at, features, n, place, o)
+	}
 	return sageOnHost(app, net, at, features, n, place, o)
 }
 

@@ -109,6 +109,12 @@ func sageNaively(near func(layer, v int) []samples.Arc, x [][]float64, m *SAGEMo
 
 func TestGraphSAGE(t *testing.T) {
 	t.Parallel()
+	for _, run := range []workflow.Run{{}, {Method: workflow.Pipeline}} {
+		testGraphSAGE(t, run)
+	}
+}
+
+func testGraphSAGE(t *testing.T, run workflow.Run) {
 	s := samples.DirectedHub()
 	g := samples.Build[float64](t, s, matrix.CSR)
 	arcs := s.Arcs()
@@ -132,7 +138,7 @@ func TestGraphSAGE(t *testing.T) {
 					zeros++
 				}
 			}
-			all, err := GraphSAGE(g, x, m)
+			all, err := GraphSAGE(g, x, m, SAGEOptions{Run: run})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +155,7 @@ func TestGraphSAGE(t *testing.T) {
 				}
 			}
 			for _, list := range [][]int{{13}, {2, 0, 2}, {}} { // trees
-				some, err := GraphSAGE(g, x, m, SAGEOptions{Vertices: list, Batch: 2})
+				some, err := GraphSAGE(g, x, m, SAGEOptions{Run: run, Vertices: list, Batch: 2})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -160,13 +166,13 @@ func TestGraphSAGE(t *testing.T) {
 				samples.SameRows(t, fmt.Sprint(a, list), some.Embeddings, picked, 1e-5)
 			}
 			// Samples: as many as the largest degree are all; both roads choose alike.
-			every, err := GraphSAGE(g, x, m, SAGEOptions{Samples: []int{14, 14}})
+			every, err := GraphSAGE(g, x, m, SAGEOptions{Run: run, Samples: []int{14, 14}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			samples.SameRows(t, "all by samples", every.Embeddings, want, 1e-5)
 			for _, o := range []SAGEOptions{{Replace: true}, {Sampling: SampleByDegree}, {Sampling: SampleByWeight, Replace: true}, {Sampling: SampleByWalks}, {}} {
-				o.Samples, o.Seed = []int{2, 3}, 9
+				o.Run, o.Samples, o.Seed = run, []int{2, 3}, 9
 				layers, err := GraphSAGE(g, x, m, o)
 				if err != nil {
 					t.Fatal(err)
@@ -218,11 +224,13 @@ func TestGraphSAGEPerSource(t *testing.T) {
 				for _, v := range list {
 					want = append(want, sageNaively(choices(v), samples.Rows64(x), m, 2, v))
 				}
-				got, err := GraphSAGE(g, x, m, o)
-				if err != nil {
-					t.Fatal(err)
+				for _, o.Method = range []workflow.Method{workflow.Auto, workflow.Pipeline} {
+					got, err := GraphSAGE(g, x, m, o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					samples.SameRows(t, fmt.Sprint(a, " ", o.Sampling, vertices, o.Method), got.Embeddings, want, 1e-5)
 				}
-				samples.SameRows(t, fmt.Sprint(a, " ", o.Sampling, vertices), got.Embeddings, want, 1e-5)
 			}
 			if !different {
 				t.Errorf("%v: the choices of a tree are those of all", o.Sampling)

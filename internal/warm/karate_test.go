@@ -26,7 +26,7 @@ func karate(t testing.TB, at matrix.Place) {
 					g.IsSymmetric()
 				}
 				sure.Do(g.Move(at))
-				if err := use(g, apps.Run{}); err != nil {
+				if _, err := use(g, apps.Run{}); err != nil {
 					t.Fatalf("%s, use %d: %v", a.Name, k, err)
 				}
 			}

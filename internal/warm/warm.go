@@ -120,7 +120,7 @@ func workflows[T semiring.Number](at matrix.Place) {
 	for _, size := range graphs {
 		for _, a := range apps.List[T]() {
 			for _, use := range a.Use {
-				attempt(func() { _ = use(matrixWithoutMemory[T](at, size.n, size.entries), apps.Run{Context: ctx}) })
+				attempt(func() { _, _ = use(matrixWithoutMemory[T](at, size.n, size.entries), apps.Run{Context: ctx}) })
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func TestTable(t *testing.T) {
 	for name, want := range files {
 		have, err := os.ReadFile(name)
 		if err != nil || !bytes.Equal(have, want) {
-			t.Errorf("%s does not list the exported functions and types (%v); run go run ./internal/zerovalues/gen", name, err)
+			t.Errorf("%s does not list the exported functions and types (%v); run go run ./internal/gen", name, err)
 		}
 		if longtest.AllTypes || name == "table_test.go" {
 			rows += bytes.Count(want, []byte("\n\t{\"")) + bytes.Count(want, []byte("\n\t\t{\""))

@@ -28,12 +28,13 @@ type RowGroup struct {
 	G       *comm.Group
 	Wait    context.Context // of collectives; see division
 	Cuts    []int
-	Devices bool // all ranks are on devices; else the host computes for each, for predictions and tests
+	Devices bool // all ranks are on devices; else the host computes for each
 }
 
 // GroupRows returns the group for a run by rows, nil if the place is no group or the run is not to
-// be divided so. Auto takes it for devices if the group moves their memory; Fused also for ranks of
-// the host, which then exchange what devices would. All processes decide alike.
+// be divided so. Auto takes it for devices if the group moves their memory, and for ranks of the host
+// if the workflow says HostRows; Fused for ranks of the host in any case. These exchange what devices
+// would. All processes decide alike.
 func GroupRows(r Run, app string, at matrix.Place) *RowGroup {
 	g, ok := at.(*comm.Group)
 	if !ok || g.Size() == 0 || r.Method == Pipeline {
@@ -50,7 +51,7 @@ func GroupRows(r Run, app string, at matrix.Place) *RowGroup {
 		}
 		seen[p] = true
 	}
-	if !w.Devices && r.Method != Fused {
+	if !w.Devices && r.Method != Fused && !forms[app].HostRows {
 		return nil
 	}
 	if len(g.Ranks()) < g.Size() {

@@ -14,6 +14,9 @@ type Forms struct {
 	// of the graph by kernels of each rank, "shares" of its vertices on devices. Without, a group
 	// divides each operation.
 	Group string
+	// HostRows says that ranks on the host take the rows too, else only devices do under Auto: the
+	// rank's kernel is the kernel of the host.
+	HostRows bool
 }
 
 // forms are the forms of all workflows, by the names that errors and traces have. A workflow that
@@ -38,7 +41,7 @@ var forms = map[string]Forms{
 	"LocalClustering":             {Device: true}, // by the kernels of ScanStatistics
 	"MaxFlow":                     {Device: true},
 	"MaximalIndependentSet":       {Host: true, Device: true},
-	"PageRank":                    {Host: true, Device: true, Group: ByRows},
+	"PageRank":                    {Host: true, Device: true, Group: ByRows, HostRows: true},
 	"Projection":                  {Group: ByRanges},
 	"SSSP":                        {Host: true, Device: true, Group: ByRows},
 	"ScanStatistics":              {Host: true, Device: true, Group: ByRanges},
