@@ -15,11 +15,8 @@ func nominateCommand(s *job.Session) *cobra.Command {
 	var (
 		o             apps.NominateOptions
 		seeds, score  string
-		content, by   string
-		second, pairs string
-		other         *job.Graph
-		known         []apps.SeedPair
-		restarts      int
+		content       string
+		by            matchingFlags
 		sources       []int
 		nominations   *apps.Nominations
 		contextScores = []apps.ContextScore{apps.ContextDistance, apps.ContextSeeds, apps.ContextCommonNeighbours, apps.ContextPageRank}
@@ -49,36 +46,12 @@ is matched with the seeds. Graphs of different sizes are padded.`,
 			fs.StringVar(&seeds, "seeds", "", "seeds `V,V,…`, or a file of them")
 			fs.StringVar(&score, "context", "distance", "context `SCORE`: distance, seeds, common or pagerank")
 			fs.StringVar(&content, "content", "", "`FILE` with a number for each vertex, one a line or lines “vertex number”")
-			fs.StringVar(&by, "by", "context", "what ranks: context, or sgm, seeded matching with a second graph")
-			fs.StringVar(&second, "other", "", "the second `GRAPH` of --by sgm")
-			fs.StringVar(&pairs, "pairs", "", "of --by sgm: the first `N` vertices of both graphs correspond, or a file of pairs")
-			fs.IntVar(&restarts, "restarts", 16, "match `N` times, with --by sgm")
+			by.add(fs)
 			fs.Float64Var(&o.Weight, "weight", 0, "weight `W` of the content, from 0 to 1 (default with --content: 0.5)")
 		},
 		check: func(j *job.Job, graph string, bad func(string, ...any) error) error {
-			if by == "sgm" {
-				for _, flag := range []string{"context", "content", "weight"} {
-					if j.Cmd.Flags().Changed(flag) {
-						return bad("--%s has no effect with --by sgm", flag)
-					}
-				}
-				switch {
-				case second == "":
-					return bad("--by sgm needs --other")
-				case pairs == "":
-					return bad("--by sgm needs --pairs")
-				case restarts < 1:
-					return bad("--restarts is %d, want 1 or more", restarts)
-				}
-				return j.CheckSeeds(seeds, graph)
-			}
-			if by != "context" {
-				return bad("--by is %q, want context or sgm", by)
-			}
-			for _, flag := range []string{"other", "pairs", "restarts"} {
-				if j.Cmd.Flags().Changed(flag) {
-					return bad("--%s has no effect without --by sgm", flag)
-				}
+			if err := by.check(j, bad); err != nil {
+				return err
 			}
 			at := slices.IndexFunc(contextScores, func(c apps.ContextScore) bool { return c.String() == score })
 			if at < 0 {
@@ -100,14 +73,8 @@ is matched with the seeds. Graphs of different sizes are padded.`,
 			if sources, err = j.Seeds(seeds); err != nil {
 				return err
 			}
-			if by == "sgm" {
-				first := j.Graph
-				if err := j.LoadSquare(second, job.Structure); err != nil {
-					return err
-				}
-				j.Graph, other = first, j.Graph
-				known, err = seedPairs(j, pairs, other)
-				return err
+			if by.matches() {
+				return by.read(j)
 			}
 			if content == "" {
 				return nil
@@ -119,16 +86,12 @@ is matched with the seeds. Graphs of different sizes are padded.`,
 		run: func(j *job.Job, run apps.Run) (*standardResult, error) {
 			o.Run = run
 			var err error
-			if by == "sgm" {
-				if err := other.Move(j.Graph.Place()); err != nil {
-					return nil, err
-				}
-				m := apps.NominateByMatchingOptions{SGMOptions: apps.SGMOptions{Run: run, Pad: true}, Restarts: restarts}
-				if nominations, err = apps.NominateByMatching(j.Graph.Matrix, other.Matrix, sources, known, m); err != nil {
-					return nil, err
-				}
-				j.Graph = other // the vertices that are ranked
-			} else if nominations, err = apps.NominateVertices(j.Graph.Matrix, sources, o); err != nil {
+			if by.matches() {
+				nominations, err = by.nominate(j, sources, run)
+			} else {
+				nominations, err = apps.NominateVertices(j.Graph.Matrix, sources, o)
+			}
+			if err != nil {
 				return nil, err
 			}
 			return &standardResult{figures: []job.Field{{Key: "seeds", Label: "seeds", Value: len(sources)}, {Key: "candidates", Label: "candidates", Value: len(nominations.Ranked)}},
@@ -139,4 +102,69 @@ is matched with the seeds. Graphs of different sizes are padded.`,
 	cli.Complete(cmd, "by", "context", "sgm")
 	cli.Complete(cmd, "context", "distance", "seeds", "common", "pagerank")
 	return cmd
+}
+
+// matchingFlags are the flags of --by sgm, and the inputs that they name.
+type matchingFlags struct {
+	by, other, pairs string
+	restarts         int
+	graph            *job.Graph
+	known            []apps.SeedPair
+}
+
+func (f *matchingFlags) add(fs *pflag.FlagSet) {
+	fs.StringVar(&f.by, "by", "context", "what ranks: `M`, context, or sgm, seeded matching with a second graph")
+	fs.StringVar(&f.other, "other", "", "the second `GRAPH` of --by sgm")
+	fs.StringVar(&f.pairs, "pairs", "", "of --by sgm: the first `N` vertices of both graphs correspond, or a file of pairs")
+	fs.IntVar(&f.restarts, "restarts", 16, "match `N` times, with --by sgm")
+}
+
+// matches reports whether matching ranks the vertices.
+func (f *matchingFlags) matches() bool { return f.by == "sgm" }
+
+func (f *matchingFlags) check(j *job.Job, bad func(string, ...any) error) error {
+	useless, when := []string{"other", "pairs", "restarts"}, "without"
+	if f.matches() {
+		useless, when = []string{"context", "content", "weight"}, "with"
+	}
+	for _, flag := range useless {
+		if j.Cmd.Flags().Changed(flag) {
+			return bad("--%s has no effect %s --by sgm", flag, when)
+		}
+	}
+	switch {
+	case f.by != "context" && !f.matches():
+		return bad("--by is %q, want context or sgm", f.by)
+	case f.matches() && f.other == "":
+		return bad("--by sgm needs --other")
+	case f.matches() && f.pairs == "":
+		return bad("--by sgm needs --pairs")
+	case f.restarts < 1:
+		return bad("--restarts is %d, want 1 or more", f.restarts)
+	}
+	return nil
+}
+
+// read reads the second graph and the pairs.
+func (f *matchingFlags) read(j *job.Job) (err error) {
+	first := j.Graph
+	if err := j.LoadSquare(f.other, job.Structure); err != nil {
+		return err
+	}
+	j.Graph, f.graph = first, j.Graph
+	f.known, err = seedPairs(j, f.pairs, f.graph)
+	return err
+}
+
+// nominate ranks the vertices of the second graph, which becomes the graph of the job.
+func (f *matchingFlags) nominate(j *job.Job, sources []int, run apps.Run) (*apps.Nominations, error) {
+	if err := f.graph.Move(j.Graph.Place()); err != nil {
+		return nil, err
+	}
+	o := apps.NominateByMatchingOptions{SGMOptions: apps.SGMOptions{Run: run, Pad: true}, Restarts: f.restarts}
+	found, err := apps.NominateByMatching(j.Graph.Matrix, f.graph.Matrix, sources, f.known, o)
+	if err == nil {
+		j.Graph = f.graph
+	}
+	return found, err
 }
