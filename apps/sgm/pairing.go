@@ -36,12 +36,16 @@ type candidates struct {
 	// positions ends[c−1] … ends[c]−1 of both. A matching of positions maps rows to cols.
 	rows, cols []int
 	ends       []int
-	soft       []SeedPair // seeds as positions
-	small      int64      // smallRepair
+	soft       []SeedPair  // seeds as positions
+	known      map[int]int // the seeds given, by vertex of A
+	small      int64       // smallRepair
 }
 
 func newPairing[T semiring.Float](a, b *matrix.View[T], seeds []SeedPair, opts SGMOptions) (*pairing[T], error) {
-	p := &pairing[T]{candidates: candidates{opts: opts, seeds: seeds, small: smallRepair}}
+	p := &pairing[T]{candidates: candidates{opts: opts, seeds: seeds, known: map[int]int{}, small: smallRepair}}
+	for _, s := range seeds {
+		p.known[s.A] = s.B
+	}
 	var err error
 	if p.realA, err = workflow.Square("SGM", a); err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func (f *relaxation[T]) repair(t []int32, patience int, limit int64) ([]int32, f
 		entries++
 	}
 	found, err := matching.Improve(matching.Problem[T]{
-		A: a, B: b, Like: f.likeHost, Symmetric: f.symmetric, Free: f.rows, Ends: f.ends,
+		A: a, B: b, Like: f.likeHost, Known: f.known, Symmetric: f.symmetric, Free: f.rows, Ends: f.ends,
 		Unit: f.unit, Seed: f.opts.Seed, Assignment: f.opts.assignment(0),
 		Progress: func(attempt int64) { workflow.Report(f.opts.Run, "repair", attempt, 0) },
 	}, f.whole(t), matching.Limit{Patience: patience, Work: entries})

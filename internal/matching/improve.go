@@ -20,8 +20,10 @@ type Problem[T semiring.Float] struct {
 	// Free[Ends[c−1]:Ends[c]], the first from 0. A vertex gets partners of its class only.
 	Free []int
 	Ends []int
-	Unit float64 // mean squared weight of an edge
-	Seed uint64  // of the choice of vertices and of the order in which ties are broken
+	// Known are pairs that a search prefers where others are no better, such as seeds.
+	Known map[int]int
+	Unit  float64 // mean squared weight of an edge
+	Seed  uint64  // of the choice of vertices and of the order in which ties are broken
 	// Assignment are the settings of the assignment problems. Its Context ends the search.
 	Assignment auction.Options
 	// Progress receives the number of each attempt before it, from 0; may be nil.
@@ -137,6 +139,16 @@ func (s *search[T]) cost() float64 {
 	return cost
 }
 
+// known counts the known pairs of the matching.
+func (s *search[T]) known() (kept int) {
+	for v, w := range s.Known {
+		if s.count.match[v] == w {
+			kept++
+		}
+	}
+	return kept
+}
+
 // suspects lists the positions of vertices with edges that disagree.
 func (s *search[T]) suspects() (off []int) {
 	for k, v := range s.Free {
@@ -160,12 +172,12 @@ func (s *search[T]) attempt(try int) error {
 		vertices[k] = s.Free[i]
 		old[k] = s.count.match[s.Free[i]]
 	}
-	before := s.cost()
+	before, known := s.cost(), s.known()
 	for step := range stepsPerAttempt {
 		if err := s.step(free, vertices, loose && step == 0, try*stepsPerAttempt+step); err != nil {
 			return err
 		}
-		if s.cost() <= before {
+		if after := s.cost(); after < before || after == before && s.known() >= known {
 			return nil
 		}
 		if !loose {
@@ -220,11 +232,14 @@ func (s *search[T]) step(free, vertices []int, loose bool, number int) error {
 const commonNeighbour = 4
 
 // jitter returns random numbers below 1/16 of a common neighbour, of edges of mean weight, which
-// break ties in another way for each number. Costs of whole numbers stay so, times jitterScale.
+// break ties in another way for each number, and 1/16 for known pairs. Costs of whole numbers stay so, times jitterScale.
 func (s *search[T]) jitter(number int) func(v, w int) float64 {
 	const levels = jitterScale * commonNeighbour / 16
 	seed := splitmix.Mix(s.Seed + uint64(number))
 	return func(v, w int) float64 {
+		if x, ok := s.Known[v]; ok && x == w {
+			return s.Unit * levels
+		}
 		return s.Unit * float64(splitmix.Mix(seed+uint64(v)<<32+uint64(w))%levels)
 	}
 }

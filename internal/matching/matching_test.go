@@ -270,6 +270,24 @@ func crosswise() (dense, []int) {
 	return d, match
 }
 
+// Where two matchings are as good, a search keeps the known pairs.
+func TestImproveKnown(t *testing.T) {
+	a := zeros(8) // a star, of which the copy lacks one leaf
+	for v := 1; v < 8; v++ {
+		a.join(0, v)
+	}
+	b := a.renamed(upTo(8))
+	b[0][7], b[7][0] = 0, 0
+	for seed := range uint64(8) {
+		p := Problem[float64]{A: a.sparse(t), B: b.sparse(t), Symmetric: true, Free: upTo(8), Ends: []int{8}, Unit: 1,
+			Seed: seed, Known: map[int]int{7: 7, 2: 2, 3: 3}}
+		got, err := Improve(p, []int{0, 2, 1, 3, 4, 5, 6, 7}, Limit{Patience: 60, Work: math.MaxInt64})
+		if err != nil || got.Apart != 2 || got.Match[7] != 7 || got.Match[3] != 3 {
+			t.Errorf("seed %d: %v, %v disagreements: %v", seed, got.Match, got.Apart, err)
+		}
+	}
+}
+
 func TestImprovePartsMatchedCrosswise(t *testing.T) {
 	d, match := crosswise()
 	if before := apart(d, d, match); before != 4 {
