@@ -92,7 +92,10 @@ type Geolocation struct {
 //
 // On a device, MedianDegrees has a fused form. Its places agree with the places of the host to
 // rounding; a median may be a step apart if its last step equals the tolerance but for rounding.
-// The pipeline, and MedianSphere, count on the device and compute medians on the host.
+// MedianSphere there, and both on a group, count where the graph lives and compute medians on the
+// host. Method Pipeline runs all medians of a pass as one iteration of operations where the graph
+// lives, in float64; on the sphere by steps of Weiszfeld alone, which need many iterations near a
+// vertex and end at the local median next to the mean.
 //
 // O(edges) a pass, and for each median O(neighbours × iterations). The order of the sums of a
 // median is fixed on a machine; machines with and without AVX2 agree to rounding. Geolocate returns
@@ -132,6 +135,9 @@ func geolocation(a *matrix.View[bool], locations *lines.Locations, opts []Geoloc
 	p, err := lines.PlacesOf(locations, "Geolocate", n)
 	if err != nil {
 		return nil, err
+	}
+	if o.Method == workflow.Pipeline {
+		return geolocateByOperations(a, p, o)
 	}
 	if o.Single {
 		return geolocate[float32](a, p, o)
@@ -295,11 +301,11 @@ func (l *geolocator[F]) next(pass int32) (bool, error) {
 	return located > 0, nil
 }
 
-// candidates returns the vertices that a pass looks at. On the host with Method Auto these are the
-// vertices without a location that have edges: the pass then looks for located neighbours itself.
-// The pipeline finds vertices with located neighbours where the graph lives.
+// candidates returns the vertices that a pass looks at. On the host these are the vertices without a
+// location that have edges: the pass then looks for located neighbours itself. Elsewhere vertices
+// with located neighbours are found where the graph lives.
 func (l *geolocator[F]) candidates() (vertices []int32, err error) {
-	if l.o.Method == workflow.Auto && l.a.Place() == nil {
+	if l.a.Place() == nil {
 		if l.o.Trace != nil {
 			l.o.Trace(ops.Trace{Op: "Geolocate", Method: "gather", NVals: l.p.Count, Work: int64(len(l.rows.Idx))})
 		}

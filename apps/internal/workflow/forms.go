@@ -33,7 +33,7 @@ var forms = map[string]Forms{
 	"CoreNumbers":                 {Host: true, Device: true},
 	"Diameter":                    {Host: true, Device: true}, // by the kernels of BFS
 	"FusedLasso":                  {Device: true, Group: ByRanges},
-	"Geolocate":                   {Device: true},
+	"Geolocate":                   {Host: true, Device: true},
 	"GraphSAGE":                   {Device: true, Group: ByRanges},
 	"GraphSearch":                 {Device: true, Group: ByRanges},
 	"LabelPropagation":            {Host: true, Device: true},

@@ -91,12 +91,12 @@ func PresentVector[T comparable](present []uint8, count int64, val []T) *matrix.
 }
 
 // Diagonal returns the matrix with v on its diagonal, where v lives.
-func Diagonal[T semiring.Number](v *matrix.Vector[T], with ops.Option) (*matrix.Matrix[T], error) {
+func Diagonal[T comparable](v *matrix.Vector[T], with ops.Option) (*matrix.Matrix[T], error) {
 	if v.Place() == nil {
 		return matrix.Diag(v, 0)
 	}
 	d := matrix.New[T](v.Size(), v.Size(), matrix.On(v.Place()))
-	return d, ops.Scatter(d, semiring.Plus[T](), v, ops.All(), ops.All(), with)
+	return d, ops.Scatter(d, semiring.Any[T](), v, ops.All(), ops.All(), with)
 }
 
 // ErrorOf drops a result.
