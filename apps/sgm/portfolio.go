@@ -156,8 +156,9 @@ func (p *pairing[T]) search(res *SGMResult, further func() ([]*plan, error)) err
 		if err != nil {
 			return err
 		}
+		agreed := false // two starts end with as many disagreements: more of the same adds little
 		for _, pl := range plans {
-			if pl == nil || res.After == 0 {
+			if pl == nil || res.After == 0 || agreed && pl.from != nil {
 				continue
 			}
 			if f, err = newSearch(p, *pl); err != nil {
@@ -169,7 +170,7 @@ func (p *pairing[T]) search(res *SGMResult, further func() ([]*plan, error)) err
 			if err != nil {
 				return err
 			}
-			all = f.done()
+			all, agreed = f.done(), agreed || other.After == res.After
 			if res.better(other, res.Searches) {
 				t, best = found, f
 			}
