@@ -151,12 +151,12 @@ func (p *pairing[T]) search(res *SGMResult, further func() ([]*plan, error)) err
 	}
 	res.Searches = 1
 	best, all, first := f, f.done(), f.work
+	agreed, more := false, int64(0) // agreed: two starts end with as many disagreements
 	if further != nil && res.After > 0 && p.opts.Searches >= 0 {
 		plans, err := further()
 		if err != nil {
 			return err
 		}
-		agreed := false // two starts end with as many disagreements: more of the same adds little
 		for _, pl := range plans {
 			if pl == nil || res.After == 0 || agreed && pl.from != nil {
 				continue
@@ -170,14 +170,14 @@ func (p *pairing[T]) search(res *SGMResult, further func() ([]*plan, error)) err
 			if err != nil {
 				return err
 			}
-			all, agreed = f.done(), agreed || other.After == res.After
+			all, agreed, more = f.done(), agreed || other.After == res.After, more+f.work+f.mending
 			if res.better(other, res.Searches) {
 				t, best = found, f
 			}
 		}
 	}
 	allowed := max(p.allowed(p.opts.Searches, usualSearches, first), 0)
-	for k, spent := 1, int64(0); res.After > 0 && p.opts.Searches >= 0; k++ {
+	for k, spent := 1, int64(0); res.After > 0 && p.opts.Searches >= 0 && !(agreed && more >= smallWork); k++ {
 		if spent >= max(allowed, smallWork) || spent >= allowed && k > smallSearches {
 			break
 		}
