@@ -54,8 +54,8 @@
 // A workflow runs where its graph lives, on the host or on a device, and makes its results there.
 // Between operations single numbers come to the host, such as a count of entries. Exceptions:
 //
-//   - The pipelines of FusedLasso, Communities and Geolocate compute on the host.
-//   - MaxFlow keeps the excesses on the host, and GraphSAGE the features.
+//   - Communities by Method Pipeline computes on the host, and Geolocate does on the sphere.
+//   - MaxFlow keeps the excesses on the host, and GraphSAGE by Method Pipeline chooses neighbours there.
 //   - SGM solves its assignments where package auction does. It numbers colours, percolates and
 //     repairs the matching on the host.
 //   - LocalCluster sweeps over the cluster on the host.

@@ -172,8 +172,9 @@ type SAGEResult struct {
 // that their trees would be larger than the graph, layers are computed for all vertices: a product
 // with the weights of both parts, then means of chosen neighbours, relu and norm, row by row.
 // Otherwise GraphSAGE computes the trees of batches of vertices. Both give the same embeddings, to
-// rounding. With PerSource the choice also depends on the root of the tree, and GraphSAGE computes
-// the trees of all wanted vertices.
+// rounding. Method Pipeline computes both as products of matrices where the graph lives, and
+// chooses neighbours on the host. With PerSource the choice also depends on the root of the tree,
+// and GraphSAGE computes the trees of all wanted vertices.
 //
 // The ranks of a group on the host have rows of every layer, or vertices where trees are computed;
 // those on devices have vertices. Embeddings are on the rank that computes them.
