@@ -38,6 +38,7 @@ func (p *pairing[T]) words() (*matching.Pair, error) {
 			return nil, err
 		}
 		p.pair = matching.PairOf(a, b, p.symmetric)
+		p.pair.Context = p.opts.Context
 	}
 	return p.pair, nil
 }
@@ -191,6 +192,9 @@ func (p *pairing[T]) refined() (exact []int32, pl *plan, err error) {
 	pl = &plan{start: SparseStart, seed: p.opts.Seed}
 	if c.shared == p.n {
 		match, _, _ := p.pair.Align(c.a, c.b, alignWork)
+		if err := p.ended(); err != nil {
+			return nil, nil, err
+		}
 		if match != nil {
 			t := p.positions(match)
 			after, err := p.cost(t)
@@ -221,8 +225,8 @@ func (p *pairing[T]) grown() ([]*plan, error) {
 	}
 	classA, classB := p.classOf()
 	pairs, _ := pair.Grow(seeds, classA, classB, p.rounds, growWork)
-	if len(pairs) == len(seeds) {
-		return nil, nil
+	if err := p.ended(); err != nil || len(pairs) == len(seeds) {
+		return nil, err
 	}
 	some, whole := &plan{start: SparseStart, seed: p.opts.Seed}, &plan{start: SparseStart, seed: p.opts.Seed}
 	for _, x := range pairs[len(seeds):] {
@@ -243,6 +247,14 @@ func (p *pairing[T]) grown() ([]*plan, error) {
 		plans = append(plans, &equal)
 	}
 	return plans, nil
+}
+
+// ended returns the error of the context, if it has ended.
+func (p *candidates) ended() error {
+	if p.opts.Context == nil {
+		return nil
+	}
+	return p.opts.Context.Err()
 }
 
 // adopt adds pairs to the seeds at which a search starts. They are not fixed.

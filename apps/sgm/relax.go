@@ -120,7 +120,7 @@ func (f *relaxation[T]) encoded(a *matrix.View[T], loop T, real int) (*matrix.Vi
 }
 
 // neutral makes Â − J zero in the rows and columns of padding, the vertices from real on: the adopted
-// padding of Fishkind et al., section 2.5.
+// padding of Fishkind et al.
 func (f *relaxation[T]) neutral(h *matrix.Matrix[T], real int) error {
 	all := ops.All()
 	padding := ops.Span(real, f.n)

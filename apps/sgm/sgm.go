@@ -87,7 +87,7 @@ type SGMOptions struct {
 // SGMIteration is the record of one step.
 type SGMIteration struct {
 	SearchNumber            int     // of the search that took it, from 0
-	Objective               float64 // tr(ÃᵀPB̃Pᵀ) after it
+	Objective               float64 // tr(ÃᵀPB̃Pᵀ) + 2⟨S, P⟩ after it
 	Step                    float64 // from 0, stay, to 1, go all the way to the assignment
 	Slope                   float64 // ⟨∇f, T − P⟩: Slope + LSAPGap bounds the possible gain
 	LSAPGap                 float64 // greatest gap to the best assignment, in units of Slope
@@ -150,8 +150,8 @@ type SGMResult struct {
 // vertices (the FAQ algorithm of Vogelstein et al.); and half-way from the barycentre to random
 // matchings. The best result counts, by its disagreements less its similarities. No further search
 // begins once their work, but for the searches from percolation and refinement, exceeds Searches
-// times the work of the first, or once a search from another start ends with the same number of
-// disagreements as the best. Where the work is below 2²⁴ entries, about a tenth of a second, up to
+// times the work of the first, or once a search from another start, also from percolation, ends with
+// the same number of disagreements as the best. Where the work is below 2²⁴ entries, about a tenth of a second, up to
 // 16 follow.
 //
 // Work counts entries: the entries of gradients and products computed, and the entries read by

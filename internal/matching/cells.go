@@ -128,7 +128,7 @@ func (c *cells) sides(s int32) (left, right []int32) {
 func (c *cells) individualise(s int32, limit int64) bool {
 	left, right := c.sides(s)
 	for _, w := range right {
-		if c.work >= limit {
+		if c.work >= limit || c.ended() {
 			return false
 		}
 		before := len(c.splits)

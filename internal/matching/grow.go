@@ -65,7 +65,10 @@ func (g *growth) percolate() {
 // take matches a pair, which then spreads its marks.
 func (g *growth) take(i, j int32) {
 	g.match(i, j)
-	if g.marks.use(i, j) {
+	if g.ended() {
+		g.left = 0
+	}
+	if g.left > 0 && g.marks.use(i, j) {
 		g.spread(i, j)
 	}
 }

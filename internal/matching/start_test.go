@@ -1,6 +1,7 @@
 package matching
 
 import (
+	"context"
 	"math/rand"
 	"slices"
 	"testing"
@@ -192,6 +193,32 @@ func TestGrowFromColours(t *testing.T) {
 	}
 	if len(pairs) != 10 {
 		t.Errorf("%d pairs, want 10", len(pairs))
+	}
+}
+
+// A context that has ended ends both with what they have.
+func TestPairEnds(t *testing.T) {
+	d := zeros(9)
+	for v := range 8 {
+		d.join(v, v+1)
+		d.join(v, (v+3)%9)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	p := d.pair(t, d, true)
+	none := make([]int32, 9)
+	seeds := [][2]int32{{0, 0}, {1, 1}, {4, 4}}
+	if pairs, _ := p.Grow(seeds, none, none, nil, 1<<20); len(pairs) < 6 {
+		t.Fatalf("%d pairs before the context ends", len(pairs))
+	}
+	p.Context = ctx
+	if pairs, _ := p.Grow(seeds, none, none, nil, 1<<20); len(pairs) >= 6 {
+		t.Errorf("%d pairs after the context has ended", len(pairs))
+	}
+	blank := zeros(4).pair(t, zeros(4), true)
+	blank.Context = ctx
+	if _, exact, _ := blank.Align(none[:4], none[:4], 1<<20); exact {
+		t.Error("pairs are individualised after the context has ended")
 	}
 }
 

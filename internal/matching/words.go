@@ -1,6 +1,7 @@
 package matching
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -13,6 +14,8 @@ import (
 // word, and edges of weight 0 are left out. Equal weights have equal words.
 type Pair struct {
 	N int
+	// Context, if it is not nil and ends, ends Align and Grow, which then return what they have.
+	Context context.Context
 	// A and B are the rows of each graph, and the columns if a graph is directed.
 	A, B []Words
 }
@@ -37,6 +40,9 @@ func (p *Pair) Plain() bool {
 	word := p.A[0].Word
 	return len(word) == 0 || !slices.ContainsFunc(word, func(x uint64) bool { return x != word[0] })
 }
+
+// ended reports whether the context has ended.
+func (p *Pair) ended() bool { return p.Context != nil && p.Context.Err() != nil }
 
 // PairOf returns two graphs on the host as words. symmetric says that both are.
 func PairOf[T semiring.Float](a, b *matrix.View[T], symmetric bool) *Pair {
