@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -28,10 +29,13 @@ type CommunitiesOptions struct {
 	// any numbers ≥ 0. A vertex without an entry, or beyond the end, begins alone.
 	Start      *matrix.Vector[int32]
 	RandomSeed uint64 // of the order in which vertices move
-	// Nondeterministic permits results that differ between runs, which is faster on one device:
-	// vertices of the first level move as soon as they decide. Communities returns a
-	// *ParameterError if it is set on the host, where all results are deterministic.
+	// Nondeterministic permits results that differ between runs, which is faster: vertices move as
+	// soon as they decide, on a device those of the first level. On a group it has no effect.
 	Nondeterministic bool
+	// Fast sets Nondeterministic, and ends levels early: its sweeps have a tolerance of .01 on the
+	// first level and a tenth on each further one, at least Tolerance. A level that keeps four
+	// fifths of its vertices is the last. Passes is 1 by default, with Leiden too.
+	Fast bool
 }
 
 // CommunitiesResult is a partition of the vertices into communities.
@@ -79,7 +83,9 @@ type CommunitiesResult struct {
 // and RandomSeed, and not on the number of threads, nor on the place: a device gives the
 // communities of the host, the same levels and the same modularity. Vertices decide in batches, by
 // the state before the batch. A move is made if it still gains with all other vertices of the batch
-// that want to go to the same community, or if its gain is the largest of these.
+// that want to go to the same community, or if its gain is the largest of these. With
+// Nondeterministic vertices move as soon as they decide, and the settings of Fast are those of Sahu
+// (GVE-Louvain: Fast Louvain algorithm for community detection in shared memory setting, ICPP 2024).
 //
 // O(entries) a sweep, with some tens of sweeps over ever fewer vertices. On a device it has a fused
 // form, for weights that are whole numbers of sum below 2⁵², fewer than 2³⁰ vertices and 2³²
@@ -115,6 +121,9 @@ func communitiesOf(g workflow.Operand, opts []CommunitiesOptions) (*CommunitiesR
 	workflow.Announce(o.Run, app, algorithm)
 	workflow.Report(o.Run, "communities: read the graph", 0, 0)
 	var at device.Runner
+	if _, group := workflow.Pattern(g).Place().(*comm.Group); group {
+		o.Nondeterministic = false // each process computes the communities, which must be the same
+	}
 	w := workflow.GroupRows(o.Run, app, workflow.Pattern(g).Place())
 	if w == nil || !w.Devices || o.Method != workflow.Auto && o.Method != workflow.Fused {
 		w = nil
@@ -138,18 +147,20 @@ func communitiesOf(g workflow.Operand, opts []CommunitiesOptions) (*CommunitiesR
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case (at != nil || w != nil) && o.Method == workflow.Fused && n > 0:
+	if (at != nil || w != nil) && o.Method == workflow.Fused && n > 0 {
 		return nil, &workflow.ParameterError{App: app, Arg: "the method", Got: "fused with weights that are not whole numbers of sum below 2⁵²", Want: "auto or pipeline"}
-	case o.Nondeterministic:
-		return nil, &workflow.ParameterError{App: app, Arg: "the option Nondeterministic", Got: "set where all results are deterministic: on the host",
-			Want: "unset, or a graph on a device with the fused form"}
 	}
-	levels, passes, _, err := allPasses(&hostLevel{g: l, o: &o}, &o, start)
+	levels, passes, quality, err := allPasses(&hostLevel{g: l, o: &o}, &o, start)
 	if err != nil {
 		return nil, err
 	}
-	return communitiesResult(g, levels, passes, o)
+	res := &CommunitiesResult{Passes: passes, Modularity: quality}
+	if err := res.number(levels, g, o); err != nil || !l.rounded {
+		return res, err
+	}
+	o.Method = workflow.Auto // Modularity has no fused form
+	res.Modularity, err = modularityOf(g, res.Membership, []ModularityOptions{{Run: o.Run, Resolution: o.Resolution}})
+	return res, err
 }
 
 // complete fills in defaults and checks.
@@ -165,10 +176,11 @@ func (o *CommunitiesOptions) complete(app string) error {
 	}
 	if o.Passes == 0 {
 		o.Passes = 1
-		if o.Leiden {
+		if o.Leiden && !o.Fast {
 			o.Passes = 2
 		}
 	}
+	o.Nondeterministic = o.Nondeterministic || o.Fast
 	switch {
 	case !(o.Resolution > 0 && o.Resolution <= math.MaxFloat64):
 		return &workflow.ParameterError{App: app, Arg: "the resolution", Got: fmt.Sprint(o.Resolution), Want: "a positive number"}
@@ -271,15 +283,17 @@ func numbered(threads int, name []int32, degree []int64) (part []int32, parts in
 	return part, int(before[2*n])
 }
 
-// communitiesResult numbers the communities by size and makes the vectors.
-func communitiesResult(g workflow.Operand, levels [][]int32, passes int, o CommunitiesOptions) (*CommunitiesResult, error) {
-	res := &CommunitiesResult{Passes: passes}
+// number numbers the communities of all levels by size, and makes their vectors where the graph is.
+func (res *CommunitiesResult) number(levels [][]int32, g workflow.Operand, o CommunitiesOptions) error {
 	place := workflow.Pattern(g).Place()
 	for _, part := range levels {
 		sizes := numberBySize(o.Threads, part)
 		v, err := matrix.VectorOf(part)
+		if err == nil {
+			err = v.Move(place)
+		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		res.Count, res.Largest, res.Membership = len(sizes), 0, v
 		if len(sizes) > 0 {
@@ -287,18 +301,7 @@ func communitiesResult(g workflow.Operand, levels [][]int32, passes int, o Commu
 		}
 		res.Levels = append(res.Levels, v)
 	}
-	o.Method = workflow.Auto // Modularity has no fused form
-	q, err := modularityOf(g, res.Membership, []ModularityOptions{{Run: o.Run, Resolution: o.Resolution}})
-	if err != nil {
-		return nil, err
-	}
-	res.Modularity = q
-	for _, v := range res.Levels {
-		if err := v.Move(place); err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
+	return nil
 }
 
 // numberBySize numbers parts anew by descending size, equal ones by their least vertices, and

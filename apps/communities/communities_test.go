@@ -351,7 +351,15 @@ func TestContractionKeepsModularity(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		values, entries := valuesOf(b), product.values.NVals()
+		var rows []int
+		for c := range b.n {
+			rows = append(rows, slices.Repeat([]int{c}, int(b.ptr[c+1]-b.ptr[c]))...)
+		}
+		var cols []int
+		for _, d := range b.idx {
+			cols = append(cols, int(d))
+		}
+		values, entries := sure.Get(matrix.FromTuples(b.n, b.n, rows, cols, b.weight, nil)), product.values.NVals()
 		for at, x := range product.values.All() {
 			if y, ok := values.At(at.Row, at.Col); !ok || y != x {
 				r.Fatalf("entry (%d, %d) is %d, in the product %d", at.Row, at.Col, y, x)

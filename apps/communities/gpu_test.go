@@ -194,10 +194,6 @@ func TestCommunitiesNondeterministicOnDevice(t *testing.T) {
 		if slices.Sort(qs); qs[2] < want.Modularity-.001 {
 			t.Errorf("Leiden %v: modularities %v, with determinism %v", leiden, qs, want.Modularity)
 		}
-		var e *workflow.ParameterError
-		if _, err := Communities(a, o); !errors.As(err, &e) {
-			t.Errorf("on the host: error %v", err)
-		}
 	}
 }
 

@@ -28,6 +28,8 @@ type levelGraph struct {
 	degree []int64 // k(v) = Σ_u A(v,u)
 	total  int64   // 2m = Σ_v k(v)
 
+	rounded bool // the weights are not those of the input
+
 	pattern *matrix.View[bool]    // the entries, if weight is nil
 	values  *matrix.Matrix[int64] // A, if it is not
 }
@@ -178,7 +180,7 @@ func weightedGraph(app string, ptr []int64, idx []int32, val workflow.WeightRead
 		_, e := math.Frexp(sum * .7)
 		shift = weightBits - 1 - e - exponent
 	}
-	l := &levelGraph{n: n, ptr: ptr, idx: idx, weight: make([]int64, len(idx)), degree: make([]int64, n)}
+	l := &levelGraph{n: n, ptr: ptr, idx: idx, weight: make([]int64, len(idx)), degree: make([]int64, n), rounded: shift != 0}
 	err = each(func(_, v int, first int64, weights []float64) {
 		sum := int64(0)
 		for k, x := range weights {
@@ -293,16 +295,10 @@ func (l *levelGraph) contract(part []int32, parts int, run workflow.Run) (*level
 	return levelGraphOfValues(b), nil
 }
 
-// merged has rows of merge: their lengths, columns and weights.
-type merged struct {
-	length []int64
-	idx    []int32
-	weight []int64
-	_      [64]byte
-}
-
-// merge is contract by one pass: the rows of a part are summed into a list over all parts. Entries
-// of weight 0 stay, as on a device: they decide which vertices a move makes active.
+// merge is contract by one pass: the rows of a part are summed into a list over all parts. Rows are
+// written where the rows of the members have room, and then brought together; their entries are in
+// any order. Entries of weight 0 stay, as on a device: they decide which vertices a move makes
+// active.
 func (l *levelGraph) merge(part []int32, parts int, run workflow.Run) (*levelGraph, error) {
 	begin, entries := make([]int32, parts+1), make([]int64, parts+1)
 	for v, c := range part {
@@ -329,44 +325,37 @@ func (l *levelGraph) merge(part []int32, parts int, run workflow.Run) (*levelGra
 	}
 	workers := make([]worker, threads+1)
 	bounds := parallel.Cut(threads, entries, 16*threads, 1)
-	pieces := make([]merged, len(bounds)-1)
-	err := parallel.Pieces(run.Context, threads, len(pieces), func(id, k int) {
-		w, m := &workers[id], &pieces[k]
+	idx, weight := fresh.Make[int32](entries[parts]), fresh.Make[int64](entries[parts])
+	next := &levelGraph{n: parts, ptr: make([]int64, parts+1), degree: make([]int64, parts)}
+	err := parallel.Pieces(run.Context, threads, len(bounds)-1, func(id, k int) {
+		w := &workers[id]
 		if w.sum == nil {
 			w.sum, w.near = make([]int64, parts), make([]int32, parts+1)
 		}
+		at := entries[bounds[k]]
 		for c := bounds[k]; c < bounds[k+1]; c++ {
 			near := w.near[:l.row(members[begin[c]:begin[c+1]], part, w.sum, w.near)]
-			slices.Sort(near)
-			m.length = append(m.length, int64(len(near)))
-			m.idx = append(m.idx, near...)
-			for _, d := range near {
-				m.weight = append(m.weight, w.sum[d]-1)
+			copy(idx[at:], near)
+			degree := int64(0)
+			for k, d := range near {
+				x := w.sum[d] - 1
+				weight[at+int64(k)] = x
+				degree += x
 				w.sum[d] = 0
 			}
+			at += int64(len(near))
+			next.ptr[c+1], next.degree[c] = int64(len(near)), degree
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	next := &levelGraph{n: parts, ptr: make([]int64, parts+1), degree: make([]int64, parts)}
-	starts := make([]int64, len(pieces)+1)
-	for k := range pieces {
-		for t, n := range pieces[k].length {
-			c := bounds[k] + t
-			next.ptr[c+1] = next.ptr[c] + n
-		}
-		starts[k+1] = starts[k] + int64(len(pieces[k].idx))
-	}
-	next.idx, next.weight = fresh.Make[int32](starts[len(pieces)]), fresh.Make[int64](starts[len(pieces)])
-	err = parallel.Pieces(run.Context, threads, len(pieces), func(_, k int) {
-		copy(next.idx[starts[k]:], pieces[k].idx)
-		copy(next.weight[starts[k]:], pieces[k].weight)
-		for c := bounds[k]; c < bounds[k+1]; c++ {
-			for _, x := range next.weight[next.ptr[c]:next.ptr[c+1]] {
-				next.degree[c] += x
-			}
-		}
+	parallel.Sum(threads, next.ptr)
+	next.idx, next.weight = fresh.Make[int32](next.ptr[parts]), fresh.Make[int64](next.ptr[parts])
+	err = parallel.Pieces(run.Context, threads, len(bounds)-1, func(_, k int) {
+		from, to, end := entries[bounds[k]], next.ptr[bounds[k]], next.ptr[bounds[k+1]]
+		copy(next.idx[to:end], idx[from:])
+		copy(next.weight[to:end], weight[from:])
 	})
 	for _, x := range next.degree {
 		next.total += x
@@ -452,8 +441,8 @@ func (l *levelGraph) connected(threads int, part []int32) (pieces []int32, count
 		return v
 	}
 	for v := range l.n {
-		for k := l.ptr[v]; k < l.ptr[v+1] && int(l.idx[k]) < v; k++ {
-			if u := l.idx[k]; part[u] == part[v] && (l.weight == nil || l.weight[k] > 0) {
+		for k := l.ptr[v]; k < l.ptr[v+1]; k++ {
+			if u := l.idx[k]; int(u) < v && part[u] == part[v] && (l.weight == nil || l.weight[k] > 0) {
 				a, b := find(int32(v)), find(u)
 				root[max(a, b)] = min(a, b)
 			}
@@ -474,10 +463,15 @@ func (l *levelGraph) modularity(run workflow.Run, part []int32, resolution float
 	}
 	inside := make([]int64, parallel.Threads(run.Threads))
 	tot := make([]int64, l.n)
+	single := l.weight == nil // each vertex is alone and has no loop: nothing is inside
 	for v, c := range part {
 		if c >= 0 {
 			tot[c] += l.degree[v]
+			single = single && int(c) == v
 		}
+	}
+	if single {
+		return 0 - float64(resolution*squaresOf(tot, l.total))
 	}
 	_ = workflow.EachBlock(run, workflow.RowBlocks(run, l.ptr), func(w, _, lo, hi int) {
 		sum := int64(0)

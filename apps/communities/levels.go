@@ -72,15 +72,15 @@ func onePass[P any, L graphLevel[P, L]](g L, o *CommunitiesOptions, start P, num
 	member := g.singles() // the vertex of the level, −1 of a vertex without edges
 	part = g.begin(member, start)
 	quality = g.modularity(part)
-	tolerance := o.Tolerance
+	least := 0.0
 	if number == 0 && o.Passes > 1 { // the next pass goes on
-		tolerance = max(tolerance, draftTolerance)
+		least = draftTolerance
 	}
 	level := start
 	for k := 0; k < o.MaxLevels; k++ {
 		workflow.Report(o.Run, fmt.Sprintf("communities: pass %d, level %d", number+1, k+1), int64(k), 0)
 		seed := o.RandomSeed + uint64(number)<<32 + uint64(k)
-		communities, count, err := g.move(level, seed, k, tolerance)
+		communities, count, err := g.move(level, seed, k, max(o.toleranceOf(k), least))
 		if err != nil {
 			return part, nil, 0, err
 		}
@@ -95,6 +95,7 @@ func onePass[P any, L graphLevel[P, L]](g L, o *CommunitiesOptions, start P, num
 			if vertices, parts, err = g.refine(); err != nil {
 				return part, nil, 0, err
 			}
+			last = last || o.shrinksLittle(parts, g.vertices())
 			if last || parts == g.vertices() { // no two vertices are in one part
 				communities, count = g.connected(communities)
 				vertices, parts = communities, count
@@ -102,7 +103,7 @@ func onePass[P any, L graphLevel[P, L]](g L, o *CommunitiesOptions, start P, num
 			}
 		}
 		part, quality = g.compose(member, communities), q
-		last = last || count == g.vertices() || !o.Leiden && gain < o.Tolerance && k > 0
+		last = last || count == g.vertices() || o.shrinksLittle(parts, g.vertices()) || !o.Leiden && gain < o.Tolerance && k > 0
 		if last {
 			levels = append(levels, part)
 			break
@@ -172,10 +173,15 @@ func (h *hostLevel) move(start []int32, seed uint64, level int, tolerance float6
 	settings.RandomSeed = seed
 	h.m = newLocalMoving(h.g, &settings, level)
 	h.m.start(start)
-	if err := h.m.run(tolerance); err != nil {
+	var sweeps sweeper = h.m
+	name := "local moving"
+	if h.o.Nondeterministic {
+		sweeps, name = newMovingAtOnce(h.m), "local moving at once"
+	}
+	if err := runSweeps(sweeps, tolerance); err != nil {
 		return nil, 0, err
 	}
-	workflow.Traced(h.o.Run, "Communities", "local moving", h.g.n, int64(len(h.g.idx)))
+	workflow.Traced(h.o.Run, "Communities", name, h.g.n, int64(len(h.g.idx)))
 	communities, count := numbered(h.o.Threads, h.m.label, h.g.degree)
 	return communities, count, nil
 }
@@ -186,7 +192,11 @@ func (h *hostLevel) stay(start []int32) ([]int32, int) {
 }
 
 func (h *hostLevel) refine() ([]int32, int, error) {
-	split, err := h.m.refine()
+	refine := h.m.refine
+	if h.o.Nondeterministic {
+		refine = newMovingAtOnce(h.m).refine
+	}
+	split, err := refine()
 	if err != nil {
 		return nil, 0, err
 	}

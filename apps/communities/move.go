@@ -85,8 +85,7 @@ func (x *wish) rank() uint64 {
 
 func newLocalMoving(g *levelGraph, o *CommunitiesOptions, level int) *localMoving {
 	m := &localMoving{g: g, settings: o.Run, ctx: o.Context, grain: workflow.Tuning(o.Run, moveGrains), threads: parallel.Threads(o.Threads), seed: o.RandomSeed, resolution: o.Resolution, level: level,
-		label: make([]int32, g.n), tot: make([]int64, 2*g.n), active: make([]uint32, g.n), drawn: make([]int32, g.n),
-		want: make([]int64, 2*g.n), best: make([]uint64, 2*g.n)}
+		label: make([]int32, g.n), tot: make([]int64, 2*g.n), active: make([]uint32, g.n)}
 	m.workers = make([]moveWorker, m.threads)
 	return m
 }
@@ -225,7 +224,8 @@ func (m *localMoving) draw(sweep int) bool {
 	n, grain := m.g.n, m.grain.drawn
 	pieces := (n-1)/grain + 1
 	if m.order == nil {
-		m.order = make([]int32, n)
+		m.order, m.drawn = make([]int32, n), make([]int32, n)
+		m.want, m.best = make([]int64, 2*n), make([]uint64, 2*n)
 	}
 	lists := make([][]int32, pieces) // the active vertices of each piece
 	_ = parallel.Range(nil, m.threads, n, grain, func(_, lo, hi int) {
@@ -318,14 +318,20 @@ func (m *localMoving) each(list []int32, decide func(w *moveWorker, v int32)) er
 	}
 	threads := parallel.Share(m.threads, at(k), m.grain.work)
 	return parallel.RangeAt(m.ctx, threads, k, stepPieces*threads, at, func(id, lo, hi int) {
-		w := &m.workers[id]
-		if w.sum == nil {
-			w.sum, w.near = make([]int64, 2*g.n), make([]int32, g.n+1)
-		}
+		w := m.worker(id)
 		for _, v := range list[lo:hi] {
 			decide(w, v)
 		}
 	})
+}
+
+// worker returns the memory of a thread.
+func (m *localMoving) worker(id int) *moveWorker {
+	w := &m.workers[id]
+	if w.sum == nil {
+		w.sum, w.near = make([]int64, 2*m.g.n), make([]int32, m.g.n+1)
+	}
+	return w
 }
 
 // stepPieces is the number of pieces of a batch for each thread.
@@ -342,12 +348,20 @@ func (m *localMoving) step(list []int32) (int64, error) {
 
 // decide appends the best move of v, if there is one, to the wishes.
 func (m *localMoving) decide(w *moveWorker, v int32) {
+	if own, to, gain := m.choose(w, v); to != own {
+		w.wishes = append(w.wishes, wish{vertex: v, from: own, to: to, gain: gain})
+	}
+}
+
+// choose returns the community of v and the best one, which is the same if v gains nothing. Others
+// may move meanwhile.
+func (m *localMoving) choose(w *moveWorker, v int32) (own, to int32, gain float64) {
 	g, label, sum, near, k := m.g, m.label, w.sum, w.near, 0
-	m.active[v] = 0
+	atomic.StoreUint32(&m.active[v], 0)
 	lo, hi := g.ptr[v], g.ptr[v+1]
 	if g.weight == nil {
 		for _, u := range g.idx[lo:hi] {
-			c := label[u]
+			c := atomic.LoadInt32(&label[u])
 			x := sum[c]
 			near[k] = c
 			k += int(uint64(x-1) >> 63) // 1 if x is 0, without a branch
@@ -357,7 +371,7 @@ func (m *localMoving) decide(w *moveWorker, v int32) {
 		weight := g.weight[lo:hi]
 		for p, u := range g.idx[lo:hi] {
 			if y := weight[p]; y != 0 && u != v {
-				c := label[u]
+				c := atomic.LoadInt32(&label[u])
 				x := sum[c]
 				near[k] = c
 				k += int(uint64(x-1) >> 63)
@@ -365,14 +379,15 @@ func (m *localMoving) decide(w *moveWorker, v int32) {
 			}
 		}
 	}
-	own, degree := label[v], g.degree[v]
+	own = label[v]
+	degree := g.degree[v]
 	factor := m.factor(degree)
-	stay := float64(sum[own]) - float64(factor*float64(m.tot[own]-degree))
+	stay := float64(sum[own]) - float64(factor*float64(atomic.LoadInt64(&m.tot[own])-degree))
 	to, most := own, stay
 	if most < 0 { // alone, in an empty community that only v may enter
-		if other := int64(v) + int64(g.n); m.tot[v] == 0 {
+		if other := int64(v) + int64(g.n); atomic.LoadInt64(&m.tot[v]) == 0 {
 			to, most = v, 0
-		} else if other <= math.MaxInt32 && m.tot[other] == 0 {
+		} else if other <= math.MaxInt32 && atomic.LoadInt64(&m.tot[other]) == 0 {
 			to, most = int32(other), 0
 		}
 	}
@@ -382,13 +397,14 @@ func (m *localMoving) decide(w *moveWorker, v int32) {
 		if c == own {
 			continue
 		}
-		if y := float64(x) - float64(factor*float64(m.tot[c])); y > most || y == most && c < to && to != own {
+		if y := float64(x) - float64(factor*float64(atomic.LoadInt64(&m.tot[c]))); y > most || y == most && c < to && to != own {
 			to, most = c, y
 		}
 	}
-	if gain := most - stay; gain > leastGain*float64(degree) {
-		w.wishes = append(w.wishes, wish{vertex: v, from: own, to: to, gain: gain})
+	if gain = most - stay; gain > leastGain*float64(degree) {
+		return own, to, gain
 	}
+	return own, own, 0
 }
 
 // factor is γk/2m of a degree k.

@@ -2,6 +2,8 @@ package components
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/apps/internal/frontier"
@@ -10,16 +12,52 @@ import (
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 )
 
-// Rounds of several threads find the forest of the edges in order.
-func TestForestByRounds(t *testing.T) {
+// Forests in order and by rounds, with few light edges and many, are the forest of all edges in
+// ascending order.
+func TestForests(t *testing.T) {
 	for _, weights := range []uint64{1, 5, 1 << 40} {
-		t.Run(fmt.Sprint(weights, " weights"), func(t *testing.T) {
-			samples.CompareWaves(t, func(g *workflow.Adjacency, run workflow.Run) ([]float64, error) {
-				return linkFigures(forestInOrder(testLinks(g, weights), g.N, run))
-			}, func(g *workflow.Adjacency, run workflow.Run, shares frontier.WaveShares) ([]float64, error) {
-				return linkFigures(forestByRounds(testLinks(g, weights), g.N, run, int(shares.Grain)))
-			})
-		})
+		for _, many := range []bool{false, true} {
+			for _, few := range []int{1, 100} {
+				symmetric := many == (few == 1)
+				t.Run(fmt.Sprint(weights, " weights, many ", many, ", few ", few, ", symmetric ", symmetric), func(t *testing.T) {
+					samples.CompareWaves(t, func(g *workflow.Adjacency, _ workflow.Run) ([]float64, error) {
+						return linkFigures(forestNaively(testWeights(g, weights)), nil)
+					}, func(g *workflow.Adjacency, run workflow.Run, shares frontier.WaveShares) ([]float64, error) {
+						list := testWeights(g, weights)
+						list.symmetric = symmetric
+						f := newForest(g.N, run, many, int(shares.Grain), few)
+						err := f.addAll(list)
+						return linkFigures(f.edges, err)
+					})
+				})
+			}
+		}
+	}
+}
+
+// Lists of edges are sorted by any weights, with the places of equal weights in any order.
+func TestSortLinks(t *testing.T) {
+	weights := []float64{0, math.Copysign(0, -1), 1, -1, 1.5, -1.5, 1e300, -1e300, 1e-300, math.Inf(1), math.Inf(-1), math.Pi}
+	for _, n := range []int{0, 1, 20, fewLinks, 3 * fewLinks} {
+		for turn := range 3 {
+			var list []link
+			for k := range n {
+				x := splitmix.Mix(uint64(k))
+				e := link{weights[x%uint64(len(weights))], int32(x >> 32 & 63), 64 + int32(x>>40&63)}
+				if turn == 1 {
+					e.weight = math.Float64frombits(x &^ (1 << 62)) // any but NaN and infinite
+				} else if turn == 2 {
+					e.u, e.v = int32(k), int32(k+1)
+				}
+				list = append(list, e)
+			}
+			want := slices.Clone(list)
+			slices.SortStableFunc(want, link.compare)
+			got := sortLinks(list, make([]link, n))
+			if !slices.EqualFunc(got, want, func(a, b link) bool { return a.compare(b) == 0 }) {
+				t.Errorf("%d edges, turn %d: not in order", n, turn)
+			}
+		}
 	}
 }
 
@@ -71,17 +109,40 @@ func labelFigures(label trees, count int, largest int64) []float64 {
 	return figures
 }
 
-// testLinks are the edges of a graph with few different weights.
-func testLinks(g *workflow.Adjacency, weights uint64) (list []link) {
+// testWeights gives the edges of a graph few different weights, equal in both directions.
+func testWeights(g *workflow.Adjacency, weights uint64) *weighted {
+	w := &weighted{"test", g, make([]float64, len(g.Idx)), 1, false}
 	for v := range int32(g.N) {
-		for _, u := range g.Of(v) {
-			if u != v {
-				x := splitmix.Mix(uint64(min(u, v)*7 + max(u, v)))
-				list = append(list, link{float64(uint64(x) % weights), min(u, v), max(u, v)})
+		for k := g.Ptr[v]; k < g.Ptr[v+1]; k++ {
+			u := g.Idx[k]
+			w.weight[k] = float64(splitmix.Mix(uint64(min(u, v)*7+max(u, v))) % weights)
+		}
+	}
+	return w
+}
+
+// forestNaively joins the vertices of ascending edges.
+func forestNaively(g *weighted) (edges []link) {
+	var list []link
+	tree := make([]int, g.N)
+	for v := range int32(g.N) {
+		tree[v] = int(v)
+		for k := g.Ptr[v]; k < g.Ptr[v+1]; k++ {
+			list = append(list, g.link(v, k))
+		}
+	}
+	slices.SortFunc(list, link.compare)
+	for _, e := range list {
+		if from, to := tree[e.u], tree[e.v]; from != to {
+			edges = append(edges, e)
+			for v := range tree {
+				if tree[v] == from {
+					tree[v] = to
+				}
 			}
 		}
 	}
-	return list
+	return edges
 }
 
 func linkFigures(list []link, err error) (figures []float64, _ error) {

@@ -24,11 +24,14 @@ import (
 // The fused form takes the component of a pivot first, by a search in both directions (Slota,
 // Rajamanickam, Madduri, IPDPS 2014), and then goes by colours.
 //
-// On the host with Method Auto several threads take the same steps as the fused form. A depth-first
-// search finds what is left once that is little, or where few vertices of a search can be expanded
-// at the same time (Tarjan, SIAM Journal on Computing 1, 1972, in the form of Pearce, Information
-// Processing Letters 116, 2016, which keeps one number for each vertex). For fewer than four
-// threads, or little work, it finds all components. Either takes O(vertices + edges).
+// On the host with Method Auto all threads find the component of a vertex of high degree: what it
+// reaches, and what of this reaches it, which sweeps over the vertices find without the transpose.
+// Vertices from which edges lead to finished components alone are components then. A depth-first
+// search finds the rest (Tarjan, SIAM Journal on Computing 1, 1972, in the form of Pearce,
+// Information Processing Letters 116, 2016, which keeps one number for each vertex); eight threads
+// and more go by colours before, where much is left. The depth-first search finds all components of
+// a small graph, and where few vertices of a search can be expanded at the same time. Either takes
+// O(vertices + edges).
 func StronglyConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOptions) (*Components, error) {
 	return strongComponents(g, opts)
 }

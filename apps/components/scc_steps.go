@@ -17,98 +17,140 @@ type strongShares struct {
 	frontier.WaveShares
 	rest    int64 // vertices and edges left, up to which a depth-first search finds the rest
 	colours int   // threads from which on colours are used
+
+	// sweeps is the number of times that sweeps of the backward search look at all edges, before
+	// the transpose, which costs as much, is made.
+	sweeps int64
 }
 
 // usualStrongShares are the shares for graphs on the host. With components of 100 vertices in
 // random order colours take one thread four times as long as a depth-first search.
-var usualStrongShares = strongShares{WaveShares: frontier.UsualWaveShares, rest: 1 << 15, colours: 8}
+var usualStrongShares = strongShares{WaveShares: frontier.UsualWaveShares, rest: 1 << 15, colours: 8, sweeps: 4}
 
-// Labels of vertices without a component.
-const (
-	strongOpen    int32 = -1 - iota
-	strongReached       // from the pivot
-	strongGiant         // in the component of the pivot
-)
+// strongOpen is the label of a vertex without a component.
+const strongOpen int32 = -1
 
 // multistep finds the components by several threads, by the method of Slota, Rajamanickam and
 // Madduri (BFS and coloring-based parallel algorithms for strongly connected components and related
 // problems, IPDPS 2014):
 //
-//	trim     vertices without an edge from, or without an edge to, open vertices are components;
-//	reach    the component of a pivot of high degree is what it reaches and what reaches it;
+//	giant    the component of a pivot of high degree is what it reaches and what reaches it;
+//	trim     vertices without an edge to, or without an edge from, open vertices are components;
 //	colour   each open vertex takes the least vertex that reaches it;
 //	back     the vertices of a colour that reach its vertex are a component (Orzan, 2004).
 //
 // Vertices without a component are open. A depth-first search finds the components of the last open
-// vertices, and all components of a graph with searches too narrow for threads.
+// vertices, and all components of a graph with searches too narrow for threads. Up to there no step
+// needs the transpose.
 type multistep struct {
 	frontier.Waves
-	out, in *workflow.Adjacency
+	out, in   *workflow.Adjacency // in is nil until a step needs it
+	transpose func() *workflow.Adjacency
 	strongShares
 
-	label     []int32 // the least vertex of the component, or a state
-	outs, ins []int32 // edges from a vertex to open ones, and from those, with its self-loop
-	left      []int32 // the open vertices
-	rows      int64   // edges from open vertices
-	edges     int64   // those to open vertices
-	pivot     int32   // the open vertex of highest degree
-	least     int32   // of the pivot's component
-	giant     int64   // its size
+	label  []int32 // the least vertex of the component, or strongOpen
+	closed bitset  // vertices with a component
+	left   []int32 // the open vertices
+	rows   int64   // edges from open vertices
+	pivot  int32   // the vertex of highest degree, −1 if all vertices are closed
+	least  int32   // of the pivot's component
+	giant  int64   // its size
+
+	outs, ins []int32 // for colours: edges from a vertex to open ones, and from those
 }
 
 // strongBySteps finds the components of a graph on the host by the threads of run.
 func strongBySteps(a *matrix.View[bool], run workflow.Run, shares strongShares) (*Components, error) {
-	m := &multistep{Waves: frontier.NewWaves(run, shares.WaveShares), out: workflow.RowsOf(a), strongShares: shares}
-	if m.in = m.out; !access.Symmetric(a) {
-		m.in = workflow.RowsOf(a.T())
+	m := &multistep{Waves: frontier.NewWaves(run, shares.WaveShares), out: workflow.RowsOf(a), strongShares: shares,
+		transpose: func() *workflow.Adjacency { return workflow.RowsOf(a.T()) }}
+	switch {
+	case access.Symmetric(a):
+		m.in = m.out
+	case a.Inside().HasCols():
+		m.in = m.transpose()
 	}
 	return m.components()
 }
 
+// needTranspose makes the transpose.
+func (m *multistep) needTranspose() {
+	if m.in == nil {
+		m.in = m.transpose()
+	}
+}
+
 // components returns the components.
 func (m *multistep) components() (*Components, error) {
-	n := m.out.N
-	m.label, m.outs, m.ins = make([]int32, n), make([]int32, n), make([]int32, n)
-	m.left, m.least = make([]int32, n), math.MaxInt32
-	err := m.Each(n, func(lo, hi int, found []int32) []int32 {
-		for v := int32(lo); v < int32(hi); v++ {
-			m.label[v], m.left[v] = strongOpen, v
-			m.outs[v], m.ins[v] = int32(m.out.Degree(v)), int32(m.in.Degree(v))
-		}
-		return found
-	})
+	if err := m.start(); err != nil {
+		return nil, err
+	}
+	wide, err := m.giantComponent()
+	if err == nil {
+		err = m.listOpen()
+	}
+	if err == nil && wide {
+		err = m.trim()
+	}
+	if err == nil && wide && m.Threads >= m.colours && !m.depthFirstPays() {
+		err = m.byColours()
+	}
+	if err == nil {
+		err = m.finishDepthFirst()
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := m.trim(); err != nil {
-		return nil, err
-	}
-	wide := true
-	for first := true; wide && !m.depthFirstPays(); first = false {
-		find := m.reach
-		if !first {
-			if m.Threads < m.colours {
-				break
-			}
-			find = m.colour
-		}
-		if wide, err = find(); err != nil {
-			return nil, err
-		}
-		if !wide {
-			break
-		}
-		if err := m.count(); err != nil {
-			return nil, err
-		}
-		if err := m.trim(); err != nil {
-			return nil, err
-		}
-	}
-	if err := m.finishDepthFirst(); err != nil {
-		return nil, err
-	}
 	return m.result()
+}
+
+// start closes the vertices without an edge to another one, and chooses the pivot.
+func (m *multistep) start() error {
+	n := m.out.N
+	m.label, m.closed = make([]int32, n), newBitset(n)
+	var best atomic.Uint64
+	err := m.Each(len(m.closed), func(lo, hi int, found []int32) []int32 {
+		highest := uint64(0)
+		for v := int32(64 * lo); v < int32(min(64*hi, n)); v++ {
+			degree := uint64(m.out.Degree(v))
+			if degree == 0 || degree == 1 && m.out.Of(v)[0] == v {
+				m.label[v] = v
+				m.closed[v/64] |= 1 << (v % 64)
+				continue
+			}
+			m.label[v] = strongOpen
+			if m.in != nil {
+				degree *= uint64(m.in.Degree(v))
+			}
+			highest = max(highest, min(degree, math.MaxUint32)<<32|uint64(math.MaxUint32-uint32(v)))
+		}
+		parallel.Raise(&best, highest)
+		return found
+	})
+	m.pivot = -1
+	if best.Load() > 0 {
+		m.pivot = int32(math.MaxUint32 - uint32(best.Load()))
+	}
+	return err
+}
+
+// byColours finds components by colours as long as that is cheap.
+func (m *multistep) byColours() error {
+	m.needTranspose()
+	m.outs, m.ins = make([]int32, m.out.N), make([]int32, m.out.N)
+	for {
+		if err := m.count(); err != nil {
+			return err
+		}
+		if err := m.trimBoth(); err != nil {
+			return err
+		}
+		if m.depthFirstPays() {
+			return nil
+		}
+		if cheap, err := m.colour(); err != nil || !cheap {
+			return err
+		}
+	}
 }
 
 // depthFirstPays reports whether a depth-first search finds the rest sooner.
@@ -116,17 +158,7 @@ func (m *multistep) depthFirstPays() bool { return int64(len(m.left))+m.rows <= 
 
 // searchLimit is the number of vertices that one thread expands before the search of many is given
 // up.
-func (m *multistep) searchLimit() int64 { return int64(len(m.left)/8) + 2*m.Waves.Narrow }
-
-// pull is a step of the open vertices, by edges that end at them: f says which follow any vertex.
-func (m *multistep) pull(against *workflow.Adjacency, f func(v int32) bool) func(work int64) (bool, error) {
-	return func(work int64) (bool, error) {
-		if work <= m.edges/8 {
-			return false, nil
-		}
-		return true, m.eachLeft(against, f)
-	}
-}
+func (m *multistep) searchLimit() int64 { return int64(m.out.N/8) + 2*m.Waves.Narrow }
 
 // eachLeft calls f for the vertices of left, in pieces of about as many edges of g, and finds those
 // for which it is true.
@@ -144,9 +176,9 @@ func (m *multistep) eachLeft(g *workflow.Adjacency, f func(v int32) bool) error 
 	})
 }
 
-// trim labels the vertices without an edge from, or without an edge to, open vertices, and then the
-// vertices left without such an edge by this, again and again.
-func (m *multistep) trim() error {
+// trimBoth labels the vertices without an edge from, or without an edge to, open vertices, and then
+// the vertices left without such an edge by this, again and again.
+func (m *multistep) trimBoth() error {
 	single := func(v, edges int32) bool {
 		if edges != 1 {
 			return edges == 0
@@ -189,95 +221,29 @@ func (m *multistep) trim() error {
 	return m.keepOpen()
 }
 
-// keepOpen lists the open vertices, chooses the pivot, and reports progress.
+// keepOpen drops the vertices that have a component by now, and reports progress.
 func (m *multistep) keepOpen() error {
-	var edges, rows atomic.Int64
-	var best atomic.Uint64
+	var rows atomic.Int64
 	err := m.Each(len(m.left), func(lo, hi int, found []int32) []int32 {
-		sum, all, highest := int64(0), int64(0), uint64(0)
+		sum := int64(0)
 		for _, v := range m.left[lo:hi] {
-			if m.label[v] != strongOpen {
-				continue
+			if m.label[v] == strongOpen {
+				found = append(found, v)
+				sum += m.out.Degree(v)
 			}
-			found = append(found, v)
-			sum += int64(m.outs[v])
-			all += m.out.Degree(v)
-			product := min(uint64(m.outs[v])*uint64(m.ins[v]), math.MaxUint32)
-			highest = max(highest, product<<32|uint64(math.MaxUint32-uint32(v)))
 		}
-		edges.Add(sum)
-		rows.Add(all)
-		parallel.Raise(&best, highest)
+		rows.Add(sum)
 		return found
 	})
-	if err != nil {
-		return err
-	}
-	open := m.Gather()
-	m.left, m.Gathered = open, m.left[:0]
-	m.edges, m.rows = edges.Load(), rows.Load()
-	m.pivot = int32(math.MaxUint32 - uint32(best.Load()))
-	workflow.Report(m.Run, "strongly connected components", int64(m.out.N-len(m.left)), int64(m.out.N))
-	return nil
+	m.nowOpen(rows.Load())
+	return err
 }
 
-// reach finds the component of the pivot. It reports whether its searches were wide.
-func (m *multistep) reach() (wide bool, err error) {
-	search := func(from, to int32, along, against *workflow.Adjacency) (bool, error) {
-		m.label[m.pivot] = to
-		visit := func(_ int32, row, found []int32) []int32 {
-			for _, u := range row {
-				label := &m.label[u]
-				if atomic.LoadInt32(label) == from && atomic.CompareAndSwapInt32(label, from, to) {
-					found = append(found, u)
-				}
-			}
-			return found
-		}
-		pull := m.pull(against, func(v int32) bool {
-			if m.label[v] != from {
-				return false
-			}
-			for _, u := range against.Of(v) {
-				if atomic.LoadInt32(&m.label[u]) == to {
-					atomic.StoreInt32(&m.label[v], to)
-					return true
-				}
-			}
-			return false
-		})
-		return m.Wave([]int32{m.pivot}, m.searchLimit(), math.MaxInt64, frontier.WaveStep{Along: along, Visit: visit, Pull: pull})
-	}
-	wide, err = search(strongOpen, strongReached, m.out, m.in)
-	if err == nil && wide {
-		wide, err = search(strongReached, strongGiant, m.in, m.out)
-	}
-	if err != nil {
-		return false, err
-	}
-	var size atomic.Int64
-	var least atomic.Int32
-	least.Store(math.MaxInt32)
-	err = m.Each(len(m.left), func(lo, hi int, found []int32) []int32 {
-		members, first := int64(0), int32(math.MaxInt32)
-		for _, v := range m.left[lo:hi] {
-			switch {
-			case m.label[v] == strongGiant && wide:
-				members++
-				first = min(first, v)
-			case m.label[v] < strongOpen:
-				m.label[v] = strongOpen
-			}
-		}
-		size.Add(members)
-		parallel.Lower(&least, first)
-		return found
-	})
-	if err != nil {
-		return false, err
-	}
-	m.least, m.giant = least.Load(), size.Load()
-	return wide, m.keepOpen()
+// nowOpen makes the found vertices, from which edges lead, the open ones.
+func (m *multistep) nowOpen(edges int64) {
+	open := m.Gather()
+	m.left, m.Gathered, m.rows = open, m.left[:0], edges
+	workflow.Report(m.Run, "strongly connected components", int64(m.out.N-len(m.left)), int64(m.out.N))
 }
 
 // count counts the edges between open vertices.
@@ -375,7 +341,7 @@ func (m *multistep) finishDepthFirst() error {
 		return nil
 	}
 	n := int32(m.out.N)
-	number, least := m.outs, m.ins
+	number, least := make([]int32, n), make([]int32, n)
 	err := m.Each(int(n), func(lo, hi int, found []int32) []int32 {
 		for v := lo; v < hi; v++ {
 			number[v] = 0
@@ -402,30 +368,21 @@ func (m *multistep) finishDepthFirst() error {
 	return nil
 }
 
-// result labels the component of the pivot, and counts components and their vertices.
+// result counts components and their vertices.
 func (m *multistep) result() (*Components, error) {
-	size := m.ins
+	size := make([]int32, m.out.N)
 	var count, largest atomic.Int64
 	largest.Store(m.giant)
 	err := m.Each(m.out.N, func(lo, hi int, found []int32) []int32 {
-		clear(size[lo:hi])
-		return found
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = m.Each(m.out.N, func(lo, hi int, found []int32) []int32 {
-		roots, most := int64(0), int64(0)
+		roots, most := int64(0), int64(1)
 		for v := int32(lo); v < int32(hi); v++ {
 			l := m.label[v]
-			if l == strongGiant {
-				m.label[v] = m.least
-				continue
-			}
 			if l == v {
 				roots++
 			}
-			most = max(most, int64(atomic.AddInt32(&size[l], 1)))
+			if l != v && (m.giant == 0 || l != m.least) {
+				most = max(most, 1+int64(atomic.AddInt32(&size[l], 1)))
+			}
 		}
 		count.Add(roots)
 		parallel.Raise(&largest, most)
@@ -433,9 +390,6 @@ func (m *multistep) result() (*Components, error) {
 	})
 	if err != nil {
 		return nil, err
-	}
-	if m.giant > 0 {
-		count.Add(1)
 	}
 	c := &Components{Count: int(count.Load()), Largest: largest.Load()}
 	c.Label, err = matrix.VectorOf(m.label)

@@ -28,11 +28,11 @@ type Spanning struct {
 // if a weight is NaN. Self-loops are ignored. Edges of equal weight are taken in the order of their
 // vertices, so the forest does not depend on threads or the form of g.
 //
-// One thread takes Kruskal's algorithm that sorts no more edges than it must: edges lighter than a
-// pivot come first, and heavier ones inside a tree are dropped before the next step (Osipov,
-// Sanders, Singler: The filter-Kruskal minimum spanning tree algorithm, ALENEX 2009). About O(edges
-// + vertices · log vertices · log(edges/vertices)) for weights in random order. Four threads and
-// more take Borůvka's: every tree takes its lightest edge to another, in rounds, O(edges · log
+// Edges lighter than a pivot come first, and heavier ones inside a tree are dropped before the next
+// step, so that few edges are listed and sorted (Osipov, Sanders, Singler: The filter-Kruskal
+// minimum spanning tree algorithm, ALENEX 2009). Fewer than four threads add edges in ascending order
+// (Kruskal): O(edges + vertices · α(vertices)) for weights in random order. Four threads and more take
+// rounds in which every tree takes its lightest edge to another (Borůvka): O(edges + vertices · log
 // vertices). It computes on the host, wherever g lives.
 func MinimumSpanningForest[T semiring.Number](g matrix.Source[T], opts ...SpanningOptions) (*Spanning, error) {
 	return minimumSpanningForest(g, opts)
@@ -51,11 +51,11 @@ func minimumSpanningForest(g workflow.Operand, opts []SpanningOptions) (*Spannin
 	}
 	rows := g.Inside().Rows()
 	ptr, weight := workflow.RowOffsets(&rows.Structure), workflow.NumbersIn(rows.Type, rows.Val)(nil, 0, int64(len(rows.Idx)))
-	list, err := linksOf(app, &workflow.Adjacency{N: n, Ptr: ptr, Idx: rows.Idx}, weight, g.Inside().Symmetric(), o)
-	if err != nil {
-		return nil, err
+	list := &weighted{app, &workflow.Adjacency{N: n, Ptr: ptr, Idx: rows.Idx}, weight, 1, g.Inside().Symmetric()}
+	if o.Maximum {
+		list.sign = -1
 	}
-	kept, err := forestOf(list, n, o.Run)
+	kept, err := forestOf(list, o.Run)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,15 @@ func (t trees) root(v int32) int32 {
 	}
 }
 
+// find is root for one thread alone.
+func (t trees) find(v int32) int32 {
+	for t[v] != v {
+		t[v] = t[t[v]]
+		v = t[v]
+	}
+	return v
+}
+
 // join joins the trees of two vertices. The lesser root stays, so that a parent is less than its
 // children and the root the least vertex of a tree, whatever the order of calls.
 func (t trees) join(v, u int32) {

@@ -215,11 +215,17 @@ func oursExtract(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 // communities partitions the pattern of an input. The check figure is the modularity, which differs
 // a little between contenders.
 func communities(o apps.CommunitiesOptions) ours {
+	return communitiesOf(o, inputs.Bare[inputs.F64])
+}
+
+// communitiesOf partitions the pattern of what graph makes of an input.
+func communitiesOf(o apps.CommunitiesOptions, graph func(*matrix.Matrix[inputs.F64]) *matrix.Matrix[inputs.F64]) ours {
 	return func(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 		o.Run = apps.Run{Threads: b.Threads, Context: b.ctx}
+		a := graph(in.f64)
 		var res *apps.CommunitiesResult
 		d, err := timed(func() (err error) {
-			res, err = apps.Communities(inputs.Bare(in.f64).Pattern(), o)
+			res, err = apps.Communities(a.Pattern(), o)
 			return err
 		})
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // makeInput makes the input of a name: rmatN is R-MAT of scale N, edge factor 16, symmetrised, with
 // symmetric weights in [0, 1); rmatNb another of the same; directedN is not symmetrised, and dagN
-// has its edges towards the greater vertex; weighted… are in weightedInput; bipartite1m is
+// has its edges towards the greater vertex; ringsN is a chain of N rings; weighted… are in weightedInput; bipartite1m is
 // 6743×13950 with 1M entries; citationsN has N vertices and 2N edges with ends drawn alike;
 // uniformN is N×N of uniform integers below 1000; tuples10m are 10M tuples of R-MAT 18 with their
 // duplicates; ac1000 are the edges of a graph in the shape of the HIVE classification data;
@@ -74,6 +74,9 @@ func makeInput(name, data string) (*input, error) {
 	case inputs.Scan(name, "directed%d", &scale):
 		in.graph = gen.CSR(gen.RMAT(scale, 16, gen.RMATOptions{}))
 		in.val = gen.UniformFloats(in.graph, 3, false)
+	case inputs.Scan(name, "rings%d", &n):
+		in.graph = gen.CSR(rings(n))
+		in.val = ones64(int(in.graph.NNZ()))
 	case inputs.Scan(name, "dag%d", &scale):
 		t := gen.RMAT(scale, 16, gen.RMATOptions{})
 		for k, u := range t.Rows {

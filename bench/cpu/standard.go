@@ -13,15 +13,7 @@ import (
 // which do the same with one thread, and algorithms on SuiteSparse:GraphBLAS.
 func standardCases() []cpuCase {
 	sources := standardSources()
-	return []cpuCase{
-		{name: "strong components directed18", bar: 1, input: "directed18", peer: []string{"scc"}, rounds: 9,
-			ours: standard(func(g inputs.Graph64, run apps.Run) (func() float64, error) {
-				c, err := apps.StronglyConnectedComponents(g, apps.ComponentsOptions{Run: run})
-				if err != nil {
-					return nil, err
-				}
-				return func() float64 { return float64(c.Count)*1e6 + float64(c.Largest) }, nil
-			})},
+	return append(forestCases(), []cpuCase{
 		{name: "core numbers rmat18", bar: 1, input: "rmat18", peer: []string{"cores"}, rounds: 9,
 			ours: standard(func(g inputs.Graph64, run apps.Run) (func() float64, error) {
 				c, err := apps.CoreNumbers(g, apps.CoreOptions{Run: run})
@@ -145,14 +137,6 @@ func standardCases() []cpuCase {
 					return sum
 				}, nil
 			})},
-		{name: "spanning forest weighted18", bar: .8, input: "weighted18", peer: []string{"spanning"}, rounds: 5,
-			ours: standard(func(g inputs.Graph64, run apps.Run) (func() float64, error) {
-				s, err := apps.MinimumSpanningForest(g, apps.SpanningOptions{Run: run})
-				if err != nil {
-					return nil, err
-				}
-				return func() float64 { return s.Weight }, nil
-			})},
 		{name: "bipartite matching directed18", bar: .8, input: "directed18", peer: []string{"matching"}, rounds: 5,
 			ours: standard(func(g inputs.Graph64, run apps.Run) (func() float64, error) {
 				m, err := apps.BipartiteMatching(g, apps.MatchingOptions{Run: run})
@@ -177,7 +161,7 @@ func standardCases() []cpuCase {
 				}
 				return func() float64 { return float64(len(o.Order)) }, nil
 			})},
-	}
+	}...)
 }
 
 // standard times a workflow on a graph of known symmetry. run returns a function that computes the

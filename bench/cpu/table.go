@@ -61,15 +61,15 @@ func cpuCases() []cpuCase {
 			args: sageArgs(sageCoraClasses)},
 		cpuCase{name: "local cluster a seed rmat16", input: "rmat16", ours: oursLocalCluster},
 		cpuCase{name: "local cluster a seed rmat20", input: "rmat20", ours: oursLocalCluster},
-		cpuCase{name: "louvain planted200k", bar: .25, input: "planted200k", ours: communities(apps.CommunitiesOptions{}), peer: []string{"louvain"}, tolerance: .01, rounds: 3},
-		cpuCase{name: "louvain rmat18", bar: .25, input: "rmat18", ours: communities(apps.CommunitiesOptions{}), peer: []string{"louvain"}, tolerance: .01, rounds: 3},
+		cpuCase{name: "louvain planted200k", bar: .25, input: "planted200k", rival: communitiesByHand(false), ours: communities(apps.CommunitiesOptions{}), peer: []string{"louvain"}, tolerance: .01, rounds: 3},
+		cpuCase{name: "louvain rmat18", bar: .25, input: "rmat18", rival: communitiesByHand(false), ours: communities(apps.CommunitiesOptions{}), peer: []string{"louvain"}, tolerance: .01, rounds: 3},
 		cpuCase{name: "louvain rmat18, 2 passes", bar: .25, input: "rmat18", ours: communities(apps.CommunitiesOptions{Passes: 2}), peer: []string{"louvain"}, tolerance: .02, rounds: 3},
-		cpuCase{name: "leiden planted200k", bar: .25, input: "planted200k", ours: communities(apps.CommunitiesOptions{Leiden: true}), peer: []string{"leiden"}, tolerance: .01, rounds: 2},
-		cpuCase{name: "leiden rmat18", bar: .25, input: "rmat18", ours: communities(apps.CommunitiesOptions{Leiden: true}), peer: []string{"leiden"}, tolerance: .01, rounds: 1},
-		cpuCase{name: "louvain email-Enron", bar: .25, input: "data/email-Enron", ours: communities(apps.CommunitiesOptions{}), peer: []string{"louvain"}, tolerance: .02, rounds: 5},
-		cpuCase{name: "leiden email-Enron", bar: .25, input: "data/email-Enron", ours: communities(apps.CommunitiesOptions{Leiden: true}), peer: []string{"leiden"}, tolerance: .02, rounds: 5},
-		cpuCase{name: "louvain soc-Slashdot0902", bar: .25, input: "data/soc-Slashdot0902", ours: communities(apps.CommunitiesOptions{}), peer: []string{"louvain"}, tolerance: .05, rounds: 3},
-		cpuCase{name: "leiden soc-Slashdot0902", bar: .25, input: "data/soc-Slashdot0902", ours: communities(apps.CommunitiesOptions{Leiden: true}), peer: []string{"leiden"}, tolerance: .05, rounds: 3},
+		cpuCase{name: "leiden planted200k", bar: .25, input: "planted200k", rival: communitiesByHand(true), ours: communities(apps.CommunitiesOptions{Leiden: true}), peer: []string{"leiden"}, tolerance: .01, rounds: 2},
+		cpuCase{name: "leiden rmat18", bar: .25, input: "rmat18", rival: communitiesByHand(true), ours: communities(apps.CommunitiesOptions{Leiden: true}), peer: []string{"leiden"}, tolerance: .01, rounds: 1},
+		cpuCase{name: "louvain email-Enron", bar: .25, input: "data/email-Enron", rival: communitiesByHand(false), ours: communities(apps.CommunitiesOptions{}), peer: []string{"louvain"}, tolerance: .02, rounds: 5},
+		cpuCase{name: "leiden email-Enron", bar: .25, input: "data/email-Enron", rival: communitiesByHand(true), ours: communities(apps.CommunitiesOptions{Leiden: true}), peer: []string{"leiden"}, tolerance: .02, rounds: 5},
+		cpuCase{name: "louvain soc-Slashdot0902", bar: .25, input: "data/soc-Slashdot0902", rival: communitiesByHand(false), ours: communities(apps.CommunitiesOptions{}), peer: []string{"louvain"}, tolerance: .05, rounds: 3},
+		cpuCase{name: "leiden soc-Slashdot0902", bar: .25, input: "data/soc-Slashdot0902", rival: communitiesByHand(true), ours: communities(apps.CommunitiesOptions{Leiden: true}), peer: []string{"leiden"}, tolerance: .05, rounds: 3},
 		cpuCase{name: "build 10M tuples", bar: .7, input: "tuples10m", ours: oursBuild, peer: []string{"build"}},
 		cpuCase{name: "transpose rmat18", bar: .7, input: "rmat18", peer: []string{"transpose"},
 			ours: unary(func(c, a *matrix.Matrix[inputs.F64], with ops.Option) error { return ops.Transpose(c, a, with) })},
@@ -108,6 +108,7 @@ func cpuCases() []cpuCase {
 			})},
 	)
 	cases = append(cases, byHandCases()...)
+	cases = append(cases, atOnceCases()...)
 	cases = append(cases, lassoCases()...)
 	cases = append(cases, flowCases()...)
 	cases = append(cases, standardCases()...)
@@ -133,5 +134,6 @@ func largeCases() []cpuCase {
 		{name: "bfs levels a source rmat22", bar: .9, input: "rmat22", ours: search(bfsBy(byDefault, false)), rival: search(bfsBy(byHand, false)), peer: []string{"bfs_level"}, perSource: true, rounds: 3},
 		{name: "sssp a source weighted22", bar: .5, input: "weighted22", ours: search(ssspBy(byDefault)), rival: search(ssspBy(byHand)), peer: []string{"sssp"}, perSource: true,
 			args: []string{inputs.SSSPDelta}, rounds: 3},
+		{name: "spanning forest weighted21", bar: .8, input: "weighted21", peer: []string{"spanning"}, rounds: 3, ours: oursSpanning, rival: spanningByHand},
 	}
 }

@@ -83,7 +83,6 @@ func TestFailures(t *testing.T) {
 		{"a file of a program without a GPU", "run " + write(t, "mine.prog", "state int32\nmessage int32\ninit id\nsend state\nsum min\napply state = sum;\n") + " " + karate, 1, "write it in Go with program.Program"},
 		{"a resolution of 0", "louvain --resolution 0 " + karate, 2, "--resolution is 0, want a positive number"},
 		{"a tolerance of 2", "louvain --tolerance 2 " + karate, 2, "--tolerance is 2, want between 0 and 1"},
-		{"no determinism on the host", "louvain --deterministic=false --device cpu " + karate, 2, "--deterministic=false has no effect on the host"},
 		{"−1 passes", "louvain --passes -1 " + karate, 2, "--passes is -1, want 0 or more"},
 		{"−1 levels", "louvain --max-levels -1 " + karate, 2, "--max-levels is -1, want 0 or more"},
 		{"levels in a matrix", "louvain --levels -o x.mtx " + karate, 2, "--levels writes .tsv or .csv, not .mtx"},

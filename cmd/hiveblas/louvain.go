@@ -32,7 +32,8 @@ self-loop of weight w adds 2w to the degree of its vertex. -o writes the communi
 of each vertex; they count from 0 by descending size. With --levels there is a
 column for each level, from the finest communities to the last. The result depends
 on --random-seed, and not on the number of threads or the device.
---deterministic=false is faster on one GPU; results then differ between runs. Several
+--deterministic=false is faster, on the host several times; results then differ
+between runs. --fast also ends levels early, at a small loss of modularity. Several
 GPUs divide large graphs, and give the result of one, bit for bit.`,
 		Example: `  hiveblas louvain friends.txt --undirected -o communities.tsv
   hiveblas louvain graph.mtx.gz --leiden --resolution 2 --json`,
@@ -47,7 +48,8 @@ GPUs divide large graphs, and give the result of one, bit for bit.`,
 	fs.IntVar(&o.MaxLevels, "max-levels", 0, "stop a pass after `N` levels (0: no bound)")
 	fs.Float64Var(&o.Tolerance, "tolerance", 1e-5, "a level ends when a sweep gains less than `T` of modularity")
 	fs.BoolVar(&levels, "levels", false, "write the community of each level, in a column each")
-	fs.BoolVar(&deterministic, "deterministic", true, "the same result in every run; false is faster on a GPU, and an error on the host")
+	fs.BoolVar(&deterministic, "deterministic", true, "the same result in every run; false is faster")
+	fs.BoolVar(&o.Fast, "fast", false, "end levels early: tolerances of .01 and less for each level; implies --deterministic=false")
 	fs.Uint64Var(&o.RandomSeed, "random-seed", 0, "seed `N` of the order in which vertices move")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -78,15 +80,12 @@ GPUs divide large graphs, and give the result of one, bit for bit.`,
 		if err := wantUndirected(j); err != nil {
 			return err
 		}
-		if o.Nondeterministic = !deterministic; !deterministic || o.Leiden {
+		if o.Nondeterministic = !deterministic || o.Fast; o.Nondeterministic || o.Leiden {
 			j.Estimate = nil // on one GPU
 		}
 		var res *apps.CommunitiesResult
 		err := j.Compute(func(run apps.Run) (err error) {
 			o.Run = run
-			if !deterministic && j.Graph.Matrix.Place() == nil {
-				return bad("--deterministic=false has no effect on the host, leave it out or use --device gpu")
-			}
 			if res, err = apps.Communities(j.Graph.Matrix, o); err != nil {
 				return err
 			}

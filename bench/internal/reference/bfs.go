@@ -14,6 +14,7 @@ const (
 // search is a breadth-first search by turns of top down, with a queue, and bottom up, with bitmaps.
 type search struct {
 	g       Graph
+	against Graph // the transpose
 	threads int
 	level   []int32 // −1 for vertices that are not reached
 	parent  []int32 // nil for levels alone; bottom up finds the least one
@@ -53,7 +54,7 @@ func Parents(g Graph, source, threads int) (level, parent []int32) {
 }
 
 func newSearch(g Graph, threads int) *search {
-	return &search{g: g, threads: threads, level: filled[int32](g.Vertices(), -1),
+	return &search{g: g, against: g, threads: threads, level: filled[int32](g.Vertices(), -1),
 		queue: newQueue(g.Vertices()), found: newLocals[int32](threads)}
 }
 
@@ -113,7 +114,7 @@ func (s *search) bottomUp(depth int32) int32 {
 		before = count
 		var awake atomic.Int64
 		each(s.threads, n, func(_, lo, hi int) {
-			some, level, ptr, idx, front := int64(0), s.level, s.g.Ptr, s.g.Idx, front
+			some, level, ptr, idx, front := int64(0), s.level, s.against.Ptr, s.against.Idx, front
 			clear(next[lo/64 : (hi+63)/64])
 			for v := int32(lo); v < int32(hi); v++ {
 				if level[v] >= 0 {

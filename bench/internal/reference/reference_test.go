@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -80,6 +81,10 @@ func TestAgainstRounds(t *testing.T) {
 						t.Fatalf("vertex %d has the rank %v, want %v", v, r, rank[v])
 					}
 				}
+				total, edges := Spanning(g.Graph, g.weight, threads)
+				if want, count := spanningNaively(g.Graph, g.weight); total != want || edges != count {
+					t.Fatalf("a forest of %d edges and weight %v, want %d and %v", edges, total, count, want)
+				}
 				for _, source := range []int{0, g.Vertices() / 2, g.Vertices() - 1} {
 					hops := relaxed(g.Graph, from(g.Graph, source), func(int64) float64 { return 1 })
 					level, parent := Parents(g.Graph, source, threads)
@@ -122,6 +127,36 @@ func leastParent(g Graph, level []int32, v int32) int32 {
 	return least
 }
 
+// spanningNaively adds edges in ascending order.
+func spanningNaively(g Graph, weight []float64) (total float64, edges int) {
+	tree, order := make([]int, g.Vertices()), make([]int, len(weight))
+	for v := range tree {
+		tree[v] = v
+	}
+	root := func(v int) int {
+		for tree[v] != v {
+			v = tree[v]
+		}
+		return v
+	}
+	var from []int
+	for v := range tree {
+		from = append(from, slices.Repeat([]int{v}, int(g.degree(int32(v))))...)
+	}
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(weight[a], weight[b]) })
+	for _, k := range order {
+		if v, u := root(from[k]), root(int(g.Idx[k])); v != u {
+			tree[v] = u
+			total += weight[k]
+			edges++
+		}
+	}
+	return total, edges
+}
+
 // rankNaively pushes ranks along the edges.
 func rankNaively(g Graph, rounds int) []float64 {
 	n := g.Vertices()
@@ -143,4 +178,75 @@ func rankNaively(g Graph, rounds int) []float64 {
 		rank = next
 	}
 	return rank
+}
+
+// Strong finds the components of a closure.
+func TestStrong(t *testing.T) {
+	ring := gen.Tuples{NRows: 600, NCols: 600} // rings of five vertices in a chain
+	for v := range int32(600) {
+		ring.Rows, ring.Cols = append(ring.Rows, v, v), append(ring.Cols, v-v%5+(v+1)%5, min(v+5, 599))
+	}
+	for name, tuples := range map[string]gen.Tuples{
+		"nothing": {NRows: 3, NCols: 3}, "rings": ring, "rmat": gen.RMAT(9, 4, gen.RMATOptions{}),
+		"sparse": gen.Edges(700, 1000, 3), "dense": gen.Edges(500, 5000, 3),
+	} {
+		out := gen.CSR(tuples)
+		tuples.Rows, tuples.Cols = tuples.Cols, tuples.Rows
+		in := gen.CSR(tuples)
+		g := Graph{out.Ptr, out.Idx}
+		n := g.Vertices()
+		reached := make([][]bool, n)
+		for v := range reached {
+			reached[v] = make([]bool, n)
+			for list := []int32{int32(v)}; len(list) > 0; {
+				u := list[len(list)-1]
+				list = list[:len(list)-1]
+				if !reached[v][u] {
+					reached[v][u] = true
+					list = append(list, g.row(u)...)
+				}
+			}
+		}
+		for threads := 1; threads <= 3; threads++ {
+			for v, label := range Strong(g, Graph{in.Ptr, in.Idx}, threads) {
+				want := 0
+				for ; !reached[v][want] || !reached[want][v]; want++ {
+				}
+				if int(label) != want {
+					t.Fatalf("%s, %d threads: vertex %d has the label %d, want %d", name, threads, v, label, want)
+				}
+			}
+		}
+	}
+}
+
+// Communities of planted ones have about the modularity of the truth.
+func TestCommunities(t *testing.T) {
+	tuples, truth := gen.Planted(4000, 40_000, .2, 1)
+	csr := gen.CSR(gen.Symmetrise(tuples))
+	g := Graph{csr.Ptr, csr.Idx}
+	want := modularity(g, truth)
+	for _, leiden := range []bool{false, true} {
+		for threads := 1; threads <= 3; threads++ {
+			if q := modularity(g, Communities(g, leiden, threads)); q < want-.05 {
+				t.Errorf("Leiden %t, %d threads: modularity %v, the truth has %v", leiden, threads, q, want)
+			}
+		}
+	}
+}
+
+func modularity(g Graph, part []int32) (q float64) {
+	tot, m := map[int32]float64{}, float64(len(g.Idx))
+	for v := range int32(g.Vertices()) {
+		for _, u := range g.row(v) {
+			tot[part[v]]++
+			if part[u] == part[v] {
+				q += 1 / m
+			}
+		}
+	}
+	for _, x := range tot {
+		q -= x / m * x / m
+	}
+	return q
 }
