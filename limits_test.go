@@ -56,6 +56,7 @@ var longer = map[string]string{
 	"cmd/hiveblas/lgc.go":          "lgcCommand",
 	"cmd/hiveblas/louvain.go":      "louvainCommand",
 	"cmd/hiveblas/lsap.go":         "lsapCommand",
+	"cmd/hiveblas/nominate.go":     "nominateCommand",
 	"cmd/hiveblas/pagerank.go":     "pagerankCommand",
 	"cmd/hiveblas/project.go":      "projectCommand",
 	"cmd/hiveblas/sage.go":         "sageCommand",

@@ -388,6 +388,12 @@ func cases[T semiring.Float]() (list []*kitCase[T]) {
 		}
 		c.oracle = func(out [][]samples.Arc) []float64 { return nominateNaively(out, context) }
 	}
+	c = add("nominate", "NominateByMatching", func(g G, run R) (any, error) {
+		o := nominate.NominateByMatchingOptions{SGMOptions: sgm.SGMOptions{Run: run}, Restarts: 2}
+		return pick(func(r *nominate.Nominations) []any { return []any{len(r.Ranked), r.Score} })(
+			nominate.NominateByMatching(g, g, []int{orderOf(g) - 1}, sgm.FirstSeeds(2), o))
+	})
+	c.loose = 1e-9
 
 	for name, hops := range map[string]scan.ScanHops{"": scan.ScanOneHop, " of two hops": scan.ScanTwoHops} {
 		c := add("scan", "ScanStatistics"+name, func(g G, run R) (any, error) {

@@ -23,8 +23,9 @@
 //	lasso        FusedLasso, FusedLassoPath, FusedLassoBatch: smooths values on a graph to
 //	             piecewise constant ones
 //	lgc          LocalCluster, NewClusterer: finds clusters around seeds
-//	nominate     NominateVertices: ranks vertices by what their neighbourhoods and their
-//	             contents have in common with some vertices of interest
+//	nominate     NominateVertices, NominateByMatching: ranks vertices by what their
+//	             neighbourhoods and their contents have in common with some vertices of
+//	             interest
 //	order        TopologicalOrder: orders vertices
 //	paths        VertexNomination, BFS, SSSP, Diameter: searches for shortest paths
 //	project      Projection, ProjectionTo, BipartiteMatching: projects bipartite graphs
@@ -40,8 +41,8 @@
 //	triangles    TriangleCount, Similarity, LocalClustering: counts triangles, and what
 //	             follows from them and from common neighbours
 //
-// A few stand on others: flow on paths, nominate on paths and centrality, paths and communities on
-// components, search on paths, triangles on scan, sage/train on sage.
+// A few stand on others: flow on paths, nominate on paths, centrality and sgm, paths and communities
+// on components, search on paths, triangles on scan, sage/train on sage.
 //
 // Every function takes its graph as a matrix, an edge from row to column. Settings are the last
 // parameter, a struct; its zero value is the usual choice, and it may be left out. Functions return
@@ -55,7 +56,8 @@
 //
 //   - Communities by Method Pipeline computes on the host, and Geolocate does on the sphere.
 //   - MaxFlow keeps the excesses on the host, and GraphSAGE by Method Pipeline chooses neighbours there.
-//   - SGM solves its assignments where package auction does, and repairs the matching on the host.
+//   - SGM solves its assignments where package auction does. It numbers colours, percolates and
+//     repairs the matching on the host.
 //   - LocalCluster sweeps over the cluster on the host.
 //   - MinimumSpanningForest and the augmenting paths of BipartiteMatching compute on the host.
 //   - Similarity, TopologicalOrder and NominateVertices order their results on the host, and

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
 )
 
 // links returns a graph of 0/1 entries from pairs of vertices.
@@ -258,6 +259,33 @@ func ExampleNominateVertices() {
 	// 8: 1.00
 	// 13: 0.60
 	// 19: 0.50
+}
+
+func ExampleNominateByMatching() {
+	a := karate()
+	n, _ := a.Dims()
+	// The same club with its members in the reverse order: member 11 is member 22 there.
+	order := make([]int, n)
+	for i := range order {
+		order[i] = n - 1 - i
+	}
+	b := matrix.New[float64](n, n)
+	if err := ops.Extract(b, a, ops.Of(order...), ops.Of(order...)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	known := []apps.SeedPair{{A: 0, B: 33}, {A: 33, B: 0}, {A: 5, B: 28}}
+	c, err := apps.NominateByMatching(a, b, []int{11}, known)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, n := range c.Ranked[:2] {
+		fmt.Printf("%d: %.2f\n", n.Vertex, n.Distance)
+	}
+	// Output:
+	// 22: 1.00
+	// 12: 0.33
 }
 
 func ExampleReverseCuthillMcKee() {

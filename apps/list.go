@@ -146,7 +146,7 @@ func List[T semiring.Number]() []App[T] {
 					return centrality.KatzCentrality(g, centrality.CentralityOptions{Run: run, MaxIterations: 1})
 				})},
 		{Name: "diameter", Family: "paths", Functions: names("Diameter")}, // searches by BFS
-		{Name: "nominate", Family: "nominate", Functions: names("NominateVertices"),
+		{Name: "nominate", Family: "nominate", Functions: names("NominateVertices", "NominateByMatching"),
 			Use: uses(
 				func(g matrix.Source[T], run workflow.Run) (any, error) {
 					return nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Run: run, Context: nominate.ContextCommonNeighbours})

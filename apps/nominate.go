@@ -5,7 +5,18 @@ package apps
 import (
 	"github.com/hiveblas/hiveblas/apps/nominate"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
 )
+
+// NominateByMatchingOptions are the settings of NominateByMatching. See
+// [nominate.NominateByMatchingOptions].
+type NominateByMatchingOptions = nominate.NominateByMatchingOptions
+
+// NominateByMatching ranks the vertices of b by how likely they are to correspond to the vertices
+// of interest of a, given pairs of vertices that correspond. See [nominate.NominateByMatching].
+func NominateByMatching[T semiring.Float](a, b matrix.Source[T], interest []int, seeds []SeedPair, opts ...NominateByMatchingOptions) (*Nominations, error) {
+	return nominate.NominateByMatching(a, b, interest, seeds, opts...)
+}
 
 // ContextScore is how NominateVertices scores vertices by the graph around the seeds. See
 // [nominate.ContextScore].

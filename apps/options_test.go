@@ -143,6 +143,8 @@ func calls(t *testing.T, g *matrix.Matrix[float64], c *lgc.Clusterer, a *classif
 	keep("TopologicalOrder", err)
 	_, err = nominate.NominateVertices(g, []int{0}, make([]nominate.NominateOptions, times)...)
 	keep("NominateVertices", err)
+	_, err = nominate.NominateByMatching(g, g, []int{5}, sgm.FirstSeeds(4), make([]nominate.NominateByMatchingOptions, times)...)
+	keep("NominateByMatching", err)
 	_, err = paths.VertexNomination(g, []int{0}, make([]paths.VertexNominationOptions[float64], times)...)
 	keep("VertexNomination", err)
 	return got

@@ -11,7 +11,7 @@ import (
 // SGMStart is the point at which a search of SGM starts. See [sgm.SGMStart].
 type SGMStart = sgm.SGMStart
 
-// AutoStart is sparse, and others where that leaves many disagreements.
+// AutoStart is refinement, and if disagreements are left, sparse and others.
 const AutoStart = sgm.AutoStart
 
 // SparseStart is the seeds, and zero elsewhere.
@@ -19,6 +19,9 @@ const SparseStart = sgm.SparseStart
 
 // Barycentre is the seeds, and the mean of all matchings of the others.
 const Barycentre = sgm.Barycentre
+
+// RandomStart is half-way from the barycentre to a random matching, by Seed.
+const RandomStart = sgm.RandomStart
 
 // A SeedPair says that vertex A of the first graph is vertex B of the second. See [sgm.SeedPair].
 type SeedPair = sgm.SeedPair

@@ -139,17 +139,7 @@ func nominateVertices(g *matrix.View[bool], seeds []int, opts []NominateOptions)
 		}
 	}
 	parallel.SortStable(o.Threads, res.Ranked, func(x, y paths.Nomination[float64]) int { return cmp.Compare(y.Distance, x.Distance) })
-	candidates := func(x []float64) (*matrix.Vector[float64], error) {
-		list := make([]float64, len(places))
-		for k, v := range places {
-			list[k] = x[v]
-		}
-		v, err := matrix.VectorFromTuples(n, places, list, nil)
-		if err != nil {
-			return nil, err
-		}
-		return v, v.Move(g.Place())
-	}
+	candidates := func(x []float64) (*matrix.Vector[float64], error) { return candidatesOf(x, places, g.Place()) }
 	if res.Score, err = candidates(score); err != nil {
 		return nil, err
 	}
@@ -161,6 +151,19 @@ func nominateVertices(g *matrix.View[bool], seeds []int, opts []NominateOptions)
 	}
 	workflow.Report(o.Run, "nominate", int64(n), int64(n))
 	return res, err
+}
+
+// candidatesOf returns the numbers of some vertices at a place.
+func candidatesOf(x []float64, vertices []int, place matrix.Place) (*matrix.Vector[float64], error) {
+	list := make([]float64, len(vertices))
+	for k, v := range vertices {
+		list[k] = x[v]
+	}
+	v, err := matrix.VectorFromTuples(len(x), vertices, list, nil)
+	if err != nil {
+		return nil, err
+	}
+	return v, v.Move(place)
 }
 
 // marked returns which vertices are seeds.

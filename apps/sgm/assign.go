@@ -11,12 +11,19 @@ import (
 // not sparse, and T is an approximate solution.
 func (f *relaxation[T]) ascent(it *SGMIteration) (t []int32, err error) {
 	if !f.spreading() {
-		found, err := f.assign(f.g, f.epsilon())
+		costs, err := f.withLike(f.g)
+		if err != nil {
+			return nil, err
+		}
+		found, err := f.assign(costs, f.epsilon())
 		it.LSAPGap, it.Rounds = f.factor*found.gap, found.rounds
 		return found.t, err
 	}
 	costs, err := f.tilted()
 	if err != nil {
+		return nil, err
+	}
+	if costs, err = f.withLike(costs); err != nil {
 		return nil, err
 	}
 	found, err := f.assign(costs, f.epsilon())

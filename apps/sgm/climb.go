@@ -43,7 +43,7 @@ func (f *relaxation[T]) climb(res *SGMResult) (best []int32, err error) {
 		it.Objective, it.Entries = f.objective(), f.g.NVals()
 		res.Iterations = append(res.Iterations, it)
 		gain := it.Objective - before
-		f.early = gain > enough && f.opts.Repair >= 0 && f.nearly(gain)
+		f.early = gain > enough && f.repairs() && f.nearly(gain)
 		res.Converged = !(gain > enough) || f.early
 	}
 	return best, nil
@@ -87,7 +87,10 @@ func (f *relaxation[T]) search(t []int32, h *matrix.Matrix[T], forced float64, i
 	slope := f.factor * (gt - f.gp)
 	bend := f.factor / 2 * (ht - hp - gt + f.gp)
 	vertex = f.s + slope + bend + f.c.at(0)
-	it.Slope = slope - f.start*f.c.slope(f.start)
+	lt, err := f.likeness(t)
+	s.Do(err)
+	vertex += 2 * lt
+	it.Slope = slope - f.start*f.c.slope(f.start) + 2*(lt-f.lp)
 	it.Step = bestStep(it.Slope, bend+f.c[2]*f.start*f.start)
 	if forced >= 0 {
 		it.Step = forced
@@ -105,6 +108,7 @@ func (f *relaxation[T]) search(t []int32, h *matrix.Matrix[T], forced float64, i
 		f.start *= 1 - a
 	}
 	f.s += a * (slope + a*bend)
+	f.lp += a * (lt - f.lp)
 	return vertex, s.Err()
 }
 
@@ -173,8 +177,13 @@ func (f *relaxation[T]) weigh(more ...*matrix.Matrix[T]) {
 	}
 	var sum int64
 	for _, v := range views {
-		m, _ := v.Dims()
-		sum += v.NVals()*int64(4+unsafe.Sizeof(*new(T))) + 8*int64(m+1)
+		sum += bytesOf(v)
 	}
 	f.peak = max(f.peak, sum)
+}
+
+// bytesOf is the memory of a matrix by rows.
+func bytesOf[T semiring.Float](v *matrix.View[T]) int64 {
+	m, _ := v.Dims()
+	return v.NVals()*int64(4+unsafe.Sizeof(*new(T))) + 8*int64(m+1)
 }

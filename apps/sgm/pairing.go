@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/matching"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -13,7 +15,15 @@ import (
 // A pairing is two graphs of one order n, and which of their vertices may be matched.
 type pairing[T semiring.Float] struct {
 	candidates
-	a, b *matrix.View[T] // n×n
+	sums[T]
+	a, b      *matrix.View[T]    // n×n
+	host      [2]*matrix.View[T] // the graphs on the host, nil before they are needed
+	pair      *matching.Pair     // the graphs without element types, nil before it is needed
+	like      *matrix.Matrix[T]  // similarities at the free positions, nil without
+	likeHost  *matrix.View[T]    // of all vertices, on the host
+	mostLike  float64            // a bound of ⟨like, P⟩
+	rounds    []matching.Colours // of the first rounds of refinement
+	symmetric bool               // A and B are
 }
 
 // candidates are the vertices of two graphs of one order n that may be matched.
@@ -26,12 +36,16 @@ type candidates struct {
 	// positions ends[c−1] … ends[c]−1 of both. A matching of positions maps rows to cols.
 	rows, cols []int
 	ends       []int
-	soft       []SeedPair // seeds as positions
-	small      int64      // smallRepair
+	soft       []SeedPair  // seeds as positions
+	known      map[int]int // the seeds given, by vertex of A
+	small      int64       // smallRepair
 }
 
 func newPairing[T semiring.Float](a, b *matrix.View[T], seeds []SeedPair, opts SGMOptions) (*pairing[T], error) {
-	p := &pairing[T]{candidates: candidates{opts: opts, seeds: seeds, small: smallRepair}}
+	p := &pairing[T]{candidates: candidates{opts: opts, seeds: seeds, known: map[int]int{}, small: smallRepair}}
+	for _, s := range seeds {
+		p.known[s.A] = s.B
+	}
 	var err error
 	if p.realA, err = workflow.Square("SGM", a); err != nil {
 		return nil, err
@@ -57,8 +71,104 @@ func newPairing[T semiring.Float](a, b *matrix.View[T], seeds []SeedPair, opts S
 	if p.a, err = padded(a, p.n, opts.Run); err != nil {
 		return nil, err
 	}
-	p.b, err = padded(b, p.n, opts.Run)
-	return p, err
+	if p.b, err = padded(b, p.n, opts.Run); err != nil {
+		return nil, err
+	}
+	p.sums = sums[T]{p.a.Place(), workflow.With(opts.Run)}
+	if err := p.compare(); err != nil {
+		return nil, err
+	}
+	return p, p.resemble()
+}
+
+// compare sets symmetric.
+func (p *pairing[T]) compare() error {
+	var s ops.Steps
+	skew := func(a *matrix.View[T]) float64 {
+		if access.Symmetric(a) {
+			return 0
+		}
+		d, err := p.distance(a, a.T())
+		s.Do(err)
+		return d
+	}
+	p.symmetric = skew(p.a)+skew(p.b) == 0
+	return s.Err()
+}
+
+// onHost returns the graphs on the host.
+func (p *pairing[T]) onHost() (a, b *matrix.View[T], err error) {
+	for k, g := range []*matrix.View[T]{p.a, p.b} {
+		if p.host[k] == nil && p.place == nil {
+			p.host[k] = g
+		}
+		if p.host[k] != nil {
+			continue
+		}
+		var s ops.Steps
+		copied := p.matrix(p.n, p.n)
+		s.Do(ops.Apply(copied, semiring.Identity[T](), g, p.with))
+		s.Do(copied.Move(nil))
+		if !s.OK() {
+			return nil, nil, s.Err()
+		}
+		p.host[k] = copied.View()
+	}
+	return p.host[0], p.host[1], nil
+}
+
+// cost is what a matching of positions leaves to gain: its disagreements, and how far its
+// similarity is from an upper bound. It is 0 only where no matching is better.
+func (p *pairing[T]) cost(t []int32) (float64, error) {
+	apart, err := p.disagreements(t)
+	if err != nil || p.like == nil {
+		return apart, err
+	}
+	like, err := p.likeness(t)
+	return apart + p.mostLike - like, err
+}
+
+// disagreements returns Σ|A − PBPᵀ|; with adopted padding the sum is over the vertices of both
+// graphs alone.
+func (p *pairing[T]) disagreements(t []int32) (float64, error) { return p.apart(p.whole(t)) }
+
+// before returns the disagreements of vertices matched by number.
+func (p *pairing[T]) before() (float64, error) {
+	if !p.adopts() {
+		return p.distance(p.a, p.b)
+	}
+	same := make([]int, p.n)
+	for v := range same {
+		same[v] = v
+	}
+	return p.apart(same)
+}
+
+func (p *pairing[T]) apart(match []int) (float64, error) {
+	a := p.a
+	if p.adopts() {
+		var some, to []int
+		for v, w := range match[:p.realA] {
+			if w < p.realB {
+				some, to = append(some, v), append(to, w)
+			}
+		}
+		part := p.matrix(len(some), len(some))
+		if err := ops.Extract(part, a, ops.Of(some...), ops.Of(some...), p.with); err != nil {
+			return 0, err
+		}
+		a, match = part.View(), to
+	}
+	b := p.matrix(len(match), len(match))
+	if err := ops.Extract(b, p.b, ops.Of(match...), ops.Of(match...), p.with); err != nil {
+		return 0, err
+	}
+	return p.distance(a, b)
+}
+
+// adopts reports whether there is padding, and it is adopted.
+func (p *candidates) adopts() bool {
+	return p.opts.Adopted && (p.realA < p.n || p.realB < p.n)
 }
 
 func (p *candidates) checkSeeds() error {

@@ -1,7 +1,6 @@
 package sgm
 
 import (
-	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"math"
 	"time"
 
@@ -12,10 +11,12 @@ import (
 // A plan says where a search starts, and how.
 type plan struct {
 	start SGMStart
-	from  []int32 // a matching of positions to start from, or nil
+	from  []int32    // a matching of positions to start from, or nil
+	pairs []SeedPair // further pairs of the start
 	seed  uint64
 	dense bool    // the barycentre is written out
 	bare  bool    // Â is 2A, without the +I
+	equal bool    // steps ignore weights
 	away  float64 // how far P is moved from the start to a random matching
 }
 
@@ -36,19 +37,25 @@ const (
 // first is the plan of the first search.
 func (p *candidates) first() (plan, error) {
 	t, err := p.given()
-	pl := plan{start: p.opts.Start, from: t, seed: p.opts.Seed}
-	if pl.start == AutoStart {
-		pl.start = SparseStart
-	}
+	pl := p.usual(p.opts.Seed)
+	pl.from = t
 	return pl, err
+}
+
+// usual is the plan of a search from the start that the options name.
+func (p *candidates) usual(seed uint64) plan {
+	switch p.opts.Start {
+	case AutoStart:
+		return plan{start: SparseStart, seed: seed}
+	case RandomStart:
+		return plan{start: Barycentre, seed: seed, away: .5}
+	}
+	return plan{start: p.opts.Start, seed: seed}
 }
 
 // next is the plan of search k > 0, given the best result so far; ok is false if there is none.
 func (p *candidates) next(k int, nearly bool) (pl plan, ok bool) {
-	again := plan{start: p.opts.Start, seed: splitmix.Mix(p.opts.Seed + uint64(k))}
-	if again.start == AutoStart {
-		again.start = SparseStart
-	}
+	again := p.usual(splitmix.Mix(p.opts.Seed + uint64(k)))
 	switch {
 	case nearly && p.opts.Start == AutoStart && k == 2 && !p.seeded():
 		again.start = Barycentre
@@ -91,9 +98,45 @@ func (p *candidates) next(k int, nearly bool) (pl plan, ok bool) {
 // seeded reports whether all vertices are seeds, so that all starts are the same.
 func (p *candidates) seeded() bool { return len(p.seeds) >= min(p.realA, p.realB) }
 
-// portfolio searches from one start after the other, repairs the best matching and stores it in the
-// result.
+// portfolio looks for a matching by refinement, and if that leaves disagreements, by searches.
 func (p *pairing[T]) portfolio(res *SGMResult) error {
+	if p.opts.Start != AutoStart {
+		return p.search(res, nil)
+	}
+	if _, err := p.given(); err != nil {
+		return err
+	}
+	exact, refined, err := p.refined()
+	if err != nil {
+		return err
+	}
+	if exact != nil {
+		return p.solved(exact, res)
+	}
+	return p.search(res, func() ([]*plan, error) {
+		grown, err := p.grown()
+		return append(grown, refined), err
+	})
+}
+
+// solved stores a matching without a disagreement.
+func (p *pairing[T]) solved(t []int32, res *SGMResult) (err error) {
+	clock := time.Now()
+	if res.Before, err = p.before(); err != nil {
+		return err
+	}
+	if res.After, err = p.cost(t); err != nil {
+		return err
+	}
+	res.Searches, res.Converged = 1, true
+	res.PeakBytes = 2 * (bytesOf(p.a) + bytesOf(p.b)) // with the words
+	res.Project += lap(&clock)
+	return p.conclude(t, res)
+}
+
+// search searches from one start after the other, repairs the best matching and stores it in the
+// result. further, which may be nil, returns plans to follow the first search, nil for none.
+func (p *pairing[T]) search(res *SGMResult, further func() ([]*plan, error)) error {
 	pl, err := p.first()
 	if err != nil {
 		return err
@@ -107,9 +150,34 @@ func (p *pairing[T]) portfolio(res *SGMResult) error {
 		return err
 	}
 	res.Searches = 1
-	best, all := f, f.done()
-	allowed := max(p.allowed(p.opts.Searches, usualSearches, f.work), 0)
-	for k, spent := 1, int64(0); res.After > 0 && p.opts.Searches >= 0; k++ {
+	best, all, first := f, f.done(), f.work
+	agreed, more := false, int64(0) // agreed: two starts end with as many disagreements
+	if further != nil && res.After > 0 && p.opts.Searches >= 0 {
+		plans, err := further()
+		if err != nil {
+			return err
+		}
+		for _, pl := range plans {
+			if pl == nil || res.After == 0 || agreed && pl.from != nil {
+				continue
+			}
+			if f, err = newSearch(p, *pl); err != nil {
+				return err
+			}
+			f.earlier = all
+			other := &SGMResult{}
+			found, err := f.run(other)
+			if err != nil {
+				return err
+			}
+			all, agreed, more = f.done(), agreed || other.After == res.After, more+f.work+f.mending
+			if res.better(other, res.Searches) {
+				t, best = found, f
+			}
+		}
+	}
+	allowed := max(p.allowed(p.opts.Searches, usualSearches, first), 0)
+	for k, spent := 1, int64(0); res.After > 0 && p.opts.Searches >= 0 && !(agreed && more >= smallWork); k++ {
 		if spent >= max(allowed, smallWork) || spent >= allowed && k > smallSearches {
 			break
 		}
@@ -122,7 +190,7 @@ func (p *pairing[T]) portfolio(res *SGMResult) error {
 		if f, err = newSearch(&q, pl); err != nil {
 			return err
 		}
-		f.before = all
+		f.earlier = all
 		other := &SGMResult{}
 		found, err := f.run(other)
 		if err != nil {
@@ -130,25 +198,26 @@ func (p *pairing[T]) portfolio(res *SGMResult) error {
 		}
 		spent, all = spent+f.work+f.mending, f.done()
 		same := other.After == res.After && pl.start == Barycentre
-		if res.better(other, k) {
+		if res.better(other, res.Searches) {
 			t, best = found, f
 		}
 		if same && spent >= smallWork {
 			break
 		}
 	}
-	best.before = effort{all.searches - 1, all.work - best.work, all.mending - best.mending}
+	best.earlier = effort{all.searches - 1, all.work - best.work, all.mending - best.mending}
 	if t, err = best.finish(t, res); err != nil {
 		return err
 	}
 	res.effort = best.done()
-	return best.conclude(t, res)
+	res.PeakBytes = max(res.PeakBytes, best.peak)
+	return p.conclude(t, res)
 }
 
 // finish repairs the best matching for long. As long as that removes an eighth of the
 // disagreements, it climbs from the result and repairs again.
 func (f *relaxation[T]) finish(t []int32, res *SGMResult) ([]int32, error) {
-	for res.After > 0 && f.opts.Repair >= 0 && f.left(1) > 0 {
+	for res.After > 0 && f.repairs() && f.left(1) > 0 {
 		clock := time.Now()
 		before := res.After
 		var err error
@@ -176,7 +245,7 @@ func (f *relaxation[T]) finish(t []int32, res *SGMResult) ([]int32, error) {
 		if err != nil {
 			return nil, err
 		}
-		after, err := f.disagreements(next)
+		after, err := f.cost(next)
 		if err != nil {
 			return nil, err
 		}
@@ -230,11 +299,11 @@ func (f *relaxation[T]) run(res *SGMResult) (t []int32, err error) {
 		if err != nil {
 			return nil, err
 		}
-		after, err := f.disagreements(next)
+		after, err := f.cost(next)
 		if err != nil {
 			return nil, err
 		}
-		if limit := f.left(2); after > 0 && f.opts.Repair >= 0 && limit > 0 {
+		if limit := f.left(2); after > 0 && f.repairs() && limit > 0 {
 			if next, after, err = f.repair(next, fewRepairs, limit); err != nil {
 				return nil, err
 			}
@@ -254,7 +323,7 @@ func (f *relaxation[T]) run(res *SGMResult) (t []int32, err error) {
 		res.Converged = false
 	}
 	clock := time.Now()
-	res.Before, err = f.distance(f.a, f.b)
+	res.Before, err = f.before()
 	res.PeakBytes = max(res.PeakBytes, f.peak)
 	res.Project += lap(&clock)
 	return t, err
@@ -269,7 +338,7 @@ type effort struct {
 
 // done is the effort of this search and of the searches before it.
 func (f *relaxation[T]) done() effort {
-	return effort{f.before.searches + 1, f.before.work + f.work, f.before.mending + f.mending}
+	return effort{f.earlier.searches + 1, f.earlier.work + f.work, f.earlier.mending + f.mending}
 }
 
 // left returns the work that repairs may do now: they may take as much as the steps of all searches
@@ -282,6 +351,10 @@ func (f *relaxation[T]) left(share int64) int64 {
 	return max(allowed, int64(all.searches)*f.small) - all.mending
 }
 
+// repairs reports whether matchings are repaired. The repair counts the edges of padding, so that
+// adopted padding goes without.
+func (f *relaxation[T]) repairs() bool { return f.opts.Repair >= 0 && !f.adopts() }
+
 // smallRepair is the work that repairs may do for any search, about a tenth of a second.
 const smallRepair = 1 << 25
 
@@ -289,11 +362,12 @@ const smallRepair = 1 << 25
 func newSearch[T semiring.Float](p *pairing[T], pl plan) (*relaxation[T], error) {
 	q := *p
 	q.opts.Start, q.opts.Seed = pl.start, pl.seed
-	f := &relaxation[T]{pairing: &q, sums: sums[T]{p.a.Place(), workflow.With(p.opts.Run)}, loop: 1}
+	q.adopt(pl.pairs)
+	f := &relaxation[T]{pairing: &q, loop: 1, equal: pl.equal}
 	if pl.bare {
 		f.loop = 0
 	}
-	for _, step := range []func() error{f.encode, f.compare, f.orient, f.begin} {
+	for _, step := range []func() error{f.encode, f.orient, f.begin} {
 		if err := step(); err != nil {
 			return nil, err
 		}

@@ -1,7 +1,6 @@
 package sgm
 
 import (
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -19,9 +18,9 @@ import (
 // assignment, and enter f through an [offset].
 type relaxation[T semiring.Float] struct {
 	*pairing[T]
-	sums[T]
-	ah, bh    *matrix.View[T] // Â and B̂
-	symmetric bool            // A and B are
+	sa, sb *matrix.View[T] // the graphs of the steps: A and B, or their edges with weight 1
+	ah, bh *matrix.View[T] // Â and B̂
+	equal  bool            // steps ignore weights
 	// terms are the terms of the gradient of s: it is factor·Σ left·P·right.
 	terms  []term[T]
 	factor float64
@@ -30,6 +29,7 @@ type relaxation[T semiring.Float] struct {
 	p       *matrix.Matrix[T] // P at the free positions
 	at      []int32           // P as a matching, nil if it is not one
 	gp      float64           // ⟨g, P⟩, with the spread of both
+	lp      float64           // ⟨S, P⟩ of the similarities S
 	spread  *spread[T]        // the rest of P, nil if there is none
 	start   float64           // weight of the start that is left in P
 	c       offset
@@ -40,7 +40,7 @@ type relaxation[T semiring.Float] struct {
 	early   bool    // the climb ended before steps stopped gaining
 	work    int64   // entries computed and read by steps
 	mending int64   // and by repairs
-	before  effort  // of the searches before
+	earlier effort  // of the searches before
 	peak    int64   // bytes
 }
 
@@ -57,8 +57,7 @@ func (c offset) at(rho float64) float64 { return c[0] + rho*(c[1]+rho*c[2]) }
 func (c offset) slope(rho float64) float64 { return c[1] + 2*rho*c[2] }
 
 func newRelaxation[T semiring.Float](p *pairing[T]) (*relaxation[T], error) {
-	pl := plan{start: p.opts.Start, seed: p.opts.Seed}
-	return newSearch(p, pl)
+	return newSearch(p, p.usual(p.opts.Seed))
 }
 
 // encode computes Â and B̂. The −1/+1 encoding of a graph without loops has −1 on the diagonal;
@@ -68,14 +67,36 @@ func newRelaxation[T semiring.Float](p *pairing[T]) (*relaxation[T], error) {
 // ended with 4 disagreements, 2 of 2, without it, and 1 of 5 with any, 8, with it; of 2048 vertices
 // there was no difference, 1 of 4.
 func (f *relaxation[T]) encode() (err error) {
-	if f.ah, err = f.encoded(f.a, f.loop); err == nil {
-		f.bh, err = f.encoded(f.b, f.loop)
+	f.sa, f.sb = f.a, f.b
+	if f.equal {
+		if f.sa, err = f.alike(f.a); err == nil {
+			f.sb, err = f.alike(f.b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if f.ah, err = f.encoded(f.sa, f.loop, f.realA); err == nil {
+		f.bh, err = f.encoded(f.sb, f.loop, f.realB)
 	}
 	return err
 }
 
-// encoded returns 2A + loop·I.
-func (f *relaxation[T]) encoded(a *matrix.View[T], loop T) (*matrix.View[T], error) {
+// alike returns the edges of a graph with weight 1.
+func (f *relaxation[T]) alike(a *matrix.View[T]) (*matrix.View[T], error) {
+	ones := f.matrix(f.n, f.n)
+	one := semiring.NewUnary("present", func(x T) T {
+		if x == 0 {
+			return 0
+		}
+		return 1
+	}, "x != 0")
+	err := ops.Apply(ones, one, a, f.with)
+	return ones.View(), err
+}
+
+// encoded returns 2A + loop·I of a graph whose vertices from real on are padding.
+func (f *relaxation[T]) encoded(a *matrix.View[T], loop T, real int) (*matrix.View[T], error) {
 	var s ops.Steps
 	h := f.matrix(f.n, f.n)
 	s.Do(ops.ApplySecond(h, semiring.Times[T](), a, 2, f.with))
@@ -92,21 +113,20 @@ func (f *relaxation[T]) encoded(a *matrix.View[T], loop T) (*matrix.View[T], err
 		s.Do(ops.ApplySecond(d, semiring.Times[T](), d, loop, f.with))
 		s.Do(ops.EWiseAdd(h, semiring.Plus[T](), h, d, f.with))
 	}
+	if real < f.n && f.adopts() {
+		s.Do(f.neutral(h, real))
+	}
 	return h.View(), s.Err()
 }
 
-// compare sets symmetric.
-func (f *relaxation[T]) compare() error {
+// neutral makes Â − J zero in the rows and columns of padding, the vertices from real on: the adopted
+// padding of Fishkind et al.
+func (f *relaxation[T]) neutral(h *matrix.Matrix[T], real int) error {
+	all := ops.All()
+	padding := ops.Span(real, f.n)
 	var s ops.Steps
-	skew := func(a *matrix.View[T]) float64 {
-		if access.Symmetric(a) {
-			return 0
-		}
-		d, err := f.distance(a, a.T())
-		s.Do(err)
-		return d
-	}
-	f.symmetric = skew(f.a)+skew(f.b) == 0
+	s.Do(ops.AssignScalar(h, 1, padding, all, f.with))
+	s.Do(ops.AssignScalar(h, 1, all, padding, f.with))
 	return s.Err()
 }
 
@@ -172,12 +192,12 @@ func (f *relaxation[T]) begin() error {
 		s.Do(err)
 		f.limit += square / 2
 	}
-	for _, g := range []*matrix.View[T]{f.a, f.b} {
+	for _, g := range []*matrix.View[T]{f.sa, f.sb} {
 		square, err := f.trace(g, g)
 		s.Do(err)
 		f.unit += square
 	}
-	f.unit /= max(float64(f.a.NVals()+f.b.NVals()), 1)
+	f.unit /= max(float64(f.sa.NVals()+f.sb.NVals()), 1)
 	f.start = 1
 	f.g, err = f.product(from, to)
 	s.Do(err)
@@ -201,6 +221,8 @@ func (f *relaxation[T]) begin() error {
 	}
 	if s.OK() {
 		f.gp, err = f.atP(f.g, true)
+		s.Do(err)
+		f.lp, err = f.likeAtP()
 		s.Do(err)
 	}
 	return s.Err()
@@ -241,4 +263,4 @@ func (f *relaxation[T]) seedVertices() (from, to []int) {
 }
 
 // objective returns f(P).
-func (f *relaxation[T]) objective() float64 { return f.s + f.c.at(f.start) }
+func (f *relaxation[T]) objective() float64 { return f.s + f.c.at(f.start) + 2*f.lp }

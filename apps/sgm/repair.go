@@ -3,9 +3,6 @@ package sgm
 import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/internal/matching"
-	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/ops"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // A repair ends after a number of attempts in vain: fewer where another search may follow.
@@ -19,26 +16,16 @@ const (
 // vain or its work exceeds a limit, whichever is first. It returns the matching and its
 // disagreements.
 func (f *relaxation[T]) repair(t []int32, patience int, limit int64) ([]int32, float64, error) {
-	var s ops.Steps
-	host := func(a *matrix.View[T]) *matrix.View[T] {
-		if f.place == nil || !s.OK() {
-			return a
-		}
-		copied := f.matrix(f.n, f.n)
-		s.Do(ops.Apply(copied, semiring.Identity[T](), a, f.with))
-		s.Do(copied.Move(nil))
-		return copied.View()
-	}
-	a, b := host(f.a), host(f.b)
-	if !s.OK() {
-		return t, 0, s.Err()
+	a, b, err := f.onHost()
+	if err != nil {
+		return t, 0, err
 	}
 	entries := limit / repairCost
 	if limit%repairCost > 0 {
 		entries++
 	}
 	found, err := matching.Improve(matching.Problem[T]{
-		A: a, B: b, Symmetric: f.symmetric, Free: f.rows, Ends: f.ends,
+		A: a, B: b, Like: f.likeHost, Known: f.known, Symmetric: f.symmetric, Free: f.rows, Ends: f.ends,
 		Unit: f.unit, Seed: f.opts.Seed, Assignment: f.opts.assignment(0),
 		Progress: func(attempt int64) { workflow.Report(f.opts.Run, "repair", attempt, 0) },
 	}, f.whole(t), matching.Limit{Patience: patience, Work: entries})
@@ -46,5 +33,7 @@ func (f *relaxation[T]) repair(t []int32, patience int, limit int64) ([]int32, f
 		return t, 0, err
 	}
 	f.mending += repairCost * found.Work
-	return f.positions(found.Match), found.Apart, nil
+	next := f.positions(found.Match)
+	like, err := f.likeness(next)
+	return next, found.Apart + f.mostLike - like, err
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/hiveblas/hiveblas/auction"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -20,9 +19,10 @@ type SGMStart int
 
 // The starts.
 const (
-	AutoStart   SGMStart = iota // sparse, and others where that leaves many disagreements
+	AutoStart   SGMStart = iota // refinement, and if disagreements are left, sparse and others
 	SparseStart                 // the seeds, and zero elsewhere
 	Barycentre                  // the seeds, and the mean of all matchings of the others
+	RandomStart                 // half-way from the barycentre to a random matching, by Seed
 )
 
 // A SeedPair says that vertex A of the first graph is vertex B of the second.
@@ -48,9 +48,19 @@ type SGMOptions struct {
 	From      *matrix.Vector[int32]
 	HardSeeds bool // seeds are fixed; else they are only where the search starts
 	Pad       bool // add isolated vertices to the smaller graph
+	// Adopted, with Pad, leaves pairs of vertices with padding out of the objective and of the
+	// disagreements: the smaller graph looks for the part of the larger one that it is most like.
+	// Else padding is vertices without edges, and the edges that the larger graph has elsewhere are
+	// disagreements. It stores 2n entries for each vertex of padding, and does not repair.
+	Adopted bool
 	// LabelsA and LabelsB, if not nil, give each vertex a label. Vertices are
 	// matched only with vertices of the same label.
 	LabelsA, LabelsB []int32
+	// Similarity, if not nil, has a row for each vertex of A and a column for each vertex of B. SGM
+	// then minimises ‖A − PBPᵀ‖² − ⟨S, P⟩: a similarity S(i,j) of 2 weighs as much as an undirected
+	// edge of weight 1. It may be sparse; a missing entry is 0. A full one makes each assignment
+	// problem full.
+	Similarity *matrix.Matrix[float64]
 	// Epsilon bounds by how much each vertex may miss its best partner in the
 	// assignment of a step, in units of A·P·Bᵀ (common neighbours, by edges of mean
 	// weight). 0 is automatic, 1/16; see Exact.
@@ -77,7 +87,7 @@ type SGMOptions struct {
 // SGMIteration is the record of one step.
 type SGMIteration struct {
 	SearchNumber            int     // of the search that took it, from 0
-	Objective               float64 // tr(ÃᵀPB̃Pᵀ) after it
+	Objective               float64 // tr(ÃᵀPB̃Pᵀ) + 2⟨S, P⟩ after it
 	Step                    float64 // from 0, stay, to 1, go all the way to the assignment
 	Slope                   float64 // ⟨∇f, T − P⟩: Slope + LSAPGap bounds the possible gain
 	LSAPGap                 float64 // greatest gap to the best assignment, in units of Slope
@@ -94,7 +104,8 @@ type SGMResult struct {
 	// Before and After are the disagreements Σ|A − PBPᵀ| over ordered pairs, with
 	// vertices matched by number and as in Match.
 	Before, After float64
-	MatchedSeeds  int // seeds with their pair in Match
+	Similarity    float64 // ⟨S, P⟩: the sum of SGMOptions.Similarity over the pairs of Match
+	MatchedSeeds  int     // seeds with their pair in Match
 	Iterations    []SGMIteration
 	Searches      int   // from different starts, or with ties broken in other ways
 	Converged     bool  // false: MaxIterations were not enough
@@ -107,32 +118,41 @@ type SGMResult struct {
 
 // SGM looks for the matching of the vertices of two graphs of n vertices, given some pairs that
 // correspond, under which their edges disagree least: the permutation matrix P that minimises ‖A −
-// PBPᵀ‖². It maximises the relaxed objective, over convex combinations P of matchings, by
-// Frank–Wolfe steps:
+// PBPᵀ‖².
 //
-//	f(P) = tr(ÃᵀPB̃Pᵀ),  Ã = 2A + I − J,  B̃ = 2B + I − J
+// With AutoStart it first refines colours from the seeds, by products in both graphs at once, and
+// individualises pairs where vertices share a colour. That solves graphs that differ in the names of
+// vertices alone, in the time of reading their edges some times: the result then has no Iterations.
+// If there are disagreements it maximises the relaxed objective, over convex combinations P of
+// matchings, by Frank–Wolfe steps:
+//
+//	f(P) = tr(ÃᵀPB̃Pᵀ) + 2⟨S, P⟩,  Ã = 2A + I − J,  B̃ = 2B + I − J
 //	T = argmax ⟨∇f(P), T⟩   over matchings, an assignment problem
 //	P ← (1−α)P + αT,  α the best in [0, 1]
 //
-// Ã holds +1 for an edge and −1 for none. Of the gradient ÃPB̃ᵀ + ÃᵀPB̃ it stores ÂPB̂ᵀ only (Â =
-// 2A + I), with ÂᵀPB̂ if the graphs are directed; J adds offsets of rows and columns to it, and a
-// few numbers to f. A step takes one sparse product, of Â by B̂ᵀ with its rows in the order of T,
-// and blends it into the gradient. For graphs without weights the gradient is exact, in whole
-// numbers, as long as steps go all the way. Assignments are near the best only, by Epsilon; LSAPGap
-// tells how near. Where no step gains, or A and PBPᵀ differ at few entries, the search projects P
-// to a matching, and a repair matches the vertices at which edges disagree again, with all others
-// fixed. If that leaves disagreements where steps still gained, the search takes further steps from
-// the repaired matching.
+// Ã holds +1 for an edge and −1 for none, and S the similarities, if any. Of the gradient ÃPB̃ᵀ +
+// ÃᵀPB̃ it stores ÂPB̂ᵀ only (Â = 2A + I), with ÂᵀPB̂ if the graphs are directed; J adds offsets of
+// rows and columns to it, and a few numbers to f. A step takes one sparse product, of Â by B̂ᵀ with
+// its rows in the order of T, and blends it into the gradient. For graphs without weights the
+// gradient is exact, in whole numbers, as long as steps go all the way. Assignments are near the
+// best only, by Epsilon; LSAPGap tells how near. Where no step gains, or A and PBPᵀ differ at few
+// entries, the search projects P to a matching, and a repair matches the vertices at which edges
+// disagree again, with all others fixed. If that leaves disagreements where steps still gained, the
+// search takes further steps from the repaired matching.
 //
-// A search that leaves disagreements is followed by others. If few are left, less than one in 256
-// of the disagreements before, three others follow: two from the same start, one of them without
-// the +I, and with AutoStart one from the barycentre. If many are left and Start is AutoStart, the
-// others start at the barycentre; at the barycentre written out, without the +I, for graphs of up
-// to 2048 vertices (the FAQ algorithm of Vogelstein et al.); and half-way from the barycentre to
-// random matchings. The best result counts. No further search begins once their work exceeds
-// Searches times the work of the first, or once a search from another start ends with the same
-// number of disagreements as the best. Where the work is below 2²⁴ entries, about a tenth of a
-// second, up to 16 follow.
+// A search that leaves disagreements is followed by others. With AutoStart they start from the pairs
+// that percolation from the seeds finds: as seeds, as a matching, and, for graphs with different
+// weights, with steps that ignore the weights, which a few large ones would rule; and from the pairs
+// that refinement singled out, if they are many. If few disagreements are left then, less than one
+// in 256 of those before, three others follow: two from the same start, one of them without the +I,
+// and with AutoStart one from the barycentre. If many are left and Start is AutoStart, the others
+// start at the barycentre; at the barycentre written out, without the +I, for graphs of up to 2048
+// vertices (the FAQ algorithm of Vogelstein et al.); and half-way from the barycentre to random
+// matchings. The best result counts, by its disagreements less its similarities. No further search
+// begins once their work, but for the searches from percolation and refinement, exceeds Searches
+// times the work of the first, or once a search from another start, also from percolation, ends with
+// the same number of disagreements as the best. Where the work is below 2²⁴ entries, about a tenth of a second, up to
+// 16 follow.
 //
 // Work counts entries: the entries of gradients and products computed, and the entries read by
 // assignments and by repairs. It depends on neither the clock nor Threads, so results are the same
@@ -143,19 +163,21 @@ type SGMResult struct {
 // there, and they may move. HardSeeds fixes them and removes them from the problem. The result is a
 // local optimum, not always the best matching.
 //
-// Errors: *matrix.DimensionError for graphs that are not square, or differ in size without Pad;
-// *matrix.IndexError for a seed that is no vertex; *WeightError for an edge of weight NaN or
-// infinity; *ParameterError for a vertex in two seeds, labels that differ in number without Pad,
+// Errors: *matrix.DimensionError for graphs that are not square, or differ in size without Pad, and
+// for similarities of another size;
+// *matrix.IndexError for a seed that is no vertex; *WeightError for a weight or a similarity that is
+// NaN or infinite; *ParameterError for a vertex in two seeds, labels that differ in number without Pad,
 // and options; ctx.Err().
 //
 // Each iteration takes the time of the product and of the assignment. Memory is in proportion to
 // the entries of A, B and ÂPB̂ᵀ, the pairs of vertices with a common neighbour, and for up to 2048
-// vertices to n²; hubs make many such pairs. It runs where A lives, except for the repair, which
-// runs on the host.
+// vertices to n²; hubs make many such pairs. It runs where A lives, except for the numbering of
+// colours, the percolation and the repair, which run on the host.
 //
 // Sources: Vogelstein et al., "Fast approximate quadratic programming for graph matching", PLoS ONE
-// 10(4), 2015; Fishkind et al., "Seeded graph matching", Pattern Recognition 87, 2019; HIVE
-// workflow "seeded graph matching": Gunrock HIVE report, 2018.
+// 10(4), 2015; Fishkind et al., "Seeded graph matching", Pattern Recognition 87, 2019, with adopted
+// padding; Kazemi, Hassani, Grossglauser, "Growing a graph matching from a handful of seeds", PVLDB
+// 8(10), 2015; HIVE workflow "seeded graph matching": Gunrock HIVE report, 2018.
 func SGM[T semiring.Float](a, b matrix.Source[T], seeds []SeedPair, opts ...SGMOptions) (*SGMResult, error) {
 	return sgm(a, b, seeds, opts)
 }
@@ -175,7 +197,7 @@ func sgm(a, b workflow.Operand, seeds []SeedPair, opts []SGMOptions) (*SGMResult
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	workflow.Announce(o.Run, "SGM", "Frank-Wolfe")
+	workflow.Announce(o.Run, "SGM", "refinement, then Frank-Wolfe steps")
 	x, y := workflow.Inside(a), workflow.Inside(b)
 	if access.Kind(x) == reflect.Float32 {
 		return sgmOf(matrix.ViewOf[float32](x), matrix.ViewOf[float32](y), seeds, o, began)
@@ -202,29 +224,19 @@ func (f *relaxation[T]) project(best []int32) ([]int32, error) {
 	if err != nil || best == nil {
 		return found.t, err
 	}
-	apart, err := f.disagreements(found.t)
+	apart, err := f.cost(found.t)
 	if err != nil {
 		return nil, err
 	}
-	other, err := f.disagreements(best)
+	other, err := f.cost(best)
 	if other <= apart {
 		return best, err
 	}
 	return found.t, err
 }
 
-// disagreements returns Σ|A − PBPᵀ|.
-func (f *relaxation[T]) disagreements(t []int32) (float64, error) {
-	b := f.matrix(f.n, f.n)
-	match := f.whole(t)
-	if err := ops.Extract(b, f.b, ops.Of(match...), ops.Of(match...), f.with); err != nil {
-		return 0, err
-	}
-	return f.distance(f.a, b)
-}
-
 // conclude fills in the matching and the totals.
-func (f *relaxation[T]) conclude(t []int32, res *SGMResult) error {
+func (f *pairing[T]) conclude(t []int32, res *SGMResult) error {
 	match := f.whole(t)
 	b := matrix.NewVectorBuilder[int32](f.realA)
 	for v, w := range match[:f.realA] {
@@ -242,8 +254,12 @@ func (f *relaxation[T]) conclude(t []int32, res *SGMResult) error {
 		res.Assign += it.Assign
 		res.Search += it.Search
 	}
-	res.PeakBytes = max(res.PeakBytes, f.peak)
-	var err error
+	like, err := f.likeness(t)
+	if err != nil {
+		return err
+	}
+	res.After -= f.mostLike - like
+	res.Similarity = f.similarity(match)
 	res.Match, err = b.Build(nil)
 	return err
 }
@@ -253,8 +269,8 @@ func (o SGMOptions) check() error {
 		return &workflow.ParameterError{App: "SGM", Arg: arg, Got: fmt.Sprint(got), Want: want}
 	}
 	switch {
-	case o.Start < AutoStart || o.Start > Barycentre:
-		return bad("the start", int(o.Start), "AutoStart, SparseStart or Barycentre")
+	case o.Start < AutoStart || o.Start > RandomStart:
+		return bad("the start", int(o.Start), "AutoStart, SparseStart, Barycentre or RandomStart")
 	case o.From != nil && o.Start != AutoStart:
 		return bad("the start", int(o.Start), "AutoStart beside From")
 	case o.Searches != o.Searches:

@@ -240,6 +240,11 @@ func (f *relaxation[T]) score(t []int32) (float64, error) {
 		return 0, err
 	}
 	sum, err := f.trace(f.g, to)
+	if err != nil {
+		return 0, err
+	}
+	like, err := f.likeness(t)
+	sum += 2 / f.factor * like
 	c := len(f.ends)
 	for k, w := range f.spread.rows {
 		z := f.spread.cols[k]

@@ -60,6 +60,12 @@ func (p *candidates) given() ([]int32, error) {
 			t[s.A], taken[s.B] = int32(s.B), true
 		}
 	}
+	p.complete(t, taken)
+	return t, nil
+}
+
+// complete matches the positions that t leaves out, −1, with those left of the same label, by number.
+func (p *candidates) complete(t []int32, taken []bool) {
 	first := 0
 	for _, end := range p.ends {
 		q := first
@@ -74,7 +80,6 @@ func (p *candidates) given() ([]int32, error) {
 		}
 		first = end
 	}
-	return t, nil
 }
 
 // classes returns the label class of each position.
@@ -133,6 +138,8 @@ func (f *relaxation[T]) enter(t []int32) error {
 		return s.Err()
 	}
 	f.gp, err = f.trace(f.g, f.p)
+	s.Do(err)
+	f.lp, err = f.likeness(t)
 	s.Do(err)
 	if !s.OK() {
 		return s.Err()

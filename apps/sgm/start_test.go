@@ -25,6 +25,18 @@ func gnp(t testing.TB, n int, p float64, seed uint64) *matrix.Matrix[float64] {
 	return a
 }
 
+// searched is the result of the searches alone, without refinement and percolation.
+func searched(t testing.TB, a, b *matrix.Matrix[float64], seeds int, o SGMOptions) *SGMResult {
+	t.Helper()
+	o.MaxIterations, o.Tolerance = 50, .5
+	res := &SGMResult{}
+	p := sure.Get(newPairing(a.View(), b.View(), FirstSeeds(seeds), o))
+	if err := p.search(res, nil); err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
 // Where the sparse start ends with many disagreements, another start finds the permutation.
 func TestSGMPortfolio(t *testing.T) {
 	if race.Enabled {
@@ -45,10 +57,7 @@ func TestSGMPortfolio(t *testing.T) {
 			a := c.graph(t)
 			for order := range c.orders {
 				b, _ := shuffled(t, a, c.seeds, order)
-				res, err := SGM(a, b, FirstSeeds(c.seeds))
-				if err != nil {
-					t.Fatal(err)
-				}
+				res := searched(t, a, b, c.seeds, SGMOptions{})
 				if res.After != 0 || res.Before == 0 {
 					t.Errorf("order %d: %v disagreements after %d searches, %v before", order, res.After, res.Searches, res.Before)
 				}
@@ -59,10 +68,7 @@ func TestSGMPortfolio(t *testing.T) {
 		a := gnp(t, 300, .05, 3)
 		b, _ := shuffled(t, a, 3, 0)
 		for _, opts := range []SGMOptions{{Start: SparseStart}, {Searches: -1}} {
-			res, err := SGM(a, b, FirstSeeds(3), opts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := searched(t, a, b, 3, opts)
 			if res.After == 0 || res.Searches != 1 {
 				t.Errorf("%+v: %v disagreements after %d searches, want some after 1", opts, res.After, res.Searches)
 			}
@@ -107,7 +113,7 @@ func TestSGMPlans(t *testing.T) {
 					t.Fatalf("%+v: row and column %d sum to %v and %v", pl, i, row, col)
 				}
 			}
-			o := oracle{denseOf(f.a, f.n).signed(), denseOf(f.b, f.n).signed()}
+			o := oracleOf(f)
 			if pl.bare {
 				for i := range o.a {
 					o.a[i][i]--
@@ -266,7 +272,7 @@ func TestSGMRepairsShareABound(t *testing.T) {
 		}
 		p.small = 0
 		res := &SGMResult{}
-		if err := p.portfolio(res); err != nil {
+		if err := p.search(res, nil); err != nil {
 			t.Fatal(err)
 		}
 		return res.effort

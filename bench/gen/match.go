@@ -168,3 +168,24 @@ func NearlyAligned(n, m int, noise float64, seed uint64) (a, b *Graph, p []int32
 	}
 	return CSR(ta), Induced(CSR(tb), p), p
 }
+
+// Moved returns an undirected graph with a share of its edges moved to random pairs of vertices.
+func Moved(g *Graph, share float64, seed uint64) *Graph {
+	g = g.orEmpty()
+	t := Tuples{NRows: g.NRows, NCols: g.NCols}
+	n, k := uint64(max(g.NRows, 1)), uint64(0)
+	for i := range int32(g.NRows) {
+		for _, j := range g.Row(int(i)) {
+			if i > j {
+				continue
+			}
+			u, v := i, j
+			if float64(Hash(k, seed)>>11)/(1<<53) < share {
+				u, v = int32(Hash(k, seed+1)%n), int32(Hash(k, seed+2)%n)
+			}
+			t.Rows, t.Cols = append(t.Rows, u, v), append(t.Cols, v, u)
+			k++
+		}
+	}
+	return CSR(t)
+}

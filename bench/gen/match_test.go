@@ -104,3 +104,31 @@ func TestNearlyAligned(t *testing.T) {
 		t.Errorf("%v of the edges agree as numbered", share)
 	}
 }
+
+// Moved keeps the other edges, and Road joins all vertices by few edges.
+func TestMovedAndRoad(t *testing.T) {
+	road := CSR(Road(30, 20, .3, 1))
+	edges := road.NNZ() / 2
+	if tree := int64(599); edges < tree+100 || edges > tree+250 {
+		t.Errorf("%d edges, want about 765", edges)
+	}
+	seen := make([]bool, 600)
+	seen[0] = true
+	for list := []int32{0}; len(list) > 0; list = list[1:] {
+		for _, j := range road.Row(int(list[0])) {
+			if !seen[j] {
+				seen[j], list = true, append(list, j)
+			}
+		}
+	}
+	if slices.Contains(seen, false) {
+		t.Error("a vertex is not joined to the others")
+	}
+	moved := Moved(road, .1, 3)
+	if kept := float64(common(road, moved)) / float64(road.NNZ()); kept < .85 || kept > .95 {
+		t.Errorf("%v of the edges are kept, want 0.9", kept)
+	}
+	if same := Moved(road, 0, 3); common(road, same) != road.NNZ() || same.NNZ() != road.NNZ() {
+		t.Error("without a share edges have moved")
+	}
+}

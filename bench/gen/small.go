@@ -20,3 +20,33 @@ func SmallWorld(n, k int, p float64, seed uint64) Tuples {
 	}
 	return bothWays(must(generate.WattsStrogatz(n, k, p, seed)))
 }
+
+// Road is an undirected graph like a road network: a random spanning tree of a grid, and a share of
+// the other edges of the grid. Most vertices have two or three neighbours.
+func Road(height, width int, share float64, seed uint64) Tuples {
+	grid := Grid2D(height, width)
+	parent := make([]int32, grid.NRows)
+	for v := range parent {
+		parent[v] = int32(v)
+	}
+	root := func(v int32) int32 {
+		for parent[v] != v {
+			parent[v] = parent[parent[v]]
+			v = parent[v]
+		}
+		return v
+	}
+	t := Tuples{NRows: grid.NRows, NCols: grid.NCols}
+	for _, k := range Permutation(len(grid.Rows), seed) {
+		i, j := grid.Rows[k], grid.Cols[k]
+		if i > j {
+			continue
+		}
+		u, v := root(i), root(j)
+		parent[u] = v
+		if u != v || float64(Hash(uint64(k), seed)>>11)/(1<<53) < share {
+			t.Rows, t.Cols = append(t.Rows, i, j), append(t.Cols, j, i)
+		}
+	}
+	return t
+}

@@ -145,7 +145,8 @@ type sgmCase struct {
 
 // sgmCases lists the families: samples of a real graph and of R-MAT with 2¹⁹ vertices and 10
 // million edges, with a renamed copy; correlated G(n, p) of mean degree 40, that share 9 of 10
-// edges; and pairs that are nearly aligned, in sizes of a connectome, with all vertices for soft
+// edges; grids, and graphs like road networks, with a renamed copy, and with 5 % of the edges moved;
+// and pairs that are nearly aligned, in sizes of a connectome, with all vertices for soft
 // seeds.
 func sgmCases(o SGMOptions) []sgmCase {
 	var cases []sgmCase
@@ -176,6 +177,25 @@ func sgmCases(o SGMOptions) []sgmCase {
 			b, p := gen.Renamed(b, inputs.SGMSeeds, 2)
 			return &sgmPair{a, b, p, apps.FirstSeeds(inputs.SGMSeeds)}, nil
 		}})
+	}
+	for side := 32; side <= 128; side *= 2 {
+		for _, family := range []struct {
+			name  string
+			graph func() gen.Tuples
+			moved float64
+		}{
+			{"grid", func() gen.Tuples { return gen.Grid2D(side, side) }, 0},
+			{"road", func() gen.Tuples { return gen.Road(side, side, .3, 1) }, 0},
+			{"road moved", func() gen.Tuples { return gen.Road(side, side, .3, 1) }, .05},
+		} {
+			n := side * side
+			cases = append(cases, sgmCase{fmt.Sprintf("%s %d", family.name, n), n, func() (*sgmPair, error) {
+				g := gen.CSR(family.graph())
+				a, _ := gen.Renamed(g, 0, 3) // so that the seeds are anywhere
+				b, p := gen.Renamed(gen.Moved(a, family.moved, 4), inputs.SGMSeeds, 2)
+				return &sgmPair{a, b, p, apps.FirstSeeds(inputs.SGMSeeds)}, nil
+			}})
+		}
 	}
 	for _, size := range [][2]int{{2048, 54_000}, {16_784, 446_000}, {72_784, 2_400_000}} {
 		cases = append(cases, sgmCase{fmt.Sprintf("soft %d", size[0]), size[0], func() (*sgmPair, error) {

@@ -10,26 +10,26 @@ import (
 
 // A small case ends with no more disagreements than the true matching, and the table shows it.
 func TestSGM(t *testing.T) {
-	table, err := SGM(context.Background(), SGMOptions{Only: []string{"gnp 1024", "email-Enron 1024"}, Eps: []float64{0, .25}, Data: t.TempDir()})
+	table, err := SGM(context.Background(), SGMOptions{Only: []string{"gnp 1024", "email-Enron 1024", "grid 1024"}, Eps: []float64{0, .25}, Data: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(table.Rows) != 4 {
-		t.Fatalf("%d rows, want 4", len(table.Rows))
+	if len(table.Rows) != 6 {
+		t.Fatalf("%d rows, want 6", len(table.Rows))
 	}
 	for _, r := range table.Rows {
-		if gnp := strings.HasPrefix(r.Case, "gnp"); gnp == (r.Failed != "") {
+		if missing := strings.HasPrefix(r.Case, "email"); missing != (r.Failed != "") {
 			t.Errorf("%s failed with %q", r.Case, r.Failed)
-		} else if gnp && (r.After != r.Truth || r.Accuracy != 1 || r.Before <= r.After || r.Total <= 0 || r.Peak < 8*r.Gradient) {
+		} else if !missing && (r.After != r.Truth || r.Accuracy != 1 || r.Before <= r.After || r.Total <= 0 || r.Peak < 8*r.Gradient) {
 			t.Errorf("%+v", r)
 		}
 	}
 	var text, object bytes.Buffer
-	if err := table.WriteText(&text); err != nil || strings.Count(text.String(), "\n") != 5 {
+	if err := table.WriteText(&text); err != nil || strings.Count(text.String(), "\n") != 7 {
 		t.Errorf("%v: %s", err, text.String())
 	}
 	var back SGMTable
-	if err := table.WriteJSON(&object); err != nil || json.Unmarshal(object.Bytes(), &back) != nil || len(back.Rows) != 4 || back.Rows[3] != table.Rows[3] {
+	if err := table.WriteJSON(&object); err != nil || json.Unmarshal(object.Bytes(), &back) != nil || len(back.Rows) != 6 || back.Rows[3] != table.Rows[3] {
 		t.Errorf("%v: %s", err, object.String())
 	}
 	if _, err := SGM(context.Background(), SGMOptions{Only: []string{"no such case"}}); err == nil {

@@ -13,37 +13,47 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
 )
 
 func sgmCommand(s *job.Session) *cobra.Command {
 	var (
 		o                   apps.SGMOptions
 		seeds, start, truth string
-		from                string
+		from, similar       string
+		labels              []string
 		other               *job.Graph
-		starts              = map[string]apps.SGMStart{"auto": apps.AutoStart, "sparse": apps.SparseStart, "barycentre": apps.Barycentre}
+		starts              = map[string]apps.SGMStart{"auto": apps.AutoStart, "sparse": apps.SparseStart, "barycentre": apps.Barycentre, "random": apps.RandomStart}
 	)
 	cmd := &cobra.Command{
 		Use:   "sgm A B --seeds N|PAIRS",
 		Short: "Seeded graph matching: match the vertices of two graphs",
 		Long: `sgm matches the vertices of two graphs one to one with few disagreements of edges,
-starting from seeds, pairs of vertices that correspond. It takes Frank-Wolfe steps
-over the relaxed problem, each an assignment problem and a sparse product, and
-repairs the remaining vertices. Edges have weights and directions.
-A search that ends with many disagreements is followed by others from other starts,
-within --searches.
+starting from seeds, pairs of vertices that correspond. It refines colours from the
+seeds, which solves copies without noise. If that leaves disagreements, it takes
+Frank-Wolfe steps over the relaxed problem, each an assignment problem and a sparse
+product, and repairs the remaining vertices. Edges have weights and directions.
+A search that ends with disagreements is followed by others: from pairs that
+percolation from the seeds finds, and from other starts within --searches.
 
 Seeds are the first N vertices of both graphs, or a file with a vertex of A and
 one of B on each line, where # and % begin comments. The search may change the
 match of a seed unless --hard is given. Graphs of different sizes need --pad, which
-adds isolated vertices to the smaller graph. The output has a line for each vertex
+adds isolated vertices to the smaller graph; with --adopted edges between vertices of
+which one is matched with padding do not count. --similarity adds how alike vertices
+are: lines of a vertex of A, one of B and a number, or a Matrix Market file with a row
+for each vertex of A. A similarity of 2 weighs as much as an undirected edge of
+weight 1. --labels names a file for each graph with a whole number for each vertex;
+only vertices of one label are matched. The output has a line for each vertex
 of A with its vertex of B, without added vertices. --truth names a file of such
 lines to compare with.`,
 		Example: `  hiveblas sgm before.mtx after.mtx --seeds 100 -o match.tsv
   hiveblas sgm left.mtx.gz right.mtx.gz --seeds pairs.tsv --hard --pad --json
+  hiveblas sgm a.mtx b.mtx --seeds 20 --similarity names.tsv --labels kinds-a.txt,kinds-b.txt
   hiveblas sgm a.mtx b.mtx --seeds 50 --start barycentre --truth truth.tsv`,
 		Args: cli.Positional("A", "B"),
 	}
@@ -53,16 +63,19 @@ lines to compare with.`,
 	fs.BoolVar(&o.HardSeeds, "hard", false, "keep the matches of seeds")
 	fs.Float64Var(&o.Epsilon, "epsilon", 0, "each vertex is within `E` common neighbours of its best in a step (0: automatic)")
 	fs.BoolVar(&o.Exact, "exact", false, "solve the assignment of each step exactly, ignoring --epsilon")
-	fs.StringVar(&start, "start", "auto", "start `S` of the search: sparse (the seeds alone), barycentre, or auto (sparse, then others)")
+	fs.StringVar(&start, "start", "auto", "start `S` of the search: sparse (the seeds alone), barycentre, random (half-way to a random matching), or auto (refinement, sparse, then others)")
 	fs.StringVar(&from, "from", "", "`FILE` of pairs to start from, such as the output of an earlier run")
 	fs.Float64Var(&o.Searches, "searches", 0, "`multiple` of the first search's work that others may take (0: 2, negative: no other search)")
 	fs.Float64Var(&o.Repair, "repair", 0, "`multiple` of the work of the searches that repairs may take (0: 1, negative: no repair, inf: no bound)")
 	fs.BoolVar(&o.Pad, "pad", false, "add isolated vertices to the smaller graph")
+	fs.BoolVar(&o.Adopted, "adopted", false, "with --pad, ignore edges of vertices that are matched with padding")
+	fs.StringVar(&similar, "similarity", "", "`FILE` of similarities of vertices of A and of B")
+	fs.StringSliceVar(&labels, "labels", nil, "`FILES` with the labels of A and of B, separated by a comma: only vertices of one label are matched")
 	fs.IntVar(&o.MaxIterations, "max-iterations", 50, "stop after `N` steps")
 	fs.Float64Var(&o.Tolerance, "tolerance", .5, "stop when a step corrects fewer than `T` edges")
-	fs.Uint64Var(&o.Seed, "random-seed", 0, "seed `N` of the choice between equal vertices in the repair")
+	fs.Uint64Var(&o.Seed, "random-seed", 0, "seed `N` of the choice between equal vertices, and of random starts")
 	fs.StringVar(&truth, "truth", "", "compare with the pairs in `FILE`")
-	cli.Complete(cmd, "start", "auto", "sparse", "barycentre")
+	cli.Complete(cmd, "start", "auto", "sparse", "barycentre", "random")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var known bool
@@ -71,9 +84,13 @@ lines to compare with.`,
 		case seeds == "":
 			return cli.Usage(cmd.CommandPath(), "--seeds is missing")
 		case !known:
-			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--start is %q, want auto, sparse or barycentre", start))
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--start is %q, want auto, sparse, barycentre or random", start))
 		case from != "" && o.Start != apps.AutoStart:
 			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--from and --start %s are given, want one of them", start))
+		case o.Adopted && !o.Pad:
+			return cli.Usage(cmd.CommandPath(), "--adopted needs --pad")
+		case len(labels) != 0 && len(labels) != 2:
+			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--labels has %d files, want one for each graph", len(labels)))
 		case o.Searches != o.Searches:
 			return cli.Usage(cmd.CommandPath(), "--searches is NaN, want a number")
 		case o.Repair != o.Repair:
@@ -86,7 +103,7 @@ lines to compare with.`,
 			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--max-iterations is %d, want 1 or more", o.MaxIterations))
 		}
 		inputs := args[:2:2]
-		for _, f := range []string{seeds, truth, from} {
+		for _, f := range append([]string{seeds, truth, from, similar}, labels...) {
 			if f != "" && !job.IsNumber(f) {
 				inputs = append(inputs, f)
 			}
@@ -117,6 +134,9 @@ lines to compare with.`,
 			if o.From, err = startOf(j, from, other); err != nil {
 				return err
 			}
+		}
+		if err := furtherInputs(j, other, &o, similar, labels); err != nil {
+			return err
 		}
 		if m, n := order(j.Graph), order(other); m != n && !o.Pad {
 			return cli.Fail(other.File, fmt.Sprintf("the graph has %d vertices and %s has %d", n, j.Graph.File, m), "--pad adds isolated vertices to the smaller", nil)
@@ -150,6 +170,7 @@ func sgmFigures(res *apps.SGMResult, seeds int, truth []apps.SeedPair) []job.Fie
 	figures := []job.Field{
 		{Key: "orig_dist", Label: "disagreements before", Value: res.Before},
 		{Key: "final_dist", Label: "disagreements after", Value: res.After},
+		{Key: "similarity", Label: "similarity", Value: res.Similarity},
 		{Key: "searches", Label: "searches", Value: res.Searches},
 		{Key: "iterations", Label: "iterations", Value: len(res.Iterations)},
 		{Key: "converged", Label: "", Value: res.Converged},
@@ -224,6 +245,70 @@ func startOf(j *job.Job, file string, other *job.Graph) (*matrix.Vector[int32], 
 	return match, nil
 }
 
+// furtherInputs reads the similarities and the labels.
+func furtherInputs(j *job.Job, other *job.Graph, o *apps.SGMOptions, similar string, labels []string) (err error) {
+	if similar != "" {
+		if o.Similarity, err = similarities(j, similar, other); err != nil {
+			return err
+		}
+	}
+	if len(labels) == 0 {
+		return nil
+	}
+	if o.LabelsA, err = readKinds(j, labels[0]); err != nil {
+		return err
+	}
+	first := j.Graph
+	j.Graph = other
+	defer func() { j.Graph = first }()
+	o.LabelsB, err = readKinds(j, labels[1])
+	return err
+}
+
+// readKinds reads a whole number for each vertex of the graph.
+func readKinds(j *job.Job, file string) ([]int32, error) {
+	v, err := readValues(j, file, order(j.Graph))
+	if err != nil {
+		return nil, err
+	}
+	kinds := make([]int32, order(j.Graph))
+	for k, x := range v.All() {
+		if kinds[k] = int32(x); float64(kinds[k]) != x {
+			return nil, cli.Fail(job.NameOf(file), fmt.Sprintf("the label of vertex %s is %v", j.Graph.Name(k), x), "give whole numbers", nil)
+		}
+	}
+	return kinds, nil
+}
+
+// similarities reads a matrix with a row for each vertex of the graph and a column for each vertex of
+// another: a Matrix Market file, or lines of two vertices and a number.
+func similarities(j *job.Job, file string, other *job.Graph) (*matrix.Matrix[float64], error) {
+	m, n := order(j.Graph), order(other)
+	if strings.HasSuffix(strings.TrimSuffix(strings.ToLower(file), ".gz"), ".mtx") {
+		s, err := graphio.ReadMatrixMarketFile[float64](file)
+		if err != nil {
+			return nil, job.Explain(file, err)
+		}
+		if rows, cols := s.Dims(); rows != m || cols != n {
+			return nil, cli.Fail(file, fmt.Sprintf("the matrix is %d×%d, and the graphs have %d and %d vertices", rows, cols, m, n), "give a row for each vertex of the first graph, and a column for each of the second", nil)
+		}
+		return s, nil
+	}
+	b := matrix.NewBuilder[float64](m, n)
+	_, err := eachLine(j, file, other, 3, func(p apps.SeedPair, more []string, line int) error {
+		x, err := strconv.ParseFloat(more[0], 64)
+		if err != nil || x-x != 0 {
+			return cli.Fail(fmt.Sprintf("%s:%d", file, line), fmt.Sprintf("the similarity is %q", more[0]), "write a vertex of the first graph, one of the second and a number", nil)
+		}
+		b.Add(p.A, p.B, x)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b.Build(semiring.Plus[float64]())
+}
+
 // readPairs reads lines of a vertex of the graph and one of another.
 func readPairs(j *job.Job, file string, other *job.Graph) ([]apps.SeedPair, error) {
 	return eachPair(j, file, other, func(apps.SeedPair, int) error { return nil })
@@ -231,6 +316,12 @@ func readPairs(j *job.Job, file string, other *job.Graph) ([]apps.SeedPair, erro
 
 // eachPair is readPairs, and calls check with each pair and its line.
 func eachPair(j *job.Job, file string, other *job.Graph, check func(p apps.SeedPair, line int) error) ([]apps.SeedPair, error) {
+	return eachLine(j, file, other, 2, func(p apps.SeedPair, _ []string, line int) error { return check(p, line) })
+}
+
+// eachLine reads lines of a vertex of the graph, one of another and more fields, some in all, and
+// calls take with the pair, the further fields and the line.
+func eachLine(j *job.Job, file string, other *job.Graph, some int, take func(p apps.SeedPair, more []string, line int) error) ([]apps.SeedPair, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, cli.Fail(file, "cannot be read: "+job.Reason(err), "give a number of vertices, or a file of pairs", err)
@@ -246,8 +337,12 @@ func eachPair(j *job.Job, file string, other *job.Graph, check func(p apps.SeedP
 		}
 		header := first && !slices.ContainsFunc(names, func(name string) bool { return !delimited.IsName(name) || !delimited.IsWord(name) })
 		first = false
-		if len(names) != 2 {
-			return cli.Fail(place, fmt.Sprintf("the line has %d fields", len(names)), "write a vertex of the first graph and one of the second", nil)
+		if len(names) != some {
+			want := "write a vertex of the first graph and one of the second"
+			if some == 3 {
+				want = "write a vertex of the first graph, one of the second and a number"
+			}
+			return cli.Fail(place, fmt.Sprintf("the line has %d fields", len(names)), want, nil)
 		}
 		var p apps.SeedPair
 		var errs [2]error
@@ -259,7 +354,7 @@ func eachPair(j *job.Job, file string, other *job.Graph, check func(p apps.SeedP
 		if err := cmp.Or(errs[0], errs[1]); err != nil {
 			return err
 		}
-		if err := check(p, line); err != nil {
+		if err := take(p, names[2:], line); err != nil {
 			return err
 		}
 		pairs = append(pairs, p)

@@ -1,4 +1,8 @@
-// Package matching improves a matching of the vertices of two graphs by local search.
+// Package matching finds matchings of the vertices of two graphs, and improves them by local search.
+//
+// [Pair.Align] finds the matching under which two graphs are equal, by refinement of cells of
+// vertices and by pairs that become cells of their own. [Pair.Grow] matches vertices by percolation
+// from some pairs. Both see graphs without element types, as a [Pair].
 //
 // Two graphs A and B of n vertices disagree under a matching P at the entries of |A − PBPᵀ|. The
 // Frank–Wolfe steps of apps.SGM move all vertices at once. Where few edges disagree, such a step

@@ -11,14 +11,19 @@ import (
 
 // A Problem is two graphs of n vertices, and which of them a search may match again.
 type Problem[T semiring.Float] struct {
-	A, B      *matrix.View[T] // n×n, on the host
-	Symmetric bool            // both are
+	A, B *matrix.View[T] // n×n, on the host
+	// Like, if not nil, has similarities of vertices of A and B, which a search adds up over the
+	// pairs of a matching: it minimises Σ|A − PBPᵀ| − ⟨Like, P⟩.
+	Like      *matrix.View[T]
+	Symmetric bool // both are
 	// Free lists the vertices of A that may get another partner, class by class: class c is
 	// Free[Ends[c−1]:Ends[c]], the first from 0. A vertex gets partners of its class only.
 	Free []int
 	Ends []int
-	Unit float64 // mean squared weight of an edge
-	Seed uint64  // of the choice of vertices and of the order in which ties are broken
+	// Known are pairs that a search prefers where others are no better, such as seeds.
+	Known map[int]int
+	Unit  float64 // mean squared weight of an edge
+	Seed  uint64  // of the choice of vertices and of the order in which ties are broken
 	// Assignment are the settings of the assignment problems. Its Context ends the search.
 	Assignment auction.Options
 	// Progress receives the number of each attempt before it, from 0; may be nil.
@@ -39,11 +44,13 @@ type Result struct {
 	Work     int64 // entries read
 }
 
-// A search does not begin if more than half of all vertices disagree, or more than mostSuspects.
+// A search does not begin if more than half of all vertices disagree and more than fewSuspects, or
+// more than mostSuspects. In graphs with noise most vertices disagree.
 // Lower limits give up too early: with a quarter and 2048 a sample of 32768 vertices of email-Enron
 // ends with 26800 disagreements, and with these 5200.
 const (
 	mostSuspects    = 1 << 14
+	fewSuspects     = 1 << 13
 	stepsPerAttempt = 6
 )
 
@@ -66,10 +73,11 @@ const (
 func Improve[T semiring.Float](p Problem[T], match []int, limit Limit) (Result, error) {
 	s := newSearch(p, match)
 	res := Result{Apart: s.count.sum()}
-	if off := len(s.suspects()); off > min(len(match)/2, mostSuspects) {
+	if off := len(s.suspects()); off > max(min(len(match)/2, mostSuspects), fewSuspects) {
 		res.Match = s.count.match
 		return res, nil
 	}
+	cost := s.cost()
 	for left := limit.Patience; res.Apart > 0 && left > 0 && s.work < limit.Work; res.Attempts++ {
 		if p.Progress != nil {
 			p.Progress(int64(res.Attempts))
@@ -81,11 +89,11 @@ func Improve[T semiring.Float](p Problem[T], match []int, limit Limit) (Result, 
 		if err := s.attempt(res.Attempts); err != nil {
 			return res, err
 		}
-		after := s.count.sum()
-		if after < res.Apart {
+		after := s.cost()
+		if after < cost {
 			left = limit.Patience
 		}
-		res.Apart = after
+		res.Apart, cost = s.count.sum(), after
 	}
 	res.Match, res.Work = s.count.match, s.work
 	return res, nil
@@ -96,6 +104,7 @@ type search[T semiring.Float] struct {
 	Problem[T]
 	count    *tally[T]
 	position []int // in Free, −1 for none
+	like     *edgeLists[T]
 	patch    *patch[T]
 	work     int64
 }
@@ -108,7 +117,36 @@ func newSearch[T semiring.Float](p Problem[T], match []int) *search[T] {
 		s.position[v] = k
 	}
 	s.patch = newPatch(s.count)
+	if p.Like != nil {
+		like := edgeListsOf(p.Like)
+		s.like, s.patch.like = &like, &like
+	}
 	return s
+}
+
+// cost is what a search minimises: the disagreements less the similarities.
+func (s *search[T]) cost() float64 {
+	cost := s.count.sum()
+	if s.like == nil {
+		return cost
+	}
+	for v, w := range s.count.match {
+		near, x := s.like.of(v)
+		if at, ok := slices.BinarySearch(near, int32(w)); ok {
+			cost -= float64(x[at])
+		}
+	}
+	return cost
+}
+
+// known counts the known pairs of the matching.
+func (s *search[T]) known() (kept int) {
+	for v, w := range s.Known {
+		if s.count.match[v] == w {
+			kept++
+		}
+	}
+	return kept
 }
 
 // suspects lists the positions of vertices with edges that disagree.
@@ -134,12 +172,12 @@ func (s *search[T]) attempt(try int) error {
 		vertices[k] = s.Free[i]
 		old[k] = s.count.match[s.Free[i]]
 	}
-	before := s.count.sum()
+	before, known := s.cost(), s.known()
 	for step := range stepsPerAttempt {
 		if err := s.step(free, vertices, loose && step == 0, try*stepsPerAttempt+step); err != nil {
 			return err
 		}
-		if s.count.sum() <= before {
+		if after := s.cost(); after < before || after == before && s.known() >= known {
 			return nil
 		}
 		if !loose {
@@ -194,11 +232,14 @@ func (s *search[T]) step(free, vertices []int, loose bool, number int) error {
 const commonNeighbour = 4
 
 // jitter returns random numbers below 1/16 of a common neighbour, of edges of mean weight, which
-// break ties in another way for each number. Costs of whole numbers stay so, times jitterScale.
+// break ties in another way for each number, and 1/16 for known pairs. Costs of whole numbers stay so, times jitterScale.
 func (s *search[T]) jitter(number int) func(v, w int) float64 {
 	const levels = jitterScale * commonNeighbour / 16
 	seed := splitmix.Mix(s.Seed + uint64(number))
 	return func(v, w int) float64 {
+		if x, ok := s.Known[v]; ok && x == w {
+			return s.Unit * levels
+		}
 		return s.Unit * float64(splitmix.Mix(seed+uint64(v)<<32+uint64(w))%levels)
 	}
 }
@@ -213,6 +254,7 @@ func (s *search[T]) pick(try int) (free []int, loose bool) {
 		return nil, false
 	}
 	switch {
+	case 2*len(off) > len(s.count.match): // noise everywhere: a large part is no better than a step
 	case try%4 == 0 || try == 1:
 		return off, false
 	case try%8 == 1:

@@ -270,6 +270,24 @@ func crosswise() (dense, []int) {
 	return d, match
 }
 
+// Where two matchings are as good, a search keeps the known pairs.
+func TestImproveKnown(t *testing.T) {
+	a := zeros(8) // a star, of which the copy lacks one leaf
+	for v := 1; v < 8; v++ {
+		a.join(0, v)
+	}
+	b := a.renamed(upTo(8))
+	b[0][7], b[7][0] = 0, 0
+	for seed := range uint64(8) {
+		p := Problem[float64]{A: a.sparse(t), B: b.sparse(t), Symmetric: true, Free: upTo(8), Ends: []int{8}, Unit: 1,
+			Seed: seed, Known: map[int]int{7: 7, 2: 2, 3: 3}}
+		got, err := Improve(p, []int{0, 2, 1, 3, 4, 5, 6, 7}, Limit{Patience: 60, Work: math.MaxInt64})
+		if err != nil || got.Apart != 2 || got.Match[7] != 7 || got.Match[3] != 3 {
+			t.Errorf("seed %d: %v, %v disagreements: %v", seed, got.Match, got.Apart, err)
+		}
+	}
+}
+
 func TestImprovePartsMatchedCrosswise(t *testing.T) {
 	d, match := crosswise()
 	if before := apart(d, d, match); before != 4 {
@@ -303,13 +321,20 @@ func TestImproveLimits(t *testing.T) {
 			t.Errorf("%s: %d attempts, want %d; %v disagreements, want 4: %v", c.reason, got.Attempts, c.attempts, got.Apart, err)
 		}
 	}
-	far := upTo(21)
-	slices.Reverse(far) // nearly all vertices are suspects
+	const many = 3 * fewSuspects
+	var rows, cols []int
+	for v := range many - 1 {
+		rows, cols = append(rows, v, v+1), append(cols, v+1, v)
+	}
+	path := sure.Get(matrix.FromTuples(many, many, rows, cols, slices.Repeat([]float64{1}, len(rows)), nil))
+	far := rand.New(rand.NewSource(1)).Perm(many) // nearly all vertices are suspects
+	p = Problem[float64]{A: path.View(), B: path.View(), Symmetric: true, Free: upTo(many), Ends: []int{many}, Unit: 1}
 	if got, err := Improve(p, far, Limit{480, math.MaxInt64}); err != nil || got.Attempts != 0 || !slices.Equal(got.Match, far) {
 		t.Errorf("more than half of the vertices disagree: %d attempts, %v", got.Attempts, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
+	p = Problem[float64]{A: d.sparse(t), B: d.sparse(t), Symmetric: true, Free: upTo(21), Ends: []int{21}, Unit: 1}
 	p.Assignment.Context = ctx
 	if _, err := Improve(p, match, Limit{480, math.MaxInt64}); !errors.Is(err, context.Canceled) {
 		t.Errorf("under a context that has ended: %v", err)

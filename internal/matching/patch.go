@@ -13,12 +13,14 @@ import (
 type patch[T semiring.Float] struct {
 	count              *tally[T]
 	vertices, partners []int
-	loose              bool      // the vertices are unmatched: they are no part of P
-	loop               float64   // Â = 2A + loop·I
-	free               []bool    // the vertices, of all of A
-	first              []int32   // by vertex of B: the first of its links, −1 for none
-	links              []link    // edges from vertices of B to the partners
-	sum                []float64 // of a row, by partner
+	loose              bool          // the vertices are unmatched: they are no part of P
+	loop               float64       // Â = 2A + loop·I
+	like               *edgeLists[T] // similarities, or nil
+	slot               []int32       // by vertex of B: its place among the partners, from 1; 0 for none
+	free               []bool        // the vertices, of all of A
+	first              []int32       // by vertex of B: the first of its links, −1 for none
+	links              []link        // edges from vertices of B to the partners
+	sum                []float64     // of a row, by partner
 	met                []bool
 	read               int64
 }
@@ -31,7 +33,7 @@ type link struct {
 
 func newPatch[T semiring.Float](count *tally[T]) *patch[T] {
 	n := len(count.match)
-	return &patch[T]{count: count, free: make([]bool, n), first: slices.Repeat([]int32{-1}, n)}
+	return &patch[T]{count: count, free: make([]bool, n), first: slices.Repeat([]int32{-1}, n), slot: make([]int32, n)}
 }
 
 // begin takes up vertices of A and their partners.
@@ -65,6 +67,17 @@ func (p *patch[T]) costs(lo, hi int, jitter func(v, w int) float64) (*matrix.Mat
 			rows[i], vals[i] = p.row(side, p.vertices[lo+i], rows[i], vals[i])
 		}
 		p.part(side, lo, hi)
+	}
+	if p.like != nil {
+		for j, w := range p.partners[lo:hi] {
+			p.slot[w] = int32(j + 1)
+		}
+		for i := range rows {
+			rows[i], vals[i] = p.resemble(p.vertices[lo+i], rows[i], vals[i])
+		}
+		for _, w := range p.partners[lo:hi] {
+			p.slot[w] = 0
+		}
 	}
 	ptr := make([]int64, len(rows)+1)
 	for i, row := range rows {
@@ -113,9 +126,7 @@ func (p *patch[T]) part(side, lo, hi int) {
 
 // row adds the products of a vertex of A to a row of the gradient, in order of columns.
 func (p *patch[T]) row(side, v int, idx []int32, val []float64) ([]int32, []float64) {
-	for k, j := range idx { // of the other side
-		p.sum[j], p.met[j] = val[k], true
-	}
+	p.open(idx, val)
 	take := func(u int, weight float64) {
 		p.read++
 		if p.loose && p.free[u] {
@@ -138,6 +149,17 @@ func (p *patch[T]) row(side, v int, idx []int32, val []float64) ([]int32, []floa
 	if p.loop != 0 {
 		take(v, p.loop)
 	}
+	return p.close(idx, val)
+}
+
+// open takes up a row of costs, and close writes it in order of columns.
+func (p *patch[T]) open(idx []int32, val []float64) {
+	for k, j := range idx {
+		p.sum[j], p.met[j] = val[k], true
+	}
+}
+
+func (p *patch[T]) close(idx []int32, val []float64) ([]int32, []float64) {
 	slices.Sort(idx)
 	val = val[:0]
 	for _, j := range idx {
@@ -145,4 +167,24 @@ func (p *patch[T]) row(side, v int, idx []int32, val []float64) ([]int32, []floa
 		p.sum[j], p.met[j] = 0, false
 	}
 	return idx, val
+}
+
+// resemble adds the similarities of a vertex and the partners to a row, in units of the gradient:
+// once for each of its terms.
+func (p *patch[T]) resemble(v int, idx []int32, val []float64) ([]int32, []float64) {
+	p.open(idx, val)
+	near, x := p.like.of(v)
+	for k, w := range near {
+		j := p.slot[w] - 1
+		p.read++
+		if j < 0 {
+			continue
+		}
+		if !p.met[j] {
+			p.met[j] = true
+			idx = append(idx, j)
+		}
+		p.sum[j] += float64(len(p.count.a)) * float64(x[k])
+	}
+	return p.close(idx, val)
 }

@@ -50,6 +50,7 @@ func init() {
 		{"apps.MinimumSpanningForest", apps.MinimumSpanningForest[float64]},
 		{"apps.Modularity", apps.Modularity[float64]},
 		{"apps.NewClusterer", apps.NewClusterer[float64]},
+		{"apps.NominateByMatching", apps.NominateByMatching[float64]},
 		{"apps.NominateVertices", apps.NominateVertices[float64]},
 		{"apps.PageRank", apps.PageRank[float64]},
 		{"apps.Projection", apps.Projection[float64]},

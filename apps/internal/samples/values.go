@@ -114,8 +114,8 @@ func Shared(t testing.TB, name string) *matrix.Matrix[float64] {
 	if a, ok := published[name]; ok {
 		return a
 	}
-	dir := filepath.Join("..", "..", "shared", "data")
-	if _, err := os.Stat(dir); err != nil {
+	dir := Folder()
+	if dir == "" {
 		t.Skip("no ../shared/data beside the checkout: real graphs are not read")
 	}
 	a, err := graphio.ReadMatrixMarketFile[float64](filepath.Join(dir, filepath.FromSlash(name)))
@@ -124,6 +124,18 @@ func Shared(t testing.TB, name string) *matrix.Matrix[float64] {
 	}
 	published[name] = a
 	return a
+}
+
+// Folder returns the folder of the data beside the checkout, as seen from the tests of package apps
+// and of its families; "" if there is none.
+func Folder() string {
+	for _, up := range []string{filepath.Join("..", ".."), filepath.Join("..", "..", "..")} {
+		dir := filepath.Join(up, "shared", "data")
+		if _, err := os.Stat(dir); err == nil {
+			return dir
+		}
+	}
+	return ""
 }
 
 // Big skips tests on large graphs where time is short.

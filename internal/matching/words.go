@@ -1,0 +1,72 @@
+package matching
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/hiveblas/hiveblas/internal/splitmix"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// A Pair is two graphs of n vertices in a form without element types: the weight of an edge is a
+// word, and edges of weight 0 are left out. Equal weights have equal words.
+type Pair struct {
+	N int
+	// Context, if it is not nil and ends, ends Align and Grow, which then return what they have.
+	Context context.Context
+	// A and B are the rows of each graph, and the columns if a graph is directed.
+	A, B []Words
+}
+
+// Words are the rows of a matrix of words.
+type Words struct {
+	Ptr  []int64
+	Idx  []int32
+	Word []uint64
+}
+
+// row returns the neighbours of a vertex and the words of the edges.
+func (g Words) row(v int32) ([]int32, []uint64) {
+	lo, hi := g.Ptr[v], g.Ptr[v+1]
+	return g.Idx[lo:hi], g.Word[lo:hi]
+}
+
+func (g Words) degree(v int32) int { return int(g.Ptr[v+1] - g.Ptr[v]) }
+
+// Plain reports whether all edges of A have one weight.
+func (p *Pair) Plain() bool {
+	word := p.A[0].Word
+	return len(word) == 0 || !slices.ContainsFunc(word, func(x uint64) bool { return x != word[0] })
+}
+
+// ended reports whether the context has ended.
+func (p *Pair) ended() bool { return p.Context != nil && p.Context.Err() != nil }
+
+// PairOf returns two graphs on the host as words. symmetric says that both are.
+func PairOf[T semiring.Float](a, b *matrix.View[T], symmetric bool) *Pair {
+	n, _ := a.Dims()
+	p := &Pair{N: n, A: []Words{wordsOf(edgeListsOf(a))}, B: []Words{wordsOf(edgeListsOf(b))}}
+	if !symmetric {
+		p.A = append(p.A, wordsOf(edgeListsOf(a.T())))
+		p.B = append(p.B, wordsOf(edgeListsOf(b.T())))
+	}
+	return p
+}
+
+func wordsOf[T semiring.Float](g edgeLists[T]) Words {
+	n := len(g.ptr) - 1
+	w := Words{make([]int64, n+1), make([]int32, 0, len(g.idx)), make([]uint64, 0, len(g.idx))}
+	for v := range n {
+		us, x := g.of(v)
+		for k, u := range us {
+			if x[k] != 0 {
+				w.Idx = append(w.Idx, u)
+				w.Word = append(w.Word, splitmix.Mix(math.Float64bits(float64(x[k])))|1)
+			}
+		}
+		w.Ptr[v+1] = int64(len(w.Idx))
+	}
+	return w
+}
