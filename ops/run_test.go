@@ -229,6 +229,8 @@ func TestMethodChoice(t *testing.T) {
 	ran("complemented mask", ops.SPA, ops.MxM(c().Masked(thin.Structure().Not()), pt, both, both, tr))
 	dense, err := matrix.NewFull(n, 4, 1.0)
 	must(t, err)
+	ran("few entries of an outer product", ops.Dot, ops.Outer(c().Masked(thin), pt, full, full, tr))
+	ran("all entries of an outer product", ops.SpMM, ops.Outer(c().Masked(thin.Structure().Not()), pt, full, full, tr))
 	ran("full second operand", ops.SpMM, ops.MxM(matrix.New[float64](n, 4), pt, both, dense, tr))
 	for _, m := range []ops.Method{ops.SPA, ops.Sorted, ops.Hash, ops.Dot} {
 		ran("forced", m, ops.MxM(c().Masked(thin), pt, both, both, tr, ops.Using(m)))
