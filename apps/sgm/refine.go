@@ -91,7 +91,11 @@ func (p *pairing[T]) colours() (*colouring, error) {
 		known[s.A] = true
 	}
 	p.rounds = nil
-	for range mostRounds {
+	for round := range mostRounds {
+		workflow.Report(p.opts.Run, "sgm, refinement", int64(round), mostRounds)
+		if err := p.ended(); err != nil {
+			return nil, err
+		}
 		kinds := c.kinds
 		var signs [2][]uint64
 		for k, colour := range [][]int32{c.a, c.b} {
