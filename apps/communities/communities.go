@@ -30,7 +30,7 @@ type CommunitiesOptions struct {
 	Start      *matrix.Vector[int32]
 	RandomSeed uint64 // of the order in which vertices move
 	// Nondeterministic permits results that differ between runs, which is faster: vertices move as
-	// soon as they decide, on a device those of the first level. On a group it has no effect.
+	// soon as they decide, on a device on the first level. On a group it has no effect.
 	Nondeterministic bool
 	// Fast sets Nondeterministic, and ends levels early: its sweeps have a tolerance of .01 on the
 	// first level and a tenth on each further one, at least Tolerance. A level that keeps four
@@ -84,7 +84,7 @@ type CommunitiesResult struct {
 // communities of the host, the same levels and the same modularity. Vertices decide in batches, by
 // the state before the batch. A move is made if it still gains with all other vertices of the batch
 // that want to go to the same community, or if its gain is the largest of these. With
-// Nondeterministic vertices move as soon as they decide, and the settings of Fast are those of Sahu
+// Nondeterministic vertices move as soon as they decide, and Fast has the settings of Sahu
 // (GVE-Louvain: Fast Louvain algorithm for community detection in shared memory setting, ICPP 2024).
 //
 // O(entries) a sweep, with some tens of sweeps over ever fewer vertices. On a device it has a fused

@@ -28,7 +28,7 @@ type levelGraph struct {
 	degree []int64 // k(v) = Σ_u A(v,u)
 	total  int64   // 2m = Σ_v k(v)
 
-	rounded bool // the weights are not those of the input
+	rounded bool // the input had other weights
 
 	pattern *matrix.View[bool]    // the entries, if weight is nil
 	values  *matrix.Matrix[int64] // A, if it is not

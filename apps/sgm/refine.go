@@ -58,7 +58,7 @@ func (p *candidates) classOf() (a, b []int32) {
 // weights of edges and h, a hash of each vertex's colour:
 //
 //	s = W +.× h,  and for directed graphs  t = Wᵀ +.× h   (modulo 2⁶⁴)
-//	colour = number of (colour, s, t) among those of both graphs
+//	colour = number of (colour, s, t) among the triples of both graphs
 //
 // Sums of words stand for multisets of neighbours. Graphs that correspond get as many vertices of
 // each colour. Rounds end where they tell no more vertices apart, or where fewer than half of the
@@ -153,7 +153,7 @@ func (p *pairing[T]) signs(w *matrix.Matrix[uint64], colour []int32, run ops.Opt
 	return signs, s.Err()
 }
 
-// renumber makes the colours the numbers of the words among those of both graphs, and lists the
+// renumber makes the colours the numbers of the words among the words of both graphs, and lists the
 // vertices that are alone in their colour and were not before.
 func (c *colouring) renumber(a, b []uint64, known []bool) {
 	all := slices.Concat(a, b)
