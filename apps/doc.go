@@ -41,8 +41,8 @@
 //	triangles    TriangleCount, Similarity, LocalClustering: counts triangles, and what
 //	             follows from them and from common neighbours
 //
-// A few stand on others: flow on paths, nominate on paths, centrality and sgm, paths and communities
-// on components, search on paths, triangles on scan, sage/train on sage.
+// A few stand on others: flow on paths, nominate on paths, centrality and sgm, paths and
+// communities on components, search on paths, triangles on scan, sage/train on sage.
 //
 // Every function takes its graph as a matrix, an edge from row to column. Settings are the last
 // parameter, a struct; its zero value is the usual choice, and it may be left out. Functions return
@@ -54,8 +54,10 @@
 // A workflow runs where its graph lives, on the host or on a device, and makes its results there.
 // Between operations single numbers come to the host, such as a count of entries. Exceptions:
 //
-//   - Communities by Method Pipeline computes on the host, and Geolocate does on the sphere.
-//   - MaxFlow keeps the excesses on the host, and GraphSAGE by Method Pipeline chooses neighbours there.
+//   - The pipeline of Communities computes on the host.
+//   - Geolocate computes medians on the sphere on the host, but for Method Pipeline.
+//   - MaxFlow keeps the excesses on the host, and GraphSAGE by Method Pipeline chooses neighbours
+//     there.
 //   - SGM solves its assignments where package auction does. It numbers colours, percolates and
 //     repairs the matching on the host.
 //   - LocalCluster sweeps over the cluster on the host.

@@ -311,7 +311,8 @@ func TestKitOnGroups(t *testing.T) {
 							g = samples.InBlocks(t, g, at)
 						}
 						for _, m := range c.methodsOnGroups() {
-							// A graph that keeps its transpose is pulled, which sums in another order.
+							// A graph that keeps its transpose is pulled, which sums in another
+							// order.
 							one := groupGraph(t, scale, directed, nil)
 							c.onGroup(t, fmt.Sprintf("directed %v, scale %d, %d ranks, method %q", directed, scale, p, m), one, g, at, m)
 						}

@@ -89,9 +89,9 @@ type Result struct {
 //
 // Method Auto takes the exact paths of [JonkerVolgenant] on a host, which are faster there than an
 // auction. For a matrix on a GPU it runs an auction on the GPU, and for a matrix on a group of GPUs
-// of this process on the first GPU. The host solves the problems that a device cannot: exact problems of floats, costs
-// that are not finite, and prices that do not fit; Result.Method says so. Costs that are all
-// integers are computed as integers, in floats too.
+// of this process on the first GPU. The host solves the problems that a device cannot: exact
+// problems of floats, costs that are not finite, and prices that do not fit; Result.Method says so.
+// Costs that are all integers are computed as integers, in floats too.
 //
 // Solve returns an *InfeasibleError with a witness if forbidden pairs leave no assignment, a
 // *CostError if a cost is NaN, and an *OverflowError if sums exceed 64 bits.

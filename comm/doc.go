@@ -10,8 +10,9 @@
 //   - [Local]: ranks are goroutines, buffers are host memory;
 //   - [Peers]: GPUs of a process, data by kernels that read from the peers, or by copy engines;
 //   - nccl.Ranks of comm/nccl: GPUs of a process, data by NCCL;
-//   - procs.JoinMPI of comm/procs: processes that mpirun started, data by Open MPI, buffers are host
-//     memory; and procs.Join, which with procs.OnGPU makes one process for each GPU, data by NCCL;
+//   - procs.JoinMPI of comm/procs: processes that mpirun started, data by Open MPI, buffers are
+//     host memory; and procs.Join, which with procs.OnGPU makes one process for each GPU, data by
+//     NCCL;
 //   - [WithFault]: wraps a Comm and makes it fail, for tests.
 //
 // # Rules

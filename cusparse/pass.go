@@ -38,8 +38,9 @@ type passRoom struct {
 // stopOffset is the place of stop in hb_control of kernels/pass.cu.
 const stopOffset = 12
 
-// passLong and passLongAny are the entries from which warps share a row of a pull: few where all terms
-// are read, since other lanes wait for the longest row of a warp; many where one term is enough.
+// passLong and passLongAny are the entries from which warps share a row of a pull: few where all
+// terms are read, since other lanes wait for the longest row of a warp; many where one term is
+// enough.
 const (
 	passLong    = 64
 	passLongAny = 2048

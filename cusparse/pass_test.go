@@ -397,8 +397,9 @@ func TestLoopReadsItsMask(t *testing.T) {
 	}
 }
 
-// Shortest paths by Bellman and Ford over a dense graph with two rows of more than 1,024 entries, by
-// which nearly all paths lead: products with sums pull long rows in parts, and the others by lanes.
+// Shortest paths by Bellman and Ford over a dense graph with two rows of more than 1,024 entries,
+// by which nearly all paths lead: products with sums pull long rows in parts, and the others by
+// lanes.
 func TestLoopLongRows(t *testing.T) {
 	d, _ := emulated(t)
 	const n = 1500

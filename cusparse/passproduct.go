@@ -58,8 +58,8 @@ func (t *passText) term(i, m int, val, r, c string) string {
 	return fmt.Sprintf("%s(%s, %s, %s, %s, %s)", name, a, x, first, c, last)
 }
 
-// better is whether y changes the result of a product at k. A value from the cache may be older, and
-// then it says so in vain.
+// better is whether y changes the result of a product at k. A value from the cache may be older,
+// and then it says so in vain.
 func (t *passText) better(temp int, m device.Monoid) string {
 	if less := lessOf(m); less != "" {
 		return fmt.Sprintf("y %s v%d.val[k] || !v%d.has(k)", less, temp, temp)

@@ -10,8 +10,8 @@ import (
 )
 
 // Equal reports whether a and b have the same shape and the same entries. It ignores their formats.
-// NaN differs from NaN, as in Go, and so do values for which == panics: interfaces that hold slices,
-// maps or functions. Equal takes O(entries) time.
+// NaN differs from NaN, as in Go, and so do values for which == panics: interfaces that hold
+// slices, maps or functions. Equal takes O(entries) time.
 func (a *Matrix[T]) Equal(b *Matrix[T]) bool {
 	return coreOf(a).equal(coreOf(b))
 }
@@ -226,8 +226,8 @@ func checkFormat(a *core, op string, f Format, m, n int) error {
 //   - A CSR or hypersparse destination that an operation updates by a few entries (a mask without
 //     replace, an accumulator, an assignment, Set) becomes a Bitmap if at least 1/16 of its
 //     positions have entries (1/4 for a matrix of more than one row). The time of the update then
-//     depends on its own entries and not on the entries of the destination. A CSR vector also becomes a
-//     Bitmap once such updates have copied as many entries as it has positions.
+//     depends on its own entries and not on the entries of the destination. A CSR vector also
+//     becomes a Bitmap once such updates have copied as many entries as it has positions.
 //   - A Bitmap with fewer than a quarter of that becomes CSR or hypersparse. A vector that became a
 //     Bitmap by its updates remains one until it is empty or an operation replaces all of it.
 //

@@ -153,7 +153,8 @@ func newRank(wait context.Context, c comm.Comm, g *halo.Graph, k int, p *outline
 		quiet: k > 0, marks: make([]uint8, len(h.Ids))}
 }
 
-// engineOfPart returns the engine of the part of a rank, whose rows are the in-edges of its vertices.
+// engineOfPart returns the engine of the part of a rank, whose rows are the in-edges of its
+// vertices.
 func engineOfPart[V, E, M comparable](h *halo.Part, whole *Program[V, E, M], o Options, plan direction) partEngine {
 	p := *whole
 	var seeds []Seed[V]

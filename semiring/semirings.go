@@ -292,7 +292,8 @@ func LxorLand() Semiring[bool, bool, bool] {
 func LxnorLor() Semiring[bool, bool, bool] { return New(Lxnor(), Lor()) }
 
 // The any monoid takes the first product that it finds. Its semirings move values and read no other
-// operand, so that loops over C serve first and pair (anyX) and second (anyY) with any other operand.
+// operand, so that loops over C serve first and pair (anyX) and second (anyY) with any other
+// operand.
 
 // anyX returns the loops of the any monoid with first, or with the value one for every product.
 func anyX[C any](one *C) cpu.Kernels {

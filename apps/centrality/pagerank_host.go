@@ -23,8 +23,8 @@ func hostPageRank(a *matrix.View[bool], n int, o PageRankOptions) (*PageRankResu
 }
 
 // hostWalk is a walk in arithmetic F over the rows that one place has, all or the own ones of a
-// rank. A vertex has a share, its rank over the number of its out-edges, which is its rank if it has
-// none: ranks are not kept.
+// rank. A vertex has a share, its rank over the number of its out-edges, which is its rank if it
+// has none: ranks are not kept.
 type hostWalk[F dots.Float] struct {
 	run          workflow.Run
 	n            int
@@ -116,8 +116,8 @@ func (w *hostWalk[F]) startBlock(lo, hi int) (lost float64) {
 	return lost
 }
 
-// stepBlock makes the next shares of some vertices, and returns the ranks of those without out-edges and
-// Σ|change|.
+// stepBlock makes the next shares of some vertices, and returns the ranks of those without
+// out-edges and Σ|change|.
 func (w *hostWalk[F]) stepBlock(lo, hi int, damping, jump float64) (lost, change float64) {
 	d, j := F(damping), F(jump)
 	for ; lo < hi; lo += walkRows {

@@ -72,8 +72,8 @@ func TestCommunitiesAtOnceAreGood(t *testing.T) {
 	}
 }
 
-// Fast has ever smaller tolerances, at least the one of the options, one pass, and ends with a level
-// that shrinks little.
+// Fast has ever smaller tolerances, at least the one of the options, one pass, and ends with a
+// level that shrinks little.
 func TestFastSettings(t *testing.T) {
 	o := CommunitiesOptions{Fast: true, Leiden: true}
 	sure.Do(o.complete("test"))

@@ -85,7 +85,8 @@ type CommunitiesResult struct {
 // the state before the batch. A move is made if it still gains with all other vertices of the batch
 // that want to go to the same community, or if its gain is the largest of these. With
 // Nondeterministic vertices move as soon as they decide, and Fast has the settings of Sahu
-// (GVE-Louvain: Fast Louvain algorithm for community detection in shared memory setting, ICPP 2024).
+// (GVE-Louvain: Fast Louvain algorithm for community detection in shared memory setting, ICPP
+// 2024).
 //
 // O(entries) a sweep, with some tens of sweeps over ever fewer vertices. On a device it has a fused
 // form, for weights that are whole numbers of sum below 2⁵², fewer than 2³⁰ vertices and 2³²

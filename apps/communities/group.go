@@ -28,8 +28,8 @@ import (
 // usable.
 
 // dividedEntries is the number of entries of a level for each batch from which devices divide a
-// sweep. The default is an estimate: an exchange takes 34 µs on four H200s, and one H200 decides for 9
-// (R-MAT 24) to 14 (planted) million entries a millisecond.
+// sweep. The default is an estimate: an exchange takes 34 µs on four H200s, and one H200 decides
+// for 9 (R-MAT 24) to 14 (planted) million entries a millisecond.
 type dividedEntries int64
 
 const louvainDivides dividedEntries = 2 << 20

@@ -30,10 +30,10 @@ type Spanning struct {
 //
 // Edges lighter than a pivot come first, and heavier ones inside a tree are dropped before the next
 // step, so that few edges are listed and sorted (Osipov, Sanders, Singler: The filter-Kruskal
-// minimum spanning tree algorithm, ALENEX 2009). Fewer than four threads add edges in ascending order
-// (Kruskal): O(edges + vertices · α(vertices)) for weights in random order. Four threads and more take
-// rounds in which every tree takes its lightest edge to another (Borůvka): O(edges + vertices · log
-// vertices). It computes on the host, wherever g lives.
+// minimum spanning tree algorithm, ALENEX 2009). Fewer than four threads add edges in ascending
+// order (Kruskal): O(edges + vertices · α(vertices)) for weights in random order. Four threads and
+// more take rounds in which every tree takes its lightest edge to another (Borůvka): O(edges +
+// vertices · log vertices). It computes on the host, wherever g lives.
 func MinimumSpanningForest[T semiring.Number](g matrix.Source[T], opts ...SpanningOptions) (*Spanning, error) {
 	return minimumSpanningForest(g, opts)
 }

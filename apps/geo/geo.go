@@ -301,8 +301,8 @@ func (l *geolocator[F]) next(pass int32) (bool, error) {
 	return located > 0, nil
 }
 
-// candidates returns the vertices that a pass looks at. On the host these are the vertices without a
-// location that have edges: the pass then looks for located neighbours itself. Elsewhere vertices
+// candidates returns the vertices that a pass looks at. On the host these are the vertices without
+// a location that have edges: the pass then looks for located neighbours itself. Elsewhere vertices
 // with located neighbours are found where the graph lives.
 func (l *geolocator[F]) candidates() (vertices []int32, err error) {
 	if l.a.Place() == nil {

@@ -174,9 +174,9 @@ func spotTowards(x, y, z, step float64) geoSpot {
 	return geoSpot{lat, lon, x / r, y / r, z / r, step}
 }
 
-// begins returns the operator of the point at which a median begins: the mean of the coordinates for
-// MedianDegrees, unless there are two points or midpoint is set, and else the midpoint on the sphere,
-// which antipodes have over the north pole.
+// begins returns the operator of the point at which a median begins. For MedianDegrees and three
+// points or more it has their mean coordinates, else it is the midpoint on the sphere, which
+// antipodes have over the north pole.
 func begins(m GeoMedian) semiring.BinaryOp[geoSum, float64, geoSpot] {
 	mean := m == MedianDegrees
 	return semiring.NewBinary(fmt.Sprintf("begin_%v", mean), func(x geoSum, count float64) geoSpot {
@@ -207,8 +207,8 @@ func begins(m GeoMedian) semiring.BinaryOp[geoSum, float64, geoSpot] {
 }(x, y)`, mean))
 }
 
-// ends returns the operator that says whether a step, from the first point to the second one, ends a
-// median.
+// ends returns the operator that says whether a step, from the first point to the second one, ends
+// a median.
 func ends(m GeoMedian, tolerance float64) semiring.BinaryOp[geoSpot, geoSpot, bool] {
 	if m == MedianDegrees {
 		return semiring.NewBinary(fmt.Sprintf("ends_degrees_%x", math.Float64bits(tolerance)), func(_, y geoSpot) bool { return y.Step < tolerance },

@@ -68,8 +68,8 @@ type FusedLassoResult struct {
 // solves the dual problem. From time to time, the regions of equal value that the flows u prove are
 // frozen, and the iteration goes on with the others. What is left in the end is solved by minimum
 // cuts. See docs/lasso.md. A graph on a device is solved there by fused kernels, which leave at
-// most a small rest to the host. Method Pipeline iterates by operations over B where the graph lives,
-// without freezing; only with Exact, or after 131,072 iterations, cuts on the host follow.
+// most a small rest to the host. Method Pipeline iterates by operations over B where the graph
+// lives, without freezing; only with Exact, or after 131,072 iterations, cuts on the host follow.
 //
 // FusedLasso returns a *ParameterError if a vertex has no entry in y or a number is NaN or
 // infinite, and a *WeightError if the weight of an edge is negative, NaN or infinite.

@@ -10,8 +10,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// lassoPipeline is the dual of the fused lasso in operations. Row k of the incidence matrix D, edges
-// × vertices, is 1 at the first vertex of edge k and −1 at the other one. An iteration is
+// lassoPipeline is the dual of the fused lasso in operations. Row k of the incidence matrix D,
+// edges × vertices, is 1 at the first vertex of edge k and −1 at the other one. An iteration is
 //
 //	x ← y − (Dᵀ·u)/ν,  û ← u + β·(u − u'),  x̂ ← x + β·(x − x')
 //	u ← clip(û + τ∘(D·x̂), λ₁ w)

@@ -13,7 +13,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// The operations find the objective of all partitions within their gap, and with Exact the solution.
+// The operations find the objective of all partitions within their gap, and with Exact the
+// solution.
 func TestFusedLassoByOperations(t *testing.T) {
 	t.Parallel()
 	byOperations := workflow.Run{Method: workflow.Pipeline}
@@ -48,7 +49,8 @@ func TestFusedLassoByOperations(t *testing.T) {
 	}
 }
 
-// The operations compute where the graph lives, a path of penalties and a batch of observations too.
+// The operations compute where the graph lives, a path of penalties and a batch of observations
+// too.
 func TestFusedLassoByOperationsAtPlaces(t *testing.T) {
 	t.Parallel()
 	d := samples.RealOrEmulated(t)

@@ -21,10 +21,10 @@ type NominateByMatchingOptions struct {
 	Restarts int // matchings; 0 means 16
 }
 
-// NominateByMatching ranks the vertices of b by how likely they are to correspond to the vertices of
-// interest of a, given pairs of vertices that correspond. It matches the graphs Restarts times, the
-// first time by the usual starts of SGM, then from random starts by the numbers of Seed. The score
-// of a vertex w of b is the mean over the matchings and the vertices of interest v of
+// NominateByMatching ranks the vertices of b by how likely they are to correspond to the vertices
+// of interest of a, given pairs of vertices that correspond. It matches the graphs Restarts times,
+// the first time by the usual starts of SGM, then from random starts by the numbers of Seed. The
+// score of a vertex w of b is the mean over the matchings and the vertices of interest v of
 //
 //	½·[w is matched with v] + ½·2c/(d(v) + d(w))
 //
@@ -124,8 +124,8 @@ func byMatching(a, b *matrix.View[bool], interest []int, seeds []sgm.SeedPair, o
 	return res, nil
 }
 
-// nominable checks the graphs and the vertices of interest, and returns which vertices of b are in a
-// seed.
+// nominable checks the graphs and the vertices of interest, and returns which vertices of b are in
+// a seed.
 func nominable(a, b *matrix.View[bool], interest []int, seeds []sgm.SeedPair) ([]bool, error) {
 	const app = "NominateByMatching"
 	n, err := workflow.Square(app, a)
@@ -155,8 +155,8 @@ func nominable(a, b *matrix.View[bool], interest []int, seeds []sgm.SeedPair) ([
 	return isSeed, nil
 }
 
-// count adds, for each vertex of b, how often it is matched with a vertex of interest, and how much of
-// the rows of both agrees: 2c over the sum of degrees, where c = B +.pair (P·(1ᵥ +.pair A)).
+// count adds, for each vertex of b, how often it is matched with a vertex of interest, and how much
+// of the rows of both agrees: 2c over the sum of degrees, where c = B +.pair (P·(1ᵥ +.pair A)).
 func count(a, b *matrix.View[bool], interest []int, match *matrix.Vector[int32], degree, often, strong []float64, run workflow.Run) error {
 	with := workflow.With(run)
 	n, _ := a.Dims()

@@ -33,8 +33,9 @@ type BFSResult struct {
 // that g keeps ([matrix.Matrix.IsSymmetric] provides it for undirected graphs) and makes one where
 // that pays. Parents are the least-numbered ones (min.secondi), so they do not depend on threads;
 // on the host a pass over the finished levels finds them. On a GPU the operations are a recorded
-// loop, and the fused form takes the same decisions with kernels of its own. On a group of devices it divides the vertices, and the
-// ranks gather the frontier in each step. O(edges + vertices·depth).
+// loop, and the fused form takes the same decisions with kernels of its own. On a group of devices
+// it divides the vertices, and the ranks gather the frontier in each step. O(edges +
+// vertices·depth).
 func BFS[T comparable](g matrix.Source[T], source int, opts ...BFSOptions) (*BFSResult, error) {
 	return breadthFirst(g, source, opts)
 }

@@ -26,13 +26,13 @@ const (
 
 // rowsTuning are the settings of searches by rows on devices.
 type rowsTuning struct {
-	// A push of distances goes by windows of targets, of so many bytes of distances, if records have
-	// so many edges each on average.
+	// A push of distances goes by windows of targets, of so many bytes of distances, if records
+	// have so many edges each on average.
 	windowBytes, windowEdges int64
 	// turn is the bytes an entry that the edges by sources take while they are made: its key, also
-	// sorted, its place (8 bytes beyond 2³² entries), its row, its column, and a value of a pattern. A
-	// search of levels on a device with less memory goes by pulls alone, which read in-neighbours of
-	// all unreached vertices in every step.
+	// sorted, its place (8 bytes beyond 2³² entries), its row, its column, and a value of a
+	// pattern. A search of levels on a device with less memory goes by pulls alone, which read
+	// in-neighbours of all unreached vertices in every step.
 	turn int64
 }
 

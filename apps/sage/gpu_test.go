@@ -242,8 +242,8 @@ func TestGraphSAGEFedFeatures(t *testing.T) {
 	}
 }
 
-// The operations compute where the graph lives: on a device, and on a group, all vertices, trees and
-// trees of their own.
+// The operations compute where the graph lives: on a device, and on a group, all vertices, trees
+// and trees of their own.
 func TestGraphSAGEByOperations(t *testing.T) {
 	t.Parallel()
 	d := samples.RealOrEmulated(t)

@@ -52,10 +52,10 @@ func (p *candidates) classOf() (a, b []int32) {
 	return a, b
 }
 
-// colours refines colours from the seeds (1-dimensional Weisfeiler–Leman): each seed has a colour of
-// its own, the other vertices have the colour of their label, and in each round vertices that differ
-// in colour or in the colours around them get different colours. As products, with words W of the
-// weights of edges and h, a hash of each vertex's colour:
+// colours refines colours from the seeds (1-dimensional Weisfeiler–Leman): each seed has a colour
+// of its own, the other vertices have the colour of their label, and in each round vertices that
+// differ in colour or in the colours around them get different colours. As products, with words W
+// of the weights of edges and h, a hash of each vertex's colour:
 //
 //	s = W +.× h,  and for directed graphs  t = Wᵀ +.× h   (modulo 2⁶⁴)
 //	colour = number of (colour, s, t) among the triples of both graphs

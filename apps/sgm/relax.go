@@ -119,8 +119,8 @@ func (f *relaxation[T]) encoded(a *matrix.View[T], loop T, real int) (*matrix.Vi
 	return h.View(), s.Err()
 }
 
-// neutral makes Â − J zero in the rows and columns of padding, the vertices from real on: the adopted
-// padding of Fishkind et al.
+// neutral makes Â − J zero in the rows and columns of padding, the vertices from real on: the
+// adopted padding of Fishkind et al.
 func (f *relaxation[T]) neutral(h *matrix.Matrix[T], real int) error {
 	all := ops.All()
 	padding := ops.Span(real, f.n)

@@ -121,10 +121,10 @@ type SGMResult struct {
 // PBPᵀ‖².
 //
 // With AutoStart it first refines colours from the seeds, by products in both graphs at once, and
-// individualises pairs where vertices share a colour. That solves graphs that differ in the names of
-// vertices alone, in the time of reading their edges some times: the result then has no Iterations.
-// If there are disagreements it maximises the relaxed objective, over convex combinations P of
-// matchings, by Frank–Wolfe steps:
+// individualises pairs where vertices share a colour. That solves graphs that differ in the names
+// of vertices alone, in the time of reading their edges some times: the result then has no
+// Iterations. If there are disagreements it maximises the relaxed objective, over convex
+// combinations P of matchings, by Frank–Wolfe steps:
 //
 //	f(P) = tr(ÃᵀPB̃Pᵀ) + 2⟨S, P⟩,  Ã = 2A + I − J,  B̃ = 2B + I − J
 //	T = argmax ⟨∇f(P), T⟩   over matchings, an assignment problem
@@ -140,19 +140,19 @@ type SGMResult struct {
 // disagree again, with all others fixed. If that leaves disagreements where steps still gained, the
 // search takes further steps from the repaired matching.
 //
-// A search that leaves disagreements is followed by others. With AutoStart they start from the pairs
-// that percolation from the seeds finds: as seeds, as a matching, and, for graphs with different
-// weights, with steps that ignore the weights, which a few large ones would rule; and from the pairs
-// that refinement singled out, if they are many. If few disagreements are left then, less than one
-// in 256 of those before, three others follow: two from the same start, one of them without the +I,
-// and with AutoStart one from the barycentre. If many are left and Start is AutoStart, the others
-// start at the barycentre; at the barycentre written out, without the +I, for graphs of up to 2048
-// vertices (the FAQ algorithm of Vogelstein et al.); and half-way from the barycentre to random
-// matchings. The best result counts, by its disagreements less its similarities. No further search
-// begins once their work, but for the searches from percolation and refinement, exceeds Searches
-// times the work of the first, or once a search from another start, also from percolation, ends with
-// the same number of disagreements as the best. Where the work is below 2²⁴ entries, about a tenth of a second, up to
-// 16 follow.
+// A search that leaves disagreements is followed by others. With AutoStart they start from the
+// pairs that percolation from the seeds finds: as seeds, as a matching, and, for graphs with
+// different weights, with steps that ignore the weights, which a few large ones would rule; and
+// from the pairs that refinement singled out, if they are many. If few disagreements are left then,
+// less than one in 256 of those before, three others follow: two from the same start, one of them
+// without the +I, and with AutoStart one from the barycentre. If many are left and Start is
+// AutoStart, the others start at the barycentre; at the barycentre written out, without the +I, for
+// graphs of up to 2048 vertices (the FAQ algorithm of Vogelstein et al.); and half-way from the
+// barycentre to random matchings. The best result counts, by its disagreements less its
+// similarities. No further search begins once their work, but for the searches from percolation and
+// refinement, exceeds Searches times the work of the first, or once a search from another start,
+// also from percolation, ends with the same number of disagreements as the best. Where the work is
+// below 2²⁴ entries, about a tenth of a second, up to 16 follow.
 //
 // Work counts entries: the entries of gradients and products computed, and the entries read by
 // assignments and by repairs. It depends on neither the clock nor Threads, so results are the same
@@ -164,10 +164,9 @@ type SGMResult struct {
 // local optimum, not always the best matching.
 //
 // Errors: *matrix.DimensionError for graphs that are not square, or differ in size without Pad, and
-// for similarities of another size;
-// *matrix.IndexError for a seed that is no vertex; *WeightError for a weight or a similarity that is
-// NaN or infinite; *ParameterError for a vertex in two seeds, labels that differ in number without Pad,
-// and options; ctx.Err().
+// for similarities of another size; *matrix.IndexError for a seed that is no vertex; *WeightError
+// for a weight or a similarity that is NaN or infinite; *ParameterError for a vertex in two seeds,
+// labels that differ in number without Pad, and options; ctx.Err().
 //
 // Each iteration takes the time of the product and of the assignment. Memory is in proportion to
 // the entries of A, B and ÂPB̂ᵀ, the pairs of vertices with a common neighbour, and for up to 2048

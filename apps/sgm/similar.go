@@ -48,7 +48,8 @@ func (p *pairing[T]) resemble() error {
 	return free.Move(p.place)
 }
 
-// likeness returns ⟨S, P⟩ at the free positions for a matching of positions, 0 without similarities.
+// likeness returns ⟨S, P⟩ at the free positions for a matching of positions, 0 without
+// similarities.
 func (p *pairing[T]) likeness(t []int32) (float64, error) {
 	if p.like == nil {
 		return 0, nil

@@ -64,7 +64,8 @@ func (p *candidates) given() ([]int32, error) {
 	return t, nil
 }
 
-// complete matches the positions that t leaves out, −1, with those left of the same label, by number.
+// complete matches the positions that t leaves out, −1, with those left of the same label, by
+// number.
 func (p *candidates) complete(t []int32, taken []bool) {
 	first := 0
 	for _, end := range p.ends {

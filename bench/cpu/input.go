@@ -13,14 +13,14 @@ import (
 
 // makeInput makes the input of a name: rmatN is R-MAT of scale N, edge factor 16, symmetrised, with
 // symmetric weights in [0, 1); rmatNb another of the same; directedN is not symmetrised, and dagN
-// has its edges towards the greater vertex; ringsN is a chain of N rings; weighted… are in weightedInput; bipartite1m is
-// 6743×13950 with 1M entries; citationsN has N vertices and 2N edges with ends drawn alike;
-// uniformN is N×N of uniform integers below 1000; tuples10m are 10M tuples of R-MAT 18 with their
-// duplicates; ac1000 are the edges of a graph in the shape of the HIVE classification data;
-// planted200k has communities in 200,000 vertices, of mean degree 17.6 and mixing .3. data/NAME is
-// a graph of the folder data, simple and undirected. The signals of the fused lasso have the values
-// of their vertices in more["values"]. flow… are networks with the source and the sink as their
-// last two vertices. coresInput has further inputs.
+// has its edges towards the greater vertex; ringsN is a chain of N rings; weighted… are in
+// weightedInput; bipartite1m is 6743×13950 with 1M entries; citationsN has N vertices and 2N edges
+// with ends drawn alike; uniformN is N×N of uniform integers below 1000; tuples10m are 10M tuples
+// of R-MAT 18 with their duplicates; ac1000 are the edges of a graph in the shape of the HIVE
+// classification data; planted200k has communities in 200,000 vertices, of mean degree 17.6 and
+// mixing .3. data/NAME is a graph of the folder data, simple and undirected. The signals of the
+// fused lasso have the values of their vertices in more["values"]. flow… are networks with the
+// source and the sink as their last two vertices. coresInput has further inputs.
 func makeInput(name, data string) (*input, error) {
 	if in, ok, err := coresInput(name); ok {
 		return in, err

@@ -145,8 +145,8 @@ type sgmCase struct {
 
 // sgmCases lists the families: samples of a real graph and of R-MAT with 2¹⁹ vertices and 10
 // million edges, with a renamed copy; correlated G(n, p) of mean degree 40, that share 9 of 10
-// edges; grids, and graphs like road networks, with a renamed copy, and with 5 % of the edges moved;
-// and pairs that are nearly aligned, in sizes of a connectome, with all vertices for soft
+// edges; grids, and graphs like road networks, with a renamed copy, and with 5 % of the edges
+// moved; and pairs that are nearly aligned, in sizes of a connectome, with all vertices for soft
 // seeds.
 func sgmCases(o SGMOptions) []sgmCase {
 	var cases []sgmCase

@@ -280,8 +280,8 @@ func readKinds(j *job.Job, file string) ([]int32, error) {
 	return kinds, nil
 }
 
-// similarities reads a matrix with a row for each vertex of the graph and a column for each vertex of
-// another: a Matrix Market file, or lines of two vertices and a number.
+// similarities reads a matrix with a row for each vertex of the graph and a column for each vertex
+// of another: a Matrix Market file, or lines of two vertices and a number.
 func similarities(j *job.Job, file string, other *job.Graph) (*matrix.Matrix[float64], error) {
 	m, n := order(j.Graph), order(other)
 	if strings.HasSuffix(strings.TrimSuffix(strings.ToLower(file), ".gz"), ".mtx") {

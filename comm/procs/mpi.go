@@ -340,8 +340,8 @@ func (p *mpiTransport) allToAllV(ctx context.Context, c *comm.Collective) error 
 		rn, rat := int32s(c.Recv)
 		src := uintptr(c.Src.Pointer())
 		if src == uintptr(c.Dst.Pointer()) {
-			// Both are empty. Open MPI takes equal addresses for MPI_IN_PLACE, which the ranks with items
-			// do not ask for: the next collective would wait for ever.
+			// Both are empty. Open MPI takes equal addresses for MPI_IN_PLACE, which the ranks with
+			// items do not ask for: the next collective would wait for ever.
 			src = uintptr(unsafe.Pointer(&elsewhere))
 		}
 		return p.await(ctx, c, "MPI_Ialltoallv", func(r *uintptr) int32 {

@@ -174,8 +174,8 @@ template <class F> HB_DEVICE void hb_each(const hb_grid &g, hb_u32 n, F f) {
 }
 
 // hb_stage calls load(r, p) and then rest(r, p, in) for the positions of a list, or without a list
-// for 0 … n−1. r is zero before. A lane without a position has p = 0 and in = false. Loads of several
-// positions are under way at a time.
+// for 0 … n−1. r is zero before. A lane without a position has p = 0 and in = false. Loads of
+// several positions are under way at a time.
 #define HB_PASS_AHEAD 2
 template <class R, class L, class F> HB_DEVICE void hb_stage(const hb_grid &g, const hb_i32 *list, hb_u32 n, L load, F rest) {
 #pragma unroll 1
@@ -589,8 +589,8 @@ HB_DEVICE void hb_terms(hb_i64 e, hb_i32 step, hb_i64 end, hb_i32 row, const hb_
 
 // hb_pull adds up the terms y of each row i that allowed(i) admits: term(i, e, j, y) makes the term
 // of entry e, in column j, and reports whether there is one. hb_pull calls done(i, acc) with the
-// sum, and bits(w, b) for the bits b of rows with a sum in word w. Warps share the rows of more than
-// longs entries, and call join(i, acc) with parts of the sum. Sums need no order.
+// sum, and bits(w, b) for the bits b of rows with a sum in word w. Warps share the rows of more
+// than longs entries, and call join(i, acc) with parts of the sum. Sums need no order.
 //
 // With ONE a sum is one term: a thread looks at the first entries of a row, and the warp at the
 // rest. Else so many lanes take a row.

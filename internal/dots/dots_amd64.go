@@ -101,8 +101,8 @@ func pays[T Float](x []T) bool {
 	return prefetches && len(x)*int(unsafe.Sizeof(*new(T))) > cached
 }
 
-// rowsOf returns the last index of ci from which a loop may prefetch if it is to, −1 for none. ok is
-// false, and y is clear, if no row has an entry.
+// rowsOf returns the last index of ci from which a loop may prefetch if it is to, −1 for none. ok
+// is false, and y is clear, if no row has an entry.
 func rowsOf[T Float](y []T, ptr []int64, ci []int32, x []T, ahead bool) (last int, ok bool) {
 	ptr = ptr[:len(y)+1]
 	if len(y) == 0 || ptr[0] == ptr[len(y)] {

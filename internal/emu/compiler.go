@@ -45,8 +45,8 @@ type Compiler struct {
 }
 
 // A Cache is a folder of compiled kernels, named by the hash of their source; "" keeps none. The
-// first process that adds a library to more than Most bytes removes half, the libraries used longest
-// ago.
+// first process that adds a library to more than Most bytes removes half, the libraries used
+// longest ago.
 type Cache struct {
 	Dir  string
 	Most int64

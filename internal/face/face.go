@@ -1,5 +1,6 @@
-// Package face writes the files by which package apps forwards to the families of workflows, and the
-// catalogue in the comment of apps, from the sources of the families and the table in apps/list.go.
+// Package face writes the files by which package apps forwards to the families of workflows, and
+// the catalogue in the comment of apps, from the sources of the families and the table in
+// apps/list.go.
 package face
 
 import (

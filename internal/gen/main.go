@@ -1,6 +1,6 @@
 // Gen writes anew what is derived from the sources: the files of package apps that forward to the
-// families of workflows with the catalogue in its comment, and the tables of package zerovalues. Run
-// it from the root of the module:
+// families of workflows with the catalogue in its comment, and the tables of package zerovalues.
+// Run it from the root of the module:
 //
 //	go run ./internal/gen
 package main

@@ -74,7 +74,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestReadFile compares with os.ReadFile: an empty file, one that the first read holds, larger ones.
+// TestReadFile compares with os.ReadFile: an empty file, one that the first read holds, larger
+// ones.
 func TestReadFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "file")
 	for _, size := range []int{0, 10, 4095, 4096, 4097, 100000} {

@@ -123,8 +123,8 @@ func (c *cells) sides(s int32) (left, right []int32) {
 	return left, right
 }
 
-// individualise makes a cell of the first vertex of a cell in A and one in B, with which both graphs
-// still have equal cells. It reports whether there is one.
+// individualise makes a cell of the first vertex of a cell in A and one in B, with which both
+// graphs still have equal cells. It reports whether there is one.
 func (c *cells) individualise(s int32, limit int64) bool {
 	left, right := c.sides(s)
 	for _, w := range right {
@@ -150,8 +150,8 @@ func (c *cells) push(s int32) {
 	}
 }
 
-// refine splits cells by the edges of their vertices into the cells of the queue, until the queue is
-// empty. It reports false once a part has other numbers of vertices in A and in B.
+// refine splits cells by the edges of their vertices into the cells of the queue, until the queue
+// is empty. It reports false once a part has other numbers of vertices in A and in B.
 func (c *cells) refine() bool {
 	for len(c.queue) > 0 {
 		last := len(c.queue) - 1
@@ -216,7 +216,8 @@ func (c *cells) split() bool {
 }
 
 // splitCell splits a cell by the sums of some of its vertices, which are in the order of their
-// sums; the others have none. All parts but the largest join the queue, or all if the cell is in it.
+// sums; the others have none. All parts but the largest join the queue, or all if the cell is in
+// it.
 func (c *cells) splitCell(s int32, list []int32) bool {
 	alone := len(list) == int(c.size[s])
 	parts := []int32{s}

@@ -1,4 +1,5 @@
-// Package matching finds matchings of the vertices of two graphs, and improves them by local search.
+// Package matching finds matchings of the vertices of two graphs, and improves them by local
+// search.
 //
 // [Pair.Align] finds the matching under which two graphs are equal, by refinement of cells of
 // vertices and by pairs that become cells of their own. [Pair.Grow] matches vertices by percolation

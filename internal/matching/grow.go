@@ -19,14 +19,14 @@ const (
 
 // Grow matches vertices by percolation from seeds (ExpandWhenStuck: Kazemi, Hassani, Grossglauser,
 // "Growing a graph matching from a handful of seeds", PVLDB 8(10), 2015, after Yartseva,
-// Grossglauser, "On the performance of percolation graph matching", COSN 2013). A matched pair marks
-// all pairs of its neighbours once, along edges of one direction. The pair with the most marks, two
-// or more, and the least difference of degrees is matched next. Where no pair has two, all marked
-// pairs of unmatched vertices mark the pairs of their neighbours too.
+// Grossglauser, "On the performance of percolation graph matching", COSN 2013). A matched pair
+// marks all pairs of its neighbours once, along edges of one direction. The pair with the most
+// marks, two or more, and the least difference of degrees is matched next. Where no pair has two,
+// all marked pairs of unmatched vertices mark the pairs of their neighbours too.
 //
-// As a matrix, the marks that pairs P spread are A·P·Bᵀ. Grow counts marks in a table, because each pair
-// depends on the marks of the pair before. classA and classB are the classes of vertices,
-// −1 for vertices that may not be matched; only vertices of one class are.
+// As a matrix, the marks that pairs P spread are A·P·Bᵀ. Grow counts marks in a table, because each
+// pair depends on the marks of the pair before. classA and classB are the classes of vertices, −1
+// for vertices that may not be matched; only vertices of one class are.
 //
 // It returns pairs with the seeds first. It takes the time of the marks, the sum over the matched
 // pairs of the products of their degrees, and no more than limit of them.

@@ -232,7 +232,8 @@ func (s *search[T]) step(free, vertices []int, loose bool, number int) error {
 const commonNeighbour = 4
 
 // jitter returns random numbers below 1/16 of a common neighbour, of edges of mean weight, which
-// break ties in another way for each number, and 1/16 for known pairs. Costs of whole numbers stay so, times jitterScale.
+// break ties in another way for each number, and 1/16 for known pairs. Costs of whole numbers stay
+// so, times jitterScale.
 func (s *search[T]) jitter(number int) func(v, w int) float64 {
 	const levels = jitterScale * commonNeighbour / 16
 	seed := splitmix.Mix(s.Seed + uint64(number))

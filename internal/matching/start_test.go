@@ -158,7 +158,8 @@ func TestGrowMarks(t *testing.T) {
 	if pairs, _ := edge.pair(t, edge, true).Grow([][2]int32{{0, 0}}, none(2), none(2), nil, 1<<20); len(pairs) != 1 {
 		t.Errorf("one mark matches: %v", pairs)
 	}
-	// From both ends of a path of five the pairs (1,1) and (3,3) have one mark each, and mark (2,2).
+	// From both ends of a path of five the pairs (1,1) and (3,3) have one mark each, and mark
+	// (2,2).
 	long := zeros(5)
 	for v := range 4 {
 		long.join(v, v+1)

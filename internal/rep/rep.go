@@ -107,8 +107,8 @@ type GroupTarget interface {
 	Lost(err error)
 }
 
-// OneDevice reports whether a group has one rank, which computes on a device. Its block of a matrix is
-// the whole matrix, and the device keeps the transpose with it.
+// OneDevice reports whether a group has one rank, which computes on a device. Its block of a matrix
+// is the whole matrix, and the device keeps the transpose with it.
 func OneDevice(g *comm.Group) bool { return g.Size() == 1 && g.PlaceOf(0) != nil }
 
 // Matrix is a matrix without the type of its entries, or the pattern of one.

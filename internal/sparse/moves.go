@@ -4,8 +4,8 @@ import (
 	"unsafe"
 )
 
-// loops are the loops of a type, one function for all of them: the compiler makes the functions of a
-// type in each package that names it. A class other than Other uses them for new memory and
+// loops are the loops of a type, one function for all of them: the compiler makes the functions of
+// a type in each package that names it. A class other than Other uses them for new memory and
 // comparisons alone. Lists of indices are values, too.
 type loops func(do loop, dst, src, to, from Values) (out Values, same bool)
 

@@ -250,8 +250,8 @@ func describe(k key, of any, loops loops, two Values) *Type {
 	return remember(d)
 }
 
-// holdsInterface reports whether a value of a type has an interface in itself: == panics if it holds
-// a slice, a map or a function.
+// holdsInterface reports whether a value of a type has an interface in itself: == panics if it
+// holds a slice, a map or a function.
 func holdsInterface(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Interface:

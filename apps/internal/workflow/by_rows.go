@@ -32,9 +32,9 @@ type RowGroup struct {
 }
 
 // GroupRows returns the group for a run by rows, nil if the place is no group or the run is not to
-// be divided so. Auto takes it for devices if the group moves their memory, and for ranks of the host
-// if the workflow says HostRows; Fused for ranks of the host in any case. These exchange what devices
-// would. All processes decide alike.
+// be divided so. Auto takes it for devices if the group moves their memory, and for ranks of the
+// host if the workflow says HostRows; Fused for ranks of the host in any case. These exchange what
+// devices would. All processes decide alike.
 func GroupRows(r Run, app string, at matrix.Place) *RowGroup {
 	g, ok := at.(*comm.Group)
 	if !ok || g.Size() == 0 || r.Method == Pipeline {

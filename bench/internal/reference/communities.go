@@ -210,8 +210,8 @@ func (m *mover) decide(a *accumulator, v int32, bound []int32) float64 {
 	return best
 }
 
-// contract makes a vertex of each part: its row has room for all edges of the part, and is compacted
-// afterwards.
+// contract makes a vertex of each part: its row has room for all edges of the part, and is
+// compacted afterwards.
 func (m *mover) contract(part []int32, count int) {
 	begin, room := make([]int64, count+1), make([]int64, count+1)
 	for v, c := range part {

@@ -15,9 +15,9 @@ type edge struct {
 // Spanning returns the weight of the lightest spanning forest of a graph with weights that are not
 // negative, and its number of edges: each tree takes its lightest edge to another one, in rounds
 // over a list of edges. The lightest edge is the least word of a weight and a place in the list.
-// The lightest edges of a sample come first, and the others drop out if they join no trees (Dhulipala,
-// Blelloch, Shun: Theoretically efficient parallel graph algorithms can be fast and scalable, SPAA
-// 2018).
+// The lightest edges of a sample come first, and the others drop out if they join no trees
+// (Dhulipala, Blelloch, Shun: Theoretically efficient parallel graph algorithms can be fast and
+// scalable, SPAA 2018).
 func Spanning(g Graph, weight []float64, threads int) (total float64, edges int) {
 	n := g.Vertices()
 	b := &boruvka{threads: threads, tree: make([]int32, n), best: make([]uint64, n)}

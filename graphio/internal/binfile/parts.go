@@ -345,8 +345,8 @@ func readPiece[E hgb.Fixed](b *binaryParts, id uint32, from, to int64, sums *[]i
 	return sparse.SliceOf[E](items), err
 }
 
-// readWhole reads the whole file and holds nothing; if the arrays are as their checksums say, it checks
-// the invariants of the whole matrix, and holds it.
+// readWhole reads the whole file and holds nothing; if the arrays are as their checksums say, it
+// checks the invariants of the whole matrix, and holds it.
 func (b *binaryParts) readWhole(op string) func() error {
 	return func() error {
 		o := *b.p.O

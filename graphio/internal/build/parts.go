@@ -166,8 +166,8 @@ func (p *Parts) open(r io.Reader) bool {
 // Stream returns the file from its start.
 func (p *Parts) Stream() io.Reader { return io.NewSectionReader(p.File, 0, p.Size) }
 
-// Blame returns the error that reread finds in the whole file after a rank found one in its part. It
-// is a collective.
+// Blame returns the error that reread finds in the whole file after a rank found one in its part.
+// It is a collective.
 func (p *Parts) Blame(reread func() error) error {
 	err := reread()
 	if err == nil {
