@@ -60,7 +60,7 @@ func TestPipelinesStayOnDevice(t *testing.T) {
 			}
 		case name == "GraphSearch": // without scores, which come from the host
 			app = func(g matrix.Source[float64], run workflow.Run) error {
-				return workflow.ErrorOf(search.GraphSearch(g, nil, nil, search.SearchOptions{Run: run}))
+				return samples.ErrorOf(search.GraphSearch(g, nil, nil, search.SearchOptions{Run: run}))
 			}
 		case strings.HasPrefix(name, "GraphSearch") || name != "LocalCluster" && strings.HasPrefix(name, "LocalCluster"):
 			continue

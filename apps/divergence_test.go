@@ -71,13 +71,13 @@ func TestVertexError(t *testing.T) {
 		reason, plain, named string
 		err                  error
 	}{
-		{"an edge one way", "from 0 to 2 and none", "from a to c and none", workflow.ErrorOf(communities.Communities(one, communities.CommunitiesOptions{}))},
-		{"an edge one way, clusters", "from 0 to 2 and none", "from a to c and none", workflow.ErrorOf(lgc.LocalCluster(one, []int{0}))},
-		{"source and sink", "is 1, the source", "is b, the source", workflow.ErrorOf(flow.MaxFlow(pair, 1, 1))},
-		{"content", "content of vertex 1 is", "content of vertex b is", workflow.ErrorOf(nominate.NominateVertices(pair, []int{0}, nominate.NominateOptions{Content: content, Weight: .5}))},
-		{"a restart", "restart of vertex 1 is", "restart of vertex b is", workflow.ErrorOf(centrality.PageRank(pair, centrality.PageRankOptions{Restart: content}))},
-		{"observations", "entry 1 of", "entry b of", workflow.ErrorOf(lasso.FusedLasso(pair, content, lasso.FusedLassoOptions{}))},
-		{"pairs", "(0, 2), a vertex", "(a, C), a vertex", workflow.ErrorOf(sgm.SGM(pair, pair, []sgm.SeedPair{{A: 0, B: 1}, {A: 0, B: 2}}))},
+		{"an edge one way", "from 0 to 2 and none", "from a to c and none", samples.ErrorOf(communities.Communities(one, communities.CommunitiesOptions{}))},
+		{"an edge one way, clusters", "from 0 to 2 and none", "from a to c and none", samples.ErrorOf(lgc.LocalCluster(one, []int{0}))},
+		{"source and sink", "is 1, the source", "is b, the source", samples.ErrorOf(flow.MaxFlow(pair, 1, 1))},
+		{"content", "content of vertex 1 is", "content of vertex b is", samples.ErrorOf(nominate.NominateVertices(pair, []int{0}, nominate.NominateOptions{Content: content, Weight: .5}))},
+		{"a restart", "restart of vertex 1 is", "restart of vertex b is", samples.ErrorOf(centrality.PageRank(pair, centrality.PageRankOptions{Restart: content}))},
+		{"observations", "entry 1 of", "entry b of", samples.ErrorOf(lasso.FusedLasso(pair, content, lasso.FusedLassoOptions{}))},
+		{"pairs", "(0, 2), a vertex", "(a, C), a vertex", samples.ErrorOf(sgm.SGM(pair, pair, []sgm.SeedPair{{A: 0, B: 1}, {A: 0, B: 2}}))},
 	} {
 		var v *workflow.VertexError
 		var p *workflow.ParameterError

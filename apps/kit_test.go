@@ -248,7 +248,7 @@ func (c *kitCase[T]) onGroup(t *testing.T, what string, one, g matrix.Source[T],
 	switch {
 	case devices:
 		loose = max(c.apart, c.loose)
-	case c.app == "geo" && m == workflow.Auto: // each process computes the medians
+	case c.gathers != "" && m == workflow.Auto:
 	case m == workflow.Pipeline || forms.Group == "" || forms.Group == "rows" && !forms.HostRows && m == workflow.Auto:
 		want = workflow.Run{Method: workflow.Pipeline, Threads: 1}
 		if c.whole == "" {

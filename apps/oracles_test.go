@@ -11,7 +11,6 @@ import (
 	"github.com/hiveblas/hiveblas/apps/communities"
 	"github.com/hiveblas/hiveblas/apps/components"
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
-	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/nominate"
 	"github.com/hiveblas/hiveblas/apps/order"
 	"github.com/hiveblas/hiveblas/apps/paths"
@@ -637,34 +636,34 @@ func TestStandardErrors(t *testing.T) {
 		reason, want string
 		err          error
 	}{
-		{"a negative batch", "Betweenness: the batch is -1", workflow.ErrorOf(centrality.Betweenness(g, centrality.BetweennessOptions{Batch: -1}))},
-		{"a source that is no vertex", "source", workflow.ErrorOf(centrality.Betweenness(g, centrality.BetweennessOptions{Sources: []int{4}}))},
-		{"samples and a list", "Betweenness: the number of samples is 1", workflow.ErrorOf(centrality.Betweenness(g, centrality.BetweennessOptions{Sources: []int{0}, Samples: 1}))},
-		{"negative samples", "Closeness: the number of samples is -1", workflow.ErrorOf(centrality.Closeness(g, centrality.ClosenessOptions{Samples: -1}))},
-		{"a batch", "Closeness: the batch is -3", workflow.ErrorOf(centrality.Closeness(g, centrality.ClosenessOptions{Batch: -3}))},
-		{"negative iterations", "LabelPropagation: the number of iterations is -1", workflow.ErrorOf(communities.LabelPropagation(g, communities.LabelPropagationOptions{MaxIterations: -1}))},
-		{"an order", "Colouring: the order is 3", workflow.ErrorOf(sets.Colouring(g, sets.ColouringOptions{Order: 3}))},
-		{"no tolerance", "HITS: the tolerance is -1", workflow.ErrorOf(centrality.HITS(g, centrality.CentralityOptions{Tolerance: -1}))},
-		{"iterations", "EigenvectorCentrality: the number of iterations is -1", workflow.ErrorOf(centrality.EigenvectorCentrality(g, centrality.CentralityOptions{MaxIterations: -1}))},
-		{"an attenuation of another workflow", "HITS: the attenuation is 0.1", workflow.ErrorOf(centrality.HITS(g, centrality.CentralityOptions{Attenuation: .1}))},
-		{"an attenuation that diverges", "KatzCentrality: the attenuation is 9, want below", workflow.ErrorOf(centrality.KatzCentrality(g, centrality.CentralityOptions{Attenuation: 9}))},
-		{"a measure", "Similarity: the measure is -1", workflow.ErrorOf(triangles.Similarity(g, triangles.SimilarityOptions{Measure: -1}))},
-		{"a negative top", "Similarity: the number of similar rows is -2", workflow.ErrorOf(triangles.Similarity(g, triangles.SimilarityOptions{Top: -2}))},
-		{"links of a rectangle", "Similarity: the graph is 2×3", workflow.ErrorOf(triangles.Similarity(matrix.New[float64](2, 3), triangles.SimilarityOptions{Unlinked: true}))},
-		{"NaN", "MinimumSpanningForest: the edge from 1 to 0 has weight NaN", workflow.ErrorOf(components.MinimumSpanningForest(unknown))},
-		{"a negative weight", "WeightedPageRank: the edge from 1 to 0 has weight -2", workflow.ErrorOf(centrality.WeightedPageRank(negative))},
-		{"a restart of another size", "PageRank: the restart is 3 elements", workflow.ErrorOf(centrality.PageRank(g, centrality.PageRankOptions{Restart: short}))},
-		{"a negative restart", "PageRank: the restart of vertex 2 is -1", workflow.ErrorOf(centrality.PageRank(g, centrality.PageRankOptions{Restart: minus}))},
-		{"an empty restart", "PageRank: the sum of the restart is 0", workflow.ErrorOf(centrality.PageRank(g, centrality.PageRankOptions{Restart: none}))},
-		{"searches", "Diameter: the number of searches is -1", workflow.ErrorOf(paths.Diameter(g, paths.DiameterOptions{Searches: -1}))},
-		{"a loop", "TopologicalOrder: the graph has a cycle, 1 → 1", workflow.ErrorOf(order.TopologicalOrder(loop))},
+		{"a negative batch", "Betweenness: the batch is -1", samples.ErrorOf(centrality.Betweenness(g, centrality.BetweennessOptions{Batch: -1}))},
+		{"a source that is no vertex", "source", samples.ErrorOf(centrality.Betweenness(g, centrality.BetweennessOptions{Sources: []int{4}}))},
+		{"samples and a list", "Betweenness: the number of samples is 1", samples.ErrorOf(centrality.Betweenness(g, centrality.BetweennessOptions{Sources: []int{0}, Samples: 1}))},
+		{"negative samples", "Closeness: the number of samples is -1", samples.ErrorOf(centrality.Closeness(g, centrality.ClosenessOptions{Samples: -1}))},
+		{"a batch", "Closeness: the batch is -3", samples.ErrorOf(centrality.Closeness(g, centrality.ClosenessOptions{Batch: -3}))},
+		{"negative iterations", "LabelPropagation: the number of iterations is -1", samples.ErrorOf(communities.LabelPropagation(g, communities.LabelPropagationOptions{MaxIterations: -1}))},
+		{"an order", "Colouring: the order is 3", samples.ErrorOf(sets.Colouring(g, sets.ColouringOptions{Order: 3}))},
+		{"no tolerance", "HITS: the tolerance is -1", samples.ErrorOf(centrality.HITS(g, centrality.CentralityOptions{Tolerance: -1}))},
+		{"iterations", "EigenvectorCentrality: the number of iterations is -1", samples.ErrorOf(centrality.EigenvectorCentrality(g, centrality.CentralityOptions{MaxIterations: -1}))},
+		{"an attenuation of another workflow", "HITS: the attenuation is 0.1", samples.ErrorOf(centrality.HITS(g, centrality.CentralityOptions{Attenuation: .1}))},
+		{"an attenuation that diverges", "KatzCentrality: the attenuation is 9, want below", samples.ErrorOf(centrality.KatzCentrality(g, centrality.CentralityOptions{Attenuation: 9}))},
+		{"a measure", "Similarity: the measure is -1", samples.ErrorOf(triangles.Similarity(g, triangles.SimilarityOptions{Measure: -1}))},
+		{"a negative top", "Similarity: the number of similar rows is -2", samples.ErrorOf(triangles.Similarity(g, triangles.SimilarityOptions{Top: -2}))},
+		{"links of a rectangle", "Similarity: the graph is 2×3", samples.ErrorOf(triangles.Similarity(matrix.New[float64](2, 3), triangles.SimilarityOptions{Unlinked: true}))},
+		{"NaN", "MinimumSpanningForest: the edge from 1 to 0 has weight NaN", samples.ErrorOf(components.MinimumSpanningForest(unknown))},
+		{"a negative weight", "WeightedPageRank: the edge from 1 to 0 has weight -2", samples.ErrorOf(centrality.WeightedPageRank(negative))},
+		{"a restart of another size", "PageRank: the restart is 3 elements", samples.ErrorOf(centrality.PageRank(g, centrality.PageRankOptions{Restart: short}))},
+		{"a negative restart", "PageRank: the restart of vertex 2 is -1", samples.ErrorOf(centrality.PageRank(g, centrality.PageRankOptions{Restart: minus}))},
+		{"an empty restart", "PageRank: the sum of the restart is 0", samples.ErrorOf(centrality.PageRank(g, centrality.PageRankOptions{Restart: none}))},
+		{"searches", "Diameter: the number of searches is -1", samples.ErrorOf(paths.Diameter(g, paths.DiameterOptions{Searches: -1}))},
+		{"a loop", "TopologicalOrder: the graph has a cycle, 1 → 1", samples.ErrorOf(order.TopologicalOrder(loop))},
 		{"a long cycle", "… (40 vertices)", &order.CycleError{App: "TopologicalOrder", Cycle: make([]int, 40)}},
-		{"no seed", "NominateVertices: the list of seeds is empty", workflow.ErrorOf(nominate.NominateVertices(g, nil))},
-		{"a seed that is no vertex", "seed", workflow.ErrorOf(nominate.NominateVertices(g, []int{4}))},
-		{"a weight", "NominateVertices: the weight is 2", workflow.ErrorOf(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Weight: 2}))},
-		{"a weight without content", "NominateVertices: the weight is 0.5, want 0 without content", workflow.ErrorOf(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Weight: .5}))},
-		{"content of another size", "NominateVertices: the content is 3 elements", workflow.ErrorOf(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Content: short}))},
-		{"a context", "NominateVertices: the context is ContextScore(9)", workflow.ErrorOf(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Context: 9}))},
+		{"no seed", "NominateVertices: the list of seeds is empty", samples.ErrorOf(nominate.NominateVertices(g, nil))},
+		{"a seed that is no vertex", "seed", samples.ErrorOf(nominate.NominateVertices(g, []int{4}))},
+		{"a weight", "NominateVertices: the weight is 2", samples.ErrorOf(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Weight: 2}))},
+		{"a weight without content", "NominateVertices: the weight is 0.5, want 0 without content", samples.ErrorOf(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Weight: .5}))},
+		{"content of another size", "NominateVertices: the content is 3 elements", samples.ErrorOf(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Content: short}))},
+		{"a context", "NominateVertices: the context is ContextScore(9)", samples.ErrorOf(nominate.NominateVertices(g, []int{0}, nominate.NominateOptions{Context: 9}))},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("%s: the error is %v, want %q", c.reason, c.err, c.want)

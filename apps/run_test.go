@@ -19,7 +19,7 @@ import (
 func all() map[string]func(g matrix.Source[float64], run workflow.Run) error {
 	calls := map[string]func(g matrix.Source[float64], run workflow.Run) error{}
 	for _, c := range cases[float64]() {
-		calls[c.name] = func(g matrix.Source[float64], run workflow.Run) error { return workflow.ErrorOf(c.run(g, run)) }
+		calls[c.name] = func(g matrix.Source[float64], run workflow.Run) error { return samples.ErrorOf(c.run(g, run)) }
 	}
 	return calls
 }

@@ -50,10 +50,9 @@ func OneByOne() Option { return func(s *settings) { s.oneByOne = true } }
 // its operations compute nothing and check that they equal the list. So the body runs as often as
 // written, and the result is always what the operations one by one give:
 //
-//   - A pass that differs from the list, such as by a number that changes, a branch, or vectors
-//     that exchange their names, ends the run before that pass, and the operations run one by one
-//     from there on. A number that changes belongs into a *matrix.Scalar, and [Swap] exchanges
-//     vectors.
+//   - A pass that differs from the list, by a number that changes, a branch, or vectors that
+//     exchange their names, ends the run before that pass; the rest runs one by one. A number that
+//     changes belongs into a *matrix.Scalar, and [Swap] exchanges vectors.
 //   - A read or a write of an operand of the list by other means, such as NVals, Set or an
 //     operation without the option, runs the waiting operations first, and the rest one by one.
 //   - break, return and panics leave the loop after the operations before them.

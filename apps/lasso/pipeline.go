@@ -1,7 +1,6 @@
 package lasso
 
 import (
-	"math"
 	"slices"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
@@ -72,7 +71,7 @@ func (p *lassoPipeline) incidence() {
 	if !p.Do(err) || !p.Do(p.d.Move(p.place)) {
 		return
 	}
-	p.nus, p.invs, p.step = p.vector(p.nu), p.vector(p.inv), p.vector(make([]float64, m))
+	p.nus, p.invs, p.step = p.vector(p.nu), p.vector(p.inv), p.empty(m)
 	degree, one := p.vector(make([]float64, p.n)), p.vector(slices.Repeat([]float64{1}, m))
 	p.Do(ops.MxV(degree.Accum(semiring.Plus[float64]()), semiring.PlusSecond[float64](), p.d.Pattern().T(), one, p.with))
 	p.Do(ops.EWiseMult(degree, semiring.Times[float64](), degree, p.invs, p.with))
@@ -98,7 +97,7 @@ func (p *lassoPipeline) solve(y []float64) (*FusedLassoResult, error) {
 			p.iterate()
 		}
 		check += max(lassoDefaults.first, int(lassoDefaults.more*float64(check)))
-		found = p.gap() <= lassoTolerance
+		found = p.takeMeans()
 	}
 	workflow.Report(p.o.Run, "fused lasso", int64(p.n), int64(p.n))
 	if !p.OK() {
@@ -142,7 +141,7 @@ func (p *lassoPipeline) iterate() {
 		p.Do(ops.EWiseAdd(v[1], plus, v[0], v[1], p.with))
 	}
 	// u ← clip(û + τ∘(D·x̂), λ₁ w)
-	next := p.vector(nil, len(p.cap))
+	next := p.empty(len(p.cap))
 	p.Do(ops.MxV(next, semiring.PlusTimes[float64](), p.d, p.before, p.with))
 	p.Do(ops.EWiseMult(next, times, next, p.step, p.with))
 	p.Do(ops.EWiseAdd(next, plus, next, p.ahead, p.with))
@@ -157,19 +156,19 @@ func (p *lassoPipeline) iterate() {
 	p.noteValue(p.weighted(p.x, p.x))
 }
 
-// gap takes the means of the candidate regions, and returns how far their objective may be above
-// the optimum, relatively.
-func (p *lassoPipeline) gap() float64 {
+// takeMeans takes the means of the candidate regions, and reports whether their objective is within
+// the tolerance of the optimum.
+func (p *lassoPipeline) takeMeans() bool {
 	plus, times := semiring.Plus[float64](), semiring.Times[float64]()
 	label := p.regions()
-	mass, mean, weight := p.vector(nil, p.n), p.vector(nil, p.n), p.vector(nil, p.n)
+	mass, mean, weight := p.empty(p.n), p.empty(p.n), p.empty(p.n)
 	p.Do(ops.EWiseMult(mass, times, p.x, p.nus, p.with))
 	p.Do(ops.ScatterVector(mean, plus, mass, ops.ValuesOf(label), p.with))
 	p.Do(ops.ScatterVector(weight, plus, p.nus, ops.ValuesOf(label), p.with))
 	p.Do(ops.EWiseMult(mean, semiring.Div[float64](), mean, weight, p.with))
 	p.Do(ops.ExtractVector(p.b, mean, ops.ValuesOf(label), p.with))
 	// Σ λ₁w |D·b| − u·(D·b) + ½ Σ ν (b − x)², below ½ Σ ν (y² − x²)
-	d, cost := p.vector(nil, len(p.cap)), p.vector(nil, len(p.cap))
+	d, cost := p.empty(len(p.cap)), p.empty(len(p.cap))
 	p.Do(ops.MxV(d, semiring.PlusTimes[float64](), p.d, p.b, p.with))
 	p.Do(ops.Apply(cost, semiring.Abs[float64](), d, p.with))
 	p.Do(ops.EWiseMult(cost, times, cost, p.most, p.with))
@@ -177,14 +176,11 @@ func (p *lassoPipeline) gap() float64 {
 	p.Do(ops.EWiseAdd(cost, semiring.Minus[float64](), cost, d, p.with))
 	gap, err := ops.ReduceScalar(plus, cost, p.with)
 	p.Do(err)
-	off := p.vector(nil, p.n)
+	off := p.empty(p.n)
 	p.Do(ops.EWiseAdd(off, semiring.Minus[float64](), p.b, p.x, p.with))
 	gap += .5 * p.weighted(off, off)
 	dual := .5 * (p.weighted(p.y, p.y) - p.weighted(p.x, p.x))
-	if gap <= lassoTolerance*dual {
-		return 0
-	}
-	return math.Inf(1)
+	return gap <= lassoTolerance*dual
 }
 
 // regions returns the least vertex of the candidate region of each vertex. An edge below its
@@ -193,7 +189,7 @@ func (p *lassoPipeline) gap() float64 {
 func (p *lassoPipeline) regions() *matrix.Vector[int32] {
 	here := matrix.On(p.place)
 	low := semiring.Min[int32]()
-	flow, inside := p.vector(nil, len(p.cap)), matrix.NewVector[bool](len(p.cap), here)
+	flow, inside := p.empty(len(p.cap)), matrix.NewVector[bool](len(p.cap), here)
 	p.Do(ops.Apply(flow, semiring.Abs[float64](), p.u, p.with))
 	p.Do(ops.EWiseMult(inside, semiring.Lt[float64](), flow, p.most, p.with))
 	label, err := workflow.FullVector[int32](p.place, p.n, 0, p.with)
@@ -216,21 +212,23 @@ func (p *lassoPipeline) regions() *matrix.Vector[int32] {
 
 // weighted returns Σ ν a b.
 func (p *lassoPipeline) weighted(a, b *matrix.Vector[float64]) float64 {
-	product := p.vector(nil, p.n)
+	product := p.empty(p.n)
 	p.Do(ops.EWiseMult(product, semiring.Times[float64](), a, p.nus, p.with))
 	sum, err := ops.Inner(semiring.PlusTimes[float64](), product, b, p.with)
 	p.Do(err)
 	return sum
 }
 
-// vector returns numbers at the place, or without a list a vector without entries.
-func (p *lassoPipeline) vector(list []float64, size ...int) *matrix.Vector[float64] {
-	if list == nil {
-		return matrix.NewVector[float64](size[0], matrix.On(p.place))
-	}
+// vector returns numbers at the place.
+func (p *lassoPipeline) vector(list []float64) *matrix.Vector[float64] {
 	v, err := matrix.VectorOf(slices.Clone(list))
 	if p.Do(err) {
 		p.Do(v.Move(p.place))
 	}
 	return v
+}
+
+// empty returns a vector without entries.
+func (p *lassoPipeline) empty(size int) *matrix.Vector[float64] {
+	return matrix.NewVector[float64](size, matrix.On(p.place))
 }

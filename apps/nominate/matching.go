@@ -1,13 +1,10 @@
 package nominate
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
-	"github.com/hiveblas/hiveblas/apps/paths"
 	"github.com/hiveblas/hiveblas/apps/sgm"
-	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -104,24 +101,7 @@ func byMatching(a, b *matrix.View[bool], interest []int, seeds []sgm.SeedPair, o
 		strong[w] /= float64(runs * len(interest))
 		score[w] = (often[w] + strong[w]) / 2
 	}
-	res := &Nominations{}
-	var places []int
-	for w, seed := range isSeed {
-		if !seed {
-			places = append(places, w)
-			res.Ranked = append(res.Ranked, paths.Nomination[float64]{Vertex: w, Distance: score[w]})
-		}
-	}
-	parallel.SortStable(o.Threads, res.Ranked, func(x, y paths.Nomination[float64]) int { return cmp.Compare(y.Distance, x.Distance) })
-	for _, x := range []struct {
-		to   **matrix.Vector[float64]
-		from []float64
-	}{{&res.Score, score}, {&res.Context, often}, {&res.Content, strong}} {
-		if *x.to, err = candidatesOf(x.from, places, b.Place()); err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
+	return nominations(isSeed, score, often, strong, b.Place(), o.Run)
 }
 
 // nominable checks the graphs and the vertices of interest, and returns which vertices of b are in

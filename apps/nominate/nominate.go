@@ -130,7 +130,14 @@ func nominateVertices(g *matrix.View[bool], seeds []int, opts []NominateOptions)
 			score[v] = (1-o.Weight)*x[v] + o.Weight*content[v]
 		}
 	}
-	res := &Nominations{}
+	res, err := nominations(isSeed, score, x, content, g.Place(), o.Run)
+	workflow.Report(o.Run, "nominate", int64(n), int64(n))
+	return res, err
+}
+
+// nominations ranks the vertices that are no seeds by their scores. content may be nil.
+func nominations(isSeed []bool, score, context, content []float64, place matrix.Place, run workflow.Run) (res *Nominations, err error) {
+	res = &Nominations{}
 	var places []int
 	for v, seed := range isSeed {
 		if !seed {
@@ -138,18 +145,16 @@ func nominateVertices(g *matrix.View[bool], seeds []int, opts []NominateOptions)
 			res.Ranked = append(res.Ranked, paths.Nomination[float64]{Vertex: v, Distance: score[v]})
 		}
 	}
-	parallel.SortStable(o.Threads, res.Ranked, func(x, y paths.Nomination[float64]) int { return cmp.Compare(y.Distance, x.Distance) })
-	candidates := func(x []float64) (*matrix.Vector[float64], error) { return candidatesOf(x, places, g.Place()) }
-	if res.Score, err = candidates(score); err != nil {
+	parallel.SortStable(run.Threads, res.Ranked, func(x, y paths.Nomination[float64]) int { return cmp.Compare(y.Distance, x.Distance) })
+	if res.Score, err = candidatesOf(score, places, place); err != nil {
 		return nil, err
 	}
-	if res.Context, err = candidates(x); err != nil {
+	if res.Context, err = candidatesOf(context, places, place); err != nil {
 		return nil, err
 	}
 	if content != nil {
-		res.Content, err = candidates(content)
+		res.Content, err = candidatesOf(content, places, place)
 	}
-	workflow.Report(o.Run, "nominate", int64(n), int64(n))
 	return res, err
 }
 

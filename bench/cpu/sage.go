@@ -37,25 +37,27 @@ func sageWords(in *input) (*matrix.Matrix[float32], error) {
 	return m.x, m.err
 }
 
-// oursSAGE computes embeddings of all vertices, with all neighbours.
-func oursSAGE(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
-	x, err := sageWords(in)
-	if err != nil {
-		return 0, 0, err
+// sageBy computes embeddings of all vertices, with all neighbours, by a method.
+func sageBy(method apps.Method) ours {
+	return func(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
+		x, err := sageWords(in)
+		if err != nil {
+			return 0, 0, err
+		}
+		m, err := sageCora.Model()
+		if err != nil {
+			return 0, 0, err
+		}
+		var res *apps.SAGEResult
+		d, err := timed(func() (err error) {
+			res, err = apps.GraphSAGE(in.f64, x, m, apps.SAGEOptions{Run: apps.Run{Threads: b.Threads, Method: method}})
+			return err
+		})
+		if err != nil {
+			return 0, 0, err
+		}
+		return d, inputs.CheckMatrix(res.Embeddings), nil
 	}
-	m, err := sageCora.Model()
-	if err != nil {
-		return 0, 0, err
-	}
-	var res *apps.SAGEResult
-	d, err := timed(func() (err error) {
-		res, err = apps.GraphSAGE(in.f64, x, m, apps.SAGEOptions{Run: apps.Run{Threads: b.Threads}})
-		return err
-	})
-	if err != nil {
-		return 0, 0, err
-	}
-	return d, inputs.CheckMatrix(res.Embeddings), nil
 }
 
 // oursSAGEEpoch is an epoch of training without dropout and validation, all vertices in a step: the

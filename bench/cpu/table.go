@@ -53,9 +53,9 @@ func cpuCases() []cpuCase {
 	}
 	cases = append(cases,
 		cpuCase{name: "classify 1000 vertices 20135 edges", bar: .1, input: "ac1000", ours: oursClassify, peer: []string{"classify"}, tolerance: 1e-5},
-		cpuCase{name: "geolocation rmat18", bar: 1.0 / 30, input: "rmat18", ours: oursGeo, peer: []string{"geolocate"}, tolerance: 1e-6, rounds: 3},
+		cpuCase{name: "geolocation rmat18", bar: 1.0 / 30, input: "rmat18", ours: geoBy(apps.Auto), pipeline: geoBy(apps.Pipeline), peer: []string{"geolocate"}, tolerance: 1e-6, rounds: 3},
 		cpuCase{name: "uniform walks rmat20", bar: 1.0 / 3, input: "rmat20", ours: oursWalks, rival: plainWalks, rounds: 3},
-		cpuCase{name: "graphsage citations2708", bar: 1, input: "citations2708", ours: oursSAGE, peer: []string{"sage_embed", "sage_embed_sparse"},
+		cpuCase{name: "graphsage citations2708", bar: 1, input: "citations2708", ours: sageBy(apps.Auto), pipeline: sageBy(apps.Pipeline), peer: []string{"sage_embed", "sage_embed_sparse"},
 			args: sageArgs(sageCora.Out), tolerance: 1e-5},
 		cpuCase{name: "graphsage epoch citations2708", bar: 1, input: "citations2708", ours: oursSAGEEpoch, peer: []string{"sage_epoch", "sage_epoch_sparse"},
 			args: sageArgs(sageCoraClasses)},

@@ -120,11 +120,17 @@ func (c *chooser) call(keep []uint8, v Values, row int, ci []int32, j0 int) {
 }
 
 // SpMMPays reports whether rows of a full matrix of n columns are added, for all positions of the
-// result, rather than a dot product taken for each entry of the mask.
+// result, rather than a dot product taken for each entry of the mask. In units of an added element,
+// .17 ns on an AMD EPYC, a term of a dot product takes 40, writing a position 6, and an element of
+// the matrix by columns 10.
 func SpMMPays(mask *Mask, a *sparse.Structure, n int) bool {
 	if a.Format != sparse.CSR {
 		return false
 	}
-	// A dot product at a random place costs about as much as ten added elements.
-	return mask == nil || mask.Comp || !mask.S.Sparse() || 10*mask.S.NVals*(a.NVals/int64(max(a.NRows, 1))+1) > a.NVals*int64(n)
+	if mask == nil || mask.Comp || !mask.S.Sparse() {
+		return true
+	}
+	rows, cols := int64(a.NRows), int64(n)
+	dots := 40*mask.S.NVals*(a.NVals/max(rows, 1)+1) + 10*int64(a.NCols)*cols
+	return dots > cols*(a.NVals+6*rows)
 }

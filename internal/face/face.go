@@ -324,6 +324,9 @@ func catalogue(root string, families []*family) ([]byte, error) {
 		return nil, err
 	}
 	functions := map[string][]string{}
+	if n := strings.Count(string(list), "{Name: "); n != len(entry.FindAllString(string(list), -1)) {
+		return nil, fmt.Errorf("apps/list.go has %d entries that do not begin with Name, Family and Functions", n-len(entry.FindAllString(string(list), -1)))
+	}
 	for _, m := range entry.FindAllStringSubmatch(string(list), -1) {
 		for f := range strings.SplitSeq(m[2], ",") {
 			functions[m[1]] = append(functions[m[1]], strings.Trim(f, ` "`))

@@ -144,3 +144,6 @@ func Big(t testing.TB) {
 		t.Skip("large graphs are left out with -short")
 	}
 }
+
+// ErrorOf drops a result.
+func ErrorOf[R any](_ R, err error) error { return err }

@@ -99,9 +99,6 @@ func Diagonal[T comparable](v *matrix.Vector[T], with ops.Option) (*matrix.Matri
 	return d, ops.Scatter(d, semiring.Any[T](), v, ops.All(), ops.All(), with)
 }
 
-// ErrorOf drops a result.
-func ErrorOf[R any](_ R, err error) error { return err }
-
 // DegreesOf returns the number of entries of each row, 0 for empty ones.
 func DegreesOf(b *matrix.Matrix[bool], n int, run Run) (*matrix.Vector[int64], error) {
 	one, err := FullVector(b.Place(), n, true, With(run))
