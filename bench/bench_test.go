@@ -59,7 +59,7 @@ func TestQuartiles(t *testing.T) {
 // records its calls.
 func fake(name string, calls *[]string, check float64, ms ...float64) Contender {
 	k := 0
-	return Contender{name, func() (peers.Result, error) {
+	return Contender{Name: name, Run: func() (peers.Result, error) {
 		*calls = append(*calls, name)
 		k++
 		return peers.Result{Ms: ms[k-1], Check: check}, nil
@@ -93,6 +93,9 @@ func TestInterleave(t *testing.T) {
 	if c.Best() != 2 {
 		t.Errorf("best is %d, want 2", c.Best())
 	}
+	if c.Aside[2] = true; c.Best() != 1 {
+		t.Errorf("best is %d where the fastest is another form of ours, want 1", c.Best())
+	}
 	if err := c.Agree(.1); err != nil {
 		t.Error(err)
 	}
@@ -108,7 +111,7 @@ func TestInterleave(t *testing.T) {
 func TestInterleaveErrors(t *testing.T) {
 	var calls []string
 	broken := errors.New("broken")
-	_, err := Interleave(2, fake("a", &calls, 0, 1, 1, 1), Contender{"b", func() (peers.Result, error) { return peers.Result{}, broken }})
+	_, err := Interleave(2, fake("a", &calls, 0, 1, 1, 1), Contender{Name: "b", Run: func() (peers.Result, error) { return peers.Result{}, broken }})
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "b") {
 		t.Errorf("got %v", err)
 	}
@@ -128,7 +131,7 @@ func TestInterleaveErrors(t *testing.T) {
 func TestPeerDied(t *testing.T) {
 	var calls []string
 	runs := 0
-	lut := Contender{"suitesparse|lut", func() (peers.Result, error) {
+	lut := Contender{Name: "suitesparse|lut", Run: func() (peers.Result, error) {
 		if runs++; runs > 2 {
 			return peers.Result{}, &peers.DiedError{Kind: peers.SuiteSparse, Command: "run tricount_lut", Err: errors.New("EOF")}
 		}
@@ -158,7 +161,7 @@ func TestPeerDied(t *testing.T) {
 	if len(row.Died) != 0 || row.Peers["suitesparse"] != 2 {
 		t.Errorf("with a variant that lives: %+v", row)
 	}
-	_, err = Interleave(1, Contender{"ours", func() (peers.Result, error) { return peers.Result{}, &peers.DiedError{} }}, lut)
+	_, err = Interleave(1, Contender{Name: "ours", Run: func() (peers.Result, error) { return peers.Result{}, &peers.DiedError{} }}, lut)
 	if !errors.Is(err, peers.ErrDied) {
 		t.Errorf("ours dies: %v", err)
 	}

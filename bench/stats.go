@@ -18,6 +18,8 @@ import (
 type Contender struct {
 	Name string
 	Run  func() (peers.Result, error)
+	// Aside says that it is another form of the first contender, and no peer.
+	Aside bool
 }
 
 // Quartiles are the 25 %, 50 % and 75 % points of a sample.
@@ -52,6 +54,7 @@ func quantile(sorted []float64, p float64) float64 {
 // Comparison is what [Interleave] measured.
 type Comparison struct {
 	Names []string
+	Aside []bool // see Contender
 	// Ms holds the time of each contender (first index) in each round.
 	Ms [][]float64
 	// Results holds each contender's last result.
@@ -93,7 +96,7 @@ func (p Pace) Interleave(contenders ...Contender) (*Comparison, error) {
 	n := len(contenders)
 	c := &Comparison{Ms: make([][]float64, n), Results: make([]peers.Result, n), Died: make([]error, n)}
 	for _, contender := range contenders {
-		c.Names = append(c.Names, contender.Name)
+		c.Names, c.Aside = append(c.Names, contender.Name), append(c.Aside, contender.Aside)
 	}
 	start := time.Now()
 	for round := -p.Warm; round < p.Rounds; round++ {
@@ -149,15 +152,14 @@ func (c *Comparison) Ratio(i, j int) Quartiles {
 	return QuartilesOf(ratio)
 }
 
-// Best returns the contender other than the first with the least median time, or -1 when there is
-// no other.
+// Best returns the peer with the least median time, or -1 without one.
 func (c *Comparison) Best() int {
 	best := -1
 	if c == nil {
 		return best
 	}
 	for i := 1; i < len(c.Names); i++ {
-		if c.dead(i) {
+		if c.dead(i) || len(c.Aside) > i && c.Aside[i] {
 			continue
 		}
 		if best < 0 || c.Time(i).Median < c.Time(best).Median {
