@@ -37,7 +37,7 @@ func foldTag[T Number, P addTag](s T, xs []T) T {
 }
 
 // folds returns the loops of the monoid of tag P, which has the given identity. The loops are
-// literals, as those of a semiring; see kernels.
+// literals, as the loops of a semiring are; see kernels.
 //
 //go:noinline
 func folds[T Number, P addTag](identity T) *cpu.Monoid {

@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Vertices that move at once, on the host, give right partitions of any graph; those of Leiden are
-// connected. One thread repeats itself.
+// Vertices that move at once, on the host, give right partitions of any graph; the communities of
+// Leiden are connected. One thread repeats itself.
 func TestCommunitiesAtOnce(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		s := drawUndirected(r, rapid.IntRange(1, 25).Draw(r, "n"))

@@ -55,7 +55,7 @@ func TestMedianSphereByOperations(t *testing.T) {
 				q, _ := got.Pass.At(v)
 				r, _ := want.Dispersion.At(v)
 				u, _ := got.Dispersion.At(v)
-				if far := haversine(place{a, b}, place{x, y}); !ok || p != q || far > .2 || r-u > .2 || u-r > .2 {
+				if far := haversine(place{a, b}, place{x, y}); !ok || p != q || far > .01 || r-u > .01 || u-r > .01 {
 					t.Errorf("%s: vertex %d is at %v, %v, in pass %d, %v km from its neighbours; want %v, %v, pass %d, %v km", what, v, a, b, q, u, x, y, p, r)
 				}
 			}
