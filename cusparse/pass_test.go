@@ -540,6 +540,39 @@ func TestLoopGathersFullVector(t *testing.T) {
 	}
 }
 
+// A result that a product lists is listed once, also if a step then enters the same positions: sums
+// along the list would count it twice.
+func TestLoopListsOnce(t *testing.T) {
+	d, _ := emulated(t)
+	run := func(at matrix.Place) []*matrix.Vector[int32] {
+		const n = 60
+		var rows, cols []int
+		var vals []int32
+		for i := range n {
+			rows, cols, vals = append(rows, i, i), append(cols, i, (i+1)%n), append(vals, 2, 1)
+		}
+		c := sure.Get(matrix.FromTuples(n, n, rows, cols, vals, nil))
+		x, y := matrix.NewVector[int32](n), matrix.NewVector[int32](n)
+		sure.Do(x.Set(5, 1), y.Set(40, 3), c.Move(at), x.Move(at), y.Move(at))
+		var s ops.Steps
+		for in := range s.While(x, ops.Passes(5)) {
+			s.Do(ops.MxV(x, semiring.PlusTimes[int32](), c, x, in))
+			s.Do(ops.Swap(x, y, in))
+			s.Do(ops.VxM(y.Accum(semiring.Max[int32]()), semiring.MinPlus[int32](), y, c, in))
+		}
+		if err := s.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return []*matrix.Vector[int32]{x, y}
+	}
+	got, want := run(d), run(nil)
+	for k := range want {
+		if !got[k].Equal(want[k]) {
+			t.Errorf("vector %d is %v, want %v", k, got[k], want[k])
+		}
+	}
+}
+
 // After a loop only its results take memory.
 func TestLoopMemory(t *testing.T) {
 	d, _ := emulated(t)

@@ -93,6 +93,15 @@ func (t *passText) joined(temp int, m device.Monoid, also string) string {
 	return fmt.Sprintf("hb_join(&v%d.val[k], y, [](%s x, %s y) { return %s(x, y); });", temp, m.Out.Name, m.Out.Name, t.binary(m.Func))
 }
 
+// inList notes that a fresh k is in the list of a result, if the stages that enter positions one by
+// one later have to know.
+func (t *passText) inList(temp int) string {
+	if x := &t.vars[temp]; !x.listed || !x.marked {
+		return ""
+	}
+	return fmt.Sprintf(" if (fresh) hb_mark(v%d.marks, k);", temp)
+}
+
 // nativeType is the type of the atomic instructions for integers of 32 and 64 bits, "" for others.
 func nativeType(t device.Type) string {
 	return map[string]string{"hb_i32": "int", "hb_u32": "unsigned", "hb_i64": "long long", "hb_u64": "unsigned long long"}[t.Name]
@@ -225,7 +234,7 @@ func (t *passText) product(i int) {
 	t.line("\t\t\t[&](hb_i32 j, hb_i64 e, hb_i32 k) -> %s { return (%s)%s; },", C, C, t.term(i, m, "col_val", "k", "j"))
 	t.line("\t\t\t[&](hb_i32 k, %s y) -> bool { return %s; },", C, t.better(temp, s.Ring.Add))
 	t.line("\t\t\t[&](hb_i32 k) -> bool { return %s; },", marked(mark, s.Ring.Add))
-	t.line("\t\t\t[&](hb_i32 k, %s y, bool fresh) { %s%s });", C, t.joined(temp, s.Ring.Add, also), count)
+	t.line("\t\t\t[&](hb_i32 k, %s y, bool fresh) { %s%s%s });", C, t.joined(temp, s.Ring.Add, also), count, t.inList(temp))
 	if pull {
 		t.line("\t} else {")
 		has := t.hasAt(x, "j")
@@ -330,7 +339,7 @@ func (t *passText) scatter(i int) {
 	t.line("\t\t\tif (!(%s)) return false;", t.allowedAt(s.Mask, "k"))
 	t.line("\t\t\tconst %s y = (%s)%s;", s.Monoid.Out.Name, s.Monoid.Out.Name, val)
 	t.line("\t\t\tconst bool fresh = %s;", marked(fmt.Sprintf("v%d.bits", temp), s.Monoid))
-	t.line("\t\t\t%s", t.joined(temp, s.Monoid, ""))
+	t.line("\t\t\t%s%s", t.joined(temp, s.Monoid, ""), t.inList(temp))
 	t.line("\t\t\treturn fresh;")
 	t.line("\t\t}();")
 	t.line("\t\td += fresh;")
