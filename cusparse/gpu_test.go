@@ -41,11 +41,12 @@ func TestSpMVOnGPU(t *testing.T) { testSpMV(t, realDevice(t)) }
 // TestSpMMOnGPU compares products with full matrices with the CPU.
 func TestSpMMOnGPU(t *testing.T) { testSpMM(t, realDevice(t)) }
 
-// TestSpgemmOnGPU multiplies by all ways to cut up a product.
+// TestSpgemmOnGPU multiplies by all ways to cut up a product, and by all classes of rows.
 func TestSpgemmOnGPU(t *testing.T) {
 	d := realDevice(t)
 	testSpgemmShapes(t, d)
 	testSpgemmPlaced(t, d)
+	testSpgemmClasses(t, d)
 }
 
 // TestVendorOnGPU compares cuSPARSE's products with the CPU's.

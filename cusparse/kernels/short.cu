@@ -1,0 +1,279 @@
+// Rows of C = A ⊗ B of few products, any semiring: see kernels/spgemm.cu, whose first and second
+// phase these kernels take part in. Terms are summed in the order of A's row.
+//
+// A group of HB_SHORT_LANES lanes writes out the products of a row, at most HB_SHORT_LANES ·
+// HB_SHORT_EACH, sorts them by column and place in registers, and sums the runs of equal columns.
+// A key is a column · 2^HB_SHORT_BITS + the place among the products, an HB_KEY.
+//   hb_short_count<<<…, 256, keys>>>(nb, from, to, …, counts)      HB_SHORT_NUMERIC 0, HB_SHORT_EACH 1
+//   hb_short      <<<…, 256, keys + sums>>>(nb, from, to, …)       HB_SHORT_NUMERIC 1
+//       shared memory: for each group as many keys, and values of HB_C, as there are products
+// Rows of more products have a hash table of columns and sums, a warp each:
+//   hb_short_hashed<<<…, 128, …>>>(nb, from, to, room, …)
+//       room: places of a warp's table, at least 1.5 times the entries of a row of C, a power of
+//       two; shared memory: for each warp room sums, room columns, room columns again
+// from, to: which rows of order. nb: see spgemm.cu. Bound by the reads of B and the writes of C.
+
+// hb_group_owner is hb_owner within a group of lanes.
+HB_DEVICE int hb_group_owner(hb_i32 sum, hb_i32 t) {
+	int lane = 0;
+#pragma unroll
+	for (int step = HB_SHORT_LANES / 2; step > 0; step /= 2)
+		if (__shfl_sync(HB_FULL, sum, lane + step - 1, HB_SHORT_LANES) <= t) lane += step;
+	return lane;
+}
+
+// hb_short_products calls put(t, e, p) for product t of a row of A, of its entry e and entry p of
+// B. All lanes of a warp call, each group for a row of its own. It returns the number of products.
+template <class F>
+HB_DEVICE hb_i32 hb_short_products(hb_i64 begin, hb_i64 end, const hb_i32 *__restrict__ aidx, const hb_i64 *__restrict__ bptr, F put) {
+	const int in = threadIdx.x % HB_SHORT_LANES;
+	hb_i32 done = 0;
+	for (hb_i64 j0 = begin; __any_sync(HB_FULL, j0 < end); j0 += HB_SHORT_LANES) {
+		hb_i64 at = 0;
+		hb_i32 upto = 0; // products of the rows of B up to this lane's
+		if (j0 + in < end) {
+			const hb_i32 k = aidx[j0 + in];
+			at = bptr[k];
+			upto = (hb_i32)(bptr[k + 1] - at);
+		}
+		at += upto;
+#pragma unroll
+		for (int d = 1; d < HB_SHORT_LANES; d *= 2) {
+			const hb_i32 before = __shfl_up_sync(HB_FULL, upto, d, HB_SHORT_LANES);
+			if (in >= d) upto += before;
+		}
+		at -= upto; // so that product t of these is at `at + t` of its row's lane
+		const hb_i32 all = __shfl_sync(HB_FULL, upto, HB_SHORT_LANES - 1, HB_SHORT_LANES);
+		for (hb_i32 t0 = 0; __any_sync(HB_FULL, t0 < all); t0 += HB_SHORT_LANES) {
+			const int who = hb_group_owner(upto, t0 + in);
+			const hb_i64 from = __shfl_sync(HB_FULL, at, who, HB_SHORT_LANES);
+			if (t0 + in < all) put(done + t0 + in, j0 + who, from + t0 + in);
+		}
+		done += all;
+	}
+	return done;
+}
+
+// hb_order leaves the lesser of a and b in a if up, else in b.
+HB_DEVICE void hb_order(HB_KEY &a, HB_KEY &b, bool up) {
+	const HB_KEY x = a < b ? a : b, y = a < b ? b : a;
+	a = up ? x : y;
+	b = up ? y : x;
+}
+
+// hb_sort sorts the keys of a group of LANES lanes, EACH of a lane, so that key r of lane l is the
+// (l · EACH + r)-th: bitonic.
+template <int LANES, int EACH> HB_DEVICE void hb_sort(HB_KEY (&key)[EACH]) {
+	const int first = threadIdx.x % LANES * EACH;
+#pragma unroll
+	for (int k = 2; k <= LANES * EACH; k *= 2)
+#pragma unroll
+		for (int d = k / 2; d > 0; d /= 2)
+#pragma unroll
+			for (int r = 0; r < EACH; r++) {
+				const bool up = ((first + r) & k) == 0;
+				if (d >= EACH) {
+					const HB_KEY other = __shfl_xor_sync(HB_FULL, key[r], d / EACH);
+					const bool least = up == ((first & d) == 0);
+					key[r] = (other < key[r]) == least ? other : key[r];
+				} else if ((r & d) == 0) hb_order(key[r], key[r | d], up);
+			}
+}
+
+#define HB_SHORT_MOST (HB_SHORT_LANES * HB_SHORT_EACH)
+#define HB_SHORT_GROUPS (256 / HB_SHORT_LANES)
+#define HB_NO_KEY (~(HB_KEY)0)
+
+#if !HB_SHORT_NUMERIC
+HB_KERNEL __launch_bounds__(256)
+hb_short_count(hb_i32 nb, hb_i64 from, hb_i64 to, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
+	const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx, const hb_i32 *__restrict__ order, hb_i64 *counts) {
+	HB_DYNAMIC_SHARED(HB_KEY, all);
+	const int in = threadIdx.x % HB_SHORT_LANES, group = threadIdx.x / HB_SHORT_LANES;
+	HB_KEY *keys = all + group * HB_SHORT_MOST;
+	for (hb_i64 t = from + (hb_i64)blockIdx.x * HB_SHORT_GROUPS + group; __any_sync(HB_FULL, t < to); t += (hb_i64)gridDim.x * HB_SHORT_GROUPS) {
+		const hb_i32 row = t < to ? order[t] : 0;
+		const hb_i64 begin = t < to ? aptr[row] : 0, end = t < to ? aptr[row + 1] : 0;
+		const hb_i32 n = hb_short_products(begin, end, aidx, bptr, [=](hb_i32 x, hb_i64, hb_i64 p) { keys[x] = (HB_KEY)bidx[p] << HB_SHORT_BITS; });
+		__syncwarp();
+		HB_KEY key[1] = {in < n ? keys[in] : HB_NO_KEY};
+		hb_sort<HB_SHORT_LANES, 1>(key);
+		const HB_KEY before = __shfl_up_sync(HB_FULL, key[0], 1, HB_SHORT_LANES);
+		const hb_u32 heads = __ballot_sync(HB_FULL, in < n && (in == 0 || before != key[0]));
+		if (in == 0 && t < to) counts[(hb_i64)row * nb] = __popc(heads >> (HB_LANE & ~(HB_SHORT_LANES - 1)) & (HB_FULL >> (HB_WARP - HB_SHORT_LANES)));
+		__syncwarp();
+	}
+}
+#elif HB_SHORT_EACH
+HB_KERNEL __launch_bounds__(256)
+hb_short(hb_i32 nb, hb_i64 from, hb_i64 to, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx, const HB_A *__restrict__ aval,
+	const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx, const HB_X *__restrict__ bval, const hb_i32 *__restrict__ order,
+	const hb_i64 *__restrict__ counts, hb_i32 *cidx, HB_C *cval) {
+	HB_DYNAMIC_SHARED(HB_C, all);
+	const int in = threadIdx.x % HB_SHORT_LANES, group = threadIdx.x / HB_SHORT_LANES;
+	HB_C *terms = all + group * HB_SHORT_MOST;
+	HB_KEY *keys = (HB_KEY *)(all + HB_SHORT_GROUPS * HB_SHORT_MOST) + group * HB_SHORT_MOST;
+	for (hb_i64 t = from + (hb_i64)blockIdx.x * HB_SHORT_GROUPS + group; __any_sync(HB_FULL, t < to); t += (hb_i64)gridDim.x * HB_SHORT_GROUPS) {
+		const hb_i32 row = t < to ? order[t] : 0;
+		const hb_i64 begin = t < to ? aptr[row] : 0, end = t < to ? aptr[row + 1] : 0;
+		hb_i64 out = t < to ? counts[(hb_i64)row * nb] : 0;
+		const hb_i32 n = hb_short_products(begin, end, aidx, bptr, [=](hb_i32 x, hb_i64 e, hb_i64 p) {
+			keys[x] = (HB_KEY)bidx[p] << HB_SHORT_BITS | (HB_KEY)x;
+			terms[x] = hb_mul(HB_USES_A ? aval[e] : HB_A{}, HB_USES_X ? bval[p] : HB_X{});
+		});
+		__syncwarp();
+		HB_KEY key[HB_SHORT_EACH];
+#pragma unroll
+		for (int r = 0; r < HB_SHORT_EACH; r++) key[r] = r * HB_SHORT_LANES + in < n ? keys[r * HB_SHORT_LANES + in] : HB_NO_KEY;
+		hb_sort<HB_SHORT_LANES, HB_SHORT_EACH>(key);
+		__syncwarp();
+#pragma unroll
+		for (int r = 0; r < HB_SHORT_EACH; r++) keys[in * HB_SHORT_EACH + r] = key[r];
+		__syncwarp();
+#pragma unroll
+		for (int r = 0; r < HB_SHORT_EACH; r++) {
+			const hb_i32 x = r * HB_SHORT_LANES + in;
+			const HB_KEY col = keys[x] >> HB_SHORT_BITS;
+			const bool head = x < n && (x == 0 || keys[x - 1] >> HB_SHORT_BITS != col);
+			const hb_u32 heads = __ballot_sync(HB_FULL, head) >> (HB_LANE & ~(HB_SHORT_LANES - 1)) & (HB_FULL >> (HB_WARP - HB_SHORT_LANES));
+			if (head) {
+				HB_C sum = hb_add(HB_IDENTITY, terms[keys[x] & (HB_SHORT_MOST - 1)]);
+				for (hb_i32 y = x + 1; y < n && keys[y] >> HB_SHORT_BITS == col; y++) sum = hb_add(sum, terms[keys[y] & (HB_SHORT_MOST - 1)]);
+				const hb_i64 p = out + __popc(heads & ((1u << in) - 1));
+				cidx[p] = (hb_i32)col;
+				cval[p] = sum;
+			}
+			out += __popc(heads);
+		}
+		__syncwarp();
+	}
+}
+#else
+
+// hb_place returns the place of column c in a table, which it puts there if it is new. -1 marks a
+// free place.
+HB_DEVICE hb_u32 hb_place(hb_i32 *table, int log, hb_i32 c) {
+	for (hb_u32 h = (hb_u32)c * 0x9e3779b1u >> (32 - log);; h = (h + 1) & ((1u << log) - 1)) {
+		hb_i32 was = table[h];
+		if (was == -1) was = atomicCAS(table + h, -1, c);
+		if (was == -1 || was == c) return h;
+	}
+}
+
+// hb_sort_list sorts n columns, at least one, by one warp. There is room for a power of two.
+HB_DEVICE void hb_sort_list(hb_i32 *cols, int n) {
+	if (n <= 128) {
+		HB_KEY key[4];
+#pragma unroll
+		for (int r = 0; r < 4; r++) key[r] = r * HB_WARP + HB_LANE < n ? (HB_KEY)cols[r * HB_WARP + HB_LANE] : HB_NO_KEY;
+		hb_sort<HB_WARP, 4>(key);
+		__syncwarp();
+#pragma unroll
+		for (int r = 0; r < 4; r++)
+			if (HB_LANE * 4 + r < n) cols[HB_LANE * 4 + r] = (hb_i32)key[r];
+		__syncwarp();
+		return;
+	}
+	int size = 1;
+	while (size < n) size *= 2;
+	for (int i = n + HB_LANE; i < size; i += HB_WARP) cols[i] = 0x7fffffff;
+	__syncwarp();
+	for (int k = 2; k <= size; k *= 2) // bitonic
+		for (int d = k / 2; d > 0; d /= 2) {
+			for (int i = HB_LANE; i < size / 2; i += HB_WARP) {
+				const int lo = i / d * 2 * d + i % d, hi = lo + d;
+				const hb_i32 x = cols[lo], y = cols[hi];
+				if ((x > y) == ((lo & k) == 0)) {
+					cols[lo] = y;
+					cols[hi] = x;
+				}
+			}
+			__syncwarp();
+		}
+}
+
+HB_KERNEL __launch_bounds__(128)
+hb_short_hashed(hb_i32 nb, hb_i64 from, hb_i64 to, hb_i32 room, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
+	const HB_A *__restrict__ aval, const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx, const HB_X *__restrict__ bval,
+	const hb_i32 *__restrict__ order, const hb_i64 *__restrict__ counts, hb_i32 *cidx, HB_C *cval) {
+	HB_DYNAMIC_SHARED(HB_C, all);
+	const int warp = threadIdx.x / HB_WARP;
+	HB_C *acc = all + warp * room;
+	hb_i32 *table = (hb_i32 *)(all + 4 * room) + warp * (2 * room), *cols = table + room;
+	for (hb_i64 t = from + (hb_i64)blockIdx.x * 4 + warp; t < to; t += (hb_i64)gridDim.x * 4) {
+		const hb_i32 row = order[t];
+		const hb_i64 begin = aptr[row], end = aptr[row + 1], out = counts[(hb_i64)row * nb];
+		const hb_i32 found = (hb_i32)(counts[(hb_i64)row * nb + 1] - out);
+		int log = 5;
+		while ((1 << log) * 2 < found * 3) log++;
+		for (int h = HB_LANE; h < 1 << log; h += HB_WARP) {
+			table[h] = -1;
+			acc[h] = HB_IDENTITY;
+		}
+		__syncwarp();
+		for (hb_i64 j0 = begin; j0 < end; j0 += HB_WARP) { // a lane knows a row of B
+			hb_i64 at = 0;
+			hb_i32 length = 0;
+			HB_A a{};
+			if (j0 + HB_LANE < end) {
+				const hb_i32 k = aidx[j0 + HB_LANE];
+				at = bptr[k];
+				length = (hb_i32)(bptr[k + 1] - at);
+#if HB_USES_A
+				a = aval[j0 + HB_LANE];
+#endif
+			}
+			hb_i32 base = 0; // done of the row of the first lane that is live
+			for (hb_u32 live = __ballot_sync(HB_FULL, length > 0); live;) { // parts of ≤ 32 columns of a row of B
+				hb_i32 left[HB_SPGEMM_AHEAD], col[HB_SPGEMM_AHEAD];
+				HB_A av[HB_SPGEMM_AHEAD];
+				HB_X bv[HB_SPGEMM_AHEAD];
+#pragma unroll
+				for (int q = 0; q < HB_SPGEMM_AHEAD; q++) {
+					const int src = live ? __ffs(live) - 1 : 0;
+					left[q] = live ? __shfl_sync(HB_FULL, length, src) - base : 0;
+					const hb_i64 p = __shfl_sync(HB_FULL, at, src) + base + HB_LANE;
+					av[q] = HB_A{};
+					bv[q] = HB_X{};
+#if HB_USES_A
+					av[q] = hb_from(a, src);
+#endif
+					if (HB_LANE < left[q]) {
+						col[q] = bidx[p];
+#if HB_USES_X
+						bv[q] = bval[p];
+#endif
+					}
+					base += HB_WARP;
+					if (left[q] <= HB_WARP) {
+						live &= live - 1;
+						base = 0;
+					}
+				}
+#pragma unroll
+				for (int q = 0; q < HB_SPGEMM_AHEAD; q++) { // one row of B after another: the lanes never meet
+					if (HB_LANE < left[q]) {
+						const hb_u32 h = hb_place(table, log, col[q]);
+						acc[h] = hb_add(acc[h], hb_mul(av[q], bv[q]));
+					}
+					__syncwarp();
+				}
+			}
+		}
+		hb_i32 n = 0; // the columns, gathered and sorted
+		for (int h = HB_LANE; h < 1 << log; h += HB_WARP) {
+			const hb_i32 c = table[h];
+			const hb_u32 some = __ballot_sync(HB_FULL, c != -1);
+			if (c != -1) cols[n + __popc(some & ((1u << HB_LANE) - 1))] = c;
+			n += __popc(some);
+		}
+		__syncwarp();
+		if (n) hb_sort_list(cols, n);
+		for (int i = HB_LANE; i < n; i += HB_WARP) {
+			cidx[out + i] = cols[i];
+			cval[out + i] = acc[hb_place(table, log, cols[i])];
+		}
+		__syncwarp();
+	}
+}
+#endif
