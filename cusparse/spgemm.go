@@ -308,7 +308,7 @@ func (g *spgemm) plan(method string) bool {
 	if !g.pair {
 		g.columnBlocks()
 	}
-	most := max((f.d.props.SharedPerBlock-1024)*8/g.cb*g.cb, g.cb)
+	most := max((f.d.props.SharedPerBlock-8192)*8/g.cb*g.cb, g.cb)
 	if w := f.d.spgemm.window; w > 0 {
 		most = max(w/g.cb*g.cb, g.cb)
 	}
