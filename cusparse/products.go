@@ -256,23 +256,6 @@ func (f *frame) dotPays(a, b device.Operand, m *device.Mask) bool {
 	return float64(mask.known())*8+6*float64(f.nvals(bs)) < products
 }
 
-// dot takes one product per entry of the mask.
-func (f *frame) dot(s device.Semiring, a, b, mask *store, ran *device.Ran) *store {
-	if f.err != nil {
-		return nil
-	}
-	n := mask.known()
-	if out := f.commonColumns(s, a, b, mask); out != nil || f.err != nil {
-		ran.Work = n
-		return out
-	}
-	hit, val := f.alloc(max(n, 1)), f.alloc(max(n, 1)*int64(s.Add.Out.Size))
-	p := f.multiplier("dot", s, false, a, b)
-	f.blocks(f.kernel(p, "hb_dot"), min((n+7)/8, int64(f.d.props.Multiprocessors)*64), 256, a.desc(), b.desc(), mask.desc(), hit, val)
-	ran.Work = n
-	return f.compacted(mask, hit, s.Add.Out, val)
-}
-
 // rowsFull reports whether every row of a listed store has an entry, and makes
 // a.filled, a byte per row that says so. Both are kept.
 func (f *frame) rowsFull(a *store) bool {

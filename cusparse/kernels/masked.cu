@@ -1,0 +1,314 @@
+// C⟨M⟩ = A ⊗ B under a listed mask, over any semiring: a dot product of a row of A and a column of
+// B for each entry of the mask. b holds the columns of B as rows. For every type and format.
+// HB_A, HB_X, HB_C; hb_mul(a, x, i, k, j); hb_add; HB_IDENTITY; HB_READS_A, HB_READS_X: whether a
+// value of that operand is read; HB_ENDED(sum): whether no further term changes it;
+// HB_MASKED_PLACES: whether ⊗ reads i and j.
+//
+// An entry of which the shorter row has at most HB_MASKED_NEAR entries is a thread's, which searches
+// for them in the longer row. Any other is a task of its longer row, the owner: a block lays the
+// owner's columns out as bits in shared memory, and HB_MASKED_GROUP lanes a task, or a warp if the
+// shorter row is long, look there for the columns of the shorter row, and in the owner's row for
+// those found if its value is read or if columns share bits. Owners of little work are searched.
+//
+// cusparse/masked.go launches all of this; n entries of the mask, hit hb_u8[n], out HB_C[n]:
+//   hb_masked_near <<<…, 256>>>(a, b, mask, hit, out, far)      far u64, zeroed: entries with hit = 2
+//   owners: the stored rows of a, then of b, from base on; base = 0 if both have one structure
+//   tasks u64[owners], work u64[owners], zeroed
+//   hb_masked_count<<<…, 256>>>(a, b, mask, base, e0, e1, hit, tasks, work)
+//   first i64[owners + 1]: prefix sums of tasks; cursor = copy of first
+//   hb_masked_fill <<<…, 256>>>(a, b, mask, base, e0, e1, hit, cursor, from, length, place)
+//   hb_masked_split<<<…>>>(owners, a, b, base, first, work, units, light, sizes)
+//       units: some tasks of an owner, for a block; light: owners that are searched
+//       sizes u64[4], zeroed: units, light owners, and a ticket for each
+//   hb_masked_probe<<<SMs·8, 256, (bits + 1)/8>>>(a, b, mask, base, bits, first, …, hit, out)
+// The sum of an entry is made by the same lanes in the same order at every run.
+
+#define HB_MASKED_TILE 1024
+#define HB_MASKED_NEAR 8
+#define HB_MASKED_GROUP 8
+#define HB_MASKED_LONG 1024 // entries of a shorter row that a whole warp takes
+#define HB_MASKED_LIGHT 256 // entries of the shorter rows of an owner that is searched
+
+struct __align__(16) hb_masked_unit {
+	hb_i64 task; // the first
+	hb_i32 owner, tasks;
+};
+
+// hb_masked_entry is an entry of the mask with its two rows.
+struct hb_masked_entry {
+	hb_i32 i, j, a, b; // position; stored rows of a and b
+	hb_i64 alo, ahi, blo, bhi;
+};
+
+// hb_masked_span is hb_span, and returns the stored row.
+HB_DEVICE hb_i32 hb_masked_span(const hb_store &s, hb_i32 i, hb_i64 &lo, hb_i64 &hi) {
+	hb_i32 k = i;
+	if (s.format == HB_HYPER) {
+		k = (hb_i32)hb_lower(s.rowids, 0, s.nvec, i);
+		if (k == s.nvec || s.rowids[k] != i) {
+			lo = hi = 0;
+			return 0;
+		}
+	}
+	lo = s.ptr[k];
+	hi = s.ptr[k + 1];
+	return k;
+}
+
+// hb_masked_each calls visit(e, entry) for the entries e0 … e1 − 1 of the mask, by all threads of
+// blocks of 256.
+template <class F>
+HB_DEVICE void hb_masked_each(const hb_store &a, const hb_store &b, const hb_store &mask, hb_i64 e0, hb_i64 e1, F visit) {
+	__shared__ hb_i32 rows[2]; // of the mask, of a tile
+	for (hb_i64 first = e0 + (hb_i64)blockIdx.x * HB_MASKED_TILE; first < e1; first += (hb_i64)gridDim.x * HB_MASKED_TILE) {
+		const hb_i64 last = first + HB_MASKED_TILE < e1 ? first + HB_MASKED_TILE : e1;
+		__syncthreads();
+		if (threadIdx.x < 2) rows[threadIdx.x] = hb_vec_of(mask, threadIdx.x ? last - 1 : first);
+		__syncthreads();
+		for (hb_i64 e = first + threadIdx.x; e < last; e += 256) {
+			hb_masked_entry x;
+			x.i = hb_row_id(mask, rows[0] + (hb_i32)hb_run_of(mask.ptr + rows[0], rows[1] - rows[0] + 1, e));
+			x.j = mask.idx[e];
+			x.a = hb_masked_span(a, x.i, x.alo, x.ahi);
+			x.b = hb_masked_span(b, x.j, x.blo, x.bhi);
+			visit(e, x);
+		}
+	}
+}
+
+// hb_masked_add adds the product of entry p of a and entry q of b. It returns whether the sum ends.
+HB_DEVICE bool hb_masked_add(const hb_store &a, const hb_store &b, hb_i64 p, hb_i64 q, hb_i32 i, hb_i32 k, hb_i32 j, HB_C &sum, bool &any) {
+	const HB_C term = hb_mul(HB_GET_A(a, p), HB_GET_X(b, q), i, k, j);
+	sum = any ? hb_add(sum, term) : term;
+	any = true;
+	return HB_ANY || HB_ENDED(sum);
+}
+
+HB_DEVICE void hb_masked_put(hb_i64 e, bool any, const HB_C &sum, hb_u8 *hit, HB_C *out) {
+	hit[e] = any;
+	out[e] = any ? hb_add(HB_IDENTITY, sum) : HB_C(); // absent values are read as part of their array
+}
+
+HB_KERNEL __launch_bounds__(256) hb_masked_near(hb_store a, hb_store b, hb_store mask, hb_u8 *hit, HB_C *out, hb_u64 *far) {
+	hb_u64 left = 0;
+	hb_masked_each(a, b, mask, 0, mask.nvals, [&](hb_i64 e, const hb_masked_entry &x) {
+		const bool overA = x.ahi - x.alo < x.bhi - x.blo;
+		const hb_i64 lo = overA ? x.alo : x.blo, hi = overA ? x.ahi : x.bhi, end = overA ? x.bhi : x.ahi;
+		if (hi - lo > HB_MASKED_NEAR) {
+			hit[e] = 2;
+			left++;
+			return;
+		}
+		HB_C sum = HB_IDENTITY;
+		bool any = false;
+		hb_i64 at = overA ? x.blo : x.alo;
+		for (hb_i64 p = lo; p < hi; p++) {
+			const hb_i32 k = overA ? a.idx[p] : b.idx[p];
+			at = hb_lower(overA ? b.idx : a.idx, at, end, k);
+			if (at == end) break;
+			if ((overA ? b.idx[at] : a.idx[at]) != k) continue;
+			if (hb_masked_add(a, b, overA ? p : at, overA ? at : p, x.i, k, x.j, sum, any)) break;
+		}
+		hb_masked_put(e, any, sum, hit, out);
+	});
+	if (left) atomicAdd(far, left);
+}
+
+// hb_masked_owner returns the owner of an entry. short is the shorter row.
+HB_DEVICE hb_i64 hb_masked_owner(const hb_masked_entry &x, hb_i64 base, bool &overA, hb_i64 &lo, hb_i64 &length) {
+	overA = x.ahi - x.alo < x.bhi - x.blo;
+	lo = overA ? x.alo : x.blo;
+	length = overA ? x.ahi - x.alo : x.bhi - x.blo;
+	return overA ? base + x.b : x.a;
+}
+
+HB_KERNEL __launch_bounds__(256)
+hb_masked_count(hb_store a, hb_store b, hb_store mask, hb_i64 base, hb_i64 e0, hb_i64 e1, const hb_u8 *hit, hb_u64 *tasks, hb_u64 *work) {
+	hb_masked_each(a, b, mask, e0, e1, [&](hb_i64 e, const hb_masked_entry &x) {
+		if (hit[e] != 2) return;
+		bool overA;
+		hb_i64 lo, length;
+		const hb_i64 owner = hb_masked_owner(x, base, overA, lo, length);
+		atomicAdd(tasks + owner, (hb_u64)1);
+		atomicAdd(work + owner, (hb_u64)length);
+	});
+}
+
+// place is 2 · the entry of the mask, plus 1 if the shorter row is of a.
+HB_KERNEL __launch_bounds__(256)
+hb_masked_fill(hb_store a, hb_store b, hb_store mask, hb_i64 base, hb_i64 e0, hb_i64 e1, const hb_u8 *hit, hb_u64 *cursor,
+	hb_i64 *from, hb_i32 *length, hb_i64 *place) {
+	hb_masked_each(a, b, mask, e0, e1, [&](hb_i64 e, const hb_masked_entry &x) {
+		if (hit[e] != 2) return;
+		bool overA;
+		hb_i64 lo, n;
+		const hb_u64 at = atomicAdd(cursor + hb_masked_owner(x, base, overA, lo, n), (hb_u64)1);
+		from[at] = lo;
+		length[at] = (hb_i32)n;
+		place[at] = 2 * e + overA;
+	});
+}
+
+// hb_masked_bounds returns whether an owner is a row of a, and where it is.
+HB_DEVICE bool hb_masked_bounds(const hb_store &a, const hb_store &b, hb_i64 base, hb_i64 owner, hb_i64 &lo, hb_i64 &hi) {
+	const bool ofA = base == 0 || owner < base;
+	const hb_i64 *ptr = ofA ? a.ptr + owner : b.ptr + (owner - base);
+	lo = ptr[0];
+	hi = ptr[1];
+	return ofA;
+}
+
+HB_KERNEL hb_masked_split(hb_i64 owners, hb_store a, hb_store b, hb_i64 base, const hb_i64 *first, const hb_u64 *work,
+	hb_masked_unit *units, hb_i32 *light, hb_u64 *sizes) {
+	HB_EACH(x, owners) {
+		const hb_i64 tasks = first[x + 1] - first[x];
+		if (tasks == 0) continue;
+		hb_i64 lo, hi;
+		hb_masked_bounds(a, b, base, x, lo, hi);
+		const hb_i64 probes = (hb_i64)work[x];
+		if (probes <= HB_MASKED_LIGHT || tasks <= 128 && 8 * probes < hi - lo) {
+			light[atomicAdd(sizes + 1, (hb_u64)1)] = (hb_i32)x;
+			continue;
+		}
+		hb_i64 chunk = (tasks << 20) / probes; // a million probes, 256 to 4096 tasks
+		chunk = chunk < 256 ? 256 : chunk > 4096 ? 4096 : chunk;
+		const hb_i64 parts = (tasks + chunk - 1) / chunk, to = (hb_i64)atomicAdd(sizes, (hb_u64)parts);
+		for (hb_i64 c = 0; c < parts; c++) {
+			const hb_i64 left = tasks - c * chunk;
+			units[to + c] = hb_masked_unit{first[x] + c * chunk, (hb_i32)x, (hb_i32)(left < chunk ? left : chunk)};
+		}
+	}
+}
+
+// hb_masked_fold leaves the sum of a group of LANES lanes in its first lane.
+template <int LANES> HB_DEVICE void hb_masked_fold(HB_C &sum, bool &any) {
+#pragma unroll
+	for (int d = LANES / 2; d > 0; d /= 2) {
+		HB_C other = hb_from(sum, HB_LANE + d);
+		const bool is = __shfl_down_sync(HB_FULL, (int)any, d) && HB_LANE % LANES < d;
+		if (is) sum = any ? hb_add(sum, other) : other;
+		any = any || is;
+	}
+}
+
+// hb_masked_task makes the sum of a task by LANES lanes, in the first of them. The owner is entries
+// olo … ohi − 1 of its operand, and in map if that is not null; a bit is a column if exact.
+template <int LANES>
+HB_DEVICE void hb_masked_task(const hb_store &a, const hb_store &b, const hb_store &mask, const hb_u32 *map, hb_u32 bits, bool exact,
+	hb_i64 olo, hb_i64 ohi, hb_i64 from, hb_i32 length, hb_i64 place, hb_u8 *hit, HB_C *out) {
+	const bool overA = place & 1, search = !exact || (overA ? HB_READS_X : HB_READS_A);
+	const hb_i32 *list = (overA ? a.idx : b.idx) + from, *owner = overA ? b.idx : a.idx;
+	hb_i32 i = 0, j = 0;
+#if HB_MASKED_PLACES
+	if (length) {
+		i = hb_row_of(mask, place / 2);
+		j = mask.idx[place / 2];
+	}
+#endif
+	HB_C sum = HB_IDENTITY;
+	bool any = false, ended = false;
+	for (hb_i32 x = HB_LANE % LANES; x < length && !ended; x += 4 * LANES) {
+		hb_i32 k[4];
+#pragma unroll
+		for (int q = 0; q < 4; q++) k[q] = x + q * LANES < length ? list[x + q * LANES] : -1;
+#pragma unroll
+		for (int q = 0; q < 4; q++) {
+			if (k[q] < 0 || ended) continue;
+			if (map && !(map[((hb_u32)k[q] & bits) / 32] >> (k[q] % 32) & 1)) continue;
+			hb_i64 at = olo;
+			if (search) {
+				at = hb_lower(owner, olo, ohi, k[q]);
+				if (at == ohi || owner[at] != k[q]) continue;
+			}
+			const hb_i64 p = from + x + q * LANES;
+			ended = hb_masked_add(a, b, overA ? p : at, overA ? at : p, i, k[q], j, sum, any);
+		}
+	}
+	hb_masked_fold<LANES>(sum, any);
+	if (HB_LANE % LANES == 0 && length) hb_masked_put(place / 2, any, sum, hit, out);
+}
+
+// hb_masked_warp takes up to 32 tasks of an owner by one warp. They are sorted by length, so that the
+// groups of lanes have about as much to do.
+HB_DEVICE void hb_masked_warp(const hb_store &a, const hb_store &b, const hb_store &mask, const hb_u32 *map, hb_u32 bits, bool exact,
+	hb_i64 olo, hb_i64 ohi, const hb_i64 *from, const hb_i32 *length, const hb_i64 *place, hb_i64 first, int tasks, hb_u8 *hit, HB_C *out) {
+	const int groups = HB_WARP / HB_MASKED_GROUP;
+	hb_i64 begin = 0, to = 0;
+	hb_i32 n = 0;
+	if (HB_LANE < tasks) {
+		begin = from[first + HB_LANE];
+		n = length[first + HB_LANE];
+		to = place[first + HB_LANE];
+	}
+	hb_u32 key = (hb_u32)(n < 1 << 26 ? n : (1 << 26) - 1) << 5 | HB_LANE; // length and task
+	for (int k = 2; k <= HB_WARP; k *= 2) // bitonic, the longest first
+		for (int d = k / 2; d > 0; d /= 2) {
+			const hb_u32 t = __shfl_xor_sync(HB_FULL, key, d);
+			key = ((HB_LANE & d) == 0) == ((HB_LANE & k) == 0) ? (key > t ? key : t) : (key < t ? key : t);
+		}
+	int q = 0;
+	for (; q < tasks; q++) {
+		const int src = __shfl_sync(HB_FULL, key, q) % HB_WARP;
+		const hb_i32 len = __shfl_sync(HB_FULL, n, src);
+		if (len < HB_MASKED_LONG) break;
+		hb_masked_task<HB_WARP>(a, b, mask, map, bits, exact, olo, ohi, __shfl_sync(HB_FULL, begin, src), len, __shfl_sync(HB_FULL, to, src), hit, out);
+	}
+	for (; q < tasks; q += groups) {
+		const int mine = q + HB_LANE / HB_MASKED_GROUP;
+		const int src = __shfl_sync(HB_FULL, key, mine % HB_WARP) % HB_WARP;
+		const hb_i32 len = __shfl_sync(HB_FULL, n, src);
+		const hb_i64 at = __shfl_sync(HB_FULL, begin, src), e = __shfl_sync(HB_FULL, to, src);
+		hb_masked_task<HB_MASKED_GROUP>(a, b, mask, map, bits, exact, olo, ohi, at, mine < tasks ? len : 0, e, hit, out);
+	}
+}
+
+HB_KERNEL __launch_bounds__(256)
+hb_masked_probe(hb_store a, hb_store b, hb_store mask, hb_i64 base, hb_u32 bits, const hb_i64 *first, const hb_i64 *from,
+	const hb_i32 *length, const hb_i64 *place, const hb_masked_unit *units, const hb_i32 *light, hb_u64 *sizes, hb_u8 *hit, HB_C *out) {
+	HB_DYNAMIC_SHARED(hb_u32, map);
+	__shared__ hb_masked_unit drawn;
+	__shared__ hb_i32 taken;
+	const bool exact = (hb_u32)a.ncols - 1 <= bits;
+	for (hb_u32 w = threadIdx.x; w <= bits / 32; w += 256) map[w] = 0;
+	for (;;) {
+		__syncthreads();
+		if (threadIdx.x == 0) {
+			const hb_u64 t = atomicAdd(sizes + 2, (hb_u64)1);
+			drawn.tasks = 0;
+			if (t < sizes[0]) drawn = units[t];
+			taken = 0;
+		}
+		__syncthreads();
+		const hb_masked_unit u = drawn;
+		if (u.tasks == 0) break;
+		hb_i64 lo, hi;
+		const hb_i32 *idx = hb_masked_bounds(a, b, base, u.owner, lo, hi) ? a.idx : b.idx;
+		for (hb_i64 e = lo + threadIdx.x; e < hi; e += 256) atomicOr(map + ((hb_u32)idx[e] & bits) / 32, 1u << (idx[e] % 32));
+		__syncthreads();
+		const int grab = u.tasks >= 256 ? 32 : u.tasks >= 128 ? 16 : 8;
+		for (;;) {
+			hb_i32 t = 0;
+			if (HB_LANE == 0) t = atomicAdd(&taken, grab);
+			t = __shfl_sync(HB_FULL, t, 0);
+			if (t >= u.tasks) break;
+			hb_masked_warp(a, b, mask, map, bits, exact, lo, hi, from, length, place, u.task + t, u.tasks - t < grab ? u.tasks - t : grab, hit, out);
+		}
+		__syncthreads();
+		for (hb_i64 e = lo + threadIdx.x; e < hi; e += 256) map[((hb_u32)idx[e] & bits) / 32] = 0;
+	}
+	for (;;) { // a warp takes 4 light owners
+		hb_u64 o = 0;
+		if (HB_LANE == 0) o = atomicAdd(sizes + 3, (hb_u64)4);
+		o = __shfl_sync(HB_FULL, o, 0);
+		if (o >= sizes[1]) return;
+		for (hb_u64 stop = o + 4 < sizes[1] ? o + 4 : sizes[1]; o < stop; o++) {
+			const hb_i32 owner = light[o];
+			hb_i64 lo, hi;
+			hb_masked_bounds(a, b, base, owner, lo, hi);
+			for (hb_i64 t = first[owner]; t < first[owner + 1]; t += HB_WARP) {
+				const hb_i64 left = first[owner + 1] - t;
+				hb_masked_warp(a, b, mask, (const hb_u32 *)0, 0, false, lo, hi, from, length, place, t, left < HB_WARP ? (int)left : HB_WARP, hit, out);
+			}
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package cusparse
+
+import (
+	"math/bits"
+
+	"github.com/hiveblas/hiveblas/internal/device"
+)
+
+// This file launches kernels/masked.cu, C⟨M⟩ = A ⊗ B by an entry of the mask at a time.
+
+const (
+	// maskedTile is HB_MASKED_TILE.
+	maskedTile = 1024
+	// maskedBits is the most columns that have a bit of their own: 32 KB, so that
+	// six blocks fit a multiprocessor.
+	maskedBits = 1 << 18
+	// maskedChunk is the least tasks of a unit.
+	maskedChunk = 256
+)
+
+// maskedLimits makes small problems look large, in tests: 0 is no limit.
+type maskedLimits struct {
+	bits  int   // columns with a bit of their own, a power of two
+	parts int64 // of the mask
+}
+
+// masked is a product under way, for each entry of a mask. b holds the columns of the second
+// factor.
+type masked struct {
+	f          *frame
+	a, b, mask *store
+	p          *program
+	hit, val   *mem
+	base       int64 // the first owner of b
+	owners     int64
+}
+
+// dot takes one product per entry of the mask.
+func (f *frame) dot(s device.Semiring, a, b, mask *store, ran *device.Ran) *store {
+	if f.err != nil {
+		return nil
+	}
+	n := mask.known()
+	if out := f.commonColumns(s, a, b, mask); out != nil || f.err != nil {
+		ran.Work = n
+		return out
+	}
+	ran.Work = n
+	if n == 0 || a.known() == 0 || b.known() == 0 {
+		return f.empty(mask.m, mask.n, s.Add.Out)
+	}
+	g := &masked{f: f, a: a, b: b, mask: mask, p: f.maskedProgram(s, a, b)}
+	g.hit, g.val = f.alloc(n), f.alloc(n*int64(s.Add.Out.Size))
+	far := f.zeros(8)
+	f.blocks(f.kernel(g.p, "hb_masked_near"), g.tiles(n), 256, a.desc(), b.desc(), mask.desc(), g.hit, g.val, far)
+	if left := f.read(far, 0); left > 0 {
+		g.own(n, left)
+	}
+	return f.compacted(mask, g.hit, s.Add.Out, g.val)
+}
+
+// maskedProgram is the text of a semiring for the entries of a mask.
+func (f *frame) maskedProgram(s device.Semiring, a, b *store) *program {
+	key := productKey{body: "masked", s: s, bareA: a.val == nil, bareX: b.val == nil}
+	return f.once(key, func() *program {
+		p := multiplier("masked", s, false, a, b)
+		p.flag("HB_READS_A", s.Mul.UsesX && a.val != nil).flag("HB_READS_X", s.Mul.UsesY && b.val != nil)
+		p.flag("HB_MASKED_PLACES", s.Position != 0)
+		ended := "false"
+		if s.Add.Terminal != "" {
+			ended = "((sum) == (HB_C)(" + s.Add.Terminal + "))"
+		}
+		return p.define("HB_ENDED(sum)", ended)
+	})
+}
+
+func (g *masked) tiles(n int64) int64 {
+	return min((n+maskedTile-1)/maskedTile, int64(g.f.d.props.Multiprocessors)*32)
+}
+
+// own assigns the entries of which both rows are long to their longer rows, and computes them: left
+// of the n entries of the mask, in parts for which there is memory.
+func (g *masked) own(n, left int64) {
+	f, parts := g.f, int64(1)
+	g.base, g.owners = int64(g.a.nvec), int64(g.a.nvec+g.b.nvec)
+	if g.a.origin() == g.b.origin() {
+		g.base, g.owners = 0, int64(g.a.nvec)
+	}
+	const perTask = 20
+	if p := f.d.masked.parts; p > 0 {
+		parts = p
+	} else if !f.affords(perTask * left) {
+		parts = min(max(perTask*n/max(f.spare(), 1), 1)+1, n)
+	}
+	each := (n + parts - 1) / parts
+	for lo := int64(0); lo < n && f.err == nil; lo += each {
+		if parts == 1 {
+			g.probe(lo, n, left)
+		} else {
+			mark := len(f.temps)
+			g.probe(lo, min(lo+each, n), -1)
+			f.freeSince(mark)
+		}
+	}
+}
+
+// probe computes the entries lo to hi of the mask of which both rows are long: left of them, or −1.
+func (g *masked) probe(lo, hi, left int64) {
+	f, a, b := g.f, g.a, g.b
+	tasks, work := f.zeros(8*g.owners), f.zeros(8*g.owners)
+	f.blocks(f.kernel(g.p, "hb_masked_count"), g.tiles(hi-lo), 256, a.desc(), b.desc(), g.mask.desc(), g.base, lo, hi, g.hit, tasks, work)
+	first := f.scan(tasks, g.owners, 8)
+	if left < 0 {
+		left = f.read(first, g.owners)
+	}
+	if left == 0 || f.err != nil {
+		return
+	}
+	f.copy(tasks.addr, first.addr, 8*g.owners) // from now on, the next free place
+	from, length, place := f.alloc(8*left), f.alloc(4*left), f.alloc(8*left)
+	f.blocks(f.kernel(g.p, "hb_masked_fill"), g.tiles(hi-lo), 256, a.desc(), b.desc(), g.mask.desc(), g.base, lo, hi, g.hit, tasks, from, length, place)
+	some := min(g.owners, left)
+	units, light, sizes := f.alloc(16*(some+left/maskedChunk)), f.alloc(4*some), f.zeros(32)
+	f.each(f.kernel(g.p, "hb_masked_split"), g.owners, g.owners, a.desc(), b.desc(), g.base, first, work, units, light, sizes)
+	most := maskedBits
+	if l := f.d.masked.bits; l > 0 {
+		most = l
+	}
+	room := min(most, max(32, 1<<bits.Len(uint(a.n-1))))
+	grid := [3]uint32{uint32(f.d.props.Multiprocessors * 8), 1, 1}
+	f.launch(f.kernel(g.p, "hb_masked_probe"), grid, [3]uint32{256, 1, 1}, room/8,
+		a.desc(), b.desc(), g.mask.desc(), g.base, uint32(room-1), first, from, length, place, units, light, sizes, g.hit, g.val)
+}
