@@ -145,3 +145,6 @@ func TestManyEntriesOnGPU(t *testing.T) {
 		t.Errorf("the last %d rows have %d entries, want %d", extra, last.NVals(), want)
 	}
 }
+
+// TestMaskedOnGPU multiplies under masks by dot products, for all limits.
+func TestMaskedOnGPU(t *testing.T) { testMasked(t, realDevice(t)) }
