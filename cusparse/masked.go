@@ -11,9 +11,10 @@ import (
 const (
 	// maskedTile is HB_MASKED_TILE.
 	maskedTile = 1024
-	// maskedBits is the most columns that have a bit of their own: 32 KB, so that
-	// six blocks fit a multiprocessor.
-	maskedBits = 1 << 18
+	// maskedBits is the most columns that have a bit of their own: 128 KB. Up to
+	// fewBits, 32 KB, six blocks of 256 threads fit a multiprocessor.
+	maskedBits = 1 << 20
+	fewBits    = 1 << 18
 	// maskedChunk is the least tasks of a unit.
 	maskedChunk = 256
 )
@@ -22,6 +23,7 @@ const (
 type maskedLimits struct {
 	bits  int   // columns with a bit of their own, a power of two
 	parts int64 // of the mask
+	wide  bool  // blocks of 1024 threads
 }
 
 // masked is a product under way, for each entry of a mask. b holds the columns of the second
@@ -33,6 +35,8 @@ type masked struct {
 	hit, val   *mem
 	base       int64 // the first owner of b
 	owners     int64
+	bits       int // columns with a bit of their own, a power of two
+	block      int // threads that share them
 }
 
 // dot takes one product per entry of the mask.
@@ -49,7 +53,9 @@ func (f *frame) dot(s device.Semiring, a, b, mask *store, ran *device.Ran) *stor
 	if n == 0 || a.known() == 0 || b.known() == 0 {
 		return f.empty(mask.m, mask.n, s.Add.Out)
 	}
-	g := &masked{f: f, a: a, b: b, mask: mask, p: f.maskedProgram(s, a, b)}
+	g := &masked{f: f, a: a, b: b, mask: mask, block: 256}
+	g.chooseBits()
+	g.p = g.program(s)
 	g.hit, g.val = f.alloc(n), f.alloc(n*int64(s.Add.Out.Size))
 	far := f.zeros(8)
 	f.blocks(f.kernel(g.p, "hb_masked_near"), g.tiles(n), 256, a.desc(), b.desc(), mask.desc(), g.hit, g.val, far)
@@ -59,13 +65,29 @@ func (f *frame) dot(s device.Semiring, a, b, mask *store, ran *device.Ran) *stor
 	return f.compacted(mask, g.hit, s.Add.Out, g.val)
 }
 
-// maskedProgram is the text of a semiring for the entries of a mask.
-func (f *frame) maskedProgram(s device.Semiring, a, b *store) *program {
-	key := productKey{body: "masked", s: s, bareA: a.val == nil, bareX: b.val == nil}
-	return f.once(key, func() *program {
+// chooseBits decides how many columns have a bit of their own, and the threads that share them.
+func (g *masked) chooseBits() {
+	p, most := g.f.d.props, maskedBits
+	for most/8 > p.SharedPerBlock-2048 {
+		most /= 2
+	}
+	if l := g.f.d.masked.bits; l > 0 {
+		most = l
+	}
+	g.bits = min(most, max(32, 1<<bits.Len(uint(g.a.n-1))))
+	if g.bits > fewBits || g.f.d.masked.wide {
+		g.block = 1024
+	}
+}
+
+// program is the text of a semiring for the entries of a mask.
+func (g *masked) program(s device.Semiring) *program {
+	a, b := g.a, g.b
+	key := productKey{body: "masked", s: s, bareA: a.val == nil, bareX: b.val == nil, cols: g.block}
+	return g.f.once(key, func() *program {
 		p := multiplier("masked", s, false, a, b)
 		p.flag("HB_READS_A", s.Mul.UsesX && a.val != nil).flag("HB_READS_X", s.Mul.UsesY && b.val != nil)
-		p.flag("HB_MASKED_PLACES", s.Position != 0)
+		p.flag("HB_MASKED_PLACES", s.Position != 0).flag("HB_MASKED_COUNTS", countsPairs(s)).define("HB_MASKED_BLOCK", g.block)
 		ended := "false"
 		if s.Add.Terminal != "" {
 			ended = "((sum) == (HB_C)(" + s.Add.Terminal + "))"
@@ -122,12 +144,9 @@ func (g *masked) probe(lo, hi, left int64) {
 	some := min(g.owners, left)
 	units, light, sizes := f.alloc(16*(some+left/maskedChunk)), f.alloc(4*some), f.zeros(32)
 	f.each(f.kernel(g.p, "hb_masked_split"), g.owners, g.owners, a.desc(), b.desc(), g.base, first, work, units, light, sizes)
-	most := maskedBits
-	if l := f.d.masked.bits; l > 0 {
-		most = l
-	}
-	room := min(most, max(32, 1<<bits.Len(uint(a.n-1))))
-	grid := [3]uint32{uint32(f.d.props.Multiprocessors * 8), 1, 1}
-	f.launch(f.kernel(g.p, "hb_masked_probe"), grid, [3]uint32{256, 1, 1}, room/8,
-		a.desc(), b.desc(), g.mask.desc(), g.base, uint32(room-1), first, from, length, place, units, light, sizes, g.hit, g.val)
+	shared := g.bits / 8
+	per := max(1, min(f.d.props.ThreadsPerSM/g.block, f.d.props.SharedPerSM/(shared+1024)))
+	grid := [3]uint32{uint32(f.d.props.Multiprocessors * per), 1, 1}
+	f.launch(f.kernel(g.p, "hb_masked_probe"), grid, [3]uint32{uint32(g.block), 1, 1}, shared,
+		a.desc(), b.desc(), g.mask.desc(), g.base, uint32(g.bits-1), first, from, length, place, units, light, sizes, g.hit, g.val)
 }

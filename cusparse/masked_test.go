@@ -45,7 +45,7 @@ func sameMasked[A, B, C comparable](t *testing.T, d *Device, s semiring.Semiring
 	if want.NVals() == 0 {
 		t.Error("the product has no entries")
 	}
-	for _, d.masked = range []maskedLimits{{}, {bits: 32}, {parts: 3}, {bits: 64, parts: 5}} {
+	for _, d.masked = range []maskedLimits{{}, {bits: 32}, {parts: 3}, {wide: true}, {bits: 64, parts: 5, wide: true}} {
 		var trace ops.Trace
 		got := matrix.New[C](m, n, matrix.On(d))
 		check(t, ops.MxM(got.Masked(mask), s, a, b, ops.Using(ops.Dot), ops.WithTrace(&trace)))

@@ -2,7 +2,8 @@
 // B for each entry of the mask. b holds the columns of B as rows. For every type and format.
 // HB_A, HB_X, HB_C; hb_mul(a, x, i, k, j); hb_add; HB_IDENTITY; HB_READS_A, HB_READS_X: whether a
 // value of that operand is read; HB_ENDED(sum): whether no further term changes it;
-// HB_MASKED_PLACES: whether ⊗ reads i and j.
+// HB_MASKED_PLACES: whether ⊗ reads i and j; HB_MASKED_COUNTS: whether products are counted.
+// HB_MASKED_BLOCK: threads of hb_masked_probe, 1024 if the bits fit a multiprocessor once.
 //
 // An entry of which the shorter row has at most HB_MASKED_NEAR entries is a thread's, which searches
 // for them in the longer row. Any other is a task of its longer row, the owner: a block lays the
@@ -20,7 +21,7 @@
 //   hb_masked_split<<<…>>>(owners, a, b, base, first, work, units, light, sizes)
 //       units: some tasks of an owner, for a block; light: owners that are searched
 //       sizes u64[4], zeroed: units, light owners, and a ticket for each
-//   hb_masked_probe<<<SMs·8, 256, (bits + 1)/8>>>(a, b, mask, base, bits, first, …, hit, out)
+//   hb_masked_probe<<<…, HB_MASKED_BLOCK, (bits + 1)/8>>>(a, b, mask, base, bits, first, …, hit, out)
 // The sum of an entry is made by the same lanes in the same order at every run.
 
 #define HB_MASKED_TILE 1024
@@ -205,6 +206,22 @@ HB_DEVICE void hb_masked_task(const hb_store &a, const hb_store &b, const hb_sto
 		j = mask.idx[place / 2];
 	}
 #endif
+#if HB_MASKED_COUNTS
+	if (map && exact) {
+		hb_u32 found = 0;
+		for (hb_i32 x = HB_LANE % LANES; x < length; x += 4 * LANES) {
+			hb_u32 k[4];
+#pragma unroll
+			for (int q = 0; q < 4; q++) k[q] = (hb_u32)list[x + q * LANES < length ? x + q * LANES : x];
+#pragma unroll
+			for (int q = 0; q < 4; q++) found += x + q * LANES < length ? map[k[q] / 32] >> (k[q] % 32) & 1 : 0;
+		}
+#pragma unroll
+		for (int d = LANES / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
+		if (HB_LANE % LANES == 0 && length) hb_masked_put(place / 2, found != 0, (HB_C)found, hit, out);
+		return;
+	}
+#endif
 	HB_C sum = HB_IDENTITY;
 	bool any = false, ended = false;
 	for (hb_i32 x = HB_LANE % LANES; x < length && !ended; x += 4 * LANES) {
@@ -262,14 +279,14 @@ HB_DEVICE void hb_masked_warp(const hb_store &a, const hb_store &b, const hb_sto
 	}
 }
 
-HB_KERNEL __launch_bounds__(256)
+HB_KERNEL __launch_bounds__(HB_MASKED_BLOCK)
 hb_masked_probe(hb_store a, hb_store b, hb_store mask, hb_i64 base, hb_u32 bits, const hb_i64 *first, const hb_i64 *from,
 	const hb_i32 *length, const hb_i64 *place, const hb_masked_unit *units, const hb_i32 *light, hb_u64 *sizes, hb_u8 *hit, HB_C *out) {
 	HB_DYNAMIC_SHARED(hb_u32, map);
 	__shared__ hb_masked_unit drawn;
 	__shared__ hb_i32 taken;
 	const bool exact = (hb_u32)a.ncols - 1 <= bits;
-	for (hb_u32 w = threadIdx.x; w <= bits / 32; w += 256) map[w] = 0;
+	for (hb_u32 w = threadIdx.x; w <= bits / 32; w += HB_MASKED_BLOCK) map[w] = 0;
 	for (;;) {
 		__syncthreads();
 		if (threadIdx.x == 0) {
@@ -283,9 +300,9 @@ hb_masked_probe(hb_store a, hb_store b, hb_store mask, hb_i64 base, hb_u32 bits,
 		if (u.tasks == 0) break;
 		hb_i64 lo, hi;
 		const hb_i32 *idx = hb_masked_bounds(a, b, base, u.owner, lo, hi) ? a.idx : b.idx;
-		for (hb_i64 e = lo + threadIdx.x; e < hi; e += 256) atomicOr(map + ((hb_u32)idx[e] & bits) / 32, 1u << (idx[e] % 32));
+		for (hb_i64 e = lo + threadIdx.x; e < hi; e += HB_MASKED_BLOCK) atomicOr(map + ((hb_u32)idx[e] & bits) / 32, 1u << (idx[e] % 32));
 		__syncthreads();
-		const int grab = u.tasks >= 256 ? 32 : u.tasks >= 128 ? 16 : 8;
+		const int grab = u.tasks >= HB_MASKED_BLOCK ? 32 : u.tasks >= HB_MASKED_BLOCK / 2 ? 16 : 8;
 		for (;;) {
 			hb_i32 t = 0;
 			if (HB_LANE == 0) t = atomicAdd(&taken, grab);
@@ -294,7 +311,7 @@ hb_masked_probe(hb_store a, hb_store b, hb_store mask, hb_i64 base, hb_u32 bits,
 			hb_masked_warp(a, b, mask, map, bits, exact, lo, hi, from, length, place, u.task + t, u.tasks - t < grab ? u.tasks - t : grab, hit, out);
 		}
 		__syncthreads();
-		for (hb_i64 e = lo + threadIdx.x; e < hi; e += 256) map[((hb_u32)idx[e] & bits) / 32] = 0;
+		for (hb_i64 e = lo + threadIdx.x; e < hi; e += HB_MASKED_BLOCK) map[((hb_u32)idx[e] & bits) / 32] = 0;
 	}
 	for (;;) { // a warp takes 4 light owners
 		hb_u64 o = 0;
