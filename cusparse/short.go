@@ -3,14 +3,12 @@ package cusparse
 import (
 	"math/bits"
 	"unsafe"
-
-	"github.com/hiveblas/hiveblas/cusparse/driver"
 )
 
 // This file launches kernels/short.cu, the rows of C = A ⊗ B of few products.
 
 // shortClasses are the classes of rows whose products are sorted, by how many they are at most.
-var shortClasses = [...]shortClass{{32, 8}, {32, 4}, {32, 2}, {32, 1}, {16, 1}}
+var shortClasses = [...]shortClass{{32, 16}, {32, 8}, {32, 4}, {32, 2}, {16, 2}, {8, 2}}
 
 // shortClass says how many lanes sort the products of a row, and how many of them a lane has.
 type shortClass struct{ lanes, each int }
@@ -30,10 +28,13 @@ const (
 	// lightProducts is how many products a light row may have. A dense accumulator
 	// beyond costs as much as C is wide: from wideProduct columns on, it is lightWide.
 	lightProducts = 512
-	lightWide     = 1024
+	lightWide     = 768
 	wideProduct   = 1 << 17
 	// fewRows are not worth launches of their own: a row more products than its class has.
 	fewRows = 4096
+	// walkedMean is the mean length of the rows of B from which each is a warp's when the
+	// entries of hashed rows are counted.
+	walkedMean = 12
 	// readEntries is from how many hashed rows on the host asks for the longest of C.
 	readEntries = 1 << 15
 )
@@ -114,14 +115,19 @@ func (g *spgemm) shortKernel(c shortClass, numeric bool) (*kernel, int) {
 		p.flag("HB_SHORT_NUMERIC", numeric).define("HB_SHORT_LANES", c.lanes).define("HB_SHORT_EACH", c.each)
 		return p.define("HB_SHORT_BITS", place).define("HB_KEY", word)
 	}
-	shared := 256 / c.lanes * c.products() * size
+	groups := 256 / c.lanes
 	if !numeric {
 		type shortCountKey struct {
 			c    shortClass
 			word string
 		}
-		p := g.f.once(shortCountKey{c, word}, func() *program { return with(compose("short", "structures")) })
-		return g.f.kernel(p, "hb_short_count"), shared
+		p := g.f.once(shortCountKey{c, word}, func() *program {
+			return with(compose("short", "structures").define("HB_SPGEMM_AHEAD", 4))
+		})
+		if c.each == 0 {
+			return g.f.kernel(p, "hb_short_hashed_count"), 0
+		}
+		return g.f.kernel(p, "hb_short_count"), groups * 2 * c.products() * 4
 	}
 	type shortNumericKey struct {
 		product productKey
@@ -133,24 +139,32 @@ func (g *spgemm) shortKernel(c shortClass, numeric bool) (*kernel, int) {
 	if c.each == 0 {
 		return g.f.kernel(p, "hb_short_hashed"), 0
 	}
-	return g.f.kernel(p, "hb_short"), shared + 256/c.lanes*c.products()*g.s.Add.Out.Size
+	return g.f.kernel(p, "hb_short"), groups * c.products() * (size + g.s.Add.Out.Size)
 }
 
 // countShort counts the entries of the light rows.
 func (g *spgemm) countShort(counts *mem) {
-	f := g.f
+	p := g.f.d.props
 	for _, r := range g.short {
-		if r.class.each == 1 {
-			k, shared := g.shortKernel(r.class, false)
+		if c := r.class; c.each > 0 && c.lanes < 32 {
+			k, shared := g.shortKernel(c, false)
 			g.launchShort(k, r, 256, 8, shared, int32(g.nb), r.from, r.to, g.a.ptr, g.aidx, g.bptr, g.b.idx, g.order, counts)
 			continue
 		}
-		room := int(2 * g.light)
+		products := g.light
 		if r.class.each > 0 {
-			room = 2 * r.class.products()
+			products = int64(r.class.products())
 		}
-		room = 1 << bits.Len(uint(room-1))
-		per := max(1, min(8, f.d.props.SharedPerSM/(32*room+1024)))
+		room := max(32, 1<<bits.Len(uint((4*products-1)/3)))
+		if r.class.each == 0 && g.products >= walkedMean*g.a.known() {
+			shared := 4 * hashedWarps * room
+			per := max(1, min(p.ThreadsPerSM/(32*hashedWarps), p.SharedPerSM/(shared+1024)))
+			k, _ := g.shortKernel(r.class, false)
+			g.launchShort(k, r, 32*hashedWarps, per, shared, int32(g.nb), r.from, r.to, int32(room), g.a.ptr, g.aidx, g.bptr, g.b.idx,
+				g.work, g.order, g.limits+8*spgemmMost, counts)
+			continue
+		}
+		per := max(1, min(8, p.SharedPerSM/(32*room+1024)))
 		g.launchShort(g.structure(false, 32, "hb_spgemm_light_count"), shortRows{hashedRows, r.from, r.to}, 256, per, 32*room,
 			int32(g.nb), r.from, r.to, int32(room), g.a.ptr, g.aidx, g.bptr, g.b.idx, g.work, g.order, g.limits, counts)
 	}
@@ -175,7 +189,7 @@ func (g *spgemm) computeShort(at *mem, out *store) {
 		}
 		most := g.light
 		if r.to-r.from >= readEntries {
-			f.download(unsafe.Pointer(&most), g.limits+driver.Ptr(8*spgemmMost), 8)
+			f.download(unsafe.Pointer(&most), g.limits+8*spgemmMost, 8)
 		}
 		shared = g.hashedShared(most)
 		per := max(1, min(p.ThreadsPerSM/(32*hashedWarps), p.SharedPerSM/(shared+1024)))

@@ -263,7 +263,7 @@ func (g *spgemm) fill(n, each, per int64) int64 {
 }
 
 // spgemmMost is HB_SPGEMM_MOST.
-const spgemmMost = 268
+const spgemmMost = 269
 
 // measured is what the host reads of limits.
 type measured struct {

@@ -1,16 +1,19 @@
 // Rows of C = A ⊗ B of few products, any semiring: see kernels/spgemm.cu, whose first and second
 // phase these kernels take part in. Terms are summed in the order of A's row.
 //
-// A group of HB_SHORT_LANES lanes writes out the products of a row, at most HB_SHORT_LANES ·
-// HB_SHORT_EACH, sorts them by column and place in registers, and sums the runs of equal columns.
+// A group of HB_SHORT_LANES lanes writes out the products of a row, at most HB_SHORT_MOST =
+// HB_SHORT_LANES · HB_SHORT_EACH, sorts them by column and place, and sums the runs of equal columns.
 // A key is a column · 2^HB_SHORT_BITS + the place among the products, an HB_KEY.
-//   hb_short_count<<<…, 256, keys>>>(nb, from, to, …, counts)      HB_SHORT_NUMERIC 0, HB_SHORT_EACH 1
-//   hb_short      <<<…, 256, keys + sums>>>(nb, from, to, …)       HB_SHORT_NUMERIC 1
+//   hb_short_count<<<…, 256, tables>>>(nb, from, to, …, counts)    HB_SHORT_NUMERIC 0
+//       shared memory: for each group twice as many hb_i32 as there are products
+//   hb_short      <<<…, 256, keys + terms>>>(nb, from, to, …)      HB_SHORT_NUMERIC 1
 //       shared memory: for each group as many keys, and values of HB_C, as there are products
-// Rows of more products have a hash table of columns and sums, a warp each:
-//   hb_short_hashed<<<…, 128, …>>>(nb, from, to, room, …)
-//       room: places of a warp's table, at least 1.5 times the entries of a row of C, a power of
-//       two; shared memory: for each warp room sums, room columns, room columns again
+// Rows of more products have a hash table of columns and sums, a warp each (HB_SHORT_EACH 0):
+//   hb_short_hashed_count<<<…, 128, …>>>(nb, from, to, room, …)    HB_SHORT_NUMERIC 0
+//       room: places of a warp's table, at least 4/3 of the products of a row, a power of two
+//   hb_short_hashed<<<…, 128, …>>>(nb, from, to, room, …)          HB_SHORT_NUMERIC 1
+//       room: at least 1.5 times the entries of a row of C, a power of two; shared memory: for each
+//       warp room sums, room columns, room columns again
 // from, to: which rows of order. nb: see spgemm.cu. Bound by the reads of B and the writes of C.
 
 // hb_group_owner is hb_owner within a group of lanes.
@@ -84,27 +87,133 @@ template <int LANES, int EACH> HB_DEVICE void hb_sort(HB_KEY (&key)[EACH]) {
 #define HB_SHORT_GROUPS (256 / HB_SHORT_LANES)
 #define HB_NO_KEY (~(HB_KEY)0)
 
+// hb_place returns the place of column c in a table, which it puts there if it is new. -1 marks a
+// free place.
+HB_DEVICE hb_u32 hb_place(hb_i32 *table, int log, hb_i32 c, bool &fresh) {
+	for (hb_u32 h = (hb_u32)c * 0x9e3779b1u >> (32 - log);; h = (h + 1) & ((1u << log) - 1)) {
+		hb_i32 was = table[h];
+		if (was == -1) was = atomicCAS(table + h, -1, c);
+		fresh = was == -1;
+		if (fresh || was == c) return h;
+	}
+}
+
 #if !HB_SHORT_NUMERIC
+typedef hb_u8 HB_A, HB_X;
+#define HB_USES_A 0
+#define HB_USES_X 0
+#endif
+
+#if !HB_SHORT_EACH
+// hb_short_walk calls visit(column, a, b) for the products of a row of A, by one warp: one row of B
+// after another, so that the lanes never meet.
+template <class F>
+HB_DEVICE void hb_short_walk(hb_i64 begin, hb_i64 end, const hb_i32 *__restrict__ aidx, const HB_A *__restrict__ aval,
+	const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx, const HB_X *__restrict__ bval, F visit) {
+	for (hb_i64 j0 = begin; j0 < end; j0 += HB_WARP) { // a lane knows a row of B
+		hb_i64 at = 0;
+		hb_i32 length = 0;
+		HB_A a{};
+		if (j0 + HB_LANE < end) {
+			const hb_i32 k = aidx[j0 + HB_LANE];
+			at = bptr[k];
+			length = (hb_i32)(bptr[k + 1] - at);
+#if HB_USES_A
+			a = aval[j0 + HB_LANE];
+#endif
+		}
+		hb_i32 base = 0; // done of the row of the first lane that is live
+		for (hb_u32 live = __ballot_sync(HB_FULL, length > 0); live;) { // parts of ≤ 32 columns of a row of B
+			hb_i32 left[HB_SPGEMM_AHEAD], col[HB_SPGEMM_AHEAD];
+			HB_A av[HB_SPGEMM_AHEAD];
+			HB_X bv[HB_SPGEMM_AHEAD];
+#pragma unroll
+			for (int q = 0; q < HB_SPGEMM_AHEAD; q++) {
+				const int src = live ? __ffs(live) - 1 : 0;
+				left[q] = live ? __shfl_sync(HB_FULL, length, src) - base : 0;
+				const hb_i64 p = __shfl_sync(HB_FULL, at, src) + base + HB_LANE;
+				av[q] = HB_A{};
+				bv[q] = HB_X{};
+#if HB_USES_A
+				av[q] = hb_from(a, src);
+#endif
+				if (HB_LANE < left[q]) {
+					col[q] = bidx[p];
+#if HB_USES_X
+					bv[q] = bval[p];
+#endif
+				}
+				base += HB_WARP;
+				if (left[q] <= HB_WARP) {
+					live &= live - 1;
+					base = 0;
+				}
+			}
+#pragma unroll
+			for (int q = 0; q < HB_SPGEMM_AHEAD; q++) {
+				if (HB_LANE < left[q]) visit(col[q], av[q], bv[q]);
+				__syncwarp();
+			}
+		}
+	}
+}
+#endif
+
+#if !HB_SHORT_NUMERIC && HB_SHORT_EACH
 HB_KERNEL __launch_bounds__(256)
 hb_short_count(hb_i32 nb, hb_i64 from, hb_i64 to, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
 	const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx, const hb_i32 *__restrict__ order, hb_i64 *counts) {
-	HB_DYNAMIC_SHARED(HB_KEY, all);
-	const int in = threadIdx.x % HB_SHORT_LANES, group = threadIdx.x / HB_SHORT_LANES;
-	HB_KEY *keys = all + group * HB_SHORT_MOST;
+	HB_DYNAMIC_SHARED(hb_i32, tables);
+	const int in = threadIdx.x % HB_SHORT_LANES, group = threadIdx.x / HB_SHORT_LANES, log = HB_SHORT_BITS + 1;
+	hb_i32 *table = tables + group * (2 * HB_SHORT_MOST);
 	for (hb_i64 t = from + (hb_i64)blockIdx.x * HB_SHORT_GROUPS + group; __any_sync(HB_FULL, t < to); t += (hb_i64)gridDim.x * HB_SHORT_GROUPS) {
 		const hb_i32 row = t < to ? order[t] : 0;
 		const hb_i64 begin = t < to ? aptr[row] : 0, end = t < to ? aptr[row + 1] : 0;
-		const hb_i32 n = hb_short_products(begin, end, aidx, bptr, [=](hb_i32 x, hb_i64, hb_i64 p) { keys[x] = (HB_KEY)bidx[p] << HB_SHORT_BITS; });
+#pragma unroll
+		for (int r = 0; r < 2 * HB_SHORT_EACH; r++) table[r * HB_SHORT_LANES + in] = -1;
 		__syncwarp();
-		HB_KEY key[1] = {in < n ? keys[in] : HB_NO_KEY};
-		hb_sort<HB_SHORT_LANES, 1>(key);
-		const HB_KEY before = __shfl_up_sync(HB_FULL, key[0], 1, HB_SHORT_LANES);
-		const hb_u32 heads = __ballot_sync(HB_FULL, in < n && (in == 0 || before != key[0]));
-		if (in == 0 && t < to) counts[(hb_i64)row * nb] = __popc(heads >> (HB_LANE & ~(HB_SHORT_LANES - 1)) & (HB_FULL >> (HB_WARP - HB_SHORT_LANES)));
+		hb_i32 found = 0;
+		hb_short_products(begin, end, aidx, bptr, [&](hb_i32, hb_i64, hb_i64 p) {
+			bool fresh;
+			hb_place(table, log, bidx[p], fresh);
+			found += fresh;
+		});
+#pragma unroll
+		for (int d = HB_SHORT_LANES / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
+		if (in == 0 && t < to) counts[(hb_i64)row * nb] = found;
 		__syncwarp();
 	}
 }
+#elif !HB_SHORT_NUMERIC
+// most: the greatest count.
+HB_KERNEL __launch_bounds__(128)
+hb_short_hashed_count(hb_i32 nb, hb_i64 from, hb_i64 to, hb_i32 room, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
+	const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx, const hb_u64 *__restrict__ work, const hb_i32 *__restrict__ order,
+	hb_u64 *most, hb_i64 *counts) {
+	HB_DYNAMIC_SHARED(hb_i32, tables);
+	hb_i32 *table = tables + threadIdx.x / HB_WARP * room, longest = 0;
+	for (hb_i64 t = from + (hb_i64)blockIdx.x * 4 + threadIdx.x / HB_WARP; t < to; t += (hb_i64)gridDim.x * 4) {
+		const hb_i32 row = order[t], products = (hb_i32)work[row];
+		int log = 5;
+		while ((1 << log) * 3 < products * 4) log++;
+		for (int h = HB_LANE; h < 1 << log; h += HB_WARP) table[h] = -1;
+		__syncwarp();
+		hb_i32 found = 0;
+		hb_short_walk(aptr[row], aptr[row + 1], aidx, (const HB_A *)0, bptr, bidx, (const HB_X *)0, [&](hb_i32 c, HB_A, HB_X) {
+			bool fresh;
+			hb_place(table, log, c, fresh);
+			found += fresh;
+		});
+		found = hb_total(found);
+		if (HB_LANE == 0) counts[(hb_i64)row * nb] = found;
+		longest = found > longest ? found : longest;
+		__syncwarp();
+	}
+	if (HB_LANE == 0 && longest) atomicMax(most, (hb_u64)longest);
+}
 #elif HB_SHORT_EACH
+struct __align__(16) hb_key16 { HB_KEY k[16 / sizeof(HB_KEY)]; };
+
 HB_KERNEL __launch_bounds__(256)
 hb_short(hb_i32 nb, hb_i64 from, hb_i64 to, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx, const HB_A *__restrict__ aval,
 	const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx, const HB_X *__restrict__ bval, const hb_i32 *__restrict__ order,
@@ -125,10 +234,30 @@ hb_short(hb_i32 nb, hb_i64 from, hb_i64 to, const hb_i64 *__restrict__ aptr, con
 		HB_KEY key[HB_SHORT_EACH];
 #pragma unroll
 		for (int r = 0; r < HB_SHORT_EACH; r++) key[r] = r * HB_SHORT_LANES + in < n ? keys[r * HB_SHORT_LANES + in] : HB_NO_KEY;
+#if HB_SHORT_MOST == 16 // the place of a key is the number of lesser keys
+#pragma unroll
+		for (int r = 0; r < HB_SHORT_EACH; r++)
+			if (r * HB_SHORT_LANES + in >= n) keys[r * HB_SHORT_LANES + in] = HB_NO_KEY;
+		__syncwarp();
+		int rank[HB_SHORT_EACH] = {};
+#pragma unroll
+		for (int x = 0; x < HB_SHORT_MOST; x += 16 / (int)sizeof(HB_KEY)) {
+			const hb_key16 some = *(const hb_key16 *)(keys + x);
+#pragma unroll
+			for (int y = 0; y < 16 / (int)sizeof(HB_KEY); y++)
+#pragma unroll
+				for (int r = 0; r < HB_SHORT_EACH; r++) rank[r] += some.k[y] < key[r];
+		}
+		__syncwarp();
+#pragma unroll
+		for (int r = 0; r < HB_SHORT_EACH; r++)
+			if (key[r] != HB_NO_KEY) keys[rank[r]] = key[r];
+#else
 		hb_sort<HB_SHORT_LANES, HB_SHORT_EACH>(key);
 		__syncwarp();
 #pragma unroll
 		for (int r = 0; r < HB_SHORT_EACH; r++) keys[in * HB_SHORT_EACH + r] = key[r];
+#endif
 		__syncwarp();
 #pragma unroll
 		for (int r = 0; r < HB_SHORT_EACH; r++) {
@@ -149,16 +278,6 @@ hb_short(hb_i32 nb, hb_i64 from, hb_i64 to, const hb_i64 *__restrict__ aptr, con
 	}
 }
 #else
-
-// hb_place returns the place of column c in a table, which it puts there if it is new. -1 marks a
-// free place.
-HB_DEVICE hb_u32 hb_place(hb_i32 *table, int log, hb_i32 c) {
-	for (hb_u32 h = (hb_u32)c * 0x9e3779b1u >> (32 - log);; h = (h + 1) & ((1u << log) - 1)) {
-		hb_i32 was = table[h];
-		if (was == -1) was = atomicCAS(table + h, -1, c);
-		if (was == -1 || was == c) return h;
-	}
-}
 
 // hb_sort_list sorts n columns, at least one, by one warp. There is room for a power of two.
 HB_DEVICE void hb_sort_list(hb_i32 *cols, int n) {
@@ -211,55 +330,12 @@ hb_short_hashed(hb_i32 nb, hb_i64 from, hb_i64 to, hb_i32 room, const hb_i64 *__
 			acc[h] = HB_IDENTITY;
 		}
 		__syncwarp();
-		for (hb_i64 j0 = begin; j0 < end; j0 += HB_WARP) { // a lane knows a row of B
-			hb_i64 at = 0;
-			hb_i32 length = 0;
-			HB_A a{};
-			if (j0 + HB_LANE < end) {
-				const hb_i32 k = aidx[j0 + HB_LANE];
-				at = bptr[k];
-				length = (hb_i32)(bptr[k + 1] - at);
-#if HB_USES_A
-				a = aval[j0 + HB_LANE];
-#endif
-			}
-			hb_i32 base = 0; // done of the row of the first lane that is live
-			for (hb_u32 live = __ballot_sync(HB_FULL, length > 0); live;) { // parts of ≤ 32 columns of a row of B
-				hb_i32 left[HB_SPGEMM_AHEAD], col[HB_SPGEMM_AHEAD];
-				HB_A av[HB_SPGEMM_AHEAD];
-				HB_X bv[HB_SPGEMM_AHEAD];
-#pragma unroll
-				for (int q = 0; q < HB_SPGEMM_AHEAD; q++) {
-					const int src = live ? __ffs(live) - 1 : 0;
-					left[q] = live ? __shfl_sync(HB_FULL, length, src) - base : 0;
-					const hb_i64 p = __shfl_sync(HB_FULL, at, src) + base + HB_LANE;
-					av[q] = HB_A{};
-					bv[q] = HB_X{};
-#if HB_USES_A
-					av[q] = hb_from(a, src);
-#endif
-					if (HB_LANE < left[q]) {
-						col[q] = bidx[p];
-#if HB_USES_X
-						bv[q] = bval[p];
-#endif
-					}
-					base += HB_WARP;
-					if (left[q] <= HB_WARP) {
-						live &= live - 1;
-						base = 0;
-					}
-				}
-#pragma unroll
-				for (int q = 0; q < HB_SPGEMM_AHEAD; q++) { // one row of B after another: the lanes never meet
-					if (HB_LANE < left[q]) {
-						const hb_u32 h = hb_place(table, log, col[q]);
-						acc[h] = hb_add(acc[h], hb_mul(av[q], bv[q]));
-					}
-					__syncwarp();
-				}
-			}
-		}
+		bool fresh;
+		hb_short_walk(begin, end, aidx, aval, bptr, bidx, bval, [=](hb_i32 c, HB_A a, HB_X b) {
+			bool fresh;
+			const hb_u32 h = hb_place(table, log, c, fresh);
+			acc[h] = hb_add(acc[h], hb_mul(a, b));
+		});
 		hb_i32 n = 0; // the columns, gathered and sorted
 		for (int h = HB_LANE; h < 1 << log; h += HB_WARP) {
 			const hb_i32 c = table[h];
@@ -271,7 +347,7 @@ hb_short_hashed(hb_i32 nb, hb_i64 from, hb_i64 to, hb_i32 room, const hb_i64 *__
 		if (n) hb_sort_list(cols, n);
 		for (int i = HB_LANE; i < n; i += HB_WARP) {
 			cidx[out + i] = cols[i];
-			cval[out + i] = acc[hb_place(table, log, cols[i])];
+			cval[out + i] = acc[hb_place(table, log, cols[i], fresh)];
 		}
 		__syncwarp();
 	}

@@ -5,7 +5,7 @@
 // Rows of C with more than `light` products ("heavy") have a dense accumulator in
 // shared memory; if C is wider than that, by blocks of `cb` columns (a multiple
 // of 32), nb = ⌈n/cb⌉ of them. Others ("light") are kernels/short.cu's, by classes: at most 16,
-// 32, 64, 128, 256 products, and more. Heavy rows start in descending order of work, drawn by
+// 32, 64, 128, 256, 512 products, and more. Heavy rows start in descending order of work, drawn by
 // ticket. No sum is made by atomics, but for the counts of plus_pair: every
 // result is summed in the order of A's row, or of chunks of it, so it is the same
 // at every run.
@@ -29,21 +29,21 @@
 //   hb_spgemm_seg<<<⌈k·(parts+1)/256⌉, 256>>>(k, parts, cuts, bptr, bidx, seg)
 //       (seg = null: it is searched for each time; for B too wide to keep it)
 // Each call (m rows):
-//   zeroed: hist u64[256], limits u64[269] (results, cursors, tickets), counts i64[m·nb]
+//   zeroed: hist u64[256], limits u64[270] (results, cursors, tickets), counts i64[m·nb]
 //   wanted u8[m] = 1: the mask has a row there; or null. work u64[m], order i32[m]
 //   hb_spgemm_wanted<<<…, 256>>>(a, mask, wanted)
 //   hb_spgemm_work <<<min(⌈m/8⌉, SMs·8), 256>>>(m, aptr, aidx, bptr, wanted, work, hist, limits)
 //   hb_spgemm_order<<<min(⌈m/256⌉, SMs·8), 256>>>(m, light, work, hist, limits, order)
-//       limits[0 … 8] = heavy rows h, rows with any product, products, the longest row of A, and
-//       the rows with more than 256, 128, 64, 32 and 16 products: the host reads them
+//       limits[0 … 9] = heavy rows h, rows with any product, products, the longest row of A, and
+//       the rows with more than 512, 256, 128, 64, 32 and 16 products: the host reads them
 //   hb_spgemm_count<<<SMs·8, 256 or 512, max(window, fill)/8 + 4>>>(…)
 //       window: the columns that a bitmap in shared memory holds, a multiple of cb, or n rounded up
 //       to 32 if that fits
 //       bitmaps u32[h·4·⌈n/128⌉], or null where that would be too large: the structure of heavy
 //       rows, kept for the second phase (only if window ≥ n)
-//   hb_short_count for rows of at most 16 and 32 products; others
+//   hb_short_count for rows of at most 16 and 32 products, hb_short_hashed_count; others
 //   hb_spgemm_light_count<<<SMs·8, 256, 8·4·room>>>(nb, from, to, room, …)
-//       room: twice the products of a row or more
+//       room: 4/3 of the products of a row or more
 //   prefix sums of counts (m·nb); the host reads the total and allocates cidx, cval
 //   numeric, one of
 //     hb_spgemm_pair <<<SMs·b, HB_SPGEMM_PAIR_BLOCK, bytes>>>(…)
@@ -116,10 +116,10 @@
 #define HB_SPGEMM_SEGMENT 1024
 #endif
 #define HB_SPGEMM_SEGMENTS (65536 / HB_SPGEMM_SEGMENT)
-#define HB_SPGEMM_CLASSES 5 // of rows of few products
-#define HB_SPGEMM_CURSORS 9 // in limits, 256
-#define HB_SPGEMM_TICKETS 265 // three
-#define HB_SPGEMM_MOST 268 // the entries of the longest row of C that is hashed
+#define HB_SPGEMM_CLASSES 6 // of rows of few products
+#define HB_SPGEMM_CURSORS 10 // in limits, 256
+#define HB_SPGEMM_TICKETS 266 // three
+#define HB_SPGEMM_MOST 269 // the entries of the longest row of C that is hashed
 
 #if HB_SPGEMM_PACKED
 typedef hb_u16 hb_col;
@@ -298,7 +298,7 @@ hb_spgemm_order(hb_i64 m, hb_i32 light, const hb_u64 *__restrict__ work, const h
 		const hb_u64 heavy = above[hb_spgemm_bin((hb_u64)light + 1)];
 		limits[0] = (above[1] - heavy) * 16 <= heavy ? above[1] : heavy;
 		limits[1] = above[1];
-		for (int c = 0; c < HB_SPGEMM_CLASSES; c++) limits[4 + c] = above[hb_spgemm_bin((256 >> c) + 1)];
+		for (int c = 0; c < HB_SPGEMM_CLASSES; c++) limits[4 + c] = above[hb_spgemm_bin((512 >> c) + 1)];
 	}
 	for (hb_i64 r0 = (hb_i64)blockIdx.x * 256; r0 < m; r0 += (hb_i64)gridDim.x * 256) {
 		here[b] = 0;
@@ -904,7 +904,7 @@ hb_spgemm_placed(hb_i32 n, const hb_i64 *__restrict__ aptr, const hb_i32 *__rest
 #endif
 
 #if !HB_SPGEMM_NUMERIC
-// The hash table of a light row: a power of two of places, at least twice its products.
+// The hash table of a light row: a power of two of places, at least 4/3 of its products.
 struct hb_table {
 	hb_i32 *key;
 	int log; // of the places
@@ -951,7 +951,7 @@ HB_DEVICE hb_i32 hb_collect(hb_table table, hb_i64 begin, hb_i64 end, const hb_i
 	return fresh;
 }
 
-HB_DEVICE int hb_table_log(hb_u64 work) { return work <= 16 ? 5 : 65 - __clzll(work - 1); }
+HB_DEVICE int hb_table_log(hb_u64 work) { return work <= 24 ? 5 : 64 - __clzll((4 * work - 1) / 3); }
 
 HB_KERNEL __launch_bounds__(256)
 hb_spgemm_light_count(hb_i32 nb, hb_i64 from, hb_i64 to, hb_i32 room, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
