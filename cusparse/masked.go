@@ -80,6 +80,40 @@ func (g *masked) chooseBits() {
 	}
 }
 
+// denseDot is dot for operands that are full or bitmaps.
+func (f *frame) denseDot(s device.Semiring, a, b device.Operand, mask *store, ran *device.Ran) *store {
+	as, ai, ak := f.strides(a)
+	bs, bk, bj := f.strides(b)
+	n := mask.known()
+	ran.Work = n
+	if n == 0 || f.err != nil {
+		return f.empty(mask.m, mask.n, s.Add.Out)
+	}
+	inner := as.n
+	if a.Transposed {
+		inner = as.m
+	}
+	g := &masked{f: f, a: as, b: bs, mask: mask, bits: 32, block: 256}
+	g.hit, g.val = f.alloc(n), f.alloc(n*int64(s.Add.Out.Size))
+	f.blocks(f.kernel(g.program(s), "hb_masked_dense"), g.tiles(n), 256, as.desc(), bs.desc(), mask.desc(), int32(inner), ai, ak, bk, bj, g.hit, g.val)
+	return f.compacted(mask, g.hit, s.Add.Out, g.val)
+}
+
+// strides returns a dense operand with the steps to the next row and to the next column.
+func (f *frame) strides(o device.Operand) (s *store, row, column int64) {
+	if s = f.here(o); f.err != nil {
+		return nil, 0, 0
+	}
+	row, column = int64(s.n), 1
+	if o.Transposed {
+		row, column = column, row
+	}
+	if o.Pattern {
+		s = f.pattern(s)
+	}
+	return s, row, column
+}
+
 // program is the text of a semiring for the entries of a mask.
 func (g *masked) program(s device.Semiring) *program {
 	a, b := g.a, g.b

@@ -84,13 +84,16 @@ func testMasked(t *testing.T, d *Device) {
 			check(t, mask.SetFormat(matrix.CSR))
 			sameMasked(t, d, semiring.PlusTimes[int64](), a, b, mask.Structure())
 			sameMasked(t, d, semiring.PlusPair[int32](), a.Pattern(), b.Pattern(), mask.Structure())
-			for _, format := range []matrix.Format{matrix.Hypersparse, matrix.Full} {
-				check(t, a.SetFormat(matrix.Hypersparse))
-				if format == matrix.Hypersparse {
-					check(t, b.SetFormat(format))
+			at, bt := matrix.New[int64](c.k, c.m), matrix.New[int64](c.n, c.k)
+			check(t, ops.Transpose(at, a))
+			check(t, ops.Transpose(bt, b))
+			for _, format := range []matrix.Format{matrix.Hypersparse, matrix.Bitmap} {
+				for _, x := range []*matrix.Matrix[int64]{a, b, at, bt} {
+					check(t, x.SetFormat(format))
 				}
 				check(t, mask.SetFormat(matrix.Hypersparse))
 				sameMasked(t, d, semiring.MinPlus[int64](), a, b, mask.Structure())
+				sameMasked(t, d, semiring.PlusPair[int64](), at.Pattern().T(), bt.Pattern().T(), mask.Structure())
 			}
 		})
 	}

@@ -195,6 +195,11 @@ func (d backend) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b dev
 	case c.Method == "cusparse":
 		ran = device.Ran{Method: c.Method, Work: as.known() * int64(bs.n)}
 		out = f.vendorProduct(s, f.oriented(a), f.oriented(b), dst.Mask)
+	case listedMask && (c.Method == "" || c.Method == "dot") && !as.isListed() && !bs.isListed():
+		mask, _ := f.maskOf(dst.Mask)
+		ran.Method = "dot"
+		out = f.denseDot(s, a, b, mask, &ran)
+		withinMask(&dst)
 	case full && (c.Method == "spmm" || c.Method == "" && f.rows(a).format == sparse.CSR):
 		if b.Pattern {
 			bs = f.pattern(bs)
@@ -205,9 +210,7 @@ func (d backend) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b dev
 		mask, _ := f.maskOf(dst.Mask)
 		ran.Method = "dot"
 		out = f.dot(s, f.rows(a), f.cols(b), mask, &ran)
-		if dst.Accum == nil && (dst.Replace || dst.Store == nil) {
-			dst.Mask = nil
-		}
+		withinMask(&dst)
 	default:
 		var rows *store
 		if listedMask {
@@ -222,6 +225,13 @@ func (d backend) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b dev
 	st, ran, err := f.finish(dst, out, ran, c)
 	ran.Work = work
 	return st, ran, err
+}
+
+// withinMask takes the mask off the destination of a result within it, if nothing outside is kept.
+func withinMask(dst *device.Dest) {
+	if dst.Accum == nil && (dst.Replace || dst.Store == nil) {
+		dst.Mask = nil
+	}
 }
 
 // multiply computes a product row by row, by the method that suits it. With

@@ -56,25 +56,28 @@ HB_DEVICE hb_i32 hb_masked_span(const hb_store &s, hb_i32 i, hb_i64 &lo, hb_i64 
 	return k;
 }
 
-// hb_masked_each calls visit(e, entry) for the entries e0 … e1 − 1 of the mask, by all threads of
+// hb_masked_each calls visit(e, i, j) for the entries e0 … e1 − 1 of the mask, by all threads of
 // blocks of 256.
 template <class F>
-HB_DEVICE void hb_masked_each(const hb_store &a, const hb_store &b, const hb_store &mask, hb_i64 e0, hb_i64 e1, F visit) {
+HB_DEVICE void hb_masked_each(const hb_store &mask, hb_i64 e0, hb_i64 e1, F visit) {
 	__shared__ hb_i32 rows[2]; // of the mask, of a tile
 	for (hb_i64 first = e0 + (hb_i64)blockIdx.x * HB_MASKED_TILE; first < e1; first += (hb_i64)gridDim.x * HB_MASKED_TILE) {
 		const hb_i64 last = first + HB_MASKED_TILE < e1 ? first + HB_MASKED_TILE : e1;
 		__syncthreads();
 		if (threadIdx.x < 2) rows[threadIdx.x] = hb_vec_of(mask, threadIdx.x ? last - 1 : first);
 		__syncthreads();
-		for (hb_i64 e = first + threadIdx.x; e < last; e += 256) {
-			hb_masked_entry x;
-			x.i = hb_row_id(mask, rows[0] + (hb_i32)hb_run_of(mask.ptr + rows[0], rows[1] - rows[0] + 1, e));
-			x.j = mask.idx[e];
-			x.a = hb_masked_span(a, x.i, x.alo, x.ahi);
-			x.b = hb_masked_span(b, x.j, x.blo, x.bhi);
-			visit(e, x);
-		}
+		for (hb_i64 e = first + threadIdx.x; e < last; e += 256)
+			visit(e, hb_row_id(mask, rows[0] + (hb_i32)hb_run_of(mask.ptr + rows[0], rows[1] - rows[0] + 1, e)), mask.idx[e]);
 	}
+}
+
+HB_DEVICE hb_masked_entry hb_masked_rows(const hb_store &a, const hb_store &b, hb_i32 i, hb_i32 j) {
+	hb_masked_entry x;
+	x.i = i;
+	x.j = j;
+	x.a = hb_masked_span(a, i, x.alo, x.ahi);
+	x.b = hb_masked_span(b, j, x.blo, x.bhi);
+	return x;
 }
 
 // hb_masked_add adds the product of entry p of a and entry q of b. It returns whether the sum ends.
@@ -92,7 +95,8 @@ HB_DEVICE void hb_masked_put(hb_i64 e, bool any, const HB_C &sum, hb_u8 *hit, HB
 
 HB_KERNEL __launch_bounds__(256) hb_masked_near(hb_store a, hb_store b, hb_store mask, hb_u8 *hit, HB_C *out, hb_u64 *far) {
 	hb_u64 left = 0;
-	hb_masked_each(a, b, mask, 0, mask.nvals, [&](hb_i64 e, const hb_masked_entry &x) {
+	hb_masked_each(mask, 0, mask.nvals, [&](hb_i64 e, hb_i32 i, hb_i32 j) {
+		const hb_masked_entry x = hb_masked_rows(a, b, i, j);
 		const bool overA = x.ahi - x.alo < x.bhi - x.blo;
 		const hb_i64 lo = overA ? x.alo : x.blo, hi = overA ? x.ahi : x.bhi, end = overA ? x.bhi : x.ahi;
 		if (hi - lo > HB_MASKED_NEAR) {
@@ -115,7 +119,23 @@ HB_KERNEL __launch_bounds__(256) hb_masked_near(hb_store a, hb_store b, hb_store
 	if (left) atomicAdd(far, left);
 }
 
-// hb_masked_owner returns the owner of an entry. short is the shorter row.
+// Full operands and bitmaps: a thread an entry. The strides say where element (i, k) of A and
+// (k, j) of B are; hit and out need no launch but this.
+HB_KERNEL __launch_bounds__(256)
+hb_masked_dense(hb_store a, hb_store b, hb_store mask, hb_i32 inner, hb_i64 ai, hb_i64 ak, hb_i64 bk, hb_i64 bj, hb_u8 *hit, HB_C *out) {
+	hb_masked_each(mask, 0, mask.nvals, [&](hb_i64 e, hb_i32 i, hb_i32 j) {
+		HB_C sum = HB_IDENTITY;
+		bool any = false;
+		for (hb_i32 k = 0; k < inner; k++) {
+			const hb_i64 p = i * ai + k * ak, q = k * bk + j * bj;
+			if (a.present && !a.present[p] || b.present && !b.present[q]) continue;
+			if (hb_masked_add(a, b, p, q, i, k, j, sum, any)) break;
+		}
+		hb_masked_put(e, any, sum, hit, out);
+	});
+}
+
+// hb_masked_owner returns the owner of an entry, and its shorter row.
 HB_DEVICE hb_i64 hb_masked_owner(const hb_masked_entry &x, hb_i64 base, bool &overA, hb_i64 &lo, hb_i64 &length) {
 	overA = x.ahi - x.alo < x.bhi - x.blo;
 	lo = overA ? x.alo : x.blo;
@@ -125,8 +145,9 @@ HB_DEVICE hb_i64 hb_masked_owner(const hb_masked_entry &x, hb_i64 base, bool &ov
 
 HB_KERNEL __launch_bounds__(256)
 hb_masked_count(hb_store a, hb_store b, hb_store mask, hb_i64 base, hb_i64 e0, hb_i64 e1, const hb_u8 *hit, hb_u64 *tasks, hb_u64 *work) {
-	hb_masked_each(a, b, mask, e0, e1, [&](hb_i64 e, const hb_masked_entry &x) {
+	hb_masked_each(mask, e0, e1, [&](hb_i64 e, hb_i32 i, hb_i32 j) {
 		if (hit[e] != 2) return;
+		const hb_masked_entry x = hb_masked_rows(a, b, i, j);
 		bool overA;
 		hb_i64 lo, length;
 		const hb_i64 owner = hb_masked_owner(x, base, overA, lo, length);
@@ -139,8 +160,9 @@ hb_masked_count(hb_store a, hb_store b, hb_store mask, hb_i64 base, hb_i64 e0, h
 HB_KERNEL __launch_bounds__(256)
 hb_masked_fill(hb_store a, hb_store b, hb_store mask, hb_i64 base, hb_i64 e0, hb_i64 e1, const hb_u8 *hit, hb_u64 *cursor,
 	hb_i64 *from, hb_i32 *length, hb_i64 *place) {
-	hb_masked_each(a, b, mask, e0, e1, [&](hb_i64 e, const hb_masked_entry &x) {
+	hb_masked_each(mask, e0, e1, [&](hb_i64 e, hb_i32 i, hb_i32 j) {
 		if (hit[e] != 2) return;
+		const hb_masked_entry x = hb_masked_rows(a, b, i, j);
 		bool overA;
 		hb_i64 lo, n;
 		const hb_u64 at = atomicAdd(cursor + hb_masked_owner(x, base, overA, lo, n), (hb_u64)1);
