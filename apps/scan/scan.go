@@ -229,29 +229,25 @@ func scanTwoHops(b *matrix.Matrix[bool], n int, run workflow.Run) (*matrix.Vecto
 // scanResult finds the maximum of the statistics, which have an entry for every vertex.
 func scanResult(s *matrix.Vector[int64], edges int64, hops ScanHops, run workflow.Run) (*ScanResult, error) {
 	res := &ScanResult{Statistic: s, Edges: edges, Triangles: -1, ArgMax: []int{}}
-	if hops == ScanOneHop {
-		res.Triangles = 0
-	}
-	if s.Size() == 0 {
-		return res, nil
-	}
-	with, tops := workflow.With(run), matrix.NewVector[int64](s.Size(), matrix.On(s.Place()))
-	var err error
-	if res.Sum, err = ops.ReduceScalar(semiring.Plus[int64](), s, with); err != nil {
-		return nil, err
-	}
-	if res.Max, err = ops.ReduceScalar(semiring.Max[int64](), s, with); err != nil {
-		return nil, err
-	}
-	if err = ops.Select(tops, semiring.ValueEQ(res.Max), s, with); err != nil {
-		return nil, err
-	}
-	list, err := tops.AllChecked()
-	if err != nil {
-		return nil, err
-	}
-	for v := range list {
-		res.ArgMax = append(res.ArgMax, v)
+	if s.Size() > 0 {
+		with, tops := workflow.With(run), matrix.NewVector[int64](s.Size(), matrix.On(s.Place()))
+		var err error
+		if res.Sum, err = ops.ReduceScalar(semiring.Plus[int64](), s, with); err != nil {
+			return nil, err
+		}
+		if res.Max, err = ops.ReduceScalar(semiring.Max[int64](), s, with); err != nil {
+			return nil, err
+		}
+		if err = ops.Select(tops, semiring.ValueEQ(res.Max), s, with); err != nil {
+			return nil, err
+		}
+		list, err := tops.AllChecked()
+		if err != nil {
+			return nil, err
+		}
+		for v := range list {
+			res.ArgMax = append(res.ArgMax, v)
+		}
 	}
 	if hops == ScanOneHop {
 		res.Triangles = (res.Sum - 2*edges) / 3
