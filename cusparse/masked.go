@@ -56,11 +56,19 @@ func (f *frame) dot(s device.Semiring, a, b, mask *store, ran *device.Ran) *stor
 	g := &masked{f: f, a: a, b: b, mask: mask, block: 256}
 	g.chooseBits()
 	g.p = g.program(s)
+	g.base, g.owners = int64(a.nvec), int64(a.nvec+b.nvec)
+	if a.origin() == b.origin() {
+		g.base, g.owners = 0, int64(a.nvec)
+	}
 	g.hit, g.val = f.alloc(n), f.alloc(n*int64(s.Add.Out.Size))
 	far := f.zeros(8)
-	f.blocks(f.kernel(g.p, "hb_masked_near"), g.tiles(n), 256, a.desc(), b.desc(), mask.desc(), g.hit, g.val, far)
+	var tasks, work *mem
+	if g.owners <= 4*n && f.d.masked.parts == 0 {
+		tasks, work = f.zeros(8*g.owners), f.zeros(8*g.owners)
+	}
+	f.blocks(f.kernel(g.p, "hb_masked_near"), g.tiles(n), 256, a.desc(), b.desc(), mask.desc(), g.base, g.hit, g.val, far, tasks, work)
 	if left := f.read(far, 0); left > 0 {
-		g.own(n, left)
+		g.own(n, left, tasks, work)
 	}
 	return f.compacted(mask, g.hit, s.Add.Out, g.val)
 }
@@ -135,13 +143,10 @@ func (g *masked) tiles(n int64) int64 {
 }
 
 // own assigns the entries of which both rows are long to their longer rows, and computes them: left
-// of the n entries of the mask, in parts for which there is memory.
-func (g *masked) own(n, left int64) {
+// of the n entries of the mask, in parts for which there is memory. tasks and work were counted, or
+// are nil.
+func (g *masked) own(n, left int64, tasks, work *mem) {
 	f, parts := g.f, int64(1)
-	g.base, g.owners = int64(g.a.nvec), int64(g.a.nvec+g.b.nvec)
-	if g.a.origin() == g.b.origin() {
-		g.base, g.owners = 0, int64(g.a.nvec)
-	}
 	const perTask = 20
 	if p := f.d.masked.parts; p > 0 {
 		parts = p
@@ -151,20 +156,22 @@ func (g *masked) own(n, left int64) {
 	each := (n + parts - 1) / parts
 	for lo := int64(0); lo < n && f.err == nil; lo += each {
 		if parts == 1 {
-			g.probe(lo, n, left)
+			g.probe(lo, n, left, tasks, work)
 		} else {
 			mark := len(f.temps)
-			g.probe(lo, min(lo+each, n), -1)
+			g.probe(lo, min(lo+each, n), -1, nil, nil)
 			f.freeSince(mark)
 		}
 	}
 }
 
 // probe computes the entries lo to hi of the mask of which both rows are long: left of them, or −1.
-func (g *masked) probe(lo, hi, left int64) {
+func (g *masked) probe(lo, hi, left int64, tasks, work *mem) {
 	f, a, b := g.f, g.a, g.b
-	tasks, work := f.zeros(8*g.owners), f.zeros(8*g.owners)
-	f.blocks(f.kernel(g.p, "hb_masked_count"), g.tiles(hi-lo), 256, a.desc(), b.desc(), g.mask.desc(), g.base, lo, hi, g.hit, tasks, work)
+	if tasks == nil {
+		tasks, work = f.zeros(8*g.owners), f.zeros(8*g.owners)
+		f.blocks(f.kernel(g.p, "hb_masked_count"), g.tiles(hi-lo), 256, a.desc(), b.desc(), g.mask.desc(), g.base, lo, hi, g.hit, tasks, work)
+	}
 	first := f.scan(tasks, g.owners, 8)
 	if left < 0 {
 		left = f.read(first, g.owners)

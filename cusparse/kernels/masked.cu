@@ -12,10 +12,10 @@
 // those found if its value is read or if columns share bits. Owners of little work are searched.
 //
 // cusparse/masked.go launches all of this; n entries of the mask, hit hb_u8[n], out HB_C[n]:
-//   hb_masked_near <<<…, 256>>>(a, b, mask, hit, out, far)      far u64, zeroed: entries with hit = 2
 //   owners: the stored rows of a, then of b, from base on; base = 0 if both have one structure
-//   tasks u64[owners], work u64[owners], zeroed
-//   hb_masked_count<<<…, 256>>>(a, b, mask, base, e0, e1, hit, tasks, work)
+//   hb_masked_near <<<…, 256>>>(a, b, mask, base, hit, out, far, tasks, work)
+//       far u64, zeroed: entries with hit = 2; tasks u64[owners], work u64[owners], zeroed, or null
+//   hb_masked_count<<<…, 256>>>(a, b, mask, base, e0, e1, hit, tasks, work), if there are several parts
 //   first i64[owners + 1]: prefix sums of tasks; cursor = copy of first
 //   hb_masked_fill <<<…, 256>>>(a, b, mask, base, e0, e1, hit, cursor, from, length, place)
 //   hb_masked_split<<<…>>>(owners, a, b, base, first, work, units, light, sizes)
@@ -93,7 +93,24 @@ HB_DEVICE void hb_masked_put(hb_i64 e, bool any, const HB_C &sum, hb_u8 *hit, HB
 	out[e] = any ? hb_add(HB_IDENTITY, sum) : HB_C(); // absent values are read as part of their array
 }
 
-HB_KERNEL __launch_bounds__(256) hb_masked_near(hb_store a, hb_store b, hb_store mask, hb_u8 *hit, HB_C *out, hb_u64 *far) {
+// hb_masked_owner returns the owner of an entry, and its shorter row.
+HB_DEVICE hb_i64 hb_masked_owner(const hb_masked_entry &x, hb_i64 base, bool &overA, hb_i64 &lo, hb_i64 &length) {
+	overA = x.ahi - x.alo < x.bhi - x.blo;
+	lo = overA ? x.alo : x.blo;
+	length = overA ? x.ahi - x.alo : x.bhi - x.blo;
+	return overA ? base + x.b : x.a;
+}
+
+HB_DEVICE void hb_masked_charge(const hb_masked_entry &x, hb_i64 base, hb_u64 *tasks, hb_u64 *work) {
+	bool overA;
+	hb_i64 lo, length;
+	const hb_i64 owner = hb_masked_owner(x, base, overA, lo, length);
+	atomicAdd(tasks + owner, (hb_u64)1);
+	atomicAdd(work + owner, (hb_u64)length);
+}
+
+HB_KERNEL __launch_bounds__(256)
+hb_masked_near(hb_store a, hb_store b, hb_store mask, hb_i64 base, hb_u8 *hit, HB_C *out, hb_u64 *far, hb_u64 *tasks, hb_u64 *work) {
 	hb_u64 left = 0;
 	hb_masked_each(mask, 0, mask.nvals, [&](hb_i64 e, hb_i32 i, hb_i32 j) {
 		const hb_masked_entry x = hb_masked_rows(a, b, i, j);
@@ -102,6 +119,7 @@ HB_KERNEL __launch_bounds__(256) hb_masked_near(hb_store a, hb_store b, hb_store
 		if (hi - lo > HB_MASKED_NEAR) {
 			hit[e] = 2;
 			left++;
+			if (tasks) hb_masked_charge(x, base, tasks, work);
 			return;
 		}
 		HB_C sum = HB_IDENTITY;
@@ -135,24 +153,12 @@ hb_masked_dense(hb_store a, hb_store b, hb_store mask, hb_i32 inner, hb_i64 ai, 
 	});
 }
 
-// hb_masked_owner returns the owner of an entry, and its shorter row.
-HB_DEVICE hb_i64 hb_masked_owner(const hb_masked_entry &x, hb_i64 base, bool &overA, hb_i64 &lo, hb_i64 &length) {
-	overA = x.ahi - x.alo < x.bhi - x.blo;
-	lo = overA ? x.alo : x.blo;
-	length = overA ? x.ahi - x.alo : x.bhi - x.blo;
-	return overA ? base + x.b : x.a;
-}
-
 HB_KERNEL __launch_bounds__(256)
 hb_masked_count(hb_store a, hb_store b, hb_store mask, hb_i64 base, hb_i64 e0, hb_i64 e1, const hb_u8 *hit, hb_u64 *tasks, hb_u64 *work) {
 	hb_masked_each(mask, e0, e1, [&](hb_i64 e, hb_i32 i, hb_i32 j) {
 		if (hit[e] != 2) return;
 		const hb_masked_entry x = hb_masked_rows(a, b, i, j);
-		bool overA;
-		hb_i64 lo, length;
-		const hb_i64 owner = hb_masked_owner(x, base, overA, lo, length);
-		atomicAdd(tasks + owner, (hb_u64)1);
-		atomicAdd(work + owner, (hb_u64)length);
+		hb_masked_charge(x, base, tasks, work);
 	});
 }
 
