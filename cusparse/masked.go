@@ -12,9 +12,14 @@ const (
 	// maskedTile is HB_MASKED_TILE.
 	maskedTile = 1024
 	// maskedBits is the most columns that have a bit of their own: 128 KB. Up to
-	// fewBits, 32 KB, six blocks of 256 threads fit a multiprocessor.
+	// fewBits, 32 KB, four blocks of 256 threads fit a multiprocessor.
 	maskedBits = 1 << 20
 	fewBits    = 1 << 18
+	// maskedOwn is HB_MASKED_OWN in bytes: the bits of a warp.
+	maskedOwn = 1 << 10
+	// warpWork is the entries of the shorter rows of an owner that a warp takes: a block
+	// would wait more than it works.
+	warpWork = 16384
 	// maskedChunk is the least tasks of a unit.
 	maskedChunk = 256
 )
@@ -24,6 +29,7 @@ type maskedLimits struct {
 	bits  int   // columns with a bit of their own, a power of two
 	parts int64 // of the mask
 	wide  bool  // blocks of 1024 threads
+	work  int   // of an owner that a warp takes
 }
 
 // masked is a product under way, for each entry of a mask. b holds the columns of the second
@@ -76,13 +82,13 @@ func (f *frame) dot(s device.Semiring, a, b, mask *store, ran *device.Ran) *stor
 // chooseBits decides how many columns have a bit of their own, and the threads that share them.
 func (g *masked) chooseBits() {
 	p, most := g.f.d.props, maskedBits
-	for most/8 > p.SharedPerBlock-2048 {
+	for most/8+most/32+maskedOwn*32 > p.SharedPerBlock-2048 {
 		most /= 2
 	}
 	if l := g.f.d.masked.bits; l > 0 {
 		most = l
 	}
-	g.bits = min(most, max(32, 1<<bits.Len(uint(g.a.n-1))))
+	g.bits = min(most, max(128, 1<<bits.Len(uint(g.a.n-1))))
 	if g.bits > fewBits || g.f.d.masked.wide {
 		g.block = 1024
 	}
@@ -125,11 +131,20 @@ func (f *frame) strides(o device.Operand) (s *store, row, column int64) {
 // program is the text of a semiring for the entries of a mask.
 func (g *masked) program(s device.Semiring) *program {
 	a, b := g.a, g.b
-	key := productKey{body: "masked", s: s, bareA: a.val == nil, bareX: b.val == nil, cols: g.block}
+	work := warpWork
+	if w := g.f.d.masked.work; w > 0 {
+		work = w
+	}
+	type maskedKey struct {
+		s            device.Semiring
+		bareA, bareX bool
+		block, work  int
+	}
+	key := maskedKey{s, a.val == nil, b.val == nil, g.block, work}
 	return g.f.once(key, func() *program {
 		p := multiplier("masked", s, false, a, b)
 		p.flag("HB_READS_A", s.Mul.UsesX && a.val != nil).flag("HB_READS_X", s.Mul.UsesY && b.val != nil)
-		p.flag("HB_MASKED_PLACES", s.Position != 0).flag("HB_MASKED_COUNTS", countsPairs(s)).define("HB_MASKED_BLOCK", g.block)
+		p.flag("HB_MASKED_PLACES", s.Position != 0).flag("HB_MASKED_COUNTS", countsPairs(s)).define("HB_MASKED_BLOCK", g.block).define("HB_MASKED_WORK", work)
 		ended := "false"
 		if s.Add.Terminal != "" {
 			ended = "((sum) == (HB_C)(" + s.Add.Terminal + "))"
@@ -185,7 +200,7 @@ func (g *masked) probe(lo, hi, left int64, tasks, work *mem) {
 	some := min(g.owners, left)
 	units, light, sizes := f.alloc(16*(some+left/maskedChunk)), f.alloc(4*some), f.zeros(32)
 	f.each(f.kernel(g.p, "hb_masked_split"), g.owners, g.owners, a.desc(), b.desc(), g.base, first, work, units, light, sizes)
-	shared := g.bits / 8
+	shared := g.bits/8 + g.bits/32 + maskedOwn*g.block/32
 	per := max(1, min(f.d.props.ThreadsPerSM/g.block, f.d.props.SharedPerSM/(shared+1024)))
 	grid := [3]uint32{uint32(f.d.props.Multiprocessors * per), 1, 1}
 	f.launch(f.kernel(g.p, "hb_masked_probe"), grid, [3]uint32{uint32(g.block), 1, 1}, shared,

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -45,7 +46,11 @@ func sameMasked[A, B, C comparable](t *testing.T, d *Device, s semiring.Semiring
 	if want.NVals() == 0 {
 		t.Error("the product has no entries")
 	}
-	for _, d.masked = range []maskedLimits{{}, {bits: 32}, {parts: 3}, {wide: true}, {bits: 64, parts: 5, wide: true}} {
+	limits := []maskedLimits{{}, {work: 32}, {bits: 128, parts: 3, wide: true, work: 32}}
+	if longtest.Enabled() {
+		limits = append(limits, maskedLimits{bits: 128, work: 32}, maskedLimits{parts: 3}, maskedLimits{wide: true, work: 32}, maskedLimits{bits: 128, parts: 5, work: 100})
+	}
+	for _, d.masked = range limits {
 		var trace ops.Trace
 		got := matrix.New[C](m, n, matrix.On(d))
 		check(t, ops.MxM(got.Masked(mask), s, a, b, ops.Using(ops.Dot), ops.WithTrace(&trace)))

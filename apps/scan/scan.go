@@ -153,7 +153,9 @@ func scanPipeline(a *matrix.View[bool], n int, o ScanOptions) (*ScanResult, erro
 	if err != nil {
 		return nil, err
 	}
-	return scanResult(s, b.NVals()/2, o.Hops, o.Run)
+	edges := b.NVals() / 2
+	b.Clear()
+	return scanResult(s, edges, o.Hops, o.Run)
 }
 
 // scanOneHop is s = A·1 + ½ (C + Cᵀ)·1 with C⟨tril A⟩ = A +.pair A: C counts the triangles on each
@@ -178,6 +180,8 @@ func scanOneHop(b *matrix.Matrix[bool], n int, run workflow.Run) (*matrix.Vector
 	steps.Do(ops.Reduce(twice, plus, c, with))
 	steps.Do(ops.VxM(twice.Accum(plus), semiring.PlusSecond[int64](), one.Pattern(), c, with))
 	steps.Do(ops.ApplySecond(s.Accum(plus), semiring.Div[int64](), twice, 2, with))
+	lower.Clear() // gives memory of a device back before the collector runs
+	c.Clear()
 	return s, steps.Err()
 }
 

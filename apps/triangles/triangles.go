@@ -48,7 +48,10 @@ func triangleCount(g *matrix.View[bool], opts []TriangleOptions) (int64, error) 
 	if err := ops.MxM(c.Masked(l.Structure()), semiring.PlusPair[int64](), l.Pattern(), l.Pattern().T(), ops.Using(ops.Dot), with); err != nil {
 		return 0, err
 	}
-	return ops.ReduceScalar(semiring.Plus[int64](), c, with)
+	count, err := ops.ReduceScalar(semiring.Plus[int64](), c, with)
+	c.Clear() // gives memory of a device back before the collector runs
+	l.Clear()
+	return count, err
 }
 
 // towardsHubs returns the edges of g that lead to a vertex of higher degree,
@@ -113,6 +116,7 @@ func upwards(a *matrix.View[bool], n int, run workflow.Run) (*matrix.Matrix[bool
 	if s.OK() {
 		s.Do(l.SetFormat(matrix.CSR))
 	}
+	b.Clear()
 	return l, s.Err()
 }
 

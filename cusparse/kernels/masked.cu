@@ -4,12 +4,15 @@
 // value of that operand is read; HB_ENDED(sum): whether no further term changes it;
 // HB_MASKED_PLACES: whether ⊗ reads i and j; HB_MASKED_COUNTS: whether products are counted.
 // HB_MASKED_BLOCK: threads of hb_masked_probe, 1024 if the bits fit a multiprocessor once.
+// HB_MASKED_WORK: entries of the shorter rows of an owner that a warp takes.
 //
 // An entry of which the shorter row has at most HB_MASKED_NEAR entries is a thread's, which searches
 // for them in the longer row. Any other is a task of its longer row, the owner: a block lays the
 // owner's columns out as bits in shared memory, and HB_MASKED_GROUP lanes a task, or a warp if the
 // shorter row is long, look there for the columns of the shorter row, and in the owner's row for
-// those found if its value is read or if columns share bits. Owners of little work are searched.
+// those found if columns share bits; where the owner's value is read, the bits before tell its place.
+// An owner of little work is a warp's, which has few bits, or none where the owner is long: it is
+// searched then.
 //
 // cusparse/masked.go launches all of this; n entries of the mask, hit hb_u8[n], out HB_C[n]:
 //   owners: the stored rows of a, then of b, from base on; base = 0 if both have one structure
@@ -19,16 +22,19 @@
 //   first i64[owners + 1]: prefix sums of tasks; cursor = copy of first
 //   hb_masked_fill <<<…, 256>>>(a, b, mask, base, e0, e1, hit, cursor, from, length, place)
 //   hb_masked_split<<<…>>>(owners, a, b, base, first, work, units, light, sizes)
-//       units: some tasks of an owner, for a block; light: owners that are searched
+//       units: some tasks of an owner, for a block; light: owners of little work
 //       sizes u64[4], zeroed: units, light owners, and a ticket for each
-//   hb_masked_probe<<<…, HB_MASKED_BLOCK, (bits + 1)/8>>>(a, b, mask, base, bits, first, …, hit, out)
+//   hb_masked_probe<<<…, HB_MASKED_BLOCK, shared>>>(a, b, mask, base, bits, first, …, hit, out)
+//       shared memory: (bits + 1)/8 bytes, HB_MASKED_OWN/8 for each warp, and (bits + 1)/32 if the
+//       bits before are counted
 // The sum of an entry is made by the same lanes in the same order at every run.
 
 #define HB_MASKED_TILE 1024
 #define HB_MASKED_NEAR 8
 #define HB_MASKED_GROUP 8
 #define HB_MASKED_LONG 1024 // entries of a shorter row that a whole warp takes
-#define HB_MASKED_LIGHT 256 // entries of the shorter rows of an owner that is searched
+#define HB_MASKED_OWN 8192 // bits of a warp
+#define HB_MASKED_RANKS (HB_READS_A || HB_READS_X) // whether the bits before are counted
 
 struct __align__(16) hb_masked_unit {
 	hb_i64 task; // the first
@@ -195,7 +201,7 @@ HB_KERNEL hb_masked_split(hb_i64 owners, hb_store a, hb_store b, hb_i64 base, co
 		hb_i64 lo, hi;
 		hb_masked_bounds(a, b, base, x, lo, hi);
 		const hb_i64 probes = (hb_i64)work[x];
-		if (probes <= HB_MASKED_LIGHT || tasks <= 128 && 8 * probes < hi - lo) {
+		if (probes <= HB_MASKED_WORK && hi - lo <= HB_MASKED_OWN / 4 || tasks <= 128 && 8 * probes < hi - lo) {
 			light[atomicAdd(sizes + 1, (hb_u64)1)] = (hb_i32)x;
 			continue;
 		}
@@ -220,12 +226,42 @@ template <int LANES> HB_DEVICE void hb_masked_fold(HB_C &sum, bool &any) {
 	}
 }
 
-// hb_masked_task makes the sum of a task by LANES lanes, in the first of them. The owner is entries
-// olo … ohi − 1 of its operand, and in map if that is not null; a bit is a column if exact.
+struct __align__(16) hb_masked_words { hb_u32 w[4]; };
+
+// hb_masked_map is an owner: entries lo … hi − 1 of its operand.
+struct hb_masked_map {
+	hb_u32 *map;    // bits of its columns, a multiple of 128; or null
+	hb_u32 *before; // bits before each 128, if exact
+	hb_u32 bits;
+	bool exact; // a bit is a column
+	hb_i64 lo, hi;
+
+	__device__ __forceinline__ bool has(hb_u32 k) const { return !map || map[(k & bits) / 32] >> (k % 32) & 1; }
+
+	// find returns where column k is in idx, -1 if it is not there. k has its bit.
+	__device__ __forceinline__ hb_i64 find(const hb_i32 *idx, hb_i32 k) const {
+#if HB_MASKED_RANKS
+		if (exact) {
+			const hb_masked_words near = ((const hb_masked_words *)map)[k / 128];
+			hb_i32 at = (hb_i32)before[k / 128];
+#pragma unroll
+			for (int w = 0; w < 4; w++) {
+				const hb_i32 upto = k % 128 - 32 * w;
+				at += __popc(upto >= 32 ? near.w[w] : upto > 0 ? near.w[w] & ((1u << upto) - 1) : 0u);
+			}
+			return lo + at;
+		}
+#endif
+		const hb_i64 at = hb_lower(idx, lo, hi, k);
+		return at < hi && idx[at] == k ? at : -1;
+	}
+};
+
+// hb_masked_task makes the sum of a task by LANES lanes, in the first of them.
 template <int LANES>
-HB_DEVICE void hb_masked_task(const hb_store &a, const hb_store &b, const hb_store &mask, const hb_u32 *map, hb_u32 bits, bool exact,
-	hb_i64 olo, hb_i64 ohi, hb_i64 from, hb_i32 length, hb_i64 place, hb_u8 *hit, HB_C *out) {
-	const bool overA = place & 1, search = !exact || (overA ? HB_READS_X : HB_READS_A);
+HB_DEVICE void hb_masked_task(const hb_store &a, const hb_store &b, const hb_store &mask, const hb_masked_map &o,
+	hb_i64 from, hb_i32 length, hb_i64 place, hb_u8 *hit, HB_C *out) {
+	const bool overA = place & 1, search = !o.exact || (overA ? HB_READS_X : HB_READS_A);
 	const hb_i32 *list = (overA ? a.idx : b.idx) + from, *owner = overA ? b.idx : a.idx;
 	hb_i32 i = 0, j = 0;
 #if HB_MASKED_PLACES
@@ -235,14 +271,14 @@ HB_DEVICE void hb_masked_task(const hb_store &a, const hb_store &b, const hb_sto
 	}
 #endif
 #if HB_MASKED_COUNTS
-	if (map && exact) {
+	if (o.exact) {
 		hb_u32 found = 0;
 		for (hb_i32 x = HB_LANE % LANES; x < length; x += 4 * LANES) {
 			hb_u32 k[4];
 #pragma unroll
 			for (int q = 0; q < 4; q++) k[q] = (hb_u32)list[x + q * LANES < length ? x + q * LANES : x];
 #pragma unroll
-			for (int q = 0; q < 4; q++) found += x + q * LANES < length ? map[k[q] / 32] >> (k[q] % 32) & 1 : 0;
+			for (int q = 0; q < 4; q++) found += x + q * LANES < length ? o.map[k[q] / 32] >> (k[q] % 32) & 1 : 0;
 		}
 #pragma unroll
 		for (int d = LANES / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
@@ -258,13 +294,9 @@ HB_DEVICE void hb_masked_task(const hb_store &a, const hb_store &b, const hb_sto
 		for (int q = 0; q < 4; q++) k[q] = x + q * LANES < length ? list[x + q * LANES] : -1;
 #pragma unroll
 		for (int q = 0; q < 4; q++) {
-			if (k[q] < 0 || ended) continue;
-			if (map && !(map[((hb_u32)k[q] & bits) / 32] >> (k[q] % 32) & 1)) continue;
-			hb_i64 at = olo;
-			if (search) {
-				at = hb_lower(owner, olo, ohi, k[q]);
-				if (at == ohi || owner[at] != k[q]) continue;
-			}
+			if (k[q] < 0 || ended || !o.has((hb_u32)k[q])) continue;
+			const hb_i64 at = search ? o.find(owner, k[q]) : o.lo;
+			if (at < 0) continue;
 			const hb_i64 p = from + x + q * LANES;
 			ended = hb_masked_add(a, b, overA ? p : at, overA ? at : p, i, k[q], j, sum, any);
 		}
@@ -275,8 +307,7 @@ HB_DEVICE void hb_masked_task(const hb_store &a, const hb_store &b, const hb_sto
 
 // hb_masked_warp takes up to 32 tasks of an owner by one warp. They are sorted by length, so that the
 // groups of lanes have about as much to do.
-HB_DEVICE void hb_masked_warp(const hb_store &a, const hb_store &b, const hb_store &mask, const hb_u32 *map, hb_u32 bits, bool exact,
-	hb_i64 olo, hb_i64 ohi, const hb_i64 *from, const hb_i32 *length, const hb_i64 *place, hb_i64 first, int tasks, hb_u8 *hit, HB_C *out) {
+HB_DEVICE void hb_masked_warp(const hb_store &a, const hb_store &b, const hb_store &mask, const hb_masked_map &o, const hb_i64 *from, const hb_i32 *length, const hb_i64 *place, hb_i64 first, int tasks, hb_u8 *hit, HB_C *out) {
 	const int groups = HB_WARP / HB_MASKED_GROUP;
 	hb_i64 begin = 0, to = 0;
 	hb_i32 n = 0;
@@ -296,15 +327,35 @@ HB_DEVICE void hb_masked_warp(const hb_store &a, const hb_store &b, const hb_sto
 		const int src = __shfl_sync(HB_FULL, key, q) % HB_WARP;
 		const hb_i32 len = __shfl_sync(HB_FULL, n, src);
 		if (len < HB_MASKED_LONG) break;
-		hb_masked_task<HB_WARP>(a, b, mask, map, bits, exact, olo, ohi, __shfl_sync(HB_FULL, begin, src), len, __shfl_sync(HB_FULL, to, src), hit, out);
+		hb_masked_task<HB_WARP>(a, b, mask, o, __shfl_sync(HB_FULL, begin, src), len, __shfl_sync(HB_FULL, to, src), hit, out);
 	}
 	for (; q < tasks; q += groups) {
 		const int mine = q + HB_LANE / HB_MASKED_GROUP;
 		const int src = __shfl_sync(HB_FULL, key, mine % HB_WARP) % HB_WARP;
 		const hb_i32 len = __shfl_sync(HB_FULL, n, src);
 		const hb_i64 at = __shfl_sync(HB_FULL, begin, src), e = __shfl_sync(HB_FULL, to, src);
-		hb_masked_task<HB_MASKED_GROUP>(a, b, mask, map, bits, exact, olo, ohi, at, mine < tasks ? len : 0, e, hit, out);
+		hb_masked_task<HB_MASKED_GROUP>(a, b, mask, o, at, mine < tasks ? len : 0, e, hit, out);
 	}
+}
+
+// hb_masked_before counts the bits before each 128 of o, by the block.
+HB_DEVICE void hb_masked_before(const hb_masked_map &o) {
+	__shared__ hb_u32 parts[HB_WARP];
+	const int groups = (int)((o.bits + 128) / 128), each = (groups + HB_MASKED_BLOCK - 1) / HB_MASKED_BLOCK;
+	const int from = threadIdx.x * each < groups ? threadIdx.x * each : groups, stop = from + each < groups ? from + each : groups;
+	hb_u32 mine = 0;
+	for (int g = from; g < stop; g++) {
+		const hb_masked_words x = ((const hb_masked_words *)o.map)[g];
+		o.before[g] = mine;
+		mine += __popc(x.w[0]) + __popc(x.w[1]) + __popc(x.w[2]) + __popc(x.w[3]);
+	}
+	const hb_u32 upto = hb_sums(mine);
+	if (HB_LANE == HB_WARP - 1) parts[threadIdx.x / HB_WARP] = upto;
+	__syncthreads();
+	hb_u32 done = upto - mine;
+	for (int w = 0; w < (int)threadIdx.x / HB_WARP; w++) done += parts[w];
+	for (int g = from; g < stop; g++) o.before[g] += done;
+	__syncthreads();
 }
 
 HB_KERNEL __launch_bounds__(HB_MASKED_BLOCK)
@@ -313,7 +364,10 @@ hb_masked_probe(hb_store a, hb_store b, hb_store mask, hb_i64 base, hb_u32 bits,
 	HB_DYNAMIC_SHARED(hb_u32, map);
 	__shared__ hb_masked_unit drawn;
 	__shared__ hb_i32 taken;
-	const bool exact = (hb_u32)a.ncols - 1 <= bits;
+	const int words = HB_MASKED_OWN / 32;
+	hb_u32 *own = map + (bits + 1) / 32;
+	hb_masked_map o = {map, own + HB_MASKED_BLOCK / HB_WARP * words, bits, (hb_u32)a.ncols - 1 <= bits, 0, 0};
+	own += threadIdx.x / HB_WARP * words;
 	for (hb_u32 w = threadIdx.x; w <= bits / 32; w += HB_MASKED_BLOCK) map[w] = 0;
 	for (;;) {
 		__syncthreads();
@@ -326,34 +380,47 @@ hb_masked_probe(hb_store a, hb_store b, hb_store mask, hb_i64 base, hb_u32 bits,
 		__syncthreads();
 		const hb_masked_unit u = drawn;
 		if (u.tasks == 0) break;
-		hb_i64 lo, hi;
-		const hb_i32 *idx = hb_masked_bounds(a, b, base, u.owner, lo, hi) ? a.idx : b.idx;
-		for (hb_i64 e = lo + threadIdx.x; e < hi; e += HB_MASKED_BLOCK) atomicOr(map + ((hb_u32)idx[e] & bits) / 32, 1u << (idx[e] % 32));
+		const hb_i32 *idx = hb_masked_bounds(a, b, base, u.owner, o.lo, o.hi) ? a.idx : b.idx;
+		for (hb_i64 e = o.lo + threadIdx.x; e < o.hi; e += HB_MASKED_BLOCK) atomicOr(map + ((hb_u32)idx[e] & bits) / 32, 1u << (idx[e] % 32));
 		__syncthreads();
+#if HB_MASKED_RANKS
+		if (o.exact) hb_masked_before(o);
+#endif
 		const int grab = u.tasks >= HB_MASKED_BLOCK ? 32 : u.tasks >= HB_MASKED_BLOCK / 2 ? 16 : 8;
 		for (;;) {
 			hb_i32 t = 0;
 			if (HB_LANE == 0) t = atomicAdd(&taken, grab);
 			t = __shfl_sync(HB_FULL, t, 0);
 			if (t >= u.tasks) break;
-			hb_masked_warp(a, b, mask, map, bits, exact, lo, hi, from, length, place, u.task + t, u.tasks - t < grab ? u.tasks - t : grab, hit, out);
+			hb_masked_warp(a, b, mask, o, from, length, place, u.task + t, u.tasks - t < grab ? u.tasks - t : grab, hit, out);
 		}
 		__syncthreads();
-		for (hb_i64 e = lo + threadIdx.x; e < hi; e += HB_MASKED_BLOCK) map[((hb_u32)idx[e] & bits) / 32] = 0;
+		for (hb_i64 e = o.lo + threadIdx.x; e < o.hi; e += HB_MASKED_BLOCK) map[((hb_u32)idx[e] & bits) / 32] = 0;
 	}
+	for (int w = HB_LANE; w < words; w += HB_WARP) own[w] = 0;
+	__syncwarp();
+	o.bits = HB_MASKED_OWN - 1;
+	o.exact = false;
 	for (;;) { // a warp takes 4 light owners
-		hb_u64 o = 0;
-		if (HB_LANE == 0) o = atomicAdd(sizes + 3, (hb_u64)4);
-		o = __shfl_sync(HB_FULL, o, 0);
-		if (o >= sizes[1]) return;
-		for (hb_u64 stop = o + 4 < sizes[1] ? o + 4 : sizes[1]; o < stop; o++) {
-			const hb_i32 owner = light[o];
-			hb_i64 lo, hi;
-			hb_masked_bounds(a, b, base, owner, lo, hi);
+		hb_u64 x = 0;
+		if (HB_LANE == 0) x = atomicAdd(sizes + 3, (hb_u64)4);
+		x = __shfl_sync(HB_FULL, x, 0);
+		if (x >= sizes[1]) return;
+		for (hb_u64 stop = x + 4 < sizes[1] ? x + 4 : sizes[1]; x < stop; x++) {
+			const hb_i32 owner = light[x];
+			const hb_i32 *idx = hb_masked_bounds(a, b, base, owner, o.lo, o.hi) ? a.idx : b.idx;
+			o.map = o.hi - o.lo <= HB_MASKED_OWN / 4 ? own : (hb_u32 *)0;
+			if (o.map)
+				for (hb_i64 e = o.lo + HB_LANE; e < o.hi; e += HB_WARP) atomicOr(own + (idx[e] % HB_MASKED_OWN) / 32, 1u << (idx[e] % 32));
+			__syncwarp();
 			for (hb_i64 t = first[owner]; t < first[owner + 1]; t += HB_WARP) {
 				const hb_i64 left = first[owner + 1] - t;
-				hb_masked_warp(a, b, mask, (const hb_u32 *)0, 0, false, lo, hi, from, length, place, t, left < HB_WARP ? (int)left : HB_WARP, hit, out);
+				hb_masked_warp(a, b, mask, o, from, length, place, t, left < HB_WARP ? (int)left : HB_WARP, hit, out);
 			}
+			__syncwarp();
+			if (o.map)
+				for (hb_i64 e = o.lo + HB_LANE; e < o.hi; e += HB_WARP) own[(idx[e] % HB_MASKED_OWN) / 32] = 0;
+			__syncwarp();
 		}
 	}
 }

@@ -25,19 +25,70 @@ HB_DEVICE int hb_group_owner(hb_i32 sum, hb_i32 t) {
 	return lane;
 }
 
-// hb_short_products calls put(t, e, p) for product t of a row of A, of its entry e and entry p of
-// B. All lanes of a warp call, each group for a row of its own. It returns the number of products.
-template <class F>
-HB_DEVICE hb_i32 hb_short_products(hb_i64 begin, hb_i64 end, const hb_i32 *__restrict__ aidx, const hb_i64 *__restrict__ bptr, F put) {
+// hb_short_rows is the rows of a group of lanes, one a round. Addresses that depend on each other
+// are read a round apart, since a round has little else to do: a row in round r − 4, where its
+// entries are in r − 3, the columns of them in r − 2, and where the rows of B are in r − 1.
+struct hb_short_rows {
+	hb_i64 t, to, step;
+	hb_i32 row[5], n[4], k[3]; // of this round and those to come
+	hb_i64 begin[4], at[2];
+	hb_i32 length[2];
+	const hb_i64 *aptr, *bptr;
+	const hb_i32 *aidx, *order;
+
+	__device__ __forceinline__ void read() {
+		row[4] = t + 4 * step < to ? order[t + 4 * step] : -1;
+		begin[3] = row[3] < 0 ? 0 : aptr[row[3]];
+		n[3] = row[3] < 0 ? 0 : (hb_i32)(aptr[row[3] + 1] - begin[3]);
+		k[2] = (int)threadIdx.x % HB_SHORT_LANES < n[2] ? aidx[begin[2] + threadIdx.x % HB_SHORT_LANES] : -1;
+		at[1] = k[1] < 0 ? 0 : bptr[k[1]];
+		length[1] = k[1] < 0 ? 0 : (hb_i32)(bptr[k[1] + 1] - at[1]);
+	}
+
+	__device__ __forceinline__ void next() {
+		t += step;
+#pragma unroll
+		for (int x = 0; x < 4; x++) row[x] = row[x + 1];
+#pragma unroll
+		for (int x = 0; x < 3; x++) begin[x] = begin[x + 1], n[x] = n[x + 1];
+		k[1] = k[2];
+		at[0] = at[1];
+		length[0] = length[1];
+	}
+
+	// start begins with row from + this group of all groups, of the order.
+	__device__ __forceinline__ void start(hb_i64 from) {
+		const int groups = 256 / HB_SHORT_LANES;
+		step = (hb_i64)gridDim.x * groups;
+		t = from + (hb_i64)blockIdx.x * groups + threadIdx.x / HB_SHORT_LANES - 4 * step;
+#pragma unroll
+		for (int x = 0; x < 4; x++) row[x] = -1, n[x] = 0, begin[x] = 0;
+		k[0] = k[1] = k[2] = -1;
+		at[0] = at[1] = 0;
+		length[0] = length[1] = 0;
+#pragma unroll
+		for (int x = 0; x < 4; x++) {
+			read();
+			next();
+		}
+	}
+};
+
+// hb_short_products calls put(t, e, p) for product t of the row of this round, of its entry e and
+// entry p of B. All lanes of a warp call, each group for a row of its own. It returns the number of
+// products.
+template <class F> HB_DEVICE hb_i32 hb_short_products(const hb_short_rows &r, F put) {
 	const int in = threadIdx.x % HB_SHORT_LANES;
-	hb_i32 done = 0;
-	for (hb_i64 j0 = begin; __any_sync(HB_FULL, j0 < end); j0 += HB_SHORT_LANES) {
-		hb_i64 at = 0;
-		hb_i32 upto = 0; // products of the rows of B up to this lane's
-		if (j0 + in < end) {
-			const hb_i32 k = aidx[j0 + in];
-			at = bptr[k];
-			upto = (hb_i32)(bptr[k + 1] - at);
+	hb_i64 at = r.at[0];
+	hb_i32 upto = r.length[0], done = 0; // upto: products of the rows of B up to this lane's
+	for (hb_i32 j0 = 0; __any_sync(HB_FULL, j0 < r.n[0]); j0 += HB_SHORT_LANES) {
+		if (j0 > 0) {
+			at = upto = 0;
+			if (j0 + in < r.n[0]) {
+				const hb_i32 k = r.aidx[r.begin[0] + j0 + in];
+				at = r.bptr[k];
+				upto = (hb_i32)(r.bptr[k + 1] - at);
+			}
 		}
 		at += upto;
 #pragma unroll
@@ -50,7 +101,7 @@ HB_DEVICE hb_i32 hb_short_products(hb_i64 begin, hb_i64 end, const hb_i32 *__res
 		for (hb_i32 t0 = 0; __any_sync(HB_FULL, t0 < all); t0 += HB_SHORT_LANES) {
 			const int who = hb_group_owner(upto, t0 + in);
 			const hb_i64 from = __shfl_sync(HB_FULL, at, who, HB_SHORT_LANES);
-			if (t0 + in < all) put(done + t0 + in, j0 + who, from + t0 + in);
+			if (t0 + in < all) put(done + t0 + in, r.begin[0] + j0 + who, from + t0 + in);
 		}
 		done += all;
 	}
@@ -166,21 +217,22 @@ hb_short_count(hb_i32 nb, hb_i64 from, hb_i64 to, const hb_i64 *__restrict__ apt
 	HB_DYNAMIC_SHARED(hb_i32, tables);
 	const int in = threadIdx.x % HB_SHORT_LANES, group = threadIdx.x / HB_SHORT_LANES, log = HB_SHORT_BITS + 1;
 	hb_i32 *table = tables + group * (2 * HB_SHORT_MOST);
-	for (hb_i64 t = from + (hb_i64)blockIdx.x * HB_SHORT_GROUPS + group; __any_sync(HB_FULL, t < to); t += (hb_i64)gridDim.x * HB_SHORT_GROUPS) {
-		const hb_i32 row = t < to ? order[t] : 0;
-		const hb_i64 begin = t < to ? aptr[row] : 0, end = t < to ? aptr[row + 1] : 0;
+	hb_short_rows r;
+	r.to = to, r.order = order, r.aptr = aptr, r.aidx = aidx, r.bptr = bptr;
+	for (r.start(from); __any_sync(HB_FULL, r.t < to); r.next()) {
+		r.read();
 #pragma unroll
-		for (int r = 0; r < 2 * HB_SHORT_EACH; r++) table[r * HB_SHORT_LANES + in] = -1;
+		for (int x = 0; x < 2 * HB_SHORT_EACH; x++) table[x * HB_SHORT_LANES + in] = -1;
 		__syncwarp();
 		hb_i32 found = 0;
-		hb_short_products(begin, end, aidx, bptr, [&](hb_i32, hb_i64, hb_i64 p) {
+		hb_short_products(r, [&](hb_i32, hb_i64, hb_i64 p) {
 			bool fresh;
 			hb_place(table, log, bidx[p], fresh);
 			found += fresh;
 		});
 #pragma unroll
 		for (int d = HB_SHORT_LANES / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
-		if (in == 0 && t < to) counts[(hb_i64)row * nb] = found;
+		if (in == 0 && r.t < to) counts[(hb_i64)r.row[0] * nb] = found;
 		__syncwarp();
 	}
 }
@@ -222,11 +274,12 @@ hb_short(hb_i32 nb, hb_i64 from, hb_i64 to, const hb_i64 *__restrict__ aptr, con
 	const int in = threadIdx.x % HB_SHORT_LANES, group = threadIdx.x / HB_SHORT_LANES;
 	HB_C *terms = all + group * HB_SHORT_MOST;
 	HB_KEY *keys = (HB_KEY *)(all + HB_SHORT_GROUPS * HB_SHORT_MOST) + group * HB_SHORT_MOST;
-	for (hb_i64 t = from + (hb_i64)blockIdx.x * HB_SHORT_GROUPS + group; __any_sync(HB_FULL, t < to); t += (hb_i64)gridDim.x * HB_SHORT_GROUPS) {
-		const hb_i32 row = t < to ? order[t] : 0;
-		const hb_i64 begin = t < to ? aptr[row] : 0, end = t < to ? aptr[row + 1] : 0;
-		hb_i64 out = t < to ? counts[(hb_i64)row * nb] : 0;
-		const hb_i32 n = hb_short_products(begin, end, aidx, bptr, [=](hb_i32 x, hb_i64 e, hb_i64 p) {
+	hb_short_rows rows;
+	rows.to = to, rows.order = order, rows.aptr = aptr, rows.aidx = aidx, rows.bptr = bptr;
+	for (rows.start(from); __any_sync(HB_FULL, rows.t < to); rows.next()) {
+		hb_i64 out = rows.t < to ? counts[(hb_i64)rows.row[0] * nb] : 0;
+		rows.read();
+		const hb_i32 n = hb_short_products(rows, [=](hb_i32 x, hb_i64 e, hb_i64 p) {
 			keys[x] = (HB_KEY)bidx[p] << HB_SHORT_BITS | (HB_KEY)x;
 			terms[x] = hb_mul(HB_USES_A ? aval[e] : HB_A{}, HB_USES_X ? bval[p] : HB_X{});
 		});
