@@ -32,9 +32,6 @@ const (
 	wideProduct   = 1 << 17
 	// fewRows are not worth launches of their own: a row more products than its class has.
 	fewRows = 4096
-	// walkedMean is the mean length of the rows of B from which each is a warp's when the
-	// entries of hashed rows are counted.
-	walkedMean = 12
 	// readEntries is from how many hashed rows on the host asks for the longest of C.
 	readEntries = 1 << 15
 )
@@ -146,27 +143,17 @@ func (g *spgemm) shortKernel(c shortClass, numeric bool) (*kernel, int) {
 func (g *spgemm) countShort(counts *mem) {
 	p := g.f.d.props
 	for _, r := range g.short {
-		if c := r.class; c.each > 0 && c.lanes < 32 {
-			k, shared := g.shortKernel(c, false)
-			g.launchShort(k, r, 256, 8, shared, int32(g.nb), r.from, r.to, g.a.ptr, g.aidx, g.bptr, g.b.idx, g.order, counts)
-			continue
-		}
-		products := g.light
+		k, shared := g.shortKernel(r.class, false)
 		if r.class.each > 0 {
-			products = int64(r.class.products())
-		}
-		room := max(32, 1<<bits.Len(uint((4*products-1)/3)))
-		if r.class.each == 0 && g.products >= walkedMean*g.a.known() {
-			shared := 4 * hashedWarps * room
-			per := max(1, min(p.ThreadsPerSM/(32*hashedWarps), p.SharedPerSM/(shared+1024)))
-			k, _ := g.shortKernel(r.class, false)
-			g.launchShort(k, r, 32*hashedWarps, per, shared, int32(g.nb), r.from, r.to, int32(room), g.a.ptr, g.aidx, g.bptr, g.b.idx,
-				g.work, g.order, g.limits+8*spgemmMost, counts)
+			per := max(1, min(8, p.SharedPerSM/(shared+1024)))
+			g.launchShort(k, r, 256, per, shared, int32(g.nb), r.from, r.to, g.a.ptr, g.aidx, g.bptr, g.b.idx, g.order, counts)
 			continue
 		}
-		per := max(1, min(8, p.SharedPerSM/(32*room+1024)))
-		g.launchShort(g.structure(false, 32, "hb_spgemm_light_count"), shortRows{hashedRows, r.from, r.to}, 256, per, 32*room,
-			int32(g.nb), r.from, r.to, int32(room), g.a.ptr, g.aidx, g.bptr, g.b.idx, g.work, g.order, g.limits, counts)
+		room := max(32, 1<<bits.Len(uint((4*g.light-1)/3)))
+		shared = 4 * hashedWarps * room
+		per := max(1, min(p.ThreadsPerSM/(32*hashedWarps), p.SharedPerSM/(shared+1024)))
+		g.launchShort(k, r, 32*hashedWarps, per, shared, int32(g.nb), r.from, r.to, int32(room), g.a.ptr, g.aidx, g.bptr, g.b.idx,
+			g.work, g.order, g.limits+8*spgemmMost, counts)
 	}
 }
 

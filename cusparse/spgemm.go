@@ -262,7 +262,7 @@ func (g *spgemm) fill(n, each, per int64) int64 {
 	return min((n+each-1)/each, int64(g.f.d.props.Multiprocessors)*per)
 }
 
-// spgemmMost is HB_SPGEMM_MOST.
+// spgemmMost is where limits has the entries of the longest row of C that is hashed.
 const spgemmMost = 269
 
 // measured is what the host reads of limits.

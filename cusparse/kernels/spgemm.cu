@@ -29,7 +29,7 @@
 //   hb_spgemm_seg<<<⌈k·(parts+1)/256⌉, 256>>>(k, parts, cuts, bptr, bidx, seg)
 //       (seg = null: it is searched for each time; for B too wide to keep it)
 // Each call (m rows):
-//   zeroed: hist u64[256], limits u64[270] (results, cursors, tickets), counts i64[m·nb]
+//   zeroed: hist u64[256], limits u64[270] (results, cursors, tickets, the entries of the longest row of C that is hashed), counts i64[m·nb]
 //   wanted u8[m] = 1: the mask has a row there; or null. work u64[m], order i32[m]
 //   hb_spgemm_wanted<<<…, 256>>>(a, mask, wanted)
 //   hb_spgemm_work <<<min(⌈m/8⌉, SMs·8), 256>>>(m, aptr, aidx, bptr, wanted, work, hist, limits)
@@ -41,9 +41,7 @@
 //       to 32 if that fits
 //       bitmaps u32[h·4·⌈n/128⌉], or null where that would be too large: the structure of heavy
 //       rows, kept for the second phase (only if window ≥ n)
-//   hb_short_count for rows of at most 16 and 32 products, hb_short_hashed_count; others
-//   hb_spgemm_light_count<<<SMs·8, 256, 8·4·room>>>(nb, from, to, room, …)
-//       room: 4/3 of the products of a row or more
+//   hb_short_count and hb_short_hashed_count for the light rows
 //   prefix sums of counts (m·nb); the host reads the total and allocates cidx, cval
 //   numeric, one of
 //     hb_spgemm_pair <<<SMs·b, HB_SPGEMM_PAIR_BLOCK, bytes>>>(…)
@@ -119,7 +117,6 @@
 #define HB_SPGEMM_CLASSES 6 // of rows of few products
 #define HB_SPGEMM_CURSORS 10 // in limits, 256
 #define HB_SPGEMM_TICKETS 266 // three
-#define HB_SPGEMM_MOST 269 // the entries of the longest row of C that is hashed
 
 #if HB_SPGEMM_PACKED
 typedef hb_u16 hb_col;
@@ -904,72 +901,6 @@ hb_spgemm_placed(hb_i32 n, const hb_i64 *__restrict__ aptr, const hb_i32 *__rest
 #endif
 
 #if !HB_SPGEMM_NUMERIC
-// The hash table of a light row: a power of two of places, at least 4/3 of its products.
-struct hb_table {
-	hb_i32 *key;
-	int log; // of the places
-
-	// put returns whether c is new; -1 marks a free place.
-	__device__ __forceinline__ bool put(hb_i32 c) {
-		for (hb_u32 h = (hb_u32)c * 0x9e3779b1u >> (32 - log);; h = (h + 1) & ((1u << log) - 1)) {
-			hb_i32 was = key[h];
-			if (was == -1) was = atomicCAS(key + h, -1, c);
-			if (was == -1) return true;
-			if (was == c) return false;
-		}
-	}
-};
-
-// hb_collect puts all columns of the products of a row of A into the table, by
-// one warp: 32 rows of B at a time, their products dealt evenly to the lanes.
-// It returns the number of columns that were new to this lane.
-HB_DEVICE hb_i32 hb_collect(hb_table table, hb_i64 begin, hb_i64 end, const hb_i32 *__restrict__ aidx,
-	const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx) {
-	const int lane = threadIdx.x % HB_WARP;
-	for (int h = lane; h < 1 << table.log; h += HB_WARP) table.key[h] = -1;
-	__syncwarp();
-	hb_i32 fresh = 0;
-	for (hb_i64 j0 = begin; j0 < end; j0 += HB_WARP) {
-		hb_i64 at = 0;
-		hb_i32 upto = 0; // products of the rows of B up to this lane's
-		if (j0 + lane < end) {
-			at = bptr[aidx[j0 + lane]];
-			upto = (hb_i32)(bptr[aidx[j0 + lane] + 1] - at);
-		}
-		at += upto;
-		upto = hb_sums(upto);
-		at -= upto; // so that product t is at `at + t` of its row's lane
-		const hb_i32 all = __shfl_sync(HB_FULL, upto, HB_WARP - 1);
-		for (hb_i32 t0 = 0; t0 < all; t0 += HB_WARP) {
-			const hb_i32 t = t0 + lane;
-			const int who = hb_owner(upto, t);
-			const hb_i64 from = __shfl_sync(HB_FULL, at, who);
-			if (t < all) fresh += table.put(bidx[from + t]);
-		}
-	}
-	__syncwarp();
-	return fresh;
-}
-
-HB_DEVICE int hb_table_log(hb_u64 work) { return work <= 24 ? 5 : 64 - __clzll((4 * work - 1) / 3); }
-
-HB_KERNEL __launch_bounds__(256)
-hb_spgemm_light_count(hb_i32 nb, hb_i64 from, hb_i64 to, hb_i32 room, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
-	const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx, const hb_u64 *__restrict__ work, const hb_i32 *__restrict__ order,
-	hb_u64 *limits, hb_i64 *counts) {
-	HB_DYNAMIC_SHARED(hb_i32, tables);
-	hb_i32 most = 0;
-	for (hb_i64 t = from + ((hb_i64)blockIdx.x * 256 + threadIdx.x) / HB_WARP; t < to; t += (hb_i64)gridDim.x * 8) {
-		const hb_i32 row = order[t];
-		hb_table table = {tables + threadIdx.x / HB_WARP * room, hb_table_log(work[row])};
-		hb_i32 found = hb_collect(table, aptr[row], aptr[row + 1], aidx, bptr, bidx);
-		found = hb_total(found);
-		if (threadIdx.x % HB_WARP == 0) counts[(hb_i64)row * nb] = found;
-		most = found > most ? found : most;
-	}
-	if (threadIdx.x % HB_WARP == 0 && most) atomicMax(limits + HB_SPGEMM_MOST, (hb_u64)most);
-}
-
 HB_KERNEL __launch_bounds__(256) hb_spgemm_rowptr(hb_i64 m, hb_i32 nb, const hb_i64 *__restrict__ counts, hb_i64 *cptr) {
 	const hb_i64 r = (hb_i64)blockIdx.x * 256 + threadIdx.x;
 	if (r <= m) cptr[r] = counts[r * nb];
