@@ -229,7 +229,10 @@ func (d backend) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b dev
 
 // withinMask takes the mask off the destination of a result within it, if nothing outside is kept.
 func withinMask(dst *device.Dest) {
-	if dst.Accum == nil && (dst.Replace || dst.Store == nil) {
+	if dst.Accum != nil {
+		return
+	}
+	if s, ok := dst.Store.(*store); dst.Replace || dst.Store == nil || ok && s != nil && s.known() == 0 {
 		dst.Mask = nil
 	}
 }

@@ -178,7 +178,7 @@ func scanOneHop(b *matrix.Matrix[bool], n int, run workflow.Run) (*matrix.Vector
 	steps.Do(ops.MxM(c.Masked(lower.Structure()), semiring.PlusPair[int64](), b.Pattern(),
 		b.Pattern().T(), ops.Using(ops.Dot), with))
 	steps.Do(ops.Reduce(twice, plus, c, with))
-	steps.Do(ops.VxM(twice.Accum(plus), semiring.PlusSecond[int64](), one.Pattern(), c, with))
+	steps.Do(ops.VxM(twice.Accum(plus), semiring.PlusSecond[int64](), one.Pattern(), c, ops.Using(ops.Push), with)) // the transpose would serve once
 	steps.Do(ops.ApplySecond(s.Accum(plus), semiring.Div[int64](), twice, 2, with))
 	lower.Clear() // gives memory of a device back before the collector runs
 	c.Clear()

@@ -273,12 +273,12 @@ HB_DEVICE void hb_masked_task(const hb_store &a, const hb_store &b, const hb_sto
 #if HB_MASKED_COUNTS
 	if (o.exact) {
 		hb_u32 found = 0;
-		for (hb_i32 x = HB_LANE % LANES; x < length; x += 4 * LANES) {
-			hb_u32 k[4];
+		for (hb_i32 x = HB_LANE % LANES; x < length; x += 8 * LANES) {
+			hb_i32 k[8];
 #pragma unroll
-			for (int q = 0; q < 4; q++) k[q] = (hb_u32)list[x + q * LANES < length ? x + q * LANES : x];
+			for (int q = 0; q < 8; q++) k[q] = x + q * LANES < length ? list[x + q * LANES] : -1;
 #pragma unroll
-			for (int q = 0; q < 4; q++) found += x + q * LANES < length ? o.map[k[q] / 32] >> (k[q] % 32) & 1 : 0;
+			for (int q = 0; q < 8; q++) found += k[q] < 0 ? 0 : o.map[k[q] / 32] >> (k[q] % 32) & 1;
 		}
 #pragma unroll
 		for (int d = LANES / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
