@@ -3,6 +3,8 @@ package cusparse
 import (
 	"math/bits"
 	"unsafe"
+
+	"github.com/hiveblas/hiveblas/cusparse/driver"
 )
 
 // This file launches kernels/short.cu, the rows of C = A ⊗ B of few products.
@@ -118,12 +120,7 @@ func (g *spgemm) shortKernel(c shortClass, numeric bool) (*kernel, int) {
 			c    shortClass
 			word string
 		}
-		p := g.f.once(shortCountKey{c, word}, func() *program {
-			return with(compose("short", "structures").define("HB_SPGEMM_AHEAD", 4))
-		})
-		if c.each == 0 {
-			return g.f.kernel(p, "hb_short_hashed_count"), 0
-		}
+		p := g.f.once(shortCountKey{c, word}, func() *program { return with(compose("short", "structures")) })
 		return g.f.kernel(p, "hb_short_count"), groups * 2 * c.products() * 4
 	}
 	type shortNumericKey struct {
@@ -141,19 +138,17 @@ func (g *spgemm) shortKernel(c shortClass, numeric bool) (*kernel, int) {
 
 // countShort counts the entries of the light rows.
 func (g *spgemm) countShort(counts *mem) {
-	p := g.f.d.props
 	for _, r := range g.short {
-		k, shared := g.shortKernel(r.class, false)
-		if r.class.each > 0 {
-			per := max(1, min(8, p.SharedPerSM/(shared+1024)))
-			g.launchShort(k, r, 256, per, shared, int32(g.nb), r.from, r.to, g.a.ptr, g.aidx, g.bptr, g.b.idx, g.order, counts)
-			continue
+		class, most := r.class, driver.Ptr(0)
+		if class.each == 0 { // tables of the class of most products, three quarters full
+			class, most = shortClasses[0], g.limits+8*spgemmMost
+			for int64(class.products())*3/2 < g.light {
+				class.each *= 2
+			}
 		}
-		room := max(32, 1<<bits.Len(uint((4*g.light-1)/3)))
-		shared = 4 * hashedWarps * room
-		per := max(1, min(p.ThreadsPerSM/(32*hashedWarps), p.SharedPerSM/(shared+1024)))
-		g.launchShort(k, r, 32*hashedWarps, per, shared, int32(g.nb), r.from, r.to, int32(room), g.a.ptr, g.aidx, g.bptr, g.b.idx,
-			g.work, g.order, g.limits+8*spgemmMost, counts)
+		k, shared := g.shortKernel(class, false)
+		per := max(1, min(8, g.f.d.props.SharedPerSM/(shared+1024)))
+		g.launchShort(k, r, 256, per, shared, int32(g.nb), r.from, r.to, g.a.ptr, g.aidx, g.bptr, g.b.idx, g.order, most, counts)
 	}
 }
 

@@ -4,13 +4,12 @@
 // A group of HB_SHORT_LANES lanes writes out the products of a row, at most HB_SHORT_MOST =
 // HB_SHORT_LANES · HB_SHORT_EACH, sorts them by column and place, and sums the runs of equal columns.
 // A key is a column · 2^HB_SHORT_BITS + the place among the products, an HB_KEY.
-//   hb_short_count<<<…, 256, tables>>>(nb, from, to, …, counts)    HB_SHORT_NUMERIC 0
+//   hb_short_count<<<…, 256, tables>>>(nb, from, to, …, most, counts)    HB_SHORT_NUMERIC 0
 //       shared memory: for each group twice as many hb_i32 as there are products
 //   hb_short      <<<…, 256, keys + terms>>>(nb, from, to, …)      HB_SHORT_NUMERIC 1
 //       shared memory: for each group as many keys, and values of HB_C, as there are products
 // Rows of more products have a hash table of columns and sums, a warp each (HB_SHORT_EACH 0):
-//   hb_short_hashed_count<<<…, 128, …>>>(nb, from, to, room, …)    HB_SHORT_NUMERIC 0
-//       room: places of a warp's table, at least 4/3 of the products of a row, a power of two
+//   hb_short_count, with at most 3/4 of the places of a table for the products of a row
 //   hb_short_hashed<<<…, 128, …>>>(nb, from, to, room, …)          HB_SHORT_NUMERIC 1
 //       room: at least 1.5 times the entries of a row of C, a power of two; shared memory: for each
 //       warp room sums, room columns, room columns again
@@ -149,12 +148,6 @@ HB_DEVICE hb_u32 hb_place(hb_i32 *table, int log, hb_i32 c, bool &fresh) {
 	}
 }
 
-#if !HB_SHORT_NUMERIC
-typedef hb_u8 HB_A, HB_X;
-#define HB_USES_A 0
-#define HB_USES_X 0
-#endif
-
 #if !HB_SHORT_EACH
 // hb_short_walk calls visit(column, a, b) for the products of a row of A, by one warp: one row of B
 // after another, so that the lanes never meet.
@@ -210,13 +203,16 @@ HB_DEVICE void hb_short_walk(hb_i64 begin, hb_i64 end, const hb_i32 *__restrict_
 }
 #endif
 
-#if !HB_SHORT_NUMERIC && HB_SHORT_EACH
+#if !HB_SHORT_NUMERIC
+// most: the greatest count, or null.
 HB_KERNEL __launch_bounds__(256)
 hb_short_count(hb_i32 nb, hb_i64 from, hb_i64 to, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
-	const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx, const hb_i32 *__restrict__ order, hb_i64 *counts) {
+	const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx, const hb_i32 *__restrict__ order, hb_u64 *most,
+	hb_i64 *counts) {
 	HB_DYNAMIC_SHARED(hb_i32, tables);
 	const int in = threadIdx.x % HB_SHORT_LANES, group = threadIdx.x / HB_SHORT_LANES, log = HB_SHORT_BITS + 1;
 	hb_i32 *table = tables + group * (2 * HB_SHORT_MOST);
+	hb_i32 longest = 0;
 	hb_short_rows r;
 	r.to = to, r.order = order, r.aptr = aptr, r.aidx = aidx, r.bptr = bptr;
 	for (r.start(from); __any_sync(HB_FULL, r.t < to); r.next()) {
@@ -233,35 +229,10 @@ hb_short_count(hb_i32 nb, hb_i64 from, hb_i64 to, const hb_i64 *__restrict__ apt
 #pragma unroll
 		for (int d = HB_SHORT_LANES / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
 		if (in == 0 && r.t < to) counts[(hb_i64)r.row[0] * nb] = found;
-		__syncwarp();
-	}
-}
-#elif !HB_SHORT_NUMERIC
-// most: the greatest count.
-HB_KERNEL __launch_bounds__(128)
-hb_short_hashed_count(hb_i32 nb, hb_i64 from, hb_i64 to, hb_i32 room, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
-	const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx, const hb_u64 *__restrict__ work, const hb_i32 *__restrict__ order,
-	hb_u64 *most, hb_i64 *counts) {
-	HB_DYNAMIC_SHARED(hb_i32, tables);
-	hb_i32 *table = tables + threadIdx.x / HB_WARP * room, longest = 0;
-	for (hb_i64 t = from + (hb_i64)blockIdx.x * 4 + threadIdx.x / HB_WARP; t < to; t += (hb_i64)gridDim.x * 4) {
-		const hb_i32 row = order[t], products = (hb_i32)work[row];
-		int log = 5;
-		while ((1 << log) * 3 < products * 4) log++;
-		for (int h = HB_LANE; h < 1 << log; h += HB_WARP) table[h] = -1;
-		__syncwarp();
-		hb_i32 found = 0;
-		hb_short_walk(aptr[row], aptr[row + 1], aidx, (const HB_A *)0, bptr, bidx, (const HB_X *)0, [&](hb_i32 c, HB_A, HB_X) {
-			bool fresh;
-			hb_place(table, log, c, fresh);
-			found += fresh;
-		});
-		found = hb_total(found);
-		if (HB_LANE == 0) counts[(hb_i64)row * nb] = found;
 		longest = found > longest ? found : longest;
 		__syncwarp();
 	}
-	if (HB_LANE == 0 && longest) atomicMax(most, (hb_u64)longest);
+	if (most && in == 0 && longest) atomicMax(most, (hb_u64)longest);
 }
 #elif HB_SHORT_EACH
 struct __align__(16) hb_key16 { HB_KEY k[16 / sizeof(HB_KEY)]; };

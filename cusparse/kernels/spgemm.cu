@@ -41,7 +41,7 @@
 //       to 32 if that fits
 //       bitmaps u32[h·4·⌈n/128⌉], or null where that would be too large: the structure of heavy
 //       rows, kept for the second phase (only if window ≥ n)
-//   hb_short_count and hb_short_hashed_count for the light rows
+//   hb_short_count for the light rows
 //   prefix sums of counts (m·nb); the host reads the total and allocates cidx, cval
 //   numeric, one of
 //     hb_spgemm_pair <<<SMs·b, HB_SPGEMM_PAIR_BLOCK, bytes>>>(…)
