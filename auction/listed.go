@@ -16,7 +16,7 @@ type listedSearch[C cost] struct {
 	touched []int32 // columns reached
 	settled []int32 // columns, in order of distance
 	queue   []near[C]
-	bound   C       // the least distance of a free column, if bounded: farther ones do not matter
+	bound   C // the least distance of a free column, if bounded: farther ones do not matter
 	bounded bool
 	entryOf []int32 // of each row: where its column was last among its entries
 
@@ -45,8 +45,8 @@ type cursor[C cost] struct {
 }
 
 // finishListed assigns a column to each free row of an instance of listed costs (Jonker and
-// Volgenant's LAPJVsp, with a heap). It returns an *InfeasibleError if
-// forbidden pairs leave no assignment.
+// Volgenant's LAPJVsp, with a heap). It returns an *InfeasibleError if forbidden pairs leave no
+// assignment.
 func (s *paths[C]) finishListed() error {
 	l := newListedSearch(s)
 	if s.in.m == s.in.n && !s.in.implicit && !s.partial && !s.warm {
