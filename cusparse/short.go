@@ -53,6 +53,10 @@ func (g *spgemm) lightProducts(method string) int64 {
 
 // rowLanes is how many lanes count the products of a row of A.
 func (g *spgemm) rowLanes() int {
+	if g.f.d.choice.all {
+		g.counting(4)
+		g.counting(8)
+	}
 	switch mean := g.a.known() / max(g.m, 1); {
 	case mean <= 6:
 		return 4
@@ -64,6 +68,12 @@ func (g *spgemm) rowLanes() int {
 
 // classify divides the light rows into classes. A few rows are of the class before, if there is one.
 func (g *spgemm) classify() {
+	if g.f.d.choice.all {
+		for _, c := range shortClasses {
+			g.short = append(g.short, shortRows{c, 0, 1})
+		}
+		return
+	}
 	from, limits, few := g.heavy, g.f.d.spgemm, int64(fewRows)
 	if limits.apart {
 		few = 1
