@@ -118,7 +118,8 @@ func List[T semiring.Number]() []App[T] {
 			Kernels: described("mis")},
 		{Name: "cdlp", Family: "communities", Functions: names("LabelPropagation"),
 			Kernels: described("cdlp")},
-		{Name: "colour", Family: "sets", Functions: names("Colouring")}, // on the host, as the next four
+		{Name: "colour", Family: "sets", Functions: names("Colouring"),
+			Kernels: described("colour")},
 		{Name: "toposort", Family: "order", Functions: names("TopologicalOrder")},
 		{Name: "similar", Family: "triangles", Functions: names("Similarity")},
 		{Name: "msf", Family: "components", Functions: names("MinimumSpanningForest")},

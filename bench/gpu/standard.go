@@ -56,14 +56,16 @@ func gpuStandardCases() (list []gpuCase) {
 		c, err := apps.HITS(g, apps.CentralityOptions{Run: run, Tolerance: 1e-7})
 		return func() ([]float64, error) { return listOf(c.Hubs) }, err
 	})
-	add("colouring rmat14", "symmetric14", func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
-		c, err := apps.Colouring(g, apps.ColouringOptions{Run: run})
-		return func() ([]float64, error) { return listOf(c.Colour, float64(c.Count)) }, err
-	})
 	add("similarity rmat14", "symmetric14", func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
 		c, err := apps.Similarity(g, apps.SimilarityOptions{Run: run})
 		return func() ([]float64, error) { return []float64{float64(c.NVals())}, nil }, err
 	})
+	for _, in := range [][2]string{{"rmat14", "symmetric14"}, {"rmat18", "symmetric18"}, {"rmat20", "symmetric20"}, {"grid 2048²", "grid2048"}} {
+		add("colouring "+in[0], in[1], func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
+			c, err := apps.Colouring(g, apps.ColouringOptions{Run: run})
+			return func() ([]float64, error) { return listOf(c.Colour, float64(c.Count)) }, err
+		})
+	}
 	return list
 }
 

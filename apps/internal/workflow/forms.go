@@ -27,7 +27,7 @@ var forms = map[string]Forms{
 	"BipartiteMatching":           {Host: true},
 	"Classify":                    {Device: true},
 	"Closeness":                   {Host: true, Group: ByRanges},
-	"Colouring":                   {Host: true},
+	"Colouring":                   {Host: true, Device: true},
 	"Communities":                 {Device: true, Group: "shares"},
 	"ConnectedComponents":         {Host: true, Device: true, Group: ByRows},
 	"CoreNumbers":                 {Host: true, Device: true},

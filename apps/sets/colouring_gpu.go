@@ -1,0 +1,99 @@
+package sets
+
+import (
+	_ "embed"
+	"runtime"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+//go:embed kernels/colour.cu
+var colourText string
+
+// colourTuning are constants of kernels/colour.cu.
+type colourTuning struct {
+	short    int // entries of a row that one thread colours, at most 31
+	tries    int // tries of a step if each vertex that waits has a warp or a thread
+	fewTries int // tries of a step otherwise
+	window   int // words of the colours that a warp collects in shared memory, at most 32
+}
+
+var usualColours = colourTuning{short: 31, tries: 64, fewTries: 2, window: 32}
+
+// colourSteps is the number of steps before the host looks for the first time.
+const colourSteps = 16
+
+func init() {
+	device.Describe("colour", device.AnyType(func() device.Program { return colourProgram(usualColours) }))
+}
+
+func colourProgram(t colourTuning) device.Program {
+	return workflow.GraphProgram("colour", "colours of vertices", colourText, map[string]any{
+		"HB_COLOUR_SHORT": t.short, "HB_COLOUR_TRIES": t.tries, "HB_COLOUR_FEW_TRIES": t.fewTries,
+		"HB_COLOUR_WINDOW": t.window,
+	})
+}
+
+// fusedColouring is Colouring on a device. The pattern has every edge in both directions.
+func fusedColouring(at device.Runner, a *matrix.View[bool], n int, o ColouringOptions) (*ColouringResult, error) {
+	workflow.Report(o.Run, "colouring", 0, int64(n))
+	var rank []int64
+	var err error
+	if o.Order == SmallestLast {
+		if rank, err = smallestLast(a, n, o); err != nil {
+			return nil, err
+		}
+	}
+	g, err := access.Operand(a, at)
+	if err != nil {
+		return nil, err
+	}
+	g.Pattern = true
+	res, ran, t := &ColouringResult{}, device.Ran{Method: "shortcuts"}, workflow.Tuning(o.Run, usualColours)
+	var found device.Store
+	err = at.Run(workflow.Call(o.Run, "Colouring"), func(s *device.Session) {
+		rows := s.Rows(g)
+		ran.Work = rows.Entries
+		colour := s.NewFull(1, n, workflow.Int32Type)
+		if n == 0 {
+			found = s.Result(colour, 0)
+			return
+		}
+		var key device.Buffer
+		if o.Order == SmallestLast {
+			key = s.Upload(unsafe.Pointer(&rank[0]), 8*int64(n))
+		} else {
+			key = s.Alloc(8 * int64(n))
+		}
+		vertices, entries := 4*int64(n), 4*max(rows.Entries, 1)
+		known, most, left, wide := s.Alloc(2*vertices), s.Alloc(vertices), s.Alloc(vertices), s.Alloc(vertices)
+		list, items := s.Alloc(entries), s.Alloc(8*vertices)
+		more, state := s.Zeros(4*(rows.Entries/32+2)), s.Zeros(8*workflow.GraphRoom)
+		code := s.Program(t, func() device.Program { return colourProgram(t) })
+		step := s.Kernel(code, "hb_colour_step")
+		grid, block := workflow.ResidentGrid(s, step)
+		result, resultAt := s.Results()
+		order := map[ColourOrder]int32{SmallestLast: 0, LargestFirst: 1, RandomOrder: 2}[o.Order]
+		s.Launch(s.Kernel(code, "hb_colour_start"), grid, block, 0, int32(n), rows.Ptr, rows.Idx, order, o.Seed, key, known, most, wide, state)
+		s.Launch(s.Kernel(code, "hb_colour_first"), grid, block, 0, int32(n), rows.Ptr, rows.Idx, key, known, more, most, left, list, wide,
+			items, state, resultAt)
+		workflow.ByTurns(s, colourSteps, func(turn int32) {
+			s.Launch(step, grid, block, 0, int32(n), rows.Ptr, rows.Idx, known, more, most, left, list, items, state, turn, resultAt)
+		})
+		s.Launch(s.Kernel(code, "hb_colour_result"), grid, block, 0, int32(n), known, colour.Val, state, resultAt)
+		s.Sync()
+		runtime.KeepAlive(rank)
+		res.Count = int(result[1])
+		found = s.Result(colour, int64(n))
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.Colour = workflow.Placed[int32](at, n, found)
+	workflow.TraceRan(o.Run, at, "Colouring", ran, int64(n))
+	return res, nil
+}
