@@ -122,7 +122,8 @@ func List[T semiring.Number]() []App[T] {
 			Kernels: described("colour")},
 		{Name: "toposort", Family: "order", Functions: names("TopologicalOrder")},
 		{Name: "similar", Family: "triangles", Functions: names("Similarity")},
-		{Name: "msf", Family: "components", Functions: names("MinimumSpanningForest")},
+		{Name: "msf", Family: "components", Functions: names("MinimumSpanningForest"),
+			Kernels: described("msf")},
 		{Name: "matching", Family: "project", Functions: names("BipartiteMatching")},
 		{Name: "betweenness", Family: "centrality", Functions: names("Betweenness")}, // compile their products at the first use
 		{Name: "closeness", Family: "centrality", Functions: names("Closeness")},

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/bench/internal/gpuside"
 	"github.com/hiveblas/hiveblas/bench/internal/inputs"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -66,14 +67,39 @@ func gpuStandardCases() (list []gpuCase) {
 			return func() ([]float64, error) { return listOf(c.Colour, float64(c.Count)) }, err
 		})
 	}
+	for _, in := range [][2]string{{"rmat16", "symmetric16"}, {"rmat20", "symmetric20"}, {"rmat22", "symmetric22"}, {"grid 2048²", "grid2048"}} {
+		list = append(list, gpuCase{"spanning forest " + in[0], Bar{Ratio: 1}, in[1], standardRun(spanningForest).weighted})
+	}
 	return list
 }
 
-// plan prepares a row.
+// spanningForest is a standardRun.
+func spanningForest(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
+	f, err := apps.MinimumSpanningForest(g, apps.SpanningOptions{Run: run})
+	return func() ([]float64, error) { return []float64{f.Weight, float64(f.Edges), float64(f.Trees)}, nil }, err
+}
+
+// plan prepares a row of a graph with ones as values.
 func (run standardRun) plan(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
-	host, err := inputs.Kept(in, "standard on the host", func() (inputs.Graph64, error) {
+	return run.of(b, in, "standard", func(g *gen.Graph) []float64 { return inputs.Values(g, inputs.Unit[float64]) })
+}
+
+// weighted prepares a row of a graph with whole numbers from 1 to 2²⁰ as values.
+func (run standardRun) weighted(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
+	return run.of(b, in, "weighted", func(g *gen.Graph) []float64 {
+		val := make([]float64, g.NNZ())
+		for p, w := range gen.UniformInts(g, 1, 1<<20, 3, true) {
+			val[p] = float64(w)
+		}
+		return val
+	})
+}
+
+// of prepares a row of a graph with values; kept is their name.
+func (run standardRun) of(b *gpuBench, in *inputs.GPU, kept string, values func(g *gen.Graph) []float64) (*gpuPlan, error) {
+	host, err := inputs.Kept(in, kept+" on the host", func() (inputs.Graph64, error) {
 		g := in.Graph
-		a, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, inputs.Values(g, inputs.Unit[float64]))
+		a, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, values(g))
 		if err == nil {
 			a.IsSymmetric()
 		}
@@ -82,7 +108,7 @@ func (run standardRun) plan(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	there, err := inputs.Kept(in, "standard on the device", func() (inputs.Graph64, error) {
+	there, err := inputs.Kept(in, kept+" on the device", func() (inputs.Graph64, error) {
 		a := host.Clone()
 		a.IsSymmetric()
 		return a, a.Move(b.dev)

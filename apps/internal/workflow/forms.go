@@ -41,6 +41,7 @@ var forms = map[string]Forms{
 	"LocalClustering":             {Device: true}, // by the kernels of ScanStatistics
 	"MaxFlow":                     {Device: true},
 	"MaximalIndependentSet":       {Host: true, Device: true},
+	"MinimumSpanningForest":       {Device: true},
 	"PageRank":                    {Host: true, Device: true, Group: ByRows, HostRows: true},
 	"Projection":                  {Group: ByRanges},
 	"SSSP":                        {Host: true, Device: true, Group: ByRows},
