@@ -125,8 +125,10 @@ func List[T semiring.Number]() []App[T] {
 		{Name: "msf", Family: "components", Functions: names("MinimumSpanningForest"),
 			Kernels: described("msf")},
 		{Name: "matching", Family: "project", Functions: names("BipartiteMatching")},
-		{Name: "betweenness", Family: "centrality", Functions: names("Betweenness")}, // compile their products at the first use
-		{Name: "closeness", Family: "centrality", Functions: names("Closeness")},
+		{Name: "betweenness", Family: "centrality", Functions: names("Betweenness"),
+			Kernels: described("betweenness")}, // the operations after these, and of the pipeline, compile at the first use
+		{Name: "closeness", Family: "centrality", Functions: names("Closeness"),
+			Kernels: described("closeness")},
 		{Name: "clustering", Family: "triangles", Functions: names("LocalClustering"),
 			Use: uses(
 				func(g matrix.Source[T], run workflow.Run) (any, error) {

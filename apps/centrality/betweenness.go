@@ -69,7 +69,7 @@ func betweennessOf(g workflow.Operand, opts []BetweennessOptions) (*BetweennessR
 		return nil, err
 	}
 	workflow.Announce(o.Run, app, "Brandes")
-	compute := betweennessPipeline
+	compute := betweennessAt
 	if form.Host {
 		compute = betweennessOnHost
 	}

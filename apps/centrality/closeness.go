@@ -6,6 +6,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -73,7 +74,7 @@ func closenessOf(g workflow.Operand, opts []ClosenessOptions) (*ClosenessResult,
 		return nil, err
 	}
 	workflow.Announce(o.Run, app, "searches from batches of vertices")
-	compute := closenessPipeline
+	compute := closenessAt
 	if form.Host {
 		compute = closenessOnHost
 	}
@@ -107,8 +108,11 @@ func closenessOf(g workflow.Operand, opts []ClosenessOptions) (*ClosenessResult,
 	return res, nil
 }
 
-// closenessPipeline sums distances by operations, where a lives.
-func closenessPipeline(a *matrix.View[bool], n int, targets []int32, o ClosenessOptions) (*ClosenessResult, error) {
+// closenessAt sums distances where a lives: by the kernels of a device, else by operations.
+func closenessAt(a *matrix.View[bool], n int, targets []int32, o ClosenessOptions) (*ClosenessResult, error) {
+	if at := device.Of(a.Place()); at != nil && o.Method != workflow.Pipeline {
+		return fusedDistances(at, a, n, targets, o)
+	}
 	batch := o.Batch
 	if batch == 0 {
 		batch = 64

@@ -23,10 +23,10 @@ type Forms struct {
 // is not here has its operations or loops alone. The tests of apps compare them with what runs.
 var forms = map[string]Forms{
 	"BFS":                         {Host: true, Device: true, Group: ByRows}, // on the host its parents
-	"Betweenness":                 {Host: true, Group: ByRanges},
+	"Betweenness":                 {Host: true, Device: true, Group: ByRanges},
 	"BipartiteMatching":           {Host: true},
 	"Classify":                    {Device: true},
-	"Closeness":                   {Host: true, Group: ByRanges},
+	"Closeness":                   {Host: true, Device: true, Group: ByRanges},
 	"Colouring":                   {Host: true, Device: true},
 	"Communities":                 {Device: true, Group: "shares"},
 	"ConnectedComponents":         {Host: true, Device: true, Group: ByRows},
