@@ -18,9 +18,9 @@ type standardRun func(g inputs.Graph64, run apps.Run) (figures func() ([]float64
 // gpuStandardCases are the rows of the standard set on a Run: the workflow on the device and,
 // interleaved with it, on the host by its kernel for the host and all threads.
 func gpuStandardCases() (list []gpuCase) {
-	few := make([]int, 16)
-	for k := range few {
-		few[k] = k
+	many := make([]int, 132)
+	for k := range many {
+		many[k] = k
 	}
 	add := func(name, input string, run standardRun) {
 		list = append(list, gpuCase{name, Bar{Ratio: 1}, input, run.plan})
@@ -41,14 +41,6 @@ func gpuStandardCases() (list []gpuCase) {
 		c, err := apps.MaximalIndependentSet(g, apps.IndependentSetOptions{Run: run})
 		return func() ([]float64, error) { return []float64{float64(c.NVals())}, nil }, err
 	})
-	add("betweenness of 16 sources rmat18", "symmetric18", func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
-		c, err := apps.Betweenness(g, apps.BetweennessOptions{Run: run, Sources: few})
-		return func() ([]float64, error) { return listOf(c.Centrality) }, err
-	})
-	add("closeness of 16 vertices rmat18", "symmetric18", func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
-		c, err := apps.Closeness(g, apps.ClosenessOptions{Run: run, Targets: few})
-		return func() ([]float64, error) { return listOf(c.Closeness) }, err
-	})
 	add("local clustering rmat18", "symmetric18", func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
 		c, err := apps.LocalClustering(g, apps.ClusteringOptions{Run: run})
 		return func() ([]float64, error) { return listOf(c.Coefficient, c.Average) }, err
@@ -65,6 +57,20 @@ func gpuStandardCases() (list []gpuCase) {
 		add("colouring "+in[0], in[1], func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
 			c, err := apps.Colouring(g, apps.ColouringOptions{Run: run})
 			return func() ([]float64, error) { return listOf(c.Colour, float64(c.Count)) }, err
+		})
+	}
+	for _, in := range [][2]string{{"rmat14", "symmetric14"}, {"rmat18", "symmetric18"}, {"rmat20", "symmetric20"}} {
+		for _, k := range []int{1, 16, 132} {
+			add(fmt.Sprintf("betweenness of %d sources %s", k, in[0]), in[1], func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
+				n, _ := g.Dims()
+				c, err := apps.Betweenness(g, apps.BetweennessOptions{Run: run, Sources: many[:min(k, n)]})
+				return func() ([]float64, error) { return listOf(c.Centrality) }, err
+			})
+		}
+		add("closeness of 132 vertices "+in[0], in[1], func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
+			n, _ := g.Dims()
+			c, err := apps.Closeness(g, apps.ClosenessOptions{Run: run, Targets: many[:min(len(many), n)]})
+			return func() ([]float64, error) { return listOf(c.Closeness) }, err
 		})
 	}
 	for _, in := range [][2]string{{"rmat16", "symmetric16"}, {"rmat20", "symmetric20"}, {"rmat22", "symmetric22"}, {"grid 2048²", "grid2048"}} {
