@@ -102,17 +102,9 @@ func fusedForest(at device.Runner, g workflow.Operand, n int, o SpanningOptions)
 		for _, b := range []device.Buffer{items, label, up, best, link} {
 			s.Free(b)
 		}
-		shift := int32(bits.Len(uint(n)))
-		keys := s.Alloc(16 * max(edges, 1))
-		s.Each(s.Kernel(code, "hb_msf_keys"), edges, edges, forest, shift, keys)
-		sorted, places := s.Sort(keys, 2*edges, 8, int(2*shift))
-		out := s.NewCSR(n, n, workflow.DoubleType, s.Alloc(8*int64(n+1)), s.Alloc(4*max(2*edges, 1)), 2*edges)
-		s.Each(s.Kernel(code, "hb_msf_rows"), int64(n)+1, int32(n), 2*edges, sorted, places, forest, shift, sign, out.Ptr, out.Idx, out.Val)
-		result, resultAt := s.Results()
-		s.Blocks(s.Kernel(code, "hb_msf_weight"), msfParts, workflow.GraphBlock, 2*edges, sorted, shift, out.Val, s.Alloc(8*msfParts), state, resultAt)
-		s.Sync()
-		res.Weight, res.Edges, res.Trees = math.Float64frombits(uint64(result[0])), int(edges), n-int(edges)
-		found = s.Result(out, 2*edges)
+		res.Edges, res.Trees = int(edges), n-int(edges)
+		out, weight := forestRows(s, code, n, edges, forest, sign)
+		res.Weight, found = weight, s.Result(out, 2*edges)
 	})
 	if err != nil || found == nil {
 		return nil, err
@@ -121,4 +113,19 @@ func fusedForest(at device.Runner, g workflow.Operand, n int, o SpanningOptions)
 	res.Forest.Inside().SetRemote(found)
 	workflow.TraceRan(o.Run, at, "MinimumSpanningForest", ran, 2*int64(res.Edges))
 	return res, nil
+}
+
+// forestRows makes the matrix of a number of edges, and adds up their weights.
+func forestRows(s *device.Session, code device.Code, n int, edges int64, forest device.Buffer, sign float64) (out device.View, weight float64) {
+	shift := int32(bits.Len(uint(n)))
+	keys := s.Alloc(16 * max(edges, 1))
+	s.Each(s.Kernel(code, "hb_msf_keys"), edges, edges, forest, shift, keys)
+	sorted, places := s.Sort(keys, 2*edges, 8, int(2*shift))
+	out = s.NewCSR(n, n, workflow.DoubleType, s.Alloc(8*int64(n+1)), s.Alloc(4*max(2*edges, 1)), 2*edges)
+	s.Each(s.Kernel(code, "hb_msf_rows"), int64(n)+1, int32(n), 2*edges, sorted, places, forest, shift, sign, out.Ptr, out.Idx, out.Val)
+	result, resultAt := s.Results()
+	s.Blocks(s.Kernel(code, "hb_msf_weight"), msfParts, workflow.GraphBlock, 2*edges, sorted, shift, out.Val, s.Alloc(8*msfParts),
+		s.Zeros(8*workflow.GraphState), resultAt)
+	s.Sync()
+	return out, math.Float64frombits(uint64(result[0]))
 }

@@ -156,7 +156,7 @@ func TestGPUPeers(t *testing.T) {
 
 func TestGPUOnly(t *testing.T) {
 	o := emulated(t)
-	o.Only = []string{"on 1000 ", "rmat16"}
+	o.Only = []string{"on 1000 ", "fp32 rmat16"}
 	table, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
