@@ -103,7 +103,7 @@ func fusedForest(at device.Runner, g workflow.Operand, n int, o SpanningOptions)
 			s.Free(b)
 		}
 		res.Edges, res.Trees = int(edges), n-int(edges)
-		out, weight := forestRows(s, code, n, edges, forest, sign)
+		out, weight := forestRows(s, code, rows, a.Symmetric, edges, forest, sign)
 		res.Weight, found = weight, s.Result(out, 2*edges)
 	})
 	if err != nil || found == nil {
@@ -116,16 +116,23 @@ func fusedForest(at device.Runner, g workflow.Operand, n int, o SpanningOptions)
 }
 
 // forestRows makes the matrix of a number of edges, and adds up their weights.
-func forestRows(s *device.Session, code device.Code, n int, edges int64, forest device.Buffer, sign float64) (out device.View, weight float64) {
-	shift := int32(bits.Len(uint(n)))
-	keys := s.Alloc(16 * max(edges, 1))
-	s.Each(s.Kernel(code, "hb_msf_keys"), edges, edges, forest, shift, keys)
-	sorted, places := s.Sort(keys, 2*edges, 8, int(2*shift))
-	out = s.NewCSR(n, n, workflow.DoubleType, s.Alloc(8*int64(n+1)), s.Alloc(4*max(2*edges, 1)), 2*edges)
-	s.Each(s.Kernel(code, "hb_msf_rows"), int64(n)+1, int32(n), 2*edges, sorted, places, forest, shift, sign, out.Ptr, out.Idx, out.Val)
+func forestRows(s *device.Session, code device.Code, rows device.View, symmetric bool, edges int64, forest device.Buffer, sign float64) (out device.View, weight float64) {
+	n, entries := rows.Rows, 2*edges
+	if symmetric {
+		keep := s.Zeros(max(rows.Entries, 1))
+		s.Each(s.Kernel(code, "hb_msf_mark"), entries, edges, rows.Ptr, rows.Idx, forest, keep)
+		kept := s.Selected(rows, keep)
+		out = s.NewCSR(n, n, workflow.DoubleType, kept.Ptr, kept.Idx, entries)
+		s.Each(s.Kernel(code, "hb_msf_values"), entries, entries, kept.Val, out.Val)
+	} else {
+		shift, keys := int32(bits.Len(uint(n))), s.Alloc(8*max(entries, 1))
+		s.Each(s.Kernel(code, "hb_msf_keys"), edges, edges, forest, shift, keys)
+		sorted, places := s.Sort(keys, entries, 8, int(2*shift))
+		out = s.NewCSR(n, n, workflow.DoubleType, s.Alloc(8*int64(n+1)), s.Alloc(4*max(entries, 1)), entries)
+		s.Each(s.Kernel(code, "hb_msf_rows"), int64(n)+1, int32(n), entries, sorted, places, forest, shift, sign, out.Ptr, out.Idx, out.Val)
+	}
 	result, resultAt := s.Results()
-	s.Blocks(s.Kernel(code, "hb_msf_weight"), msfParts, workflow.GraphBlock, 2*edges, sorted, shift, out.Val, s.Alloc(8*msfParts),
-		s.Zeros(8*workflow.GraphState), resultAt)
+	s.Blocks(s.Kernel(code, "hb_msf_weight"), msfParts, workflow.GraphBlock, entries, out.Val, s.Alloc(8*msfParts), s.Zeros(8*workflow.GraphState), resultAt)
 	s.Sync()
 	return out, math.Float64frombits(uint64(result[0]))
 }

@@ -117,7 +117,11 @@ func colourPriority(loopless *matrix.Matrix[bool], a *matrix.View[bool], o Colou
 		if err != nil {
 			return nil, err
 		}
-		priority, err := matrix.VectorOf(rank)
+		list := make([]int64, n)
+		for v, k := range rank {
+			list[v] = int64(k)
+		}
+		priority, err := matrix.VectorOf(list)
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +142,7 @@ func colourPriority(loopless *matrix.Matrix[bool], a *matrix.View[bool], o Colou
 }
 
 // smallestLast returns the priorities of that order.
-func smallestLast(a *matrix.View[bool], n int, o ColouringOptions) ([]int64, error) {
+func smallestLast(a *matrix.View[bool], n int, o ColouringOptions) ([]int32, error) {
 	if err := a.Fetch(); err != nil {
 		return nil, err
 	}
@@ -146,9 +150,9 @@ func smallestLast(a *matrix.View[bool], n int, o ColouringOptions) ([]int64, err
 	if err != nil {
 		return nil, err
 	}
-	rank := make([]int64, n)
+	rank := make([]int32, n)
 	for k, v := range order {
-		rank[v] = int64(k)
+		rank[v] = int32(k)
 	}
 	return rank, nil
 }

@@ -3,7 +3,6 @@ package sets
 import (
 	_ "embed"
 	"runtime"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/internal/access"
@@ -17,12 +16,12 @@ var colourText string
 // colourTuning are constants of kernels/colour.cu.
 type colourTuning struct {
 	short    int // entries of a row that one thread colours, at most 31
-	tries    int // tries of a step if each vertex that waits has a warp or a thread
-	fewTries int // tries of a step otherwise
+	tries    int // tries in vain of a step if each vertex that waits has a warp or a thread
+	fewTries int // tries in vain of a step otherwise
 	window   int // words of the colours that a warp collects in shared memory, at most 32
 }
 
-var usualColours = colourTuning{short: 31, tries: 64, fewTries: 2, window: 32}
+var usualColours = colourTuning{short: 31, tries: 64, fewTries: 4, window: 32}
 
 // colourSteps is the number of steps before the host looks for the first time.
 const colourSteps = 16
@@ -41,7 +40,7 @@ func colourProgram(t colourTuning) device.Program {
 // fusedColouring is Colouring on a device. The pattern has every edge in both directions.
 func fusedColouring(at device.Runner, a *matrix.View[bool], n int, o ColouringOptions) (*ColouringResult, error) {
 	workflow.Report(o.Run, "colouring", 0, int64(n))
-	var rank []int64
+	var rank []int32
 	var err error
 	if o.Order == SmallestLast {
 		if rank, err = smallestLast(a, n, o); err != nil {
@@ -65,9 +64,9 @@ func fusedColouring(at device.Runner, a *matrix.View[bool], n int, o ColouringOp
 		}
 		var key device.Buffer
 		if o.Order == SmallestLast {
-			key = s.Upload(unsafe.Pointer(&rank[0]), 8*int64(n))
+			key = s.Ints(rank)
 		} else {
-			key = s.Alloc(8 * int64(n))
+			key = s.Alloc(4 * int64(n))
 		}
 		vertices, entries := 4*int64(n), 4*max(rows.Entries, 1)
 		known, most, left, wide := s.Alloc(2*vertices), s.Alloc(vertices), s.Alloc(vertices), s.Alloc(vertices)
@@ -79,7 +78,7 @@ func fusedColouring(at device.Runner, a *matrix.View[bool], n int, o ColouringOp
 		result, resultAt := s.Results()
 		order := map[ColourOrder]int32{SmallestLast: 0, LargestFirst: 1, RandomOrder: 2}[o.Order]
 		s.Launch(s.Kernel(code, "hb_colour_start"), grid, block, 0, int32(n), rows.Ptr, rows.Idx, order, o.Seed, key, known, most, wide, state)
-		s.Launch(s.Kernel(code, "hb_colour_first"), grid, block, 0, int32(n), rows.Ptr, rows.Idx, key, known, more, most, left, list, wide,
+		s.Launch(s.Kernel(code, "hb_colour_first"), grid, block, 0, int32(n), rows.Ptr, rows.Idx, o.Seed, key, known, more, most, left, list, wide,
 			items, state, resultAt)
 		workflow.ByTurns(s, colourSteps, func(turn int32) {
 			s.Launch(step, grid, block, 0, int32(n), rows.Ptr, rows.Idx, known, more, most, left, list, items, state, turn, resultAt)

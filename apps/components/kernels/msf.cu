@@ -24,7 +24,8 @@
 //   hb_msf_list<<<grid>>> of the light edges; steps of hb_msf_choose<<<grid>>>, hb_msf_join<<<grid>>>,
 //   hb_msf_compress<<<grid>>>, hb_msf_filter<<<grid>>>, turn 0 and 1 alternately, until result[0] is
 //   1; then, if there is a pivot, hb_msf_list of the others, and steps again with turn 0 first.
-// The matrix of the forest: hb_msf_keys, sorted by shift·2 bits, hb_msf_rows, hb_msf_weight.
+// The matrix of the forest: of a symmetric matrix the entries that hb_msf_mark marks, with
+//   hb_msf_values; else hb_msf_keys, sorted by shift·2 bits, and hb_msf_rows; then hb_msf_weight.
 // n > 0. Deterministic. Bound by random reads of label and best.
 
 struct __align__(16) hb_msf_edge {
@@ -190,7 +191,7 @@ HB_KERNEL hb_msf_compress(hb_i32 n, hb_i32 *label, hb_i32 *up, hb_u64 *best, hb_
 		hb_i32 parent = now[v];
 		for (hb_i32 next; (next = now[parent]) != parent; parent = next) now[v] = next;
 		label[v] = parent;
-		best[v] = link[v] = HB_MSF_NONE;
+		if (parent == v) best[v] = link[v] = HB_MSF_NONE; // no one offers to others any more
 	}
 }
 
@@ -253,15 +254,33 @@ HB_KERNEL hb_msf_rows(hb_i32 n, hb_i64 count, const hb_u64 *keys, const hb_u32 *
 	}
 }
 
-// hb_msf_weight adds up the weights above the diagonal, in an order that count alone gives. sums is
-// double[HB_MSF_PARTS]; result is {bits of the sum}.
-HB_KERNEL hb_msf_weight(hb_i64 count, const hb_u64 *keys, hb_i32 shift, const double *val, double *sums, hb_u64 *state, hb_i64 *result) {
+// hb_msf_mark marks the entries of count edges in the rows of a symmetric matrix. keep is 0 before.
+HB_KERNEL hb_msf_mark(hb_i64 count, const hb_i64 *ptr, const hb_i32 *idx, const hb_msf_edge *forest, hb_u8 *keep) {
+	HB_EACH(i, 2 * count) {
+		hb_msf_edge e = forest[i / 2];
+		hb_i32 u = i % 2 ? e.v : e.u, v = i % 2 ? e.u : e.v;
+		hb_i64 lo = ptr[u], hi = ptr[u + 1];
+		while (lo < hi) {
+			hb_i64 mid = lo + (hi - lo) / 2;
+			if (idx[mid] < v) lo = mid + 1;
+			else hi = mid;
+		}
+		keep[lo] = 1;
+	}
+}
+
+// hb_msf_values converts values.
+HB_KERNEL hb_msf_values(hb_i64 count, const HB_T *val, double *out) {
+	HB_EACH(k, count) out[k] = val ? (double)val[k] : 1;
+}
+
+// hb_msf_weight adds up the values of the matrix of a forest, in an order that count alone gives. sums
+// is double[HB_MSF_PARTS]; result is {bits of half the sum}.
+HB_KERNEL hb_msf_weight(hb_i64 count, const double *val, double *sums, hb_u64 *state, hb_i64 *result) {
 	__shared__ double shared[HB_GRAPH_BLOCK];
 	hb_i64 each = (count + HB_MSF_PARTS - 1) / HB_MSF_PARTS, lo = blockIdx.x * each, hi = lo + each < count ? lo + each : count;
 	double sum = 0;
-	for (hb_i64 k = lo + threadIdx.x; k < hi; k += HB_GRAPH_BLOCK) {
-		if ((keys[k] & ((1ull << shift) - 1)) > keys[k] >> shift) sum += val[k];
-	}
+	for (hb_i64 k = lo + threadIdx.x; k < hi; k += HB_GRAPH_BLOCK) sum += val[k];
 	shared[threadIdx.x] = sum;
 	__syncthreads();
 	for (hb_i32 d = HB_GRAPH_BLOCK / 2; d > 0; d /= 2) {
@@ -272,5 +291,5 @@ HB_KERNEL hb_msf_weight(hb_i64 count, const hb_u64 *keys, hb_i32 shift, const do
 	if (!hb_last(&state[HB_MSF_DONE], gridDim.x)) return;
 	double all = 0;
 	for (hb_i32 k = 0; k < HB_MSF_PARTS; k++) all += ((volatile double *)sums)[k];
-	result[0] = __double_as_longlong(all);
+	result[0] = __double_as_longlong(.5 * all);
 }

@@ -1,8 +1,8 @@
 // Colours of vertices, greedily by descending key. Source: prelude + queue.cu + this file. Host:
 // apps/sets/colouring_gpu.go, which defines
 //     HB_COLOUR_SHORT  entries of a row that one thread colours, at most 31
-//     HB_COLOUR_TRIES, HB_COLOUR_FEW_TRIES  tries of a step for a vertex that waits: if each
-//         vertex that waits has a warp or a thread, and else
+//     HB_COLOUR_TRIES, HB_COLOUR_FEW_TRIES  tries in vain after which a warp leaves its vertices to
+//         the next step: if each vertex that waits has a warp or a thread, and else
 //     HB_COLOUR_WINDOW  words of the colours that a warp collects in shared memory, at most 32
 //
 // A predecessor is a neighbour with a higher key. A vertex gets the least colour that no
@@ -16,11 +16,12 @@
 // set grows and the colour stays, so that an old value is a true one: no fences are needed.
 //
 // In: ptr, idx, the rows of a symmetric n×n matrix; entries on the diagonal are ignored. order 0:
-//   key is in, from 0; 1: keys of largest first; 2: of random order; with seed, see
-//   apps/sets/colouring.go.
-// Scratch: key hb_i64[n]; known hb_u64[n], the colour of a vertex, −1 without, and the set of the
+//   key is in, from 0; 1: keys of largest first; 2: of random order; with seed, which orders equal
+//   keys too, see apps/sets/colouring.go.
+// Scratch: key hb_u32[n]; known hb_u64[n], the colour of a vertex, −1 without, and the set of the
 //   colours to 31 that it cannot get; more hb_u32[entries/32 + 2], 0 before, the colours from 32 on;
-//   most hb_i32[n], predecessors; left hb_i32[n] and list hb_i32[entries], of a long row its
+//   most hb_i32[n], of a long row its predecessors, at first its entries, else at most
+//   HB_COLOUR_SHORT; left hb_i32[n] and list hb_i32[entries], of a long row its
 //   predecessors without a colour, and others before they are looked at; wide hb_i32[n], the long
 //   rows; items int4[2·n]; state hb_u64[3·HB_GRAPH_STATE].
 // Out: colour hb_i32[n]; result hb_i64[4] in pinned host memory: {1, colours, steps} after the
@@ -42,12 +43,25 @@ struct hb_colour_graph {
 	hb_i32 n;
 	const hb_i64 *ptr;
 	const hb_i32 *idx;
-	const hb_i64 *key;
 	volatile hb_u64 *known;
 	volatile hb_u32 *more;
 	volatile hb_i32 *most;
 	hb_i32 *left, *list;
 };
+
+// hb_colour_hash is the random part of the order.
+HB_DEVICE hb_u32 hb_colour_hash(hb_i32 v, hb_i64 seed) {
+	hb_u32 z = (hb_u32)v + (hb_u32)seed * 0x9e3779b9u;
+	z = (z ^ z >> 16) * 0x85ebca6bu;
+	z = (z ^ z >> 13) * 0xc2b2ae35u;
+	return z ^ z >> 16;
+}
+
+// hb_colour_precedes reports whether u precedes v, which has the key own.
+HB_DEVICE bool hb_colour_precedes(const hb_u32 *key, hb_i32 u, hb_i32 v, hb_u32 own, hb_i64 seed) {
+	hb_u32 other = key[u];
+	return other > own || (other == own && hb_colour_hash(u, seed) > hb_colour_hash(v, seed));
+}
 
 HB_DEVICE hb_i32 hb_colour_of(hb_u64 known) { return (hb_i32)(hb_u32)(known >> 32); } // −1: none
 
@@ -61,7 +75,7 @@ HB_DEVICE bool hb_colour_free(const hb_colour_graph &g, hb_i32 u, hb_u64 known, 
 HB_DEVICE hb_u32 hb_colour_over(hb_i32 most) { return most >= 31 ? 0 : ~0u << (most + 1); }
 
 // hb_colour_start makes keys and lists the long rows.
-HB_KERNEL hb_colour_start(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 order, hb_i64 seed, hb_i64 *key, hb_u64 *known, hb_i32 *most,
+HB_KERNEL hb_colour_start(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 order, hb_i64 seed, hb_u32 *key, hb_u64 *known, hb_i32 *most,
 	hb_i32 *wide, hb_u64 *loop) {
 	hb_i64 i = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x, threads = (hb_i64)gridDim.x * blockDim.x;
 	for (hb_i64 v = i; v - HB_LANE < n; v += threads) {
@@ -71,21 +85,16 @@ HB_KERNEL hb_colour_start(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32
 			known[v] = HB_COLOUR_NONE << 32;
 			most[v] = (hb_i32)(end - begin);
 		}
-		if (v < n && order > 0) {
-			hb_u32 z = (hb_u32)v + (hb_u32)seed * 0x9e3779b9u;
-			z = (z ^ z >> 16) * 0x85ebca6bu;
-			z = (z ^ z >> 13) * 0xc2b2ae35u;
-			hb_i64 k = z ^ z >> 16;
-			if (order == 1) {
-				hb_i64 lo = begin, hi = end;
-				while (lo < hi) { // the place of the diagonal
-					hb_i64 mid = lo + (hi - lo) / 2;
-					if (idx[mid] < v) lo = mid + 1;
-					else hi = mid;
-				}
-				k += (end - begin - (lo < end && idx[lo] == v)) << 32;
+		if (v < n && order == 1) {
+			hb_i64 lo = begin, hi = end;
+			while (lo < hi) { // the place of the diagonal
+				hb_i64 mid = lo + (hi - lo) / 2;
+				if (idx[mid] < v) lo = mid + 1;
+				else hi = mid;
 			}
-			key[v] = k;
+			key[v] = (hb_u32)(end - begin - (lo < end && idx[lo] == v));
+		} else if (v < n && order == 2) {
+			key[v] = hb_colour_hash((hb_i32)v, seed);
 		}
 		bool is = end - begin > HB_COLOUR_SHORT;
 		hb_u64 place = hb_reserve(&hb_side(loop, 1)[HB_COLOUR_WIDE], is);
@@ -192,6 +201,15 @@ HB_DEVICE bool hb_colour_ready(const hb_colour_graph &g, hb_i32 u, hb_i32 c) {
 	return hb_colour_of(known) >= 0 || !hb_colour_free(g, u, known, c);
 }
 
+// hb_colour_spin tries the lanes' vertices of short rows that wait, until so many tries are in vain.
+HB_DEVICE void hb_colour_spin(const hb_colour_graph &g, hb_i32 tries, bool &waits, hb_i32 v, hb_u32 &wait, hb_u32 &used, hb_i32 &u) {
+	for (hb_i32 k = 0; k < tries && __any_sync(HB_FULL, waits); k++) {
+		bool ready = waits && hb_colour_ready(g, u, __ffs((hb_i32)~used) - 1);
+		if (ready) waits = !hb_colour_short(g, v, wait, used, u);
+		if (__any_sync(HB_FULL, ready)) k = -1;
+	}
+}
+
 // hb_colour_place is hb_reserve for all threads of a block, with one addition for all of them.
 HB_DEVICE hb_u64 hb_colour_place(hb_u64 *count, bool want) {
 	__shared__ hb_u32 wants[HB_GRAPH_WARPS];
@@ -226,18 +244,19 @@ HB_DEVICE void hb_colour_end(hb_u64 *loop, hb_i32 turn, hb_u32 busy, hb_i64 *res
 }
 
 // hb_colour_first finds the predecessors, and gives colours where it can: a step for all vertices.
-HB_KERNEL hb_colour_first(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_i64 *key, hb_u64 *known, hb_u32 *more, hb_i32 *most,
-	hb_i32 *left, hb_i32 *list, const hb_i32 *wide, int4 *items, hb_u64 *loop, hb_i64 *result) {
+HB_KERNEL hb_colour_first(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i64 seed, const hb_u32 *key, hb_u64 *known, hb_u32 *more,
+	hb_i32 *most, hb_i32 *left, hb_i32 *list, const hb_i32 *wide, int4 *items, hb_u64 *loop, hb_i64 *result) {
 	__shared__ hb_u32 windows[HB_GRAPH_WARPS][HB_WARP];
 	hb_u32 *window = windows[threadIdx.x / HB_WARP];
-	hb_colour_graph g = {n, ptr, idx, key, known, more, most, left, list};
+	hb_colour_graph g = {n, ptr, idx, known, more, most, left, list};
 	hb_u64 *state = hb_side(loop, 1);
 	int4 *to = items + n;
 	hb_i64 warp = (hb_i64)blockIdx.x * HB_GRAPH_WARPS + threadIdx.x / HB_WARP, warps = (hb_i64)gridDim.x * HB_GRAPH_WARPS;
 	hb_i64 wides = (hb_i64)state[HB_COLOUR_WIDE];
 	for (hb_i64 i = warp; i < wides; i += warps) {
 		hb_i32 v = wide[i], count = 0, c = -1, at = 0, u = v;
-		hb_i64 begin = ptr[v], end = ptr[v + 1], own = key[v];
+		hb_i64 begin = ptr[v], end = ptr[v + 1];
+		hb_u32 own = key[v];
 		for (hb_i64 p = begin; p < end; p += HB_WARP * HB_UNROLL) {
 			hb_i32 w[HB_UNROLL];
 			bool is[HB_UNROLL];
@@ -245,7 +264,7 @@ HB_KERNEL hb_colour_first(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const 
 				hb_i64 q = p + k * HB_WARP + HB_LANE;
 				w[k] = q < end ? idx[q] : -1;
 			}
-			for (hb_i32 k = 0; k < HB_UNROLL; k++) is[k] = w[k] >= 0 && key[w[k]] > own;
+			for (hb_i32 k = 0; k < HB_UNROLL; k++) is[k] = w[k] >= 0 && hb_colour_precedes(key, w[k], v, own, seed);
 			for (hb_i32 k = 0; k < HB_UNROLL; k++) {
 				hb_u32 lanes = __ballot_sync(HB_FULL, is[k]);
 				if (is[k]) list[begin + count + __popc(lanes & ((1u << HB_LANE) - 1))] = w[k];
@@ -269,14 +288,13 @@ HB_KERNEL hb_colour_first(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const 
 		hb_i32 u = 0;
 		hb_i64 begin = v < n ? ptr[v] : 0, end = v < n ? ptr[v + 1] : 0;
 		if (v < n && end - begin <= HB_COLOUR_SHORT) {
-			hb_i64 own = key[v];
-			for (hb_i64 p = begin; p < end; p++) if (key[idx[p]] > own) wait |= 1u << (p - begin);
-			hb_i32 count = __popc(wait);
-			most[v] = count;
-			used = hb_colour_over(count);
-			((volatile hb_u64 *)known)[v] = HB_COLOUR_NONE << 32 | used;
+			hb_u32 own = key[v];
+			for (hb_i64 p = begin; p < end; p++) wait |= (hb_u32)hb_colour_precedes(key, idx[p], (hb_i32)v, own, seed) << (p - begin);
+			used = hb_colour_over(__popc(wait));
 			waits = !hb_colour_short(g, (hb_i32)v, wait, used, u);
+			if (waits) g.known[v] = HB_COLOUR_NONE << 32 | used;
 		}
+		hb_colour_spin(g, HB_COLOUR_FEW_TRIES, waits, (hb_i32)v, wait, used, u);
 		hb_u64 place = hb_colour_place(&state[HB_COLOUR_NEXT_FEW], waits);
 		if (waits) to[place] = make_int4((hb_i32)v, (hb_i32)wait, (hb_i32)used, u);
 	}
@@ -293,7 +311,7 @@ HB_KERNEL hb_colour_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_u64 
 	hb_u64 tasks = (wides + HB_GRAPH_WARPS - 1) / HB_GRAPH_WARPS + (few + HB_GRAPH_BLOCK - 1) / HB_GRAPH_BLOCK; // of blocks
 	hb_u32 busy = tasks < gridDim.x ? (hb_u32)tasks : gridDim.x;
 	if (blockIdx.x >= busy) return;
-	hb_colour_graph g = {n, ptr, idx, nullptr, known, more, most, left, list};
+	hb_colour_graph g = {n, ptr, idx, known, more, most, left, list};
 	const int4 *from = items + side * n;
 	int4 *to = items + (1 - side) * n;
 	hb_u64 warp = (hb_u64)blockIdx.x * HB_GRAPH_WARPS + threadIdx.x / HB_WARP, warps = (hb_u64)busy * HB_GRAPH_WARPS;
@@ -305,6 +323,7 @@ HB_KERNEL hb_colour_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_u64 
 		for (hb_i32 k = 0; k < tries && __any_sync(HB_FULL, waits); k++) {
 			hb_u32 ready = __ballot_sync(HB_FULL, waits && hb_colour_ready(g, x.w, x.y));
 			for (; ready; ready &= ready - 1) {
+				k = -1;
 				hb_i32 lane = __ffs((hb_i32)ready) - 1, v = __shfl_sync(HB_FULL, x.x, lane);
 				hb_i32 c = __shfl_sync(HB_FULL, x.y, lane), at = __shfl_sync(HB_FULL, x.z, lane), u = __shfl_sync(HB_FULL, x.w, lane);
 				bool done = hb_colour_settle(g, window, v, c, at, u);
@@ -320,9 +339,7 @@ HB_KERNEL hb_colour_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_u64 
 		bool waits = i < few;
 		int4 x = waits ? from[i] : make_int4(0, 0, 0, 0);
 		hb_u32 wait = (hb_u32)x.y, used = (hb_u32)x.z;
-		for (hb_i32 k = 0; k < tries && __any_sync(HB_FULL, waits); k++) {
-			if (waits && hb_colour_ready(g, x.w, __ffs((hb_i32)~used) - 1)) waits = !hb_colour_short(g, x.x, wait, used, x.w);
-		}
+		hb_colour_spin(g, tries, waits, x.x, wait, used, x.w);
 		hb_u64 place = hb_colour_place(&state[HB_COLOUR_NEXT_FEW], waits);
 		if (waits) to[place] = make_int4(x.x, (hb_i32)wait, (hb_i32)used, x.w);
 	}
