@@ -33,8 +33,9 @@ type Spanning struct {
 // minimum spanning tree algorithm, ALENEX 2009). Fewer than four threads add edges in ascending
 // order (Kruskal): O(edges + vertices · α(vertices)) for weights in random order. Four threads and
 // more take rounds in which every tree takes its lightest edge to another (Borůvka): O(edges +
-// vertices · log vertices). So do the kernels of a device, edge by edge, with 32 bytes for each edge;
-// they add the weights in another order. On a group it computes on the host.
+// vertices · log vertices). So do the kernels of a device, edge by edge, with 32 bytes for each
+// edge; they add the weights in another order. On a group, and where a device has no room, it
+// computes on the host.
 func MinimumSpanningForest[T semiring.Number](g matrix.Source[T], opts ...SpanningOptions) (*Spanning, error) {
 	return minimumSpanningForest(g, opts)
 }
@@ -55,7 +56,7 @@ func minimumSpanningForest(g workflow.Operand, opts []SpanningOptions) (*Spannin
 			return res, err
 		}
 	}
-	if err := workflow.Fetch(g.Inside()); err != nil { // and for the error that names a NaN
+	if err := workflow.Fetch(g.Inside()); err != nil { // from a device: too large for it, or with a NaN
 		return nil, err
 	}
 	rows := g.Inside().Rows()

@@ -18,6 +18,8 @@ const (
 	msfSample = 1024 // weights of hb_msf_pivot, and its threads
 	msfParts  = 256  // blocks of hb_msf_weight, which fix the order of the sum
 	msfSteps  = 6    // rounds before the host looks for the first time
+
+	msfLarge = 1 << 30 // bytes of a list for which there may be no room
 )
 
 // lightEdges is the number of edges for each vertex that take part first on a device.
@@ -38,7 +40,8 @@ func msfProgram(t device.Type) device.Program {
 	return p
 }
 
-// fusedForest is MinimumSpanningForest on a device. It returns nil if a weight is NaN.
+// fusedForest is MinimumSpanningForest on a device. It returns nil if a weight is NaN or there is
+// no room for the edges.
 func fusedForest(at device.Runner, g workflow.Operand, n int, o SpanningOptions) (*Spanning, error) {
 	workflow.Report(o.Run, "spanning forest", 0, int64(n))
 	a, err := g.Inside().Operand(at)
@@ -62,6 +65,9 @@ func fusedForest(at device.Runner, g workflow.Operand, n int, o SpanningOptions)
 		room := rows.Entries
 		if a.Symmetric {
 			room /= 2
+		}
+		if list := 32 * max(room, 1); list > msfLarge && list > s.Room() {
+			return
 		}
 		label, up := s.Alloc(4*int64(n+1)), s.Alloc(4*int64(n+1))
 		best, link, forest := s.Alloc(8*int64(n+1)), s.Alloc(8*int64(n+1)), s.Alloc(16*int64(n+1))

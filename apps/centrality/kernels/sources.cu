@@ -6,19 +6,19 @@
 //     HB_LONG   entries of a row from which a block, not a warp, reads it
 //
 // A level is the list of the vertices that some source reaches with so many edges, with the mask of
-// these sources (Then et al.: The more the merrier: efficient multi-source graph traversal, PVLDB 8,
-// 2014). hb_find makes the next level: it pushes masks along the edges of the list, or, if these are
-// many, pulls masks to the vertices that some source has not reached. Three arrays of masks take
-// turns, so that the masks of a level stay while the next level is made of them.
+// these sources (Then et al.: The more the merrier: efficient multi-source graph traversal, PVLDB
+// 8, 2014). hb_find makes the next level: it pushes masks along the edges of the list, or, if these
+// are many, pulls masks to the vertices that some source has not reached. Three arrays of masks
+// take turns, so that the masks of a level stay while the next level is made of them.
 //
 // Betweenness (Brandes, Journal of Mathematical Sociology 25, 2001): hb_count sums the paths of the
-// vertices of the new level over the edges into them, hb_depend the dependencies of a level over the
-// edges out of its vertices. A vertex has HB_LANES numbers side by side, a lane for each, and no
-// atomics add floats: the order of sums depends on the graph and HB_LANES alone.
+// vertices of the new level over the edges into them, hb_depend the dependencies of a level over
+// the edges out of its vertices. A vertex has HB_LANES numbers side by side, a lane for each, and
+// no atomics add floats: the order of sums depends on the graph and HB_LANES alone.
 //
-// In: ptr, idx, the rows of an n×n matrix in the direction of the searches; inptr, inidx the rows of
-//   its transpose; wide hb_i32[room2], the vertices with a row longer than HB_LONG in either, their
-//   number in state.
+// In: ptr, idx, the rows of an n×n matrix in the direction of the searches; inptr, inidx the rows
+//   of its transpose; wide hb_i32[room2], the vertices with a row longer than HB_LONG in either,
+//   their number in state.
 // Scratch: seen HB_MASK[n], masks HB_MASK[3·n], 0 before; list hb_find_item[room + room2], of short
 //   rows, then of long ones; starts hb_i64[2·(n + 3)], of the levels in both; state
 //   hb_u64[HB_GRAPH_STATE].
@@ -29,8 +29,9 @@
 //   float64} after the last level; result[0] = 0 before.
 // Launches, grid = resident blocks, blocks of HB_GRAPH_BLOCK threads, no dynamic shared memory:
 //   hb_find_wide<<<grid>>> once;  hb_find_start<<<1>>>;  hb_find<<<grid>>> and
-//   hb_count<<<grid>>>, or hb_arrive<<<grid>>> for closeness, until result[0] is 1; further launches
-//   change nothing;  hb_depend<<<grid>>> for each level from the last one down to 1, masks 0 before.
+//   hb_count<<<grid>>>, or hb_arrive<<<grid>>> for closeness, until result[0] is 1; further
+//   launches change nothing;  hb_depend<<<grid>>> for each level from the last one down to 1, masks
+//   0 before.
 // n > 0. Deterministic. Bound by reads of table.
 
 struct hb_find_item {
@@ -310,8 +311,8 @@ HB_KERNEL hb_count(HB_FIND_ARGS, double *table, hb_i64 *result) {
 	hb_find_end(g, edges, over, result);
 }
 
-// hb_depend_store adds the dependencies of an item, of which after are the sums of the next level. A
-// warp calls it.
+// hb_depend_store adds the dependencies of an item, of which after are the sums of the next level.
+// A warp calls it.
 HB_DEVICE void hb_depend_store(const hb_find_graph &g, double *table, double *total, HB_MASK *masks, hb_i32 v, HB_MASK mask, double after) {
 	double sum = 0;
 	if (HB_LANE < HB_LANES && mask >> HB_LANE & 1) {

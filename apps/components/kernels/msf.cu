@@ -21,9 +21,10 @@
 //   no number}, after the last step; result[0] = 0 before.
 // Launches, grid = resident blocks, blocks of HB_GRAPH_BLOCK threads, no dynamic shared memory:
 //   hb_msf_start<<<grid>>>; hb_msf_pivot<<<1, HB_MSF_SAMPLE>>>, or pivot is all ones;
-//   hb_msf_list<<<grid>>> of the light edges; steps of hb_msf_choose<<<grid>>>, hb_msf_join<<<grid>>>,
-//   hb_msf_compress<<<grid>>>, hb_msf_filter<<<grid>>>, turn 0 and 1 alternately, until result[0] is
-//   1; then, if there is a pivot, hb_msf_list of the others, and steps again with turn 0 first.
+//   hb_msf_list<<<grid>>> of the light edges; steps of hb_msf_choose<<<grid>>>,
+//   hb_msf_join<<<grid>>>, hb_msf_compress<<<grid>>>, hb_msf_filter<<<grid>>>, turn 0 and 1
+//   alternately, until result[0] is 1; then, if there is a pivot, hb_msf_list of the others, and
+//   steps again with turn 0 first.
 // The matrix of the forest: of a symmetric matrix the entries that hb_msf_mark marks, with
 //   hb_msf_values; else hb_msf_keys, sorted by shift·2 bits, and hb_msf_rows; then hb_msf_weight.
 // n > 0. Deterministic. Bound by random reads of label and best.
@@ -274,8 +275,8 @@ HB_KERNEL hb_msf_values(hb_i64 count, const HB_T *val, double *out) {
 	HB_EACH(k, count) out[k] = val ? (double)val[k] : 1;
 }
 
-// hb_msf_weight adds up the values of the matrix of a forest, in an order that count alone gives. sums
-// is double[HB_MSF_PARTS]; result is {bits of half the sum}.
+// hb_msf_weight adds up the values of the matrix of a forest, in an order that count alone gives.
+// sums is double[HB_MSF_PARTS]; result is {bits of half the sum}.
 HB_KERNEL hb_msf_weight(hb_i64 count, const double *val, double *sums, hb_u64 *state, hb_i64 *result) {
 	__shared__ double shared[HB_GRAPH_BLOCK];
 	hb_i64 each = (count + HB_MSF_PARTS - 1) / HB_MSF_PARTS, lo = blockIdx.x * each, hi = lo + each < count ? lo + each : count;

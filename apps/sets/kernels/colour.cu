@@ -19,8 +19,8 @@
 //   key is in, from 0; 1: keys of largest first; 2: of random order; with seed, which orders equal
 //   keys too, see apps/sets/colouring.go.
 // Scratch: key hb_u32[n]; known hb_u64[n], the colour of a vertex, −1 without, and the set of the
-//   colours to 31 that it cannot get; more hb_u32[entries/32 + 2], 0 before, the colours from 32 on;
-//   most hb_i32[n], of a long row its predecessors, at first its entries, else at most
+//   colours to 31 that it cannot get; more hb_u32[entries/32 + 2], 0 before, the colours from 32
+//   on; most hb_i32[n], of a long row its predecessors, at first its entries, else at most
 //   HB_COLOUR_SHORT; left hb_i32[n] and list hb_i32[entries], of a long row its
 //   predecessors without a colour, and others before they are looked at; wide hb_i32[n], the long
 //   rows; items int4[2·n]; state hb_u64[3·HB_GRAPH_STATE].
@@ -201,7 +201,8 @@ HB_DEVICE bool hb_colour_ready(const hb_colour_graph &g, hb_i32 u, hb_i32 c) {
 	return hb_colour_of(known) >= 0 || !hb_colour_free(g, u, known, c);
 }
 
-// hb_colour_spin tries the lanes' vertices of short rows that wait, until so many tries are in vain.
+// hb_colour_spin tries the lanes' vertices of short rows that wait, until so many tries are in
+// vain.
 HB_DEVICE void hb_colour_spin(const hb_colour_graph &g, hb_i32 tries, bool &waits, hb_i32 v, hb_u32 &wait, hb_u32 &used, hb_i32 &u) {
 	for (hb_i32 k = 0; k < tries && __any_sync(HB_FULL, waits); k++) {
 		bool ready = waits && hb_colour_ready(g, u, __ffs((hb_i32)~used) - 1);
