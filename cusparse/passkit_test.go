@@ -341,4 +341,7 @@ func TestLoops(t *testing.T) {
 }
 
 // TestLoopsOnGPU runs random loops on a GPU.
-func TestLoopsOnGPU(t *testing.T) { testLoops(t, realDevice(t), 0, 40) }
+func TestLoopsOnGPU(t *testing.T) {
+	from := uint64(longtest.Turn()) * 1000
+	testLoops(t, realDevice(t), from, from+40)
+}
