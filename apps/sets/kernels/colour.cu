@@ -1,6 +1,7 @@
 // Colours of vertices, greedily by descending key. Source: prelude + queue.cu + this file. Host:
 // apps/sets/colouring_gpu.go, which defines
 //     HB_COLOUR_SHORT  entries of a row that one thread colours, at most 31
+//     HB_COLOUR_UNROLL  entries that a lane of hb_colour_lists loads at a time
 //     HB_COLOUR_TRIES, HB_COLOUR_FEW_TRIES  tries in vain after which a warp leaves its vertices to
 //         the next step: if each vertex that waits has a warp or a thread, and else
 //     HB_COLOUR_WINDOW  words of the colours that a warp collects in shared memory, at most 32
@@ -23,18 +24,22 @@
 //   on; most hb_i32[n], of a long row its predecessors, at first its entries, else at most
 //   HB_COLOUR_SHORT; left hb_i32[n] and list hb_i32[entries], of a long row its
 //   predecessors without a colour, and others before they are looked at; wide hb_i32[n], the long
-//   rows; items int4[2·n]; state hb_u64[3·HB_GRAPH_STATE].
+//   rows, and rank hb_u32[n], which ascends in their order; items int4[2·n]; state
+//   hb_u64[3·HB_GRAPH_STATE], 0 before.
 // Out: colour hb_i32[n]; result hb_i64[4] in pinned host memory: {1, colours, steps} after the
 //   last step; result[0] = 0 before.
 // Launches, grid = resident blocks, blocks of HB_GRAPH_BLOCK threads, no dynamic shared memory:
-//   hb_colour_start<<<grid>>>;  hb_colour_first<<<grid>>>;
+//   hb_colour_start<<<grid>>>;  if there are long rows hb_colour_lists<<<grid>>> and, by places in
+//   the order of rank unless there is a warp for each, hb_colour_wide<<<grid>>>;
+//   hb_colour_first<<<grid>>>;
 //   hb_colour_step<<<grid>>>, turn 0 and 1 alternately, until result[0] is 1; further steps return
 //   at once;  hb_colour_result<<<grid>>>, which writes result[1].
 // n > 0. Deterministic. Bound by random reads of known.
 
 enum { // places in state
 	HB_COLOUR_FEW, HB_COLOUR_WIDE, HB_COLOUR_SIDE, // of the step: items of short and of long rows
-	HB_COLOUR_NEXT_FEW, HB_COLOUR_NEXT_WIDE, HB_COLOUR_DONE, HB_COLOUR_STEPS, HB_COLOUR_COUNT
+	HB_COLOUR_NEXT_FEW, HB_COLOUR_NEXT_WIDE, HB_COLOUR_DONE, HB_COLOUR_STEPS, HB_COLOUR_COUNT,
+	HB_COLOUR_TICKET
 };
 #define HB_COLOUR_NONE 0xffffffffull // in place of a colour
 
@@ -71,12 +76,18 @@ HB_DEVICE bool hb_colour_free(const hb_colour_graph &g, hb_i32 u, hb_u64 known, 
 	return c <= g.most[u] && !(g.more[g.ptr[u] / 32 + c / 32] >> c % 32 & 1);
 }
 
+// hb_colour_is_long reports whether a warp, not a thread, colours a vertex. In the order by degree all
+// predecessors of such a vertex are such vertices.
+HB_DEVICE bool hb_colour_is_long(hb_i32 order, hb_u32 key, hb_i64 entries) {
+	return order == 1 ? key > HB_COLOUR_SHORT : entries > HB_COLOUR_SHORT;
+}
+
 // hb_colour_over is the set of colours to 31 that are above most.
 HB_DEVICE hb_u32 hb_colour_over(hb_i32 most) { return most >= 31 ? 0 : ~0u << (most + 1); }
 
 // hb_colour_start makes keys and lists the long rows.
 HB_KERNEL hb_colour_start(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 order, hb_i64 seed, hb_u32 *key, hb_u64 *known, hb_i32 *most,
-	hb_i32 *wide, hb_u64 *loop) {
+	hb_i32 *wide, hb_u32 *rank, hb_u64 *loop) {
 	hb_i64 i = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x, threads = (hb_i64)gridDim.x * blockDim.x;
 	for (hb_i64 v = i; v - HB_LANE < n; v += threads) {
 		hb_i64 begin = 0, end = 0;
@@ -85,6 +96,7 @@ HB_KERNEL hb_colour_start(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32
 			known[v] = HB_COLOUR_NONE << 32;
 			most[v] = (hb_i32)(end - begin);
 		}
+		hb_u32 hash = hb_colour_hash((hb_i32)v, seed), own = v < n && order == 0 ? key[v] : hash;
 		if (v < n && order == 1) {
 			hb_i64 lo = begin, hi = end;
 			while (lo < hi) { // the place of the diagonal
@@ -92,13 +104,14 @@ HB_KERNEL hb_colour_start(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32
 				if (idx[mid] < v) lo = mid + 1;
 				else hi = mid;
 			}
-			key[v] = (hb_u32)(end - begin - (lo < end && idx[lo] == v));
-		} else if (v < n && order == 2) {
-			key[v] = hb_colour_hash((hb_i32)v, seed);
+			own = (hb_u32)(end - begin - (lo < end && idx[lo] == v));
 		}
-		bool is = end - begin > HB_COLOUR_SHORT;
+		if (v < n && order > 0) key[v] = own;
+		bool is = v < n && hb_colour_is_long(order, own, end - begin);
 		hb_u64 place = hb_reserve(&hb_side(loop, 1)[HB_COLOUR_WIDE], is);
-		if (is) wide[place] = (hb_i32)v;
+		if (!is) continue;
+		wide[place] = (hb_i32)v;
+		rank[place] = ~(order == 1 ? (own > 0xffff ? 0xffff : own) << 16 | hash >> 16 : own);
 	}
 }
 
@@ -176,17 +189,29 @@ HB_DEVICE bool hb_colour_short(const hb_colour_graph &g, hb_i32 v, hb_u32 &wait,
 	hb_u32 before = used;
 	hb_i32 c = __ffs((hb_i32)~used) - 1;
 	for (hb_u32 rest = wait; rest;) {
-		hb_u32 bit = rest & (0u - rest);
-		rest ^= bit;
-		hb_i32 w = row[__ffs((hb_i32)bit) - 1];
-		hb_u64 known = g.known[w];
-		hb_i32 has = hb_colour_of(known);
-		if (has >= 0) {
-			wait ^= bit;
+		hb_i32 w[HB_UNROLL];
+		hb_u64 known[HB_UNROLL];
+		hb_u32 bit[HB_UNROLL];
+		for (hb_i32 k = 0; k < HB_UNROLL; k++) {
+			bit[k] = rest & (0u - rest);
+			rest ^= bit[k];
+			w[k] = bit[k] ? row[__ffs((hb_i32)bit[k]) - 1] : v;
+		}
+		for (hb_i32 k = 0; k < HB_UNROLL; k++) known[k] = g.known[w[k]];
+		for (hb_i32 k = 0; k < HB_UNROLL; k++) {
+			hb_i32 has = hb_colour_of(known[k]);
+			if (!bit[k] || has < 0) continue;
+			wait ^= bit[k];
 			if (has < 32) used |= 1u << has;
-			if (has == c) c = __ffs((hb_i32)~used) - 1, rest = wait;
-		} else if (!(known >> c & 1)) {
-			u = w;
+		}
+		hb_i32 now = __ffs((hb_i32)~used) - 1;
+		if (now != c) {
+			c = now, rest = wait;
+			continue;
+		}
+		for (hb_i32 k = 0; k < HB_UNROLL; k++) {
+			if (!bit[k] || hb_colour_of(known[k]) >= 0 || known[k] >> c & 1) continue;
+			u = w[k];
 			if (used != before) g.known[v] = HB_COLOUR_NONE << 32 | used;
 			return false;
 		}
@@ -244,29 +269,24 @@ HB_DEVICE void hb_colour_end(hb_u64 *loop, hb_i32 turn, hb_u32 busy, hb_i64 *res
 	result[0] = 1;
 }
 
-// hb_colour_first finds the predecessors, and gives colours where it can: a step for all vertices.
-HB_KERNEL hb_colour_first(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i64 seed, const hb_u32 *key, hb_u64 *known, hb_u32 *more,
-	hb_i32 *most, hb_i32 *left, hb_i32 *list, const hb_i32 *wide, int4 *items, hb_u64 *loop, hb_i64 *result) {
-	__shared__ hb_u32 windows[HB_GRAPH_WARPS][HB_WARP];
-	hb_u32 *window = windows[threadIdx.x / HB_WARP];
-	hb_colour_graph g = {n, ptr, idx, known, more, most, left, list};
-	hb_u64 *state = hb_side(loop, 1);
-	int4 *to = items + n;
+// hb_colour_lists lists the predecessors of the vertices of long rows.
+HB_KERNEL hb_colour_lists(const hb_i64 *ptr, const hb_i32 *idx, hb_i64 seed, const hb_u32 *key, hb_u64 *known, hb_i32 *most, hb_i32 *left,
+	hb_i32 *list, const hb_i32 *wide, const hb_u64 *loop) {
 	hb_i64 warp = (hb_i64)blockIdx.x * HB_GRAPH_WARPS + threadIdx.x / HB_WARP, warps = (hb_i64)gridDim.x * HB_GRAPH_WARPS;
-	hb_i64 wides = (hb_i64)state[HB_COLOUR_WIDE];
+	hb_i64 wides = (hb_i64)loop[HB_GRAPH_STATE + HB_COLOUR_WIDE];
 	for (hb_i64 i = warp; i < wides; i += warps) {
-		hb_i32 v = wide[i], count = 0, c = -1, at = 0, u = v;
+		hb_i32 v = wide[i], count = 0;
 		hb_i64 begin = ptr[v], end = ptr[v + 1];
 		hb_u32 own = key[v];
-		for (hb_i64 p = begin; p < end; p += HB_WARP * HB_UNROLL) {
-			hb_i32 w[HB_UNROLL];
-			bool is[HB_UNROLL];
-			for (hb_i32 k = 0; k < HB_UNROLL; k++) {
+		for (hb_i64 p = begin; p < end; p += HB_WARP * HB_COLOUR_UNROLL) {
+			hb_i32 w[HB_COLOUR_UNROLL];
+			bool is[HB_COLOUR_UNROLL];
+			for (hb_i32 k = 0; k < HB_COLOUR_UNROLL; k++) {
 				hb_i64 q = p + k * HB_WARP + HB_LANE;
 				w[k] = q < end ? idx[q] : -1;
 			}
-			for (hb_i32 k = 0; k < HB_UNROLL; k++) is[k] = w[k] >= 0 && hb_colour_precedes(key, w[k], v, own, seed);
-			for (hb_i32 k = 0; k < HB_UNROLL; k++) {
+			for (hb_i32 k = 0; k < HB_COLOUR_UNROLL; k++) is[k] = w[k] >= 0 && hb_colour_precedes(key, w[k], v, own, seed);
+			for (hb_i32 k = 0; k < HB_COLOUR_UNROLL; k++) {
 				hb_u32 lanes = __ballot_sync(HB_FULL, is[k]);
 				if (is[k]) list[begin + count + __popc(lanes & ((1u << HB_LANE) - 1))] = w[k];
 				count += __popc(lanes);
@@ -277,26 +297,60 @@ HB_KERNEL hb_colour_first(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i64
 			most[v] = count;
 			known[v] = HB_COLOUR_NONE << 32 | hb_colour_over(count);
 		}
-		__syncwarp();
-		bool waits = !hb_colour_settle(g, window, v, c, at, u);
-		hb_u64 place = hb_reserve(&state[HB_COLOUR_NEXT_WIDE], waits && HB_LANE == 0);
-		if (waits && HB_LANE == 0) to[n - 1 - place] = make_int4(v, c, at, u);
 	}
-	for (hb_i64 base = (hb_i64)blockIdx.x * HB_GRAPH_BLOCK; base < n; base += (hb_i64)gridDim.x * HB_GRAPH_BLOCK) {
-		hb_i64 v = base + threadIdx.x;
+}
+
+// hb_colour_wide gives colours to the vertices of long rows in the order of places, or in any order if
+// each has a warp. A warp stays with a vertex until so many tries are in vain: with the order of
+// the keys a vertex waits for others that warps have already.
+HB_KERNEL hb_colour_wide(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_u64 *known, hb_u32 *more, hb_i32 *most, hb_i32 *left, hb_i32 *list,
+	const hb_i32 *wide, const hb_u32 *places, hb_i32 patience, int4 *items, hb_u64 *loop) {
+	__shared__ hb_u32 windows[HB_GRAPH_WARPS][HB_WARP];
+	hb_u32 *window = windows[threadIdx.x / HB_WARP];
+	hb_colour_graph g = {n, ptr, idx, known, more, most, left, list};
+	hb_u64 *state = hb_side(loop, 1);
+	while (true) {
+		hb_u64 i = HB_LANE == 0 ? atomicAdd(&state[HB_COLOUR_TICKET], (hb_u64)1) : 0;
+		i = __shfl_sync(HB_FULL, i, 0);
+		if (i >= state[HB_COLOUR_WIDE]) return;
+		hb_i32 v = wide[places ? places[i] : i], c = -1, at = 0, u = v;
+		bool done = hb_colour_settle(g, window, v, c, at, u);
+		for (hb_i32 k = 0; k < patience && !done; k++) {
+			if (!__any_sync(HB_FULL, hb_colour_ready(g, u, c))) continue;
+			done = hb_colour_settle(g, window, v, c, at, u);
+			k = -1;
+		}
+		if (!done && HB_LANE == 0) items[2 * (hb_i64)n - 1 - atomicAdd(&state[HB_COLOUR_NEXT_WIDE], (hb_u64)1)] = make_int4(v, c, at, u);
+	}
+}
+
+// hb_colour_first finds the predecessors of the vertices of short rows, and gives colours where it
+// can. It is the first step.
+HB_KERNEL __launch_bounds__(HB_GRAPH_BLOCK, 8) hb_colour_first(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 order, hb_i64 seed, const hb_u32 *key, hb_u64 *known,
+	hb_u32 *more, hb_i32 *most, int4 *items, hb_u64 *loop, hb_i64 *result) {
+	hb_colour_graph g = {n, ptr, idx, known, more, most, nullptr, nullptr};
+	hb_u64 *state = hb_side(loop, 1);
+	int4 *to = items + n;
+	hb_i64 threads = (hb_i64)gridDim.x * blockDim.x;
+	for (hb_i64 v = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x; v - HB_LANE < n; v += threads) {
 		bool waits = false;
-		hb_u32 wait = 0, used = 0;
+		hb_u32 wait = 0, used = 0, own = v < n ? key[v] : 0;
 		hb_i32 u = 0;
 		hb_i64 begin = v < n ? ptr[v] : 0, end = v < n ? ptr[v + 1] : 0;
-		if (v < n && end - begin <= HB_COLOUR_SHORT) {
-			hb_u32 own = key[v];
-			for (hb_i64 p = begin; p < end; p++) wait |= (hb_u32)hb_colour_precedes(key, idx[p], (hb_i32)v, own, seed) << (p - begin);
+		if (v < n && !hb_colour_is_long(order, own, end - begin)) {
+			for (hb_i64 p = begin; p < end; p += HB_UNROLL) {
+				hb_i32 w[HB_UNROLL];
+				for (hb_i32 k = 0; k < HB_UNROLL; k++) w[k] = p + k < end ? idx[p + k] : (hb_i32)v; // it does not precede itself
+				for (hb_i32 k = 0; k < HB_UNROLL; k++) {
+					if (hb_colour_precedes(key, w[k], (hb_i32)v, own, seed)) wait |= 1u << (p - begin + k);
+				}
+			}
 			used = hb_colour_over(__popc(wait));
 			waits = !hb_colour_short(g, (hb_i32)v, wait, used, u);
 			if (waits) g.known[v] = HB_COLOUR_NONE << 32 | used;
 		}
 		hb_colour_spin(g, HB_COLOUR_FEW_TRIES, waits, (hb_i32)v, wait, used, u);
-		hb_u64 place = hb_colour_place(&state[HB_COLOUR_NEXT_FEW], waits);
+		hb_u64 place = hb_reserve(&state[HB_COLOUR_NEXT_FEW], waits);
 		if (waits) to[place] = make_int4((hb_i32)v, (hb_i32)wait, (hb_i32)used, u);
 	}
 	hb_colour_end(loop, 1, gridDim.x, result);
@@ -324,7 +378,6 @@ HB_KERNEL hb_colour_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_u64 
 		for (hb_i32 k = 0; k < tries && __any_sync(HB_FULL, waits); k++) {
 			hb_u32 ready = __ballot_sync(HB_FULL, waits && hb_colour_ready(g, x.w, x.y));
 			for (; ready; ready &= ready - 1) {
-				k = -1;
 				hb_i32 lane = __ffs((hb_i32)ready) - 1, v = __shfl_sync(HB_FULL, x.x, lane);
 				hb_i32 c = __shfl_sync(HB_FULL, x.y, lane), at = __shfl_sync(HB_FULL, x.z, lane), u = __shfl_sync(HB_FULL, x.w, lane);
 				bool done = hb_colour_settle(g, window, v, c, at, u);
