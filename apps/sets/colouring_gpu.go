@@ -28,7 +28,7 @@ var usualColours = colourTuning{short: 31, tries: 64, fewTries: 4, window: 32, p
 const colourLong = workflow.GraphState + 1
 
 // colourSteps is the number of steps before the host looks for the first time.
-const colourSteps = 16
+const colourSteps = 6
 
 func init() {
 	device.Describe("colour", device.AnyType(func() device.Program { return colourProgram(usualColours) }))

@@ -21,11 +21,11 @@
 //   keys too, see apps/sets/colouring.go.
 // Scratch: key hb_u32[n]; known hb_u64[n], the colour of a vertex, −1 without, and the set of the
 //   colours to 31 that it cannot get; more hb_u32[entries/32 + 2], 0 before, the colours from 32
-//   on; most hb_i32[n], of a long row its predecessors, at first its entries, else at most
-//   HB_COLOUR_SHORT; left hb_i32[n] and list hb_i32[entries], of a long row its
-//   predecessors without a colour, and others before they are looked at; wide hb_i32[n], the long
-//   rows, and rank hb_u32[n], which ascends in their order; items int4[2·n]; state
-//   hb_u64[3·HB_GRAPH_STATE], 0 before.
+//   on; most hb_i32[n], at least the predecessors: of a long row they, once they are listed, else
+//   the entries; left hb_i32[n] and list hb_i32[entries], of a long row its predecessors without a
+//   colour, and others before they are looked at; wide hb_i32[n], the long rows, and rank
+//   hb_u32[n], which ascends in their order; items int4[2·n]; state hb_u64[3·HB_GRAPH_STATE], 0
+//   before.
 // Out: colour hb_i32[n]; result hb_i64[4] in pinned host memory: {1, colours, steps} after the
 //   last step; result[0] = 0 before.
 // Launches, grid = resident blocks, blocks of HB_GRAPH_BLOCK threads, no dynamic shared memory:
@@ -189,19 +189,17 @@ HB_DEVICE bool hb_colour_short(const hb_colour_graph &g, hb_i32 v, hb_u32 &wait,
 	hb_u32 before = used;
 	hb_i32 c = __ffs((hb_i32)~used) - 1;
 	for (hb_u32 rest = wait; rest;) {
-		hb_i32 w[HB_UNROLL];
+		// Four entries at the same places of the rows of all lanes: neighbours often are side by side.
+		hb_i32 from = (__ffs((hb_i32)rest) - 1) / HB_UNROLL * HB_UNROLL, w[HB_UNROLL];
 		hb_u64 known[HB_UNROLL];
-		hb_u32 bit[HB_UNROLL];
-		for (hb_i32 k = 0; k < HB_UNROLL; k++) {
-			bit[k] = rest & (0u - rest);
-			rest ^= bit[k];
-			w[k] = bit[k] ? row[__ffs((hb_i32)bit[k]) - 1] : v;
-		}
-		for (hb_i32 k = 0; k < HB_UNROLL; k++) known[k] = g.known[w[k]];
+		hb_u32 here = rest >> from & ((1u << HB_UNROLL) - 1);
+		rest ^= here << from;
+		for (hb_i32 k = 0; k < HB_UNROLL; k++) w[k] = here >> k & 1 ? row[from + k] : -1;
+		for (hb_i32 k = 0; k < HB_UNROLL; k++) known[k] = w[k] >= 0 ? g.known[w[k]] : 0;
 		for (hb_i32 k = 0; k < HB_UNROLL; k++) {
 			hb_i32 has = hb_colour_of(known[k]);
-			if (!bit[k] || has < 0) continue;
-			wait ^= bit[k];
+			if (w[k] < 0 || has < 0) continue;
+			wait ^= 1u << (from + k);
 			if (has < 32) used |= 1u << has;
 		}
 		hb_i32 now = __ffs((hb_i32)~used) - 1;
@@ -210,7 +208,7 @@ HB_DEVICE bool hb_colour_short(const hb_colour_graph &g, hb_i32 v, hb_u32 &wait,
 			continue;
 		}
 		for (hb_i32 k = 0; k < HB_UNROLL; k++) {
-			if (!bit[k] || hb_colour_of(known[k]) >= 0 || known[k] >> c & 1) continue;
+			if (w[k] < 0 || hb_colour_of(known[k]) >= 0 || known[k] >> c & 1) continue;
 			u = w[k];
 			if (used != before) g.known[v] = HB_COLOUR_NONE << 32 | used;
 			return false;
