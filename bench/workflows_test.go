@@ -38,12 +38,12 @@ var workflowRows = map[string][]string{
 	"msf":         {"spanning forest"},
 	"pagerank":    {"pagerank", "personalised pagerank"},
 	"sage":        {"graphsage"},
-	"scan":        {"scan statistics"},
+	"scan":        {"scan statistics", "pipeline scan statistics"},
 	"scc":         {"strong components"},
 	"search":      {"walks", "uniform walks"},
 	"similar":     {"similarity"},
 	"sssp":        {"sssp", "loop sssp"},
-	"tc":          {"triangles"},
+	"tc":          {"triangles", "pipeline triangles"},
 	"toposort":    {"topological order"},
 }
 

@@ -210,8 +210,8 @@ func (p *program) source() string {
 // bodyParts are the files before the file of a program, besides the prelude and warp; common where
 // nothing is named.
 var bodyParts = map[string][]string{
-	"scan": {"block"}, "sort": nil, "compact": nil, "segment": nil, "sums": nil,
-	"dot": {"common", "fold"}, "reduce": {"common", "fold"}, "spmv": {"common", "block"},
+	"scan": {"block"}, "sort": nil, "compact": nil, "short": nil, "segment": nil, "sums": nil,
+	"reduce": {"common", "fold"}, "spmv": {"common", "block"},
 }
 
 // once returns the program that was composed under key, composing it at

@@ -56,6 +56,7 @@ type Device struct {
 	forms    []keptForm   // of matrices
 	serial   uint64       // of the operation under way
 	spgemm   spgemmLimits // zero but in tests
+	masked   maskedLimits // likewise
 	spmv     spmvTuning
 	gridY    int64 // of spmm; 0 but in tests: mostGridY
 

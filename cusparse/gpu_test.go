@@ -41,11 +41,12 @@ func TestSpMVOnGPU(t *testing.T) { testSpMV(t, realDevice(t)) }
 // TestSpMMOnGPU compares products with full matrices with the CPU.
 func TestSpMMOnGPU(t *testing.T) { testSpMM(t, realDevice(t)) }
 
-// TestSpgemmOnGPU multiplies by all ways to cut up a product.
+// TestSpgemmOnGPU multiplies by all ways to cut up a product, and by all classes of rows.
 func TestSpgemmOnGPU(t *testing.T) {
 	d := realDevice(t)
 	testSpgemmShapes(t, d)
 	testSpgemmPlaced(t, d)
+	testSpgemmClasses(t, d)
 }
 
 // TestVendorOnGPU compares cuSPARSE's products with the CPU's.
@@ -144,3 +145,6 @@ func TestManyEntriesOnGPU(t *testing.T) {
 		t.Errorf("the last %d rows have %d entries, want %d", extra, last.NVals(), want)
 	}
 }
+
+// TestMaskedOnGPU multiplies under masks by dot products, for all limits.
+func TestMaskedOnGPU(t *testing.T) { testMasked(t, realDevice(t)) }

@@ -225,18 +225,31 @@ func (k *marks) move(f *frame, idx, idxOut, val, valOut *mem) {
 }
 
 // compacted returns the entries of a listed store with their flags set; val may be nil for a
-// pattern, and replaces the store's values.
+// pattern, and replaces the store's values. If all are set, the result shares the structure.
 func (f *frame) compacted(s *store, flag *mem, t device.Type, val *mem) *store {
-	return f.compactedBy(f.compaction(t.Size), s, flag, t, val)
-}
-
-// compactedBy is compacted by a program of flags and values of other types.
-func (f *frame) compactedBy(p *program, s *store, flag *mem, t device.Type, val *mem) *store {
 	n := s.known()
 	if n == 0 || f.err != nil {
 		return f.empty(s.m, s.n, t)
 	}
-	k := f.marked(p, flag, n)
+	k := f.marked(f.compaction(t.Size), flag, n)
+	if k.count < n || f.err != nil {
+		return f.moved(k, s, t, val)
+	}
+	out := f.structure(s)
+	out.typ, out.val = t, val.share()
+	return out
+}
+
+// compactedBy is compacted by a program of flags and values of other types.
+func (f *frame) compactedBy(p *program, s *store, flag *mem, t device.Type, val *mem) *store {
+	if s.known() == 0 || f.err != nil {
+		return f.empty(s.m, s.n, t)
+	}
+	return f.moved(f.marked(p, flag, s.known()), s, t, val)
+}
+
+// moved returns the entries of s that are marked, with values from val.
+func (f *frame) moved(k *marks, s *store, t device.Type, val *mem) *store {
 	out := f.newStore(s.m, s.n, s.format, t, k.count)
 	out.nvec = s.nvec
 	out.rowids = s.rowids.share()
@@ -245,7 +258,7 @@ func (f *frame) compactedBy(p *program, s *store, flag *mem, t device.Type, val 
 	if val != nil {
 		out.val = f.alloc(int64(t.Size) * max(k.count, 1)).share()
 	}
-	f.each(f.kernel(p, "hb_kept_rows"), int64(s.nvec+1), int64(s.nvec+1), s.ptr, k.bits, k.at, out.ptr)
+	f.each(f.kernel(k.p, "hb_kept_rows"), int64(s.nvec+1), int64(s.nvec+1), s.ptr, k.bits, k.at, out.ptr)
 	k.move(f, s.idx, out.idx, val, out.val)
 	return out
 }

@@ -195,6 +195,11 @@ func (d backend) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b dev
 	case c.Method == "cusparse":
 		ran = device.Ran{Method: c.Method, Work: as.known() * int64(bs.n)}
 		out = f.vendorProduct(s, f.oriented(a), f.oriented(b), dst.Mask)
+	case listedMask && (c.Method == "" || c.Method == "dot") && !as.isListed() && !bs.isListed():
+		mask, _ := f.maskOf(dst.Mask)
+		ran.Method = "dot"
+		out = f.denseDot(s, a, b, mask, &ran)
+		withinMask(&dst)
 	case full && (c.Method == "spmm" || c.Method == "" && f.rows(a).format == sparse.CSR):
 		if b.Pattern {
 			bs = f.pattern(bs)
@@ -205,9 +210,7 @@ func (d backend) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b dev
 		mask, _ := f.maskOf(dst.Mask)
 		ran.Method = "dot"
 		out = f.dot(s, f.rows(a), f.cols(b), mask, &ran)
-		if dst.Accum == nil && (dst.Replace || dst.Store == nil) {
-			dst.Mask = nil
-		}
+		withinMask(&dst)
 	default:
 		var rows *store
 		if listedMask {
@@ -222,6 +225,16 @@ func (d backend) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b dev
 	st, ran, err := f.finish(dst, out, ran, c)
 	ran.Work = work
 	return st, ran, err
+}
+
+// withinMask takes the mask off the destination of a result within it, if nothing outside is kept.
+func withinMask(dst *device.Dest) {
+	if dst.Accum != nil {
+		return
+	}
+	if s, ok := dst.Store.(*store); dst.Replace || dst.Store == nil || ok && s != nil && s.known() == 0 {
+		dst.Mask = nil
+	}
 }
 
 // multiply computes a product row by row, by the method that suits it. With
@@ -254,23 +267,6 @@ func (f *frame) dotPays(a, b device.Operand, m *device.Mask) bool {
 		return float64(mask.known())*8 < products || mask.known() <= as.known()*4
 	}
 	return float64(mask.known())*8+6*float64(f.nvals(bs)) < products
-}
-
-// dot takes one product per entry of the mask.
-func (f *frame) dot(s device.Semiring, a, b, mask *store, ran *device.Ran) *store {
-	if f.err != nil {
-		return nil
-	}
-	n := mask.known()
-	if out := f.commonColumns(s, a, b, mask); out != nil || f.err != nil {
-		ran.Work = n
-		return out
-	}
-	hit, val := f.alloc(max(n, 1)), f.alloc(max(n, 1)*int64(s.Add.Out.Size))
-	p := f.multiplier("dot", s, false, a, b)
-	f.blocks(f.kernel(p, "hb_dot"), min((n+7)/8, int64(f.d.props.Multiprocessors)*64), 256, a.desc(), b.desc(), mask.desc(), hit, val)
-	ran.Work = n
-	return f.compacted(mask, hit, s.Add.Out, val)
 }
 
 // rowsFull reports whether every row of a listed store has an entry, and makes

@@ -12,7 +12,7 @@ import (
 // The methods of the rows of C, by what ops calls them.
 const (
 	methodSPA  = "spa"  // a dense accumulator in shared memory, by blocks of columns
-	methodHash = "hash" // a hash table, for rows of few products
+	methodHash = "hash" // sorted or hashed, for rows of few products
 )
 
 // The table of choice. What the numbers stand on are times on an H200, ms (all
@@ -24,9 +24,6 @@ const (
 //	AᵀA 138493×26744, float32    1.0·10¹⁰   6.5·10⁸   38.0 → 2.7·10⁸
 //	S·S R-MAT 16, 3 blocks       1.2·10⁹              11.5 → 1.0·10⁸   207
 const (
-	// lightProducts is how many products a row may have to be hashed: its table
-	// is a warp's, of HB_SPGEMM_LIGHT sums.
-	lightProducts = 512
 	// packedColumns is the widest C for which columns of B are kept in 16 bits.
 	packedColumns = 64512
 	// pairSegment is how many counters of plus_pair a warp writes.
@@ -68,11 +65,14 @@ const (
 
 // spgemmLimits makes small problems look large, in tests: 0 is no limit.
 type spgemmLimits struct {
-	columns int // of a column block
-	window  int // columns of a bitmap in shared memory
-	counter int // bytes of the counters of plus_pair
-	segment int // counters
-	chunk   int // entries of a row of A
+	columns int  // of a column block
+	window  int  // columns of a bitmap in shared memory
+	counter int  // bytes of the counters of plus_pair
+	segment int  // counters
+	chunk   int  // entries of a row of A
+	light   int  // products of a light row
+	hashed  bool // all light rows are hashed
+	apart   bool // few rows have a class of their own
 	lean    bool
 	blocked bool // no sums in C itself
 }
@@ -91,7 +91,9 @@ type spgemm struct {
 	work, order *mem
 	limits      driver.Ptr
 
-	heavy, rows, products, longest int64 // of limits
+	measured
+	light int64 // products of a light row, at most
+	short []shortRows
 
 	spgemmShape
 	bitmaps, dense  *mem
@@ -193,12 +195,22 @@ func (f *frame) keep(at **mem, m *mem) {
 
 // structure returns a kernel that knows no elements.
 func (g *spgemm) structure(packed bool, group int, name string) *kernel {
+	return g.structureBy(packed, group, 32, name)
+}
+
+// counting returns the kernel that counts the products of rows, so many lanes a row.
+func (g *spgemm) counting(lanes int) *kernel {
+	return g.structureBy(false, 32, lanes, "hb_spgemm_work")
+}
+
+func (g *spgemm) structureBy(packed bool, group, lanes int, name string) *kernel {
 	type structureKey struct {
-		packed bool
-		group  int
+		packed       bool
+		group, lanes int
 	}
-	p := g.f.once(structureKey{packed, group}, func() *program {
-		return compose("spgemm", "structures").flag("HB_SPGEMM_NUMERIC", false).flag("HB_SPGEMM_PACKED", packed).define("HB_SPGEMM_GROUP", group)
+	p := g.f.once(structureKey{packed, group, lanes}, func() *program {
+		p := compose("spgemm", "structures").flag("HB_SPGEMM_NUMERIC", false).flag("HB_SPGEMM_PACKED", packed)
+		return p.define("HB_SPGEMM_GROUP", group).define("HB_SPGEMM_ROW", lanes)
 	})
 	return g.f.kernel(p, name)
 }
@@ -218,6 +230,15 @@ func (g *spgemm) numeric(name string) *kernel {
 }
 
 func (g *spgemm) composed() *program {
+	p := g.composedOf("spgemm")
+	p.flag("HB_SPGEMM_NUMERIC", true).flag("HB_SPGEMM_PACKED", g.packed).flag("HB_SPGEMM_PAIR", g.pair).flag("HB_SPGEMM_PLACED", g.placed)
+	p.define("HB_SPGEMM_WARPS", g.warps).define("HB_SPGEMM_GROUP", g.group)
+	p.define("HB_SPGEMM_SEGMENT", g.segment()).define("HB_SPGEMM_PAIR_BLOCK", max(g.block, 256))
+	return p
+}
+
+// composedOf is a kernel file with the semiring.
+func (g *spgemm) composedOf(body string) *program {
 	s := g.s
 	usesA, usesX := s.Mul.UsesX, s.Mul.UsesY
 	if usesA && g.a.val == nil {
@@ -226,16 +247,13 @@ func (g *spgemm) composed() *program {
 	if usesX && g.b.val == nil {
 		s.Mul.Text, usesX = "(y = (B)1, "+s.Mul.Text+")", false
 	}
-	p := compose("spgemm", describe(g.s)).typ("HB_A", s.Mul.X).typ("HB_X", s.Mul.Y).typ("HB_C", s.Add.Out)
+	p := compose(body, describe(g.s)).typ("HB_A", s.Mul.X).typ("HB_X", s.Mul.Y).typ("HB_C", s.Add.Out)
 	p.uses(usesA, usesX).semiring(s, false)
-	p.flag("HB_SPGEMM_NUMERIC", true).flag("HB_SPGEMM_PACKED", g.packed).flag("HB_SPGEMM_PAIR", g.pair).flag("HB_SPGEMM_PLACED", g.placed)
 	ahead := 4
 	if max(s.Mul.X.Size, s.Mul.Y.Size) > 8 {
 		ahead = 2 // registers
 	}
-	p.define("HB_SPGEMM_WARPS", g.warps).define("HB_SPGEMM_GROUP", g.group).define("HB_SPGEMM_AHEAD", ahead)
-	p.define("HB_SPGEMM_SEGMENT", g.segment()).define("HB_SPGEMM_PAIR_BLOCK", max(g.block, 256))
-	return p
+	return p.define("HB_SPGEMM_AHEAD", ahead)
 }
 
 // fill is the number of blocks that keep the device busy, each multiprocessor with per of them, for
@@ -244,11 +262,20 @@ func (g *spgemm) fill(n, each, per int64) int64 {
 	return min((n+each-1)/each, int64(g.f.d.props.Multiprocessors)*per)
 }
 
+// spgemmMost is where limits has the entries of the longest row of C that is hashed.
+const spgemmMost = 269
+
+// measured is what the host reads of limits.
+type measured struct {
+	heavy, rows, products, longest int64
+	above                          [len(shortClasses)]int64 // rows of more products than a class
+}
+
 // measure counts products row by row and orders the rows, heavy ones first.
 func (g *spgemm) measure(method string) {
 	f := g.f
-	const bins, cells = 256, 264
-	zeroed := f.zeros(8 * (bins + cells))
+	const bins = 256
+	zeroed := f.zeros(8 * (bins + spgemmMost + 1))
 	g.limits = zeroed.ptr() + 8*bins
 	g.work, g.order = f.alloc(8*g.m), f.alloc(4*g.m)
 	var wanted *mem
@@ -256,15 +283,12 @@ func (g *spgemm) measure(method string) {
 		wanted = f.alloc(g.m)
 		f.each(g.structure(false, 32, "hb_spgemm_wanted"), g.m, g.a.desc(), g.mask.desc(), wanted)
 	}
-	light := int32(lightProducts)
-	if method == methodSPA {
-		light = 1
-	}
-	f.blocks(g.structure(false, 32, "hb_spgemm_work"), g.fill(g.m, 8, 8), 256, g.m, g.a.ptr, g.aidx, g.bptr, wanted, g.work, zeroed, g.limits)
-	f.blocks(g.structure(false, 32, "hb_spgemm_order"), g.fill(g.m, 256, 8), 256, g.m, light, g.work, zeroed, g.limits, g.order)
-	var got [4]int64
-	f.download(unsafe.Pointer(&got), g.limits, 32)
-	g.heavy, g.rows, g.products, g.longest = got[0], got[1], got[2], got[3]
+	g.light = g.lightProducts(method)
+	lanes := g.rowLanes()
+	f.blocks(g.counting(lanes), g.fill(g.m, int64(256/lanes), 8), 256, g.m, g.a.ptr, g.aidx, g.bptr, wanted, g.work, zeroed, g.limits)
+	f.blocks(g.structure(false, 32, "hb_spgemm_order"), g.fill(g.m, 256, 8), 256, g.m, int32(g.light), g.work, zeroed, g.limits, g.order)
+	f.download(unsafe.Pointer(&g.measured), g.limits, int64(unsafe.Sizeof(g.measured)))
+	g.classify()
 }
 
 // plan decides how C is cut up; false if by none of the ways here.
@@ -284,7 +308,7 @@ func (g *spgemm) plan(method string) bool {
 	if !g.pair {
 		g.columnBlocks()
 	}
-	most := max((f.d.props.SharedPerBlock-1024)*8/g.cb*g.cb, g.cb)
+	most := max((f.d.props.SharedPerBlock-8192)*8/g.cb*g.cb, g.cb)
 	if w := f.d.spgemm.window; w > 0 {
 		most = max(w/g.cb*g.cb, g.cb)
 	}
@@ -432,7 +456,7 @@ func (g *spgemm) run() *store {
 		f.blocks(g.structure(false, 32, "hb_spgemm_rowptr"), (g.m+256)/256, 256, g.m, int32(g.nb), at, out.ptr)
 	}
 	g.computeHeavy(at, out)
-	g.computeLight(at, out)
+	g.computeShort(at, out)
 	return out
 }
 
@@ -458,11 +482,7 @@ func (g *spgemm) count() *mem {
 		f.launch(g.structure(g.packed, g.group, "hb_spgemm_count"), grid, [3]uint32{threads, 1, 1}, columns/8+4,
 			int32(g.n), int32(g.cb), int32(g.nb), int32(g.window), g.a.ptr, g.aidx, g.bptr, g.bcol, g.order, g.limits, counts, g.bitmaps)
 	}
-	if light := g.rows - g.heavy; light > 0 {
-		grid := [3]uint32{uint32(g.fill(light, 8, 8)), 1, 1}
-		f.launch(g.structure(false, 32, "hb_spgemm_light_count"), grid, [3]uint32{256, 1, 1}, 8*4096,
-			int32(g.nb), g.a.ptr, g.aidx, g.bptr, g.b.idx, g.work, g.order, g.limits, counts)
-	}
+	g.countShort(counts)
 	at := f.scan(counts, cells, 8)
 	f.free(counts)
 	return at
@@ -569,14 +589,4 @@ func (g *spgemm) sumChunks() {
 	g.launchHeavy("hb_spgemm_chunk", n, g.cb*g.s.Add.Out.Size,
 		int32(g.n), int32(g.cb), int32(g.nb), g.a.ptr, g.aidx, g.a.val, g.bptr, g.b.idx, g.bcol, g.b.val, g.cuts, g.seg,
 		g.order, g.limits, chunk, g.chunks, g.partial)
-}
-
-func (g *spgemm) computeLight(at *mem, out *store) {
-	light := g.rows - g.heavy
-	if light == 0 {
-		return
-	}
-	bytes := 4 * (4096 + 2048 + lightProducts*g.s.Add.Out.Size)
-	g.f.launch(g.numeric("hb_spgemm_light"), [3]uint32{uint32(g.fill(light, 4, 4)), 1, 1}, [3]uint32{128, 1, 1}, bytes,
-		int32(g.nb), g.a.ptr, g.aidx, g.a.val, g.bptr, g.b.idx, g.b.val, g.work, g.order, g.limits, at, out.idx, out.val)
 }

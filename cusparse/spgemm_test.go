@@ -14,6 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/race"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -65,6 +66,7 @@ var spgemmShapes = []struct {
 // spgemmLimited are the ways to cut up C that small problems do not lead to.
 var spgemmLimited = []spgemmLimits{
 	{}, {lean: true}, {columns: 64}, {columns: 64, blocked: true}, {columns: 64, window: 128, lean: true}, {columns: 32, window: 96}, {counter: 512, segment: 128}, {counter: 512, segment: 128, lean: true}, {chunk: 7},
+	{apart: true}, {hashed: true}, {light: 40}, {light: 40, apart: true}, {light: 1000, hashed: true}, {light: 1000, apart: true},
 }
 
 // sameProduct multiplies on the device by every method and limit, and compares
@@ -94,7 +96,7 @@ func sameProduct[A, B, C comparable](t *testing.T, d *Device, s semiring.Semirin
 	work := run(ops.Expand, spgemmLimits{}).Work
 	limits := spgemmLimited
 	if !longtest.Enabled() {
-		limits = []spgemmLimits{{}, {columns: 64}, {chunk: 7}}
+		limits = []spgemmLimits{{}, {columns: 64}, {chunk: 7}, {apart: true, light: 1000}, {hashed: true}}
 	}
 	for _, l := range limits {
 		for _, method := range []ops.Method{ops.Auto, ops.Hash, ops.SPA} {
@@ -177,6 +179,57 @@ func TestSpgemmWiderEmulated(t *testing.T) {
 	check(t, ops.MxM(got, semiring.PlusTimes[float32](), a, b, ops.Using(ops.SPA)))
 	if !got.Equal(want) {
 		t.Error("wrong")
+	}
+}
+
+func TestSpgemmClassesEmulated(t *testing.T) {
+	t.Parallel()
+	d, _ := emulated(t)
+	testSpgemmClasses(t, d)
+}
+
+// testSpgemmClasses has rows of products at both ends of each class, of one row of B or of many,
+// with columns that meet often or never, for keys of 32 and of 64 bits.
+func testSpgemmClasses(t *testing.T, d *Device) {
+	r := rand.New(rand.NewPCG(8, 3))
+	for _, n := range []int{300, 1 << 25} {
+		a, b := matrix.NewBuilder[float64](120, 2000), matrix.NewBuilder[float64](2000, n)
+		next, row := 0, 0
+		add := func(lengths ...int) { // a row of A, and what it takes of B
+			for _, l := range lengths {
+				a.Add(row, next, float64(1+r.IntN(3)))
+				for j := range l {
+					b.Add(next, j*(n/300)+r.IntN(n/300), float64(1+r.IntN(3)))
+				}
+				next++
+			}
+			row += 1 + row%2 // every other row is empty
+		}
+		for _, products := range []int{1, 2, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257} {
+			add(products)
+			add(products/2, 0, products-products/2)
+			add(append(make([]int, 35), products-products/3, products/3)...)
+		}
+		add(200, 100, 90, 80, 40) // 510 products, of 200 columns if they are few
+		add(200, 100, 90, 80, 40, 2)
+		add(200, 100, 90, 80, 40, 3)
+		am, bm := sure.Get(a.Build(nil)), sure.Get(b.Build(nil))
+		if n == 300 {
+			sameProduct(t, d, semiring.PlusTimes[float64](), am, bm)
+			sameProduct(t, d, semiring.PlusPair[int32](), am.Pattern(), bm.Pattern())
+			continue
+		}
+		m, _ := am.Dims()
+		want := matrix.New[float64](m, n)
+		check(t, ops.MxM(want, semiring.PlusTimes[float64](), am, bm))
+		for _, d.spgemm = range []spgemmLimits{{}, {apart: true}, {hashed: true}} {
+			got := matrix.New[float64](m, n, matrix.On(d))
+			check(t, ops.MxM(got, semiring.PlusTimes[float64](), am, bm, ops.Using(ops.Hash)))
+			if !got.Equal(want) {
+				t.Errorf("%+v: wrong", d.spgemm)
+			}
+		}
+		d.spgemm = spgemmLimits{}
 	}
 }
 

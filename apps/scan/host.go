@@ -41,7 +41,7 @@ func scanOnHost(a *matrix.View[bool], n int, o ScanOptions) (*ScanResult, error)
 	if err != nil {
 		return nil, err
 	}
-	return scanResult(v, edges, o.Hops)
+	return scanResult(v, edges, o.Hops, o.Run)
 }
 
 // ranked is an undirected graph without loops, with vertices renumbered: 0 has the highest degree,

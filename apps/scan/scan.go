@@ -153,7 +153,9 @@ func scanPipeline(a *matrix.View[bool], n int, o ScanOptions) (*ScanResult, erro
 	if err != nil {
 		return nil, err
 	}
-	return scanResult(s, b.NVals()/2, o.Hops)
+	edges := b.NVals() / 2
+	b.Clear()
+	return scanResult(s, edges, o.Hops, o.Run)
 }
 
 // scanOneHop is s = A·1 + ½ (C + Cᵀ)·1 with C⟨tril A⟩ = A +.pair A: C counts the triangles on each
@@ -166,14 +168,20 @@ func scanOneHop(b *matrix.Matrix[bool], n int, run workflow.Run) (*matrix.Vector
 	}
 	lower := matrix.New[bool](n, n, here)
 	c, twice := matrix.New[int64](n, n, here), matrix.NewVector[int64](n, here)
+	one, err := workflow.FullVector(b.Place(), n, true, with)
+	if err != nil {
+		return nil, err
+	}
 	var steps ops.Steps
 	steps.Do(ops.Select(lower, semiring.Tril[bool](-1), b, with))
 	steps.Do(lower.SetFormat(matrix.CSR)) // ops.Dot cannot list a bitmap
 	steps.Do(ops.MxM(c.Masked(lower.Structure()), semiring.PlusPair[int64](), b.Pattern(),
 		b.Pattern().T(), ops.Using(ops.Dot), with))
 	steps.Do(ops.Reduce(twice, plus, c, with))
-	steps.Do(ops.Reduce(twice.Accum(plus), plus, c.T(), with))
+	steps.Do(ops.VxM(twice.Accum(plus), semiring.PlusSecond[int64](), one.Pattern(), c, ops.Using(ops.Push), with)) // the transpose would serve once
 	steps.Do(ops.ApplySecond(s.Accum(plus), semiring.Div[int64](), twice, 2, with))
+	lower.Clear() // gives memory of a device back before the collector runs
+	c.Clear()
 	return s, steps.Err()
 }
 
@@ -223,24 +231,30 @@ func scanTwoHops(b *matrix.Matrix[bool], n int, run workflow.Run) (*matrix.Vecto
 }
 
 // scanResult finds the maximum of the statistics, which have an entry for every vertex.
-func scanResult(s *matrix.Vector[int64], edges int64, hops ScanHops) (*ScanResult, error) {
-	at := s.Place()
+func scanResult(s *matrix.Vector[int64], edges int64, hops ScanHops, run workflow.Run) (*ScanResult, error) {
 	res := &ScanResult{Statistic: s, Edges: edges, Triangles: -1, ArgMax: []int{}}
-	counts, err := s.Dense(0)
-	if err != nil {
-		return nil, err
-	}
-	for v, x := range counts {
-		res.Sum += x
-		if x > res.Max || v == 0 {
-			res.Max, res.ArgMax = x, res.ArgMax[:0]
+	if s.Size() > 0 {
+		with, tops := workflow.With(run), matrix.NewVector[int64](s.Size(), matrix.On(s.Place()))
+		var err error
+		if res.Sum, err = ops.ReduceScalar(semiring.Plus[int64](), s, with); err != nil {
+			return nil, err
 		}
-		if x == res.Max {
+		if res.Max, err = ops.ReduceScalar(semiring.Max[int64](), s, with); err != nil {
+			return nil, err
+		}
+		if err = ops.Select(tops, semiring.ValueEQ(res.Max), s, with); err != nil {
+			return nil, err
+		}
+		list, err := tops.AllChecked()
+		if err != nil {
+			return nil, err
+		}
+		for v := range list {
 			res.ArgMax = append(res.ArgMax, v)
 		}
 	}
 	if hops == ScanOneHop {
 		res.Triangles = (res.Sum - 2*edges) / 3
 	}
-	return res, s.Move(at)
+	return res, nil
 }

@@ -48,7 +48,10 @@ func triangleCount(g *matrix.View[bool], opts []TriangleOptions) (int64, error) 
 	if err := ops.MxM(c.Masked(l.Structure()), semiring.PlusPair[int64](), l.Pattern(), l.Pattern().T(), ops.Using(ops.Dot), with); err != nil {
 		return 0, err
 	}
-	return ops.ReduceScalar(semiring.Plus[int64](), c, with)
+	count, err := ops.ReduceScalar(semiring.Plus[int64](), c, with)
+	c.Clear() // gives memory of a device back before the collector runs
+	l.Clear()
+	return count, err
 }
 
 // towardsHubs returns the edges of g that lead to a vertex of higher degree,
@@ -65,20 +68,20 @@ func towardsHubs(g workflow.Operand, run workflow.Run, n int) (*matrix.Matrix[bo
 	if at != nil {
 		return fusedTowardsHubs(at, a, n, run)
 	}
-	one, err := workflow.FullVector(a.Place(), n, true, workflow.With(run))
+	if a.Place() != nil {
+		return upwards(a, n, run)
+	}
+	one, err := matrix.NewFullVector(n, true)
 	if err != nil {
 		return nil, err
 	}
-	ranks, err := workflow.FullVector[int64](a.Place(), n, 0, workflow.With(run))
+	ranks, err := matrix.NewFullVector(n, int64(0))
 	if err != nil {
 		return nil, err
 	}
 	var s ops.Steps
 	s.Do(ops.MxV(ranks.Accum(semiring.Plus[int64]()), semiring.PlusPair[int64](), a, one.Pattern(), workflow.With(run)))
 	s.Do(ops.ApplyIndex(ranks, degreeThenNumber, ranks, workflow.With(run)))
-	if a.Place() != nil && s.OK() {
-		return upwards(a, ranks, run)
-	}
 	if !s.OK() {
 		return nil, s.Err()
 	}
@@ -91,24 +94,29 @@ func towardsHubs(g workflow.Operand, run workflow.Run, n int) (*matrix.Matrix[bo
 	return l, l.SetFormat(matrix.CSR) // of a bitmap it is a bitmap: ops.Dot cannot list its entries
 }
 
-// upwards returns the edges from i to j with rank(i) < rank(j) by operations that run on devices:
+// upwards returns the edges from i to j with rank(i) < rank(j) by operations that run on devices. r
+// is the column of ranks:
 //
-//	D = diag rank;   L = A⟨D min.first A < A min.second D⟩
-func upwards(a *matrix.View[bool], rank *matrix.Vector[int64], run workflow.Run) (*matrix.Matrix[bool], error) {
-	n, here := rank.Size(), matrix.On(a.Place())
-	d, err := workflow.Diagonal(rank, workflow.With(run))
-	if err != nil {
-		return nil, err
-	}
+//	L⟨A⟩ = r any.lt rᵀ, without the entries false
+func upwards(a *matrix.View[bool], n int, run workflow.Run) (*matrix.Matrix[bool], error) {
+	here, with := matrix.On(a.Place()), workflow.With(run)
+	b, l := matrix.New[bool](n, n, here), matrix.New[bool](n, n, here)
+	one, r := matrix.New[bool](n, 1, here), matrix.New[int64](n, 1, here)
+	less := semiring.New(semiring.Any[bool](), semiring.Lt[int64]())
 	var s ops.Steps
-	from, to, l := matrix.New[int64](n, n, here), matrix.New[int64](n, n, here), matrix.New[bool](n, n, here)
-	s.Do(ops.MxM(from, semiring.MinFirst[int64](), d, a, workflow.With(run)))
-	s.Do(ops.MxM(to, semiring.MinSecond[int64](), a, d, workflow.With(run)))
-	s.Do(ops.EWiseMult(l, semiring.Lt[int64](), from, to, workflow.With(run)))
-	s.Do(ops.Select(l, semiring.ValueEQ(true), l, workflow.With(run)))
+	s.Do(ops.Apply(b, semiring.Identity[bool](), a, with))
+	s.Do(ops.AssignScalar(one, true, ops.All(), ops.All(), with))
+	s.Do(ops.MxM(r, semiring.PlusPair[int64](), b.Pattern(), one.Pattern(), with))
+	s.Do(ops.ApplyIndex(r, degreeThenNumber, r, with))
 	if s.OK() {
-		s.Do(l.SetFormat(matrix.CSR)) // of full rows it is a bitmap: ops.Dot cannot list its entries
+		s.Do(b.SetFormat(matrix.CSR)) // ops.Dot cannot list a bitmap
 	}
+	s.Do(ops.MxM(l.Masked(b.Structure()), less, r, r.T(), ops.Using(ops.Dot), with))
+	s.Do(ops.Select(l, semiring.ValueEQ(true), l, with))
+	if s.OK() {
+		s.Do(l.SetFormat(matrix.CSR))
+	}
+	b.Clear()
 	return l, s.Err()
 }
 

@@ -195,6 +195,23 @@ func TestGrid(t *testing.T) {
 	}
 }
 
+func TestDiagonals27(t *testing.T) {
+	g := Diagonals27(4)
+	offsets := map[int]int{}
+	for i := range g.NRows {
+		row := g.Row(i)
+		if !slices.IsSorted(row) {
+			t.Fatalf("row %d is %v", i, row)
+		}
+		for _, j := range row {
+			offsets[int(j)-i]++
+		}
+	}
+	if g.NRows != 64 || len(offsets) != 27 || offsets[0] != 64 || offsets[-21] != 64-21 {
+		t.Errorf("%d rows, diagonals %v", g.NRows, offsets)
+	}
+}
+
 func TestSmallWorld(t *testing.T) {
 	ring := CSR(SmallWorld(50, 2, 0, 1))
 	for i := range 50 {

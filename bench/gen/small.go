@@ -50,3 +50,20 @@ func Road(height, width int, share float64, seed uint64) Tuples {
 	}
 	return t
 }
+
+// Diagonals27 is the matrix of side³ rows with ones on the 27 diagonals of the neighbours in a cube
+// of that side, also where a row's neighbours wrap around.
+func Diagonals27(side int) *Graph {
+	n := side * side * side
+	g := &Graph{NRows: n, NCols: n, Ptr: make([]int64, 1, n+1), Idx: make([]int32, 0, 27*n)}
+	for i := range n {
+		for k := range 27 {
+			j := i + (k/9-1)*side*side + (k/3%3-1)*side + k%3 - 1
+			if j >= 0 && j < n {
+				g.Idx = append(g.Idx, int32(j))
+			}
+		}
+		g.Ptr = append(g.Ptr, int64(len(g.Idx)))
+	}
+	return g
+}

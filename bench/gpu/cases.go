@@ -38,6 +38,18 @@ func gpuCases() []gpuCase {
 	add("chunked AᵀA fp32 20m within 1 GiB", Bar{Ratio: 2}, "bipartite20m", gpuChunked(gpuside.OneGiB))
 	add("chunked AᵀA fp32 rmat18 into host memory", Bar{Ratio: 1.5, Ms: 3000}, "factor18", gpuChunked(0))
 	add("spgemm S·S fp32 rmat16", ratio(.3), "symmetric16", gpuSpGEMM{peer: true}.plan)
+	for _, c := range []struct {
+		name, input    string
+		single, double Bar
+	}{
+		{"grid2048", "grid2048", Bar{Ratio: .8, Ms: 1.5}, Bar{Ratio: .6, Ms: 1.5}},
+		{"uniform 1m x8", "uniform1048576x8", ratio(.8), ratio(.5)},
+		{"uniform 1m x16", "uniform1048576x16", ratio(.35), ratio(.35)},
+		{"27 diagonals 1m", "stencil100", ratio(.2), ratio(.2)},
+	} {
+		add("spgemm A·A fp32 "+c.name, c.single, c.input, gpuSpGEMM{peer: true}.plan)
+		add("spgemm A·A fp64 "+c.name, c.double, c.input, gpuSpGEMM{peer: true, double: true}.plan)
+	}
 	for _, scale := range []int{18, 20, 22} {
 		input := fmt.Sprintf("directed%d", scale)
 		name := func(s string) string { return fmt.Sprintf("spmv %s rmat%d", s, scale) }
@@ -147,6 +159,10 @@ func gpuCases() []gpuCase {
 	}{{"symmetric18", 2, 1.4, 1.5}, {"symmetric20", 1.5, 1.4, 1.5}, {"symmetric22", 1.5, 1.4, 1.5}, {"grid2048", .8, 0, 0}} {
 		name := strings.Replace(c.input, "symmetric", "rmat", 1)
 		add("loop bfs "+name, ratio(c.bfs), c.input, loopBFS)
+		if strings.HasPrefix(c.input, "symmetric") && c.input != "symmetric22" {
+			add("pipeline triangles "+name, ratio(1.5), c.input, pipelineTriangles)
+			add("pipeline scan statistics "+name, ratio(2), c.input, pipelineScan)
+		}
 		if c.sssp > 0 {
 			add("loop sssp "+name, ratio(c.sssp), c.input, loopSSSP)
 			add("loop components "+name, ratio(c.components), c.input, loopComponents)

@@ -3,6 +3,7 @@ package gpu
 import (
 	"fmt"
 	"math"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/bench/internal/gpuside"
@@ -13,38 +14,44 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// gpuSpGEMM is a product of sparse matrices into a fresh one, beside
-// cuSPARSE's in fp32 if peers. C·v is compared with A·(B·v).
+// gpuSpGEMM is a product of sparse matrices into a fresh one, beside cuSPARSE's if peers. C·v is
+// compared with A·(B·v).
 type gpuSpGEMM struct {
-	gram bool // AᵀA in place of A·A
-	pair bool // plus_pair in place of plus_times fp32
-	peer bool
+	gram   bool // AᵀA in place of A·A
+	pair   bool // plus_pair in place of plus_times fp32
+	double bool // plus_times fp64
+	peer   bool
 }
 
 func (k gpuSpGEMM) plan(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
-	val, err := inputs.Kept(in, "f32", func() ([]float32, error) { return inputs.Values(in.Graph, inputs.Unit[float32]), nil })
+	if k.double {
+		return productOf[float64](b, in, k, "f64")
+	}
+	return productOf[float32](b, in, k, "f32")
+}
+
+func productOf[T float32 | float64](b *gpuBench, in *inputs.GPU, k gpuSpGEMM, name string) (*gpuPlan, error) {
+	val, err := inputs.Kept(in, name, func() ([]T, error) { return inputs.Values(in.Graph, inputs.Unit[T]), nil })
 	if err != nil {
 		return nil, err
 	}
-	a, err := inputs.Kept(in, "matrix", func() (*matrix.Matrix[float32], error) { return onDevice(b, in.Graph, val) })
+	a, err := inputs.Kept(in, "matrix of "+name, func() (*matrix.Matrix[T], error) { return onDevice(b, in.Graph, val) })
 	if err != nil {
 		return nil, err
 	}
 	plan := &gpuPlan{}
-	weights := val
 	if k.pair {
-		weights = nil
 		left := a.Pattern()
 		if k.gram {
 			left = a.Pattern().T()
 		}
-		planProduct(b, plan, in.Graph, k.gram, weights, semiring.PlusPair[int32](), matrix.Source[bool](left), matrix.Source[bool](a.Pattern()))
+		planProduct(b, plan, in.Graph, k.gram, nil, semiring.PlusPair[int32](), matrix.Source[bool](left), matrix.Source[bool](a.Pattern()))
 	} else {
 		left := a.View()
 		if k.gram {
 			left = a.T()
 		}
-		planProduct(b, plan, in.Graph, k.gram, weights, semiring.PlusTimes[float32](), matrix.Source[float32](left), matrix.Source[float32](a))
+		planProduct(b, plan, in.Graph, k.gram, val, semiring.PlusTimes[T](), matrix.Source[T](left), matrix.Source[T](a))
 	}
 	if !k.peer || b.side.Lib == nil {
 		return plan, nil
@@ -60,7 +67,8 @@ func (k gpuSpGEMM) plan(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 	return plan, nil
 }
 
-func planProduct[A comparable, C int32 | float32](b *gpuBench, plan *gpuPlan, g *gen.Graph, gram bool, val []float32, s semiring.Semiring[A, A, C], left, right matrix.Source[A]) {
+// planProduct multiplies; val is of the type of the result, or nil for ones.
+func planProduct[A comparable, C int32 | float32 | float64](b *gpuBench, plan *gpuPlan, g *gen.Graph, gram bool, val []C, s semiring.Semiring[A, A, C], left, right matrix.Source[A]) {
 	rows := g.NRows
 	if gram {
 		rows = g.NCols
@@ -75,10 +83,10 @@ func planProduct[A comparable, C int32 | float32](b *gpuBench, plan *gpuPlan, g 
 	}}}
 	width := 0.0
 	if val != nil {
-		width = 4
+		width = float64(unsafe.Sizeof(val[0]))
 	}
 	plan.bytes = func() float64 {
-		return 2*float64(g.NNZ())*(4+width) + 8*float64(2*g.NRows+rows) + 8*float64(trace.NVals)
+		return 2*float64(g.NNZ())*(4+width) + 8*float64(2*g.NRows+rows) + (4+max(width, 4))*float64(trace.NVals)
 	}
 	plan.notes = func() []string {
 		return []string{fmt.Sprintf("%d products, %d entries in the result", trace.Work, trace.NVals)}

@@ -2,10 +2,10 @@
 // the entries of every row of C are counted, then, after a prefix sum and an
 // allocation of exactly that size, computed.
 //
-// Rows of C with ≥ `light` products ("heavy") have a dense accumulator in
+// Rows of C with more than `light` products ("heavy") have a dense accumulator in
 // shared memory; if C is wider than that, by blocks of `cb` columns (a multiple
-// of 32), nb = ⌈n/cb⌉ of them. Others ("light", ≤ HB_SPGEMM_LIGHT) are a warp's,
-// by a hash table. Heavy rows start in descending order of work, drawn by
+// of 32), nb = ⌈n/cb⌉ of them. Others ("light") are kernels/short.cu's, by classes: at most 16,
+// 32, 64, 128, 256, 512 products, and more. Heavy rows start in descending order of work, drawn by
 // ticket. No sum is made by atomics, but for the counts of plus_pair: every
 // result is summed in the order of A's row, or of chunks of it, so it is the same
 // at every run.
@@ -29,19 +29,19 @@
 //   hb_spgemm_seg<<<⌈k·(parts+1)/256⌉, 256>>>(k, parts, cuts, bptr, bidx, seg)
 //       (seg = null: it is searched for each time; for B too wide to keep it)
 // Each call (m rows):
-//   zeroed: hist u64[256], limits u64[264] (results, cursors, tickets), counts i64[m·nb]
+//   zeroed: hist u64[256], limits u64[270] (results, cursors, tickets, the entries of the longest row of C that is hashed), counts i64[m·nb]
 //   wanted u8[m] = 1: the mask has a row there; or null. work u64[m], order i32[m]
 //   hb_spgemm_wanted<<<…, 256>>>(a, mask, wanted)
 //   hb_spgemm_work <<<min(⌈m/8⌉, SMs·8), 256>>>(m, aptr, aidx, bptr, wanted, work, hist, limits)
 //   hb_spgemm_order<<<min(⌈m/256⌉, SMs·8), 256>>>(m, light, work, hist, limits, order)
-//       limits[0 … 3] = heavy rows h, rows with any product, products, the longest row of A: the
-//       host reads them
+//       limits[0 … 9] = heavy rows h, rows with any product, products, the longest row of A, and
+//       the rows with more than 512, 256, 128, 64, 32 and 16 products: the host reads them
 //   hb_spgemm_count<<<SMs·8, 256 or 512, max(window, fill)/8 + 4>>>(…)
 //       window: the columns that a bitmap in shared memory holds, a multiple of cb, or n rounded up
 //       to 32 if that fits
 //       bitmaps u32[h·4·⌈n/128⌉], or null where that would be too large: the structure of heavy
 //       rows, kept for the second phase (only if window ≥ n)
-//   hb_spgemm_light_count<<<SMs·8, 256, 8·4096>>>(…)
+//   hb_short_count for the light rows
 //   prefix sums of counts (m·nb); the host reads the total and allocates cidx, cval
 //   numeric, one of
 //     hb_spgemm_pair <<<SMs·b, HB_SPGEMM_PAIR_BLOCK, bytes>>>(…)
@@ -62,7 +62,7 @@
 //     hb_spgemm_placed<<<SMs·b, 32·HB_SPGEMM_WARPS, 4·⌈n/128⌉>>>(…)
 //         any semiring; bitmaps kept, nb = 1 and cb = n whatever shared memory holds: sums are made
 //         where they belong in C. For a wide C, if a row of A meets few of its columns
-//   hb_spgemm_light<<<SMs·4, 128, 4·(4096 + 2048 + 512·sizeof(HB_C))>>>(…)
+//   hb_short and hb_short_hashed for the light rows
 //   nb > 1: hb_spgemm_rowptr<<<⌈(m+1)/256⌉, 256>>>(m, nb, counts, cptr); nb = 1: cptr is counts
 // HB_A: elements of A, HB_X: of B, HB_C: of C.
 //
@@ -98,6 +98,9 @@
 #ifndef HB_SPGEMM_WARPS // parts of a column block, each a warp's
 #define HB_SPGEMM_WARPS 8
 #endif
+#ifndef HB_SPGEMM_ROW // lanes that count the products of a row
+#define HB_SPGEMM_ROW 32
+#endif
 #ifndef HB_SPGEMM_GROUP // lanes that share a row of B when counting
 #define HB_SPGEMM_GROUP 32
 #endif
@@ -111,10 +114,9 @@
 #define HB_SPGEMM_SEGMENT 1024
 #endif
 #define HB_SPGEMM_SEGMENTS (65536 / HB_SPGEMM_SEGMENT)
-#define HB_SPGEMM_LIGHT 512 // a power of two
-#define HB_SPGEMM_LONG 1024 // entries of a row of A from which a block counts its products
-#define HB_SPGEMM_CURSORS 4 // in limits, 256
-#define HB_SPGEMM_TICKETS 260 // three
+#define HB_SPGEMM_CLASSES 6 // of rows of few products
+#define HB_SPGEMM_CURSORS 10 // in limits, 256
+#define HB_SPGEMM_TICKETS 266 // three
 
 #if HB_SPGEMM_PACKED
 typedef hb_u16 hb_col;
@@ -197,65 +199,72 @@ HB_KERNEL __launch_bounds__(256) hb_spgemm_wanted(hb_store a, hb_store mask, hb_
 	}
 }
 
-// hb_spgemm_bin: four bins to a doubling, 0 for no work.
+// hb_spgemm_bin: four bins to a doubling, 0 for no work. A bin ends at each power of two.
 HB_DEVICE int hb_spgemm_bin(hb_u64 work) {
-	if (work == 0) return 0;
-	const int log = 63 - __clzll(work), bin = 1 + 4 * log + (int)((work << 2 >> log) & 3);
+	if (work <= 1) return (int)work;
+	const hb_u64 x = work - 1;
+	const int log = 63 - __clzll(x), bin = 2 + 4 * log + (int)((x << 2 >> log) & 3);
 	return bin < 256 ? bin : 255;
 }
 
-// hb_products returns the products of entries begin + first, begin + first + step, … of A, eight
+// hb_products returns the products of entries begin + first, begin + first + step, … of A, several
 // loads at a time.
 HB_DEVICE hb_u64 hb_products(hb_i64 begin, hb_i64 end, int first, int step, const hb_i32 *__restrict__ aidx, const hb_i64 *__restrict__ bptr) {
+	const int ahead = HB_SPGEMM_ROW < HB_WARP ? 2 : 8;
 	hb_u64 w = 0;
-	for (hb_i64 e = begin + first; e < end; e += 8 * step) {
-		hb_i32 k[8];
+	for (hb_i64 e = begin + first; e < end; e += ahead * step) {
+		hb_i32 k[ahead];
 #pragma unroll
-		for (int j = 0; j < 8; j++) k[j] = e + j * step < end ? aidx[e + j * step] : -1;
+		for (int j = 0; j < ahead; j++) k[j] = e + j * step < end ? aidx[e + j * step] : -1;
 #pragma unroll
-		for (int j = 0; j < 8; j++) w += k[j] < 0 ? 0 : bptr[k[j] + 1] - bptr[k[j]];
+		for (int j = 0; j < ahead; j++) w += k[j] < 0 ? 0 : bptr[k[j] + 1] - bptr[k[j]];
 	}
 	return w;
 }
 
-// A warp takes a row, and a block the long ones of its 8 rows. The rows of a block are far apart,
-// since long ones often stand together.
+// HB_SPGEMM_ROW lanes take a row, and a block the long ones of its rows. Whole warps take rows that
+// are far apart, since long ones often stand together.
 HB_KERNEL __launch_bounds__(256)
 hb_spgemm_work(hb_i64 m, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx, const hb_i64 *__restrict__ bptr,
 	const hb_u8 *__restrict__ wanted, hb_u64 *work, hb_u64 *hist, hb_u64 *limits) {
 	__shared__ hb_u32 bins[256];
 	__shared__ hb_u64 all[2]; // products and the longest row, of the block
 	__shared__ hb_u64 parts[8];
-	const int warp = threadIdx.x / HB_WARP, lane = threadIdx.x % HB_WARP;
+	const int rows = 256 / HB_SPGEMM_ROW, group = threadIdx.x / HB_SPGEMM_ROW, in = threadIdx.x % HB_SPGEMM_ROW;
+	const hb_i64 apart = HB_SPGEMM_ROW < HB_WARP ? 1 : gridDim.x;
+	hb_u64 products = 0, longest = 0;
 	bins[threadIdx.x] = 0;
 	if (threadIdx.x < 2) all[threadIdx.x] = 0;
 	__syncthreads();
-	for (hb_i64 base = blockIdx.x; base < m; base += 8 * (hb_i64)gridDim.x) {
-		const hb_i64 r = base + (hb_i64)warp * gridDim.x;
+	for (hb_i64 base = apart == 1 ? (hb_i64)blockIdx.x * rows : blockIdx.x; base < m; base += rows * (hb_i64)gridDim.x) {
+		const hb_i64 r = base + group * apart;
 		const hb_i64 begin = r < m ? aptr[r] : 0, end = r >= m || wanted && !wanted[r] ? begin : aptr[r + 1];
-		const bool isLong = end - begin > HB_SPGEMM_LONG;
-		hb_u64 w = 0;
-		if (!isLong) w = hb_total(hb_products(begin, end, lane, HB_WARP, aidx, bptr));
+		const bool isLong = end - begin > 32 * HB_SPGEMM_ROW;
+		hb_u64 w = isLong ? 0 : hb_products(begin, end, in, HB_SPGEMM_ROW, aidx, bptr);
+#pragma unroll
+		for (int d = HB_SPGEMM_ROW / 2; d > 0; d /= 2) w += __shfl_xor_sync(HB_FULL, w, d);
 		if (__syncthreads_or(isLong))
-			for (int q = 0; q < 8; q++) {
-				const hb_i64 row = base + (hb_i64)q * gridDim.x;
+			for (int q = 0; q < rows; q++) {
+				const hb_i64 row = base + q * apart;
 				if (row >= m || wanted && !wanted[row]) continue; // whole blocks
-				if (aptr[row + 1] - aptr[row] <= HB_SPGEMM_LONG) continue;
+				if (aptr[row + 1] - aptr[row] <= 32 * HB_SPGEMM_ROW) continue;
 				const hb_u64 mine = hb_total(hb_products(aptr[row], aptr[row + 1], threadIdx.x, 256, aidx, bptr));
-				if (lane == 0) parts[warp] = mine;
+				if (threadIdx.x % HB_WARP == 0) parts[threadIdx.x / HB_WARP] = mine;
 				__syncthreads();
-				if (warp == q)
+				if (group == q)
 					for (int p = 0; p < 8; p++) w += parts[p];
 				__syncthreads();
 			}
-		if (lane == 0 && r < m) {
+		if (in == 0 && r < m) {
 			work[r] = w;
 			atomicAdd(bins + hb_spgemm_bin(w), 1u);
-			if (w) {
-				atomicAdd(all, w);
-				atomicMax(all + 1, (hb_u64)(end - begin));
-			}
+			products += w;
+			if (w && end - begin > (hb_i64)longest) longest = (hb_u64)(end - begin);
 		}
+	}
+	if (products) {
+		atomicAdd(all, products);
+		atomicMax(all + 1, longest);
 	}
 	__syncthreads();
 	if (threadIdx.x == 0 && all[0]) { // one a block: additions of 8448 warps to one place took 17 µs
@@ -265,9 +274,12 @@ hb_spgemm_work(hb_i64 m, const hb_i64 *__restrict__ aptr, const hb_i32 *__restri
 	if (bins[threadIdx.x]) atomicAdd(hist + threadIdx.x, (hb_u64)bins[threadIdx.x]);
 }
 
+// A block orders 256 rows at a time, so that rows near each other stay so.
 HB_KERNEL __launch_bounds__(256)
 hb_spgemm_order(hb_i64 m, hb_i32 light, const hb_u64 *__restrict__ work, const hb_u64 *__restrict__ hist, hb_u64 *limits, hb_i32 *order) {
 	__shared__ hb_u64 above[257]; // rows in this bin and those above
+	__shared__ hb_u64 place[256];
+	__shared__ hb_u32 here[256];
 	const int b = threadIdx.x;
 	above[b] = hist[b];
 	if (b == 0) above[256] = 0;
@@ -280,13 +292,20 @@ hb_spgemm_order(hb_i64 m, hb_i32 light, const hb_u64 *__restrict__ work, const h
 	}
 	if (blockIdx.x == 0 && b == 0) {
 		// A few light rows among many are not worth launches of their own.
-		const hb_u64 heavy = above[hb_spgemm_bin(light)];
+		const hb_u64 heavy = above[hb_spgemm_bin((hb_u64)light + 1)];
 		limits[0] = (above[1] - heavy) * 16 <= heavy ? above[1] : heavy;
 		limits[1] = above[1];
+		for (int c = 0; c < HB_SPGEMM_CLASSES; c++) limits[4 + c] = above[hb_spgemm_bin((512 >> c) + 1)];
 	}
-	for (hb_i64 r = (hb_i64)blockIdx.x * 256 + b; r < m; r += (hb_i64)gridDim.x * 256) {
-		const int bin = hb_spgemm_bin(work[r]);
-		order[above[bin + 1] + atomicAdd(limits + HB_SPGEMM_CURSORS + bin, 1ULL)] = (hb_i32)r;
+	for (hb_i64 r0 = (hb_i64)blockIdx.x * 256; r0 < m; r0 += (hb_i64)gridDim.x * 256) {
+		here[b] = 0;
+		__syncthreads();
+		const int bin = r0 + b < m ? hb_spgemm_bin(work[r0 + b]) : 0;
+		const hb_u32 mine = bin ? atomicAdd(here + bin, 1u) : 0;
+		__syncthreads();
+		if (here[b]) place[b] = above[b + 1] + atomicAdd(limits + HB_SPGEMM_CURSORS + b, (hb_u64)here[b]);
+		__syncthreads();
+		if (bin) order[place[bin] + mine] = (hb_i32)(r0 + b);
 	}
 }
 
@@ -881,130 +900,9 @@ hb_spgemm_placed(hb_i32 n, const hb_i64 *__restrict__ aptr, const hb_i32 *__rest
 #endif
 #endif
 
-// The hash table of a light row: a power of two of places, at least twice its products.
-struct hb_table {
-	hb_i32 *key;
-	int log; // of the places
-
-	// put returns whether c is new; -1 marks a free place.
-	__device__ __forceinline__ bool put(hb_i32 c) {
-		for (hb_u32 h = (hb_u32)c * 0x9e3779b1u >> (32 - log);; h = (h + 1) & ((1u << log) - 1)) {
-			hb_i32 was = key[h];
-			if (was == -1) was = atomicCAS(key + h, -1, c);
-			if (was == -1) return true;
-			if (was == c) return false;
-		}
-	}
-};
-
-// hb_collect puts all columns of the products of a row of A into the table, by
-// one warp: 32 rows of B at a time, their products dealt evenly to the lanes.
-// It returns the number of columns that were new to this lane.
-HB_DEVICE hb_i32 hb_collect(hb_table table, hb_i64 begin, hb_i64 end, const hb_i32 *__restrict__ aidx,
-	const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx) {
-	const int lane = threadIdx.x % HB_WARP;
-	for (int h = lane; h < 1 << table.log; h += HB_WARP) table.key[h] = -1;
-	__syncwarp();
-	hb_i32 fresh = 0;
-	for (hb_i64 j0 = begin; j0 < end; j0 += HB_WARP) {
-		hb_i64 at = 0;
-		hb_i32 upto = 0; // products of the rows of B up to this lane's
-		if (j0 + lane < end) {
-			at = bptr[aidx[j0 + lane]];
-			upto = (hb_i32)(bptr[aidx[j0 + lane] + 1] - at);
-		}
-		at += upto;
-		upto = hb_sums(upto);
-		at -= upto; // so that product t is at `at + t` of its row's lane
-		const hb_i32 all = __shfl_sync(HB_FULL, upto, HB_WARP - 1);
-		for (hb_i32 t0 = 0; t0 < all; t0 += HB_WARP) {
-			const hb_i32 t = t0 + lane;
-			const int who = hb_owner(upto, t);
-			const hb_i64 from = __shfl_sync(HB_FULL, at, who);
-			if (t < all) fresh += table.put(bidx[from + t]);
-		}
-	}
-	__syncwarp();
-	return fresh;
-}
-
-HB_DEVICE int hb_table_log(hb_u64 work) { return work <= 16 ? 5 : 65 - __clzll(work - 1); }
-
 #if !HB_SPGEMM_NUMERIC
-HB_KERNEL __launch_bounds__(256)
-hb_spgemm_light_count(hb_i32 nb, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx, const hb_i64 *__restrict__ bptr,
-	const hb_i32 *__restrict__ bidx, const hb_u64 *__restrict__ work, const hb_i32 *__restrict__ order,
-	const hb_u64 *__restrict__ limits, hb_i64 *counts) {
-	HB_DYNAMIC_SHARED(hb_i32, tables);
-	const hb_i64 rows = (hb_i64)limits[1];
-	for (hb_i64 t = (hb_i64)limits[0] + ((hb_i64)blockIdx.x * 256 + threadIdx.x) / HB_WARP; t < rows; t += (hb_i64)gridDim.x * 8) {
-		const hb_i32 row = order[t];
-		hb_table table = {tables + threadIdx.x / HB_WARP * 1024, hb_table_log(work[row])};
-		hb_i32 found = hb_collect(table, aptr[row], aptr[row + 1], aidx, bptr, bidx);
-		found = hb_total(found);
-		if (threadIdx.x % HB_WARP == 0) counts[(hb_i64)row * nb] = found;
-	}
-}
-
 HB_KERNEL __launch_bounds__(256) hb_spgemm_rowptr(hb_i64 m, hb_i32 nb, const hb_i64 *__restrict__ counts, hb_i64 *cptr) {
 	const hb_i64 r = (hb_i64)blockIdx.x * 256 + threadIdx.x;
 	if (r <= m) cptr[r] = counts[r * nb];
-}
-#else
-HB_KERNEL __launch_bounds__(128)
-hb_spgemm_light(hb_i32 nb, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx, const HB_A *__restrict__ aval,
-	const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx, const HB_X *__restrict__ bval, const hb_u64 *__restrict__ work,
-	const hb_i32 *__restrict__ order, const hb_u64 *__restrict__ limits, const hb_i64 *__restrict__ counts, hb_i32 *cidx, HB_C *cval) {
-	HB_DYNAMIC_SHARED(HB_C, sums); // of four warps: 512 sums, 512 columns, 1024 places
-	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP;
-	HB_C *acc = sums + warp * HB_SPGEMM_LIGHT;
-	hb_i32 *cols = (hb_i32 *)(sums + 4 * HB_SPGEMM_LIGHT) + warp * (3 * HB_SPGEMM_LIGHT);
-	const hb_i64 rows = (hb_i64)limits[1];
-	for (hb_i64 t = (hb_i64)limits[0] + (hb_i64)blockIdx.x * 4 + warp; t < rows; t += (hb_i64)gridDim.x * 4) {
-		const hb_i32 row = order[t];
-		const hb_i64 begin = aptr[row], end = aptr[row + 1], out = counts[(hb_i64)row * nb];
-		hb_table table = {cols + HB_SPGEMM_LIGHT, hb_table_log(work[row])};
-		hb_collect(table, begin, end, aidx, bptr, bidx);
-		hb_i32 n = 0; // the columns, gathered and sorted
-		for (int h = lane; h < 1 << table.log; h += HB_WARP) {
-			const hb_i32 c = table.key[h];
-			const hb_u32 all = __ballot_sync(HB_FULL, c != -1);
-			if (c != -1) cols[n + __popc(all & ((1u << lane) - 1))] = c;
-			n += __popc(all);
-		}
-		int size = 1;
-		while (size < n) size *= 2;
-		for (int i = lane; i < size; i += HB_WARP) {
-			if (i >= n) cols[i] = 0x7fffffff;
-			acc[i] = HB_IDENTITY;
-		}
-		__syncwarp();
-		for (int k = 2; k <= size; k *= 2) // bitonic
-			for (int d = k / 2; d > 0; d /= 2) {
-				for (int i = lane; i < size / 2; i += HB_WARP) {
-					const int lo = i / d * 2 * d + i % d, hi = lo + d;
-					const hb_i32 x = cols[lo], y = cols[hi];
-					if ((x > y) == ((lo & k) == 0)) {
-						cols[lo] = y;
-						cols[hi] = x;
-					}
-				}
-				__syncwarp();
-			}
-		for (hb_i64 j = begin; j < end; j++) { // one row of B after another: the lanes never meet
-			const hb_i64 k = aidx[j], stop = bptr[k + 1];
-			const HB_A a = HB_USES_A ? aval[j] : HB_A{};
-			for (hb_i64 e = bptr[k] + lane; e < stop; e += HB_WARP) {
-				const hb_i32 at = hb_lower(cols, n, bidx[e]);
-				acc[at] = hb_add(acc[at], hb_mul(a, HB_USES_X ? bval[e] : HB_X{}));
-			}
-			__syncwarp();
-		}
-		for (int i = lane; i < n; i += HB_WARP) {
-			cidx[out + i] = cols[i];
-			cval[out + i] = acc[i];
-		}
-		__syncwarp();
-	}
 }
 #endif

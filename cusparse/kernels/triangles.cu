@@ -26,7 +26,8 @@
 //   hb_tri_fill <<<⌈n/8⌉, 256>>>(n, ptr, idx, cursor, other, from, quads, place)
 //   hb_tri_split<<<⌈n/256⌉, 256>>>(n, ptr, ptr2, work, beyond, units, light, sizes)
 //       units hb_tri_unit[n + nnz/HB_TRI_CHUNK]: some tasks of an owner, for a block; light i32[n];
-//       sizes u64[4], zeroed: units, light owners, and a ticket for each
+//       sizes u64[5], zeroed: units, light owners, a ticket for each, and the probes of owners with
+//       columns beyond: the host takes another way if they are many
 // Each call: counts u32[nnz]
 //   the tickets, sizes[2..3], zeroed
 //   hb_tri_intersect<<<SMs·8, 256, fill/8 + 4>>>(…);   compact.cu keeps the counts that are not 0
@@ -165,6 +166,8 @@ hb_tri_split(hb_i64 n, const hb_i64 *__restrict__ ptr, const hb_i64 *__restrict_
 	if (lane == 0 && all) at = atomicAdd(sizes + 1, (hb_u64)__popc(all));
 	at = __shfl_sync(HB_FULL, at, 0) + __popc(all & ((1u << lane) - 1));
 	if (tasks && !fits) light[at] = (hb_i32)i;
+	const hb_u64 searched = hb_total(tasks && beyond[i] ? work[i] : (hb_u64)0);
+	if (lane == 0 && searched) atomicAdd(sizes + 4, searched);
 }
 
 // hb_tri_search counts the light owners' tasks: 8 lanes a task, each column of

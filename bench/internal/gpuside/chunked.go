@@ -168,7 +168,7 @@ func (p *pinnedCopy) Close() {
 }
 
 // Times returns A·x in float64; without values each entry is 1.
-func Times(g *gen.Graph, val []float32, x []float64) []float64 {
+func Times[T int32 | float32 | float64](g *gen.Graph, val []T, x []float64) []float64 {
 	y := make([]float64, g.NRows)
 	for i := range y {
 		for p := g.Ptr[i]; p < g.Ptr[i+1]; p++ {
@@ -183,7 +183,7 @@ func Times(g *gen.Graph, val []float32, x []float64) []float64 {
 }
 
 // TimesTransposed returns Aᵀ·x.
-func TimesTransposed(g *gen.Graph, val []float32, x []float64) []float64 {
+func TimesTransposed[T int32 | float32 | float64](g *gen.Graph, val []T, x []float64) []float64 {
 	y := make([]float64, g.NCols)
 	for i := range g.NRows {
 		for p := g.Ptr[i]; p < g.Ptr[i+1]; p++ {

@@ -329,6 +329,7 @@ type spgemmPeer struct {
 	m         *sideMemory
 	a, b      csrPeer
 	algorithm int
+	width     uint64 // of a value: 4 or 8
 	buffers   [3]growing
 	idx, val  growing
 	ptr       driver.Ptr
@@ -355,8 +356,11 @@ func (w *spgemmPeer) want(g *growing, n uint64) (driver.Ptr, error) {
 
 // Run multiplies once; the context is bound.
 func (w *spgemmPeer) run() (err error) {
-	lib := w.m.s.Lib
-	c, err := lib.CreateCsr(w.a.m, w.b.n, 0, w.ptr, 0, 0, driver.Index32, driver.Index32, driver.Float32)
+	lib, values := w.m.s.Lib, driver.Float32
+	if w.width == 8 {
+		values = driver.Float64
+	}
+	c, err := lib.CreateCsr(w.a.m, w.b.n, 0, w.ptr, 0, 0, driver.Index32, driver.Index32, values)
 	if err != nil {
 		return err
 	}
@@ -366,7 +370,7 @@ func (w *spgemmPeer) run() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lib.DestroySpGEMM(d)) }()
-	p := &driver.SpGEMM{Alpha: 1, A: w.a.mat, B: w.b.mat, C: c, Type: driver.Float32, Algorithm: w.algorithm, Descr: d}
+	p := &driver.SpGEMM{Alpha: 1, A: w.a.mat, B: w.b.mat, C: c, Type: values, Algorithm: w.algorithm, Descr: d}
 	size, err := p.WorkEstimation(lib, 0, 0)
 	if err != nil {
 		return err
@@ -408,7 +412,7 @@ func (w *spgemmPeer) run() (err error) {
 	if err != nil {
 		return err
 	}
-	val, err := w.want(&w.val, 4*uint64(w.nnz))
+	val, err := w.want(&w.val, w.width*uint64(w.nnz))
 	if err != nil {
 		return err
 	}
@@ -418,8 +422,8 @@ func (w *spgemmPeer) run() (err error) {
 	return p.Copy(lib)
 }
 
-// SpgemmPeers are cuSPARSE's algorithms for A·B in fp32.
-func SpgemmPeers(s *Peers, a, b *gen.Graph, aval, bval []float32) (out []Contender, close func(), err error) {
+// SpgemmPeers are cuSPARSE's algorithms for A·B.
+func SpgemmPeers[T float32 | float64](s *Peers, a, b *gen.Graph, aval, bval []T) (out []Contender, close func(), err error) {
 	m := s.memory()
 	ap, bp := csr(m, a, aval), csr(m, b, bval)
 	if m.err != nil {
@@ -431,7 +435,7 @@ func SpgemmPeers(s *Peers, a, b *gen.Graph, aval, bval []float32) (out []Contend
 		name string
 		id   int
 	}{{"alg1", driver.SpGEMMAlg1}, {"alg2", driver.SpGEMMAlg2}, {"alg3", driver.SpGEMMAlg3}} {
-		w := &spgemmPeer{m: s.memory(), a: ap, b: bp, algorithm: alg.id}
+		w := &spgemmPeer{m: s.memory(), a: ap, b: bp, algorithm: alg.id, width: uint64(unsafe.Sizeof(aval[0]))}
 		peers = append(peers, w.m)
 		prepare := func() error {
 			w.ptr = w.m.alloc(4 * uint64(a.NRows+1))

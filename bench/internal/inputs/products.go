@@ -9,7 +9,7 @@ import (
 func WidthOf[T any]() int { return int(unsafe.Sizeof(*new(T))) }
 
 // Flipped returns the transpose of a graph and its values.
-func Flipped(g *gen.Graph, val []float32) (*gen.Graph, []float32) {
+func Flipped[T any](g *gen.Graph, val []T) (*gen.Graph, []T) {
 	t := &gen.Graph{NRows: g.NCols, NCols: g.NRows, Ptr: make([]int64, g.NCols+1), Idx: make([]int32, g.NNZ())}
 	for _, j := range g.Idx {
 		t.Ptr[j+1]++
@@ -17,7 +17,7 @@ func Flipped(g *gen.Graph, val []float32) (*gen.Graph, []float32) {
 	for j := range g.NCols {
 		t.Ptr[j+1] += t.Ptr[j]
 	}
-	at, out := append([]int64(nil), t.Ptr...), make([]float32, g.NNZ())
+	at, out := append([]int64(nil), t.Ptr...), make([]T, g.NNZ())
 	for i := range g.NRows {
 		for p := g.Ptr[i]; p < g.Ptr[i+1]; p++ {
 			j := g.Idx[p]
