@@ -37,7 +37,7 @@ func Explain(f func(text string)) Option { return func(s *settings) { s.explain 
 func OneByOne() Option { return func(s *settings) { s.oneByOne = true } }
 
 // While is a loop with an operand as its condition. The body gets an option, which it gives to each
-// operation:
+// operation, and to each loop and branch:
 //
 //	for in := range s.While(frontier) {
 //		s.Do(ops.AssignVectorFrom(level.Masked(frontier.Structure()), depth, ops.All(), in))
@@ -50,39 +50,63 @@ func OneByOne() Option { return func(s *settings) { s.oneByOne = true } }
 // its operations compute nothing and check that they equal the list. So the body runs as often as
 // written, and the result is always what the operations one by one give:
 //
-//   - A pass that differs from the list, by a number that changes, a branch, or vectors that
-//     exchange their names, ends the run before that pass; the rest runs one by one. A number that
-//     changes belongs into a *matrix.Scalar, and [Swap] exchanges vectors.
+//   - A pass that differs from the list, by a number that changes, a branch of Go, or vectors that
+//     exchange their names, ends the run before that operation; the rest runs one by one. A number
+//     that changes belongs into a *matrix.Scalar, [Steps.If] is a branch, and [Swap] exchanges
+//     vectors.
 //   - A read or a write of an operand of the list by other means, such as NVals, Set or an
 //     operation without the option, runs the waiting operations first, and the rest one by one.
 //   - break, return and panics leave the loop after the operations before them.
+//
+// A loop or a branch in the body belongs to the list if it gets the option too. The device decides
+// then how often it runs, and the host follows. The first pass of the loop around runs at once, and
+// each loop in it by a list of its own. A loop that had no pass yet, or a branch that was not taken,
+// has no list: where the device comes to it for the first time the run ends, that pass runs at once,
+// and the device goes on from the next one.
 //
 // Lists may have the operations on vectors MxV, VxM, EWiseAdd, EWiseMult, EWiseUnion, Apply and its
 // variants, Select, AssignVector and AssignVectorScalar to all positions, ExtractVector and
 // ScatterVector by a full vector of indices, [ReduceInto], [CountInto] and [Swap], where the order
 // of sums makes no difference. With others, on the host and on groups, the operations run one by
-// one. [Explain] tells which. Options of the loop are options of its operations too.
+// one. [Explain] tells which. Options of the loop are options of its operations too, except for
+// [Passes], [Progress] and [Explain].
 //
 // An operation that fails on the device ends the loop with its error; its operands are as they were
-// before the loop then.
+// before the run by the list then.
 func (s *Steps) While(cond Condition, opts ...Option) iter.Seq[Option] {
+	return s.loop("Steps.While", cond, false, opts)
+}
+
+// If is a branch: its body is called once if the condition holds. In the body of a loop, and with
+// the option of the loop, a device decides it; see [Steps.While].
+//
+//	for in := range s.If(small, in) {
+//		s.Do(ops.AssignVectorScalar(level, 0, ops.All(), in))
+//	}
+//
+// break and continue in the body leave the branch.
+func (s *Steps) If(cond Condition, opts ...Option) iter.Seq[Option] {
+	return s.loop("Steps.If", cond, true, opts)
+}
+
+// loop is While, or If with branch set.
+func (s *Steps) loop(op string, cond Condition, branch bool, opts []Option) iter.Seq[Option] {
 	return func(yield func(Option) bool) {
 		if !s.OK() {
 			return
 		}
 		if cond == nil {
-			s.Do(&matrix.InvalidError{Op: "Steps.While", Reason: "the condition is nil; give a vector or a *matrix.Scalar[bool]"})
+			s.Do(&matrix.InvalidError{Op: op, Reason: "the condition is nil; give a vector or a *matrix.Scalar[bool]"})
 			return
 		}
+		given := WithOptions(opts...)
 		var own settings
-		for _, o := range opts {
-			if o != nil {
-				o(&own)
-			}
+		if given(&own); branch {
+			own.passes, own.bounded = 1, true
 		}
 		_, value := cond.(*matrix.Scalar[bool])
 		l := record.New(record.Settings{
-			Context: own.ctx, Cond: cond.Inside(), True: value,
+			Context: own.ctx, Cond: cond.Inside(), True: value, Branch: branch,
 			Passes: own.passes, Bounded: own.bounded, Progress: own.progress, Explain: own.explain,
 			Holds: func() bool { return s.holds(cond, value) },
 			OK:    s.OK, Fail: func(err error) { s.Do(err) },
@@ -93,10 +117,9 @@ func (s *Steps) While(cond Condition, opts ...Option) iter.Seq[Option] {
 		case own.trace != nil || own.traces != nil:
 			l.Refused = "its operations are traced"
 		}
-		given := WithOptions(opts...)
 		in := func(c *settings) {
 			given(c)
-			c.loop = l
+			c.loop, c.bounded, c.progress, c.explain = l, false, nil, nil
 		}
 		l.Body = func() bool { return yield(in) }
 		l.Run(own.loop)
@@ -123,7 +146,7 @@ func (s *Steps) holds(cond Condition, value bool) bool {
 // that cannot, it runs the waiting operations first.
 func (c *call) recorded() bool {
 	l := c.loop
-	if l == nil || !l.Waits() {
+	if l == nil || !l.Records() {
 		return false
 	}
 	switch {

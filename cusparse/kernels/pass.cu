@@ -57,6 +57,13 @@ static __device__ __noinline__ void hb_wait(hb_control *c, hb_u64 *pending, hb_u
 	}
 }
 
+// HB_DECIDE logs a condition for the host, and leaves the loop in place of that if it is to stop or
+// has no decision left.
+#define HB_DECIDE(go) \
+	if (decisions >= most || g.stopped()) goto ends; \
+	if (g.thread == 0) log[decisions] = (go) ? 2 : 1; \
+	decisions++;
+
 struct hb_grid {
 	hb_control *c;
 	hb_u64 *pending; // shared: what the block adds to the numbers at the next barrier
