@@ -80,9 +80,13 @@ func (t *passText) block(k int) (again bool) {
 		}
 		t.line("HB_DECIDE(go)")
 	}
+	bound := "true"
+	if x.Bounded {
+		bound = fmt.Sprintf("n < (hb_i64)W.w[%d]", t.limits[k])
+	}
 	switch {
 	case x.Open:
-		t.line("{")
+		t.line("if (%s) {", strings.ReplaceAll(bound, "n <", "0 <"))
 		decide()
 	case x.Branch:
 		t.line("{")
@@ -95,10 +99,6 @@ func (t *passText) block(k int) (again bool) {
 		t.synced = before
 		t.line("}")
 	default:
-		bound := "true"
-		if x.Bounded {
-			bound = fmt.Sprintf("n < (hb_i64)W.w[%d]", t.limits[k])
-		}
 		t.line("for (hb_i64 n = 0; %s; n++) {", bound)
 		decide()
 		t.line("if (!go) break;")
