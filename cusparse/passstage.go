@@ -20,7 +20,7 @@ func (t *passText) pass() (text string, again bool) {
 	t.used, t.stale, t.forward = maps.Clone(t.heads[len(t.list.Blocks)]), map[int]bool{}, map[int]int{}
 	t.unset = map[int]int{}
 	t.open = nil
-	t.note("%s", "while "+t.list.Condition(t.list.Cond, t.list.True))
+	t.note("in stages:")
 	again = t.body(len(t.list.Blocks), pass.None, 0, len(t.list.Steps))
 	return t.b.String(), again
 }
