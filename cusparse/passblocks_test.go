@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -454,5 +456,46 @@ func TestLoopBlocksFail(t *testing.T) {
 	}
 	if !errors.Is(w.s.Err(), context.Canceled) || calls != 12 {
 		t.Errorf("%v after %d calls, want a cancelled context after 12", w.s.Err(), calls)
+	}
+}
+
+// The kernels of loops with loops and branches compile for GPUs, of the architectures at both ends.
+func TestLoopsByNVRTC(t *testing.T) {
+	if os.Getenv("HIVEBLAS_NVRTC") == "" {
+		t.Skip("HIVEBLAS_NVRTC names no compiler; scripts/nvrtc.sh fetches one")
+	}
+	nvrtc := sure.Get(driver.OpenCompiler())
+	e, err := emu.New()
+	if err != nil {
+		t.Skip(err)
+	}
+	gxx, err := emu.NewCompiler()
+	if err != nil {
+		t.Skip(err)
+	}
+	r := &recorder{Compiler: gxx, sources: map[string]string{}}
+	d := sure.Get(Open(0, WithDriver(e), WithCompiler("recorder", func() (driver.Compiler, error) { return r, nil }), WithKernelCache("off")))
+	graph := star(t, 1000)
+	sure.Do(graph.Move(d))
+	if _, err := loopCores(graph, d); err != nil {
+		t.Fatal(err)
+	}
+	for _, seed := range []uint64{1, 3} {
+		newRandomLoop(seed, 3).run(t, seed, d)
+	}
+	loops := 0
+	for source, name := range r.sources {
+		if !strings.Contains(source, "HB_DECIDE(go)") {
+			continue
+		}
+		loops++
+		for _, arch := range []string{"sm_70", "sm_90"} {
+			if _, err := nvrtc.Compile(source, name, arch); err != nil {
+				t.Errorf("%s for %s: %v", name, arch, err)
+			}
+		}
+	}
+	if loops < 3 {
+		t.Errorf("%d loops compiled", loops)
 	}
 }
