@@ -437,4 +437,10 @@ func TestLoops(t *testing.T) {
 }
 
 // TestLoopsOnGPU runs random loops on a GPU.
-func TestLoopsOnGPU(t *testing.T) { testLoops(t, realDevice(t), 0, 40) }
+func TestLoopsOnGPU(t *testing.T) {
+	n := uint64(40)
+	if testing.Short() {
+		n = 8
+	}
+	testLoops(t, realDevice(t), 0, n)
+}

@@ -85,7 +85,15 @@ func (t *passText) joined(temp int, m device.Monoid, also string) string {
 	if m.Any {
 		return fmt.Sprintf("if (fresh) { v%d.val[k] = y;%s }", temp, also)
 	}
-	if native := nativeJoin(m); native != "" {
+	switch native := nativeJoin(m); native {
+	case "":
+	case "atomicAdd": // the sum of signed integers has the same bits
+		typ := "unsigned"
+		if m.Out.Size == 8 {
+			typ = "unsigned long long"
+		}
+		return fmt.Sprintf("atomicAdd((%s *)&v%d.val[k], (%s)y);", typ, temp, typ)
+	default:
 		// Atomic operations on one place wait for each other, and most values are no better by now.
 		return fmt.Sprintf("if (y %s ((volatile %s *)v%d.val)[k]) %s((%s *)&v%d.val[k], (%s)y);",
 			lessOf(m), m.Out.Name, temp, native, nativeType(m.Out), temp, nativeType(m.Out))
@@ -113,6 +121,8 @@ func nativeJoin(m device.Monoid) string {
 		return ""
 	}
 	switch m.Text { // of package semiring
+	case "x + y":
+		return "atomicAdd"
 	case "(y < x || x != x) ? y : x":
 		return "atomicMin"
 	case "(y > x || x != x) ? y : x":

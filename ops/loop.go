@@ -119,7 +119,10 @@ func (s *Steps) loop(op string, cond Condition, branch bool, opts []Option) iter
 		}
 		in := func(c *settings) {
 			given(c)
-			c.loop, c.bounded, c.progress, c.explain = l, false, nil, nil
+			c.loop, c.bounded, c.progress, c.explain = nil, false, nil, nil
+			if l.Records() {
+				c.loop = l
+			}
 		}
 		l.Body = func() bool { return yield(in) }
 		l.Run(own.loop)

@@ -25,7 +25,8 @@ func (c *call) nextCall() *call {
 // value if there are no entries. The destination is a *matrix.Scalar or a vector of size 1. The sum
 // equals the sum of [ReduceScalar] and stays at the place of the destination.
 func ReduceInto[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a matrix.Operand[T], opts ...Option) error {
-	return begin("ReduceInto", m.Name(), opts).reduceInto(destOf(dst), monoidOf(m.Inside()), viewOf(a))
+	c := beginKept("ReduceInto", m.Name(), opts)
+	return c.done(c.reduceInto(destOf(dst), monoidOf(m.Inside()), viewOf(a)))
 }
 
 func (c *call) reduceInto(d dest, m monoid, a rep.View) error {
@@ -67,7 +68,8 @@ func noEntries(t *sparse.Type, n int) rep.View {
 // CountInto computes s ⊕= the number of entries of a matrix or vector. The destination is a
 // *matrix.Scalar or a vector of size 1.
 func CountInto[T comparable](dst matrix.VectorTarget[int64], a matrix.Operand[T], opts ...Option) error {
-	return begin("CountInto", "", opts).countInto(destOf(dst), viewOf(a))
+	c := beginKept("CountInto", "", opts)
+	return c.done(c.countInto(destOf(dst), viewOf(a)))
 }
 
 func (c *call) countInto(d dest, a rep.View) error {
@@ -109,7 +111,8 @@ func (c *call) value(x rep.View) (sparse.Values, error) {
 // AssignVectorFrom is [AssignVectorScalar] of the value of a scalar. A scalar without a value
 // assigns no entries: it deletes the entries within idx and the mask.
 func AssignVectorFrom[T comparable](dst matrix.VectorTarget[T], x *matrix.Scalar[T], idx Indices, opts ...Option) error {
-	return begin("AssignVectorFrom", "", opts).assignVectorFrom(destOf(dst), x.Inside(), idx)
+	c := beginKept("AssignVectorFrom", "", opts)
+	return c.done(c.assignVectorFrom(destOf(dst), x.Inside(), idx))
 }
 
 func (c *call) assignVectorFrom(d dest, x rep.View, idx Indices) error {
@@ -173,14 +176,16 @@ func (c *call) assignFrom(d dest, x rep.View, rows, cols Indices) error {
 // entries.
 func ApplyFirstFrom[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], x *matrix.Scalar[A], a matrix.Operand[B], opts ...Option) error {
 	f := operatorIn(insideOf(op))
-	return begin("ApplyFirstFrom", f.name, opts).applyFrom(destOf(dst), f, x.Inside(), true, viewOf(a))
+	c := beginKept("ApplyFirstFrom", f.name, opts)
+	return c.done(c.applyFrom(destOf(dst), f, x.Inside(), true, viewOf(a)))
 }
 
 // ApplySecondFrom is [ApplySecond] of the value of a scalar. Without a value the result has no
 // entries.
 func ApplySecondFrom[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], y *matrix.Scalar[B], opts ...Option) error {
 	f := operatorIn(insideOf(op))
-	return begin("ApplySecondFrom", f.name, opts).applyFrom(destOf(dst), f, y.Inside(), false, viewOf(a))
+	c := beginKept("ApplySecondFrom", f.name, opts)
+	return c.done(c.applyFrom(destOf(dst), f, y.Inside(), false, viewOf(a)))
 }
 
 // applyFrom is applyBound of the value of a scalar.
@@ -224,7 +229,8 @@ func (c *call) withoutEntries(d dest, a rep.View) error {
 // scalar. Without a value the result has no entries.
 func SelectFrom[T comparable](dst matrix.Destination[T], op semiring.Operator[T, T, bool], a matrix.Operand[T], y *matrix.Scalar[T], opts ...Option) error {
 	f := operatorIn(insideOf(op))
-	return begin("SelectFrom", f.name, opts).selectFrom(destOf(dst), f, y.Inside(), viewOf(a))
+	c := beginKept("SelectFrom", f.name, opts)
+	return c.done(c.selectFrom(destOf(dst), f, y.Inside(), viewOf(a)))
 }
 
 func (c *call) selectFrom(d dest, f operator, y rep.View, a rep.View) error {
