@@ -13,11 +13,7 @@ import (
 
 // A Condition of a loop is a vector or a matrix, which holds while there are entries, or a
 // *matrix.Scalar[bool], which holds while the value is true.
-type Condition interface {
-	Inside() rep.View
-	NVals() int64
-	Err() error
-}
+type Condition interface{ Inside() rep.View }
 
 // Passes bounds the number of passes of a loop. A loop that ends by it is no error.
 func Passes(n int64) Option {
@@ -51,25 +47,23 @@ func OneByOne() Option { return func(s *settings) { s.oneByOne = true } }
 // written, and the result is always what the operations one by one give:
 //
 //   - A pass that differs from the list, by a number that changes, a branch of Go, or vectors that
-//     exchange their names, ends the run before that operation; the rest runs one by one. A number
-//     that changes belongs into a *matrix.Scalar, [Steps.If] is a branch, and [Swap] exchanges
-//     vectors.
+//     exchange their names, ends the run; the rest runs one by one. A number that changes belongs
+//     into a *matrix.Scalar, [Steps.If] is a branch, and [Swap] exchanges vectors.
 //   - A read or a write of an operand of the list by other means, such as NVals, Set or an
 //     operation without the option, runs the waiting operations first, and the rest one by one.
 //   - break, return and panics leave the loop after the operations before them.
 //
-// A loop or a branch in the body belongs to the list if it gets the option too. The device decides
-// then how often it runs, and the host follows. The first pass of the loop around runs at once, and
-// each loop in it by a list of its own. A loop that had no pass yet, or a branch that was not taken,
-// has no list: where the device comes to it for the first time the run ends, that pass runs at once,
-// and the device goes on from the next one.
+// A loop or a branch in the body that gets the option belongs to the list: the device decides how
+// often it runs. The first pass of the loop around runs at once, and loops in it by their own lists.
+// Where the device comes to a block that has not run yet, the run ends; that pass runs at once, and
+// the device takes the next one.
 //
 // Lists may have the operations on vectors MxV, VxM, EWiseAdd, EWiseMult, EWiseUnion, Apply and its
 // variants, Select, AssignVector and AssignVectorScalar to all positions, ExtractVector and
 // ScatterVector by a full vector of indices, [ReduceInto], [CountInto] and [Swap], where the order
 // of sums makes no difference. With others, on the host and on groups, the operations run one by
-// one. [Explain] tells which. Options of the loop are options of its operations too, except for
-// [Passes], [Progress] and [Explain].
+// one. [Explain] tells which. Options of the loop, but for [Passes], [Progress] and [Explain], are
+// options of its operations too.
 //
 // An operation that fails on the device ends the loop with its error; its operands are as they were
 // before the run by the list then.
@@ -77,14 +71,9 @@ func (s *Steps) While(cond Condition, opts ...Option) iter.Seq[Option] {
 	return s.loop("Steps.While", cond, false, opts)
 }
 
-// If is a branch: its body is called once if the condition holds. In the body of a loop, and with
-// the option of the loop, a device decides it; see [Steps.While].
-//
-//	for in := range s.If(small, in) {
-//		s.Do(ops.AssignVectorScalar(level, 0, ops.All(), in))
-//	}
-//
-// break and continue in the body leave the branch.
+// If is a branch: for in := range s.If(cond, in) calls its body once if the condition holds. With
+// the option of a loop around it a device decides; see [Steps.While]. break and continue in the body
+// leave the branch.
 func (s *Steps) If(cond Condition, opts ...Option) iter.Seq[Option] {
 	return s.loop("Steps.If", cond, true, opts)
 }
@@ -99,8 +88,7 @@ func (s *Steps) loop(op string, cond Condition, branch bool, opts []Option) iter
 			s.Do(&matrix.InvalidError{Op: op, Reason: "the condition is nil; give a vector or a *matrix.Scalar[bool]"})
 			return
 		}
-		given := WithOptions(opts...)
-		var own settings
+		given, own := WithOptions(opts...), settings{}
 		if given(&own); branch {
 			own.passes, own.bounded = 1, true
 		}
@@ -108,8 +96,7 @@ func (s *Steps) loop(op string, cond Condition, branch bool, opts []Option) iter
 		l := record.New(record.Settings{
 			Context: own.ctx, Cond: cond.Inside(), True: value, Branch: branch,
 			Passes: own.passes, Bounded: own.bounded, Progress: own.progress, Explain: own.explain,
-			Holds: func() bool { return s.holds(cond, value) },
-			OK:    s.OK, Fail: func(err error) { s.Do(err) },
+			OK: s.OK, Fail: func(err error) { s.Do(err) },
 		})
 		switch {
 		case own.oneByOne:
@@ -129,30 +116,12 @@ func (s *Steps) loop(op string, cond Condition, branch bool, opts []Option) iter
 	}
 }
 
-// holds evaluates a condition on the host.
-func (s *Steps) holds(cond Condition, value bool) bool {
-	if !value {
-		return s.NVals(cond) > 0
-	}
-	if s.NVals(cond) == 0 {
-		return false
-	}
-	st := cond.Inside().Stored()
-	if !s.Do(cond.Err()) {
-		return false
-	}
-	at, ok := st.Has(0, 0)
-	return ok && *(*bool)(st.Part(at, at+1).Pointer())
-}
-
 // recorded reports whether the operation goes to the list of a loop. For an operation of the body
 // that cannot, it runs the waiting operations first.
 func (c *call) recorded() bool {
-	l := c.loop
-	if l == nil || !l.Records() {
+	switch l := c.loop; {
+	case l == nil || !l.Records():
 		return false
-	}
-	switch {
 	case c.t.at == nil || c.t.at != l.Backend():
 		l.Settle(c.op + " runs at another place")
 	case c.method != Auto:

@@ -25,8 +25,7 @@ func (c *call) nextCall() *call {
 // value if there are no entries. The destination is a *matrix.Scalar or a vector of size 1. The sum
 // equals the sum of [ReduceScalar] and stays at the place of the destination.
 func ReduceInto[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a matrix.Operand[T], opts ...Option) error {
-	c := beginKept("ReduceInto", m.Name(), opts)
-	return c.done(c.reduceInto(destOf(dst), monoidOf(m.Inside()), viewOf(a)))
+	return begin("ReduceInto", m.Name(), opts).reduceInto(destOf(dst), monoidOf(m.Inside()), viewOf(a))
 }
 
 func (c *call) reduceInto(d dest, m monoid, a rep.View) error {
@@ -68,8 +67,7 @@ func noEntries(t *sparse.Type, n int) rep.View {
 // CountInto computes s ⊕= the number of entries of a matrix or vector. The destination is a
 // *matrix.Scalar or a vector of size 1.
 func CountInto[T comparable](dst matrix.VectorTarget[int64], a matrix.Operand[T], opts ...Option) error {
-	c := beginKept("CountInto", "", opts)
-	return c.done(c.countInto(destOf(dst), viewOf(a)))
+	return begin("CountInto", "", opts).countInto(destOf(dst), viewOf(a))
 }
 
 func (c *call) countInto(d dest, a rep.View) error {
@@ -176,8 +174,7 @@ func (c *call) assignFrom(d dest, x rep.View, rows, cols Indices) error {
 // entries.
 func ApplyFirstFrom[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], x *matrix.Scalar[A], a matrix.Operand[B], opts ...Option) error {
 	f := operatorIn(insideOf(op))
-	c := beginKept("ApplyFirstFrom", f.name, opts)
-	return c.done(c.applyFrom(destOf(dst), f, x.Inside(), true, viewOf(a)))
+	return begin("ApplyFirstFrom", f.name, opts).applyFrom(destOf(dst), f, x.Inside(), true, viewOf(a))
 }
 
 // ApplySecondFrom is [ApplySecond] of the value of a scalar. Without a value the result has no

@@ -30,10 +30,9 @@ type Settings struct {
 	// Refused says why the operations run one by one; "" if they may be recorded.
 	Refused string
 
-	Holds func() bool         // evaluates the condition on the host
-	Body  func() (again bool) // calls the body
-	OK    func() bool         // no operation has failed
-	Fail  func(err error)     // records an error, or nil
+	Body func() (again bool) // calls the body
+	OK   func() bool         // no operation has failed
+	Fail func(err error)     // records an error, or nil
 }
 
 // mode is what operations of a body do.
@@ -190,13 +189,32 @@ func (l *Loop) decide() (holds, known bool) {
 	if r != nil && r.mode == comparing {
 		return r.decision()
 	}
-	if !l.Holds() {
+	if !l.holds() {
 		return false, true
 	}
 	if l.Records() && !l.Branch && l.body.known && l.launch(0) {
 		return false, false // the device decides
 	}
 	return true, true
+}
+
+// holds evaluates the condition on the host.
+func (l *Loop) holds() bool {
+	n := l.Cond.NVals()
+	if err := l.Cond.Err(); err != nil {
+		l.Fail(err)
+		return false
+	}
+	if n == 0 || !l.True {
+		return n > 0
+	}
+	st := l.Cond.Stored()
+	if err := l.Cond.Err(); err != nil {
+		l.Fail(err)
+		return false
+	}
+	at, ok := st.Has(0, 0)
+	return ok && *(*bool)(st.Part(at, at+1).Pointer())
 }
 
 // pass calls the body. It returns false if the body has left the loop.
