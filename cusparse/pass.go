@@ -2,7 +2,6 @@ package cusparse
 
 import (
 	"runtime"
-	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -48,10 +47,6 @@ const (
 
 // passRoomBytes is the size of the pinned memory of a room.
 const passRoomBytes = 4096
-
-// passLog is the number of decisions that a run may take, a byte each behind the numbers. A run
-// that comes to the end of the log ends, and the loop begins a new one.
-const passLog = 1 << 16
 
 // longRows lists the parts of the long rows of a matrix, which warps take.
 type longRows struct {
@@ -453,31 +448,6 @@ func (r *passRun) aside(f *frame, words []uint64) {
 func (r *passRun) numbers() []int64 {
 	return unsafe.Slice((*int64)(r.room.host), passRoomBytes/8)
 }
-
-// log is the place of a decision in the log: 0 if it is not taken, 1 if it is false, 2 if true.
-func (r *passRun) log(k int64) unsafe.Pointer {
-	return unsafe.Add(r.room.host, passRoomBytes+k)
-}
-
-// Decision returns whether condition number k held, and whether the loop has ended.
-func (r *passRun) Decision(k int64) (holds, known, ended bool) {
-	if r.err != nil {
-		return false, false, true
-	}
-	ended = r.ended() // before the log, which may be complete afterwards
-	if k >= passLog {
-		return false, false, ended
-	}
-	four := atomic.LoadUint32((*uint32)(r.log(k &^ 3)))
-	is := byte(four >> (k & 3 * 8))
-	return is == 2, is != 0, ended
-}
-
-// ended reports whether the loop has ended.
-func (r *passRun) ended() bool { return r.err != nil || atomic.LoadInt64(&r.numbers()[hostEnded]) != 0 }
-
-// Plan prints the list by stages.
-func (r *passRun) Plan() string { return r.prog.plan }
 
 // Stop asks the loop to end before its next decision.
 func (r *passRun) Stop() {

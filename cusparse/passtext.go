@@ -297,25 +297,6 @@ func (t *passText) classify(have func(u pass.Use) passHave) {
 	t.expansions()
 }
 
-// conditions counts the entries of vectors that are conditions.
-func (t *passText) conditions() {
-	for _, b := range append(t.list.Blocks, pass.Block{Cond: t.list.Cond, True: t.list.True}) {
-		switch v := &t.vars[b.Cond]; {
-		case v.kind == passMatrix:
-			t.err = &pass.NotRecordable{Op: "the loop", Reason: "a condition is a matrix"}
-		case !b.True:
-			v.counted = true
-		case v.kind != passUniform:
-			t.err = &pass.NotRecordable{Op: "the loop", Reason: "a condition is an operand of a product"}
-		}
-	}
-}
-
-// isCondition reports whether a loop or a branch depends on a vector.
-func (t *passText) isCondition(v int) bool {
-	return v == t.list.Cond || slices.ContainsFunc(t.list.Blocks, func(b pass.Block) bool { return b.Cond == v })
-}
-
 // check refuses what the kernel has no form for.
 func (t *passText) check(s *pass.Step) {
 	for _, u := range []pass.Use{s.A, s.B} {
