@@ -219,7 +219,7 @@ func pipelineSSSP[T semiring.Number](a *matrix.View[T], n int, sources []int, de
 	count, few, many := matrix.NewScalar[int64](here), matrix.NewScalar[bool](here), matrix.NewScalar[bool](here)
 	least, bound := matrix.NewScalar[T](here), matrix.NewScalar[T](here)
 	listed, whole := matrix.NewScalar[bool](here), matrix.NewScalar[bool](here) // pending has all of this bucket, or dist alone
-	relax := func(front *matrix.Vector[T], in ops.Option) { // reach becomes the vertices that front improves
+	relax := func(front *matrix.Vector[T], in ops.Option) {                     // reach becomes the vertices that front improves
 		s.Do(ops.VxM(reach, semiring.MinPlus[T](), front, a, in))
 		s.Do(ops.EWiseMult(reach, better, reach, dist, in))
 		s.Do(ops.Select(reach, closer, reach, in))
