@@ -56,12 +56,11 @@ type longRows struct {
 
 func (l *longRows) drop() { l.list.release() }
 
-// The constants of kernels/pass.cu: HB_PASS_HUB, HB_PASS_CHUNK, HB_PASS_PART, HB_PASS_TILE.
+// The constants of kernels/pass.cu: HB_PASS_HUB, HB_PASS_CHUNK, HB_PASS_PART.
 const (
 	passHub   = 256
 	passChunk = 256
 	passShare = 1024
-	passTile  = 8192
 )
 
 // passBuffer is the memory of a vector of a loop.
@@ -400,7 +399,7 @@ func (f *frame) passVector(w []uint64, v *passVar, from *store, r *passRun, i in
 }
 
 // aside gives the words of what the kernel needs beside the contents: bits, lists, parts of long
-// rows, and sums of tiles.
+// rows, and sums of blocks.
 func (r *passRun) aside(f *frame, words []uint64) {
 	type need struct {
 		word  int
@@ -429,9 +428,9 @@ func (r *passRun) aside(f *frame, words []uint64) {
 		}
 	}
 	for _, p := range r.prog.parts {
-		tiles := max((int64(p.n)+passTile-1)/passTile, 1)
-		add(p.word, 2*tiles*int64(p.size))
-		add(p.word+1, 2*tiles)
+		blocks := int64(passBlocks * max(f.d.props.Multiprocessors, 1))
+		add(p.word, 2*blocks*int64(p.size))
+		add(p.word+1, 2*blocks)
 	}
 	var all int64
 	for _, n := range needs {

@@ -31,7 +31,7 @@ func (t *passText) layout() {
 	for i := range t.list.Steps {
 		s := &t.list.Steps[i]
 		if s.Kind == pass.Reduce {
-			t.parts = append(t.parts, passPart{word: t.words, size: s.Monoid.Out.Size, n: t.vars[s.A.Var].n})
+			t.parts = append(t.parts, passPart{word: t.words, size: s.Monoid.Out.Size})
 			t.words += 2
 		}
 		for k, b := range []pass.Bound{s.X, s.Y} {

@@ -399,14 +399,14 @@ func (t *passText) reduce(i int) {
 			}
 		}
 		part = t.parts[at]
-		t.needs([]passUse{{a, "", false}})
+		t.needs([]passUse{{a, passDomain{list: -1, n: t.vars[a].n}.how(), false}})
 		val := t.valAt(a, "p")
 		if s.A.Pattern {
 			val = fmt.Sprintf("(%s)1", C)
 		}
 		t.line("\t%s tv = %s();", C, C)
 		t.line("\tconst bool tb = hb_sum(g, %d, (%s *)W.w[%d], (hb_u8 *)W.w[%d], tv,", t.vars[a].n, C, part.word, part.word+1)
-		t.line("\t\t[&](hb_i64 p, %s &y) -> bool { if (!(%s)) return false; y = %s; return true; },", C, t.hasAt(a, "p"), val)
+		t.line("\t\t[&](hb_i64 p, %s &y) -> bool { y = %s; return %s; },", C, val, t.hasAt(a, "p"))
 		t.line("\t\t[](%s x, %s y) { return %s(x, y); });", C, C, t.binary(s.Monoid.Func))
 		t.waited()
 	}

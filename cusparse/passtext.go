@@ -57,11 +57,8 @@ type passProgram struct {
 	p      *program
 }
 
-// passPart is room for the sums of tiles of a step.
-type passPart struct {
-	word, size int
-	n          int
-}
+// passPart is room for the sums of blocks of a step.
+type passPart struct{ word, size int }
 
 // passValue is the place of an argument of a step among the words.
 type passValue struct {
