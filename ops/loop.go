@@ -156,33 +156,43 @@ func given(s device.Scalar) pass.Bound {
 	return pass.Bound{Var: pass.None, Type: s.Type, Bytes: string(unsafe.Slice((*byte)(s.P), s.Type.Size))}
 }
 
-// stepOf begins the step of an operation; its callers fill the rest. The step is overwritten by the
-// next one.
-func (c *call) stepOf(kind pass.Kind) (*remoteCall, *pass.Step) {
+// listed takes the operation into the list of the loop, or compares it with the list. fill fills its
+// step, unless key says that the step is the one of the list, and run runs the operation by itself.
+func (c *call) listed(kind pass.Kind, key record.Key, fill func(h *remoteCall, s *pass.Step), run func() error) error {
 	t := &c.t
+	key.Kind, key.Op, key.Dst, key.Replace, key.Accum = kind, c.op, t.m, t.replace, unsafe.Pointer(t.accum.k)
+	if t.dest.mask != nil {
+		key.Mask, key.Structural, key.Comp = t.view.Matrix.Matrix(), t.view.Structural || t.view.IsPattern(), t.view.Complement
+	}
+	if c.alone = run; c.loop.Again(&key, c) {
+		return nil
+	}
 	h := &remoteCall{c: c, at: t.at}
 	s := c.loop.Step()
 	*s = pass.Step{Kind: kind, Op: c.op, Mask: pass.NoMask, Replace: t.replace,
 		A: pass.NoUse, B: pass.NoUse, X: pass.NoBound, Y: pass.NoBound}
 	s.Dst = h.variable(t.m, t.vector)
-	if t.dest.mask != nil {
-		s.Mask = pass.Mask{Var: h.variable(t.view.Matrix, t.vector), Structural: t.view.Structural || t.view.IsPattern(), Comp: t.view.Complement}
+	if key.Mask != nil {
+		s.Mask = pass.Mask{Var: h.variable(key.Mask, t.vector), Structural: key.Structural, Comp: key.Comp}
 	}
 	if t.accum.given {
 		if f := h.accumulate(&t.accum); f != nil {
 			s.Accum = *f
 		}
 	}
-	return h, s
-}
-
-// record adds a step to the list, or compares it with the list. run runs the operation.
-func (c *call) record(h *remoteCall, s *pass.Step, run func() error) error {
-	if h.err != nil {
+	if fill(h, s); h.err != nil {
 		return h.err
 	}
-	return c.loop.Record(s, func() error {
-		c.loop = nil
-		return run()
-	})
+	return c.loop.Record(s, c)
+}
+
+// Run runs an operation of a list by itself, and Drop ends one that need not run.
+func (c *call) Run() error {
+	c.loop = nil
+	return c.alone()
+}
+
+func (c *call) Drop() {
+	*c = call{}
+	calls.Put(c)
 }

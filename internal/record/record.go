@@ -51,6 +51,7 @@ type lines [12]uintptr
 // body is the list of the body of a loop or a branch.
 type body struct {
 	steps  []pass.Step
+	keys   []Key // of the steps
 	lines  []lines
 	blocks []block
 	known  bool // it has the operations of a whole pass
@@ -295,24 +296,31 @@ func (l *Loop) explain(text string) {
 	l.told = text
 }
 
+// An Operation is one of a body. Run runs it by itself, and Drop ends one that the list has run.
+type Operation interface {
+	Run() error
+	Drop()
+}
+
 // Record takes an operation of the body into the list, or compares it with the operation at its
-// place in the list. run runs it by itself.
-func (l *Loop) Record(s *pass.Step, run func() error) error {
+// place in the list.
+func (l *Loop) Record(s *pass.Step, o Operation) error {
 	r, b := l.recorder, l.body
 	switch {
 	case r.mode == failed:
 		return nil
 	case l != r.active:
 		l.Settle(s.Op + " has the option of another loop than the one around it")
-		return run()
+		return o.Run()
 	case l.at < len(b.steps) && (l.in == len(b.blocks) || b.blocks[l.in].at > l.at):
 		if !b.steps[l.at].Same(s) || !b.steps[l.at].SameValues(s) {
-			return l.differs(s, run)
+			return l.differs(s, o)
 		}
+		b.keys[l.at] = r.key
 	case b.known || l.in < len(b.blocks):
-		return l.differs(s, run)
+		return l.differs(s, o)
 	default:
-		b.steps = append(b.steps, *s)
+		b.steps, b.keys = append(b.steps, *s), append(b.keys, r.key)
 		b.lines = append(b.lines, lines{})
 		runtime.Callers(3, b.lines[len(b.lines)-1][:])
 		r.write(s.Dst)
@@ -322,21 +330,21 @@ func (l *Loop) Record(s *pass.Step, run func() error) error {
 	}
 	l.at++
 	if r.mode == atOnce {
-		return run()
+		return o.Run()
 	}
-	r.waits = append(r.waits, run)
+	r.waits = append(r.waits, o)
 	return nil
 }
 
 // differs runs an operation that is not the one of the list.
-func (l *Loop) differs(s *pass.Step, run func() error) error {
+func (l *Loop) differs(s *pass.Step, o Operation) error {
 	var here lines
 	runtime.Callers(4, here[:])
 	l.Settle(s.Op + " at " + here.text() + " differs from the pass before")
 	if l.mode == failed {
 		return nil
 	}
-	return run()
+	return o.Run()
 }
 
 // text returns the line outside this package and package ops that called, such as "bfs.go:31".

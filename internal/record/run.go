@@ -25,18 +25,19 @@ type recorder struct {
 	vars   []pass.Var
 	mats   []rep.Matrix // the variables
 	before []*rep.Watch // of the variables
-	step   pass.Step    // under way
+	step   pass.Step    // of the operation under way
+	key    Key          // of the same
 	own    body         // of the outermost loop
 	active *Loop        // the innermost loop with its body under way
 
-	owner   *Loop          // that waits, or runs by its list
-	waits   []func() error // the operations since the last decision, to run at once
-	list    pass.List      // of the owner
-	lines   []*lines       // of its steps
-	from    []int          // the variables of its variables
-	runs    pass.Run       // while comparing
-	decided int64          // conditions that the host knows of
-	first   int64          // passes of the owner before the list
+	owner   *Loop       // that waits, or runs by its list
+	waits   []Operation // since the last decision
+	list    pass.List   // of the owner
+	lines   []*lines    // of its steps
+	from    []int       // the variables of its variables
+	runs    pass.Run    // while comparing
+	decided int64       // conditions that the host knows of
+	first   int64       // passes of the owner before the list
 }
 
 // recorders are without pointers to matrices. Steps hold texts alone, and are large, so they stay.
@@ -56,9 +57,10 @@ func (r *recorder) close() {
 	clear(r.mats)
 	clear(r.before)
 	clear(r.waits)
+	clear(r.own.keys)
 	clear(r.own.blocks)
 	*r = recorder{vars: r.vars[:0], mats: r.mats[:0], before: r.before[:0], waits: r.waits[:0],
-		own:   body{steps: r.own.steps[:0], lines: r.own.lines[:0], blocks: r.own.blocks[:0]},
+		own:   body{steps: r.own.steps[:0], keys: r.own.keys[:0], lines: r.own.lines[:0], blocks: r.own.blocks[:0]},
 		list:  pass.List{Vars: r.list.Vars[:0], Steps: r.list.Steps[:0], Blocks: r.list.Blocks[:0]},
 		lines: r.lines[:0], from: r.from[:0]}
 	recorders.Put(r)
@@ -139,8 +141,8 @@ func (r *recorder) settle() {
 func (r *recorder) flush() {
 	waits, owner := r.waits, r.owner
 	r.mode, r.owner, r.waits = atOnce, nil, nil
-	for _, run := range waits {
-		owner.Fail(run())
+	for _, o := range waits {
+		owner.Fail(o.Run())
 	}
 	clear(waits)
 	r.waits = waits[:0]
@@ -287,8 +289,7 @@ func (r *recorder) decision() (holds, known bool) {
 		switch c := r.owner.Context; {
 		case known:
 			r.decided++
-			clear(r.waits)
-			r.waits = r.waits[:0]
+			r.drop()
 			return holds, true
 		case ended:
 			r.arrive()
@@ -312,8 +313,17 @@ func (r *recorder) arrive() {
 		r.fail(r.named(err))
 		return
 	}
-	clear(r.waits)
-	r.mode, r.owner, r.waits = atOnce, nil, r.waits[:0]
+	r.drop()
+	r.mode, r.owner = atOnce, nil
+}
+
+// drop ends the operations that the list has run.
+func (r *recorder) drop() {
+	for k, o := range r.waits {
+		o.Drop()
+		r.waits[k] = nil
+	}
+	r.waits = r.waits[:0]
 }
 
 // end waits for the end of the list that runs. With discard it is asked to stop.
