@@ -126,7 +126,7 @@ func coresOf(a *matrix.Matrix[bool], degree *matrix.Vector[int32]) (*matrix.Vect
 		for in := range s.While(low, in) { // the vertices of degree k or less leave
 			s.Do(ops.AssignVectorFrom(core.Masked(low.Structure()), k, ops.All(), in))
 			s.Do(ops.AssignVectorFrom(degree.Masked(low.Structure()), none, ops.All(), in))
-			s.Do(ops.VxM(lost.Masked(degree.Structure()).Replace(), semiring.PlusPair[int32](), low.Pattern(), a.Pattern(), in))
+			s.Do(ops.VxM(lost.Masked(core.Structure().Not()).Replace(), semiring.PlusPair[int32](), low.Pattern(), a.Pattern(), in))
 			s.Do(ops.EWiseMult(lost, semiring.Minus[int32](), degree, lost, in))
 			s.Do(ops.AssignVector(degree.Masked(lost.Structure()), lost, ops.All(), in))
 			s.Do(ops.SelectFrom(low, semiring.Le[int32](), lost, k, in))

@@ -41,7 +41,7 @@ func loopCores(a *matrix.Matrix[bool], at matrix.Place, opts ...ops.Option) (*ma
 		for in := range s.While(low, in) {
 			s.Do(ops.AssignVectorFrom(core.Masked(low.Structure()), k, all, in))
 			s.Do(ops.AssignVectorFrom(degree.Masked(low.Structure()), none, all, in))
-			s.Do(ops.VxM(lost.Masked(degree.Structure()).Replace(), pair, low.Pattern(), a.Pattern(), in))
+			s.Do(ops.VxM(lost.Masked(core.Structure().Not()).Replace(), pair, low.Pattern(), a.Pattern(), in))
 			s.Do(ops.EWiseMult(lost, semiring.Minus[int32](), degree, lost, in))
 			s.Do(ops.AssignVector(degree.Masked(lost.Structure()), lost, all, in))
 			s.Do(ops.SelectFrom(low, semiring.Le[int32](), lost, k, in))

@@ -76,10 +76,6 @@ func coreNumbers(g workflow.Operand, opts []CoreOptions) (*Cores, error) {
 // coresPipeline finds core numbers by operations, where a lives.
 func coresPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Cores, error) {
 	with, here := workflow.With(run), matrix.On(a.Place())
-	core, err := workflow.FullVector[int32](a.Place(), n, 0, with)
-	if err != nil {
-		return nil, err
-	}
 	one, err := workflow.FullVector(a.Place(), n, true, with)
 	if err != nil {
 		return nil, err
@@ -88,7 +84,7 @@ func coresPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Cores, error
 	loopless := matrix.New[bool](n, n, here)
 	s.Do(ops.Select(loopless, semiring.Offdiag[bool](0), a, with))
 	vector := func() *matrix.Vector[int32] { return matrix.NewVector[int32](n, here) }
-	degree, low, lost, all := vector(), vector(), vector(), ops.All()
+	core, degree, low, lost, all := vector(), vector(), vector(), vector(), ops.All()
 	k, least, none := matrix.ScalarOf[int32](0, here), matrix.NewScalar[int32](here), matrix.NewScalar[int32](here)
 	pair, atMost := semiring.PlusPair[int32](), semiring.Le[int32]()
 	s.Do(ops.MxV(degree, pair, loopless.Pattern(), one.Pattern(), with))
@@ -99,12 +95,13 @@ func coresPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Cores, error
 		for in := range s.While(low, in) {
 			s.Do(ops.AssignVectorFrom(core.Masked(low.Structure()), k, all, in))
 			s.Do(ops.AssignVectorFrom(degree.Masked(low.Structure()), none, all, in))
-			s.Do(ops.VxM(lost.Masked(degree.Structure()).Replace(), pair, low.Pattern(), loopless.Pattern(), in))
+			s.Do(ops.VxM(lost.Masked(core.Structure().Not()).Replace(), pair, low.Pattern(), loopless.Pattern(), in))
 			s.Do(ops.EWiseMult(lost, semiring.Minus[int32](), degree, lost, in))
 			s.Do(ops.AssignVector(degree.Masked(lost.Structure()), lost, all, in))
 			s.Do(ops.SelectFrom(low, atMost, lost, k, in))
 		}
 	}
+	s.Do(ops.AssignVectorScalar(core.Masked(core.Structure().Not()), 0, all, with)) // isolated
 	if !s.OK() || n == 0 {
 		return &Cores{Number: core}, s.Err()
 	}
