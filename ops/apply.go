@@ -138,7 +138,7 @@ func (c *call) applyBound(d dest, f operator, bound *sparse.Type, x sparse.Value
 			return h.binary(&f, left, right, t.c)
 		}
 		if t.vector && c.recorded() {
-			return c.applied(record.KeyOf(unsafe.Pointer(f.k), a).Value(0, bound, x), text, a, func(h *remoteCall) pass.Bound { return given(h.scalar(bound, x)) }, first,
+			return c.applied(record.KeyOf(unsafe.Pointer(f.k), a).Value(0, bound, x), text, a, func(h *remoteCall) pass.Bound { return pass.Given(h.scalar(bound, x)) }, first,
 				func() error { return c.applyBound(d, f, bound, x, first, a) })
 		}
 		h := c.newRemote(a.Dims())
@@ -227,7 +227,7 @@ func (c *call) choose(d dest, f *cpu.SelectOperator, a rep.View) error {
 			return c.listed(pass.Select, record.KeyOf(unsafe.Pointer(f), a), func(h *remoteCall, s *pass.Step) {
 				s.Func, s.A = predicate(h), h.use(a)
 				if f.Bound != nil {
-					s.X = given(device.Scalar{Type: h.typeOf(t.c), P: f.Bound})
+					s.X = pass.Given(device.Scalar{Type: h.typeOf(t.c), P: f.Bound})
 				}
 			}, func() error { return c.choose(d, f, a) })
 		}

@@ -251,7 +251,7 @@ func (c *call) remoteEWise(how device.Pair, f *operator, a, b rep.View, alpha, b
 		return c.listed(pass.EWise, key, func(h *remoteCall, s *pass.Step) {
 			s.How, s.Func, s.A, s.B = how, h.binary(&op, a.Type(), b.Type(), c.t.c), h.use(a), h.use(b)
 			if how == device.Filled {
-				s.X, s.Y = given(h.scalar(a.Type(), alpha)), given(h.scalar(b.Type(), beta))
+				s.X, s.Y = pass.Given(h.scalar(a.Type(), alpha)), pass.Given(h.scalar(b.Type(), beta))
 			}
 		}, func() error { return c.remoteEWise(how, &op, a, b, alpha, beta) })
 	}

@@ -382,7 +382,7 @@ func (c *call) assignedScalar(x sparse.Values, rows, cols cpu.Indices) error {
 	cells, ok := sparse.Cells(rows.Len(), cols.Len())
 	listed := t.dest.mask != nil && !t.view.Complement && all
 	if t.at != nil && t.vector && all && c.recorded() {
-		return c.listed(pass.Fill, record.KeyOf(nil).Value(0, t.c, x), func(h *remoteCall, s *pass.Step) { s.X = given(h.scalar(t.c, x)) },
+		return c.listed(pass.Fill, record.KeyOf(nil).Value(0, t.c, x), func(h *remoteCall, s *pass.Step) { s.X = pass.Given(h.scalar(t.c, x)) },
 			func() error { return c.assignedScalar(x, rows, cols) })
 	}
 	if t.at != nil && (listed || ok && cells <= maxRegion) {

@@ -4,7 +4,6 @@ import (
 	"iter"
 	"unsafe"
 
-	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/pass"
 	"github.com/hiveblas/hiveblas/internal/record"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -118,19 +117,7 @@ func (s *Steps) loop(op string, cond Condition, branch bool, opts []Option) iter
 
 // recorded reports whether the operation goes to the list of a loop. For an operation of the body
 // that cannot, it runs the waiting operations first.
-func (c *call) recorded() bool {
-	switch l := c.loop; {
-	case l == nil || !l.Records():
-		return false
-	case c.t.at == nil || c.t.at != l.Backend():
-		l.Settle(c.op + " runs at another place")
-	case c.method != Auto:
-		l.Settle(c.op + " has a forced method")
-	default:
-		return true
-	}
-	return false
-}
+func (c *call) recorded() bool { return c.loop != nil && c.loop.Takes(c.op, c.t.at, c.method != Auto) }
 
 // variable returns the number of a matrix in the list of the loop.
 func (h *remoteCall) variable(m rep.Matrix, vector bool) int {
@@ -151,11 +138,6 @@ func (h *remoteCall) value(x rep.View) pass.Bound {
 	return pass.Bound{Var: h.variable(x.Matrix, true), Type: h.typeOf(x.Type())}
 }
 
-// given returns an argument that is one value.
-func given(s device.Scalar) pass.Bound {
-	return pass.Bound{Var: pass.None, Type: s.Type, Bytes: string(unsafe.Slice((*byte)(s.P), s.Type.Size))}
-}
-
 // listed takes the operation into the list of the loop, or compares it with the list. fill fills its
 // step, unless key says that the step is the one of the list, and run runs the operation by itself.
 func (c *call) listed(kind pass.Kind, key record.Key, fill func(h *remoteCall, s *pass.Step), run func() error) error {
@@ -168,10 +150,8 @@ func (c *call) listed(kind pass.Kind, key record.Key, fill func(h *remoteCall, s
 		return nil
 	}
 	h := &remoteCall{c: c, at: t.at}
-	s := c.loop.Step()
-	*s = pass.Step{Kind: kind, Op: c.op, Mask: pass.NoMask, Replace: t.replace,
-		A: pass.NoUse, B: pass.NoUse, X: pass.NoBound, Y: pass.NoBound}
-	s.Dst = h.variable(t.m, t.vector)
+	s := c.loop.Step(kind, c.op)
+	s.Dst, s.Replace = h.variable(t.m, t.vector), t.replace
 	if key.Mask != nil {
 		s.Mask = pass.Mask{Var: h.variable(key.Mask, t.vector), Structural: key.Structural, Comp: key.Comp}
 	}

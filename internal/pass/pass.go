@@ -6,6 +6,7 @@ package pass
 import (
 	"fmt"
 	"strings"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/device"
 )
@@ -73,6 +74,11 @@ type Bound struct {
 
 // Given reports whether there is such an argument.
 func (b Bound) Given() bool { return b.Type.Size != 0 }
+
+// Given returns an argument that the caller gives.
+func Given(s device.Scalar) Bound {
+	return Bound{Var: None, Type: s.Type, Bytes: string(unsafe.Slice((*byte)(s.P), s.Type.Size))}
+}
 
 // NoBound is an argument that is not given.
 var NoBound = Bound{Var: None}

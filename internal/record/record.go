@@ -264,8 +264,21 @@ func (l *Loop) call() (again bool) {
 // Records reports whether operations of the body go to the list.
 func (l *Loop) Records() bool { return l.recorder != nil && l.broken == "" }
 
-// Backend returns the device of the loop.
-func (l *Loop) Backend() device.Backend { return l.backend }
+// Takes reports whether an operation at a place goes to the list. For one of the body that cannot,
+// it settles the loop.
+func (l *Loop) Takes(op string, at device.Backend, forced bool) bool {
+	switch {
+	case !l.Records():
+		return false
+	case at == nil || at != l.backend:
+		l.Settle(op + " runs at another place")
+	case forced:
+		l.Settle(op + " has a forced method")
+	default:
+		return true
+	}
+	return false
+}
 
 // Settle makes the contents those that the operations so far give. The rest of this loop, of those
 // around it, and of those under way in its body runs one by one.

@@ -66,8 +66,11 @@ func (r *recorder) close() {
 	recorders.Put(r)
 }
 
-// Step returns the step of the operation under way.
-func (r *recorder) Step() *pass.Step { return &r.step }
+// Step begins the step of an operation, which the next one overwrites.
+func (r *recorder) Step(kind pass.Kind, op string) *pass.Step {
+	r.step = pass.Step{Kind: kind, Op: op, Mask: pass.NoMask, A: pass.NoUse, B: pass.NoUse, X: pass.NoBound, Y: pass.NoBound}
+	return &r.step
+}
 
 // Variable returns the number of a matrix, which is no pattern, and false of one that the lists do
 // not have.
