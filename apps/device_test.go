@@ -18,7 +18,6 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/lgc"
 	"github.com/hiveblas/hiveblas/apps/paths"
-	"github.com/hiveblas/hiveblas/apps/search"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
@@ -31,7 +30,7 @@ import (
 // of the many with kernels of their own.
 func staysOnDevice(name string) bool {
 	f, _, _ := strings.Cut(name, " ")
-	return slices.Contains([]string{"Projection", "VertexNomination", "BFS", "SSSP", "PageRank", "ConnectedComponents", "TriangleCount", "KTruss", "LocalCluster", "GraphSearch"}, f) && name != "PageRank with restart"
+	return slices.Contains([]string{"Projection", "VertexNomination", "BFS", "SSSP", "PageRank", "ConnectedComponents", "TriangleCount", "KTruss", "LocalCluster"}, f) && name != "PageRank with restart"
 }
 
 // A pipeline on a device makes its vectors there, and copies no vector of all vertices in either
@@ -58,11 +57,7 @@ func TestPipelinesStayOnDevice(t *testing.T) {
 				_, err := centrality.PageRank(g, centrality.PageRankOptions{Run: run, MaxIterations: 10})
 				return err
 			}
-		case name == "GraphSearch": // without scores, which come from the host
-			app = func(g matrix.Source[float64], run workflow.Run) error {
-				return samples.ErrorOf(search.GraphSearch(g, nil, nil, search.SearchOptions{Run: run}))
-			}
-		case strings.HasPrefix(name, "GraphSearch") || name != "LocalCluster" && strings.HasPrefix(name, "LocalCluster"):
+		case name != "LocalCluster" && strings.HasPrefix(name, "LocalCluster"):
 			continue
 		case name == "LocalCluster": // without the sweep over the cluster, on the host
 			app = func(g matrix.Source[float64], run workflow.Run) error {

@@ -16,6 +16,9 @@ type listedSearch[C cost] struct {
 	touched []int32 // columns reached
 	settled []int32 // columns, in order of distance
 	queue   []near[C]
+	bound   C // the least distance of a free column, if bounded: farther ones do not matter
+	bounded bool
+	entryOf []int32 // of each row: where its column was last among its entries
 
 	// Of implicit costs: the columns by descending dual, and the place of each.
 	order, place []int32
@@ -42,10 +45,13 @@ type cursor[C cost] struct {
 }
 
 // finishListed assigns a column to each free row of an instance of listed costs (Jonker and
-// Volgenant's LAPJVsp, with a heap and without column reduction). It returns an *InfeasibleError if
-// forbidden pairs leave no assignment.
+// Volgenant's LAPJVsp, with a heap). It returns an *InfeasibleError if forbidden pairs leave no
+// assignment.
 func (s *paths[C]) finishListed() error {
 	l := newListedSearch(s)
+	if s.in.m == s.in.n && !s.in.implicit && !s.partial && !s.warm {
+		s.columnMinima()
+	}
 	if s.in.n > 1 {
 		var lowered func(int32)
 		if s.in.implicit {
@@ -81,10 +87,36 @@ func (s *paths[C]) finishListed() error {
 	return nil
 }
 
+// columnMinima sets the dual of each column to its least cost, and gives the column to a row of that
+// cost that has none yet.
+func (s *paths[C]) columnMinima() {
+	seen := make([]bool, s.in.n)
+	for i := range s.in.m {
+		for k := s.in.ptr[i]; k < s.in.ptr[i+1]; k++ {
+			if j := s.in.idx[k]; !seen[j] || s.in.val[k] < s.v[j] {
+				s.v[j], seen[j] = s.in.val[k], true
+			}
+		}
+	}
+	s.scanned += int64(len(s.in.idx))
+	free := s.free[:0]
+	for _, i := range s.free {
+		for k := s.in.ptr[i]; k < s.in.ptr[i+1] && s.colOf[i] == none; k++ {
+			if j := s.in.idx[k]; s.rowOf[j] == none && s.in.val[k] == s.v[j] {
+				s.colOf[i], s.rowOf[j] = j, i
+			}
+		}
+		if s.colOf[i] == none {
+			free = append(free, i)
+		}
+	}
+	s.free = free
+}
+
 func newListedSearch[C cost](s *paths[C]) *listedSearch[C] {
 	n := s.in.n
 	s.d, s.pred = make([]C, n), make([]int32, n)
-	l := &listedSearch[C]{paths: s, done: make([]bool, n), reached: make([]bool, n)}
+	l := &listedSearch[C]{paths: s, done: make([]bool, n), reached: make([]bool, n), entryOf: make([]int32, s.in.m)}
 	if s.in.implicit {
 		l.order, l.place, l.next, l.mark = s.byDual(), make([]int32, n), make([]int32, n+1), make([]int32, n)
 		for p, j := range l.order {
@@ -223,6 +255,9 @@ func (l *listedSearch[C]) reach(j int32, d C, row int32) {
 		l.touched = append(l.touched, j)
 	}
 	l.d[j], l.pred[j] = d, row
+	if l.rowOf[j] == none && (!l.bounded || d < l.bound) {
+		l.bound, l.bounded = d, true
+	}
 }
 
 func (l *listedSearch[C]) settle(j int32) {
@@ -238,7 +273,11 @@ func (l *listedSearch[C]) settle(j int32) {
 // reduced returns c(i, j) − v(j).
 func (l *listedSearch[C]) reduced(i, j int32) C {
 	idx, val := l.entries(i)
+	if k := int(l.entryOf[i]); k < len(idx) && idx[k] == j {
+		return val[k] - l.v[j]
+	}
 	if k, ok := slices.BinarySearch(idx, j); ok {
+		l.entryOf[i] = int32(k)
 		return val[k] - l.v[j]
 	}
 	return l.in.def - l.v[j]
@@ -248,14 +287,15 @@ func (l *listedSearch[C]) reduced(i, j int32) C {
 func (l *listedSearch[C]) scan(i int32, base C) {
 	idx, val := l.entries(i)
 	l.scanned += int64(len(idx)) + 1
+	v, bounded, bound := l.v, l.bounded, l.bound
 	for k, j := range idx {
-		if l.done[j] {
+		d := val[k] - v[j] + base
+		if bounded && d >= bound || l.done[j] || l.reached[j] && d >= l.d[j] {
 			continue
 		}
-		if d := val[k] - l.v[j] + base; !l.reached[j] || d < l.d[j] {
-			l.reach(j, d, i)
-			l.push(near[C]{d, j})
-		}
+		l.reach(j, d, i)
+		l.push(near[C]{d, j})
+		bounded, bound = l.bounded, l.bound
 	}
 	if l.in.implicit {
 		l.cursors = append(l.cursors, cursor[C]{row: i, d: l.in.def + base})
@@ -276,7 +316,10 @@ func (l *listedSearch[C]) advance(c int) {
 		}
 		j := l.order[cur.at]
 		if _, listed := slices.BinarySearch(idx, j); !listed {
-			l.push(near[C]{cur.d - l.v[j], int32(-1 - c)})
+			// The columns behind it are no nearer.
+			if d := cur.d - l.v[j]; !l.bounded || d < l.bound {
+				l.push(near[C]{d, int32(-1 - c)})
+			}
 			return
 		}
 		cur.at++
@@ -320,6 +363,7 @@ func (l *listedSearch[C]) forget() {
 	for _, j := range l.touched {
 		l.reached[j] = false
 	}
+	l.bounded = false
 	l.touched, l.settled, l.queue, l.cursors, l.jumped = l.touched[:0], l.settled[:0], l.queue[:0], l.cursors[:0], l.jumped[:0]
 }
 

@@ -438,9 +438,9 @@ func TestLoops(t *testing.T) {
 
 // TestLoopsOnGPU runs random loops on a GPU.
 func TestLoopsOnGPU(t *testing.T) {
-	n := uint64(40)
+	from, n := uint64(longtest.Turn())*1000, uint64(40)
 	if testing.Short() {
 		n = 8
 	}
-	testLoops(t, realDevice(t), 0, n)
+	testLoops(t, realDevice(t), from, from+n)
 }

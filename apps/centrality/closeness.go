@@ -47,7 +47,8 @@ type ClosenessResult struct {
 // On the host with Method Auto a batch has 256 targets, a bit of each vertex for each (Then et al.:
 // The more the merrier, PVLDB 8, 2014). A level with many edges is pulled along the rows of g, one
 // with few is pushed. Each thread takes batches, or all threads share the levels of each batch if
-// there are two threads or more for a batch. 96 bytes for each vertex and thread, or for each
+// there are two threads or more for a batch. Where few targets reach a vertex at the same distance,
+// as on paths, targets are searched from one by one. 96 bytes for each vertex and thread, or for each
 // vertex where they share. The order of the harmonic sums depends on the threads, and with it the
 // last digits. The ranks of a group take ranges of the targets.
 func Closeness[T comparable](g matrix.Source[T], opts ...ClosenessOptions) (*ClosenessResult, error) {
@@ -173,6 +174,7 @@ type closenessWorker struct {
 	active, grown      []int32     // vertices with a bit in front, in next
 	reached, distances []int64
 	harmonic           []float64
+	alone              loneSearch
 }
 
 // closenessOnHost sums distances by searches for many targets at once.
@@ -227,7 +229,7 @@ func sumDistances(out, in *workflow.Adjacency, targets []int32, o ClosenessOptio
 		if crew[k] == nil {
 			crew[k] = newClosenessWorker(out, in)
 		}
-		crew[k].search(targets[lo*batch : min((lo+1)*batch, len(targets))])
+		crew[k].batch(targets[lo*batch : min((lo+1)*batch, len(targets))])
 	})
 	if err != nil {
 		return nil, err
@@ -276,8 +278,9 @@ func (c *closenessWorker) search(targets []int32) {
 		}
 		share := 1 / float64(level)
 		for _, v := range c.grown {
-			c.arrive(v, level, share)
+			c.alone.pairs += int64(c.arrive(v, level, share))
 		}
+		c.alone.arrivals += int64(len(c.grown))
 		c.active, c.grown = c.grown, c.active
 	}
 }
@@ -294,9 +297,10 @@ func (c *closenessWorker) begin(targets []int32) (full targetSet) {
 	return full
 }
 
-// arrive adds the distances from v to the targets that it reaches at a level; share is 1/level.
-func (c *closenessWorker) arrive(v int32, level int64, share float64) {
-	count, x, s := 0, c.next[v], &c.seen[v]
+// arrive adds the distances from v to the targets that it reaches at a level, and returns their
+// number; share is 1/level.
+func (c *closenessWorker) arrive(v int32, level int64, share float64) (count int) {
+	x, s := c.next[v], &c.seen[v]
 	for k := range x {
 		s[k] |= x[k]
 		count += bits.OnesCount64(x[k])
@@ -305,6 +309,7 @@ func (c *closenessWorker) arrive(v int32, level int64, share float64) {
 	c.reached[v] += int64(count)
 	c.distances[v] += level * int64(count)
 	c.harmonic[v] += share * float64(count)
+	return count
 }
 
 // Push gives the targets of the frontier to the vertices with an edge into it.

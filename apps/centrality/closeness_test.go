@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
@@ -49,5 +50,50 @@ func TestClosenessTogetherEnds(t *testing.T) {
 	}}})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("ended: %v", err)
+	}
+}
+
+// Targets that are searched from one by one, where few meet, have the distances of sets: on a path
+// with a clique in its middle and an end without a way back.
+func TestClosenessAlone(t *testing.T) {
+	const n, clique = 1400, 20
+	s := samples.Blank(n)
+	for v := range n - 1 {
+		s.Edges = append(s.Edges, samples.Edge{From: v, To: v + 1})
+		if v < n-5 {
+			s.Edges = append(s.Edges, samples.Edge{From: v + 1, To: v})
+		}
+	}
+	for v := range clique {
+		for u := range clique {
+			if u > v+1 || v > u+1 {
+				s.Edges = append(s.Edges, samples.Edge{From: n/2 + v, To: n/2 + u})
+			}
+		}
+	}
+	a := samples.Build[float64](t, s, matrix.CSR)
+	out, in := bothWays(matrix.AsView[bool](a.Pattern()))
+	targets := make([]int32, n)
+	for k := range targets {
+		targets[k] = int32(k * 9 % n)
+	}
+	sets, alone := newClosenessWorker(out, in), newClosenessWorker(out, in)
+	batches := 0
+	for lo := 0; lo < n; lo += targetBatch {
+		list := targets[lo:min(lo+targetBatch, n)]
+		sets.search(list)
+		alone.batch(list)
+		if alone.alone.number > 0 {
+			batches++
+		}
+	}
+	if batches == 0 {
+		t.Error("no target was searched from alone")
+	}
+	for v := range n {
+		if alone.reached[v] != sets.reached[v] || alone.distances[v] != sets.distances[v] || math.Abs(alone.harmonic[v]-sets.harmonic[v]) > 1e-12*sets.harmonic[v] {
+			t.Fatalf("vertex %d reaches %d targets at %d in all, harmonic %v; want %d, %d, %v", v, alone.reached[v], alone.distances[v],
+				alone.harmonic[v], sets.reached[v], sets.distances[v], sets.harmonic[v])
+		}
 	}
 }

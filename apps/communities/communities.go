@@ -90,7 +90,8 @@ type CommunitiesResult struct {
 //
 // O(entries) a sweep, with some tens of sweeps over ever fewer vertices. On a device it has a fused
 // form, for weights that are whole numbers of sum below 2⁵², fewer than 2³⁰ vertices and 2³²
-// entries; the pipeline, and other graphs, compute on the host. The results of a graph on a device
+// entries; other graphs compute on the host. With Method Pipeline the vertices of a batch decide by
+// operations where the graph lives, and make the same moves. The results of a graph on a device
 // live on the device. On a group of devices each device has the whole graph, and the devices divide
 // the vertices of the first level: they exchange 16 bytes for each wish of a vertex.
 func Communities[T semiring.Element](g matrix.Source[T], opts ...CommunitiesOptions) (*CommunitiesResult, error) {
@@ -122,8 +123,8 @@ func communitiesOf(g workflow.Operand, opts []CommunitiesOptions) (*CommunitiesR
 	workflow.Announce(o.Run, app, algorithm)
 	workflow.Report(o.Run, "communities: read the graph", 0, 0)
 	var at device.Runner
-	if _, group := workflow.Pattern(g).Place().(*comm.Group); group {
-		o.Nondeterministic = false // each process computes the communities, which must be the same
+	if _, group := workflow.Pattern(g).Place().(*comm.Group); group || o.Method == workflow.Pipeline {
+		o.Nondeterministic = false // each process of a group computes the communities, which must be the same
 	}
 	w := workflow.GroupRows(o.Run, app, workflow.Pattern(g).Place())
 	if w == nil || !w.Devices || o.Method != workflow.Auto && o.Method != workflow.Fused {
@@ -151,6 +152,7 @@ func communitiesOf(g workflow.Operand, opts []CommunitiesOptions) (*CommunitiesR
 	if (at != nil || w != nil) && o.Method == workflow.Fused && n > 0 {
 		return nil, &workflow.ParameterError{App: app, Arg: "the method", Got: "fused with weights that are not whole numbers of sum below 2⁵²", Want: "auto or pipeline"}
 	}
+	l.place = workflow.Pattern(g).Place()
 	levels, passes, quality, err := allPasses(&hostLevel{g: l, o: &o}, &o, start)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -626,6 +627,56 @@ func TestCommunitiesOnDevice(t *testing.T) {
 				sameCommunities(t, fmt.Sprintf("method %q", m), got, want)
 			}
 		})
+	}
+}
+
+// Vertices that decide by operations make the moves of the host's loops: with weights, also of 0,
+// loops, a start, on hosts and groups.
+func TestCommunitiesByOperations(t *testing.T) {
+	rng := rand.New(rand.NewSource(4))
+	group := sure.Get(comm.LocalGroup(2))
+	for k := range 6 {
+		n := 20 + 60*k
+		b := matrix.NewBuilder[float64](n, n)
+		for range 3 * n {
+			x, y := rng.Intn(n), rng.Intn(n)
+			if rng.Intn(3) > 0 { // most edges are inside of groups of 20
+				y = x/20*20 + rng.Intn(20)
+			}
+			w := float64(rng.Intn(4))
+			if k%2 == 0 {
+				w = 1
+			}
+			b.Add(x, y, w)
+			b.Add(y, x, w)
+		}
+		a := sure.Get(b.Build(semiring.Max[float64]()))
+		if k == 0 {
+			a = simple(t, a) // of no weights once it is a pattern
+		}
+		o := CommunitiesOptions{Leiden: k%3 == 2, RandomSeed: rng.Uint64(), Resolution: 1 + float64(k%2)/3}
+		if k == 4 {
+			start := make([]int32, n)
+			for v := range start {
+				start[v] = int32(rng.Intn(n))
+			}
+			o.Start = sure.Get(matrix.VectorOf(start))
+		}
+		for _, g := range []workflow.Operand{a.View(), a.Pattern()} {
+			o.Method = workflow.Auto
+			want := samples.Must[*CommunitiesResult](t)(communitiesOf(g, []CommunitiesOptions{o}))
+			o.Method = workflow.Pipeline
+			for _, nondeterministic := range []bool{false, true} {
+				o.Nondeterministic = nondeterministic
+				got := samples.Must[*CommunitiesResult](t)(communitiesOf(g, []CommunitiesOptions{o}))
+				sameCommunities(t, fmt.Sprintf("graph %d by operations", k), got, want)
+			}
+			o.Nondeterministic = false
+		}
+		want := samples.Must[*CommunitiesResult](t)(Communities(a, CommunitiesOptions{Leiden: o.Leiden, RandomSeed: o.RandomSeed}))
+		sure.Do(a.Move(group))
+		got := samples.Must[*CommunitiesResult](t)(Communities(a, CommunitiesOptions{Leiden: o.Leiden, RandomSeed: o.RandomSeed, Run: workflow.Run{Method: workflow.Pipeline}}))
+		sameCommunities(t, fmt.Sprintf("graph %d by operations of a group", k), got, want)
 	}
 }
 

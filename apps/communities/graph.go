@@ -1,6 +1,7 @@
 package communities
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -31,7 +32,8 @@ type levelGraph struct {
 	rounded bool // the input had other weights
 
 	pattern *matrix.View[bool]    // the entries, if weight is nil
-	values  *matrix.Matrix[int64] // A, if it is not
+	values  *matrix.Matrix[int64] // A, if it is not; see valuesThere
+	place   matrix.Place          // of the operations of Method Pipeline
 }
 
 // weightBits bounds the integer weights of a graph: their sum is below 2^weightBits, so that sums
@@ -272,15 +274,15 @@ func (l *levelGraph) contract(part []int32, parts int, run workflow.Run) (*level
 	if run.Method != workflow.Pipeline {
 		return l.merge(part, parts, run)
 	}
-	if l.weight != nil && l.values == nil {
-		l.values = valuesOf(l)
-	}
-	with := workflow.With(run)
+	with, on := workflow.With(run), matrix.On(l.place)
 	s, err := membershipMatrix(part, parts)
+	if err == nil {
+		err = cmp.Or(s.Move(l.place), l.valuesThere())
+	}
 	if err != nil {
 		return nil, err
 	}
-	as, b := matrix.New[int64](l.n, parts), matrix.New[int64](parts, parts)
+	as, b := matrix.New[int64](l.n, parts, on), matrix.New[int64](parts, parts, on)
 	if l.weight == nil {
 		err = ops.MxM(as, semiring.PlusPair[int64](), l.pattern, s.Pattern(), with)
 	} else {
@@ -292,7 +294,23 @@ func (l *levelGraph) contract(part []int32, parts int, run workflow.Run) (*level
 	if err := ops.MxM(b, semiring.PlusSecond[int64](), s.Pattern().T(), as, with); err != nil {
 		return nil, err
 	}
-	return levelGraphOfValues(b), nil
+	if err := b.Fetch(); err != nil {
+		return nil, err
+	}
+	next := levelGraphOfValues(b)
+	next.place = l.place
+	return next, nil
+}
+
+// valuesThere gives a graph with weights its matrix at its place.
+func (l *levelGraph) valuesThere() error {
+	if l.weight == nil {
+		return nil
+	}
+	if l.values == nil {
+		l.values = valuesOf(l)
+	}
+	return l.values.Move(l.place)
 }
 
 // merge is contract by one pass: the rows of a part are summed into a list over all parts. Rows are

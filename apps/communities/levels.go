@@ -175,7 +175,13 @@ func (h *hostLevel) move(start []int32, seed uint64, level int, tolerance float6
 	h.m.start(start)
 	var sweeps sweeper = h.m
 	name := "local moving"
-	if h.o.Nondeterministic {
+	switch {
+	case h.o.Method == workflow.Pipeline:
+		name = "local moving by operations"
+		if err := h.m.byOperations(); err != nil {
+			return nil, 0, err
+		}
+	case h.o.Nondeterministic:
 		sweeps, name = newMovingAtOnce(h.m), "local moving at once"
 	}
 	if err := runSweeps(sweeps, tolerance); err != nil {

@@ -61,6 +61,8 @@ type localMoving struct {
 	want    []int64  // Σ degrees of wishes by community, 0 between batches
 	best    []uint64 // the largest rank of a wish by community, 0 between batches
 	moved   []int32  // in the sweep
+
+	operations *movesByOperations // nil unless vertices decide by operations
 }
 
 // A wish is the best move of a vertex.
@@ -339,7 +341,11 @@ const stepPieces = 8
 
 // step moves the vertices of a batch and returns the gain in modularity, times gainScale.
 func (m *localMoving) step(list []int32) (int64, error) {
-	if err := m.each(list, m.decide); err != nil {
+	decide := func(list []int32) error { return m.each(list, m.decide) }
+	if m.operations != nil {
+		decide = m.operations.decide
+	}
+	if err := decide(list); err != nil {
 		return 0, err
 	}
 	m.gather()
@@ -383,14 +389,7 @@ func (m *localMoving) choose(w *moveWorker, v int32) (own, to int32, gain float6
 	degree := g.degree[v]
 	factor := m.factor(degree)
 	stay := float64(sum[own]) - float64(factor*float64(atomic.LoadInt64(&m.tot[own])-degree))
-	to, most := own, stay
-	if most < 0 { // alone, in an empty community that only v may enter
-		if other := int64(v) + int64(g.n); atomic.LoadInt64(&m.tot[v]) == 0 {
-			to, most = v, 0
-		} else if other <= math.MaxInt32 && atomic.LoadInt64(&m.tot[other]) == 0 {
-			to, most = int32(other), 0
-		}
-	}
+	to, most := m.alone(v, own, stay)
 	for _, c := range near[:k] {
 		x := sum[c]
 		sum[c] = 0
@@ -405,6 +404,21 @@ func (m *localMoving) choose(w *moveWorker, v int32) (own, to int32, gain float6
 		return own, to, gain
 	}
 	return own, own, 0
+}
+
+// alone returns the own community of v and what v has there, or an empty community that only v may
+// enter if v has less than nothing and one is free.
+func (m *localMoving) alone(v, own int32, stay float64) (to int32, most float64) {
+	if stay >= 0 {
+		return own, stay
+	}
+	if atomic.LoadInt64(&m.tot[v]) == 0 {
+		return v, 0
+	}
+	if other := int64(v) + int64(m.g.n); other <= math.MaxInt32 && atomic.LoadInt64(&m.tot[other]) == 0 {
+		return int32(other), 0
+	}
+	return own, stay
 }
 
 // factor is γk/2m of a degree k.

@@ -76,7 +76,7 @@ type SearchOptions struct {
 	// during the call. An error ends the search and is its result. May be nil.
 	Each func(walks SearchBlock) error
 
-	round int64 // walks of a rank in a round; 0 but in tests: see walkRound
+	round int64 // walks of a rank, or of operations, in a round; 0 but in tests: see walkRound
 }
 
 // A SearchBlock holds consecutive walks.
@@ -166,7 +166,8 @@ const curvePoints = 1024
 //
 // On a device, kernels walk, a thread a walk, and give the same walks and figures to the bit.
 // Weights by a CUDA text that rounds other than its Go function can change draws. With a Weight
-// without CUDA text, or a score function, the host walks.
+// without CUDA text, or a score function, the host walks. With Method Pipeline each step of all
+// walks is gathers and element-wise operations where the graph lives; a score function excludes it.
 //
 // O(walks × length), after O(edges) for the tables of greedy and stochastic walks if there are many
 // walks, and else after a row's length at the first visit of the row. Memory: 4 bytes a vertex, 8

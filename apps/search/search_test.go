@@ -263,8 +263,14 @@ func TestGraphSearchIsReproducible(t *testing.T) {
 					t.Fatalf("%v, %d threads: other walks than with one thread", rule, threads)
 				}
 			}
+			byOps := o
+			byOps.Method, byOps.round = workflow.Pipeline, 777
+			got, res := walked(t, g, vectorScores(t, score), nil, byOps)
+			if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(res, first) {
+				t.Fatalf("%v, %+v: other walks by operations", rule, o)
+			}
 			asked := map[int]int{}
-			got, res := walked(t, g, ScoreFunc(5, func(vertices []int, scores []float64) error {
+			got, res = walked(t, g, ScoreFunc(5, func(vertices []int, scores []float64) error {
 				if len(vertices) > 5 || !slices.IsSorted(vertices) {
 					t.Errorf("a batch of %v", vertices)
 				}

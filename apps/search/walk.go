@@ -33,6 +33,7 @@ type searcher struct {
 	single   bool  // rows are prepared, and scores asked for, when a walk first needs them
 
 	pieceWalks, roundPieces int
+	pipeline                *stepPipeline // nil unless walks move by operations
 
 	first  []uint32 // point of the curve at which a vertex was first visited; unvisited if never
 	visits []int64  // nil unless asked for
@@ -114,7 +115,8 @@ func onHost(s *searcher, g rep.View) error {
 	}
 	s.allocate()
 	// A row costs more than a step of a walk: with few steps most rows are not prepared.
-	s.single = s.scores.lazy() || s.prepares() && float64(s.walks)*float64(o.Length) < float64(s.n)/4
+	byOperations := o.Method == workflow.Pipeline && !s.scores.lazy()
+	s.single = !byOperations && (s.scores.lazy() || s.prepares() && float64(s.walks)*float64(o.Length) < float64(s.n)/4)
 	if s.single {
 		s.ready = make([]bool, s.n)
 	} else if s.prepares() {
@@ -123,6 +125,9 @@ func onHost(s *searcher, g rep.View) error {
 		}
 	}
 	s.pieces()
+	if byOperations {
+		return s.byOperations(g.Place())
+	}
 	return nil
 }
 
@@ -158,6 +163,9 @@ func (s *searcher) stepOf(point int) int {
 
 // method names the way that ran, for Trace.
 func (s *searcher) method() string {
+	if s.pipeline != nil {
+		return s.opts.Rule.String() + ", by operations"
+	}
 	if s.single && s.prepares() {
 		return s.opts.Rule.String() + ", rows on demand"
 	}
@@ -281,6 +289,9 @@ func (s *searcher) run() error {
 
 // round computes a round of pieces.
 func (s *searcher) round(ctx context.Context, pieces []searchPiece, first int64) error {
+	if s.pipeline != nil {
+		return s.pipeline.round(ctx, &pieces[0], first)
+	}
 	each := func(do func(p *searchPiece)) error {
 		return parallel.Pieces(ctx, s.opts.Threads, len(pieces), func(_, k int) { do(&pieces[k]) })
 	}

@@ -348,7 +348,7 @@ template <hb_i32 K> struct hb_collector {
 		return all;
 	}
 	__device__ __forceinline__ static hb_i32 *count() {
-		__shared__ hb_i32 n[2]; // positions aside, and the place of the first in the list
+		__shared__ hb_i32 n[3]; // places taken, the first one that was not filled, the place in the list
 		return n;
 	}
 	__device__ __forceinline__ hb_collector() {
@@ -356,12 +356,13 @@ template <hb_i32 K> struct hb_collector {
 		if (threadIdx.x == 0) count()[0] = 0;
 		__syncthreads();
 	}
-	// put appends p[k] for the bits k of want.
+	// put appends p[k] for the bits k of want. Places are never given back, since another warp may
+	// hold later ones: once a warp finds no room, no warp after it does.
 	template <hb_i32 N, class V> __device__ __forceinline__ void put(hb_grid &g, V &v, hb_u32 want, const hb_i32 (&p)[N], const hb_i64 *deg) {
 		if (!__any_sync(HB_FULL, want != 0)) return;
 		const hb_i32 mine = __popc(want), sum = hb_sums(mine), total = __shfl_sync(HB_FULL, sum, HB_WARP - 1);
 		hb_i32 first = 0;
-		if (HB_LANE == 0) first = atomicAdd(count(), total);
+		if (HB_LANE == 0) first = *(volatile hb_i32 *)count() > room ? room + 1 : atomicAdd(count(), total);
 		first = __shfl_sync(HB_FULL, first, 0);
 		if (first + total <= room) {
 			first += sum - mine;
@@ -370,7 +371,7 @@ template <hb_i32 K> struct hb_collector {
 				if (want >> k & 1) aside()[first++] = p[k];
 			return;
 		}
-		if (HB_LANE == 0) atomicAdd(count(), -total);
+		if (HB_LANE == 0 && first <= room) count()[1] = first; // one warp
 #pragma unroll 1
 		for (hb_i32 k = 0; k < N; k++) {
 			hb_i32 q = 0;
@@ -381,11 +382,11 @@ template <hb_i32 K> struct hb_collector {
 	}
 	static __device__ __noinline__ void write(hb_u64 *adds, hb_i32 *list, hb_u64 *parts, hb_i32 len, hb_i32 hubs, const hb_i64 *deg) {
 		__syncthreads();
-		const hb_i32 n = count()[0];
+		const hb_i32 n = count()[0] <= room ? count()[0] : count()[1];
 		if (n == 0) return;
-		if (threadIdx.x == 0) count()[1] = len + (hb_i32)atomicAdd(&adds[0], (hb_u64)n);
+		if (threadIdx.x == 0) count()[2] = len + (hb_i32)atomicAdd(&adds[0], (hb_u64)n);
 		__syncthreads();
-		const hb_i32 first = count()[1];
+		const hb_i32 first = count()[2];
 		hb_i64 edges = 0;
 #pragma unroll 1
 		for (hb_i32 base = threadIdx.x - HB_LANE; base < n; base += HB_PASS_BLOCK) {

@@ -340,59 +340,6 @@ func (rd *edgeReader) numberIDs(bipartite bool) (rows, cols *core.Labels, row, c
 	return rows, cols, row, col
 }
 
-func (rd *edgeReader) numberText(bipartite bool) (rows, cols *core.Labels, row, col func(block int, id int64) int32) {
-	for k := range rd.blocks {
-		if b := &rd.blocks[k]; b.names == nil {
-			d := newDictionary()
-			b.textual(d)
-			b.names = d.names
-		}
-	}
-	// used[x] reports whether name x of a block is a label of this side.
-	label := func(mark func(b *edgeBlock, used []bool)) (*core.Labels, func(int, int64) int32) {
-		ranks := map[string]int32{}
-		for k := range rd.blocks {
-			b := &rd.blocks[k]
-			used := make([]bool, len(b.names))
-			mark(b, used)
-			for x, name := range b.names {
-				if used[x] {
-					ranks[name] = 0
-				}
-			}
-		}
-		names := slices.Sorted(maps.Keys(ranks))
-		for k, name := range names {
-			ranks[name] = int32(k)
-		}
-		tables := make([][]int32, len(rd.blocks))
-		for k, b := range rd.blocks {
-			tables[k] = make([]int32, len(b.names))
-			for x, name := range b.names {
-				tables[k][x] = ranks[name]
-			}
-		}
-		return core.OfNames(names), func(block int, id int64) int32 { return tables[block][id] }
-	}
-	sources := func(b *edgeBlock, used []bool) {
-		for _, x := range b.src {
-			used[x] = true
-		}
-	}
-	targets := func(b *edgeBlock, used []bool) {
-		for _, x := range b.dst {
-			used[x] = true
-		}
-	}
-	if !bipartite {
-		rows, row = label(func(b *edgeBlock, used []bool) { sources(b, used); targets(b, used) })
-		return rows, rows, row, row
-	}
-	rows, row = label(sources)
-	cols, col = label(targets)
-	return rows, cols, row, col
-}
-
 // duplicate wraps a *DuplicateError of the builder in a *ParseError with the ids
 // of the file.
 func (rd *edgeReader) duplicate(err error, labels core.Sides) error {

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/hiveblas/hiveblas/graphio/internal/build"
 	"github.com/hiveblas/hiveblas/graphio/internal/core"
@@ -62,7 +61,7 @@ func openEdges(r io.Reader, o *core.ReadOptions) (*edgeReader, *chunk.Source, er
 	if err != nil {
 		return nil, nil, o.StreamError(1, err)
 	}
-	rd := &edgeReader{o: o, e: o.E, taken: taken, scan: numtext.ScannerFor(o.E, numtext.FieldAny, o), lowest: [2]int64{1<<63 - 1, 1<<63 - 1}}
+	rd := &edgeReader{o: o, e: o.E, taken: taken, scan: numtext.ScannerFor(o.E, numtext.FieldAny, o), lowest: [2]int64{1<<63 - 1, 1<<63 - 1}, dicts: &dictionaries{}}
 	var ok bool
 	if rd.edgeLayout, ok, err = findLayout(src, o); err != nil || !ok {
 		return rd, nil, err
@@ -117,6 +116,7 @@ type edgeReader struct {
 	e     core.Element
 	scan  numtext.Scanner
 	taken func() int64
+	dicts *dictionaries
 
 	blocks  []edgeBlock
 	textual bool // an id is text
@@ -129,8 +129,8 @@ type edgeReader struct {
 // edgeBlock holds the edges of a block of lines.
 type edgeBlock struct {
 	block    chunk.Block
-	src, dst []int64 // ids; where names is not nil, indices into it
-	names    []string
+	src, dst []int64 // ids; with a dictionary, numbers of their names
+	dict     *dictionary
 	vals     sparse.Values
 	lowest   [2]int64
 	real     bool
@@ -161,7 +161,7 @@ func (rd *edgeReader) read(src *chunk.Source) error {
 
 // note records what a block tells about the list.
 func (rd *edgeReader) note(b edgeBlock) {
-	rd.textual = rd.textual || b.names != nil
+	rd.textual = rd.textual || b.dict != nil
 	rd.real = rd.real || b.real
 	rd.lines += int64(len(b.src))
 	if rd.comment == 0 {
@@ -191,11 +191,11 @@ func (rd *edgeReader) edges(src *chunk.Source, threads int, keep func(edgeBlock)
 func (rd *edgeReader) textLines() (n int) {
 	for _, b := range rd.blocks {
 		for p := range b.src {
-			if b.names == nil {
+			if b.dict == nil {
 				break
 			}
-			_, s := core.IDOf([]byte(b.names[b.src[p]]))
-			_, t := core.IDOf([]byte(b.names[b.dst[p]]))
+			_, s := core.IDOf(b.dict.name(b.src[p]))
+			_, t := core.IDOf(b.dict.name(b.dst[p]))
 			if !s || !t {
 				if n++; n > 1 {
 					return n
@@ -228,36 +228,6 @@ func (rd *edgeReader) finish(m, n int, bipartite bool, used func(side int) (int6
 	return rd.warnings(m, n, bipartite, used)
 }
 
-// dictionary numbers names in the order of their first appearance.
-type dictionary struct {
-	index map[string]int64
-	names []string
-}
-
-func newDictionary() *dictionary { return &dictionary{index: map[string]int64{}, names: []string{}} }
-
-func (d *dictionary) add(name []byte) int64 {
-	if k, ok := d.index[string(name)]; ok {
-		return k
-	}
-	s := string(name)
-	k := int64(len(d.names))
-	d.index[s] = k
-	d.names = append(d.names, s)
-	return k
-}
-
-// textual replaces the integer ids of a block by indices of their names.
-func (b *edgeBlock) textual(d *dictionary) {
-	var buf []byte
-	for _, ids := range [][]int64{b.src, b.dst} {
-		for p, id := range ids {
-			buf = strconv.AppendInt(buf[:0], id, 10)
-			ids[p] = d.add(buf)
-		}
-	}
-}
-
 // parse reads the lines of a block. It runs on several blocks at once.
 func (rd *edgeReader) parse(blk chunk.Block) (r edgeBlock) {
 	r.block = blk
@@ -271,8 +241,14 @@ func (rd *edgeReader) parse(blk chunk.Block) (r edgeBlock) {
 	r.lowest = [2]int64{1<<63 - 1, 1<<63 - 1}
 	var dict *dictionary
 	if rd.o.StringIDs {
-		dict = newDictionary()
+		dict = rd.dicts.take()
 	}
+	defer func() {
+		if dict != nil {
+			r.dict = dict
+			rd.dicts.put(dict)
+		}
+	}()
 	var (
 		quotes   = bytes.IndexByte(d, '"') >= 0
 		byChar   = rd.split.delim != blanks
@@ -369,7 +345,7 @@ func (rd *edgeReader) parse(blk chunk.Block) (r edgeBlock) {
 				return r
 			}
 			if (!isInt || !isInt2) && dict == nil {
-				dict = newDictionary()
+				dict = rd.dicts.take()
 				r.textual(dict)
 			}
 			if dict != nil {
@@ -381,9 +357,6 @@ func (rd *edgeReader) parse(blk chunk.Block) (r edgeBlock) {
 		if rd.weight > 0 {
 			vals = append(vals, v)
 		}
-	}
-	if dict != nil {
-		r.names = dict.names
 	}
 	if rd.weight > 0 {
 		r.vals = rd.e.Pack(vals)
