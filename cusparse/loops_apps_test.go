@@ -51,6 +51,9 @@ func TestWorkflowsAreLoops(t *testing.T) {
 		}, []string{"\tif", "\tif", "\t\twhile", "\t\t\tif", "\t\tif"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			if test.name == "delta-stepping" && testing.Short() {
+				t.Skip("its kernels take 20 s to compile")
+			}
 			want, err := test.run(host, apps.Run{})
 			if err != nil {
 				t.Fatal(err)
