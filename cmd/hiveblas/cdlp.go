@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -16,7 +18,8 @@ func cdlpCommand(s *job.Session) *cobra.Command {
 benchmark defines it: in each iteration every vertex takes the label that most of
 its neighbours have, the smallest one of several. Labels begin as the vertices. In a
 directed graph a neighbour with edges in both directions counts twice. -o writes the
-label of each vertex. See louvain for communities of large modularity.`,
+label of each vertex. The modularity of the communities is printed for undirected
+graphs, without weights. See louvain for communities of large modularity.`,
 		example: `  hiveblas cdlp friends.txt --undirected -o communities.tsv
   hiveblas cdlp graph.mtx.gz --iterations 30 --json`,
 		fused: true, threshold: noThreshold, writes: "the labels", files: job.MatrixFiles,
@@ -32,10 +35,20 @@ label of each vertex. See louvain for communities of large modularity.`,
 			if err != nil {
 				return nil, err
 			}
-			return &standardResult{figures: []job.Field{{Key: "communities", Label: "communities", Value: c.Count}, {Key: "largest", Label: "largest", Value: c.Largest},
-				{Key: "iterations", Label: "iterations", Value: c.Iterations}, {Key: "stable", Label: "stable", Value: c.Stable}},
-				write: func() error { return j.WriteVertices(c.Label) },
-			}, c.Label.Move(nil)
+			figures := []job.Field{{Key: "communities", Label: "communities", Value: c.Count}, {Key: "largest", Label: "largest", Value: c.Largest},
+				{Key: "iterations", Label: "iterations", Value: c.Iterations}, {Key: "stable", Label: "stable", Value: c.Stable}}
+			if err := c.Label.Move(nil); err != nil {
+				return nil, err
+			}
+			run.Method = apps.Auto
+			q, err := apps.Modularity(j.Graph.Matrix.Pattern(), c.Label, apps.ModularityOptions{Run: run})
+			switch directed := (*apps.ParameterError)(nil); {
+			case err == nil:
+				figures = append(figures, job.Field{Key: "modularity", Label: "modularity", Value: q})
+			case !errors.As(err, &directed):
+				return nil, err
+			}
+			return &standardResult{figures: figures, write: func() error { return j.WriteVertices(c.Label) }}, nil
 		},
 	}.command(s)
 }
