@@ -118,13 +118,17 @@ func List[T semiring.Number]() []App[T] {
 			Kernels: described("mis")},
 		{Name: "cdlp", Family: "communities", Functions: names("LabelPropagation"),
 			Kernels: described("cdlp")},
-		{Name: "colour", Family: "sets", Functions: names("Colouring")}, // on the host, as the next four
+		{Name: "colour", Family: "sets", Functions: names("Colouring"),
+			Kernels: described("colour")},
 		{Name: "toposort", Family: "order", Functions: names("TopologicalOrder")},
 		{Name: "similar", Family: "triangles", Functions: names("Similarity")},
-		{Name: "msf", Family: "components", Functions: names("MinimumSpanningForest")},
+		{Name: "msf", Family: "components", Functions: names("MinimumSpanningForest"),
+			Kernels: described("msf")},
 		{Name: "matching", Family: "project", Functions: names("BipartiteMatching")},
-		{Name: "betweenness", Family: "centrality", Functions: names("Betweenness")}, // compile their products at the first use
-		{Name: "closeness", Family: "centrality", Functions: names("Closeness")},
+		{Name: "betweenness", Family: "centrality", Functions: names("Betweenness"),
+			Kernels: described("betweenness")}, // the operations after these, and of the pipeline, compile at the first use
+		{Name: "closeness", Family: "centrality", Functions: names("Closeness"),
+			Kernels: described("closeness")},
 		{Name: "clustering", Family: "triangles", Functions: names("LocalClustering"),
 			Use: uses(
 				func(g matrix.Source[T], run workflow.Run) (any, error) {

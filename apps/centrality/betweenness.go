@@ -44,8 +44,11 @@ type BetweennessResult struct {
 //
 // On the host with Method Auto each thread takes sources; levels push or pull by their edges, as in
 // [BFS], backwards too. O(sources · edges), and 40 bytes for each vertex and thread, 44 with
-// exponents. The order of sums depends on the threads, and with it the last digits. The ranks of a
-// group take ranges of the sources.
+// exponents. The order of sums depends on the threads, and with it the last digits. On a device
+// kernels search from 1, 8 or 32 sources at once, with a bit of each vertex for each (Then et al.:
+// The more the merrier, PVLDB 8, 2014), and 16 bytes for each vertex and source; the order of sums
+// depends on the graph and the number of sources alone. Where a count is above 2⁵¹², the sources
+// left take the pipeline. The ranks of a group take ranges of the sources.
 func Betweenness[T comparable](g matrix.Source[T], opts ...BetweennessOptions) (*BetweennessResult, error) {
 	return betweennessOf(g, opts)
 }
@@ -69,7 +72,7 @@ func betweennessOf(g workflow.Operand, opts []BetweennessOptions) (*BetweennessR
 		return nil, err
 	}
 	workflow.Announce(o.Run, app, "Brandes")
-	compute := betweennessPipeline
+	compute := betweennessAt
 	if form.Host {
 		compute = betweennessOnHost
 	}

@@ -4,19 +4,24 @@ import (
 	"math"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// betweennessPipeline sums dependencies by operations, where a lives.
-func betweennessPipeline(a *matrix.View[bool], n int, sources []int32, scale float64, o BetweennessOptions) (*matrix.Vector[float64], error) {
+// betweennessAt sums dependencies where a lives: by the kernels of a device, else by operations.
+func betweennessAt(a *matrix.View[bool], n int, sources []int32, scale float64, o BetweennessOptions) (total *matrix.Vector[float64], err error) {
 	batch := o.Batch
 	if batch == 0 {
 		batch = 32
 	}
 	with := workflow.With(o.Run)
-	total, err := workflow.FullVector(a.Place(), n, 0.0, with)
+	if at := device.Of(a.Place()); at != nil && o.Method != workflow.Pipeline {
+		total, sources, err = fusedDependencies(at, a, n, sources, o)
+	} else {
+		total, err = workflow.FullVector(a.Place(), n, 0.0, with)
+	}
 	if err != nil {
 		return nil, err
 	}

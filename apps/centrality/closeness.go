@@ -6,6 +6,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -50,7 +51,8 @@ type ClosenessResult struct {
 // there are two threads or more for a batch. Where few targets reach a vertex at the same distance,
 // as on paths, targets are searched from one by one. 96 bytes for each vertex and thread, or for each
 // vertex where they share. The order of the harmonic sums depends on the threads, and with it the
-// last digits. The ranks of a group take ranges of the targets.
+// last digits. The kernels of a device search from 64 targets at once; the order of their sums does
+// not depend on the device. The ranks of a group take ranges of the targets.
 func Closeness[T comparable](g matrix.Source[T], opts ...ClosenessOptions) (*ClosenessResult, error) {
 	return closenessOf(g, opts)
 }
@@ -74,7 +76,7 @@ func closenessOf(g workflow.Operand, opts []ClosenessOptions) (*ClosenessResult,
 		return nil, err
 	}
 	workflow.Announce(o.Run, app, "searches from batches of vertices")
-	compute := closenessPipeline
+	compute := closenessAt
 	if form.Host {
 		compute = closenessOnHost
 	}
@@ -108,8 +110,11 @@ func closenessOf(g workflow.Operand, opts []ClosenessOptions) (*ClosenessResult,
 	return res, nil
 }
 
-// closenessPipeline sums distances by operations, where a lives.
-func closenessPipeline(a *matrix.View[bool], n int, targets []int32, o ClosenessOptions) (*ClosenessResult, error) {
+// closenessAt sums distances where a lives: by the kernels of a device, else by operations.
+func closenessAt(a *matrix.View[bool], n int, targets []int32, o ClosenessOptions) (*ClosenessResult, error) {
+	if at := device.Of(a.Place()); at != nil && o.Method != workflow.Pipeline {
+		return fusedDistances(at, a, n, targets, o)
+	}
 	batch := o.Batch
 	if batch == 0 {
 		batch = 64

@@ -102,7 +102,7 @@ func closenessByRanges(a *matrix.View[bool], n int, targets []int32, o Closeness
 
 // distancesAt returns the sums of a range of targets of the pipeline, on the host.
 func distancesAt(a *matrix.View[bool], n int, targets []int32, o ClosenessOptions) (*distanceSums, error) {
-	res, err := closenessPipeline(a, n, targets, o)
+	res, err := closenessAt(a, n, targets, o)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func betweennessByRanges(a *matrix.View[bool], n int, sources []int32, scale flo
 			sums[k], err = sumDependencies(s.out, s.in, s.of(c), own)
 			return err
 		}
-		v, err := betweennessPipeline(s.graph[k], n, s.of(c), 1, own)
+		v, err := betweennessAt(s.graph[k], n, s.of(c), 1, own)
 		if err == nil {
 			sums[k], err = v.Dense(0)
 		}

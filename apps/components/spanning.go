@@ -16,7 +16,7 @@ type SpanningOptions struct {
 
 // Spanning is the result of MinimumSpanningForest.
 type Spanning struct {
-	Forest *matrix.Matrix[float64] // its edges in both directions, with their weights; on the host
+	Forest *matrix.Matrix[float64] // its edges in both directions, with their weights
 	Weight float64                 // of all edges, each once
 	Edges  int
 	Trees  int // connected components of the graph, isolated vertices included
@@ -33,7 +33,9 @@ type Spanning struct {
 // minimum spanning tree algorithm, ALENEX 2009). Fewer than four threads add edges in ascending
 // order (Kruskal): O(edges + vertices · α(vertices)) for weights in random order. Four threads and
 // more take rounds in which every tree takes its lightest edge to another (Borůvka): O(edges +
-// vertices · log vertices). It computes on the host, wherever g lives.
+// vertices · log vertices). So do the kernels of a device, edge by edge, with 32 bytes for each
+// edge; they add the weights in another order. On a group, and where a device has no room, it
+// computes on the host.
 func MinimumSpanningForest[T semiring.Number](g matrix.Source[T], opts ...SpanningOptions) (*Spanning, error) {
 	return minimumSpanningForest(g, opts)
 }
@@ -45,8 +47,16 @@ func minimumSpanningForest(g workflow.Operand, opts []SpanningOptions) (*Spannin
 	if err != nil {
 		return nil, err
 	}
-	_, n, err := workflow.Brought(app, "spanning forest", g, o.Run)
+	a, n, form, err := workflow.Begun(app, "spanning forest", g, o.Run)
 	if err != nil {
+		return nil, err
+	}
+	if form.Device != nil {
+		if res, err := fusedForest(form.Device, g, n, o); res != nil || err != nil {
+			return res, err
+		}
+	}
+	if err := workflow.Fetch(g.Inside()); err != nil { // from a device: too large for it, or with a NaN
 		return nil, err
 	}
 	rows := g.Inside().Rows()
@@ -59,7 +69,11 @@ func minimumSpanningForest(g workflow.Operand, opts []SpanningOptions) (*Spannin
 	if err != nil {
 		return nil, err
 	}
-	return spanningOf(kept, n, o)
+	res, err := spanningOf(kept, n, o)
+	if err != nil {
+		return nil, err
+	}
+	return res, res.Forest.Move(a.Place())
 }
 
 // A link is an undirected edge, u < v.

@@ -52,8 +52,9 @@ type ColouringResult struct {
 // the second colour the set of the vertices left, and so on; the pipeline finds them as
 // [MaximalIndependentSet] does (Jones, Plassmann, SIAM Journal on Scientific Computing 14, 1993).
 // On the host with Method Auto a loop takes the vertices in order: O(vertices · log vertices +
-// edges), by one thread. SmallestLast computes its order on the host (Matula, Beck, Journal of the
-// ACM 30, 1983). The result depends only on the order and Seed.
+// edges), by one thread. On a device kernels give a vertex its colour once no vertex before it can
+// take that (Alabandi, Powers, Burtscher, PPoPP 2020). SmallestLast computes its order on the host
+// (Matula, Beck, Journal of the ACM 30, 1983). The result depends only on the order and Seed.
 func Colouring[T comparable](g matrix.Source[T], opts ...ColouringOptions) (*ColouringResult, error) {
 	return colouringOf(g, opts)
 }
@@ -73,7 +74,10 @@ func colouringOf(g workflow.Operand, opts []ColouringOptions) (*ColouringResult,
 		return nil, err
 	}
 	workflow.Announce(o.Run, app, o.Order.String())
-	if form.Host {
+	switch {
+	case form.Device != nil:
+		return fusedColouring(form.Device, a, n, o)
+	case form.Host:
 		return colourOnHost(workflow.RowsOf(a), o)
 	}
 	with, here := workflow.With(o.Run), matrix.On(a.Place())
@@ -109,18 +113,15 @@ func colourPriority(loopless *matrix.Matrix[bool], a *matrix.View[bool], o Colou
 	n, _ := loopless.Dims()
 	with := workflow.With(o.Run)
 	if o.Order == SmallestLast {
-		if err := a.Fetch(); err != nil {
-			return nil, err
-		}
-		_, order, err := frontier.CoresOnHost(workflow.RowsOf(a), o.Run)
+		rank, err := smallestLast(a, n, o)
 		if err != nil {
 			return nil, err
 		}
-		rank := make([]int64, n)
-		for k, v := range order {
-			rank[v] = int64(k)
+		list := make([]int64, n)
+		for v, k := range rank {
+			list[v] = int64(k)
 		}
-		priority, err := matrix.VectorOf(rank)
+		priority, err := matrix.VectorOf(list)
 		if err != nil {
 			return nil, err
 		}
@@ -138,6 +139,22 @@ func colourPriority(loopless *matrix.Matrix[bool], a *matrix.View[bool], o Colou
 		s.Do(ops.ApplySecond(priority.Accum(semiring.Plus[int64]()), semiring.Times[int64](), d, 1<<32, with))
 	}
 	return priority, s.Err()
+}
+
+// smallestLast returns the priorities of that order.
+func smallestLast(a *matrix.View[bool], n int, o ColouringOptions) ([]int32, error) {
+	if err := a.Fetch(); err != nil {
+		return nil, err
+	}
+	_, order, err := frontier.CoresOnHost(workflow.RowsOf(a), o.Run)
+	if err != nil {
+		return nil, err
+	}
+	rank := make([]int32, n)
+	for k, v := range order {
+		rank[v] = int32(k)
+	}
+	return rank, nil
 }
 
 // largestFirst is the priority of v in that order.

@@ -124,7 +124,7 @@ func TestGPUPeers(t *testing.T) {
 	}
 	t.Setenv("HIVEBLAS_CUSPARSE", lib)
 	o.NoPeers = false
-	o.Only = []string{"spmv fp32 plain", "spmv fp64 plain rmat18", "spmm", "fp32 1m", "rmat16"}
+	o.Only = []string{"spmv fp32 plain", "spmv fp64 plain rmat18", "spmm", "fp32 1m", "fp32 rmat16"}
 	table, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func TestGPUPeers(t *testing.T) {
 
 func TestGPUOnly(t *testing.T) {
 	o := emulated(t)
-	o.Only = []string{"on 1000 ", "rmat16"}
+	o.Only = []string{"on 1000 ", "fp32 rmat16"}
 	table, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

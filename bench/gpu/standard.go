@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/bench/internal/gpuside"
 	"github.com/hiveblas/hiveblas/bench/internal/inputs"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -17,9 +18,9 @@ type standardRun func(g inputs.Graph64, run apps.Run) (figures func() ([]float64
 // gpuStandardCases are the rows of the standard set on a Run: the workflow on the device and,
 // interleaved with it, on the host by its kernel for the host and all threads.
 func gpuStandardCases() (list []gpuCase) {
-	few := make([]int, 16)
-	for k := range few {
-		few[k] = k
+	many := make([]int, 132)
+	for k := range many {
+		many[k] = k
 	}
 	add := func(name, input string, run standardRun) {
 		list = append(list, gpuCase{name, Bar{Ratio: 1}, input, run.plan})
@@ -40,14 +41,6 @@ func gpuStandardCases() (list []gpuCase) {
 		c, err := apps.MaximalIndependentSet(g, apps.IndependentSetOptions{Run: run})
 		return func() ([]float64, error) { return []float64{float64(c.NVals())}, nil }, err
 	})
-	add("betweenness of 16 sources rmat18", "symmetric18", func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
-		c, err := apps.Betweenness(g, apps.BetweennessOptions{Run: run, Sources: few})
-		return func() ([]float64, error) { return listOf(c.Centrality) }, err
-	})
-	add("closeness of 16 vertices rmat18", "symmetric18", func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
-		c, err := apps.Closeness(g, apps.ClosenessOptions{Run: run, Targets: few})
-		return func() ([]float64, error) { return listOf(c.Closeness) }, err
-	})
 	add("local clustering rmat18", "symmetric18", func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
 		c, err := apps.LocalClustering(g, apps.ClusteringOptions{Run: run})
 		return func() ([]float64, error) { return listOf(c.Coefficient, c.Average) }, err
@@ -56,22 +49,63 @@ func gpuStandardCases() (list []gpuCase) {
 		c, err := apps.HITS(g, apps.CentralityOptions{Run: run, Tolerance: 1e-7})
 		return func() ([]float64, error) { return listOf(c.Hubs) }, err
 	})
-	add("colouring rmat14", "symmetric14", func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
-		c, err := apps.Colouring(g, apps.ColouringOptions{Run: run})
-		return func() ([]float64, error) { return listOf(c.Colour, float64(c.Count)) }, err
-	})
 	add("similarity rmat14", "symmetric14", func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
 		c, err := apps.Similarity(g, apps.SimilarityOptions{Run: run})
 		return func() ([]float64, error) { return []float64{float64(c.NVals())}, nil }, err
 	})
+	for _, in := range [][2]string{{"rmat14", "symmetric14"}, {"rmat18", "symmetric18"}, {"rmat20", "symmetric20"}, {"grid 2048²", "grid2048"}} {
+		add("colouring "+in[0], in[1], func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
+			c, err := apps.Colouring(g, apps.ColouringOptions{Run: run})
+			return func() ([]float64, error) { return listOf(c.Colour, float64(c.Count)) }, err
+		})
+	}
+	for _, in := range [][2]string{{"rmat14", "symmetric14"}, {"rmat18", "symmetric18"}, {"rmat20", "symmetric20"}} {
+		for _, k := range []int{1, 16, 132} {
+			add(fmt.Sprintf("betweenness of %d sources %s", k, in[0]), in[1], func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
+				n, _ := g.Dims()
+				c, err := apps.Betweenness(g, apps.BetweennessOptions{Run: run, Sources: many[:min(k, n)]})
+				return func() ([]float64, error) { return listOf(c.Centrality) }, err
+			})
+		}
+		add("closeness of 132 vertices "+in[0], in[1], func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
+			n, _ := g.Dims()
+			c, err := apps.Closeness(g, apps.ClosenessOptions{Run: run, Targets: many[:min(len(many), n)]})
+			return func() ([]float64, error) { return listOf(c.Closeness) }, err
+		})
+	}
+	for _, in := range [][2]string{{"rmat16", "symmetric16"}, {"rmat20", "symmetric20"}, {"rmat22", "symmetric22"}, {"grid 2048²", "grid2048"}} {
+		list = append(list, gpuCase{"spanning forest " + in[0], Bar{Ratio: 1}, in[1], standardRun(spanningForest).weighted})
+	}
 	return list
 }
 
-// plan prepares a row.
+// spanningForest is a standardRun.
+func spanningForest(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
+	f, err := apps.MinimumSpanningForest(g, apps.SpanningOptions{Run: run})
+	return func() ([]float64, error) { return []float64{f.Weight, float64(f.Edges), float64(f.Trees)}, nil }, err
+}
+
+// plan prepares a row of a graph with ones as values.
 func (run standardRun) plan(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
-	host, err := inputs.Kept(in, "standard on the host", func() (inputs.Graph64, error) {
+	return run.of(b, in, "standard", func(g *gen.Graph) []float64 { return inputs.Values(g, inputs.Unit[float64]) })
+}
+
+// weighted prepares a row of a graph with whole numbers from 1 to 2²⁰ as values.
+func (run standardRun) weighted(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
+	return run.of(b, in, "weighted", func(g *gen.Graph) []float64 {
+		val := make([]float64, g.NNZ())
+		for p, w := range gen.UniformInts(g, 1, 1<<20, 3, true) {
+			val[p] = float64(w)
+		}
+		return val
+	})
+}
+
+// of prepares a row of a graph with values; kept is their name.
+func (run standardRun) of(b *gpuBench, in *inputs.GPU, kept string, values func(g *gen.Graph) []float64) (*gpuPlan, error) {
+	host, err := inputs.Kept(in, kept+" on the host", func() (inputs.Graph64, error) {
 		g := in.Graph
-		a, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, inputs.Values(g, inputs.Unit[float64]))
+		a, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, values(g))
 		if err == nil {
 			a.IsSymmetric()
 		}
@@ -80,7 +114,7 @@ func (run standardRun) plan(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	there, err := inputs.Kept(in, "standard on the device", func() (inputs.Graph64, error) {
+	there, err := inputs.Kept(in, kept+" on the device", func() (inputs.Graph64, error) {
 		a := host.Clone()
 		a.IsSymmetric()
 		return a, a.Move(b.dev)

@@ -19,7 +19,7 @@ fewest edges; weights are ignored. In a symmetric graph a pair counts once. The
 time is that of a search from every vertex; --samples estimates from fewer.`,
 		example: `  hiveblas betweenness friends.txt --undirected -o centrality.tsv
   hiveblas betweenness graph.mtx.gz --samples 500 --normalised --top 20`,
-		threshold: noThreshold, writes: "the centralities", files: job.MatrixFiles, top: "most central vertices",
+		fused: true, threshold: noThreshold, writes: "the centralities", files: job.MatrixFiles, top: "most central vertices",
 		flags: func(fs *pflag.FlagSet) {
 			sample.add(fs)
 			fs.BoolVar(&normalised, "normalised", false, "divide by the number of pairs of other vertices")

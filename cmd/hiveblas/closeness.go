@@ -21,7 +21,7 @@ vertices. Distances are those along the edges from the vertex, with --incoming
 those to it.`,
 		example: `  hiveblas closeness friends.txt --undirected -o closeness.tsv
   hiveblas closeness web.mtx.gz --harmonic --incoming --samples 1000`,
-		threshold: noThreshold, writes: "the centralities", files: job.MatrixFiles, top: "most central vertices",
+		fused: true, threshold: noThreshold, writes: "the centralities", files: job.MatrixFiles, top: "most central vertices",
 		flags: func(fs *pflag.FlagSet) {
 			sample.add(fs)
 			fs.BoolVar(&harmonic, "harmonic", false, "the sum of the reciprocal distances")

@@ -20,7 +20,7 @@ degree (smallest-last, often the fewest colours), or at random. Directions, weig
 and self-loops are ignored.`,
 		example: `  hiveblas colour conflicts.mtx -o colours.tsv
   hiveblas colour graph.mtx.gz --order smallest-last --json`,
-		bothWays: true, threshold: noThreshold, writes: "the colours", files: job.MatrixFiles,
+		bothWays: true, fused: true, threshold: noThreshold, writes: "the colours", files: job.MatrixFiles,
 		flags: func(fs *pflag.FlagSet) {
 			fs.StringVar(&order, "order", "largest-first", "`ORDER` of the vertices: largest-first, smallest-last or random")
 			fs.Int64Var(&seed, "random-seed", 0, "seed `S` of the order of equal vertices")

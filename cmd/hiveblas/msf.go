@@ -15,10 +15,10 @@ func msfCommand(s *job.Session) *cobra.Command {
 		long: `msf computes the spanning forest of least weight: a tree for each connected component.
 --maximum computes that of the greatest weight. Directions and self-loops are
 ignored; of two weights of an edge the lesser counts (with --maximum the greater).
--o writes the edges of the forest, in both directions. It computes on the host.`,
+-o writes the edges of the forest, in both directions.`,
 		example: `  hiveblas msf roads.mtx.gz -o tree.tsv
   hiveblas msf similar.tsv --maximum --json`,
-		threshold: noThreshold, writes: "the forest", files: job.GraphFiles, reads: job.Weighted,
+		fused: true, threshold: noThreshold, writes: "the forest", files: job.GraphFiles, reads: job.Weighted,
 		flags: func(fs *pflag.FlagSet) { fs.BoolVar(&maximum, "maximum", false, "the forest of the greatest weight") },
 		run: func(j *job.Job, run apps.Run) (*standardResult, error) {
 			c, err := apps.MinimumSpanningForest(j.Graph.Matrix, apps.SpanningOptions{Run: run, Maximum: maximum})

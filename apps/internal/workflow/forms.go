@@ -23,11 +23,11 @@ type Forms struct {
 // is not here has its operations or loops alone. The tests of apps compare them with what runs.
 var forms = map[string]Forms{
 	"BFS":                         {Host: true, Device: true, Group: ByRows}, // on the host its parents
-	"Betweenness":                 {Host: true, Group: ByRanges},
+	"Betweenness":                 {Host: true, Device: true, Group: ByRanges},
 	"BipartiteMatching":           {Host: true},
 	"Classify":                    {Device: true},
-	"Closeness":                   {Host: true, Group: ByRanges},
-	"Colouring":                   {Host: true},
+	"Closeness":                   {Host: true, Device: true, Group: ByRanges},
+	"Colouring":                   {Host: true, Device: true},
 	"Communities":                 {Device: true, Group: "shares"},
 	"ConnectedComponents":         {Host: true, Device: true, Group: ByRows},
 	"CoreNumbers":                 {Host: true, Device: true},
@@ -41,6 +41,7 @@ var forms = map[string]Forms{
 	"LocalClustering":             {Device: true}, // by the kernels of ScanStatistics
 	"MaxFlow":                     {Device: true},
 	"MaximalIndependentSet":       {Host: true, Device: true},
+	"MinimumSpanningForest":       {Device: true},
 	"PageRank":                    {Host: true, Device: true, Group: ByRows, HostRows: true},
 	"Projection":                  {Group: ByRanges},
 	"SSSP":                        {Host: true, Device: true, Group: ByRows},

@@ -203,15 +203,6 @@ func BegunUndirected(app, stage string, g Operand, run Run) (a *matrix.View[bool
 	return a, n, form, err
 }
 
-// Brought is begun for workflows that compute on the host: it brings the graph there.
-func Brought(app, stage string, g Operand, run Run) (*matrix.View[bool], int, error) {
-	a, n, _, err := Begun(app, stage, g, run)
-	if err == nil {
-		err = Fetch(g.Inside())
-	}
-	return a, n, err
-}
-
 // EachPiece calls f for the pieces of a loop over n items, and reports how many are done.
 func EachPiece(r Run, stage string, n, grain int, f func(worker, lo, hi int)) error {
 	return parallel.Range(r.Context, r.Threads, n, grain, func(w, lo, hi int) {
