@@ -113,6 +113,28 @@ func levelsFrom(a *matrix.Matrix[float64], source int) (*matrix.Vector[int32], e
 	return level, s.Err()
 }
 
+func coresOf(a *matrix.Matrix[bool], degree *matrix.Vector[int32]) (*matrix.Vector[int32], error) {
+	n, _ := a.Dims()
+	here := matrix.On(a.Place())
+	core, low, lost := matrix.NewVector[int32](n, here), matrix.NewVector[int32](n, here), matrix.NewVector[int32](n, here)
+	k, least, none := matrix.ScalarOf[int32](0, here), matrix.NewScalar[int32](here), matrix.NewScalar[int32](here)
+	var s ops.Steps
+	for in := range s.While(degree) {
+		s.Do(ops.ReduceInto(least, semiring.Min[int32](), degree, in))
+		s.Do(ops.EWiseAdd(k, semiring.Max[int32](), k, least, in))
+		s.Do(ops.SelectFrom(low, semiring.Le[int32](), degree, k, in))
+		for in := range s.While(low, in) { // the vertices of degree k or less leave
+			s.Do(ops.AssignVectorFrom(core.Masked(low.Structure()), k, ops.All(), in))
+			s.Do(ops.AssignVectorFrom(degree.Masked(low.Structure()), none, ops.All(), in))
+			s.Do(ops.VxM(lost.Masked(core.Structure().Not()).Replace(), semiring.PlusPair[int32](), low.Pattern(), a.Pattern(), in))
+			s.Do(ops.EWiseMult(lost, semiring.Minus[int32](), degree, lost, in))
+			s.Do(ops.AssignVector(degree.Masked(lost.Structure()), lost, ops.All(), in))
+			s.Do(ops.SelectFrom(low, semiring.Le[int32](), lost, k, in))
+		}
+	}
+	return core, s.Err()
+}
+
 func influence(path string) (vertices []int, ranks []float64, err error) {
 	g, _, err := graphio.ReadFile[float64](path)
 	if err != nil {
@@ -224,6 +246,11 @@ func TestGettingStarted(t *testing.T) {
 	level, err := levelsFrom(chain, 0)
 	if x, ok := level.At(2); err != nil || !ok || x != 2 || level.NVals() != 3 {
 		t.Errorf("levels: %v, %v", level, err)
+	}
+	triangle := sure.Get(matrix.FromTuples(4, 4, []int{0, 1, 0, 2, 1, 2, 2, 3}, []int{1, 0, 2, 0, 2, 1, 3, 2}, make([]bool, 8), nil))
+	core, err := coresOf(triangle, sure.Get(matrix.VectorOf([]int32{2, 2, 3, 1})))
+	if err != nil || !core.Equal(sure.Get(matrix.VectorOf([]int32{2, 2, 2, 1}))) {
+		t.Errorf("core numbers: %v, %v", core, err)
 	}
 	t.Parallel()
 	a, err := friends()

@@ -22,7 +22,7 @@ const (
 
 // larger are the packages and files above the limits, with the lines that they may have.
 var larger = map[string]int{
-	"cusparse":     11800, // the backend: kernels are composed and launched in one place
+	"cusparse":     12000, // the backend: kernels are composed and launched in one place
 	"internal/cpu": 8100,  // the drivers of all operations
 	"cmd/hiveblas": 9000,  // a file a command
 

@@ -32,3 +32,13 @@ func CommKernels() (list []string) {
 	}
 	return list
 }
+
+// Loops returns the lists of the loops that ran.
+func (d *Device) Loops() (list []string) {
+	for _, c := range d.passes {
+		if c.err == nil {
+			list = append(list, c.list.Text())
+		}
+	}
+	return list
+}

@@ -1,9 +1,7 @@
 package cusparse
 
 import (
-	"math"
 	"runtime"
-	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -33,6 +31,7 @@ const passesKept = 128
 type passRoom struct {
 	control *mem
 	host    unsafe.Pointer // pinned
+	logged  int64          // decisions in the log, which the next run clears
 }
 
 // stopOffset is the place of stop in hb_control of kernels/pass.cu.
@@ -57,12 +56,11 @@ type longRows struct {
 
 func (l *longRows) drop() { l.list.release() }
 
-// The constants of kernels/pass.cu: HB_PASS_HUB, HB_PASS_CHUNK, HB_PASS_PART, HB_PASS_TILE.
+// The constants of kernels/pass.cu: HB_PASS_HUB, HB_PASS_CHUNK, HB_PASS_PART.
 const (
 	passHub   = 256
 	passChunk = 256
 	passShare = 1024
-	passTile  = 8192
 )
 
 // passBuffer is the memory of a vector of a loop.
@@ -127,6 +125,7 @@ next:
 	own := *l
 	own.Vars = append([]pass.Var(nil), l.Vars...)
 	own.Steps = append([]pass.Step(nil), l.Steps...)
+	own.Blocks = append([]pass.Block(nil), l.Blocks...)
 	prog, err := composePass(&own, func(u pass.Use) passHave {
 		for i := range used {
 			if used[i] == u {
@@ -142,16 +141,17 @@ next:
 	return prog, err
 }
 
-// Most bounds the passes of a run where nobody can stop it.
+// Most bounds the decisions of a run. Where nobody can stop it they are few: a list may be wrong,
+// and then the loop need not end.
 func (d backend) Most() int64 {
 	if d.props.OneByOne {
 		return 64
 	}
-	return math.MaxInt64
+	return passLog
 }
 
 // Begin starts a loop.
-func (d backend) Begin(c device.Call, l *pass.List, contents []pass.Content, limit int64) (pass.Run, error) {
+func (d backend) Begin(c device.Call, l *pass.List, contents []pass.Content, passes, decisions int64) (pass.Run, error) {
 	f := d.begin(c)
 	defer f.end()
 	if f.err != nil {
@@ -167,7 +167,11 @@ func (d backend) Begin(c device.Call, l *pass.List, contents []pass.Content, lim
 	}
 	r := &passRun{d: d.Device, c: c, prog: prog, room: room, buffers: make([]passBuffer, prog.totals), bytes: make([]*mem, len(l.Vars)), scalars: map[int]passBuffer{}}
 	words := make([]uint64, prog.words)
-	words[wordLimit], words[wordHost] = uint64(limit), uint64(uintptr(room.host))
+	words[wordLimit], words[wordHost] = uint64(passes), uint64(uintptr(room.host))
+	words[wordLog], words[wordDecisions] = uint64(uintptr(room.host)+passRoomBytes), uint64(decisions)
+	for i, word := range prog.limits {
+		words[word] = uint64(l.Blocks[i].Passes)
+	}
 	work := int64(1)
 	for i := range prog.vars {
 		if v := &prog.vars[i]; v.kind == passMatrix && v.operand.Var != pass.None {
@@ -208,8 +212,9 @@ func (d backend) Begin(c device.Call, l *pass.List, contents []pass.Content, lim
 		f.d.passRooms = append(f.d.passRooms, room)
 		return nil, f.err
 	}
-	numbers := r.numbers()
-	clear(numbers)
+	clear(r.numbers())
+	clear(unsafe.Slice((*byte)(r.log(0)), room.logged))
+	room.logged = passLog
 	control := room.control.addr
 	args := []unsafe.Pointer{unsafe.Pointer(&words[0]), unsafe.Pointer(&control)}
 	f.queue(k, [3]uint32{f.passGrid(k, work), 1, 1}, [3]uint32{passBlock, 1, 1}, 0, args)
@@ -245,9 +250,9 @@ func (f *frame) passRoom() *passRoom {
 	if f.err != nil {
 		return nil
 	}
-	host, err := f.d.ctx.AllocHost(passRoomBytes)
+	host, err := f.d.ctx.AllocHost(passRoomBytes + passLog)
 	f.fail(err)
-	return &passRoom{control: control.share(), host: host}
+	return &passRoom{control: control.share(), host: host, logged: passLog}
 }
 
 // passMatrix gives the words of a matrix, and returns its entries.
@@ -394,7 +399,7 @@ func (f *frame) passVector(w []uint64, v *passVar, from *store, r *passRun, i in
 }
 
 // aside gives the words of what the kernel needs beside the contents: bits, lists, parts of long
-// rows, and sums of tiles.
+// rows, and sums of blocks.
 func (r *passRun) aside(f *frame, words []uint64) {
 	type need struct {
 		word  int
@@ -423,9 +428,9 @@ func (r *passRun) aside(f *frame, words []uint64) {
 		}
 	}
 	for _, p := range r.prog.parts {
-		tiles := max((int64(p.n)+passTile-1)/passTile, 1)
-		add(p.word, 2*tiles*int64(p.size))
-		add(p.word+1, 2*tiles)
+		blocks := int64(passBlocks * max(f.d.props.Multiprocessors, 1))
+		add(p.word, 2*blocks*int64(p.size))
+		add(p.word+1, 2*blocks)
 	}
 	var all int64
 	for _, n := range needs {
@@ -443,16 +448,9 @@ func (r *passRun) numbers() []int64 {
 	return unsafe.Slice((*int64)(r.room.host), passRoomBytes/8)
 }
 
-// Begun returns the number of passes that have begun, and whether the loop has ended.
-func (r *passRun) Begun() (passes int64, ended bool) {
-	n := r.numbers()
-	ended = atomic.LoadInt64(&n[hostEnded]) != 0
-	return atomic.LoadInt64(&n[hostPasses]), ended || r.err != nil
-}
-
-// Stop asks the loop to end before its next pass.
+// Stop asks the loop to end before its next decision.
 func (r *passRun) Stop() {
-	if _, ended := r.Begun(); ended || r.stop {
+	if r.ended() || r.stop {
 		return
 	}
 	r.stop = true
@@ -480,7 +478,7 @@ func (r *passRun) wait() {
 	begin := time.Now()
 	asked := begin
 	for spins := 0; ; spins++ {
-		if _, ended := r.Begun(); ended {
+		if r.ended() {
 			return
 		}
 		if spins < 1000 {
@@ -520,21 +518,21 @@ func (r *passRun) ask() {
 		r.err = f.err
 		return
 	}
-	if _, ended := r.Begun(); done && !ended {
+	if done && !r.ended() {
 		f.fail(&driver.Error{Call: "cuStreamQuery", Code: 999, Name: "CUDA_ERROR_UNKNOWN", Text: "the kernel of a loop ended early"})
 		r.err = f.err
 	}
 }
 
 // End waits for the end of the loop.
-func (r *passRun) End(discard bool) (passes int64, contents []device.Store, err error) {
+func (r *passRun) End(discard bool) (contents []device.Store, err error) {
 	r.wait()
 	if r.err != nil {
 		r.release()
-		return 0, nil, r.err
+		return nil, r.err
 	}
 	n := r.numbers()
-	passes = n[hostPasses]
+	r.room.logged = n[hostDecisions]
 	f := r.d.begin(device.Call{Op: r.c.Op})
 	defer f.end()
 	defer r.release()
@@ -542,15 +540,15 @@ func (r *passRun) End(discard bool) (passes int64, contents []device.Store, err 
 		f.fail(f.d.ctx.Fill(r.room.control.addr+stopOffset, 0, 4, f.d.stream))
 	}
 	if f.err != nil {
-		return 0, nil, f.err
+		return nil, f.err
 	}
 	defer func() { r.d.passRooms = append(r.d.passRooms, r.room) }()
 	if discard {
-		return passes, nil, nil
+		return nil, nil
 	}
 	if e := n[hostError : hostError+4]; e[0] != 0 {
 		s := &r.prog.list.Steps[e[0]-1]
-		return passes, nil, &pass.StepError{Step: int(e[0] - 1), Pass: passes, Err: &device.IndexError{Arg: "idx of " + s.Op, At: e[1], Index: e[2], Limit: e[3]}}
+		return nil, &pass.StepError{Step: int(e[0] - 1), Pass: n[hostPasses], Err: &device.IndexError{Arg: "idx of " + s.Op, At: e[1], Index: e[2], Limit: e[3]}}
 	}
 	contents = make([]device.Store, len(r.prog.list.Vars))
 	for i := range contents {
@@ -579,7 +577,7 @@ func (r *passRun) End(discard bool) (passes int64, contents []device.Store, err 
 		}
 		contents[i] = f.result(s)
 	}
-	return passes, contents, f.err
+	return contents, f.err
 }
 
 // release gives the memory of the loop back.

@@ -164,6 +164,20 @@ func TestLoopProtocol(t *testing.T) {
 		{"a number that changes", func(s *ops.Steps, v *matrix.Vector[int32], pass int, in ops.Option) bool {
 			return s.Do(ops.AssignVectorScalar(v.Accum(semiring.Plus[int32]()).Masked(v.Structure()), int32(pass%2), ops.All(), in))
 		}, false, nil},
+		{"another operator in pass 3", func(s *ops.Steps, v *matrix.Vector[int32], pass int, in ops.Option) bool {
+			f := semiring.Min[int32]()
+			if pass == 3 {
+				f = semiring.Max[int32]()
+			}
+			return s.Do(ops.EWiseAdd(v, f, v, v, in)) && s.Do(ops.ApplySecond(v, f, v, 6, in))
+		}, false, nil},
+		{"another mask in pass 3", func(s *ops.Steps, v *matrix.Vector[int32], pass int, in ops.Option) bool {
+			return s.Do(ops.Apply(v.Masked(v.Structure()).Replace(), semiring.Abs[int32](), v, in)) &&
+				s.Do(ops.AssignVectorScalar(v.Masked([]matrix.Mask{v.Structure(), v.Structure().Not()}[min(pass/3, 1)]), 2, ops.All(), in)) && pass < 4
+		}, false, nil},
+		{"another argument in pass 3", func(s *ops.Steps, v *matrix.Vector[int32], pass int, in ops.Option) bool {
+			return s.Do(ops.EWiseUnion(v, semiring.Minus[int32](), v, int32(1+pass/3), v, 0, in)) && s.Do(ops.AssignVectorScalar(v, int32(9-pass), ops.All(), in))
+		}, false, nil},
 		{"another operation in pass 4", func(s *ops.Steps, v *matrix.Vector[int32], pass int, in ops.Option) bool {
 			if pass == 4 {
 				s.Do(ops.ApplySecond(v, semiring.Plus[int32](), v, 2, in))

@@ -31,7 +31,7 @@ func (t *passText) layout() {
 	for i := range t.list.Steps {
 		s := &t.list.Steps[i]
 		if s.Kind == pass.Reduce {
-			t.parts = append(t.parts, passPart{word: t.words, size: s.Monoid.Out.Size, n: t.vars[s.A.Var].n})
+			t.parts = append(t.parts, passPart{word: t.words, size: s.Monoid.Out.Size})
 			t.words += 2
 		}
 		for k, b := range []pass.Bound{s.X, s.Y} {
@@ -40,6 +40,10 @@ func (t *passText) layout() {
 				t.words += (b.Type.Size + 7) / 8
 			}
 		}
+	}
+	for range t.list.Blocks {
+		t.limits = append(t.limits, t.words)
+		t.words++
 	}
 	if t.words > passWordsMost {
 		t.err = &pass.NotRecordable{Op: "the loop", Reason: fmt.Sprintf("its %d steps have too many operands", len(t.list.Steps))}
@@ -55,26 +59,26 @@ func (t *passText) write() {
 	for i := range t.vars {
 		p.needs(t.vars[i].typ)
 	}
-	// A pass is written twice: what its end leaves open decides about the barriers of its begin.
-	t.begin(nil)
-	body := t.pass()
-	if t.err == nil {
-		t.begin(t.used)
-		body = t.pass()
+	// What the end of a pass leaves open decides about the barriers of its begin, so the passes are
+	// written until they agree.
+	body := ""
+	for again := true; again && t.err == nil; {
+		body, again = t.pass()
 	}
 	if t.err != nil {
 		return
 	}
+	t.plan = t.notes.String()
 	var k strings.Builder
 	k.WriteString(t.defs.String())
 	k.WriteString("\nHB_KERNEL __launch_bounds__(HB_PASS_BLOCK, HB_PASS_BLOCKS) hb_pass(const hb_words W, hb_control *control) {\n\t__shared__ hb_u64 pending[HB_PASS_TOTALS];\n\thb_grid g(control, pending);\n")
 	t.declare(&k)
 	fmt.Fprintf(&k, "\tconst hb_i64 limit = (hb_i64)W.w[%d];\n\tvolatile hb_i64 *host = (volatile hb_i64 *)W.w[%d];\n", wordLimit, wordHost)
-	k.WriteString("\thb_i64 passes = 0;\n\tfor (;;) {\n")
-	fmt.Fprintf(&k, "\t\tif (!(%s) || passes >= limit || g.stopped()) break;\n", t.condition())
-	k.WriteString("\t\tpasses++;\n\t\tif (g.thread == 0) host[1] = passes;\n")
+	fmt.Fprintf(&k, "\tvolatile hb_u8 *log = (volatile hb_u8 *)W.w[%d];\n\tconst hb_u32 most = (hb_u32)W.w[%d];\n", wordLog, wordDecisions)
+	k.WriteString("\thb_u32 decisions = 0;\n\thb_i64 passes = 0;\n\tfor (; passes < limit;) {\n")
+	fmt.Fprintf(&k, "\t\tconst bool go = %s;\n\t\tHB_DECIDE(go)\n\t\tif (!go) break;\n\t\tpasses++;\n", t.condition(t.list.Cond, t.list.True))
 	k.WriteString(body)
-	k.WriteString("\t}\n")
+	k.WriteString("\t}\nends:\n")
 	t.finish(&k)
 	k.WriteString("}\n")
 	p.own = k.String()
@@ -88,11 +92,10 @@ const (
 	passBlocks = 1
 )
 
-// condition is the condition of the loop.
-func (t *passText) condition() string {
-	c := t.list.Cond
+// condition is a condition of a loop or a branch.
+func (t *passText) condition(c int, value bool) string {
 	v := &t.vars[c]
-	if t.list.True {
+	if value {
 		return fmt.Sprintf("h%d && x%d", c, c)
 	}
 	switch v.kind {
@@ -273,14 +276,15 @@ func (t *passText) finish(k *strings.Builder) {
 		}
 	}
 	fmt.Fprintf(k, "\t\tfor (hb_i32 e = 0; e < 4; e++) host[%d + e] = (hb_i64)((volatile hb_u64 *)control->error)[e];\n", hostError)
-	k.WriteString("\t\thost[1] = passes;\n\t\t__threadfence_system();\n\t\thost[0] = 1;\n\t}\n\tg.ends();\n")
+	k.WriteString("\t\thost[1] = passes;\n\t\thost[2] = decisions;\n\t\t__threadfence_system();\n\t\thost[0] = 1;\n\t}\n\tg.ends();\n")
 }
 
-// The numbers that the host reads: the end, passes, the error, and of each variable the vector that
+// The numbers that the host reads: the end, passes, decisions, the error, and of each variable the vector that
 // it has at the end, and its entries.
 const (
 	hostEnded = iota
 	hostPasses
+	hostDecisions
 	hostError
 	hostVars = hostError + 4
 )

@@ -23,6 +23,7 @@ type loopWorld struct {
 	idx    *matrix.Vector[int32] // full, and not written
 	spare  *matrix.Vector[int32] // not written
 	goOn   *matrix.Scalar[bool]
+	flag   *matrix.Scalar[bool]
 }
 
 // newLoopWorld makes the operands that seed gives, at a place.
@@ -91,6 +92,7 @@ func newLoopWorld(t *testing.T, seed uint64, at matrix.Place) *loopWorld {
 	w.s = []*matrix.Scalar[int32]{matrix.ScalarOf(int32(r.IntN(7)), here), matrix.NewScalar[int32](here)}
 	w.count = matrix.NewScalar[int64](here)
 	w.goOn = matrix.ScalarOf(true, here)
+	w.flag = matrix.ScalarOf(r.IntN(2) == 0, here)
 	return w
 }
 
@@ -117,6 +119,8 @@ func (w *loopWorld) state() string {
 	}
 	c, err := w.count.Value()
 	fmt.Fprintf(&b, "count %d %v\n", c, err)
+	f, err := w.flag.Value()
+	fmt.Fprintf(&b, "flag %v %v\n", f, err)
 	return b.String()
 }
 
@@ -265,67 +269,159 @@ func randomLoopStep(r *rand.Rand) (loopStep, string) {
 	}, name("Swap")
 }
 
+// loopNode is an operation of a random loop, or a loop or a branch in its body.
+type loopNode struct {
+	name   string
+	step   loopStep // nil for a block
+	branch bool
+	cond   int
+	passes int64
+	leaves int // the call of the body that ends with break; 0 for none
+	body   []*loopNode
+}
+
+// randomLoopNodes returns a body of random operations, and of blocks up to a depth.
+func randomLoopNodes(r *rand.Rand, depth int) (list []*loopNode) {
+	for range 1 + r.IntN(5+depth) {
+		x := &loopNode{cond: r.IntN(8), passes: int64(r.IntN(5))}
+		switch k := r.IntN(12); {
+		case depth > 0 && k < 2, depth > 0 && k < 4:
+			if x.branch = k < 2; r.IntN(12) == 0 {
+				x.leaves = 1 + r.IntN(6)
+			}
+			x.body = randomLoopNodes(r, depth-1)
+			x.name = fmt.Sprintf("block, branch %v, of condition %d, %d passes, leaves %d", x.branch, x.cond, x.passes, x.leaves)
+		case depth > 0 && k == 4:
+			value := int32(r.IntN(9) - 2)
+			x.name = fmt.Sprintf("flag by %d, %d", x.cond, value)
+			x.step = func(w *loopWorld, in ops.Option) error {
+				if x.cond < 4 {
+					return ops.ApplySecond(w.flag, semiring.Gt[int32](), w.s[x.cond%2], value, in)
+				}
+				return ops.ReduceInto(w.flag, semiring.Lor(), w.b[x.cond%2], in)
+			}
+		default:
+			x.step, x.name = randomLoopStep(r)
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+// text prints nodes, a line each.
+func textOfLoop(list []*loopNode, in string) string {
+	text := ""
+	for _, x := range list {
+		text += in + x.name + "\n" + textOfLoop(x.body, in+"\t")
+	}
+	return text
+}
+
 // randomLoop is a body of random operations, bounded passes and a condition.
 type randomLoop struct {
-	steps  []loopStep
-	names  []string
+	body   []*loopNode
 	passes int64
 	cond   int
 }
 
-func newRandomLoop(seed uint64) *randomLoop {
+// newRandomLoop returns a loop with blocks in its body up to a depth.
+func newRandomLoop(seed uint64, depth int) *randomLoop {
 	r := rand.New(rand.NewPCG(seed, 2))
 	l := &randomLoop{passes: int64(1 + r.IntN(5)), cond: min(r.IntN(12), 6)}
-	for range 1 + r.IntN(7) {
-		s, name := randomLoopStep(r)
-		l.steps, l.names = append(l.steps, s), append(l.names, name)
+	if depth > 0 {
+		l.cond = 6 - min(r.IntN(7), 1)*(1+r.IntN(6))*(r.IntN(3)/2)
 	}
+	l.body = randomLoopNodes(r, depth)
 	return l
+}
+
+// loopRun is a run of a random loop; order has the calls of the bodies.
+type loopRun struct {
+	w     *loopWorld
+	s     ops.Steps
+	order strings.Builder
+	calls map[*loopNode]int
+}
+
+func (run *loopRun) condition(k int) ops.Condition {
+	switch w := run.w; {
+	case k < 4:
+		return w.v[k]
+	case k < 6:
+		return w.b[k-4]
+	case k == 6:
+		return w.goOn
+	}
+	return run.w.flag
+}
+
+// do runs the operations and blocks of a body.
+func (run *loopRun) do(list []*loopNode, in ops.Option) {
+	for k, x := range list {
+		switch {
+		case x.step != nil:
+			run.s.Do(x.step(run.w, in))
+		case x.branch:
+			for in := range run.s.If(run.condition(x.cond), in) {
+				if !run.enters(x, k, in) {
+					break
+				}
+			}
+		default:
+			for in := range run.s.While(run.condition(x.cond), in, ops.Passes(x.passes)) {
+				if !run.enters(x, k, in) {
+					break
+				}
+			}
+		}
+	}
+}
+
+// enters runs the body of a block, and reports whether the block is not left.
+func (run *loopRun) enters(x *loopNode, k int, in ops.Option) bool {
+	fmt.Fprintf(&run.order, "(%d", k)
+	run.do(x.body, in)
+	fmt.Fprintf(&run.order, ")")
+	run.calls[x]++
+	return run.calls[x] != x.leaves
 }
 
 // run runs the loop, and returns what its operands become.
 func (l *randomLoop) run(t *testing.T, seed uint64, at matrix.Place, opts ...ops.Option) string {
-	w := newLoopWorld(t, seed, at)
-	var s ops.Steps
-	var cond ops.Condition = w.goOn
-	switch l.cond {
-	case 0, 1, 2, 3:
-		cond = w.v[l.cond]
-	case 4, 5:
-		cond = w.b[l.cond-4]
-	}
-	calls := 0
-	for in := range s.While(cond, append(opts, ops.Passes(l.passes))...) {
-		calls++
-		for _, step := range l.steps {
-			s.Do(step(w, in))
-		}
+	run := &loopRun{w: newLoopWorld(t, seed, at), calls: map[*loopNode]int{}}
+	for in := range run.s.While(run.condition(l.cond), append(opts, ops.Passes(l.passes))...) {
+		run.order.WriteString(".")
+		run.do(l.body, in)
 		if l.cond == 6 { // the condition has to be written
-			s.Do(ops.Apply(w.goOn, semiring.Identity[bool](), w.goOn, in))
+			run.s.Do(ops.Apply(run.w.goOn, semiring.Identity[bool](), run.w.goOn, in))
 		}
 	}
-	return fmt.Sprintf("%d passes, %v\n%s", calls, s.Err(), w.state())
+	return fmt.Sprintf("%s, %v\n%s", run.order.String(), run.s.Err(), run.w.state())
 }
 
-// testLoops compares random loops that are recorded with their operations one by one.
+// testLoops compares random loops that are recorded with their operations one by one. Every other
+// loop has loops and branches in its body.
 func testLoops(t *testing.T, d *Device, from, to uint64) {
-	recorded := 0
+	recorded, blocks := 0, 0
 	for seed := from; seed < to; seed++ {
-		l := newRandomLoop(seed)
+		l := newRandomLoop(seed, int(seed%2)*(1+int(seed/2%3)))
 		var said []string
 		got := l.run(t, seed, d, ops.Explain(func(s string) { said = append(said, s) }))
 		if len(said) > 0 && strings.HasPrefix(said[0], "while ") {
 			recorded++
+			if strings.Contains(said[0], "\n\tif ") || strings.Contains(said[0], "\n\twhile ") {
+				blocks++
+			}
 		}
 		if want := l.run(t, seed, nil); got != want {
-			t.Errorf("loop %d:\n%s\nbecomes\n%s\nwant\n%s\n%s", seed, strings.Join(l.names, "\n"), got, want, strings.Join(said, "\n"))
+			t.Errorf("loop %d:\n%s\nbecomes\n%s\nwant\n%s\n%s", seed, textOfLoop(l.body, ""), got, want, strings.Join(said, "\n"))
 			if t.Failed() && !longtest.Enabled() {
 				return
 			}
 		}
 	}
-	if n := int(to - from); recorded < n/3 { // about 15 of 24
-		t.Errorf("%d of %d loops were recorded", recorded, n)
+	if n := int(to - from); recorded < n/3 || blocks < n/12 { // about 15 of 24, and 4
+		t.Errorf("%d of %d loops were recorded, %d with blocks", recorded, n, blocks)
 	}
 }
 
@@ -342,6 +438,9 @@ func TestLoops(t *testing.T) {
 
 // TestLoopsOnGPU runs random loops on a GPU.
 func TestLoopsOnGPU(t *testing.T) {
-	from := uint64(longtest.Turn()) * 1000
-	testLoops(t, realDevice(t), from, from+40)
+	from, n := uint64(longtest.Turn())*1000, uint64(40)
+	if testing.Short() {
+		n = 8
+	}
+	testLoops(t, realDevice(t), from, from+n)
 }

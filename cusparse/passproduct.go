@@ -85,7 +85,15 @@ func (t *passText) joined(temp int, m device.Monoid, also string) string {
 	if m.Any {
 		return fmt.Sprintf("if (fresh) { v%d.val[k] = y;%s }", temp, also)
 	}
-	if native := nativeJoin(m); native != "" {
+	switch native := nativeJoin(m); native {
+	case "":
+	case "atomicAdd": // the sum of signed integers has the same bits
+		typ := "unsigned"
+		if m.Out.Size == 8 {
+			typ = "unsigned long long"
+		}
+		return fmt.Sprintf("atomicAdd((%s *)&v%d.val[k], (%s)y);", typ, temp, typ)
+	default:
 		// Atomic operations on one place wait for each other, and most values are no better by now.
 		return fmt.Sprintf("if (y %s ((volatile %s *)v%d.val)[k]) %s((%s *)&v%d.val[k], (%s)y);",
 			lessOf(m), m.Out.Name, temp, native, nativeType(m.Out), temp, nativeType(m.Out))
@@ -113,6 +121,8 @@ func nativeJoin(m device.Monoid) string {
 		return ""
 	}
 	switch m.Text { // of package semiring
+	case "x + y":
+		return "atomicAdd"
 	case "(y < x || x != x) ? y : x":
 		return "atomicMin"
 	case "(y > x || x != x) ? y : x":
@@ -159,6 +169,18 @@ func (t *passText) allowed(i int) string {
 	return set
 }
 
+// noteProduct notes a product.
+func (t *passText) noteProduct(i int) {
+	way, with := "push", ""
+	if t.pulls[i] {
+		way = "push or pull"
+	}
+	if _, ok := t.expands[i]; ok {
+		with = ", entered into " + t.list.Name(t.list.Steps[i].Mask.Var) + " at once"
+	}
+	t.note("%s: %s as %s%s", way, t.list.Equation(i), t.name(t.temps[i]), with)
+}
+
 // product writes a product into its variable for results.
 func (t *passText) product(i int) {
 	s := &t.list.Steps[i]
@@ -166,6 +188,7 @@ func (t *passText) product(i int) {
 	of := &t.vars[x]
 	allowed := t.allowed(i)
 	t.line("{ // %s", s.Op)
+	t.noteProduct(i)
 	u := fmt.Sprintf("v%d", x)
 	parts := false
 	switch {
@@ -282,6 +305,7 @@ func (t *passText) gather(i int) {
 	}
 	t.needs(list, temp)
 	t.line("{ // %s", s.Op)
+	t.note("%s as %s", t.list.Equation(i), t.name(temp))
 	t.line("\thb_i32 d = 0;")
 	t.line("\thb_each(g, %d, [&](hb_i32 p, bool in) {", t.vars[temp].n)
 	t.line("\t\tbool tb = in;")
@@ -320,6 +344,7 @@ func (t *passText) scatter(i int) {
 		val = "true"
 	}
 	t.line("{ // %s", s.Op)
+	t.note("%s as %s", t.list.Equation(i), t.name(temp))
 	t.line("\thb_i32 d = 0;")
 	along, count := "(const hb_i32 *)0", fmt.Sprint(t.vars[u].n)
 	if t.vars[u].listed {
@@ -360,6 +385,7 @@ func (t *passText) reduce(i int) {
 	a := s.A.Var
 	C := s.Monoid.Out.Name
 	t.line("{ // %s", s.Op)
+	t.note("%s", t.list.Equation(i))
 	if t.vars[a].kind == passUniform {
 		ha, xa := t.operand(s.A)
 		t.line("\tconst bool tb = %s;", ha)
@@ -373,19 +399,16 @@ func (t *passText) reduce(i int) {
 			}
 		}
 		part = t.parts[at]
-		t.needs([]passUse{{a, "", false}})
+		t.needs([]passUse{{a, passDomain{list: -1, n: t.vars[a].n}.how(), false}})
 		val := t.valAt(a, "p")
 		if s.A.Pattern {
 			val = fmt.Sprintf("(%s)1", C)
 		}
 		t.line("\t%s tv = %s();", C, C)
 		t.line("\tconst bool tb = hb_sum(g, %d, (%s *)W.w[%d], (hb_u8 *)W.w[%d], tv,", t.vars[a].n, C, part.word, part.word+1)
-		t.line("\t\t[&](hb_i64 p, %s &y) -> bool { if (!(%s)) return false; y = %s; return true; },", C, t.hasAt(a, "p"), val)
+		t.line("\t\t[&](hb_i64 p, %s &y) -> bool { y = %s; return %s; },", C, val, t.hasAt(a, "p"))
 		t.line("\t\t[](%s x, %s y) { return %s(x, y); });", C, C, t.binary(s.Monoid.Func))
-		t.line("\t%s", t.updates())
-		clear(t.stale)
-		clear(t.used)
-		clear(t.forward)
+		t.waited()
 	}
 	t.b.WriteString(t.frame(s, pointStep{step: i, from: -1, clear: -1}, "\t\t\t", nil))
 	t.line("}")

@@ -2,6 +2,7 @@ package cusparse
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,32 +12,17 @@ import (
 
 // This file makes stages of the steps of a pass, and sets the barriers between them.
 
-// begin starts the text of a pass with what was done since the last barrier.
-func (t *passText) begin(used map[passUse]bool) {
+// pass writes one pass, and reports whether it is to be written again, since more is used at the
+// begin of a pass than was known.
+func (t *passText) pass() (text string, again bool) {
 	t.b.Reset()
-	t.used, t.stale, t.forward = map[passUse]bool{}, map[int]bool{}, map[int]int{}
+	t.notes.Reset()
+	t.used, t.stale, t.forward = maps.Clone(t.heads[len(t.list.Blocks)]), map[int]bool{}, map[int]int{}
 	t.unset = map[int]int{}
-	for a := range used {
-		t.used[a] = true
-	}
 	t.open = nil
-}
-
-// pass writes one pass.
-func (t *passText) pass() string {
-	for i := range t.list.Steps {
-		if t.err != nil {
-			return ""
-		}
-		t.step(i)
-	}
-	t.flush()
-	// The totals must be known when the next pass begins, and a loop sees that it is to stop at a
-	// barrier alone.
-	if len(t.stale) > 0 || !strings.Contains(t.b.String(), "\t\tg.sync();") {
-		t.sync()
-	}
-	return t.b.String()
+	t.note("in stages:")
+	again = t.body(len(t.list.Blocks), pass.None, 0, len(t.list.Steps))
+	return t.b.String(), again
 }
 
 func (t *passText) line(format string, args ...any) { fmt.Fprintf(&t.b, "\t\t"+format+"\n", args...) }
@@ -44,7 +30,14 @@ func (t *passText) line(format string, args ...any) { fmt.Fprintf(&t.b, "\t\t"+f
 // sync writes a barrier.
 func (t *passText) sync() {
 	t.line("g.sync();")
+	t.waited()
+}
+
+// waited writes what follows a barrier.
+func (t *passText) waited() {
 	t.line("%s", t.updates())
+	t.note("barrier")
+	t.synced = true
 	clear(t.stale)
 	clear(t.used)
 	clear(t.forward)
@@ -132,6 +125,7 @@ func (t *passText) step(i int) {
 			from = fmt.Sprintf("v%d.cnt", s.A.Var)
 		}
 		t.line("{ // %s", s.Op)
+		t.note("%s", t.list.Equation(i))
 		t.line("\tconst bool tb = true;")
 		t.line("\tconst %s tv = (%s)%s;", t.vars[s.Dst].typ.Name, t.vars[s.Dst].typ.Name, from)
 		t.b.WriteString(t.frame(s, pointStep{step: i, from: -1, clear: -1}, "\t\t\t", nil))
@@ -143,6 +137,7 @@ func (t *passText) step(i int) {
 		if t.vars[s.Dst].kind == passUniform {
 			t.flush()
 			t.line("{ // %s", s.Op)
+			t.note("%s", t.list.Equation(i))
 			t.b.WriteString(t.point(pointStep{step: i, from: -1, clear: -1}, "\t\t\t", nil))
 			t.line("}")
 			return
@@ -162,6 +157,7 @@ func (t *passText) swap(a, b int) {
 		return
 	}
 	t.line("hb_swap(v%d, v%d);", a, b)
+	t.note("%s ↔ %s", t.name(a), t.name(b))
 	other := map[int]int{a: b, b: a}
 	used := map[passUse]bool{}
 	for x := range t.used {
@@ -408,6 +404,7 @@ func (t *passText) flush() {
 		}
 	}
 	defer t.forwards(open)
+	t.describe(open, d)
 	if t.wipes(open, d) {
 		return
 	}
@@ -477,6 +474,34 @@ func (t *passText) flush() {
 			t.line("if (!h%d) { g.sync(); %s} // without a value the entries were deleted", s.X.Var, t.updates())
 		}
 	}
+}
+
+// describe notes a stage.
+func (t *passText) describe(open []pointStep, d passDomain) {
+	var parts []string
+	for _, ps := range open {
+		switch s := &t.list.Steps[ps.step]; {
+		case ps.clear >= 0:
+			parts = append(parts, "empty "+t.name(ps.clear))
+		case ps.from >= 0:
+			parts = append(parts, t.list.Name(s.Dst)+" takes "+t.name(ps.from))
+		default:
+			parts = append(parts, t.list.Equation(ps.step))
+		}
+	}
+	where := "everywhere"
+	if d.list >= 0 {
+		where = "along " + t.name(d.list)
+	}
+	t.note("%s: %s", where, strings.Join(parts, "; "))
+}
+
+// name prints a variable of the kernel.
+func (t *passText) name(v int) string {
+	if v < len(t.list.Vars) {
+		return t.list.Name(v)
+	}
+	return fmt.Sprintf("result %d", v-len(t.list.Vars))
 }
 
 // wipes writes a stage that empties one vector, and nothing else.

@@ -52,14 +52,13 @@ type passProgram struct {
 	totals int // vectors with totals
 	parts  []passPart
 	values []passValue
+	limits []int  // the words of the passes of blocks
+	plan   string // the list by stages
 	p      *program
 }
 
-// passPart is room for the sums of tiles of a step.
-type passPart struct {
-	word, size int
-	n          int
-}
+// passPart is room for the sums of blocks of a step.
+type passPart struct{ word, size int }
 
 // passValue is the place of an argument of a step among the words.
 type passValue struct {
@@ -102,8 +101,10 @@ const (
 
 // The first words of all.
 const (
-	wordLimit = iota
+	wordLimit = iota // passes of the loop
 	wordHost
+	wordLog
+	wordDecisions
 	firstWord
 )
 
@@ -123,7 +124,11 @@ type passText struct {
 	open   []pointStep
 	domain passDomain
 	err    error
-	used   map[passUse]bool // since the last barrier
+	notes  strings.Builder    // passProgram.plan under way
+	deep   int                // blocks around the step under way
+	synced bool               // there is a barrier in the pass under way
+	used   map[passUse]bool   // since the last barrier
+	heads  []map[passUse]bool // what the end of a pass leaves used, of each block, and last of the loop
 	// forward has the vectors that got entries since the last barrier, each with the vector that
 	// bounds these entries; unset has the scalar that such a vector needs a value of, or None.
 	forward, unset map[int]int
@@ -174,6 +179,9 @@ type passHave struct {
 func composePass(l *pass.List, have func(u pass.Use) passHave) (*passProgram, error) {
 	t := &passText{passProgram: &passProgram{list: l}, funcs: map[string]string{},
 		pulls: map[int]bool{}, swaps: map[int]bool{}, spares: map[int]int{}, expands: map[int]int{}}
+	for range len(l.Blocks) + 1 {
+		t.heads = append(t.heads, map[passUse]bool{})
+	}
 	t.classify(have)
 	if t.err != nil {
 		return nil, t.err
@@ -280,9 +288,7 @@ func (t *passText) classify(have func(u pass.Use) passHave) {
 			t.vars[s.A.Var].counted = true
 		}
 	}
-	if !l.True {
-		t.vars[l.Cond].counted = true
-	}
+	t.conditions()
 	t.fullness()
 	t.lists()
 	t.expansions()
@@ -535,7 +541,7 @@ func (t *passText) expansions() {
 	for i := range t.list.Steps {
 		s := &t.list.Steps[i]
 		x, f := s.Mask.Var, s.Dst
-		if s.Kind != pass.Product || !t.swaps[i] || !s.Ring.Add.Any || x == pass.None || !s.Mask.Comp || !s.Mask.Structural || x == f || x == t.list.Cond {
+		if s.Kind != pass.Product || !t.swaps[i] || !s.Ring.Add.Any || x == pass.None || !s.Mask.Comp || !s.Mask.Structural || x == f || t.isCondition(x) {
 			continue
 		}
 		if v := &t.vars[x]; v.kind != passWritten || v.listed || v.counted || v.full {
@@ -557,7 +563,12 @@ func (t *passText) expansions() {
 			ok = ok && by < 0 && gives && o.Mask.Var == f && o.Mask.Structural && !o.Mask.Comp && o.Accum.Text == "" && !o.Replace
 			by = k
 		}
-		if ok && by >= 0 {
+		// The two take turns: no other step is between them but in a pass of the same body.
+		between := slices.ContainsFunc(t.list.Blocks, func(b pass.Block) bool {
+			lo, hi := min(i, by), max(i, by)
+			return b.First > lo && b.First <= hi || b.First <= lo && b.End > lo && b.End <= hi
+		})
+		if ok && by >= 0 && !between {
 			t.expands[i] = by
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/pass"
+	"github.com/hiveblas/hiveblas/internal/record"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -92,7 +93,7 @@ func (c *call) apply(d dest, f *cpu.UnaryOperator, a rep.View) error {
 			return device.Func{Name: f.Name, Text: f.CUDA, X: h.typeOf(a.Type()), Out: h.typeOf(t.c), UsesX: true}
 		}
 		if t.vector && c.recorded() {
-			return c.applied(text, a, noBound, false, func() error { return c.apply(d, f, a) })
+			return c.applied(record.KeyOf(unsafe.Pointer(f), a), text, a, noBound, false, func() error { return c.apply(d, f, a) })
 		}
 		h := c.newRemote(a.Dims())
 		return h.apply(text(h), a, nil, false)
@@ -137,7 +138,7 @@ func (c *call) applyBound(d dest, f operator, bound *sparse.Type, x sparse.Value
 			return h.binary(&f, left, right, t.c)
 		}
 		if t.vector && c.recorded() {
-			return c.applied(text, a, func(h *remoteCall) pass.Bound { return given(h.scalar(bound, x)) }, first,
+			return c.applied(record.KeyOf(unsafe.Pointer(f.k), a).Value(0, bound, x), text, a, func(h *remoteCall) pass.Bound { return pass.Given(h.scalar(bound, x)) }, first,
 				func() error { return c.applyBound(d, f, bound, x, first, a) })
 		}
 		h := c.newRemote(a.Dims())
@@ -181,7 +182,7 @@ func (c *call) applyIndex(d dest, f *cpu.IndexOperator, a rep.View) error {
 			return device.Func{Name: f.Name, Text: c.shifted(f.CUDA), X: h.typeOf(a.Type()), Out: h.typeOf(t.c), UsesX: f.UsesValue}
 		}
 		if t.vector && c.recorded() {
-			return c.applied(text, a, noBound, false, func() error { return c.applyIndex(d, f, a) })
+			return c.applied(record.KeyOf(unsafe.Pointer(f), a), text, a, noBound, false, func() error { return c.applyIndex(d, f, a) })
 		}
 		h := c.newRemote(a.Dims())
 		return h.apply(text(h), a, nil, false)
@@ -223,12 +224,12 @@ func (c *call) choose(d dest, f *cpu.SelectOperator, a rep.View) error {
 			return device.Func{Name: f.Name, Text: c.shifted(f.CUDA), X: h.typeOf(t.c), UsesX: f.UsesValue}
 		}
 		if t.vector && c.recorded() {
-			h, s := c.stepOf(pass.Select)
-			s.Func, s.A = predicate(h), h.use(a)
-			if f.Bound != nil {
-				s.X = given(device.Scalar{Type: h.typeOf(t.c), P: f.Bound})
-			}
-			return c.record(h, s, func() error { return c.choose(d, f, a) })
+			return c.listed(pass.Select, record.KeyOf(unsafe.Pointer(f), a), func(h *remoteCall, s *pass.Step) {
+				s.Func, s.A = predicate(h), h.use(a)
+				if f.Bound != nil {
+					s.X = pass.Given(device.Scalar{Type: h.typeOf(t.c), P: f.Bound})
+				}
+			}, func() error { return c.choose(d, f, a) })
 		}
 		h := c.newRemote(a.Dims())
 		text := predicate(h)

@@ -17,35 +17,33 @@ import (
 type call struct {
 	settings
 	op, name string
-	ran      *Trace     // nil unless tracing
-	remote   []rep.View // operands that live on a device
-	t        target     // see prepare
-	ring     ring       // of a product
-	word     uint64     // room for a result of up to 8 bytes
+	ran      *Trace       // nil unless tracing
+	remote   []rep.View   // operands that live on a device
+	t        target       // see prepare
+	ring     ring         // of a product
+	word     uint64       // room for a result of up to 8 bytes
+	alone    func() error // runs an operation of the list of a loop by itself
 }
-
-// begin returns the call of an operation.
-func begin(op, name string, opts []Option) *call { return new(call).start(op, name, opts) }
 
 // calls holds calls that have ended. They would be half of the memory that an operation on few
 // entries allocates.
 var calls = sync.Pool{New: func() any { return new(call) }}
 
-// beginKept is begin of an operation that ends by done.
-func beginKept(op, name string, opts []Option) *call {
+// begin returns the call of an operation.
+func begin(op, name string, opts []Option) *call {
 	return calls.Get().(*call).start(op, name, opts)
 }
 
-// beginProduct is beginKept of an operation over a semiring.
+// beginProduct is begin of an operation over a semiring.
 func beginProduct(op string, s *cpu.Ring, opts []Option) *call {
-	c := beginKept(op, "", opts)
+	c := begin(op, "", opts)
 	if c.ring.Ring = s; s != nil {
 		c.name = s.Name
 	}
 	return c
 }
 
-// done returns the error of a call of beginKept, and keeps the call unless a device, a group or the
+// done returns the error of a call, which has ended, and keeps the call unless a device, a group or the
 // list of a loop may still refer to it.
 func (c *call) done(err error) error {
 	if c.loop == nil && c.t.at == nil && c.t.group == nil {

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/pass"
+	"github.com/hiveblas/hiveblas/internal/record"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -226,9 +228,9 @@ func (c *call) remoteMxV(flip bool, a, u rep.View) error {
 		first, second = second, first
 	}
 	if c.recorded() {
-		h, s := c.stepOf(pass.Product)
-		s.Ring, s.A, s.B, s.Flip = h.semiring(first, second), h.use(a), h.use(u), flip
-		return c.record(h, s, func() error { return c.remoteMxV(flip, a, u) })
+		return c.listed(pass.Product, record.KeyOf(unsafe.Pointer(c.ring.Ring), a, u).With(flip), func(h *remoteCall, s *pass.Step) {
+			s.Ring, s.A, s.B, s.Flip = h.semiring(first, second), h.use(a), h.use(u), flip
+		}, func() error { return c.remoteMxV(flip, a, u) })
 	}
 	h := c.newRemote(1, m)
 	text, x, y := h.semiring(first, second), h.operand(a), h.operand(u)
@@ -242,13 +244,16 @@ func (c *call) remoteMxV(flip bool, a, u rep.View) error {
 // remoteEWise runs an element-wise operation; alpha and beta are single values.
 func (c *call) remoteEWise(how device.Pair, f *operator, a, b rep.View, alpha, beta sparse.Values) error {
 	if c.t.vector && c.recorded() {
-		h, s := c.stepOf(pass.EWise)
-		s.How, s.Func, s.A, s.B = how, h.binary(f, a.Type(), b.Type(), c.t.c), h.use(a), h.use(b)
-		if how == device.Filled {
-			s.X, s.Y = given(h.scalar(a.Type(), alpha)), given(h.scalar(b.Type(), beta))
+		op, key := *f, record.KeyOf(unsafe.Pointer(f.k), a, b)
+		if key.How = how; how == device.Filled {
+			key = key.Value(0, a.Type(), alpha).Value(1, b.Type(), beta)
 		}
-		op := *f
-		return c.record(h, s, func() error { return c.remoteEWise(how, &op, a, b, alpha, beta) })
+		return c.listed(pass.EWise, key, func(h *remoteCall, s *pass.Step) {
+			s.How, s.Func, s.A, s.B = how, h.binary(&op, a.Type(), b.Type(), c.t.c), h.use(a), h.use(b)
+			if how == device.Filled {
+				s.X, s.Y = pass.Given(h.scalar(a.Type(), alpha)), pass.Given(h.scalar(b.Type(), beta))
+			}
+		}, func() error { return c.remoteEWise(how, &op, a, b, alpha, beta) })
 	}
 	m, n := a.Dims()
 	h := c.newRemote(m, n)
@@ -270,10 +275,10 @@ func (h *remoteCall) apply(f device.Func, a rep.View, y *device.Scalar, first bo
 }
 
 // applied is the step of an operator that is applied to each entry, with an argument of one value.
-func (c *call) applied(f func(h *remoteCall) device.Func, a rep.View, y func(h *remoteCall) pass.Bound, first bool, run func() error) error {
-	h, s := c.stepOf(pass.Apply)
-	s.Func, s.A, s.X, s.First = f(h), h.use(a), y(h), first
-	return c.record(h, s, run)
+func (c *call) applied(key record.Key, f func(h *remoteCall) device.Func, a rep.View, y func(h *remoteCall) pass.Bound, first bool, run func() error) error {
+	return c.listed(pass.Apply, key.With(first), func(h *remoteCall, s *pass.Step) {
+		s.Func, s.A, s.X, s.First = f(h), h.use(a), y(h), first
+	}, run)
 }
 
 // newRemoteAssign is newRemote for assignments, which always read the destination.

@@ -38,6 +38,32 @@ func ExampleSteps_While() {
 	// <nil>
 }
 
+// A loop with a branch in its body: the halves of a number, and three times the odd ones and one. On
+// a GPU the loop and the branches are one kernel.
+func ExampleSteps_If() {
+	x, more := matrix.ScalarOf[int32](3), matrix.ScalarOf(true)
+	odd, even := matrix.NewScalar[bool](), matrix.NewScalar[bool]()
+	and := semiring.NewBinary("and", func(x, y int32) bool { return x&y != 0 }, "(x & y) != 0")
+	passes := matrix.ScalarOf[int32](0)
+	var s ops.Steps
+	for in := range s.While(more) {
+		s.Do(ops.ApplySecond(odd, and, x, 1, in))
+		s.Do(ops.Apply(even, semiring.Lnot(), odd, in))
+		for in := range s.If(odd, in) {
+			s.Do(ops.ApplySecond(x, semiring.Times[int32](), x, 3, in))
+			s.Do(ops.ApplySecond(x, semiring.Plus[int32](), x, 1, in))
+		}
+		for in := range s.If(even, in) {
+			s.Do(ops.ApplySecond(x, semiring.Div[int32](), x, 2, in))
+		}
+		s.Do(ops.ApplySecond(passes, semiring.Plus[int32](), passes, 1, in))
+		s.Do(ops.ApplySecond(more, semiring.Ne[int32](), x, 1, in))
+	}
+	n, err := passes.Value()
+	fmt.Println(n, err, s.Err())
+	// Output: 7 <nil> <nil>
+}
+
 // A scalar keeps a sum where it is computed, for the operations that follow.
 func ExampleReduceInto() {
 	v, err := matrix.VectorOf([]float64{1, 2, 5})

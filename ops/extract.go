@@ -5,6 +5,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/pass"
+	"github.com/hiveblas/hiveblas/internal/record"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -84,12 +85,15 @@ func (c *call) extractVector(d dest, u rep.View, idx Indices) error {
 	}
 	if t.at != nil {
 		if (idx.all || ci.values != nil) && c.recorded() {
-			h, s := c.stepOf(pass.Assign)
-			s.A = h.use(u)
+			key := record.KeyOf(nil, u)
 			if !idx.all {
-				s.Kind, s.B = pass.Gather, h.use(*ci.values)
+				key = record.KeyOf(nil, u, *ci.values)
 			}
-			return c.record(h, s, func() error { return c.extractVector(d, u, idx) })
+			return c.listed(pass.Assign, key, func(h *remoteCall, s *pass.Step) {
+				if s.A = h.use(u); !idx.all {
+					s.Kind, s.B = pass.Gather, h.use(*ci.values)
+				}
+			}, func() error { return c.extractVector(d, u, idx) })
 		}
 		return c.remoteExtract(u, onlyRow, ci)
 	}
@@ -294,9 +298,8 @@ func (c *call) assignVector(arg string, d dest, u rep.View, idx Indices) error {
 	}
 	if t.at != nil {
 		if ci.All(n) && c.recorded() {
-			h, s := c.stepOf(pass.Assign)
-			s.A = h.use(u)
-			return c.record(h, s, func() error { return c.assignVector(arg, d, u, idx) })
+			return c.listed(pass.Assign, record.KeyOf(nil, u), func(h *remoteCall, s *pass.Step) { s.A = h.use(u) },
+				func() error { return c.assignVector(arg, d, u, idx) })
 		}
 		return c.remoteAssign(u, cpu.Indices{N: 1}, ci)
 	}
@@ -336,7 +339,7 @@ func (c *call) assignScalar(d dest, x sparse.Values, rows, cols Indices) error {
 
 // AssignVectorScalar computes w(idx)⟨m⟩ ⊕= x; see [AssignScalar].
 func AssignVectorScalar[T comparable](dst matrix.VectorTarget[T], x T, idx Indices, opts ...Option) error {
-	c := beginKept("AssignVectorScalar", "", opts)
+	c := begin("AssignVectorScalar", "", opts)
 	return c.done(c.assignVectorScalar(destOf(dst), sparse.ValuesOf([]T{x}), idx))
 }
 
@@ -379,9 +382,8 @@ func (c *call) assignedScalar(x sparse.Values, rows, cols cpu.Indices) error {
 	cells, ok := sparse.Cells(rows.Len(), cols.Len())
 	listed := t.dest.mask != nil && !t.view.Complement && all
 	if t.at != nil && t.vector && all && c.recorded() {
-		h, s := c.stepOf(pass.Fill)
-		s.X = given(h.scalar(t.c, x))
-		return c.record(h, s, func() error { return c.assignedScalar(x, rows, cols) })
+		return c.listed(pass.Fill, record.KeyOf(nil).Value(0, t.c, x), func(h *remoteCall, s *pass.Step) { s.X = pass.Given(h.scalar(t.c, x)) },
+			func() error { return c.assignedScalar(x, rows, cols) })
 	}
 	if t.at != nil && (listed || ok && cells <= maxRegion) {
 		h := c.newRemoteAssign(m, n)

@@ -80,7 +80,7 @@ func (x Indices) resolve(c *call, arg string, n int, at matrix.Place) (indices, 
 			return out, c.naming(arg, err)
 		}
 		onDevice := device.Of(at) != nil
-		if c.loop != nil && c.loop.Waits() && onDevice && v.Place() != nil {
+		if c.loop != nil && c.loop.Records() && onDevice && v.Place() != nil {
 			// A list takes the vector for full, and does not run if it is not.
 			_, out.N = v.Dims()
 			out.values = &v

@@ -6,6 +6,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/pass"
+	"github.com/hiveblas/hiveblas/internal/record"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -40,9 +41,9 @@ func (c *call) reduceInto(d dest, m monoid, a rep.View) error {
 		return err
 	}
 	if t.at != nil && a.Vector && c.recorded() {
-		h, s := c.stepOf(pass.Reduce)
-		s.Monoid, s.A = h.monoid(&m, t.c), h.use(a)
-		return c.record(h, s, func() error { return c.reduceInto(d, m, a) })
+		return c.listed(pass.Reduce, record.KeyOf(unsafe.Pointer(m.k), a), func(h *remoteCall, s *pass.Step) {
+			s.Monoid, s.A = h.monoid(&m, t.c), h.use(a)
+		}, func() error { return c.reduceInto(d, m, a) })
 	}
 	if a.NVals() == 0 {
 		if err := a.Err(); err != nil {
@@ -79,9 +80,8 @@ func (c *call) countInto(d dest, a rep.View) error {
 		return err
 	}
 	if t.at != nil && a.Vector && c.recorded() {
-		h, s := c.stepOf(pass.Count)
-		s.A = h.use(a)
-		return c.record(h, s, func() error { return c.countInto(d, a) })
+		return c.listed(pass.Count, record.KeyOf(nil, a), func(h *remoteCall, s *pass.Step) { s.A = h.use(a) },
+			func() error { return c.countInto(d, a) })
 	}
 	n := a.NVals()
 	if err := a.Err(); err != nil {
@@ -109,7 +109,8 @@ func (c *call) value(x rep.View) (sparse.Values, error) {
 // AssignVectorFrom is [AssignVectorScalar] of the value of a scalar. A scalar without a value
 // assigns no entries: it deletes the entries within idx and the mask.
 func AssignVectorFrom[T comparable](dst matrix.VectorTarget[T], x *matrix.Scalar[T], idx Indices, opts ...Option) error {
-	return begin("AssignVectorFrom", "", opts).assignVectorFrom(destOf(dst), x.Inside(), idx)
+	c := begin("AssignVectorFrom", "", opts)
+	return c.done(c.assignVectorFrom(destOf(dst), x.Inside(), idx))
 }
 
 func (c *call) assignVectorFrom(d dest, x rep.View, idx Indices) error {
@@ -122,9 +123,8 @@ func (c *call) assignVectorFrom(d dest, x rep.View, idx Indices) error {
 		return err
 	}
 	if t.at != nil && idx.all && !c.region && placeOf(x.Matrix) == placeOf(t.m) && c.recorded() {
-		h, s := c.stepOf(pass.Fill)
-		s.X = h.value(x)
-		return c.record(h, s, func() error { return c.assignVectorFrom(d, x, idx) })
+		return c.listed(pass.Fill, record.KeyOf(nil, x), func(h *remoteCall, s *pass.Step) { s.X = h.value(x) },
+			func() error { return c.assignVectorFrom(d, x, idx) })
 	}
 	v, err := c.value(x)
 	switch {
@@ -180,7 +180,8 @@ func ApplyFirstFrom[A, B, C comparable](dst matrix.Destination[C], op semiring.O
 // entries.
 func ApplySecondFrom[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], y *matrix.Scalar[B], opts ...Option) error {
 	f := operatorIn(insideOf(op))
-	return begin("ApplySecondFrom", f.name, opts).applyFrom(destOf(dst), f, y.Inside(), false, viewOf(a))
+	c := begin("ApplySecondFrom", f.name, opts)
+	return c.done(c.applyFrom(destOf(dst), f, y.Inside(), false, viewOf(a)))
 }
 
 // applyFrom is applyBound of the value of a scalar.
@@ -193,7 +194,7 @@ func (c *call) applyFrom(d dest, f operator, x rep.View, first bool, a rep.View)
 		return err
 	}
 	if t.at != nil && t.vector && placeOf(x.Matrix) == placeOf(t.m) && c.recorded() {
-		return c.applied(func(h *remoteCall) device.Func {
+		return c.applied(record.KeyOf(unsafe.Pointer(f.k), a, x), func(h *remoteCall) device.Func {
 			left, right := a.Type(), x.Type()
 			if first {
 				left, right = right, left
@@ -224,7 +225,8 @@ func (c *call) withoutEntries(d dest, a rep.View) error {
 // scalar. Without a value the result has no entries.
 func SelectFrom[T comparable](dst matrix.Destination[T], op semiring.Operator[T, T, bool], a matrix.Operand[T], y *matrix.Scalar[T], opts ...Option) error {
 	f := operatorIn(insideOf(op))
-	return begin("SelectFrom", f.name, opts).selectFrom(destOf(dst), f, y.Inside(), viewOf(a))
+	c := begin("SelectFrom", f.name, opts)
+	return c.done(c.selectFrom(destOf(dst), f, y.Inside(), viewOf(a)))
 }
 
 func (c *call) selectFrom(d dest, f operator, y rep.View, a rep.View) error {
@@ -236,11 +238,11 @@ func (c *call) selectFrom(d dest, f operator, y rep.View, a rep.View) error {
 		return err
 	}
 	if t.at != nil && t.vector && placeOf(y.Matrix) == placeOf(t.m) && c.recorded() {
-		h, s := c.stepOf(pass.Select)
-		h.needsText("operator", f.name, f.cuda)
-		s.Func = device.Func{Name: f.name, Text: f.cuda, X: h.typeOf(t.c), UsesX: f.k.UsesX}
-		s.A, s.X = h.use(a), h.value(y)
-		return c.record(h, s, func() error { return c.selectFrom(d, f, y, a) })
+		return c.listed(pass.Select, record.KeyOf(unsafe.Pointer(f.k), a, y), func(h *remoteCall, s *pass.Step) {
+			h.needsText("operator", f.name, f.cuda)
+			s.Func = device.Func{Name: f.name, Text: f.cuda, X: h.typeOf(t.c), UsesX: f.k.UsesX}
+			s.A, s.X = h.use(a), h.value(y)
+		}, func() error { return c.selectFrom(d, f, y, a) })
 	}
 	v, err := c.value(y)
 	if err != nil {
@@ -289,9 +291,9 @@ func (c *call) swap(x, y dest) error {
 		return &matrix.InvalidError{Op: c.op, Reason: "x and y are at different places; move one"}
 	}
 	if t.at != nil && t.vector && c.recorded() {
-		h, s := c.stepOf(pass.Swap)
-		s.A = h.use(rep.View{Matrix: y.m, Vector: true})
-		return c.record(h, s, func() error { return c.swap(x, y) })
+		v := rep.View{Matrix: y.m, Vector: true}
+		return c.listed(pass.Swap, record.KeyOf(nil, v), func(h *remoteCall, s *pass.Step) { s.A = h.use(v) },
+			func() error { return c.swap(x, y) })
 	}
 	return x.m.Exchange(y.m)
 }

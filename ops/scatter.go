@@ -1,8 +1,11 @@
 package ops
 
 import (
+	"unsafe"
+
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/pass"
+	"github.com/hiveblas/hiveblas/internal/record"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -74,9 +77,9 @@ func (c *call) scatter(d dest, dup monoid, u rep.View, rows *Indices, cols Indic
 	}
 	if t.at != nil {
 		if rows == nil && t.vector && ci.values != nil && c.recorded() {
-			h, s := c.stepOf(pass.Scatter)
-			s.Monoid, s.A, s.B = h.monoid(&dup, t.c), h.use(u), h.use(*ci.values)
-			return c.record(h, s, func() error { return c.scatter(d, dup, u, rows, cols) })
+			return c.listed(pass.Scatter, record.KeyOf(unsafe.Pointer(dup.k), u, *ci.values), func(h *remoteCall, s *pass.Step) {
+				s.Monoid, s.A, s.B = h.monoid(&dup, t.c), h.use(u), h.use(*ci.values)
+			}, func() error { return c.scatter(d, dup, u, rows, cols) })
 		}
 		h := c.newRemote(m, n)
 		text, x, i, j := h.monoid(&dup, t.c), h.operand(u), h.indices(ri), h.indices(ci)

@@ -66,6 +66,43 @@ func TestStepsNVals(t *testing.T) {
 	}
 }
 
+// TestStepsBlocks runs a loop and branches in a loop on the host, where the operations run one by
+// one, with the options that a loop keeps for itself.
+func TestStepsBlocks(t *testing.T) {
+	v, empty, yes := matrix.NewVector[int](5), matrix.NewVector[int](5), matrix.ScalarOf(true)
+	var s ops.Steps
+	s.Do(v.Set(2, 7))
+	var passes, said []string
+	calls := ""
+	progress := ops.Progress(func(pass int64) { passes = append(passes, fmt.Sprint(pass)) })
+	explain := ops.Explain(func(text string) { said = append(said, text) })
+	for in := range s.While(v, ops.Passes(2), progress, explain) {
+		calls += "a"
+		for in := range s.While(yes, in, ops.Passes(3)) {
+			calls += "b"
+			for range s.If(empty, in) {
+				calls += "never"
+			}
+			for in := range s.If(yes, in) {
+				calls += "c"
+				s.Do(ops.AssignVectorScalar(v, 1, ops.All(), in))
+			}
+		}
+	}
+	if calls != "abcbcbcabcbcbc" || fmt.Sprint(passes) != "[1 2]" || len(said) != 1 || s.Err() != nil || v.NVals() != 5 {
+		t.Errorf("calls %s, passes %v, explained %q, %v, error %v", calls, passes, said, v, s.Err())
+	}
+	for range s.If(nil) {
+		t.Error("a nil condition holds")
+	}
+	if !errors.Is(s.Err(), matrix.ErrInvalid) {
+		t.Errorf("a nil condition is %v", s.Err())
+	}
+	for range s.If(v) {
+		t.Error("a branch runs after an error")
+	}
+}
+
 // TestStepsNil checks that a nil *Steps neither panics nor reports success.
 func TestStepsNil(t *testing.T) {
 	var s *ops.Steps

@@ -73,31 +73,31 @@ func strongPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Components,
 	colour, next, found, grown := vector(), vector(), vector(), vector()
 	same := matrix.NewVector[bool](n, here)
 	low, keep := semiring.Min[int32](), semiring.Identity[int32]()
-	for s.NVals(left) > 0 {
-		workflow.Report(run, "strongly connected components", int64(n)-left.NVals(), int64(n))
-		s.Do(ops.VxM(next.Masked(left.Structure()).Replace(), semiring.MinFirst[int32](), left, a, with))
-		s.Do(ops.MxV(found.Masked(next.Structure()).Replace(), semiring.MinSecond[int32](), a, left, with))
-		s.Do(ops.Apply(left.Masked(found.Structure()).Replace(), keep, left, with)) // the others are alone
-		s.Do(ops.Apply(colour, keep, left, with))
-		for changed := true; changed && s.OK(); {
-			s.Do(ops.VxM(next.Masked(left.Structure()).Replace(), semiring.MinFirst[int32](), colour, a, with))
-			s.Do(ops.EWiseAdd(next, low, next, colour, with))
-			s.Do(ops.EWiseMult(same, semiring.Ne[int32](), next, colour, with))
-			changed, err = ops.ReduceScalar(semiring.Lor(), same, with)
-			s.Do(err)
-			colour, next = next, colour
+	changed := matrix.NewScalar[bool](here)
+	for in := range s.While(left, with, workflow.Passing(run, "strongly connected components")) {
+		s.Do(ops.VxM(next.Masked(left.Structure()).Replace(), semiring.MinFirst[int32](), left, a, in))
+		s.Do(ops.MxV(found.Masked(next.Structure()).Replace(), semiring.MinSecond[int32](), a, left, in))
+		s.Do(ops.Apply(left.Masked(found.Structure()).Replace(), keep, left, in)) // the others are alone
+		s.Do(ops.Apply(colour, keep, left, in))
+		s.Do(ops.AssignVectorScalar(changed, true, ops.All(), in))
+		for in := range s.While(changed, in) {
+			s.Do(ops.VxM(next.Masked(left.Structure()).Replace(), semiring.MinFirst[int32](), colour, a, in))
+			s.Do(ops.EWiseAdd(next, low, next, colour, in))
+			s.Do(ops.EWiseMult(same, semiring.Ne[int32](), next, colour, in))
+			s.Do(ops.ReduceInto(changed, semiring.Lor(), same, in))
+			s.Do(ops.Swap(colour, next, in))
 		}
-		s.Do(ops.Select(found, ownLabel, colour, with))
-		s.Do(ops.Apply(next, keep, found, with))
-		for s.NVals(next) > 0 {
-			s.Do(ops.MxV(grown.Masked(found.Structure().Not()).Replace(), semiring.MaxSecond[int32](), a, next, with))
-			s.Do(ops.EWiseMult(same, semiring.Eq[int32](), grown, colour, with))
-			s.Do(ops.Select(same, semiring.ValueEQ(true), same, with))
-			s.Do(ops.Apply(next.Masked(same.Structure()).Replace(), keep, colour, with))
-			s.Do(ops.AssignVector(found.Masked(next.Structure()), next, ops.All(), with))
+		s.Do(ops.Select(found, ownLabel, colour, in))
+		s.Do(ops.Apply(next, keep, found, in))
+		for in := range s.While(next, in) {
+			s.Do(ops.MxV(grown.Masked(found.Structure().Not()).Replace(), semiring.MaxSecond[int32](), a, next, in))
+			s.Do(ops.EWiseMult(same, semiring.Eq[int32](), grown, colour, in))
+			s.Do(ops.Select(same, semiring.ValueEQ(true), same, in))
+			s.Do(ops.Apply(next.Masked(same.Structure()).Replace(), keep, colour, in))
+			s.Do(ops.AssignVector(found.Masked(next.Structure()), next, ops.All(), in))
 		}
-		s.Do(ops.AssignVector(label.Masked(found.Structure()), found, ops.All(), with))
-		s.Do(ops.Apply(left.Masked(found.Structure().Not()).Replace(), keep, left, with))
+		s.Do(ops.AssignVector(label.Masked(found.Structure()), found, ops.All(), in))
+		s.Do(ops.Apply(left.Masked(found.Structure().Not()).Replace(), keep, left, in))
 	}
 	if !s.OK() {
 		return nil, s.Err()

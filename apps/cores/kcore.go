@@ -26,7 +26,8 @@ type Cores struct {
 // The pipeline removes the vertices of degree k or less in rounds, and lowers the degrees of their
 // neighbours; a vertex that goes at k has core number k:
 //
-//	L = {v : d(v) ≤ k};   core⟨L⟩ = k;   d = d⟨¬L⟩;   d −= L +.pair A,   until L is empty; then k + 1
+//	k = max(k, the least d);   L = {v : d(v) ≤ k}, and until L is empty:
+//	core⟨L⟩ = k;   d = d⟨¬L⟩;   F = d − (L +.pair A);   d⟨F⟩ = F;   L = {v : F(v) ≤ k}
 //
 // The fused form does the same with a queue (Kabir, Madduri, IPDPSW 2017).
 //
@@ -75,10 +76,6 @@ func coreNumbers(g workflow.Operand, opts []CoreOptions) (*Cores, error) {
 // coresPipeline finds core numbers by operations, where a lives.
 func coresPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Cores, error) {
 	with, here := workflow.With(run), matrix.On(a.Place())
-	core, err := workflow.FullVector[int32](a.Place(), n, 0, with)
-	if err != nil {
-		return nil, err
-	}
 	one, err := workflow.FullVector(a.Place(), n, true, with)
 	if err != nil {
 		return nil, err
@@ -87,23 +84,24 @@ func coresPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Cores, error
 	loopless := matrix.New[bool](n, n, here)
 	s.Do(ops.Select(loopless, semiring.Offdiag[bool](0), a, with))
 	vector := func() *matrix.Vector[int32] { return matrix.NewVector[int32](n, here) }
-	degree, low, lost := vector(), vector(), vector()
-	pair := semiring.PlusPair[int32]()
+	core, degree, low, lost, all := vector(), vector(), vector(), vector(), ops.All()
+	k, least, none := matrix.ScalarOf[int32](0, here), matrix.NewScalar[int32](here), matrix.NewScalar[int32](here)
+	pair, atMost := semiring.PlusPair[int32](), semiring.Le[int32]()
 	s.Do(ops.MxV(degree, pair, loopless.Pattern(), one.Pattern(), with))
-	for k := int32(1); s.NVals(degree) > 0; {
-		s.Do(ops.Select(low, semiring.ValueLE(k), degree, with))
-		if s.NVals(low) == 0 {
-			workflow.Report(run, "core numbers", int64(n)-degree.NVals(), int64(n))
-			least, err := ops.ReduceScalar(semiring.Min[int32](), degree, with)
-			s.Do(err)
-			k = max(k+1, least)
-			continue
+	for in := range s.While(degree, with, workflow.Passing(run, "core numbers")) {
+		s.Do(ops.ReduceInto(least, semiring.Min[int32](), degree, in))
+		s.Do(ops.EWiseAdd(k, semiring.Max[int32](), k, least, in))
+		s.Do(ops.SelectFrom(low, atMost, degree, k, in))
+		for in := range s.While(low, in) {
+			s.Do(ops.AssignVectorFrom(core.Masked(low.Structure()), k, all, in))
+			s.Do(ops.AssignVectorFrom(degree.Masked(low.Structure()), none, all, in))
+			s.Do(ops.VxM(lost.Masked(core.Structure().Not()).Replace(), pair, low.Pattern(), loopless.Pattern(), in))
+			s.Do(ops.EWiseMult(lost, semiring.Minus[int32](), degree, lost, in))
+			s.Do(ops.AssignVector(degree.Masked(lost.Structure()), lost, all, in))
+			s.Do(ops.SelectFrom(low, atMost, lost, k, in))
 		}
-		s.Do(ops.AssignVectorScalar(core.Masked(low.Structure()), k, ops.All(), with))
-		s.Do(ops.Apply(degree.Masked(low.Structure().Not()).Replace(), semiring.Identity[int32](), degree, with))
-		s.Do(ops.VxM(lost.Masked(degree.Structure()).Replace(), pair, low.Pattern(), loopless.Pattern(), with))
-		s.Do(ops.EWiseMult(degree.Masked(lost.Structure()), semiring.Minus[int32](), degree, lost, with))
 	}
+	s.Do(ops.AssignVectorScalar(core.Masked(core.Structure().Not()), 0, all, with)) // isolated
 	if !s.OK() || n == 0 {
 		return &Cores{Number: core}, s.Err()
 	}

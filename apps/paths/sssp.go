@@ -37,8 +37,7 @@ type SSSPOptions[T semiring.Number] struct {
 //	f = pending⟨pending ≤ bound⟩;   r = f min.+ A
 //	r = r⟨r < dist⟩;   dist min= r;   pending = pending⟨pending > bound⟩ min r
 //
-// Where r is a large part of the vertices, pending is computed from dist at the end of the bucket
-// instead. Where few vertices are pending, all of them are one bucket. On the host, for weights of
+// Where few vertices are pending, all of them are one bucket. On the host, for weights of
 // 32 or 64 bits, threads keep lists of the vertices of each bucket and relax edge by edge.
 //
 // Weights of zero are edges, infinite ones lead nowhere. A vertex that finite weights reach has the
@@ -217,41 +216,43 @@ func pipelineSSSP[T semiring.Number](a *matrix.View[T], n int, sources []int, de
 	front, reach := matrix.NewVector[T](n, here), matrix.NewVector[T](n, here)
 	low, better, same, closer := semiring.Min[T](), improvement[T](), semiring.Identity[T](), semiring.ValueLT(unreached)
 	s.Do(ops.Apply(dist.Accum(low), same, pending, with))
-	relax := func(front *matrix.Vector[T]) { // reach becomes the vertices that front improves
-		workflow.Report(o, "shortest paths", int64(n)-pending.NVals(), int64(n))
-		s.Do(ops.VxM(reach, semiring.MinPlus[T](), front, a, with))
-		s.Do(ops.EWiseMult(reach, better, reach, dist, with))
-		s.Do(ops.Select(reach, closer, reach, with))
-		s.Do(ops.Apply(dist.Accum(low), same, reach, with))
+	count, few, many := matrix.NewScalar[int64](here), matrix.NewScalar[bool](here), matrix.NewScalar[bool](here)
+	least, bound := matrix.NewScalar[T](here), matrix.NewScalar[T](here)
+	listed, whole := matrix.NewScalar[bool](here), matrix.NewScalar[bool](here) // pending has all of this bucket, or dist alone
+	relax := func(front *matrix.Vector[T], in ops.Option) {                     // reach becomes the vertices that front improves
+		s.Do(ops.VxM(reach, semiring.MinPlus[T](), front, a, in))
+		s.Do(ops.EWiseMult(reach, better, reach, dist, in))
+		s.Do(ops.Select(reach, closer, reach, in))
+		s.Do(ops.Apply(dist.Accum(low), same, reach, in))
 	}
-	for s.NVals(pending) > 0 {
-		if pending.NVals() <= smallBucket {
-			relax(pending)
-			pending, reach = reach, pending
-			continue
+	for in := range s.While(pending, with, workflow.Passing(o, "shortest paths")) {
+		s.Do(ops.CountInto(count, pending, in))
+		s.Do(ops.ApplySecond(few, semiring.Le[int64](), count, smallBucket, in))
+		for in := range s.If(few, in) {
+			relax(pending, in)
+			s.Do(ops.Swap(pending, reach, in))
 		}
-		least, err := ops.ReduceScalar(low, pending, with)
-		s.Do(err)
-		bound := least + delta
-		if bound < least { // the last bucket of an integer type
-			bound = unreached
-		}
-		s.Do(ops.Select(front, semiring.ValueLE(bound), pending, with))
-		improved := matrix.NewVector[T](n, here)
-		listed := true // improved is complete for this bucket; otherwise dist is the only record
-		for s.NVals(front) > 0 {
-			relax(front)
-			if listed = listed && !many(reach, n); listed {
-				s.Do(ops.EWiseAdd(improved, low, improved, reach, with))
+		s.Do(ops.ApplySecond(many, semiring.Gt[int64](), count, smallBucket, in))
+		for in := range s.If(many, in) {
+			s.Do(ops.ReduceInto(least, low, pending, in))
+			s.Do(ops.ApplySecond(bound, bucketEnd[T](), least, delta, in))
+			s.Do(ops.SelectFrom(front, semiring.Le[T](), pending, bound, in))
+			s.Do(ops.AssignVectorScalar(listed, true, ops.All(), in))
+			for in := range s.While(front, in) {
+				relax(front, in)
+				s.Do(ops.CountInto(count, reach, in))
+				s.Do(ops.ApplySecond(listed.Accum(semiring.Land()), semiring.Le[int64](), count, int64(n)/16, in))
+				for in := range s.If(listed, in) {
+					s.Do(ops.Apply(pending.Accum(low), same, reach, in))
+				}
+				s.Do(ops.SelectFrom(front, semiring.Le[T](), reach, bound, in))
 			}
-			s.Do(ops.Select(front, semiring.ValueLE(bound), reach, with))
+			s.Do(ops.Apply(whole, semiring.Lnot(), listed, in))
+			for in := range s.If(whole, in) {
+				s.Do(ops.Select(pending, closer, dist, in))
+			}
+			s.Do(ops.SelectFrom(pending, semiring.Gt[T](), pending, bound, in))
 		}
-		if listed {
-			s.Do(ops.EWiseAdd(pending, low, pending, improved, with))
-		} else {
-			s.Do(ops.Select(pending, semiring.ValueLT(unreached), dist, with))
-		}
-		s.Do(ops.Select(pending, semiring.ValueGT(bound), pending, with))
 	}
 	if !s.OK() {
 		return nil, s.Err()
@@ -323,8 +324,16 @@ func fusedSSSPAt(run workflow.Run, at matrix.Place, of *arithmetic) (device.Runn
 // 10⁶ vertices takes half the time.
 const smallBucket = 64
 
-// many reports whether v has so many entries that a pass over all n positions costs little more.
-func many[T comparable](v *matrix.Vector[T], n int) bool { return v.NVals() > int64(n)/16 }
+// bucketEnd returns x + y, or the largest value if that does not fit an integer type.
+func bucketEnd[T semiring.Number]() semiring.BinaryOp[T, T, T] {
+	most := semiring.MaxValue[T]()
+	return semiring.NewBinary("bucket_end", func(x, y T) T {
+		if x > most-y {
+			return most
+		}
+		return x + y
+	}, fmt.Sprintf("x > (T)%[1]s - y ? (T)%[1]s : (T)(x + y)", largest(most)))
+}
 
 // improvement returns x where it is below y, and the largest value elsewhere.
 func improvement[T semiring.Number]() semiring.BinaryOp[T, T, T] {

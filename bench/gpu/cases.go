@@ -166,8 +166,12 @@ func gpuCases() []gpuCase {
 		if c.sssp > 0 {
 			add("loop sssp "+name, ratio(c.sssp), c.input, loopSSSP)
 			add("loop components "+name, ratio(c.components), c.input, loopComponents)
+			add("loop delta-stepping "+name, ratio(c.sssp), c.input, loopDelta)
+			add("loop cores "+name, ratio(1), c.input, loopCores)
 		}
 	}
+	add("loop scc rmat18", ratio(1.3), "directed18", loopStrong)
+	add("loop scc rmat20", ratio(1.3), "directed20", loopStrong)
 	for _, g := range []struct {
 		name, input              string
 		bfs, sssp, hcc, pageRank float64 // bars in ms, 0 for none

@@ -69,16 +69,11 @@ func loopBFS(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 
 // loopSSSP is the search of Bellman and Ford in four operations, beside delta-stepping.
 func loopSSSP(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
-	g := in.Graph
-	val := make([]int32, g.NNZ())
-	for p, w := range gen.UniformInts(g, 1, 63, 3, true) {
-		val[p] = int32(w)
-	}
-	a, err := onDevice(b, g, val)
+	a, err := weightedOn(b, in)
 	if err != nil {
 		return nil, err
 	}
-	source := inputs.SourcesOf(g, 1)[0]
+	source := inputs.SourcesOf(in.Graph, 1)[0]
 	return loopPlan(b, func(opts ...ops.Option) (*matrix.Vector[int32], error) {
 		n, _ := a.Dims()
 		vector := func() *matrix.Vector[int32] { return matrix.NewVector[int32](n, matrix.On(b.dev)) }
@@ -99,22 +94,78 @@ func loopSSSP(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 	}), nil
 }
 
-// loopComponents is the pipeline of components, a loop since it is on a device.
+// loopWorkflow is the pipeline of a workflow, a loop on a device, beside its fused form.
+func loopWorkflow(b *gpuBench, run func(run apps.Run) (*matrix.Vector[int32], error)) *gpuPlan {
+	by := func(m apps.Method) func(opts ...ops.Option) (*matrix.Vector[int32], error) {
+		return func(...ops.Option) (*matrix.Vector[int32], error) { return run(apps.Run{Method: m}) }
+	}
+	plan := loopPlan(b, by(apps.Pipeline), by(apps.Fused))
+	plan.others = plan.others[:1]
+	return plan
+}
+
+// loopComponents is FastSV beside linked samples.
 func loopComponents(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 	a, err := undirectedOn(b, in)
 	if err != nil {
 		return nil, err
 	}
-	by := func(m apps.Method) func(opts ...ops.Option) (*matrix.Vector[int32], error) {
-		return func(...ops.Option) (*matrix.Vector[int32], error) {
-			c, err := apps.ConnectedComponents(a, apps.ComponentsOptions{Run: apps.Run{Method: m}})
-			if err != nil {
-				return nil, err
-			}
-			return c.Label, nil
+	return loopWorkflow(b, func(run apps.Run) (*matrix.Vector[int32], error) {
+		c, err := apps.ConnectedComponents(a, apps.ComponentsOptions{Run: run})
+		if err != nil {
+			return nil, err
 		}
+		return c.Label, nil
+	}), nil
+}
+
+// loopCores is core numbers, a loop in a loop.
+func loopCores(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
+	a, err := undirectedOn(b, in)
+	if err != nil {
+		return nil, err
 	}
-	plan := loopPlan(b, by(apps.Pipeline), by(apps.Fused))
-	plan.others = plan.others[:1]
-	return plan, nil
+	return loopWorkflow(b, func(run apps.Run) (*matrix.Vector[int32], error) {
+		c, err := apps.CoreNumbers(a, apps.CoreOptions{Run: run})
+		if err != nil {
+			return nil, err
+		}
+		return c.Number, nil
+	}), nil
+}
+
+// loopStrong is strong components by colours: two loops in a loop.
+func loopStrong(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
+	a, err := onDevice(b, in.Graph, inputs.Values(in.Graph, anyEntry))
+	if err != nil {
+		return nil, err
+	}
+	return loopWorkflow(b, func(run apps.Run) (*matrix.Vector[int32], error) {
+		c, err := apps.StronglyConnectedComponents(a, apps.ComponentsOptions{Run: run})
+		if err != nil {
+			return nil, err
+		}
+		return c.Label, nil
+	}), nil
+}
+
+// loopDelta is delta-stepping: branches, with a loop in one.
+func loopDelta(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
+	a, err := weightedOn(b, in)
+	if err != nil {
+		return nil, err
+	}
+	source := inputs.SourcesOf(in.Graph, 1)
+	return loopWorkflow(b, func(run apps.Run) (*matrix.Vector[int32], error) {
+		return apps.SSSP(a, source, apps.SSSPOptions[int32]{Run: run, Trusted: true})
+	}), nil
+}
+
+// weightedOn is the graph with weights from 1 to 63.
+func weightedOn(b *gpuBench, in *inputs.GPU) (*matrix.Matrix[int32], error) {
+	val := make([]int32, in.Graph.NNZ())
+	for p, w := range gen.UniformInts(in.Graph, 1, 63, 3, true) {
+		val[p] = int32(w)
+	}
+	return onDevice(b, in.Graph, val)
 }

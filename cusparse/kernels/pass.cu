@@ -57,6 +57,13 @@ static __device__ __noinline__ void hb_wait(hb_control *c, hb_u64 *pending, hb_u
 	}
 }
 
+// HB_DECIDE logs a condition for the host, and leaves the loop in place of that if it is to stop or
+// has no decision left.
+#define HB_DECIDE(go) \
+	if (decisions >= most || g.stopped()) goto ends; \
+	if (g.thread == 0) log[decisions] = (go) ? 2 : 1; \
+	decisions++;
+
 struct hb_grid {
 	hb_control *c;
 	hb_u64 *pending; // shared: what the block adds to the numbers at the next barrier
@@ -673,35 +680,42 @@ HB_DEVICE void hb_pull(hb_grid &g, hb_i32 n, const hb_i64 *ptr, const hb_i32 *id
 	}
 }
 
-// hb_sum adds up get(p, y) over the positions 0 … n−1 for which it returns true, in a fixed order.
-// All threads have the sum. part and hits have two places for each HB_PASS_TILE positions, one for
+// hb_sum adds up the values y of get(p, y) over the positions 0 … n−1 for which it returns true; sums
+// need no order. All threads have the sum. part and hits have two places for each block, one for
 // turns of either parity: a thread may still read the sums of the turn before. It waits for all
 // threads.
-#define HB_PASS_TILE 8192
 template <class C, class G, class A>
-HB_DEVICE bool hb_sum(hb_grid &g, hb_i64 n, C *part, hb_u8 *hits, C &out, G get, A add) {
-	const hb_i64 tiles = (n + HB_PASS_TILE - 1) / HB_PASS_TILE;
-	part += (g.turn & 1) * tiles;
-	hits += (g.turn & 1) * tiles;
-	for (hb_i64 t = blockIdx.x; t < tiles; t += gridDim.x) {
-		bool hit = false;
-		C acc = C();
-		for (hb_i64 p = t * HB_PASS_TILE + threadIdx.x; p < n && p < (t + 1) * HB_PASS_TILE; p += HB_PASS_BLOCK) {
-			C y;
-			if (!get(p, y)) continue;
-			acc = hit ? add(acc, y) : y;
-			hit = true;
-		}
-		hb_block_fold(hit, acc, add);
-		if (threadIdx.x == 0) {
-			part[t] = acc;
-			hits[t] = hit;
-		}
-	}
-	g.sync();
+HB_DEVICE bool hb_sum(hb_grid &g, hb_u32 n, C *part, hb_u8 *hits, C &out, G get, A add) {
+	part += (g.turn & 1) * gridDim.x;
+	hits += (g.turn & 1) * gridDim.x;
 	bool hit = false;
 	C acc = C();
-	for (hb_i64 t = threadIdx.x; t < tiles; t += HB_PASS_BLOCK) {
+#pragma unroll 1
+	for (hb_u32 p = g.thread; p < n; p += HB_PASS_UNROLL * g.threads) {
+		C y[HB_PASS_UNROLL];
+		bool ok[HB_PASS_UNROLL];
+#pragma unroll
+		for (hb_u32 u = 0; u < HB_PASS_UNROLL; u++) {
+			const hb_u32 q = p + u * g.threads;
+			ok[u] = get(q < n ? q : p, y[u]) && q < n;
+		}
+#pragma unroll
+		for (hb_u32 u = 0; u < HB_PASS_UNROLL; u++) {
+			if (!ok[u]) continue;
+			acc = hit ? add(acc, y[u]) : y[u];
+			hit = true;
+		}
+	}
+	hb_block_fold(hit, acc, add);
+	if (threadIdx.x == 0) {
+		part[blockIdx.x] = acc;
+		hits[blockIdx.x] = hit;
+	}
+	g.sync();
+	hit = false;
+	acc = C();
+#pragma unroll 1
+	for (hb_u32 t = threadIdx.x; t < gridDim.x; t += HB_PASS_BLOCK) {
 		if (!hits[t]) continue;
 		acc = hit ? add(acc, part[t]) : part[t];
 		hit = true;

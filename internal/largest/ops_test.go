@@ -104,6 +104,13 @@ func opsCalls() []called {
 			}
 			return s.Err()
 		})},
+		{"Steps.If", false, intoVector(n, 2, func(w vec) error {
+			var s ops.Steps
+			for in := range s.If(u) {
+				s.Do(ops.Apply(w, semiring.Identity[int64](), u, in))
+			}
+			return s.Err()
+		})},
 		{"ops.All", false, into(n, n, 2, func(c mat) error { return ops.Extract(c, a, all, all) })},
 		{"ops.Span", false, into(n-1, n-1, 1, func(c mat) error { return ops.Extract(c, a, ops.Span(1, n), ops.Span(1, n)) })},
 		{"ops.Span outside", false, func() error {

@@ -6,6 +6,7 @@ package pass
 import (
 	"fmt"
 	"strings"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/device"
 )
@@ -74,6 +75,11 @@ type Bound struct {
 // Given reports whether there is such an argument.
 func (b Bound) Given() bool { return b.Type.Size != 0 }
 
+// Given returns an argument that the caller gives.
+func Given(s device.Scalar) Bound {
+	return Bound{Var: None, Type: s.Type, Bytes: string(unsafe.Slice((*byte)(s.P), s.Type.Size))}
+}
+
 // NoBound is an argument that is not given.
 var NoBound = Bound{Var: None}
 
@@ -112,16 +118,40 @@ func (s *Step) SameValues(t *Step) bool { return s.X.Bytes == t.X.Bytes && s.Y.B
 // List is the steps of one pass and the condition of the loop: a vector that has entries, or a
 // scalar of bool that is true.
 type List struct {
-	Vars  []Var
-	Steps []Step
-	Cond  int
+	Vars   []Var
+	Steps  []Step
+	Blocks []Block // the loops and branches in the body
+	Cond   int
 	// True says that the condition is the value of a scalar.
 	True bool
 }
 
+// Block is a loop or a branch in the body of a loop. Its condition is evaluated before step First,
+// and its steps are those from First to End. Blocks are in the order of their conditions in the
+// text.
+type Block struct {
+	First, End int
+	Inside     int // the block around it, None of one in the body of the whole loop
+	Cond       int
+	True       bool
+	Branch     bool // runs at most once
+	Bounded    bool // runs at most Passes times
+	Passes     int64
+	Open       bool // its steps are not known yet
+}
+
+// Past returns the block that follows block b and what is in it.
+func (l *List) Past(b int) int {
+	next := b + 1
+	for next < len(l.Blocks) && l.Blocks[next].Inside >= b {
+		next++
+	}
+	return next
+}
+
 // Same reports whether two lists compile to the same program.
 func (l *List) Same(m *List) bool {
-	if len(l.Vars) != len(m.Vars) || len(l.Steps) != len(m.Steps) || l.Cond != m.Cond || l.True != m.True {
+	if len(l.Vars) != len(m.Vars) || len(l.Steps) != len(m.Steps) || len(l.Blocks) != len(m.Blocks) || l.Cond != m.Cond || l.True != m.True {
 		return false
 	}
 	for i := range l.Vars {
@@ -131,6 +161,12 @@ func (l *List) Same(m *List) bool {
 	}
 	for i := range l.Steps {
 		if !l.Steps[i].Same(&m.Steps[i]) {
+			return false
+		}
+	}
+	for i, b := range l.Blocks {
+		c := m.Blocks[i]
+		if b.Passes, c.Passes = 0, 0; b != c {
 			return false
 		}
 	}
@@ -147,24 +183,29 @@ type Content struct {
 
 // Runner is a place that runs recorded loops.
 type Runner interface {
-	// Begin starts a loop with the contents of its variables, and at most limit passes. Matrices
-	// have a store. A *NotRecordable says that the place cannot run the list. The contents are not
-	// changed.
-	Begin(c device.Call, l *List, contents []Content, limit int64) (Run, error)
-	// Most is the largest number of passes that a run should have, for a place where Begin waits
-	// for the end: a list may be wrong, and then the loop need not end.
+	// Begin starts a loop with the contents of its variables. The loop ends when its condition
+	// fails, after so many passes, or before decision number decisions. Matrices have a store. A
+	// *NotRecordable says that the place cannot run the list. The contents are not changed.
+	Begin(c device.Call, l *List, contents []Content, passes, decisions int64) (Run, error)
+	// Most is the largest number of decisions that a run may take.
 	Most() int64
 }
 
-// Run is a loop that runs. Its methods are for one goroutine.
+// Run is a loop that runs. Each condition that it evaluates is a decision, and the decisions are
+// logged, so that the host can do what they say. A run ends early if it has taken as many
+// decisions as it may, if it is asked to, or if it comes to steps that are not known. Then the
+// contents are those before the next decision. The methods are for one goroutine.
 type Run interface {
-	// Begun returns the number of passes that have begun, and whether the loop has ended.
-	Begun() (passes int64, ended bool)
-	// Stop asks the loop to end before its next pass.
+	// Decision returns whether condition number k held, if that is known, and whether the loop has
+	// ended.
+	Decision(k int64) (holds, known, ended bool)
+	// Stop asks the loop to end.
 	Stop()
-	// End waits for the end. It returns the number of passes and, unless discard is set, the
-	// contents of the variables that the list writes, nil for others.
-	End(discard bool) (passes int64, contents []device.Store, err error)
+	// End waits for the end. Unless discard is set it returns the contents of the variables that
+	// the list writes, nil for others.
+	End(discard bool) (contents []device.Store, err error)
+	// Plan prints the list as the place runs it, a line for each stage.
+	Plan() string
 }
 
 // A NotRecordable says why a place cannot run a list.
@@ -172,22 +213,56 @@ type NotRecordable struct{ Op, Reason string }
 
 func (e *NotRecordable) Error() string { return e.Op + " cannot be recorded: " + e.Reason }
 
-// Text prints the list, a line for each step. It is not called String: the linker keeps methods of
-// that name in every program of operations.
+// Text prints the list, a line for each step and each block. It is not called String: the linker
+// keeps methods of that name in every program of operations.
 func (l *List) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "while %s", l.name(l.Cond))
-	if !l.True {
-		b.WriteString(" has entries")
+	fmt.Fprintf(&b, "while %s\n", l.Condition(l.Cond, l.True))
+	var body func(inside, first, end int, in string)
+	body = func(inside, first, end int, in string) {
+		block := inside + 1
+		for i := first; ; i++ {
+			for block < len(l.Blocks) && l.Blocks[block].Inside == inside && l.Blocks[block].First == i {
+				x := &l.Blocks[block]
+				fmt.Fprintf(&b, "%s%s\n", in, l.Head(x))
+				body(block, x.First, x.End, in+"\t")
+				i, block = x.End, l.Past(block)
+			}
+			if i == end {
+				return
+			}
+			fmt.Fprintf(&b, "%s%s\n", in, l.Equation(i))
+		}
 	}
-	b.WriteByte('\n')
-	for i := range l.Steps {
-		fmt.Fprintf(&b, "\t%s\n", l.step(&l.Steps[i]))
-	}
+	body(None, 0, len(l.Steps), "\t")
 	return b.String()
 }
 
-func (l *List) name(v int) string {
+// Head prints the first line of a block.
+func (l *List) Head(x *Block) string {
+	word, open := "while ", ""
+	if x.Branch {
+		word = "if "
+	}
+	switch {
+	case x.Open:
+		open = ": not reached yet"
+	case x.Bounded && !x.Branch:
+		open = fmt.Sprintf(", %d times", x.Passes)
+	}
+	return word + l.Condition(x.Cond, x.True) + open
+}
+
+// Condition prints a condition.
+func (l *List) Condition(v int, value bool) string {
+	if value {
+		return l.Name(v)
+	}
+	return l.Name(v) + " has entries"
+}
+
+// Name prints a variable.
+func (l *List) Name(v int) string {
 	switch {
 	case v < 0 || v >= len(l.Vars):
 		return "?"
@@ -205,7 +280,7 @@ func suffix(v int) string {
 }
 
 func (l *List) use(u Use) string {
-	name := l.name(u.Var)
+	name := l.Name(u.Var)
 	if u.Transposed {
 		name += "ᵀ"
 	}
@@ -217,16 +292,17 @@ func (l *List) use(u Use) string {
 
 func (l *List) bound(b Bound) string {
 	if b.Var != None {
-		return l.name(b.Var)
+		return l.Name(b.Var)
 	}
 	return "constant"
 }
 
-// step prints an operation as an equation.
-func (l *List) step(s *Step) string {
-	dst := l.name(s.Dst)
+// Equation prints step i as an equation.
+func (l *List) Equation(i int) string {
+	s := &l.Steps[i]
+	dst := l.Name(s.Dst)
 	if m := s.Mask; m.Var != None {
-		mask := l.name(m.Var)
+		mask := l.Name(m.Var)
 		if m.Structural {
 			mask += "°"
 		}

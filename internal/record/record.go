@@ -1,6 +1,7 @@
-// Package record records the operations of one pass of a loop of package ops and runs the loop by
-// that list on a device, while the body of the loop is called and compared. A run by a list never
-// gives another result than the operations one by one: see ops.Steps.While.
+// Package record records the operations of the passes of a loop of package ops and runs the loop by
+// that list on a device, while the body of the loop is called and compared. Loops and branches in
+// the body are blocks of the list. A run by a list never gives another result than the operations
+// one by one: see ops.Steps.While.
 package record
 
 import (
@@ -9,296 +10,354 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/pass"
 	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// Settings are what package ops gives a loop.
+// Settings are what package ops gives a loop or a branch.
 type Settings struct {
 	Context  context.Context // or nil
 	Cond     rep.View
 	True     bool  // the condition is the value of a scalar, else that there are entries
-	Passes   int64 // the limit, if Bounded is set
+	Branch   bool  // the body runs at most once
+	Passes   int64 // the limit, if Bounded is set; 1 for a branch
 	Bounded  bool
 	Progress func(pass int64)  // or nil
 	Explain  func(text string) // or nil
 	// Refused says why the operations run one by one; "" if they may be recorded.
 	Refused string
 
-	Holds func() bool         // evaluates the condition on the host
-	Body  func() (again bool) // calls the body
-	OK    func() bool         // no operation has failed
-	Fail  func(err error)     // records an error, or nil
+	Body func() (again bool) // calls the body
+	OK   func() bool         // no operation has failed
+	Fail func(err error)     // records an error, or nil
 }
 
-// mode is what operations of the body do.
+// mode is what operations of a body do.
 type mode uint8
 
 const (
-	oneByOne  mode = iota // they run
-	recording             // they wait in the list
+	atOnce    mode = iota // they run, and extend the list of their body or equal it
+	waiting               // they wait in the list
 	comparing             // they must equal the list, which runs
+	failed                // they do nothing: the run by the list has failed
 )
 
 // lines are the callers of an operation, from the inside.
 type lines [12]uintptr
 
-// Loop is a loop.
+// body is the list of the body of a loop or a branch.
+type body struct {
+	steps  []pass.Step
+	keys   []Key // of the steps
+	lines  []lines
+	blocks []block
+	known  bool // it has the operations of a whole pass
+}
+
+// block is a loop or a branch in a body, before step at.
+type block struct {
+	at int
+	pass.Block
+	body *body
+}
+
+// Loop is a loop, or a branch.
 type Loop struct {
 	Settings
 
-	mode    mode
-	backend device.Backend
-	runner  pass.Runner
-	busy    bool // operands are touched by the loop itself
-	list    pass.List
-	mats    []rep.Matrix   // the variables of the list
-	before  []*rep.Watch   // of the variables
-	room    *room          // while operations wait
-	lines   []lines        // of the steps of the list
-	waits   []func() error // the operations of the pass under way, to run one by one
-	runs    pass.Run       // while comparing
-	called  int64          // calls of the body since the list was recorded
-	begun   int64          // passes before that
+	*recorder       // shared with the loops in the body; nil if the operations run one by one
+	around    *Loop // whose body has this loop, or nil
+	body      *body
+	at, in    int    // the next step and the next block of the body
+	begun     int64  // passes
+	broken    string // why the operations run one by one from here on
+	told      string // the last text for Explain
 }
-
-// room is memory that a loop leaves for others.
-type room struct {
-	step   pass.Step // under way
-	vars   []pass.Var
-	steps  []pass.Step
-	lines  []lines
-	mats   []rep.Matrix
-	before []*rep.Watch
-}
-
-var rooms = sync.Pool{New: func() any { return new(room) }}
 
 // New returns a loop.
 func New(s Settings) *Loop { return &Loop{Settings: s} }
 
-// enter takes a room.
-func (l *Loop) enter() {
-	r := rooms.Get().(*room)
-	l.room, l.list.Vars, l.list.Steps, l.lines, l.mats, l.before = r, r.vars[:0], r.steps[:0], r.lines[:0], r.mats[:0], r.before[:0]
-}
-
-// leave gives the room back. Steps hold texts alone, and are large, so they stay.
-func (l *Loop) leave() {
-	r := l.room
-	if r == nil {
-		return
-	}
-	clear(l.mats)
-	clear(l.before)
-	r.vars, r.steps, r.lines, r.mats, r.before = l.list.Vars, l.list.Steps, l.lines, l.mats, l.before
-	l.room, l.list.Vars, l.list.Steps, l.lines, l.mats, l.before = nil, nil, nil, nil, nil, nil
-	rooms.Put(r)
-}
-
-// Step returns the step of the operation under way.
-func (l *Loop) Step() *pass.Step {
-	if l.room == nil {
-		l.enter()
-	}
-	return &l.room.step
-}
-
 // Run runs the loop in the body of around, or nil.
 func (l *Loop) Run(around *Loop) {
-	if around != nil {
-		around.Settle("there is a loop in its body")
-	}
-	if reason := l.place(); reason != "" && l.Explain != nil {
-		l.Explain("one by one: " + reason)
-	}
+	l.enter(around)
+	defer l.leave()
 	for {
 		if l.Context != nil && l.Context.Err() != nil {
 			l.Fail(l.Context.Err())
 		}
-		if !l.OK() || l.Bounded && l.begun >= l.Passes || !l.Holds() {
-			return
-		}
-		if l.runner == nil { // nothing waits
-			l.next()
-			if !l.Body() {
-				return
+		if !l.OK() {
+			if l.recorder != nil && l.mode == comparing {
+				l.Settle("an operation has failed")
 			}
+			return
+		}
+		if l.Bounded && l.begun >= l.Passes {
+			return
+		}
+		switch holds, known := l.decide(); {
+		case !known:
 			continue
-		}
-		l.mode = recording
-		if !l.call() {
-			return
-		}
-		if l.mode == recording && !l.launch() {
+		case !holds || !l.pass():
 			return
 		}
 	}
 }
 
-// place finds the device of the loop. Without one it returns why the operations run one by one.
-func (l *Loop) place() (reason string) {
-	if l.Refused != "" {
-		return l.Refused
+// enter joins the loop around, or begins a list of its own.
+func (l *Loop) enter(around *Loop) {
+	if around != nil && around.Records() && around.has(l) {
+		return
 	}
-	b := device.Of(l.Cond.Place())
+	reason, b := l.Refused, device.Of(l.Cond.Place())
 	runner, ok := b.(pass.Runner)
-	if !ok {
-		return "the condition is not on a device"
+	switch {
+	case reason != "":
+	case !ok:
+		reason = "the condition is not on a device"
+	case l.Branch:
+		reason = "a branch outside of a loop"
 	}
-	l.backend, l.runner = b, runner
-	return ""
+	if l.broken = reason; reason == "" {
+		l.recorder = newRecorder(b, runner)
+		l.body = &l.recorder.own
+		return
+	}
+	l.explain("one by one: " + reason)
 }
 
-// next counts a pass.
-func (l *Loop) next() {
-	l.begun++
-	if l.Progress != nil {
-		l.Progress(l.begun)
+// has makes l a block at the present place of the body, or finds it to be that block.
+func (o *Loop) has(l *Loop) bool {
+	r := o.recorder
+	switch {
+	case o != r.active:
+		o.Settle("a loop has the option of another loop than the one around it")
+	case l.Refused != "":
+		o.Settle("a loop in its body: " + l.Refused)
+	case device.Of(l.Cond.Place()) != r.backend:
+		o.Settle("the condition of a loop in its body is at another place")
 	}
+	if !o.Records() {
+		return false
+	}
+	if r.mode == waiting {
+		r.flush()
+	}
+	m := l.Cond.Matrix.Matrix()
+	v, ok := o.Variable(m)
+	if !ok {
+		t, err := device.TypeFor(sparse.GoType(m.Type()))
+		if err != nil {
+			o.Settle(err.Error())
+			return false
+		}
+		v = o.Add(m, l.Cond.Vector, t)
+	}
+	b := pass.Block{Cond: v, True: l.True, Branch: l.Branch, Bounded: l.Bounded, Passes: l.Passes}
+	switch blocks := o.body.blocks; {
+	case o.in < len(blocks) && blocks[o.in].at == o.at && blocks[o.in].Block == b:
+	case o.in < len(blocks) || o.body.known:
+		o.Settle("a loop in its body differs from the pass before")
+		return false
+	default:
+		o.body.blocks = append(blocks, block{o.at, b, new(body)})
+	}
+	l.recorder, l.around, l.body = r, o, o.body.blocks[o.in].body
+	return true
+}
+
+// leave ends the run by the list, if it is of this loop.
+func (l *Loop) leave() {
+	r := l.recorder
+	switch {
+	case r == nil:
+		return
+	case r.mode == comparing && r.owner == l:
+		r.arrive()
+	}
+	if l.recorder = nil; l.around != nil {
+		l.around.in++
+		return
+	}
+	r.close()
+}
+
+// decide returns whether the condition holds. A run by a list knows it, or has ended.
+func (l *Loop) decide() (holds, known bool) {
+	r := l.recorder
+	if r != nil && r.mode == comparing {
+		return r.decision()
+	}
+	if !l.holds() {
+		return false, true
+	}
+	if l.Records() && !l.Branch && l.body.known && l.launch(0) {
+		return false, false // the device decides
+	}
+	return true, true
+}
+
+// holds evaluates the condition on the host.
+func (l *Loop) holds() bool {
+	n := l.Cond.NVals()
+	if err := l.Cond.Err(); err != nil {
+		l.Fail(err)
+		return false
+	}
+	if n == 0 || !l.True {
+		return n > 0
+	}
+	st := l.Cond.Stored()
+	if err := l.Cond.Err(); err != nil {
+		l.Fail(err)
+		return false
+	}
+	at, ok := st.Has(0, 0)
+	return ok && *(*bool)(st.Part(at, at+1).Pointer())
+}
+
+// pass calls the body. It returns false if the body has left the loop.
+func (l *Loop) pass() (again bool) {
+	r := l.recorder
+	l.at, l.in = 0, 0
+	if l.Records() && !l.Branch && !l.body.known && r.mode == atOnce {
+		r.mode, r.owner = waiting, l
+	}
+	if !l.call() {
+		return false
+	}
+	if !l.Records() {
+		return true
+	}
+	if l.at < len(l.body.steps) || l.in < len(l.body.blocks) {
+		l.Settle("a pass has fewer operations than the list")
+		return true
+	}
+	l.body.known = true
+	if r.mode == waiting && r.owner == l {
+		l.launch(1)
+	}
+	return true
 }
 
 // call calls the body for a pass. It returns false if the body has left the loop.
 func (l *Loop) call() (again bool) {
-	l.next()
-	left := true
-	defer func() { // the body panics, or calls runtime.Goexit
-		if left {
-			l.Settle("the body has left the loop")
-		}
-	}()
-	again = l.Body()
-	left = false
-	if !again && l.Waits() {
-		l.Settle("the body has left the loop")
+	l.begun++
+	if r := l.recorder; r != nil {
+		before := r.active
+		r.active = l
+		defer func() { // also if the body panics, or calls runtime.Goexit
+			if !again {
+				l.Settle("the body has left the loop")
+			}
+			r.active = before
+		}()
 	}
-	return again
+	if l.Progress != nil {
+		l.Progress(l.begun)
+	}
+	return l.Body()
 }
 
-// Waits reports whether operations of the body go to the list.
-func (l *Loop) Waits() bool { return l.mode != oneByOne }
+// Records reports whether operations of the body go to the list.
+func (l *Loop) Records() bool { return l.recorder != nil && l.broken == "" }
 
-// Backend returns the device of the loop.
-func (l *Loop) Backend() device.Backend { return l.backend }
+// Takes reports whether an operation at a place goes to the list. For one of the body that cannot,
+// it settles the loop.
+func (l *Loop) Takes(op string, at device.Backend, forced bool) bool {
+	switch {
+	case !l.Records():
+		return false
+	case at == nil || at != l.backend:
+		l.Settle(op + " runs at another place")
+	case forced:
+		l.Settle(op + " has a forced method")
+	default:
+		return true
+	}
+	return false
+}
 
-// Settle runs the waiting operations, and the rest of the loop one by one.
+// Settle makes the contents those that the operations so far give. The rest of this loop, of those
+// around it, and of those under way in its body runs one by one.
 func (l *Loop) Settle(reason string) {
-	if !l.Waits() {
+	r := l.recorder
+	if r == nil {
 		return
 	}
-	was := l.mode
-	l.mode = oneByOne
-	defer func() { l.runner = nil }()
-	if l.Explain != nil && was == recording {
-		l.Explain("one by one: " + reason)
-	}
-	if was == comparing {
-		// The passes before this one ran by the list.
-		_, _, err := l.end(true)
-		if err == nil && l.called > 1 {
-			err = l.named(l.again(l.called - 1))
-		}
-		if err != nil {
-			l.unwatch()
-			l.Fail(err)
-			return
+	tell := r.mode != comparing
+	for _, m := range []*Loop{r.active, l} {
+		for ; m != nil; m = m.around {
+			if m.broken != "" {
+				continue
+			}
+			if m.broken = reason; tell && m.told == "" {
+				m.explain("one by one: " + reason)
+			}
 		}
 	}
-	waits := l.waits
-	l.waits = nil
-	l.unwatch()
-	for _, run := range waits {
-		l.Fail(run())
-	}
+	r.settle()
 }
 
-// Variable returns the number of a matrix, which is no pattern, in the list, and false of one that
-// the list does not have.
-func (l *Loop) Variable(m rep.Matrix) (v int, ok bool) {
-	for v, have := range l.mats {
-		if have == m {
-			return v, true
-		}
+// explain passes a text on to the caller.
+func (l *Loop) explain(text string) {
+	if l.Explain != nil && text != l.told {
+		l.Explain(text)
 	}
-	return pass.None, false
+	l.told = text
 }
 
-// Add is Variable of a matrix that the list does not have yet. A list that runs gets none, and Add
-// returns pass.None.
-func (l *Loop) Add(m rep.Matrix, vector bool, t device.Type) int {
-	if l.mode == comparing {
-		return pass.None
-	}
-	rows, cols := m.Dims()
-	l.mats = append(l.mats, m)
-	l.before = append(l.before, nil)
-	l.list.Vars = append(l.list.Vars, pass.Var{Rows: rows, Cols: cols, Vector: vector, Type: t, Scalar: vector && cols == 1})
-	l.watch(len(l.mats) - 1)
-	return len(l.mats) - 1
+// An Operation is one of a body. Run runs it by itself, and Drop ends one that the list has run.
+type Operation interface {
+	Run() error
+	Drop()
 }
 
 // Record takes an operation of the body into the list, or compares it with the operation at its
-// place in the list. run runs it by itself.
-func (l *Loop) Record(s *pass.Step, run func() error) error {
-	if k := len(l.waits); l.mode == comparing {
-		if k >= len(l.list.Steps) || !l.list.Steps[k].Same(s) || !l.list.Steps[k].SameValues(s) {
-			var here lines
-			runtime.Callers(3, here[:])
-			l.Settle(s.Op + " at " + here.text() + " differs from the pass before")
-			return run()
-		}
-		l.waits = append(l.waits, run)
+// place in the list.
+func (l *Loop) Record(s *pass.Step, o Operation) error {
+	r, b := l.recorder, l.body
+	switch {
+	case r.mode == failed:
 		return nil
+	case l != r.active:
+		l.Settle(s.Op + " has the option of another loop than the one around it")
+		return o.Run()
+	case l.at < len(b.steps) && (l.in == len(b.blocks) || b.blocks[l.in].at > l.at):
+		if !b.steps[l.at].Same(s) || !b.steps[l.at].SameValues(s) {
+			return l.differs(s, o)
+		}
+		b.keys[l.at] = r.key
+	case b.known || l.in < len(b.blocks):
+		return l.differs(s, o)
+	default:
+		b.steps, b.keys = append(b.steps, *s), append(b.keys, r.key)
+		b.lines = append(b.lines, lines{})
+		runtime.Callers(3, b.lines[len(b.lines)-1][:])
+		r.write(s.Dst)
+		if s.Kind == pass.Swap {
+			r.write(s.A.Var)
+		}
 	}
-	l.waits = append(l.waits, run)
-	l.list.Steps = append(l.list.Steps, *s)
-	l.lines = append(l.lines, lines{})
-	runtime.Callers(3, l.lines[len(l.lines)-1][:])
-	l.write(s.Dst)
-	if s.Kind == pass.Swap {
-		l.write(s.A.Var)
+	l.at++
+	if r.mode == atOnce {
+		return o.Run()
 	}
+	r.waits = append(r.waits, o)
 	return nil
 }
 
-// write makes a variable one that the list writes.
-func (l *Loop) write(v int) {
-	if !l.list.Vars[v].Written {
-		l.list.Vars[v].Written = true
-		l.mats[v].Watch(l.before[v])
-		l.watch(v)
+// differs runs an operation that is not the one of the list.
+func (l *Loop) differs(s *pass.Step, o Operation) error {
+	var here lines
+	runtime.Callers(4, here[:])
+	l.Settle(s.Op + " at " + here.text() + " differs from the pass before")
+	if l.mode == failed {
+		return nil
 	}
-}
-
-// watch makes the loop watch a variable.
-func (l *Loop) watch(v int) {
-	m, written := l.mats[v], l.list.Vars[v].Written
-	before := m.Watch(nil)
-	if before != nil { // of a loop around this one
-		before.Touched(written)
-	}
-	l.before[v] = before
-	m.Watch(&rep.Watch{Touched: func(write bool) {
-		if !write && !written || l.busy || !l.Waits() {
-			return
-		}
-		what := "read"
-		if write {
-			what = "written"
-		}
-		l.Settle("a matrix of the list is " + what + " by other means")
-	}})
-}
-
-// unwatch ends that.
-func (l *Loop) unwatch() {
-	for v, m := range l.mats {
-		m.Watch(l.before[v])
-	}
-	l.leave()
+	return o.Run()
 }
 
 // text returns the line outside this package and package ops that called, such as "bfs.go:31".
