@@ -3,6 +3,7 @@ package cusparse
 import (
 	"errors"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/race"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -178,5 +180,37 @@ func TestChangesOnDevice(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Scratch memory that comes back does not make the collector run, what the driver gives does.
+func TestCollectorIsForFreshMemory(t *testing.T) {
+	d, _ := emulated(t)
+	f := d.begin(device.Call{Op: "test"})
+	defer f.end()
+	runs := func(scratch bool) uint32 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		var kept []*mem
+		for k := range 12 {
+			m := sure.Get(d.pool.get(100 << 20))
+			if scratch {
+				m.release()
+			} else {
+				kept = append(kept, m)
+			}
+			kept = append(kept, sure.Get(d.pool.get(uint64(k+1)<<12)))
+		}
+		runtime.ReadMemStats(&after)
+		for _, m := range kept {
+			m.release()
+		}
+		return after.NumForcedGC - before.NumForcedGC
+	}
+	if n := runs(true); n > 0 {
+		t.Errorf("the collector ran %d times for memory that came back", n)
+	}
+	if n := runs(false); n == 0 {
+		t.Error("the collector did not run for 1.2 GB of fresh memory")
 	}
 }

@@ -72,6 +72,7 @@ type pool struct {
 	free  map[uint64][]driver.Ptr
 	stats MemoryStats
 	since uint64 // bytes handed out since the collector last ran on our account
+	fresh uint64 // of these from the driver
 	limit uint64 // of what is handed out; 0 is none
 	high  uint64 // the most that was handed out since peak was asked
 }
@@ -103,9 +104,11 @@ func classOf(n uint64) uint64 {
 // exactly rounds a size up as little as the driver does itself.
 func exactly(n uint64) uint64 { return (n + 511) &^ 511 }
 
-// collectAfter is how many bytes are handed out before the collector is worth a
+// collectAfter is how many bytes the driver gives before the collector is worth a
 // run: new memory of the driver's costs 2 µs a megabyte (16 MB: 33 µs, a sixth of
-// a breadth-first search of R-MAT 22), a run some hundred.
+// a breadth-first search of R-MAT 22), a run some hundred, beside large graphs on
+// the host milliseconds. What the cache gives does not count: scratch memory that
+// each call takes and gives back is not forgotten.
 const collectAfter = 512 << 20
 
 // get hands out n bytes. The context is bound.
@@ -119,10 +122,10 @@ func (p *pool) get(n uint64) (*mem, error) {
 		p.mu.Unlock()
 		return p.made(addr, class), nil
 	}
-	if p.since > max(collectAfter, 4*class) {
+	if p.fresh += class; p.fresh > max(collectAfter, 4*class) {
 		// The collector does not see device memory: before the driver is asked
 		// for more, forgotten stores are looked for.
-		p.since = 0
+		p.since, p.fresh = 0, 0
 		p.mu.Unlock()
 		collect(1)
 		p.mu.Lock()
