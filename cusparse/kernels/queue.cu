@@ -87,6 +87,20 @@ HB_DEVICE void hb_flush(const hb_i64 *ptr, const hb_i32 *aside, hb_u32 count, hb
 	}
 }
 
+// hb_row_of_task returns the last row of n with row + ptr[row] ≤ from, which is a task over rows and
+// their entries. A warp makes 32 probes at a time. All its lanes call it with the same arguments.
+HB_DEVICE hb_i64 hb_row_of_task(const hb_i64 *ptr, hb_i64 n, hb_i64 from) {
+	hb_i64 row = 0;
+	for (hb_i64 stop = n, step = n; step > 1;) {
+		step = (stop - row + HB_WARP - 1) / HB_WARP;
+		const hb_i64 r = row + HB_LANE * step;
+		const hb_u32 ok = __ballot_sync(HB_FULL, r < stop && r + ptr[r < stop ? r : 0] <= from);
+		row += (__popc(ok) - 1) * step;
+		if (stop > row + step) stop = row + step;
+	}
+	return row;
+}
+
 // hb_share returns the number of items that a warp takes at a time. It is small
 // enough to give all warps of the grid work.
 HB_DEVICE hb_u32 hb_share(hb_u64 items) {

@@ -129,14 +129,7 @@ HB_KERNEL hb_cc_link(hb_i32 lo, hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, 
 	hb_i64 warp = (hb_i64)blockIdx.x * HB_GRAPH_WARPS + threadIdx.x / HB_WARP;
 	for (hb_i64 from = warp * HB_CC_TASK; from < all; from += warps * HB_CC_TASK) {
 		hb_i64 to = from + HB_CC_TASK;
-		hb_i64 row = 0; // the last with row + ptr[row] ≤ from, found by 32 probes at a time
-		for (hb_i64 stop = n, step = n; step > 1;) {
-			step = (stop - row + HB_WARP - 1) / HB_WARP;
-			hb_i64 r = row + HB_LANE * step;
-			hb_u32 ok = __ballot_sync(HB_FULL, r < stop && r + ptr[r < stop ? r : 0] <= from);
-			row += (__popc(ok) - 1) * step;
-			if (stop > row + step) stop = row + step;
-		}
+		hb_i64 row = hb_row_of_task(ptr, n, from);
 		for (bool more = true; more; row += HB_WARP) {
 			hb_i64 r = row + HB_LANE, begin = 0, end = 0;
 			hb_i32 root = 0;

@@ -189,17 +189,21 @@ HB_DEVICE bool hb_colour_short(const hb_colour_graph &g, hb_i32 v, hb_u32 &wait,
 	hb_u32 before = used;
 	hb_i32 c = __ffs((hb_i32)~used) - 1;
 	for (hb_u32 rest = wait; rest;) {
-		// Four entries at the same places of the rows of all lanes: neighbours often are side by side.
-		hb_i32 from = (__ffs((hb_i32)rest) - 1) / HB_UNROLL * HB_UNROLL, w[HB_UNROLL];
+		// All lanes load, if they have no entry left the colour of v: loads under a condition are not
+		// under way together.
+		hb_i32 w[HB_UNROLL];
 		hb_u64 known[HB_UNROLL];
-		hb_u32 here = rest >> from & ((1u << HB_UNROLL) - 1);
-		rest ^= here << from;
-		for (hb_i32 k = 0; k < HB_UNROLL; k++) w[k] = here >> k & 1 ? row[from + k] : -1;
-		for (hb_i32 k = 0; k < HB_UNROLL; k++) known[k] = w[k] >= 0 ? g.known[w[k]] : 0;
+		hb_u32 bit[HB_UNROLL];
+		for (hb_i32 k = 0; k < HB_UNROLL; k++) {
+			bit[k] = rest & (0u - rest);
+			rest ^= bit[k];
+			w[k] = bit[k] ? row[__ffs((hb_i32)bit[k]) - 1] : v;
+		}
+		for (hb_i32 k = 0; k < HB_UNROLL; k++) known[k] = g.known[w[k]];
 		for (hb_i32 k = 0; k < HB_UNROLL; k++) {
 			hb_i32 has = hb_colour_of(known[k]);
-			if (w[k] < 0 || has < 0) continue;
-			wait ^= 1u << (from + k);
+			if (!bit[k] || has < 0) continue;
+			wait ^= bit[k];
 			if (has < 32) used |= 1u << has;
 		}
 		hb_i32 now = __ffs((hb_i32)~used) - 1;
@@ -208,7 +212,7 @@ HB_DEVICE bool hb_colour_short(const hb_colour_graph &g, hb_i32 v, hb_u32 &wait,
 			continue;
 		}
 		for (hb_i32 k = 0; k < HB_UNROLL; k++) {
-			if (w[k] < 0 || hb_colour_of(known[k]) >= 0 || known[k] >> c & 1) continue;
+			if (!bit[k] || hb_colour_of(known[k]) >= 0 || known[k] >> c & 1) continue;
 			u = w[k];
 			if (used != before) g.known[v] = HB_COLOUR_NONE << 32 | used;
 			return false;
