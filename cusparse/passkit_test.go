@@ -420,7 +420,7 @@ func testLoops(t *testing.T, d *Device, from, to uint64) {
 			}
 		}
 	}
-	// About 15 of 24 are recorded, and 4 with blocks: 0 to 8, as the seeds fall, but 33 of 200.
+	// About 15 of 24 are recorded, and 4 with blocks: 0 to 8, as the seeds fall, but 17 of 100.
 	if n := int(to - from); recorded < n/3 || blocks < n/25 {
 		t.Errorf("%d of %d loops were recorded, %d with blocks", recorded, n, blocks)
 	}
@@ -431,7 +431,7 @@ func TestLoops(t *testing.T) {
 	d, _ := emulated(t)
 	n := uint64(24)
 	if longtest.Enabled() {
-		n = 200
+		n = 100
 	}
 	from := uint64(longtest.Turn()) * 1000
 	testLoops(t, d, from, from+n)
