@@ -41,14 +41,14 @@ graphs, without weights. See louvain for communities of large modularity.`,
 				return nil, err
 			}
 			run.Method = apps.Auto
-			q, err := apps.Modularity(j.Graph.Matrix.Pattern(), c.Label, apps.ModularityOptions{Run: run})
-			switch directed := (*apps.ParameterError)(nil); {
-			case err == nil:
-				figures = append(figures, job.Field{Key: "modularity", Label: "modularity", Value: q})
-			case !errors.As(err, &directed):
-				return nil, err
+			quality := func() ([]job.Field, error) {
+				q, err := apps.Modularity(j.Graph.Matrix.Pattern(), c.Label, apps.ModularityOptions{Run: run})
+				if directed := (*apps.ParameterError)(nil); errors.As(err, &directed) {
+					return nil, nil
+				}
+				return []job.Field{{Key: "modularity", Label: "modularity", Value: q}}, err
 			}
-			return &standardResult{figures: figures, write: func() error { return j.WriteVertices(c.Label) }}, nil
+			return &standardResult{figures: figures, more: quality, write: func() error { return j.WriteVertices(c.Label) }}, nil
 		},
 	}.command(s)
 }

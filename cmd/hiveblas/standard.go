@@ -39,10 +39,21 @@ type standardCommand struct {
 // standardResult is the result of a workflow, on the host.
 type standardResult struct {
 	figures []job.Field
+	more    func() ([]job.Field, error) // figures whose time is no part of the workflow's, or nil
 	write   func() error
 	ranks   *matrix.Vector[float64] // --top lists the highest
 	failed  error                   // instead of a result
 	bounds  bool                    // the figures hold too where the context has ended
+}
+
+// complete adds the figures that are left.
+func (r *standardResult) complete() error {
+	if r.more == nil {
+		return nil
+	}
+	more, err := r.more()
+	r.figures = append(r.figures, more...)
+	return err
 }
 
 // command makes the command.
@@ -107,6 +118,9 @@ func (c standardCommand) command(s *job.Session) *cobra.Command {
 		}
 		if res.failed != nil {
 			return res.failed
+		}
+		if err := res.complete(); err != nil {
+			return err
 		}
 		if c.files != nil {
 			if err := j.Writing(res.write); err != nil {
