@@ -3,6 +3,7 @@ package communities
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -62,7 +63,7 @@ func (p *movesByOperations) decide(list []int32) error {
 		m.active[v] = 0
 		own[i], degree[i], factor[i] = m.label[v], g.degree[v], m.factor(g.degree[v])
 	}
-	u, k, f, t := there(p, list), there(p, degree), there(p, factor), there(p, m.tot)
+	u, k, f, t := vector(p, list), vector(p, degree), vector(p, factor), vector(p, m.tot)
 	s, o := p.members(m.label), p.members(own)
 	if !p.OK() {
 		return p.Err()
@@ -81,7 +82,7 @@ func (p *movesByOperations) decide(list []int32) error {
 	}
 
 	inside, rest := matrix.New[int64](rows, names, on), matrix.NewVector[int64](rows, on)
-	stay, cost := there(p, make([]float64, rows)), matrix.NewVector[float64](rows, on)
+	stay, cost := vector(p, make([]float64, rows)), matrix.NewVector[float64](rows, on)
 	held := matrix.NewVector[int64](rows, on)
 	p.Do(ops.Apply(inside.Masked(o.Structure()), semiring.Identity[int64](), weights, p.with))
 	p.Do(ops.Reduce(held, plus, inside, p.with))
@@ -119,14 +120,14 @@ func (p *movesByOperations) wish(list, own []int32, stay *matrix.Vector[float64]
 	p.Do(err)
 	to, err := best.Dense(-1)
 	p.Do(err)
-	there, err := most.Dense(0)
+	elsewhere, err := most.Dense(0)
 	if !p.Do(err) {
 		return p.Err()
 	}
 	w := m.worker(0)
 	for i, v := range list {
 		c, x := m.alone(v, own[i], here[i])
-		if y := there[i]; to[i] >= 0 && (y > x || y == x && to[i] < c && c != own[i]) {
+		if y := elsewhere[i]; to[i] >= 0 && (y > x || y == x && to[i] < c && c != own[i]) {
 			c, x = to[i], y
 		}
 		if gain := x - here[i]; gain > leastGain*float64(m.g.degree[v]) {
@@ -145,11 +146,9 @@ func (p *movesByOperations) members(label []int32) *matrix.Matrix[bool] {
 	return s
 }
 
-// there returns a full vector of values at the place.
-func there[T comparable](p *movesByOperations, values []T) *matrix.Vector[T] {
-	v, err := matrix.VectorOf(append([]T(nil), values...))
-	if p.Do(err) {
-		p.Do(v.Move(p.place))
-	}
+// vector returns a full vector of values at the place.
+func vector[T comparable](p *movesByOperations, values []T) *matrix.Vector[T] {
+	v, err := workflow.VectorAt(p.place, slices.Clone(values))
+	p.Do(err)
 	return v
 }

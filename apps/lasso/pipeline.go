@@ -221,10 +221,8 @@ func (p *lassoPipeline) weighted(a, b *matrix.Vector[float64]) float64 {
 
 // vector returns numbers at the place.
 func (p *lassoPipeline) vector(list []float64) *matrix.Vector[float64] {
-	v, err := matrix.VectorOf(slices.Clone(list))
-	if p.Do(err) {
-		p.Do(v.Move(p.place))
-	}
+	v, err := workflow.VectorAt(p.place, slices.Clone(list))
+	p.Do(err)
 	return v
 }
 

@@ -219,7 +219,8 @@ func pipelineSSSP[T semiring.Number](a *matrix.View[T], n int, sources []int, de
 	count, few, many := matrix.NewScalar[int64](here), matrix.NewScalar[bool](here), matrix.NewScalar[bool](here)
 	least, bound := matrix.NewScalar[T](here), matrix.NewScalar[T](here)
 	listed, whole := matrix.NewScalar[bool](here), matrix.NewScalar[bool](here) // pending has all of this bucket, or dist alone
-	relax := func(front *matrix.Vector[T], in ops.Option) {                     // reach becomes the vertices that front improves
+	end := bucketEnd[T]()
+	relax := func(front *matrix.Vector[T], in ops.Option) { // reach becomes the vertices that front improves
 		s.Do(ops.VxM(reach, semiring.MinPlus[T](), front, a, in))
 		s.Do(ops.EWiseMult(reach, better, reach, dist, in))
 		s.Do(ops.Select(reach, closer, reach, in))
@@ -235,7 +236,7 @@ func pipelineSSSP[T semiring.Number](a *matrix.View[T], n int, sources []int, de
 		s.Do(ops.ApplySecond(many, semiring.Gt[int64](), count, smallBucket, in))
 		for in := range s.If(many, in) {
 			s.Do(ops.ReduceInto(least, low, pending, in))
-			s.Do(ops.ApplySecond(bound, bucketEnd[T](), least, delta, in))
+			s.Do(ops.ApplySecond(bound, end, least, delta, in))
 			s.Do(ops.SelectFrom(front, semiring.Le[T](), pending, bound, in))
 			s.Do(ops.AssignVectorScalar(listed, true, ops.All(), in))
 			for in := range s.While(front, in) {

@@ -63,31 +63,29 @@ func (s *searcher) byOperations(place matrix.Place) error {
 	s.pieceWalks, s.roundPieces = int(max(1, min(most, s.to-s.from))), 1
 	p := &stepPipeline{s: s, place: place, with: workflow.With(s.opts.Run)}
 	if s.best != nil {
-		p.best, p.second = at(p, s.best), at(p, s.second)
+		p.best, p.second = vector(p, s.best), vector(p, s.second)
 	} else {
 		degree, first := make([]uint64, s.n), make([]uint64, s.n)
 		for v := range degree {
 			degree[v], first[v] = uint64(s.ptr[v+1]-s.ptr[v]), uint64(s.ptr[v])
 		}
-		p.degree, p.first, p.column = at(p, degree), at(p, first), at(p, s.idx)
+		p.degree, p.first, p.column = vector(p, degree), vector(p, first), vector(p, s.idx)
 	}
 	if s.slots != nil {
 		column, alias, threshold := make([]int32, len(s.idx)), make([]int32, len(s.idx)), make([]uint32, len(s.idx))
 		for e, slot := range s.slots {
 			column[e], alias[e], threshold[e] = slot.own, slot.alias, slot.threshold
 		}
-		p.column, p.alias, p.threshold = at(p, column), at(p, alias), at(p, threshold)
+		p.column, p.alias, p.threshold = vector(p, column), vector(p, alias), vector(p, threshold)
 	}
 	s.pipeline = p
 	return p.Err()
 }
 
-// at returns values as a full vector at the place.
-func at[T comparable](p *stepPipeline, values []T) *matrix.Vector[T] {
-	v, err := matrix.VectorOf(values)
-	if p.Do(err) {
-		p.Do(v.Move(p.place))
-	}
+// vector returns values as a full vector at the place.
+func vector[T comparable](p *stepPipeline, values []T) *matrix.Vector[T] {
+	v, err := workflow.VectorAt(p.place, values)
+	p.Do(err)
 	return v
 }
 
@@ -153,14 +151,14 @@ func (p *stepPipeline) advance(piece *searchPiece, step int) error {
 
 // choose returns the neighbours to which walks go.
 func (p *stepPipeline) choose(piece *searchPiece, moving []int, list, before []int32, step int) ([]int32, error) {
-	s, from := p.s, at(p, list)
+	s, from := p.s, vector(p, list)
 	walk := func(i int) int64 { return piece.first + int64(piece.alive[moving[i]]) }
 	draw := func(try uint64) *matrix.Vector[int32] {
 		x := make([]uint64, len(moving))
 		for i := range x {
 			x[i] = s.random(walk(i), step, try)
 		}
-		return p.drawn(from, at(p, x))
+		return p.drawn(from, vector(p, x))
 	}
 	var to *matrix.Vector[int32]
 	if s.best != nil {
@@ -171,7 +169,7 @@ func (p *stepPipeline) choose(piece *searchPiece, moving []int, list, before []i
 	if !s.opts.NonBacktracking {
 		return p.values(to)
 	}
-	last, same := at(p, before), matrix.NewVector[bool](len(list), matrix.On(p.place))
+	last, same := vector(p, before), matrix.NewVector[bool](len(list), matrix.On(p.place))
 	again := func() bool { // whether walks go back
 		p.Do(ops.EWiseMult(same, semiring.Eq[int32](), to, last, p.with))
 		p.Do(ops.Select(same, semiring.ValueEQ(true), same, p.with))

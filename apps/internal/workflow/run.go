@@ -103,6 +103,15 @@ func FullVector[T comparable](at matrix.Place, n int, x T, with ops.Option) (*ma
 	return v, ops.AssignVectorScalar(v, x, ops.All(), with)
 }
 
+// VectorAt returns a full vector of values at a place. It keeps the values.
+func VectorAt[T comparable](at matrix.Place, values []T) (*matrix.Vector[T], error) {
+	v, err := matrix.VectorOf(values)
+	if err != nil {
+		return nil, err
+	}
+	return v, v.Move(at)
+}
+
 // KeepBitmap pins the format of a vector to Bitmap, and converts it where it lives.
 func KeepBitmap[T comparable](v *matrix.Vector[T], with ops.Option) error {
 	if v.Place() != nil { // a vector that no operation has written is on the host
