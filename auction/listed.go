@@ -87,8 +87,8 @@ func (s *paths[C]) finishListed() error {
 	return nil
 }
 
-// columnMinima sets the dual of each column to its least cost, and gives the column to a row of that
-// cost that has none yet.
+// columnMinima sets the dual of each column to its least cost, and gives the column to a row of
+// that cost that has none yet.
 func (s *paths[C]) columnMinima() {
 	seen := make([]bool, s.in.n)
 	for i := range s.in.m {

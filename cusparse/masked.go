@@ -157,9 +157,8 @@ func (g *masked) tiles(n int64) int64 {
 	return min((n+maskedTile-1)/maskedTile, int64(g.f.d.props.Multiprocessors)*32)
 }
 
-// own assigns the entries of which both rows are long to their longer rows, and computes them: left
-// of the n entries of the mask, in parts for which there is memory. tasks and work were counted, or
-// are nil.
+// own assigns entries with two long rows to their longer rows, and computes them: left of the n
+// entries of the mask, in parts for which there is memory. tasks and work were counted, or are nil.
 func (g *masked) own(n, left int64, tasks, work *mem) {
 	f, parts := g.f, int64(1)
 	const perTask = 20
@@ -180,7 +179,8 @@ func (g *masked) own(n, left int64, tasks, work *mem) {
 	}
 }
 
-// probe computes the entries lo to hi of the mask of which both rows are long: left of them, or −1.
+// probe computes the entries lo to hi of the mask with two long rows: left entries, or −1 if they
+// are not counted.
 func (g *masked) probe(lo, hi, left int64, tasks, work *mem) {
 	f, a, b := g.f, g.a, g.b
 	if tasks == nil {

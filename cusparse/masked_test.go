@@ -128,7 +128,7 @@ func TestMaskedTypesEmulated(t *testing.T) {
 	sum := semiring.NewMonoid(semiring.NewBinary("sum", func(x, y large) large { return large{x.A + y.A, x.B + y.B, x.C + y.C} },
 		"C{x.A + y.A, x.B + y.B, x.C + y.C}"), large{})
 	sameMasked(t, d, semiring.New(sum, semiring.NewBinary("three", func(x, y int64) large { return large{x, y, x * y} }, "C{x, y, x * y}")), a, b, where)
-	// One structure, of which rows are owners for both sides.
+	// Both operands have one structure: its rows are owners for both.
 	c := hubs(80, 80, 30, 4, small[int64])
 	self := hubs(80, 80, 30, 5, func(*rand.Rand) bool { return true })
 	check(t, self.SetFormat(matrix.CSR))

@@ -28,6 +28,20 @@ func (r *recorder) Compile(source, name, arch string) ([]byte, error) {
 	return r.Compiler.Compile(source, name, arch)
 }
 
+// recording returns an emulated device that keeps the sources of its kernels.
+func recording(t *testing.T) (*Device, *recorder) {
+	e, err := emu.New()
+	if err != nil {
+		t.Skip(err)
+	}
+	gxx, err := emu.NewCompiler()
+	if err != nil {
+		t.Skip(err)
+	}
+	r := &recorder{Compiler: gxx, sources: map[string]string{}}
+	return sure.Get(Open(0, WithDriver(e), WithCompiler("recorder", func() (driver.Compiler, error) { return r, nil }), WithKernelCache("off"))), r
+}
+
 // TestKernelsOfTheKitCompile gives what the conformance kit composes to NVRTC, for the
 // architectures at both ends. It needs HIVEBLAS_NVRTC, not a GPU, and as it
 // takes minutes, HIVEBLAS_KIT.
@@ -38,20 +52,8 @@ func TestKernelsOfTheKitCompile(t *testing.T) {
 	if os.Getenv("HIVEBLAS_KIT") == "" {
 		t.Skip("HIVEBLAS_KIT names no part of the kit, such as MxM/float32; internal/warm compiles what commands need")
 	}
+	d, r := recording(t)
 	nvrtc := sure.Get(driver.OpenCompiler())
-	e, err := emu.New()
-	if err != nil {
-		t.Skip(err)
-	}
-	gxx, err := emu.NewCompiler()
-	if err != nil {
-		t.Skip(err)
-	}
-	r := &recorder{Compiler: gxx, sources: map[string]string{}}
-	d, err := Open(0, WithDriver(e), WithCompiler("recorder", func() (driver.Compiler, error) { return r, nil }), WithKernelCache("off"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Run("record", func(t *testing.T) { conformance.Run(t, slowly{on{d}}) })
 	if len(r.sources) < 20 {
 		t.Fatalf("only %d kernels recorded", len(r.sources))

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
-	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -464,17 +463,8 @@ func TestLoopsByNVRTC(t *testing.T) {
 	if os.Getenv("HIVEBLAS_NVRTC") == "" {
 		t.Skip("HIVEBLAS_NVRTC names no compiler; scripts/nvrtc.sh fetches one")
 	}
+	d, r := recording(t)
 	nvrtc := sure.Get(driver.OpenCompiler())
-	e, err := emu.New()
-	if err != nil {
-		t.Skip(err)
-	}
-	gxx, err := emu.NewCompiler()
-	if err != nil {
-		t.Skip(err)
-	}
-	r := &recorder{Compiler: gxx, sources: map[string]string{}}
-	d := sure.Get(Open(0, WithDriver(e), WithCompiler("recorder", func() (driver.Compiler, error) { return r, nil }), WithKernelCache("off")))
 	graph := star(t, 1000)
 	sure.Do(graph.Move(d))
 	if _, err := loopCores(graph, d); err != nil {

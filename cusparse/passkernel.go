@@ -279,8 +279,8 @@ func (t *passText) finish(k *strings.Builder) {
 	k.WriteString("\t\thost[1] = passes;\n\t\thost[2] = decisions;\n\t\t__threadfence_system();\n\t\thost[0] = 1;\n\t}\n\tg.ends();\n")
 }
 
-// The numbers that the host reads: the end, passes, decisions, the error, and of each variable the vector that
-// it has at the end, and its entries.
+// The numbers that the host reads: the end, passes, decisions, the error, and of each variable the
+// vector that it has at the end, and its entries.
 const (
 	hostEnded = iota
 	hostPasses

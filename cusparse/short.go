@@ -66,7 +66,8 @@ func (g *spgemm) rowLanes() int {
 	return 32
 }
 
-// classify divides the light rows into classes. A few rows are of the class before, if there is one.
+// classify divides the light rows into classes. A few rows are of the class before, if there is
+// one.
 func (g *spgemm) classify() {
 	if g.f.d.choice.all {
 		for _, c := range shortClasses {

@@ -43,8 +43,8 @@ func beginProduct(op string, s *cpu.Ring, opts []Option) *call {
 	return c
 }
 
-// done returns the error of a call, which has ended, and keeps the call unless a device, a group or the
-// list of a loop may still refer to it.
+// done returns the error of a call, which has ended, and keeps the call unless a device, a group or
+// the list of a loop may still refer to it.
 func (c *call) done(err error) error {
 	if c.loop == nil && c.t.at == nil && c.t.group == nil {
 		*c = call{}

@@ -38,8 +38,8 @@ func ExampleSteps_While() {
 	// <nil>
 }
 
-// A loop with a branch in its body: the halves of a number, and three times the odd ones and one. On
-// a GPU the loop and the branches are one kernel.
+// A loop with a branch in its body: the halves of a number, and three times the odd ones and one.
+// On a GPU the loop and the branches are one kernel.
 func ExampleSteps_If() {
 	x, more := matrix.ScalarOf[int32](3), matrix.ScalarOf(true)
 	odd, even := matrix.NewScalar[bool](), matrix.NewScalar[bool]()

@@ -53,9 +53,9 @@ func OneByOne() Option { return func(s *settings) { s.oneByOne = true } }
 //   - break, return and panics leave the loop after the operations before them.
 //
 // A loop or a branch in the body that gets the option belongs to the list: the device decides how
-// often it runs. The first pass of the loop around runs at once, and loops in it by their own lists.
-// Where the device comes to a block that has not run yet, the run ends; that pass runs at once, and
-// the device takes the next one.
+// often it runs. The first pass of the loop around runs at once, and loops in it by their own
+// lists. Where the device comes to a block that has not run yet, the run ends; that pass runs at
+// once, and the device takes the next one.
 //
 // Lists may have the operations on vectors MxV, VxM, EWiseAdd, EWiseMult, EWiseUnion, Apply and its
 // variants, Select, AssignVector and AssignVectorScalar to all positions, ExtractVector and
@@ -71,8 +71,8 @@ func (s *Steps) While(cond Condition, opts ...Option) iter.Seq[Option] {
 }
 
 // If is a branch: for in := range s.If(cond, in) calls its body once if the condition holds. With
-// the option of a loop around it a device decides; see [Steps.While]. break and continue in the body
-// leave the branch.
+// the option of a loop around it a device decides; see [Steps.While]. break and continue in the
+// body leave the branch.
 func (s *Steps) If(cond Condition, opts ...Option) iter.Seq[Option] {
 	return s.loop("Steps.If", cond, true, opts)
 }
@@ -138,8 +138,9 @@ func (h *remoteCall) value(x rep.View) pass.Bound {
 	return pass.Bound{Var: h.variable(x.Matrix, true), Type: h.typeOf(x.Type())}
 }
 
-// listed takes the operation into the list of the loop, or compares it with the list. fill fills its
-// step, unless key says that the step is the one of the list, and run runs the operation by itself.
+// listed takes the operation into the list of the loop, or compares it with the list. fill fills
+// its step, unless key says that the step is the one of the list, and run runs the operation by
+// itself.
 func (c *call) listed(kind pass.Kind, key record.Key, fill func(h *remoteCall, s *pass.Step), run func() error) error {
 	t := &c.t
 	key.Kind, key.Op, key.Dst, key.Replace, key.Accum = kind, c.op, t.m, t.replace, unsafe.Pointer(t.accum.k)

@@ -49,10 +49,10 @@ type ClosenessResult struct {
 // The more the merrier, PVLDB 8, 2014). A level with many edges is pulled along the rows of g, one
 // with few is pushed. Each thread takes batches, or all threads share the levels of each batch if
 // there are two threads or more for a batch. Where few targets reach a vertex at the same distance,
-// as on paths, targets are searched from one by one. 96 bytes for each vertex and thread, or for each
-// vertex where they share. The order of the harmonic sums depends on the threads, and with it the
-// last digits. The kernels of a device search from 64 targets at once; the order of their sums does
-// not depend on the device. The ranks of a group take ranges of the targets.
+// as on paths, targets are searched from one by one. 96 bytes for each vertex and thread, or for
+// each vertex where they share. The order of the harmonic sums depends on the threads, and with it
+// the last digits. The kernels of a device search from 64 targets at once; the order of their sums
+// does not depend on the device. The ranks of a group take ranges of the targets.
 func Closeness[T comparable](g matrix.Source[T], opts ...ClosenessOptions) (*ClosenessResult, error) {
 	return closenessOf(g, opts)
 }

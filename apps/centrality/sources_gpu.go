@@ -81,7 +81,7 @@ func newSourceSearch(s *device.Session, out, in device.View, t sourceTuning, sou
 	return q
 }
 
-// launch queues a kernel with arguments beside those of all kernels.
+// launch queues a kernel. args follow the arguments that all kernels have.
 func (q *sourceSearch) launch(name string, args ...any) {
 	grid := q.grid
 	if name == "hb_find_start" {

@@ -11,8 +11,9 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// Kernels give the betweenness and the closeness of the host, for each number of sources of a batch:
-// with levels that push and pull, rows for blocks, directed edges, loops and several components.
+// Kernels give the betweenness and the closeness of the host, for each number of sources of a
+// batch: with levels that push and pull, rows for blocks, directed edges, loops and several
+// components.
 func TestSourcesOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
 	hub := samples.Random(200, 500, 4, false)

@@ -10,8 +10,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// Kernels find the forest of the host: with a pivot and without, with equal weights, hubs, chains of
-// lighter and lighter edges, loops, directed edges of two weights and vertices without edges.
+// Kernels find the forest of the host: with a pivot and without, with equal weights, hubs, chains
+// of lighter and lighter edges, loops, directed edges of two weights and vertices without edges.
 func TestForestOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
 	falling := samples.Path(700)

@@ -6,13 +6,13 @@
 // HB_MASKED_BLOCK: threads of hb_masked_probe, 1024 if the bits fit a multiprocessor once.
 // HB_MASKED_WORK: entries of the shorter rows of an owner that a warp takes.
 //
-// An entry of which the shorter row has at most HB_MASKED_NEAR entries is a thread's, which searches
-// for them in the longer row. Any other is a task of its longer row, the owner: a block lays the
-// owner's columns out as bits in shared memory, and HB_MASKED_GROUP lanes a task, or a warp if the
-// shorter row is long, look there for the columns of the shorter row, and in the owner's row for
-// those found if columns share bits; where the owner's value is read, the bits before tell its place.
-// An owner of little work is a warp's, which has few bits, or none where the owner is long: it is
-// searched then.
+// An entry has two rows. If the shorter one has at most HB_MASKED_NEAR entries, a thread searches
+// for these in the longer row. Any other entry is a task of its longer row, the owner: a block lays
+// the owner's columns out as bits in shared memory, and HB_MASKED_GROUP lanes a task, or a warp if
+// the shorter row is long, look there for the columns of the shorter row, and in the owner's row
+// for the columns found if columns share bits; where the owner's value is read, the bits before
+// tell its place. An owner of little work is a warp's, which has few bits, or none where the owner
+// is long: the warp searches then.
 //
 // cusparse/masked.go launches all of this; n entries of the mask, hit hb_u8[n], out HB_C[n]:
 //   owners: the stored rows of a, then of b, from base on; base = 0 if both have one structure
@@ -305,8 +305,8 @@ HB_DEVICE void hb_masked_task(const hb_store &a, const hb_store &b, const hb_sto
 	if (HB_LANE % LANES == 0 && length) hb_masked_put(place / 2, any, sum, hit, out);
 }
 
-// hb_masked_warp takes up to 32 tasks of an owner by one warp. They are sorted by length, so that the
-// groups of lanes have about as much to do.
+// hb_masked_warp takes up to 32 tasks of an owner by one warp. They are sorted by length, so that
+// the groups of lanes have about as much to do.
 HB_DEVICE void hb_masked_warp(const hb_store &a, const hb_store &b, const hb_store &mask, const hb_masked_map &o, const hb_i64 *from, const hb_i32 *length, const hb_i64 *place, hb_i64 first, int tasks, hb_u8 *hit, HB_C *out) {
 	const int groups = HB_WARP / HB_MASKED_GROUP;
 	hb_i64 begin = 0, to = 0;

@@ -680,9 +680,9 @@ HB_DEVICE void hb_pull(hb_grid &g, hb_i32 n, const hb_i64 *ptr, const hb_i32 *id
 	}
 }
 
-// hb_sum adds up the values y of get(p, y) over the positions 0 … n−1 for which it returns true; sums
-// need no order. All threads have the sum. part and hits have two places for each block, one for
-// turns of either parity: a thread may still read the sums of the turn before. It waits for all
+// hb_sum adds up the values y of get(p, y) over the positions 0 … n−1 for which it returns true;
+// sums need no order. All threads have the sum. part and hits have two places for each block, one
+// for turns of either parity: a thread may still read the sums of the turn before. It waits for all
 // threads.
 template <class C, class G, class A>
 HB_DEVICE bool hb_sum(hb_grid &g, hb_u32 n, C *part, hb_u8 *hits, C &out, G get, A add) {

@@ -87,8 +87,9 @@ HB_DEVICE void hb_flush(const hb_i64 *ptr, const hb_i32 *aside, hb_u32 count, hb
 	}
 }
 
-// hb_row_of_task returns the last row of n with row + ptr[row] ≤ from, which is a task over rows and
-// their entries. A warp makes 32 probes at a time. All its lanes call it with the same arguments.
+// hb_row_of_task returns the last row of n with row + ptr[row] ≤ from, which is a task over rows
+// and their entries. A warp makes 32 probes at a time. All its lanes call it with the same
+// arguments.
 HB_DEVICE hb_i64 hb_row_of_task(const hb_i64 *ptr, hb_i64 n, hb_i64 from) {
 	hb_i64 row = 0;
 	for (hb_i64 stop = n, step = n; step > 1;) {

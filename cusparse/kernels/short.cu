@@ -2,8 +2,8 @@
 // phase these kernels take part in. Terms are summed in the order of A's row.
 //
 // A group of HB_SHORT_LANES lanes writes out the products of a row, at most HB_SHORT_MOST =
-// HB_SHORT_LANES · HB_SHORT_EACH, sorts them by column and place, and sums the runs of equal columns.
-// A key is a column · 2^HB_SHORT_BITS + the place among the products, an HB_KEY.
+// HB_SHORT_LANES · HB_SHORT_EACH, sorts them by column and place, and sums the runs of equal
+// columns. A key is a column · 2^HB_SHORT_BITS + the place among the products, an HB_KEY.
 //   hb_short_count<<<…, 256, tables>>>(nb, from, to, …, most, counts)    HB_SHORT_NUMERIC 0
 //       shared memory: for each group twice as many hb_i32 as there are products
 //   hb_short      <<<…, 256, keys + terms>>>(nb, from, to, …)      HB_SHORT_NUMERIC 1

@@ -24,7 +24,7 @@
 //   hb_u64[HB_GRAPH_STATE].
 // Betweenness: table double[n·HB_LANES], paths, then (1 + dependency)/paths; total double[n], to
 //   which dependencies are added. Closeness: reached, distances hb_i64[n], harmonic double[n], to
-//   which those of the batch are added.
+//   which the sums of the batch are added.
 // Out: result hb_i64[4] in pinned host memory: {1, levels, 1 if a count of paths is too large for
 //   float64} after the last level; result[0] = 0 before.
 // Launches, grid = resident blocks, blocks of HB_GRAPH_BLOCK threads, no dynamic shared memory:
@@ -121,7 +121,7 @@ HB_KERNEL hb_find_start(HB_FIND_ARGS, const hb_i32 *sources, hb_i32 count, doubl
 		starts[threadIdx.x] = 0;
 		starts[2 + threadIdx.x] = (hb_i64)now[HB_FIND_NEXT + threadIdx.x];
 	}
-	// The kernels of a level store its masks; those of level 0 are here.
+	// The kernels of a level store its masks; the masks of level 0 are stored here.
 	for (hb_i64 k = threadIdx.x; k < (hb_i64)now[HB_FIND_NEXT]; k += HB_GRAPH_BLOCK) list[k].mask = masks[list[k].v];
 	for (hb_i64 k = threadIdx.x; k < (hb_i64)now[HB_FIND_NEXT_WIDE]; k += HB_GRAPH_BLOCK) list[room + k].mask = masks[list[room + k].v];
 }
@@ -311,8 +311,8 @@ HB_KERNEL hb_count(HB_FIND_ARGS, double *table, hb_i64 *result) {
 	hb_find_end(g, edges, over, result);
 }
 
-// hb_depend_store adds the dependencies of an item, of which after are the sums of the next level.
-// A warp calls it.
+// hb_depend_store adds the dependencies of an item: after are its sums over the next level. A warp
+// calls it.
 HB_DEVICE void hb_depend_store(const hb_find_graph &g, double *table, double *total, HB_MASK *masks, hb_i32 v, HB_MASK mask, double after) {
 	double sum = 0;
 	if (HB_LANE < HB_LANES && mask >> HB_LANE & 1) {

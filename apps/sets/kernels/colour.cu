@@ -76,8 +76,8 @@ HB_DEVICE bool hb_colour_free(const hb_colour_graph &g, hb_i32 u, hb_u64 known, 
 	return c <= g.most[u] && !(g.more[g.ptr[u] / 32 + c / 32] >> c % 32 & 1);
 }
 
-// hb_colour_is_long reports whether a warp, not a thread, colours a vertex. In the order by degree all
-// predecessors of such a vertex are such vertices.
+// hb_colour_is_long reports whether a warp, not a thread, colours a vertex. In the order by degree
+// all predecessors of such a vertex are such vertices.
 HB_DEVICE bool hb_colour_is_long(hb_i32 order, hb_u32 key, hb_i64 entries) {
 	return order == 1 ? key > HB_COLOUR_SHORT : entries > HB_COLOUR_SHORT;
 }
@@ -189,8 +189,8 @@ HB_DEVICE bool hb_colour_short(const hb_colour_graph &g, hb_i32 v, hb_u32 &wait,
 	hb_u32 before = used;
 	hb_i32 c = __ffs((hb_i32)~used) - 1;
 	for (hb_u32 rest = wait; rest;) {
-		// All lanes load, if they have no entry left the colour of v: loads under a condition are not
-		// under way together.
+		// All lanes load, if they have no entry left the colour of v: loads under a condition are
+		// not under way together.
 		hb_i32 w[HB_UNROLL];
 		hb_u64 known[HB_UNROLL];
 		hb_u32 bit[HB_UNROLL];
@@ -302,8 +302,8 @@ HB_KERNEL hb_colour_lists(const hb_i64 *ptr, const hb_i32 *idx, hb_i64 seed, con
 	}
 }
 
-// hb_colour_wide gives colours to the vertices of long rows in the order of places, or in any order if
-// each has a warp. A warp stays with a vertex until so many tries are in vain: with the order of
+// hb_colour_wide gives colours to the vertices of long rows in the order of places, or in any order
+// if each has a warp. A warp stays with a vertex until so many tries are in vain: with the order of
 // the keys a vertex waits for others that warps have already.
 HB_KERNEL hb_colour_wide(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_u64 *known, hb_u32 *more, hb_i32 *most, hb_i32 *left, hb_i32 *list,
 	const hb_i32 *wide, const hb_u32 *places, hb_i32 patience, int4 *items, hb_u64 *loop) {

@@ -80,8 +80,8 @@ func (d *dictionary) grow() {
 	}
 }
 
-// dictionaries are those of the threads that read. A block takes one, so that few names are in
-// several.
+// dictionaries are the dictionaries of the threads that read. A block takes one and gives it back,
+// so that few names are in several.
 type dictionaries struct {
 	mu         sync.Mutex
 	free, made []*dictionary
