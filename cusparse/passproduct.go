@@ -346,13 +346,13 @@ func (t *passText) scatter(i int) {
 	t.line("{ // %s", s.Op)
 	t.note("%s as %s", t.list.Equation(i), t.name(temp))
 	t.line("\thb_i32 d = 0;")
-	along, count := "(const hb_i32 *)0", fmt.Sprint(t.vars[u].n)
+	along, at, count := "(const hb_i32 *)0", "0", fmt.Sprint(t.vars[u].n)
 	if t.vars[u].listed {
-		along, count = fmt.Sprintf("v%d.listed ? v%d.list : (const hb_i32 *)0", u, u), fmt.Sprintf("v%d.places()", u)
+		along, at, count = fmt.Sprintf("v%d.listed ? v%d.list : (const hb_i32 *)0", u, u), fmt.Sprintf("v%d.at", u), fmt.Sprintf("v%d.places()", u)
 	}
 	t.line("\thb_collector<0> found;")
 	t.line("\tstruct hb_none {};")
-	t.line("\thb_stage<hb_none>(g, %s, %s, [&](hb_none &, hb_i32) {}, [&](hb_none &, hb_i32 p, bool in) {", along, count)
+	t.line("\thb_stage<hb_none>(g, %s, %s, %s, [&](hb_none &, hb_i32) {}, [&](hb_none &, hb_i32 p, bool in) {", along, at, count)
 	t.line("\t\thb_i64 k = 0;")
 	t.line("\t\tconst bool fresh = [&]() -> bool {")
 	t.line("\t\t\tif (!in || !(%s)) return false;", t.hasAt(u, "p"))

@@ -361,6 +361,9 @@ func (t *passText) flush() {
 	open, d := t.open, t.domain
 	t.open = nil
 	how := d.how()
+	if t.onlyWipes(open) {
+		how = "" // it clears words of bits, of which other threads may have positions
+	}
 	g := newPoint(t)
 	var list []passUse
 	for _, ps := range open {
@@ -405,7 +408,7 @@ func (t *passText) flush() {
 	}
 	defer t.forwards(open)
 	t.describe(open, d)
-	if t.wipes(open, d) {
+	if t.wipes(open) {
 		return
 	}
 	t.line("{ // %s", g.title(open))
@@ -421,11 +424,11 @@ func (t *passText) flush() {
 	}
 	g.collect(d)
 	g.declare()
-	along, count := "(const hb_i32 *)0", fmt.Sprint(d.n)
+	along, at, count := "(const hb_i32 *)0", "0", fmt.Sprint(d.n)
 	if d.list >= 0 {
-		along, count = fmt.Sprintf("listed ? v%d.list : (const hb_i32 *)0", d.list), fmt.Sprintf("v%d.places()", d.list)
+		along, at, count = fmt.Sprintf("listed ? v%d.list : (const hb_i32 *)0", d.list), fmt.Sprintf("v%d.at", d.list), fmt.Sprintf("v%d.places()", d.list)
 	}
-	t.line("\thb_stage<hb_r>(g, %s, %s, [&](hb_r &r, hb_i32 p) {", along, count)
+	t.line("\thb_stage<hb_r>(g, %s, %s, %s, [&](hb_r &r, hb_i32 p) {", along, at, count)
 	g.load()
 	t.line("\t}, [&](hb_r &r, hb_i32 p, bool in) {")
 	g.begin()
@@ -504,12 +507,18 @@ func (t *passText) name(v int) string {
 	return fmt.Sprintf("result %d", v-len(t.list.Vars))
 }
 
-// wipes writes a stage that empties one vector, and nothing else.
-func (t *passText) wipes(open []pointStep, d passDomain) bool {
+// onlyWipes reports whether a stage empties one vector, and nothing else.
+func (t *passText) onlyWipes(open []pointStep) bool {
 	v := open[0].clear
-	if len(open) > 1 || v < 0 || t.vars[v].rest != "" || t.vars[v].full {
+	return len(open) == 1 && v >= 0 && t.vars[v].rest == "" && !t.vars[v].full
+}
+
+// wipes writes a stage that empties one vector, and nothing else.
+func (t *passText) wipes(open []pointStep) bool {
+	if !t.onlyWipes(open) {
 		return false
 	}
+	v := open[0].clear
 	t.line("hb_clear(g, v%d);", v)
 	switch of := &t.vars[v]; {
 	case of.listed:
