@@ -52,8 +52,15 @@ HB_DEVICE hb_u32 hb_arrived(const hb_u32 *count) {
 #endif
 }
 
+// hb_totals are the numbers as they were at the last barrier, and at the end whether to stop.
+HB_DEVICE hb_u64 *hb_totals() {
+	__shared__ hb_u64 all[HB_PASS_TOTALS + 1];
+	return all;
+}
+
 // hb_wait is the barrier before turn t. It is no inline function: a loop has many barriers, and
-// instructions that are read for the first time cost more than a call.
+// instructions that are read for the first time cost more than a call. One warp reads the numbers
+// for the block: a thread that reads them one by one waits for each.
 static __device__ __noinline__ void hb_wait(hb_control *c, hb_u64 *pending, hb_u64 *adds, hb_u32 turn) {
 	__syncthreads();
 	if (threadIdx.x < HB_WARP) {
@@ -71,6 +78,9 @@ static __device__ __noinline__ void hb_wait(hb_control *c, hb_u64 *pending, hb_u
 			while ((hb_i32)(hb_arrived(&c->arrived) - all) < 0) {
 			}
 		}
+		__syncwarp();
+#pragma unroll 1
+		for (hb_i32 i = threadIdx.x; i <= HB_PASS_TOTALS; i += HB_WARP) hb_totals()[i] = ((volatile hb_u64 *)adds)[i];
 	}
 	__syncthreads();
 	if (blockIdx.x != 0) return;
@@ -102,14 +112,13 @@ struct hb_grid {
 	hb_u64 *pending; // shared: what the block adds to the numbers at the next barrier
 	hb_u32 turn;     // barriers passed
 	hb_u64 *adds;    // the side that threads add to
-	const volatile hb_u64 *reads;
 	hb_u32 thread, threads;
 
 	__device__ __forceinline__ hb_grid(hb_control *c, hb_u64 *pending)
-		: c(c), pending(pending), turn(0), adds(c->side[1]), reads(c->side[0]),
+		: c(c), pending(pending), turn(0), adds(c->side[1]),
 		  thread(blockIdx.x * HB_PASS_BLOCK + threadIdx.x), threads(gridDim.x * HB_PASS_BLOCK) {
 #pragma unroll 1
-		for (hb_i32 i = threadIdx.x; i <= HB_PASS_TOTALS; i += HB_PASS_BLOCK) pending[i] = 0;
+		for (hb_i32 i = threadIdx.x; i <= HB_PASS_TOTALS; i += HB_PASS_BLOCK) pending[i] = hb_totals()[i] = 0;
 		if (threadIdx.x < HB_PASS_COLLECTORS) hb_counts(threadIdx.x)[0] = 0;
 		__syncthreads();
 	}
@@ -124,12 +133,11 @@ struct hb_grid {
 	__device__ __forceinline__ void sync() {
 		turn++;
 		hb_wait(c, pending, adds, turn);
-		reads = adds;
 		adds = c->side[(turn + 1) % 3];
 	}
 
 	// number returns what was added to number i between the last two barriers.
-	__device__ __forceinline__ hb_u64 number(hb_i32 i) const { return reads[i]; }
+	__device__ __forceinline__ hb_u64 number(hb_i32 i) const { return hb_totals()[i]; }
 	__device__ __forceinline__ bool stopped() const { return number(HB_PASS_TOTALS) != 0; }
 
 	// add adds the numbers of all threads to number i, at the next barrier. All lanes of a warp
