@@ -399,13 +399,21 @@ func (t *passText) reduce(i int) {
 			}
 		}
 		part = t.parts[at]
-		t.needs([]passUse{{a, passDomain{list: -1, n: t.vars[a].n}.how(), false}})
+		d := passDomain{list: -1, n: t.vars[a].n}
+		list, number, count := "(const hb_i32 *)0", "0", fmt.Sprint(d.n)
+		if t.vars[a].listed {
+			d.list = a
+			list, number, count = fmt.Sprintf("v%d.listed ? v%d.list : (const hb_i32 *)0", a, a), fmt.Sprintf("v%d.at", a), fmt.Sprintf("v%d.places()", a)
+			t.needs([]passUse{{a, d.how(), false}}, a)
+		} else {
+			t.needs([]passUse{{a, d.how(), false}})
+		}
 		val := t.valAt(a, "p")
 		if s.A.Pattern {
 			val = fmt.Sprintf("(%s)1", C)
 		}
 		t.line("\t%s tv = %s();", C, C)
-		t.line("\tconst bool tb = hb_sum(g, %d, (%s *)W.w[%d], (hb_u8 *)W.w[%d], tv,", t.vars[a].n, C, part.word, part.word+1)
+		t.line("\tconst bool tb = hb_sum(g, %s, %s, %s, (%s *)W.w[%d], (hb_u8 *)W.w[%d], tv,", list, number, count, C, part.word, part.word+1)
 		t.line("\t\t[&](hb_i64 p, %s &y) -> bool { y = %s; return %s; },", C, val, t.hasAt(a, "p"))
 		t.line("\t\t[](%s x, %s y) { return %s(x, y); });", C, C, t.binary(s.Monoid.Func))
 		t.waited()

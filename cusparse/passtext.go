@@ -117,24 +117,26 @@ const passWordsMost = 480
 // passText is a passProgram while it is written.
 type passText struct {
 	*passProgram
-	b      strings.Builder // the body under way
-	defs   strings.Builder // functions of the operators
-	funcs  map[string]string
-	temps  []int // of each step, or −1
-	open   []pointStep
-	domain passDomain
-	err    error
-	notes  strings.Builder    // passProgram.plan under way
-	deep   int                // blocks around the step under way
-	synced bool               // there is a barrier in the pass under way
-	used   map[passUse]bool   // since the last barrier
-	heads  []map[passUse]bool // what the end of a pass leaves used, of each block, and last of the loop
+	b       strings.Builder // the body under way
+	defs    strings.Builder // functions of the operators
+	funcs   map[string]string
+	temps   []int // of each step, or −1
+	open    []pointStep
+	domain  passDomain
+	emptied []int // vectors to empty behind the open stage
+	err     error
+	notes   strings.Builder    // passProgram.plan under way
+	deep    int                // blocks around the step under way
+	synced  bool               // there is a barrier in the pass under way
+	used    map[passUse]bool   // since the last barrier
+	heads   []map[passUse]bool // what the end of a pass leaves used, of each block, and last of the loop
 	// forward has the vectors that got entries since the last barrier, each with the vector that
 	// bounds these entries; unset has the scalar that such a vector needs a value of, or None.
 	forward, unset map[int]int
 	stale          map[int]bool // variables with totals that changed since the last barrier
 	swaps          map[int]bool // steps with results that take the place of the destination
 	spares         map[int]int  // of the variable of such a result: a second one
+	second         map[int]int  // of a vector that steps take from a list: an empty one to exchange it with first
 	group          []int        // of a variable: another one that it exchanges contents with, or itself
 	pulls          map[int]bool // products that may pull instead of push
 	expands        map[int]int  // products with a mask that has their results at once: the step that gives it their values
@@ -178,7 +180,7 @@ type passHave struct {
 // composePass writes the kernel of a list.
 func composePass(l *pass.List, have func(u pass.Use) passHave) (*passProgram, error) {
 	t := &passText{passProgram: &passProgram{list: l}, funcs: map[string]string{},
-		pulls: map[int]bool{}, swaps: map[int]bool{}, spares: map[int]int{}, expands: map[int]int{}}
+		pulls: map[int]bool{}, swaps: map[int]bool{}, spares: map[int]int{}, expands: map[int]int{}, second: map[int]int{}}
 	for range len(l.Blocks) + 1 {
 		t.heads = append(t.heads, map[passUse]bool{})
 	}
@@ -513,16 +515,23 @@ func (t *passText) lists() {
 			if s.Accum.Text != "" || s.Mask.Var != pass.None && !s.Replace || s.Dst == s.A.Var {
 				continue
 			}
-			switch s.Kind {
-			case pass.Select, pass.Apply, pass.Assign:
-				if a := s.A.Var; t.vars[a].kind == passWritten && t.vars[t.root(a)].listed {
+			for _, a := range t.supports(s) {
+				if t.vars[a].kind == passWritten && t.vars[t.root(a)].listed {
 					again = mark(s.Dst) || again
 				}
 			}
 		}
 	}
 	for i := range t.list.Steps {
-		if s := &t.list.Steps[i]; !t.swaps[i] && s.Kind != pass.Swap {
+		s := &t.list.Steps[i]
+		if source := t.source(s); source >= 0 {
+			if _, ok := t.second[s.Dst]; !ok {
+				of := t.vars[t.root(s.Dst)]
+				of.kind, of.operand = passTemp, pass.NoUse
+				t.vars, t.group = append(t.vars, of), append(t.group, t.root(s.Dst))
+				t.second[s.Dst] = len(t.vars) - 1
+			}
+		} else if !t.swaps[i] && s.Kind != pass.Swap {
 			t.vars[t.root(s.Dst)].marked = true
 		}
 	}
@@ -531,6 +540,31 @@ func (t *passText) lists() {
 			x.listed, x.counted, x.marked, x.deg, x.pushes, x.rest = of.listed, of.counted, of.marked, of.deg, of.pushes, of.rest
 		}
 	}
+}
+
+// supports are the operands of a step with the entries of its result among theirs.
+func (t *passText) supports(s *pass.Step) []int {
+	switch {
+	case s.Kind == pass.Select, s.Kind == pass.Apply, s.Kind == pass.Assign:
+		return []int{s.A.Var}
+	case s.Kind == pass.EWise && s.How == device.Intersection:
+		return []int{s.A.Var, s.B.Var}
+	}
+	return nil
+}
+
+// source returns the list that a step takes the entries of its destination from, if that begins
+// empty, or −1. It goes along that list, and the destination is exchanged with an empty vector before.
+func (t *passText) source(s *pass.Step) int {
+	if s.Accum.Text != "" || s.Mask.Var != pass.None && !s.Replace || !t.vars[t.root(s.Dst)].listed || slices.Contains(uses(s), s.Dst) {
+		return -1
+	}
+	for _, v := range t.supports(s) {
+		if t.vars[t.root(v)].listed {
+			return v
+		}
+	}
+	return -1
 }
 
 // expansions finds the products under the complement of a mask X with a result F that takes the

@@ -728,25 +728,28 @@ HB_DEVICE void hb_pull(hb_grid &g, hb_i32 n, const hb_i64 *ptr, const hb_i32 *id
 	}
 }
 
-// hb_sum adds up the values y of get(p, y) over the positions 0 … n−1 for which it returns true;
-// sums need no order. All threads have the sum. part and hits have two places for each block, one
+// hb_sum adds up the values y of get(p, y) over the positions of list number at, or without a list
+// over 0 … n−1, for which it returns true; sums need no order. All threads have the sum. part and hits have two places for each block, one
 // for turns of either parity: a thread may still read the sums of the turn before. It waits for all
 // threads.
 template <class C, class G, class A>
-HB_DEVICE bool hb_sum(hb_grid &g, hb_u32 n, C *part, hb_u8 *hits, C &out, G get, A add) {
+HB_DEVICE bool hb_sum(hb_grid &g, const hb_i32 *list, hb_i32 at, hb_u32 n, C *part, hb_u8 *hits, C &out, G get, A add) {
 	part += (g.turn & 1) * gridDim.x;
 	hits += (g.turn & 1) * gridDim.x;
 	bool hit = false;
 	C acc = C();
 #pragma unroll 1
-	for (hb_u32 p = g.thread; p < n; p += HB_PASS_UNROLL * g.threads) {
+	for (hb_u32 t = list ? g.place(at) : g.thread; t < n; t += HB_PASS_UNROLL * g.threads) {
 		C y[HB_PASS_UNROLL];
+		hb_i32 p[HB_PASS_UNROLL];
 		bool ok[HB_PASS_UNROLL];
 #pragma unroll
 		for (hb_u32 u = 0; u < HB_PASS_UNROLL; u++) {
-			const hb_u32 q = p + u * g.threads;
-			ok[u] = get(q < n ? q : p, y[u]) && q < n;
+			const hb_u32 q = t + u * g.threads < n ? t + u * g.threads : t;
+			p[u] = list ? list[q] : (hb_i32)q;
 		}
+#pragma unroll
+		for (hb_u32 u = 0; u < HB_PASS_UNROLL; u++) ok[u] = get(p[u], y[u]) && t + u * g.threads < n;
 #pragma unroll
 		for (hb_u32 u = 0; u < HB_PASS_UNROLL; u++) {
 			if (!ok[u]) continue;
