@@ -51,7 +51,7 @@ type lines [12]uintptr
 // body is the list of the body of a loop or a branch.
 type body struct {
 	steps  []pass.Step
-	keys   []Key // of the steps
+	keys   []Key   // of the steps
 	lines  []lines // of the steps that may fail
 	blocks []block
 	known  bool // it has the operations of a whole pass
