@@ -438,6 +438,7 @@ func cases[T semiring.Float]() (list []*kitCase[T]) {
 		", paths":                                      {PerStart: 11, Length: 5, Paths: true, NonBacktracking: true, Seed: 4},
 		", long":                                       {Length: 1500, PerStart: 2, Seed: 8},
 		", a step":                                     {Length: 3, Seed: 4, Paths: true},
+		", of second order":                            {PerStart: 3, Length: 12, Return: .25, InOut: 4, Weighted: true, Seed: 6},
 	} {
 		c := add("search", "GraphSearch"+name, func(g G, run R) (any, error) {
 			o := o
