@@ -12,6 +12,8 @@ import (
 	"github.com/hiveblas/hiveblas/apps/communities"
 	"github.com/hiveblas/hiveblas/apps/components"
 	"github.com/hiveblas/hiveblas/apps/cores"
+	"github.com/hiveblas/hiveblas/apps/embed"
+	"github.com/hiveblas/hiveblas/apps/embed/links"
 	"github.com/hiveblas/hiveblas/apps/flow"
 	"github.com/hiveblas/hiveblas/apps/geo"
 	"github.com/hiveblas/hiveblas/apps/internal/lines"
@@ -457,6 +459,17 @@ func cases[T semiring.Float]() (list []*kitCase[T]) {
 	add("search", "GraphSearch from nowhere", func(g G, run R) (any, error) {
 		return result(search.GraphSearch(g, nil, []int{}, search.SearchOptions{Run: run, Visits: true, Paths: true}))
 	})
+
+	add("embed", "Embed", func(g G, run R) (any, error) {
+		return result(embed.Embed(g, embed.EmbedOptions{Run: run, Dimensions: 4, Length: 12, PerStart: 2, Return: .5, Weighted: true, Seed: 3}))
+	}).gathers = "each process trains all vectors"
+	add("embed", "HoldOutLinks", func(g G, run R) (any, error) {
+		rest, held, err := links.HoldOutLinks(g, links.HoldOutOptions{Run: run, Share: .3, Rivals: 3, Seed: 3})
+		if err != nil {
+			return nil, err
+		}
+		return []any{rest, held.Edges, held.Others, held.Rivals}, nil
+	}).gathers = "each process draws all links"
 
 	for name, o := range map[string]sage.SAGEOptions{"": {}, " of samples": {Samples: []int{2}, Seed: 4}} {
 		c := add("sage", "GraphSAGE"+name, func(g G, run R) (any, error) {

@@ -16,6 +16,7 @@
 //	components   ConnectedComponents, StronglyConnectedComponents, MinimumSpanningForest:
 //	             finds what is connected
 //	cores        KTruss, CoreNumbers: finds the dense parts of a graph
+//	embed        Embed, HoldOutLinks, MeasureLinks: embeds vertices by walks
 //	flow         MaxFlow: finds maximum flows and minimum cuts, on the host by trees of
 //	             the source and the sink, on devices by pushes
 //	geo          Geolocate: infers the places of vertices from the places of their
@@ -42,7 +43,8 @@
 //	             follows from them and from common neighbours
 //
 // A few stand on others: flow on paths, nominate on paths, centrality and sgm, paths and
-// communities on components, search on paths, triangles on scan, sage/train on sage.
+// communities on components, search on paths, triangles on scan, embed on search, sage/train on
+// sage and embed/links.
 //
 // Every function takes its graph as a matrix, an edge from row to column. Settings are the last
 // parameter, a struct; its zero value is the usual choice, and it may be left out. Functions return
@@ -60,6 +62,7 @@
 //     there.
 //   - SGM solves its assignments where package auction does. It numbers colours, percolates and
 //     repairs the matching on the host.
+//   - Embed trains vectors on the host, by walks taken where the graph lives.
 //   - LocalCluster sweeps over the cluster on the host.
 //   - MinimumSpanningForest and the augmenting paths of BipartiteMatching compute on the host.
 //   - Similarity, TopologicalOrder and NominateVertices order their results on the host, and

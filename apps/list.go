@@ -164,6 +164,7 @@ func List[T semiring.Number]() []App[T] {
 			Kernels: described("geo"), Use: uses(geolocateOne[T])},
 		{Name: "search", Family: "search", Functions: names("GraphSearch"),
 			Kernels: described("search")},
+		{Name: "embed", Family: "embed", Functions: names("Embed", "HoldOutLinks", "MeasureLinks")},
 		{Name: "sage", Family: "sage", Functions: names("GraphSAGE", "TrainGraphSAGE"),
 			Kernels: described("sage", "sagetrain")},
 		{Name: "sgm", Family: "sgm", Functions: names("SGM")},

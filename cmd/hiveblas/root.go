@@ -37,7 +37,7 @@ The benchmarks are a command of their own, hiveblas-bench.`,
 		sccCommand(s), kcoreCommand(s), betweennessCommand(s), closenessCommand(s), clusteringCommand(s), cdlpCommand(s),
 		misCommand(s), colourCommand(s), hitsCommand(s), eigenvectorCommand(s), katzCommand(s), similarCommand(s), nominateCommand(s),
 		msfCommand(s), matchingCommand(s), diameterCommand(s), toposortCommand(s),
-		scanCommand(s), geoCommand(s), searchCommand(s), sageCommand(s), sgmCommand(s),
+		scanCommand(s), geoCommand(s), searchCommand(s), embedCommand(s), sageCommand(s), sgmCommand(s),
 		lassoCommand(s), maxflowCommand(s), lsapCommand(s), runCommand(s),
 		jitCommand(s), tuneCommand(s), cli.Moved("bench", "hiveblas-bench", "hiveblas-bench"), scaleCommand(s), demoCommand(s),
 	)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -86,15 +87,19 @@ func (f *sageFlags) load(j *job.Job, graph string, sampling apps.SAGESampling) (
 		return nil, err
 	}
 	err = j.Stage("read", func() (err error) {
-		x, err = readMatrixFile(j, f.features)
+		var names *graphio.Labels
+		if !j.Graph.Counted {
+			names = j.Graph.Cols
+		}
+		x, err = readMatrixFile(j, f.features, names)
 		return err
 	})
 	return x, err
 }
 
-// readMatrixFile reads features or weights.
-func readMatrixFile(j *job.Job, path string) (*matrix.Matrix[float32], error) {
-	x, err := apps.ReadFeaturesFile(path, apps.FeatureOptions{Run: apps.Run{Context: j.Ctx, Threads: j.Run.Threads, Progress: j.Progress.Update}, TextOptions: j.Read.Text()})
+// readMatrixFile reads features or weights. names are the names of vertices, if they have names.
+func readMatrixFile(j *job.Job, path string, names *graphio.Labels) (*matrix.Matrix[float32], error) {
+	x, err := apps.ReadFeaturesFile(path, apps.FeatureOptions{Run: apps.Run{Context: j.Ctx, Threads: j.Run.Threads, Progress: j.Progress.Update}, TextOptions: j.Read.Text(), Labels: names})
 	return x, job.Explain(path, err)
 }
 
@@ -116,13 +121,13 @@ of edges (see --undirected); a vertex without any is its own.
 MODEL is a .npz file of sage train, or of NumPy with arrays wf1, wa1, wf2, wa2 (d×h, d×h,
 2h×o, 2h×o); --wf1, --wa1, --wf2 and --wa2 give them as files in its place, in the formats
 of the features: .csv, a row on each line, where a first line with a word is a header;
-.mtx; .npy. -o writes a header and a line “vertex,e0,e1,…” for each vertex.`,
+.mtx; .npy. -o writes a header and a line “vertex,e0,e1,…” for each vertex, or an array in .npy.`,
 		Example: `  hiveblas sage train cites.mtx --undirected --features words.mtx --classes topics.tsv -o model.npz
   hiveblas sage cites.mtx --undirected --features words.mtx --weights model.npz -o embeddings.csv
   hiveblas sage follows.tsv --features x.npy --weights model.npz --samples 25,10`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := job.New(s, cmd).Computes(thresholdSAGE).Fuses().Reads().Writes("the embeddings", ".csv", ".tsv")
+	j := job.New(s, cmd).Computes(thresholdSAGE).Fuses().Reads().Writes("the embeddings", embeddingFiles...)
 	f.add(cmd)
 	cmd.Flags().StringVar(&weights, "weights", "", "`MODEL` file, a .npz")
 	cmd.Flags().StringVar(&form, "precision", "fp32", "compute on a GPU in `P`: fp32, tf32, fp16 or bf16")
@@ -183,7 +188,7 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 			}
 			model = &apps.SAGEModel{Layers: make([]apps.SAGELayer, 2)}
 			for k, file := range files {
-				w, err := readMatrixFile(j, file)
+				w, err := readMatrixFile(j, file, nil)
 				if err != nil {
 					return err
 				}
@@ -237,8 +242,14 @@ func readModel(path string) (*apps.SAGEModel, error) {
 	return m, job.Explain(path, err)
 }
 
-// writeEmbeddings writes a header and a line for each vertex.
+// embeddingFiles are the formats of embeddings.
+var embeddingFiles = []string{".csv", ".tsv", ".npy"}
+
+// writeEmbeddings writes a header and a line for each vertex, or an array.
 func writeEmbeddings(j *job.Job, z *matrix.Matrix[float32]) error {
+	if j.Out.Kind == ".npy" {
+		return j.WriteMatrixAs(z.Inside(), nil, nil)
+	}
 	n, width := z.Dims()
 	return j.WriteLines(n, func(line func(fields ...string) error) error {
 		fields := make([]string, width+1)

@@ -42,6 +42,7 @@ var functions = []listedFunction{
 	{"apps.Classify", apps.Classify},
 	{"apps.ClassifyMemory", apps.ClassifyMemory},
 	{"apps.FirstSeeds", apps.FirstSeeds},
+	{"apps.MeasureLinks", apps.MeasureLinks},
 	{"apps.NewAttributed", apps.NewAttributed},
 	{"apps.NewLocations", apps.NewLocations},
 	{"apps.ReadAttributed", apps.ReadAttributed},

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Vectors of named vertices go through a file into GraphSAGE; links are predicted; bad flags are
+// usage errors.
+func TestEmbed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	names := write(t, "g.tsv", "ann bob\nbob cid\ncid ann\ncid dan\ndan eve\neve fay\nfay dan\n")
+	embed := []string{"embed", names, "--ids", "renumber", "--undirected", "--dimensions", "8", "--length", "20", "--p", ".5", "--q", "2"}
+	got := report(t, append(embed, "-o", at("v.csv"))...)
+	if got["vertices"] != 6.0 || got["dimensions"] != 8.0 || got["pairs"].(float64) < 100 || got["auc"] != nil {
+		t.Errorf("got %v", got)
+	}
+	text := contents(t, at("v.csv"))
+	if rows := strings.Split(text, "\n"); len(rows) != 8 || rows[0] != "vertex,e0,e1,e2,e3,e4,e5,e6,e7" || !strings.HasPrefix(rows[6], "fay,") {
+		t.Errorf("the vectors are\n%s", text)
+	}
+	if again := report(t, append(embed, "--threads", "1", "-o", at("w.csv"))...); again["loss"] != got["loss"] || contents(t, at("w.csv")) != text {
+		t.Error("one thread: other vectors")
+	}
+	sage := []string{"sage", "train", names, "--ids", "renumber", "--undirected", "--unsupervised", "--hidden", "4", "--epochs", "3", "--random-seed", "1"}
+	want := report(t, append(sage, "--features", at("v.csv"), "-o", at("m.npz"))...)
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	turned := write(t, "turned.csv", strings.Join(append([]string{lines[0], lines[6], lines[1]}, lines[2:6]...), "\n"))
+	if other := report(t, append(sage, "--features", turned, "-o", at("n.npz"))...); other["loss"] != want["loss"] {
+		t.Errorf("rows in another order: loss %v, want %v", other["loss"], want["loss"])
+	}
+	succeed(t, append(embed, "-o", at("v.npy"))...)
+	if fromArray := report(t, append(sage, "--features", at("v.npy"), "-o", at("a.npz"))...); fromArray["loss"] != want["loss"] {
+		t.Errorf("an array: loss %v, want %v", fromArray["loss"], want["loss"])
+	}
+	links := report(t, "embed", karate, "--links", ".2", "--score", "cosine", "--dimensions", "8")
+	if auc := links["auc"].(float64); links["held_out"] != 16.0 || !(auc > 0 && auc < 1) || !(links["mrr"].(float64) > 0) {
+		t.Errorf("links: %v", links)
+	}
+	for args, want := range map[string]string{
+		"--p 0": "--p is 0", "--q -1": "--q -1", "--window 0": "--window is 0", "--rate 0": "--rate is 0", "--links 1": "--links is 1",
+		"--score cosine": "no effect without --links", "--links .5 --score x": `--score is "x"`,
+	} {
+		if r := hiveblas(t, append([]string{"embed", karate}, strings.Fields(args)...)...); r.code != 2 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: %+v, want %q", args, r, want)
+		}
+	}
+}
