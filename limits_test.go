@@ -50,6 +50,7 @@ var longer = map[string]string{
 	// commands
 	"cmd/hiveblas-bench/bench.go":  "spaceCommand",
 	"cmd/hiveblas/ac.go":           "acCommand",
+	"cmd/hiveblas/embed.go":        "embedCommand",
 	"cmd/hiveblas/extract.go":      "extractCommand",
 	"cmd/hiveblas/geo.go":          "geoCommand",
 	"cmd/hiveblas/lasso.go":        "lassoCommand",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/search"
 	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/internal/sure"
@@ -228,6 +226,7 @@ func TestEmbedErrors(t *testing.T) {
 		}
 	}
 	live, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	broken.Context = live
 	if _, err := Embed(g, broken); !errors.Is(err, context.Canceled) {
 		t.Errorf("a run that is cancelled: %v", err)
@@ -242,10 +241,6 @@ func TestEmbedErrors(t *testing.T) {
 // an AUC of 0.831 for DeepWalk on Cora, and Grover and Leskovec (node2vec, 2016) 0.968 on Facebook;
 // docs/embed.md has the differences. The short form trains less.
 func TestLinksOfRealGraphs(t *testing.T) {
-	const data = "../../../shared/data"
-	if _, err := os.Stat(data); err != nil {
-		t.Skip("no ../shared/data beside the checkout")
-	}
 	for _, c := range []struct {
 		file        string
 		share       float64
@@ -259,11 +254,10 @@ func TestLinksOfRealGraphs(t *testing.T) {
 		if least == 0 {
 			continue
 		}
-		a, _, err := graphio.ReadFile[bool](data + "/" + c.file)
-		sure.Do(err)
+		a := samples.Shared(t, c.file)
 		n, _ := a.Dims()
-		g := matrix.New[bool](n, n)
-		sure.Do(ops.EWiseAdd(g, semiring.Lor(), a, a.T()))
+		g := matrix.New[float64](n, n)
+		sure.Do(ops.EWiseAdd(g, semiring.Max[float64](), a, a.T()))
 		rest, held, err := links.HoldOutLinks(g, links.HoldOutOptions{Share: c.share, Seed: 1})
 		if err != nil {
 			t.Fatal(err)

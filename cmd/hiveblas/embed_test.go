@@ -40,6 +40,25 @@ func TestEmbed(t *testing.T) {
 	if auc := links["auc"].(float64); links["held_out"] != 16.0 || !(auc > 0 && auc < 1) || !(links["mrr"].(float64) > 0) {
 		t.Errorf("links: %v", links)
 	}
+	trained := report(t, "sage", "train", names, "--ids", "renumber", "--undirected", "--features", at("v.csv"), "--links", ".3", "--epochs", "5", "-o", at("l.npz"))
+	if trained["held_out"] != 2.0 || trained["test_auc"] == nil || trained["validation_auc"] == nil || trained["test_mrr"] == nil {
+		t.Errorf("training for links reports %v", trained)
+	}
+	drawn := report(t, "sage", names, "--ids", "renumber", "--undirected", "--features", at("v.csv"), "--random-weights", "5", "--hidden", "3,2", "--aggregator", "gcn")
+	if drawn["dimensions"] != 2.0 {
+		t.Errorf("random weights: %v", drawn)
+	}
+	for args, want := range map[string]string{
+		"sage " + karate + " --features x --random-weights 1 --weights m.npz":       "exclude each other",
+		"sage " + karate + " --features x --weights m.npz --hidden 4":               "--hidden has no effect",
+		"sage " + karate + " --features x --random-weights 1 --hidden x":            `--hidden is "x"`,
+		"sage train " + karate + " --features x --links .1 --unsupervised -o m.npz": "--links excludes",
+		"sage train " + karate + " --features x --links .7 -o m.npz":                "--links is 0.7",
+	} {
+		if r := hiveblas(t, strings.Fields(args)...); r.code != 2 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: %+v, want %q", args, r, want)
+		}
+	}
 	for args, want := range map[string]string{
 		"--p 0": "--p is 0", "--q -1": "--q -1", "--window 0": "--window is 0", "--rate 0": "--rate is 0", "--links 1": "--links is 1",
 		"--score cosine": "no effect without --links", "--links .5 --score x": `--score is "x"`,

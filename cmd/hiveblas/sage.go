@@ -109,6 +109,7 @@ func sageCommand(s *job.Session) *cobra.Command {
 		weights string
 		files   [4]string
 		form    string
+		random  randomWeights
 	)
 	cmd := &cobra.Command{
 		Use:   "sage GRAPH --features FILE --weights MODEL",
@@ -121,15 +122,17 @@ of edges (see --undirected); a vertex without any is its own.
 MODEL is a .npz file of sage train, or of NumPy with arrays wf1, wa1, wf2, wa2 (d×h, d×h,
 2h×o, 2h×o); --wf1, --wa1, --wf2 and --wa2 give them as files in its place, in the formats
 of the features: .csv, a row on each line, where a first line with a word is a header;
-.mtx; .npy. -o writes a header and a line “vertex,e0,e1,…” for each vertex, or an array in .npy.`,
+.mtx; .npy. --random-weights draws weights in place of a model, for measurements. -o writes a header and a line “vertex,e0,e1,…” for each vertex, or an array in .npy.`,
 		Example: `  hiveblas sage train cites.mtx --undirected --features words.mtx --classes topics.tsv -o model.npz
   hiveblas sage cites.mtx --undirected --features words.mtx --weights model.npz -o embeddings.csv
-  hiveblas sage follows.tsv --features x.npy --weights model.npz --samples 25,10`,
+  hiveblas sage follows.tsv --features x.npy --weights model.npz --samples 25,10
+  hiveblas sage follows.tsv --features x.npy --random-weights 1 --hidden 128,128 --aggregator pool`,
 		Args: cli.Positional("GRAPH"),
 	}
 	j := job.New(s, cmd).Computes(thresholdSAGE).Fuses().Reads().Writes("the embeddings", embeddingFiles...)
 	f.add(cmd)
 	cmd.Flags().StringVar(&weights, "weights", "", "`MODEL` file, a .npz")
+	random.add(cmd)
 	cmd.Flags().StringVar(&form, "precision", "fp32", "compute on a GPU in `P`: fp32, tf32, fp16 or bf16")
 	cli.Complete(cmd, "precision", "fp32", "tf32", "fp16", "bf16")
 	own := cmd.Flags().Bool("per-source", false, "draw the samples of each vertex's tree anew")
@@ -161,7 +164,11 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 				given++
 			}
 		}
+		if err := random.check(cmd, weights != "" || given > 0); err != nil {
+			return err
+		}
 		switch {
+		case random.given:
 		case weights == "" && given == 0:
 			return bad("--weights is missing")
 		case weights != "" && given > 0:
@@ -182,7 +189,11 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 		}
 		var model *apps.SAGEModel
 		err = j.Stage("read", func() (err error) {
-			if weights != "" {
+			switch {
+			case random.given:
+				model, err = random.model(x)
+				return err
+			case weights != "":
 				model, err = readModel(weights)
 				return err
 			}
@@ -229,6 +240,50 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 	}
 	cmd.AddCommand(sageTrainCommand(s), sagePredictCommand(s))
 	return cmd
+}
+
+// randomWeights are the flags of a network with random weights.
+type randomWeights struct {
+	seed               uint64
+	hidden, aggregator string
+	given              bool
+	columns            []int
+}
+
+func (r *randomWeights) add(cmd *cobra.Command) {
+	cmd.Flags().Uint64Var(&r.seed, "random-weights", 0, "draw the weights by a `SEED`, in place of --weights")
+	cmd.Flags().StringVar(&r.hidden, "hidden", "64,64", "columns `H` of the layers of random weights")
+	cmd.Flags().StringVar(&r.aggregator, "aggregator", "mean", "aggregate neighbours by `A` with random weights: mean, pool or gcn")
+	cli.Complete(cmd, "aggregator", "mean", "pool", "gcn")
+}
+
+// check checks the flags; others says whether weights are given otherwise.
+func (r *randomWeights) check(cmd *cobra.Command, others bool) (err error) {
+	bad := func(format string, args ...any) error {
+		return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
+	}
+	r.given = cmd.Flags().Changed("random-weights")
+	for _, name := range []string{"hidden", "aggregator"} {
+		if cmd.Flags().Changed(name) && !r.given {
+			return bad("--%s has no effect without --random-weights", name)
+		}
+	}
+	if _, known := sageAggregators[r.aggregator]; !known {
+		return bad("--aggregator is %q, want mean, pool or gcn", r.aggregator)
+	}
+	if r.given && others {
+		return bad("--random-weights and other weights exclude each other")
+	}
+	if r.columns, err = numberList(r.hidden); err != nil {
+		return bad("--hidden is %q, want numbers such as 64,64", r.hidden)
+	}
+	return nil
+}
+
+// model returns the network for features.
+func (r *randomWeights) model(x *matrix.Matrix[float32]) (*apps.SAGEModel, error) {
+	_, d := x.Dims()
+	return apps.RandomSAGEModel(sageAggregators[r.aggregator], d, r.columns, r.seed)
 }
 
 // readModel reads a .npz file.

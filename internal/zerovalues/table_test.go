@@ -45,6 +45,7 @@ var functions = []listedFunction{
 	{"apps.MeasureLinks", apps.MeasureLinks},
 	{"apps.NewAttributed", apps.NewAttributed},
 	{"apps.NewLocations", apps.NewLocations},
+	{"apps.RandomSAGEModel", apps.RandomSAGEModel},
 	{"apps.ReadAttributed", apps.ReadAttributed},
 	{"apps.ReadAttributedFiles", apps.ReadAttributedFiles},
 	{"apps.ReadClasses", apps.ReadClasses},
