@@ -14,6 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/cores"
 	"github.com/hiveblas/hiveblas/apps/embed"
 	"github.com/hiveblas/hiveblas/apps/embed/links"
+	"github.com/hiveblas/hiveblas/apps/features"
 	"github.com/hiveblas/hiveblas/apps/flow"
 	"github.com/hiveblas/hiveblas/apps/geo"
 	"github.com/hiveblas/hiveblas/apps/internal/lines"
@@ -460,6 +461,10 @@ func cases[T semiring.Float]() (list []*kitCase[T]) {
 		return result(search.GraphSearch(g, nil, []int{}, search.SearchOptions{Run: run, Visits: true, Paths: true}))
 	})
 
+	c = add("features", "VertexFeatures", func(g G, run R) (any, error) {
+		return result(features.VertexFeatures(g, features.VertexFeatureOptions{Run: run, Samples: 3, Standard: true}))
+	})
+	c.loose, c.gathers = 1e-5, "each process puts the table together"
 	add("embed", "Embed", func(g G, run R) (any, error) {
 		return result(embed.Embed(g, embed.EmbedOptions{Run: run, Dimensions: 4, Length: 12, PerStart: 2, Return: .5, Weighted: true, Seed: 3}))
 	}).gathers = "each process trains all vectors"

@@ -17,6 +17,8 @@
 //	             finds what is connected
 //	cores        KTruss, CoreNumbers: finds the dense parts of a graph
 //	embed        Embed, HoldOutLinks, MeasureLinks: embeds vertices by walks
+//	features     VertexFeatures: makes tables of figures about the vertices of a graph, as
+//	             input of learning
 //	flow         MaxFlow: finds maximum flows and minimum cuts, on the host by trees of
 //	             the source and the sink, on devices by pushes
 //	geo          Geolocate: infers the places of vertices from the places of their
@@ -42,7 +44,7 @@
 //	triangles    TriangleCount, Similarity, LocalClustering: counts triangles, and what
 //	             follows from them and from common neighbours
 //
-// A few stand on others: flow on paths, nominate on paths, centrality and sgm, paths and
+// A few stand on others: features on centrality, cores and triangles, flow on paths, nominate on paths, centrality and sgm, paths and
 // communities on components, search on paths, triangles on scan, embed on search, sage/train on
 // sage and embed/links.
 //

@@ -335,6 +335,27 @@ func ExampleEmbed() {
 	// better than chance: true
 }
 
+// Figures about the two leaders of the club.
+func ExampleVertexFeatures() {
+	table, err := apps.VertexFeatures(karate(), apps.VertexFeatureOptions{Names: []string{"degree", "triangles", "core"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(table.Names)
+	for _, v := range []int{0, 33} {
+		for k := range table.Names {
+			x, _ := table.Values.At(v, k)
+			fmt.Print(x, " ")
+		}
+		fmt.Println()
+	}
+	// Output:
+	// [degree triangles core]
+	// 16 18 4
+	// 17 15 4
+}
+
 // The club splits up: with which of the two sides does each member go? The sides of four members
 // are known, and the features say who is who.
 func ExampleTrainGraphSAGE() {

@@ -8,7 +8,9 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
+	"unicode"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/graphio"
@@ -18,8 +20,9 @@ import (
 )
 
 // ReadAttributed reads a graph from two tables in the layout of PNNL's application classification:
-// a first line "count columns", then a line for each row, with fields separated by blanks or tabs,
-// gzip-compressed or not. A row of vertices holds a vertex, numbered from 0 in any order, and its
+// a first line "count columns", then a line for each row, with fields separated by blanks, tabs or
+// commas, gzip-compressed or not. The first line may have the names of the columns instead, such as
+// “vertex,degree”. A row of vertices holds a vertex, numbered from 0 in any order, and its
 // features; a row of edges holds a source, a target and the features.
 //
 // An error in a table is a *graphio.ParseError with its line. Counts are checked and not trusted:
@@ -132,11 +135,11 @@ func readTable(r namedReader, ids int, run workflow.Run) (id [][]int32, x [][]fl
 	if err != nil {
 		return nil, nil, &graphio.ParseError{File: r.name, Msg: err.Error(), Err: err}
 	}
-	const header = "begin with a line “count columns”"
+	const header = "begin with a line “count columns”, or of names of columns"
 	var text []byte
 	next := func() (fields [][]byte, err error) {
 		if text, line, err = src.Line(); err == nil || errors.Is(err, io.EOF) {
-			return bytes.Fields(text), err
+			return bytes.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }), err
 		}
 		return nil, &graphio.ParseError{File: r.name, Line: line, Msg: err.Error(), Err: err}
 	}
@@ -144,11 +147,16 @@ func readTable(r namedReader, ids int, run workflow.Run) (id [][]int32, x [][]fl
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, nil, err
 	}
-	if len(fields) != 2 {
+	named := len(fields) > 0 && !slices.ContainsFunc(fields, func(f []byte) bool { return !delimited.IsWord(string(f)) })
+	if len(fields) != 2 && !named {
 		return nil, nil, bad(header, "%d fields, want the count and the columns of the table", len(fields))
 	}
-	count, err1 := strconv.Atoi(string(fields[0]))
-	columns, err2 := strconv.Atoi(string(fields[1]))
+	var err1, err2 error
+	count, columns := matrix.MaxDim, len(fields)
+	if !named {
+		count, err1 = strconv.Atoi(string(fields[0]))
+		columns, err2 = strconv.Atoi(string(fields[1]))
+	}
 	if err1 != nil || err2 != nil || count < 0 || count > matrix.MaxDim || columns < ids || columns > 1<<20 {
 		return nil, nil, bad(header, "the table has %s rows and %s columns, want counts, of at least %d columns", fields[0], fields[1], ids)
 	}
@@ -156,7 +164,7 @@ func readTable(r namedReader, ids int, run workflow.Run) (id [][]int32, x [][]fl
 	for rows := 0; ; rows++ {
 		fields, err := next()
 		if errors.Is(err, io.EOF) {
-			if rows < count {
+			if rows < count && !named {
 				return nil, nil, bad("", "the table ends after %d of %d rows", rows, count)
 			}
 			return id, x, nil

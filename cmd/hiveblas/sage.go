@@ -300,33 +300,14 @@ func readModel(path string) (*apps.SAGEModel, error) {
 // embeddingFiles are the formats of embeddings.
 var embeddingFiles = []string{".csv", ".tsv", ".npy"}
 
-// writeEmbeddings writes a header and a line for each vertex, or an array.
+// writeEmbeddings writes a table of embeddings.
 func writeEmbeddings(j *job.Job, z *matrix.Matrix[float32]) error {
-	if j.Out.Kind == ".npy" {
-		return j.WriteMatrixAs(z.Inside(), nil, nil)
+	_, width := z.Dims()
+	names := make([]string, width)
+	for k := range names {
+		names[k] = "e" + strconv.Itoa(k)
 	}
-	n, width := z.Dims()
-	return j.WriteLines(n, func(line func(fields ...string) error) error {
-		fields := make([]string, width+1)
-		fields[0] = "vertex"
-		for k := range width {
-			fields[k+1] = "e" + strconv.Itoa(k)
-		}
-		if err := line(fields...); err != nil {
-			return err
-		}
-		for v := range n {
-			fields[0] = j.Graph.Name(v)
-			for k := range width {
-				x, _ := z.At(v, k)
-				fields[k+1] = strconv.FormatFloat(float64(x), 'g', -1, 32)
-			}
-			if err := line(fields...); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return writeTable(j, names, z)
 }
 
 // vertexOptions are the options of files with a line for each vertex.

@@ -68,6 +68,7 @@ func init() {
 		{"apps.TopologicalOrder", apps.TopologicalOrder[float64]},
 		{"apps.TrainGraphSAGE", apps.TrainGraphSAGE[float64]},
 		{"apps.TriangleCount", apps.TriangleCount[float64]},
+		{"apps.VertexFeatures", apps.VertexFeatures[float64]},
 		{"apps.VertexNomination", apps.VertexNomination[float64]},
 		{"apps.WeightedPageRank", apps.WeightedPageRank[float64]},
 		{"auction.Dense", auction.Dense[float64]},

@@ -61,6 +61,7 @@ var functions = []listedFunction{
 	{"apps.ScanSeries", apps.ScanSeries},
 	{"apps.ScoreFunc", apps.ScoreFunc},
 	{"apps.TextWalks", apps.TextWalks},
+	{"apps.VertexFeatureNames", apps.VertexFeatureNames},
 	{"apps.VertexScores", apps.VertexScores},
 	{"auction.DenseMat", auction.DenseMat},
 	{"auction.JonkerVolgenant", auction.JonkerVolgenant},

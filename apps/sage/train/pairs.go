@@ -101,7 +101,8 @@ func alikeCount(pairs []sagePair) (count float64) {
 type likeness struct{ scale, shift float64 }
 
 // likeness returns the paper's, the product itself, or one for links. Odds for links range from e⁻⁵
-// to e⁵: on Cora the AUC of test links is 0.94 with a scale of 10 and 0.90 with a scale of 1.
+// to e⁵: with one negative for a pair the AUC of test links of Cora is 0.94, and 0.90 with a scale
+// of 1.
 func (t *sageTrainer) likeness() likeness {
 	if t.o.Links != nil {
 		return likeness{10, .5}
