@@ -344,11 +344,10 @@ func ExampleVertexFeatures() {
 	}
 	fmt.Println(table.Names)
 	for _, v := range []int{0, 33} {
-		for k := range table.Names {
-			x, _ := table.Values.At(v, k)
-			fmt.Print(x, " ")
-		}
-		fmt.Println()
+		degree, _ := table.Values.At(v, 0)
+		triangles, _ := table.Values.At(v, 1)
+		core, _ := table.Values.At(v, 2)
+		fmt.Println(degree, triangles, core)
 	}
 	// Output:
 	// [degree triangles core]

@@ -125,6 +125,23 @@ func byNumber(file string, ids []int32, x [][]float32) ([][]float32, error) {
 	return x, nil
 }
 
+// tableHeader returns the rows and columns of a table by its first line, −1 rows for names of columns,
+// or what is wrong with it.
+func tableHeader(fields [][]byte, ids int) (count, columns int, fault string) {
+	if len(fields) >= ids && !slices.ContainsFunc(fields, func(f []byte) bool { return !delimited.IsWord(string(f)) }) {
+		return -1, len(fields), ""
+	}
+	if len(fields) != 2 {
+		return 0, 0, fmt.Sprintf("%d fields, want the count and the columns of the table", len(fields))
+	}
+	count, err1 := strconv.Atoi(string(fields[0]))
+	columns, err2 := strconv.Atoi(string(fields[1]))
+	if err1 != nil || err2 != nil || count < 0 || count > matrix.MaxDim || columns < ids || columns > 1<<20 {
+		return 0, 0, fmt.Sprintf("the table has %s rows and %s columns, want counts, of at least %d columns", fields[0], fields[1], ids)
+	}
+	return count, columns, ""
+}
+
 // readTable reads a table; its first columns are numbers of vertices.
 func readTable(r namedReader, ids int, run workflow.Run) (id [][]int32, x [][]float32, err error) {
 	var line int64
@@ -147,24 +164,15 @@ func readTable(r namedReader, ids int, run workflow.Run) (id [][]int32, x [][]fl
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, nil, err
 	}
-	named := len(fields) > 0 && !slices.ContainsFunc(fields, func(f []byte) bool { return !delimited.IsWord(string(f)) })
-	if len(fields) != 2 && !named {
-		return nil, nil, bad(header, "%d fields, want the count and the columns of the table", len(fields))
-	}
-	var err1, err2 error
-	count, columns := matrix.MaxDim, len(fields)
-	if !named {
-		count, err1 = strconv.Atoi(string(fields[0]))
-		columns, err2 = strconv.Atoi(string(fields[1]))
-	}
-	if err1 != nil || err2 != nil || count < 0 || count > matrix.MaxDim || columns < ids || columns > 1<<20 {
-		return nil, nil, bad(header, "the table has %s rows and %s columns, want counts, of at least %d columns", fields[0], fields[1], ids)
+	count, columns, fault := tableHeader(fields, ids)
+	if fault != "" {
+		return nil, nil, bad(header, "%s", fault)
 	}
 	id, x = make([][]int32, ids), make([][]float32, columns-ids)
 	for rows := 0; ; rows++ {
 		fields, err := next()
 		if errors.Is(err, io.EOF) {
-			if rows < count && !named {
+			if rows < count {
 				return nil, nil, bad("", "the table ends after %d of %d rows", rows, count)
 			}
 			return id, x, nil
@@ -176,7 +184,7 @@ func readTable(r namedReader, ids int, run workflow.Run) (id [][]int32, x [][]fl
 			rows--
 			continue
 		}
-		if rows == count {
+		if rows == count || rows == matrix.MaxDim {
 			return nil, nil, bad("", "there are more than the %d rows that the first line tells", count)
 		}
 		if len(fields) != columns {

@@ -1,4 +1,6 @@
-// Package features makes tables of figures about the vertices of a graph, as input of learning.
+// Package features makes tables of figures about the vertices of a graph, as input of learning: a
+// row for each vertex, and a column for its degree, its triangles, its core number, its centralities
+// and others.
 package features
 
 import (
