@@ -114,7 +114,7 @@ func FuzzReadAttributed(f *testing.F) {
 // TestClassifyHIVEData compares with the oracle on the pattern and the vertices of the
 // HIVE data, with random edges, since the original edges are not available.
 func TestClassifyHIVEData(t *testing.T) {
-	dir := filepath.Join("..", "..", "shared", "data", "ac")
+	dir := filepath.Join(samples.Folder(), "ac")
 	if _, err := os.Stat(dir); err != nil {
 		t.Skip("no ../shared/data beside the checkout")
 	}
