@@ -56,6 +56,20 @@ func (g *searchRows) biasOf(u, before int32) uint64 {
 	return g.bias.away
 }
 
+// accepts reports whether x, of 32 bits, is below the bias of a neighbour u. It looks for an edge from
+// before to u only where this decides.
+func (g *searchRows) accepts(u, before int32, x uint64) bool {
+	switch b := &g.bias; {
+	case u == before:
+		return x < b.back
+	case x >= max(b.common, b.away):
+		return false
+	case x < min(b.common, b.away):
+		return true
+	}
+	return x < g.biasOf(u, before)
+}
+
 // biasedNumbers returns the random numbers of draw try of a step: for the draw and for its
 // acceptance.
 func (g *searchRows) biasedNumbers(walk int64, step int, try uint64) (draw, accept uint64) {
@@ -71,7 +85,7 @@ func (g *searchRows) pickBiased(v, before int32, walk int64, step int, s *search
 	if count > biasShort {
 		for try := range uint64(biasTries) {
 			x, y := g.biasedNumbers(walk, step, try)
-			if u := g.pick(v, x); y>>32 < g.biasOf(u, before) {
+			if u := g.pick(v, x); g.accepts(u, before, y>>32) {
 				return u
 			}
 		}

@@ -223,7 +223,7 @@ func (p *stepPipeline) chooseBiased(piece *searchPiece, moving []int, list, befo
 		}
 		var refused []int
 		for k, i := range left {
-			if to[i] = drawn[k]; before[i] >= 0 && accept[k]>>32 >= s.biasOf(to[i], before[i]) {
+			if to[i] = drawn[k]; before[i] >= 0 && !s.accepts(to[i], before[i], accept[k]>>32) {
 				refused = append(refused, i)
 			}
 		}

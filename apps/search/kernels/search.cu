@@ -490,6 +490,14 @@ HB_DEVICE hb_u64 hb_search_bias(const hb_search &s, hb_i32 u, hb_i32 before) {
 	return lo < end && s.idx[lo] == u ? s.common : s.away;
 }
 
+// hb_search_accepts is searchRows.accepts.
+HB_DEVICE bool hb_search_accepts(const hb_search &s, hb_i32 u, hb_i32 before, hb_u64 x) {
+	if (u == before) return x < s.back;
+	if (x >= s.common && x >= s.away) return false;
+	if (x < s.common && x < s.away) return true;
+	return x < hb_search_bias(s, u, before);
+}
+
 // hb_search_biased is searchRows.pickBiased: a draw in a walk of second order.
 HB_DEVICE hb_i32 hb_search_biased(const hb_search &s, hb_i32 v, hb_i32 before, hb_i64 walk, hb_i32 step) {
 	const hb_i64 begin = s.ptr[v], count = s.ptr[v + 1] - begin;
@@ -498,7 +506,7 @@ HB_DEVICE hb_i32 hb_search_biased(const hb_search &s, hb_i32 v, hb_i32 before, h
 	for (hb_u64 k = 0; k < HB_SEARCH_BIAS_TRIES && count > HB_SEARCH_BIAS_SHORT; k++) {
 		hb_philox((hb_u64)walk, (hb_u64)step | (HB_SEARCH_BIASED + k) << 32, (hb_u64)s.seed, x, y);
 		const hb_i32 u = hb_search_pick(s, v, x);
-		if (y >> 32 < hb_search_bias(s, u, before)) return u;
+		if (hb_search_accepts(s, u, before, y >> 32)) return u;
 	}
 	hb_philox((hb_u64)walk, (hb_u64)step | ((hb_u64)HB_SEARCH_BIASED + HB_SEARCH_BIAS_TRIES) << 32, (hb_u64)s.seed, x, y);
 	bool massive = s.slots != 0;
