@@ -87,6 +87,10 @@ without an edge from its source.
 		if err := j.LoadSquare(args[0], what); err != nil {
 			return err
 		}
+		n, _ := j.Graph.Dims()
+		if err := j.Enough(j.Graph.File, fmt.Sprintf("a vector of %d numbers for each of %d vertices", o.Dimensions, n), 8*int64(n)*int64(o.Dimensions)); err != nil {
+			return err
+		}
 		var res *apps.Embedding
 		var found *linkResult
 		err := j.Compute(func(run apps.Run) (err error) {
@@ -109,8 +113,7 @@ without an edge from its source.
 		if err := j.Writing(func() error { return writeEmbeddings(j, res.Vectors) }); err != nil {
 			return err
 		}
-		n, width := res.Vectors.Dims()
-		return j.Report(append([]job.Field{{Key: "vertices", Label: "vertices", Value: n}, {Key: "dimensions", Label: "dimensions", Value: width},
+		return j.Report(append([]job.Field{{Key: "vertices", Label: "vertices", Value: n}, {Key: "dimensions", Label: "dimensions", Value: o.Dimensions},
 			{Key: "pairs", Label: "pairs", Value: res.Pairs}, {Key: "loss", Label: "loss", Value: res.Loss}}, found.figures()...), nil)
 	}
 	return cmd

@@ -36,6 +36,9 @@ func TestEmbed(t *testing.T) {
 	if fromArray := report(t, append(sage, "--features", at("v.npy"), "-o", at("a.npz"))...); fromArray["loss"] != want["loss"] {
 		t.Errorf("an array: loss %v, want %v", fromArray["loss"], want["loss"])
 	}
+	if r := hiveblas(t, append(embed, "--dimensions", "100000", "--memory", "4MB")...); r.code != 1 || !strings.Contains(r.stderr, "a vector of 100000 numbers for each of 6 vertices needs about 4.8 MB") {
+		t.Errorf("little memory: %+v", r)
+	}
 	links := report(t, "embed", karate, "--links", ".2", "--score", "cosine", "--dimensions", "8")
 	if auc := links["auc"].(float64); links["held_out"] != 16.0 || !(auc > 0 && auc < 1) || !(links["mrr"].(float64) > 0) {
 		t.Errorf("links: %v", links)
