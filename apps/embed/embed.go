@@ -151,6 +151,7 @@ func (t *trainer) trainOn(walks walker) error {
 		ctx = context.Background()
 	}
 	t.total = int64(o.Epochs) * int64(o.PerStart) * int64(t.n)
+	workflow.Report(o.Run, "embed", 0, t.total)
 	for epoch := range o.Epochs {
 		t.loss, t.lossOf = 0, 0
 		for pass := range o.PerStart {

@@ -30,7 +30,7 @@ import (
 func TestVectorsFactorise(t *testing.T) {
 	t.Parallel()
 	g := samples.Own(t, testdata.Karate)
-	o := EmbedOptions{Dimensions: 40, Window: 1, Negatives: 2, Length: 200, PerStart: 10, Epochs: 40, Rate: .1, Seed: 3}
+	o := EmbedOptions{Dimensions: 40, Window: 1, Negatives: 2, Length: 200, PerStart: 10, Epochs: 20, Rate: .1, Seed: 3}
 	sure.Do(o.complete("Embed"))
 	d := sure.Get(newTrainer(g.Inside(), 34, &o))
 	if d.parts != 1 {
@@ -81,7 +81,7 @@ func TestVectorsFactorise(t *testing.T) {
 	if int64(total) != d.pairs {
 		t.Errorf("%d pairs, want %v", d.pairs, total)
 	}
-	if r := stat.Correlation(got, want, weight); !(r > .95) {
+	if r := stat.Correlation(got, want, weight); !(r > .9) {
 		t.Errorf("the products have correlation %v with the minimum of the loss", r)
 	}
 }

@@ -102,7 +102,7 @@ func gpuCases() []gpuCase {
 	add("walks uniform rmat22", ms(2.7), "symmetric22", gpuWalks(apps.SearchOptions{Length: inputs.WalkLength}, false))
 	add("walks uniform paths rmat22", ms(2.4), "symmetric22", gpuWalks(apps.SearchOptions{Length: inputs.WalkLength, Paths: true}, false))
 	add("walks uniform rmat24", ms(7.4), "sparse24", gpuWalks(apps.SearchOptions{Length: inputs.WalkLength}, false))
-	add("walks p q rmat22", ms(60), "symmetric22", gpuWalks(apps.SearchOptions{Length: inputs.WalkLength, Return: 2, InOut: .5}, false))
+	add("walks p q rmat22", ms(16), "symmetric22", gpuWalks(apps.SearchOptions{Length: inputs.WalkLength, Return: 2, InOut: .5}, false))
 	add("walks stochastic rmat22", ms(2.9), "symmetric22", gpuWalks(apps.SearchOptions{Rule: apps.SearchStochastic, Length: inputs.WalkLength}, false))
 	add("walks stochastic tables rmat22", ms(90), "symmetric22", gpuWalks(apps.SearchOptions{Rule: apps.SearchStochastic, Length: 1}, true))
 	add("walks greedy tables rmat22", ms(1.3), "symmetric22", gpuWalks(apps.SearchOptions{Rule: apps.SearchGreedy, Length: 1}, true))

@@ -83,6 +83,7 @@ func holdOut(g rep.View, opts []HoldOutOptions) (*LinkSet, *matrix.Matrix[bool],
 	if err := g.Err(); err != nil {
 		return nil, nil, nil, err
 	}
+	workflow.Report(o.Run, "links", 0, 0)
 	s := structure{n: n, ptr: workflow.RowOffsets(&rows.Structure), idx: rows.Idx}
 	held, pairs := s.draw(o)
 	out, err := matrix.FromTuples[bool](n, n, pairs[0], pairs[1], slices.Repeat([]bool{true}, len(pairs[0])), nil)
