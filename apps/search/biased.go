@@ -11,10 +11,10 @@ import (
 // Second-order walks draw a neighbour by its usual weight times a bias by the vertex before: 1/p if
 // it is this vertex, 1 if this vertex has an edge to it, else 1/q (Grover, Leskovec: node2vec, KDD
 // 2016). Long rows draw by the usual weight and accept by the bias (Yang, Zhang, Chen, Ma, Jiang:
-// KnightKing, SOSP 2019); after some refusals, and in short rows, the row is searched. Both ways
-// draw from the same distribution.
+// KnightKing, SOSP 2019); after as many refusals as entries, and in short rows, the row is searched.
+// Both ways draw from the same distribution.
 const (
-	biasTries  = 32      // draws before the row is searched
+	biasTries  = 1 << 16 // draws before the row is searched, at most; else as many as its entries
 	biasShort  = 8       // entries up to which a row is searched at once
 	drawBiased = 1 << 17 // purpose of the first draw; see searchRows.random
 )
@@ -83,7 +83,7 @@ func (g *searchRows) pickBiased(v, before int32, walk int64, step int, s *search
 		return -1
 	}
 	if count > biasShort {
-		for try := range uint64(biasTries) {
+		for try := range uint64(min(count, biasTries)) {
 			x, y := g.biasedNumbers(walk, step, try)
 			if u := g.pick(v, x); g.accepts(u, before, y>>32) {
 				return u

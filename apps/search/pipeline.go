@@ -208,7 +208,7 @@ func (p *stepPipeline) chooseBiased(piece *searchPiece, moving []int, list, befo
 			left = append(left, i)
 		}
 	}
-	for try := uint64(0); try < biasTries && len(left) > 0; try++ {
+	for try := uint64(0); len(left) > 0; try++ {
 		from, x, accept := make([]int32, len(left)), make([]uint64, len(left)), make([]uint64, len(left))
 		for k, i := range left {
 			if from[k] = list[i]; before[i] < 0 {
@@ -223,14 +223,16 @@ func (p *stepPipeline) chooseBiased(piece *searchPiece, moving []int, list, befo
 		}
 		var refused []int
 		for k, i := range left {
-			if to[i] = drawn[k]; before[i] >= 0 && !s.accepts(to[i], before[i], accept[k]>>32) {
+			to[i] = drawn[k]
+			switch v := list[i]; {
+			case before[i] < 0 || s.accepts(to[i], before[i], accept[k]>>32):
+			case try+1 < uint64(min(s.ptr[v+1]-s.ptr[v], biasTries)):
 				refused = append(refused, i)
+			default:
+				to[i] = s.searchBiased(v, before[i], walk(i), step, &piece.scratch)
 			}
 		}
 		left = refused
-	}
-	for _, i := range left { // few
-		to[i] = s.searchBiased(list[i], before[i], walk(i), step, &piece.scratch)
 	}
 	return to, nil
 }

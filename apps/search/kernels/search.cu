@@ -503,7 +503,7 @@ HB_DEVICE hb_i32 hb_search_biased(const hb_search &s, hb_i32 v, hb_i32 before, h
 	const hb_i64 begin = s.ptr[v], count = s.ptr[v + 1] - begin;
 	if (count == 0 || (count == 1 && s.forward && s.idx[begin] == before)) return -1;
 	hb_u64 x, y;
-	for (hb_u64 k = 0; k < HB_SEARCH_BIAS_TRIES && count > HB_SEARCH_BIAS_SHORT; k++) {
+	for (hb_u64 k = 0; k < HB_SEARCH_BIAS_TRIES && k < (hb_u64)count && count > HB_SEARCH_BIAS_SHORT; k++) {
 		hb_philox((hb_u64)walk, (hb_u64)step | (HB_SEARCH_BIASED + k) << 32, (hb_u64)s.seed, x, y);
 		const hb_i32 u = hb_search_pick(s, v, x);
 		if (hb_search_accepts(s, u, before, y >> 32)) return u;
