@@ -77,20 +77,11 @@ func (m *sageTeam) share(batch []int, epoch uint64) (count float64, err error) {
 	return count, err
 }
 
-// classesOf returns the classes of the targets.
-func (r *sageMember) classesOf(t *sageTrainer) []int32 {
-	class := make([]int32, len(r.targets))
-	for k, v := range r.targets {
-		class[k] = t.classes[v]
-	}
-	return class
-}
-
 // classified computes the loss of the rows of targets by the classifier, and the gradient of the
 // rows.
 func (r *sageMember) classified(t *sageTrainer, z neural.Panel[float32], count float64, run workflow.Run) (neural.Panel[float32], error) {
 	logits := r.net.Classify(z, run)
-	loss, right, err := neural.CrossEntropy(logits, r.classesOf(t), int(count), run)
+	loss, right, err := neural.CrossEntropy(logits, t.classesOf(r.targets), int(count), run)
 	if err != nil {
 		return neural.Panel[float32]{}, err
 	}
@@ -220,7 +211,7 @@ func (m *sageTeam) evaluate(vertices []int) (accuracy, loss float64, err error) 
 		if len(r.targets) == 0 {
 			return nil
 		}
-		loss, right, err := neural.CrossEntropy(r.net.Classify(r.rowsOf(r.lastRows(), int32(lo)), run), r.classesOf(m.t), len(vertices), run)
+		loss, right, err := neural.CrossEntropy(r.net.Classify(r.rowsOf(r.lastRows(), int32(lo)), run), m.t.classesOf(r.targets), len(vertices), run)
 		r.result = [2]float64{loss, float64(right)}
 		return err
 	})

@@ -118,7 +118,7 @@ func trainGraphSAGE(g rep.View, features matrix.Source[float32], classes []int32
 	}
 	group, grouped := g.Place().(*comm.Group)
 	devices := workflow.GroupRows(o.Run, app, g.Place()) // a group of them
-	if devices != nil && !devices.Devices {
+	if devices != nil && (!devices.Devices || o.Method == workflow.Pipeline) {
 		devices = nil
 	}
 	if grouped && o.Method == workflow.Fused && devices == nil {
@@ -166,36 +166,42 @@ func trainGraphSAGE(g rep.View, features matrix.Source[float32], classes []int32
 	}
 	t := &sageTrainer{o: o, classes: classes, split: split, idle: grouped && !group.First()}
 	t.net = neural.Random[float32](neural.Aggregator(o.Aggregator), d, o.Hidden, count, o.Seed)
-	return t.trainOnHost(app, g, features, n)
+	if err := t.begin(app, g, features, n); err != nil {
+		return nil, err
+	}
+	return t.run()
 }
 
-// trainOnHost trains a new network on the host, or by ranges of a group.
-func (t *sageTrainer) trainOnHost(app string, g rep.View, features matrix.Source[float32], n int) (*SAGETraining, error) {
+// begin prepares the training of a new network on the host, by ranges of a group, or by operations.
+func (t *sageTrainer) begin(app string, g rep.View, features matrix.Source[float32], n int) error {
 	o := t.o
 	t.best = t.net.Values()
 	t.state.Validate, t.state.bestLoss = math.NaN(), math.Inf(1)
 	divided := false
-	if o.Links == nil {
+	if o.Links == nil && o.Method != workflow.Pipeline {
 		var err error
 		if divided, err = divideTraining(t, g, matrix.AsView[float32](features), n); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if !divided {
 		var err error
 		if t.x, err = sampled.FeaturesOf(features, n); err != nil {
-			return nil, err
+			return err
 		}
 		if t.graph, err = sampled.NewGraph(app, g, o.Run, sampled.Rule(o.Sampling), o.Replace, o.Seed, o.Aggregator == sage.AggregateGCN); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	t.entries, t.whole = int64(len(t.graph.Idx)), *t.graph
 	t.whole.Sampling = sampled.Uniform
 	if err := t.resume(); err != nil {
-		return nil, err
+		return err
 	}
-	return t.run()
+	if o.Method == workflow.Pipeline {
+		t.operations = newPipeline(t, g.Place())
+	}
+	return nil
 }
 
 // complete sets the defaults and checks the settings.
@@ -308,6 +314,8 @@ type sageTrainer struct {
 	state   sageState
 	team    *sageTeam // the division among the ranks of a group; nil on one place
 	idle    bool      // another process writes the checkpoint
+
+	operations *trainPipeline // computes steps and embeddings; nil unless the method is Pipeline
 }
 
 // run trains from the state on.
@@ -368,7 +376,7 @@ func (t *sageTrainer) run() (*SAGETraining, error) {
 	res.Model.SetInside(t.net)
 	if t.team != nil {
 		t.team.done(res.Epochs)
-	} else if t.o.Trace != nil {
+	} else if t.o.Trace != nil && t.operations == nil {
 		method := ops.Method("trees")
 		if t.usesAllVertices(len(t.split.Train)) {
 			method = "layers"
@@ -398,6 +406,9 @@ func (t *sageTrainer) evaluate(vertices []int) (accuracy, loss float64, err erro
 
 // embeddings returns the embeddings of all vertices with all neighbours.
 func (t *sageTrainer) embeddings() (z neural.Panel[float32], err error) {
+	if t.operations != nil {
+		return t.operations.embeddings()
+	}
 	t.net.Kept.Reset()
 	tapes, err := t.net.Record(t.blocks(), t.x, t.o.Run, nil)
 	if err != nil {
@@ -460,6 +471,9 @@ func (t *sageTrainer) epoch(epoch uint64) (loss float64, right int, err error) {
 	if t.team != nil { // these are of the ranks of this process
 		return t.team.sum(loss, right)
 	}
+	if t.operations != nil {
+		return loss, right, t.operations.Store()
+	}
 	return loss, right, nil
 }
 
@@ -475,16 +489,46 @@ func isIdentity(list []int32, n int) bool {
 
 // step trains on a batch.
 func (t *sageTrainer) step(batch []int, epoch uint64) (loss float64, right int, err error) {
-	step := uint64(t.state.steps)
-	var targets []int32
-	var pairs []sagePair
-	if t.classes != nil {
-		for _, v := range batch {
-			targets = append(targets, int32(v))
-		}
-	} else {
-		targets, pairs = t.pairs(batch, epoch)
+	targets, pairs := t.targets(batch, epoch)
+	gradients := t.gradients
+	if t.operations != nil {
+		gradients = t.operations.gradients
 	}
+	if loss, right, err = gradients(targets, pairs); err != nil {
+		return 0, 0, err
+	}
+	t.state.steps++
+	if t.operations != nil {
+		t.operations.Adam(t.o.Rate, t.o.Decay, t.state.steps)
+		return loss, right, t.operations.Err()
+	}
+	return loss, right, t.net.Adam(t.o.Rate, t.o.Decay, t.state.steps, t.o.Run)
+}
+
+// targets returns the vertices whose embeddings enter the loss of a batch, and without classes
+// their pairs.
+func (t *sageTrainer) targets(batch []int, epoch uint64) (targets []int32, pairs []sagePair) {
+	if t.classes == nil {
+		return t.pairs(batch, epoch)
+	}
+	for _, v := range batch {
+		targets = append(targets, int32(v))
+	}
+	return targets, nil
+}
+
+// classesOf returns the classes of targets.
+func (t *sageTrainer) classesOf(targets []int32) []int32 {
+	class := make([]int32, len(targets))
+	for k, v := range targets {
+		class[k] = t.classes[v]
+	}
+	return class
+}
+
+// gradients computes the loss of targets and adds the gradients of the parameters.
+func (t *sageTrainer) gradients(targets []int32, pairs []sagePair) (loss float64, right int, err error) {
+	step := uint64(t.state.steps)
 	n := t.net
 	n.Kept.Reset()
 	var tapes []*neural.Tape[float32]
@@ -510,11 +554,7 @@ func (t *sageTrainer) step(batch []int, epoch uint64) (loss float64, right int, 
 	}
 	var g neural.Panel[float32]
 	if t.classes != nil {
-		class := make([]int32, len(batch))
-		for k, v := range batch {
-			class[k] = t.classes[v]
-		}
-		logits := n.Classify(z, t.o.Run)
+		class, logits := t.classesOf(targets), n.Classify(z, t.o.Run)
 		if loss, right, err = neural.CrossEntropy(logits, class, len(class), t.o.Run); err != nil {
 			return 0, 0, err
 		}
@@ -530,9 +570,5 @@ func (t *sageTrainer) step(batch []int, epoch uint64) (loss float64, right int, 
 			neural.Axpy(1, neural.Row(part, k), neural.Row(g, int(v)))
 		}
 	}
-	if err := n.Untape(tapes, masks, g, t.o.Run); err != nil {
-		return 0, 0, err
-	}
-	t.state.steps++
-	return loss, right, t.net.Adam(t.o.Rate, t.o.Decay, t.state.steps, t.o.Run)
+	return loss, right, n.Untape(tapes, masks, g, t.o.Run)
 }

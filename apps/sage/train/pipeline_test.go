@@ -1,0 +1,155 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/apps/internal/samples"
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/internal/sure"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// goals are settings of training for classes, pairs and links.
+func goals() map[string]SAGETrainOptions {
+	return map[string]SAGETrainOptions{
+		"classes": {},
+		"pairs":   {Pairs: 2, Negatives: 2},
+		"links":   {Pairs: 2, Negatives: 2, Links: &SAGELinks{}},
+	}
+}
+
+// beginTraining returns a training of a graph after begin.
+func beginTraining(t *testing.T, g *matrix.Matrix[float64], x *matrix.Matrix[float32], classes []int32, o SAGETrainOptions) *sageTrainer {
+	t.Helper()
+	n, d := x.Dims()
+	sure.Do(o.complete())
+	count := 0
+	if classes != nil {
+		count = 3
+	}
+	s := &sageTrainer{o: o, classes: classes, net: neural.Random[float32](neural.Aggregator(o.Aggregator), d, o.Hidden, count, o.Seed)}
+	for _, p := range s.net.All {
+		for i := range p.Value.Val { // no bias is 0, where relu of a row of zeros has no slope
+			p.Value.Val[i] += .02 * float32(i%5+1)
+		}
+	}
+	if err := s.begin("test", workflow.Inside(g), x, n); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// differences returns the gradient of each parameter by differences, in float64.
+func differences(t *testing.T, s *sageTrainer, targets []int32, pairs []sagePair) map[string][]float64 {
+	t.Helper()
+	net := neural.Random[float64](neural.Aggregator(s.o.Aggregator), s.net.Layers[0].Input(), s.o.Hidden, 3, 0)
+	wide := func(x []float32) []float64 {
+		y := make([]float64, len(x))
+		for i, v := range x {
+			y[i] = float64(v)
+		}
+		return y
+	}
+	for k, p := range s.net.All { // without classes the classifier is not used
+		copy(net.All[k].Value.Val, wide(p.Value.Val))
+	}
+	x := neural.Input[float64]{Full: neural.Panel[float64]{Rows: s.x.Full.Rows, Cols: s.x.Full.Cols, Val: wide(s.x.Full.Val)}}
+	if of := s.x.Sparse; of != nil {
+		x = neural.Input[float64]{Sparse: &sparse.Typed[float64]{Structure: of.Structure, Val: wide(of.Val)}}
+	}
+	loss := func() float64 {
+		net.Kept.Reset()
+		tapes, _, err := tapeTrees(net, s.graph, x, targets, 0, s.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := tapes[len(tapes)-1].Out
+		if s.classes == nil {
+			l, _ := alike(z, pairs, alikeCount(pairs), s.likeness())
+			return l
+		}
+		l, _, _ := neural.CrossEntropy(net.Classify(z, workflow.Run{}), s.classesOf(targets), len(targets), workflow.Run{})
+		return l
+	}
+	all := map[string][]float64{}
+	for k := range s.net.All {
+		p := net.All[k]
+		for i, old := range p.Value.Val {
+			const h = 1e-6
+			p.Value.Val[i] = old + h
+			up := loss()
+			p.Value.Val[i] = old - h
+			all[p.Name] = append(all[p.Name], (up-loss())/(2*h))
+			p.Value.Val[i] = old
+		}
+	}
+	return all
+}
+
+// The gradients by operations equal the gradients of the fast form and differences, on the host, a
+// device and a group.
+func TestGradientsByOperations(t *testing.T) {
+	t.Parallel()
+	const n = 40
+	places := []matrix.Place{nil, samples.RealOrEmulated(t).Device, sure.Get(comm.LocalGroup(3))}
+	classes := make([]int32, n)
+	for v := range classes {
+		classes[v] = int32(v * 7 % 3)
+	}
+	for _, a := range []sage.SAGEAggregator{sage.AggregateMean, sage.AggregatePool, sage.AggregateGCN} {
+		for goal, o := range goals() {
+			for k, x := range []*matrix.Matrix[float32]{samples.DrawFeatures(t, n, 5, 1, matrix.Full), samples.DrawFeatures(t, n, 9, .15, matrix.CSR)} {
+				for _, list := range [][]int{nil, {3, 2}} { // layers of all vertices, and trees
+					o.Aggregator, o.Hidden, o.Seed, o.Dropout, o.Samples = a, []int{4, 3}, 5, .3, list
+					batch, some := []int{0, 39, 7, 12, 20, 21}, classes
+					if goal != "classes" {
+						some = nil
+					}
+					host := samples.Build[float64](t, samples.Hubbed(n), matrix.CSR)
+					fast := beginTraining(t, host, x, some, o)
+					targets, pairs := fast.targets(batch, 1)
+					loss, right, err := fast.gradients(targets, pairs)
+					if err != nil {
+						t.Fatal(err)
+					}
+					slopes := differences(t, fast, targets, pairs)
+					for _, at := range places {
+						what := fmt.Sprintf("%v, %s, features %d, samples %v at %v", a, goal, k, list, at)
+						g := samples.Build[float64](t, samples.Hubbed(n), matrix.CSR)
+						sure.Do(g.Move(at))
+						o.Method = workflow.Pipeline
+						s := beginTraining(t, g, x, some, o)
+						l, r, err := s.operations.gradients(targets, pairs)
+						if err == nil {
+							err = s.operations.Store()
+						}
+						if err != nil {
+							t.Fatalf("%s: %v", what, err)
+						}
+						if math.Abs(l-loss) > 1e-5 || r != right {
+							t.Errorf("%s: loss %v, %d right, want %v, %d", what, l, r, loss, right)
+						}
+						for k, p := range s.net.All {
+							most := 1e-3
+							for _, y := range slopes[p.Name] {
+								most = max(most, math.Abs(y))
+							}
+							for i, y := range p.Grad.Val {
+								want := float64(fast.net.All[k].Grad.Val[i])
+								if math.Abs(float64(y)-want) > 1e-4*most || math.Abs(float64(y)-slopes[p.Name][i]) > 1e-4*most {
+									t.Fatalf("%s: ∂%s[%d] is %v, the fast form gives %v, differences %v", what, p.Name, i, y, want, slopes[p.Name][i])
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
