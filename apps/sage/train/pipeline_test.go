@@ -1,10 +1,13 @@
 package train
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"path/filepath"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/apps/embed/links"
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/sage"
@@ -106,7 +109,7 @@ func TestGradientsByOperations(t *testing.T) {
 		for goal, o := range goals() {
 			for k, x := range []*matrix.Matrix[float32]{samples.DrawFeatures(t, n, 5, 1, matrix.Full), samples.DrawFeatures(t, n, 9, .15, matrix.CSR)} {
 				for _, list := range [][]int{nil, {3, 2}} { // layers of all vertices, and trees
-					o.Aggregator, o.Hidden, o.Seed, o.Dropout, o.Samples = a, []int{4, 3}, 5, .3, list
+					o.Aggregator, o.Hidden, o.Seed, o.Dropout, o.Samples = a, []int{4, 3}, 6, .3, list
 					batch, some := []int{0, 39, 7, 12, 20, 21}, classes
 					if goal != "classes" {
 						some = nil
@@ -150,6 +153,88 @@ func TestGradientsByOperations(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// Training by operations gives the losses and weights of the fast form, and a resumed run the bits
+// of a straight one, on the host, a device and a group.
+func TestTrainByOperations(t *testing.T) {
+	t.Parallel()
+	const n = 60
+	classes := make([]int32, n)
+	for v := range classes {
+		classes[v] = int32(v * 7 % 3)
+	}
+	split := SAGESplit{Train: []int{0, 3, 3, 7, 50, 59, 12, 13, 14, 15}, Validate: []int{1, 2, 40, 41}, Test: []int{20, 21, 22, 23, 24}}
+	graph := func(at matrix.Place) samples.GroupGraph {
+		g := samples.Build[float32](t, samples.Hubbed(n).Both(), matrix.CSR)
+		sure.Do(g.Move(at))
+		return g
+	}
+	rest, test, err := links.HoldOutLinks(graph(nil), links.HoldOutOptions{Share: .2, Seed: 1})
+	sure.Do(err)
+	full, thin := samples.DrawFeatures(t, n, 8, 1, matrix.Full), samples.DrawFeatures(t, n, 20, .2, matrix.CSR)
+	d := samples.RealOrEmulated(t).Device
+	for _, c := range []struct {
+		reason  string
+		x       *matrix.Matrix[float32]
+		classes []int32
+		o       SAGETrainOptions
+		at      matrix.Place
+	}{
+		{"layers", full, classes, SAGETrainOptions{}, nil},
+		{"batches of trees, GCN", thin, classes, SAGETrainOptions{Aggregator: sage.AggregateGCN, Batch: 4, Samples: []int{3, 2}}, nil},
+		{"pools on a device", full, classes, SAGETrainOptions{Aggregator: sage.AggregatePool, Batch: 5}, d},
+		{"choices by degree on a group", thin, classes, SAGETrainOptions{Samples: []int{3, 2}, Sampling: sage.SampleByDegree}, sure.Get(comm.LocalGroup(3))},
+		{"pairs on a group", full, nil, SAGETrainOptions{Pairs: 2, Negatives: 2}, sure.Get(comm.LocalGroup(2))},
+		{"links on a device", thin, nil, SAGETrainOptions{Pairs: 1, Links: &SAGELinks{Validate: test, Test: test}}, d},
+	} {
+		g, there := graph(nil), graph(c.at)
+		split := split
+		if c.classes == nil {
+			split = SAGESplit{}
+		}
+		if c.o.Links != nil {
+			g, there = rest, rest.Clone()
+			sure.Do(there.Move(c.at))
+		}
+		o := c.o
+		o.Hidden, o.Epochs, o.Dropout, o.Decay, o.Seed, o.Threads = []int{5, 4}, 6, .3, 1e-3, 77, 2
+		want, err := trainOn(g, c.x, c.classes, split, o)
+		sure.Do(err)
+		o.Method = workflow.Pipeline
+		got, err := trainOn(there, c.x, c.classes, split, o)
+		if err != nil {
+			t.Fatalf("%s: %v", c.reason, err)
+		}
+		if got.method != "" {
+			t.Errorf("%s: the trace has the method %q of the fast form", c.reason, got.method)
+		}
+		same := func(x, y float64) bool { return math.Abs(x-y) <= 1e-4*math.Abs(y) || math.IsNaN(x) && math.IsNaN(y) }
+		if len(got.epochs) != 6 || got.Best != want.Best || !same(got.Test, want.Test) || !same(got.TestMRR, want.TestMRR) {
+			t.Errorf("%s: %d epochs, %+v, want %+v", c.reason, len(got.epochs), *got.SAGETraining, *want.SAGETraining)
+		}
+		for k, p := range got.epochs {
+			q := want.epochs[k]
+			if !same(p.Loss, q.Loss) || p.Accuracy != q.Accuracy || !same(p.Validate, q.Validate) {
+				t.Errorf("%s: epoch %+v, want %+v", c.reason, p, q)
+			}
+		}
+		for k, l := range want.Model.Layers {
+			samples.SameRows(t, fmt.Sprint(c.reason, ", weights ", k), got.Model.Layers[k].Self, samples.Rows64(l.Self), 1e-3)
+		}
+		o.Checkpoint, o.Epochs = filepath.Join(t.TempDir(), "run.npz"), 4
+		sure.Get(trainOn(there, c.x, c.classes, split, o))
+		o.Epochs = 6
+		again, err := trainOn(there, c.x, c.classes, split, o)
+		if err != nil {
+			t.Fatalf("%s: %v", c.reason, err)
+		}
+		var a, b bytes.Buffer
+		sure.Do(got.Model.Write(&a), again.Model.Write(&b))
+		if len(again.epochs) != 2 || !bytes.Equal(a.Bytes(), b.Bytes()) || again.Loss != got.Loss {
+			t.Errorf("%s: a resumed run has loss %v after %d epochs, want %v", c.reason, again.Loss, len(again.epochs), got.Loss)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
-	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -229,28 +228,4 @@ func (p *Net) sum(x float64, a *Matrix, y float64, b *Matrix) *Matrix {
 	c := p.multiple(x, a)
 	p.Do(ops.EWiseAdd(c, semiring.Plus[float32](), c, p.multiple(y, b), p.with))
 	return c
-}
-
-// Load makes the parameters and moments of the host the ones of the place.
-func (p *Net) Load() {
-	p.values, p.slopes = map[*param]*Matrix{}, map[*param]*Matrix{}
-	p.first, p.next = map[*param]*Matrix{}, map[*param]*Matrix{}
-}
-
-// Store copies the parameters, their gradients and moments to the host.
-func (p *Net) Store() error {
-	for _, w := range p.All {
-		p.copy(w.Value, p.values[w])
-		p.copy(w.Grad, p.slopes[w])
-		p.copy(w.First, p.first[w])
-		p.copy(w.Next, p.next[w])
-	}
-	return p.Err()
-}
-
-// copy copies a matrix to a panel of the host; nil leaves it.
-func (p *Net) copy(to neural.Panel[float32], a *Matrix) {
-	if a != nil && p.Do(a.Fetch()) {
-		copy(to.Val, neural.AsPanel(a).Val)
-	}
 }

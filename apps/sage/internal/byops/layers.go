@@ -46,6 +46,30 @@ func New(net *neural.Net[float32], place matrix.Place, run workflow.Run) *Net {
 	return p
 }
 
+// Load makes the parameters and moments of the host the ones of the place.
+func (p *Net) Load() {
+	p.values, p.slopes = map[*param]*Matrix{}, map[*param]*Matrix{}
+	p.first, p.next = map[*param]*Matrix{}, map[*param]*Matrix{}
+}
+
+// Store copies the parameters, their gradients and moments to the host.
+func (p *Net) Store() error {
+	for _, w := range p.All {
+		p.copy(w.Value, p.values[w])
+		p.copy(w.Grad, p.slopes[w])
+		p.copy(w.First, p.first[w])
+		p.copy(w.Next, p.next[w])
+	}
+	return p.Err()
+}
+
+// copy copies a matrix to a panel of the host; nil leaves it.
+func (p *Net) copy(to neural.Panel[float32], a *Matrix) {
+	if a != nil && p.Do(a.Fetch()) {
+		copy(to.Val, neural.AsPanel(a).Val)
+	}
+}
+
 // A Tape is what a layer keeps of its forward pass.
 type Tape struct {
 	Out    *Matrix // Z
