@@ -60,27 +60,29 @@ func sageBy(method apps.Method) ours {
 	}
 }
 
-// oursSAGEEpoch is an epoch of training without dropout and validation, all vertices in a step: the
-// difference between runs of many and of few epochs. The check is the number of vertices.
-func oursSAGEEpoch(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
-	x, err := sageWords(in)
-	if err != nil {
-		return 0, 0, err
-	}
-	classes := make([]int32, in.graph.NRows)
-	for v := range classes {
-		classes[v] = int32(gen.Hash(uint64(v), 37) % sageCoraClasses)
-	}
-	const few, many = 2, 12
-	var times [2]time.Duration
-	for k, epochs := range []int{few, many} {
-		if times[k], err = timed(func() error {
-			_, err := apps.TrainGraphSAGE(in.f64, x, classes, apps.SAGESplit{}, apps.SAGETrainOptions{Run: apps.Run{Threads: b.Threads},
-				Hidden: []int{sageCora.Hidden, sageCora.Hidden}, Epochs: epochs, Dropout: -1, Seed: 4})
-			return err
-		}); err != nil {
+// sageEpochBy is an epoch of training by a method, without dropout and validation, all vertices in a
+// step: the difference between runs of many and of few epochs. The check is the number of vertices.
+func sageEpochBy(method apps.Method) ours {
+	return func(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
+		x, err := sageWords(in)
+		if err != nil {
 			return 0, 0, err
 		}
+		classes := make([]int32, in.graph.NRows)
+		for v := range classes {
+			classes[v] = int32(gen.Hash(uint64(v), 37) % sageCoraClasses)
+		}
+		const few, many = 2, 12
+		var times [2]time.Duration
+		for k, epochs := range []int{few, many} {
+			if times[k], err = timed(func() error {
+				_, err := apps.TrainGraphSAGE(in.f64, x, classes, apps.SAGESplit{}, apps.SAGETrainOptions{Run: apps.Run{Threads: b.Threads, Method: method},
+					Hidden: []int{sageCora.Hidden, sageCora.Hidden}, Epochs: epochs, Dropout: -1, Seed: 4})
+				return err
+			}); err != nil {
+				return 0, 0, err
+			}
+		}
+		return (times[1] - times[0]) / (many - few), float64(in.graph.NRows), nil
 	}
-	return (times[1] - times[0]) / (many - few), float64(in.graph.NRows), nil
 }

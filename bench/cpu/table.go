@@ -57,7 +57,7 @@ func cpuCases() []cpuCase {
 		cpuCase{name: "uniform walks rmat20", bar: 1.0 / 3, input: "rmat20", ours: oursWalks, rival: plainWalks, rounds: 3},
 		cpuCase{name: "graphsage citations2708", bar: 1, input: "citations2708", ours: sageBy(apps.Auto), pipeline: sageBy(apps.Pipeline), peer: []string{"sage_embed", "sage_embed_sparse"},
 			args: sageArgs(sageCora.Out), tolerance: 1e-5},
-		cpuCase{name: "graphsage epoch citations2708", bar: 1, input: "citations2708", ours: oursSAGEEpoch, peer: []string{"sage_epoch", "sage_epoch_sparse"},
+		cpuCase{name: "graphsage epoch citations2708", bar: 1, input: "citations2708", ours: sageEpochBy(apps.Auto), pipeline: sageEpochBy(apps.Pipeline), peer: []string{"sage_epoch", "sage_epoch_sparse"},
 			args: sageArgs(sageCoraClasses)},
 		cpuCase{name: "local cluster a seed rmat16", input: "rmat16", ours: oursLocalCluster},
 		cpuCase{name: "local cluster a seed rmat20", input: "rmat20", ours: oursLocalCluster},

@@ -91,6 +91,16 @@ func TestSage(t *testing.T) {
 	if a, b := divided["loss"].(float64), full["loss"].(float64); !(a-b <= 1e-5*b && b-a <= 1e-5*b) {
 		t.Errorf("training on ranks ends with a loss of %v, want %v", a, b)
 	}
+	// Operations do too, on the host and on ranks.
+	for _, device := range []string{"cpu", "ranks:2"} {
+		r := report(t, append(train, "--epochs", "40", "--method", "pipeline", "--device", device, "-o", at("pipeline.npz"))...)
+		if r["test_accuracy"] != 1.0 || r["epochs"] != 40.0 || !strings.Contains(r["method"].(string), "spmm") {
+			t.Errorf("training by operations on %s reports %v", device, r)
+		}
+		if a, b := r["loss"].(float64), full["loss"].(float64); !(a-b <= 1e-3*b && b-a <= 1e-3*b) {
+			t.Errorf("training by operations on %s ends with a loss of %v, want %v", device, a, b)
+		}
+	}
 	on := report(t, "sage", "predict", karate, "--features", at("x.csv"), "--weights", at("ranks-m.npz"), "--classes", at("c.tsv"), "-o", at("q.tsv"))
 	if on["accuracy"].(float64) < .9 {
 		t.Errorf("prediction by the model of the ranks reports %v", on)

@@ -13,6 +13,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/sage"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -101,13 +102,14 @@ func TestGradientsByOperations(t *testing.T) {
 	t.Parallel()
 	const n = 40
 	places := []matrix.Place{nil, samples.RealOrEmulated(t).Device, sure.Get(comm.LocalGroup(3))}
+	turn := longtest.Turn()
 	classes := make([]int32, n)
 	for v := range classes {
 		classes[v] = int32(v * 7 % 3)
 	}
 	for _, a := range []sage.SAGEAggregator{sage.AggregateMean, sage.AggregatePool, sage.AggregateGCN} {
 		for goal, o := range goals() {
-			for k, x := range []*matrix.Matrix[float32]{samples.DrawFeatures(t, n, 5, 1, matrix.Full), samples.DrawFeatures(t, n, 9, .15, matrix.CSR)} {
+			for _, x := range []*matrix.Matrix[float32]{samples.DrawFeatures(t, n, 5, 1, matrix.Full), samples.DrawFeatures(t, n, 9, .15, matrix.CSR)} {
 				for _, list := range [][]int{nil, {3, 2}} { // layers of all vertices, and trees
 					o.Aggregator, o.Hidden, o.Seed, o.Dropout, o.Samples = a, []int{4, 3}, 6, .3, list
 					batch, some := []int{0, 39, 7, 12, 20, 21}, classes
@@ -122,8 +124,12 @@ func TestGradientsByOperations(t *testing.T) {
 						t.Fatal(err)
 					}
 					slopes := differences(t, fast, targets, pairs)
-					for _, at := range places {
-						what := fmt.Sprintf("%v, %s, features %d, samples %v at %v", a, goal, k, list, at)
+					turn++
+					for k, at := range places {
+						if k > 0 && turn%4 != k && !longtest.Enabled() { // the quick form has some on devices and groups
+							continue
+						}
+						what := fmt.Sprintf("%v, %s, %v features, samples %v at %v", a, goal, x.Format(), list, at)
 						g := samples.Build[float64](t, samples.Hubbed(n), matrix.CSR)
 						sure.Do(g.Move(at))
 						o.Method = workflow.Pipeline
@@ -161,12 +167,12 @@ func TestGradientsByOperations(t *testing.T) {
 // of a straight one, on the host, a device and a group.
 func TestTrainByOperations(t *testing.T) {
 	t.Parallel()
-	const n = 60
+	const n = 40
 	classes := make([]int32, n)
 	for v := range classes {
 		classes[v] = int32(v * 7 % 3)
 	}
-	split := SAGESplit{Train: []int{0, 3, 3, 7, 50, 59, 12, 13, 14, 15}, Validate: []int{1, 2, 40, 41}, Test: []int{20, 21, 22, 23, 24}}
+	split := SAGESplit{Train: []int{0, 3, 3, 7, 30, 39, 12, 13, 14, 15}, Validate: []int{1, 2, 36, 37}, Test: []int{20, 21, 22, 23, 24}}
 	graph := func(at matrix.Place) samples.GroupGraph {
 		g := samples.Build[float32](t, samples.Hubbed(n).Both(), matrix.CSR)
 		sure.Do(g.Move(at))
@@ -200,7 +206,7 @@ func TestTrainByOperations(t *testing.T) {
 			sure.Do(there.Move(c.at))
 		}
 		o := c.o
-		o.Hidden, o.Epochs, o.Dropout, o.Decay, o.Seed, o.Threads = []int{5, 4}, 6, .3, 1e-3, 77, 2
+		o.Hidden, o.Epochs, o.Dropout, o.Decay, o.Seed, o.Threads = []int{5, 4}, 4, .3, 1e-3, 77, 2
 		want, err := trainOn(g, c.x, c.classes, split, o)
 		sure.Do(err)
 		o.Method = workflow.Pipeline
@@ -212,7 +218,7 @@ func TestTrainByOperations(t *testing.T) {
 			t.Errorf("%s: the trace has the method %q of the fast form", c.reason, got.method)
 		}
 		same := func(x, y float64) bool { return math.Abs(x-y) <= 1e-4*math.Abs(y) || math.IsNaN(x) && math.IsNaN(y) }
-		if len(got.epochs) != 6 || got.Best != want.Best || !same(got.Test, want.Test) || !same(got.TestMRR, want.TestMRR) {
+		if len(got.epochs) != 4 || got.Best != want.Best || !same(got.Test, want.Test) || !same(got.TestMRR, want.TestMRR) {
 			t.Errorf("%s: %d epochs, %+v, want %+v", c.reason, len(got.epochs), *got.SAGETraining, *want.SAGETraining)
 		}
 		for k, p := range got.epochs {
@@ -224,16 +230,16 @@ func TestTrainByOperations(t *testing.T) {
 		for k, l := range want.Model.Layers {
 			samples.SameRows(t, fmt.Sprint(c.reason, ", weights ", k), got.Model.Layers[k].Self, samples.Rows64(l.Self), 1e-3)
 		}
-		o.Checkpoint, o.Epochs = filepath.Join(t.TempDir(), "run.npz"), 4
+		o.Checkpoint, o.Epochs = filepath.Join(t.TempDir(), "run.npz"), 3
 		sure.Get(trainOn(there, c.x, c.classes, split, o))
-		o.Epochs = 6
+		o.Epochs = 4
 		again, err := trainOn(there, c.x, c.classes, split, o)
 		if err != nil {
 			t.Fatalf("%s: %v", c.reason, err)
 		}
 		var a, b bytes.Buffer
 		sure.Do(got.Model.Write(&a), again.Model.Write(&b))
-		if len(again.epochs) != 2 || !bytes.Equal(a.Bytes(), b.Bytes()) || again.Loss != got.Loss {
+		if len(again.epochs) != 1 || !bytes.Equal(a.Bytes(), b.Bytes()) || again.Loss != got.Loss {
 			t.Errorf("%s: a resumed run has loss %v after %d epochs, want %v", c.reason, again.Loss, len(again.epochs), got.Loss)
 		}
 	}

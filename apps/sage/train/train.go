@@ -99,6 +99,9 @@ type SAGETraining struct {
 // on devices that reach each other's memory train there by the kernels of one device. What these
 // lack, and other groups of devices, train on the host, as the trace says. For links one place
 // trains, on the host, and on a group every process does.
+//
+// Method Pipeline trains by operations where the graph lives, with the random numbers of the other
+// forms: gradients are products with transposes, and losses and weights agree to rounding.
 func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], classes []int32, split SAGESplit, opts ...SAGETrainOptions) (*SAGETraining, error) {
 	return trainGraphSAGE(workflow.Inside(g), features, classes, split, opts)
 }
@@ -300,6 +303,7 @@ type sageState struct {
 	bestLoss float64
 }
 
+// A sageTrainer is a training on the host, by ranges of a group, or by operations.
 type sageTrainer struct {
 	o       SAGETrainOptions
 	graph   *sampled.Graph
