@@ -29,17 +29,19 @@ func TestMPISageTrain(t *testing.T) {
 	}
 	args := []string{"sage", "train", karate, "--features", at("x.csv"), "--classes", at("c.tsv"), "--hidden", "8", "--epochs", "12", "--threads", "1"}
 	one := report(t, append(args, "-o", at("one.npz"))...)
-	run := cli.MPICommand(append(args, "--checkpoint", at("run.npz"), "-o", at("m.npz"), "--json")...)
-	text, err := exec.Command(run[0], run[1:]...).Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	got := object1(t, string(text))
-	if a, b := got["loss"].(float64), one["loss"].(float64); !(a-b <= 1e-4*b && b-a <= 1e-4*b) || !strings.Contains(fmt.Sprint(got["method"]), "ranges") {
-		t.Errorf("four processes report %v, one %v", got, one)
+	for method, want := range map[string]string{"auto": "ranges", "pipeline": "spmm"} {
+		run := cli.MPICommand(append(args, "--method", method, "--checkpoint", at(method+"-run.npz"), "-o", at(method+".npz"), "--json")...)
+		text, err := exec.Command(run[0], run[1:]...).Output()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", method, err, text)
+		}
+		got := object1(t, string(text))
+		if a, b := got["loss"].(float64), one["loss"].(float64); !(a-b <= 1e-4*b && b-a <= 1e-4*b) || !strings.Contains(fmt.Sprint(got["method"]), want) {
+			t.Errorf("four processes, --method %s, report %v, one %v", method, got, one)
+		}
 	}
 	left, err := os.ReadDir(dir)
-	if err != nil || len(left) != 5 || len(contents(t, at("m.npz"))) == 0 {
+	if err != nil || len(left) != 7 || len(contents(t, at("auto.npz"))) == 0 || len(contents(t, at("pipeline.npz"))) == 0 {
 		t.Errorf("files %v (%v)", left, err)
 	}
 }

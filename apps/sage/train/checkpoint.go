@@ -8,7 +8,9 @@ import (
 	"os"
 	"slices"
 
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/npy"
@@ -34,8 +36,8 @@ func (t *sageTrainer) settings() []float64 {
 
 // save writes the checkpoint. On a group the process of rank 0 does.
 func (t *sageTrainer) save() error {
-	if t.team != nil {
-		return t.team.save()
+	if t.division != nil {
+		return t.saveOnce(t.division)
 	}
 	if t.idle {
 		return nil
@@ -69,8 +71,8 @@ func (t *sageTrainer) write() error {
 // checkpoint returns the bytes of the checkpoint, nil if there is none. On a group the process of
 // rank 0 reads it for all.
 func (t *sageTrainer) checkpoint() ([]byte, error) {
-	if t.team != nil {
-		return t.team.checkpoint()
+	if t.division != nil {
+		return sharedCheckpoint(t.division, t.o.Checkpoint)
 	}
 	return readCheckpoint(t.o.Checkpoint)
 }
@@ -133,4 +135,53 @@ func (t *sageTrainer) resume() error {
 	s := state.Val
 	t.state = sageState{SAGETraining{Epochs: int(s[0]), Best: int(s[1]), Loss: s[2], Validate: s[3]}, int64(s[4]), s[5]}
 	return nil
+}
+
+// saveOnce writes the checkpoint in the process of rank 0. It returns when the file is there.
+func (t *sageTrainer) saveOnce(d *workflow.Division) error {
+	err := d.Once(func() error {
+		if !d.G.First() {
+			return nil
+		}
+		return t.write()
+	})
+	if err != nil {
+		return err
+	}
+	return d.G.Each(func(_ int, c comm.Comm) error { return c.Fence(d.Wait) })
+}
+
+// sharedCheckpoint returns the bytes of the file that the process of rank 0 reads, nil without one.
+func sharedCheckpoint(d *workflow.Division, file string) (data []byte, err error) {
+	err = d.Once(func() (err error) {
+		if d.G.First() {
+			data, err = readCheckpoint(file)
+		}
+		return err
+	})
+	own := len(d.G.Ranks())
+	if err != nil || own == d.G.Size() {
+		return data, err
+	}
+	size := make([]int64, own) // bytes and one, 0 without a file
+	if data != nil {
+		size[0] = int64(len(data)) + 1
+	}
+	err = d.G.Each(func(k int, c comm.Comm) error { return c.Broadcast(d.Wait, comm.Host(size[k:k+1]), 0) })
+	if err != nil || size[0] == 0 {
+		return nil, err
+	}
+	if data == nil {
+		data = make([]byte, size[0]-1)
+	}
+	if len(data) == 0 {
+		return data, nil
+	}
+	return data, d.G.Each(func(k int, c comm.Comm) error {
+		own := data
+		if k > 0 {
+			own = make([]byte, len(data))
+		}
+		return c.Broadcast(d.Wait, comm.Host(own), 0)
+	})
 }

@@ -93,7 +93,7 @@ func divideTraining(t *sageTrainer, g rep.View, features *matrix.View[float32], 
 	if err := m.distributeFeatures(features, n); err != nil {
 		return false, err
 	}
-	t.team = m
+	t.team, t.division = m, d
 	return true, nil
 }
 
@@ -189,63 +189,6 @@ func (m *sageTeam) blockOf(r *sageMember, layer int, step uint64, training bool,
 	}
 	r.graph.Run = run
 	return sampled.ChosenOf[float32](&r.graph, r.vertices, step, layer, samples)
-}
-
-// stop ends a training by an error of this process; a nil team returns the error.
-func (m *sageTeam) stop(err error) error {
-	if m == nil {
-		return err
-	}
-	return m.Once(func() error { return err })
-}
-
-// save writes the checkpoint in the process of rank 0. It returns when the file is there.
-func (m *sageTeam) save() error {
-	err := m.Once(func() error {
-		if !m.G.First() {
-			return nil
-		}
-		return m.t.write()
-	})
-	if err != nil {
-		return err
-	}
-	return m.G.Each(func(_ int, c comm.Comm) error { return c.Fence(m.Wait) })
-}
-
-// checkpoint returns the bytes of the checkpoint that the process of rank 0 reads, nil without one.
-func (m *sageTeam) checkpoint() (data []byte, err error) {
-	err = m.Once(func() (err error) {
-		if m.G.First() {
-			data, err = readCheckpoint(m.t.o.Checkpoint)
-		}
-		return err
-	})
-	own := len(m.G.Ranks())
-	if err != nil || own == m.G.Size() {
-		return data, err
-	}
-	size := make([]int64, own) // bytes and one, 0 without a file
-	if data != nil {
-		size[0] = int64(len(data)) + 1
-	}
-	err = m.G.Each(func(k int, c comm.Comm) error { return c.Broadcast(m.Wait, comm.Host(size[k:k+1]), 0) })
-	if err != nil || size[0] == 0 {
-		return nil, err
-	}
-	if data == nil {
-		data = make([]byte, size[0]-1)
-	}
-	if len(data) == 0 {
-		return data, nil
-	}
-	return data, m.G.Each(func(k int, c comm.Comm) error {
-		own := data
-		if k > 0 {
-			own = make([]byte, len(data))
-		}
-		return c.Broadcast(m.Wait, comm.Host(own), 0)
-	})
 }
 
 // done reports the division of a training.

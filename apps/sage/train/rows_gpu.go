@@ -288,11 +288,11 @@ func trainOnGroup(w *workflow.RowGroup, a rep.View, features *matrix.View[float3
 		}
 	}
 	t := newFusedTrainer(host, a.NVals(), classes, split, n, d, count, o)
-	t.team = &sageTeam{Division: div, t: t}
+	t.division = div
 	if err := t.resume(); err != nil {
 		return nil, err
 	}
-	t.team, t.idle = nil, !w.G.First()
+	t.division, t.idle = nil, !w.G.First()
 	if err := cutTraining(w, graphs[0]); err != nil {
 		return nil, div.Fail(w.G.Ranks()[0], err)
 	}

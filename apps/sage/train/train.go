@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/hiveblas/hiveblas/apps/embed/links"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
@@ -198,6 +199,12 @@ func (t *sageTrainer) begin(app string, g rep.View, features matrix.Source[float
 	}
 	t.entries, t.whole = int64(len(t.graph.Idx)), *t.graph
 	t.whole.Sampling = sampled.Uniform
+	if group, ok := g.Place().(*comm.Group); ok && o.Method == workflow.Pipeline {
+		t.division = &workflow.Division{App: app, Run: o.Run, G: group, Began: time.Now()}
+		if len(group.Ranks()) < group.Size() {
+			t.division.Wait = o.Context
+		}
+	}
 	if err := t.resume(); err != nil {
 		return err
 	}
@@ -319,7 +326,8 @@ type sageTrainer struct {
 	team    *sageTeam // the division among the ranks of a group; nil on one place
 	idle    bool      // another process writes the checkpoint
 
-	operations *trainPipeline // computes steps and embeddings; nil unless the method is Pipeline
+	division   *workflow.Division // of the processes that train together; nil on one place
+	operations *trainPipeline     // computes steps and embeddings; nil unless the method is Pipeline
 }
 
 // run trains from the state on.
@@ -331,7 +339,7 @@ func (t *sageTrainer) run() (*SAGETraining, error) {
 	s := &t.state
 	for s.Epochs < t.o.Epochs && s.Epochs-s.Best < t.o.Patience {
 		if err := ctx.Err(); err != nil {
-			return nil, t.team.stop(err)
+			return nil, t.stop(err)
 		}
 		loss, right, err := t.epoch(uint64(s.Epochs))
 		if err != nil {
@@ -363,7 +371,7 @@ func (t *sageTrainer) run() (*SAGETraining, error) {
 		}
 		if t.o.Each != nil {
 			if err := t.o.Each(p); err != nil {
-				return nil, t.team.stop(err)
+				return nil, t.stop(err)
 			}
 		}
 	}
@@ -388,6 +396,14 @@ func (t *sageTrainer) run() (*SAGETraining, error) {
 		t.o.Trace(ops.Trace{Op: "TrainGraphSAGE", Method: method, Work: int64(res.Epochs)})
 	}
 	return &res, nil
+}
+
+// stop ends a training by an error of this process, for the other processes too.
+func (t *sageTrainer) stop(err error) error {
+	if t.division == nil {
+		return err
+	}
+	return t.division.Once(func() error { return err })
 }
 
 // evaluate classifies vertices with all neighbours and returns the accuracy and the mean loss.
@@ -469,7 +485,7 @@ func (t *sageTrainer) epoch(epoch uint64) (loss float64, right int, err error) {
 		}
 		loss, right = loss+l*float64(len(part))/float64(len(train)), right+r
 		if c := t.o.Context; c != nil && c.Err() != nil {
-			return 0, 0, t.team.stop(c.Err())
+			return 0, 0, t.stop(c.Err())
 		}
 	}
 	if t.team != nil { // these are of the ranks of this process
