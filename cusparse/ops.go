@@ -146,8 +146,14 @@ func (f *frame) reduceRows(m device.Monoid, s *store, ran *device.Ran) *store {
 		return out
 	}
 	ran.Method = "reduce"
-	hit, val := f.alloc(max(int64(s.m), 1)), f.alloc(max(int64(s.m), 1)*int64(m.Out.Size))
 	p := f.reducer(m, s)
+	if parts := min(int64(s.n)/reducePiece, reducePieces/max(int64(s.m), 1)); parts > 1 {
+		sums := f.newStore(s.m, int(parts), sparse.Bitmap, m.Out, -1)
+		sums.present, sums.val = f.alloc(sums.cells()).share(), f.alloc(sums.cells()*int64(m.Out.Size)).share()
+		f.blocks(f.kernel(p, "hb_reduce_pieces"), sums.cells(), reduceBlock, s.desc(), parts, sums.present, sums.val)
+		return f.reduceRows(m, sums, ran)
+	}
+	hit, val := f.alloc(max(int64(s.m), 1)), f.alloc(max(int64(s.m), 1)*int64(m.Out.Size))
 	if s.n < 32 {
 		f.each(f.kernel(p, "hb_reduce_thread"), int64(s.m), s.desc(), hit, val)
 	} else {
@@ -158,6 +164,12 @@ func (f *frame) reduceRows(m device.Monoid, s *store, ran *device.Ran) *store {
 
 // reduceBlock is the number of threads that add up a row of a dense matrix.
 const reduceBlock = 128
+
+// Few rows are added up in pieces of at least so many positions, so many pieces in all.
+const (
+	reducePiece  = 2048
+	reducePieces = 2048
+)
 
 // perRow makes a vector of one value per stored row of s, where hit.
 func (f *frame) perRow(s *store, vecs int, t device.Type, hit, val *mem) *store {

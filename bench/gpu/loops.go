@@ -161,11 +161,16 @@ func loopDelta(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 	}), nil
 }
 
-// weightedOn is the graph with weights from 1 to 63.
-func weightedOn(b *gpuBench, in *inputs.GPU) (*matrix.Matrix[int32], error) {
-	val := make([]int32, in.Graph.NNZ())
-	for p, w := range gen.UniformInts(in.Graph, 1, 63, 3, true) {
+// weightsOf has weights from 1 to 63.
+func weightsOf(g *gen.Graph) []int32 {
+	val := make([]int32, g.NNZ())
+	for p, w := range gen.UniformInts(g, 1, 63, 3, true) {
 		val[p] = int32(w)
 	}
-	return onDevice(b, in.Graph, val)
+	return val
+}
+
+// weightedOn is the graph with weights from 1 to 63.
+func weightedOn(b *gpuBench, in *inputs.GPU) (*matrix.Matrix[int32], error) {
+	return onDevice(b, in.Graph, weightsOf(in.Graph))
 }
