@@ -215,3 +215,31 @@ func TestArgOnDevice(t *testing.T) {
 		}
 	}
 }
+
+// TestSetOnDevice: Set and Delete change vectors with contents on a device, of any format.
+func TestSetOnDevice(t *testing.T) {
+	t.Parallel()
+	d, _ := emulated(t)
+	defer d.Close()
+	run := func(at matrix.Place, n int, full bool) *matrix.Vector[int32] {
+		list, v := matrix.NewVector[int32](n, matrix.On(at)), matrix.NewVector[int32](n, matrix.On(at))
+		sure.Do(list.Set(1, 5), list.Set(n-1, 6))
+		if full {
+			sure.Do(ops.AssignVectorScalar(v, 7, ops.All()))
+		} else {
+			sure.Do(ops.Apply(v, semiring.Ainv[int32](), list))
+		}
+		if err := errors.Join(v.Set(0, 1), v.Delete(1)); err != nil {
+			t.Errorf("%d at %v: %v", n, at, err)
+		}
+		sure.Do(ops.Apply(v, semiring.Ainv[int32](), v))
+		return v
+	}
+	for _, n := range []int{9, 5000} {
+		for _, full := range []bool{true, false} {
+			if got, want := run(d, n, full), run(nil, n, full); !got.Equal(want) || got.Place() != matrix.Place(d) {
+				t.Errorf("%d, full %v: got %v, want %v", n, full, got, want)
+			}
+		}
+	}
+}
