@@ -148,9 +148,14 @@ func (f *frame) reduceRows(m device.Monoid, s *store, ran *device.Ran) *store {
 	ran.Method = "reduce"
 	p := f.reducer(m, s)
 	if parts := min(int64(s.n)/reducePiece, reducePieces/max(int64(s.m), 1)); parts > 1 {
-		sums := f.newStore(s.m, int(parts), sparse.Bitmap, m.Out, -1)
-		sums.present, sums.val = f.alloc(sums.cells()).share(), f.alloc(sums.cells()*int64(m.Out.Size)).share()
-		f.blocks(f.kernel(p, "hb_reduce_pieces"), sums.cells(), reduceBlock, s.desc(), parts, sums.present, sums.val)
+		sums := f.newStore(s.m, int(parts), s.format, m.Out, int64(s.m)*parts)
+		hit := f.alloc(sums.cells())
+		sums.val = f.alloc(sums.cells() * int64(m.Out.Size)).share()
+		f.blocks(f.kernel(p, "hb_reduce_pieces"), sums.cells(), reduceBlock, s.desc(), parts, hit, sums.val)
+		if s.format == sparse.Bitmap {
+			sums.present = hit.share()
+			sums.count.Store(-1)
+		}
 		return f.reduceRows(m, sums, ran)
 	}
 	hit, val := f.alloc(max(int64(s.m), 1)), f.alloc(max(int64(s.m), 1)*int64(m.Out.Size))
@@ -158,6 +163,11 @@ func (f *frame) reduceRows(m device.Monoid, s *store, ran *device.Ran) *store {
 		f.each(f.kernel(p, "hb_reduce_thread"), int64(s.m), s.desc(), hit, val)
 	} else {
 		f.blocks(f.kernel(p, "hb_reduce_block"), min(int64(s.m), maxGrid), reduceBlock, s.desc(), hit, val)
+	}
+	if s.format == sparse.Full && s.n > 0 {
+		out := f.newStore(1, s.m, sparse.Full, m.Out, int64(s.m))
+		out.val = val.share()
+		return out
 	}
 	return f.perRow(s, s.m, m.Out, hit, val)
 }

@@ -6,6 +6,14 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
+// isCluster is 1 if a row is of cluster y.
+var isCluster = semiring.NewBinary("is", func(x, y int32) float32 {
+	if x == y {
+		return 1
+	}
+	return 0
+}, "x == y ? 1.0f : 0.0f")
+
 // KMeans divides the rows of a into clusters by the algorithm of Lloyd: each row goes to the
 // nearest centre, and each centre to the mean of its rows, until no row changes, or after so many
 // rounds. The first centres are the rows of first. It returns the cluster of each row, and the
@@ -17,36 +25,40 @@ func KMeans(a *matrix.Matrix[float32], first []int, rounds int64, opts ...ops.Op
 	m, n := a.Dims()
 	k := len(first)
 	here := matrix.On(a.Place())
-	vector := func(size int) *matrix.Vector[float32] { return matrix.NewVector[float32](size, here) }
-	cluster, before := matrix.NewVector[int32](m, here), matrix.NewVector[int32](m, here)
-	centres, squares := matrix.New[float32](n, k, here), matrix.New[float32](n, k, here)
+	rows, columns := matrix.NewVector[bool](m, here), matrix.NewVector[bool](n, here)
+	cluster, before, changed := matrix.NewVector[int32](m, here), matrix.NewVector[int32](m, here), matrix.NewVector[bool](m, here)
+	index, half, share := matrix.NewVector[int32](k, here), matrix.NewVector[float32](k, here), matrix.NewVector[float32](k, here)
+	centres, scratch := matrix.New[float32](n, k, here), matrix.New[float32](n, k, here)
 	score, member := matrix.New[float32](m, k, here), matrix.New[float32](m, k, here)
-	ones, half, part, share := vector(m), vector(k), vector(k), vector(m)
-	changed := matrix.NewVector[bool](m, here)
-	plus, times := semiring.Plus[float32](), semiring.Times[float32]()
+	plus, times, second := semiring.Plus[float32](), semiring.Times[float32](), semiring.PlusSecond[float32]()
+	is := semiring.New(semiring.Any[float32](), isCluster)
 	var s ops.Steps
-	s.Do(ops.AssignVectorScalar(ones, 1, ops.All()))
-	s.Do(ops.AssignVectorScalar(before, -1, ops.All()))
+	s.Do(ops.AssignVectorScalar(rows, true, ops.All()))
+	s.Do(ops.AssignVectorScalar(columns, true, ops.All()))
 	s.Do(ops.AssignVectorScalar(changed, true, ops.All()))
-	s.Do(ops.Extract(squares, a.T(), ops.All(), ops.Of(first...)))
+	s.Do(ops.AssignVectorScalar(before, -1, ops.All()))
+	s.Do(ops.AssignVectorScalar(index, 0, ops.All()))
+	s.Do(ops.ApplyIndex(index, semiring.RowIndex[int32](int32(0)), index))
+	s.Do(ops.Extract(scratch, a.T(), ops.All(), ops.Of(first...)))
 	s.Do(ops.AssignScalar(centres, 0, ops.All(), ops.All()))
-	s.Do(ops.Apply(centres.Accum(plus), semiring.Identity[float32](), squares))
+	s.Do(ops.Apply(centres.Accum(plus), semiring.Identity[float32](), scratch))
 	for in := range s.While(changed, ops.Passes(rounds), ops.WithOptions(opts...)) {
-		s.Do(ops.EWiseMult(squares, times, centres, centres, in))
-		s.Do(ops.AssignVectorScalar(half, 0, ops.All(), in))
-		s.Do(ops.Reduce(half.Accum(plus), plus, squares.T(), in))
+		// Scores, and the cluster of each row.
+		s.Do(ops.EWiseMult(scratch, times, centres, centres, in))
+		s.Do(ops.Reduce(half, plus, scratch.T(), in))
 		s.Do(ops.ApplySecond(half, times, half, -.5, in))
-		s.Do(ops.Outer(score, semiring.PlusSecond[float32](), ones.Pattern(), half, in))
+		s.Do(ops.Outer(score, second, rows, half, in))
 		s.Do(ops.MxM(score.Accum(plus), semiring.PlusTimes[float32](), a, centres, in))
 		s.Do(ops.ArgMax(cluster, score, in))
-
-		s.Do(ops.ScatterVector(part, plus, ones, ops.ValuesOf(cluster), in))
-		s.Do(ops.Apply(part, semiring.Minv[float32](), part, in))
-		s.Do(ops.ExtractVector(share, part, ops.ValuesOf(cluster), in))
-		s.Do(ops.AssignScalar(member, 0, ops.All(), ops.All(), in))
-		s.Do(ops.Scatter(member.Accum(plus), plus, share, ops.All(), ops.ValuesOf(cluster), in))
+		// Means of the rows of each cluster.
+		s.Do(ops.Outer(member, is, cluster, index, in))
+		s.Do(ops.Reduce(share, plus, member.T(), in))
+		s.Do(ops.ApplySecond(share, semiring.Max[float32](), share, 1, in))
+		s.Do(ops.Apply(share, semiring.Minv[float32](), share, in))
+		s.Do(ops.Outer(scratch, second, columns, share, in))
 		s.Do(ops.AssignScalar(centres, 0, ops.All(), ops.All(), in))
 		s.Do(ops.MxM(centres.Accum(plus), semiring.PlusTimes[float32](), a.T(), member, in))
+		s.Do(ops.EWiseMult(centres, times, centres, scratch, in))
 
 		s.Do(ops.EWiseMult(changed, semiring.Ne[int32](), cluster, before, in))
 		s.Do(ops.Select(changed, semiring.ValueEQ(true), changed, in))
