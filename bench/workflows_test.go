@@ -34,7 +34,7 @@ var workflowRows = map[string][]string{
 	"lsap":        {"assignment"},
 	"matching":    {"bipartite matching"},
 	"maxflow":     {"maximum flow"},
-	"mis":         {"independent set"},
+	"mis":         {"independent set", "loop independent set"},
 	"msf":         {"spanning forest"},
 	"pagerank":    {"pagerank", "personalised pagerank"},
 	"sage":        {"graphsage"},

@@ -168,6 +168,7 @@ func gpuCases() []gpuCase {
 			add("loop components "+name, ratio(c.components), c.input, loopComponents)
 			add("loop delta-stepping "+name, ratio(c.sssp), c.input, loopDelta)
 			add("loop cores "+name, ratio(1), c.input, loopCores)
+			add("loop independent set "+name, ratio(1.5), c.input, loopSet)
 		}
 		if c.input == "symmetric22" {
 			continue

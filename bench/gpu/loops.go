@@ -5,7 +5,6 @@ import (
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/bench/internal/gpuside"
 	"github.com/hiveblas/hiveblas/bench/internal/inputs"
-	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -14,10 +13,10 @@ import (
 // Recorded loops of public operations, as a user writes them, each beside the workflow's fused form
 // and its operations one by one.
 
-// loopPlan compares loop with fused; both return levels, distances or labels.
-func loopPlan(b *gpuBench, loop, fused func(opts ...ops.Option) (*matrix.Vector[int32], error)) *gpuPlan {
-	var got, want *matrix.Vector[int32]
-	contender := func(name string, to **matrix.Vector[int32], run func(opts ...ops.Option) (*matrix.Vector[int32], error), opts ...ops.Option) gpuside.Contender {
+// loopPlan compares loop with fused; both return a value of each vertex.
+func loopPlan[T comparable](b *gpuBench, loop, fused func(opts ...ops.Option) (*matrix.Vector[T], error)) *gpuPlan {
+	var got, want *matrix.Vector[T]
+	contender := func(name string, to **matrix.Vector[T], run func(opts ...ops.Option) (*matrix.Vector[T], error), opts ...ops.Option) gpuside.Contender {
 		return gpuside.Contender{Name: name, Once: true, Clock: gpuside.Wall, Do: func() (err error) {
 			if *to, err = run(opts...); err != nil {
 				return err
@@ -25,7 +24,7 @@ func loopPlan(b *gpuBench, loop, fused func(opts ...ops.Option) (*matrix.Vector[
 			return b.dev.Sync()
 		}}
 	}
-	var slow *matrix.Vector[int32]
+	var slow *matrix.Vector[T]
 	return &gpuPlan{
 		ours:   []gpuside.Contender{contender("loop", &got, loop)},
 		others: []gpuside.Contender{contender("our apps", &want, fused), contender("one by one", &slow, loop, ops.OneByOne())},
@@ -34,7 +33,7 @@ func loopPlan(b *gpuBench, loop, fused func(opts ...ops.Option) (*matrix.Vector[
 			if want, err = fused(); err != nil {
 				return "", err
 			}
-			return differ(sure.Get(got.Dense(-1)), sure.Get(want.Dense(-1))), nil
+			return differs(got, want, func(x, y T) bool { return x == y }), nil
 		},
 	}
 }
@@ -95,16 +94,16 @@ func loopSSSP(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 }
 
 // loopWorkflow is the pipeline of a workflow, a loop on a device, beside its fused form.
-func loopWorkflow(b *gpuBench, run func(run apps.Run) (*matrix.Vector[int32], error)) *gpuPlan {
-	by := func(m apps.Method) func(opts ...ops.Option) (*matrix.Vector[int32], error) {
-		return func(...ops.Option) (*matrix.Vector[int32], error) { return run(apps.Run{Method: m}) }
+func loopWorkflow[T comparable](b *gpuBench, run func(run apps.Run) (*matrix.Vector[T], error)) *gpuPlan {
+	by := func(m apps.Method) func(opts ...ops.Option) (*matrix.Vector[T], error) {
+		return func(...ops.Option) (*matrix.Vector[T], error) { return run(apps.Run{Method: m}) }
 	}
 	plan := loopPlan(b, by(apps.Pipeline), by(apps.Fused))
 	plan.others = plan.others[:1]
 	return plan
 }
 
-// loopComponents is FastSV beside linked samples.
+// loopComponents is sampled FastSV beside linked samples.
 func loopComponents(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 	a, err := undirectedOn(b, in)
 	if err != nil {
@@ -131,6 +130,17 @@ func loopCores(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 			return nil, err
 		}
 		return c.Number, nil
+	}), nil
+}
+
+// loopSet is an independent set by the rounds of Luby.
+func loopSet(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
+	a, err := undirectedOn(b, in)
+	if err != nil {
+		return nil, err
+	}
+	return loopWorkflow(b, func(run apps.Run) (*matrix.Vector[bool], error) {
+		return apps.MaximalIndependentSet(a, apps.IndependentSetOptions{Run: run})
 	}), nil
 }
 
