@@ -53,13 +53,6 @@ func TestWorkflowsAreLoops(t *testing.T) {
 			}
 			return c.Label, nil
 		}, []string{"\twhile", "\twhile"}},
-		{"undirected components", func(a *matrix.Matrix[int32], run apps.Run) (*matrix.Vector[int32], error) {
-			c, err := apps.ConnectedComponents(a, apps.ComponentsOptions{Run: run})
-			if err != nil {
-				return nil, err
-			}
-			return c.Label, nil
-		}, []string{"\twhile"}},
 		{"undirected colouring", func(a *matrix.Matrix[int32], run apps.Run) (*matrix.Vector[int32], error) {
 			c, err := apps.Colouring(a, apps.ColouringOptions{Run: run})
 			if err != nil {

@@ -85,11 +85,17 @@ func (f *frame) spmm(s device.Semiring, a, b *store) *store {
 		f.fail(&MemoryError{Asked: uint64(a.m) * uint64(b.n) * uint64(t.Size), err: errTooLarge})
 		return nil
 	}
-	a = f.csr(a)
 	cols := 1
 	if n > 32 {
 		cols = 2
 	}
+	if a.format == sparse.Full && a.n == 1 {
+		out := f.newStore(a.m, b.n, sparse.Full, t, int64(a.m)*n)
+		out.val = f.alloc(max(out.cells(), 1) * int64(t.Size)).share()
+		f.each(f.kernel(f.spmmProgram(s, a, b, cols), "hb_spmm_outer"), out.cells(), out.cells(), a.val, b.val, n, out.val)
+		return out
+	}
+	a = f.csr(a)
 	p := f.spmmProgram(s, a, b, cols)
 	out := f.rowPerRow(a, b, t, p)
 	if f.err != nil || out.cells() == 0 {

@@ -103,7 +103,7 @@ func loopWorkflow[T comparable](b *gpuBench, run func(run apps.Run) (*matrix.Vec
 	return plan
 }
 
-// loopComponents is sampled FastSV beside linked samples.
+// loopComponents is FastSV beside linked samples.
 func loopComponents(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 	a, err := undirectedOn(b, in)
 	if err != nil {
