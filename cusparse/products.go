@@ -200,6 +200,15 @@ func (d backend) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b dev
 		ran.Method = "dot"
 		out = f.denseDot(s, a, b, mask, &ran)
 		withinMask(&dst)
+	case full && (c.Method == "spmm" || c.Method == "") && isOuter(a, as):
+		if a.Pattern {
+			as = f.pattern(as)
+		}
+		if b.Pattern {
+			bs = f.pattern(bs)
+		}
+		ran = device.Ran{Method: "spmm", Work: as.cells() * int64(bs.n)}
+		out = f.outer(s, as, bs)
 	case full && (c.Method == "spmm" || c.Method == "" && f.rows(a).format == sparse.CSR):
 		if b.Pattern {
 			bs = f.pattern(bs)

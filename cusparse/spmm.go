@@ -72,6 +72,26 @@ func (f *frame) rowPerRow(a, b *store, t device.Type, p *program) *store {
 	return out
 }
 
+// isOuter reports whether an operand is a full column.
+func isOuter(a device.Operand, s *store) bool {
+	return s.format == sparse.Full && (a.Transposed && s.m == 1 || !a.Transposed && s.n == 1)
+}
+
+// outer multiplies a full column, whose store may be a row, and a full row.
+func (f *frame) outer(s device.Semiring, a, b *store) *store {
+	m, n, t := a.cells(), int64(b.n), s.Add.Out
+	if m != 0 && n > maxCells/m {
+		f.fail(&MemoryError{Asked: uint64(m) * uint64(n) * uint64(t.Size), err: errTooLarge})
+	}
+	if f.err != nil {
+		return nil
+	}
+	out := f.newStore(int(m), b.n, sparse.Full, t, m*n)
+	out.val = f.alloc(max(m*n, 1) * int64(t.Size)).share()
+	f.each(f.kernel(f.spmmProgram(s, a, b, 1), "hb_spmm_outer"), m*n, m*n, a.val, b.val, n, out.val)
+	return out
+}
+
 // mostGridY is the most blocks of a grid in its second dimension.
 const mostGridY = 65535
 
@@ -85,17 +105,11 @@ func (f *frame) spmm(s device.Semiring, a, b *store) *store {
 		f.fail(&MemoryError{Asked: uint64(a.m) * uint64(b.n) * uint64(t.Size), err: errTooLarge})
 		return nil
 	}
+	a = f.csr(a)
 	cols := 1
 	if n > 32 {
 		cols = 2
 	}
-	if a.format == sparse.Full && a.n == 1 {
-		out := f.newStore(a.m, b.n, sparse.Full, t, int64(a.m)*n)
-		out.val = f.alloc(max(out.cells(), 1) * int64(t.Size)).share()
-		f.each(f.kernel(f.spmmProgram(s, a, b, cols), "hb_spmm_outer"), out.cells(), out.cells(), a.val, b.val, n, out.val)
-		return out
-	}
-	a = f.csr(a)
 	p := f.spmmProgram(s, a, b, cols)
 	out := f.rowPerRow(a, b, t, p)
 	if f.err != nil || out.cells() == 0 {
