@@ -147,7 +147,7 @@ func (f *frame) reduceRows(m device.Monoid, s *store, ran *device.Ran) *store {
 	}
 	ran.Method = "reduce"
 	p := f.reducer(m, s)
-	if parts := min(int64(s.n)/reducePiece, reducePieces/max(int64(s.m), 1)); parts > 1 {
+	if parts := min(int64(s.n)/reducePiece, reducePiece/max(int64(s.m), 1)); parts > 1 {
 		sums := f.newStore(s.m, int(parts), s.format, m.Out, int64(s.m)*parts)
 		hit := f.alloc(sums.cells())
 		sums.val = f.alloc(sums.cells() * int64(m.Out.Size)).share()
@@ -175,11 +175,8 @@ func (f *frame) reduceRows(m device.Monoid, s *store, ran *device.Ran) *store {
 // reduceBlock is the number of threads that add up a row of a dense matrix.
 const reduceBlock = 128
 
-// Few rows are added up in pieces of at least so many positions, so many pieces in all.
-const (
-	reducePiece  = 2048
-	reducePieces = 2048
-)
+// reducePiece is the least number of positions of a piece of a row, and the most pieces of few rows.
+const reducePiece = 2048
 
 // perRow makes a vector of one value per stored row of s, where hit.
 func (f *frame) perRow(s *store, vecs int, t device.Type, hit, val *mem) *store {

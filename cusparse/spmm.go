@@ -2,6 +2,8 @@ package cusparse
 
 import (
 	"cmp"
+	"math/bits"
+
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -72,26 +74,6 @@ func (f *frame) rowPerRow(a, b *store, t device.Type, p *program) *store {
 	return out
 }
 
-// isOuter reports whether an operand is a full column.
-func isOuter(a device.Operand, s *store) bool {
-	return s.format == sparse.Full && (a.Transposed && s.m == 1 || !a.Transposed && s.n == 1)
-}
-
-// outer multiplies a full column, whose store may be a row, and a full row.
-func (f *frame) outer(s device.Semiring, a, b *store) *store {
-	m, n, t := a.cells(), int64(b.n), s.Add.Out
-	if m != 0 && n > maxCells/m {
-		f.fail(&MemoryError{Asked: uint64(m) * uint64(n) * uint64(t.Size), err: errTooLarge})
-	}
-	if f.err != nil {
-		return nil
-	}
-	out := f.newStore(int(m), b.n, sparse.Full, t, m*n)
-	out.val = f.alloc(max(m*n, 1) * int64(t.Size)).share()
-	f.each(f.kernel(f.spmmProgram(s, a, b, 1), "hb_spmm_outer"), m*n, m*n, a.val, b.val, n, out.val)
-	return out
-}
-
 // mostGridY is the most blocks of a grid in its second dimension.
 const mostGridY = 65535
 
@@ -127,10 +109,7 @@ func (f *frame) spmm(s device.Semiring, a, b *store) *store {
 	most := cmp.Or(f.d.gridY, mostGridY)
 	if n <= spmmNarrow {
 		tiles = 0
-		lanes := int64(4)
-		for lanes < n {
-			lanes *= 2
-		}
+		lanes := int64(4) << bits.Len64(uint64(n-1)>>2)
 		f.launch(f.kernel(p, "hb_spmm_narrow"), [3]uint32{uint32((tasks.count*lanes + 255) / 256), 1, 1}, [3]uint32{256, 1, 1}, 0,
 			tasks.count, tasks.row, tasks.lo, tasks.at, a.ptr, a.idx, a.val, b.val, n, int32(lanes), out.val, parts)
 	}

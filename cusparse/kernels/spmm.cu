@@ -10,7 +10,6 @@
 // each call:     hb_spmm  grid (⌈tasks/8⌉, tiles), block 256, for each 65535 tiles of 32·HB_COLS
 // columns, or for up to 16 columns hb_spmm_narrow  grid ⌈tasks·lanes/256⌉, block 256
 //                hb_spmm_join, if a row has several tasks; hb_spmm_rows for present
-// outer product: hb_spmm_outer alone
 
 struct __align__(16) hb_words4 { hb_u32 w[4]; };
 
@@ -108,14 +107,6 @@ HB_KERNEL __launch_bounds__(256) hb_spmm_narrow(hb_i64 tasks, const hb_i32 *task
 			if (e + q < hi) sum = hb_add(sum, hb_mul(a[q], x[q], row, k[q], (hb_i32)j));
 	}
 	(at[row + 1] - at[row] == 1 ? out + row * n : parts + t * n)[j] = sum;
-}
-
-// hb_spmm_outer multiplies a full column and a full row, of n entries: a thread an entry.
-HB_KERNEL hb_spmm_outer(hb_i64 entries, const HB_A *val, const HB_X *b, hb_i64 n, HB_C *out) {
-	HB_EACH(p, entries) {
-		const hb_i64 i = p / n, j = p % n;
-		out[p] = hb_add(HB_IDENTITY, hb_mul(HB_USES_A ? val[i] : HB_A(), HB_USES_X ? b[j] : HB_X(), (hb_i32)i, 0, (hb_i32)j));
-	}
 }
 
 // Block y takes long row y; a thread a column.
