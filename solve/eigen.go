@@ -140,16 +140,16 @@ func eigenOf[T Real](a any, k int, opts any) (*EigenResult[T], error) {
 	} else {
 		l.run(l.randomVector())
 	}
-	if err := s.Err(); err != nil {
-		return nil, err
-	}
-	if l.failed != nil {
+	if l.failed != nil && s.OK() {
 		return nil, l.failed
 	}
 	res := &EigenResult[T]{Products: l.products, Restarts: l.restarts, Converged: l.found,
 		Values: l.theta[:min(k, len(l.theta))], Residuals: l.residual[:min(k, len(l.theta))]}
-	for _, v := range l.basis[:len(res.Values)] {
-		res.Vectors = append(res.Vectors, v.(*matrix.Vector[T]))
+	for i := range res.Values {
+		res.Vectors = append(res.Vectors, l.basis.row(i).(*matrix.Vector[T]))
+	}
+	if err := s.Err(); err != nil {
+		return nil, err
 	}
 	if !l.done {
 		worst := slices.Max(res.Residuals)
@@ -168,7 +168,8 @@ type lanczos struct {
 	state, drawn      uint64
 	progress          func(products, found int)
 
-	basis    []vec
+	basis    frame // its first count rows
+	count    int
 	t        [][]float64 // symmetric, of the order of the basis
 	norm     float64     // the largest |θ| that was met, for ‖A‖
 	theta    []float64   // Ritz values, the wanted ones first
@@ -196,13 +197,12 @@ func (l *lanczos) bound(theta float64) float64 {
 // orthogonalise makes w orthogonal to the basis, twice, and returns the coefficients and the norm
 // that is left.
 func (l *lanczos) orthogonalise(w vec) (h []float64, left float64) {
-	h = make([]float64, len(l.basis))
-	for range 2 {
-		for i, v := range l.basis {
-			x := l.dot(w, v)
-			h[i] += x
-			l.add(w, -x, v)
-		}
+	h = l.basis.dots(w)
+	l.basis.subtract(w, h)
+	more := l.basis.dots(w)
+	l.basis.subtract(w, more)
+	for i, x := range more {
+		h[i] += x
 	}
 	return h, norm(l, w)
 }
@@ -212,7 +212,7 @@ func (l *lanczos) orthogonalise(w vec) (h []float64, left float64) {
 func (l *lanczos) extend(w vec, left float64) float64 {
 	beta := left
 	for try := 0; left <= 4*l.eps*max(l.norm, math.SmallestNonzeroFloat32) || !(left > 0); try++ {
-		if !l.OK() || try > 3 || len(l.basis) == l.n {
+		if !l.OK() || try > 3 || l.count == l.n {
 			return 0
 		}
 		beta, w = 0, l.randomVector()
@@ -220,12 +220,14 @@ func (l *lanczos) extend(w vec, left float64) float64 {
 		_, left = l.orthogonalise(w)
 	}
 	l.scale(w, 1/left)
-	l.basis = append(l.basis, w)
+	l.basis.put(l.count, w)
+	l.count++
 	return beta
 }
 
 // run finds the pairs. kept is the number of Ritz vectors at the front of the basis.
 func (l *lanczos) run(start vec) {
+	l.basis = l.frame(min(l.width+1, l.n), l.n)
 	l.extend(start, norm(l, start))
 	border := []float64{} // of the kept Ritz vectors with the next vector
 	again := false        // the search for copies has begun
@@ -252,20 +254,21 @@ func (l *lanczos) run(start vec) {
 		}
 		l.restarts++
 		keep := min(l.k+(l.width-l.k)/3, l.width-2)
-		next := l.basis[len(l.theta):]
-		if l.found == l.k && !again { // go on from a random vector
-			again, keep, next = true, l.k, nil
+		border = make([]float64, keep)
+		next := l.randomVector
+		if l.found == l.k && !again { // further copies
+			again, keep, border = true, l.k, make([]float64, l.k)
+		} else {
+			beyond := l.basis.row(len(l.theta))
+			next = func() vec { return beyond }
+			for i := range border {
+				border[i] = last * s[i][len(s)-1]
+			}
 		}
 		l.rotate(s, keep)
-		border = append([]float64(nil), l.residualSigned(s, last)[:keep]...)
-		if next == nil {
-			clear(border)
-			w := l.randomVector()
-			_, left := l.orthogonalise(w)
-			l.extend(w, left)
-		} else {
-			l.basis = append(l.basis, next...)
-		}
+		w := next()
+		_, left := l.orthogonalise(w)
+		l.extend(w, left)
 	}
 }
 
@@ -303,7 +306,7 @@ func (l *lanczos) fillBasis(border []float64) (last float64) {
 	}
 	for j := kept; j < l.width && l.OK(); j++ {
 		w := l.zeros(l.n)
-		l.multiply(w, l.basis[j])
+		l.multiply(w, l.basis.row(j))
 		l.products++
 		h, left := l.orthogonalise(w)
 		if x := h[j]; math.IsNaN(x) || math.IsInf(x, 0) {
@@ -314,7 +317,7 @@ func (l *lanczos) fillBasis(border []float64) (last float64) {
 			l.t[i][j], l.t[j][i] = h[i], h[i]
 		}
 		l.norm = max(l.norm, math.Abs(h[j]), left)
-		if last = l.extend(w, left); len(l.basis) < min(j+2, l.width) && l.OK() {
+		if last = l.extend(w, left); l.count < min(j+2, l.width) && l.OK() {
 			l.failed = &BreakdownError{"Eigen", l.products, "no vector orthogonal to the basis was found"}
 		}
 		if l.failed != nil {
@@ -352,26 +355,13 @@ func (l *lanczos) project(last float64) [][]float64 {
 	return s
 }
 
-// residualSigned returns β·S(last, i) of all Ritz vectors.
-func (l *lanczos) residualSigned(s [][]float64, last float64) []float64 {
-	list := make([]float64, len(s))
-	for i, row := range s {
-		list[i] = last * row[len(s)-1]
-	}
-	return list
-}
-
 // rotate replaces the basis by the first keep Ritz vectors.
 func (l *lanczos) rotate(s [][]float64, keep int) {
-	fresh := make([]vec, keep)
-	for i := range fresh {
-		v := l.zeros(l.n)
-		for j := range l.theta {
-			l.add(v, s[i][j], l.basis[j])
-		}
-		fresh[i] = v
+	fresh := l.frame(min(l.width+1, l.n), l.n)
+	for i := range keep {
+		fresh.put(i, l.basis.combination(s[i]))
 	}
-	l.basis = fresh
+	l.basis, l.count = fresh, keep
 }
 
 // symmetricEigen returns the eigenvalues of a small symmetric matrix, and its eigenvectors in rows,

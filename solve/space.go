@@ -19,15 +19,26 @@ type space interface {
 	Err() error
 	zeros(n int) vec
 	copyOf(x vec) vec
-	set(y, x vec)                          // y = x
-	multiply(y, x vec)                     // y = A·x
-	multiplyT(y, x vec)                    // y = Aᵀ·x
-	precondition(r vec) vec                // M⁻¹·r; r itself without a preconditioner
-	preconditioned() bool                  //
-	dot(x, y vec) float64                  //
-	scale(x vec, a float64)                // x = a·x
-	add(y vec, a float64, x vec)           // y = y + a·x
-	random(n int, next func() float64) vec //
+	set(y, x vec)           // y = x
+	multiply(y, x vec)      // y = A·x
+	multiplyT(y, x vec)     // y = Aᵀ·x
+	precondition(r vec) vec // M⁻¹·r; r itself without a preconditioner
+	preconditioned() bool
+	dot(x, y vec) float64
+	scale(x vec, a float64)      // x = a·x
+	add(y vec, a float64, x vec) // y = y + a·x
+	random(n int, next func() float64) vec
+	frame(rows, n int) frame // of zeros
+}
+
+// A frame is a list of vectors in the rows of a full matrix, by which a step of orthogonalisation is
+// two products. Rows that were not put are 0.
+type frame interface {
+	put(i int, v vec)
+	row(i int) vec
+	dots(w vec) []float64        // of all rows with w
+	subtract(w vec, h []float64) // w = w − Σ h(i)·row i
+	combination(h []float64) vec // Σ h(i)·row i
 }
 
 // realSpace is the space of an element type.
@@ -159,6 +170,68 @@ func (s *realSpace[T]) random(n int, next func() float64) vec {
 		s.Do(v.Move(s.place))
 	}
 	return v
+}
+
+// rowFrame is the frame of an element type.
+type rowFrame[T Real] struct {
+	*realSpace[T]
+	v *matrix.Matrix[T]
+}
+
+func (s *realSpace[T]) frame(rows, n int) frame {
+	f := &rowFrame[T]{s, matrix.New[T](rows, n, matrix.On(s.place))}
+	s.Do(ops.AssignScalar(f.v, 0, ops.All(), ops.All(), s.with))
+	return f
+}
+
+func (f *rowFrame[T]) put(i int, v vec) {
+	f.Do(ops.AssignRow(f.v, v.(*matrix.Vector[T]), i, ops.All(), f.with))
+}
+
+func (f *rowFrame[T]) row(i int) vec {
+	_, n := f.v.Dims()
+	w := matrix.NewVector[T](n, matrix.On(f.place))
+	f.Do(ops.ExtractRow(w, f.v, i, ops.All(), f.with))
+	return w
+}
+
+func (f *rowFrame[T]) dots(w vec) []float64 {
+	rows, _ := f.v.Dims()
+	h := matrix.NewVector[T](rows, matrix.On(f.place))
+	f.Do(ops.MxV(h, f.ring, f.v, w.(*matrix.Vector[T]), f.with))
+	list, err := h.Dense(0)
+	f.Do(err)
+	numbers := make([]float64, rows)
+	for i, x := range list {
+		numbers[i] = float64(x)
+	}
+	return numbers
+}
+
+// factors returns coefficients as a vector at the place, with zeros after them.
+func (f *rowFrame[T]) factors(h []float64) *matrix.Vector[T] {
+	rows, _ := f.v.Dims()
+	list := make([]T, rows)
+	for i, x := range h {
+		list[i] = T(x)
+	}
+	v, err := matrix.VectorOf(list)
+	if f.Do(err) {
+		f.Do(v.Move(f.place))
+	}
+	return v
+}
+
+func (f *rowFrame[T]) subtract(w vec, h []float64) {
+	f.Do(ops.VxM(w.(*matrix.Vector[T]).Accum(f.minus), f.ring, f.factors(h), f.v, f.with, ops.Using(ops.Push)))
+}
+
+func (f *rowFrame[T]) combination(h []float64) vec {
+	_, n := f.v.Dims()
+	w := matrix.NewVector[T](n, matrix.On(f.place))
+	f.Do(ops.VxM(w, f.ring, f.factors(h), f.v, f.with, ops.Using(ops.Push)))
+	f.fill(w)
+	return w
 }
 
 // asymmetry returns the entry with the largest difference to its transpose; found is false if no
