@@ -126,6 +126,9 @@ func eigenOf[T Real](a any, k int, opts any) (*EigenResult[T], error) {
 		return invalid("Which is %d, want Largest, Smallest or Magnitude", int(o.Which))
 	}
 	with := ops.WithOptions(ops.WithThreads(o.Threads), ops.WithContext(o.Context), ops.WithTraces(o.Trace))
+	if o.Trace != nil {
+		o.Trace(ops.Trace{Op: op, Name: "Lanczos"})
+	}
 	s := spaceOf[T](v, nil, with)
 	if o.Symmetric {
 		if e, found := s.asymmetry(); found {

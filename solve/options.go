@@ -28,7 +28,7 @@ type Options[T Real] struct {
 
 	Context  context.Context // nil: never ends
 	Threads  int             // 0: GOMAXPROCS
-	Trace    func(ops.Trace) // called after each operation; may be nil
+	Trace    func(ops.Trace) // called with the name of the method, and after each operation; may be nil
 	Progress func(iteration int, residual float64)
 }
 

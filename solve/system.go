@@ -76,6 +76,9 @@ func solveOf[T Real](how *method, a, b, opts any) (*Result[T], error) {
 	if err := s.complete(how.name, n); err != nil {
 		return nil, err
 	}
+	if o.Trace != nil { // the name of the algorithm first, as workflows do
+		o.Trace(ops.Trace{Op: how.name, Name: how.name})
+	}
 	own := spaceOf(v, o.Preconditioner, with)
 	s.space, s.b = own, own.given(right)
 	if s.x = own.zeros(n); o.Start != nil {
