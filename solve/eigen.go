@@ -69,7 +69,7 @@ type EigenResult[T Real] struct {
 // An eigenvalue of several vectors stands as often in the result: once k pairs are found, Eigen
 // continues from a random vector orthogonal to them until the next eigenvalue is known to be apart.
 //
-// A step is one product with A and 4·Basis operations on vectors; memory is Basis + 1 vectors. The
+// A step is one product with A and 4·Basis operations on vectors; memory is twice Basis + 1 vectors. The
 // smallest eigenvalues of a Laplacian of a grid or a road network lie close together for their
 // spread, and take many steps. Eigen returns a *NotConvergedError with the pairs so far after
 // MaxProducts, a *matrix.InvalidError if k is not within 1 … n, and errors as [MINRES].
@@ -223,7 +223,7 @@ func (l *lanczos) extend(w vec, left float64) float64 {
 		_, left = l.orthogonalise(w)
 	}
 	l.scale(w, 1/left)
-	l.basis.put(l.count, w)
+	l.basis.put(w)
 	l.count++
 	return beta
 }
@@ -362,7 +362,7 @@ func (l *lanczos) project(last float64) [][]float64 {
 func (l *lanczos) rotate(s [][]float64, keep int) {
 	fresh := l.frame(min(l.width+1, l.n), l.n)
 	for i := range keep {
-		fresh.put(i, l.basis.combination(s[i]))
+		fresh.put(l.basis.combination(s[i]))
 	}
 	l.basis, l.count = fresh, keep
 }

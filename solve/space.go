@@ -31,10 +31,10 @@ type space interface {
 	frame(rows, n int) frame // of zeros
 }
 
-// A frame is a list of vectors in the rows of a full matrix, by which a step of orthogonalisation is
-// two products. Rows that were not put are 0.
+// A frame is a list of vectors, also in the rows of a full matrix, by which a sum of them is one
+// product. Rows that were not put are 0.
 type frame interface {
-	put(i int, v vec)
+	put(v vec) // as the next row; the frame keeps v
 	row(i int) vec
 	dots(w vec) []float64        // of all rows with w
 	subtract(w vec, h []float64) // w = w − Σ h(i)·row i
@@ -175,64 +175,55 @@ func (s *realSpace[T]) random(n int, next func() float64) vec {
 // rowFrame is the frame of an element type.
 type rowFrame[T Real] struct {
 	*realSpace[T]
-	v *matrix.Matrix[T]
+	v    *matrix.Matrix[T]
+	list []*matrix.Vector[T] // of v, in order
 }
 
 func (s *realSpace[T]) frame(rows, n int) frame {
-	f := &rowFrame[T]{s, matrix.New[T](rows, n, matrix.On(s.place))}
+	f := &rowFrame[T]{realSpace: s, v: matrix.New[T](rows, n, matrix.On(s.place))}
 	s.Do(ops.AssignScalar(f.v, 0, ops.All(), ops.All(), s.with))
 	return f
 }
 
-func (f *rowFrame[T]) put(i int, v vec) {
-	f.Do(ops.AssignRow(f.v, v.(*matrix.Vector[T]), i, ops.All(), f.with))
+func (f *rowFrame[T]) put(v vec) {
+	w := v.(*matrix.Vector[T])
+	f.Do(ops.AssignRow(f.v, w, len(f.list), ops.All(), f.with))
+	f.list = append(f.list, w)
 }
 
-func (f *rowFrame[T]) row(i int) vec {
-	_, n := f.v.Dims()
-	w := matrix.NewVector[T](n, matrix.On(f.place))
-	f.Do(ops.ExtractRow(w, f.v, i, ops.All(), f.with))
-	return w
-}
+func (f *rowFrame[T]) row(i int) vec { return f.list[i] }
 
 func (f *rowFrame[T]) dots(w vec) []float64 {
-	rows, _ := f.v.Dims()
-	h := matrix.NewVector[T](rows, matrix.On(f.place))
-	f.Do(ops.MxV(h, f.ring, f.v, w.(*matrix.Vector[T]), f.with))
-	list, err := h.Dense(0)
-	f.Do(err)
-	numbers := make([]float64, rows)
-	for i, x := range list {
-		numbers[i] = float64(x)
+	h := make([]float64, len(f.list))
+	for i, v := range f.list {
+		h[i] = f.dot(v, w)
 	}
-	return numbers
+	return h
 }
 
-// factors returns coefficients as a vector at the place, with zeros after them.
-func (f *rowFrame[T]) factors(h []float64) *matrix.Vector[T] {
-	rows, _ := f.v.Dims()
+// combined returns Σ h(i)·row i: the product of a matrix of one row, which reads the frame as it is. A
+// product with a vector would convert it to sparse rows each time.
+func (f *rowFrame[T]) combined(h []float64) *matrix.Vector[T] {
+	rows, n := f.v.Dims()
 	list := make([]T, rows)
 	for i, x := range h {
 		list[i] = T(x)
 	}
-	v, err := matrix.VectorOf(list)
+	left, err := matrix.FromDense(1, rows, list)
 	if f.Do(err) {
-		f.Do(v.Move(f.place))
+		f.Do(left.Move(f.place))
 	}
-	return v
-}
-
-func (f *rowFrame[T]) subtract(w vec, h []float64) {
-	f.Do(ops.VxM(w.(*matrix.Vector[T]).Accum(f.minus), f.ring, f.factors(h), f.v, f.with, ops.Using(ops.Push)))
-}
-
-func (f *rowFrame[T]) combination(h []float64) vec {
-	_, n := f.v.Dims()
-	w := matrix.NewVector[T](n, matrix.On(f.place))
-	f.Do(ops.VxM(w, f.ring, f.factors(h), f.v, f.with, ops.Using(ops.Push)))
+	at := matrix.On(f.place)
+	sum, w := matrix.New[T](1, n, at), matrix.NewVector[T](n, at)
+	f.Do(ops.MxM(sum, f.ring, left, f.v, f.with))
+	f.Do(ops.ExtractRow(w, sum, 0, ops.All(), f.with))
 	f.fill(w)
 	return w
 }
+
+func (f *rowFrame[T]) subtract(w vec, h []float64) { f.add(w, -1, f.combined(h)) }
+
+func (f *rowFrame[T]) combination(h []float64) vec { return f.combined(h) }
 
 // asymmetry returns the entry with the largest difference to its transpose; found is false if no
 // difference is larger than rounding.
