@@ -58,12 +58,17 @@ func (r *standardResult) complete() error {
 	return err
 }
 
+// arguments returns the names of the arguments.
+func (c *standardCommand) arguments() []string {
+	if c.inputs != nil {
+		return c.inputs
+	}
+	return []string{"GRAPH"}
+}
+
 // command makes the command.
 func (c standardCommand) command(s *job.Session) *cobra.Command {
-	if c.inputs == nil {
-		c.inputs = []string{"GRAPH"}
-	}
-	cmd := &cobra.Command{Use: c.use, Short: c.short, Long: c.long, Example: c.example, Args: cli.Positional(c.inputs...)}
+	cmd := &cobra.Command{Use: c.use, Short: c.short, Long: c.long, Example: c.example, Args: cli.Positional(c.arguments()...)}
 	j := job.New(s, cmd).Computes(c.threshold)
 	if c.fused {
 		j.Fuses()
