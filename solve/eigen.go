@@ -34,15 +34,15 @@ type EigenOptions[T Real] struct {
 	Which Which
 	// Tolerance accepts a pair once ‖A·v − λv‖ ≤ max(Tolerance·|λ|, 4ε‖A‖) for the rounding ε of the
 	// element type. 0 means 1e-8, or 1e-4 in float32.
-	Tolerance   float64
-	MaxProducts int               // with A; 0 means 100 for each vertex, and at least 10 000
-	Basis       int               // vectors kept at most; 0 means 2k + 10, and at least 20
-	Start       *matrix.Vector[T] // nil: random numbers
-	Seed        uint64            // of random numbers
-	Symmetric   bool              // see Options
-	// Single leaves out the search for further copies of eigenvalues: the products that show that
+	Tolerance     float64
+	MaxProducts   int               // with A; 0 means 100 for each vertex, and at least 10 000
+	Basis         int               // vectors kept at most; 0 means 2k + 10, and at least 20
+	Start         *matrix.Vector[T] // nil: random numbers
+	Seed          uint64            // of random numbers
+	CheckSymmetry bool              // see Options
+	// SkipCopies leaves out the search for further copies of eigenvalues: the products that show that
 	// there is none. An eigenvalue of several vectors may then have too few.
-	Single bool
+	SkipCopies bool
 
 	Context  context.Context
 	Threads  int
@@ -130,14 +130,14 @@ func eigenOf[T Real](a any, k int, opts any) (*EigenResult[T], error) {
 		o.Trace(ops.Trace{Op: op, Name: "Lanczos"})
 	}
 	s := spaceOf[T](v, nil, with)
-	if o.Symmetric {
+	if o.CheckSymmetry {
 		if e, found := s.asymmetry(); found {
 			e.Method = op
 			return nil, &e
 		}
 	}
 	l := &lanczos{space: s, n: n, k: k, width: min(o.Basis, n), most: o.MaxProducts, which: o.Which,
-		tolerance: o.Tolerance, eps: eps, single: o.Single, state: o.Seed, progress: o.Progress}
+		tolerance: o.Tolerance, eps: eps, once: o.SkipCopies, state: o.Seed, progress: o.Progress}
 	if o.Start != nil {
 		l.run(s.given(o.Start))
 	} else {
@@ -167,7 +167,7 @@ type lanczos struct {
 	n, k, width, most int
 	which             Which
 	tolerance, eps    float64
-	single            bool
+	once              bool // no search for copies
 	state, drawn      uint64
 	progress          func(products, found int)
 
@@ -250,7 +250,7 @@ func (l *lanczos) run(start vec) {
 		if len(l.theta) == l.n { // the basis is complete
 			l.found = l.k
 		}
-		l.done = l.found == l.k && (len(l.theta) == l.n || l.single || again && l.apart())
+		l.done = l.found == l.k && (len(l.theta) == l.n || l.once || again && l.apart())
 		if l.done || l.products >= l.most {
 			l.rotate(s, min(l.k, len(l.theta)))
 			return

@@ -66,7 +66,7 @@ func TestEigenOfGrid(t *testing.T) {
 	slices.Reverse(descending)
 	for _, k := range []int{1, 4, 7} {
 		for which, want := range map[solve.Which][]float64{solve.Largest: descending, solve.Smallest: all, solve.Magnitude: descending} {
-			res, err := solve.Eigen(a, k, solve.EigenOptions[float64]{Which: which, Symmetric: true})
+			res, err := solve.Eigen(a, k, solve.EigenOptions[float64]{Which: which, CheckSymmetry: true})
 			if err != nil {
 				t.Errorf("%d %v: %v", k, which, err)
 				continue
@@ -190,7 +190,7 @@ func TestEigenErrors(t *testing.T) {
 		t.Errorf("a short start: %v", err)
 	}
 	var asymmetric *solve.AsymmetryError
-	if _, err := solve.Eigen(grid(5, .5, 0), 1, solve.EigenOptions[float64]{Symmetric: true}); !errors.As(err, &asymmetric) {
+	if _, err := solve.Eigen(grid(5, .5, 0), 1, solve.EigenOptions[float64]{CheckSymmetry: true}); !errors.As(err, &asymmetric) {
 		t.Errorf("an unsymmetric matrix: %v", err)
 	}
 	var broken *solve.BreakdownError

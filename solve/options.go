@@ -20,11 +20,11 @@ type Options[T Real] struct {
 	MaxIterations       int               // 0 means 10 times the order of the matrix
 	Start               *matrix.Vector[T] // the first x; nil means 0
 	Preconditioner      Preconditioner[T] // nil: none. LSQR has none
-	// Symmetric says that CG and MINRES first compare the matrix with its transpose, in O(entries)
+	// CheckSymmetry says that CG and MINRES first compare the matrix with its transpose, in O(entries)
 	// time and memory, and return an *AsymmetryError if they differ by more than rounding.
-	Symmetric bool
-	Restart   int     // of GMRES: it restarts after so many products; 0 means 30
-	Damping   float64 // of LSQR: it minimises ‖b − A·x‖² + Damping²·‖x‖²
+	CheckSymmetry bool
+	Restart       int     // of GMRES: it restarts after so many products; 0 means 30
+	Damping       float64 // of LSQR: it minimises ‖b − A·x‖² + Damping²·‖x‖²
 
 	Context  context.Context // nil: never ends
 	Threads  int             // 0: GOMAXPROCS
@@ -139,7 +139,7 @@ func (e *PlaceError) Error() string {
 type settings struct {
 	Tolerance, Absolute, Damping float64
 	MaxIterations, Restart       int
-	Symmetric                    bool
+	CheckSymmetry                bool
 	Context                      context.Context
 	Progress                     func(iteration int, residual float64)
 }

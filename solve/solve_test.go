@@ -124,7 +124,7 @@ func TestKnownSolutions(t *testing.T) {
 				}
 				label := fmt.Sprintf("%s, %s, %s", name, c.reason, kind)
 				var seen []float64
-				res, err := m(a, b, solve.Options[float64]{Tolerance: 1e-12, Preconditioner: p, Symmetric: c.symmetric, Restart: 196,
+				res, err := m(a, b, solve.Options[float64]{Tolerance: 1e-12, Preconditioner: p, CheckSymmetry: c.symmetric, Restart: 196,
 					Progress: func(k int, r float64) {
 						if seen = append(seen, r); len(seen) != k {
 							t.Errorf("%s: iteration %d after %d", label, k, len(seen)-1)
@@ -374,7 +374,7 @@ func TestUnfit(t *testing.T) {
 			t.Errorf("%s with a negative preconditioner: %v", name, err)
 		}
 		var asymmetric *solve.AsymmetryError
-		_, err := m(grid(6, .5, 0), b, solve.Options[float64]{Symmetric: true})
+		_, err := m(grid(6, .5, 0), b, solve.Options[float64]{CheckSymmetry: true})
 		if !errors.As(err, &asymmetric) || asymmetric.Entry-asymmetric.Not != 1 && asymmetric.Entry-asymmetric.Not != -1 {
 			t.Errorf("%s of an unsymmetric matrix: %v", name, err)
 		}
@@ -473,7 +473,7 @@ func TestPlaces(t *testing.T) {
 		for name, m := range solvers[float64]() {
 			o := solve.Options[float64]{Tolerance: 1e-10}
 			if name == "CG" {
-				o.Preconditioner, o.Symmetric = jacobi, true
+				o.Preconditioner, o.CheckSymmetry = jacobi, true
 			}
 			res, err := m(a, right, o)
 			if err != nil {

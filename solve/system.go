@@ -30,7 +30,7 @@ type method struct {
 	name string
 	run  func(s *system)
 	any  bool // the matrix may be rectangular
-	// symmetric says that Options.Symmetric compares the matrix with its transpose.
+	// symmetric says that Options.CheckSymmetry compares the matrix with its transpose.
 	symmetric bool
 }
 
@@ -72,7 +72,7 @@ func solveOf[T Real](how *method, a, b, opts any) (*Result[T], error) {
 	with := ops.WithOptions(ops.WithThreads(o.Threads), ops.WithContext(o.Context), ops.WithTraces(o.Trace))
 	s := &system{method: how.name, m: m, n: n, eps: epsilon[T](), settings: settings{
 		Tolerance: o.Tolerance, Absolute: o.Absolute, Damping: o.Damping, MaxIterations: o.MaxIterations, Restart: o.Restart,
-		Symmetric: o.Symmetric, Context: o.Context, Progress: o.Progress}}
+		CheckSymmetry: o.CheckSymmetry, Context: o.Context, Progress: o.Progress}}
 	if err := s.complete(how.name, n); err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func solveOf[T Real](how *method, a, b, opts any) (*Result[T], error) {
 	if s.x = own.zeros(n); o.Start != nil {
 		s.x = own.given(o.Start)
 	}
-	if how.symmetric && o.Symmetric {
+	if how.symmetric && o.CheckSymmetry {
 		if e, found := own.asymmetry(); found {
 			e.Method = how.name
 			return nil, &e

@@ -40,7 +40,7 @@ func (f *solveFlags) add(fs *pflag.FlagSet) {
 	fs.IntVar(&f.o.MaxIterations, "max-iterations", 0, "fail after `N` iterations (0: 10 for each unknown)")
 	fs.IntVar(&f.o.Restart, "restart", 30, "restart gmres after `N` products")
 	fs.Float64Var(&f.o.Damping, "damping", 0, "lsqr minimises ‖b − A·x‖² + `D`²·‖x‖²")
-	fs.BoolVar(&f.o.Symmetric, "check-symmetry", false, "fail if the matrix of cg or minres is not symmetric")
+	fs.BoolVar(&f.o.CheckSymmetry, "check-symmetry", false, "fail if the matrix of cg or minres is not symmetric")
 }
 
 func (f *solveFlags) check(_ *job.Job, _ string, bad func(format string, args ...any) error) error {
@@ -193,7 +193,7 @@ func (f *eigenFlags) add(fs *pflag.FlagSet) {
 	fs.Float64Var(&f.o.Tolerance, "tolerance", 1e-8, "accept a pair with a residual of at most `T` times the eigenvalue")
 	fs.IntVar(&f.o.MaxProducts, "max-products", 0, "fail after `N` products with the matrix (0: 100 for each row, at least 10000)")
 	fs.IntVar(&f.o.Basis, "basis", 0, "keep `N` vectors (0: 2K + 10, at least 20)")
-	fs.BoolVar(&f.o.Single, "single", false, "do not look for further copies of eigenvalues")
+	fs.BoolVar(&f.o.SkipCopies, "skip-copies", false, "do not look for further copies of eigenvalues")
 	fs.Uint64Var(&f.o.Seed, "random-seed", 0, "seed `N` of the first vector")
 }
 
@@ -229,7 +229,7 @@ products. -o writes the vectors as a matrix, one a column.`,
 		inputs: []string{"A"}, flags: f.add, check: f.check,
 		run: func(j *job.Job, run apps.Run) (*standardResult, error) {
 			o := f.o
-			o.Context, o.Threads, o.Trace, o.Symmetric = run.Context, run.Threads, run.Trace, true
+			o.Context, o.Threads, o.Trace, o.CheckSymmetry = run.Context, run.Threads, run.Trace, true
 			o.Progress = func(products, found int) {
 				j.Progress.Update(fmt.Sprintf("eigs, %d products", products), int64(found), int64(f.k))
 			}
