@@ -69,10 +69,11 @@ type EigenResult[T Real] struct {
 // An eigenvalue of several vectors stands as often in the result: once k pairs are found, Eigen
 // continues from a random vector orthogonal to them until the next eigenvalue is known to be apart.
 //
-// A step is one product with A and 4·Basis operations on vectors; memory is twice Basis + 1 vectors. The
-// smallest eigenvalues of a Laplacian of a grid or a road network lie close together for their
-// spread, and take many steps. Eigen returns a *NotConvergedError with the pairs so far after
-// MaxProducts, a *matrix.InvalidError if k is not within 1 … n, and errors as [MINRES].
+// A step is one product with A and 4·Basis operations on vectors; memory is Basis + 1 vectors, and
+// twice as much on the host with up to 4 threads. The smallest eigenvalues of a Laplacian of a grid
+// or a road network lie close together for their spread, and take many steps. Eigen returns a
+// *NotConvergedError with the pairs so far after MaxProducts, a *matrix.InvalidError if k is not
+// within 1 … n, and errors as [MINRES].
 func Eigen[T Real](a matrix.Source[T], k int, opts ...EigenOptions[T]) (*EigenResult[T], error) {
 	if _, single := any(*new(T)).(float32); single {
 		res, err := eigenOf[float32](a, k, opts)
@@ -129,7 +130,7 @@ func eigenOf[T Real](a any, k int, opts any) (*EigenResult[T], error) {
 	if o.Trace != nil {
 		o.Trace(ops.Trace{Op: op, Name: "Lanczos"})
 	}
-	s := spaceOf[T](v, nil, with)
+	s := spaceOf[T](v, nil, o.Threads, with)
 	if o.CheckSymmetry {
 		if e, found := s.asymmetry(); found {
 			e.Method = op

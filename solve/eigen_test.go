@@ -162,6 +162,19 @@ func TestEigenBesideGonum(t *testing.T) {
 	}
 }
 
+// The number of threads, and with it the form of the basis, does not change a bit.
+func TestEigenThreads(t *testing.T) {
+	t.Parallel()
+	a := grid[float64](60, 0, 0)
+	one := sure.Get(solve.Eigen(a, 3, solve.EigenOptions[float64]{Threads: 1}))
+	for _, threads := range []int{2, 4, 5, 8} {
+		res := sure.Get(solve.Eigen(a, 3, solve.EigenOptions[float64]{Threads: threads}))
+		if !slices.Equal(res.Values, one.Values) || !res.Vectors[2].Equal(one.Vectors[2]) || res.Products != one.Products {
+			t.Errorf("%d threads: %v, want %v", threads, res.Values, one.Values)
+		}
+	}
+}
+
 func TestEigenErrors(t *testing.T) {
 	t.Parallel()
 	a := grid[float64](12, 0, 0)

@@ -112,7 +112,7 @@ func madeOf[T Real](op string, a any, o IncompleteOptions, opts []ops.Option) (P
 
 // jacobi returns the inverse of a diagonal.
 func jacobi[T Real](a *matrix.View[T], n int, with ops.Option) (Preconditioner[T], error) {
-	s := spaceOf[T](a, nil, with)
+	s := spaceOf[T](a, nil, 0, with)
 	at := matrix.On(a.Place())
 	d := matrix.New[T](n, n, at)
 	s.Do(ops.Select(d, semiring.DiagSelect[T](0), a, with))

@@ -79,7 +79,7 @@ func solveOf[T Real](how *method, a, b, opts any) (*Result[T], error) {
 	if o.Trace != nil { // the name of the algorithm first, as workflows do
 		o.Trace(ops.Trace{Op: how.name, Name: how.name})
 	}
-	own := spaceOf(v, o.Preconditioner, with)
+	own := spaceOf(v, o.Preconditioner, o.Threads, with)
 	s.space, s.b = own, own.given(right)
 	if s.x = own.zeros(n); o.Start != nil {
 		s.x = own.given(o.Start)
