@@ -173,6 +173,35 @@ func TestTopicsOf(t *testing.T) {
 	}
 }
 
+// The sample of docs/embed.md.
+
+func predicted(cites *matrix.Matrix[bool]) (apps.LinkQuality, error) {
+	rest, held, err := apps.HoldOutLinks(cites, apps.HoldOutOptions{Share: .1})
+	if err != nil {
+		return apps.LinkQuality{}, err
+	}
+	res, err := apps.Embed(rest, apps.EmbedOptions{Return: .25, InOut: 4})
+	if err != nil {
+		return apps.LinkQuality{}, err
+	}
+	return apps.MeasureLinks(res.Vectors, held, apps.MeasureOptions{Score: apps.ScoreCosine})
+}
+
+func TestPredicted(t *testing.T) {
+	b := matrix.NewBuilder[bool](40, 40)
+	for u := range 40 { // cliques of 10
+		for v := u / 10 * 10; v < u/10*10+10; v++ {
+			if u != v {
+				b.Add(u, v, true)
+			}
+		}
+	}
+	q, err := predicted(sure.Get(b.Build(nil)))
+	if err != nil || !(q.AUC > .9) || !(q.MRR > .5) {
+		t.Errorf("%+v, %v", q, err)
+	}
+}
+
 // The sample of docs/lasso.md.
 
 func steps(g *matrix.Matrix[float64], y *matrix.Vector[float64]) (*matrix.Vector[float64], int, error) {

@@ -12,6 +12,9 @@ import (
 	"github.com/hiveblas/hiveblas/apps/communities"
 	"github.com/hiveblas/hiveblas/apps/components"
 	"github.com/hiveblas/hiveblas/apps/cores"
+	"github.com/hiveblas/hiveblas/apps/embed"
+	"github.com/hiveblas/hiveblas/apps/embed/links"
+	"github.com/hiveblas/hiveblas/apps/features"
 	"github.com/hiveblas/hiveblas/apps/flow"
 	"github.com/hiveblas/hiveblas/apps/geo"
 	"github.com/hiveblas/hiveblas/apps/internal/lines"
@@ -438,6 +441,7 @@ func cases[T semiring.Float]() (list []*kitCase[T]) {
 		", paths":                                      {PerStart: 11, Length: 5, Paths: true, NonBacktracking: true, Seed: 4},
 		", long":                                       {Length: 1500, PerStart: 2, Seed: 8},
 		", a step":                                     {Length: 3, Seed: 4, Paths: true},
+		", of second order":                            {PerStart: 3, Length: 12, Return: .25, InOut: 4, Weighted: true, Seed: 6},
 	} {
 		c := add("search", "GraphSearch"+name, func(g G, run R) (any, error) {
 			o := o
@@ -456,6 +460,21 @@ func cases[T semiring.Float]() (list []*kitCase[T]) {
 	add("search", "GraphSearch from nowhere", func(g G, run R) (any, error) {
 		return result(search.GraphSearch(g, nil, []int{}, search.SearchOptions{Run: run, Visits: true, Paths: true}))
 	})
+
+	c = add("features", "VertexFeatures", func(g G, run R) (any, error) {
+		return result(features.VertexFeatures(g, features.VertexFeatureOptions{Run: run, Samples: 3, Standard: true}))
+	})
+	c.loose, c.gathers = 1e-5, "each process puts the table together"
+	add("embed", "Embed", func(g G, run R) (any, error) {
+		return result(embed.Embed(g, embed.EmbedOptions{Run: run, Dimensions: 4, Length: 12, PerStart: 2, Return: .5, Weighted: true, Seed: 3}))
+	}).gathers = "each process trains all vectors"
+	add("embed", "HoldOutLinks", func(g G, run R) (any, error) {
+		rest, held, err := links.HoldOutLinks(g, links.HoldOutOptions{Run: run, Share: .3, Rivals: 3, Seed: 3})
+		if err != nil {
+			return nil, err
+		}
+		return []any{rest, held.Edges, held.Others, held.Rivals}, nil
+	}).gathers = "each process draws all links"
 
 	for name, o := range map[string]sage.SAGEOptions{"": {}, " of samples": {Samples: []int{2}, Seed: 4}} {
 		c := add("sage", "GraphSAGE"+name, func(g G, run R) (any, error) {

@@ -35,8 +35,8 @@ func ClassifyMemory(data, pattern *Attributed) (least, all int64) {
 }
 
 // ReadAttributed reads a graph from two tables in the layout of PNNL's application classification:
-// a first line "count columns", then a line for each row, with fields separated by blanks or tabs,
-// gzip-compressed or not. See [classify.ReadAttributed].
+// a first line "count columns", then a line for each row, with fields separated by blanks, tabs or
+// commas, gzip-compressed or not. See [classify.ReadAttributed].
 func ReadAttributed(vertices, edges io.Reader) (*Attributed, error) {
 	return classify.ReadAttributed(vertices, edges)
 }

@@ -16,6 +16,9 @@
 //	components   ConnectedComponents, StronglyConnectedComponents, MinimumSpanningForest:
 //	             finds what is connected
 //	cores        KTruss, CoreNumbers: finds the dense parts of a graph
+//	embed        Embed, HoldOutLinks, MeasureLinks: embeds vertices by walks
+//	features     VertexFeatures: makes tables of figures about the vertices of a graph, as
+//	             input of learning
 //	flow         MaxFlow: finds maximum flows and minimum cuts, on the host by trees of
 //	             the source and the sink, on devices by pushes
 //	geo          Geolocate: infers the places of vertices from the places of their
@@ -41,8 +44,9 @@
 //	triangles    TriangleCount, Similarity, LocalClustering: counts triangles, and what
 //	             follows from them and from common neighbours
 //
-// A few stand on others: flow on paths, nominate on paths, centrality and sgm, paths and
-// communities on components, search on paths, triangles on scan, sage/train on sage.
+// A few stand on others: features on centrality, cores and triangles, flow on paths, nominate on paths, centrality and sgm, paths and
+// communities on components, search on paths, triangles on scan, embed on search, sage/train on
+// sage and embed/links.
 //
 // Every function takes its graph as a matrix, an edge from row to column. Settings are the last
 // parameter, a struct; its zero value is the usual choice, and it may be left out. Functions return
@@ -60,6 +64,7 @@
 //     there.
 //   - SGM solves its assignments where package auction does. It numbers colours, percolates and
 //     repairs the matching on the host.
+//   - Embed trains vectors on the host, by walks taken where the graph lives.
 //   - LocalCluster sweeps over the cluster on the host.
 //   - MinimumSpanningForest and the augmenting paths of BipartiteMatching compute on the host.
 //   - Similarity, TopologicalOrder and NominateVertices order their results on the host, and

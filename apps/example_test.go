@@ -310,6 +310,51 @@ func ExampleGraphSearch() {
 	// 7 members found; the best: 33 0
 }
 
+// A fifth of the friendships is held out and predicted by vectors of walks over the others.
+func ExampleEmbed() {
+	rest, held, err := apps.HoldOutLinks(karate(), apps.HoldOutOptions{Share: .2, Seed: 5})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	res, err := apps.Embed(rest, apps.EmbedOptions{Dimensions: 8, Window: 3, Epochs: 4})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	quality, err := apps.MeasureLinks(res.Vectors, held, apps.MeasureOptions{Score: apps.ScoreCosine})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	n, dims := res.Vectors.Dims()
+	fmt.Printf("%d vectors of %d numbers; %d friendships held out\n", n, dims, len(held.Edges))
+	fmt.Println("better than chance:", quality.AUC > .5)
+	// Output:
+	// 34 vectors of 8 numbers; 16 friendships held out
+	// better than chance: true
+}
+
+// Figures about the two leaders of the club.
+func ExampleVertexFeatures() {
+	table, err := apps.VertexFeatures(karate(), apps.VertexFeatureOptions{Names: []string{"degree", "triangles", "core"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(table.Names)
+	for _, v := range []int{0, 33} {
+		degree, _ := table.Values.At(v, 0)
+		triangles, _ := table.Values.At(v, 1)
+		core, _ := table.Values.At(v, 2)
+		fmt.Println(degree, triangles, core)
+	}
+	// Output:
+	// [degree triangles core]
+	// 16 18 4
+	// 17 15 4
+}
+
 // The club splits up: with which of the two sides does each member go? The sides of four members
 // are known, and the features say who is who.
 func ExampleTrainGraphSAGE() {

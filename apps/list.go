@@ -150,6 +150,7 @@ func List[T semiring.Number]() []App[T] {
 					return centrality.KatzCentrality(g, centrality.CentralityOptions{Run: run, MaxIterations: 1})
 				})},
 		{Name: "diameter", Family: "paths", Functions: names("Diameter")}, // searches by BFS
+		{Name: "features", Family: "features", Functions: names("VertexFeatures")},
 		{Name: "nominate", Family: "nominate", Functions: names("NominateVertices", "NominateByMatching"),
 			Use: uses(
 				func(g matrix.Source[T], run workflow.Run) (any, error) {
@@ -164,6 +165,7 @@ func List[T semiring.Number]() []App[T] {
 			Kernels: described("geo"), Use: uses(geolocateOne[T])},
 		{Name: "search", Family: "search", Functions: names("GraphSearch"),
 			Kernels: described("search")},
+		{Name: "embed", Family: "embed", Functions: names("Embed", "HoldOutLinks", "MeasureLinks")},
 		{Name: "sage", Family: "sage", Functions: names("GraphSAGE", "TrainGraphSAGE"),
 			Kernels: described("sage", "sagetrain")},
 		{Name: "sgm", Family: "sgm", Functions: names("SGM")},

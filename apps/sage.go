@@ -11,6 +11,14 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
+// RandomSAGEModel returns a network with random weights (Glorot, Bengio: Understanding the
+// difficulty of training deep feedforward neural networks, AISTATS 2010, uniform) for features of
+// so many columns, a layer for each number of hidden, in the layout of SAGELayer; without a
+// classifier. See [sage.RandomSAGEModel].
+func RandomSAGEModel(aggregator SAGEAggregator, columns int, hidden []int, seed uint64) (*SAGEModel, error) {
+	return sage.RandomSAGEModel(aggregator, columns, hidden, seed)
+}
+
 // ReadSAGEModel reads a model that Write wrote, or a .npz file of NumPy with the same arrays. See
 // [sage.ReadSAGEModel].
 func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
@@ -21,8 +29,9 @@ func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
 type FeatureOptions = sage.FeatureOptions
 
 // ReadFeatures reads features, or weights: .csv, a row on each line and numbers between commas,
-// tabs or blanks, where a first line with a word is a header; .mtx, sparse or array; .npy, of one
-// or two dimensions, in 16 to 64 bits. See [sage.ReadFeatures].
+// tabs or blanks, where a first line with a word is a header, and a first column “vertex” says of
+// which vertex a row is; .mtx, sparse or array; .npy, of one or two dimensions, in 16 to 64 bits.
+// See [sage.ReadFeatures].
 func ReadFeatures(r io.Reader, opts ...FeatureOptions) (*matrix.Matrix[float32], error) {
 	return sage.ReadFeatures(r, opts...)
 }
@@ -115,6 +124,10 @@ type SAGESplit = train.SAGESplit
 
 // SAGEProgress is the state of training after an epoch. See [train.SAGEProgress].
 type SAGEProgress = train.SAGEProgress
+
+// SAGELinks are edges that the graph of a training lacks and that its embeddings are to predict, by
+// dot products; see HoldOutLinks. See [train.SAGELinks].
+type SAGELinks = train.SAGELinks
 
 // SAGETrainOptions are the settings of TrainGraphSAGE. See [train.SAGETrainOptions].
 type SAGETrainOptions = train.SAGETrainOptions

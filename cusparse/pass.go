@@ -58,8 +58,8 @@ func (l *longRows) drop() { l.list.release() }
 
 // The constants of kernels/pass.cu: HB_PASS_HUB, HB_PASS_CHUNK, HB_PASS_PART.
 const (
-	passHub   = 256
-	passChunk = 256
+	passHub   = 128
+	passChunk = 128
 	passShare = 1024
 )
 

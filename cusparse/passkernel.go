@@ -71,7 +71,7 @@ func (t *passText) write() {
 	t.plan = t.notes.String()
 	var k strings.Builder
 	k.WriteString(t.defs.String())
-	k.WriteString("\nHB_KERNEL __launch_bounds__(HB_PASS_BLOCK, HB_PASS_BLOCKS) hb_pass(const hb_words W, hb_control *control) {\n\t__shared__ hb_u64 pending[HB_PASS_TOTALS];\n\thb_grid g(control, pending);\n")
+	k.WriteString("\nHB_KERNEL __launch_bounds__(HB_PASS_BLOCK, HB_PASS_BLOCKS) hb_pass(const hb_words W, hb_control *control) {\n\t__shared__ hb_u64 pending[HB_PASS_TOTALS + 1];\n\thb_grid g(control, pending);\n")
 	t.declare(&k)
 	fmt.Fprintf(&k, "\tconst hb_i64 limit = (hb_i64)W.w[%d];\n\tvolatile hb_i64 *host = (volatile hb_i64 *)W.w[%d];\n", wordLimit, wordHost)
 	fmt.Fprintf(&k, "\tvolatile hb_u8 *log = (volatile hb_u8 *)W.w[%d];\n\tconst hb_u32 most = (hb_u32)W.w[%d];\n", wordLog, wordDecisions)

@@ -180,6 +180,9 @@ func (g *point) enter(d passDomain) {
 			continue
 		}
 		t.line("\t\thb_enter(v%d.bits, p, listed, in, w%d, h%d);", v, v, v)
+		if of.listed && !of.marked && !x.cleared && d.list >= 0 && d.list != v { // it was empty
+			t.line("\t\tconst bool a%d = listed && v%d.listed && h%d;", v, v, v)
+		}
 		if !of.listed || !of.marked {
 			continue
 		}

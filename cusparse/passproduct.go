@@ -346,13 +346,13 @@ func (t *passText) scatter(i int) {
 	t.line("{ // %s", s.Op)
 	t.note("%s as %s", t.list.Equation(i), t.name(temp))
 	t.line("\thb_i32 d = 0;")
-	along, count := "(const hb_i32 *)0", fmt.Sprint(t.vars[u].n)
+	along, at, count := "(const hb_i32 *)0", "0", fmt.Sprint(t.vars[u].n)
 	if t.vars[u].listed {
-		along, count = fmt.Sprintf("v%d.listed ? v%d.list : (const hb_i32 *)0", u, u), fmt.Sprintf("v%d.places()", u)
+		along, at, count = fmt.Sprintf("v%d.listed ? v%d.list : (const hb_i32 *)0", u, u), fmt.Sprintf("v%d.at", u), fmt.Sprintf("v%d.places()", u)
 	}
 	t.line("\thb_collector<0> found;")
 	t.line("\tstruct hb_none {};")
-	t.line("\thb_stage<hb_none>(g, %s, %s, [&](hb_none &, hb_i32) {}, [&](hb_none &, hb_i32 p, bool in) {", along, count)
+	t.line("\thb_stage<hb_none>(g, %s, %s, %s, [&](hb_none &, hb_i32) {}, [&](hb_none &, hb_i32 p, bool in) {", along, at, count)
 	t.line("\t\thb_i64 k = 0;")
 	t.line("\t\tconst bool fresh = [&]() -> bool {")
 	t.line("\t\t\tif (!in || !(%s)) return false;", t.hasAt(u, "p"))
@@ -399,13 +399,21 @@ func (t *passText) reduce(i int) {
 			}
 		}
 		part = t.parts[at]
-		t.needs([]passUse{{a, passDomain{list: -1, n: t.vars[a].n}.how(), false}})
+		d := passDomain{list: -1, n: t.vars[a].n}
+		list, number, count := "(const hb_i32 *)0", "0", fmt.Sprint(d.n)
+		if t.vars[a].listed {
+			d.list = a
+			list, number, count = fmt.Sprintf("v%d.listed ? v%d.list : (const hb_i32 *)0", a, a), fmt.Sprintf("v%d.at", a), fmt.Sprintf("v%d.places()", a)
+			t.needs([]passUse{{a, d.how(), false}}, a)
+		} else {
+			t.needs([]passUse{{a, d.how(), false}})
+		}
 		val := t.valAt(a, "p")
 		if s.A.Pattern {
 			val = fmt.Sprintf("(%s)1", C)
 		}
 		t.line("\t%s tv = %s();", C, C)
-		t.line("\tconst bool tb = hb_sum(g, %d, (%s *)W.w[%d], (hb_u8 *)W.w[%d], tv,", t.vars[a].n, C, part.word, part.word+1)
+		t.line("\tconst bool tb = hb_sum(g, %s, %s, %s, (%s *)W.w[%d], (hb_u8 *)W.w[%d], tv,", list, number, count, C, part.word, part.word+1)
 		t.line("\t\t[&](hb_i64 p, %s &y) -> bool { y = %s; return %s; },", C, val, t.hasAt(a, "p"))
 		t.line("\t\t[](%s x, %s y) { return %s(x, y); });", C, C, t.binary(s.Monoid.Func))
 		t.waited()
@@ -413,3 +421,57 @@ func (t *passText) reduce(i int) {
 	t.b.WriteString(t.frame(s, pointStep{step: i, from: -1, clear: -1}, "\t\t\t", nil))
 	t.line("}")
 }
+
+// expansions finds the products under the complement of a mask X with a result F that takes the
+// place of the destination, if one step gives X entries at the entries of F, and no other step uses
+// X. Such a product enters its result into X at once: a column is open if its bit of X is not set,
+// and the product need not read the old F and the new F too. The step then writes the values.
+func (t *passText) expansions() {
+	for i := range t.list.Steps {
+		s := &t.list.Steps[i]
+		x, f := s.Mask.Var, s.Dst
+		if s.Kind != pass.Product || !t.swaps[i] || !s.Ring.Add.Any || x == pass.None || !s.Mask.Comp || !s.Mask.Structural || x == f || t.isCondition(x) {
+			continue
+		}
+		if v := &t.vars[x]; v.kind != passWritten || v.listed || v.counted || v.full {
+			continue
+		}
+		by, ok := -1, true
+		for k := range t.list.Steps {
+			o := &t.list.Steps[k]
+			if k == i {
+				ok = ok && s.A.Var != x && s.B.Var != x
+				continue
+			}
+			ok = ok && o.Dst != f && !(o.Kind == pass.Swap && o.A.Var == f)
+			if o.Dst != x {
+				ok = ok && !slices.Contains(uses(o), x)
+				continue
+			}
+			gives := o.Kind == pass.Fill || (o.Kind == pass.Assign || o.Kind == pass.Apply && o.X.Var == pass.None) && o.A.Var == f
+			ok = ok && by < 0 && gives && o.Mask.Var == f && o.Mask.Structural && !o.Mask.Comp && o.Accum.Text == "" && !o.Replace
+			by = k
+		}
+		// The two take turns: no other step is between them but in a pass of the same body.
+		between := slices.ContainsFunc(t.list.Blocks, func(b pass.Block) bool {
+			lo, hi := min(i, by), max(i, by)
+			return b.First > lo && b.First <= hi || b.First <= lo && b.End > lo && b.End <= hi
+		})
+		if ok && by >= 0 && !between {
+			t.expands[i] = by
+		}
+	}
+}
+
+// expanded returns the product that enters its results into v, or −1.
+func (t *passText) expanded(v int) int {
+	for i := range t.expands {
+		if t.list.Steps[i].Mask.Var == v {
+			return i
+		}
+	}
+	return -1
+}
+
+// ahead reports whether the results of product i wait for their values from one pass to the next.
+func (t *passText) ahead(i int) bool { return t.expands[i] < i }

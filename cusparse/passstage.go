@@ -228,10 +228,17 @@ func (t *passText) add(ps pointStep) {
 	if ps.clear >= 0 {
 		n = t.vars[ps.clear].n
 	}
+	if source := t.source(s); ps.clear < 0 && ps.from < 0 && source >= 0 {
+		t.take(ps, passDomain{list: source, n: n})
+		return
+	}
 	var listed []int
 	for _, v := range t.bounds(ps) {
 		if t.vars[v].listed {
 			listed = append(listed, v)
+		}
+		if t.taken(v) { // it has entries in the open stage alone
+			listed = append(listed, t.domain.list)
 		}
 	}
 	if len(t.open) > 0 && t.joins(ps, n, listed) {
@@ -239,28 +246,37 @@ func (t *passText) add(ps pointStep) {
 		return
 	}
 	t.flush()
-	// A selection from a list into another vector empties that first.
-	if ps.clear < 0 && len(listed) == 0 && t.vars[s.Dst].listed && s.Accum.Text == "" && (s.Mask.Var == pass.None || s.Replace) {
-		source := -1
-		switch {
-		case ps.from >= 0 && t.vars[ps.from].listed:
-			source = ps.from
-		case (s.Kind == pass.Select || s.Kind == pass.Apply || s.Kind == pass.Assign) && t.vars[s.A.Var].listed:
-			source = s.A.Var
-		}
-		if source >= 0 && source != s.Dst && !slices.Contains(uses(s), s.Dst) {
-			t.add(pointStep{step: ps.step, from: -1, clear: s.Dst})
-			t.flush()
-			t.domain = passDomain{list: source, n: n}
-			t.open = []pointStep{ps}
-			return
-		}
-	}
 	t.domain = passDomain{list: -1, n: n}
 	if len(listed) > 0 {
 		t.domain.list = listed[0]
 	}
 	t.open = []pointStep{ps}
+}
+
+// take adds a step that takes the entries of its destination from a list. What the destination had
+// is emptied behind the stage.
+func (t *passText) take(ps pointStep, d passDomain) {
+	s := &t.list.Steps[ps.step]
+	second := t.second[s.Dst]
+	joins := len(t.open) > 0 && t.domain == d && !slices.Contains(t.emptied, second) && !slices.ContainsFunc(t.open, func(o pointStep) bool {
+		of := &t.list.Steps[o.step]
+		return o.clear == s.Dst || o.clear < 0 && (of.Dst == s.Dst || slices.Contains(uses(of), s.Dst))
+	})
+	if !joins {
+		t.flush()
+		t.domain = d
+	}
+	t.swap(s.Dst, second)
+	t.open = append(t.open, ps)
+	t.emptied = append(t.emptied, second)
+}
+
+// taken reports whether the open stage takes the entries of a vector from its list.
+func (t *passText) taken(v int) bool {
+	return slices.ContainsFunc(t.open, func(o pointStep) bool {
+		s := &t.list.Steps[o.step]
+		return o.clear < 0 && o.from < 0 && s.Dst == v && t.source(s) >= 0
+	})
 }
 
 // joins reports whether a step can be in the open stage.
@@ -358,9 +374,18 @@ func (t *passText) flush() {
 		t.open = nil
 		return
 	}
-	open, d := t.open, t.domain
-	t.open = nil
+	open, d, emptied := t.open, t.domain, t.emptied
+	t.open, t.emptied = nil, nil
+	defer func() {
+		for _, v := range emptied {
+			t.add(pointStep{step: open[0].step, from: -1, clear: v})
+			t.flush()
+		}
+	}()
 	how := d.how()
+	if t.onlyWipes(open) {
+		how = "" // it clears words of bits, of which other threads may have positions
+	}
 	g := newPoint(t)
 	var list []passUse
 	for _, ps := range open {
@@ -405,7 +430,7 @@ func (t *passText) flush() {
 	}
 	defer t.forwards(open)
 	t.describe(open, d)
-	if t.wipes(open, d) {
+	if t.wipes(open) {
 		return
 	}
 	t.line("{ // %s", g.title(open))
@@ -421,11 +446,11 @@ func (t *passText) flush() {
 	}
 	g.collect(d)
 	g.declare()
-	along, count := "(const hb_i32 *)0", fmt.Sprint(d.n)
+	along, at, count := "(const hb_i32 *)0", "0", fmt.Sprint(d.n)
 	if d.list >= 0 {
-		along, count = fmt.Sprintf("listed ? v%d.list : (const hb_i32 *)0", d.list), fmt.Sprintf("v%d.places()", d.list)
+		along, at, count = fmt.Sprintf("listed ? v%d.list : (const hb_i32 *)0", d.list), fmt.Sprintf("v%d.at", d.list), fmt.Sprintf("v%d.places()", d.list)
 	}
-	t.line("\thb_stage<hb_r>(g, %s, %s, [&](hb_r &r, hb_i32 p) {", along, count)
+	t.line("\thb_stage<hb_r>(g, %s, %s, %s, [&](hb_r &r, hb_i32 p) {", along, at, count)
 	g.load()
 	t.line("\t}, [&](hb_r &r, hb_i32 p, bool in) {")
 	g.begin()
@@ -504,12 +529,18 @@ func (t *passText) name(v int) string {
 	return fmt.Sprintf("result %d", v-len(t.list.Vars))
 }
 
-// wipes writes a stage that empties one vector, and nothing else.
-func (t *passText) wipes(open []pointStep, d passDomain) bool {
+// onlyWipes reports whether a stage empties one vector, and nothing else.
+func (t *passText) onlyWipes(open []pointStep) bool {
 	v := open[0].clear
-	if len(open) > 1 || v < 0 || t.vars[v].rest != "" || t.vars[v].full {
+	return len(open) == 1 && v >= 0 && t.vars[v].rest == "" && !t.vars[v].full
+}
+
+// wipes writes a stage that empties one vector, and nothing else.
+func (t *passText) wipes(open []pointStep) bool {
+	if !t.onlyWipes(open) {
 		return false
 	}
+	v := open[0].clear
 	t.line("hb_clear(g, v%d);", v)
 	switch of := &t.vars[v]; {
 	case of.listed:

@@ -117,24 +117,26 @@ const passWordsMost = 480
 // passText is a passProgram while it is written.
 type passText struct {
 	*passProgram
-	b      strings.Builder // the body under way
-	defs   strings.Builder // functions of the operators
-	funcs  map[string]string
-	temps  []int // of each step, or −1
-	open   []pointStep
-	domain passDomain
-	err    error
-	notes  strings.Builder    // passProgram.plan under way
-	deep   int                // blocks around the step under way
-	synced bool               // there is a barrier in the pass under way
-	used   map[passUse]bool   // since the last barrier
-	heads  []map[passUse]bool // what the end of a pass leaves used, of each block, and last of the loop
+	b       strings.Builder // the body under way
+	defs    strings.Builder // functions of the operators
+	funcs   map[string]string
+	temps   []int // of each step, or −1
+	open    []pointStep
+	domain  passDomain
+	emptied []int // vectors to empty behind the open stage
+	err     error
+	notes   strings.Builder    // passProgram.plan under way
+	deep    int                // blocks around the step under way
+	synced  bool               // there is a barrier in the pass under way
+	used    map[passUse]bool   // since the last barrier
+	heads   []map[passUse]bool // what the end of a pass leaves used, of each block, and last of the loop
 	// forward has the vectors that got entries since the last barrier, each with the vector that
 	// bounds these entries; unset has the scalar that such a vector needs a value of, or None.
 	forward, unset map[int]int
 	stale          map[int]bool // variables with totals that changed since the last barrier
 	swaps          map[int]bool // steps with results that take the place of the destination
 	spares         map[int]int  // of the variable of such a result: a second one
+	second         map[int]int  // of a vector that steps take from a list: an empty one to exchange it with first
 	group          []int        // of a variable: another one that it exchanges contents with, or itself
 	pulls          map[int]bool // products that may pull instead of push
 	expands        map[int]int  // products with a mask that has their results at once: the step that gives it their values
@@ -178,7 +180,7 @@ type passHave struct {
 // composePass writes the kernel of a list.
 func composePass(l *pass.List, have func(u pass.Use) passHave) (*passProgram, error) {
 	t := &passText{passProgram: &passProgram{list: l}, funcs: map[string]string{},
-		pulls: map[int]bool{}, swaps: map[int]bool{}, spares: map[int]int{}, expands: map[int]int{}}
+		pulls: map[int]bool{}, swaps: map[int]bool{}, spares: map[int]int{}, expands: map[int]int{}, second: map[int]int{}}
 	for range len(l.Blocks) + 1 {
 		t.heads = append(t.heads, map[passUse]bool{})
 	}
@@ -513,16 +515,23 @@ func (t *passText) lists() {
 			if s.Accum.Text != "" || s.Mask.Var != pass.None && !s.Replace || s.Dst == s.A.Var {
 				continue
 			}
-			switch s.Kind {
-			case pass.Select, pass.Apply, pass.Assign:
-				if a := s.A.Var; t.vars[a].kind == passWritten && t.vars[t.root(a)].listed {
+			for _, a := range t.supports(s) {
+				if t.vars[a].kind == passWritten && t.vars[t.root(a)].listed {
 					again = mark(s.Dst) || again
 				}
 			}
 		}
 	}
 	for i := range t.list.Steps {
-		if s := &t.list.Steps[i]; !t.swaps[i] && s.Kind != pass.Swap {
+		s := &t.list.Steps[i]
+		if source := t.source(s); source >= 0 {
+			if _, ok := t.second[s.Dst]; !ok {
+				of := t.vars[t.root(s.Dst)]
+				of.kind, of.operand = passTemp, pass.NoUse
+				t.vars, t.group = append(t.vars, of), append(t.group, t.root(s.Dst))
+				t.second[s.Dst] = len(t.vars) - 1
+			}
+		} else if !t.swaps[i] && s.Kind != pass.Swap {
 			t.vars[t.root(s.Dst)].marked = true
 		}
 	}
@@ -533,56 +542,27 @@ func (t *passText) lists() {
 	}
 }
 
-// expansions finds the products under the complement of a mask X with a result F that takes the
-// place of the destination, if one step gives X entries at the entries of F, and no other step uses
-// X. Such a product enters its result into X at once: a column is open if its bit of X is not set,
-// and the product need not read the old F and the new F too. The step then writes the values.
-func (t *passText) expansions() {
-	for i := range t.list.Steps {
-		s := &t.list.Steps[i]
-		x, f := s.Mask.Var, s.Dst
-		if s.Kind != pass.Product || !t.swaps[i] || !s.Ring.Add.Any || x == pass.None || !s.Mask.Comp || !s.Mask.Structural || x == f || t.isCondition(x) {
-			continue
-		}
-		if v := &t.vars[x]; v.kind != passWritten || v.listed || v.counted || v.full {
-			continue
-		}
-		by, ok := -1, true
-		for k := range t.list.Steps {
-			o := &t.list.Steps[k]
-			if k == i {
-				ok = ok && s.A.Var != x && s.B.Var != x
-				continue
-			}
-			ok = ok && o.Dst != f && !(o.Kind == pass.Swap && o.A.Var == f)
-			if o.Dst != x {
-				ok = ok && !slices.Contains(uses(o), x)
-				continue
-			}
-			gives := o.Kind == pass.Fill || (o.Kind == pass.Assign || o.Kind == pass.Apply && o.X.Var == pass.None) && o.A.Var == f
-			ok = ok && by < 0 && gives && o.Mask.Var == f && o.Mask.Structural && !o.Mask.Comp && o.Accum.Text == "" && !o.Replace
-			by = k
-		}
-		// The two take turns: no other step is between them but in a pass of the same body.
-		between := slices.ContainsFunc(t.list.Blocks, func(b pass.Block) bool {
-			lo, hi := min(i, by), max(i, by)
-			return b.First > lo && b.First <= hi || b.First <= lo && b.End > lo && b.End <= hi
-		})
-		if ok && by >= 0 && !between {
-			t.expands[i] = by
-		}
+// supports are the operands of a step with the entries of its result among theirs.
+func (t *passText) supports(s *pass.Step) []int {
+	switch {
+	case s.Kind == pass.Select, s.Kind == pass.Apply, s.Kind == pass.Assign:
+		return []int{s.A.Var}
+	case s.Kind == pass.EWise && s.How == device.Intersection:
+		return []int{s.A.Var, s.B.Var}
 	}
+	return nil
 }
 
-// expanded returns the product that enters its results into v, or −1.
-func (t *passText) expanded(v int) int {
-	for i := range t.expands {
-		if t.list.Steps[i].Mask.Var == v {
-			return i
+// source returns the list that a step takes the entries of its destination from, if that begins
+// empty, or −1. It goes along that list, and the destination is exchanged with an empty vector before.
+func (t *passText) source(s *pass.Step) int {
+	if s.Accum.Text != "" || s.Mask.Var != pass.None && !s.Replace || !t.vars[t.root(s.Dst)].listed || slices.Contains(uses(s), s.Dst) {
+		return -1
+	}
+	for _, v := range t.supports(s) {
+		if t.vars[t.root(v)].listed {
+			return v
 		}
 	}
 	return -1
 }
-
-// ahead reports whether the results of product i wait for their values from one pass to the next.
-func (t *passText) ahead(i int) bool { return t.expands[i] < i }

@@ -114,12 +114,8 @@ func pageRank(g workflow.Operand, opts []PageRankOptions) (*PageRankResult, erro
 	case form.Host && restart == nil:
 		return hostPageRank(a, n, o)
 	}
-	one, err := workflow.FullVector(a.Place(), n, true, workflow.With(o.Run))
-	if err != nil {
-		return nil, err
-	}
 	degree := matrix.NewVector[float64](n, matrix.On(a.Place())) // of the vertices with out-edges
-	if err := ops.MxV(degree, semiring.PlusPair[float64](), a, one.Pattern(), workflow.With(o.Run)); err != nil {
+	if err := ops.Reduce(degree, semiring.Plus[float64](), a.Pattern(), workflow.With(o.Run)); err != nil {
 		return nil, err
 	}
 	with := ops.WithOptions(workflow.With(o.Run), ops.Repeats(o.MaxIterations))

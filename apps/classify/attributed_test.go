@@ -33,14 +33,19 @@ func TestReadAttributed(t *testing.T) {
 		z.Close()
 		return &b
 	}
-	g := samples.Must[*Attributed](t)(ReadAttributed(zipped(twoVertices), strings.NewReader(threeEdges)))
-	if n, m := g.Dims(); n != 2 || m != 3 {
-		t.Fatalf("%d vertices, %d edges", n, m)
-	}
-	got := fmt.Sprint(access.Store(g.Vertices).Val, access.Store(g.Edges).Val,
-		ends(g.Source), ends(g.Target))
-	if got != "[10 0.5 -2 7] [4 5 6] [0 0 1] [1 1 1]" {
-		t.Error(got)
+	for reason, tables := range map[string][2]string{
+		"counts":            {twoVertices, threeEdges},
+		"names, and commas": {"vertex,first,second\n1,0.5,7\n0, 1e1, -2\n", "source\ttarget\tx\n0 1 4\n0,1,5\n1\t1\t6\n"},
+	} {
+		g := samples.Must[*Attributed](t)(ReadAttributed(zipped(tables[0]), strings.NewReader(tables[1])))
+		if n, m := g.Dims(); n != 2 || m != 3 {
+			t.Fatalf("%s: %d vertices, %d edges", reason, n, m)
+		}
+		got := fmt.Sprint(access.Store(g.Vertices).Val, access.Store(g.Edges).Val,
+			ends(g.Source), ends(g.Target))
+		if got != "[10 0.5 -2 7] [4 5 6] [0 0 1] [1 1 1]" {
+			t.Errorf("%s: %s", reason, got)
+		}
 	}
 }
 
@@ -64,6 +69,7 @@ func TestReadAttributedErrors(t *testing.T) {
 		{"a target that is not there", twoVertices, "1 3\n0 2 5\n", "the target of edge 0 is vertex 2, and there are 2"},
 		{"a source that is not there", twoVertices, "1 3\n7 1 5\n", "the source of edge 0 is vertex 7"},
 		{"a count that would fill memory", "2000000000 1000\n0 1\n", threeEdges, "line 2: 2 fields"},
+		{"a row unlike the names", "vertex,x\n0,1,2\n", threeEdges, "line 2: 3 fields, want 2"},
 		{"damaged gzip", "\x1f\x8b\x00", threeEdges, ""},
 	} {
 		g, err := ReadAttributed(strings.NewReader(c.vertices), strings.NewReader(c.edges))
@@ -89,6 +95,7 @@ func TestReadAttributedErrors(t *testing.T) {
 func FuzzReadAttributed(f *testing.F) {
 	f.Add(twoVertices, threeEdges)
 	f.Add("0 1\n", "0 2\n")
+	f.Add("vertex,x\n0,1\n", "source,target\n0,0\n")
 	f.Add("1 1\n0", "1 2\n0 0")
 	f.Fuzz(func(t *testing.T, vertices, edges string) {
 		g, err := ReadAttributed(strings.NewReader(vertices), strings.NewReader(edges))
@@ -107,7 +114,7 @@ func FuzzReadAttributed(f *testing.F) {
 // TestClassifyHIVEData compares with the oracle on the pattern and the vertices of the
 // HIVE data, with random edges, since the original edges are not available.
 func TestClassifyHIVEData(t *testing.T) {
-	dir := filepath.Join("..", "..", "shared", "data", "ac")
+	dir := filepath.Join(samples.Folder(), "ac")
 	if _, err := os.Stat(dir); err != nil {
 		t.Skip("no ../shared/data beside the checkout")
 	}

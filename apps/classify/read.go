@@ -8,7 +8,9 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
+	"unicode"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/graphio"
@@ -18,8 +20,9 @@ import (
 )
 
 // ReadAttributed reads a graph from two tables in the layout of PNNL's application classification:
-// a first line "count columns", then a line for each row, with fields separated by blanks or tabs,
-// gzip-compressed or not. A row of vertices holds a vertex, numbered from 0 in any order, and its
+// a first line "count columns", then a line for each row, with fields separated by blanks, tabs or
+// commas, gzip-compressed or not. The first line may have the names of the columns instead, such as
+// “vertex,degree”. A row of vertices holds a vertex, numbered from 0 in any order, and its
 // features; a row of edges holds a source, a target and the features.
 //
 // An error in a table is a *graphio.ParseError with its line. Counts are checked and not trusted:
@@ -122,6 +125,23 @@ func byNumber(file string, ids []int32, x [][]float32) ([][]float32, error) {
 	return x, nil
 }
 
+// tableHeader returns the rows and columns of a table by its first line, −1 rows for names of columns,
+// or what is wrong with it.
+func tableHeader(fields [][]byte, ids int) (count, columns int, fault string) {
+	if len(fields) >= ids && !slices.ContainsFunc(fields, func(f []byte) bool { return !delimited.IsWord(string(f)) }) {
+		return -1, len(fields), ""
+	}
+	if len(fields) != 2 {
+		return 0, 0, fmt.Sprintf("%d fields, want the count and the columns of the table", len(fields))
+	}
+	count, err1 := strconv.Atoi(string(fields[0]))
+	columns, err2 := strconv.Atoi(string(fields[1]))
+	if err1 != nil || err2 != nil || count < 0 || count > matrix.MaxDim || columns < ids || columns > 1<<20 {
+		return 0, 0, fmt.Sprintf("the table has %s rows and %s columns, want counts, of at least %d columns", fields[0], fields[1], ids)
+	}
+	return count, columns, ""
+}
+
 // readTable reads a table; its first columns are numbers of vertices.
 func readTable(r namedReader, ids int, run workflow.Run) (id [][]int32, x [][]float32, err error) {
 	var line int64
@@ -132,11 +152,11 @@ func readTable(r namedReader, ids int, run workflow.Run) (id [][]int32, x [][]fl
 	if err != nil {
 		return nil, nil, &graphio.ParseError{File: r.name, Msg: err.Error(), Err: err}
 	}
-	const header = "begin with a line “count columns”"
+	const header = "begin with a line “count columns”, or of names of columns"
 	var text []byte
 	next := func() (fields [][]byte, err error) {
 		if text, line, err = src.Line(); err == nil || errors.Is(err, io.EOF) {
-			return bytes.Fields(text), err
+			return bytes.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }), err
 		}
 		return nil, &graphio.ParseError{File: r.name, Line: line, Msg: err.Error(), Err: err}
 	}
@@ -144,13 +164,9 @@ func readTable(r namedReader, ids int, run workflow.Run) (id [][]int32, x [][]fl
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, nil, err
 	}
-	if len(fields) != 2 {
-		return nil, nil, bad(header, "%d fields, want the count and the columns of the table", len(fields))
-	}
-	count, err1 := strconv.Atoi(string(fields[0]))
-	columns, err2 := strconv.Atoi(string(fields[1]))
-	if err1 != nil || err2 != nil || count < 0 || count > matrix.MaxDim || columns < ids || columns > 1<<20 {
-		return nil, nil, bad(header, "the table has %s rows and %s columns, want counts, of at least %d columns", fields[0], fields[1], ids)
+	count, columns, fault := tableHeader(fields, ids)
+	if fault != "" {
+		return nil, nil, bad(header, "%s", fault)
 	}
 	id, x = make([][]int32, ids), make([][]float32, columns-ids)
 	for rows := 0; ; rows++ {
@@ -168,7 +184,7 @@ func readTable(r namedReader, ids int, run workflow.Run) (id [][]int32, x [][]fl
 			rows--
 			continue
 		}
-		if rows == count {
+		if rows == count || rows == matrix.MaxDim {
 			return nil, nil, bad("", "there are more than the %d rows that the first line tells", count)
 		}
 		if len(fields) != columns {

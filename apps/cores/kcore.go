@@ -76,10 +76,6 @@ func coreNumbers(g workflow.Operand, opts []CoreOptions) (*Cores, error) {
 // coresPipeline finds core numbers by operations, where a lives.
 func coresPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Cores, error) {
 	with, here := workflow.With(run), matrix.On(a.Place())
-	one, err := workflow.FullVector(a.Place(), n, true, with)
-	if err != nil {
-		return nil, err
-	}
 	var s ops.Steps
 	loopless := matrix.New[bool](n, n, here)
 	s.Do(ops.Select(loopless, semiring.Offdiag[bool](0), a, with))
@@ -87,7 +83,7 @@ func coresPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Cores, error
 	core, degree, low, lost, all := vector(), vector(), vector(), vector(), ops.All()
 	k, least, none := matrix.ScalarOf[int32](0, here), matrix.NewScalar[int32](here), matrix.NewScalar[int32](here)
 	pair, atMost := semiring.PlusPair[int32](), semiring.Le[int32]()
-	s.Do(ops.MxV(degree, pair, loopless.Pattern(), one.Pattern(), with))
+	s.Do(ops.Reduce(degree, semiring.Plus[int32](), loopless.Pattern(), with))
 	for in := range s.While(degree, with, workflow.Passing(run, "core numbers")) {
 		s.Do(ops.ReduceInto(least, semiring.Min[int32](), degree, in))
 		s.Do(ops.EWiseAdd(k, semiring.Max[int32](), k, least, in))
@@ -105,10 +101,10 @@ func coresPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Cores, error
 	if !s.OK() || n == 0 {
 		return &Cores{Number: core}, s.Err()
 	}
-	c := &Cores{Number: core}
-	c.Max, err = ops.ReduceScalar(semiring.Max[int32](), core, with)
+	most, err := ops.ReduceScalar(semiring.Max[int32](), core, with)
+	c := &Cores{Number: core, Max: most}
 	s.Do(err)
-	s.Do(ops.Select(low, semiring.ValueGE(c.Max), core, with))
+	s.Do(ops.Select(low, semiring.ValueGE(most), core, with))
 	c.Inner = s.NVals(low)
 	return c, s.Err()
 }

@@ -226,7 +226,7 @@ func TestMaxFlowErrors(t *testing.T) {
 func TestMaxFlowPublished(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]float64{"std_added": 255.813, "Wei_test2": 40.53, "wei_problem_10_22": 213.871} {
-		file, err := os.ReadFile(filepath.Join("..", "..", "shared", "data", "sfl", name+".mtx"))
+		file, err := os.ReadFile(filepath.Join(samples.Folder(), "sfl", name+".mtx"))
 		if errors.Is(err, os.ErrNotExist) {
 			t.Skip("no ../shared/data beside the checkout")
 		} else if err != nil {

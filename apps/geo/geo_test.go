@@ -486,7 +486,7 @@ func TestGeolocateSingle(t *testing.T) {
 // The values that the report prints for chesapeake, in float32: its last digits are 4e-6 and 8e-6.
 func TestGeolocateAsInTheReport(t *testing.T) {
 	g := samples.Own(t, testdata.Chesapeake)
-	file := filepath.Join("..", "..", "shared", "data", "geolocation", "locations.labels")
+	file := filepath.Join(samples.Folder(), "geolocation", "locations.labels")
 	if _, err := os.Stat(file); err != nil {
 		t.Skip("no ../shared/data beside the checkout")
 	}

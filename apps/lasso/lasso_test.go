@@ -470,7 +470,7 @@ func TestFusedLassoPathAndBatch(t *testing.T) {
 // The sample of the workflow: objective and regions are published.
 func TestFusedLassoPublished(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join("..", "..", "shared", "data", "sfl")
+	dir := filepath.Join(samples.Folder(), "sfl")
 	edges, err := os.ReadFile(filepath.Join(dir, "e"))
 	if errors.Is(err, os.ErrNotExist) {
 		t.Skip("no ../shared/data beside the checkout")

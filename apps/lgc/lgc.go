@@ -162,13 +162,11 @@ func newClusterer(g workflow.Operand, opts []workflow.Run) (*Clusterer, error) {
 		c.a = matrix.AsView[bool](a.View().Pattern())
 	}
 	s.Do(c.undirected(with))
-	one, err := workflow.FullVector(c.place, n, true, with)
-	s.Do(err)
 	if c.degree, err = workflow.FullVector(c.place, n, 0.0, with); err != nil {
 		return nil, err
 	}
 	c.share = matrix.NewVector[float64](n, here)
-	s.Do(ops.MxV(c.degree.Accum(semiring.Plus[float64]()), semiring.PlusPair[float64](), c.a, one.Pattern(), with))
+	s.Do(ops.Reduce(c.degree.Accum(semiring.Plus[float64]()), semiring.Plus[float64](), c.a.Pattern(), with))
 	s.Do(ops.Apply(c.share, reciprocal, c.degree, with))
 	sum, err := ops.ReduceScalar(semiring.Plus[float64](), c.degree, with)
 	s.Do(err)

@@ -464,7 +464,7 @@ func TestLocalClusterOnDevice(t *testing.T) {
 // 12 teams and 5 to 8 independents.
 func TestLocalClusterOfFootball(t *testing.T) {
 	g := samples.Shared(t, "graphs/football.mtx.gz")
-	text, err := os.ReadFile(filepath.Join("..", "..", "shared", "data", "graphs", "football.labels.tsv"))
+	text, err := os.ReadFile(filepath.Join(samples.Folder(), "graphs", "football.labels.tsv"))
 	if err != nil {
 		t.Skip(err)
 	}

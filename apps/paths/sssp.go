@@ -30,15 +30,16 @@ type SSSPOptions[T semiring.Number] struct {
 // SSSP returns the length of the shortest path from the nearest of the
 // sources to every vertex; vertices that cannot be reached have no entry.
 //
-// Buckets of distances are settled in turn, as in delta-stepping (Meyer and
-// Sanders, J. Algorithms 49, 2003), with all edges of a bucket relaxed
-// together:
+// A pass relaxes the edges of the pending vertices within delta of the nearest one, all together:
+// delta-stepping (Meyer and Sanders, J. Algorithms 49, 2003) with a window that moves along with the
+// least distance (Dong, Gu, Sun, Zhang: Efficient stepping algorithms and implementations for
+// parallel shortest paths, SPAA 2021):
 //
-//	f = pending⟨pending ≤ bound⟩;   r = f min.+ A
-//	r = r⟨r < dist⟩;   dist min= r;   pending = pending⟨pending > bound⟩ min r
+//	f = pending⟨pending ≤ min(pending) + delta⟩;   r = f min.+ A
+//	r = r⟨r < dist⟩;   dist min= r;   pending = pending⟨¬f⟩ min r
 //
-// Where few vertices are pending, all of them are one bucket. On the host, for weights of
-// 32 or 64 bits, threads keep lists of the vertices of each bucket and relax edge by edge.
+// On the host, for weights of 32 or 64 bits, threads keep lists of the vertices of each bucket and
+// relax edge by edge.
 //
 // Weights of zero are edges, infinite ones lead nowhere. A vertex that finite weights reach has the
 // distance +Inf if its distance exceeds the largest finite float. SSSP returns a *WeightError that
@@ -216,44 +217,18 @@ func pipelineSSSP[T semiring.Number](a *matrix.View[T], n int, sources []int, de
 	front, reach := matrix.NewVector[T](n, here), matrix.NewVector[T](n, here)
 	low, better, same, closer := semiring.Min[T](), improvement[T](), semiring.Identity[T](), semiring.ValueLT(unreached)
 	s.Do(ops.Apply(dist.Accum(low), same, pending, with))
-	count, few, many := matrix.NewScalar[int64](here), matrix.NewScalar[bool](here), matrix.NewScalar[bool](here)
 	least, bound := matrix.NewScalar[T](here), matrix.NewScalar[T](here)
-	listed, whole := matrix.NewScalar[bool](here), matrix.NewScalar[bool](here) // pending has all of this bucket, or dist alone
-	end := bucketEnd[T]()
-	relax := func(front *matrix.Vector[T], in ops.Option) { // reach becomes the vertices that front improves
+	end, within, beyond := bucketEnd[T](), semiring.Le[T](), semiring.Gt[T]()
+	for in := range s.While(pending, with, workflow.Passing(o, "shortest paths")) {
+		s.Do(ops.ReduceInto(least, low, pending, in))
+		s.Do(ops.ApplySecond(bound, end, least, delta, in))
+		s.Do(ops.SelectFrom(front, within, pending, bound, in))
+		s.Do(ops.SelectFrom(pending, beyond, pending, bound, in))
 		s.Do(ops.VxM(reach, semiring.MinPlus[T](), front, a, in))
 		s.Do(ops.EWiseMult(reach, better, reach, dist, in))
 		s.Do(ops.Select(reach, closer, reach, in))
 		s.Do(ops.Apply(dist.Accum(low), same, reach, in))
-	}
-	for in := range s.While(pending, with, workflow.Passing(o, "shortest paths")) {
-		s.Do(ops.CountInto(count, pending, in))
-		s.Do(ops.ApplySecond(few, semiring.Le[int64](), count, smallBucket, in))
-		for in := range s.If(few, in) {
-			relax(pending, in)
-			s.Do(ops.Swap(pending, reach, in))
-		}
-		s.Do(ops.ApplySecond(many, semiring.Gt[int64](), count, smallBucket, in))
-		for in := range s.If(many, in) {
-			s.Do(ops.ReduceInto(least, low, pending, in))
-			s.Do(ops.ApplySecond(bound, end, least, delta, in))
-			s.Do(ops.SelectFrom(front, semiring.Le[T](), pending, bound, in))
-			s.Do(ops.AssignVectorScalar(listed, true, ops.All(), in))
-			for in := range s.While(front, in) {
-				relax(front, in)
-				s.Do(ops.CountInto(count, reach, in))
-				s.Do(ops.ApplySecond(listed.Accum(semiring.Land()), semiring.Le[int64](), count, int64(n)/16, in))
-				for in := range s.If(listed, in) {
-					s.Do(ops.Apply(pending.Accum(low), same, reach, in))
-				}
-				s.Do(ops.SelectFrom(front, semiring.Le[T](), reach, bound, in))
-			}
-			s.Do(ops.Apply(whole, semiring.Lnot(), listed, in))
-			for in := range s.If(whole, in) {
-				s.Do(ops.Select(pending, closer, dist, in))
-			}
-			s.Do(ops.SelectFrom(pending, semiring.Gt[T](), pending, bound, in))
-		}
+		s.Do(ops.Apply(pending.Accum(low), same, reach, in))
 	}
 	if !s.OK() {
 		return nil, s.Err()
@@ -319,11 +294,6 @@ func fusedSSSPAt(run workflow.Run, at matrix.Place, of *arithmetic) (device.Runn
 	}
 	return nil, nil
 }
-
-// smallBucket is the number of pending vertices up to which all are relaxed at once, whatever their
-// distance: to choose a bucket among so few costs more than relaxing some of them twice. A path of
-// 10⁶ vertices takes half the time.
-const smallBucket = 64
 
 // bucketEnd returns x + y, or the largest value if that does not fit an integer type.
 func bucketEnd[T semiring.Number]() semiring.BinaryOp[T, T, T] {

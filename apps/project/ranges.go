@@ -103,13 +103,9 @@ func projectSpan[A comparable, T semiring.Number](
 func rowProducts[A comparable](left, right *matrix.View[A], run workflow.Run) ([]int64, error) {
 	n, shared := left.Dims()
 	at := left.Place()
-	one, err := workflow.FullVector(at, n, true, workflow.With(run))
-	if err != nil {
-		return nil, err
-	}
 	length, products := matrix.NewVector[int64](shared, matrix.On(at)), matrix.NewVector[int64](n, matrix.On(at))
 	var s ops.Steps
-	s.Do(ops.MxV(length, semiring.PlusPair[int64](), right.Pattern(), one.Pattern(), workflow.With(run)))
+	s.Do(ops.Reduce(length, semiring.Plus[int64](), right.Pattern(), workflow.With(run)))
 	s.Do(ops.MxV(products, semiring.PlusSecond[int64](), left.Pattern(), length, workflow.With(run)))
 	s.Do(products.Move(nil))
 	if !s.OK() {

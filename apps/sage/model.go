@@ -44,6 +44,25 @@ func modelOf[F workflow.Real](n *neural.Net[F]) *SAGEModel {
 	return m
 }
 
+// RandomSAGEModel returns a network with random weights (Glorot, Bengio: Understanding the difficulty
+// of training deep feedforward neural networks, AISTATS 2010, uniform) for features of so many
+// columns, a layer for each number of hidden, in the layout of SAGELayer; without a classifier. The
+// same seed gives the same weights. It is for measurements, and for embeddings without training.
+func RandomSAGEModel(aggregator SAGEAggregator, columns int, hidden []int, seed uint64) (*SAGEModel, error) {
+	bad := func(arg string, got any, want string) error {
+		return &workflow.ParameterError{App: "RandomSAGEModel", Arg: arg, Got: fmt.Sprint(got), Want: want}
+	}
+	switch {
+	case aggregator < AggregateMean || aggregator > AggregateGCN:
+		return nil, bad("the aggregator", aggregator, "AggregateMean, AggregatePool or AggregateGCN")
+	case columns < 0 || columns > 1<<24:
+		return nil, bad("the number of columns", columns, "0 to 16777216")
+	case len(hidden) == 0 || slices.Min(hidden) < 1 || slices.Max(hidden) > 1<<16:
+		return nil, bad("the hidden columns", hidden, "1 to 65536 for each layer, one layer or more")
+	}
+	return modelOf(neural.Random[float32](neural.Aggregator(aggregator), columns, hidden, 0, seed)), nil
+}
+
 // SetInside makes m the model of a network, for the packages of this module.
 func (m *SAGEModel) SetInside(n *neural.Net[float32]) { *m = *modelOf(n) }
 

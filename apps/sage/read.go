@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hiveblas/hiveblas/apps/internal/lines"
@@ -24,10 +25,13 @@ type FeatureOptions struct {
 	lines.TextOptions
 	Name   string // of the file, for errors
 	Format string // csv, mtx or npy; "": by the extension of Name
+	// Labels are the names of the vertices in a column “vertex”; nil for numbers from 0.
+	Labels *graphio.Labels
 }
 
 // ReadFeatures reads features, or weights: .csv, a row on each line and numbers between commas,
-// tabs or blanks, where a first line with a word is a header; .mtx, sparse or array; .npy, of one
+// tabs or blanks, where a first line with a word is a header, and a first column “vertex” says of which
+// vertex a row is; .mtx, sparse or array; .npy, of one
 // or two dimensions, in 16 to 64 bits. Each may be gzip-compressed. ReadFeatures returns a
 // *graphio.ParseError with file and line or item if the input is bad or a number is not finite in
 // float32.
@@ -91,14 +95,15 @@ func ReadFeaturesFile(path string, opts ...FeatureOptions) (*matrix.Matrix[float
 // readNumbers reads rows of numbers.
 func readNumbers(r io.Reader, o FeatureOptions) (*matrix.Matrix[float32], error) {
 	var val []float32
+	var vertices []int // of rows, if a column has them
 	rows, cols := 0, -1
-	first, format := true, lines.FormatOf(o.TextOptions)
+	first, named, format := true, false, lines.FormatOf(o.TextOptions)
 	_, err := lines.EachLine(o.Run, r, o.TextOptions, o.Name, "read features", func(text []byte, line int64) error {
 		f := format.Fields(text)
 		header := first && slices.ContainsFunc(f, delimited.IsWord)
 		first = false
 		if header {
-			cols = len(f)
+			cols, named = len(f), f[0] == "vertex"
 			return nil
 		}
 		const want = "give as many finite numbers on each line"
@@ -109,6 +114,13 @@ func readNumbers(r io.Reader, o FeatureOptions) (*matrix.Matrix[float32], error)
 			return bad("the line has %d numbers, and lines before have %d", len(f), cols)
 		}
 		cols = len(f)
+		if named {
+			v, ok := vertexOf(f[0], o.Labels)
+			if !ok {
+				return bad("the graph has no vertex %q", f[0])
+			}
+			vertices, f = append(vertices, v), f[1:]
+		}
 		for k, s := range f {
 			x, fault, decimal := format.Number(s)
 			if fault != "" {
@@ -125,5 +137,36 @@ func readNumbers(r io.Reader, o FeatureOptions) (*matrix.Matrix[float32], error)
 	if err != nil {
 		return nil, err
 	}
-	return neural.AsMatrix(neural.Panel[float32]{Rows: rows, Cols: max(cols, 0), Val: val}), nil
+	x := neural.Panel[float32]{Rows: rows, Cols: max(cols, 0), Val: val}
+	if named {
+		x.Cols--
+		if x, err = placed(x, vertices, o.Name); err != nil {
+			return nil, err
+		}
+	}
+	return neural.AsMatrix(x), nil
+}
+
+// vertexOf returns the vertex of a name, or of a number without labels.
+func vertexOf(name string, labels *graphio.Labels) (v int, ok bool) {
+	if labels != nil {
+		return labels.Index(name)
+	}
+	v, err := strconv.Atoi(name)
+	return v, err == nil && v >= 0
+}
+
+// placed returns the rows of x by their vertices. A vertex without a row, or with two, is a
+// *graphio.ParseError.
+func placed(x neural.Panel[float32], vertices []int, file string) (neural.Panel[float32], error) {
+	to, seen := neural.NewPanel[float32](x.Rows, x.Cols), make([]bool, x.Rows)
+	for k, v := range vertices {
+		if v >= x.Rows || seen[v] {
+			return x, &graphio.ParseError{File: file, Msg: fmt.Sprintf("row %d is of vertex %d, which has another row, or others have none", k, v),
+				Remedy: "give a row for each vertex"}
+		}
+		seen[v] = true
+		copy(neural.Row(to, v), neural.Row(x, k))
+	}
+	return to, nil
 }

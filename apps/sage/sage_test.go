@@ -336,6 +336,10 @@ func TestReadFeatures(t *testing.T) {
 	for _, c := range []struct{ reason, name, text, err string }{
 		{"commas", "x.csv", "1,2.5\n-3, 4\n", ""},
 		{"a header", "x.csv", "a,b\r\n1,2.5\r\n-3,4\r\n", ""},
+		{"a column of vertices", "x.csv", "vertex,a,b\n1,-3,4\n0,1,2.5\n", ""},
+		{"a vertex twice", "x.csv", "vertex,a\n0,1\n0,2\n", "row 1 is of vertex 0, which has another row"},
+		{"a vertex too many", "x.csv", "vertex,a\n0,1\n2,2\n", "row 1 is of vertex 2"},
+		{"no vertex", "x.csv", "vertex,a\n0,1\n-1,2\n", `x.csv:3: the graph has no vertex "-1"`},
 		{"tabs", "x.tsv", "# c\n1\t2.5\n\n-3\t4", ""},
 		{"Matrix Market, sparse", "x.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 2.5\n2 1 -3\n2 2 4\n", ""},
 		{"Matrix Market, array", "x.MTX", "%%MatrixMarket matrix array real general\n2 2\n1\n-3\n2.5\n4\n", ""},

@@ -43,6 +43,7 @@ func walkProgram(t device.Type, own string) device.Program {
 	p := workflow.GraphProgram("search", "graph search", workflow.PhiloxText+searchText, map[string]any{
 		"HB_SEARCH_CURVE": curvePoints, "HB_SEARCH_PART": sumWalks, "HB_PHILOX_ROUNDS": philox.Rounds,
 		"HB_SEARCH_OWN": 0, "HB_SEARCH_TRIES": drawTries, "HB_SEARCH_RESTART": drawRestart,
+		"HB_SEARCH_BIASED": drawBiased, "HB_SEARCH_BIAS_TRIES": biasTries, "HB_SEARCH_BIAS_SHORT": biasShort,
 		"HB_SEARCH_LANES": shortRowLanes, "HB_SEARCH_LONG": longRow,
 	})
 	p.Types = []device.Typedef{{Name: "HB_T", Type: t}}
@@ -129,7 +130,7 @@ func fusedWalks(s *searcher, at device.Runner, a rep.View) error {
 			d.Blocks(kernel("slots"), warps, workflow.GraphBlock, int32(n), rows.Ptr, rows.Idx, mass, sums, places, slots)
 			d.Free(sums)
 			d.Free(places)
-			if !o.NonBacktracking {
+			if !o.remembers() {
 				d.Free(mass)
 			}
 		}
@@ -144,7 +145,7 @@ func fusedWalks(s *searcher, at device.Runner, a rep.View) error {
 			first = d.Alloc(4 * max(n, int64(s.room)))
 			d.Fill(first, 0xFF, 4*max(n, int64(s.room)))
 		}
-		more, form := o.Restart > 0 || o.NonBacktracking, "walk"
+		more, form := o.Restart > 0 || o.remembers(), "walk"
 		switch {
 		case more || o.Length == 1:
 		case o.Rule == SearchGreedy:
@@ -216,7 +217,8 @@ func fusedWalks(s *searcher, at device.Runner, a rep.View) error {
 					sums, cells, early, list, live)
 			}
 			if more {
-				d.Each(kernel("walk_more"), count, append(args, second, mass, int64(o.Restart*restartCertain), o.NonBacktracking)...)
+				d.Each(kernel("walk_more"), count, append(args, second, mass, int64(o.Restart*restartCertain), o.NonBacktracking,
+					o.biased(), int64(s.bias.back), int64(s.bias.common), int64(s.bias.away))...)
 			} else { // a thread a walk: threads of several walks end at different times
 				d.Blocks(kernel(form), (count+workflow.GraphBlock-1)/workflow.GraphBlock, workflow.GraphBlock, append(args, packed, scored, list, live)...)
 			}

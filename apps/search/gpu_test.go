@@ -31,6 +31,7 @@ func TestGraphSearchOnDevice(t *testing.T) {
 	}
 	for _, o := range []SearchOptions{{Rule: SearchStochastic, Length: 1030, Best: 4}, {Length: 1100}, {Rule: SearchStochastic, PerStart: 50}, {Length: 1},
 		{Rule: SearchStochastic, PerStart: 20, Length: 300, NonBacktracking: true}, // by searches of rows too
+		{Rule: SearchStochastic, PerStart: 20, Length: 100, Return: .01, InOut: 50}, {PerStart: 20, Length: 100, Return: .01, InOut: 50},
 		{Rule: SearchStochastic, PerStart: 20, Length: 50, NonBacktracking: true, Restart: .2}} {
 		starts := []int{33, 0}
 		o.Seed = 1 << 63
@@ -104,7 +105,8 @@ func TestGraphSearchOnDevice(t *testing.T) {
 	for _, o := range []SearchOptions{{Length: 40, Visits: true}, {Rule: SearchStochastic, PerStart: 3}, {Rule: SearchGreedy, Length: 130, Visits: true},
 		{Rule: SearchGreedy, Length: 128, Paths: true}, {Length: 12, Paths: true}, {Length: 5, Paths: true},
 		{Rule: SearchGreedy, Length: 7, NonBacktracking: true}, {Rule: SearchStochastic, Weight: sum, Length: 20}, {Rule: SearchGreedy, Weight: sum},
-		{Length: 6, Restart: .5}} {
+		{Length: 6, Restart: .5}, {Length: 30, Return: .25, InOut: 4, Paths: true}, {Length: 30, PerStart: 5, InOut: .5, Weighted: true, NonBacktracking: true},
+		{Rule: SearchStochastic, Return: 1e9, InOut: 1e5, PerStart: 5, Restart: .1}} {
 		for _, starts := range [][]int{nil, {499, 7, 7, 3, 280, 12}} {
 			want, first := walked(t, sparseHere, vectorScores(t, ranks), starts, o)
 			o := o

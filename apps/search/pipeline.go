@@ -119,7 +119,7 @@ func (p *stepPipeline) advance(piece *searchPiece, step int) error {
 	var list, before []int32 // the positions of these walks, and the positions before
 	for k, w := range piece.alive {
 		walk, v, last := piece.first+int64(w), piece.at[w], int32(-1)
-		if s.opts.NonBacktracking {
+		if piece.before != nil {
 			last, piece.before[w] = piece.before[w], v
 		}
 		count := s.ptr[v+1] - s.ptr[v]
@@ -127,10 +127,10 @@ func (p *stepPipeline) advance(piece *searchPiece, step int) error {
 		case restarts > 0 && s.random(walk, step, drawRestart)>>11 < restarts:
 			next[k] = s.start(walk)
 			piece.restarts++
-			if s.opts.NonBacktracking {
+			if piece.before != nil {
 				piece.before[w] = -1
 			}
-		case count == 0 || count == 1 && s.idx[s.ptr[v]] == last:
+		case count == 0 || s.opts.NonBacktracking && count == 1 && s.idx[s.ptr[v]] == last:
 			next[k] = -1
 		default:
 			moving, list, before = append(moving, k), append(list, v), append(before, last)
@@ -151,6 +151,9 @@ func (p *stepPipeline) advance(piece *searchPiece, step int) error {
 
 // choose returns the neighbours to which walks go.
 func (p *stepPipeline) choose(piece *searchPiece, moving []int, list, before []int32, step int) ([]int32, error) {
+	if p.s.opts.biased() {
+		return p.chooseBiased(piece, moving, list, before, step)
+	}
 	s, from := p.s, vector(p, list)
 	walk := func(i int) int64 { return piece.first + int64(piece.alive[moving[i]]) }
 	draw := func(try uint64) *matrix.Vector[int32] {
@@ -191,6 +194,47 @@ func (p *stepPipeline) choose(piece *searchPiece, moving []int, list, before []i
 		}
 	}
 	return out, err
+}
+
+// chooseBiased is choose of second-order walks: all draw by operations until each accepts its draw.
+func (p *stepPipeline) chooseBiased(piece *searchPiece, moving []int, list, before []int32, step int) ([]int32, error) {
+	s, to := p.s, make([]int32, len(list))
+	walk := func(i int) int64 { return piece.first + int64(piece.alive[moving[i]]) }
+	var left []int // places in list
+	for i, v := range list {
+		if before[i] >= 0 && s.ptr[v+1]-s.ptr[v] <= biasShort {
+			to[i] = s.searchBiased(v, before[i], walk(i), step, &piece.scratch)
+		} else {
+			left = append(left, i)
+		}
+	}
+	for try := uint64(0); len(left) > 0; try++ {
+		from, x, accept := make([]int32, len(left)), make([]uint64, len(left)), make([]uint64, len(left))
+		for k, i := range left {
+			if from[k] = list[i]; before[i] < 0 {
+				x[k] = s.random(walk(i), step, 0)
+			} else {
+				x[k], accept[k] = s.biasedNumbers(walk(i), step, try)
+			}
+		}
+		drawn, err := p.values(p.drawn(vector(p, from), vector(p, x)))
+		if err != nil {
+			return nil, err
+		}
+		var refused []int
+		for k, i := range left {
+			to[i] = drawn[k]
+			switch v := list[i]; {
+			case before[i] < 0 || s.accepts(to[i], before[i], accept[k]>>32):
+			case try+1 < uint64(min(s.ptr[v+1]-s.ptr[v], biasTries)):
+				refused = append(refused, i)
+			default:
+				to[i] = s.searchBiased(v, before[i], walk(i), step, &piece.scratch)
+			}
+		}
+		left = refused
+	}
+	return to, nil
 }
 
 // drawn returns the neighbours of vertices that random numbers draw.

@@ -27,6 +27,7 @@ type searchRows struct {
 	idx    []int32
 	edges  workflow.WeightReader // values of edges; nil if they do not count
 	scores *scoreBook
+	bias   searchBias // of second-order walks
 
 	slots        []searchSlot // of each entry; nil for uniform and greedy walks
 	best, second []int32      // of each row: the best neighbours, −1 for none; nil but for greedy walks
@@ -56,6 +57,7 @@ type searchScratch struct {
 	values  []float64 // of edges
 	weights []float64
 	mass    []uint64
+	biased  []uint64 // masses times biases
 }
 
 // prepareAll prepares all rows.

@@ -66,6 +66,10 @@ type SearchOptions struct {
 	// NonBacktracking excludes the vertex from which the walk came. A walk without another
 	// neighbour ends.
 	NonBacktracking bool
+	// Return and InOut are p and q of node2vec (Grover, Leskovec 2016), 0 means 1: the weight of the
+	// vertex before is divided by p, and the weight of a vertex to which the vertex before has no
+	// edge by q. They are for SearchUniform and SearchStochastic.
+	Return, InOut float64
 	// Visits counts the visits of each vertex.
 	Visits bool
 	// Best is the number of visited vertices of the largest scores to list.
@@ -154,7 +158,8 @@ const curvePoints = 1024
 // Hübschle-Schneider and Sanders, Parallel weighted random sampling, 2019) of integers: a weight
 // counts as a multiple of 2⁻⁵² of the row's largest, less for rows longer than 1024, and a slot's
 // threshold has 32 bits. With NonBacktracking a draw of the excluded vertex is repeated, after some
-// times by a search of the row.
+// times by a search of the row. With Return and InOut a step counts multiples of 2⁻³² of the largest
+// of 1/p, 1 and 1/q; it takes O(log row) for each of some draws, or O(row·log row).
 //
 // Curve has a point for each step up to 1024, and as many evenly spaced ones for longer walks.
 //
@@ -290,6 +295,12 @@ func (o *SearchOptions) complete(scores *Scores) error {
 	if o.PerStart == 0 {
 		o.PerStart = 1
 	}
+	if o.Return == 0 {
+		o.Return = 1
+	}
+	if o.InOut == 0 {
+		o.InOut = 1
+	}
 	own := o.Weight != nil
 	switch {
 	case o.Rule < SearchUniform || o.Rule > SearchStochastic:
@@ -300,6 +311,12 @@ func (o *SearchOptions) complete(scores *Scores) error {
 		return bad("the number of walks from a start", o.PerStart, "1 to 2147483647, or 0 for 1")
 	case !(o.Restart >= 0 && o.Restart <= 1):
 		return bad("the probability of a restart", o.Restart, "0 to 1")
+	case !(o.Return > 0 && o.Return <= math.MaxFloat32):
+		return bad("p, by which the weight of a return is divided,", o.Return, "a positive number, or 0 for 1")
+	case !(o.InOut > 0 && o.InOut <= math.MaxFloat32):
+		return bad("q, by which the weight of a way out is divided,", o.InOut, "a positive number, or 0 for 1")
+	case o.biased() && o.Rule == SearchGreedy:
+		return bad("the rule", o.Rule, "SearchUniform or SearchStochastic with Return and InOut")
 	case o.Best < 0:
 		return bad("the number of best vertices", o.Best, "0 or more")
 	case own && !o.Weight.Op().Valid():

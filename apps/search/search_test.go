@@ -252,7 +252,10 @@ func TestGraphSearchIsReproducible(t *testing.T) {
 	g := samples.Own(t, testdata.Karate)
 	score := samples.Scored(34)
 	for _, rule := range []SearchRule{SearchUniform, SearchGreedy, SearchStochastic} {
-		for _, o := range []SearchOptions{{}, {Weighted: true, NonBacktracking: true}, {Restart: .2}} {
+		for _, o := range []SearchOptions{{}, {Weighted: true, NonBacktracking: true}, {Restart: .2}, {Return: .3, InOut: 5, Restart: .1}, {Weighted: true, NonBacktracking: true, InOut: .2}} {
+			if o.InOut != 0 && rule == SearchGreedy {
+				continue
+			}
 			o.Rule, o.Length, o.PerStart, o.Seed = rule, 20, 100, 7
 			o.Threads = 1
 			want, first := walked(t, g, vectorScores(t, score), nil, o)
@@ -337,6 +340,10 @@ func TestGraphSearchDistribution(t *testing.T) {
 		{"a user's weight", SearchOptions{Rule: SearchStochastic, Weight: square}, square.Apply},
 		{"uniform without backtracking", SearchOptions{NonBacktracking: true}, func(_, _ float64) float64 { return 1 }},
 		{"stochastic without backtracking", SearchOptions{Rule: SearchStochastic, NonBacktracking: true}, func(score, _ float64) float64 { return score }},
+		{"of second order", SearchOptions{Return: .25, InOut: 4}, func(_, _ float64) float64 { return 1 }},
+		{"of second order by p", SearchOptions{Return: .1}, func(_, _ float64) float64 { return 1 }},
+		{"of second order by edges", SearchOptions{Weighted: true, Return: 4, InOut: .5}, func(_, edge float64) float64 { return edge }},
+		{"of second order without backtracking", SearchOptions{Rule: SearchStochastic, NonBacktracking: true, InOut: 3}, func(score, _ float64) float64 { return score }},
 		{"restarts", SearchOptions{Rule: SearchStochastic, Restart: .25}, func(score, _ float64) float64 { return score }},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
@@ -353,7 +360,7 @@ func TestGraphSearchDistribution(t *testing.T) {
 						break // a restart looks like an edge
 					}
 					key := at{w[k], -1}
-					if o.NonBacktracking {
+					if o.NonBacktracking || o.Return != 0 || o.InOut != 0 {
 						key.before = before
 					}
 					if count[key] == nil {
@@ -368,12 +375,17 @@ func TestGraphSearchDistribution(t *testing.T) {
 			for key, times := range total {
 				sum := 0.0
 				weight := func(a samples.Arc) float64 {
-					if int32(a.To) == key.before && key.before >= 0 || o.Restart > 0 {
-						if o.Restart == 0 {
-							return 0
-						}
+					x, to := c.weight(score[a.To], a.Weight), int32(a.To)
+					switch {
+					case key.before < 0:
+					case to == key.before && o.NonBacktracking:
+						x = 0
+					case to == key.before && o.Return != 0:
+						x /= o.Return
+					case to != key.before && o.InOut != 0 && !slices.ContainsFunc(arcs[key.before], func(b samples.Arc) bool { return b.To == a.To }):
+						x /= o.InOut
 					}
-					return c.weight(score[a.To], a.Weight)
+					return x
 				}
 				for _, a := range arcs[key.v] {
 					sum += weight(a)

@@ -54,7 +54,7 @@ const unvisited = math.MaxUint32
 // newSearcher returns a searcher without rows.
 func newSearcher(scores *Scores, starts []int, n int, o SearchOptions) (*searcher, error) {
 	s := &searcher{searchRows: &searchRows{}, opts: o, n: n, starts: starts}
-	s.o = &s.opts
+	s.o, s.bias = &s.opts, newBias(&o)
 	var err error
 	s.scores, err = newScoreBook(scores, n, o.Rule == SearchStochastic && o.Weight == nil, o.Run)
 	if err != nil {
@@ -205,7 +205,7 @@ type searchPiece struct {
 	walks  int
 	alive  []int32 // numbers of the walks that have not ended
 	at     []int32
-	before []int32     // the vertex before at, −1 after a start; nil unless NonBacktracking
+	before []int32     // the vertex before at, −1 after a start; nil unless a step needs it
 	random [2][]uint64 // of an even step and the next
 	entry  []int64     // drawn by each walk of alive, −1 for none
 	next   []int32     // vertex of each walk of alive, −1 for none
@@ -381,7 +381,7 @@ func (s *searcher) place(p *searchPiece, first int64) {
 		if s.visits != nil {
 			p.visited = new(visitTally)
 		}
-		if s.opts.NonBacktracking {
+		if s.opts.remembers() {
 			p.before = make([]int32, s.pieceWalks)
 		}
 		if s.scores.of != nil {
@@ -407,7 +407,7 @@ func (s *searcher) place(p *searchPiece, first int64) {
 
 // advance moves the walks of a piece that have not ended. Step counts from 1.
 func (s *searcher) advance(p *searchPiece, step int) {
-	if s.opts.NonBacktracking || s.opts.Restart > 0 {
+	if s.opts.remembers() || s.opts.Restart > 0 {
 		s.advanceEach(p, step)
 		return
 	}
@@ -455,7 +455,7 @@ func (s *searcher) advance(p *searchPiece, step int) {
 	p.settle(next)
 }
 
-// advanceEach is advance with restarts and without backtracking.
+// advanceEach is advance with restarts, without backtracking, and of second order.
 func (s *searcher) advanceEach(p *searchPiece, step int) {
 	next := p.next[:len(p.alive)]
 	restarts := uint64(s.opts.Restart * restartCertain)
@@ -466,14 +466,16 @@ func (s *searcher) advanceEach(p *searchPiece, step int) {
 		case back:
 			next[k] = s.start(walk)
 			p.restarts++
-		case s.opts.NonBacktracking && p.before[w] >= 0:
+		case p.before != nil && p.before[w] >= 0 && s.opts.biased():
+			next[k] = s.pickBiased(v, p.before[w], walk, step, &p.scratch)
+		case p.before != nil && p.before[w] >= 0:
 			next[k] = s.pickOther(v, p.before[w], walk, step, &p.scratch)
 		case s.best != nil:
 			next[k] = s.best[v]
 		default:
 			next[k] = s.pick(v, s.random(walk, step, 0))
 		}
-		if s.opts.NonBacktracking {
+		if p.before != nil {
 			p.before[w] = v
 			if back {
 				p.before[w] = -1

@@ -209,15 +209,11 @@ func similarPipeline(a *matrix.View[bool], b *best, o SimilarityOptions) error {
 	with, here := workflow.With(o.Run), matrix.On(a.Place())
 	_, n := a.Dims()
 	var s ops.Steps
-	one, err := workflow.FullVector(a.Place(), n, true, with)
-	if err != nil {
-		return err
-	}
 	size, err := workflow.FullVector(a.Place(), b.m, int64(0), with)
 	if err != nil {
 		return err
 	}
-	s.Do(ops.MxV(size.Accum(semiring.Plus[int64]()), semiring.PlusPair[int64](), a, one.Pattern(), with))
+	s.Do(ops.Reduce(size.Accum(semiring.Plus[int64]()), semiring.Plus[int64](), a.Pattern(), with))
 	linked := matrix.New[bool](b.m, b.m, here)
 	if o.Unlinked {
 		s.Do(ops.EWiseAdd[bool](linked, semiring.Lor(), a, a.T(), with))

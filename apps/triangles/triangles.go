@@ -71,16 +71,12 @@ func towardsHubs(g workflow.Operand, run workflow.Run, n int) (*matrix.Matrix[bo
 	if a.Place() != nil {
 		return upwards(a, n, run)
 	}
-	one, err := matrix.NewFullVector(n, true)
-	if err != nil {
-		return nil, err
-	}
 	ranks, err := matrix.NewFullVector(n, int64(0))
 	if err != nil {
 		return nil, err
 	}
 	var s ops.Steps
-	s.Do(ops.MxV(ranks.Accum(semiring.Plus[int64]()), semiring.PlusPair[int64](), a, one.Pattern(), workflow.With(run)))
+	s.Do(ops.Reduce(ranks.Accum(semiring.Plus[int64]()), semiring.Plus[int64](), a.Pattern(), workflow.With(run)))
 	s.Do(ops.ApplyIndex(ranks, degreeThenNumber, ranks, workflow.With(run)))
 	if !s.OK() {
 		return nil, s.Err()

@@ -99,14 +99,15 @@ func gpuCases() []gpuCase {
 	add("graphsage wide all fp16", ms(20), "uniform4190000x16", gpuSAGE(inputs.SageWide, apps.SAGEOptions{Precision: apps.SAGEFloat16}))
 	add("graphsage epoch 2708", ms(.25), "uniform2708x4", gpuSAGETraining(1433, 64, 7, .0127))
 	add("graphsage epoch 1632803", ms(10.5), "uniform1632803x19", gpuSAGETraining(64, 16, 16, 1))
-	add("walks uniform rmat22", ms(2.7), "symmetric22", gpuWalks(apps.SearchUniform, inputs.WalkLength, false, false))
-	add("walks uniform paths rmat22", ms(2.4), "symmetric22", gpuWalks(apps.SearchUniform, inputs.WalkLength, false, true))
-	add("walks uniform rmat24", ms(7.4), "sparse24", gpuWalks(apps.SearchUniform, inputs.WalkLength, false, false))
-	add("walks stochastic rmat22", ms(2.9), "symmetric22", gpuWalks(apps.SearchStochastic, inputs.WalkLength, false, false))
-	add("walks stochastic tables rmat22", ms(90), "symmetric22", gpuWalks(apps.SearchStochastic, 1, true, false))
-	add("walks greedy tables rmat22", ms(1.3), "symmetric22", gpuWalks(apps.SearchGreedy, 1, true, false))
-	add("walks greedy 128 rmat22", ms(.5), "symmetric22", gpuWalks(apps.SearchGreedy, 128, false, false))
-	add("walks greedy 128 paths rmat22", ms(.5), "symmetric22", gpuWalks(apps.SearchGreedy, 128, false, true))
+	add("walks uniform rmat22", ms(2.7), "symmetric22", gpuWalks(apps.SearchOptions{Length: inputs.WalkLength}, false))
+	add("walks uniform paths rmat22", ms(2.4), "symmetric22", gpuWalks(apps.SearchOptions{Length: inputs.WalkLength, Paths: true}, false))
+	add("walks uniform rmat24", ms(7.4), "sparse24", gpuWalks(apps.SearchOptions{Length: inputs.WalkLength}, false))
+	add("walks p q rmat22", ms(16), "symmetric22", gpuWalks(apps.SearchOptions{Length: inputs.WalkLength, Return: 2, InOut: .5}, false))
+	add("walks stochastic rmat22", ms(2.9), "symmetric22", gpuWalks(apps.SearchOptions{Rule: apps.SearchStochastic, Length: inputs.WalkLength}, false))
+	add("walks stochastic tables rmat22", ms(90), "symmetric22", gpuWalks(apps.SearchOptions{Rule: apps.SearchStochastic, Length: 1}, true))
+	add("walks greedy tables rmat22", ms(1.3), "symmetric22", gpuWalks(apps.SearchOptions{Rule: apps.SearchGreedy, Length: 1}, true))
+	add("walks greedy 128 rmat22", ms(.5), "symmetric22", gpuWalks(apps.SearchOptions{Rule: apps.SearchGreedy, Length: 128}, false))
+	add("walks greedy 128 paths rmat22", ms(.5), "symmetric22", gpuWalks(apps.SearchOptions{Rule: apps.SearchGreedy, Length: 128, Paths: true}, false))
 	for _, c := range []struct {
 		input  string
 		lambda float64

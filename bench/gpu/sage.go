@@ -200,14 +200,14 @@ func between(long, short time.Duration, times int, err error) (time.Duration, er
 	return (long - short) / time.Duration(times), err
 }
 
-// gpuWalks is the time of a walk from each vertex, and with tables the time of the tables of their
+// gpuWalks is the time of a walk of the settings o from each vertex, and with tables the time of the tables of their
 // rule. Transfers are left out: the time of many walks less the time of one, divided by their
 // number, or the difference between calls with and without tables. Each of the two is the least of
 // walkRepeats calls: scores and results of 33 MB and more are copied through pageable memory in
 // each, for times that vary by milliseconds.
 //
 // With paths, walks begin at the vertices with edges and are kept on the device.
-func gpuWalks(rule apps.SearchRule, length int, tables, paths bool) func(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
+func gpuWalks(o apps.SearchOptions, tables bool) func(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 	return func(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 		a, err := undirectedOn(b, in)
 		if err != nil {
@@ -226,30 +226,31 @@ func gpuWalks(rule apps.SearchRule, length int, tables, paths bool) func(b *gpuB
 		var r ran
 		var starts []int
 		times := walkTimes
-		if paths {
+		if o.Paths {
 			starts, times = inputs.WalkStarts(in.Graph), 3
 		}
-		w := &walker{b, a, scores, starts, tables, paths}
+		o.Seed = 5
+		w := &walker{b, a, scores, starts, tables, o}
 		steps := int64(0)
 		plan := &gpuPlan{}
 		plan.ours = []gpuside.Contender{{Name: "hiveblas", Method: r.method, Timed: func() (time.Duration, error) {
 			if tables {
-				long, err := w.timed(rule, 1, 1)
+				long, err := w.timed(o.Rule, 1, 1)
 				if err != nil {
 					return 0, err
 				}
 				short, err := w.timed(apps.SearchUniform, 1, 1)
 				return between(long, short, 1, err)
 			}
-			long, err := w.timed(rule, length, 1+times)
+			long, err := w.timed(o.Rule, o.Length, 1+times)
 			if err != nil {
 				return 0, err
 			}
-			short, err := w.timed(rule, length, 1)
+			short, err := w.timed(o.Rule, o.Length, 1)
 			return between(long, short, times, err)
 		}}}
 		plan.check = func() (string, error) {
-			got, err := w.walk(r.run(), rule, length, 1)
+			got, err := w.walk(r.run(), o.Rule, o.Length, 1)
 			if err != nil {
 				return "", err
 			}
@@ -258,7 +259,7 @@ func gpuWalks(rule apps.SearchRule, length int, tables, paths bool) func(b *gpuB
 			if err != nil {
 				return "", err
 			}
-			want, err := apps.GraphSearch(here, w.scoresFor(rule), starts, apps.SearchOptions{Rule: rule, Length: length, Seed: 5})
+			want, err := apps.GraphSearch(here, w.scoresFor(o.Rule), starts, w.options(apps.Run{}, o.Rule, o.Length, 1, false))
 			if err != nil {
 				return "", err
 			}
@@ -280,11 +281,19 @@ func gpuWalks(rule apps.SearchRule, length int, tables, paths bool) func(b *gpuB
 
 // walker walks on the graph of a row. With tables the scores are given for uniform walks too.
 type walker struct {
-	b             *gpuBench
-	a             *matrix.Matrix[bool]
-	scores        *apps.Scores
-	starts        []int
-	tables, paths bool
+	b      *gpuBench
+	a      *matrix.Matrix[bool]
+	scores *apps.Scores
+	starts []int
+	tables bool
+	o      apps.SearchOptions
+}
+
+// options returns the settings with another rule, length, and number of walks.
+func (w *walker) options(run apps.Run, rule apps.SearchRule, length, each int, paths bool) apps.SearchOptions {
+	o := w.o
+	o.Run, o.Rule, o.Length, o.PerStart, o.Paths = run, rule, length, each, paths
+	return o
 }
 
 // scoresFor returns the scores that a rule gets.
@@ -296,8 +305,7 @@ func (w *walker) scoresFor(rule apps.SearchRule) *apps.Scores {
 }
 
 func (w *walker) walk(run apps.Run, rule apps.SearchRule, length, each int) (*apps.SearchResult, error) {
-	return apps.GraphSearch(w.a, w.scoresFor(rule), w.starts,
-		apps.SearchOptions{Run: run, Rule: rule, Length: length, PerStart: each, Seed: 5, Paths: w.paths})
+	return apps.GraphSearch(w.a, w.scoresFor(rule), w.starts, w.options(run, rule, length, each, w.o.Paths))
 }
 
 // timed returns the least time of walkRepeats runs.
@@ -311,7 +319,7 @@ func (w *walker) timed(rule apps.SearchRule, length, each int) (least time.Durat
 		if err != nil {
 			return 0, err
 		}
-		if w.paths {
+		if w.o.Paths {
 			res.Paths.Clear() // frees its memory
 		}
 		if k == 0 || d < least {

@@ -86,6 +86,9 @@ func reportCases() []reportCase {
 	add("ac 1000", "42.5 ms (P100), 546 ms (OpenMP)", func(b *reportBench) (*reportTask, error) {
 		return acTask("uniform ends", "n=1000 m=20135", inputs.ACSmall(b.shrink), 1)
 	})
+	add("ac social 5157", "451 ms (P100), 17.1 s (OpenMP, 32 threads): JohnsHopkins, 12 and 16 features, a pattern of a neighbourhood", func(b *reportBench) (*reportTask, error) {
+		return acTask("R-MAT below 5157", "scale 13, 186572 edges", inputs.ACSocial(b.shrink), 0)
+	})
 	add("ac rmat18", "828 ms (P100/V100), 82.5 s (OpenMP, 64 threads)", func(b *reportBench) (*reportTask, error) {
 		return acTask("R-MAT, and one vertex more", "scale 18, the first 2008660 edges", inputs.ACRMAT(b.shrink), 0)
 	})

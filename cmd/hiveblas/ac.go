@@ -37,9 +37,10 @@ to those of a pattern. Vertices and edges have features, and the likelihood of a
 match depends on the distance between features. The result is a matrix of data
 vertices by pattern vertices; its columns are logarithms of probabilities.
 
-Each graph has two tables of fields separated by blanks. The first line is “count
-columns”. Then each line is a vertex and its features, or a source, a target and
-the features of an edge. Files may be gzip-compressed; - is standard input.`,
+Each graph has two tables of fields separated by blanks or commas. The first line is
+“count columns”, or names of the columns as hiveblas features writes them. Then each
+line is a vertex and its features, or a source, a target and the features of an edge.
+Files may be gzip-compressed; - is standard input.`,
 		Example: `  hiveblas ac --data-vertices d.Vertex.csv --data-edges d.Edges.csv \
       --pattern-vertices p.Vertex.csv --pattern-edges p.Edges.csv -o beliefs.csv
   hiveblas ac … --top 5 --memory 6GiB --json`,

@@ -108,6 +108,7 @@ var groupCommands = []string{
 	"hits G", "eigenvector G", "katz G", "similar G", "nominate G --seeds 1,2", "msf G --undirected", "matching G", "diameter G",
 	"toposort D", "scan G", "louvain G --deterministic --undirected", "lgc G --seeds 0 --undirected", "vn G --seeds 0", "project G",
 	"maxflow G --source 0 --sink 5", "lsap G --default 3", "search G --length 5", "sgm G G --seeds 5",
+	"embed G --length 10 --dimensions 8 --links .1", "features G --samples 4 --columns degree,indegree,triangles,core,pagerank,closeness",
 	"lasso G --lambda1 1 --values Y --undirected", "geo G --locations L", "run sssp G --source 0", "run hcc G --undirected --hops 3",
 }
 

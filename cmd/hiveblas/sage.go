@@ -11,6 +11,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
+	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -86,15 +87,19 @@ func (f *sageFlags) load(j *job.Job, graph string, sampling apps.SAGESampling) (
 		return nil, err
 	}
 	err = j.Stage("read", func() (err error) {
-		x, err = readMatrixFile(j, f.features)
+		var names *graphio.Labels
+		if !j.Graph.Counted {
+			names = j.Graph.Cols
+		}
+		x, err = readMatrixFile(j, f.features, names)
 		return err
 	})
 	return x, err
 }
 
-// readMatrixFile reads features or weights.
-func readMatrixFile(j *job.Job, path string) (*matrix.Matrix[float32], error) {
-	x, err := apps.ReadFeaturesFile(path, apps.FeatureOptions{Run: apps.Run{Context: j.Ctx, Threads: j.Run.Threads, Progress: j.Progress.Update}, TextOptions: j.Read.Text()})
+// readMatrixFile reads features or weights. names are the names of vertices, if they have names.
+func readMatrixFile(j *job.Job, path string, names *graphio.Labels) (*matrix.Matrix[float32], error) {
+	x, err := apps.ReadFeaturesFile(path, apps.FeatureOptions{Run: apps.Run{Context: j.Ctx, Threads: j.Run.Threads, Progress: j.Progress.Update}, TextOptions: j.Read.Text(), Labels: names})
 	return x, job.Explain(path, err)
 }
 
@@ -104,6 +109,7 @@ func sageCommand(s *job.Session) *cobra.Command {
 		weights string
 		files   [4]string
 		form    string
+		random  randomWeights
 	)
 	cmd := &cobra.Command{
 		Use:   "sage GRAPH --features FILE --weights MODEL",
@@ -116,15 +122,17 @@ of edges (see --undirected); a vertex without any is its own.
 MODEL is a .npz file of sage train, or of NumPy with arrays wf1, wa1, wf2, wa2 (d×h, d×h,
 2h×o, 2h×o); --wf1, --wa1, --wf2 and --wa2 give them as files in its place, in the formats
 of the features: .csv, a row on each line, where a first line with a word is a header;
-.mtx; .npy. -o writes a header and a line “vertex,e0,e1,…” for each vertex.`,
+.mtx; .npy. --random-weights draws weights in place of a model, for measurements. -o writes a header and a line “vertex,e0,e1,…” for each vertex, or an array in .npy.`,
 		Example: `  hiveblas sage train cites.mtx --undirected --features words.mtx --classes topics.tsv -o model.npz
   hiveblas sage cites.mtx --undirected --features words.mtx --weights model.npz -o embeddings.csv
-  hiveblas sage follows.tsv --features x.npy --weights model.npz --samples 25,10`,
+  hiveblas sage follows.tsv --features x.npy --weights model.npz --samples 25,10
+  hiveblas sage follows.tsv --features x.npy --random-weights 1 --hidden 128,128 --aggregator pool`,
 		Args: cli.Positional("GRAPH"),
 	}
-	j := job.New(s, cmd).Computes(thresholdSAGE).Fuses().Reads().Writes("the embeddings", ".csv", ".tsv")
+	j := job.New(s, cmd).Computes(thresholdSAGE).Fuses().Reads().Writes("the embeddings", embeddingFiles...)
 	f.add(cmd)
 	cmd.Flags().StringVar(&weights, "weights", "", "`MODEL` file, a .npz")
+	random.add(cmd)
 	cmd.Flags().StringVar(&form, "precision", "fp32", "compute on a GPU in `P`: fp32, tf32, fp16 or bf16")
 	cli.Complete(cmd, "precision", "fp32", "tf32", "fp16", "bf16")
 	own := cmd.Flags().Bool("per-source", false, "draw the samples of each vertex's tree anew")
@@ -156,7 +164,11 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 				given++
 			}
 		}
+		if err := random.check(cmd, weights != "" || given > 0); err != nil {
+			return err
+		}
 		switch {
+		case random.given:
 		case weights == "" && given == 0:
 			return bad("--weights is missing")
 		case weights != "" && given > 0:
@@ -177,13 +189,17 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 		}
 		var model *apps.SAGEModel
 		err = j.Stage("read", func() (err error) {
-			if weights != "" {
+			switch {
+			case random.given:
+				model, err = random.model(x)
+				return err
+			case weights != "":
 				model, err = readModel(weights)
 				return err
 			}
 			model = &apps.SAGEModel{Layers: make([]apps.SAGELayer, 2)}
 			for k, file := range files {
-				w, err := readMatrixFile(j, file)
+				w, err := readMatrixFile(j, file, nil)
 				if err != nil {
 					return err
 				}
@@ -226,6 +242,50 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 	return cmd
 }
 
+// randomWeights are the flags of a network with random weights.
+type randomWeights struct {
+	seed               uint64
+	hidden, aggregator string
+	given              bool
+	columns            []int
+}
+
+func (r *randomWeights) add(cmd *cobra.Command) {
+	cmd.Flags().Uint64Var(&r.seed, "random-weights", 0, "draw the weights by a `SEED`, in place of --weights")
+	cmd.Flags().StringVar(&r.hidden, "hidden", "64,64", "columns `H` of the layers of random weights")
+	cmd.Flags().StringVar(&r.aggregator, "aggregator", "mean", "aggregate neighbours by `A` with random weights: mean, pool or gcn")
+	cli.Complete(cmd, "aggregator", "mean", "pool", "gcn")
+}
+
+// check checks the flags; others says whether weights are given otherwise.
+func (r *randomWeights) check(cmd *cobra.Command, others bool) (err error) {
+	bad := func(format string, args ...any) error {
+		return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
+	}
+	r.given = cmd.Flags().Changed("random-weights")
+	for _, name := range []string{"hidden", "aggregator"} {
+		if cmd.Flags().Changed(name) && !r.given {
+			return bad("--%s has no effect without --random-weights", name)
+		}
+	}
+	if _, known := sageAggregators[r.aggregator]; !known {
+		return bad("--aggregator is %q, want mean, pool or gcn", r.aggregator)
+	}
+	if r.given && others {
+		return bad("--random-weights and other weights exclude each other")
+	}
+	if r.columns, err = numberList(r.hidden); err != nil {
+		return bad("--hidden is %q, want numbers such as 64,64", r.hidden)
+	}
+	return nil
+}
+
+// model returns the network for features.
+func (r *randomWeights) model(x *matrix.Matrix[float32]) (*apps.SAGEModel, error) {
+	_, d := x.Dims()
+	return apps.RandomSAGEModel(sageAggregators[r.aggregator], d, r.columns, r.seed)
+}
+
 // readModel reads a .npz file.
 func readModel(path string) (*apps.SAGEModel, error) {
 	file, err := os.Open(path)
@@ -237,30 +297,17 @@ func readModel(path string) (*apps.SAGEModel, error) {
 	return m, job.Explain(path, err)
 }
 
-// writeEmbeddings writes a header and a line for each vertex.
+// embeddingFiles are the formats of embeddings.
+var embeddingFiles = []string{".csv", ".tsv", ".npy"}
+
+// writeEmbeddings writes a table of embeddings.
 func writeEmbeddings(j *job.Job, z *matrix.Matrix[float32]) error {
-	n, width := z.Dims()
-	return j.WriteLines(n, func(line func(fields ...string) error) error {
-		fields := make([]string, width+1)
-		fields[0] = "vertex"
-		for k := range width {
-			fields[k+1] = "e" + strconv.Itoa(k)
-		}
-		if err := line(fields...); err != nil {
-			return err
-		}
-		for v := range n {
-			fields[0] = j.Graph.Name(v)
-			for k := range width {
-				x, _ := z.At(v, k)
-				fields[k+1] = strconv.FormatFloat(float64(x), 'g', -1, 32)
-			}
-			if err := line(fields...); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	_, width := z.Dims()
+	names := make([]string, width)
+	for k := range names {
+		names[k] = "e" + strconv.Itoa(k)
+	}
+	return writeTable(j, names, z)
 }
 
 // vertexOptions are the options of files with a line for each vertex.

@@ -11,6 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
+	"github.com/hiveblas/hiveblas/matrix"
 )
 
 func sageTrainCommand(s *job.Session) *cobra.Command {
@@ -20,12 +21,17 @@ func sageTrainCommand(s *job.Session) *cobra.Command {
 		classFile, splitFile, hidden, aggregator string
 		base                                     int
 		unsupervised                             bool
+		share                                    float64
 	)
 	cmd := &cobra.Command{
 		Use:   "train GRAPH --features FILE --classes FILE -o MODEL",
 		Short: "Train a network of GraphSAGE",
 		Long: `train fits a network to the classes of some vertices, or with --unsupervised to the graph
-alone: vertices that a short walk connects are to have similar embeddings.
+alone: vertices that a short walk connects are to have similar embeddings. --links SHARE
+trains without classes too, to predict edges: SHARE of the edges are held out for the
+test, and half as many for the validation. The AUC is the probability that the embeddings
+of an edge have a larger product than those of a pair without an edge, the MRR the mean of
+1/rank of the target of an edge among 100 vertices without an edge from its source.
 
 The file of --classes has a class on each line, for all vertices in order, or lines “vertex
 class”; −1 is unknown. Classes are words, which the model keeps.
@@ -36,6 +42,7 @@ weights of the epoch with the best validation are kept.
 --checkpoint FILE is written every ten epochs; the same command resumes from it, and gives
 the same weights. -o MODEL is a .npz, which NumPy reads.`,
 		Example: `  hiveblas sage train cites.mtx --undirected --features words.mtx --classes topics.tsv -o model.npz
+  hiveblas sage train cites.mtx --undirected --features words.mtx --links .1 -o links.npz
   hiveblas sage train g.mtx --features x.npy --classes c.tsv --samples 25,10 --batch 512 --checkpoint run.npz -o m.npz`,
 		Args: cli.Positional("GRAPH"),
 	}
@@ -54,6 +61,7 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
 	fs.Float64Var(&o.Dropout, "dropout", .5, "share `P` of inputs that a step leaves out")
 	fs.IntVar(&o.Patience, "patience", 100, "stop after `N` epochs without a better validation")
 	fs.BoolVar(&unsupervised, "unsupervised", false, "train without classes, by walks")
+	fs.Float64Var(&share, "links", 0, "train without classes to predict a `SHARE` of the edges")
 	fs.StringVar(&o.Checkpoint, "checkpoint", "", "write the state to `FILE`, and resume from it")
 	cli.Complete(cmd, "aggregator", "mean", "pool", "gcn")
 	cli.Complete(cmd, "vertex-base", "0", "1")
@@ -77,8 +85,12 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
 		switch {
 		case !known:
 			return bad("--aggregator is %q, want mean, pool or gcn", aggregator)
-		case classFile == "" && !unsupervised:
-			return bad("--classes is missing; --unsupervised trains without")
+		case fs.Changed("links") && !(share > 0 && share < .5):
+			return bad("--links is %v, want a share between 0 and 0.5", share)
+		case share > 0 && (classFile != "" || splitFile != "" || unsupervised):
+			return bad("--links excludes --classes, --split and --unsupervised")
+		case classFile == "" && !unsupervised && share == 0:
+			return bad("--classes is missing; --unsupervised and --links train without")
 		case classFile != "" && unsupervised:
 			return bad("--classes and --unsupervised exclude each other")
 		case base != 0 && base != 1:
@@ -152,7 +164,13 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
 				defer j.Cleaning.Store(false)
 			}
 			o.Run = run
-			if res, err = apps.TrainGraphSAGE(j.Graph.Matrix, x, classes, split, o); err == nil {
+			g := j.Graph.Matrix
+			if share > 0 {
+				if g, o.Links, err = holdOutTwice(g, share, f.seed, run); err != nil {
+					return err
+				}
+			}
+			if res, err = apps.TrainGraphSAGE(g, x, classes, split, o); err == nil {
 				res.Model.Classes = names
 			}
 			return err
@@ -164,6 +182,10 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
 			return err
 		}
 		figures := []job.Field{{Key: "epochs", Label: "epochs", Value: res.Epochs}, {Key: "best_epoch", Label: "best epoch", Value: res.Best}, {Key: "loss", Label: "loss", Value: res.Loss}}
+		if share > 0 {
+			figures = append(figures, job.Field{Key: "held_out", Label: "held-out edges", Value: len(o.Links.Test.Edges)}, job.Field{Key: "validation_auc", Label: "validation AUC", Value: res.Validate},
+				job.Field{Key: "test_auc", Label: "test AUC", Value: res.Test}, job.Field{Key: "test_mrr", Label: "test MRR", Value: res.TestMRR})
+		}
 		if classes != nil {
 			figures = append(figures, job.Field{Key: "classes", Label: "classes", Value: len(names)}, job.Field{Key: "trained", Label: "training vertices", Value: len(split.Train)},
 				job.Field{Key: "validation_accuracy", Label: "validation accuracy", Value: res.Validate}, job.Field{Key: "test_accuracy", Label: "test accuracy", Value: res.Test})
@@ -171,6 +193,17 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
 		return j.Report(figures, nil)
 	}
 	return cmd
+}
+
+// holdOutTwice holds a share of the edges out for the test, and half as many for the validation. It
+// returns the graph of the others.
+func holdOutTwice(g *matrix.Matrix[float64], share float64, seed uint64, run apps.Run) (*matrix.Matrix[float64], *apps.SAGELinks, error) {
+	rest, test, err := apps.HoldOutLinks(g, apps.HoldOutOptions{Run: run, Share: share, Seed: seed})
+	if err != nil {
+		return nil, nil, err
+	}
+	rest, validate, err := apps.HoldOutLinks(rest, apps.HoldOutOptions{Run: run, Share: share / 2 / (1 - share), Seed: seed + 1})
+	return rest, &apps.SAGELinks{Validate: validate, Test: test}, err
 }
 
 // drawSplit draws the parts of the vertices with a class.

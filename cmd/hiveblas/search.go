@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,7 +42,9 @@ func searchCommand(s *job.Session) *cobra.Command {
 it meets. A step goes to a neighbour, a target of an edge of the vertex (see
 --undirected): any of them (uniform), the one of the highest score, of several the first
 (greedy), or one drawn in proportion to the scores (stochastic). A walk that meets a
-vertex without neighbours ends. The same seed gives the same walks, at any number of
+vertex without neighbours ends. With --p and --q, as in node2vec, the weight of the
+vertex before is divided by P, and the weight of a vertex to which the vertex before has
+no edge by Q. The same seed gives the same walks, at any number of
 threads.
 
 FILE has a score on each line, for all vertices in order, or lines “vertex score”; other
@@ -56,6 +59,7 @@ number of visits of each visited vertex; --curve the steps of all walks, the dif
 vertices found and the sum of their scores after each step.`,
 		Example: `  hiveblas search graph.mtx --scores scores.txt --method stochastic --length 64 --top 20
   hiveblas search follows.tsv --scores s.tsv --method greedy --starts seeds.txt -o walks.tsv
+  hiveblas search graph.mtx --undirected --p .25 --q 4 --length 80 -o walks.tsv
   hiveblas search graph.hgb --length 128 --walks-per-vertex 10 -o walks.bin --visits v.tsv`,
 		Args: cli.Positional("GRAPH"),
 	}
@@ -75,6 +79,8 @@ vertices found and the sum of their scores after each step.`,
 	flags.BoolVar(&o.Weighted, "weighted", false, "multiply the weight of a neighbour by that of the edge")
 	flags.Float64Var(&o.Restart, "restart", 0, "probability `P` of a return to the start at a step")
 	flags.BoolVar(&o.NonBacktracking, "non-backtracking", false, "never step back to the vertex before")
+	flags.Float64Var(&o.Return, "p", 1, "divide the weight of a return to the vertex before by `P`")
+	flags.Float64Var(&o.InOut, "q", 1, "divide the weight of a vertex apart from the vertex before by `Q`")
 	flags.StringVar(&visits, "visits", "", "write the visits of vertices to `FILE`: .tsv or .csv")
 	flags.StringVar(&curve, "curve", "", "write what is found after each step to `FILE`: .tsv or .csv")
 	flags.IntVar(&top, "top", 10, "list the `K` vertices of the highest scores")
@@ -100,6 +106,10 @@ vertices found and the sum of their scores after each step.`,
 			return bad("--walks-per-vertex is %d, want 1 to 2147483647", o.PerStart)
 		case !(o.Restart >= 0 && o.Restart <= 1):
 			return bad("--restart is %v, want a probability", o.Restart)
+		case !(o.Return > 0 && o.InOut > 0 && max(o.Return, o.InOut) <= math.MaxFloat32):
+			return bad("--p is %v and --q %v, want positive numbers", o.Return, o.InOut)
+		case o.Rule == apps.SearchGreedy && (o.Return != 1 || o.InOut != 1):
+			return bad("--p and --q are for uniform and stochastic walks")
 		}
 		if err := checkTop(cmd, top); err != nil {
 			return err

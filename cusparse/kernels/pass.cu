@@ -10,8 +10,10 @@
 // the choice of a direction) is equal in all threads: it follows from numbers that are read after a
 // barrier, while nobody changes them.
 //
-// Thread t of T has the positions p with p mod T = t, and the places of a list alike, so that
-// stages over the same positions need no barrier.
+// Thread t of T has the positions p with p mod T = t, and the places of a list alike, in an order
+// that spreads them over the blocks, so that stages over the same positions need no barrier. Each
+// list begins at other warps of the blocks, and a push at others again: where lists are short,
+// stages without a barrier between them run side by side.
 
 struct hb_words {
 	hb_u64 w[HB_PASS_WORDS];
@@ -23,38 +25,70 @@ struct hb_words {
 struct hb_control {
 	hb_u32 arrived, gone, stop, unused; // the host sets stop
 	hb_u64 error[4];                    // step + 1, position, index, limit; 0 for none
-	hb_u64 side[3][HB_PASS_TOTALS + 1]; // the last number tells of a stop
+	hb_u64 side[3][HB_PASS_TOTALS + 1]; // the last number tells of a stop or an error
 };
 
 #define HB_PASS_WARPS (HB_PASS_BLOCK / HB_WARP)
 
+// hb_arrive counts a block that arrives, behind all that its threads wrote. hb_arrived reads the
+// count, before all that its threads read.
+HB_DEVICE void hb_arrive(hb_u32 *count) {
+#if !defined(HB_EMULATED) && __CUDA_ARCH__ >= 700
+	asm volatile("fence.acq_rel.gpu; red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(count) : "memory");
+#else
+	__threadfence();
+	atomicAdd(count, 1u);
+#endif
+}
+HB_DEVICE hb_u32 hb_arrived(const hb_u32 *count) {
+#if !defined(HB_EMULATED) && __CUDA_ARCH__ >= 700
+	hb_u32 x;
+	asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(x) : "l"(count) : "memory");
+	return x;
+#else
+	const hb_u32 x = *(const volatile hb_u32 *)count;
+	__threadfence();
+	return x;
+#endif
+}
+
+// hb_totals are the numbers as they were at the last barrier, and at the end whether to stop.
+HB_DEVICE hb_u64 *hb_totals() {
+	__shared__ hb_u64 all[HB_PASS_TOTALS + 1];
+	return all;
+}
+
 // hb_wait is the barrier before turn t. It is no inline function: a loop has many barriers, and
-// instructions that are read for the first time cost more than a call.
+// instructions that are read for the first time cost more than a call. One warp reads the numbers
+// for the block: a thread that reads them one by one waits for each.
 static __device__ __noinline__ void hb_wait(hb_control *c, hb_u64 *pending, hb_u64 *adds, hb_u32 turn) {
 	__syncthreads();
+	if (threadIdx.x < HB_WARP) {
 #pragma unroll 1
-	for (hb_i32 i = threadIdx.x; i < HB_PASS_TOTALS; i += HB_PASS_BLOCK) {
-		if (pending[i] == 0) continue;
-		atomicAdd(&adds[i], pending[i]);
-		pending[i] = 0;
-		__threadfence();
-	}
-	if (blockIdx.x == 0 && threadIdx.x == 0 && (*(volatile hb_u32 *)&c->stop != 0 || ((volatile hb_u64 *)c->error)[0] != 0)) adds[HB_PASS_TOTALS] = 1;
-	__syncthreads();
-	if (threadIdx.x == 0) {
-		__threadfence();
-		atomicAdd(&c->arrived, 1u);
-		const hb_u32 all = turn * gridDim.x;
-		while ((hb_i32)(*(volatile hb_u32 *)&c->arrived - all) < 0) {
+		for (hb_i32 i = threadIdx.x; i <= HB_PASS_TOTALS; i += HB_WARP) {
+			const hb_u64 x = pending[i];
+			if (x == 0) continue;
+			atomicAdd(&adds[i], x);
+			pending[i] = 0;
 		}
-		__threadfence();
+		__syncwarp();
+		if (threadIdx.x == 0) {
+			hb_arrive(&c->arrived);
+			const hb_u32 all = turn * gridDim.x;
+			while ((hb_i32)(hb_arrived(&c->arrived) - all) < 0) {
+			}
+		}
+		__syncwarp();
+#pragma unroll 1
+		for (hb_i32 i = threadIdx.x; i <= HB_PASS_TOTALS; i += HB_WARP) hb_totals()[i] = ((volatile hb_u64 *)adds)[i];
 	}
 	__syncthreads();
-	if (blockIdx.x == 0) { // the side after the next one was read before this barrier
-		hb_u64 *old = c->side[(turn + 2) % 3];
+	if (blockIdx.x != 0) return;
+	hb_u64 *old = c->side[(turn + 2) % 3]; // it was read before this barrier
 #pragma unroll 1
-		for (hb_i32 i = threadIdx.x; i <= HB_PASS_TOTALS; i += HB_PASS_BLOCK) old[i] = 0;
-	}
+	for (hb_i32 i = threadIdx.x; i <= HB_PASS_TOTALS; i += HB_PASS_BLOCK) old[i] = 0;
+	// A warp that has little to do looks for a stop, which the next barrier tells.
+	if (threadIdx.x == HB_PASS_BLOCK / 2 && (*(volatile hb_u32 *)&c->stop != 0 || ((volatile hb_u64 *)c->error)[0] != 0)) pending[HB_PASS_TOTALS] = 1;
 }
 
 // HB_DECIDE logs a condition for the host, and leaves the loop in place of that if it is to stop or
@@ -64,32 +98,46 @@ static __device__ __noinline__ void hb_wait(hb_control *c, hb_u64 *pending, hb_u
 	if (g.thread == 0) log[decisions] = (go) ? 2 : 1; \
 	decisions++;
 
+#define HB_PASS_COLLECTORS 8 // of different K
+
+// hb_counts are the numbers of collectors K: places taken, the first one that was not filled, the
+// place in the list.
+HB_DEVICE hb_i32 *hb_counts(hb_i32 k) {
+	__shared__ hb_i32 all[HB_PASS_COLLECTORS][3];
+	return all[k];
+}
+
 struct hb_grid {
 	hb_control *c;
 	hb_u64 *pending; // shared: what the block adds to the numbers at the next barrier
 	hb_u32 turn;     // barriers passed
 	hb_u64 *adds;    // the side that threads add to
-	const volatile hb_u64 *reads;
 	hb_u32 thread, threads;
 
 	__device__ __forceinline__ hb_grid(hb_control *c, hb_u64 *pending)
-		: c(c), pending(pending), turn(0), adds(c->side[1]), reads(c->side[0]),
+		: c(c), pending(pending), turn(0), adds(c->side[1]),
 		  thread(blockIdx.x * HB_PASS_BLOCK + threadIdx.x), threads(gridDim.x * HB_PASS_BLOCK) {
 #pragma unroll 1
-		for (hb_i32 i = threadIdx.x; i < HB_PASS_TOTALS; i += HB_PASS_BLOCK) pending[i] = 0;
+		for (hb_i32 i = threadIdx.x; i <= HB_PASS_TOTALS; i += HB_PASS_BLOCK) pending[i] = hb_totals()[i] = 0;
+		if (threadIdx.x < HB_PASS_COLLECTORS) hb_counts(threadIdx.x)[0] = 0;
 		__syncthreads();
+	}
+
+	// place is the number of the thread among those that go along list number at.
+	__device__ __forceinline__ hb_u32 place(hb_i32 at) const {
+		const hb_u32 warp = (HB_PASS_WARPS - 1 - threadIdx.x / HB_WARP + 3 * at) % HB_PASS_WARPS;
+		return (warp * gridDim.x + blockIdx.x) * HB_WARP + HB_LANE;
 	}
 
 	// sync waits for all threads. What they wrote before is read after it.
 	__device__ __forceinline__ void sync() {
 		turn++;
 		hb_wait(c, pending, adds, turn);
-		reads = adds;
 		adds = c->side[(turn + 1) % 3];
 	}
 
 	// number returns what was added to number i between the last two barriers.
-	__device__ __forceinline__ hb_u64 number(hb_i32 i) const { return reads[i]; }
+	__device__ __forceinline__ hb_u64 number(hb_i32 i) const { return hb_totals()[i]; }
 	__device__ __forceinline__ bool stopped() const { return number(HB_PASS_TOTALS) != 0; }
 
 	// add adds the numbers of all threads to number i, at the next barrier. All lanes of a warp
@@ -99,8 +147,9 @@ struct hb_grid {
 		if (HB_LANE == 0 && x != 0) atomicAdd(&pending[i], (hb_u64)(hb_i64)x);
 	}
 
-	// fails records the first error.
+	// fails records the first error, and the next barrier tells.
 	__device__ __forceinline__ void fails(hb_u64 step, hb_i64 at, hb_i64 index, hb_i64 limit) {
+		atomicAdd(&pending[HB_PASS_TOTALS], 1ull);
 		if (atomicCAS(&c->error[0], 0ull, step + 1) != 0) return;
 		c->error[1] = (hb_u64)at;
 		c->error[2] = (hb_u64)index;
@@ -180,13 +229,13 @@ template <class F> HB_DEVICE void hb_each(const hb_grid &g, hb_u32 n, F f) {
 	for (hb_u32 base = g.thread - HB_LANE; base < n; base += g.threads) f((hb_i32)(base + HB_LANE), base + HB_LANE < n);
 }
 
-// hb_stage calls load(r, p) and then rest(r, p, in) for the positions of a list, or without a list
-// for 0 … n−1. r is zero before. A lane without a position has p = 0 and in = false. Loads of
-// several positions are under way at a time.
+// hb_stage calls load(r, p) and then rest(r, p, in) for the positions of list number at, or without
+// a list for 0 … n−1. r is zero before. A lane without a position has p = 0 and in = false. Loads
+// of several positions are under way at a time.
 #define HB_PASS_AHEAD 2
-template <class R, class L, class F> HB_DEVICE void hb_stage(const hb_grid &g, const hb_i32 *list, hb_u32 n, L load, F rest) {
+template <class R, class L, class F> HB_DEVICE void hb_stage(const hb_grid &g, const hb_i32 *list, hb_i32 at, hb_u32 n, L load, F rest) {
 #pragma unroll 1
-	for (hb_u32 base = g.thread - HB_LANE; base < n; base += HB_PASS_AHEAD * g.threads) {
+	for (hb_u32 base = (list ? g.place(at) : g.thread) - HB_LANE; base < n; base += HB_PASS_AHEAD * g.threads) {
 		R r[HB_PASS_AHEAD];
 		hb_i32 p[HB_PASS_AHEAD];
 		bool in[HB_PASS_AHEAD];
@@ -244,7 +293,7 @@ HB_PASS_CALL void hb_wipe(hb_u32 thread, hb_u32 threads, hb_u32 *bits, hb_u32 *m
 	}
 }
 template <class V> HB_DEVICE void hb_clear(const hb_grid &g, V &v) {
-	hb_wipe(g.thread, g.threads, v.bits, v.marks, v.listed ? v.list : (const hb_i32 *)0, v.len, v.n);
+	hb_wipe(v.listed ? g.place(v.at) : g.thread, g.threads, v.bits, v.marks, v.listed ? v.list : (const hb_i32 *)0, v.len, v.n);
 }
 
 // hb_bytes writes a byte for each bit that is not in less, if that is given.
@@ -301,8 +350,8 @@ HB_PASS_CALL void hb_one(hb_u32 thread, hb_u32 threads, hb_i32 one, hb_i32 *list
 	for (hb_u32 c = thread; c < hubs; c += threads) parts[c] = (hb_u64)c << 32 | (hb_u32)one;
 }
 
-#define HB_PASS_HUB 256   // entries from which a row of a push is shared by warps
-#define HB_PASS_CHUNK 256 // entries of such a row that a warp takes at a time
+#define HB_PASS_HUB 128   // entries from which a row of a push is shared by warps
+#define HB_PASS_CHUNK 128 // entries of such a row that a warp takes at a time
 #define HB_PASS_PART 1024 // entries of a long row that a warp takes at a time in a pull
 
 // hb_parted appends the parts of a row, for the lanes with d > HB_PASS_HUB entries, to the parts
@@ -338,8 +387,7 @@ HB_PASS_CALL void hb_spill(hb_u64 *adds, hb_i32 *list, hb_u64 *parts, hb_i32 len
 
 // hb_collector appends positions to the list of a vector. A block collects them in shared memory,
 // and reserves places for all at the end; what has no room there goes to the list at once. All
-// lanes of a warp call put, all threads of the block call the constructor and flush, which comes
-// last. Collectors of different K may be open at a time. With deg, the edges of the rows are added
+// lanes of a warp call put, and all threads of the block call flush, which comes last. Collectors of different K may be open at a time. With deg, the edges of the rows are added
 // up, and long rows get parts.
 template <hb_i32 K> struct hb_collector {
 	static const hb_i32 room = K == 0 ? 5120 : 1024;
@@ -347,22 +395,15 @@ template <hb_i32 K> struct hb_collector {
 		__shared__ hb_i32 all[room];
 		return all;
 	}
-	__device__ __forceinline__ static hb_i32 *count() {
-		__shared__ hb_i32 n[3]; // places taken, the first one that was not filled, the place in the list
-		return n;
-	}
-	__device__ __forceinline__ hb_collector() {
-		__syncthreads();
-		if (threadIdx.x == 0) count()[0] = 0;
-		__syncthreads();
-	}
+	hb_i32 *count;
+	__device__ __forceinline__ hb_collector() : count(hb_counts(K)) {}
 	// put appends p[k] for the bits k of want. Places are never given back, since another warp may
 	// hold later ones: once a warp finds no room, no warp after it does.
 	template <hb_i32 N, class V> __device__ __forceinline__ void put(hb_grid &g, V &v, hb_u32 want, const hb_i32 (&p)[N], const hb_i64 *deg) {
 		if (!__any_sync(HB_FULL, want != 0)) return;
 		const hb_i32 mine = __popc(want), sum = hb_sums(mine), total = __shfl_sync(HB_FULL, sum, HB_WARP - 1);
 		hb_i32 first = 0;
-		if (HB_LANE == 0) first = *(volatile hb_i32 *)count() > room ? room + 1 : atomicAdd(count(), total);
+		if (HB_LANE == 0) first = *(volatile hb_i32 *)count > room ? room + 1 : atomicAdd(count, total);
 		first = __shfl_sync(HB_FULL, first, 0);
 		if (first + total <= room) {
 			first += sum - mine;
@@ -371,7 +412,7 @@ template <hb_i32 K> struct hb_collector {
 				if (want >> k & 1) aside()[first++] = p[k];
 			return;
 		}
-		if (HB_LANE == 0 && first <= room) count()[1] = first; // one warp
+		if (HB_LANE == 0 && first <= room) count[1] = first; // one warp
 #pragma unroll 1
 		for (hb_i32 k = 0; k < N; k++) {
 			hb_i32 q = 0;
@@ -380,29 +421,37 @@ template <hb_i32 K> struct hb_collector {
 			hb_spill(&g.adds[HB_PASS_NUMBERS * v.at], v.list, v.parts, v.len, v.hubs, deg, want >> k & 1, q);
 		}
 	}
-	static __device__ __noinline__ void write(hb_u64 *adds, hb_i32 *list, hb_u64 *parts, hb_i32 len, hb_i32 hubs, const hb_i64 *deg) {
+	static __device__ __noinline__ void write(hb_i32 *count, hb_u64 *adds, hb_u64 *pending, hb_i32 *list, hb_u64 *parts, hb_i32 len, hb_i32 hubs, const hb_i64 *deg) {
 		__syncthreads();
-		const hb_i32 n = count()[0] <= room ? count()[0] : count()[1];
-		if (n == 0) return;
-		if (threadIdx.x == 0) count()[2] = len + (hb_i32)atomicAdd(&adds[0], (hb_u64)n);
-		__syncthreads();
-		const hb_i32 first = count()[2];
+		const hb_i32 n = count[0] <= room ? count[0] : count[1];
+		hb_u64 place = 0;
+		if (threadIdx.x == 0 && n > 0) place = atomicAdd(&adds[0], (hb_u64)n);
 		hb_i64 edges = 0;
+		if (deg) { // while the place is under way
 #pragma unroll 1
-		for (hb_i32 base = threadIdx.x - HB_LANE; base < n; base += HB_PASS_BLOCK) {
-			const hb_i32 t = base + HB_LANE, p = t < n ? aside()[t] : 0;
-			if (t < n) list[first + t] = p;
-			if (!deg) continue;
-			const hb_i64 d = t < n ? deg[p + 1] - deg[p] : 0;
-			edges += d;
-			hb_parted(parts, hubs, &adds[3], d, p);
+			for (hb_i32 base = threadIdx.x - HB_LANE; base < n; base += HB_PASS_BLOCK) {
+				const hb_i32 t = base + HB_LANE, p = t < n ? aside()[t] : 0;
+				const hb_i64 d = t < n ? deg[p + 1] - deg[p] : 0;
+				edges += d;
+				hb_parted(parts, hubs, &adds[3], d, p);
+			}
+			if (threadIdx.x - HB_LANE < n) {
+				edges = hb_total(edges);
+				if (HB_LANE == 0 && edges != 0) atomicAdd(&pending[2], (hb_u64)edges);
+			}
 		}
-		edges = hb_total(edges);
-		if (HB_LANE == 0 && edges != 0) atomicAdd(&adds[2], (hb_u64)edges);
+		if (threadIdx.x == 0) count[2] = len + (hb_i32)place;
+		__syncthreads();
+		if (n == 0) return;
+		const hb_i32 first = count[2];
+#pragma unroll 1
+		for (hb_i32 t = threadIdx.x; t < n; t += HB_PASS_BLOCK) list[first + t] = aside()[t];
+		if (threadIdx.x == 0) count[0] = 0;
+		__syncthreads(); // the next collector has the same room
 	}
-	// flush writes the list.
+	// flush writes the list. Edges are added at the next barrier.
 	template <class V> __device__ __forceinline__ void flush(hb_grid &g, V &v, const hb_i64 *deg) {
-		write(&g.adds[HB_PASS_NUMBERS * v.at], v.list, v.parts, v.len, v.hubs, deg);
+		write(count, &g.adds[HB_PASS_NUMBERS * v.at], &g.pending[HB_PASS_NUMBERS * v.at], v.list, v.parts, v.len, v.hubs, deg);
 	}
 };
 
@@ -478,11 +527,10 @@ HB_DEVICE void hb_push(hb_grid &g, const hb_i64 *ptr, const hb_i32 *idx, const X
 			base += warps * share;
 			if (HB_LANE < share && j < items) {
 				if (x.listed) j = x.list[j];
-				if (x.has(j)) {
-					lo = ptr[j];
-					const hb_i64 all = ptr[j + 1] - lo;
-					d = PARTS && x.listed && all > HB_PASS_HUB ? 0 : (hb_u32)all;
-				}
+				const bool has = x.has(j); // no load waits for another one
+				lo = ptr[j];
+				const hb_i64 all = ptr[j + 1] - lo;
+				d = !has || (PARTS && x.listed && all > HB_PASS_HUB) ? 0 : (hb_u32)all;
 			}
 		} else if (part < hubs) {
 			const hb_u64 item = x.parts[part];
@@ -680,25 +728,28 @@ HB_DEVICE void hb_pull(hb_grid &g, hb_i32 n, const hb_i64 *ptr, const hb_i32 *id
 	}
 }
 
-// hb_sum adds up the values y of get(p, y) over the positions 0 … n−1 for which it returns true;
-// sums need no order. All threads have the sum. part and hits have two places for each block, one
+// hb_sum adds up the values y of get(p, y) over the positions of list number at, or without a list
+// over 0 … n−1, for which it returns true; sums need no order. All threads have the sum. part and hits have two places for each block, one
 // for turns of either parity: a thread may still read the sums of the turn before. It waits for all
 // threads.
 template <class C, class G, class A>
-HB_DEVICE bool hb_sum(hb_grid &g, hb_u32 n, C *part, hb_u8 *hits, C &out, G get, A add) {
+HB_DEVICE bool hb_sum(hb_grid &g, const hb_i32 *list, hb_i32 at, hb_u32 n, C *part, hb_u8 *hits, C &out, G get, A add) {
 	part += (g.turn & 1) * gridDim.x;
 	hits += (g.turn & 1) * gridDim.x;
 	bool hit = false;
 	C acc = C();
 #pragma unroll 1
-	for (hb_u32 p = g.thread; p < n; p += HB_PASS_UNROLL * g.threads) {
+	for (hb_u32 t = list ? g.place(at) : g.thread; t < n; t += HB_PASS_UNROLL * g.threads) {
 		C y[HB_PASS_UNROLL];
+		hb_i32 p[HB_PASS_UNROLL];
 		bool ok[HB_PASS_UNROLL];
 #pragma unroll
 		for (hb_u32 u = 0; u < HB_PASS_UNROLL; u++) {
-			const hb_u32 q = p + u * g.threads;
-			ok[u] = get(q < n ? q : p, y[u]) && q < n;
+			const hb_u32 q = t + u * g.threads < n ? t + u * g.threads : t;
+			p[u] = list ? list[q] : (hb_i32)q;
 		}
+#pragma unroll
+		for (hb_u32 u = 0; u < HB_PASS_UNROLL; u++) ok[u] = get(p[u], y[u]) && t + u * g.threads < n;
 #pragma unroll
 		for (hb_u32 u = 0; u < HB_PASS_UNROLL; u++) {
 			if (!ok[u]) continue;

@@ -51,8 +51,8 @@ type lines [12]uintptr
 // body is the list of the body of a loop or a branch.
 type body struct {
 	steps  []pass.Step
-	keys   []Key // of the steps
-	lines  []lines
+	keys   []Key   // of the steps
+	lines  []lines // of the steps that may fail
 	blocks []block
 	known  bool // it has the operations of a whole pass
 }
@@ -335,7 +335,9 @@ func (l *Loop) Record(s *pass.Step, o Operation) error {
 	default:
 		b.steps, b.keys = append(b.steps, *s), append(b.keys, r.key)
 		b.lines = append(b.lines, lines{})
-		runtime.Callers(3, b.lines[len(b.lines)-1][:])
+		if s.Kind == pass.Gather || s.Kind == pass.Scatter { // which may fail on the device
+			runtime.Callers(3, b.lines[len(b.lines)-1][:])
+		}
 		r.write(s.Dst)
 		if s.Kind == pass.Swap {
 			r.write(s.A.Var)

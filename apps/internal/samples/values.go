@@ -126,10 +126,12 @@ func Shared(t testing.TB, name string) *matrix.Matrix[float64] {
 	return a
 }
 
-// Folder returns the folder of the data beside the checkout, as seen from the tests of package apps
-// and of its families; "" if there is none.
+// Folder returns the folder of the data beside the checkout, as seen from the tests of package apps,
+// of its families and of packages in these; "" if there is none.
 func Folder() string {
-	for _, up := range []string{filepath.Join("..", ".."), filepath.Join("..", "..", "..")} {
+	up := ".."
+	for range 3 {
+		up = filepath.Join(up, "..")
 		dir := filepath.Join(up, "shared", "data")
 		if _, err := os.Stat(dir); err == nil {
 			return dir

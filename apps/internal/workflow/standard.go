@@ -101,16 +101,12 @@ func Diagonal[T comparable](v *matrix.Vector[T], with ops.Option) (*matrix.Matri
 
 // DegreesOf returns the number of entries of each row, 0 for empty ones.
 func DegreesOf(b *matrix.Matrix[bool], n int, run Run) (*matrix.Vector[int64], error) {
-	one, err := FullVector(b.Place(), n, true, With(run))
-	if err != nil {
-		return nil, err
-	}
 	d, err := FullVector(b.Place(), n, int64(0), With(run))
 	if err != nil {
 		return nil, err
 	}
 	plus := semiring.Plus[int64]()
-	return d, ops.MxV(d.Accum(plus), semiring.PlusPair[int64](), b.Pattern(), one.Pattern(), With(run))
+	return d, ops.Reduce(d.Accum(plus), plus, b.Pattern(), With(run))
 }
 
 // What the host kernels of the standard set share.

@@ -26,6 +26,9 @@ func (t *sageTrainer) settings() []float64 {
 	for _, s := range o.Samples {
 		list = append(list, float64(s))
 	}
+	if o.Links != nil {
+		list = append(list, -1)
+	}
 	return list
 }
 

@@ -35,7 +35,7 @@ func citations(t testing.TB, name string) (*matrix.Matrix[float64], *matrix.Matr
 		}
 	}
 	x := sure.Get(b.Build(nil))
-	text := sure.Get(os.ReadFile(filepath.Join("..", "..", "shared", "data", "gnn", name+".labels.tsv")))
+	text := sure.Get(os.ReadFile(filepath.Join(samples.Folder(), "gnn", name+".labels.tsv")))
 	classes, names := slices.Repeat([]int32{-1}, n), map[string]int32{}
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line)

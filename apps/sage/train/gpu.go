@@ -51,7 +51,7 @@ type sageTrainState struct {
 
 // fuses reports whether kernels train with these settings.
 func (o *SAGETrainOptions) fuses() bool {
-	return o.Aggregator != sage.AggregatePool && o.Sampling == sage.SampleUniform && slices.Max(o.Hidden) <= 128
+	return o.Links == nil && o.Aggregator != sage.AggregatePool && o.Sampling == sage.SampleUniform && slices.Max(o.Hidden) <= 128
 }
 
 // sageFit is training on a device within a session.
@@ -417,7 +417,7 @@ func (f *sageFit) run() {
 			}
 		}
 	}
-	t.state.Test = math.NaN()
+	t.state.Test, t.state.TestMRR = math.NaN(), math.NaN()
 	if t.classes != nil && len(t.split.Test) > 0 {
 		f.evaluate(f.uploadCounts(t.split.Test, 1))
 		f.gatherParts(f.sums, 8*sageSums)

@@ -116,7 +116,7 @@ func (r *sageMember) stepOfTrees(t *sageTrainer, step uint64, count float64, run
 			return err
 		}
 	} else {
-		r.result[0], g = alike(z, r.pairs, count)
+		r.result[0], g = alike(z, r.pairs, count, t.likeness())
 	}
 	return r.net.Untape(tapes, masks, g, run)
 }
@@ -171,7 +171,7 @@ func (m *sageTeam) stepOfLayers(step uint64, count float64) error {
 	}
 	err := m.Each(func(k int, _ comm.Comm, _ workflow.Run) error {
 		r := m.members[k]
-		loss, g := alike(r.rowsOf(r.near.Panel, 0), r.pairs, count)
+		loss, g := alike(r.rowsOf(r.near.Panel, 0), r.pairs, count, m.t.likeness())
 		r.result[0] = loss
 		r.part = r.net.Kept.Panel(m.t.graph.N, r.near.Cols)
 		r.addTo(r.part, g, 0)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/hiveblas/hiveblas/apps/embed/links"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/sage"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
@@ -28,9 +29,13 @@ type SAGESplit struct{ Train, Validate, Test []int }
 type SAGEProgress struct {
 	Epoch    int     // from 1
 	Loss     float64 // mean over the epoch
-	Accuracy float64 // of the training vertices, in the passes that trained; 0 unsupervised
-	Validate float64 // accuracy of the validation vertices; NaN without
+	Accuracy float64 // of the training vertices, in the passes that trained; 0 without classes
+	Validate float64 // accuracy of the validation vertices, or AUC of the validation links; NaN without
 }
+
+// SAGELinks are edges that the graph of a training lacks and that its embeddings are to predict, by
+// dot products; see HoldOutLinks. Either may be nil.
+type SAGELinks struct{ Validate, Test *links.LinkSet }
 
 // SAGETrainOptions are the settings of TrainGraphSAGE.
 type SAGETrainOptions struct {
@@ -51,6 +56,10 @@ type SAGETrainOptions struct {
 	// the second near the first by a random walk, each with Negatives other vertices. 0 means 5,
 	// and Negatives 5.
 	Pairs, Negatives int
+	// Links makes the prediction of edges the goal of training without classes: the second vertex of
+	// a pair is a target of an edge of the first, and the others are drawn uniformly. The weights of
+	// the epoch with the largest AUC of the validation links are kept.
+	Links *SAGELinks
 	// Checkpoint is a file that is written after every Every epochs, 0 means 10, and at the end. If
 	// it is there, training resumes from it, with the same result to the bit.
 	Checkpoint string
@@ -64,20 +73,22 @@ type SAGETraining struct {
 	Epochs   int             // that ran, before a resumption included
 	Best     int             // epoch of the model
 	Loss     float64         // of the last epoch
-	Validate float64         // accuracy of the model, NaN without vertices
-	Test     float64
+	Validate float64         // accuracy of the model, or AUC of links; NaN without vertices or links
+	Test     float64         // the same of the test
+	TestMRR  float64         // mean reciprocal rank of the test links; NaN without
 }
 
 // TrainGraphSAGE trains a network of GraphSAGE by back-propagation. With classes, one for each
 // vertex from 0 and −1 where unknown, it is supervised: a classifier over the embeddings, cross
 // entropy over split.Train. Without classes, nil, it is the paper's unsupervised loss: embeddings
 // of vertices that a random walk connects are to be alike, embeddings of vertices drawn in
-// proportion to degree^¾ are not. split.Train nil means all vertices with a class.
+// proportion to degree^¾ are not. opts.Links makes the prediction of edges the goal. split.Train nil
+// means all vertices with a class.
 //
 // Each step takes a batch, chooses neighbours anew, and moves the weights by Adam; the gradient of
 // an aggregation is a product with the transposed matrix of the chosen neighbours. After each epoch
-// the validation vertices are classified with all neighbours; the best weights are kept, and
-// opts.Patience ends training. All random numbers are functions of opts.Seed and the step, so that
+// the validation vertices are classified, or the validation links predicted, with all neighbours;
+// the best weights are kept, and opts.Patience ends training. All random numbers are functions of opts.Seed and the step, so that
 // a run and its resumption from a checkpoint give the same weights, to the bit with the same BLAS
 // and number of threads.
 //
@@ -86,7 +97,8 @@ type SAGETraining struct {
 // ranks, and hold the same weights, which agree with the weights of one place to rounding. The
 // process of rank 0 reads and writes opts.Checkpoint; opts.Each is called in every process. Ranks
 // on devices that reach each other's memory train there by the kernels of one device. What these
-// lack, and other groups of devices, train on the host, as the trace says.
+// lack, and other groups of devices, train on the host, as the trace says. For links one place
+// trains, on the host, and on a group every process does.
 func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], classes []int32, split SAGESplit, opts ...SAGETrainOptions) (*SAGETraining, error) {
 	return trainGraphSAGE(workflow.Inside(g), features, classes, split, opts)
 }
@@ -127,9 +139,12 @@ func trainGraphSAGE(g rep.View, features matrix.Source[float32], classes []int32
 	if err != nil {
 		return nil, err
 	}
+	if classes != nil && o.Links != nil {
+		return nil, &workflow.ParameterError{App: app, Arg: "the links", Got: "given beside classes", Want: "one of them"}
+	}
 	if (on != nil || devices != nil) && !o.fuses() {
 		if o.Method == workflow.Fused {
-			return nil, &workflow.ParameterError{App: app, Arg: "the method", Got: "fused for choices by weight, degree or walks, with AggregatePool, or for more than 128 hidden columns", Want: "auto or pipeline"}
+			return nil, &workflow.ParameterError{App: app, Arg: "the method", Got: "fused for choices by weight, degree or walks, with AggregatePool, for Links, or for more than 128 hidden columns", Want: "auto or pipeline"}
 		}
 		on, devices = nil, nil
 	}
@@ -159,11 +174,15 @@ func (t *sageTrainer) trainOnHost(app string, g rep.View, features matrix.Source
 	o := t.o
 	t.best = t.net.Values()
 	t.state.Validate, t.state.bestLoss = math.NaN(), math.Inf(1)
-	divided, err := divideTraining(t, g, matrix.AsView[float32](features), n)
-	if err != nil {
-		return nil, err
+	divided := false
+	if o.Links == nil {
+		var err error
+		if divided, err = divideTraining(t, g, matrix.AsView[float32](features), n); err != nil {
+			return nil, err
+		}
 	}
 	if !divided {
+		var err error
 		if t.x, err = sampled.FeaturesOf(features, n); err != nil {
 			return nil, err
 		}
@@ -309,10 +328,10 @@ func (t *sageTrainer) run() (*SAGETraining, error) {
 		s.Epochs++
 		s.Loss = loss
 		p := SAGEProgress{Epoch: s.Epochs, Loss: loss, Validate: math.NaN()}
-		if t.classes == nil || len(t.split.Validate) == 0 {
+		if !t.validates() {
 			s.Best, t.best = s.Epochs, nil
 		} else {
-			accuracy, loss, err := t.evaluate(t.split.Validate)
+			accuracy, loss, err := t.validate()
 			if err != nil {
 				return nil, err
 			}
@@ -342,12 +361,8 @@ func (t *sageTrainer) run() (*SAGETraining, error) {
 		}
 	}
 	res := s.SAGETraining
-	res.Test = math.NaN()
-	if t.classes != nil && len(t.split.Test) > 0 {
-		var err error
-		if res.Test, _, err = t.evaluate(t.split.Test); err != nil {
-			return nil, err
-		}
+	if err := t.test(&res); err != nil {
+		return nil, err
 	}
 	res.Model = new(sage.SAGEModel)
 	res.Model.SetInside(t.net)
@@ -368,12 +383,10 @@ func (t *sageTrainer) evaluate(vertices []int) (accuracy, loss float64, err erro
 	if t.team != nil {
 		return t.team.evaluate(vertices)
 	}
-	t.net.Kept.Reset()
-	tapes, err := t.net.Record(t.blocks(), t.x, t.o.Run, nil)
+	z, err := t.embeddings()
 	if err != nil {
 		return 0, 0, err
 	}
-	z := tapes[len(tapes)-1].Out
 	some, class := t.net.Kept.Panel(len(vertices), z.Cols), make([]int32, len(vertices))
 	for k, v := range vertices {
 		copy(neural.Row(some, k), neural.Row(z, v))
@@ -381,6 +394,16 @@ func (t *sageTrainer) evaluate(vertices []int) (accuracy, loss float64, err erro
 	}
 	loss, right, err := neural.CrossEntropy(t.net.Classify(some, t.o.Run), class, len(class), t.o.Run)
 	return float64(right) / float64(len(vertices)), loss, err
+}
+
+// embeddings returns the embeddings of all vertices with all neighbours.
+func (t *sageTrainer) embeddings() (z neural.Panel[float32], err error) {
+	t.net.Kept.Reset()
+	tapes, err := t.net.Record(t.blocks(), t.x, t.o.Run, nil)
+	if err != nil {
+		return z, err
+	}
+	return tapes[len(tapes)-1].Out, nil
 }
 
 // blocks returns the blocks of all vertices with all neighbours.
@@ -497,7 +520,7 @@ func (t *sageTrainer) step(batch []int, epoch uint64) (loss float64, right int, 
 		}
 		g = n.Unclassify(z, logits, t.o.Run)
 	} else {
-		loss, g = alike(z, pairs, alikeCount(pairs))
+		loss, g = alike(z, pairs, alikeCount(pairs), t.likeness())
 	}
 	if some {
 		part := g

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/apps/embed/links"
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/sage"
@@ -28,7 +29,8 @@ func TestSAGEGradient(t *testing.T) {
 	g := samples.Build[float64](t, samples.DirectedHub(), matrix.CSR)
 	for _, a := range []sage.SAGEAggregator{sage.AggregateMean, sage.AggregatePool, sage.AggregateGCN} {
 		for _, sparse := range []bool{false, true} {
-			for _, supervised := range []bool{true, false} {
+			for _, goal := range []SAGETrainOptions{{}, {Links: &SAGELinks{}}, {Pairs: 1}} { // classes, links, pairs
+				supervised, like := goal.Links == nil && goal.Pairs == 0, (&sageTrainer{o: goal}).likeness()
 				at, err := sampled.NewGraph("test", g, workflow.Run{}, sampled.Uniform, false, 3, a == sage.AggregateGCN)
 				if err != nil {
 					t.Fatal(err)
@@ -63,7 +65,8 @@ func TestSAGEGradient(t *testing.T) {
 				}
 				targets, class := []int32{1, 4, 0, 13, 7}, []int32{0, 2, 1, 1, 0}
 				pairs := []sagePair{{0, 1, 1}, {2, 3, -1}, {4, 0, 1}, {1, 1, -1}}
-				o := SAGETrainOptions{Samples: []int{3, 2}, Dropout: .3}
+				o := goal
+				o.Samples, o.Dropout = []int{3, 2}, .3
 				pass := func(back bool) float64 {
 					tapes, masks, err := tapeTrees(net, at, x, targets, 17, o)
 					if err != nil {
@@ -79,7 +82,7 @@ func TestSAGEGradient(t *testing.T) {
 							grad = net.Unclassify(z, logits, workflow.Run{})
 						}
 					} else {
-						loss, grad = alike(z, pairs, alikeCount(pairs))
+						loss, grad = alike(z, pairs, alikeCount(pairs), like)
 					}
 					if back {
 						if err := net.Untape(tapes, masks, grad, workflow.Run{}); err != nil {
@@ -126,6 +129,64 @@ func twoSides(t testing.TB) (g *matrix.Matrix[float64], x *matrix.Matrix[float32
 		classes = append(classes, int32(v/8))
 	}
 	return g, samples.DrawFeatures(t, 16, 8, 1, matrix.Full), classes
+}
+
+// Training for links keeps the epoch of the largest AUC of the validation links, measures the test
+// links by the embeddings of the model, and resumes from a checkpoint.
+func TestTrainForLinks(t *testing.T) {
+	t.Parallel()
+	b := matrix.NewBuilder[float64](60, 60)
+	rng := rand.New(rand.NewPCG(8, 1))
+	for u := range 60 { // three groups
+		for v := range u {
+			if chance := rng.Float64(); u%3 == v%3 && chance < .4 || chance < .02 {
+				b.Add(u, v, 1)
+				b.Add(v, u, 1)
+			}
+		}
+	}
+	unit := make([]float32, 60*60)
+	for v := range 60 {
+		unit[61*v] = 1
+	}
+	x := sure.Get(matrix.FromDense(60, 60, unit))
+	rest, test, err := links.HoldOutLinks(sure.Get(b.Build(nil)), links.HoldOutOptions{Share: .2, Seed: 1})
+	sure.Do(err)
+	rest, validate, err := links.HoldOutLinks(rest, links.HoldOutOptions{Share: .1, Seed: 2})
+	sure.Do(err)
+	for _, a := range []sage.SAGEAggregator{sage.AggregateMean, sage.AggregateGCN} {
+		var best SAGEProgress
+		o := SAGETrainOptions{Aggregator: a, Hidden: []int{16, 8}, Epochs: 60, Seed: 3, Links: &SAGELinks{Validate: validate, Test: test}}
+		o.Each = func(p SAGEProgress) error {
+			if p.Epoch == 1 || p.Validate > best.Validate {
+				best = p
+			}
+			return nil
+		}
+		res, err := TrainGraphSAGE(rest, x, nil, SAGESplit{}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Validate != best.Validate || res.Best < best.Epoch || !(res.Test > .75) {
+			t.Errorf("%v: validation %v in epoch %d, test %v; the best epoch is %+v", a, res.Validate, res.Best, res.Test, best)
+		}
+		z := sure.Get(sage.GraphSAGE(rest, x, res.Model))
+		q := sure.Get(links.MeasureLinks(z.Embeddings, test))
+		if math.Abs(q.AUC-res.Test) > 1e-3 || math.Abs(q.MRR-res.TestMRR) > 1e-3 {
+			t.Errorf("%v: the model has %+v, training reports %v and %v", a, q, res.Test, res.TestMRR)
+		}
+		o.Each, o.Checkpoint, o.Epochs = nil, filepath.Join(t.TempDir(), "links.npz"), 25
+		sure.Get(TrainGraphSAGE(rest, x, nil, SAGESplit{}, o))
+		o.Epochs = 60
+		again, err := TrainGraphSAGE(rest, x, nil, SAGESplit{}, o)
+		if err != nil || again.Test != res.Test || again.Loss != res.Loss || again.Best != res.Best {
+			t.Errorf("%v: a resumed run has test %v and loss %v, want %v and %v (%v)", a, again.Test, again.Loss, res.Test, res.Loss, err)
+		}
+		o.Links = nil
+		if _, err := TrainGraphSAGE(rest, x, nil, SAGESplit{}, o); err == nil {
+			t.Error("a checkpoint of links resumes training without")
+		}
+	}
 }
 
 func TestTrainGraphSAGE(t *testing.T) {
@@ -260,6 +321,8 @@ func TestTrainGraphSAGEErrors(t *testing.T) {
 		{"dropout", some, SAGESplit{}, SAGETrainOptions{Dropout: 1}, &param},
 		{"patience", some, SAGESplit{}, SAGETrainOptions{Patience: -1}, &param},
 		{"aggregator", some, SAGESplit{}, SAGETrainOptions{Aggregator: 7}, &param},
+		{"links and classes", some, SAGESplit{}, SAGETrainOptions{Links: &SAGELinks{}}, &param},
+		{"a link beyond", nil, SAGESplit{}, SAGETrainOptions{Links: &SAGELinks{Validate: &links.LinkSet{Edges: [][2]int32{{0, 34}}}}}, new(*matrix.IndexError)},
 	} {
 		if _, err := TrainGraphSAGE(g, x, c.classes, c.split, c.o); !errors.As(err, c.want) {
 			t.Errorf("%s: %v", c.reason, err)

@@ -417,6 +417,8 @@ struct hb_search {
 	const hb_search_scored *scored;
 	const hb_u32 *list; // walks of the launch, null for all
 	const hb_u64 *live; // their number
+	bool forward, biased; // never to the vertex before; of second order
+	hb_u64 back, common, away; // biases
 };
 
 // hb_search_random is random number purpose of a step of a walk; see searchRows.random.
@@ -474,6 +476,55 @@ HB_DEVICE hb_i32 hb_search_other(const hb_search &s, hb_i32 v, hb_i32 before, hb
 	return s.idx[begin + (k >= lo ? k + 1 : k)];
 }
 
+// hb_search_bias is searchRows.biasOf.
+HB_DEVICE hb_u64 hb_search_bias(const hb_search &s, hb_i32 u, hb_i32 before) {
+	if (u == before) return s.back;
+	if (s.common == s.away) return s.away;
+	const hb_i64 end = s.ptr[before + 1];
+	hb_i64 lo = s.ptr[before], hi = end;
+	while (lo < hi) {
+		const hb_i64 mid = (lo + hi) / 2;
+		if (s.idx[mid] < u) lo = mid + 1;
+		else hi = mid;
+	}
+	return lo < end && s.idx[lo] == u ? s.common : s.away;
+}
+
+// hb_search_accepts is searchRows.accepts.
+HB_DEVICE bool hb_search_accepts(const hb_search &s, hb_i32 u, hb_i32 before, hb_u64 x) {
+	if (u == before) return x < s.back;
+	if (x >= s.common && x >= s.away) return false;
+	if (x < s.common && x < s.away) return true;
+	return x < hb_search_bias(s, u, before);
+}
+
+// hb_search_biased is searchRows.pickBiased: a draw in a walk of second order.
+HB_DEVICE hb_i32 hb_search_biased(const hb_search &s, hb_i32 v, hb_i32 before, hb_i64 walk, hb_i32 step) {
+	const hb_i64 begin = s.ptr[v], count = s.ptr[v + 1] - begin;
+	if (count == 0 || (count == 1 && s.forward && s.idx[begin] == before)) return -1;
+	hb_u64 x, y;
+	for (hb_u64 k = 0; k < HB_SEARCH_BIAS_TRIES && k < (hb_u64)count && count > HB_SEARCH_BIAS_SHORT; k++) {
+		hb_philox((hb_u64)walk, (hb_u64)step | (HB_SEARCH_BIASED + k) << 32, (hb_u64)s.seed, x, y);
+		const hb_i32 u = hb_search_pick(s, v, x);
+		if (hb_search_accepts(s, u, before, y >> 32)) return u;
+	}
+	hb_philox((hb_u64)walk, (hb_u64)step | ((hb_u64)HB_SEARCH_BIASED + HB_SEARCH_BIAS_TRIES) << 32, (hb_u64)s.seed, x, y);
+	bool massive = s.slots != 0;
+	hb_u64 sum = 0;
+	for (hb_i64 k = 0; massive && k < count; k++)
+		sum += __umul64hi(s.mass[begin + k], hb_search_bias(s, s.idx[begin + k], before) << 31);
+	massive = sum > 0;
+	for (hb_i64 k = 0; !massive && k < count; k++) sum += hb_search_bias(s, s.idx[begin + k], before);
+	hb_u64 left = __umul64hi(x, sum);
+	for (hb_i64 k = 0; k < count; k++) {
+		const hb_u64 bias = hb_search_bias(s, s.idx[begin + k], before);
+		const hb_u64 m = massive ? __umul64hi(s.mass[begin + k], bias << 31) : bias;
+		if (left < m) return s.idx[begin + k];
+		left -= m;
+	}
+	return -1;
+}
+
 // The forms of hb_search_walks: what a step reads of a vertex.
 enum { hb_search_general, hb_search_packed, hb_search_chase };
 
@@ -482,10 +533,10 @@ enum { hb_search_general, hb_search_packed, hb_search_chase };
 // visit; ends[k] counts the walks that end early after k steps, ends[length] the restarts. visits,
 // score, first, sums and cells may be null. hb_search_walk_packed reads packed rows,
 // hb_search_walk_chase goes from best to best. hb_search_walk_more has restarts, with probability
-// restarts/2⁵³, and walks that do not return to the vertex before.
+// restarts/2⁵³, walks that do not return to the vertex before, and walks of second order.
 template <bool more, int form>
 HB_DEVICE void hb_search_walks(const hb_search &s, const hb_i32 *starts, hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length,
-	const double *score, hb_u32 *first, hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, hb_u64 restarts, bool forward) {
+	const double *score, hb_u32 *first, hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, hb_u64 restarts) {
 	__shared__ hb_i32 stage[HB_SEARCH_STAGE][HB_GRAPH_BLOCK];
 	const hb_i64 all = s.live ? (hb_i64)*s.live : walks;
 	const bool whole = length % 4 == 0;
@@ -533,7 +584,9 @@ HB_DEVICE void hb_search_walks(const hb_search &s, const hb_i32 *starts, hb_i64 
 				if (back) {
 					next = start;
 					returns++;
-				} else if (more && forward && before >= 0) {
+				} else if (more && s.biased && before >= 0) {
+					next = hb_search_biased(s, v, before, walk, step);
+				} else if (more && s.forward && before >= 0) {
 					next = hb_search_other(s, v, before, walk, step);
 				} else if (form == hb_search_chase || (more && s.best)) {
 					next = form == hb_search_chase && s.scored ? (hb_i32)begin : s.best[v];
@@ -589,30 +642,31 @@ HB_KERNEL hb_search_walk(const hb_i64 *ptr, const hb_i32 *idx, const hb_slot *sl
 	hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length, hb_i64 seed, const double *score, hb_u32 *first,
 	hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, const hb_search_row *rows, const hb_search_scored *scored,
 	const hb_u32 *list, const hb_u64 *live) {
-	const hb_search s = {ptr, idx, slots, best, 0, 0, seed, rows, scored, list, live};
-	hb_search_walks<false, hb_search_general>(s, starts, per_start, first_walk, walks, length, score, first, visits, sums, cells, ends, 0, false);
+	const hb_search s = {ptr, idx, slots, best, 0, 0, seed, rows, scored, list, live, false, false, 0, 0, 0};
+	hb_search_walks<false, hb_search_general>(s, starts, per_start, first_walk, walks, length, score, first, visits, sums, cells, ends, 0);
 }
 
 HB_KERNEL hb_search_walk_packed(const hb_i64 *ptr, const hb_i32 *idx, const hb_slot *slots, const hb_i32 *best, const hb_i32 *starts,
 	hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length, hb_i64 seed, const double *score, hb_u32 *first,
 	hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, const hb_search_row *rows, const hb_search_scored *scored,
 	const hb_u32 *list, const hb_u64 *live) {
-	const hb_search s = {ptr, idx, slots, best, 0, 0, seed, rows, scored, list, live};
-	hb_search_walks<false, hb_search_packed>(s, starts, per_start, first_walk, walks, length, score, first, visits, sums, cells, ends, 0, false);
+	const hb_search s = {ptr, idx, slots, best, 0, 0, seed, rows, scored, list, live, false, false, 0, 0, 0};
+	hb_search_walks<false, hb_search_packed>(s, starts, per_start, first_walk, walks, length, score, first, visits, sums, cells, ends, 0);
 }
 
 HB_KERNEL hb_search_walk_chase(const hb_i64 *ptr, const hb_i32 *idx, const hb_slot *slots, const hb_i32 *best, const hb_i32 *starts,
 	hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length, hb_i64 seed, const double *score, hb_u32 *first,
 	hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, const hb_search_row *rows, const hb_search_scored *scored,
 	const hb_u32 *list, const hb_u64 *live) {
-	const hb_search s = {ptr, idx, slots, best, 0, 0, seed, rows, scored, list, live};
-	hb_search_walks<false, hb_search_chase>(s, starts, per_start, first_walk, walks, length, score, first, visits, sums, cells, ends, 0, false);
+	const hb_search s = {ptr, idx, slots, best, 0, 0, seed, rows, scored, list, live, false, false, 0, 0, 0};
+	hb_search_walks<false, hb_search_chase>(s, starts, per_start, first_walk, walks, length, score, first, visits, sums, cells, ends, 0);
 }
 
 HB_KERNEL hb_search_walk_more(const hb_i64 *ptr, const hb_i32 *idx, const hb_slot *slots, const hb_i32 *best, const hb_i32 *starts,
 	hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length, hb_i64 seed, const double *score, hb_u32 *first,
-	hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, const hb_i32 *second, const hb_u64 *mass, hb_i64 restarts, hb_i32 forward) {
-	const hb_search s = {ptr, idx, slots, best, second, mass, seed, 0, 0, 0, 0};
+	hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, const hb_i32 *second, const hb_u64 *mass, hb_i64 restarts, hb_i32 forward,
+	hb_i32 biased, hb_i64 back, hb_i64 common, hb_i64 away) {
+	const hb_search s = {ptr, idx, slots, best, second, mass, seed, 0, 0, 0, 0, forward != 0, biased != 0, (hb_u64)back, (hb_u64)common, (hb_u64)away};
 	hb_search_walks<true, hb_search_general>(s, starts, per_start, first_walk, walks, length, score, first, visits, sums, cells, ends,
-		(hb_u64)restarts, forward);
+		(hb_u64)restarts);
 }

@@ -1,6 +1,8 @@
 package inputs
 
 import (
+	"math/bits"
+
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -40,6 +42,21 @@ func ACRMAT(shrink int) gen.Tuples {
 	t := gen.RMAT(max(18-shrink, 4), 8, gen.RMATOptions{})
 	m := min(t.Len(), 2_008_660>>shrink)
 	return gen.Tuples{Rows: t.Rows[:m], Cols: t.Cols[:m], NRows: t.NRows + 1, NCols: t.NCols + 1}
+}
+
+// ACSocial is in the shape of the HIVE report's JohnsHopkins_random: 5157 vertices and 186572 edges of
+// a social network, here of R-MAT.
+func ACSocial(shrink int) gen.Tuples {
+	n, m := max(5157>>shrink, 20), max(186_572>>shrink, 100)
+	scale := bits.Len(uint(n - 1))
+	all := gen.RMAT(scale, 4*m>>scale+1, gen.RMATOptions{})
+	t := gen.Tuples{NRows: n, NCols: n}
+	for k := range all.Rows {
+		if int(all.Rows[k]) < n && int(all.Cols[k]) < n && len(t.Rows) < m {
+			t.Rows, t.Cols = append(t.Rows, all.Rows[k]), append(t.Cols, all.Cols[k])
+		}
+	}
+	return t
 }
 
 // ACBytes is what a matching reads and writes at least: of each edge, its

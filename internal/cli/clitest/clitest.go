@@ -15,6 +15,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
+// Updating reports whether -update is given.
+func Updating() bool { return *update }
+
 // Flags compares the flags of each command of a program with testdata/flags.txt, so that a new flag
 // is given to the commands that read it and to no others. -update writes the file.
 func Flags(t *testing.T, root *cobra.Command) {
