@@ -22,6 +22,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix/gonumgraph"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
+	"github.com/hiveblas/hiveblas/solve"
 )
 
 // The functions below are the source of the samples of the guides in docs: see TestSamples.
@@ -239,6 +240,42 @@ func closer(g *matrix.Matrix[float64], s, t int, opts ...ops.Option) (*matrix.Ve
 	}
 	nearer, far := matrix.NewVector[bool](n), math.Inf(1)
 	return nearer, ops.EWiseUnion(nearer, semiring.Lt[float64](), fromS, far, fromT, far, opts...)
+}
+
+func heat(a *matrix.Matrix[float64], b *matrix.Vector[float64]) (x *matrix.Vector[float64], slowest float64, err error) {
+	factors, err := solve.IncompleteCholesky(a)
+	if err != nil {
+		return nil, 0, err
+	}
+	res, err := solve.CG(a, b, solve.Options[float64]{Tolerance: 1e-10, Preconditioner: factors})
+	if err != nil {
+		return nil, 0, err // a *solve.NotConvergedError beside the best x, or another typed error
+	}
+	pairs, err := solve.Eigen(a, 1, solve.EigenOptions[float64]{Which: solve.Smallest})
+	if err != nil {
+		return nil, 0, err
+	}
+	return res.X, pairs.Values[0], nil
+}
+
+// TestHeat: a rod of 9 points, heated alike, is cold at its ends.
+func TestHeat(t *testing.T) {
+	t.Parallel()
+	b := matrix.NewBuilder[float64](9, 9)
+	for i := range 9 {
+		b.Add(i, i, 2)
+		if i > 0 {
+			b.Add(i, i-1, -1)
+			b.Add(i-1, i, -1)
+		}
+	}
+	x, slowest, err := heat(sure.Get(b.Build(nil)), sure.Get(matrix.NewFullVector(9, 1.0)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if middle, _ := x.At(4); math.Abs(middle-12.5) > 1e-8 || math.Abs(slowest-(2-2*math.Cos(math.Pi/10))) > 1e-9 {
+		t.Errorf("the middle is %v, the slowest rate %v", middle, slowest)
+	}
 }
 
 func TestGettingStarted(t *testing.T) {

@@ -24,7 +24,7 @@ const (
 var larger = map[string]int{
 	"cusparse":     12000, // the backend: kernels are composed and launched in one place
 	"internal/cpu": 8100,  // the drivers of all operations
-	"cmd/hiveblas": 9500,  // a file a command
+	"cmd/hiveblas": 9800,  // a file a command
 
 }
 

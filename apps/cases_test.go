@@ -229,13 +229,16 @@ func cases[T semiring.Float]() (list []*kitCase[T]) {
 
 	for name, o := range map[string]centrality.PageRankOptions{
 		"": {Tolerance: 1e-6}, " damped": {Damping: .5, Tolerance: 1e-4}, " of three iterations": {MaxIterations: 3},
+		" in float32": {Single: true, MaxIterations: 3},
 	} {
 		c := add("pagerank", "PageRank"+name, func(g G, run R) (any, error) {
 			o := o
 			o.Run = run
 			return result(centrality.PageRank(g, o))
 		})
-		c.loose = 1e-12
+		if c.loose = 1e-12; o.Single { // the host adds up the edges of a hub in float32
+			c.loose = 5e-5
+		}
 	}
 	for name, rank := range map[string]func(g G, o ...centrality.PageRankOptions) (*centrality.PageRankResult, error){
 		"PageRank with restart": centrality.PageRank[T], "WeightedPageRank": centrality.WeightedPageRank[T],

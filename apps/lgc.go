@@ -47,3 +47,10 @@ type Clusterer = lgc.Clusterer
 func NewClusterer[T comparable](g matrix.Source[T], opts ...Run) (*Clusterer, error) {
 	return lgc.NewClusterer(g, opts...)
 }
+
+// NewLocalClusterer returns a Clusterer that reads only the rows of a graph that a query touches,
+// in compressed sparse rows on the host, such as a mapped file (graphio.MapStructure). See
+// [lgc.NewLocalClusterer].
+func NewLocalClusterer[T comparable](g matrix.Source[T], opts ...Run) (*Clusterer, error) {
+	return lgc.NewLocalClusterer(g, opts...)
+}

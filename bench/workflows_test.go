@@ -34,7 +34,7 @@ var workflowRows = map[string][]string{
 	"lsap":        {"assignment"},
 	"matching":    {"bipartite matching"},
 	"maxflow":     {"maximum flow"},
-	"mis":         {"independent set"},
+	"mis":         {"independent set", "loop independent set"},
 	"msf":         {"spanning forest"},
 	"pagerank":    {"pagerank", "personalised pagerank"},
 	"sage":        {"graphsage"},
@@ -61,7 +61,7 @@ func workflowOf(row string) string {
 
 // operationRows begin the names of rows that measure operations, the runtime, programs and files,
 // and no workflow.
-var operationRows = []string{"op on", "first use", "spgemm", "chunked", "spmv", "spmm", "vxm", "program", "faces", "build",
+var operationRows = []string{"op on", "first use", "spgemm", "chunked", "spmv", "spmm", "vxm", "program", "faces", "own", "build",
 	"transpose", "extract", "ewise", "select", "apply", "reduce", "user semiring", "read"}
 
 // Every row of the tables of processors and GPUs is of a workflow of apps.List or of an operation,

@@ -130,3 +130,116 @@ func TestSaturation(t *testing.T) {
 	testConversion(t, d, from, []uint64{0, math.MaxUint64, 0, 300, 0, 126, 0, 1 << 63, 0, math.MaxUint64, 0, 5e9})
 	testConversion(t, d, from, []uint8{0, 255, 0, 255, 0, 126, 0, 255, 0, 255, 0, 255})
 }
+
+// TestReduceLongRows: sums of few long rows, in pieces, and of the columns of a tall matrix are those
+// of the host. Rows without entries have none.
+func TestReduceLongRows(t *testing.T) {
+	t.Parallel()
+	d, _ := emulated(t)
+	defer d.Close()
+	for _, full := range []bool{true, false} {
+		const m, n = 3, 9001
+		b := matrix.NewBuilder[int64](m, n)
+		for i := range m {
+			for j := range n {
+				if full || i != 1 && (i+j)%3 > 0 {
+					b.Add(i, j, int64(i*j%1000-300))
+				}
+			}
+		}
+		a := sure.Get(b.Build(nil))
+		if !full {
+			sure.Do(a.SetFormat(matrix.Bitmap))
+		}
+		tall := matrix.New[int64](n, m)
+		sure.Do(ops.Transpose(tall, a))
+		want := matrix.NewVector[int64](m)
+		sure.Do(ops.Reduce(want, semiring.Plus[int64](), a), a.Move(d), tall.Move(d))
+		for name, x := range map[string]matrix.Source[int64]{"rows": a, "columns": tall.T()} {
+			got := matrix.NewVector[int64](m, matrix.On(d))
+			if err := ops.Reduce(got, semiring.Plus[int64](), x); err != nil || !got.Equal(want) {
+				t.Errorf("full %v, %s: %v, got %v, want %v", full, name, err, got, want)
+			}
+		}
+	}
+}
+
+// TestArgOnDevice: columns of the best entries on a device are those of the host.
+func TestArgOnDevice(t *testing.T) {
+	t.Parallel()
+	d, _ := emulated(t)
+	defer d.Close()
+	values := []float32{1, 1, -2, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 0, 3}
+	b, whole := matrix.NewBuilder[float32](40, 30), matrix.NewBuilder[uint8](40, 5)
+	for i := range 40 {
+		for j := range 30 {
+			if i%7 != 0 && (3*i+5*j)%11 < 3 {
+				b.Add(i, j, values[(i*j+i/9)%len(values)])
+			}
+			if i == 7 && j < 3 { // a row without a number
+				b.Add(i, 4*j+3, values[3])
+			}
+			if j < 5 {
+				whole.Add(i, j, uint8(i*j*37))
+			}
+		}
+	}
+	a, c := sure.Get(b.Build(nil)), sure.Get(whole.Build(nil))
+	mask := sure.Get(matrix.NewFullVector(40, true))
+	for i := range 10 {
+		sure.Do(mask.Delete(4 * i))
+	}
+	run := func(at matrix.Place) (all []*matrix.Vector[int32]) {
+		sure.Do(a.Move(at), c.Move(at))
+		vector := func(n int) *matrix.Vector[int32] {
+			v := matrix.NewVector[int32](n, matrix.On(at))
+			all = append(all, v)
+			return v
+		}
+		masked := vector(40)
+		for k, err := range []error{
+			ops.ArgMax(vector(40), a), ops.ArgMin(vector(40), a), ops.ArgMax(vector(30), a.T()), ops.ArgMin(vector(30), a.T()),
+			ops.ArgMax(vector(40), c), ops.ArgMin(vector(40), c),
+			ops.ArgMax(masked, c), ops.ArgMin(masked.Masked(mask.Structure()).Accum(semiring.Plus[int32]()), c),
+		} {
+			if err != nil {
+				t.Errorf("%d at %v: %v", k, at, err)
+			}
+		}
+		return all
+	}
+	want := run(nil)
+	for k, got := range run(d) {
+		if got.Place() != matrix.Place(d) || !got.Equal(want[k]) {
+			t.Errorf("%d: got %v, want %v", k, got, want[k])
+		}
+	}
+}
+
+// TestSetOnDevice: Set and Delete change vectors with contents on a device, of any format.
+func TestSetOnDevice(t *testing.T) {
+	t.Parallel()
+	d, _ := emulated(t)
+	defer d.Close()
+	run := func(at matrix.Place, n int, full bool) *matrix.Vector[int32] {
+		list, v := matrix.NewVector[int32](n, matrix.On(at)), matrix.NewVector[int32](n, matrix.On(at))
+		sure.Do(list.Set(1, 5), list.Set(n-1, 6))
+		if full {
+			sure.Do(ops.AssignVectorScalar(v, 7, ops.All()))
+		} else {
+			sure.Do(ops.Apply(v, semiring.Ainv[int32](), list))
+		}
+		if err := errors.Join(v.Set(0, 1), v.Delete(1)); err != nil {
+			t.Errorf("%d at %v: %v", n, at, err)
+		}
+		sure.Do(ops.Apply(v, semiring.Ainv[int32](), v))
+		return v
+	}
+	for _, n := range []int{9, 5000} {
+		for _, full := range []bool{true, false} {
+			if got, want := run(d, n, full), run(nil, n, full); !got.Equal(want) || got.Place() != matrix.Place(d) {
+				t.Errorf("%d, full %v: got %v, want %v", n, full, got, want)
+			}
+		}
+	}
+}

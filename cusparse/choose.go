@@ -10,9 +10,8 @@ import (
 
 // This file chooses the plan of a product of a matrix and a vector.
 
-// defaultUses is the number of products that a matrix is assumed to serve unless
-// [Prepare] states it: a layout is made at the first product if so many products pay
-// for it.
+// defaultUses is the number of products that a matrix is assumed to serve unless [Prepare] states
+// it: a layout is made at the first product if so many products pay for it.
 const defaultUses = 64
 
 // choice is what the automatic choice of plans rests on besides the table.

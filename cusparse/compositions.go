@@ -19,13 +19,12 @@ type Composition struct {
 	Source string
 }
 
-// Compositions returns the programs of other packages, and those that operations
-// compose when use works with matrices on a device of the given properties, each
-// once, by name. There is no such device: kernels do nothing, and read-backs
-// return made-up numbers. Compositions calls use once for each entry of
-// readbacks, so that it takes several ways where counts decide; a product of a
-// matrix and a vector runs by every plan that it may choose. Results of operations
-// mean nothing, and use may fail or panic over them.
+// Compositions returns the programs of other packages, and those that operations compose when use
+// works with matrices on a device of the given properties, each once, by name. There is no such
+// device: kernels do nothing, and read-backs return made-up numbers. Compositions calls use once
+// for each entry of readbacks, so that it takes several ways where counts decide; a product of a
+// matrix and a vector runs by every plan that it may choose. Results of operations mean nothing,
+// and use may fail or panic over them.
 func Compositions(p driver.Properties, programs []device.Program, use func(at matrix.Place)) ([]Composition, error) {
 	r := &recordingCompiler{sources: map[string]string{}}
 	for _, x := range programs {

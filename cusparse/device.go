@@ -121,8 +121,7 @@ type settings struct {
 // programs of the Gorgonia family.
 func WithDriver(d driver.Driver) Option { return func(s *settings) { s.driver = d } }
 
-// WithCompiler uses another compiler of kernels; version tells its products
-// apart from others'.
+// WithCompiler uses another compiler of kernels; version tells its products apart from others'.
 func WithCompiler(version string, open func() (driver.Compiler, error)) Option {
 	return func(s *settings) { s.version, s.compiler = version, open }
 }
@@ -131,8 +130,7 @@ func WithCompiler(version string, open func() (driver.Compiler, error)) Option {
 // only. The default is hiveblas/kernels in os.UserCacheDir.
 func WithKernelCache(dir string) Option { return func(s *settings) { s.cacheDir = dir } }
 
-// Open returns GPU number i. Errors say what is missing: the driver, a GPU,
-// a driver new enough.
+// Open returns GPU number i. Errors say what is missing: the driver, a GPU, a driver new enough.
 func Open(i int, opts ...Option) (*Device, error) {
 	s := gather(opts)
 	if s.driver == nil {
@@ -240,9 +238,8 @@ func (d *Device) Memory() MemoryStats {
 	return d.pool.snapshot()
 }
 
-// Free returns the bytes of device memory that are free, with what the
-// allocator keeps counted as free, and all there are; within the limit, if one
-// was set.
+// Free returns the bytes of device memory that are free, with what the allocator keeps counted as
+// free, and all there are; within the limit, if one was set.
 func (d *Device) Free() (free, total uint64, err error) {
 	f := d.begin(device.Call{})
 	defer f.end()

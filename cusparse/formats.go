@@ -142,8 +142,7 @@ func (f *frame) hyper(s *store) *store {
 	return out
 }
 
-// rowList gives out the offsets of the rows in use, from the ascending row of
-// each entry.
+// rowList gives out the offsets of the rows in use, from the ascending row of each entry.
 func (f *frame) rowList(out *store, rows *mem) {
 	nv := out.known()
 	out.format = sparse.Hypersparse

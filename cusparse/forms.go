@@ -21,8 +21,7 @@ type keptForm struct {
 	key   string
 }
 
-// formOf returns a form that is kept with a store, and protects it until the end of the
-// operation.
+// formOf returns a form that is kept with a store, and protects it until the end of the operation.
 func formOf[T dropper](f *frame, s *store, key string) (x T, ok bool) {
 	k := s.forms[key]
 	if k == nil {

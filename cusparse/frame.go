@@ -25,8 +25,7 @@ type frame struct {
 	args   device.Args
 }
 
-// begin takes the device: the OS thread is locked and the context bound until
-// end.
+// begin takes the device: the OS thread is locked and the context bound until end.
 func (d *Device) begin(c device.Call) *frame {
 	if d == nil {
 		d = new(Device) // for end and the methods of frame
@@ -248,8 +247,7 @@ const plainShared = 40 << 10
 // threads is the block size of kernels that take one item a thread.
 const threads = device.Threads
 
-// each queues a kernel over n items, a thread each, in a loop beyond what
-// fills the device.
+// each queues a kernel over n items, a thread each, in a loop beyond what fills the device.
 func (f *frame) each(k *kernel, n int64, args ...any) {
 	if f.err != nil || n <= 0 {
 		return
@@ -269,8 +267,7 @@ func (f *frame) spare() int64 {
 	return int64(free) / 4
 }
 
-// affords reports whether n bytes of convenience are to be had. Few are not
-// worth the question.
+// affords reports whether n bytes of convenience are to be had. Few are not worth the question.
 func (f *frame) affords(n int64) bool {
 	few := min(1<<30, int64(f.d.props.Memory/256))
 	if limit := f.d.pool.limited(); limit != 0 {

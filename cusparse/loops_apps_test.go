@@ -18,14 +18,21 @@ import (
 // give on the host.
 func TestWorkflowsAreLoops(t *testing.T) {
 	d, _ := cusparse.Emulated(t)
-	g := gen.CSR(gen.RMAT(8, 3, gen.RMATOptions{Seed: 5}))
-	weights := make([]int32, g.NNZ())
-	for p, w := range gen.UniformInts(g, 1, 63, 3, true) {
-		weights[p] = int32(w)
+	graph := func(t gen.Tuples) (host, there *matrix.Matrix[int32]) {
+		g := gen.CSR(t)
+		weights := make([]int32, g.NNZ())
+		for p, w := range gen.UniformInts(g, 1, 63, 3, true) {
+			weights[p] = int32(w)
+		}
+		host = sure.Get(matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, weights))
+		there = host.Clone()
+		there.IsSymmetric() // it stays known
+		sure.Do(there.Move(d))
+		return host, there
 	}
-	host := sure.Get(matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, weights))
-	a := host.Clone()
-	sure.Do(a.Move(d))
+	edges := gen.RMAT(8, 3, gen.RMATOptions{Seed: 5})
+	directed, directedThere := graph(edges)
+	undirected, undirectedThere := graph(gen.Symmetrise(edges))
 	for _, test := range []struct {
 		name string
 		run  func(a *matrix.Matrix[int32], run apps.Run) (*matrix.Vector[int32], error)
@@ -46,6 +53,24 @@ func TestWorkflowsAreLoops(t *testing.T) {
 			}
 			return c.Label, nil
 		}, []string{"\twhile", "\twhile"}},
+		{"undirected colouring", func(a *matrix.Matrix[int32], run apps.Run) (*matrix.Vector[int32], error) {
+			c, err := apps.Colouring(a, apps.ColouringOptions{Run: run})
+			if err != nil {
+				return nil, err
+			}
+			return c.Colour, nil
+		}, []string{"\twhile"}},
+		{"undirected independent set", func(a *matrix.Matrix[int32], run apps.Run) (*matrix.Vector[int32], error) {
+			set, err := apps.MaximalIndependentSet(a, apps.IndependentSetOptions{Run: run})
+			if err != nil {
+				return nil, err
+			}
+			in := matrix.NewVector[int32](set.Size())
+			for v := range set.All() {
+				sure.Do(in.Set(v, 1))
+			}
+			return in, nil
+		}, nil},
 		{"delta-stepping", func(a *matrix.Matrix[int32], run apps.Run) (*matrix.Vector[int32], error) {
 			return apps.SSSP(a, []int{0}, apps.SSSPOptions[int32]{Run: run, Delta: 5})
 		}, []string{"\tif", "\tif", "\t\twhile", "\t\t\tif", "\t\tif"}},
@@ -53,6 +78,10 @@ func TestWorkflowsAreLoops(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			if test.name == "delta-stepping" && testing.Short() {
 				t.Skip("its kernels take 20 s to compile")
+			}
+			host, a := directed, directedThere
+			if strings.HasPrefix(test.name, "undirected ") {
+				host, a = undirected, undirectedThere
 			}
 			want, err := test.run(host, apps.Run{})
 			if err != nil {

@@ -77,8 +77,7 @@ type pool struct {
 	high  uint64 // the most that was handed out since peak was asked
 }
 
-// MemoryStats says what the allocator of a device holds. All are bytes but
-// the counts.
+// MemoryStats says what the allocator of a device holds. All are bytes but the counts.
 type MemoryStats struct {
 	InUse     uint64 // handed out
 	Cached    uint64 // given back and kept
@@ -104,11 +103,10 @@ func classOf(n uint64) uint64 {
 // exactly rounds a size up as little as the driver does itself.
 func exactly(n uint64) uint64 { return (n + 511) &^ 511 }
 
-// collectAfter is how many bytes the driver gives before the collector is worth a
-// run: new memory of the driver's costs 2 µs a megabyte (16 MB: 33 µs, a sixth of
-// a breadth-first search of R-MAT 22), a run some hundred, beside large graphs on
-// the host milliseconds. What the cache gives does not count: scratch memory that
-// each call takes and gives back is not forgotten.
+// collectAfter is how many bytes the driver gives before the collector is worth a run: new memory
+// of the driver's costs 2 µs a megabyte (16 MB: 33 µs, a sixth of a breadth-first search of R-MAT
+// 22), a run some hundred, beside large graphs on the host milliseconds. What the cache gives does
+// not count: scratch memory that each call takes and gives back is not forgotten.
 const collectAfter = 512 << 20
 
 // get hands out n bytes. The context is bound.
@@ -225,8 +223,7 @@ func (p *pool) left() (free, total uint64, err error) {
 	return free, total, err
 }
 
-// bound sets the limit, and looks for forgotten stores if those in use take a
-// good part of it.
+// bound sets the limit, and looks for forgotten stores if those in use take a good part of it.
 func (p *pool) bound(bytes uint64) (before uint64) {
 	p.mu.Lock()
 	before, p.limit = p.limit, bytes

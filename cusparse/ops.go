@@ -24,6 +24,14 @@ func usesName(text string, name byte) bool {
 	return false
 }
 
+// mapKey tells the programs of Apply and Select apart.
+type mapKey struct {
+	body                       string
+	fn                         device.Func
+	bound                      device.Type
+	given, first, bare, vector bool
+}
+
 // Apply computes f of each entry.
 func (d backend) Apply(c device.Call, dst device.Dest, fn device.Func, a device.Operand, y *device.Scalar, first bool) (device.Store, device.Ran, error) {
 	f := d.begin(c)
@@ -34,7 +42,7 @@ func (d backend) Apply(c device.Call, dst device.Dest, fn device.Func, a device.
 	}
 	elem, uses := fn.X, fn.UsesX
 	bound := device.Scalar{Type: boolType, P: unsafe.Pointer(&zeroBool)}
-	params, locals := "HB_A x, HB_Y y, hb_i64 i, hb_i64 j", ""
+	params := "HB_A x, HB_Y y, hb_i64 i, hb_i64 j"
 	if y != nil {
 		bound = *y
 		if first {
@@ -42,18 +50,16 @@ func (d backend) Apply(c device.Call, dst device.Dest, fn device.Func, a device.
 			params = "HB_A y, HB_Y x, hb_i64 i, hb_i64 j"
 		}
 	}
-	p := compose("apply", fn.Name).typ("HB_A", elem).typ("HB_Y", bound.Type).typ("HB_C", fn.Out)
-	p.pattern("A", uses, s.val == nil && s.slots() != 0)
-	f.positions(p, fn.Text, y == nil, a.Vector)
-	locals = p.names(fn)
-	p.function("hb_map", "HB_C", params, locals, fn.Text)
+	bare := s.val == nil && s.slots() != 0
+	p := f.once(mapKey{"apply", fn, bound.Type, y != nil, first, bare, a.Vector}, func() *program {
+		p := compose("apply", fn.Name).typ("HB_A", elem).typ("HB_Y", bound.Type).typ("HB_C", fn.Out).pattern("A", uses, bare)
+		f.positions(p, fn.Text, y == nil, a.Vector)
+		return p.function("hb_map", "HB_C", params, p.names(fn), fn.Text)
+	})
 	out := f.structure(s)
 	out.typ = fn.Out
 	n := s.slots()
 	out.val = f.alloc(max(n, 1) * int64(fn.Out.Size)).share()
-	if !s.isListed() && s.format == sparse.Bitmap {
-		f.fill(out.val, 0, n*int64(fn.Out.Size))
-	}
 	f.each(f.kernel(p, "hb_apply"), n, s.desc(), n, flagOf(a.Vector), bound, out.val)
 	return f.finish(dst, out, device.Ran{Method: "map"}, c, a)
 }
@@ -86,10 +92,13 @@ func (d backend) Select(c device.Call, dst device.Dest, fn device.Func, a device
 		bound = *y
 	}
 	fn.Out, fn.Y = boolType, fn.X
-	p := compose("select", fn.Name).typ("HB_A", fn.X).pattern("A", fn.UsesX, s.val == nil && s.slots() != 0)
-	f.positions(p, fn.Text, true, a.Vector)
-	p.typ("HB_Y", bound.Type)
-	p.function("hb_keep", "bool", "HB_A x, HB_Y y, hb_i64 i, hb_i64 j", p.names(fn), fn.Text)
+	bare := s.val == nil && s.slots() != 0
+	p := f.once(mapKey{"select", fn, bound.Type, y != nil, false, bare, a.Vector}, func() *program {
+		p := compose("select", fn.Name).typ("HB_A", fn.X).pattern("A", fn.UsesX, bare)
+		f.positions(p, fn.Text, true, a.Vector)
+		p.typ("HB_Y", bound.Type)
+		return p.function("hb_keep", "bool", "HB_A x, HB_Y y, hb_i64 i, hb_i64 j", p.names(fn), fn.Text)
+	})
 	return f.finish(dst, f.selected(s, p, bound, a.Vector), device.Ran{Method: "select"}, c, a)
 }
 
@@ -146,18 +155,37 @@ func (f *frame) reduceRows(m device.Monoid, s *store, ran *device.Ran) *store {
 		return out
 	}
 	ran.Method = "reduce"
-	hit, val := f.alloc(max(int64(s.m), 1)), f.alloc(max(int64(s.m), 1)*int64(m.Out.Size))
 	p := f.reducer(m, s)
+	if parts := min(int64(s.n)/reducePiece, reducePiece/max(int64(s.m), 1)); parts > 1 {
+		sums := f.newStore(s.m, int(parts), s.format, m.Out, int64(s.m)*parts)
+		hit := f.alloc(sums.cells())
+		sums.val = f.alloc(sums.cells() * int64(m.Out.Size)).share()
+		f.blocks(f.kernel(p, "hb_reduce_pieces"), sums.cells(), reduceBlock, s.desc(), parts, hit, sums.val)
+		if s.format == sparse.Bitmap {
+			sums.present = hit.share()
+			sums.count.Store(-1)
+		}
+		return f.reduceRows(m, sums, ran)
+	}
+	hit, val := f.alloc(max(int64(s.m), 1)), f.alloc(max(int64(s.m), 1)*int64(m.Out.Size))
 	if s.n < 32 {
 		f.each(f.kernel(p, "hb_reduce_thread"), int64(s.m), s.desc(), hit, val)
 	} else {
 		f.blocks(f.kernel(p, "hb_reduce_block"), min(int64(s.m), maxGrid), reduceBlock, s.desc(), hit, val)
+	}
+	if s.format == sparse.Full && s.n > 0 {
+		out := f.newStore(1, s.m, sparse.Full, m.Out, int64(s.m))
+		out.val = val.share()
+		return out
 	}
 	return f.perRow(s, s.m, m.Out, hit, val)
 }
 
 // reduceBlock is the number of threads that add up a row of a dense matrix.
 const reduceBlock = 128
+
+// reducePiece is the least number of positions of a piece of a row, and the most pieces of few rows.
+const reducePiece = 2048
 
 // perRow makes a vector of one value per stored row of s, where hit.
 func (f *frame) perRow(s *store, vecs int, t device.Type, hit, val *mem) *store {

@@ -38,8 +38,7 @@ type regionArg struct {
 	on, scalar   int32
 }
 
-// region is a set of rows and columns of a result, each ascending; a nil list
-// is all.
+// region is a set of rows and columns of a result, each ascending; a nil list is all.
 type region struct {
 	rows, cols   *mem
 	nrows, ncols int64
@@ -317,8 +316,7 @@ func (f *frame) write(d device.Dest, t *store) *store {
 	return f.pointwise(q)
 }
 
-// before returns what the destination holds, or an empty matrix where that
-// makes no difference.
+// before returns what the destination holds, or an empty matrix where that makes no difference.
 func (f *frame) before(d device.Dest) *store {
 	if d.Store == nil || d.Replace && d.Accum == nil {
 		return f.empty(d.Rows, d.Cols, d.Type)

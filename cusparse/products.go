@@ -8,8 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// multiplier is the text of a semiring for two stores: a's elements are
-// HB_A, b's HB_X.
+// multiplier is the text of a semiring for two stores: a's elements are HB_A, b's HB_X.
 func (f *frame) multiplier(body string, s device.Semiring, flip bool, a, b *store) *program {
 	return f.once(productKey{body: body, s: s, flip: flip, bareA: a.val == nil && a.slots() != 0, bareX: b.val == nil && b.slots() != 0}, func() *program {
 		return multiplier(body, s, flip, a, b)
@@ -35,8 +34,7 @@ func multiplier(body string, s device.Semiring, flip bool, a, b *store) *program
 	return p.semiring(s, flip)
 }
 
-// vast reports whether an array of n positions is out of all proportion to
-// the number of entries.
+// vast reports whether an array of n positions is out of all proportion to the number of entries.
 func vast(n int, entries int64) bool { return n > 1<<24 && entries < int64(n)/1024 }
 
 // MxV computes a·u.
@@ -83,11 +81,10 @@ func (f *frame) batch(total int64, size int) int64 {
 	return min(maxBatch, max(1<<16, f.spare()/int64(64+2*size)))
 }
 
-// expand multiplies row by row: all products of some rows of a are written
-// out, sorted by position, and equal positions added up, as in Dalton, Olson
-// and Bell (ACM TOMS 41, 2015). It fits every type, monoid and shape; sums are
-// taken in the order of k. vector: a is a vector pushed through the transpose;
-// flip then says that ⊗ takes its elements second.
+// expand multiplies row by row: all products of some rows of a are written out, sorted by
+// position, and equal positions added up, as in Dalton, Olson and Bell (ACM TOMS 41, 2015). It
+// fits every type, monoid and shape; sums are taken in the order of k. vector: a is a vector
+// pushed through the transpose; flip then says that ⊗ takes its elements second.
 func (f *frame) expand(s device.Semiring, flip, vector bool, a, b *store, ran *device.Ran) *store {
 	if f.err != nil {
 		return nil
@@ -133,8 +130,7 @@ func (f *frame) expanded(p *program, m device.Monoid, vector, swap bool, a, b *s
 	return piece{runKeys, f.sums(m, false, starts, count, total, num, products), count}
 }
 
-// expandParts multiplies blocks of rows, each of at most batch products, or
-// of one row.
+// expandParts multiplies blocks of rows, each of at most batch products, or of one row.
 func (f *frame) expandParts(p *program, m device.Monoid, vector, swap bool, a, b *store, at *mem, batch int64) *store {
 	work, ptr := make([]int64, a.nvec+1), make([]int64, a.nvec+1)
 	moved := f.alloc(8 * int64(a.nvec+1))

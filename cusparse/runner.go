@@ -221,8 +221,7 @@ func (s session) Repeat(first int, step func()) {
 	f.fail(f.d.ctx.CloseGraph(graph))
 }
 
-// capture returns a graph of graphSteps steps. A driver without graphs gets
-// the steps one by one.
+// capture returns a graph of graphSteps steps. A driver without graphs gets the steps one by one.
 func (f *frame) capture(step func()) driver.Graph {
 	if f.err != nil {
 		return 0

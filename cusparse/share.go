@@ -14,11 +14,10 @@ import (
 // This file shares a context and its memory with other users of CUDA in the
 // process, without a copy, both ways.
 
-// Attach makes a context that is there already a place for matrices; index
-// and props say which GPU it is of. The context stays the caller's: Close
-// leaves it as it is. Work is queued on a stream of the device's own, so what
-// others have queued that writes to shared memory must be done first, and
-// [Device.Sync] comes before others read what operations write.
+// Attach makes a context that is there already a place for matrices; index and props say which GPU
+// it is of. The context stays the caller's: Close leaves it as it is. Work is queued on a stream
+// of the device's own, so what others have queued that writes to shared memory must be done first,
+// and [Device.Sync] comes before others read what operations write.
 func Attach(ctx driver.Context, index int, props driver.Properties, opts ...Option) (*Device, error) {
 	if ctx == nil {
 		return nil, fmt.Errorf("cusparse.Attach: no context")
@@ -112,8 +111,7 @@ func lent[T comparable](op string, d *Device, m, n int, format sparse.Format, co
 	return s, nil
 }
 
-// Shared is where a matrix lies on a device. Addresses are 0 where the format
-// has no such part.
+// Shared is where a matrix lies on a device. Addresses are 0 where the format has no such part.
 type Shared struct {
 	Format           matrix.Format
 	Rows, Cols       int
@@ -124,10 +122,9 @@ type Shared struct {
 	Values           driver.Ptr
 }
 
-// Share returns where a matrix lies on its device, for others to read. The
-// addresses hold until the matrix is written to, moved or forgotten. All that
-// was queued on the device is done when Share returns. A matrix that does not
-// live on a device is a ShareError: Move it there.
+// Share returns where a matrix lies on its device, for others to read. The addresses hold until
+// the matrix is written to, moved or forgotten. All that was queued on the device is done when
+// Share returns. A matrix that does not live on a device is a ShareError: Move it there.
 func Share[T comparable](a *matrix.Matrix[T]) (Shared, error) { return shareOf(a.Inside()) }
 
 // shareOf is Share of a matrix or a vector.

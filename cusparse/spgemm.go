@@ -409,8 +409,7 @@ func (g *spgemm) cutColumns(parts int64) *mem {
 	return cuts
 }
 
-// keepWork allocates what the first phase can keep for the second, where there
-// is memory for it.
+// keepWork allocates what the first phase can keep for the second, where there is memory for it.
 func (g *spgemm) keepWork() {
 	f := g.f
 	if f.d.spgemm.lean {

@@ -68,8 +68,7 @@ type spmvShape struct {
 	masked                       bool  // rows that the mask excludes are not read
 }
 
-// entryPerRow is a vector with a place for each row of a, an entry where the
-// row has any.
+// entryPerRow is a vector with a place for each row of a, an entry where the row has any.
 func (f *frame) entryPerRow(a *store, t device.Type) *store {
 	filled := f.rowsFull(a)
 	out := f.newStore(1, a.m, sparse.Bitmap, t, a.filledRows)

@@ -13,8 +13,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/device"
 )
 
-// This file copies results to the host on a stream of its own, while the
-// device goes on computing.
+// This file copies results to the host on a stream of its own, while the device goes on computing.
 
 // Limit bounds what the allocator may hand out; see MemoryError. 0 is no bound.
 func (d *Device) Limit(bytes uint64) (before uint64) {
@@ -40,11 +39,10 @@ const (
 	copyShare = 1 << 20
 )
 
-// stage is device.Stage: pieces of pinned memory between the device and
-// pageable memory, since copies to that would not run beside anything. A pool
-// of goroutines empties them: one core moves some 5 GB/s into fresh memory,
-// where a bus of 55 has to be kept up with. Pinning the arrays themselves took
-// longer than all of it (24 GB: 5 s).
+// stage is device.Stage: pieces of pinned memory between the device and pageable memory, since
+// copies to that would not run beside anything. A pool of goroutines empties them: one core moves
+// some 5 GB/s into fresh memory, where a bus of 55 has to be kept up with. Pinning the arrays
+// themselves took longer than all of it (24 GB: 5 s).
 type stage struct {
 	d      *Device
 	stream driver.Stream
@@ -244,9 +242,8 @@ func (s *stage) deliver() error {
 	return nil
 }
 
-// queue begins the copy of a piece, once what was in its place has gone. One
-// that was begun half a round before is then waited for and moved on, beside
-// the copies of those between.
+// queue begins the copy of a piece, once what was in its place has gone. One that was begun half a
+// round before is then waited for and moved on, beside the copies of those between.
 func (s *stage) queue(of *copying, to unsafe.Pointer, from driver.Ptr, bytes int64) error {
 	p, c := &s.pieces[s.next], s.d.ctx
 	if err := s.arrived(s.next); err != nil {

@@ -7,8 +7,7 @@ import (
 
 // This file launches kernels/triangles.cu, C⟨A⟩ = A plus_pair Aᵀ.
 
-// triangles is what is kept of a matrix for counting the columns that two rows
-// have in common.
+// triangles is what is kept of a matrix for counting the columns that two rows have in common.
 type triangles struct {
 	fill                      int32
 	packed, ptr2              *mem

@@ -74,8 +74,7 @@ func (f *frame) vendorProduct(s device.Semiring, a, b *store, mask *device.Mask)
 	return nil
 }
 
-// vendorType refuses products that cuSPARSE does not have, and names the
-// elements of the others.
+// vendorType refuses products that cuSPARSE does not have, and names the elements of the others.
 func (f *frame) vendorType(s device.Semiring, a, b *store) driver.ValueType {
 	t := s.Add.Out
 	plain := s.Add.Text == "x + y" && s.Mul.Text == "x * y" && s.Position == 0 && t.Float() && s.Mul.X.Name == t.Name && s.Mul.Y.Name == t.Name

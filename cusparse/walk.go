@@ -184,8 +184,7 @@ func nativeAtomic(m device.Monoid) string {
 	return ""
 }
 
-// product computes the product by the plan. filtered says that the result lies within
-// the mask.
+// product computes the product by the plan. filtered says that the result lies within the mask.
 func (w *walk) product(ran *device.Ran) (out *store, filtered bool) {
 	if w.err != nil {
 		return nil, false
@@ -414,8 +413,7 @@ func (w *walk) tiles(items itemsArg, op device.Scalar) (at, starts *mem, tiles i
 	return at, starts, tiles
 }
 
-// launchWalk launches a schedule that has no tiles: a thread an item, or as many as it
-// takes.
+// launchWalk launches a schedule that has no tiles: a thread an item, or as many as it takes.
 func (w *walk) launchWalk(items itemsArg, args ...any) {
 	n := items.count
 	switch w.plan.Schedule {

@@ -330,6 +330,56 @@ func TestMapped(t *testing.T) {
 	}
 }
 
+// MapStructure gives the entries of files of any type, and refuses files that are cut within what it
+// reads.
+func TestMapStructure(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.hgb")
+	a := speckled(6, 5, 3)
+	names := NewLabels([]string{"a", "b", "c", "d", "e", "f"})
+	var b bytes.Buffer
+	sure.Do(WriteBinary(&b, a, WithRowColumnLabels(names, nil)))
+	sure.Do(os.WriteFile(path, b.Bytes(), 0o666))
+	m, err := MapStructure(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := a.Pattern()
+	if rows, cols := m.Pattern.Dims(); rows != 6 || cols != 5 || m.Pattern.NVals() != want.NVals() || m.Rows.Name(2) != "c" || m.Cols != nil {
+		t.Errorf("%v, rows %v, columns %v", m.Pattern, m.Rows, m.Cols)
+	}
+	for c := range want.All() {
+		if _, ok := m.Pattern.At(c.Row, c.Col); !ok {
+			t.Errorf("no entry at %v", c)
+		}
+	}
+	if err := m.Close(); err != nil || m.Pattern != nil {
+		t.Errorf("closed: %v", err)
+	}
+	var none *MappedStructure
+	if err := none.Close(); err != nil {
+		t.Error(err)
+	}
+	for cut := range b.Len() {
+		sure.Do(os.WriteFile(path, b.Bytes()[:cut], 0o666))
+		if m, err := MapStructure(path); !errors.Is(err, ErrParse) {
+			t.Fatalf("cut at %d: %v, %v", cut, m, err)
+		}
+	}
+	writeBlocks(t, path, speckled(4, 4, 1), []int{0, 4})
+	if _, err := MapStructure(path); err == nil || !strings.Contains(err.Error(), "in blocks") {
+		t.Errorf("a file in blocks: %v", err)
+	}
+	full := sure.Get(matrix.NewFull(2, 2, 1.0))
+	sure.Do(WriteFile(path, full))
+	if _, err := MapStructure(path); !errors.Is(err, ErrParse) || !strings.Contains(err.Error(), "compressed sparse rows") {
+		t.Errorf("a full matrix: %v", err)
+	}
+	if _, err := MapStructure(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
 func TestRowWriter(t *testing.T) {
 	a := speckled(10, 7, 4)
 	piece := func(lo, hi int) *matrix.Matrix[int32] {

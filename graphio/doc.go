@@ -15,7 +15,7 @@
 // names of its rows and columns. Options say how a file is read ([ReadOption]) and written
 // ([WriteOption]); [On] places the matrix on a device, or on a group with ranks that read parts of
 // a file. [RowWriter] and [BlockFile] write a matrix that does not fit in memory; [OpenMapped] maps
-// one.
+// one, and [MapStructure] its structure alone, without reading it.
 //
 // Errors in a file are a *[ParseError] with the line and a remedy, which programs recognise by its
 // [RemedyKind]. [WriteFile] never leaves a part of a file.

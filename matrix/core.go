@@ -443,15 +443,12 @@ func (a *core) checkPosition(op string, i int) error {
 	if _, n := a.Dims(); uint(i) >= uint(n) {
 		return &IndexError{op, "index", int64(i), int64(n)}
 	}
-	return nil
+	return a.checkIndex(op, 0, i)
 }
 
 // entry is find of a vector, with an error if there is no entry.
 func (a *core) entry(op string, i int) (list sparse.Values, at int64, err error) {
 	if err := a.checkPosition(op, i); err != nil {
-		return list, 0, err
-	}
-	if err := a.checkIndex(op, 0, i); err != nil {
 		return list, 0, err
 	}
 	list, at, ok := a.find(0, i)

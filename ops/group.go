@@ -41,7 +41,7 @@ type groupOps interface {
 	groupKronecker(f operator, a, b rep.View) error
 	groupReduce(m monoid, v rep.View) error
 	groupReduceScalar(g *comm.Group, m monoid, v rep.View, sum cpu.Value) error
-	groupArg(v rep.View, best func(v sparse.Values) int) error
+	groupArg(v rep.View, sign int, best func(v sparse.Values) int) error
 }
 
 // grouped is a call as groupOps.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -15,8 +16,8 @@ import (
 )
 
 // The operations of this file order entries by value. A NaN is below every other value, as in
-// [cmp.Compare]; among equal values the smaller index is first. They run on the host, where their
-// destinations must be; operands on a device are copied.
+// [cmp.Compare]; among equal values the smaller index is first. All but ArgMax and ArgMin run on the
+// host, where their destinations must be; operands on a device are copied.
 
 // onHost returns an error for a destination on a device.
 func (c *call) onHost() error {
@@ -209,12 +210,12 @@ func sink[T cmp.Ordered](v []T, heap []int, i int) {
 // equal ones. A NaN is below every number: a row of NaN alone gives its first column. A row without
 // entries gives no entry. It takes O(entries) time and returns the same errors as [MxV].
 func ArgMax[T cmp.Ordered](dst matrix.VectorTarget[int32], a matrix.Source[T], opts ...Option) error {
-	return begin("ArgMax", "", opts).argBest(destOf(dst), viewOf(a), func(v sparse.Values) int { return bestOf(sparse.SliceOf[T](v), 1) })
+	return begin("ArgMax", "", opts).argBest(destOf(dst), viewOf(a), 1, func(v sparse.Values) int { return bestOf(sparse.SliceOf[T](v), 1) })
 }
 
-// ArgMin is [ArgMax] of the smallest number: it takes a NaN only where a row has no number.
+// ArgMin is [ArgMax] of the smallest entry: a NaN is below every number.
 func ArgMin[T cmp.Ordered](dst matrix.VectorTarget[int32], a matrix.Source[T], opts ...Option) error {
-	return begin("ArgMin", "", opts).argBest(destOf(dst), viewOf(a), func(v sparse.Values) int { return bestOf(sparse.SliceOf[T](v), -1) })
+	return begin("ArgMin", "", opts).argBest(destOf(dst), viewOf(a), -1, func(v sparse.Values) int { return bestOf(sparse.SliceOf[T](v), -1) })
 }
 
 // bestOf returns the first place of the largest of the values, or of the smallest if sign is −1.
@@ -227,31 +228,34 @@ func bestOf[T cmp.Ordered](v []T, sign int) (best int) {
 	return best
 }
 
-// argBest is ArgMax, or ArgMin; best returns the place of the best of some values.
-func (c *call) argBest(d dest, v rep.View, best func(v sparse.Values) int) error {
+// argBest is ArgMax, or ArgMin with sign −1; best returns the place of the best of some values.
+func (c *call) argBest(d dest, v rep.View, sign int, best func(v sparse.Values) int) error {
 	if err := c.operand("a", v); err != nil {
 		return err
 	}
-	m, _ := v.Dims()
+	m, n := v.Dims()
 	t, err := c.prepare(d, 1, m)
-	if err == nil {
-		err = c.onHost()
-	}
 	if err != nil {
 		return err
 	}
+	if t.at != nil {
+		h := c.newRemote(1, m)
+		if x, typ := h.operand(v), h.typeOf(v.Type()); h.err == nil {
+			return h.store(device.ArgBest(h.at, h.call(), h.dest, typ, x, m, n, sign < 0))
+		}
+		return h.err
+	}
 	if t.group != nil {
-		return c.on(t.group).groupArg(v, best)
+		return c.on(t.group).groupArg(v, sign, best)
 	}
 	s := v.Rows().Valued()
 	cols := make([]int32, s.Vecs())
 	err = s.RowBlocks(c.ctx, c.threads, func(_, lo, hi int) {
 		for r := lo; r < hi; r++ {
 			from, to := s.Ptr[r], s.Ptr[r+1]
-			if cols[r] = -1; from == to {
-				continue
+			if cols[r] = -1; from < to {
+				cols[r] = s.Idx[from+int64(best(s.Part(from, to)))]
 			}
-			cols[r] = s.Idx[from+int64(best(s.Part(from, to)))]
 		}
 	})
 	if err != nil {
@@ -272,14 +276,13 @@ func (c *call) argBest(d dest, v rep.View, best func(v sparse.Values) int) error
 			out.Idx[lo+p], out.Val[lo+p] = int32(s.RowID(int(r))), cols[r]
 		}
 	})
-	out.NVals = int64(len(out.Idx))
-	out.Ptr = []int64{0, out.NVals}
+	out.NVals, out.Ptr = int64(len(rows)), []int64{0, int64(len(rows))}
 	c.traced("arg", s.NVals)
 	return c.write(sparse.Untyped(out), false)
 }
 
 // groupArg is argBest on a group.
-func (c grouped) groupArg(v rep.View, best func(v sparse.Values) int) error {
+func (c grouped) groupArg(v rep.View, sign int, best func(v sparse.Values) int) error {
 	if err := c.placed(c.t.group, v); err != nil {
 		return err
 	}
@@ -287,7 +290,7 @@ func (c grouped) groupArg(v rep.View, best func(v sparse.Values) int) error {
 	if err != nil {
 		return err
 	}
-	return c.runGroup(false, func(b block, d dest) error { return b.call(c.call).argBest(d, list[b.k], best) })
+	return c.runGroup(false, func(b block, d dest) error { return b.call(c.call).argBest(d, list[b.k], sign, best) })
 }
 
 // Sort orders the entries of each row of a by value: entry e of row i of values is the e-th by

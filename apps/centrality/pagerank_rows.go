@@ -80,7 +80,7 @@ func rowsPageRank(w *workflow.RowGroup, a *matrix.View[bool], n int, o PageRankO
 		}
 		return w.On(k, func(s *device.Session) error {
 			lo, hi := w.Own(c)
-			r := &deviceRanks{s: s, n: n, own: hi - lo, lo: lo, o: o}
+			r := &deviceRanks{s: s, n: n, own: hi - lo, lo: lo, o: o, t: o.elements()}
 			at := device.Of(w.G.PlaceOf(k))
 			var err error
 			if r.in, err = access.Operand(cols[k], at); err != nil {
@@ -98,10 +98,18 @@ func rowsPageRank(w *workflow.RowGroup, a *matrix.View[bool], n int, o PageRankO
 	if err = w.Failed(err); err != nil {
 		return nil, err
 	}
-	if w.Devices {
+	switch {
+	case w.Devices && o.Single:
+		ranks := matrix.NewVector[float32](n, matrix.On(w.G))
+		access.SetVectorBlocks(ranks, w.G, w.Cuts, homes)
+		res.Rank, err = ranksOf(ranks, &o)
+	case w.Devices:
 		res.Rank = matrix.NewVector[float64](n, matrix.On(w.G))
 		access.SetVectorBlocks(res.Rank, w.G, w.Cuts, homes)
-	} else if res.Rank, err = workflow.EntriesOn(&workflow.Division{G: w.G, Wait: w.Wait}, n, workflow.AsInt64s(w.Cuts), parts); err != nil {
+	default:
+		res.Rank, err = workflow.EntriesOn(&workflow.Division{G: w.G, Wait: w.Wait}, n, workflow.AsInt64s(w.Cuts), parts)
+	}
+	if err != nil {
 		return nil, err
 	}
 	workflow.Report(o.Run, "pagerank", int64(res.Iterations), int64(o.MaxIterations))
@@ -192,6 +200,7 @@ type deviceRanks struct {
 	n, own  int
 	lo      int // the first of the own vertices
 	o       PageRankOptions
+	t       device.Type    // of ranks and shares
 	in, out device.Operand // rows of the transpose and of the graph
 
 	sends, total      int           // own and all vertices in the lists; total is 0 without
@@ -200,6 +209,7 @@ type deviceRanks struct {
 	numbered          bool          // packed is the values of all, in the order of the list
 
 	code                          device.Code
+	plusSecond                    device.Semiring
 	kernel                        device.Kernel
 	grid, block                   [3]uint32
 	cols, rank, all, next         device.View
@@ -208,18 +218,18 @@ type deviceRanks struct {
 	resultAt                      device.Buffer
 }
 
-func (r *deviceRanks) size() int { return 8 }
+func (r *deviceRanks) size() int { return r.t.Size }
 
 func (r *deviceRanks) start() (float64, error) {
 	s := r.s
 	r.in.Pattern, r.out.Pattern = true, true
 	rows := s.Rows(r.out)
 	r.cols = s.Rows(r.in)
-	r.code = s.Program("apps: pagerank", pageRankProgram)
+	r.code, r.plusSecond = pageRankCode(s, r.t)
 	r.kernel = s.Kernel(r.code, "hb_pagerank_rows")
 	r.grid, r.block = workflow.ResidentGrid(s, r.kernel)
-	r.rank, r.all, r.next = s.NewFull(1, r.own, workflow.DoubleType), s.NewFull(1, r.n, workflow.DoubleType), s.NewFull(1, r.own, workflow.DoubleType)
-	r.factor, r.partial = s.Alloc(8*int64(max(r.own, 1))), s.Alloc(16*int64(r.grid[0]))
+	r.rank, r.all, r.next = s.NewFull(1, r.own, r.t), s.NewFull(1, r.n, r.t), s.NewFull(1, r.own, r.t)
+	r.factor, r.partial = s.Alloc(int64(r.size()*max(r.own, 1))), s.Alloc(16*int64(r.grid[0]))
 	r.fixed, r.state = s.Alloc(16), s.Zeros(16)
 	r.result, r.resultAt = s.Results()
 	s.Launch(s.Kernel(r.code, "hb_pagerank_rows_start"), r.grid, r.block, 0, int32(r.own), int32(r.n), rows.Ptr, r.o.Damping,
@@ -236,11 +246,10 @@ func (r *deviceRanks) sums() (lost, change float64, err error) {
 
 func (r *deviceRanks) step(jump float64) (lost, change float64, err error) {
 	s := r.s
-	y := s.Pull(plusSecond, r.cols, r.all)
-	s.Launch(r.kernel, r.grid, r.block, 0, int32(r.own), jump, y.Val, y.Present, r.factor, r.rank.Val, r.partial, r.fixed, r.state,
-		r.resultAt)
-	s.Drop(r.next)
-	r.next = s.AllPresent(y)
+	y := s.Pull(r.plusSecond, r.cols, r.all)
+	s.Launch(r.kernel, r.grid, r.block, 0, int32(r.own), jump, y.Val, r.o.sharesTo(r.next, y), y.Present, r.factor, r.rank.Val,
+		r.partial, r.fixed, r.state, r.resultAt)
+	r.next = r.o.nextShare(s, r.next, y)
 	return r.sums()
 }
 
@@ -260,7 +269,7 @@ func (r *deviceRanks) senders() (int, error) {
 func (r *deviceRanks) lists(total int) (all, own comm.Buffer) {
 	s := r.s
 	r.total, r.list = total, s.Alloc(4*int64(total))
-	r.packed, r.ownPacked = s.Alloc(8*int64(total)), s.Alloc(8*int64(max(r.sends, 1)))
+	r.packed, r.ownPacked = s.Alloc(int64(r.size()*total)), s.Alloc(int64(r.size()*max(r.sends, 1)))
 	return workflow.DeviceBytes(r.list, 4*total), workflow.DeviceBytes(r.ownList, 4*r.sends)
 }
 
@@ -299,7 +308,7 @@ func (r *deviceRanks) Listed() error {
 		r.cols = s.Rows(device.Operand{Store: p.store, Pattern: true})
 		s.Free(r.packed)
 		s.Drop(r.all)
-		r.all, r.numbered = s.NewFull(1, r.total, workflow.DoubleType), true
+		r.all, r.numbered = s.NewFull(1, r.total, r.t), true
 		r.packed = r.all.Val
 	}
 	return s.Err()
@@ -307,11 +316,11 @@ func (r *deviceRanks) Listed() error {
 
 func (r *deviceRanks) shares() (all, own comm.Buffer) {
 	if r.total == 0 {
-		return workflow.DeviceBytes(r.all.Val, 8*r.n), workflow.DeviceBytes(r.next.Val, 8*r.own)
+		return workflow.DeviceBytes(r.all.Val, r.size()*r.n), workflow.DeviceBytes(r.next.Val, r.size()*r.own)
 	}
 	s := r.s
 	s.Each(s.Kernel(r.code, "hb_pagerank_pack"), int64(r.sends), int32(r.sends), int32(r.lo), r.ownList, r.next.Val, r.ownPacked)
-	return workflow.DeviceBytes(r.packed, 8*r.total), workflow.DeviceBytes(r.ownPacked, 8*r.sends)
+	return workflow.DeviceBytes(r.packed, r.size()*r.total), workflow.DeviceBytes(r.ownPacked, r.size()*r.sends)
 }
 
 func (r *deviceRanks) placed() error {

@@ -72,11 +72,11 @@ func strongPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Components,
 	vector := func() *matrix.Vector[int32] { return matrix.NewVector[int32](n, here) }
 	colour, next, found, grown := vector(), vector(), vector(), vector()
 	same := matrix.NewVector[bool](n, here)
-	low, keep := semiring.Min[int32](), semiring.Identity[int32]()
+	low, keep, any := semiring.Min[int32](), semiring.Identity[int32](), semiring.AnyPair[int32]()
 	changed := matrix.NewScalar[bool](here)
 	for in := range s.While(left, with, workflow.Passing(run, "strongly connected components")) {
-		s.Do(ops.VxM(next.Masked(left.Structure()).Replace(), semiring.MinFirst[int32](), left, a, in))
-		s.Do(ops.MxV(found.Masked(next.Structure()).Replace(), semiring.MinSecond[int32](), a, left, in))
+		s.Do(ops.VxM(next.Masked(left.Structure()).Replace(), any, left.Pattern(), a.Pattern(), in))
+		s.Do(ops.MxV(found.Masked(next.Structure()).Replace(), any, a.Pattern(), left.Pattern(), in))
 		s.Do(ops.Apply(left.Masked(found.Structure()).Replace(), keep, left, in)) // the others are alone
 		s.Do(ops.Apply(colour, keep, left, in))
 		s.Do(ops.AssignVectorScalar(changed, true, ops.All(), in))

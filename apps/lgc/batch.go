@@ -39,6 +39,9 @@ func (c *Clusterer) Batch(seeds []int, tile int, opts ...LocalClusterOptions) (*
 	if err != nil {
 		return nil, err
 	}
+	if c.rows != nil {
+		return nil, &workflow.ParameterError{App: "LocalCluster", Arg: "the Clusterer", Got: "one that reads rows", Want: "one of NewClusterer for a batch"}
+	}
 	if err := c.checkSeeds(seeds, o.Run); err != nil {
 		return nil, err
 	}

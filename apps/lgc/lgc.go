@@ -90,7 +90,7 @@ type Cut struct {
 // The graph is undirected; weights and self-loops are ignored. LocalCluster returns a
 // *ParameterError if an edge lacks its reverse, if a seed has no edges, or if α, ρ or ε is outside
 // (0, 1), and a *matrix.IndexError if a seed is outside the graph. Checking the graph takes
-// O(edges): for several queries use a Clusterer.
+// O(edges): for several queries use a Clusterer, for one on a large graph NewLocalClusterer.
 func LocalCluster[T comparable](g matrix.Source[T], seeds []int, opts ...LocalClusterOptions) (*LocalClusterResult, error) {
 	return localCluster(g, seeds, opts)
 }
@@ -118,6 +118,7 @@ type Clusterer struct {
 	share  *matrix.Vector[float64] // full: 1/degree, 0 of a vertex without edges
 
 	fullFrom float64 // the share of all edges from which steps are over full vectors
+	rows     *rows   // of a graph that is read row by row; then degree and share are of its vertices so far
 
 	mu    sync.Mutex
 	walk  batchWalk    // made when batches need it
@@ -202,7 +203,7 @@ func (c *Clusterer) settings(opts []LocalClusterOptions) (LocalClusterOptions, e
 	if err != nil {
 		return o, err
 	}
-	if c == nil || c.degree == nil {
+	if c == nil || c.degree == nil && c.rows == nil {
 		return o, &workflow.ParameterError{App: "LocalCluster", Arg: "the Clusterer", Got: "nil or zero", Want: "one made by NewClusterer"}
 	}
 	for _, p := range []struct {
@@ -260,6 +261,11 @@ func (c *Clusterer) Cluster(seeds []int, opts ...LocalClusterOptions) (*LocalClu
 	seeds = slices.Clone(seeds)
 	slices.Sort(seeds)
 	seeds = slices.Compact(seeds)
+	if c.rows != nil {
+		if c, err = c.forQuery(seeds, o.Run); err != nil {
+			return nil, err
+		}
+	}
 	if err := c.checkSeeds(seeds, o.Run); err != nil {
 		return nil, err
 	}
@@ -278,6 +284,9 @@ func (c *Clusterer) Cluster(seeds []int, opts ...LocalClusterOptions) (*LocalClu
 		return c.change(delta.(lgcVector), o)
 	}}
 	l.widen = func(delta lgcField) (func() (bool, error), error) {
+		if c.rows != nil {
+			return nil, nil
+		}
 		if yes, err := c.crowded(delta.(lgcVector), with); !yes {
 			return nil, err
 		}
@@ -292,6 +301,11 @@ func (c *Clusterer) Cluster(seeds []int, opts ...LocalClusterOptions) (*LocalClu
 	}
 	if res.KKT, err = l.certify(); err != nil {
 		return nil, err
+	}
+	if c.rows != nil {
+		if err := c.rows.undirected(); err != nil {
+			return nil, err
+		}
 	}
 	if res.Objective, err = l.objective(); err != nil {
 		return nil, err
@@ -323,7 +337,14 @@ func (c *Clusterer) change(delta lgcVector, o LocalClusterOptions) (lgcVector, e
 	var s ops.Steps
 	times := semiring.Times[float64]()
 	s.Do(ops.ApplySecond(part, times, delta, o.sent(), with))
-	if delta.Format() == matrix.Full {
+	if c.rows != nil {
+		s.Do(c.rows.check(delta))
+		if !s.OK() { // the rows may be damaged
+			return nil, s.Err()
+		}
+		s.Do(ops.VxM(h, semiring.PlusFirst[float64](), part, c.a, with, ops.Using(ops.Push)))
+		s.Do(c.meet(h, with))
+	} else if delta.Format() == matrix.Full {
 		s.Do(ops.MxV(h, semiring.PlusSecond[float64](), c.a, part, with))
 	} else {
 		s.Do(ops.VxM(h, semiring.PlusFirst[float64](), part, c.a, with))

@@ -56,7 +56,9 @@ type ProjectionOptions struct {
 // bipartite graph of its sources and targets.
 //
 // Work is the sum of the squared row lengths of A, or of its columns; memory
-// the result. More possible shared neighbours than T can count are a
+// the result. On the host a symmetric result is computed by its upper triangle and mirrored,
+// if the triangle has a product or more for each pair of vertices; Method Pipeline
+// computes all of it. More possible shared neighbours than T can count are a
 // *matrix.SizeError, and ratios of integers a *ParameterError. Dot products of
 // integers wrap around on overflow. A result that a device cannot hold
 // is computed there block by block and lives on the host.
@@ -79,6 +81,9 @@ func Projection[T semiring.Number](a matrix.Source[T], opts ...ProjectionOptions
 		return nil, err
 	}
 	if p, err := projectByRanges(matrix.AsView[T](a), o); p != nil || err != nil {
+		return p, err
+	}
+	if p, err := projectTriangle(right, leastTriangle, o); p != nil || err != nil {
 		return p, err
 	}
 	n, _ := left.Dims()

@@ -93,19 +93,20 @@ func colouringOf(g workflow.Operand, opts []ColouringOptions) (*ColouringResult,
 	if res.Colour, err = workflow.FullVector[int32](a.Place(), n, 0, with); err != nil {
 		return nil, err
 	}
-	l := newLuby(loopless, o.Run)
-	for s.NVals(left) > 0 {
-		s.Do(l.sets(left, func(winners *matrix.Vector[bool]) error {
-			s.Do(ops.AssignVectorScalar(res.Colour.Masked(winners.Structure()), int32(res.Count), ops.All(), with))
-			s.Do(ops.Apply(left.Masked(winners.Structure().Not()).Replace(), semiring.Identity[int64](), left, with))
-			return s.Err()
-		}))
-		res.Count++
+	l, colour := newLuby(loopless, o.Run), matrix.ScalarOf[int32](0, here)
+	for in := range s.While(left, with) {
+		l.set(&s, left, func(winners *matrix.Vector[bool], in ops.Option) {
+			s.Do(ops.AssignVectorFrom(res.Colour.Masked(winners.Structure()), colour, ops.All(), in))
+			s.Do(ops.Apply(left.Masked(winners.Structure().Not()).Replace(), semiring.Identity[int64](), left, in))
+		}, in)
+		s.Do(ops.ApplySecond(colour, semiring.Plus[int32](), colour, 1, in))
 	}
 	if !s.OK() {
 		return nil, s.Err()
 	}
-	return res, nil
+	count, err := colour.Value()
+	res.Count = int(count)
+	return res, err
 }
 
 // colourPriority returns a different priority for each vertex.

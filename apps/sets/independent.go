@@ -60,10 +60,9 @@ func maximalIndependentSet(g workflow.Operand, opts []IndependentSetOptions) (*m
 	s.Do(ops.Select(loopless, semiring.Offdiag[bool](0), a, with))
 	s.Do(ops.ApplyIndex(priority, randomPriority, priority, with))
 	set := matrix.NewVector[bool](n, here)
-	l := newLuby(loopless, o.Run)
-	s.Do(l.sets(priority, func(winners *matrix.Vector[bool]) error {
-		return ops.AssignVectorScalar(set.Masked(winners.Structure()), true, ops.All(), with)
-	}))
+	newLuby(loopless, o.Run).set(&s, priority, func(winners *matrix.Vector[bool], in ops.Option) {
+		s.Do(ops.AssignVectorScalar(set.Masked(winners.Structure()), true, ops.All(), in))
+	}, with)
 	return set, s.Err()
 }
 
@@ -98,24 +97,20 @@ func newLuby(a *matrix.Matrix[bool], run workflow.Run) *luby {
 		matrix.NewVector[bool](n, here), matrix.NewVector[bool](n, here)}
 }
 
-// sets calls take with the vertices that join, round by round, until the vertices of priority hold
-// a maximal independent set.
-func (l *luby) sets(priority *matrix.Vector[int64], take func(winners *matrix.Vector[bool]) error) error {
-	with, keep := workflow.With(l.run), semiring.Identity[int64]()
-	c := l.candidates
-	var s ops.Steps
-	s.Do(ops.Apply(c, keep, priority, with))
-	for s.NVals(c) > 0 {
-		workflow.Report(l.run, "independent set", int64(c.Size())-c.NVals(), int64(c.Size()))
-		s.Do(ops.VxM(l.above.Masked(c.Structure()).Replace(), semiring.MaxFirst[int64](), c, l.a.Pattern(), with))
-		s.Do(ops.EWiseUnion(l.winners, semiring.Gt[int64](), c, -1, l.above, -1, with))
-		s.Do(ops.Select(l.winners, semiring.ValueEQ(true), l.winners, with))
-		s.Do(take(l.winners))
-		s.Do(ops.VxM(l.removed, semiring.AnyPair[bool](), l.winners.Pattern(), l.a.Pattern(), with))
-		s.Do(ops.Apply(c.Masked(l.winners.Structure().Not()).Replace(), keep, c, with))
-		s.Do(ops.Apply(c.Masked(l.removed.Structure().Not()).Replace(), keep, c, with))
+// set calls take with the vertices that join, round by round, until the vertices of priority hold
+// a maximal independent set. in is the option of a loop around it, or any other.
+func (l *luby) set(s *ops.Steps, priority *matrix.Vector[int64], take func(winners *matrix.Vector[bool], in ops.Option), in ops.Option) {
+	c, keep := l.candidates, semiring.Identity[int64]()
+	s.Do(ops.Apply(c, keep, priority, in))
+	for in := range s.While(c, in, workflow.Passing(l.run, "independent set")) {
+		s.Do(ops.VxM(l.above.Masked(c.Structure()).Replace(), semiring.MaxFirst[int64](), c, l.a.Pattern(), in))
+		s.Do(ops.EWiseUnion(l.winners, semiring.Gt[int64](), c, -1, l.above, -1, in))
+		s.Do(ops.Select(l.winners, semiring.ValueEQ(true), l.winners, in))
+		take(l.winners, in)
+		s.Do(ops.VxM(l.removed, semiring.AnyPair[bool](), l.winners.Pattern(), l.a.Pattern(), in))
+		s.Do(ops.Apply(c.Masked(l.winners.Structure().Not()).Replace(), keep, c, in))
+		s.Do(ops.Apply(c.Masked(l.removed.Structure().Not()).Replace(), keep, c, in))
 	}
-	return s.Err()
 }
 
 // descending returns the vertices by descending priority, a radix sort in digits of 11 bits. Digits

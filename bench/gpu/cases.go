@@ -169,7 +169,19 @@ func gpuCases() []gpuCase {
 			add("loop components "+name, ratio(c.components), c.input, loopComponents)
 			add("loop delta-stepping "+name, ratio(c.sssp), c.input, loopDelta)
 			add("loop cores "+name, ratio(1), c.input, loopCores)
+			add("loop independent set "+name, ratio(1.5), c.input, loopSet)
 		}
+		if c.input == "symmetric22" {
+			continue
+		}
+		hops, budget := int64(6), int32(64)
+		if c.input == "grid2048" {
+			hops, budget = 512, 4096
+		}
+		add("own k-hop "+name, ratio(1.5), c.input, ownReach(hops, budget))
+		add("own spreading "+name, ratio(1.5), c.input, ownSpread)
+		add("own jacobi "+name, ratio(1.5), c.input, ownJacobi)
+		add("own k-means "+name, ratio(1.5), c.input, ownKMeans)
 	}
 	add("loop scc rmat18", ratio(1.3), "directed18", loopStrong)
 	add("loop scc rmat20", ratio(1.3), "directed20", loopStrong)

@@ -36,8 +36,9 @@ type Options struct {
 	Log      func(string) // receives progress, a line each; may be nil
 
 	// For tests: where to run, and how much smaller the inputs are.
-	open   func() (*cusparse.Device, driver.Driver, error)
-	shrink int
+	open     func() (*cusparse.Device, driver.Driver, error)
+	compiler func() (driver.Compiler, error)
+	shrink   int
 }
 
 // Run measures operations and workflows on the first Run, beside cuSPARSE and beside each other,
@@ -62,6 +63,9 @@ func Run(ctx context.Context, o Options) (*Table, error) {
 	}
 	if o.open == nil {
 		o.open = OpenFirst
+	}
+	if o.compiler == nil {
+		o.compiler = driver.OpenCompiler
 	}
 	cases := gpuCases()
 	cases = slices.DeleteFunc(cases, func(c gpuCase) bool {

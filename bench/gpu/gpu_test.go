@@ -22,6 +22,7 @@ import (
 	"github.com/hiveblas/hiveblas/bench/internal/tables"
 	"github.com/hiveblas/hiveblas/bench/peers"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/emulate"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
@@ -46,13 +47,14 @@ func TestMain(m *testing.M) {
 
 // emulated returns options for the emulator and the smallest inputs.
 func emulated(t *testing.T) Options {
-	return Options{Rounds: 1, NoPeers: true, shrink: 16, Log: func(s string) { t.Log(s) }, open: emulate.Open(t)}
+	return Options{Rounds: 1, NoPeers: true, shrink: 16, Log: func(s string) { t.Log(s) }, open: emulate.Open(t),
+		compiler: func() (driver.Compiler, error) { return emu.NewCompiler() }}
 }
 
 func TestGPUEmulated(t *testing.T) {
 	o := emulated(t)
 	if !longtest.Enabled() {
-		o.Only = []string{"spmv fp32 plain rmat18", "bfs", "AᵀA plus_pair 1m", "1000 entries", "assignment"}
+		o.Only = []string{"spmv fp32 plain rmat18", "bfs", "AᵀA plus_pair 1m", "1000 entries", "assignment", "own"}
 	}
 	self := sure.Get(os.Executable())
 	t.Setenv("HIVEBLAS_TEST_FIRST_USE", "1")

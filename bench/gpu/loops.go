@@ -5,7 +5,6 @@ import (
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/bench/internal/gpuside"
 	"github.com/hiveblas/hiveblas/bench/internal/inputs"
-	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -14,10 +13,10 @@ import (
 // Recorded loops of public operations, as a user writes them, each beside the workflow's fused form
 // and its operations one by one.
 
-// loopPlan compares loop with fused; both return levels, distances or labels.
-func loopPlan(b *gpuBench, loop, fused func(opts ...ops.Option) (*matrix.Vector[int32], error)) *gpuPlan {
-	var got, want *matrix.Vector[int32]
-	contender := func(name string, to **matrix.Vector[int32], run func(opts ...ops.Option) (*matrix.Vector[int32], error), opts ...ops.Option) gpuside.Contender {
+// loopPlan compares loop with fused; both return a value of each vertex.
+func loopPlan[T comparable](b *gpuBench, loop, fused func(opts ...ops.Option) (*matrix.Vector[T], error)) *gpuPlan {
+	var got, want *matrix.Vector[T]
+	contender := func(name string, to **matrix.Vector[T], run func(opts ...ops.Option) (*matrix.Vector[T], error), opts ...ops.Option) gpuside.Contender {
 		return gpuside.Contender{Name: name, Once: true, Clock: gpuside.Wall, Do: func() (err error) {
 			if *to, err = run(opts...); err != nil {
 				return err
@@ -25,7 +24,7 @@ func loopPlan(b *gpuBench, loop, fused func(opts ...ops.Option) (*matrix.Vector[
 			return b.dev.Sync()
 		}}
 	}
-	var slow *matrix.Vector[int32]
+	var slow *matrix.Vector[T]
 	return &gpuPlan{
 		ours:   []gpuside.Contender{contender("loop", &got, loop)},
 		others: []gpuside.Contender{contender("our apps", &want, fused), contender("one by one", &slow, loop, ops.OneByOne())},
@@ -34,7 +33,7 @@ func loopPlan(b *gpuBench, loop, fused func(opts ...ops.Option) (*matrix.Vector[
 			if want, err = fused(); err != nil {
 				return "", err
 			}
-			return differ(sure.Get(got.Dense(-1)), sure.Get(want.Dense(-1))), nil
+			return differs(got, want, func(x, y T) bool { return x == y }), nil
 		},
 	}
 }
@@ -95,9 +94,9 @@ func loopSSSP(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 }
 
 // loopWorkflow is the pipeline of a workflow, a loop on a device, beside its fused form.
-func loopWorkflow(b *gpuBench, run func(run apps.Run) (*matrix.Vector[int32], error)) *gpuPlan {
-	by := func(m apps.Method) func(opts ...ops.Option) (*matrix.Vector[int32], error) {
-		return func(...ops.Option) (*matrix.Vector[int32], error) { return run(apps.Run{Method: m}) }
+func loopWorkflow[T comparable](b *gpuBench, run func(run apps.Run) (*matrix.Vector[T], error)) *gpuPlan {
+	by := func(m apps.Method) func(opts ...ops.Option) (*matrix.Vector[T], error) {
+		return func(...ops.Option) (*matrix.Vector[T], error) { return run(apps.Run{Method: m}) }
 	}
 	plan := loopPlan(b, by(apps.Pipeline), by(apps.Fused))
 	plan.others = plan.others[:1]
@@ -134,6 +133,17 @@ func loopCores(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 	}), nil
 }
 
+// loopSet is an independent set by the rounds of Luby.
+func loopSet(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
+	a, err := undirectedOn(b, in)
+	if err != nil {
+		return nil, err
+	}
+	return loopWorkflow(b, func(run apps.Run) (*matrix.Vector[bool], error) {
+		return apps.MaximalIndependentSet(a, apps.IndependentSetOptions{Run: run})
+	}), nil
+}
+
 // loopStrong is strong components by colours: two loops in a loop.
 func loopStrong(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 	a, err := onDevice(b, in.Graph, inputs.Values(in.Graph, anyEntry))
@@ -161,11 +171,16 @@ func loopDelta(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 	}), nil
 }
 
-// weightedOn is the graph with weights from 1 to 63.
-func weightedOn(b *gpuBench, in *inputs.GPU) (*matrix.Matrix[int32], error) {
-	val := make([]int32, in.Graph.NNZ())
-	for p, w := range gen.UniformInts(in.Graph, 1, 63, 3, true) {
+// weightsOf has weights from 1 to 63.
+func weightsOf(g *gen.Graph) []int32 {
+	val := make([]int32, g.NNZ())
+	for p, w := range gen.UniformInts(g, 1, 63, 3, true) {
 		val[p] = int32(w)
 	}
-	return onDevice(b, in.Graph, val)
+	return val
+}
+
+// weightedOn is the graph with weights from 1 to 63.
+func weightedOn(b *gpuBench, in *inputs.GPU) (*matrix.Matrix[int32], error) {
+	return onDevice(b, in.Graph, weightsOf(in.Graph))
 }

@@ -191,7 +191,7 @@ func TestJSON(t *testing.T) {
 		{"bfs --source 0 " + roads, `{"command":"bfs","reached":5,"max_level":2}`},
 		{"pagerank " + karate, `{"command":"pagerank","input":{"rows":34,"cols":34,"nnz":156},"method":"power iteration: pull","iterations":52}`},
 		{"cc " + roads, `{"command":"cc","components":1,"largest":6}`},
-		{"tc " + karate, `{"command":"tc","method":"L·Lᵀ by degree: pull+dot","triangles":45}`},
+		{"tc " + karate, `{"command":"tc","method":"L·Lᵀ by degree: dot","triangles":45}`},
 		{"scan " + karate, `{"command":"scan","max":34,"argmax":[0],"sum":291,"edges":78,"triangles":45,"method":"corners"}`},
 		{"scan --hops 2 " + karate, `{"max":76,"argmax":[31],"edges":78}`},
 		{"scan --time-column 3 --window 2 --lag 2 " + write(t, "series.tsv", "0 1 0\n1 0 1.5\n0 1 4\n1 2 5\n2 0 5.9\n0 2 8\n"), `{"command":"scan","input":{"rows":3,"cols":3,"nnz":6},"windows":5,"anomalies":[]}`},

@@ -115,6 +115,7 @@ var groupCommands = []string{
 // notOnGroups are the commands with --device that the tests of groups leave out.
 var notOnGroups = map[string]string{
 	"ac": "wants four files", "demo": "has graphs of its own", "report": "measures",
+	"solve": "wants a positive definite matrix; see TestSolve", "eigs": "wants a symmetric matrix of few products",
 	"sage": "wants features", "train": "wants features", "predict": "wants a model",
 }
 

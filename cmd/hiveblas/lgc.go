@@ -19,7 +19,7 @@ func lgcCommand(s *job.Session) *cobra.Command {
 		list, method        string
 		alpha, rho, epsilon float64
 		most, top           int
-		sweep               bool
+		sweep, whole        bool
 	)
 	cmd := &cobra.Command{
 		Use:   "lgc GRAPH --seeds 5,7|FILE",
@@ -30,7 +30,9 @@ result sparse. The degrees of the vertices found sum to at most 1/rho. --sweep
 finds the prefix of the result, ordered by p/degree, with the least conductance.
 
 The graph must be undirected (see --undirected). Weights and self-loops are
-ignored. Seeds are given as for vn. The summary lists the cluster, or without
+ignored. Of a .hgb file that is not compressed only the rows around the seeds are
+read; it must have no self-loops, and only those rows are checked. --whole reads and
+checks the whole file. Seeds are given as for vn. The summary lists the cluster, or without
 --sweep the vertices with the largest p/degree; -o writes p.`,
 		Example: `  hiveblas lgc friends.txt --undirected --seeds 5 --sweep
   hiveblas lgc graph.mtx --seeds 5,7 --alpha 0.1 --rho 1e-5 -o p.tsv --json`,
@@ -44,6 +46,7 @@ ignored. Seeds are given as for vn. The summary lists the cluster, or without
 	cmd.Flags().StringVar(&method, "method", "push", "algorithm `M`: push, ista or fista")
 	cmd.Flags().IntVar(&most, "max-iterations", 10000, "fail after `N` iterations")
 	cmd.Flags().BoolVar(&sweep, "sweep", false, "find the cut of least conductance")
+	cmd.Flags().BoolVar(&whole, "whole", false, "read and check the whole of a .hgb file")
 	cmd.Flags().IntVar(&top, "top", 10, "list `N` vertices")
 	cli.Complete(cmd, "method", "push", "ista", "fista")
 
@@ -77,21 +80,24 @@ ignored. Seeds are given as for vn. The summary lists the cluster, or without
 		if err := j.Begin(args[0]); err != nil {
 			return err
 		}
-		if err := j.LoadSquare(args[0], job.Structure); err != nil {
+		file, err := loadRows(j, args[0], whole)
+		if err != nil {
 			return err
 		}
+		defer file.Close() // of nil too
 		sources, err := j.Seeds(list)
 		if err != nil {
 			return err
 		}
-		if err := wantUndirected(j); err != nil {
-			return err
+		if file == nil {
+			if err := wantUndirected(j); err != nil {
+				return err
+			}
 		}
 		var res *apps.LocalClusterResult
 		err = j.Compute(func(run apps.Run) (err error) {
 			o.Run = run
-			res, err = apps.LocalCluster(j.Graph.Matrix, sources, o)
-			if err != nil {
+			if res, err = clusterOf(j, file, sources, o); err != nil {
 				return err
 			}
 			return res.P.Move(nil)
@@ -117,6 +123,33 @@ ignored. Seeds are given as for vn. The summary lists the cluster, or without
 		return j.Report(figures, clustered(j, res, top))
 	}
 	return cmd
+}
+
+// loadRows maps a binary file, unless the whole of it is to be read; it returns nil for a graph that
+// was read.
+func loadRows(j *job.Job, file string, whole bool) (m *graphio.MappedStructure, err error) {
+	if !whole {
+		err = j.Stage("read", func() error {
+			m, err = j.MapRows(file)
+			return err
+		})
+	}
+	if err == nil && m == nil {
+		err = j.LoadSquare(file, job.Structure)
+	}
+	return m, err
+}
+
+// clusterOf finds the cluster in a mapped file or in the graph of the command.
+func clusterOf(j *job.Job, file *graphio.MappedStructure, seeds []int, o apps.LocalClusterOptions) (*apps.LocalClusterResult, error) {
+	if file == nil {
+		return apps.LocalCluster(j.Graph.Matrix, seeds, o)
+	}
+	c, err := apps.NewLocalClusterer(file.Pattern, o.Run)
+	if err != nil {
+		return nil, err
+	}
+	return c.Cluster(seeds, o)
 }
 
 // wantUndirected returns an error that names an edge without its reverse.

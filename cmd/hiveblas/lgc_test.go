@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
 	"strings"
@@ -30,6 +31,33 @@ func TestLGC(t *testing.T) {
 	}
 	if got := report(t, "lgc", karate, "--seeds", "0", "--rho", "0.99", "--sweep"); got["support"] != 0.0 || got["cluster_size"] != 0.0 {
 		t.Error(got)
+	}
+}
+
+// Of a binary file the rows around the seeds are read: with equal results, and without the checks of
+// other rows.
+func TestLGCOfRows(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "karate.hgb")
+	succeed(t, "convert", karate, file)
+	args := []string{"lgc", file, "--seeds", "0", "--rho", "1e-2", "--sweep"}
+	part, all := report(t, args...), report(t, append(args, "--whole")...)
+	for _, key := range []string{"support", "objective", "conductance", "cluster_size", "volume", "cut", "iterations", "input"} {
+		if fmt.Sprint(part[key]) != fmt.Sprint(all[key]) {
+			t.Errorf("%s is %v, of the whole file %v", key, part[key], all[key])
+		}
+	}
+	if part["device_reason"] != "the rows of a mapped file" || all["device_reason"] == part["device_reason"] {
+		t.Errorf("%v, %v", part["device_reason"], all["device_reason"])
+	}
+	loops := write(t, "loops.tsv", "0\t1\n1\t0\n1\t1\n")
+	looped := filepath.Join(t.TempDir(), "loops.hgb")
+	succeed(t, "convert", loops, looped)
+	if r := hiveblas(t, "lgc", looped, "--seeds", "1"); r.code != 1 || !strings.Contains(r.stderr, "the row of vertex 1 is one with a self-loop") || !strings.Contains(r.stderr, "--whole") {
+		t.Errorf("a self-loop: %+v", r)
+	}
+	succeed(t, "lgc", looped, "--seeds", "1", "--whole")
+	if r := hiveblas(t, "lgc", file, "--seeds", "99"); r.code != 1 {
+		t.Errorf("a seed that is no vertex: %+v", r)
 	}
 }
 

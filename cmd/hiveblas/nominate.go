@@ -69,7 +69,7 @@ is matched with the seeds. Graphs of different sizes are padded.`,
 			}
 			return j.CheckSeeds(seeds, graph)
 		},
-		prepare: func(j *job.Job) (err error) {
+		prepare: func(j *job.Job, _ []string) (err error) {
 			if sources, err = j.Seeds(seeds); err != nil {
 				return err
 			}

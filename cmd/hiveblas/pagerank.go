@@ -28,8 +28,8 @@ func pagerankCommand(s *job.Session) *cobra.Command {
 		Long: `pagerank computes the stationary distribution of a random walk. The walk follows an
 edge with probability --damping and otherwise jumps to a random vertex, always from
 a vertex without out-edges. It stops when the ranks change by at most --tolerance in
-sum, and fails after --max-iterations. --single computes in float32 on the host, faster
-and to about 6 digits, with a --tolerance of 1e-6. With --seeds it jumps to one of them instead of
+sum, and fails after --max-iterations. --single computes in float32, faster and to about
+6 digits, with a --tolerance of 1e-6. With --seeds it jumps to one of them instead of
 any vertex (personalised PageRank). --weighted follows an edge in proportion to its
 weight; without it weights are ignored.`,
 		Example: `  hiveblas pagerank web.mtx.gz -o ranks.tsv --top 20

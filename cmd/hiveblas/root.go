@@ -38,7 +38,7 @@ The benchmarks are a command of their own, hiveblas-bench.`,
 		misCommand(s), colourCommand(s), hitsCommand(s), eigenvectorCommand(s), katzCommand(s), similarCommand(s), featuresCommand(s), nominateCommand(s),
 		msfCommand(s), matchingCommand(s), diameterCommand(s), toposortCommand(s),
 		scanCommand(s), geoCommand(s), searchCommand(s), embedCommand(s), sageCommand(s), sgmCommand(s),
-		lassoCommand(s), maxflowCommand(s), lsapCommand(s), runCommand(s),
+		lassoCommand(s), maxflowCommand(s), lsapCommand(s), solveCommand(s), eigsCommand(s), runCommand(s),
 		jitCommand(s), tuneCommand(s), cli.Moved("bench", "hiveblas-bench", "hiveblas-bench"), scaleCommand(s), demoCommand(s),
 	)
 	return s.Root(root, map[string]func() error{"formats": func() error { return job.PrintFormats(s.Stdout) }})

@@ -19,7 +19,8 @@ import (
 // writes its result and reports figures.
 type standardCommand struct {
 	use, short, long, example string
-	threshold                 int64 // of --device auto
+	inputs                    []string // names of the arguments, files to read; nil for GRAPH alone
+	threshold                 int64    // of --device auto
 	writes                    string
 	files                     []string    // kinds of output files; nil without -o
 	reads                     job.Content // values are read
@@ -31,8 +32,8 @@ type standardCommand struct {
 	// check returns what is wrong with the flags, before the graph is read; bad makes a usage
 	// error. It may be nil.
 	check func(j *job.Job, graph string, bad func(format string, args ...any) error) error
-	// prepare reads further inputs after the graph; it may be nil.
-	prepare func(j *job.Job) error
+	// prepare reads further inputs after the graph, args; it may be nil.
+	prepare func(j *job.Job, args []string) error
 	run     func(j *job.Job, run apps.Run) (*standardResult, error)
 }
 
@@ -42,6 +43,7 @@ type standardResult struct {
 	more    func() ([]job.Field, error) // figures whose time is no part of the workflow's, or nil
 	write   func() error
 	ranks   *matrix.Vector[float64] // --top lists the highest
+	list    *job.Ranking            // in place of ranks
 	failed  error                   // instead of a result
 	bounds  bool                    // the figures hold too where the context has ended
 }
@@ -56,9 +58,17 @@ func (r *standardResult) complete() error {
 	return err
 }
 
+// arguments returns the names of the arguments.
+func (c *standardCommand) arguments() []string {
+	if c.inputs != nil {
+		return c.inputs
+	}
+	return []string{"GRAPH"}
+}
+
 // command makes the command.
 func (c standardCommand) command(s *job.Session) *cobra.Command {
-	cmd := &cobra.Command{Use: c.use, Short: c.short, Long: c.long, Example: c.example, Args: cli.Positional("GRAPH")}
+	cmd := &cobra.Command{Use: c.use, Short: c.short, Long: c.long, Example: c.example, Args: cli.Positional(c.arguments()...)}
 	j := job.New(s, cmd).Computes(c.threshold)
 	if c.fused {
 		j.Fuses()
@@ -90,7 +100,7 @@ func (c standardCommand) command(s *job.Session) *cobra.Command {
 				return err
 			}
 		}
-		if err := j.Begin(args[0]); err != nil {
+		if err := j.Begin(args...); err != nil {
 			return err
 		}
 		load := j.LoadSquare
@@ -101,7 +111,7 @@ func (c standardCommand) command(s *job.Session) *cobra.Command {
 			return err
 		}
 		if c.prepare != nil {
-			if err := c.prepare(j); err != nil {
+			if err := c.prepare(j, args[1:]); err != nil {
 				return err
 			}
 		}
@@ -127,7 +137,7 @@ func (c standardCommand) command(s *job.Session) *cobra.Command {
 				return err
 			}
 		}
-		var list *job.Ranking
+		list := res.list
 		if res.ranks != nil {
 			list = highest(j, res.ranks, top)
 			list.Unit = c.use[:indexBlank(c.use)]

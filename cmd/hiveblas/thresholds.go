@@ -25,6 +25,7 @@ const (
 	thresholdLouvain  = 8 << 20   // 100 ns each
 	thresholdAC       = 4 << 20   // messages of all rounds, about 25 ns each
 	thresholdLasso    = 128 << 10 // about 4 µs an entry, of planar graphs
+	thresholdSolve    = 8 << 20   // an estimate: about 2 ns an entry in each of some hundred iterations
 	thresholdSearch   = 16 << 20  // steps rather than entries, about 30 ns each
 	noThreshold       = 1<<63 - 1 // only with --device gpu
 )

@@ -37,6 +37,19 @@ HB_KERNEL hb_reduce_block(hb_store s, hb_u8 *present, HB_C *out) {
 	}
 }
 
+// A block per part of a row, for few rows that are long: parts sums for each row.
+HB_KERNEL hb_reduce_pieces(hb_store s, hb_i64 parts, hb_u8 *present, HB_C *out) {
+	const hb_i64 k = blockIdx.x / parts, part = blockIdx.x % parts, tile = (s.ncols + parts - 1) / parts;
+	const hb_i64 lo = k * s.ncols + part * tile, end = (k + 1) * s.ncols, hi = lo + tile < end ? lo + tile : end;
+	bool any = false;
+	HB_C sum = hb_run(s, lo + threadIdx.x, hi, blockDim.x, any);
+	hb_fold_block(sum, any);
+	if (threadIdx.x == 0) {
+		present[blockIdx.x] = any;
+		out[blockIdx.x] = sum;
+	}
+}
+
 // Everything: block b sums positions b·tile …, then one block the parts.
 HB_KERNEL hb_reduce_parts(hb_store s, hb_i64 n, hb_i64 tile, hb_u8 *has, HB_C *parts) {
 	hb_i64 lo = (hb_i64)blockIdx.x * tile, hi = lo + tile < n ? lo + tile : n;

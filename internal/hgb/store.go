@@ -237,6 +237,45 @@ func Overlay(data []byte, e Item) (st *sparse.Store, labels Sides, err error) {
 	return st, labels, err
 }
 
+// OverlayStructure returns the structure of the matrix in the bytes of a file, which it shares, with
+// any values, and copies of the labels. It reads the head, the ends of the sections and the labels,
+// and verifies neither invariants nor checksums of arrays.
+func OverlayStructure(data []byte) (s *sparse.Structure, labels Sides, err error) {
+	h, err := NewReader(bytes.NewReader(data), &Options{Convert: true}).Head(false, bytes1)
+	if err != nil {
+		return nil, labels, err
+	}
+	s = &h.Shape
+	switch {
+	case s.Format == Blocked:
+		return nil, labels, ErrBlocked
+	case s.Format != sparse.CSR:
+		return nil, labels, damaged("head", "the matrix is not in compressed sparse rows")
+	}
+	left := data[HeadBytes:]
+	ptr, left, err := overlaid(left, SectionPtr, longs, h.Vecs+1)
+	if err != nil {
+		return nil, labels, err
+	}
+	idx, left, err := overlaid(left, SectionCols, words, s.NVals)
+	if err != nil {
+		return nil, labels, err
+	}
+	s.Ptr, s.Idx = sparse.SliceOf[int64](ptr), sparse.SliceOf[int32](idx)
+	if s.Ptr[0] != 0 || s.Ptr[h.Vecs] != s.NVals {
+		return nil, labels, damaged(SectionName(SectionPtr), "the offsets do not span the entries")
+	}
+	if len(left) < 16 { // the number of its values precedes them
+		return nil, labels, damaged(SectionName(SectionVals), "the file ends here")
+	}
+	width := int64(binary.LittleEndian.Uint32(left[4:]))
+	if width < 1 || width > 16 || int64(len(left)) < SectionBytes(s.NVals, width) {
+		return nil, labels, damaged(SectionName(SectionVals), "the file ends here")
+	}
+	labels, err = NewReader(bytes.NewReader(left[SectionBytes(s.NVals, width):]), &Options{}).Sides(h)
+	return s, labels, err
+}
+
 // ErrBlocked says that a file in blocks has no contiguous arrays.
 var ErrBlocked error = &Damage{Msg: "the file is in blocks, whose arrays are not contiguous"}
 

@@ -18,6 +18,7 @@ import (
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/program"
 	"github.com/hiveblas/hiveblas/program/examples"
+	"github.com/hiveblas/hiveblas/solve"
 )
 
 func init() {
@@ -52,6 +53,7 @@ func init() {
 		{"apps.MinimumSpanningForest", apps.MinimumSpanningForest[float64]},
 		{"apps.Modularity", apps.Modularity[float64]},
 		{"apps.NewClusterer", apps.NewClusterer[float64]},
+		{"apps.NewLocalClusterer", apps.NewLocalClusterer[float64]},
 		{"apps.NominateByMatching", apps.NominateByMatching[float64]},
 		{"apps.NominateVertices", apps.NominateVertices[float64]},
 		{"apps.PageRank", apps.PageRank[float64]},
@@ -166,6 +168,15 @@ func init() {
 		{"program.Skip", program.Skip[float64]},
 		{"program.Total", program.Total[float64]},
 		{"program.Value", program.Value[float64]},
+		{"solve.BiCGSTAB", solve.BiCGSTAB[float64]},
+		{"solve.CG", solve.CG[float64]},
+		{"solve.Eigen", solve.Eigen[float64]},
+		{"solve.GMRES", solve.GMRES[float64]},
+		{"solve.IncompleteCholesky", solve.IncompleteCholesky[float64]},
+		{"solve.IncompleteLU", solve.IncompleteLU[float64]},
+		{"solve.Jacobi", solve.Jacobi[float64]},
+		{"solve.LSQR", solve.LSQR[float64]},
+		{"solve.MINRES", solve.MINRES[float64]},
 	}...)
 }
 
@@ -193,5 +204,9 @@ func init() {
 		{"program.SendFunc", reflect.TypeFor[program.SendFunc[float64, float64]]()},
 		{"program.SkipFunc", reflect.TypeFor[program.SkipFunc[float64]]()},
 		{"program.TotalFunc", reflect.TypeFor[program.TotalFunc[float64]]()},
+		{"solve.EigenOptions", reflect.TypeFor[solve.EigenOptions[float64]]()},
+		{"solve.EigenResult", reflect.TypeFor[solve.EigenResult[float64]]()},
+		{"solve.Options", reflect.TypeFor[solve.Options[float64]]()},
+		{"solve.Result", reflect.TypeFor[solve.Result[float64]]()},
 	}...)
 }

@@ -35,6 +35,7 @@ import (
 	"github.com/hiveblas/hiveblas/program"
 	"github.com/hiveblas/hiveblas/program/examples"
 	"github.com/hiveblas/hiveblas/semiring"
+	"github.com/hiveblas/hiveblas/solve"
 )
 
 var functions = []listedFunction{
@@ -238,6 +239,7 @@ var functions = []listedFunction{
 	{"graphio.InFormat", graphio.InFormat},
 	{"graphio.InLayout", graphio.InLayout},
 	{"graphio.KeepZeros", graphio.KeepZeros},
+	{"graphio.MapStructure", graphio.MapStructure},
 	{"graphio.NamesBeside", graphio.NamesBeside},
 	{"graphio.NewEdgeListWriter", graphio.NewEdgeListWriter[float64]},
 	{"graphio.NewIDs", graphio.NewIDs},
@@ -659,6 +661,7 @@ var types = []listedType{
 	{"graphio.Labelled", reflect.TypeFor[graphio.Labelled[float64]]()},
 	{"graphio.Labels", reflect.TypeFor[graphio.Labels]()},
 	{"graphio.Mapped", reflect.TypeFor[graphio.Mapped[float64]]()},
+	{"graphio.MappedStructure", reflect.TypeFor[graphio.MappedStructure]()},
 	{"graphio.NPZLayout", reflect.TypeFor[graphio.NPZLayout]()},
 	{"graphio.OptionError", reflect.TypeFor[graphio.OptionError]()},
 	{"graphio.ParseError", reflect.TypeFor[graphio.ParseError]()},
@@ -732,4 +735,13 @@ var types = []listedType{
 	{"semiring.SelectOp", reflect.TypeFor[semiring.SelectOp[float64]]()},
 	{"semiring.Semiring", reflect.TypeFor[semiring.Semiring[float64, float64, float64]]()},
 	{"semiring.UnaryOp", reflect.TypeFor[semiring.UnaryOp[float64, float64]]()},
+	{"solve.AsymmetryError", reflect.TypeFor[solve.AsymmetryError]()},
+	{"solve.BreakdownError", reflect.TypeFor[solve.BreakdownError]()},
+	{"solve.IncompleteOptions", reflect.TypeFor[solve.IncompleteOptions]()},
+	{"solve.IndefiniteError", reflect.TypeFor[solve.IndefiniteError]()},
+	{"solve.NotConvergedError", reflect.TypeFor[solve.NotConvergedError]()},
+	{"solve.PivotError", reflect.TypeFor[solve.PivotError]()},
+	{"solve.PlaceError", reflect.TypeFor[solve.PlaceError]()},
+	{"solve.Stop", reflect.TypeFor[solve.Stop]()},
+	{"solve.Which", reflect.TypeFor[solve.Which]()},
 }

@@ -3,7 +3,7 @@
 // rank of the vertices without out-edges.
 // Source: prelude + queue.cu + element type + this file. Host:
 // apps/centrality/pagerank_gpu.go, which defines
-//     HB_T  float or double
+//     HB_T  float or double, of ranks and shares; sums along edges are double
 //
 // In: ptr, the row offsets of the matrix. Scratch: share, factor HB_T[n],
 //   partial double[2·grid], sums double[2], state hb_u64[2], 0 before.
@@ -12,7 +12,7 @@
 // Launches, grid = resident blocks, blocks of HB_GRAPH_BLOCK threads:
 //   hb_pagerank_start<<<grid>>>;  in each iteration y = Aᵀ share (an SpMV of
 //   plus.second, with presence bytes if rows may be empty), then
-//   hb_pagerank_step<<<grid>>>, which makes y the next share in place.
+//   hb_pagerank_step<<<grid>>>, which makes the next share of y, in place if HB_T is double.
 // Once the change is at most tolerance, steps do nothing and result stays, so
 // that several iterations may be queued between synchronisations. Sums are taken
 // in double, in an order that depends on grid alone. Bound by memory bandwidth.
@@ -66,9 +66,9 @@ HB_KERNEL hb_pagerank_start(hb_i32 n, const hb_i64 *ptr, double damping, HB_T *r
 	}
 }
 
-// hb_pagerank_step computes the ranks of y = Aᵀ share, and makes y the next
-// share. y counts as 0 where present, if not null, is 0.
-HB_KERNEL hb_pagerank_step(hb_i32 n, double damping, double tolerance, HB_T *y, const hb_u8 *present, const HB_T *factor, HB_T *rank, double *partial,
+// hb_pagerank_step computes the ranks of y = Aᵀ share, and the next share. y counts as 0 where
+// present, if not null, is 0.
+HB_KERNEL hb_pagerank_step(hb_i32 n, double damping, double tolerance, double *y, HB_T *share, const hb_u8 *present, const HB_T *factor, HB_T *rank, double *partial,
 	double *sums, hb_u64 *state, hb_i64 *result) {
 	if (sums[HB_PR_CHANGE] <= tolerance) return;
 	HB_T jump = (HB_T)((1 - damping + damping * sums[HB_PR_LOST]) / n);
@@ -78,14 +78,14 @@ HB_KERNEL hb_pagerank_step(hb_i32 n, double damping, double tolerance, HB_T *y, 
 		HB_T in[HB_UNROLL], was[HB_UNROLL], f[HB_UNROLL];
 		for (hb_i32 k = 0; k < HB_UNROLL; k++) {
 			hb_i64 v = v0 + k * threads;
-			if (v < n) in[k] = !present || present[v] ? y[v] : (HB_T)0, was[k] = rank[v], f[k] = factor[v];
+			if (v < n) in[k] = !present || present[v] ? (HB_T)y[v] : (HB_T)0, was[k] = rank[v], f[k] = factor[v];
 		}
 		for (hb_i32 k = 0; k < HB_UNROLL; k++) {
 			hb_i64 v = v0 + k * threads;
 			if (v >= n) break;
 			HB_T r = in[k] + jump;
 			rank[v] = r;
-			y[v] = r * f[k];
+			share[v] = r * f[k];
 			change += r > was[k] ? (double)(r - was[k]) : (double)(was[k] - r);
 			if (f[k] == 0) lost += r;
 		}
@@ -148,8 +148,8 @@ HB_KERNEL hb_pagerank_pack(hb_i32 n, hb_i32 lo, const hb_i32 *list, const HB_T *
 
 HB_KERNEL hb_pagerank_unpack(hb_i32 n, const hb_i32 *list, const HB_T *packed, HB_T *all) { HB_EACH(k, n) all[list[k]] = packed[k]; }
 
-// jump is what each vertex gets without edges. y becomes the next share.
-HB_KERNEL hb_pagerank_rows(hb_i32 own, double jump, HB_T *y, const hb_u8 *present, const HB_T *factor, HB_T *rank, double *partial,
+// jump is what each vertex gets without edges.
+HB_KERNEL hb_pagerank_rows(hb_i32 own, double jump, double *y, HB_T *share, const hb_u8 *present, const HB_T *factor, HB_T *rank, double *partial,
 	double *fixed, hb_u64 *state, hb_i64 *result) {
 	double lost = 0, change = 0;
 	hb_i64 threads = (hb_i64)gridDim.x * blockDim.x;
@@ -157,14 +157,14 @@ HB_KERNEL hb_pagerank_rows(hb_i32 own, double jump, HB_T *y, const hb_u8 *presen
 		HB_T in[HB_UNROLL], was[HB_UNROLL], f[HB_UNROLL];
 		for (hb_i32 k = 0; k < HB_UNROLL; k++) {
 			hb_i64 v = v0 + k * threads;
-			if (v < own) in[k] = !present || present[v] ? y[v] : (HB_T)0, was[k] = rank[v], f[k] = factor[v];
+			if (v < own) in[k] = !present || present[v] ? (HB_T)y[v] : (HB_T)0, was[k] = rank[v], f[k] = factor[v];
 		}
 		for (hb_i32 k = 0; k < HB_UNROLL; k++) {
 			hb_i64 v = v0 + k * threads;
 			if (v >= own) break;
 			HB_T r = in[k] + (HB_T)jump;
 			rank[v] = r;
-			y[v] = r * f[k];
+			share[v] = r * f[k];
 			change += r > was[k] ? (double)(r - was[k]) : (double)(was[k] - r);
 			if (f[k] == 0) lost += r;
 		}

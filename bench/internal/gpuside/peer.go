@@ -14,8 +14,12 @@ import (
 // Peers is the device for the peers: its primary context, which they share with the
 // library, and a separate stream.
 type Peers struct {
+	driver driver.Driver
+	device int
 	ctx    driver.Context
 	stream driver.Stream
+	code   *code                // kernels written by hand, once they are used
+	blocks int                  // that fill the device with them
 	Lib    *driver.SparseHandle // nil without cuSPARSE
 	NoLib  string               // why there is none
 }
@@ -26,7 +30,7 @@ func OpenPeers(d driver.Driver, device int, peers bool) (*Peers, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Peers{ctx: ctx, NoLib: "left out"}
+	s := &Peers{driver: d, device: device, ctx: ctx, NoLib: "left out"}
 	err = s.do(func() (err error) {
 		if s.stream, err = ctx.NewStream(); err != nil || !peers {
 			return err
@@ -63,6 +67,9 @@ func (s *Peers) Close() error {
 		var err error
 		if s.Lib != nil {
 			err = s.Lib.Close()
+		}
+		if s.code != nil {
+			err = errors.Join(err, s.ctx.Unload(s.code.module))
 		}
 		return errors.Join(err, s.ctx.CloseStream(s.stream))
 	}), s.ctx.Close())

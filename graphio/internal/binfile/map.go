@@ -18,14 +18,36 @@ func OpenMapped(path string, e hgb.Item) (st *sparse.Store, labels core.Sides, d
 		return nil, labels, nil, err
 	}
 	st, names, err := hgb.Overlay(data, e)
-	switch {
-	case err == nil:
-		return st, core.LabelsOfFile(names), data, nil
-	case err == hgb.ErrBlocked:
+	if err != nil {
+		return nil, labels, nil, unmapped(op, path, data, err)
+	}
+	return st, core.LabelsOfFile(names), data, nil
+}
+
+// MapStructure maps the file at path and returns the structure of its matrix over the bytes of the
+// file; see graphio.MapStructure.
+func MapStructure(path string) (s *sparse.Structure, labels core.Sides, data []byte, err error) {
+	const op = "graphio.MapStructure"
+	if !hgb.HostLittle {
+		return nil, labels, nil, &matrix.InvalidError{Op: op, Reason: "this machine stores numbers differently from the file; use ReadFile"}
+	}
+	if data, err = mapFile(path); err != nil {
+		return nil, labels, nil, err
+	}
+	s, names, err := hgb.OverlayStructure(data)
+	if err != nil {
+		return nil, labels, nil, unmapped(op, path, data, err)
+	}
+	return s, core.LabelsOfFile(names), data, nil
+}
+
+// unmapped releases the bytes of a file, and returns what is wrong with it.
+func unmapped(op, path string, data []byte, err error) error {
+	if err == hgb.ErrBlocked {
 		err = &matrix.InvalidError{Op: op, Reason: path + " is in blocks, whose arrays are not contiguous; use ReadFile, or convert it"}
-	default:
+	} else {
 		err = binaryError(&core.ReadOptions{Common: core.Common{File: path}}, op, err)
 	}
 	_ = Unmap(data)
-	return nil, labels, nil, err
+	return err
 }

@@ -81,6 +81,37 @@ func (j *Job) LoadSquare(file string, what Content) error {
 	})
 }
 
+// MapRows maps a binary file, of which a command reads the rows that it needs. The graph of the
+// command has no values then. It returns nil for other inputs, for files in other forms, and if the
+// command works on a GPU or a group or makes the graph undirected.
+func (j *Job) MapRows(file string) (*graphio.MappedStructure, error) {
+	if file == "-" || isDrawn(file) || j.Device != nil || j.Group != nil || j.Read.Undirected || j.Read.Bipartite {
+		return nil, nil
+	}
+	in, err := j.OpenInput(file)
+	if err != nil {
+		return nil, Explain(NameOf(file), err)
+	}
+	mapped := in.file != nil && in.element() != elementNone && !in.compressed
+	in.Close()
+	if !mapped {
+		return nil, nil
+	}
+	m, err := graphio.MapStructure(file)
+	if err != nil {
+		return nil, nil // reading the whole file tells more
+	}
+	v := m.Pattern.Inside()
+	g := &Graph{File: NameOf(file), Rows: m.Rows, Cols: m.Cols, Values: &Values{v.Matrix, kindPattern}}
+	g.Bipartite = g.Rows != nil && g.Cols != nil && !g.Rows.Equal(g.Cols)
+	j.Graph, j.placed, j.Why = g, true, "the rows of a mapped file"
+	rows, cols := v.Dims()
+	if err := j.NameGraph(g, rows, cols); err != nil {
+		return nil, err
+	}
+	return m, WantSquare(j)
+}
+
 // open reads a graph into float64, also a binary file of another element type. Integers that are
 // not exact in float64 are an error, except in the structure alone.
 func (j *Job) open(file string, what Content) (g *Graph, err error) {

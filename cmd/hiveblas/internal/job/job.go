@@ -151,8 +151,10 @@ func (j *Job) expired() error {
 
 // Compute runs a workflow on the graph, on the device that --device chooses.
 func (j *Job) Compute(work func(apps.Run) error) error {
-	if err := j.PlaceGraphs(j.Graph.NVals, "entries", j.Graph.Matrix); err != nil {
-		return err
+	if !j.placed { // the graph of MapRows has no matrix
+		if err := j.PlaceGraphs(j.Graph.NVals, "entries", j.Graph.Matrix); err != nil {
+			return err
+		}
 	}
 	run := apps.Run{Context: j.Ctx, Threads: j.Run.Threads, Progress: j.Progress.Update, Trace: j.Traces.Add, Method: j.Run.form()}
 	if run.Method == apps.Fused && j.Device == nil {

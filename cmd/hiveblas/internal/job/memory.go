@@ -31,7 +31,8 @@ var needs = map[string]need{
 	"eigenvector": {vertex: 72}, "katz": {vertex: 88}, "similar": {vertex: 20}, "nominate": {vertex: 124}, "msf": {vertex: 12},
 	"matching": {vertex: 38}, "diameter": {vertex: 36, thread: 12}, "toposort": {vertex: 28}, "scan": {vertex: 60},
 	"louvain": {vertex: 132, entry: 90}, "lgc": {vertex: 40}, "project": {vertex: 13}, "maxflow": {vertex: 56, entry: 40}, "run": {vertex: 132},
-	"features": {vertex: 60, thread: 96}, "ktruss": {}, "lsap": {}, "spy": {}, "extract": {vertex: 26}, "sample": {vertex: 16}, "convert": {vertex: 8},
+	"features": {vertex: 60, thread: 96}, "solve": {vertex: 320}, "eigs": {vertex: 440},
+	"ktruss": {}, "lsap": {}, "spy": {}, "extract": {vertex: 26}, "sample": {vertex: 16}, "convert": {vertex: 8},
 }
 
 var usualNeed = need{vertex: 50}
