@@ -29,6 +29,8 @@ type Net struct {
 	slopes map[*param]*Matrix // their gradients
 	first  map[*param]*Matrix // first moments of Adam
 	next   map[*param]*Matrix // second moments
+	block  *block             // of chosen
+	chosen *Matrix            // P of the last block
 }
 
 // Matrix is a matrix of the network.
@@ -84,7 +86,7 @@ type Tape struct {
 // Layer computes layer k: rows of the targets of a block from rows h of its sources.
 func (p *Net) Layer(k int, h *Matrix, b *block) *Tape {
 	l, t := &p.Layers[k], &Tape{in: h, block: b}
-	t.chosen = p.tuples(b.Targets, b.Sources, rowNumbers(b.Ptr), b.Idx, b.Weights())
+	t.chosen = p.choices(b)
 	var z *Matrix
 	if p.GCN() {
 		z = p.times(t.chosen, p.times(h, p.value(l.Self)))
@@ -107,6 +109,14 @@ func (p *Net) Layer(k int, h *Matrix, b *block) *Tape {
 	p.Do(ops.ApplyFirst(t.scale.Masked(length.Structure()), semiring.Div[float32](), 1, length, p.with))
 	t.Out = p.scaled(z, t.scale)
 	return t
+}
+
+// choices returns P of a block. It keeps the last one: layers of all vertices have the same.
+func (p *Net) choices(b *block) *Matrix {
+	if p.block != b {
+		p.block, p.chosen = b, p.tuples(b.Targets, b.Sources, rowNumbers(b.Ptr), b.Idx, b.Weights())
+	}
+	return p.chosen
 }
 
 // Classify returns the logits of embeddings.
