@@ -34,6 +34,7 @@ func searchCommand(s *job.Session) *cobra.Command {
 		o                                     apps.SearchOptions
 		scores, method, starts, visits, curve string
 		base, top                             int
+		pipeline                              bool
 	)
 	cmd := &cobra.Command{
 		Use:   "search GRAPH --scores FILE",
@@ -84,6 +85,7 @@ vertices found and the sum of their scores after each step.`,
 	flags.StringVar(&visits, "visits", "", "write the visits of vertices to `FILE`: .tsv or .csv")
 	flags.StringVar(&curve, "curve", "", "write what is found after each step to `FILE`: .tsv or .csv")
 	flags.IntVar(&top, "top", 10, "list the `K` vertices of the highest scores")
+	flags.BoolVar(&pipeline, "pipeline", false, "walk by operations of linear algebra alone; the walks are the same")
 	cli.Complete(cmd, "method", "uniform", "greedy", "stochastic")
 	cli.Complete(cmd, "scores-base", "0", "1")
 
@@ -157,6 +159,9 @@ vertices found and the sum of their scores after each step.`,
 			return err
 		}
 		o.Visits, o.Best = visits != "", top
+		if pipeline {
+			o.Run.Method = apps.Pipeline
+		}
 		steps := func() int64 {
 			count, _ := j.Graph.Dims()
 			if starts != "" {
@@ -208,7 +213,7 @@ vertices found and the sum of their scores after each step.`,
 func search(j *job.Job, scores *apps.Scores, starts []int, o apps.SearchOptions) (res *apps.SearchResult, err error) {
 	var failed error // of the output
 	err = j.Compute(func(run apps.Run) (err error) {
-		o.Run = run
+		run.Method, o.Run = o.Run.Method, run
 		if j.Out.Path == "" {
 			res, err = apps.GraphSearch(j.Graph.Matrix, scores, starts, o)
 			return err
