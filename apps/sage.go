@@ -29,9 +29,8 @@ func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
 type FeatureOptions = sage.FeatureOptions
 
 // ReadFeatures reads features, or weights: .csv, a row on each line and numbers between commas,
-// tabs or blanks, where a first line with a word is a header, and a first column “vertex” says of
-// which vertex a row is; .mtx, sparse or array; .npy, of one or two dimensions, in 16 to 64 bits.
-// See [sage.ReadFeatures].
+// tabs or blanks; .mtx, sparse or array; .npy, of one or two dimensions, in 16 to 64 bits. See
+// [sage.ReadFeatures].
 func ReadFeatures(r io.Reader, opts ...FeatureOptions) (*matrix.Matrix[float32], error) {
 	return sage.ReadFeatures(r, opts...)
 }

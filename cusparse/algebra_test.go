@@ -164,7 +164,7 @@ func TestReduceLongRows(t *testing.T) {
 	}
 }
 
-// TestArgOnDevice: columns of the best entries on a device are those of the host.
+// TestArgOnDevice: columns of the best entries on a device equal the columns on the host.
 func TestArgOnDevice(t *testing.T) {
 	t.Parallel()
 	d, _ := emulated(t)

@@ -108,12 +108,11 @@ func (f *frame) spmm(s device.Semiring, a, b *store) *store {
 	tiles := (n + int64(32*cols) - 1) / int64(32*cols)
 	most := cmp.Or(f.d.gridY, mostGridY)
 	if n <= spmmNarrow {
-		tiles = 0
 		lanes := int64(4) << bits.Len64(uint64(n-1)>>2)
 		f.launch(f.kernel(p, "hb_spmm_narrow"), [3]uint32{uint32((tasks.count*lanes + 255) / 256), 1, 1}, [3]uint32{256, 1, 1}, 0,
 			tasks.count, tasks.row, tasks.lo, tasks.at, a.ptr, a.idx, a.val, b.val, n, int32(lanes), out.val, parts)
 	}
-	for from := int64(0); from < tiles; from += most {
+	for from := int64(0); n > spmmNarrow && from < tiles; from += most {
 		grid := [3]uint32{uint32((tasks.count + 7) / 8), uint32(min(tiles-from, most)), 1}
 		f.launch(f.kernel(p, "hb_spmm"), grid, [3]uint32{256, 1, 1}, 0,
 			tasks.count, tasks.row, tasks.lo, tasks.at, a.ptr, a.idx, a.val, b.val, n, from, out.val, parts)

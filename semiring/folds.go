@@ -60,11 +60,8 @@ func folds[T Number, P addTag](identity T) *cpu.Monoid {
 		CollectMarked: func(acc []T, marks []uint64, ci []int32, v []T) {
 			v = v[:len(ci)]
 			for p, j := range ci {
-				x := acc[j]
-				if x == identity { // as before the first value of a column
-					marks[j>>6] |= 1 << (j & 63)
-				}
-				acc[j] = add[T, P](x, v[p])
+				acc[j] = add[T, P](acc[j], v[p])
+				marks[j>>6] |= 1 << (j & 63)
 			}
 		},
 	}

@@ -7,6 +7,10 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/lapack"
+	lapacks "gonum.org/v1/gonum/lapack/gonum"
+
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -241,6 +245,9 @@ func (l *lanczos) run(start vec) {
 			return
 		}
 		s := l.project(last)
+		if l.failed != nil {
+			return
+		}
 		l.found = 0
 		for l.found < l.k && l.found < len(l.theta) && l.residual[l.found] <= l.bound(l.theta[l.found]) {
 			l.found++
@@ -334,7 +341,11 @@ func (l *lanczos) fillBasis(border []float64) (last float64) {
 // project finds the Ritz values and their residuals, ordered by Which, and returns the eigenvectors
 // of T in that order, in rows.
 func (l *lanczos) project(last float64) [][]float64 {
-	values, vectors := symmetricEigen(l.t)
+	values, vectors, ok := symmetricEigen(l.t)
+	if !ok {
+		l.failed = &BreakdownError{"Eigen", l.products, "the eigenvalues of the projected matrix were not found"}
+		return nil
+	}
 	order := make([]int, len(values))
 	for i := range order {
 		order[i] = i
@@ -368,66 +379,21 @@ func (l *lanczos) rotate(s [][]float64, keep int) {
 	l.basis, l.count = fresh, keep
 }
 
-// symmetricEigen returns the eigenvalues of a small symmetric matrix, and its eigenvectors in rows,
-// by Jacobi's rotations. O(n³) a sweep, and 6 to 10 sweeps.
-func symmetricEigen(t [][]float64) (values []float64, vectors [][]float64) {
+// symmetricEigen returns the eigenvalues of a small symmetric matrix in ascending order, and its
+// eigenvectors in rows. ok is false if the iteration of LAPACK fails.
+func symmetricEigen(t [][]float64) (values []float64, vectors [][]float64, ok bool) {
 	n := len(t)
-	a := make([][]float64, n)
+	a, values := slices.Concat(t...), make([]float64, n)
+	work := make([]float64, max(1, 3*n-1))
+	if ok = (lapacks.Implementation{}).Dsyev(lapack.EVCompute, blas.Upper, n, a, max(1, n), values, work, len(work)); !ok {
+		return nil, nil, false
+	}
 	vectors = make([][]float64, n)
-	for i := range a {
-		a[i] = slices.Clone(t[i])
-		vectors[i] = make([]float64, n)
-		vectors[i][i] = 1
-	}
-	for range 64 {
-		off, all := 0.0, 0.0
-		for i := range a {
-			for j := range a {
-				all += a[i][j] * a[i][j]
-				if i != j {
-					off += a[i][j] * a[i][j]
-				}
-			}
-		}
-		if off <= 0x1p-106*all {
-			break
-		}
-		for p := range n {
-			for q := p + 1; q < n; q++ {
-				rotatePlane(a, vectors, p, q)
-			}
+	for j := range vectors { // column j of a
+		vectors[j] = make([]float64, n)
+		for i := range n {
+			vectors[j][i] = a[i*n+j]
 		}
 	}
-	values = make([]float64, n)
-	for i := range values {
-		values[i] = a[i][i]
-	}
-	return values, vectors
-}
-
-// rotatePlane makes a(p, q) zero (Golub and Van Loan, Matrix Computations, section 8.5).
-func rotatePlane(a, vectors [][]float64, p, q int) {
-	if a[p][q] == 0 {
-		return
-	}
-	tau := (a[q][q] - a[p][p]) / (2 * a[p][q])
-	t := 1 / (math.Abs(tau) + math.Hypot(1, tau))
-	if tau < 0 {
-		t = -t
-	}
-	c := 1 / math.Hypot(1, t)
-	s := t * c
-	for k := range a {
-		x, y := a[k][p], a[k][q]
-		a[k][p], a[k][q] = c*x-s*y, s*x+c*y
-	}
-	for k := range a {
-		x, y := a[p][k], a[q][k]
-		a[p][k], a[q][k] = c*x-s*y, s*x+c*y
-	}
-	a[p][q], a[q][p] = 0, 0
-	for k := range a {
-		x, y := vectors[p][k], vectors[q][k]
-		vectors[p][k], vectors[q][k] = c*x-s*y, s*x+c*y
-	}
+	return values, vectors, true
 }

@@ -233,10 +233,8 @@ func katzCentrality(g workflow.Operand, opts []CentralityOptions) (*CentralityRe
 	var s ops.Steps
 	alpha := o.Attenuation
 	if alpha == 0 {
-		one, err := workflow.FullVector(a.Place(), n, true, with)
-		s.Do(err)
 		degree := matrix.NewVector[float64](n, matrix.On(a.Place()))
-		s.Do(ops.MxV(degree, semiring.PlusPair[float64](), a.T(), one.Pattern(), with))
+		s.Do(ops.Reduce(degree, semiring.Plus[float64](), a.T().Pattern(), with))
 		if s.NVals(degree) > 0 {
 			most, err := ops.ReduceScalar(semiring.Max[float64](), degree, with)
 			s.Do(err)

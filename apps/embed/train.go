@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// The parts of the vertices: P² blocks of pairs, of which P are trained at a time.
+// The parts of the vertices: P² blocks of pairs; P blocks are trained at a time.
 const (
 	partVertices = 256 // of a part, about
 	mostParts    = 32

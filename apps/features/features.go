@@ -75,8 +75,8 @@ func VertexFeatureNames() (names []string) {
 //	betweenness            Betweenness from samples, normalised
 //	closeness, harmonic    Closeness to samples; harmonic over the number of other vertices
 //
-// Values of edges are ignored. The work is that of these workflows, which run where the graph lives;
-// the table is put together on the host, in 12 bytes for each cell.
+// Values of edges are ignored. These workflows run where the graph lives and take most of the time; the
+// host puts the table together, in 12 bytes for each cell.
 func VertexFeatures[T semiring.Element](g matrix.Source[T], opts ...VertexFeatureOptions) (*VertexTable, error) {
 	return vertexFeatures(g, opts)
 }
@@ -150,14 +150,10 @@ func keep[T int32 | int64 | float64](t *table, name string, v *matrix.Vector[T],
 func (t *table) degrees() error {
 	workflow.Report(t.o.Run, "degrees", 0, 0)
 	with, on := workflow.With(t.o.Run), matrix.On(t.a.Place())
-	ones, err := workflow.FullVector(t.a.Place(), t.n, true, with)
-	if err != nil {
-		return err
-	}
 	out, in := matrix.NewVector[int64](t.n, on), matrix.NewVector[int64](t.n, on)
 	var s ops.Steps
-	s.Do(ops.MxV(out, semiring.PlusPair[int64](), t.a, ones.Pattern(), with))
-	s.Do(ops.VxM(in, semiring.PlusPair[int64](), ones.Pattern(), t.a, with))
+	s.Do(ops.Reduce(out, semiring.Plus[int64](), t.a.Pattern(), with))
+	s.Do(ops.Reduce(in, semiring.Plus[int64](), t.a.Pattern().T(), with))
 	if s.OK() {
 		s.Do(keep(t, "degree", out, 1))
 		s.Do(keep(t, "indegree", in, 1))

@@ -327,9 +327,9 @@ func largest[T semiring.Number](most T) string {
 
 // bucketWidth checks the weights and chooses delta: twice the mean weight over the mean degree
 // would settle one edge's reach at a time. Wider buckets have fewer rounds and relax more edges
-// twice. A device, where a round costs more, uses wider ones (R-MAT 22 on an H200: 2.8 ms with 4,
-// 3.4 with 1.5), and the form of the host narrower ones (R-MAT 18: 91 ms with .5, 104 with 1, 133
-// with 1.5; a grid of 1024²: 115, 120, 118).
+// twice. Operations and devices, where a round costs more, have wider ones (R-MAT 22 on an H200: 2.8
+// ms with 4, 3.4 with 1.5), and the form of the host narrower ones (R-MAT 18: 91 ms with .5, 104
+// with 1, 133 with 1.5; a grid of 1024²: 115, 120, 118).
 func bucketWidth[T semiring.Number](a *matrix.View[T], n int, of *arithmetic, delta T, o ssspSettings) (T, error) {
 	if o.trusted && delta > 0 {
 		return delta, nil
@@ -376,11 +376,8 @@ func bucketWidth[T semiring.Number](a *matrix.View[T], n int, of *arithmetic, de
 		}
 	}
 	degree := float64(a.NVals()) / float64(n)
-	reach := 1.5
-	switch {
-	case a.Place() != nil:
-		reach = 4
-	case onHost(a, o.Run):
+	reach := 4.0
+	if onHost(a, o.Run) {
 		reach = .75
 	}
 	return T(reach * float64(longest) / max(4, degree)), nil

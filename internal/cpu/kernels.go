@@ -165,8 +165,7 @@ type MonoidOf[T any] struct {
 	FoldRows func(y []T, id *T, ptr []int64, v []T)
 	// Collect does acc[ci[p]] ⊕= v[p].
 	Collect func(acc []T, ci []int32, v []T)
-	// CollectMarked is Collect that also sets bit ci[p] of marks, where acc had the identity before the
-	// first value of a column. It is optional.
+	// CollectMarked is Collect that also sets bit ci[p] of marks. It is optional.
 	CollectMarked func(acc []T, marks []uint64, ci []int32, v []T)
 	// Identity is the identity, one value.
 	Identity []T

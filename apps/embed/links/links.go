@@ -39,8 +39,8 @@ type HoldOutOptions struct {
 
 // HoldOutLinks draws edges of a graph at random and returns the graph without them, where it lives,
 // and the edges with as many pairs without an edge, drawn uniformly. If the structure of g is
-// symmetric, an edge is a pair of vertices, of which both directions are held out. Self-loops stay
-// in the graph. A vertex may lose all its edges.
+// symmetric, both directions of an edge are held out together. Self-loops stay in the graph. A
+// vertex may lose all its edges.
 //
 // O(edges·log edges) on the host.
 func HoldOutLinks[T semiring.Element](g matrix.Source[T], opts ...HoldOutOptions) (*matrix.Matrix[T], *LinkSet, error) {

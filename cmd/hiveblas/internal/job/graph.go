@@ -81,7 +81,7 @@ func (j *Job) LoadSquare(file string, what Content) error {
 	})
 }
 
-// MapRows maps a binary file, of which a command reads the rows that it needs. The graph of the
+// MapRows maps a binary file for a command that reads the rows that it needs. The graph of the
 // command has no values then. It returns nil for other inputs, for files in other forms, and if the
 // command works on a GPU or a group or makes the graph undirected.
 func (j *Job) MapRows(file string) (*graphio.MappedStructure, error) {
