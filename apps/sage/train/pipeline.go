@@ -30,7 +30,8 @@ func newPipeline(t *sageTrainer, place matrix.Place) *trainPipeline {
 func (p *trainPipeline) gradients(targets []int32, pairs []sagePair) (loss float64, right int, err error) {
 	t, step := p.t, uint64(p.t.state.steps)
 	all := t.usesAllVertices(len(targets))
-	blocks, list, h := []*neural.Block[float32]{}, targets, p.features
+	var blocks []*neural.Block[float32]
+	list, h := targets, p.features
 	var sources []int32 // nil for all
 	if all {
 		blocks = t.blocks()
