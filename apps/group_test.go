@@ -18,6 +18,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/scan"
 	"github.com/hiveblas/hiveblas/apps/search"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/sure"
@@ -35,7 +36,7 @@ func TestRangesFail(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return nil, d.Each(func(_ int, c comm.Comm, run workflow.Run) error {
+		return nil, d.Apart(func(_ int, c comm.Comm, run workflow.Run) error {
 			if c.Rank() == 1 {
 				return broken
 			}
@@ -130,7 +131,7 @@ func TestCutWork(t *testing.T) {
 		{2500, 2, 1024, 1, []int64{0, 1024, 2500}, "multiples of 1024"},
 		{10, 3, 1, 6, []int64{0, 10, 10, 10}, "less than the threshold for two"},
 	} {
-		if got := workflow.CutEvenly(tc.n, tc.p, tc.align, tc.least); !slices.Equal(got, tc.want) {
+		if got := spmd.CutEvenly(tc.n, tc.p, tc.align, tc.least); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 		}
 	}
@@ -145,11 +146,11 @@ func TestCutWork(t *testing.T) {
 		{[]int64{0}, 3, []int64{0, 0, 0, 0}, "nothing"},
 		{[]int64{0, 0, 0}, 2, []int64{0, 2, 2}, "no work"},
 	} {
-		if got := workflow.CutByWork(tc.work, tc.p, 1); !slices.Equal(got, tc.want) {
+		if got := spmd.CutByWork(tc.work, tc.p, 1); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 		}
 	}
-	if u := workflow.Unevenness([]int64{0, 1, 4}, func(lo, hi int64) int64 { return hi - lo }); u != 1.5 {
+	if u := spmd.Unevenness([]int64{0, 1, 4}, func(lo, hi int64) int64 { return hi - lo }); u != 1.5 {
 		t.Errorf("unevenness %v, want 1.5", u)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -136,7 +137,7 @@ func (a *core) SetSymmetric(known bool) { a.knownSymmetric.Store(known) }
 
 func (a *core) Sendable() error {
 	t := sparse.GoType(a.Type())
-	if spread.Plain(t) {
+	if spmd.Plain(t) {
 		return nil
 	}
 	return &InvalidError{"matrix on a group", fmt.Sprintf("values of %v have pointers and cannot be sent; use numbers, or structs of numbers", t)}

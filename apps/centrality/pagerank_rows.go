@@ -7,6 +7,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/dots"
@@ -44,7 +45,7 @@ const pageRankRoom = 8
 
 // rowsPageRank is PageRank on a group by rows. An iteration gathers the share that each vertex with
 // out-edges sends along them, and three numbers of each rank. Options are complete.
-func rowsPageRank(w *workflow.RowGroup, a *matrix.View[bool], n int, o PageRankOptions) (*PageRankResult, error) {
+func rowsPageRank(w *workflow.Division, a *matrix.View[bool], n int, o PageRankOptions) (*PageRankResult, error) {
 	workflow.Report(o.Run, "pagerank", 0, int64(o.MaxIterations))
 	if err := workflow.CutByRows(w, a.T()); err != nil {
 		return nil, err
@@ -59,11 +60,11 @@ func rowsPageRank(w *workflow.RowGroup, a *matrix.View[bool], n int, o PageRankO
 	}
 	res := &PageRankResult{}
 	homes, parts := make([]device.Store, len(rows)), make([][]float64, len(rows))
-	err = w.G.Each(func(k int, c comm.Comm) error {
+	err = w.Each(func(k int, c comm.Comm) error {
 		if !w.Devices {
 			lo, _ := w.Own(c)
 			run := o.Run
-			run.Threads, run.Context = w.G.Threads(), nil // the ranks agree on the end of their contexts
+			run.Threads, run.Context = w.Group.Threads(), nil // the ranks agree on the end of their contexts
 			in, out := workflow.RowsOf(cols[k]), workflow.RowsOf(rows[k])
 			var r interface {
 				rankRows
@@ -81,7 +82,7 @@ func rowsPageRank(w *workflow.RowGroup, a *matrix.View[bool], n int, o PageRankO
 		return w.On(k, func(s *device.Session) error {
 			lo, hi := w.Own(c)
 			r := &deviceRanks{s: s, n: n, own: hi - lo, lo: lo, o: o, t: o.elements()}
-			at := device.Of(w.G.PlaceOf(k))
+			at := device.Of(w.Group.PlaceOf(k))
 			var err error
 			if r.in, err = access.Operand(cols[k], at); err != nil {
 				return err
@@ -95,30 +96,30 @@ func rowsPageRank(w *workflow.RowGroup, a *matrix.View[bool], n int, o PageRankO
 			return err
 		})
 	})
-	if err = w.Failed(err); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	switch {
 	case w.Devices && o.Single:
-		ranks := matrix.NewVector[float32](n, matrix.On(w.G))
-		access.SetVectorBlocks(ranks, w.G, w.Cuts, homes)
+		ranks := matrix.NewVector[float32](n, matrix.On(w.Group))
+		access.SetVectorBlocks(ranks, w.Group, w.Cuts, homes)
 		res.Rank, err = ranksOf(ranks, &o)
 	case w.Devices:
-		res.Rank = matrix.NewVector[float64](n, matrix.On(w.G))
-		access.SetVectorBlocks(res.Rank, w.G, w.Cuts, homes)
+		res.Rank = matrix.NewVector[float64](n, matrix.On(w.Group))
+		access.SetVectorBlocks(res.Rank, w.Group, w.Cuts, homes)
 	default:
-		res.Rank, err = workflow.EntriesOn(&workflow.Division{G: w.G, Wait: w.Wait}, n, workflow.AsInt64s(w.Cuts), parts)
+		res.Rank, err = workflow.EntriesOn(w, n, workflow.AsInt64s(w.Cuts), parts)
 	}
 	if err != nil {
 		return nil, err
 	}
 	workflow.Report(o.Run, "pagerank", int64(res.Iterations), int64(o.MaxIterations))
-	w.Traced(int64(res.Iterations)*a.NVals(), int64(n))
+	w.TracedRows(int64(res.Iterations)*a.NVals(), int64(n))
 	return res, nil
 }
 
 // iterateRanks iterates on one rank. The first rank of the process writes res.
-func iterateRanks(w *workflow.RowGroup, k int, c comm.Comm, r rankRows, n int, o PageRankOptions, res *PageRankResult) error {
+func iterateRanks(w *workflow.Division, k int, c comm.Comm, r rankRows, n int, o PageRankOptions, res *PageRankResult) error {
 	lost, err := r.start()
 	if err != nil {
 		return err
@@ -129,20 +130,17 @@ func iterateRanks(w *workflow.RowGroup, k int, c comm.Comm, r rankRows, n int, o
 	}
 	change, iterations := math.Inf(1), 0
 	for {
-		type sums struct {
-			lost, change float64
-			ended        bool // the context of the rank
-		}
-		all, err := workflow.Tell(w, c, sums{lost, change, w.Ended() != nil})
+		type sums struct{ lost, change float64 }
+		all, err := spmd.Agree(w.Session, c, []sums{{lost, change}}, nil)
 		if err != nil {
 			return err
 		}
 		var sum sums
 		for _, x := range all { // in the order of ranks, on all
-			sum.lost, sum.change, sum.ended = sum.lost+x.lost, sum.change+x.change, sum.ended || x.ended
+			sum.lost, sum.change = sum.lost+x.lost, sum.change+x.change
 		}
 		lost, change = sum.lost, sum.change
-		if iterations == o.MaxIterations || change <= o.Tolerance || sum.ended {
+		if iterations == o.MaxIterations || change <= o.Tolerance {
 			break
 		}
 		whole, mine := r.shares()
@@ -167,12 +165,12 @@ func iterateRanks(w *workflow.RowGroup, k int, c comm.Comm, r rankRows, n int, o
 
 // listSenders gives all ranks the list of the vertices with out-edges, if few enough have some. It
 // returns the bytes of the shares of each rank.
-func listSenders(w *workflow.RowGroup, c comm.Comm, r rankRows, n int) (bytes []int, packed bool, err error) {
+func listSenders(w *workflow.Division, c comm.Comm, r rankRows, n int) (bytes []int, packed bool, err error) {
 	own, err := r.senders()
 	if err != nil {
 		return nil, false, err
 	}
-	counts, err := workflow.Tell(w, c, int64(own))
+	counts, err := spmd.Tell(w.Session, c, int64(own))
 	if err != nil {
 		return nil, false, err
 	}
@@ -363,19 +361,19 @@ func (r *hostRanks[F]) senders() (int, error) {
 
 func (r *hostRanks[F]) lists(total int) (all, own comm.Buffer) {
 	r.list, r.packed, r.ownPacked = make([]int32, total), make([]F, total), make([]F, len(r.ownList))
-	return workflow.MemoryOf(r.list), workflow.MemoryOf(r.ownList)
+	return spmd.Memory(r.list), spmd.Memory(r.ownList)
 }
 
 func (r *hostRanks[F]) Listed() error { return nil }
 
 func (r *hostRanks[F]) shares() (all, own comm.Buffer) {
 	if r.list == nil {
-		return workflow.MemoryOf(r.all), workflow.MemoryOf(r.share)
+		return spmd.Memory(r.all), spmd.Memory(r.share)
 	}
 	for k, v := range r.ownList {
 		r.ownPacked[k] = r.share[int(v)-r.lo]
 	}
-	return workflow.MemoryOf(r.packed), workflow.MemoryOf(r.ownPacked)
+	return spmd.Memory(r.packed), spmd.Memory(r.ownPacked)
 }
 
 func (r *hostRanks[F]) placed() error {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -28,7 +29,7 @@ func dividedSources(app string, a *matrix.View[bool], sources []int32, run workf
 		return nil, err
 	}
 	s := &sourceDivision{Division: d, sources: sources}
-	s.cuts = workflow.CutEvenly(int64(len(sources)), d.G.Size(), 1, d.LeastRange()/max(a.NVals(), 1))
+	s.cuts = spmd.CutEvenly(int64(len(sources)), d.Group.Size(), 1, d.LeastRange()/max(a.NVals(), 1))
 	if s.graph, err = workflow.Replicas(d, a); err != nil || d.Devices {
 		return s, err
 	}
@@ -49,7 +50,7 @@ func (s *sourceDivision) of(c comm.Comm) []int32 {
 // done reports the division.
 func (s *sourceDivision) done(stage string, n int, entries int64) {
 	count := int64(len(s.sources))
-	s.Traced(count*entries, int64(n), workflow.Unevenness(s.cuts, func(lo, hi int64) int64 { return hi - lo }))
+	s.Traced(count*entries, int64(n), spmd.Unevenness(s.cuts, func(lo, hi int64) int64 { return hi - lo }))
 	workflow.Report(s.Run, stage, count, count)
 }
 
@@ -61,7 +62,7 @@ func closenessByRanges(a *matrix.View[bool], n int, targets []int32, o Closeness
 	}
 	ranks := len(s.graph)
 	reached, distances, harmonic := make([][]int64, ranks), make([][]int64, ranks), make([][]float64, ranks)
-	err = s.Each(func(k int, c comm.Comm, run workflow.Run) (err error) {
+	err = s.Apart(func(k int, c comm.Comm, run workflow.Run) (err error) {
 		own := o
 		own.Run = run
 		var sums *distanceSums
@@ -78,13 +79,13 @@ func closenessByRanges(a *matrix.View[bool], n int, targets []int32, o Closeness
 	if err != nil {
 		return nil, err
 	}
-	if err := workflow.Reduced(s.Division, reached, comm.Sum); err != nil {
+	if err := spmd.ReduceAll(s.Division.Session, reached, comm.Sum); err != nil {
 		return nil, err
 	}
-	if err := workflow.Reduced(s.Division, distances, comm.Sum); err != nil {
+	if err := spmd.ReduceAll(s.Division.Session, distances, comm.Sum); err != nil {
 		return nil, err
 	}
-	if err := workflow.Reduced(s.Division, harmonic, comm.Sum); err != nil {
+	if err := spmd.ReduceAll(s.Division.Session, harmonic, comm.Sum); err != nil {
 		return nil, err
 	}
 	res, err := (&distanceSums{reached[0], distances[0], harmonic[0]}).result()
@@ -92,7 +93,7 @@ func closenessByRanges(a *matrix.View[bool], n int, targets []int32, o Closeness
 		return nil, err
 	}
 	for _, move := range []func(matrix.Place, ...matrix.Layout) error{res.Reached.Move, res.Distances.Move, res.Harmonic.Move} {
-		if err := move(s.G); err != nil {
+		if err := move(s.Group); err != nil {
 			return nil, err
 		}
 	}
@@ -120,7 +121,7 @@ func betweennessByRanges(a *matrix.View[bool], n int, sources []int32, scale flo
 		return nil, err
 	}
 	sums := make([][]float64, len(s.graph))
-	err = s.Each(func(k int, c comm.Comm, run workflow.Run) (err error) {
+	err = s.Apart(func(k int, c comm.Comm, run workflow.Run) (err error) {
 		own := o
 		own.Run = run
 		if s.out != nil {
@@ -136,7 +137,7 @@ func betweennessByRanges(a *matrix.View[bool], n int, sources []int32, scale flo
 	if err != nil {
 		return nil, err
 	}
-	if err := workflow.Reduced(s.Division, sums, comm.Sum); err != nil {
+	if err := spmd.ReduceAll(s.Division.Session, sums, comm.Sum); err != nil {
 		return nil, err
 	}
 	for v := range sums[0] {
@@ -147,5 +148,5 @@ func betweennessByRanges(a *matrix.View[bool], n int, sources []int32, scale flo
 		return nil, err
 	}
 	s.done("betweenness", n, a.NVals())
-	return v, v.Move(s.G)
+	return v, v.Move(s.Group)
 }

@@ -2,11 +2,10 @@ package communities
 
 import (
 	"errors"
-	"slices"
-	"time"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -40,11 +39,8 @@ const louvainFewest = 1024
 
 // louvainShare is the part of one rank in Communities on a group.
 type louvainShare struct {
-	w     *workflow.RowGroup
-	c     comm.Comm
-	ended bool  // the ranks have agreed to end, or the group has failed
-	err   error // of a collective, which has ended the group
-	whole bool  // the group does not reduce on devices: each rank wakes all neighbours
+	*workflow.Member
+	whole bool // the group does not reduce on devices: each rank wakes all neighbours
 
 	// Of a sweep: the wishes of this rank and of all ranks in a batch, and the wishes of all
 	// batches.
@@ -55,50 +51,19 @@ type louvainShare struct {
 	cuts []int // of the parts that ranks contract
 }
 
-// rankStatus is the failure and the number that a rank sends the others.
-type rankStatus struct{ failed, number int64 }
-
 // place returns the rank and the number of ranks.
-func (h *louvainShare) place() (rank, ranks int) { return h.c.Rank(), h.c.Size() }
+func (h *louvainShare) place() (rank, ranks int) { return h.C.Rank(), h.C.Size() }
 
 // gatherNumbers gives all ranks a number of each. It returns nil, and the session has an error, if
 // a rank has failed.
 func (h *louvainShare) gatherNumbers(s *device.Session, own int64) []int64 {
-	if h.ended {
-		return nil
-	}
-	if err := h.w.Ended(); err != nil {
-		s.Fail(err)
-	}
-	all := h.agree(s.Err() != nil, own)
-	if h.ended {
-		s.Fail(errors.Join(h.err, errLouvainEnded))
-		return nil
-	}
-	list := make([]int64, len(all))
-	for r, x := range all {
-		list[r] = x.number
-	}
+	list, _ := workflow.AgreeOn(h.Member, s, []int64{own})
 	return list
-}
-
-// errLouvainEnded ends the session of a rank after its group has ended. The caller gets the error
-// of the rank that failed.
-var errLouvainEnded = errors.New("another rank has failed")
-
-// agree tells the other ranks whether this one has failed, and ends the run if one has.
-func (h *louvainShare) agree(failed bool, own int64) []rankStatus {
-	if h.ended {
-		return nil
-	}
-	all, err := workflow.Tell(h.w, h.c, rankStatus{int64(workflow.Bit(failed)), own})
-	h.ended, h.err = err != nil || slices.ContainsFunc(all, func(x rankStatus) bool { return x.failed != 0 }), err
-	return all
 }
 
 // result returns the own block of a vector of the result.
 func (h *louvainShare) result(s *device.Session, v device.View) device.Store {
-	lo, hi := h.w.Own(h.c)
+	lo, hi := h.Own(h.C)
 	own := s.NewFull(1, hi-lo, workflow.Int32Type)
 	s.Copy(own.Val, v.Val.At(4*int64(lo)), 4*int64(hi-lo))
 	s.Drop(v)
@@ -113,18 +78,10 @@ func (h *louvainShare) sum(s *device.Session, own int64) (sum int64) {
 	return sum
 }
 
-// endByError ends the run by an error of a collective.
-func (h *louvainShare) endByError(s *device.Session, err error) {
-	if err != nil && !h.ended {
-		h.ended, h.err = true, err
-		s.Fail(err)
-	}
-}
-
 // divides reports whether the ranks divide sweeps of the level.
 func (l *louvainLevel) divides() bool {
 	h := l.w.share
-	return h != nil && !h.ended && h.c.Size() > 1 && l.entries >= l.w.divides
+	return h != nil && !h.Over && h.C.Size() > 1 && l.entries >= l.w.divides
 }
 
 // dividesSweep reports whether the ranks divide a sweep.
@@ -160,33 +117,33 @@ func (h *louvainShare) exchange(m *deviceMoving, b int) bool {
 	}
 	bytes, total, from := make([]int, len(counts)), 0, 0
 	for r, k := range counts {
-		if bytes[r] = size * int(k); r == h.c.Rank() {
+		if bytes[r] = size * int(k); r == h.C.Rank() {
 			from = total
 		}
 		total += int(k)
 	}
 	if total > 0 {
-		h.endByError(s, h.c.AllGatherV(h.w.Wait, workflow.DeviceBytes(h.all, size*total), bytes, workflow.DeviceBytes(h.own, bytes[h.c.Rank()])))
+		h.Lost(s, h.C.AllGatherV(h.Wait, workflow.DeviceBytes(h.all, size*total), bytes, workflow.DeviceBytes(h.own, bytes[h.C.Rank()])))
 	}
 	half := int64(b & 1)
 	w.resident("accept", int64(total)/workflow.GraphBlock+1, 0, int32(total), int32(b), int32(from), int32(from)+int32(mine), int32(h.listed), h.all, l.degree,
 		h.offs, h.items, h.to, h.gain, w.want.At(2*half*n*w.sums), w.best.At(2*half*n*8))
 	h.listed += total
-	return !h.ended
+	return !h.Over
 }
 
 // join gives all ranks the vertices that one of them has made active. It returns false if the group
 // does not reduce on devices.
 func (h *louvainShare) join(s *device.Session, active device.Buffer, n int) bool {
-	if h.ended {
+	if h.Over {
 		return true
 	}
-	err := h.c.Reduce(h.w.Wait, workflow.DeviceBytes(active, n), workflow.DeviceBytes(active, n), comm.Max, false)
+	err := h.C.Reduce(h.Wait, workflow.DeviceBytes(active, n), workflow.DeviceBytes(active, n), comm.Max, false)
 	if errors.Is(err, comm.ErrNoOp) {
 		h.whole = true
 		return false
 	}
-	h.endByError(s, err)
+	h.Lost(s, err)
 	return true
 }
 
@@ -209,12 +166,12 @@ func (h *louvainShare) gatherRows(s *device.Session, l, next *louvainLevel, offs
 	if h.gatherNumbers(s, 0) == nil { // as they agree, no rank is without memory
 		return
 	}
-	rank, sizes := h.c.Rank(), make([]int, h.c.Size())
+	rank, sizes := h.C.Rank(), make([]int, h.C.Size())
 	for r := range sizes {
 		sizes[r] = 4 * (h.cuts[r+1] - h.cuts[r])
 	}
 	lens := workflow.DeviceBytes(next.len, int(4*count))
-	h.endByError(s, h.c.AllGatherV(h.w.Wait, lens, sizes, lens.Slice(4*h.cuts[rank], 4*h.cuts[rank+1])))
+	h.Lost(s, h.C.AllGatherV(h.Wait, lens, sizes, lens.Slice(4*h.cuts[rank], 4*h.cuts[rank+1])))
 	row := s.Scan(next.len, count, 4)
 	ends := make([]int, len(h.cuts))
 	for r := range ends {
@@ -235,74 +192,53 @@ func (h *louvainShare) gatherRows(s *device.Session, l, next *louvainLevel, offs
 		for r := range sizes {
 			sizes[r] = x.size * (ends[r+1] - ends[r])
 		}
-		if all := workflow.DeviceBytes(x.at, x.size*ends[len(sizes)]); next.entries > 0 && !h.ended {
-			h.endByError(s, h.c.AllGatherV(h.w.Wait, all, sizes, all.Slice(x.size*ends[rank], x.size*ends[rank+1])))
+		if all := workflow.DeviceBytes(x.at, x.size*ends[len(sizes)]); next.entries > 0 && !h.Over {
+			h.Lost(s, h.C.AllGatherV(h.Wait, all, sizes, all.Slice(x.size*ends[rank], x.size*ends[rank+1])))
 		}
 	}
 }
 
 // communitiesOnGroup is Communities on a group of devices. The result is nil if the host has to
 // compute, or if the graph exceeds the limit for gathered operands.
-func communitiesOnGroup(w *workflow.RowGroup, g rep.View, start []int32, n int, o CommunitiesOptions) (*CommunitiesResult, error) {
-	div := &workflow.Division{App: w.App, Run: w.Run, G: w.G, Wait: w.Wait, Devices: true, Began: time.Now()}
-	if !g.Gatherable(div.G) {
+func communitiesOnGroup(w *workflow.Division, g rep.View, start []int32, n int, o CommunitiesOptions) (*CommunitiesResult, error) {
+	if !g.Gatherable(w.Group) {
 		return nil, nil
 	}
-	graphs, err := g.Replicas(div.Wait, div.G)
+	graphs, err := g.Replicas(w.Wait, w.Group)
 	if err != nil {
 		return nil, err
 	}
-	w.Cuts = workflow.AsInts(workflow.CutEvenly(int64(n), w.G.Size(), 1, 1))
-	results, errs := make([]*CommunitiesResult, len(graphs)), make([]error, len(graphs))
-	found := make([][]device.Store, len(graphs))
-	ended := false // by a rank of another process
-	err = w.G.Each(func(k int, c comm.Comm) error {
-		h, own := &louvainShare{w: w, c: c}, o
+	w.Cuts = workflow.AsInts(spmd.CutEvenly(int64(n), w.Group.Size(), 1, 1))
+	results, found := make([]*CommunitiesResult, len(graphs)), make([][]device.Store, len(graphs))
+	operands := make([]device.Operand, len(graphs))
+	err = w.Members(func(k int) (err error) {
+		operands[k], err = graphs[k].Operand(device.Of(w.Group.PlaceOf(k)))
+		return err
+	}, func(k int, m *workflow.Member, s *device.Session) (err error) {
+		own := o
 		own.Nondeterministic = false // ranks make the same moves
 		if k > 0 {
 			own.Progress = nil
 		}
-		operand, err := graphs[k].Operand(device.Of(w.G.PlaceOf(k)))
-		if err == nil {
-			err = w.On(k, func(s *device.Session) (err error) {
-				results[k], found[k], err = communitiesOn(s, operand, start, n, &own, h)
-				h.agree(err != nil || s.Err() != nil, 0)
-				h.ended = true
-				return err
-			})
-		}
-		h.agree(err != nil, 0) // unless the session has
-		if !errors.Is(err, errLouvainEnded) {
-			errs[k] = err
-		} else if k == 0 {
-			ended = true
-		}
-		return h.err
+		results[k], found[k], err = communitiesOn(s, operands[k], start, n, &own, &louvainShare{Member: m})
+		return err
 	})
-	for k, c := range w.G.Ranks() {
-		if errs[k] != nil {
-			return nil, div.Fail(c, errs[k])
-		}
-	}
-	if err == nil && ended {
-		err = w.G.Each(func(_ int, c comm.Comm) error { return c.Fence(w.Wait) })
-	}
-	if err = w.Failed(err); err != nil || results[0] == nil {
+	if err != nil || results[0] == nil {
 		return nil, err
 	}
 	res := results[0]
 	for level := range found[0] {
-		v := matrix.NewVector[int32](n, matrix.On(w.G))
+		v := matrix.NewVector[int32](n, matrix.On(w.Group))
 		blocks := make([]device.Store, len(found))
 		for k := range blocks {
 			blocks[k] = found[k][level]
 		}
-		access.SetVectorBlocks(v, w.G, w.Cuts, blocks)
+		access.SetVectorBlocks(v, w.Group, w.Cuts, blocks)
 		res.Membership = v
 		res.Levels = append(res.Levels, v)
 	}
 	if o.Trace != nil {
-		o.Trace(ops.Trace{Op: w.App, Method: "moves, shares of vertices", Place: w.G.String(), Work: g.NVals(), NVals: int64(n)})
+		o.Trace(ops.Trace{Op: w.Op, Method: "moves, shares of vertices", Place: w.Group.String(), Work: g.NVals(), NVals: int64(n)})
 	}
 	return res, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -188,7 +189,7 @@ func (f *hostForest) link(skip bool) error {
 }
 
 func (f *hostForest) forest() (own, other comm.Buffer) {
-	return workflow.MemoryOf([]int32(f.up)), workflow.MemoryOf(f.other)
+	return spmd.Memory([]int32(f.up)), spmd.Memory(f.other)
 }
 
 func (f *hostForest) join() error {
@@ -212,7 +213,7 @@ func (f *hostForest) changes(int64) (int64, error) {
 
 func (f *hostForest) lists(all, _ int64) (whole, mine comm.Buffer) {
 	f.whole = make([]forestChange, all)
-	return workflow.MemoryOf(f.whole), workflow.MemoryOf(f.mine)
+	return spmd.Memory(f.whole), spmd.Memory(f.mine)
 }
 
 func (f *hostForest) joinChanges(int64) error {

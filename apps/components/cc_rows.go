@@ -5,6 +5,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -46,7 +47,7 @@ const changesOf = 16
 // of its rows, and then with the forests of the others, which are 4 bytes a vertex. If the graph is
 // known to be undirected, ranks exchange forests after a sample of the edges, then skip the rows of
 // the largest component, and exchange the roots that have changed.
-func rowsComponents(w *workflow.RowGroup, a *matrix.View[bool], n int, o ComponentsOptions) (*Components, error) {
+func rowsComponents(w *workflow.Division, a *matrix.View[bool], n int, o ComponentsOptions) (*Components, error) {
 	workflow.Report(o.Run, "connected components", 0, 0)
 	if a.Inside().Transposed { // directions do not matter
 		a = a.T()
@@ -72,7 +73,7 @@ func rowsComponents(w *workflow.RowGroup, a *matrix.View[bool], n int, o Compone
 		}
 		return err
 	}
-	err = w.G.Each(func(k int, c comm.Comm) error {
+	err = w.Each(func(k int, c comm.Comm) error {
 		lo, hi := w.Own(c)
 		if !w.Devices {
 			run := workflow.Run{Threads: w.Run.Threads} // the ranks agree when a run ends
@@ -81,7 +82,7 @@ func rowsComponents(w *workflow.RowGroup, a *matrix.View[bool], n int, o Compone
 			labels[k] = sparse.Untyped(f.labels)
 			return err
 		}
-		operand, err := access.Operand(rows[k], device.Of(w.G.PlaceOf(k)))
+		operand, err := access.Operand(rows[k], device.Of(w.Group.PlaceOf(k)))
 		if err != nil {
 			return err
 		}
@@ -95,18 +96,18 @@ func rowsComponents(w *workflow.RowGroup, a *matrix.View[bool], n int, o Compone
 	if err = w.Failed(err); err != nil {
 		return nil, err
 	}
-	out.Label = matrix.NewVector[int32](n, matrix.On(w.G))
+	out.Label = matrix.NewVector[int32](n, matrix.On(w.Group))
 	if w.Devices {
-		access.SetVectorBlocks(out.Label, w.G, w.Cuts, homes)
-	} else if err := workflow.SetStores(&workflow.Division{G: w.G, Wait: w.Wait}, out.Label.Inside(), w.Cuts, labels); err != nil {
+		access.SetVectorBlocks(out.Label, w.Group, w.Cuts, homes)
+	} else if err := workflow.SetStores(w, out.Label.Inside(), w.Cuts, labels); err != nil {
 		return nil, err
 	}
-	w.Traced(a.NVals(), int64(n))
+	w.TracedRows(a.NVals(), int64(n))
 	return out, nil
 }
 
 // joinForests joins the trees of one rank along all edges of the graph.
-func joinForests(w *workflow.RowGroup, c comm.Comm, f rankForest, n int, undirected bool) error {
+func joinForests(w *workflow.Division, c comm.Comm, f rankForest, n int, undirected bool) error {
 	if err := f.sample(); err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func joinForests(w *workflow.RowGroup, c comm.Comm, f rankForest, n int, undirec
 	if err != nil {
 		return err
 	}
-	all, err := workflow.Tell(w, c, own)
+	all, err := spmd.Tell(w.Session, c, own)
 	if err != nil {
 		return err
 	}
@@ -150,7 +151,7 @@ func joinForests(w *workflow.RowGroup, c comm.Comm, f rankForest, n int, undirec
 }
 
 // exchangeForest joins the forests of all ranks, so that all have the same trees.
-func exchangeForest(w *workflow.RowGroup, c comm.Comm, f rankForest) error {
+func exchangeForest(w *workflow.Division, c comm.Comm, f rankForest) error {
 	for root := range c.Size() {
 		own, other := f.forest()
 		if root == c.Rank() {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -15,7 +16,7 @@ import (
 // result is nil if they are not divided.
 func lassosByRanges(v rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLassoResult, error) {
 	d, err := workflow.Divide(o.Run, "FusedLasso", v.Place(), 0)
-	if d == nil || err != nil || !v.Gatherable(d.G) {
+	if d == nil || err != nil || !v.Gatherable(d.Group) {
 		return nil, err
 	}
 	n, _ := v.Dims()
@@ -28,7 +29,7 @@ func lassosByRanges(v rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLa
 			return nil, err
 		}
 	}
-	graph, err := v.Replicas(d.Wait, d.G)
+	graph, err := v.Replicas(d.Wait, d.Group)
 	if err != nil {
 		return nil, err
 	}
@@ -44,15 +45,15 @@ func lassosByRanges(v rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLa
 			return nil, err
 		}
 	}
-	cuts := workflow.CutEvenly(int64(len(jobs)), d.G.Size(), 1, 1)
+	cuts := spmd.CutEvenly(int64(len(jobs)), d.Group.Size(), 1, 1)
 	busy := 0 // ranks of this process with a job
-	for _, c := range d.G.Ranks() {
+	for _, c := range d.Group.Ranks() {
 		if cuts[c.Rank()] < cuts[c.Rank()+1] {
 			busy++
 		}
 	}
 	part := make([][]*FusedLassoResult, len(graph))
-	err = d.Each(func(k int, c comm.Comm, run workflow.Run) (err error) {
+	err = d.Apart(func(k int, c comm.Comm, run workflow.Run) (err error) {
 		own := o
 		own.Run = run
 		own.Threads = max(1, d.Threads()/max(busy, 1))
@@ -83,7 +84,7 @@ func lassosByRanges(v rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLa
 	for _, res := range list {
 		work += int64(res.Iterations) * v.NVals()
 	}
-	d.Traced(work, int64(n)*int64(len(jobs)), workflow.Unevenness(cuts, func(lo, hi int64) int64 { return hi - lo }))
+	d.Traced(work, int64(n)*int64(len(jobs)), spmd.Unevenness(cuts, func(lo, hi int64) int64 { return hi - lo }))
 	workflow.Report(o.Run, "fused lasso", int64(n), int64(n))
 	return list, nil
 }
@@ -98,11 +99,11 @@ func lassoFigures(d *workflow.Division, part [][]*FusedLassoResult, cuts []int64
 				int64(r.Regions), int64(r.Zeros), int64(workflow.Bit(r.Proven)), int64(r.Iterations), int64(r.Divided))
 		}
 	}
-	counts := make([]int, d.G.Size())
+	counts := make([]int, d.Group.Size())
 	for r := range counts {
 		counts[r] = size * int(cuts[r+1]-cuts[r])
 	}
-	all, err := workflow.GatherCounted(d, own, counts)
+	all, err := spmd.GatherAllV(d.Session, own, counts)
 	if err != nil {
 		return nil, err
 	}
@@ -118,16 +119,16 @@ func lassoFigures(d *workflow.Division, part [][]*FusedLassoResult, cuts []int64
 
 // lassoSpread makes vectors of the group of the solutions: every rank gets its block of each.
 func lassoSpread(d *workflow.Division, list []*FusedLassoResult, part [][]*FusedLassoResult, cuts []int64, n int) error {
-	p := d.G.Size()
+	p := d.Group.Size()
 	rows := make([]int64, p+1)
-	for r, at := range d.G.Cuts(n) {
+	for r, at := range d.Group.Cuts(n) {
 		rows[r] = int64(at)
 	}
 	blocks := make([][][]float64, len(list)) // by solution and rank of this process
 	for q := range blocks {
 		blocks[q] = make([][]float64, len(part))
 	}
-	err := d.G.Each(func(k int, c comm.Comm) error {
+	err := d.Each(func(k int, c comm.Comm) error {
 		r := c.Rank()
 		jobs, height := int(cuts[r+1]-cuts[r]), int(rows[r+1]-rows[r])
 		send, recv := make([]int, p), make([]int, p)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -32,10 +33,10 @@ func (c *Clusterer) batchByRanges(seeds []int, tile int, o LocalClusterOptions) 
 	if o.Method == ClusterPush { // a query that has converged does not move, whatever others do
 		align = 1
 	}
-	cuts := workflow.CutEvenly(int64(len(seeds)), d.G.Size(), align, min(leastSeeds, d.LeastRange()))
+	cuts := spmd.CutEvenly(int64(len(seeds)), d.Group.Size(), align, min(leastSeeds, d.LeastRange()))
 	part := make([]*matrix.Matrix[float64], len(ranks))
 	facts := make([][]int64, len(ranks))
-	err = d.Each(func(k int, r comm.Comm, run workflow.Run) error {
+	err = d.Apart(func(k int, r comm.Comm, run workflow.Run) error {
 		lo, hi, work := cuts[r.Rank()], cuts[r.Rank()+1], int64(0)
 		facts[k] = []int64{0, 0, 0, 1}
 		if lo == hi {
@@ -57,7 +58,7 @@ func (c *Clusterer) batchByRanges(seeds []int, tile int, o LocalClusterOptions) 
 	if err != nil {
 		return nil, err
 	}
-	all, err := workflow.GatherEqual(d, facts)
+	all, err := spmd.GatherAll(d.Session, facts)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func (c *Clusterer) batchByRanges(seeds []int, tile int, o LocalClusterOptions) 
 		return nil, err
 	}
 	if d.Run.Trace != nil {
-		d.Traced(work, b.P.NVals(), workflow.Unevenness(cuts, func(lo, hi int64) int64 { return hi - lo }))
+		d.Traced(work, b.P.NVals(), spmd.Unevenness(cuts, func(lo, hi int64) int64 { return hi - lo }))
 	}
 	workflow.Report(o.Run, "local clustering", int64(len(seeds)), int64(len(seeds)))
 	return b, nil
@@ -91,7 +92,7 @@ func (c *Clusterer) onRanks(d *workflow.Division) ([]*Clusterer, error) {
 	}
 	list := make([]*Clusterer, len(graph))
 	if d.Devices {
-		err = d.Each(func(k int, _ comm.Comm, run workflow.Run) (err error) {
+		err = d.Apart(func(k int, _ comm.Comm, run workflow.Run) (err error) {
 			list[k], err = NewClusterer(graph[k], run)
 			return err
 		})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -34,7 +35,6 @@ type frontierRecord[T semiring.Number] struct {
 type rankNumbers struct {
 	listed int64  // vertices of its frontier
 	least  number // the least distance above the bound in its pile, if the frontier is empty
-	ended  bool   // its context has ended
 }
 
 // rankSearch is the search of one rank.
@@ -59,7 +59,7 @@ type rankSearch interface {
 
 // searchRun is a search on a group: for distances in buckets of width delta, or for levels.
 type searchRun struct {
-	w       *workflow.RowGroup
+	w       *workflow.Division
 	n       int
 	sources []int32 // ascending, without repeats
 	levels  bool
@@ -83,8 +83,7 @@ func (q *searchRun) rank(k int, c comm.Comm, r rankSearch) error {
 		return err
 	}
 	for {
-		now.ended = q.w.Ended() != nil
-		all, err := workflow.Tell(q.w, c, now)
+		all, err := spmd.Agree(q.w.Session, c, []rankNumbers{now}, nil)
 		if err != nil {
 			return err
 		}
@@ -94,11 +93,7 @@ func (q *searchRun) rank(k int, c comm.Comm, r rankSearch) error {
 			if q.of.less(x.least, sum.least) {
 				sum.least = x.least
 			}
-			sum.ended = sum.ended || x.ended
 			counts[p] = int(x.listed * q.of.record)
-		}
-		if sum.ended {
-			return nil
 		}
 		if sum.listed == 0 && !q.of.less(sum.least, q.of.most) {
 			break
@@ -139,7 +134,7 @@ func (q *searchRun) rank(k int, c comm.Comm, r rankSearch) error {
 	if err != nil {
 		return err
 	}
-	all, err := workflow.Tell(q.w, c, own)
+	all, err := spmd.Tell(q.w.Session, c, own)
 	for _, x := range all {
 		if k == 0 {
 			q.reached += x
@@ -149,8 +144,8 @@ func (q *searchRun) rank(k int, c comm.Comm, r rankSearch) error {
 }
 
 // bitmapBytes returns the bytes of the bitmap of each rank's vertices, in words of 32 bits.
-func bitmapBytes(w *workflow.RowGroup) []int {
-	list := make([]int, w.G.Size())
+func bitmapBytes(w *workflow.Division) []int {
+	list := make([]int, w.Group.Size())
 	for r := range list {
 		list[r] = 4 * ((w.Cuts[r+1] - w.Cuts[r] + 31) / 32)
 	}
@@ -161,10 +156,10 @@ func bitmapBytes(w *workflow.RowGroup) []int {
 // reached, and with parents the vertex before each, an int32.
 func searchByRows(q *searchRun, a rep.View) (dist, parent rep.View, err error) {
 	w := q.w
-	if w.Cuts, err = a.T().Cuts(w.Wait, w.G); err != nil {
+	if w.Cuts, err = a.T().Cuts(w.Wait, w.Group); err != nil {
 		return dist, parent, err
 	}
-	in, err := a.T().Parts(rep.Query{Group: w.G, Context: w.Wait, Cuts: w.Cuts})
+	in, err := a.T().Parts(rep.Query{Group: w.Group, Context: w.Wait, Cuts: w.Cuts})
 	if err != nil {
 		return dist, parent, err
 	}
@@ -176,7 +171,7 @@ func searchByRows(q *searchRun, a rep.View) (dist, parent rep.View, err error) {
 	q.sources = slices.Compact(q.sources)
 	homes, before := make([]device.Store, len(in)), make([]device.Store, len(in))
 	values, parents := make([]*sparse.Store, len(in)), make([]*sparse.Store, len(in))
-	err = w.G.Each(func(k int, c comm.Comm) error {
+	err = w.Each(func(k int, c comm.Comm) error {
 		lo, hi := w.Own(c)
 		if !w.Devices {
 			r := q.of.host(q, in[k], lo, hi-lo)
@@ -184,7 +179,7 @@ func searchByRows(q *searchRun, a rep.View) (dist, parent rep.View, err error) {
 			values[k], parents[k] = r.results()
 			return err
 		}
-		operand, err := in[k].Operand(device.Of(w.G.PlaceOf(k)))
+		operand, err := in[k].Operand(device.Of(w.Group.PlaceOf(k)))
 		if err != nil {
 			return err
 		}
@@ -195,31 +190,30 @@ func searchByRows(q *searchRun, a rep.View) (dist, parent rep.View, err error) {
 			return err
 		})
 	})
-	if err = w.Failed(err); err != nil {
+	if err != nil {
 		return dist, parent, err
 	}
-	dist = q.of.vector(q.n, w.G)
+	dist = q.of.vector(q.n, w.Group)
 	if q.parents {
-		parent = matrix.NewVector[int32](q.n, matrix.On(w.G)).Inside()
+		parent = matrix.NewVector[int32](q.n, matrix.On(w.Group)).Inside()
 	}
 	if w.Devices {
-		dist.OnGroup().SetBlocks(w.G, true, w.Cuts, homes)
+		dist.OnGroup().SetBlocks(w.Group, true, w.Cuts, homes)
 		if q.parents {
-			parent.OnGroup().SetBlocks(w.G, true, w.Cuts, before)
+			parent.OnGroup().SetBlocks(w.Group, true, w.Cuts, before)
 		}
 	} else {
-		d := &workflow.Division{G: w.G, Wait: w.Wait}
-		if err = workflow.SetStores(d, dist, w.Cuts, values); err == nil && q.parents {
-			err = workflow.SetStores(d, parent, w.Cuts, parents)
+		if err = workflow.SetStores(w, dist, w.Cuts, values); err == nil && q.parents {
+			err = workflow.SetStores(w, parent, w.Cuts, parents)
 		}
 	}
-	w.Traced(a.NVals(), q.reached)
+	w.TracedRows(a.NVals(), q.reached)
 	return dist, parent, err
 }
 
 // rowsBFS is BFS on a group by rows. A step gathers 8 bytes of each vertex of the frontier, or one
 // bit of each vertex; parents take 4 bytes of each vertex once more.
-func rowsBFS(w *workflow.RowGroup, a *matrix.View[bool], n, source int, o BFSOptions) (*BFSResult, error) {
+func rowsBFS(w *workflow.Division, a *matrix.View[bool], n, source int, o BFSOptions) (*BFSResult, error) {
 	reached := int64(0)
 	q := &searchRun{w: w, n: n, of: arithmeticOf[int32](), sources: []int32{int32(source)}, levels: true, parents: o.Parents,
 		report: func(found int64) {
@@ -235,7 +229,7 @@ func rowsBFS(w *workflow.RowGroup, a *matrix.View[bool], n, source int, o BFSOpt
 }
 
 // rowsHops counts edges from the nearest of the seeds on a group by rows.
-func rowsHops(w *workflow.RowGroup, a *matrix.View[bool], n int, seeds []int, run workflow.Run) (*matrix.Vector[int32], int64, error) {
+func rowsHops(w *workflow.Division, a *matrix.View[bool], n int, seeds []int, run workflow.Run) (*matrix.Vector[int32], int64, error) {
 	workflow.Report(run, "vertex nomination", 0, int64(n))
 	q := &searchRun{w: w, n: n, of: arithmeticOf[int32](), sources: workflow.Numbers(seeds), levels: true}
 	level, _, err := searchByRows(q, a.Inside())
@@ -244,7 +238,7 @@ func rowsHops(w *workflow.RowGroup, a *matrix.View[bool], n int, seeds []int, ru
 
 // rowsSSSP is SSSP on a group by rows. A step gathers the distance and the number of each vertex of
 // the frontier.
-func rowsSSSP(w *workflow.RowGroup, a rep.View, n int, sources []int, of *arithmetic, delta number, run workflow.Run) (rep.View, error) {
+func rowsSSSP(w *workflow.Division, a rep.View, n int, sources []int, of *arithmetic, delta number, run workflow.Run) (rep.View, error) {
 	workflow.Report(run, "shortest paths", 0, int64(n))
 	dist, _, err := searchByRows(&searchRun{w: w, n: n, sources: workflow.Numbers(sources), of: of, delta: delta}, a)
 	return dist, err
@@ -257,11 +251,11 @@ type edgeWeights struct {
 }
 
 // rowsWeights reads the weights on a group by rows. Each rank tells two numbers.
-func rowsWeights(w *workflow.RowGroup, a rep.View, of *arithmetic) (sum edgeWeights, err error) {
-	if w.Cuts, err = a.T().Cuts(w.Wait, w.G); err != nil {
+func rowsWeights(w *workflow.Division, a rep.View, of *arithmetic) (sum edgeWeights, err error) {
+	if w.Cuts, err = a.T().Cuts(w.Wait, w.Group); err != nil {
 		return sum, err
 	}
-	in, err := a.T().Parts(rep.Query{Group: w.G, Context: w.Wait, Cuts: w.Cuts})
+	in, err := a.T().Parts(rep.Query{Group: w.Group, Context: w.Wait, Cuts: w.Cuts})
 	if err != nil {
 		return sum, err
 	}
@@ -269,10 +263,10 @@ func rowsWeights(w *workflow.RowGroup, a rep.View, of *arithmetic) (sum edgeWeig
 	if w.Devices && err != nil {
 		return sum, err
 	}
-	err = w.G.Each(func(k int, c comm.Comm) error {
+	err = w.Each(func(k int, c comm.Comm) error {
 		var own edgeWeights
 		if w.Devices {
-			operand, err := in[k].Operand(device.Of(w.G.PlaceOf(k)))
+			operand, err := in[k].Operand(device.Of(w.Group.PlaceOf(k)))
 			if err != nil {
 				return err
 			}
@@ -285,7 +279,7 @@ func rowsWeights(w *workflow.RowGroup, a rep.View, of *arithmetic) (sum edgeWeig
 		} else {
 			own = of.weights(in[k].Rows())
 		}
-		all, err := workflow.Tell(w, c, own)
+		all, err := spmd.Tell(w.Session, c, own)
 		if k == 0 {
 			for _, x := range all {
 				sum.bad += x.bad

@@ -245,7 +245,7 @@ func (r *deviceSearch) pulled(most int64, depth number) {
 
 func (r *deviceSearch) pull(depth number) (rankNumbers, error) {
 	r.s.Fill(r.flags, 0, 4*r.ownWords())
-	r.each("hb_rows_join", int64(r.q.n)/32+1, int32(r.q.n), int32(r.q.w.G.Size()), r.cuts, r.places, r.words, r.bits)
+	r.each("hb_rows_join", int64(r.q.n)/32+1, int32(r.q.n), int32(r.q.w.Group.Size()), r.cuts, r.places, r.words, r.bits)
 	r.pulled(-1, depth)
 	return r.frontierNumbers(false)
 }

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -68,7 +68,7 @@ func (r *hostSearch[T]) records(all, own int64) (whole, mine comm.Buffer) {
 	for _, v := range r.next {
 		r.mine = append(r.mine, frontierRecord[T]{r.dist[v], uint32(r.lo + int(v))})
 	}
-	return workflow.MemoryOf(r.all), workflow.MemoryOf(r.mine)
+	return spmd.Memory(r.all), spmd.Memory(r.mine)
 }
 
 func (r *hostSearch[T]) bitmap() (whole, mine comm.Buffer) {
@@ -80,7 +80,7 @@ func (r *hostSearch[T]) bitmap() (whole, mine comm.Buffer) {
 	for _, v := range r.next {
 		r.ownWords[v/32] |= 1 << (v % 32)
 	}
-	return workflow.MemoryOf(r.words), workflow.MemoryOf(r.ownWords)
+	return spmd.Memory(r.words), spmd.Memory(r.ownWords)
 }
 
 func (r *hostSearch[T]) Push(_ int64, to, _ number) (rankNumbers, error) {
@@ -125,7 +125,7 @@ func (r *hostSearch[T]) list(list *[]int32, is []bool, v int32) {
 func (r *hostSearch[T]) pull(depth number) (rankNumbers, error) {
 	r.all = r.all[:0]
 	word := 0
-	for p := range r.q.w.G.Size() {
+	for p := range r.q.w.Group.Size() {
 		lo, hi := r.q.w.Cuts[p], r.q.w.Cuts[p+1]
 		for v := lo; v < hi; v++ {
 			if r.words[word+(v-lo)/32]>>((v-lo)%32)&1 != 0 {
@@ -165,7 +165,7 @@ func (r *hostSearch[T]) finish(c comm.Comm, parents bool) (int64, error) {
 	}
 	if parents {
 		levels := make([]T, r.q.n)
-		if err := c.AllGatherV(r.q.w.Wait, workflow.MemoryOf(levels), r.q.w.Bytes(int(unsafe.Sizeof(T(0)))), workflow.MemoryOf(r.dist)); err != nil {
+		if err := c.AllGatherV(r.q.w.Wait, spmd.Memory(levels), r.q.w.Bytes(int(unsafe.Sizeof(T(0)))), spmd.Memory(r.dist)); err != nil {
 			return 0, err
 		}
 		before := &sparse.Typed[int32]{Structure: shape, Val: make([]int32, r.own)}

@@ -274,7 +274,7 @@ func withOverflows[T semiring.Float](dist *matrix.Vector[T], a *matrix.View[T], 
 
 // rowsFit reports whether SSSP by rows takes the element type: devices lower elements of 32 or 64
 // bits.
-func rowsFit(w *workflow.RowGroup, of *arithmetic) bool {
+func rowsFit(w *workflow.Division, of *arithmetic) bool {
 	t, err := of.onDevice()
 	return !w.Devices || err == nil && ssspFits(t)
 }

@@ -3,6 +3,7 @@ package project
 import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -52,9 +53,9 @@ func projectRows[A comparable, T semiring.Number](d *workflow.Division, a *matri
 		return nil, err
 	}
 	n := len(work) - 1
-	cuts := workflow.CutByWork(work, d.G.Size(), d.LeastRange())
+	cuts := spmd.CutByWork(work, d.Group.Size(), d.LeastRange())
 	part := make([]*matrix.Matrix[T], len(graph))
-	err = d.Each(func(k int, c comm.Comm, run workflow.Run) (err error) {
+	err = d.Apart(func(k int, c comm.Comm, run workflow.Run) (err error) {
 		left, right := factors(graph[k])
 		part[k], err = projectSpan(left, right, product, int(cuts[c.Rank()]), int(cuts[c.Rank()+1]), o.Diagonal, run)
 		return err
@@ -67,7 +68,7 @@ func projectRows[A comparable, T semiring.Number](d *workflow.Division, a *matri
 		return nil, err
 	}
 	if d.Run.Trace != nil {
-		d.Traced(work[n], p.NVals(), workflow.Unevenness(cuts, func(lo, hi int64) int64 { return work[hi] - work[lo] }))
+		d.Traced(work[n], p.NVals(), spmd.Unevenness(cuts, func(lo, hi int64) int64 { return work[hi] - work[lo] }))
 	}
 	return p, nil
 }

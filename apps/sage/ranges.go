@@ -5,6 +5,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/sampled"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -19,11 +20,11 @@ func sageByRanges(
 	app string, g rep.View, features *matrix.View[float32], model *SAGEModel, net *neural.Net[float32], n int, o SAGEOptions,
 ) (*SAGEResult, error) {
 	d, err := workflow.Divide(o.Run, app, g.Place(), 0)
-	if d == nil || err != nil || !g.Gatherable(d.G) || !workflow.Fits(d, features) || !d.Devices && o.Precision != SAGEFloat32 {
+	if d == nil || err != nil || !g.Gatherable(d.Group) || !workflow.Fits(d, features) || !d.Devices && o.Precision != SAGEFloat32 {
 		return nil, err
 	}
 	workflow.Report(o.Run, app, 0, int64(n))
-	graph, err := g.Replicas(d.Wait, d.G)
+	graph, err := g.Replicas(d.Wait, d.Group)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func sageByRanges(
 	work := int64(s.rows) * int64(s.width()+net.Layers[0].Input())
 	// Trees are cut by their number, not by the neighbours that vertices read: a vertex without
 	// neighbours has its dense products too.
-	s.cuts = workflow.CutEvenly(int64(s.rows), d.G.Size(), 1, d.LeastRange()*int64(s.rows)/max(work, 1))
+	s.cuts = spmd.CutEvenly(int64(s.rows), d.Group.Size(), 1, d.LeastRange()*int64(s.rows)/max(work, 1))
 	s.embeddings, s.logits = make([]*matrix.Matrix[float32], len(graph)), make([]*matrix.Matrix[float32], len(graph))
 	s.facts = make([][]int64, len(graph))
 	layers := at != nil && !o.PerSource && (o.Vertices == nil || sampled.TreeSize(s.rows, o.Samples, at, len(net.Layers)) >= float64(n))
@@ -90,7 +91,7 @@ func (s *sageDivision) byVertices() error {
 	if err != nil {
 		return err
 	}
-	return s.Each(func(k int, c comm.Comm, run workflow.Run) error {
+	return s.Apart(func(k int, c comm.Comm, run workflow.Run) error {
 		from, to := s.cuts[c.Rank()], s.cuts[c.Rank()+1]
 		if from == to {
 			at := matrix.On(s.PlaceOf(k))
@@ -121,8 +122,8 @@ func (s *sageDivision) byVertices() error {
 
 // byLayers computes all layers for ranges of the rows, on the host.
 func (s *sageDivision) byLayers(at *sampled.Graph) error {
-	rows := workflow.CutEvenly(int64(s.n), s.G.Size(), 1, 1)
-	ranks := s.G.Ranks()
+	rows := spmd.CutEvenly(int64(s.n), s.Group.Size(), 1, 1)
+	ranks := s.Group.Ranks()
 	nets, inputs := make([]*neural.Net[float32], len(ranks)), make([]neural.Input[float32], len(ranks))
 	every, vertices := sampled.NumbersOrAll(nil, s.n), make([][]int32, len(ranks)) // of each rank
 	for k, c := range ranks {
@@ -133,11 +134,11 @@ func (s *sageDivision) byLayers(at *sampled.Graph) error {
 		vertices[k] = every[rows[c.Rank()]:rows[c.Rank()+1]]
 	}
 	var whole *neural.Block[float32]
-	features, err := access.Blocks(s.features, rep.Query{Group: s.G, Context: s.Wait, Cuts: workflow.AsInts(rows)})
+	features, err := access.Blocks(s.features, rep.Query{Group: s.Group, Context: s.Wait, Cuts: workflow.AsInts(rows)})
 	if err != nil {
 		return err
 	}
-	err = s.Each(func(k int, _ comm.Comm, _ workflow.Run) (err error) {
+	err = s.Apart(func(k int, _ comm.Comm, _ workflow.Run) (err error) {
 		inputs[k], err = sampled.FeaturesOf(features[k], len(vertices[k]))
 		return err
 	})
@@ -151,7 +152,7 @@ func (s *sageDivision) byLayers(at *sampled.Graph) error {
 		if all && whole == nil {
 			whole = sampled.WholeBlock[float32](at)
 		}
-		err := s.Each(func(k int, c comm.Comm, run workflow.Run) (err error) {
+		err := s.Apart(func(k int, c comm.Comm, run workflow.Run) (err error) {
 			var b *neural.Block[float32]
 			if all {
 				lo, hi := rows[c.Rank()], rows[c.Rank()+1]
@@ -173,7 +174,7 @@ func (s *sageDivision) byLayers(at *sampled.Graph) error {
 		if err := s.gatherRows(nears, rows); err != nil {
 			return err
 		}
-		err = s.Each(func(k int, _ comm.Comm, run workflow.Run) error {
+		err = s.Apart(func(k int, _ comm.Comm, run workflow.Run) error {
 			inputs[k] = neural.Input[float32]{Full: tapes[k].Out}
 			return nets[k].Combine(layer, tapes[k], xs[k], nears[k], run)
 		})
@@ -190,7 +191,7 @@ func (s *sageDivision) byLayers(at *sampled.Graph) error {
 	} else if err := s.chosenRows(out, rows); err != nil {
 		return err
 	}
-	return s.Each(func(k int, _ comm.Comm, run workflow.Run) error {
+	return s.Apart(func(k int, _ comm.Comm, run workflow.Run) error {
 		s.embeddings[k], s.facts[k] = neural.AsMatrix(out[k]), []int64{int64(zeroRows(out[k], run.Threads)), 0}
 		if s.net.Out != nil {
 			s.logits[k] = neural.AsMatrix(nets[k].Classify(out[k], run))
@@ -209,7 +210,7 @@ func (s *sageDivision) chosenRows(out []neural.Panel[float32], rows []int64) err
 	if err := s.gatherRows(all, rows); err != nil {
 		return err
 	}
-	for k, c := range s.G.Ranks() {
+	for k, c := range s.Group.Ranks() {
 		part := s.list[s.cuts[c.Rank()]:s.cuts[c.Rank()+1]]
 		out[k] = neural.NewPanel[float32](len(part), all[k].Cols)
 		for i, v := range part {
@@ -235,7 +236,7 @@ func (s *sageDivision) gatherRows(near []neural.Near[float32], rows []int64) err
 	for r := range counts {
 		counts[r] = int(rows[r+1]-rows[r]) * width
 	}
-	all, err := workflow.GatherCounted(s.Division, own, counts)
+	all, err := spmd.GatherAllV(s.Division.Session, own, counts)
 	if err != nil {
 		return err
 	}
@@ -247,7 +248,7 @@ func (s *sageDivision) gatherRows(near []neural.Near[float32], rows []int64) err
 
 // result makes the result of the parts of the ranks.
 func (s *sageDivision) result(work int64) (*SAGEResult, error) {
-	all, err := workflow.GatherEqual(s.Division, s.facts)
+	all, err := spmd.GatherAll(s.Division.Session, s.facts)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +264,7 @@ func (s *sageDivision) result(work int64) (*SAGEResult, error) {
 			return nil, err
 		}
 	}
-	s.Traced(work, res.Embeddings.NVals(), workflow.Unevenness(s.cuts, func(lo, hi int64) int64 { return hi - lo }))
+	s.Traced(work, res.Embeddings.NVals(), spmd.Unevenness(s.cuts, func(lo, hi int64) int64 { return hi - lo }))
 	workflow.Report(s.o.Run, s.app, int64(s.n), int64(s.n))
 	return res, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -28,7 +29,7 @@ func scanByRanges(g *matrix.View[bool], n int, o ScanOptions) (*ScanResult, erro
 	if err != nil {
 		return nil, err
 	}
-	if d.Devices && d.G.MovesDeviceMemory() && n > 0 {
+	if d.Devices && d.Group.MovesDeviceMemory() && n > 0 {
 		if res, err := scanOnDevices(d, graph, n, o); res != nil || err != nil {
 			return res, err
 		}
@@ -48,10 +49,10 @@ func scanByRanges(g *matrix.View[bool], n int, o ScanOptions) (*ScanResult, erro
 			return nil, err
 		}
 	}
-	p := d.G.Size()
+	p := d.Group.Size()
 	size := (n + p - 1) / p // of a block
 	counts, edges := make([][]int64, len(graph)), make([]int64, len(graph))
-	err = d.Each(func(k int, c comm.Comm, run workflow.Run) (err error) {
+	err = d.Apart(func(k int, c comm.Comm, run workflow.Run) (err error) {
 		counts[k], edges[k], err = rankCounts(d, k, c.Rank(), graph[k], n, r, run, o)
 		counts[k] = append(counts[k], make([]int64, p*size-n)...)
 		return err
@@ -60,7 +61,7 @@ func scanByRanges(g *matrix.View[bool], n int, o ScanOptions) (*ScanResult, erro
 		return nil, err
 	}
 	own := make([][]int64, len(graph))
-	err = d.G.Each(func(k int, c comm.Comm) error {
+	err = d.Each(func(k int, c comm.Comm) error {
 		own[k] = make([]int64, size)
 		return c.Reduce(d.Wait, comm.Host(own[k]), comm.Host(counts[k]), comm.Sum, true)
 	})
@@ -89,7 +90,7 @@ func scanByRanges(g *matrix.View[bool], n int, o ScanOptions) (*ScanResult, erro
 func rankCounts(d *workflow.Division, k, rank int, g *matrix.View[bool], n int, r *ranked, run workflow.Run, o ScanOptions) (counts []int64, edges int64, err error) {
 	if at := device.Of(d.PlaceOf(k)); at != nil {
 		var res *ScanResult
-		if res, err = scanPart(at, g, n, run, rank, d.G.Size()); err != nil {
+		if res, err = scanPart(at, g, n, run, rank, d.Group.Size()); err != nil {
 			return nil, 0, err
 		}
 		if counts, err = res.Statistic.Dense(0); err != nil {
@@ -101,7 +102,7 @@ func rankCounts(d *workflow.Division, k, rank int, g *matrix.View[bool], n int, 
 		if o.Hops == ScanTwoHops {
 			count = r.twoHops
 		}
-		counts, err = count(run, rank, d.G.Size())
+		counts, err = count(run, rank, d.Group.Size())
 		edges = r.ptr[n] / 2
 	}
 	return counts, edges, err
@@ -119,7 +120,7 @@ func scanPart(at device.Runner, g *matrix.View[bool], n int, run workflow.Run, p
 // scanOnDevices counts on the devices of a group. The devices exchange the counts, 8 bytes a
 // vertex, and keep the statistics of their blocks. The result is nil if they cannot add.
 func scanOnDevices(d *workflow.Division, graph []*matrix.View[bool], n int, o ScanOptions) (*ScanResult, error) {
-	p := d.G.Size()
+	p := d.Group.Size()
 	size := (n + p - 1) / p // of a block
 	counts := make([]device.Buffer, len(graph))
 	defer func() {
@@ -128,7 +129,7 @@ func scanOnDevices(d *workflow.Division, graph []*matrix.View[bool], n int, o Sc
 		}
 	}()
 	edges := make([]int64, len(graph))
-	err := d.Each(func(k int, c comm.Comm, run workflow.Run) error {
+	err := d.Apart(func(k int, c comm.Comm, run workflow.Run) error {
 		at := device.Of(d.PlaceOf(k))
 		a, err := workflow.UndirectedPattern(graph[k], run, n)
 		if err != nil {
@@ -139,7 +140,7 @@ func scanOnDevices(d *workflow.Division, graph []*matrix.View[bool], n int, o Sc
 			return err
 		}
 		g.Pattern = true
-		return at.Run(workflow.Call(run, d.App), func(s *device.Session) {
+		return at.Run(workflow.Call(run, d.Op), func(s *device.Session) {
 			whole := s.Zeros(8 * int64(p*size))
 			if r := cornersAt(s, g, n, workflow.Tuning(run, codesOf(n)), c.Rank(), p, whole, s.Zeros(8*scanStates)); r != nil {
 				counts[k], edges[k] = s.Retain(whole), r.edges
@@ -158,8 +159,8 @@ func scanOnDevices(d *workflow.Division, graph []*matrix.View[bool], n int, o Sc
 		cuts[r] = min(n, r*size)
 	}
 	homes, facts, lists := make([]device.Store, len(graph)), make([][]int64, len(graph)), make([][]int32, len(graph))
-	err = d.Each(func(k int, c comm.Comm, run workflow.Run) error {
-		return device.Of(d.PlaceOf(k)).Run(workflow.Call(run, d.App), func(s *device.Session) {
+	err = d.Apart(func(k int, c comm.Comm, run workflow.Run) error {
+		return device.Of(d.PlaceOf(k)).Run(workflow.Call(run, d.Op), func(s *device.Session) {
 			first, items := cuts[c.Rank()], cuts[c.Rank()+1]-cuts[c.Rank()]
 			own, state := s.NewFull(1, items, workflow.LongType), s.Zeros(8*scanStates)
 			s.Copy(own.Val, counts[k].At(8*int64(c.Rank()*size)), 8*int64(items))
@@ -190,8 +191,8 @@ func scanOnDevices(d *workflow.Division, graph []*matrix.View[bool], n int, o Sc
 	if err != nil {
 		return nil, err
 	}
-	res.Statistic = matrix.NewVector[int64](n, matrix.On(d.G))
-	access.SetVectorBlocks(res.Statistic, d.G, cuts, homes)
+	res.Statistic = matrix.NewVector[int64](n, matrix.On(d.Group))
+	access.SetVectorBlocks(res.Statistic, d.Group, cuts, homes)
 	d.Traced(2*res.Edges, int64(n), 0)
 	workflow.Report(o.Run, "scan statistics", int64(n), int64(n))
 	return res, nil
@@ -217,14 +218,14 @@ func (r *ranked) imbalance(p int) float64 {
 	for k := range p {
 		cuts[k+1] = int64(k + 1)
 	}
-	return workflow.Unevenness(cuts, func(lo, _ int64) int64 { return shares[lo] })
+	return spmd.Unevenness(cuts, func(lo, _ int64) int64 { return shares[lo] })
 }
 
 // scanOfBlocks makes the result of blocks of statistics; rank r has the vertices cuts[r] …
 // cuts[r+1]−1.
 func scanOfBlocks(d *workflow.Division, own [][]int64, cuts []int64, edges int64, o ScanOptions) (*ScanResult, error) {
 	facts := make([][]int64, len(own)) // the sum and the maximum
-	for k, c := range d.G.Ranks() {
+	for k, c := range d.Group.Ranks() {
 		own[k] = own[k][:cuts[c.Rank()+1]-cuts[c.Rank()]]
 		facts[k] = make([]int64, 2)
 		for _, x := range own[k] {
@@ -234,7 +235,7 @@ func scanOfBlocks(d *workflow.Division, own [][]int64, cuts []int64, edges int64
 	res, err := scanOfFacts(d, facts, edges, o, func(k int, most int64) []int32 {
 		list := positionsOf(own[k], most)
 		for i := range list {
-			list[i] += int32(cuts[d.G.Ranks()[k].Rank()])
+			list[i] += int32(cuts[d.Group.Ranks()[k].Rank()])
 		}
 		return list
 	})
@@ -248,7 +249,7 @@ func scanOfBlocks(d *workflow.Division, own [][]int64, cuts []int64, edges int64
 // scanOfFacts makes the result, but for the statistics, of the sum and the maximum of each rank of
 // this process. tops returns the vertices of one with the maximum of all, in their order.
 func scanOfFacts(d *workflow.Division, facts [][]int64, edges int64, o ScanOptions, tops func(k int, most int64) []int32) (*ScanResult, error) {
-	all, err := workflow.GatherEqual(d, facts)
+	all, err := spmd.GatherAll(d.Session, facts)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +261,7 @@ func scanOfFacts(d *workflow.Division, facts [][]int64, edges int64, o ScanOptio
 	for k := range lists {
 		lists[k] = tops(k, res.Max)
 	}
-	list, err := workflow.GatherLists(d, lists)
+	list, _, err := spmd.GatherAllLists(d.Session, lists)
 	if err != nil {
 		return nil, err
 	}

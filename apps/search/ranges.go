@@ -9,6 +9,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -41,10 +42,10 @@ func walksByRanges(s *searcher, g rep.View) (*SearchResult, error) {
 		each = each || f != 0
 	}
 	switch {
-	case each && (o.Paths || o.Length > roundCells/sumWalks), d.Devices && !o.fuses(s.scores.source), !g.Gatherable(d.G):
+	case each && (o.Paths || o.Length > roundCells/sumWalks), d.Devices && !o.fuses(s.scores.source), !g.Gatherable(d.Group):
 		return nil, nil
 	}
-	graph, err := g.Replicas(d.Wait, d.G)
+	graph, err := g.Replicas(d.Wait, d.Group)
 	if err != nil {
 		return nil, err
 	}
@@ -58,12 +59,12 @@ func walksByRanges(s *searcher, g rep.View) (*SearchResult, error) {
 		}
 	}
 	workflow.Report(o.Run, "graph search", 0, s.walks)
-	p, round := d.G.Size(), max(s.walks, 1)
+	p, round := d.Group.Size(), max(s.walks, 1)
 	if each {
 		round = int64(p) * walkRound(o)
 	}
 	w := &walkRanges{Division: d, s: s, graph: graph, each: each, own: make([]*searcher, len(graph))}
-	if d.Devices && !each && s.n > 0 && d.G.MovesDeviceMemory() {
+	if d.Devices && !each && s.n > 0 && d.Group.MovesDeviceMemory() {
 		w.block = (s.n + p - 1) / p
 	}
 	defer w.release()
@@ -74,7 +75,7 @@ func walksByRanges(s *searcher, g rep.View) (*SearchResult, error) {
 	var cuts []int64
 	for lo := int64(0); lo < max(s.walks, 1); lo += round {
 		hi := min(lo+round, s.walks)
-		cuts = workflow.CutByWork(work[lo/sumWalks:(hi+sumWalks-1)/sumWalks+1], p, w.LeastRange())
+		cuts = spmd.CutByWork(work[lo/sumWalks:(hi+sumWalks-1)/sumWalks+1], p, w.LeastRange())
 		for r := range cuts {
 			cuts[r] = min(lo+cuts[r]*sumWalks, hi)
 		}
@@ -87,7 +88,7 @@ func walksByRanges(s *searcher, g rep.View) (*SearchResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Traced(res.Steps, res.Distinct, workflow.Unevenness(cuts, func(lo, hi int64) int64 {
+	d.Traced(res.Steps, res.Distinct, spmd.Unevenness(cuts, func(lo, hi int64) int64 {
 		return work[(hi+sumWalks-1)/sumWalks] - work[(lo+sumWalks-1)/sumWalks]
 	}))
 	return res, nil
@@ -139,11 +140,11 @@ func (w *walkRanges) work() ([]int64, error) {
 func (w *walkRanges) walk(cuts []int64) (bool, error) {
 	var bad atomic.Bool
 	cells := make([][]int32, len(w.own))
-	err := w.Division.Each(func(k int, c comm.Comm, run workflow.Run) error {
+	err := w.Apart(func(k int, c comm.Comm, run workflow.Run) error {
 		part := &searcher{searchRows: w.s.searchRows, opts: w.s.opts, n: w.s.n, starts: w.s.starts, walks: w.s.walks}
 		part.opts.Run, part.opts.Each = run, nil
 		part.from, part.to = cuts[c.Rank()], cuts[c.Rank()+1]
-		part.room = w.block * w.G.Size()
+		part.room = w.block * w.Group.Size()
 		if w.each {
 			part.opts.Each = func(b SearchBlock) error {
 				cells[k] = append(cells[k], b.Vertices...)
@@ -200,7 +201,7 @@ func (s *searcher) take(part *searcher) {
 // ranks send their walks to the first rank of each process that has an Each.
 func (w *walkRanges) deliver(cuts []int64, cells [][]int32) error {
 	if w.s.scores.of != nil {
-		counts := make([]int, w.G.Size())
+		counts := make([]int, w.Group.Size())
 		for r := range counts {
 			counts[r] = int((cuts[r+1] - cuts[r] + sumWalks - 1) / sumWalks)
 		}
@@ -208,7 +209,7 @@ func (w *walkRanges) deliver(cuts []int64, cells [][]int32) error {
 		for k, s := range w.own {
 			parts[k], s.parts = s.parts, nil
 		}
-		all, err := workflow.GatherCounted(w.Division, parts, counts)
+		all, err := spmd.GatherAllV(w.Division.Session, parts, counts)
 		if err != nil {
 			return err
 		}
@@ -219,10 +220,10 @@ func (w *walkRanges) deliver(cuts []int64, cells [][]int32) error {
 	}
 	length := int64(w.s.opts.Length)
 	var walks []int32 // of all ranks, in this process
-	err := w.G.Each(func(k int, c comm.Comm) error {
+	err := w.Each(func(k int, c comm.Comm) error {
 		own := 4 * int((cuts[c.Rank()+1]-cuts[c.Rank()])*length)
 		wants := w.Facts[c.Rank()] != 0
-		send, recv := make([]int, w.G.Size()), make([]int, w.G.Size())
+		send, recv := make([]int, w.Group.Size()), make([]int, w.Group.Size())
 		var out, in []int32
 		for r := range send {
 			if w.Facts[r] != 0 {
@@ -237,7 +238,7 @@ func (w *walkRanges) deliver(cuts []int64, cells [][]int32) error {
 			in = make([]int32, (cuts[len(cuts)-1]-cuts[0])*length)
 			walks = in
 		}
-		return c.AllToAllV(w.Wait, workflow.MemoryOf(in), recv, workflow.MemoryOf(out), send)
+		return c.AllToAllV(w.Wait, spmd.Memory(in), recv, spmd.Memory(out), send)
 	})
 	if err != nil || w.s.opts.Each == nil {
 		return err
@@ -257,7 +258,7 @@ func (w *walkRanges) merge(cuts []int64) (*SearchResult, error) {
 	for _, own := range w.own {
 		counts = append(counts, append(own.steps, own.res.Steps, own.res.Restarts, own.res.Ended))
 	}
-	if err := workflow.Reduced(d, counts, comm.Sum); err != nil {
+	if err := spmd.ReduceAll(d.Session, counts, comm.Sum); err != nil {
 		return nil, err
 	}
 	all, end := counts[0], len(s.steps)
@@ -270,7 +271,7 @@ func (w *walkRanges) merge(cuts []int64) (*SearchResult, error) {
 	var paths []*matrix.Matrix[int32]
 	for k, own := range w.own {
 		p := own.res.Paths
-		if r := d.G.Ranks()[k].Rank(); p == nil {
+		if r := d.Group.Ranks()[k].Rank(); p == nil {
 			p = asMatrix32(own.paths, int(cuts[r+1]-cuts[r]), s.opts.Length)
 		}
 		paths = append(paths, p)
@@ -300,16 +301,16 @@ func (w *walkRanges) mergeFound() (*SearchResult, error) {
 	for _, own := range w.own {
 		firsts, visits = append(firsts, own.first), append(visits, own.visits)
 	}
-	if err := workflow.Reduced(d, firsts, comm.Min); err != nil {
+	if err := spmd.ReduceAll(d.Session, firsts, comm.Min); err != nil {
 		return nil, err
 	}
-	if err := workflow.Reduced(d, visits, comm.Sum); err != nil {
+	if err := spmd.ReduceAll(d.Session, visits, comm.Sum); err != nil {
 		return nil, err
 	}
 	s.first, s.visits = firsts[0], visits[0]
 	res, err := s.result()
 	if err == nil && res.Visits != nil {
-		err = res.Visits.Move(d.G)
+		err = res.Visits.Move(d.Group)
 	}
 	return res, err
 }
@@ -326,16 +327,16 @@ func (w *walkRanges) exchange() (able bool, err error) {
 
 // download gives the host what each rank has found.
 func (w *walkRanges) download() error {
-	return w.Division.Each(func(k int, c comm.Comm, run workflow.Run) error {
+	return w.Apart(func(k int, c comm.Comm, run workflow.Run) error {
 		own, at := w.own[k], device.Of(w.PlaceOf(k))
 		own.room = 0
 		own.first = make([]uint32, own.n)
-		err := own.found.fetch(at, workflow.Call(run, w.App), own.first, 0)
+		err := own.found.fetch(at, workflow.Call(run, w.Op), own.first, 0)
 		if err != nil || !own.opts.Visits {
 			return err
 		}
 		own.visits = make([]int64, own.n)
-		return at.Run(workflow.Call(run, w.App), func(d *device.Session) {
+		return at.Run(workflow.Call(run, w.Op), func(d *device.Session) {
 			d.Download(unsafe.Pointer(&own.visits[0]), own.found.visits, 8*int64(len(own.visits)))
 		})
 	})
@@ -343,7 +344,7 @@ func (w *walkRanges) download() error {
 
 // mergedOnDevices makes the result of merged blocks.
 func (w *walkRanges) mergedOnDevices() (*SearchResult, error) {
-	s, p := w.s, w.G.Size()
+	s, p := w.s, w.Group.Size()
 	cuts, sizes := make([]int, p+1), make([]int, p)
 	for r := range sizes {
 		cuts[r+1] = min(s.n, (r+1)*w.block)
@@ -357,49 +358,49 @@ func (w *walkRanges) mergedOnDevices() (*SearchResult, error) {
 		return res, err
 	}
 	homes := make([]device.Store, len(w.own))
-	err = w.Division.Each(func(k int, c comm.Comm, run workflow.Run) (err error) {
+	err = w.Apart(func(k int, c comm.Comm, run workflow.Run) (err error) {
 		lo, hi := cuts[c.Rank()], cuts[c.Rank()+1]
-		homes[k], err = w.own[k].found.counts(device.Of(w.PlaceOf(k)), workflow.Call(run, w.App), lo, hi-lo, res.Distinct == int64(s.n))
+		homes[k], err = w.own[k].found.counts(device.Of(w.PlaceOf(k)), workflow.Call(run, w.Op), lo, hi-lo, res.Distinct == int64(s.n))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	res.Visits = matrix.NewVector[int64](s.n, matrix.On(w.G))
-	access.SetVectorBlocks(res.Visits, w.G, cuts, homes)
+	res.Visits = matrix.NewVector[int64](s.n, matrix.On(w.Group))
+	access.SetVectorBlocks(res.Visits, w.Group, cuts, homes)
 	return res, nil
 }
 
 // fetchFirst gives the host the points of first visits in blocks of the devices, or the number of
 // vertices at each point if that is enough.
 func (w *walkRanges) fetchFirst(cuts, sizes []int) error {
-	s, among := w.s, len(w.own) < w.G.Size() // several processes
+	s, among := w.s, len(w.own) < w.Group.Size() // several processes
 	blocks, curves := make([][]uint32, len(w.own)), make([][]int64, len(w.own))
 	counts := s.countable()
 	if !counts {
 		s.first = make([]uint32, s.n)
 	}
-	err := w.Division.Each(func(k int, c comm.Comm, run workflow.Run) (err error) {
+	err := w.Apart(func(k int, c comm.Comm, run workflow.Run) (err error) {
 		lo, hi, at := cuts[c.Rank()], cuts[c.Rank()+1], device.Of(w.PlaceOf(k))
 		if counts {
-			curves[k], err = w.own[k].found.curve(at, workflow.Call(run, w.App), len(s.steps), lo, hi-lo)
+			curves[k], err = w.own[k].found.curve(at, workflow.Call(run, w.Op), len(s.steps), lo, hi-lo)
 			return err
 		}
 		blocks[k] = s.first[lo:hi] // of this process; other processes have the others
-		return w.own[k].found.fetch(at, workflow.Call(run, w.App), blocks[k], lo)
+		return w.own[k].found.fetch(at, workflow.Call(run, w.Op), blocks[k], lo)
 	})
 	switch {
 	case err != nil:
 		return err
 	case !counts && among:
-		s.first, err = workflow.GatherCounted(w.Division, blocks, sizes)
+		s.first, err = spmd.GatherAllV(w.Division.Session, blocks, sizes)
 		return err
 	case !counts:
 		return nil
 	}
 	all := slices.Concat(curves...)
 	if among {
-		if all, err = workflow.GatherEqual(w.Division, curves); err != nil {
+		if all, err = spmd.GatherAll(w.Division.Session, curves); err != nil {
 			return err
 		}
 	}

@@ -28,6 +28,14 @@ func AllGather[E any](ctx context.Context, c comm.Comm, own []E) ([]E, error) {
 	return AllGatherV(ctx, c, own, counts)
 }
 
+// Tell gives every rank a value of each, in the order of ranks.
+func Tell[E any](s *Session, c comm.Comm, own E) ([]E, error) {
+	if s == nil {
+		return nil, (*comm.Group)(nil).Each(nil)
+	}
+	return AllGather(s.Wait, c, []E{own})
+}
+
 // AllGatherV is AllGather for lists of the lengths counts, which all ranks know. Nothing is sent if
 // they are all 0.
 func AllGatherV[E any](ctx context.Context, c comm.Comm, own []E, counts []int) ([]E, error) {
@@ -65,17 +73,15 @@ func AllToAll[E any](ctx context.Context, c comm.Comm, own []E, send, recv []int
 }
 
 // AllToAllLists is AllToAll where a rank does not know how many items the others send. It returns
-// the numbers too, which are exchanged first: 8 bytes for each pair of ranks, to all ranks.
+// the numbers too, which are exchanged first.
 func AllToAllLists[E any](ctx context.Context, c comm.Comm, own []E, send []int) (in []E, recv []int, err error) {
-	all, err := AllGather(ctx, c, send)
-	if err != nil {
-		return nil, nil, err
+	ones := make([]int, len(send))
+	for r := range ones {
+		ones[r] = 1
 	}
-	recv = make([]int, c.Size())
-	for r := range recv {
-		recv[r] = all[r*c.Size()+c.Rank()]
+	if recv, err = AllToAll(ctx, c, send, ones, ones); err == nil {
+		in, err = AllToAll(ctx, c, own, send, recv)
 	}
-	in, err = AllToAll(ctx, c, own, send, recv)
 	return in, recv, err
 }
 

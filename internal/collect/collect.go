@@ -1,38 +1,23 @@
-// Package collect moves lists of plain values among the ranks of a group, in host memory. The
-// functions that take a communicator are collectives.
+// Package collect moves values that a sparse.Type describes among the ranks of a group, in host
+// memory, and sums them up in an order that does not depend on the ranks; comm/spmd moves lists of
+// other types. The functions that take a communicator are collectives.
 package collect
 
 import (
 	"context"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
-
-// Buffer returns the memory of a slice of plain values.
-func Buffer[E any](s []E) comm.Buffer {
-	return comm.HostAt(unsafe.Pointer(unsafe.SliceData(s)), comm.Uint8, len(s)*int(unsafe.Sizeof(*new(E))))
-}
 
 // buffer returns the memory of values without pointers.
 func buffer(t *sparse.Type, v sparse.Values) comm.Buffer {
 	return comm.HostAt(v.Pointer(), comm.Uint8, v.Len()*int(t.Size))
 }
 
-// Gather gives every rank the blocks of all; counts are in items.
-func Gather[E any](ctx context.Context, c comm.Comm, own []E, counts []int) ([]E, error) {
-	size := int(unsafe.Sizeof(*new(E)))
-	bytes, n := scaled(counts, size)
-	all := make([]E, n)
-	if n == 0 || size == 0 { // known to all ranks
-		return all, nil
-	}
-	return all, c.AllGatherV(ctx, Buffer(all), bytes, Buffer(own))
-}
-
-// GatherValues is Gather for values of a type.
+// GatherValues is spmd.AllGatherV for values of a type.
 func GatherValues(ctx context.Context, c comm.Comm, t *sparse.Type, own sparse.Values, counts []int) (sparse.Values, error) {
 	bytes, n := scaled(counts, int(t.Size))
 	all := t.Zeroed(int64(n))
@@ -42,16 +27,7 @@ func GatherValues(ctx context.Context, c comm.Comm, t *sparse.Type, own sparse.V
 	return all, c.AllGatherV(ctx, buffer(t, all), bytes, buffer(t, own))
 }
 
-// Exchange sends send[r] items to rank r and receives recv[r]; counts are in items.
-func Exchange[E any](ctx context.Context, c comm.Comm, own []E, send, recv []int) ([]E, error) {
-	size := int(unsafe.Sizeof(*new(E)))
-	in, n := scaled(recv, size)
-	out, _ := scaled(send, size)
-	all := make([]E, n)
-	return all, c.AllToAllV(ctx, Buffer(all), in, Buffer(own), out)
-}
-
-// ExchangeValues is Exchange for values of a type.
+// ExchangeValues is spmd.AllToAll for values of a type.
 func ExchangeValues(ctx context.Context, c comm.Comm, t *sparse.Type, own sparse.Values, send, recv []int) (sparse.Values, error) {
 	in, n := scaled(recv, int(t.Size))
 	out, _ := scaled(send, int(t.Size))
@@ -67,16 +43,6 @@ func scaled(counts []int, size int) (bytes []int, n int) {
 		n += k
 	}
 	return bytes, n
-}
-
-// Ones gives all ranks a number of each.
-func Ones(ctx context.Context, c comm.Comm, own int64) ([]int64, error) {
-	all := make([]int64, c.Size())
-	ones := make([]int, c.Size())
-	for r := range ones {
-		ones[r] = 1
-	}
-	return all, c.AllGatherV(ctx, comm.Host(all), ones, comm.Host([]int64{own}))
 }
 
 // Ints returns a list as one of int.
@@ -107,16 +73,11 @@ func Buckets(ctx context.Context, g *comm.Group, n int, each func(k int, add fun
 	err := g.Each(func(k int, c comm.Comm) error {
 		own := make([]int64, len(all))
 		each(k, func(i int32) { own[int(i)/width]++ })
-		if len(own) == 0 {
-			return nil
-		}
-		if err := c.Reduce(ctx, comm.Host(own), comm.Host(own), comm.Sum, false); err != nil {
-			return err
-		}
+		err := spmd.Reduce(ctx, c, own, comm.Sum)
 		if k == 0 {
 			copy(all, own)
 		}
-		return nil
+		return err
 	})
 	return all, err
 }

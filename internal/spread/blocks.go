@@ -6,13 +6,12 @@ package spread
 
 import (
 	"context"
-	"reflect"
 	"slices"
 	"sort"
 	"sync"
 
 	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/internal/collect"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -39,22 +38,6 @@ type Blocks struct {
 	some    []*someRows // rows that each rank of this process has received, or nil
 	lens    []int64     // entries of each row of the whole matrix
 	hasCols bool        // a matrix on one device would have its transpose by now
-}
-
-// Plain reports whether values of a type can be sent as bytes.
-func Plain(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Struct:
-		for i := range t.NumField() {
-			if !Plain(t.Field(i).Type) {
-				return false
-			}
-		}
-		return true
-	case reflect.Array:
-		return Plain(t.Elem())
-	}
-	return reflect.Bool <= t.Kind() && t.Kind() <= reflect.Complex128
 }
 
 // extent returns the number of rows, or of positions of a vector.
@@ -104,7 +87,7 @@ func (s *Blocks) counted(ctx context.Context) ([]int64, error) {
 	}
 	var all []int64
 	err := s.g.Each(func(k int, c comm.Comm) error {
-		list, err := collect.Ones(ctx, c, s.part[k].NVals())
+		list, err := spmd.AllGather(ctx, c, []int64{s.part[k].NVals()})
 		if k == 0 {
 			all = list
 		}

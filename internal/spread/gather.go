@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/collect"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -127,7 +128,7 @@ func gatherStore(ctx context.Context, c comm.Comm, s *Blocks, own *sparse.Store,
 		if !form.full {
 			cells, _ := st.Cells()
 			st.Format, st.Present = sparse.Bitmap, make([]uint8, cells)
-			packed, err := collect.Gather(ctx, c, packBits(block.Present, items[c.Rank()]), bits)
+			packed, err := spmd.AllGatherV(ctx, c, packBits(block.Present, items[c.Rank()]), bits)
 			if err != nil {
 				return nil, err
 			}
@@ -149,7 +150,7 @@ func gatherStore(ctx context.Context, c comm.Comm, s *Blocks, own *sparse.Store,
 		for p, j := range list.Idx {
 			idx[p] = j + int32(s.cuts[c.Rank()])
 		}
-		if st.Idx, err = collect.Gather(ctx, c, idx, collect.Ints(counts)); err == nil && values {
+		if st.Idx, err = spmd.AllGatherV(ctx, c, idx, collect.Ints(counts)); err == nil && values {
 			st.Val, err = collect.GatherValues(ctx, c, list.Type, list.Val, collect.Ints(counts))
 		}
 		st.Ptr = []int64{0, total}
@@ -164,7 +165,7 @@ func gatherRowLists(ctx context.Context, c comm.Comm, s *Blocks, list, st *spars
 	lo := int32(s.cuts[c.Rank()])
 	if st.NVals < int64(st.NRows)/2 {
 		list = list.ToHyper()
-		vecs, err := collect.Ones(ctx, c, int64(list.Vecs()))
+		vecs, err := spmd.AllGather(ctx, c, []int64{int64(list.Vecs())})
 		if err != nil {
 			return nil, err
 		}
@@ -176,7 +177,7 @@ func gatherRowLists(ctx context.Context, c comm.Comm, s *Blocks, list, st *spars
 		for r, n := range vecs {
 			pairs[r] = 2 * int(n)
 		}
-		if rows, err = collect.Gather(ctx, c, rows, pairs); err != nil {
+		if rows, err = spmd.AllGatherV(ctx, c, rows, pairs); err != nil {
 			return nil, err
 		}
 		st.Format, st.RowIDs, st.Ptr = sparse.Hypersparse, make([]int32, 0, len(rows)/2), make([]int64, 1, len(rows)/2+1)
@@ -194,7 +195,7 @@ func gatherRowLists(ctx context.Context, c comm.Comm, s *Blocks, list, st *spars
 		for r := range extent {
 			extent[r] = s.cuts[r+1] - s.cuts[r]
 		}
-		lens, err := collect.Gather(ctx, c, lens, extent)
+		lens, err := spmd.AllGatherV(ctx, c, lens, extent)
 		if err != nil {
 			return nil, err
 		}
@@ -204,7 +205,7 @@ func gatherRowLists(ctx context.Context, c comm.Comm, s *Blocks, list, st *spars
 		}
 	}
 	var err error
-	if st.Idx, err = collect.Gather(ctx, c, list.Idx, collect.Ints(counts)); err == nil && !list.Val.None() {
+	if st.Idx, err = spmd.AllGatherV(ctx, c, list.Idx, collect.Ints(counts)); err == nil && !list.Val.None() {
 		st.Val, err = collect.GatherValues(ctx, c, list.Type, list.Val, collect.Ints(counts))
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/collect"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -277,7 +278,7 @@ func (r *rankGPU) gatherRows(o device.Operand, counts []int) (st device.Store, e
 	}
 	var twos []int
 	if few {
-		all, err := collect.Ones(r.ctx, r.c, vecs)
+		all, err := spmd.AllGather(r.ctx, r.c, []int64{vecs})
 		if err != nil {
 			return nil, err
 		}

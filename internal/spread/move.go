@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/collect"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -40,7 +41,7 @@ func exchangeRows(ctx context.Context, c comm.Comm, t *sparse.Type, out []*spars
 		twos[r] = 2
 		head = append(head, int64(len(st.RowIDs)), int64(len(st.Idx)))
 	}
-	got, err := collect.Exchange(ctx, c, head, twos, twos)
+	got, err := spmd.AllToAll(ctx, c, head, twos, twos)
 	if err != nil {
 		return nil, err
 	}
@@ -55,10 +56,10 @@ func exchangeRows(ctx context.Context, c comm.Comm, t *sparse.Type, out []*spars
 		}
 		idx, val = append(idx, st.Idx...), t.Append(val, st.Val)
 	}
-	if rows, err = collect.Exchange(ctx, c, rows, sendRows, recvRows); err != nil {
+	if rows, err = spmd.AllToAll(ctx, c, rows, sendRows, recvRows); err != nil {
 		return nil, err
 	}
-	if idx, err = collect.Exchange(ctx, c, idx, sendEntries, recvEntries); err != nil {
+	if idx, err = spmd.AllToAll(ctx, c, idx, sendEntries, recvEntries); err != nil {
 		return nil, err
 	}
 	if val, err = collect.ExchangeValues(ctx, c, t, val, sendEntries, recvEntries); err != nil {
@@ -287,13 +288,8 @@ func (s *Blocks) differ(t *Blocks, out []int64) error {
 		if !sparse.HyperShape(&x.Structure).SameAs(sparse.HyperShape(&y.Structure)) || !s.kind.Equal(x.Val, y.Val) {
 			out[k] = 1
 		}
-		return addUp(c, out[k:k+1])
+		return spmd.Reduce(nil, c, out[k:k+1], comm.Sum)
 	})
-}
-
-// addUp replaces a number by the sum of the numbers of all ranks.
-func addUp(c comm.Comm, n []int64) error {
-	return c.Reduce(nil, comm.Host(n), comm.Host(n), comm.Sum, false)
 }
 
 // columnCuts cuts the columns by their entries. It is a collective.
@@ -404,7 +400,7 @@ func (s *Blocks) exchangeLengths(ctx context.Context, rows []int32, out []int64)
 			a, b := st.Span(int(i) - lo)
 			own = append(own, b-a)
 		}
-		all, err := collect.Gather(ctx, c, own, counts)
+		all, err := spmd.AllGatherV(ctx, c, own, counts)
 		if k == 0 {
 			copy(out, all)
 		}

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/collect"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -73,7 +74,7 @@ func (s *Blocks) ask(ctx context.Context, c comm.Comm, own *sparse.Store, list [
 	if kept != nil {
 		fact[1] = 1
 	}
-	all, err := collect.Gather(ctx, c, fact, slices.Repeat([]int{2}, ranks))
+	all, err := spmd.AllGather(ctx, c, fact)
 	if err != nil {
 		return nil, err
 	}
@@ -88,16 +89,11 @@ func (s *Blocks) ask(ctx context.Context, c comm.Comm, own *sparse.Store, list [
 	if rows*12+int64(float64(rows)*float64(total)/float64(max(s.rows, 1)))*entry >= limit {
 		return nil, nil
 	}
-	ones, send := slices.Repeat([]int{1}, ranks), make([]int, ranks)
-	wants := make([]int64, ranks)
+	send := make([]int, ranks)
 	for r := range ranks {
-		send[r], wants[r] = at[r+1]-at[r], int64(at[r+1]-at[r])
+		send[r] = at[r+1] - at[r]
 	}
-	came, err := collect.Exchange(ctx, c, wants, ones, ones)
-	if err != nil {
-		return nil, err
-	}
-	asked, err := collect.Exchange(ctx, c, list, send, collect.Ints(came))
+	asked, came, err := spmd.AllToAllLists(ctx, c, list, send)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +105,7 @@ func (s *Blocks) ask(ctx context.Context, c comm.Comm, own *sparse.Store, list [
 			bytes += 8*int64(len(answer[r].RowIDs)) + int64(len(answer[r].Idx))*entry
 		}
 	}
-	sent, err := collect.Ones(ctx, c, bytes)
+	sent, err := spmd.AllGather(ctx, c, []int64{bytes})
 	if err != nil || 4*rows+collect.Sum(sent) >= limit {
 		return nil, err
 	}

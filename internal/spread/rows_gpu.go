@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/internal/collect"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -83,7 +83,7 @@ func (s *Blocks) differOnDevices(other *Blocks, t device.Type, out []int64) erro
 			return err
 		}
 		out[k] = int64(one)
-		return addUp(r.c, out[k:k+1])
+		return spmd.Reduce(nil, r.c, out[k:k+1], comm.Sum)
 	})
 }
 
@@ -237,7 +237,7 @@ func (r *rankGPU) exchange(out rowsOut, lo, m, n int) (st device.Store, err erro
 		twos[q] = 2
 		head = append(head, int64(out.rows[q]), int64(out.entries[q]))
 	}
-	got, err := collect.Exchange(r.ctx, r.c, head, twos, twos)
+	got, err := spmd.AllToAll(r.ctx, r.c, head, twos, twos)
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func FormsOf(app string) Forms { return forms[app] }
 
 // A Form is the form of one run. The zero value is the pipeline.
 type Form struct {
-	Rows   *RowGroup     // kernels of each rank for its rows
+	Rows   *Division     // kernels of each rank for its rows
 	Device device.Runner // kernels of a device
 	Host   bool          // a kernel of the host
 }

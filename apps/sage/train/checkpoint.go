@@ -11,6 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/npy"
@@ -140,7 +141,7 @@ func (t *sageTrainer) resume() error {
 // saveOnce writes the checkpoint in the process of rank 0. It returns when the file is there.
 func (t *sageTrainer) saveOnce(d *workflow.Division) error {
 	err := d.Once(func() error {
-		if !d.G.First() {
+		if !d.Group.First() {
 			return nil
 		}
 		return t.write()
@@ -148,26 +149,26 @@ func (t *sageTrainer) saveOnce(d *workflow.Division) error {
 	if err != nil {
 		return err
 	}
-	return d.G.Each(func(_ int, c comm.Comm) error { return c.Fence(d.Wait) })
+	return d.Each(func(_ int, c comm.Comm) error { return c.Fence(d.Wait) })
 }
 
 // sharedCheckpoint returns the bytes of the file that the process of rank 0 reads, nil without one.
 func sharedCheckpoint(d *workflow.Division, file string) (data []byte, err error) {
 	err = d.Once(func() (err error) {
-		if d.G.First() {
+		if d.Group.First() {
 			data, err = readCheckpoint(file)
 		}
 		return err
 	})
-	own := len(d.G.Ranks())
-	if err != nil || own == d.G.Size() {
+	own := len(d.Group.Ranks())
+	if err != nil || own == d.Group.Size() {
 		return data, err
 	}
 	size := make([]int64, own) // bytes and one, 0 without a file
 	if data != nil {
 		size[0] = int64(len(data)) + 1
 	}
-	err = d.G.Each(func(k int, c comm.Comm) error { return c.Broadcast(d.Wait, comm.Host(size[k:k+1]), 0) })
+	err = d.Each(func(k int, c comm.Comm) error { return spmd.Broadcast(d.Wait, c, size[k:k+1], 0) })
 	if err != nil || size[0] == 0 {
 		return nil, err
 	}
@@ -177,11 +178,11 @@ func sharedCheckpoint(d *workflow.Division, file string) (data []byte, err error
 	if len(data) == 0 {
 		return data, nil
 	}
-	return data, d.G.Each(func(k int, c comm.Comm) error {
+	return data, d.Each(func(k int, c comm.Comm) error {
 		own := data
 		if k > 0 {
 			own = make([]byte, len(data))
 		}
-		return c.Broadcast(d.Wait, comm.Host(own), 0)
+		return spmd.Broadcast(d.Wait, c, own, 0)
 	})
 }

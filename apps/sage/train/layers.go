@@ -19,7 +19,7 @@ func (m *sageTeam) forward(step uint64, training bool) error {
 		r.tapes, r.masks = make([]*neural.Tape[float32], layers), make([][]float32, layers)
 	}
 	for layer := range layers {
-		err := m.Each(func(k int, c comm.Comm, run workflow.Run) error {
+		err := m.Apart(func(k int, c comm.Comm, run workflow.Run) error {
 			r, o := m.members[k], m.t.o
 			o.Run = run
 			x := r.x
@@ -49,7 +49,7 @@ func (m *sageTeam) forward(step uint64, training bool) error {
 			err = m.gather()
 		}
 		if err == nil {
-			err = m.Each(func(k int, _ comm.Comm, run workflow.Run) error {
+			err = m.Apart(func(k int, _ comm.Comm, run workflow.Run) error {
 				r := m.members[k]
 				return r.net.Combine(layer, r.tapes[layer], r.self, r.near, run)
 			})
@@ -75,7 +75,7 @@ func (m *sageTeam) placeRows(c comm.Comm, r *sageMember, own neural.Near[float32
 
 // cells returns the numbers of each rank in a panel of the rows of all vertices.
 func (m *sageTeam) cells(cols int) []int {
-	counts := make([]int, m.G.Size())
+	counts := make([]int, m.Group.Size())
 	for r := range counts {
 		counts[r] = int(m.rows[r+1]-m.rows[r]) * cols
 	}
@@ -88,7 +88,7 @@ func (m *sageTeam) gather() error {
 	if cols == 0 {
 		return nil
 	}
-	return m.G.Each(func(k int, c comm.Comm) error {
+	return m.Each(func(k int, c comm.Comm) error {
 		to := m.members[k].near.Val
 		lo, hi := m.rows[c.Rank()]*int64(cols), m.rows[c.Rank()+1]*int64(cols)
 		return c.AllGatherV(m.Wait, comm.Host(to), m.cells(cols), comm.Host(to[lo:hi]))
@@ -103,7 +103,7 @@ func (m *sageTeam) exchange() error {
 		return nil
 	}
 	in := make([]neural.Panel[float32], len(m.members)) // of every rank, the rows of this one
-	err := m.G.Each(func(k int, c comm.Comm) error {
+	err := m.Each(func(k int, c comm.Comm) error {
 		r, p := m.members[k], c.Size()
 		in[k] = r.net.Kept.Panel(p*len(r.vertices), cols)
 		recv := slices.Repeat([]int{len(r.vertices) * cols}, p)
@@ -112,7 +112,7 @@ func (m *sageTeam) exchange() error {
 	if err != nil {
 		return err
 	}
-	return m.Each(func(k int, c comm.Comm, run workflow.Run) error {
+	return m.Apart(func(k int, c comm.Comm, run workflow.Run) error {
 		rows := len(m.members[k].vertices)
 		m.members[k].part = neural.Panel[float32]{Rows: rows, Cols: cols, Val: in[k].Val[:rows*cols]}
 		return neural.EachRow(run, rows, func(v int) {
@@ -127,7 +127,7 @@ func (m *sageTeam) exchange() error {
 func (m *sageTeam) backward() error {
 	pool := m.t.net.Pools()
 	for layer := len(m.t.net.Layers) - 1; layer >= 0; layer-- {
-		err := m.Each(func(k int, _ comm.Comm, run workflow.Run) error {
+		err := m.Apart(func(k int, _ comm.Comm, run workflow.Run) error {
 			r := m.members[k]
 			tape := r.tapes[layer]
 			if err := tape.Unnorm(r.g, run); err != nil {
@@ -145,7 +145,7 @@ func (m *sageTeam) backward() error {
 			err = m.exchange()
 		}
 		if err == nil {
-			err = m.Each(func(k int, _ comm.Comm, run workflow.Run) error { return m.members[k].endBackward(layer, run) })
+			err = m.Apart(func(k int, _ comm.Comm, run workflow.Run) error { return m.members[k].endBackward(layer, run) })
 		}
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/sampled"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -61,13 +62,13 @@ type sageMember struct {
 func divideTraining(t *sageTrainer, g rep.View, features *matrix.View[float32], n int) (bool, error) {
 	const app = "TrainGraphSAGE"
 	d, err := workflow.Divide(t.o.Run, app, g.Place(), 0)
-	if d == nil || err != nil || !g.Gatherable(d.G) || !workflow.Fits(d, features) {
+	if d == nil || err != nil || !g.Gatherable(d.Group) || !workflow.Fits(d, features) {
 		return false, err
 	}
 	m := &sageTeam{Division: d, t: t, all: t.o.Run}
 	m.all.Threads = d.Threads()
 	if !d.Devices { // ranks on devices compute on the host here
-		list, err := g.Replicas(d.Wait, d.G)
+		list, err := g.Replicas(d.Wait, d.Group)
 		if err != nil {
 			return false, err
 		}
@@ -82,7 +83,7 @@ func divideTraining(t *sageTrainer, g rep.View, features *matrix.View[float32], 
 	}
 	m.cut(n)
 	every := sampled.NumbersOrAll(nil, n)
-	for k, c := range d.G.Ranks() {
+	for k, c := range d.Group.Ranks() {
 		r := &sageMember{net: t.net, graph: *t.graph, vertices: every[m.rows[c.Rank()]:m.rows[c.Rank()+1]]}
 		if k > 0 {
 			r.net = t.net.Twin()
@@ -118,23 +119,23 @@ func (m *sageTeam) cut(n int) {
 	for v := range n {
 		work[v+1] = work[v] + int64(layers)*(t.graph.Ptr[v+1]-t.graph.Ptr[v]) + int64(inputs/8+1)
 	}
-	m.rows = workflow.CutByWork(work, m.G.Size(), m.LeastRange())
-	m.uneven = workflow.Unevenness(m.rows, func(lo, hi int64) int64 { return work[hi] - work[lo] })
+	m.rows = spmd.CutByWork(work, m.Group.Size(), m.LeastRange())
+	m.uneven = spmd.Unevenness(m.rows, func(lo, hi int64) int64 { return work[hi] - work[lo] })
 	one := sampled.TreeSize(1, o.Samples, t.graph, layers) * float64(t.net.Layers[0].Input())
 	m.least = max(1, int64(float64(m.LeastRange())/max(one, 1)))
 	if !m.layers {
-		m.uneven = workflow.Unevenness(workflow.CutEvenly(int64(batch), m.G.Size(), 1, m.least), func(lo, hi int64) int64 { return hi - lo })
+		m.uneven = spmd.Unevenness(spmd.CutEvenly(int64(batch), m.Group.Size(), 1, m.least), func(lo, hi int64) int64 { return hi - lo })
 	}
 }
 
 // distributeFeatures gives the ranks the features: of their rows, or all of them for trees.
 func (m *sageTeam) distributeFeatures(features *matrix.View[float32], n int) error {
 	if m.layers && !m.Devices {
-		list, err := access.Blocks(features, rep.Query{Group: m.G, Context: m.Wait, Cuts: workflow.AsInts(m.rows)})
+		list, err := access.Blocks(features, rep.Query{Group: m.Group, Context: m.Wait, Cuts: workflow.AsInts(m.rows)})
 		if err != nil {
 			return err
 		}
-		return m.Each(func(k int, _ comm.Comm, run workflow.Run) (err error) {
+		return m.Apart(func(k int, _ comm.Comm, run workflow.Run) (err error) {
 			r := m.members[k]
 			r.x, err = sampled.FeaturesOf(list[k], len(r.vertices))
 			r.x.Transpose(run) // once for all steps
@@ -155,7 +156,7 @@ func (m *sageTeam) distributeFeatures(features *matrix.View[float32], n int) err
 	if err != nil {
 		return err
 	}
-	return m.Each(func(k int, c comm.Comm, run workflow.Run) error {
+	return m.Apart(func(k int, c comm.Comm, run workflow.Run) error {
 		r := m.members[k]
 		if r.x = m.t.x.Between(int(m.rows[c.Rank()]), int(m.rows[c.Rank()+1])); m.layers {
 			r.x.Transpose(run)
@@ -170,7 +171,7 @@ func (m *sageTeam) blocks() {
 		return
 	}
 	b := m.t.blocks()[0]
-	for k, c := range m.G.Ranks() {
+	for k, c := range m.Group.Ranks() {
 		lo, hi := int(m.rows[c.Rank()]), int(m.rows[c.Rank()+1])
 		ptr, from, to := neural.PartOf(b.Ptr, lo, hi)
 		own := &neural.Block[float32]{Targets: hi - lo, Sources: b.Sources, Ptr: ptr, Idx: b.Idx[from:to]}
@@ -213,5 +214,5 @@ func (m *sageTeam) done(epochs int) {
 	if m.Devices {
 		method += ", on the host"
 	}
-	m.t.o.Trace(ops.Trace{Op: m.App, Method: method, Place: m.G.String(), Work: int64(2 * float64(epochs) * rows * width), Imbalance: m.uneven})
+	m.t.o.Trace(ops.Trace{Op: m.Op, Method: method, Place: m.Group.String(), Work: int64(2 * float64(epochs) * rows * width), Imbalance: m.uneven})
 }

@@ -3,13 +3,12 @@ package train
 import (
 	"slices"
 	"sort"
-	"time"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/sage"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/ondevice"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/sampled"
-	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -38,12 +37,9 @@ const sageRowWork = 20
 
 // sageShare is the part of one rank in a training on devices.
 type sageShare struct {
-	w     *workflow.RowGroup
-	c     comm.Comm
+	*workflow.Member
 	main  bool          // the first rank of its process, which reports and has the result
 	who   device.Buffer // the numbers of the own rows
-	ended bool          // the ranks have agreed to end, or the group has failed
-	err   error         // of a collective, which has ended the group
 	cause error         // an error of Each, or of writing the checkpoint
 	work  []int64       // of the ranks: entries and rows
 }
@@ -53,7 +49,7 @@ func (f *sageFit) ranks() (size, rank int) {
 	if f.share == nil {
 		return 1, 0
 	}
-	return f.share.c.Size(), f.share.c.Rank()
+	return f.share.C.Size(), f.share.C.Rank()
 }
 
 // main reports whether this rank reports for its process.
@@ -70,7 +66,7 @@ func (f *sageFit) ownRowNumbers() device.Buffer {
 // part returns the range of this rank's items of a batch.
 func (f *sageFit) part(count int) (from, to int) {
 	ranks, rank := f.ranks()
-	cuts := workflow.CutEvenly(int64(count), ranks, 1, 1)
+	cuts := spmd.CutEvenly(int64(count), ranks, 1, 1)
 	return int(cuts[rank]), int(cuts[rank+1])
 }
 
@@ -82,20 +78,12 @@ func (f *sageFit) fail(err error) {
 	f.S.Fail(err)
 }
 
-// endByError ends training by an error of a collective.
-func (f *sageFit) endByError(err error) {
-	if err != nil {
-		f.share.ended, f.share.err = true, err
-		f.S.Fail(err)
-	}
-}
-
 // running reports whether training goes on, without an agreement.
 func (f *sageFit) running() bool {
 	if f.share == nil {
 		return f.S.Err() == nil
 	}
-	return !f.share.ended
+	return !f.share.Over
 }
 
 // agreeToContinue reports whether training goes on: no rank has failed, and no context has ended.
@@ -106,14 +94,8 @@ func (f *sageFit) agreeToContinue() bool {
 		f.S.Check()
 		return f.S.Err() == nil
 	}
-	if err := h.w.Ended(); err != nil {
-		f.S.Fail(err)
-	}
-	h.agree(f.S.Err() != nil)
-	if h.err != nil {
-		f.S.Fail(h.err)
-	}
-	return !h.ended
+	_, ok := workflow.AgreeOn(h.Member, f.S, []int64(nil))
+	return ok
 }
 
 // continueAt is agreeToContinue before a step of an epoch. Ranks agree before some of the steps.
@@ -124,26 +106,17 @@ func (f *sageFit) continueAt(step int) bool {
 	return f.running()
 }
 
-// agree tells the other ranks whether this one has failed, and ends training if one has.
-func (h *sageShare) agree(failed bool) {
-	if h.ended {
-		return
-	}
-	all, err := workflow.Tell(h.w, h.c, failed)
-	h.ended, h.err = err != nil || slices.Contains(all, true), err
-}
-
 // gatherRows gathers the rows of a panel of all vertices after each rank has written its own rows.
 func (f *sageFit) gatherRows(x device.Buffer, columns int) {
 	if h := f.share; h != nil {
-		f.gatherBytes(x, h.w.Bytes(4*columns), 4*f.lo*columns)
+		f.gatherBytes(x, h.Bytes(4*columns), 4*f.lo*columns)
 	}
 }
 
 // gatherParts gathers parts of equal size after each rank has written its own part.
 func (f *sageFit) gatherParts(x device.Buffer, bytes int64) {
 	if h := f.share; h != nil {
-		f.gatherBytes(x, slices.Repeat([]int{int(bytes)}, h.c.Size()), int(bytes)*h.c.Rank())
+		f.gatherBytes(x, slices.Repeat([]int{int(bytes)}, h.C.Size()), int(bytes)*h.C.Rank())
 	}
 }
 
@@ -153,20 +126,20 @@ func (f *sageFit) gatherBytes(x device.Buffer, counts []int, at int) {
 	for _, n := range counts {
 		total += n
 	}
-	if h.ended || h.c.Size() == 1 || total == 0 {
+	if h.Over || h.C.Size() == 1 || total == 0 {
 		return
 	}
 	whole := workflow.DeviceBytes(x, total)
-	f.endByError(h.c.AllGatherV(h.w.Wait, whole, counts, whole.Slice(at, at+counts[h.c.Rank()])))
+	f.share.Lost(f.S, h.C.AllGatherV(h.Wait, whole, counts, whole.Slice(at, at+counts[h.C.Rank()])))
 }
 
 // sumOf adds up a number of each rank.
 func (f *sageFit) sumOf(own float64) (sum float64) {
-	if f.share == nil || f.share.ended {
+	if f.share == nil || f.share.Over {
 		return own
 	}
-	all, err := workflow.Tell(f.share.w, f.share.c, own)
-	f.endByError(err)
+	all, err := spmd.Tell(f.share.Session, f.share.C, own)
+	f.share.Lost(f.S, err)
 	for _, x := range all {
 		sum += x
 	}
@@ -176,24 +149,11 @@ func (f *sageFit) sumOf(own float64) (sum float64) {
 // allPairs returns the pairs of all ranks, in the order of ranks.
 func (f *sageFit) allPairs(own []sagePair) []sagePair {
 	h := f.share
-	if h == nil || h.ended {
+	if h == nil || h.Over {
 		return own
 	}
-	lengths, err := workflow.Tell(h.w, h.c, int64(len(own)))
-	if err != nil {
-		f.endByError(err)
-		return nil
-	}
-	total, counts := 0, make([]int, len(lengths))
-	for r, n := range lengths {
-		counts[r] = len(workflow.MemoryOf([]sagePair{{}}).Bytes()) * int(n)
-		total += int(n)
-	}
-	if total == 0 {
-		return nil
-	}
-	all := make([]sagePair, total)
-	f.endByError(h.c.AllGatherV(h.w.Wait, workflow.MemoryOf(all), counts, workflow.MemoryOf(own)))
+	all, _, err := spmd.AllGatherLists(h.Wait, h.C, own)
+	h.Lost(f.S, err)
 	return all
 }
 
@@ -210,7 +170,7 @@ func (f *sageFit) ownCuts(c *ondevice.Cuts) *ondevice.Cuts {
 
 // joinGroup makes f a rank of a group; the cuts of the group give the rows of the rank.
 func (f *sageFit) joinGroup(h *sageShare) {
-	lo, hi := h.w.Own(h.c)
+	lo, hi := h.Own(h.C)
 	f.share, f.lo, f.own = h, lo, hi-lo
 	list := make([]int32, f.own)
 	for k := range list {
@@ -226,9 +186,9 @@ func (f *sageFit) shareWork() {
 	if f.own > 0 && f.S.Err() == nil {
 		work += f.S.Read(f.Rows.Ptr, int64(f.lo+f.own)) - f.S.Read(f.Rows.Ptr, int64(f.lo))
 	}
-	all, err := workflow.Tell(h.w, h.c, work)
+	all, err := spmd.Tell(h.Session, h.C, work)
 	h.work = all
-	f.endByError(err)
+	f.share.Lost(f.S, err)
 }
 
 // imbalance is the largest share of the work of the ranks, times their number.
@@ -241,10 +201,10 @@ func (h *sageShare) imbalance() float64 {
 }
 
 // cutTraining cuts the rows of a graph, which every rank has, into ranges of equal work.
-func cutTraining(w *workflow.RowGroup, graph rep.View) error {
+func cutTraining(w *workflow.Division, graph rep.View) error {
 	n, _ := graph.Dims()
-	w.Cuts = make([]int, w.G.Size()+1)
-	g, err := graph.Operand(device.Of(w.G.PlaceOf(0)))
+	w.Cuts = make([]int, w.Group.Size()+1)
+	g, err := graph.Operand(device.Of(w.Group.PlaceOf(0)))
 	if err != nil {
 		return err
 	}
@@ -256,31 +216,30 @@ func cutTraining(w *workflow.RowGroup, graph rep.View) error {
 			want := total / int64(len(w.Cuts)-1) * int64(r)
 			w.Cuts[r] = sort.Search(n, func(row int) bool { return before(row) >= want })
 		}
-		w.Cuts[w.G.Size()] = n
+		w.Cuts[w.Group.Size()] = n
 		return s.Err()
 	})
 }
 
 // trainOnGroup is TrainGraphSAGE on a group of devices. The result is nil if the graph exceeds the
 // limit for gathered operands.
-func trainOnGroup(w *workflow.RowGroup, a rep.View, features *matrix.View[float32], classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) (*SAGETraining, error) {
-	div := &workflow.Division{App: w.App, Run: w.Run, G: w.G, Wait: w.Wait, Devices: true, Began: time.Now()}
-	if !a.Gatherable(div.G) {
+func trainOnGroup(w *workflow.Division, a rep.View, features *matrix.View[float32], classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) (*SAGETraining, error) {
+	if !a.Gatherable(w.Group) {
 		if o.Method == workflow.Fused {
-			return nil, &workflow.ParameterError{App: w.App, Arg: "the method", Got: "fused for a graph beyond the gather limit of its group", Want: "auto or pipeline"}
+			return nil, &workflow.ParameterError{App: w.Op, Arg: "the method", Got: "fused for a graph beyond the gather limit of its group", Want: "auto or pipeline"}
 		}
 		return nil, nil
 	}
-	graphs, err := a.Replicas(div.Wait, div.G)
+	graphs, err := a.Replicas(w.Wait, w.Group)
 	if err != nil {
 		return nil, err
 	}
 	var host *sampled.Graph
 	if classes == nil { // the host draws pairs
 		all := o.Run
-		all.Threads = div.Threads()
-		err := div.Once(func() (err error) {
-			host, err = sampled.NewGraph(w.App, graphs[0], all, sampled.Rule(o.Sampling), o.Replace, o.Seed, o.Aggregator == sage.AggregateGCN)
+		all.Threads = w.Threads()
+		err := w.Once(func() (err error) {
+			host, err = sampled.NewGraph(w.Op, graphs[0], all, sampled.Rule(o.Sampling), o.Replace, o.Seed, o.Aggregator == sage.AggregateGCN)
 			return err
 		})
 		if err != nil {
@@ -288,58 +247,44 @@ func trainOnGroup(w *workflow.RowGroup, a rep.View, features *matrix.View[float3
 		}
 	}
 	t := newFusedTrainer(host, a.NVals(), classes, split, n, d, count, o)
-	t.division = div
+	t.division = w
 	if err := t.resume(); err != nil {
 		return nil, err
 	}
-	t.division, t.idle = nil, !w.G.First()
+	t.division, t.idle = nil, !w.Group.First()
 	if err := cutTraining(w, graphs[0]); err != nil {
-		return nil, div.Fail(w.G.Ranks()[0], err)
+		return nil, w.Fail(w.Group.Ranks()[0], err)
 	}
 	dense := features.NVals()*4 > int64(n)*int64(d)
-	along := t.alongTrees(dense) && workflow.Fits(div, features)
+	along := t.alongTrees(dense) && workflow.Fits(w, features)
 	var xs []*matrix.View[float32]
 	if along {
-		xs, err = workflow.Replicas(div, features)
+		xs, err = workflow.Replicas(w, features)
 	} else {
-		xs, err = access.Blocks(features, rep.Query{Group: w.G, Context: w.Wait, Cuts: w.Cuts})
+		xs, err = access.Blocks(features, rep.Query{Group: w.Group, Context: w.Wait, Cuts: w.Cuts})
 	}
 	if err != nil {
 		return nil, err
 	}
 	ranks := make([]*sageRank, len(graphs))
-	err = w.G.Each(func(k int, c comm.Comm) error {
-		r := &sageRank{share: &sageShare{w: w, c: c, main: k == 0}, t: *t}
+	gs, x := make([]device.Operand, len(graphs)), make([]device.Operand, len(graphs))
+	err = w.Members(func(k int) (err error) {
+		at := device.Of(w.Group.PlaceOf(k))
+		if gs[k], err = graphs[k].Operand(at); err == nil {
+			x[k], err = access.Operand(xs[k], at)
+		}
+		return err
+	}, func(k int, m *workflow.Member, s *device.Session) error {
+		r := &sageRank{share: &sageShare{Member: m, main: k == 0}, t: *t}
 		if ranks[k] = r; k > 0 {
 			r.t.o.Each, r.t.o.Progress, r.t.o.Checkpoint = nil, nil, ""
 		}
-		at := device.Of(w.G.PlaceOf(k))
-		g, err := graphs[k].Operand(at)
-		var x device.Operand
-		if err == nil {
-			x, err = access.Operand(xs[k], at)
-		}
-		if err == nil {
-			err = w.On(k, func(s *device.Session) error {
-				r.train(s, g, x, n, d, count, dense, along)
-				return nil
-			})
-		}
-		r.share.agree(true) // unless the session has
-		r.err = err
-		return r.share.err
+		r.train(s, gs[k], x[k], n, d, count, dense, along)
+		return nil
 	})
 	main := ranks[0]
-	if cause := main.share.cause; cause != nil {
-		return nil, div.Once(func() error { return cause })
-	}
-	for k, c := range w.G.Ranks() {
-		if ranks[k].err != nil {
-			return nil, div.Fail(c, ranks[k].err)
-		}
-	}
-	if err == nil && main.share.ended && !main.done { // by a rank of another process, which ends the group
-		err = w.G.Each(func(_ int, c comm.Comm) error { return c.Fence(w.Wait) })
+	if main != nil && main.share.cause != nil {
+		return nil, main.share.cause
 	}
 	if err != nil {
 		return nil, err
@@ -347,9 +292,9 @@ func trainOnGroup(w *workflow.RowGroup, a rep.View, features *matrix.View[float3
 	if o.Trace != nil {
 		imbalance := main.share.imbalance()
 		if along {
-			imbalance = workflow.Unevenness(workflow.CutEvenly(int64(t.batch()), w.G.Size(), 1, 1), func(lo, hi int64) int64 { return hi - lo })
+			imbalance = spmd.Unevenness(spmd.CutEvenly(int64(t.batch()), w.Group.Size(), 1, 1), func(lo, hi int64) int64 { return hi - lo })
 		}
-		o.Trace(ops.Trace{Op: w.App, Method: ops.Method(main.method), Place: w.G.String(), Work: int64(main.t.state.Epochs), Imbalance: imbalance})
+		o.Trace(ops.Trace{Op: w.Op, Method: ops.Method(main.method), Place: w.Group.String(), Work: int64(main.t.state.Epochs), Imbalance: imbalance})
 	}
 	res := main.t.state.SAGETraining
 	res.Model = new(sage.SAGEModel)
@@ -362,8 +307,6 @@ type sageRank struct {
 	share  *sageShare
 	t      sageTrainer // shares the weights of the process
 	method string
-	done   bool // to the end
-	err    error
 }
 
 // train trains within a session.
@@ -376,8 +319,5 @@ func (r *sageRank) train(s *device.Session, g, x device.Operand, n, d, count int
 		f.shareWork()
 		r.method = f.method()
 		f.run()
-	}
-	if r.done = !r.share.ended; r.done {
-		r.share.ended = true
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 )
 
 // step trains on a batch. It returns the loss and the right answers of the ranks of this process.
@@ -16,7 +17,7 @@ func (m *sageTeam) step(batch []int, epoch uint64) (loss float64, right int, err
 	if err == nil && m.layers {
 		err = m.stepOfLayers(step, count)
 	} else if err == nil {
-		err = m.Each(func(k int, _ comm.Comm, run workflow.Run) error {
+		err = m.Apart(func(k int, _ comm.Comm, run workflow.Run) error {
 			return m.members[k].stepOfTrees(m.t, step, count, run)
 		})
 	}
@@ -28,7 +29,7 @@ func (m *sageTeam) step(batch []int, epoch uint64) (loss float64, right int, err
 		grads[k] = r.grad
 		loss, right = loss+r.result[0], right+int(r.result[1])
 	}
-	if err := workflow.Reduced(m.Division, grads, comm.Sum); err != nil {
+	if err := spmd.ReduceAll(m.Division.Session, grads, comm.Sum); err != nil {
 		return 0, 0, err
 	}
 	m.t.state.steps++
@@ -42,9 +43,9 @@ func (m *sageTeam) step(batch []int, epoch uint64) (loss float64, right int, err
 // share gives each rank its targets of a batch, the targets among its rows or a range of the batch,
 // and without classes their pairs. It returns the divisor of the loss.
 func (m *sageTeam) share(batch []int, epoch uint64) (count float64, err error) {
-	cuts := workflow.CutEvenly(int64(len(batch)), m.G.Size(), 1, m.least)
+	cuts := spmd.CutEvenly(int64(len(batch)), m.Group.Size(), 1, m.least)
 	numbers := make([][]float64, len(m.members))
-	err = m.Each(func(k int, c comm.Comm, _ workflow.Run) error {
+	err = m.Apart(func(k int, c comm.Comm, _ workflow.Run) error {
 		r := m.members[k]
 		r.targets, r.pairs = r.targets[:0], nil
 		own := batch[cuts[c.Rank()]:cuts[c.Rank()+1]]
@@ -70,7 +71,7 @@ func (m *sageTeam) share(batch []int, epoch uint64) (count float64, err error) {
 	if err != nil || m.t.classes != nil {
 		return float64(len(batch)), err
 	}
-	all, err := workflow.GatherEqual(m.Division, numbers)
+	all, err := spmd.GatherAll(m.Division.Session, numbers)
 	for _, x := range all {
 		count += x
 	}
@@ -135,7 +136,7 @@ func (m *sageTeam) stepOfLayers(step uint64, count float64) error {
 		return err
 	}
 	if m.t.classes != nil {
-		err := m.Each(func(k int, c comm.Comm, run workflow.Run) error {
+		err := m.Apart(func(k int, c comm.Comm, run workflow.Run) error {
 			r, lo := m.members[k], int32(m.rows[c.Rank()])
 			g := neural.Panel[float32]{Cols: r.lastRows().Cols}
 			if len(r.targets) > 0 {
@@ -154,13 +155,13 @@ func (m *sageTeam) stepOfLayers(step uint64, count float64) error {
 		return m.backward()
 	}
 	// A pair may have vertices of two ranks.
-	for k, c := range m.G.Ranks() {
+	for k, c := range m.Group.Ranks() {
 		m.placeRows(c, m.members[k], neural.Near[float32]{Panel: m.members[k].lastRows()})
 	}
 	if err := m.gather(); err != nil {
 		return err
 	}
-	err := m.Each(func(k int, _ comm.Comm, _ workflow.Run) error {
+	err := m.Apart(func(k int, _ comm.Comm, _ workflow.Run) error {
 		r := m.members[k]
 		loss, g := alike(r.rowsOf(r.near.Panel, 0), r.pairs, count, m.t.likeness())
 		r.result[0] = loss
@@ -187,7 +188,7 @@ func (m *sageTeam) sum(loss float64, right int) (float64, int, error) {
 		facts[k] = []float64{0, 0}
 	}
 	facts[0] = []float64{loss, float64(right)}
-	all, err := workflow.GatherEqual(m.Division, facts)
+	all, err := spmd.GatherAll(m.Division.Session, facts)
 	loss, right = 0, 0
 	for k := 0; k < len(all); k += 2 {
 		loss, right = loss+all[k], right+int(all[k+1])
@@ -200,7 +201,7 @@ func (m *sageTeam) evaluate(vertices []int) (accuracy, loss float64, err error) 
 	if err := m.forward(0, false); err != nil {
 		return 0, 0, err
 	}
-	err = m.Each(func(k int, c comm.Comm, run workflow.Run) error {
+	err = m.Apart(func(k int, c comm.Comm, run workflow.Run) error {
 		r, lo, hi := m.members[k], m.rows[c.Rank()], m.rows[c.Rank()+1]
 		r.targets, r.result = r.targets[:0], [2]float64{}
 		for _, v := range vertices {

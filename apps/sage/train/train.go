@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/hiveblas/hiveblas/apps/embed/links"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
@@ -15,6 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/sampled"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/philox"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -200,7 +200,7 @@ func (t *sageTrainer) begin(app string, g rep.View, features matrix.Source[float
 	t.entries, t.whole = int64(len(t.graph.Idx)), *t.graph
 	t.whole.Sampling = sampled.Uniform
 	if group, ok := g.Place().(*comm.Group); ok && o.Method == workflow.Pipeline {
-		t.division = &workflow.Division{App: app, Run: o.Run, G: group, Began: time.Now()}
+		t.division = &workflow.Division{Session: spmd.Begin(o.Context, group, app), Run: o.Run}
 		if len(group.Ranks()) < group.Size() {
 			t.division.Wait = o.Context
 		}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/graphio/internal/core"
 	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/internal/collect"
@@ -64,7 +65,7 @@ func tellStates(o *core.ReadOptions, g *comm.Group, state, size int64) (states, 
 	}
 	states, sizes = make([]int64, g.Size()), make([]int64, g.Size())
 	err = g.Each(func(k int, c comm.Comm) error {
-		all, err := collect.Gather(contextOf(o, g), c, []int64{state, size}, slices.Repeat([]int{2}, c.Size()))
+		all, err := spmd.AllGather(contextOf(o, g), c, []int64{state, size})
 		for r := range states {
 			if k == 0 && err == nil {
 				states[r], sizes[r] = all[2*r], all[2*r+1]
@@ -208,7 +209,7 @@ func (p *Parts) Facts(own [][]int64, errs []error) (all [][]int64, ok bool, err 
 		if errs[k] != nil {
 			mine[0] = 1
 		}
-		list, err := collect.Gather(contextOf(p.O, p.G), c, append(mine, own[k]...), slices.Repeat([]int{width}, c.Size()))
+		list, err := spmd.AllGather(contextOf(p.O, p.G), c, append(mine, own[k]...))
 		if k == 0 {
 			flat = list
 		}
@@ -365,11 +366,10 @@ func (p *Parts) exchangeBlocks(c comm.Comm, list []sparse.Block, cuts []int) ([]
 	for _, b := range list {
 		left += int64(len(b.Row))
 	}
-	all, err := collect.Ones(ctx, c, left)
+	all, err := spmd.AllGather(ctx, c, []int64{left})
 	if err != nil {
 		return nil, err
 	}
-	ones := slices.Repeat([]int{1}, ranks)
 	got := make([][]sparse.Block, ranks)
 	for rounds := (slices.Max(all) + int64(per) - 1) / int64(per); rounds > 0; rounds-- {
 		take := int(min(int64(per), left))
@@ -387,20 +387,12 @@ func (p *Parts) exchangeBlocks(c comm.Comm, list []sparse.Block, cuts []int) ([]
 			}
 		}
 		sorted, send := byOwner(t, own, cuts)
-		counts := make([]int64, ranks)
-		for r, n := range send {
-			counts[r] = int64(n)
-		}
-		came, err := collect.Exchange(ctx, c, counts, ones, ones)
-		if err != nil {
-			return nil, err
-		}
-		recv := collect.Ints(came)
 		var in sparse.Block
-		if in.Row, err = collect.Exchange(ctx, c, sorted.Row, send, recv); err != nil {
+		var recv []int
+		if in.Row, recv, err = spmd.AllToAllLists(ctx, c, sorted.Row, send); err != nil {
 			return nil, err
 		}
-		if in.Col, err = collect.Exchange(ctx, c, sorted.Col, send, recv); err != nil {
+		if in.Col, err = spmd.AllToAll(ctx, c, sorted.Col, send, recv); err != nil {
 			return nil, err
 		}
 		if in.Val, err = collect.ExchangeValues(ctx, c, t, sorted.Val, send, recv); err != nil {
@@ -457,23 +449,18 @@ func (p *Parts) distinct(n int, list func(k int) []int32) (int64, error) {
 		own := slices.Clone(list(k))
 		slices.Sort(own)
 		own = slices.Compact(own)
-		send, counts := make([]int, c.Size()), make([]int64, c.Size())
+		send := make([]int, c.Size())
 		for r := range send {
 			from, _ := slices.BinarySearch(own, int32(cuts[r]))
 			to := sort.Search(len(own), func(q int) bool { return int(own[q]) >= cuts[r+1] })
-			send[r], counts[r] = to-from, int64(to-from)
+			send[r] = to - from
 		}
-		ones := slices.Repeat([]int{1}, c.Size())
-		came, err := collect.Exchange(contextOf(p.O, p.G), c, counts, ones, ones)
-		if err != nil {
-			return err
-		}
-		got, err := collect.Exchange(contextOf(p.O, p.G), c, own, send, collect.Ints(came))
+		got, _, err := spmd.AllToAllLists(contextOf(p.O, p.G), c, own, send)
 		if err != nil {
 			return err
 		}
 		slices.Sort(got)
-		all, err := collect.Ones(contextOf(p.O, p.G), c, int64(len(slices.Compact(got))))
+		all, err := spmd.AllGather(contextOf(p.O, p.G), c, []int64{int64(len(slices.Compact(got)))})
 		if k == 0 {
 			total = collect.Sum(all)
 		}
