@@ -283,7 +283,7 @@ func trainOnGroup(w *workflow.Division, a rep.View, features *matrix.View[float3
 		return nil
 	})
 	main := ranks[0]
-	if main != nil && main.share.cause != nil {
+	if main != nil && main.share.cause != nil && len(ranks) == w.Group.Size() { // no error of a rank
 		return nil, main.share.cause
 	}
 	if err != nil {
