@@ -75,7 +75,6 @@ var longer = map[string]string{
 	"apps/sage/layer_gpu.go":      "productsThenGathers",
 	"apps/sage/own_gpu.go":        "ownTrees",
 	"apps/sage/train/gpu.go":      "prepare",
-	"apps/sage/train/rows_gpu.go": "trainOnGroup",
 	"apps/search/gpu.go":          "fusedWalks",
 	"cusparse/tune.go":            "run",
 	"cusparse/passpoint.go":       "point",

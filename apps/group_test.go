@@ -18,7 +18,6 @@ import (
 	"github.com/hiveblas/hiveblas/apps/scan"
 	"github.com/hiveblas/hiveblas/apps/search"
 	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/sure"
@@ -113,45 +112,6 @@ func TestRangesNot(t *testing.T) {
 		if g, w := samples.ResultWords(got), samples.ResultWords(want); !slices.Equal(g, w) {
 			t.Errorf("radius %v in pieces: results differ", hops)
 		}
-	}
-}
-
-func TestCutWork(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		n            int64
-		p            int
-		align, least int64
-		want         []int64
-		reason       string
-	}{
-		{10, 3, 1, 1, []int64{0, 3, 6, 10}, "evenly"},
-		{2, 4, 1, 1, []int64{0, 1, 2, 2, 2}, "fewer items than ranks"},
-		{0, 2, 1, 1, []int64{0, 0, 0}, "nothing"},
-		{2500, 2, 1024, 1, []int64{0, 1024, 2500}, "multiples of 1024"},
-		{10, 3, 1, 6, []int64{0, 10, 10, 10}, "less than the threshold for two"},
-	} {
-		if got := spmd.CutEvenly(tc.n, tc.p, tc.align, tc.least); !slices.Equal(got, tc.want) {
-			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
-		}
-	}
-	for _, tc := range []struct {
-		work   []int64
-		p      int
-		want   []int64
-		reason string
-	}{
-		{[]int64{0, 1, 2, 3, 4}, 2, []int64{0, 2, 4}, "evenly"},
-		{[]int64{0, 8, 9, 10}, 2, []int64{0, 1, 3}, "a heavy item"},
-		{[]int64{0}, 3, []int64{0, 0, 0, 0}, "nothing"},
-		{[]int64{0, 0, 0}, 2, []int64{0, 2, 2}, "no work"},
-	} {
-		if got := spmd.CutByWork(tc.work, tc.p, 1); !slices.Equal(got, tc.want) {
-			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
-		}
-	}
-	if u := spmd.Unevenness([]int64{0, 1, 4}, func(lo, hi int64) int64 { return hi - lo }); u != 1.5 {
-		t.Errorf("unevenness %v, want 1.5", u)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/collect"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -109,10 +110,7 @@ func (b block) call(c *call) *call {
 // onGroup returns the context of collectives: the context of the call if others would wait for
 // ranks of this process, and none where the call itself looks at it between collectives.
 func (c *call) onGroup(g *comm.Group) context.Context {
-	if len(g.Ranks()) == g.Size() {
-		return nil
-	}
-	return c.ctx
+	return spmd.Waiting(c.ctx, g)
 }
 
 func (c *call) ended() error {

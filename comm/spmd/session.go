@@ -23,8 +23,7 @@ type Session struct {
 
 	began time.Time
 	mu    sync.Mutex
-	lost  map[int]error // of ranks of this process
-	end   error         // of Agree
+	end   error // of Agree
 }
 
 // Begin begins a run. op names it, and a nil ctx is no context. It sends nothing.
@@ -72,7 +71,7 @@ func (s *Session) Each(f func(k int, c comm.Comm) error) error {
 	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err, s.end, s.lost = cmp.Or(err, s.end), nil, nil
+	err, s.end = cmp.Or(err, s.end), nil
 	return err
 }
 
@@ -159,9 +158,6 @@ func (s *Session) lostAt(rank int, err error) error {
 // errStopped is the error of Agree on all ranks.
 var errStopped = errors.New("the ranks have agreed to stop")
 
-// errElsewhere is the cause of a failure of local work that another process has.
-var errElsewhere = errors.New("its work has failed; see the output of its process")
-
 // What a rank tells in Agree.
 const (
 	fine = iota
@@ -172,7 +168,7 @@ const (
 // Agree gives all ranks the list of each, in the order of ranks, unless the context has ended on
 // one or local is an error of its work. Then all ranks get an error, which f of Each returns: the
 // ranks stop, and the group stays usable. The lists have equal lengths. It is a collective of
-// 8 bytes more than the lists.
+// 8 bytes more than the lists, and in a failure of the text of the error.
 func Agree[E any](s *Session, c comm.Comm, own []E, local error) ([]E, error) {
 	if s == nil {
 		return nil, (*comm.Group)(nil).Each(nil)
@@ -205,20 +201,36 @@ func Agree[E any](s *Session, c comm.Comm, own []E, local error) ([]E, error) {
 	if stop == fine {
 		return lists, nil
 	}
+	cause := local
+	if stop == failed {
+		if cause, err = s.causeOf(c, who, local); err != nil {
+			return nil, err
+		}
+	} else if cause == nil {
+		cause = context.Canceled
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.lost == nil {
-		s.lost = map[int]error{}
-	}
-	s.lost[c.Rank()] = local
-	switch known := s.lost[who]; {
-	case known != nil:
-		s.end = s.lostAt(who, known)
-	case s.end != nil:
-	case stop == ended:
-		s.end = &comm.RankError{Rank: who, Cause: context.Canceled, Elapsed: time.Since(s.began)}
-	default:
-		s.end = &comm.RankError{Rank: who, Cause: errElsewhere, Elapsed: time.Since(s.began)}
+	if s.end == nil || who == c.Rank() { // the rank itself has the error, others its text
+		s.end = s.lostAt(who, cause)
 	}
 	return nil, errStopped
+}
+
+// causeOf gives all ranks the text of the error of rank who, and returns it as an error.
+func (s *Session) causeOf(c comm.Comm, who int, local error) (error, error) {
+	var text []byte
+	if c.Rank() == who {
+		text = []byte(local.Error())
+	}
+	length := []int{len(text)}
+	if err := Broadcast(s.Wait, c, length, who); err != nil {
+		return nil, err
+	}
+	if c.Rank() == who {
+		return local, Broadcast(s.Wait, c, text, who)
+	}
+	text = make([]byte, length[0])
+	err := Broadcast(s.Wait, c, text, who)
+	return errors.New(string(text)), err
 }

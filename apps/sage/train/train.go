@@ -201,9 +201,6 @@ func (t *sageTrainer) begin(app string, g rep.View, features matrix.Source[float
 	t.whole.Sampling = sampled.Uniform
 	if group, ok := g.Place().(*comm.Group); ok && o.Method == workflow.Pipeline {
 		t.division = &workflow.Division{Session: spmd.Begin(o.Context, group, app), Run: o.Run}
-		if len(group.Ranks()) < group.Size() {
-			t.division.Wait = o.Context
-		}
 	}
 	if err := t.resume(); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,13 +37,6 @@ type Parts struct {
 	bytes int64 // read by the ranks of this process
 }
 
-// States of a process in an agreement.
-const (
-	stateFailed = iota // the process has an error
-	stateWhole         // it reads the file whole
-	stateParts         // it can read any part of the file
-)
-
 // GroupOf returns the group of On, or nil.
 func GroupOf(o *core.ReadOptions) *comm.Group {
 	g, _ := o.Place.(*comm.Group)
@@ -52,61 +46,35 @@ func GroupOf(o *core.ReadOptions) *comm.Group {
 // contextOf returns the context of collectives. If all ranks are of this process, the caller looks
 // at its context between them, so that its end leaves the group intact.
 func contextOf(o *core.ReadOptions, g *comm.Group) context.Context {
-	if len(g.Ranks()) == g.Size() {
-		return nil
-	}
-	return o.Ctx
+	return spmd.Waiting(o.Ctx, g)
 }
 
-// tellStates gives all ranks two numbers of each process. It is a collective.
-func tellStates(o *core.ReadOptions, g *comm.Group, state, size int64) (states, sizes []int64, err error) {
+// tell gives all ranks the sizes that the processes see of the file, −1 of one that reads it whole.
+// If a process has an error, all get one. It is a collective.
+func tell(o *core.ReadOptions, g *comm.Group, size int64, failed error) (sizes []int64, err error) {
 	if g.Size() == 0 {
-		return nil, nil, &matrix.InvalidError{Op: "graphio.On", Reason: "the group has no ranks; make one by comm.NewGroup"}
+		return nil, &matrix.InvalidError{Op: "graphio.On", Reason: "the group has no ranks; make one by comm.NewGroup"}
 	}
-	states, sizes = make([]int64, g.Size()), make([]int64, g.Size())
-	err = g.Each(func(k int, c comm.Comm) error {
-		all, err := spmd.AllGather(contextOf(o, g), c, []int64{state, size})
-		for r := range states {
-			if k == 0 && err == nil {
-				states[r], sizes[r] = all[2*r], all[2*r+1]
-			}
+	s := spmd.Begin(o.Ctx, g, "graphio")
+	err = s.Each(func(k int, c comm.Comm) error {
+		all, err := spmd.Agree(s, c, []int64{size}, failed)
+		if k == 0 {
+			sizes = all
 		}
 		return err
 	})
-	return states, sizes, err
+	return sizes, err
 }
 
-// Agree returns the error of this process if all processes have one, which leaves the group intact.
-// If some have one, the group ends, and the others return its *comm.RankError. It is a collective.
+// Agree returns the error of this process, or the *comm.RankError of another one that has failed.
+// The group stays intact. It is a collective.
 func Agree(o *core.ReadOptions, err error) error {
 	g := GroupOf(o)
 	if g == nil {
 		return err
 	}
-	state := int64(stateWhole)
-	if err != nil {
-		state = stateFailed
-	}
-	states, _, failure := tellStates(o, g, state, 0)
-	if failure == nil && slices.Contains(states, stateFailed) {
-		failure = splitErrors(o, g, states, err)
-	}
-	if err != nil {
-		return err
-	}
-	return failure
-}
-
-// splitErrors ends the group if some processes failed and others did not.
-func splitErrors(o *core.ReadOptions, g *comm.Group, states []int64, err error) error {
-	if !slices.ContainsFunc(states, func(s int64) bool { return s != stateFailed }) {
-		return err
-	}
-	if err != nil {
-		g.Ranks()[0].Abort(err)
-		return err
-	}
-	return g.Each(func(_ int, c comm.Comm) error { return c.Fence(contextOf(o, g)) })
+	_, others := tell(o, g, 0, err)
+	return cmp.Or(err, others)
 }
 
 // InParts returns the file if all processes can read parts of it, and nil if each reads it whole.
@@ -117,18 +85,12 @@ func InParts(o *core.ReadOptions, r io.Reader, able bool) (*Parts, error) {
 		return nil, nil
 	}
 	p := &Parts{G: g, O: o}
-	state := int64(stateWhole)
-	if able && p.open(r) {
-		state = stateParts
+	if !able || !p.open(r) {
+		p.Size = -1
 	}
-	states, sizes, err := tellStates(o, g, state, p.Size)
-	switch {
-	case err != nil:
+	sizes, err := tell(o, g, p.Size, nil)
+	if err != nil || slices.Contains(sizes, -1) {
 		return nil, err
-	case slices.Contains(states, stateFailed):
-		return nil, splitErrors(o, g, states, nil)
-	case slices.Contains(states, stateWhole):
-		return nil, nil
 	}
 	for r, size := range sizes {
 		if size != sizes[0] {
