@@ -18,7 +18,7 @@ const module = "github.com/hiveblas/hiveblas/"
 
 // packages are the public packages.
 var packages = []string{
-	"apps", "auction", "bench", "bench/charts", "bench/collectives", "bench/cpu", "bench/gen", "bench/gpu", "bench/idioms", "bench/programs", "bench/report", "chunked", "comm", "comm/commtable", "comm/model", "comm/nccl", "comm/procs", "cusparse", "cusparse/driver", "cusparse/jit", "generate", "graphio",
+	"apps", "auction", "bench", "bench/charts", "bench/collectives", "bench/cpu", "bench/gen", "bench/gpu", "bench/idioms", "bench/programs", "bench/report", "chunked", "comm", "comm/commtable", "comm/model", "comm/nccl", "comm/procs", "comm/spmd", "cusparse", "cusparse/driver", "cusparse/jit", "generate", "graphio",
 	"matrix", "matrix/gonumgraph", "matrix/gonummat", "matrix/jbsparse", "ops", "program", "program/examples", "semiring", "solve",
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/auction"
 	"github.com/hiveblas/hiveblas/chunked"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/graphio"
@@ -89,6 +90,20 @@ func init() {
 		{"chunked.Sum", chunked.Sum[float64]},
 		{"chunked.Tee", chunked.Tee[float64]},
 		{"chunked.Where", chunked.Where[float64]},
+		{"spmd.Agree", spmd.Agree[float64]},
+		{"spmd.AllGather", spmd.AllGather[float64]},
+		{"spmd.AllGatherLists", spmd.AllGatherLists[float64]},
+		{"spmd.AllGatherV", spmd.AllGatherV[float64]},
+		{"spmd.AllToAll", spmd.AllToAll[float64]},
+		{"spmd.AllToAllLists", spmd.AllToAllLists[float64]},
+		{"spmd.Broadcast", spmd.Broadcast[float64]},
+		{"spmd.GatherAll", spmd.GatherAll[float64]},
+		{"spmd.GatherAllLists", spmd.GatherAllLists[float64]},
+		{"spmd.GatherAllV", spmd.GatherAllV[float64]},
+		{"spmd.Memory", spmd.Memory[float64]},
+		{"spmd.Reduce", spmd.Reduce[float64]},
+		{"spmd.ReduceAll", spmd.ReduceAll[float64]},
+		{"spmd.Tell", spmd.Tell[float64]},
 		{"cusparse.Prepare", cusparse.Prepare[float64]},
 		{"cusparse.Share", cusparse.Share[float64]},
 		{"cusparse.ShareVector", cusparse.ShareVector[float64]},

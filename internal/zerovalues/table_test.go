@@ -22,6 +22,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/comm/nccl"
 	"github.com/hiveblas/hiveblas/comm/procs"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/cusparse/jit"
@@ -156,6 +157,12 @@ var functions = []listedFunction{
 	{"procs.Rendezvous", procs.Rendezvous},
 	{"procs.Token", procs.Token},
 	{"procs.With", procs.With},
+	{"spmd.Begin", spmd.Begin},
+	{"spmd.CutByWork", spmd.CutByWork},
+	{"spmd.CutEvenly", spmd.CutEvenly},
+	{"spmd.Plain", spmd.Plain},
+	{"spmd.Unevenness", spmd.Unevenness},
+	{"spmd.Waiting", spmd.Waiting},
 	{"comm.AllReduce", comm.AllReduce},
 	{"comm.At", comm.At},
 	{"comm.AwaitDevice", comm.AwaitDevice},
@@ -590,6 +597,7 @@ var types = []listedType{
 	{"procs.JoinOption", reflect.TypeFor[procs.JoinOption]()},
 	{"procs.Launch", reflect.TypeFor[procs.Launch]()},
 	{"procs.MPIError", reflect.TypeFor[procs.MPIError]()},
+	{"spmd.Session", reflect.TypeFor[spmd.Session]()},
 	{"comm.ArgumentError", reflect.TypeFor[comm.ArgumentError]()},
 	{"comm.Buffer", reflect.TypeFor[comm.Buffer]()},
 	{"comm.Call", reflect.TypeFor[comm.Call]()},
