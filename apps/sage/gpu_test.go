@@ -18,7 +18,7 @@ import (
 
 // widened returns a model with layers of h1 and h2 columns.
 func widened(a SAGEAggregator, d, h1, h2, classes int) *SAGEModel {
-	n := neural.Random[float32](neural.Aggregator(a), d, []int{h1, h2}, classes, 11)
+	n := neural.Random[float32](neural.Aggregator(a), 1, d, []int{h1, h2}, classes, 11)
 	return modelOf(n)
 }
 
@@ -83,6 +83,38 @@ func TestGraphSAGEOnDevice(t *testing.T) {
 	}
 }
 
+// Attention runs on a device as operations, and has no fused form.
+func TestGraphAttentionOnDevice(t *testing.T) {
+	t.Parallel()
+	d := samples.RealOrEmulated(t)
+	host, there := samples.Build[float64](t, samples.Hubbed(60), matrix.CSR), samples.Build[float64](t, samples.Hubbed(60), matrix.CSR)
+	sure.Do(there.Move(d.Device))
+	x, m := samples.DrawFeatures(t, 60, 12, .4, matrix.CSR), randomModel(AggregateAttention, 12, 4, 3, 7)
+	for _, o := range []SAGEOptions{{}, {Samples: []int{3, 4}, Replace: true, Vertices: []int{5, 0, 59, 5}}} {
+		want := sure.Get(GraphSAGE(host, x, m, o))
+		got := sure.Get(GraphSAGE(there, x, m, o))
+		if got.Embeddings.Place() != matrix.Place(d.Device) {
+			t.Errorf("the result lives at %v", got.Embeddings.Place())
+		}
+		samples.SameRows(t, fmt.Sprint(o.Samples), got.Embeddings, samples.Rows64(want.Embeddings), 1e-4)
+		o.Method = workflow.Fused
+		var bad *workflow.ParameterError
+		if _, err := GraphSAGE(there, x, m, o); !errors.As(err, &bad) || bad.Arg != "the method" {
+			t.Errorf("fused: %v", err)
+		}
+	}
+	var bad *workflow.ParameterError
+	m.Heads = 3
+	if _, err := GraphSAGE(host, x, m); !errors.As(err, &bad) || bad.Arg != "the heads" {
+		t.Errorf("3 heads of 4 columns: %v", err)
+	}
+	m.Heads, m.Layers[0].AttendSelf = 2, m.Layers[0].AttendSelf[1:]
+	var shape *matrix.DimensionError
+	if _, err := GraphSAGE(host, x, m); !errors.As(err, &shape) {
+		t.Errorf("too few numbers: %v", err)
+	}
+}
+
 // Rows of 16 bits before norm: of hidden layers, and with weights that make products too large or
 // too small for 16 bits.
 func TestGraphSAGENarrowRowsOnDevice(t *testing.T) {
@@ -94,7 +126,7 @@ func TestGraphSAGENarrowRowsOnDevice(t *testing.T) {
 	x := samples.DrawFeatures(t, 300, 12, 1, matrix.Full)
 	for _, scale := range []float32{1, 200000, 1e-3} {
 		for _, a := range []SAGEAggregator{AggregateMean, AggregateGCN} {
-			net := neural.Random[float32](neural.Aggregator(a), 12, []int{4, 19, 50}, 3, 11)
+			net := neural.Random[float32](neural.Aggregator(a), 1, 12, []int{4, 19, 50}, 3, 11)
 			for _, p := range []*neural.Param[float32]{net.Layers[2].Self, net.Layers[2].Neighbour} {
 				for i := 0; p != nil && i < len(p.Value.Val); i++ {
 					p.Value.Val[i] *= scale
@@ -177,7 +209,7 @@ func TestGraphSAGEOwnTreesOnDevice(t *testing.T) {
 			c.o.Method = workflow.Auto
 		}
 	}
-	deep := modelOf(neural.Random[float32](neural.Aggregator(AggregateMean), 12, []int{4, 6, 5}, 3, 11))
+	deep := modelOf(neural.Random[float32](neural.Aggregator(AggregateMean), 1, 12, []int{4, 6, 5}, 3, 11))
 	o := SAGEOptions{Samples: []int{2, 3, 2}, PerSource: true, Vertices: some}
 	want := samples.Must[*SAGEResult](t)(GraphSAGE(host, full, deep, o))
 	got := samples.Must[*SAGEResult](t)(GraphSAGE(there, full, deep, o))

@@ -18,6 +18,9 @@ import (
 // model returns the parameters as a model.
 func modelOf[F workflow.Real](n *neural.Net[F]) *SAGEModel {
 	m := &SAGEModel{Aggregator: SAGEAggregator(n.Aggregator)}
+	if n.Attends() {
+		m.Heads = n.Heads
+	}
 	single := func(p *neural.Param[F]) []float32 {
 		list := make([]float32, len(p.Value.Val))
 		for i, x := range p.Value.Val {
@@ -36,6 +39,9 @@ func modelOf[F workflow.Real](n *neural.Net[F]) *SAGEModel {
 		if l.PoolBias != nil {
 			to.PoolBias = single(l.PoolBias)
 		}
+		if l.AttendSelf != nil {
+			to.AttendSelf, to.AttendNeighbour = single(l.AttendSelf), single(l.AttendNeighbour)
+		}
 		m.Layers = append(m.Layers, to)
 	}
 	if n.Out != nil {
@@ -46,28 +52,31 @@ func modelOf[F workflow.Real](n *neural.Net[F]) *SAGEModel {
 
 // RandomSAGEModel returns a network with random weights (Glorot, Bengio: Understanding the difficulty
 // of training deep feedforward neural networks, AISTATS 2010, uniform) for features of so many
-// columns, a layer for each number of hidden, in the layout of SAGELayer; without a classifier. The
+// columns, a layer for each number of hidden, in the layout of SAGELayer; without a classifier, and with
+// one head of attention. The
 // same seed gives the same weights. It is for measurements, and for embeddings without training.
 func RandomSAGEModel(aggregator SAGEAggregator, columns int, hidden []int, seed uint64) (*SAGEModel, error) {
 	bad := func(arg string, got any, want string) error {
 		return &workflow.ParameterError{App: "RandomSAGEModel", Arg: arg, Got: fmt.Sprint(got), Want: want}
 	}
+	if err := checkAggregator("RandomSAGEModel", aggregator); err != nil {
+		return nil, err
+	}
 	switch {
-	case aggregator < AggregateMean || aggregator > AggregateGCN:
-		return nil, bad("the aggregator", aggregator, "AggregateMean, AggregatePool or AggregateGCN")
 	case columns < 0 || columns > 1<<24:
 		return nil, bad("the number of columns", columns, "0 to 16777216")
 	case len(hidden) == 0 || slices.Min(hidden) < 1 || slices.Max(hidden) > 1<<16:
 		return nil, bad("the hidden columns", hidden, "1 to 65536 for each layer, one layer or more")
 	}
-	return modelOf(neural.Random[float32](neural.Aggregator(aggregator), columns, hidden, 0, seed)), nil
+	return modelOf(neural.Random[float32](neural.Aggregator(aggregator), 1, columns, hidden, 0, seed)), nil
 }
 
 // SetInside makes m the model of a network, for the packages of this module.
 func (m *SAGEModel) SetInside(n *neural.Net[float32]) { *m = *modelOf(n) }
 
 // Write writes a model as a .npz file, which NumPy reads: float32 arrays wf1, wa1, wf2, wa2 and so
-// on; for AggregatePool wp and bp, for a classifier wc and bc; aggregator, a number; and classes,
+// on; for AggregatePool wp and bp, for AggregateAttention al and ar and the number heads, for a
+// classifier wc and bc; aggregator, a number; and classes,
 // the names of the classes, if there are any. A name that is not UTF-8 is an error.
 func (m *SAGEModel) Write(w io.Writer) error {
 	const app = "SAGEModel.Write"
@@ -83,6 +92,9 @@ func (m *SAGEModel) Write(w io.Writer) error {
 		return err
 	}
 	all := map[string]*npy.Array{"aggregator": {Rows: 1, Cols: 1, Dims: 1, Val: []float64{float64(m.Aggregator)}}}
+	if n.Attends() {
+		all["heads"] = &npy.Array{Rows: 1, Cols: 1, Dims: 1, Val: []float64{float64(n.Heads)}}
+	}
 	for _, p := range n.All {
 		all[p.Name] = neural.ArrayOf(p.Value, p.Dims)
 	}
@@ -122,6 +134,9 @@ func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
 	if a := all["aggregator"]; a != nil && len(a.Val) == 1 {
 		m.Aggregator = SAGEAggregator(a.Val[0])
 	}
+	if a := all["heads"]; a != nil && len(a.Val) == 1 {
+		m.Heads = int(a.Val[0])
+	}
 	matrixOf := func(name string) *matrix.Matrix[float32] {
 		a := all[name]
 		if a == nil {
@@ -131,8 +146,10 @@ func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
 	}
 	for k := 1; ; k++ {
 		l := SAGELayer{Self: matrixOf(fmt.Sprint("wf", k)), Neighbour: matrixOf(fmt.Sprint("wa", k)), Pool: matrixOf(fmt.Sprint("wp", k))}
-		if a := all[fmt.Sprint("bp", k)]; a != nil {
-			l.PoolBias = neural.ListOf(a)
+		for name, to := range map[string]*[]float32{"bp": &l.PoolBias, "al": &l.AttendSelf, "ar": &l.AttendNeighbour} {
+			if a := all[fmt.Sprint(name, k)]; a != nil {
+				*to = neural.ListOf(a)
+			}
 		}
 		if l.Self == nil {
 			break

@@ -28,6 +28,9 @@ const (
 	AggregatePool
 	// AggregateGCN is the mean of the vertex and its neighbours, in place of both.
 	AggregateGCN
+	// AggregateAttention weighs each neighbour by its row and the row of the vertex, and puts the sum
+	// behind the product of the vertex: graph attention (GAT).
+	AggregateAttention
 )
 
 // String returns the name of the aggregator on the command line.
@@ -39,6 +42,8 @@ func (a SAGEAggregator) String() string {
 		return "pool"
 	case AggregateGCN:
 		return "gcn"
+	case AggregateAttention:
+		return "attention"
 	}
 	return fmt.Sprintf("SAGEAggregator(%d)", int(a))
 }
@@ -49,12 +54,16 @@ type SAGELayer struct {
 	Neighbour *matrix.Matrix[float32] // d×h, p×h with AggregatePool: of the neighbours; nil with AggregateGCN
 	Pool      *matrix.Matrix[float32] // d×p, with AggregatePool
 	PoolBias  []float32               // p, with AggregatePool
+	// AttendSelf and AttendNeighbour are the vectors of AggregateAttention, h numbers each: a score is
+	// the product of one with the vertex's row of h·Wa and of the other with the neighbour's.
+	AttendSelf, AttendNeighbour []float32
 }
 
 // A SAGEModel is a trained or given network. The output of a layer has h columns for the vertex and
 // h for its neighbours, or only h with AggregateGCN, and is the input of the next layer.
 type SAGEModel struct {
 	Aggregator SAGEAggregator
+	Heads      int // of AggregateAttention, into which the h columns of a layer are divided; 0 is 1
 	Layers     []SAGELayer
 	Classifier *matrix.Matrix[float32] // columns of the last output × classes; nil without
 	Bias       []float32               // of the classes
@@ -165,7 +174,10 @@ type SAGEResult struct {
 //	h ← norm(relu([h·Wf, mean over chosen neighbours of h·Wa]))
 //
 // where norm divides a row by its L2 norm, and leaves a row of zeros. A vertex without neighbours
-// is its own neighbour. features has a row for each vertex, and may be sparse.
+// is its own neighbour. AggregateAttention takes a weighted sum in place of the mean (Veličković et
+// al.: Graph attention networks, ICLR 2018): with X = h·Wa, the weight of neighbour u of v is the
+// softmax, over the chosen neighbours, of leaky(X(v)·aₗ + X(u)·aᵣ) with slope 0.2 below 0; a head
+// has its part of the columns. On a device it runs as products of matrices. features has a row for each vertex, and may be sparse.
 //
 // The choice of neighbours depends on the seed, the layer and the vertex: all that need a vertex in
 // a layer see the same choice, as in the paper's algorithm. If all vertices are wanted, or so many
@@ -215,6 +227,12 @@ func graphSAGE(g rep.View, features matrix.Source[float32], model *SAGEModel, op
 	on, err := workflow.FusedOn(o.Run, app, place)
 	if err != nil {
 		return nil, err
+	}
+	if on != nil && net.Attends() {
+		if o.Method == workflow.Fused {
+			return nil, &workflow.ParameterError{App: app, Arg: "the method", Got: "fused with AggregateAttention", Want: "auto or pipeline"}
+		}
+		on, o.Method = nil, workflow.Pipeline
 	}
 	if o.PerSource && on != nil && !o.fusesOwn(net, 4*matrix.AsView[float32](features).NVals() > int64(n)*int64(d)) {
 		if o.Method == workflow.Fused {
@@ -342,15 +360,34 @@ func zeroRows(z neural.Panel[float32], threads int) int {
 	return int(count.Load())
 }
 
+// checkAggregator returns the error of an aggregator that is none.
+func checkAggregator(app string, a SAGEAggregator) error {
+	if a < AggregateMean || a > AggregateAttention {
+		return &workflow.ParameterError{App: app, Arg: "the aggregator", Got: a.String(),
+			Want: "AggregateMean, AggregatePool, AggregateGCN or AggregateAttention"}
+	}
+	return nil
+}
+
+// CheckHeads verifies the heads of attention for layers of so many hidden columns, for the packages
+// of this module.
+func CheckHeads(app string, heads int, hidden ...int) error {
+	if heads < 0 || slices.ContainsFunc(hidden, func(h int) bool { return h%max(heads, 1) != 0 }) {
+		return &workflow.ParameterError{App: app, Arg: "the heads", Got: fmt.Sprintf("%d for %v hidden columns", heads, hidden),
+			Want: "a number that divides the columns of each layer, or 0 for 1"}
+	}
+	return nil
+}
+
 // netOf returns the network of a model for features of d columns.
 func netOf(app string, model *SAGEModel, d int) (*neural.Net[float32], error) {
 	if model == nil || len(model.Layers) == 0 {
 		return nil, &workflow.ParameterError{App: app, Arg: "the model", Got: "without layers", Want: "one of ReadSAGEModel or TrainGraphSAGE, or with weights for each layer"}
 	}
-	if model.Aggregator < AggregateMean || model.Aggregator > AggregateGCN {
-		return nil, &workflow.ParameterError{App: app, Arg: "the aggregator", Got: model.Aggregator.String(), Want: "AggregateMean, AggregatePool or AggregateGCN"}
+	if err := checkAggregator(app, model.Aggregator); err != nil {
+		return nil, err
 	}
-	n := &neural.Net[float32]{Aggregator: neural.Aggregator(model.Aggregator)}
+	n := &neural.Net[float32]{Aggregator: neural.Aggregator(model.Aggregator), Heads: max(model.Heads, 1)}
 	take := func(name string, a *matrix.Matrix[float32], rows, cols int) (*neural.Param[float32], error) {
 		if err := workflow.Usable(app, name, a); err != nil {
 			return nil, err
@@ -397,6 +434,18 @@ func netOf(app string, model *SAGEModel, d int) (*neural.Net[float32], error) {
 		}
 		if model.Aggregator != AggregateGCN {
 			if to.Neighbour, err = take(name("wa"), l.Neighbour, near, -1); err != nil {
+				return nil, err
+			}
+		}
+		if model.Aggregator == AggregateAttention {
+			h := to.Neighbour.Value.Cols
+			if err := CheckHeads(app, model.Heads, h); err != nil {
+				return nil, err
+			}
+			if to.AttendSelf, err = list(name("al"), l.AttendSelf, h); err != nil {
+				return nil, err
+			}
+			if to.AttendNeighbour, err = list(name("ar"), l.AttendNeighbour, h); err != nil {
 				return nil, err
 			}
 		}

@@ -25,7 +25,11 @@ import (
 
 // randomModel returns a model of two layers with drawn weights.
 func randomModel(a SAGEAggregator, d, h, classes int, seed uint64) *SAGEModel {
-	n := neural.Random[float32](neural.Aggregator(a), d, []int{h, h + 1}, classes, seed)
+	heads, hidden := 1, []int{h, h + 1}
+	if a == AggregateAttention && h%2 == 0 {
+		heads, hidden = 2, []int{h, h + 2}
+	}
+	n := neural.Random[float32](neural.Aggregator(a), heads, d, hidden, classes, seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for _, p := range n.All {
 		if p.Dims == 1 {
@@ -42,6 +46,28 @@ func vectorTimes(x []float64, w [][]float64) []float64 {
 	for i := range w {
 		for j := range y {
 			y[j] += x[i] * w[i][j]
+		}
+	}
+	return y
+}
+
+// attendNaively returns the sum of the rows of neighbours, weighed by attention, head by head.
+func attendNaively(m *SAGEModel, l SAGELayer, own []float64, rows [][]float64, list []samples.Arc) []float64 {
+	y, size := make([]float64, len(own)), len(own)/m.Heads
+	for c := range m.Heads {
+		weight, total := make([]float64, len(rows)), 0.0
+		for k, row := range rows {
+			e := 0.0
+			for j := c * size; j < (c+1)*size; j++ {
+				e += own[j]*float64(l.AttendSelf[j]) + row[j]*float64(l.AttendNeighbour[j])
+			}
+			weight[k] = list[k].Weight * math.Exp(max(e, .2*e))
+			total += weight[k]
+		}
+		for k, row := range rows {
+			for j := c * size; j < (c+1)*size; j++ {
+				y[j] += weight[k] / total * row[j]
+			}
 		}
 	}
 	return y
@@ -74,6 +100,13 @@ func sageNaively(near func(layer, v int) []samples.Arc, x [][]float64, m *SAGEMo
 			most = p
 		}
 		y = append(vectorTimes(own, samples.Rows64(l.Self)), vectorTimes(most, samples.Rows64(l.Neighbour))...)
+	case AggregateAttention:
+		w := samples.Rows64(l.Neighbour)
+		var rows [][]float64
+		for _, u := range list {
+			rows = append(rows, vectorTimes(sageNaively(near, x, m, layer-1, u.To), w))
+		}
+		y = append(vectorTimes(own, samples.Rows64(l.Self)), attendNaively(m, l, vectorTimes(own, w), rows, list)...)
 	default:
 		mean, total := make([]float64, len(own)), 0.0
 		if m.Aggregator == AggregateGCN {
@@ -128,7 +161,7 @@ func testGraphSAGE(t *testing.T, run workflow.Run) {
 		format matrix.Format
 	}{{1, matrix.Full}, {.2, matrix.CSR}, {.2, matrix.Hypersparse}, {.6, matrix.Bitmap}} {
 		x := samples.DrawFeatures(t, 14, 6, f.share, f.format)
-		for _, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateGCN} {
+		for _, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateGCN, AggregateAttention} {
 			m := randomModel(a, 6, 4, 3, 5)
 			want := make([][]float64, 14)
 			zeros := 0
@@ -193,7 +226,7 @@ func TestGraphSAGEPerSource(t *testing.T) {
 	t.Parallel()
 	g := samples.Build[float64](t, samples.DirectedHub(), matrix.CSR)
 	x := samples.DrawFeatures(t, 14, 6, 1, matrix.Full)
-	for _, a := range []SAGEAggregator{AggregateMean, AggregatePool} {
+	for _, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateAttention} {
 		m := randomModel(a, 6, 4, 3, 5)
 		for _, o := range []SAGEOptions{{Replace: true}, {Sampling: SampleByWalks}, {Sampling: SampleByWeight}, {}} {
 			o.PerSource, o.Samples, o.Seed = true, []int{2, 3}, 9
@@ -267,7 +300,7 @@ func TestGraphSAGERoads(t *testing.T) {
 
 func TestSAGEModelFiles(t *testing.T) {
 	t.Parallel()
-	for _, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateGCN} {
+	for _, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateGCN, AggregateAttention} {
 		for classes := range 2 {
 			m := randomModel(a, 5, 3, classes, 2)
 			if classes > 0 {
@@ -282,7 +315,7 @@ func TestSAGEModelFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			var again bytes.Buffer
-			if err := got.Write(&again); err != nil || !bytes.Equal(again.Bytes(), b.Bytes()) || got.Aggregator != a || len(got.Layers) != 2 || !slices.Equal(got.Classes, m.Classes) {
+			if err := got.Write(&again); err != nil || !bytes.Equal(again.Bytes(), b.Bytes()) || got.Aggregator != a || got.Heads != m.Heads || len(got.Layers) != 2 || !slices.Equal(got.Classes, m.Classes) {
 				t.Errorf("%v: another model is read (%v)", a, err)
 			}
 		}

@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	sageAggregators = map[string]apps.SAGEAggregator{"mean": apps.AggregateMean, "pool": apps.AggregatePool, "gcn": apps.AggregateGCN}
+	sageAggregators = map[string]apps.SAGEAggregator{"mean": apps.AggregateMean, "pool": apps.AggregatePool, "gcn": apps.AggregateGCN, "attention": apps.AggregateAttention}
 	sagePrecisions  = map[string]apps.SAGEPrecision{"fp32": apps.SAGEFloat32, "tf32": apps.SAGETF32, "fp16": apps.SAGEFloat16, "bf16": apps.SAGEBFloat16}
 	sageSamplings   = map[string]apps.SAGESampling{"uniform": apps.SampleUniform, "weight": apps.SampleByWeight,
 		"degree": apps.SampleByDegree, "walks": apps.SampleByWalks}
@@ -246,6 +246,7 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 type randomWeights struct {
 	seed               uint64
 	hidden, aggregator string
+	heads              int
 	given              bool
 	columns            []int
 }
@@ -253,8 +254,9 @@ type randomWeights struct {
 func (r *randomWeights) add(cmd *cobra.Command) {
 	cmd.Flags().Uint64Var(&r.seed, "random-weights", 0, "draw the weights by a `SEED`, in place of --weights")
 	cmd.Flags().StringVar(&r.hidden, "hidden", "64,64", "columns `H` of the layers of random weights")
-	cmd.Flags().StringVar(&r.aggregator, "aggregator", "mean", "aggregate neighbours by `A` with random weights: mean, pool or gcn")
-	cli.Complete(cmd, "aggregator", "mean", "pool", "gcn")
+	cmd.Flags().StringVar(&r.aggregator, "aggregator", "mean", "aggregate neighbours by `A` with random weights: mean, pool, gcn or attention")
+	cmd.Flags().IntVar(&r.heads, "heads", 1, "heads `K` of attention with random weights")
+	cli.Complete(cmd, "aggregator", "mean", "pool", "gcn", "attention")
 }
 
 // check checks the flags; others says whether weights are given otherwise.
@@ -263,13 +265,16 @@ func (r *randomWeights) check(cmd *cobra.Command, others bool) (err error) {
 		return cli.Usage(cmd.CommandPath(), fmt.Sprintf(format, args...))
 	}
 	r.given = cmd.Flags().Changed("random-weights")
-	for _, name := range []string{"hidden", "aggregator"} {
+	for _, name := range []string{"hidden", "aggregator", "heads"} {
 		if cmd.Flags().Changed(name) && !r.given {
 			return bad("--%s has no effect without --random-weights", name)
 		}
 	}
 	if _, known := sageAggregators[r.aggregator]; !known {
-		return bad("--aggregator is %q, want mean, pool or gcn", r.aggregator)
+		return bad("--aggregator is %q, want mean, pool, gcn or attention", r.aggregator)
+	}
+	if r.heads, err = headsOf(cmd, r.heads, r.aggregator); err != nil {
+		return err
 	}
 	if r.given && others {
 		return bad("--random-weights and other weights exclude each other")
@@ -283,7 +288,24 @@ func (r *randomWeights) check(cmd *cobra.Command, others bool) (err error) {
 // model returns the network for features.
 func (r *randomWeights) model(x *matrix.Matrix[float32]) (*apps.SAGEModel, error) {
 	_, d := x.Dims()
-	return apps.RandomSAGEModel(sageAggregators[r.aggregator], d, r.columns, r.seed)
+	m, err := apps.RandomSAGEModel(sageAggregators[r.aggregator], d, r.columns, r.seed)
+	if err == nil {
+		m.Heads = r.heads
+	}
+	return m, err
+}
+
+// headsOf checks the flag heads, and returns 0 for an aggregator without attention.
+func headsOf(cmd *cobra.Command, heads int, aggregator string) (int, error) {
+	switch attends := aggregator == "attention"; {
+	case heads < 1:
+		return 0, cli.Usage(cmd.CommandPath(), fmt.Sprintf("--heads is %d, want 1 or more", heads))
+	case !attends && cmd.Flags().Changed("heads"):
+		return 0, cli.Usage(cmd.CommandPath(), "--heads has no effect without --aggregator attention")
+	case !attends:
+		return 0, nil
+	}
+	return heads, nil
 }
 
 // readModel reads a .npz file.

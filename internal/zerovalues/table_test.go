@@ -41,6 +41,7 @@ import (
 
 var functions = []listedFunction{
 	{"apps.BinaryWalks", apps.BinaryWalks},
+	{"apps.CheckHeads", apps.CheckHeads},
 	{"apps.Classify", apps.Classify},
 	{"apps.ClassifyMemory", apps.ClassifyMemory},
 	{"apps.FirstSeeds", apps.FirstSeeds},

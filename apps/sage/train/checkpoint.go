@@ -32,6 +32,9 @@ func (t *sageTrainer) settings() []float64 {
 	if o.Links != nil {
 		list = append(list, -1)
 	}
+	if t.net.Attends() {
+		list = append(list, -2, float64(t.net.Heads))
+	}
 	return list
 }
 

@@ -51,7 +51,7 @@ type sageTrainState struct {
 
 // fuses reports whether kernels train with these settings.
 func (o *SAGETrainOptions) fuses() bool {
-	return o.Links == nil && o.Aggregator != sage.AggregatePool && o.Sampling == sage.SampleUniform && slices.Max(o.Hidden) <= 128
+	return o.Links == nil && o.Aggregator != sage.AggregatePool && o.Aggregator != sage.AggregateAttention && o.Sampling == sage.SampleUniform && slices.Max(o.Hidden) <= 128
 }
 
 // sageFit is training on a device within a session.
@@ -159,7 +159,7 @@ func newFusedTrainer(graph *sampled.Graph, entries int64, classes []int32, split
 		graph = &sampled.Graph{N: n}
 	}
 	t := &sageTrainer{o: o, graph: graph, entries: entries, classes: classes, split: split}
-	t.net = neural.Random[float32](neural.Aggregator(o.Aggregator), d, o.Hidden, count, o.Seed)
+	t.net = neural.Random[float32](neural.Aggregator(o.Aggregator), o.Heads, d, o.Hidden, count, o.Seed)
 	t.best = t.net.Values()
 	t.state.Validate, t.state.bestLoss = math.NaN(), math.Inf(1)
 	return t

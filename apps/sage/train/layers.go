@@ -127,7 +127,7 @@ func (m *sageTeam) exchange() error {
 func (m *sageTeam) backward() error {
 	pool := m.t.net.Pools()
 	for layer := len(m.t.net.Layers) - 1; layer >= 0; layer-- {
-		err := m.Apart(func(k int, _ comm.Comm, run workflow.Run) error {
+		err := m.Apart(func(k int, c comm.Comm, run workflow.Run) error {
 			r := m.members[k]
 			tape := r.tapes[layer]
 			if err := tape.Unnorm(r.g, run); err != nil {
@@ -139,6 +139,9 @@ func (m *sageTeam) backward() error {
 			}
 			own := r.net.SelfColumns(layer)
 			r.part = r.net.Kept.Panel(tape.Block.Sources, r.g.Cols-own)
+			if r.net.Attends() {
+				return r.net.Unattend(layer, tape, r.part, r.g, 0, own, int(m.rows[c.Rank()]), run)
+			}
 			return tape.Block.Unmean(r.part, r.g, 0, own, run)
 		})
 		if err == nil {

@@ -37,7 +37,7 @@ func beginTraining(t *testing.T, g *matrix.Matrix[float64], x *matrix.Matrix[flo
 	if classes != nil {
 		count = 3
 	}
-	s := &sageTrainer{o: o, classes: classes, net: neural.Random[float32](neural.Aggregator(o.Aggregator), d, o.Hidden, count, o.Seed)}
+	s := &sageTrainer{o: o, classes: classes, net: neural.Random[float32](neural.Aggregator(o.Aggregator), o.Heads, d, o.Hidden, count, o.Seed)}
 	for _, p := range s.net.All {
 		for i := range p.Value.Val { // no bias is 0, where relu of a row of zeros has no slope
 			p.Value.Val[i] += .02 * float32(i%5+1)
@@ -52,7 +52,7 @@ func beginTraining(t *testing.T, g *matrix.Matrix[float64], x *matrix.Matrix[flo
 // differences returns the gradient of each parameter by differences, in float64.
 func differences(t *testing.T, s *sageTrainer, targets []int32, pairs []sagePair) map[string][]float64 {
 	t.Helper()
-	net := neural.Random[float64](neural.Aggregator(s.o.Aggregator), s.net.Layers[0].Input(), s.o.Hidden, 3, 0)
+	net := neural.Random[float64](neural.Aggregator(s.o.Aggregator), s.o.Heads, s.net.Layers[0].Input(), s.o.Hidden, 3, 0)
 	wide := func(x []float32) []float64 {
 		y := make([]float64, len(x))
 		for i, v := range x {
@@ -107,11 +107,14 @@ func TestGradientsByOperations(t *testing.T) {
 	for v := range classes {
 		classes[v] = int32(v * 7 % 3)
 	}
-	for _, a := range []sage.SAGEAggregator{sage.AggregateMean, sage.AggregatePool, sage.AggregateGCN} {
+	for _, a := range []sage.SAGEAggregator{sage.AggregateMean, sage.AggregatePool, sage.AggregateGCN, sage.AggregateAttention} {
 		for goal, o := range goals() {
 			for _, x := range []*matrix.Matrix[float32]{samples.DrawFeatures(t, n, 5, 1, matrix.Full), samples.DrawFeatures(t, n, 9, .15, matrix.CSR)} {
 				for _, list := range [][]int{nil, {3, 2}} { // layers of all vertices, and trees
 					o.Aggregator, o.Hidden, o.Seed, o.Dropout, o.Samples = a, []int{4, 3}, 6, .3, list
+					if a == sage.AggregateAttention {
+						o.Heads, o.Hidden = 2, []int{4, 2}
+					}
 					batch, some := []int{0, 39, 7, 12, 20, 21}, classes
 					if goal != "classes" {
 						some = nil
@@ -192,6 +195,8 @@ func TestTrainByOperations(t *testing.T) {
 		{"layers", full, classes, SAGETrainOptions{}, nil},
 		{"batches of trees, GCN", thin, classes, SAGETrainOptions{Aggregator: sage.AggregateGCN, Batch: 4, Samples: []int{3, 2}}, nil},
 		{"pools on a device", full, classes, SAGETrainOptions{Aggregator: sage.AggregatePool, Batch: 5}, d},
+		{"attention on a device", thin, classes, SAGETrainOptions{Aggregator: sage.AggregateAttention, Samples: []int{3, 2}, Replace: true}, d},
+		{"attention on a group", full, classes, SAGETrainOptions{Aggregator: sage.AggregateAttention, Batch: 5}, sure.Get(comm.LocalGroup(3))},
 		{"choices by degree on a group", thin, classes, SAGETrainOptions{Samples: []int{3, 2}, Sampling: sage.SampleByDegree}, sure.Get(comm.LocalGroup(3))},
 		{"pairs on a group", full, nil, SAGETrainOptions{Pairs: 2, Negatives: 2}, sure.Get(comm.LocalGroup(2))},
 		{"links on a device", thin, nil, SAGETrainOptions{Pairs: 1, Links: &SAGELinks{Validate: test, Test: test}}, d},

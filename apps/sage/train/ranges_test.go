@@ -109,6 +109,8 @@ func TestTrainGraphSAGEByRanges(t *testing.T) {
 		{"batches, sparse features", sage.AggregateMean, true, .3, SAGETrainOptions{Batch: 5}, "layers"},
 		{"pools", sage.AggregatePool, true, 1, SAGETrainOptions{}, "layers"},
 		{"GCN, sparse features", sage.AggregateGCN, true, .3, SAGETrainOptions{}, "layers"},
+		{"attention, samples by weight", sage.AggregateAttention, true, .3, byWeight, "layers"},
+		{"attention, trees", sage.AggregateAttention, true, 1, sampled(5, 2, 2), "trees"},
 		{"samples of large batches", sage.AggregateMean, true, 1, sampled(0, 3, 4), "layers"},
 		{"samples by weight, GCN", sage.AggregateGCN, true, 1, byWeight, "layers"},
 		{"walks, pools", sage.AggregatePool, true, .3, walks, "layers"},

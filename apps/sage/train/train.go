@@ -42,6 +42,7 @@ type SAGELinks struct{ Validate, Test *links.LinkSet }
 type SAGETrainOptions struct {
 	workflow.Run
 	Aggregator sage.SAGEAggregator
+	Heads      int   // of AggregateAttention, which divide the columns of each layer; 0 means 1
 	Hidden     []int // columns h of each layer; nil means 64 and 64
 	Samples    []int // as in SAGEOptions, for training; evaluation takes all neighbours
 	Sampling   sage.SAGESampling
@@ -148,7 +149,7 @@ func trainGraphSAGE(g rep.View, features matrix.Source[float32], classes []int32
 	}
 	if (on != nil || devices != nil) && !o.fuses() {
 		if o.Method == workflow.Fused {
-			return nil, &workflow.ParameterError{App: app, Arg: "the method", Got: "fused for choices by weight, degree or walks, with AggregatePool, for Links, or for more than 128 hidden columns", Want: "auto or pipeline"}
+			return nil, &workflow.ParameterError{App: app, Arg: "the method", Got: "fused for choices by weight, degree or walks, with AggregatePool or AggregateAttention, for Links, or for more than 128 hidden columns", Want: "auto or pipeline"}
 		}
 		on, devices = nil, nil
 	}
@@ -169,7 +170,7 @@ func trainGraphSAGE(g rep.View, features matrix.Source[float32], classes []int32
 		return trainFused(on, g, matrix.AsView[float32](features), at, classes, split, n, d, count, o)
 	}
 	t := &sageTrainer{o: o, classes: classes, split: split, idle: grouped && !group.First()}
-	t.net = neural.Random[float32](neural.Aggregator(o.Aggregator), d, o.Hidden, count, o.Seed)
+	t.net = neural.Random[float32](neural.Aggregator(o.Aggregator), o.Heads, d, o.Hidden, count, o.Seed)
 	if err := t.begin(app, g, features, n); err != nil {
 		return nil, err
 	}
@@ -240,8 +241,10 @@ func (o *SAGETrainOptions) complete() error {
 		return &workflow.ParameterError{App: app, Arg: arg, Got: fmt.Sprint(got), Want: want}
 	}
 	switch {
-	case o.Aggregator < sage.AggregateMean || o.Aggregator > sage.AggregateGCN:
-		return bad("the aggregator", o.Aggregator, "AggregateMean, AggregatePool or AggregateGCN")
+	case o.Aggregator < sage.AggregateMean || o.Aggregator > sage.AggregateAttention:
+		return bad("the aggregator", o.Aggregator, "AggregateMean, AggregatePool, AggregateGCN or AggregateAttention")
+	case o.Heads != 0 && o.Aggregator != sage.AggregateAttention:
+		return bad("the heads", o.Heads, "0 for an aggregator without attention")
 	case len(o.Hidden) == 0 || slices.Min(o.Hidden) < 1 || slices.Max(o.Hidden) > 1<<16:
 		return bad("the hidden columns", o.Hidden, "1 to 65536 for each layer, one layer or more")
 	case o.Epochs < 0:
@@ -256,6 +259,9 @@ func (o *SAGETrainOptions) complete() error {
 		return bad("the dropout", o.Dropout, "a probability below 1")
 	case o.Patience < 0 || o.Every < 0 || o.Pairs < 0 || o.Negatives < 0:
 		return bad("the patience, the interval of checkpoints, the pairs or the negatives", "negative", "1 or more, or 0 for the default")
+	}
+	if err := sage.CheckHeads(app, o.Heads, o.Hidden...); err != nil {
+		return err
 	}
 	return sampled.CheckSamples(app, o.Samples, sampled.Rule(o.Sampling), len(o.Hidden))
 }

@@ -27,7 +27,7 @@ import (
 func TestSAGEGradient(t *testing.T) {
 	t.Parallel()
 	g := samples.Build[float64](t, samples.DirectedHub(), matrix.CSR)
-	for _, a := range []sage.SAGEAggregator{sage.AggregateMean, sage.AggregatePool, sage.AggregateGCN} {
+	for _, a := range []sage.SAGEAggregator{sage.AggregateMean, sage.AggregatePool, sage.AggregateGCN, sage.AggregateAttention} {
 		for _, sparse := range []bool{false, true} {
 			for _, goal := range []SAGETrainOptions{{}, {Links: &SAGELinks{}}, {Pairs: 1}} { // classes, links, pairs
 				supervised, like := goal.Links == nil && goal.Pairs == 0, (&sageTrainer{o: goal}).likeness()
@@ -57,7 +57,11 @@ func TestSAGEGradient(t *testing.T) {
 					}
 					x = neural.Input[float64]{Sparse: access.Store(a)}
 				}
-				net := neural.Random[float64](neural.Aggregator(a), 5, []int{4, 3}, 3, 8)
+				heads, hidden := 1, []int{4, 3}
+				if a == sage.AggregateAttention {
+					heads, hidden = 2, []int{4, 2}
+				}
+				net := neural.Random[float64](neural.Aggregator(a), heads, 5, hidden, 3, 8)
 				for _, p := range net.All {
 					for i := range p.Value.Val {
 						p.Value.Val[i] += .1 * rng.NormFloat64()

@@ -18,6 +18,8 @@ import (
 //	             ∂H = S·Wpᵀ; Wf as in mean
 //	GCN          ∂Wf = Hᵀ·(Pᵀ·∂Y); ∂H = (Pᵀ·∂Y)·Wfᵀ
 //
+//	attention  as mean, with the ∂X of attention.go in place of Pᵀ·A
+//
 // H₁ are the rows of H of the targets.
 
 // Back takes ∂Z of layer k, sets the gradients of its parameters, and returns ∂H, nil for the first
@@ -37,7 +39,13 @@ func (p *Net) Back(k int, t *Tape, dz *Matrix) *Matrix {
 		p.slopes[l.PoolBias] = p.sums(s)
 		dh = p.unproduct(k, t.in, l.Pool, s)
 	} else {
-		dh = p.unproduct(k, t.in, l.Neighbour, p.times(t.chosen.T(), a))
+		dx := (*Matrix)(nil)
+		if p.Attends() {
+			dx = p.unattend(k, t, a)
+		} else {
+			dx = p.times(t.chosen.T(), a)
+		}
+		dh = p.unproduct(k, t.in, l.Neighbour, dx)
 	}
 	if own := p.unproduct(k, p.firstRows(t.in, t.block.Targets), l.Self, f); own != nil {
 		p.Do(ops.Assign(dh.Accum(semiring.Plus[float32]()), own, ops.Span(0, t.block.Targets), ops.All(), p.with))
@@ -100,11 +108,8 @@ func (p *Net) picks(list []int32, n int) *Matrix {
 
 // sums returns the sums of the columns, 1·D.
 func (p *Net) sums(d *Matrix) *Matrix {
-	rows, cols := d.Dims()
-	sum, to := matrix.NewVector[float32](cols, matrix.On(p.place)), p.Matrix(1, cols)
-	p.Do(ops.VxM(sum, semiring.PlusTimes[float32](), p.filled(rows, 1), d, p.with))
-	p.Do(ops.AssignRow(to, sum, 0, ops.All(), p.with))
-	return to
+	rows, _ := d.Dims()
+	return p.row(d, p.filled(rows, 1))
 }
 
 // CrossEntropy returns the mean loss of the listed rows of embeddings, nil for all, for classes, the

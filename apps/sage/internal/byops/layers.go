@@ -18,6 +18,7 @@ import (
 //	mean   Z ← norm(relu([H·Wf, P·(H·Wa)]))
 //	pool   Z ← norm(relu([H·Wf, (P max.second relu(H·Wp + 1⊗b))·Wa]))
 //	GCN    Z ← norm(relu(P·(H·Wf)))
+//	attention  Z ← norm(relu([H·Wf, A·(H·Wa)])), A as in attention.go
 //
 // norm divides the rows by their lengths, √(Z∘Z·1).
 type Net struct {
@@ -80,6 +81,7 @@ type Tape struct {
 	block  *block
 	pooled *Matrix                 // relu(H·Wp + 1⊗b)
 	most   *Matrix                 // P max.second pooled
+	heads  []*head                 // of attention
 	scale  *matrix.Vector[float32] // 1 over the lengths of the rows before norm, 1 for length 0
 }
 
@@ -97,8 +99,10 @@ func (p *Net) Layer(k int, h *Matrix, b *block) *Tape {
 			t.most = p.Matrix(b.Targets, l.Pool.Value.Cols)
 			p.Do(ops.MxM(t.most, semiring.MaxSecond[float32](), t.chosen.Pattern(), t.pooled, p.with))
 			near = p.times(t.most, p.value(l.Neighbour))
+		} else if x := p.times(h, p.value(l.Neighbour)); p.Attends() {
+			near = p.attend(k, t, x)
 		} else {
-			near = p.times(t.chosen, p.times(h, p.value(l.Neighbour)))
+			near = p.times(t.chosen, x)
 		}
 		z = p.Matrix(b.Targets, l.Width())
 		p.Do(ops.Concat(z, [][]matrix.Source[float32]{{p.times(p.firstRows(h, b.Targets), p.value(l.Self)), near}}, p.with))

@@ -20,7 +20,13 @@ func (n *Net[F]) backward(k int, t *Tape[F], g Panel[F], run workflow.Run) (Pane
 	}
 	own := n.SelfColumns(k)
 	x := Grown(&n.Brief[1], t.Block.Sources, g.Cols)
-	if err := t.Block.Unmean(x, g, own, own, run); err != nil {
+	var err error
+	if n.Attends() {
+		err = n.Unattend(k, t, x, g, own, own, 0, run)
+	} else {
+		err = t.Block.Unmean(x, g, own, own, run)
+	}
+	if err != nil {
 		return Panel[F]{}, err
 	}
 	return n.Unproducts(k, t, x, run)

@@ -21,7 +21,7 @@ import (
 func (n *Net[F]) AtOnce(k, per int) bool {
 	l := &n.Layers[k]
 	own := l.Self.Value.Cols
-	return own <= 32*per && !n.Pools() && (n.GCN() || own == l.Neighbour.Value.Cols)
+	return own <= 32*per && !n.Pools() && !n.Attends() && (n.GCN() || own == l.Neighbour.Value.Cols)
 }
 
 // A layer of GraphSAGE maps the rows H of its sources, some vertices, to rows of its targets:
@@ -29,6 +29,7 @@ func (n *Net[F]) AtOnce(k, per int) bool {
 //	mean   norm(relu([H·Wf, P·(H·Wa)]))                P averages the chosen neighbours
 //	pool   norm(relu([H·Wf, max(relu(H·Wp + b))·Wa]))  the maximum over the chosen neighbours
 //	GCN    norm(relu(P·(H·Wf)))                        P averages a vertex and its neighbours
+//	attention  norm(relu([H·Wf, A·(H·Wa)]))            A weighs the chosen neighbours; see attention.go
 //
 // The mean is linear, so products come first and gathers move rows of the output's width. Backward
 // passes are the transposed steps: the gradient of X is Pᵀ times the gradient of P·X.
@@ -61,10 +62,11 @@ func AsPanel[F workflow.Real](a *matrix.Matrix[F]) Panel[F] {
 // A Block connects the targets of a layer to its sources. Target t is source t.
 type Block[F workflow.Real] struct {
 	Targets, Sources int
-	Ptr              []int64          // of idx
-	Idx              []int32          // chosen neighbours, as sources
-	Weight           []F              // of them in the mean; nil for 1 over their number
-	back             *sparse.Typed[F] // the transposed matrix of the mean; nil until it is needed
+	Ptr              []int64              // of idx
+	Idx              []int32              // chosen neighbours, as sources
+	Weight           []F                  // of them in the mean; nil for 1 over their number
+	back             *sparse.Typed[F]     // the transposed matrix of the mean; nil until it is needed
+	places           *sparse.Typed[int32] // of placed; nil until it is needed
 }
 
 // Weights returns the weights of all neighbours.
@@ -135,6 +137,7 @@ type Param[F workflow.Real] struct {
 // Net holds the parameters of a model.
 type Net[F workflow.Real] struct {
 	Aggregator Aggregator
+	Heads      int // of attention
 	Layers     []Layer[F]
 	Out        *Param[F] // classifier; nil without
 	Bias       *Param[F] // of the classifier
@@ -150,6 +153,7 @@ const (
 	aggregateMean Aggregator = iota
 	aggregatePool
 	aggregateGCN
+	aggregateAttention
 )
 
 // GCN reports whether the mean of a vertex and its neighbours is in place of both.
@@ -188,6 +192,7 @@ func Grown[F workflow.Real](kept *[]F, rows, cols int) Panel[F] {
 
 type Layer[F workflow.Real] struct {
 	Self, Neighbour, Pool, PoolBias *Param[F] // nil where the aggregator has none
+	AttendSelf, AttendNeighbour     *Param[F] // aₗ and aᵣ of attention
 }
 
 // Width returns the columns of the output of a layer.
@@ -293,6 +298,7 @@ type Tape[F workflow.Real] struct {
 	pooled Panel[F] // relu(H·Wp + b), of the sources
 	most   Panel[F] // its maxima, of the targets
 	from   []int32  // the source of each maximum
+	attended[F]
 	Out    Panel[F]
 	length []F // of the rows before norm
 }
@@ -352,6 +358,9 @@ func (n *Net[F]) Products(k int, t *Tape[F], run workflow.Run) (x Panel[F], near
 	}
 	w := n.joined(l)
 	x = Grown(&n.Brief[1], t.in.rows(), w.Cols)
+	if n.Attends() { // the backward pass needs them
+		x = n.Kept.Panel(t.in.rows(), w.Cols)
+	}
 	if n.GCN() {
 		own = 0
 	}
@@ -369,6 +378,9 @@ func (n *Net[F]) Combine(k int, t *Tape[F], x Panel[F], near Near[F], run workfl
 			copy(to[own:], Row(most, v))
 			t.length[v] = normalise(to)
 		})
+	}
+	if n.Attends() {
+		return n.attend(k, t, x, near, run)
 	}
 	own := l.Width() - (near.Cols - near.From)
 	return eachSum(run, b.Targets, len(b.Idx), l.Width(), func(lo, hi int) {
@@ -501,14 +513,14 @@ func (n *Net[F]) Values() map[string][]F {
 
 // Twin returns a network with the same weights in the same memory, and gradients of its own.
 func (n *Net[F]) Twin() *Net[F] {
-	to := &Net[F]{Aggregator: n.Aggregator}
+	to := &Net[F]{Aggregator: n.Aggregator, Heads: n.Heads}
 	own := map[*Param[F]]*Param[F]{}
 	for _, p := range n.All {
 		own[p] = &Param[F]{Name: p.Name, Dims: p.Dims, Value: p.Value}
 		to.All = append(to.All, own[p])
 	}
 	for _, l := range n.Layers {
-		to.Layers = append(to.Layers, Layer[F]{own[l.Self], own[l.Neighbour], own[l.Pool], own[l.PoolBias]})
+		to.Layers = append(to.Layers, Layer[F]{own[l.Self], own[l.Neighbour], own[l.Pool], own[l.PoolBias], own[l.AttendSelf], own[l.AttendNeighbour]})
 	}
 	to.Out, to.Bias = own[n.Out], own[n.Bias]
 	return to
