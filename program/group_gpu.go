@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -23,12 +24,8 @@ func onGPUs(g *comm.Group) bool {
 // runOnGPUs runs a program on a group of devices: by parts, or the whole program on each where that
 // is not possible, and with Priority, which parts ignore, unless Hops is given.
 func runOnGPUs(
-	ctx context.Context, g *comm.Group, a rep.View, p *outline, o Options, states func(n int, at matrix.Place) rep.View,
+	s *spmd.Session, a rep.View, p *outline, o Options, states func(n int, at matrix.Place) rep.View,
 ) (*outcome, error) {
-	wait := ctx // of collectives: other processes would wait for the ranks of this one
-	if len(g.Ranks()) == g.Size() {
-		wait = nil
-	}
 	if !p.priority.given || o.Hops != 0 {
 		parts := *p
 		parts.priority = part{}
@@ -36,47 +33,51 @@ func runOnGPUs(
 		if err != nil {
 			return nil, err
 		}
-		if d.divides(g, o) {
-			return runByParts(ctx, wait, g, a, d, o, p.ordered(), states)
+		if d.divides(s.Group, o) {
+			d.part, d.code.part = true, true
+			res, err := runByParts(s, a, &parts, o, states, func(r *rank, in, out rep.View, block rep.Matrix) error {
+				return r.onDevice(d, in, out, block)
+			})
+			return res, d.explain(o, err)
 		}
 	}
 	if o.Numbers != nil {
-		return nil, &ProgramError{p.name, "Numbers", "is given, and each device of " + g.String() + " runs the whole program",
+		return nil, &ProgramError{p.name, "Numbers", "is given, and each device of " + s.Group.String() + " runs the whole program",
 			"leave it out, or use matrix.Move(nil)"}
 	}
 	d, err := textOf(p)
 	if err != nil {
 		return nil, err
 	}
-	return runWhole(ctx, wait, g, a, d, o, states)
+	return runWhole(s, a, d, o, states)
 }
 
 // runWhole runs the whole program on each device, which gathers the graph once, and keeps its block
 // of the states.
 func runWhole(
-	ctx, wait context.Context, g *comm.Group, a rep.View, d *deviceProgram, o Options, states func(n int, at matrix.Place) rep.View,
+	s *spmd.Session, a rep.View, d *deviceProgram, o Options, states func(n int, at matrix.Place) rep.View,
 ) (*outcome, error) {
-	whole, err := a.Replicas(wait, g)
+	whole, err := a.Replicas(s.Wait, s.Group)
 	if err != nil {
 		return nil, err
 	}
 	_, n := a.Dims()
-	cuts, err := a.Cuts(wait, g)
+	cuts, err := a.Cuts(s.Wait, s.Group)
 	if err != nil {
 		return nil, err
 	}
-	state := states(n, g)
-	t, err := state.OnGroup().Target(wait, g, true, true, cuts)
+	state := states(n, s.Group)
+	t, err := state.OnGroup().Target(s.Wait, s.Group, true, true, cuts)
 	if err != nil {
 		return nil, err
 	}
 	results, limits := make([]*outcome, len(whole)), make([]error, len(whole))
-	err = g.Apart(func(k int, c comm.Comm) error {
+	err = s.Apart(func(ctx context.Context, k int, c comm.Comm) error {
 		own, text := o, *d
 		if k > 0 { // the first rank of a process reports
 			own.Progress, own.Trace = nil, nil
 		}
-		at := device.Of(g.PlaceOf(k))
+		at := device.Of(s.Group.PlaceOf(k))
 		res, err := runText(ctx, at, whole[k], &text, own, states)
 		if errors.Is(err, ErrLimit) {
 			limits[k], err = err, nil
@@ -90,11 +91,11 @@ func runWhole(
 			t.Part(k).SetRemote(st)
 		}
 		return err
-	}, nil)
-	if err != nil {
-		return nil, err
+	})
+	if err == nil {
+		err = t.Keep()
 	}
-	if err := t.Keep(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	res := results[0]

@@ -129,8 +129,8 @@ func Run[V, E, M comparable](
 	switch at := a.Place().(type) {
 	case nil:
 	case *comm.Group:
-		return resultOf[V](runOnGroup(ctx, at, a.Inside(), p.outline(), o, statesOf[V], func(h *halo.Part, o Options, plan direction) partEngine {
-			return engineOfPart(h, &p, o, plan)
+		return resultOf[V](runOnGroup(ctx, at, a.Inside(), p.outline(), o, statesOf[V], func(h *halo.Part, edges *halo.Host, o Options, plan direction) hostEngine {
+			return engineOfPart(h, edges, &p, o, plan)
 		}))
 	default:
 		d, err := in.onDevice(a.Inside(), o)
