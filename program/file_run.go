@@ -67,7 +67,7 @@ func runFileColumns(ctx context.Context, g operand, f *File, opts []Options) (*F
 	}
 	_, n := g.Inside().Dims()
 	res, states := &FileResult{}, make([]byte, n*d.state.Size)
-	_, res.Active, err = d.run(ctx, at, a, n, o, ran{&res.Supersteps, new([]float64), &res.Ended, states})
+	_, res.Active, err = d.run(ctx, at, a, n, o, ran{&res.Supersteps, new([]float64), &res.Ended, states, 0, n})
 	if err != nil {
 		return nil, d.explain(o, err)
 	}
@@ -236,8 +236,5 @@ func runText(
 	res.state = states(n, at.Place())
 	res.state.SetRemote(store)
 	res.active = left
-	if res.ended == Full && d.supersteps != res.supersteps {
-		return res, &LimitError{d.name, res.supersteps, left}
-	}
-	return res, nil
+	return res.limited(d.name, d.supersteps)
 }

@@ -258,13 +258,14 @@ func (d *deviceProgram) explain(o Options, err error) error {
 }
 
 // counts are the fields of a result that a run counts.
-func (r *outcome) counts() ran { return ran{&r.supersteps, &r.total, &r.ended, nil} }
+func (r *outcome) counts() ran { return ran{&r.supersteps, &r.total, &r.ended, nil, 0, math.MaxInt} }
 
 type ran struct {
 	supersteps *int
 	total      *[]float64
 	ended      *Ended
 	states     []byte // gets the states, if it is not nil: there is no result on the device then
+	from, to   int    // the states that become the result on the device, as far as there are vertices
 }
 
 // run runs the supersteps on a device. It returns the states and the number of active vertices.
@@ -291,7 +292,7 @@ func (d *deviceProgram) run(
 				*out.ended = Quiet
 				break
 			}
-			if most := o.MaxSupersteps; *out.supersteps == d.supersteps && d.supersteps > 0 || *out.supersteps == most && most > 0 {
+			if limit := limitOf(d.supersteps, o.MaxSupersteps); limit > 0 && *out.supersteps == limit {
 				*out.ended = Full
 				break
 			}
@@ -320,7 +321,7 @@ func (d *deviceProgram) run(
 		*out.total, active = r.total, r.count
 		switch {
 		case out.states == nil:
-			states = s.Result(s.AllPresent(r.state), int64(n))
+			states = r.keep(out.from, min(out.to, n))
 		case n > 0:
 			s.Download(unsafe.Pointer(&out.states[0]), r.state.Val, int64(len(out.states)))
 		}
@@ -388,7 +389,7 @@ func (r *deviceRun) start() {
 	r.state = r.states(d.state)
 	all := int32(0)
 	if d.active {
-		all, r.count = 1, int64(n)
+		all, r.count, r.mine = 1, int64(n), r.place.owned(0, n)
 	}
 	if d.skips {
 		r.closed = r.states(boolType)
@@ -403,6 +404,7 @@ func (r *deviceRun) start() {
 		r.Fill(r.state.Present.At(int64(seed.id)), 1, 1)
 		if !d.active && !seen[seed.id] {
 			r.count++
+			r.mine += r.place.owned(int32(seed.id), int32(seed.id)+1)
 		}
 		seen[seed.id] = true
 	}
@@ -522,6 +524,16 @@ func (r *deviceRun) superstep(method string, superstep int32) string {
 		return how.Plan
 	}
 	return how.Method
+}
+
+// keep returns the states of vertices from … to−1 as a result.
+func (r *deviceRun) keep(from, to int) device.Store {
+	if from == 0 && to == r.n {
+		return r.Result(r.AllPresent(r.state), int64(to))
+	}
+	own, size := r.NewFull(1, to-from, r.p.state), int64(r.p.state.Size)
+	r.Copy(own.Val, r.state.Val.At(int64(from)*size), int64(to-from)*size)
+	return r.Result(own, int64(to-from))
 }
 
 // messages returns room for messages of the vertices with a byte in present; zero: of all.

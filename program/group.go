@@ -101,10 +101,7 @@ func runByParts(
 	}
 	first := ranks[0]
 	res := &outcome{state: state, supersteps: first.steps, total: first.sums, active: first.whole.count, ended: first.ended}
-	if res.ended == Full && p.supersteps != res.supersteps {
-		return res, &LimitError{p.name, res.supersteps, res.active}
-	}
-	return res, nil
+	return res.limited(p.name, p.supersteps)
 }
 
 // tally counts active vertices and their out-edges.
@@ -144,21 +141,27 @@ func (r *rank) run(engine partEngine, hops, width int) error {
 			return nil
 		}
 		stages := hops
-		for _, most := range []int{r.p.supersteps, r.o.MaxSupersteps} {
-			if most > 0 {
-				stages = min(stages, most-r.steps)
-			}
+		if limit := limitOf(r.p.supersteps, r.o.MaxSupersteps); limit > 0 {
+			stages = min(stages, limit-r.steps)
 		}
 		if stages == 0 {
 			r.ended = Full
 			return nil
+		}
+		if stages == 1 {
+			r.progress()
 		}
 		own, plans := make([]tally, stages), make([]string, stages)
 		if counts, err = r.agree(own, engine.supersteps(r.steps, r.whole.count, own, plans)); err != nil {
 			return err
 		}
 		for t, after := range counts {
-			r.report(plans[t])
+			if stages > 1 {
+				r.progress()
+			}
+			if f := r.o.Trace; f != nil && r.at == 0 {
+				f(Step{r.steps, plans[t], r.whole.count, r.whole.edges})
+			}
 			r.steps, r.whole = r.steps+1, after
 			if after.count == 0 {
 				break
@@ -176,22 +179,20 @@ func (r *rank) run(engine partEngine, hops, width int) error {
 	}
 }
 
-// report calls Progress and Trace for a superstep.
-func (r *rank) report(plan string) {
-	if r.at > 0 {
-		return
-	}
-	if f := r.o.Progress; f != nil {
+// progress calls Progress for the next superstep.
+func (r *rank) progress() {
+	if f := r.o.Progress; f != nil && r.at == 0 {
 		f(r.steps, r.whole.count)
-	}
-	if f := r.o.Trace; f != nil {
-		f(Step{r.steps, plan, r.whole.count, r.whole.edges})
 	}
 }
 
 // agree adds the counts of all ranks, and computes Totals. Counts are below 2⁵³, and travel as the
-// terms do. err is an error of local work, after which all ranks get one.
+// terms do. err is an error of local work, after which all ranks get one. A run on one place has
+// no other ranks.
 func (r *rank) agree(own []tally, err error) ([]tally, error) {
+	if r.c == nil {
+		return own, err
+	}
 	words := make([]float64, 2*len(own)+r.width)
 	for t, x := range own {
 		words[2*t], words[2*t+1] = float64(x.count), float64(x.edges)

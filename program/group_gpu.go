@@ -2,7 +2,6 @@ package program
 
 import (
 	"context"
-	"errors"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/spmd"
@@ -71,26 +70,25 @@ func runWhole(
 	if err != nil {
 		return nil, err
 	}
-	results, limits := make([]*outcome, len(whole)), make([]error, len(whole))
+	results := make([]outcome, len(whole))
 	err = s.Apart(func(ctx context.Context, k int, c comm.Comm) error {
-		own, text := o, *d
+		own := o
 		if k > 0 { // the first rank of a process reports
 			own.Progress, own.Trace = nil, nil
 		}
 		at := device.Of(s.Group.PlaceOf(k))
-		res, err := runText(ctx, at, whole[k], &text, own, states)
-		if errors.Is(err, ErrLimit) {
-			limits[k], err = err, nil
-		}
+		operand, err := whole[k].Operand(at)
 		if err != nil {
 			return err
 		}
-		results[k] = res
-		st, err := copyPart(ctx, at, res.state, d.state, cuts[c.Rank()], cuts[c.Rank()+1])
-		if err == nil {
+		res := &results[k]
+		out := res.counts()
+		out.from, out.to = cuts[c.Rank()], cuts[c.Rank()+1]
+		st, left, err := d.run(ctx, at, operand, n, own, out)
+		if res.active = left; err == nil {
 			t.Part(k).SetRemote(st)
 		}
-		return err
+		return d.explain(o, err)
 	})
 	if err == nil {
 		err = t.Keep()
@@ -98,21 +96,6 @@ func runWhole(
 	if err != nil {
 		return nil, err
 	}
-	res := results[0]
-	res.state = state
-	return res, limits[0]
-}
-
-// copyPart copies positions lo … hi−1 of a full vector on a device.
-func copyPart(ctx context.Context, at device.Runner, v rep.View, t device.Type, lo, hi int) (st device.Store, err error) {
-	o, err := v.Operand(at)
-	if err != nil {
-		return nil, err
-	}
-	err = at.Run(device.Call{Context: ctx, Op: "states"}, func(s *device.Session) {
-		own, size := s.NewFull(1, hi-lo, t), int64(t.Size)
-		s.Copy(own.Val, s.Dense(o).Val.At(int64(lo)*size), int64(hi-lo)*size)
-		st = s.Result(own, int64(hi-lo))
-	})
-	return st, err
+	results[0].state = state
+	return results[0].limited(d.name, d.supersteps)
 }

@@ -13,6 +13,8 @@ type hostEngine interface {
 	base() *frame
 	start() error
 	superstep(*Step) error
+	// totals computes Totals of a whole graph.
+	totals() error
 	// values returns the states of all vertices.
 	values() sparse.Values
 	// close sets whether vertices take no messages, from their states.

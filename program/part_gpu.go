@@ -27,15 +27,15 @@ type devicePart struct {
 	h  *halo.Part   // nil until the part is made
 	in device.Store // edges by target
 
-	ids, deg   device.Buffer // int32[vertices]: numbers and out-degrees in the whole graph
-	send, recv device.Buffer // int32[]: the lists of h, all ranks in a row
-	begins     [2][]int64    // where the list of each rank begins, of send and of recv
+	ids, deg device.Buffer    // int32[vertices]: numbers and out-degrees in the whole graph
+	lists    [2]device.Buffer // int32[]: Send and Recv of h, all ranks in a row
+	begins   [2][]int64       // where the list of each rank begins
 }
 
 // Drop frees the memory. The caller holds the lock of the device, for which Drop of the edges would
 // wait: the collector frees them.
 func (p *devicePart) Drop() {
-	for _, b := range []device.Buffer{p.ids, p.deg, p.send, p.recv} {
+	for _, b := range []device.Buffer{p.ids, p.deg, p.lists[0], p.lists[1]} {
 		b.Release()
 	}
 	*p = devicePart{}
@@ -172,13 +172,7 @@ func (m *deviceEdges) Join(h *halo.Part, before, after halo.Rows, degrees []int3
 		for r, list := range lists {
 			begins = append(begins, begins[r]+int64(len(list)))
 		}
-		part.begins[k] = begins
-		b := s.Retain(s.Ints(flat))
-		if k == 0 {
-			part.send = b
-		} else {
-			part.recv = b
-		}
+		part.begins[k], part.lists[k] = begins, s.Retain(s.Ints(flat))
 		s.Sync()
 		runtime.KeepAlive(flat)
 	}

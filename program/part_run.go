@@ -63,10 +63,7 @@ func (r *rank) inSession(s *device.Session, d *deviceProgram, in, out device.Ope
 	if err := r.run(x, part.h.Hops, d.totals); err != nil {
 		return nil, err
 	}
-	n, size := part.h.Hi-part.h.Lo, int64(d.state.Size)
-	state := s.NewFull(1, n, d.state)
-	s.Copy(state.Val, x.dev.state.Val.At(int64(part.h.Lo)*size), int64(n)*size)
-	home := s.Result(state, int64(n))
+	home := x.dev.keep(part.h.Lo, part.h.Hi)
 	s.Sync()
 	return home, s.Err()
 }
@@ -92,6 +89,14 @@ type partRun struct {
 type devicePlace struct {
 	ids, deg     device.Buffer
 	size, lo, hi int32
+}
+
+// owned returns how many of vertices from … to−1 are own, none of a whole graph.
+func (p *devicePlace) owned(from, to int32) int64 {
+	if p == nil {
+		return 0
+	}
+	return int64(max(0, min(to, p.hi)-max(from, p.lo)))
 }
 
 // partArguments appends the arguments of HB_PART_PARAMS.
@@ -126,19 +131,9 @@ func (p *devicePart) run(s *device.Session, d *deviceProgram, pattern bool, r *r
 }
 
 func (r *partRun) start() (tally, error) {
-	dev, h := r.dev, r.h
-	dev.start()
-	r.prepare(dev.Session)
-	if dev.p.active {
-		return tally{count: int64(h.Hi - h.Lo)}, dev.Err()
-	}
-	own := map[int]bool{}
-	for _, seed := range dev.p.seeds {
-		if seed.id >= h.Lo && seed.id < h.Hi {
-			own[seed.id] = true
-		}
-	}
-	return tally{count: int64(len(own))}, dev.Err()
+	r.dev.start()
+	r.prepare(r.dev.Session)
+	return tally{count: r.dev.mine}, r.dev.Err()
 }
 
 func (r *partRun) terms(to []float64) { copy(to, r.dev.total) }
@@ -185,7 +180,9 @@ func (r *partRun) supersteps(first int, _ int64, own []tally, plans []string) er
 }
 
 // outOf returns a place for the number of supersteps.
-func outOf(supersteps *int) ran { return ran{supersteps, new([]float64), new(Ended), nil} }
+func outOf(supersteps *int) ran {
+	return ran{supersteps: supersteps, total: new([]float64), ended: new(Ended)}
+}
 
 // prepare allocates what an exchange takes.
 func (r *partRun) prepare(s *device.Session) {
@@ -233,14 +230,14 @@ func (r *partRun) refresh(steps int, active int64) error {
 		dev.state = v
 	}
 	send, recv := r.kept.begins[0][p], r.kept.begins[1][p]
-	s.Each(dev.kernel("pack"), send, send, p, r.begins[0], r.places[0], r.kept.send, dev.state.Val, dev.state.Present, all, r.buffers[0])
+	s.Each(dev.kernel("pack"), send, send, p, r.begins[0], r.places[0], r.kept.lists[0], dev.state.Val, dev.state.Present, all, r.buffers[0])
 	s.Sync()
 	err := r.c.AllToAllV(r.s.Wait, comm.OnDevice(r.buffers[1].Addr, comm.Uint8, r.room[1]), r.bytes[1],
 		comm.OnDevice(r.buffers[0].Addr, comm.Uint8, r.room[0]), r.bytes[0])
 	if err != nil {
 		return err
 	}
-	s.Each(dev.kernel("unpack"), recv, dev.partArguments(recv, p, r.begins[1], r.places[1], r.kept.recv, r.buffers[1], all, dev.state.Val,
+	s.Each(dev.kernel("unpack"), recv, dev.partArguments(recv, p, r.begins[1], r.places[1], r.kept.lists[1], r.buffers[1], all, dev.state.Val,
 		dev.state.Present, dev.closed.Present, dev.mail.Val, int32(steps), n, dev.rows.Ptr, dev.sums)...)
 	if all {
 		dev.count, dev.edges = int64(dev.n), dev.rows.Entries

@@ -157,12 +157,7 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 		}
 		b.ready = true
 	}
-	limit := int64(0)
-	for _, most := range []int{d.supersteps, o.MaxSupersteps} {
-		if most > 0 && (limit == 0 || int64(most) < limit) {
-			limit = int64(most)
-		}
-	}
+	limit := int64(limitOf(d.supersteps, o.MaxSupersteps))
 	pull, mode := r.parts(), int64(roundPush)
 	switch {
 	case o.Plan == "push" || !d.leaves(r.rows.Entries):

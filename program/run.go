@@ -80,6 +80,23 @@ type outcome struct {
 	ended      Ended
 }
 
+// limited returns the outcome of a program with a limit of supersteps of its own, and a *LimitError
+// if the limit of Options has ended the run.
+func (r *outcome) limited(name string, supersteps int) (*outcome, error) {
+	if r.ended == Full && supersteps != r.supersteps {
+		return r, &LimitError{name, r.supersteps, r.active}
+	}
+	return r, nil
+}
+
+// limitOf returns the least of two limits of supersteps, of which 0 is none.
+func limitOf(x, y int) int {
+	if x == 0 || y == 0 {
+		return max(x, y)
+	}
+	return min(x, y)
+}
+
 // resultOf returns an outcome as a Result, nil for nil, and the error.
 func resultOf[V comparable](out *outcome, err error) (*Result[V], error) {
 	if out == nil {
@@ -143,7 +160,10 @@ func Run[V, E, M comparable](
 	if err != nil {
 		return nil, err
 	}
-	return e.run()
+	return resultOf[V](runOnHost(in, o, e, func() (rep.View, error) {
+		v, err := matrix.VectorOf(e.state)
+		return v.Inside(), err
+	}))
 }
 
 // An operand is a matrix.Source without its element type.
@@ -215,8 +235,9 @@ type frame struct {
 	deg    []int32 // their out-degrees there
 	sparse bool    // some vertex of the whole graph is not active
 
-	round Round
-	front frontier
+	round   Round
+	front   frontier
+	delayed delayed
 }
 
 // degree returns the out-degree of a vertex.
@@ -244,7 +265,6 @@ type engine[V, E, M comparable] struct {
 	bands   []int32 // push: boundaries of the destinations of each worker
 	cuts    []int   // pull: boundaries of pieces of rows
 	wanted  int     // supersteps that would have pulled
-	delayed delayed
 	lists   *listEngine[V, E, M]
 	workers []*worker[V, E, M]
 }
@@ -383,58 +403,52 @@ func (e *engine[V, E, M]) totals() error {
 	return err
 }
 
-// run runs supersteps until the end.
-func (e *engine[V, E, M]) run() (*Result[V], error) {
-	if err := e.start(); err != nil {
-		return nil, err
-	}
-	if err := e.totals(); err != nil {
-		return nil, err
-	}
-	p := e.p
-	res := &Result[V]{}
-	for ; ; res.Supersteps++ {
-		e.round.Superstep = res.Supersteps
-		if e.front.count == 0 && !(p.Everywhere && res.Supersteps == 0) {
-			if e.refill(); e.front.count == 0 {
-				res.Ended = Quiet
-				break
-			}
-		}
-		if p.Supersteps > 0 && res.Supersteps == p.Supersteps {
-			res.Ended = Full
-			break
-		}
-		if most := e.o.MaxSupersteps; most > 0 && res.Supersteps == most {
-			res.Ended = Full
-			break
-		}
-		if e.o.Progress != nil {
-			e.o.Progress(res.Supersteps, e.front.count)
-		}
-		step := Step{Superstep: res.Supersteps, Active: e.front.count, Edges: e.front.edges}
-		if err := e.superstep(&step); err != nil {
-			return nil, err
-		}
-		if err := e.totals(); err != nil {
-			return nil, err
-		}
-		if e.o.Trace != nil {
-			e.o.Trace(step)
-		}
-		if p.Halt != nil && p.Halt(res.Supersteps, e.round.Total) {
-			res.Supersteps++
-			res.Ended = Halted
-			break
-		}
-	}
-	var err error
-	if res.State, err = matrix.VectorOf(e.state); err != nil {
-		return nil, err
-	}
-	res.Total, res.Active = e.round.Total, e.front.count+e.delayed.count
-	if res.Ended == Full && p.Supersteps != res.Supersteps {
-		return res, &LimitError{p.name(), res.Supersteps, res.Active}
-	}
-	return res, nil
+// onePlace runs a program on a whole graph on the host.
+type onePlace struct {
+	*rank
+	host hostEngine
 }
+
+// runOnHost runs a program on a whole graph on the host. result returns the states.
+func runOnHost(p *outline, o Options, host hostEngine, result func() (rep.View, error)) (*outcome, error) {
+	x := &onePlace{&rank{p: p, o: o}, host}
+	err := x.run(x, 1, 0)
+	if err != nil {
+		return nil, err
+	}
+	out := &outcome{supersteps: x.steps, total: x.sums, ended: x.ended, active: x.whole.count + host.base().delayed.count}
+	if out.state, err = result(); err != nil {
+		return nil, err
+	}
+	return out.limited(p.name, p.supersteps)
+}
+
+func (x *onePlace) start() (tally, error) {
+	if err := x.host.start(); err != nil {
+		return tally{}, err
+	}
+	return x.after()
+}
+
+func (x *onePlace) supersteps(first int, _ int64, own []tally, plans []string) (err error) {
+	x.host.base().round.Superstep = first
+	var step Step
+	if err := x.host.superstep(&step); err != nil {
+		return err
+	}
+	plans[0] = step.Plan
+	own[0], err = x.after()
+	return err
+}
+
+// after counts the active vertices, and computes Totals.
+func (x *onePlace) after() (tally, error) {
+	e := x.host.base()
+	err := x.host.totals()
+	x.sums = e.round.Total
+	return tally{e.front.count, e.front.edges}, err
+}
+
+func (x *onePlace) terms([]float64)             {}
+func (x *onePlace) total([][]float64) []float64 { return nil }
+func (x *onePlace) refresh(int, int64) error    { return nil }

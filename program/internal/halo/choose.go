@@ -15,10 +15,10 @@ const Choose = -1
 // MostHops is the number of hops up to which Choose looks.
 const MostHops = 32
 
-// SecondHop is the shape with a second hop without vertices, if the copies of the first have
+// secondHop is the shape with a second hop without vertices, if the copies of the first have
 // in-edges as own vertices do: fetching them, to count them, costs as much as many supersteps where
 // they are many.
-func SecondHop(shape *model.Halo) *model.Halo {
+func secondHop(shape *model.Halo) *model.Halo {
 	one := *shape
 	one.R, one.E = nil, nil
 	for i := range shape.R {

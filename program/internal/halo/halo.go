@@ -116,7 +116,7 @@ func (m *maker) surround() (hops int, err error) {
 				return 0, err
 			}
 		}
-		if m.cheapest(machine, SecondHop(m.shape), true) == 1 {
+		if m.cheapest(machine, secondHop(m.shape), true) == 1 {
 			return 1, nil
 		}
 	}
@@ -189,8 +189,8 @@ func outside(list []int32, from, to int, hops [][]int32) (out []int32) {
 
 // fetch returns in-edges of other ranks' vertices, in ascending order.
 func (m *maker) fetch(list []int32) (rows Rows, err error) {
-	wait, c, p := m.s.Wait, m.c, m.c.Size()
-	want := make([]int, p)
+	wait, c := m.s.Wait, m.c
+	want := make([]int, c.Size())
 	for r := range want {
 		want[r] = position(list, m.cuts[r+1]) - position(list, m.cuts[r])
 	}
@@ -202,35 +202,34 @@ func (m *maker) fetch(list []int32) (rows Rows, err error) {
 	if m.fail(err); err != nil { // without edges; grow agrees on the error
 		answer = Rows{Ptr: make([]int64, len(own)+1)}
 	}
-	lengths, sent := make([]int32, len(own)), make([]int, p)
-	for r, k := 0, 0; r < p; r++ {
-		sent[r] = int(answer.Ptr[k+asked[r]] - answer.Ptr[k])
-		for range asked[r] {
-			lengths[k] = int32(answer.Ptr[k+1] - answer.Ptr[k])
-			k++
-		}
+	lengths := make([]int32, len(own))
+	for k := range lengths {
+		lengths[k] = int32(answer.Ptr[k+1] - answer.Ptr[k])
 	}
 	came, err := spmd.AllToAll(wait, c, lengths, asked, want)
 	if err != nil {
 		return rows, err
 	}
-	got := make([]int, p)
 	rows.Ptr = make([]int64, 1, len(list)+1)
-	for r, k := 0, 0; r < p; r++ {
-		for range want[r] {
-			rows.Ptr = append(rows.Ptr, rows.Ptr[k]+int64(came[k]))
-			got[r] += int(came[k])
-			k++
-		}
+	for k, n := range came {
+		rows.Ptr = append(rows.Ptr, rows.Ptr[k]+int64(n))
 	}
+	sent, got := spans(answer.Ptr, asked, 1), spans(rows.Ptr, want, 1)
 	if rows.Idx, err = spmd.AllToAll(wait, c, answer.Idx, sent, got); err != nil || m.size == 0 {
 		return rows, err
 	}
-	for r := range p {
-		sent[r], got[r] = sent[r]*m.size, got[r]*m.size
-	}
-	rows.Val, err = spmd.AllToAll(wait, c, answer.Val, sent, got)
+	rows.Val, err = spmd.AllToAll(wait, c, answer.Val, spans(answer.Ptr, asked, m.size), spans(rows.Ptr, want, m.size))
 	return rows, err
+}
+
+// spans returns the entries of the next rows[r] rows for each rank, times a size.
+func spans(ptr []int64, rows []int, size int) []int {
+	out := make([]int, len(rows))
+	for r, n := range rows {
+		out[r] = size * int(ptr[n]-ptr[0])
+		ptr = ptr[n:]
+	}
+	return out
 }
 
 // position returns how many vertices of an ascending list are less than v.
