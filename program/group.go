@@ -6,7 +6,6 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/rep"
-	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/program/internal/halo"
 )
 
@@ -20,22 +19,23 @@ type partEngine interface {
 	supersteps(first int, active int64, own []tally, plans []string) error
 	// terms writes what the rank adds to Totals: as many numbers as every other rank.
 	terms(to []float64)
-	// total computes Totals from the terms of all ranks.
-	total(terms [][]float64) []float64
+	// total computes Totals from the terms of all ranks, and totals returns them.
+	total(terms [][]float64)
+	totals() []float64
 	// refresh exchanges the states and the activity of copies, after so many supersteps. So many
 	// vertices of the whole graph are active.
 	refresh(steps int, active int64) error
 }
 
 // runOnGroup runs a program on the ranks of a group. engine returns the engine of the part of a
-// rank of the host, and states a vector of states.
+// rank on the host.
 func runOnGroup(
-	ctx context.Context, g *comm.Group, a rep.View, p *outline, o Options, states func(n int, at matrix.Place) rep.View,
+	ctx context.Context, g *comm.Group, a rep.View, p *outline, o Options,
 	engine func(h *halo.Part, edges *halo.Host, o Options, plan direction) hostEngine,
 ) (*outcome, error) {
 	s := spmd.Begin(ctx, g, p.name)
 	if onGPUs(g) {
-		return runOnGPUs(s, a, p, o, states)
+		return runOnGPUs(s, a, p, o)
 	}
 	plan, err := hostPlan(p.name, o.Plan)
 	if err != nil {
@@ -53,7 +53,7 @@ func runOnGroup(
 		plan = pull
 	}
 	o.Threads = max(1, g.Threads())
-	return runByParts(s, a, p, o, states, func(r *rank, in, out rep.View, block rep.Matrix) error {
+	return runByParts(s, a, p, o, func(r *rank, in, out rep.View, block rep.Matrix) error {
 		return r.onHost(in, out, block, func(h *halo.Part, edges *halo.Host) hostEngine { return engine(h, edges, r.o, plan) })
 	})
 }
@@ -61,11 +61,11 @@ func runOnGroup(
 // runByParts runs a program on the part of each rank. one makes the part of a rank from its rows of
 // the graph, by target and by source, runs the program, and stores the own states in a block.
 func runByParts(
-	s *spmd.Session, a rep.View, p *outline, o Options, states func(n int, at matrix.Place) rep.View,
+	s *spmd.Session, a rep.View, p *outline, o Options,
 	one func(r *rank, in, out rep.View, block rep.Matrix) error,
 ) (*outcome, error) {
 	_, n := a.Dims()
-	state := states(n, s.Group)
+	state := p.states(n, s.Group)
 	if err := state.Err(); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func runByParts(
 		return nil, err
 	}
 	first := ranks[0]
-	res := &outcome{state: state, supersteps: first.steps, total: first.sums, active: first.whole.count, ended: first.ended}
+	res := &outcome{state: state, supersteps: first.steps, total: first.engine.totals(), active: first.whole.count, ended: first.ended}
 	return res.limited(p.name, p.supersteps)
 }
 
@@ -118,9 +118,8 @@ type rank struct {
 	cuts []int
 
 	engine partEngine
-	width  int       // numbers that a rank adds to Totals
-	whole  tally     // active vertices of the whole graph
-	sums   []float64 // Totals
+	width  int   // numbers that a rank adds to Totals
+	whole  tally // active vertices of the whole graph
 	steps  int
 	ended  Ended
 }
@@ -128,7 +127,7 @@ type rank struct {
 // run runs supersteps until the end, with an exchange every hops of them. A rank adds width numbers
 // to Totals.
 func (r *rank) run(engine partEngine, hops, width int) error {
-	r.engine, r.width, r.sums = engine, width, []float64{}
+	r.engine, r.width = engine, width
 	first, err := engine.start()
 	counts, err := r.agree([]tally{first}, err)
 	if err != nil {
@@ -167,7 +166,7 @@ func (r *rank) run(engine partEngine, hops, width int) error {
 				break
 			}
 		}
-		if r.p.halt != nil && r.p.halt(r.steps-1, r.sums) {
+		if r.p.halt != nil && r.p.halt(r.steps-1, r.engine.totals()) {
 			r.ended = Halted
 			return nil
 		}
@@ -214,7 +213,7 @@ func (r *rank) agree(own []tally, err error) ([]tally, error) {
 		terms[i] = one[2*len(own):]
 	}
 	if r.width > 0 {
-		r.sums = r.engine.total(terms)
+		r.engine.total(terms)
 	}
 	return sum, nil
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
-	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // onGPUs reports whether all ranks of this process are on devices that run programs.
@@ -22,9 +21,7 @@ func onGPUs(g *comm.Group) bool {
 
 // runOnGPUs runs a program on a group of devices: by parts, or the whole program on each where that
 // is not possible, and with Priority, which parts ignore, unless Hops is given.
-func runOnGPUs(
-	s *spmd.Session, a rep.View, p *outline, o Options, states func(n int, at matrix.Place) rep.View,
-) (*outcome, error) {
+func runOnGPUs(s *spmd.Session, a rep.View, p *outline, o Options) (*outcome, error) {
 	if !p.priority.given || o.Hops != 0 {
 		parts := *p
 		parts.priority = part{}
@@ -34,7 +31,7 @@ func runOnGPUs(
 		}
 		if d.divides(s.Group, o) {
 			d.part, d.code.part = true, true
-			res, err := runByParts(s, a, &parts, o, states, func(r *rank, in, out rep.View, block rep.Matrix) error {
+			res, err := runByParts(s, a, &parts, o, func(r *rank, in, out rep.View, block rep.Matrix) error {
 				return r.onDevice(d, in, out, block)
 			})
 			return res, d.explain(o, err)
@@ -48,14 +45,13 @@ func runOnGPUs(
 	if err != nil {
 		return nil, err
 	}
-	return runWhole(s, a, d, o, states)
+	_, n := a.Dims()
+	return runWhole(s, a, d, o, p.states(n, s.Group))
 }
 
 // runWhole runs the whole program on each device, which gathers the graph once, and keeps its block
-// of the states.
-func runWhole(
-	s *spmd.Session, a rep.View, d *deviceProgram, o Options, states func(n int, at matrix.Place) rep.View,
-) (*outcome, error) {
+// of the states, in a vector.
+func runWhole(s *spmd.Session, a rep.View, d *deviceProgram, o Options, state rep.View) (*outcome, error) {
 	whole, err := a.Replicas(s.Wait, s.Group)
 	if err != nil {
 		return nil, err
@@ -65,7 +61,6 @@ func runWhole(
 	if err != nil {
 		return nil, err
 	}
-	state := states(n, s.Group)
 	t, err := state.OnGroup().Target(s.Wait, s.Group, true, true, cuts)
 	if err != nil {
 		return nil, err
@@ -81,14 +76,11 @@ func runWhole(
 		if err != nil {
 			return err
 		}
-		res := &results[k]
-		out := res.counts()
-		out.from, out.to = cuts[c.Rank()], cuts[c.Rank()+1]
-		st, left, err := d.run(ctx, at, operand, n, own, out)
-		if res.active = left; err == nil {
-			t.Part(k).SetRemote(st)
+		states, out, err := d.run(ctx, at, operand, n, own, kept{from: cuts[c.Rank()], to: cuts[c.Rank()+1]})
+		if results[k] = out; err == nil {
+			t.Part(k).SetRemote(states)
 		}
-		return d.explain(o, err)
+		return err
 	})
 	if err == nil {
 		err = t.Keep()

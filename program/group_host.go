@@ -59,14 +59,28 @@ func (e *engine[V, E, M]) terms(to []float64, t, lo, hi int) []float64 {
 	return to
 }
 
-// hostPart runs a program on the part of a rank on the host.
-type hostPart struct {
+// hostRun runs a program on the host, on the part of a rank or on a whole graph.
+type hostRun struct {
 	*rank
 	host   hostEngine
-	e      *frame // of the engine
-	h      *halo.Part
-	active []int32 // own vertices
-	marks  []uint8 // of active vertices; 0 between exchanges
+	e      *frame     // of the engine
+	h      *halo.Part // nil of a whole graph
+	active []int32    // own vertices
+	marks  []uint8    // of active vertices; 0 between exchanges
+}
+
+// runOnHost runs a program on a whole graph on the host. result returns the states.
+func runOnHost(p *outline, o Options, host hostEngine, result func() (rep.View, error)) (*outcome, error) {
+	x := &hostRun{rank: &rank{p: p, o: o}, host: host, e: host.base()}
+	if err := x.run(x, 1, 0); err != nil {
+		return nil, err
+	}
+	states, err := result()
+	if err != nil {
+		return nil, err
+	}
+	out := &outcome{states, x.steps, x.totals(), x.whole.count + x.e.delayed.count, x.ended}
+	return out.limited(p.name, p.supersteps)
 }
 
 // onHost runs the program on the part of a rank on the host; see runByParts.
@@ -80,7 +94,7 @@ func (r *rank) onHost(in, out rep.View, block rep.Matrix, engine func(h *halo.Pa
 	host := engine(h, edges)
 	e := host.base()
 	e.ctx, e.ids, e.deg, e.round.N = r.s.Context, renumbered(h.Ids, r.o.Numbers), edges.Deg, r.n
-	x := &hostPart{rank: r, host: host, e: e, h: h, marks: make([]uint8, len(h.Ids))}
+	x := &hostRun{rank: r, host: host, e: e, h: h, marks: make([]uint8, len(h.Ids))}
 	if err := r.run(x, h.Hops, x.mostTerms()); err != nil {
 		return err
 	}
@@ -102,16 +116,16 @@ func renumbered(ids, numbers []int32) []int32 {
 	return out
 }
 
-func (x *hostPart) start() (tally, error) {
+func (x *hostRun) start() (tally, error) {
 	if err := x.host.start(); err != nil {
 		return tally{}, err
 	}
-	return x.tally(), nil
+	return x.after()
 }
 
-func (x *hostPart) supersteps(first int, active int64, own []tally, plans []string) error {
+func (x *hostRun) supersteps(first int, active int64, own []tally, plans []string) (err error) {
 	e := x.e
-	e.sparse = active < int64(x.n)
+	e.sparse = x.h != nil && active < int64(x.n)
 	for t := range own {
 		e.round.Superstep = first + t
 		if err := x.s.Ended(); err != nil {
@@ -123,14 +137,21 @@ func (x *hostPart) supersteps(first int, active int64, own []tally, plans []stri
 				return err
 			}
 		}
-		own[t], plans[t] = x.tally(), step.Plan
+		plans[t] = step.Plan
+		if own[t], err = x.after(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// tally lists and counts the active own vertices.
-func (x *hostPart) tally() (t tally) {
+// after counts the active own vertices, and lists those of a part. It computes Totals of a whole
+// graph.
+func (x *hostRun) after() (t tally, err error) {
 	f, h := &x.e.front, x.h
+	if h == nil {
+		return tally{f.count, f.edges}, x.host.totals()
+	}
 	x.active = nil
 	switch {
 	case f.all:
@@ -150,11 +171,14 @@ func (x *hostPart) tally() (t tally) {
 	for _, v := range x.active {
 		t.edges += int64(x.e.deg[v])
 	}
-	return t
+	return t, nil
 }
 
-func (x *hostPart) refresh(int, int64) error {
+func (x *hostRun) refresh(int, int64) error {
 	e, h, list := x.e, x.h, x.active
+	if h == nil {
+		return nil
+	}
 	for _, v := range list {
 		x.marks[v] = 1
 	}
@@ -186,7 +210,7 @@ func (x *hostPart) refresh(int, int64) error {
 
 // eachPiece calls f for the pieces of the vertices of a rank that lie in one block of Totals. block
 // says that a piece is a whole one.
-func (x *hostPart) eachPiece(rank int, f func(lo, hi int, whole bool)) {
+func (x *hostRun) eachPiece(rank int, f func(lo, hi int, whole bool)) {
 	for lo := x.cuts[rank]; lo < x.cuts[rank+1]; {
 		hi := min((lo/block+1)*block, x.cuts[rank+1])
 		f(lo, hi, lo%block == 0 && (hi%block == 0 || hi == x.n))
@@ -195,7 +219,7 @@ func (x *hostPart) eachPiece(rank int, f func(lo, hi int, whole bool)) {
 }
 
 // mostTerms returns the numbers that the rank with most of them adds to Totals.
-func (x *hostPart) mostTerms() (most int) {
+func (x *hostRun) mostTerms() (most int) {
 	many := len(x.p.totals)
 	for r := range x.c.Size() {
 		n := 0
@@ -210,7 +234,7 @@ func (x *hostPart) mostTerms() (most int) {
 	return most
 }
 
-func (x *hostPart) terms(to []float64) {
+func (x *hostRun) terms(to []float64) {
 	var list []float64
 	x.eachPiece(x.c.Rank(), func(lo, hi int, whole bool) {
 		at := lo - x.h.From + x.h.Lo
@@ -228,7 +252,7 @@ func (x *hostPart) terms(to []float64) {
 	})
 }
 
-func (x *hostPart) total(terms [][]float64) []float64 {
+func (x *hostRun) total(terms [][]float64) {
 	many := len(x.p.totals)
 	total, part := make([]float64, many), make([]float64, many)
 	for r, list := range terms {
@@ -251,6 +275,7 @@ func (x *hostPart) total(terms [][]float64) []float64 {
 			}
 		})
 	}
-	x.e.round.Total = total
-	return total
+	x.e.round.Total = total // functions of this superstep may have kept the slice before
 }
+
+func (x *hostRun) totals() []float64 { return x.e.round.Total }

@@ -71,10 +71,10 @@ func (r *rank) inSession(s *device.Session, d *deviceProgram, in, out device.Ope
 // partRun runs a program on the part of a rank on its device.
 type partRun struct {
 	*rank
-	kept   *devicePart
-	h      *halo.Part
-	dev    *deviceRun
-	totals []float64 // on their way to the device
+	kept *devicePart
+	h    *halo.Part
+	dev  *deviceRun
+	sums []float64 // Totals, on their way to the device
 
 	// The exchange: send and recv, and where the states and marks of each rank are in them.
 	buffers [2]device.Buffer
@@ -138,17 +138,18 @@ func (r *partRun) start() (tally, error) {
 
 func (r *partRun) terms(to []float64) { copy(to, r.dev.total) }
 
-func (r *partRun) total(terms [][]float64) []float64 {
-	r.totals = make([]float64, len(r.dev.total))
+func (r *partRun) total(terms [][]float64) {
+	r.sums = make([]float64, len(r.dev.total))
 	for _, list := range terms {
 		for t, x := range list {
-			r.totals[t] += x
+			r.sums[t] += x
 		}
 	}
-	r.dev.total = r.totals
-	upload(r.dev.Session, r.dev.sums, r.totals)
-	return r.totals
+	r.dev.total = r.sums
+	upload(r.dev.Session, r.dev.sums, r.sums)
 }
+
+func (r *partRun) totals() []float64 { return r.dev.total }
 
 func (r *partRun) supersteps(first int, _ int64, own []tally, plans []string) error {
 	dev, d := r.dev, r.dev.p
@@ -159,8 +160,8 @@ func (r *partRun) supersteps(first int, _ int64, own []tally, plans []string) er
 	o.MaxSupersteps, o.Progress, o.Trace = first+len(own), nil, nil
 	for at < len(own) && dev.Err() == nil && (dev.count > 0 || d.everywhere) {
 		if dev.narrow(r.o.Plan) {
-			ran := first + at
-			dev.byDevice(o, outOf(&ran))
+			dev.steps = first + at
+			dev.byDevice(o)
 			for _, n := range dev.own {
 				plans[at] = queued
 				if n >= roundPulled {
@@ -177,11 +178,6 @@ func (r *partRun) supersteps(first int, _ int64, own []tally, plans []string) er
 		at++
 	}
 	return dev.Err()
-}
-
-// outOf returns a place for the number of supersteps.
-func outOf(supersteps *int) ran {
-	return ran{supersteps: supersteps, total: new([]float64), ended: new(Ended)}
 }
 
 // prepare allocates what an exchange takes.

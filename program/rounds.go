@@ -134,7 +134,7 @@ func (r *deviceRun) pullEdges() int64 {
 
 // byDevice runs supersteps until there is no active vertex, a pull is better, or the limit is
 // reached.
-func (r *deviceRun) byDevice(o Options, out ran) {
+func (r *deviceRun) byDevice(o Options) {
 	d, n, s := r.p, int32(r.n), r.Session
 	r.dropMessages()
 	b := &r.loop
@@ -178,7 +178,7 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 	grid, block := shape(take)
 	present := r.state.Present
 	s.Launch(r.kernel("enter"), grid, block, 0, n, r.rows.Ptr, r.state.Val, present, r.count, b.queue, b.pile,
-		b.waiting, b.state, int64(*out.supersteps), limit, pull, r.past, mode)
+		b.waiting, b.state, int64(r.steps), limit, pull, r.past, mode)
 	width := d.width
 	if b.left {
 		width = math.Inf(1)
@@ -208,10 +208,10 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 		if r.place != nil && ran == 1 {
 			r.own = append(r.own, result[3])
 		} else {
-			r.logged(o, out, ran)
+			r.logged(o, ran)
 		}
-		*out.supersteps += int(ran)
-		ended := why == roundsQuiet || why == roundsFull && limit > 0 && int64(*out.supersteps) == limit
+		r.steps += int(ran)
+		ended := why == roundsQuiet || why == roundsFull && limit > 0 && int64(r.steps) == limit
 		switch {
 		case ended && r.place != nil: // the next supersteps have other active vertices
 			r.markForProduct()
@@ -228,7 +228,7 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 			b.in = s.Rows(r.reverse)
 		}
 		if o.Progress != nil {
-			o.Progress(*out.supersteps, r.count)
+			o.Progress(r.steps, r.count)
 		}
 		s.Blocks(r.kernel("again"), 1, 1, b.state)
 	}
@@ -257,7 +257,7 @@ func (r *deviceRun) markForProduct() {
 }
 
 // logged traces the supersteps of the log, or keeps them for the run of a part.
-func (r *deviceRun) logged(o Options, out ran, count int64) {
+func (r *deviceRun) logged(o Options, count int64) {
 	if o.Trace == nil && r.place == nil || count == 0 {
 		return
 	}
@@ -275,6 +275,6 @@ func (r *deviceRun) logged(o Options, out ran, count int64) {
 		if senders >= roundPulled {
 			senders, plan = senders-roundPulled, looked
 		}
-		o.Trace(Step{Superstep: *out.supersteps + k, Plan: plan, Active: senders})
+		o.Trace(Step{Superstep: r.steps + k, Plan: plan, Active: senders})
 	}
 }

@@ -146,7 +146,7 @@ func Run[V, E, M comparable](
 	switch at := a.Place().(type) {
 	case nil:
 	case *comm.Group:
-		return resultOf[V](runOnGroup(ctx, at, a.Inside(), p.outline(), o, statesOf[V], func(h *halo.Part, edges *halo.Host, o Options, plan direction) hostEngine {
+		return resultOf[V](runOnGroup(ctx, at, a.Inside(), p.outline(), o, func(h *halo.Part, edges *halo.Host, o Options, plan direction) hostEngine {
 			return engineOfPart(h, edges, &p, o, plan)
 		}))
 	default:
@@ -402,53 +402,3 @@ func (e *engine[V, E, M]) totals() error {
 	e.round.Total = total // functions of this superstep may have kept the slice before
 	return err
 }
-
-// onePlace runs a program on a whole graph on the host.
-type onePlace struct {
-	*rank
-	host hostEngine
-}
-
-// runOnHost runs a program on a whole graph on the host. result returns the states.
-func runOnHost(p *outline, o Options, host hostEngine, result func() (rep.View, error)) (*outcome, error) {
-	x := &onePlace{&rank{p: p, o: o}, host}
-	err := x.run(x, 1, 0)
-	if err != nil {
-		return nil, err
-	}
-	out := &outcome{supersteps: x.steps, total: x.sums, ended: x.ended, active: x.whole.count + host.base().delayed.count}
-	if out.state, err = result(); err != nil {
-		return nil, err
-	}
-	return out.limited(p.name, p.supersteps)
-}
-
-func (x *onePlace) start() (tally, error) {
-	if err := x.host.start(); err != nil {
-		return tally{}, err
-	}
-	return x.after()
-}
-
-func (x *onePlace) supersteps(first int, _ int64, own []tally, plans []string) (err error) {
-	x.host.base().round.Superstep = first
-	var step Step
-	if err := x.host.superstep(&step); err != nil {
-		return err
-	}
-	plans[0] = step.Plan
-	own[0], err = x.after()
-	return err
-}
-
-// after counts the active vertices, and computes Totals.
-func (x *onePlace) after() (tally, error) {
-	e := x.host.base()
-	err := x.host.totals()
-	x.sums = e.round.Total
-	return tally{e.front.count, e.front.edges}, err
-}
-
-func (x *onePlace) terms([]float64)             {}
-func (x *onePlace) total([][]float64) []float64 { return nil }
-func (x *onePlace) refresh(int, int64) error    { return nil }

@@ -187,14 +187,20 @@ func outside(list []int32, from, to int, hops [][]int32) (out []int32) {
 	})
 }
 
-// fetch returns in-edges of other ranks' vertices, in ascending order.
-func (m *maker) fetch(list []int32) (rows Rows, err error) {
-	wait, c := m.s.Wait, m.c
-	want := make([]int, c.Size())
+// ask sends each rank the vertices of an ascending list that it owns, want[r] of them to rank r. It
+// returns what the others ask of this rank, and how many each asks.
+func (m *maker) ask(list []int32) (own []int32, asked, want []int, err error) {
+	want = make([]int, m.c.Size())
 	for r := range want {
 		want[r] = position(list, m.cuts[r+1]) - position(list, m.cuts[r])
 	}
-	own, asked, err := spmd.AllToAllLists(wait, c, list, want)
+	own, asked, err = spmd.AllToAllLists(m.s.Wait, m.c, list, want)
+	return own, asked, want, err
+}
+
+// fetch returns in-edges of other ranks' vertices, in ascending order.
+func (m *maker) fetch(list []int32) (rows Rows, err error) {
+	own, asked, want, err := m.ask(list)
 	if err != nil {
 		return rows, err
 	}
@@ -206,6 +212,7 @@ func (m *maker) fetch(list []int32) (rows Rows, err error) {
 	for k := range lengths {
 		lengths[k] = int32(answer.Ptr[k+1] - answer.Ptr[k])
 	}
+	wait, c := m.s.Wait, m.c
 	came, err := spmd.AllToAll(wait, c, lengths, asked, want)
 	if err != nil {
 		return rows, err
@@ -241,21 +248,31 @@ func position(list []int32, v int) int {
 func (m *maker) join() error {
 	p := m.p
 	m.hops = m.hops[:min(p.Hops, len(m.hops))]
-	copies := p.numberAll(m.hops)
-	if err := p.meet(m.s, m.c, m.cuts); err != nil {
+	copies := slices.Concat(m.hops...)
+	slices.Sort(copies)
+	p.Lo = position(copies, p.From)
+	p.Hi = p.Lo + p.To - p.From
+	p.Ids = slices.Concat(copies[:p.Lo], upTo(p.From, p.To), copies[p.Lo:])
+	asked, sent, got, err := m.ask(copies)
+	if err != nil {
 		return err
-	}
-	asked := slices.Concat(p.Send...)
-	for k, v := range asked {
-		asked[k] = p.Ids[v]
 	}
 	own, err := m.edges.Degrees(asked)
 	if m.fail(err); err != nil {
 		own = asked // of no use; the ranks agree on the error below
 	}
-	degrees, err := spmd.AllToAll(m.s.Wait, m.c, own, lengths(p.Send), lengths(p.Recv))
+	degrees, err := spmd.AllToAll(m.s.Wait, m.c, own, sent, got)
 	if err != nil {
 		return err
+	}
+	for r, n := range sent {
+		first := position(p.Ids, m.cuts[r])
+		p.Recv = append(p.Recv, upTo(first, first+got[r]))
+		p.Send = append(p.Send, upTo(0, n))
+		for k, u := range asked[:n] {
+			p.Send[r][k] = p.Number(u)
+		}
+		asked = asked[n:]
 	}
 	from := map[int32][2]int{} // hop and row of copies with known in-edges
 	for k, hop := range m.hops[:len(m.hops)-1] {
@@ -290,18 +307,13 @@ func (m *maker) known(from map[int32][2]int, list []int32, base int64) (rows Row
 	return rows
 }
 
-// numberAll numbers the vertices. It returns the copies, ascending.
-func (p *Part) numberAll(hops [][]int32) []int32 {
-	copies := slices.Concat(hops...)
-	slices.Sort(copies)
-	p.Lo = position(copies, p.From)
-	p.Hi = p.Lo + p.To - p.From
-	p.Ids = append(make([]int32, 0, len(copies)+p.To-p.From), copies[:p.Lo]...)
-	for v := p.From; v < p.To; v++ {
-		p.Ids = append(p.Ids, int32(v))
+// upTo returns from … to−1.
+func upTo(from, to int) []int32 {
+	list := make([]int32, to-from)
+	for k := range list {
+		list[k] = int32(from + k)
 	}
-	p.Ids = append(p.Ids, copies[p.Lo:]...)
-	return copies
+	return list
 }
 
 // Number returns the number here of a vertex of the whole graph, which is here.
@@ -319,55 +331,21 @@ func (p *Part) Find(u int32) (int32, bool) {
 	return v, int(v) < len(p.Ids) && p.Ids[v] == u
 }
 
-// meet tells the other ranks which of their vertices this one copies.
-func (p *Part) meet(s *spmd.Session, c comm.Comm, cuts []int) error {
-	p.Send, p.Recv = make([][]int32, c.Size()), make([][]int32, c.Size())
-	var ask []int32
-	for r := range p.Recv {
-		if r == c.Rank() {
-			continue
-		}
-		for v := position(p.Ids, cuts[r]); v < len(p.Ids) && int(p.Ids[v]) < cuts[r+1]; v++ {
-			p.Recv[r] = append(p.Recv[r], int32(v))
-			ask = append(ask, p.Ids[v])
-		}
-	}
-	list, asked, err := spmd.AllToAllLists(s.Wait, c, ask, lengths(p.Recv))
-	if err != nil {
-		return err
-	}
-	for r, n := range asked {
-		for _, u := range list[:n] {
-			p.Send[r] = append(p.Send[r], p.Number(u))
-		}
-		list = list[n:]
-	}
-	return nil
-}
-
-func lengths(lists [][]int32) []int {
-	out := make([]int, len(lists))
-	for r, list := range lists {
-		out[r] = len(list)
-	}
-	return out
-}
-
 // Exchange refreshes the states of the copies on the host, of so many bytes each. active holds 1
 // for each own vertex that is active. Exchange returns the copies that are active.
 func (p *Part) Exchange(s *spmd.Session, c comm.Comm, states sparse.Values, size int, active []uint8) (fresh []int32, err error) {
 	raw := unsafe.Slice((*byte)(states.Pointer()), states.Len()*size)
-	sent, got := lengths(p.Send), lengths(p.Recv)
+	sent, got := make([]int, c.Size()), make([]int, c.Size())
 	var out []byte
 	for r, list := range p.Send {
-		out = slices.Grow(out, len(list)*(size+1))
+		sent[r], got[r] = len(list)*(size+1), len(p.Recv[r])*(size+1)
+		out = slices.Grow(out, sent[r])
 		for _, v := range list {
 			out = append(out, raw[int(v)*size:(int(v)+1)*size]...)
 		}
 		for _, v := range list {
 			out = append(out, active[v])
 		}
-		sent[r], got[r] = sent[r]*(size+1), got[r]*(size+1)
 	}
 	in, err := spmd.AllToAll(s.Wait, c, out, sent, got)
 	if err != nil {
