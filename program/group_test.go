@@ -6,7 +6,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
@@ -180,6 +182,35 @@ func TestGroupOfProgramErrors(t *testing.T) {
 		Apply: Apply(func(_ Vertex, s string, _ bool) (string, bool) { return s, false }, "")}
 	if _, err := Run(context.Background(), a, text); !errors.Is(err, matrix.ErrInvalid) {
 		t.Error("states with pointers:", err)
+	}
+}
+
+// The end of the context of one process ends the run of all.
+func TestCancelledProcess(t *testing.T) {
+	t.Parallel()
+	const ranks = 3
+	list := sure.Get(comm.Local(ranks, comm.Timeout(20*time.Second)))
+	errs := make([]error, ranks)
+	var wait sync.WaitGroup
+	for r := range list {
+		wait.Go(func() {
+			a := path(t, 50)
+			sure.Do(a.Move(sure.Get(comm.NewGroup(list[r : r+1]))))
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			_, errs[r] = Run(ctx, a, sssp(0), Options{Progress: func(step int, _ int64) {
+				if step == 5 && r == 1 {
+					cancel()
+				}
+			}})
+		})
+	}
+	wait.Wait()
+	for r, err := range errs {
+		var e *comm.RankError
+		if r == 1 && !errors.Is(err, context.Canceled) || r != 1 && !errors.As(err, &e) {
+			t.Errorf("rank %d: %v", r, err)
+		}
 	}
 }
 
