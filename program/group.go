@@ -14,9 +14,9 @@ import (
 type partEngine interface {
 	// start sets the states. It returns the active own vertices.
 	start() (tally, error)
-	// supersteps runs len(own) supersteps from number first on, where so many vertices of the whole
+	// run runs len(own) supersteps from number first on, where so many vertices of the whole
 	// graph are active. It sets the active own vertices after each, and the plans.
-	supersteps(first int, active int64, own []tally, plans []string) error
+	run(first int, active int64, own []tally, plans []string) error
 	// terms writes what the rank adds to Totals: as many numbers as every other rank.
 	terms(to []float64)
 	// total computes Totals from the terms of all ranks, and totals returns them.
@@ -64,23 +64,38 @@ func runByParts(
 	s *spmd.Session, a rep.View, p *outline, o Options,
 	one func(r *rank, in, out rep.View, block rep.Matrix) error,
 ) (*outcome, error) {
+	if p.ordered() || p.everywhere || p.halt != nil || len(p.totals) > 0 || o.Hops == 0 {
+		o.Hops = 1
+	}
+	return withStates(s, a, p, func(cuts []int, t rep.GroupTarget) (*outcome, error) {
+		in, err := a.T().Parts(rep.Query{Group: s.Group, Context: s.Wait, Cuts: cuts})
+		if err != nil {
+			return nil, err
+		}
+		out, err := a.Parts(rep.Query{Group: s.Group, Context: s.Wait, Cuts: cuts})
+		if err != nil {
+			return nil, err
+		}
+		ranks := make([]*rank, len(in))
+		err = s.Each(func(k int, c comm.Comm) error {
+			ranks[k] = &rank{s: s, c: c, at: k, p: p, o: o, n: cuts[len(cuts)-1], cuts: cuts}
+			return one(ranks[k], in[k], out[k], t.Part(k))
+		})
+		return &ranks[0].outcome, err
+	})
+}
+
+// withStates returns the outcome of a run on a group, with the states that run stores in the blocks
+// of a vector, which is cut as the graph is.
+func withStates(
+	s *spmd.Session, a rep.View, p *outline, run func(cuts []int, t rep.GroupTarget) (*outcome, error),
+) (*outcome, error) {
 	_, n := a.Dims()
 	state := p.states(n, s.Group)
 	if err := state.Err(); err != nil {
 		return nil, err
 	}
-	if p.ordered() || p.everywhere || p.halt != nil || len(p.totals) > 0 || o.Hops == 0 {
-		o.Hops = 1
-	}
 	cuts, err := a.Cuts(s.Wait, s.Group)
-	if err != nil {
-		return nil, err
-	}
-	in, err := a.T().Parts(rep.Query{Group: s.Group, Context: s.Wait, Cuts: cuts})
-	if err != nil {
-		return nil, err
-	}
-	out, err := a.Parts(rep.Query{Group: s.Group, Context: s.Wait, Cuts: cuts})
 	if err != nil {
 		return nil, err
 	}
@@ -88,19 +103,14 @@ func runByParts(
 	if err != nil {
 		return nil, err
 	}
-	ranks := make([]*rank, len(in))
-	err = s.Each(func(k int, c comm.Comm) error {
-		ranks[k] = &rank{s: s, c: c, at: k, p: p, o: o, n: n, cuts: cuts}
-		return one(ranks[k], in[k], out[k], t.Part(k))
-	})
+	res, err := run(cuts, t)
 	if err == nil {
 		err = t.Keep()
 	}
 	if err != nil {
 		return nil, err
 	}
-	first := ranks[0]
-	res := &outcome{state: state, supersteps: first.steps, total: first.engine.totals(), active: first.whole.count, ended: first.ended}
+	res.state = state
 	return res.limited(p.name, p.supersteps)
 }
 
@@ -120,59 +130,61 @@ type rank struct {
 	engine partEngine
 	width  int   // numbers that a rank adds to Totals
 	whole  tally // active vertices of the whole graph
-	steps  int
-	ended  Ended
+	outcome
 }
 
 // run runs supersteps until the end, with an exchange every hops of them. A rank adds width numbers
 // to Totals.
-func (r *rank) run(engine partEngine, hops, width int) error {
+func (r *rank) run(engine partEngine, hops, width int) (err error) {
 	r.engine, r.width = engine, width
-	first, err := engine.start()
+	r.ended, err = r.loop(hops)
+	r.total, r.active = engine.totals(), r.whole.count
+	return err
+}
+
+func (r *rank) loop(hops int) (Ended, error) {
+	first, err := r.engine.start()
 	counts, err := r.agree([]tally{first}, err)
 	if err != nil {
-		return err
+		return "", err
 	}
 	r.whole = counts[0]
 	for {
-		if r.whole.count == 0 && !(r.p.everywhere && r.steps == 0) {
-			r.ended = Quiet
-			return nil
+		if r.whole.count == 0 && !(r.p.everywhere && r.supersteps == 0) {
+			return Quiet, nil
 		}
 		stages := hops
 		if limit := limitOf(r.p.supersteps, r.o.MaxSupersteps); limit > 0 {
-			stages = min(stages, limit-r.steps)
+			stages = min(stages, limit-r.supersteps)
 		}
-		if stages == 0 {
-			r.ended = Full
-			return nil
-		}
-		if stages == 1 {
+		switch stages {
+		case 0:
+			return Full, nil
+		case 1:
 			r.progress()
 		}
 		own, plans := make([]tally, stages), make([]string, stages)
-		if counts, err = r.agree(own, engine.supersteps(r.steps, r.whole.count, own, plans)); err != nil {
-			return err
+		if counts, err = r.agree(own, r.engine.run(r.supersteps, r.whole.count, own, plans)); err != nil {
+			return "", err
 		}
 		for t, after := range counts {
 			if stages > 1 {
 				r.progress()
 			}
 			if f := r.o.Trace; f != nil && r.at == 0 {
-				f(Step{r.steps, plans[t], r.whole.count, r.whole.edges})
+				f(Step{r.supersteps, plans[t], r.whole.count, r.whole.edges})
 			}
-			r.steps, r.whole = r.steps+1, after
+			r.supersteps, r.whole = r.supersteps+1, after
 			if after.count == 0 {
 				break
 			}
 		}
-		if r.p.halt != nil && r.p.halt(r.steps-1, r.engine.totals()) {
-			r.ended = Halted
-			return nil
+		if r.p.halt != nil && r.p.halt(r.supersteps-1, r.engine.totals()) {
+			return Halted, nil
 		}
 		if r.whole.count > 0 || r.p.everywhere {
-			if err := engine.refresh(r.steps, r.whole.count); err != nil {
-				return err
+			if err := r.engine.refresh(r.supersteps, r.whole.count); err != nil {
+				return "", err
 			}
 		}
 	}
@@ -181,7 +193,7 @@ func (r *rank) run(engine partEngine, hops, width int) error {
 // progress calls Progress for the next superstep.
 func (r *rank) progress() {
 	if f := r.o.Progress; f != nil && r.at == 0 {
-		f(r.steps, r.whole.count)
+		f(r.supersteps, r.whole.count)
 	}
 }
 

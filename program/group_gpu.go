@@ -45,28 +45,18 @@ func runOnGPUs(s *spmd.Session, a rep.View, p *outline, o Options) (*outcome, er
 	if err != nil {
 		return nil, err
 	}
-	_, n := a.Dims()
-	return runWhole(s, a, d, o, p.states(n, s.Group))
+	return withStates(s, a, p, func(cuts []int, t rep.GroupTarget) (*outcome, error) { return runWhole(s, a, d, o, cuts, t) })
 }
 
 // runWhole runs the whole program on each device, which gathers the graph once, and keeps its block
-// of the states, in a vector.
-func runWhole(s *spmd.Session, a rep.View, d *deviceProgram, o Options, state rep.View) (*outcome, error) {
+// of the states.
+func runWhole(s *spmd.Session, a rep.View, d *deviceProgram, o Options, cuts []int, t rep.GroupTarget) (*outcome, error) {
 	whole, err := a.Replicas(s.Wait, s.Group)
 	if err != nil {
 		return nil, err
 	}
-	_, n := a.Dims()
-	cuts, err := a.Cuts(s.Wait, s.Group)
-	if err != nil {
-		return nil, err
-	}
-	t, err := state.OnGroup().Target(s.Wait, s.Group, true, true, cuts)
-	if err != nil {
-		return nil, err
-	}
 	results := make([]outcome, len(whole))
-	err = s.Apart(func(ctx context.Context, k int, c comm.Comm) error {
+	return &results[0], s.Apart(func(ctx context.Context, k int, c comm.Comm) error {
 		own := o
 		if k > 0 { // the first rank of a process reports
 			own.Progress, own.Trace = nil, nil
@@ -76,18 +66,10 @@ func runWhole(s *spmd.Session, a rep.View, d *deviceProgram, o Options, state re
 		if err != nil {
 			return err
 		}
-		states, out, err := d.run(ctx, at, operand, n, own, kept{from: cuts[c.Rank()], to: cuts[c.Rank()+1]})
+		states, out, err := d.run(ctx, at, operand, cuts[len(cuts)-1], own, kept{from: cuts[c.Rank()], to: cuts[c.Rank()+1]})
 		if results[k] = out; err == nil {
 			t.Part(k).SetRemote(states)
 		}
 		return err
 	})
-	if err == nil {
-		err = t.Keep()
-	}
-	if err != nil {
-		return nil, err
-	}
-	results[0].state = state
-	return results[0].limited(d.name, d.supersteps)
 }

@@ -2,6 +2,7 @@ package program
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -62,25 +63,25 @@ func (e *engine[V, E, M]) terms(to []float64, t, lo, hi int) []float64 {
 // hostRun runs a program on the host, on the part of a rank or on a whole graph.
 type hostRun struct {
 	*rank
-	host   hostEngine
-	e      *frame     // of the engine
-	h      *halo.Part // nil of a whole graph
-	active []int32    // own vertices
-	marks  []uint8    // of active vertices; 0 between exchanges
+	host  hostEngine
+	e     *frame     // of the engine
+	h     *halo.Part // nil of a whole graph
+	own   []int32    // own active vertices
+	marks []uint8    // of active vertices; 0 between exchanges
 }
 
 // runOnHost runs a program on a whole graph on the host. result returns the states.
 func runOnHost(p *outline, o Options, host hostEngine, result func() (rep.View, error)) (*outcome, error) {
 	x := &hostRun{rank: &rank{p: p, o: o}, host: host, e: host.base()}
-	if err := x.run(x, 1, 0); err != nil {
+	if err := x.rank.run(x, 1, 0); err != nil {
 		return nil, err
 	}
 	states, err := result()
 	if err != nil {
 		return nil, err
 	}
-	out := &outcome{states, x.steps, x.totals(), x.whole.count + x.e.delayed.count, x.ended}
-	return out.limited(p.name, p.supersteps)
+	x.state, x.active = states, x.active+x.e.delayed.count
+	return x.limited(p.name, p.supersteps)
 }
 
 // onHost runs the program on the part of a rank on the host; see runByParts.
@@ -123,7 +124,7 @@ func (x *hostRun) start() (tally, error) {
 	return x.after()
 }
 
-func (x *hostRun) supersteps(first int, active int64, own []tally, plans []string) (err error) {
+func (x *hostRun) run(first int, active int64, own []tally, plans []string) (err error) {
 	e := x.e
 	e.sparse = x.h != nil && active < int64(x.n)
 	for t := range own {
@@ -152,30 +153,31 @@ func (x *hostRun) after() (t tally, err error) {
 	if h == nil {
 		return tally{f.count, f.edges}, x.host.totals()
 	}
-	x.active = nil
+	x.own = nil
 	switch {
 	case f.all:
-		for v := h.Lo; v < h.Hi; v++ {
-			x.active = append(x.active, int32(v))
-		}
+		x.own = halo.UpTo(h.Lo, h.Hi)
 	case f.marks != nil && f.list == nil:
-		x.active = appendMarked(nil, f.marks, h.Lo, h.Hi)
+		x.own = appendMarked(nil, f.marks, h.Lo, h.Hi)
 	default:
 		for _, v := range f.list {
 			if int(v) >= h.Lo && int(v) < h.Hi {
-				x.active = append(x.active, v)
+				x.own = append(x.own, v)
 			}
 		}
 	}
-	t.count = int64(len(x.active))
-	for _, v := range x.active {
+	if !slices.IsSorted(x.own) { // of an exact sum
+		slices.Sort(x.own)
+	}
+	t.count = int64(len(x.own))
+	for _, v := range x.own {
 		t.edges += int64(x.e.deg[v])
 	}
 	return t, nil
 }
 
 func (x *hostRun) refresh(int, int64) error {
-	e, h, list := x.e, x.h, x.active
+	e, h, list := x.e, x.h, x.own
 	if h == nil {
 		return nil
 	}
@@ -192,8 +194,8 @@ func (x *hostRun) refresh(int, int64) error {
 	for _, ids := range h.Recv {
 		x.host.close(ids)
 	}
-	list = append(list, copies...)
-	slices.Sort(list)
+	before := sort.Search(len(copies), func(k int) bool { return int(copies[k]) >= h.Lo })
+	list = slices.Concat(copies[:before], list, copies[before:])
 	if len(list) == e.n {
 		e.front = frontier{all: true, count: int64(e.n), edges: e.edges.NVals}
 		return nil

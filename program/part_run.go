@@ -151,7 +151,7 @@ func (r *partRun) total(terms [][]float64) {
 
 func (r *partRun) totals() []float64 { return r.dev.total }
 
-func (r *partRun) supersteps(first int, _ int64, own []tally, plans []string) error {
+func (r *partRun) run(first int, _ int64, own []tally, plans []string) error {
 	dev, d := r.dev, r.dev.p
 	for t := range plans {
 		plans[t] = "none"

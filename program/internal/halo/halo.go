@@ -252,7 +252,7 @@ func (m *maker) join() error {
 	slices.Sort(copies)
 	p.Lo = position(copies, p.From)
 	p.Hi = p.Lo + p.To - p.From
-	p.Ids = slices.Concat(copies[:p.Lo], upTo(p.From, p.To), copies[p.Lo:])
+	p.Ids = slices.Concat(copies[:p.Lo], UpTo(p.From, p.To), copies[p.Lo:])
 	asked, sent, got, err := m.ask(copies)
 	if err != nil {
 		return err
@@ -267,8 +267,8 @@ func (m *maker) join() error {
 	}
 	for r, n := range sent {
 		first := position(p.Ids, m.cuts[r])
-		p.Recv = append(p.Recv, upTo(first, first+got[r]))
-		p.Send = append(p.Send, upTo(0, n))
+		p.Recv = append(p.Recv, UpTo(first, first+got[r]))
+		p.Send = append(p.Send, UpTo(0, n))
 		for k, u := range asked[:n] {
 			p.Send[r][k] = p.Number(u)
 		}
@@ -307,8 +307,8 @@ func (m *maker) known(from map[int32][2]int, list []int32, base int64) (rows Row
 	return rows
 }
 
-// upTo returns from … to−1.
-func upTo(from, to int) []int32 {
+// UpTo returns from … to−1.
+func UpTo(from, to int) []int32 {
 	list := make([]int32, to-from)
 	for k := range list {
 		list[k] = int32(from + k)
