@@ -18,7 +18,7 @@ type partEngine interface {
 	// graph are active. It sets the active own vertices after each, and the plans.
 	run(first int, active int64, own []tally, plans []string) error
 	// terms writes what the rank adds to Totals: as many numbers as every other rank.
-	terms(to []float64)
+	terms(to []float64) error
 	// total computes Totals from the terms of all ranks, and totals returns them.
 	total(terms [][]float64)
 	totals() []float64
@@ -190,6 +190,14 @@ func (r *rank) loop(hops int) (Ended, error) {
 	}
 }
 
+// number returns the number of the rank.
+func (r *rank) number() int {
+	if r.c == nil {
+		return 0
+	}
+	return r.c.Rank()
+}
+
 // progress calls Progress for the next superstep.
 func (r *rank) progress() {
 	if f := r.o.Progress; f != nil && r.at == 0 {
@@ -201,21 +209,21 @@ func (r *rank) progress() {
 // terms do. err is an error of local work, after which all ranks get one. A run on one place has
 // no other ranks.
 func (r *rank) agree(own []tally, err error) ([]tally, error) {
-	if r.c == nil {
-		return own, err
-	}
 	words := make([]float64, 2*len(own)+r.width)
 	for t, x := range own {
 		words[2*t], words[2*t+1] = float64(x.count), float64(x.edges)
 	}
 	if err == nil && r.width > 0 {
-		r.engine.terms(words[2*len(own):])
+		err = r.engine.terms(words[2*len(own):])
 	}
-	all, err := spmd.Agree(r.s, r.c, words, err)
+	all := words
+	if r.c != nil {
+		all, err = spmd.Agree(r.s, r.c, words, err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	sum, terms := make([]tally, len(own)), make([][]float64, r.c.Size())
+	sum, terms := make([]tally, len(own)), make([][]float64, len(all)/len(words))
 	for i := range terms {
 		one := all[i*len(words) : (i+1)*len(words)]
 		for t := range sum {

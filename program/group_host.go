@@ -14,14 +14,12 @@ type hostEngine interface {
 	base() *frame
 	start() error
 	superstep(*Step) error
-	// totals computes Totals of a whole graph.
-	totals() error
 	// values returns the states of all vertices.
 	values() sparse.Values
 	// close sets whether vertices take no messages, from their states.
 	close(list []int32)
-	// terms appends the terms of total t of vertices lo … hi−1.
-	terms(to []float64, t, lo, hi int) []float64
+	// terms writes the terms of Totals; see engine.terms.
+	terms(to []float64, list []piece, shift int) error
 }
 
 // engineOfPart returns the engine of the part of a rank, whose rows are the in-edges of its
@@ -52,14 +50,6 @@ func (e *engine[V, E, M]) close(list []int32) {
 	}
 }
 
-func (e *engine[V, E, M]) terms(to []float64, t, lo, hi int) []float64 {
-	k, f := e.workers[0], e.p.Totals[t].Func
-	for v := lo; v < hi; v++ {
-		to = append(to, f(k.at(v), e.state[v]))
-	}
-	return to
-}
-
 // hostRun runs a program on the host, on the part of a rank or on a whole graph.
 type hostRun struct {
 	*rank
@@ -68,12 +58,16 @@ type hostRun struct {
 	h     *halo.Part // nil of a whole graph
 	own   []int32    // own active vertices
 	marks []uint8    // of active vertices; 0 between exchanges
+
+	pieces [][]piece // of the vertices of each rank
+	shift  int       // of the numbers of own vertices on the rank
 }
 
 // runOnHost runs a program on a whole graph on the host. result returns the states.
 func runOnHost(p *outline, o Options, host hostEngine, result func() (rep.View, error)) (*outcome, error) {
-	x := &hostRun{rank: &rank{p: p, o: o}, host: host, e: host.base()}
-	if err := x.rank.run(x, 1, 0); err != nil {
+	n := host.base().n
+	x := &hostRun{rank: &rank{p: p, o: o, n: n, cuts: []int{0, n}}, host: host, e: host.base()}
+	if err := x.rank.run(x, 1, x.cut()); err != nil {
 		return nil, err
 	}
 	states, err := result()
@@ -95,8 +89,8 @@ func (r *rank) onHost(in, out rep.View, block rep.Matrix, engine func(h *halo.Pa
 	host := engine(h, edges)
 	e := host.base()
 	e.ctx, e.ids, e.deg, e.round.N = r.s.Context, renumbered(h.Ids, r.o.Numbers), edges.Deg, r.n
-	x := &hostRun{rank: r, host: host, e: e, h: h, marks: make([]uint8, len(h.Ids))}
-	if err := r.run(x, h.Hops, x.mostTerms()); err != nil {
+	x := &hostRun{rank: r, host: host, e: e, h: h, marks: make([]uint8, len(h.Ids)), shift: h.Lo - h.From}
+	if err := r.run(x, h.Hops, x.cut()); err != nil {
 		return err
 	}
 	own := of.Clone(of.Slice(host.values(), int64(h.Lo), int64(h.Hi)))
@@ -121,10 +115,10 @@ func (x *hostRun) start() (tally, error) {
 	if err := x.host.start(); err != nil {
 		return tally{}, err
 	}
-	return x.after()
+	return x.after(), nil
 }
 
-func (x *hostRun) run(first int, active int64, own []tally, plans []string) (err error) {
+func (x *hostRun) run(first int, active int64, own []tally, plans []string) error {
 	e := x.e
 	e.sparse = x.h != nil && active < int64(x.n)
 	for t := range own {
@@ -138,20 +132,16 @@ func (x *hostRun) run(first int, active int64, own []tally, plans []string) (err
 				return err
 			}
 		}
-		plans[t] = step.Plan
-		if own[t], err = x.after(); err != nil {
-			return err
-		}
+		own[t], plans[t] = x.after(), step.Plan
 	}
 	return nil
 }
 
-// after counts the active own vertices, and lists those of a part. It computes Totals of a whole
-// graph.
-func (x *hostRun) after() (t tally, err error) {
+// after counts the active own vertices, and lists those of a part.
+func (x *hostRun) after() (t tally) {
 	f, h := &x.e.front, x.h
 	if h == nil {
-		return tally{f.count, f.edges}, x.host.totals()
+		return tally{f.count, f.edges}
 	}
 	x.own = nil
 	switch {
@@ -173,7 +163,7 @@ func (x *hostRun) after() (t tally, err error) {
 	for _, v := range x.own {
 		t.edges += int64(x.e.deg[v])
 	}
-	return t, nil
+	return t
 }
 
 func (x *hostRun) refresh(int, int64) error {
@@ -207,75 +197,54 @@ func (x *hostRun) refresh(int, int64) error {
 	return nil
 }
 
-// Totals have the bits of one place: they are sums of the sums of blocks of the whole graph. A rank
-// adds the sums of its blocks, and the terms of vertices of blocks that are cut.
-
-// eachPiece calls f for the pieces of the vertices of a rank that lie in one block of Totals. block
-// says that a piece is a whole one.
-func (x *hostRun) eachPiece(rank int, f func(lo, hi int, whole bool)) {
-	for lo := x.cuts[rank]; lo < x.cuts[rank+1]; {
-		hi := min((lo/block+1)*block, x.cuts[rank+1])
-		f(lo, hi, lo%block == 0 && (hi%block == 0 || hi == x.n))
-		lo = hi
-	}
+// A piece is vertices lo … hi−1 of a rank that lie in one block of Totals, which are sums of the
+// sums of blocks of the whole graph. A rank adds the sums of its whole blocks, and the terms of
+// vertices of blocks that are cut, so that Totals have the bits of one place.
+type piece struct {
+	lo, hi    int
+	whole     bool
+	at, width int // the numbers for the first total, among those of the rank
 }
 
-// mostTerms returns the numbers that the rank with most of them adds to Totals.
-func (x *hostRun) mostTerms() (most int) {
+// cut cuts the vertices of each rank into pieces. It returns the numbers that the rank with most of
+// them adds to Totals.
+func (x *hostRun) cut() (most int) {
 	many := len(x.p.totals)
-	for r := range x.c.Size() {
-		n := 0
-		x.eachPiece(r, func(lo, hi int, whole bool) {
-			if whole {
-				lo = hi - 1
+	x.pieces = make([][]piece, len(x.cuts)-1)
+	for r := range x.pieces {
+		at := 0
+		for lo := x.cuts[r]; lo < x.cuts[r+1] && many > 0; {
+			p := piece{lo: lo, hi: min((lo/block+1)*block, x.cuts[r+1]), at: at}
+			p.whole = lo%block == 0 && (p.hi%block == 0 || p.hi == x.n)
+			if p.width = p.hi - lo; p.whole {
+				p.width = 1
 			}
-			n += many * (hi - lo)
-		})
-		most = max(most, n)
+			x.pieces[r] = append(x.pieces[r], p)
+			lo, at = p.hi, at+many*p.width
+		}
+		most = max(most, at)
 	}
 	return most
 }
 
-func (x *hostRun) terms(to []float64) {
-	var list []float64
-	x.eachPiece(x.c.Rank(), func(lo, hi int, whole bool) {
-		at := lo - x.h.From + x.h.Lo
-		for t := range x.p.totals {
-			list = x.host.terms(list[:0], t, at, at+hi-lo)
-			if whole {
-				sum := 0.0
-				for _, term := range list {
-					sum += term
-				}
-				list = append(list[:0], sum)
-			}
-			to = to[copy(to, list):]
-		}
-	})
+func (x *hostRun) terms(to []float64) error {
+	return x.host.terms(to, x.pieces[x.number()], x.shift)
 }
 
 func (x *hostRun) total(terms [][]float64) {
-	many := len(x.p.totals)
-	total, part := make([]float64, many), make([]float64, many)
+	total, part := make([]float64, len(x.p.totals)), make([]float64, len(x.p.totals))
 	for r, list := range terms {
-		x.eachPiece(r, func(lo, hi int, whole bool) {
-			for t := range many {
-				n := hi - lo
-				if whole {
-					n, part[t] = 1, 0
-				}
-				for _, term := range list[:n] {
+		for _, p := range x.pieces[r] {
+			for t := range total {
+				for _, term := range list[p.at+t*p.width:][:p.width] {
 					part[t] += term
 				}
-				list = list[n:]
-			}
-			if hi%block == 0 || hi == x.n {
-				for t := range total {
+				if p.hi%block == 0 || p.hi == x.n {
 					total[t] += part[t]
 					part[t] = 0
 				}
 			}
-		})
+		}
 	}
 	x.e.round.Total = total // functions of this superstep may have kept the slice before
 }

@@ -3,7 +3,6 @@ package program
 import (
 	_ "embed"
 	"fmt"
-	"math/bits"
 	"runtime"
 	"slices"
 	"unsafe"
@@ -75,7 +74,7 @@ func (m *deviceEdges) In() (entries int64, size int) {
 	return m.in.Entries, m.edge.Size
 }
 
-func (m *deviceEdges) Outside(from, to int) (list []int32, err error) {
+func (m *deviceEdges) Outside(from, to int) ([]int32, error) {
 	s, n := m.s, m.in.Cols
 	words := make([]uint32, (n+31)/32)
 	if len(words) == 0 {
@@ -85,15 +84,7 @@ func (m *deviceEdges) Outside(from, to int) (list []int32, err error) {
 	s.Each(m.kernel("outside"), m.in.Entries, m.in.Entries, m.in.Idx, int32(from), int32(to), marks)
 	s.Download(unsafe.Pointer(&words[0]), marks, 4*int64(len(words)))
 	s.Free(marks)
-	if err := s.Err(); err != nil {
-		return nil, err
-	}
-	for k, word := range words {
-		for ; word != 0; word &= word - 1 {
-			list = append(list, int32(32*k+bits.TrailingZeros32(word)))
-		}
-	}
-	return list, nil
+	return halo.Marked(words), s.Err()
 }
 
 func (m *deviceEdges) Rows(list []int32) (rows halo.Rows, err error) {

@@ -136,7 +136,10 @@ func (r *partRun) start() (tally, error) {
 	return tally{count: r.dev.mine}, r.dev.Err()
 }
 
-func (r *partRun) terms(to []float64) { copy(to, r.dev.total) }
+func (r *partRun) terms(to []float64) error {
+	copy(to, r.dev.total)
+	return nil
+}
 
 func (r *partRun) total(terms [][]float64) {
 	r.sums = make([]float64, len(r.dev.total))
@@ -205,7 +208,7 @@ func (r *partRun) prepare(s *device.Session) {
 
 func (r *partRun) refresh(steps int, active int64) error {
 	dev, p := r.dev, int32(r.c.Size())
-	s, d, n := dev.Session, dev.p, int32(dev.n)
+	s, n := dev.Session, int32(dev.n)
 	all := active == int64(r.n)
 	switch {
 	case all: // of the copies too
@@ -217,13 +220,7 @@ func (r *partRun) refresh(steps int, active int64) error {
 		}
 	case dev.state.Present.Addr == 0:
 		dev.dropMessages()
-		present := dev.newVertexSet()
-		s.Fill(present, 1, int64(dev.n))
-		v := s.NewBitmap(dev.n, d.state, present)
-		s.Free(present) // the view has it
-		s.Copy(v.Val, dev.state.Val, int64(d.state.Size)*int64(dev.n))
-		s.Drop(dev.state)
-		dev.state = v
+		dev.markStates(1)
 	}
 	send, recv := r.kept.begins[0][p], r.kept.begins[1][p]
 	s.Each(dev.kernel("pack"), send, send, p, r.begins[0], r.places[0], r.kept.lists[0], dev.state.Val, dev.state.Present, all, r.buffers[0])

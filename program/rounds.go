@@ -238,22 +238,23 @@ func (r *deviceRun) byDevice(o Options) {
 func (r *deviceRun) markForProduct() {
 	b := &r.loop
 	b.left = true
-	if r.place != nil && r.state.Present.Addr != 0 { // steps wrote the states in place
-		r.Fill(r.state.Present, 0, int64(r.n))
-		r.Each(r.kernel("leave"), int64(r.n), int32(r.n), b.queue, b.room, b.pile, b.waiting, b.state, b.bits, r.state.Present)
-		r.fillStates()
-		return
+	r.markStates(0)
+	r.Each(r.kernel("leave"), int64(r.n), int32(r.n), b.queue, b.room, b.pile, b.waiting, b.state, b.bits, r.state.Present)
+	if r.place == nil {
+		r.edges = r.rows.Entries // many
 	}
-	present := r.newVertexSet()
-	r.Fill(present, 0, int64(r.n))
-	r.Each(r.kernel("leave"), int64(r.n), int32(r.n), b.queue, b.room, b.pile, b.waiting, b.state, b.bits, present)
-	v := r.NewBitmap(r.n, r.p.state, present)
-	r.Free(present) // the view has it
-	r.Copy(v.Val, r.state.Val, int64(r.p.state.Size)*int64(r.n))
-	r.Drop(r.state)
-	r.state = v
-	r.edges = r.rows.Entries // many
 	r.fillStates()
+}
+
+// markStates gives the states a byte for each vertex that says whether it is active, all the same.
+func (r *deviceRun) markStates(active byte) {
+	if r.state.Present.Addr == 0 {
+		v := r.states(r.p.state)
+		r.Copy(v.Val, r.state.Val, int64(r.p.state.Size)*int64(r.n))
+		r.Drop(r.state)
+		r.state = v
+	}
+	r.Fill(r.state.Present, active, int64(r.n))
 }
 
 // logged traces the supersteps of the log, or keeps them for the run of a part.

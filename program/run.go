@@ -379,26 +379,24 @@ func bit(b bool) uint8 {
 	return 0
 }
 
-// totals computes Program.Totals, in an order that depends on the number of vertices only.
-func (e *engine[V, E, M]) totals() error {
-	if len(e.p.Totals) == 0 {
-		return nil
-	}
-	many := len(e.p.Totals)
-	parts := make([]float64, (e.n+block-1)/block*many)
-	err := e.vertices(func(k *worker[V, E, M], lo, hi int) {
-		for t, f := range e.p.Totals {
-			sum := 0.0
-			for v := lo; v < hi; v++ {
-				sum += f.Func(k.at(v), e.state[v])
+// terms writes the terms of Program.Totals of pieces, or their sum of a whole block, to the places of
+// the pieces. The engine's numbers of vertices are shift larger.
+func (e *engine[V, E, M]) terms(to []float64, list []piece, shift int) error {
+	return parallel.Range(e.ctx, e.threads, len(list), 1, func(w, lo, hi int) {
+		k := e.workers[w]
+		for _, p := range list[lo:hi] {
+			for t, f := range e.p.Totals {
+				sum, at := 0.0, to[p.at+t*p.width:][:p.width]
+				for v := p.lo; v < p.hi; v++ {
+					x := f.Func(k.at(v+shift), e.state[v+shift])
+					if sum += x; !p.whole {
+						at[v-p.lo] = x
+					}
+				}
+				if p.whole {
+					at[0] = sum
+				}
 			}
-			parts[lo/block*many+t] = sum
 		}
 	})
-	total := make([]float64, many)
-	for k, x := range parts {
-		total[k%many] += x
-	}
-	e.round.Total = total // functions of this superstep may have kept the slice before
-	return err
 }

@@ -1,6 +1,7 @@
 package halo
 
 import (
+	"math/bits"
 	"slices"
 	"unsafe"
 
@@ -38,7 +39,25 @@ func (e *Host) In() (entries int64, size int) {
 }
 
 // Outside implements Edges.
-func (e *Host) Outside(from, to int) ([]int32, error) { return outside(e.in.Idx, from, to, nil), nil }
+func (e *Host) Outside(from, to int) ([]int32, error) {
+	marks := make([]uint32, (e.in.NCols+31)/32)
+	for _, u := range e.in.Idx {
+		if int(u) < from || int(u) >= to {
+			marks[u>>5] |= 1 << (u & 31)
+		}
+	}
+	return Marked(marks), nil
+}
+
+// Marked returns the positions of the bits that are set, ascending.
+func Marked(words []uint32) (list []int32) {
+	for k, word := range words {
+		for ; word != 0; word &= word - 1 {
+			list = append(list, int32(32*k+bits.TrailingZeros32(word)))
+		}
+	}
+	return list
+}
 
 // Rows implements Edges.
 func (e *Host) Rows(list []int32) (rows Rows, err error) {
