@@ -83,8 +83,6 @@ var longer = map[string]string{
 	"cusparse/passstage.go":   "flush",
 	"ops/scatter.go":          "scatter",
 	"program/gpu.go":          "superstep",
-	"program/part_gpu.go":     "join",
-	"program/part_run.go":     "run",
 	"program/rounds.go":       "byDevice",
 
 	// readers and writers of one format

@@ -66,16 +66,13 @@ func runFileColumns(ctx context.Context, g operand, f *File, opts []Options) (*F
 		return nil, err
 	}
 	_, n := g.Inside().Dims()
-	res, states := &FileResult{}, make([]byte, n*d.state.Size)
-	_, res.Active, err = d.run(ctx, at, a, n, o, ran{&res.Supersteps, new([]float64), &res.Ended, states})
+	states := make([]byte, n*d.state.Size)
+	_, out, err := d.run(ctx, at, a, n, o, kept{bytes: states})
 	if err != nil {
-		return nil, d.explain(o, err)
+		return nil, err
 	}
-	res.Columns = f.columns(states, n)
-	if res.Ended == Full && d.supersteps != res.Supersteps {
-		return res, &LimitError{d.name, res.Supersteps, res.Active}
-	}
-	return res, nil
+	_, err = out.limited(d.name, d.supersteps)
+	return &FileResult{f.columns(states, n), out.supersteps, out.active, out.ended}, err
 }
 
 // readyFile checks a graph, a program and options, and returns the program as text.
@@ -227,17 +224,12 @@ func runText(
 	if err != nil {
 		return nil, err
 	}
-	res := &outcome{}
 	_, n := a.Dims()
-	store, left, err := d.run(ctx, at, g, n, o, res.counts())
+	store, out, err := d.run(ctx, at, g, n, o, kept{to: n})
 	if err != nil {
-		return nil, d.explain(o, err)
+		return nil, err
 	}
-	res.state = states(n, at.Place())
-	res.state.SetRemote(store)
-	res.active = left
-	if res.ended == Full && d.supersteps != res.supersteps {
-		return res, &LimitError{d.name, res.supersteps, left}
-	}
-	return res, nil
+	out.state = states(n, at.Place())
+	out.state.SetRemote(store)
+	return out.limited(d.name, d.supersteps)
 }

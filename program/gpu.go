@@ -257,27 +257,24 @@ func (d *deviceProgram) explain(o Options, err error) error {
 	return err
 }
 
-// counts are the fields of a result that a run counts.
-func (r *outcome) counts() ran { return ran{&r.supersteps, &r.total, &r.ended, nil} }
-
-type ran struct {
-	supersteps *int
-	total      *[]float64
-	ended      *Ended
-	states     []byte // gets the states, if it is not nil: there is no result on the device then
+// kept says what becomes of the states of a run: those of vertices from … to−1 become a result on
+// the device, or bytes gets all of them.
+type kept struct {
+	from, to int
+	bytes    []byte
 }
 
-// run runs the supersteps on a device. It returns the states and the number of active vertices.
+// run runs the supersteps on a device. It returns the states, and the outcome without them.
 func (d *deviceProgram) run(
-	ctx context.Context, at device.Runner, g device.Operand, n int, o Options, out ran,
-) (states device.Store, active int64, err error) {
+	ctx context.Context, at device.Runner, g device.Operand, n int, o Options, keep kept,
+) (states device.Store, out outcome, err error) {
 	method := o.Plan
 	if isBuffer(method) && !slices.Contains(BufferPlans(), method) {
-		return states, 0, &PlanError{d.name, method, "is not a plan", "use " + strings.Join(BufferPlans(), ", ")}
+		return states, out, &PlanError{d.name, method, "is not a plan", "use " + strings.Join(BufferPlans(), ", ")}
 	}
 	if d.lists.present() {
 		if _, err := hostPlan(d.name, method); err != nil {
-			return states, 0, &PlanError{d.name, method, "is not a plan of functions of whole lists", "use auto"}
+			return states, out, &PlanError{d.name, method, "is not a plan of functions of whole lists", "use auto"}
 		}
 	} else {
 		method = d.method(method)
@@ -286,46 +283,49 @@ func (d *deviceProgram) run(
 		r := &deviceRun{Session: s, p: d, n: n, graph: g, rows: s.Rows(g), reverse: g}
 		r.reverse.Transposed = !g.Transposed
 		r.start()
-		for s.Err() == nil && n > 0 {
-			if r.count == 0 && !(d.everywhere && *out.supersteps == 0) {
-				*out.ended = Quiet
-				break
-			}
-			if most := o.MaxSupersteps; *out.supersteps == d.supersteps && d.supersteps > 0 || *out.supersteps == most && most > 0 {
-				*out.ended = Full
-				break
-			}
-			s.Check()
-			if o.Progress != nil {
-				o.Progress(*out.supersteps, r.count)
-			}
-			if r.narrow(o.Plan) {
-				r.byDevice(o, out)
-				continue
-			}
-			step := Step{Superstep: *out.supersteps, Active: r.count}
-			step.Plan = r.superstep(method, int32(*out.supersteps))
-			if o.Trace != nil && s.Err() == nil {
-				o.Trace(step)
-			}
-			*out.supersteps++
-			if d.halt != nil && s.Err() == nil && d.halt(*out.supersteps-1, r.total) {
-				*out.ended = Halted
-				break
-			}
-		}
-		if n == 0 {
-			*out.ended = Quiet
-		}
-		*out.total, active = r.total, r.count
+		out.ended = r.supersteps(method, o)
+		out.supersteps, out.total, out.active = r.steps, r.total, r.count
 		switch {
-		case out.states == nil:
-			states = s.Result(s.AllPresent(r.state), int64(n))
+		case keep.bytes == nil:
+			states = r.keep(keep.from, keep.to)
 		case n > 0:
-			s.Download(unsafe.Pointer(&out.states[0]), r.state.Val, int64(len(out.states)))
+			s.Download(unsafe.Pointer(&keep.bytes[0]), r.state.Val, int64(len(keep.bytes)))
 		}
 	})
-	return states, active, err
+	return states, out, d.explain(o, err)
+}
+
+// supersteps runs supersteps until the end.
+func (r *deviceRun) supersteps(method string, o Options) Ended {
+	d, limit := r.p, limitOf(r.p.supersteps, o.MaxSupersteps)
+	for r.Err() == nil && r.n > 0 {
+		if r.count == 0 && !(d.everywhere && r.steps == 0) {
+			return Quiet
+		}
+		if limit > 0 && r.steps == limit {
+			return Full
+		}
+		r.Check()
+		if o.Progress != nil {
+			o.Progress(r.steps, r.count)
+		}
+		if r.narrow(o.Plan) {
+			r.byDevice(o)
+			continue
+		}
+		step := Step{Superstep: r.steps, Active: r.count}
+		step.Plan = r.superstep(method, int32(r.steps))
+		if r.steps++; r.Err() != nil {
+			break
+		}
+		if o.Trace != nil {
+			o.Trace(step)
+		}
+		if d.halt != nil && d.halt(r.steps-1, r.total) {
+			return Halted
+		}
+	}
+	return Quiet
 }
 
 // method returns the method of a product for a plan. pushStates pushes lists of values, and Gather
@@ -356,6 +356,7 @@ type deviceRun struct {
 	closed  device.View    // present where a vertex takes no messages
 	sums    device.Buffer  // Totals, on the device
 	total   []float64
+	steps   int   // supersteps that have run
 	count   int64 // active vertices
 	edges   int64 // their out-edges
 	past    int64 // out-edges of all vertices that were active
@@ -388,7 +389,7 @@ func (r *deviceRun) start() {
 	r.state = r.states(d.state)
 	all := int32(0)
 	if d.active {
-		all, r.count = 1, int64(n)
+		all, r.count, r.mine = 1, int64(n), r.place.owned(0, n)
 	}
 	if d.skips {
 		r.closed = r.states(boolType)
@@ -403,6 +404,7 @@ func (r *deviceRun) start() {
 		r.Fill(r.state.Present.At(int64(seed.id)), 1, 1)
 		if !d.active && !seen[seed.id] {
 			r.count++
+			r.mine += r.place.owned(int32(seed.id), int32(seed.id)+1)
 		}
 		seen[seed.id] = true
 	}
@@ -522,6 +524,16 @@ func (r *deviceRun) superstep(method string, superstep int32) string {
 		return how.Plan
 	}
 	return how.Method
+}
+
+// keep returns the states of vertices from … to−1 as a result.
+func (r *deviceRun) keep(from, to int) device.Store {
+	if from == 0 && to == r.n {
+		return r.Result(r.AllPresent(r.state), int64(to))
+	}
+	own, size := r.NewFull(1, to-from, r.p.state), int64(r.p.state.Size)
+	r.Copy(own.Val, r.state.Val.At(int64(from)*size), int64(to-from)*size)
+	return r.Result(own, int64(to-from))
 }
 
 // messages returns room for messages of the vertices with a byte in present; zero: of all.

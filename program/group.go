@@ -2,37 +2,40 @@ package program
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/rep"
-	"github.com/hiveblas/hiveblas/internal/sparse"
-	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/program/internal/halo"
 )
 
-// partEngine is the engine of a rank, without its element types.
+// partEngine runs a program on the part of a graph that a rank has, on the host or on a device.
+// After an error, the methods do nothing but take part in collectives, until the ranks agree.
 type partEngine interface {
-	base() *frame
-	start() error
-	superstep(*Step) error
-	// values returns the states of all vertices.
-	values() sparse.Values
-	// close sets whether vertices take no messages, from their states.
-	close(list []int32)
-	// terms appends the terms of total t of vertices lo … hi−1.
-	terms(to []float64, t, lo, hi int) []float64
+	// start sets the states. It returns the active own vertices.
+	start() (tally, error)
+	// run runs len(own) supersteps from number first on, where so many vertices of the whole
+	// graph are active. It sets the active own vertices after each, and the plans.
+	run(first int, active int64, own []tally, plans []string) error
+	// terms writes what the rank adds to Totals: as many numbers as every other rank.
+	terms(to []float64) error
+	// total computes Totals from the terms of all ranks, and totals returns them.
+	total(terms [][]float64)
+	totals() []float64
+	// refresh exchanges the states and the activity of copies, after so many supersteps. So many
+	// vertices of the whole graph are active.
+	refresh(steps int, active int64) error
 }
 
 // runOnGroup runs a program on the ranks of a group. engine returns the engine of the part of a
-// rank, and states a vector of states.
+// rank on the host.
 func runOnGroup(
-	ctx context.Context, g *comm.Group, a rep.View, p *outline, o Options, states func(n int, at matrix.Place) rep.View,
-	engine func(h *halo.Part, o Options, plan direction) partEngine,
+	ctx context.Context, g *comm.Group, a rep.View, p *outline, o Options,
+	engine func(h *halo.Part, edges *halo.Host, o Options, plan direction) hostEngine,
 ) (*outcome, error) {
+	s := spmd.Begin(ctx, g, p.name)
 	if onGPUs(g) {
-		return runOnGPUs(ctx, g, a, p, o, states)
+		return runOnGPUs(s, a, p, o)
 	}
 	plan, err := hostPlan(p.name, o.Plan)
 	if err != nil {
@@ -46,408 +49,196 @@ func runOnGroup(
 	if p.edges.given {
 		return nil, &ProgramError{p.name, "Edges", "may send to any vertex, and a rank has those around its own", "use Send or Gather, or matrix.Move(nil)"}
 	}
+	if p.ordered() && plan == auto {
+		plan = pull
+	}
+	o.Threads = max(1, g.Threads())
+	return runByParts(s, a, p, o, func(r *rank, in, out rep.View, block rep.Matrix) error {
+		return r.onHost(in, out, block, func(h *halo.Part, edges *halo.Host) hostEngine { return engine(h, edges, r.o, plan) })
+	})
+}
+
+// runByParts runs a program on the part of each rank. one makes the part of a rank from its rows of
+// the graph, by target and by source, runs the program, and stores the own states in a block.
+func runByParts(
+	s *spmd.Session, a rep.View, p *outline, o Options,
+	one func(r *rank, in, out rep.View, block rep.Matrix) error,
+) (*outcome, error) {
+	if p.ordered() || p.everywhere || p.halt != nil || len(p.totals) > 0 || o.Hops == 0 {
+		o.Hops = 1
+	}
+	return withStates(s, a, p, func(cuts []int, t rep.GroupTarget) (*outcome, error) {
+		in, err := a.T().Parts(rep.Query{Group: s.Group, Context: s.Wait, Cuts: cuts})
+		if err != nil {
+			return nil, err
+		}
+		out, err := a.Parts(rep.Query{Group: s.Group, Context: s.Wait, Cuts: cuts})
+		if err != nil {
+			return nil, err
+		}
+		ranks := make([]*rank, len(in))
+		err = s.Each(func(k int, c comm.Comm) error {
+			ranks[k] = &rank{s: s, c: c, at: k, p: p, o: o, n: cuts[len(cuts)-1], cuts: cuts}
+			return one(ranks[k], in[k], out[k], t.Part(k))
+		})
+		return &ranks[0].outcome, err
+	})
+}
+
+// withStates returns the outcome of a run on a group, with the states that run stores in the blocks
+// of a vector, which is cut as the graph is.
+func withStates(
+	s *spmd.Session, a rep.View, p *outline, run func(cuts []int, t rep.GroupTarget) (*outcome, error),
+) (*outcome, error) {
 	_, n := a.Dims()
-	state := states(n, g)
+	state := p.states(n, s.Group)
 	if err := state.Err(); err != nil {
 		return nil, err
 	}
-	ordered := p.ordered()
-	if ordered && plan == auto {
-		plan = pull
-	}
-	if ordered || p.everywhere || p.halt != nil || len(p.totals) > 0 || o.Hops == 0 {
-		o.Hops = 1
-	}
-	if ctx != nil && ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	wait := ctx // of collectives: other processes would wait for the ranks of this one
-	if len(g.Ranks()) == g.Size() {
-		wait = nil
-	}
-	c, err := halo.Cut(wait, g, a, o.Hops, o.Machine, state.Type().Size)
+	cuts, err := a.Cuts(s.Wait, s.Group)
 	if err != nil {
 		return nil, err
 	}
-	o.Threads = max(1, g.Threads())
-	ranks := make([]*rank, len(c.Part))
-	err = g.Each(func(k int, r comm.Comm) error {
-		ranks[k] = newRank(wait, r, c, k, p, engine(c.Part[k], o, plan))
-		ranks[k].e.ctx = ctx
-		return ranks[k].run()
-	})
+	t, err := state.OnGroup().Target(s.Wait, s.Group, true, true, cuts)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range ranks {
-		if r.err != nil {
-			return nil, r.err
-		}
+	res, err := run(cuts, t)
+	if err == nil {
+		err = t.Keep()
 	}
-	first := ranks[0]
-	if first.ended == stopped { // a rank of another process
-		return nil, &comm.RankError{Rank: -1, Cause: fmt.Errorf("%s: a rank of another process failed; see its output", p.name)}
-	}
-	res := &outcome{state: state, supersteps: first.steps, total: first.e.round.Total, active: first.active.count, ended: first.ended}
-	if err := storeStates(wait, g, state, ranks, c.Cuts); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	if res.ended == Full && p.supersteps != res.supersteps {
-		return res, &LimitError{p.name, res.supersteps, res.active}
-	}
-	return res, nil
+	res.state = state
+	return res.limited(p.name, p.supersteps)
 }
-
-// storeStates makes the states of the ranks the vector.
-func storeStates(ctx context.Context, g *comm.Group, state rep.View, ranks []*rank, cuts []int) error {
-	t, err := state.OnGroup().Target(ctx, g, true, true, cuts)
-	if err != nil {
-		return err
-	}
-	of := state.Type()
-	for k, r := range ranks {
-		own := of.Clone(of.Slice(r.engine.values(), int64(r.h.Lo), int64(r.h.Hi)))
-		t.Part(k).SetResult(&sparse.Store{Val: own, Type: of, Structure: sparse.Structure{
-			Format: sparse.Full, NRows: 1, NCols: own.Len(), NVals: int64(own.Len())}})
-	}
-	return t.Keep()
-}
-
-// stopped ends a run after the local work failed on some rank.
-const stopped Ended = "stopped"
 
 // tally counts active vertices and their out-edges.
 type tally struct{ count, edges int64 }
 
 // rank runs the part of a program of one rank.
 type rank struct {
-	wait   context.Context // of collectives
-	c      comm.Comm
-	p      *outline
+	s    *spmd.Session
+	c    comm.Comm
+	at   int // among the ranks of this process; the first tells Progress and Trace
+	p    *outline
+	o    Options
+	n    int // vertices of the whole graph
+	cuts []int
+
 	engine partEngine
-	e      *frame // of the engine
-	h      *halo.Part
-	n      int
-	cuts   []int
-	hops   int
-	quiet  bool // another rank of this process tells Progress and Trace
-	active tally
-	marks  []uint8 // of active vertices; 0 between exchanges
-	steps  int
-	ended  Ended
-	err    error // of local work
+	width  int   // numbers that a rank adds to Totals
+	whole  tally // active vertices of the whole graph
+	outcome
 }
 
-func newRank(wait context.Context, c comm.Comm, g *halo.Graph, k int, p *outline, engine partEngine) *rank {
-	h, e := g.Part[k], engine.base()
-	e.ids, e.deg = h.Ids, h.Deg
-	if numbers := e.o.Numbers; numbers != nil {
-		e.ids = make([]int32, len(h.Ids))
-		for v, at := range h.Ids {
-			e.ids[v] = numbers[at]
-		}
-	}
-	n := g.Cuts[len(g.Cuts)-1]
-	e.round.N = n
-	return &rank{wait: wait, c: c, p: p, engine: engine, e: e, h: h, n: n, cuts: g.Cuts, hops: g.Hops,
-		quiet: k > 0, marks: make([]uint8, len(h.Ids))}
+// run runs supersteps until the end, with an exchange every hops of them. A rank adds width numbers
+// to Totals.
+func (r *rank) run(engine partEngine, hops, width int) (err error) {
+	r.engine, r.width = engine, width
+	r.ended, err = r.loop(hops)
+	r.total, r.active = engine.totals(), r.whole.count
+	return err
 }
 
-// engineOfPart returns the engine of the part of a rank, whose rows are the in-edges of its
-// vertices.
-func engineOfPart[V, E, M comparable](h *halo.Part, whole *Program[V, E, M], o Options, plan direction) partEngine {
-	p := *whole
-	var seeds []Seed[V]
-	for _, s := range p.Seeds {
-		v := h.Number(int32(s.ID))
-		if int(v) < len(h.Ids) && h.Ids[v] == int32(s.ID) {
-			seeds = append(seeds, Seed[V]{int(v), s.State})
-		}
+func (r *rank) loop(hops int) (Ended, error) {
+	first, err := r.engine.start()
+	counts, err := r.agree([]tally{first}, err)
+	if err != nil {
+		return "", err
 	}
-	p.Seeds, p.Priority.Func = seeds, nil
-	e := engineOf(nil, sparse.As[E](h.In.Transpose(o.Threads)), &p, o)
-	e.plan, e.in = plan, sparse.As[E](h.In)
-	return e
-}
-
-func (e *engine[V, E, M]) base() *frame { return &e.frame }
-
-func (e *engine[V, E, M]) values() sparse.Values { return sparse.ValuesOf(e.state) }
-
-func (e *engine[V, E, M]) close(list []int32) {
-	if e.closed != nil {
-		for _, v := range list {
-			e.closed[v] = bit(e.p.Skip.Func(e.state[v]))
-		}
-	}
-}
-
-func (e *engine[V, E, M]) terms(to []float64, t, lo, hi int) []float64 {
-	k, f := e.workers[0], e.p.Totals[t].Func
-	for v := lo; v < hi; v++ {
-		to = append(to, f(k.at(v), e.state[v]))
-	}
-	return to
-}
-
-// run runs supersteps until the end. An error of local work is kept in r.err, and all ranks end
-// together; others end the group.
-func (r *rank) run() error {
-	e, p := r.e, r.p
-	r.err = r.engine.start()
-	counts, err := r.agree([]tally{r.own()})
-	if err != nil || counts == nil {
-		return err
-	}
-	r.active = counts[0]
-	if err := r.totals(); err != nil {
-		return err
-	}
+	r.whole = counts[0]
 	for {
-		if r.active.count == 0 && !(p.everywhere && r.steps == 0) {
-			r.ended = Quiet
-			return nil
+		if r.whole.count == 0 && !(r.p.everywhere && r.supersteps == 0) {
+			return Quiet, nil
 		}
-		stages := r.hops
-		for _, most := range []int{p.supersteps, e.o.MaxSupersteps} {
-			if most > 0 {
-				stages = min(stages, most-r.steps)
-			}
+		stages := hops
+		if limit := limitOf(r.p.supersteps, r.o.MaxSupersteps); limit > 0 {
+			stages = min(stages, limit-r.supersteps)
 		}
-		if stages == 0 {
-			r.ended = Full
-			return nil
+		switch stages {
+		case 0:
+			return Full, nil
+		case 1:
+			r.progress()
 		}
-		began, before := r.steps, r.active
-		e.sparse = before.count < int64(r.n)
-		own := make([]tally, stages)
-		names := make([]string, stages)
-		for t := range stages {
-			if names[t], r.err = r.superstep(began + t); r.err != nil {
-				break
-			}
-			own[t] = r.own()
-		}
-		if counts, err = r.agree(own); err != nil || counts == nil {
-			return err
+		own, plans := make([]tally, stages), make([]string, stages)
+		if counts, err = r.agree(own, r.engine.run(r.supersteps, r.whole.count, own, plans)); err != nil {
+			return "", err
 		}
 		for t, after := range counts {
-			r.reportStep(began+t, names[t], before)
-			r.steps, r.active, before = r.steps+1, after, after
+			if stages > 1 {
+				r.progress()
+			}
+			if f := r.o.Trace; f != nil && r.at == 0 {
+				f(Step{r.supersteps, plans[t], r.whole.count, r.whole.edges})
+			}
+			r.supersteps, r.whole = r.supersteps+1, after
 			if after.count == 0 {
 				break
 			}
 		}
-		if r.active.count > 0 || p.everywhere {
-			if err := r.refresh(); err != nil {
-				return err
-			}
+		if r.p.halt != nil && r.p.halt(r.supersteps-1, r.engine.totals()) {
+			return Halted, nil
 		}
-		if err := r.totals(); err != nil {
-			return err
-		}
-		if p.halt != nil && p.halt(r.steps-1, e.round.Total) {
-			r.ended = Halted
-			return nil
-		}
-	}
-}
-
-// superstep runs a superstep on the vertices of the rank. It returns the plan.
-func (r *rank) superstep(number int) (string, error) {
-	e := r.e
-	e.round.Superstep = number
-	if e.ctx != nil && e.ctx.Err() != nil {
-		return "", e.ctx.Err()
-	}
-	if e.front.count == 0 && !r.p.everywhere {
-		return "none", nil
-	}
-	var step Step
-	err := r.engine.superstep(&step)
-	return step.Plan, err
-}
-
-// reportStep calls Progress and Trace for a superstep.
-func (r *rank) reportStep(number int, plan string, active tally) {
-	if r.quiet {
-		return
-	}
-	if f := r.e.o.Progress; f != nil {
-		f(number, active.count)
-	}
-	if f := r.e.o.Trace; f != nil {
-		f(Step{number, plan, active.count, active.edges})
-	}
-}
-
-// own counts the active vertices of the rank itself.
-func (r *rank) own() (t tally) {
-	f, h := &r.e.front, r.h
-	switch {
-	case f.all:
-		t.count = int64(h.Hi - h.Lo)
-		for _, d := range h.Deg[h.Lo:h.Hi] {
-			t.edges += int64(d)
-		}
-	case f.marks != nil && f.list == nil:
-		for v := h.Lo; v < h.Hi; v++ {
-			t.count += int64(f.marks[v])
-			t.edges += int64(f.marks[v]) * int64(h.Deg[v])
-		}
-	default:
-		for _, v := range f.list {
-			if int(v) >= h.Lo && int(v) < h.Hi {
-				t.count++
-				t.edges += int64(h.Deg[v])
+		if r.whole.count > 0 || r.p.everywhere {
+			if err := r.engine.refresh(r.supersteps, r.whole.count); err != nil {
+				return "", err
 			}
 		}
 	}
-	return t
 }
 
-// agree adds the counts of all ranks. It returns nil, and ends the run, if local work failed on
-// one.
-func (r *rank) agree(own []tally) ([]tally, error) {
-	words := []int64{int64(bit(r.err != nil))}
-	for _, t := range own {
-		words = append(words, t.count, t.edges)
+// number returns the number of the rank.
+func (r *rank) number() int {
+	if r.c == nil {
+		return 0
 	}
-	all, err := halo.GatherRank(r.wait, r.c, words)
+	return r.c.Rank()
+}
+
+// progress calls Progress for the next superstep.
+func (r *rank) progress() {
+	if f := r.o.Progress; f != nil && r.at == 0 {
+		f(r.supersteps, r.whole.count)
+	}
+}
+
+// agree adds the counts of all ranks, and computes Totals. Counts are below 2⁵³, and travel as the
+// terms do. err is an error of local work, after which all ranks get one. A run on one place has
+// no other ranks.
+func (r *rank) agree(own []tally, err error) ([]tally, error) {
+	words := make([]float64, 2*len(own)+r.width)
+	for t, x := range own {
+		words[2*t], words[2*t+1] = float64(x.count), float64(x.edges)
+	}
+	if err == nil && r.width > 0 {
+		err = r.engine.terms(words[2*len(own):])
+	}
+	all := words
+	if r.c != nil {
+		all, err = spmd.Agree(r.s, r.c, words, err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	sum := make([]tally, len(own))
-	for i := range r.c.Size() {
+	sum, terms := make([]tally, len(own)), make([][]float64, len(all)/len(words))
+	for i := range terms {
 		one := all[i*len(words) : (i+1)*len(words)]
-		if one[0] != 0 {
-			r.ended = stopped
-			return nil, nil
-		}
 		for t := range sum {
-			sum[t].count += one[1+2*t]
-			sum[t].edges += one[2+2*t]
+			sum[t].count += int64(one[2*t])
+			sum[t].edges += int64(one[2*t+1])
 		}
+		terms[i] = one[2*len(own):]
+	}
+	if r.width > 0 {
+		r.engine.total(terms)
 	}
 	return sum, nil
 }
 
-// refresh exchanges the states and the activity of copies.
-func (r *rank) refresh() error {
-	e, h := r.e, r.h
-	f := &e.front
-	var list []int32 // own active vertices
-	active := r.marks
-	switch {
-	case f.all:
-		for v := h.Lo; v < h.Hi; v++ {
-			list = append(list, int32(v))
-		}
-	case f.marks != nil && f.list == nil:
-		list = appendMarked(nil, f.marks, h.Lo, h.Hi)
-	default:
-		for _, v := range f.list {
-			if int(v) >= h.Lo && int(v) < h.Hi {
-				list = append(list, v)
-			}
-		}
-	}
-	for _, v := range list {
-		active[v] = 1
-	}
-	var copies []int32
-	err := halo.Exchange(r.wait, r.c, h.Send, h.Recv, r.engine.values(), int(r.p.state.Size), active, &copies)
-	for _, v := range list {
-		active[v] = 0
-	}
-	if err != nil {
-		return err
-	}
-	for _, ids := range h.Recv {
-		r.engine.close(ids)
-	}
-	list = append(list, copies...)
-	slices.Sort(list)
-	if len(list) == e.n {
-		*f = frontier{all: true, count: int64(e.n), edges: e.edges.NVals}
-		return nil
-	}
-	*f = frontier{list: list, count: int64(len(list))}
-	for _, v := range list {
-		f.edges += int64(e.degree(int(v)))
-	}
-	return nil
+// partOptions say which copies a rank holds, by the figures of its place.
+func (r *rank) partOptions(edge, state int64, memory, launch float64) halo.Options {
+	return halo.Options{Hops: r.o.Hops, Edge: edge, State: state, Machine: r.o.Machine, Memory: memory, Launch: launch}
 }
-
-// totals computes Program.Totals with the bits of one place: from the sums of blocks of the whole
-// graph, and the terms of blocks that are cut.
-func (r *rank) totals() error {
-	e := r.e
-	many := len(r.p.totals)
-	if many == 0 {
-		return nil
-	}
-	counts := make([]int, r.c.Size())
-	words := 0
-	for i := range counts {
-		for lo := r.cuts[i]; lo < r.cuts[i+1]; {
-			hi := min((lo/block+1)*block, r.cuts[i+1])
-			if !isBlock(lo, hi, r.n) {
-				counts[i] += many * (hi - lo)
-			} else {
-				counts[i] += many
-			}
-			lo = hi
-		}
-		words += counts[i]
-	}
-	own := make([]float64, 0, counts[r.c.Rank()])
-	for lo := r.h.From; lo < r.h.To; {
-		hi := min((lo/block+1)*block, r.h.To)
-		at := lo - r.h.From + r.h.Lo
-		for t := range many {
-			first := len(own)
-			own = r.engine.terms(own, t, at, at+hi-lo)
-			if isBlock(lo, hi, r.n) {
-				sum := 0.0
-				for _, term := range own[first:] {
-					sum += term
-				}
-				own = append(own[:first], sum)
-			}
-		}
-		lo = hi
-	}
-	all := make([]float64, words)
-	if err := r.c.AllGatherV(r.wait, comm.Host(all), counts, comm.Host(own)); err != nil {
-		return err
-	}
-	total, part := make([]float64, many), make([]float64, many)
-	for i := range counts {
-		for lo := r.cuts[i]; lo < r.cuts[i+1]; {
-			hi := min((lo/block+1)*block, r.cuts[i+1])
-			for t := range many {
-				if isBlock(lo, hi, r.n) {
-					part[t], all = all[0], all[1:]
-					continue
-				}
-				for range hi - lo {
-					part[t] += all[0]
-					all = all[1:]
-				}
-			}
-			if hi%block == 0 || hi == r.n {
-				for t := range total {
-					total[t] += part[t]
-					part[t] = 0
-				}
-			}
-			lo = hi
-		}
-	}
-	e.round.Total = total
-	return nil
-}
-
-// isBlock reports whether vertices lo … hi−1 are a block of totals.
-func isBlock(lo, hi, n int) bool { return lo%block == 0 && (hi%block == 0 || hi == n) }

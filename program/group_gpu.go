@@ -2,12 +2,11 @@ package program
 
 import (
 	"context"
-	"errors"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
-	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // onGPUs reports whether all ranks of this process are on devices that run programs.
@@ -22,13 +21,7 @@ func onGPUs(g *comm.Group) bool {
 
 // runOnGPUs runs a program on a group of devices: by parts, or the whole program on each where that
 // is not possible, and with Priority, which parts ignore, unless Hops is given.
-func runOnGPUs(
-	ctx context.Context, g *comm.Group, a rep.View, p *outline, o Options, states func(n int, at matrix.Place) rep.View,
-) (*outcome, error) {
-	wait := ctx // of collectives: other processes would wait for the ranks of this one
-	if len(g.Ranks()) == g.Size() {
-		wait = nil
-	}
+func runOnGPUs(s *spmd.Session, a rep.View, p *outline, o Options) (*outcome, error) {
 	if !p.priority.given || o.Hops != 0 {
 		parts := *p
 		parts.priority = part{}
@@ -36,82 +29,47 @@ func runOnGPUs(
 		if err != nil {
 			return nil, err
 		}
-		if d.divides(g, o) {
-			return runByParts(ctx, wait, g, a, d, o, p.ordered(), states)
+		if d.divides(s.Group, o) {
+			d.part, d.code.part = true, true
+			res, err := runByParts(s, a, &parts, o, func(r *rank, in, out rep.View, block rep.Matrix) error {
+				return r.onDevice(d, in, out, block)
+			})
+			return res, d.explain(o, err)
 		}
 	}
 	if o.Numbers != nil {
-		return nil, &ProgramError{p.name, "Numbers", "is given, and each device of " + g.String() + " runs the whole program",
+		return nil, &ProgramError{p.name, "Numbers", "is given, and each device of " + s.Group.String() + " runs the whole program",
 			"leave it out, or use matrix.Move(nil)"}
 	}
 	d, err := textOf(p)
 	if err != nil {
 		return nil, err
 	}
-	return runWhole(ctx, wait, g, a, d, o, states)
+	return withStates(s, a, p, func(cuts []int, t rep.GroupTarget) (*outcome, error) { return runWhole(s, a, d, o, cuts, t) })
 }
 
 // runWhole runs the whole program on each device, which gathers the graph once, and keeps its block
 // of the states.
-func runWhole(
-	ctx, wait context.Context, g *comm.Group, a rep.View, d *deviceProgram, o Options, states func(n int, at matrix.Place) rep.View,
-) (*outcome, error) {
-	whole, err := a.Replicas(wait, g)
+func runWhole(s *spmd.Session, a rep.View, d *deviceProgram, o Options, cuts []int, t rep.GroupTarget) (*outcome, error) {
+	whole, err := a.Replicas(s.Wait, s.Group)
 	if err != nil {
 		return nil, err
 	}
-	_, n := a.Dims()
-	cuts, err := a.Cuts(wait, g)
-	if err != nil {
-		return nil, err
-	}
-	state := states(n, g)
-	t, err := state.OnGroup().Target(wait, g, true, true, cuts)
-	if err != nil {
-		return nil, err
-	}
-	results, limits := make([]*outcome, len(whole)), make([]error, len(whole))
-	err = g.Apart(func(k int, c comm.Comm) error {
-		own, text := o, *d
+	results := make([]outcome, len(whole))
+	return &results[0], s.Apart(func(ctx context.Context, k int, c comm.Comm) error {
+		own := o
 		if k > 0 { // the first rank of a process reports
 			own.Progress, own.Trace = nil, nil
 		}
-		at := device.Of(g.PlaceOf(k))
-		res, err := runText(ctx, at, whole[k], &text, own, states)
-		if errors.Is(err, ErrLimit) {
-			limits[k], err = err, nil
-		}
+		at := device.Of(s.Group.PlaceOf(k))
+		operand, err := whole[k].Operand(at)
 		if err != nil {
 			return err
 		}
-		results[k] = res
-		st, err := copyPart(ctx, at, res.state, d.state, cuts[c.Rank()], cuts[c.Rank()+1])
-		if err == nil {
-			t.Part(k).SetRemote(st)
+		states, out, err := d.run(ctx, at, operand, cuts[len(cuts)-1], own, kept{from: cuts[c.Rank()], to: cuts[c.Rank()+1]})
+		if results[k] = out; err == nil {
+			t.Part(k).SetRemote(states)
 		}
 		return err
-	}, nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := t.Keep(); err != nil {
-		return nil, err
-	}
-	res := results[0]
-	res.state = state
-	return res, limits[0]
-}
-
-// copyPart copies positions lo … hi−1 of a full vector on a device.
-func copyPart(ctx context.Context, at device.Runner, v rep.View, t device.Type, lo, hi int) (st device.Store, err error) {
-	o, err := v.Operand(at)
-	if err != nil {
-		return nil, err
-	}
-	err = at.Run(device.Call{Context: ctx, Op: "states"}, func(s *device.Session) {
-		own, size := s.NewFull(1, hi-lo, t), int64(t.Size)
-		s.Copy(own.Val, s.Dense(o).Val.At(int64(lo)*size), int64(hi-lo)*size)
-		st = s.Result(own, int64(hi-lo))
 	})
-	return st, err
 }

@@ -6,10 +6,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/comm/spmd"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -44,6 +48,22 @@ func placed(t *testing.T, a *matrix.Matrix[float64], ranks int) (*matrix.Matrix[
 	}
 }
 
+// cutGraph returns the parts of a graph on ranks of the host, and their edges.
+func cutGraph(t *testing.T, g *comm.Group, a *matrix.Matrix[float64], hops int, m *model.Machine) ([]*halo.Part, []*halo.Host) {
+	t.Helper()
+	view := a.Inside()
+	cuts := sure.Get(view.Cuts(nil, g))
+	in, out := sure.Get(view.T().Parts(rep.Query{Group: g, Cuts: cuts})), sure.Get(view.Parts(rep.Query{Group: g, Cuts: cuts}))
+	parts, edges := make([]*halo.Part, g.Size()), make([]*halo.Host, g.Size())
+	s := spmd.Begin(nil, g, "cut")
+	sure.Do(s.Each(func(k int, c comm.Comm) (err error) {
+		edges[k] = halo.OnHost(cuts[k], in[k].Rows(), out[k].Rows())
+		parts[k], err = halo.Make(s, c, cuts, edges[k], halo.Options{Hops: hops, Edge: 8, State: 8, Machine: m})
+		return err
+	}))
+	return parts, edges
+}
+
 // With h hops, ranks exchange once in h supersteps.
 func TestHops(t *testing.T) {
 	t.Parallel()
@@ -52,9 +72,7 @@ func TestHops(t *testing.T) {
 	bfs := sssp(0)
 	run := func(o Options) uint64 {
 		t.Helper()
-		if _, err := halo.Cut(nil, g, a.Inside(), o.Hops, o.Machine, 8); err != nil {
-			t.Fatal(err)
-		}
+		cutGraph(t, g, a, o.Hops, o.Machine)
 		before := exchanges() // of finding the copies
 		res, err := Run(context.Background(), a, bfs, o)
 		if err != nil {
@@ -84,16 +102,15 @@ func TestHops(t *testing.T) {
 	if got := run(Options{Hops: AutoHops, Machine: &h200}); got > n/8 {
 		t.Errorf("the model chose hops with %d exchanges in %d supersteps", got, n)
 	}
-	c, err := halo.Cut(nil, g, a.Inside(), AutoHops, &h200, 8)
-	if err != nil || c.Hops < 8 {
-		t.Errorf("%d hops on a path, %v", c.Hops, err)
+	if parts, _ := cutGraph(t, g, a, AutoHops, &h200); parts[0].Hops < 8 {
+		t.Errorf("%d hops on a path", parts[0].Hops)
 	}
 	// One more hop of a random graph is all of it.
 	a, g, _ = placed(t, randomGraph(t, 3000, 60000, 5), 4)
 	slow := h200
 	slow.Memory = 1e8
-	if c, err = halo.Cut(nil, g, a.Inside(), AutoHops, &slow, 8); err != nil || c.Hops != 1 {
-		t.Errorf("%d hops on a random graph, %v", c.Hops, err)
+	if parts, _ := cutGraph(t, g, a, AutoHops, &slow); parts[0].Hops != 1 {
+		t.Errorf("%d hops on a random graph", parts[0].Hops)
 	}
 	if _, err := Run(context.Background(), a, bfs, Options{Hops: AutoHops}); err != nil { // measures
 		t.Error(err)
@@ -106,12 +123,9 @@ func TestCutGraph(t *testing.T) {
 	const n = 40
 	a, g, _ := placed(t, path(t, n), 4)
 	for _, hops := range []int{1, 2, 3, 50} {
-		c, err := halo.Cut(nil, g, a.Inside(), hops, nil, 8)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for r, h := range c.Part {
-			lo, hi := max(0, c.Cuts[r]-hops), min(n, c.Cuts[r+1]+hops)
+		parts, edges := cutGraph(t, g, a, hops, nil)
+		for r, h := range parts {
+			lo, hi := max(0, h.From-hops), min(n, h.To+hops)
 			var want []int32
 			for v := lo; v < hi; v++ {
 				want = append(want, int32(v))
@@ -120,14 +134,14 @@ func TestCutGraph(t *testing.T) {
 				t.Errorf("%d hops, rank %d: %v, want %v", hops, r, h.Ids, want)
 			}
 			for v, id := range h.Ids {
-				near := int(id) >= c.Cuts[r]-hops+1 && int(id) < c.Cuts[r+1]+hops-1
-				in := h.In.Ptr[v+1] - h.In.Ptr[v]
+				near := int(id) >= h.From-hops+1 && int(id) < h.To+hops-1
+				in := edges[r].Joined.Ptr[v+1] - edges[r].Joined.Ptr[v]
 				deg := int64(2)
 				if id == 0 || id == n-1 {
 					deg = 1
 				}
-				if near && in != deg || !near && in != 0 || int64(h.Deg[v]) != deg {
-					t.Errorf("%d hops, rank %d, vertex %d: %d in-edges, degree %d", hops, r, id, in, h.Deg[v])
+				if near && in != deg || !near && in != 0 || int64(edges[r].Deg[v]) != deg {
+					t.Errorf("%d hops, rank %d, vertex %d: %d in-edges, degree %d", hops, r, id, in, edges[r].Deg[v])
 				}
 			}
 		}
@@ -168,6 +182,35 @@ func TestGroupOfProgramErrors(t *testing.T) {
 		Apply: Apply(func(_ Vertex, s string, _ bool) (string, bool) { return s, false }, "")}
 	if _, err := Run(context.Background(), a, text); !errors.Is(err, matrix.ErrInvalid) {
 		t.Error("states with pointers:", err)
+	}
+}
+
+// The end of the context of one process ends the run of all.
+func TestCancelledProcess(t *testing.T) {
+	t.Parallel()
+	const ranks = 3
+	list := sure.Get(comm.Local(ranks, comm.Timeout(20*time.Second)))
+	errs := make([]error, ranks)
+	var wait sync.WaitGroup
+	for r := range list {
+		wait.Go(func() {
+			a := path(t, 50)
+			sure.Do(a.Move(sure.Get(comm.NewGroup(list[r : r+1]))))
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			_, errs[r] = Run(ctx, a, sssp(0), Options{Progress: func(step int, _ int64) {
+				if step == 5 && r == 1 {
+					cancel()
+				}
+			}})
+		})
+	}
+	wait.Wait()
+	for r, err := range errs {
+		var e *comm.RankError
+		if r == 1 && !errors.Is(err, context.Canceled) || r != 1 && !errors.As(err, &e) {
+			t.Errorf("rank %d: %v", r, err)
+		}
 	}
 }
 

@@ -7,13 +7,16 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // An outline is a Program without its element types: what checks, texts and runs on devices read.
 type outline struct {
 	name                 string
 	state, edge, message *sparse.Type
+	states               func(n int, at matrix.Place) rep.View // makes a vector of states
 
 	init    part
 	same    bool           // Init.Func returns the state at value for all vertices
@@ -48,7 +51,7 @@ type part struct {
 
 // outline returns the program without its types.
 func (p *Program[V, E, M]) outline() *outline {
-	o := &outline{name: p.name(), state: sparse.TypeOf[V](), edge: sparse.TypeOf[E](), message: sparse.TypeOf[M](),
+	o := &outline{name: p.name(), state: sparse.TypeOf[V](), edge: sparse.TypeOf[E](), message: sparse.TypeOf[M](), states: statesOf[V],
 		init: part{p.Init.Func != nil, p.Init.CUDA}, same: p.Init.same, value: unsafe.Pointer(&p.Init.value), active: p.Init.Active,
 		send: part{p.Send.Func != nil, p.Send.CUDA}, gather: part{p.Gather.Func != nil, p.Gather.CUDA},
 		edges: part{p.Edges.Func != nil, p.Edges.CUDA}, gatherIf: part{p.Gather.FuncIf != nil, p.Gather.If},

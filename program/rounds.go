@@ -134,7 +134,7 @@ func (r *deviceRun) pullEdges() int64 {
 
 // byDevice runs supersteps until there is no active vertex, a pull is better, or the limit is
 // reached.
-func (r *deviceRun) byDevice(o Options, out ran) {
+func (r *deviceRun) byDevice(o Options) {
 	d, n, s := r.p, int32(r.n), r.Session
 	r.dropMessages()
 	b := &r.loop
@@ -157,12 +157,7 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 		}
 		b.ready = true
 	}
-	limit := int64(0)
-	for _, most := range []int{d.supersteps, o.MaxSupersteps} {
-		if most > 0 && (limit == 0 || int64(most) < limit) {
-			limit = int64(most)
-		}
-	}
+	limit := int64(limitOf(d.supersteps, o.MaxSupersteps))
 	pull, mode := r.parts(), int64(roundPush)
 	switch {
 	case o.Plan == "push" || !d.leaves(r.rows.Entries):
@@ -183,7 +178,7 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 	grid, block := shape(take)
 	present := r.state.Present
 	s.Launch(r.kernel("enter"), grid, block, 0, n, r.rows.Ptr, r.state.Val, present, r.count, b.queue, b.pile,
-		b.waiting, b.state, int64(*out.supersteps), limit, pull, r.past, mode)
+		b.waiting, b.state, int64(r.steps), limit, pull, r.past, mode)
 	width := d.width
 	if b.left {
 		width = math.Inf(1)
@@ -213,10 +208,10 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 		if r.place != nil && ran == 1 {
 			r.own = append(r.own, result[3])
 		} else {
-			r.logged(o, out, ran)
+			r.logged(o, ran)
 		}
-		*out.supersteps += int(ran)
-		ended := why == roundsQuiet || why == roundsFull && limit > 0 && int64(*out.supersteps) == limit
+		r.steps += int(ran)
+		ended := why == roundsQuiet || why == roundsFull && limit > 0 && int64(r.steps) == limit
 		switch {
 		case ended && r.place != nil: // the next supersteps have other active vertices
 			r.markForProduct()
@@ -233,7 +228,7 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 			b.in = s.Rows(r.reverse)
 		}
 		if o.Progress != nil {
-			o.Progress(*out.supersteps, r.count)
+			o.Progress(r.steps, r.count)
 		}
 		s.Blocks(r.kernel("again"), 1, 1, b.state)
 	}
@@ -243,26 +238,27 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 func (r *deviceRun) markForProduct() {
 	b := &r.loop
 	b.left = true
-	if r.place != nil && r.state.Present.Addr != 0 { // steps wrote the states in place
-		r.Fill(r.state.Present, 0, int64(r.n))
-		r.Each(r.kernel("leave"), int64(r.n), int32(r.n), b.queue, b.room, b.pile, b.waiting, b.state, b.bits, r.state.Present)
-		r.fillStates()
-		return
+	r.markStates(0)
+	r.Each(r.kernel("leave"), int64(r.n), int32(r.n), b.queue, b.room, b.pile, b.waiting, b.state, b.bits, r.state.Present)
+	if r.place == nil {
+		r.edges = r.rows.Entries // many
 	}
-	present := r.newVertexSet()
-	r.Fill(present, 0, int64(r.n))
-	r.Each(r.kernel("leave"), int64(r.n), int32(r.n), b.queue, b.room, b.pile, b.waiting, b.state, b.bits, present)
-	v := r.NewBitmap(r.n, r.p.state, present)
-	r.Free(present) // the view has it
-	r.Copy(v.Val, r.state.Val, int64(r.p.state.Size)*int64(r.n))
-	r.Drop(r.state)
-	r.state = v
-	r.edges = r.rows.Entries // many
 	r.fillStates()
 }
 
+// markStates gives the states a byte for each vertex that says whether it is active, all the same.
+func (r *deviceRun) markStates(active byte) {
+	if r.state.Present.Addr == 0 {
+		v := r.states(r.p.state)
+		r.Copy(v.Val, r.state.Val, int64(r.p.state.Size)*int64(r.n))
+		r.Drop(r.state)
+		r.state = v
+	}
+	r.Fill(r.state.Present, active, int64(r.n))
+}
+
 // logged traces the supersteps of the log, or keeps them for the run of a part.
-func (r *deviceRun) logged(o Options, out ran, count int64) {
+func (r *deviceRun) logged(o Options, count int64) {
 	if o.Trace == nil && r.place == nil || count == 0 {
 		return
 	}
@@ -280,6 +276,6 @@ func (r *deviceRun) logged(o Options, out ran, count int64) {
 		if senders >= roundPulled {
 			senders, plan = senders-roundPulled, looked
 		}
-		o.Trace(Step{Superstep: *out.supersteps + k, Plan: plan, Active: senders})
+		o.Trace(Step{Superstep: r.steps + k, Plan: plan, Active: senders})
 	}
 }

@@ -80,6 +80,23 @@ type outcome struct {
 	ended      Ended
 }
 
+// limited returns the outcome of a program with a limit of supersteps of its own, and a *LimitError
+// if the limit of Options has ended the run.
+func (r *outcome) limited(name string, supersteps int) (*outcome, error) {
+	if r.ended == Full && supersteps != r.supersteps {
+		return r, &LimitError{name, r.supersteps, r.active}
+	}
+	return r, nil
+}
+
+// limitOf returns the least of two limits of supersteps, of which 0 is none.
+func limitOf(x, y int) int {
+	if x == 0 || y == 0 {
+		return max(x, y)
+	}
+	return min(x, y)
+}
+
 // resultOf returns an outcome as a Result, nil for nil, and the error.
 func resultOf[V comparable](out *outcome, err error) (*Result[V], error) {
 	if out == nil {
@@ -129,8 +146,8 @@ func Run[V, E, M comparable](
 	switch at := a.Place().(type) {
 	case nil:
 	case *comm.Group:
-		return resultOf[V](runOnGroup(ctx, at, a.Inside(), p.outline(), o, statesOf[V], func(h *halo.Part, o Options, plan direction) partEngine {
-			return engineOfPart(h, &p, o, plan)
+		return resultOf[V](runOnGroup(ctx, at, a.Inside(), p.outline(), o, func(h *halo.Part, edges *halo.Host, o Options, plan direction) hostEngine {
+			return engineOfPart(h, edges, &p, o, plan)
 		}))
 	default:
 		d, err := in.onDevice(a.Inside(), o)
@@ -143,7 +160,10 @@ func Run[V, E, M comparable](
 	if err != nil {
 		return nil, err
 	}
-	return e.run()
+	return resultOf[V](runOnHost(in, o, e, func() (rep.View, error) {
+		v, err := matrix.VectorOf(e.state)
+		return v.Inside(), err
+	}))
 }
 
 // An operand is a matrix.Source without its element type.
@@ -215,8 +235,9 @@ type frame struct {
 	deg    []int32 // their out-degrees there
 	sparse bool    // some vertex of the whole graph is not active
 
-	round Round
-	front frontier
+	round   Round
+	front   frontier
+	delayed delayed
 }
 
 // degree returns the out-degree of a vertex.
@@ -244,7 +265,6 @@ type engine[V, E, M comparable] struct {
 	bands   []int32 // push: boundaries of the destinations of each worker
 	cuts    []int   // pull: boundaries of pieces of rows
 	wanted  int     // supersteps that would have pulled
-	delayed delayed
 	lists   *listEngine[V, E, M]
 	workers []*worker[V, E, M]
 }
@@ -359,82 +379,24 @@ func bit(b bool) uint8 {
 	return 0
 }
 
-// totals computes Program.Totals, in an order that depends on the number of vertices only.
-func (e *engine[V, E, M]) totals() error {
-	if len(e.p.Totals) == 0 {
-		return nil
-	}
-	many := len(e.p.Totals)
-	parts := make([]float64, (e.n+block-1)/block*many)
-	err := e.vertices(func(k *worker[V, E, M], lo, hi int) {
-		for t, f := range e.p.Totals {
-			sum := 0.0
-			for v := lo; v < hi; v++ {
-				sum += f.Func(k.at(v), e.state[v])
+// terms writes the terms of Program.Totals of pieces, or their sum of a whole block, to the places of
+// the pieces. The engine's numbers of vertices are shift larger.
+func (e *engine[V, E, M]) terms(to []float64, list []piece, shift int) error {
+	return parallel.Range(e.ctx, e.threads, len(list), 1, func(w, lo, hi int) {
+		k := e.workers[w]
+		for _, p := range list[lo:hi] {
+			for t, f := range e.p.Totals {
+				sum, at := 0.0, to[p.at+t*p.width:][:p.width]
+				for v := p.lo; v < p.hi; v++ {
+					x := f.Func(k.at(v+shift), e.state[v+shift])
+					if sum += x; !p.whole {
+						at[v-p.lo] = x
+					}
+				}
+				if p.whole {
+					at[0] = sum
+				}
 			}
-			parts[lo/block*many+t] = sum
 		}
 	})
-	total := make([]float64, many)
-	for k, x := range parts {
-		total[k%many] += x
-	}
-	e.round.Total = total // functions of this superstep may have kept the slice before
-	return err
-}
-
-// run runs supersteps until the end.
-func (e *engine[V, E, M]) run() (*Result[V], error) {
-	if err := e.start(); err != nil {
-		return nil, err
-	}
-	if err := e.totals(); err != nil {
-		return nil, err
-	}
-	p := e.p
-	res := &Result[V]{}
-	for ; ; res.Supersteps++ {
-		e.round.Superstep = res.Supersteps
-		if e.front.count == 0 && !(p.Everywhere && res.Supersteps == 0) {
-			if e.refill(); e.front.count == 0 {
-				res.Ended = Quiet
-				break
-			}
-		}
-		if p.Supersteps > 0 && res.Supersteps == p.Supersteps {
-			res.Ended = Full
-			break
-		}
-		if most := e.o.MaxSupersteps; most > 0 && res.Supersteps == most {
-			res.Ended = Full
-			break
-		}
-		if e.o.Progress != nil {
-			e.o.Progress(res.Supersteps, e.front.count)
-		}
-		step := Step{Superstep: res.Supersteps, Active: e.front.count, Edges: e.front.edges}
-		if err := e.superstep(&step); err != nil {
-			return nil, err
-		}
-		if err := e.totals(); err != nil {
-			return nil, err
-		}
-		if e.o.Trace != nil {
-			e.o.Trace(step)
-		}
-		if p.Halt != nil && p.Halt(res.Supersteps, e.round.Total) {
-			res.Supersteps++
-			res.Ended = Halted
-			break
-		}
-	}
-	var err error
-	if res.State, err = matrix.VectorOf(e.state); err != nil {
-		return nil, err
-	}
-	res.Total, res.Active = e.round.Total, e.front.count+e.delayed.count
-	if res.Ended == Full && p.Supersteps != res.Supersteps {
-		return res, &LimitError{p.name(), res.Supersteps, res.Active}
-	}
-	return res, nil
 }
