@@ -74,9 +74,9 @@ type EigenResult[T Real] struct {
 // continues from a random vector orthogonal to them until the next eigenvalue is known to be apart.
 //
 // A step is one product with A, and a dot product and a sum with each vector of the basis; memory is
-// 2·Basis vectors. The smallest eigenvalues of a Laplacian of a grid or a road network lie close together for their spread, and take many steps. Eigen returns a
-// *NotConvergedError with the pairs so far after MaxProducts, a *matrix.InvalidError if k is not
-// within 1 … n, and errors as [MINRES].
+// 2·Basis vectors. The smallest eigenvalues of a Laplacian of a grid or a road network lie close
+// together for their spread, and take many steps. Eigen returns a *NotConvergedError with the pairs
+// so far after MaxProducts, a *matrix.InvalidError if k is not within 1 … n, and errors as [MINRES].
 func Eigen[T Real](a matrix.Source[T], k int, opts ...EigenOptions[T]) (*EigenResult[T], error) {
 	if _, single := any(*new(T)).(float32); single {
 		res, err := eigenOf[float32](a, k, opts)
