@@ -46,7 +46,12 @@ func (c *call) mapped(v rep.View, k *cpu.Unary) error {
 	if t.mask != nil && !t.mask.Comp && t.mask.S.Sparse() && !st.Sparse() {
 		st = cpu.Lookup(st.Valued(), t.mask.S) // keep only the entries that the mask allows
 	}
-	out, err := cpu.Apply(c.env(), t.c, st, k.Map, k.User, t.room(k.User))
+	if old := t.m.Stored(); t.accum.given && t.mask == nil && st.Format == sparse.Full && old.Format == sparse.Full &&
+		c.env().InPlace(k.User || t.accum.k.User, old.Val.Len()) {
+		cpu.ApplyInto(c.env(), old, st, k.Map, t.accum.k)
+		return c.keep(old)
+	}
+	out, err := cpu.Apply(c.env(), t.c, st, k.Map, k.User, c.over(k.User))
 	if err != nil {
 		return err
 	}

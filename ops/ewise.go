@@ -76,7 +76,7 @@ func (c *call) ewiseAdd(d dest, f operator, a, b rep.View) error {
 		return c.keep(as)
 	}
 	union := cpu.UnionOps{
-		Both: k, Left: t.c.Copier, Right: t.c.Copier, Copies: true, Room: t.room(k.User),
+		Both: k, Left: t.c.Copier, Right: t.c.Copier, Copies: true, Room: c.over(k.User),
 	}
 	if !t.holds(as) && !t.holds(bs) {
 		union.Spare = t.spare(k.User)
@@ -109,7 +109,7 @@ func (c *call) ewiseUnion(d dest, f operator, a rep.View, alpha sparse.Values, b
 	}
 	as, bs := a.Oriented(), b.Oriented()
 	k := f.k
-	room := t.room(k.User)
+	room := c.over(k.User)
 	if t.holds(as) || t.holds(bs) {
 		room = sparse.Values{}
 	}
@@ -151,7 +151,7 @@ func (c *call) ewiseMult(d dest, f operator, a, b rep.View) error {
 	}
 	as, bs := a.Oriented(), b.Oriented()
 	k := f.k
-	out, err := cpu.Intersect(c.env(), k, t.c, needed(as, k.UsesX), needed(bs, k.UsesY), t.room(k.User))
+	out, err := cpu.Intersect(c.env(), k, t.c, needed(as, k.UsesX), needed(bs, k.UsesY), c.over(k.User))
 	if err != nil {
 		return c.sized(err)
 	}

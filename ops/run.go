@@ -239,22 +239,21 @@ type target struct {
 	own   cpu.Mask // the value that mask points to
 }
 
-// maxRoom is the largest number of positions of a full destination that the result overwrites
-// directly. Such an operation does not check the context, so that the destination is never
-// partially written.
-const maxRoom = 1 << 12
+// maxSpare is the largest number of values of a listed destination that an operation writes its
+// result to.
+const maxSpare = 1 << 13
 
 // plain reports whether the result overwrites a destination on the host completely.
 func (t *target) plain() bool { return t.at == nil && t.dest.mask == nil && !t.accum.given }
 
-// room returns the values of a full and small destination that the result overwrites completely.
-// The result is written to them. For other destinations, and for an operator of a user, which may
-// panic, room returns none.
-func (t *target) room(user bool) (none sparse.Values) {
-	if user || !t.plain() {
+// over returns the values of a full destination that the result overwrites completely. The result
+// is written to them. It returns none for other destinations, for an operator of a user, which may
+// panic, and for more values than are written once the context is done.
+func (c *call) over(user bool) (none sparse.Values) {
+	if !c.t.plain() {
 		return none
 	}
-	if st := t.m.Stored(); st.Format == sparse.Full && st.Val.Len() <= maxRoom {
+	if st := c.t.m.Stored(); st.Format == sparse.Full && c.env().InPlace(user, st.Val.Len()) {
 		return st.Val
 	}
 	return none
@@ -267,7 +266,7 @@ func (t *target) spare(user bool) (none sparse.Values) {
 	if user || !t.plain() {
 		return none
 	}
-	if st := t.m.Stored(); st.Sparse() && st.Val.Cap() <= 2*maxRoom {
+	if st := t.m.Stored(); st.Sparse() && st.Val.Cap() <= maxSpare {
 		return st.Val
 	}
 	return none
@@ -361,7 +360,7 @@ func (c *call) write(result *sparse.Store, filtered bool) error {
 		o.Accum = t.accum.k
 	}
 	old := t.m.Stored()
-	if !result.Val.Same(old.Val) { // see room
+	if !result.Val.Same(old.Val) { // see over
 		if err := c.ended(); err != nil {
 			return err
 		}

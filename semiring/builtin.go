@@ -119,7 +119,7 @@ var sumPlus = monoidTable{make: func(k kind) *innerMonoid {
 }}
 
 var opPlus = binaryTable{make: func(k kind) *innerBinary {
-	return plainBinary[mulPlus](k, "plus", cudaPlus)
+	return vectorPlus(k, plainBinary[mulPlus](k, "plus", cudaPlus))
 }}
 
 // Times is multiplication. Its identity is 1. Integers wrap around. As a binary operator it is x ·
@@ -131,7 +131,7 @@ func Times[T Number]() Monoid[T] {
 var sumTimes = monoidTable{make: func(k kind) *innerMonoid { return plainMonoid[addTimes](k, opTimes.at(k)) }}
 
 var opTimes = binaryTable{make: func(k kind) *innerBinary {
-	return plainBinary[mulTimes](k, "times", cudaTimes)
+	return vectorScale(k, plainBinary[mulTimes](k, "times", cudaTimes))
 }}
 
 // Min is the minimum. Its identity is +Inf, or the largest integer.

@@ -10,8 +10,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// TestVectorsRoundAlike: Axpy with vector instructions has the bits of a loop, special values
-// included.
+// TestVectorsRoundAlike: Axpy, sums and multiples with vector instructions have the bits of a loop,
+// special values included.
 func TestVectorsRoundAlike(t *testing.T) {
 	t.Parallel()
 	if runtime.GOARCH != "amd64" {
@@ -35,6 +35,18 @@ func TestVectorsRoundAlike(t *testing.T) {
 			}
 			times := cpu.TypedKernels[float64, float64, float64](semiring.PlusTimes[float64]().Inside().Semiring)
 			second := semiring.PlusSecond[float64]().Inside().Semiring
+			sums, multiples := make([]float64, length), make([]float64, length)
+			cpu.TypedBinary[float64, float64, float64](semiring.Plus[float64]().Op().Inside().Binary).Zip(sums, b, y)
+			scaling := cpu.TypedBinary[float64, float64, float64](semiring.Times[float64]().Op().Inside().Binary)
+			scaling.BindX(multiples, &scale, b)
+			for p := range b {
+				check("plus", length, scale, sums[p], b[p]+y[p])
+				check("first bound", length, scale, multiples[p], scale*b[p])
+			}
+			scaling.BindY(multiples, y[:length], &scale)
+			for p := range b {
+				check("second bound", length, scale, multiples[p], y[p]*scale)
+			}
 			x, z := append([]float64(nil), y...), append([]float64(nil), y...)
 			times.Axpy(x, &scale, b)
 			second.Axpy(sparse.ValuesOf(z), nil, sparse.ValuesOf(b))

@@ -73,11 +73,10 @@ type EigenResult[T Real] struct {
 // An eigenvalue of several vectors stands as often in the result: once k pairs are found, Eigen
 // continues from a random vector orthogonal to them until the next eigenvalue is known to be apart.
 //
-// A step is one product with A and 4·Basis operations on vectors; memory is Basis + 1 vectors, and
-// twice as much on the host with up to 4 threads. The smallest eigenvalues of a Laplacian of a grid
-// or a road network lie close together for their spread, and take many steps. Eigen returns a
-// *NotConvergedError with the pairs so far after MaxProducts, a *matrix.InvalidError if k is not
-// within 1 … n, and errors as [MINRES].
+// A step is one product with A, and a dot product and a sum with each vector of the basis; memory is
+// 2·Basis vectors. The smallest eigenvalues of a Laplacian of a grid or a road network lie close
+// together for their spread, and take many steps. Eigen returns a *NotConvergedError with the pairs
+// so far after MaxProducts, a *matrix.InvalidError if k is not within 1 … n, and errors as [MINRES].
 func Eigen[T Real](a matrix.Source[T], k int, opts ...EigenOptions[T]) (*EigenResult[T], error) {
 	if _, single := any(*new(T)).(float32); single {
 		res, err := eigenOf[float32](a, k, opts)
@@ -202,17 +201,25 @@ func (l *lanczos) bound(theta float64) float64 {
 	return max(l.tolerance*math.Abs(theta), 4*l.eps*l.norm)
 }
 
-// orthogonalise makes w orthogonal to the basis, twice, and returns the coefficients and the norm
-// that is left.
-func (l *lanczos) orthogonalise(w vec) (h []float64, left float64) {
-	h = l.basis.dots(w)
+// orthogonalise makes w orthogonal to the basis and returns the norm that is left. It first subtracts
+// the known coefficients h, and adds to these what else it subtracts. A pass over the basis that
+// takes more than half of the norm is repeated (Daniel, Gragg, Kaufman and Stewart, Mathematics of
+// Computation 30, 1976).
+func (l *lanczos) orthogonalise(w vec, h []float64) (left float64) {
 	l.basis.subtract(w, h)
-	more := l.basis.dots(w)
-	l.basis.subtract(w, more)
-	for i, x := range more {
-		h[i] += x
+	left = norm(l, w)
+	for pass := 0; l.OK(); pass++ {
+		more := l.basis.dots(w)
+		l.basis.subtract(w, more)
+		for i := range h {
+			h[i] += more[i]
+		}
+		before := left
+		if left = norm(l, w); pass == 2 || !(left < before/2) {
+			break
+		}
 	}
-	return h, norm(l, w)
+	return left
 }
 
 // extend adds w to the basis after orthogonalise; with a norm of rounding only, a random vector in
@@ -225,7 +232,7 @@ func (l *lanczos) extend(w vec, left float64) float64 {
 		}
 		beta, w = 0, l.randomVector()
 		l.scale(w, 1/norm(l, w)*max(l.norm, 1))
-		_, left = l.orthogonalise(w)
+		left = l.orthogonalise(w, nil)
 	}
 	l.scale(w, 1/left)
 	l.basis.put(w)
@@ -235,7 +242,7 @@ func (l *lanczos) extend(w vec, left float64) float64 {
 
 // run finds the pairs. kept is the number of Ritz vectors at the front of the basis.
 func (l *lanczos) run(start vec) {
-	l.basis = l.frame(min(l.width+1, l.n), l.n)
+	l.basis = l.frame(l.n)
 	l.extend(start, norm(l, start))
 	border := []float64{} // of the kept Ritz vectors with the next vector
 	again := false        // the search for copies has begun
@@ -278,8 +285,7 @@ func (l *lanczos) run(start vec) {
 		}
 		l.rotate(s, keep)
 		w := next()
-		_, left := l.orthogonalise(w)
-		l.extend(w, left)
+		l.extend(w, l.orthogonalise(w, nil))
 	}
 }
 
@@ -319,7 +325,14 @@ func (l *lanczos) fillBasis(border []float64) (last float64) {
 		w := l.zeros(l.n)
 		l.multiply(w, l.basis.row(j))
 		l.products++
-		h, left := l.orthogonalise(w)
+		h := make([]float64, j+1) // what A adds to a vector along those before it
+		if j == kept {
+			copy(h, border)
+		} else {
+			h[j-1] = last
+		}
+		h[j] = l.dot(l.basis.row(j), w)
+		left := l.orthogonalise(w, h)
 		if x := h[j]; math.IsNaN(x) || math.IsInf(x, 0) {
 			l.failed = &BreakdownError{"Eigen", l.products, "a product is not finite; the matrix has such numbers, or numbers overflow"}
 			return 0
@@ -372,11 +385,7 @@ func (l *lanczos) project(last float64) [][]float64 {
 
 // rotate replaces the basis by the first keep Ritz vectors.
 func (l *lanczos) rotate(s [][]float64, keep int) {
-	fresh := l.frame(min(l.width+1, l.n), l.n)
-	for i := range keep {
-		fresh.put(l.basis.combination(s[i]))
-	}
-	l.basis, l.count = fresh, keep
+	l.basis, l.count = l.basis.rotated(s[:keep]), keep
 }
 
 // symmetricEigen returns the eigenvalues of a small symmetric matrix in ascending order, and its

@@ -29,17 +29,7 @@ type space interface {
 	scale(x vec, a float64)      // x = a·x
 	add(y vec, a float64, x vec) // y = y + a·x
 	random(n int, next func() float64) vec
-	frame(rows, n int) frame // of zeros
-}
-
-// A frame is a list of vectors. On the host with few threads it is also a full matrix, by which a sum
-// of vectors is one product.
-type frame interface {
-	put(v vec) // as the next row; the frame keeps v
-	row(i int) vec
-	dots(w vec) []float64        // of all rows with w
-	subtract(w vec, h []float64) // w = w − Σ h(i)·row i
-	combination(h []float64) vec // Σ h(i)·row i
+	frame(n int) frame // an empty one
 }
 
 // realSpace is the space of an element type.
@@ -173,71 +163,6 @@ func (s *realSpace[T]) random(n int, next func() float64) vec {
 		s.Do(v.Move(s.place))
 	}
 	return v
-}
-
-// rowFrame is the frame of an element type.
-type rowFrame[T Real] struct {
-	*realSpace[T]
-	n    int
-	list []*matrix.Vector[T]
-	v    *matrix.Matrix[T] // of the list, in its rows; nil if vectors are added up one by one
-}
-
-// fewThreads is the most threads for which a frame has a matrix. One thread computes the product: on
-// two cores it takes half of the time of the sums, on 16 it takes longer.
-const fewThreads = 4
-
-func (s *realSpace[T]) frame(rows, n int) frame {
-	f := &rowFrame[T]{realSpace: s, n: n}
-	if s.place == nil && s.threads <= fewThreads {
-		f.v = matrix.New[T](rows, n)
-		s.Do(ops.AssignScalar(f.v, 0, ops.All(), ops.All(), s.with))
-	}
-	return f
-}
-
-func (f *rowFrame[T]) put(v vec) {
-	w := v.(*matrix.Vector[T])
-	if f.v != nil {
-		f.Do(ops.AssignRow(f.v, w, len(f.list), ops.All(), f.with))
-	}
-	f.list = append(f.list, w)
-}
-
-func (f *rowFrame[T]) row(i int) vec { return f.list[i] }
-
-func (f *rowFrame[T]) dots(w vec) []float64 {
-	h := make([]float64, len(f.list))
-	for i, v := range f.list {
-		h[i] = f.dot(v, w)
-	}
-	return h
-}
-
-func (f *rowFrame[T]) subtract(w vec, h []float64) { f.add(w, -1, f.combination(h)) }
-
-// combination sums in the order of the list in both forms, so that they have equal bits.
-func (f *rowFrame[T]) combination(h []float64) vec {
-	sum := f.filled(f.n)
-	if f.v == nil {
-		for i, x := range h {
-			f.Do(ops.ApplyFirst(sum.Accum(f.plus), f.times, T(x), f.list[i], f.with))
-		}
-		return sum
-	}
-	rows, n := f.v.Dims()
-	list := make([]T, rows)
-	for i, x := range h {
-		list[i] = T(x)
-	}
-	// A matrix of one row: a product with a vector would convert the frame to sparse rows each time.
-	left, err := matrix.FromDense(1, rows, list)
-	f.Do(err)
-	product := matrix.New[T](1, n)
-	f.Do(ops.MxM(product, f.ring, left, f.v, f.with))
-	f.Do(ops.ExtractRow(sum, product, 0, ops.All(), f.with))
-	f.fill(sum)
-	return sum
 }
 
 // asymmetry returns the entry with the largest difference to its transpose; found is false if no

@@ -38,16 +38,19 @@ func Apply(env Env, c *sparse.Type, s *sparse.Store, f func(c, a Values), user b
 		if len(s.Present) <= smallWork {
 			return applyBitmap(c, s, f), nil
 		}
-		return applyLarge(env, c, s, f)
+		return applyLarge(env, c, s, f, Values{})
 	}
 	n := len(s.Idx)
 	if s.Format == sparse.Full {
 		n, _ = s.Cells()
 	}
-	if n > smallWork {
-		return applyLarge(env, c, s, f)
-	}
 	if s.Format != sparse.Full || room.Len() != n || n == 0 {
+		room = Values{}
+	}
+	if n > smallWork {
+		return applyLarge(env, c, s, f, room)
+	}
+	if room.None() {
 		room = c.Make(int64(n))
 	}
 	v := s.Val
@@ -58,7 +61,12 @@ func Apply(env Env, c *sparse.Type, s *sparse.Store, f func(c, a Values), user b
 	return &sparse.Store{Structure: s.Structure, Val: room, Type: c}, nil
 }
 
-func applyLarge(env Env, c *sparse.Type, s *sparse.Store, f func(c, a Values)) (*sparse.Store, error) {
+// applyLarge is Apply. room, unless it is none, is for the values of a full result.
+func applyLarge(env Env, c *sparse.Type, s *sparse.Store, f func(c, a Values), room Values) (*sparse.Store, error) {
+	if !room.None() {
+		out := &sparse.Store{Structure: s.Structure, Val: room, Type: c}
+		return out, mapAll(env.writing(room, room), f, out, s)
+	}
 	out := Like(env.Threads, c, s)
 	if s.Format == sparse.Bitmap {
 		in := entriesOf(s, denseChunk)
@@ -72,6 +80,20 @@ func applyLarge(env Env, c *sparse.Type, s *sparse.Store, f func(c, a Values)) (
 	in := entriesOf(s, valueChunk)
 	return out, produce(env, c, out.Val, valueChunk, false, func(part Values, lo, hi int) {
 		f(part, in.part(int64(lo), int64(hi)))
+	})
+}
+
+// ApplyInto computes c ⊕= f(s), values of c, for a full c and a full s, in place. Neither operator
+// is a user's function. The values f(s) stay in a cache.
+func ApplyInto(env Env, c, s *sparse.Store, f func(c, a Values), accum *Binary) {
+	t := c.Type
+	in := entriesOf(s, roomBlock)
+	_ = parallel.Range(nil, env.Threads, c.Val.Len(), valueChunk, func(_, lo, hi int) {
+		inBlocks(t, lo, hi, func(room Values, from, to int64) {
+			part := c.Part(from, to)
+			f(room, in.part(from, to))
+			accum.Zip(part, part, room)
+		})
 	})
 }
 
@@ -409,16 +431,22 @@ func presentValues(s *sparse.Store) Values {
 	return v
 }
 
-// ReduceChunk is the number of entries that ReduceAll sums at a time.
-const ReduceChunk = 1 << 16
+// ReduceChunk is the number of entries that ReduceAll sums at a time. The products of so many
+// entries stay in a cache until they are summed.
+const ReduceChunk = smallWork
+
+// reduceGrain is the number of entries that a thread sums at a time, a multiple of ReduceChunk.
+const reduceGrain = 16 * ReduceChunk
 
 func reduceLarge(env Env, s *sparse.Store, m *Monoid, sum Value) error {
 	const chunk = ReduceChunk
 	n, t := int(s.NVals), s.Type
 	partial := filled(t, (n+chunk-1)/chunk, m.Identity)
 	in := entriesOf(s, min(chunk, n))
-	err := parallel.Range(env.Ctx, env.Threads, n, chunk, func(_, lo, hi int) {
-		m.Fold(at(t, partial, int64(lo/chunk)), in.part(int64(lo), int64(hi)))
+	err := parallel.Range(env.Ctx, env.Threads, n, reduceGrain, func(_, lo, hi int) {
+		for ; lo < hi; lo += chunk {
+			m.Fold(at(t, partial, int64(lo/chunk)), in.part(int64(lo), int64(min(lo+chunk, hi))))
+		}
 	})
 	t.Copy(oneAt(sum), m.Identity)
 	m.Fold(sum, partial)
@@ -426,6 +454,23 @@ func reduceLarge(env Env, s *sparse.Store, m *Monoid, sum Value) error {
 		err = env.stopped(m.User)
 	}
 	return err
+}
+
+// roomBlock is the number of values that inBlocks has room for.
+const roomBlock = ReduceChunk
+
+// inBlocks calls fn for the blocks of lo … hi−1, with room for the values of a block.
+func inBlocks(t *sparse.Type, lo, hi int, fn func(room Values, from, to int64)) {
+	room, ok := t.Kept(useOther).(*Values)
+	if !ok {
+		v := t.Make(roomBlock)
+		room = &v
+	}
+	for ; lo < hi; lo += roomBlock {
+		to := min(lo+roomBlock, hi)
+		fn(t.Slice(*room, 0, int64(to-lo)), int64(lo), int64(to))
+	}
+	t.Keep(useOther, room)
 }
 
 // InnerFull writes Σ f(a[p], b[p]), a value of c, to sum. It has the bits of the values f(a[p],
@@ -445,16 +490,11 @@ func InnerFull(env Env, m *Monoid, f *Binary, c, a *sparse.Type, av Values, b *s
 		return env.stopped(user)
 	}
 	partial := filled(c, (n+chunk-1)/chunk, m.Identity)
-	err := parallel.Range(env.Ctx, env.Threads, n, chunk, func(_, lo, hi int) {
-		room, ok := c.Kept(useOther).(*Values)
-		if !ok {
-			v := c.Make(chunk)
-			room = &v
-		}
-		part := c.Slice(*room, 0, int64(hi-lo))
-		f.Zip(part, a.Slice(av, int64(lo), int64(hi)), b.Slice(bv, int64(lo), int64(hi)))
-		m.Fold(at(c, partial, int64(lo/chunk)), part)
-		c.Keep(useOther, room)
+	err := parallel.Range(env.Ctx, env.Threads, n, reduceGrain, func(_, lo, hi int) {
+		inBlocks(c, lo, hi, func(room Values, from, to int64) {
+			f.Zip(room, a.Slice(av, from, to), b.Slice(bv, from, to))
+			m.Fold(at(c, partial, from/chunk), room)
+		})
 	})
 	m.Fold(sum, partial)
 	if err == nil {

@@ -172,15 +172,24 @@ func guardUnion(env Env, ops UnionOps, c, a, b *sparse.Type) UnionOps {
 	return ops
 }
 
-// inPlaceMax is the number of values up to which a built-in accumulator writes to the destination
+// inPlaceMax is the number of values up to which a built-in operator writes to the destination
 // although the context can end: these take about 15 ms.
 const inPlaceMax = 1 << 24
 
-// inPlace reports whether an accumulator may write n results to the values of the destination: it
+// InPlace reports whether an operator may write n results to the values of the destination: it
 // neither panics nor takes so long that the context must stop it. Both would leave the destination
-// half written.
-func (e Env) inPlace(user bool, n int) bool {
+// partially written.
+func (e Env) InPlace(user bool, n int) bool {
 	return !user && (n <= inPlaceMax || e.Ctx == nil || e.Ctx.Done() == nil)
+}
+
+// writing returns the environment of an operation with its result in out. It has no context if out
+// is room, the values of the destination, so that these are never partially written.
+func (e Env) writing(out, room Values) Env {
+	if !room.None() && out.Same(room) {
+		e.Ctx = nil
+	}
+	return e
 }
 
 // accumulated returns the values of c ⊕ t at the entries of t, for a dense c and a listed t.

@@ -20,7 +20,7 @@ func Intersect(env Env, f *Binary, c *sparse.Type, a, b *sparse.Store, room Valu
 		}
 		if a.Format == sparse.Full && b.Format == sparse.Full {
 			out := newDense(c, a.NRows, a.NCols, room, nil, a.NVals)
-			return out, zipDense(env, f, out, a, b)
+			return out, zipDense(env.writing(out.Val, room), f, out, a, b)
 		}
 		if smallDense(&a.Structure) {
 			return intersectBitmap(f, c, a, b), nil

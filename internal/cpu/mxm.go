@@ -32,6 +32,9 @@ const MaxAccumulator = 1 << 26
 func MxM(env Env, s *Semiring, c *sparse.Type, a, b *sparse.Store, mask *Mask, method Method) (_ *sparse.Store, ran Method, _ error) {
 	s = guardSemiring(env, s, c, a.Type, b.Type)
 	g := &gustavson{s: s, c: c, a: a, b: b, mask: mask.list(), method: method}
+	if g.renames() {
+		return g.renamed(env)
+	}
 	vecs, threads := a.Vecs(), parallel.Threads(env.Threads)
 	bounds, threads, err := g.measure(env, threads)
 	if err != nil {

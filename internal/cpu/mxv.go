@@ -276,7 +276,7 @@ func joinBlocks(env Env, c *sparse.Type, m int, bounds, counts []int, idx []int3
 
 func pullFull(env Env, s *Semiring, c *sparse.Type, a *sparse.Store, x Values, threads int) (*sparse.Store, error) {
 	m := a.NRows
-	y, present := c.Make(int64(m)), fresh.Make[uint8](int64(m))
+	y := c.Make(int64(m))
 	bounds := parallel.Cut(threads, a.Ptr, threads*64, 2)
 	var used atomic.Int64
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
@@ -291,13 +291,24 @@ func pullFull(env Env, s *Semiring, c *sparse.Type, a *sparse.Store, x Values, t
 				s.Dot(c.At(y, int64(i)), a.Idx[a.Ptr[i]:a.Ptr[i+1]], a.Part(a.Ptr[i], a.Ptr[i+1]), x)
 			}
 		}
-		used.Add(markRows(present[lo:hi], ptr))
+		used.Add(usedRows(ptr))
 	})
 	out := &sparse.Store{Structure: sparse.Structure{NRows: 1, NCols: m, NVals: used.Load(), Format: sparse.Full}, Val: y, Type: c}
-	if used.Load() < int64(m) {
-		out.Format, out.Present = sparse.Bitmap, present
+	if err == nil && used.Load() < int64(m) {
+		out.Format, out.Present = sparse.Bitmap, fresh.Make[uint8](int64(m))
+		err = parallel.Range(env.Ctx, threads, m, positionGrain, func(_, lo, hi int) {
+			markRows(out.Present[lo:hi], a.Ptr[lo:hi+1])
+		})
 	}
 	return out, err
+}
+
+// usedRows returns the number of rows that have entries.
+func usedRows(ptr []int64) (n int64) {
+	for i, first := range ptr[:len(ptr)-1] {
+		n += int64(b2u(first < ptr[i+1]))
+	}
+	return n
 }
 
 // firstPresent returns the first index into ci with a column that is present, or −1.

@@ -196,10 +196,7 @@ func drainTouched(s *Semiring, spas []*spa, n int, ks []int32, a *sparse.Structu
 
 // touch returns the words of marks of the columns of the rows ks of a, ascending.
 func (s *spa) touch(n int, ks []int32, a *sparse.Structure) []int32 {
-	if words := n>>12 + 1; len(s.touched) < words {
-		s.touched = make([]uint64, words)
-	}
-	touched := s.touched[:n>>12+1]
+	touched := s.touchable(n)
 	for _, k := range ks {
 		lo, hi := a.Span(int(k))
 		for _, j := range a.Idx[lo:hi] {
@@ -215,6 +212,15 @@ func (s *spa) touch(n int, ks []int32, a *sparse.Structure) []int32 {
 	}
 	s.words = words
 	return words
+}
+
+// touchable returns a bit for each word of marks of n columns, all clear.
+func (s *spa) touchable(n int) []uint64 {
+	words := n>>12 + 1
+	if len(s.touched) < words {
+		s.touched = make([]uint64, words)
+	}
+	return s.touched[:words]
 }
 
 // take returns the marked columns of the words, ascending, and resets the marks.

@@ -169,11 +169,12 @@ func unionDense(env Env, ops UnionOps, c *sparse.Type, a, b *sparse.Store) (*spa
 	cells, _ := a.Cells()
 	if a.Format == sparse.Full && b.Format == sparse.Full {
 		out := newDense(c, a.NRows, a.NCols, ops.Room, nil, int64(cells))
-		return out, zipDense(env, ops.Both, out, a, b)
+		return out, zipDense(env.writing(out.Val, ops.Room), ops.Both, out, a, b)
 	}
 	switch {
 	case b.Sparse():
 		out := newDense(c, a.NRows, a.NCols, ops.Room, nil, int64(cells))
+		env = env.writing(out.Val, ops.Room)
 		if err := mapAll(env, ops.Left, out, a); err != nil {
 			return nil, err
 		}
@@ -182,6 +183,7 @@ func unionDense(env Env, ops UnionOps, c *sparse.Type, a, b *sparse.Store) (*spa
 		})
 	case a.Sparse():
 		out := newDense(c, a.NRows, a.NCols, ops.Room, nil, int64(cells))
+		env = env.writing(out.Val, ops.Room)
 		if err := mapAll(env, ops.Right, out, b); err != nil {
 			return nil, err
 		}

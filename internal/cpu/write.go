@@ -235,7 +235,7 @@ func Write(env Env, c, t *sparse.Store, o Overlap) (*sparse.Store, error) {
 		if o.InPlace && !c.Sparse() && t.Sparse() {
 			return c, AccumulateInto(env, c, t, o.Accum)
 		}
-		if o.InPlace && c.Format == sparse.Full && !t.Sparse() && env.inPlace(o.Accum.User, c.Val.Len()) {
+		if o.InPlace && c.Format == sparse.Full && !t.Sparse() && env.InPlace(o.Accum.User, c.Val.Len()) {
 			// Without the context: a cancelled operation must not leave c partially written.
 			if t.Format == sparse.Bitmap {
 				accumulateBitmap(env.Threads, c, t, o.Accum)
@@ -309,7 +309,7 @@ func SecondOf(t *sparse.Type) *Binary {
 // AccumulateInto does c ⊕= t for a dense c and a listed t, in place: O(entries of t). An error, or
 // a panic of a user's operator, leaves c unchanged.
 func AccumulateInto(env Env, c, t *sparse.Store, f *Binary) error {
-	if !env.inPlace(f.User, len(t.Idx)) {
+	if !env.InPlace(f.User, len(t.Idx)) {
 		sums, err := accumulated(env, c, t, f)
 		if err != nil {
 			return err
