@@ -21,6 +21,7 @@ func TestDependencies(t *testing.T) {
 	}{
 		{"matrices open no sockets and no C libraries, and write JSON by themselves", "matrix",
 			[]string{"net", "encoding/json", "github.com/ebitengine/purego", module + "/internal/dl", module + "/comm/procs", module + "/comm/nccl"}},
+		{"workflows open no C libraries: the C compiler would link programs", "apps", []string{"net", "runtime/cgo", "github.com/ebitengine/purego"}},
 		{"the binary form of a matrix is not compressed", "matrix",
 			[]string{"compress/flate", "github.com/klauspost", "golang.org/x/text"}},
 		{"operations read no files", "ops", []string{module + "/graphio", "golang.org/x/text", "compress/flate", "encoding/xml", "archive/zip", "regexp"}},

@@ -22,9 +22,9 @@ const (
 
 // larger are the packages and files above the limits, with the lines that they may have.
 var larger = map[string]int{
-	"cusparse":     12000, // the backend: kernels are composed and launched in one place
-	"internal/cpu": 8100,  // the drivers of all operations
-	"cmd/hiveblas": 9800,  // a file a command
+	"cusparse":     9700, // the backend: kernels are composed and launched in one place
+	"internal/cpu": 8100, // the drivers of all operations
+	"cmd/hiveblas": 9800, // a file a command
 
 }
 
@@ -71,19 +71,19 @@ var longer = map[string]string{
 	"cmd/hiveblas/vn.go":           "vnCommand",
 
 	// kernels that are launched one after another
-	"apps/geo/gpu.go":         "fusedGeolocate",
-	"apps/sage/layer_gpu.go":  "productsThenGathers",
-	"apps/sage/own_gpu.go":    "ownTrees",
-	"apps/sage/train/gpu.go":  "prepare",
-	"apps/search/gpu.go":      "fusedWalks",
-	"cusparse/tune.go":        "run",
-	"cusparse/passpoint.go":   "point",
-	"cusparse/passproduct.go": "product",
-	"cusparse/passkernel.go":  "contents",
-	"cusparse/passstage.go":   "flush",
-	"ops/scatter.go":          "scatter",
-	"program/gpu.go":          "superstep",
-	"program/rounds.go":       "byDevice",
+	"apps/geo/gpu.go":                         "fusedGeolocate",
+	"apps/sage/layer_gpu.go":                  "productsThenGathers",
+	"apps/sage/own_gpu.go":                    "ownTrees",
+	"apps/sage/train/gpu.go":                  "prepare",
+	"apps/search/gpu.go":                      "fusedWalks",
+	"cusparse/tune.go":                        "run",
+	"cusparse/internal/loopkernel/point.go":   "point",
+	"cusparse/internal/loopkernel/product.go": "product",
+	"cusparse/internal/loopkernel/kernel.go":  "contents",
+	"cusparse/internal/loopkernel/stage.go":   "flush",
+	"ops/scatter.go":                          "scatter",
+	"program/gpu.go":                          "superstep",
+	"program/rounds.go":                       "byDevice",
 
 	// readers and writers of one format
 	"graphio/internal/edgelist/read.go":      "parse",

@@ -1,27 +1,56 @@
 package cusparse
 
 import (
-	"runtime"
-	"time"
+	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/cusparse/internal/loopkernel"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/pass"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// This file runs recorded loops: a loop is one kernel, which passtext.go writes and kernels/pass.cu
-// explains.
+// This file runs recorded loops: a loop is one kernel, which package loopkernel writes and
+// kernels/pass.cu explains.
 
 var _ pass.Runner = backend{}
 
 // passCache is a program and the loop that it is of.
 type passCache struct {
 	list *pass.List
-	have []passHave // of the matrices of products
+	rows []bool // of the matrices of products: the kernel may read the rows
 	prog *passProgram
 	err  error // why the list cannot be recorded
+}
+
+// passProgram is the kernel of a list, as text and for launches.
+type passProgram struct {
+	*loopkernel.Program
+	p *program
+}
+
+// The launch shape of the kernel: threads of a block and blocks of a multiprocessor.
+const (
+	passBlock  = 512
+	passBlocks = 1
+)
+
+// composePass writes the kernel of a list; see loopkernel.Compose.
+func composePass(l *pass.List, rows func(u pass.Use) bool) (*passProgram, error) {
+	k, err := loopkernel.Compose(l, rows)
+	if err != nil {
+		return nil, err
+	}
+	p := compose("pass", fmt.Sprintf("a loop of %d steps", len(l.Steps)))
+	p.parts, p.own = []string{"pass"}, k.Text
+	p.define("HB_PASS_BLOCK", passBlock).define("HB_PASS_TOTALS", loopkernel.Numbers*max(k.Totals, 1)).define("HB_PASS_WORDS", k.Words)
+	for i := range k.Vars {
+		p.needs(k.Vars[i].Type)
+	}
+	p.define("HB_PASS_BLOCKS", passBlocks)
+	return &passProgram{k, p}, nil
 }
 
 // passesKept is the number of programs that a device keeps.
@@ -84,15 +113,11 @@ type passRun struct {
 	err     error
 }
 
-// haveOf looks at the matrix of a product.
-func (f *frame) haveOf(o device.Operand, any bool) (h passHave) {
-	s := f.here(o)
-	if s == nil {
-		return h
-	}
+// readsRows reports whether the kernel may read the rows of the matrix of a product.
+func (f *frame) readsRows(o device.Operand, any bool) bool {
 	// A loop pays for the transpose: a push needs it, and where one entry is enough a pull is
 	// faster for large frontiers.
-	return passHave{rows: hasRows(o) || any}
+	return f.here(o) != nil && (hasRows(o) || any)
 }
 
 // passOf returns the program of a list, composed at its first use.
@@ -100,44 +125,33 @@ func (f *frame) passOf(l *pass.List, contents []pass.Content) (*passProgram, err
 	operand := func(u pass.Use) device.Operand {
 		return device.Operand{Store: contents[u.Var].Store, Transposed: u.Transposed, Pattern: u.Pattern, Symmetric: u.Symmetric}
 	}
-	var have []passHave
+	var rows []bool
 	var used []pass.Use
 	for i := range l.Steps {
 		if s := &l.Steps[i]; s.Kind == pass.Product {
-			have, used = append(have, f.haveOf(operand(s.A), s.Ring.Add.Any)), append(used, s.A)
+			rows, used = append(rows, f.readsRows(operand(s.A), s.Ring.Add.Any)), append(used, s.A)
 		}
 	}
 	if f.err != nil {
 		return nil, f.err
 	}
-next:
 	for _, c := range f.d.passes {
-		if !c.list.Same(l) {
-			continue
+		if c.list.Same(l) && slices.Equal(c.rows, rows) {
+			return c.prog, c.err
 		}
-		for i := range have {
-			if have[i] != c.have[i] {
-				continue next
-			}
-		}
-		return c.prog, c.err
 	}
 	own := *l
 	own.Vars = append([]pass.Var(nil), l.Vars...)
 	own.Steps = append([]pass.Step(nil), l.Steps...)
 	own.Blocks = append([]pass.Block(nil), l.Blocks...)
-	prog, err := composePass(&own, func(u pass.Use) passHave {
-		for i := range used {
-			if used[i] == u {
-				return have[i]
-			}
-		}
-		return passHave{}
+	prog, err := composePass(&own, func(u pass.Use) bool {
+		i := slices.Index(used, u)
+		return i >= 0 && rows[i]
 	})
 	if len(f.d.passes) >= passesKept {
 		f.d.passes = f.d.passes[1:]
 	}
-	f.d.passes = append(f.d.passes, &passCache{list: &own, have: have, prog: prog, err: err})
+	f.d.passes = append(f.d.passes, &passCache{list: &own, rows: rows, prog: prog, err: err})
 	return prog, err
 }
 
@@ -165,46 +179,46 @@ func (d backend) Begin(c device.Call, l *pass.List, contents []pass.Content, pas
 	if f.err != nil {
 		return nil, f.err
 	}
-	r := &passRun{d: d.Device, c: c, prog: prog, room: room, buffers: make([]passBuffer, prog.totals), bytes: make([]*mem, len(l.Vars)), scalars: map[int]passBuffer{}}
-	words := make([]uint64, prog.words)
-	words[wordLimit], words[wordHost] = uint64(passes), uint64(uintptr(room.host))
-	words[wordLog], words[wordDecisions] = uint64(uintptr(room.host)+passRoomBytes), uint64(decisions)
-	for i, word := range prog.limits {
+	r := &passRun{d: d.Device, c: c, prog: prog, room: room, buffers: make([]passBuffer, prog.Totals), bytes: make([]*mem, len(l.Vars)), scalars: map[int]passBuffer{}}
+	words := make([]uint64, prog.Words)
+	words[loopkernel.WordLimit], words[loopkernel.WordHost] = uint64(passes), uint64(uintptr(room.host))
+	words[loopkernel.WordLog], words[loopkernel.WordDecisions] = uint64(uintptr(room.host)+passRoomBytes), uint64(decisions)
+	for i, word := range prog.Limits {
 		words[word] = uint64(l.Blocks[i].Passes)
 	}
 	work := int64(1)
-	for i := range prog.vars {
-		if v := &prog.vars[i]; v.kind == passMatrix && v.operand.Var != pass.None {
-			u := v.operand
-			work = max(work, f.passMatrix(words[v.word:], v, device.Operand{Store: contents[u.Var].Store, Transposed: u.Transposed, Pattern: u.Pattern, Symmetric: u.Symmetric}))
+	for i := range prog.Vars {
+		if v := &prog.Vars[i]; v.Kind == loopkernel.Matrix && v.Operand.Var != pass.None {
+			u := v.Operand
+			work = max(work, f.passMatrix(words[v.Word:], v, device.Operand{Store: contents[u.Var].Store, Transposed: u.Transposed, Pattern: u.Pattern, Symmetric: u.Symmetric}))
 		}
 	}
 	r.aside(f, words)
-	for i := range prog.vars {
-		v := &prog.vars[i]
-		if v.kind != passMatrix {
-			w := words[v.word:]
+	for i := range prog.Vars {
+		v := &prog.Vars[i]
+		if v.Kind != loopkernel.Matrix {
+			w := words[v.Word:]
 			var from *store
 			if i < len(contents) && contents[i].Store != nil {
 				from = f.here(device.Operand{Store: contents[i].Store})
 			}
 			f.passVector(w, v, from, r, i, l)
 			if i < len(contents) && contents[i].One {
-				w[wordFormat], w[wordIdx], w[wordEntries] = 4, uint64(contents[i].Index), 1
-				copy(unsafe.Slice((*byte)(unsafe.Pointer(&w[wordValFrom])), 8), contents[i].Value)
-				if v.kind == passRead {
+				w[loopkernel.WordFormat], w[loopkernel.WordIdx], w[loopkernel.WordEntries] = 4, uint64(contents[i].Index), 1
+				copy(unsafe.Slice((*byte)(unsafe.Pointer(&w[loopkernel.WordValFrom])), 8), contents[i].Value)
+				if v.Kind == loopkernel.Read {
 					f.passOne(w, v, contents[i])
 				}
 			}
-			work = max(work, int64(v.n))
+			work = max(work, int64(v.N))
 		}
 	}
-	for _, v := range prog.values {
-		b := l.Steps[v.step].X
-		if v.second {
-			b = l.Steps[v.step].Y
+	for _, v := range prog.Values {
+		b := l.Steps[v.Step].X
+		if v.Second {
+			b = l.Steps[v.Step].Y
 		}
-		copy(unsafe.Slice((*byte)(unsafe.Pointer(&words[v.word])), len(b.Bytes)), b.Bytes)
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(&words[v.Word])), len(b.Bytes)), b.Bytes)
 	}
 	k := f.kernel(prog.p, "hb_pass")
 	if f.err != nil {
@@ -245,7 +259,7 @@ func (f *frame) passRoom() *passRoom {
 		f.d.passRooms = f.d.passRooms[:n-1]
 		return r
 	}
-	const most = 8 * (8 + 3*(3*passWordsMost+1)) // hb_control
+	const most = 8 * (8 + 3*(3*loopkernel.WordsMost+1)) // hb_control
 	control := f.zeros(most)
 	if f.err != nil {
 		return nil
@@ -256,35 +270,35 @@ func (f *frame) passRoom() *passRoom {
 }
 
 // passMatrix gives the words of a matrix, and returns its entries.
-func (f *frame) passMatrix(w []uint64, v *passVar, o device.Operand) int64 {
-	if v.rows {
+func (f *frame) passMatrix(w []uint64, v *loopkernel.Var, o device.Operand) int64 {
+	if v.Rows {
 		s := f.csrOf(f.rows(o))
 		if f.err != nil {
 			return 0
 		}
-		w[wordRowPtr], w[wordRowIdx], w[wordRowVal] = uint64(s.ptr.ptr()), uint64(s.idx.ptr()), uint64(s.val.ptr())
+		w[loopkernel.WordRowPtr], w[loopkernel.WordRowIdx], w[loopkernel.WordRowVal] = uint64(s.ptr.ptr()), uint64(s.idx.ptr()), uint64(s.val.ptr())
 		most := int64(passLongAny)
-		if v.sums {
+		if v.Sums {
 			most = passLong
 		}
 		l := f.longRows(s, most)
 		if f.err != nil {
 			return 0
 		}
-		w[wordPull], w[wordNParts] = uint64(l.list.ptr()), uint64(l.count)
+		w[loopkernel.WordPull], w[loopkernel.WordNParts] = uint64(l.list.ptr()), uint64(l.count)
 		lanes := uint64(1) // at most an eighth of the entries of a row
 		for lanes < 4 && 8*int64(lanes)*int64(s.m) < s.known() {
 			lanes *= 2
 		}
-		w[wordLong], w[wordLanes] = uint64(most), lanes
+		w[loopkernel.WordLong], w[loopkernel.WordLanes] = uint64(most), lanes
 	}
 	s := f.csrOf(f.cols(o))
 	if f.err != nil {
 		return 0
 	}
-	w[wordColPtr], w[wordColIdx], w[wordColVal] = uint64(s.ptr.ptr()), uint64(s.idx.ptr()), uint64(s.val.ptr())
+	w[loopkernel.WordColPtr], w[loopkernel.WordColIdx], w[loopkernel.WordColVal] = uint64(s.ptr.ptr()), uint64(s.idx.ptr()), uint64(s.val.ptr())
 	nnz := s.known()
-	w[wordNNZ] = uint64(nnz)
+	w[loopkernel.WordNNZ] = uint64(nnz)
 	return nnz / 8
 }
 
@@ -314,53 +328,53 @@ func (f *frame) longRows(s *store, most int64) *longRows {
 }
 
 // passOne puts the one entry of a vector that is only read into its values and bytes.
-func (f *frame) passOne(w []uint64, v *passVar, x pass.Content) {
-	val := f.zeros(int64(v.n) * int64(v.typ.Size))
+func (f *frame) passOne(w []uint64, v *loopkernel.Var, x pass.Content) {
+	val := f.zeros(int64(v.N) * int64(v.Type.Size))
 	if f.err != nil {
 		return
 	}
 	one := []byte(x.Value)
-	f.fail(f.d.ctx.ToDevice(val.addr+driver.Ptr(int(x.Index)*v.typ.Size), unsafe.Pointer(&one[0]), uint64(len(one)), f.d.stream))
-	w[wordValFrom] = uint64(val.addr)
-	if has := w[wordHasFrom]; has != 0 && f.err == nil {
+	f.fail(f.d.ctx.ToDevice(val.addr+driver.Ptr(int(x.Index)*v.Type.Size), unsafe.Pointer(&one[0]), uint64(len(one)), f.d.stream))
+	w[loopkernel.WordValFrom] = uint64(val.addr)
+	if has := w[loopkernel.WordHasFrom]; has != 0 && f.err == nil {
 		f.fail(f.d.ctx.Fill(driver.Ptr(has)+driver.Ptr(x.Index), 1, 1, f.d.stream))
 	}
 	f.sync() // one is ours
 }
 
 // passVector gives the words of a vector and its memory.
-func (f *frame) passVector(w []uint64, v *passVar, from *store, r *passRun, i int, l *pass.List) {
+func (f *frame) passVector(w []uint64, v *loopkernel.Var, from *store, r *passRun, i int, l *pass.List) {
 	if f.err != nil {
 		return
 	}
-	if (v.kind == passRead || v.kind == passUniform) && from != nil {
+	if (v.Kind == loopkernel.Read || v.Kind == loopkernel.Uniform) && from != nil {
 		from = f.dense(from)
 		if f.err != nil {
 			return
 		}
-		w[wordEntries] = uint64(f.nvals(from))
+		w[loopkernel.WordEntries] = uint64(f.nvals(from))
 	}
 	switch {
 	case from == nil || from.known() == 0:
-		if v.kind == passRead && !v.full {
-			w[wordHasFrom] = uint64(f.zeros(max(int64(v.n), 1)).ptr())
+		if v.Kind == loopkernel.Read && !v.Full {
+			w[loopkernel.WordHasFrom] = uint64(f.zeros(max(int64(v.N), 1)).ptr())
 		}
 	case from.isListed():
-		w[wordFormat], w[wordIdx], w[wordEntries] = 1, uint64(from.idx.ptr()), uint64(from.known())
+		w[loopkernel.WordFormat], w[loopkernel.WordIdx], w[loopkernel.WordEntries] = 1, uint64(from.idx.ptr()), uint64(from.known())
 	case from.format == sparse.Bitmap:
-		w[wordFormat], w[wordHasFrom] = 2, uint64(from.present.ptr())
+		w[loopkernel.WordFormat], w[loopkernel.WordHasFrom] = 2, uint64(from.present.ptr())
 	default:
-		w[wordFormat] = 3
-		if v.kind == passRead && !v.full {
-			has := f.alloc(max(int64(v.n), 1))
-			f.fill(has, 1, int64(v.n))
-			w[wordHasFrom] = uint64(has.ptr())
+		w[loopkernel.WordFormat] = 3
+		if v.Kind == loopkernel.Read && !v.Full {
+			has := f.alloc(max(int64(v.N), 1))
+			f.fill(has, 1, int64(v.N))
+			w[loopkernel.WordHasFrom] = uint64(has.ptr())
 		}
 	}
 	if from != nil {
-		w[wordValFrom] = uint64(from.val.ptr())
-		if v.kind == passUniform && from.val == nil {
-			w[wordValFrom] = uint64(f.valued(from).val.ptr())
+		w[loopkernel.WordValFrom] = uint64(from.val.ptr())
+		if v.Kind == loopkernel.Uniform && from.val == nil {
+			w[loopkernel.WordValFrom] = uint64(f.valued(from).val.ptr())
 		}
 	}
 	take := func(n int64) *mem {
@@ -368,32 +382,32 @@ func (f *frame) passVector(w []uint64, v *passVar, from *store, r *passRun, i in
 		f.free(m.share()) // the loop keeps it
 		return m
 	}
-	switch v.kind {
-	case passUniform:
+	switch v.Kind {
+	case loopkernel.Uniform:
 		if l.Vars[i].Written {
 			m := take(16)
 			if m == nil {
 				return
 			}
 			b := passBuffer{val: m, has: m.part(8)}
-			w[wordVal], w[wordHas] = uint64(b.val.ptr()), uint64(b.has.ptr())
+			w[loopkernel.WordVal], w[loopkernel.WordHas] = uint64(b.val.ptr()), uint64(b.has.ptr())
 			r.scalars[i] = b
 		}
-	case passWritten, passTemp:
-		n := int64(v.n)
-		vals := (n*int64(v.typ.Size) + 15) &^ 15
+	case loopkernel.Written, loopkernel.Result:
+		n := int64(v.N)
+		vals := (n*int64(v.Type.Size) + 15) &^ 15
 		m := take(vals)
 		if m == nil {
 			return
 		}
-		r.buffers[v.at] = passBuffer{val: m}
-		w[wordVal] = uint64(m.ptr())
-		if v.kind == passWritten && !v.full {
+		r.buffers[v.At] = passBuffer{val: m}
+		w[loopkernel.WordVal] = uint64(m.ptr())
+		if v.Kind == loopkernel.Written && !v.Full {
 			if m = take(n + 8); m == nil {
 				return
 			}
 			r.bytes[i] = m
-			w[wordHas] = uint64(m.ptr())
+			w[loopkernel.WordHas] = uint64(m.ptr())
 		}
 	}
 }
@@ -407,30 +421,30 @@ func (r *passRun) aside(f *frame, words []uint64) {
 	}
 	var needs []need
 	add := func(word int, bytes int64) { needs = append(needs, need{word, (bytes + 15) &^ 15}) }
-	for i := range r.prog.vars {
-		v := &r.prog.vars[i]
-		if v.kind != passWritten && v.kind != passTemp {
+	for i := range r.prog.Vars {
+		v := &r.prog.Vars[i]
+		if v.Kind != loopkernel.Written && v.Kind != loopkernel.Result {
 			continue
 		}
-		bits := 4 * ((int64(v.n) + 31) / 32)
-		if !v.full {
-			add(v.word+wordBits, bits)
+		bits := 4 * ((int64(v.N) + 31) / 32)
+		if !v.Full {
+			add(v.Word+loopkernel.WordBits, bits)
 		}
-		if v.listed {
-			add(v.word+wordList, 4*int64(v.n))
-			if v.marked {
-				add(v.word+wordMarks, bits)
+		if v.Listed {
+			add(v.Word+loopkernel.WordList, 4*int64(v.N))
+			if v.Marked {
+				add(v.Word+loopkernel.WordMarks, bits)
 			}
-			if v.deg != "" {
-				nnz := int64(words[r.prog.vars[v.pushes].word+wordNNZ])
-				add(v.word+wordParts, 8*(nnz/passChunk+min(nnz/passHub, int64(v.n))+1))
+			if v.Degrees != "" {
+				nnz := int64(words[r.prog.Vars[v.Pushes].Word+loopkernel.WordNNZ])
+				add(v.Word+loopkernel.WordParts, 8*(nnz/passChunk+min(nnz/passHub, int64(v.N))+1))
 			}
 		}
 	}
-	for _, p := range r.prog.parts {
+	for _, p := range r.prog.Parts {
 		blocks := int64(passBlocks * max(f.d.props.Multiprocessors, 1))
-		add(p.word, 2*blocks*int64(p.size))
-		add(p.word+1, 2*blocks)
+		add(p.Word, 2*blocks*int64(p.Size))
+		add(p.Word+1, 2*blocks)
 	}
 	var all int64
 	for _, n := range needs {
@@ -441,155 +455,4 @@ func (r *passRun) aside(f *frame, words []uint64) {
 		words[n.word] = uint64(at)
 		at += driver.Ptr(n.bytes)
 	}
-}
-
-// numbers are what the kernel tells the host.
-func (r *passRun) numbers() []int64 {
-	return unsafe.Slice((*int64)(r.room.host), passRoomBytes/8)
-}
-
-// Stop asks the loop to end before its next decision.
-func (r *passRun) Stop() {
-	if r.ended() || r.stop {
-		return
-	}
-	r.stop = true
-	f := r.d.begin(r.c)
-	defer f.end()
-	f.c.Context = nil // it may be over, and the kernel must know
-	if f.err != nil && f.d.closed {
-		return
-	}
-	f.err = nil
-	if r.d.passStream == 0 {
-		s, err := r.d.ctx.NewStream()
-		if err != nil {
-			return
-		}
-		r.d.passStream = s
-	}
-	one := uint32(1)
-	_ = r.d.ctx.ToDevice(r.room.control.addr+stopOffset, unsafe.Pointer(&one), 4, r.d.passStream)
-	_ = r.d.ctx.Sync(r.d.passStream)
-}
-
-// wait waits for the end of the kernel.
-func (r *passRun) wait() {
-	begin := time.Now()
-	asked := begin
-	for spins := 0; ; spins++ {
-		if r.ended() {
-			return
-		}
-		if spins < 1000 {
-			if spins%64 == 63 {
-				runtime.Gosched()
-			}
-			continue
-		}
-		now := time.Now()
-		if now.Sub(begin) > 2*time.Millisecond {
-			time.Sleep(50 * time.Microsecond)
-		} else {
-			runtime.Gosched()
-		}
-		if now.Sub(asked) > 100*time.Millisecond {
-			asked = now
-			r.ask()
-		}
-	}
-}
-
-// ask looks whether the kernel has failed.
-func (r *passRun) ask() {
-	f := r.d.begin(device.Call{Op: r.c.Op})
-	defer f.end()
-	if f.err != nil {
-		r.err = f.err
-		return
-	}
-	p, ok := r.d.ctx.(driver.Peers)
-	if !ok {
-		return
-	}
-	done, err := p.Done(r.d.stream)
-	f.fail(err)
-	if f.err != nil {
-		r.err = f.err
-		return
-	}
-	if done && !r.ended() {
-		f.fail(&driver.Error{Call: "cuStreamQuery", Code: 999, Name: "CUDA_ERROR_UNKNOWN", Text: "the kernel of a loop ended early"})
-		r.err = f.err
-	}
-}
-
-// End waits for the end of the loop.
-func (r *passRun) End(discard bool) (contents []device.Store, err error) {
-	r.wait()
-	if r.err != nil {
-		r.release()
-		return nil, r.err
-	}
-	n := r.numbers()
-	r.room.logged = n[hostDecisions]
-	f := r.d.begin(device.Call{Op: r.c.Op})
-	defer f.end()
-	defer r.release()
-	if r.stop && f.err == nil { // it may have come after the end, and the next loop must not see it
-		f.fail(f.d.ctx.Fill(r.room.control.addr+stopOffset, 0, 4, f.d.stream))
-	}
-	if f.err != nil {
-		return nil, f.err
-	}
-	defer func() { r.d.passRooms = append(r.d.passRooms, r.room) }()
-	if discard {
-		return nil, nil
-	}
-	if e := n[hostError : hostError+4]; e[0] != 0 {
-		s := &r.prog.list.Steps[e[0]-1]
-		return nil, &pass.StepError{Step: int(e[0] - 1), Pass: n[hostPasses], Err: &device.IndexError{Arg: "idx of " + s.Op, At: e[1], Index: e[2], Limit: e[3]}}
-	}
-	contents = make([]device.Store, len(r.prog.list.Vars))
-	for i := range contents {
-		v := &r.prog.vars[i]
-		if !r.prog.list.Vars[i].Written {
-			continue
-		}
-		count := n[hostVars+2*i+1]
-		b, format := passBuffer{}, sparse.Bitmap
-		if v.kind == passUniform {
-			b = r.scalars[i]
-			if count == 1 {
-				format = sparse.Full
-			}
-		} else {
-			b = r.buffers[n[hostVars+2*i]]
-			b.has = r.bytes[i]
-			if v.full {
-				format = sparse.Full
-			}
-		}
-		s := f.newStore(1, v.n, format, v.typ, count)
-		s.val = b.val.share()
-		if format == sparse.Bitmap {
-			s.present = b.has.share()
-		}
-		contents[i] = f.result(s)
-	}
-	return contents, f.err
-}
-
-// release gives the memory of the loop back.
-func (r *passRun) release() {
-	for _, b := range r.buffers {
-		b.release()
-	}
-	for _, b := range r.scalars {
-		b.release()
-	}
-	for _, m := range r.bytes {
-		m.release()
-	}
-	r.buffers, r.bytes, r.scalars = nil, nil, nil
 }

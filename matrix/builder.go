@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync/atomic"
 	"unsafe"
 
@@ -29,6 +30,9 @@ func (f CombineFunc[T]) Combine(x, y T) (z T) {
 	}
 	return f(x, y)
 }
+
+// function returns f as a function, and whether it can be called.
+func (f CombineFunc[T]) function() (any, bool) { return (func(x, y T) T)(f), f != nil }
 
 // Builder collects tuples in any order and makes a matrix of them. The zero
 // value is not usable; see [NewBuilder].
@@ -363,19 +367,31 @@ func (b *Builder[T]) build(dup Combiner[T]) (*sparse.Typed[T], error) {
 // combining returns the function of dup, or nil for a nil dup. A dup that cannot be called is an
 // error.
 func combining[T any](dup Combiner[T]) (func(x, y T) T, error) {
-	switch d := dup.(type) {
-	case nil:
+	if dup == nil {
 		return nil, nil
-	case CombineFunc[T]:
-		if d != nil {
-			return d, nil
-		}
-	case interface{ Valid() bool }:
-		if d.Valid() {
-			return dup.Combine, nil
-		}
-	default:
-		return dup.Combine, nil
+	}
+	f, err := called(dup)
+	if err != nil {
+		return nil, err
+	}
+	if op, ok := f.(func(x, y T) T); ok {
+		return op, nil
+	}
+	return dup.Combine, nil
+}
+
+// called returns the function of a CombineFunc, nil of another operator. It is not generic:
+// combining would name CombineFunc[T], and the compiler compiles its methods for each T. A type that
+// embeds a CombineFunc may have its own Combine.
+func called(dup any) (f any, err error) {
+	valid := true
+	if c, ok := dup.(interface{ function() (any, bool) }); ok && reflect.TypeOf(dup).Kind() == reflect.Func {
+		f, valid = c.function()
+	} else if v, ok := dup.(interface{ Valid() bool }); ok {
+		valid = v.Valid()
+	}
+	if valid {
+		return f, nil
 	}
 	return nil, &InvalidError{"Builder.Build", "the operator that combines duplicates is the zero value; make it with a constructor of package semiring or as a matrix.CombineFunc, or pass nil to reject duplicates"}
 }

@@ -127,3 +127,30 @@ func TestVectorFromTuplesLong(t *testing.T) {
 		t.Errorf("indices outside: %v", err)
 	}
 }
+
+// twice is a CombineFunc with an operator of its own.
+type twice struct{ matrix.CombineFunc[int] }
+
+func (t twice) Combine(x, y int) int { return 2 * t.CombineFunc(x, y) }
+
+// TestCombiners: an operator that embeds a CombineFunc is called by its own method, and a nil
+// CombineFunc is an error.
+func TestCombiners(t *testing.T) {
+	plus := matrix.CombineFunc[int](func(x, y int) int { return x + y })
+	at := []int{0, 0}
+	for _, test := range []struct {
+		reason string
+		op     matrix.Combiner[int]
+		want   int
+		fails  bool
+	}{
+		{"a function", plus, 7, false},
+		{"its own method", twice{plus}, 14, false},
+		{"a nil function", matrix.CombineFunc[int](nil), 0, true},
+	} {
+		a, err := matrix.FromTuples(1, 1, at, at, []int{3, 4}, test.op)
+		if x, _ := a.At(0, 0); x != test.want || (err != nil) != test.fails {
+			t.Errorf("%s: %d, %v, want %d", test.reason, x, err, test.want)
+		}
+	}
+}

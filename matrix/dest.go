@@ -146,7 +146,10 @@ func pairsOf[T any](op Combiner[T]) sparse.Pairs {
 	return sparse.Pairing(f)
 }
 
-// hasLoops reports whether an operator is of package semiring, and has loops of its own.
+// hasLoops reports whether an operator is of package semiring, and has loops of its own. It is not
+// inlined, since the compiler makes functions for its interface.
+//
+//go:noinline
 func hasLoops(op any) bool {
 	_, ok := op.(interface {
 		Valid() bool

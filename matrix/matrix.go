@@ -40,18 +40,15 @@ type Matrix[T comparable] struct{ c core }
 
 // coreOf returns the inside of the matrix. The inside of a nil matrix is empty and ignores what is
 // written.
-func coreOf[T comparable](a *Matrix[T]) *core { return typed[T]((*core)(unsafe.Pointer(a))) }
-
-// typed returns c, with values of type T. It sets the type of a zero value, and replaces nil by the
-// core that stands for a nil matrix.
-func typed[T comparable](c *core) *core {
+func coreOf[T comparable](a *Matrix[T]) *core {
+	c := (*core)(unsafe.Pointer(a))
 	if c != nil && c.t.Load() != nil {
 		return c
 	}
 	return c.withType(sparse.TypeOf[T]())
 }
 
-// withType is typed of nil or of the zero value.
+// withType sets the type of a zero value. It replaces nil by the core that stands for a nil matrix.
 func (c *core) withType(t *sparse.Type) *core {
 	if c == nil {
 		return nullOf(t)
@@ -160,15 +157,12 @@ func FromTuples[T comparable, I Index](m, n int, rows, cols []I, vals []T, dup C
 	if err != nil {
 		return nil, err
 	}
-	return matrixOf[T](st), nil
+	return ofCore[T](newCore(st)), nil
 }
 
 // fromStore returns the matrix with the given storage. The invariants of the storage must hold.
-func fromStore[T comparable](st *sparse.Typed[T]) *Matrix[T] { return matrixOf[T](sparse.Untyped(st)) }
-
-// matrixOf is fromStore of a store of T.
-func matrixOf[T comparable](st *sparse.Store) *Matrix[T] {
-	return ofCore[T](newCore(st))
+func fromStore[T comparable](st *sparse.Typed[T]) *Matrix[T] {
+	return ofCore[T](newCore(sparse.Untyped(st)))
 }
 
 // Err returns the error of the construction of the matrix, or of a failed read from a device, or

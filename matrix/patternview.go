@@ -27,7 +27,7 @@ func (p PatternView) Inside() rep.View {
 func (p PatternView) isOf(bool) {}
 
 // T returns the transposed view.
-func (p PatternView) T() PatternView { return PatternView{p.v.T()} }
+func (p PatternView) T() PatternView { return PatternView{p.Inside().T()} }
 
 // Pattern returns p itself.
 func (p PatternView) Pattern() PatternView { return p }
@@ -57,7 +57,7 @@ func (p PatternView) Fetch() error { return p.Inside().Fetched() }
 func (p PatternView) Place() Place { return placeOf(p.Inside()) }
 
 // String describes the view on one line, such as “4×3 transposed pattern view of bool, 3 entries”.
-func (p PatternView) String() string { return viewText(p.v) }
+func (p PatternView) String() string { return viewText(p.Inside()) }
 
 // VectorPattern is the structure of a vector, as an operand with all entries true.
 type VectorPattern struct{ p PatternView }
@@ -84,9 +84,6 @@ func placeOf(v rep.View) Place {
 
 // viewText describes a view on one line.
 func viewText(v rep.View) string {
-	if v.Matrix == nil {
-		return "empty view"
-	}
 	if err := v.Err(); err != nil {
 		return "invalid view: " + err.Error()
 	}

@@ -74,7 +74,7 @@ func (v *Vector[T]) GoString() string { return v.Text() }
 
 // String describes the view on one line, such as “4×3 transposed view of
 // float64, 3 entries”.
-func (v *View[T]) String() string { return viewText(viewIn(v)) }
+func (v *View[T]) String() string { return viewText(v.Inside()) }
 
 func entriesWord(n int64) string {
 	if n == 1 {

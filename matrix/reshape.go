@@ -98,7 +98,7 @@ func Diag[T comparable](v *Vector[T], k int) (*Matrix[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return matrixOf[T](st), nil
+	return ofCore[T](newCore(st)), nil
 }
 
 // diagonalOf returns the square store with the entries of a listed vector of n on diagonal k.

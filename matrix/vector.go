@@ -39,7 +39,13 @@ func vectorOfCore[T comparable](c *core) *Vector[T] { return (*Vector[T])(unsafe
 // vectorCore returns the inside of the vector. The inside of a nil vector is empty and ignores what
 // is written. The inside of the zero value is not 1×0 yet: readCore and madeCore return one that
 // is.
-func vectorCore[T comparable](v *Vector[T]) *core { return typed[T]((*core)(unsafe.Pointer(v))) }
+func vectorCore[T comparable](v *Vector[T]) *core {
+	c := (*core)(unsafe.Pointer(v))
+	if c != nil && c.t.Load() != nil {
+		return c
+	}
+	return c.withType(sparse.TypeOf[T]())
+}
 
 // readCore is vectorCore for readers: it does not change v, which other goroutines may read.
 func readCore[T comparable](v *Vector[T]) *core { return vectorCore(v).readVector() }

@@ -3,7 +3,6 @@ package matrix
 import (
 	"iter"
 	"reflect"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -51,27 +50,18 @@ type View[T comparable] struct {
 	v rep.View
 }
 
-// viewIn returns the inside of a view, the zero value for nil.
-func viewIn[T comparable](v *View[T]) (in rep.View) {
-	if v != nil {
-		in = v.v
-	}
-	return in
-}
-
 // Inside returns the view as the packages of this module see it; see [Matrix.Inside].
 func (v *View[T]) Inside() rep.View {
-	in := viewIn(v)
-	if in.Matrix == nil {
-		in.Matrix = nullOf(sparse.TypeOf[T]())
+	if v == nil || v.v.Matrix == nil {
+		return rep.View{Matrix: nullOf(sparse.TypeOf[T]())}
 	}
-	return in
+	return v.v
 }
 
 func (v *View[T]) isOf(T) {}
 
 // T returns the transposed view.
-func (v *View[T]) T() *View[T] { return &View[T]{v: viewIn(v).T()} }
+func (v *View[T]) T() *View[T] { return &View[T]{v: v.Inside().T()} }
 
 // Pattern returns the view of the structure. Every entry of it is true, and operations read no
 // values.
@@ -183,7 +173,7 @@ func (a *Matrix[T]) View() *View[T] { return &View[T]{v: a.Inside()} }
 // T returns the transposed view Aᵀ as an operand. The transpose is computed when an operation first
 // needs it, and kept until a changes. T is inlined: a.T().At(i, j) allocates nothing.
 func (a *Matrix[T]) T() *View[T] {
-	return &View[T]{v: rep.View{Matrix: typed[T]((*core)(unsafe.Pointer(a))), Transposed: true}}
+	return &View[T]{v: rep.View{Matrix: coreOf(a), Transposed: true}}
 }
 
 // Pattern returns the structure of a as an operand. Every entry of it is true, and operations read

@@ -29,9 +29,9 @@ func betweennessAt(a *matrix.View[bool], n int, sources []int32, scale float64, 
 	for lo := 0; lo < len(sources) && s.OK(); lo += batch {
 		workflow.Report(o.Run, "betweenness", int64(lo), int64(len(sources)))
 		part := sources[lo:min(lo+batch, len(sources))]
-		fit, err := addDependencies(total, a, part, floatCounts, with)
+		fit, err := addDependencies(total, a, part, floatCounts(), with)
 		if s.Do(err); err == nil && !fit {
-			_, err = addDependencies(total, a, part, wideCounts, with)
+			_, err = addDependencies(total, a, part, wideCounts(), with)
 			s.Do(err)
 		}
 	}
@@ -55,9 +55,11 @@ type pathCounting[C comparable] struct {
 // divided by it, are normal numbers of float64.
 const mostPaths = 0x1p512
 
-var floatCounts = pathCounting[float64]{
-	one: 1, plus: semiring.Plus[float64](), first: semiring.First[float64, bool](),
-	share: semiring.Div[float64](), times: semiring.Times[float64]().Op(), most: semiring.Identity[float64](),
+func floatCounts() pathCounting[float64] {
+	return pathCounting[float64]{
+		one: 1, plus: semiring.Plus[float64](), first: semiring.First[float64, bool](),
+		share: semiring.Div[float64](), times: semiring.Times[float64]().Op(), most: semiring.Identity[float64](),
+	}
 }
 
 // A wideCount is x·2^(512·e): 0, or x between 1 and mostPaths, in sums up to 2³¹ times as large.
@@ -114,19 +116,22 @@ const (
 	cudaRoot  = "8.636168555094445e-78"
 )
 
-var wideCounts = pathCounting[wideCount]{
-	one: wideCount{1, 0},
-	plus: semiring.NewMonoid(semiring.NewBinary("add_paths", wideCount.plus,
-		"x.x == 0 ? y : y.x == 0 || x.e > y.e + 1 ? x : y.e > x.e + 1 ? y : x.e == y.e ? C{x.x + y.x, x.e} : "+
-			"x.e > y.e ? C{x.x + y.x * "+cudaLeast+", x.e} : C{x.x * "+cudaLeast+" + y.x, y.e}"), wideCount{}),
-	first: semiring.First[wideCount, bool](),
-	settle: semiring.NewUnary("settle_paths", wideCount.settled,
-		"x.x > "+cudaMost+" ? C{x.x * "+cudaLeast+", x.e + 1} : x"),
-	share: semiring.NewBinary("share_of_paths", func(x float64, c wideCount) wideCount { return c.shareOf(x) },
-		"x < y.x ? C{x / y.x * "+cudaMost+", -y.e - 1} : C{x / y.x, -y.e}"),
-	times: semiring.NewBinary("times_paths", wideCount.times,
-		"x.e + y.e < -4 ? 0.0 : ldexp(x.x * "+cudaRoot+" * (y.x * "+cudaRoot+"), (int)(512 * (x.e + y.e + 1)))"),
-	most: semiring.NewUnary("no_limit", func(wideCount) float64 { return 0 }, "0.0"),
+// wideCounts counts paths by wideCount.
+func wideCounts() pathCounting[wideCount] {
+	return pathCounting[wideCount]{
+		one: wideCount{1, 0},
+		plus: semiring.NewMonoid(semiring.NewBinary("add_paths", wideCount.plus,
+			"x.x == 0 ? y : y.x == 0 || x.e > y.e + 1 ? x : y.e > x.e + 1 ? y : x.e == y.e ? C{x.x + y.x, x.e} : "+
+				"x.e > y.e ? C{x.x + y.x * "+cudaLeast+", x.e} : C{x.x * "+cudaLeast+" + y.x, y.e}"), wideCount{}),
+		first: semiring.First[wideCount, bool](),
+		settle: semiring.NewUnary("settle_paths", wideCount.settled,
+			"x.x > "+cudaMost+" ? C{x.x * "+cudaLeast+", x.e + 1} : x"),
+		share: semiring.NewBinary("share_of_paths", func(x float64, c wideCount) wideCount { return c.shareOf(x) },
+			"x < y.x ? C{x / y.x * "+cudaMost+", -y.e - 1} : C{x / y.x, -y.e}"),
+		times: semiring.NewBinary("times_paths", wideCount.times,
+			"x.e + y.e < -4 ? 0.0 : ldexp(x.x * "+cudaRoot+" * (y.x * "+cudaRoot+"), (int)(512 * (x.e + y.e + 1)))"),
+		most: semiring.NewUnary("no_limit", func(wideCount) float64 { return 0 }, "0.0"),
+	}
 }
 
 // addDependencies adds to total, for each vertex, its dependencies on a batch of sources (Brandes).

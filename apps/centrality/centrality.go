@@ -57,14 +57,16 @@ func (o *CentralityOptions) complete(app string) error {
 }
 
 // distance is |x − y|.
-var distance = semiring.NewBinary("distance", func(x, y float64) float64 { return math.Abs(x - y) }, "fabs(x - y)")
+func distance() semiring.BinaryOp[float64, float64, float64] {
+	return semiring.NewBinary("distance", func(x, y float64) float64 { return math.Abs(x - y) }, "fabs(x - y)")
+}
 
 // powerIteration is the algorithm of PageRank, HITS, EigenvectorCentrality and KatzCentrality.
 const powerIteration = "power iteration"
 
 // changed returns Σ|x − y| of two full vectors.
 func changed(x, y *matrix.Vector[float64], with ops.Option) (float64, error) {
-	return ops.Inner(semiring.New(semiring.Plus[float64](), distance), x, y, with)
+	return ops.Inner(semiring.New(semiring.Plus[float64](), distance()), x, y, with)
 }
 
 // divided divides a vector by x unless that is 0.

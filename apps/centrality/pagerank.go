@@ -177,9 +177,11 @@ func weightedPageRank(g workflow.Operand, opts []PageRankOptions) (*PageRankResu
 }
 
 // unusableWeight selects the values that are no weights.
-var unusableWeight = semiring.NewSelect("unusable_weight", func(x float64, _, _ int) bool {
-	return !(x >= 0 && x <= math.MaxFloat64)
-}, "!(x >= 0 && x <= 1.7976931348623157e308)")
+func unusableWeight() semiring.SelectOp[float64] {
+	return semiring.NewSelect("unusable_weight", func(x float64, _, _ int) bool {
+		return !(x >= 0 && x <= math.MaxFloat64)
+	}, "!(x >= 0 && x <= 1.7976931348623157e308)")
+}
 
 // weightsOf returns the values of g as finite numbers from 0, where g lives.
 func weightsOf(app string, g workflow.Operand, with ops.Option) (*matrix.View[float64], error) {
@@ -194,7 +196,7 @@ func weightsOf(app string, g workflow.Operand, with ops.Option) (*matrix.View[fl
 		w = c.View()
 	}
 	bad := matrix.New[float64](n, n, here)
-	s.Do(ops.Select(bad, unusableWeight, w, with))
+	s.Do(ops.Select(bad, unusableWeight(), w, with))
 	if !s.OK() {
 		return w, s.Err()
 	}

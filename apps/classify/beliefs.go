@@ -188,9 +188,9 @@ func (b *beliefs) distances(pattern *matrix.Matrix[float32], k int, data *matrix
 	one, squares, row := matrix.New[float32](1, f, here), matrix.New[float32](1, n, here), b.vector(n)
 	s.Do(ops.Extract(one, pattern, ops.Of(k), ops.All(), b.with))
 	s.Do(one.SetFormat(matrix.CSR))
-	s.Do(ops.MxM(squares, plusSquare, one, data, b.with))
+	s.Do(ops.MxM(squares, plusSquare(), one, data, b.with))
 	s.Do(ops.ExtractRow(row, squares, 0, ops.All(), b.with))
-	s.Do(ops.Apply(row, minusRoot, row, b.with))
+	s.Do(ops.Apply(row, minusRoot(), row, b.with))
 	return row, s.Err()
 }
 
@@ -220,9 +220,9 @@ func (b *beliefs) start(p int, keep, corrected bool) error {
 	}
 	total, err := b.logSumExp(mass)
 	s.Do(err)
-	forwardNull, err := ops.ReduceScalar(largest32, b.mu[a.dst], b.with)
+	forwardNull, err := ops.ReduceScalar(semiring.Max[float32](), b.mu[a.dst], b.with)
 	s.Do(err)
-	backwardNull, err := ops.ReduceScalar(largest32, b.mu[a.src], b.with)
+	backwardNull, err := ops.ReduceScalar(semiring.Max[float32](), b.mu[a.src], b.with)
 	s.Do(err)
 	a.fmax, err = b.strongest(toward, total, backwardNull)
 	s.Do(err)
@@ -241,7 +241,7 @@ func (b *beliefs) peaks(at *matrix.Matrix[bool], x column) (column, error) {
 	if err != nil {
 		return nil, err
 	}
-	return peak, ops.MxV(peak.Accum(largest32), maxSecond, at, x, b.with)
+	return peak, ops.MxV(peak.Accum(semiring.Max[float32]()), semiring.MaxSecond[float32](), at, x, b.with)
 }
 
 // masses returns max x and log Σ exp x over the edges at each vertex, −∞ where
@@ -253,9 +253,9 @@ func (b *beliefs) masses(at *matrix.Matrix[bool], x column) (peak, mass column, 
 	}
 	peak, mass = b.vector(b.n), b.vector(b.n)
 	var s ops.Steps
-	s.Do(ops.MxV(sums.Accum(addSums), logSumSecond, at, x, b.with))
-	s.Do(ops.Apply(peak, sumTop, sums, b.with))
-	s.Do(ops.Apply(mass, sumLog, sums, b.with))
+	s.Do(ops.MxV(sums.Accum(addSums()), logSumSecond(), at, x, b.with))
+	s.Do(ops.Apply(peak, sumTop(), sums, b.with))
+	s.Do(ops.Apply(mass, sumLog(), sums, b.with))
 	return peak, mass, s.Err()
 }
 
@@ -265,10 +265,10 @@ func (b *beliefs) masses(at *matrix.Matrix[bool], x column) (peak, mass column, 
 func (b *beliefs) closest(near column) (*matrix.Matrix[float32], error) {
 	if b.place != nil {
 		best := matrix.New[float32](b.n, b.n, matrix.On(b.place))
-		return best, ops.Scatter(best, largest32, near, ops.ValuesOf(b.to), ops.ValuesOf(b.from), b.with)
+		return best, ops.Scatter(best, semiring.Max[float32](), near, ops.ValuesOf(b.to), ops.ValuesOf(b.from), b.with)
 	}
 	best := matrix.NewVector[float32](int(b.joined.NVals))
-	if err := ops.ScatterVector(best, largest32, near, ops.ValuesOf(b.pair), b.with); err != nil {
+	if err := ops.ScatterVector(best, semiring.Max[float32](), near, ops.ValuesOf(b.pair), b.with); err != nil {
 		return nil, err
 	}
 	val := access.VectorStore(best).Val
@@ -333,14 +333,14 @@ func (b *beliefs) send(p int) error {
 		s.Do(err)
 		s.Do(ops.ApplySecond(vf, semiring.Minus[float32](), vf, float32(forward), b.with))
 		if s.OK() {
-			s.Do(ops.VxM(a.rmax.Accum(largest32), semiring.MaxPlus[float32](), vf, near, b.with, ops.Using(ops.Push)))
+			s.Do(ops.VxM(a.rmax.Accum(semiring.Max[float32]()), semiring.MaxPlus[float32](), vf, near, b.with, ops.Using(ops.Push)))
 		}
 	}
 	if a.fmax, err = workflow.FullVector(b.place, b.n, backwardNull, b.with); err != nil {
 		return err
 	}
 	s.Do(ops.ApplySecond(vr, semiring.Minus[float32](), vr, float32(backward), b.with))
-	s.Do(ops.MxV(a.fmax.Accum(largest32), semiring.MaxPlus[float32](), near, vr, b.with, ops.Using(ops.Pull)))
+	s.Do(ops.MxV(a.fmax.Accum(semiring.Max[float32]()), semiring.MaxPlus[float32](), near, vr, b.with, ops.Using(ops.Pull)))
 	return s.Err()
 }
 
@@ -354,7 +354,7 @@ func (b *beliefs) levels(v, mass column) (sum float64, null float32, err error) 
 	if sum, err = b.logSumExp(sums); err != nil {
 		return 0, 0, err
 	}
-	null, err = ops.ReduceScalar(largest32, v, b.with)
+	null, err = ops.ReduceScalar(semiring.Max[float32](), v, b.with)
 	return sum, null, err
 }
 
@@ -364,17 +364,17 @@ func (b *beliefs) strongest(best column, sum float64, null float32) (column, err
 	if err != nil || math.IsInf(sum, -1) { // no messages at all
 		return v, err
 	}
-	return v, ops.ApplySecond(v.Accum(largest32), semiring.Minus[float32](), best, float32(sum), b.with)
+	return v, ops.ApplySecond(v.Accum(semiring.Max[float32]()), semiring.Minus[float32](), best, float32(sum), b.with)
 }
 
 // logSumExp returns log Σ exp x, −∞ of no entries.
 func (b *beliefs) logSumExp(x column) (float64, error) {
-	top, err := ops.ReduceScalar(largest32, x, b.with)
+	top, err := ops.ReduceScalar(semiring.Max[float32](), x, b.with)
 	if err != nil || math.IsInf(float64(top), -1) {
 		return math.Inf(-1), err
 	}
 	share := matrix.NewVector[float64](x.Size(), matrix.On(b.place))
-	if err := ops.ApplySecond(share, expMinus, x, top, b.with); err != nil {
+	if err := ops.ApplySecond(share, expMinus(), x, top, b.with); err != nil {
 		return 0, err
 	}
 	sum, err := ops.ReduceScalar(semiring.Plus[float64](), share, b.with)
@@ -419,20 +419,23 @@ func (b *beliefs) result() (*matrix.Matrix[float32], error) {
 	return all, all.SetFormat(matrix.Full)
 }
 
-// The operators of Classify.
-var (
-	largest32 = semiring.Max[float32]()
-	maxSecond = semiring.MaxSecond[float32]()
-	// expMinus is exp(x − y) in float64, for x ≤ y.
-	expMinus = semiring.NewBinary("exp_minus", func(x, y float32) float64 { return expBelow(float64(x) - float64(y)) }, "exp((double)x - (double)y)")
-	// minusRoot is −√x.
-	minusRoot = semiring.NewUnary("minus_root", func(x float32) float32 { return -float32(math.Sqrt(float64(x))) }, "-sqrtf(x)")
-	// plusSquare sums (x − y)², which loses nothing where x and y are close, as
-	// x² + y² − 2xy would.
-	plusSquare = semiring.New(semiring.Plus[float32](), semiring.NewBinary("squared_difference", func(x, y float32) float32 { return (x - y) * (x - y) }, "(x - y) * (x - y)")).
-			WithKernels(semiring.Kernels[float32, float32, float32]{
+// expMinus is exp(x − y) in float64, for x ≤ y.
+func expMinus() semiring.BinaryOp[float32, float32, float64] {
+	return semiring.NewBinary("exp_minus", func(x, y float32) float64 { return expBelow(float64(x) - float64(y)) }, "exp((double)x - (double)y)")
+}
+
+// minusRoot is −√x.
+func minusRoot() semiring.UnaryOp[float32, float32] {
+	return semiring.NewUnary("minus_root", func(x float32) float32 { return -float32(math.Sqrt(float64(x))) }, "-sqrtf(x)")
+}
+
+// plusSquare sums (x − y)², which loses nothing where x and y are close, as
+// x² + y² − 2xy would.
+func plusSquare() semiring.Semiring[float32, float32, float32] {
+	return semiring.New(semiring.Plus[float32](), semiring.NewBinary("squared_difference", func(x, y float32) float32 { return (x - y) * (x - y) }, "(x - y) * (x - y)")).
+		WithKernels(semiring.Kernels[float32, float32, float32]{
 			Axpy: func(y []float32, a float32, b []float32) {
 				semiring.AxpyFn(y, a, b, func(x, y float32) float32 { return (x - y) * (x - y) }, func(x, y float32) float32 { return x + y })
 			},
 		})
-)
+}

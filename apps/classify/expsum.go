@@ -64,17 +64,28 @@ func expBelow(x float64) float64 {
 	return p * math.Float64frombits(uint64(n+1023)<<52)
 }
 
-// The operators on sums.
-var (
-	addSums = semiring.NewMonoid(semiring.NewBinary("add_exp_sums", expSum.plus,
+// addSums adds sums.
+func addSums() semiring.Monoid[expSum] {
+	return semiring.NewMonoid(semiring.NewBinary("add_exp_sums", expSum.plus,
 		"x.top < y.top ? (x.sum == 0 ? y : C{y.top, y.sum + x.sum * exp((double)x.top - (double)y.top)}) : "+
 			"y.sum == 0 ? x : C{x.top, x.sum + y.sum * exp((double)y.top - (double)x.top)}"), noTerms)
-	sumTop = semiring.NewUnary("top", func(s expSum) float32 { return s.top }, "x.top")
-	sumLog = semiring.NewUnary("log_exp_sum", func(s expSum) float32 { return float32(s.log()) },
+}
+
+// sumTop is the largest exponent of a sum.
+func sumTop() semiring.UnaryOp[expSum, float32] {
+	return semiring.NewUnary("top", func(s expSum) float32 { return s.top }, "x.top")
+}
+
+// sumLog is the logarithm of a sum.
+func sumLog() semiring.UnaryOp[expSum, float32] {
+	return semiring.NewUnary("log_exp_sum", func(s expSum) float32 { return float32(s.log()) },
 		"x.sum == 0 ? -INFINITY : (float)(x.top + log(x.sum))")
-	// logSumSecond sums exp y over the entries of a pattern.
-	logSumSecond = semiring.New(addSums, semiring.NewBinary("exp_second", func(_ bool, y float32) expSum { return expSum{y, 1} }, "C{y, 1}")).
-			WithKernels(semiring.Kernels[bool, float32, expSum]{
+}
+
+// logSumSecond sums exp y over the entries of a pattern.
+func logSumSecond() semiring.Semiring[bool, float32, expSum] {
+	return semiring.New(addSums(), semiring.NewBinary("exp_second", func(_ bool, y float32) expSum { return expSum{y, 1} }, "C{y, 1}")).
+		WithKernels(semiring.Kernels[bool, float32, expSum]{
 			Dot: func(s expSum, ci []int32, _ []bool, x []float32) expSum { return s.terms(ci, x) },
 		})
-)
+}

@@ -81,13 +81,17 @@ func labelPropagation(g workflow.Operand, opts []LabelPropagationOptions) (*Labe
 }
 
 // mostThenLeast orders the labels j of a row by their count, the least first among equals.
-var mostThenLeast = semiring.NewIndex("most_then_least", func(count int64, _, j int) int64 {
-	return count<<32 - int64(j)
-}, "(x << 32) - j")
+func mostThenLeast() semiring.IndexOp[int64, int64] {
+	return semiring.NewIndex("most_then_least", func(count int64, _, j int) int64 {
+		return count<<32 - int64(j)
+	}, "(x << 32) - j")
+}
 
 // labelOf is the label of the result of mostThenLeast.
-var labelOf = semiring.NewUnary("label_of", func(x int64) int32 { return int32(-x & 0xffffffff) },
-	"(int)(-x & 0xffffffffLL)")
+func labelOf() semiring.UnaryOp[int64, int32] {
+	return semiring.NewUnary("label_of", func(x int64) int32 { return int32(-x & 0xffffffff) },
+		"(int)(-x & 0xffffffffLL)")
+}
 
 // propagatePipeline propagates labels by operations, where a lives.
 func propagatePipeline(a *matrix.View[bool], n int, both bool, o LabelPropagationOptions, res *LabelPropagationResult) (*matrix.Vector[int32], error) {
@@ -104,15 +108,16 @@ func propagatePipeline(a *matrix.View[bool], n int, both bool, o LabelPropagatio
 	}
 	best, next, changed := matrix.NewVector[int64](n, here), matrix.NewVector[int32](n, here), matrix.NewVector[bool](n, here)
 	member, count := matrix.New[int64](n, n, here), matrix.New[int64](n, n, here)
+	order, name := mostThenLeast(), labelOf()
 	for res.Iterations < o.MaxIterations && !res.Stable && s.OK() {
 		s.Do(ops.Scatter(member, semiring.Max[int64](), one, ops.All(), ops.ValuesOf(label), with))
 		s.Do(ops.MxM(count, semiring.PlusPair[int64](), a, member.Pattern(), with))
 		if both {
 			s.Do(ops.MxM(count.Accum(semiring.Plus[int64]()), semiring.PlusPair[int64](), a.T(), member.Pattern(), with))
 		}
-		s.Do(ops.ApplyIndex(count, mostThenLeast, count, with))
+		s.Do(ops.ApplyIndex(count, order, count, with))
 		s.Do(ops.Reduce(best, semiring.Max[int64](), count, with))
-		s.Do(ops.Apply(next, labelOf, best, with)) // of vertices with neighbours
+		s.Do(ops.Apply(next, name, best, with)) // of vertices with neighbours
 		s.Do(ops.EWiseMult(changed, semiring.Ne[int32](), next, label, with))
 		moved, err := ops.ReduceScalar(semiring.Lor(), changed, with)
 		s.Do(err)

@@ -56,7 +56,9 @@ func strongComponents(g workflow.Operand, opts []ComponentsOptions) (*Components
 }
 
 // ownLabel selects the vertices that are their own label.
-var ownLabel = semiring.NewSelect("own_label", func(x int32, i, _ int) bool { return int(x) == i }, "x == i")
+func ownLabel() semiring.SelectOp[int32] {
+	return semiring.NewSelect("own_label", func(x int32, i, _ int) bool { return int(x) == i }, "x == i")
+}
 
 // strongPipeline finds the components by operations, where a lives.
 func strongPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Components, error) {
@@ -72,7 +74,7 @@ func strongPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Components,
 	vector := func() *matrix.Vector[int32] { return matrix.NewVector[int32](n, here) }
 	colour, next, found, grown := vector(), vector(), vector(), vector()
 	same := matrix.NewVector[bool](n, here)
-	low, keep, any := semiring.Min[int32](), semiring.Identity[int32](), semiring.AnyPair[int32]()
+	low, keep, any, own := semiring.Min[int32](), semiring.Identity[int32](), semiring.AnyPair[int32](), ownLabel()
 	changed := matrix.NewScalar[bool](here)
 	for in := range s.While(left, with, workflow.Passing(run, "strongly connected components")) {
 		s.Do(ops.VxM(next.Masked(left.Structure()).Replace(), any, left.Pattern(), a.Pattern(), in))
@@ -87,7 +89,7 @@ func strongPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Components,
 			s.Do(ops.ReduceInto(changed, semiring.Lor(), same, in))
 			s.Do(ops.Swap(colour, next, in))
 		}
-		s.Do(ops.Select(found, ownLabel, colour, in))
+		s.Do(ops.Select(found, own, colour, in))
 		s.Do(ops.Apply(next, keep, found, in))
 		for in := range s.While(next, in) {
 			s.Do(ops.MxV(grown.Masked(found.Structure().Not()).Replace(), semiring.MaxSecond[int32](), a, next, in))

@@ -47,28 +47,41 @@ type geoPull struct{ W, X, Y, Z, C, Zeros float64 }
 // geoSum is the sums of some points, and of products of coordinates.
 type geoSum struct{ Lat, Lon, X, Y, Z, XZ, YZ, ZZ float64 }
 
-var (
-	spotOf = semiring.NewBinary("spot_of", func(lat, lon float64) geoSpot {
+// spotOf is the place of a vertex by its latitude and longitude.
+func spotOf() semiring.BinaryOp[float64, float64, geoSpot] {
+	return semiring.NewBinary("spot_of", func(lat, lon float64) geoSpot {
 		p := geoPointOf[float64](lat, lon)
 		return geoSpot{p.lat, p.lon, p.x, p.y, p.z, math.Inf(1)}
 	}, `fabs(x) == 90 ? C{x, y, 0, 0, x / 90, 1.0 / 0.0} : C{x, y, cos(x * 0.017453292519943295) * cos(y * 0.017453292519943295), cos(x * 0.017453292519943295) * sin(y * 0.017453292519943295), sin(x * 0.017453292519943295), 1.0 / 0.0}`)
+}
 
-	addPulls = semiring.NewBinary("add_pulls", func(x, y geoPull) geoPull {
+// addPulls adds pulls.
+func addPulls() semiring.BinaryOp[geoPull, geoPull, geoPull] {
+	return semiring.NewBinary("add_pulls", func(x, y geoPull) geoPull {
 		return geoPull{x.W + y.W, x.X + y.X, x.Y + y.Y, x.Z + y.Z, x.C + y.C, x.Zeros + y.Zeros}
 	}, "C{x.W + y.W, x.X + y.X, x.Y + y.Y, x.Z + y.Z, x.C + y.C, x.Zeros + y.Zeros}")
+}
 
-	addSums = semiring.NewBinary("add_sums", func(x, y geoSum) geoSum {
+// addSums adds sums of points.
+func addSums() semiring.BinaryOp[geoSum, geoSum, geoSum] {
+	return semiring.NewBinary("add_sums", func(x, y geoSum) geoSum {
 		return geoSum{x.Lat + y.Lat, x.Lon + y.Lon, x.X + y.X, x.Y + y.Y, x.Z + y.Z, x.XZ + y.XZ, x.YZ + y.YZ, x.ZZ + y.ZZ}
 	}, "C{x.Lat + y.Lat, x.Lon + y.Lon, x.X + y.X, x.Y + y.Y, x.Z + y.Z, x.XZ + y.XZ, x.YZ + y.YZ, x.ZZ + y.ZZ}")
+}
 
-	sumOfSpot = semiring.NewBinary("sum_of_spot", func(_ bool, y geoSpot) geoSum {
+// sumOfSpot is the sums of one point.
+func sumOfSpot() semiring.BinaryOp[bool, geoSpot, geoSum] {
+	return semiring.NewBinary("sum_of_spot", func(_ bool, y geoSpot) geoSum {
 		return geoSum{y.Lat, y.Lon, y.X, y.Y, y.Z, y.X * y.Z, y.Y * y.Z, y.Z * y.Z}
 	}, "C{y.Lat, y.Lon, y.X, y.Y, y.Z, y.X * y.Z, y.Y * y.Z, y.Z * y.Z}")
+}
 
-	kilometresTo = semiring.NewBinary("kilometres_to", func(x, y geoSpot) float64 {
+// kilometresTo is the distance of two points.
+func kilometresTo() semiring.BinaryOp[geoSpot, geoSpot, float64] {
+	return semiring.NewBinary("kilometres_to", func(x, y geoSpot) float64 {
 		return 2 * earthKm * math.Asin(math.Sqrt(spotsApart(x, y)))
 	}, "2 * 6371.0 * asin(sqrt("+apartCUDA+"))")
-)
+}
 
 // spotsApart is sin² θ/2 of the angle θ between two points.
 func spotsApart(p, q geoSpot) float64 {
@@ -232,7 +245,7 @@ func geolocateByOperations(a *matrix.View[bool], l *lines.Places, o GeolocateOpt
 	known := l.Locations()
 	p.Do(known.Latitude.Move(p.place))
 	p.Do(known.Longitude.Move(p.place))
-	p.Do(ops.EWiseMult(p.points, spotOf, known.Latitude, known.Longitude, p.with))
+	p.Do(ops.EWiseMult(p.points, spotOf(), known.Latitude, known.Longitude, p.with))
 	p.Do(ops.AssignVectorScalar(p.pass.Masked(p.points.Structure()), 0, ops.All(), p.with))
 	p.Do(ops.AssignVectorScalar(p.dispersion.Masked(p.points.Structure()), 0, ops.All(), p.with))
 	res := &Geolocation{Known: l.Count, Located: l.Count}
@@ -266,7 +279,7 @@ func (p *geoPipeline) next(pass int32) int64 {
 	if p.NVals(count) == 0 {
 		return 0
 	}
-	all := semiring.New(semiring.NewMonoid(addSums, geoSum{}), sumOfSpot)
+	all := semiring.New(semiring.NewMonoid(addSums(), geoSum{}), sumOfSpot())
 	p.Do(ops.MxV(sums.Masked(count.Structure()), all, p.a, p.points, p.with))
 	y, found := matrix.NewVector[geoSpot](p.n, here), matrix.NewVector[geoSpot](p.n, here)
 	p.Do(ops.EWiseMult(y, begins(p.o.Median), sums, count, p.with))
@@ -308,7 +321,7 @@ func (p *geoPipeline) medians(b *matrix.Matrix[bool], count *matrix.Vector[float
 	p.Do(ops.ApplySecond(ended, semiring.Le[float64](), count, 2, p.with))
 	move(ended)
 	next, g := matrix.NewVector[geoSpot](p.n, here), matrix.NewVector[geoPull](p.n, here)
-	pull := semiring.New(semiring.NewMonoid(addPulls, geoPull{}), pulls(p.o.Median))
+	pull := semiring.New(semiring.NewMonoid(addPulls(), geoPull{}), pulls(p.o.Median))
 	step, ends := steps(p.o.Median), ends(p.o.Median, p.o.Tolerance)
 	for k := 0; k < p.o.MaxIterations && p.NVals(y) > 0; k++ {
 		p.Do(ops.MxV(g, pull, p.at(b, y), p.points, p.with))
@@ -338,8 +351,8 @@ func (p *geoPipeline) locate(b *matrix.Matrix[bool], count *matrix.Vector[float6
 	here := matrix.On(p.place)
 	mean, farthest := matrix.NewVector[float64](p.n, here), matrix.NewVector[float64](p.n, here)
 	from := p.at(b, found)
-	p.Do(ops.MxV(mean, semiring.New(semiring.Plus[float64](), kilometresTo), from, p.points, p.with))
-	p.Do(ops.MxV(farthest, semiring.New(semiring.Max[float64](), kilometresTo), from, p.points, p.with))
+	p.Do(ops.MxV(mean, semiring.New(semiring.Plus[float64](), kilometresTo()), from, p.points, p.with))
+	p.Do(ops.MxV(farthest, semiring.New(semiring.Max[float64](), kilometresTo()), from, p.points, p.with))
 	p.Do(ops.EWiseMult(mean, semiring.Div[float64](), mean, count, p.with))
 	limit := func(v *matrix.Vector[float64], most float64) {
 		if most > 0 {

@@ -171,7 +171,7 @@ func (l *descent) accelerated() func() (done bool, err error) {
 		delta, next := l.field(), l.field()
 		var s ops.Steps
 		s.Do(ops.EWiseAdd(y, plus, y, g, l.with))
-		s.Do(ops.ApplySecond(y, shrink, y, 1, l.with))
+		s.Do(ops.ApplySecond(y, shrink(), y, 1, l.with))
 		s.Do(ops.Select(next, semiring.ValueNE(0.0), y, l.with))
 		s.Do(ops.EWiseUnion(delta, minus, next, 0, l.x, 0, l.with))
 		s.Do(ops.Select(delta, semiring.ValueNE(0.0), delta, l.with))
@@ -198,7 +198,7 @@ func (l *descent) accelerated() func() (done bool, err error) {
 func (l *descent) violation() (float64, error) {
 	broken := l.field()
 	var s ops.Steps
-	s.Do(ops.EWiseUnion(broken, optimality, l.x, 0, l.g, 0, l.with))
+	s.Do(ops.EWiseUnion(broken, optimality(), l.x, 0, l.g, 0, l.with))
 	worst, err := ops.ReduceScalar(semiring.Max[float64](), broken, l.with)
 	s.Do(err)
 	return max(worst, 0), s.Err()
@@ -231,10 +231,9 @@ func (l *descent) objective() (float64, error) {
 	return sum * l.o.unit() * l.o.Rho * l.o.Alpha, s.Err()
 }
 
-// The operators of LocalCluster.
-var (
-	// shrink is the proximal operator of τ|x|.
-	shrink = semiring.NewBinary("shrink", func(x, tau float64) float64 {
+// shrink is the proximal operator of τ|x|.
+func shrink() semiring.BinaryOp[float64, float64, float64] {
+	return semiring.NewBinary("shrink", func(x, tau float64) float64 {
 		switch {
 		case x > tau:
 			return x - tau
@@ -243,8 +242,11 @@ var (
 		}
 		return 0
 	}, "x > y ? x - y : x < -y ? x + y : 0.0")
-	// optimality is the distance of g from the condition that the sign of x sets.
-	optimality = semiring.NewBinary("optimality", func(x, g float64) float64 {
+}
+
+// optimality is the distance of g from the condition that the sign of x sets.
+func optimality() semiring.BinaryOp[float64, float64, float64] {
+	return semiring.NewBinary("optimality", func(x, g float64) float64 {
 		switch {
 		case x > 0:
 			return math.Abs(g - 1)
@@ -253,4 +255,4 @@ var (
 		}
 		return max(math.Abs(g)-1, 0)
 	}, "x > 0 ? fabs(y - 1) : x < 0 ? fabs(y + 1) : fmax(fabs(y) - 1, 0.0)")
-)
+}

@@ -134,7 +134,7 @@ func (f full) accelerated() (func() (bool, error), error) {
 		s.Do(ops.EWiseMult(y, minus, forward, old, f.with))
 		s.Do(ops.ApplySecond(y, times, y, f.o.momentum(), f.with))
 		s.Do(ops.EWiseAdd(y, plus, y, forward, f.with))
-		s.Do(ops.ApplySecond(x, shrink, y, 1, f.with))
+		s.Do(ops.ApplySecond(x, shrink(), y, 1, f.with))
 		old = forward
 		return false, s.Err()
 	}, s.Err()

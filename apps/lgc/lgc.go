@@ -167,7 +167,7 @@ func newClusterer(g workflow.Operand, opts []workflow.Run) (*Clusterer, error) {
 	}
 	c.share = matrix.NewVector[float64](n, here)
 	s.Do(ops.Reduce(c.degree.Accum(semiring.Plus[float64]()), semiring.Plus[float64](), c.a.Pattern(), with))
-	s.Do(ops.Apply(c.share, reciprocal, c.degree, with))
+	s.Do(ops.Apply(c.share, reciprocal(), c.degree, with))
 	sum, err := ops.ReduceScalar(semiring.Plus[float64](), c.degree, with)
 	s.Do(err)
 	c.volume = int64(sum)
@@ -356,9 +356,11 @@ func (c *Clusterer) change(delta lgcVector, o LocalClusterOptions) (lgcVector, e
 }
 
 // reciprocal is 1/x, and 0 of 0.
-var reciprocal = semiring.NewUnary("reciprocal", func(x float64) float64 {
-	if x == 0 {
-		return 0
-	}
-	return 1 / x
-}, "x == 0 ? 0.0 : 1 / x")
+func reciprocal() semiring.UnaryOp[float64, float64] {
+	return semiring.NewUnary("reciprocal", func(x float64) float64 {
+		if x == 0 {
+			return 0
+		}
+		return 1 / x
+	}, "x == 0 ? 0.0 : 1 / x")
+}

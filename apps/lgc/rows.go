@@ -94,7 +94,7 @@ func (c *Clusterer) meet(v lgcVector, with ops.Option) error {
 	var s ops.Steps
 	plus := semiring.Plus[float64]()
 	s.Do(ops.EWiseAdd(c.degree, plus, c.degree, more, with))
-	s.Do(ops.Apply(more, reciprocal, more, with))
+	s.Do(ops.Apply(more, reciprocal(), more, with))
 	s.Do(ops.EWiseAdd(c.share, plus, c.share, more, with))
 	return s.Err()
 }

@@ -192,8 +192,8 @@ type SAGEResult struct {
 // those on devices have vertices. Embeddings are on the rank that computes them.
 //
 // GraphSAGE returns a *matrix.DimensionError with both shapes if shapes do not fit. O(vertices × d
-// × h + chosen × h) a layer. Dense products run by OpenBLAS if it is on the system, and else by
-// gonum.
+// × h + chosen × h) a layer. Dense products run by gonum, or by OpenBLAS if it is on the system
+// and the program imports apps/sage/openblas.
 func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], model *SAGEModel, opts ...SAGEOptions) (*SAGEResult, error) {
 	return graphSAGE(workflow.Inside(g), features, model, opts)
 }

@@ -36,14 +36,18 @@ type stepPipeline struct {
 	best, second  *matrix.Vector[int32] // of greedy walks
 }
 
-// The upper half of a product of 128 bits, and the upper half of its lower half.
-var (
-	mulHigh = semiring.NewBinary("multiply_high", func(x, y uint64) uint64 {
+// mulHigh is the upper half of a product of 128 bits.
+func mulHigh() semiring.BinaryOp[uint64, uint64, uint64] {
+	return semiring.NewBinary("multiply_high", func(x, y uint64) uint64 {
 		hi, _ := bits.Mul64(x, y)
 		return hi
 	}, "__umul64hi(x, y)")
-	mulRest = semiring.NewBinary("multiply_rest", func(x, y uint64) uint32 { return uint32(x * y >> 32) }, "C(x * y >> 32)")
-)
+}
+
+// mulRest is the upper half of the lower half of a product of 128 bits.
+func mulRest() semiring.BinaryOp[uint64, uint64, uint32] {
+	return semiring.NewBinary("multiply_rest", func(x, y uint64) uint32 { return uint32(x * y >> 32) }, "C(x * y >> 32)")
+}
 
 // pipelineWalks is the number of walks that move together.
 const pipelineWalks = 1 << 20
@@ -242,7 +246,7 @@ func (p *stepPipeline) drawn(from *matrix.Vector[int32], x *matrix.Vector[uint64
 	on, n := matrix.On(p.place), from.Size()
 	high, entry := matrix.NewVector[uint64](n, on), matrix.NewVector[int32](n, on)
 	count := gathered(p, p.degree, from)
-	p.Do(ops.EWiseMult(high, mulHigh, x, count, p.with))
+	p.Do(ops.EWiseMult(high, mulHigh(), x, count, p.with))
 	p.Do(ops.EWiseMult(high, semiring.Plus[uint64](), high, gathered(p, p.first, from), p.with))
 	p.Do(ops.Apply(entry, semiring.Convert[uint64, int32](), high, p.with))
 	column := gathered(p, p.column, entry)
@@ -250,7 +254,7 @@ func (p *stepPipeline) drawn(from *matrix.Vector[int32], x *matrix.Vector[uint64
 		return column
 	}
 	to, rest, below := gathered(p, p.alias, entry), matrix.NewVector[uint32](n, on), matrix.NewVector[bool](n, on)
-	p.Do(ops.EWiseMult(rest, mulRest, x, count, p.with))
+	p.Do(ops.EWiseMult(rest, mulRest(), x, count, p.with))
 	p.Do(ops.EWiseMult(below, semiring.Lt[uint32](), rest, gathered(p, p.threshold, entry), p.with))
 	p.Do(ops.Apply(to.Masked(below.MaskView()), semiring.Identity[int32](), column, p.with))
 	return to

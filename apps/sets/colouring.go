@@ -133,7 +133,7 @@ func colourPriority(loopless *matrix.Matrix[bool], a *matrix.View[bool], o Colou
 		return nil, err
 	}
 	var s ops.Steps
-	s.Do(ops.ApplyIndex(priority, randomPriority, priority, with))
+	s.Do(ops.ApplyIndex(priority, randomPriority(), priority, with))
 	if o.Order == LargestFirst {
 		d, err := workflow.DegreesOf(loopless, n, o.Run)
 		s.Do(err)

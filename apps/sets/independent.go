@@ -58,7 +58,7 @@ func maximalIndependentSet(g workflow.Operand, opts []IndependentSetOptions) (*m
 	var s ops.Steps
 	loopless := matrix.New[bool](n, n, here)
 	s.Do(ops.Select(loopless, semiring.Offdiag[bool](0), a, with))
-	s.Do(ops.ApplyIndex(priority, randomPriority, priority, with))
+	s.Do(ops.ApplyIndex(priority, randomPriority(), priority, with))
 	set := matrix.NewVector[bool](n, here)
 	newLuby(loopless, o.Run).set(&s, priority, func(winners *matrix.Vector[bool], in ops.Option) {
 		s.Do(ops.AssignVectorScalar(set.Masked(winners.Structure()), true, ops.All(), in))
@@ -79,8 +79,10 @@ func priorityOf(v int, seed int64) int64 {
 }
 
 // randomPriority is priorityOf with the seed as value of the vertex.
-var randomPriority = semiring.NewIndex("randomPriority", func(seed int64, v, _ int) int64 { return priorityOf(v, seed) },
-	`([](unsigned z) { z = (z ^ z >> 16) * 0x85ebca6bu; z = (z ^ z >> 13) * 0xc2b2ae35u; return (long long)(z ^ z >> 16); }((unsigned)i + (unsigned)x * 0x9e3779b9u))`)
+func randomPriority() semiring.IndexOp[int64, int64] {
+	return semiring.NewIndex("randomPriority", func(seed int64, v, _ int) int64 { return priorityOf(v, seed) },
+		`([](unsigned z) { z = (z ^ z >> 16) * 0x85ebca6bu; z = (z ^ z >> 13) * 0xc2b2ae35u; return (long long)(z ^ z >> 16); }((unsigned)i + (unsigned)x * 0x9e3779b9u))`)
+}
 
 // luby finds maximal independent sets by operations. Its vectors are kept for the next set.
 type luby struct {

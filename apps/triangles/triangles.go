@@ -77,7 +77,7 @@ func towardsHubs(g workflow.Operand, run workflow.Run, n int) (*matrix.Matrix[bo
 	}
 	var s ops.Steps
 	s.Do(ops.Reduce(ranks.Accum(semiring.Plus[int64]()), semiring.Plus[int64](), a.Pattern(), workflow.With(run)))
-	s.Do(ops.ApplyIndex(ranks, degreeThenNumber, ranks, workflow.With(run)))
+	s.Do(ops.ApplyIndex(ranks, degreeThenNumber(), ranks, workflow.With(run)))
 	if !s.OK() {
 		return nil, s.Err()
 	}
@@ -103,7 +103,7 @@ func upwards(a *matrix.View[bool], n int, run workflow.Run) (*matrix.Matrix[bool
 	s.Do(ops.Apply(b, semiring.Identity[bool](), a, with))
 	s.Do(ops.AssignScalar(one, true, ops.All(), ops.All(), with))
 	s.Do(ops.MxM(r, semiring.PlusPair[int64](), b.Pattern(), one.Pattern(), with))
-	s.Do(ops.ApplyIndex(r, degreeThenNumber, r, with))
+	s.Do(ops.ApplyIndex(r, degreeThenNumber(), r, with))
 	if s.OK() {
 		s.Do(b.SetFormat(matrix.CSR)) // ops.Dot cannot list a bitmap
 	}
@@ -117,6 +117,8 @@ func upwards(a *matrix.View[bool], n int, run workflow.Run) (*matrix.Matrix[bool
 }
 
 // degreeThenNumber orders vertices by degree, ties by number.
-var degreeThenNumber = semiring.NewIndex("degree_then_number", func(degree int64, v, _ int) int64 {
-	return degree<<32 | int64(v)
-}, "x << 32 | i")
+func degreeThenNumber() semiring.IndexOp[int64, int64] {
+	return semiring.NewIndex("degree_then_number", func(degree int64, v, _ int) int64 {
+		return degree<<32 | int64(v)
+	}, "x << 32 | i")
+}

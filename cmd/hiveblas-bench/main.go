@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	_ "github.com/hiveblas/hiveblas/apps/sage/openblas"
 	"github.com/hiveblas/hiveblas/internal/cli"
 )
 

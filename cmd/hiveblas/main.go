@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	_ "github.com/hiveblas/hiveblas/apps/sage/openblas"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/crash"
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/internal/hostmem"

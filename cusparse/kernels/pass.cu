@@ -1,5 +1,5 @@
 // A recorded loop as one kernel that stays on the device. Source: prelude, warp, this file, and the
-// loop that passtext.go writes. Go defines
+// loop that package cusparse/internal/loopkernel writes. Go defines
 //     HB_PASS_BLOCK   threads of a block
 //     HB_PASS_TOTALS  numbers that threads add up
 //     HB_PASS_WORDS   numbers of hb_words

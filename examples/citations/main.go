@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"github.com/hiveblas/hiveblas/apps"
+	_ "github.com/hiveblas/hiveblas/apps/sage/openblas"
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"

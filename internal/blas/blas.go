@@ -1,7 +1,8 @@
-// Package blas multiplies dense matrices on the host: by OpenBLAS if libopenblas.so.0 is on the
-// system, which is opened at the first use and without cgo, and else by gonum. HIVEBLAS_BLAS=gonum
-// excludes OpenBLAS. The threads of package parallel each call it on rows of the result: OpenBLAS's
-// own threads wait actively between products, which slows down other work.
+// Package blas multiplies dense matrices on the host: by a library that a package registered
+// (apps/sage/openblas) and that is on the system, which is opened at the first use, and else by
+// gonum. HIVEBLAS_BLAS=gonum excludes the library. The threads of package parallel each call it on
+// rows of the result: OpenBLAS's own threads wait actively between products, which slows down other
+// work.
 package blas
 
 import (
@@ -21,34 +22,41 @@ const Env = "HIVEBLAS_BLAS"
 // Real is the element type of a matrix.
 type Real interface{ float32 | float64 }
 
-// library is an opened OpenBLAS.
-type library struct {
-	name  string
-	sgemm gemm[float32]
-	dgemm gemm[float64]
+// Library is an opened library.
+type Library struct {
+	Name  string
+	Sgemm Gemm[float32]
+	Dgemm Gemm[float64]
 }
 
-// gemm is cblas_?gemm.
-type gemm[F Real] func(order, transA, transB, m, n, k int32, alpha F, a *F, lda int32, b *F, ldb int32, beta F, c *F, ldc int32)
+// Gemm is cblas_?gemm.
+type Gemm[F Real] func(order, transA, transB, m, n, k int32, alpha F, a *F, lda int32, b *F, ldb int32, beta F, c *F, ldc int32)
 
 var opened = sync.OnceValue(choose)
 
+// registered opens the library that was registered; nil for none.
+var registered func() *Library
+
+// Register registers a library before the first product, in an init function. open returns nil if
+// the library is not on the system.
+func Register(open func() *Library) { registered = open }
+
 // choose opens the library that the environment asks for; nil is gonum.
-func choose() *library {
-	if os.Getenv(Env) == "gonum" {
+func choose() *Library {
+	if registered == nil || os.Getenv(Env) == "gonum" {
 		return nil
 	}
-	return open()
+	return registered()
 }
 
 // Name names the library in use.
 func Name() string { return opened().String() }
 
-func (l *library) String() string {
+func (l *Library) String() string {
 	if l == nil {
 		return "gonum"
 	}
-	return l.name
+	return l.Name
 }
 
 // A Matrix is an m×n matrix by rows, without gaps.
@@ -66,7 +74,7 @@ func Product[F Real](threads int, c Matrix[F], a Matrix[F], transA bool, b Matri
 	product(opened(), threads, c, a, transA, b, transB, beta)
 }
 
-func product[F Real](l *library, threads int, c Matrix[F], a Matrix[F], transA bool, b Matrix[F], transB bool, beta F) {
+func product[F Real](l *Library, threads int, c Matrix[F], a Matrix[F], transA bool, b Matrix[F], transB bool, beta F) {
 	m, k := a.Rows, a.Cols
 	if transA {
 		m, k = k, m
@@ -121,13 +129,13 @@ func trans(t bool) int32 {
 }
 
 // call computes one or more rows, lo to hi, of c.
-func call[F Real](l *library, transA, transB bool, lo, hi, n, k int, a, b Matrix[F], beta F, c Matrix[F]) {
-	var f gemm[F]
+func call[F Real](l *Library, transA, transB bool, lo, hi, n, k int, a, b Matrix[F], beta F, c Matrix[F]) {
+	var f Gemm[F]
 	switch p := any(&f).(type) {
-	case *gemm[float32]:
-		*p = l.sgemm
-	case *gemm[float64]:
-		*p = l.dgemm
+	case *Gemm[float32]:
+		*p = l.Sgemm
+	case *Gemm[float64]:
+		*p = l.Dgemm
 	}
 	const rowMajor = 101
 	from := lo * a.Cols

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 )
 
 func random[F Real](rng *rand.Rand, m, n int) Matrix[F] {
@@ -22,7 +23,7 @@ func (a Matrix[F]) at(i, j int, transposed bool) float64 {
 }
 
 // test compares with three loops in float64.
-func test[F Real](t *testing.T, l *library, tolerance float64) {
+func test[F Real](t *testing.T, l *Library, tolerance float64) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, s := range [][3]int{{0, 3, 2}, {3, 0, 2}, {3, 2, 0}, {1, 1, 1}, {5, 7, 3}, {70, 65, 130}, {300, 90, 130}} {
 		for flags := range 8 {
@@ -54,14 +55,42 @@ func test[F Real](t *testing.T, l *library, tolerance float64) {
 	}
 }
 
-func TestProduct(t *testing.T) {
-	test[float32](t, opened(), 1e-4)
-	test[float64](t, opened(), 1e-12)
-	t.Setenv(Env, "gonum")
-	l := choose()
-	if l.String() != "gonum" {
-		t.Errorf("the library is %s", l)
+// naive is a gemm of three loops, by rows.
+func naive[F Real](_, transA, transB, m, n, k int32, alpha F, a *F, lda int32, b *F, ldb int32, beta F, c *F, ldc int32) {
+	strides := func(x *F, rows, cols, ld int32, transposed bool) (list []F, row, col int32) {
+		if transposed {
+			return unsafe.Slice(x, (cols-1)*ld+rows), 1, ld
+		}
+		return unsafe.Slice(x, (rows-1)*ld+cols), ld, 1
 	}
-	test[float32](t, l, 1e-4)
-	test[float64](t, l, 1e-12)
+	x, xi, xp := strides(a, m, k, lda, transA == trans(true))
+	y, yp, yj := strides(b, k, n, ldb, transB == trans(true))
+	z, zi, _ := strides(c, m, n, ldc, false)
+	for i := range m {
+		for j := range n {
+			var sum F
+			for p := range k {
+				sum += x[i*xi+p*xp] * y[p*yp+j*yj]
+			}
+			z[i*zi+j] = beta*z[i*zi+j] + alpha*sum
+		}
+	}
+}
+
+func TestProduct(t *testing.T) {
+	loops := &Library{Name: "loops", Sgemm: naive[float32], Dgemm: naive[float64]}
+	for _, l := range []*Library{nil, loops} {
+		test[float32](t, l, 1e-4)
+		test[float64](t, l, 1e-12)
+	}
+	opens := 0
+	Register(func() *Library { opens++; return loops })
+	defer Register(nil)
+	if l := choose(); l.String() != "loops" || opens != 1 {
+		t.Errorf("the library is %s, opened %d times", l, opens)
+	}
+	t.Setenv(Env, "gonum")
+	if l := choose(); l.String() != "gonum" || opens != 1 {
+		t.Errorf("the library is %s, opened %d times", l, opens)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"unsafe"
 
+	_ "github.com/hiveblas/hiveblas/apps/sage/openblas"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/blas"
 )

@@ -17,7 +17,6 @@ const (
 	copying                // dst = src
 	moving                 // dst[to[p]] = src[from[p]]; no list is 0, 1, …
 	movingBy64             // moving with lists of int64
-	filling                // dst[to[p]] = src[0], all of dst without a list
 	equal                  // same reports whether dst and src, of the same length, are equal
 	nonzero                // to[p], a byte, is 1 if src[p] is not the zero value, else 0
 )
@@ -58,8 +57,6 @@ func movesOf[T any](do loop, dst, src, to, from Values) (out Values, same bool) 
 		moveAt(x, list32(to), y, list32(from))
 	case movingBy64:
 		moveAt(x, list64(to), y, list64(from))
-	case filling:
-		fillAt(x, list32(to), y[0])
 	}
 	return out, false
 }
@@ -69,13 +66,18 @@ func list32(v Values) []int32  { return SliceOf[int32](v) }
 func list64(v Values) []int64  { return SliceOf[int64](v) }
 func bytesOf(v Values) []uint8 { return SliceOf[uint8](v) }
 
-// moveAt sets dst[to[p]] = src[from[p]]; a nil list is 0, 1, ….
+// moveAt sets dst[to[p]] = src[from[p]]; a nil list is 0, 1, …, or 0, 0, … for a single value.
 func moveAt[E any, P int32 | int64](dst []E, to []P, src []E, from []P) {
 	switch {
 	case to == nil:
 		dst = dst[:len(from)]
 		for p, q := range from {
 			dst[p] = src[q]
+		}
+	case from == nil && len(src) == 1:
+		x := src[0]
+		for _, q := range to {
+			dst[q] = x
 		}
 	case from == nil:
 		src = src[:len(to)]
@@ -87,16 +89,6 @@ func moveAt[E any, P int32 | int64](dst []E, to []P, src []E, from []P) {
 		for p, q := range to {
 			dst[q] = src[from[p]]
 		}
-	}
-}
-
-func fillAt[E any](dst []E, at []int32, x E) {
-	if at == nil {
-		fill(dst, x)
-		return
-	}
-	for _, q := range at {
-		dst[q] = x
 	}
 }
 
@@ -146,7 +138,8 @@ func (t *Type) Append(v, w Values) Values {
 	return v
 }
 
-// Move sets dst[to[p]] = src[from[p]]; a nil list is 0, 1, …, and one of the lists is not nil.
+// Move sets dst[to[p]] = src[from[p]]; a nil list is 0, 1, …, or 0, 0, … for a single value. One of
+// the lists is not nil.
 func (t *Type) Move(dst Values, to []int32, src Values, from []int32) {
 	if len(to) == 0 && len(from) == 0 {
 		return
@@ -190,43 +183,42 @@ func (t *Type) MoveWide(dst Values, to []int64, src Values, from []int64) {
 
 // Fill sets all values of dst to x[0].
 func (t *Type) Fill(dst, x Values) {
-	if dst.n > 0 {
-		t.fill(dst, nil, x)
+	if dst.n == 0 {
+		return
+	}
+	switch t.Class {
+	case Bytes1:
+		fill(SliceOf[E1](dst), SliceOf[E1](x)[0])
+	case Bytes2:
+		fill(SliceOf[E2](dst), SliceOf[E2](x)[0])
+	case Bytes4:
+		fill(SliceOf[E4](dst), SliceOf[E4](x)[0])
+	case Bytes8:
+		fill(SliceOf[E8](dst), SliceOf[E8](x)[0])
+	case Bytes16:
+		fill(SliceOf[E16](dst), SliceOf[E16](x)[0])
+	default:
+		t.Copy(dst, t.Slice(x, 0, 1))
+		for n := 1; n < dst.n; n *= 2 {
+			t.Copy(t.Slice(dst, int64(n), int64(dst.n)), t.Slice(dst, 0, int64(n)))
+		}
 	}
 }
 
 // FillAt sets dst[at[p]] = x[0].
 func (t *Type) FillAt(dst Values, at []int32, x Values) {
 	if len(at) > 0 {
-		t.fill(dst, at, x)
-	}
-}
-
-// fill sets dst[at[p]] = x[0], and all of dst if at is nil.
-func (t *Type) fill(dst Values, at []int32, x Values) {
-	switch t.Class {
-	case Bytes1:
-		fillAt(SliceOf[E1](dst), at, SliceOf[E1](x)[0])
-	case Bytes2:
-		fillAt(SliceOf[E2](dst), at, SliceOf[E2](x)[0])
-	case Bytes4:
-		fillAt(SliceOf[E4](dst), at, SliceOf[E4](x)[0])
-	case Bytes8:
-		fillAt(SliceOf[E8](dst), at, SliceOf[E8](x)[0])
-	case Bytes16:
-		fillAt(SliceOf[E16](dst), at, SliceOf[E16](x)[0])
-	default:
-		t.loops(filling, dst, x, ValuesOf(at), Values{})
+		t.Move(dst, at, t.Slice(x, 0, 1), nil)
 	}
 }
 
 // MovedType returns a descriptor of scratch values, which are moved and never compared.
 func MovedType[T any]() *Type {
-	k, of := keyOf[T]()
-	if d := known(k); d != nil {
+	of := any((*T)(nil))
+	if d := known(keyIn(of)); d != nil {
 		return d
 	}
-	return describe(k, of, movesOf[T], ValuesOf(make([]T, 2)))
+	return describe(of, movesOf[T], ValuesOf(make([]T, 2)))
 }
 
 // CopyOrTrue copies src to dst. It sets dst to True for a pattern, which has no src.

@@ -23,7 +23,7 @@ func Of[T comparable](shape Structure, val []T) *Typed[T] {
 // As returns s as a store of T, which is the type of its values or one that is the [Same]. It
 // panics if s has values of another type, which is an error of this module.
 func As[T any](s *Store) *Typed[T] {
-	if k, of := keyOf[T](); s != nil && s.Type.key != k {
+	if of := any((*T)(nil)); s != nil && s.Type.key != keyIn(of) {
 		checkSame(s.Type, of)
 	}
 	return (*Typed[T])(unsafe.Pointer(s))

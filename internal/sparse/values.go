@@ -132,12 +132,6 @@ func (t *Type) String() string { return GoType(t).String() }
 // descriptor: comparisons of interfaces rely on it.
 type key = unsafe.Pointer
 
-// keyOf returns the key of T and a nil *T.
-func keyOf[T any]() (key, any) {
-	var p any = (*T)(nil)
-	return keyIn(p), p
-}
-
 // keyIn returns the key of the type of a nil pointer.
 func keyIn(p any) key {
 	return *(*key)(unsafe.Pointer(&p))
@@ -157,11 +151,11 @@ func slot(k key, size int) int {
 
 // TypeOf returns the descriptor of T, always the same one.
 func TypeOf[T comparable]() *Type {
-	k, of := keyOf[T]()
-	if d := known(k); d != nil {
+	of := any((*T)(nil))
+	if d := known(keyIn(of)); d != nil {
 		return d
 	}
-	return describe(k, of, loopsOf[T], ValuesOf(make([]T, 2)))
+	return describe(of, loopsOf[T], ValuesOf(make([]T, 2)))
 }
 
 // known returns the descriptor of a type if there is one already.
@@ -210,12 +204,11 @@ func remember(d *Type) *Type {
 	return d
 }
 
-// describe makes the descriptor of a type from its key, a nil pointer to it, its loops and two
-// values.
-func describe(k key, of any, loops loops, two Values) *Type {
+// describe makes the descriptor of a type from a nil pointer to it, its loops and two values.
+func describe(of any, loops loops, two Values) *Type {
 	t := reflect.TypeOf(of).Elem()
 	anyBits := fresh.PlainType(t)
-	d := &Type{Size: int64(t.Size()), Plain: anyBits || t.Kind() == reflect.Bool, anyBits: anyBits, key: k, loops: loops, rare: &rare{goType: t}}
+	d := &Type{Size: int64(t.Size()), Plain: anyBits || t.Kind() == reflect.Bool, anyBits: anyBits, key: keyIn(of), loops: loops, rare: &rare{goType: t}}
 	if d.Plain && int64(t.Align()) >= min(d.Size, 8) {
 		switch d.Size {
 		case 1:
@@ -327,8 +320,7 @@ func init() {
 
 // builtIns describes T with the loops of E, whose values have the same bits.
 func builtIns[T, E comparable]() {
-	k, of := keyOf[T]()
-	describe(k, of, loopsOf[E], ValuesOf(make([]E, 2)))
+	describe((*T)(nil), loopsOf[E], ValuesOf(make([]E, 2)))
 }
 
 // Make returns n values, which the caller must write before it reads them.

@@ -1,4 +1,4 @@
-package cusparse
+package loopkernel
 
 import (
 	"fmt"
@@ -14,27 +14,27 @@ import (
 
 // pass writes one pass, and reports whether it is to be written again, since more is used at the
 // begin of a pass than was known.
-func (t *passText) pass() (text string, again bool) {
+func (t *writer) pass() (text string, again bool) {
 	t.b.Reset()
 	t.notes.Reset()
-	t.used, t.stale, t.forward = maps.Clone(t.heads[len(t.list.Blocks)]), map[int]bool{}, map[int]int{}
+	t.used, t.stale, t.forward = maps.Clone(t.heads[len(t.List.Blocks)]), map[int]bool{}, map[int]int{}
 	t.unset = map[int]int{}
 	t.open = nil
 	t.note("in stages:")
-	again = t.body(len(t.list.Blocks), pass.None, 0, len(t.list.Steps))
+	again = t.body(len(t.List.Blocks), pass.None, 0, len(t.List.Steps))
 	return t.b.String(), again
 }
 
-func (t *passText) line(format string, args ...any) { fmt.Fprintf(&t.b, "\t\t"+format+"\n", args...) }
+func (t *writer) line(format string, args ...any) { fmt.Fprintf(&t.b, "\t\t"+format+"\n", args...) }
 
 // sync writes a barrier.
-func (t *passText) sync() {
+func (t *writer) sync() {
 	t.line("g.sync();")
 	t.waited()
 }
 
 // waited writes what follows a barrier.
-func (t *passText) waited() {
+func (t *writer) waited() {
 	t.line("%s", t.updates())
 	t.note("barrier")
 	t.synced = true
@@ -44,7 +44,7 @@ func (t *passText) waited() {
 }
 
 // updates takes what was added to the numbers since the barrier before the last one.
-func (t *passText) updates() string {
+func (t *writer) updates() string {
 	var list []int
 	for v := range t.stale {
 		list = append(list, v)
@@ -58,7 +58,7 @@ func (t *passText) updates() string {
 }
 
 // clashes reports whether an access needs a barrier before it.
-func (t *passText) clashes(a passUse) bool {
+func (t *writer) clashes(a access) bool {
 	for b := range t.used {
 		if b.v == a.v && (a.write || b.write) && (a.how != b.how || a.how == "") {
 			return true
@@ -69,7 +69,7 @@ func (t *passText) clashes(a passUse) bool {
 
 // needs writes a barrier if one of the accesses needs it, or if the totals of one of the variables
 // are stale, and records the accesses.
-func (t *passText) needs(list []passUse, totals ...int) {
+func (t *writer) needs(list []access, totals ...int) {
 	wait := slices.ContainsFunc(list, t.clashes)
 	for _, v := range totals {
 		wait = wait || t.stale[v]
@@ -83,14 +83,14 @@ func (t *passText) needs(list []passUse, totals ...int) {
 }
 
 // isVector reports whether a variable has a place for each position.
-func (t *passText) isVector(v int) bool {
-	k := t.vars[v].kind
-	return v >= 0 && (k == passRead || k == passWritten || k == passTemp)
+func (t *writer) isVector(v int) bool {
+	k := t.Vars[v].Kind
+	return v >= 0 && (k == Read || k == Written || k == Result)
 }
 
 // step writes the text of a step, or adds it to the open stage.
-func (t *passText) step(i int) {
-	s := &t.list.Steps[i]
+func (t *writer) step(i int) {
+	s := &t.List.Steps[i]
 	switch s.Kind {
 	case pass.Product:
 		t.flush()
@@ -113,31 +113,31 @@ func (t *passText) step(i int) {
 		t.reduce(i)
 	case pass.Count:
 		t.flush()
-		v := &t.vars[s.A.Var]
-		from := fmt.Sprintf("(hb_i64)%d", v.n)
+		v := &t.Vars[s.A.Var]
+		from := fmt.Sprintf("(hb_i64)%d", v.N)
 		switch {
-		case v.kind == passUniform:
+		case v.Kind == Uniform:
 			from = fmt.Sprintf("(hb_i64)h%d", s.A.Var)
-		case v.kind == passRead:
-			from = fmt.Sprintf("(hb_i64)W.w[%d]", v.word+wordEntries)
-		case !v.full:
+		case v.Kind == Read:
+			from = fmt.Sprintf("(hb_i64)W.w[%d]", v.Word+WordEntries)
+		case !v.Full:
 			t.needs(nil, s.A.Var)
 			from = fmt.Sprintf("v%d.cnt", s.A.Var)
 		}
 		t.line("{ // %s", s.Op)
-		t.note("%s", t.list.Equation(i))
+		t.note("%s", t.List.Equation(i))
 		t.line("\tconst bool tb = true;")
-		t.line("\tconst %s tv = (%s)%s;", t.vars[s.Dst].typ.Name, t.vars[s.Dst].typ.Name, from)
+		t.line("\tconst %s tv = (%s)%s;", t.Vars[s.Dst].Type.Name, t.Vars[s.Dst].Type.Name, from)
 		t.b.WriteString(t.frame(s, pointStep{step: i, from: -1, clear: -1}, "\t\t\t", nil))
 		t.line("}")
 	case pass.Swap:
 		t.flush()
 		t.swap(s.Dst, s.A.Var)
 	default:
-		if t.vars[s.Dst].kind == passUniform {
+		if t.Vars[s.Dst].Kind == Uniform {
 			t.flush()
 			t.line("{ // %s", s.Op)
-			t.note("%s", t.list.Equation(i))
+			t.note("%s", t.List.Equation(i))
 			t.b.WriteString(t.point(pointStep{step: i, from: -1, clear: -1}, "\t\t\t", nil))
 			t.line("}")
 			return
@@ -147,11 +147,11 @@ func (t *passText) step(i int) {
 }
 
 // swap exchanges the contents of two variables.
-func (t *passText) swap(a, b int) {
+func (t *writer) swap(a, b int) {
 	if a == b {
 		return
 	}
-	if t.vars[a].kind == passUniform {
+	if t.Vars[a].Kind == Uniform {
 		t.line("hb_swap(h%d, h%d);", a, b)
 		t.line("hb_swap(x%d, x%d);", a, b)
 		return
@@ -159,16 +159,16 @@ func (t *passText) swap(a, b int) {
 	t.line("hb_swap(v%d, v%d);", a, b)
 	t.note("%s ↔ %s", t.name(a), t.name(b))
 	other := map[int]int{a: b, b: a}
-	used := map[passUse]bool{}
+	used := map[access]bool{}
 	for x := range t.used {
 		if o, ok := other[x.v]; ok {
 			x.v = o
 		}
 		switch x.how {
-		case passDomain{list: a}.how():
-			x.how = passDomain{list: b}.how()
-		case passDomain{list: b}.how():
-			x.how = passDomain{list: a}.how()
+		case domain{list: a}.how():
+			x.how = domain{list: b}.how()
+		case domain{list: b}.how():
+			x.how = domain{list: a}.how()
 		}
 		used[x] = true
 	}
@@ -186,11 +186,11 @@ func (t *passText) swap(a, b int) {
 
 // bounds returns the variables that bound a step: it changes nothing where one of them has no
 // entry.
-func (t *passText) bounds(ps pointStep) (list []int) {
+func (t *writer) bounds(ps pointStep) (list []int) {
 	if ps.clear >= 0 {
 		return []int{ps.clear}
 	}
-	s := &t.list.Steps[ps.step]
+	s := &t.List.Steps[ps.step]
 	var support []int // T is within the entries of each
 	switch {
 	case ps.from >= 0:
@@ -222,19 +222,19 @@ func (t *passText) bounds(ps pointStep) (list []int) {
 }
 
 // add adds a step to the open stage, or begins one.
-func (t *passText) add(ps pointStep) {
-	s := &t.list.Steps[ps.step]
-	n := t.vars[s.Dst].n
+func (t *writer) add(ps pointStep) {
+	s := &t.List.Steps[ps.step]
+	n := t.Vars[s.Dst].N
 	if ps.clear >= 0 {
-		n = t.vars[ps.clear].n
+		n = t.Vars[ps.clear].N
 	}
 	if source := t.source(s); ps.clear < 0 && ps.from < 0 && source >= 0 {
-		t.take(ps, passDomain{list: source, n: n})
+		t.take(ps, domain{list: source, n: n})
 		return
 	}
 	var listed []int
 	for _, v := range t.bounds(ps) {
-		if t.vars[v].listed {
+		if t.Vars[v].Listed {
 			listed = append(listed, v)
 		}
 		if t.taken(v) { // it has entries in the open stage alone
@@ -246,7 +246,7 @@ func (t *passText) add(ps pointStep) {
 		return
 	}
 	t.flush()
-	t.domain = passDomain{list: -1, n: n}
+	t.domain = domain{list: -1, n: n}
 	if len(listed) > 0 {
 		t.domain.list = listed[0]
 	}
@@ -255,11 +255,11 @@ func (t *passText) add(ps pointStep) {
 
 // take adds a step that takes the entries of its destination from a list. What the destination had
 // is emptied behind the stage.
-func (t *passText) take(ps pointStep, d passDomain) {
-	s := &t.list.Steps[ps.step]
+func (t *writer) take(ps pointStep, d domain) {
+	s := &t.List.Steps[ps.step]
 	second := t.second[s.Dst]
 	joins := len(t.open) > 0 && t.domain == d && !slices.Contains(t.emptied, second) && !slices.ContainsFunc(t.open, func(o pointStep) bool {
-		of := &t.list.Steps[o.step]
+		of := &t.List.Steps[o.step]
 		return o.clear == s.Dst || o.clear < 0 && (of.Dst == s.Dst || slices.Contains(uses(of), s.Dst))
 	})
 	if !joins {
@@ -272,15 +272,15 @@ func (t *passText) take(ps pointStep, d passDomain) {
 }
 
 // taken reports whether the open stage takes the entries of a vector from its list.
-func (t *passText) taken(v int) bool {
+func (t *writer) taken(v int) bool {
 	return slices.ContainsFunc(t.open, func(o pointStep) bool {
-		s := &t.list.Steps[o.step]
+		s := &t.List.Steps[o.step]
 		return o.clear < 0 && o.from < 0 && s.Dst == v && t.source(s) >= 0
 	})
 }
 
 // joins reports whether a step can be in the open stage.
-func (t *passText) joins(ps pointStep, n int, listed []int) bool {
+func (t *writer) joins(ps pointStep, n int, listed []int) bool {
 	if t.domain.n != n {
 		return false
 	}
@@ -290,7 +290,7 @@ func (t *passText) joins(ps pointStep, n int, listed []int) bool {
 	if t.domain.list < 0 && len(listed) > 0 && ps.clear < 0 {
 		return false // its list may be short
 	}
-	s := &t.list.Steps[ps.step]
+	s := &t.List.Steps[ps.step]
 	random := -1
 	if ps.clear < 0 && s.Kind == pass.Gather {
 		random = s.A.Var
@@ -298,12 +298,12 @@ func (t *passText) joins(ps pointStep, n int, listed []int) bool {
 	for _, o := range t.open {
 		dst := o.clear
 		if dst < 0 {
-			dst = t.list.Steps[o.step].Dst
+			dst = t.List.Steps[o.step].Dst
 		}
 		if dst == random {
 			return false
 		}
-		if so := &t.list.Steps[o.step]; o.clear < 0 && so.Kind == pass.Gather && (s.Dst == so.A.Var || ps.clear == so.A.Var) {
+		if so := &t.List.Steps[o.step]; o.clear < 0 && so.Kind == pass.Gather && (s.Dst == so.A.Var || ps.clear == so.A.Var) {
 			return false
 		}
 	}
@@ -313,18 +313,18 @@ func (t *passText) joins(ps pointStep, n int, listed []int) bool {
 // forwards finds the vectors that a stage gives entries at the entries of another one, and changes
 // nowhere else, if that is the only change since the last barrier. A product may read such a mask
 // while it is written: a position is set if it is in one of the two.
-func (t *passText) forwards(open []pointStep) {
+func (t *writer) forwards(open []pointStep) {
 	for _, ps := range open {
-		s := &t.list.Steps[ps.step]
+		s := &t.List.Steps[ps.step]
 		if ps.clear >= 0 || ps.from >= 0 || s.Kind != pass.Fill || s.Accum.Text != "" || s.Replace ||
-			s.Mask.Var == pass.None || s.Mask.Comp || !s.Mask.Structural || !t.isVector(s.Mask.Var) || t.vars[s.Dst].kind != passWritten {
+			s.Mask.Var == pass.None || s.Mask.Comp || !s.Mask.Structural || !t.isVector(s.Mask.Var) || t.Vars[s.Dst].Kind != Written {
 			continue
 		}
 		writes, masks := 0, 0
 		for _, o := range open {
 			dst := o.clear
 			if dst < 0 {
-				dst = t.list.Steps[o.step].Dst
+				dst = t.List.Steps[o.step].Dst
 			}
 			if dst == s.Dst {
 				writes++
@@ -347,8 +347,8 @@ func (t *passText) forwards(open []pointStep) {
 }
 
 // enter takes the result of a product into the destination.
-func (t *passText) enter(i int) {
-	s, temp := &t.list.Steps[i], t.temps[i]
+func (t *writer) enter(i int) {
+	s, temp := &t.List.Steps[i], t.temps[i]
 	if t.swaps[i] {
 		t.sync()
 		t.swap(s.Dst, temp)
@@ -361,7 +361,7 @@ func (t *passText) enter(i int) {
 	}
 	t.add(pointStep{step: i, from: temp, clear: -1, bare: s.Accum.Text != "" && !s.Replace})
 	ps := pointStep{step: i, from: -1, clear: temp}
-	if t.domain.list == temp || t.domain.list < 0 && t.domain.n == t.vars[temp].n {
+	if t.domain.list == temp || t.domain.list < 0 && t.domain.n == t.Vars[temp].N {
 		t.open = append(t.open, ps)
 		return
 	}
@@ -369,7 +369,7 @@ func (t *passText) enter(i int) {
 }
 
 // flush writes the open stage.
-func (t *passText) flush() {
+func (t *writer) flush() {
 	if len(t.open) == 0 || t.err != nil {
 		t.open = nil
 		return
@@ -387,7 +387,7 @@ func (t *passText) flush() {
 		how = "" // it clears words of bits, of which other threads may have positions
 	}
 	g := newPoint(t)
-	var list []passUse
+	var list []access
 	for _, ps := range open {
 		g.touch(ps)
 	}
@@ -397,23 +397,23 @@ func (t *passText) flush() {
 			continue // only its values are written, and the product reads bits
 		}
 		if x.write {
-			list = append(list, passUse{v, how, true})
+			list = append(list, access{v, how, true})
 		} else {
-			list = append(list, passUse{v, how, false})
+			list = append(list, access{v, how, false})
 		}
 	}
 	var totals []int
 	if d.list >= 0 {
-		list = append(list, passUse{d.list, how, false})
+		list = append(list, access{d.list, how, false})
 		totals = append(totals, d.list)
 	}
 	for _, ps := range open {
-		if s := &t.list.Steps[ps.step]; ps.clear < 0 && s.Kind == pass.Gather && t.isVector(s.A.Var) {
-			list = append(list, passUse{s.A.Var, "", false})
+		if s := &t.List.Steps[ps.step]; ps.clear < 0 && s.Kind == pass.Gather && t.isVector(s.A.Var) {
+			list = append(list, access{s.A.Var, "", false})
 		}
 	}
 	for _, v := range g.order { // the length of a list that ends is known
-		if x := g.vars[v]; x.cleared || x.write && t.vars[v].listed && d.list != v {
+		if x := g.vars[v]; x.cleared || x.write && t.Vars[v].Listed && d.list != v {
 			totals = append(totals, v)
 		}
 	}
@@ -475,8 +475,8 @@ func (t *passText) flush() {
 			t.line("\tg.add(HB_PASS_NUMBERS * v%d.at + 1, d%d);", v, v)
 			t.stale[v] = true
 		}
-		if !t.vars[v].listed {
-			if x.cleared && t.vars[v].counted {
+		if !t.Vars[v].Listed {
+			if x.cleared && t.Vars[v].counted {
 				t.line("\tv%d.cnt = 0;", v)
 			}
 			continue
@@ -494,7 +494,7 @@ func (t *passText) flush() {
 	}
 	t.line("}")
 	for _, ps := range open {
-		s := &t.list.Steps[ps.step]
+		s := &t.List.Steps[ps.step]
 		if t.expanded(s.Dst) >= 0 && s.X.Var != pass.None {
 			t.line("if (!h%d) { g.sync(); %s} // without a value the entries were deleted", s.X.Var, t.updates())
 		}
@@ -502,16 +502,16 @@ func (t *passText) flush() {
 }
 
 // describe notes a stage.
-func (t *passText) describe(open []pointStep, d passDomain) {
+func (t *writer) describe(open []pointStep, d domain) {
 	var parts []string
 	for _, ps := range open {
-		switch s := &t.list.Steps[ps.step]; {
+		switch s := &t.List.Steps[ps.step]; {
 		case ps.clear >= 0:
 			parts = append(parts, "empty "+t.name(ps.clear))
 		case ps.from >= 0:
-			parts = append(parts, t.list.Name(s.Dst)+" takes "+t.name(ps.from))
+			parts = append(parts, t.List.Name(s.Dst)+" takes "+t.name(ps.from))
 		default:
-			parts = append(parts, t.list.Equation(ps.step))
+			parts = append(parts, t.List.Equation(ps.step))
 		}
 	}
 	where := "everywhere"
@@ -522,28 +522,28 @@ func (t *passText) describe(open []pointStep, d passDomain) {
 }
 
 // name prints a variable of the kernel.
-func (t *passText) name(v int) string {
-	if v < len(t.list.Vars) {
-		return t.list.Name(v)
+func (t *writer) name(v int) string {
+	if v < len(t.List.Vars) {
+		return t.List.Name(v)
 	}
-	return fmt.Sprintf("result %d", v-len(t.list.Vars))
+	return fmt.Sprintf("result %d", v-len(t.List.Vars))
 }
 
 // onlyWipes reports whether a stage empties one vector, and nothing else.
-func (t *passText) onlyWipes(open []pointStep) bool {
+func (t *writer) onlyWipes(open []pointStep) bool {
 	v := open[0].clear
-	return len(open) == 1 && v >= 0 && t.vars[v].rest == "" && !t.vars[v].full
+	return len(open) == 1 && v >= 0 && t.Vars[v].rest == "" && !t.Vars[v].Full
 }
 
 // wipes writes a stage that empties one vector, and nothing else.
-func (t *passText) wipes(open []pointStep) bool {
+func (t *writer) wipes(open []pointStep) bool {
 	if !t.onlyWipes(open) {
 		return false
 	}
 	v := open[0].clear
 	t.line("hb_clear(g, v%d);", v)
-	switch of := &t.vars[v]; {
-	case of.listed:
+	switch of := &t.Vars[v]; {
+	case of.Listed:
 		t.line("v%d.unlist(true);", v)
 	case of.counted:
 		t.line("v%d.cnt = 0;", v)

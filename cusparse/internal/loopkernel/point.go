@@ -1,4 +1,4 @@
-package cusparse
+package loopkernel
 
 import (
 	"fmt"
@@ -19,12 +19,12 @@ type pointVar struct {
 // point is a stage that computes position by position. At position p the registers of vector v are
 // h (it has an entry), x (the value), w (it is written), a (p goes into the list).
 type point struct {
-	t     *passText
+	t     *writer
 	vars  map[int]*pointVar
 	order []int
 }
 
-func newPoint(t *passText) *point { return &point{t: t, vars: map[int]*pointVar{}} }
+func newPoint(t *writer) *point { return &point{t: t, vars: map[int]*pointVar{}} }
 
 func (g *point) of(v int) *pointVar {
 	x := g.vars[v]
@@ -53,7 +53,7 @@ func (g *point) touch(ps pointStep) {
 		x.write, x.cleared = true, true
 		return
 	}
-	s := &g.t.list.Steps[ps.step]
+	s := &g.t.List.Steps[ps.step]
 	switch {
 	case ps.from >= 0:
 		g.reads(ps.from, true)
@@ -71,7 +71,7 @@ func (g *point) touch(ps pointStep) {
 	if s.Accum.Text != "" {
 		d.has, d.val = true, true
 	}
-	if v := &g.t.vars[s.Dst]; v.listed || v.counted {
+	if v := &g.t.Vars[s.Dst]; v.Listed || v.counted {
 		d.has = true
 	}
 }
@@ -79,13 +79,13 @@ func (g *point) touch(ps pointStep) {
 // counts reports whether the stage counts the entries of a vector.
 func (g *point) counts(v int) bool {
 	x := g.vars[v]
-	return x.write && !x.cleared && g.t.vars[v].counted && !g.t.vars[v].full
+	return x.write && !x.cleared && g.t.Vars[v].counted && !g.t.Vars[v].Full
 }
 
 func (g *point) title(open []pointStep) string {
 	var names []string
 	for _, ps := range open {
-		s := &g.t.list.Steps[ps.step]
+		s := &g.t.List.Steps[ps.step]
 		if ps.clear < 0 {
 			names = append(names, s.Op)
 		}
@@ -97,25 +97,25 @@ func (g *point) title(open []pointStep) string {
 func (g *point) declare() {
 	g.t.line("\tstruct hb_r {")
 	for _, v := range g.order {
-		g.t.line("\t\tbool h%d; %s x%d; bool w%d;", v, g.t.vars[v].typ.Name, v, v)
+		g.t.line("\t\tbool h%d; %s x%d; bool w%d;", v, g.t.Vars[v].Type.Name, v, v)
 	}
 	g.t.line("\t};")
 }
 
 // hasAt and valAt are expressions of a vector at a position.
-func (t *passText) hasAt(v int, p string) string {
-	switch x := &t.vars[v]; {
-	case x.full:
+func (t *writer) hasAt(v int, p string) string {
+	switch x := &t.Vars[v]; {
+	case x.Full:
 		return "true"
-	case x.kind == passRead:
+	case x.Kind == Read:
 		return fmt.Sprintf("has%d[%s] != 0", v, p)
 	}
 	return fmt.Sprintf("v%d.has(%s)", v, p)
 }
 
-func (t *passText) valAt(v int, p string) string {
-	if t.vars[v].kind == passRead {
-		return fmt.Sprintf("(val%d ? val%d[%s] : (%s)1)", v, v, p, t.vars[v].typ.Name)
+func (t *writer) valAt(v int, p string) string {
+	if t.Vars[v].Kind == Read {
+		return fmt.Sprintf("(val%d ? val%d[%s] : (%s)1)", v, v, p, t.Vars[v].Type.Name)
 	}
 	return fmt.Sprintf("v%d.val[%s]", v, p)
 }
@@ -123,8 +123,8 @@ func (t *passText) valAt(v int, p string) string {
 // load reads the registers, also for positions without an entry: no load waits for another one.
 func (g *point) load() {
 	for _, v := range g.order {
-		x, of := g.vars[v], &g.t.vars[v]
-		if x.has || of.full {
+		x, of := g.vars[v], &g.t.Vars[v]
+		if x.has || of.Full {
 			g.t.line("\t\tr.h%d = %s;", v, g.t.hasAt(v, "p"))
 		}
 		if x.val {
@@ -136,9 +136,9 @@ func (g *point) load() {
 // begin gives the registers their names.
 func (g *point) begin() {
 	for _, v := range g.order {
-		of := &g.t.vars[v]
-		g.t.line("\t\tbool &h%d = r.h%d; %s &x%d = r.x%d; bool &w%d = r.w%d;", v, v, of.typ.Name, v, v, v, v)
-		if !of.full {
+		of := &g.t.Vars[v]
+		g.t.line("\t\tbool &h%d = r.h%d; %s &x%d = r.x%d; bool &w%d = r.w%d;", v, v, of.Type.Name, v, v, v, v)
+		if !of.Full {
 			g.t.line("\t\th%d = in && h%d;", v, v)
 		}
 		if g.counts(v) {
@@ -151,7 +151,7 @@ func (g *point) begin() {
 func (g *point) store() {
 	t := g.t
 	for _, v := range g.order {
-		x, of := g.vars[v], &t.vars[v]
+		x, of := g.vars[v], &t.Vars[v]
 		switch {
 		case !x.write:
 		case x.cleared:
@@ -168,11 +168,11 @@ func (g *point) store() {
 }
 
 // enter writes the bits back, for a whole warp.
-func (g *point) enter(d passDomain) {
+func (g *point) enter(d domain) {
 	t := g.t
 	for _, v := range g.order {
-		x, of := g.vars[v], &t.vars[v]
-		if !x.write || of.full {
+		x, of := g.vars[v], &t.Vars[v]
+		if !x.write || of.Full {
 			continue
 		}
 		if t.expanded(v) >= 0 { // the product did
@@ -180,10 +180,10 @@ func (g *point) enter(d passDomain) {
 			continue
 		}
 		t.line("\t\thb_enter(v%d.bits, p, listed, in, w%d, h%d);", v, v, v)
-		if of.listed && !of.marked && !x.cleared && d.list >= 0 && d.list != v { // it was empty
+		if of.Listed && !of.Marked && !x.cleared && d.list >= 0 && d.list != v { // it was empty
 			t.line("\t\tconst bool a%d = listed && v%d.listed && h%d;", v, v, v)
 		}
-		if !of.listed || !of.marked {
+		if !of.Listed || !of.Marked {
 			continue
 		}
 		switch {
@@ -200,9 +200,9 @@ func (g *point) enter(d passDomain) {
 }
 
 // appends returns the vectors with lists that the stage appends to.
-func (g *point) appends(d passDomain) (list []int) {
+func (g *point) appends(d domain) (list []int) {
 	for _, v := range g.order {
-		if x := g.vars[v]; d.list >= 0 && x.write && !x.cleared && g.t.vars[v].listed && d.list != v {
+		if x := g.vars[v]; d.list >= 0 && x.write && !x.cleared && g.t.Vars[v].Listed && d.list != v {
 			list = append(list, v)
 		}
 	}
@@ -210,13 +210,13 @@ func (g *point) appends(d passDomain) (list []int) {
 }
 
 // collect declares the collectors of lists, put appends positions, and flushed writes the rest.
-func (g *point) collect(d passDomain) {
+func (g *point) collect(d domain) {
 	for k, v := range g.appends(d) {
 		g.t.line("\thb_collector<%d> c%d;", k, v)
 	}
 }
 
-func (g *point) put(d passDomain) {
+func (g *point) put(d domain) {
 	list := g.appends(d)
 	if len(list) > 0 {
 		g.t.line("\t\tconst hb_i32 one[1] = {(hb_i32)p};")
@@ -226,22 +226,22 @@ func (g *point) put(d passDomain) {
 	}
 }
 
-func (g *point) flushed(d passDomain) {
+func (g *point) flushed(d domain) {
 	for _, v := range g.appends(d) {
 		g.t.line("\tc%d.flush(g, v%d, %s);", v, v, g.t.degOf(v))
 	}
 }
 
 // degOf is the offsets by which the edges of a list are counted.
-func (t *passText) degOf(v int) string {
-	if d := t.vars[v].deg; d != "" {
+func (t *writer) degOf(v int) string {
+	if d := t.Vars[v].Degrees; d != "" {
 		return d
 	}
 	return "(const hb_i64 *)0"
 }
 
 // function defines a function of an operator once and returns its name.
-func (t *passText) function(out, params, locals, text string) string {
+func (t *writer) function(out, params, locals, text string) string {
 	key := out + "|" + params + "|" + locals + "|" + text
 	if name, ok := t.funcs[key]; ok {
 		return name
@@ -253,7 +253,7 @@ func (t *passText) function(out, params, locals, text string) string {
 }
 
 // typesOf are the types that the text of an operator may name.
-func (t *passText) typesOf(f device.Func) string {
+func (t *writer) typesOf(f device.Func) string {
 	y := f.Y.Name
 	if y == "" {
 		y = f.X.Name
@@ -262,17 +262,17 @@ func (t *passText) typesOf(f device.Func) string {
 }
 
 // binary defines an operator x × y.
-func (t *passText) binary(f device.Func) string {
+func (t *writer) binary(f device.Func) string {
 	return t.function(f.Out.Name, f.X.Name+" x, "+f.Y.Name+" y", t.typesOf(f), f.Text)
 }
 
 // nonzero defines the test of a mask by value.
-func (t *passText) nonzero(typ device.Type) string {
+func (t *writer) nonzero(typ device.Type) string {
 	return t.function("bool", "const "+typ.Name+" &x", "", typ.Nonzero)
 }
 
 // operand returns the expressions of an operand at the position of the stage.
-func (t *passText) operand(u pass.Use) (has, val string) {
+func (t *writer) operand(u pass.Use) (has, val string) {
 	has, val = fmt.Sprintf("h%d", u.Var), fmt.Sprintf("x%d", u.Var)
 	if u.Pattern {
 		val = "true"
@@ -281,20 +281,20 @@ func (t *passText) operand(u pass.Use) (has, val string) {
 }
 
 // bound returns the expression of an argument that is one value; y says that it is the second one.
-func (t *passText) bound(step int, b pass.Bound, second bool) string {
+func (t *writer) bound(step int, b pass.Bound, second bool) string {
 	if b.Var != pass.None {
 		return fmt.Sprintf("x%d", b.Var)
 	}
-	for _, v := range t.values {
-		if v.step == step && v.second == second {
-			return fmt.Sprintf("(*(const %s *)&W.w[%d])", b.Type.Name, v.word)
+	for _, v := range t.Values {
+		if v.Step == step && v.Second == second {
+			return fmt.Sprintf("(*(const %s *)&W.w[%d])", b.Type.Name, v.Word)
 		}
 	}
 	return b.Type.Name + "()"
 }
 
 // point writes a step at the position: its result as tb and tv, which then enters the destination.
-func (t *passText) point(ps pointStep, in string, g *point) string {
+func (t *writer) point(ps pointStep, in string, g *point) string {
 	var b strings.Builder
 	w := func(format string, args ...any) { fmt.Fprintf(&b, in+format+"\n", args...) }
 	if ps.clear >= 0 {
@@ -302,8 +302,8 @@ func (t *passText) point(ps pointStep, in string, g *point) string {
 		w("w%d = true;", ps.clear)
 		return b.String()
 	}
-	s := &t.list.Steps[ps.step]
-	C := t.vars[s.Dst].typ.Name
+	s := &t.List.Steps[ps.step]
+	C := t.Vars[s.Dst].Type.Name
 	switch {
 	case ps.from >= 0:
 		w("const bool tb = h%d;", ps.from)
@@ -349,7 +349,7 @@ func (t *passText) point(ps pointStep, in string, g *point) string {
 			Y, y = s.X.Type.Name, t.bound(ps.step, s.X, false)
 		}
 		f := s.Func
-		f.Out, f.Y = boolType, f.X
+		f.Out, f.Y = boolean, f.X
 		name := t.function("bool", f.X.Name+" x, "+Y+" y, hb_i64 i, hb_i64 j", t.typesOf(f), f.Text)
 		w("bool tb = %s;", ha)
 		if s.X.Var != pass.None {
@@ -377,15 +377,15 @@ func (t *passText) point(ps pointStep, in string, g *point) string {
 }
 
 // position is the position of a step as its operator sees it.
-func (t *passText) position(s *pass.Step) string {
-	if t.vars[s.Dst].kind == passUniform {
+func (t *writer) position(s *pass.Step) string {
+	if t.Vars[s.Dst].Kind == Uniform {
 		return "0"
 	}
 	return "p"
 }
 
 // given is whether an argument has a value.
-func (t *passText) given(b pass.Bound) string {
+func (t *writer) given(b pass.Bound) string {
 	if b.Var != pass.None {
 		return fmt.Sprintf("h%d", b.Var)
 	}
@@ -393,19 +393,19 @@ func (t *passText) given(b pass.Bound) string {
 }
 
 // frame takes tb and tv into the destination, under mask and accumulator.
-func (t *passText) frame(s *pass.Step, ps pointStep, in string, g *point) string {
+func (t *writer) frame(s *pass.Step, ps pointStep, in string, g *point) string {
 	var b strings.Builder
 	w := func(format string, args ...any) { fmt.Fprintf(&b, in+format+"\n", args...) }
 	d := s.Dst
 	mark := ""
-	if t.vars[d].kind != passUniform {
+	if t.Vars[d].Kind != Uniform {
 		mark = fmt.Sprintf(" w%d = true;", d)
 	}
 	allowed := "true"
 	if m := s.Mask; m.Var != pass.None && !ps.bare {
 		allowed = fmt.Sprintf("h%d", m.Var)
 		if !m.Structural {
-			allowed = fmt.Sprintf("(h%d && %s(x%d))", m.Var, t.nonzero(t.vars[m.Var].typ), m.Var)
+			allowed = fmt.Sprintf("(h%d && %s(x%d))", m.Var, t.nonzero(t.Vars[m.Var].Type), m.Var)
 		}
 		if m.Comp {
 			allowed = "!" + allowed
@@ -423,3 +423,5 @@ func (t *passText) frame(s *pass.Step, ps pointStep, in string, g *point) string
 	}
 	return b.String()
 }
+
+var boolean, _ = device.TypeOf[bool]() // a bool has a type

@@ -1,4 +1,4 @@
-package cusparse
+package loopkernel
 
 import (
 	"fmt"
@@ -12,13 +12,13 @@ import (
 // products, gather, scatter, and sums.
 
 // allowedAt is the mask of a product at row k, for its kernel.
-func (t *passText) allowedAt(m pass.Mask, k string) string {
+func (t *writer) allowedAt(m pass.Mask, k string) string {
 	if m.Var == pass.None {
 		return "true"
 	}
 	text := t.hasAt(m.Var, k)
 	if !m.Structural {
-		text = fmt.Sprintf("(%s && %s(%s))", text, t.nonzero(t.vars[m.Var].typ), t.valAt(m.Var, k))
+		text = fmt.Sprintf("(%s && %s(%s))", text, t.nonzero(t.Vars[m.Var].Type), t.valAt(m.Var, k))
 	}
 	if m.Comp {
 		return "!(" + text + ")"
@@ -28,8 +28,8 @@ func (t *passText) allowedAt(m pass.Mask, k string) string {
 
 // term is the product of entry e of row r (of the result) and column c of the matrix with the
 // vector. val names the values of the orientation: the rows, or the rows of the transpose.
-func (t *passText) term(i, m int, val, r, c string) string {
-	s := &t.list.Steps[i]
+func (t *writer) term(i, m int, val, r, c string) string {
+	s := &t.List.Steps[i]
 	f := s.Ring.Mul
 	A, X, usesA, usesX := f.X, f.Y, f.UsesX, f.UsesY
 	params := A.Name + " x, " + X.Name + " y"
@@ -60,7 +60,7 @@ func (t *passText) term(i, m int, val, r, c string) string {
 
 // better is whether y changes the result of a product at k. A value from the cache may be older,
 // and then it says so in vain.
-func (t *passText) better(temp int, m device.Monoid) string {
+func (t *writer) better(temp int, m device.Monoid) string {
 	if less := lessOf(m); less != "" {
 		return fmt.Sprintf("y %s v%d.val[k] || !v%d.has(k)", less, temp, temp)
 	}
@@ -81,7 +81,7 @@ func marked(bits string, m device.Monoid) string {
 }
 
 // joined adds y to the result of a product at k; fresh says that k is new there. Then also follows.
-func (t *passText) joined(temp int, m device.Monoid, also string) string {
+func (t *writer) joined(temp int, m device.Monoid, also string) string {
 	if m.Any {
 		return fmt.Sprintf("if (fresh) { v%d.val[k] = y;%s }", temp, also)
 	}
@@ -103,8 +103,8 @@ func (t *passText) joined(temp int, m device.Monoid, also string) string {
 
 // inList notes that a fresh k is in the list of a result, if the stages that enter positions one by
 // one later have to know.
-func (t *passText) inList(temp int) string {
-	if x := &t.vars[temp]; !x.listed || !x.marked {
+func (t *writer) inList(temp int) string {
+	if x := &t.Vars[temp]; !x.Listed || !x.Marked {
 		return ""
 	}
 	return fmt.Sprintf(" if (fresh) hb_mark(v%d.marks, k);", temp)
@@ -131,18 +131,18 @@ func nativeJoin(m device.Monoid) string {
 	return ""
 }
 
-// A push is chosen if the matrix has more than passAlpha times as many entries as the rows that the
-// vector pushes along. passAlphaAny takes its place if one entry of a row suffices.
+// A push is chosen if the matrix has more than alpha times as many entries as the rows that the
+// vector pushes along. alphaAny takes its place if one entry of a row suffices.
 const (
-	passAlphaAny = 14
-	passAlpha    = 4
+	alphaAny = 14
+	alpha    = 4
 )
 
 // allowed writes the barrier that a product needs, and returns its mask at row k.
-func (t *passText) allowed(i int) string {
-	s := &t.list.Steps[i]
+func (t *writer) allowed(i int) string {
+	s := &t.List.Steps[i]
 	x, temp, m := s.B.Var, t.temps[i], s.Mask.Var
-	list := []passUse{{x, "", false}, {temp, "", true}}
+	list := []access{{x, "", false}, {temp, "", true}}
 	if _, ok := t.expands[i]; ok {
 		t.needs(list, x, temp)
 		return fmt.Sprintf("!hb_marked(v%d.bits, k)", m)
@@ -152,8 +152,8 @@ func (t *passText) allowed(i int) string {
 		return "true"
 	}
 	by, ok := t.forward[m]
-	if !ok || !s.Mask.Structural || slices.ContainsFunc(list, t.clashes) || t.clashes(passUse{by, "", false}) || t.stale[x] || t.stale[temp] {
-		t.needs(append(list, passUse{m, "", false}), x, temp)
+	if !ok || !s.Mask.Structural || slices.ContainsFunc(list, t.clashes) || t.clashes(access{by, "", false}) || t.stale[x] || t.stale[temp] {
+		t.needs(append(list, access{m, "", false}), x, temp)
 		return t.allowedAt(s.Mask, "k")
 	}
 	set := fmt.Sprintf("(%s || %s)", t.hasAt(m, "k"), t.hasAt(by, "k"))
@@ -161,8 +161,8 @@ func (t *passText) allowed(i int) string {
 		set = fmt.Sprintf("(%s || (h%d && %s))", t.hasAt(m, "k"), scalar, t.hasAt(by, "k"))
 		t.line("if (!h%d) { g.sync(); %s} // without a value the entries were deleted", scalar, t.updates())
 	}
-	t.needs(append(list, passUse{by, "", false}), x, temp)
-	t.used[passUse{m, "", false}] = true
+	t.needs(append(list, access{by, "", false}), x, temp)
+	t.used[access{m, "", false}] = true
 	if s.Mask.Comp {
 		return "!" + set
 	}
@@ -170,52 +170,52 @@ func (t *passText) allowed(i int) string {
 }
 
 // noteProduct notes a product.
-func (t *passText) noteProduct(i int) {
+func (t *writer) noteProduct(i int) {
 	way, with := "push", ""
 	if t.pulls[i] {
 		way = "push or pull"
 	}
 	if _, ok := t.expands[i]; ok {
-		with = ", entered into " + t.list.Name(t.list.Steps[i].Mask.Var) + " at once"
+		with = ", entered into " + t.List.Name(t.List.Steps[i].Mask.Var) + " at once"
 	}
-	t.note("%s: %s as %s%s", way, t.list.Equation(i), t.name(t.temps[i]), with)
+	t.note("%s: %s as %s%s", way, t.List.Equation(i), t.name(t.temps[i]), with)
 }
 
 // product writes a product into its variable for results.
-func (t *passText) product(i int) {
-	s := &t.list.Steps[i]
+func (t *writer) product(i int) {
+	s := &t.List.Steps[i]
 	m, x, temp := t.matrixVar(s.A), s.B.Var, t.temps[i]
-	of := &t.vars[x]
+	of := &t.Vars[x]
 	allowed := t.allowed(i)
 	t.line("{ // %s", s.Op)
 	t.noteProduct(i)
 	u := fmt.Sprintf("v%d", x)
 	parts := false
 	switch {
-	case of.full && of.kind != passRead: // has no bits
+	case of.Full && of.Kind != Read: // has no bits
 		u = "u"
-		t.line("\tconst hb_read<%s> u = {v%d.val, nullptr, v%d.n, v%d.n};", of.typ.Name, x, x, x)
-	case of.kind == passRead:
+		t.line("\tconst hb_read<%s> u = {v%d.val, nullptr, v%d.n, v%d.n};", of.Type.Name, x, x, x)
+	case of.Kind == Read:
 		u = "u"
 		has := fmt.Sprintf("has%d", x)
-		if of.full {
+		if of.Full {
 			has = "nullptr"
 		}
-		t.line("\tconst hb_read<%s> u = {val%d, %s, n%d, (hb_i32)W.w[%d]};", of.typ.Name, x, has, x, of.word+wordEntries)
+		t.line("\tconst hb_read<%s> u = {val%d, %s, n%d, (hb_i32)W.w[%d]};", of.Type.Name, x, has, x, of.Word+WordEntries)
 	default:
-		parts = of.listed && of.deg == fmt.Sprintf("m%d_cols", m)
+		parts = of.Listed && of.Degrees == fmt.Sprintf("m%d_cols", m)
 	}
 	t.line("\thb_i32 d = 0;")
 	pull := t.pulls[i]
 	if pull {
-		alpha := passAlpha
+		alpha := alpha
 		if s.Ring.Add.Any {
-			alpha = passAlphaAny
+			alpha = alphaAny
 		}
 		switch {
-		case of.full:
+		case of.Full:
 			t.line("\tconst bool push = false;")
-		case of.listed && of.deg != "":
+		case of.Listed && of.Degrees != "":
 			t.line("\tconst bool push = %s.listed ? %s.deg * %d < m%d_nnz : (hb_i64)%s.cnt * %d < %s.n;", u, u, alpha, m, u, alpha, u)
 		default:
 			t.line("\tconst bool push = (hb_i64)%s.cnt * %d < %s.n;", u, alpha, u)
@@ -225,14 +225,14 @@ func (t *passText) product(i int) {
 		t.line("\t{")
 	}
 	t.stale[temp] = true
-	if of.listed && of.kind != passRead {
+	if of.Listed && of.Kind != Read {
 		t.stale[x] = true
 		t.line("\t\tif (!%s.listed) {", u)
 		whole, rest := of.rest != "", of.rest
 		if !whole {
-			rest = of.typ.Name + "()"
+			rest = of.Type.Name + "()"
 		}
-		t.line("\t\t\thb_list<%s>(g, %s, %s, %v, %s);", of.typ.Name, u, t.degOf(x), whole, rest)
+		t.line("\t\t\thb_list<%s>(g, %s, %s, %v, %s);", of.Type.Name, u, t.degOf(x), whole, rest)
 		t.line("\t\t\tg.sync();")
 		t.line("\t\t\t%s", t.updates())
 		t.line("\t\t}")
@@ -249,7 +249,7 @@ func (t *passText) product(i int) {
 		open = fmt.Sprintf("!hb_marked(v%d.bits, k) && %s", temp, open)
 	}
 	count := ""
-	if t.vars[temp].counted {
+	if t.Vars[temp].counted {
 		count = " d += fresh;"
 	}
 	t.line("\t\thb_push<%v, %s>(g, m%d_cols, m%d_col_idx, %s, v%d, %s,", parts, C, m, m, u, temp, t.degOf(temp))
@@ -261,7 +261,7 @@ func (t *passText) product(i int) {
 	if pull {
 		t.line("\t} else {")
 		has := t.hasAt(x, "j")
-		t.line("\t\thb_pull<%v, %s>(g, %d, m%d_rows, m%d_row_idx, m%d_parts, m%d_nparts, m%d_long, m%d_lanes,", s.Ring.Add.Any, C, t.vars[temp].n, m, m, m, m, m, m)
+		t.line("\t\thb_pull<%v, %s>(g, %d, m%d_rows, m%d_row_idx, m%d_parts, m%d_nparts, m%d_long, m%d_lanes,", s.Ring.Add.Any, C, t.Vars[temp].N, m, m, m, m, m, m)
 		t.line("\t\t\t[&](hb_i32 k) -> bool { return %s; },", allowed)
 		t.line("\t\t\t[&](hb_i32 k, hb_i64 e, hb_i32 j, %s &y) -> bool { y = %s; return %s; },", C, t.term(i, m, "row_val", "k", "j"), has)
 		t.line("\t\t\t[](%s x, %s y) { return %s(x, y); },", C, C, t.binary(s.Ring.Add.Func))
@@ -272,21 +272,21 @@ func (t *passText) product(i int) {
 		}
 		t.line("\t\t\t[&](hb_i32 w, hb_u32 b) { %satomicOr(&v%d.bits[w], b); },", set, temp)
 		t.line("\t\t\t[&](hb_i32 k, %s y) { const bool fresh = %s; %s%s });", C, marked(mark, s.Ring.Add), t.joined(temp, s.Ring.Add, also), count)
-		if t.vars[temp].listed {
+		if t.Vars[temp].Listed {
 			t.line("\t\tv%d.unlist(false);", temp)
 		}
 	}
 	t.line("\t}")
-	if t.vars[temp].counted {
+	if t.Vars[temp].counted {
 		t.line("\tg.add(HB_PASS_NUMBERS * v%d.at + 1, d);", temp)
 	}
 	t.line("}")
 }
 
 // gathered writes tb and tv of the entry at q.
-func (t *passText) gathered(i int, in string) string {
-	s := &t.list.Steps[i]
-	n, val := t.vars[s.A.Var].n, t.valAt(s.A.Var, "q")
+func (t *writer) gathered(i int, in string) string {
+	s := &t.List.Steps[i]
+	n, val := t.Vars[s.A.Var].N, t.valAt(s.A.Var, "q")
 	if s.A.Pattern {
 		val = "true"
 	}
@@ -295,22 +295,22 @@ func (t *passText) gathered(i int, in string) string {
 }
 
 // gather writes the entries at given positions into the variable for results.
-func (t *passText) gather(i int) {
-	s := &t.list.Steps[i]
+func (t *writer) gather(i int) {
+	s := &t.List.Steps[i]
 	temp := t.temps[i]
-	how := passDomain{list: -1, n: t.vars[temp].n}.how()
-	list := []passUse{{s.B.Var, how, false}, {s.A.Var, "", false}, {temp, how, true}}
+	how := domain{list: -1, n: t.Vars[temp].N}.how()
+	list := []access{{s.B.Var, how, false}, {s.A.Var, "", false}, {temp, how, true}}
 	if s.Mask.Var != pass.None {
-		list = append(list, passUse{s.Mask.Var, how, false})
+		list = append(list, access{s.Mask.Var, how, false})
 	}
 	t.needs(list, temp)
 	t.line("{ // %s", s.Op)
-	t.note("%s as %s", t.list.Equation(i), t.name(temp))
+	t.note("%s as %s", t.List.Equation(i), t.name(temp))
 	t.line("\thb_i32 d = 0;")
-	t.line("\thb_each(g, %d, [&](hb_i32 p, bool in) {", t.vars[temp].n)
+	t.line("\thb_each(g, %d, [&](hb_i32 p, bool in) {", t.Vars[temp].N)
 	t.line("\t\tbool tb = in;")
 	t.line("\t\tif (in) {")
-	t.line("\t\t\t%s tv = %s();", t.vars[temp].typ.Name, t.vars[temp].typ.Name)
+	t.line("\t\t\t%s tv = %s();", t.Vars[temp].Type.Name, t.Vars[temp].Type.Name)
 	t.line("\t\t\tconst hb_i64 q = (hb_i64)%s;", t.valAt(s.B.Var, "p"))
 	t.b.WriteString(t.gathered(i, "\t\t\t\t\t"))
 	t.line("\t\t\ttb = tb && %s;", t.allowedAt(s.Mask, "p"))
@@ -319,10 +319,10 @@ func (t *passText) gather(i int) {
 	t.line("\t\tif (v%d.bits) hb_enter(v%d.bits, p, false, in, in, tb);", temp, temp)
 	t.line("\t\td += tb;")
 	t.line("\t});")
-	if t.vars[temp].listed {
+	if t.Vars[temp].Listed {
 		t.line("\tv%d.unlist(false);", temp)
 	}
-	if t.vars[temp].counted {
+	if t.Vars[temp].counted {
 		t.line("\tg.add(HB_PASS_NUMBERS * v%d.at + 1, d);", temp)
 		t.stale[temp] = true
 	}
@@ -330,24 +330,24 @@ func (t *passText) gather(i int) {
 }
 
 // scatter writes the sums of entries at given positions.
-func (t *passText) scatter(i int) {
-	s := &t.list.Steps[i]
+func (t *writer) scatter(i int) {
+	s := &t.List.Steps[i]
 	temp, u := t.temps[i], s.A.Var
-	list := []passUse{{s.B.Var, "", false}, {temp, "", true}, {u, "", false}}
+	list := []access{{s.B.Var, "", false}, {temp, "", true}, {u, "", false}}
 	if s.Mask.Var != pass.None {
-		list = append(list, passUse{s.Mask.Var, "", false})
+		list = append(list, access{s.Mask.Var, "", false})
 	}
 	t.needs(list, u, temp)
-	n := t.vars[temp].n
+	n := t.Vars[temp].N
 	val := t.valAt(u, "p")
 	if s.A.Pattern {
 		val = "true"
 	}
 	t.line("{ // %s", s.Op)
-	t.note("%s as %s", t.list.Equation(i), t.name(temp))
+	t.note("%s as %s", t.List.Equation(i), t.name(temp))
 	t.line("\thb_i32 d = 0;")
-	along, at, count := "(const hb_i32 *)0", "0", fmt.Sprint(t.vars[u].n)
-	if t.vars[u].listed {
+	along, at, count := "(const hb_i32 *)0", "0", fmt.Sprint(t.Vars[u].N)
+	if t.Vars[u].Listed {
 		along, at, count = fmt.Sprintf("v%d.listed ? v%d.list : (const hb_i32 *)0", u, u), fmt.Sprintf("v%d.at", u), fmt.Sprintf("v%d.places()", u)
 	}
 	t.line("\thb_collector<0> found;")
@@ -372,7 +372,7 @@ func (t *passText) scatter(i int) {
 	t.line("\t\tfound.put(g, v%d, fresh, one, %s);", temp, t.degOf(temp))
 	t.line("\t});")
 	t.line("\tfound.flush(g, v%d, %s);", temp, t.degOf(temp))
-	if t.vars[temp].counted {
+	if t.Vars[temp].counted {
 		t.line("\tg.add(HB_PASS_NUMBERS * v%d.at + 1, d);", temp)
 	}
 	t.line("}")
@@ -380,40 +380,40 @@ func (t *passText) scatter(i int) {
 }
 
 // reduce writes the sum of a vector, and enters it.
-func (t *passText) reduce(i int) {
-	s := &t.list.Steps[i]
+func (t *writer) reduce(i int) {
+	s := &t.List.Steps[i]
 	a := s.A.Var
 	C := s.Monoid.Out.Name
 	t.line("{ // %s", s.Op)
-	t.note("%s", t.list.Equation(i))
-	if t.vars[a].kind == passUniform {
+	t.note("%s", t.List.Equation(i))
+	if t.Vars[a].Kind == Uniform {
 		ha, xa := t.operand(s.A)
 		t.line("\tconst bool tb = %s;", ha)
 		t.line("\tconst %s tv = %s;", C, xa)
 	} else {
-		var part passPart
+		var part Part
 		at := 0
-		for k := range t.list.Steps[:i] {
-			if t.list.Steps[k].Kind == pass.Reduce {
+		for k := range t.List.Steps[:i] {
+			if t.List.Steps[k].Kind == pass.Reduce {
 				at++
 			}
 		}
-		part = t.parts[at]
-		d := passDomain{list: -1, n: t.vars[a].n}
+		part = t.Parts[at]
+		d := domain{list: -1, n: t.Vars[a].N}
 		list, number, count := "(const hb_i32 *)0", "0", fmt.Sprint(d.n)
-		if t.vars[a].listed {
+		if t.Vars[a].Listed {
 			d.list = a
 			list, number, count = fmt.Sprintf("v%d.listed ? v%d.list : (const hb_i32 *)0", a, a), fmt.Sprintf("v%d.at", a), fmt.Sprintf("v%d.places()", a)
-			t.needs([]passUse{{a, d.how(), false}}, a)
+			t.needs([]access{{a, d.how(), false}}, a)
 		} else {
-			t.needs([]passUse{{a, d.how(), false}})
+			t.needs([]access{{a, d.how(), false}})
 		}
 		val := t.valAt(a, "p")
 		if s.A.Pattern {
 			val = fmt.Sprintf("(%s)1", C)
 		}
 		t.line("\t%s tv = %s();", C, C)
-		t.line("\tconst bool tb = hb_sum(g, %s, %s, %s, (%s *)W.w[%d], (hb_u8 *)W.w[%d], tv,", list, number, count, C, part.word, part.word+1)
+		t.line("\tconst bool tb = hb_sum(g, %s, %s, %s, (%s *)W.w[%d], (hb_u8 *)W.w[%d], tv,", list, number, count, C, part.Word, part.Word+1)
 		t.line("\t\t[&](hb_i64 p, %s &y) -> bool { y = %s; return %s; },", C, val, t.hasAt(a, "p"))
 		t.line("\t\t[](%s x, %s y) { return %s(x, y); });", C, C, t.binary(s.Monoid.Func))
 		t.waited()
@@ -426,19 +426,19 @@ func (t *passText) reduce(i int) {
 // place of the destination, if one step gives X entries at the entries of F, and no other step uses
 // X. Such a product enters its result into X at once: a column is open if its bit of X is not set,
 // and the product need not read the old F and the new F too. The step then writes the values.
-func (t *passText) expansions() {
-	for i := range t.list.Steps {
-		s := &t.list.Steps[i]
+func (t *writer) expansions() {
+	for i := range t.List.Steps {
+		s := &t.List.Steps[i]
 		x, f := s.Mask.Var, s.Dst
 		if s.Kind != pass.Product || !t.swaps[i] || !s.Ring.Add.Any || x == pass.None || !s.Mask.Comp || !s.Mask.Structural || x == f || t.isCondition(x) {
 			continue
 		}
-		if v := &t.vars[x]; v.kind != passWritten || v.listed || v.counted || v.full {
+		if v := &t.Vars[x]; v.Kind != Written || v.Listed || v.counted || v.Full {
 			continue
 		}
 		by, ok := -1, true
-		for k := range t.list.Steps {
-			o := &t.list.Steps[k]
+		for k := range t.List.Steps {
+			o := &t.List.Steps[k]
 			if k == i {
 				ok = ok && s.A.Var != x && s.B.Var != x
 				continue
@@ -453,7 +453,7 @@ func (t *passText) expansions() {
 			by = k
 		}
 		// The two take turns: no other step is between them but in a pass of the same body.
-		between := slices.ContainsFunc(t.list.Blocks, func(b pass.Block) bool {
+		between := slices.ContainsFunc(t.List.Blocks, func(b pass.Block) bool {
 			lo, hi := min(i, by), max(i, by)
 			return b.First > lo && b.First <= hi || b.First <= lo && b.End > lo && b.End <= hi
 		})
@@ -464,9 +464,9 @@ func (t *passText) expansions() {
 }
 
 // expanded returns the product that enters its results into v, or −1.
-func (t *passText) expanded(v int) int {
+func (t *writer) expanded(v int) int {
 	for i := range t.expands {
-		if t.list.Steps[i].Mask.Var == v {
+		if t.List.Steps[i].Mask.Var == v {
 			return i
 		}
 	}
@@ -474,4 +474,4 @@ func (t *passText) expanded(v int) int {
 }
 
 // ahead reports whether the results of product i wait for their values from one pass to the next.
-func (t *passText) ahead(i int) bool { return t.expands[i] < i }
+func (t *writer) ahead(i int) bool { return t.expands[i] < i }
