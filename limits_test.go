@@ -23,7 +23,7 @@ const (
 // larger are the packages and files above the limits, with the lines that they may have.
 var larger = map[string]int{
 	"cusparse":     9700, // the backend: kernels are composed and launched in one place
-	"internal/cpu": 8100, // the drivers of all operations
+	"internal/cpu": 8300, // the drivers of all operations
 	"cmd/hiveblas": 9800, // a file a command
 
 }

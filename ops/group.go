@@ -109,9 +109,7 @@ func (b block) call(c *call) *call {
 
 // onGroup returns the context of collectives: the context of the call if others would wait for
 // ranks of this process, and none where the call itself looks at it between collectives.
-func (c *call) onGroup(g *comm.Group) context.Context {
-	return spmd.Waiting(c.ctx, g)
-}
+func (c *call) onGroup(g *comm.Group) context.Context { return spmd.Waiting(c.ctx, g) }
 
 func (c *call) ended() error {
 	if c.ctx != nil {

@@ -379,6 +379,20 @@ func CheckHeads(app string, heads int, hidden ...int) error {
 	return nil
 }
 
+// takeAttention sets the vectors of attention of a layer, which list checks.
+func takeAttention(
+	app string, heads int, to *neural.Layer[float32], l SAGELayer, k int, list func(name string, x []float32, want int) (*neural.Param[float32], error),
+) (err error) {
+	h := to.Neighbour.Value.Cols
+	if err = CheckHeads(app, heads, h); err == nil {
+		to.AttendSelf, err = list(fmt.Sprint("al", k+1), l.AttendSelf, h)
+	}
+	if err == nil {
+		to.AttendNeighbour, err = list(fmt.Sprint("ar", k+1), l.AttendNeighbour, h)
+	}
+	return err
+}
+
 // netOf returns the network of a model for features of d columns.
 func netOf(app string, model *SAGEModel, d int) (*neural.Net[float32], error) {
 	if model == nil || len(model.Layers) == 0 {
@@ -438,14 +452,7 @@ func netOf(app string, model *SAGEModel, d int) (*neural.Net[float32], error) {
 			}
 		}
 		if model.Aggregator == AggregateAttention {
-			h := to.Neighbour.Value.Cols
-			if err := CheckHeads(app, model.Heads, h); err != nil {
-				return nil, err
-			}
-			if to.AttendSelf, err = list(name("al"), l.AttendSelf, h); err != nil {
-				return nil, err
-			}
-			if to.AttendNeighbour, err = list(name("ar"), l.AttendNeighbour, h); err != nil {
+			if err := takeAttention(app, model.Heads, &to, l, k, list); err != nil {
 				return nil, err
 			}
 		}
