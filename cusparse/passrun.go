@@ -190,7 +190,9 @@ func (r *passRun) Decision(k int64) (holds, known, ended bool) {
 }
 
 // ended reports whether the loop has ended.
-func (r *passRun) ended() bool { return r.err != nil || atomic.LoadInt64(&r.numbers()[loopkernel.HostEnded]) != 0 }
+func (r *passRun) ended() bool {
+	return r.err != nil || atomic.LoadInt64(&r.numbers()[loopkernel.HostEnded]) != 0
+}
 
 // Plan prints the list by stages.
 func (r *passRun) Plan() string { return r.prog.Plan }
