@@ -14,7 +14,7 @@ import (
 // RandomSAGEModel returns a network with random weights (Glorot, Bengio: Understanding the
 // difficulty of training deep feedforward neural networks, AISTATS 2010, uniform) for features of
 // so many columns, a layer for each number of hidden, in the layout of SAGELayer; without a
-// classifier, and with one head of attention. See [sage.RandomSAGEModel].
+// classifier. See [sage.RandomSAGEModel].
 func RandomSAGEModel(aggregator SAGEAggregator, columns int, hidden []int, seed uint64) (*SAGEModel, error) {
 	return sage.RandomSAGEModel(aggregator, columns, hidden, seed)
 }
@@ -107,12 +107,6 @@ type SAGEResult = sage.SAGEResult
 // 2017, algorithm 2; chapter 4 of Gunrock's HIVE report, 2018). See [sage.GraphSAGE].
 func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], model *SAGEModel, opts ...SAGEOptions) (*SAGEResult, error) {
 	return sage.GraphSAGE(g, features, model, opts...)
-}
-
-// CheckHeads verifies the heads of attention for layers of so many hidden columns, for the packages
-// of this module. See [sage.CheckHeads].
-func CheckHeads(app string, heads int, hidden ...int) error {
-	return sage.CheckHeads(app, heads, hidden...)
 }
 
 // ReadClasses reads classes of the n vertices of a graph as ReadScores reads scores: a class on

@@ -257,8 +257,8 @@ func (d *deviceProgram) explain(o Options, err error) error {
 	return err
 }
 
-// kept says what becomes of the states of a run: those of vertices from … to−1 become a result on
-// the device, or bytes gets all of them.
+// kept says what becomes of the states of a run: the states of vertices from … to−1 become a result
+// on the device, or all states are copied to bytes.
 type kept struct {
 	from, to int
 	bytes    []byte

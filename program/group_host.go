@@ -137,7 +137,7 @@ func (x *hostRun) run(first int, active int64, own []tally, plans []string) erro
 	return nil
 }
 
-// after counts the active own vertices, and lists those of a part.
+// after counts the active own vertices, and lists the active own vertices of a part.
 func (x *hostRun) after() (t tally) {
 	f, h := &x.e.front, x.h
 	if h == nil {

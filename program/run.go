@@ -89,7 +89,7 @@ func (r *outcome) limited(name string, supersteps int) (*outcome, error) {
 	return r, nil
 }
 
-// limitOf returns the least of two limits of supersteps, of which 0 is none.
+// limitOf returns the lesser of two limits of supersteps. A limit of 0 is no limit.
 func limitOf(x, y int) int {
 	if x == 0 || y == 0 {
 		return max(x, y)

@@ -65,7 +65,7 @@ func (f *listFrame[T]) rotated(h [][]float64) frame {
 	return to
 }
 
-// frameBlock is the number of positions of which the values of all vectors of a frame stay in a
+// frameBlock is a number of positions: the values that all vectors of a frame have there stay in a
 // cache.
 const frameBlock = 1 << 10
 

@@ -28,8 +28,8 @@ const (
 	AggregatePool
 	// AggregateGCN is the mean of the vertex and its neighbours, in place of both.
 	AggregateGCN
-	// AggregateAttention weighs each neighbour by its row and the row of the vertex, and puts the sum
-	// behind the product of the vertex: graph attention (GAT).
+	// AggregateAttention weighs each neighbour by its row and the row of the vertex, and puts the
+	// sum behind the product of the vertex: graph attention (GAT).
 	AggregateAttention
 )
 
@@ -54,8 +54,9 @@ type SAGELayer struct {
 	Neighbour *matrix.Matrix[float32] // d×h, p×h with AggregatePool: of the neighbours; nil with AggregateGCN
 	Pool      *matrix.Matrix[float32] // d×p, with AggregatePool
 	PoolBias  []float32               // p, with AggregatePool
-	// AttendSelf and AttendNeighbour are the vectors of AggregateAttention, h numbers each: a score is
-	// the product of one with the vertex's row of h·Wa and of the other with the neighbour's.
+	// AttendSelf and AttendNeighbour are vectors of h numbers, with AggregateAttention. The score of
+	// a neighbour is the product of the vertex's row of h·Wa with AttendSelf plus the product of the
+	// neighbour's row with AttendNeighbour.
 	AttendSelf, AttendNeighbour []float32
 }
 
@@ -177,7 +178,8 @@ type SAGEResult struct {
 // is its own neighbour. AggregateAttention takes a weighted sum in place of the mean (Veličković et
 // al.: Graph attention networks, ICLR 2018): with X = h·Wa, the weight of neighbour u of v is the
 // softmax, over the chosen neighbours, of leaky(X(v)·aₗ + X(u)·aᵣ) with slope 0.2 below 0; a head
-// has its part of the columns. On a device it runs as products of matrices. features has a row for each vertex, and may be sparse.
+// has its part of the columns. On a device it runs as products of matrices. features has a row for
+// each vertex, and may be sparse.
 //
 // The choice of neighbours depends on the seed, the layer and the vertex: all that need a vertex in
 // a layer see the same choice, as in the paper's algorithm. If all vertices are wanted, or so many
@@ -231,6 +233,9 @@ func graphSAGE(g rep.View, features matrix.Source[float32], model *SAGEModel, op
 	if on != nil && net.Attends() {
 		if o.Method == workflow.Fused {
 			return nil, &workflow.ParameterError{App: app, Arg: "the method", Got: "fused with AggregateAttention", Want: "auto or pipeline"}
+		}
+		if o.Precision != SAGEFloat32 {
+			return nil, &workflow.ParameterError{App: app, Arg: "the precision", Got: o.Precision.String() + " with AggregateAttention", Want: "SAGEFloat32"}
 		}
 		on, o.Method = nil, workflow.Pipeline
 	}
@@ -369,22 +374,12 @@ func checkAggregator(app string, a SAGEAggregator) error {
 	return nil
 }
 
-// CheckHeads verifies the heads of attention for layers of so many hidden columns, for the packages
-// of this module.
-func CheckHeads(app string, heads int, hidden ...int) error {
-	if heads < 0 || slices.ContainsFunc(hidden, func(h int) bool { return h%max(heads, 1) != 0 }) {
-		return &workflow.ParameterError{App: app, Arg: "the heads", Got: fmt.Sprintf("%d for %v hidden columns", heads, hidden),
-			Want: "a number that divides the columns of each layer, or 0 for 1"}
-	}
-	return nil
-}
-
 // takeAttention sets the vectors of attention of a layer, which list checks.
 func takeAttention(
 	app string, heads int, to *neural.Layer[float32], l SAGELayer, k int, list func(name string, x []float32, want int) (*neural.Param[float32], error),
 ) (err error) {
 	h := to.Neighbour.Value.Cols
-	if err = CheckHeads(app, heads, h); err == nil {
+	if err = neural.CheckHeads(app, heads, h); err == nil {
 		to.AttendSelf, err = list(fmt.Sprint("al", k+1), l.AttendSelf, h)
 	}
 	if err == nil {

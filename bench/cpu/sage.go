@@ -62,7 +62,7 @@ func sageBy(method apps.Method) ours {
 
 // sageEpochBy is an epoch of training by a method, without dropout and validation, all vertices in a
 // step: the difference between runs of many and of few epochs. The check is the number of vertices.
-func sageEpochBy(method apps.Method) ours {
+func sageEpochBy(method apps.Method, aggregator apps.SAGEAggregator) ours {
 	return func(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 		x, err := sageWords(in)
 		if err != nil {
@@ -77,7 +77,7 @@ func sageEpochBy(method apps.Method) ours {
 		for k, epochs := range []int{few, many} {
 			if times[k], err = timed(func() error {
 				_, err := apps.TrainGraphSAGE(in.f64, x, classes, apps.SAGESplit{}, apps.SAGETrainOptions{Run: apps.Run{Threads: b.Threads, Method: method},
-					Hidden: []int{sageCora.Hidden, sageCora.Hidden}, Epochs: epochs, Dropout: -1, Seed: 4})
+					Aggregator: aggregator, Hidden: []int{sageCora.Hidden, sageCora.Hidden}, Epochs: epochs, Dropout: -1, Seed: 4})
 				return err
 			}); err != nil {
 				return 0, 0, err

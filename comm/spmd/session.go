@@ -47,6 +47,9 @@ func (s *Session) Ended() error {
 	return s.Context.Err()
 }
 
+// errNone returns the error of a run without a session, a group or a function.
+func errNone() error { return (*comm.Group)(nil).Each(nil) }
+
 // group returns the group, nil of a nil session.
 func (s *Session) group() *comm.Group {
 	if s == nil {
@@ -60,7 +63,7 @@ func (s *Session) group() *comm.Group {
 // that the group stays usable, and Each returns the error on which the ranks have agreed.
 func (s *Session) Each(f func(k int, c comm.Comm) error) error {
 	if s == nil || f == nil {
-		return (*comm.Group)(nil).Each(nil)
+		return errNone()
 	}
 	err := s.Group.Each(func(k int, c comm.Comm) error {
 		err := f(k, c)
@@ -82,7 +85,7 @@ func (s *Session) Each(f func(k int, c comm.Comm) error) error {
 func (s *Session) Apart(f func(ctx context.Context, k int, c comm.Comm) error) error {
 	ranks := s.group().Ranks()
 	if len(ranks) == 0 || f == nil {
-		return (*comm.Group)(nil).Each(nil)
+		return errNone()
 	}
 	outer := s.Context
 	if outer == nil {
@@ -122,7 +125,7 @@ func (s *Session) Apart(f func(ctx context.Context, k int, c comm.Comm) error) e
 // common is none.
 func (s *Session) Once(f func() error, common func(error) bool) error {
 	if s == nil || f == nil {
-		return (*comm.Group)(nil).Each(nil)
+		return errNone()
 	}
 	err := f()
 	if ranks := s.Group.Ranks(); err != nil && len(ranks) < s.Group.Size() && (common == nil || !common(err)) {
@@ -171,7 +174,7 @@ const (
 // 8 bytes more than the lists, and in a failure of the text of the error.
 func Agree[E any](s *Session, c comm.Comm, own []E, local error) ([]E, error) {
 	if s == nil {
-		return nil, (*comm.Group)(nil).Each(nil)
+		return nil, errNone()
 	}
 	state := int64(fine)
 	switch {

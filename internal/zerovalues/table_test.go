@@ -41,7 +41,6 @@ import (
 
 var functions = []listedFunction{
 	{"apps.BinaryWalks", apps.BinaryWalks},
-	{"apps.CheckHeads", apps.CheckHeads},
 	{"apps.Classify", apps.Classify},
 	{"apps.ClassifyMemory", apps.ClassifyMemory},
 	{"apps.FirstSeeds", apps.FirstSeeds},

@@ -110,8 +110,8 @@ func (d *Division) On(k int, f func(s *device.Session) error) error {
 	})
 }
 
-// A Member is a rank in a session of its device. A member that fails takes part in collectives until
-// the ranks agree to end, so that the group stays usable.
+// A Member is a rank in a session of its device. A member that fails takes part in collectives
+// until the ranks agree to end, so that the group stays usable.
 type Member struct {
 	*Division
 	C    comm.Comm
@@ -135,7 +135,7 @@ func (d *Division) Members(before func(k int) error, f func(k int, m *Member, s 
 			})
 		}
 		agree[int64](m, nil, err) // unless the session has
-		return m.err
+		return cmp.Or(m.err, err) // of the end of a session, after the ranks have agreed
 	})
 }
 

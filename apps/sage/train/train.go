@@ -90,9 +90,9 @@ type SAGETraining struct {
 // Each step takes a batch, chooses neighbours anew, and moves the weights by Adam; the gradient of
 // an aggregation is a product with the transposed matrix of the chosen neighbours. After each epoch
 // the validation vertices are classified, or the validation links predicted, with all neighbours;
-// the best weights are kept, and opts.Patience ends training. All random numbers are functions of opts.Seed and the step, so that
-// a run and its resumption from a checkpoint give the same weights, to the bit with the same BLAS
-// and number of threads.
+// the best weights are kept, and opts.Patience ends training. All random numbers are functions of
+// opts.Seed and the step, so that a run and its resumption from a checkpoint give the same weights,
+// to the bit with the same BLAS and number of threads.
 //
 // If g is on a group, its ranks divide the rows of every layer, or the vertices of each batch where
 // their trees are smaller than the graph. They add up the gradients of the weights in the order of
@@ -260,7 +260,7 @@ func (o *SAGETrainOptions) complete() error {
 	case o.Patience < 0 || o.Every < 0 || o.Pairs < 0 || o.Negatives < 0:
 		return bad("the patience, the interval of checkpoints, the pairs or the negatives", "negative", "1 or more, or 0 for the default")
 	}
-	if err := sage.CheckHeads(app, o.Heads, o.Hidden...); err != nil {
+	if err := neural.CheckHeads(app, o.Heads, o.Hidden...); err != nil {
 		return err
 	}
 	return sampled.CheckSamples(app, o.Samples, sampled.Rule(o.Sampling), len(o.Hidden))

@@ -24,8 +24,8 @@ type Host struct {
 	Deg    []int32       // out-degrees in the whole graph
 }
 
-// OnHost returns the edges of the own vertices, of which from is the first, as Edges: in by target,
-// and out by source.
+// OnHost returns the edges of the own vertices as Edges: in by target, and out by source. The first
+// own vertex is from.
 func OnHost(from int, in, out *sparse.Store) *Host {
 	return &Host{first: from, in: WithOffsets(in), out: out}
 }

@@ -1,17 +1,20 @@
 package neural
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// Attention weighs the chosen neighbours u of a vertex v by both (Veličković et al.: Graph attention
-// networks, ICLR 2018). With X = H·Wa, and for each head the columns of X and of the vectors aₗ and
-// aᵣ that belong to it:
+// Attention weighs the chosen neighbours u of a vertex v by the rows of u and v (Veličković et al.:
+// Graph attention networks, ICLR 2018). With X = H·Wa, and for each head the columns of X and of the
+// vectors aₗ and aᵣ that belong to it:
 //
-//	A(v,u) = P(v,u)·exp(e(v,u)) / Σ over w of P(v,w)·exp(e(v,w)),  e(v,u) = leaky(X(v)·aₗ + X(u)·aᵣ)
+//	e(v,u) = leaky(X(v)·aₗ + X(u)·aᵣ)
+//	A(v,u) = P(v,u)·exp(e(v,u)) / Σ over w of P(v,w)·exp(e(v,w))
 //
 // P has the weights of the mean: a neighbour that was chosen twice counts twice.
 
@@ -27,6 +30,15 @@ type attended[F workflow.Real] struct {
 
 // Attends reports whether neighbours count by attention.
 func (n *Net[F]) Attends() bool { return n.Aggregator == aggregateAttention }
+
+// CheckHeads verifies the heads of attention for layers of so many hidden columns.
+func CheckHeads(app string, heads int, hidden ...int) error {
+	if heads < 0 || slices.ContainsFunc(hidden, func(h int) bool { return h%max(heads, 1) != 0 }) {
+		return &workflow.ParameterError{App: app, Arg: "the heads", Got: fmt.Sprintf("%d for %v hidden columns", heads, hidden),
+			Want: "a number that divides the columns of each layer, or 0 for 1"}
+	}
+	return nil
+}
 
 // head returns the numbers of a head among the columns of a row.
 func (n *Net[F]) head(row []F, c int) []F {

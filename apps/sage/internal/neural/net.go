@@ -29,7 +29,7 @@ func (n *Net[F]) AtOnce(k, per int) bool {
 //	mean   norm(relu([H·Wf, P·(H·Wa)]))                P averages the chosen neighbours
 //	pool   norm(relu([H·Wf, max(relu(H·Wp + b))·Wa]))  the maximum over the chosen neighbours
 //	GCN    norm(relu(P·(H·Wf)))                        P averages a vertex and its neighbours
-//	attention  norm(relu([H·Wf, A·(H·Wa)]))            A weighs the chosen neighbours; see attention.go
+//	attention  norm(relu([H·Wf, A·(H·Wa)]))            A weighs neighbours; see attention.go
 //
 // The mean is linear, so products come first and gathers move rows of the output's width. Backward
 // passes are the transposed steps: the gradient of X is Pᵀ times the gradient of P·X.
