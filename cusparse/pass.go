@@ -85,11 +85,12 @@ type longRows struct {
 
 func (l *longRows) drop() { l.list.release() }
 
-// The constants of kernels/pass.cu: HB_PASS_HUB, HB_PASS_CHUNK, HB_PASS_PART.
+// The constants of kernels/pass.cu: HB_PASS_HUB, HB_PASS_CHUNK, HB_PASS_PART, HB_PASS_TILE.
 const (
 	passHub   = 128
 	passChunk = 128
 	passShare = 1024
+	passTile  = 8
 )
 
 // passBuffer is the memory of a vector of a loop.
@@ -291,6 +292,13 @@ func (f *frame) passMatrix(w []uint64, v *loopkernel.Var, o device.Operand) int6
 			lanes *= 2
 		}
 		w[loopkernel.WordLong], w[loopkernel.WordLanes] = uint64(most), lanes
+		if v.Tiles && l.count > 0 && 8*int64(s.m) < s.known() {
+			tiles := f.rowTiles(s)
+			if f.err != nil {
+				return 0
+			}
+			w[loopkernel.WordHeads], w[loopkernel.WordTiles], w[loopkernel.WordTileRows] = uint64(tiles.heads.ptr()), uint64(tiles.at.ptr()), uint64(tiles.rows.ptr())
+		}
 	}
 	s := f.csrOf(f.cols(o))
 	if f.err != nil {
@@ -325,6 +333,37 @@ func (f *frame) longRows(s *store, most int64) *longRows {
 	}
 	f.keepForm(s, key, l)
 	return l
+}
+
+// rowTiles is where the rows of a matrix begin among its entries, by tiles of passTile words.
+type rowTiles struct{ heads, at, rows *mem }
+
+func (t *rowTiles) drop() {
+	t.heads.release()
+	t.at.release()
+	t.rows.release()
+}
+
+// rowTiles finds the tiles of a matrix, once.
+func (f *frame) rowTiles(s *store) *rowTiles {
+	const key = "tiles of rows"
+	if t, ok := formOf[*rowTiles](f, s, key); ok || f.err != nil {
+		return t
+	}
+	m, tiles := int64(s.m), (s.known()+32*passTile-1)/(32*passTile)
+	heads := f.zeros(4 * passTile * tiles)
+	f.each(f.shape(1, "hb_row_heads"), m, s.ptr, m, heads)
+	counts := f.alloc(4 * tiles)
+	f.each(f.shape(1, "hb_head_counts"), tiles, heads, tiles, int32(passTile), counts)
+	at := f.scan(counts, tiles, 4)
+	rows := f.alloc(4 * (f.read(at, tiles) + 32)) // a warp reads numbers of so many rows
+	f.each(f.shape(1, "hb_head_rows"), m, s.ptr, m, heads, int32(passTile), at, rows)
+	if f.err != nil {
+		return nil
+	}
+	t := &rowTiles{heads.share(), at.share(), rows.share()}
+	f.keepForm(s, key, t)
+	return t
 }
 
 // passOne puts the one entry of a vector that is only read into its values and bytes.

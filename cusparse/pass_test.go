@@ -496,6 +496,78 @@ func TestLoopLongRows(t *testing.T) {
 	}
 }
 
+// tileGraph has rows of no entry, few, a word, a tile and several tiles, in an order that lets rows
+// begin and end everywhere in words and tiles, and many rows without entries one after another.
+func tileGraph[T semiring.Number](t *testing.T) *matrix.Matrix[T] {
+	const n = 700
+	r := rand.New(rand.NewPCG(7, 1))
+	var rows, cols []int
+	var vals []T
+	for i := range n {
+		if i >= 300 && i < 480 {
+			continue
+		}
+		for range []int{0, 1, 3, 31, 32, 33, 64, 100, 256, 400, 600, 2}[r.IntN(12)] {
+			rows, cols, vals = append(rows, i), append(cols, r.IntN(n)), append(vals, T(1+r.IntN(50)))
+		}
+	}
+	return sure.Get(matrix.FromTuples(n, n, rows, cols, vals, semiring.Min[T]()))
+}
+
+// tileLoop adds up terms of all rows in two passes, of vectors with an entry in every so many
+// positions. With counted the loop counts the entries of the sums.
+func tileLoop[T semiring.Number](t *testing.T, a *matrix.Matrix[T], at matrix.Place, ring semiring.Semiring[T, T, T], every int, counted bool) (*matrix.Vector[T], int) {
+	n, _ := a.Dims()
+	x, y := matrix.NewVector[T](n), matrix.NewVector[T](n, matrix.On(at))
+	for i := 0; i < n; i += every {
+		sure.Do(x.Set(i, T(i%40)))
+	}
+	sure.Do(x.Move(at))
+	count := matrix.ScalarOf[int64](0, matrix.On(at))
+	var s ops.Steps
+	for in := range s.While(x, ops.Passes(2)) {
+		s.Do(ops.MxV(y, ring, a, x, in))
+		if counted {
+			s.Do(ops.CountInto(count, y, in))
+		}
+		s.Do(ops.Apply(x.Accum(semiring.Max[T]()), semiring.Identity[T](), y, in))
+	}
+	if err := s.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return y, int(sure.Get(count.Value()))
+}
+
+func testLoopTiles[T semiring.Number](t *testing.T, d *Device, counted bool, rings ...semiring.Semiring[T, T, T]) {
+	a := tileGraph[T](t)
+	for _, ring := range rings {
+		for _, every := range []int{1, 2, 90} {
+			want, wants := tileLoop(t, a, nil, ring, every, counted)
+			got, gots := tileLoop(t, a, d, ring, every, counted)
+			if !got.Equal(want) || gots != wants {
+				t.Errorf("%s, an entry in %d positions, counted %v: %d entries and a count of %d, want %d and %d, or other values", ring.Name(), every, counted, got.NVals(), gots, want.NVals(), wants)
+			}
+		}
+	}
+}
+
+// A product that reads all rows takes the entries of the matrix by tiles if it has long rows.
+func TestLoopTiles(t *testing.T) {
+	d, _ := emulated(t)
+	testLoopTiles(t, d, false, semiring.MinPlus[int32]())
+	testLoopTiles(t, d, true, semiring.PlusTimes[int64]())
+	testLoopTiles(t, d, false, semiring.MaxPlus[int16]()) // no atomic instruction
+}
+
+func TestLoopTilesOnGPU(t *testing.T) {
+	d := realDevice(t)
+	for _, counted := range []bool{false, true} {
+		testLoopTiles(t, d, counted, semiring.MinPlus[int32](), semiring.PlusTimes[int32]())
+		testLoopTiles(t, d, counted, semiring.PlusTimes[int64](), semiring.MaxTimes[int64]())
+		testLoopTiles(t, d, counted, semiring.MaxPlus[int16](), semiring.MinPlus[int16]())
+	}
+}
+
 // A vector that has an entry at every position throughout has no bits, also where a product pushes
 // along the only form of a matrix that the device has.
 func TestLoopPushesFullVector(t *testing.T) {

@@ -79,19 +79,18 @@ func loopLabels(a *matrix.Matrix[bool], at matrix.Place, opts ...ops.Option) (*m
 		sure.Do(v.Move(at))
 		return v
 	}
-	parent, gp, next, least, low := vector(), vector(), vector(), vector(), semiring.Min[int32]()
-	differ, changed := matrix.NewVector[bool](n, matrix.On(at)), matrix.ScalarOf(true, matrix.On(at))
+	parent, gp, next, least, news, low := vector(), vector(), vector(), vector(), vector(), semiring.Min[int32]()
+	differ := matrix.NewVector[bool](n, matrix.On(at))
 	var s ops.Steps
-	for in := range s.While(changed, opts...) {
-		s.Do(ops.MxV(least.Accum(low), semiring.MinSecond[int32](), a.Pattern(), gp, in))
+	for in := range s.While(news, opts...) {
+		s.Do(ops.MxV(least.Accum(low), semiring.MinSecond[int32](), a.Pattern(), news, in))
 		s.Do(ops.ScatterVector(parent.Accum(low), low, least, ops.ValuesOf(parent), in))
 		s.Do(ops.EWiseAdd(parent, low, parent, least, in))
 		s.Do(ops.EWiseAdd(parent, low, parent, gp, in))
 		s.Do(ops.ExtractVector(next, parent, ops.ValuesOf(parent), in))
 		s.Do(ops.EWiseMult(differ, semiring.Ne[int32](), next, gp, in))
-		s.Do(ops.ReduceInto(changed, semiring.Lor(), differ, in))
 		s.Do(ops.Swap(gp, next, in))
-		s.Do(ops.Apply(least, semiring.Identity[int32](), gp, in))
+		s.Do(ops.Apply(news.Masked(differ.MaskView()).Replace(), semiring.Identity[int32](), gp, in))
 	}
 	return parent, s.Err()
 }

@@ -27,10 +27,11 @@ type Components struct {
 // each round hooks trees to smaller ones through edges (min.second over A),
 // hooks parents, and shortens by following grandparents:
 //
-//	m = A min.second gp;  p(p) min= m;  p min= m, gp;  gp = p(p)
+//	m min= A min.second news;  p(p) min= m;  p min= m, gp;  gp = p(p)
 //
-// until no grandparent changes. O(edges · log vertices) in practice. p(p) min= m is ScatterVector,
-// and p(p) ExtractVector, with the vector p as list of indices. The forms of the host and of a GPU
+// until no grandparent changes. news has the grandparents that changed in the round before: what a
+// vertex heard of the others is in m. O(edges · log vertices) in practice. p(p) min= m is
+// ScatterVector, and p(p) ExtractVector, with the vector p as list of indices. The forms of the host and of a GPU
 // join trees edge by edge instead: first by two edges of each vertex; then a sample tells the
 // largest tree, and of an undirected graph the edges of its vertices are skipped (Afforest; Sutton,
 // Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph sampling, IPDPS
@@ -74,26 +75,25 @@ func connectedComponents(g workflow.Operand, opts []ComponentsOptions) (*Compone
 		return nil, err
 	}
 	vector := func() *matrix.Vector[int32] { return matrix.NewVector[int32](n, here) }
-	gp, next, least, low := vector(), vector(), vector(), semiring.Min[int32]()
-	changed := matrix.ScalarOf(n > 0, here)
+	gp, next, least, news := vector(), vector(), vector(), vector()
+	low, keep := semiring.Min[int32](), semiring.Identity[int32]()
 	var s ops.Steps
 	s.Do(ops.ApplyIndex(parent, semiring.RowIndex[int32](int32(0)), parent, with))
-	for _, v := range []*matrix.Vector[int32]{gp, next, least} {
-		s.Do(ops.Apply(v, semiring.Identity[int32](), parent, with))
+	for _, v := range []*matrix.Vector[int32]{gp, next, least, news} {
+		s.Do(ops.Apply(v, keep, parent, with))
 	}
-	for in := range s.While(changed, with, workflow.Passing(o.Run, "connected components")) {
-		s.Do(ops.MxV(least.Accum(low), semiring.MinSecond[int32](), a, gp, in))
+	for in := range s.While(news, with, workflow.Passing(o.Run, "connected components")) {
+		s.Do(ops.MxV(least.Accum(low), semiring.MinSecond[int32](), a, news, in))
 		if !undirected {
-			s.Do(ops.VxM(least.Accum(low), semiring.MinFirst[int32](), gp, a, in))
+			s.Do(ops.VxM(least.Accum(low), semiring.MinFirst[int32](), news, a, in))
 		}
 		s.Do(ops.ScatterVector(parent.Accum(low), low, least, ops.ValuesOf(parent), in))
 		s.Do(ops.EWiseAdd(parent, low, parent, least, in))
 		s.Do(ops.EWiseAdd(parent, low, parent, gp, in))
 		s.Do(ops.ExtractVector(next, parent, ops.ValuesOf(parent), in))
 		s.Do(ops.EWiseMult(differ, semiring.Ne[int32](), next, gp, in))
-		s.Do(ops.ReduceInto(changed, semiring.Lor(), differ, in))
 		s.Do(ops.Swap(gp, next, in))
-		s.Do(ops.Apply(least, semiring.Identity[int32](), gp, in))
+		s.Do(ops.Apply(news.Masked(differ.MaskView()).Replace(), keep, gp, in))
 	}
 	if !s.OK() {
 		return nil, s.Err()

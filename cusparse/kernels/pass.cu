@@ -231,27 +231,26 @@ template <class F> HB_DEVICE void hb_each(const hb_grid &g, hb_u32 n, F f) {
 
 // hb_stage calls load(r, p) and then rest(r, p, in) for the positions of list number at, or without
 // a list for 0 … n−1. r is zero before. A lane without a position has p = 0 and in = false. Loads
-// of several positions are under way at a time.
-#define HB_PASS_AHEAD 2
-template <class R, class L, class F> HB_DEVICE void hb_stage(const hb_grid &g, const hb_i32 *list, hb_i32 at, hb_u32 n, L load, F rest) {
+// of AHEAD positions are under way at a time.
+template <hb_i32 AHEAD, class R, class L, class F> HB_DEVICE void hb_stage(const hb_grid &g, const hb_i32 *list, hb_i32 at, hb_u32 n, L load, F rest) {
 #pragma unroll 1
-	for (hb_u32 base = (list ? g.place(at) : g.thread) - HB_LANE; base < n; base += HB_PASS_AHEAD * g.threads) {
-		R r[HB_PASS_AHEAD];
-		hb_i32 p[HB_PASS_AHEAD];
-		bool in[HB_PASS_AHEAD];
+	for (hb_u32 base = (list ? g.place(at) : g.thread) - HB_LANE; base < n; base += AHEAD * g.threads) {
+		R r[AHEAD];
+		hb_i32 p[AHEAD];
+		bool in[AHEAD];
 #pragma unroll
-		for (hb_i32 u = 0; u < HB_PASS_AHEAD; u++) {
+		for (hb_i32 u = 0; u < AHEAD; u++) {
 			const hb_u32 t = base + u * g.threads + HB_LANE;
 			in[u] = t < n;
 			p[u] = !in[u] ? 0 : list ? list[t] : (hb_i32)t;
 		}
 #pragma unroll
-		for (hb_i32 u = 0; u < HB_PASS_AHEAD; u++) {
+		for (hb_i32 u = 0; u < AHEAD; u++) {
 			r[u] = R();
 			load(r[u], p[u]);
 		}
 #pragma unroll
-		for (hb_i32 u = 0; u < HB_PASS_AHEAD; u++)
+		for (hb_i32 u = 0; u < AHEAD; u++)
 			if (base + u * g.threads < n) rest(r[u], p[u], in[u]);
 	}
 }
@@ -260,8 +259,9 @@ template <class R, class L, class F> HB_DEVICE void hb_stage(const hb_grid &g, c
 #define HB_PASS_CALL static __device__ __noinline__
 
 // hb_enter makes bit p equal to h in the lanes that wrote. With along the lanes have any positions,
-// else the 32 positions of a word, or fewer at the end, as in says.
-HB_PASS_CALL void hb_enter(hb_u32 *bits, hb_i32 p, bool along, bool in, bool wrote, bool h) {
+// else the 32 positions of a word, or fewer at the end, as in says. It is inline code: around a call
+// in the loop of a stage the registers of all vectors go to memory.
+HB_DEVICE void hb_enter(hb_u32 *bits, hb_i32 p, bool along, bool in, bool wrote, bool h) {
 	if (along) {
 		const hb_u32 bit = 1u << (p & 31);
 		if (wrote && h) atomicOr(&bits[p >> 5], bit);
@@ -456,17 +456,44 @@ template <hb_i32 K> struct hb_collector {
 };
 
 // hb_list makes the list of a vector that has none. A barrier and update must follow. With whole,
-// positions without an entry get the value rest: a vector is emptied along its list.
+// positions without an entry get the value rest: a vector is emptied along its list. A warp reserves
+// places for the entries of so many words at once.
 template <class T> HB_DEVICE void hb_list(hb_grid &g, hb_vec<T> &v, const hb_i64 *deg, bool whole, T rest) {
-	hb_collector<0> found;
-	hb_each(g, v.n, [&](hb_i32 p, bool in) {
-		const hb_i32 one[1] = {p};
-		const bool want = in && v.has(p);
-		found.put(g, v, want, one, deg);
-		if (whole && in && !want) v.val[p] = rest;
-		if (v.marks) hb_enter(v.marks, p, false, in, in, want);
-	});
-	found.flush(g, v, deg);
+	const hb_u32 words = (v.n + 31) / 32, warps = g.threads / HB_WARP, warp = threadIdx.x / HB_WARP * gridDim.x + blockIdx.x;
+	hb_u32 share = (words + warps - 1) / warps;
+	if (share > HB_WARP) share = HB_WARP;
+	hb_u64 *adds = &g.adds[HB_PASS_NUMBERS * v.at];
+	hb_i64 edges = 0;
+#pragma unroll 1
+	for (hb_u32 base = warp * share; base < words; base += warps * share) {
+		const hb_u32 w = base + HB_LANE;
+		const bool in = HB_LANE < share && w < words;
+		const hb_u32 bits = in ? v.bits[w] : 0, sum = hb_sums((hb_u32)__popc((hb_i32)bits));
+		if (v.marks && in) v.marks[w] = bits;
+		hb_i32 first = 0;
+		if (HB_LANE == HB_WARP - 1 && sum > 0) first = v.len + (hb_i32)atomicAdd(&adds[0], (hb_u64)sum);
+		first = __shfl_sync(HB_FULL, first, HB_WARP - 1) + (hb_i32)sum - __popc((hb_i32)bits);
+#pragma unroll 2
+		for (hb_u32 open = __ballot_sync(HB_FULL, bits != 0); open; open &= open - 1) {
+			const hb_i32 from = __ffs((hb_i32)open) - 1, at = __shfl_sync(HB_FULL, first, from), p = (hb_i32)(32 * (base + from)) + HB_LANE;
+			const hb_u32 word = __shfl_sync(HB_FULL, bits, from);
+			const bool has = word >> HB_LANE & 1;
+			if (has) v.list[at + __popc((hb_i32)(word & ((1u << HB_LANE) - 1)))] = p;
+			if (!deg) continue;
+			const hb_i64 d = has ? deg[p + 1] - deg[p] : 0;
+			edges += d;
+			if (__any_sync(HB_FULL, d > HB_PASS_HUB)) hb_parted(v.parts, v.hubs, &adds[3], d, p);
+		}
+	}
+	if (deg) {
+		edges = hb_total(edges);
+		if (HB_LANE == 0 && edges != 0) atomicAdd(&g.pending[HB_PASS_NUMBERS * v.at + 2], (hb_u64)edges);
+	}
+	if (whole) {
+		hb_each(g, v.n, [&](hb_i32 p, bool in) {
+			if (in && !v.has(p)) v.val[p] = rest;
+		});
+	}
 	v.listed = true;
 }
 
@@ -643,71 +670,11 @@ HB_DEVICE void hb_terms(hb_i64 e, hb_i32 step, hb_i64 end, hb_i32 row, const hb_
 	}
 }
 
-// hb_pull adds up the terms y of each row i that allowed(i) admits: term(i, e, j, y) makes the term
-// of entry e, in column j, and reports whether there is one. hb_pull calls done(i, acc) with the
-// sum, and bits(w, b) for the bits b of rows with a sum in word w. Warps share the rows of more
-// than longs entries, and call join(i, acc) with parts of the sum. Sums need no order.
-//
-// With ONE a sum is one term: a thread looks at the first entries of a row, and the warp at the
-// rest. Else so many lanes take a row.
-template <bool ONE, class C, class M, class E, class A, class D, class B, class J>
-HB_DEVICE void hb_pull(hb_grid &g, hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u64 *parts, hb_u32 nparts, hb_i32 longs, hb_i32 lanes, M allowed, E term, A add, D done, B bits, J join) {
+// hb_pull_parts adds up the terms of the parts of long rows, and calls join for each. With ONE a sum
+// is one term.
+template <bool ONE, class C, class M, class E, class A, class J>
+HB_DEVICE void hb_pull_parts(hb_grid &g, const hb_i64 *ptr, const hb_i32 *idx, const hb_u64 *parts, hb_u32 nparts, M allowed, E term, A add, J join) {
 	const hb_u32 warps = g.threads / HB_WARP, warp = g.thread / HB_WARP;
-	if (ONE) lanes = 1;
-	const hb_u32 rows = HB_WARP / lanes; // of a warp
-#pragma unroll 1
-	for (hb_u32 base = warp * rows; base < (hb_u32)n; base += warps * rows) {
-		const hb_i32 i = (hb_i32)(base + HB_LANE / lanes);
-		bool reads = i < n && allowed(i), hit = false;
-		if (!__any_sync(HB_FULL, reads)) continue;
-		hb_i64 e = 0, end = 0;
-		if (reads) {
-			e = ptr[i];
-			end = ptr[i + 1];
-			if (nparts > 0 && end - e > longs) reads = false;
-			e += HB_LANE % lanes;
-		}
-		C acc = C();
-#pragma unroll 1
-		for (hb_i32 k = 0; (!ONE || k < 4) && __any_sync(HB_FULL, reads && e < end); k++) {
-			if (reads && e < end) hb_terms(e, lanes, end, i, idx, hit, acc, term, add);
-			e += lanes * HB_PASS_UNROLL;
-			reads = reads && !(ONE && hit);
-		}
-		if (ONE) {
-#pragma unroll 1
-			for (hb_u32 open = __ballot_sync(HB_FULL, reads && e < end); open; open &= open - 1) {
-				const hb_i32 from = __ffs((hb_i32)open) - 1, row = __shfl_sync(HB_FULL, i, from);
-				const hb_i64 begin = __shfl_sync(HB_FULL, e, from), last = __shfl_sync(HB_FULL, end, from);
-				bool found = false;
-				C sum = C();
-				hb_u32 who = 0;
-#pragma unroll 1
-				for (hb_i64 s = begin + HB_LANE; s - HB_LANE < last && who == 0; s += HB_WARP * HB_PASS_UNROLL) {
-					if (s < last) hb_terms(s, HB_WARP, last, row, idx, found, sum, term, add);
-					who = __ballot_sync(HB_FULL, found);
-				}
-				if (who == 0) continue;
-				sum = hb_from(sum, __ffs((hb_i32)who) - 1);
-				if (HB_LANE == from) {
-					acc = sum;
-					hit = true;
-				}
-			}
-		} else {
-			hb_fold(hit, acc, add, lanes);
-			hit = hit && HB_LANE % lanes == 0;
-		}
-		if (hit) done(i, acc);
-		const hb_u32 who = __ballot_sync(HB_FULL, hit);
-		if (HB_LANE != 0 || who == 0) continue;
-		hb_u32 word = who;
-		if (lanes > 1) {
-			word = 0;
-			for (hb_u32 r = 0; r < rows; r++) word |= (who >> r * lanes & 1) << r;
-		}
-		bits(i >> 5, word << (i & 31));
-	}
 #pragma unroll 1
 	for (hb_u32 r = warp; r < nparts; r += warps) {
 		const hb_u64 item = parts[r];
@@ -725,6 +692,213 @@ HB_DEVICE void hb_pull(hb_grid &g, hb_i32 n, const hb_i64 *ptr, const hb_i32 *id
 		}
 		hb_fold(hit, acc, add, HB_WARP);
 		if (HB_LANE == 0 && hit) join(i, acc);
+	}
+}
+
+// hb_pull adds up the terms y of each row i that allowed(i) admits: term(i, e, j, y) makes the term
+// of entry e, in column j, and reports whether there is one. hb_pull calls done(i, acc) with the
+// sum, and bits(w, b) for the bits b of rows with a sum in word w. So many lanes take a row. Warps
+// share the rows of more than longs entries, and call join(i, acc) with parts of the sum. Sums need
+// no order.
+template <class C, class M, class E, class A, class D, class B, class J>
+HB_DEVICE void hb_pull(hb_grid &g, hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u64 *parts, hb_u32 nparts, hb_i32 longs, hb_i32 lanes, M allowed, E term, A add, D done, B bits, J join) {
+	const hb_u32 warps = g.threads / HB_WARP, warp = g.thread / HB_WARP;
+	const hb_u32 rows = HB_WARP / lanes; // of a warp
+#pragma unroll 1
+	for (hb_u32 base = warp * rows; base < (hb_u32)n; base += warps * rows) {
+		const hb_i32 i = (hb_i32)(base + HB_LANE / lanes);
+		bool reads = i < n && allowed(i), hit = false;
+		if (!__any_sync(HB_FULL, reads)) continue;
+		hb_i64 e = 0, end = 0;
+		if (reads) {
+			e = ptr[i];
+			end = ptr[i + 1];
+			if (nparts > 0 && end - e > longs) reads = false;
+			e += HB_LANE % lanes;
+		}
+		C acc = C();
+#pragma unroll 1
+		for (; __any_sync(HB_FULL, reads && e < end); e += lanes * HB_PASS_UNROLL)
+			if (reads && e < end) hb_terms(e, lanes, end, i, idx, hit, acc, term, add);
+		hb_fold(hit, acc, add, lanes);
+		hit = hit && HB_LANE % lanes == 0;
+		if (hit) done(i, acc);
+		const hb_u32 who = __ballot_sync(HB_FULL, hit);
+		if (HB_LANE != 0 || who == 0) continue;
+		hb_u32 word = who;
+		if (lanes > 1) {
+			word = 0;
+			for (hb_u32 r = 0; r < rows; r++) word |= (who >> r * lanes & 1) << r;
+		}
+		bits(i >> 5, word << (i & 31));
+	}
+	hb_pull_parts<false, C>(g, ptr, idx, parts, nparts, allowed, term, add, join);
+}
+
+// hb_pull_any is hb_pull where a sum is any term. A thread looks at the first entries of its rows,
+// HB_PASS_ROWS at a time, and the warp at the rest.
+#define HB_PASS_ROWS 2
+#define HB_PASS_FIRST 8 // looks at two entries of a row
+template <class C, class M, class E, class A, class D, class B, class J>
+HB_DEVICE void hb_pull_any(hb_grid &g, hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u64 *parts, hb_u32 nparts, hb_i32 longs, M allowed, E term, A add, D done, B bits, J join) {
+	const hb_u32 warps = g.threads / HB_WARP, warp = g.thread / HB_WARP, share = HB_WARP * HB_PASS_ROWS;
+#pragma unroll 1
+	for (hb_u32 base = warp * share; base < (hb_u32)n; base += warps * share) {
+		hb_i64 e[HB_PASS_ROWS], end[HB_PASS_ROWS];
+		bool open[HB_PASS_ROWS], hit[HB_PASS_ROWS], more = false;
+		C acc[HB_PASS_ROWS];
+#pragma unroll
+		for (hb_i32 u = 0; u < HB_PASS_ROWS; u++) {
+			const hb_i32 i = (hb_i32)(base + u * HB_WARP + HB_LANE);
+			open[u] = i < n && allowed(i);
+			more = more || open[u];
+		}
+		if (!__any_sync(HB_FULL, more)) continue;
+		more = false;
+#pragma unroll
+		for (hb_i32 u = 0; u < HB_PASS_ROWS; u++) {
+			const hb_i32 i = (hb_i32)(base + u * HB_WARP + HB_LANE);
+			e[u] = open[u] ? ptr[i] : 0;
+			end[u] = open[u] ? ptr[i + 1] : 0;
+			if (nparts > 0 && end[u] - e[u] > longs) end[u] = e[u];
+			hit[u] = false;
+			acc[u] = C();
+			more = more || e[u] < end[u];
+		}
+#pragma unroll 1
+		for (hb_i32 k = 0; k < HB_PASS_FIRST && __any_sync(HB_FULL, more); k++) {
+			hb_i32 j[HB_PASS_ROWS][2];
+#pragma unroll
+			for (hb_i32 u = 0; u < 2 * HB_PASS_ROWS; u++)
+				j[u / 2][u % 2] = e[u / 2] + u % 2 < end[u / 2] ? idx[e[u / 2] + u % 2] : 0;
+			more = false;
+#pragma unroll
+			for (hb_i32 u = 0; u < HB_PASS_ROWS; u++) {
+				const hb_i32 i = (hb_i32)(base + u * HB_WARP + HB_LANE);
+				C y = C(), z = C();
+				const bool one = e[u] < end[u] && term(i, e[u], j[u][0], y), two = e[u] + 1 < end[u] && term(i, e[u] + 1, j[u][1], z);
+				e[u] += 2;
+				if (one || two) {
+					acc[u] = one ? y : z;
+					hit[u] = true;
+					end[u] = e[u];
+				}
+				more = more || e[u] < end[u];
+			}
+		}
+#pragma unroll
+		for (hb_i32 u = 0; u < HB_PASS_ROWS; u++) {
+			const hb_i32 i = (hb_i32)(base + u * HB_WARP + HB_LANE);
+#pragma unroll 1
+			for (hb_u32 left = __ballot_sync(HB_FULL, e[u] < end[u]); left; left &= left - 1) {
+				const hb_i32 from = __ffs((hb_i32)left) - 1, row = __shfl_sync(HB_FULL, i, from);
+				const hb_i64 begin = __shfl_sync(HB_FULL, e[u], from), last = __shfl_sync(HB_FULL, end[u], from);
+				bool found = false;
+				C sum = C();
+				hb_u32 who = 0;
+#pragma unroll 1
+				for (hb_i64 s = begin + HB_LANE; s - HB_LANE < last && who == 0; s += HB_WARP * HB_PASS_UNROLL) {
+					if (s < last) hb_terms(s, HB_WARP, last, row, idx, found, sum, term, add);
+					who = __ballot_sync(HB_FULL, found);
+				}
+				if (who == 0) continue;
+				sum = hb_from(sum, __ffs((hb_i32)who) - 1);
+				if (HB_LANE == from) {
+					acc[u] = sum;
+					hit[u] = true;
+				}
+			}
+			if (hit[u]) done(i, acc[u]);
+			const hb_u32 who = __ballot_sync(HB_FULL, hit[u]);
+			if (HB_LANE == 0 && who != 0) bits(i >> 5, who);
+		}
+	}
+	hb_pull_parts<true, C>(g, ptr, idx, parts, nparts, allowed, term, add, join);
+}
+
+// hb_pull_tiles is hb_pull for all rows of a matrix with long ones. A warp takes a tile of 32 ·
+// HB_PASS_TILE entries at a time, whatever rows they belong to. heads has a bit for each entry, set
+// where a row begins, tiles the rows that begin before each tile, and rows the rows with entries.
+// none is the sum of no terms. done gets the sums of rows that begin and end in 32 entries, and join
+// parts of the others.
+#define HB_PASS_TILE 8
+template <class C, class E, class A, class D, class B, class J>
+HB_DEVICE void hb_pull_tiles(hb_grid &g, hb_i64 nnz, const hb_i32 *idx, const hb_u32 *heads, const hb_i64 *tiles, const hb_i32 *rows, C none, E term, A add, D done, B bits, J join) {
+	const hb_i32 batch = sizeof(C) > 4 ? HB_PASS_TILE / 2 : HB_PASS_TILE; // terms of a thread under way
+	const hb_u32 warps = g.threads / HB_WARP, warp = threadIdx.x / HB_WARP * gridDim.x + blockIdx.x;
+	const auto whole = [&](C x) {
+#pragma unroll
+		for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) x = add(x, hb_from(x, HB_LANE ^ d));
+		return x;
+	};
+#pragma unroll 1
+	for (hb_i64 tile = warp; tile * HB_PASS_TILE * HB_WARP < nnz; tile += warps) {
+		const hb_i64 first = tile * HB_PASS_TILE * HB_WARP;
+		const hb_u32 word = HB_LANE < HB_PASS_TILE ? heads[tile * HB_PASS_TILE + HB_LANE] : 0;
+		const hb_i64 row = tiles[tile] - 1; // the number of the row that is open
+		const hb_i32 mine = rows[row + HB_LANE < 0 ? 0 : row + HB_LANE]; // no row waits for its number
+		hb_i32 past = 0;                    // rows that begin in the words before
+		const auto number = [&](hb_i32 k) {
+			const hb_i32 i = __shfl_sync(HB_FULL, mine, k % HB_WARP);
+			return k < HB_WARP ? i : rows[row + k];
+		};
+		C acc = none;
+		bool hit = false;
+#pragma unroll 1
+		for (hb_i32 b = 0; b < HB_PASS_TILE; b += batch) {
+			hb_i32 j[batch];
+			C y[batch];
+			hb_u32 ok = 0;
+#pragma unroll
+			for (hb_i32 u = 0; u < batch; u++) {
+				const hb_i64 e = first + (b + u) * HB_WARP + HB_LANE;
+				j[u] = idx[e < nnz ? e : nnz - 1];
+			}
+#pragma unroll
+			for (hb_i32 u = 0; u < batch; u++) {
+				const hb_i64 e = first + (b + u) * HB_WARP + HB_LANE;
+				const bool is = term(e < nnz ? e : nnz - 1, j[u], y[u]);
+				ok |= (hb_u32)(is && e < nnz) << u;
+			}
+#pragma unroll
+			for (hb_i32 u = 0; u < batch; u++) {
+				const hb_u32 h = __shfl_sync(HB_FULL, word, b + u), hits = __ballot_sync(HB_FULL, ok >> u & 1);
+				const C x = ok >> u & 1 ? y[u] : none;
+				if (h == 0) {
+					acc = add(acc, x);
+					hit = hit || hits != 0;
+					continue;
+				}
+				const hb_u32 before = h & (HB_FULL >> (HB_WARP - 1 - HB_LANE));
+				if (before == 0) acc = add(acc, x);
+				if (hit || (hits & ((h & (0 - h)) - 1)) != 0) {
+					const C sum = whole(acc);
+					const hb_i32 i = number(past);
+					if (HB_LANE == 0) join(i, sum);
+				}
+				const hb_i32 start = before ? HB_WARP - 1 - __clz((hb_i32)before) : 0, last = HB_WARP - 1 - __clz((hb_i32)h);
+				C v = x;
+#pragma unroll
+				for (hb_i32 d = 1; d < HB_WARP; d *= 2) {
+					const C below = hb_up(v, d);
+					if (HB_LANE - d >= start) v = add(below, v);
+				}
+				const hb_i32 i = number(past + __popc((hb_i32)before));
+				// The last lane of a row that begins here, and ends before another one.
+				if (before != 0 && HB_LANE < last && (h >> (HB_LANE + 1) & 1) && (hits & (HB_FULL >> (HB_WARP - 1 - HB_LANE)) & (HB_FULL << start)) != 0) {
+					done(i, v);
+					bits(i >> 5, 1u << (i & 31));
+				}
+				past += __popc((hb_i32)h);
+				acc = HB_LANE >= last ? x : none;
+				hit = hits >> last != 0;
+			}
+		}
+		if (hit) {
+			const C sum = whole(acc);
+			const hb_i32 i = number(past);
+			if (HB_LANE == 0) join(i, sum);
+		}
 	}
 }
 

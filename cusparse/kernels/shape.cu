@@ -149,3 +149,28 @@ HB_KERNEL hb_long_rows(const hb_i64 *ptr, hb_i64 m, hb_i64 most, hb_i64 size, hb
 		for (hb_u64 c = 0; c < parts; c++) list[first + c] = c << 32 | (hb_u32)i;
 	}
 }
+
+// hb_row_heads sets the bit of the first entry of each row. heads is zero before.
+HB_KERNEL hb_row_heads(const hb_i64 *ptr, hb_i64 m, hb_u32 *heads) {
+	HB_EACH(i, m) if (ptr[i] < ptr[i + 1]) atomicOr(&heads[ptr[i] / 32], 1u << (ptr[i] % 32));
+}
+
+// counts[t] = the bits of so many words.
+HB_KERNEL hb_head_counts(const hb_u32 *heads, hb_i64 tiles, hb_i32 words, hb_i32 *counts) {
+	HB_EACH(t, tiles) {
+		hb_i32 c = 0;
+		for (hb_i32 w = 0; w < words; w++) c += __popc((int)heads[t * words + w]);
+		counts[t] = c;
+	}
+}
+
+// rows[k] = the k-th row with entries. at has the rows that begin before each tile.
+HB_KERNEL hb_head_rows(const hb_i64 *ptr, hb_i64 m, const hb_u32 *heads, hb_i32 words, const hb_i64 *at, hb_i32 *rows) {
+	HB_EACH(i, m) {
+		if (ptr[i] == ptr[i + 1]) continue;
+		const hb_i64 word = ptr[i] / 32, tile = word / words;
+		hb_i64 k = at[tile] + __popc((int)(heads[word] & ((1u << (ptr[i] % 32)) - 1)));
+		for (hb_i64 w = tile * words; w < word; w++) k += __popc((int)heads[w]);
+		rows[k] = (hb_i32)i;
+	}
+}

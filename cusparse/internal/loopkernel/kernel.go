@@ -112,6 +112,9 @@ func (t *writer) declare(k *strings.Builder) {
 			}
 			fmt.Fprintf(k, "\tconst hb_i64 m%d_nnz = (hb_i64)%s;\n\tconst hb_u32 m%d_nparts = (hb_u32)%s;\n\tconst hb_i32 m%d_long = (hb_i32)%s, m%d_lanes = (hb_i32)%s;\n", i, word(v, WordNNZ), i, word(v, WordNParts), i, word(v, WordLong), i, word(v, WordLanes))
 			fmt.Fprintf(k, "\tconst hb_u64 *m%d_parts = (const hb_u64 *)%s;\n", i, word(v, WordPull))
+			if v.Tiles {
+				fmt.Fprintf(k, "\tconst hb_u32 *m%d_heads = (const hb_u32 *)%s;\n\tconst hb_i64 *m%d_tiles = (const hb_i64 *)%s;\n\tconst hb_i32 *m%d_tile_rows = (const hb_i32 *)%s;\n", i, word(v, WordHeads), i, word(v, WordTiles), i, word(v, WordTileRows))
+			}
 		case Uniform:
 			fmt.Fprintf(k, "\tbool h%d = %s >= 3 || (%s == 2 && *(const hb_u8 *)%s);\n\t%s x%d = %s();\n\tif (h%d) x%d = %s == 4 ? *(const %s *)&%s : *(const %s *)%s;\n",
 				i, word(v, WordFormat), word(v, WordFormat), word(v, WordHasFrom), T, i, T, i, i, word(v, WordFormat), T, word(v, WordValFrom), T, word(v, WordValFrom))

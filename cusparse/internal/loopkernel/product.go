@@ -2,6 +2,7 @@ package loopkernel
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -260,18 +261,7 @@ func (t *writer) product(i int) {
 	t.line("\t\t\t[&](hb_i32 k, %s y, bool fresh) { %s%s%s });", C, t.joined(temp, s.Ring.Add, also), count, t.inList(temp))
 	if pull {
 		t.line("\t} else {")
-		has := t.hasAt(x, "j")
-		t.line("\t\thb_pull<%v, %s>(g, %d, m%d_rows, m%d_row_idx, m%d_parts, m%d_nparts, m%d_long, m%d_lanes,", s.Ring.Add.Any, C, t.Vars[temp].N, m, m, m, m, m, m)
-		t.line("\t\t\t[&](hb_i32 k) -> bool { return %s; },", allowed)
-		t.line("\t\t\t[&](hb_i32 k, hb_i64 e, hb_i32 j, %s &y) -> bool { y = %s; return %s; },", C, t.term(i, m, "row_val", "k", "j"), has)
-		t.line("\t\t\t[](%s x, %s y) { return %s(x, y); },", C, C, t.binary(s.Ring.Add.Func))
-		t.line("\t\t\t[&](hb_i32 k, %s y) { v%d.val[k] = y; d++; },", C, temp)
-		set := ""
-		if also != "" {
-			set = fmt.Sprintf("atomicOr(&v%d.bits[w], b); ", s.Mask.Var)
-		}
-		t.line("\t\t\t[&](hb_i32 w, hb_u32 b) { %satomicOr(&v%d.bits[w], b); },", set, temp)
-		t.line("\t\t\t[&](hb_i32 k, %s y) { const bool fresh = %s; %s%s });", C, marked(mark, s.Ring.Add), t.joined(temp, s.Ring.Add, also), count)
+		t.pull(i, m, allowed, also)
 		if t.Vars[temp].Listed {
 			t.line("\t\tv%d.unlist(false);", temp)
 		}
@@ -281,6 +271,75 @@ func (t *writer) product(i int) {
 		t.line("\tg.add(HB_PASS_NUMBERS * v%d.at + 1, d);", temp)
 	}
 	t.line("}")
+}
+
+// tiled reports whether the pull of a product may take the entries of the matrix one after another:
+// it reads them all, and no term depends on the row.
+func tiled(s *pass.Step) bool {
+	return !s.Ring.Add.Any && s.Mask.Var == pass.None && !rowIndex.MatchString(s.Ring.Mul.Text)
+}
+
+// rowIndex finds the index of the row, or of the column of a product with the vector first, in the
+// text of an operator.
+var rowIndex = regexp.MustCompile(`\b[ij]\b`)
+
+// pull writes the pull of a product.
+func (t *writer) pull(i, m int, allowed, also string) {
+	s := &t.List.Steps[i]
+	x, temp := s.B.Var, t.temps[i]
+	of, to := &t.Vars[x], &t.Vars[temp]
+	C, add, has := s.Ring.Add.Out.Name, t.binary(s.Ring.Add.Func), t.hasAt(x, "j")
+	if of.counted && of.Kind == Written && !of.Full && !s.Ring.Add.Any {
+		t.line("\t\tconst bool whole = v%d.cnt == v%d.n;", x, x)
+		has = "(whole || " + has + ")"
+	}
+	set, count := "", ""
+	if also != "" {
+		set = fmt.Sprintf("atomicOr(&v%d.bits[w], b); ", s.Mask.Var)
+	}
+	if to.counted {
+		count = " d += fresh;"
+	}
+	mark := fmt.Sprintf("v%d.bits", temp)
+	if also != "" {
+		mark = fmt.Sprintf("v%d.bits", s.Mask.Var)
+	}
+	done := fmt.Sprintf("[&](hb_i32 k, %s y) { v%d.val[k] = y; d++; }", C, temp)
+	bits := fmt.Sprintf("[&](hb_i32 w, hb_u32 b) { %satomicOr(&v%d.bits[w], b); }", set, temp)
+	join := fmt.Sprintf("[&](hb_i32 k, %s y) { const bool fresh = %s; %s%s }", C, marked(mark, s.Ring.Add), t.joined(temp, s.Ring.Add, also), count)
+	if tiled(s) {
+		t.line("\t\tif (m%d_heads) {", m)
+		t.line("\t\t\thb_pull_tiles<%s>(g, m%d_nnz, m%d_row_idx, m%d_heads, m%d_tiles, m%d_tile_rows, %s,", C, m, m, m, m, m, to.rest)
+		t.line("\t\t\t\t[&](hb_i64 e, hb_i32 j, %s &y) -> bool { y = %s; return %s; },", C, t.term(i, m, "row_val", "0", "j"), has)
+		t.line("\t\t\t\t[](%s x, %s y) { return %s(x, y); },", C, C, add)
+		parts := join
+		if native := nativeJoin(s.Ring.Add); native != "" && !to.counted && also == "" {
+			// A row has few parts, and an atomic operation with no result makes nobody wait.
+			typ := nativeType(to.Type)
+			if native == "atomicAdd" {
+				typ = "unsigned"
+				if to.Type.Size == 8 {
+					typ = "unsigned long long"
+				}
+			}
+			parts = fmt.Sprintf("[&](hb_i32 k, %s y) { %s((%s *)&v%d.val[k], (%s)y); atomicOr(&v%d.bits[k >> 5], 1u << (k & 31)); }", C, native, typ, temp, typ, temp)
+		}
+		t.line("\t\t\t\t%s,\n\t\t\t\t\t\t%s,\n\t\t\t\t\t\t%s);", done, bits, parts)
+		t.line("\t\t} else {")
+	}
+	rows := fmt.Sprintf("g, %d, m%d_rows, m%d_row_idx, m%d_parts, m%d_nparts, m%d_long", to.N, m, m, m, m, m)
+	if s.Ring.Add.Any {
+		t.line("\t\thb_pull_any<%s>(%s,", C, rows)
+	} else {
+		t.line("\t\thb_pull<%s>(%s, m%d_lanes,", C, rows, m)
+	}
+	t.line("\t\t\t[&](hb_i32 k) -> bool { return %s; },", allowed)
+	t.line("\t\t\t[&](hb_i32 k, hb_i64 e, hb_i32 j, %s &y) -> bool { y = %s; return %s; },", C, t.term(i, m, "row_val", "k", "j"), has)
+	t.line("\t\t\t[](%s x, %s y) { return %s(x, y); },", C, C, add)
+	t.line("\t\t\t%s,\n\t\t\t\t\t%s,\n\t\t\t\t\t%s);", done, bits, join)
+	if tiled(s) {
+		t.line("\t\t}")
+	}
 }
 
 // gathered writes tb and tv of the entry at q.
@@ -351,18 +410,21 @@ func (t *writer) scatter(i int) {
 		along, at, count = fmt.Sprintf("v%d.listed ? v%d.list : (const hb_i32 *)0", u, u), fmt.Sprintf("v%d.at", u), fmt.Sprintf("v%d.places()", u)
 	}
 	t.line("\thb_collector<0> found;")
-	t.line("\tstruct hb_none {};")
-	t.line("\thb_stage<hb_none>(g, %s, %s, %s, [&](hb_none &, hb_i32) {}, [&](hb_none &, hb_i32 p, bool in) {", along, at, count)
-	t.line("\t\thb_i64 k = 0;")
+	t.line("\tstruct hb_r { bool h; hb_i64 k; %s y; };", s.Monoid.Out.Name)
+	t.line("\thb_stage<%d, hb_r>(g, %s, %s, %s, [&](hb_r &r, hb_i32 p) {", ahead(t.Vars[u].Listed), along, at, count)
+	t.line("\t\tr.h = %s;", t.hasAt(u, "p"))
+	t.line("\t\tr.k = (hb_i64)%s;", t.valAt(s.B.Var, "p"))
+	t.line("\t\tr.y = (%s)%s;", s.Monoid.Out.Name, val)
+	t.line("\t}, [&](hb_r &r, hb_i32 p, bool in) {")
+	t.line("\t\tconst hb_i64 k = in && r.h ? r.k : 0;")
 	t.line("\t\tconst bool fresh = [&]() -> bool {")
-	t.line("\t\t\tif (!in || !(%s)) return false;", t.hasAt(u, "p"))
-	t.line("\t\t\tk = (hb_i64)%s;", t.valAt(s.B.Var, "p"))
+	t.line("\t\t\tif (!in || !r.h) return false;")
 	t.line("\t\t\tif (k < 0 || k >= %d) {", n)
 	t.line("\t\t\t\tg.fails(%d, p, k, %d);", i, n)
 	t.line("\t\t\t\treturn false;")
 	t.line("\t\t\t}")
 	t.line("\t\t\tif (!(%s)) return false;", t.allowedAt(s.Mask, "k"))
-	t.line("\t\t\tconst %s y = (%s)%s;", s.Monoid.Out.Name, s.Monoid.Out.Name, val)
+	t.line("\t\t\tconst %s y = r.y;", s.Monoid.Out.Name)
 	t.line("\t\t\tconst bool fresh = %s;", marked(fmt.Sprintf("v%d.bits", temp), s.Monoid))
 	t.line("\t\t\t%s%s", t.joined(temp, s.Monoid, ""), t.inList(temp))
 	t.line("\t\t\treturn fresh;")

@@ -450,7 +450,7 @@ func (t *writer) flush() {
 	if d.list >= 0 {
 		along, at, count = fmt.Sprintf("listed ? v%d.list : (const hb_i32 *)0", d.list), fmt.Sprintf("v%d.at", d.list), fmt.Sprintf("v%d.places()", d.list)
 	}
-	t.line("\thb_stage<hb_r>(g, %s, %s, %s, [&](hb_r &r, hb_i32 p) {", along, at, count)
+	t.line("\thb_stage<%d, hb_r>(g, %s, %s, %s, [&](hb_r &r, hb_i32 p) {", ahead(d.list >= 0), along, at, count)
 	g.load()
 	t.line("\t}, [&](hb_r &r, hb_i32 p, bool in) {")
 	g.begin()
@@ -499,6 +499,15 @@ func (t *writer) flush() {
 			t.line("if (!h%d) { g.sync(); %s} // without a value the entries were deleted", s.X.Var, t.updates())
 		}
 	}
+}
+
+// ahead is how many positions of a thread a stage loads at a time. A list may be short, and more
+// loads then are more instructions.
+func ahead(listed bool) int {
+	if listed {
+		return 2
+	}
+	return 4
 }
 
 // describe notes a stage.

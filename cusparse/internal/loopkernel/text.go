@@ -36,6 +36,7 @@ type Var struct {
 	Word    int    // its first place in hb_words
 	Rows    bool   // of a matrix: its rows are read, beside the rows of the transpose
 	Sums    bool   // of a matrix: all terms of its rows are read
+	Tiles   bool   // of a matrix: all terms of all its rows are read
 	At      int    // its number among the vectors with totals
 	Operand pass.Use
 }
@@ -92,6 +93,9 @@ const (
 	WordNParts
 	WordLong  // entries of a row from which it is in parts
 	WordLanes // that take a row
+	WordHeads // of rows, among the entries; 0 if rows are pulled one by one
+	WordTiles
+	WordTileRows
 	matrixWords
 )
 
@@ -260,6 +264,7 @@ func (t *writer) classify(rows func(u pass.Use) bool) {
 			m := t.matrixVar(s.A)
 			t.Vars[m].Rows = t.Vars[m].Rows || t.pulls[i]
 			t.Vars[m].Sums = t.Vars[m].Sums || !s.Ring.Add.Any
+			t.Vars[m].Tiles = t.Vars[m].Tiles || t.pulls[i] && tiled(s)
 			t.temps[i] = t.temp(s, s.Ring.Add)
 		case pass.Scatter:
 			if !s.Monoid.Exact && !s.Monoid.Any {
