@@ -22,10 +22,11 @@ import (
 // By rows, each rank computes the new values of its vertices by kernels of its own from the values
 // of all, and the ranks then gather what has changed, from memory of device to memory of device. No
 // kernel reads the memory of another device: random reads between devices are ten times as slow as
-// gathers (docs/scale.md).
+// gathers (docs/scale.md). CutRows and RunRows are the driver.
 //
 // By ranges, work falls into independent parts (walks, seeds, rows, sources): every rank has the
 // whole graph and runs the workflow of one place on its range; the ranks exchange only results.
+// DivideGraph, Shared, EachRange, Combined, RowsOn and Done are the driver.
 //
 // Method Pipeline divides the rows of the graph in every operation instead.
 
