@@ -274,16 +274,22 @@ func (c *call) placed(g *comm.Group, v rep.View) error {
 	return err
 }
 
+// runParts is runGroup with the part of an operand that each rank of this process has; err is the error
+// of the list.
+func (c *call) runParts(reads bool, list []rep.View, err error, run func(b block, d dest, x rep.View) error) error {
+	if err != nil {
+		return err
+	}
+	return c.runGroup(reads, func(b block, d dest) error { return run(b, d, list[b.k]) })
+}
+
 // groupOne runs an operation of one operand of the shape of the destination.
 func (c grouped) groupOne(v rep.View, run func(b block, d dest, a rep.View) error) error {
 	if err := c.placed(c.t.group, v); err != nil {
 		return err
 	}
 	list, err := c.aligned(v)
-	if err != nil {
-		return err
-	}
-	return c.runGroup(false, func(b block, d dest) error { return run(b, d, list[b.k]) })
+	return c.runParts(false, list, err, run)
 }
 
 // groupTwo runs an operation of two operands of the shape of the destination.

@@ -60,20 +60,14 @@ func (c grouped) groupExtract(v rep.View, rows, cols cpu.Indices) error {
 	all := indicesFrom(cols)
 	if rows.List == nil {
 		list, err := c.rowBlocks(v, false)
-		if err != nil {
-			return err
-		}
-		return c.runGroup(false, func(b block, d dest) error { return b.call(c.call).extract(d, list[b.k], All(), all) })
+		return c.runParts(false, list, err, func(b block, d dest, x rep.View) error { return b.call(c.call).extract(d, x, All(), all) })
 	}
 	cuts := c.groupCuts()
 	mine := func(rank int) []int32 { return rows.List[cuts[rank]:cuts[rank+1]] }
 	list, err := c.neededRows(g, v, mine)
-	if err != nil {
-		return err
-	}
-	return c.runGroup(false, func(b block, d dest) error {
+	return c.runParts(false, list, err, func(b block, d dest, x rep.View) error {
 		_, at := collect.Sorted(mine(b.rank), true)
-		return b.call(c.call).extract(d, list[b.k], listOf(at), all)
+		return b.call(c.call).extract(d, x, listOf(at), all)
 	})
 }
 
@@ -107,24 +101,18 @@ func (c grouped) groupExtractVector(v rep.View, idx indices) error {
 			return err
 		}
 		list, err := c.wholes(g, v)
-		if err != nil {
-			return err
-		}
-		return c.runGroup(false, func(b block, d dest) error {
+		return c.runParts(false, list, err, func(b block, d dest, x rep.View) error {
 			in := b.call(c.call)
 			in.local = &localRun{shift: b.lo, extent: b.hi - b.lo, items: true}
-			return in.extractVector(d, list[b.k], lists[b.k])
+			return in.extractVector(d, x, lists[b.k])
 		})
 	}
 	if idx.List == nil {
 		return c.groupOne(v, func(b block, d dest, u rep.View) error { return b.call(c.call).extractVector(d, u, All()) })
 	}
 	list, err := c.wholes(g, v)
-	if err != nil {
-		return err
-	}
-	return c.runGroup(false, func(b block, d dest) error {
-		return b.call(c.call).extractVector(d, list[b.k], listOf(idx.List[b.lo:b.hi]))
+	return c.runParts(false, list, err, func(b block, d dest, x rep.View) error {
+		return b.call(c.call).extractVector(d, x, listOf(idx.List[b.lo:b.hi]))
 	})
 }
 
@@ -134,17 +122,14 @@ func (c grouped) groupExtractRow(v rep.View, i int, cols cpu.Indices) error {
 		return err
 	}
 	list, err := c.neededRows(c.t.group, v, func(int) []int32 { return []int32{int32(i)} })
-	if err != nil {
-		return err
-	}
-	return c.runGroup(false, func(b block, d dest) error {
+	return c.runParts(false, list, err, func(b block, d dest, x rep.View) error {
 		if cols.List != nil {
-			return b.call(c.call).extractRow(d, list[b.k], 0, listOf(cols.List[b.lo:b.hi]))
+			return b.call(c.call).extractRow(d, x, 0, listOf(cols.List[b.lo:b.hi]))
 		}
-		if err := list[b.k].Fetched(); err != nil {
+		if err := x.Fetched(); err != nil {
 			return err
 		}
-		mine := list[b.k].Rows().Valued().Rows(true, b.lo, b.hi)
+		mine := x.Rows().Valued().Rows(true, b.lo, b.hi)
 		return b.call(c.call).copied(d, rep.View{Matrix: newOf(mine), Vector: true})
 	})
 }
@@ -158,22 +143,16 @@ func (c grouped) groupAssign(v rep.View, rows, cols cpu.Indices) error {
 	all := indicesFrom(cols)
 	if rows.List == nil {
 		list, err := c.rowBlocks(v, false)
-		if err != nil {
-			return err
-		}
-		return c.runGroup(true, func(b block, d dest) error { return b.call(c.call).assign(d, list[b.k], All(), all) })
+		return c.runParts(true, list, err, func(b block, d dest, x rep.View) error { return b.call(c.call).assign(d, x, All(), all) })
 	}
 	cuts := c.groupCuts()
 	list, err := c.neededRows(g, v, func(rank int) []int32 {
 		at, _ := collect.Within(rows.List, cuts[rank], cuts[rank+1])
 		return at
 	})
-	if err != nil {
-		return err
-	}
-	return c.runGroup(true, func(b block, d dest) error {
+	return c.runParts(true, list, err, func(b block, d dest, x rep.View) error {
 		_, items := collect.Within(rows.List, b.lo, b.hi)
-		return b.call(c.call).assign(d, list[b.k], listOf(items), all)
+		return b.call(c.call).assign(d, x, listOf(items), all)
 	})
 }
 
@@ -182,19 +161,13 @@ func (c grouped) groupAssignVector(v rep.View, idx cpu.Indices) error {
 	g := c.t.group
 	if idx.List == nil {
 		list, err := c.aligned(v)
-		if err != nil {
-			return err
-		}
-		return c.runGroup(true, func(b block, d dest) error { return b.call(c.call).assignVector("idx", d, list[b.k], All()) })
+		return c.runParts(true, list, err, func(b block, d dest, x rep.View) error { return b.call(c.call).assignVector("idx", d, x, All()) })
 	}
 	list, err := c.wholes(g, v)
-	if err != nil {
-		return err
-	}
-	return c.runGroup(true, func(b block, d dest) error {
+	return c.runParts(true, list, err, func(b block, d dest, x rep.View) error {
 		at, items := collect.Within(idx.List, b.lo, b.hi)
 		some := newMatrix(v.Type(), 1, len(at), placeOn(g, b.k))
-		if err := begin("ExtractVector", "", nil).extractVector(dest{m: some, vector: true}, list[b.k], listOf(at)); err != nil {
+		if err := begin("ExtractVector", "", nil).extractVector(dest{m: some, vector: true}, x, listOf(at)); err != nil {
 			return err
 		}
 		return b.call(c.call).assignVector("idx", d, rep.View{Matrix: some, Vector: true}, listOf(items))
@@ -252,20 +225,17 @@ func (c grouped) scatterOnDevices(dup monoid, v rep.View, rows *indices, cols in
 // groupScatter computes C⟨M⟩ ⊕= T; see Scatter. Without rows the destination is a vector.
 func (c grouped) groupScatter(dup monoid, v rep.View, rows *indices, cols cpu.Indices) error {
 	list, err := c.wholes(c.t.group, v)
-	if err != nil {
-		return err
-	}
-	return c.runGroup(false, func(b block, d dest) error {
+	return c.runParts(false, list, err, func(b block, d dest, x rep.View) error {
 		by := cols
 		if rows != nil {
 			by = rows.Indices
 		}
-		if err := list[b.k].Fetched(); err != nil {
+		if err := x.Fetched(); err != nil {
 			return err
 		}
 		// The entries of u in the rows of the rank.
 		at, items, from := []int32{}, []int32{}, []int32{}
-		st := list[b.k].Rows().Valued()
+		st := x.Rows().Valued()
 		for e, k := range st.Idx {
 			row := k
 			if by.List != nil {
@@ -349,20 +319,17 @@ func (c grouped) groupReduce(m monoid, v rep.View) error {
 		byColumns = false
 	}
 	list, err := c.rowBlocks(v, byColumns)
-	if err != nil {
-		return err
-	}
-	return c.runGroup(false, func(b block, d dest) error {
+	return c.runParts(false, list, err, func(b block, d dest, x rep.View) error {
 		in := b.call(c.call)
 		if byColumns && placeOn(g, b.k) == nil {
-			across := rep.View{Matrix: newOf(list[b.k].Cols()), Transposed: true}
-			if list[b.k].IsPattern() {
+			across := rep.View{Matrix: newOf(x.Cols()), Transposed: true}
+			if x.IsPattern() {
 				across = patternOf(across)
 			}
 			in.threads = 1
 			return in.reduce(d, m, across)
 		}
-		return in.reduce(d, m, list[b.k])
+		return in.reduce(d, m, x)
 	})
 }
 

@@ -287,10 +287,7 @@ func (c grouped) groupArg(v rep.View, sign int, best func(v sparse.Values) int) 
 		return err
 	}
 	list, err := c.rowBlocks(v, false)
-	if err != nil {
-		return err
-	}
-	return c.runGroup(false, func(b block, d dest) error { return b.call(c.call).argBest(d, list[b.k], sign, best) })
+	return c.runParts(false, list, err, func(b block, d dest, x rep.View) error { return b.call(c.call).argBest(d, x, sign, best) })
 }
 
 // Sort orders the entries of each row of a by value: entry e of row i of values is the e-th by

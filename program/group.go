@@ -17,7 +17,7 @@ type partEngine interface {
 	// run runs len(own) supersteps from number first on, where so many vertices of the whole
 	// graph are active. It sets the active own vertices after each, and the plans.
 	run(first int, active int64, own []tally, plans []string) error
-	// terms writes what the rank adds to Totals: as many numbers as every other rank.
+	// terms writes what the rank adds to Totals.
 	terms(to []float64) error
 	// total computes Totals from the terms of all ranks, and totals returns them.
 	total(terms [][]float64)
@@ -128,15 +128,15 @@ type rank struct {
 	cuts []int
 
 	engine partEngine
-	width  int   // numbers that a rank adds to Totals
+	widths []int // numbers that each rank adds to Totals
 	whole  tally // active vertices of the whole graph
 	outcome
 }
 
-// run runs supersteps until the end, with an exchange every hops of them. A rank adds width numbers
-// to Totals.
-func (r *rank) run(engine partEngine, hops, width int) (err error) {
-	r.engine, r.width = engine, width
+// run runs supersteps until the end, with an exchange every hops of them. Rank q adds widths[q]
+// numbers to Totals.
+func (r *rank) run(engine partEngine, hops int, widths []int) (err error) {
+	r.engine, r.widths = engine, widths
 	r.ended, err = r.loop(hops)
 	r.total, r.active = engine.totals(), r.whole.count
 	return err
@@ -209,30 +209,33 @@ func (r *rank) progress() {
 // terms do. err is an error of local work, after which all ranks get one. A run on one place has
 // no other ranks.
 func (r *rank) agree(own []tally, err error) ([]tally, error) {
-	words := make([]float64, 2*len(own)+r.width)
+	n, totals := 2*len(own), len(r.p.totals) > 0
+	words := make([]float64, n+r.widths[r.number()])
 	for t, x := range own {
 		words[2*t], words[2*t+1] = float64(x.count), float64(x.edges)
 	}
-	if err == nil && r.width > 0 {
-		err = r.engine.terms(words[2*len(own):])
+	if err == nil && totals {
+		err = r.engine.terms(words[n:])
 	}
-	all := words
+	all, counts := words, make([]int, len(r.widths))
+	for q, width := range r.widths {
+		counts[q] = n + width
+	}
 	if r.c != nil {
-		all, err = spmd.Agree(r.s, r.c, words, err)
+		all, err = spmd.AgreeV(r.s, r.c, words, counts, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	sum, terms := make([]tally, len(own)), make([][]float64, len(all)/len(words))
-	for i := range terms {
-		one := all[i*len(words) : (i+1)*len(words)]
+	sum, terms := make([]tally, len(own)), make([][]float64, len(counts))
+	for q, k := range counts {
 		for t := range sum {
-			sum[t].count += int64(one[2*t])
-			sum[t].edges += int64(one[2*t+1])
+			sum[t].count += int64(all[2*t])
+			sum[t].edges += int64(all[2*t+1])
 		}
-		terms[i] = one[2*len(own):]
+		terms[q], all = all[n:k], all[k:]
 	}
-	if r.width > 0 {
+	if totals {
 		r.engine.total(terms)
 	}
 	return sum, nil

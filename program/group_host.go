@@ -206,11 +206,11 @@ type piece struct {
 	at, width int // the numbers for the first total, among those of the rank
 }
 
-// cut cuts the vertices of each rank into pieces. It returns the numbers that the rank with most of
-// them adds to Totals.
-func (x *hostRun) cut() (most int) {
+// cut cuts the vertices of each rank into pieces. It returns how many numbers each adds to Totals.
+func (x *hostRun) cut() []int {
 	many := len(x.p.totals)
 	x.pieces = make([][]piece, len(x.cuts)-1)
+	widths := make([]int, len(x.pieces))
 	for r := range x.pieces {
 		at := 0
 		for lo := x.cuts[r]; lo < x.cuts[r+1] && many > 0; {
@@ -222,9 +222,9 @@ func (x *hostRun) cut() (most int) {
 			x.pieces[r] = append(x.pieces[r], p)
 			lo, at = p.hi, at+many*p.width
 		}
-		most = max(most, at)
+		widths[r] = at
 	}
-	return most
+	return widths
 }
 
 func (x *hostRun) terms(to []float64) error {

@@ -3,6 +3,7 @@ package program
 import (
 	"cmp"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
@@ -60,7 +61,7 @@ func (r *rank) inSession(s *device.Session, d *deviceProgram, in, out device.Ope
 		return nil, err
 	}
 	x := &partRun{rank: r, kept: part, h: part.h, dev: part.run(s, d, in.Pattern, r)}
-	if err := r.run(x, part.h.Hops, d.totals); err != nil {
+	if err := r.run(x, part.h.Hops, slices.Repeat([]int{d.totals}, r.c.Size())); err != nil {
 		return nil, err
 	}
 	home := x.dev.keep(part.h.Lo, part.h.Hi)

@@ -8,9 +8,9 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/spmd"
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/dots"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -47,68 +47,47 @@ const pageRankRoom = 8
 // out-edges sends along them, and three numbers of each rank. Options are complete.
 func rowsPageRank(w *workflow.Division, a *matrix.View[bool], n int, o PageRankOptions) (*PageRankResult, error) {
 	workflow.Report(o.Run, "pagerank", 0, int64(o.MaxIterations))
-	if err := workflow.CutByRows(w, a.T()); err != nil {
-		return nil, err
-	}
-	cols, err := workflow.BlocksByRows(w, a.T())
-	if err != nil {
-		return nil, err
-	}
-	rows, err := workflow.BlocksByRows(w, a)
+	rows, err := w.CutRows(a.T().Inside(), a.Inside())
 	if err != nil {
 		return nil, err
 	}
 	res := &PageRankResult{}
-	homes, parts := make([]device.Store, len(rows)), make([][]float64, len(rows))
-	err = w.Each(func(k int, c comm.Comm) error {
-		if !w.Devices {
-			lo, _ := w.Own(c)
-			run := o.Run
-			run.Threads, run.Context = w.Group.Threads(), nil // the ranks agree on the end of their contexts
-			in, out := workflow.RowsOf(cols[k]), workflow.RowsOf(rows[k])
-			var r interface {
-				rankRows
-				result() ([]float64, error)
-			} = &hostRanks[float64]{lo: lo, damping: o.Damping, hostWalk: newHostWalk[float64](run, n, in, out)}
-			if o.Single {
-				r = &hostRanks[float32]{lo: lo, damping: o.Damping, hostWalk: newHostWalk[float32](run, n, in, out)}
-			}
-			err := iterateRanks(w, k, c, r, n, o, res)
-			if err == nil {
-				parts[k], err = r.result()
-			}
-			return err
-		}
-		return w.On(k, func(s *device.Session) error {
-			lo, hi := w.Own(c)
-			r := &deviceRanks{s: s, n: n, own: hi - lo, lo: lo, o: o, t: o.elements()}
-			at := device.Of(w.Group.PlaceOf(k))
-			var err error
-			if r.in, err = access.Operand(cols[k], at); err != nil {
-				return err
-			}
-			if r.out, err = access.Operand(rows[k], at); err != nil {
-				return err
-			}
-			if err = iterateRanks(w, k, c, r, n, o, res); err == nil {
-				homes[k] = s.Result(r.rank, int64(hi-lo))
-			}
-			return err
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case w.Devices && o.Single:
-		ranks := matrix.NewVector[float32](n, matrix.On(w.Group))
-		access.SetVectorBlocks(ranks, w.Group, w.Cuts, homes)
-		res.Rank, err = ranksOf(ranks, &o)
-	case w.Devices:
+	var single *matrix.Vector[float32] // ranks of devices
+	var results []rep.View
+	if w.Devices && o.Single {
+		single = matrix.NewVector[float32](n, matrix.On(w.Group))
+		results = append(results, single.Inside())
+	} else {
 		res.Rank = matrix.NewVector[float64](n, matrix.On(w.Group))
-		access.SetVectorBlocks(res.Rank, w.Group, w.Cuts, homes)
-	default:
-		res.Rank, err = workflow.EntriesOn(w, n, workflow.AsInt64s(w.Cuts), parts)
+		results = append(results, res.Rank.Inside())
+	}
+	err = w.RunRows(rows, results, func(k int, c comm.Comm, s *device.Session, in []device.Operand) ([]workflow.Block, error) {
+		lo, hi := w.Own(c)
+		if s != nil {
+			r := &deviceRanks{s: s, n: n, own: hi - lo, lo: lo, o: o, t: o.elements(), in: in[0], out: in[1]}
+			if err := iterateRanks(w, k, c, r, n, o, res); err != nil {
+				return nil, err
+			}
+			return []workflow.Block{{Home: s.Result(r.rank, int64(hi-lo))}}, nil
+		}
+		run := o.Run
+		run.Threads, run.Context = w.Group.Threads(), nil // the ranks agree on the end of their contexts
+		targets, out := workflow.RowsOf(matrix.ViewOf[bool](rows[0][k])), workflow.RowsOf(matrix.ViewOf[bool](rows[1][k]))
+		var r interface {
+			rankRows
+			result() ([]float64, error)
+		} = &hostRanks[float64]{lo: lo, damping: o.Damping, hostWalk: newHostWalk[float64](run, n, targets, out)}
+		if o.Single {
+			r = &hostRanks[float32]{lo: lo, damping: o.Damping, hostWalk: newHostWalk[float32](run, n, targets, out)}
+		}
+		if err := iterateRanks(w, k, c, r, n, o, res); err != nil {
+			return nil, err
+		}
+		ranks, err := r.result()
+		return []workflow.Block{{Host: workflow.FullBlock(ranks)}}, err
+	})
+	if err == nil && single != nil {
+		res.Rank, err = ranksOf(single, &o)
 	}
 	if err != nil {
 		return nil, err

@@ -24,16 +24,16 @@ type sourceDivision struct {
 // dividedSources begins the division of searches from many sources. It returns nil if they are not
 // divided.
 func dividedSources(app string, a *matrix.View[bool], sources []int32, run workflow.Run) (*sourceDivision, error) {
-	d, err := workflow.Divide(run, app, a.Place(), 0)
-	if d == nil || err != nil || !workflow.Fits(d, a) {
+	d, graph, err := workflow.DivideGraph(run, app, a.Inside(), 0, nil)
+	if d == nil || err != nil {
 		return nil, err
 	}
 	s := &sourceDivision{Division: d, sources: sources}
 	s.cuts = spmd.CutEvenly(int64(len(sources)), d.Group.Size(), 1, d.LeastRange()/max(a.NVals(), 1))
-	if s.graph, err = workflow.Replicas(d, a); err != nil || d.Devices {
-		return s, err
+	for _, v := range graph {
+		s.graph = append(s.graph, matrix.ViewOf[bool](v))
 	}
-	return s, d.Once(func() error {
+	return s, d.Shared(func(workflow.Run) error {
 		if err := s.graph[0].Fetch(); err != nil {
 			return err
 		}
@@ -42,16 +42,10 @@ func dividedSources(app string, a *matrix.View[bool], sources []int32, run workf
 	})
 }
 
-// of returns the sources of a rank.
-func (s *sourceDivision) of(c comm.Comm) []int32 {
-	return s.sources[s.cuts[c.Rank()]:s.cuts[c.Rank()+1]]
-}
-
 // done reports the division.
 func (s *sourceDivision) done(stage string, n int, entries int64) {
 	count := int64(len(s.sources))
-	s.Traced(count*entries, int64(n), spmd.Unevenness(s.cuts, func(lo, hi int64) int64 { return hi - lo }))
-	workflow.Report(s.Run, stage, count, count)
+	s.Done(stage, count, count*entries, int64(n), workflow.Evenness(s.cuts))
 }
 
 // closenessByRanges divides the targets of Closeness. The result is nil if they are not divided.
@@ -60,35 +54,28 @@ func closenessByRanges(a *matrix.View[bool], n int, targets []int32, o Closeness
 	if s == nil || err != nil {
 		return nil, err
 	}
-	ranks := len(s.graph)
-	reached, distances, harmonic := make([][]int64, ranks), make([][]int64, ranks), make([][]float64, ranks)
-	err = s.Apart(func(k int, c comm.Comm, run workflow.Run) (err error) {
+	part, err := workflow.EachRange(s.Division, s.cuts, func(k int, lo, hi int64, run workflow.Run) (*distanceSums, error) {
 		own := o
 		own.Run = run
-		var sums *distanceSums
 		if s.out != nil {
-			sums, err = sumDistances(s.out, s.in, s.of(c), own)
-		} else {
-			sums, err = distancesAt(s.graph[k], n, s.of(c), own)
+			return sumDistances(s.out, s.in, s.sources[lo:hi], own)
 		}
-		if err == nil {
-			reached[k], distances[k], harmonic[k] = sums.reached, sums.distances, sums.harmonic
-		}
-		return err
+		return distancesAt(s.graph[k], n, s.sources[lo:hi], own)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := spmd.ReduceAll(s.Division.Session, reached, comm.Sum); err != nil {
+	sums := &distanceSums{}
+	if sums.reached, err = workflow.Combined(s.Division, part, comm.Sum, func(p *distanceSums) []int64 { return p.reached }); err != nil {
 		return nil, err
 	}
-	if err := spmd.ReduceAll(s.Division.Session, distances, comm.Sum); err != nil {
+	if sums.distances, err = workflow.Combined(s.Division, part, comm.Sum, func(p *distanceSums) []int64 { return p.distances }); err != nil {
 		return nil, err
 	}
-	if err := spmd.ReduceAll(s.Division.Session, harmonic, comm.Sum); err != nil {
+	if sums.harmonic, err = workflow.Combined(s.Division, part, comm.Sum, func(p *distanceSums) []float64 { return p.harmonic }); err != nil {
 		return nil, err
 	}
-	res, err := (&distanceSums{reached[0], distances[0], harmonic[0]}).result()
+	res, err := sums.result()
 	if err != nil {
 		return nil, err
 	}
@@ -120,30 +107,28 @@ func betweennessByRanges(a *matrix.View[bool], n int, sources []int32, scale flo
 	if s == nil || err != nil {
 		return nil, err
 	}
-	sums := make([][]float64, len(s.graph))
-	err = s.Apart(func(k int, c comm.Comm, run workflow.Run) (err error) {
+	part, err := workflow.EachRange(s.Division, s.cuts, func(k int, lo, hi int64, run workflow.Run) ([]float64, error) {
 		own := o
 		own.Run = run
 		if s.out != nil {
-			sums[k], err = sumDependencies(s.out, s.in, s.of(c), own)
-			return err
+			return sumDependencies(s.out, s.in, s.sources[lo:hi], own)
 		}
-		v, err := betweennessAt(s.graph[k], n, s.of(c), 1, own)
-		if err == nil {
-			sums[k], err = v.Dense(0)
+		v, err := betweennessAt(s.graph[k], n, s.sources[lo:hi], 1, own)
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return v.Dense(0)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := spmd.ReduceAll(s.Division.Session, sums, comm.Sum); err != nil {
+	if err := spmd.ReduceAll(s.Session, part, comm.Sum); err != nil {
 		return nil, err
 	}
-	for v := range sums[0] {
-		sums[0][v] *= scale
+	for v := range part[0] {
+		part[0][v] *= scale
 	}
-	v, err := matrix.VectorOf(sums[0])
+	v, err := matrix.VectorOf(part[0])
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
-	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -46,10 +45,9 @@ type hostForest struct {
 	up      trees
 	large   int32 // a vertex of a large tree
 
-	// Of a rank of a group: parents before the last link or on another rank, changes and labels.
+	// Of a rank of a group: parents before the last link or on another rank, and changes.
 	other       []int32
 	mine, whole []forestChange
-	labels      *sparse.Typed[int32]
 }
 
 func newHostForest(rows *workflow.Adjacency, n, lo, own int, run workflow.Run) *hostForest {
@@ -224,9 +222,8 @@ func (f *hostForest) joinChanges(int64) error {
 	return nil
 }
 
-func (f *hostForest) finish() (count int, largest int64, err error) {
+func (f *hostForest) finish() (count int, largest int64, labels workflow.Block, err error) {
 	count, largest = f.count()
-	f.labels = &sparse.Typed[int32]{Val: slices.Clone(f.up[f.lo : f.lo+f.own]),
-		Structure: sparse.Structure{Format: sparse.Full, NRows: 1, NCols: f.own, NVals: int64(f.own)}}
-	return count, largest, nil
+	labels.Host = workflow.FullBlock(slices.Clone(f.up[f.lo : f.lo+f.own]))
+	return count, largest, labels, nil
 }

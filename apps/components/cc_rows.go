@@ -8,7 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
-	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -31,9 +31,9 @@ type rankForest interface {
 	changes(most int64) (int64, error)
 	lists(all, own int64) (whole, mine comm.Buffer)
 	joinChanges(all int64) error
-	// finish makes the labels of the own vertices, and counts components and the vertices of the
-	// largest.
-	finish() (count int, largest int64, err error)
+	// finish counts components and the vertices of the largest, and makes the labels of the own
+	// vertices.
+	finish() (count int, largest int64, labels workflow.Block, err error)
 }
 
 // A forestChange is a former root with its label, hb_cc_change in kernels/cc.cu.
@@ -53,53 +53,29 @@ func rowsComponents(w *workflow.Division, a *matrix.View[bool], n int, o Compone
 		a = a.T()
 	}
 	undirected := access.Symmetric(a)
-	if err := workflow.CutByRows(w, a); err != nil {
-		return nil, err
-	}
-	rows, err := workflow.BlocksByRows(w, a)
+	rows, err := w.CutRows(a.Inside())
 	if err != nil {
 		return nil, err
 	}
-	out := &Components{}
-	homes, labels := make([]device.Store, len(rows)), make([]*sparse.Store, len(rows))
-	rank := func(k int, c comm.Comm, f rankForest) error {
-		err := joinForests(w, c, f, n, undirected)
-		if err != nil {
-			return err
+	out := &Components{Label: matrix.NewVector[int32](n, matrix.On(w.Group))}
+	err = w.RunRows(rows, []rep.View{out.Label.Inside()}, func(k int, c comm.Comm, s *device.Session, in []device.Operand) ([]workflow.Block, error) {
+		lo, hi := w.Own(c)
+		var f rankForest
+		if s == nil { // the ranks agree when a run ends
+			f = newHostForest(workflow.RowsOf(matrix.ViewOf[bool](rows[0][k])), n, lo, hi-lo, workflow.Run{Threads: w.Run.Threads})
+		} else {
+			f = &deviceForest{s: s, operand: in[0], n: n, lo: lo, own: hi - lo}
 		}
-		count, largest, err := f.finish()
+		if err := joinForests(w, c, f, n, undirected); err != nil {
+			return nil, err
+		}
+		count, largest, labels, err := f.finish()
 		if k == 0 {
 			out.Count, out.Largest = count, largest
 		}
-		return err
-	}
-	err = w.Each(func(k int, c comm.Comm) error {
-		lo, hi := w.Own(c)
-		if !w.Devices {
-			run := workflow.Run{Threads: w.Run.Threads} // the ranks agree when a run ends
-			f := newHostForest(workflow.RowsOf(rows[k]), n, lo, hi-lo, run)
-			err := rank(k, c, f)
-			labels[k] = sparse.Untyped(f.labels)
-			return err
-		}
-		operand, err := access.Operand(rows[k], device.Of(w.Group.PlaceOf(k)))
-		if err != nil {
-			return err
-		}
-		return w.On(k, func(s *device.Session) error {
-			f := &deviceForest{s: s, operand: operand, n: n, lo: lo, own: hi - lo}
-			err := rank(k, c, f)
-			homes[k] = f.home
-			return err
-		})
+		return []workflow.Block{labels}, err
 	})
 	if err = w.Failed(err); err != nil {
-		return nil, err
-	}
-	out.Label = matrix.NewVector[int32](n, matrix.On(w.Group))
-	if w.Devices {
-		access.SetVectorBlocks(out.Label, w.Group, w.Cuts, homes)
-	} else if err := workflow.SetStores(w, out.Label.Inside(), w.Cuts, labels); err != nil {
 		return nil, err
 	}
 	w.TracedRows(a.NVals(), int64(n))
@@ -180,8 +156,6 @@ type deviceForest struct {
 	grid, block                     [3]uint32
 	label                           device.View
 	other, size, state, mine, whole device.Buffer
-
-	home device.Store // the labels of the own vertices
 }
 
 func (f *deviceForest) launch(kernel string, args ...any) {
@@ -252,7 +226,7 @@ func (f *deviceForest) joinChanges(all int64) error {
 	return f.compressed()
 }
 
-func (f *deviceForest) finish() (count int, largest int64, err error) {
+func (f *deviceForest) finish() (count int, largest int64, labels workflow.Block, err error) {
 	s := f.s
 	result, at := s.Results()
 	f.guess()
@@ -260,6 +234,5 @@ func (f *deviceForest) finish() (count int, largest int64, err error) {
 	own := s.NewFull(1, f.own, workflow.Int32Type)
 	s.Copy(own.Val, f.label.Val.At(4*int64(f.lo)), 4*int64(f.own))
 	s.Sync()
-	f.home = s.Result(own, int64(f.own))
-	return int(result[0]), result[1], s.Err()
+	return int(result[0]), result[1], workflow.Block{Home: s.Result(own, int64(f.own))}, s.Err()
 }

@@ -1,8 +1,6 @@
 package lasso
 
 import (
-	"math"
-
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/spmd"
@@ -15,8 +13,8 @@ import (
 // range of the λ₁ or of the observations, and sends the others their blocks of the solutions. The
 // result is nil if they are not divided.
 func lassosByRanges(v rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLassoResult, error) {
-	d, err := workflow.Divide(o.Run, "FusedLasso", v.Place(), 0)
-	if d == nil || err != nil || !v.Gatherable(d.Group) {
+	d, graph, err := workflow.DivideGraph(o.Run, "FusedLasso", v, 0, nil)
+	if d == nil || err != nil {
 		return nil, err
 	}
 	n, _ := v.Dims()
@@ -29,21 +27,15 @@ func lassosByRanges(v rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLa
 			return nil, err
 		}
 	}
-	graph, err := v.Replicas(d.Wait, d.Group)
+	var l *lasso // of all ranks on the host
+	err = d.Shared(func(run workflow.Run) (err error) {
+		all := o
+		all.Run = run
+		l, err = newLasso(graph[0], all)
+		return err
+	})
 	if err != nil {
 		return nil, err
-	}
-	var l *lasso // of all ranks on the host
-	if !d.Devices {
-		all := o
-		all.Threads = d.Threads()
-		err := d.Once(func() (err error) {
-			l, err = newLasso(graph[0], all)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
 	}
 	cuts := spmd.CutEvenly(int64(len(jobs)), d.Group.Size(), 1, 1)
 	busy := 0 // ranks of this process with a job
@@ -52,23 +44,21 @@ func lassosByRanges(v rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLa
 			busy++
 		}
 	}
-	part := make([][]*FusedLassoResult, len(graph))
-	err = d.Apart(func(k int, c comm.Comm, run workflow.Run) (err error) {
+	part, err := workflow.EachRange(d, cuts, func(k int, lo, hi int64, run workflow.Run) (found []*FusedLassoResult, err error) {
 		own := o
 		own.Run = run
 		own.Threads = max(1, d.Threads()/max(busy, 1))
-		mine := jobs[cuts[c.Rank()]:cuts[c.Rank()+1]]
-		if at := device.Of(d.PlaceOf(k)); at != nil && len(mine) > 0 {
-			part[k], err = fusedLassos(at, graph[k], own, mine)
-		} else if len(mine) > 0 {
-			part[k], err = l.solveAll(mine, own)
+		if at := device.Of(d.PlaceOf(k)); at != nil && lo < hi {
+			found, err = fusedLassos(at, graph[k], own, jobs[lo:hi])
+		} else if lo < hi {
+			found, err = l.solveAll(jobs[lo:hi], own)
 		}
-		for _, res := range part[k] {
+		for _, res := range found {
 			if err == nil {
 				err = res.B.Fetch()
 			}
 		}
-		return err
+		return found, err
 	})
 	if err != nil {
 		return nil, err
@@ -84,37 +74,33 @@ func lassosByRanges(v rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLa
 	for _, res := range list {
 		work += int64(res.Iterations) * v.NVals()
 	}
-	d.Traced(work, int64(n)*int64(len(jobs)), spmd.Unevenness(cuts, func(lo, hi int64) int64 { return hi - lo }))
-	workflow.Report(o.Run, "fused lasso", int64(n), int64(n))
+	d.Done("fused lasso", int64(n), work, int64(n)*int64(len(jobs)), workflow.Evenness(cuts))
 	return list, nil
 }
 
 // lassoFigures gives all ranks the numbers of all solutions.
 func lassoFigures(d *workflow.Division, part [][]*FusedLassoResult, cuts []int64) ([]*FusedLassoResult, error) {
-	const size = 8
-	own := make([][]int64, len(part))
+	type figures struct {
+		lambda, objective, gap              float64
+		regions, zeros, iterations, divided int64
+		proven                              bool
+	}
+	own, counts := make([][]figures, len(part)), make([]int, d.Group.Size())
 	for k, list := range part {
 		for _, r := range list {
-			own[k] = append(own[k], int64(math.Float64bits(r.Lambda1)), int64(math.Float64bits(r.Objective)), int64(math.Float64bits(r.Gap)),
-				int64(r.Regions), int64(r.Zeros), int64(workflow.Bit(r.Proven)), int64(r.Iterations), int64(r.Divided))
+			own[k] = append(own[k], figures{r.Lambda1, r.Objective, r.Gap, int64(r.Regions), int64(r.Zeros), int64(r.Iterations), int64(r.Divided), r.Proven})
 		}
 	}
-	counts := make([]int, d.Group.Size())
 	for r := range counts {
-		counts[r] = size * int(cuts[r+1]-cuts[r])
+		counts[r] = int(cuts[r+1] - cuts[r])
 	}
 	all, err := spmd.GatherAllV(d.Session, own, counts)
-	if err != nil {
-		return nil, err
+	list := make([]*FusedLassoResult, len(all))
+	for q, x := range all {
+		list[q] = &FusedLassoResult{Lambda1: x.lambda, Objective: x.objective, Gap: x.gap, Regions: int(x.regions), Zeros: int(x.zeros),
+			Proven: x.proven, Iterations: int(x.iterations), Divided: int(x.divided)}
 	}
-	list := make([]*FusedLassoResult, len(all)/size)
-	for q := range list {
-		x := all[q*size:]
-		f := func(i int) float64 { return math.Float64frombits(uint64(x[i])) }
-		list[q] = &FusedLassoResult{Lambda1: f(0), Objective: f(1), Gap: f(2), Regions: int(x[3]), Zeros: int(x[4]),
-			Proven: x[5] != 0, Iterations: int(x[6]), Divided: int(x[7])}
-	}
-	return list, nil
+	return list, err
 }
 
 // lassoSpread makes vectors of the group of the solutions: every rank gets its block of each.
@@ -143,8 +129,8 @@ func lassoSpread(d *workflow.Division, list []*FusedLassoResult, part [][]*Fused
 				out = append(out, b[rows[to]:rows[to+1]]...)
 			}
 		}
-		in := make([]float64, len(list)*height)
-		if err := c.AllToAllV(d.Wait, comm.Host(in), recv, comm.Host(out), send); err != nil {
+		in, err := spmd.AllToAll(d.Wait, c, out, send, recv)
+		if err != nil {
 			return err
 		}
 		for q := range list { // the jobs of a rank follow the jobs of the rank before

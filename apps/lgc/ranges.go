@@ -1,8 +1,6 @@
 package lgc
 
 import (
-	"math"
-
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/spmd"
@@ -34,45 +32,46 @@ func (c *Clusterer) batchByRanges(seeds []int, tile int, o LocalClusterOptions) 
 		align = 1
 	}
 	cuts := spmd.CutEvenly(int64(len(seeds)), d.Group.Size(), align, min(leastSeeds, d.LeastRange()))
-	part := make([]*matrix.Matrix[float64], len(ranks))
-	facts := make([][]int64, len(ranks))
-	err = d.Apart(func(k int, r comm.Comm, run workflow.Run) error {
-		lo, hi, work := cuts[r.Rank()], cuts[r.Rank()+1], int64(0)
-		facts[k] = []int64{0, 0, 0, 1}
+	type facts struct {
+		kkt              float64
+		iterations, work int64
+		converged        bool
+	}
+	told := make([][]facts, len(ranks))
+	part, err := workflow.EachRange(d, cuts, func(k int, lo, hi int64, run workflow.Run) (*matrix.Matrix[float64], error) {
+		told[k] = []facts{{converged: true}}
 		if lo == hi {
-			part[k] = matrix.New[float64](0, c.n, matrix.On(d.PlaceOf(k)))
-			return nil
+			return matrix.New[float64](0, c.n, matrix.On(d.PlaceOf(k))), nil
 		}
-		own := o
+		own, found := o, &told[k][0]
 		own.Run = run
 		if d.Run.Trace != nil {
-			own.Trace = func(t ops.Trace) { work += t.Work }
+			own.Trace = func(t ops.Trace) { found.work += t.Work }
 		}
 		b, err := ranks[k].Batch(seeds[lo:hi], tile, own)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		part[k], facts[k] = b.P, []int64{int64(math.Float64bits(b.KKT)), int64(b.Iterations), work, int64(workflow.Bit(b.Converged))}
-		return nil
+		found.kkt, found.iterations, found.converged = b.KKT, int64(b.Iterations), b.Converged
+		return b.P, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	all, err := spmd.GatherAll(d.Session, facts)
+	all, err := spmd.GatherAll(d.Session, told)
 	if err != nil {
 		return nil, err
 	}
 	b, work := &ClusterBatch{Converged: true}, int64(0)
-	for ; len(all) > 0; all = all[4:] {
-		b.KKT, b.Iterations = max(b.KKT, math.Float64frombits(uint64(all[0]))), max(b.Iterations, int(all[1]))
-		work += all[2]
-		b.Converged = b.Converged && all[3] != 0
+	for _, x := range all {
+		b.KKT, b.Iterations, b.Converged = max(b.KKT, x.kkt), max(b.Iterations, int(x.iterations)), b.Converged && x.converged
+		work += x.work
 	}
 	if b.P, err = workflow.RowsOn(d, len(seeds), c.n, cuts, part); err != nil {
 		return nil, err
 	}
 	if d.Run.Trace != nil {
-		d.Traced(work, b.P.NVals(), spmd.Unevenness(cuts, func(lo, hi int64) int64 { return hi - lo }))
+		d.Traced(work, b.P.NVals(), workflow.Evenness(cuts))
 	}
 	workflow.Report(o.Run, "local clustering", int64(len(seeds)), int64(len(seeds)))
 	return b, nil
@@ -98,9 +97,7 @@ func (c *Clusterer) onRanks(d *workflow.Division) ([]*Clusterer, error) {
 		})
 	} else {
 		var shared *Clusterer
-		err = d.Once(func() (err error) {
-			all := d.Run
-			all.Threads, all.Trace = d.Threads(), nil
+		err = d.Shared(func(all workflow.Run) (err error) {
 			shared, err = NewClusterer(graph[0], all)
 			return err
 		})

@@ -30,7 +30,7 @@ type arithmetic struct {
 	plus      func(x, y number) number // most where the sum is larger
 	record    int64                    // bytes of a frontierRecord
 	vector    func(n int, at matrix.Place) rep.View
-	host      func(q *searchRun, in rep.View, lo, own int) hostRank
+	host      func(q *searchRun, in rep.View, lo, own int) rankSearch
 	weights   func(st *sparse.Store) edgeWeights
 }
 

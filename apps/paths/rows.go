@@ -9,7 +9,6 @@ import (
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
-	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 )
@@ -52,9 +51,9 @@ type rankSearch interface {
 	pull(depth number) (rankNumbers, error)
 	// split makes the vertices of the pile with a distance in (settled, bound] the frontier.
 	split(settled, bound number) (rankNumbers, error)
-	// finish makes the results of the own vertices, and returns how many are reached. Parents need
-	// the levels of all.
-	finish(c comm.Comm, parents bool) (reached int64, err error)
+	// finish returns the distances of the own vertices, with parents the vertices before them, which
+	// takes the levels of all, and how many are reached.
+	finish(c comm.Comm, parents bool) (results []workflow.Block, reached int64, err error)
 }
 
 // searchRun is a search on a group: for distances in buckets of width delta, or for levels.
@@ -73,19 +72,19 @@ type searchRun struct {
 }
 
 // rank searches on one rank. The first rank of the process writes the results of the run.
-func (q *searchRun) rank(k int, c comm.Comm, r rankSearch) error {
+func (q *searchRun) rank(k int, c comm.Comm, r rankSearch) ([]workflow.Block, error) {
 	bound, depth := q.delta, number(0)
 	if q.levels {
 		bound = q.of.most
 	}
 	now, err := r.start(q.sources)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for {
 		all, err := spmd.Agree(q.w.Session, c, []rankNumbers{now}, nil)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		sum, counts := rankNumbers{least: q.of.most}, make([]int, len(all))
 		for p, x := range all {
@@ -102,7 +101,7 @@ func (q *searchRun) rank(k int, c comm.Comm, r rankSearch) error {
 			settled := bound
 			bound = q.of.plus(sum.least, q.delta)
 			if now, err = r.split(settled, bound); err != nil {
-				return err
+				return nil, err
 			}
 			continue
 		}
@@ -116,23 +115,23 @@ func (q *searchRun) rank(k int, c comm.Comm, r rankSearch) error {
 		if q.levels && sum.listed > int64(q.n/rowsBits) {
 			whole, mine := r.bitmap()
 			if err := c.AllGatherV(q.w.Wait, whole, bitmapBytes(q.w), mine); err != nil {
-				return err
+				return nil, err
 			}
 			now, err = r.pull(depth)
 		} else {
 			whole, mine := r.records(sum.listed, now.listed)
 			if err := c.AllGatherV(q.w.Wait, whole, counts, mine); err != nil {
-				return err
+				return nil, err
 			}
 			now, err = r.Push(sum.listed, bound, depth)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	own, err := r.finish(c, q.parents)
+	results, own, err := r.finish(c, q.parents)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	all, err := spmd.Tell(q.w.Session, c, own)
 	for _, x := range all {
@@ -140,7 +139,7 @@ func (q *searchRun) rank(k int, c comm.Comm, r rankSearch) error {
 			q.reached += x
 		}
 	}
-	return err
+	return results, err
 }
 
 // bitmapBytes returns the bytes of the bitmap of each rank's vertices, in words of 32 bits.
@@ -156,10 +155,7 @@ func bitmapBytes(w *workflow.Division) []int {
 // reached, and with parents the vertex before each, an int32.
 func searchByRows(q *searchRun, a rep.View) (dist, parent rep.View, err error) {
 	w := q.w
-	if w.Cuts, err = a.T().Cuts(w.Wait, w.Group); err != nil {
-		return dist, parent, err
-	}
-	in, err := a.T().Parts(rep.Query{Group: w.Group, Context: w.Wait, Cuts: w.Cuts})
+	rows, err := w.CutRows(a.T())
 	if err != nil {
 		return dist, parent, err
 	}
@@ -169,46 +165,27 @@ func searchByRows(q *searchRun, a rep.View) (dist, parent rep.View, err error) {
 	}
 	slices.Sort(q.sources)
 	q.sources = slices.Compact(q.sources)
-	homes, before := make([]device.Store, len(in)), make([]device.Store, len(in))
-	values, parents := make([]*sparse.Store, len(in)), make([]*sparse.Store, len(in))
-	err = w.Each(func(k int, c comm.Comm) error {
+	dist = q.of.vector(q.n, w.Group)
+	results := []rep.View{dist}
+	if q.parents {
+		parent = matrix.NewVector[int32](q.n, matrix.On(w.Group)).Inside()
+		results = append(results, parent)
+	}
+	err = w.RunRows(rows, results, func(k int, c comm.Comm, s *device.Session, in []device.Operand) ([]workflow.Block, error) {
 		lo, hi := w.Own(c)
-		if !w.Devices {
-			r := q.of.host(q, in[k], lo, hi-lo)
-			err := q.rank(k, c, r)
-			values[k], parents[k] = r.results()
-			return err
+		var r rankSearch
+		if s == nil {
+			r = q.of.host(q, rows[0][k], lo, hi-lo)
+		} else {
+			r = &deviceSearch{q: q, s: s, tuning: workflow.Tuning(w.Run, rowsDefaults), typ: typ, operand: in[0], lo: lo, own: hi - lo}
 		}
-		operand, err := in[k].Operand(device.Of(w.Group.PlaceOf(k)))
-		if err != nil {
-			return err
-		}
-		return w.On(k, func(s *device.Session) error {
-			r := &deviceSearch{q: q, s: s, tuning: workflow.Tuning(w.Run, rowsDefaults), typ: typ, operand: operand, lo: lo, own: hi - lo}
-			err := q.rank(k, c, r)
-			homes[k], before[k] = r.home, r.before
-			return err
-		})
+		return q.rank(k, c, r)
 	})
 	if err != nil {
 		return dist, parent, err
 	}
-	dist = q.of.vector(q.n, w.Group)
-	if q.parents {
-		parent = matrix.NewVector[int32](q.n, matrix.On(w.Group)).Inside()
-	}
-	if w.Devices {
-		dist.OnGroup().SetBlocks(w.Group, true, w.Cuts, homes)
-		if q.parents {
-			parent.OnGroup().SetBlocks(w.Group, true, w.Cuts, before)
-		}
-	} else {
-		if err = workflow.SetStores(w, dist, w.Cuts, values); err == nil && q.parents {
-			err = workflow.SetStores(w, parent, w.Cuts, parents)
-		}
-	}
 	w.TracedRows(a.NVals(), q.reached)
-	return dist, parent, err
+	return dist, parent, nil
 }
 
 // rowsBFS is BFS on a group by rows. A step gathers 8 bytes of each vertex of the frontier, or one
@@ -252,10 +229,7 @@ type edgeWeights struct {
 
 // rowsWeights reads the weights on a group by rows. Each rank tells two numbers.
 func rowsWeights(w *workflow.Division, a rep.View, of *arithmetic) (sum edgeWeights, err error) {
-	if w.Cuts, err = a.T().Cuts(w.Wait, w.Group); err != nil {
-		return sum, err
-	}
-	in, err := a.T().Parts(rep.Query{Group: w.Group, Context: w.Wait, Cuts: w.Cuts})
+	rows, err := w.CutRows(a.T())
 	if err != nil {
 		return sum, err
 	}
@@ -263,21 +237,12 @@ func rowsWeights(w *workflow.Division, a rep.View, of *arithmetic) (sum edgeWeig
 	if w.Devices && err != nil {
 		return sum, err
 	}
-	err = w.Each(func(k int, c comm.Comm) error {
+	err = w.RunRows(rows, nil, func(k int, c comm.Comm, s *device.Session, in []device.Operand) ([]workflow.Block, error) {
 		var own edgeWeights
-		if w.Devices {
-			operand, err := in[k].Operand(device.Of(w.Group.PlaceOf(k)))
-			if err != nil {
-				return err
-			}
-			if err := w.On(k, func(s *device.Session) error {
-				own = weightsAt(s, rowsCode(s, typ), typ, of, operand)
-				return s.Err()
-			}); err != nil {
-				return err
-			}
-		} else {
-			own = of.weights(in[k].Rows())
+		if s == nil {
+			own = of.weights(rows[0][k].Rows())
+		} else if own = weightsAt(s, rowsCode(s, typ), typ, of, in[0]); s.Err() != nil {
+			return nil, s.Err()
 		}
 		all, err := spmd.Tell(w.Session, c, own)
 		if k == 0 {
@@ -288,7 +253,7 @@ func rowsWeights(w *workflow.Division, a rep.View, of *arithmetic) (sum edgeWeig
 				}
 			}
 		}
-		return err
+		return nil, err
 	})
 	return sum, w.Failed(err)
 }

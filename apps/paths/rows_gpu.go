@@ -107,8 +107,6 @@ type deviceSearch struct {
 	wordCount, leftRoom                     int64
 	result                                  []int64
 	resultAt                                device.Buffer
-
-	home, before device.Store // the results
 }
 
 func (r *deviceSearch) start(sources []int32) (rankNumbers, error) {
@@ -258,25 +256,26 @@ func (r *deviceSearch) split(settled, bound number) (rankNumbers, error) {
 	return r.frontierNumbers(true)
 }
 
-func (r *deviceSearch) finish(c comm.Comm, parents bool) (int64, error) {
+func (r *deviceSearch) finish(c comm.Comm, parents bool) ([]workflow.Block, int64, error) {
+	results := make([]workflow.Block, 2)
 	s := r.s
 	r.each("hb_rows_finish", int64(r.own), int32(r.own), r.dist.Val, r.present, r.count)
 	s.Blocks(s.Kernel(r.code, "hb_rows_report"), 1, 32, false, r.least, r.count, r.resultAt)
 	s.Sync()
 	reached := r.result[2]
 	if err := s.Err(); err != nil {
-		return 0, err
+		return nil, 0, err
 	}
 	if parents {
 		size := int(r.typ.Size)
 		levels := s.Alloc(int64(size) * int64(r.q.n))
 		if err := c.AllGatherV(r.q.w.Wait, workflow.DeviceBytes(levels, size*r.q.n), r.q.w.Bytes(size), workflow.DeviceBytes(r.dist.Val, size*r.own)); err != nil {
-			return 0, err
+			return nil, 0, err
 		}
 		parent := s.NewBitmap(r.own, workflow.Int32Type, r.present)
 		r.each("hb_rows_parents", int64(r.own), int32(r.own), int32(r.lo), r.in.Ptr, r.in.Idx, r.dist.Val, levels, parent.Val)
-		r.before = s.Result(parent, reached)
+		results[1].Home = s.Result(parent, reached)
 	}
-	r.home = s.Result(r.dist, reached)
-	return reached, s.Err()
+	results[0].Home = s.Result(r.dist, reached)
+	return results, reached, s.Err()
 }

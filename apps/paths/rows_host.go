@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -23,21 +24,11 @@ type hostSearch[T semiring.Number] struct {
 	listed, piled   []bool
 	all, mine       []frontierRecord[T]
 	words, ownWords []uint32
-
-	values, parents *sparse.Store // the results
 }
 
-// hostRank is a rankSearch on the host.
-type hostRank interface {
-	rankSearch
-	results() (values, parents *sparse.Store)
-}
-
-func newHostSearch[T semiring.Number](q *searchRun, in rep.View, lo, own int) hostRank {
+func newHostSearch[T semiring.Number](q *searchRun, in rep.View, lo, own int) rankSearch {
 	return &hostSearch[T]{q: q, in: in, lo: lo, own: own}
 }
-
-func (r *hostSearch[T]) results() (values, parents *sparse.Store) { return r.values, r.parents }
 
 func (r *hostSearch[T]) start(sources []int32) (rankNumbers, error) {
 	r.out = r.in.Cols()
@@ -155,7 +146,8 @@ func (r *hostSearch[T]) split(above, to number) (rankNumbers, error) {
 	return r.frontierNumbers(bound), nil
 }
 
-func (r *hostSearch[T]) finish(c comm.Comm, parents bool) (int64, error) {
+func (r *hostSearch[T]) finish(c comm.Comm, parents bool) ([]workflow.Block, int64, error) {
+	results := make([]workflow.Block, 2)
 	shape := sparse.Structure{Format: sparse.Bitmap, NRows: 1, NCols: r.own, Present: make([]uint8, r.own)}
 	for v, d := range r.dist {
 		if d < semiring.MaxValue[T]() {
@@ -166,11 +158,11 @@ func (r *hostSearch[T]) finish(c comm.Comm, parents bool) (int64, error) {
 	if parents {
 		levels := make([]T, r.q.n)
 		if err := c.AllGatherV(r.q.w.Wait, spmd.Memory(levels), r.q.w.Bytes(int(unsafe.Sizeof(T(0)))), spmd.Memory(r.dist)); err != nil {
-			return 0, err
+			return nil, 0, err
 		}
 		before := &sparse.Typed[int32]{Structure: shape, Val: make([]int32, r.own)}
 		before.Present = slices.Clone(shape.Present)
-		r.parents = sparse.Untyped(before)
+		results[1].Host = sparse.Untyped(before)
 		in := r.in.Rows()
 		for v, d := range r.dist {
 			if shape.Present[v] == 0 {
@@ -191,6 +183,6 @@ func (r *hostSearch[T]) finish(c comm.Comm, parents bool) (int64, error) {
 			r.dist[v] = 0
 		}
 	}
-	r.values = sparse.Untyped(&sparse.Typed[T]{Structure: shape, Val: r.dist})
-	return shape.NVals, nil
+	results[0].Host = sparse.Untyped(&sparse.Typed[T]{Structure: shape, Val: r.dist})
+	return results, shape.NVals, nil
 }

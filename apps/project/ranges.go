@@ -2,7 +2,6 @@ package project
 
 import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
-	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -12,30 +11,24 @@ import (
 // projectByRanges divides the rows of a projection among the ranks of a group by their products.
 // The result is nil if they are not divided.
 func projectByRanges[T semiring.Number](a *matrix.View[T], o ProjectionOptions) (*matrix.Matrix[T], error) {
-	d, err := workflow.Divide(o.Run, "Projection", a.Place(), 0)
-	if d == nil || err != nil {
-		return nil, err
-	}
 	switch o.Weighting {
 	case WeightCount:
-		return projectRows(d, matrix.AsView[bool](a.Pattern()), o, semiring.PlusPair[T]())
+		return projectRows(matrix.AsView[bool](a.Pattern()), o, semiring.PlusPair[T]())
 	case WeightRatio:
-		return projectRows(d, a, o, RatioSemiring[T]())
+		return projectRows(a, o, RatioSemiring[T]())
 	}
-	return projectRows(d, a, o, semiring.PlusTimes[T]())
+	return projectRows(a, o, semiring.PlusTimes[T]())
 }
 
 // projectRows computes the rows of each rank.
-func projectRows[A comparable, T semiring.Number](d *workflow.Division, a *matrix.View[A], o ProjectionOptions, product semiring.Semiring[A, A, T]) (*matrix.Matrix[T], error) {
-	if !workflow.Fits(d, a) {
-		return nil, nil
-	}
-	workflow.Report(o.Run, "project", 0, 0)
-	graph, err := workflow.Replicas(d, a)
-	if err != nil {
+func projectRows[A comparable, T semiring.Number](a *matrix.View[A], o ProjectionOptions, product semiring.Semiring[A, A, T]) (*matrix.Matrix[T], error) {
+	d, graph, err := workflow.DivideGraph(o.Run, "Projection", a.Inside(), 0, nil)
+	if d == nil || err != nil {
 		return nil, err
 	}
-	factors := func(v *matrix.View[A]) (left, right *matrix.View[A]) {
+	workflow.Report(o.Run, "project", 0, 0)
+	factors := func(k int) (left, right *matrix.View[A]) {
+		v := matrix.ViewOf[A](graph[k])
 		if o.Onto == OntoRows {
 			return v, v.T()
 		}
@@ -43,7 +36,7 @@ func projectRows[A comparable, T semiring.Number](d *workflow.Division, a *matri
 	}
 	var work []int64
 	err = d.Once(func() (err error) {
-		left, right := factors(graph[0])
+		left, right := factors(0)
 		all := d.Run
 		all.Threads, all.Trace = d.Threads(), nil
 		work, err = rowProducts(left, right, all)
@@ -54,11 +47,9 @@ func projectRows[A comparable, T semiring.Number](d *workflow.Division, a *matri
 	}
 	n := len(work) - 1
 	cuts := spmd.CutByWork(work, d.Group.Size(), d.LeastRange())
-	part := make([]*matrix.Matrix[T], len(graph))
-	err = d.Apart(func(k int, c comm.Comm, run workflow.Run) (err error) {
-		left, right := factors(graph[k])
-		part[k], err = projectSpan(left, right, product, int(cuts[c.Rank()]), int(cuts[c.Rank()+1]), o.Diagonal, run)
-		return err
+	part, err := workflow.EachRange(d, cuts, func(k int, lo, hi int64, run workflow.Run) (*matrix.Matrix[T], error) {
+		left, right := factors(k)
+		return projectSpan(left, right, product, int(lo), int(hi), o.Diagonal, run)
 	})
 	if err != nil {
 		return nil, err

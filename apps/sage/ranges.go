@@ -2,6 +2,7 @@ package sage
 
 import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/layered"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/sampled"
 	"github.com/hiveblas/hiveblas/comm"
@@ -19,15 +20,13 @@ import (
 func sageByRanges(
 	app string, g rep.View, features *matrix.View[float32], model *SAGEModel, net *neural.Net[float32], n int, o SAGEOptions,
 ) (*SAGEResult, error) {
-	d, err := workflow.Divide(o.Run, app, g.Place(), 0)
-	if d == nil || err != nil || !g.Gatherable(d.Group) || !workflow.Fits(d, features) || !d.Devices && o.Precision != SAGEFloat32 {
+	d, graph, err := workflow.DivideGraph(o.Run, app, g, 0, func(d *workflow.Division) bool {
+		return workflow.Fits(d, features) && (d.Devices || o.Precision == SAGEFloat32)
+	})
+	if d == nil || err != nil {
 		return nil, err
 	}
 	workflow.Report(o.Run, app, 0, int64(n))
-	graph, err := g.Replicas(d.Wait, d.Group)
-	if err != nil {
-		return nil, err
-	}
 	s := &sageDivision{Division: d, app: app, graph: graph, features: features, model: model, net: net, n: n, o: o, rows: n}
 	if o.Vertices != nil {
 		s.rows = len(o.Vertices)
@@ -36,16 +35,12 @@ func sageByRanges(
 		s.list = sampled.NumbersOrAll(o.Vertices, n)
 	}
 	var at *sampled.Graph // of all ranks on the host
-	if !d.Devices {
-		err := d.Once(func() (err error) {
-			all := o.Run
-			all.Threads = d.Threads()
-			at, err = sampled.NewGraph(app, graph[0], all, sampled.Rule(o.Sampling), o.Replace, o.Seed, net.GCN())
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+	err = d.Shared(func(all workflow.Run) (err error) {
+		at, err = sampled.NewGraph(app, graph[0], all, sampled.Rule(o.Sampling), o.Replace, o.Seed, net.GCN())
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	work := int64(s.rows) * int64(s.width()+net.Layers[0].Input())
 	// Trees are cut by their number, not by the neighbours that vertices read: a vertex without
@@ -124,126 +119,54 @@ func (s *sageDivision) byVertices() error {
 func (s *sageDivision) byLayers(at *sampled.Graph) error {
 	rows := spmd.CutEvenly(int64(s.n), s.Group.Size(), 1, 1)
 	ranks := s.Group.Ranks()
-	nets, inputs := make([]*neural.Net[float32], len(ranks)), make([]neural.Input[float32], len(ranks))
-	every, vertices := sampled.NumbersOrAll(nil, s.n), make([][]int32, len(ranks)) // of each rank
-	for k, c := range ranks {
+	nets := make([]*neural.Net[float32], len(ranks))
+	for k := range nets {
 		var err error
 		if nets[k], err = netOf(s.app, s.model, s.net.Layers[0].Input()); err != nil {
 			return err
 		}
-		vertices[k] = every[rows[c.Rank()]:rows[c.Rank()+1]]
 	}
-	var whole *neural.Block[float32]
+	t := layered.New(s.Division, at, rows, s.o.Samples, func(k int) *neural.Net[float32] { return nets[k] })
 	features, err := access.Blocks(s.features, rep.Query{Group: s.Group, Context: s.Wait, Cuts: workflow.AsInts(rows)})
 	if err != nil {
 		return err
 	}
 	err = s.Apart(func(k int, _ comm.Comm, _ workflow.Run) (err error) {
-		inputs[k], err = sampled.FeaturesOf(features[k], len(vertices[k]))
+		t.Members[k].X, err = sampled.FeaturesOf(features[k], len(t.Members[k].Vertices))
 		return err
 	})
+	if err == nil {
+		err = t.Forward(layered.Pass{Sampled: true, Whole: func() *neural.Block[float32] { return sampled.WholeBlock[float32](at) }})
+	}
 	if err != nil {
 		return err
-	}
-	tapes, xs, nears := make([]*neural.Tape[float32], len(ranks)), make([]neural.Panel[float32], len(ranks)), make([]neural.Near[float32], len(ranks))
-	for layer := range s.net.Layers {
-		samples := sampled.SamplesOf(s.o.Samples, len(s.net.Layers)-1-layer)
-		all := samples < 0 && at.Sampling == sampled.Uniform
-		if all && whole == nil {
-			whole = sampled.WholeBlock[float32](at)
-		}
-		err := s.Apart(func(k int, c comm.Comm, run workflow.Run) (err error) {
-			var b *neural.Block[float32]
-			if all {
-				lo, hi := rows[c.Rank()], rows[c.Rank()+1]
-				b = &neural.Block[float32]{Targets: int(hi - lo), Sources: s.n, Ptr: whole.Ptr[lo : hi+1], Idx: whole.Idx, Weight: whole.Weight}
-			} else {
-				own := *at
-				own.Run = run
-				if b, err = sampled.ChosenOf[float32](&own, vertices[k], 0, layer, samples); err != nil {
-					return err
-				}
-			}
-			tapes[k] = nets[k].NewTape(layer, inputs[k], b)
-			xs[k], nears[k], err = nets[k].Products(layer, tapes[k], run)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if err := s.gatherRows(nears, rows); err != nil {
-			return err
-		}
-		err = s.Apart(func(k int, _ comm.Comm, run workflow.Run) error {
-			inputs[k] = neural.Input[float32]{Full: tapes[k].Out}
-			return nets[k].Combine(layer, tapes[k], xs[k], nears[k], run)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	out := make([]neural.Panel[float32], len(ranks))
-	for k := range out {
-		out[k] = inputs[k].Full
 	}
 	if s.o.Vertices == nil {
 		s.cuts = rows
-	} else if err := s.chosenRows(out, rows); err != nil {
-		return err
+	} else {
+		for k, c := range ranks {
+			t.Place(c, t.Members[k], neural.Near[float32]{Panel: t.Members[k].Last()}, false)
+		}
+		if err := t.Gather(); err != nil {
+			return err
+		}
 	}
-	return s.Apart(func(k int, _ comm.Comm, run workflow.Run) error {
-		s.embeddings[k], s.facts[k] = neural.AsMatrix(out[k]), []int64{int64(zeroRows(out[k], run.Threads)), 0}
+	return s.Apart(func(k int, c comm.Comm, run workflow.Run) error {
+		r := t.Members[k]
+		out := r.Last()
+		if s.o.Vertices != nil { // rows of any rank
+			part := s.list[s.cuts[c.Rank()]:s.cuts[c.Rank()+1]]
+			out = neural.NewPanel[float32](len(part), out.Cols)
+			for i, v := range part {
+				copy(neural.Row(out, i), neural.Row(r.Near.Panel, int(v)))
+			}
+		}
+		s.embeddings[k], s.facts[k] = neural.AsMatrix(out), []int64{int64(zeroRows(out, run.Threads)), 0}
 		if s.net.Out != nil {
-			s.logits[k] = neural.AsMatrix(nets[k].Classify(out[k], run))
+			s.logits[k] = neural.AsMatrix(r.Net.Classify(out, run))
 		}
 		return nil
 	})
-}
-
-// chosenRows replaces the rows of each rank by the rows of the vertices that it is asked for, in
-// their order, which may be rows of any rank.
-func (s *sageDivision) chosenRows(out []neural.Panel[float32], rows []int64) error {
-	all := make([]neural.Near[float32], len(out))
-	for k := range all {
-		all[k].Panel = out[k]
-	}
-	if err := s.gatherRows(all, rows); err != nil {
-		return err
-	}
-	for k, c := range s.Group.Ranks() {
-		part := s.list[s.cuts[c.Rank()]:s.cuts[c.Rank()+1]]
-		out[k] = neural.NewPanel[float32](len(part), all[k].Cols)
-		for i, v := range part {
-			copy(neural.Row(out[k], i), neural.Row(all[k].Panel, int(v)))
-		}
-	}
-	return nil
-}
-
-// gatherRows replaces the rows of each rank by the rows of all ranks, from column From on.
-func (s *sageDivision) gatherRows(near []neural.Near[float32], rows []int64) error {
-	width := near[0].Cols - near[0].From
-	own, counts := make([][]float32, len(near)), make([]int, len(rows)-1)
-	for k, x := range near {
-		own[k] = x.Val[:x.Rows*x.Cols]
-		if x.From > 0 {
-			own[k] = make([]float32, 0, x.Rows*width)
-			for v := range x.Rows {
-				own[k] = append(own[k], neural.Row(x.Panel, v)[x.From:]...)
-			}
-		}
-	}
-	for r := range counts {
-		counts[r] = int(rows[r+1]-rows[r]) * width
-	}
-	all, err := spmd.GatherAllV(s.Division.Session, own, counts)
-	if err != nil {
-		return err
-	}
-	for k := range near { // ranks of one process share them
-		near[k] = neural.Near[float32]{Panel: neural.Panel[float32]{Rows: s.n, Cols: width, Val: all}}
-	}
-	return nil
 }
 
 // result makes the result of the parts of the ranks.
@@ -264,7 +187,6 @@ func (s *sageDivision) result(work int64) (*SAGEResult, error) {
 			return nil, err
 		}
 	}
-	s.Traced(work, res.Embeddings.NVals(), spmd.Unevenness(s.cuts, func(lo, hi int64) int64 { return hi - lo }))
-	workflow.Report(s.o.Run, s.app, int64(s.n), int64(s.n))
+	s.Done(s.app, int64(s.n), work, res.Embeddings.NVals(), workflow.Evenness(s.cuts))
 	return res, nil
 }

@@ -20,34 +20,32 @@ func scanByRanges(g *matrix.View[bool], n int, o ScanOptions) (*ScanResult, erro
 	if o.Hops == ScanDegree {
 		return nil, nil
 	}
-	d, err := workflow.Divide(o.Run, "ScanStatistics", g.Place(), 0)
-	if d == nil || err != nil || d.Devices && o.Hops != ScanOneHop || !workflow.Fits(d, g) {
+	d, list, err := workflow.DivideGraph(o.Run, "ScanStatistics", g.Inside(), 0, func(d *workflow.Division) bool {
+		return !d.Devices || o.Hops == ScanOneHop
+	})
+	if d == nil || err != nil {
 		return nil, err
+	}
+	graph := make([]*matrix.View[bool], len(list))
+	for k, v := range list {
+		graph[k] = matrix.ViewOf[bool](v)
 	}
 	workflow.Report(o.Run, "scan statistics", 0, int64(n))
-	graph, err := workflow.Replicas(d, g)
-	if err != nil {
-		return nil, err
-	}
 	if d.Devices && d.Group.MovesDeviceMemory() && n > 0 {
 		if res, err := scanOnDevices(d, graph, n, o); res != nil || err != nil {
 			return res, err
 		}
 	}
 	var r *ranked // of all ranks on the host
-	if !d.Devices {
-		all := o.Run
-		all.Threads = d.Threads()
-		err := d.Once(func() error {
-			a, err := workflow.UndirectedPattern(graph[0], all, n)
-			if err == nil {
-				r, err = rankByDegree(&access.Rows(a).Structure, n, all)
-			}
-			return err
-		})
-		if err != nil {
-			return nil, err
+	err = d.Shared(func(all workflow.Run) error {
+		a, err := workflow.UndirectedPattern(graph[0], all, n)
+		if err == nil {
+			r, err = rankByDegree(&access.Rows(a).Structure, n, all)
 		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	p := d.Group.Size()
 	size := (n + p - 1) / p // of a block
@@ -80,8 +78,7 @@ func scanByRanges(g *matrix.View[bool], n int, o ScanOptions) (*ScanResult, erro
 	if err != nil {
 		return nil, err
 	}
-	d.Traced(2*res.Edges, int64(n), imbalance)
-	workflow.Report(o.Run, "scan statistics", int64(n), int64(n))
+	d.Done("scan statistics", int64(n), 2*res.Edges, int64(n), imbalance)
 	return res, nil
 }
 
@@ -193,8 +190,7 @@ func scanOnDevices(d *workflow.Division, graph []*matrix.View[bool], n int, o Sc
 	}
 	res.Statistic = matrix.NewVector[int64](n, matrix.On(d.Group))
 	access.SetVectorBlocks(res.Statistic, d.Group, cuts, homes)
-	d.Traced(2*res.Edges, int64(n), 0)
-	workflow.Report(o.Run, "scan statistics", int64(n), int64(n))
+	d.Done("scan statistics", int64(n), 2*res.Edges, int64(n), 0)
 	return res, nil
 }
 

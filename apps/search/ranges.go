@@ -29,34 +29,23 @@ func walkRound(o SearchOptions) int64 {
 // for every number of ranks.
 func walksByRanges(s *searcher, g rep.View) (*SearchResult, error) {
 	o := s.opts
-	fact := int64(workflow.Bit(o.Each != nil))
 	if s.scores.lazy() {
 		return nil, nil
 	}
-	d, err := workflow.Divide(o.Run, "GraphSearch", g.Place(), fact)
+	each := false // some process receives the walks
+	d, graph, err := workflow.DivideGraph(o.Run, "GraphSearch", g, int64(workflow.Bit(o.Each != nil)), func(d *workflow.Division) bool {
+		each = slices.Max(d.Facts) != 0
+		return !(each && (o.Paths || o.Length > roundCells/sumWalks)) && (!d.Devices || o.fuses(s.scores.source))
+	})
 	if d == nil || err != nil {
 		return nil, err
 	}
-	each := false // some process receives the walks
-	for _, f := range d.Facts {
-		each = each || f != 0
-	}
-	switch {
-	case each && (o.Paths || o.Length > roundCells/sumWalks), d.Devices && !o.fuses(s.scores.source), !g.Gatherable(d.Group):
-		return nil, nil
-	}
-	graph, err := g.Replicas(d.Wait, d.Group)
-	if err != nil {
+	err = d.Shared(func(all workflow.Run) error {
+		s.opts.Threads = all.Threads
+		return onHost(s, graph[0])
+	})
+	if err != nil || s.single && !d.Devices {
 		return nil, err
-	}
-	if !d.Devices {
-		s.opts.Threads = d.Threads()
-		if err := d.Once(func() error { return onHost(s, graph[0]) }); err != nil {
-			return nil, err
-		}
-		if s.single {
-			return nil, nil
-		}
 	}
 	workflow.Report(o.Run, "graph search", 0, s.walks)
 	p, round := d.Group.Size(), max(s.walks, 1)
@@ -254,14 +243,13 @@ func (w *walkRanges) deliver(cuts []int64, cells [][]int32) error {
 // merge makes the result of what all ranks have found.
 func (w *walkRanges) merge(cuts []int64) (*SearchResult, error) {
 	s, d := w.s, w.Division
-	var counts [][]int64
-	for _, own := range w.own {
-		counts = append(counts, append(own.steps, own.res.Steps, own.res.Restarts, own.res.Ended))
-	}
-	if err := spmd.ReduceAll(d.Session, counts, comm.Sum); err != nil {
+	all, err := workflow.Combined(d, w.own, comm.Sum, func(own *searcher) []int64 {
+		return append(own.steps, own.res.Steps, own.res.Restarts, own.res.Ended)
+	})
+	if err != nil {
 		return nil, err
 	}
-	all, end := counts[0], len(s.steps)
+	end := len(s.steps)
 	s.steps = all[:end]
 	s.res.Steps, s.res.Restarts, s.res.Ended = all[end], all[end+1], all[end+2]
 	res, err := w.mergeFound()
@@ -296,18 +284,13 @@ func (w *walkRanges) mergeFound() (*SearchResult, error) {
 			return nil, err
 		}
 	}
-	var firsts [][]uint32
-	var visits [][]int64
-	for _, own := range w.own {
-		firsts, visits = append(firsts, own.first), append(visits, own.visits)
-	}
-	if err := spmd.ReduceAll(d.Session, firsts, comm.Min); err != nil {
+	var err error
+	if s.first, err = workflow.Combined(d, w.own, comm.Min, func(own *searcher) []uint32 { return own.first }); err != nil {
 		return nil, err
 	}
-	if err := spmd.ReduceAll(d.Session, visits, comm.Sum); err != nil {
+	if s.visits, err = workflow.Combined(d, w.own, comm.Sum, func(own *searcher) []int64 { return own.visits }); err != nil {
 		return nil, err
 	}
-	s.first, s.visits = firsts[0], visits[0]
 	res, err := s.result()
 	if err == nil && res.Visits != nil {
 		err = res.Visits.Move(d.Group)

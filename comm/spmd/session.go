@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -173,8 +175,20 @@ const (
 // ranks stop, and the group stays usable. The lists have equal lengths. It is a collective of
 // 8 bytes more than the lists, and in a failure of the text of the error.
 func Agree[E any](s *Session, c comm.Comm, own []E, local error) ([]E, error) {
-	if s == nil {
+	if s == nil || c == nil {
 		return nil, errNone()
+	}
+	return AgreeV(s, c, own, slices.Repeat([]int{len(own)}, c.Size()), local)
+}
+
+// AgreeV is Agree for lists of the lengths counts, which all ranks know.
+func AgreeV[E any](s *Session, c comm.Comm, own []E, counts []int, local error) ([]E, error) {
+	if s == nil || c == nil {
+		return nil, errNone()
+	}
+	if len(counts) != c.Size() || slices.Min(counts) < 0 || counts[c.Rank()] != len(own) {
+		return nil, &comm.ArgumentError{Op: "AgreeV", Arg: "counts", Reason: fmt.Sprintf("is %v on rank %d of %d with %d items", counts, c.Rank(), c.Size(), len(own)),
+			Remedy: "give the length of the list of each rank"}
 	}
 	state := int64(fine)
 	switch {
@@ -183,23 +197,24 @@ func Agree[E any](s *Session, c comm.Comm, own []E, local error) ([]E, error) {
 	case s.Ended() != nil:
 		state, local = ended, s.Ended()
 	}
-	size := itemSize[E]()
-	bytes := make([]byte, 8+len(own)*size)
-	binary.NativeEndian.PutUint64(bytes, uint64(state))
-	copy(bytes[8:], raw(own))
-	all, err := AllGather(s.Wait, c, bytes)
+	size, sizes, total := itemSize[E](), make([]int, len(counts)), 0
+	for r, n := range counts {
+		sizes[r] = 8 + n*size
+		total += n
+	}
+	bytes := binary.NativeEndian.AppendUint64(make([]byte, 0, 8+len(own)*size), uint64(state))
+	all, err := AllGatherV(s.Wait, c, append(bytes, raw(own)...), sizes)
 	if err != nil {
 		return nil, err
 	}
-	lists := make([]E, 0, c.Size()*len(own))
+	lists, at := make([]E, total), 0
 	stop, who := int64(fine), 0
-	for r := range c.Size() {
-		part := all[r*len(bytes) : (r+1)*len(bytes)]
-		if x := int64(binary.NativeEndian.Uint64(part)); x > stop {
+	for r, n := range counts {
+		if x := int64(binary.NativeEndian.Uint64(all)); x > stop {
 			stop, who = x, r
 		}
-		lists = lists[:len(lists)+len(own)]
-		copy(raw(lists[len(lists)-len(own):]), part[8:])
+		copy(raw(lists[at:at+n]), all[8:sizes[r]])
+		all, at = all[sizes[r]:], at+n
 	}
 	if stop == fine {
 		return lists, nil

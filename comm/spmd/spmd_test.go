@@ -118,6 +118,13 @@ func collectives(at *comm.Group) error {
 		if err != nil || len(both) != 2*p || both[2*p-2].at != int32(p-1) || !both[1].on {
 			return errors.Join(err, differ("Agree", both, 2*p))
 		}
+		if all, err := spmd.AgreeV(s, c, own[k], counts, nil); err != nil || !slices.Equal(all, want) {
+			return errors.Join(err, differ("AgreeV", all, want))
+		}
+		var argument *comm.ArgumentError
+		if _, err := spmd.AgreeV(s, c, list(r+1), counts, nil); !errors.As(err, &argument) {
+			return differ("AgreeV of a list that is too long", err, argument)
+		}
 		return nil
 	})
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/collect"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -31,25 +30,20 @@ func (s *Blocks) byNeed(ctx context.Context, need func(k int) []int32) (out []Ma
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	found := make([]*someRows, len(s.part))
-	err = s.g.Each(func(k int, c comm.Comm) error {
+	err = s.each(ctx, s.kind, false, func(k int, r *rank) error {
 		list := need(k)
-		if err := s.part[k].Err(); err != nil {
+		if err := r.own.Err(); err != nil {
 			return err
 		}
 		var kept *someRows
 		if s.some != nil && slices.Equal(s.some[k].list, list) {
 			kept = s.some[k]
 		}
-		some, err := s.ask(ctx, c, s.part[k].Rows(), list, kept, counts)
-		if err != nil || some == nil {
-			return err
+		some, err := r.ask(list, kept, counts)
+		if some != nil {
+			found[k] = some
 		}
-		if found[k] = some; some != kept {
-			if at := s.g.PlaceOf(k); at != nil {
-				return some.m.Move(at, false, blocks)
-			}
-		}
-		return nil
+		return err
 	})
 	if err != nil || found[0] == nil {
 		return nil, false, err
@@ -61,9 +55,10 @@ func (s *Blocks) byNeed(ctx context.Context, need func(k int) []int32) (out []Ma
 	return out, true, nil
 }
 
-// ask returns the listed rows; the rank has the rows in own. It returns the kept rows if all ranks
-// have kept theirs, and nil if asking does not pay.
-func (s *Blocks) ask(ctx context.Context, c comm.Comm, own *sparse.Store, list []int32, kept *someRows, counts []int64) (*someRows, error) {
+// ask returns the listed rows. It returns the kept rows if all ranks have kept theirs, and nil if
+// asking does not pay.
+func (r *rank) ask(list []int32, kept *someRows, counts []int64) (*someRows, error) {
+	s, ctx, c, own := r.s, r.ctx, r.c, r.own.Rows()
 	entry, ranks := 4+own.Type.Size, c.Size()
 	at := make([]int, ranks+1) // the rows of each rank in the list
 	for r := range at {
@@ -97,34 +92,24 @@ func (s *Blocks) ask(ctx context.Context, c comm.Comm, own *sparse.Store, list [
 	if err != nil {
 		return nil, err
 	}
-	answer, bytes := make([]*sparse.Store, ranks), int64(0)
+	answer, bytes := newRowList(own.Type), int64(0)
 	lo, _ := s.block(c)
 	for r, n := range came {
-		answer[r] = takeRows(own, asked[:n], lo)
+		answer.next()
+		for _, i := range asked[:n] {
+			a, b := own.Span(int(i) - lo)
+			answer.add(own, i, a, b, 0)
+		}
 		if asked = asked[n:]; r != c.Rank() {
-			bytes += 8*int64(len(answer[r].RowIDs)) + int64(len(answer[r].Idx))*entry
+			bytes += 8*int64(answer.rows[r]) + int64(answer.entries[r])*entry
 		}
 	}
 	sent, err := spmd.AllGather(ctx, c, []int64{bytes})
 	if err != nil || 4*rows+collect.Sum(sent) >= limit {
 		return nil, err
 	}
-	in, err := exchangeRows(ctx, c, s.kind, answer)
-	if err != nil {
-		return nil, err
-	}
-	return &someRows{list, s.make.New(stack(s.kind, in, s.rows, s.cols))}, nil
-}
-
-// takeRows returns the listed rows of a block that begins at row lo, with the numbers of the list.
-func takeRows(own *sparse.Store, list []int32, lo int) *sparse.Store {
-	out := emptyRows(own.Type)
-	for _, i := range list {
-		if a, b := own.Span(int(i) - lo); a < b {
-			appendRow(out, own, i, a, b, 0)
-		}
-	}
-	return out
+	m, err := r.exchange(answer.out(own.Type), 0, s.rows, s.cols, false)
+	return &someRows{list, m}, err
 }
 
 // gatherBytes returns about how many bytes all ranks receive in the gathering of the matrix.

@@ -91,6 +91,7 @@ func init() {
 		{"chunked.Tee", chunked.Tee[float64]},
 		{"chunked.Where", chunked.Where[float64]},
 		{"spmd.Agree", spmd.Agree[float64]},
+		{"spmd.AgreeV", spmd.AgreeV[float64]},
 		{"spmd.AllGather", spmd.AllGather[float64]},
 		{"spmd.AllGatherLists", spmd.AllGatherLists[float64]},
 		{"spmd.AllGatherV", spmd.AllGatherV[float64]},

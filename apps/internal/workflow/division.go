@@ -22,10 +22,11 @@ import (
 // By rows, each rank computes the new values of its vertices by kernels of its own from the values
 // of all, and the ranks then gather what has changed, from memory of device to memory of device. No
 // kernel reads the memory of another device: random reads between devices are ten times as slow as
-// gathers (docs/scale.md).
+// gathers (docs/scale.md). CutRows and RunRows are the driver.
 //
 // By ranges, work falls into independent parts (walks, seeds, rows, sources): every rank has the
 // whole graph and runs the workflow of one place on its range; the ranks exchange only results.
+// DivideGraph, Shared, EachRange, Combined, RowsOn and Done are the driver.
 //
 // Method Pipeline divides the rows of the graph in every operation instead.
 
@@ -75,16 +76,59 @@ func GroupRows(r Run, app string, at matrix.Place) *Division {
 	return d
 }
 
-// CutByRows cuts the vertices as the rows of a view.
-func CutByRows[T comparable](d *Division, v *matrix.View[T]) (err error) {
-	d.Cuts, err = v.Inside().Cuts(d.Wait, d.Group)
-	return err
+// CutRows cuts the vertices as the rows of the first view, and returns the rows of each view for each
+// rank of this process.
+func (d *Division) CutRows(views ...rep.View) (rows [][]rep.View, err error) {
+	d.Cuts, err = views[0].Cuts(d.Wait, d.Group)
+	for _, v := range views {
+		if err == nil {
+			var list []rep.View
+			list, err = v.Parts(rep.Query{Group: d.Group, Context: d.Wait, Cuts: d.Cuts})
+			rows = append(rows, list)
+		}
+	}
+	return rows, err
 }
 
-// BlocksByRows returns the rows of a view for each rank of this process, by the cuts of the
-// vertices.
-func BlocksByRows[T comparable](d *Division, v *matrix.View[T]) ([]*matrix.View[T], error) {
-	return access.Blocks(v, rep.Query{Group: d.Group, Context: d.Wait, Cuts: d.Cuts})
+// A Block is what a rank has of a vector: a store of its device, or of the host.
+type Block struct {
+	Home device.Store
+	Host *sparse.Store
+}
+
+// RunRows runs a workflow by rows: it calls f for each rank of this process, at the same time, with
+// its rows in a session of its device, or on the host with a nil s. What f returns are the blocks of
+// the results, vectors of the group.
+func (d *Division) RunRows(rows [][]rep.View, results []rep.View, f func(k int, c comm.Comm, s *device.Session, rows []device.Operand) ([]Block, error)) error {
+	blocks := make([][]Block, len(d.Group.Ranks()))
+	err := d.Each(func(k int, c comm.Comm) (err error) {
+		if !d.Devices {
+			blocks[k], err = f(k, c, nil, nil)
+			return err
+		}
+		operands := make([]device.Operand, len(rows))
+		for i, list := range rows {
+			if operands[i], err = list[k].Operand(device.Of(d.Group.PlaceOf(k))); err != nil {
+				return err
+			}
+		}
+		return d.On(k, func(s *device.Session) (err error) {
+			blocks[k], err = f(k, c, s, operands)
+			return err
+		})
+	})
+	for i := 0; i < len(results) && err == nil; i++ {
+		homes, stores := make([]device.Store, len(blocks)), make([]*sparse.Store, len(blocks))
+		for k, b := range blocks {
+			homes[k], stores[k] = b[i].Home, b[i].Host
+		}
+		if d.Devices {
+			results[i].OnGroup().SetBlocks(d.Group, true, d.Cuts, homes)
+		} else {
+			err = SetStores(d, results[i], d.Cuts, stores)
+		}
+	}
+	return err
 }
 
 // Own returns the vertices of a rank.
@@ -219,6 +263,58 @@ func Divide(r Run, app string, at matrix.Place, fact int64) (*Division, error) {
 	return d, nil
 }
 
+// DivideGraph is Divide of work on a graph, which every rank then has at its place. It returns nil
+// too if the graph is not everywhere and exceeds the limit for gathered operands (comm.GatherLimit),
+// or if accept says no, on all processes alike; a nil accept says yes.
+func DivideGraph(r Run, app string, g rep.View, fact int64, accept func(d *Division) bool) (*Division, []rep.View, error) {
+	d, err := Divide(r, app, g.Place(), fact)
+	if d == nil || err != nil || accept != nil && !accept(d) || !g.Gatherable(d.Group) {
+		return nil, nil, err
+	}
+	graph, err := g.Replicas(d.Wait, d.Group)
+	return d, graph, err
+}
+
+// Shared prepares what the ranks of this process share on the host: it calls f once, with the
+// threads of all. It does nothing if the ranks are on devices.
+func (d *Division) Shared(f func(all Run) error) error {
+	if d.Devices {
+		return nil
+	}
+	all := d.Run
+	all.Threads, all.Trace = d.Threads(), nil
+	return d.Once(func() error { return f(all) })
+}
+
+// EachRange is Apart for items lo … hi−1 of each rank, by cuts, with a result of each.
+func EachRange[P any](d *Division, cuts []int64, f func(k int, lo, hi int64, run Run) (P, error)) ([]P, error) {
+	parts := make([]P, len(d.Group.Ranks()))
+	return parts, d.Apart(func(k int, c comm.Comm, run Run) (err error) {
+		parts[k], err = f(k, cuts[c.Rank()], cuts[c.Rank()+1], run)
+		return err
+	})
+}
+
+// Combined combines lists of equal length of all ranks, item by item. of returns the list in a part.
+func Combined[P any, E comm.Element](d *Division, parts []P, op comm.Op, of func(p P) []E) ([]E, error) {
+	own := make([][]E, len(parts))
+	for k, p := range parts {
+		own[k] = of(p)
+	}
+	return own[0], spmd.ReduceAll(d.Session, own, op)
+}
+
+// Evenness is the imbalance of ranges with equal work of each item.
+func Evenness(cuts []int64) float64 {
+	return spmd.Unevenness(cuts, func(lo, hi int64) int64 { return hi - lo })
+}
+
+// Done reports the division, and the end of count items.
+func (d *Division) Done(stage string, count, work, nvals int64, imbalance float64) {
+	d.Traced(work, nvals, imbalance)
+	Report(d.Run, stage, count, count)
+}
+
 // Bit is 1 for true, else 0.
 func Bit(x bool) uint8 {
 	if x {
@@ -322,13 +418,19 @@ func RowsOn[T semiring.Element](d *Division, rows, cols int, cuts []int64, part 
 func EntriesOn[T comparable](d *Division, n int, cuts []int64, part [][]T) (*matrix.Vector[T], error) {
 	stores := make([]*sparse.Store, len(part))
 	for k, p := range part {
-		stores[k] = sparse.Untyped(sparse.Of(sparse.Structure{Format: sparse.Full, NRows: 1, NCols: len(p), NVals: int64(len(p))}, p))
+		stores[k] = FullBlock(p)
 	}
 	v := matrix.NewVector[T](n, matrix.On(d.Group))
 	if err := SetStores(d, v.Inside(), AsInts(cuts), stores); err != nil {
 		return nil, err
 	}
 	return v, nil
+}
+
+// FullBlock returns the store of a vector with these values.
+func FullBlock[T comparable](values []T) *sparse.Store {
+	n := len(values)
+	return sparse.Untyped(sparse.Of(sparse.Structure{Format: sparse.Full, NRows: 1, NCols: n, NVals: int64(n)}, values))
 }
 
 // SetStores makes the stores of the ranks of this process the contents of a vector of the group;

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/sage"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/layered"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/sampled"
 	"github.com/hiveblas/hiveblas/comm"
@@ -26,11 +27,10 @@ import (
 
 // A sageTeam is a training that is divided among the ranks of a group. A nil team is one place.
 type sageTeam struct {
-	*workflow.Division
+	*layered.Team
 	t       *sageTrainer
 	all     workflow.Run // of work that the ranks of this process share
 	layers  bool         // steps compute ranges of rows of all layers, else trees of shares of the batch
-	rows    []int64      // cuts of the vertices
 	least   int64        // vertices of a share, but for the last one
 	uneven  float64      // largest share of the work, times the ranks
 	members []*sageMember
@@ -38,21 +38,14 @@ type sageTeam struct {
 
 // A sageMember is a rank of this process.
 type sageMember struct {
-	net      *neural.Net[float32] // shares its weights with the other ranks of the process
-	grad     []float32            // gradients of all weights
-	graph    sampled.Graph
-	vertices []int32                // its rows
-	x        neural.Input[float32]  // features of its rows
-	whole    *neural.Block[float32] // of its rows, with all neighbours; nil until it is needed
+	*layered.Member           // Net shares its weights with the other ranks of the process
+	grad            []float32 // gradients of all weights
 
 	// of a step
 	targets []int32    // of the loss: vertices
 	pairs   []sagePair // of targets
-	tapes   []*neural.Tape[float32]
 	masks   [][]float32
-	self    neural.Panel[float32] // products of the rows themselves, or their gradients
-	near    neural.Near[float32]  // products of all vertices that neighbours read
-	part    neural.Panel[float32] // this rank's part of the gradients of near
+	part    neural.Panel[float32] // this rank's part of the gradients of Near
 	g       neural.Panel[float32] // gradients of its rows
 	result  [2]float64            // loss and right answers
 }
@@ -65,7 +58,7 @@ func divideTraining(t *sageTrainer, g rep.View, features *matrix.View[float32], 
 	if d == nil || err != nil || !g.Gatherable(d.Group) || !workflow.Fits(d, features) {
 		return false, err
 	}
-	m := &sageTeam{Division: d, t: t, all: t.o.Run}
+	m := &sageTeam{t: t, all: t.o.Run}
 	m.all.Threads = d.Threads()
 	if !d.Devices { // ranks on devices compute on the host here
 		list, err := g.Replicas(d.Wait, d.Group)
@@ -81,15 +74,15 @@ func divideTraining(t *sageTrainer, g rep.View, features *matrix.View[float32], 
 	if err != nil {
 		return false, err
 	}
-	m.cut(n)
-	every := sampled.NumbersOrAll(nil, n)
-	for k, c := range d.Group.Ranks() {
-		r := &sageMember{net: t.net, graph: *t.graph, vertices: every[m.rows[c.Rank()]:m.rows[c.Rank()+1]]}
+	rows := m.cut(d, n)
+	m.Team = layered.New(d, t.graph, rows, t.o.Samples, func(k int) *neural.Net[float32] {
 		if k > 0 {
-			r.net = t.net.Twin()
+			return t.net.Twin()
 		}
-		r.grad = r.net.Gradients()
-		m.members = append(m.members, r)
+		return t.net
+	})
+	for _, r := range m.Members {
+		m.members = append(m.members, &sageMember{Member: r, grad: r.Net.Gradients()})
 	}
 	if err := m.distributeFeatures(features, n); err != nil {
 		return false, err
@@ -98,8 +91,8 @@ func divideTraining(t *sageTrainer, g rep.View, features *matrix.View[float32], 
 	return true, nil
 }
 
-// cut chooses the way of division, and cuts the rows.
-func (m *sageTeam) cut(n int) {
+// cut chooses the way of division, and returns the cuts of the rows.
+func (m *sageTeam) cut(d *workflow.Division, n int) []int64 {
 	t, o := m.t, &m.t.o
 	layers := len(t.net.Layers)
 	batch := len(t.split.Train)
@@ -119,26 +112,27 @@ func (m *sageTeam) cut(n int) {
 	for v := range n {
 		work[v+1] = work[v] + int64(layers)*(t.graph.Ptr[v+1]-t.graph.Ptr[v]) + int64(inputs/8+1)
 	}
-	m.rows = spmd.CutByWork(work, m.Group.Size(), m.LeastRange())
-	m.uneven = spmd.Unevenness(m.rows, func(lo, hi int64) int64 { return work[hi] - work[lo] })
+	rows := spmd.CutByWork(work, d.Group.Size(), d.LeastRange())
+	m.uneven = spmd.Unevenness(rows, func(lo, hi int64) int64 { return work[hi] - work[lo] })
 	one := sampled.TreeSize(1, o.Samples, t.graph, layers) * float64(t.net.Layers[0].Input())
-	m.least = max(1, int64(float64(m.LeastRange())/max(one, 1)))
+	m.least = max(1, int64(float64(d.LeastRange())/max(one, 1)))
 	if !m.layers {
-		m.uneven = spmd.Unevenness(spmd.CutEvenly(int64(batch), m.Group.Size(), 1, m.least), func(lo, hi int64) int64 { return hi - lo })
+		m.uneven = workflow.Evenness(spmd.CutEvenly(int64(batch), d.Group.Size(), 1, m.least))
 	}
+	return rows
 }
 
 // distributeFeatures gives the ranks the features: of their rows, or all of them for trees.
 func (m *sageTeam) distributeFeatures(features *matrix.View[float32], n int) error {
 	if m.layers && !m.Devices {
-		list, err := access.Blocks(features, rep.Query{Group: m.Group, Context: m.Wait, Cuts: workflow.AsInts(m.rows)})
+		list, err := access.Blocks(features, rep.Query{Group: m.Group, Context: m.Wait, Cuts: workflow.AsInts(m.Rows)})
 		if err != nil {
 			return err
 		}
 		return m.Apart(func(k int, _ comm.Comm, run workflow.Run) (err error) {
 			r := m.members[k]
-			r.x, err = sampled.FeaturesOf(list[k], len(r.vertices))
-			r.x.Transpose(run) // once for all steps
+			r.X, err = sampled.FeaturesOf(list[k], len(r.Vertices))
+			r.X.Transpose(run) // once for all steps
 			return err
 		})
 	}
@@ -158,38 +152,11 @@ func (m *sageTeam) distributeFeatures(features *matrix.View[float32], n int) err
 	}
 	return m.Apart(func(k int, c comm.Comm, run workflow.Run) error {
 		r := m.members[k]
-		if r.x = m.t.x.Between(int(m.rows[c.Rank()]), int(m.rows[c.Rank()+1])); m.layers {
-			r.x.Transpose(run)
+		if r.X = m.t.x.Between(int(m.Rows[c.Rank()]), int(m.Rows[c.Rank()+1])); m.layers {
+			r.X.Transpose(run)
 		}
 		return nil
 	})
-}
-
-// blocks makes the blocks of the ranks with all neighbours.
-func (m *sageTeam) blocks() {
-	if m.members[0].whole != nil {
-		return
-	}
-	b := m.t.blocks()[0]
-	for k, c := range m.Group.Ranks() {
-		lo, hi := int(m.rows[c.Rank()]), int(m.rows[c.Rank()+1])
-		ptr, from, to := neural.PartOf(b.Ptr, lo, hi)
-		own := &neural.Block[float32]{Targets: hi - lo, Sources: b.Sources, Ptr: ptr, Idx: b.Idx[from:to]}
-		if b.Weight != nil {
-			own.Weight = b.Weight[from:to]
-		}
-		m.members[k].whole = own
-	}
-}
-
-// blockOf returns the block of a layer in a step of training, or with all neighbours.
-func (m *sageTeam) blockOf(r *sageMember, layer int, step uint64, training bool, run workflow.Run) (*neural.Block[float32], error) {
-	samples := sampled.SamplesOf(m.t.o.Samples, len(r.net.Layers)-1-layer)
-	if !training || samples < 0 && r.graph.Sampling == sampled.Uniform {
-		return r.whole, nil
-	}
-	r.graph.Run = run
-	return sampled.ChosenOf[float32](&r.graph, r.vertices, step, layer, samples)
 }
 
 // done reports the division of a training.

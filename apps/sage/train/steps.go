@@ -29,7 +29,7 @@ func (m *sageTeam) step(batch []int, epoch uint64) (loss float64, right int, err
 		grads[k] = r.grad
 		loss, right = loss+r.result[0], right+int(r.result[1])
 	}
-	if err := spmd.ReduceAll(m.Division.Session, grads, comm.Sum); err != nil {
+	if err := spmd.ReduceAll(m.Session, grads, comm.Sum); err != nil {
 		return 0, 0, err
 	}
 	m.t.state.steps++
@@ -50,7 +50,7 @@ func (m *sageTeam) share(batch []int, epoch uint64) (count float64, err error) {
 		r.targets, r.pairs = r.targets[:0], nil
 		own := batch[cuts[c.Rank()]:cuts[c.Rank()+1]]
 		if m.layers {
-			lo, hi := m.rows[c.Rank()], m.rows[c.Rank()+1]
+			lo, hi := m.Rows[c.Rank()], m.Rows[c.Rank()+1]
 			own = nil
 			for _, v := range batch {
 				if lo <= int64(v) && int64(v) < hi {
@@ -71,7 +71,7 @@ func (m *sageTeam) share(batch []int, epoch uint64) (count float64, err error) {
 	if err != nil || m.t.classes != nil {
 		return float64(len(batch)), err
 	}
-	all, err := spmd.GatherAll(m.Division.Session, numbers)
+	all, err := spmd.GatherAll(m.Session, numbers)
 	for _, x := range all {
 		count += x
 	}
@@ -81,13 +81,13 @@ func (m *sageTeam) share(batch []int, epoch uint64) (count float64, err error) {
 // classified computes the loss of the rows of targets by the classifier, and the gradient of the
 // rows.
 func (r *sageMember) classified(t *sageTrainer, z neural.Panel[float32], count float64, run workflow.Run) (neural.Panel[float32], error) {
-	logits := r.net.Classify(z, run)
+	logits := r.Net.Classify(z, run)
 	loss, right, err := neural.CrossEntropy(logits, t.classesOf(r.targets), int(count), run)
 	if err != nil {
 		return neural.Panel[float32]{}, err
 	}
 	r.result = [2]float64{loss, float64(right)}
-	return r.net.Unclassify(z, logits, run), nil
+	return r.Net.Unclassify(z, logits, run), nil
 }
 
 // stepOfTrees computes the loss and the gradients of the rank's targets along their trees.
@@ -96,9 +96,11 @@ func (r *sageMember) stepOfTrees(t *sageTrainer, step uint64, count float64, run
 		return nil
 	}
 	o := t.o
-	o.Run, r.graph.Run = run, run
-	r.net.Kept.Reset()
-	tapes, masks, err := tapeTrees(r.net, &r.graph, t.x, r.targets, step, o)
+	o.Run = run
+	graph := *t.graph
+	graph.Run = run
+	r.Net.Kept.Reset()
+	tapes, masks, err := tapeTrees(r.Net, &graph, t.x, r.targets, step, o)
 	if err != nil {
 		return err
 	}
@@ -110,12 +112,12 @@ func (r *sageMember) stepOfTrees(t *sageTrainer, step uint64, count float64, run
 	} else {
 		r.result[0], g = alike(z, r.pairs, count, t.likeness())
 	}
-	return r.net.Untape(tapes, masks, g, run)
+	return r.Net.Untape(tapes, masks, g, run)
 }
 
 // rowsOf copies the rows of the targets from z; row 0 of z is vertex lo.
 func (r *sageMember) rowsOf(z neural.Panel[float32], lo int32) neural.Panel[float32] {
-	some := r.net.Kept.Panel(len(r.targets), z.Cols)
+	some := r.Net.Kept.Panel(len(r.targets), z.Cols)
 	for k, v := range r.targets {
 		copy(neural.Row(some, k), neural.Row(z, int(v-lo)))
 	}
@@ -137,15 +139,15 @@ func (m *sageTeam) stepOfLayers(step uint64, count float64) error {
 	}
 	if m.t.classes != nil {
 		err := m.Apart(func(k int, c comm.Comm, run workflow.Run) error {
-			r, lo := m.members[k], int32(m.rows[c.Rank()])
-			g := neural.Panel[float32]{Cols: r.lastRows().Cols}
+			r, lo := m.members[k], int32(m.Rows[c.Rank()])
+			g := neural.Panel[float32]{Cols: r.Last().Cols}
 			if len(r.targets) > 0 {
 				var err error
-				if g, err = r.classified(m.t, r.rowsOf(r.lastRows(), lo), count, run); err != nil {
+				if g, err = r.classified(m.t, r.rowsOf(r.Last(), lo), count, run); err != nil {
 					return err
 				}
 			}
-			r.g = r.net.Kept.Panel(len(r.vertices), g.Cols)
+			r.g = r.Net.Kept.Panel(len(r.Vertices), g.Cols)
 			r.addTo(r.g, g, lo)
 			return nil
 		})
@@ -156,16 +158,16 @@ func (m *sageTeam) stepOfLayers(step uint64, count float64) error {
 	}
 	// A pair may have vertices of two ranks.
 	for k, c := range m.Group.Ranks() {
-		m.placeRows(c, m.members[k], neural.Near[float32]{Panel: m.members[k].lastRows()})
+		m.Place(c, m.members[k].Member, neural.Near[float32]{Panel: m.members[k].Last()}, true)
 	}
-	if err := m.gather(); err != nil {
+	if err := m.Gather(); err != nil {
 		return err
 	}
 	err := m.Apart(func(k int, _ comm.Comm, _ workflow.Run) error {
 		r := m.members[k]
-		loss, g := alike(r.rowsOf(r.near.Panel, 0), r.pairs, count, m.t.likeness())
+		loss, g := alike(r.rowsOf(r.Near.Panel, 0), r.pairs, count, m.t.likeness())
 		r.result[0] = loss
-		r.part = r.net.Kept.Panel(m.t.graph.N, r.near.Cols)
+		r.part = r.Net.Kept.Panel(m.t.graph.N, r.Near.Cols)
 		r.addTo(r.part, g, 0)
 		return nil
 	})
@@ -188,7 +190,7 @@ func (m *sageTeam) sum(loss float64, right int) (float64, int, error) {
 		facts[k] = []float64{0, 0}
 	}
 	facts[0] = []float64{loss, float64(right)}
-	all, err := spmd.GatherAll(m.Division.Session, facts)
+	all, err := spmd.GatherAll(m.Session, facts)
 	loss, right = 0, 0
 	for k := 0; k < len(all); k += 2 {
 		loss, right = loss+all[k], right+int(all[k+1])
@@ -202,7 +204,7 @@ func (m *sageTeam) evaluate(vertices []int) (accuracy, loss float64, err error) 
 		return 0, 0, err
 	}
 	err = m.Apart(func(k int, c comm.Comm, run workflow.Run) error {
-		r, lo, hi := m.members[k], m.rows[c.Rank()], m.rows[c.Rank()+1]
+		r, lo, hi := m.members[k], m.Rows[c.Rank()], m.Rows[c.Rank()+1]
 		r.targets, r.result = r.targets[:0], [2]float64{}
 		for _, v := range vertices {
 			if lo <= int64(v) && int64(v) < hi {
@@ -212,7 +214,7 @@ func (m *sageTeam) evaluate(vertices []int) (accuracy, loss float64, err error) 
 		if len(r.targets) == 0 {
 			return nil
 		}
-		loss, right, err := neural.CrossEntropy(r.net.Classify(r.rowsOf(r.lastRows(), int32(lo)), run), m.t.classesOf(r.targets), len(vertices), run)
+		loss, right, err := neural.CrossEntropy(r.Net.Classify(r.rowsOf(r.Last(), int32(lo)), run), m.t.classesOf(r.targets), len(vertices), run)
 		r.result = [2]float64{loss, float64(right)}
 		return err
 	})

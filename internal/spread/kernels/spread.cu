@@ -1,6 +1,6 @@
 // Blocks of a matrix on a group of devices, before and after they travel.
-// Source: prelude + common.cu + this file. Host: matrix/spreadgpu.go and matrix/spreadrows.go,
-// which define HB_V, the type of a value. All kernels take one item a thread (HB_EACH) and are
+// Source: prelude + common.cu + this file. Host: internal/spread/gpu.go,
+// which defines HB_V, the type of a value. All kernels take one item a thread (HB_EACH) and are
 // bound by memory. A pair is the number of a row and its entries.
 
 // bits = presence bytes of n positions, 8 a byte, the first in the lowest bit. Without present all
