@@ -251,13 +251,16 @@ func (c *call) choose(d dest, f *cpu.SelectOperator, a rep.View) error {
 	if t.group != nil {
 		return c.on(t.group).groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).choose(d, f, a) })
 	}
-	st := a.Oriented()
+	st, symmetric := a.Oriented(), a.Symmetric() && t.plain() && f.Symmetric() && c.local.shift == 0
 	out, err := cpu.Select(c.env(), st, f.Predicate, c.local.shift, t.vector) // a vector is stored as a row
 	if err != nil {
 		return err
 	}
 	c.traced("select", st.NVals)
-	return c.write(out, false)
+	if err = c.write(out, false); err == nil && symmetric {
+		t.m.OnGroup().MarkSymmetric()
+	}
+	return err
 }
 
 // Transpose computes C⟨M⟩ ⊕= Aᵀ in O(entries + rows + columns) time. The operand A.T() costs
