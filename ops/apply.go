@@ -207,8 +207,8 @@ func (c *call) applyIndex(d dest, f *cpu.IndexOperator, a rep.View) error {
 
 // Select computes C⟨M⟩ ⊕= the entries of A for which the predicate is true, with their values. It
 // applies to matrices and vectors; for a vector, i is the position and j is 0. It takes O(entries)
-// time; Tril, Triu and DiagSelect use a search per row instead. It returns the same errors as
-// [MxM].
+// time; Tril, Triu, DiagSelect and Offdiag search in each row instead. It returns the same errors
+// as [MxM].
 func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a matrix.Operand[T], opts ...Option) error {
 	return selectOf(dst, f.Inside(), a, opts)
 }

@@ -178,8 +178,8 @@ func band(name, cuda string, lo, hi int) *innerSelect {
 
 // banded records that op keeps the entries with lo ≤ j−i ≤ hi, or with off the others.
 func banded(op *innerSelect, lo, hi int, off bool) *innerSelect {
-	op.Band, op.Off = true, off
-	op.Lo, op.Hi = int64(min(max(lo, -noLimit), noLimit)), int64(min(max(hi, -noLimit), noLimit)) // rows + limits must not overflow
+	limit := func(k int) int64 { return int64(min(max(k, -noLimit), noLimit)) } // row + k must not overflow
+	op.Band, op.Off, op.Lo, op.Hi = true, off, limit(lo), limit(hi)
 	return op
 }
 

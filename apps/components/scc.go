@@ -14,7 +14,8 @@ import (
 // The pipeline colours the vertices that are left with the least vertex that reaches them, and
 // takes from each colour what reaches its own vertex backwards (Orzan, 2004):
 //
-//	c(v) = v;   N = c;   M = N min.first A;   N = {M(v) : M(v) < c(v)};   c⟨N⟩ = N,   until N is empty
+//	c(v) = v;   N = c
+//	M = N min.first A;   N = {M(v) : M(v) < c(v)};   c⟨N⟩ = N,   until N is empty
 //	F = {v : c(v) = v};   F ∪= {v : c(v) = (A max.second c(F))(v)},   until nothing is added
 //	the parts of F by colour are components; continue without them
 //

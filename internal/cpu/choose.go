@@ -13,7 +13,8 @@ func Select(env Env, s *sparse.Store, f *Predicate, shift int, swap bool) (*spar
 	if smallRow(&s.Structure) || s.NRows == 1 && smallDense(&s.Structure) {
 		return selectRow(s, &c), nil
 	}
-	if cells, _ := s.Cells(); f.ByValue && !s.Val.None() && s.NRows == 1 && s.NVals < int64(cells)/8 { // a listing reads a word for 8 positions
+	// A listing reads a word for 8 positions.
+	if f.ByValue && !s.Val.None() && s.NRows == 1 && s.NVals < int64(s.NCols)/8 {
 		s = s.ToSparse()
 		c.val = entries{t: s.Type, val: s.Val}
 	}
