@@ -133,7 +133,12 @@ func (a *core) SetPlace(p rep.Place) { a.place = p }
 func (a *core) Replicated() bool     { return a.replicated }
 func (a *core) SetErr(err error)     { a.err = err }
 
-func (a *core) SetSymmetric(known bool) { a.knownSymmetric.Store(known) }
+func (a *core) SetSymmetric(known bool) {
+	a.knownSymmetric.Store(known)
+	if known && a.st != nil && a.st.Sparse() && a.pending.Load() == nil {
+		a.asCols.Store(a.st)
+	}
+}
 
 func (a *core) Sendable() error {
 	t := sparse.GoType(a.Type())

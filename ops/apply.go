@@ -207,8 +207,8 @@ func (c *call) applyIndex(d dest, f *cpu.IndexOperator, a rep.View) error {
 
 // Select computes C⟨M⟩ ⊕= the entries of A for which the predicate is true, with their values. It
 // applies to matrices and vectors; for a vector, i is the position and j is 0. It takes O(entries)
-// time; Tril, Triu and DiagSelect use a search per row instead. It returns the same errors as
-// [MxM].
+// time; Tril, Triu, DiagSelect and Offdiag search in each row instead. It returns the same errors
+// as [MxM].
 func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a matrix.Operand[T], opts ...Option) error {
 	return selectOf(dst, f.Inside(), a, opts)
 }
@@ -251,13 +251,16 @@ func (c *call) choose(d dest, f *cpu.SelectOperator, a rep.View) error {
 	if t.group != nil {
 		return c.on(t.group).groupOne(a, func(b block, d dest, a rep.View) error { return b.call(c).choose(d, f, a) })
 	}
-	st := a.Oriented()
+	st, symmetric := a.Oriented(), a.Symmetric() && t.plain() && f.Symmetric() && c.local.shift == 0
 	out, err := cpu.Select(c.env(), st, f.Predicate, c.local.shift, t.vector) // a vector is stored as a row
 	if err != nil {
 		return err
 	}
 	c.traced("select", st.NVals)
-	return c.write(out, false)
+	if err = c.write(out, false); err == nil && symmetric {
+		t.m.OnGroup().MarkSymmetric()
+	}
+	return err
 }
 
 // Transpose computes C⟨M⟩ ⊕= Aᵀ in O(entries + rows + columns) time. The operand A.T() costs

@@ -131,16 +131,10 @@ func (c *call) naming(arg string, err error) error {
 // methodless returns an error if an option does not apply: a forced method of an operation that has
 // only one, or MaskOfRegion.
 func (c *call) methodless() error {
-	switch c.op {
-	case "MxM", "MxV", "VxM":
-		if !c.region {
-			return nil
-		}
-	}
 	if c.region && !strings.HasPrefix(c.op, "Assign") {
 		return &matrix.InvalidError{Op: c.op, Reason: "the option MaskOfRegion is for assignments; leave it out"}
 	}
-	if c.method != Auto {
+	if c.method != Auto && c.op != "MxM" && c.op != "MxV" && c.op != "VxM" {
 		return &MethodError{c.op, c.method, "only MxM, MxV and VxM have methods to choose from"}
 	}
 	return nil

@@ -343,7 +343,9 @@ func (c *call) prepare(d dest, m, n int) (*target, error) {
 			return nil, err
 		}
 		t.own = cpu.Mask{S: t.view.Allowed(), Comp: v.Complemented()}
-		t.mask = &t.own
+		if t.mask = &t.own; d.vector && t.own.All() {
+			t.mask, t.dest.mask = nil, nil
+		}
 	}
 	return t, nil
 }

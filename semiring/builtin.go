@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 // binary returns the built-in operator of tag M over A, B, C.
@@ -438,24 +439,40 @@ func Ne[T comparable]() BinaryOp[T, T, bool] {
 	return BinaryOp[T, T, bool]{in: newBinary("ne", func(x, y T) bool { return x != y }, "x != y")}
 }
 
+// comparing gives a comparison of numbers the loops of predicates on values for a bound argument: x of a
+// bound first one, y of a bound second one.
+func comparing(op *innerBinary, k kind, x, y func(k kind, y cpu.Value) keepFunc) *innerBinary {
+	op.BindX = func(c cpu.Values, at cpu.Value, v cpu.Values) {
+		x(k, at)(sparse.SliceOf[uint8](c), v, 0, nil, 0, false)
+	}
+	op.BindY = func(c, v cpu.Values, at cpu.Value) {
+		y(k, at)(sparse.SliceOf[uint8](c), v, 0, nil, 0, false)
+	}
+	return op
+}
+
 // Lt reports x < y.
 func Lt[T Number]() BinaryOp[T, T, bool] {
-	return BinaryOp[T, T, bool]{in: newBinary("lt", func(x, y T) bool { return x < y }, "x < y")}
+	op := newBinary("lt", func(x, y T) bool { return x < y }, "x < y")
+	return BinaryOp[T, T, bool]{in: comparing(op, kindOf[T](), loopGT, loopLT)}
 }
 
 // Le reports x ≤ y.
 func Le[T Number]() BinaryOp[T, T, bool] {
-	return BinaryOp[T, T, bool]{in: newBinary("le", func(x, y T) bool { return x <= y }, "x <= y")}
+	op := newBinary("le", func(x, y T) bool { return x <= y }, "x <= y")
+	return BinaryOp[T, T, bool]{in: comparing(op, kindOf[T](), loopGE, loopLE)}
 }
 
 // Gt reports x > y.
 func Gt[T Number]() BinaryOp[T, T, bool] {
-	return BinaryOp[T, T, bool]{in: newBinary("gt", func(x, y T) bool { return x > y }, "x > y")}
+	op := newBinary("gt", func(x, y T) bool { return x > y }, "x > y")
+	return BinaryOp[T, T, bool]{in: comparing(op, kindOf[T](), loopLT, loopGT)}
 }
 
 // Ge reports x ≥ y.
 func Ge[T Number]() BinaryOp[T, T, bool] {
-	return BinaryOp[T, T, bool]{in: newBinary("ge", func(x, y T) bool { return x >= y }, "x >= y")}
+	op := newBinary("ge", func(x, y T) bool { return x >= y }, "x >= y")
+	return BinaryOp[T, T, bool]{in: comparing(op, kindOf[T](), loopLE, loopGE)}
 }
 
 // MaxValue returns +Inf for floats and the largest value of an integer type.

@@ -173,9 +173,13 @@ func positional(name, cuda string, f func(i, j int) bool) *innerSelect {
 //
 //go:noinline
 func band(name, cuda string, lo, hi int) *innerSelect {
-	lo, hi = min(max(lo, -noLimit), noLimit), min(max(hi, -noLimit), noLimit) // rows + limits must not overflow
-	op := positional(name, cuda, func(i, j int) bool { return lo <= j-i && j-i <= hi })
-	op.Band, op.Lo, op.Hi = true, int64(lo), int64(hi)
+	return banded(positional(name, cuda, func(i, j int) bool { return lo <= j-i && j-i <= hi }), lo, hi, false)
+}
+
+// banded records that op keeps the entries with lo ≤ j−i ≤ hi, or with off the others.
+func banded(op *innerSelect, lo, hi int, off bool) *innerSelect {
+	limit := func(k int) int64 { return int64(min(max(k, -noLimit), noLimit)) } // row + k must not overflow
+	op.Band, op.Off, op.Lo, op.Hi = true, off, limit(lo), limit(hi)
 	return op
 }
 
@@ -200,7 +204,8 @@ func diagonal(k int) *innerSelect { return band("diag", "j - i == "+scalarCUDA(k
 func Offdiag[A any](k int) SelectOp[A] { return SelectOp[A]{in: offdiag(k)} }
 
 func offdiag(k int) *innerSelect {
-	return positional("offdiag", "j - i != "+scalarCUDA(k), func(i, j int) bool { return j-i != k })
+	op := positional("offdiag", "j - i != "+scalarCUDA(k), func(i, j int) bool { return j-i != k })
+	return banded(op, k, k, true)
 }
 
 // RowLE keeps rows up to k.

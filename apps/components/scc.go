@@ -14,7 +14,8 @@ import (
 // The pipeline colours the vertices that are left with the least vertex that reaches them, and
 // takes from each colour what reaches its own vertex backwards (Orzan, 2004):
 //
-//	c(v) = v;   c min= c min.first A,   until nothing changes
+//	c(v) = v;   N = c
+//	M = N min.first A;   N = {M(v) : M(v) < c(v)};   c⟨N⟩ = N,   until N is empty
 //	F = {v : c(v) = v};   F ∪= {v : c(v) = (A max.second c(F))(v)},   until nothing is added
 //	the parts of F by colour are components; continue without them
 //
@@ -74,20 +75,19 @@ func strongPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Components,
 	vector := func() *matrix.Vector[int32] { return matrix.NewVector[int32](n, here) }
 	colour, next, found, grown := vector(), vector(), vector(), vector()
 	same := matrix.NewVector[bool](n, here)
-	low, keep, any, own := semiring.Min[int32](), semiring.Identity[int32](), semiring.AnyPair[int32](), ownLabel()
-	changed := matrix.NewScalar[bool](here)
+	keep, any, own := semiring.Identity[int32](), semiring.AnyPair[int32](), ownLabel()
 	for in := range s.While(left, with, workflow.Passing(run, "strongly connected components")) {
 		s.Do(ops.VxM(next.Masked(left.Structure()).Replace(), any, left.Pattern(), a.Pattern(), in))
 		s.Do(ops.MxV(found.Masked(next.Structure()).Replace(), any, a.Pattern(), left.Pattern(), in))
 		s.Do(ops.Apply(left.Masked(found.Structure()).Replace(), keep, left, in)) // the others are alone
 		s.Do(ops.Apply(colour, keep, left, in))
-		s.Do(ops.AssignVectorScalar(changed, true, ops.All(), in))
-		for in := range s.While(changed, in) {
-			s.Do(ops.VxM(next.Masked(left.Structure()).Replace(), semiring.MinFirst[int32](), colour, a, in))
-			s.Do(ops.EWiseAdd(next, low, next, colour, in))
-			s.Do(ops.EWiseMult(same, semiring.Ne[int32](), next, colour, in))
-			s.Do(ops.ReduceInto(changed, semiring.Lor(), same, in))
-			s.Do(ops.Swap(colour, next, in))
+		s.Do(ops.Apply(next, keep, left, in))
+		for in := range s.While(next, in) {
+			s.Do(ops.VxM(grown.Masked(left.Structure()).Replace(), semiring.MinFirst[int32](), next, a, in))
+			s.Do(ops.EWiseMult(same, semiring.Lt[int32](), grown, colour, in))
+			s.Do(ops.Select(same, semiring.ValueEQ(true), same, in))
+			s.Do(ops.Apply(next.Masked(same.Structure()).Replace(), keep, grown, in))
+			s.Do(ops.AssignVector(colour.Masked(next.Structure()), next, ops.All(), in))
 		}
 		s.Do(ops.Select(found, own, colour, in))
 		s.Do(ops.Apply(next, keep, found, in))

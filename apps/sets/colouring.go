@@ -93,7 +93,7 @@ func colouringOf(g workflow.Operand, opts []ColouringOptions) (*ColouringResult,
 	if res.Colour, err = workflow.FullVector[int32](a.Place(), n, 0, with); err != nil {
 		return nil, err
 	}
-	l, colour := newLuby(loopless, o.Run), matrix.ScalarOf[int32](0, here)
+	l, colour := newLuby(a, o.Run), matrix.ScalarOf[int32](0, here)
 	for in := range s.While(left, with) {
 		l.set(&s, left, func(winners *matrix.Vector[bool], in ops.Option) {
 			s.Do(ops.AssignVectorFrom(res.Colour.Masked(winners.Structure()), colour, ops.All(), in))

@@ -20,9 +20,10 @@ type IndependentSetOptions struct {
 // Directions, values and self-loops are ignored.
 //
 // Every vertex has a random priority p, and a candidate joins if no candidate around it has a
-// higher one (Luby, SIAM Journal on Computing 15, 1986):
+// higher one (Luby, SIAM Journal on Computing 15, 1986); as priorities differ, only the vertex
+// itself has the same one, along a self-loop:
 //
-//	m⟨C⟩ = p max.first A;   W = {v ∈ C : p(v) > m(v)};   S ∪= W;   C = C \ W \ A any.pair W
+//	m⟨C⟩ = p max.first A;   W = {v ∈ C : p(v) ≥ m(v)};   S ∪= W;   C = C \ W \ A any.pair W
 //
 // until there is no candidate. As priorities stay, the set is the one that takes vertices greedily
 // in descending order (Blelloch, Fineman, Shun, SPAA 2012), which the host with Method Auto does:
@@ -56,11 +57,9 @@ func maximalIndependentSet(g workflow.Operand, opts []IndependentSetOptions) (*m
 		return nil, err
 	}
 	var s ops.Steps
-	loopless := matrix.New[bool](n, n, here)
-	s.Do(ops.Select(loopless, semiring.Offdiag[bool](0), a, with))
 	s.Do(ops.ApplyIndex(priority, randomPriority(), priority, with))
 	set := matrix.NewVector[bool](n, here)
-	newLuby(loopless, o.Run).set(&s, priority, func(winners *matrix.Vector[bool], in ops.Option) {
+	newLuby(a, o.Run).set(&s, priority, func(winners *matrix.Vector[bool], in ops.Option) {
 		s.Do(ops.AssignVectorScalar(set.Masked(winners.Structure()), true, ops.All(), in))
 	}, with)
 	return set, s.Err()
@@ -86,13 +85,13 @@ func randomPriority() semiring.IndexOp[int64, int64] {
 
 // luby finds maximal independent sets by operations. Its vectors are kept for the next set.
 type luby struct {
-	a                 *matrix.Matrix[bool]
+	a                 *matrix.View[bool]
 	run               workflow.Run
 	candidates, above *matrix.Vector[int64]
 	winners, removed  *matrix.Vector[bool]
 }
 
-func newLuby(a *matrix.Matrix[bool], run workflow.Run) *luby {
+func newLuby(a *matrix.View[bool], run workflow.Run) *luby {
 	n, _ := a.Dims()
 	here := matrix.On(a.Place())
 	return &luby{a, run, matrix.NewVector[int64](n, here), matrix.NewVector[int64](n, here),
@@ -106,7 +105,7 @@ func (l *luby) set(s *ops.Steps, priority *matrix.Vector[int64], take func(winne
 	s.Do(ops.Apply(c, keep, priority, in))
 	for in := range s.While(c, in, workflow.Passing(l.run, "independent set")) {
 		s.Do(ops.VxM(l.above.Masked(c.Structure()).Replace(), semiring.MaxFirst[int64](), c, l.a.Pattern(), in))
-		s.Do(ops.EWiseUnion(l.winners, semiring.Gt[int64](), c, -1, l.above, -1, in))
+		s.Do(ops.EWiseUnion(l.winners, semiring.Ge[int64](), c, -1, l.above, -1, in))
 		s.Do(ops.Select(l.winners, semiring.ValueEQ(true), l.winners, in))
 		take(l.winners, in)
 		s.Do(ops.VxM(l.removed, semiring.AnyPair[bool](), l.winners.Pattern(), l.a.Pattern(), in))

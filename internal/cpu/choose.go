@@ -8,10 +8,15 @@ import "github.com/hiveblas/hiveblas/internal/sparse"
 func Select(env Env, s *sparse.Store, f *Predicate, shift int, swap bool) (*sparse.Store, error) {
 	c := newChooser(env, s, f, shift, swap)
 	if f.Band && s.Sparse() {
-		return selectBand(env, s, c.lo, c.hi)
+		return selectBand(env, s, &c)
 	}
 	if smallRow(&s.Structure) || s.NRows == 1 && smallDense(&s.Structure) {
 		return selectRow(s, &c), nil
+	}
+	// A listing reads a word for 8 positions.
+	if f.ByValue && !s.Val.None() && s.NRows == 1 && s.NVals < int64(s.NCols)/8 {
+		s = s.ToSparse()
+		c.val = entries{t: s.Type, val: s.Val}
 	}
 	if f.ByValue && !s.Val.None() && s.Format == sparse.CSR {
 		return selectByValue(env, s, c)
@@ -61,7 +66,7 @@ func (c *chooser) keep(keep, present []uint8, row int, ci []int32, j0 int, lo in
 	case c.f.Band: // of a dense store
 		first, last := c.lo+int64(row-j0), c.hi+int64(row-j0)
 		for p := range keep {
-			keep[p] = b2u(int64(p) >= first && int64(p) <= last)
+			keep[p] = b2u((int64(p) >= first && int64(p) <= last) != c.f.Off)
 		}
 	case c.f.User:
 		c.guarded(keep, present, row, ci, j0, lo)

@@ -236,9 +236,9 @@ type PredicateOf[A any] struct {
 	// Keep sets keep[p] to 1 or 0 for a piece of row i, or of column i if swap is set. If ci is
 	// nil, the columns are j0, j0+1, ….
 	Keep func(keep []uint8, a []A, i int, ci []int32, j0 int, swap bool)
-	// Band is set for predicates on j−i only: an entry is kept if lo ≤ j−i ≤ hi.
-	Band   bool
-	Lo, Hi int64
+	// Band is set for predicates on j−i only: an entry is kept if lo ≤ j−i ≤ hi, or with Off if not.
+	Band, Off bool
+	Lo, Hi    int64
 	// ByValue is set for predicates on the value alone.
 	ByValue bool
 	// UsesValue reports whether a is read; if not, a may be nil.
@@ -252,11 +252,15 @@ type PredicateOf[A any] struct {
 // Predicate is PredicateOf without the element type.
 type Predicate struct {
 	Keep                     func(keep []uint8, a Values, i int, ci []int32, j0 int, swap bool)
-	Band                     bool
+	Band, Off                bool
 	Lo, Hi                   int64
 	ByValue, UsesValue, User bool
 	Bound                    Value
 }
+
+// Symmetric reports whether the predicate keeps either both or none of two equal entries (i,j) and
+// (j,i).
+func (f *Predicate) Symmetric() bool { return f.Band && f.Lo == -f.Hi || f.ByValue && !f.User }
 
 // Untyped returns the predicate without its element type; both share memory.
 func (f *PredicateOf[A]) Untyped() *Predicate { return (*Predicate)(unsafe.Pointer(f)) }

@@ -9,6 +9,14 @@ type Mask struct {
 	Comp bool
 }
 
+// All reports whether the mask allows every position.
+func (m *Mask) All() bool {
+	if m.Comp {
+		return m.S.NVals == 0
+	}
+	return m.S.NVals == int64(m.S.NRows)*int64(m.S.NCols)
+}
+
 // list returns the mask with its positions listed (CSR or hypersparse).
 func (m *Mask) list() *Mask {
 	if m == nil || m.S.Sparse() {

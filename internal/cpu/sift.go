@@ -77,19 +77,9 @@ func (v *sieve) block(from, to int, q int64, val Values) int64 {
 	}
 	var at []int32
 	return siftSegments[sparse.E1](v, from, to, q, nil, nil, func(keep []uint8, lo, q int64) {
-		at = appendPresent(at[:0], keep)
+		at = sparse.AppendPresent(at[:0], keep)
 		t.Move(t.Slice(val, q, q+int64(len(at))), nil, v.s.Part(lo, lo+int64(len(keep))), at)
 	})
-}
-
-// appendPresent appends the positions where present is 1.
-func appendPresent(at []int32, present []uint8) []int32 {
-	for p, b := range present {
-		if b != 0 {
-			at = append(at, int32(p))
-		}
-	}
-	return at
 }
 
 // siftSegments is sieve.block for the values in, which it writes to val. If there are none, it
@@ -176,7 +166,7 @@ func writeKept(out, s *sparse.Store, keep []uint8, lo, hi int, q, end int64) {
 	case sparse.Bytes16:
 		keptRows(out, s, keep, lo, hi, q, end, sparse.SliceOf[sparse.E16](in), sparse.SliceOf[sparse.E16](val))
 	default:
-		at := appendPresent(make([]int32, 0, hi-lo), keep[lo:hi])
+		at := sparse.AppendPresent(make([]int32, 0, hi-lo), keep[lo:hi])
 		s.Type.Move(val, nil, s.Part(int64(lo), int64(hi)), at)
 		keptRows[sparse.E1](out, s, keep, lo, hi, q, end, nil, nil)
 	}
@@ -341,72 +331,64 @@ func getKeep(n int) *keepBuffer {
 
 func (k *keepBuffer) release() { poolOf[keepBuffer]().Put(k) }
 
-// selectBand keeps the entries with lo ≤ j−i ≤ hi: two binary searches and one copy per row.
-func selectBand(env Env, s *sparse.Store, lo, hi int64) (*sparse.Store, error) {
+// selectBand keeps the entries with lo ≤ j−i ≤ hi, or with Off the others: two searches a row. It
+// shares the structure of s if it keeps all entries.
+func selectBand(env Env, s *sparse.Store, f *chooser) (*sparse.Store, error) {
 	vecs := s.Vecs()
-	from := make([]int64, vecs)
+	from, off := make([]int64, vecs), f.f.Off
 	out := &sparse.Store{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: s.Format, RowIDs: s.RowIDs}, Type: s.Type}
 	out.Ptr = make([]int64, vecs+1)
 	err := parallel.Range(env.Ctx, env.Threads, vecs, 4096, func(_, a, b int) {
 		for k := a; k < b; k++ {
 			ci := s.Idx[s.Ptr[k]:s.Ptr[k+1]]
 			i := int64(s.RowID(k))
-			first := search(ci, int(max(0, i+lo)))
-			last := len(ci)
-			if i+hi < int64(s.NCols) {
-				last = max(first, search(ci, int(max(0, i+hi+1))))
+			first := search(ci, int(max(0, i+f.lo)))
+			n := len(ci) - first
+			if end := max(0, i+f.hi+1); n > 0 && end < int64(s.NCols) {
+				n = max(0, seek(ci[first:], int32(end)))
 			}
-			from[k] = s.Ptr[k] + int64(first)
-			out.Ptr[k+1] = int64(last - first)
+			if from[k] = s.Ptr[k] + int64(first); off {
+				n = len(ci) - n
+			}
+			out.Ptr[k+1] = int64(n)
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	parallel.Sum(env.Threads, out.Ptr)
-	out.NVals = out.Ptr[vecs]
+	if out.NVals = out.Ptr[vecs]; out.NVals == s.NVals {
+		return s.Own().Valued(), nil
+	}
 	out.Idx, out.Val = fresh.Make[int32](out.NVals), s.Type.Make(out.NVals)
-	err = parallel.Range(env.Ctx, env.Threads, vecs, 4096, func(_, a, b int) { copyBand(out, s, from, a, b) })
+	err = parallel.Range(env.Ctx, env.Threads, vecs, 4096, func(_, a, b int) { copyBand(out, s, from, off, a, b) })
 	if out.Format == sparse.Hypersparse {
 		dropEmptyRows(out)
 	}
 	return out.Settle(), err
 }
 
-// copyBand copies the entries from from[k] on to row k of out, for its stored rows a … b−1.
-func copyBand(out, s *sparse.Store, from []int64, a, b int) {
-	val, in := out.Val, s.Val
-	switch {
-	case in.None():
-		copyRows[sparse.E1](out, s, from, a, b, nil, nil)
+// copyBand copies the entries from from[k] on, or with off the entries before and after these, to
+// row k of out, for its stored rows a … b−1.
+func copyBand(out, s *sparse.Store, from []int64, off bool, a, b int) {
+	put := Copying(s.Type)
+	if s.Val.None() {
 		s.Type.Fill(out.Part(out.Ptr[a], out.Ptr[b]), s.Type.True)
-	case s.Type.Class == sparse.Bytes1:
-		copyRows(out, s, from, a, b, sparse.SliceOf[sparse.E1](val), sparse.SliceOf[sparse.E1](in))
-	case s.Type.Class == sparse.Bytes2:
-		copyRows(out, s, from, a, b, sparse.SliceOf[sparse.E2](val), sparse.SliceOf[sparse.E2](in))
-	case s.Type.Class == sparse.Bytes4:
-		copyRows(out, s, from, a, b, sparse.SliceOf[sparse.E4](val), sparse.SliceOf[sparse.E4](in))
-	case s.Type.Class == sparse.Bytes8:
-		copyRows(out, s, from, a, b, sparse.SliceOf[sparse.E8](val), sparse.SliceOf[sparse.E8](in))
-	case s.Type.Class == sparse.Bytes16:
-		copyRows(out, s, from, a, b, sparse.SliceOf[sparse.E16](val), sparse.SliceOf[sparse.E16](in))
-	default:
-		copyRows[sparse.E1](out, s, from, a, b, nil, nil)
-		for k := a; k < b; k++ {
-			n := out.Ptr[k+1] - out.Ptr[k]
-			s.Type.Copy(out.Part(out.Ptr[k], out.Ptr[k+1]), s.Part(from[k], from[k]+n))
-		}
 	}
-}
-
-// copyRows is copyBand for the values in, unless nil, and the place val of the copies.
-func copyRows[E sparse.Sized](out, s *sparse.Store, from []int64, a, b int, val, in []E) {
 	for k := a; k < b; k++ {
-		q, n := out.Ptr[k], out.Ptr[k+1]-out.Ptr[k]
-		copy(out.Idx[q:q+n], s.Idx[from[k]:from[k]+n])
-		if in != nil {
-			copy(val[q:q+n], in[from[k]:from[k]+n])
+		copied := func(q, p, n int64) {
+			copy(out.Idx[q:q+n], s.Idx[p:p+n])
+			if !s.Val.None() {
+				put(out.Part(q, q+n), s.Part(p, p+n))
+			}
 		}
+		q, n, p := out.Ptr[k], out.Ptr[k+1]-out.Ptr[k], from[k]
+		if off {
+			before := p - s.Ptr[k]
+			copied(q, s.Ptr[k], before)
+			q, n, p = q+before, n-before, s.Ptr[k+1]-(n-before)
+		}
+		copied(q, p, n)
 	}
 }
 

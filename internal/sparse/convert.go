@@ -2,6 +2,8 @@ package sparse
 
 import (
 	"context"
+	"encoding/binary"
+	"math/bits"
 
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -218,11 +220,7 @@ func denseToCSR(s *Store) *Store {
 	}
 	_ = parallel.Range(nil, threads, s.NRows, grain, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
-			var count int64
-			for _, b := range s.Present[i*n : (i+1)*n] {
-				count += int64(b)
-			}
-			c.Ptr[i+1] = count
+			c.Ptr[i+1] = CountPresent(s.Present[i*n : (i+1)*n])
 		}
 	})
 	parallel.Sum(threads, c.Ptr)
@@ -241,17 +239,39 @@ func copyPart(c, s *Store, from, to int64) {
 	}
 }
 
+// AppendPresent appends the positions where present is 1. Most words of 8 bytes are 0 if there are
+// few entries.
+func AppendPresent(list []int32, present []uint8) []int32 {
+	p := 0
+	for ; p+8 <= len(present); p += 8 {
+		for word := binary.LittleEndian.Uint64(present[p:]); word != 0; word &= word - 1 {
+			list = append(list, int32(p+bits.TrailingZeros64(word)/8))
+		}
+	}
+	for ; p < len(present); p++ {
+		if present[p] != 0 {
+			list = append(list, int32(p))
+		}
+	}
+	return list
+}
+
+// CountPresent returns the number of bytes that are 1; all others are 0.
+func CountPresent(present []uint8) (n int64) {
+	p := 0
+	for ; p+8 <= len(present); p += 8 {
+		n += int64(bits.OnesCount64(binary.LittleEndian.Uint64(present[p:])))
+	}
+	for _, b := range present[p:] {
+		n += int64(b)
+	}
+	return n
+}
+
 // listRow lists the entries at the positions from … to−1 of a bitmap s, which are the columns from
 // first on of one row, as the entries lo … hi−1 of c.
 func listRow(s, c *Store, from, to, first int, lo, hi int64) {
-	out := c.Idx[lo:hi]
-	q := 0
-	for j, b := range s.Present[from:to] {
-		if b != 0 {
-			out[q] = int32(j)
-			q++
-		}
-	}
+	out := AppendPresent(c.Idx[lo:lo:hi], s.Present[from:to])
 	if !s.Val.None() {
 		s.Type.Move(c.Part(lo, hi), nil, s.Part(int64(from), int64(to)), out)
 	}
@@ -276,11 +296,7 @@ func lineToCSR(s, c *Store) {
 	}
 	at := make([]int64, s.NCols/flatGrain+2) // where the entries of each piece begin
 	flat(s.NCols, func(lo, hi int) {
-		var count int64
-		for _, b := range s.Present[lo:hi] {
-			count += int64(b)
-		}
-		at[lo/flatGrain+1] = count
+		at[lo/flatGrain+1] = CountPresent(s.Present[lo:hi])
 	})
 	for p := range len(at) - 1 {
 		at[p+1] += at[p]
