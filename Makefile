@@ -9,7 +9,7 @@ BUILD       ?= build
 LONG = -tags long
 
 .DEFAULT_GOAL := help
-.PHONY: help build bench test test-all ci-full race fuzz parquet dots man space-all bench-cpu bench-peers lint cover gates clean gpu-test bench-gpu nvrtc gorgonia-deps gorgonia-check
+.PHONY: help build bench test test-all ci-full race fuzz parquet dots man space-all bench-cpu bench-peers lint vet staticcheck cover gates clean gpu-test bench-gpu nvrtc gorgonia-deps gorgonia-check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,12 +75,16 @@ gpu-test: ## build the GPU tests and run.sh into dist/gpu and dist/gpu.tar.gz, f
 	cp -r cusparse/driver/testdata dist/gpu/
 	tar -C dist -czf dist/gpu.tar.gz --exclude log --exclude kernels gpu
 
-lint: ## gofmt, go vet, staticcheck
+lint: vet staticcheck ## gofmt, go vet, staticcheck
+
+vet: ## gofmt, go vet
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt these:" $$unformatted; exit 1; fi
 	GOGC=400 $(GO) vet $(LONG) ./...
-	GOGC=400 $(STATICCHECK) $(LONG) ./...
 	$(GO) vet ./internal/conformance ./internal/longtest ./internal/zerovalues ./semiring # without the tag
 	cd parquet && $(GO) list -deps ./... > /dev/null # its go.sum has all that this module needs
+
+staticcheck: ## staticcheck
+	GOGC=400 $(STATICCHECK) $(LONG) ./...
 
 cover: ## test coverage, as build/cover.html
 	@mkdir -p $(BUILD)

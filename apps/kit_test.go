@@ -147,12 +147,16 @@ func TestKitOnLargerGraphs(t *testing.T) {
 }
 
 // Every workflow gives on a device what it gives on the host, by each of its methods. On the
-// emulator a third of the graphs is enough, and in the quick form one for pipelines of workflows
-// without a form of their own, a third of them in turn: each compiles its kernels.
+// emulator a third of the graphs is enough, a sixth in turn in the quick form, which has one for
+// pipelines of workflows without a form of their own: each compiles its kernels.
 func TestKitOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
+	share := 6
+	if longtest.Enabled() {
+		share = 3
+	}
 	for k, s := range append(samples.PlaceSamples(), peelingSamples()...) {
-		if s.M != s.N || d.E != nil && k%3 != longtest.Turn()%3 && s.Reason != "karate" {
+		if s.M != s.N || d.E != nil && k%share != longtest.Turn()%share && s.Reason != "karate" {
 			continue
 		}
 		t.Run(s.Reason, func(t *testing.T) {

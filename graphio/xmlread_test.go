@@ -94,6 +94,7 @@ func TestXMLErrors(t *testing.T) {
 		{"a second node", "<gexf><graph><nodes><node id=\"1\"/>\n<node id=\"1\"/></nodes></graph></gexf>", `a second node has the id "1"`, 2, FormatGEXF},
 		{"no graph", `<gexf></gexf>`, "no element graph", 0, FormatGEXF},
 		{"an unknown encoding", `<?xml version="1.0" encoding="X-KLINGON"?><graphml/>`, `the encoding is "X-KLINGON"`, 1, FormatGraphML},
+		{"an encoding of several bytes", `<?xml version="1.0" encoding="GB18030"?><graphml/>`, "convert the file to UTF-8", 1, FormatGraphML},
 		{"Latin-1 without its declaration", "<graphml>\n<graph><node id=\"Zo\xeb\"/></graph></graphml>", `encoding="ISO-8859-1"`, 2, FormatGraphML},
 		{"a directed graph within an undirected one", "<graphml><graph edgedefault=\"undirected\"><node id=\"1\">\n<graph edgedefault=\"directed\"/></node></graph></graphml>", "a directed graph within", 2, FormatGraphML},
 		{"two graphs", "<graphml><graph/>\n<graph/></graphml>", "a second graph", 2, FormatGraphML},

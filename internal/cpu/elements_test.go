@@ -3,6 +3,7 @@ package cpu
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -486,6 +487,6 @@ func TestElements(t *testing.T) {
 		func(x, y [2]int64) [2]int64 { return [2]int64{x[0] + y[0], x[1] + y[1]} })
 	testElements(t, func(k int) [3]int64 { return [3]int64{int64(k), 1} }, [3]int64{},
 		func(x, y [3]int64) [3]int64 { return [3]int64{x[0] + y[0], x[1] + y[1], 2} })
-	testElements(t, func(k int) string { return fmt.Sprint(k) }, "", func(x, y string) string { return max(x, y) })
+	testElements(t, func(k int) string { return strconv.Itoa(k) }, "", func(x, y string) string { return max(x, y) })
 	testElements(t, func(int) struct{} { return struct{}{} }, struct{}{}, func(x, _ struct{}) struct{} { return x })
 }

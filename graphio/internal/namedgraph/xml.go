@@ -11,7 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/graphio/internal/core"
 	"github.com/hiveblas/hiveblas/internal/chunk"
 	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/ianaindex"
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 )
 
@@ -68,7 +68,8 @@ func newXMLDecoder(r io.Reader) *xml.Decoder {
 }
 
 // xmlEncoding returns the encoding of an XML file by its first bytes, nil for UTF-8, or the name of
-// one that is not known. A byte order mark is read before.
+// one that is not known: Unicode and the sets of one byte are. The tables of Chinese, Japanese and
+// Korean sets would be .65 MB of each program that reads graphs. A byte order mark is read before.
 func xmlEncoding(head []byte) (code encoding.Encoding, unknown string) {
 	switch {
 	case bytes.HasPrefix(head, []byte("<\x00?\x00")):
@@ -88,14 +89,35 @@ func xmlEncoding(head []byte) (code encoding.Encoding, unknown string) {
 	}
 	name, _, ok := strings.Cut(value[1:], value[:1])
 	upper := strings.ToUpper(name)
-	if !ok || upper == "UTF-8" || upper == "UTF8" || strings.HasPrefix(upper, "UTF-16") { // read by its mark
+	if !ok || upper == "UTF-8" || upper == "UTF8" || upper == "US-ASCII" || strings.HasPrefix(upper, "UTF-16") { // read by its mark
 		return nil, ""
 	}
-	code, err := ianaindex.IANA.Encoding(name)
-	if err != nil || code == nil {
-		return nil, name
+	want := nameKey(name)
+	for _, c := range charmap.All {
+		if named, ok := c.(interface{ String() string }); ok && nameKey(named.String()) == want {
+			return c, ""
+		}
 	}
-	return code, ""
+	return nil, name
+}
+
+// nameAliases are parts of names of encodings that nameKey replaces.
+var nameAliases = strings.NewReplacer("ibmcodepage", "ibm", "windowscodepage", "ibm", "ibm00", "ibm",
+	"cp125", "windows125", "cp", "ibm", "xmaccyrillic", "macintoshcyrillic")
+
+// nameKey returns the form of the name of an encoding in which IANA's names and those of package
+// charmap agree.
+func nameKey(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" -_", r) {
+			return -1
+		}
+		return r
+	}, strings.ToLower(name))
+	if name == "latin1" {
+		return "iso88591"
+	}
+	return nameAliases.Replace(name)
 }
 
 // root reads to the root element.
