@@ -75,7 +75,7 @@ func loopLabels(a *matrix.Matrix[bool], at matrix.Place, opts ...ops.Option) (*m
 		own = append(own, int32(i))
 	}
 	vector := func() *matrix.Vector[int32] {
-		v := sure.Get(matrix.VectorOf(own))
+		v := sure.Get(matrix.VectorOf(slices.Clone(own)))
 		sure.Do(v.Move(at))
 		return v
 	}
