@@ -361,6 +361,20 @@ type keptByOthers struct{ device.Dropper }
 
 func (k keptByOthers) drop() { k.Drop() }
 
+// ownedStore is a store that something kept with another store owns.
+type ownedStore struct{ s *store }
+
+// Drop is called while the device is locked.
+func (o ownedStore) Drop() { o.s.drop() }
+
+func (s session) Owned(x device.Store) device.Dropper {
+	st, _ := x.(*store)
+	if st == nil {
+		return nil
+	}
+	return ownedStore{st}
+}
+
 func (s session) Kept(o device.Operand, key string, create func() device.Dropper) device.Dropper {
 	st := s.f.here(o)
 	if st == nil {

@@ -252,14 +252,17 @@ func (r *deviceRanks) lists(total int) (all, own comm.Buffer) {
 
 // packedColumns are the edges with columns numbered among the vertices with out-edges, kept with
 // them.
-type packedColumns struct{ store device.Store }
+type packedColumns struct {
+	store device.Store
+	owned device.Dropper
+}
 
 // Drop gives up the edges.
 func (p *packedColumns) Drop() {
-	if p.store != nil {
-		p.store.Drop()
+	if p.owned != nil {
+		p.owned.Drop()
 	}
-	p.store = nil
+	*p = packedColumns{}
 }
 
 // Listed numbers the columns of the edges by the list, if there is memory to keep them: the vector
@@ -279,7 +282,8 @@ func (r *deviceRanks) Listed() error {
 		s.Free(number)
 		v := s.NewCSR(r.own, r.total, device.Type{}, r.cols.Ptr, columns, entries)
 		s.Free(columns)
-		return &packedColumns{s.Result(v, entries)}
+		store := s.Result(v, entries)
+		return &packedColumns{store, s.Owned(store)}
 	})
 	if p, ok := kept.(*packedColumns); ok && p.store != nil && s.Err() == nil {
 		r.cols = s.Rows(device.Operand{Store: p.store, Pattern: true})

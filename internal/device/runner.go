@@ -135,7 +135,8 @@ const (
 )
 
 // Dropper is what [Session.Kept] keeps with a matrix. The backend calls Drop,
-// once, when it drops the matrix.
+// once, when it drops the matrix. It holds its lock meanwhile: Drop releases buffers, and calls Drop
+// of an [Session.Owned] store in place of Drop of the store, which waits for the lock.
 type Dropper interface{ Drop() }
 
 // SessionBackend is the part of a [Session] that a backend implements. After
@@ -236,6 +237,8 @@ type SessionBackend interface {
 	// Kept returns what was kept with a matrix under a key, or what create
 	// returns, and keeps that unless the session has failed.
 	Kept(o Operand, key string, create func() Dropper) Dropper
+	// Owned drops a result for what Kept keeps.
+	Owned(x Store) Dropper
 
 	// Pull returns the vector a·x. x has one row and as many columns as a.
 	Pull(m Semiring, a, x View) View

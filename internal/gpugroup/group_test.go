@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/comm"
@@ -209,4 +210,27 @@ func placedAt(t *testing.T, a *matrix.Matrix[float64], at matrix.Place) *matrix.
 	b := a.Clone()
 	sure.Do(b.Move(at))
 	return b
+}
+
+// What PageRank keeps with the blocks of a graph is given up with them. The device is locked
+// meanwhile, and nothing may wait for its lock.
+func TestPageRankIsDropped(t *testing.T) {
+	m := newMachine(t, 2)
+	host := graph(t, 10, true) // some vertices have no edges: the others get numbers of their own
+	for _, p := range []int{1, 2} {
+		g := placedAt(t, host, m.group(t, p))
+		if _, err := apps.PageRank(g, apps.PageRankOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error)
+		go func() { done <- g.Move(nil) }()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(time.Minute):
+			panic("the graph cannot be moved") // the end of a test would wait for the lock, too
+		}
+	}
 }
