@@ -274,8 +274,8 @@ func (c *call) placed(g *comm.Group, v rep.View) error {
 	return err
 }
 
-// runParts is runGroup with the part of an operand that each rank of this process has; err is the error
-// of the list.
+// runParts is runGroup with the part of an operand that each rank of this process has; err is the
+// error of the list.
 func (c *call) runParts(reads bool, list []rep.View, err error, run func(b block, d dest, x rep.View) error) error {
 	if err != nil {
 		return err

@@ -439,8 +439,8 @@ func Ne[T comparable]() BinaryOp[T, T, bool] {
 	return BinaryOp[T, T, bool]{in: newBinary("ne", func(x, y T) bool { return x != y }, "x != y")}
 }
 
-// comparing gives a comparison of numbers the loops of predicates on values for a bound argument: x of a
-// bound first one, y of a bound second one.
+// comparing gives a comparison of numbers the loops of predicates on values for a bound argument: x
+// of a bound first one, y of a bound second one.
 func comparing(op *innerBinary, k kind, x, y func(k kind, y cpu.Value) keepFunc) *innerBinary {
 	op.BindX = func(c cpu.Values, at cpu.Value, v cpu.Values) {
 		x(k, at)(sparse.SliceOf[uint8](c), v, 0, nil, 0, false)

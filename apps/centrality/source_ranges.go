@@ -45,7 +45,7 @@ func dividedSources(app string, a *matrix.View[bool], sources []int32, run workf
 // done reports the division.
 func (s *sourceDivision) done(stage string, n int, entries int64) {
 	count := int64(len(s.sources))
-	s.Done(stage, count, count*entries, int64(n), workflow.Evenness(s.cuts))
+	s.Done(stage, count, count*entries, int64(n), workflow.Imbalance(s.cuts))
 }
 
 // closenessByRanges divides the targets of Closeness. The result is nil if they are not divided.

@@ -74,7 +74,7 @@ func lassosByRanges(v rep.View, o FusedLassoOptions, jobs lassoJobs) ([]*FusedLa
 	for _, res := range list {
 		work += int64(res.Iterations) * v.NVals()
 	}
-	d.Done("fused lasso", int64(n), work, int64(n)*int64(len(jobs)), workflow.Evenness(cuts))
+	d.Done("fused lasso", int64(n), work, int64(n)*int64(len(jobs)), workflow.Imbalance(cuts))
 	return list, nil
 }
 

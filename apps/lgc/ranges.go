@@ -71,7 +71,7 @@ func (c *Clusterer) batchByRanges(seeds []int, tile int, o LocalClusterOptions) 
 		return nil, err
 	}
 	if d.Run.Trace != nil {
-		d.Traced(work, b.P.NVals(), workflow.Evenness(cuts))
+		d.Traced(work, b.P.NVals(), workflow.Imbalance(cuts))
 	}
 	workflow.Report(o.Run, "local clustering", int64(len(seeds)), int64(len(seeds)))
 	return b, nil

@@ -51,8 +51,8 @@ type rankSearch interface {
 	pull(depth number) (rankNumbers, error)
 	// split makes the vertices of the pile with a distance in (settled, bound] the frontier.
 	split(settled, bound number) (rankNumbers, error)
-	// finish returns the distances of the own vertices, with parents the vertices before them, which
-	// takes the levels of all, and how many are reached.
+	// finish returns the distances of the own vertices, with parents the vertices before them,
+	// which takes the levels of all, and how many are reached.
 	finish(c comm.Comm, parents bool) (results []workflow.Block, reached int64, err error)
 }
 

@@ -187,6 +187,6 @@ func (s *sageDivision) result(work int64) (*SAGEResult, error) {
 			return nil, err
 		}
 	}
-	s.Done(s.app, int64(s.n), work, res.Embeddings.NVals(), workflow.Evenness(s.cuts))
+	s.Done(s.app, int64(s.n), work, res.Embeddings.NVals(), workflow.Imbalance(s.cuts))
 	return res, nil
 }

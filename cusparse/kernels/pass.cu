@@ -259,8 +259,8 @@ template <hb_i32 AHEAD, class R, class L, class F> HB_DEVICE void hb_stage(const
 #define HB_PASS_CALL static __device__ __noinline__
 
 // hb_enter makes bit p equal to h in the lanes that wrote. With along the lanes have any positions,
-// else the 32 positions of a word, or fewer at the end, as in says. It is inline code: around a call
-// in the loop of a stage the registers of all vectors go to memory.
+// else the 32 positions of a word, or fewer at the end, as in says. It is inline code: around a
+// call in the loop of a stage the registers of all vectors go to memory.
 HB_DEVICE void hb_enter(hb_u32 *bits, hb_i32 p, bool along, bool in, bool wrote, bool h) {
 	if (along) {
 		const hb_u32 bit = 1u << (p & 31);
@@ -456,8 +456,8 @@ template <hb_i32 K> struct hb_collector {
 };
 
 // hb_list makes the list of a vector that has none. A barrier and update must follow. With whole,
-// positions without an entry get the value rest: a vector is emptied along its list. A warp reserves
-// places for the entries of so many words at once.
+// positions without an entry get the value rest: a vector is emptied along its list. A warp
+// reserves places for the entries of so many words at once.
 template <class T> HB_DEVICE void hb_list(hb_grid &g, hb_vec<T> &v, const hb_i64 *deg, bool whole, T rest) {
 	const hb_u32 words = (v.n + 31) / 32, warps = g.threads / HB_WARP, warp = threadIdx.x / HB_WARP * gridDim.x + blockIdx.x;
 	hb_u32 share = (words + warps - 1) / warps;
@@ -670,8 +670,8 @@ HB_DEVICE void hb_terms(hb_i64 e, hb_i32 step, hb_i64 end, hb_i32 row, const hb_
 	}
 }
 
-// hb_pull_parts adds up the terms of the parts of long rows, and calls join for each. With ONE a sum
-// is one term.
+// hb_pull_parts adds up the terms of the parts of long rows, and calls join for each. With ONE a
+// sum is one term.
 template <bool ONE, class C, class M, class E, class A, class J>
 HB_DEVICE void hb_pull_parts(hb_grid &g, const hb_i64 *ptr, const hb_i32 *idx, const hb_u64 *parts, hb_u32 nparts, M allowed, E term, A add, J join) {
 	const hb_u32 warps = g.threads / HB_WARP, warp = g.thread / HB_WARP;
@@ -819,12 +819,13 @@ HB_DEVICE void hb_pull_any(hb_grid &g, hb_i32 n, const hb_i64 *ptr, const hb_i32
 // hb_pull_tiles is hb_pull for all rows of a matrix with long ones. A warp takes a tile of 32 ·
 // HB_PASS_TILE entries at a time, whatever rows they belong to. heads has a bit for each entry, set
 // where a row begins, tiles the rows that begin before each tile, and rows the rows with entries.
-// none is the sum of no terms. done gets the sums of rows that begin and end in 32 entries, and join
-// parts of the others.
+// none is the sum of no terms. done gets the sums of rows that begin and end in 32 entries, and
+// join parts of the others.
 #define HB_PASS_TILE 8
 template <class C, class E, class A, class D, class B, class J>
 HB_DEVICE void hb_pull_tiles(hb_grid &g, hb_i64 nnz, const hb_i32 *idx, const hb_u32 *heads, const hb_i64 *tiles, const hb_i32 *rows, C none, E term, A add, D done, B bits, J join) {
-	const hb_i32 batch = sizeof(C) > 4 ? HB_PASS_TILE / 2 : HB_PASS_TILE; // terms of a thread under way
+	// Terms of a thread under way.
+	const hb_i32 batch = sizeof(C) > 4 ? HB_PASS_TILE / 2 : HB_PASS_TILE;
 	const hb_u32 warps = g.threads / HB_WARP, warp = threadIdx.x / HB_WARP * gridDim.x + blockIdx.x;
 	const auto whole = [&](C x) {
 #pragma unroll
@@ -836,8 +837,9 @@ HB_DEVICE void hb_pull_tiles(hb_grid &g, hb_i64 nnz, const hb_i32 *idx, const hb
 		const hb_i64 first = tile * HB_PASS_TILE * HB_WARP;
 		const hb_u32 word = HB_LANE < HB_PASS_TILE ? heads[tile * HB_PASS_TILE + HB_LANE] : 0;
 		const hb_i64 row = tiles[tile] - 1; // the number of the row that is open
-		const hb_i32 mine = rows[row + HB_LANE < 0 ? 0 : row + HB_LANE]; // no row waits for its number
-		hb_i32 past = 0;                    // rows that begin in the words before
+		// Numbers of 32 rows are loaded ahead: a sum does not wait for the number of its row.
+		const hb_i32 mine = rows[row + HB_LANE < 0 ? 0 : row + HB_LANE];
+		hb_i32 past = 0; // rows that begin in the words before
 		const auto number = [&](hb_i32 k) {
 			const hb_i32 i = __shfl_sync(HB_FULL, mine, k % HB_WARP);
 			return k < HB_WARP ? i : rows[row + k];

@@ -236,7 +236,8 @@ type PredicateOf[A any] struct {
 	// Keep sets keep[p] to 1 or 0 for a piece of row i, or of column i if swap is set. If ci is
 	// nil, the columns are j0, j0+1, ….
 	Keep func(keep []uint8, a []A, i int, ci []int32, j0 int, swap bool)
-	// Band is set for predicates on j−i only: an entry is kept if lo ≤ j−i ≤ hi, or with Off if not.
+	// Band is set for predicates on j−i only: an entry is kept if lo ≤ j−i ≤ hi, or with Off if
+	// not.
 	Band, Off bool
 	Lo, Hi    int64
 	// ByValue is set for predicates on the value alone.

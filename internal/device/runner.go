@@ -134,9 +134,9 @@ const (
 	BFloat16
 )
 
-// Dropper is what [Session.Kept] keeps with a matrix. The backend calls Drop,
-// once, when it drops the matrix. It holds its lock meanwhile: Drop releases buffers, and calls Drop
-// of an [Session.Owned] store in place of Drop of the store, which waits for the lock.
+// Dropper is what [Session.Kept] keeps with a matrix. The backend calls Drop, once, when it drops
+// the matrix. It holds its lock meanwhile: Drop releases buffers, and calls Drop of an
+// [Session.Owned] store in place of Drop of the store, which waits for the lock.
 type Dropper interface{ Drop() }
 
 // SessionBackend is the part of a [Session] that a backend implements. After

@@ -99,8 +99,8 @@ func TestPrograms(t *testing.T) {
 		{"no edges", matrix.New[float64](40, 40)},
 	} {
 		name, host := c.name, c.host
-		// One or two graphs a turn in full, all take 70 s, and in the quick form one of the first three,
-		// which take seconds.
+		// One or two graphs a turn in full, all take 70 s, and in the quick form one of the first
+		// three, which take seconds.
 		full := longtest.Enabled() && k%4 == turn
 		if k < 3 && !longtest.Enabled() && k != turn%3 {
 			continue

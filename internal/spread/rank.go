@@ -11,8 +11,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// A rank is a rank of this process in a collective of blocks. The steps and their bytes are the same
-// on the host and on devices; predictions with ranks of the host rely on it.
+// A rank is a rank of this process in a collective of blocks. The steps and their bytes are the
+// same on the host and on devices; predictions with ranks of the host rely on it.
 type rank struct {
 	s     *Blocks
 	ctx   context.Context
@@ -42,9 +42,9 @@ type memory interface {
 	rowsFor(across bool, cuts []int) (rowsOut, error)
 	// listedRows takes the rows that lists has for each rank, numbered by their places in its list.
 	listedRows(lists [][]int32) (rowsOut, error)
-	// stack makes an m×n block with first row lo of received rows with so many entries; rows has how
-	// many each rank sent. Pieces of one row follow each other in the order of ranks. A conformed block of all
-	// positions is full.
+	// stack makes an m×n block with first row lo of received rows with so many entries; rows has
+	// how many each rank sent. Pieces of one row follow each other in the order of ranks. A
+	// conformed block of all positions is full.
 	stack(rows []int, entries, lo, m, n int, conform bool) (Matrix, error)
 	// differs reports whether the block and another one of the same rows differ.
 	differs(other Matrix) (bool, error)

@@ -76,8 +76,8 @@ func GroupRows(r Run, app string, at matrix.Place) *Division {
 	return d
 }
 
-// CutRows cuts the vertices as the rows of the first view, and returns the rows of each view for each
-// rank of this process.
+// CutRows cuts the vertices as the rows of the first view, and returns the rows of each view for
+// each rank of this process.
 func (d *Division) CutRows(views ...rep.View) (rows [][]rep.View, err error) {
 	d.Cuts, err = views[0].Cuts(d.Wait, d.Group)
 	for _, v := range views {
@@ -97,8 +97,8 @@ type Block struct {
 }
 
 // RunRows runs a workflow by rows: it calls f for each rank of this process, at the same time, with
-// its rows in a session of its device, or on the host with a nil s. What f returns are the blocks of
-// the results, vectors of the group.
+// its rows in a session of its device, or on the host with a nil s. What f returns are the blocks
+// of the results, vectors of the group.
 func (d *Division) RunRows(rows [][]rep.View, results []rep.View, f func(k int, c comm.Comm, s *device.Session, rows []device.Operand) ([]Block, error)) error {
 	blocks := make([][]Block, len(d.Group.Ranks()))
 	err := d.Each(func(k int, c comm.Comm) (err error) {
@@ -264,8 +264,8 @@ func Divide(r Run, app string, at matrix.Place, fact int64) (*Division, error) {
 }
 
 // DivideGraph is Divide of work on a graph, which every rank then has at its place. It returns nil
-// too if the graph is not everywhere and exceeds the limit for gathered operands (comm.GatherLimit),
-// or if accept says no, on all processes alike; a nil accept says yes.
+// too if the graph is not everywhere and exceeds the limit for gathered operands
+// (comm.GatherLimit), or if accept says no, on all processes alike; a nil accept says yes.
 func DivideGraph(r Run, app string, g rep.View, fact int64, accept func(d *Division) bool) (*Division, []rep.View, error) {
 	d, err := Divide(r, app, g.Place(), fact)
 	if d == nil || err != nil || accept != nil && !accept(d) || !g.Gatherable(d.Group) {
@@ -295,7 +295,8 @@ func EachRange[P any](d *Division, cuts []int64, f func(k int, lo, hi int64, run
 	})
 }
 
-// Combined combines lists of equal length of all ranks, item by item. of returns the list in a part.
+// Combined combines lists of equal length of all ranks, item by item. of returns the list in a
+// part.
 func Combined[P any, E comm.Element](d *Division, parts []P, op comm.Op, of func(p P) []E) ([]E, error) {
 	own := make([][]E, len(parts))
 	for k, p := range parts {
@@ -304,8 +305,8 @@ func Combined[P any, E comm.Element](d *Division, parts []P, op comm.Op, of func
 	return own[0], spmd.ReduceAll(d.Session, own, op)
 }
 
-// Evenness is the imbalance of ranges with equal work of each item.
-func Evenness(cuts []int64) float64 {
+// Imbalance is the imbalance of ranges with equal work of each item.
+func Imbalance(cuts []int64) float64 {
 	return spmd.Unevenness(cuts, func(lo, hi int64) int64 { return hi - lo })
 }
 

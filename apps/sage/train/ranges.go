@@ -117,7 +117,7 @@ func (m *sageTeam) cut(d *workflow.Division, n int) []int64 {
 	one := sampled.TreeSize(1, o.Samples, t.graph, layers) * float64(t.net.Layers[0].Input())
 	m.least = max(1, int64(float64(d.LeastRange())/max(one, 1)))
 	if !m.layers {
-		m.uneven = workflow.Evenness(spmd.CutEvenly(int64(batch), d.Group.Size(), 1, m.least))
+		m.uneven = workflow.Imbalance(spmd.CutEvenly(int64(batch), d.Group.Size(), 1, m.least))
 	}
 	return rows
 }

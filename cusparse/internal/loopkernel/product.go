@@ -86,20 +86,27 @@ func (t *writer) joined(temp int, m device.Monoid, also string) string {
 	if m.Any {
 		return fmt.Sprintf("if (fresh) { v%d.val[k] = y;%s }", temp, also)
 	}
-	switch native := nativeJoin(m); native {
-	case "":
-	case "atomicAdd": // the sum of signed integers has the same bits
-		typ := "unsigned"
-		if m.Out.Size == 8 {
-			typ = "unsigned long long"
-		}
-		return fmt.Sprintf("atomicAdd((%s *)&v%d.val[k], (%s)y);", typ, temp, typ)
-	default:
+	if add := atomically(temp, m); lessOf(m) != "" {
 		// Atomic operations on one place wait for each other, and most values are no better by now.
-		return fmt.Sprintf("if (y %s ((volatile %s *)v%d.val)[k]) %s((%s *)&v%d.val[k], (%s)y);",
-			lessOf(m), m.Out.Name, temp, native, nativeType(m.Out), temp, nativeType(m.Out))
+		return fmt.Sprintf("if (y %s ((volatile %s *)v%d.val)[k]) %s", lessOf(m), m.Out.Name, temp, add)
+	} else if add != "" {
+		return add
 	}
 	return fmt.Sprintf("hb_join(&v%d.val[k], y, [](%s x, %s y) { return %s(x, y); });", temp, m.Out.Name, m.Out.Name, t.binary(m.Func))
+}
+
+// atomically adds y to the result of a product at k by one instruction, "" if there is none.
+func atomically(temp int, m device.Monoid) string {
+	native, typ := nativeJoin(m), nativeType(m.Out)
+	switch {
+	case native == "":
+		return ""
+	case native == "atomicAdd" && m.Out.Size == 8: // the sum of signed integers has the same bits
+		typ = "unsigned long long"
+	case native == "atomicAdd":
+		typ = "unsigned"
+	}
+	return fmt.Sprintf("%s((%s *)&v%d.val[k], (%s)y);", native, typ, temp, typ)
 }
 
 // inList notes that a fresh k is in the list of a result, if the stages that enter positions one by
@@ -261,7 +268,7 @@ func (t *writer) product(i int) {
 	t.line("\t\t\t[&](hb_i32 k, %s y, bool fresh) { %s%s%s });", C, t.joined(temp, s.Ring.Add, also), count, t.inList(temp))
 	if pull {
 		t.line("\t} else {")
-		t.pull(i, m, allowed, also)
+		t.pull(i, m, allowed, mark, also)
 		if t.Vars[temp].Listed {
 			t.line("\t\tv%d.unlist(false);", temp)
 		}
@@ -283,8 +290,8 @@ func tiled(s *pass.Step) bool {
 // text of an operator.
 var rowIndex = regexp.MustCompile(`\b[ij]\b`)
 
-// pull writes the pull of a product.
-func (t *writer) pull(i, m int, allowed, also string) {
+// pull writes the pull of a product. mark is the bits that say which rows of the result are new.
+func (t *writer) pull(i, m int, allowed, mark, also string) {
 	s := &t.List.Steps[i]
 	x, temp := s.B.Var, t.temps[i]
 	of, to := &t.Vars[x], &t.Vars[temp]
@@ -300,10 +307,6 @@ func (t *writer) pull(i, m int, allowed, also string) {
 	if to.counted {
 		count = " d += fresh;"
 	}
-	mark := fmt.Sprintf("v%d.bits", temp)
-	if also != "" {
-		mark = fmt.Sprintf("v%d.bits", s.Mask.Var)
-	}
 	done := fmt.Sprintf("[&](hb_i32 k, %s y) { v%d.val[k] = y; d++; }", C, temp)
 	bits := fmt.Sprintf("[&](hb_i32 w, hb_u32 b) { %satomicOr(&v%d.bits[w], b); }", set, temp)
 	join := fmt.Sprintf("[&](hb_i32 k, %s y) { const bool fresh = %s; %s%s }", C, marked(mark, s.Ring.Add), t.joined(temp, s.Ring.Add, also), count)
@@ -313,16 +316,9 @@ func (t *writer) pull(i, m int, allowed, also string) {
 		t.line("\t\t\t\t[&](hb_i64 e, hb_i32 j, %s &y) -> bool { y = %s; return %s; },", C, t.term(i, m, "row_val", "0", "j"), has)
 		t.line("\t\t\t\t[](%s x, %s y) { return %s(x, y); },", C, C, add)
 		parts := join
-		if native := nativeJoin(s.Ring.Add); native != "" && !to.counted && also == "" {
+		if native := atomically(temp, s.Ring.Add); native != "" && !to.counted && also == "" {
 			// A row has few parts, and an atomic operation with no result makes nobody wait.
-			typ := nativeType(to.Type)
-			if native == "atomicAdd" {
-				typ = "unsigned"
-				if to.Type.Size == 8 {
-					typ = "unsigned long long"
-				}
-			}
-			parts = fmt.Sprintf("[&](hb_i32 k, %s y) { %s((%s *)&v%d.val[k], (%s)y); atomicOr(&v%d.bits[k >> 5], 1u << (k & 31)); }", C, native, typ, temp, typ, temp)
+			parts = fmt.Sprintf("[&](hb_i32 k, %s y) { %s atomicOr(&v%d.bits[k >> 5], 1u << (k & 31)); }", C, native, temp)
 		}
 		t.line("\t\t\t\t%s,\n\t\t\t\t\t\t%s,\n\t\t\t\t\t\t%s);", done, bits, parts)
 		t.line("\t\t} else {")

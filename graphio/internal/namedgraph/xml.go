@@ -105,8 +105,8 @@ func xmlEncoding(head []byte) (code encoding.Encoding, unknown string) {
 var nameAliases = strings.NewReplacer("ibmcodepage", "ibm", "windowscodepage", "ibm", "ibm00", "ibm",
 	"cp125", "windows125", "cp", "ibm", "xmaccyrillic", "macintoshcyrillic")
 
-// nameKey returns the form of the name of an encoding in which IANA's names and those of package
-// charmap agree.
+// nameKey returns the form of the name of an encoding in which the names of IANA and the names of
+// package charmap agree.
 func nameKey(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" -_", r) {

@@ -45,10 +45,13 @@ func New(d *workflow.Division, g *sampled.Graph, rows []int64, samples []int, ne
 // A Pass computes the rows of all layers.
 type Pass struct {
 	Step    uint64
-	Sampled bool                                                                 // by samples, else with all neighbours
-	Whole   func() *neural.Block[float32]                                        // the block of all vertices with all neighbours
-	Keep    bool                                                                 // a backward pass follows
-	Enter   func(k, layer int, x *neural.Input[float32], run workflow.Run) error // changes the input of a layer; nil for none
+	Sampled bool // by samples, else with all neighbours
+	Keep    bool // a backward pass follows
+
+	// Whole makes the block of all vertices with all neighbours.
+	Whole func() *neural.Block[float32]
+	// Enter changes the input of a layer; nil for none.
+	Enter func(k, layer int, x *neural.Input[float32], run workflow.Run) error
 }
 
 // Forward makes a pass.
