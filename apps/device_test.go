@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/lgc"
 	"github.com/hiveblas/hiveblas/apps/paths"
+	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
@@ -448,5 +450,62 @@ func TestFailuresOnDevice(t *testing.T) {
 		}
 		fault.Cancel()
 		samples.SameVector(t, "distances after a failure of "+call, d.Device, samples.Must[*matrix.Vector[float64]](t)(paths.SSSP(long, []int{0}, o)), distances)
+	}
+}
+
+// Rows that stay in the memory of the host give what rows in device memory give, by kernels for
+// whole workflows and by operations, and the memory comes back.
+func TestRowsInHostMemory(t *testing.T) {
+	d := samples.RealOrEmulated(t)
+	const n, entries = 700, 40000
+	s := samples.Random(n, entries, 5, true)
+	host, there := samples.Build[float64](t, s, matrix.CSR), samples.Build[float64](t, s, matrix.CSR)
+	for _, g := range []*matrix.Matrix[float64]{host, there} {
+		if !g.IsSymmetric() {
+			t.Fatal("the graph is not symmetric")
+		}
+	}
+	before := d.Memory()
+	d.Limit(before.InUse + 12*entries)
+	defer d.Limit(0)
+	var full *cusparse.MemoryError
+	if err := there.Move(d.Device); !errors.As(err, &full) {
+		t.Fatalf("a matrix of more than the free memory moves: %v, want a *MemoryError", err)
+	}
+	d.KeepRowsInHost(true)
+	sure.Do(there.Move(d.Device))
+	d.KeepRowsInHost(false)
+	if got, want := d.Memory().Host, uint64(12*there.NVals()); got < want || got > want+1024 {
+		t.Errorf("%d bytes of rows in host memory, want %d", got, want)
+	}
+	for _, m := range []workflow.Method{workflow.Fused, workflow.Pipeline} {
+		run := workflow.Run{Method: m}
+		want := samples.Must[*paths.BFSResult](t)(paths.BFS(host, 3, paths.BFSOptions{Parents: true}))
+		got := samples.Must[*paths.BFSResult](t)(paths.BFS(there, 3, paths.BFSOptions{Run: run, Parents: true}))
+		samples.SameVector(t, "levels", d.Device, got.Level, want.Level)
+		samples.SameVector(t, "parents", d.Device, got.Parent, want.Parent)
+		far := samples.Must[*matrix.Vector[float64]](t)(paths.SSSP(host, []int{3}))
+		found := samples.Must[*matrix.Vector[float64]](t)(paths.SSSP(there, []int{3}, paths.SSSPOptions[float64]{Run: run}))
+		samples.SameVector(t, "distances", d.Device, found, far)
+		parts := samples.Must[*components.Components](t)(components.ConnectedComponents(host, components.ComponentsOptions{}))
+		joined := samples.Must[*components.Components](t)(components.ConnectedComponents(there, components.ComponentsOptions{Run: run}))
+		samples.SameVector(t, "components", d.Device, joined.Label, parts.Label)
+		sums := samples.Must[*centrality.PageRankResult](t)(centrality.PageRank(host, centrality.PageRankOptions{}))
+		ranks := samples.Must[*centrality.PageRankResult](t)(centrality.PageRank(there, centrality.PageRankOptions{Run: run}))
+		sure.Do(ranks.Rank.Move(nil))
+		for i := range n {
+			if x, y := sure.Get(ranks.Rank.Value(i)), sure.Get(sums.Rank.Value(i)); math.Abs(x-y) > 1e-12 {
+				t.Fatalf("the rank of %d is %v, want %v", i, x, y)
+			}
+		}
+	}
+	sure.Do(there.Move(nil))
+	for i := range n {
+		if got, want := maps.Collect(there.Row(i)), maps.Collect(host.Row(i)); !maps.Equal(got, want) {
+			t.Errorf("row %d came back as %v, want %v", i, got, want)
+		}
+	}
+	if got := d.Memory().Host; got != 0 {
+		t.Errorf("%d bytes of rows in host memory, want none", got)
 	}
 }

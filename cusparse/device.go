@@ -25,6 +25,7 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/cusparse/internal/tuned"
 	"github.com/hiveblas/hiveblas/cusparse/jit"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -51,7 +52,7 @@ type Device struct {
 	programs map[any]*program // composed before, by what of
 	cacheDir string           // of compiled kernels and tuned plans, "" for none
 	compiler string           // identity of the compiler, which goes with the driver
-	tunings  *tunedPlans
+	tunings  *tuned.Plans
 	choice   choice
 	forms    []keptForm   // of matrices
 	serial   uint64       // of the operation under way
@@ -64,6 +65,7 @@ type Device struct {
 	passRooms  []*passRoom   // that no loop uses
 	passStream driver.Stream // by which a loop is stopped; 0 before the first stop
 	closed     bool
+	hostRows   bool // large matrices keep their rows in the memory of the host
 }
 
 // backend is a device as the packages of hiveblas use it, by device.Of.
@@ -247,6 +249,20 @@ func (d *Device) Free() (free, total uint64, err error) {
 		return 0, 0, f.err
 	}
 	return d.pool.left()
+}
+
+// KeepRowsInHost decides what becomes of matrices whose columns and values would take more than three
+// quarters of the free device memory when they move there. If on, these stay in pinned host memory,
+// where kernels read them over the bus, in place (Min et al., EMOGI, VLDB 2021); the beginnings of
+// rows, vectors and results are in device memory. Otherwise, as on a new device, such a move is a
+// *MemoryError unless it fits. Rows that are read over and over belong into device memory.
+func (d *Device) KeepRowsInHost(on bool) {
+	if d.missing() {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.hostRows = on
 }
 
 // Sync waits until all that was queued on the device is done.

@@ -121,6 +121,31 @@ func (f *frame) upload(p unsafe.Pointer, n int64) *mem {
 	return m
 }
 
+// tooLarge reports whether n bytes of rows are to stay in the memory of the host.
+func (f *frame) tooLarge(n int64) bool {
+	if f.err != nil || !f.d.hostRows {
+		return false
+	}
+	free, _, err := f.d.pool.left()
+	f.fail(err)
+	return uint64(n) > free/4*3
+}
+
+// pin copies host memory to a new block of pinned host memory.
+func (f *frame) pin(p unsafe.Pointer, n int64) *mem {
+	if f.err != nil {
+		return nil
+	}
+	m, err := f.d.pool.hosted(uint64(n))
+	if err != nil {
+		f.fail(err)
+		return nil
+	}
+	f.temps = append(f.temps, m)
+	copy(unsafe.Slice((*byte)(m.host), n), unsafe.Slice((*byte)(p), n))
+	return m
+}
+
 // ints uploads a list. An empty one has an address too, since none means all.
 func (f *frame) ints(list []int32) *mem {
 	if len(list) == 0 {

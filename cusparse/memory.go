@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -22,6 +23,8 @@ type mem struct {
 	refs  atomic.Int32
 	pool  *pool // nil: the memory is somebody else's
 	whole *mem  // nil, or the block that this is a part of
+	// host is nil, or addr as the host sees it: pinned memory of its own, which kernels read in place.
+	host unsafe.Pointer
 }
 
 // part returns a part of a block, from byte at on, which has a use of the block.
@@ -56,7 +59,7 @@ func (m *mem) release() {
 	}
 	if m.pool != nil {
 		runtime.SetFinalizer(m, nil)
-		m.pool.put(m.addr, m.class)
+		m.pool.put(m)
 	}
 }
 
@@ -70,6 +73,7 @@ type pool struct {
 
 	mu    sync.Mutex
 	free  map[uint64][]driver.Ptr
+	hosts map[uint64][]unsafe.Pointer // pinned memory of the host, given back
 	stats MemoryStats
 	since uint64 // bytes handed out since the collector last ran on our account
 	fresh uint64 // of these from the driver
@@ -84,10 +88,11 @@ type MemoryStats struct {
 	Peak      uint64 // the most that was handed out at a time
 	Allocs    uint64 // requests
 	FromCache uint64 // requests that the cache met
+	Host      uint64 // of pinned host memory, which holds rows of matrices; see KeepRowsInHost
 }
 
 func newPool(ctx driver.Context, s driver.Stream, async bool) *pool {
-	return &pool{ctx: ctx, stream: s, async: async, free: map[uint64][]driver.Ptr{}}
+	return &pool{ctx: ctx, stream: s, async: async, free: map[uint64][]driver.Ptr{}, hosts: map[uint64][]unsafe.Pointer{}}
 }
 
 // classOf rounds a size up, so that blocks fit again: to 512 bytes, then to
@@ -157,10 +162,39 @@ func (p *pool) get(n uint64) (*mem, error) {
 }
 
 func (p *pool) made(addr driver.Ptr, class uint64) *mem {
-	m := &mem{addr: addr, class: class, pool: p}
+	return (&mem{addr: addr, class: class, pool: p}).used()
+}
+
+// used returns m with one use, given back by the collector if nobody else does.
+func (m *mem) used() *mem {
 	m.refs.Store(1)
-	runtime.SetFinalizer(m, func(m *mem) { m.pool.put(m.addr, m.class) })
+	runtime.SetFinalizer(m, func(m *mem) { m.pool.put(m) })
 	return m
+}
+
+// hosted hands out n bytes of pinned host memory. The context is bound.
+func (p *pool) hosted(n uint64) (*mem, error) {
+	m := &mem{class: exactly(n), pool: p}
+	p.mu.Lock()
+	list := p.hosts[m.class]
+	if len(list) > 0 {
+		m.host, p.hosts[m.class] = list[len(list)-1], list[:len(list)-1]
+	}
+	p.mu.Unlock()
+	if m.host == nil {
+		p.trim()
+		var err error
+		if m.host, err = p.ctx.AllocHost(m.class); isOutOfMemory(err) {
+			return nil, &MemoryError{Asked: n, Host: true, err: err}
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	m.addr = driver.Ptr(uintptr(m.host))
+	p.mu.Lock()
+	p.stats.Host += m.class
+	p.mu.Unlock()
+	return m.used(), nil
 }
 
 func (p *pool) use(class uint64) {
@@ -276,19 +310,24 @@ func (p *pool) raw(class uint64) (driver.Ptr, error) {
 	return p.ctx.Alloc(class)
 }
 
-func (p *pool) put(addr driver.Ptr, class uint64) {
+func (p *pool) put(m *mem) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.free[class] = append(p.free[class], addr)
-	p.stats.InUse -= class
-	p.stats.Cached += class
+	if m.host != nil {
+		p.hosts[m.class] = append(p.hosts[m.class], m.host)
+		p.stats.Host -= m.class
+		return
+	}
+	p.free[m.class] = append(p.free[m.class], m.addr)
+	p.stats.InUse -= m.class
+	p.stats.Cached += m.class
 }
 
 // trim returns all kept blocks to the driver.
 func (p *pool) trim() {
 	p.mu.Lock()
-	kept := p.free
-	p.free = map[uint64][]driver.Ptr{}
+	kept, hosts := p.free, p.hosts
+	p.free, p.hosts = map[uint64][]driver.Ptr{}, map[uint64][]unsafe.Pointer{}
 	p.stats.Cached = 0
 	p.mu.Unlock()
 	for _, list := range kept {
@@ -301,6 +340,11 @@ func (p *pool) trim() {
 		}
 	}
 	_ = p.ctx.Sync(p.stream)
+	for _, list := range hosts {
+		for _, at := range list { // after all kernels that may read it
+			_ = p.ctx.FreeHost(at)
+		}
+	}
 }
 
 func (p *pool) snapshot() MemoryStats {
@@ -316,10 +360,14 @@ var ErrMemory = device.ErrMemory
 // Nothing was changed, and the device stays usable.
 type MemoryError struct {
 	Asked, Free, Total uint64 // bytes
+	Host               bool   // pinned host memory is out; Free and Total are not known
 	err                error
 }
 
 func (e *MemoryError) Error() string {
+	if e.Host {
+		return fmt.Sprintf("out of pinned host memory: %s asked for; free memory of the host, or use a smaller matrix", bytesText(e.Asked))
+	}
 	return fmt.Sprintf("out of device memory: %s asked for, %s of %s free; free matrices that are no longer needed, or use package chunked, which works block by block",
 		bytesText(e.Asked), bytesText(e.Free), bytesText(e.Total))
 }

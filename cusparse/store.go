@@ -201,19 +201,23 @@ func (d backend) Upload(h device.Host) (device.Store, error) {
 		return nil, f.err
 	}
 	s := f.newStore(h.NRows, h.NCols, h.Format, h.Type, h.NVals)
+	put := f.upload
 	at := func(p unsafe.Pointer, bytes int64) *mem {
 		if bytes == 0 {
 			return f.alloc(16).share()
 		}
-		return f.upload(p, bytes).share()
+		return put(p, bytes).share()
 	}
 	if h.Sparse() {
 		s.nvec = h.Vecs()
 		s.ptr = at(unsafe.Pointer(unsafe.SliceData(h.Ptr)), 8*int64(len(h.Ptr)))
-		s.idx = at(unsafe.Pointer(unsafe.SliceData(h.Idx)), 4*int64(len(h.Idx)))
 		if h.Format == sparse.Hypersparse {
 			s.rowids = at(unsafe.Pointer(unsafe.SliceData(h.RowIDs)), 4*int64(len(h.RowIDs)))
 		}
+		if f.tooLarge(4*int64(len(h.Idx)) + int64(h.N)*int64(h.Type.Size)) {
+			put = f.pin
+		}
+		s.idx = at(unsafe.Pointer(unsafe.SliceData(h.Idx)), 4*int64(len(h.Idx)))
 	}
 	if h.Format == sparse.Bitmap {
 		s.present = at(unsafe.Pointer(unsafe.SliceData(h.Present)), int64(len(h.Present)))

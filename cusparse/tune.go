@@ -306,7 +306,7 @@ func (u *tuner) run() (*Tuning, error) {
 	}
 	if !u.o.Dry {
 		u.d.mu.Lock()
-		err = u.d.plans().keep(out.winners(facts, prints))
+		err = u.d.plans().Keep(out.winners(facts, prints))
 		u.d.mu.Unlock()
 	}
 	return out, err

@@ -1,26 +1,13 @@
 package cusparse
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 
+	"github.com/hiveblas/hiveblas/cusparse/internal/tuned"
 	"github.com/hiveblas/hiveblas/cusparse/space"
-	"github.com/hiveblas/hiveblas/internal/atomicfile"
 )
-
-// tunedPlans are the plans that searches have found for graphs, by fingerprint and kind of product,
-// on one device and driver. They stand in a file beside the compiled kernels.
-type tunedPlans struct {
-	path  string
-	Plans map[string]string `json:"plans"`
-}
 
 // fingerprint tells graphs apart, as far as the choice of a plan depends on them.
 func (x *matrixFacts) fingerprint(rows, cols int, entries int64) string {
@@ -51,22 +38,12 @@ func (d *Device) tunedFile() string {
 	return filepath.Join(d.cacheDir, fmt.Sprintf("plans-%016x.json", h.Sum64()))
 }
 
-// plans returns the tuned plans, reading their file at first. A file that cannot be read counts as
-// none: the plans are tuned anew.
-func (d *Device) plans() *tunedPlans {
-	if d.tunings != nil {
-		return d.tunings
+// plans returns the tuned plans, reading their file at first.
+func (d *Device) plans() *tuned.Plans {
+	if d.tunings == nil {
+		d.tunings = tuned.Read(d.tunedFile())
 	}
-	t := &tunedPlans{path: d.tunedFile(), Plans: map[string]string{}}
-	if t.path != "" {
-		if b, err := os.ReadFile(t.path); err == nil {
-			if json.Unmarshal(b, t) != nil || t.Plans == nil {
-				t.Plans = map[string]string{}
-			}
-		}
-	}
-	d.tunings = t
-	return t
+	return d.tunings
 }
 
 // tuned returns the plan that was tuned for a product.
@@ -82,45 +59,9 @@ func (w *walk) tuned() (p space.Plan, ok bool) {
 		}
 		a := w.rows[d]
 		print := w.factsOf(a).fingerprint(a.m, a.n, a.known())
-		text, found := t.Plans[tuningKey(pull != nil, push != nil, *x, print)]
-		if !found {
-			continue
-		}
-		if p, err := space.Parse(text); err == nil {
+		if p, ok := t.Find(tuningKey(pull != nil, push != nil, *x, print)); ok {
 			return p, true
 		}
 	}
 	return p, false
-}
-
-// keep stores plans by their keys, in the file too.
-func (t *tunedPlans) keep(plans map[string]space.Plan) error {
-	if t.path != "" {
-		if b, err := os.ReadFile(t.path); err == nil { // what other processes have found
-			var theirs tunedPlans
-			if json.Unmarshal(b, &theirs) == nil {
-				for k, v := range theirs.Plans {
-					if _, mine := t.Plans[k]; !mine {
-						t.Plans[k] = v
-					}
-				}
-			}
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("tuned plans: %w", err)
-		}
-	}
-	for key, p := range plans {
-		t.Plans[key] = p.String()
-	}
-	if t.path == "" {
-		return nil
-	}
-	b, err := json.MarshalIndent(t, "", "\t")
-	if err != nil {
-		return err
-	}
-	return atomicfile.WriteFile(context.Background(), t.path, func(w io.Writer) error {
-		_, err := w.Write(append(b, '\n'))
-		return err
-	})
 }

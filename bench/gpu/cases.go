@@ -183,6 +183,7 @@ func gpuCases() []gpuCase {
 		add("own jacobi "+name, ratio(1.5), c.input, ownJacobi)
 		add("own k-means "+name, ratio(1.5), c.input, ownKMeans)
 	}
+	cases = append(cases, hostRowsCases()...)
 	add("loop scc rmat18", ratio(1.3), "directed18", loopStrong)
 	add("loop scc rmat20", ratio(1.3), "directed20", loopStrong)
 	for _, g := range []struct {

@@ -269,10 +269,34 @@ func TestAuto(t *testing.T) {
 		if err := j.OpenDemanded(); err != nil {
 			t.Fatal(err)
 		}
-		if err := j.PlaceGraphs(entries(g), "entries", g); !errors.Is(err, cusparse.ErrMemory) {
-			t.Errorf("asked for, it fails with %v", err)
+		if err := j.PlaceGraphs(entries(g), "entries", g); err != nil || j.Device.Memory().Host == 0 {
+			t.Errorf("asked for, %d bytes of the graph stay in host memory (%v)", j.Device.Memory().Host, err)
+		}
+		j.Device.Limit(64)
+		sure.Do(g.Move(nil))
+		if err := g.Move(j.Device); !errors.Is(err, cusparse.ErrMemory) {
+			t.Errorf("without room for the offsets of rows it fails with %v", err)
 		}
 	})
+}
+
+// A graph that is larger than --device-memory stays in host memory, if the GPU was asked for, and
+// results do not change.
+func TestRowsInHostMemory(t *testing.T) {
+	emulated(t)
+	graph := filepath.Join(t.TempDir(), "rmat.mtx")
+	runInProcess(t, "generate", "rmat", "--scale", "9", "--undirected", "--quiet", "-o", graph)
+	for _, args := range []string{"bfs --source 1", "sssp --source 1", "cc", "pagerank --tolerance 1e-3"} {
+		args += " --duplicates sum " + graph + " -o - --device gpu"
+		want := runInProcess(t, strings.Fields(args)...)
+		if got := runInProcess(t, strings.Fields(args+" --device-memory 96KiB")...); got != want {
+			t.Errorf("%s: got\n%.200s, want\n%.200s", args, got, want)
+		}
+	}
+	got := runInProcess(t, "bfs", graph, "--duplicates", "sum", "--source", "1", "--device", "gpu", "--device-memory", "96KiB")
+	if !strings.Contains(got, "GB of rows in host memory") {
+		t.Errorf("the summary does not say where the rows are:\n%s", got)
+	}
 }
 
 func TestProducts(t *testing.T) {

@@ -23,16 +23,17 @@ import (
 
 // outOfCore are the flags of commands that can compute out of core, in blocks.
 type outOfCore struct {
-	force        bool
-	chunks       int
-	device, host cli.ByteSize
+	force  bool
+	chunks int
+	host   cli.ByteSize
+	device *cli.ByteSize // of --device-memory
 }
 
-func (o *outOfCore) add(cmd *cobra.Command) {
-	fs := cmd.Flags()
+func (o *outOfCore) add(j *job.Job) {
+	o.device = &j.Run.DeviceMemory
+	fs := j.Cmd.Flags()
 	fs.BoolVar(&o.force, "out-of-core", false, "compute and write the result in blocks, even if it fits in memory")
 	fs.IntVar(&o.chunks, "chunks", 0, "compute out of core in at least `N` blocks")
-	fs.Var(&o.device, "device-memory", "compute out of core with this much device memory, such as 8GiB")
 	fs.Var(&o.host, "host-memory", "compute out of core in blocks that aim at this much host memory, such as 2GiB")
 }
 
@@ -44,12 +45,12 @@ func (o *outOfCore) check(cmd *cobra.Command) error {
 }
 
 // asked reports whether a flag requests blocks.
-func (o *outOfCore) asked() bool { return o.force || o.chunks > 0 || o.device > 0 || o.host > 0 }
+func (o *outOfCore) asked() bool { return o.force || o.chunks > 0 || *o.device > 0 || o.host > 0 }
 
 func (o *outOfCore) options() []chunked.Option {
 	opts := []chunked.Option{chunked.Chunks(o.chunks), chunked.HostMemory(uint64(o.host))}
-	if o.device > 0 {
-		opts = append(opts, chunked.DeviceMemory(uint64(o.device)))
+	if *o.device > 0 {
+		opts = append(opts, chunked.DeviceMemory(uint64(*o.device)))
 	}
 	return opts
 }

@@ -48,7 +48,7 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
 	cmd.Flags().StringVar(&weight, "weight", "dot", "weight `W` of a shared neighbour: dot or ratio")
 	cmd.Flags().BoolVar(&unweighted, "unweighted", false, "count shared neighbours and ignore weights")
 	cmd.Flags().BoolVar(&diagonal, "diagonal", false, "keep the diagonal")
-	blocks.add(cmd)
+	blocks.add(j)
 	cli.Complete(cmd, "onto", "cols", "rows")
 	cli.Complete(cmd, "weight", "dot", "ratio")
 

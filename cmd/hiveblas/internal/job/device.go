@@ -35,6 +35,7 @@ type Devices struct {
 func (j *Job) Computes(entries int64) *Job {
 	j.Threshold = entries
 	j.Cmd.Flags().StringVar(&j.Run.Device, "device", defaultDevice(), "compute on `D`: auto, cpu, gpu, gpu:N, or a group: gpus, gpu:N,M or ranks:P on the host")
+	j.Cmd.Flags().Var(&j.Run.DeviceMemory, "device-memory", "use at most this much memory of a GPU, such as 8GiB; gpu reads a graph that takes more in host memory")
 	j.Cmd.Flags().Var(&j.Run.commTimeout, "comm-timeout", "end a group whose ranks wait for each other longer than a time such as 90s or 5m (0: 10m)")
 	j.Cmd.Flags().BoolVar(&j.Run.commCheck, "comm-check", false, "compare the calls of the ranks of a group before data move: ranks that differ are an error instead of a hang")
 	cli.Complete(j.Cmd, "device", "auto", "cpu", "gpu")
@@ -81,12 +82,20 @@ func (j *Job) OpenDemanded() error {
 	if n < 0 {
 		return nil
 	}
-	d, err := j.Machine.OpenDevice(n)
+	d, err := j.openDevice(n)
 	if err != nil {
 		return cli.Fail("--device "+j.Run.Device, err.Error(), WithoutGPU, err)
 	}
+	d.KeepRowsInHost(true)
 	j.Device, j.Why = d, "asked for"
 	return nil
+}
+
+// openDevice opens a GPU, of which the command uses as much memory as --device-memory says.
+func (j *Job) openDevice(n int) (*cusparse.Device, error) {
+	d, err := j.Machine.OpenDevice(n)
+	d.Limit(uint64(j.Run.DeviceMemory))
+	return d, err
 }
 
 // movable is a matrix or vector, which can be on the host or on a GPU.
@@ -116,7 +125,7 @@ func (j *Job) PlaceGraphs(work func() int64, units string, graphs ...movable) er
 			return nil
 		}
 		began := time.Now()
-		d, err := j.Machine.OpenDevice(0)
+		d, err := j.openDevice(0)
 		if err != nil {
 			j.Why = err.Error()
 			return nil
@@ -166,6 +175,9 @@ func (d *Devices) placeName() string {
 	}
 	if d.Device == nil {
 		return "cpu"
+	}
+	if rows := d.Device.Memory().Host; rows != 0 {
+		return fmt.Sprintf("%v, %.3g GB of rows in host memory", d.Device, float64(rows)/1e9)
 	}
 	return d.Device.String()
 }

@@ -23,7 +23,9 @@ type runFlags struct {
 	Device  string // "" for commands that run on the host only
 	Method  string // "" for commands without a fused form
 	Threads int
-	timeout timeout
+	// DeviceMemory bounds what is used of the memory of a GPU; 0 is no bound.
+	DeviceMemory cli.ByteSize
+	timeout      timeout
 
 	machine     string  // figures by which --device auto chooses a number of GPUs
 	commTimeout timeout // of a collective

@@ -130,7 +130,7 @@ func (j *Job) widenToGroup(work int64, start time.Duration) error {
 	}
 	devices := []*cusparse.Device{j.Device}
 	for _, i := range equal[1:count] {
-		d, err := j.Machine.OpenDevice(i)
+		d, err := j.openDevice(i)
 		if err != nil {
 			j.keepFirst(devices, err)
 			return nil

@@ -176,7 +176,7 @@ func (j *Job) localGroup(device string) (*comm.Group, error) {
 				return nil, fmt.Errorf("the GPU %d is listed twice", i)
 			}
 		}
-		d, err := j.Machine.OpenDevice(i)
+		d, err := j.openDevice(i)
 		if err != nil {
 			return nil, err
 		}
