@@ -73,15 +73,25 @@ func reportCases() []reportCase {
 		cases = append(cases, reportCase{name, original, make})
 	}
 	for _, size := range []string{"100k", "1m", "5m", "20m"} {
-		original := map[string]string{"20m": "5.0 s; Gunrock: out of memory (P100/V100)"}[size]
+		original := map[string]string{
+			"1m":  "60 ms, GraphBLAS 366 ms (P100), 9.06 s (OpenMP, 64 threads), SciPy 2.49 s: MovieLens, 63M entries",
+			"5m":  "335 ms, GraphBLAS 1.22 s (P100), 29 s (OpenMP, 64 threads), SciPy 10.1 s: MovieLens, 157M entries",
+			"20m": "GraphBLAS 5.01 s, Gunrock out of memory (P100), 103 s (OpenMP, 32 threads), SciPy 39 s: MovieLens, 287M entries",
+		}[size]
 		add("projection "+size, original, func(b *reportBench) (*reportTask, error) { return projectionTask(b, "bipartite"+size) })
 	}
 	for _, n := range []int{1 << 10, 1 << 12, 1 << 14, 1 << 15} {
-		original := map[int]string{1 << 12: "6.5 s (Python)", 1 << 14: "4.9 s (P100), 118 s (Python)", 1 << 15: "out of memory (P100)"}[n]
+		original := map[int]string{
+			1 << 10: "182 ms (P100), 242 ms (Python): Kasios", 1 << 12: "1.03 s (P100), 6.5 s (Python): Kasios",
+			1 << 14: "4.9 s (P100), 118 s (Python): Kasios", 1 << 15: "out of memory (P100), 479 s (Python): Kasios",
+		}[n]
 		add(fmt.Sprintf("sgm permuted %d", n), original, func(b *reportBench) (*reportTask, error) { return sgmPermuted(b, n) })
 	}
 	for _, size := range [][2]int{{16_784, 446_000}, {72_784, 2_400_000}} {
-		add(fmt.Sprintf("sgm soft %d", size[0]), "", func(b *reportBench) (*reportTask, error) { return sgmSoft(b, size[0], size[1]) })
+		original := map[int]string{
+			16_784: "42.2 s with ε = 1, 121 s with .5 (P100), 920 s (Python): DS16784", 72_784: "out of memory (P100): DS72784",
+		}[size[0]]
+		add(fmt.Sprintf("sgm soft %d", size[0]), original, func(b *reportBench) (*reportTask, error) { return sgmSoft(b, size[0], size[1]) })
 	}
 	add("ac 1000", "42.5 ms (P100), 546 ms (OpenMP)", func(b *reportBench) (*reportTask, error) {
 		return acTask("uniform ends", "n=1000 m=20135", inputs.ACSmall(b.shrink), 1)
@@ -96,21 +106,18 @@ func reportCases() []reportCase {
 		add(fmt.Sprintf("lgc seed rmat%d", scale), "", func(b *reportBench) (*reportTask, error) { return lgcSeed(b, scale) })
 	}
 	for _, m := range []apps.ClusterMethod{apps.ClusterPush, apps.ClusterFISTA} {
-		add("lgc near all kron21 "+m.String(), "628 ms (P100/V100)", func(b *reportBench) (*reportTask, error) { return lgcNearAll(b, "kron21", m) })
+		add("lgc near all kron21 "+m.String(), "628 ms (GPU), 89.4 s (CPU), 110 s (the HIVE reference): kron_g500-logn21", func(b *reportBench) (*reportTask, error) { return lgcNearAll(b, "kron21", m) })
 	}
-	add("louvain planted 299067", "82 ms (V100), 133 ms (OpenMP), 414 ms (serial), of coAuthorsDBLP", func(b *reportBench) (*reportTask, error) {
-		return louvainPlanted(b, apps.CommunitiesOptions{})
-	})
-	add("louvain leiden planted 299067", "", func(b *reportBench) (*reportTask, error) {
-		return louvainPlanted(b, apps.CommunitiesOptions{Leiden: true})
-	})
-	add("louvain rmat20", "624 ms (V100), 1.08 s (OpenMP), 6.11 s (serial), of pokec", func(b *reportBench) (*reportTask, error) {
-		s := b.shrunk(20)
-		return louvainOf(gen.CSR(gen.Symmetrise(gen.RMAT(s, 16, gen.RMATOptions{}))), symmetricRMAT(s, 16), apps.CommunitiesOptions{}), nil
-	})
+	for _, s := range louvainShapes {
+		add("louvain "+s.name, s.original, func(b *reportBench) (*reportTask, error) { return s.task(b, apps.CommunitiesOptions{}) })
+		if s.name == "coAuthorsDBLP" {
+			add("louvain leiden "+s.name, "", func(b *reportBench) (*reportTask, error) { return s.task(b, apps.CommunitiesOptions{Leiden: true}) })
+		}
+	}
 	for _, scale := range []int{16, 18, 20} {
 		for _, seeds := range []int{1, 100} {
-			add(fmt.Sprintf("vn %d seeds rmat%d", seeds, scale), "", func(b *reportBench) (*reportTask, error) { return vnTask(b.shrunk(scale), seeds) })
+			original := map[int]string{20: "13.8 ms (GPU), 2035 ms (CPU): hollywood-2009, 1.14M vertices, 57.5M edges"}[scale]
+			add(fmt.Sprintf("vn %d seeds rmat%d", seeds, scale), original, func(b *reportBench) (*reportTask, error) { return vnTask(b.shrunk(scale), seeds) })
 		}
 	}
 	for _, c := range []struct {
@@ -119,7 +126,8 @@ func reportCases() []reportCase {
 	}{
 		{14, 4, "0.461 ms (P100), 21.0 ms (OpenMP): Enron, 15k vertices, 57k edges"},
 		{19, 4, "1.35 ms (P100), 101 ms (OpenMP): Amazon, 549k vertices, 1.85M edges"},
-		{21, 12, "112 ms (P100), 64.7 s (OpenMP): as-Skitter, 1.70M vertices, 22.2M edges"},
+		{21, 6, "112 ms (P100), 64.7 s (OpenMP): as-Skitter, 1.70M vertices, 22.2M entries"},
+		{20, 16, "202 ms (P100), 16.3 s (OpenMP): pokec, 1.63M vertices, 30.6M entries"},
 	} {
 		add(fmt.Sprintf("scan rmat%d", c.scale), c.original, func(b *reportBench) (*reportTask, error) { return scanTask(b, c.scale, c.factor) })
 	}
@@ -130,14 +138,27 @@ func reportCases() []reportCase {
 		func(b *reportBench) (*reportTask, error) { return searchTask(b, apps.SearchUniform, 22, 4) })
 	add("search greedy rmat22", "64 ms (GPU), 236 ms (OpenMP, 64 threads): Twitter, directed",
 		func(b *reportBench) (*reportTask, error) { return searchTask(b, apps.SearchGreedy, 22, 4) })
-	add("sage 64 features", "602 ms (V100), 1745 ms (P100), 17.1 s (OpenMP, 32 threads): pokec",
-		func(b *reportBench) (*reportTask, error) { return sageTask(b, 64) })
-	add("sage 128 features", "1000 ms (V100), 2951 ms (P100), 29.0 s (OpenMP, 32 threads): pokec",
-		func(b *reportBench) (*reportTask, error) { return sageTask(b, 128) })
-	for _, lambda1 := range []float64{1, 6} {
-		add(fmt.Sprintf("lasso taxi λ₁ = %v", lambda1), map[float64]string{6: "211 s (GPU), 104 s (serial Graphtv): NY taxi, 213360 vertices, 588211 edges"}[lambda1],
-			func(b *reportBench) (*reportTask, error) { return lassoTask(b, "taxi", lambda1) })
+	for _, c := range []struct {
+		features, samples int
+		original          string
+	}{
+		{64, 10, "602 ms (V100), 1745 ms (P100), 17.1 s (OpenMP): pokec"},
+		{64, 25, "1379 ms (V100), 3806 ms (P100), 34.5 s (OpenMP): pokec"},
+		{128, 10, "1000 ms (V100), 2951 ms (P100), 29.0 s (OpenMP): pokec"},
+		{128, 25, "2366 ms (V100), 6792 ms (P100), 63.9 s (OpenMP): pokec"},
+	} {
+		add(fmt.Sprintf("sage %d features %d×%d", c.features, c.samples, c.samples), c.original,
+			func(b *reportBench) (*reportTask, error) { return sageTask(b, c.features, c.samples, true) })
 	}
+	add("sage 64 features 10×10 shared", "", func(b *reportBench) (*reportTask, error) { return sageTask(b, 64, 10, false) })
+	for _, c := range []struct{ name, original string }{
+		{"taxi2", "4.98 s (GPU), .11 s (serial Graphtv): NY taxi, 8922 vertices, 20349 edges"},
+		{"taxi24", "144 s (GPU), 8.71 s (serial Graphtv): NY taxi, 107064 vertices, 293259 edges"},
+		{"taxi", "211 s (GPU), 104 s (serial Graphtv): NY taxi, 213360 vertices, 588211 edges"},
+	} {
+		add("lasso "+c.name+" λ₁ = 6", c.original, func(b *reportBench) (*reportTask, error) { return lassoTask(b, c.name, 6) })
+	}
+	add("lasso taxi λ₁ = 1", "", func(b *reportBench) (*reportTask, error) { return lassoTask(b, "taxi", 1) })
 	return cases
 }
 
@@ -319,11 +340,37 @@ func lgcOf(g *gen.Graph, in Input, o apps.LocalClusterOptions) *reportTask {
 	return t
 }
 
-// louvainPlanted finds the communities of a graph with the vertices and edges of coAuthorsDBLP.
-func louvainPlanted(b *reportBench, o apps.CommunitiesOptions) (*reportTask, error) {
-	n, m := max(299_067>>b.shrink, 100), max(977_676>>b.shrink, 300)
-	t, _ := gen.Planted(n, m, .3, 1)
-	in := Input{Generator: "gen.Planted, gen.Symmetrise", Parameters: fmt.Sprintf("%d vertices, %d edges, mixing .3", n, m), Seed: 1}
+// louvainShape is a graph of the report's chapter on communities, and what stands for it: planted
+// communities with its vertices and edges, or R-MAT of the nearest scale. Web graphs, roads of whole
+// continents and geometric graphs of its size have no generator here.
+type louvainShape struct {
+	name     string
+	n, m     int     // vertices, edges in one direction
+	mixing   float64 // share of the edges between communities; 0: R-MAT of scale n and edge factor m
+	original string
+}
+
+var louvainShapes = []louvainShape{
+	{"preferentialAttachment", 17, 4, 0, "76 ms (V100), 96 ms (OpenMP), 235 ms (serial); Q .176, .229, .285"},
+	{"caidaRouterLevel", 192_244, 609_066, .15, "63 ms (V100), 65 ms (OpenMP), 229 ms (serial); Q .850, .836, .844"},
+	{"amazon", 548_551, 925_872, .07, "122 ms (V100), 198 ms (OpenMP), 631 ms (serial); Q .909, .926, .926"},
+	{"coAuthorsDBLP", 299_067, 977_676, .2, "82 ms (V100), 133 ms (OpenMP), 414 ms (serial); Q .809, .814, .827"},
+	{"citationCiteseer", 268_495, 1_156_647, .2, "74 ms (V100), 111 ms (OpenMP), 432 ms (serial); Q .789, .761, .803"},
+	{"as-Skitter", 21, 6, 0, "376 ms (V100), 660 ms (OpenMP), 2.48 s (serial); Q .837, .822, .813"},
+	{"coPapersDBLP", 540_486, 15_240_729, .15, "358 ms (V100), 437 ms (OpenMP), 1.86 s (serial); Q .849, .844, .849"},
+	{"pokec", 20, 16, 0, "624 ms (V100), 1.08 s (OpenMP), 6.11 s (serial); Q .674, .676, .695"},
+	{"coPapersCiteseer", 434_102, 16_036_720, .1, "353 ms (V100), 391 ms (OpenMP), 1.59 s (serial); Q .908, .906, .911"},
+	{"soc-LiveJournal1", 22, 8, 0, "1.55 s (V100), 4.02 s (OpenMP), 16.3 s (serial); Q .734 (V100)"},
+}
+
+func (s louvainShape) task(b *reportBench, o apps.CommunitiesOptions) (*reportTask, error) {
+	if s.mixing == 0 {
+		scale := b.shrunk(s.n)
+		return louvainOf(gen.CSR(gen.Symmetrise(gen.RMAT(scale, s.m, gen.RMATOptions{}))), symmetricRMAT(scale, s.m), o), nil
+	}
+	n, m := max(s.n>>b.shrink, 100), max(s.m>>b.shrink, 300)
+	t, _ := gen.Planted(n, m, s.mixing, 1)
+	in := Input{Generator: "gen.Planted, gen.Symmetrise", Parameters: fmt.Sprintf("%d vertices, %d edges, mixing %v", n, m, s.mixing), Seed: 1}
 	return louvainOf(gen.CSR(gen.Symmetrise(t)), in, o), nil
 }
 

@@ -50,16 +50,18 @@ func searchTask(b *reportBench, rule apps.SearchRule, scale, factor int) (*repor
 	return t, nil
 }
 
-// sageTask is the inference of the report on a graph of the size of pokec, with edges drawn alike.
-func sageTask(b *reportBench, features int) (*reportTask, error) {
-	n, degree := max(1632803>>b.shrink, 64), 19
+// sageTask is the inference of the report on a graph of the size of pokec, with edges drawn alike:
+// layers of 128+128 columns, its defaults, and samples of each vertex's tree, or one sample for a
+// vertex and a layer.
+func sageTask(b *reportBench, features, samples int, perSource bool) (*reportTask, error) {
+	n, degree := max(1632803>>b.shrink, 64), 27
 	g := gen.CSR(gen.Edges(n, n*degree, 7))
-	shape := workload.Network{Features: features, Hidden: 16, Out: 64}
+	shape := workload.Network{Features: features, Hidden: 128, Out: 128}
 	m, err := shape.Model()
 	if err != nil {
 		return nil, err
 	}
-	in := Input{Generator: "uniform ends", Parameters: fmt.Sprintf("n=%d, %d edges each; %d features, 16+16 and 64+64 columns, 10×10 samples", n, degree, features), Seed: 7}
+	in := Input{Generator: "uniform ends", Parameters: fmt.Sprintf("n=%d, %d edges each; %d features, 128+128 and 128+128 columns, %d×%d samples", n, degree, features, samples, samples), Seed: 7}
 	t := &reportTask{input: in.of(g), files: graphFile(g, nil), tolerance: 1e-5}
 	t.ready = func(at matrix.Place, with apps.Run) (reportRun, error) {
 		a, err := ones[float32](g, at)
@@ -76,7 +78,7 @@ func sageTask(b *reportBench, features int) (*reportTask, error) {
 		return func(clock func(func() error) (time.Duration, error), look bool) (o outcome, err error) {
 			var res *apps.SAGEResult
 			o.took, err = clock(func() (err error) {
-				res, err = apps.GraphSAGE(a, x, m, apps.SAGEOptions{Run: with, Samples: []int{10, 10}, Replace: true})
+				res, err = apps.GraphSAGE(a, x, m, apps.SAGEOptions{Run: with, Samples: []int{samples, samples}, Replace: true, PerSource: perSource})
 				return err
 			})
 			if err != nil {
@@ -92,7 +94,7 @@ func sageTask(b *reportBench, features int) (*reportTask, error) {
 			for _, y := range res.Embeddings.All() {
 				o.check += float64(y)
 			}
-			o.result = fmt.Sprintf("%d×%d, %d rows of zeros", n, 128, res.ZeroRows)
+			o.result = fmt.Sprintf("%d×%d, %d rows of zeros", n, 256, res.ZeroRows)
 			return o, nil
 		}, nil
 	}

@@ -15,8 +15,9 @@ func LassoSignal(name string, shrink int) (gen.Signal, bool) {
 		return gen.PlanarSignal(256, 1), true
 	case "planar1m":
 		return gen.PlanarSignal(1_000_000>>shrink, 1), true
-	case "taxi":
-		return gen.TaxiSignal(max(48>>shrink, 2), 1), true
+	case "taxi", "taxi24", "taxi2": // layers in time
+		layers := map[string]int{"taxi": 48, "taxi24": 24, "taxi2": 2}[name]
+		return gen.TaxiSignal(max(layers>>shrink, 2), 1), true
 	case "grid512", "grid1024":
 		side := map[string]int{"grid512": 512, "grid1024": 1024}[name]
 		return gen.GridSignal(side>>((shrink+1)/2), 1), true
