@@ -27,6 +27,7 @@ type colouring struct {
 	a, b   []int32
 	kinds  int
 	shared int        // vertices of A that have a partner of their colour
+	stable bool       // the last round told no more vertices apart
 	single []SeedPair // pairs that were alone in their colour when a round first told them apart
 }
 
@@ -107,7 +108,7 @@ func (p *pairing[T]) colours() (*colouring, error) {
 		if len(p.rounds) < hintRounds {
 			p.rounds = append(p.rounds, matching.Colours{A: slices.Clone(c.a), B: slices.Clone(c.b)})
 		}
-		if c.kinds == kinds || 2*c.shared < p.n {
+		if c.stable = c.kinds == kinds; c.stable || 2*c.shared < p.n {
 			break
 		}
 	}
@@ -195,7 +196,7 @@ func (p *pairing[T]) refined() (exact []int32, pl *plan, err error) {
 	}
 	pl = &plan{start: SparseStart, seed: p.opts.Seed}
 	if c.shared == p.n {
-		match, _, _ := p.pair.Align(c.a, c.b, alignWork)
+		match, _, _ := p.pair.Align(c.a, c.b, c.stable, alignWork)
 		if err := p.ended(); err != nil {
 			return nil, nil, err
 		}

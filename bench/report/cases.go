@@ -29,6 +29,7 @@ type reportTask struct {
 	peers map[string]peerCall // by column; the others have no such workflow
 	// cusparse is the same by cuSPARSE, or nil.
 	cusparse  func(s *gpuside.Peers) ([]gpuside.Contender, func(), error)
+	slow      bool    // the host is left out beside a device
 	tolerance float64 // of the check figures; 0 means 1e-9, below 0 that they differ
 	notes     []string
 	closers   []func()
@@ -277,6 +278,9 @@ func acTask(generator, parameters string, t gen.Tuples, seed uint64) (*reportTas
 	}
 	task.files = []peerFile{{"tuples", func(path string) error { return peers.WriteTuples(path, t, make([]float64, t.Len())) }}}
 	task.peers = map[string]peerCall{"SciPy": {name: "classify"}}
+	if t.Len() > 1<<20 {
+		task.peers["SciPy"] = peerCall{left: "it takes 30 to 60 s"}
+	}
 	return task, nil
 }
 

@@ -62,7 +62,8 @@ func sageTask(b *reportBench, features, samples int, perSource bool) (*reportTas
 		return nil, err
 	}
 	in := Input{Generator: "uniform ends", Parameters: fmt.Sprintf("n=%d, %d edges each; %d features, 128+128 and 128+128 columns, %d×%d samples", n, degree, features, samples, samples), Seed: 7}
-	t := &reportTask{input: in.of(g), files: graphFile(g, nil), tolerance: 1e-5}
+	t := &reportTask{input: in.of(g), files: graphFile(g, nil), tolerance: 1e-5,
+		slow: perSource && features*samples > 640}
 	t.ready = func(at matrix.Place, with apps.Run) (reportRun, error) {
 		a, err := ones[float32](g, at)
 		if err != nil {

@@ -13,6 +13,9 @@ import (
 // individualises the first of them in A with one in B, a cell of their own, and refines again. If
 // the parts of a cell then differ in number between the graphs, it takes the next vertex in B.
 //
+// stable says that a round of refinement by all cells told no more vertices apart: the cells are not
+// refined before the first pair is individualised.
+//
 // match has a vertex of B for each vertex of A, and exact says that the graphs were found equal
 // under it. Where no vertex of a cell fits, or where work reaches limit, exact is false and the
 // cells that are left are matched in the order of their vertices; match is nil if the colours
@@ -22,15 +25,13 @@ import (
 // states in a finite automaton", 1971; individualisation: McKay, Piperno, "Practical graph
 // isomorphism, II", Journal of Symbolic Computation 60, 2014, without the search tree: choices are
 // not taken back once the cells of both graphs agree).
-func (p *Pair) Align(colourA, colourB []int32, limit int64) (match []int, exact bool, work int64) {
+func (p *Pair) Align(colourA, colourB []int32, stable bool, limit int64) (match []int, exact bool, work int64) {
 	c := newCells(p, colourA, colourB)
 	if !c.balanced() {
 		return nil, false, c.work
 	}
-	for s := range c.first {
-		if c.first[c.order[s]] == int32(s) {
-			c.push(int32(s))
-		}
+	for s := int32(0); int(s) < len(c.order) && !stable; s += c.size[s] {
+		c.push(s)
 	}
 	exact = c.refine()
 	if !exact {
@@ -66,6 +67,7 @@ type cells struct {
 	splits       [][2]int32 // a cell and the part that left it, in order
 	sum          []uint64   // of words of edges into a cell, 0 for most vertices
 	touched      []int32    // the vertices with a sum
+	large        []int32    // of these, the vertices of cells of more than two
 	work         int64
 }
 
@@ -194,13 +196,20 @@ func (c *cells) gather(s int32) {
 
 // split splits the cells of the vertices with a sum by their sums, and makes the sums 0.
 func (c *cells) split() bool {
-	list := c.touched
-	c.touched = c.touched[:0]
+	even := true
+	list := c.large[:0]
+	for _, v := range c.touched {
+		if s := c.first[v]; c.size[s] != 2 {
+			list = append(list, v)
+		} else { // one vertex of each graph
+			even = even && c.sum[c.order[s]] == c.sum[c.order[s+1]]
+		}
+	}
 	slices.SortFunc(list, func(u, v int32) int {
 		return cmp.Or(cmp.Compare(c.first[u], c.first[v]), cmp.Compare(c.sum[u], c.sum[v]), cmp.Compare(u, v))
 	})
+	c.large = list
 	list = slices.Compact(list)
-	even := true
 	for rest := list; len(rest) > 0 && even; {
 		s, k := c.first[rest[0]], 1
 		for k < len(rest) && c.first[rest[k]] == s {
@@ -209,9 +218,10 @@ func (c *cells) split() bool {
 		even = c.splitCell(s, rest[:k])
 		rest = rest[k:]
 	}
-	for _, v := range list {
+	for _, v := range c.touched {
 		c.sum[v] = 0
 	}
+	c.touched = c.touched[:0]
 	return even
 }
 

@@ -41,7 +41,7 @@ func TestAlign(t *testing.T) {
 		for v := range rapid.IntRange(0, n).Draw(t, "seeds") {
 			one[v], two[p[v]] = int32(v+1), int32(v+1)
 		}
-		match, exact, work := a.pair(t, b, both).Align(one, two, 1<<20)
+		match, exact, work := a.pair(t, b, both).Align(one, two, false, 1<<20)
 		if exact && (match == nil || apart(a, b, match) != 0) {
 			t.Fatalf("exact, with %v disagreements", apart(a, b, match))
 		}
@@ -80,20 +80,20 @@ func TestAlignRegular(t *testing.T) {
 	ring(mixed, 3, 4)
 	ring(mixed, 7, 6)
 	blank := func(n int) []int32 { return make([]int32, n) }
-	if _, exact, _ := hexagon.pair(t, triangles, true).Align(blank(6), blank(6), 1<<20); exact {
+	if _, exact, _ := hexagon.pair(t, triangles, true).Align(blank(6), blank(6), false, 1<<20); exact {
 		t.Error("a hexagon equals two triangles")
 	}
 	for seed := range int64(20) {
 		p := rand.New(rand.NewSource(seed)).Perm(13)
-		match, exact, _ := mixed.pair(t, mixed.renamed(p), true).Align(blank(13), blank(13), 1<<20)
+		match, exact, _ := mixed.pair(t, mixed.renamed(p), true).Align(blank(13), blank(13), false, 1<<20)
 		if !exact || apart(mixed, mixed.renamed(p), match) != 0 {
 			t.Errorf("rings of 3, 4 and 6, names %d: exact %v", seed, exact)
 		}
 	}
-	if match, exact, _ := mixed.pair(t, mixed, true).Align(blank(13), blank(13), 0); exact || match == nil {
+	if match, exact, _ := mixed.pair(t, mixed, true).Align(blank(13), blank(13), false, 0); exact || match == nil {
 		t.Errorf("without work: %v, exact %v", match, exact)
 	}
-	if match, _, _ := hexagon.pair(t, hexagon, true).Align([]int32{1, 0, 0, 0, 0, 0}, blank(6), 1<<20); match != nil {
+	if match, _, _ := hexagon.pair(t, hexagon, true).Align([]int32{1, 0, 0, 0, 0, 0}, blank(6), false, 1<<20); match != nil {
 		t.Errorf("colours that differ in number give %v", match)
 	}
 }
@@ -218,7 +218,7 @@ func TestPairEnds(t *testing.T) {
 	}
 	blank := zeros(4).pair(t, zeros(4), true)
 	blank.Context = ctx
-	if _, exact, _ := blank.Align(none[:4], none[:4], 1<<20); exact {
+	if _, exact, _ := blank.Align(none[:4], none[:4], false, 1<<20); exact {
 		t.Error("pairs are individualised after the context has ended")
 	}
 }

@@ -56,14 +56,20 @@ func PairOf[T semiring.Float](a, b *matrix.View[T], symmetric bool) *Pair {
 }
 
 func wordsOf[T semiring.Float](g edgeLists[T]) Words {
-	n := len(g.ptr) - 1
-	w := Words{make([]int64, n+1), make([]int32, 0, len(g.idx)), make([]uint64, 0, len(g.idx))}
-	for v := range n {
-		us, x := g.of(v)
-		for k, u := range us {
-			if x[k] != 0 {
-				w.Idx = append(w.Idx, u)
-				w.Word = append(w.Word, splitmix.Mix(math.Float64bits(float64(x[k])))|1)
+	word := make([]uint64, len(g.idx))
+	zero := false
+	for k, x := range g.val {
+		word[k] = splitmix.Mix(math.Float64bits(float64(x))) | 1
+		zero = zero || x == 0
+	}
+	if !zero {
+		return Words{g.ptr, g.idx, word}
+	}
+	w := Words{Ptr: make([]int64, len(g.ptr))}
+	for v := range len(g.ptr) - 1 {
+		for k := g.ptr[v]; k < g.ptr[v+1]; k++ {
+			if g.val[k] != 0 {
+				w.Idx, w.Word = append(w.Idx, g.idx[k]), append(w.Word, word[k])
 			}
 		}
 		w.Ptr[v+1] = int64(len(w.Idx))
