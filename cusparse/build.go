@@ -1,6 +1,7 @@
 package cusparse
 
 import (
+	"math/bits"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -41,8 +42,8 @@ func (d backend) Build(m, n int, rows, cols []int32, t device.Type, val unsafe.P
 	return f.result(s), nil
 }
 
-// Scatter sums entries at listed positions: their keys are sorted by radix, stably, and runs of
-// equal keys are added up in order.
+// Scatter sums entries at listed positions: by atomics in a vector, if sums in any order are equal;
+// else their keys are sorted by radix, stably, and runs of equal keys are added up in order.
 func (d backend) Scatter(c device.Call, dst device.Dest, m device.Monoid, u device.Operand, rows, cols device.Indices) (device.Store, device.Ran, error) {
 	f := d.begin(c)
 	defer f.end()
@@ -62,6 +63,13 @@ func (d backend) Scatter(c device.Call, dst device.Dest, m device.Monoid, u devi
 	ran := device.Ran{Method: "scatter", Work: total}
 	if total == 0 {
 		return f.finish(dst, f.empty(dst.Rows, dst.Cols, m.Out), ran, c, u)
+	}
+	if rows.Of == 0 && cols.Of == 0 && dst.Vector && joins(m) && int64(dst.Cols) <= 8*total {
+		sums := f.joined(dst.Cols, m, s, total, j)
+		if cols.List != nil {
+			f.sync() // the caller's list may change then
+		}
+		return f.finish(dst, sums, ran, c, u)
 	}
 	keys, kept := f.alloc(8*total), total
 	height, width := int64(-1), int64(-1) // of a part
@@ -87,6 +95,23 @@ func (d backend) Scatter(c device.Call, dst device.Dest, m device.Monoid, u devi
 	starts, runKeys, count := f.runs(sorted, kept) // waits: the caller's lists may change then
 	val := f.sums(m, false, starts, count, total, num, f.valued(s).val)
 	return f.finish(dst, f.keyed(dst.Rows, dst.Cols, m.Out, runKeys, count, val), ran, c, u)
+}
+
+// joins reports whether atomics add up by a monoid, with equal bits in any order.
+func joins(m device.Monoid) bool {
+	return m.Exact && !m.Any && m.Out.Number() && bits.OnesCount(uint(m.Out.Size)) == 1
+}
+
+// joined returns the sums of the values of s at the places at, nil for all in order, in a vector of n.
+func (f *frame) joined(n int, m device.Monoid, s *store, entries int64, at *mem) *store {
+	p := f.once([2]any{"scatter", m}, func() *program {
+		return compose("scatter", m.Name).typ("HB_C", m.Out).pattern("C", true, false).monoid(m).native(m)
+	})
+	out := f.newStore(1, n, sparse.Bitmap, m.Out, -1)
+	out.val, out.present = f.alloc(int64(n)*int64(m.Out.Size)).share(), f.alloc(int64(n)).share()
+	f.each(f.kernel(p, "hb_scatter_start"), int64(n), int64(n), out.val, out.present)
+	f.each(f.kernel(p, "hb_scatter_add"), entries, f.valued(s).desc(), entries, at, out.val, out.present)
+	return out
 }
 
 // wholeOf returns the number of rows or columns that a list of indices names, of a result of n.

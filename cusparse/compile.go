@@ -211,7 +211,7 @@ func (p *program) source() string {
 // nothing is named.
 var bodyParts = map[string][]string{
 	"scan": {"block"}, "sort": nil, "compact": nil, "short": nil, "segment": nil, "sums": nil,
-	"reduce": {"common", "fold"}, "spmv": {"common", "block"},
+	"reduce": {"common", "fold"}, "spmv": {"common", "block"}, "scatter": {"common", "atomics"},
 }
 
 // once returns the program that was composed under key, composing it at

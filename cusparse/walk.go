@@ -138,11 +138,8 @@ func (w *walk) program(key walkKey) *program {
 			p.define("HB_DIAGONALS", key.diagonals)
 		}
 	}
-	if t := nativeAtomic(w.s.Add); t != "" {
-		p.define("HB_NATIVE", t)
-	}
 	p.parts = walkParts(plan)
-	return p
+	return p.native(w.s.Add)
 }
 
 // walkParts are the files of a plan's kernel.
@@ -169,19 +166,14 @@ func walkParts(plan space.Plan) []string {
 	return append(parts, "walk", "schedule/"+schedule)
 }
 
-// nativeAtomic is the statement that adds y to *p by one instruction, or "".
-func nativeAtomic(m device.Monoid) string {
+// native defines the statement that adds y to *p by one instruction, if there is one.
+func (p *program) native(m device.Monoid) *program {
 	cast := map[string]string{"hb_i32": "(int *)", "hb_u32": "(unsigned *)", "hb_i64": "(unsigned long long *)", "hb_u64": "(unsigned long long *)",
 		"float": "(float *)", "double": "(double *)"}[m.Out.Name]
-	if cast == "" {
-		return ""
+	if cast != "" && m.Text == "x + y" {
+		p.define("HB_NATIVE", fmt.Sprintf("atomicAdd(%sp, %s)y)", cast, cast[:len(cast)-3]))
 	}
-	value := cast[:len(cast)-3] + ")y"
-	switch m.Text {
-	case "x + y":
-		return "atomicAdd(" + cast + "p, " + value + ")"
-	}
-	return ""
+	return p
 }
 
 // product computes the product by the plan. filtered says that the result lies within the mask.
