@@ -84,7 +84,7 @@ func loopLabels(a *matrix.Matrix[bool], at matrix.Place, opts ...ops.Option) (*m
 	var s ops.Steps
 	for in := range s.While(news, opts...) {
 		s.Do(ops.MxV(least.Accum(low), semiring.MinSecond[int32](), a.Pattern(), news, in))
-		s.Do(ops.ScatterVector(parent.Accum(low), low, least, ops.ValuesOf(parent), in))
+		s.Do(ops.ScatterVector(parent.Accum(low), low, least, ops.ValuesOf(gp), in))
 		s.Do(ops.EWiseAdd(parent, low, parent, least, in))
 		s.Do(ops.EWiseAdd(parent, low, parent, gp, in))
 		s.Do(ops.ExtractVector(next, parent, ops.ValuesOf(parent), in))

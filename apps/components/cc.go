@@ -27,11 +27,12 @@ type Components struct {
 // each round hooks trees to smaller ones through edges (min.second over A),
 // hooks parents, and shortens by following grandparents:
 //
-//	m min= A min.second news;  p(p) min= m;  p min= m, gp;  gp = p(p)
+//	m min= A min.second news;  p(gp) min= m;  p min= m, gp;  gp = p(p)
 //
 // until no grandparent changes. news has the grandparents that changed in the round before: what a
-// vertex heard of the others is in m. O(edges · log vertices) in practice. p(p) min= m is
-// ScatterVector, and p(p) ExtractVector, with the vector p as list of indices. The forms of the
+// vertex heard of the others is in m. In the first round, before the loop, each vertex hears of one
+// neighbour. O(edges · log vertices) in practice. p(gp) min= m is ScatterVector, and p(p)
+// ExtractVector, with a vector as list of indices. The forms of the
 // host and of a GPU join trees edge by edge instead: first by two edges of each vertex; then a
 // sample tells the largest tree, and of an undirected graph the edges of its vertices are skipped
 // (Afforest; Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via
@@ -79,15 +80,19 @@ func connectedComponents(g workflow.Operand, opts []ComponentsOptions) (*Compone
 	low, keep := semiring.Min[int32](), semiring.Identity[int32]()
 	var s ops.Steps
 	s.Do(ops.ApplyIndex(parent, semiring.RowIndex[int32](int32(0)), parent, with))
-	for _, v := range []*matrix.Vector[int32]{gp, next, least, news} {
-		s.Do(ops.Apply(v, keep, parent, with))
+	s.Do(ops.Apply(least, keep, parent, with))
+	s.Do(ops.MxV(least.Accum(low), semiring.AnySecond[int32](), a, parent, with))
+	s.Do(ops.EWiseAdd(parent, low, parent, least, with))
+	s.Do(ops.ExtractVector(gp, parent, ops.ValuesOf(parent), with))
+	for _, v := range []*matrix.Vector[int32]{next, news} {
+		s.Do(ops.Apply(v, keep, gp, with))
 	}
 	for in := range s.While(news, with, workflow.Passing(o.Run, "connected components")) {
 		s.Do(ops.MxV(least.Accum(low), semiring.MinSecond[int32](), a, news, in))
 		if !undirected {
 			s.Do(ops.VxM(least.Accum(low), semiring.MinFirst[int32](), news, a, in))
 		}
-		s.Do(ops.ScatterVector(parent.Accum(low), low, least, ops.ValuesOf(parent), in))
+		s.Do(ops.ScatterVector(parent.Accum(low), low, least, ops.ValuesOf(gp), in))
 		s.Do(ops.EWiseAdd(parent, low, parent, least, in))
 		s.Do(ops.EWiseAdd(parent, low, parent, gp, in))
 		s.Do(ops.ExtractVector(next, parent, ops.ValuesOf(parent), in))

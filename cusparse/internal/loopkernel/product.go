@@ -62,7 +62,9 @@ func (t *writer) term(i, m int, val, r, c string) string {
 // better is whether y changes the result of a product at k. A value from the cache may be older,
 // and then it says so in vain.
 func (t *writer) better(temp int, m device.Monoid) string {
-	if less := lessOf(m); less != "" {
+	if less := lessOf(m); less != "" && t.Vars[temp].Full {
+		return fmt.Sprintf("y %s v%d.val[k]", less, temp)
+	} else if less != "" {
 		return fmt.Sprintf("y %s v%d.val[k] || !v%d.has(k)", less, temp, temp)
 	}
 	return "true"
@@ -73,8 +75,12 @@ func lessOf(m device.Monoid) string {
 	return map[string]string{"atomicMin": "<", "atomicMax": ">"}[nativeJoin(m)]
 }
 
-// marked sets the bit of column k of the result of a product, and is whether it was not set.
+// marked sets the bit of column k of the result of a product, and is whether it was not set. Full
+// vectors have no bits, "".
 func marked(bits string, m device.Monoid) string {
+	if bits == "" {
+		return "false"
+	}
 	if m.Any {
 		return fmt.Sprintf("hb_mark(%s, k)", bits)
 	}
@@ -186,7 +192,15 @@ func (t *writer) noteProduct(i int) {
 	if _, ok := t.expands[i]; ok {
 		with = ", entered into " + t.List.Name(t.List.Steps[i].Mask.Var) + " at once"
 	}
-	t.note("%s: %s as %s%s", way, t.List.Equation(i), t.name(t.temps[i]), with)
+	t.note("%s: %s%s%s", way, t.List.Equation(i), t.as(i), with)
+}
+
+// as names the variable for the results of a step, "" if that is the destination.
+func (t *writer) as(i int) string {
+	if t.direct(i) {
+		return ""
+	}
+	return " as " + t.name(t.temps[i])
 }
 
 // product writes a product into its variable for results.
@@ -232,7 +246,9 @@ func (t *writer) product(i int) {
 	} else {
 		t.line("\t{")
 	}
-	t.stale[temp] = true
+	if !t.direct(i) {
+		t.stale[temp] = true
+	}
 	if of.Listed && of.Kind != Read {
 		t.stale[x] = true
 		t.line("\t\tif (!%s.listed) {", u)
@@ -246,7 +262,7 @@ func (t *writer) product(i int) {
 		t.line("\t\t}")
 		delete(t.stale, x)
 	}
-	mark, also := fmt.Sprintf("v%d.bits", temp), ""
+	mark, also := t.bitsOf(i), ""
 	if _, ok := t.expands[i]; ok { // the results are in the mask at once
 		also = fmt.Sprintf(" atomicOr(&v%d.bits[k >> 5], 1u << (k & 31));", temp)
 		mark = fmt.Sprintf("v%d.bits", s.Mask.Var)
@@ -257,7 +273,7 @@ func (t *writer) product(i int) {
 		open = fmt.Sprintf("!hb_marked(v%d.bits, k) && %s", temp, open)
 	}
 	count := ""
-	if t.Vars[temp].counted {
+	if t.counts(i) {
 		count = " d += fresh;"
 	}
 	t.line("\t\thb_push<%v, %s>(g, m%d_cols, m%d_col_idx, %s, v%d, %s,", parts, C, m, m, u, temp, t.degOf(temp))
@@ -274,11 +290,22 @@ func (t *writer) product(i int) {
 		}
 	}
 	t.line("\t}")
-	if t.Vars[temp].counted {
+	if t.counts(i) {
 		t.line("\tg.add(HB_PASS_NUMBERS * v%d.at + 1, d);", temp)
 	}
 	t.line("}")
 }
+
+// bitsOf names the bits of the results of a step, "" of a full destination.
+func (t *writer) bitsOf(i int) string {
+	if t.direct(i) {
+		return ""
+	}
+	return fmt.Sprintf("v%d.bits", t.temps[i])
+}
+
+// counts reports whether a step counts its results.
+func (t *writer) counts(i int) bool { return t.Vars[t.temps[i]].counted && !t.direct(i) }
 
 // tiled reports whether the pull of a product may take the entries of the matrix one after another:
 // it reads them all, and no term depends on the row.
@@ -304,21 +331,29 @@ func (t *writer) pull(i, m int, allowed, mark, also string) {
 	if also != "" {
 		set = fmt.Sprintf("atomicOr(&v%d.bits[w], b); ", s.Mask.Var)
 	}
-	if to.counted {
+	if t.counts(i) {
 		count = " d += fresh;"
 	}
 	done := fmt.Sprintf("[&](hb_i32 k, %s y) { v%d.val[k] = y; d++; }", C, temp)
 	bits := fmt.Sprintf("[&](hb_i32 w, hb_u32 b) { %satomicOr(&v%d.bits[w], b); }", set, temp)
+	if t.direct(i) { // a row is one thread's
+		done = fmt.Sprintf("[&](hb_i32 k, %s y) { v%d.val[k] = %s(v%d.val[k], y); }", C, temp, add, temp)
+		bits = "[](hb_i32 w, hb_u32 b) {}"
+	}
 	join := fmt.Sprintf("[&](hb_i32 k, %s y) { const bool fresh = %s; %s%s }", C, marked(mark, s.Ring.Add), t.joined(temp, s.Ring.Add, also), count)
 	if tiled(s) {
 		t.line("\t\tif (m%d_heads) {", m)
-		t.line("\t\t\thb_pull_tiles<%s>(g, m%d_nnz, m%d_row_idx, m%d_heads, m%d_tiles, m%d_tile_rows, %s,", C, m, m, m, m, m, to.rest)
+		t.line("\t\t\thb_pull_tiles<%s>(g, m%d_nnz, m%d_row_idx, m%d_heads, m%d_tiles, m%d_tile_rows, %s,", C, m, m, m, m, m, s.Ring.Add.Identity)
 		t.line("\t\t\t\t[&](hb_i64 e, hb_i32 j, %s &y) -> bool { y = %s; return %s; },", C, t.term(i, m, "row_val", "0", "j"), has)
 		t.line("\t\t\t\t[](%s x, %s y) { return %s(x, y); },", C, C, add)
 		parts := join
-		if native := atomically(temp, s.Ring.Add); native != "" && !to.counted && also == "" {
+		if native := atomically(temp, s.Ring.Add); native != "" && !t.counts(i) && also == "" {
 			// A row has few parts, and an atomic operation with no result makes nobody wait.
-			parts = fmt.Sprintf("[&](hb_i32 k, %s y) { %s atomicOr(&v%d.bits[k >> 5], 1u << (k & 31)); }", C, native, temp)
+			parts = fmt.Sprintf("[&](hb_i32 k, %s y) { %s", C, native)
+			if !t.direct(i) {
+				parts += fmt.Sprintf(" atomicOr(&v%d.bits[k >> 5], 1u << (k & 31));", temp)
+			}
+			parts += " }"
 		}
 		t.line("\t\t\t\t%s,\n\t\t\t\t\t\t%s,\n\t\t\t\t\t\t%s);", done, bits, parts)
 		t.line("\t\t} else {")
@@ -399,7 +434,7 @@ func (t *writer) scatter(i int) {
 		val = "true"
 	}
 	t.line("{ // %s", s.Op)
-	t.note("%s as %s", t.List.Equation(i), t.name(temp))
+	t.note("%s%s", t.List.Equation(i), t.as(i))
 	t.line("\thb_i32 d = 0;")
 	along, at, count := "(const hb_i32 *)0", "0", fmt.Sprint(t.Vars[u].N)
 	if t.Vars[u].Listed {
@@ -421,7 +456,7 @@ func (t *writer) scatter(i int) {
 	t.line("\t\t\t}")
 	t.line("\t\t\tif (!(%s)) return false;", t.allowedAt(s.Mask, "k"))
 	t.line("\t\t\tconst %s y = r.y;", s.Monoid.Out.Name)
-	t.line("\t\t\tconst bool fresh = %s;", marked(fmt.Sprintf("v%d.bits", temp), s.Monoid))
+	t.line("\t\t\tconst bool fresh = %s;", marked(t.bitsOf(i), s.Monoid))
 	t.line("\t\t\t%s%s", t.joined(temp, s.Monoid, ""), t.inList(temp))
 	t.line("\t\t\treturn fresh;")
 	t.line("\t\t}();")
@@ -430,11 +465,13 @@ func (t *writer) scatter(i int) {
 	t.line("\t\tfound.put(g, v%d, fresh, one, %s);", temp, t.degOf(temp))
 	t.line("\t});")
 	t.line("\tfound.flush(g, v%d, %s);", temp, t.degOf(temp))
-	if t.Vars[temp].counted {
+	if t.counts(i) {
 		t.line("\tg.add(HB_PASS_NUMBERS * v%d.at + 1, d);", temp)
 	}
 	t.line("}")
-	t.stale[temp] = true
+	if !t.direct(i) {
+		t.stale[temp] = true
+	}
 }
 
 // reduce writes the sum of a vector, and enters it.

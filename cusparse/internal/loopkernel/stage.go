@@ -349,6 +349,9 @@ func (t *writer) forwards(open []pointStep) {
 // enter takes the result of a product into the destination.
 func (t *writer) enter(i int) {
 	s, temp := &t.List.Steps[i], t.temps[i]
+	if t.direct(i) {
+		return
+	}
 	if t.swaps[i] {
 		t.sync()
 		t.swap(s.Dst, temp)

@@ -245,6 +245,7 @@ func (t *writer) classify(rows func(u pass.Use) bool) {
 		}
 	}
 	t.uniform()
+	t.fullness()
 	t.temps = make([]int, len(l.Steps))
 	for i := range l.Steps {
 		s := &l.Steps[i]
@@ -265,13 +266,13 @@ func (t *writer) classify(rows func(u pass.Use) bool) {
 			t.Vars[m].Rows = t.Vars[m].Rows || t.pulls[i]
 			t.Vars[m].Sums = t.Vars[m].Sums || !s.Ring.Add.Any
 			t.Vars[m].Tiles = t.Vars[m].Tiles || t.pulls[i] && tiled(s)
-			t.temps[i] = t.temp(s, s.Ring.Add)
+			t.temps[i] = t.target(s, s.Ring.Add)
 		case pass.Scatter:
 			if !s.Monoid.Exact && !s.Monoid.Any {
 				t.refuse(s, "the sum by "+s.Monoid.Name+" depends on the order")
 				return
 			}
-			t.temps[i] = t.temp(s, s.Monoid)
+			t.temps[i] = t.target(s, s.Monoid)
 		case pass.Gather:
 			if s.Dst == s.A.Var { // it is read at other positions than it is written at
 				typ := t.Vars[s.Dst].Type
@@ -287,7 +288,6 @@ func (t *writer) classify(rows func(u pass.Use) bool) {
 		}
 	}
 	t.conditions()
-	t.fullness()
 	t.lists()
 	t.expansions()
 }
@@ -357,6 +357,20 @@ func (t *writer) uniform() {
 		}
 	}
 }
+
+// target returns the variable that a product or a scatter adds to by m: the destination, if that is
+// full and accumulates by the same operation, which an instruction does in any order, else one for
+// results.
+func (t *writer) target(s *pass.Step, m device.Monoid) int {
+	if d := &t.Vars[s.Dst]; d.Full && d.Kind == Written && d.Type == m.Out && nativeJoin(m) != "" && s.Accum.Text == m.Text &&
+		s.Accum.X == m.Out && s.Accum.Y == m.Out && s.Mask.Var == pass.None && !s.Replace && !slices.Contains(uses(s), s.Dst) {
+		return s.Dst
+	}
+	return t.temp(s, m)
+}
+
+// direct reports whether a product or a scatter adds to its destination.
+func (t *writer) direct(i int) bool { return t.temps[i] == t.List.Steps[i].Dst }
 
 // temp returns the variable that holds the result of a step. Steps with equal results share one.
 func (t *writer) temp(s *pass.Step, m device.Monoid) int {
