@@ -597,6 +597,64 @@ func TestLoopPushesFullVector(t *testing.T) {
 	}
 }
 
+// Products and scatters add to a full destination that accumulates by their own monoid, in pushes, in
+// pulls by rows and by tiles; another accumulator, a mask or an operand in its place prevents that.
+func TestLoopAddsToFullVector(t *testing.T) {
+	d, _ := emulated(t)
+	const n = 400
+	run := func(at matrix.Place, opts ...ops.Option) (got [3]*matrix.Vector[int32]) {
+		r := rand.New(rand.NewPCG(7, 7))
+		var rows, cols []int
+		var vals []int32
+		for i := range n {
+			for range 1 + i%40*(i%7/6) { // some rows are long
+				j := r.IntN(n)
+				rows, cols, vals = append(rows, i, j), append(cols, j, i), append(vals, int32(i%9), int32(i%9))
+			}
+		}
+		a := sure.Get(matrix.FromTuples(n, n, rows, cols, vals, semiring.Max[int32]()))
+		a.IsSymmetric()
+		sure.Do(a.Move(at))
+		for k := range got {
+			values := make([]int32, n)
+			for i := range values {
+				values[i] = int32(r.IntN(n))
+			}
+			got[k] = sure.Get(matrix.VectorOf(values))
+			sure.Do(got[k].Move(at))
+		}
+		least, sum, places := got[0], got[1], got[2]
+		front, old, differ := matrix.NewVector[int32](n, matrix.On(at)), matrix.NewVector[int32](n, matrix.On(at)), matrix.NewVector[bool](n, matrix.On(at))
+		sure.Do(ops.Apply(front, semiring.Identity[int32](), least))
+		sure.Do(ops.Apply(old, semiring.Identity[int32](), least))
+		var s ops.Steps
+		for in := range s.While(front, append(opts, ops.Passes(6))...) {
+			s.Do(ops.MxV(least.Accum(semiring.Min[int32]()), semiring.MinPlus[int32](), a, front, in))
+			s.Do(ops.VxM(sum.Accum(semiring.Plus[int32]()), semiring.PlusTimes[int32](), front, a, in))
+			s.Do(ops.ScatterVector(sum.Accum(semiring.Plus[int32]()), semiring.Plus[int32](), least, ops.ValuesOf(places), in))
+			s.Do(ops.EWiseMult(differ, semiring.Ne[int32](), least, old, in))
+			s.Do(ops.Apply(old, semiring.Identity[int32](), least, in))
+			s.Do(ops.Apply(front.Masked(differ.MaskView()).Replace(), semiring.Identity[int32](), least, in))
+		}
+		if err := s.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	want, said := run(nil), ""
+	recorded := run(d, ops.Explain(func(s string) { said += s }))
+	if !strings.Contains(said, "in stages") || strings.Contains(said, "as result") {
+		t.Errorf("the loop has variables for results:\n%s", said)
+	}
+	for what, got := range map[string][3]*matrix.Vector[int32]{"recorded": recorded, "one by one": run(d, ops.OneByOne())} {
+		for k := range got {
+			if !got[k].Equal(want[k]) {
+				t.Errorf("%s: vector %d is %v, want %v", what, k, got[k], want[k])
+			}
+		}
+	}
+}
+
 // A full vector that is gathered from itself takes the results of the gather, whose bits it lacks.
 func TestLoopGathersFullVector(t *testing.T) {
 	d, _ := emulated(t)

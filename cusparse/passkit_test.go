@@ -153,7 +153,8 @@ func randomLoopStep(r *rand.Rand) (loopStep, string) {
 	to := func(w *loopWorld) matrix.Destination[int32] {
 		d := w.v[dst].Masked(mask(w))
 		if accum {
-			d = d.Accum(semiring.Max[int32]())
+			by := []semiring.Monoid[int32]{semiring.Max[int32](), semiring.Min[int32](), semiring.Plus[int32]()}
+			d = d.Accum(by[(dst+a+b)%3])
 		}
 		if replace {
 			d = d.Replace()
