@@ -751,5 +751,7 @@ var types = []listedType{
 	{"solve.PivotError", reflect.TypeFor[solve.PivotError]()},
 	{"solve.PlaceError", reflect.TypeFor[solve.PlaceError]()},
 	{"solve.Stop", reflect.TypeFor[solve.Stop]()},
+	{"solve.TriangleOptions", reflect.TypeFor[solve.TriangleOptions]()},
+	{"solve.TriangularError", reflect.TypeFor[solve.TriangularError]()},
 	{"solve.Which", reflect.TypeFor[solve.Which]()},
 }
