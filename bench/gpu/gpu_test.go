@@ -144,7 +144,7 @@ func TestGPUPeers(t *testing.T) {
 		case strings.HasPrefix(r.Case, "spsv 16"):
 			want, notes = 1, 2
 		case strings.HasPrefix(r.Case, "spsv"):
-			want, notes = 1, 4
+			want, notes = 1, 5
 		}
 		if len(r.All) != want || len(r.Notes) != notes || r.Failed+r.Wrong != "" || math.IsNaN(r.Ratio) || !strings.HasPrefix(r.Peer, "cusparse|") {
 			t.Errorf("%+v", r)

@@ -172,7 +172,7 @@ func (c triangleCase) matrix(b *gpuBench, plan *gpuPlan, t, host *solve.Triangle
 func closeSolution(x, y float64) bool { return math.Abs(x-y) <= 1e-9*max(1, math.Abs(x), math.Abs(y)) }
 
 // shapesOfLaunch measures the solve for one vector with other numbers of rows in flight, by levels,
-// and of lanes, and says what the library takes.
+// of lanes, and naps, and says what the library takes.
 func shapesOfLaunch(b *gpuBench, l *matrix.Matrix[float64], right []float64) (notes []string) {
 	ptr, idx, val, err := l.CSR()
 	if err != nil {
@@ -237,8 +237,15 @@ func shapesOfLaunch(b *gpuBench, l *matrix.Matrix[float64], right []float64) (no
 		other.Lanes = k
 		lanes = append(lanes, fmt.Sprintf("%d %s", k, measure(other)))
 	}
+	var naps []string
+	for _, nap := range []int{0, 20, 50, 100, 200, 500} {
+		other := *t
+		other.Nap = nap
+		naps = append(naps, fmt.Sprintf("%d %s", nap, measure(other)))
+	}
 	return []string{"ms by levels in flight, of which 8 are taken: " + strings.Join(flight, ", "),
-		fmt.Sprintf("ms by lanes of a row, of which %d are taken: %s", t.Lanes, strings.Join(lanes, ", "))}
+		fmt.Sprintf("ms by lanes of a row, of which %d are taken: %s", t.Lanes, strings.Join(lanes, ", ")),
+		fmt.Sprintf("ms by naps in ns, of which %d is taken: %s", t.Nap, strings.Join(naps, ", "))}
 }
 
 // gpuCG is conjugate gradients with IC(0) on the device, to a relative residual of 1e-8, beside

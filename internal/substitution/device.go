@@ -46,6 +46,7 @@ type Triangle struct {
 	Unit     bool
 	Lanes    int // that divide a row for one right side, a power of two up to 32
 	InFlight int // rows that run at the same time
+	Nap      int // ns that a warp sleeps between two looks at a value that is not known yet
 }
 
 // Shape sets Lanes and InFlight by the levels and the rows of a matrix.
@@ -124,7 +125,7 @@ func (t *Triangle) queue(s *device.Session, m device.View, diagonal, order devic
 	chunks := int64(columns+wide-1) / int64(wide)
 	warps := (min(int64(t.InFlight), int64(n))*chunks*int64(lanes) + warp - 1) / warp
 	blocks := min((warps*warp+block-1)/block, int64(s.Resident(kernel, block)))
-	s.Blocks(kernel, blocks, block, int32(n), int32(columns), int32(lanes), int32(wide), m.Ptr, m.Idx, m.Val, diagonal, order,
+	s.Blocks(kernel, blocks, block, int32(n), int32(columns), int32(lanes), int32(wide), int32(t.Nap), m.Ptr, m.Idx, m.Val, diagonal, order,
 		b.Val, b.Present, solved, x.Val, ticket)
 	s.Free(solved)
 	s.Free(ticket)

@@ -67,23 +67,42 @@ func Sorted[T any](l Levels, ptr []int64, idx []int32, val []T, threads int) (to
 	place, toPtr := make([]int32, n), make([]int64, n+1)
 	for r, i := range l.Order {
 		place[i] = int32(r)
-		toPtr[r+1] = toPtr[r] + ptr[i+1] - ptr[i]
+	}
+	for i := range n {
+		toPtr[place[i]+1] = ptr[i+1] - ptr[i]
+	}
+	for r := range n {
+		toPtr[r+1] += toPtr[r]
 	}
 	toIdx, toVal = make([]int32, len(idx)), make([]T, len(idx))
 	_ = parallel.Range(nil, threads, n, 1024, func(_, lo, hi int) {
 		var keys []uint64 // the new column, and the entry of the row
-		for r := lo; r < hi; r++ {
+		for i := lo; i < hi; i++ {
 			keys = keys[:0]
-			from := ptr[l.Order[r]]
-			for k, j := range idx[from:ptr[l.Order[r]+1]] {
+			row, values, to := idx[ptr[i]:ptr[i+1]], val[ptr[i]:ptr[i+1]], toPtr[place[i]]
+			for k, j := range row {
 				keys = append(keys, uint64(place[j])<<32|uint64(k))
 			}
-			slices.Sort(keys)
+			sort(keys)
 			for k, key := range keys {
-				toIdx[toPtr[r]+int64(k)] = int32(key >> 32)
-				toVal[toPtr[r]+int64(k)] = val[from+int64(uint32(key))]
+				toIdx[to+int64(k)], toVal[to+int64(k)] = int32(key>>32), values[uint32(key)]
 			}
 		}
 	})
 	return toPtr, toIdx, toVal
+}
+
+// sort sorts a list that is short as a rule.
+func sort(keys []uint64) {
+	if len(keys) > 24 {
+		slices.Sort(keys)
+		return
+	}
+	for k := 1; k < len(keys); k++ {
+		x, at := keys[k], k
+		for ; at > 0 && keys[at-1] > x; at-- {
+			keys[at] = keys[at-1]
+		}
+		keys[at] = x
+	}
 }
