@@ -17,9 +17,9 @@ import (
 // backwards if it is upper triangular. It is a [Preconditioner]: the lower triangle of A with its
 // diagonal, for [GMRES] or [BiCGSTAB], is the method of Gauss and Seidel.
 //
-// On a device a row waits for the rows that its columns name, so that the time is at least their
-// longest chain, [Triangle.Levels], times some hundred nanoseconds. Results are equal for equal
-// inputs on one place; they differ between the host and a device in the last bits.
+// On a device a row waits for the rows that its columns name, so that the time is at least the
+// longest chain of rows, [Triangle.Levels], times the latency of the device's memory. Results are
+// equal for equal inputs on one place; they differ between the host and a device in the last bits.
 type Triangle[T Real] struct {
 	op    string
 	n     int

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/emulate"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -225,6 +227,33 @@ func TestTriangleRightSides(t *testing.T) {
 		if x[0] != 0 || x[1] != 3 || x[3] != -3 || x[5] != 0 {
 			t.Errorf("%s: a sparse matrix gives %v", where, x)
 		}
+	}
+}
+
+// A device gives the same bits whatever the order of its threads and blocks.
+func TestTriangleOrders(t *testing.T) {
+	t.Parallel()
+	list := triangles[float64](rand.New(rand.NewPCG(3, 8)))
+	list = append(list[4:7:7], pair[float64]{"a large grid", 3600, grid[float64](60, 0, 0)})
+	sure.Do(ops.Select(list[3].l, semiring.Tril[float64](0), list[3].l))
+	var want []*matrix.Vector[float64]
+	for k, o := range []emu.Option{emu.Devices(1), emu.Reversed(), emu.Shuffled(1), emu.Shuffled(2)} {
+		_, with, err := emulate.Driver(o)
+		emulate.Needed(t, err)
+		dev := sure.Get(cusparse.Open(0, with...))
+		for i, p := range list {
+			a, b := p.l.Clone(), wave[float64](p.n)
+			sure.Do(a.Move(dev))
+			sure.Do(b.Move(dev))
+			x := sure.Get(sure.Get(solve.NewTriangle(a)).Apply(b))
+			sure.Do(x.Move(nil))
+			if k == 0 {
+				want = append(want, x)
+			} else if !x.Equal(want[i]) {
+				t.Errorf("%s, order %d: the solution differs", p.reason, k)
+			}
+		}
+		sure.Do(dev.Close())
 	}
 }
 
