@@ -2,7 +2,6 @@ package space
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,10 +86,15 @@ func scheduleNames() []string {
 	return names
 }
 
-var (
-	ownName = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
-	walking = regexp.MustCompile(`\bhb_walk\s*\(`)
-)
+// isWord reports whether a name is a lower-case letter and then such letters and digits.
+func isWord(name string) bool {
+	for k, c := range name {
+		if (c < 'a' || c > 'z') && (k == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
 
 // Register adds a schedule to the space for the rest of the process: [Parse] reads its name, [Points]
 // lists its plans, and cusparse.Tune times them. No plan is chosen without a search or ops.Using.
@@ -106,11 +110,11 @@ func Register(o Own) (Schedule, error) {
 		o.Threads = 1
 	}
 	switch {
-	case !ownName.MatchString(o.Name):
+	case !isWord(o.Name):
 		return bad("has no name of lower-case letters and digits that begins with a letter")
 	case slices.Contains(slices.Concat(directions, layouts, schedules, frames, frontiers, orders, flags, numbers), o.Name):
 		return bad("has the name of another part of plans; give it another one")
-	case !walking.MatchString(o.Text):
+	case !strings.Contains(o.Text, "hb_walk"):
 		return bad("has no kernel hb_walk in its text; see docs/schedules.md")
 	case o.Threads < 1 || o.Threads > 1024 || o.Threads&(o.Threads-1) != 0:
 		return bad("takes %d threads for a row, want a power of two from 1 to 1024", o.Threads)
