@@ -258,6 +258,31 @@ func heat(a *matrix.Matrix[float64], b *matrix.Vector[float64]) (x *matrix.Vecto
 	return res.X, pairs.Values[0], nil
 }
 
+func columns(l *matrix.Matrix[float64], b *matrix.Matrix[float64]) (x *matrix.Matrix[float64], err error) {
+	forward, err := solve.NewTriangle(l)
+	if err != nil {
+		return nil, err // a *solve.TriangularError or *solve.PivotError names the entry or row
+	}
+	backward, err := solve.NewTriangle(l.T(), solve.TriangleOptions{Upper: true})
+	if err != nil {
+		return nil, err
+	}
+	if x, err = forward.ApplyMatrix(b); err != nil {
+		return nil, err
+	}
+	return backward.ApplyMatrix(x) // L·Lᵀ·x = b
+}
+
+// TestColumns: L·Lᵀ is 4, 2 above 2, 2.
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	l := sure.Get(matrix.FromTuples(2, 2, []int{0, 1, 1}, []int{0, 0, 1}, []float64{2, 1, 1}, nil))
+	x, err := columns(l, sure.Get(matrix.FromDense(2, 2, []float64{4, 2, 2, 2})))
+	if err != nil || !x.Equal(sure.Get(matrix.FromDense(2, 2, []float64{1, 0, 0, 1}))) {
+		t.Errorf("%v, %v", x, err)
+	}
+}
+
 // TestHeat: a rod of 9 points, heated alike, is cold at its ends.
 func TestHeat(t *testing.T) {
 	t.Parallel()

@@ -29,7 +29,7 @@ func (r *recorder) Compile(source, name, arch string) ([]byte, error) {
 }
 
 // recording returns an emulated device that keeps the sources of its kernels.
-func recording(t *testing.T) (*Device, *recorder) {
+func recorded(t *testing.T) (*Device, *recorder) {
 	e, err := emu.New()
 	if err != nil {
 		t.Skip(err)
@@ -52,7 +52,7 @@ func TestKernelsOfTheKitCompile(t *testing.T) {
 	if os.Getenv("HIVEBLAS_KIT") == "" {
 		t.Skip("HIVEBLAS_KIT names no part of the kit, such as MxM/float32; internal/warm compiles what commands need")
 	}
-	d, r := recording(t)
+	d, r := recorded(t)
 	nvrtc := sure.Get(driver.OpenCompiler())
 	t.Run("record", func(t *testing.T) { conformance.Run(t, slowly{on{d}}) })
 	if len(r.sources) < 20 {

@@ -8,10 +8,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unsafe"
 
+	"github.com/hiveblas/hiveblas/cusparse/internal/results"
 	"github.com/hiveblas/hiveblas/cusparse/space"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -220,6 +223,36 @@ func (u *tuner) time(method string) (Timing, string, error) {
 	return Timing{Time: best}, ran.Plan, nil
 }
 
+// result returns the product by a method.
+func (u *tuner) result(method string) (v results.Vector, err error) {
+	at := backend{u.d}
+	s, _, err := at.MxV(device.Call{Context: u.ctx, Method: method}, u.dest, u.tc.s, u.tc.flip, u.a, u.x)
+	if err != nil {
+		return v, err
+	}
+	b, err := at.Convert(s, sparse.Bitmap)
+	if err != nil {
+		return v, err
+	}
+	shape, err := at.Shape(b)
+	if v = (results.Vector{Present: shape.Present, Values: make([]byte, u.dest.Cols*u.dest.Type.Size)}); err == nil && len(v.Values) > 0 {
+		err = at.Values(b, unsafe.Pointer(&v.Values[0]), u.dest.Cols)
+	}
+	return v, err
+}
+
+// check compares the product by a plan with another one.
+func (u *tuner) check(p space.Plan, want results.Vector) error {
+	got, err := u.result(p.String())
+	if err != nil {
+		return err
+	}
+	if d := results.Difference(u.dest.Type.Kind, u.dest.Type.Size, want, got); d != "" {
+		return &space.WrongError{Plan: p, Difference: d}
+	}
+	return nil
+}
+
 func (u *tuner) run() (*Tuning, error) {
 	out := &Tuning{Op: cmp.Or(u.o.Op, "mxv")}
 	start, budget := time.Now(), cmp.Or(u.o.Budget, 20*time.Second)
@@ -229,6 +262,10 @@ func (u *tuner) run() (*Tuning, error) {
 	}
 	chosen.Plan, _ = space.Parse(plan)
 	out.Chosen = chosen
+	want, err := u.result("")
+	if err != nil {
+		return nil, err
+	}
 	var facts [2]space.Facts
 	var prints [2]string
 	var seeds []space.Plan
@@ -262,6 +299,10 @@ func (u *tuner) run() (*Tuning, error) {
 			}
 			tried[p] = true
 			t, _, err := u.time(p.String())
+			if p.Schedule.Own() != nil && err == nil {
+				err = u.check(p, want)
+				t.Err = err
+			}
 			t.Plan = p
 			if err != nil && errors.Is(err, ErrClosed) {
 				return err

@@ -138,7 +138,9 @@ func (w *walk) program(key walkKey) *program {
 			p.define("HB_DIAGONALS", key.diagonals)
 		}
 	}
-	p.parts = walkParts(plan)
+	if p.parts = walkParts(plan); plan.Schedule.Own() != nil {
+		p.own = plan.Schedule.Own().Text
+	}
 	return p.native(w.s.Add)
 }
 
@@ -162,6 +164,9 @@ func walkParts(plan space.Plan) []string {
 		parts = append(parts, "frame/atomic") // no schedule calls it: op/push adds by itself
 	case plan.Frame != space.Store:
 		parts = append(parts, "frame/"+frame)
+	}
+	if plan.Schedule.Own() != nil { // its text follows
+		return append(parts, "walk")
 	}
 	return append(parts, "walk", "schedule/"+schedule)
 }
@@ -311,7 +316,7 @@ func (w *walk) pull() *store {
 func (w *walk) collect(items itemsArg, n int64, hit, val *mem, arg *pullArg) {
 	f := w.frame
 	schedule := w.plan.Schedule
-	if schedule.Tiled() || schedule.Flat() || w.plan.From == space.List {
+	if schedule.Split() || w.plan.From == space.List {
 		f.each(f.kernel(w.p, "hb_start"), n, n, hit, val)
 	}
 	if items.count == 0 || w.a.known() == 0 && !w.hit {
@@ -408,6 +413,9 @@ func (w *walk) tiles(items itemsArg, op device.Scalar) (at, starts *mem, tiles i
 // launchWalk launches a schedule that has no tiles: a thread an item, or as many as it takes.
 func (w *walk) launchWalk(items itemsArg, args ...any) {
 	n := items.count
+	if o := w.plan.Schedule.Own(); o != nil {
+		n *= int64(o.Threads)
+	}
 	switch w.plan.Schedule {
 	case space.VW:
 		n *= int64(w.plan.Lanes)

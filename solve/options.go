@@ -114,25 +114,43 @@ func (e *AsymmetryError) Error() string {
 		e.Method, e.Row, e.Col, e.Entry, e.Col, e.Row, e.Not)
 }
 
-// A PivotError says that an incomplete factorisation has no usable pivot in a row.
+// A PivotError says that a triangle or an incomplete factorisation has no usable pivot in a row.
 type PivotError struct {
 	Op    string
 	Row   int
-	Pivot float64
+	Pivot float64 // 0 if the matrix has no entry there
 }
 
 func (e *PivotError) Error() string {
-	return fmt.Sprintf("%s: the pivot of row %d is %g; add a Shift, or use Jacobi", e.Op, e.Row, e.Pivot)
+	remedy := "add a Shift, or use Jacobi"
+	switch e.Op {
+	case "NewTriangle":
+		remedy = "give a diagonal of finite numbers other than 0, or set Unit"
+	case "Jacobi":
+		remedy = "give a diagonal of finite numbers other than 0, or no preconditioner"
+	}
+	return fmt.Sprintf("%s: the pivot of row %d is %g; %s", e.Op, e.Row, e.Pivot, remedy)
 }
 
-// A PlaceError says that a preconditioner does not run where the vector lives.
+// A PlaceError says that triangles do not solve systems where a matrix or a vector lives.
 type PlaceError struct {
-	Op    string
-	Place matrix.Place
+	Op      string
+	Place   matrix.Place // of the matrix or the vector
+	Factors matrix.Place // of the triangles
+	Spread  bool         // Place is a group, where no triangle is
 }
 
 func (e *PlaceError) Error() string {
-	return fmt.Sprintf("%s: triangular solves run on the host, and the vector is on %v; use Jacobi, or move the matrix to the host", e.Op, e.Place)
+	if e.Spread {
+		return fmt.Sprintf("%s: triangular solves run on the host or on one device, and the matrix is on %v; use Jacobi, or move the matrix", e.Op, e.Place)
+	}
+	name := func(p matrix.Place) string {
+		if p == nil {
+			return "the host"
+		}
+		return p.String()
+	}
+	return fmt.Sprintf("%s: the triangle is on %s, and the right side on %s; move one of them, or use Jacobi", e.Op, name(e.Factors), name(e.Place))
 }
 
 // settings are Options without what has the element type.

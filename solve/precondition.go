@@ -1,7 +1,6 @@
 package solve
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -40,9 +39,10 @@ type IncompleteOptions struct {
 
 // IncompleteCholesky returns A ≈ L·Lᵀ, with entries of L where the lower triangle of A has some:
 // IC(0) (Meijerink and van der Vorst, Mathematics of Computation 31, 1977). A is square, and of it
-// only the lower triangle is read. It runs on the host: Apply substitutes forwards and backwards on
-// one thread in O(entries), and returns a *PlaceError for a vector elsewhere. A pivot that is not
-// positive is a *PivotError; for a symmetric matrix with a dominant diagonal there is none.
+// only the lower triangle is read. It is factored on the host, in O(Σ entries² of the rows). Apply
+// substitutes forwards and backwards where A is, as two of [Triangle], and returns a *PlaceError for
+// a vector elsewhere; so does IncompleteCholesky for a matrix on a group. A pivot that is not positive
+// is a *PivotError; for a symmetric matrix with a dominant diagonal there is none.
 func IncompleteCholesky[T Real](a matrix.Source[T], opts ...IncompleteOptions) (Preconditioner[T], error) {
 	return incomplete[T]("IncompleteCholesky", a, opts)
 }
@@ -89,25 +89,33 @@ func madeOf[T Real](op string, a any, o IncompleteOptions, opts []ops.Option) (P
 	if op == "Jacobi" {
 		return jacobi(v, n, ops.WithOptions(opts...))
 	}
-	if v.Place() != nil {
-		return nil, &PlaceError{op, v.Place()}
-	}
-	f := &factors[T]{op: op, n: n}
-	part := matrix.New[T](n, n)
 	lower := semiring.Tril[T](n) // the whole matrix
 	if op == "IncompleteCholesky" {
 		lower = semiring.Tril[T](0)
 	}
-	if err := ops.Select(part, lower, v); err != nil {
+	ptr, idx, val, err := rowsOf(op, v, func(to *matrix.Matrix[T]) error { return ops.Select(to, lower, v) })
+	if err != nil {
 		return nil, err
 	}
-	if err := f.take(part, T(1+o.Shift)); err != nil {
+	f := &factored[T]{op: op, n: n, ptr: ptr, idx: idx, val: append([]T(nil), val...)}
+	if err := f.begin(T(1 + o.Shift)); err != nil {
 		return nil, err
 	}
+	var p factors[T]
 	if op == "IncompleteCholesky" {
-		return f, f.cholesky()
+		p, err = f.cholesky(v.Place())
+	} else {
+		p, err = f.lu(v.Place())
 	}
-	return f, f.lu()
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range p {
+		if err := t.prepare(); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
 }
 
 // jacobi returns the inverse of a diagonal.
@@ -137,35 +145,33 @@ func unusable[T Real]() semiring.UnaryOp[T, bool] {
 	return semiring.NewUnary("unusable", func(x T) bool { return !(x-x == 0) || x == 0 }, "!(x - x == 0) || x == 0")
 }
 
-// factors are triangles on the host, by rows. Of IC(0) there are the rows of L and of Lᵀ, of ILU(0)
-// the rows of L and U together, where L has a diagonal of 1.
-type factors[T Real] struct {
+// factors are two triangles, L and Lᵀ or L and U.
+type factors[T Real] [2]*Triangle[T]
+
+// Apply substitutes forwards and backwards.
+func (f factors[T]) Apply(r *matrix.Vector[T], _ ...ops.Option) (*matrix.Vector[T], error) {
+	return solvedBy(f[0].op, r, f[0], f[1])
+}
+
+// factored is a matrix by rows that is being factored in place.
+type factored[T Real] struct {
 	op   string
 	n    int
 	ptr  []int64
 	idx  []int32
 	val  []T
 	diag []int64 // where the diagonal entry of a row is
-
-	upPtr []int64 // the rows of Lᵀ, of IC(0), whose first entry is the diagonal
-	upIdx []int32
-	upVal []T
 }
 
-// take copies the rows of a matrix, with diagonal entries times a factor.
-func (f *factors[T]) take(a *matrix.Matrix[T], times T) error {
-	ptr, idx, val, err := a.CSR()
-	if err != nil {
-		return err
-	}
-	f.ptr, f.idx, f.val = ptr, idx, append([]T(nil), val...)
+// begin finds the diagonal entries and multiplies them by a factor.
+func (f *factored[T]) begin(times T) error {
 	f.diag = make([]int64, f.n)
 	for i := range f.n {
-		at := ptr[i]
-		for at < ptr[i+1] && int(idx[at]) < i {
+		at, end := f.ptr[i], f.ptr[i+1]
+		for at < end && int(f.idx[at]) < i {
 			at++
 		}
-		if at == ptr[i+1] || int(idx[at]) != i {
+		if at == end || int(f.idx[at]) != i {
 			return &PivotError{f.op, i, 0}
 		}
 		f.diag[i] = at
@@ -174,9 +180,37 @@ func (f *factors[T]) take(a *matrix.Matrix[T], times T) error {
 	return nil
 }
 
-// cholesky factors the lower triangle in place, row by row:
+// part returns the entries left or right of the diagonal as a triangle. The diagonal is 1 unless it
+// is stored.
+func (f *factored[T]) part(at matrix.Place, upper, stored bool) *Triangle[T] {
+	t := &Triangle[T]{op: f.op, n: f.n, upper: upper, place: at, ptr: make([]int64, f.n+1)}
+	if stored {
+		t.diagonal = make([]T, f.n)
+	}
+	side := func(i int) (lo, hi int64) {
+		if upper {
+			return f.diag[i] + 1, f.ptr[i+1]
+		}
+		return f.ptr[i], f.diag[i]
+	}
+	for i := range f.n {
+		lo, hi := side(i)
+		if t.ptr[i+1] = t.ptr[i] + hi - lo; stored {
+			t.diagonal[i] = f.val[f.diag[i]]
+		}
+	}
+	t.idx, t.val = make([]int32, t.ptr[f.n]), make([]T, t.ptr[f.n])
+	for i := range f.n {
+		lo, hi := side(i)
+		copy(t.idx[t.ptr[i]:], f.idx[lo:hi])
+		copy(t.val[t.ptr[i]:], f.val[lo:hi])
+	}
+	return t
+}
+
+// cholesky factors the lower triangle row by row:
 // L(i,j) = (A(i,j) − Σ L(i,k)·L(j,k)) / L(j,j), where the sum is a dot product of sparse rows.
-func (f *factors[T]) cholesky() error {
+func (f *factored[T]) cholesky(at matrix.Place) (p factors[T], err error) {
 	row := make([]T, f.n) // row i of L, scattered
 	for i := range f.n {
 		lo, d := f.ptr[i], f.diag[i]
@@ -196,115 +230,37 @@ func (f *factors[T]) cholesky() error {
 			row[f.idx[p]] = 0
 		}
 		if !(pivot > 0) || math.IsInf(float64(pivot), 1) {
-			return &PivotError{f.op, i, float64(pivot)}
+			return p, &PivotError{f.op, i, float64(pivot)}
 		}
 		f.val[d] = T(math.Sqrt(float64(pivot)))
 	}
-	// Lᵀ by a counting sort.
-	f.upPtr, f.upIdx, f.upVal = make([]int64, f.n+1), make([]int32, len(f.idx)), make([]T, len(f.idx))
-	for _, j := range f.idx {
-		f.upPtr[j+1]++
-	}
-	for j := range f.n {
-		f.upPtr[j+1] += f.upPtr[j]
-	}
-	next := append([]int64(nil), f.upPtr...)
-	for i := range f.n {
-		for p := f.ptr[i]; p < f.ptr[i+1]; p++ {
-			j := f.idx[p]
-			f.upIdx[next[j]], f.upVal[next[j]] = int32(i), f.val[p]
-			next[j]++
-		}
-	}
-	return nil
+	l := f.part(at, false, true)
+	return factors[T]{l, l.transposed()}, nil
 }
 
-// lu factors in place, row by row.
-func (f *factors[T]) lu() error {
-	at := make([]int64, f.n) // of a column: its place in row i, plus 1
+// lu factors row by row.
+func (f *factored[T]) lu(at matrix.Place) (p factors[T], err error) {
+	to := make([]int64, f.n) // of a column: its place in row i, plus 1
 	for i := range f.n {
 		lo, hi := f.ptr[i], f.ptr[i+1]
 		for p := lo; p < hi; p++ {
-			at[f.idx[p]] = p + 1
+			to[f.idx[p]] = p + 1
 		}
 		for p := lo; p < f.diag[i]; p++ {
 			k := f.idx[p]
 			f.val[p] /= f.val[f.diag[k]]
 			for q := f.diag[k] + 1; q < f.ptr[k+1]; q++ {
-				if to := at[f.idx[q]]; to > 0 {
-					f.val[to-1] -= f.val[p] * f.val[q]
+				if at := to[f.idx[q]]; at > 0 {
+					f.val[at-1] -= f.val[p] * f.val[q]
 				}
 			}
 		}
 		for p := lo; p < hi; p++ {
-			at[f.idx[p]] = 0
+			to[f.idx[p]] = 0
 		}
-		if pivot := float64(f.val[f.diag[i]]); pivot == 0 || math.IsNaN(pivot) || math.IsInf(pivot, 0) {
-			return &PivotError{f.op, i, pivot}
+		if pivot := f.val[f.diag[i]]; pivot == 0 || !finite(pivot) {
+			return p, &PivotError{f.op, i, float64(pivot)}
 		}
 	}
-	return nil
-}
-
-// errSize is the error of a vector of another size.
-var errSize = errors.New("the vector has another size than the matrix of the preconditioner")
-
-// Apply substitutes forwards and backwards.
-func (f *factors[T]) Apply(r *matrix.Vector[T], _ ...ops.Option) (*matrix.Vector[T], error) {
-	if r == nil || r.Size() != f.n {
-		return nil, errSize
-	}
-	if r.Place() != nil {
-		return nil, &PlaceError{f.op, r.Place()}
-	}
-	x, err := r.Dense(0)
-	if err != nil {
-		return nil, err
-	}
-	if f.upPtr != nil {
-		f.backAndForth(x)
-	} else {
-		f.lowerUpper(x)
-	}
-	return matrix.VectorOf(x)
-}
-
-// backAndForth solves L·Lᵀ·x = x.
-func (f *factors[T]) backAndForth(x []T) {
-	for i := range x {
-		lo, d := f.ptr[i], f.diag[i]
-		sum := x[i]
-		val := f.val[lo:d]
-		for k, j := range f.idx[lo:d] {
-			sum -= val[k] * x[j]
-		}
-		x[i] = sum / f.val[d]
-	}
-	for i := len(x) - 1; i >= 0; i-- {
-		lo, hi := f.upPtr[i], f.upPtr[i+1]
-		sum := x[i]
-		val := f.upVal[lo+1 : hi]
-		for k, j := range f.upIdx[lo+1 : hi] {
-			sum -= val[k] * x[j]
-		}
-		x[i] = sum / f.upVal[lo]
-	}
-}
-
-// lowerUpper solves L·U·x = x.
-func (f *factors[T]) lowerUpper(x []T) {
-	for i := range x {
-		sum := x[i]
-		for p := f.ptr[i]; p < f.diag[i]; p++ {
-			sum -= f.val[p] * x[f.idx[p]]
-		}
-		x[i] = sum
-	}
-	for i := len(x) - 1; i >= 0; i-- {
-		sum := x[i]
-		for p := f.diag[i] + 1; p < f.ptr[i+1]; p++ {
-			sum -= f.val[p] * x[f.idx[p]]
-		}
-		x[i] = sum / f.val[f.diag[i]]
-	}
+	return factors[T]{f.part(at, false, false), f.part(at, true, true)}, nil
 }

@@ -195,6 +195,26 @@ func TestGrid(t *testing.T) {
 	}
 }
 
+func TestGrid3D(t *testing.T) {
+	g := Grid3D(3)
+	edges := 0
+	for i := range g.NRows {
+		for k, j := range g.Row(i) {
+			d := 0
+			for _, by := range []int{1, 3, 9} {
+				a, b := i/by%3, int(j)/by%3
+				d += max(a-b, b-a)
+			}
+			if edges++; d != 1 || k > 0 && g.Row(i)[k-1] >= j {
+				t.Errorf("row %d has the neighbour %d", i, j)
+			}
+		}
+	}
+	if edges != 108 { // 3 directions of 18 edges, both ways
+		t.Errorf("%d entries", edges)
+	}
+}
+
 func TestDiagonals27(t *testing.T) {
 	g := Diagonals27(4)
 	offsets := map[int]int{}

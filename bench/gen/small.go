@@ -51,6 +51,25 @@ func Road(height, width int, share float64, seed uint64) Tuples {
 	return t
 }
 
+// Grid3D is the 7-point grid of side³ vertices, without a diagonal.
+func Grid3D(side int) *Graph {
+	n := side * side * side
+	g := &Graph{NRows: n, NCols: n, Ptr: make([]int64, 1, n+1), Idx: make([]int32, 0, 6*n)}
+	for i := range n {
+		x, y, z := i%side, i/side%side, i/side/side
+		for _, c := range []struct {
+			inside bool
+			j      int
+		}{{z > 0, i - side*side}, {y > 0, i - side}, {x > 0, i - 1}, {x < side-1, i + 1}, {y < side-1, i + side}, {z < side-1, i + side*side}} {
+			if c.inside {
+				g.Idx = append(g.Idx, int32(c.j))
+			}
+		}
+		g.Ptr = append(g.Ptr, int64(len(g.Idx)))
+	}
+	return g
+}
+
 // Diagonals27 is the matrix of side³ rows with ones on the 27 diagonals of the neighbours in a cube
 // of that side, also where a row's neighbours wrap around.
 func Diagonals27(side int) *Graph {

@@ -203,6 +203,14 @@ func gpuCases() []gpuCase {
 			add("faces pagerank "+g.name+" "+face, ratio(1.05), g.input, facesPageRank(face))
 		}
 	}
+	for _, c := range []struct {
+		name, input string
+		diagonal    float64
+	}{{"grid 1024²", "square1024", 4}, {"grid 100³", "cube100", 6}, {"rmat18", "symmetric18", 0}} {
+		add("spsv lower fp64 "+c.name, ratio(1), c.input, triangleCase{diagonal: c.diagonal}.plan)
+		add("spsv 16 columns lower fp64 "+c.name, ratio(1), c.input, triangleCase{c.diagonal, 16}.plan)
+		add("solve cg ic0 "+c.name, ratio(1), c.input, gpuCG(c.diagonal))
+	}
 	add("assignment dense 4000", ratio(.2), "", denseAssign(4000).plan)
 	add("assignment dense 10000", ratio(.1), "", denseAssign(10000).plan)
 	add("assignment counts 16384 exact", ms(1000), "", countsAssign(0).plan)

@@ -54,7 +54,7 @@ func emulated(t *testing.T) Options {
 func TestGPUEmulated(t *testing.T) {
 	o := emulated(t)
 	if !longtest.Enabled() {
-		o.Only = []string{"spmv fp32 plain rmat18", "bfs", "AᵀA plus_pair 1m", "1000 entries", "assignment", "own"}
+		o.Only = []string{"spmv fp32 plain rmat18", "bfs", "AᵀA plus_pair 1m", "1000 entries", "assignment", "own", "spsv", "solve"}
 	}
 	self := sure.Get(os.Executable())
 	t.Setenv("HIVEBLAS_TEST_FIRST_USE", "1")
@@ -126,7 +126,7 @@ func TestGPUPeers(t *testing.T) {
 	}
 	t.Setenv("HIVEBLAS_CUSPARSE", lib)
 	o.NoPeers = false
-	o.Only = []string{"spmv fp32 plain", "spmv fp64 plain rmat18", "spmm", "fp32 1m", "fp32 rmat16"}
+	o.Only = []string{"spmv fp32 plain", "spmv fp64 plain rmat18", "spmm", "fp32 1m", "fp32 rmat16", "spsv"}
 	table, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -141,11 +141,15 @@ func TestGPUPeers(t *testing.T) {
 			want = 5
 		case strings.HasPrefix(r.Case, "spgemm"):
 			want, notes = 2, 2
+		case strings.HasPrefix(r.Case, "spsv 16"):
+			want, notes = 1, 2
+		case strings.HasPrefix(r.Case, "spsv"):
+			want, notes = 1, 5
 		}
 		if len(r.All) != want || len(r.Notes) != notes || r.Failed+r.Wrong != "" || math.IsNaN(r.Ratio) || !strings.HasPrefix(r.Peer, "cusparse|") {
 			t.Errorf("%+v", r)
 		}
-		if notes > 0 && r.Notes[0] != "cusparse|alg1 is left out: cusparseSpGEMM_compute: CUSPARSE_STATUS_INSUFFICIENT_RESOURCES: insufficient resources" {
+		if strings.HasPrefix(r.Case, "spgemm") && r.Notes[0] != "cusparse|alg1 is left out: cusparseSpGEMM_compute: CUSPARSE_STATUS_INSUFFICIENT_RESOURCES: insufficient resources" {
 			t.Errorf("%q", r.Notes[0])
 		}
 	}

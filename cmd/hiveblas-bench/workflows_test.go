@@ -61,7 +61,7 @@ func workflowOf(row string) string {
 
 // operationRows begin the names of rows that measure operations, the runtime, programs and files,
 // and no workflow.
-var operationRows = []string{"op on", "first use", "spgemm", "chunked", "spmv", "spmm", "vxm", "program", "faces", "own", "build",
+var operationRows = []string{"op on", "first use", "spgemm", "chunked", "spmv", "spmm", "spsv", "solve", "vxm", "program", "faces", "own", "build",
 	"transpose", "extract", "ewise", "select", "apply", "reduce", "user semiring", "read"}
 
 // Every row of the tables of processors and GPUs is of a workflow of apps.List or of an operation,

@@ -30,6 +30,7 @@ var programs = []string{"bfs", "sssp", "pagerank", "hcc", "matching", "labels"}
 // runProgramFlags are the flags of run.
 type runProgramFlags struct {
 	source, plan string
+	schedules    []string
 	width        float64
 	damping, tol float64
 	most         int
@@ -70,6 +71,7 @@ sssp with --width but without --hops, whole on each.`,
 	fs := cmd.Flags()
 	fs.StringVar(&f.source, "source", "", "source vertex `V` of bfs and sssp: a number from 0, or an id")
 	fs.StringVar(&f.plan, "plan", "auto", "run supersteps by `PLAN`: auto, push or pull, on a GPU also one that hiveblas tune --list prints")
+	scheduleFlag(fs, &f.schedules)
 	fs.Float64Var(&f.width, "width", 0, "settle distances in buckets of width `W` (0: no buckets)")
 	fs.Float64Var(&f.damping, "damping", .85, "probability `P` of following an edge in pagerank")
 	fs.Float64Var(&f.tol, "tolerance", 1e-9, "stop pagerank when the changes of the ranks sum to at most `T`")
@@ -77,6 +79,9 @@ sssp with --width but without --hops, whole on each.`,
 	cli.Complete(cmd, "plan", "auto", "push", "pull")
 	f.group.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := addSchedules(f.schedules); err != nil {
+			return err
+		}
 		if err := f.check(cmd, args[0]); err != nil {
 			return err
 		}

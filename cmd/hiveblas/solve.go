@@ -24,17 +24,19 @@ import (
 type solveFlags struct {
 	method, precondition string
 	shift                float64
+	unit                 bool
 	o                    solve.Options[float64]
 }
 
-// systemSolvers are the values of --method of solve.
+// systemSolvers are the values of --method of solve that iterate; lower and upper substitute.
 var systemSolvers = map[string]func(matrix.Source[float64], *matrix.Vector[float64], ...solve.Options[float64]) (*solve.Result[float64], error){
 	"cg": solve.CG[float64], "minres": solve.MINRES[float64], "gmres": solve.GMRES[float64], "bicgstab": solve.BiCGSTAB[float64], "lsqr": solve.LSQR[float64],
 }
 
 func (f *solveFlags) add(fs *pflag.FlagSet) {
-	fs.StringVar(&f.method, "method", "cg", "`M`: cg, minres, gmres, bicgstab or lsqr")
-	fs.StringVar(&f.precondition, "precondition", "none", "`P`: none, jacobi, ic0 or ilu0, which are for the host")
+	fs.StringVar(&f.method, "method", "cg", "`M`: cg, minres, gmres, bicgstab or lsqr, or lower or upper for a triangular matrix")
+	fs.StringVar(&f.precondition, "precondition", "none", "`P`: none, jacobi, ic0 or ilu0, which are for the host and one GPU")
+	fs.BoolVar(&f.unit, "unit-diagonal", false, "lower and upper take the diagonal for 1 and do not read it")
 	fs.Float64Var(&f.shift, "shift", 0, "factor A + `S`·diag(A) by ic0 or ilu0")
 	fs.Float64Var(&f.o.Tolerance, "tolerance", 1e-8, "stop when the residual is at most `T` times the norm of the right side")
 	fs.IntVar(&f.o.MaxIterations, "max-iterations", 0, "fail after `N` iterations (0: 10 for each unknown)")
@@ -45,12 +47,14 @@ func (f *solveFlags) add(fs *pflag.FlagSet) {
 
 func (f *solveFlags) check(_ *job.Job, _ string, bad func(format string, args ...any) error) error {
 	switch o := f.o; {
-	case systemSolvers[f.method] == nil:
-		return bad("--method is %q, want cg, minres, gmres, bicgstab or lsqr", f.method)
+	case systemSolvers[f.method] == nil && !f.triangular():
+		return bad("--method is %q, want cg, minres, gmres, bicgstab, lsqr, lower or upper", f.method)
 	case !slices.Contains([]string{"none", "jacobi", "ic0", "ilu0"}, f.precondition):
 		return bad("--precondition is %q, want none, jacobi, ic0 or ilu0", f.precondition)
-	case f.method == "lsqr" && f.precondition != "none":
-		return bad("--method lsqr takes no --precondition")
+	case (f.method == "lsqr" || f.triangular()) && f.precondition != "none":
+		return bad("--method %s takes no --precondition", f.method)
+	case f.unit && !f.triangular():
+		return bad("--unit-diagonal is for --method lower or upper")
 	case !(o.Tolerance > 0) || math.IsInf(o.Tolerance, 1):
 		return bad("--tolerance is %v, want a positive number", o.Tolerance)
 	case o.MaxIterations < 0:
@@ -63,6 +67,25 @@ func (f *solveFlags) check(_ *job.Job, _ string, bad func(format string, args ..
 		return bad("--shift is %v, want 0 or a positive number", f.shift)
 	}
 	return nil
+}
+
+func (f *solveFlags) triangular() bool { return f.method == "lower" || f.method == "upper" }
+
+// substitute solves a triangular system.
+func (f *solveFlags) substitute(j *job.Job, b *matrix.Vector[float64], threads int) (*standardResult, error) {
+	t, err := solve.NewTriangle(j.Graph.Matrix, solve.TriangleOptions{Upper: f.method == "upper", Unit: f.unit, Threads: threads})
+	if err != nil {
+		return nil, unsolved(j, err)
+	}
+	if err := b.Move(j.Graph.Matrix.Place()); err != nil {
+		return nil, err
+	}
+	x, err := t.Apply(b)
+	if err != nil {
+		return nil, unsolved(j, err)
+	}
+	return &standardResult{figures: []job.Field{{Key: "levels", Label: "levels", Value: t.Levels()}},
+		write: func() error { return j.WriteVectorAs(x.Inside()) }}, x.Move(nil)
 }
 
 // preconditioner makes the preconditioner of a matrix.
@@ -86,14 +109,16 @@ func solveCommand(s *job.Session) *cobra.Command {
 		use: "solve A B", short: "Solve a sparse linear system A·x = b",
 		long: `solve finds x with A·x = b by iterations: --method cg for symmetric positive definite
 matrices, minres for symmetric ones, gmres and bicgstab for square ones, lsqr for
-least squares with a matrix of any shape.
+least squares with a matrix of any shape. For a triangular matrix --method lower or
+upper substitutes, and prints the levels: the length of the longest chain of rows.
 
 B is a matrix of one column (.mtx, .hgb, .npz, .npy), or a list of numbers, one a line
 or lines “row value”. -o writes x. The command fails if the residual does not reach
 --tolerance; minres and lsqr accept a system without a solution, and say so.`,
 		example: `  hiveblas solve A.mtx b.mtx -o x.mtx
   hiveblas solve A.mtx b.txt --precondition ic0 --tolerance 1e-10 --json
-  hiveblas solve rows.mtx y.txt --method lsqr --damping 0.1 -o x.tsv`,
+  hiveblas solve rows.mtx y.txt --method lsqr --damping 0.1 -o x.tsv
+  hiveblas solve L.mtx b.mtx --method lower -o x.mtx`,
 		threshold: thresholdSolve, writes: "the solution", files: job.MatrixFiles, reads: job.Weighted, rectangular: true,
 		inputs: []string{"A", "B"}, flags: f.add, check: f.check,
 		prepare: func(j *job.Job, args []string) (err error) {
@@ -105,6 +130,9 @@ or lines “row value”. -o writes x. The command fails if the residual does no
 			return err
 		},
 		run: func(j *job.Job, run apps.Run) (*standardResult, error) {
+			if f.triangular() {
+				return f.substitute(j, b, run.Threads)
+			}
 			p, err := f.preconditioner(j.Graph.Matrix, run)
 			if err != nil {
 				return nil, unsolved(j, err)
@@ -125,7 +153,7 @@ or lines “row value”. -o writes x. The command fails if the residual does no
 			}, write: func() error { return j.WriteVectorAs(res.X.Inside()) }}, res.X.Move(nil)
 		},
 	}.command(s)
-	cli.Complete(cmd, "method", "cg", "minres", "gmres", "bicgstab", "lsqr")
+	cli.Complete(cmd, "method", "cg", "minres", "gmres", "bicgstab", "lsqr", "lower", "upper")
 	cli.Complete(cmd, "precondition", "none", "jacobi", "ic0", "ilu0")
 	return cmd
 }
@@ -135,12 +163,16 @@ func unsolved(j *job.Job, err error) error {
 	if j.Ctx.Err() != nil {
 		return err
 	}
-	remedy := "try another --method"
+	remedy, triangle := "try another --method", strings.HasPrefix(err.Error(), "NewTriangle")
 	switch eigs := j.Cmd.Name() == "eigs"; {
 	case errors.As(err, new(*solve.NotConvergedError)) && eigs:
 		remedy = "raise --max-products, --basis or --tolerance"
 	case errors.As(err, new(*solve.NotConvergedError)):
 		remedy = "raise --max-iterations or --tolerance, or give a --precondition"
+	case errors.As(err, new(*solve.PivotError)) && triangle:
+		remedy = "give a diagonal without zeros, or --unit-diagonal"
+	case errors.As(err, new(*solve.PlaceError)) && triangle:
+		remedy = "--device cpu"
 	case errors.As(err, new(*solve.PivotError)):
 		remedy = "--shift 0.01, or --precondition jacobi"
 	case errors.As(err, new(*solve.PlaceError)):

@@ -48,6 +48,14 @@ func TestSolve(t *testing.T) {
 	if got := report(t, "solve", tall, right, "--method", "lsqr", "--damping", ".5"); got["stopped"] != "least squares" {
 		t.Errorf("a damped system: %v", got)
 	}
+	half := write(t, "L.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 7\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n2 1 -1\n3 2 -1\n4 3 -1\n")
+	for args, want := range map[string]string{"": "0\t0.5\n1\t0.75\n2\t0.875\n3\t0.9375\n", " --unit-diagonal": "0\t1\n1\t2\n2\t3\n3\t4\n"} {
+		out := filepath.Join(t.TempDir(), "x.tsv")
+		got := report(t, strings.Fields("solve "+half+" "+list+" --method lower -o "+out+args)...)
+		if x := contents(t, out); got["levels"] != 4.0 || x != want {
+			t.Errorf("a triangular system%s: %v levels, x is %q, want %q", args, got["levels"], x, want)
+		}
+	}
 	wide := write(t, "wide.mtx", "%%MatrixMarket matrix array real general\n4 2\n1\n1\n1\n1\n1\n1\n1\n1\n")
 	skew := write(t, "skew.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n1 2 1\n")
 	two := write(t, "two.txt", "1\n1\n")
@@ -57,9 +65,14 @@ func TestSolve(t *testing.T) {
 		want string
 	}{
 		{a, 2, "B is missing"},
-		{a + " " + list + " --method lu", 2, `--method is "lu", want cg, minres, gmres, bicgstab or lsqr`},
+		{a + " " + list + " --method lu", 2, `--method is "lu", want cg, minres, gmres, bicgstab, lsqr, lower or upper`},
 		{a + " " + list + " --precondition mg", 2, `--precondition is "mg"`},
 		{a + " " + list + " --method lsqr --precondition jacobi", 2, "--method lsqr takes no --precondition"},
+		{a + " " + list + " --method upper --precondition ic0", 2, "--method upper takes no --precondition"},
+		{a + " " + list + " --unit-diagonal", 2, "--unit-diagonal is for --method lower or upper"},
+		{a + " " + list + " --method upper", 1, "A.mtx: NewTriangle: the entry (1, 0) is below the diagonal, want an upper triangular matrix; try another --method\n"},
+		{half + " " + list + " --method lower --device ranks:2", 1, "; --device cpu\n"},
+		{skew + " " + two + " --method upper", 1, "the pivot of row 1 is 0; give a diagonal without zeros, or --unit-diagonal\n"},
 		{a + " " + list + " --tolerance 0", 2, "--tolerance is 0"},
 		{a + " " + list + " --max-iterations -1", 2, "--max-iterations is -1"},
 		{a + " " + list + " --restart 0", 2, "--restart is 0"},

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/cmd/hiveblas/internal/job"
 	"github.com/hiveblas/hiveblas/cusparse"
@@ -18,6 +21,7 @@ func tuneCommand(s *job.Session) *cobra.Command {
 	var o cusparse.TuneOptions
 	var list, dry bool
 	var top int
+	var own []string
 	cmd := &cobra.Command{
 		Use:   "tune GRAPH",
 		Short: "Find the fastest GPU kernel for a graph and keep it",
@@ -28,10 +32,12 @@ compiled kernels; later products of the graph use it.
 
 --op is mxv (a full vector), vxm (a sparse one), or the step of an algorithm: bfs,
 sssp, pagerank, cc. --list prints the plans of the space and their number, without
-a GPU and without a graph.`,
+a GPU and without a graph. --schedule adds a schedule of one's own, as docs/schedules.md
+describes: its plans are timed with the others, and their results are checked.`,
 		Example: `  hiveblas tune graph.mtx.gz
   hiveblas tune roads.mtx.gz --op sssp --frontier 0.001 --budget 60s --json
-  hiveblas tune --list --op bfs`,
+  hiveblas tune --list --op bfs
+  hiveblas tune graph.mtx.gz --schedule strided.cu`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if list && len(args) == 0 {
 				return nil
@@ -47,6 +53,7 @@ a GPU and without a graph.`,
 	fs.IntVar(&top, "top", 10, "list the `N` fastest plans")
 	fs.BoolVar(&dry, "dry-run", false, "do not keep the winner")
 	fs.BoolVar(&list, "list", false, "list the plans of the space")
+	scheduleFlag(fs, &own)
 	cli.Complete(cmd, "op", cusparse.TuneOps...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -58,6 +65,9 @@ a GPU and without a graph.`,
 			return cli.Usage(cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget))
 		}
 		if err := checkTop(cmd, top); err != nil {
+			return err
+		}
+		if err := addSchedules(own); err != nil {
 			return err
 		}
 		if list {
@@ -97,14 +107,41 @@ a GPU and without a graph.`,
 			return err
 		}
 		for i, t := range found.Ranking {
-			if i == top || t.Err != nil {
-				break
+			var wrong *space.WrongError
+			if errors.As(t.Err, &wrong) {
+				fmt.Fprintln(s.Stderr, wrong)
+			}
+			if i >= top || t.Err != nil {
+				continue
 			}
 			fmt.Fprintf(s.Stdout, "%8.1f µs  %3.0f %%  %s\n", us(t.Time), 100*us(found.Bound)/us(t.Time), t.Plan)
 		}
 		return nil
 	}
 	return cmd
+}
+
+// scheduleFlag adds --schedule.
+func scheduleFlag(fs *pflag.FlagSet, to *[]string) {
+	fs.StringArrayVar(to, "schedule", nil, "add the schedule in `FILE`, CUDA text with its declarations")
+}
+
+// addSchedules registers the schedules of files.
+func addSchedules(files []string) error {
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return cli.Fail(file, err.Error(), "give a file that exists", err)
+		}
+		own, err := space.ReadOwn(string(text))
+		if err == nil {
+			_, err = space.Register(own)
+		}
+		if err != nil {
+			return cli.Fail(file, err.Error(), "docs/schedules.md says what such a file has", err)
+		}
+	}
+	return nil
 }
 
 // listPlans prints the plans that some graph and operands allow.

@@ -412,6 +412,28 @@ func TestSparse(t *testing.T) {
 	}
 	f.want(mm.Run(h, 0x7f0000005000), "spmm 5 0 1 2 a d -1 e 1 6 7f0000005000")
 
+	f.want(s.SetTriangle(a, true, false), "attribute a 0 1 4", "attribute a 1 0 4")
+	tri := TriangularSolve{Op: Transpose, Alpha: 1.5, A: a, X: 0xb, Y: 0xc, Type: Float32}
+	tri.Descr, err = tri.Create(h)
+	f.want(err)
+	size, err = tri.BufferSize(h)
+	f.want(err, "spsvsize 5 1 1.5 a b c 0 0 5e")
+	if size != 3<<33 {
+		t.Errorf("%d bytes", size)
+	}
+	f.want(tri.Analysis(h, 0x7f0000008000), "spsvanalysis 5 1 1.5 a b c 0 0 5e 7f0000008000")
+	f.want(errors.Join(tri.Run(h), tri.Destroy(h)), "spsv 5 1 1.5 a b c 0 0 5e", "spsvdestroy 5e")
+	tri.Columns, tri.Type = true, Float64
+	tri.Descr, err = tri.Create(h)
+	f.want(err)
+	if size, err := tri.BufferSize(h); size != 77 || err != nil {
+		t.Errorf("%d bytes, %v", size, err)
+	}
+	f.want(tri.Run(h), "spsm 5 1 0 1.5 a b c 1 0 5f")
+	if err := tri.Analysis(h, 0); !errors.Is(err, ErrNotSupported) {
+		t.Errorf("a function that is not there: %v", err)
+	}
+
 	d, err := s.CreateSpGEMM()
 	f.want(err)
 	g := SpGEMM{Alpha: 3, A: a, B: a + 1, C: a + 2, Type: Float32, Algorithm: SpGEMMAlg3, Descr: d}

@@ -90,7 +90,9 @@ var required = []string{
 var optional = []string{
 	"cusparseSpMV_preprocess", "cusparseSpMM_preprocess",
 	"cusparseSDDMM_bufferSize", "cusparseSDDMM_preprocess", "cusparseSDDMM",
-	"cusparseSpGEMM_estimateMemory", "cusparseSpGEMM_getNumProducts",
+	"cusparseSpGEMM_estimateMemory", "cusparseSpGEMM_getNumProducts", "cusparseSpMatSetAttribute",
+	"cusparseSpSV_createDescr", "cusparseSpSV_destroyDescr", "cusparseSpSV_bufferSize", "cusparseSpSV_analysis", "cusparseSpSV_solve",
+	"cusparseSpSM_createDescr", "cusparseSpSM_destroyDescr", "cusparseSpSM_bufferSize", "cusparseSpSM_analysis", "cusparseSpSM_solve",
 }
 
 // OpenSparse loads cuSPARSE. Its error wraps ErrNoCusparse.

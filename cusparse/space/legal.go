@@ -59,6 +59,11 @@ func (p Plan) Legal(f Facts) error {
 	p = p.Normal()
 	clash := func(a, b, reason string) error { return &ClashError{p, a, b, reason} }
 	sched, layout, frame := p.Schedule.String(), p.Layout.String(), p.Frame.String()
+	if o := p.Schedule.Own(); o != nil {
+		if part, reason := o.refused(p, f); reason != "" {
+			return clash(sched, part, reason)
+		}
+	}
 	if p.Direction == Pull {
 		if p.Schedule == Expand {
 			return clash("pull", sched, "it multiplies the entries of the vector; use push")
@@ -67,7 +72,7 @@ func (p Plan) Legal(f Facts) error {
 		case Bitmap, Append:
 			return clash("pull", frame, "a row collects its own result; use store, segmented or atomic")
 		case Store:
-			if p.Schedule.Tiled() || p.Schedule.Flat() {
+			if p.Schedule.Split() {
 				return clash(sched, frame, "several threads have parts of a row; use segmented or atomic")
 			}
 		case Segmented:
@@ -75,7 +80,7 @@ func (p Plan) Legal(f Facts) error {
 				return clash(sched, frame, "only strict, mpp and tiles cut rows into parts with a fixed order")
 			}
 		case Atomic:
-			if !p.Schedule.Flat() && p.Schedule != STRICT && p.Schedule != MPP {
+			if !p.Schedule.Split() || p.Schedule == Tiles {
 				return clash(sched, frame, "one thread has the whole result of a row; use store")
 			}
 			if err := p.atomics(f); err != nil {
@@ -224,7 +229,7 @@ var (
 func Points(d Direction, f Facts) []Plan {
 	var out []Plan
 	for l := range layouts {
-		for s := range schedules {
+		for s := range scheduleNames() {
 			for fr := range frames {
 				for from := range frontiers {
 					for o := range orders {

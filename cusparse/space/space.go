@@ -121,10 +121,15 @@ var (
 
 func (d Direction) String() string { return name(directions, int(d)) }
 func (l Layout) String() string    { return name(layouts, int(l)) }
-func (s Schedule) String() string  { return name(schedules, int(s)) }
-func (f Frame) String() string     { return name(frames, int(f)) }
-func (f Frontier) String() string  { return name(frontiers, int(f)) }
-func (o Order) String() string     { return name(orders, int(o)) }
+func (s Schedule) String() string {
+	if o := s.Own(); o != nil {
+		return o.Name
+	}
+	return name(schedules, int(s))
+}
+func (f Frame) String() string    { return name(frames, int(f)) }
+func (f Frontier) String() string { return name(frontiers, int(f)) }
+func (o Order) String() string    { return name(orders, int(o)) }
 
 func name(of []string, i int) string {
 	if i < len(of) {
@@ -197,6 +202,7 @@ func (e *ParseError) Error() string {
 func Parse(text string) (Plan, error) {
 	var p Plan
 	var direction, schedule, frame bool
+	schedules := scheduleNames()
 	for _, word := range strings.Fields(text) {
 		key, value, number := strings.Cut(word, "=")
 		fail := func(reason string) (Plan, error) { return Plan{}, &ParseError{text, word, reason} }
@@ -273,10 +279,10 @@ func frameFor(p Plan) Frame {
 		return Store
 	case p.Direction == Push:
 		return Bitmap
-	case p.Schedule.Flat() || p.Schedule == EM || p.Schedule == EMV:
-		return Atomic
 	case p.Schedule.Tiled():
 		return Segmented
+	case p.Schedule.Split():
+		return Atomic
 	}
 	return Store
 }

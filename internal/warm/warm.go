@@ -16,6 +16,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
+	_ "github.com/hiveblas/hiveblas/internal/substitution" // likewise
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -57,7 +58,10 @@ func fused[T semiring.Number]() (list []device.Program) {
 			list = append(list, a.Kernels(t)...)
 		}
 	}
-	return append(append(list, access.GroupKernels(t)...), device.Described("generate", t)...)
+	for _, pkg := range []string{"generate", "substitution"} {
+		list = append(list, device.Described(pkg, t)...)
+	}
+	return append(list, access.GroupKernels(t)...)
 }
 
 // Properties returns the properties of a usual GPU of compute capability major.minor, as far as

@@ -193,6 +193,7 @@ func init() {
 		{"solve.Jacobi", solve.Jacobi[float64]},
 		{"solve.LSQR", solve.LSQR[float64]},
 		{"solve.MINRES", solve.MINRES[float64]},
+		{"solve.NewTriangle", solve.NewTriangle[float64]},
 	}...)
 }
 
@@ -224,5 +225,6 @@ func init() {
 		{"solve.EigenResult", reflect.TypeFor[solve.EigenResult[float64]]()},
 		{"solve.Options", reflect.TypeFor[solve.Options[float64]]()},
 		{"solve.Result", reflect.TypeFor[solve.Result[float64]]()},
+		{"solve.Triangle", reflect.TypeFor[solve.Triangle[float64]]()},
 	}...)
 }

@@ -25,6 +25,16 @@ int cusparseDestroyDnMat(P d) { free(d); return 0; }
 int cusparseSpMV_bufferSize(P h, int op, const P a, P A, P x, const P b, P y, int t, int alg, size_t *n) { *n = 100; return 0; }
 int cusparseSpMV_preprocess(P h, int op, const P a, P A, P x, const P b, P y, int t, int alg, P buf) { return !buf; }
 int cusparseSpMV(P h, int op, const P a, P A, P x, const P b, P y, int t, int alg, P buf) { return !buf; }
+int cusparseSpMatSetAttribute(P m, int attribute, const void *value, size_t n) { return n == 4 ? 0 : 3; }
+#define SOLVE(name, right) \
+	int cusparse##name##_createDescr(P *d) { *d = (P)1; return 0; } \
+	int cusparse##name##_destroyDescr(P d) { return 0; } \
+	int cusparse##name##_bufferSize(P h, int op right, const P a, P A, P x, P y, int t, int alg, P d, size_t *n) { *n = 64; return d ? 0 : 3; } \
+	int cusparse##name##_analysis(P h, int op right, const P a, P A, P x, P y, int t, int alg, P d, P buf) { return buf ? 0 : 3; } \
+	int cusparse##name##_solve(P h, int op right, const P a, P A, P x, P y, int t, int alg, P d) { return 0; }
+#define ONE_MORE , int ob
+SOLVE(SpSV, )
+SOLVE(SpSM, ONE_MORE)
 int cusparseSpMM_bufferSize(P h, int oa, int ob, const P a, P A, P B, const P b, P C, int t, int alg, size_t *n) { *n = 0; return 0; }
 int cusparseSpMM(P h, int oa, int ob, const P a, P A, P B, const P b, P C, int t, int alg, P buf) { return 0; }
 int cusparseSpGEMM_createDescr(P *d) { *d = object(); return 0; }

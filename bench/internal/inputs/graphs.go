@@ -31,7 +31,7 @@ var shapes = map[string][3]int{
 // edge factor 32, seed 1; uniformNxD has N vertices and D edges of each on average, ends drawn
 // alike; sparseN is R-MAT N with edge factor 8; plantedN has N vertices of mean degree 17.6 and
 // communities with mixing .3; the graphs of LassoSignal have values too, the graphs of FlowNetwork
-// capacities; gridN, else, is a grid of N×N vertices; stencilN is gen.Diagonals27 of side N; the
+// capacities; gridN, else, and squareN are a grid of N×N vertices, cubeN is gen.Grid3D; stencilN is gen.Diagonals27 of side N; the
 // others are shapes. shrink makes them 2^shrink times smaller.
 func MakeGPU(name string, shrink int) (*GPU, error) {
 	in := &GPU{Kept: map[string]any{}}
@@ -62,6 +62,11 @@ func MakeGPU(name string, shrink int) (*GPU, error) {
 	case Scan(name, "grid%d", &scale):
 		side := max(scale>>(shrink/2), 8)
 		in.Graph = gen.CSR(gen.Grid2D(side, side))
+	case Scan(name, "square%d", &scale):
+		side := max(scale>>(shrink/2), 8)
+		in.Graph = gen.CSR(gen.Grid2D(side, side))
+	case Scan(name, "cube%d", &scale):
+		in.Graph = gen.Grid3D(max(scale>>(shrink/3), 4))
 	case Scan(name, "stencil%d", &scale):
 		in.Graph = gen.Diagonals27(max(scale>>(shrink/3), 4))
 	case Scan(name, "symmetric%d", &scale):

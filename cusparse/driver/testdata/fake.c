@@ -135,6 +135,23 @@ int cusparseSpMV_bufferSize(P h, int op, const P a, P A, P x, const P b, P y, in
 int cusparseSpMV(P h, int op, const P a, P A, P x, const P b, P y, int t, int alg, P buf) {
 	LOG("spmv %llx %d %g %llx %llx %g %llx %d %d %llx\n", X(h), op, number(a, t), X(A), X(x), number(b, t), X(y), t, alg, X(buf)); return 0;
 }
+int cusparseSpMatSetAttribute(P m, int attribute, const void *value, size_t n) { LOG("attribute %llx %d %d %zu\n", X(m), attribute, *(const int *)value, n); return 0; }
+int cusparseSpSV_createDescr(P *d) { *d = (P)0x5e; return 0; }
+int cusparseSpSV_destroyDescr(P d) { LOG("spsvdestroy %llx\n", X(d)); return 0; }
+int cusparseSpSV_bufferSize(P h, int op, const P a, P A, P x, P y, int t, int alg, P d, size_t *n) {
+	LOG("spsvsize %llx %d %g %llx %llx %llx %d %d %llx\n", X(h), op, number(a, t), X(A), X(x), X(y), t, alg, X(d)); *n = 3ull << 33; return 0;
+}
+int cusparseSpSV_analysis(P h, int op, const P a, P A, P x, P y, int t, int alg, P d, P buf) {
+	LOG("spsvanalysis %llx %d %g %llx %llx %llx %d %d %llx %llx\n", X(h), op, number(a, t), X(A), X(x), X(y), t, alg, X(d), X(buf)); return 0;
+}
+int cusparseSpSV_solve(P h, int op, const P a, P A, P x, P y, int t, int alg, P d) {
+	LOG("spsv %llx %d %g %llx %llx %llx %d %d %llx\n", X(h), op, number(a, t), X(A), X(x), X(y), t, alg, X(d)); return 0;
+}
+int cusparseSpSM_createDescr(P *d) { *d = (P)0x5f; return 0; }
+int cusparseSpSM_bufferSize(P h, int oa, int ob, const P a, P A, P B, P C, int t, int alg, P d, size_t *n) { *n = 77; return 0; }
+int cusparseSpSM_solve(P h, int oa, int ob, const P a, P A, P B, P C, int t, int alg, P d) {
+	LOG("spsm %llx %d %d %g %llx %llx %llx %d %d %llx\n", X(h), oa, ob, number(a, t), X(A), X(B), X(C), t, alg, X(d)); return 0;
+}
 int cusparseSpMM_bufferSize(P h, int oa, int ob, const P a, P A, P B, const P b, P C, int t, int alg, size_t *n) { *n = 99; return 0; }
 int cusparseSpMM(P h, int oa, int ob, const P a, P A, P B, const P b, P C, int t, int alg, P buf) {
 	LOG("spmm %llx %d %d %g %llx %llx %g %llx %d %d %llx\n", X(h), oa, ob, number(a, t), X(A), X(B), number(b, t), X(C), t, alg, X(buf)); return 0;
