@@ -45,8 +45,8 @@ func TestGraphSAGEByRanges(t *testing.T) {
 	const scale = 6
 	one := samples.RangeGraph(t, scale, nil)
 	n, _ := one.Dims()
-	for k, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateGCN, AggregateAttention} {
-		x := samples.DrawFeatures(t, n, 6, []float64{1, .2, .2, 1}[k], []matrix.Format{matrix.Full, matrix.CSR, matrix.Hypersparse, matrix.Full}[k])
+	for k, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateGCN, AggregateAttention, AggregateLSTM} {
+		x := samples.DrawFeatures(t, n, 6, []float64{1, .2, .2, 1, .2}[k], []matrix.Format{matrix.Full, matrix.CSR, matrix.Hypersparse, matrix.Full, matrix.CSR}[k])
 		model := randomModel(a, 6, 5, 3, 5)
 		for name, o := range sageRangeRuns(n) {
 			want, err := GraphSAGE(one, x, model, o)
