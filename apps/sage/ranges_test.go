@@ -153,6 +153,10 @@ func TestGraphSAGEByGPUs(t *testing.T) {
 	} {
 		compare(name, whole, samples.RangeGraph(t, scale, group), x, randomModel(AggregateMean, 8, 8, 3, 5), o, name == "all")
 	}
+	for _, a := range []SAGEAggregator{AggregateAttention, AggregateLSTM} { // by operations on each device
+		o := SAGEOptions{Samples: []int{3, 2}, Seed: 4}
+		compare(a.String(), whole, samples.RangeGraph(t, scale, group), x, randomModel(a, 8, 8, 3, 5), o, true)
+	}
 	// The last layer is computed for a range of the rows: all ways of a layer, and a hub with more
 	// neighbours than a piece of a row.
 	const size = 200

@@ -1,9 +1,11 @@
 package neural
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
@@ -44,6 +46,10 @@ func TestLSTM(t *testing.T) {
 			sum += y * along.Val[i]
 		}
 		return sum
+	}
+	var refused *workflow.ParameterError
+	if err := new(Tape[float64]).keepFolded(n, 1<<40, width); !errors.As(err, &refused) || !strings.Contains(err.Error(), "AggregateLSTM") {
+		t.Errorf("states of 2⁴⁰ neighbours: %v", err)
 	}
 	for v := range targets {
 		c, h := make([]float64, width), make([]float64, width)
