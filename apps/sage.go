@@ -57,6 +57,10 @@ const AggregateGCN = sage.AggregateGCN
 // behind the product of the vertex: graph attention (GAT).
 const AggregateAttention = sage.AggregateAttention
 
+// AggregateLSTM reads the neighbours one by one, in an order that is random for each seed and
+// vertex, and puts the product of its last state with weights behind the product of the vertex.
+const AggregateLSTM = sage.AggregateLSTM
+
 // A SAGELayer holds the weights of a layer for inputs of d columns. See [sage.SAGELayer].
 type SAGELayer = sage.SAGELayer
 

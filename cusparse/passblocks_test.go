@@ -462,7 +462,7 @@ func TestLoopsByNVRTC(t *testing.T) {
 	if os.Getenv("HIVEBLAS_NVRTC") == "" {
 		t.Skip("HIVEBLAS_NVRTC names no compiler; scripts/nvrtc.sh fetches one")
 	}
-	d, r := recording(t)
+	d, r := recorded(t)
 	nvrtc := sure.Get(driver.OpenCompiler())
 	graph := star(t, 1000)
 	sure.Do(graph.Move(d))

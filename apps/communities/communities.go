@@ -24,6 +24,7 @@ type CommunitiesOptions struct {
 	Resolution float64 // γ, larger for more and smaller communities; 0 means 1
 	Tolerance  float64 // gain in modularity at which a level, and a pass, ends; 0 means 1e-5
 	MaxLevels  int     // of a pass; 0 means no bound
+	Sweeps     int     // over the vertices of a level; 0, and more than 40, mean 40
 	Passes     int     // hierarchies, each begun from the communities of the last; 0: 1, with Leiden 2
 	// Start is a membership to begin with, such as the result for an earlier state of the graph:
 	// any numbers ≥ 0. A vertex without an entry, or beyond the end, begins alone.
@@ -51,6 +52,9 @@ type CommunitiesResult struct {
 	// of the next.
 	Levels []*matrix.Vector[int32]
 	Passes int // that were made
+	// Capped reports whether the moves of a level ended by the number of sweeps, Sweeps or 40, before a
+	// sweep gained less than Tolerance.
+	Capped bool
 }
 
 // Communities partitions the vertices of an undirected graph into communities of large modularity
@@ -60,7 +64,7 @@ type CommunitiesResult struct {
 // where s is the indicator of c, by the method of Louvain (Blondel, Guillaume, Lambiotte, Lefebvre:
 // Fast unfolding of communities in large networks, J. Stat. Mech. 2008, P10008). On each level,
 // vertices move to the neighbouring community with the largest gain until a sweep gains less than
-// Tolerance. Then communities become vertices, by the membership matrix S, where S(v,c) = 1 for v
+// Tolerance, or for at most Sweeps sweeps. Then communities become vertices, by the membership matrix S, where S(v,c) = 1 for v
 // in c,
 //
 //	A ← SᵀAS,
@@ -76,7 +80,7 @@ type CommunitiesResult struct {
 // 1. A self-loop of weight w counts 2w in the degree of its vertex and in 2m, as in igraph and
 // NetworkX: A has 2w on its diagonal. Vertices without weight are communities of their own; without
 // any, Q is 0. Sums of weights are exact: other than integers of sum below 2⁵² are rounded to a
-// multiple of at most 2⁻⁵¹ of 2m. Louvain returns a *ParameterError if the graph is directed, which
+// multiple of a power of 2 of at most 2⁻⁵⁰ of 2m, the same on all places. Louvain returns a *ParameterError if the graph is directed, which
 // a hash of 64 bits detects.
 //
 // The result is deterministic unless Nondeterministic is set: it depends on the graph, the options
@@ -89,8 +93,7 @@ type CommunitiesResult struct {
 // 2024).
 //
 // O(entries) a sweep, with some tens of sweeps over ever fewer vertices. On a device it has a fused
-// form, for weights that are whole numbers of sum below 2⁵², fewer than 2³⁰ vertices and 2³²
-// entries; other graphs compute on the host. With Method Pipeline the vertices of a batch decide by
+// form, for fewer than 2³⁰ vertices and 2³² entries; larger graphs compute on the host. With Method Pipeline the vertices of a batch decide by
 // operations where the graph lives, and make the same moves. The results of a graph on a device
 // live on the device. On a group of devices each device has the whole graph, and the devices divide
 // the vertices of the first level: they exchange 16 bytes for each wish of a vertex.
@@ -150,20 +153,15 @@ func communitiesOf(g workflow.Operand, opts []CommunitiesOptions) (*CommunitiesR
 		return nil, err
 	}
 	if (at != nil || w != nil) && o.Method == workflow.Fused && n > 0 {
-		return nil, &workflow.ParameterError{App: app, Arg: "the method", Got: "fused with weights that are not whole numbers of sum below 2⁵²", Want: "auto or pipeline"}
+		return nil, &workflow.ParameterError{App: app, Arg: "the method", Got: "fused for 2³⁰ vertices or 2³² entries, or more", Want: "auto or pipeline"}
 	}
 	l.place = workflow.Pattern(g).Place()
-	levels, passes, quality, err := allPasses(&hostLevel{g: l, o: &o}, &o, start)
+	h, err := allPasses(&hostLevel{g: l, o: &o}, &o, start)
 	if err != nil {
 		return nil, err
 	}
-	res := &CommunitiesResult{Passes: passes, Modularity: quality}
-	if err := res.number(levels, g, o); err != nil || !l.rounded {
-		return res, err
-	}
-	o.Method = workflow.Auto // Modularity has no fused form
-	res.Modularity, err = modularityOf(g, res.Membership, []ModularityOptions{{Run: o.Run, Resolution: o.Resolution}})
-	return res, err
+	res := &CommunitiesResult{Passes: h.passes, Modularity: h.modularity, Capped: h.capped}
+	return res, res.number(h.levels, g, o)
 }
 
 // complete fills in defaults and checks.
@@ -176,6 +174,9 @@ func (o *CommunitiesOptions) complete(app string) error {
 	}
 	if o.MaxLevels == 0 {
 		o.MaxLevels = math.MaxInt
+	}
+	if o.Sweeps == 0 {
+		o.Sweeps = moveSweeps
 	}
 	if o.Passes == 0 {
 		o.Passes = 1
@@ -191,6 +192,8 @@ func (o *CommunitiesOptions) complete(app string) error {
 		return &workflow.ParameterError{App: app, Arg: "the tolerance", Got: fmt.Sprint(o.Tolerance), Want: "between 0 and 1"}
 	case o.MaxLevels < 0:
 		return &workflow.ParameterError{App: app, Arg: "the number of levels", Got: fmt.Sprint(o.MaxLevels), Want: "positive, or 0 for no bound"}
+	case o.Sweeps < 0:
+		return &workflow.ParameterError{App: app, Arg: "the number of sweeps", Got: fmt.Sprint(o.Sweeps), Want: "positive, or 0 for 40"}
 	case o.Passes < 0:
 		return &workflow.ParameterError{App: app, Arg: "the number of passes", Got: fmt.Sprint(o.Passes), Want: "positive, or 0 for the default"}
 	}

@@ -154,7 +154,7 @@ func TestCommunitiesOfRandomGraphs(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		s := drawUndirected(r, rapid.IntRange(0, 40).Draw(r, "n"))
 		o := CommunitiesOptions{
-			Leiden: rapid.Bool().Draw(r, "leiden"), MaxLevels: rapid.IntRange(0, 2).Draw(r, "levels"),
+			Leiden: rapid.Bool().Draw(r, "leiden"), MaxLevels: rapid.IntRange(0, 2).Draw(r, "levels"), Sweeps: rapid.IntRange(0, 3).Draw(r, "sweeps"),
 			Resolution: rapid.SampledFrom([]float64{0, .3, 1, 3}).Draw(r, "resolution"),
 			Passes:     rapid.IntRange(0, 3).Draw(r, "passes"), RandomSeed: rapid.Uint64().Draw(r, "seed"),
 		}
@@ -204,7 +204,7 @@ func TestMovesEndInALocalOptimum(t *testing.T) {
 		if rapid.Bool().Draw(r, "start") {
 			m.start(drawPartBelow(r, n))
 		}
-		if err := m.run(1e-300); err != nil {
+		if _, err := runSweeps(m, moveSweeps, 1e-300); err != nil {
 			r.Fatal(err)
 		}
 		part := slices.Clone(m.label)
@@ -480,6 +480,7 @@ func TestCommunitiesErrors(t *testing.T) {
 		{"a resolution of −1", good, CommunitiesOptions{Resolution: -1}, new(*workflow.ParameterError), "the resolution is -1"},
 		{"a resolution of NaN", good, CommunitiesOptions{Resolution: math.NaN()}, new(*workflow.ParameterError), "the resolution is NaN"},
 		{"a tolerance of 1", good, CommunitiesOptions{Tolerance: 1}, new(*workflow.ParameterError), "the tolerance is 1"},
+		{"−1 sweeps", good, CommunitiesOptions{Sweeps: -1}, new(*workflow.ParameterError), "sweeps is -1"},
 		{"−1 levels", good, CommunitiesOptions{MaxLevels: -1}, new(*workflow.ParameterError), "levels is -1"},
 		{"−1 passes", good, CommunitiesOptions{Passes: -1}, new(*workflow.ParameterError), "passes is -1"},
 		{"a negative start", good, CommunitiesOptions{Start: samples.VectorOf(t, []int32{0, -3})}, new(*workflow.ParameterError), "the start is -3 for vertex 1"},
@@ -693,6 +694,55 @@ func TestPassesGain(t *testing.T) {
 				t.Errorf("Leiden %v: modularity %v after %d of %d passes, before %v", leiden, res.Modularity, res.Passes, passes, last)
 			}
 			last = res.Modularity
+		}
+	}
+}
+
+// gains is a sweeper whose sweeps gain shares of modularity, and then draws nothing.
+type gains struct {
+	list  []float64
+	count int
+}
+
+func (g *gains) draw(sweep int) bool { return sweep < len(g.list) }
+func (g *gains) freeNames()          {}
+func (g *gains) sweep() (gain int64, moves int, err error) {
+	if g.count++; g.count > len(g.list) {
+		return 0, 0, nil
+	}
+	return int64(g.list[g.count-1] * gainScale), 1, nil
+}
+
+// Sweeps end by a small gain, without active vertices, or by their number, which the result says.
+func TestSweeps(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reason string
+		list   []float64
+		sweeps int
+		count  int
+		capped bool
+	}{
+		{"a small gain", []float64{.1, .001, .1}, 3, 2, false},
+		{"a small gain in the last sweep", []float64{.1, .001, .1}, 2, 2, false},
+		{"the number", []float64{.1, .1, .1, .1}, 3, 3, true},
+		{"one", []float64{.1, .1}, 1, 1, true},
+		{"no active vertices", []float64{.011, .011}, 9, 3, false}, // all become active once,
+		{"more than the largest number", slices.Repeat([]float64{.1}, 60), 50, moveSweeps, true},
+	} {
+		g := &gains{list: c.list}
+		if capped, err := runSweeps(g, c.sweeps, .01); err != nil || capped != c.capped || g.count != c.count {
+			t.Errorf("%s: %d sweeps, capped %v, want %d, %v (%v)", c.reason, g.count, capped, c.count, c.capped, err)
+		}
+	}
+	tuples, _ := gen.Planted(2000, 20000, .4, 2)
+	a := weighted(t, gen.CSR(gen.Symmetrise(tuples)), func(int, int) bool { return true })
+	for _, o := range []CommunitiesOptions{{}, {Leiden: true}, {Nondeterministic: true}, {Run: workflow.Run{Method: workflow.Pipeline}}} {
+		free := samples.Must[*CommunitiesResult](t)(Communities(a, o))
+		o.Sweeps = 1
+		one := samples.Must[*CommunitiesResult](t)(Communities(a, o))
+		if free.Capped || !one.Capped || !(one.Modularity < free.Modularity) {
+			t.Errorf("%+v: capped %v with modularity %v, and with one sweep %v with %v", o, free.Capped, free.Modularity, one.Capped, one.Modularity)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package communities
 
 import (
 	_ "embed"
+	"math"
 	"math/bits"
 	"unsafe"
 
@@ -49,6 +50,8 @@ const (
 	louvainSkew
 	louvainSum
 	louvainSumHigh
+	louvainFractions
+	louvainMost
 	louvainStates
 )
 
@@ -311,7 +314,7 @@ func (l *louvainLevel) numbered(name device.Buffer) (device.Buffer, int) {
 }
 
 // openLouvain reads a graph. It returns nil if the host has to: to name what is wrong with the
-// graph, or to scale weights that are not integers of sum below 2⁵².
+// graph, or for the sake of its size.
 func openLouvain(s *device.Session, g device.Operand, n int, o *CommunitiesOptions, share *louvainShare) *louvainLevel {
 	rows := s.Rows(g)
 	t := rows.Type
@@ -324,17 +327,24 @@ func openLouvain(s *device.Session, g device.Operand, n int, o *CommunitiesOptio
 	code := s.Program("apps: louvainopen "+t.Name, func() device.Program { return louvainOpenProgram(t) })
 	warps := min((int64(n)+workflow.GraphBlock/32-1)/(workflow.GraphBlock/32), int64(s.Multiprocessors())*64)
 	state := s.Zeros(8 * louvainStates)
-	s.Blocks(s.Kernel(code, "hb_louvain_check"), warps, workflow.GraphBlock, int32(n), rows.Ptr, rows.Idx, rows.Val, state)
-	var x [louvainStates]uint64
-	s.Download(unsafe.Pointer(&x), state, 8*louvainStates)
-	const most = .99 * (1 << weightBits)
-	if s.Err() != nil || x[louvainBad] > 0 || x[louvainSkew] != 0 || x[louvainSumHigh] >= 1<<weightBits>>26 {
+	check := func(shift int, up int32) (x [louvainStates]uint64) {
+		s.Fill(state, 0, 8*louvainStates)
+		s.Blocks(s.Kernel(code, "hb_louvain_check"), warps, workflow.GraphBlock, int32(n), rows.Ptr, rows.Idx, rows.Val, int32(shift), up, state)
+		s.Download(unsafe.Pointer(&x), state, 8*louvainStates)
+		return x
+	}
+	x, shift := check(0, 0), 0
+	if whole := x[louvainFractions] == 0; s.Err() == nil && x[louvainBad] == 0 && (!whole || x[louvainSumHigh] >= 99<<(weightBits-26)/100) {
+		_, exponent := math.Frexp(math.Float64frombits(x[louvainMost]))
+		x = check(weightBits-exponent, 1)
+		if shift = (weightSum{exponent, x[louvainSum], x[louvainSumHigh], whole}).shift(); s.Err() == nil {
+			x = check(shift, 0)
+		}
+	}
+	if s.Err() != nil || x[louvainBad] > 0 || x[louvainSkew] != 0 {
 		return nil
 	}
 	total := x[louvainSumHigh]<<26 + x[louvainSum]
-	if float64(total) >= most {
-		return nil
-	}
 	w := &louvainAt{s: s, o: o, wide: total >= 1<<32, total: int64(total), sums: 4, state: state, first: n, share: share,
 		divides: int64(workflow.Tuning(o.Run, louvainDivides))}
 	if w.wide {
@@ -360,7 +370,7 @@ func openLouvain(s *device.Session, g device.Operand, n int, o *CommunitiesOptio
 		if w.wide {
 			name = "hb_louvain_weigh64"
 		}
-		s.Blocks(s.Kernel(code, name), warps, workflow.GraphBlock, int32(n), rows.Ptr, rows.Idx, rows.Val, l.weight, l.degree)
+		s.Blocks(s.Kernel(code, name), warps, workflow.GraphBlock, int32(n), rows.Ptr, rows.Idx, rows.Val, int32(shift), l.weight, l.degree)
 	}
 	items := itemsFor(n, l.entries)
 	w.room = items
@@ -417,13 +427,13 @@ func communitiesOn(s *device.Session, g device.Operand, start []int32, n int, o 
 	if start != nil {
 		begin = s.Ints(start)
 	}
-	levels, passes, quality, err := allPasses(l, o, begin)
+	h, err := allPasses(l, o, begin)
 	if err != nil {
 		return nil, nil, err
 	}
 	var found []device.Store
-	res := &CommunitiesResult{Passes: passes, Modularity: quality}
-	for _, part := range levels {
+	res := &CommunitiesResult{Passes: h.passes, Modularity: h.modularity, Capped: h.capped}
+	for _, part := range h.levels {
 		v := s.NewFull(1, n, workflow.Int32Type)
 		res.Count, res.Largest = l.bySize(part, v.Val)
 		if share != nil {

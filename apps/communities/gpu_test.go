@@ -69,9 +69,9 @@ func hubsAndGroups(n, hubs int) *gen.Graph {
 // sameCommunities fails if results differ in any part.
 func sameCommunities(t *testing.T, what string, got, want *CommunitiesResult) {
 	t.Helper()
-	if got.Modularity != want.Modularity || got.Count != want.Count || got.Largest != want.Largest || got.Passes != want.Passes {
-		t.Errorf("%s: modularity %v, %d communities, the largest %d, passes %d; want %v, %d, %d, %d", what, got.Modularity, got.Count,
-			got.Largest, got.Passes, want.Modularity, want.Count, want.Largest, want.Passes)
+	if got.Modularity != want.Modularity || got.Count != want.Count || got.Largest != want.Largest || got.Passes != want.Passes || got.Capped != want.Capped {
+		t.Errorf("%s: modularity %v, %d communities, the largest %d, passes %d, capped %v; want %v, %d, %d, %d, %v", what, got.Modularity, got.Count,
+			got.Largest, got.Passes, got.Capped, want.Modularity, want.Count, want.Largest, want.Passes, want.Capped)
 	}
 	if len(got.Levels) != len(want.Levels) {
 		t.Fatalf("%s: %d levels, want %d", what, len(got.Levels), len(want.Levels))
@@ -143,7 +143,7 @@ func TestCommunitiesFusedOnDevice(t *testing.T) {
 	}{
 		{"defaults", CommunitiesOptions{}},
 		{"a start", CommunitiesOptions{Start: samples.VectorOf(t, start), Passes: 2}},
-		{"a level", CommunitiesOptions{MaxLevels: 1, Resolution: .3}},
+		{"a level of two sweeps", CommunitiesOptions{MaxLevels: 1, Resolution: .3, Sweeps: 2}},
 		{"passes", CommunitiesOptions{Passes: 2, RandomSeed: 7}},
 		{"all options", CommunitiesOptions{Resolution: 2.5, RandomSeed: 1 << 60, Passes: 3, MaxLevels: 2, Tolerance: 1e-4}},
 	}
@@ -197,16 +197,44 @@ func TestCommunitiesNondeterministicOnDevice(t *testing.T) {
 	}
 }
 
-// Weights that the fused form has no way for are computed on the host, or an error if that form is
-// demanded.
+// Weights that are no integers, or of a large sum, are rounded alike on the host and a device: both
+// give the same communities, levels and modularity.
 func TestCommunitiesOfFractionsOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
-	a := weighted(t, hubsAndGroups(300, 2), func(u, v int) float64 { return math.Sqrt(float64(u + v)) })
-	want := samples.Must[*CommunitiesResult](t)(Communities(a))
-	sure.Do(a.Move(d.Device))
-	sameCommunities(t, "weights with fractions", samples.Must[*CommunitiesResult](t)(Communities(a)), want)
+	g := hubsAndGroups(300, 2)
+	tuples, _ := gen.Planted(400, 3200, .3, 4)
+	planted := gen.CSR(gen.Symmetrise(tuples))
+	rng := rand.New(rand.NewSource(6))
+	drawn := map[[2]int]float64{}
+	for _, c := range []struct {
+		reason string
+		g      *gen.Graph
+		weight func(u, v int) float64
+	}{
+		{"roots", g, func(u, v int) float64 { return math.Sqrt(float64(u + v)) }},
+		{"quarters", planted, func(u, v int) float64 { return float64((u+v)%9) / 4 }}, // with zeros
+		{"near the largest number", g, func(u, v int) float64 { return 1e308 / float64(1+u+v) }},
+		{"near the least number", g, func(u, v int) float64 { return 5e-320 * float64(1+u+v) }},
+		{"integers of a large sum", planted, func(u, v int) float64 { return float64((u+v)%7) * (1 << 50) }},
+		{"integers beyond 2⁵³", g, func(u, v int) float64 { return float64(1+u+v) * 0x1p70 }},
+		{"of all sizes", planted, func(u, v int) float64 {
+			if drawn[[2]int{u, v}] == 0 {
+				drawn[[2]int{u, v}] = math.Ldexp(rng.Float64(), -rng.Intn(60))
+			}
+			return drawn[[2]int{u, v}]
+		}},
+	} {
+		a := weighted(t, c.g, c.weight)
+		onBoth(t, d, c.reason, a, CommunitiesOptions{})
+		res := samples.Must[*CommunitiesResult](t)(Communities(a))
+		if q := samples.Must[float64](t)(Modularity(a, res.Membership)); q != res.Modularity {
+			t.Errorf("%s: modularity %v, reported %v", c.reason, q, res.Modularity)
+		}
+	}
+	a := weighted(t, g, func(u, v int) float64 { return .5 })
+	sure.Do(a.Set(0, 1, .25), a.Move(d.Device))
 	var e *workflow.ParameterError
-	if _, err := Communities(a, CommunitiesOptions{Run: workflow.Run{Method: workflow.Fused}}); !errors.As(err, &e) {
-		t.Errorf("fused with fractions: error %v", err)
+	if _, err := Communities(a); !errors.As(err, &e) || e.Arg != "the graph" {
+		t.Errorf("a directed graph: %v", err)
 	}
 }

@@ -29,8 +29,6 @@ type levelGraph struct {
 	degree []int64 // k(v) = Σ_u A(v,u)
 	total  int64   // 2m = Σ_v k(v)
 
-	rounded bool // the input had other weights
-
 	pattern *matrix.View[bool]    // the entries, if weight is nil
 	values  *matrix.Matrix[int64] // A, if it is not; see valuesThere
 	place   matrix.Place          // of the operations of Method Pipeline
@@ -42,7 +40,7 @@ const weightBits = 52
 
 // levelGraphOf checks a graph and returns it with integer weights. Integers stay as they are if
 // their sum is below 2⁵²; other weights are multiplied by the power of 2 that brings their sum to
-// between 2⁵¹ and 2⁵², and rounded.
+// between 2⁵⁰ and 2⁵², and rounded.
 func levelGraphOf(app string, g workflow.Operand, run workflow.Run) (l *levelGraph, err error) {
 	v := g.Inside()
 	if err := workflow.Fetch(v); err != nil {
@@ -100,58 +98,102 @@ func unitGraph(app string, pattern *matrix.View[bool], ptr []int64, idx []int32,
 	return l, nil
 }
 
-// weightSums checks weights, and returns their sum in units of 2^exponent, a power of 2 above the
-// largest weight, so that no sum overflows. whole says that all weights are integers. each calls a
-// function with the weights of each row, which belongs to one of some blocks.
-func weightSums(app string, idx []int32, blocks int, each func(f func(b, v int, first int64, weights []float64)) error) (exponent int, sum float64, whole bool, err error) {
+// A weightSum is the sum of weights in units of 2^(exponent−weightBits), rounded up; 2^exponent is
+// above the largest weight. Words of 26 bits and the rest, as on a device, do not overflow.
+type weightSum struct {
+	exponent  int
+	low, high uint64
+	whole     bool // all weights are integers below 2^weightBits
+}
+
+// shift returns the power of 2 by which weights are multiplied before they are rounded to integers: 0
+// for integers of sum below 2⁵², else the one that brings their sum to between 2⁵⁰ and 2⁵². It depends
+// on the weights alone, so that the host and devices round alike.
+func (w weightSum) shift() int {
+	sum, unit := float64(w.high)*(1<<26)+float64(w.low), w.exponent-weightBits
+	if w.whole && math.Ldexp(sum, unit) < .99*(1<<weightBits) {
+		return 0
+	}
+	// The factor .7 keeps natural sums, such as n, away from where rounding would decide.
+	_, e := math.Frexp(sum * .7)
+	return weightBits - 1 - e - unit
+}
+
+// weightSums checks weights and adds them up. each calls a function with the weights of each row,
+// which belongs to one of some blocks.
+func weightSums(app string, idx []int32, blocks int, each func(f func(b, v int, first int64, weights []float64)) error) (w weightSum, err error) {
 	type part struct {
-		most, sum float64
-		whole     bool
-		bad       *workflow.WeightError
+		most float64
+		sum  weightSum
+		bad  *workflow.WeightError
 	}
 	parts := make([]part, blocks)
 	for b := range parts {
-		parts[b].whole = true
+		parts[b].sum.whole = true
 	}
 	err = each(func(b, v int, first int64, weights []float64) {
 		p := &parts[b]
+		most, low, high, whole := p.most, uint64(0), uint64(0), p.sum.whole
 		for k, x := range weights {
 			if !(x >= 0 && x <= math.MaxFloat64) && p.bad == nil {
 				p.bad = &workflow.WeightError{App: app, Row: v, Col: int(idx[first+int64(k)]), Got: fmt.Sprint(x), Want: "a finite weight of 0 or more"}
 			}
-			p.most = max(p.most, x)
-			p.whole = p.whole && x == math.Trunc(x)
+			most = max(most, x)
+			y := uint64(min(x, 1<<weightBits))
+			whole = whole && float64(y) == x
+			if int(idx[first+int64(k)]) == v {
+				y *= 2
+			}
+			low += y & (1<<26 - 1)
+			high += y >> 26
 		}
+		p.most, p.sum.low, p.sum.high, p.sum.whole = most, p.sum.low+low, p.sum.high+high, whole
 	})
 	if err != nil {
-		return 0, 0, false, err
+		return w, err
 	}
 	most := 0.0
-	whole = true
-	for _, p := range parts {
-		if p.bad != nil {
-			return 0, 0, false, p.bad
-		}
-		most, whole = max(most, p.most), whole && p.whole
-	}
-	_, exponent = math.Frexp(most)
-	err = each(func(b, v int, first int64, weights []float64) {
+	w = weightSum{exponent: weightBits, whole: true}
+	for b := range parts {
 		p := &parts[b]
-		for k, x := range weights {
-			x = math.Ldexp(x, -exponent)
-			if int(idx[first+int64(k)]) == v {
-				x *= 2
-			}
-			p.sum += x
+		if p.bad != nil {
+			return w, p.bad
 		}
+		most = max(most, p.most)
+		w.low, w.high, w.whole = w.low+p.sum.low, w.high+p.sum.high, w.whole && p.sum.whole
+		p.sum = weightSum{}
+	}
+	if w.whole && w.shift() == 0 {
+		return w, nil
+	}
+	w.low, w.high = 0, 0
+	_, w.exponent = math.Frexp(most)
+	scale, rest := powers(weightBits - w.exponent)
+	err = each(func(b, v int, first int64, weights []float64) {
+		low, high := uint64(0), uint64(0)
+		for k, x := range weights {
+			y := uint64(math.Ceil(x * scale * rest))
+			if int(idx[first+int64(k)]) == v {
+				y *= 2
+			}
+			low += y & (1<<26 - 1)
+			high += y >> 26
+		}
+		parts[b].sum.low += low
+		parts[b].sum.high += high
 	})
-	if err != nil {
-		return 0, 0, false, err
-	}
 	for _, p := range parts {
-		sum += p.sum
+		w.low += p.sum.low
+		w.high += p.sum.high
 	}
-	return exponent, sum, whole, nil
+	return w, err
+}
+
+// powers returns two powers of 2, both of them finite and normal, of product 2^shift: to multiply by
+// both takes less time than math.Ldexp.
+func powers(shift int) (scale, rest float64) {
+	most := min(max(shift, -1000), 1000)
+	return math.Ldexp(1, most), math.Ldexp(1, shift-most)
 }
 
 // weightedGraph checks weights and makes them integers.
@@ -172,21 +214,16 @@ func weightedGraph(app string, ptr []int64, idx []int32, val workflow.WeightRead
 			}
 		})
 	}
-	exponent, sum, whole, err := weightSums(app, idx, len(bounds)-1, each)
+	sums, err := weightSums(app, idx, len(bounds)-1, each)
 	if err != nil {
 		return nil, err
 	}
-	shift := 0 // weights are multiplied by 2^shift
-	if !whole || math.Ldexp(sum, exponent) >= .99*(1<<weightBits) {
-		// The factor .7 keeps natural sums, such as n, away from where rounding would decide.
-		_, e := math.Frexp(sum * .7)
-		shift = weightBits - 1 - e - exponent
-	}
-	l := &levelGraph{n: n, ptr: ptr, idx: idx, weight: make([]int64, len(idx)), degree: make([]int64, n), rounded: shift != 0}
+	scale, rest := powers(sums.shift())
+	l := &levelGraph{n: n, ptr: ptr, idx: idx, weight: fresh.Make[int64](int64(len(idx))), degree: make([]int64, n)}
 	err = each(func(_, v int, first int64, weights []float64) {
 		sum := int64(0)
 		for k, x := range weights {
-			y := int64(math.RoundToEven(math.Ldexp(x, shift)))
+			y := int64(math.RoundToEven(x * scale * rest))
 			if int(idx[first+int64(k)]) == v {
 				y *= 2
 			}

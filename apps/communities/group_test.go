@@ -69,7 +69,10 @@ func TestCommunitiesByPeers(t *testing.T) {
 		if longtest.Enabled() && p > 1 {
 			onPeers(t, g, "hubs", weighted(t, hubsAndGroups(2300, 3), one), CommunitiesOptions{})
 		}
-		onPeers(t, g, "fractions", weighted(t, planted, func(u, v int) float64 { return 1 / float64(1+u+v) }), CommunitiesOptions{})
+		o := CommunitiesOptions{Sweeps: 2}
+		if method := onPeers(t, g, "fractions", weighted(t, planted, func(u, v int) float64 { return 1 / float64(1+u+v) }), o); method != "moves, shares of vertices" {
+			t.Errorf("%d ranks take the method %q for fractions", p, method)
+		}
 		onPeers(t, g, "fewer vertices than ranks", weighted(t, gen.CSR(gen.Tuples{NRows: 2, NCols: 2, Rows: []int32{0, 1}, Cols: []int32{1, 0}}), one), CommunitiesOptions{})
 		a := weighted(t, planted, one)
 		sure.Do(a.Move(g))

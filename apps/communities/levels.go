@@ -25,8 +25,9 @@ type graphLevel[P any, L any] interface {
 	// modularity returns the modularity of a partition.
 	modularity(part P) float64
 	// move moves vertices, from the communities start or from single vertices, until a sweep gains
-	// less than tolerance. It numbers the communities.
-	move(start P, seed uint64, level int, tolerance float64) (communities P, count int, err error)
+	// less than tolerance, or for as many sweeps as the options say, which capped reports. It numbers
+	// the communities.
+	move(start P, seed uint64, level int, tolerance float64) (communities P, count int, capped bool, err error)
 	// stay numbers the communities that the last move began with, and returns to these.
 	stay(start P) (communities P, count int)
 	// refine splits the communities of the last move, or stay, and numbers the parts.
@@ -43,35 +44,41 @@ type graphLevel[P any, L any] interface {
 	drop()
 }
 
-// allPasses makes passes over the levels of a graph until one gains nothing. It returns the
-// communities after each level of the last, the number of passes, and the modularity.
-func allPasses[P any, L graphLevel[P, L]](g L, o *CommunitiesOptions, start P) (levels []P, passes int, modularity float64, err error) {
-	part := start
-	for q := math.Inf(-1); passes < o.Passes; passes++ {
-		next, all, quality, err := onePass(g, o, part, passes)
-		if err != nil {
-			return nil, 0, 0, err
-		}
-		if passes > 0 && quality <= q {
-			break
-		}
-		part, levels, modularity = next, all, quality
-		if quality < q+o.Tolerance {
-			passes++
-			break
-		}
-		q = quality
-	}
-	return levels, passes, modularity, nil
+// A hierarchy is the result of passes over the levels of a graph.
+type hierarchy[P any] struct {
+	part       P   // the communities
+	levels     []P // after each level of the last pass
+	passes     int
+	modularity float64
+	capped     bool // the number of sweeps ended a level
 }
 
-// onePass makes one hierarchy from the communities start, the zero P for single vertices. It
-// returns the communities, the communities after each level, and the modularity.
-func onePass[P any, L graphLevel[P, L]](g L, o *CommunitiesOptions, start P, number int) (part P, levels []P, quality float64, err error) {
+// allPasses makes passes over the levels of a graph until one gains nothing.
+func allPasses[P any, L graphLevel[P, L]](g L, o *CommunitiesOptions, start P) (h hierarchy[P], err error) {
+	h.part, h.modularity = start, math.Inf(-1)
+	for number := 0; number < o.Passes; number++ {
+		next, err := onePass(g, o, h.part, number)
+		if err != nil {
+			return h, err
+		}
+		q := h.modularity
+		if number > 0 && next.modularity <= q {
+			break
+		}
+		next.passes, next.capped = number+1, next.capped || h.capped
+		if h = next; h.modularity < q+o.Tolerance {
+			break
+		}
+	}
+	return h, nil
+}
+
+// onePass makes one hierarchy from the communities start, the zero P for single vertices.
+func onePass[P any, L graphLevel[P, L]](g L, o *CommunitiesOptions, start P, number int) (h hierarchy[P], err error) {
 	first := g
 	member := g.singles() // the vertex of the level, −1 of a vertex without edges
-	part = g.begin(member, start)
-	quality = g.modularity(part)
+	h.part = g.begin(member, start)
+	h.modularity = g.modularity(h.part)
 	least := 0.0
 	if number == 0 && o.Passes > 1 { // the next pass goes on
 		least = draftTolerance
@@ -80,20 +87,21 @@ func onePass[P any, L graphLevel[P, L]](g L, o *CommunitiesOptions, start P, num
 	for k := 0; k < o.MaxLevels; k++ {
 		workflow.Report(o.Run, fmt.Sprintf("communities: pass %d, level %d", number+1, k+1), int64(k), 0)
 		seed := o.RandomSeed + uint64(number)<<32 + uint64(k)
-		communities, count, err := g.move(level, seed, k, max(o.toleranceOf(k), least))
+		communities, count, capped, err := g.move(level, seed, k, max(o.toleranceOf(k), least))
 		if err != nil {
-			return part, nil, 0, err
+			return h, err
 		}
+		h.capped = h.capped || capped
 		q := g.modularity(communities)
-		gain, last := q-quality, k+1 == o.MaxLevels
+		gain, last := q-h.modularity, k+1 == o.MaxLevels
 		if gain < 0 { // moves made at the same time can lose
 			communities, count = g.stay(level)
-			q, last = quality, true
+			q, last = h.modularity, true
 		}
 		vertices, parts := communities, count
 		if o.Leiden {
 			if vertices, parts, err = g.refine(); err != nil {
-				return part, nil, 0, err
+				return h, err
 			}
 			last = last || o.shrinksLittle(parts, g.vertices())
 			if last || parts == g.vertices() { // no two vertices are in one part
@@ -102,17 +110,17 @@ func onePass[P any, L graphLevel[P, L]](g L, o *CommunitiesOptions, start P, num
 				q = g.modularity(communities)
 			}
 		}
-		part, quality = g.compose(member, communities), q
+		h.part, h.modularity = g.compose(member, communities), q
 		last = last || count == g.vertices() || o.shrinksLittle(parts, g.vertices()) || !o.Leiden && gain < o.Tolerance && k > 0
 		if last {
-			levels = append(levels, part)
+			h.levels = append(h.levels, h.part)
 			break
 		}
 		member = g.compose(member, vertices)
-		levels = append(levels, member)
+		h.levels = append(h.levels, member)
 		next, err := g.contract(vertices, parts)
 		if err != nil {
-			return part, nil, 0, err
+			return h, err
 		}
 		level = g.project(vertices, communities, parts)
 		if k > 0 {
@@ -123,10 +131,10 @@ func onePass[P any, L graphLevel[P, L]](g L, o *CommunitiesOptions, start P, num
 	if g != first {
 		g.drop()
 	}
-	if len(levels) == 0 {
-		levels = append(levels, part)
+	if len(h.levels) == 0 {
+		h.levels = append(h.levels, h.part)
 	}
-	return part, levels, quality, nil
+	return h, nil
 }
 
 // A hostLevel is a level on the host.
@@ -168,7 +176,7 @@ func (h *hostLevel) modularity(part []int32) float64 {
 	return h.g.modularity(h.o.Run, part, h.o.Resolution)
 }
 
-func (h *hostLevel) move(start []int32, seed uint64, level int, tolerance float64) ([]int32, int, error) {
+func (h *hostLevel) move(start []int32, seed uint64, level int, tolerance float64) ([]int32, int, bool, error) {
 	settings := *h.o
 	settings.RandomSeed = seed
 	h.m = newLocalMoving(h.g, &settings, level)
@@ -179,17 +187,18 @@ func (h *hostLevel) move(start []int32, seed uint64, level int, tolerance float6
 	case h.o.Method == workflow.Pipeline:
 		name = "local moving by operations"
 		if err := h.m.byOperations(); err != nil {
-			return nil, 0, err
+			return nil, 0, false, err
 		}
 	case h.o.Nondeterministic:
 		sweeps, name = newMovingAtOnce(h.m), "local moving at once"
 	}
-	if err := runSweeps(sweeps, tolerance); err != nil {
-		return nil, 0, err
+	capped, err := runSweeps(sweeps, h.o.Sweeps, tolerance)
+	if err != nil {
+		return nil, 0, false, err
 	}
 	workflow.Traced(h.o.Run, "Communities", name, h.g.n, int64(len(h.g.idx)))
 	communities, count := numbered(h.o.Threads, h.m.label, h.g.degree)
-	return communities, count, nil
+	return communities, count, capped, nil
 }
 
 func (h *hostLevel) stay(start []int32) ([]int32, int) {

@@ -137,15 +137,16 @@ type sweeper interface {
 	freeNames()
 }
 
-// runSweeps moves vertices until a sweep gains less than tolerance of modularity. Once no vertex is
+// runSweeps moves vertices until a sweep gains less than tolerance of modularity, or for a number of
+// sweeps; capped reports whether their number ended them. Once no vertex is
 // active, all become active again if the moves since they last were have gained wakeGain
 // tolerances, because communities have then changed for vertices far from the moves.
-func runSweeps(m sweeper, tolerance float64) error {
+func runSweeps(m sweeper, sweeps int, tolerance float64) (capped bool, err error) {
 	since := math.Inf(1) // gain since all vertices were active
-	for sweep := range moveSweeps {
+	for sweep := range min(sweeps, moveSweeps) {
 		if !m.draw(sweep) {
 			if since < wakeGain*tolerance {
-				break
+				return false, nil
 			}
 			since = 0
 			m.freeNames()
@@ -153,19 +154,16 @@ func runSweeps(m sweeper, tolerance float64) error {
 		}
 		gain, count, err := m.sweep()
 		if err != nil {
-			return err
+			return false, err
 		}
 		x := float64(gain) / gainScale
 		since += x
 		if count > 0 && x < tolerance {
-			break
+			return false, nil
 		}
 	}
-	return nil
+	return true, nil
 }
-
-// run moves vertices until a sweep gains less than tolerance of modularity.
-func (m *localMoving) run(tolerance float64) error { return runSweeps(m, tolerance) }
 
 // freeNames frees the names of communities for vertices that leave.
 func (m *localMoving) freeNames() { m.start(slices.Clone(m.label)) }

@@ -9,19 +9,20 @@ import (
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 )
 
-func (l *louvainLevel) move(start device.Buffer, seed uint64, level int, tolerance float64) (device.Buffer, int, error) {
+func (l *louvainLevel) move(start device.Buffer, seed uint64, level int, tolerance float64) (device.Buffer, int, bool, error) {
 	l.seed, l.level = seed, level
 	if w := l.w; w.share != nil && w.share.gatherNumbers(w.s, 0) == nil {
-		return device.Buffer{}, 0, w.s.Err()
+		return device.Buffer{}, 0, false, w.s.Err()
 	}
 	l.list()
 	l.start(start)
 	m := &deviceMoving{l: l, seed: seed, level: level, active: l.edged}
-	if err := runSweeps(m, tolerance); err != nil {
-		return device.Buffer{}, 0, err
+	capped, err := runSweeps(m, l.w.o.Sweeps, tolerance)
+	if err != nil {
+		return device.Buffer{}, 0, false, err
 	}
 	part, count := l.numbered(l.w.label)
-	return part, count, l.w.s.Err()
+	return part, count, capped, l.w.s.Err()
 }
 
 func (l *louvainLevel) stay(start device.Buffer) (device.Buffer, int) {

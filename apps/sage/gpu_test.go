@@ -83,24 +83,27 @@ func TestGraphSAGEOnDevice(t *testing.T) {
 	}
 }
 
-// Attention runs on a device as operations, and has no fused form.
+// Attention and LSTMs run on a device as operations, and have no fused form.
 func TestGraphAttentionOnDevice(t *testing.T) {
 	t.Parallel()
 	d := samples.RealOrEmulated(t)
 	host, there := samples.Build[float64](t, samples.Hubbed(60), matrix.CSR), samples.Build[float64](t, samples.Hubbed(60), matrix.CSR)
 	sure.Do(there.Move(d.Device))
-	x, m := samples.DrawFeatures(t, 60, 12, .4, matrix.CSR), randomModel(AggregateAttention, 12, 4, 3, 7)
-	for _, o := range []SAGEOptions{{}, {Samples: []int{3, 4}, Replace: true, Vertices: []int{5, 0, 59, 5}}} {
-		want := sure.Get(GraphSAGE(host, x, m, o))
-		got := sure.Get(GraphSAGE(there, x, m, o))
-		if got.Embeddings.Place() != matrix.Place(d.Device) {
-			t.Errorf("the result lives at %v", got.Embeddings.Place())
-		}
-		samples.SameRows(t, fmt.Sprint(o.Samples), got.Embeddings, samples.Rows64(want.Embeddings), 1e-4)
-		o.Method = workflow.Fused
-		var bad *workflow.ParameterError
-		if _, err := GraphSAGE(there, x, m, o); !errors.As(err, &bad) || bad.Arg != "the method" {
-			t.Errorf("fused: %v", err)
+	x := samples.DrawFeatures(t, 60, 12, .4, matrix.CSR)
+	m, lstm := randomModel(AggregateAttention, 12, 4, 3, 7), randomModel(AggregateLSTM, 12, 4, 3, 7)
+	for _, m := range []*SAGEModel{m, lstm} {
+		for _, o := range []SAGEOptions{{}, {Samples: []int{3, 4}, Replace: true, Vertices: []int{5, 0, 59, 5}}} {
+			want := sure.Get(GraphSAGE(host, x, m, o))
+			got := sure.Get(GraphSAGE(there, x, m, o))
+			if got.Embeddings.Place() != matrix.Place(d.Device) {
+				t.Errorf("the result lives at %v", got.Embeddings.Place())
+			}
+			samples.SameRows(t, fmt.Sprint(o.Samples), got.Embeddings, samples.Rows64(want.Embeddings), 1e-4)
+			o.Method = workflow.Fused
+			var bad *workflow.ParameterError
+			if _, err := GraphSAGE(there, x, m, o); !errors.As(err, &bad) || bad.Arg != "the method" {
+				t.Errorf("fused: %v", err)
+			}
 		}
 	}
 	var bad *workflow.ParameterError
@@ -287,7 +290,7 @@ func TestGraphSAGEByOperations(t *testing.T) {
 	}
 	for _, x := range []*matrix.Matrix[float32]{samples.DrawFeatures(t, n, 5, 1, matrix.Full), samples.DrawFeatures(t, n, 9, .2, matrix.CSR)} {
 		_, cols := x.Dims()
-		for _, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateGCN} {
+		for _, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateGCN, AggregateLSTM} {
 			m := widened(a, cols, 4, 6, 3)
 			for _, o := range []SAGEOptions{
 				{},

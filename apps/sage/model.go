@@ -35,9 +35,12 @@ func modelOf[F workflow.Real](n *neural.Net[F]) *SAGEModel {
 		return neural.AsMatrix(neural.Panel[float32]{Rows: p.Value.Rows, Cols: p.Value.Cols, Val: single(p)})
 	}
 	for _, l := range n.Layers {
-		to := SAGELayer{Self: full(l.Self), Neighbour: full(l.Neighbour), Pool: full(l.Pool)}
-		if l.PoolBias != nil {
-			to.PoolBias = single(l.PoolBias)
+		to := SAGELayer{Self: full(l.Self), Neighbour: full(l.Neighbour)}
+		switch {
+		case n.Pools():
+			to.Pool, to.PoolBias = full(l.Pool), single(l.PoolBias)
+		case n.Recurs():
+			to.Gates, to.Recurrent, to.GateBias = full(l.Pool), full(l.Recur), single(l.PoolBias)
 		}
 		if l.AttendSelf != nil {
 			to.AttendSelf, to.AttendNeighbour = single(l.AttendSelf), single(l.AttendNeighbour)
@@ -75,9 +78,10 @@ func RandomSAGEModel(aggregator SAGEAggregator, columns int, hidden []int, seed 
 func (m *SAGEModel) SetInside(n *neural.Net[float32]) { *m = *modelOf(n) }
 
 // Write writes a model as a .npz file, which NumPy reads: float32 arrays wf1, wa1, wf2, wa2 and so
-// on; for AggregatePool wp and bp, for AggregateAttention al and ar and the number heads, for a
-// classifier wc and bc; aggregator, a number; and classes,
-// the names of the classes, if there are any. A name that is not UTF-8 is an error.
+// on; for AggregatePool wp and bp, for AggregateAttention al and ar and the number heads, for
+// AggregateLSTM lx, lh and lb (Gates, Recurrent and GateBias), for a classifier wc and bc;
+// aggregator, a number; and classes, the names of the classes, if there are any. A name that is not
+// UTF-8 is an error.
 func (m *SAGEModel) Write(w io.Writer) error {
 	const app = "SAGEModel.Write"
 	if lines.IsNil(w) {
@@ -107,7 +111,7 @@ func (m *SAGEModel) Write(w io.Writer) error {
 
 // ReadSAGEModel reads a model that Write wrote, or a .npz file of NumPy with the same arrays.
 // Without aggregator it is AggregateMean. ReadSAGEModel returns a *graphio.ParseError with the name
-// of the file if it is no model or has a number that is not finite.
+// of the file if it is no model, has weights of another aggregator or a number that is not finite.
 func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
 	const app = "ReadSAGEModel"
 	if lines.IsNil(r) {
@@ -145,8 +149,9 @@ func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
 		return neural.AsMatrix(neural.Panel[float32]{Rows: a.Rows, Cols: a.Cols, Val: neural.ListOf(a)})
 	}
 	for k := 1; ; k++ {
-		l := SAGELayer{Self: matrixOf(fmt.Sprint("wf", k)), Neighbour: matrixOf(fmt.Sprint("wa", k)), Pool: matrixOf(fmt.Sprint("wp", k))}
-		for name, to := range map[string]*[]float32{"bp": &l.PoolBias, "al": &l.AttendSelf, "ar": &l.AttendNeighbour} {
+		l := SAGELayer{Self: matrixOf(fmt.Sprint("wf", k)), Neighbour: matrixOf(fmt.Sprint("wa", k)), Pool: matrixOf(fmt.Sprint("wp", k)),
+			Gates: matrixOf(fmt.Sprint("lx", k)), Recurrent: matrixOf(fmt.Sprint("lh", k))}
+		for name, to := range map[string]*[]float32{"bp": &l.PoolBias, "lb": &l.GateBias, "al": &l.AttendSelf, "ar": &l.AttendNeighbour} {
 			if a := all[fmt.Sprint(name, k)]; a != nil {
 				*to = neural.ListOf(a)
 			}

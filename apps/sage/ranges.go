@@ -36,7 +36,7 @@ func sageByRanges(
 	}
 	var at *sampled.Graph // of all ranks on the host
 	err = d.Shared(func(all workflow.Run) (err error) {
-		at, err = sampled.NewGraph(app, graph[0], all, sampled.Rule(o.Sampling), o.Replace, o.Seed, net.GCN())
+		at, err = sampled.NewGraph(app, graph[0], all, sampled.Rule(o.Sampling), o.Replace, o.Seed, net.Aggregator)
 		return err
 	})
 	if err != nil {

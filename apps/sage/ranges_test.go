@@ -45,8 +45,8 @@ func TestGraphSAGEByRanges(t *testing.T) {
 	const scale = 6
 	one := samples.RangeGraph(t, scale, nil)
 	n, _ := one.Dims()
-	for k, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateGCN, AggregateAttention} {
-		x := samples.DrawFeatures(t, n, 6, []float64{1, .2, .2, 1}[k], []matrix.Format{matrix.Full, matrix.CSR, matrix.Hypersparse, matrix.Full}[k])
+	for k, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateGCN, AggregateAttention, AggregateLSTM} {
+		x := samples.DrawFeatures(t, n, 6, []float64{1, .2, .2, 1, .2}[k], []matrix.Format{matrix.Full, matrix.CSR, matrix.Hypersparse, matrix.Full, matrix.CSR}[k])
 		model := randomModel(a, 6, 5, 3, 5)
 		for name, o := range sageRangeRuns(n) {
 			want, err := GraphSAGE(one, x, model, o)
@@ -152,6 +152,10 @@ func TestGraphSAGEByGPUs(t *testing.T) {
 		"nothing":    {Vertices: []int{}},
 	} {
 		compare(name, whole, samples.RangeGraph(t, scale, group), x, randomModel(AggregateMean, 8, 8, 3, 5), o, name == "all")
+	}
+	for _, a := range []SAGEAggregator{AggregateAttention, AggregateLSTM} { // by operations on each device
+		o := SAGEOptions{Samples: []int{3, 2}, Seed: 4}
+		compare(a.String(), whole, samples.RangeGraph(t, scale, group), x, randomModel(a, 8, 8, 3, 5), o, true)
 	}
 	// The last layer is computed for a range of the rows: all ways of a layer, and a hub with more
 	// neighbours than a piece of a row.

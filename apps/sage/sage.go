@@ -31,6 +31,9 @@ const (
 	// AggregateAttention weighs each neighbour by its row and the row of the vertex, and puts the
 	// sum behind the product of the vertex: graph attention (GAT).
 	AggregateAttention
+	// AggregateLSTM reads the neighbours one by one, in an order that is random for each seed and
+	// vertex, and puts the product of its last state with weights behind the product of the vertex.
+	AggregateLSTM
 )
 
 // String returns the name of the aggregator on the command line.
@@ -44,6 +47,8 @@ func (a SAGEAggregator) String() string {
 		return "gcn"
 	case AggregateAttention:
 		return "attention"
+	case AggregateLSTM:
+		return "lstm"
 	}
 	return fmt.Sprintf("SAGEAggregator(%d)", int(a))
 }
@@ -51,13 +56,18 @@ func (a SAGEAggregator) String() string {
 // A SAGELayer holds the weights of a layer for inputs of d columns. All matrices are full.
 type SAGELayer struct {
 	Self      *matrix.Matrix[float32] // d×h: of the vertex; of the mean with AggregateGCN
-	Neighbour *matrix.Matrix[float32] // d×h, p×h with AggregatePool: of the neighbours; nil with AggregateGCN
+	Neighbour *matrix.Matrix[float32] // d×h, p×h with AggregatePool and AggregateLSTM: of the neighbours; nil with AggregateGCN
 	Pool      *matrix.Matrix[float32] // d×p, with AggregatePool
 	PoolBias  []float32               // p, with AggregatePool
 	// AttendSelf and AttendNeighbour are vectors of h numbers, with AggregateAttention. The score of
 	// a neighbour is the product of the vertex's row of h·Wa with AttendSelf plus the product of the
 	// neighbour's row with AttendNeighbour.
 	AttendSelf, AttendNeighbour []float32
+	// Gates (d×4p), Recurrent (p×4p) and GateBias (4p numbers), with AggregateLSTM, are the weights of
+	// the row of a neighbour and of the state, and the bias. Their columns belong to the input gate,
+	// the forget gate, the new content and the output gate of p components.
+	Gates, Recurrent *matrix.Matrix[float32]
+	GateBias         []float32
 }
 
 // A SAGEModel is a trained or given network. The output of a layer has h columns for the vertex and
@@ -178,8 +188,12 @@ type SAGEResult struct {
 // is its own neighbour. AggregateAttention takes a weighted sum in place of the mean (Veličković et
 // al.: Graph attention networks, ICLR 2018): with X = h·Wa, the weight of neighbour u of v is the
 // softmax, over the chosen neighbours, of leaky(X(v)·aₗ + X(u)·aᵣ) with slope 0.2 below 0; a head
-// has its part of the columns. On a device it runs as products of matrices. features has a row for
-// each vertex, and may be sparse.
+// has its part of the columns. AggregateLSTM takes the last state of an LSTM over the rows h of the
+// neighbours (section 3.3 of the paper) in place of the mean of the rows: with [i, f, g, o] the
+// columns of u·Wx + h·Wh + b, the state becomes c ← σ(f)∘c + σ(i)∘tanh(g), h ← σ(o)∘tanh(c). The
+// order of the neighbours depends on the seed and the vertex; a neighbour counts once, however often
+// it was drawn, and weights do not count. On a device both run as products of matrices. features has
+// a row for each vertex, and may be sparse.
 //
 // The choice of neighbours depends on the seed, the layer and the vertex: all that need a vertex in
 // a layer see the same choice, as in the paper's algorithm. If all vertices are wanted, or so many
@@ -230,12 +244,13 @@ func graphSAGE(g rep.View, features matrix.Source[float32], model *SAGEModel, op
 	if err != nil {
 		return nil, err
 	}
-	if on != nil && net.Attends() {
+	if on != nil && (net.Attends() || net.Recurs()) {
+		name := map[bool]string{true: " with AggregateAttention", false: " with AggregateLSTM"}[net.Attends()]
 		if o.Method == workflow.Fused {
-			return nil, &workflow.ParameterError{App: app, Arg: "the method", Got: "fused with AggregateAttention", Want: "auto or pipeline"}
+			return nil, &workflow.ParameterError{App: app, Arg: "the method", Got: "fused" + name, Want: "auto or pipeline"}
 		}
 		if o.Precision != SAGEFloat32 {
-			return nil, &workflow.ParameterError{App: app, Arg: "the precision", Got: o.Precision.String() + " with AggregateAttention", Want: "SAGEFloat32"}
+			return nil, &workflow.ParameterError{App: app, Arg: "the precision", Got: o.Precision.String() + name, Want: "SAGEFloat32"}
 		}
 		on, o.Method = nil, workflow.Pipeline
 	}
@@ -257,7 +272,7 @@ func graphSAGE(g rep.View, features matrix.Source[float32], model *SAGEModel, op
 	}
 	var at *sampled.Graph
 	if on == nil || o.Sampling != SampleUniform {
-		if at, err = sampled.NewGraph(app, g, o.Run, sampled.Rule(o.Sampling), o.Replace, o.Seed, net.GCN()); err != nil {
+		if at, err = sampled.NewGraph(app, g, o.Run, sampled.Rule(o.Sampling), o.Replace, o.Seed, net.Aggregator); err != nil {
 			return nil, err
 		}
 	}
@@ -363,109 +378,4 @@ func zeroRows(z neural.Panel[float32], threads int) int {
 		count.Add(int64(n))
 	})
 	return int(count.Load())
-}
-
-// checkAggregator returns the error of an aggregator that is none.
-func checkAggregator(app string, a SAGEAggregator) error {
-	if a < AggregateMean || a > AggregateAttention {
-		return &workflow.ParameterError{App: app, Arg: "the aggregator", Got: a.String(),
-			Want: "AggregateMean, AggregatePool, AggregateGCN or AggregateAttention"}
-	}
-	return nil
-}
-
-// takeAttention sets the vectors of attention of a layer, which list checks.
-func takeAttention(
-	app string, heads int, to *neural.Layer[float32], l SAGELayer, k int, list func(name string, x []float32, want int) (*neural.Param[float32], error),
-) (err error) {
-	h := to.Neighbour.Value.Cols
-	if err = neural.CheckHeads(app, heads, h); err == nil {
-		to.AttendSelf, err = list(fmt.Sprint("al", k+1), l.AttendSelf, h)
-	}
-	if err == nil {
-		to.AttendNeighbour, err = list(fmt.Sprint("ar", k+1), l.AttendNeighbour, h)
-	}
-	return err
-}
-
-// netOf returns the network of a model for features of d columns.
-func netOf(app string, model *SAGEModel, d int) (*neural.Net[float32], error) {
-	if model == nil || len(model.Layers) == 0 {
-		return nil, &workflow.ParameterError{App: app, Arg: "the model", Got: "without layers", Want: "one of ReadSAGEModel or TrainGraphSAGE, or with weights for each layer"}
-	}
-	if err := checkAggregator(app, model.Aggregator); err != nil {
-		return nil, err
-	}
-	n := &neural.Net[float32]{Aggregator: neural.Aggregator(model.Aggregator), Heads: max(model.Heads, 1)}
-	take := func(name string, a *matrix.Matrix[float32], rows, cols int) (*neural.Param[float32], error) {
-		if err := workflow.Usable(app, name, a); err != nil {
-			return nil, err
-		}
-		m, k := a.Dims()
-		if rows >= 0 && m != rows || cols >= 0 && k != cols {
-			want := func(x int) string {
-				if x < 0 {
-					return "any"
-				}
-				return fmt.Sprint(x)
-			}
-			return nil, &matrix.DimensionError{Op: app, Arg: name, Got: fmt.Sprintf("%d×%d", m, k),
-				Want: want(rows) + "×" + want(cols), Remedy: "give weights whose rows are the columns of their input"}
-		}
-		if err := a.Fetch(); err != nil {
-			return nil, err
-		}
-		return n.Param(name, 2, neural.AsPanel(a)), nil
-	}
-	list := func(name string, x []float32, want int) (*neural.Param[float32], error) {
-		if len(x) != want {
-			return nil, &matrix.DimensionError{Op: app, Arg: name, Got: fmt.Sprintf("%d numbers", len(x)), Want: fmt.Sprint(want),
-				Remedy: "give a number for each column of the weights"}
-		}
-		return n.Param(name, 1, neural.Panel[float32]{Rows: 1, Cols: len(x), Val: x}), nil
-	}
-	for k, l := range model.Layers {
-		var to neural.Layer[float32]
-		var err error
-		name := func(what string) string { return fmt.Sprintf("%s%d", what, k+1) }
-		if to.Self, err = take(name("wf"), l.Self, d, -1); err != nil {
-			return nil, err
-		}
-		near := d
-		if model.Aggregator == AggregatePool {
-			if to.Pool, err = take(name("wp"), l.Pool, d, -1); err != nil {
-				return nil, err
-			}
-			near = to.Pool.Value.Cols
-			if to.PoolBias, err = list(name("bp"), l.PoolBias, near); err != nil {
-				return nil, err
-			}
-		}
-		if model.Aggregator != AggregateGCN {
-			if to.Neighbour, err = take(name("wa"), l.Neighbour, near, -1); err != nil {
-				return nil, err
-			}
-		}
-		if model.Aggregator == AggregateAttention {
-			if err := takeAttention(app, model.Heads, &to, l, k, list); err != nil {
-				return nil, err
-			}
-		}
-		n.Layers = append(n.Layers, to)
-		d = to.Width()
-	}
-	if model.Classifier != nil {
-		var err error
-		if n.Out, err = take("wc", model.Classifier, d, -1); err != nil {
-			return nil, err
-		}
-		if n.Bias, err = list("bc", model.Bias, n.Out.Value.Cols); err != nil {
-			return nil, err
-		}
-	}
-	if count := len(model.Bias); model.Classes != nil && len(model.Classes) != count {
-		return nil, &matrix.DimensionError{Op: app, Arg: "classes", Got: fmt.Sprintf("%d names", len(model.Classes)), Want: fmt.Sprint(count),
-			Remedy: "give a name for each column of the classifier"}
-	}
-	return n, nil
 }

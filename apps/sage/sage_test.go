@@ -2,6 +2,7 @@ package sage
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/sage/internal/sampled"
 	"github.com/hiveblas/hiveblas/graphio"
 	"github.com/hiveblas/hiveblas/internal/npy"
+	"github.com/hiveblas/hiveblas/internal/philox"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -73,6 +75,43 @@ func attendNaively(m *SAGEModel, l SAGELayer, own []float64, rows [][]float64, l
 	return y
 }
 
+// ordered returns the neighbours of v in the order of an LSTM for a seed.
+func ordered(v int, list []samples.Arc, seed uint64) []samples.Arc {
+	key := func(u int) float64 {
+		x, _ := philox.Block(uint64(v)|uint64(u)<<32, 1<<60, seed)
+		return philox.Unit(x)
+	}
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b samples.Arc) int { return cmp.Compare(key(a.To), key(b.To)) })
+	return list
+}
+
+// readNaively returns the last state of an LSTM over rows, number by number.
+func readNaively(l SAGELayer, rows [][]float64) []float64 {
+	wx, wh := samples.Rows64(l.Gates), samples.Rows64(l.Recurrent)
+	h, c := make([]float64, len(wh)), make([]float64, len(wh))
+	sigma := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+	for _, row := range rows {
+		next := make([]float64, len(h))
+		for j := range h {
+			var z [4]float64
+			for q := range z {
+				z[q] = float64(l.GateBias[q*len(h)+j])
+				for k, x := range row {
+					z[q] += x * wx[k][q*len(h)+j]
+				}
+				for k, x := range h {
+					z[q] += x * wh[k][q*len(h)+j]
+				}
+			}
+			c[j] = sigma(z[1])*c[j] + sigma(z[0])*math.Tanh(z[2])
+			next[j] = sigma(z[3]) * math.Tanh(c[j])
+		}
+		h = next
+	}
+	return h
+}
+
 // sageNaively computes the embedding of v by recursion over its neighbours, vertex by vertex, as
 // the paper writes it: the aggregate first, then the product.
 func sageNaively(near func(layer, v int) []samples.Arc, x [][]float64, m *SAGEModel, layer int, v int) []float64 {
@@ -100,6 +139,12 @@ func sageNaively(near func(layer, v int) []samples.Arc, x [][]float64, m *SAGEMo
 			most = p
 		}
 		y = append(vectorTimes(own, samples.Rows64(l.Self)), vectorTimes(most, samples.Rows64(l.Neighbour))...)
+	case AggregateLSTM:
+		var rows [][]float64
+		for _, u := range list {
+			rows = append(rows, sageNaively(near, x, m, layer-1, u.To))
+		}
+		y = append(vectorTimes(own, samples.Rows64(l.Self)), vectorTimes(readNaively(l, rows), samples.Rows64(l.Neighbour))...)
 	case AggregateAttention:
 		w := samples.Rows64(l.Neighbour)
 		var rows [][]float64
@@ -161,12 +206,12 @@ func testGraphSAGE(t *testing.T, run workflow.Run) {
 		format matrix.Format
 	}{{1, matrix.Full}, {.2, matrix.CSR}, {.2, matrix.Hypersparse}, {.6, matrix.Bitmap}} {
 		x := samples.DrawFeatures(t, 14, 6, f.share, f.format)
-		for _, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateGCN, AggregateAttention} {
+		for _, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateGCN, AggregateAttention, AggregateLSTM} {
 			m := randomModel(a, 6, 4, 3, 5)
 			want := make([][]float64, 14)
 			zeros := 0
 			for v := range want {
-				want[v] = sageNaively(func(_, v int) []samples.Arc { return arcs[v] }, samples.Rows64(x), m, 2, v)
+				want[v] = sageNaively(func(_, v int) []samples.Arc { return ordered(v, arcs[v], 0) }, samples.Rows64(x), m, 2, v)
 				if slices.Max(want[v]) == 0 {
 					zeros++
 				}
@@ -226,11 +271,11 @@ func TestGraphSAGEPerSource(t *testing.T) {
 	t.Parallel()
 	g := samples.Build[float64](t, samples.DirectedHub(), matrix.CSR)
 	x := samples.DrawFeatures(t, 14, 6, 1, matrix.Full)
-	for _, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateAttention} {
+	for _, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateAttention, AggregateLSTM} {
 		m := randomModel(a, 6, 4, 3, 5)
 		for _, o := range []SAGEOptions{{Replace: true}, {Sampling: SampleByWalks}, {Sampling: SampleByWeight}, {}} {
 			o.PerSource, o.Samples, o.Seed = true, []int{2, 3}, 9
-			at, err := sampled.NewGraph("test", g, workflow.Run{}, sampled.Rule(o.Sampling), o.Replace, o.Seed, a == AggregateGCN)
+			at, err := sampled.NewGraph("test", g, workflow.Run{}, sampled.Rule(o.Sampling), o.Replace, o.Seed, neural.Aggregator(a))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -242,7 +287,13 @@ func TestGraphSAGEPerSource(t *testing.T) {
 					at.Choose(int32(v), 0, layer-1, o.Samples[2-layer], &d)
 					different = different || !slices.Equal(c.At, d.At)
 					for k, u := range c.At {
-						list = append(list, samples.Arc{To: int(u), Weight: c.Weight[k]})
+						list = append(list, samples.Arc{To: int(u)})
+						if a != AggregateLSTM {
+							list[k].Weight = c.Weight[k]
+						}
+					}
+					if a == AggregateLSTM && !slices.Equal(list, ordered(v, list, o.Seed)) {
+						t.Errorf("the neighbours of %d have the order %v", v, list)
 					}
 					return list
 				}
@@ -300,7 +351,7 @@ func TestGraphSAGERoads(t *testing.T) {
 
 func TestSAGEModelFiles(t *testing.T) {
 	t.Parallel()
-	for _, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateGCN, AggregateAttention} {
+	for _, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateGCN, AggregateAttention, AggregateLSTM} {
 		for classes := range 2 {
 			m := randomModel(a, 5, 3, classes, 2)
 			if classes > 0 {
@@ -331,6 +382,7 @@ func TestSAGEModelFiles(t *testing.T) {
 		t.Error("a name that is not UTF-8 is written")
 	}
 	array := func(m, n int) *npy.Array { return &npy.Array{Rows: m, Cols: n, Dims: 2, Val: make([]float64, m*n)} }
+	number := func(x float64) *npy.Array { return &npy.Array{Rows: 1, Cols: 1, Dims: 1, Val: []float64{x}} }
 	for reason, all := range map[string]map[string]*npy.Array{
 		"no weights":                    {"x": array(1, 1)},
 		"no weights of neighbours":      {"wf1": array(3, 4)},
@@ -338,7 +390,11 @@ func TestSAGEModelFiles(t *testing.T) {
 		"a second layer of other input": {"wf1": array(3, 4), "wa1": array(3, 4), "wf2": array(7, 2), "wa2": array(8, 2)},
 		"NaN":                           {"wf1": array(3, 4), "wa1": {Rows: 3, Cols: 4, Dims: 2, Val: slices.Repeat([]float64{math.NaN()}, 12)}},
 		"a classifier without bias":     {"wf1": array(3, 4), "wa1": array(3, 4), "wc": array(8, 2)},
-		"an unknown aggregator":         {"wf1": array(3, 4), "wa1": array(3, 4), "aggregator": {Rows: 1, Cols: 1, Dims: 1, Val: []float64{9}}},
+		"an LSTM without recurrence":    {"wf1": array(3, 4), "wa1": array(2, 4), "lx1": array(3, 8), "aggregator": number(4), "lb1": array(1, 8)},
+		"weights of an LSTM for means":  {"wf1": array(3, 4), "wa1": array(3, 4), "lx1": array(3, 8), "lh1": array(2, 8), "lb1": array(1, 8)},
+		"pools for an LSTM":             {"wf1": array(3, 4), "wa1": array(2, 4), "wp1": array(3, 2), "bp1": array(1, 2), "aggregator": number(4)},
+		"heads of an LSTM":              {"wf1": array(3, 4), "wa1": array(2, 4), "lx1": array(3, 8), "lh1": array(2, 8), "lb1": array(1, 8), "aggregator": number(4), "heads": number(2)},
+		"an unknown aggregator":         {"wf1": array(3, 4), "wa1": array(3, 4), "aggregator": number(9)},
 	} {
 		var b bytes.Buffer
 		if err := (&npy.Zip{Arrays: all}).Write(&b, func(string) bool { return false }); err != nil {
@@ -441,6 +497,46 @@ func FuzzReadSAGEModel(f *testing.F) {
 			}
 		}
 	})
+}
+
+// An LSTM: weights of other shapes and of other aggregators, and the order of neighbours, which depends
+// on the seed.
+func TestLSTM(t *testing.T) {
+	t.Parallel()
+	g := samples.Own(t, testdata.Karate)
+	x := samples.DrawFeatures(t, 34, 3, 1, matrix.Full)
+	model := func() *SAGEModel { return randomModel(AggregateLSTM, 3, 4, 0, 1) }
+	var dim *matrix.DimensionError
+	var param *workflow.ParameterError
+	for _, c := range []struct {
+		reason string
+		change func(m *SAGEModel)
+		want   any
+		text   string
+	}{
+		{"gates of other features", func(m *SAGEModel) { m.Layers[0].Gates = samples.DrawFeatures(t, 4, 16, 1, matrix.Full) }, &dim, "lx1 is 4×16, want 3×16"},
+		{"three gates", func(m *SAGEModel) { m.Layers[0].Recurrent = samples.DrawFeatures(t, 4, 12, 1, matrix.Full) }, &dim, "lh1 is 4×12, want 4×16"},
+		{"a bias of three gates", func(m *SAGEModel) { m.Layers[1].GateBias = m.Layers[1].GateBias[:15] }, &dim, "lb2 is 15 numbers, want 20"},
+		{"no recurrence", func(m *SAGEModel) { m.Layers[1].Recurrent = nil }, new(*matrix.InvalidError), "lh2 is nil"},
+		{"weights of neighbours for other states", func(m *SAGEModel) { m.Layers[0].Neighbour = m.Layers[0].Self }, &dim, "wa1 is 3×4, want 4×any"},
+		{"heads", func(m *SAGEModel) { m.Heads = 2 }, &param, "the heads is 2 with the aggregator lstm"},
+		{"pools", func(m *SAGEModel) { m.Layers[1].Pool = m.Layers[1].Self }, &param, "Pool of layer 2"},
+		{"means", func(m *SAGEModel) { m.Aggregator = AggregateMean }, &param, "Gates and Recurrent of layer 1"},
+	} {
+		m := model()
+		c.change(m)
+		if _, err := GraphSAGE(g, x, m); !errors.As(err, c.want) || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s: %v", c.reason, err)
+		}
+	}
+	var last []float32
+	for seed := range uint64(3) {
+		z := sure.Get(sure.Get(GraphSAGE(g, x, model(), SAGEOptions{Seed: seed})).Embeddings.Dense(0))
+		if slices.Equal(z, last) {
+			t.Errorf("seed %d gives the order of another one", seed)
+		}
+		last = z
+	}
 }
 
 func TestGraphSAGEErrors(t *testing.T) {

@@ -14,7 +14,7 @@ func TestGraphSAGEByThreads(t *testing.T) {
 	g := samples.Skewed(t, 9)
 	n, _ := g.Dims()
 	x := samples.DrawFeatures(t, n, 8, .3, matrix.CSR)
-	for _, a := range []SAGEAggregator{AggregateMean, AggregateGCN} {
+	for _, a := range []SAGEAggregator{AggregateMean, AggregateGCN, AggregateLSTM} {
 		m := randomModel(a, 8, 6, 0, 1)
 		samples.SameByThreads(t, a.String(), func(run workflow.Run) ([]float32, error) {
 			res, err := GraphSAGE(g, x, m, SAGEOptions{Run: workflow.Tuned(run, neural.SumWork(1))})

@@ -61,6 +61,7 @@ func cpuCases() []cpuCase {
 			args: sageArgs(sageCoraClasses)},
 		cpuCase{name: "graphsage attention epoch citations2708", input: "citations2708", ours: sageEpochBy(apps.Auto, apps.AggregateAttention),
 			pipeline: sageEpochBy(apps.Pipeline, apps.AggregateAttention)},
+		cpuCase{name: "graphsage LSTM epoch citations2708", input: "citations2708", ours: sageEpochBy(apps.Auto, apps.AggregateLSTM)},
 		cpuCase{name: "local cluster a seed rmat16", input: "rmat16", ours: oursLocalCluster},
 		cpuCase{name: "local cluster a seed rmat20", input: "rmat20", ours: oursLocalCluster},
 		cpuCase{name: "louvain planted200k", bar: .25, input: "planted200k", rival: communitiesByHand(false), ours: communities(apps.CommunitiesOptions{}), peer: []string{"louvain"}, tolerance: .01, rounds: 3},

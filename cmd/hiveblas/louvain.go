@@ -46,6 +46,7 @@ GPUs divide large graphs, and give the result of one, bit for bit.`,
 	fs.Float64Var(&o.Resolution, "resolution", 1, "resolution `R`: larger for more and smaller communities")
 	fs.IntVar(&o.Passes, "passes", 0, "make `N` hierarchies, each from the communities of the last (0: 1, with --leiden 2)")
 	fs.IntVar(&o.MaxLevels, "max-levels", 0, "stop a pass after `N` levels (0: no bound)")
+	fs.IntVar(&o.Sweeps, "max-sweeps", 0, "make at most `N` sweeps over the vertices of a level (0: 40)")
 	fs.Float64Var(&o.Tolerance, "tolerance", 1e-5, "a level ends when a sweep gains less than `T` of modularity")
 	fs.BoolVar(&levels, "levels", false, "write the community of each level, in a column each")
 	fs.BoolVar(&deterministic, "deterministic", true, "the same result in every run; false is faster")
@@ -63,6 +64,8 @@ GPUs divide large graphs, and give the result of one, bit for bit.`,
 			return bad("--tolerance is %v, want between 0 and 1", o.Tolerance)
 		case o.Passes < 0:
 			return bad("--passes is %d, want 0 or more", o.Passes)
+		case o.Sweeps < 0:
+			return bad("--max-sweeps is %d, want 0 or more", o.Sweeps)
 		case o.MaxLevels < 0:
 			return bad("--max-levels is %d, want 0 or more", o.MaxLevels)
 		case levels && j.Out.Path == "":
@@ -111,7 +114,7 @@ GPUs divide large graphs, and give the result of one, bit for bit.`,
 		return j.Report([]job.Field{
 			{Key: "modularity", Label: "modularity", Value: res.Modularity}, {Key: "communities", Label: "communities", Value: res.Count},
 			{Key: "levels", Label: "levels", Value: len(res.Levels)}, {Key: "passes", Label: "passes", Value: res.Passes},
-			{Key: "largest", Label: "largest", Value: res.Largest},
+			{Key: "largest", Label: "largest", Value: res.Largest}, {Key: "capped", Label: "ended by the number of sweeps", Value: res.Capped},
 		}, nil)
 	}
 	return cmd

@@ -17,9 +17,10 @@ import (
 )
 
 var (
-	sageAggregators = map[string]apps.SAGEAggregator{"mean": apps.AggregateMean, "pool": apps.AggregatePool, "gcn": apps.AggregateGCN, "attention": apps.AggregateAttention}
-	sagePrecisions  = map[string]apps.SAGEPrecision{"fp32": apps.SAGEFloat32, "tf32": apps.SAGETF32, "fp16": apps.SAGEFloat16, "bf16": apps.SAGEBFloat16}
-	sageSamplings   = map[string]apps.SAGESampling{"uniform": apps.SampleUniform, "weight": apps.SampleByWeight,
+	sageAggregators = map[string]apps.SAGEAggregator{"mean": apps.AggregateMean, "pool": apps.AggregatePool, "gcn": apps.AggregateGCN, "attention": apps.AggregateAttention,
+		"lstm": apps.AggregateLSTM}
+	sagePrecisions = map[string]apps.SAGEPrecision{"fp32": apps.SAGEFloat32, "tf32": apps.SAGETF32, "fp16": apps.SAGEFloat16, "bf16": apps.SAGEBFloat16}
+	sageSamplings  = map[string]apps.SAGESampling{"uniform": apps.SampleUniform, "weight": apps.SampleByWeight,
 		"degree": apps.SampleByDegree, "walks": apps.SampleByWalks}
 )
 
@@ -254,9 +255,9 @@ type randomWeights struct {
 func (r *randomWeights) add(cmd *cobra.Command) {
 	cmd.Flags().Uint64Var(&r.seed, "random-weights", 0, "draw the weights by a `SEED`, in place of --weights")
 	cmd.Flags().StringVar(&r.hidden, "hidden", "64,64", "columns `H` of the layers of random weights")
-	cmd.Flags().StringVar(&r.aggregator, "aggregator", "mean", "aggregate neighbours by `A` with random weights: mean, pool, gcn or attention")
+	cmd.Flags().StringVar(&r.aggregator, "aggregator", "mean", "aggregate neighbours by `A` with random weights: mean, pool, gcn, attention or lstm")
 	cmd.Flags().IntVar(&r.heads, "heads", 1, "heads `K` of attention with random weights")
-	cli.Complete(cmd, "aggregator", "mean", "pool", "gcn", "attention")
+	cli.Complete(cmd, "aggregator", "mean", "pool", "gcn", "attention", "lstm")
 }
 
 // check checks the flags; others says whether weights are given otherwise.
@@ -271,7 +272,7 @@ func (r *randomWeights) check(cmd *cobra.Command, others bool) (err error) {
 		}
 	}
 	if _, known := sageAggregators[r.aggregator]; !known {
-		return bad("--aggregator is %q, want mean, pool, gcn or attention", r.aggregator)
+		return bad("--aggregator is %q, want mean, pool, gcn, attention or lstm", r.aggregator)
 	}
 	if r.heads, err = headsOf(cmd, r.heads, r.aggregator); err != nil {
 		return err

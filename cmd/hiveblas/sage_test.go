@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -150,6 +151,17 @@ func TestSage(t *testing.T) {
 	}
 	if lines := strings.Split(contents(t, at("z.csv")), "\n"); len(lines) != 36 || !strings.HasPrefix(lines[0], "vertex,e0,e1,") || !strings.HasPrefix(lines[1], "0,") {
 		t.Errorf("%d lines of embeddings, the first %q", len(lines), lines[0])
+	}
+	// An LSTM: the loss falls from log 2, the model embeds, and heads are refused.
+	lstm := append(slices.Clone(train), "--aggregator", "lstm", "--epochs", "40", "-o", at("lstm.npz"))
+	if r := report(t, lstm...); r["loss"].(float64) > .2 {
+		t.Errorf("an LSTM reports %v", r)
+	}
+	if r := report(t, "sage", karate, "--features", at("x.csv"), "--weights", at("lstm.npz"), "-o", at("lz.csv")); r["dimensions"] != 32.0 {
+		t.Errorf("embeddings by an LSTM report %v", r)
+	}
+	if r := hiveblas(t, append(lstm, "--heads", "2")...); r.code != 2 || !strings.Contains(r.stderr, "--heads has no effect without --aggregator attention") {
+		t.Errorf("heads of an LSTM: exit %d, %q", r.code, r.stderr)
 	}
 	report(t, "sage", "train", karate, "--features", at("x.csv"), "--unsupervised", "--hidden", "4", "--epochs", "2", "-o", at("u.npz"))
 	if r := hiveblas(t, "sage", "predict", karate, "--features", at("x.csv"), "--weights", at("u.npz")); r.code != 1 || !strings.Contains(r.stderr, "no classifier") {

@@ -53,7 +53,7 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
 	fs.StringVar(&splitFile, "split", "", "`FILE` of the vertices that train, validate and test")
 	fs.IntVar(&base, "vertex-base", 0, "the vertices of these files count from `B`: 0 or 1")
 	fs.StringVar(&hidden, "hidden", "64,64", "columns `H` of the layers; one number is for two layers")
-	fs.StringVar(&aggregator, "aggregator", "mean", "aggregate neighbours by `A`: mean, pool, gcn or attention")
+	fs.StringVar(&aggregator, "aggregator", "mean", "aggregate neighbours by `A`: mean, pool, gcn, attention or lstm")
 	fs.IntVar(&o.Heads, "heads", 1, "heads `K` of attention")
 	fs.IntVar(&o.Epochs, "epochs", 200, "train for at most `N` epochs")
 	fs.IntVar(&o.Batch, "batch", 0, "vertices `N` of a step (0: all)")
@@ -64,7 +64,7 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
 	fs.BoolVar(&unsupervised, "unsupervised", false, "train without classes, by walks")
 	fs.Float64Var(&share, "links", 0, "train without classes to predict a `SHARE` of the edges")
 	fs.StringVar(&o.Checkpoint, "checkpoint", "", "write the state to `FILE`, and resume from it")
-	cli.Complete(cmd, "aggregator", "mean", "pool", "gcn", "attention")
+	cli.Complete(cmd, "aggregator", "mean", "pool", "gcn", "attention", "lstm")
 	cli.Complete(cmd, "vertex-base", "0", "1")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		bad := func(format string, args ...any) error {
@@ -88,7 +88,7 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
 		o.Aggregator, known = sageAggregators[aggregator]
 		switch {
 		case !known:
-			return bad("--aggregator is %q, want mean, pool, gcn or attention", aggregator)
+			return bad("--aggregator is %q, want mean, pool, gcn, attention or lstm", aggregator)
 		case fs.Changed("links") && !(share > 0 && share < .5):
 			return bad("--links is %v, want a share between 0 and 0.5", share)
 		case share > 0 && (classFile != "" || splitFile != "" || unsupervised):

@@ -8,11 +8,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/philox"
 	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -42,7 +45,8 @@ type HoldOutOptions struct {
 // symmetric, both directions of an edge are held out together. Self-loops stay in the graph. A
 // vertex may lose all its edges.
 //
-// O(edges·log edges) on the host.
+// The links depend on the seed and the graph, and not on the number of threads. O(edges·log edges +
+// rivals·log degree) on the host.
 func HoldOutLinks[T semiring.Element](g matrix.Source[T], opts ...HoldOutOptions) (*matrix.Matrix[T], *LinkSet, error) {
 	held, out, with, err := holdOut(workflow.Inside(g), opts)
 	if err != nil {
@@ -85,7 +89,10 @@ func holdOut(g rep.View, opts []HoldOutOptions) (*LinkSet, *matrix.Matrix[bool],
 	}
 	workflow.Report(o.Run, "links", 0, 0)
 	s := structure{n: n, ptr: workflow.RowOffsets(&rows.Structure), idx: rows.Idx}
-	held, pairs := s.draw(o)
+	held, pairs, err := s.draw(o, g.Symmetric())
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	out, err := matrix.FromTuples[bool](n, n, pairs[0], pairs[1], slices.Repeat([]bool{true}, len(pairs[0])), nil)
 	if err != nil {
 		return nil, nil, nil, err
@@ -106,31 +113,49 @@ func (s structure) edge(u, v int32) bool {
 }
 
 // symmetric reports whether each edge is there in both directions.
-func (s structure) symmetric() bool {
-	for u := range int32(s.n) {
-		for _, v := range s.idx[s.ptr[u]:s.ptr[u+1]] {
-			if !s.edge(v, u) {
-				return false
+func (s structure) symmetric(run workflow.Run) (bool, error) {
+	var single atomic.Bool // an edge is
+	err := workflow.EachBlock(run, workflow.RowBlocks(run, s.ptr), func(_, _, lo, hi int) {
+		for u := int32(lo); int(u) < hi && !single.Load(); u++ {
+			for _, v := range s.idx[s.ptr[u]:s.ptr[u+1]] {
+				if !s.edge(v, u) {
+					single.Store(true)
+					break
+				}
 			}
 		}
-	}
-	return true
+	})
+	return !single.Load(), err
 }
 
-// draw returns the edges that are held out, and their rows and columns in the graph.
-func (s structure) draw(o HoldOutOptions) (*LinkSet, [2][]int) {
-	both := s.symmetric()
-	var all []link
-	for u := range int32(s.n) {
-		for p := s.ptr[u]; p < s.ptr[u+1]; p++ {
-			if v := s.idx[p]; u < v || u > v && !both {
-				all = append(all, link{splitmix.At(uint64(p), o.Seed), [2]int32{u, v}})
-			}
+// The grains of loops over vertices, and over edges with their rivals.
+const (
+	vertexGrain = 1 << 10
+	edgeGrain   = 16
+)
+
+// draw returns the edges that are held out, and their rows and columns in the graph. Each number is
+// drawn by its place, so that the order of threads does not matter.
+func (s structure) draw(o HoldOutOptions, both bool) (held *LinkSet, pairs [2][]int, err error) {
+	if !both {
+		if both, err = s.symmetric(o.Run); err != nil {
+			return nil, pairs, err
 		}
 	}
-	slices.SortFunc(all, func(a, b link) int { return cmp.Compare(a.key, b.key) }) // keys differ: Mix is a bijection
-	held, pairs := &LinkSet{}, [2][]int{}
-	for _, l := range all[:int(math.Round(o.Share*float64(len(all))))] {
+	all := parallel.Gather(o.Threads, s.n, vertexGrain, func(lo, hi int, found []link) []link {
+		for u := int32(lo); int(u) < hi; u++ {
+			for p := s.ptr[u]; p < s.ptr[u+1]; p++ {
+				if v := s.idx[p]; u < v || u > v && !both {
+					found = append(found, link{splitmix.At(uint64(p), o.Seed), [2]int32{u, v}})
+				}
+			}
+		}
+		return found
+	})
+	parallel.SortStable(o.Threads, all, func(a, b link) int { return cmp.Compare(a.key, b.key) }) // keys differ: Mix is a bijection
+	all = all[:int(math.Round(o.Share*float64(len(all))))]
+	held = &LinkSet{}
+	for _, l := range all {
 		u, v := l.ends[0], l.ends[1]
 		held.Edges = append(held.Edges, l.ends)
 		pairs[0], pairs[1] = append(pairs[0], int(u)), append(pairs[1], int(v))
@@ -138,22 +163,18 @@ func (s structure) draw(o HoldOutOptions) (*LinkSet, [2][]int) {
 			pairs[0], pairs[1] = append(pairs[0], int(v)), append(pairs[1], int(u))
 		}
 	}
-	seed := splitmix.Mix(o.Seed + 1)
-	for k, e := range held.Edges {
-		for try := range uint64(drawTries) {
-			x, y := philox.Block(uint64(k), try, seed)
-			u, _ := philox.Below(x, uint64(s.n))
-			v, _ := philox.Below(y, uint64(s.n))
-			if u != v && !s.edge(int32(u), int32(v)) {
-				held.Others = append(held.Others, [2]int32{int32(u), int32(v)})
-				break
+	seed, others := splitmix.Mix(o.Seed+1), make([][2]int32, len(all))
+	held.Rivals = make([]int32, len(all)*o.Rivals)
+	err = parallel.Range(o.Context, o.Threads, len(all), edgeGrain, func(_, lo, hi int) {
+		for k := lo; k < hi; k++ {
+			others[k] = s.other(uint64(k), seed)
+			for r := range o.Rivals {
+				held.Rivals[k*o.Rivals+r] = s.rival(all[k].ends[0], uint64(k), uint64(r), seed)
 			}
 		}
-		for r := range o.Rivals {
-			held.Rivals = append(held.Rivals, s.rival(e[0], uint64(k), uint64(r), seed))
-		}
-	}
-	return held, pairs
+	})
+	held.Others = slices.DeleteFunc(others, func(e [2]int32) bool { return e[0] < 0 })
+	return held, pairs, err
 }
 
 // A link is an edge with its place in the order of draws.
@@ -164,6 +185,19 @@ type link struct {
 
 // drawTries bounds the draws of a pair without an edge. In a dense graph some are not found.
 const drawTries = 64
+
+// other returns a pair of vertices without an edge, −1 if none is found.
+func (s structure) other(k, seed uint64) [2]int32 {
+	for try := range uint64(drawTries) {
+		x, y := philox.Block(k, try, seed)
+		u, _ := philox.Below(x, uint64(s.n))
+		v, _ := philox.Below(y, uint64(s.n))
+		if u != v && !s.edge(int32(u), int32(v)) {
+			return [2]int32{int32(u), int32(v)}
+		}
+	}
+	return [2]int32{-1, -1}
+}
 
 // rival returns a vertex without an edge from u, −1 if none is found.
 func (s structure) rival(u int32, k, r, seed uint64) int32 {
@@ -214,8 +248,8 @@ type MeasureOptions struct {
 	Score LinkScore
 }
 
-// MeasureLinks scores the pairs of a LinkSet by the rows of vectors, one for each vertex. It takes
-// O(dimensions) for each pair and rival on the host, and O(pairs·log pairs).
+// MeasureLinks scores the pairs of a LinkSet by the rows of vectors, one for each vertex. The result
+// does not depend on the number of threads. It takes O(dimensions) for each pair and rival on the host, and O(pairs·log pairs).
 func MeasureLinks(vectors matrix.Source[float32], held *LinkSet, opts ...MeasureOptions) (LinkQuality, error) {
 	const app = "MeasureLinks"
 	none := LinkQuality{math.NaN(), math.NaN()}
@@ -239,23 +273,27 @@ func MeasureLinks(vectors matrix.Source[float32], held *LinkSet, opts ...Measure
 		return none, err
 	}
 	edges, others, ranks := make([]float64, len(held.Edges)), make([]float64, len(held.Others)), make([]float64, len(held.Edges))
-	err = parallel.Range(o.Context, o.Threads, len(edges), 64, func(_, lo, hi int) {
+	err = parallel.Range(o.Context, o.Threads, len(edges), edgeGrain, func(_, lo, hi int) {
 		for k := lo; k < hi; k++ {
 			edges[k] = s.score(held.Edges[k][0], held.Edges[k][1])
 			ranks[k] = s.rank(held.Edges[k][0], edges[k], held.rivals(k))
 		}
 	})
+	if err == nil {
+		err = parallel.Range(o.Context, o.Threads, len(others), vertexGrain, func(_, lo, hi int) {
+			for k, e := range held.Others[lo:hi] {
+				others[lo+k] = s.score(e[0], e[1])
+			}
+		})
+	}
 	if err != nil {
 		return none, err
-	}
-	for k, e := range held.Others {
-		others[k] = s.score(e[0], e[1])
 	}
 	sum := 0.0
 	for _, r := range ranks {
 		sum += 1 / r
 	}
-	return LinkQuality{areaUnderCurve(edges, others), sum / float64(len(ranks))}, nil
+	return LinkQuality{areaUnderCurve(o.Threads, edges, others), sum / float64(len(ranks))}, nil
 }
 
 // rivals returns the rivals of edge k.
@@ -295,21 +333,37 @@ type scorer struct {
 func newScorer(vectors matrix.Source[float32], o MeasureOptions) (s scorer, err error) {
 	v := matrix.AsView[float32](vectors)
 	s.n, s.dims = v.Dims()
-	s.val = make([]float32, s.n*s.dims)
 	if err := workflow.Fetch(v.Inside()); err != nil {
 		return s, err
 	}
-	for c, x := range v.All() {
-		s.val[c.Row*s.dims+c.Col] = x
+	if st := access.Stored(v); st.Format == sparse.Full && !v.Inside().Transposed {
+		s.val = st.Val
+	} else if err := s.fill(access.Rows(v), o.Run); err != nil {
+		return s, err
 	}
 	if o.Score == ScoreCosine {
 		length := make([]float64, s.n)
-		for v := range length {
-			length[v] = math.Sqrt(s.score(int32(v), int32(v)))
-		}
+		err = parallel.Range(o.Context, o.Threads, s.n, vertexGrain, func(_, lo, hi int) {
+			for v := lo; v < hi; v++ {
+				length[v] = math.Sqrt(s.score(int32(v), int32(v)))
+			}
+		})
 		s.length = length
 	}
-	return s, nil
+	return s, err
+}
+
+// fill sets the vectors to rows, 0 where they have no entry.
+func (s *scorer) fill(rows *sparse.Typed[float32], run workflow.Run) error {
+	s.val = make([]float32, s.n*s.dims)
+	ptr := workflow.RowOffsets(&rows.Structure)
+	return parallel.Range(run.Context, run.Threads, s.n, vertexGrain, func(_, lo, hi int) {
+		for v := lo; v < hi; v++ {
+			for p := ptr[v]; p < ptr[v+1]; p++ {
+				s.val[v*s.dims+int(rows.Idx[p])] = rows.Val[p]
+			}
+		}
+	})
 }
 
 func (s *scorer) score(u, v int32) float64 {
@@ -343,7 +397,7 @@ func (s *scorer) rank(u int32, score float64, rivals []int32) float64 {
 
 // areaUnderCurve returns the probability that a score of edges is above a score of others, by the
 // sum of the ranks of edges (Mann, Whitney 1947).
-func areaUnderCurve(edges, others []float64) float64 {
+func areaUnderCurve(threads int, edges, others []float64) float64 {
 	type scored struct {
 		score float64
 		edge  bool
@@ -355,7 +409,7 @@ func areaUnderCurve(edges, others []float64) float64 {
 	for _, x := range others {
 		all = append(all, scored{x, false})
 	}
-	slices.SortFunc(all, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
+	parallel.SortStable(threads, all, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
 	wins := 0.0 // of edges
 	below := 0  // others with a lower score
 	for lo := 0; lo < len(all); {

@@ -11,6 +11,8 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
 	"github.com/hiveblas/hiveblas/testdata"
 	"pgregory.net/rapid"
 )
@@ -180,6 +182,46 @@ func TestLinkErrors(t *testing.T) {
 	for reason, s := range map[string]*LinkSet{"edge": {Edges: [][2]int32{{0, 34}}}, "pair": {Others: [][2]int32{{-1, 0}}}, "rival": {Edges: [][2]int32{{0, 1}}, Rivals: []int32{-2}}} {
 		if _, err := MeasureLinks(vectors, s); !errors.As(err, &index) {
 			t.Errorf("%s: %v", reason, err)
+		}
+	}
+}
+
+// Any number of threads holds out the same links and measures the same quality, and vectors of any
+// format have the quality of full ones.
+func TestLinksByThreads(t *testing.T) {
+	t.Parallel()
+	both := samples.Skewed(t, 12)
+	n, _ := both.Dims()
+	one := matrix.New[float64](n, n)
+	sure.Do(ops.Select(one, semiring.Tril[float64](0), both))
+	x := samples.DrawFeatures(t, n, 5, 1, matrix.Full)
+	thin := samples.DrawFeatures(t, n, 5, .4, matrix.CSR)
+	turned := matrix.New[float32](5, n)
+	sure.Do(ops.Transpose(turned, thin))
+	filled := sure.Get(matrix.FromDense(n, 5, sure.Get(thin.Dense(0))))
+	for name, g := range map[string]*matrix.Matrix[float64]{"symmetric": both, "directed": one} {
+		held := samples.SameByThreads(t, name, func(run workflow.Run) (*LinkSet, error) {
+			rest, held, err := HoldOutLinks(g, HoldOutOptions{Run: workflow.Tuned(run, workflow.BlockWork(1<<8)), Rivals: 3, Seed: 5})
+			if err != nil {
+				return nil, err
+			}
+			if m := (g.NVals() - rest.NVals()) / int64(len(held.Edges)); m != map[string]int64{"symmetric": 2, "directed": 1}[name] {
+				t.Errorf("%s: %d entries of an edge are held out", name, m)
+			}
+			return held, nil
+		})
+		for _, score := range []LinkScore{ScoreDot, ScoreCosine} {
+			of := func(v matrix.Source[float32]) LinkQuality {
+				return samples.SameByThreads(t, name, func(run workflow.Run) (LinkQuality, error) {
+					return MeasureLinks(v, held, MeasureOptions{Run: run, Score: score})
+				})
+			}
+			if q := of(x); !(q.AUC > .2 && q.AUC < .8) {
+				t.Errorf("%s, %v: drawn vectors have the quality %+v", name, score, q)
+			}
+			if a, b, c := of(filled), of(thin), of(turned.T()); a != b || a != c {
+				t.Errorf("%s, %v: full vectors have the quality %+v, sparse ones %+v, transposed ones %+v", name, score, a, b, c)
+			}
 		}
 	}
 }

@@ -51,7 +51,7 @@ type sageTrainState struct {
 
 // fuses reports whether kernels train with these settings.
 func (o *SAGETrainOptions) fuses() bool {
-	return o.Links == nil && o.Aggregator != sage.AggregatePool && o.Aggregator != sage.AggregateAttention && o.Sampling == sage.SampleUniform && slices.Max(o.Hidden) <= 128
+	return o.Links == nil && (o.Aggregator == sage.AggregateMean || o.Aggregator == sage.AggregateGCN) && o.Sampling == sage.SampleUniform && slices.Max(o.Hidden) <= 128
 }
 
 // sageFit is training on a device within a session.

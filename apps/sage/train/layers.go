@@ -15,7 +15,7 @@ import (
 func (m *sageTeam) forward(step uint64, training bool) error {
 	p := layered.Pass{Step: step, Sampled: training, Whole: func() *neural.Block[float32] { return m.t.blocks()[0] }, Keep: true}
 	for _, r := range m.members {
-		r.masks = make([][]float32, len(r.Net.Layers))
+		r.masks, r.Net.Training = make([][]float32, len(r.Net.Layers)), training
 	}
 	if training {
 		p.Enter = func(k, layer int, x *neural.Input[float32], run workflow.Run) (err error) {
@@ -58,7 +58,7 @@ func (m *sageTeam) exchange() error {
 
 // backward takes the gradient of the rows of the last layer and adds the gradients of the weights.
 func (m *sageTeam) backward() error {
-	pool := m.t.net.Pools()
+	pool := m.t.net.Reduces()
 	for layer := len(m.t.net.Layers) - 1; layer >= 0; layer-- {
 		err := m.Apart(func(k int, c comm.Comm, run workflow.Run) error {
 			r := m.members[k]
@@ -67,8 +67,9 @@ func (m *sageTeam) backward() error {
 				return err
 			}
 			if pool {
-				r.Self, r.part = r.Net.Unpool(layer, tape, r.g, run)
-				return nil
+				var err error
+				r.Self, r.part, err = r.Net.Unpool(layer, tape, r.g, run)
+				return err
 			}
 			own := r.Net.SelfColumns(layer)
 			r.part = r.Net.Kept.Panel(tape.Block.Sources, r.g.Cols-own)
@@ -97,7 +98,7 @@ func (r *sageMember) endBackward(layer int, run workflow.Run) (err error) {
 	switch {
 	case len(r.Vertices) == 0:
 		to = neural.Panel[float32]{Cols: r.Net.Layers[layer].Input()}
-	case r.Net.Pools():
+	case r.Net.Reduces():
 		to, err = r.Net.Unpooled(layer, tape, r.Self, r.part, run)
 	default:
 		own := r.Net.SelfColumns(layer)

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
-	"github.com/hiveblas/hiveblas/apps/sage"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/layered"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/sampled"
@@ -68,7 +67,7 @@ func divideTraining(t *sageTrainer, g rep.View, features *matrix.View[float32], 
 		g = list[0]
 	}
 	err = d.Once(func() (err error) {
-		t.graph, err = sampled.NewGraph(app, g, m.all, sampled.Rule(t.o.Sampling), t.o.Replace, t.o.Seed, t.o.Aggregator == sage.AggregateGCN)
+		t.graph, err = sampled.NewGraph(app, g, m.all, sampled.Rule(t.o.Sampling), t.o.Replace, t.o.Seed, neural.Aggregator(t.o.Aggregator))
 		return err
 	})
 	if err != nil {

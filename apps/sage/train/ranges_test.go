@@ -111,6 +111,8 @@ func TestTrainGraphSAGEByRanges(t *testing.T) {
 		{"GCN, sparse features", sage.AggregateGCN, true, .3, SAGETrainOptions{}, "layers"},
 		{"attention, samples by weight", sage.AggregateAttention, true, .3, byWeight, "layers"},
 		{"attention, trees", sage.AggregateAttention, true, 1, sampled(5, 2, 2), "trees"},
+		{"LSTM, sparse features", sage.AggregateLSTM, true, .3, SAGETrainOptions{}, "layers"},
+		{"LSTM, trees", sage.AggregateLSTM, true, 1, sampled(5, 2, 2), "trees"},
 		{"samples of large batches", sage.AggregateMean, true, 1, sampled(0, 3, 4), "layers"},
 		{"samples by weight, GCN", sage.AggregateGCN, true, 1, byWeight, "layers"},
 		{"walks, pools", sage.AggregatePool, true, .3, walks, "layers"},

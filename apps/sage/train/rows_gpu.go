@@ -6,6 +6,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/sage"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/ondevice"
 	"github.com/hiveblas/hiveblas/apps/sage/internal/sampled"
 	"github.com/hiveblas/hiveblas/comm/spmd"
@@ -239,7 +240,7 @@ func trainOnGroup(w *workflow.Division, a rep.View, features *matrix.View[float3
 		all := o.Run
 		all.Threads = w.Threads()
 		err := w.Once(func() (err error) {
-			host, err = sampled.NewGraph(w.Op, graphs[0], all, sampled.Rule(o.Sampling), o.Replace, o.Seed, o.Aggregator == sage.AggregateGCN)
+			host, err = sampled.NewGraph(w.Op, graphs[0], all, sampled.Rule(o.Sampling), o.Replace, o.Seed, neural.Aggregator(o.Aggregator))
 			return err
 		})
 		if err != nil {

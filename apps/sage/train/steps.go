@@ -100,6 +100,7 @@ func (r *sageMember) stepOfTrees(t *sageTrainer, step uint64, count float64, run
 	graph := *t.graph
 	graph.Run = run
 	r.Net.Kept.Reset()
+	r.Net.Training = true
 	tapes, masks, err := tapeTrees(r.Net, &graph, t.x, r.targets, step, o)
 	if err != nil {
 		return err

@@ -149,7 +149,7 @@ func trainGraphSAGE(g rep.View, features matrix.Source[float32], classes []int32
 	}
 	if (on != nil || devices != nil) && !o.fuses() {
 		if o.Method == workflow.Fused {
-			return nil, &workflow.ParameterError{App: app, Arg: "the method", Got: "fused for choices by weight, degree or walks, with AggregatePool or AggregateAttention, for Links, or for more than 128 hidden columns", Want: "auto or pipeline"}
+			return nil, &workflow.ParameterError{App: app, Arg: "the method", Got: "fused for choices by weight, degree or walks, with AggregatePool, AggregateAttention or AggregateLSTM, for Links, or for more than 128 hidden columns", Want: "auto or pipeline"}
 		}
 		on, devices = nil, nil
 	}
@@ -163,7 +163,7 @@ func trainGraphSAGE(g rep.View, features matrix.Source[float32], classes []int32
 	if on != nil {
 		var at *sampled.Graph
 		if classes == nil { // the host draws pairs
-			if at, err = sampled.NewGraph(app, g, o.Run, sampled.Rule(o.Sampling), o.Replace, o.Seed, o.Aggregator == sage.AggregateGCN); err != nil {
+			if at, err = sampled.NewGraph(app, g, o.Run, sampled.Rule(o.Sampling), o.Replace, o.Seed, neural.Aggregator(o.Aggregator)); err != nil {
 				return nil, err
 			}
 		}
@@ -194,7 +194,7 @@ func (t *sageTrainer) begin(app string, g rep.View, features matrix.Source[float
 		if t.x, err = sampled.FeaturesOf(features, n); err != nil {
 			return err
 		}
-		if t.graph, err = sampled.NewGraph(app, g, o.Run, sampled.Rule(o.Sampling), o.Replace, o.Seed, o.Aggregator == sage.AggregateGCN); err != nil {
+		if t.graph, err = sampled.NewGraph(app, g, o.Run, sampled.Rule(o.Sampling), o.Replace, o.Seed, neural.Aggregator(o.Aggregator)); err != nil {
 			return err
 		}
 	}
@@ -241,8 +241,8 @@ func (o *SAGETrainOptions) complete() error {
 		return &workflow.ParameterError{App: app, Arg: arg, Got: fmt.Sprint(got), Want: want}
 	}
 	switch {
-	case o.Aggregator < sage.AggregateMean || o.Aggregator > sage.AggregateAttention:
-		return bad("the aggregator", o.Aggregator, "AggregateMean, AggregatePool, AggregateGCN or AggregateAttention")
+	case o.Aggregator < sage.AggregateMean || o.Aggregator > sage.AggregateLSTM:
+		return bad("the aggregator", o.Aggregator, "AggregateMean, AggregatePool, AggregateGCN, AggregateAttention or AggregateLSTM")
 	case o.Heads != 0 && o.Aggregator != sage.AggregateAttention:
 		return bad("the heads", o.Heads, "0 for an aggregator without attention")
 	case len(o.Hidden) == 0 || slices.Min(o.Hidden) < 1 || slices.Max(o.Hidden) > 1<<16:
@@ -433,6 +433,7 @@ func (t *sageTrainer) embeddings() (z neural.Panel[float32], err error) {
 		return t.operations.embeddings()
 	}
 	t.net.Kept.Reset()
+	t.net.Training = false
 	tapes, err := t.net.Record(t.blocks(), t.x, t.o.Run, nil)
 	if err != nil {
 		return z, err
@@ -554,6 +555,7 @@ func (t *sageTrainer) gradients(targets []int32, pairs []sagePair) (loss float64
 	step := uint64(t.state.steps)
 	n := t.net
 	n.Kept.Reset()
+	n.Training = true
 	var tapes []*neural.Tape[float32]
 	var masks [][]float32
 	all := t.usesAllVertices(len(targets))

@@ -27,11 +27,11 @@ import (
 func TestSAGEGradient(t *testing.T) {
 	t.Parallel()
 	g := samples.Build[float64](t, samples.DirectedHub(), matrix.CSR)
-	for _, a := range []sage.SAGEAggregator{sage.AggregateMean, sage.AggregatePool, sage.AggregateGCN, sage.AggregateAttention} {
+	for _, a := range []sage.SAGEAggregator{sage.AggregateMean, sage.AggregatePool, sage.AggregateGCN, sage.AggregateAttention, sage.AggregateLSTM} {
 		for _, sparse := range []bool{false, true} {
 			for _, goal := range []SAGETrainOptions{{}, {Links: &SAGELinks{}}, {Pairs: 1}} { // classes, links, pairs
 				supervised, like := goal.Links == nil && goal.Pairs == 0, (&sageTrainer{o: goal}).likeness()
-				at, err := sampled.NewGraph("test", g, workflow.Run{}, sampled.Uniform, false, 3, a == sage.AggregateGCN)
+				at, err := sampled.NewGraph("test", g, workflow.Run{}, sampled.Uniform, false, 3, neural.Aggregator(a))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -62,6 +62,7 @@ func TestSAGEGradient(t *testing.T) {
 					heads, hidden = 2, []int{4, 2}
 				}
 				net := neural.Random[float64](neural.Aggregator(a), heads, 5, hidden, 3, 8)
+				net.Training = true
 				for _, p := range net.All {
 					for i := range p.Value.Val {
 						p.Value.Val[i] += .1 * rng.NormFloat64()
@@ -197,7 +198,7 @@ func TestTrainGraphSAGE(t *testing.T) {
 	t.Parallel()
 	g, x, classes := twoSides(t)
 	split := SAGESplit{Train: []int{0, 1, 2, 8, 9, 10}, Validate: []int{3, 11}, Test: []int{4, 5, 6, 7, 12, 13, 14, 15}}
-	for _, a := range []sage.SAGEAggregator{sage.AggregateMean, sage.AggregatePool, sage.AggregateGCN} {
+	for _, a := range []sage.SAGEAggregator{sage.AggregateMean, sage.AggregatePool, sage.AggregateGCN, sage.AggregateLSTM} {
 		var losses []float64
 		res, err := TrainGraphSAGE(g, x, classes, split, SAGETrainOptions{Aggregator: a, Hidden: []int{8, 8}, Epochs: 60, Batch: 4,
 			Samples: []int{4, 4}, Dropout: -1, Each: func(p SAGEProgress) error { losses = append(losses, p.Loss); return nil }})

@@ -19,6 +19,7 @@ import (
 //	GCN          ∂Wf = Hᵀ·(Pᵀ·∂Y); ∂H = (Pᵀ·∂Y)·Wfᵀ
 //
 //	attention  as mean, with the ∂X of attention.go in place of Pᵀ·A
+//	LSTM       as pool, with the ∂X of lstm.go in place of S, and L in place of M
 //
 // H₁ are the rows of H of the targets.
 
@@ -33,9 +34,14 @@ func (p *Net) Back(k int, t *Tape, dz *Matrix) *Matrix {
 	f, a := p.Matrix(t.block.Targets, own), p.Matrix(t.block.Targets, l.Width()-own)
 	p.Do(ops.Split([][]matrix.Target[float32]{{f, a}}, dy, p.with))
 	var dh *Matrix
-	if p.Pools() {
+	if p.Reduces() {
 		p.slopes[l.Neighbour] = p.times(t.most.T(), a)
-		s := p.toMaxima(t, p.times(a, p.value(l.Neighbour).T()))
+		s := p.times(a, p.value(l.Neighbour).T())
+		if p.Recurs() {
+			s = p.unfold(k, t, s)
+		} else {
+			s = p.toMaxima(t, s)
+		}
 		p.slopes[l.PoolBias] = p.sums(s)
 		dh = p.unproduct(k, t.in, l.Pool, s)
 	} else {

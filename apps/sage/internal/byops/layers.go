@@ -19,6 +19,7 @@ import (
 //	pool   Z ← norm(relu([H·Wf, (P max.second relu(H·Wp + 1⊗b))·Wa]))
 //	GCN    Z ← norm(relu(P·(H·Wf)))
 //	attention  Z ← norm(relu([H·Wf, A·(H·Wa)])), A as in attention.go
+//	LSTM   Z ← norm(relu([H·Wf, L·Wa])), L as in lstm.go
 //
 // norm divides the rows by their lengths, √(Z∘Z·1).
 type Net struct {
@@ -77,18 +78,22 @@ func (p *Net) copy(to neural.Panel[float32], a *Matrix) {
 type Tape struct {
 	Out    *Matrix // Z
 	in     *Matrix // H
-	chosen *Matrix // P
+	chosen *Matrix // P; nil with an LSTM
 	block  *block
 	pooled *Matrix                 // relu(H·Wp + 1⊗b)
-	most   *Matrix                 // P max.second pooled
+	most   *Matrix                 // P max.second pooled, or the last states of an LSTM
 	heads  []*head                 // of attention
+	steps  []*step                 // of an LSTM
+	sorted *Matrix                 // the order of the targets of an LSTM
 	scale  *matrix.Vector[float32] // 1 over the lengths of the rows before norm, 1 for length 0
 }
 
 // Layer computes layer k: rows of the targets of a block from rows h of its sources.
 func (p *Net) Layer(k int, h *Matrix, b *block) *Tape {
 	l, t := &p.Layers[k], &Tape{in: h, block: b}
-	t.chosen = p.choices(b)
+	if !p.Recurs() {
+		t.chosen = p.choices(b)
+	}
 	var z *Matrix
 	if p.GCN() {
 		z = p.times(t.chosen, p.times(h, p.value(l.Self)))
@@ -98,6 +103,9 @@ func (p *Net) Layer(k int, h *Matrix, b *block) *Tape {
 			t.pooled = p.relu(p.affine(h, l.Pool, l.PoolBias))
 			t.most = p.Matrix(b.Targets, l.Pool.Value.Cols)
 			p.Do(ops.MxM(t.most, semiring.MaxSecond[float32](), t.chosen.Pattern(), t.pooled, p.with))
+			near = p.times(t.most, p.value(l.Neighbour))
+		} else if p.Recurs() {
+			t.most = p.fold(k, t)
 			near = p.times(t.most, p.value(l.Neighbour))
 		} else if x := p.times(h, p.value(l.Neighbour)); p.Attends() {
 			near = p.attend(k, t, x)

@@ -29,7 +29,7 @@ type attended[F workflow.Real] struct {
 }
 
 // Attends reports whether neighbours count by attention.
-func (n *Net[F]) Attends() bool { return n.Aggregator == aggregateAttention }
+func (n *Net[F]) Attends() bool { return n.Aggregator == AggregateAttention }
 
 // CheckHeads verifies the heads of attention for layers of so many hidden columns.
 func CheckHeads(app string, heads int, hidden ...int) error {

@@ -14,8 +14,11 @@ func (n *Net[F]) backward(k int, t *Tape[F], g Panel[F], run workflow.Run) (Pane
 	if err := t.Unnorm(g, run); err != nil {
 		return Panel[F]{}, err
 	}
-	if n.Pools() {
-		mine, spread := n.Unpool(k, t, g, run)
+	if n.Reduces() {
+		mine, spread, err := n.Unpool(k, t, g, run)
+		if err != nil {
+			return mine, err
+		}
 		return n.Unpooled(k, t, mine, spread, run)
 	}
 	own := n.SelfColumns(k)
@@ -78,10 +81,10 @@ func (n *Net[F]) Unproducts(k int, t *Tape[F], x Panel[F], run workflow.Run) (Pa
 	return to, nil
 }
 
-// Unpool takes the gradient before norm and relu of a layer of AggregatePool, and adds the
-// gradients of the weights of the maxima and of the bias. It returns the gradients of the products
-// of the rows themselves and of the pooled rows of the sources.
-func (n *Net[F]) Unpool(k int, t *Tape[F], g Panel[F], run workflow.Run) (mine, spread Panel[F]) {
+// Unpool takes the gradient before norm and relu of a layer that Reduces, and adds the gradients of
+// the weights of the reduced rows, of the bias, and of the recurrence of an LSTM. It returns the
+// gradients of the products of the rows themselves and of the pooled rows of the sources.
+func (n *Net[F]) Unpool(k int, t *Tape[F], g Panel[F], run workflow.Run) (mine, spread Panel[F], err error) {
 	l, b := &n.Layers[k], t.Block
 	own := l.Self.Value.Cols
 	mine = NewPanel[F](t.in.rows(), own)
@@ -93,6 +96,10 @@ func (n *Net[F]) Unpool(k int, t *Tape[F], g Panel[F], run workflow.Run) (mine, 
 	blas.Product(run.Threads, l.Neighbour.Grad, t.most, true, near, false, 1)
 	most := NewPanel[F](t.most.Rows, t.most.Cols)
 	blas.Product(run.Threads, most, near, false, l.Neighbour.Value, true, 0)
+	if n.Recurs() {
+		spread, err = n.unfold(k, t, most, run)
+		return mine, spread, err
+	}
 	spread = NewPanel[F](b.Sources, t.most.Cols)
 	for i, x := range most.Val {
 		if t.most.Val[i] > 0 { // else relu has no slope
@@ -101,7 +108,7 @@ func (n *Net[F]) Unpool(k int, t *Tape[F], g Panel[F], run workflow.Run) (mine, 
 			l.PoolBias.Grad.Val[i%spread.Cols] += x
 		}
 	}
-	return mine, spread
+	return mine, spread, nil
 }
 
 // Unpooled is unproducts for the gradients of unpool, of the rows of the layer's input.

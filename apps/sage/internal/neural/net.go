@@ -21,7 +21,7 @@ import (
 func (n *Net[F]) AtOnce(k, per int) bool {
 	l := &n.Layers[k]
 	own := l.Self.Value.Cols
-	return own <= 32*per && !n.Pools() && !n.Attends() && (n.GCN() || own == l.Neighbour.Value.Cols)
+	return own <= 32*per && n.averages() && (n.GCN() || own == l.Neighbour.Value.Cols)
 }
 
 // A layer of GraphSAGE maps the rows H of its sources, some vertices, to rows of its targets:
@@ -30,6 +30,7 @@ func (n *Net[F]) AtOnce(k, per int) bool {
 //	pool   norm(relu([H·Wf, max(relu(H·Wp + b))·Wa]))  the maximum over the chosen neighbours
 //	GCN    norm(relu(P·(H·Wf)))                        P averages a vertex and its neighbours
 //	attention  norm(relu([H·Wf, A·(H·Wa)]))            A weighs neighbours; see attention.go
+//	LSTM   norm(relu([H·Wf, L·Wa]))                    L reads the chosen neighbours; see lstm.go
 //
 // The mean is linear, so products come first and gathers move rows of the output's width. Backward
 // passes are the transposed steps: the gradient of X is Pᵀ times the gradient of P·X.
@@ -67,6 +68,7 @@ type Block[F workflow.Real] struct {
 	Weight           []F                  // of them in the mean; nil for 1 over their number
 	back             *sparse.Typed[F]     // the transposed matrix of the mean; nil until it is needed
 	places           *sparse.Typed[int32] // of placed; nil until it is needed
+	steps            *sequences[F]        // of an LSTM; nil until they are needed
 }
 
 // Weights returns the weights of all neighbours.
@@ -137,7 +139,8 @@ type Param[F workflow.Real] struct {
 // Net holds the parameters of a model.
 type Net[F workflow.Real] struct {
 	Aggregator Aggregator
-	Heads      int // of attention
+	Heads      int  // of attention
+	Training   bool // a backward pass follows each pass
 	Layers     []Layer[F]
 	Out        *Param[F] // classifier; nil without
 	Bias       *Param[F] // of the classifier
@@ -150,17 +153,25 @@ type Net[F workflow.Real] struct {
 type Aggregator int
 
 const (
-	aggregateMean Aggregator = iota
-	aggregatePool
-	aggregateGCN
-	aggregateAttention
+	AggregateMean Aggregator = iota
+	AggregatePool
+	AggregateGCN
+	AggregateAttention
+	AggregateLSTM
 )
 
 // GCN reports whether the mean of a vertex and its neighbours is in place of both.
-func (n *Net[F]) GCN() bool { return n.Aggregator == aggregateGCN }
+func (n *Net[F]) GCN() bool { return n.Aggregator == AggregateGCN }
+
+// averages reports whether neighbours count by their mean.
+func (n *Net[F]) averages() bool { return n.Aggregator == AggregateMean || n.GCN() }
+
+// Reduces reports whether rows of Pool are reduced to one for each target before the product with
+// the weights of neighbours: by their maximum or by an LSTM.
+func (n *Net[F]) Reduces() bool { return n.Pools() || n.Recurs() }
 
 // Pools reports whether neighbours count by their maximum.
-func (n *Net[F]) Pools() bool { return n.Aggregator == aggregatePool }
+func (n *Net[F]) Pools() bool { return n.Aggregator == AggregatePool }
 
 // A Arena holds panels from one reset to the next, so that steps of the same shapes allocate
 // nothing.
@@ -190,9 +201,12 @@ func Grown[F workflow.Real](kept *[]F, rows, cols int) Panel[F] {
 	return Panel[F]{Rows: rows, Cols: cols, Val: (*kept)[:rows*cols]}
 }
 
+// A Layer holds the weights of a layer, nil where the aggregator has none.
 type Layer[F workflow.Real] struct {
-	Self, Neighbour, Pool, PoolBias *Param[F] // nil where the aggregator has none
-	AttendSelf, AttendNeighbour     *Param[F] // aₗ and aᵣ of attention
+	Self, Neighbour             *Param[F]
+	Pool, PoolBias              *Param[F] // of pools; Wx and b of an LSTM
+	Recur                       *Param[F] // Wh of an LSTM
+	AttendSelf, AttendNeighbour *Param[F] // aₗ and aᵣ of attention
 }
 
 // Width returns the columns of the output of a layer.
@@ -295,10 +309,11 @@ func (n *Net[F]) addTransposed(x *Input[F], g Panel[F], run workflow.Run, to ...
 type Tape[F workflow.Real] struct {
 	in     Input[F]
 	Block  *Block[F]
-	pooled Panel[F] // relu(H·Wp + b), of the sources
-	most   Panel[F] // its maxima, of the targets
+	pooled Panel[F] // relu(H·Wp + b), of the sources; X of an LSTM
+	most   Panel[F] // its maxima, of the targets, or the last states of an LSTM
 	from   []int32  // the source of each maximum
 	attended[F]
+	folded[F]
 	Out    Panel[F]
 	length []F // of the rows before norm
 }
@@ -340,7 +355,7 @@ type Near[F workflow.Real] struct {
 func (n *Net[F]) Products(k int, t *Tape[F], run workflow.Run) (x Panel[F], near Near[F], err error) {
 	l := &n.Layers[k]
 	own := l.Self.Value.Cols
-	if n.Pools() {
+	if n.Reduces() {
 		x = Grown(&n.Brief[1], t.in.rows(), own)
 		if err := t.in.times(x, l.Self.Value, run); err != nil {
 			return x, near, err
@@ -351,7 +366,10 @@ func (n *Net[F]) Products(k int, t *Tape[F], run workflow.Run) (x Panel[F], near
 		}
 		for s := range t.pooled.Rows {
 			for j, y := range Row(t.pooled, s) {
-				Row(t.pooled, s)[j] = max(0, y+l.PoolBias.Value.Val[j])
+				if y += l.PoolBias.Value.Val[j]; n.Pools() {
+					y = max(0, y)
+				}
+				Row(t.pooled, s)[j] = y
 			}
 		}
 		return x, Near[F]{Panel: t.pooled}, nil
@@ -370,8 +388,14 @@ func (n *Net[F]) Products(k int, t *Tape[F], run workflow.Run) (x Panel[F], near
 // Combine computes the output of a layer from the products. Row v of x belongs to target v.
 func (n *Net[F]) Combine(k int, t *Tape[F], x Panel[F], near Near[F], run workflow.Run) error {
 	l, b := &n.Layers[k], t.Block
-	if n.Pools() {
-		own, most := l.Self.Value.Cols, t.pool(l, near.Panel, run)
+	if n.Reduces() {
+		if n.Pools() {
+			t.pool(near.Panel)
+		} else if err := n.fold(k, t, near, run); err != nil {
+			return err
+		}
+		own, most := l.Self.Value.Cols, NewPanel[F](b.Targets, l.Neighbour.Value.Cols)
+		blas.Product(run.Threads, most, t.most, false, l.Neighbour.Value, false, 0)
 		return EachRow(run, b.Targets, func(v int) {
 			to := Row(t.Out, v)
 			copy(to, Row(x, v))
@@ -397,8 +421,8 @@ func (n *Net[F]) Combine(k int, t *Tape[F], x Panel[F], near Near[F], run workfl
 	})
 }
 
-// pool computes the aggregate of AggregatePool from the pooled rows of the sources.
-func (t *Tape[F]) pool(l *Layer[F], pooled Panel[F], run workflow.Run) Panel[F] {
+// pool sets t.most to the maxima of the pooled rows of the sources.
+func (t *Tape[F]) pool(pooled Panel[F]) {
 	width := pooled.Cols
 	t.most, t.from = NewPanel[F](t.Block.Targets, width), make([]int32, t.Block.Targets*width)
 	for v := range t.Block.Targets {
@@ -411,9 +435,6 @@ func (t *Tape[F]) pool(l *Layer[F], pooled Panel[F], run workflow.Run) Panel[F] 
 			}
 		}
 	}
-	c := NewPanel[F](t.Block.Targets, l.Neighbour.Value.Cols)
-	blas.Product(run.Threads, c, t.most, false, l.Neighbour.Value, false, 0)
-	return c
 }
 
 // A Dropout sets each item of the input of a layer to 0 with a probability and scales the
@@ -520,7 +541,7 @@ func (n *Net[F]) Twin() *Net[F] {
 		to.All = append(to.All, own[p])
 	}
 	for _, l := range n.Layers {
-		to.Layers = append(to.Layers, Layer[F]{own[l.Self], own[l.Neighbour], own[l.Pool], own[l.PoolBias], own[l.AttendSelf], own[l.AttendNeighbour]})
+		to.Layers = append(to.Layers, Layer[F]{own[l.Self], own[l.Neighbour], own[l.Pool], own[l.PoolBias], own[l.Recur], own[l.AttendSelf], own[l.AttendNeighbour]})
 	}
 	to.Out, to.Bias = own[n.Out], own[n.Bias]
 	return to

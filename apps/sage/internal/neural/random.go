@@ -26,15 +26,23 @@ func Random[F workflow.Real](a Aggregator, heads, d int, hidden []int, classes i
 		name := func(what string) string { return fmt.Sprintf("%s%d", what, k+1) }
 		l.Self = draw(name("wf"), 2, d, h)
 		near := d
-		if a == aggregatePool {
+		if a == AggregatePool {
 			near = h
 			l.Pool = draw(name("wp"), 2, d, h)
 			l.PoolBias = n.Param(name("bp"), 1, NewPanel[F](1, h))
 		}
-		if a != aggregateGCN {
+		if a == AggregateLSTM { // forget gates begin open (Gers et al. 2000)
+			near = h
+			l.Pool, l.Recur = draw(name("lx"), 2, d, 4*h), draw(name("lh"), 2, h, 4*h)
+			l.PoolBias = n.Param(name("lb"), 1, NewPanel[F](1, 4*h))
+			for j := h; j < 2*h; j++ {
+				l.PoolBias.Value.Val[j] = 1
+			}
+		}
+		if a != AggregateGCN {
 			l.Neighbour = draw(name("wa"), 2, near, h)
 		}
-		if a == aggregateAttention {
+		if a == AggregateAttention {
 			l.AttendSelf, l.AttendNeighbour = draw(name("al"), 1, 1, h), draw(name("ar"), 1, 1, h)
 		}
 		n.Layers = append(n.Layers, l)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 )
 
 // NumbersOrAll returns a list of vertices, all n for nil.
@@ -37,8 +38,9 @@ func CheckSamples(app string, samples []int, sampling Rule, layers int) error {
 	return nil
 }
 
-// NewGraph returns what chooses neighbours in a graph. It checks the values of edges if they count.
-func NewGraph(app string, g workflow.Operand, run workflow.Run, sampling Rule, replace bool, seed uint64, gcn bool) (*Graph, error) {
+// NewGraph returns what chooses neighbours in a graph for an aggregator. It checks the values of edges
+// if they count.
+func NewGraph(app string, g workflow.Operand, run workflow.Run, sampling Rule, replace bool, seed uint64, a neural.Aggregator) (*Graph, error) {
 	v := workflow.Inside(g)
 	if err := workflow.Fetch(v); err != nil {
 		return nil, err
@@ -48,7 +50,7 @@ func NewGraph(app string, g workflow.Operand, run workflow.Run, sampling Rule, r
 		return nil, err
 	}
 	s := &Graph{Run: run, N: rows.NRows, Ptr: workflow.RowOffsets(&rows.Structure), Idx: rows.Idx, Sampling: sampling,
-		replace: replace, seed: seed, gcn: gcn}
+		replace: replace, seed: seed, gcn: a == neural.AggregateGCN, ordered: a == neural.AggregateLSTM}
 	if sampling != sampleByWeight {
 		return s, nil
 	}

@@ -56,6 +56,7 @@ type Graph struct {
 	replace  bool
 	seed     uint64
 	gcn      bool
+	ordered  bool    // neighbours have an order, and no weights
 	place    []int32 // of a vertex among sources, −1 for none; for trees
 }
 
@@ -80,7 +81,8 @@ func (g *Graph) random(v int32, round uint64, layer, k int) uint64 {
 }
 
 // Choose sets c.at to the chosen neighbours of v in ascending order, and c.weight to their weights,
-// which add up to 1. samples is −1 for all neighbours.
+// which add up to 1. For an LSTM the order is random, and there are no weights. samples is −1 for all
+// neighbours.
 func (g *Graph) Choose(v int32, round uint64, layer, samples int, c *Choice) {
 	c.At, c.Weight = c.At[:0], c.Weight[:0]
 	row := g.Idx[g.Ptr[v]:g.Ptr[v+1]]
@@ -126,7 +128,25 @@ func (g *Graph) Choose(v int32, round uint64, layer, samples int, c *Choice) {
 		count := float64(len(c.At))
 		c.At, c.Weight = append(c.At, v), append(c.Weight, sum/count)
 	}
-	c.settle()
+	if c.settle(); g.ordered {
+		c.keys, c.Weight = g.arrange(v, c.At, c.keys), c.Weight[:0]
+	}
+}
+
+// arrange puts neighbours of v into an order that is random for each seed and vertex. It is the same
+// for all layers and rounds: two neighbours of v that are both chosen follow each other in the same
+// order. keys is scratch, and returned for the next call.
+func (g *Graph) arrange(v int32, list []int32, keys []sageKey) []sageKey {
+	keys = keys[:0]
+	for _, u := range list {
+		x, _ := philox.Block(uint64(uint32(v))|uint64(uint32(u))<<32, 1<<60, g.seed)
+		keys = append(keys, sageKey{philox.Unit(x), u})
+	}
+	slices.SortFunc(keys, func(a, b sageKey) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.at, b.at)) })
+	for k := range keys {
+		list[k] = keys[k].at
+	}
+	return keys
 }
 
 // weigh returns the weights of the neighbours of v.
@@ -227,7 +247,7 @@ func WholeBlock[F workflow.Real](g *Graph) *neural.Block[F] {
 	})
 	parallel.Sum(threads, ptr)
 	total := ptr[g.N]
-	if total == int64(len(g.Idx)) && !g.gcn {
+	if total == int64(len(g.Idx)) && !g.gcn && !g.ordered {
 		return b
 	}
 	b.Ptr, b.Idx = ptr, fresh.Make[int32](total)
@@ -235,6 +255,7 @@ func WholeBlock[F workflow.Real](g *Graph) *neural.Block[F] {
 		b.Weight = fresh.Make[F](total)
 	}
 	_ = parallel.Range(nil, threads, g.N, grain, func(_, lo, hi int) {
+		var keys []sageKey
 		for v := lo; v < hi; v++ {
 			row, out := g.Idx[g.Ptr[v]:g.Ptr[v+1]], b.Idx[ptr[v]:ptr[v+1]]
 			own := len(row) == len(out)
@@ -245,6 +266,9 @@ func WholeBlock[F workflow.Real](g *Graph) *neural.Block[F] {
 				copy(out, row[:at])
 				out[at] = int32(v)
 				copy(out[at+1:], row[at:])
+			}
+			if g.ordered {
+				keys = g.arrange(int32(v), out, keys)
 			}
 			if !g.gcn {
 				continue

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/apps/sage/internal/neural"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -29,7 +30,7 @@ func TestSAGESampling(t *testing.T) {
 		{sampleByDegree, func(u int32) float64 { return map[int32]float64{1: 2}[u] + 1 - map[int32]float64{1: 1}[u] }},
 	} {
 		for _, replace := range []bool{true, false} {
-			at, err := NewGraph("test", g, workflow.Run{}, c.sampling, replace, 3, false)
+			at, err := NewGraph("test", g, workflow.Run{}, c.sampling, replace, 3, neural.AggregateMean)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +69,7 @@ func TestSAGESampling(t *testing.T) {
 			}
 		}
 	}
-	at, err := NewGraph("test", g, workflow.Run{}, sampleByWalks, false, 3, false)
+	at, err := NewGraph("test", g, workflow.Run{}, sampleByWalks, false, 3, neural.AggregateMean)
 	if err != nil {
 		t.Fatal(err)
 	}
