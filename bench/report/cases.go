@@ -115,6 +115,15 @@ func reportCases() []reportCase {
 			add("louvain leiden "+s.name, "", func(b *reportBench) (*reportTask, error) { return s.task(b, apps.CommunitiesOptions{Leiden: true}) })
 		}
 	}
+	return append(cases, moreCases()...)
+}
+
+// moreCases are the rows from vertex nomination on.
+func moreCases() []reportCase {
+	var cases []reportCase
+	add := func(name, original string, make func(b *reportBench) (*reportTask, error)) {
+		cases = append(cases, reportCase{name, original, make})
+	}
 	for _, scale := range []int{16, 18, 20} {
 		for _, seeds := range []int{1, 100} {
 			original := map[int]string{20: "13.8 ms (GPU), 2035 ms (CPU): hollywood-2009, 1.14M vertices, 57.5M edges"}[scale]
