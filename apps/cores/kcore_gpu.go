@@ -16,7 +16,6 @@ var coreText string
 var (
 	coreChunk = 128 // entries of an item of the queue
 	coreAlone = 64  // items up to which one block continues without a launch
-	coreBlock = 256 // threads of a block
 	coreSteps = 64  // steps before the host looks for the first time
 )
 
@@ -24,7 +23,7 @@ func init() { device.Describe("kcore", device.AnyType(coreProgram)) }
 
 func coreProgram() device.Program {
 	return workflow.GraphProgram("kcore", "core numbers", coreText, map[string]any{
-		"HB_CORE_CHUNK": coreChunk, "HB_CORE_ALONE": coreAlone, "HB_GRAPH_BLOCK": coreBlock,
+		"HB_CORE_CHUNK": coreChunk, "HB_CORE_ALONE": coreAlone,
 	})
 }
 
@@ -50,7 +49,7 @@ func fusedCores(at device.Runner, a *matrix.View[bool], n int, run workflow.Run)
 		queue, state := s.Alloc(8*(int64(n)+rows.Entries/int64(coreChunk))), s.Alloc(8*workflow.GraphRoom)
 		code := s.Program("apps: kcore", coreProgram)
 		step := s.Kernel(code, "hb_core_step")
-		grid, block := [3]uint32{s.Resident(step, coreBlock), 1, 1}, [3]uint32{uint32(coreBlock), 1, 1}
+		grid, block := workflow.ResidentGrid(s, step)
 		result, resultAt := s.Results()
 		s.Launch(s.Kernel(code, "hb_core_start"), grid, block, 0, int32(n), rows.Ptr, rows.Idx, degree.Val, state)
 		workflow.ByTurns(s, coreSteps, func(turn int32) {

@@ -42,7 +42,7 @@ HB_KERNEL hb_core_start(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *
 }
 
 // hb_core_step scans the degrees, or removes the vertices of the queue.
-HB_KERNEL __launch_bounds__(HB_GRAPH_BLOCK) hb_core_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *degree, hb_u64 *queue, hb_u64 *loop, hb_i32 turn, hb_i64 *result) {
+HB_KERNEL hb_core_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *degree, hb_u64 *queue, hb_u64 *loop, hb_i32 turn, hb_i64 *result) {
 	__shared__ hb_u64 removed, next;
 	hb_u64 *state = hb_side(loop, turn);
 	volatile hb_u64 *now = state;
@@ -71,8 +71,7 @@ HB_KERNEL __launch_bounds__(HB_GRAPH_BLOCK) hb_core_step(hb_i32 n, const hb_i64 
 		if (HB_LANE == 0 && least < HB_CORE_STOP) atomicMin(&state[HB_CORE_LEAST], least);
 	}
 	while (!scan && head < tail) {
-		hb_u64 share = alone ? (tail - head + HB_GRAPH_WARPS - 1) / HB_GRAPH_WARPS : hb_share(tail - head);
-		if (share > HB_WARP) share = HB_WARP;
+		hb_u32 share = alone ? 1 : hb_share(tail - head);
 		for (hb_u64 g = warp; head + g * share < tail; g += warps) {
 			hb_u64 at = head + g * share + HB_LANE;
 			hb_i64 begin = 0, stop = 0;
