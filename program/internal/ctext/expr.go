@@ -29,7 +29,7 @@ func newParser(l *Layout, t Text) (*parser, error) {
 	p := &parser{layout: l, part: t.Part, text: t.Text, types: t.Types, scopes: []map[string]value{{}},
 		zero: &Error{Part: t.Part, Reason: "an integer is divided by zero", Remedy: "test the divisor before"},
 		endless: &Error{Part: t.Part, Reason: fmt.Sprintf("a loop has more than %d iterations", loopLimit),
-			Remedy: "correct its condition, or run the program on a device"}}
+			Remedy: "correct its condition"}}
 	for _, v := range t.Vars {
 		p.scopes[0][v.Name] = variable(v.Type, uintptr(v.At), v.Const)
 	}
