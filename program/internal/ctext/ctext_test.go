@@ -62,29 +62,31 @@ func (b *bench) set() {
 	*At[int32](b.frame, at("q")+8) = 9
 }
 
-// TestExpressions: values of expressions, by C's rules.
+// expressionTests are values of expressions, by C's rules, for the variables of set.
+var expressionTests = map[string]float64{
+	"1 + 2 * 3": 7, "(1 + 2) * 3": 9, "7 / 2": 3, "-7 / 2": -3, "-7 % 3": -1, "7.0 / 2": 3.5, "1 << 4 | 3": 19, "6 & 3 ^ 1": 3,
+	"i + 1": math.MinInt32, "l - 1": math.MaxInt64, "u - 4": math.MaxUint32, "-u": math.MaxUint32 - 2, "ul + 2": 1,
+	"c + c": -200, "(hb_i8)(c + c)": 56, "uc + uc": 400, "us + 1": 65536, "s * s": 900000000, "(short)(s + s)": -5536,
+	"-1 < u": 0, "-1 < (int)u": 1, "l < u": 1, "l < ul": 1, "-1ll < u": 1, "c < uc": 1, "b + b": 2, "!b": 0, "!f": 0, "~0": -1, "~0u": math.MaxUint32,
+	"f == 0.1f": 1, "f == 0.1": 0, "f == d": 0, "(double)f == f": 1, "f + 0.2f": float64(float32(0.1) + float32(0.2)), "f * 3": float64(float32(0.1) * 3),
+	"f * 3.0": float64(float32(0.1)) * 3, "16777216.0f + 1": 16777216, "16777216.0 + 1": 16777217, "1e10f * 1e30f": math.Inf(1),
+	"1u << 31": 1 << 31, "1 << 31": math.MinInt32, "1 << 32": 0, "-8 >> 1": -4, "-8 >> 40": -1, "-8u >> 1": 0x7ffffffc, "1ull << 40": 1 << 40,
+	"0x10": 16, "010": 8, "0b101": 5, "0xffffffff": math.MaxUint32, "2147483648": 2147483648, "2147483647 + 1": math.MinInt32, "0x1p-3": .125, ".5e1": 5,
+	"1.": 1, "0xful": 15, "true + 1": 2, "i > 3 ? 10 : 20.5": 10, "b ? c : uc": -100, "b ? c : ul": math.MaxUint64 - 99,
+	"false && 1 / (u - 3)": 0, "true || 1 / (u - 3)": 1, "p.far + p.hops": 9.5, "(p.far < q.far ? p : q).hops": 9, "V{1, 2}.hops": 2,
+	"(int)3.9": 3, "(int)-3.9": -3, "(int)1e20": math.MaxInt32, "(int)NAN": 0, "(unsigned)-1.5": 0, "(long long)-1e30": math.MinInt64,
+	"(hb_u64)1e30": math.MaxUint64, "(bool)0.5": 1, "(hb_u8)257": 1, "unsigned(7)": 7, "float(1) / 3": float64(float32(1) / 3), "static_cast<double>(1) / 4": .25,
+	"(unsigned long long)c": math.MaxUint64 - 99, "(unsigned char)c": 156, "(M)d == f": 1, "(i, 4)": 4,
+	"min(3, 4u)": 3, "max(-1, 4u)": math.MaxUint32, "min(NAN, 4.0f)": 4, "max(2.5f, 2.0)": 2.5, "abs(c)": 100, "abs(-2.5f)": 2.5, "fabsf(-1)": 1,
+	"sqrt(2.25f)": 1.5, "sqrtf(2)": float64(float32(math.Sqrt2)), "sqrt(2.0)": math.Sqrt2, "floorf(-1.5f)": -2, "round(2.5)": 3, "rint(2.5)": 2,
+	"powf(2, 10)": 1024, "pow(2.0, -1)": .5, "fmod(7.0, 4)": 3, "isinf(INFINITY)": 1, "isnan(NAN)": 1, "isfinite(1.0f)": 1, "signbit(-0.0)": 1,
+	"fma(2.0, 3.0, 1.0)": 7, "__popc(0xf0f0)": 8, "__clz(1)": 31, "__ffs(8)": 4, "__ffs(0)": 0, "__ffsll(0)": 0, "__float_as_int(1.0f)": 0x3f800000,
+	"INFINITY": math.Inf(1), "hypot(3.0, 4)": 5, "erff(0)": 0, "/* a comment */ 3": 3, "fminf(NAN, 2)": 2,
+}
+
 func TestExpressions(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]float64{
-		"1 + 2 * 3": 7, "(1 + 2) * 3": 9, "7 / 2": 3, "-7 / 2": -3, "-7 % 3": -1, "7.0 / 2": 3.5, "1 << 4 | 3": 19, "6 & 3 ^ 1": 3,
-		"i + 1": math.MinInt32, "l - 1": math.MaxInt64, "u - 4": math.MaxUint32, "-u": math.MaxUint32 - 2, "ul + 2": 1,
-		"c + c": -200, "(hb_i8)(c + c)": 56, "uc + uc": 400, "us + 1": 65536, "s * s": 900000000, "(short)(s + s)": -5536,
-		"-1 < u": 0, "-1 < (int)u": 1, "l < u": 1, "l < ul": 1, "-1ll < u": 1, "c < uc": 1, "b + b": 2, "!b": 0, "!f": 0, "~0": -1, "~0u": math.MaxUint32,
-		"f == 0.1f": 1, "f == 0.1": 0, "f == d": 0, "(double)f == f": 1, "f + 0.2f": float64(float32(0.1) + float32(0.2)), "f * 3": float64(float32(0.1) * 3),
-		"f * 3.0": float64(float32(0.1)) * 3, "16777216.0f + 1": 16777216, "16777216.0 + 1": 16777217, "1e10f * 1e30f": math.Inf(1),
-		"1u << 31": 1 << 31, "1 << 31": math.MinInt32, "1 << 32": 0, "-8 >> 1": -4, "-8 >> 40": -1, "-8u >> 1": 0x7ffffffc, "1ull << 40": 1 << 40,
-		"0x10": 16, "010": 8, "0b101": 5, "0xffffffff": math.MaxUint32, "2147483648": 2147483648, "2147483647 + 1": math.MinInt32, "0x1p-3": .125, ".5e1": 5,
-		"1.": 1, "0xful": 15, "true + 1": 2, "i > 3 ? 10 : 20.5": 10, "b ? c : uc": -100, "b ? c : ul": math.MaxUint64 - 99,
-		"false && 1 / (u - 3)": 0, "true || 1 / (u - 3)": 1, "p.far + p.hops": 9.5, "(p.far < q.far ? p : q).hops": 9, "V{1, 2}.hops": 2,
-		"(int)3.9": 3, "(int)-3.9": -3, "(int)1e20": math.MaxInt32, "(int)NAN": 0, "(unsigned)-1.5": 0, "(long long)-1e30": math.MinInt64,
-		"(hb_u64)1e30": math.MaxUint64, "(bool)0.5": 1, "(hb_u8)257": 1, "unsigned(7)": 7, "float(1) / 3": float64(float32(1) / 3), "static_cast<double>(1) / 4": .25,
-		"(unsigned long long)c": math.MaxUint64 - 99, "(unsigned char)c": 156, "(M)d == f": 1, "(i, 4)": 4,
-		"min(3, 4u)": 3, "max(-1, 4u)": math.MaxUint32, "min(NAN, 4.0f)": 4, "max(2.5f, 2.0)": 2.5, "abs(c)": 100, "abs(-2.5f)": 2.5, "fabsf(-1)": 1,
-		"sqrt(2.25f)": 1.5, "sqrtf(2)": float64(float32(math.Sqrt2)), "sqrt(2.0)": math.Sqrt2, "floorf(-1.5f)": -2, "round(2.5)": 3, "rint(2.5)": 2,
-		"powf(2, 10)": 1024, "pow(2, -1)": .5, "fmod(7, 4)": 3, "isinf(INFINITY)": 1, "isnan(NAN)": 1, "isfinite(1.0f)": 1, "signbit(-0.0)": 1,
-		"fma(2.0, 3.0, 1.0)": 7, "__popc(0xf0f0)": 8, "__clz(1)": 31, "__ffs(8)": 4, "__ffs(0)": 0, "__ffsll(0)": 0, "__float_as_int(1.0f)": 0x3f800000,
-		"INFINITY": math.Inf(1), "hypot(3, 4)": 5, "erff(0)": 0, "/* a comment */ 3": 3, "fminf(NAN, 2)": 2,
-	} {
+	for text, want := range expressionTests {
 		b := newBench()
 		b.set()
 		code, err := Compute[float64](&b.layout, b.text(text), reflect.Float64)
@@ -101,19 +103,21 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// TestStatements: statements leave a value in d.
+// statementTests are statements, and the value that they leave in d.
+var statementTests = map[string]float64{
+	"d = 3": 3, "d = u = 4": 4, "d += 2; d *= 2;": 4.2, "c += 300; d = c": -56, "uc++; d = uc": 201, "d = uc++ + 0": 200, "d = ++uc": 201, "b = 5; d = b": 1,
+	"i -= 1; d = i--; d += i": 2*math.MaxInt32 - 3, "u <<= 2; d = u": 12, "if (f < d) d = 1; else d = 2;": 2, "if (b) { d = 1; } else if (u) d = 2;": 1,
+	"d = 0; for (int k = 0; k < 10; k++) { if (k == 3) continue; if (k == 6) break; d += k; }": 12, "d = 0; while (d < 5) d++;": 5, "d = 0; do { d += 2; } while (d < 5);": 6,
+	"d = 0; for (int k = 0, j = 10; k < j; k++, j--) d += 1;": 5, "p = {p.hops, p.far}; d = p.far * 10 + p.hops;": 72, "V x = p; x.far++; d = x.far": 3.5,
+	"p = q; d = p.far": -1, "V x; d = x.far + x.hops": 0, "auto x = p; x.hops += 3; d = x.hops": 10, "const V &x = p; p.hops = 2; d = x.hops": 2, "const float x = 1, y = 2; d = x + y": 3,
+	"float x{3}; d = x": 3, "p.on = p.hops; d = p.on": 1, "d = (p.hops = 4) + 1": 5, "; d = 1;;": 1, "{ float d = 3; d++; } d = 2": 2,
+	"d = 0; for (;;) { if (++d == 7) break; }": 7, "V x = {1, 2, true}; p = x.on ? x : p; d = p.hops": 2, "p = {}; d = p.far + p.hops": 0,
+	"int x = 1; { int x = 2; x++; } d = x": 1, "d = p.far++; d += p.far": 6, "unsigned long long x = -1; d = x >> 60": 15,
+}
+
 func TestStatements(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]float64{
-		"d = 3": 3, "d = u = 4": 4, "d += 2; d *= 2;": 4.2, "c += 300; d = c": -56, "uc++; d = uc": 201, "d = uc++ + 0": 200, "d = ++uc": 201, "b = 5; d = b": 1,
-		"i -= 1; d = i--; d += i": 2*math.MaxInt32 - 3, "u <<= 2; d = u": 12, "if (f < d) d = 1; else d = 2;": 2, "if (b) { d = 1; } else if (u) d = 2;": 1,
-		"d = 0; for (int k = 0; k < 10; k++) { if (k == 3) continue; if (k == 6) break; d += k; }": 12, "d = 0; while (d < 5) d++;": 5, "d = 0; do { d += 2; } while (d < 5);": 6,
-		"d = 0; for (int k = 0, j = 10; k < j; k++, j--) d += 1;": 5, "p = {p.hops, p.far}; d = p.far * 10 + p.hops;": 72, "V x = p; x.far++; d = x.far": 3.5,
-		"p = q; d = p.far": -1, "V x; d = x.far + x.hops": 0, "auto x = p; x.hops += 3; d = x.hops": 10, "const V &x = p; p.hops = 2; d = x.hops": 2, "const float x = 1, y = 2; d = x + y": 3,
-		"float x{3}; d = x": 3, "p.on = p.hops; d = p.on": 1, "d = (p.hops = 4) + 1": 5, "; d = 1;;": 1, "{ float d = 3; d++; } d = 2": 2,
-		"d = 0; for (;;) { if (++d == 7) break; }": 7, "V x = {1, 2, true}; p = x.on ? x : p; d = p.hops": 2, "p = {}; d = p.far + p.hops": 0,
-		"int x = 1; { int x = 2; x++; } d = x": 1, "d = p.far++; d += p.far": 6, "unsigned long long x = -1; d = x >> 60": 15,
-	} {
+	for text, want := range statementTests {
 		b := newBench()
 		b.set()
 		code, err := b.layout.Statements(b.text(text))
