@@ -82,6 +82,8 @@ var expressionTests = map[string]float64{
 	"powf(2, 10)": 1024, "pow(2.0, -1)": .5, "fmod(7.0, 4)": 3, "isinf(INFINITY)": 1, "isnan(NAN)": 1, "isfinite(1.0f)": 1, "signbit(-0.0)": 1,
 	"fma(2.0, 3.0, 1.0)": 7, "__popc(0xf0f0)": 8, "__clz(1)": 31, "__ffs(8)": 4, "__ffs(0)": 0, "__ffsll(0)": 0, "__float_as_int(1.0f)": 0x3f800000,
 	"INFINITY": math.Inf(1), "hypot(3.0, 4)": 5, "erff(0)": 0, "/* a comment */ 3": 3, "fminf(NAN, 2)": 2,
+	"INT_MIN - 1": math.MaxInt32, "UINT_MAX + 1": 0, "LLONG_MAX + 1": math.MinInt64, "LLONG_MIN": math.MinInt64, "ULLONG_MAX + 2": 1, "INT_MAX": math.MaxInt32,
+	"FLT_MAX": math.MaxFloat32, "FLT_MIN": 0x1p-126, "FLT_EPSILON": 0x1p-23, "DBL_MAX": math.MaxFloat64, "DBL_MIN": 0x1p-1022, "DBL_EPSILON": 0x1p-52,
 }
 
 func TestExpressions(t *testing.T) {

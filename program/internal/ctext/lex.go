@@ -159,4 +159,10 @@ func (p *parser) floating(t token, s string, hex bool) (value, error) {
 var constants = map[string]value{
 	"true": constant(reflect.Bool, true), "false": constant(reflect.Bool, false),
 	"INFINITY": constant(reflect.Float32, float32(math.Inf(1))), "NAN": constant(reflect.Float32, float32(math.NaN())),
+	"INT_MAX": constant(reflect.Int32, int32(math.MaxInt32)), "INT_MIN": constant(reflect.Int32, int32(math.MinInt32)),
+	"UINT_MAX": constant(reflect.Uint32, uint32(math.MaxUint32)), "LLONG_MAX": constant(reflect.Int64, int64(math.MaxInt64)),
+	"LLONG_MIN": constant(reflect.Int64, int64(math.MinInt64)), "ULLONG_MAX": constant(reflect.Uint64, uint64(math.MaxUint64)),
+	"FLT_MAX": constant(reflect.Float32, float32(math.MaxFloat32)), "FLT_MIN": constant(reflect.Float32, float32(0x1p-126)),
+	"FLT_EPSILON": constant(reflect.Float32, float32(0x1p-23)), "DBL_MAX": constant(reflect.Float64, math.MaxFloat64),
+	"DBL_MIN": constant(reflect.Float64, 0x1p-1022), "DBL_EPSILON": constant(reflect.Float64, 0x1p-52),
 }
