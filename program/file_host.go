@@ -73,14 +73,9 @@ func (f *File) onHost(ctx context.Context, g rep.View, o Options) (*fileCode, er
 		}
 		*t.to = of
 	}
-	whole := ctext.Number(reflect.Int32)
-	for _, v := range []struct {
-		at *ctext.Place
-		of *ctext.Type
-	}{{&c.id, whole}, {&c.degree, whole}, {&c.n, whole}, {&c.superstep, whole}, {&c.old, c.state}, {&c.src, c.state}, {&c.dst, c.state},
-		{&c.weight, c.edge}, {&c.x, c.message}, {&c.y, c.message}, {&c.sum, c.message}, {&c.sent, c.message}, {&c.first, c.state},
-		{&c.active, ctext.Number(reflect.Bool)}} {
-		*v.at, _ = c.layout.Place(v.of)
+	for _, at := range []*ctext.Place{&c.id, &c.degree, &c.n, &c.superstep, &c.old, &c.src, &c.dst, &c.weight, &c.x, &c.y, &c.sum,
+		&c.sent, &c.first, &c.active} {
+		*at, _ = c.layout.Place(&ctext.Type{Size: int(unsafe.Sizeof(wide{}))}) // of a cell
 	}
 	mentions := func(word string) bool {
 		is := regexp.MustCompile(`\b` + word + `\b`)
@@ -199,7 +194,7 @@ func sumOf[M comparable](c *fileCode) func(*ctext.Frame) semiring.Monoid[M] {
 		return func(*ctext.Frame) semiring.Monoid[M] { return semiring.Any[M]() }
 	}
 	var identity M
-	copy(bytesOf(&identity), c.identity)
+	copy(ctext.Bytes(&identity), c.identity)
 	return func(f *ctext.Frame) semiring.Monoid[M] {
 		x, y, to := ctext.At[M](f, c.x), ctext.At[M](f, c.y), ctext.At[M](f, c.sent)
 		return semiring.NewMonoid(semiring.NewBinary("sum", func(a, b M) M {
@@ -209,9 +204,6 @@ func sumOf[M comparable](c *fileCode) func(*ctext.Frame) semiring.Monoid[M] {
 		}), identity)
 	}
 }
-
-// bytesOf returns the memory of a cell.
-func bytesOf[T any](v *T) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v)) }
 
 func runCells[V, E, M comparable](
 	ctx context.Context, c *fileCode, sum func(*ctext.Frame) semiring.Monoid[M], o Options, states func(n int, at matrix.Place) rep.View,
@@ -277,11 +269,9 @@ func programOf[V, E, M comparable](c *fileCode, fr *ctext.Frame, sum func(*ctext
 		}
 	}
 	p.made = made[V, E, M]{
-		fork: func() *Program[V, E, M] { return programOf[V, E](c, ctext.NewFrame(c.watch), sum) },
-		edges: func(s *sparse.Store) *sparse.Typed[E] {
-			return &sparse.Typed[E]{Structure: s.Structure, Val: edgesOf[E](c, s), Type: sparse.TypeOf[E]()}
-		},
-		store: func(of *sparse.Type, v []V) sparse.Values { return narrowed(of, v) },
+		fork:  func() *Program[V, E, M] { return programOf[V, E](c, ctext.NewFrame(c.watch), sum) },
+		edges: func(s *sparse.Store) *sparse.Typed[E] { return edgesOf[E](c, s) },
+		store: ctext.Values[V],
 		failed: func() error {
 			if err := c.watch.Err(); err != nil {
 				return &FileError{File: f.Name, Reason: err.Error()}
@@ -323,85 +313,20 @@ func gatherOf[V, E, M comparable](c *fileCode, fr *ctext.Frame) (g GatherFunc[V,
 	return g
 }
 
-// narrowed returns cells as values of a type, which they hold at their start.
-func narrowed[V any](of *sparse.Type, v []V) sparse.Values {
-	out := of.Make(int64(len(v)))
-	if len(v) == 0 {
-		return out
-	}
-	size, step := int(of.Size), int(unsafe.Sizeof(v[0]))
-	to, from := unsafe.Slice((*byte)(out.Pointer()), len(v)*size), unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*step)
-	for k := range v {
-		copy(to[k*size:(k+1)*size], from[k*step:])
-	}
-	return out
-}
-
 // unitOf returns the value of an edge of a pattern: 1, or a struct of zeros.
 func unitOf[E any](c *fileCode) (unit E) {
-	if len(c.edge.Fields) == 0 {
-		convertEdges(c.edge, reflect.Bool, []bool{true}, unsafe.Slice(&unit, 1), 0, 1)
+	if len(c.edge.Fields) > 0 {
+		return unit
 	}
-	return unit
+	return ctext.Cells[E](c.edge, sparse.TypeOf[bool](), sparse.ValuesOf([]bool{true}), 1)[0]
 }
 
-// edgesOf returns the values of the edges of a store as cells, none if no text reads them.
-func edgesOf[E any](c *fileCode, s *sparse.Store) []E {
-	if s.Val.None() || !c.usesWeight {
-		return nil
+// edgesOf returns the edges of a store with cells as their values, without values if no text reads
+// them.
+func edgesOf[E any](c *fileCode, s *sparse.Store) *sparse.Typed[E] {
+	t := &sparse.Typed[E]{Structure: s.Structure}
+	if !s.Val.None() && c.usesWeight {
+		t.Val = ctext.Cells[E](c.edge, s.Type, s.Val, c.threads)
 	}
-	from, size := sparse.GoType(s.Type.Under()).Kind(), int(s.Type.Size)
-	if from == c.edge.Kind && size == 8 && from != reflect.Struct {
-		return sparse.SliceOf[E](s.Val)
-	}
-	cells := make([]E, s.Val.Len())
-	// Only a panic of the loop is an error.
-	_ = parallel.Range(nil, c.threads, len(cells), 1<<14, func(_, lo, hi int) {
-		switch from {
-		case c.edge.Kind:
-			raw := unsafe.Slice((*byte)(s.Val.Pointer()), len(cells)*size)
-			for k := lo; k < hi; k++ {
-				copy(bytesOf(&cells[k]), raw[k*size:(k+1)*size])
-			}
-		case reflect.Bool:
-			convertEdges(c.edge, from, sparse.SliceOf[bool](s.Val), cells, lo, hi)
-		case reflect.Int8:
-			convertEdges(c.edge, from, sparse.SliceOf[int8](s.Val), cells, lo, hi)
-		case reflect.Int16:
-			convertEdges(c.edge, from, sparse.SliceOf[int16](s.Val), cells, lo, hi)
-		case reflect.Int32:
-			convertEdges(c.edge, from, sparse.SliceOf[int32](s.Val), cells, lo, hi)
-		case reflect.Int64:
-			convertEdges(c.edge, from, sparse.SliceOf[int64](s.Val), cells, lo, hi)
-		case reflect.Uint8:
-			convertEdges(c.edge, from, sparse.SliceOf[uint8](s.Val), cells, lo, hi)
-		case reflect.Uint16:
-			convertEdges(c.edge, from, sparse.SliceOf[uint16](s.Val), cells, lo, hi)
-		case reflect.Uint32:
-			convertEdges(c.edge, from, sparse.SliceOf[uint32](s.Val), cells, lo, hi)
-		case reflect.Uint64:
-			convertEdges(c.edge, from, sparse.SliceOf[uint64](s.Val), cells, lo, hi)
-		case reflect.Float32:
-			convertEdges(c.edge, from, sparse.SliceOf[float32](s.Val), cells, lo, hi)
-		case reflect.Float64:
-			convertEdges(c.edge, from, sparse.SliceOf[float64](s.Val), cells, lo, hi)
-		}
-	})
-	return cells
-}
-
-// convertEdges writes numbers lo … hi−1 as numbers of type to, as the texts convert them.
-func convertEdges[T, E any](to *ctext.Type, from reflect.Kind, values []T, cells []E, lo, hi int) {
-	var l ctext.Layout
-	of := ctext.Number(from)
-	in, _ := l.Place(of)
-	out, _ := l.Place(to)
-	code, _ := l.Expression(ctext.Text{Text: "weight", Vars: []ctext.Var{{Name: "weight", Type: of, At: in}}}, to, out)
-	fr := ctext.NewFrame(nil)
-	x, y := ctext.At[T](fr, in), ctext.At[E](fr, out)
-	for k := lo; k < hi; k++ {
-		*x = values[k]
-		code(fr)
-		cells[k] = *y
-	}
+	return t
 }

@@ -166,15 +166,16 @@ func roadFile(t *testing.T, host, there *matrix.Matrix[float32], expect []neares
 	type road struct {
 		length float32
 		lanes  uint8
+		toll   float64 // more than a word
 	}
 	roads := matrix.New[road](host.Dims())
-	split := semiring.NewUnary("split", func(w float32) road { return road{w, uint8(8 * w)} })
+	split := semiring.NewUnary("split", func(w float32) road { return road{w, uint8(8 * w), float64(w)} })
 	if err := ops.Apply(roads, split, host); err != nil {
 		t.Fatal(err)
 	}
 	lanes := make([]int64, len(expect))
 	for at, r := range roads.All() {
-		if r.length > .3 {
+		if r.length > .3 && r.toll > .3 {
 			lanes[at.Col] += int64(r.lanes)
 		}
 	}
@@ -182,7 +183,7 @@ func roadFile(t *testing.T, host, there *matrix.Matrix[float32], expect []neares
 	if err := far.Move(there.Place()); err != nil {
 		t.Fatal(err)
 	}
-	text := "state int64\nedge { float length; uint8 lanes }\nmessage int64\ninit 0\ngather weight.lanes\nif weight.length > .3f\n" +
+	text := "state int64\nedge { float length; uint8 lanes; double toll }\nmessage int64\ninit 0\ngather weight.lanes\nif weight.length > .3f && weight.toll > .3\n" +
 		"sum plus\napply state = sum\nsupersteps 1\n"
 	count, err := program.ReadFile(strings.NewReader(text), "lanes.prog")
 	if err != nil {
