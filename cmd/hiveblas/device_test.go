@@ -73,6 +73,10 @@ func TestProgramsOnGPUs(t *testing.T) {
 			}
 		}
 	}
+	prog := write(t, "least.prog", "state int32\nmessage int32\ninit id\nsend state\nsum min\napply state = sum\n")
+	if r := inside("run", prog, road, "--device", "gpu:0,1"); r.code != 1 || !strings.Contains(r.stderr, "least.prog: a group of GPUs runs no program files; use --device gpu, cpu or ranks:P") {
+		t.Errorf("%+v", r)
+	}
 }
 
 // Predictions of bytes for GPUs hold, whatever divides a workflow: rows, operations, or ranges,
