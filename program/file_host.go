@@ -38,7 +38,7 @@ type fileCode struct {
 	init, send, gather, fold, apply func(*ctext.Frame)
 	has, closed                     func(*ctext.Frame) bool
 	seeds                           map[int32]func(*ctext.Frame)
-	usesSrc, usesDst, usesWeight    bool
+	usesDst, usesWeight             bool
 	number                          bool   // the sum is a built-in monoid of numbers
 	identity                        []byte // of other sums
 }
@@ -81,7 +81,7 @@ func (f *File) onHost(ctx context.Context, g rep.View, o Options) (*fileCode, er
 		is := regexp.MustCompile(`\b` + word + `\b`)
 		return is.MatchString(f.Gather) || is.MatchString(f.If)
 	}
-	c.usesSrc, c.usesDst, c.usesWeight = mentions("src"), mentions("dst"), mentions("weight")
+	c.usesDst, c.usesWeight = mentions("dst"), mentions("weight")
 	if t := g.Type(); c.usesWeight && len(c.edge.Fields) == 0 && sparse.OfKind(sparse.GoType(t.Under()).Kind()) == nil {
 		return nil, &FileError{File: f.Name, Reason: fmt.Sprintf("the graph has values of type %s, and the edge is a number", t)}
 	}
@@ -150,35 +150,32 @@ func (c *fileCode) compile() (err error) {
 	return err
 }
 
-// run runs the program. Cells are as large as its types need.
+// run runs the program. Cells are as large as its types need. There are few forms, since each is an
+// engine of its own, of 30 kB.
 func (c *fileCode) run(ctx context.Context, o Options, states func(n int, at matrix.Place) rep.View) (*outcome, error) {
+	named := reflect.Invalid
+	if c.number {
+		named = c.message.Kind
+	}
 	switch v, m, e := c.state.Size > 8, c.message.Size > 8, c.edge.Size > 8; {
 	case e:
 		return runCells[wide, wide, wide](ctx, c, sumOf[wide](c), o, states)
-	case v && m:
+	case m:
 		return runCells[wide, cell, wide](ctx, c, sumOf[wide](c), o, states)
-	case v && c.number && c.message.Kind == reflect.Float64:
+	case v && named == reflect.Float64:
 		return runCells[wide, cell](ctx, c, namedSum[float64](c.f.Sum), o, states)
 	case v:
 		return runCells[wide, cell](ctx, c, sumOf[cell](c), o, states)
-	case m:
-		return runCells[cell, cell, wide](ctx, c, sumOf[wide](c), o, states)
+	case named == reflect.Int32:
+		return runCells[cell, cell](ctx, c, namedSum[int32](c.f.Sum), o, states)
+	case named == reflect.Uint64, named == reflect.Int64 && (c.f.Sum == "plus" || c.f.Sum == "times"): // equal bits
+		return runCells[cell, cell](ctx, c, namedSum[uint64](c.f.Sum), o, states)
+	case named == reflect.Float32:
+		return runCells[cell, cell](ctx, c, namedSum[float32](c.f.Sum), o, states)
+	case named == reflect.Float64:
+		return runCells[cell, cell](ctx, c, namedSum[float64](c.f.Sum), o, states)
 	}
-	if c.number {
-		switch c.message.Kind {
-		case reflect.Int32:
-			return runCells[cell, cell](ctx, c, namedSum[int32](c.f.Sum), o, states)
-		case reflect.Int64:
-			return runCells[cell, cell](ctx, c, namedSum[int64](c.f.Sum), o, states)
-		case reflect.Uint64:
-			return runCells[cell, cell](ctx, c, namedSum[uint64](c.f.Sum), o, states)
-		case reflect.Float32:
-			return runCells[cell, cell](ctx, c, namedSum[float32](c.f.Sum), o, states)
-		case reflect.Float64:
-			return runCells[cell, cell](ctx, c, namedSum[float64](c.f.Sum), o, states)
-		}
-	}
-	return runCells[cell, cell, cell](ctx, c, sumOf[cell](c), o, states)
+	return runCells[cell, cell](ctx, c, sumOf[cell](c), o, states)
 }
 
 // namedSum returns a sum that a file names, with its kernels.
