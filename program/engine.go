@@ -3,7 +3,6 @@ package program
 import (
 	"slices"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -78,6 +77,8 @@ const batch = 2048
 // worker is what one thread keeps.
 type worker[V, E, M comparable] struct {
 	*engine[V, E, M]
+	p      *Program[V, E, M] // with the functions of the thread
+	sum    *cpu.MonoidOf[M]  // of the thread
 	vertex Vertex
 	buf    []M     // messages of a batch
 	to     []int32 // their destinations, where some are left out
@@ -152,10 +153,10 @@ func (e *engine[V, E, M]) sends() error {
 	if e.mail == nil {
 		return nil
 	}
-	send := e.p.Send.Func
 	if e.front.list != nil && !e.front.all {
 		return parallel.Range(e.ctx, e.threads, len(e.front.list), block, func(w, lo, hi int) {
 			k := e.workers[w]
+			send := k.p.Send.Func
 			for _, v := range e.front.list[lo:hi] {
 				e.mail[v] = send(k.at(int(v)), e.state[v])
 			}
@@ -163,6 +164,7 @@ func (e *engine[V, E, M]) sends() error {
 	}
 	marks := e.front.marked(e.n)
 	return e.vertices(func(k *worker[V, E, M], lo, hi int) {
+		send := k.p.Send.Func
 		for v := lo; v < hi; v++ {
 			if marks == nil || marks[v] != 0 {
 				e.mail[v] = send(k.at(v), e.state[v])
@@ -197,13 +199,13 @@ func (e *engine[V, E, M]) direction() direction {
 	}
 	if e.plan != auto {
 		d = e.plan
-	} else if d == pull && e.in == nil && e.sum.Exact && !e.p.Everywhere && !access.HasCols(e.g) {
+	} else if d == pull && e.in == nil && e.sum.Exact && !e.p.Everywhere && !e.g.HasCols() {
 		if e.wanted++; e.wanted <= 2 { // the transpose costs as much as several pushes
 			d = push
 		}
 	}
 	if d == pull && e.in == nil {
-		e.in = sparse.As[E](halo.WithOffsets(e.g.Inside().Cols()))
+		e.in = e.p.typed(halo.WithOffsets(e.g.Cols()))
 	}
 	return d
 }
@@ -430,8 +432,10 @@ func (e *engine[V, E, M]) weights(s *sparse.Typed[E], p, end int64) []E {
 
 // unit is the value of the edges of a pattern: true.
 func (e *engine[V, E, M]) unit() E {
-	w, _ := any(true).(E)
-	return w
+	if w, ok := any(true).(E); ok {
+		return w
+	}
+	return e.p.unit
 }
 
 // applyMarked applies the sums of vertices lo … hi−1, and empties them.

@@ -11,7 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// File is a program written as CUDA text alone, as `hiveblas run` reads it: a line for each part,
+// File is a program written as text alone, in CUDA C, as `hiveblas run` reads it: a line for each
+// part,
 //
 //	# shortest paths
 //	state      float32
@@ -36,6 +37,10 @@ import (
 // with fields needs a matrix of such values (see [RunFile]). "sum" names plus, times, min, max or
 // any, or is an expression in x and y with the identity in "identity"; any is the only named sum of
 // a struct. "if" is the condition of a gather. All vertices begin active unless there are seeds.
+//
+// A device compiles the texts as they are. The host and groups of its ranks take what
+// docs/programs.md lists: expressions and statements of C over numbers, bools and structs, and the
+// functions of CUDA's math library.
 type File struct {
 	Name                 string // of the file, for messages
 	State, Edge, Message string
@@ -55,7 +60,8 @@ type FileSeed struct {
 	State string
 }
 
-// A FileError says what is wrong with a line of a program file; Line is 0 for the whole file.
+// A FileError says what is wrong with a line of a program file, or with one of its texts. Line is 0
+// for the whole file and for texts.
 type FileError struct {
 	File   string
 	Line   int
@@ -203,7 +209,7 @@ func (f *File) set(key, text string) string {
 // badText says what is wrong with CUDA text, as far as brackets tell; the compiler says the rest.
 func badText(text string, statements bool) string {
 	if text == "" {
-		return "has no text; write a CUDA expression after it"
+		return "has no text; write an expression after it"
 	}
 	if len(text) > maxPart {
 		return fmt.Sprintf("has more than %d bytes", maxPart)

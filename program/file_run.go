@@ -8,29 +8,46 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// RunFile runs a program of CUDA text on a graph that lives on a device. V is the type of states
-// that the file names; of a struct, a Go struct with the same names and types of fields. The values
-// of edges, of type E, are converted to the type that the file names; for an edge with fields, E
-// has the same fields. RunFile returns a *PlanError if the graph is on the host, which runs no CUDA
-// text, a *FileError if V or E does not fit the file, and the errors of [Run]. [RunFileColumns]
-// takes states of any type.
+// RunFile runs a program file on a graph, where the graph lives: on the host, on a group of ranks of
+// the host, or on a device. V is the type of states that the file names; of a struct, a Go struct
+// with the same names and types of fields. The values of edges, of type E, are converted to the type
+// that the file names; for an edge with fields, E has the same fields. RunFile returns a *FileError
+// if V or E does not fit the file, or if a text has what the host does not know, a *PlanError on a
+// group of devices, and the errors of [Run]. [RunFileColumns] takes states of any type.
 func RunFile[V, E comparable](
 	ctx context.Context, g matrix.Source[E], f *File, opts ...Options,
 ) (*Result[V], error) {
-	at, d, o, err := readyFile(g, f, opts)
+	at, o, err := readyFile(g, f, opts)
 	if err != nil {
 		return nil, err
 	}
 	if !matchesType(f.State, reflect.TypeFor[V]()) {
 		return nil, &FileError{File: f.Name, Reason: fmt.Sprintf("the state is of type %s, and the caller wants %T", f.State, *new(V))}
 	}
-	return resultOf[V](runText(ctx, at, g.Inside(), d, o, statesOf[V]))
+	return resultOf[V](f.run(ctx, at, g.Inside(), o, statesOf[V]))
+}
+
+// run runs the program. states makes a vector of states.
+func (f *File) run(ctx context.Context, at device.Runner, g rep.View, o Options, states func(n int, at matrix.Place) rep.View) (*outcome, error) {
+	if at == nil {
+		c, err := f.onHost(ctx, g, o)
+		if err != nil {
+			return nil, err
+		}
+		return c.run(ctx, o, states)
+	}
+	d, err := f.onDevice(g)
+	if err != nil {
+		return nil, err
+	}
+	return runText(ctx, at, g, d, o, states)
 }
 
 // FileResult is the result of [RunFileColumns].
@@ -57,7 +74,18 @@ func RunFileColumns[E comparable](
 }
 
 func runFileColumns(ctx context.Context, g operand, f *File, opts []Options) (*FileResult, error) {
-	at, d, o, err := readyFile(g, f, opts)
+	at, o, err := readyFile(g, f, opts)
+	if err != nil {
+		return nil, err
+	}
+	t, _, err := fileType(f.State)
+	if err != nil {
+		return nil, &FileError{File: f.Name, Reason: err.Error()}
+	}
+	if at == nil {
+		return f.columnsHere(ctx, g.Inside(), o, t.Size)
+	}
+	d, err := f.onDevice(g.Inside())
 	if err != nil {
 		return nil, err
 	}
@@ -66,44 +94,72 @@ func runFileColumns(ctx context.Context, g operand, f *File, opts []Options) (*F
 		return nil, err
 	}
 	_, n := g.Inside().Dims()
-	states := make([]byte, n*d.state.Size)
+	states := make([]byte, n*t.Size)
 	_, out, err := d.run(ctx, at, a, n, o, kept{bytes: states})
 	if err != nil {
 		return nil, err
 	}
 	_, err = out.limited(d.name, d.supersteps)
-	return &FileResult{f.columns(states, n), out.supersteps, out.active, out.ended}, err
+	return f.result(&out, states, t.Size), err
 }
 
-// readyFile checks a graph, a program and options, and returns the program as text.
-func readyFile(
-	g operand, f *File, opts []Options,
-) (device.Runner, *deviceProgram, Options, error) {
+// columnsHere runs the program on the host or on a group, with states of so many bytes.
+func (f *File) columnsHere(ctx context.Context, g rep.View, o Options, size int) (*FileResult, error) {
+	states, step := statesOf[cell], 8
+	if size > step {
+		states, step = statesOf[wide], 64
+	}
+	out, err := f.run(ctx, nil, g, o, states)
+	if out == nil {
+		return nil, err
+	}
+	if g.Place() != nil {
+		if err := out.state.Move(nil, true, 0); err != nil {
+			return nil, err
+		}
+	}
+	_, n := out.state.Dims()
+	var raw []byte
+	if val := out.state.Rows().Val; n > 0 {
+		raw = unsafe.Slice((*byte)(val.Pointer()), n*step)
+	}
+	return f.result(out, raw, step), err
+}
+
+// result returns the columns of states, each of which takes so many bytes.
+func (f *File) result(out *outcome, states []byte, size int) *FileResult {
+	return &FileResult{f.columns(states, size), out.supersteps, out.active, out.ended}
+}
+
+// readyFile checks a graph, a program and options. It returns the device of the graph, nil for the
+// host and for groups of ranks of the host.
+func readyFile(g operand, f *File, opts []Options) (device.Runner, Options, error) {
 	if f == nil {
-		return nil, nil, Options{}, &FileError{Reason: "there is no program"}
+		return nil, Options{}, &FileError{Reason: "there is no program"}
 	}
 	o, n, err := prepare(f.Name, g, opts)
 	if err != nil {
-		return nil, nil, o, err
+		return nil, o, err
 	}
 	if reason := f.incomplete(); reason != "" {
-		return nil, nil, o, &FileError{File: f.Name, Reason: reason}
+		return nil, o, &FileError{File: f.Name, Reason: reason}
 	}
-	at := device.Of(g.Inside().Place())
-	if at == nil {
-		return nil, nil, o, &PlanError{f.Name, o.Plan, "CUDA text needs a GPU, and the graph is on the host",
-			"move the graph to a device, or write the program in Go as a program.Program"}
+	for _, s := range f.Seeds {
+		if s.ID < 0 || s.ID >= n {
+			return nil, o, &FileError{File: f.Name, Reason: fmt.Sprintf("the seed %d is no vertex of a graph with %d", s.ID, n)}
+		}
+	}
+	place := g.Inside().Place()
+	at := device.Of(place)
+	if group, is := place.(*comm.Group); is && onGPUs(group) || at == nil && place != nil && !is {
+		return nil, o, &PlanError{f.Name, o.Plan, "the graph is on " + place.String() + ", which runs no program files",
+			"move the graph to one device or to the host, or write the program in Go as a program.Program"}
 	}
 	values := sparse.GoType(g.Inside().Type())
-	edge, err := device.TypeFor(values)
-	if err == nil && isStruct(f.Edge) && !matchesType(f.Edge, values) {
-		err = fmt.Errorf("the edge is of type %s, and the graph has values of type %s", f.Edge, values)
+	if isStruct(f.Edge) && !matchesType(f.Edge, values) {
+		return nil, o, &FileError{File: f.Name, Reason: fmt.Sprintf("the edge is of type %s, and the graph has values of type %s", f.Edge, values)}
 	}
-	if err != nil {
-		return nil, nil, o, &FileError{File: f.Name, Reason: err.Error()}
-	}
-	d, err := f.text(n, edge)
-	return at, d, o, err
+	return at, o, nil
 }
 
 // matchesType reports whether a Go type matches a canonical type.
@@ -114,16 +170,16 @@ func matchesType(canonical string, t reflect.Type) bool {
 	return t.Kind() == fileKinds[canonical]
 }
 
-// columns splits the bytes of n states.
-func (f *File) columns(states []byte, n int) []FileColumn {
-	t, offsets, _ := fileType(f.State)
+// columns splits the bytes of states, each of which takes so many.
+func (f *File) columns(states []byte, size int) []FileColumn {
+	_, offsets, _ := fileType(f.State)
 	fields := fieldsOf(f.State)
 	if fields == nil {
 		fields, offsets = []FileField{{"", f.State}}, []int{0}
 	}
 	columns := make([]FileColumn, len(fields))
 	for k, field := range fields {
-		columns[k] = FileColumn{field.Name, columnOf[field.Type](states, t.Size, offsets[k], n)}
+		columns[k] = FileColumn{field.Name, columnOf[field.Type](states, size, offsets[k], len(states)/size)}
 	}
 	return columns
 }
@@ -146,8 +202,12 @@ func column[T any](states []byte, size, offset, n int) any {
 
 var weightWord = regexp.MustCompile(`\bweight\b`)
 
-// text turns the file into a program for a graph of n vertices.
-func (f *File) text(n int, edge device.Type) (*deviceProgram, error) {
+// onDevice turns the file into text for a graph on a device.
+func (f *File) onDevice(g rep.View) (*deviceProgram, error) {
+	edge, err := device.TypeFor(sparse.GoType(g.Type()))
+	if err != nil {
+		return nil, &FileError{File: f.Name, Reason: err.Error()}
+	}
 	state, _, err := fileType(f.State)
 	if err != nil {
 		return nil, &FileError{File: f.Name, Reason: err.Error()}
@@ -160,28 +220,11 @@ func (f *File) text(n int, edge device.Type) (*deviceProgram, error) {
 		sends: f.Send != "", skips: f.Skip != "", everywhere: f.Everywhere, supersteps: f.Supersteps}
 	var first strings.Builder
 	for _, s := range f.Seeds {
-		if s.ID < 0 || s.ID >= n {
-			return nil, &FileError{File: f.Name, Reason: fmt.Sprintf("the seed %d is no vertex of a graph with %d", s.ID, n)}
-		}
 		fmt.Fprintf(&first, "id == %d ? %s : ", s.ID, valueOf(state, "V", s.State))
 		d.seeds = append(d.seeds, deviceSeed{id: s.ID})
 	}
 	first.WriteString(valueOf(state, "V", f.Init))
-	lo, hi := "", ""
-	if t.Number() {
-		lo, hi = t.Limits()
-	}
-	sums := map[string]struct {
-		text, identity string
-		exact          bool
-	}{
-		"plus":  {"x + y", "((" + t.Name + ")0)", !t.Float()},
-		"times": {"x * y", "((" + t.Name + ")1)", !t.Float()},
-		"min":   {"(y < x || x != x) ? y : x", hi, true},
-		"max":   {"(y > x || x != x) ? y : x", lo, true},
-		"any":   {"y", "(" + t.Name + "())", false},
-	}
-	sum, named := sums[f.Sum]
+	sum, named := namedSums(t)[f.Sum]
 	if !named {
 		sum.text, sum.identity = valueOf(t, "T", f.Sum), valueOf(t, t.Name, f.Identity)
 	}
@@ -204,6 +247,27 @@ func (f *File) text(n int, edge device.Type) (*deviceProgram, error) {
 	}
 	d.compose(functions{first: first.String(), send: send, apply: f.Apply, skip: f.Skip}, add, gather, convert(f.If))
 	return d, nil
+}
+
+// A fileSum is a sum that a file names, as text.
+type fileSum struct {
+	text, identity string
+	exact          bool
+}
+
+// namedSums are the sums of messages of a type.
+func namedSums(t device.Type) map[string]fileSum {
+	lo, hi := "", ""
+	if t.Number() {
+		lo, hi = t.Limits()
+	}
+	return map[string]fileSum{
+		"plus":  {"x + y", "((" + t.Name + ")0)", !t.Float()},
+		"times": {"x * y", "((" + t.Name + ")1)", !t.Float()},
+		"min":   {"(y < x || x != x) ? y : x", hi, true},
+		"max":   {"(y > x || x != x) ? y : x", lo, true},
+		"any":   {"y", "(" + t.Name + "())", false},
+	}
 }
 
 // valueOf is an expression of a value of type t, which the text calls name. Fields in braces are

@@ -39,7 +39,8 @@ var reserved = strings.Fields(`alignas alignof and and_eq asm auto bitand bitor 
 	namespace new noexcept not not_eq nullptr operator or or_eq private protected public register
 	reinterpret_cast return short signed sizeof static static_assert static_cast struct switch template
 	this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile
-	wchar_t while xor xor_eq INFINITY NAN`)
+	wchar_t while xor xor_eq INFINITY NAN INT_MAX INT_MIN UINT_MAX LLONG_MAX LLONG_MIN ULLONG_MAX FLT_MAX FLT_MIN
+	FLT_EPSILON DBL_MAX DBL_MIN DBL_EPSILON`)
 
 // isStruct reports whether a type of a file is a struct.
 func isStruct(text string) bool { return strings.HasPrefix(text, "{") }

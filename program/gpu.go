@@ -466,7 +466,7 @@ func (r *deviceRun) superstep(method string, superstep int32) string {
 		mask = &device.Mask{Store: r.closed.Store, Structural: true, Comp: true}
 	}
 	a := r.reverse
-	a.Pattern = d.sends
+	a.Pattern = a.Pattern || d.sends
 	var y device.View
 	how := device.Ran{Plan: method}
 	switch {

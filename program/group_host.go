@@ -14,8 +14,11 @@ type hostEngine interface {
 	base() *frame
 	start() error
 	superstep(*Step) error
-	// values returns the states of all vertices.
+	// values returns the states of all vertices, and own a copy of some as values of a type.
 	values() sparse.Values
+	own(of *sparse.Type, lo, hi int) sparse.Values
+	// failed returns the first error of the functions.
+	failed() error
 	// close sets whether vertices take no messages, from their states.
 	close(list []int32)
 	// terms writes the terms of Totals; see engine.terms.
@@ -33,8 +36,8 @@ func engineOfPart[V, E, M comparable](h *halo.Part, edges *halo.Host, whole *Pro
 		}
 	}
 	p.Seeds, p.Priority.Func = seeds, nil
-	e := engineOf(nil, sparse.As[E](edges.Joined.Transpose(o.Threads)), &p, o)
-	e.plan, e.in = plan, sparse.As[E](edges.Joined)
+	e := engineOf(nil, p.typed(edges.Joined.Transpose(o.Threads)), &p, o)
+	e.plan, e.in = plan, p.typed(edges.Joined)
 	return e
 }
 
@@ -42,10 +45,24 @@ func (e *engine[V, E, M]) base() *frame { return &e.frame }
 
 func (e *engine[V, E, M]) values() sparse.Values { return sparse.ValuesOf(e.state) }
 
+func (e *engine[V, E, M]) own(of *sparse.Type, lo, hi int) sparse.Values {
+	if e.p.store != nil {
+		return e.p.store(of, e.state[lo:hi])
+	}
+	return of.Clone(of.Slice(e.values(), int64(lo), int64(hi)))
+}
+
+func (e *engine[V, E, M]) failed() error {
+	if e.p.failed != nil {
+		return e.p.failed()
+	}
+	return nil
+}
+
 func (e *engine[V, E, M]) close(list []int32) {
 	if e.closed != nil {
 		for _, v := range list {
-			e.closed[v] = bit(e.p.Skip.Func(e.state[v]))
+			e.closed[v] = bit(e.workers[0].p.Skip.Func(e.state[v]))
 		}
 	}
 }
@@ -93,7 +110,7 @@ func (r *rank) onHost(in, out rep.View, block rep.Matrix, engine func(h *halo.Pa
 	if err := r.run(x, h.Hops, x.cut()); err != nil {
 		return err
 	}
-	own := of.Clone(of.Slice(host.values(), int64(h.Lo), int64(h.Hi)))
+	own := host.own(of, h.Lo, h.Hi)
 	block.SetResult(&sparse.Store{Val: own, Type: of, Structure: sparse.Structure{
 		Format: sparse.Full, NRows: 1, NCols: own.Len(), NVals: int64(own.Len())}})
 	return nil
@@ -112,7 +129,11 @@ func renumbered(ids, numbers []int32) []int32 {
 }
 
 func (x *hostRun) start() (tally, error) {
-	if err := x.host.start(); err != nil {
+	err := x.host.start()
+	if err == nil {
+		err = x.host.failed()
+	}
+	if err != nil {
 		return tally{}, err
 	}
 	return x.after(), nil
@@ -128,7 +149,11 @@ func (x *hostRun) run(first int, active int64, own []tally, plans []string) erro
 		}
 		step := Step{Plan: "none"}
 		if e.front.count > 0 || x.p.everywhere {
-			if err := x.host.superstep(&step); err != nil {
+			err := x.host.superstep(&step)
+			if err == nil {
+				err = x.host.failed()
+			}
+			if err != nil {
 				return err
 			}
 		}

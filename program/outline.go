@@ -63,10 +63,16 @@ func (p *Program[V, E, M]) outline() *outline {
 	for k := range p.Totals {
 		o.totals = append(o.totals, part{p.Totals[k].Func != nil, p.Totals[k].CUDA})
 	}
-	for k := range p.Seeds {
-		o.seeds, o.seedsAt = append(o.seeds, p.Seeds[k].ID), append(o.seedsAt, unsafe.Pointer(&p.Seeds[k].State))
-	}
+	o.seeds, o.seedsAt = p.seeds()
 	return o
+}
+
+// seeds returns the vertices of Seeds, and the addresses of their states.
+func (p *Program[V, E, M]) seeds() (ids []int, states []unsafe.Pointer) {
+	for k := range p.Seeds {
+		ids, states = append(ids, p.Seeds[k].ID), append(states, unsafe.Pointer(&p.Seeds[k].State))
+	}
+	return ids, states
 }
 
 // sums reports whether the program has a monoid for its messages.

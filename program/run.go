@@ -136,34 +136,48 @@ func Run[V, E, M comparable](
 	if err := in.check(n); err != nil {
 		return nil, err
 	}
-	if o.Numbers != nil {
-		at, err := in.numbers(o.Numbers, n)
-		if err != nil {
-			return nil, err
-		}
-		numbered(&p, at)
-	}
-	switch at := a.Place().(type) {
-	case nil:
-	case *comm.Group:
-		return resultOf[V](runOnGroup(ctx, at, a.Inside(), p.outline(), o, func(h *halo.Part, edges *halo.Host, o Options, plan direction) hostEngine {
-			return engineOfPart(h, edges, &p, o, plan)
-		}))
-	default:
+	if at := a.Place(); at != nil && !isGroup(at) {
 		d, err := in.onDevice(a.Inside(), o)
 		if err != nil {
 			return nil, err
 		}
 		return resultOf[V](runText(ctx, device.Of(at), a.Inside(), d, o, statesOf[V]))
 	}
-	e, err := newEngine(ctx, a, &p, o)
+	return resultOf[V](runHere(ctx, a.Inside(), &p, in, o, func(v []V) (rep.View, error) {
+		states, err := matrix.VectorOf(v)
+		return states.Inside(), err
+	}))
+}
+
+func isGroup(at matrix.Place) bool {
+	_, is := at.(*comm.Group)
+	return is
+}
+
+// runHere runs a program on a graph on the host or on a group. result makes the states of a run on
+// the host a vector.
+func runHere[V, E, M comparable](
+	ctx context.Context, a rep.View, p *Program[V, E, M], in *outline, o Options, result func([]V) (rep.View, error),
+) (*outcome, error) {
+	if o.Numbers != nil {
+		_, n := a.Dims()
+		at, err := in.numbers(o.Numbers, n)
+		if err != nil {
+			return nil, err
+		}
+		numbered(p, at)
+		in.seeds, in.seedsAt = p.seeds()
+	}
+	if g, is := a.Place().(*comm.Group); is {
+		return runOnGroup(ctx, g, a, in, o, func(h *halo.Part, edges *halo.Host, o Options, plan direction) hostEngine {
+			return engineOfPart(h, edges, p, o, plan)
+		})
+	}
+	e, err := newEngine(ctx, a, p, o)
 	if err != nil {
 		return nil, err
 	}
-	return resultOf[V](runOnHost(in, o, e, func() (rep.View, error) {
-		v, err := matrix.VectorOf(e.state)
-		return v.Inside(), err
-	}))
+	return runOnHost(in, o, e, func() (rep.View, error) { return result(e.state) })
 }
 
 // An operand is a matrix.Source without its element type.
@@ -248,7 +262,7 @@ type engine[V, E, M comparable] struct {
 	frame
 	p       *Program[V, E, M]
 	plan    direction
-	g       *matrix.View[E]
+	g       rep.View         // the graph
 	out, in *sparse.Typed[E] // edges by source; by destination, nil until the first pull
 	sum     *cpu.MonoidOf[M] // nil with Messages
 	any     bool
@@ -270,13 +284,13 @@ type engine[V, E, M comparable] struct {
 }
 
 func newEngine[V, E, M comparable](
-	ctx context.Context, a *matrix.View[E], p *Program[V, E, M], o Options,
+	ctx context.Context, a rep.View, p *Program[V, E, M], o Options,
 ) (*engine[V, E, M], error) {
 	plan, err := hostPlan(p.name(), o.Plan)
 	if err != nil {
 		return nil, err
 	}
-	e := engineOf(ctx, sparse.As[E](halo.WithOffsets(a.Inside().Rows())), p, o)
+	e := engineOf(ctx, p.typed(halo.WithOffsets(a.Rows())), p, o)
 	e.plan, e.g = plan, a
 	if o.Numbers != nil {
 		e.ids, e.deg = o.Numbers, make([]int32, e.n)
@@ -302,12 +316,17 @@ func engineOf[V, E, M comparable](
 ) *engine[V, E, M] {
 	e := &engine[V, E, M]{p: p, out: out,
 		frame: frame{ctx: ctx, o: o, threads: parallel.Threads(o.Threads), n: out.NRows, edges: &out.Structure}}
-	if p.Sum.Valid() {
-		e.sum, e.any = cpu.TypedMonoid[M](p.Sum.Inside().Monoid), p.Sum.IsAny()
-	}
+	e.any = p.Sum.IsAny()
 	e.workers = make([]*worker[V, E, M], e.threads)
 	for w := range e.workers {
-		e.workers[w] = &worker[V, E, M]{engine: e, vertex: Vertex{Round: &e.round}}
+		k := &worker[V, E, M]{engine: e, p: p, vertex: Vertex{Round: &e.round}}
+		if p.fork != nil {
+			k.p = p.fork()
+		}
+		if p.Sum.Valid() {
+			k.sum = cpu.TypedMonoid[M](k.p.Sum.Inside().Monoid)
+		}
+		e.workers[w], e.sum = k, k.sum
 	}
 	e.round = Round{Superstep: -1, N: e.n, Total: make([]float64, len(p.Totals))}
 	e.state, e.next = make([]V, e.n), make([]uint8, e.n)
@@ -339,7 +358,7 @@ func (e *engine[V, E, M]) start() error {
 			if p.Init.same {
 				e.state[v] = p.Init.value
 			} else {
-				e.state[v] = p.Init.Func(k.at(v))
+				e.state[v] = k.p.Init.Func(k.at(v))
 			}
 		}
 	})
@@ -350,7 +369,9 @@ func (e *engine[V, E, M]) start() error {
 		e.front = frontier{all: true, count: int64(e.n), edges: e.out.NVals}
 	}
 	for _, s := range p.Seeds {
-		e.state[s.ID] = s.State
+		if !p.Init.seeds {
+			e.state[s.ID] = s.State
+		}
 		if !p.Init.Active && e.next[s.ID] == 0 {
 			e.next[s.ID] = 1
 			e.front.list = append(e.front.list, int32(s.ID))
@@ -363,9 +384,9 @@ func (e *engine[V, E, M]) start() error {
 	}
 	e.front.sort()
 	if p.Skip.Func != nil {
-		err = e.vertices(func(_ *worker[V, E, M], lo, hi int) {
+		err = e.vertices(func(k *worker[V, E, M], lo, hi int) {
 			for v := lo; v < hi; v++ {
-				e.closed[v] = bit(p.Skip.Func(e.state[v]))
+				e.closed[v] = bit(k.p.Skip.Func(e.state[v]))
 			}
 		})
 	}

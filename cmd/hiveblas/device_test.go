@@ -73,6 +73,10 @@ func TestProgramsOnGPUs(t *testing.T) {
 			}
 		}
 	}
+	prog := write(t, "least.prog", "state int32\nmessage int32\ninit id\nsend state\nsum min\napply state = sum\n")
+	if r := inside("run", prog, road, "--device", "gpu:0,1"); r.code != 1 || !strings.Contains(r.stderr, "least.prog: a group of GPUs runs no program files; use --device gpu, cpu or ranks:P") {
+		t.Errorf("%+v", r)
+	}
 }
 
 // Predictions of bytes for GPUs hold, whatever divides a workflow: rows, operations, or ranges,
@@ -146,18 +150,8 @@ func TestCommandsOnDevice(t *testing.T) {
 			}
 		})
 	}
-	prog := write(t, "least.prog", "state int32\nmessage int32\ninit id\nsend state\nsum min\napply active = sum < state; if (active) state = sum\n")
-	if got, want := runInProcess(t, "run", prog, roads, "--quiet", "--undirected", "-o", "-"), runInProcess(t, "cc", roads, "--quiet", "-o", "-"); got != want || got == "" {
-		t.Errorf("a program of text writes %q, want %q", got, want)
-	}
-	fields := write(t, "fields.prog", "state { int32 least; float part; bool found }\nmessage int32\ninit {id, 0.5f, false}\nsend state.least\nsum min\n"+
-		"apply active = sum < state.least; state.found = true; if (active) state.least = sum\n")
-	var lines strings.Builder // the same components, with two more columns
-	for _, line := range strings.Split(strings.TrimSpace(runInProcess(t, "cc", roads, "--quiet", "-o", "-")), "\n") {
-		lines.WriteString(line + "\t0.5\t1\n")
-	}
-	if got := runInProcess(t, "run", fields, roads, "--quiet", "--undirected", "-o", "-"); got != lines.String() || got == "" {
-		t.Errorf("states with fields are written as %q, want %q", got, lines.String())
+	for _, device := range []string{"gpu", "cpu"} {
+		programFiles(t, roads, device)
 	}
 	for _, method := range []string{"pipeline", "fused"} {
 		if got := runInProcess(t, "tc", karate, "--device", "gpu", "--method", method); !strings.Contains(got, "triangles  45") {
@@ -181,19 +175,41 @@ func TestCommandsOnDevice(t *testing.T) {
 	}
 }
 
-// A program of text without a GPU: no remedy offers the host, which does not run it.
+// programFiles runs program files on a device, and compares with the components of a graph.
+func programFiles(t *testing.T, roads, device string) {
+	t.Helper()
+	want := runInProcess(t, "cc", roads, "--quiet", "-o", "-")
+	prog := write(t, "least.prog", "state int32\nmessage int32\ninit id\nsend state\nsum min\napply active = sum < state; if (active) state = sum\n")
+	if got := runInProcess(t, "run", prog, roads, "--quiet", "--undirected", "--device", device, "-o", "-"); got != want || got == "" {
+		t.Errorf("%s: a program of text writes %q, want %q", device, got, want)
+	}
+	fields := write(t, "fields.prog", "state { int32 least; float part; bool found }\nmessage int32\ninit {id, 0.5f, false}\nsend state.least\nsum min\n"+
+		"apply active = sum < state.least; state.found = true; if (active) state.least = sum\n")
+	var lines strings.Builder // the same components, with two more columns
+	for _, line := range strings.Split(strings.TrimSpace(want), "\n") {
+		lines.WriteString(line + "\t0.5\t1\n")
+	}
+	if got := runInProcess(t, "run", fields, roads, "--quiet", "--undirected", "--device", device, "-o", "-"); got != lines.String() || got == "" {
+		t.Errorf("%s: states with fields are written as %q, want %q", device, got, lines.String())
+	}
+}
+
+// A program file without a GPU runs on the host and on ranks of the host, unless a GPU is asked for.
 func TestProgramWithoutGPU(t *testing.T) {
 	before := testMachine.OpenDevice
 	testMachine.OpenDevice = func(int) (*cusparse.Device, error) { return nil, errors.New("no driver") }
 	t.Cleanup(func() { testMachine.OpenDevice = before })
-	prog := write(t, "least.prog", "state int32\nmessage int32\ninit id\nsend state\nsum min\napply state = sum\n")
-	for _, device := range []string{"auto", "gpu"} {
-		const want = "least.prog: a program of CUDA text needs a GPU: no driver; write it in Go with"
-		if r := inside("run", prog, karate, "--device", device); r.code != 1 || !strings.Contains(r.stderr, want) || strings.Contains(r.stderr, "--device") {
-			t.Errorf("--device %s: %+v, want %q", device, r, want)
+	prog := write(t, "least.prog", "state { int32 least; int32 id }\nmessage int32\ninit {id, id}\nsend state.least\nsum min\napply active = sum < state.least; if (active) state.least = sum\n")
+	want := runInProcess(t, "run", prog, karate, "--quiet", "-o", "-")
+	if !strings.HasPrefix(want, "0\t0\t0\n1\t0\t1\n") {
+		t.Errorf("%q", want)
+	}
+	for _, args := range [][]string{{"--device", "cpu"}, {"--device", "ranks:3"}, {"--device", "ranks:2", "--hops", "2", "--order", "rcm"}} {
+		if got := runInProcess(t, append([]string{"run", prog, karate, "--quiet", "-o", "-"}, args...)...); got != want {
+			t.Errorf("%v: %q, want %q", args, got, want)
 		}
 	}
-	if r := inside("run", prog, karate, "--device", "cpu"); r.code != 1 || !strings.Contains(r.stderr, "and --device is cpu; leave --device out") {
+	if r := inside("run", prog, karate, "--device", "gpu"); r.code != 1 || !strings.Contains(r.stderr, "no driver; --device cpu computes without one") {
 		t.Errorf("%+v", r)
 	}
 }

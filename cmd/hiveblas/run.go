@@ -50,17 +50,18 @@ labels), matching (a maximal matching of an undirected graph) or labels
 (communities by label propagation). Package program/examples has their few lines.
 
 A program of your own is a Go function (package program), or a file NAME.prog of
-CUDA expressions, which runs on a GPU; where its state has fields, -o writes a
-column for each (.tsv, .csv). -o writes the state of each vertex: levels,
-distances, ranks, the least vertex of a component, the partner, the label; what is
-not reached and not matched is omitted.
+expressions of CUDA C, which runs on the host, on ranks of the host or on a GPU;
+where its state has fields, -o writes a column for each (.tsv, .csv). -o writes the
+state of each vertex: levels, distances, ranks, the least vertex of a component, the
+partner, the label; what is not reached and not matched is omitted.
 
 On a group of ranks, of the host or GPUs, each rank has a block of the vertices, and
 copies of those around it. --hops, --order and --partition say how large the copies
 are and which vertices a block has; they pay on roads and meshes. GPUs run labels, and
 sssp with --width but without --hops, whole on each.`,
 		Example: `  hiveblas run bfs graph.mtx --source 0 -o levels.tsv
-  hiveblas run mine.prog graph.mtx --plan auto -o out.tsv
+  hiveblas run mine.prog graph.mtx -o out.tsv
+  hiveblas run mine.prog graph.mtx --device gpu --plan auto -o out.tsv
   hiveblas run matching pairs.tsv --undirected -o partners.tsv
   hiveblas run pagerank web.mtx.gz --plan pull --json
   hiveblas run sssp road.gr --source 7 --device ranks:4 --hops auto --order rcm
@@ -129,8 +130,6 @@ func (f *runProgramFlags) check(cmd *cobra.Command, name string) error {
 		return bad("--max-supersteps is %d, want 0 or more", f.most)
 	case cmd.Flags().Changed("source") && !f.sourced(name):
 		return bad("--source belongs to bfs and sssp; seeds of a file stand in the file")
-	case strings.HasSuffix(name, ".prog") && f.group.given(cmd) != "":
-		return bad("%s belongs to groups of ranks, which run no CUDA text", f.group.given(cmd))
 	}
 	for _, own := range []struct{ flag, program string }{{"width", "sssp"}, {"damping", "pagerank"}, {"tolerance", "pagerank"}} {
 		if cmd.Flags().Changed(own.flag) && name != own.program {
@@ -140,31 +139,21 @@ func (f *runProgramFlags) check(cmd *cobra.Command, name string) error {
 	return f.group.check(cmd)
 }
 
-// runFile runs a program of CUDA text and writes the states.
+// runFile runs a program file and writes the states.
 func runFile(j *job.Job, name, graph string, f *runProgramFlags) error {
 	file, err := readProgram(name)
 	if err != nil {
 		return err
 	}
-	err = j.Begin(graph)
-	if err == nil && j.Run.Device == "auto" {
-		j.Run.Device = "gpu" // the host runs no CUDA text
-		err = j.OpenDemanded()
-	}
-	var none *cli.Failure
-	if errors.As(err, &none) && none.Remedy == job.WithoutGPU {
-		return cli.Fail(name, "a program of CUDA text needs a GPU: "+none.What,
-			"write it in Go with program.Program (go doc github.com/hiveblas/hiveblas/program)", err)
-
-	}
-	if err != nil {
+	if err := j.Begin(graph); err != nil {
 		return err
 	}
-	if j.Device == nil {
-		return cli.Fail(name, "a program of CUDA text needs a GPU, and --device is "+j.Run.Device,
-			"leave --device out, or write it in Go with program.Program (go doc github.com/hiveblas/hiveblas/program)", nil)
+	if j.Group != nil && j.Group.PlaceOf(0) != nil {
+		return cli.Fail(name, "a group of GPUs runs no program files",
+			"use --device gpu, cpu or ranks:P, or write it in Go with program.Program (go doc github.com/hiveblas/hiveblas/program)", nil)
 
 	}
+	j.Whole = f.group.reorders()
 	if err := j.LoadSquare(graph, job.ContentOf(file.Edge != "")); err != nil {
 		return err
 	}
@@ -189,14 +178,26 @@ func runColumns(j *job.Job, file *program.File, f *runProgramFlags) error {
 	if fields && j.Out.Path != "" && !slices.Contains(job.ListFiles, j.Out.Kind) {
 		return cli.Usage(j.Cmd.CommandPath(), "states with fields are written to .tsv or .csv, not "+j.Out.Kind)
 	}
+	o := program.Options{Plan: f.plan, MaxSupersteps: f.most, Progress: func(superstep int, active int64) {
+		j.Progress.Update(fmt.Sprintf("superstep %d, %d active", superstep, active), 0, 0)
+	}}
+	if err := f.group.prepare(j, &o); err != nil {
+		return err
+	}
 	var res *program.FileResult
 	j.Traces.Begin(file.Name)
 	err := j.Compute(func(run apps.Run) (err error) {
-		res, err = program.RunFileColumns(run.Context, j.Graph.Matrix, file, fileOptions(j, f))
+		o.Threads = run.Threads
+		res, err = program.RunFileColumns(run.Context, j.Graph.Matrix, file, o)
 		return err
 	})
 	if err != nil {
 		return err
+	}
+	if o.Numbers != nil {
+		for k, c := range res.Columns {
+			res.Columns[k].Values = renumbered(c.Values, o.Numbers)
+		}
 	}
 	ended := []job.Field{{Key: "supersteps", Label: "supersteps", Value: res.Supersteps}, {Key: "ended", Label: "ended", Value: string(res.Ended)}}
 	if !fields {
@@ -279,11 +280,14 @@ func valueText(values any, v int) string {
 	return fmt.Sprint(x)
 }
 
-// fileOptions are the options of a program of text.
-func fileOptions(j *job.Job, f *runProgramFlags) program.Options {
-	return program.Options{Plan: f.plan, MaxSupersteps: f.most, Progress: func(superstep int, active int64) {
-		j.Progress.Update(fmt.Sprintf("superstep %d, %d active", superstep, active), 0, 0)
-	}}
+// renumbered returns a column in the order of the vertices, whose numbers are given by position.
+func renumbered(values any, numbers []int32) any {
+	x := reflect.ValueOf(values)
+	out := reflect.MakeSlice(x.Type(), x.Len(), x.Len())
+	for k, v := range numbers {
+		out.Index(int(v)).Set(x.Index(k))
+	}
+	return out.Interface()
 }
 
 // readProgram reads a program file.

@@ -15,6 +15,22 @@ typedef unsigned long long hb_u64;
 #define NAN __int_as_float(0x7fffffff)
 #endif
 
+// The limits of types, which texts of programs use; NVRTC has no headers.
+#ifndef INT_MAX
+#define INT_MAX 2147483647
+#define INT_MIN (-INT_MAX - 1)
+#define UINT_MAX 4294967295u
+#define LLONG_MAX 9223372036854775807ll
+#define LLONG_MIN (-LLONG_MAX - 1)
+#define ULLONG_MAX 18446744073709551615ull
+#define FLT_MAX 3.402823466e+38f
+#define FLT_MIN 1.175494351e-38f
+#define FLT_EPSILON 1.192092896e-07f
+#define DBL_MAX 1.7976931348623157e+308
+#define DBL_MIN 2.2250738585072014e-308
+#define DBL_EPSILON 2.2204460492503131e-16
+#endif
+
 #define HB_DEVICE static __device__ __forceinline__
 #define HB_KERNEL extern "C" __global__ void
 #ifndef HB_DYNAMIC_SHARED // the emulator has its own

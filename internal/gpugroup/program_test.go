@@ -361,3 +361,14 @@ func permuted(t *testing.T, a *matrix.Matrix[float64], order []int) *matrix.Matr
 
 // patternOf returns the pattern of a matrix as a view.
 func patternOf(a *matrix.Matrix[float64]) *matrix.View[bool] { return matrix.AsView[bool](a.Pattern()) }
+
+// TestProgramFile: a group of GPUs runs no program files.
+func TestProgramFile(t *testing.T) {
+	m := newMachine(t, 2)
+	file := sure.Get(program.ReadFile(strings.NewReader("state int32\nmessage int32\ninit id\nsend state\nsum min\napply state = sum\n"), "least.prog"))
+	var plan *program.PlanError
+	_, err := program.RunFileColumns(context.Background(), placedAt(t, star(t, 20, 3), m.group(t, 2)), file)
+	if !errors.As(err, &plan) || !strings.Contains(err.Error(), "move the graph to one device or to the host") {
+		t.Error(err)
+	}
+}

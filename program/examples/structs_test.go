@@ -71,8 +71,8 @@ func structFiles(t *testing.T, host, there *matrix.Matrix[float32]) {
 		t.Fatal(err)
 	}
 	expect := sure.Get(want.State.Dense(nearest{}))
-	for _, plan := range []string{"", "pull csr vm store", "buffer rows"} {
-		got, err := program.RunFile[nearest](context.Background(), there, file, program.Options{Plan: plan})
+	for plan, g := range map[string]*matrix.Matrix[float32]{"": there, "pull csr vm store": there, "buffer rows": there, "auto": host, "push": host, "pull": host} {
+		got, err := program.RunFile[nearest](context.Background(), g, file, program.Options{Plan: plan})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,51 @@ func structFiles(t *testing.T, host, there *matrix.Matrix[float32]) {
 		}
 	}
 
-	columns, err := program.RunFileColumns(context.Background(), there, file)
+	for _, g := range []*matrix.Matrix[float32]{host, there} {
+		structColumns(t, g, file, want)
+	}
+	roadFile(t, host, there, expect)
+
+	var bad *program.FileError
+	number := levelFile(file)
+	for _, run := range []func() error{
+		func() error {
+			_, err := program.RunFile[struct {
+				far  float64
+				hops int32
+			}](context.Background(), there, file)
+			return err
+		},
+		func() error {
+			_, err := program.RunFile[struct {
+				far, hops float64
+				reached   bool
+			}](context.Background(), host, file)
+			return err
+		},
+		func() error { _, err := program.RunFile[float64](context.Background(), there, file); return err },
+		func() error { _, err := program.RunFile[nearest](context.Background(), host, number); return err },
+	} {
+		if err := run(); !errors.As(err, &bad) || !strings.Contains(err.Error(), "the caller wants") {
+			t.Errorf("states of another type: %v", err)
+		}
+	}
+}
+
+// levelFile is a program with a number as its state, and the sum any of structs.
+func levelFile(f *program.File) *program.File {
+	number := *f
+	number.State, number.Message, number.Init, number.Gather, number.If = "int16", "{ int16 a; int16 b }", "-1", "{src + 1, 7}", ""
+	number.Seeds, number.Sum, number.Identity = []program.FileSeed{{ID: 3, State: "0"}}, "any", ""
+	number.Apply, number.Skip = "state = sum.b == 7 ? sum.a : -100", "state >= 0"
+	return &number
+}
+
+// structColumns runs the file of nearest, and levelFile, on a graph.
+func structColumns(t *testing.T, g *matrix.Matrix[float32], file *program.File, want *program.Result[nearest]) {
+	t.Helper()
+	expect := sure.Get(want.State.Dense(nearest{}))
+	columns, err := program.RunFileColumns(context.Background(), g, file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,17 +142,13 @@ func structFiles(t *testing.T, host, there *matrix.Matrix[float32]) {
 			t.Fatalf("vertex %d: %v %v %v, want %+v", v, far.Values, hops.Values, reached.Values, s)
 		}
 	}
-	limited, err := program.RunFileColumns(context.Background(), there, file, program.Options{MaxSupersteps: 1})
+	limited, err := program.RunFileColumns(context.Background(), g, file, program.Options{MaxSupersteps: 1})
 	if !errors.Is(err, program.ErrLimit) || limited == nil || limited.Supersteps != 1 || limited.Active == 0 {
 		t.Errorf("a limit gives %+v, %v", limited, err)
 	}
 
 	// A state that is a number is one column; any is a sum of structs.
-	number := *file
-	number.State, number.Message, number.Init, number.Gather, number.If = "int16", "{ int16 a; int16 b }", "-1", "{src + 1, 7}", ""
-	number.Seeds, number.Sum, number.Identity = []program.FileSeed{{ID: 3, State: "0"}}, "any", ""
-	number.Apply, number.Skip = "state = sum.b == 7 ? sum.a : -100", "state >= 0"
-	levels, err := program.RunFileColumns(context.Background(), there, &number)
+	levels, err := program.RunFileColumns(context.Background(), g, levelFile(file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,33 +158,39 @@ func structFiles(t *testing.T, host, there *matrix.Matrix[float32]) {
 		}
 	}
 
-	// Edges with fields.
+}
+
+// roadFile runs a program with edges that have fields.
+func roadFile(t *testing.T, host, there *matrix.Matrix[float32], expect []nearest) {
+	t.Helper()
 	type road struct {
 		length float32
 		lanes  uint8
+		toll   float64 // more than a word
 	}
 	roads := matrix.New[road](host.Dims())
-	split := semiring.NewUnary("split", func(w float32) road { return road{w, uint8(8 * w)} })
+	split := semiring.NewUnary("split", func(w float32) road { return road{w, uint8(8 * w), float64(w)} })
 	if err := ops.Apply(roads, split, host); err != nil {
 		t.Fatal(err)
 	}
 	lanes := make([]int64, len(expect))
 	for at, r := range roads.All() {
-		if r.length > .3 {
+		if r.length > .3 && r.toll > .3 {
 			lanes[at.Col] += int64(r.lanes)
 		}
 	}
-	if err := roads.Move(there.Place()); err != nil {
+	far := roads.Clone()
+	if err := far.Move(there.Place()); err != nil {
 		t.Fatal(err)
 	}
-	text := "state int64\nedge { float length; uint8 lanes }\nmessage int64\ninit 0\ngather weight.lanes\nif weight.length > .3f\n" +
+	text := "state int64\nedge { float length; uint8 lanes; double toll }\nmessage int64\ninit 0\ngather weight.lanes\nif weight.length > .3f && weight.toll > .3\n" +
 		"sum plus\napply state = sum\nsupersteps 1\n"
 	count, err := program.ReadFile(strings.NewReader(text), "lanes.prog")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, plan := range []string{"", "push", "buffer rows"} {
-		got, err := program.RunFile[int64](context.Background(), roads, count, program.Options{Plan: plan})
+	for plan, g := range map[string]*matrix.Matrix[road]{"": far, "push": far, "buffer rows": far, "auto": roads, "pull": roads} {
+		got, err := program.RunFile[int64](context.Background(), g, count, program.Options{Plan: plan})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,33 +200,9 @@ func structFiles(t *testing.T, host, there *matrix.Matrix[float32]) {
 	}
 
 	var bad *program.FileError
-	if _, err := program.RunFile[int64](context.Background(), there, count); !errors.As(err, &bad) || !strings.Contains(err.Error(), "lanes") {
-		t.Errorf("a graph of numbers for edges with fields: %v", err)
-	}
-	for _, run := range []func() error{
-		func() error {
-			_, err := program.RunFile[struct {
-				far  float64
-				hops int32
-			}](context.Background(), there, file)
-			return err
-		},
-		func() error {
-			_, err := program.RunFile[struct {
-				far, hops float64
-				reached   bool
-			}](context.Background(), there, file)
-			return err
-		},
-		func() error { _, err := program.RunFile[float64](context.Background(), there, file); return err },
-		func() error { _, err := program.RunFile[nearest](context.Background(), there, &number); return err },
-	} {
-		if err := run(); !errors.As(err, &bad) || !strings.Contains(err.Error(), "the caller wants") {
-			t.Errorf("states of another type: %v", err)
+	for _, g := range []*matrix.Matrix[float32]{host, there} {
+		if _, err := program.RunFile[int64](context.Background(), g, count); !errors.As(err, &bad) || !strings.Contains(err.Error(), "lanes") {
+			t.Errorf("a graph of numbers for edges with fields: %v", err)
 		}
-	}
-	var plan *program.PlanError
-	if _, err := program.RunFileColumns(context.Background(), host, file); !errors.As(err, &plan) {
-		t.Errorf("a file on the host: %v", err)
 	}
 }
