@@ -499,7 +499,15 @@ func TestRowsInHostMemory(t *testing.T) {
 			}
 		}
 	}
+	freed := 0
+	if d.E != nil {
+		freed = d.E.Calls()["FreeHost"]
+	}
 	sure.Do(there.Move(nil))
+	sure.Do(d.Sync())
+	if d.E != nil && d.E.Calls()["FreeHost"] != freed+2 {
+		t.Errorf("%d blocks of host memory are freed, want the columns and the values", d.E.Calls()["FreeHost"]-freed)
+	}
 	for i := range n {
 		if got, want := maps.Collect(there.Row(i)), maps.Collect(host.Row(i)); !maps.Equal(got, want) {
 			t.Errorf("row %d came back as %v, want %v", i, got, want)

@@ -43,6 +43,9 @@ func (d *Device) begin(c device.Call) *frame {
 		return f
 	}
 	f.err = d.ctx.Bind()
+	if d.pool.unpin.Load() {
+		d.pool.freeHosts()
+	}
 	f.check()
 	return f
 }

@@ -73,7 +73,8 @@ type pool struct {
 
 	mu    sync.Mutex
 	free  map[uint64][]driver.Ptr
-	hosts map[uint64][]unsafe.Pointer // pinned memory of the host, given back
+	given []unsafe.Pointer // pinned memory of the host, which freeHosts frees
+	unpin atomic.Bool      // there is some
 	stats MemoryStats
 	since uint64 // bytes handed out since the collector last ran on our account
 	fresh uint64 // of these from the driver
@@ -92,7 +93,7 @@ type MemoryStats struct {
 }
 
 func newPool(ctx driver.Context, s driver.Stream, async bool) *pool {
-	return &pool{ctx: ctx, stream: s, async: async, free: map[uint64][]driver.Ptr{}, hosts: map[uint64][]unsafe.Pointer{}}
+	return &pool{ctx: ctx, stream: s, async: async, free: map[uint64][]driver.Ptr{}}
 }
 
 // classOf rounds a size up, so that blocks fit again: to 512 bytes, then to
@@ -175,26 +176,32 @@ func (m *mem) used() *mem {
 // hosted hands out n bytes of pinned host memory. The context is bound.
 func (p *pool) hosted(n uint64) (*mem, error) {
 	m := &mem{class: exactly(n), pool: p}
-	p.mu.Lock()
-	list := p.hosts[m.class]
-	if len(list) > 0 {
-		m.host, p.hosts[m.class] = list[len(list)-1], list[:len(list)-1]
-	}
-	p.mu.Unlock()
-	if m.host == nil {
-		p.trim()
-		var err error
-		if m.host, err = p.ctx.AllocHost(m.class); isOutOfMemory(err) {
-			return nil, &MemoryError{Asked: n, Host: true, err: err}
-		} else if err != nil {
-			return nil, err
-		}
+	var err error
+	if m.host, err = p.ctx.AllocHost(m.class); isOutOfMemory(err) {
+		return nil, &MemoryError{Asked: n, Host: true, err: err}
+	} else if err != nil {
+		return nil, err
 	}
 	m.addr = driver.Ptr(uintptr(m.host))
 	p.mu.Lock()
 	p.stats.Host += m.class
 	p.mu.Unlock()
 	return m.used(), nil
+}
+
+// freeHosts frees the pinned memory that was given back, after all kernels that may read it.
+func (p *pool) freeHosts() {
+	p.mu.Lock()
+	list := p.given
+	p.given = nil
+	p.unpin.Store(false)
+	p.mu.Unlock()
+	if len(list) > 0 {
+		_ = p.ctx.Sync(p.stream)
+	}
+	for _, at := range list {
+		_ = p.ctx.FreeHost(at)
+	}
 }
 
 func (p *pool) use(class uint64) {
@@ -314,7 +321,8 @@ func (p *pool) put(m *mem) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if m.host != nil {
-		p.hosts[m.class] = append(p.hosts[m.class], m.host)
+		p.given = append(p.given, m.host)
+		p.unpin.Store(true)
 		p.stats.Host -= m.class
 		return
 	}
@@ -326,8 +334,8 @@ func (p *pool) put(m *mem) {
 // trim returns all kept blocks to the driver.
 func (p *pool) trim() {
 	p.mu.Lock()
-	kept, hosts := p.free, p.hosts
-	p.free, p.hosts = map[uint64][]driver.Ptr{}, map[uint64][]unsafe.Pointer{}
+	kept := p.free
+	p.free = map[uint64][]driver.Ptr{}
 	p.stats.Cached = 0
 	p.mu.Unlock()
 	for _, list := range kept {
@@ -340,11 +348,7 @@ func (p *pool) trim() {
 		}
 	}
 	_ = p.ctx.Sync(p.stream)
-	for _, list := range hosts {
-		for _, at := range list { // after all kernels that may read it
-			_ = p.ctx.FreeHost(at)
-		}
-	}
+	p.freeHosts()
 }
 
 func (p *pool) snapshot() MemoryStats {
