@@ -99,7 +99,7 @@ func hostRowsCases() (cases []gpuCase) {
 		// Bars are for reading rows of 4 bytes an entry so many times, at .7 of 55 GB/s.
 		add := func(what string, times float64, plan func(b *gpuBench, in *inputs.GPU) (*gpuPlan, error)) {
 			bar := Bar{Ms: times * 13 * float64(int(1)<<(scale-22))}
-			cases = append(cases, gpuCase{fmt.Sprintf("host rows %s rmat%d", what, scale), bar, fmt.Sprintf("symmetric%d", scale), plan})
+			cases = append(cases, gpuCase{fmt.Sprintf("%s host rows rmat%d", what, scale), bar, fmt.Sprintf("symmetric%d", scale), plan})
 		}
 		add("bfs", 1, hostRows[bool, int32]{pattern, func(a *matrix.Matrix[bool], source int) (*matrix.Vector[int32], int, error) {
 			r, err := apps.BFS(a, source)
