@@ -11,7 +11,8 @@ import (
 )
 
 // A Pair is two graphs of n vertices in a form without element types: the weight of an edge is a
-// word, and edges of weight 0 are left out. Equal weights have equal words.
+// word, and edges of weight 0 are left out. Equal weights have equal words, and loops words of their
+// own.
 type Pair struct {
 	N int
 	// Context, if it is not nil and ends, ends Align and Grow, which then return what they have.
@@ -35,10 +36,22 @@ func (g Words) row(v int32) ([]int32, []uint64) {
 
 func (g Words) degree(v int32) int { return int(g.Ptr[v+1] - g.Ptr[v]) }
 
-// Plain reports whether all edges of A have one weight.
+// Plain reports whether all edges of A between two vertices have one weight.
 func (p *Pair) Plain() bool {
-	word := p.A[0].Word
-	return len(word) == 0 || !slices.ContainsFunc(word, func(x uint64) bool { return x != word[0] })
+	one := uint64(0)
+	for v := range int32(p.N) {
+		near, word := p.A[0].row(v)
+		for k, u := range near {
+			if u == v {
+				continue
+			}
+			if one != 0 && word[k] != one {
+				return false
+			}
+			one = word[k]
+		}
+	}
+	return true
 }
 
 // ended reports whether the context has ended.
@@ -61,6 +74,12 @@ func wordsOf[T semiring.Float](g edgeLists[T]) Words {
 	for k, x := range g.val {
 		word[k] = splitmix.Mix(math.Float64bits(float64(x))) | 1
 		zero = zero || x == 0
+	}
+	for v := range len(g.ptr) - 1 { // a loop is no edge to another vertex of the same colour
+		row := g.idx[g.ptr[v]:g.ptr[v+1]]
+		if k, ok := slices.BinarySearch(row, int32(v)); ok {
+			word[g.ptr[v]+int64(k)] = splitmix.Mix(word[g.ptr[v]+int64(k)]) | 1
+		}
 	}
 	if !zero {
 		return Words{g.ptr, g.idx, word}
