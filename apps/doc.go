@@ -44,9 +44,9 @@
 //	triangles    TriangleCount, Similarity, LocalClustering: counts triangles, and what
 //	             follows from them and from common neighbours
 //
-// A few stand on others: features on centrality, cores and triangles, flow on paths, nominate on paths, centrality and sgm, paths and
-// communities on components, search on paths, triangles on scan, embed on search, sage/train on
-// sage and embed/links.
+// A few stand on others: features on centrality, cores and triangles, flow on paths, nominate on
+// paths, centrality and sgm, paths and communities on components, search on paths, triangles on
+// scan, embed on search, sage/train on sage and embed/links.
 //
 // Every function takes its graph as a matrix, an edge from row to column. Settings are the last
 // parameter, a struct; its zero value is the usual choice, and it may be left out. Functions return

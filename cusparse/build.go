@@ -102,7 +102,8 @@ func joins(m device.Monoid) bool {
 	return m.Exact && !m.Any && m.Out.Number() && bits.OnesCount(uint(m.Out.Size)) == 1
 }
 
-// joined returns the sums of the values of s at the places at, nil for all in order, in a vector of n.
+// joined returns the sums of the values of s at the places at, nil for all in order, in a vector of
+// n.
 func (f *frame) joined(n int, m device.Monoid, s *store, entries int64, at *mem) *store {
 	p := f.once([2]any{"scatter", m}, func() *program {
 		return compose("scatter", m.Name).typ("HB_C", m.Out).pattern("C", true, false).monoid(m).native(m)

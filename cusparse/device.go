@@ -251,11 +251,12 @@ func (d *Device) Free() (free, total uint64, err error) {
 	return d.pool.left()
 }
 
-// KeepRowsInHost decides what becomes of matrices whose columns and values would take more than three
-// quarters of the free device memory when they move there. If on, these stay in pinned host memory,
-// where kernels read them over the bus, in place (Min et al., EMOGI, VLDB 2021); the beginnings of
-// rows, vectors and results are in device memory. Otherwise, as on a new device, such a move is a
-// *MemoryError unless it fits. Rows that are read over and over belong into device memory.
+// KeepRowsInHost decides what becomes of matrices whose columns and values would take more than
+// three quarters of the free device memory when they move there. If on, these stay in pinned host
+// memory, where kernels read them over the bus, in place (Min et al., EMOGI, VLDB 2021); the
+// beginnings of rows, vectors and results are in device memory. Otherwise, as on a new device, such
+// a move is a *MemoryError unless it fits. Rows that are read over and over belong into device
+// memory.
 func (d *Device) KeepRowsInHost(on bool) {
 	if d.missing() {
 		return

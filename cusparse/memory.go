@@ -23,7 +23,8 @@ type mem struct {
 	refs  atomic.Int32
 	pool  *pool // nil: the memory is somebody else's
 	whole *mem  // nil, or the block that this is a part of
-	// host is nil, or addr as the host sees it: pinned memory of its own, which kernels read in place.
+	// host is nil, or addr as the host sees it: pinned memory of its own, which kernels read in
+	// place.
 	host unsafe.Pointer
 }
 

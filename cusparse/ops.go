@@ -184,7 +184,8 @@ func (f *frame) reduceRows(m device.Monoid, s *store, ran *device.Ran) *store {
 // reduceBlock is the number of threads that add up a row of a dense matrix.
 const reduceBlock = 128
 
-// reducePiece is the least number of positions of a piece of a row, and the most pieces of few rows.
+// reducePiece is the least number of positions of a piece of a row, and the most pieces of few
+// rows.
 const reducePiece = 2048
 
 // perRow makes a vector of one value per stored row of s, where hit.

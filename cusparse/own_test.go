@@ -39,8 +39,8 @@ HB_KERNEL hb_walk(hb_topology g, hb_items items, hb_op op) {
 }
 `
 
-// ownSchedule registers a schedule for matrices of some numbers of rows, so that the spaces of other
-// tests stay as they are.
+// ownSchedule registers a schedule for matrices of some numbers of rows, so that the spaces of
+// other tests stay as they are.
 func ownSchedule(t *testing.T, text string, rows ...int) space.Schedule {
 	t.Helper()
 	o, err := space.ReadOwn(text)

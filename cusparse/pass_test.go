@@ -597,8 +597,9 @@ func TestLoopPushesFullVector(t *testing.T) {
 	}
 }
 
-// Products and scatters add to a full destination that accumulates by their own monoid, in pushes, in
-// pulls by rows and by tiles; another accumulator, a mask or an operand in its place prevents that.
+// Products and scatters add to a full destination that accumulates by their own monoid, in pushes,
+// in pulls by rows and by tiles; another accumulator, a mask or an operand in its place prevents
+// that.
 func TestLoopAddsToFullVector(t *testing.T) {
 	d, _ := emulated(t)
 	const n = 400

@@ -42,7 +42,8 @@ func testSpMM(t *testing.T, d *Device) {
 	}
 }
 
-// TestOuterOfFull multiplies a full column and a full row, of one entry for each entry of the result.
+// TestOuterOfFull multiplies a full column and a full row, of one entry for each entry of the
+// result.
 func TestOuterOfFull(t *testing.T) {
 	d, _ := emulated(t)
 	u, v := make([]int32, 300), make([]int32, 9)

@@ -330,8 +330,8 @@ func TestMapped(t *testing.T) {
 	}
 }
 
-// MapStructure gives the entries of files of any type, and refuses files that are cut within what it
-// reads.
+// MapStructure gives the entries of files of any type, and refuses files that are cut within what
+// it reads.
 func TestMapStructure(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.hgb")

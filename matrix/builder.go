@@ -381,8 +381,8 @@ func combining[T any](dup Combiner[T]) (func(x, y T) T, error) {
 }
 
 // called returns the function of a CombineFunc, nil of another operator. It is not generic:
-// combining would name CombineFunc[T], and the compiler compiles its methods for each T. A type that
-// embeds a CombineFunc may have its own Combine.
+// combining would name CombineFunc[T], and the compiler compiles its methods for each T. A type
+// that embeds a CombineFunc may have its own Combine.
 func called(dup any) (f any, err error) {
 	valid := true
 	if c, ok := dup.(interface{ function() (any, bool) }); ok && reflect.TypeOf(dup).Kind() == reflect.Func {

@@ -16,8 +16,8 @@ import (
 )
 
 // The operations of this file order entries by value. A NaN is below every other value, as in
-// [cmp.Compare]; among equal values the smaller index is first. All but ArgMax and ArgMin run on the
-// host, where their destinations must be; operands on a device are copied.
+// [cmp.Compare]; among equal values the smaller index is first. All but ArgMax and ArgMin run on
+// the host, where their destinations must be; operands on a device are copied.
 
 // onHost returns an error for a destination on a device.
 func (c *call) onHost() error {

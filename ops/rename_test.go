@@ -10,8 +10,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// TestMxMRenames: a product with a matrix of one entry in each row, which Auto computes in one pass,
-// equals the product by the accumulator, bit for bit, on one thread and on more.
+// TestMxMRenames: a product with a matrix of one entry in each row, which Auto computes in one
+// pass, equals the product by the accumulator, bit for bit, on one thread and on more.
 func TestMxMRenames(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))

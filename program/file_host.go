@@ -157,15 +157,11 @@ func (c *fileCode) run(ctx context.Context, o Options, states func(n int, at mat
 	if c.number {
 		named = c.message.Kind
 	}
-	switch v, m, e := c.state.Size > 8, c.message.Size > 8, c.edge.Size > 8; {
-	case e:
+	switch large := c.state.Size > 8; {
+	case c.message.Size > 8 || c.edge.Size > 8 || large && named != reflect.Float64:
 		return runCells[wide, wide, wide](ctx, c, sumOf[wide](c), o, states)
-	case m:
-		return runCells[wide, cell, wide](ctx, c, sumOf[wide](c), o, states)
-	case v && named == reflect.Float64:
+	case large:
 		return runCells[wide, cell](ctx, c, namedSum[float64](c.f.Sum), o, states)
-	case v:
-		return runCells[wide, cell](ctx, c, sumOf[cell](c), o, states)
 	case named == reflect.Int32:
 		return runCells[cell, cell](ctx, c, namedSum[int32](c.f.Sum), o, states)
 	case named == reflect.Uint64, named == reflect.Int64 && (c.f.Sum == "plus" || c.f.Sum == "times"): // equal bits

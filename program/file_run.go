@@ -15,12 +15,13 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// RunFile runs a program file on a graph, where the graph lives: on the host, on a group of ranks of
-// the host, or on a device. V is the type of states that the file names; of a struct, a Go struct
-// with the same names and types of fields. The values of edges, of type E, are converted to the type
-// that the file names; for an edge with fields, E has the same fields. RunFile returns a *FileError
-// if V or E does not fit the file, or if a text has what the host does not know, a *PlanError on a
-// group of devices, and the errors of [Run]. [RunFileColumns] takes states of any type.
+// RunFile runs a program file on a graph, where the graph lives: on the host, on a group of ranks
+// of the host, or on a device. V is the type of states that the file names; of a struct, a Go
+// struct with the same names and types of fields. The values of edges, of type E, are converted to
+// the type that the file names; for an edge with fields, E has the same fields. RunFile returns a
+// *FileError if V or E does not fit the file, or if a text has what the host does not know, a
+// *PlanError on a group of devices, and the errors of [Run]. [RunFileColumns] takes states of any
+// type.
 func RunFile[V, E comparable](
 	ctx context.Context, g matrix.Source[E], f *File, opts ...Options,
 ) (*Result[V], error) {
@@ -126,7 +127,7 @@ func (f *File) columnsHere(ctx context.Context, g rep.View, o Options, size int)
 	return f.result(out, raw, step), err
 }
 
-// result returns the columns of states, each of which takes so many bytes.
+// result returns the columns of states of size bytes each.
 func (f *File) result(out *outcome, states []byte, size int) *FileResult {
 	return &FileResult{f.columns(states, size), out.supersteps, out.active, out.ended}
 }
@@ -170,7 +171,7 @@ func matchesType(canonical string, t reflect.Type) bool {
 	return t.Kind() == fileKinds[canonical]
 }
 
-// columns splits the bytes of states, each of which takes so many.
+// columns splits states of size bytes each into their fields.
 func (f *File) columns(states []byte, size int) []FileColumn {
 	_, offsets, _ := fileType(f.State)
 	fields := fieldsOf(f.State)

@@ -400,8 +400,8 @@ func bit(b bool) uint8 {
 	return 0
 }
 
-// terms writes the terms of Program.Totals of pieces, or their sum of a whole block, to the places of
-// the pieces. The engine's numbers of vertices are shift larger.
+// terms writes the terms of Program.Totals of pieces, or their sum of a whole block, to the places
+// of the pieces. The engine's numbers of vertices are shift larger.
 func (e *engine[V, E, M]) terms(to []float64, list []piece, shift int) error {
 	return parallel.Range(e.ctx, e.threads, len(list), 1, func(w, lo, hi int) {
 		k := e.workers[w]

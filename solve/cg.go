@@ -12,8 +12,8 @@ import (
 //	α = rᵀz/pᵀAp,  x += αp,  r −= αAp,  z = M⁻¹r,  p = z + βp
 //
 // The preconditioner must be symmetric positive definite too. An iteration is one product with A. A
-// direction p with pᵀAp ≤ 0 is an *IndefiniteError. CG returns a *matrix.DimensionError if shapes do
-// not fit, and the errors of the package.
+// direction p with pᵀAp ≤ 0 is an *IndefiniteError. CG returns a *matrix.DimensionError if shapes
+// do not fit, and the errors of the package.
 func CG[T Real](a matrix.Source[T], b *matrix.Vector[T], opts ...Options[T]) (*Result[T], error) {
 	return solved[T](&cg, a, b, opts)
 }

@@ -11,8 +11,8 @@
 //	  - [Eigen] for the k extreme eigenpairs of a symmetric matrix;
 //	  - [Triangle] for triangular matrices, by substitution.
 //
-// A solver runs where its matrix lives: on the host, on a device or on a group of ranks; vectors are
-// copied there, and results live there. [Jacobi] is a preconditioner for all places,
+// A solver runs where its matrix lives: on the host, on a device or on a group of ranks; vectors
+// are copied there, and results live there. [Jacobi] is a preconditioner for all places,
 // [IncompleteCholesky] and [IncompleteLU] are for the host and one device. An iteration takes
 // O(entries) time, and a solver keeps a few vectors besides the matrix.
 //

@@ -36,16 +36,16 @@ func (w Which) String() string {
 // EigenOptions are the settings of Eigen. The zero value has the defaults.
 type EigenOptions[T Real] struct {
 	Which Which
-	// Tolerance accepts a pair once ‖A·v − λv‖ ≤ max(Tolerance·|λ|, 4ε‖A‖) for the rounding ε of the
-	// element type. 0 means 1e-8, or 1e-4 in float32.
+	// Tolerance accepts a pair once ‖A·v − λv‖ ≤ max(Tolerance·|λ|, 4ε‖A‖) for the rounding ε of
+	// the element type. 0 means 1e-8, or 1e-4 in float32.
 	Tolerance     float64
 	MaxProducts   int               // with A; 0 means 100 for each vertex, and at least 10 000
 	Basis         int               // vectors kept at most; 0 means 2k + 10, and at least 20
 	Start         *matrix.Vector[T] // nil: random numbers
 	Seed          uint64            // of random numbers
 	CheckSymmetry bool              // see Options
-	// SkipCopies leaves out the search for further copies of eigenvalues: the products that show that
-	// there is none. An eigenvalue of several vectors may then have too few.
+	// SkipCopies leaves out the search for further copies of eigenvalues: the products that show
+	// that there is none. An eigenvalue of several vectors may then have too few.
 	SkipCopies bool
 
 	Context  context.Context
@@ -64,19 +64,20 @@ type EigenResult[T Real] struct {
 	Converged int // pairs within the tolerance
 }
 
-// Eigen finds the k extreme eigenvalues of a symmetric matrix A, n×n, and their vectors, by the Lanczos
-// method with thick restarts and full orthogonalisation (Wu and Simon, SIAM Journal on Matrix Analysis
-// and Applications 22, 2000):
+// Eigen finds the k extreme eigenvalues of a symmetric matrix A, n×n, and their vectors, by the
+// Lanczos method with thick restarts and full orthogonalisation (Wu and Simon, SIAM Journal on
+// Matrix Analysis and Applications 22, 2000):
 //
 //	A V = V T + β v eᵀ,   T = S Θ Sᵀ,   V ← V S
 //
 // An eigenvalue of several vectors stands as often in the result: once k pairs are found, Eigen
 // continues from a random vector orthogonal to them until the next eigenvalue is known to be apart.
 //
-// A step is one product with A, and a dot product and a sum with each vector of the basis; memory is
-// 2·Basis vectors. The smallest eigenvalues of a Laplacian of a grid or a road network lie close
+// A step is one product with A, and a dot product and a sum with each vector of the basis; memory
+// is 2·Basis vectors. The smallest eigenvalues of a Laplacian of a grid or a road network lie close
 // together for their spread, and take many steps. Eigen returns a *NotConvergedError with the pairs
-// so far after MaxProducts, a *matrix.InvalidError if k is not within 1 … n, and errors as [MINRES].
+// so far after MaxProducts, a *matrix.InvalidError if k is not within 1 … n, and errors as
+// [MINRES].
 func Eigen[T Real](a matrix.Source[T], k int, opts ...EigenOptions[T]) (*EigenResult[T], error) {
 	if _, single := any(*new(T)).(float32); single {
 		res, err := eigenOf[float32](a, k, opts)
@@ -201,10 +202,10 @@ func (l *lanczos) bound(theta float64) float64 {
 	return max(l.tolerance*math.Abs(theta), 4*l.eps*l.norm)
 }
 
-// orthogonalise makes w orthogonal to the basis and returns the norm that is left. It first subtracts
-// the known coefficients h, and adds to these what else it subtracts. A pass over the basis that
-// takes more than half of the norm is repeated (Daniel, Gragg, Kaufman and Stewart, Mathematics of
-// Computation 30, 1976).
+// orthogonalise makes w orthogonal to the basis and returns the norm that is left. It first
+// subtracts the known coefficients h, and adds to these what else it subtracts. A pass over the
+// basis that takes more than half of the norm is repeated (Daniel, Gragg, Kaufman and Stewart,
+// Mathematics of Computation 30, 1976).
 func (l *lanczos) orthogonalise(w vec, h []float64) (left float64) {
 	l.basis.subtract(w, h)
 	left = norm(l, w)

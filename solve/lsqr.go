@@ -12,11 +12,11 @@ import (
 //
 //	βu = Av − αu,   αv = Aᵀu − βv,
 //
-// and plane rotations. Of several x it finds the one of least norm if it starts from 0. An iteration
-// is a product with A and one with Aᵀ, whose form is kept with the matrix. LSQR stops with Converged
-// if A·x = b has a solution, and else with LeastSquares once ‖Aᵀr‖ ≤ Tolerance·‖A‖·‖r‖; with Damping,
-// r and A are the residual and the matrix of the damped system. Errors as [CG]; there is no
-// preconditioner.
+// and plane rotations. Of several x it finds the one of least norm if it starts from 0. An
+// iteration is a product with A and one with Aᵀ, whose form is kept with the matrix. LSQR stops
+// with Converged if A·x = b has a solution, and else with LeastSquares once ‖Aᵀr‖ ≤
+// Tolerance·‖A‖·‖r‖; with Damping, r and A are the residual and the matrix of the damped system.
+// Errors as [CG]; there is no preconditioner.
 func LSQR[T Real](a matrix.Source[T], b *matrix.Vector[T], opts ...Options[T]) (*Result[T], error) {
 	return solved[T](&lsqr, a, b, opts)
 }

@@ -6,16 +6,16 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// MINRES solves A·x = b for a symmetric A, n×n, which may be indefinite, by minimal residuals (Paige
-// and Saunders, SIAM Journal on Numerical Analysis 12, 1975): Lanczos vectors v make A tridiagonal,
-// and plane rotations reduce that to the triangle of x's directions w.
+// MINRES solves A·x = b for a symmetric A, n×n, which may be indefinite, by minimal residuals
+// (Paige and Saunders, SIAM Journal on Numerical Analysis 12, 1975): Lanczos vectors v make A
+// tridiagonal, and plane rotations reduce that to the triangle of x's directions w.
 //
 //	βv' = Av − αv − β₋v₋,   w = (v − δw₋ − εw₋₋)/γ,   x += φw
 //
-// The preconditioner must be symmetric positive definite. An iteration is one product with A. If A is
-// singular and b outside its range, MINRES stops with LeastSquares at an x of least residual: when
-// ‖Ar‖ is 1.5e-10·‖A‖·‖r‖, in float32 3.5e-6. The Tolerance has no part in that, so that an A of
-// large condition number does not pass for a singular one. Errors as [CG], but that A may be
+// The preconditioner must be symmetric positive definite. An iteration is one product with A. If A
+// is singular and b outside its range, MINRES stops with LeastSquares at an x of least residual:
+// when ‖Ar‖ is 1.5e-10·‖A‖·‖r‖, in float32 3.5e-6. The Tolerance has no part in that, so that an A
+// of large condition number does not pass for a singular one. Errors as [CG], but that A may be
 // indefinite.
 func MINRES[T Real](a matrix.Source[T], b *matrix.Vector[T], opts ...Options[T]) (*Result[T], error) {
 	return solved[T](&minres, a, b, opts)

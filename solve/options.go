@@ -14,14 +14,15 @@ type Real interface{ float32 | float64 }
 
 // Options are the settings of a solver of linear systems. The zero value has the defaults.
 type Options[T Real] struct {
-	// Tolerance and Absolute end a solver once ‖b − A·x‖ ≤ max(Tolerance·‖b‖, Absolute), as rtol and
-	// atol of SciPy do. A Tolerance of 0 means 1e-5, or 1e-8 of LSQR.
+	// Tolerance and Absolute end a solver once ‖b − A·x‖ ≤ max(Tolerance·‖b‖, Absolute), as rtol
+	// and atol of SciPy do. A Tolerance of 0 means 1e-5, or 1e-8 of LSQR.
 	Tolerance, Absolute float64
 	MaxIterations       int               // 0 means 10 times the order of the matrix
 	Start               *matrix.Vector[T] // the first x; nil means 0
 	Preconditioner      Preconditioner[T] // nil: none. LSQR has none
-	// CheckSymmetry says that CG and MINRES first compare the matrix with its transpose, in O(entries)
-	// time and memory, and return an *AsymmetryError if they differ by more than rounding.
+	// CheckSymmetry says that CG and MINRES first compare the matrix with its transpose, in
+	// O(entries) time and memory, and return an *AsymmetryError if they differ by more than
+	// rounding.
 	CheckSymmetry bool
 	Restart       int     // of GMRES: it restarts after so many products; 0 means 30
 	Damping       float64 // of LSQR: it minimises ‖b − A·x‖² + Damping²·‖x‖²

@@ -33,23 +33,24 @@ func (p *diagonal[T]) Apply(r *matrix.Vector[T], opts ...ops.Option) (*matrix.Ve
 // IncompleteOptions are the settings of IncompleteCholesky and IncompleteLU.
 type IncompleteOptions struct {
 	// Shift is added to the diagonal as a share of it: A + Shift·diag(A) is factored. A small one,
-	// such as 0.01, helps where a pivot is not positive (Manteuffel, Mathematics of Computation 34, 1980).
+	// such as 0.01, helps where a pivot is not positive (Manteuffel, Mathematics of Computation 34,
+	// 1980).
 	Shift float64
 }
 
 // IncompleteCholesky returns A ≈ L·Lᵀ, with entries of L where the lower triangle of A has some:
 // IC(0) (Meijerink and van der Vorst, Mathematics of Computation 31, 1977). A is square, and of it
 // only the lower triangle is read. It is factored on the host, in O(Σ entries² of the rows). Apply
-// substitutes forwards and backwards where A is, as two of [Triangle], and returns a *PlaceError for
-// a vector elsewhere; so does IncompleteCholesky for a matrix on a group. A pivot that is not positive
-// is a *PivotError; for a symmetric matrix with a dominant diagonal there is none.
+// substitutes forwards and backwards where A is, as two of [Triangle], and returns a *PlaceError
+// for a vector elsewhere; so does IncompleteCholesky for a matrix on a group. A pivot that is not
+// positive is a *PivotError; for a symmetric matrix with a dominant diagonal there is none.
 func IncompleteCholesky[T Real](a matrix.Source[T], opts ...IncompleteOptions) (Preconditioner[T], error) {
 	return incomplete[T]("IncompleteCholesky", a, opts)
 }
 
 // IncompleteLU returns A ≈ L·U, with entries where A has some: ILU(0) (Saad, Iterative Methods for
-// Sparse Linear Systems, 2003, algorithm 10.4). Otherwise it is as [IncompleteCholesky]; a pivot of 0
-// and a missing diagonal entry are a *PivotError.
+// Sparse Linear Systems, 2003, algorithm 10.4). Otherwise it is as [IncompleteCholesky]; a pivot of
+// 0 and a missing diagonal entry are a *PivotError.
 func IncompleteLU[T Real](a matrix.Source[T], opts ...IncompleteOptions) (Preconditioner[T], error) {
 	return incomplete[T]("IncompleteLU", a, opts)
 }

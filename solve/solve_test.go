@@ -435,8 +435,8 @@ func TestFactors(t *testing.T) {
 	if err != nil || distance(z, want) > 1e-11 {
 		t.Errorf("IC(0) of a tridiagonal matrix: %v, %g", err, distance(z, want))
 	}
-	// Kershaw's matrix (Journal of Computational Physics 26, 1978) is positive definite, and IC(0) has
-	// a negative pivot.
+	// Kershaw's matrix (Journal of Computational Physics 26, 1978) is positive definite, and IC(0)
+	// has a negative pivot.
 	k := sure.Get(matrix.FromDense(4, 4, []float64{3, -2, 0, 2, -2, 3, -2, 0, 0, -2, 3, -2, 2, 0, -2, 3}))
 	sure.Do(ops.Select(k, semiring.ValueNE(0.0), k))
 	var pivot *solve.PivotError

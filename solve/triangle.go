@@ -86,8 +86,8 @@ func triangleOf[T Real](a any, opts []TriangleOptions) (*Triangle[T], error) {
 	return t, t.prepare()
 }
 
-// rowsOf returns the entries of a matrix on the host or a device that keep holds for, or all if keep
-// is nil, by rows on the host.
+// rowsOf returns the entries of a matrix on the host or a device that keep holds for, or all if
+// keep is nil, by rows on the host.
 func rowsOf[T Real](op string, v *matrix.View[T], keep func(to *matrix.Matrix[T]) error) (ptr []int64, idx []int32, val []T, err error) {
 	if v.Place() != nil && device.Of(v.Place()) == nil {
 		return nil, nil, nil, &PlaceError{Op: op, Place: v.Place(), Spread: true}
@@ -198,8 +198,8 @@ func vectorAt[T comparable](at matrix.Place, list []T) (*matrix.Vector[T], error
 	return v, v.Move(at)
 }
 
-// Levels returns the length of the longest chain of rows of which each reads the solution of the
-// one before. A matrix with few levels solves many rows at once. On the host the first call takes
+// Levels returns the length of the longest chain of rows: each row reads the solution of the row
+// before it. A matrix with few levels solves many rows at once. On the host the first call takes
 // O(entries).
 func (t *Triangle[T]) Levels() int {
 	if t == nil {
@@ -215,8 +215,8 @@ func (t *Triangle[T]) find() {
 }
 
 // Apply returns the x with T·x = b, full and at the place of the triangle, where b is. A missing
-// entry of b is 0. O(entries), on the host by one thread. It returns a *matrix.DimensionError for a b
-// of another size, and a *PlaceError for one elsewhere.
+// entry of b is 0. O(entries), on the host by one thread. It returns a *matrix.DimensionError for a
+// b of another size, and a *PlaceError for one elsewhere.
 func (t *Triangle[T]) Apply(b *matrix.Vector[T], _ ...ops.Option) (*matrix.Vector[T], error) {
 	if t == nil {
 		return nil, &matrix.InvalidError{Op: "Triangle.Apply", Reason: "the triangle is nil; make it with NewTriangle"}

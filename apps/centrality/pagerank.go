@@ -23,8 +23,8 @@ type PageRankOptions struct {
 	// nil means all alike. They are divided by their sum; vertices without entry have weight 0.
 	Restart *matrix.Vector[float64]
 	// Single computes in float32, which is faster on graphs larger than the caches; the ranks are
-	// exact to about 1e-6 in sum. Tolerance 0 then means 1e-6. PageRank with a Restart or with Method
-	// Pipeline computes in float64, as WeightedPageRank does.
+	// exact to about 1e-6 in sum. Tolerance 0 then means 1e-6. PageRank with a Restart or with
+	// Method Pipeline computes in float64, as WeightedPageRank does.
 	Single bool
 }
 
@@ -70,8 +70,8 @@ func (o *PageRankOptions) complete(app string) error {
 // O(edges) an iteration, over the transpose of g, which g keeps. On the host, without a Restart, an
 // iteration is one loop over the edges, in float32 with Single. The fused form, which has no
 // Restart either, runs several iterations between two checks by the host; with Single ranks and
-// shares are float32, and their sums float64. A group divides the vertices, and the ranks gather the
-// shares of all in each iteration.
+// shares are float32, and their sums float64. A group divides the vertices, and the ranks gather
+// the shares of all in each iteration.
 func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageRankResult, error) {
 	return pageRank(g, opts)
 }

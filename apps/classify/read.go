@@ -125,8 +125,8 @@ func byNumber(file string, ids []int32, x [][]float32) ([][]float32, error) {
 	return x, nil
 }
 
-// tableHeader returns the rows and columns of a table by its first line, −1 rows for names of columns,
-// or what is wrong with it.
+// tableHeader returns the rows and columns of a table by its first line, −1 rows for names of
+// columns, or what is wrong with it.
 func tableHeader(fields [][]byte, ids int) (count, columns int, fault string) {
 	if len(fields) >= ids && !slices.ContainsFunc(fields, func(f []byte) bool { return !delimited.IsWord(string(f)) }) {
 		return -1, len(fields), ""

@@ -52,8 +52,8 @@ type CommunitiesResult struct {
 	// of the next.
 	Levels []*matrix.Vector[int32]
 	Passes int // that were made
-	// Capped reports whether the moves of a level ended by the number of sweeps, Sweeps or 40, before a
-	// sweep gained less than Tolerance.
+	// Capped reports whether the moves of a level ended by the number of sweeps, Sweeps or 40,
+	// before a sweep gained less than Tolerance.
 	Capped bool
 }
 
@@ -64,8 +64,8 @@ type CommunitiesResult struct {
 // where s is the indicator of c, by the method of Louvain (Blondel, Guillaume, Lambiotte, Lefebvre:
 // Fast unfolding of communities in large networks, J. Stat. Mech. 2008, P10008). On each level,
 // vertices move to the neighbouring community with the largest gain until a sweep gains less than
-// Tolerance, or for at most Sweeps sweeps. Then communities become vertices, by the membership matrix S, where S(v,c) = 1 for v
-// in c,
+// Tolerance, or for at most Sweeps sweeps. Then communities become vertices, by the membership
+// matrix S, where S(v,c) = 1 for v in c,
 //
 //	A ← SᵀAS,
 //
@@ -80,8 +80,8 @@ type CommunitiesResult struct {
 // 1. A self-loop of weight w counts 2w in the degree of its vertex and in 2m, as in igraph and
 // NetworkX: A has 2w on its diagonal. Vertices without weight are communities of their own; without
 // any, Q is 0. Sums of weights are exact: other than integers of sum below 2⁵² are rounded to a
-// multiple of a power of 2 of at most 2⁻⁵⁰ of 2m, the same on all places. Louvain returns a *ParameterError if the graph is directed, which
-// a hash of 64 bits detects.
+// multiple of a power of 2 of at most 2⁻⁵⁰ of 2m, the same on all places. Louvain returns a
+// *ParameterError if the graph is directed, which a hash of 64 bits detects.
 //
 // The result is deterministic unless Nondeterministic is set: it depends on the graph, the options
 // and RandomSeed, and not on the number of threads, nor on the place: a device gives the
@@ -93,10 +93,11 @@ type CommunitiesResult struct {
 // 2024).
 //
 // O(entries) a sweep, with some tens of sweeps over ever fewer vertices. On a device it has a fused
-// form, for fewer than 2³⁰ vertices and 2³² entries; larger graphs compute on the host. With Method Pipeline the vertices of a batch decide by
-// operations where the graph lives, and make the same moves. The results of a graph on a device
-// live on the device. On a group of devices each device has the whole graph, and the devices divide
-// the vertices of the first level: they exchange 16 bytes for each wish of a vertex.
+// form, for fewer than 2³⁰ vertices and 2³² entries; larger graphs compute on the host. With Method
+// Pipeline the vertices of a batch decide by operations where the graph lives, and make the same
+// moves. The results of a graph on a device live on the device. On a group of devices each device
+// has the whole graph, and the devices divide the vertices of the first level: they exchange 16
+// bytes for each wish of a vertex.
 func Communities[T semiring.Element](g matrix.Source[T], opts ...CommunitiesOptions) (*CommunitiesResult, error) {
 	return communitiesOf(g, opts)
 }

@@ -106,9 +106,9 @@ type weightSum struct {
 	whole     bool // all weights are integers below 2^weightBits
 }
 
-// shift returns the power of 2 by which weights are multiplied before they are rounded to integers: 0
-// for integers of sum below 2⁵², else the one that brings their sum to between 2⁵⁰ and 2⁵². It depends
-// on the weights alone, so that the host and devices round alike.
+// shift returns the power of 2 by which weights are multiplied before they are rounded to integers:
+// 0 for integers of sum below 2⁵², else the one that brings their sum to between 2⁵⁰ and 2⁵². It
+// depends on the weights alone, so that the host and devices round alike.
 func (w weightSum) shift() int {
 	sum, unit := float64(w.high)*(1<<26)+float64(w.low), w.exponent-weightBits
 	if w.whole && math.Ldexp(sum, unit) < .99*(1<<weightBits) {
@@ -189,8 +189,8 @@ func weightSums(app string, idx []int32, blocks int, each func(f func(b, v int, 
 	return w, err
 }
 
-// powers returns two powers of 2, both of them finite and normal, of product 2^shift: to multiply by
-// both takes less time than math.Ldexp.
+// powers returns two powers of 2, both of them finite and normal, of product 2^shift: to multiply
+// by both takes less time than math.Ldexp.
 func powers(shift int) (scale, rest float64) {
 	most := min(max(shift, -1000), 1000)
 	return math.Ldexp(1, most), math.Ldexp(1, shift-most)

@@ -25,8 +25,8 @@ type graphLevel[P any, L any] interface {
 	// modularity returns the modularity of a partition.
 	modularity(part P) float64
 	// move moves vertices, from the communities start or from single vertices, until a sweep gains
-	// less than tolerance, or for as many sweeps as the options say, which capped reports. It numbers
-	// the communities.
+	// less than tolerance, or for as many sweeps as the options say, which capped reports. It
+	// numbers the communities.
 	move(start P, seed uint64, level int, tolerance float64) (communities P, count int, capped bool, err error)
 	// stay numbers the communities that the last move began with, and returns to these.
 	stay(start P) (communities P, count int)

@@ -25,11 +25,11 @@ type ModularityOptions struct {
 // Self-loops and weights are as in Communities: A has twice the weight of a loop on its diagonal. A
 // graph without weight has modularity 0.
 //
-// Sums are exact, of weights that are rounded as in Communities unless they are integers of sum below
-// 2⁵². Modularity returns a *ParameterError if the number of a
-// community is negative or the graph is directed, a *WeightError if a weight is negative, infinite
-// or NaN, and a *matrix.DimensionError if there are more entries than vertices. O(vertices +
-// entries), on the host.
+// Sums are exact, of weights that are rounded as in Communities unless they are integers of sum
+// below 2⁵². Modularity returns a *ParameterError if the number of a community is negative or the
+// graph is directed, a *WeightError if a weight is negative, infinite or NaN, and a
+// *matrix.DimensionError if there are more entries than vertices. O(vertices + entries), on the
+// host.
 func Modularity[T semiring.Element](g matrix.Source[T], membership *matrix.Vector[int32], opts ...ModularityOptions) (float64, error) {
 	return modularityOf(g, membership, opts)
 }

@@ -137,10 +137,10 @@ type sweeper interface {
 	freeNames()
 }
 
-// runSweeps moves vertices until a sweep gains less than tolerance of modularity, or for a number of
-// sweeps; capped reports whether their number ended them. Once no vertex is
-// active, all become active again if the moves since they last were have gained wakeGain
-// tolerances, because communities have then changed for vertices far from the moves.
+// runSweeps moves vertices until a sweep gains less than tolerance of modularity, or for a number
+// of sweeps; capped reports whether their number ended them. Once no vertex is active, all become
+// active again if the moves since they last were have gained wakeGain tolerances, because
+// communities have then changed for vertices far from the moves.
 func runSweeps(m sweeper, sweeps int, tolerance float64) (capped bool, err error) {
 	since := math.Inf(1) // gain since all vertices were active
 	for sweep := range min(sweeps, moveSweeps) {

@@ -31,8 +31,8 @@ type EmbedOptions struct {
 	Rate      float64 // of the descent, at its begin; it falls to 1e-4 of it. 0 means 0.025
 	Length    int     // vertices of a walk; 0 means 80
 	PerStart  int     // walks from each vertex in a round; 0 means 10
-	// Return and InOut are p and q of node2vec, 0 means 1; see SearchOptions. Weighted walks step in
-	// proportion to the values of edges.
+	// Return and InOut are p and q of node2vec, 0 means 1; see SearchOptions. Weighted walks step
+	// in proportion to the values of edges.
 	Return, InOut float64
 	Weighted      bool
 	Seed          uint64
@@ -58,15 +58,15 @@ type Embedding struct {
 // drawn in proportion to (1 + edges to w)^¾.
 //
 // Walks run where the graph lives; the descent runs on the host. It is stochastic and sequential in
-// each of P² blocks of pairs, by the parts of u and v, and takes P blocks without a common part at a
-// time (Zhu, Xu, Qu, Tang: GraphVite, WWW 2019); negatives come from the part of v. P depends on
+// each of P² blocks of pairs, by the parts of u and v, and takes P blocks without a common part at
+// a time (Zhu, Xu, Qu, Tang: GraphVite, WWW 2019); negatives come from the part of v. P depends on
 // the number of vertices alone, so that vectors do not depend on threads. On a group every process
 // trains all vectors, by walks of all ranks.
 //
 // Embed returns a *ParameterError if the vectors diverge.
 //
-// O(walks × Length × Window × Negatives × Dimensions) time. Memory: 8·Dimensions bytes a vertex, and
-// 16 bytes for each pair of a pool of walks, of at most 2¹⁹ vertices.
+// O(walks × Length × Window × Negatives × Dimensions) time. Memory: 8·Dimensions bytes a vertex,
+// and 16 bytes for each pair of a pool of walks, of at most 2¹⁹ vertices.
 func Embed[T semiring.Element](g matrix.Source[T], opts ...EmbedOptions) (*Embedding, error) {
 	return embed(workflow.Inside(g), func(starts []int, o search.SearchOptions) (*search.SearchResult, error) {
 		return search.GraphSearch(g, nil, starts, o)

@@ -132,8 +132,8 @@ func blocksOf(t testing.TB) *matrix.Matrix[float64] {
 	return sure.Get(b.Build(semiring.Max[float64]()))
 }
 
-// Vertices of a group are more alike than others. Vectors do not depend on threads, nor on the place
-// of the graph; a vertex without edges keeps a vector near 0.
+// Vertices of a group are more alike than others. Vectors do not depend on threads, nor on the
+// place of the graph; a vertex without edges keeps a vector near 0.
 func TestEmbed(t *testing.T) {
 	t.Parallel()
 	g := blocksOf(t)
@@ -237,9 +237,9 @@ func TestEmbedErrors(t *testing.T) {
 	}
 }
 
-// Links of citations and friendships. Kipf and Welling (Variational graph auto-encoders, 2016) print
-// an AUC of 0.831 for DeepWalk on Cora, and Grover and Leskovec (node2vec, 2016) 0.968 on Facebook;
-// docs/embed.md has the differences. The short form trains less.
+// Links of citations and friendships. Kipf and Welling (Variational graph auto-encoders, 2016)
+// print an AUC of 0.831 for DeepWalk on Cora, and Grover and Leskovec (node2vec, 2016) 0.968 on
+// Facebook; docs/embed.md has the differences. The short form trains less.
 func TestLinksOfRealGraphs(t *testing.T) {
 	for _, c := range []struct {
 		file        string

@@ -135,8 +135,8 @@ func (t *trainer) flush(ctx context.Context) error {
 	return nil
 }
 
-// sortPairs lists the pairs of the pool by block, in a block in the order of walks. It returns where
-// each block begins.
+// sortPairs lists the pairs of the pool by block, in a block in the order of walks. It returns
+// where each block begins.
 func (t *trainer) sortPairs(ctx context.Context) (starts []int64, err error) {
 	count, blocks := len(t.walks)/t.o.Length, t.parts*t.parts
 	places := make([][]int64, poolChunks) // of each chunk: pairs of each block, then their places

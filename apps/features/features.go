@@ -1,6 +1,6 @@
 // Package features makes tables of figures about the vertices of a graph, as input of learning: a
-// row for each vertex, and a column for its degree, its triangles, its core number, its centralities
-// and others.
+// row for each vertex, and a column for its degree, its triangles, its core number, its
+// centralities and others.
 package features
 
 import (
@@ -75,8 +75,8 @@ func VertexFeatureNames() (names []string) {
 //	betweenness            Betweenness from samples, normalised
 //	closeness, harmonic    Closeness to samples; harmonic over the number of other vertices
 //
-// Values of edges are ignored. These workflows run where the graph lives and take most of the time; the
-// host puts the table together, in 12 bytes for each cell.
+// Values of edges are ignored. These workflows run where the graph lives and take most of the time;
+// the host puts the table together, in 12 bytes for each cell.
 func VertexFeatures[T semiring.Element](g matrix.Source[T], opts ...VertexFeatureOptions) (*VertexTable, error) {
 	return vertexFeatures(g, opts)
 }

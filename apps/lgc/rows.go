@@ -18,10 +18,10 @@ type rows struct {
 	read map[int32]bool // of a query: the rows that were checked
 }
 
-// NewLocalClusterer returns a Clusterer that reads only the rows of a graph that a query touches, in
-// compressed sparse rows on the host, such as a mapped file (graphio.MapStructure). It takes O(1)
-// time, and a query time in proportion to its support, its edges and the neighbours. Other graphs
-// are prepared as by NewClusterer.
+// NewLocalClusterer returns a Clusterer that reads only the rows of a graph that a query touches,
+// in compressed sparse rows on the host, such as a mapped file (graphio.MapStructure). It takes
+// O(1) time, and a query time in proportion to its support, its edges and the neighbours. Other
+// graphs are prepared as by NewClusterer.
 //
 // Results equal results of NewClusterer, or are within the same Epsilon where NewClusterer changes
 // to full vectors, if the graph is undirected and has no self-loops: to check that takes the whole

@@ -31,8 +31,8 @@ type SSSPOptions[T semiring.Number] struct {
 // sources to every vertex; vertices that cannot be reached have no entry.
 //
 // A pass relaxes the edges of the pending vertices within delta of the nearest one, all together:
-// delta-stepping (Meyer and Sanders, J. Algorithms 49, 2003) with a window that moves along with the
-// least distance (Dong, Gu, Sun, Zhang: Efficient stepping algorithms and implementations for
+// delta-stepping (Meyer and Sanders, J. Algorithms 49, 2003) with a window that moves along with
+// the least distance (Dong, Gu, Sun, Zhang: Efficient stepping algorithms and implementations for
 // parallel shortest paths, SPAA 2021):
 //
 //	f = pending⟨pending ≤ min(pending) + delta⟩;   r = f min.+ A
@@ -327,9 +327,9 @@ func largest[T semiring.Number](most T) string {
 
 // bucketWidth checks the weights and chooses delta: twice the mean weight over the mean degree
 // would settle one edge's reach at a time. Wider buckets have fewer rounds and relax more edges
-// twice. Operations and devices, where a round costs more, have wider ones (R-MAT 22 on an H200: 2.8
-// ms with 4, 3.4 with 1.5), and the form of the host narrower ones (R-MAT 18: 91 ms with .5, 104
-// with 1, 133 with 1.5; a grid of 1024²: 115, 120, 118).
+// twice. Operations and devices, where a round costs more, have wider ones (R-MAT 22 on an H200:
+// 2.8 ms with 4, 3.4 with 1.5), and the form of the host narrower ones (R-MAT 18: 91 ms with .5,
+// 104 with 1, 133 with 1.5; a grid of 1024²: 115, 120, 118).
 func bucketWidth[T semiring.Number](a *matrix.View[T], n int, of *arithmetic, delta T, o ssspSettings) (T, error) {
 	if o.trusted && delta > 0 {
 		return delta, nil

@@ -239,8 +239,8 @@ func (t *triangle) compute() error {
 	})
 }
 
-// mirror copies the upper triangle to the lower one: entry (u, v) becomes the next entry of row v, for
-// ascending u.
+// mirror copies the upper triangle to the lower one: entry (u, v) becomes the next entry of row v,
+// for ascending u.
 func (t *triangle) mirror() {
 	switch t.c.Size {
 	case 1:

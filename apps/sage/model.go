@@ -53,11 +53,11 @@ func modelOf[F workflow.Real](n *neural.Net[F]) *SAGEModel {
 	return m
 }
 
-// RandomSAGEModel returns a network with random weights (Glorot, Bengio: Understanding the difficulty
-// of training deep feedforward neural networks, AISTATS 2010, uniform) for features of so many
-// columns, a layer for each number of hidden, in the layout of SAGELayer; without a classifier. The
-// same seed gives the same weights. A network of attention has one head; Heads of the model sets
-// another number. It is for measurements, and for embeddings without training.
+// RandomSAGEModel returns a network with random weights (Glorot, Bengio: Understanding the
+// difficulty of training deep feedforward neural networks, AISTATS 2010, uniform) for features of
+// so many columns, a layer for each number of hidden, in the layout of SAGELayer; without a
+// classifier. The same seed gives the same weights. A network of attention has one head; Heads of
+// the model sets another number. It is for measurements, and for embeddings without training.
 func RandomSAGEModel(aggregator SAGEAggregator, columns int, hidden []int, seed uint64) (*SAGEModel, error) {
 	bad := func(arg string, got any, want string) error {
 		return &workflow.ParameterError{App: "RandomSAGEModel", Arg: arg, Got: fmt.Sprint(got), Want: want}

@@ -30,10 +30,10 @@ type FeatureOptions struct {
 }
 
 // ReadFeatures reads features, or weights: .csv, a row on each line and numbers between commas,
-// tabs or blanks; .mtx, sparse or array; .npy, of one or two dimensions, in 16 to 64 bits. In a .csv
-// a first line with a word is a header, and a first column “vertex” names the vertex of each row.
-// Each may be gzip-compressed. ReadFeatures returns a *graphio.ParseError with file and line or item
-// if the input is bad or a number is not finite in float32.
+// tabs or blanks; .mtx, sparse or array; .npy, of one or two dimensions, in 16 to 64 bits. In a
+// .csv a first line with a word is a header, and a first column “vertex” names the vertex of each
+// row. Each may be gzip-compressed. ReadFeatures returns a *graphio.ParseError with file and line
+// or item if the input is bad or a number is not finite in float32.
 func ReadFeatures(r io.Reader, opts ...FeatureOptions) (*matrix.Matrix[float32], error) {
 	const app = "ReadFeatures"
 	o, err := workflow.Only(app, opts)

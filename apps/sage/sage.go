@@ -59,13 +59,13 @@ type SAGELayer struct {
 	Neighbour *matrix.Matrix[float32] // d×h, p×h with AggregatePool and AggregateLSTM: of the neighbours; nil with AggregateGCN
 	Pool      *matrix.Matrix[float32] // d×p, with AggregatePool
 	PoolBias  []float32               // p, with AggregatePool
-	// AttendSelf and AttendNeighbour are vectors of h numbers, with AggregateAttention. The score of
-	// a neighbour is the product of the vertex's row of h·Wa with AttendSelf plus the product of the
-	// neighbour's row with AttendNeighbour.
+	// AttendSelf and AttendNeighbour are vectors of h numbers, with AggregateAttention. The score
+	// of a neighbour is the product of the vertex's row of h·Wa with AttendSelf plus the product of
+	// the neighbour's row with AttendNeighbour.
 	AttendSelf, AttendNeighbour []float32
-	// Gates (d×4p), Recurrent (p×4p) and GateBias (4p numbers), with AggregateLSTM, are the weights of
-	// the row of a neighbour and of the state, and the bias. Their columns belong to the input gate,
-	// the forget gate, the new content and the output gate of p components.
+	// Gates (d×4p), Recurrent (p×4p) and GateBias (4p numbers), with AggregateLSTM, are the weights
+	// of the row of a neighbour and of the state, and the bias. Their columns belong to the input
+	// gate, the forget gate, the new content and the output gate of p components.
 	Gates, Recurrent *matrix.Matrix[float32]
 	GateBias         []float32
 }
@@ -191,9 +191,9 @@ type SAGEResult struct {
 // has its part of the columns. AggregateLSTM takes the last state of an LSTM over the rows h of the
 // neighbours (section 3.3 of the paper) in place of the mean of the rows: with [i, f, g, o] the
 // columns of u·Wx + h·Wh + b, the state becomes c ← σ(f)∘c + σ(i)∘tanh(g), h ← σ(o)∘tanh(c). The
-// order of the neighbours depends on the seed and the vertex; a neighbour counts once, however often
-// it was drawn, and weights do not count. On a device both run as products of matrices. features has
-// a row for each vertex, and may be sparse.
+// order of the neighbours depends on the seed and the vertex; a neighbour counts once, however
+// often it was drawn, and weights do not count. On a device both run as products of matrices.
+// features has a row for each vertex, and may be sparse.
 //
 // The choice of neighbours depends on the seed, the layer and the vertex: all that need a vertex in
 // a layer see the same choice, as in the paper's algorithm. If all vertices are wanted, or so many

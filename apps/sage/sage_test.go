@@ -499,8 +499,8 @@ func FuzzReadSAGEModel(f *testing.F) {
 	})
 }
 
-// An LSTM: weights of other shapes and of other aggregators, and the order of neighbours, which depends
-// on the seed.
+// An LSTM: weights of other shapes and of other aggregators, and the order of neighbours, which
+// depends on the seed.
 func TestLSTM(t *testing.T) {
 	t.Parallel()
 	g := samples.Own(t, testdata.Karate)

@@ -11,8 +11,8 @@ import (
 // Second-order walks draw a neighbour by its usual weight times a bias by the vertex before: 1/p if
 // it is this vertex, 1 if this vertex has an edge to it, else 1/q (Grover, Leskovec: node2vec, KDD
 // 2016). Long rows draw by the usual weight and accept by the bias (Yang, Zhang, Chen, Ma, Jiang:
-// KnightKing, SOSP 2019); after as many refusals as entries, and in short rows, the row is searched.
-// Both ways draw from the same distribution.
+// KnightKing, SOSP 2019); after as many refusals as entries, and in short rows, the row is
+// searched. Both ways draw from the same distribution.
 const (
 	biasTries  = 1 << 16 // draws before the row is searched, at most; else as many as its entries
 	biasShort  = 8       // entries up to which a row is searched at once
@@ -56,8 +56,8 @@ func (g *searchRows) biasOf(u, before int32) uint64 {
 	return g.bias.away
 }
 
-// accepts reports whether x, of 32 bits, is below the bias of a neighbour u. It looks for an edge from
-// before to u only where this decides.
+// accepts reports whether x, of 32 bits, is below the bias of a neighbour u. It looks for an edge
+// from before to u only where this decides.
 func (g *searchRows) accepts(u, before int32, x uint64) bool {
 	switch b := &g.bias; {
 	case u == before:

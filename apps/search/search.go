@@ -66,9 +66,9 @@ type SearchOptions struct {
 	// NonBacktracking excludes the vertex from which the walk came. A walk without another
 	// neighbour ends.
 	NonBacktracking bool
-	// Return and InOut are p and q of node2vec (Grover, Leskovec 2016), 0 means 1: the weight of the
-	// vertex before is divided by p, and the weight of a vertex to which the vertex before has no
-	// edge by q. They are for SearchUniform and SearchStochastic.
+	// Return and InOut are p and q of node2vec (Grover, Leskovec 2016), 0 means 1: the weight of
+	// the vertex before is divided by p, and the weight of a vertex to which the vertex before has
+	// no edge by q. They are for SearchUniform and SearchStochastic.
 	Return, InOut float64
 	// Visits counts the visits of each vertex.
 	Visits bool
@@ -158,8 +158,8 @@ const curvePoints = 1024
 // Hübschle-Schneider and Sanders, Parallel weighted random sampling, 2019) of integers: a weight
 // counts as a multiple of 2⁻⁵² of the row's largest, less for rows longer than 1024, and a slot's
 // threshold has 32 bits. With NonBacktracking a draw of the excluded vertex is repeated, after some
-// times by a search of the row. With Return and InOut a step counts multiples of 2⁻³² of the largest
-// of 1/p, 1 and 1/q; it takes O(log row) for each of some draws, or O(row·log row).
+// times by a search of the row. With Return and InOut a step counts multiples of 2⁻³² of the
+// largest of 1/p, 1 and 1/q; it takes O(log row) for each of some draws, or O(row·log row).
 //
 // Curve has a point for each step up to 1024, and as many evenly spaced ones for longer walks.
 //

@@ -60,8 +60,9 @@ func sageBy(method apps.Method) ours {
 	}
 }
 
-// sageEpochBy is an epoch of training by a method, without dropout and validation, all vertices in a
-// step: the difference between runs of many and of few epochs. The check is the number of vertices.
+// sageEpochBy is an epoch of training by a method, without dropout and validation, all vertices in
+// a step: the difference between runs of many and of few epochs. The check is the number of
+// vertices.
 func sageEpochBy(method apps.Method, aggregator apps.SAGEAggregator) ours {
 	return func(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 		x, err := sageWords(in)

@@ -141,10 +141,8 @@ func TestGPUPeers(t *testing.T) {
 			want = 5
 		case strings.HasPrefix(r.Case, "spgemm"):
 			want, notes = 2, 2
-		case strings.HasPrefix(r.Case, "spsv 16"):
-			want, notes = 1, 2
 		case strings.HasPrefix(r.Case, "spsv"):
-			want, notes = 1, 5
+			want, notes = 1, 2
 		}
 		if len(r.All) != want || len(r.Notes) != notes || r.Failed+r.Wrong != "" || math.IsNaN(r.Ratio) || !strings.HasPrefix(r.Peer, "cusparse|") {
 			t.Errorf("%+v", r)

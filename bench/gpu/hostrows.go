@@ -13,11 +13,12 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// Workflows on graphs whose rows stay in host memory; a note says how long the same takes with the rows in
-// device memory.
+// Workflows on graphs whose rows stay in host memory; a note says how long the same takes with the
+// rows in device memory.
 
 // hostRows times a workflow on a graph in the two kinds of memory. Edges have values of type T.
-// The workflow returns a value of each vertex, and how often it reads all rows, 0 where that depends.
+// The workflow returns a value of each vertex, and how often it reads all rows, 0 where that
+// depends.
 type hostRows[T, R comparable] struct {
 	values func(g *gen.Graph) []T
 	work   func(a *matrix.Matrix[T], source int) (*matrix.Vector[R], int, error)

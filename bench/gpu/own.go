@@ -102,7 +102,8 @@ func ownSpread(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 	}, differ), nil
 }
 
-// ownJacobi solves a system of the graph: weights below 0, and on the diagonal twice their sum and 1.
+// ownJacobi solves a system of the graph: weights below 0, and on the diagonal twice their sum and
+// 1.
 func ownJacobi(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 	const tolerance, sweeps = 1e-5, 100
 	g, val := system(in.Graph, weightsOf(in.Graph))

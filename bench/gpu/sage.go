@@ -200,11 +200,11 @@ func between(long, short time.Duration, times int, err error) (time.Duration, er
 	return (long - short) / time.Duration(times), err
 }
 
-// gpuWalks is the time of a walk of the settings o from each vertex, and with tables the time of the tables of their
-// rule. Transfers are left out: the time of many walks less the time of one, divided by their
-// number, or the difference between calls with and without tables. Each of the two is the least of
-// walkRepeats calls: scores and results of 33 MB and more are copied through pageable memory in
-// each, for times that vary by milliseconds.
+// gpuWalks is the time of a walk of the settings o from each vertex, and with tables the time of
+// the tables of their rule. Transfers are left out: the time of many walks less the time of one,
+// divided by their number, or the difference between calls with and without tables. Each of the two
+// is the least of walkRepeats calls: scores and results of 33 MB and more are copied through
+// pageable memory in each, for times that vary by milliseconds.
 //
 // With paths, walks begin at the vertices with edges and are kept on the device.
 func gpuWalks(o apps.SearchOptions, tables bool) func(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {

@@ -4,15 +4,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/bench/internal/gpuside"
 	"github.com/hiveblas/hiveblas/bench/internal/inputs"
 	"github.com/hiveblas/hiveblas/bench/internal/tables"
-	"github.com/hiveblas/hiveblas/internal/device"
-	"github.com/hiveblas/hiveblas/internal/substitution"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/solve"
 )
@@ -42,13 +39,13 @@ func laplacian(g *gen.Graph, diagonal float64) (*gen.Graph, []float64) {
 	return s, val
 }
 
-// lowerOf returns the lower triangle of a matrix by rows, with its diagonal or without.
-func lowerOf(g *gen.Graph, val []float64, stored bool) (*gen.Graph, []float64) {
+// lowerOf returns the lower triangle of a matrix by rows, with its diagonal.
+func lowerOf(g *gen.Graph, val []float64) (*gen.Graph, []float64) {
 	s := &gen.Graph{NRows: g.NRows, NCols: g.NCols, Ptr: make([]int64, 1, g.NRows+1)}
 	var to []float64
 	for i := range g.NRows {
 		for p := g.Ptr[i]; p < g.Ptr[i+1]; p++ {
-			if j := int(g.Idx[p]); j < i || j == i && stored {
+			if j := int(g.Idx[p]); j <= i {
 				s.Idx, to = append(s.Idx, int32(j)), append(to, val[p])
 			}
 		}
@@ -73,10 +70,10 @@ type triangleCase struct {
 }
 
 // plan measures the solve by solve.Triangle beside cuSPARSE. The preparation of both is in the
-// notes, as are other shapes of the launch.
+// notes.
 func (c triangleCase) plan(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 	whole, val := laplacian(in.Graph, c.diagonal)
-	g, lower := lowerOf(whole, val, true)
+	g, lower := lowerOf(whole, val)
 	l, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, lower)
 	if err != nil {
 		return nil, err
@@ -85,7 +82,6 @@ func (c triangleCase) plan(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	onHost := l.Clone()
 	if err := l.Move(b.dev); err != nil {
 		return nil, err
 	}
@@ -102,7 +98,6 @@ func (c triangleCase) plan(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
 	notes := []string{fmt.Sprintf("%d levels, prepared in %s ms on the host", t.Levels(), tables.Figure(took.Seconds()*1e3))}
 	if c.columns == 0 {
 		err = c.vector(b, plan, t, host, right)
-		notes = append(notes, shapesOfLaunch(b, onHost, right)...)
 	} else {
 		err = c.matrix(b, plan, t, host, right)
 	}
@@ -170,83 +165,6 @@ func (c triangleCase) matrix(b *gpuBench, plan *gpuPlan, t, host *solve.Triangle
 
 // closeSolution allows for sums that cancel.
 func closeSolution(x, y float64) bool { return math.Abs(x-y) <= 1e-9*max(1, math.Abs(x), math.Abs(y)) }
-
-// shapesOfLaunch measures the solve for one vector with other numbers of rows in flight, by levels,
-// of lanes, and naps, and says what the library takes.
-func shapesOfLaunch(b *gpuBench, l *matrix.Matrix[float64], right []float64) (notes []string) {
-	ptr, idx, val, err := l.CSR()
-	if err != nil {
-		return []string{err.Error()}
-	}
-	n := len(ptr) - 1
-	g, strict := lowerOf(&gen.Graph{NRows: n, NCols: n, Ptr: ptr, Idx: idx}, val, false)
-	levels := substitution.LevelsOf(g.Ptr, g.Idx, false)
-	toPtr, toIdx, toVal := substitution.Sorted(levels, g.Ptr, g.Idx, strict, 0)
-	rows, err := onDevice(b, &gen.Graph{NRows: n, NCols: n, Ptr: toPtr, Idx: toIdx}, toVal)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	order, err := vectorOn(b, levels.Order)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	r, err := vectorOn(b, right)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	pivots := make([]float64, n)
-	for k, i := range levels.Order {
-		pivots[k] = val[ptr[i+1]-1] // the diagonal is the last entry of a row
-	}
-	diagonal, err := vectorOn(b, pivots)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	t := &substitution.Triangle{Rows: rows.Inside(), Order: order.Inside(), Diagonal: diagonal.Inside()}
-	t.Shape(levels, g.Ptr)
-	at := device.Of(b.dev)
-	measure := func(t substitution.Triangle) string {
-		best := math.Inf(1)
-		for range 4 {
-			took, err := b.dev.Time(func() error {
-				b, err := r.Inside().Operand(at)
-				if err != nil {
-					return err
-				}
-				x, err := substitution.Solve(at, "spsv", []*substitution.Triangle{&t}, n, 0, b)
-				if err == nil {
-					x.Drop()
-				}
-				return err
-			})
-			if err != nil {
-				return err.Error()
-			}
-			best = min(best, took.Seconds()*1e3)
-		}
-		return tables.Figure(best)
-	}
-	var flight, lanes []string
-	for _, by := range []float64{1, 2, 4, 8, 16, 64, math.Inf(1)} {
-		other := *t
-		other.InFlight = int(min(by*levels.Width(), float64(n)))
-		flight = append(flight, fmt.Sprintf("%v %s", by, measure(other)))
-	}
-	for k := 1; k <= 32; k *= 2 {
-		other := *t
-		other.Lanes = k
-		lanes = append(lanes, fmt.Sprintf("%d %s", k, measure(other)))
-	}
-	var naps []string
-	for _, nap := range []int{0, 20, 50, 100, 200, 500} {
-		other := *t
-		other.Nap = nap
-		naps = append(naps, fmt.Sprintf("%d %s", nap, measure(other)))
-	}
-	return []string{"ms by levels in flight, of which 8 are taken: " + strings.Join(flight, ", "),
-		fmt.Sprintf("ms by lanes of a row, of which %d are taken: %s", t.Lanes, strings.Join(lanes, ", ")),
-		fmt.Sprintf("ms by naps in ns, of which %d is taken: %s", t.Nap, strings.Join(naps, ", "))}
-}
 
 // gpuCG is conjugate gradients with IC(0) on the device, to a relative residual of 1e-8, beside
 // Jacobi and no preconditioner.

@@ -354,8 +354,8 @@ func lgcOf(g *gen.Graph, in Input, o apps.LocalClusterOptions) *reportTask {
 }
 
 // louvainShape is a graph of the report's chapter on communities, and what stands for it: planted
-// communities with its vertices and edges, or R-MAT of the nearest scale. Web graphs, roads of whole
-// continents and geometric graphs of its size have no generator here.
+// communities with its vertices and edges, or R-MAT of the nearest scale. Web graphs, roads of
+// whole continents and geometric graphs of its size have no generator here.
 type louvainShape struct {
 	name     string
 	n, m     int     // vertices, edges in one direction

@@ -323,7 +323,7 @@ func (b *reportBench) fillRow(row *Row, task *reportTask) error {
 	moved := map[string]float64{}
 	for _, p := range b.places() {
 		if p.at == nil && task.slow && b.dev != nil && b.shrink == 0 {
-			row.absent(p.column, "left out: it takes more than a minute on 16 processors")
+			row.absent(p.column, "left out: a row with less work takes most of a minute there")
 			continue
 		}
 		run, err := task.ready(p.at, apps.Run{Context: b.ctx, Threads: b.Threads})

@@ -11,8 +11,9 @@ import (
 )
 
 // workflowRows are the beginnings of the names of rows, by the name of their workflow in apps.List.
-// Not here are features, ktruss, nominate and vn, which stand on workflows and operations with rows,
-// embed, which bench/results has beside gensim, and project and sgm, which the report measures.
+// Not here are features, ktruss, nominate and vn, which stand on workflows and operations with
+// rows, embed, which bench/results has beside gensim, and project and sgm, which the report
+// measures.
 var workflowRows = map[string][]string{
 	"ac":          {"classify"},
 	"betweenness": {"betweenness"},

@@ -194,7 +194,8 @@ func programFiles(t *testing.T, roads, device string) {
 	}
 }
 
-// A program file without a GPU runs on the host and on ranks of the host, unless a GPU is asked for.
+// A program file without a GPU runs on the host and on ranks of the host, unless a GPU is asked
+// for.
 func TestProgramWithoutGPU(t *testing.T) {
 	before := testMachine.OpenDevice
 	testMachine.OpenDevice = func(int) (*cusparse.Device, error) { return nil, errors.New("no driver") }

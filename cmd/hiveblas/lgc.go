@@ -125,8 +125,8 @@ checks the whole file. Seeds are given as for vn. The summary lists the cluster,
 	return cmd
 }
 
-// loadRows maps a binary file, unless the whole of it is to be read; it returns nil for a graph that
-// was read.
+// loadRows maps a binary file, unless the whole of it is to be read; it returns nil for a graph
+// that was read.
 func loadRows(j *job.Job, file string, whole bool) (m *graphio.MappedStructure, err error) {
 	if !whole {
 		err = j.Stage("read", func() error {

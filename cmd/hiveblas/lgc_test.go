@@ -34,8 +34,8 @@ func TestLGC(t *testing.T) {
 	}
 }
 
-// Of a binary file the rows around the seeds are read: with equal results, and without the checks of
-// other rows.
+// Of a binary file the rows around the seeds are read: with equal results, and without the checks
+// of other rows.
 func TestLGCOfRows(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "karate.hgb")
 	succeed(t, "convert", karate, file)

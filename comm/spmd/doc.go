@@ -22,8 +22,9 @@
 //
 // # Errors
 //
-// A failure is one error, the same on all ranks. A failed collective ends the group, as package comm
-// says. An error of local work does not: the ranks hear of it in the next [Agree], or at the end of
-// an Apart, and return together. In a group of several processes, an error in Apart ends the group,
-// because the other processes may wait in a collective already, and so does a context that ends.
+// A failure is one error, the same on all ranks. A failed collective ends the group, as package
+// comm says. An error of local work does not: the ranks hear of it in the next [Agree], or at the
+// end of an Apart, and return together. In a group of several processes, an error in Apart ends the
+// group, because the other processes may wait in a collective already, and so does a context that
+// ends.
 package spmd

@@ -387,8 +387,9 @@ HB_PASS_CALL void hb_spill(hb_u64 *adds, hb_i32 *list, hb_u64 *parts, hb_i32 len
 
 // hb_collector appends positions to the list of a vector. A block collects them in shared memory,
 // and reserves places for all at the end; what has no room there goes to the list at once. All
-// lanes of a warp call put, and all threads of the block call flush, which comes last. Collectors of different K may be open at a time. With deg, the edges of the rows are added
-// up, and long rows get parts.
+// lanes of a warp call put, and all threads of the block call flush, which comes last. Collectors
+// of different K may be open at a time. With deg, the edges of the rows are added up, and long rows
+// get parts.
 template <hb_i32 K> struct hb_collector {
 	static const hb_i32 room = K == 0 ? 5120 : 1024;
 	__device__ __forceinline__ static hb_i32 *aside() {
@@ -905,9 +906,9 @@ HB_DEVICE void hb_pull_tiles(hb_grid &g, hb_i64 nnz, const hb_i32 *idx, const hb
 }
 
 // hb_sum adds up the values y of get(p, y) over the positions of list number at, or without a list
-// over 0 … n−1, for which it returns true; sums need no order. All threads have the sum. part and hits have two places for each block, one
-// for turns of either parity: a thread may still read the sums of the turn before. It waits for all
-// threads.
+// over 0 … n−1, for which it returns true; sums need no order. All threads have the sum. part and
+// hits have two places for each block, one for turns of either parity: a thread may still read the
+// sums of the turn before. It waits for all threads.
 template <class C, class G, class A>
 HB_DEVICE bool hb_sum(hb_grid &g, const hb_i32 *list, hb_i32 at, hb_u32 n, C *part, hb_u8 *hits, C &out, G get, A add) {
 	part += (g.turn & 1) * gridDim.x;

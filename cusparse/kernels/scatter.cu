@@ -1,5 +1,6 @@
-// Sums of the values of a vector at the positions of a dense one, by atomics: monoids whose sums are
-// equal in any order, of 1, 2, 4 or 8 bytes. hb_add, HB_IDENTITY, HB_NATIVE as atomics.cu has it.
+// Sums of the values of a vector at the positions of a dense one, by atomics: monoids whose sums
+// are equal in any order, of 1, 2, 4 or 8 bytes. hb_add, HB_IDENTITY, HB_NATIVE as atomics.cu has
+// it.
 
 // hb_scatter_start makes the n sums of no values.
 HB_KERNEL hb_scatter_start(hb_i64 n, HB_C *sum, hb_u8 *present) {
@@ -9,9 +10,9 @@ HB_KERNEL hb_scatter_start(hb_i64 n, HB_C *sum, hb_u8 *present) {
 	}
 }
 
-// hb_scatter_add adds the value of entry k of u, full or listed, to the sum at cols[k], or k without
-// cols. Values of a warp for one place are added up first: labels of components are equal for most.
-// Blocks of whole warps.
+// hb_scatter_add adds the value of entry k of u, full or listed, to the sum at cols[k], or k
+// without cols. Values of a warp for one place are added up first: labels of components are equal
+// for most. Blocks of whole warps.
 HB_KERNEL hb_scatter_add(hb_store u, hb_i64 entries, const hb_i32 *cols, HB_C *sum, hb_u8 *present) {
 	const hb_i64 step = (hb_i64)gridDim.x * blockDim.x;
 	for (hb_i64 first = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x - HB_LANE; first < entries; first += step) {

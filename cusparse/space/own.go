@@ -10,8 +10,8 @@ import (
 )
 
 // An Own is a schedule of a user's own: the text of its kernel, and what composing and launching it
-// needs to know. After [Register] its name is a word of plans, as the names of the built-in schedules
-// are.
+// needs to know. After [Register] its name is a word of plans, as the names of the built-in
+// schedules are.
 type Own struct {
 	Name string // a lower-case letter, then such letters and digits
 	// Text is CUDA with a kernel hb_walk; docs/schedules.md says what it may use and what it must
@@ -28,8 +28,8 @@ type Own struct {
 	Refuses func(p Plan, f Facts) (reason string)
 }
 
-// A WrongError says that a plan with a schedule of a user's own computed another result than the plan
-// that is chosen without a search.
+// A WrongError says that a plan with a schedule of a user's own computed another result than the
+// plan that is chosen without a search.
 type WrongError struct {
 	Plan       Plan
 	Difference string
@@ -96,12 +96,12 @@ func isWord(name string) bool {
 	return name != ""
 }
 
-// Register adds a schedule to the space for the rest of the process: [Parse] reads its name, [Points]
-// lists its plans, and cusparse.Tune times them. No plan is chosen without a search or ops.Using.
-// Registering the same name and text again returns the same schedule. Register returns an *OwnError
-// for a name that is no word or is another part's, a text without hb_walk, or threads that are no
-// power of two. It does not compile the text: a plan that runs does, and cusparse.Tune compares its
-// result with the result of the plan that is chosen without a search.
+// Register adds a schedule to the space for the rest of the process: [Parse] reads its name,
+// [Points] lists its plans, and cusparse.Tune times them. No plan is chosen without a search or
+// ops.Using. Registering the same name and text again returns the same schedule. Register returns
+// an *OwnError for a name that is no word or is another part's, a text without hb_walk, or threads
+// that are no power of two. It does not compile the text: a plan that runs does, and cusparse.Tune
+// compares its result with the result of the plan that is chosen without a search.
 func Register(o Own) (Schedule, error) {
 	bad := func(format string, args ...any) (Schedule, error) {
 		return 0, &OwnError{o.Name, fmt.Sprintf(format, args...)}

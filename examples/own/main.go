@@ -1,5 +1,5 @@
-// Own runs algorithms that the library does not have, on a GPU, and on the host where there is none:
-// package algorithms has them, each as one function of operations.
+// Own runs algorithms that the library does not have, on a GPU, and on the host where there is
+// none: package algorithms has them, each as one function of operations.
 //
 //	go run ./examples/own
 package main

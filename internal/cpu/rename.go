@@ -9,10 +9,11 @@ import (
 )
 
 // A matrix b with one entry in each row renames columns: a·b adds the entries of a row of a whose
-// columns get the same name. If ⊗ does not read the values of a, the product of an entry (i, k) of a
-// follows from the one entry of row k of b: there is one product for each row of b. A row of the
-// result has at most as many entries as the row of a, so that one pass suffices. Label propagation on R-MAT 16 by one thread takes a quarter of the time of Gustavson's
-// algorithm with rows of one entry (2026-11-28-host-peers-2core).
+// columns get the same name. If ⊗ does not read the values of a, the product of an entry (i, k) of
+// a follows from the one entry of row k of b: there is one product for each row of b. A row of the
+// result has at most as many entries as the row of a, so that one pass suffices. Label propagation
+// on R-MAT 16 by one thread takes a quarter of the time of Gustavson's algorithm with rows of one
+// entry (2026-11-28-host-peers-2core).
 
 // renames reports whether b renames columns, and the product takes the form of this file.
 func (g *gustavson) renames() bool {

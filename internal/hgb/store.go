@@ -237,9 +237,9 @@ func Overlay(data []byte, e Item) (st *sparse.Store, labels Sides, err error) {
 	return st, labels, err
 }
 
-// OverlayStructure returns the structure of the matrix in the bytes of a file, which it shares, with
-// any values, and copies of the labels. It reads the head, the ends of the sections and the labels,
-// and verifies neither invariants nor checksums of arrays.
+// OverlayStructure returns the structure of the matrix in the bytes of a file, which it shares,
+// with any values, and copies of the labels. It reads the head, the ends of the sections and the
+// labels, and verifies neither invariants nor checksums of arrays.
 func OverlayStructure(data []byte) (s *sparse.Structure, labels Sides, err error) {
 	h, err := NewReader(bytes.NewReader(data), &Options{Convert: true}).Head(false, bytes1)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // individualises the first of them in A with one in B, a cell of their own, and refines again. If
 // the parts of a cell then differ in number between the graphs, it takes the next vertex in B.
 //
-// stable says that a round of refinement by all cells told no more vertices apart: the cells are not
-// refined before the first pair is individualised.
+// stable says that a round of refinement by all cells told no more vertices apart: the cells are
+// not refined before the first pair is individualised.
 //
 // match has a vertex of B for each vertex of A, and exact says that the graphs were found equal
 // under it. Where no vertex of a cell fits, or where work reaches limit, exact is false and the

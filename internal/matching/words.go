@@ -11,8 +11,8 @@ import (
 )
 
 // A Pair is two graphs of n vertices in a form without element types: the weight of an edge is a
-// word, and edges of weight 0 are left out. Equal weights have equal words, and loops words of their
-// own.
+// word, and edges of weight 0 are left out. Equal weights have equal words, and loops words of
+// their own.
 type Pair struct {
 	N int
 	// Context, if it is not nil and ends, ends Align and Grow, which then return what they have.

@@ -11,6 +11,9 @@ import (
 //go:embed kernels/substitution.cu
 var text string
 
+// Measured on an H200 with one right side, as are lanes and rows in flight
+// (bench/results/2026-11-29-spsv-h200.txt). A warp that waits does not sleep: naps of 20 to 500 ns
+// took as long or longer.
 const (
 	unroll = 4   // entries that a lane reads at once
 	block  = 256 // threads of a block
@@ -46,7 +49,6 @@ type Triangle struct {
 	Unit     bool
 	Lanes    int // that divide a row for one right side, a power of two up to 32
 	InFlight int // rows that run at the same time
-	Nap      int // ns that a warp sleeps between two looks at a value that is not known yet
 }
 
 // Shape sets Lanes and InFlight by the levels and the rows of a matrix.
@@ -65,8 +67,8 @@ func (t *Triangle) Shape(l Levels, ptr []int64) {
 func powerOfTwo(n int) int { return 1 << bits.Len(uint(n-1)) }
 
 // Solve solves systems one after another: the solution of a system is the right side of the next.
-// The first right side is a vector of n items if columns is 0, else a matrix of so many columns. The
-// triangles are at the device and have one type.
+// The first right side is a vector of n items if columns is 0, else a matrix of so many columns.
+// The triangles are at the device and have one type.
 func Solve(at device.Runner, op string, list []*Triangle, n, columns int, right device.Operand) (solution device.Store, err error) {
 	var rows, diagonals, orders []device.Operand
 	for _, t := range list {
@@ -125,7 +127,7 @@ func (t *Triangle) queue(s *device.Session, m device.View, diagonal, order devic
 	chunks := int64(columns+wide-1) / int64(wide)
 	warps := (min(int64(t.InFlight), int64(n))*chunks*int64(lanes) + warp - 1) / warp
 	blocks := min((warps*warp+block-1)/block, int64(s.Resident(kernel, block)))
-	s.Blocks(kernel, blocks, block, int32(n), int32(columns), int32(lanes), int32(wide), int32(t.Nap), m.Ptr, m.Idx, m.Val, diagonal, order,
+	s.Blocks(kernel, blocks, block, int32(n), int32(columns), int32(lanes), int32(wide), m.Ptr, m.Idx, m.Val, diagonal, order,
 		b.Val, b.Present, solved, x.Val, ticket)
 	s.Free(solved)
 	s.Free(ticket)

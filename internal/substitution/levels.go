@@ -7,8 +7,8 @@ import (
 )
 
 // Levels are the rows of a triangular matrix by levels: the level of a row is 0 if it has no entry
-// beside the diagonal, else 1 more than the largest level of the rows that its columns name. Rows of
-// one level do not depend on each other.
+// beside the diagonal, else 1 more than the largest level of the rows that its columns name. Rows
+// of one level do not depend on each other.
 type Levels struct {
 	Order []int32 // the rows, by level and within a level by number
 	First []int64 // where the rows of each level begin in Order, and the number of rows

@@ -63,8 +63,8 @@ supersteps 20
 `,
 }
 
-// kindFiles are programs with states, edges and messages of other types, on the graph of weights and
-// on its pattern.
+// kindFiles are programs with states, edges and messages of other types, on the graph of weights
+// and on its pattern.
 var kindFiles = map[string]string{
 	"sum of bytes":      "state uint8\nmessage uint8\ninit id\nsend state * 3\nsum plus\napply state = state ^ sum; active = sum & 1\nsupersteps 4\n",
 	"products":          "state int16\nedge int8\nmessage int16\ninit degree | 1\ngather src + weight\nsum times\napply state += sum;\nsupersteps 3\n",

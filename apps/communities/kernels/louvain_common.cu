@@ -4,8 +4,8 @@
 // vertices after it, the items that moved, of rows of up to 32 entries and of longer ones. DONE
 // counts blocks. A partition: the weight inside parts, and the sum of squares of their degrees in
 // words of 32, 32 and 64 bits. The check of the graph: entries that cannot be used, loops, the
-// asymmetry, the sum of weights in words of 26 bits and the rest, entries that are no integers below
-// 2⁵², and the bits of the largest weight.
+// asymmetry, the sum of weights in words of 26 bits and the rest, entries that are no integers
+// below 2⁵², and the bits of the largest weight.
 enum { HB_LV_GAIN, HB_LV_MOVES, HB_LV_ACTIVE, HB_LV_MOVED, HB_LV_LARGE_MOVED, HB_LV_DONE, HB_LV_LARGEST, HB_LV_INSIDE, HB_LV_LOW, HB_LV_MID, HB_LV_HIGH,
 	HB_LV_BAD, HB_LV_LOOPS, HB_LV_SKEW, HB_LV_SUM, HB_LV_SUM_HIGH, HB_LV_FRACTIONS, HB_LV_MOST, HB_LV_STATES };
 

@@ -13,9 +13,9 @@ HB_DEVICE hb_u64 hb_scaled(double x, hb_i32 shift, bool up) {
 }
 
 // hb_louvain_check checks the rows of a CSR matrix with values val, null for ones: it counts loops,
-// bad weights (negative, infinite, NaN) and weights that are no integers below 2⁵², finds the largest
-// weight, sums weights times 2^shift as integers, loops twice, in words of 26 bits and the rest, and
-// sums the asymmetry of apps.levelGraph of these integers. A warp a row.
+// bad weights (negative, infinite, NaN) and weights that are no integers below 2⁵², finds the
+// largest weight, sums weights times 2^shift as integers, loops twice, in words of 26 bits and the
+// rest, and sums the asymmetry of apps.levelGraph of these integers. A warp a row.
 HB_KERNEL hb_louvain_check(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_T *val, hb_i32 shift, hb_i32 up, hb_u64 *state) {
 	hb_u64 bad = 0, loops = 0, skew = 0, low = 0, high = 0, fractions = 0, most = 0;
 	for (hb_i64 v = (hb_i64)blockIdx.x * HB_GRAPH_WARPS + threadIdx.x / HB_WARP; v < n; v += (hb_i64)gridDim.x * HB_GRAPH_WARPS)

@@ -248,8 +248,9 @@ type MeasureOptions struct {
 	Score LinkScore
 }
 
-// MeasureLinks scores the pairs of a LinkSet by the rows of vectors, one for each vertex. The result
-// does not depend on the number of threads. It takes O(dimensions) for each pair and rival on the host, and O(pairs·log pairs).
+// MeasureLinks scores the pairs of a LinkSet by the rows of vectors, one for each vertex. The
+// result does not depend on the number of threads. It takes O(dimensions) for each pair and rival
+// on the host, and O(pairs·log pairs).
 func MeasureLinks(vectors matrix.Source[float32], held *LinkSet, opts ...MeasureOptions) (LinkQuality, error) {
 	const app = "MeasureLinks"
 	none := LinkQuality{math.NaN(), math.NaN()}

@@ -126,8 +126,8 @@ func Shared(t testing.TB, name string) *matrix.Matrix[float64] {
 	return a
 }
 
-// Folder returns the folder of the data beside the checkout, as seen from the tests of package apps,
-// of its families and of packages in these; "" if there is none.
+// Folder returns the folder of the data beside the checkout, as seen from the tests of package
+// apps, of its families and of packages in these; "" if there is none.
 func Folder() string {
 	up := ".."
 	for range 3 {

@@ -96,8 +96,8 @@ func alikeCount(pairs []sagePair) (count float64) {
 	return count
 }
 
-// A likeness maps the product of two embeddings, from 0 to 1, to the logarithm of the odds that they
-// are to be alike.
+// A likeness maps the product of two embeddings, from 0 to 1, to the logarithm of the odds that
+// they are to be alike.
 type likeness struct{ scale, shift float64 }
 
 // likeness returns the paper's, the product itself, or one for links. Odds for links range from e⁻⁵

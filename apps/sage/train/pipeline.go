@@ -93,7 +93,8 @@ func (p *trainPipeline) mask(k int, h *byops.Matrix, vertices []int32, step uint
 	return mask, mask.Move(p.place)
 }
 
-// embeddings returns the embeddings of all vertices with all neighbours, by the weights of the host.
+// embeddings returns the embeddings of all vertices with all neighbours, by the weights of the
+// host.
 func (p *trainPipeline) embeddings() (z neural.Panel[float32], err error) {
 	p.Load()
 	h := p.features

@@ -58,9 +58,9 @@ type SAGETrainOptions struct {
 	// the second near the first by a random walk, each with Negatives other vertices. 0 means 5,
 	// and Negatives 5.
 	Pairs, Negatives int
-	// Links makes the prediction of edges the goal of training without classes: the second vertex of
-	// a pair is a target of an edge of the first, and the others are drawn uniformly. The weights of
-	// the epoch with the largest AUC of the validation links are kept.
+	// Links makes the prediction of edges the goal of training without classes: the second vertex
+	// of a pair is a target of an edge of the first, and the others are drawn uniformly. The
+	// weights of the epoch with the largest AUC of the validation links are kept.
 	Links *SAGELinks
 	// Checkpoint is a file that is written after every Every epochs, 0 means 10, and at the end. If
 	// it is there, training resumes from it, with the same result to the bit.
@@ -84,8 +84,8 @@ type SAGETraining struct {
 // vertex from 0 and −1 where unknown, it is supervised: a classifier over the embeddings, cross
 // entropy over split.Train. Without classes, nil, it is the paper's unsupervised loss: embeddings
 // of vertices that a random walk connects are to be alike, embeddings of vertices drawn in
-// proportion to degree^¾ are not. opts.Links makes the prediction of edges the goal. split.Train nil
-// means all vertices with a class.
+// proportion to degree^¾ are not. opts.Links makes the prediction of edges the goal. split.Train
+// nil means all vertices with a class.
 //
 // Each step takes a batch, chooses neighbours anew, and moves the weights by Adam; the gradient of
 // an aggregation is a product with the transposed matrix of the chosen neighbours. After each epoch

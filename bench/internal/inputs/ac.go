@@ -44,8 +44,8 @@ func ACRMAT(shrink int) gen.Tuples {
 	return gen.Tuples{Rows: t.Rows[:m], Cols: t.Cols[:m], NRows: t.NRows + 1, NCols: t.NCols + 1}
 }
 
-// ACSocial is in the shape of the HIVE report's JohnsHopkins_random: 5157 vertices and 186572 edges of
-// a social network, here of R-MAT.
+// ACSocial is in the shape of the HIVE report's JohnsHopkins_random: 5157 vertices and 186572 edges
+// of a social network, here of R-MAT.
 func ACSocial(shrink int) gen.Tuples {
 	n, m := max(5157>>shrink, 20), max(186_572>>shrink, 100)
 	scale := bits.Len(uint(n - 1))

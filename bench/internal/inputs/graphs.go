@@ -31,8 +31,8 @@ var shapes = map[string][3]int{
 // edge factor 32, seed 1; uniformNxD has N vertices and D edges of each on average, ends drawn
 // alike; sparseN is R-MAT N with edge factor 8; plantedN has N vertices of mean degree 17.6 and
 // communities with mixing .3; the graphs of LassoSignal have values too, the graphs of FlowNetwork
-// capacities; gridN, else, and squareN are a grid of N×N vertices, cubeN is gen.Grid3D; stencilN is gen.Diagonals27 of side N; the
-// others are shapes. shrink makes them 2^shrink times smaller.
+// capacities; gridN, else, and squareN are a grid of N×N vertices, cubeN is gen.Grid3D; stencilN is
+// gen.Diagonals27 of side N; the others are shapes. shrink makes them 2^shrink times smaller.
 func MakeGPU(name string, shrink int) (*GPU, error) {
 	in := &GPU{Kept: map[string]any{}}
 	var scale, degree int

@@ -172,8 +172,8 @@ type pointStep struct {
 }
 
 // Compose writes the kernel of a list. The kernel reads the rows of the transpose of a matrix; rows
-// reports whether it may read the rows of the matrix, too. The error is a *pass.NotRecordable if the
-// kernel has no form for a step.
+// reports whether it may read the rows of the matrix, too. The error is a *pass.NotRecordable if
+// the kernel has no form for a step.
 func Compose(l *pass.List, rows func(u pass.Use) bool) (*Program, error) {
 	t := &writer{Program: &Program{List: l}, funcs: map[string]string{},
 		pulls: map[int]bool{}, swaps: map[int]bool{}, spares: map[int]int{}, expands: map[int]int{}, second: map[int]int{}}
@@ -564,7 +564,8 @@ func (t *writer) supports(s *pass.Step) []int {
 }
 
 // source returns the list that a step takes the entries of its destination from, if that begins
-// empty, or −1. It goes along that list, and the destination is exchanged with an empty vector before.
+// empty, or −1. It goes along that list, and the destination is exchanged with an empty vector
+// before.
 func (t *writer) source(s *pass.Step) int {
 	if s.Accum.Text != "" || s.Mask.Var != pass.None && !s.Replace || !t.Vars[t.root(s.Dst)].Listed || slices.Contains(uses(s), s.Dst) {
 		return -1

@@ -16,9 +16,8 @@
 //   rows before they were sorted; b HB_T[n·columns] by rows, with presence bytes or 0.
 // Scratch: solved HB_BITS[n·columns], all bits set; ticket hb_u64[1], 0.
 // Out: x HB_T[n·columns] by rows, in the order before.
-// Launch: any grid, blocks of a multiple of 32 threads. group lanes, of which wide take different
-//   right sides; both are powers of two, wide ≤ group ≤ 32. A warp that waits sleeps for nap ns after
-//   each look.
+// Launch: any grid, blocks of a multiple of 32 threads. group is the number of lanes of a row, and
+//   wide the number of them with right sides of their own; both are powers of two, wide ≤ group ≤ 32.
 // Deterministic: a lane adds its entries in order, and lanes are added as a tree. Bound by the
 // latency of the memory times the number of levels, else by the bytes of T.
 
@@ -57,7 +56,7 @@ HB_DEVICE bool hb_add(const hb_share &s, HB_T &sum) {
 	return true;
 }
 
-HB_KERNEL hb_substitute(hb_i32 n, hb_i32 columns, hb_i32 group, hb_i32 wide, hb_i32 nap, const hb_i64 *ptr, const hb_i32 *idx, const HB_T *val, const HB_T *diagonal, const hb_i32 *order, const HB_T *b, const hb_u8 *present, HB_BITS *solved, HB_T *x, hb_u64 *ticket) {
+HB_KERNEL hb_substitute(hb_i32 n, hb_i32 columns, hb_i32 group, hb_i32 wide, const hb_i64 *ptr, const hb_i32 *idx, const HB_T *val, const HB_T *diagonal, const hb_i32 *order, const HB_T *b, const hb_u8 *present, HB_BITS *solved, HB_T *x, hb_u64 *ticket) {
 	hb_i32 at_once = HB_WARP / group, step = group / wide, lane = HB_LANE % group;
 	hb_i64 chunks = (columns + wide - 1) / wide, items = n * chunks;
 	hb_u32 mine = (group < HB_WARP ? (1u << group) - 1 : HB_FULL) << (HB_LANE - lane);
@@ -98,7 +97,6 @@ HB_KERNEL hb_substitute(hb_i32 n, hb_i32 columns, hb_i32 group, hb_i32 wide, hb_
 				done = done || ready;
 			}
 			if (__all_sync(HB_FULL, done)) break;
-			if (nap > 0) __nanosleep(nap);
 		}
 	}
 }

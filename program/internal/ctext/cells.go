@@ -41,7 +41,7 @@ var converters = map[reflect.Kind]func(to *Type, v sparse.Values, put func(k int
 // Structs have the fields of to already. The cells may share the memory of the values.
 func Cells[E any](to *Type, of *sparse.Type, v sparse.Values, threads int) []E {
 	from, size := sparse.GoType(of.Under()).Kind(), int(of.Size)
-	if from == to.Kind && size == 8 && from != reflect.Struct {
+	if from == to.Kind && from != reflect.Struct && size == int(unsafe.Sizeof(*new(E))) {
 		return sparse.SliceOf[E](v)
 	}
 	cells := make([]E, v.Len())

@@ -19,9 +19,9 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
-// writer writes random expressions in the variables of a bench. Their values are defined in C: there
-// is no shift by the width, no division by zero or of the least integer by −1, and no float beyond
-// the limits of an integer type.
+// writer writes random expressions in the variables of a bench. Their values are defined in C:
+// there is no shift by the width, no division by zero or of the least integer by −1, and no float
+// beyond the limits of an integer type.
 type writer struct{ *rand.Rand }
 
 func (w writer) pick(list ...string) string { return list[w.IntN(len(list))] }

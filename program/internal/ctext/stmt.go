@@ -32,7 +32,7 @@ func (s statement) leaving() func(*Frame) flow {
 	}
 }
 
-// inOrder returns code that runs statements, none of which leaves a loop.
+// inOrder returns code that runs statements without break, continue and return.
 func inOrder(list []statement) func(*Frame) {
 	switch len(list) {
 	case 0:

@@ -13,7 +13,7 @@ var kindWords = map[string]reflect.Kind{
 	"float": reflect.Float32, "double": reflect.Float64, "bool": reflect.Bool,
 }
 
-// integerWords are the words of which the names of C's integers are made.
+// integerWords are the words that make up the names of C's integers.
 const integerWords = " char short int long signed unsigned "
 
 func isIntegerWord(s string) bool { return strings.Contains(integerWords, " "+s+" ") }

@@ -10,8 +10,8 @@ type value struct {
 	kind reflect.Kind
 	typ  *Type // of a struct
 	// code is a func(*Frame) T, where T is the type in which values of the kind are computed: bool,
-	// int32 for it and all smaller integers, uint32, int64, uint64, float32, float64. Of a struct it
-	// is a func(f *Frame, to uintptr), which writes the struct to a place.
+	// int32 for it and all smaller integers, uint32, int64, uint64, float32, float64. Of a struct
+	// it is a func(f *Frame, to uintptr), which writes the struct to a place.
 	code     any
 	at       uintptr // of a variable
 	variable bool

@@ -76,9 +76,9 @@ type maker struct {
 	lost  error       // of local work; the ranks hear of it in the next agreement
 }
 
-// Make finds the vertices around the own vertices of a rank and joins the edges of both. Rank r owns
-// vertices cuts[r] … cuts[r+1]−1. Make is a collective of all ranks, within Each of the session.
-// After an error of the edges on one rank the group stays usable.
+// Make finds the vertices around the own vertices of a rank and joins the edges of both. Rank r
+// owns vertices cuts[r] … cuts[r+1]−1. Make is a collective of all ranks, within Each of the
+// session. After an error of the edges on one rank the group stays usable.
 func Make(s *spmd.Session, c comm.Comm, cuts []int, edges Edges, o Options) (*Part, error) {
 	m := &maker{s: s, c: c, cuts: cuts, edges: edges, o: o, p: &Part{From: cuts[c.Rank()], To: cuts[c.Rank()+1]}}
 	first, err := edges.Outside(m.p.From, m.p.To)

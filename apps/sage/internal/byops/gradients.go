@@ -118,8 +118,8 @@ func (p *Net) sums(d *Matrix) *Matrix {
 	return p.row(d, p.filled(rows, 1))
 }
 
-// CrossEntropy returns the mean loss of the listed rows of embeddings, nil for all, for classes, the
-// number of rows whose class has the largest logit, and ∂Z. With Y the classes, a one a row:
+// CrossEntropy returns the mean loss of the listed rows of embeddings, nil for all, for classes,
+// the number of rows whose class has the largest logit, and ∂Z. With Y the classes, a one a row:
 //
 //	C = Z·W + 1⊗b;  E = exp(C − top⊗1);  s = E·1;  loss = Σ(log s) − Σ(Y∘(C − top⊗1))
 //	∂C = (E∘(1/s)⊗1 − Y)/n;  ∂W = Zᵀ·∂C;  ∂b = 1·∂C;  ∂Z = ∂C·Wᵀ
@@ -155,7 +155,8 @@ func (p *Net) CrossEntropy(z *Matrix, list, class []int32) (loss float64, right 
 	return (float64(sum) - float64(own)) / float64(n), right, dz
 }
 
-// right returns the number of rows in which the class is the first column with 0, the largest number.
+// right returns the number of rows in which the class is the first column with 0, the largest
+// number.
 func (p *Net) right(c *Matrix, class []int32) int {
 	largest, column := p.Matrix(c.Dims()), matrix.New[int32](len(class), p.Bias.Value.Cols, matrix.On(p.place))
 	found, same := matrix.NewVector[int32](len(class), matrix.On(p.place)), matrix.NewVector[bool](len(class), matrix.On(p.place))
@@ -205,8 +206,8 @@ func (p *Net) Alike(z *Matrix, a, b []int32, weight []float32, count, scale, shi
 	return float64(sum) / count, dz
 }
 
-// Adam moves the parameters by their gradients, with decay of weights (Kingma and Ba, Adam: a method
-// for stochastic optimization, ICLR 2015, algorithm 1). Step counts from 1.
+// Adam moves the parameters by their gradients, with decay of weights (Kingma and Ba, Adam: a
+// method for stochastic optimization, ICLR 2015, algorithm 1). Step counts from 1.
 //
 //	D = ∂W + decay·W;  M ← b1·M + (1−b1)·D;  V ← b2·V + (1−b2)·D∘D
 //	W ← W − rate/c1·M / (√(V/c2) + ε), c1 = 1−b1^step, c2 = 1−b2^step

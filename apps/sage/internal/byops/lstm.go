@@ -8,9 +8,9 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// An LSTM over the neighbours, with X = H·Wx + 1⊗b. Targets are sorted by their number of neighbours,
-// so that step t changes the first rows of h and c; S has a one in each row, at the neighbour of the
-// target in place t:
+// An LSTM over the neighbours, with X = H·Wx + 1⊗b. Targets are sorted by their number of
+// neighbours, so that step t changes the first rows of h and c; S has a one in each row, at the
+// neighbour of the target in place t:
 //
 //	[I, F, G, O] = [σ, σ, tanh, σ](S·X + h·Wh);  c ← F∘c + I∘G;  h ← O∘tanh(c)
 //

@@ -10,8 +10,8 @@ import (
 )
 
 // Attention weighs the chosen neighbours u of a vertex v by the rows of u and v (Veličković et al.:
-// Graph attention networks, ICLR 2018). With X = H·Wa, and for each head the columns of X and of the
-// vectors aₗ and aᵣ that belong to it:
+// Graph attention networks, ICLR 2018). With X = H·Wa, and for each head the columns of X and of
+// the vectors aₗ and aᵣ that belong to it:
 //
 //	e(v,u) = leaky(X(v)·aₗ + X(u)·aᵣ)
 //	A(v,u) = P(v,u)·exp(e(v,u)) / Σ over w of P(v,w)·exp(e(v,w))

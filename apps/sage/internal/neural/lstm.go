@@ -234,8 +234,8 @@ func (n *Net[F]) unfold(k int, t *Tape[F], most Panel[F], run workflow.Run) (Pan
 	return spread, nil
 }
 
-// unrecur replaces the values of gates by the gradients of their inputs, from ∂h and the ∂c that the
-// step after gives, and ∂c by the ∂c of the step before. c and last are c(t) and c(t−1).
+// unrecur replaces the values of gates by the gradients of their inputs, from ∂h and the ∂c that
+// the step after gives, and ∂c by the ∂c of the step before. c and last are c(t) and c(t−1).
 func unrecur[F workflow.Real](gates, c, last, dc, dh []F) {
 	w := len(c)
 	i, f, g, o := gates[:w], gates[w:2*w], gates[2*w:3*w], gates[3*w:4*w]

@@ -38,8 +38,8 @@ func CheckSamples(app string, samples []int, sampling Rule, layers int) error {
 	return nil
 }
 
-// NewGraph returns what chooses neighbours in a graph for an aggregator. It checks the values of edges
-// if they count.
+// NewGraph returns what chooses neighbours in a graph for an aggregator. It checks the values of
+// edges if they count.
 func NewGraph(app string, g workflow.Operand, run workflow.Run, sampling Rule, replace bool, seed uint64, a neural.Aggregator) (*Graph, error) {
 	v := workflow.Inside(g)
 	if err := workflow.Fetch(v); err != nil {

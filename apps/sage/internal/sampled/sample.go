@@ -81,8 +81,8 @@ func (g *Graph) random(v int32, round uint64, layer, k int) uint64 {
 }
 
 // Choose sets c.at to the chosen neighbours of v in ascending order, and c.weight to their weights,
-// which add up to 1. For an LSTM the order is random, and there are no weights. samples is −1 for all
-// neighbours.
+// which add up to 1. For an LSTM the order is random, and there are no weights. samples is −1 for
+// all neighbours.
 func (g *Graph) Choose(v int32, round uint64, layer, samples int, c *Choice) {
 	c.At, c.Weight = c.At[:0], c.Weight[:0]
 	row := g.Idx[g.Ptr[v]:g.Ptr[v+1]]
@@ -133,9 +133,9 @@ func (g *Graph) Choose(v int32, round uint64, layer, samples int, c *Choice) {
 	}
 }
 
-// arrange puts neighbours of v into an order that is random for each seed and vertex. It is the same
-// for all layers and rounds: two neighbours of v that are both chosen follow each other in the same
-// order. keys is scratch, and returned for the next call.
+// arrange puts neighbours of v into an order that is random for each seed and vertex. It is the
+// same for all layers and rounds: two neighbours of v that are both chosen follow each other in the
+// same order. keys is scratch, and returned for the next call.
 func (g *Graph) arrange(v int32, list []int32, keys []sageKey) []sageKey {
 	keys = keys[:0]
 	for _, u := range list {

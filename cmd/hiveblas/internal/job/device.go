@@ -91,7 +91,7 @@ func (j *Job) OpenDemanded() error {
 	return nil
 }
 
-// openDevice opens a GPU, of which the command uses as much memory as --device-memory says.
+// openDevice opens a GPU and limits the memory that the command uses there to --device-memory.
 func (j *Job) openDevice(n int) (*cusparse.Device, error) {
 	d, err := j.Machine.OpenDevice(n)
 	d.Limit(uint64(j.Run.DeviceMemory))
