@@ -32,8 +32,7 @@ func ExampleInfeasibleError() {
 	costs, _ := matrix.FromTuples(2, 2, []int{0, 1}, []int{0, 0}, []int{1, 1}, nil)
 	_, err := auction.Solve(auction.Sparse[int](costs), auction.Options{})
 	fmt.Println(err)
-	// Output: no assignment is allowed: the 2 rows 0, 1 have together 1 columns; allow more pairs,
-	// or give missing entries a default cost
+	// Output: no assignment is allowed: the 2 rows 0, 1 have together 1 columns; allow more pairs, or give missing entries a default cost
 }
 
 // The value of a column less its price decides. Prices can be reused for a similar

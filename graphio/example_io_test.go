@@ -40,8 +40,8 @@ func ExampleReadMatrixMarket_errors() {
 	var parse *graphio.ParseError
 	fmt.Println(errors.As(err, &parse), parse.Line)
 	// Output:
-	// triangle.mtx:4: the value "0.5" is not an integer, and the element type is int; read into
-	// float64 true 4
+	// triangle.mtx:4: the value "0.5" is not an integer, and the element type is int; read into float64
+	// true 4
 }
 
 func ExampleReadMatrixMarketFile() {

@@ -37,8 +37,8 @@ func ExampleBuilder() {
 	a, err := b.Build(matrix.CombineFunc[int](func(x, y int) int { return x + y }))
 	fmt.Println(a.Text(), err)
 	// Output:
-	// duplicate entry at row 0, column 1; give Build an operator such as semiring.Plus to combine
-	// duplicates 2×2 csr matrix of int, 2 entries
+	// duplicate entry at row 0, column 1; give Build an operator such as semiring.Plus to combine duplicates
+	// 2×2 csr matrix of int, 2 entries
 	//   0 │ 1:3
 	//   1 │ 0:5 <nil>
 }
@@ -70,8 +70,8 @@ func ExampleMatrix_SetFormat() {
 	fmt.Println(a.SetFormat(matrix.Full))
 	fmt.Println(a.SetFormat(matrix.Bitmap), a)
 	// Output:
-	// Matrix.SetFormat: a full matrix has an entry at each of its 4 positions, this one has 1; fill
-	// the rest first (ops.Assign) or use Bitmap <nil> 2×2 bitmap matrix of int, 1 entry
+	// Matrix.SetFormat: a full matrix has an entry at each of its 4 positions, this one has 1; fill the rest first (ops.Assign) or use Bitmap
+	// <nil> 2×2 bitmap matrix of int, 1 entry
 }
 
 func ExampleNew() {
