@@ -29,6 +29,9 @@ struct Thread {
 struct Warp {
 	unsigned alive;   // lanes that have not exited
 	unsigned waiting; // lanes at a warp operation
+	unsigned mask;    // of the first lane that waits
+	unsigned char op; // of the first lane that waits
+	bool alike;       // all lanes that wait have this mask and this operation
 };
 
 hb_emu_state state;
@@ -170,6 +173,8 @@ int pop() {
 	int t = ready[ready_head];
 	ready_head = (ready_head + 1) % MAX_THREADS;
 	ready_count--;
+	// What the thread after t reads first, though it may be none that is ready.
+	__builtin_prefetch(threads[ready[ready_head]].sp);
 	return t;
 }
 
@@ -249,7 +254,7 @@ bool arrived(int t) {
 	Warp *w = warps + t / 32;
 	unsigned group = threads[t].mask & w->alive;
 	if (group & ~w->waiting) return false;
-	for (unsigned g = group; g; g &= g - 1) {
+	for (unsigned g = w->alike ? 0 : group; g; g &= g - 1) {
 		Thread *o = threads + (t & ~31) + __builtin_ctz(g);
 		if (o->mask != threads[t].mask || o->op != threads[t].op) return false;
 	}
@@ -336,7 +341,15 @@ hb_emu_u64 warp(int op, unsigned mask, hb_emu_u64 value, int lane) {
 	me->mask = mask;
 	me->value = value;
 	me->lane = lane;
-	warps[t / 32].waiting |= 1u << (t & 31);
+	Warp *w = warps + t / 32;
+	if (w->waiting == 0) {
+		w->mask = mask;
+		w->op = (unsigned char)op;
+		w->alike = true;
+	} else if (w->mask != mask || w->op != op) {
+		w->alike = false;
+	}
+	w->waiting |= 1u << (t & 31);
 	if (arrived(t)) return me->result;
 	me->state = AT_WARP;
 	wait(t);
