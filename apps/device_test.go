@@ -50,6 +50,8 @@ func TestPipelinesStayOnDevice(t *testing.T) {
 	sure.Do(g.Move(d.Device))
 	for name, app := range all() {
 		switch {
+		case !longtest.Takes(len(name), 4):
+			continue
 		case !staysOnDevice(name): // many bring ranks or orders to the host, and each compiles its kernels
 			continue
 		case (strings.HasPrefix(name, "Projection") || strings.Contains(name, "from") || strings.Contains(name, "small")) && !longtest.Enabled():
@@ -91,7 +93,10 @@ func TestPipelineOfClassifyStaysOnDevice(t *testing.T) {
 	for _, g := range []*classify.Attributed{x, y} {
 		sure.Do(g.Move(d.Device))
 	}
-	for _, corrected := range []bool{false, true} {
+	for k, corrected := range []bool{false, true} {
+		if !longtest.Takes(k, 2) {
+			continue
+		}
 		o := classify.ClassifyOptions{Run: workflow.Run{Method: workflow.Pipeline}, Iterations: 3, CorrectedGather: corrected, Memory: 1}
 		for _, first := range []bool{true, false} { // the first call makes derived forms
 			up, down := d.Copies(func() { samples.Must[*matrix.Matrix[float32]](t)(classify.Classify(x, y, o)) })
@@ -206,15 +211,16 @@ func TestPullsOnDevice(t *testing.T) {
 // A launch ends after a number of levels, and the next one goes on.
 func TestLongPathOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
-	s := samples.Path(2500)
+	const n = 1100
+	s := samples.Path(n)
 	host, there := samples.Build[float64](t, s, matrix.CSR), samples.Build[float64](t, s, matrix.CSR)
 	sure.Do(there.Move(d.Device))
 	want := samples.Must[*paths.BFSResult](t)(paths.BFS(host, 0, paths.BFSOptions{Parents: true}))
 	got := samples.Must[*paths.BFSResult](t)(paths.BFS(there, 0, paths.BFSOptions{Parents: true}))
 	samples.SameVector(t, "levels", d.Device, got.Level, want.Level)
 	samples.SameVector(t, "parents", d.Device, got.Parent, want.Parent)
-	if got.MaxLevel != 2499 {
-		t.Errorf("the greatest level is %d, want 2499", got.MaxLevel)
+	if got.MaxLevel != n-1 {
+		t.Errorf("the greatest level is %d, want %d", got.MaxLevel, n-1)
 	}
 }
 
@@ -285,11 +291,17 @@ func ssspOnDevice[T semiring.Number](t *testing.T, every int) {
 }
 
 func TestSSSPOnDevice(t *testing.T) {
-	t.Run("int32", func(t *testing.T) { ssspOnDevice[int32](t, 3) })
-	t.Run("float64", func(t *testing.T) { ssspOnDevice[float64](t, 4) })
-	ssspOfMoreTypes(t)
-	t.Run("float32", func(t *testing.T) { ssspOnDevice[float32](t, 7) })
-	t.Run("uint8", func(t *testing.T) { ssspOnDevice[uint8](t, 7) }) // by operations
+	for k, of := range []func(){
+		func() { t.Run("int32", func(t *testing.T) { ssspOnDevice[int32](t, 3) }) },
+		func() { t.Run("float64", func(t *testing.T) { ssspOnDevice[float64](t, 4) }) },
+		func() { ssspOfMoreTypes(t) },
+		func() { t.Run("float32", func(t *testing.T) { ssspOnDevice[float32](t, 7) }) },
+		func() { t.Run("uint8", func(t *testing.T) { ssspOnDevice[uint8](t, 7) }) }, // by operations
+	} {
+		if longtest.Takes(k, 2) {
+			of()
+		}
+	}
 }
 
 func TestSSSPFloatsOnDevice(t *testing.T) {
@@ -478,7 +490,10 @@ func TestRowsInHostMemory(t *testing.T) {
 	if got, want := d.Memory().Host, uint64(12*there.NVals()); got < want || got > want+1024 {
 		t.Errorf("%d bytes of rows in host memory, want %d", got, want)
 	}
-	for _, m := range []workflow.Method{workflow.Fused, workflow.Pipeline} {
+	for k, m := range []workflow.Method{workflow.Fused, workflow.Pipeline} {
+		if !longtest.Takes(k, 2) {
+			continue
+		}
 		run := workflow.Run{Method: m}
 		want := samples.Must[*paths.BFSResult](t)(paths.BFS(host, 3, paths.BFSOptions{Parents: true}))
 		got := samples.Must[*paths.BFSResult](t)(paths.BFS(there, 3, paths.BFSOptions{Run: run, Parents: true}))

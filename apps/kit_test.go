@@ -95,13 +95,17 @@ func (c *kitCase[T]) sample(s samples.Sample) samples.Sample {
 // Every workflow gives what its oracle does, where it has one, by its kernel of the host and by
 // operations, for every format, view and number of threads.
 func TestKitOnHost(t *testing.T) {
-	for _, c := range cases[float64]() {
+	for at, c := range cases[float64]() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			k := 0
+			share := 2
+			if c.oracle == nil && c.check == nil && !formsOf(c.app).Host {
+				share = 6 // the tests of its family have the oracle, and it has one form on the host
+			}
+			k := at
 			samples.OnGraphs(t, func(t rapid.TB, s samples.Sample) {
-				if k++; c.oracle == nil && c.check == nil && !formsOf(c.app).Host && k%3 != longtest.Turn()%3 && !longtest.Enabled() {
-					return // the tests of its family have the oracle, and it has one form on the host
+				if k++; !longtest.Takes(k, share) {
+					return
 				}
 				s = c.sample(s)
 				var want *outcome
@@ -129,11 +133,11 @@ func TestKitOnHost(t *testing.T) {
 // The kernels of the host agree with the operations on graphs that are larger than a word of bits,
 // a batch and a piece of a loop.
 func TestKitOnLargerGraphs(t *testing.T) {
-	for _, c := range cases[float64]() {
+	for at, c := range cases[float64]() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			for k, s := range []samples.Sample{samples.Random(700, 4000, 5, false), samples.Random(600, 2500, 6, true).Beside(samples.Path(40).Both()), samples.Path(400)} {
-				if k == 2 && !longtest.Enabled() {
+				if !longtest.Takes(at+k, 3) {
 					continue
 				}
 				g := samples.Build[float64](t, c.sample(s), matrix.CSR)
@@ -147,11 +151,11 @@ func TestKitOnLargerGraphs(t *testing.T) {
 }
 
 // Every workflow gives on a device what it gives on the host, by each of its methods. On the
-// emulator a third of the graphs is enough, a sixth in turn in the quick form, which has one for
+// emulator a third of the graphs is enough, a twelfth in turn in the quick form, which has few
 // pipelines of workflows without a form of their own: each compiles its kernels.
 func TestKitOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
-	share := 6
+	share := 12
 	if longtest.Enabled() {
 		share = 3
 	}
@@ -166,7 +170,7 @@ func TestKitOnDevice(t *testing.T) {
 				if k >= len(samples.PlaceSamples()) && !(forms.Host && forms.Device) {
 					continue
 				}
-				if seen[c.app] && d.E != nil && !longtest.Enabled() && (at+k+longtest.Turn())%2 != 0 { // another setting
+				if seen[c.app] && d.E != nil && !longtest.Takes(at+k, 4) { // another setting
 					continue
 				}
 				seen[c.app] = true
@@ -300,7 +304,7 @@ func TestKitOnGroups(t *testing.T) {
 	if race.Enabled && !longtest.Enabled() {
 		ranks = []int{1, 3}
 	}
-	for _, c := range cases[float32]() {
+	for n, c := range cases[float32]() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			forms := formsOf(c.app)
@@ -314,13 +318,16 @@ func TestKitOnGroups(t *testing.T) {
 				}
 				for _, scale := range scales {
 					for k, p := range ranks {
+						if !longtest.Takes(n+k+scale, 5) {
+							continue
+						}
 						at := sure.Get(comm.LocalGroup(p))
 						g := groupGraph(t, scale, directed, at)
 						if (k+scale/2)%2 == 0 {
 							g = samples.InBlocks(t, g, at)
 						}
 						for _, m := range c.methodsOnGroups() {
-							if m == workflow.Pipeline && forms.Group == "ranges" && !longtest.Enabled() && (scale > 6 || p != 3 && p != 7) {
+							if m == workflow.Pipeline && forms.Group == "ranges" && !longtest.Enabled() && scale > 6 {
 								continue // thousands of operations, each with collectives
 							}
 							// A graph that keeps its transpose is pulled, which sums in another
@@ -328,6 +335,9 @@ func TestKitOnGroups(t *testing.T) {
 							one := groupGraph(t, scale, directed, nil)
 							c.onGroup(t, fmt.Sprintf("directed %v, scale %d, %d ranks, method %q", directed, scale, p, m), one, g, at, m)
 						}
+					}
+					if !longtest.Takes(n+scale/2, 2) {
+						continue
 					}
 					want := c.outcome(groupGraph(t, scale, directed, nil), workflow.Run{})
 					list, _ := samples.Processes(t, 5, func(at *comm.Group) (any, error) {
@@ -353,7 +363,7 @@ func TestKitByRows(t *testing.T) {
 			g := one.Clone()
 			sure.Do(g.Move(at))
 			for k, c := range cases[float32]() {
-				if formsOf(c.app).Group == "rows" && c.whole == "" && (longtest.Enabled() || (k+n+at.Size()+longtest.Turn())%2 == 0) {
+				if formsOf(c.app).Group == "rows" && c.whole == "" && longtest.Takes(k+n+at.Size(), 5) {
 					c.onGroup(t, c.name+" of "+name+" on "+where, one, g, at, samples.MethodOn(at))
 				}
 			}
@@ -373,7 +383,7 @@ func TestKitByRangesOnDevices(t *testing.T) {
 	for _, at := range groups {
 		for k, c := range cases[float32]() {
 			if formsOf(c.app).Group != "ranges" || at.Size() > 3 && c.name != "ScanStatistics" && c.name != "GraphSearch" ||
-				at.Size() <= 3 && !longtest.Enabled() && (k+2*at.Size()+longtest.Turn())%4 != 0 {
+				!longtest.Takes(k+2*at.Size(), 8) {
 				continue
 			}
 			scales := []int{2, 8}

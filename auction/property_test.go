@@ -10,9 +10,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
+
+func init() { longtest.FewerChecks() }
 
 // minCost is the oracle: successive shortest paths by the Bellman–Ford algorithm over
 // the residual network, without duals. ok is false if the shorter side cannot be

@@ -146,6 +146,7 @@ func testAppsByPlans(t *testing.T, d *cusparse.Device, k, part, parts int) {
 
 // TestAppsByPlans runs some plans on the emulator.
 func TestAppsByPlans(t *testing.T) {
+	longtest.SkipInTurns(t, 1, 3)
 	t.Parallel()
 	k := 997
 	if longtest.Enabled() {

@@ -38,9 +38,12 @@ func hubs[T comparable](m, n int, mean float64, seed uint64, value func(r *rand.
 // with the CPU.
 func sameMasked[A, B, C comparable](t *testing.T, d *Device, s semiring.Semiring[A, B, C], a matrix.Source[A], b matrix.Source[B], mask matrix.Mask) {
 	t.Helper()
-	defer func() { d.masked = maskedLimits{} }()
 	m, _ := matrix.AsView[A](a).Dims()
 	_, n := matrix.AsView[B](b).Dims()
+	if (m == 60 && n == 70 || m == 80 && n == 80) && !longtest.Takes(len(s.Name()), 4) { // one of many types
+		return
+	}
+	defer func() { d.masked = maskedLimits{} }()
 	want := matrix.New[C](m, n)
 	check(t, ops.MxM(want.Masked(mask), s, a, b))
 	if want.NVals() == 0 {
@@ -79,6 +82,9 @@ func testMasked(t *testing.T, d *Device) {
 		{40, 1, 50, 1, 1, 25, "an outer product"},
 		{1, 500, 300, 200, 100, 100, "one row"},
 	} {
+		if !longtest.Takes(x, 3) {
+			continue
+		}
 		t.Run(c.reason, func(t *testing.T) {
 			seed := 10 * uint64(x)
 			a, b := hubs(c.m, c.k, c.p, seed, small[int64]), hubs(c.k, c.n, c.q, seed+1, small[int64])

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/race"
 )
 
@@ -115,7 +116,10 @@ func TestReadPeakMemory(t *testing.T) {
 	if testing.Short() || race.Enabled {
 		t.Skip("measures memory: not with -short, nor under the race detector")
 	}
-	for _, kind := range []string{"real", "sorted real", "symmetric pattern"} {
+	for k, kind := range []string{"real", "sorted real", "symmetric pattern"} {
+		if !longtest.Takes(k, 3) {
+			continue
+		}
 		cmd := exec.Command(os.Args[0], "-test.run=^TestReadPeakMemory$", "-test.v")
 		cmd.Env = append(os.Environ(), env+"="+kind)
 		out, err := cmd.CombinedOutput()

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -93,6 +94,9 @@ func arraysOfNPZ(t testing.TB) map[string][]byte {
 func TestNPZThreads(t *testing.T) {
 	t.Parallel()
 	for what, data := range arraysOfNPZ(t) {
+		if !longtest.Takes(len(what), 3) {
+			continue
+		}
 		stored, deflated := restored(t, data, zip.Store), restored(t, data, zip.Deflate)
 		same := func(want string, got string) {
 			t.Helper()

@@ -7,10 +7,13 @@ import (
 
 	"github.com/hiveblas/hiveblas/graphio/internal/build"
 	"github.com/hiveblas/hiveblas/graphio/internal/core"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
+
+func init() { longtest.FewerChecks() }
 
 // sides of matrices: small ones, medium ones and the largest.
 func drawSide(t *rapid.T, name string, least int) int {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/graphio/internal/core"
 	"github.com/hiveblas/hiveblas/internal/hgb"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/pieces"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -111,7 +112,10 @@ func binaryFiles(t testing.TB) (files [][]byte) {
 
 func TestBinaryThreads(t *testing.T) {
 	t.Parallel()
-	for _, data := range binaryFiles(t) {
+	for k, data := range binaryFiles(t) {
+		if !longtest.Takes(k, 5) {
+			continue
+		}
 		sameReadings[int32](t, "intact", data, FormatBinary, false, []int{1, 8, 24, 1000}, allThreads)
 		sameReadings[int32](t, "options", data, FormatBinary, false, []int{8}, []int{3}, PatternOnly(), Symmetrise())
 		damages(data, 7, func(what string, data []byte) {

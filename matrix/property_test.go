@@ -5,11 +5,14 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"pgregory.net/rapid"
 )
+
+func init() { longtest.FewerChecks() }
 
 // model is the reference implementation of a matrix: a map.
 type model struct {

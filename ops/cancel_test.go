@@ -265,7 +265,10 @@ func TestCancellationOfSlowOperators(t *testing.T) {
 				if !longtest.Enabled() && k != l && dst != matrix.Full {
 					continue
 				}
-				for _, threads := range []int{1, 3} {
+				for at, threads := range []int{1, 3} {
+					if !longtest.Takes(k+l+at, 4) {
+						continue
+					}
 					for _, c := range slowCases() {
 						ctx, stop := context.WithCancel(context.Background())
 						b := &bomb{at: 40, action: stop}

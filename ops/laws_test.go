@@ -5,11 +5,14 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
+
+func init() { longtest.FewerChecks() }
 
 type ints = *matrix.Matrix[int64]
 

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/longtest"
 )
 
 // TestOperatorsInline verifies what the speed of semirings depends on: the compiler inlines add,
@@ -12,6 +14,7 @@ import (
 // literals, into a user's function. It reads the output of go build -gcflags=-m=2 on
 // testdata/inline.
 func TestOperatorsInline(t *testing.T) {
+	longtest.SkipInTurns(t, 0, 3)
 	if testing.Short() {
 		t.Skip("compiles a package")
 	}

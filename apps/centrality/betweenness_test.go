@@ -9,6 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -84,7 +85,7 @@ func exactDependencies(out [][]samples.Arc, sources []int) []float64 {
 // Counts of paths beyond float64 give the sums of exact counts, in every form.
 func TestBetweennessOfManyPaths(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	for k, c := range []struct {
 		reason string
 		samples.Sample
 		sources  []int
@@ -97,6 +98,9 @@ func TestBetweennessOfManyPaths(t *testing.T) {
 		{"a grid", samples.GridOf(280, 280), []int{0, 39340}, false},
 		{"counts below the limit", samples.GridOf(40, 40), []int{0, 820}, true},
 	} {
+		if !longtest.Takes(k, 3) {
+			continue
+		}
 		t.Run(c.reason, func(t *testing.T) {
 			g := samples.Build[float64](t, c.Sample, matrix.CSR)
 			want := exactDependencies(c.Arcs(), c.sources)
@@ -133,6 +137,7 @@ func TestBetweennessOfManyPaths(t *testing.T) {
 
 // The pipeline counts beyond float64 on a device too.
 func TestBetweennessOfManyPathsOnDevice(t *testing.T) {
+	longtest.SkipInTurns(t, 0, 4)
 	d := samples.RealOrEmulated(t)
 	c := layered(64, 90) // 2^540 paths
 	host := samples.Build[float64](t, c, matrix.CSR)

@@ -29,6 +29,9 @@ func TestSourcesOnDevice(t *testing.T) {
 		there.IsSymmetric()
 		sure.Do(there.Move(d.Device))
 		for k, tuned := range []sourceTuning{{long: longRow}, {1, 3}, {8, longRow}, {8, 20}, {32, 3}} {
+			if !longtest.Takes(k+len(name), 4) {
+				continue
+			}
 			sources := sure.Get(sourcesOf("", nil, min(s.N, 33), 3, s.N)) // one more than the largest batch
 			if tuned.lanes == 1 {
 				sources = sources[:min(s.N, 5)]

@@ -9,6 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/frontier"
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 )
 
@@ -17,7 +18,10 @@ import (
 func TestForests(t *testing.T) {
 	for _, weights := range []uint64{1, 5, 1 << 40} {
 		for _, many := range []bool{false, true} {
-			for _, few := range []int{1, 100} {
+			for k, few := range []int{1, 100} {
+				if !longtest.Takes(k+int(weights%3)+len(fmt.Sprint(many)), 4) {
+					continue
+				}
 				symmetric := many == (few == 1)
 				t.Run(fmt.Sprint(weights, " weights, many ", many, ", few ", few, ", symmetric ", symmetric), func(t *testing.T) {
 					samples.CompareWaves(t, func(g *workflow.Adjacency, _ workflow.Run) ([]float64, error) {

@@ -28,6 +28,7 @@ import (
 // factorization, NIPS 2014) give: log #(u,v)/(n·k·P(v)), P the distribution of negatives. n is
 // #(u) − #(u,v), since a negative that is the vertex of the context counts nothing.
 func TestVectorsFactorise(t *testing.T) {
+	longtest.SkipInTurns(t, 2, 4)
 	t.Parallel()
 	g := samples.Own(t, testdata.Karate)
 	o := EmbedOptions{Dimensions: 40, Window: 1, Negatives: 2, Length: 200, PerStart: 10, Epochs: 20, Rate: .1, Seed: 3}
@@ -241,6 +242,7 @@ func TestEmbedErrors(t *testing.T) {
 // print an AUC of 0.831 for DeepWalk on Cora, and Grover and Leskovec (node2vec, 2016) 0.968 on
 // Facebook; docs/embed.md has the differences. The short form trains less.
 func TestLinksOfRealGraphs(t *testing.T) {
+	longtest.SkipInTurns(t, 3, 4)
 	for _, c := range []struct {
 		file        string
 		share       float64

@@ -91,7 +91,10 @@ func TestFusedLassoOnDeviceByEachKernel(t *testing.T) {
 	}
 	for name, c := range map[string]lassoCase{"grid": c, "hub": hub, "hubs of several tiles": long, "planar": planar} {
 		g, y := c.onDevice(t, d)
-		for _, l1 := range []float64{.4, 3} {
+		for at, l1 := range []float64{.4, 3} {
+			if !longtest.Takes(at+len(name), 2) {
+				continue
+			}
 			o := FusedLassoOptions{Lambda1: l1, Exact: true}
 			want := c.solve(t, o)
 			for k, how := range []lassoTuning{
@@ -162,7 +165,10 @@ func TestFusedLassoPathAndBatchOnDevice(t *testing.T) {
 	}
 	ys := samples.Must[*matrix.Matrix[float64]](t)(matrix.FromDense(len(c.y), count, columns))
 	weights := samples.Must[*matrix.Vector[float64]](t)(matrix.VectorOf(slices.Clone(c.nu)))
-	for _, most := range []int{0, 5 * len(c.pairs), lassoOnDevice.together} {
+	for k, most := range []int{0, 5 * len(c.pairs), lassoOnDevice.together} {
+		if !longtest.Takes(k, 3) {
+			continue
+		}
 		tuning := lassoOnDevice
 		tuning.together = most
 		o := FusedLassoOptions{Run: workflow.Tuned(workflow.Run{}, tuning), Lambda1: .4, Lambda2: .1, Exact: most > 0, VertexWeights: weights}

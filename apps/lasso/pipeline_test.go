@@ -9,6 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -65,7 +66,7 @@ func TestFusedLassoByOperationsAtPlaces(t *testing.T) {
 		g := c.graph(t)
 		sure.Do(g.Move(at))
 		y := sure.Get(matrix.VectorOf(c.y))
-		for _, m := range []struct {
+		for k, m := range []struct {
 			name string
 			run  func(g *matrix.Matrix[float64], o FusedLassoOptions) ([]*FusedLassoResult, error)
 		}{
@@ -77,6 +78,9 @@ func TestFusedLassoByOperationsAtPlaces(t *testing.T) {
 				return FusedLassoBatch(g, batch, o)
 			}},
 		} {
+			if !longtest.Takes(k, 2) {
+				continue
+			}
 			o := FusedLassoOptions{Lambda2: .1}
 			want := samples.Must[[]*FusedLassoResult](t)(m.run(c.graph(t), o))
 			o.Method = workflow.Pipeline

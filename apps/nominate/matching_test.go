@@ -11,6 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/sgm"
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -23,11 +24,14 @@ func ones(g *gen.Graph) *matrix.Matrix[float64] {
 // other sizes are padded.
 func TestNominateByMatching(t *testing.T) {
 	g, h := gen.Correlated(80, .2, .9, 3)
-	for _, c := range []struct {
+	for k, c := range []struct {
 		reason string
 		b      *gen.Graph
 		first  int // places among which the true partner is
 	}{{"a copy", g, 1}, {"with noise", h, 3}} {
+		if !longtest.Takes(k, 2) {
+			continue
+		}
 		b, p := gen.Renamed(c.b, 12, 5)
 		back := make([]int, len(p))
 		for w, v := range p {

@@ -7,6 +7,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -18,6 +19,9 @@ func TestSearchByRows(t *testing.T) {
 	groups := samples.GroupsByRows(t)
 	for name, host := range samples.GraphsByRows(t) {
 		for where, group := range groups {
+			if !longtest.Takes(len(name)+len(where), 3) {
+				continue
+			}
 			what := name + " on " + where
 			searchWeighted[int32](t, what, host, group, workflow.Run{})
 			if group.Size() == 2 {

@@ -299,7 +299,10 @@ func TestGraphSAGEByOperations(t *testing.T) {
 			} {
 				want := samples.Must[*SAGEResult](t)(GraphSAGE(graph(nil), x, m, o))
 				o.Method = workflow.Pipeline
-				for _, at := range []matrix.Place{d.Device, sure.Get(comm.LocalGroup(3))} {
+				for k, at := range []matrix.Place{d.Device, sure.Get(comm.LocalGroup(3))} {
+					if !longtest.Takes(k+cols+int(a)+len(o.Samples)+len(o.Vertices), 5) {
+						continue
+					}
 					got := samples.Must[*SAGEResult](t)(GraphSAGE(graph(at), x, m, o))
 					what := fmt.Sprintf("%v, %+v at %v", a, o, at)
 					if got.Embeddings.Place() != at || got.Logits.Place() != at {

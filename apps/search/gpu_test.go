@@ -12,6 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -29,10 +30,13 @@ func TestGraphSearchOnDevice(t *testing.T) {
 	for v := range skewed {
 		skewed[v] = math.Exp(9 * rng.NormFloat64())
 	}
-	for _, o := range []SearchOptions{{Rule: SearchStochastic, Length: 1030, Best: 4}, {Length: 1100}, {Rule: SearchStochastic, PerStart: 50}, {Length: 1},
+	for k, o := range []SearchOptions{{Rule: SearchStochastic, Length: 1030, Best: 4}, {Length: 1100}, {Rule: SearchStochastic, PerStart: 50}, {Length: 1},
 		{Rule: SearchStochastic, PerStart: 20, Length: 300, NonBacktracking: true}, // by searches of rows too
 		{Rule: SearchStochastic, PerStart: 20, Length: 100, Return: .01, InOut: 50}, {PerStart: 20, Length: 100, Return: .01, InOut: 50},
 		{Rule: SearchStochastic, PerStart: 20, Length: 50, NonBacktracking: true, Restart: .2}} {
+		if !longtest.Takes(k, 3) {
+			continue
+		}
 		starts := []int{33, 0}
 		o.Seed = 1 << 63
 		want, first := walked(t, host, vectorScores(t, skewed), starts, o)
@@ -107,7 +111,10 @@ func TestGraphSearchOnDevice(t *testing.T) {
 		{Rule: SearchGreedy, Length: 7, NonBacktracking: true}, {Rule: SearchStochastic, Weight: sum, Length: 20}, {Rule: SearchGreedy, Weight: sum},
 		{Length: 6, Restart: .5}, {Length: 30, Return: .25, InOut: 4, Paths: true}, {Length: 30, PerStart: 5, InOut: .5, Weighted: true, NonBacktracking: true},
 		{Rule: SearchStochastic, Return: 1e9, InOut: 1e5, PerStart: 5, Restart: .1}} {
-		for _, starts := range [][]int{nil, {499, 7, 7, 3, 280, 12}} {
+		for k, starts := range [][]int{nil, {499, 7, 7, 3, 280, 12}} {
+			if !longtest.Takes(k+o.Length+o.PerStart, 3) {
+				continue
+			}
 			want, first := walked(t, sparseHere, vectorScores(t, ranks), starts, o)
 			o := o
 			o.Method = workflow.Fused

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -33,7 +34,10 @@ func TestColouringOnDevice(t *testing.T) {
 		there := samples.Build[float64](t, s, matrix.CSR)
 		sure.Do(there.Move(d.Device))
 		for _, tuned := range []colourTuning{usualColours, {short: 3, tries: 1, fewTries: 1, window: 1}, {short: 31, tries: 5, fewTries: 1, window: 2}} {
-			for _, order := range []ColourOrder{LargestFirst, SmallestLast, RandomOrder} {
+			for k, order := range []ColourOrder{LargestFirst, SmallestLast, RandomOrder} {
+				if !longtest.Takes(k+len(name)+tuned.tries, 3) {
+					continue
+				}
 				what := fmt.Sprintf("%s, %v, %+v", name, order, tuned)
 				o := ColouringOptions{Order: order, Seed: 5}
 				want := samples.Must[*ColouringResult](t)(Colouring(host, o))

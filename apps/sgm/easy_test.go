@@ -123,7 +123,7 @@ func TestSGMCopiesOfData(t *testing.T) {
 // On small graphs no matching is better than the result more often than rarely, and none is better
 // than the best by the definition: all matchings are tried.
 func TestSGMBruteForce(t *testing.T) {
-	best, cases := 0, 18
+	best, cases := 0, 6
 	if longtest.Enabled() {
 		cases = 60
 	}
@@ -246,7 +246,10 @@ func refinedBy(a dense, seeds []SeedPair) []int {
 
 // Percolation finds pairs of correlated graphs, and the search from them the rest.
 func TestSGMCorrelated(t *testing.T) {
-	for _, hard := range []bool{false, true} {
+	for k, hard := range []bool{false, true} {
+		if !longtest.Takes(k, 2) {
+			continue
+		}
 		g, h := gen.Correlated(600, .06, .9, 5)
 		h, p := gen.Renamed(h, 15, 2)
 		ones := func(g *gen.Graph) *matrix.Matrix[float64] {

@@ -11,6 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -708,7 +709,7 @@ func TestSGMOnDevice(t *testing.T) {
 	label := slices.Repeat([]int32{1, 2}, 7)
 	directed := samples.Build[float64](t, samples.Random(12, 40, 2, false), matrix.CSR)
 	other, _ := shuffled(t, directed, 4, 4)
-	for _, c := range []struct {
+	for k, c := range []struct {
 		reason string
 		a, b   *matrix.Matrix[float64]
 		opts   SGMOptions
@@ -721,6 +722,9 @@ func TestSGMOnDevice(t *testing.T) {
 		{"from the barycentre, labels", a, a, SGMOptions{Start: Barycentre, LabelsA: label, LabelsB: label}},
 		{"padded", directed, a, SGMOptions{Pad: true, MaxIterations: 2}},
 	} {
+		if !longtest.Takes(k, 3) {
+			continue
+		}
 		t.Run(c.reason, func(t *testing.T) {
 			want, err := SGM[float64](c.a, c.b, FirstSeeds(3), c.opts)
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/race"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -42,7 +43,7 @@ func TestSGMPortfolio(t *testing.T) {
 	if race.Enabled {
 		t.Skip("searches of many minutes; the other tests of SGM run the same loops")
 	}
-	for _, c := range []struct {
+	for k, c := range []struct {
 		reason string
 		graph  func(t testing.TB) *matrix.Matrix[float64]
 		seeds  int
@@ -53,6 +54,9 @@ func TestSGMPortfolio(t *testing.T) {
 		{"weighted lesmis, 6 seeds", func(t testing.TB) *matrix.Matrix[float64] { return samples.Shared(t, "graphs/lesmis.mtx.gz") }, 6, 4},
 		{"football, 5 seeds", func(t testing.TB) *matrix.Matrix[float64] { return samples.Shared(t, "graphs/football.mtx.gz") }, 5, 4},
 	} {
+		if !longtest.Takes(k, 4) {
+			continue
+		}
 		t.Run(c.reason, func(t *testing.T) {
 			a := c.graph(t)
 			for order := range c.orders {
@@ -259,6 +263,7 @@ func TestSGMRepairBound(t *testing.T) {
 // exceed the bound: on a tree, where many vertices have equal surroundings, they would take many
 // times that.
 func TestSGMRepairsShareABound(t *testing.T) {
+	longtest.SkipInTurns(t, 1, 4)
 	if race.Enabled {
 		t.Skip("searches of many minutes; the other tests of SGM run the same loops")
 	}

@@ -6,10 +6,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hiveblas/hiveblas/internal/longtest"
 )
 
 // TestCoresOnly runs the cases that only Cores has on small inputs.
 func TestCoresOnly(t *testing.T) {
+	longtest.SkipInTurns(t, 1, 3)
 	groups := []string{operationGroup, conversionGroup, fileGroup, workflowGroup, streamGroup}
 	o := CoresOptions{Threads: []int{1, 3}, Rounds: 1, Budget: time.Second, Only: groups, Large: true, shrink: 10}
 	cases := map[string]bool{}

@@ -54,7 +54,12 @@ func emulated(t *testing.T) Options {
 func TestGPUEmulated(t *testing.T) {
 	o := emulated(t)
 	if !longtest.Enabled() {
-		o.Only = []string{"spmv fp32 plain rmat18", "bfs", "AᵀA plus_pair 1m", "1000 entries", "assignment", "own", "spsv", "solve"}
+		all := []string{"spmv fp32 plain rmat18", "bfs", "AᵀA plus_pair 1m", "1000 entries", "assignment", "own", "spsv", "solve"}
+		for k, name := range all {
+			if longtest.Takes(k, 3) {
+				o.Only = append(o.Only, name)
+			}
+		}
 	}
 	self := sure.Get(os.Executable())
 	t.Setenv("HIVEBLAS_TEST_FIRST_USE", "1")
@@ -92,6 +97,7 @@ func TestGPUEmulated(t *testing.T) {
 }
 
 func TestGPUAssignsAsSciPy(t *testing.T) {
+	longtest.SkipInTurns(t, 0, 4)
 	if _, err := scipyPython(); err != nil {
 		t.Skip(err)
 	}

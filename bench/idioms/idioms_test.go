@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/bench/internal/tables"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 )
 
 // Both forms of every idiom agree, and the table has a row for each.
 func TestIdioms(t *testing.T) {
+	longtest.SkipInTurns(t, 2, 3)
 	var only []string
 	for _, name := range Cases() {
 		if !testing.Short() || !strings.HasPrefix(name, "bfs levels") { // the paths are slow

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
@@ -60,7 +61,10 @@ func TestAgainstNaive(t *testing.T) {
 	in := inputs()
 	wanted := map[int]figures{} // each figure once, for all peers
 	list := expectations()
-	for _, kind := range Kinds {
+	for k, kind := range Kinds {
+		if !longtest.Takes(k, 3) {
+			continue
+		}
 		t.Run(string(kind), func(t *testing.T) {
 			p := startFor(t, kind)
 			loadAll(t, p, in)
@@ -108,6 +112,7 @@ func compare(t *testing.T, kind Kind, e expectation, got Result, want figures) {
 
 // TestNetworkX checks the sets and colourings of NetworkX, which are not the same in each version.
 func TestNetworkX(t *testing.T) {
+	longtest.SkipInTurns(t, 0, 3)
 	p := startFor(t, NetworkX)
 	in := inputs()
 	loadAll(t, p, in)
@@ -202,6 +207,7 @@ func TestExtraFigures(t *testing.T) {
 }
 
 func TestMatrixMarket(t *testing.T) {
+	longtest.SkipInTurns(t, 1, 3)
 	p := startFor(t, SciPy)
 	in := inputs()
 	loadAll(t, p, in)
@@ -219,7 +225,10 @@ func TestMatrixMarket(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	for _, kind := range Kinds {
+	for k, kind := range Kinds {
+		if !longtest.Takes(k, 3) {
+			continue
+		}
 		t.Run(string(kind), func(t *testing.T) {
 			p := startFor(t, kind)
 			in := inputs()

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/internal/emulate"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 )
 
 func TestProgramsEmulated(t *testing.T) {
+	longtest.SkipInTurns(t, 0, 2)
 	o := Options{Sets: []string{"edge-vertex", "medusa"}, Only: []string{"cit-like", "kkt-like"}, Programs: []string{"pagerank 50", "hcc", "matching"},
 		Budget: 3 * time.Second, Shrink: 14, open: emulate.Open(t)}
 	table, err := Run(context.Background(), o)

@@ -14,10 +14,12 @@ import (
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/cusparse/space"
 	"github.com/hiveblas/hiveblas/internal/emulate"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/program"
 )
 
 func TestSpaceProgramsEmulated(t *testing.T) {
+	longtest.SkipInTurns(t, 1, 2)
 	o := SpaceProgramsOptions{Only: []string{"rmat 18", "star and chain", "social"}, Data: t.TempDir(), Budget: 10 * time.Minute, Shrink: 12,
 		open: emulate.Open(t), plans: []string{"auto", "pull csr vm store", "pull sell vm store", "push", "buffer rows"}}
 	table, err := SpacePrograms(context.Background(), o)

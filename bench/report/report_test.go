@@ -13,6 +13,7 @@ import (
 	"github.com/hiveblas/hiveblas/bench/gpu"
 	"github.com/hiveblas/hiveblas/bench/internal/tables"
 	"github.com/hiveblas/hiveblas/internal/emulate"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 )
 
 // tiny are options for the smallest inputs, on the host.
@@ -34,6 +35,7 @@ func markdown(t *testing.T, r *Report) string {
 }
 
 func TestReport(t *testing.T) {
+	longtest.SkipInTurns(t, 0, 3)
 	r, err := New(t.Context(), tiny(t))
 	if err != nil {
 		t.Fatal(err)

@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/longtest"
 )
 
 // A small case ends with no more disagreements than the true matching, and the table shows it.
 func TestSGM(t *testing.T) {
+	longtest.SkipInTurns(t, 1, 3)
 	table, err := SGM(context.Background(), SGMOptions{Only: []string{"gnp 1024", "email-Enron 1024", "grid 1024"}, Eps: []float64{0, .25}, Data: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
 func TestReport(t *testing.T) {
+	longtest.SkipInTurns(t, 2, 3)
 	if testing.Short() {
 		t.Skip("measures")
 	}

@@ -87,7 +87,10 @@ func TestScaleRunOnGPUs(t *testing.T) {
 	if longtest.Enabled() {
 		apps = append(apps, "search", "sage")
 	}
-	for _, app := range apps {
+	for k, app := range apps {
+		if !longtest.Takes(k, 3) {
+			continue
+		}
 		var got struct {
 			Runs []struct {
 				Ranks             int

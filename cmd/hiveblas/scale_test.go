@@ -9,6 +9,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/commtable"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 )
 
@@ -42,8 +43,11 @@ func TestScale(t *testing.T) {
 	if three := runs[1].(map[string]any); three["predicted_bytes"] != three["measured_bytes"] || three["measured_bytes"].(float64) <= 0 || three["measured_seconds"].(float64) <= 0 {
 		t.Error(three)
 	}
-	for _, app := range []string{"search", "scan", "lgc", "project", "closeness", "betweenness", "lasso",
+	for k, app := range []string{"search", "scan", "lgc", "project", "closeness", "betweenness", "lasso",
 		"vn", "nominate", "geo", "louvain", "ac", "sgm", "sage", "train"} {
+		if !longtest.Takes(k, 3) {
+			continue
+		}
 		r := object1(t, runInProcess(t, "scale", "run", app, graph, "--undirected", "--counts", "1,3", "--rounds", "1", "--machine", file, "--bandwidth", "10", "--json"))
 		runs, _ := r["runs"].([]any)
 		if len(runs) != 2 {

@@ -180,7 +180,7 @@ func TestGathers(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 7, 9, 16, 61, 130} {
 		for _, s := range shares {
 			for i, f := range formats[:4] {
-				if longtest.Enabled() && (i+n+longtest.Turn())%2 == 0 || (i+n)%3 == 0 {
+				if longtest.Enabled() && (i+n+longtest.Turn())%2 == 0 || (i+n+longtest.Turn())%9 == 0 {
 					compare(fmt.Sprintf("vector of %d, %s, %v", n, s.name, f), func(at matrix.Place) []string { return vectors(t, at, n, s, f) })
 				}
 			}
@@ -189,7 +189,7 @@ func TestGathers(t *testing.T) {
 	for _, dims := range [][2]int{{0, 3}, {1, 9}, {2, 2}, {13, 7}, {40, 21}, {90, 3}} {
 		for _, s := range shares {
 			for i, f := range formats {
-				if longtest.Enabled() && (i+dims[0]+longtest.Turn())%2 == 0 || (i+dims[0])%4 == 0 {
+				if longtest.Enabled() && (i+dims[0]+longtest.Turn())%2 == 0 || (i+dims[0]+longtest.Turn())%12 == 0 {
 					compare(fmt.Sprintf("%d×%d, %s, %v", dims[0], dims[1], s.name, f), func(at matrix.Place) []string { return matrices(t, at, dims[0], dims[1], s, f) })
 				}
 			}

@@ -152,9 +152,15 @@ func TestPipelines(t *testing.T) {
 		t.Skip("the emulator is slow")
 	}
 	m := newMachine(t, 2)
-	for _, undirected := range []bool{true, false} {
+	for at, undirected := range []bool{true, false} {
+		if !longtest.Takes(at, 2) {
+			continue
+		}
 		host := graph(t, 13, undirected)
-		for _, pipe := range pipelines {
+		for k, pipe := range pipelines {
+			if !longtest.Takes(k, 3) {
+				continue
+			}
 			// counted runs the pipeline, and returns its operations and the bytes that they copy.
 			counted := func(g *matrix.Matrix[float64]) (words []string, floats []float64, steps int, bytes uint64) {
 				copied := m.copied()

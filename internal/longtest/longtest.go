@@ -34,6 +34,18 @@ func asked() bool {
 	return v != "" && v != "0"
 }
 
+// Takes reports whether case k of a list runs: every one in the long form, and one of every n in the
+// quick form, another one in each turn.
+func Takes(k, n int) bool { return Enabled() || (k+Turn())%n == 0 }
+
+// SkipInTurns skips a test in the quick form but for every nth turn, the first at turn n−k.
+func SkipInTurns(t testing.TB, k, n int) {
+	t.Helper()
+	if !Takes(k, n) {
+		t.Skipf("the quick form has this test in one of %d turns; %s=1 runs it", n, Env)
+	}
+}
+
 // Skip skips a test that belongs to the long form alone; reason says why.
 func Skip(t testing.TB, reason string) {
 	t.Helper()

@@ -2,6 +2,7 @@ package longtest
 
 import (
 	"flag"
+	"strconv"
 	"testing"
 
 	_ "pgregory.net/rapid" // registers -rapid.checks
@@ -28,6 +29,28 @@ func TestEnabled(t *testing.T) {
 func TestTag(t *testing.T) {
 	if Enabled() && !AllTypes {
 		t.Skipf("%s is set without the build tag long; run go test -tags long, or make test-all", Env)
+	}
+}
+
+// The turns of the quick form have each case once; the long form has all.
+func TestTakes(t *testing.T) {
+	for k := range 5 {
+		taken := 0
+		for turn := range 3 {
+			t.Setenv("HIVEBLAS_SEED", strconv.Itoa(turn))
+			t.Setenv(Env, "")
+			if Takes(k, 3) {
+				taken++
+			}
+			t.Run("", func(t *testing.T) { SkipInTurns(t, k, 3); taken += 10 })
+			t.Setenv(Env, "1")
+			if Takes(k, 3) == testing.Short() {
+				t.Errorf("case %d in the long form, -short %v", k, testing.Short())
+			}
+		}
+		if taken != 11 {
+			t.Errorf("case %d: %d of 3 turns take it, %d tests of 3 run", k, taken%10, taken/10)
+		}
 	}
 }
 

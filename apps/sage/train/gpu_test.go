@@ -52,7 +52,7 @@ func TestTrainGraphSAGEOnDevice(t *testing.T) {
 	unsupervised := SAGESplit{Train: []int{0, 3, 5, 7, 150, 199, 12, 13}}
 	with := trainingBy
 	again := map[string]bool{}
-	for _, c := range []trainingCase{
+	for k, c := range []trainingCase{
 		{"directed", directed, full, sage.AggregateMean, []int{5, 8}, -1, split, SAGETrainOptions{}, "layers"},
 		{"symmetric, dropout", even, odd, sage.AggregateMean, []int{8, 6}, .4, split, SAGETrainOptions{}, "layers"},
 		{"sparse features", directed, thin, sage.AggregateMean, []int{6, 4}, .5, split, SAGETrainOptions{}, "layers"},
@@ -70,6 +70,9 @@ func TestTrainGraphSAGEOnDevice(t *testing.T) {
 		{"pairs of batches, samples", even, thin, sage.AggregateGCN, []int{6, 8}, -1, unsupervised, with(3, false, 3, 2), "layers of samples, pairs drawn on the host"},
 		{"pairs by trees", directed, odd, sage.AggregateMean, []int{6, 8}, .3, unsupervised, with(2, false, 2, 3), "trees, pairs drawn on the host"},
 	} {
+		if !longtest.Takes(k, 3) {
+			continue
+		}
 		host := samples.Build[float64](t, c.s, matrix.CSR)
 		there := samples.Build[float64](t, c.s, matrix.CSR)
 		if c.reason != "directed" {

@@ -109,7 +109,10 @@ func TestGradientsByOperations(t *testing.T) {
 	}
 	for _, a := range []sage.SAGEAggregator{sage.AggregateMean, sage.AggregatePool, sage.AggregateGCN, sage.AggregateAttention, sage.AggregateLSTM} {
 		for goal, o := range goals() {
-			for _, x := range []*matrix.Matrix[float32]{samples.DrawFeatures(t, n, 5, 1, matrix.Full), samples.DrawFeatures(t, n, 9, .15, matrix.CSR)} {
+			for k, x := range []*matrix.Matrix[float32]{samples.DrawFeatures(t, n, 5, 1, matrix.Full), samples.DrawFeatures(t, n, 9, .15, matrix.CSR)} {
+				if !longtest.Takes(k+int(a)+len(goal), 2) {
+					continue
+				}
 				for _, list := range [][]int{nil, {3, 2}} { // layers of all vertices, and trees
 					o.Aggregator, o.Hidden, o.Seed, o.Dropout, o.Samples = a, []int{4, 3}, 6, .3, list
 					if a == sage.AggregateAttention {
@@ -188,7 +191,7 @@ func TestTrainByOperations(t *testing.T) {
 	sure.Do(err)
 	full, thin := samples.DrawFeatures(t, n, 8, 1, matrix.Full), samples.DrawFeatures(t, n, 20, .2, matrix.CSR)
 	d := samples.RealOrEmulated(t).Device
-	for _, c := range []struct {
+	for k, c := range []struct {
 		reason  string
 		x       *matrix.Matrix[float32]
 		classes []int32
@@ -206,6 +209,9 @@ func TestTrainByOperations(t *testing.T) {
 		{"pairs on a group", full, nil, SAGETrainOptions{Pairs: 2, Negatives: 2}, sure.Get(comm.LocalGroup(2))},
 		{"links on a device", thin, nil, SAGETrainOptions{Pairs: 1, Links: &SAGELinks{Validate: test, Test: test}}, d},
 	} {
+		if !longtest.Takes(k, 10) {
+			continue
+		}
 		g, there := graph(nil), graph(c.at)
 		split := split
 		if c.classes == nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 )
 
 // graphs are undirected graphs with their weights.
@@ -70,6 +71,9 @@ func TestAgainstRounds(t *testing.T) {
 		labels = relaxed(g.Graph, labels, func(int64) float64 { return 0 })
 		rank := rankNaively(g.Graph, 300)
 		for threads := 1; threads <= 3; threads++ {
+			if !longtest.Takes(threads+len(name), 3) {
+				continue
+			}
 			t.Run(fmt.Sprint(name, "/", threads), func(t *testing.T) {
 				for v, label := range Components(g.Graph, threads) {
 					if float64(label) != labels[v] {
