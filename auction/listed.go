@@ -79,6 +79,10 @@ func (s *paths[C]) finishListed() error {
 		case s.partial:
 			left = append(left, i)
 			l.forget()
+			if s.hopeless(len(left)) {
+				s.free = append(left, s.free[k+1:]...)
+				return nil
+			}
 		default:
 			return l.witness(i)
 		}

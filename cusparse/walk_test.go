@@ -253,7 +253,7 @@ func testConformancePlans(t *testing.T, d *Device) {
 
 // TestConformancePlans runs the kit's products of matrices and vectors by random plans.
 func TestConformancePlans(t *testing.T) {
-	longtest.SkipInTurns(t, 0, 3)
+	longtest.SkipInTurns(t, 1, 3)
 	if race.Enabled {
 		t.Skip("one goroutine: TestTwoGoroutines is for the race detector")
 	}

@@ -14,7 +14,7 @@ import (
 // literals, into a user's function. It reads the output of go build -gcflags=-m=2 on
 // testdata/inline.
 func TestOperatorsInline(t *testing.T) {
-	longtest.SkipInTurns(t, 0, 3)
+	longtest.SkipInTurns(t, 1, 3)
 	if testing.Short() {
 		t.Skip("compiles a package")
 	}

@@ -137,7 +137,7 @@ func TestBetweennessOfManyPaths(t *testing.T) {
 
 // The pipeline counts beyond float64 on a device too.
 func TestBetweennessOfManyPathsOnDevice(t *testing.T) {
-	longtest.SkipInTurns(t, 0, 4)
+	longtest.SkipInTurns(t, 1, 4)
 	d := samples.RealOrEmulated(t)
 	c := layered(64, 90) // 2^540 paths
 	host := samples.Build[float64](t, c, matrix.CSR)

@@ -97,7 +97,7 @@ func TestGPUEmulated(t *testing.T) {
 }
 
 func TestGPUAssignsAsSciPy(t *testing.T) {
-	longtest.SkipInTurns(t, 0, 4)
+	longtest.SkipInTurns(t, 1, 4)
 	if _, err := scipyPython(); err != nil {
 		t.Skip(err)
 	}

@@ -112,7 +112,7 @@ func compare(t *testing.T, kind Kind, e expectation, got Result, want figures) {
 
 // TestNetworkX checks the sets and colourings of NetworkX, which are not the same in each version.
 func TestNetworkX(t *testing.T) {
-	longtest.SkipInTurns(t, 0, 3)
+	longtest.SkipInTurns(t, 1, 3)
 	p := startFor(t, NetworkX)
 	in := inputs()
 	loadAll(t, p, in)

@@ -12,7 +12,7 @@ import (
 )
 
 func TestProgramsEmulated(t *testing.T) {
-	longtest.SkipInTurns(t, 0, 2)
+	longtest.SkipInTurns(t, 1, 2)
 	o := Options{Sets: []string{"edge-vertex", "medusa"}, Only: []string{"cit-like", "kkt-like"}, Programs: []string{"pagerank 50", "hcc", "matching"},
 		Budget: 3 * time.Second, Shrink: 14, open: emulate.Open(t)}
 	table, err := Run(context.Background(), o)

@@ -35,7 +35,7 @@ func markdown(t *testing.T, r *Report) string {
 }
 
 func TestReport(t *testing.T) {
-	longtest.SkipInTurns(t, 0, 3)
+	longtest.SkipInTurns(t, 1, 3)
 	r, err := New(t.Context(), tiny(t))
 	if err != nil {
 		t.Fatal(err)
