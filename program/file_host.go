@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -15,12 +16,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// This file runs program files on the host. Package ctext compiles the texts; the functions of a
-// [Program] of cells call their code. A cell holds a number or a struct at its start.
-type (
-	cell = uint64
-	wide = [8]uint64 // of a struct of more than 8 bytes
-)
+// This file compiles program files for the host by package ctext; file_loops.go calls their code.
 
 // fileCode is a program file that is compiled for the host.
 type fileCode struct {
@@ -42,6 +38,9 @@ type fileCode struct {
 	number                          bool   // the sum is a built-in monoid of numbers
 	identity                        []byte // of other sums
 }
+
+// maxCell is the number of bytes of the largest cell.
+const maxCell = 64
 
 // ctextType returns a canonical type as package ctext knows it.
 func ctextType(canonical string) (*ctext.Type, error) {
@@ -75,7 +74,7 @@ func (f *File) onHost(ctx context.Context, g rep.View, o Options) (*fileCode, er
 	}
 	for _, at := range []*ctext.Place{&c.id, &c.degree, &c.n, &c.superstep, &c.old, &c.src, &c.dst, &c.weight, &c.x, &c.y, &c.sum,
 		&c.sent, &c.first, &c.active} {
-		*at, _ = c.layout.Place(&ctext.Type{Size: int(unsafe.Sizeof(wide{}))}) // of a cell
+		*at, _ = c.layout.Place(&ctext.Type{Size: maxCell})
 	}
 	mentions := func(word string) bool {
 		is := regexp.MustCompile(`\b` + word + `\b`)
@@ -150,176 +149,56 @@ func (c *fileCode) compile() (err error) {
 	return err
 }
 
-// run runs the program. Cells are as large as its types need. There are few forms, since each is an
-// engine of its own, of 30 kB.
+// types returns the types of states and messages of an engine: cells, but for messages that the
+// kernels of a named sum read.
+func (c *fileCode) types() (state, message *sparse.Type, sum *cpu.Sum) {
+	state, message = ctext.CellType(c.state.Size), ctext.CellType(c.message.Size)
+	if named := kernels[c.message.Kind][c.f.Sum]; c.number && named != nil {
+		return state, sparse.OfKind(c.message.Kind), named()
+	}
+	id := message.Zeroed(1)
+	copy(unsafe.Slice((*byte)(id.Pointer()), message.Size), c.identity)
+	return state, message, &cpu.Sum{Op: &cpu.Operator{Name: "sum"}, Any: c.f.Sum == "any",
+		Monoid: &cpu.Monoid{Identity: id, User: true}}
+}
+
+// kernels are the sums that have kernels, by the kind of messages and by name.
+var kernels = map[reflect.Kind]map[string]func() *cpu.Sum{
+	reflect.Int32: named[int32](), reflect.Uint64: named[uint64](), reflect.Float32: named[float32](), reflect.Float64: named[float64](),
+	reflect.Int64: { // equal bits
+		"plus": named[uint64]()["plus"], "times": named[uint64]()["times"]},
+}
+
+func named[M semiring.Number]() map[string]func() *cpu.Sum {
+	return map[string]func() *cpu.Sum{
+		"plus":  func() *cpu.Sum { return semiring.Plus[M]().Inside() },
+		"times": func() *cpu.Sum { return semiring.Times[M]().Inside() },
+		"min":   func() *cpu.Sum { return semiring.Min[M]().Inside() },
+		"max":   func() *cpu.Sum { return semiring.Max[M]().Inside() },
+	}
+}
+
+// run runs the program.
 func (c *fileCode) run(ctx context.Context, o Options, states func(n int, at matrix.Place) rep.View) (*outcome, error) {
-	named := reflect.Invalid
-	if c.number {
-		named = c.message.Kind
+	f, given := c.f, func(text string) part { return part{given: text != ""} }
+	in := &outline{edge: c.g.Type(), states: states, supersteps: f.Supersteps,
+		init: given(f.Init), send: given(f.Send), gather: given(f.Gather), apply: given(f.Apply), skip: given(f.Skip)}
+	in.Name, in.Active, in.InitSeeds, in.Everywhere, in.Idempotent = f.Name, len(f.Seeds) == 0, true, f.Everywhere, f.Idempotent
+	in.State, in.Message, in.Sum = c.types()
+	in.Convert = func(s *sparse.Store) *sparse.Store {
+		t := &sparse.Store{Structure: s.Structure, Type: ctext.CellType(c.edge.Size)}
+		if !s.Val.None() && c.usesWeight {
+			t.Val = ctext.Cells(c.edge, s.Type, s.Val, c.threads)
+		}
+		return t
 	}
-	switch large := c.state.Size > 8; {
-	case c.message.Size > 8 || c.edge.Size > 8 || large && named != reflect.Float64:
-		return runCells[wide, wide, wide](ctx, c, sumOf[wide](c), o, states)
-	case large:
-		return runCells[wide, cell](ctx, c, namedSum[float64](c.f.Sum), o, states)
-	case named == reflect.Int32:
-		return runCells[cell, cell](ctx, c, namedSum[int32](c.f.Sum), o, states)
-	case named == reflect.Uint64, named == reflect.Int64 && (c.f.Sum == "plus" || c.f.Sum == "times"): // equal bits
-		return runCells[cell, cell](ctx, c, namedSum[uint64](c.f.Sum), o, states)
-	case named == reflect.Float32:
-		return runCells[cell, cell](ctx, c, namedSum[float32](c.f.Sum), o, states)
-	case named == reflect.Float64:
-		return runCells[cell, cell](ctx, c, namedSum[float64](c.f.Sum), o, states)
+	for _, s := range f.Seeds {
+		in.Seeds = append(in.Seeds, s.ID)
 	}
-	return runCells[cell, cell](ctx, c, sumOf[cell](c), o, states)
-}
-
-// namedSum returns a sum that a file names, with its kernels.
-func namedSum[M semiring.Number](name string) func(*ctext.Frame) semiring.Monoid[M] {
-	sum := map[string]func() semiring.Monoid[M]{
-		"plus": semiring.Plus[M], "times": semiring.Times[M], "min": semiring.Min[M], "max": semiring.Max[M]}[name]
-	return func(*ctext.Frame) semiring.Monoid[M] { return sum() }
-}
-
-// sumOf returns the sum of cells, whose code runs in a frame.
-func sumOf[M comparable](c *fileCode) func(*ctext.Frame) semiring.Monoid[M] {
-	if c.f.Sum == "any" {
-		return func(*ctext.Frame) semiring.Monoid[M] { return semiring.Any[M]() }
-	}
-	var identity M
-	copy(ctext.Bytes(&identity), c.identity)
-	return func(f *ctext.Frame) semiring.Monoid[M] {
-		x, y, to := ctext.At[M](f, c.x), ctext.At[M](f, c.y), ctext.At[M](f, c.sent)
-		return semiring.NewMonoid(semiring.NewBinary("sum", func(a, b M) M {
-			*x, *y = a, b
-			c.fold(f)
-			return *to
-		}), identity)
-	}
-}
-
-func runCells[V, E, M comparable](
-	ctx context.Context, c *fileCode, sum func(*ctext.Frame) semiring.Monoid[M], o Options, states func(n int, at matrix.Place) rep.View,
-) (*outcome, error) {
-	p := programOf[V, E](c, ctext.NewFrame(c.watch), sum)
-	in := p.outline()
-	in.states = states
+	in.filled()
 	_, n := c.g.Dims()
 	if err := in.check(n); err != nil {
 		return nil, err
 	}
-	return runHere(ctx, c.g, p, in, o, func(v []V) (rep.View, error) {
-		out := states(len(v), nil)
-		of := out.Type()
-		out.SetStore(&sparse.Store{Val: p.store(of, v), Type: of, Structure: sparse.Structure{
-			Format: sparse.Full, NRows: 1, NCols: len(v), NVals: int64(len(v))}})
-		return out, nil
-	})
-}
-
-// programOf returns the program whose functions run in a frame.
-func programOf[V, E, M comparable](c *fileCode, fr *ctext.Frame, sum func(*ctext.Frame) semiring.Monoid[M]) *Program[V, E, M] {
-	f := c.f
-	p := &Program[V, E, M]{Name: f.Name, Sum: sum(fr), Everywhere: f.Everywhere, Idempotent: f.Idempotent, Supersteps: f.Supersteps}
-	id, degree, n, superstep := ctext.At[int32](fr, c.id), ctext.At[int32](fr, c.degree), ctext.At[int32](fr, c.n), ctext.At[int32](fr, c.superstep)
-	first, old, sent := ctext.At[V](fr, c.first), ctext.At[V](fr, c.old), ctext.At[M](fr, c.sent)
-	at := func(v Vertex) { *id, *degree, *n, *superstep = v.ID, v.Degree, int32(v.N), int32(v.Superstep) }
-	p.Init = InitFunc[V]{Active: len(f.Seeds) == 0, seeds: true, Func: func(v Vertex) V {
-		at(v)
-		code := c.init
-		if len(c.seeds) > 0 {
-			if seed := c.seeds[v.ID]; seed != nil {
-				code = seed
-			}
-		}
-		code(fr)
-		return *first
-	}}
-	for _, s := range f.Seeds {
-		p.Seeds = append(p.Seeds, Seed[V]{ID: s.ID})
-	}
-	if c.send != nil {
-		p.Send.Func = func(v Vertex, state V) M {
-			at(v)
-			*old = state
-			c.send(fr)
-			return *sent
-		}
-	} else {
-		p.Gather = gatherOf[V, E, M](c, fr)
-	}
-	sums, active := ctext.At[M](fr, c.sum), ctext.At[bool](fr, c.active)
-	p.Apply.Func = func(v Vertex, state V, sum M) (V, bool) {
-		at(v)
-		*old, *sums, *active = state, sum, true
-		c.apply(fr)
-		return *old, *active
-	}
-	if c.closed != nil {
-		p.Skip.Func = func(state V) bool {
-			*old = state
-			return c.closed(fr)
-		}
-	}
-	p.made = made[V, E, M]{
-		fork:  func() *Program[V, E, M] { return programOf[V, E](c, ctext.NewFrame(c.watch), sum) },
-		edges: func(s *sparse.Store) *sparse.Typed[E] { return edgesOf[E](c, s) },
-		store: ctext.Values[V],
-		failed: func() error {
-			if err := c.watch.Err(); err != nil {
-				return &FileError{File: f.Name, Reason: err.Error()}
-			}
-			return nil
-		},
-	}
-	p.unit = unitOf[E](c)
-	return p
-}
-
-// gatherOf returns the function of an edge.
-func gatherOf[V, E, M comparable](c *fileCode, fr *ctext.Frame) (g GatherFunc[V, E, M]) {
-	from, to, along, sent := ctext.At[V](fr, c.src), ctext.At[V](fr, c.dst), ctext.At[E](fr, c.weight), ctext.At[M](fr, c.sent)
-	gather, has := c.gather, c.has
-	switch {
-	case has != nil:
-		g.FuncIf = func(src, dst V, weight E) (m M, ok bool) {
-			*from, *to, *along = src, dst, weight
-			if !has(fr) {
-				return m, false
-			}
-			gather(fr)
-			return *sent, true
-		}
-	case c.usesDst:
-		g.Func = func(src, dst V, weight E) M {
-			*from, *to, *along = src, dst, weight
-			gather(fr)
-			return *sent
-		}
-	default:
-		g.Func = func(src, _ V, weight E) M {
-			*from, *along = src, weight
-			gather(fr)
-			return *sent
-		}
-	}
-	return g
-}
-
-// unitOf returns the value of an edge of a pattern: 1, or a struct of zeros.
-func unitOf[E any](c *fileCode) (unit E) {
-	if len(c.edge.Fields) > 0 {
-		return unit
-	}
-	return ctext.Cells[E](c.edge, sparse.TypeOf[bool](), sparse.ValuesOf([]bool{true}), 1)[0]
-}
-
-// edgesOf returns the edges of a store with cells as their values, without values if no text reads
-// them.
-func edgesOf[E any](c *fileCode, s *sparse.Store) *sparse.Typed[E] {
-	t := &sparse.Typed[E]{Structure: s.Structure}
-	if !s.Val.None() && c.usesWeight {
-		t.Val = ctext.Cells[E](c.edge, s.Type, s.Val, c.threads)
-	}
-	return t
+	return runHere(ctx, c.g, in, c.thread(in), o)
 }

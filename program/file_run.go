@@ -13,6 +13,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/program/internal/ctext"
 )
 
 // RunFile runs a program file on a graph, where the graph lives: on the host, on a group of ranks
@@ -106,9 +107,12 @@ func runFileColumns(ctx context.Context, g operand, f *File, opts []Options) (*F
 
 // columnsHere runs the program on the host or on a group, with states of so many bytes.
 func (f *File) columnsHere(ctx context.Context, g rep.View, o Options, size int) (*FileResult, error) {
-	states, step := statesOf[cell], 8
-	if size > step {
-		states, step = statesOf[wide], 64
+	states, step := statesOf[uint64], int(ctext.CellType(size).Size)
+	switch step {
+	case 16:
+		states = statesOf[[2]uint64]
+	case maxCell:
+		states = statesOf[[8]uint64]
 	}
 	out, err := f.run(ctx, nil, g, o, states)
 	if out == nil {

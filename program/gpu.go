@@ -67,9 +67,9 @@ type programKey struct {
 
 // textOf turns a program into text. It returns a *ProgramError if a function has no text.
 func textOf(o *outline) (*deviceProgram, error) {
-	d := &deviceProgram{name: o.name, active: o.active, everywhere: o.everywhere, totals: len(o.totals),
+	d := &deviceProgram{name: o.Name, active: o.Active, everywhere: o.Everywhere, totals: len(o.totals),
 		halt: o.halt, supersteps: o.supersteps, sends: o.send.given, skips: o.skip.given, priority: o.priority.given,
-		width: o.width, idempotent: o.idempotent}
+		width: o.Width, idempotent: o.Idempotent}
 	var err error
 	fail := func(e error) {
 		if err == nil && e != nil {
@@ -89,11 +89,11 @@ func textOf(o *outline) (*deviceProgram, error) {
 		}
 		return cuda
 	}
-	d.state, d.edge, d.message = typed("the state", o.state), typed("the edge value", o.edge), typed("the message", o.message)
+	d.state, d.edge, d.message = typed("the state", o.State), typed("the edge value", o.edge), typed("the message", o.Message)
 	first := o.init.cuda
-	if o.same && err == nil {
+	if !o.Value.None() && err == nil {
 		var e error
-		first, e = literal(o.state, d.state, o.value)
+		first, e = literal(o.State, d.state, o.Value.Pointer())
 		fail(e)
 	}
 	f := functions{first: text("Init", true, first), apply: text("Apply", true, o.apply.cuda),
@@ -110,19 +110,19 @@ func textOf(o *outline) (*deviceProgram, error) {
 		text("Gather's condition", o.gatherIf.given, o.gatherIf.cuda)
 	}
 	name, cuda := o.sumName()
-	add := device.Monoid{Any: o.sum != nil && o.sum.Any, Func: device.Func{Name: name, Text: text("Sum", !d.lists.messages, cuda),
+	add := device.Monoid{Any: o.Sum != nil && o.Sum.Any, Func: device.Func{Name: name, Text: text("Sum", !d.lists.messages, cuda),
 		X: d.message, Y: d.message, Out: d.message, UsesX: true, UsesY: true}}
 	if err != nil {
 		return nil, err
 	}
-	add.Exact = o.sums() && o.sum.Exact
+	add.Exact = o.sums() && o.Sum.Exact
 	if add.Identity = "HB_M()"; !d.lists.messages {
 		var e error
-		add.Identity, e = literal(o.message, d.message, o.sum.Identity.Pointer())
+		add.Identity, e = literal(o.Message, d.message, o.Sum.Identity.Pointer())
 		fail(e)
 	}
-	for k, id := range o.seeds {
-		d.seeds = append(d.seeds, deviceSeed{id, device.Scalar{Type: d.state, P: o.seedsAt[k]}})
+	for k, id := range o.Seeds {
+		d.seeds = append(d.seeds, deviceSeed{id, device.Scalar{Type: d.state, P: o.SeedStates[k]}})
 	}
 	condition := o.gatherIf.cuda
 	if condition == trueText {
@@ -135,7 +135,7 @@ func textOf(o *outline) (*deviceProgram, error) {
 		}
 	}
 	d.compose(f, add, gather, condition)
-	if k := o.mul; o.product && k != nil && k.Binary != nil { // a product as any other
+	if k := o.mul; o.Product != nil && k != nil && k.Binary != nil { // a product as any other
 		d.gather.Ends = false // the kernels of products are faster
 		d.gather.Mul.UsesX, d.gather.Mul.UsesY = k.UsesX, k.UsesY
 	}
@@ -235,10 +235,10 @@ func (d *deviceProgram) unit() string {
 // onDevice checks a program for a graph on a device, and returns it as text.
 func (p *outline) onDevice(a rep.View, o Options) (*deviceProgram, error) {
 	if device.Of(a.Place()) == nil {
-		return nil, &PlanError{p.name, o.Plan, "the graph is on " + a.Place().String() + ", which runs no programs", "use matrix.Move(nil)"}
+		return nil, &PlanError{p.Name, o.Plan, "the graph is on " + a.Place().String() + ", which runs no programs", "use matrix.Move(nil)"}
 	}
 	if o.Numbers != nil {
-		return nil, &ProgramError{p.name, "Numbers", "is given, and the graph is on " + a.Place().String(), "leave it out, or use matrix.Move(nil)"}
+		return nil, &ProgramError{p.Name, "Numbers", "is given, and the graph is on " + a.Place().String(), "leave it out, or use matrix.Move(nil)"}
 	}
 	return textOf(p)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm/spmd"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/program/internal/halo"
+	"github.com/hiveblas/hiveblas/program/internal/host"
 )
 
 // partEngine runs a program on the part of a graph that a rank has, on the host or on a device.
@@ -27,34 +28,32 @@ type partEngine interface {
 	refresh(steps int, active int64) error
 }
 
-// runOnGroup runs a program on the ranks of a group. engine returns the engine of the part of a
-// rank on the host.
+// runOnGroup runs a program on the ranks of a group.
 func runOnGroup(
-	ctx context.Context, g *comm.Group, a rep.View, p *outline, o Options,
-	engine func(h *halo.Part, edges *halo.Host, o Options, plan direction) hostEngine,
+	ctx context.Context, g *comm.Group, a rep.View, p *outline, fn host.Functions, o Options,
 ) (*outcome, error) {
-	s := spmd.Begin(ctx, g, p.name)
+	s := spmd.Begin(ctx, g, p.Name)
 	if onGPUs(g) {
 		return runOnGPUs(s, a, p, o)
 	}
-	plan, err := hostPlan(p.name, o.Plan)
+	plan, err := hostPlan(p.Name, o.Plan)
 	if err != nil {
 		return nil, err
 	}
 	for k := range g.Ranks() {
 		if at := g.PlaceOf(k); at != nil {
-			return nil, &PlanError{p.name, o.Plan, "a rank is on " + at.String() + ", and others are on the host", "use ranks on devices, or ranks of the host"}
+			return nil, &PlanError{p.Name, o.Plan, "a rank is on " + at.String() + ", and others are on the host", "use ranks on devices, or ranks of the host"}
 		}
 	}
 	if p.edges.given {
-		return nil, &ProgramError{p.name, "Edges", "may send to any vertex, and a rank has those around its own", "use Send or Gather, or matrix.Move(nil)"}
+		return nil, &ProgramError{p.Name, "Edges", "may send to any vertex, and a rank has those around its own", "use Send or Gather, or matrix.Move(nil)"}
 	}
-	if p.ordered() && plan == auto {
-		plan = pull
+	if p.ordered() && plan == host.Auto {
+		plan = host.Pull
 	}
 	o.Threads = max(1, g.Threads())
 	return runByParts(s, a, p, o, func(r *rank, in, out rep.View, block rep.Matrix) error {
-		return r.onHost(in, out, block, func(h *halo.Part, edges *halo.Host) hostEngine { return engine(h, edges, r.o, plan) })
+		return r.onHost(in, out, block, fn, plan)
 	})
 }
 
@@ -64,7 +63,7 @@ func runByParts(
 	s *spmd.Session, a rep.View, p *outline, o Options,
 	one func(r *rank, in, out rep.View, block rep.Matrix) error,
 ) (*outcome, error) {
-	if p.ordered() || p.everywhere || p.halt != nil || len(p.totals) > 0 || o.Hops == 0 {
+	if p.ordered() || p.Everywhere || p.halt != nil || len(p.totals) > 0 || o.Hops == 0 {
 		o.Hops = 1
 	}
 	return withStates(s, a, p, func(cuts []int, t rep.GroupTarget) (*outcome, error) {
@@ -111,7 +110,7 @@ func withStates(
 		return nil, err
 	}
 	res.state = state
-	return res.limited(p.name, p.supersteps)
+	return res.limited(p.Name, p.supersteps)
 }
 
 // tally counts active vertices and their out-edges.
@@ -150,7 +149,7 @@ func (r *rank) loop(hops int) (Ended, error) {
 	}
 	r.whole = counts[0]
 	for {
-		if r.whole.count == 0 && !(r.p.everywhere && r.supersteps == 0) {
+		if r.whole.count == 0 && !(r.p.Everywhere && r.supersteps == 0) {
 			return Quiet, nil
 		}
 		stages := hops
@@ -182,7 +181,7 @@ func (r *rank) loop(hops int) (Ended, error) {
 		if r.p.halt != nil && r.p.halt(r.supersteps-1, r.engine.totals()) {
 			return Halted, nil
 		}
-		if r.whole.count > 0 || r.p.everywhere {
+		if r.whole.count > 0 || r.p.Everywhere {
 			if err := r.engine.refresh(r.supersteps, r.whole.count); err != nil {
 				return "", err
 			}

@@ -38,7 +38,7 @@ func runOnGPUs(s *spmd.Session, a rep.View, p *outline, o Options) (*outcome, er
 		}
 	}
 	if o.Numbers != nil {
-		return nil, &ProgramError{p.name, "Numbers", "is given, and each device of " + s.Group.String() + " runs the whole program",
+		return nil, &ProgramError{p.Name, "Numbers", "is given, and each device of " + s.Group.String() + " runs the whole program",
 			"leave it out, or use matrix.Move(nil)"}
 	}
 	d, err := textOf(p)

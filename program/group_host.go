@@ -4,74 +4,17 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/program/internal/halo"
+	"github.com/hiveblas/hiveblas/program/internal/host"
 )
-
-// hostEngine is an engine of the host without its element types.
-type hostEngine interface {
-	base() *frame
-	start() error
-	superstep(*Step) error
-	// values returns the states of all vertices, and own a copy of some as values of a type.
-	values() sparse.Values
-	own(of *sparse.Type, lo, hi int) sparse.Values
-	// failed returns the first error of the functions.
-	failed() error
-	// close sets whether vertices take no messages, from their states.
-	close(list []int32)
-	// terms writes the terms of Totals; see engine.terms.
-	terms(to []float64, list []piece, shift int) error
-}
-
-// engineOfPart returns the engine of the part of a rank, whose rows are the in-edges of its
-// vertices.
-func engineOfPart[V, E, M comparable](h *halo.Part, edges *halo.Host, whole *Program[V, E, M], o Options, plan direction) hostEngine {
-	p := *whole
-	var seeds []Seed[V]
-	for _, s := range p.Seeds {
-		if v, ok := h.Find(int32(s.ID)); ok {
-			seeds = append(seeds, Seed[V]{int(v), s.State})
-		}
-	}
-	p.Seeds, p.Priority.Func = seeds, nil
-	e := engineOf(nil, p.typed(edges.Joined.Transpose(o.Threads)), &p, o)
-	e.plan, e.in = plan, p.typed(edges.Joined)
-	return e
-}
-
-func (e *engine[V, E, M]) base() *frame { return &e.frame }
-
-func (e *engine[V, E, M]) values() sparse.Values { return sparse.ValuesOf(e.state) }
-
-func (e *engine[V, E, M]) own(of *sparse.Type, lo, hi int) sparse.Values {
-	if e.p.store != nil {
-		return e.p.store(of, e.state[lo:hi])
-	}
-	return of.Clone(of.Slice(e.values(), int64(lo), int64(hi)))
-}
-
-func (e *engine[V, E, M]) failed() error {
-	if e.p.failed != nil {
-		return e.p.failed()
-	}
-	return nil
-}
-
-func (e *engine[V, E, M]) close(list []int32) {
-	if e.closed != nil {
-		for _, v := range list {
-			e.closed[v] = bit(e.workers[0].p.Skip.Func(e.state[v]))
-		}
-	}
-}
 
 // hostRun runs a program on the host, on the part of a rank or on a whole graph.
 type hostRun struct {
 	*rank
-	host  hostEngine
-	e     *frame     // of the engine
+	e     *host.Engine
 	h     *halo.Part // nil of a whole graph
 	own   []int32    // own active vertices
 	marks []uint8    // of active vertices; 0 between exchanges
@@ -80,40 +23,58 @@ type hostRun struct {
 	shift  int       // of the numbers of own vertices on the rank
 }
 
-// runOnHost runs a program on a whole graph on the host. result returns the states.
-func runOnHost(p *outline, o Options, host hostEngine, result func() (rep.View, error)) (*outcome, error) {
-	n := host.base().n
-	x := &hostRun{rank: &rank{p: p, o: o, n: n, cuts: []int{0, n}}, host: host, e: host.base()}
+// runOnHost runs a program on a whole graph on the host.
+func runOnHost(p *outline, o Options, e *host.Engine) (*outcome, error) {
+	x := &hostRun{rank: &rank{p: p, o: o, n: e.N, cuts: []int{0, e.N}}, e: e}
 	if err := x.rank.run(x, 1, x.cut()); err != nil {
 		return nil, err
 	}
-	states, err := result()
-	if err != nil {
-		return nil, err
-	}
-	x.state, x.active = states, x.active+x.e.delayed.count
-	return x.limited(p.name, p.supersteps)
+	x.state = p.states(e.N, nil)
+	x.state.SetStore(fullStore(x.state.Type(), p.stored(x.state.Type(), e.State)))
+	x.active += e.Waiting()
+	return x.limited(p.Name, p.supersteps)
+}
+
+// fullStore returns a vector of values.
+func fullStore(of *sparse.Type, v sparse.Values) *sparse.Store {
+	return &sparse.Store{Val: v, Type: of, Structure: sparse.Structure{
+		Format: sparse.Full, NRows: 1, NCols: v.Len(), NVals: int64(v.Len())}}
 }
 
 // onHost runs the program on the part of a rank on the host; see runByParts.
-func (r *rank) onHost(in, out rep.View, block rep.Matrix, engine func(h *halo.Part, edges *halo.Host) hostEngine) error {
+func (r *rank) onHost(in, out rep.View, block rep.Matrix, fn host.Functions, plan host.Direction) error {
 	of := block.Type()
 	edges := halo.OnHost(r.cuts[r.c.Rank()], in.Rows(), out.Rows())
 	h, err := halo.Make(r.s, r.c, r.cuts, edges, r.partOptions(in.Type().Size, of.Size, halo.HostMemory, halo.HostLaunch))
 	if err != nil {
 		return err
 	}
-	host := engine(h, edges)
-	e := host.base()
-	e.ctx, e.ids, e.deg, e.round.N = r.s.Context, renumbered(h.Ids, r.o.Numbers), edges.Deg, r.n
-	x := &hostRun{rank: r, host: host, e: e, h: h, marks: make([]uint8, len(h.Ids)), shift: h.Lo - h.From}
+	p := r.p.ofPart(h)
+	e := host.OfPart(edges.Joined, &p.Program, fn.Fork(), r.o.Threads, plan)
+	e.Ctx, e.Ids, e.Deg, e.Round.N = r.s.Context, renumbered(h.Ids, r.o.Numbers), edges.Deg, r.n
+	x := &hostRun{rank: r, e: e, h: h, marks: make([]uint8, len(h.Ids)), shift: h.Lo - h.From}
 	if err := r.run(x, h.Hops, x.cut()); err != nil {
 		return err
 	}
-	own := host.own(of, h.Lo, h.Hi)
-	block.SetResult(&sparse.Store{Val: own, Type: of, Structure: sparse.Structure{
-		Format: sparse.Full, NRows: 1, NCols: own.Len(), NVals: int64(own.Len())}})
+	t := r.p.State
+	own := r.p.stored(of, t.Clone(t.Slice(e.State, int64(h.Lo), int64(h.Hi))))
+	block.SetResult(fullStore(of, own))
 	return nil
+}
+
+// ofPart returns the program for the part of a rank, with the seeds in it.
+func (p *outline) ofPart(h *halo.Part) *outline {
+	own := *p
+	own.Seeds, own.SeedStates, own.Priority = nil, nil, false
+	for k, id := range p.Seeds {
+		if v, ok := h.Find(int32(id)); ok {
+			own.Seeds = append(own.Seeds, int(v))
+			if !p.InitSeeds {
+				own.SeedStates = append(own.SeedStates, p.SeedStates[k])
+			}
+		}
+	}
+	return &own
 }
 
 // renumbered returns the numbers of vertices for functions.
@@ -129,9 +90,9 @@ func renumbered(ids, numbers []int32) []int32 {
 }
 
 func (x *hostRun) start() (tally, error) {
-	err := x.host.start()
+	err := x.e.Start()
 	if err == nil {
-		err = x.host.failed()
+		err = x.e.Failed()
 	}
 	if err != nil {
 		return tally{}, err
@@ -141,52 +102,37 @@ func (x *hostRun) start() (tally, error) {
 
 func (x *hostRun) run(first int, active int64, own []tally, plans []string) error {
 	e := x.e
-	e.sparse = x.h != nil && active < int64(x.n)
+	e.Sparse = x.h != nil && active < int64(x.n)
 	for t := range own {
-		e.round.Superstep = first + t
+		e.Round.Superstep = first + t
 		if err := x.s.Ended(); err != nil {
 			return err
 		}
-		step := Step{Plan: "none"}
-		if e.front.count > 0 || x.p.everywhere {
-			err := x.host.superstep(&step)
-			if err == nil {
-				err = x.host.failed()
+		plan := "none"
+		if count, _ := e.Active(); count > 0 || x.p.Everywhere {
+			var err error
+			if plan, err = e.Superstep(); err == nil {
+				err = e.Failed()
 			}
 			if err != nil {
 				return err
 			}
 		}
-		own[t], plans[t] = x.after(), step.Plan
+		own[t], plans[t] = x.after(), plan
 	}
 	return nil
 }
 
 // after counts the active own vertices, and lists the active own vertices of a part.
 func (x *hostRun) after() (t tally) {
-	f, h := &x.e.front, x.h
-	if h == nil {
-		return tally{f.count, f.edges}
+	if x.h == nil {
+		t.count, t.edges = x.e.Active()
+		return t
 	}
-	x.own = nil
-	switch {
-	case f.all:
-		x.own = halo.UpTo(h.Lo, h.Hi)
-	case f.marks != nil && f.list == nil:
-		x.own = appendMarked(nil, f.marks, h.Lo, h.Hi)
-	default:
-		for _, v := range f.list {
-			if int(v) >= h.Lo && int(v) < h.Hi {
-				x.own = append(x.own, v)
-			}
-		}
-	}
-	if !slices.IsSorted(x.own) { // of an exact sum
-		slices.Sort(x.own)
-	}
+	x.own = x.e.ActiveIn(x.h.Lo, x.h.Hi)
 	t.count = int64(len(x.own))
 	for _, v := range x.own {
-		t.edges += int64(x.e.deg[v])
+		t.edges += int64(x.e.Deg[v])
 	}
 	return t
 }
@@ -199,7 +145,7 @@ func (x *hostRun) refresh(int, int64) error {
 	for _, v := range list {
 		x.marks[v] = 1
 	}
-	copies, err := h.Exchange(x.s, x.c, x.host.values(), int(x.p.state.Size), x.marks)
+	copies, err := h.Exchange(x.s, x.c, e.State, int(x.p.State.Size), x.marks)
 	if err != nil {
 		return err
 	}
@@ -207,20 +153,16 @@ func (x *hostRun) refresh(int, int64) error {
 		x.marks[v] = 0
 	}
 	for _, ids := range h.Recv {
-		x.host.close(ids)
+		e.Close(ids)
 	}
 	before := sort.Search(len(copies), func(k int) bool { return int(copies[k]) >= h.Lo })
 	list = slices.Concat(copies[:before], list, copies[before:])
-	if len(list) == e.n {
-		e.front = frontier{all: true, count: int64(e.n), edges: e.edges.NVals}
-		return nil
-	}
-	e.front = frontier{list: list, count: int64(len(list))}
-	for _, v := range list {
-		e.front.edges += int64(e.degree(int(v)))
-	}
+	e.Activate(list)
 	return nil
 }
+
+// block is the number of vertices of a block of Totals.
+const block = 4096
 
 // A piece is vertices lo … hi−1 of a rank that lie in one block of Totals, which are sums of the
 // sums of blocks of the whole graph. A rank adds the sums of its whole blocks, and the terms of
@@ -253,7 +195,14 @@ func (x *hostRun) cut() []int {
 }
 
 func (x *hostRun) terms(to []float64) error {
-	return x.host.terms(to, x.pieces[x.number()], x.shift)
+	e, list := x.e, x.pieces[x.number()]
+	return parallel.Range(e.Ctx, e.Threads, len(list), 1, func(w, lo, hi int) {
+		for _, p := range list[lo:hi] {
+			for t := range x.p.totals {
+				e.Terms(w, t, p.lo+x.shift, p.hi+x.shift, p.whole, to[p.at+t*p.width:][:p.width])
+			}
+		}
+	})
 }
 
 func (x *hostRun) total(terms [][]float64) {
@@ -271,7 +220,7 @@ func (x *hostRun) total(terms [][]float64) {
 			}
 		}
 	}
-	x.e.round.Total = total // functions of this superstep may have kept the slice before
+	x.e.Round.Total = total // functions of this superstep may have kept the slice before
 }
 
-func (x *hostRun) totals() []float64 { return x.e.round.Total }
+func (x *hostRun) totals() []float64 { return x.e.Round.Total }

@@ -17,6 +17,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/program/internal/host"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -359,7 +360,7 @@ func TestPattern(t *testing.T) {
 
 func TestLongRow(t *testing.T) {
 	t.Parallel()
-	const n = 3*batch + 17 // vertex 0 has more in-edges and out-edges than a batch
+	const n = 3*host.Batch + 17 // vertex 0 has more in-edges and out-edges than a host.Batch
 	b := matrix.NewBuilder[float64](n, n)
 	for v := 1; v < n; v++ {
 		b.Add(v, 0, float64(v%13))
