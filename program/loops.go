@@ -9,7 +9,7 @@ import (
 )
 
 // loops are the loops over the functions of a program: what the compiler makes for its types.
-type loops[V, E, M comparable] struct{ *Program[V, E, M] }
+type loops[V, E, M comparable] struct{ p *Program[V, E, M] }
 
 // vertexOf returns a vertex of an engine as functions see it.
 func vertexOf(k *host.Worker, v int32) Vertex {
@@ -17,11 +17,11 @@ func vertexOf(k *host.Worker, v int32) Vertex {
 	return Vertex{id, degree, (*Round)(&k.Round)}
 }
 
-func (l loops[V, E, M]) Fork() host.Functions { return l }
+func (l *loops[V, E, M]) Fork() host.Functions { return l }
 
-func (l loops[V, E, M]) Failed() error { return nil }
+func (l *loops[V, E, M]) Failed() error { return nil }
 
-func (l loops[V, E, M]) Sum() *cpu.Monoid { return monoidOf(l.Program.Sum.Inside()) }
+func (l *loops[V, E, M]) Sum() *cpu.Monoid { return monoidOf(l.p.Sum.Inside()) }
 
 // monoidOf returns the monoid of a sum, nil of none.
 func monoidOf(sum *cpu.Sum) *cpu.Monoid {
@@ -31,15 +31,15 @@ func monoidOf(sum *cpu.Sum) *cpu.Monoid {
 	return sum.Monoid
 }
 
-func (l loops[V, E, M]) Init(k *host.Worker, list []int32) {
-	state, f := sparse.SliceOf[V](k.State), l.Program.Init.Func
+func (l *loops[V, E, M]) Init(k *host.Worker, list []int32) {
+	state, f := sparse.SliceOf[V](k.State), l.p.Init.Func
 	for _, v := range list {
 		state[v] = f(vertexOf(k, v))
 	}
 }
 
-func (l loops[V, E, M]) Skip(k *host.Worker, list []int32) {
-	state, f := sparse.SliceOf[V](k.State), l.Program.Skip.Func
+func (l *loops[V, E, M]) Skip(k *host.Worker, list []int32) {
+	state, f := sparse.SliceOf[V](k.State), l.p.Skip.Func
 	for _, v := range list {
 		k.Closed[v] = bit(f(state[v]))
 	}
@@ -52,8 +52,8 @@ func bit(b bool) uint8 {
 	return 0
 }
 
-func (l loops[V, E, M]) Send(k *host.Worker, list []int32) {
-	state, mail, f := sparse.SliceOf[V](k.State), sparse.SliceOf[M](k.Mail), l.Program.Send.Func
+func (l *loops[V, E, M]) Send(k *host.Worker, list []int32) {
+	state, mail, f := sparse.SliceOf[V](k.State), sparse.SliceOf[M](k.Mail), l.p.Send.Func
 	for _, v := range list {
 		mail[v] = f(vertexOf(k, v), state[v])
 	}
@@ -67,12 +67,12 @@ func unit[E any]() (unit E) {
 	return unit
 }
 
-func (l loops[V, E, M]) In(
+func (l *loops[V, E, M]) In(
 	k *host.Worker, v int32, from []int32, values sparse.Values, marks []uint8, first bool,
 ) (n int) {
 	state, buf, weights := sparse.SliceOf[V](k.State), sparse.SliceOf[M](k.Buf), sparse.SliceOf[E](values)
 	dst, weight := state[v], unit[E]()
-	f, g := l.Gather.Func, l.Gather.FuncIf
+	f, g := l.p.Gather.Func, l.p.Gather.FuncIf
 	if f != nil && marks == nil && weights != nil && !first {
 		buf, weights = buf[:len(from)], weights[:len(from)]
 		for j, u := range from {
@@ -101,10 +101,10 @@ func (l loops[V, E, M]) In(
 	return n
 }
 
-func (l loops[V, E, M]) Out(k *host.Worker, u int32, to []int32, values sparse.Values) []int32 {
+func (l *loops[V, E, M]) Out(k *host.Worker, u int32, to []int32, values sparse.Values) []int32 {
 	state, buf, weights := sparse.SliceOf[V](k.State), sparse.SliceOf[M](k.Buf), sparse.SliceOf[E](values)
 	src, weight := state[u], unit[E]()
-	f, g, n := l.Gather.Func, l.Gather.FuncIf, 0
+	f, g, n := l.p.Gather.Func, l.p.Gather.FuncIf, 0
 	if f != nil && k.Closed == nil && weights != nil {
 		for j, v := range to {
 			buf[j] = f(src, state[v], weights[j])
@@ -130,13 +130,13 @@ func (l loops[V, E, M]) Out(k *host.Worker, u int32, to []int32, values sparse.V
 	return k.To[:n]
 }
 
-func (l loops[V, E, M]) Apply(k *host.Worker, list []int32, sums sparse.Values, base int32, next []int32) []int32 {
-	state, sum, f, n := sparse.SliceOf[V](k.State), sparse.SliceOf[M](sums), l.Program.Apply.Func, 0
+func (l *loops[V, E, M]) Apply(k *host.Worker, list []int32, sums sparse.Values, base int32, next []int32) []int32 {
+	state, sum, f, n := sparse.SliceOf[V](k.State), sparse.SliceOf[M](sums), l.p.Apply.Func, 0
 	for _, v := range list {
 		s, active := f(vertexOf(k, v), state[v], sum[v-base])
 		state[v] = s
 		if k.Closed != nil {
-			k.Closed[v] = bit(l.Program.Skip.Func(s))
+			k.Closed[v] = bit(l.p.Skip.Func(s))
 		}
 		next[n] = v
 		n += int(bit(active))
@@ -144,30 +144,30 @@ func (l loops[V, E, M]) Apply(k *host.Worker, list []int32, sums sparse.Values, 
 	return next[:n]
 }
 
-func (l loops[V, E, M]) Terms(k *host.Worker, t, lo int, to []float64) {
-	state, f := sparse.SliceOf[V](k.State), l.Totals[t].Func
+func (l *loops[V, E, M]) Terms(k *host.Worker, t, lo int, to []float64) {
+	state, f := sparse.SliceOf[V](k.State), l.p.Totals[t].Func
 	for j := range to {
 		to[j] = f(vertexOf(k, int32(lo+j)), state[lo+j])
 	}
 }
 
-func (l loops[V, E, M]) Priorities(k *host.Worker, list []int32, to []float64) {
-	state, f := sparse.SliceOf[V](k.State), l.Priority.Func
+func (l *loops[V, E, M]) Priorities(k *host.Worker, list []int32, to []float64) {
+	state, f := sparse.SliceOf[V](k.State), l.p.Priority.Func
 	for j, v := range list {
 		to[j] = f(state[v])
 	}
 }
 
-func (l loops[V, E, M]) Edges(k *host.Worker, list []int32, box *host.Outbox) {
-	state, e := sparse.SliceOf[V](k.State), &EdgeList[V, E, M]{k: k, name: l.name}
+func (l *loops[V, E, M]) Edges(k *host.Worker, list []int32, box *host.Outbox) {
+	state, e := sparse.SliceOf[V](k.State), &EdgeList[V, E, M]{k: k, name: l.p.name}
 	for _, u := range list {
 		e.from, e.lo, e.end = u, k.Engine.Out.Ptr[u], k.Engine.Out.Ptr[u+1]
-		l.Program.Edges.Func(vertexOf(k, u), state[u], e)
+		l.p.Edges.Func(vertexOf(k, u), state[u], e)
 	}
 	box.To, box.Mail, box.Lost = e.to, sparse.ValuesOf(e.mail), e.lost
 }
 
-func (l loops[V, E, M]) Messages(k *host.Worker, v int32, mail sparse.Values, to unsafe.Pointer) {
+func (l *loops[V, E, M]) Messages(k *host.Worker, v int32, mail sparse.Values, to unsafe.Pointer) {
 	state := sparse.SliceOf[V](k.State)
-	*(*M)(to) = l.Program.Messages.Func(vertexOf(k, v), state[v], sparse.SliceOf[M](mail))
+	*(*M)(to) = l.p.Messages.Func(vertexOf(k, v), state[v], sparse.SliceOf[M](mail))
 }

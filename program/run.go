@@ -140,7 +140,7 @@ func Run[V, E, M comparable](
 		}
 		return resultOf[V](runText(ctx, device.Of(at), a.Inside(), d, o, statesOf[V]))
 	}
-	return resultOf[V](runHere(ctx, a.Inside(), in, loops[V, E, M]{&p}, o))
+	return resultOf[V](runHere(ctx, a.Inside(), in, &loops[V, E, M]{&p}, o))
 }
 
 func isGroup(at matrix.Place) bool {

@@ -722,7 +722,6 @@ var types = []listedType{
 	{"program.File", reflect.TypeFor[program.File]()},
 	{"program.FileColumn", reflect.TypeFor[program.FileColumn]()},
 	{"program.FileError", reflect.TypeFor[program.FileError]()},
-	{"program.FileField", reflect.TypeFor[program.FileField]()},
 	{"program.FileResult", reflect.TypeFor[program.FileResult]()},
 	{"program.FileSeed", reflect.TypeFor[program.FileSeed]()},
 	{"program.GSAText", reflect.TypeFor[program.GSAText]()},

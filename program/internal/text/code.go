@@ -1,4 +1,4 @@
-package program
+package text
 
 import (
 	"context"
@@ -11,15 +11,15 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
-	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/program/internal/ctext"
+	"github.com/hiveblas/hiveblas/program/internal/host"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// This file compiles program files for the host by package ctext; file_loops.go calls their code.
+// This file compiles program files for the host by package ctext; loops.go calls their code.
 
-// fileCode is a program file that is compiled for the host.
-type fileCode struct {
+// Code is a program file that is compiled for the host.
+type Code struct {
 	f       *File
 	g       rep.View
 	watch   *ctext.Watch
@@ -39,25 +39,25 @@ type fileCode struct {
 	identity                        []byte // of other sums
 }
 
-// maxCell is the number of bytes of the largest cell.
-const maxCell = 64
+// MaxCell is the number of bytes of the largest cell.
+const MaxCell = 64
 
 // ctextType returns a canonical type as package ctext knows it.
 func ctextType(canonical string) (*ctext.Type, error) {
-	t, offsets, err := fileType(canonical)
+	t, offsets, err := TypeOf(canonical)
 	if err != nil {
 		return nil, err
 	}
 	of := &ctext.Type{Kind: t.Kind, Size: t.Size}
-	for k, f := range fieldsOf(canonical) {
-		of.Fields = append(of.Fields, ctext.Field{Name: f.Name, Kind: fileKinds[f.Type], Offset: offsets[k]})
+	for k, f := range FieldsOf(canonical) {
+		of.Fields = append(of.Fields, ctext.Field{Name: f.Name, Kind: kinds[f.Type], Offset: offsets[k]})
 	}
 	return of, nil
 }
 
-// onHost compiles the file for a graph g.
-func (f *File) onHost(ctx context.Context, g rep.View, o Options) (*fileCode, error) {
-	c := &fileCode{f: f, g: g, threads: parallel.Threads(o.Threads), watch: ctext.NewWatch(ctx), seeds: map[int32]func(*ctext.Frame){}}
+// Compile compiles the file for a graph.
+func (f *File) Compile(ctx context.Context, g rep.View, threads int) (*Code, error) {
+	c := &Code{f: f, g: g, threads: parallel.Threads(threads), watch: ctext.NewWatch(ctx), seeds: map[int32]func(*ctext.Frame){}}
 	edge := f.Edge
 	if edge == "" {
 		edge = "bool"
@@ -74,7 +74,7 @@ func (f *File) onHost(ctx context.Context, g rep.View, o Options) (*fileCode, er
 	}
 	for _, at := range []*ctext.Place{&c.id, &c.degree, &c.n, &c.superstep, &c.old, &c.src, &c.dst, &c.weight, &c.x, &c.y, &c.sum,
 		&c.sent, &c.first, &c.active} {
-		*at, _ = c.layout.Place(&ctext.Type{Size: maxCell})
+		*at, _ = c.layout.Place(&ctext.Type{Size: MaxCell})
 	}
 	mentions := func(word string) bool {
 		is := regexp.MustCompile(`\b` + word + `\b`)
@@ -91,7 +91,7 @@ func (f *File) onHost(ctx context.Context, g rep.View, o Options) (*fileCode, er
 }
 
 // compile compiles the texts. Each sees the names that File lists.
-func (c *fileCode) compile() (err error) {
+func (c *Code) compile() (err error) {
 	f := c.f
 	whole := ctext.Number(reflect.Int32)
 	vertex := []ctext.Var{{Name: "id", Type: whole, At: c.id}, {Name: "degree", Type: whole, At: c.degree}, {Name: "n", Type: whole, At: c.n}}
@@ -130,13 +130,13 @@ func (c *fileCode) compile() (err error) {
 		vars := append([]ctext.Var{state, {Name: "sum", Type: c.message, At: c.sum, Const: true}, {Name: "active", Type: ctext.Number(reflect.Bool), At: c.active}}, run[1:]...)
 		c.apply, err = c.layout.Statements(text("apply", f.Apply, vars))
 	}
-	t, _, bad := fileType(f.Message)
+	t, _, bad := TypeOf(f.Message)
 	if bad != nil || err != nil || f.Sum == "any" {
 		return err
 	}
 	sum, identity := f.Sum, f.Identity
-	if named, ok := namedSums(t)[f.Sum]; ok {
-		sum, identity, c.number = named.text, named.identity, t.Kind != reflect.Bool
+	if named, ok := NamedSums(t)[f.Sum]; ok {
+		sum, identity, c.number = named.Text, named.Identity, t.Kind != reflect.Bool
 	}
 	value(&c.fold, "sum", sum, terms, c.message, c.sent)
 	var first func(*ctext.Frame)
@@ -151,7 +151,7 @@ func (c *fileCode) compile() (err error) {
 
 // types returns the types of states and messages of an engine: cells, but for messages that the
 // kernels of a named sum read.
-func (c *fileCode) types() (state, message *sparse.Type, sum *cpu.Sum) {
+func (c *Code) types() (state, message *sparse.Type, sum *cpu.Sum) {
 	state, message = ctext.CellType(c.state.Size), ctext.CellType(c.message.Size)
 	if named := kernels[c.message.Kind][c.f.Sum]; c.number && named != nil {
 		return state, sparse.OfKind(c.message.Kind), named()
@@ -178,14 +178,13 @@ func named[M semiring.Number]() map[string]func() *cpu.Sum {
 	}
 }
 
-// run runs the program.
-func (c *fileCode) run(ctx context.Context, o Options, states func(n int, at matrix.Place) rep.View) (*outcome, error) {
-	f, given := c.f, func(text string) part { return part{given: text != ""} }
-	in := &outline{edge: c.g.Type(), states: states, supersteps: f.Supersteps,
-		init: given(f.Init), send: given(f.Send), gather: given(f.Gather), apply: given(f.Apply), skip: given(f.Skip)}
-	in.Name, in.Active, in.InitSeeds, in.Everywhere, in.Idempotent = f.Name, len(f.Seeds) == 0, true, f.Everywhere, f.Idempotent
-	in.State, in.Message, in.Sum = c.types()
-	in.Convert = func(s *sparse.Store) *sparse.Store {
+// Program returns the program for an engine.
+func (c *Code) Program() host.Program {
+	f := c.f
+	p := host.Program{Name: f.Name, Active: len(f.Seeds) == 0, InitSeeds: true,
+		Sends: f.Send != "", Skips: f.Skip != "", Everywhere: f.Everywhere, Idempotent: f.Idempotent}
+	p.State, p.Message, p.Sum = c.types()
+	p.Convert = func(s *sparse.Store) *sparse.Store {
 		t := &sparse.Store{Structure: s.Structure, Type: ctext.CellType(c.edge.Size)}
 		if !s.Val.None() && c.usesWeight {
 			t.Val = ctext.Cells(c.edge, s.Type, s.Val, c.threads)
@@ -193,12 +192,7 @@ func (c *fileCode) run(ctx context.Context, o Options, states func(n int, at mat
 		return t
 	}
 	for _, s := range f.Seeds {
-		in.Seeds = append(in.Seeds, s.ID)
+		p.Seeds = append(p.Seeds, s.ID)
 	}
-	in.filled()
-	_, n := c.g.Dims()
-	if err := in.check(n); err != nil {
-		return nil, err
-	}
-	return runHere(ctx, c.g, in, c.thread(in), o)
+	return p
 }

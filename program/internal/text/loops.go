@@ -1,4 +1,4 @@
-package program
+package text
 
 import (
 	"unsafe"
@@ -9,11 +9,11 @@ import (
 	"github.com/hiveblas/hiveblas/program/internal/host"
 )
 
-// fileLoops are the functions of a program file for one thread: its code, and the places of its
+// loops are the functions of a program file for one thread: its code, and the places of its
 // variables in the frame of the thread. States, edges and messages are cells; see package ctext.
-type fileLoops struct {
-	c   *fileCode
-	in  *outline
+type loops struct {
+	c   *Code
+	in  *host.Program
 	f   *ctext.Frame
 	sum *cpu.Monoid
 
@@ -25,11 +25,11 @@ type fileLoops struct {
 	unit                        sparse.Values
 }
 
-// thread returns the functions for one thread.
-func (c *fileCode) thread(in *outline) *fileLoops {
+// Functions returns the functions for a thread.
+func (c *Code) Functions(in *host.Program) *loops {
 	f := ctext.NewFrame(c.watch)
 	at := func(p ctext.Place) unsafe.Pointer { return unsafe.Pointer(ctext.At[byte](f, p)) }
-	l := &fileLoops{c: c, in: in, f: f, id: (*int32)(at(c.id)), degree: (*int32)(at(c.degree)), n: (*int32)(at(c.n)),
+	l := &loops{c: c, in: in, f: f, id: (*int32)(at(c.id)), degree: (*int32)(at(c.degree)), n: (*int32)(at(c.n)),
 		superstep: (*int32)(at(c.superstep)), active: (*bool)(at(c.active)), old: at(c.old), src: at(c.src), dst: at(c.dst),
 		weight: at(c.weight), sums: at(c.sum), sent: at(c.sent), first: at(c.first), x: at(c.x), y: at(c.y),
 		state: in.State.Size, edge: ctext.CellType(c.edge.Size).Size, message: in.Message.Size}
@@ -46,7 +46,7 @@ func (c *fileCode) thread(in *outline) *fileLoops {
 }
 
 // monoid returns the sum whose code runs in the frame, or the sum any.
-func (l *fileLoops) monoid() *cpu.Monoid {
+func (l *loops) monoid() *cpu.Monoid {
 	t, size, fold := l.in.Message, l.message, l.c.fold
 	if fold == nil { // any: one message is a sum
 		fold = func(*ctext.Frame) { ctext.Move(l.sent, l.y, size) }
@@ -81,11 +81,11 @@ func (l *fileLoops) monoid() *cpu.Monoid {
 	}
 }
 
-func (l *fileLoops) Fork() host.Functions { return l.c.thread(l.in) }
+func (l *loops) Fork() host.Functions { return l.c.Functions(l.in) }
 
-func (l *fileLoops) Sum() *cpu.Monoid { return l.sum }
+func (l *loops) Sum() *cpu.Monoid { return l.sum }
 
-func (l *fileLoops) Failed() error {
+func (l *loops) Failed() error {
 	if err := l.c.watch.Err(); err != nil {
 		return &FileError{File: l.c.f.Name, Reason: err.Error()}
 	}
@@ -93,12 +93,12 @@ func (l *fileLoops) Failed() error {
 }
 
 // at sets the variables of a vertex.
-func (l *fileLoops) at(k *host.Worker, v int32) {
+func (l *loops) at(k *host.Worker, v int32) {
 	*l.id, *l.degree = k.Number(v)
 	*l.n, *l.superstep = int32(k.Round.N), int32(k.Round.Superstep)
 }
 
-func (l *fileLoops) Init(k *host.Worker, list []int32) {
+func (l *loops) Init(k *host.Worker, list []int32) {
 	for _, v := range list {
 		l.at(k, v)
 		code := l.c.init
@@ -112,14 +112,14 @@ func (l *fileLoops) Init(k *host.Worker, list []int32) {
 	}
 }
 
-func (l *fileLoops) Skip(k *host.Worker, list []int32) {
+func (l *loops) Skip(k *host.Worker, list []int32) {
 	for _, v := range list {
 		ctext.Move(l.old, unsafe.Add(k.State.Pointer(), int64(v)*l.state), l.state)
 		k.Closed[v] = bit(l.c.closed(l.f))
 	}
 }
 
-func (l *fileLoops) Send(k *host.Worker, list []int32) {
+func (l *loops) Send(k *host.Worker, list []int32) {
 	for _, v := range list {
 		l.at(k, v)
 		ctext.Move(l.old, unsafe.Add(k.State.Pointer(), int64(v)*l.state), l.state)
@@ -128,7 +128,7 @@ func (l *fileLoops) Send(k *host.Worker, list []int32) {
 	}
 }
 
-func (l *fileLoops) In(
+func (l *loops) In(
 	k *host.Worker, v int32, from []int32, values sparse.Values, marks []uint8, first bool,
 ) (n int) {
 	ctext.Move(l.dst, unsafe.Add(k.State.Pointer(), int64(v)*l.state), l.state)
@@ -160,7 +160,7 @@ func (l *fileLoops) In(
 }
 
 // all is In for messages from all vertices of a list, with cells of one word.
-func (l *fileLoops) all(k *host.Worker, from []int32, values sparse.Values) {
+func (l *loops) all(k *host.Worker, from []int32, values sparse.Values) {
 	state, buf, f, gather := sparse.SliceOf[uint64](k.State), k.Buf.Pointer(), l.f, l.c.gather
 	src, along, sent, size := (*uint64)(l.src), (*uint64)(l.weight), l.sent, l.message
 	var weights []uint64
@@ -181,7 +181,7 @@ func (l *fileLoops) all(k *host.Worker, from []int32, values sparse.Values) {
 	}
 }
 
-func (l *fileLoops) Out(k *host.Worker, u int32, to []int32, values sparse.Values) []int32 {
+func (l *loops) Out(k *host.Worker, u int32, to []int32, values sparse.Values) []int32 {
 	state, weights, buf, n := k.State.Pointer(), values.Pointer(), k.Buf.Pointer(), 0
 	gather, has, uses := l.c.gather, l.c.has, l.c.usesWeight && weights != nil
 	ctext.Move(l.src, unsafe.Add(state, int64(u)*l.state), l.state)
@@ -207,7 +207,7 @@ func (l *fileLoops) Out(k *host.Worker, u int32, to []int32, values sparse.Value
 	return k.To[:n]
 }
 
-func (l *fileLoops) Apply(k *host.Worker, list []int32, sums sparse.Values, base int32, next []int32) []int32 {
+func (l *loops) Apply(k *host.Worker, list []int32, sums sparse.Values, base int32, next []int32) []int32 {
 	state, from, n := k.State.Pointer(), sums.Pointer(), 0
 	for _, v := range list {
 		l.at(k, v)
@@ -228,10 +228,17 @@ func (l *fileLoops) Apply(k *host.Worker, list []int32, sums sparse.Values, base
 
 // Files have no totals, priorities or functions of lists.
 
-func (l *fileLoops) Terms(*host.Worker, int, int, []float64) {}
+func (l *loops) Terms(*host.Worker, int, int, []float64) {}
 
-func (l *fileLoops) Priorities(*host.Worker, []int32, []float64) {}
+func (l *loops) Priorities(*host.Worker, []int32, []float64) {}
 
-func (l *fileLoops) Edges(*host.Worker, []int32, *host.Outbox) {}
+func (l *loops) Edges(*host.Worker, []int32, *host.Outbox) {}
 
-func (l *fileLoops) Messages(*host.Worker, int32, sparse.Values, unsafe.Pointer) {}
+func (l *loops) Messages(*host.Worker, int32, sparse.Values, unsafe.Pointer) {}
+
+func bit(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
+}
