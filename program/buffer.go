@@ -76,6 +76,9 @@ func (r *deviceRun) mailbox(columns bool) *mailbox {
 	if columns {
 		key = "program: columns of messages"
 	}
+	if r.graph.Transposed {
+		key += ", reversed"
+	}
 	b, _ := r.Kept(r.graph, key, func() device.Dropper { return r.newMailbox(columns) }).(*mailbox)
 	return b
 }

@@ -33,6 +33,10 @@ import (
 // any, or is an expression in x and y with the identity in "identity"; any is the only named sum of
 // a struct. "if" is the condition of a gather. All vertices begin active unless there are seeds.
 //
+// A line "phase NAME" begins a phase (see [Phase]), to which the parts after it belong: send, gather,
+// if, sum, identity, apply, skip and everywhere, a message of its own type, reverse and all. The
+// other parts stand before the first phase.
+//
 // A device compiles the texts as they are. The host and groups of its ranks take what
 // docs/programs.md lists: expressions and statements of C over numbers, bools and structs, and the
 // functions of CUDA's math library.
@@ -47,10 +51,14 @@ type File struct {
 	Everywhere           bool
 	Idempotent           bool
 	Supersteps           int
+	Phases               []FilePhase
 }
 
 // FileSeed is a seed of a [File]: a vertex, and its state as a CUDA expression.
 type FileSeed = text.FileSeed
+
+// FilePhase is a phase of a [File]; see [Phase]. Message is "" for the message of the file.
+type FilePhase = text.FilePhase
 
 // A FileError says what is wrong with a line of a program file, or with one of its texts. Line is 0
 // for the whole file and for texts.

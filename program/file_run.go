@@ -40,18 +40,40 @@ func RunFile[V, E comparable](
 // run runs the program. states makes a vector of states.
 func (f *File) run(ctx context.Context, at device.Runner, g rep.View, o Options, states func(n int, at matrix.Place) rep.View) (*outcome, error) {
 	if at == nil {
-		c, err := f.text().Compile(ctx, g, o.Threads)
+		in, err := f.onHost(ctx, g, o, states)
 		if err != nil {
 			return nil, err
 		}
-		in := &outline{Program: c.Program(), edge: g.Type(), states: states, supersteps: f.Supersteps}
-		return runHere(ctx, g, in, c.Functions(&in.Program), o)
+		return runHere(ctx, g, in, o)
 	}
 	d, err := f.onDevice(g)
 	if err != nil {
 		return nil, err
 	}
 	return runText(ctx, at, g, d, o, states)
+}
+
+// onHost compiles the program for a graph on the host or on a group.
+func (f *File) onHost(ctx context.Context, g rep.View, o Options, states func(n int, at matrix.Place) rep.View) (*outline, error) {
+	var steps []*outline
+	for k, p := range f.text().Steps() {
+		c, err := p.Compile(ctx, g, o.Threads)
+		if err != nil {
+			return nil, f.text().Named(k, err)
+		}
+		in := &outline{Program: c.Program(), edge: g.Type(), states: states, supersteps: f.Supersteps}
+		in.fn = c.Functions(&in.Program)
+		steps = append(steps, in)
+	}
+	if len(f.Phases) == 0 {
+		return steps[0], nil
+	}
+	for k, p := range f.Phases {
+		steps[k].reverse, steps[k].all = p.Reverse, p.All
+	}
+	in := &outline{states: states, supersteps: f.Supersteps, phased: true, phases: steps}
+	in.Name, in.State = f.Name, steps[0].State
+	return in, nil
 }
 
 // FileResult is the result of [RunFileColumns].
@@ -187,6 +209,23 @@ var weightWord = regexp.MustCompile(`\bweight\b`)
 
 // onDevice turns the file into text for a graph on a device.
 func (f *File) onDevice(g rep.View) (*deviceProgram, error) {
+	if len(f.Phases) == 0 {
+		return f.textOn(g, nil)
+	}
+	d := &deviceProgram{name: f.Name, supersteps: f.Supersteps}
+	for k, p := range f.text().Steps() {
+		phase, err := (*File)(p).textOn(g, &f.Phases[k])
+		if err != nil {
+			return nil, f.text().Named(k, err)
+		}
+		d.phases = append(d.phases, phase)
+	}
+	d.state = d.phases[0].state
+	return d, nil
+}
+
+// textOn is onDevice for a phase, or with nil for a file without phases.
+func (f *File) textOn(g rep.View, phase *FilePhase) (*deviceProgram, error) {
 	edge, err := device.TypeFor(sparse.GoType(g.Type()))
 	if err != nil {
 		return nil, &FileError{File: f.Name, Reason: err.Error()}
@@ -201,6 +240,9 @@ func (f *File) onDevice(g rep.View) (*deviceProgram, error) {
 	}
 	d := &deviceProgram{name: f.Name, state: state, edge: edge, message: t, active: len(f.Seeds) == 0,
 		sends: f.Send != "", skips: f.Skip != "", everywhere: f.Everywhere, supersteps: f.Supersteps}
+	if phase != nil {
+		d.phased, d.reverse, d.all = true, phase.Reverse, phase.All
+	}
 	var first strings.Builder
 	for _, s := range f.Seeds {
 		fmt.Fprintf(&first, "id == %d ? %s : ", s.ID, valueOf(state, "V", s.State))

@@ -46,6 +46,9 @@ type deviceProgram struct {
 	body                 string // the functions that kernels/program.cu names
 	code                 programKey
 	part                 bool // the graph is the part of a rank; see part_run.go
+
+	phases               []*deviceProgram // see gpu_phases.go
+	phased, reverse, all bool             // of a phase
 }
 
 // deviceSeed is a seed and its state.
@@ -62,12 +65,15 @@ var totalWord = regexp.MustCompile(`\btotal\b`)
 // programKey tells programs apart on a device.
 type programKey struct {
 	body, state, message, edge string
-	part                       bool
+	part, phased               bool
 }
 
 // textOf turns a program into text. It returns a *ProgramError if a function has no text.
 func textOf(o *outline) (*deviceProgram, error) {
-	d := &deviceProgram{name: o.Name, active: o.Active, everywhere: o.Everywhere, totals: len(o.totals),
+	if o.phased {
+		return textOfPhases(o)
+	}
+	d := &deviceProgram{phased: o.inPhases, reverse: o.reverse, all: o.all, name: o.Name, active: o.Active, everywhere: o.Everywhere, totals: len(o.totals),
 		halt: o.halt, supersteps: o.supersteps, sends: o.send.given, skips: o.skip.given, priority: o.priority.given,
 		width: o.Width, idempotent: o.Idempotent}
 	var err error
@@ -185,7 +191,7 @@ func (d *deviceProgram) compose(f functions, add device.Monoid, gather, conditio
 		fmt.Fprintf(&b, "HB_DEVICE HB_M hb_edge(%s) { const HB_E &x = weight; const HB_V &y = src; %s return (HB_M)(%s); }\n",
 			ends, "typedef HB_E E; typedef HB_V V; typedef HB_M M; typedef HB_E A; typedef HB_V B; typedef HB_M C; typedef A T;", gather)
 	}
-	d.mails = d.sends && !totalWord.MatchString(f.send)
+	d.mails = d.sends && !d.phased && !totalWord.MatchString(f.send)
 	d.body = b.String()
 	if !d.lists.messages {
 		d.head = "HB_DEVICE HB_M hb_add(const HB_M &x, const HB_M &y) { typedef HB_M A; typedef HB_M B; typedef HB_M C; typedef HB_M T; return (HB_M)(" + add.Text + "); }\n"
@@ -194,7 +200,7 @@ func (d *deviceProgram) compose(f functions, add device.Monoid, gather, conditio
 		d.lists.compose(f.walk, f.list)
 	}
 	d.rounds = d.canRound(add)
-	d.code = programKey{d.head + d.body + d.lists.changes() + d.lists.user, d.state.Name, d.message.Name, d.edge.Name, d.part}
+	d.code = programKey{d.head + d.body + d.lists.changes() + d.lists.user, d.state.Name, d.message.Name, d.edge.Name, d.part, d.phased}
 	d.gather = device.Semiring{Name: "the messages of " + d.name, Add: add}
 	if d.sends {
 		d.gather.Mul = device.Func{Name: "second", Text: "y", X: d.edge, Y: d.message, Out: d.message, UsesY: true}
@@ -268,22 +274,22 @@ type kept struct {
 func (d *deviceProgram) run(
 	ctx context.Context, at device.Runner, g device.Operand, n int, o Options, keep kept,
 ) (states device.Store, out outcome, err error) {
-	method := o.Plan
-	if isBuffer(method) && !slices.Contains(BufferPlans(), method) {
-		return states, out, &PlanError{d.name, method, "is not a plan", "use " + strings.Join(BufferPlans(), ", ")}
-	}
-	if d.lists.present() {
-		if _, err := hostPlan(d.name, method); err != nil {
-			return states, out, &PlanError{d.name, method, "is not a plan of functions of whole lists", "use auto"}
+	var methods []string
+	for _, p := range d.steps() {
+		method, err := p.methodOf(o.Plan)
+		if err != nil {
+			return states, out, err
 		}
-	} else {
-		method = d.method(method)
+		methods = append(methods, method)
 	}
 	err = at.Run(device.Call{Context: ctx, Op: d.name, Trace: o.Trace != nil}, func(s *device.Session) {
-		r := &deviceRun{Session: s, p: d, n: n, graph: g, rows: s.Rows(g), reverse: g}
-		r.reverse.Transposed = !g.Transposed
+		r := d.steps()[0].on(s, g, n)
 		r.start()
-		out.ended = r.supersteps(method, o)
+		if d.phases == nil {
+			out.ended = r.supersteps(methods[0], o)
+		} else {
+			r, out.ended = d.iterations(r, g, methods, o)
+		}
 		out.supersteps, out.total, out.active = r.steps, r.total, r.count
 		switch {
 		case keep.bytes == nil:
@@ -293,6 +299,28 @@ func (d *deviceProgram) run(
 		}
 	})
 	return states, out, d.explain(o, err)
+}
+
+// methodOf checks a plan, and returns its method of a product.
+func (d *deviceProgram) methodOf(plan string) (string, error) {
+	if isBuffer(plan) && !slices.Contains(BufferPlans(), plan) {
+		return "", &PlanError{d.name, plan, "is not a plan", "use " + strings.Join(BufferPlans(), ", ")}
+	}
+	if !d.lists.present() {
+		return d.method(plan), nil
+	}
+	if _, err := hostPlan(d.name, plan); err != nil {
+		return "", &PlanError{d.name, plan, "is not a plan of functions of whole lists", "use auto"}
+	}
+	return plan, nil
+}
+
+// on returns the run of a program, or of a phase, on a graph.
+func (d *deviceProgram) on(s *device.Session, g device.Operand, n int) *deviceRun {
+	g.Transposed = g.Transposed != d.reverse
+	r := &deviceRun{Session: s, p: d, n: n, graph: g, rows: s.Rows(g), reverse: g}
+	r.reverse.Transposed = !g.Transposed
+	return r
 }
 
 // supersteps runs supersteps until the end.

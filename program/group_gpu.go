@@ -22,7 +22,7 @@ func onGPUs(g *comm.Group) bool {
 // runOnGPUs runs a program on a group of devices: by parts, or the whole program on each where that
 // is not possible, and with Priority, which parts ignore, unless Hops is given.
 func runOnGPUs(s *spmd.Session, a rep.View, p *outline, o Options) (*outcome, error) {
-	if !p.priority.given || o.Hops != 0 {
+	if !p.phased && (!p.priority.given || o.Hops != 0) {
 		parts := *p
 		parts.priority = part{}
 		d, err := textOf(&parts)

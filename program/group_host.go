@@ -14,24 +14,44 @@ import (
 // hostRun runs a program on the host, on the part of a rank or on a whole graph.
 type hostRun struct {
 	*rank
-	e     *host.Engine
-	h     *halo.Part // nil of a whole graph
-	own   []int32    // own active vertices
+	hostPart
+	parts []hostPart // of the phases
+	own   []int32    // own active vertices of a part
 	marks []uint8    // of active vertices; 0 between exchanges
 
 	pieces [][]piece // of the vertices of each rank
-	shift  int       // of the numbers of own vertices on the rank
 }
 
-// runOnHost runs a program on a whole graph on the host.
-func runOnHost(p *outline, o Options, e *host.Engine) (*outcome, error) {
-	x := &hostRun{rank: &rank{p: p, o: o, n: e.N, cuts: []int{0, e.N}}, e: e}
+// hostPart is the engine of a phase, and its part of the graph. Phases along edges in one direction
+// have one part.
+type hostPart struct {
+	e *host.Engine
+	h *halo.Part // nil of a whole graph
+}
+
+// shift is the difference of the engine's numbers of own vertices to their numbers on the rank.
+func (p hostPart) shift() int {
+	if p.h == nil {
+		return 0
+	}
+	return p.h.Lo - p.h.From
+}
+
+// runOnHost runs a program on a whole graph on the host, with an engine for each phase.
+func runOnHost(p *outline, o Options, engines []*host.Engine) (*outcome, error) {
+	n := engines[0].N
+	x := &hostRun{rank: &rank{p: p, o: o, n: n, cuts: []int{0, n}}}
+	for _, e := range engines {
+		e.State = engines[0].State
+		x.parts = append(x.parts, hostPart{e: e})
+	}
+	x.hostPart = x.parts[0]
 	if err := x.rank.run(x, 1, x.cut()); err != nil {
 		return nil, err
 	}
-	x.state = p.states(e.N, nil)
-	x.state.SetStore(fullStore(x.state.Type(), p.stored(x.state.Type(), e.State)))
-	x.active += e.Waiting()
+	x.state = p.states(n, nil)
+	x.state.SetStore(fullStore(x.state.Type(), p.stored(x.state.Type(), x.e.State)))
+	x.active += x.e.Waiting()
 	return x.limited(p.Name, p.supersteps)
 }
 
@@ -42,22 +62,39 @@ func fullStore(of *sparse.Type, v sparse.Values) *sparse.Store {
 }
 
 // onHost runs the program on the part of a rank on the host; see runByParts.
-func (r *rank) onHost(in, out rep.View, block rep.Matrix, fn host.Functions, plan host.Direction) error {
-	of := block.Type()
-	edges := halo.OnHost(r.cuts[r.c.Rank()], in.Rows(), out.Rows())
-	h, err := halo.Make(r.s, r.c, r.cuts, edges, r.partOptions(in.Type().Size, of.Size, halo.HostMemory, halo.HostLaunch))
-	if err != nil {
+func (r *rank) onHost(in, out rep.View, block rep.Matrix, plan host.Direction) error {
+	x := &hostRun{rank: r}
+	var edges [2]*halo.Host // along edges, and against them
+	var parts [2]*halo.Part
+	for _, p := range r.p.steps() {
+		at := bit(p.reverse)
+		if parts[at] == nil {
+			to, from := in, out
+			if p.reverse {
+				to, from = out, in
+			}
+			edges[at] = halo.OnHost(r.cuts[r.c.Rank()], to.Rows(), from.Rows())
+			var err error
+			parts[at], err = halo.Make(r.s, r.c, r.cuts, edges[at], r.partOptions(in.Type().Size, p.State.Size, halo.HostMemory, halo.HostLaunch))
+			if err != nil {
+				return err
+			}
+		}
+		h, own := parts[at], plan
+		if p.ordered() && plan == host.Auto {
+			own = host.Pull
+		}
+		e := host.OfPart(edges[at].Joined, &p.ofPart(h).Program, p.fn.Fork(), r.o.Threads, own)
+		e.Ctx, e.Ids, e.Deg, e.Round.N = r.s.Context, renumbered(h.Ids, r.o.Numbers), edges[at].Deg, r.n
+		x.parts = append(x.parts, hostPart{e, h})
+		x.marks = slices.Grow(x.marks, len(h.Ids))
+	}
+	x.hostPart, x.marks = x.parts[0], x.marks[:cap(x.marks)]
+	if err := r.run(x, x.h.Hops, x.cut()); err != nil {
 		return err
 	}
-	p := r.p.ofPart(h)
-	e := host.OfPart(edges.Joined, &p.Program, fn.Fork(), r.o.Threads, plan)
-	e.Ctx, e.Ids, e.Deg, e.Round.N = r.s.Context, renumbered(h.Ids, r.o.Numbers), edges.Deg, r.n
-	x := &hostRun{rank: r, e: e, h: h, marks: make([]uint8, len(h.Ids)), shift: h.Lo - h.From}
-	if err := r.run(x, h.Hops, x.cut()); err != nil {
-		return err
-	}
-	t := r.p.State
-	own := r.p.stored(of, t.Clone(t.Slice(e.State, int64(h.Lo), int64(h.Hi))))
+	t, of := r.p.State, block.Type()
+	own := r.p.stored(of, t.Clone(t.Slice(x.e.State, int64(x.h.Lo), int64(x.h.Hi))))
 	block.SetResult(fullStore(of, own))
 	return nil
 }
@@ -89,15 +126,24 @@ func renumbered(ids, numbers []int32) []int32 {
 	return out
 }
 
-func (x *hostRun) start() (tally, error) {
-	err := x.e.Start()
-	if err == nil {
+func (x *hostRun) start() (first, all tally, err error) {
+	if err = x.e.Start(); err == nil {
 		err = x.e.Failed()
 	}
 	if err != nil {
-		return tally{}, err
+		return first, all, err
 	}
-	return x.after(), nil
+	first, all = x.after(), tally{int64(x.n), x.e.Out.NVals}
+	if x.h != nil {
+		all = tally{count: int64(x.h.Hi - x.h.Lo)}
+		for _, d := range x.e.Deg[x.h.Lo:x.h.Hi] {
+			all.edges += int64(d)
+		}
+	}
+	if x.p.steps()[0].all {
+		x.e.ActivateAll()
+	}
+	return first, all, nil
 }
 
 func (x *hostRun) run(first int, active int64, own []tally, plans []string) error {
@@ -109,7 +155,7 @@ func (x *hostRun) run(first int, active int64, own []tally, plans []string) erro
 			return err
 		}
 		plan := "none"
-		if count, _ := e.Active(); count > 0 || x.p.Everywhere {
+		if count, _ := e.Active(); count > 0 || e.P.Everywhere {
 			var err error
 			if plan, err = e.Superstep(); err == nil {
 				err = e.Failed()
@@ -137,11 +183,11 @@ func (x *hostRun) after() (t tally) {
 	return t
 }
 
-func (x *hostRun) refresh(int, int64) error {
-	e, h, list := x.e, x.h, x.own
-	if h == nil {
-		return nil
+func (x *hostRun) refresh(phase, _ int, _ int64) error {
+	if err := x.enter(phase); err != nil || x.h == nil {
+		return err
 	}
+	e, h, list := x.e, x.h, x.own
 	for _, v := range list {
 		x.marks[v] = 1
 	}
@@ -155,10 +201,36 @@ func (x *hostRun) refresh(int, int64) error {
 	for _, ids := range h.Recv {
 		e.Close(ids)
 	}
+	if x.p.steps()[phase].all {
+		e.ActivateAll()
+		return nil
+	}
 	before := sort.Search(len(copies), func(k int) bool { return int(copies[k]) >= h.Lo })
-	list = slices.Concat(copies[:before], list, copies[before:])
-	e.Activate(list)
+	e.Activate(slices.Concat(copies[:before], list, copies[before:]))
 	return nil
+}
+
+// enter hands the states, the active vertices and Totals to the engine of a phase.
+func (x *hostRun) enter(phase int) error {
+	if len(x.parts) == 1 && !x.p.phased {
+		return nil
+	}
+	old, next := x.hostPart, x.parts[phase]
+	x.hostPart, next.e.Round.Total = next, old.e.Round.Total
+	switch t := x.p.State; {
+	case next.h == nil && x.p.phases[phase].all:
+		next.e.ActivateAll()
+	case next.h == nil:
+		next.e.Activate(old.e.ActiveIn(0, x.n))
+	case next.h == old.h:
+		next.e.State = old.e.State
+	default:
+		t.Copy(t.Slice(next.e.State, int64(next.h.Lo), int64(next.h.Hi)), t.Slice(old.e.State, int64(old.h.Lo), int64(old.h.Hi)))
+		for k := range x.own {
+			x.own[k] += int32(next.h.Lo - old.h.Lo)
+		}
+	}
+	return next.e.CloseAll()
 }
 
 // block is the number of vertices of a block of Totals.
@@ -199,7 +271,7 @@ func (x *hostRun) terms(to []float64) error {
 	return parallel.Range(e.Ctx, e.Threads, len(list), 1, func(w, lo, hi int) {
 		for _, p := range list[lo:hi] {
 			for t := range x.p.totals {
-				e.Terms(w, t, p.lo+x.shift, p.hi+x.shift, p.whole, to[p.at+t*p.width:][:p.width])
+				e.Terms(w, t, p.lo+x.shift(), p.hi+x.shift(), p.whole, to[p.at+t*p.width:][:p.width])
 			}
 		}
 	})

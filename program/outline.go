@@ -3,6 +3,7 @@ package program
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
@@ -33,6 +34,21 @@ type outline struct {
 
 	halt       func(superstep int, total []float64) bool
 	supersteps int
+
+	fn host.Functions // on the host
+
+	phased       bool       // Phases is given
+	phases       []*outline // of Phases
+	inPhases     bool       // it is one of them
+	reverse, all bool       // of a phase
+}
+
+// steps returns the phases of an iteration. A program without phases is one itself.
+func (o *outline) steps() []*outline {
+	if o.phased {
+		return o.phases
+	}
+	return []*outline{o}
 }
 
 // A part is one of the functions of a program.
@@ -62,6 +78,15 @@ func (p *Program[V, E, M]) outline() *outline {
 		o.Seeds, o.SeedStates = append(o.Seeds, p.Seeds[k].ID), append(o.SeedStates, unsafe.Pointer(&p.Seeds[k].State))
 	}
 	o.filled()
+	o.fn = &loops[V, E, M]{p}
+	if o.phased = p.Phases != nil; o.phased {
+		for k := range p.Phases {
+			q := p.ofPhase(k)
+			phase := q.outline()
+			phase.inPhases, phase.reverse, phase.all = true, p.Phases[k].Reverse, p.Phases[k].All
+			o.phases = append(o.phases, phase)
+		}
+	}
 	return o
 }
 
@@ -92,6 +117,9 @@ func literal(of *sparse.Type, t device.Type, at unsafe.Pointer) (string, error) 
 
 // check returns the error of an incomplete program for a graph of n vertices.
 func (o *outline) check(n int) error {
+	if o.phased {
+		return o.checkPhases(n)
+	}
 	bad := func(part, reason, remedy string) error {
 		return &ProgramError{o.Name, part, reason, remedy}
 	}
@@ -143,7 +171,7 @@ func (o *outline) numbers(numbers []int32, n int) ([]int32, error) {
 	bad := func(format string, args ...any) error {
 		return &ProgramError{o.Name, "Numbers", fmt.Sprintf(format, args...), "give each of 0 … n−1 once"}
 	}
-	if o.edges.given || o.messages.given {
+	if slices.ContainsFunc(o.steps(), func(p *outline) bool { return p.Edges || p.Messages }) {
 		return nil, &ProgramError{o.Name, "Numbers", "is given with Edges or Messages, whose lists are in ascending order", "leave it out"}
 	}
 	if len(numbers) != n {

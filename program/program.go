@@ -53,6 +53,13 @@ type Program[V, E, M comparable] struct {
 	// products.
 	Priority PriorityFunc[V]
 	Width    float64
+
+	// Phases are the phases of an iteration, which run one after another in each superstep; nil
+	// means one phase, whose functions stand above. With Phases, a program has no Send, Gather,
+	// Edges, Sum, Messages, Apply, Everywhere, Skip, Idempotent and Priority of its own. Totals are
+	// computed after each phase, Halt is called after each iteration, and Supersteps counts
+	// iterations. A run ends when no vertex is active after the last phase.
+	Phases []Phase[V, E, M]
 }
 
 // Vertex is what functions know of a vertex besides its state.

@@ -44,6 +44,7 @@ const AutoHops = -1
 // Step describes a superstep that ran.
 type Step struct {
 	Superstep int
+	Phase     int    // of Program.Phases
 	Plan      string // such as "push" or "pull"; "none" if the first rank of a group had no work
 	Active    int64  // vertices that sent
 	Edges     int64  // their out-edges; 0 on devices
@@ -140,7 +141,7 @@ func Run[V, E, M comparable](
 		}
 		return resultOf[V](runText(ctx, device.Of(at), a.Inside(), d, o, statesOf[V]))
 	}
-	return resultOf[V](runHere(ctx, a.Inside(), in, &loops[V, E, M]{&p}, o))
+	return resultOf[V](runHere(ctx, a.Inside(), in, o))
 }
 
 func isGroup(at matrix.Place) bool {
@@ -149,35 +150,45 @@ func isGroup(at matrix.Place) bool {
 }
 
 // runHere runs a program on a graph on the host or on a group.
-func runHere(ctx context.Context, a rep.View, in *outline, fn host.Functions, o Options) (*outcome, error) {
+func runHere(ctx context.Context, a rep.View, in *outline, o Options) (*outcome, error) {
 	if o.Numbers != nil {
 		_, n := a.Dims()
 		at, err := in.numbers(o.Numbers, n)
 		if err != nil {
 			return nil, err
 		}
-		seeds := make([]int, len(in.Seeds))
-		for k, v := range in.Seeds {
-			seeds[k] = int(at[v])
+		for _, p := range in.steps() {
+			seeds := make([]int, len(p.Seeds))
+			for k, v := range p.Seeds {
+				seeds[k] = int(at[v])
+			}
+			p.Seeds = seeds
 		}
-		in.Seeds = seeds
 	}
 	if g, is := a.Place().(*comm.Group); is {
-		return runOnGroup(ctx, g, a, in, fn, o)
+		return runOnGroup(ctx, g, a, in, o)
 	}
 	plan, err := hostPlan(in.Name, o.Plan)
 	if err != nil {
 		return nil, err
 	}
-	e := host.New(ctx, a, &in.Program, fn, o.Threads, plan)
-	if o.Numbers != nil {
-		e.Deg = make([]int32, e.N)
-		for v := range e.Deg {
-			e.Deg[v] = e.Degree(int32(v))
+	var engines []*host.Engine
+	for _, p := range in.steps() {
+		along := a
+		if p.reverse {
+			along = a.T()
 		}
-		e.Ids = o.Numbers
+		e := host.New(ctx, along, &p.Program, p.fn, o.Threads, plan)
+		if o.Numbers != nil {
+			e.Deg = make([]int32, e.N)
+			for v := range e.Deg {
+				e.Deg[v] = e.Degree(int32(v))
+			}
+			e.Ids = o.Numbers
+		}
+		engines = append(engines, e)
 	}
-	return runOnHost(in, o, e)
+	return runOnHost(in, o, engines)
 }
 
 // An operand is a matrix.Source without its element type.

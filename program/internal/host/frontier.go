@@ -97,11 +97,16 @@ func (e *Engine) ActiveIn(lo, hi int) (list []int32) {
 // Activate makes the vertices of an ascending list the active ones.
 func (e *Engine) Activate(list []int32) {
 	if len(list) == e.N {
-		e.front = frontier{all: true, count: int64(e.N), edges: e.Out.NVals}
+		e.ActivateAll()
 		return
 	}
 	e.front = frontier{list: list, count: int64(len(list))}
 	for _, v := range list {
 		e.front.edges += int64(e.Degree(v))
 	}
+}
+
+// ActivateAll makes all vertices active.
+func (e *Engine) ActivateAll() {
+	e.front = frontier{all: true, count: int64(e.N), edges: e.Out.NVals}
 }

@@ -256,7 +256,7 @@ func (e *Engine) Start() error {
 		return err
 	}
 	if p.Active {
-		e.front = frontier{all: true, count: int64(e.N), edges: e.Out.NVals}
+		e.ActivateAll()
 	}
 	for k, v := range p.Seeds {
 		if !p.InitSeeds {
@@ -273,18 +273,18 @@ func (e *Engine) Start() error {
 		e.next[v] = 0
 	}
 	e.front.sort()
-	return e.closeAll()
+	return e.CloseAll()
 }
 
-// closeAll sets whether vertices take no messages, from their states.
-func (e *Engine) closeAll() error {
+// CloseAll sets whether vertices take no messages, from their states.
+func (e *Engine) CloseAll() error {
 	if !e.P.Skips {
 		return nil
 	}
 	return e.vertices(func(k *Worker, list []int32) { k.fn.Skip(k, list) })
 }
 
-// Close is closeAll of a list of vertices.
+// Close is CloseAll of a list of vertices.
 func (e *Engine) Close(list []int32) {
 	if e.P.Skips {
 		e.workers[0].fn.Skip(e.workers[0], list)

@@ -25,6 +25,7 @@ type File struct {
 	Everywhere           bool
 	Idempotent           bool
 	Supersteps           int
+	Phases               []FilePhase
 }
 
 // FileSeed is program.FileSeed.
@@ -49,7 +50,7 @@ func (e *FileError) Error() string {
 
 var (
 	sums = []string{"plus", "times", "min", "max", "any"}
-	keys = []string{"state", "edge", "message", "init", "seed", "send", "gather", "if", "sum", "identity", "apply", "skip", "everywhere", "idempotent", "supersteps"}
+	keys = []string{"state", "edge", "message", "init", "seed", "send", "gather", "if", "sum", "identity", "apply", "skip", "everywhere", "idempotent", "supersteps", "phase", "reverse", "all"}
 )
 
 // The limits of a program file, which is written by hand.
@@ -63,10 +64,6 @@ const (
 func Read(r io.Reader, name string) (*File, error) {
 	if r == nil {
 		return nil, &FileError{File: name, Reason: "there is no reader"}
-	}
-	type part struct {
-		key, text string
-		line      int
 	}
 	var parts []part
 	scan := bufio.NewScanner(io.LimitReader(r, maxFile+1))
@@ -102,31 +99,66 @@ func Read(r io.Reader, name string) (*File, error) {
 		if !slices.Contains(keys, key) {
 			return fail("%q is no part of a program; want one of %s", key, strings.Join(keys, ", "))
 		}
-		parts = append(parts, part{key, strings.TrimSpace(rest), line})
+		parts = append(parts, part{key: key, text: strings.TrimSpace(rest), line: line})
 	}
 	if err := scan.Err(); errors.Is(err, bufio.ErrTooLong) {
 		return nil, &FileError{name, line + 1, fmt.Sprintf("the line has more than %d bytes; continue it on lines that begin with a blank", MaxPart)}
 	} else if err != nil {
 		return nil, err
 	}
+	return assemble(name, parts)
+}
+
+// A part is a part of a file.
+type part struct {
+	key, text string
+	line      int
+	phase     int // from 1; 0 before the phases
+}
+
+// assemble makes parts a program.
+func assemble(name string, parts []part) (*File, error) {
 	f := &File{Name: name}
-	seen := map[string]int{}
-	for _, p := range parts {
+	seen := map[string]int{} // of a phase
+	for k, p := range parts {
+		if p.key == "phase" {
+			if reason := f.begin(p.text); reason != "" {
+				return nil, &FileError{name, p.line, reason}
+			}
+			seen = map[string]int{}
+			continue
+		}
 		if first, twice := seen[p.key]; twice && p.key != "seed" {
 			return nil, &FileError{name, p.line, fmt.Sprintf("%s is given twice, first in line %d", p.key, first)}
 		}
 		seen[p.key] = p.line
-		if reason := f.set(p.key, p.text); reason != "" {
+		if reason := f.inPhase(p.key); reason != "" {
+			return nil, &FileError{name, p.line, reason}
+		}
+		reason := ""
+		if parts[k].phase = len(f.Phases); parts[k].phase > 0 {
+			reason = f.Phases[len(f.Phases)-1].set(p.key, p.text)
+		} else {
+			reason = f.set(p.key, p.text)
+		}
+		if reason != "" {
 			return nil, &FileError{name, p.line, reason}
 		}
 	}
 	for _, p := range parts {
-		if reason := f.badUse(p.key, p.text); reason != "" {
+		if p.key == "phase" {
+			continue
+		}
+		in := f
+		if p.phase > 0 {
+			in = f.Phase(p.phase - 1)
+		}
+		if reason := in.badUse(p.key, p.text); reason != "" {
 			return nil, &FileError{name, p.line, p.key + " " + reason}
 		}
-	}
-	if line := seen["sum"]; line > 0 && f.badSum() != "" {
-		return nil, &FileError{name, line, f.badSum()}
+		if p.key == "sum" && in.badSum() != "" {
+			return nil, &FileError{name, p.line, in.badSum()}
+		}
 	}
 	if reason := f.Incomplete(); reason != "" {
 		return nil, &FileError{File: name, Reason: reason}
@@ -211,15 +243,24 @@ func badText(text string, statements bool) string {
 	return ""
 }
 
+// What a program cannot do without.
+const (
+	noState = "there is no state, the type of a vertex"
+	noInit  = "there is no init, the state of each vertex"
+)
+
 // Incomplete says which part is missing, or "".
 func (f *File) Incomplete() string {
+	if len(f.Phases) > 0 {
+		return f.incompletePhases()
+	}
 	switch {
 	case f.State == "":
-		return "there is no state, the type of a vertex"
+		return noState
 	case f.Message == "":
 		return "there is no message, the type of a message"
 	case f.Init == "":
-		return "there is no init, the state of each vertex"
+		return noInit
 	case (f.Send == "") == (f.Gather == ""):
 		return "give one of send and gather"
 	case f.If != "" && f.Gather == "":
@@ -264,21 +305,31 @@ func (f *File) String() string {
 	for _, s := range f.Seeds {
 		put("seed", fmt.Sprint(s.ID, " ", s.State))
 	}
-	put("send", f.Send)
-	put("gather", f.Gather)
-	put("if", f.If)
-	put("sum", f.Sum)
-	put("identity", f.Identity)
-	put("apply", f.Apply)
-	put("skip", f.Skip)
-	if f.Everywhere {
-		b.WriteString("everywhere\n")
+	functions := func(f *File, p FilePhase) {
+		put("send", f.Send)
+		put("gather", f.Gather)
+		put("if", f.If)
+		put("sum", f.Sum)
+		put("identity", f.Identity)
+		put("apply", f.Apply)
+		put("skip", f.Skip)
+		for _, flag := range []struct {
+			key   string
+			given bool
+		}{{"everywhere", f.Everywhere}, {"idempotent", f.Idempotent}, {"reverse", p.Reverse}, {"all", p.All}} {
+			if flag.given {
+				b.WriteString(flag.key + "\n")
+			}
+		}
 	}
-	if f.Idempotent {
-		b.WriteString("idempotent\n")
-	}
+	functions(f, FilePhase{})
 	if f.Supersteps > 0 {
 		put("supersteps", strconv.Itoa(f.Supersteps))
+	}
+	for k, p := range f.Phases {
+		put("phase", p.Name)
+		put("message", p.Message)
+		functions(f.Phase(k), p)
 	}
 	return b.String()
 }
