@@ -582,3 +582,90 @@ func TestPhaseFileErrors(t *testing.T) {
 		t.Errorf("a name that does not exist: %v", err)
 	}
 }
+
+// TestMedusaPhases runs a program whose phases are functions of Medusa, of whole lists: the median of
+// the in-neighbours, and then its spread against the edges. It compares the host and the emulated
+// device with a naive run, and Halt ends it.
+func TestMedusaPhases(t *testing.T) {
+	type edges = program.EdgeList[int32, int32, int32]
+	g := randomWeights(rand.New(rand.NewPCG(8, 84)), 40)
+	p := program.Program[int32, int32, int32]{
+		Name: "medusa", Init: program.Init(func(v program.Vertex) int32 { return v.ID * 13 % 31 }, "id * 13 % 31"),
+		Halt: func(superstep int, _ []float64) bool { return superstep == 2 },
+		Phases: []phase{
+			program.EdgeMessageVertex[int32, int32, int32]{
+				Name:  "median",
+				EList: func(_ program.Vertex, state int32, el *edges) { el.SendAll(state) },
+				MList: func(_ program.Vertex, _ int32, m []int32) int32 {
+					slices.Sort(m)
+					return m[len(m)/2]
+				},
+				Vertex: func(_ program.Vertex, _, sum int32) (int32, bool) { return sum, true },
+				CUDA: program.EMVText{EList: "edges.send_all(state)",
+					MList: "messages.sort(); sum = messages[messages.len() / 2]", Vertex: "state = sum;"},
+			}.Phase(),
+			program.EdgeMessageVertex[int32, int32, int32]{
+				Name:     "spread",
+				Edge:     func(e *program.Edge[int32, int32, int32]) { e.Send(e.Src() + e.Weight()) },
+				Combiner: semiring.Max[int32](), All: true,
+				Vertex: func(_ program.Vertex, state, sum int32) (int32, bool) { return (state ^ sum) & 63, true },
+				CUDA: program.EMVText{Edge: "edge.send(edge.src() + edge.weight())",
+					Vertex: "state = (state ^ sum) & 63;"},
+			}.Phase(),
+		},
+	}
+	p.Phases[1].Reverse = true
+	n, _ := g.Dims()
+	want, active := make([]int32, n), make([]bool, n)
+	for v := range want {
+		want[v], active[v] = int32(v)*13%31, true
+	}
+	for range 3 {
+		lists := make([][]int32, n)
+		for at := range g.All() {
+			if active[at.Row] {
+				lists[at.Col] = append(lists[at.Col], want[at.Row])
+			}
+		}
+		for v, list := range lists {
+			if active[v] = len(list) > 0; active[v] {
+				slices.Sort(list)
+				want[v] = list[len(list)/2]
+			}
+		}
+		sums := make([]int32, n)
+		for v := range sums {
+			sums[v] = math.MinInt32
+		}
+		for at, w := range g.All() {
+			if active[at.Col] {
+				sums[at.Row] = max(sums[at.Row], want[at.Col]+w)
+			}
+		}
+		for v := range want {
+			want[v], active[v] = (want[v]^sums[v])&63, true
+		}
+	}
+	places := []*matrix.Matrix[int32]{g}
+	if dev, err := openEmulated(); err == nil {
+		places = append(places, g.Clone())
+		sure.Do(places[1].Move(dev))
+	}
+	for _, there := range places {
+		res, err := program.Run(context.Background(), there, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sure.Get(res.State.Dense(-1)); !slices.Equal(got, want) || res.Ended != program.Halted || res.Supersteps != 3 {
+			t.Errorf("%v: %v, %s after %d iterations, want %v", there.Place(), got, res.Ended, res.Supersteps, want)
+		}
+	}
+	group := sure.Get(comm.LocalGroup(2))
+	defer group.Close()
+	there := g.Clone()
+	sure.Do(there.Move(group))
+	var bad *program.ProgramError
+	if _, err := program.Run(context.Background(), there, p); !errors.As(err, &bad) || bad.Part != "Edges" {
+		t.Errorf("Edges of a phase on a group: %v", err)
+	}
+}

@@ -153,8 +153,8 @@ func (c *Code) compile() (err error) {
 // kernels of a named sum read.
 func (c *Code) types() (state, message *sparse.Type, sum *cpu.Sum) {
 	state, message = ctext.CellType(c.state.Size), ctext.CellType(c.message.Size)
-	if named := kernels[c.message.Kind][c.f.Sum]; c.number && named != nil {
-		return state, sparse.OfKind(c.message.Kind), named()
+	if sum := kernels(c.message.Kind, c.f.Sum); c.number && sum != nil {
+		return state, sparse.OfKind(c.message.Kind), sum
 	}
 	id := message.Zeroed(1)
 	copy(unsafe.Slice((*byte)(id.Pointer()), message.Size), c.identity)
@@ -162,20 +162,37 @@ func (c *Code) types() (state, message *sparse.Type, sum *cpu.Sum) {
 		Monoid: &cpu.Monoid{Identity: id, User: true}}
 }
 
-// kernels are the sums that have kernels, by the kind of messages and by name.
-var kernels = map[reflect.Kind]map[string]func() *cpu.Sum{
-	reflect.Int32: named[int32](), reflect.Uint64: named[uint64](), reflect.Float32: named[float32](), reflect.Float64: named[float64](),
-	reflect.Int64: { // equal bits
-		"plus": named[uint64]()["plus"], "times": named[uint64]()["times"]},
+// kernels returns the sum of a name on messages of a kind, nil if it has no kernels here.
+func kernels(kind reflect.Kind, name string) *cpu.Sum {
+	switch kind {
+	case reflect.Int32:
+		return named[int32](name)
+	case reflect.Uint64:
+		return named[uint64](name)
+	case reflect.Float32:
+		return named[float32](name)
+	case reflect.Float64:
+		return named[float64](name)
+	case reflect.Int64:
+		if name == "plus" || name == "times" { // equal bits
+			return named[uint64](name)
+		}
+	}
+	return nil
 }
 
-func named[M semiring.Number]() map[string]func() *cpu.Sum {
-	return map[string]func() *cpu.Sum{
-		"plus":  func() *cpu.Sum { return semiring.Plus[M]().Inside() },
-		"times": func() *cpu.Sum { return semiring.Times[M]().Inside() },
-		"min":   func() *cpu.Sum { return semiring.Min[M]().Inside() },
-		"max":   func() *cpu.Sum { return semiring.Max[M]().Inside() },
+func named[M semiring.Number](name string) *cpu.Sum {
+	switch name {
+	case "plus":
+		return semiring.Plus[M]().Inside()
+	case "times":
+		return semiring.Times[M]().Inside()
+	case "min":
+		return semiring.Min[M]().Inside()
+	case "max":
+		return semiring.Max[M]().Inside()
 	}
+	return nil
 }
 
 // Program returns the program for an engine.
