@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"slices"
 	"strings"
 	"unsafe"
 
@@ -303,8 +302,8 @@ func (d *deviceProgram) run(
 
 // methodOf checks a plan, and returns its method of a product.
 func (d *deviceProgram) methodOf(plan string) (string, error) {
-	if isBuffer(plan) && !slices.Contains(BufferPlans(), plan) {
-		return "", &PlanError{d.name, plan, "is not a plan", "use " + strings.Join(BufferPlans(), ", ")}
+	if _, reason := readBuffer(plan); isBuffer(plan) && reason != "" {
+		return "", &PlanError{d.name, plan, reason, "use " + strings.Join(BufferPlans(), ", ") + ", the last one with buckets=N or sort=exact, and group=G"}
 	}
 	if !d.lists.present() {
 		return d.method(plan), nil
