@@ -72,7 +72,7 @@ func (s *sources) Import(path string) (*types.Package, error) {
 
 // faces are the packages that have aliases of types of their internal packages, such as the
 // settings of all workflows and the errors of all readers.
-var faces = []string{"apps", "graphio"}
+var faces = []string{"apps", "graphio", "program"}
 
 // named reports whether users can name a type of an internal package: its face has an alias of the
 // same name.

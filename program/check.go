@@ -23,9 +23,15 @@ func Check[V, E, M comparable](p Program[V, E, M], seed uint64) error {
 		return err
 	}
 	r := rand.New(rand.NewPCG(seed, 0x9a9))
-	if p.Sum.Valid() && !p.Sum.IsAny() {
-		if err := checkSum(p, r); err != nil {
-			return err
+	sums := []Program[V, E, M]{p}
+	for k := range p.Phases {
+		sums = append(sums, *p.ofPhase(k))
+	}
+	for _, p := range sums {
+		if p.Sum.Valid() && !p.Sum.IsAny() {
+			if err := checkSum(p, r); err != nil {
+				return err
+			}
 		}
 	}
 	for round := range 12 {

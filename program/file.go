@@ -1,14 +1,9 @@
 package program
 
 import (
-	"bufio"
-	"errors"
-	"fmt"
 	"io"
-	"slices"
-	"strconv"
-	"strings"
-	"unicode/utf8"
+
+	"github.com/hiveblas/hiveblas/program/internal/text"
 )
 
 // File is a program written as text alone, in CUDA C, as `hiveblas run` reads it: a line for each
@@ -38,6 +33,10 @@ import (
 // any, or is an expression in x and y with the identity in "identity"; any is the only named sum of
 // a struct. "if" is the condition of a gather. All vertices begin active unless there are seeds.
 //
+// A line "phase NAME" begins a phase (see [Phase]), to which the parts after it belong: send, gather,
+// if, sum, identity, apply, skip and everywhere, a message of its own type, reverse and all. The
+// other parts stand before the first phase.
+//
 // A device compiles the texts as they are. The host and groups of its ranks take what
 // docs/programs.md lists: expressions and statements of C over numbers, bools and structs, and the
 // functions of CUDA's math library.
@@ -52,261 +51,28 @@ type File struct {
 	Everywhere           bool
 	Idempotent           bool
 	Supersteps           int
+	Phases               []FilePhase
 }
 
 // FileSeed is a seed of a [File]: a vertex, and its state as a CUDA expression.
-type FileSeed struct {
-	ID    int
-	State string
-}
+type FileSeed = text.FileSeed
+
+// FilePhase is a phase of a [File]; see [Phase]. Message is "" for the message of the file.
+type FilePhase = text.FilePhase
 
 // A FileError says what is wrong with a line of a program file, or with one of its texts. Line is 0
 // for the whole file and for texts.
-type FileError struct {
-	File   string
-	Line   int
-	Reason string
-}
+type FileError = text.FileError
 
-func (e *FileError) Error() string {
-	if e.Line == 0 {
-		return fmt.Sprintf("%s: %s", e.File, e.Reason)
-	}
-	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason)
-}
-
-var (
-	fileSums = []string{"plus", "times", "min", "max", "any"}
-	fileKeys = []string{"state", "edge", "message", "init", "seed", "send", "gather", "if", "sum", "identity", "apply", "skip", "everywhere", "idempotent", "supersteps"}
-)
-
-// The limits of a program file, which is written by hand.
-const (
-	maxFile = 1 << 20
-	maxPart = 1 << 14
-)
+// text returns the file as package text knows it.
+func (f *File) text() *text.File { return (*text.File)(f) }
 
 // ReadFile reads a program file. Messages use name. ReadFile returns a *FileError if the text is
 // wrong, and the error of r if reading fails.
 func ReadFile(r io.Reader, name string) (*File, error) {
-	if r == nil {
-		return nil, &FileError{File: name, Reason: "there is no reader"}
-	}
-	type part struct {
-		key, text string
-		line      int
-	}
-	var parts []part
-	scan := bufio.NewScanner(io.LimitReader(r, maxFile+1))
-	scan.Buffer(make([]byte, 0, 4096), maxPart)
-	size, line := 0, 0
-	for scan.Scan() {
-		line++
-		size += len(scan.Bytes()) + 1
-		fail := func(format string, args ...any) (*File, error) {
-			return nil, &FileError{name, line, fmt.Sprintf(format, args...)}
-		}
-		if size > maxFile {
-			return fail("the file has more than %d bytes; a program is text written by hand", maxFile)
-		}
-		text := scan.Text()
-		if !utf8.ValidString(text) || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' && c != '\t' && c != '\r' }) {
-			return fail("the line is not text; write the program in UTF-8")
-		}
-		text, _, _ = strings.Cut(text, "#")
-		if strings.TrimSpace(text) == "" {
-			continue
-		}
-		if text[0] == ' ' || text[0] == '\t' {
-			if len(parts) == 0 {
-				return fail("the line begins with a blank and continues nothing; begin it with one of %s", strings.Join(fileKeys, ", "))
-			}
-			last := &parts[len(parts)-1]
-			last.text = strings.TrimSpace(last.text + " " + strings.TrimSpace(text))
-			continue
-		}
-		key, rest, _ := strings.Cut(strings.ReplaceAll(text, "\t", " "), " ")
-		key = strings.TrimSpace(key)
-		if !slices.Contains(fileKeys, key) {
-			return fail("%q is no part of a program; want one of %s", key, strings.Join(fileKeys, ", "))
-		}
-		parts = append(parts, part{key, strings.TrimSpace(rest), line})
-	}
-	if err := scan.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, &FileError{name, line + 1, fmt.Sprintf("the line has more than %d bytes; continue it on lines that begin with a blank", maxPart)}
-	} else if err != nil {
-		return nil, err
-	}
-	f := &File{Name: name}
-	seen := map[string]int{}
-	for _, p := range parts {
-		if first, twice := seen[p.key]; twice && p.key != "seed" {
-			return nil, &FileError{name, p.line, fmt.Sprintf("%s is given twice, first in line %d", p.key, first)}
-		}
-		seen[p.key] = p.line
-		if reason := f.set(p.key, p.text); reason != "" {
-			return nil, &FileError{name, p.line, reason}
-		}
-	}
-	for _, p := range parts {
-		if reason := f.badUse(p.key, p.text); reason != "" {
-			return nil, &FileError{name, p.line, p.key + " " + reason}
-		}
-	}
-	if line := seen["sum"]; line > 0 && f.badSum() != "" {
-		return nil, &FileError{name, line, f.badSum()}
-	}
-	if reason := f.incomplete(); reason != "" {
-		return nil, &FileError{File: name, Reason: reason}
-	}
-	return f, nil
-}
-
-// set reads a part, and returns what is wrong with it or "".
-func (f *File) set(key, text string) string {
-	typed := map[string]*string{"state": &f.State, "edge": &f.Edge, "message": &f.Message}
-	texts := map[string]*string{"init": &f.Init, "send": &f.Send, "gather": &f.Gather, "if": &f.If,
-		"sum": &f.Sum, "identity": &f.Identity, "skip": &f.Skip, "apply": &f.Apply}
-	switch {
-	case typed[key] != nil:
-		canonical, reason := readType(text)
-		if reason != "" {
-			return key + " " + reason
-		}
-		*typed[key] = canonical
-	case texts[key] != nil:
-		if reason := badText(text, key == "apply"); reason != "" {
-			return key + " " + reason
-		}
-		*texts[key] = text
-	case key == "everywhere", key == "idempotent":
-		if text != "" {
-			return fmt.Sprintf("%s is followed by %q, want nothing", key, text)
-		}
-		f.Everywhere = f.Everywhere || key == "everywhere"
-		f.Idempotent = f.Idempotent || key == "idempotent"
-	case key == "supersteps":
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return fmt.Sprintf("supersteps is %q, want a number from 1", text)
-		}
-		f.Supersteps = n
-	case key == "seed":
-		at, state, _ := strings.Cut(text, " ")
-		n, err := strconv.ParseInt(at, 10, 32)
-		if err != nil || n < 0 {
-			return fmt.Sprintf("the seed is vertex %q, want a number from 0 and an expression of its state", at)
-		}
-		state = strings.TrimSpace(state)
-		if reason := badText(state, false); reason != "" {
-			return "seed " + reason
-		}
-		f.Seeds = append(f.Seeds, FileSeed{int(n), state})
-	}
-	return ""
-}
-
-// badText says what is wrong with CUDA text, as far as brackets tell; the compiler says the rest.
-func badText(text string, statements bool) string {
-	if text == "" {
-		return "has no text; write an expression after it"
-	}
-	if len(text) > maxPart {
-		return fmt.Sprintf("has more than %d bytes", maxPart)
-	}
-	var open []byte
-	pairs := map[byte]byte{')': '(', ']': '[', '}': '{'}
-	for k := range len(text) {
-		switch c := text[k]; c {
-		case '(', '[', '{':
-			open = append(open, c)
-		case ')', ']', '}':
-			if len(open) == 0 || open[len(open)-1] != pairs[c] {
-				return fmt.Sprintf("has a %q that closes nothing", c)
-			}
-			open = open[:len(open)-1]
-		case ';':
-			if !statements && len(open) == 0 {
-				return "has a \";\"; want an expression"
-			}
-		case '\\', '"', '\'':
-			return fmt.Sprintf("has a %q, which programs do not need", c)
-		}
-	}
-	if len(open) > 0 {
-		return fmt.Sprintf("has a %q that nothing closes", open[len(open)-1])
-	}
-	return ""
-}
-
-// incomplete says which part is missing, or "".
-func (f *File) incomplete() string {
-	switch {
-	case f.State == "":
-		return "there is no state, the type of a vertex"
-	case f.Message == "":
-		return "there is no message, the type of a message"
-	case f.Init == "":
-		return "there is no init, the state of each vertex"
-	case (f.Send == "") == (f.Gather == ""):
-		return "give one of send and gather"
-	case f.If != "" && f.Gather == "":
-		return "if is the condition of a gather, and there is none"
-	case f.Apply == "":
-		return "there is no apply, which sets state"
-	case f.Sum == "":
-		return "there is no sum"
-	case f.badSum() != "":
-		return f.badSum()
-	case slices.Contains(fileSums, f.Sum) == (f.Identity != ""):
-		return "identity belongs to a sum that is an expression; other sums are " + strings.Join(fileSums, ", ")
-	case f.Everywhere && f.Skip != "":
-		return "skip and everywhere exclude each other"
-	}
-	return ""
-}
-
-// badSum says that a sum by name does not suit a struct, or "".
-func (f *File) badSum() string {
-	if isStruct(f.Message) && slices.Contains(fileSums, f.Sum) && f.Sum != "any" {
-		return fmt.Sprintf("sum is %s, and the message is a struct; write an expression in x and y, and its identity", f.Sum)
-	}
-	return ""
+	f, err := text.Read(r, name)
+	return (*File)(f), err
 }
 
 // String returns the program as ReadFile reads it.
-func (f *File) String() string {
-	if f == nil {
-		return ""
-	}
-	var b strings.Builder
-	put := func(key, text string) {
-		if text != "" {
-			fmt.Fprintf(&b, "%s %s\n", key, text)
-		}
-	}
-	put("state", f.State)
-	put("edge", f.Edge)
-	put("message", f.Message)
-	put("init", f.Init)
-	for _, s := range f.Seeds {
-		put("seed", fmt.Sprint(s.ID, " ", s.State))
-	}
-	put("send", f.Send)
-	put("gather", f.Gather)
-	put("if", f.If)
-	put("sum", f.Sum)
-	put("identity", f.Identity)
-	put("apply", f.Apply)
-	put("skip", f.Skip)
-	if f.Everywhere {
-		b.WriteString("everywhere\n")
-	}
-	if f.Idempotent {
-		b.WriteString("idempotent\n")
-	}
-	if f.Supersteps > 0 {
-		put("supersteps", strconv.Itoa(f.Supersteps))
-	}
-	return b.String()
-}
+func (f *File) String() string { return f.text().String() }

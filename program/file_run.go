@@ -13,6 +13,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/program/internal/ctext"
+	"github.com/hiveblas/hiveblas/program/internal/text"
 )
 
 // RunFile runs a program file on a graph, where the graph lives: on the host, on a group of ranks
@@ -29,7 +31,7 @@ func RunFile[V, E comparable](
 	if err != nil {
 		return nil, err
 	}
-	if !matchesType(f.State, reflect.TypeFor[V]()) {
+	if !text.Matches(f.State, reflect.TypeFor[V]()) {
 		return nil, &FileError{File: f.Name, Reason: fmt.Sprintf("the state is of type %s, and the caller wants %T", f.State, *new(V))}
 	}
 	return resultOf[V](f.run(ctx, at, g.Inside(), o, statesOf[V]))
@@ -38,17 +40,40 @@ func RunFile[V, E comparable](
 // run runs the program. states makes a vector of states.
 func (f *File) run(ctx context.Context, at device.Runner, g rep.View, o Options, states func(n int, at matrix.Place) rep.View) (*outcome, error) {
 	if at == nil {
-		c, err := f.onHost(ctx, g, o)
+		in, err := f.onHost(ctx, g, o, states)
 		if err != nil {
 			return nil, err
 		}
-		return c.run(ctx, o, states)
+		return runHere(ctx, g, in, o)
 	}
 	d, err := f.onDevice(g)
 	if err != nil {
 		return nil, err
 	}
 	return runText(ctx, at, g, d, o, states)
+}
+
+// onHost compiles the program for a graph on the host or on a group.
+func (f *File) onHost(ctx context.Context, g rep.View, o Options, states func(n int, at matrix.Place) rep.View) (*outline, error) {
+	var steps []*outline
+	for k, p := range f.text().Steps() {
+		c, err := p.Compile(ctx, g, o.Threads)
+		if err != nil {
+			return nil, f.text().Named(k, err)
+		}
+		in := &outline{Program: c.Program(), edge: g.Type(), states: states, supersteps: f.Supersteps}
+		in.fn = c.Functions(&in.Program)
+		steps = append(steps, in)
+	}
+	if len(f.Phases) == 0 {
+		return steps[0], nil
+	}
+	for k, p := range f.Phases {
+		steps[k].reverse, steps[k].all = p.Reverse, p.All
+	}
+	in := &outline{states: states, supersteps: f.Supersteps, phased: true, phases: steps}
+	in.Name, in.State = f.Name, steps[0].State
+	return in, nil
 }
 
 // FileResult is the result of [RunFileColumns].
@@ -79,7 +104,7 @@ func runFileColumns(ctx context.Context, g operand, f *File, opts []Options) (*F
 	if err != nil {
 		return nil, err
 	}
-	t, _, err := fileType(f.State)
+	t, _, err := text.TypeOf(f.State)
 	if err != nil {
 		return nil, &FileError{File: f.Name, Reason: err.Error()}
 	}
@@ -106,9 +131,12 @@ func runFileColumns(ctx context.Context, g operand, f *File, opts []Options) (*F
 
 // columnsHere runs the program on the host or on a group, with states of so many bytes.
 func (f *File) columnsHere(ctx context.Context, g rep.View, o Options, size int) (*FileResult, error) {
-	states, step := statesOf[cell], 8
-	if size > step {
-		states, step = statesOf[wide], 64
+	states, step := statesOf[uint64], int(ctext.CellType(size).Size)
+	switch step {
+	case 16:
+		states = statesOf[[2]uint64]
+	case text.MaxCell:
+		states = statesOf[[8]uint64]
 	}
 	out, err := f.run(ctx, nil, g, o, states)
 	if out == nil {
@@ -142,7 +170,7 @@ func readyFile(g operand, f *File, opts []Options) (device.Runner, Options, erro
 	if err != nil {
 		return nil, o, err
 	}
-	if reason := f.incomplete(); reason != "" {
+	if reason := f.text().Incomplete(); reason != "" {
 		return nil, o, &FileError{File: f.Name, Reason: reason}
 	}
 	for _, s := range f.Seeds {
@@ -157,90 +185,86 @@ func readyFile(g operand, f *File, opts []Options) (device.Runner, Options, erro
 			"move the graph to one device or to the host, or write the program in Go as a program.Program"}
 	}
 	values := sparse.GoType(g.Inside().Type())
-	if isStruct(f.Edge) && !matchesType(f.Edge, values) {
+	if text.IsStruct(f.Edge) && !text.Matches(f.Edge, values) {
 		return nil, o, &FileError{File: f.Name, Reason: fmt.Sprintf("the edge is of type %s, and the graph has values of type %s", f.Edge, values)}
 	}
 	return at, o, nil
 }
 
-// matchesType reports whether a Go type matches a canonical type.
-func matchesType(canonical string, t reflect.Type) bool {
-	if isStruct(canonical) {
-		return device.SameMembers(t, membersOf(fieldsOf(canonical)))
-	}
-	return t.Kind() == fileKinds[canonical]
-}
-
 // columns splits states of size bytes each into their fields.
 func (f *File) columns(states []byte, size int) []FileColumn {
-	_, offsets, _ := fileType(f.State)
-	fields := fieldsOf(f.State)
+	_, offsets, _ := text.TypeOf(f.State)
+	fields := text.FieldsOf(f.State)
 	if fields == nil {
-		fields, offsets = []FileField{{"", f.State}}, []int{0}
+		fields, offsets = []text.Field{{Type: f.State}}, []int{0}
 	}
 	columns := make([]FileColumn, len(fields))
 	for k, field := range fields {
-		columns[k] = FileColumn{field.Name, columnOf[field.Type](states, size, offsets[k], len(states)/size)}
+		columns[k] = FileColumn{field.Name, text.Columns[field.Type](states, size, offsets[k], len(states)/size)}
 	}
 	return columns
-}
-
-// columnOf takes a column from n records of so many bytes, by type.
-var columnOf = map[string]func(states []byte, size, offset, n int) any{
-	"bool": column[bool], "int8": column[int8], "int16": column[int16], "int32": column[int32], "int64": column[int64],
-	"uint8": column[uint8], "uint16": column[uint16], "uint32": column[uint32], "uint64": column[uint64],
-	"float32": column[float32], "float64": column[float64],
-}
-
-func column[T any](states []byte, size, offset, n int) any {
-	values := make([]T, n)
-	width := int(unsafe.Sizeof(*new(T)))
-	for v := range values {
-		copy(unsafe.Slice((*byte)(unsafe.Pointer(&values[v])), width), states[v*size+offset:])
-	}
-	return values
 }
 
 var weightWord = regexp.MustCompile(`\bweight\b`)
 
 // onDevice turns the file into text for a graph on a device.
 func (f *File) onDevice(g rep.View) (*deviceProgram, error) {
+	if len(f.Phases) == 0 {
+		return f.textOn(g, nil)
+	}
+	d := &deviceProgram{name: f.Name, supersteps: f.Supersteps}
+	for k, p := range f.text().Steps() {
+		phase, err := (*File)(p).textOn(g, &f.Phases[k])
+		if err != nil {
+			return nil, f.text().Named(k, err)
+		}
+		d.phases = append(d.phases, phase)
+	}
+	d.state = d.phases[0].state
+	return d, nil
+}
+
+// textOn is onDevice for a phase, or with nil for a file without phases.
+func (f *File) textOn(g rep.View, phase *FilePhase) (*deviceProgram, error) {
 	edge, err := device.TypeFor(sparse.GoType(g.Type()))
 	if err != nil {
 		return nil, &FileError{File: f.Name, Reason: err.Error()}
 	}
-	state, _, err := fileType(f.State)
+	state, _, err := text.TypeOf(f.State)
 	if err != nil {
 		return nil, &FileError{File: f.Name, Reason: err.Error()}
 	}
-	t, _, err := fileType(f.Message)
+	t, _, err := text.TypeOf(f.Message)
 	if err != nil {
 		return nil, &FileError{File: f.Name, Reason: err.Error()}
 	}
 	d := &deviceProgram{name: f.Name, state: state, edge: edge, message: t, active: len(f.Seeds) == 0,
 		sends: f.Send != "", skips: f.Skip != "", everywhere: f.Everywhere, supersteps: f.Supersteps}
+	if phase != nil {
+		d.phased, d.reverse, d.all = true, phase.Reverse, phase.All
+	}
 	var first strings.Builder
 	for _, s := range f.Seeds {
 		fmt.Fprintf(&first, "id == %d ? %s : ", s.ID, valueOf(state, "V", s.State))
 		d.seeds = append(d.seeds, deviceSeed{id: s.ID})
 	}
 	first.WriteString(valueOf(state, "V", f.Init))
-	sum, named := namedSums(t)[f.Sum]
+	sum, named := text.NamedSums(t)[f.Sum]
 	if !named {
-		sum.text, sum.identity = valueOf(t, "T", f.Sum), valueOf(t, t.Name, f.Identity)
+		sum.Text, sum.Identity = valueOf(t, "T", f.Sum), valueOf(t, t.Name, f.Identity)
 	}
-	add := device.Monoid{Identity: sum.identity, Exact: sum.exact, Any: f.Sum == "any",
-		Func: device.Func{Name: "sum", Text: sum.text, X: t, Y: t, Out: t, UsesX: true, UsesY: true}}
-	given, convert := "bool", func(text string) string { return text }
-	if f.Edge != "" && !isStruct(f.Edge) {
-		as, _, err := fileType(f.Edge)
+	add := device.Monoid{Identity: sum.Identity, Exact: sum.Exact, Any: f.Sum == "any",
+		Func: device.Func{Name: "sum", Text: sum.Text, X: t, Y: t, Out: t, UsesX: true, UsesY: true}}
+	given, convert := "bool", func(s string) string { return s }
+	if f.Edge != "" && !text.IsStruct(f.Edge) {
+		as, _, err := text.TypeOf(f.Edge)
 		if err != nil {
 			return nil, &FileError{File: f.Name, Reason: err.Error()}
 		}
 		given = as.Name
 	}
-	if !isStruct(f.Edge) {
-		convert = func(text string) string { return weightWord.ReplaceAllString(text, "(("+given+")weight)") }
+	if !text.IsStruct(f.Edge) {
+		convert = func(s string) string { return weightWord.ReplaceAllString(s, "(("+given+")weight)") }
 	}
 	send, gather := f.Send, convert(f.Gather)
 	if !t.Number() {
@@ -250,35 +274,14 @@ func (f *File) onDevice(g rep.View) (*deviceProgram, error) {
 	return d, nil
 }
 
-// A fileSum is a sum that a file names, as text.
-type fileSum struct {
-	text, identity string
-	exact          bool
-}
-
-// namedSums are the sums of messages of a type.
-func namedSums(t device.Type) map[string]fileSum {
-	lo, hi := "", ""
-	if t.Number() {
-		lo, hi = t.Limits()
-	}
-	return map[string]fileSum{
-		"plus":  {"x + y", "((" + t.Name + ")0)", !t.Float()},
-		"times": {"x * y", "((" + t.Name + ")1)", !t.Float()},
-		"min":   {"(y < x || x != x) ? y : x", hi, true},
-		"max":   {"(y > x || x != x) ? y : x", lo, true},
-		"any":   {"y", "(" + t.Name + "())", false},
-	}
-}
-
 // valueOf is an expression of a value of type t, which the text calls name. Fields in braces are
 // converted to their types.
-func valueOf(t device.Type, name, text string) string {
-	inner, braces := strings.CutPrefix(text, "{")
+func valueOf(t device.Type, name, value string) string {
+	inner, braces := strings.CutPrefix(value, "{")
 	if !t.Number() && braces && strings.HasSuffix(inner, "}") {
 		return "hb_make_" + t.Name + "(" + inner[:len(inner)-1] + ")"
 	}
-	return "((" + name + ")(" + text + "))"
+	return "((" + name + ")(" + value + "))"
 }
 
 // runText runs a program of text and returns its states, in a vector that states makes.

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/program/internal/text"
 )
 
 const sampleFile = `# shortest paths
@@ -62,11 +64,11 @@ func TestReadFile(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.reason, err, c.want)
 		}
 	}
-	for reason, text := range map[string]string{
-		"begins with a blank": " x\n", "more than": "apply " + strings.Repeat("x", maxPart), "no state": "",
+	for reason, content := range map[string]string{
+		"begins with a blank": " x\n", "more than": "apply " + strings.Repeat("x", text.MaxPart), "no state": "",
 		"bytes": strings.Repeat("#"+strings.Repeat("x", 8000)+"\n", 200),
 	} {
-		if _, err := ReadFile(strings.NewReader(text), "a.prog"); err == nil || !strings.Contains(err.Error(), reason) {
+		if _, err := ReadFile(strings.NewReader(content), "a.prog"); err == nil || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%q: %v", reason, err)
 		}
 	}
@@ -138,11 +140,11 @@ func FuzzReadFile(f *testing.F) {
 	f.Add(structFile)
 	f.Add("state {bool a,b;float\tc}\nedge { int w }\nmessage {int8 x}\ninit {}\ngather {weight.w}\nif src.a\nsum any\napply state.a = sum.x\nskip state.b\n")
 	f.Add("state int8\nmessage int8\ninit id\nsend state\nsum x ^ y\nidentity 0\napply state = sum\nskip state\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		got, err := ReadFile(strings.NewReader(text), "f")
+	f.Fuzz(func(t *testing.T, content string) {
+		got, err := ReadFile(strings.NewReader(content), "f")
 		if err != nil {
 			var e *FileError
-			if !errors.As(err, &e) || e.Line > strings.Count(text, "\n")+1 {
+			if !errors.As(err, &e) || e.Line > strings.Count(content, "\n")+1 {
 				t.Fatalf("%T %v", err, err)
 			}
 			return
@@ -151,14 +153,14 @@ func FuzzReadFile(f *testing.F) {
 			if of == "" {
 				continue
 			}
-			known, offsets, err := fileType(of)
-			if fields := fieldsOf(of); err != nil || known.Size == 0 || len(offsets) != len(fields) || isStruct(of) && typeText(fields) != of {
-				t.Fatalf("%q has the type %q: %+v, %v", text, of, known, err)
+			known, offsets, err := text.TypeOf(of)
+			if fields := text.FieldsOf(of); err != nil || known.Size == 0 || len(offsets) != len(fields) || text.IsStruct(of) && text.TypeText(fields) != of {
+				t.Fatalf("%q has the type %q: %+v, %v", content, of, known, err)
 			}
 		}
 		again, err := ReadFile(strings.NewReader(got.String()), "f")
 		if err != nil || !reflect.DeepEqual(again, got) {
-			t.Fatalf("%q is read as %+v, and then as %+v, %v", text, got, again, err)
+			t.Fatalf("%q is read as %+v, and then as %+v, %v", content, got, again, err)
 		}
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"slices"
 	"strings"
 	"unsafe"
 
@@ -46,6 +45,9 @@ type deviceProgram struct {
 	body                 string // the functions that kernels/program.cu names
 	code                 programKey
 	part                 bool // the graph is the part of a rank; see part_run.go
+
+	phases               []*deviceProgram // see gpu_phases.go
+	phased, reverse, all bool             // of a phase
 }
 
 // deviceSeed is a seed and its state.
@@ -62,14 +64,17 @@ var totalWord = regexp.MustCompile(`\btotal\b`)
 // programKey tells programs apart on a device.
 type programKey struct {
 	body, state, message, edge string
-	part                       bool
+	part, phased               bool
 }
 
 // textOf turns a program into text. It returns a *ProgramError if a function has no text.
 func textOf(o *outline) (*deviceProgram, error) {
-	d := &deviceProgram{name: o.name, active: o.active, everywhere: o.everywhere, totals: len(o.totals),
+	if o.phased {
+		return textOfPhases(o)
+	}
+	d := &deviceProgram{phased: o.inPhases, reverse: o.reverse, all: o.all, name: o.Name, active: o.Active, everywhere: o.Everywhere, totals: len(o.totals),
 		halt: o.halt, supersteps: o.supersteps, sends: o.send.given, skips: o.skip.given, priority: o.priority.given,
-		width: o.width, idempotent: o.idempotent}
+		width: o.Width, idempotent: o.Idempotent}
 	var err error
 	fail := func(e error) {
 		if err == nil && e != nil {
@@ -89,11 +94,11 @@ func textOf(o *outline) (*deviceProgram, error) {
 		}
 		return cuda
 	}
-	d.state, d.edge, d.message = typed("the state", o.state), typed("the edge value", o.edge), typed("the message", o.message)
+	d.state, d.edge, d.message = typed("the state", o.State), typed("the edge value", o.edge), typed("the message", o.Message)
 	first := o.init.cuda
-	if o.same && err == nil {
+	if !o.Value.None() && err == nil {
 		var e error
-		first, e = literal(o.state, d.state, o.value)
+		first, e = literal(o.State, d.state, o.Value.Pointer())
 		fail(e)
 	}
 	f := functions{first: text("Init", true, first), apply: text("Apply", true, o.apply.cuda),
@@ -110,19 +115,19 @@ func textOf(o *outline) (*deviceProgram, error) {
 		text("Gather's condition", o.gatherIf.given, o.gatherIf.cuda)
 	}
 	name, cuda := o.sumName()
-	add := device.Monoid{Any: o.sum != nil && o.sum.Any, Func: device.Func{Name: name, Text: text("Sum", !d.lists.messages, cuda),
+	add := device.Monoid{Any: o.Sum != nil && o.Sum.Any, Func: device.Func{Name: name, Text: text("Sum", !d.lists.messages, cuda),
 		X: d.message, Y: d.message, Out: d.message, UsesX: true, UsesY: true}}
 	if err != nil {
 		return nil, err
 	}
-	add.Exact = o.sums() && o.sum.Exact
+	add.Exact = o.sums() && o.Sum.Exact
 	if add.Identity = "HB_M()"; !d.lists.messages {
 		var e error
-		add.Identity, e = literal(o.message, d.message, o.sum.Identity.Pointer())
+		add.Identity, e = literal(o.Message, d.message, o.Sum.Identity.Pointer())
 		fail(e)
 	}
-	for k, id := range o.seeds {
-		d.seeds = append(d.seeds, deviceSeed{id, device.Scalar{Type: d.state, P: o.seedsAt[k]}})
+	for k, id := range o.Seeds {
+		d.seeds = append(d.seeds, deviceSeed{id, device.Scalar{Type: d.state, P: o.SeedStates[k]}})
 	}
 	condition := o.gatherIf.cuda
 	if condition == trueText {
@@ -135,7 +140,7 @@ func textOf(o *outline) (*deviceProgram, error) {
 		}
 	}
 	d.compose(f, add, gather, condition)
-	if k := o.mul; o.product && k != nil && k.Binary != nil { // a product as any other
+	if k := o.mul; o.Product != nil && k != nil && k.Binary != nil { // a product as any other
 		d.gather.Ends = false // the kernels of products are faster
 		d.gather.Mul.UsesX, d.gather.Mul.UsesY = k.UsesX, k.UsesY
 	}
@@ -185,7 +190,7 @@ func (d *deviceProgram) compose(f functions, add device.Monoid, gather, conditio
 		fmt.Fprintf(&b, "HB_DEVICE HB_M hb_edge(%s) { const HB_E &x = weight; const HB_V &y = src; %s return (HB_M)(%s); }\n",
 			ends, "typedef HB_E E; typedef HB_V V; typedef HB_M M; typedef HB_E A; typedef HB_V B; typedef HB_M C; typedef A T;", gather)
 	}
-	d.mails = d.sends && !totalWord.MatchString(f.send)
+	d.mails = d.sends && !d.phased && !totalWord.MatchString(f.send)
 	d.body = b.String()
 	if !d.lists.messages {
 		d.head = "HB_DEVICE HB_M hb_add(const HB_M &x, const HB_M &y) { typedef HB_M A; typedef HB_M B; typedef HB_M C; typedef HB_M T; return (HB_M)(" + add.Text + "); }\n"
@@ -194,7 +199,7 @@ func (d *deviceProgram) compose(f functions, add device.Monoid, gather, conditio
 		d.lists.compose(f.walk, f.list)
 	}
 	d.rounds = d.canRound(add)
-	d.code = programKey{d.head + d.body + d.lists.changes() + d.lists.user, d.state.Name, d.message.Name, d.edge.Name, d.part}
+	d.code = programKey{d.head + d.body + d.lists.changes() + d.lists.user, d.state.Name, d.message.Name, d.edge.Name, d.part, d.phased}
 	d.gather = device.Semiring{Name: "the messages of " + d.name, Add: add}
 	if d.sends {
 		d.gather.Mul = device.Func{Name: "second", Text: "y", X: d.edge, Y: d.message, Out: d.message, UsesY: true}
@@ -235,10 +240,10 @@ func (d *deviceProgram) unit() string {
 // onDevice checks a program for a graph on a device, and returns it as text.
 func (p *outline) onDevice(a rep.View, o Options) (*deviceProgram, error) {
 	if device.Of(a.Place()) == nil {
-		return nil, &PlanError{p.name, o.Plan, "the graph is on " + a.Place().String() + ", which runs no programs", "use matrix.Move(nil)"}
+		return nil, &PlanError{p.Name, o.Plan, "the graph is on " + a.Place().String() + ", which runs no programs", "use matrix.Move(nil)"}
 	}
 	if o.Numbers != nil {
-		return nil, &ProgramError{p.name, "Numbers", "is given, and the graph is on " + a.Place().String(), "leave it out, or use matrix.Move(nil)"}
+		return nil, &ProgramError{p.Name, "Numbers", "is given, and the graph is on " + a.Place().String(), "leave it out, or use matrix.Move(nil)"}
 	}
 	return textOf(p)
 }
@@ -268,22 +273,22 @@ type kept struct {
 func (d *deviceProgram) run(
 	ctx context.Context, at device.Runner, g device.Operand, n int, o Options, keep kept,
 ) (states device.Store, out outcome, err error) {
-	method := o.Plan
-	if isBuffer(method) && !slices.Contains(BufferPlans(), method) {
-		return states, out, &PlanError{d.name, method, "is not a plan", "use " + strings.Join(BufferPlans(), ", ")}
-	}
-	if d.lists.present() {
-		if _, err := hostPlan(d.name, method); err != nil {
-			return states, out, &PlanError{d.name, method, "is not a plan of functions of whole lists", "use auto"}
+	var methods []string
+	for _, p := range d.steps() {
+		method, err := p.methodOf(o.Plan)
+		if err != nil {
+			return states, out, err
 		}
-	} else {
-		method = d.method(method)
+		methods = append(methods, method)
 	}
 	err = at.Run(device.Call{Context: ctx, Op: d.name, Trace: o.Trace != nil}, func(s *device.Session) {
-		r := &deviceRun{Session: s, p: d, n: n, graph: g, rows: s.Rows(g), reverse: g}
-		r.reverse.Transposed = !g.Transposed
+		r := d.steps()[0].on(s, g, n)
 		r.start()
-		out.ended = r.supersteps(method, o)
+		if d.phases == nil {
+			out.ended = r.supersteps(methods[0], o)
+		} else {
+			r, out.ended = d.iterations(r, g, methods, o)
+		}
 		out.supersteps, out.total, out.active = r.steps, r.total, r.count
 		switch {
 		case keep.bytes == nil:
@@ -293,6 +298,28 @@ func (d *deviceProgram) run(
 		}
 	})
 	return states, out, d.explain(o, err)
+}
+
+// methodOf checks a plan, and returns its method of a product.
+func (d *deviceProgram) methodOf(plan string) (string, error) {
+	if _, reason := readBuffer(plan); isBuffer(plan) && reason != "" {
+		return "", &PlanError{d.name, plan, reason, "use " + strings.Join(BufferPlans(), ", ") + ", the last one with buckets=N or sort=exact, and group=G"}
+	}
+	if !d.lists.present() {
+		return d.method(plan), nil
+	}
+	if _, err := hostPlan(d.name, plan); err != nil {
+		return "", &PlanError{d.name, plan, "is not a plan of functions of whole lists", "use auto"}
+	}
+	return plan, nil
+}
+
+// on returns the run of a program, or of a phase, on a graph.
+func (d *deviceProgram) on(s *device.Session, g device.Operand, n int) *deviceRun {
+	g.Transposed = g.Transposed != d.reverse
+	r := &deviceRun{Session: s, p: d, n: n, graph: g, rows: s.Rows(g), reverse: g}
+	r.reverse.Transposed = !g.Transposed
+	return r
 }
 
 // supersteps runs supersteps until the end.

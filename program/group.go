@@ -2,6 +2,7 @@ package program
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/spmd"
@@ -12,8 +13,8 @@ import (
 // partEngine runs a program on the part of a graph that a rank has, on the host or on a device.
 // After an error, the methods do nothing but take part in collectives, until the ranks agree.
 type partEngine interface {
-	// start sets the states. It returns the active own vertices.
-	start() (tally, error)
+	// start sets the states. It returns the active own vertices, and all own vertices.
+	start() (first, all tally, err error)
 	// run runs len(own) supersteps from number first on, where so many vertices of the whole
 	// graph are active. It sets the active own vertices after each, and the plans.
 	run(first int, active int64, own []tally, plans []string) error
@@ -22,39 +23,34 @@ type partEngine interface {
 	// total computes Totals from the terms of all ranks, and totals returns them.
 	total(terms [][]float64)
 	totals() []float64
-	// refresh exchanges the states and the activity of copies, after so many supersteps. So many
-	// vertices of the whole graph are active.
-	refresh(steps int, active int64) error
+	// refresh begins the next phase: it exchanges the states and the activity of copies, after so
+	// many supersteps. So many vertices of the whole graph are active.
+	refresh(phase, steps int, active int64) error
 }
 
-// runOnGroup runs a program on the ranks of a group. engine returns the engine of the part of a
-// rank on the host.
+// runOnGroup runs a program on the ranks of a group.
 func runOnGroup(
 	ctx context.Context, g *comm.Group, a rep.View, p *outline, o Options,
-	engine func(h *halo.Part, edges *halo.Host, o Options, plan direction) hostEngine,
 ) (*outcome, error) {
-	s := spmd.Begin(ctx, g, p.name)
+	s := spmd.Begin(ctx, g, p.Name)
 	if onGPUs(g) {
 		return runOnGPUs(s, a, p, o)
 	}
-	plan, err := hostPlan(p.name, o.Plan)
+	plan, err := hostPlan(p.Name, o.Plan)
 	if err != nil {
 		return nil, err
 	}
 	for k := range g.Ranks() {
 		if at := g.PlaceOf(k); at != nil {
-			return nil, &PlanError{p.name, o.Plan, "a rank is on " + at.String() + ", and others are on the host", "use ranks on devices, or ranks of the host"}
+			return nil, &PlanError{p.Name, o.Plan, "a rank is on " + at.String() + ", and others are on the host", "use ranks on devices, or ranks of the host"}
 		}
 	}
-	if p.edges.given {
-		return nil, &ProgramError{p.name, "Edges", "may send to any vertex, and a rank has those around its own", "use Send or Gather, or matrix.Move(nil)"}
-	}
-	if p.ordered() && plan == auto {
-		plan = pull
+	if slices.ContainsFunc(p.steps(), func(p *outline) bool { return p.Edges }) {
+		return nil, &ProgramError{p.Name, "Edges", "may send to any vertex, and a rank has those around its own", "use Send or Gather, or matrix.Move(nil)"}
 	}
 	o.Threads = max(1, g.Threads())
 	return runByParts(s, a, p, o, func(r *rank, in, out rep.View, block rep.Matrix) error {
-		return r.onHost(in, out, block, func(h *halo.Part, edges *halo.Host) hostEngine { return engine(h, edges, r.o, plan) })
+		return r.onHost(in, out, block, plan)
 	})
 }
 
@@ -64,7 +60,7 @@ func runByParts(
 	s *spmd.Session, a rep.View, p *outline, o Options,
 	one func(r *rank, in, out rep.View, block rep.Matrix) error,
 ) (*outcome, error) {
-	if p.ordered() || p.everywhere || p.halt != nil || len(p.totals) > 0 || o.Hops == 0 {
+	if p.phased || p.ordered() || p.Everywhere || p.halt != nil || len(p.totals) > 0 || o.Hops == 0 {
 		o.Hops = 1
 	}
 	return withStates(s, a, p, func(cuts []int, t rep.GroupTarget) (*outcome, error) {
@@ -111,7 +107,7 @@ func withStates(
 		return nil, err
 	}
 	res.state = state
-	return res.limited(p.name, p.supersteps)
+	return res.limited(p.Name, p.supersteps)
 }
 
 // tally counts active vertices and their out-edges.
@@ -130,6 +126,8 @@ type rank struct {
 	engine partEngine
 	widths []int // numbers that each rank adds to Totals
 	whole  tally // active vertices of the whole graph
+	all    tally // all its vertices
+	phase  int   // the next one
 	outcome
 }
 
@@ -143,24 +141,29 @@ func (r *rank) run(engine partEngine, hops int, widths []int) (err error) {
 }
 
 func (r *rank) loop(hops int) (Ended, error) {
-	first, err := r.engine.start()
-	counts, err := r.agree([]tally{first}, err)
+	first, every, err := r.engine.start()
+	counts, err := r.agree([]tally{first, every}, err)
 	if err != nil {
 		return "", err
 	}
-	r.whole = counts[0]
+	r.whole, r.all = counts[0], counts[1]
+	steps := r.p.steps()
 	for {
-		if r.whole.count == 0 && !(r.p.everywhere && r.supersteps == 0) {
+		p := steps[r.phase]
+		if r.phase == 0 && r.whole.count == 0 && !((p.Everywhere || p.all) && r.supersteps == 0) {
 			return Quiet, nil
 		}
 		stages := hops
-		if limit := limitOf(r.p.supersteps, r.o.MaxSupersteps); limit > 0 {
+		if limit := limitOf(r.p.supersteps, r.o.MaxSupersteps); limit > 0 && r.phase == 0 {
 			stages = min(stages, limit-r.supersteps)
 		}
-		switch stages {
-		case 0:
+		if p.all {
+			r.whole = r.all
+		}
+		switch {
+		case stages == 0:
 			return Full, nil
-		case 1:
+		case stages == 1 && r.phase == 0:
 			r.progress()
 		}
 		own, plans := make([]tally, stages), make([]string, stages)
@@ -172,18 +175,21 @@ func (r *rank) loop(hops int) (Ended, error) {
 				r.progress()
 			}
 			if f := r.o.Trace; f != nil && r.at == 0 {
-				f(Step{r.supersteps, plans[t], r.whole.count, r.whole.edges})
+				f(Step{r.supersteps, r.phase, plans[t], r.whole.count, r.whole.edges})
 			}
-			r.supersteps, r.whole = r.supersteps+1, after
+			r.whole = after
+			if r.phase = (r.phase + 1) % len(steps); r.phase == 0 {
+				r.supersteps++
+			}
 			if after.count == 0 {
 				break
 			}
 		}
-		if r.p.halt != nil && r.p.halt(r.supersteps-1, r.engine.totals()) {
+		if r.phase == 0 && r.p.halt != nil && r.p.halt(r.supersteps-1, r.engine.totals()) {
 			return Halted, nil
 		}
-		if r.whole.count > 0 || r.p.everywhere {
-			if err := r.engine.refresh(r.supersteps, r.whole.count); err != nil {
+		if r.whole.count > 0 || r.p.Everywhere || r.p.phased {
+			if err := r.engine.refresh(r.phase, r.supersteps, r.whole.count); err != nil {
 				return "", err
 			}
 		}

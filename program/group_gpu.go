@@ -22,7 +22,7 @@ func onGPUs(g *comm.Group) bool {
 // runOnGPUs runs a program on a group of devices: by parts, or the whole program on each where that
 // is not possible, and with Priority, which parts ignore, unless Hops is given.
 func runOnGPUs(s *spmd.Session, a rep.View, p *outline, o Options) (*outcome, error) {
-	if !p.priority.given || o.Hops != 0 {
+	if !p.phased && (!p.priority.given || o.Hops != 0) {
 		parts := *p
 		parts.priority = part{}
 		d, err := textOf(&parts)
@@ -38,7 +38,7 @@ func runOnGPUs(s *spmd.Session, a rep.View, p *outline, o Options) (*outcome, er
 		}
 	}
 	if o.Numbers != nil {
-		return nil, &ProgramError{p.name, "Numbers", "is given, and each device of " + s.Group.String() + " runs the whole program",
+		return nil, &ProgramError{p.Name, "Numbers", "is given, and each device of " + s.Group.String() + " runs the whole program",
 			"leave it out, or use matrix.Move(nil)"}
 	}
 	d, err := textOf(p)

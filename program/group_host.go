@@ -4,116 +4,114 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/program/internal/halo"
+	"github.com/hiveblas/hiveblas/program/internal/host"
 )
-
-// hostEngine is an engine of the host without its element types.
-type hostEngine interface {
-	base() *frame
-	start() error
-	superstep(*Step) error
-	// values returns the states of all vertices, and own a copy of some as values of a type.
-	values() sparse.Values
-	own(of *sparse.Type, lo, hi int) sparse.Values
-	// failed returns the first error of the functions.
-	failed() error
-	// close sets whether vertices take no messages, from their states.
-	close(list []int32)
-	// terms writes the terms of Totals; see engine.terms.
-	terms(to []float64, list []piece, shift int) error
-}
-
-// engineOfPart returns the engine of the part of a rank, whose rows are the in-edges of its
-// vertices.
-func engineOfPart[V, E, M comparable](h *halo.Part, edges *halo.Host, whole *Program[V, E, M], o Options, plan direction) hostEngine {
-	p := *whole
-	var seeds []Seed[V]
-	for _, s := range p.Seeds {
-		if v, ok := h.Find(int32(s.ID)); ok {
-			seeds = append(seeds, Seed[V]{int(v), s.State})
-		}
-	}
-	p.Seeds, p.Priority.Func = seeds, nil
-	e := engineOf(nil, p.typed(edges.Joined.Transpose(o.Threads)), &p, o)
-	e.plan, e.in = plan, p.typed(edges.Joined)
-	return e
-}
-
-func (e *engine[V, E, M]) base() *frame { return &e.frame }
-
-func (e *engine[V, E, M]) values() sparse.Values { return sparse.ValuesOf(e.state) }
-
-func (e *engine[V, E, M]) own(of *sparse.Type, lo, hi int) sparse.Values {
-	if e.p.store != nil {
-		return e.p.store(of, e.state[lo:hi])
-	}
-	return of.Clone(of.Slice(e.values(), int64(lo), int64(hi)))
-}
-
-func (e *engine[V, E, M]) failed() error {
-	if e.p.failed != nil {
-		return e.p.failed()
-	}
-	return nil
-}
-
-func (e *engine[V, E, M]) close(list []int32) {
-	if e.closed != nil {
-		for _, v := range list {
-			e.closed[v] = bit(e.workers[0].p.Skip.Func(e.state[v]))
-		}
-	}
-}
 
 // hostRun runs a program on the host, on the part of a rank or on a whole graph.
 type hostRun struct {
 	*rank
-	host  hostEngine
-	e     *frame     // of the engine
-	h     *halo.Part // nil of a whole graph
-	own   []int32    // own active vertices
+	hostPart
+	parts []hostPart // of the phases
+	own   []int32    // own active vertices of a part
 	marks []uint8    // of active vertices; 0 between exchanges
 
 	pieces [][]piece // of the vertices of each rank
-	shift  int       // of the numbers of own vertices on the rank
 }
 
-// runOnHost runs a program on a whole graph on the host. result returns the states.
-func runOnHost(p *outline, o Options, host hostEngine, result func() (rep.View, error)) (*outcome, error) {
-	n := host.base().n
-	x := &hostRun{rank: &rank{p: p, o: o, n: n, cuts: []int{0, n}}, host: host, e: host.base()}
+// hostPart is the engine of a phase, and its part of the graph. Phases along edges in one direction
+// have one part.
+type hostPart struct {
+	e *host.Engine
+	h *halo.Part // nil of a whole graph
+}
+
+// shift is the difference of the engine's numbers of own vertices to their numbers on the rank.
+func (p hostPart) shift() int {
+	if p.h == nil {
+		return 0
+	}
+	return p.h.Lo - p.h.From
+}
+
+// runOnHost runs a program on a whole graph on the host, with an engine for each phase.
+func runOnHost(p *outline, o Options, engines []*host.Engine) (*outcome, error) {
+	n := engines[0].N
+	x := &hostRun{rank: &rank{p: p, o: o, n: n, cuts: []int{0, n}}}
+	for _, e := range engines {
+		e.State = engines[0].State
+		x.parts = append(x.parts, hostPart{e: e})
+	}
+	x.hostPart = x.parts[0]
 	if err := x.rank.run(x, 1, x.cut()); err != nil {
 		return nil, err
 	}
-	states, err := result()
-	if err != nil {
-		return nil, err
-	}
-	x.state, x.active = states, x.active+x.e.delayed.count
-	return x.limited(p.name, p.supersteps)
+	x.state = p.states(n, nil)
+	x.state.SetStore(fullStore(x.state.Type(), p.stored(x.state.Type(), x.e.State)))
+	x.active += x.e.Waiting()
+	return x.limited(p.Name, p.supersteps)
+}
+
+// fullStore returns a vector of values.
+func fullStore(of *sparse.Type, v sparse.Values) *sparse.Store {
+	return &sparse.Store{Val: v, Type: of, Structure: sparse.Structure{
+		Format: sparse.Full, NRows: 1, NCols: v.Len(), NVals: int64(v.Len())}}
 }
 
 // onHost runs the program on the part of a rank on the host; see runByParts.
-func (r *rank) onHost(in, out rep.View, block rep.Matrix, engine func(h *halo.Part, edges *halo.Host) hostEngine) error {
-	of := block.Type()
-	edges := halo.OnHost(r.cuts[r.c.Rank()], in.Rows(), out.Rows())
-	h, err := halo.Make(r.s, r.c, r.cuts, edges, r.partOptions(in.Type().Size, of.Size, halo.HostMemory, halo.HostLaunch))
-	if err != nil {
+func (r *rank) onHost(in, out rep.View, block rep.Matrix, plan host.Direction) error {
+	x := &hostRun{rank: r}
+	var edges [2]*halo.Host // along edges, and against them
+	var parts [2]*halo.Part
+	for _, p := range r.p.steps() {
+		at := bit(p.reverse)
+		if parts[at] == nil {
+			to, from := in, out
+			if p.reverse {
+				to, from = out, in
+			}
+			edges[at] = halo.OnHost(r.cuts[r.c.Rank()], to.Rows(), from.Rows())
+			var err error
+			parts[at], err = halo.Make(r.s, r.c, r.cuts, edges[at], r.partOptions(in.Type().Size, p.State.Size, halo.HostMemory, halo.HostLaunch))
+			if err != nil {
+				return err
+			}
+		}
+		h, own := parts[at], plan
+		if p.ordered() && plan == host.Auto {
+			own = host.Pull
+		}
+		e := host.OfPart(edges[at].Joined, &p.ofPart(h).Program, p.fn.Fork(), r.o.Threads, own)
+		e.Ctx, e.Ids, e.Deg, e.Round.N = r.s.Context, renumbered(h.Ids, r.o.Numbers), edges[at].Deg, r.n
+		x.parts = append(x.parts, hostPart{e, h})
+		x.marks = slices.Grow(x.marks, len(h.Ids))
+	}
+	x.hostPart, x.marks = x.parts[0], x.marks[:cap(x.marks)]
+	if err := r.run(x, x.h.Hops, x.cut()); err != nil {
 		return err
 	}
-	host := engine(h, edges)
-	e := host.base()
-	e.ctx, e.ids, e.deg, e.round.N = r.s.Context, renumbered(h.Ids, r.o.Numbers), edges.Deg, r.n
-	x := &hostRun{rank: r, host: host, e: e, h: h, marks: make([]uint8, len(h.Ids)), shift: h.Lo - h.From}
-	if err := r.run(x, h.Hops, x.cut()); err != nil {
-		return err
-	}
-	own := host.own(of, h.Lo, h.Hi)
-	block.SetResult(&sparse.Store{Val: own, Type: of, Structure: sparse.Structure{
-		Format: sparse.Full, NRows: 1, NCols: own.Len(), NVals: int64(own.Len())}})
+	t, of := r.p.State, block.Type()
+	own := r.p.stored(of, t.Clone(t.Slice(x.e.State, int64(x.h.Lo), int64(x.h.Hi))))
+	block.SetResult(fullStore(of, own))
 	return nil
+}
+
+// ofPart returns the program for the part of a rank, with the seeds in it.
+func (p *outline) ofPart(h *halo.Part) *outline {
+	own := *p
+	own.Seeds, own.SeedStates, own.Priority = nil, nil, false
+	for k, id := range p.Seeds {
+		if v, ok := h.Find(int32(id)); ok {
+			own.Seeds = append(own.Seeds, int(v))
+			if !p.InitSeeds {
+				own.SeedStates = append(own.SeedStates, p.SeedStates[k])
+			}
+		}
+	}
+	return &own
 }
 
 // renumbered returns the numbers of vertices for functions.
@@ -128,78 +126,72 @@ func renumbered(ids, numbers []int32) []int32 {
 	return out
 }
 
-func (x *hostRun) start() (tally, error) {
-	err := x.host.start()
-	if err == nil {
-		err = x.host.failed()
+func (x *hostRun) start() (first, all tally, err error) {
+	if err = x.e.Start(); err == nil {
+		err = x.e.Failed()
 	}
 	if err != nil {
-		return tally{}, err
+		return first, all, err
 	}
-	return x.after(), nil
+	first, all = x.after(), tally{int64(x.n), x.e.Out.NVals}
+	if x.h != nil {
+		all = tally{count: int64(x.h.Hi - x.h.Lo)}
+		for _, d := range x.e.Deg[x.h.Lo:x.h.Hi] {
+			all.edges += int64(d)
+		}
+	}
+	if x.p.steps()[0].all {
+		x.e.ActivateAll()
+	}
+	return first, all, nil
 }
 
 func (x *hostRun) run(first int, active int64, own []tally, plans []string) error {
 	e := x.e
-	e.sparse = x.h != nil && active < int64(x.n)
+	e.Sparse = x.h != nil && active < int64(x.n)
 	for t := range own {
-		e.round.Superstep = first + t
+		e.Round.Superstep = first + t
 		if err := x.s.Ended(); err != nil {
 			return err
 		}
-		step := Step{Plan: "none"}
-		if e.front.count > 0 || x.p.everywhere {
-			err := x.host.superstep(&step)
-			if err == nil {
-				err = x.host.failed()
+		plan := "none"
+		if count, _ := e.Active(); count > 0 || e.P.Everywhere {
+			var err error
+			if plan, err = e.Superstep(); err == nil {
+				err = e.Failed()
 			}
 			if err != nil {
 				return err
 			}
 		}
-		own[t], plans[t] = x.after(), step.Plan
+		own[t], plans[t] = x.after(), plan
 	}
 	return nil
 }
 
 // after counts the active own vertices, and lists the active own vertices of a part.
 func (x *hostRun) after() (t tally) {
-	f, h := &x.e.front, x.h
-	if h == nil {
-		return tally{f.count, f.edges}
+	if x.h == nil {
+		t.count, t.edges = x.e.Active()
+		return t
 	}
-	x.own = nil
-	switch {
-	case f.all:
-		x.own = halo.UpTo(h.Lo, h.Hi)
-	case f.marks != nil && f.list == nil:
-		x.own = appendMarked(nil, f.marks, h.Lo, h.Hi)
-	default:
-		for _, v := range f.list {
-			if int(v) >= h.Lo && int(v) < h.Hi {
-				x.own = append(x.own, v)
-			}
-		}
-	}
-	if !slices.IsSorted(x.own) { // of an exact sum
-		slices.Sort(x.own)
-	}
+	x.own = x.e.ActiveIn(x.h.Lo, x.h.Hi)
 	t.count = int64(len(x.own))
 	for _, v := range x.own {
-		t.edges += int64(x.e.deg[v])
+		t.edges += int64(x.e.Deg[v])
 	}
 	return t
 }
 
-func (x *hostRun) refresh(int, int64) error {
-	e, h, list := x.e, x.h, x.own
-	if h == nil {
-		return nil
+func (x *hostRun) refresh(phase, _ int, _ int64) error {
+	if err := x.enter(phase); err != nil || x.h == nil {
+		return err
 	}
+	e, h, list := x.e, x.h, x.own
 	for _, v := range list {
 		x.marks[v] = 1
 	}
-	copies, err := h.Exchange(x.s, x.c, x.host.values(), int(x.p.state.Size), x.marks)
+	copies, err := h.Exchange(x.s, x.c, e.State, int(x.p.State.Size), x.marks)
 	if err != nil {
 		return err
 	}
@@ -207,20 +199,42 @@ func (x *hostRun) refresh(int, int64) error {
 		x.marks[v] = 0
 	}
 	for _, ids := range h.Recv {
-		x.host.close(ids)
+		e.Close(ids)
 	}
-	before := sort.Search(len(copies), func(k int) bool { return int(copies[k]) >= h.Lo })
-	list = slices.Concat(copies[:before], list, copies[before:])
-	if len(list) == e.n {
-		e.front = frontier{all: true, count: int64(e.n), edges: e.edges.NVals}
+	if x.p.steps()[phase].all {
+		e.ActivateAll()
 		return nil
 	}
-	e.front = frontier{list: list, count: int64(len(list))}
-	for _, v := range list {
-		e.front.edges += int64(e.degree(int(v)))
-	}
+	before := sort.Search(len(copies), func(k int) bool { return int(copies[k]) >= h.Lo })
+	e.Activate(slices.Concat(copies[:before], list, copies[before:]))
 	return nil
 }
+
+// enter hands the states, the active vertices and Totals to the engine of a phase.
+func (x *hostRun) enter(phase int) error {
+	if len(x.parts) == 1 && !x.p.phased {
+		return nil
+	}
+	old, next := x.hostPart, x.parts[phase]
+	x.hostPart, next.e.Round.Total = next, old.e.Round.Total
+	switch t := x.p.State; {
+	case next.h == nil && x.p.phases[phase].all:
+		next.e.ActivateAll()
+	case next.h == nil:
+		next.e.Activate(old.e.ActiveIn(0, x.n))
+	case next.h == old.h:
+		next.e.State = old.e.State
+	default:
+		t.Copy(t.Slice(next.e.State, int64(next.h.Lo), int64(next.h.Hi)), t.Slice(old.e.State, int64(old.h.Lo), int64(old.h.Hi)))
+		for k := range x.own {
+			x.own[k] += int32(next.h.Lo - old.h.Lo)
+		}
+	}
+	return next.e.CloseAll()
+}
+
+// block is the number of vertices of a block of Totals.
+const block = 4096
 
 // A piece is vertices lo … hi−1 of a rank that lie in one block of Totals, which are sums of the
 // sums of blocks of the whole graph. A rank adds the sums of its whole blocks, and the terms of
@@ -253,7 +267,14 @@ func (x *hostRun) cut() []int {
 }
 
 func (x *hostRun) terms(to []float64) error {
-	return x.host.terms(to, x.pieces[x.number()], x.shift)
+	e, list := x.e, x.pieces[x.number()]
+	return parallel.Range(e.Ctx, e.Threads, len(list), 1, func(w, lo, hi int) {
+		for _, p := range list[lo:hi] {
+			for t := range x.p.totals {
+				e.Terms(w, t, p.lo+x.shift(), p.hi+x.shift(), p.whole, to[p.at+t*p.width:][:p.width])
+			}
+		}
+	})
 }
 
 func (x *hostRun) total(terms [][]float64) {
@@ -271,7 +292,7 @@ func (x *hostRun) total(terms [][]float64) {
 			}
 		}
 	}
-	x.e.round.Total = total // functions of this superstep may have kept the slice before
+	x.e.Round.Total = total // functions of this superstep may have kept the slice before
 }
 
-func (x *hostRun) totals() []float64 { return x.e.round.Total }
+func (x *hostRun) totals() []float64 { return x.e.Round.Total }

@@ -97,7 +97,7 @@ func (r *deviceRun) byLists(x device.View, superstep int32) device.View {
 		bounds, buffer = r.walk(superstep)
 		free = []device.Buffer{bounds, buffer}
 	} else {
-		b := r.mailbox(false)
+		b := r.mailbox(nil)
 		if r.Err() != nil {
 			return device.View{}
 		}

@@ -131,10 +131,10 @@ func (p *devicePart) run(s *device.Session, d *deviceProgram, pattern bool, r *r
 	return dev
 }
 
-func (r *partRun) start() (tally, error) {
+func (r *partRun) start() (first, all tally, err error) {
 	r.dev.start()
 	r.prepare(r.dev.Session)
-	return tally{count: r.dev.mine}, r.dev.Err()
+	return tally{count: r.dev.mine}, tally{count: int64(r.h.Hi - r.h.Lo)}, r.dev.Err()
 }
 
 func (r *partRun) terms(to []float64) error {
@@ -207,7 +207,7 @@ func (r *partRun) prepare(s *device.Session) {
 	r.counts = s.Alloc(16)
 }
 
-func (r *partRun) refresh(steps int, active int64) error {
+func (r *partRun) refresh(_, steps int, active int64) error {
 	dev, p := r.dev, int32(r.c.Size())
 	s, n := dev.Session, int32(dev.n)
 	all := active == int64(r.n)

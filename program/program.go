@@ -2,7 +2,6 @@ package program
 
 import (
 	"github.com/hiveblas/hiveblas/internal/cpu"
-	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -55,24 +54,12 @@ type Program[V, E, M comparable] struct {
 	Priority PriorityFunc[V]
 	Width    float64
 
-	made[V, E, M]
-}
-
-// made is what a program that the package makes has besides; see file_host.go.
-type made[V, E, M comparable] struct {
-	fork   func() *Program[V, E, M]                   // the program with functions for one thread
-	edges  func(*sparse.Store) *sparse.Typed[E]       // converts the values of a graph
-	unit   E                                          // the value of the edges of a pattern
-	store  func(of *sparse.Type, v []V) sparse.Values // the states as values of a type
-	failed func() error                               // the first error of the functions
-}
-
-// typed returns the edges of a graph with values of type E.
-func (p *Program[V, E, M]) typed(s *sparse.Store) *sparse.Typed[E] {
-	if p.edges != nil {
-		return p.edges(s)
-	}
-	return sparse.As[E](s)
+	// Phases are the phases of an iteration, which run one after another in each superstep; nil
+	// means one phase, whose functions stand above. With Phases, a program has no Send, Gather,
+	// Edges, Sum, Messages, Apply, Everywhere, Skip, Idempotent and Priority of its own. Totals are
+	// computed after each phase, Halt is called after each iteration, and Supersteps counts
+	// iterations. A run ends when no vertex is active after the last phase.
+	Phases []Phase[V, E, M]
 }
 
 // Vertex is what functions know of a vertex besides its state.
@@ -109,7 +96,6 @@ type (
 		CUDA   string
 		Active bool
 		same   bool // Func returns value for all vertices
-		seeds  bool // Func returns the states of Seeds too
 		value  V
 	}
 	// SendFunc returns the message of a vertex. Text: an expression in state, id, degree, n,

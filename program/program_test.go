@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/program/internal/host"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -359,7 +361,7 @@ func TestPattern(t *testing.T) {
 
 func TestLongRow(t *testing.T) {
 	t.Parallel()
-	const n = 3*batch + 17 // vertex 0 has more in-edges and out-edges than a batch
+	const n = 3*host.Batch + 17 // vertex 0 has more in-edges and out-edges than a host.Batch
 	b := matrix.NewBuilder[float64](n, n)
 	for v := 1; v < n; v++ {
 		b.Add(v, 0, float64(v%13))
@@ -487,6 +489,62 @@ func TestErrors(t *testing.T) {
 	for _, plan := range []string{"push", "pull"} {
 		if _, err := Run(ctx, g, forever, Options{Plan: plan}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: a deadline gives %v", plan, err)
+		}
+	}
+}
+
+// TestPointers runs programs whose states and messages hold pointers, while the garbage collector
+// runs.
+func TestPointers(t *testing.T) {
+	t.Parallel()
+	type path struct{ text string }
+	g := randomGraph(t, 90, 400, 21)
+	least := semiring.NewMonoid(semiring.NewBinary("least", func(x, y path) path {
+		if x.text == "" || y.text != "" && y.text < x.text {
+			return y
+		}
+		return x
+	}), path{})
+	p := Program[path, float64, path]{
+		Init:  Init(func(v Vertex) path { return path{strings.Repeat("x", int(v.ID)%5) + fmt.Sprint(v.ID)} }, ""),
+		Sum:   least,
+		Apply: Apply(func(_ Vertex, s, sum path) (path, bool) { return path{s.text[:1] + sum.text}, len(sum.text) < 9 }, ""),
+	}
+	sends, gathers, lists := p, p, p
+	sends.Send = Send(func(v Vertex, s path) path { return path{s.text + fmt.Sprint(v.Degree%3)} }, "")
+	gathers.Gather = GatherIf(func(src, dst path, w float64) (path, bool) {
+		return path{src.text + fmt.Sprint(len(dst.text)%2)}, w > 3
+	}, "", "")
+	lists.Send, lists.Sum = sends.Send, semiring.Monoid[path]{}
+	lists.Messages = Messages(func(_ Vertex, _ path, m []path) path {
+		slices.SortFunc(m, func(x, y path) int { return strings.Compare(x.text, y.text) })
+		return m[len(m)/2]
+	}, "")
+	done := make(chan bool)
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				runtime.GC()
+			}
+		}
+	}()
+	defer close(done)
+	for name, p := range map[string]Program[path, float64, path]{"send": sends, "gather": gathers, "lists": lists} {
+		p.Supersteps = 8
+		want, steps := naive(g, p, p.Supersteps)
+		for _, plan := range []string{"auto", "push", "pull"} {
+			for _, threads := range threadCounts {
+				res, err := Run(context.Background(), g, p, Options{Plan: plan, Threads: threads})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := sure.Get(res.State.Dense(path{})); !slices.Equal(got, want) || res.Supersteps != steps {
+					t.Errorf("%s, %s, %d threads: %v after %d supersteps, want %v after %d", name, plan, threads, got, res.Supersteps, want, steps)
+				}
+			}
 		}
 	}
 }

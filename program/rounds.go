@@ -57,7 +57,7 @@ const (
 // the sums, in any order.
 func (d *deviceProgram) canRound(add device.Monoid) bool {
 	size := d.message.Size
-	return !d.lists.present() && !d.everywhere && d.totals == 0 && d.halt == nil && (add.Exact || add.Any) &&
+	return !d.phased && !d.lists.present() && !d.everywhere && d.totals == 0 && d.halt == nil && (add.Exact || add.Any) &&
 		(size == 1 || size == 2 || size == 4 || size == 8)
 }
 

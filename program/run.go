@@ -6,13 +6,10 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
-	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
-	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/rep"
-	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/program/internal/halo"
+	"github.com/hiveblas/hiveblas/program/internal/host"
 )
 
 // Options say how a program runs. The zero value uses all threads, chooses plans and has no limit.
@@ -47,6 +44,7 @@ const AutoHops = -1
 // Step describes a superstep that ran.
 type Step struct {
 	Superstep int
+	Phase     int    // of Program.Phases
 	Plan      string // such as "push" or "pull"; "none" if the first rank of a group had no work
 	Active    int64  // vertices that sent
 	Edges     int64  // their out-edges; 0 on devices
@@ -143,10 +141,7 @@ func Run[V, E, M comparable](
 		}
 		return resultOf[V](runText(ctx, device.Of(at), a.Inside(), d, o, statesOf[V]))
 	}
-	return resultOf[V](runHere(ctx, a.Inside(), &p, in, o, func(v []V) (rep.View, error) {
-		states, err := matrix.VectorOf(v)
-		return states.Inside(), err
-	}))
+	return resultOf[V](runHere(ctx, a.Inside(), in, o))
 }
 
 func isGroup(at matrix.Place) bool {
@@ -154,30 +149,46 @@ func isGroup(at matrix.Place) bool {
 	return is
 }
 
-// runHere runs a program on a graph on the host or on a group. result makes the states of a run on
-// the host a vector.
-func runHere[V, E, M comparable](
-	ctx context.Context, a rep.View, p *Program[V, E, M], in *outline, o Options, result func([]V) (rep.View, error),
-) (*outcome, error) {
+// runHere runs a program on a graph on the host or on a group.
+func runHere(ctx context.Context, a rep.View, in *outline, o Options) (*outcome, error) {
 	if o.Numbers != nil {
 		_, n := a.Dims()
 		at, err := in.numbers(o.Numbers, n)
 		if err != nil {
 			return nil, err
 		}
-		numbered(p, at)
-		in.seeds, in.seedsAt = p.seeds()
+		for _, p := range in.steps() {
+			seeds := make([]int, len(p.Seeds))
+			for k, v := range p.Seeds {
+				seeds[k] = int(at[v])
+			}
+			p.Seeds = seeds
+		}
 	}
 	if g, is := a.Place().(*comm.Group); is {
-		return runOnGroup(ctx, g, a, in, o, func(h *halo.Part, edges *halo.Host, o Options, plan direction) hostEngine {
-			return engineOfPart(h, edges, p, o, plan)
-		})
+		return runOnGroup(ctx, g, a, in, o)
 	}
-	e, err := newEngine(ctx, a, p, o)
+	plan, err := hostPlan(in.Name, o.Plan)
 	if err != nil {
 		return nil, err
 	}
-	return runOnHost(in, o, e, func() (rep.View, error) { return result(e.state) })
+	var engines []*host.Engine
+	for _, p := range in.steps() {
+		along := a
+		if p.reverse {
+			along = a.T()
+		}
+		e := host.New(ctx, along, &p.Program, p.fn, o.Threads, plan)
+		if o.Numbers != nil {
+			e.Deg = make([]int32, e.N)
+			for v := range e.Deg {
+				e.Deg[v] = e.Degree(int32(v))
+			}
+			e.Ids = o.Numbers
+		}
+		engines = append(engines, e)
+	}
+	return runOnHost(in, o, engines)
 }
 
 // An operand is a matrix.Source without its element type.
@@ -212,212 +223,15 @@ func prepare(name string, g operand, opts []Options) (o Options, n int, err erro
 	return o, n, nil
 }
 
-// direction of a superstep.
-type direction uint8
-
-const (
-	auto direction = iota
-	push
-	pull
-)
-
-func (d direction) String() string { return [...]string{"auto", "push", "pull"}[d] }
-
 // hostPlan reads Options.Plan for a graph on the host.
-func hostPlan(program, plan string) (direction, error) {
+func hostPlan(program, plan string) (host.Direction, error) {
 	switch plan {
 	case "", "auto":
-		return auto, nil
+		return host.Auto, nil
 	case "push":
-		return push, nil
+		return host.Push, nil
 	case "pull":
-		return pull, nil
+		return host.Pull, nil
 	}
-	return auto, &PlanError{program, plan, "is not a plan of the host", "use auto, push or pull, or move the graph to a device"}
-}
-
-// frame is what an engine has without its element types.
-type frame struct {
-	ctx     context.Context
-	o       Options
-	threads int
-	n       int
-	edges   *sparse.Structure // by source
-
-	// A rank of a group has vertices 0 … n−1 of its own numbering.
-	ids    []int32 // their numbers for functions; nil for the whole graph
-	deg    []int32 // their out-degrees there
-	sparse bool    // some vertex of the whole graph is not active
-
-	round   Round
-	front   frontier
-	delayed delayed
-}
-
-// degree returns the out-degree of a vertex.
-func (e *frame) degree(v int) int32 { return int32(e.edges.Ptr[v+1] - e.edges.Ptr[v]) }
-
-// engine runs a program on the host.
-type engine[V, E, M comparable] struct {
-	frame
-	p       *Program[V, E, M]
-	plan    direction
-	g       rep.View         // the graph
-	out, in *sparse.Typed[E] // edges by source; by destination, nil until the first pull
-	sum     *cpu.MonoidOf[M] // nil with Messages
-	any     bool
-
-	state  []V
-	mail   []M     // Send: the message of each active vertex
-	closed []uint8 // Skip: 1 where it holds
-	// sums and hit hold the sum of messages, and whether there are any. Between supersteps they
-	// are the identity and 0.
-	sums []M
-	hit  []uint8
-	next []uint8 // marks of the next frontier; 0 between supersteps
-
-	bands   []int32 // push: boundaries of the destinations of each worker
-	cuts    []int   // pull: boundaries of pieces of rows
-	wanted  int     // supersteps that would have pulled
-	lists   *listEngine[V, E, M]
-	workers []*worker[V, E, M]
-}
-
-func newEngine[V, E, M comparable](
-	ctx context.Context, a rep.View, p *Program[V, E, M], o Options,
-) (*engine[V, E, M], error) {
-	plan, err := hostPlan(p.name(), o.Plan)
-	if err != nil {
-		return nil, err
-	}
-	e := engineOf(ctx, p.typed(halo.WithOffsets(a.Rows())), p, o)
-	e.plan, e.g = plan, a
-	if o.Numbers != nil {
-		e.ids, e.deg = o.Numbers, make([]int32, e.n)
-		for v := range e.deg {
-			e.deg[v] = e.degree(v)
-		}
-	}
-	return e, nil
-}
-
-// numbered moves the seeds to their positions.
-func numbered[V, E, M comparable](p *Program[V, E, M], at []int32) {
-	seeds := make([]Seed[V], len(p.Seeds))
-	for k, s := range p.Seeds {
-		seeds[k] = Seed[V]{int(at[s.ID]), s.State}
-	}
-	p.Seeds = seeds
-}
-
-// engineOf returns the engine of a graph; its rows are the out-edges.
-func engineOf[V, E, M comparable](
-	ctx context.Context, out *sparse.Typed[E], p *Program[V, E, M], o Options,
-) *engine[V, E, M] {
-	e := &engine[V, E, M]{p: p, out: out,
-		frame: frame{ctx: ctx, o: o, threads: parallel.Threads(o.Threads), n: out.NRows, edges: &out.Structure}}
-	e.any = p.Sum.IsAny()
-	e.workers = make([]*worker[V, E, M], e.threads)
-	for w := range e.workers {
-		k := &worker[V, E, M]{engine: e, p: p, vertex: Vertex{Round: &e.round}}
-		if p.fork != nil {
-			k.p = p.fork()
-		}
-		if p.Sum.Valid() {
-			k.sum = cpu.TypedMonoid[M](k.p.Sum.Inside().Monoid)
-		}
-		e.workers[w], e.sum = k, k.sum
-	}
-	e.round = Round{Superstep: -1, N: e.n, Total: make([]float64, len(p.Totals))}
-	e.state, e.next = make([]V, e.n), make([]uint8, e.n)
-	if p.Send.Func != nil {
-		e.mail = make([]M, e.n)
-	}
-	if p.Skip.Func != nil {
-		e.closed = make([]uint8, e.n)
-	}
-	if p.Edges.Func != nil || p.Messages.Func != nil {
-		e.lists = newLists(e)
-	}
-	return e
-}
-
-// vertices calls fn for ranges of all vertices.
-func (e *engine[V, E, M]) vertices(fn func(k *worker[V, E, M], lo, hi int)) error {
-	return parallel.Range(e.ctx, e.threads, e.n, block, func(w, lo, hi int) { fn(e.workers[w], lo, hi) })
-}
-
-// block is the number of vertices of a task. Totals are sums of sums of blocks.
-const block = 4096
-
-// start sets the states and the first frontier, which Seeds name by the engine's numbers.
-func (e *engine[V, E, M]) start() error {
-	p := e.p
-	err := e.vertices(func(k *worker[V, E, M], lo, hi int) {
-		for v := lo; v < hi; v++ {
-			if p.Init.same {
-				e.state[v] = p.Init.value
-			} else {
-				e.state[v] = k.p.Init.Func(k.at(v))
-			}
-		}
-	})
-	if err != nil {
-		return err
-	}
-	if p.Init.Active {
-		e.front = frontier{all: true, count: int64(e.n), edges: e.out.NVals}
-	}
-	for _, s := range p.Seeds {
-		if !p.Init.seeds {
-			e.state[s.ID] = s.State
-		}
-		if !p.Init.Active && e.next[s.ID] == 0 {
-			e.next[s.ID] = 1
-			e.front.list = append(e.front.list, int32(s.ID))
-			e.front.count++
-			e.front.edges += int64(e.degree(s.ID))
-		}
-	}
-	for _, v := range e.front.list {
-		e.next[v] = 0
-	}
-	e.front.sort()
-	if p.Skip.Func != nil {
-		err = e.vertices(func(k *worker[V, E, M], lo, hi int) {
-			for v := lo; v < hi; v++ {
-				e.closed[v] = bit(k.p.Skip.Func(e.state[v]))
-			}
-		})
-	}
-	return err
-}
-
-func bit(b bool) uint8 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// terms writes the terms of Program.Totals of pieces, or their sum of a whole block, to the places
-// of the pieces. The engine's numbers of vertices are shift larger.
-func (e *engine[V, E, M]) terms(to []float64, list []piece, shift int) error {
-	return parallel.Range(e.ctx, e.threads, len(list), 1, func(w, lo, hi int) {
-		k := e.workers[w]
-		for _, p := range list[lo:hi] {
-			for t, f := range e.p.Totals {
-				sum, at := 0.0, to[p.at+t*p.width:][:p.width]
-				for v := p.lo; v < p.hi; v++ {
-					x := f.Func(k.at(v+shift), e.state[v+shift])
-					if sum += x; !p.whole {
-						at[v-p.lo] = x
-					}
-				}
-				if p.whole {
-					at[0] = sum
-				}
-			}
-		}
-	})
+	return host.Auto, &PlanError{program, plan, "is not a plan of the host", "use auto, push or pull, or move the graph to a device"}
 }

@@ -9,7 +9,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export GOFLAGS=-mod=mod GOPROXY=off GOWORK=off TIMEFORMAT='%U %S'
-[ $# -gt 0 ] || set -- tuples mxm bfs sgm workflows struct apart gonum jbsparse
+[ $# -gt 0 ] || set -- tuples mxm bfs sgm workflows struct supersteps apart gonum jbsparse
 
 echo "| program | functions | processor seconds | executable, MB |"
 echo "|---|--:|--:|--:|"

@@ -134,7 +134,8 @@ func cube(n int) gen.Tuples {
 var (
 	allVertices = "pull csr vm store" // every vertex in each superstep, a thread a vertex
 	medusaPlans = []string{"auto", allVertices, "buffer rows vm"}
-	zhongPlans  = []string{"auto", "buffer rows", "buffer columns", "buffer rows vm", "pull sell vm store order=linear",
+	zhongPlans  = []string{"auto", "buffer rows", "buffer columns", "buffer columns sort=exact", "buffer columns buckets=0",
+		"buffer columns group=8", "buffer rows vm", "pull sell vm store order=linear",
 		"pull sell vm store order=degree", "pull sell vm store", allVertices, "pull csr vm store order=linear", "pull csr vm store order=degree"}
 )
 

@@ -208,9 +208,16 @@ func TestProgramWithoutGPU(t *testing.T) {
 	if !strings.HasPrefix(want, "0\t0\t0\n1\t0\t1\n") {
 		t.Errorf("%q", want)
 	}
+	const phases = "../../program/examples/independent.prog"
+	members := runInProcess(t, "run", phases, karate, "--quiet", "-o", "-")
+	if !strings.HasPrefix(members, "0\t2\n1\t2\n") || strings.Count(members, "\t1\n") != 20 || strings.Count(members, "\t2\n") != 14 {
+		t.Errorf("%q", members)
+	}
 	for _, args := range [][]string{{"--device", "cpu"}, {"--device", "ranks:3"}, {"--device", "ranks:2", "--hops", "2", "--order", "rcm"}} {
-		if got := runInProcess(t, append([]string{"run", prog, karate, "--quiet", "-o", "-"}, args...)...); got != want {
-			t.Errorf("%v: %q, want %q", args, got, want)
+		for prog, want := range map[string]string{prog: want, phases: members} {
+			if got := runInProcess(t, append([]string{"run", prog, karate, "--quiet", "-o", "-"}, args...)...); got != want {
+				t.Errorf("%s %v: %q, want %q", prog, args, got, want)
+			}
 		}
 	}
 	if r := inside("run", prog, karate, "--device", "gpu"); r.code != 1 || !strings.Contains(r.stderr, "no driver; --device cpu computes without one") {

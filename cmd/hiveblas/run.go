@@ -50,10 +50,11 @@ labels), matching (a maximal matching of an undirected graph) or labels
 (communities by label propagation). Package program/examples has their few lines.
 
 A program of your own is a Go function (package program), or a file NAME.prog of
-expressions of CUDA C, which runs on the host, on ranks of the host or on a GPU;
-where its state has fields, -o writes a column for each (.tsv, .csv). -o writes the
-state of each vertex: levels, distances, ranks, the least vertex of a component, the
-partner, the label; what is not reached and not matched is omitted.
+expressions of CUDA C, with one phase an iteration or several, which runs on the
+host, on ranks of the host or on a GPU; where its state has fields, -o writes a
+column for each (.tsv, .csv). -o writes the state of each vertex: levels, distances,
+ranks, the least vertex of a component, the partner, the label; what is not reached
+and not matched is omitted.
 
 On a group of ranks, of the host or GPUs, each rank has a block of the vertices, and
 copies of those around it. --hops, --order and --partition say how large the copies

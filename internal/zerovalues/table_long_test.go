@@ -214,6 +214,7 @@ func init() {
 		{"program.GatherSumApply", reflect.TypeFor[program.GatherSumApply[float64, float64, float64]]()},
 		{"program.InitFunc", reflect.TypeFor[program.InitFunc[float64]]()},
 		{"program.MessagesFunc", reflect.TypeFor[program.MessagesFunc[float64, float64]]()},
+		{"program.Phase", reflect.TypeFor[program.Phase[float64, float64, float64]]()},
 		{"program.PriorityFunc", reflect.TypeFor[program.PriorityFunc[float64]]()},
 		{"program.Program", reflect.TypeFor[program.Program[float64, float64, float64]]()},
 		{"program.Result", reflect.TypeFor[program.Result[float64]]()},

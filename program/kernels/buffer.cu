@@ -1,22 +1,23 @@
 // A superstep by way of a message buffer: each edge writes its message at a place that was computed
 // once, and each vertex reads its messages, which stand together; no atomics, no sorting (Zhong and
 // He, Medusa, IEEE TPDS 25(6), 2014, section 4.2). In rows, the messages of a vertex are
-// neighbours. In columns, the messages of 32 vertices of similar in-degree are interleaved, so that
-// a warp with a vertex a lane reads neighbours (Zhong et al., IEEE TPDS 28, 2017, section 4).
+// neighbours. In columns, the messages of a group of 2^lg ≤ 32 vertices of similar in-degree are
+// interleaved, so that a warp with a vertex a lane reads neighbours (Zhong et al., IEEE TPDS 28, 2017,
+// section 4).
 // Source: prelude + the sum + the program + this file. Host: buffer.go, which defines HB_SENDS.
 //
 // Once a matrix: idx are the targets of the m edges by source, sorted u32[m] the same in ascending
 //   order, places u32[m] the edge of each; inptr hb_i64[n+1] the in-degrees.
 //   hb_program_sources: from hb_i32[m], the source of each edge (a warp a vertex)
 //   rows: hb_program_rows: place hb_u32[m]
-//   columns: hb_program_buckets (keys), a sort (order), hb_program_widths, prefix sums of 32·width
-//     (base), hb_program_columns
+//   columns: the order of the vertices, hb_program_widths, prefix sums of width << lg (base),
+//     hb_program_columns
+//   the order: hb_program_assign, prefix sums of the counts, hb_program_scatter, which is a sort into
+//     buckets in one pass; or hb_program_degrees and an exact sort; or hb_program_number, none
 // Each superstep: hb_program_post (a thread an edge), then hb_program_read_… (a warp or a thread a
 //   vertex). HB_LIST_EDGES and HB_LIST_MESSAGES, of lists.cu, leave out post and the others. sent
 //   may be null: every edge has a message.
 // Bound by the scattered writes of post.
-
-#define HB_GROUP 32
 
 // hb_program_sources writes the source of each edge, a warp a vertex.
 HB_KERNEL hb_program_sources(hb_i32 n, const hb_i64 *ptr, hb_i32 *from) {
@@ -29,9 +30,29 @@ HB_KERNEL hb_program_rows(hb_i64 m, const hb_u32 *places, hb_u32 *place) {
 	HB_EACH(k, m) place[places[k]] = (hb_u32)k;
 }
 
-// hb_program_buckets maps in-degrees to buckets by linear projection, the greatest first.
-HB_KERNEL hb_program_buckets(hb_i32 n, const hb_i64 *inptr, hb_i64 most, hb_u32 buckets, hb_u32 *keys) {
-	HB_EACH(v, n) keys[v] = (hb_u32)(buckets - 1 - (hb_u64)(inptr[v + 1] - inptr[v]) * buckets / (hb_u64)(most + 1));
+// hb_program_assign maps in-degrees to buckets by linear projection, the greatest first, and counts
+// them: counts hb_u64[buckets], zero before. at is the place of each vertex in its bucket, in any
+// order.
+HB_KERNEL hb_program_assign(hb_i32 n, const hb_i64 *inptr, hb_i64 most, hb_u32 buckets, hb_u32 *keys, hb_u32 *at, hb_u64 *counts) {
+	HB_EACH(v, n) {
+		const hb_u32 key = (hb_u32)(buckets - 1 - (hb_u64)(inptr[v + 1] - inptr[v]) * buckets / (hb_u64)(most + 1));
+		keys[v] = key;
+		at[v] = (hb_u32)atomicAdd(counts + key, (hb_u64)1);
+	}
+}
+
+// hb_program_scatter writes the vertices in the order of their buckets.
+HB_KERNEL hb_program_scatter(hb_i32 n, const hb_u32 *keys, const hb_u32 *at, const hb_i64 *first, hb_u32 *order) {
+	HB_EACH(v, n) order[first[keys[v]] + at[v]] = (hb_u32)v;
+}
+
+// hb_program_degrees writes keys that ascend where in-degrees descend.
+HB_KERNEL hb_program_degrees(hb_i32 n, const hb_i64 *inptr, hb_i64 most, hb_u32 *keys) {
+	HB_EACH(v, n) keys[v] = (hb_u32)(most - (inptr[v + 1] - inptr[v]));
+}
+
+HB_KERNEL hb_program_number(hb_i32 n, hb_u32 *order) {
+	HB_EACH(v, n) order[v] = (hb_u32)v;
 }
 
 // hb_program_most is the greatest in-degree.
@@ -48,30 +69,31 @@ HB_KERNEL hb_program_most(hb_i32 n, const hb_i64 *inptr, hb_u64 *most) {
 	if (HB_LANE == 0 && mine) atomicMax(most, mine);
 }
 
-// hb_program_widths writes the slots of each group, and the rank of each vertex.
-HB_KERNEL hb_program_widths(hb_i32 n, const hb_i64 *inptr, const hb_u32 *order, hb_u32 *rank, hb_u64 *slots) {
-	const hb_i64 groups = ((hb_i64)n + HB_GROUP - 1) / HB_GROUP, warps = (hb_i64)gridDim.x * blockDim.x / HB_WARP;
-	for (hb_i64 g = ((hb_i64)blockIdx.x * blockDim.x + threadIdx.x) / HB_WARP; g < groups; g += warps) {
-		const hb_i64 r = g * HB_GROUP + HB_LANE;
+// hb_program_widths writes the slots of each group, and the rank of each vertex. A warp takes 32
+// vertices.
+HB_KERNEL hb_program_widths(hb_i32 n, const hb_i64 *inptr, const hb_u32 *order, hb_i32 lg, hb_u32 *rank, hb_u64 *slots) {
+	const hb_i64 blocks = ((hb_i64)n + HB_WARP - 1) / HB_WARP, warps = (hb_i64)gridDim.x * blockDim.x / HB_WARP;
+	for (hb_i64 b = ((hb_i64)blockIdx.x * blockDim.x + threadIdx.x) / HB_WARP; b < blocks; b += warps) {
+		const hb_i64 r = b * HB_WARP + HB_LANE;
 		hb_u64 width = 0;
 		if (r < n) {
 			const hb_u32 v = order[r];
 			rank[v] = (hb_u32)r;
 			width = (hb_u64)(inptr[v + 1] - inptr[v]);
 		}
-		for (int d = HB_WARP / 2; d > 0; d /= 2) {
+		for (int d = (1 << lg) / 2; d > 0; d /= 2) {
 			const hb_u64 other = __shfl_xor_sync(HB_FULL, width, d);
 			width = other > width ? other : width;
 		}
-		if (HB_LANE == 0) slots[g] = HB_GROUP * width;
+		if (r < n && (r & ((1 << lg) - 1)) == 0) slots[r >> lg] = width << lg;
 	}
 }
 
 HB_KERNEL hb_program_columns(hb_i64 m, const hb_u32 *sorted, const hb_u32 *places, const hb_i64 *inptr, const hb_u32 *rank, const hb_i64 *base,
-	hb_u32 *place) {
+	hb_i32 lg, hb_u32 *place) {
 	HB_EACH(k, m) {
 		const hb_u32 v = sorted[k], r = rank[v];
-		place[places[k]] = (hb_u32)(base[r / HB_GROUP] + (k - inptr[v]) * HB_GROUP + r % HB_GROUP);
+		place[places[k]] = (hb_u32)(base[r >> lg] + ((k - inptr[v]) << lg) + (r & ((1u << lg) - 1)));
 	}
 }
 
@@ -138,14 +160,14 @@ HB_KERNEL hb_program_read_threads(hb_i32 n, const hb_i64 *inptr, const HB_M *buf
 }
 
 // hb_program_read_columns: columns, a thread a vertex.
-HB_KERNEL hb_program_read_columns(hb_i32 n, const hb_i64 *inptr, const hb_u32 *order, const hb_i64 *base, const HB_M *buffer, const hb_u8 *sent,
-	HB_M *sums, hb_u8 *hit) {
+HB_KERNEL hb_program_read_columns(hb_i32 n, const hb_i64 *inptr, const hb_u32 *order, const hb_i64 *base, hb_i32 lg, const HB_M *buffer,
+	const hb_u8 *sent, HB_M *sums, hb_u8 *hit) {
 	HB_EACH(r, n) {
 		const hb_u32 v = order[r];
-		const hb_i64 first = base[r / HB_GROUP] + r % HB_GROUP, degree = inptr[v + 1] - inptr[v];
+		const hb_i64 first = base[r >> lg] + (r & ((1 << lg) - 1)), degree = inptr[v + 1] - inptr[v];
 		HB_M sum = HB_IDENTITY;
 		bool some = false;
-		for (hb_i64 j = 0; j < degree; j++) hb_program_fold(sum, some, buffer[first + j * HB_GROUP], !sent || sent[first + j * HB_GROUP]);
+		for (hb_i64 j = 0; j < degree; j++) hb_program_fold(sum, some, buffer[first + (j << lg)], !sent || sent[first + (j << lg)]);
 		sums[v] = sum;
 		hit[v] = some;
 	}

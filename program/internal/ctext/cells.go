@@ -8,23 +8,47 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// A cell holds a value at its start: the states, edges and messages of an engine are cells, whose
-// type has room for the values.
+// A cell holds a value at its start: the states and edges of an engine are cells.
 
-// Bytes returns the memory of a cell.
-func Bytes[T any](v *T) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v)) }
-
-// Values returns what cells hold, as values of a type.
-func Values[V any](of *sparse.Type, cells []V) sparse.Values {
-	out := of.Make(int64(len(cells)))
-	if len(cells) == 0 {
-		return out
+// CellType returns the type of cells that hold values of so many bytes.
+func CellType(size int) *sparse.Type {
+	switch {
+	case size <= 8:
+		return sparse.OfKind(reflect.Uint64)
+	case size <= 16:
+		return sparse.TypeOf[[2]uint64]()
 	}
-	size, step := int(of.Size), int(unsafe.Sizeof(cells[0]))
-	to := unsafe.Slice((*byte)(out.Pointer()), len(cells)*size)
-	from := unsafe.Slice((*byte)(unsafe.Pointer(&cells[0])), len(cells)*step)
-	for k := range cells {
-		copy(to[k*size:(k+1)*size], from[k*step:])
+	return sparse.TypeOf[[8]uint64]()
+}
+
+// Move copies a value of so many bytes.
+func Move(to, from unsafe.Pointer, size int64) {
+	if size == 8 {
+		*(*uint64)(to) = *(*uint64)(from)
+		return
+	}
+	moveOther(to, from, size)
+}
+
+func moveOther(to, from unsafe.Pointer, size int64) {
+	switch size {
+	case 4:
+		*(*uint32)(to) = *(*uint32)(from)
+	case 16:
+		*(*[2]uint64)(to) = *(*[2]uint64)(from)
+	default:
+		copy(unsafe.Slice((*byte)(to), size), unsafe.Slice((*byte)(from), size))
+	}
+}
+
+// Resize returns values of one type as values of another that have the same bytes at their start.
+func Resize(to, from *sparse.Type, v sparse.Values) sparse.Values {
+	if sparse.Same(to, from) {
+		return v
+	}
+	out, size := to.Make(int64(v.Len())), min(to.Size, from.Size)
+	for k := range int64(v.Len()) {
+		Move(to.At(out, k), from.At(v, k), size)
 	}
 	return out
 }
@@ -39,22 +63,24 @@ var converters = map[reflect.Kind]func(to *Type, v sparse.Values, put func(k int
 
 // Cells returns values as cells that hold values of type to, converted as texts convert them.
 // Structs have the fields of to already. The cells may share the memory of the values.
-func Cells[E any](to *Type, of *sparse.Type, v sparse.Values, threads int) []E {
-	from, size := sparse.GoType(of.Under()).Kind(), int(of.Size)
-	if from == to.Kind && from != reflect.Struct && size == int(unsafe.Sizeof(*new(E))) {
-		return sparse.SliceOf[E](v)
+func Cells(to *Type, of *sparse.Type, v sparse.Values, threads int) sparse.Values {
+	from, size := sparse.GoType(of.Under()).Kind(), int64(to.Size)
+	cell := CellType(to.Size)
+	if from == to.Kind && from != reflect.Struct && of.Size == cell.Size {
+		return v
 	}
-	cells := make([]E, v.Len())
+	cells := cell.Zeroed(int64(v.Len()))
 	// Without a context there is no error.
-	_ = parallel.Range(nil, threads, len(cells), 1<<14, func(_, lo, hi int) {
+	_ = parallel.Range(nil, threads, cells.Len(), 1<<14, func(_, lo, hi int) {
 		if from == to.Kind {
-			raw := unsafe.Slice((*byte)(v.Pointer()), len(cells)*size)
-			for k := lo; k < hi; k++ {
-				copy(Bytes(&cells[k]), raw[k*size:(k+1)*size])
+			for k := int64(lo); k < int64(hi); k++ {
+				Move(cell.At(cells, k), of.At(v, k), size)
 			}
 			return
 		}
-		converters[from](to, v, func(k int, f *Frame, at Place) { cells[k] = *At[E](f, at) }, lo, hi)
+		converters[from](to, v, func(k int, f *Frame, at Place) {
+			Move(cell.At(cells, int64(k)), unsafe.Pointer(At[byte](f, at)), size)
+		}, lo, hi)
 	})
 	return cells
 }

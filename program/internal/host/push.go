@@ -1,10 +1,9 @@
-package program
+package host
 
 import (
 	"slices"
 	"sort"
 
-	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
@@ -14,32 +13,30 @@ const bandEdges = 1 << 13
 // push adds the messages of the frontier to their destinations. Each worker owns a band of
 // destinations and walks all sources; the edges of a source in the band are adjacent in memory:
 // nothing is written by two threads, and each sum has the order of its sources.
-func (e *engine[V, E, M]) push() error {
-	front := e.front.listed(e.n)
-	bands := []int32{0, int32(e.n)}
-	if e.threads > 1 && e.front.edges >= bandEdges {
+func (e *Engine) push() error {
+	front := e.front.listed(e.N)
+	bands := []int32{0, int32(e.N)}
+	if e.Threads > 1 && e.front.edges >= bandEdges {
 		if e.bands == nil {
-			e.bands = bandsOf(e.out.Idx, e.n, e.threads)
+			e.bands = bandsOf(e.Out.Idx, e.N, e.Threads)
 		}
 		bands = e.bands
 	}
 	lists := make([][]int32, len(bands)-1)
-	err := parallel.Pieces(e.ctx, e.threads, len(bands)-1, func(w, b int) {
-		k := e.workers[w]
-		k.room()
-		lists[b] = k.pushBand(front, bands[b], bands[b+1])
+	err := parallel.Pieces(e.Ctx, e.Threads, len(bands)-1, func(w, b int) {
+		lists[b] = e.workers[w].pushBand(front, bands[b], bands[b+1])
 	})
 	if err != nil {
 		return err
 	}
-	if e.p.Everywhere {
-		if err := e.vertices(func(k *worker[V, E, M], lo, hi int) { k.applyMarked(lo, hi) }); err != nil {
+	if e.P.Everywhere {
+		if err := e.ranges(func(k *Worker, lo, hi int) { k.applySums(lo, hi) }); err != nil {
 			return err
 		}
 		e.advance()
 		return nil
 	}
-	err = parallel.Pieces(e.ctx, e.threads, len(bands)-1, func(w, b int) {
+	err = parallel.Pieces(e.Ctx, e.Threads, len(bands)-1, func(w, b int) {
 		lists[b] = e.workers[w].applyList(lists[b], int(bands[b]), int(bands[b+1]))
 	})
 	if err != nil {
@@ -50,7 +47,7 @@ func (e *engine[V, E, M]) push() error {
 		e.front.count += k.count
 		e.front.edges += k.edges
 	}
-	if e.p.Priority.Func != nil {
+	if e.P.Priority {
 		e.delay()
 	}
 	return nil
@@ -76,70 +73,75 @@ func bandsOf(idx []int32, n, threads int) []int32 {
 
 // pushBand adds the messages of the frontier to the destinations lo … hi−1. It returns those that
 // had none before.
-func (k *worker[V, E, M]) pushBand(front []int32, lo, hi int32) (touched []int32) {
-	ptr := k.out.Ptr
-	whole := lo == 0 && int(hi) == k.n
-	plain := k.closed == nil && !k.any && k.products(k.out)
-	var flipped *cpu.KernelsOf[V, E, M]
-	if plain {
-		flipped = cpu.TypedKernels[V, E, M](k.p.Gather.flipped)
-	}
+func (k *Worker) pushBand(front []int32, lo, hi int32) (touched []int32) {
+	ptr := k.Out.Ptr
+	whole := lo == 0 && int(hi) == k.N
+	plain := k.Closed == nil && !k.any && k.products(k.Out)
 	for _, u := range front {
 		first, last := ptr[u], ptr[u+1]
 		if !whole && first < last {
-			row := k.out.Idx[first:last]
+			row := k.Out.Idx[first:last]
 			skip := sort.Search(len(row), func(i int) bool { return row[i] >= lo })
 			n := sort.Search(len(row)-skip, func(i int) bool { return row[skip+i] >= hi })
 			first += int64(skip)
 			last = first + int64(n)
 		}
 		if plain && first < last {
-			to := k.out.Idx[first:last]
-			flipped.ScatterAll(k.sums, &k.state[u], to, k.weights(k.out, first, last))
+			to := k.Out.Idx[first:last]
+			k.P.Flipped.ScatterAll(k.sums, k.P.State.At(k.State, int64(u)), to, k.Out.Part(first, last))
 			touched = k.touch(to, touched)
 			continue
 		}
-		for p := first; p < last; p += batch {
-			touched = k.pushEdges(int(u), p, min(p+batch, last), touched)
+		for p := first; p < last; p += Batch {
+			touched = k.pushEdges(u, p, min(p+Batch, last), touched)
 		}
 	}
 	return touched
 }
 
 // pushEdges adds the messages along out-edges p … end−1 of u.
-func (k *worker[V, E, M]) pushEdges(u int, p, end int64, touched []int32) []int32 {
-	to := k.out.Idx[p:end]
-	if k.mail == nil {
-		to = k.alongEdges(u, p, end)
-	} else {
-		if k.closed != nil {
-			n := 0
-			for _, v := range to {
-				k.to[n] = v
-				n += int(1 - k.closed[v])
-			}
-			to = k.to[:n]
+func (k *Worker) pushEdges(u int32, p, end int64, touched []int32) []int32 {
+	t, to := k.P.Message, k.Out.Idx[p:end]
+	if !k.P.Sends {
+		to = k.fn.Out(k, u, to, k.Out.Part(p, end))
+	} else if k.Closed != nil {
+		n := 0
+		for _, v := range to {
+			k.To[n] = v
+			n += int(1 - k.Closed[v])
 		}
-		m, buf := k.mail[u], k.buf[:len(to)]
-		for j := range buf {
-			buf[j] = m
-		}
+		to = k.To[:n]
+	}
+	if len(to) == 0 {
+		return touched
 	}
 	if k.any {
+		n, first := 0, len(touched)
 		for j, v := range to {
 			if k.hit[v] == 0 {
-				k.sums[v], k.hit[v] = k.buf[j], 1
+				k.hit[v] = 1
+				k.from[n] = int32(j)
+				n++
 				touched = append(touched, v)
 			}
 		}
+		if fresh := touched[first:]; k.P.Sends {
+			t.FillAt(k.sums, fresh, t.One(k.Mail, int64(u)))
+		} else {
+			t.Move(k.sums, fresh, k.Buf, k.from[:n])
+		}
 		return touched
 	}
-	k.sum.Collect(k.sums, to, k.buf[:len(to)])
+	buf := t.Slice(k.Buf, 0, int64(len(to)))
+	if k.P.Sends {
+		t.Fill(buf, t.One(k.Mail, int64(u)))
+	}
+	k.sum.Collect(k.sums, to, buf)
 	return k.touch(to, touched)
 }
 
 // touch marks vertices that have a message, and appends those that had none.
-func (k *worker[V, E, M]) touch(to, touched []int32) []int32 {
+func (k *Worker) touch(to, touched []int32) []int32 {
 	n := len(touched)
 	touched = slices.Grow(touched, len(to))[:n+len(to)]
 	for _, v := range to {
@@ -150,44 +152,9 @@ func (k *worker[V, E, M]) touch(to, touched []int32) []int32 {
 	return touched[:n]
 }
 
-// alongEdges puts the messages of Gather along out-edges p … end−1 of u into the buffer, and
-// returns their destinations.
-func (k *worker[V, E, M]) alongEdges(u int, p, end int64) []int32 {
-	src, state := k.state[u], k.state
-	list, weights := k.out.Idx[p:end], k.weights(k.out, p, end)
-	var weight E
-	if weights == nil {
-		weight = k.unit()
-	}
-	f, g, n := k.p.Gather.Func, k.p.Gather.FuncIf, 0
-	if f != nil && k.closed == nil && weights != nil {
-		for j, v := range list {
-			k.buf[j] = f(src, state[v], weights[j])
-		}
-		return list
-	}
-	for j, v := range list {
-		if k.closed != nil && k.closed[v] != 0 {
-			continue
-		}
-		if weights != nil {
-			weight = weights[j]
-		}
-		ok := true
-		if f != nil {
-			k.buf[n] = f(src, state[v], weight)
-		} else {
-			k.buf[n], ok = g(src, state[v], weight)
-		}
-		k.to[n] = v
-		n += int(bit(ok))
-	}
-	return k.to[:n]
-}
-
 // applyList applies the sums of a list of vertices in lo … hi−1, and empties them. It returns those
 // that are active next, in the same memory.
-func (k *worker[V, E, M]) applyList(touched []int32, lo, hi int) []int32 {
+func (k *Worker) applyList(touched []int32, lo, hi int) []int32 {
 	if !k.sum.Exact || k.any {
 		if len(touched) > (hi-lo)/256 {
 			touched = appendMarked(touched[:0], k.hit, lo, hi)
@@ -196,11 +163,12 @@ func (k *worker[V, E, M]) applyList(touched []int32, lo, hi int) []int32 {
 		}
 	}
 	next := touched[:0]
-	for _, v := range touched {
-		if k.apply(int(v), k.sums[v]) {
-			next = append(next, v)
-		}
-		k.sums[v], k.hit[v] = k.sum.Identity[0], 0
+	for len(touched) > 0 {
+		part := touched[:min(Batch, len(touched))]
+		touched = touched[len(part):]
+		active := k.applied(part, k.sums, 0)
+		k.empty(part)
+		next = append(next, active...)
 	}
 	return next
 }

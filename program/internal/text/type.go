@@ -1,4 +1,4 @@
-package program
+package text
 
 import (
 	"fmt"
@@ -12,16 +12,16 @@ import (
 
 // This file reads the types of program files: numbers, and structs of them.
 
-// FileField is a field of a struct in a [File].
-type FileField struct{ Name, Type string }
+// Field is a field of a struct in a [File].
+type Field struct{ Name, Type string }
 
-var fileTypes = []string{"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"}
+var types = []string{"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"}
 
 // typeAliases are the names that the text of a program has for some of the types.
 var typeAliases = map[string]string{"float": "float32", "double": "float64", "int": "int32"}
 
-// fileKinds are the kinds of fileTypes.
-var fileKinds = map[string]reflect.Kind{
+// kinds are the kinds of types.
+var kinds = map[string]reflect.Kind{
 	"bool": reflect.Bool, "int8": reflect.Int8, "int16": reflect.Int16, "int32": reflect.Int32, "int64": reflect.Int64,
 	"uint8": reflect.Uint8, "uint16": reflect.Uint16, "uint32": reflect.Uint32, "uint64": reflect.Uint64,
 	"float32": reflect.Float32, "float64": reflect.Float64,
@@ -42,18 +42,18 @@ var reserved = strings.Fields(`alignas alignof and and_eq asm auto bitand bitor 
 	wchar_t while xor xor_eq INFINITY NAN INT_MAX INT_MIN UINT_MAX LLONG_MAX LLONG_MIN ULLONG_MAX FLT_MAX FLT_MIN
 	FLT_EPSILON DBL_MAX DBL_MIN DBL_EPSILON`)
 
-// isStruct reports whether a type of a file is a struct.
-func isStruct(text string) bool { return strings.HasPrefix(text, "{") }
+// IsStruct reports whether a type of a file is a struct.
+func IsStruct(text string) bool { return strings.HasPrefix(text, "{") }
 
-// readType reads a type: one of fileTypes, or fields in braces. It returns its canonical text, and
+// readType reads a type: one of types, or fields in braces. It returns its canonical text, and
 // what is wrong with it or "".
 func readType(text string) (canonical, reason string) {
-	if !isStruct(text) {
+	if !IsStruct(text) {
 		if name, ok := typeAliases[text]; ok {
 			text = name
 		}
-		if !slices.Contains(fileTypes, text) {
-			return "", fmt.Sprintf("is %q, want a type: %s, or fields such as { float32 rank; int32 degree }", text, strings.Join(fileTypes, ", "))
+		if !slices.Contains(types, text) {
+			return "", fmt.Sprintf("is %q, want a type: %s, or fields such as { float32 rank; int32 degree }", text, strings.Join(types, ", "))
 		}
 		return text, ""
 	}
@@ -61,7 +61,7 @@ func readType(text string) (canonical, reason string) {
 	if !closed || strings.ContainsAny(body, "{}") {
 		return "", fmt.Sprintf("is %q, want fields in one pair of braces, such as { float32 rank; int32 degree }", text)
 	}
-	var fields []FileField
+	var fields []Field
 	body = strings.TrimSpace(body)
 	body = strings.TrimSpace(strings.TrimSuffix(body, ";"))
 	if body == "" {
@@ -76,26 +76,26 @@ func readType(text string) (canonical, reason string) {
 		if alias, is := typeAliases[of]; is {
 			of = alias
 		}
-		if _, ok = fileKinds[of]; !ok {
-			return "", fmt.Sprintf("has a field of type %q, want one of %s", name, strings.Join(fileTypes, ", "))
+		if _, ok = kinds[of]; !ok {
+			return "", fmt.Sprintf("has a field of type %q, want one of %s", name, strings.Join(types, ", "))
 		}
 		for _, field := range strings.Split(rest, ",") {
 			field = strings.TrimSpace(field)
 			if reason := badField(field, name, fields); reason != "" {
 				return "", reason
 			}
-			fields = append(fields, FileField{field, of})
+			fields = append(fields, Field{field, of})
 		}
 	}
-	canonical = typeText(fields)
-	if _, _, err := device.StructOf(membersOf(fields)); err != nil {
+	canonical = TypeText(fields)
+	if _, _, err := device.StructOf(MembersOf(fields)); err != nil {
 		return "", "is too large: " + err.Error()
 	}
 	return canonical, ""
 }
 
 // badField says what is wrong with the name of a field, or "".
-func badField(name, of string, before []FileField) string {
+func badField(name, of string, before []Field) string {
 	switch {
 	case name == "":
 		return fmt.Sprintf("has a field of type %s without a name", of)
@@ -105,14 +105,14 @@ func badField(name, of string, before []FileField) string {
 		return fmt.Sprintf("has a field %q; want a letter, and then letters, digits and _, without a value or a length", name)
 	case slices.Contains(reserved, name), strings.HasPrefix(strings.ToLower(name), "hb_"):
 		return fmt.Sprintf("has a field %q, which is a reserved word; choose another name", name)
-	case slices.ContainsFunc(before, func(f FileField) bool { return f.Name == name }):
+	case slices.ContainsFunc(before, func(f Field) bool { return f.Name == name }):
 		return fmt.Sprintf("has two fields %q", name)
 	}
 	return ""
 }
 
-// typeText writes fields as readType reads them.
-func typeText(fields []FileField) string {
+// TypeText writes fields as readType reads them.
+func TypeText(fields []Field) string {
 	parts := make([]string, len(fields))
 	for i, f := range fields {
 		parts[i] = f.Type + " " + f.Name
@@ -120,30 +120,30 @@ func typeText(fields []FileField) string {
 	return "{ " + strings.Join(parts, "; ") + " }"
 }
 
-// fieldsOf returns the fields of a canonical type, none of a number.
-func fieldsOf(canonical string) (fields []FileField) {
-	if !isStruct(canonical) {
+// FieldsOf returns the fields of a canonical type, none of a number.
+func FieldsOf(canonical string) (fields []Field) {
+	if !IsStruct(canonical) {
 		return nil
 	}
 	for _, declared := range strings.Split(strings.Trim(canonical, "{} "), "; ") {
 		of, name, _ := strings.Cut(declared, " ")
-		fields = append(fields, FileField{name, of})
+		fields = append(fields, Field{name, of})
 	}
 	return fields
 }
 
-func membersOf(fields []FileField) []device.Member {
+func MembersOf(fields []Field) []device.Member {
 	members := make([]device.Member, len(fields))
 	for i, f := range fields {
-		members[i] = device.Member{Name: f.Name, Kind: fileKinds[f.Type]}
+		members[i] = device.Member{Name: f.Name, Kind: kinds[f.Type]}
 	}
 	return members
 }
 
-// fileType returns a canonical type as a device knows it, and the offsets of its fields.
-func fileType(canonical string) (device.Type, []int, error) {
-	if isStruct(canonical) {
-		return device.StructOf(membersOf(fieldsOf(canonical)))
+// TypeOf returns a canonical type as a device knows it, and the offsets of its fields.
+func TypeOf(canonical string) (device.Type, []int, error) {
+	if IsStruct(canonical) {
+		return device.StructOf(MembersOf(FieldsOf(canonical)))
 	}
 	var t device.Type
 	var err error
@@ -197,12 +197,12 @@ func (f *File) badUse(key, text string) string {
 			names     []string
 			key, text string
 		}{{names.state, "state", f.State}, {names.message, "message", f.Message}, {names.edge, "edge", f.Edge}} {
-			fields := fieldsOf(of.text)
+			fields := FieldsOf(of.text)
 			switch {
 			case !slices.Contains(of.names, name):
 			case fields == nil:
 				return fmt.Sprintf("has %s.%s, and the %s has no fields", name, field, of.key)
-			case !slices.ContainsFunc(fields, func(f FileField) bool { return f.Name == field }):
+			case !slices.ContainsFunc(fields, func(f Field) bool { return f.Name == field }):
 				return fmt.Sprintf("has %s.%s, and the fields of the %s are %s", name, field, of.key, of.text)
 			}
 		}
