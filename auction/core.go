@@ -12,10 +12,10 @@ import (
 // entries, and the rows that violate them go through the dense method. The result is
 // exact for every choice of the core.
 
-// coreRows is the least order for which a core pays. At order 1000 it takes .4 of the time of the
-// dense method for distances in the plane, .8 for normal numbers and as long for uniform ones, at 500
-// .8, 1.4 and 1.4; at 1500 .3, .5 and 1 (processor time, medians of two rounds of three).
-const coreRows = 1000
+// coreRows is the least order for which a core pays. At order 1500 it takes as long as the dense
+// method for uniform costs, and .3, .5 and .2 of its time for distances in the plane, normal numbers
+// and products of rank 5; at 1000 it takes 1.6, .4, .8 and .4.
+const coreRows = 1500
 
 // coreTrials bounds how often a core is solved and enlarged before the dense method assigns the
 // rest.
