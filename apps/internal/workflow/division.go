@@ -173,35 +173,36 @@ func (d *Division) Members(before func(k int) error, f func(k int, m *Member, s 
 		if err == nil {
 			err = d.On(k, func(s *device.Session) error {
 				err := f(k, m, s)
-				agree[int64](m, nil, cmp.Or(err, s.Err()))
+				m.agree(0, cmp.Or(err, s.Err()))
 				m.Over = true
 				return err
 			})
 		}
-		agree[int64](m, nil, err) // unless the session has
+		m.agree(0, err)           // unless the session has
 		return cmp.Or(m.err, err) // of the end of a session, after the ranks have agreed
 	})
 }
 
-// agree is spmd.Agree for a member that is not over yet.
-func agree[E any](m *Member, own []E, local error) (all []E) {
+// agree is spmd.Agree for a member that is not over yet. All agreements of a run are on one number,
+// so that a rank that ends early agrees with what the others do.
+func (m *Member) agree(own int64, local error) (all []int64) {
 	if !m.Over {
-		all, m.err = spmd.Agree(m.Session, m.C, own, local)
+		all, m.err = spmd.Agree(m.Session, m.C, []int64{own}, local)
 		m.Over = m.err != nil
 	}
 	return all
 }
 
-// AgreeOn gives all ranks the list of each. It returns false, and the session has an error, if a
-// rank has failed.
-func AgreeOn[E any](m *Member, s *device.Session, own []E) (all []E, ok bool) {
+// AgreeOn gives all ranks a number of each. It returns nil, and the session has an error, if a rank
+// has failed.
+func (m *Member) AgreeOn(s *device.Session, own int64) (all []int64) {
 	if m.Over {
-		return nil, false
+		return nil
 	}
-	if all = agree(m, own, s.Err()); m.Over {
+	if all = m.agree(own, s.Err()); m.Over {
 		s.Fail(m.err)
 	}
-	return all, !m.Over
+	return all
 }
 
 // Lost ends the run by the error of a collective, if it is one.
