@@ -131,6 +131,37 @@ func (d *Division) RunRows(rows [][]rep.View, results []rep.View, f func(k int, 
 	return err
 }
 
+// A Gather is memory that all ranks fill: so many bytes of each, in the order of ranks.
+type Gather struct {
+	All, Own comm.Buffer
+	Bytes    []int // nil gathers nothing
+}
+
+// Steps runs the steps of one rank, which begins with the numbers now. In each step the ranks
+// exchange their numbers; next decides by these, on all ranks alike, what is gathered, and what then
+// computes the next numbers of the rank, nil after the last step.
+func Steps[N any](d *Division, c comm.Comm, now N, next func(all []N) (Gather, func() (N, error))) error {
+	for {
+		all, err := spmd.Agree(d.Session, c, []N{now}, nil)
+		if err != nil {
+			return err
+		}
+		g, compute := next(all)
+		if compute == nil {
+			return nil
+		}
+		if g.Bytes != nil {
+			err = c.AllGatherV(d.Wait, g.All, g.Bytes, g.Own)
+		}
+		if err == nil {
+			now, err = compute()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // Own returns the vertices of a rank.
 func (d *Division) Own(c comm.Comm) (lo, hi int) { return d.Cuts[c.Rank()], d.Cuts[c.Rank()+1] }
 
@@ -215,13 +246,6 @@ func (m *Member) Lost(s *device.Session, err error) {
 
 // Failed returns the error of a run whose ranks do not agree on the end of their contexts.
 func (d *Division) Failed(err error) error { return cmp.Or(err, d.Ended()) }
-
-// TracedRows reports a run by rows.
-func (d *Division) TracedRows(work, nvals int64) {
-	if d.Run.Trace != nil {
-		d.Run.Trace(ops.Trace{Op: d.Op, Method: ByRows, Place: d.Group.String(), Work: work, NVals: nvals})
-	}
-}
 
 // DeviceBytes describes device memory of n bytes to the group.
 func DeviceBytes(b device.Buffer, n int) comm.Buffer { return comm.OnDevice(b.Addr, comm.Uint8, n) }
@@ -370,10 +394,14 @@ func (d *Division) Threads() int {
 	return d.Group.Threads() * len(d.Group.Ranks())
 }
 
-// Traced reports the division.
+// Traced reports the division, with an imbalance of ranges; a run by rows has none.
 func (d *Division) Traced(work, nvals int64, imbalance float64) {
+	method := ops.Method(ByRanges)
+	if d.Cuts != nil {
+		method = ByRows
+	}
 	if d.Run.Trace != nil {
-		d.Run.Trace(ops.Trace{Op: d.Op, Method: ByRanges, Place: d.Group.String(), Work: work, NVals: nvals, Imbalance: imbalance})
+		d.Run.Trace(ops.Trace{Op: d.Op, Method: method, Place: d.Group.String(), Work: work, NVals: nvals, Imbalance: imbalance})
 	}
 }
 
