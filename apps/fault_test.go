@@ -30,6 +30,7 @@ type faultRow struct {
 	name     string
 	directed bool // its graph
 	gpus     bool // kernels of devices run it, divided among the ranks
+	further  bool // a further setting of a workflow
 	run      func(g samples.GroupGraph, run workflow.Run) (any, error)
 }
 
@@ -50,13 +51,13 @@ func faultRows(t *testing.T) (list []faultRow) {
 		}
 		for k, c := range settings {
 			gpus := formsOf(app).Group != "" && c.whole == "" && c.plain == ""
-			list = append(list, faultRow{c.name, !c.undirected && k%2 == 0, gpus, func(g samples.GroupGraph, run workflow.Run) (any, error) {
+			list = append(list, faultRow{c.name, !c.undirected && k%2 == 0, gpus, k > 0, func(g samples.GroupGraph, run workflow.Run) (any, error) {
 				return c.run(g, workflow.Tuned(run, workflow.DividedEntries(1)))
 			}})
 		}
 	}
 	for name, o := range map[string]SAGETrainOptions{"layers": {}, "trees": {Batch: 1, Samples: []int{1, 2}}} {
-		list = append(list, faultRow{"TrainGraphSAGE, " + name, false, true, func(g samples.GroupGraph, run workflow.Run) (any, error) {
+		list = append(list, faultRow{"TrainGraphSAGE, " + name, false, true, false, func(g samples.GroupGraph, run workflow.Run) (any, error) {
 			n, _ := g.Dims()
 			classes := make([]int32, n)
 			for v := range classes {
@@ -77,7 +78,7 @@ func faultRows(t *testing.T) (list []faultRow) {
 		Sum:   semiring.Min[int32](),
 		Apply: program.Apply(func(_ program.Vertex, x, sum int32) (int32, bool) { return min(x, sum), sum < x }, "active = sum < state; if (sum < state) state = sum;"),
 	}
-	list = append(list, faultRow{"a program", false, true, func(g samples.GroupGraph, run workflow.Run) (any, error) {
+	list = append(list, faultRow{"a program", false, true, false, func(g samples.GroupGraph, run workflow.Run) (any, error) {
 		ctx := run.Context
 		if ctx == nil {
 			ctx = context.Background()
@@ -214,7 +215,8 @@ var faults = []fault{
 // TestFaults is the table of faults: what goes wrong on one rank, at a moment drawn at random, in
 // each computation on groups. All processes have one typed error, or the result of a run without
 // faults, and a group that has not failed stays usable. The tests of cmd/hiveblas kill and stop
-// processes. The quick form draws one place and six faults of a row, the long form takes all.
+// processes. The quick form draws one place and six faults of a row; the long form takes
+// all, of further settings of a workflow in one place.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	places := faultPlaces(t)
@@ -223,7 +225,7 @@ func TestFaults(t *testing.T) {
 		if !row.gpus {
 			places = places[:2]
 		}
-		if !longtest.Enabled() {
+		if !longtest.Enabled() || row.further {
 			p := (k + longtest.Turn()) % len(places)
 			places = places[p : p+1]
 		}
