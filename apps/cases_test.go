@@ -623,7 +623,7 @@ func matched[T semiring.Number](g matrix.Source[T], run workflow.Run, maximal bo
 		return nil, err
 	}
 	a, err := onTheHost(g)
-	if err != nil {
+	if err = errors.Join(err, c.Column.Move(nil), c.Row.Move(nil)); err != nil {
 		return nil, err
 	}
 	if c.Size != c.Column.NVals() || c.Size != c.Row.NVals() {

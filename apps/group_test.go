@@ -1,11 +1,9 @@
 package apps
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -13,10 +11,8 @@ import (
 	"github.com/hiveblas/hiveblas/apps/internal/samples"
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/apps/lasso"
-	"github.com/hiveblas/hiveblas/apps/paths"
 	"github.com/hiveblas/hiveblas/apps/project"
 	"github.com/hiveblas/hiveblas/apps/scan"
-	"github.com/hiveblas/hiveblas/apps/search"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/internal/access"
@@ -24,57 +20,6 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
-
-// A failure of one rank is the same *comm.RankError on all; within one process the group stays
-// usable.
-func TestRangesFail(t *testing.T) {
-	t.Parallel()
-	broken := errors.New("broken")
-	fail := func(at *comm.Group) (any, error) {
-		d, err := workflow.Divide(workflow.Run{}, "Test", at, 0)
-		if err != nil {
-			return nil, err
-		}
-		return nil, d.Apart(func(_ int, c comm.Comm, run workflow.Run) error {
-			if c.Rank() == 1 {
-				return broken
-			}
-			<-run.Context.Done() // the others stop
-			return run.Context.Err()
-		})
-	}
-	check := func(where string, err error) {
-		t.Helper()
-		var e *comm.RankError
-		if !errors.As(err, &e) || e.Rank != 1 || !errors.Is(err, broken) {
-			t.Errorf("%s: %v, want the failure of rank 1", where, err)
-		}
-	}
-	at, err := comm.LocalGroup(3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = fail(at)
-	check("one process", err)
-	if _, err := scan.ScanStatistics(samples.RangeGraph(t, 4, at), scan.ScanOptions{Run: workflow.Tuned(workflow.Run{}, small)}); err != nil {
-		t.Errorf("afterwards: %v", err)
-	}
-	_, errs := samples.Processes(t, 3, fail)
-	for r, err := range errs {
-		check(fmt.Sprintf("process %d", r), err)
-	}
-	ended, cancel := context.WithCancel(context.Background())
-	cancel()
-	for _, c := range cases[float32]() {
-		if _, err := c.run(samples.RangeGraph(t, 4, at), workflow.Run{Context: ended}); !errors.Is(err, context.Canceled) && c.name != "GraphSearch from nowhere" {
-			t.Errorf("%s: %v, want the end of the context", c.name, err)
-		}
-	}
-	_, err = search.GraphSearch(samples.RangeGraph(t, 6, at), nil, nil, search.SearchOptions{Run: workflow.Tuned(workflow.Run{}, small), PerStart: 100, Each: func(search.SearchBlock) error { return broken }})
-	if !errors.Is(err, broken) {
-		t.Errorf("Each: %v", err)
-	}
-}
 
 // Method Pipeline and a limit of gathered bytes keep the operations of the group.
 func TestRangesNot(t *testing.T) {
@@ -144,79 +89,6 @@ func TestReplicasAreSymmetric(t *testing.T) {
 	}
 }
 
-// failedResult reports whether a vector or matrix of a result has an error.
-func failedResult(v any) bool {
-	if e, ok := v.(interface{ Err() error }); ok {
-		if r := reflect.ValueOf(v); r.Kind() == reflect.Pointer && r.IsNil() {
-			return false
-		}
-		return e.Err() != nil
-	}
-	r := reflect.Indirect(reflect.ValueOf(v))
-	switch r.Kind() {
-	case reflect.Slice:
-		for i := range r.Len() {
-			if failedResult(r.Index(i).Interface()) {
-				return true
-			}
-		}
-	case reflect.Struct:
-		for i := range r.NumField() {
-			if r.Type().Field(i).IsExported() && failedResult(r.Field(i).Interface()) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// A collective that fails is an error of the workflow, or of the vectors of its result, and never a
-// result of fewer rounds.
-func TestWorkflowsWhereCollectivesFail(t *testing.T) {
-	t.Parallel()
-	for k, w := range cases[float32]() {
-		if w.app == "louvain" || w.app == "msf" { // whole on every rank of the host
-			continue
-		}
-		graph := func(at matrix.Place) samples.GroupGraph { return groupGraph(t, 6, !w.undirected && k%2 == 0, at) }
-		run := workflow.Run{Threads: 2} // a thread a rank: betweenness adds up in the order of threads
-		t.Run(w.name, func(t *testing.T) {
-			t.Parallel()
-			whole := sure.Get(comm.LocalGroup(2))
-			res, err := w.run(graph(whole), run)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := samples.ResultWords(res)
-			failed := 0
-			for call := 1; ; call += 1 + call/20 { // until the fault is after the last collective
-				ranks := sure.Get(comm.Local(2))
-				ranks[1] = comm.WithFault(ranks[1], comm.Fault{Call: uint64(call)})
-				at := sure.Get(comm.NewGroup(ranks))
-				res, err := w.run(graph(at), run)
-				if err != nil {
-					failed++
-					continue
-				}
-				got := samples.ResultWords(res)
-				if failedResult(res) {
-					failed++
-					continue
-				}
-				if !slices.Equal(got, want) {
-					t.Fatalf("collective %d fails, and the result is another one without an error", call)
-				}
-				if at.Ranks()[1].Err() == nil {
-					break
-				}
-			}
-			if failed == 0 {
-				t.Error("no collective failed")
-			}
-		})
-	}
-}
-
 // Nothing to search from, fewer vertices than ranks, and arguments that are wrong on all ranks,
 // after which the group goes on.
 func TestSumsByRangesEdges(t *testing.T) {
@@ -267,27 +139,5 @@ func TestSumsByRangesEdges(t *testing.T) {
 		} else if w := list[k].([]string); len(w) < 8 || !slices.Equal(w, list[0].([]string)) {
 			t.Errorf("process %d has %v", k, w)
 		}
-	}
-}
-
-// A context that ends stops all ranks, and the group stays usable.
-func TestByRowsEnds(t *testing.T) {
-	group, err := comm.LocalGroup(3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := samples.GraphsByRows(t)["grid"]
-	sure.Do(g.Move(group))
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	_, err = centrality.PageRank(g, centrality.PageRankOptions{Run: workflow.Run{Method: workflow.Fused, Context: ctx}})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled run returns %v", err)
-	}
-	if _, err = paths.BFS(g, 0, paths.BFSOptions{Run: workflow.Run{Method: workflow.Fused, Context: ctx}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled search returns %v", err)
-	}
-	if _, err := centrality.PageRank(g, centrality.PageRankOptions{Run: workflow.Run{Method: workflow.Fused}}); err != nil {
-		t.Error("after it: ", err)
 	}
 }

@@ -176,7 +176,7 @@ func (f *faulty) Reduce(ctx context.Context, dst, src Buffer, op Op, scatter boo
 	if due, err := f.due(ctx, kind); err != nil || due && f.f.Does != FaultOtherSize {
 		return err
 	} else if due {
-		if dst.n == 0 || src.n == 0 {
+		if dst.n == 0 || src.n == 0 || scatter && src.Overlaps(dst) {
 			return f.wrongKind(ctx, kind)
 		}
 		dst = dst.Slice(0, dst.n-1)

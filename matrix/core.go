@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -251,7 +252,7 @@ func (a *core) RemoteOn(at device.Backend) (device.Store, error) {
 	st := a.host()
 	s, err := at.Upload(device.Host{Structure: st.Structure, Type: t, Val: st.Val.Pointer(), N: st.Val.Len()})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("cannot copy the contents of a matrix to %s: %w", at.Place(), err)
 	}
 	if atPlace {
 		a.home = s

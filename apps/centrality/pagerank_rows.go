@@ -93,7 +93,7 @@ func rowsPageRank(w *workflow.Division, a *matrix.View[bool], n int, o PageRankO
 		return nil, err
 	}
 	workflow.Report(o.Run, "pagerank", int64(res.Iterations), int64(o.MaxIterations))
-	w.TracedRows(int64(res.Iterations)*a.NVals(), int64(n))
+	w.Traced(int64(res.Iterations)*a.NVals(), int64(n), 0)
 	return res, nil
 }
 
@@ -107,37 +107,34 @@ func iterateRanks(w *workflow.Division, k int, c comm.Comm, r rankRows, n int, o
 	if err != nil {
 		return err
 	}
-	change, iterations := math.Inf(1), 0
-	for {
-		type sums struct{ lost, change float64 }
-		all, err := spmd.Agree(w.Session, c, []sums{{lost, change}}, nil)
-		if err != nil {
-			return err
-		}
-		var sum sums
+	type sums struct{ lost, change float64 }
+	sum, iterations := sums{}, 0
+	err = workflow.Steps(w, c, sums{lost, math.Inf(1)}, func(all []sums) (g workflow.Gather, compute func() (sums, error)) {
+		sum = sums{}
 		for _, x := range all { // in the order of ranks, on all
 			sum.lost, sum.change = sum.lost+x.lost, sum.change+x.change
 		}
-		lost, change = sum.lost, sum.change
-		if iterations == o.MaxIterations || change <= o.Tolerance {
-			break
+		if iterations == o.MaxIterations || sum.change <= o.Tolerance {
+			return g, nil
 		}
-		whole, mine := r.shares()
-		if err := c.AllGatherV(w.Wait, whole, bytes, mine); err != nil {
-			return err
-		}
-		if packed {
-			if err := r.placed(); err != nil {
-				return err
+		g.All, g.Own = r.shares()
+		g.Bytes = bytes
+		return g, func() (now sums, err error) {
+			iterations++
+			if packed {
+				err = r.placed()
 			}
+			if err == nil {
+				now.lost, now.change, err = r.step((1 - o.Damping + o.Damping*sum.lost) / float64(n))
+			}
+			return now, err
 		}
-		if lost, change, err = r.step((1 - o.Damping + o.Damping*lost) / float64(n)); err != nil {
-			return err
-		}
-		iterations++
+	})
+	if err != nil {
+		return err
 	}
 	if k == 0 {
-		res.Iterations, res.Change, res.Converged = iterations, change, change <= o.Tolerance
+		res.Iterations, res.Change, res.Converged = iterations, sum.change, sum.change <= o.Tolerance
 	}
 	return nil
 }
@@ -149,21 +146,15 @@ func listSenders(w *workflow.Division, c comm.Comm, r rankRows, n int) (bytes []
 	if err != nil {
 		return nil, false, err
 	}
-	counts, err := spmd.Tell(w.Session, c, int64(own))
+	counts, err := spmd.Tell(w.Session, c, own)
 	if err != nil {
 		return nil, false, err
 	}
-	total := 0
-	for _, k := range counts {
-		total += int(k)
-	}
+	bytes, total := spmd.Bytes(counts, r.size())
 	if float64(total) >= pageRankPacks*float64(n) || total == 0 {
 		return w.Bytes(r.size()), false, nil
 	}
-	bytes, lists := make([]int, len(counts)), make([]int, len(counts))
-	for p, k := range counts {
-		bytes[p], lists[p] = r.size()*int(k), 4*int(k)
-	}
+	lists, _ := spmd.Bytes(counts, 4)
 	whole, mine := r.lists(total)
 	if err := c.AllGatherV(w.Wait, whole, lists, mine); err != nil {
 		return nil, false, err

@@ -113,7 +113,7 @@ type louvainAt struct {
 	part, size, out, joined device.Buffer
 
 	share   *louvainShare // of a group; nil on one device
-	divides int64         // see dividedEntries
+	divides int64         // see workflow.DividedEntries
 }
 
 // kernel returns a kernel of louvain.cu.

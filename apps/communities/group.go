@@ -26,12 +26,9 @@ import (
 // A rank that fails takes part in exchanges until the ranks agree to end, so that the group stays
 // usable.
 
-// dividedEntries is the number of entries of a level for each batch from which devices divide a
-// sweep. The default is an estimate: an exchange takes 34 µs on four H200s, and one H200 decides
-// for 9 (R-MAT 24) to 14 (planted) million entries a millisecond.
-type dividedEntries int64
-
-const louvainDivides dividedEntries = 2 << 20
+// louvainDivides is an estimate: an exchange takes 34 µs on four H200s, and one H200 decides for 9
+// (R-MAT 24) to 14 (planted) million entries a millisecond.
+const louvainDivides workflow.DividedEntries = 2 << 20
 
 // Devices divide a sweep if 1/louvainFewest of the vertices are active: few can have much of the
 // work, because hubs stay active.
@@ -54,13 +51,6 @@ type louvainShare struct {
 // place returns the rank and the number of ranks.
 func (h *louvainShare) place() (rank, ranks int) { return h.C.Rank(), h.C.Size() }
 
-// gatherNumbers gives all ranks a number of each. It returns nil, and the session has an error, if
-// a rank has failed.
-func (h *louvainShare) gatherNumbers(s *device.Session, own int64) []int64 {
-	list, _ := workflow.AgreeOn(h.Member, s, []int64{own})
-	return list
-}
-
 // result returns the own block of a vector of the result.
 func (h *louvainShare) result(s *device.Session, v device.View) device.Store {
 	lo, hi := h.Own(h.C)
@@ -72,7 +62,7 @@ func (h *louvainShare) result(s *device.Session, v device.View) device.Store {
 
 // sum adds up a number of each rank.
 func (h *louvainShare) sum(s *device.Session, own int64) (sum int64) {
-	for _, x := range h.gatherNumbers(s, own) {
+	for _, x := range h.AgreeOn(s, own) {
 		sum += x
 	}
 	return sum
@@ -111,7 +101,7 @@ func (h *louvainShare) exchange(m *deviceMoving, b int) bool {
 	s.Fill(h.count, 0, 8)
 	w.resident("wishes", m.threads(), 0, int32(b), w.offs, w.items, w.to, w.gain, h.own, h.count)
 	mine := s.Read(h.count, 0)
-	counts := h.gatherNumbers(s, mine)
+	counts := h.AgreeOn(s, mine)
 	if counts == nil {
 		return false
 	}
@@ -163,7 +153,7 @@ func (h *louvainShare) cut(s *device.Session, l, next *louvainLevel) (lo, hi int
 // gatherRows gives all ranks the rows of the next level after each has contracted its own rows.
 func (h *louvainShare) gatherRows(s *device.Session, l, next *louvainLevel, offs, items, length device.Buffer) {
 	w, count := l.w, int64(next.n)
-	if h.gatherNumbers(s, 0) == nil { // as they agree, no rank is without memory
+	if h.AgreeOn(s, 0) == nil { // as they agree, no rank is without memory
 		return
 	}
 	rank, sizes := h.C.Rank(), make([]int, h.C.Size())
@@ -182,7 +172,7 @@ func (h *louvainShare) gatherRows(s *device.Session, l, next *louvainLevel, offs
 	w.resident("pack", l.rowBlocks(), 0, offs, items, next.row, length, next.len, next.idx, next.weight, row, idx, weight)
 	w.free(next.row, next.idx, next.weight)
 	next.row, next.idx, next.weight = row, idx, weight
-	if h.gatherNumbers(s, 0) == nil {
+	if h.AgreeOn(s, 0) == nil {
 		return
 	}
 	for _, x := range []struct {

@@ -1,7 +1,6 @@
 package communities
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -18,7 +17,7 @@ import (
 )
 
 // dividesAll lets devices divide sweeps of any size.
-var dividesAll = workflow.Tuned(workflow.Run{}, dividedEntries(1))
+var dividesAll = workflow.Tuned(workflow.Run{}, workflow.DividedEntries(1))
 
 // onPeers compares Communities on a group with the host, and returns how it ran.
 func onPeers[T int32 | int64 | float64 | bool](t *testing.T, g *comm.Group, what string, a *matrix.Matrix[T], o CommunitiesOptions) (method ops.Method) {
@@ -81,40 +80,9 @@ func TestCommunitiesByPeers(t *testing.T) {
 		sure.Do(a.Move(g))
 		want := samples.Must[*CommunitiesResult](t)(Communities(weighted(t, planted, one)))
 		sameCommunities(t, "without determinism", samples.Must[*CommunitiesResult](t)(Communities(a, CommunitiesOptions{Run: dividesAll, Nondeterministic: true})), want)
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		ends := CommunitiesOptions{Run: dividesAll}
-		ends.Context = ctx
-		if _, err := Communities(a, ends); !errors.Is(err, context.Canceled) {
-			t.Errorf("a context that ended: error %v", err)
-		}
-		if _, err := Communities(a, CommunitiesOptions{Run: dividesAll}); err != nil { // the group stays usable
-			t.Errorf("after a context that ended: error %v", err)
-		}
 		var bad *workflow.ParameterError
 		if _, err := Communities(a, CommunitiesOptions{Run: workflow.Run{Method: "x"}}); !errors.As(err, &bad) {
 			t.Errorf("a method: error %v", err)
-		}
-	}
-}
-
-// A collective that fails is the error of all ranks.
-func TestCommunitiesByPeersWhereCollectivesFail(t *testing.T) {
-	tuples, _ := gen.Planted(100, 800, .3, 1)
-	a := weighted(t, gen.CSR(gen.Symmetrise(tuples)), func(int, int) bool { return true })
-	for _, call := range []uint64{1, 2, 3, 5, 8, 13, 21} {
-		whole := samples.PeersOf(t, 2)
-		ranks := whole.Ranks()
-		ranks[1] = comm.WithFault(ranks[1], comm.Fault{Call: call})
-		g := samples.Must[*comm.Group](t)(comm.NewGroup(ranks, comm.At(whole.PlaceOf(0), whole.PlaceOf(1))))
-		there := a.Clone()
-		err := there.Move(g)
-		if err == nil {
-			_, err = Communities(there, CommunitiesOptions{Run: dividesAll})
-		}
-		var e *comm.RankError
-		if !errors.As(err, &e) || e.Rank != 1 {
-			t.Errorf("collective %d: error %v", call, err)
 		}
 	}
 }

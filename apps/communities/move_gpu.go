@@ -11,7 +11,7 @@ import (
 
 func (l *louvainLevel) move(start device.Buffer, seed uint64, level int, tolerance float64) (device.Buffer, int, bool, error) {
 	l.seed, l.level = seed, level
-	if w := l.w; w.share != nil && w.share.gatherNumbers(w.s, 0) == nil {
+	if w := l.w; w.share != nil && w.share.AgreeOn(w.s, 0) == nil {
 		return device.Buffer{}, 0, false, w.s.Err()
 	}
 	l.list()

@@ -78,7 +78,7 @@ func rowsComponents(w *workflow.Division, a *matrix.View[bool], n int, o Compone
 	if err = w.Failed(err); err != nil {
 		return nil, err
 	}
-	w.TracedRows(a.NVals(), int64(n))
+	w.Traced(a.NVals(), int64(n), 0)
 	return out, nil
 }
 

@@ -109,8 +109,9 @@ func (l *descent) monotone() func() (done bool, err error) {
 		}
 		if l.settle != nil {
 			var err error
-			over, err = l.settle(over)
-			s.Do(err)
+			if over, err = l.settle(over); err != nil {
+				return false, err
+			}
 		}
 		if l.o.Method == ClusterISTA {
 			s.Do(ops.Select(over, moving, l.g, l.with))

@@ -81,29 +81,22 @@ func (q *searchRun) rank(k int, c comm.Comm, r rankSearch) ([]workflow.Block, er
 	if err != nil {
 		return nil, err
 	}
-	for {
-		all, err := spmd.Agree(q.w.Session, c, []rankNumbers{now}, nil)
-		if err != nil {
-			return nil, err
-		}
-		sum, counts := rankNumbers{least: q.of.most}, make([]int, len(all))
-		for p, x := range all {
+	err = workflow.Steps(q.w, c, now, func(all []rankNumbers) (g workflow.Gather, compute func() (rankNumbers, error)) {
+		sum := rankNumbers{least: q.of.most}
+		for _, x := range all {
 			sum.listed += x.listed
 			if q.of.less(x.least, sum.least) {
 				sum.least = x.least
 			}
-			counts[p] = int(x.listed * q.of.record)
+			g.Bytes = append(g.Bytes, int(x.listed*q.of.record))
 		}
-		if sum.listed == 0 && !q.of.less(sum.least, q.of.most) {
-			break
-		}
-		if sum.listed == 0 {
+		switch {
+		case sum.listed == 0 && !q.of.less(sum.least, q.of.most):
+			return g, nil
+		case sum.listed == 0:
 			settled := bound
 			bound = q.of.plus(sum.least, q.delta)
-			if now, err = r.split(settled, bound); err != nil {
-				return nil, err
-			}
-			continue
+			return workflow.Gather{}, func() (rankNumbers, error) { return r.split(settled, bound) }
 		}
 		if k == 0 {
 			q.deepest = depth
@@ -113,21 +106,15 @@ func (q *searchRun) rank(k int, c comm.Comm, r rankSearch) ([]workflow.Block, er
 		}
 		depth = q.of.plus(depth, q.of.one)
 		if q.levels && sum.listed > int64(q.n/rowsBits) {
-			whole, mine := r.bitmap()
-			if err := c.AllGatherV(q.w.Wait, whole, bitmapBytes(q.w), mine); err != nil {
-				return nil, err
-			}
-			now, err = r.pull(depth)
-		} else {
-			whole, mine := r.records(sum.listed, now.listed)
-			if err := c.AllGatherV(q.w.Wait, whole, counts, mine); err != nil {
-				return nil, err
-			}
-			now, err = r.Push(sum.listed, bound, depth)
+			g.All, g.Own = r.bitmap()
+			g.Bytes = bitmapBytes(q.w)
+			return g, func() (rankNumbers, error) { return r.pull(depth) }
 		}
-		if err != nil {
-			return nil, err
-		}
+		g.All, g.Own = r.records(sum.listed, all[c.Rank()].listed)
+		return g, func() (rankNumbers, error) { return r.Push(sum.listed, bound, depth) }
+	})
+	if err != nil {
+		return nil, err
 	}
 	results, own, err := r.finish(c, q.parents)
 	if err != nil {
@@ -184,7 +171,7 @@ func searchByRows(q *searchRun, a rep.View) (dist, parent rep.View, err error) {
 	if err != nil {
 		return dist, parent, err
 	}
-	w.TracedRows(a.NVals(), q.reached)
+	w.Traced(a.NVals(), q.reached, 0)
 	return dist, parent, nil
 }
 

@@ -39,6 +39,11 @@ func TestRangesEach(t *testing.T) {
 	if err != nil || !slices.Equal(got, walks) || !slices.Equal(samples.ResultWords(res), want) {
 		t.Errorf("one process: other walks or results than on one place (%v)", err)
 	}
+	broken, failing := errors.New("broken"), o
+	failing.Each = func(SearchBlock) error { return broken }
+	if _, err := GraphSearch(samples.RangeGraph(t, 8, at), nil, nil, failing); !errors.Is(err, broken) {
+		t.Errorf("Each that fails: %v", err)
+	}
 	results, errs := samples.Processes(t, 3, func(at *comm.Group) (any, error) {
 		res, got, err := search(samples.RangeGraph(t, 8, at), at.First())
 		if at.First() != slices.Equal(got, walks) {

@@ -14,6 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm/commtable"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/internal/cli"
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/sure"
@@ -137,6 +138,53 @@ func TestChooseGPUs(t *testing.T) {
 		if err != nil || count != c.want || !strings.Contains(why, "H200") {
 			t.Errorf("%v to open one: %d GPUs, %q (%v), want %d", c.start, count, why, err, c.want)
 		}
+	}
+}
+
+// A number of GPUs that auto takes is not slower than one by the exact volumes of the workflow. The
+// figures are the figures of H200s with a thousandth of the rates: graphs of 2¹⁴ to 2¹⁶ vertices then
+// cost what graphs of 2²⁴ to 2²⁶ do.
+func TestAutoIsNotSlower(t *testing.T) {
+	m := model.H200()
+	m.Memory /= 1000
+	lines := map[comm.Kind]map[int]model.Line{}
+	for kind, of := range m.Lines {
+		lines[kind] = map[int]model.Line{}
+		for p, l := range of {
+			lines[kind][p] = model.Line{Alpha: l.Alpha, N: l.N / 1000}
+		}
+	}
+	m.Lines = lines
+	several := map[string]bool{}
+	for name, edges := range map[string]*generate.Graph{
+		"R-MAT": sure.Get(generate.RMAT(14, 16<<14, generate.RMATOptions{Seed: 1})), "grid": sure.Get(generate.Grid(256, 256)),
+		"uniform": sure.Get(generate.Uniform(1<<14, 20<<14, 1)),
+	} {
+		j, _ := jobOf(t, "auto", 156)
+		j.Graph.Matrix = sure.Get(generate.Matrix[float64](edges, generate.Undirected(), generate.Simple()))
+		if !j.Graph.IsSymmetric() { // else groups exchange the transpose, which one GPU makes without a prediction
+			t.Fatal(name, " is directed")
+		}
+		for app, estimate := range map[string]func(*job.Job, int64) model.Work{
+			"bfs": estimateBFS, "sssp": estimatePaths, "vn": estimatePaths, "cc": estimateCC, "scan": estimateScan,
+			"pagerank": func(j *job.Job, _ int64) model.Work { return estimateIterations(j, .85, 1e-9, 20) },
+		} {
+			for _, available := range []int{2, 4} {
+				count, _, err := job.ChooseGPUs(m, estimate(j, 0), available, 0)
+				if err != nil || count == 1 {
+					sure.Do(err)
+					continue
+				}
+				several[app] = true
+				one, more := sure.Get(virtual(j, app, 1, 0, comm.LikeDevices())), sure.Get(virtual(j, app, count, 0, comm.LikeDevices()))
+				if list, _, err := m.Choose([]model.Volume{one, more}); err != nil || list[1].Total > list[0].Total {
+					t.Errorf("%s of %s: auto takes %d GPUs, for which %v are predicted (%v)", app, name, count, list, err)
+				}
+			}
+		}
+	}
+	if len(several) < 3 {
+		t.Errorf("auto takes several GPUs for %v only", several)
 	}
 }
 

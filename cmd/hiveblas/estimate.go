@@ -21,10 +21,10 @@ func independent(products float64, parts, sum int64) model.Work {
 
 // byRows is work in steps over the graph. Several devices divide the rows; each step gathers so
 // many bytes a vertex and a few numbers of each rank, with so many launches. passes is how often
-// all entries are read.
+// all entries are read; rows count once, as in scale predict.
 func byRows(j *job.Job, passes float64, steps, launches int, gathered float64) model.Work {
 	n, _, entries := j.Graph.Size()
-	return model.Work{Bytes: passes*bytesOfProduct*float64(entries) + float64(steps)*bytesOfEntry*float64(n), Steps: steps,
+	return model.Work{Bytes: passes*bytesOfProduct*float64(entries) + bytesOfEntry*float64(n), Steps: steps,
 		Operations: launches * steps, Gathers: 2 * steps, Gather: gathered / 2 * float64(n), Direct: true}
 }
 
@@ -36,12 +36,24 @@ const (
 	stepsOfCC    = 8
 )
 
+// stepsOf returns few steps, or for a graph with less than eight entries a vertex, which may be a road
+// network or a grid, those of a search across a square of the vertices.
+func stepsOf(j *job.Job, few int) int {
+	if n, _, entries := j.Graph.Size(); entries < 8*int64(n) {
+		few = max(few, 2*int(math.Sqrt(float64(n))))
+	}
+	return few
+}
+
 // estimateBFS reads the entries once at most, and gathers a bit of each vertex.
-func estimateBFS(j *job.Job, _ int64) model.Work { return byRows(j, 1, stepsOfBFS, 10, 1./8) }
+func estimateBFS(j *job.Job, _ int64) model.Work {
+	return byRows(j, 1, stepsOf(j, stepsOfBFS), 10, 1./8)
+}
 
 // estimatePaths relaxes an edge about twice, and gathers each vertex twice with its distance.
 func estimatePaths(j *job.Job, _ int64) model.Work {
-	return byRows(j, 2, stepsOfPaths, 7, 16./stepsOfPaths)
+	steps := stepsOf(j, stepsOfPaths)
+	return byRows(j, 2, steps, 7, 16/float64(steps))
 }
 
 // estimateCC reads a part of the entries once, and the labels of all vertices on each device, which

@@ -60,16 +60,16 @@ func startRanks(t *testing.T, args ...string) *groupRun {
 		_ = r.cmd.Process.Kill()
 		_ = r.cmd.Wait()
 	})
-	r.await("joined", func(rank int, text string) { r.pids[rank], _ = strconv.Atoi(text) })
+	r.await("joined", -1, func(rank int, text string) { r.pids[rank], _ = strconv.Atoi(text) })
 	return r
 }
 
-// await reads a file of each rank when it exists.
-func (r *groupRun) await(name string, read func(rank int, text string)) {
+// await reads a file of each rank, but of rank besides, when it exists.
+func (r *groupRun) await(name string, besides int, read func(rank int, text string)) {
 	r.t.Helper()
 	for rank := range r.pids {
 		path := filepath.Join(r.notes, fmt.Sprint(name, ".", rank))
-		for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		for begun := time.Now(); rank != besides; time.Sleep(5 * time.Millisecond) {
 			if text, err := os.ReadFile(path); err == nil {
 				read(rank, strings.TrimSpace(string(text)))
 				break
@@ -91,7 +91,7 @@ func (r *groupRun) send(rank int, sig os.Signal) {
 // ended waits for all ranks and returns their exit codes and messages.
 func (r *groupRun) ended() (codes [4]int, messages [4]string) {
 	r.t.Helper()
-	r.await("code", func(rank int, text string) { codes[rank], _ = strconv.Atoi(text) })
+	r.await("code", -1, func(rank int, text string) { codes[rank], _ = strconv.Atoi(text) })
 	for rank := range messages {
 		text, _ := os.ReadFile(filepath.Join(r.notes, fmt.Sprint("err.", rank)))
 		messages[rank] = string(text)
@@ -188,11 +188,30 @@ func TestGroupCommandsAreAll(t *testing.T) {
 	}
 }
 
-// A rank of a command is killed at some moment: the others succeed if they need it no more, or end
-// with the error that names it; the file of results is whole or is not there, under its name. The
-// quick form kills three, the long form 12 of a turn, HIVEBLAS_KILLS=30 so many, HIVEBLAS_KILLS=all
-// eight of each command.
-func TestKilledRank(t *testing.T) {
+// A rankFault is what happens to one rank of a command, by a signal.
+type rankFault struct {
+	name  string
+	sig   os.Signal
+	code  int    // exit code of the rank, unless it has ended before; −1: any but 0
+	cause string // in the messages of the others
+	flags string
+}
+
+var rankFaults = []rankFault{
+	{"killed", os.Kill, 137, comm.ErrRankDied.Error(), ""},
+	{"interrupted", os.Interrupt, cli.ExitInterrupted, "interrupted", ""},
+	{"stopped", syscall.SIGSTOP, -1, comm.ErrTimeout.Error(), "--comm-timeout 1s --comm-check"},
+}
+
+// endless is a PageRank that goes on for long.
+const endless = "pagerank S --damping 0.99999 --tolerance 1e-300 --max-iterations 100000000"
+
+// A rank of a command is killed, interrupted or stopped at some moment: the others succeed if they
+// need it no more, or end with the error that names it, within --comm-timeout if it stands still;
+// the file of results is whole or is not there, under its name. The quick form kills three ranks,
+// the long form 12 of a turn, HIVEBLAS_KILLS=30 so many, HIVEBLAS_KILLS=all eight of each command;
+// both interrupt and stop one rank of a command that never ends, the long form of others too.
+func TestFaultsOfCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes for seconds")
 	}
@@ -201,130 +220,82 @@ func TestKilledRank(t *testing.T) {
 	}
 	args := groupInputs(t)
 	rng := rand.New(rand.NewPCG(uint64(longtest.Turn()), 7))
-	commands := make([]string, 0, 30)
-	for len(commands) < 30 {
-		for _, k := range rng.Perm(len(groupCommands)) {
-			commands = append(commands, groupCommands[k])
+	drawn := func(n int) (commands []string) {
+		for len(commands) < n {
+			for _, k := range rng.Perm(len(groupCommands)) {
+				commands = append(commands, groupCommands[k])
+			}
 		}
+		return commands[:n]
 	}
+	lists := [3][]string{drawn(3), {endless}, {endless}}
 	switch kills := os.Getenv("HIVEBLAS_KILLS"); {
 	case kills == "all":
-		commands = slices.Repeat(groupCommands, 8)
+		lists[0] = slices.Repeat(groupCommands, 8)
 	case kills == "30":
+		lists[0] = drawn(30)
 	case longtest.Enabled():
-		commands = commands[:12]
-	default:
-		commands = commands[:3]
+		lists = [3][]string{drawn(12), append(drawn(4), endless), append(drawn(2), endless)}
 	}
 	want := map[string]string{}
-	failed := 0
-	for moment, command := range commands {
-		dir := t.TempDir()
-		out := filepath.Join(dir, "out.tsv")
-		if _, ok := want[command]; !ok && writesFile(command) {
-			runInProcess(t, append(args(command), "--device", "ranks:4", "-o", out)...)
-			want[command] = contents(t, out)
-			sure.Do(os.Remove(out))
-		}
-		line := args(command)
-		if writesFile(command) {
-			line = append(line, "-o", out)
-		}
-		r := startRanks(t, line...)
-		rank := rng.IntN(4)
-		after := time.Duration(rng.Int64N(int64(60 * time.Millisecond)))
-		where := fmt.Sprintf("moment %d: %s, rank %d killed after %v", moment, command, rank, after)
-		time.Sleep(after)
-		r.send(rank, os.Kill)
-		codes, messages := r.ended()
-		if codes[rank] != 137 && codes[rank] != 0 {
-			t.Errorf("%s: it ends with %d, %q", where, codes[rank], messages[rank])
-		}
-		named := fmt.Sprintf("rank %d on ", rank)
-		for k, code := range codes {
-			switch {
-			case k == rank || code == 0:
-			case codes[rank] == 137 && code == cli.ExitFailure && strings.Contains(messages[k], named) && strings.Contains(messages[k], comm.ErrRankDied.Error()):
-				failed++
-			default:
-				t.Errorf("%s: rank %d ends with %d, %q", where, k, code, messages[k])
+	for k, f := range rankFaults {
+		failed := 0
+		for moment, command := range lists[k] {
+			out := filepath.Join(t.TempDir(), "out.tsv")
+			if _, ok := want[command]; !ok && writesFile(command) && command != endless {
+				runInProcess(t, append(args(command), "--device", "ranks:4", "-o", out)...)
+				want[command] = contents(t, out)
+				sure.Do(os.Remove(out))
 			}
+			rank, after := rng.IntN(4), time.Duration(rng.Int64N(int64(60*time.Millisecond)))
+			where := fmt.Sprintf("%d: %s, rank %d is %s after %v", moment, command, rank, f.name, after)
+			failed += f.happens(t, where, append(args(command), strings.Fields(f.flags)...), rank, after, out, writesFile(command), want[command])
 		}
-		left := slices.DeleteFunc(files(t, dir), func(name string) bool { // of rank 0, killed while it writes
-			return codes[0] == 137 && strings.HasPrefix(name, ".out.tsv.") && strings.HasSuffix(name, ".tmp")
-		})
-		if len(left) > 1 || len(left) == 1 && (left[0] != "out.tsv" || contents(t, out) != want[command]) {
-			t.Errorf("%s: files are left, or a part of one: %v, codes %v", where, left, codes)
+		if failed == 0 {
+			t.Errorf("no rank failed because another was %s", f.name)
 		}
-		if codes[0] == 0 && writesFile(command) && len(left) == 0 {
-			t.Errorf("%s: rank 0 succeeds without a file", where)
-		}
+		t.Logf("%s: %d ranks, %d others ended with the error", f.name, len(lists[k]), failed)
 	}
-	if failed == 0 {
-		t.Error("no rank failed because another was killed")
-	}
-	t.Logf("%d kills: %d ranks ended with the error", len(commands), failed)
 }
 
-// endless is a PageRank that goes on for long.
-func endless(args func(string) []string, out string) []string {
-	return append(args("pagerank S --damping 0.99999 --tolerance 1e-300 --max-iterations 100000000"), "-o", out)
-}
-
-// An interrupt of one rank ends all: the others name it.
-func TestInterruptedRank(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes for seconds")
+// happens runs a command of which one rank has the fault, and returns how many others end with its
+// error. want are the contents of the file that it writes.
+func (f rankFault) happens(t *testing.T, where string, line []string, rank int, after time.Duration, out string, writes bool, want string) (failed int) {
+	t.Helper()
+	if writes {
+		line = append(line, "-o", out)
 	}
-	dir := t.TempDir()
-	r := startRanks(t, endless(groupInputs(t), filepath.Join(dir, "out.tsv"))...)
-	time.Sleep(200 * time.Millisecond)
-	r.send(2, os.Interrupt)
+	r := startRanks(t, line...)
+	time.Sleep(after)
+	r.send(rank, f.sig)
+	if f.sig == syscall.SIGSTOP { // the others end while it stands still
+		r.await("code", rank, func(int, string) {})
+		r.send(rank, syscall.SIGCONT)
+	}
 	codes, messages := r.ended()
-	if codes[2] != cli.ExitInterrupted {
-		t.Errorf("the rank ends with %d, %q, want %d", codes[2], messages[2], cli.ExitInterrupted)
+	if codes[rank] != f.code && codes[rank] != 0 && f.code >= 0 {
+		t.Errorf("%s: it ends with %d, %q", where, codes[rank], messages[rank])
 	}
-	for _, k := range []int{0, 1, 3} {
-		if codes[k] != cli.ExitFailure || !strings.Contains(messages[k], "rank 2 on ") || !strings.Contains(messages[k], "interrupted") {
-			t.Errorf("rank %d ends with %d, %q", k, codes[k], messages[k])
+	named := fmt.Sprintf("rank %d on ", rank)
+	for k, code := range codes {
+		switch {
+		case k == rank || code == 0:
+		case code == cli.ExitFailure && strings.Contains(messages[k], f.cause) && (strings.Contains(messages[k], named) || f.code < 0):
+			failed++
+		default:
+			t.Errorf("%s: rank %d ends with %d, %q", where, k, code, messages[k])
 		}
 	}
-	if left := files(t, dir); len(left) > 0 {
-		t.Errorf("files are left: %v", left)
+	left := slices.DeleteFunc(files(t, filepath.Dir(out)), func(name string) bool { // of rank 0, killed while it writes
+		return codes[0] == 137 && strings.HasPrefix(name, ".out.tsv.") && strings.HasSuffix(name, ".tmp")
+	})
+	if len(left) > 1 || len(left) == 1 && (left[0] != "out.tsv" || contents(t, out) != want) {
+		t.Errorf("%s: files are left, or a part of one: %v, codes %v", where, left, codes)
 	}
-}
-
-// A rank that stands still ends the others after --comm-timeout.
-func TestCommTimeout(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes for seconds")
+	if codes[0] == 0 && writes && len(left) == 0 {
+		t.Errorf("%s: rank 0 succeeds without a file", where)
 	}
-	dir := t.TempDir()
-	r := startRanks(t, append(endless(groupInputs(t), filepath.Join(dir, "out.tsv")), "--comm-timeout", "1s", "--comm-check")...)
-	time.Sleep(200 * time.Millisecond)
-	stopped := 3
-	r.send(stopped, syscall.SIGSTOP)
-	for _, k := range []int{0, 1, 2} { // these end while it stands still
-		path := filepath.Join(r.notes, fmt.Sprint("code.", k))
-		for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-			if _, err := os.Stat(path); err == nil {
-				break
-			}
-			if time.Since(begun) > 9*time.Second { // before it counts as dead
-				t.Fatalf("rank %d waits for longer than --comm-timeout", k)
-			}
-		}
-	}
-	r.send(stopped, syscall.SIGCONT)
-	codes, messages := r.ended()
-	for _, k := range []int{0, 1, 2} {
-		if codes[k] != cli.ExitFailure || !strings.Contains(messages[k], comm.ErrTimeout.Error()) || !strings.Contains(messages[k], "rank ") {
-			t.Errorf("rank %d ends with %d, %q", k, codes[k], messages[k])
-		}
-	}
-	if codes[stopped] == 0 || len(files(t, dir)) > 0 {
-		t.Errorf("the rank that stood still ends with %d, and left are %v", codes[stopped], files(t, dir))
-	}
+	return failed
 }
 
 // --comm-timeout wants a duration.
@@ -339,6 +310,10 @@ func TestCommTimeoutFlag(t *testing.T) {
 	}
 }
 
+// likeOnePlace are the commands that write on ranks the bytes of one place; the others take another
+// form there, which may round in another way.
+var likeOnePlace = []string{"pagerank", "bfs", "scc", "scan", "search", "project", "closeness"}
+
 // The commands write the same bytes on ranks, as threads and as processes of mpirun: other ones a
 // turn. The order of the sums of betweenness depends on the threads of a rank.
 func TestGroupCommands(t *testing.T) {
@@ -349,27 +324,34 @@ func TestGroupCommands(t *testing.T) {
 	args := groupInputsOf(t, n)
 	processes := cli.MPICommand() != nil && !testing.Short()
 	for k, command := range groupCommands {
-		if !writesFile(command) || k%5 != longtest.Turn()%5 {
+		like := slices.Contains(likeOnePlace, strings.Fields(command)[0])
+		if !writesFile(command) || k%5 != longtest.Turn()%5 && !like {
 			continue
 		}
-		var outputs []string
-		for ranks := 1; ranks <= 3; ranks++ {
-			out := filepath.Join(t.TempDir(), "out.tsv")
-			runInProcess(t, append(args(command), "--device", fmt.Sprint("ranks:", ranks), "-o", out)...)
-			outputs = append(outputs, contents(t, out))
+		devices := []string{"ranks:1", "ranks:2", "ranks:3"}
+		if like {
+			devices[0] = "cpu"
 		}
-		if processes && (longtest.Enabled() || k < 5) {
+		if processes && (longtest.Enabled() || k < 5 || like && k%2 == longtest.Turn()%2) {
+			devices = append(devices, "processes")
+		}
+		var first string
+		for _, device := range devices {
 			out := filepath.Join(t.TempDir(), "out.tsv")
-			line := cli.MPICommand(append(args(command), "-o", out)...)
-			if text, err := exec.Command(line[0], line[1:]...).CombinedOutput(); err != nil {
-				t.Fatalf("%s: %v\n%s", command, err, text)
+			if device == "processes" {
+				line := cli.MPICommand(append(args(command), "-o", out)...)
+				if text, err := exec.Command(line[0], line[1:]...).CombinedOutput(); err != nil {
+					t.Fatalf("%s: %v\n%s", command, err, text)
+				}
+			} else if text := runInProcess(t, append(args(command), "--device", device, "-o", out)...); device == "ranks:3" && !strings.Contains(text, "3 ranks on the host") {
+				t.Errorf("%s: the place is not in\n%s", command, text)
 			}
-			outputs = append(outputs, contents(t, out))
-		}
-		for q, got := range outputs {
-			same := got == outputs[0] || strings.HasPrefix(command, "betweenness") && sameTable(got, outputs[0])
-			if !same || len(got) == 0 {
-				t.Errorf("%s: output %d of %d differs", command, q, len(outputs))
+			got := contents(t, out)
+			if first == "" {
+				first = got
+			}
+			if same := got == first || strings.HasPrefix(command, "betweenness") && sameTable(got, first); !same || len(got) == 0 {
+				t.Errorf("%s: the output of %s differs from that of %s", command, device, devices[0])
 			}
 		}
 	}

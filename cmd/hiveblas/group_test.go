@@ -25,25 +25,9 @@ func groupFile(t *testing.T) string {
 	return file
 }
 
-// Ranks of the host write the bytes that one place writes.
-func TestRanks(t *testing.T) {
+// --device wants numbers of ranks and of GPUs.
+func TestRanksFlag(t *testing.T) {
 	file := groupFile(t)
-	for _, args := range [][]string{{"pagerank", file}, {"bfs", file, "--source", "3"}, {"scc", file}, {"scan", file},
-		{"search", file, "--length", "20", "--walks-per-vertex", "20"}, {"project", file}} {
-		var files []string
-		for _, device := range []string{"cpu", "ranks:3"} {
-			out := filepath.Join(t.TempDir(), "out.tsv")
-			text := runInProcess(t, append(args, "--duplicates", "sum", "--device", device, "-o", out)...)
-			if device != "cpu" && !strings.Contains(text, "3 ranks on the host") {
-				t.Errorf("%v: the place is not in\n%s", args, text)
-			}
-			got := sure.Get(os.ReadFile(out))
-			files = append(files, string(got))
-		}
-		if files[0] != files[1] || len(files[0]) == 0 {
-			t.Errorf("%v: ranks write other bytes", args)
-		}
-	}
 	for _, device := range []string{"ranks:0", "ranks:x", "gpu:0,", "ranks"} {
 		var out, bad strings.Builder
 		if code := run([]string{"pagerank", file, "--device", device}, &out, &bad); code != 2 || !strings.Contains(bad.String(), "--device") {
@@ -74,48 +58,5 @@ func TestMPIRanks(t *testing.T) {
 	got, err := os.ReadFile(out)
 	if err != nil || string(got) != string(want) || len(got) == 0 {
 		t.Errorf("four processes write other bytes than one (%v)", err)
-	}
-}
-
-// Workflows that are divided by ranges give the files of one process; the walks come from all
-// processes, and the first writes them.
-func TestMPIRanges(t *testing.T) {
-	if cli.MPICommand() == nil {
-		t.Skip("no mpirun")
-	}
-	file := groupFile(t)
-	dir := t.TempDir()
-	for _, args := range [][]string{
-		{"scan", file},
-		{"closeness", file},
-		{"search", file, "--length", "20", "--walks-per-vertex", "20", "--visits", "VISITS"},
-	} {
-		var files [2]string
-		for k := range files {
-			out, visits := filepath.Join(dir, "out"+text2(k)+".tsv"), filepath.Join(dir, "visits"+text2(k)+".tsv")
-			own := append(append([]string{}, args...), "--duplicates", "sum", "-o", out)
-			for i, a := range own {
-				if a == "VISITS" {
-					own[i] = visits
-				}
-			}
-			if k == 0 {
-				runInProcess(t, append(own, "--device", "cpu")...)
-			} else {
-				run := cli.MPICommand(own...)
-				text, err := exec.Command(run[0], run[1:]...).CombinedOutput()
-				if err != nil || !strings.Contains(string(text), "ranges") {
-					t.Fatalf("%v: %v\n%s", args, err, text)
-				}
-			}
-			for _, f := range []string{out, visits} {
-				if text, err := os.ReadFile(f); err == nil {
-					files[k] += f[len(dir):len(dir)+4] + string(text)
-				}
-			}
-		}
-		if files[0] != files[1] || len(files[0]) < 100 {
-			t.Errorf("%v: four processes write other bytes than one", args)
-		}
 	}
 }

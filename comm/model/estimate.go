@@ -72,8 +72,13 @@ func (m Machine) Estimate(w Work, p int) (Prediction, error) {
 	return out, nil
 }
 
+// worthwhile is the part of the time of one device that several may take at most: predictions are
+// seldom exact, and what the estimate leaves out takes time on several devices only.
+const worthwhile = .9
+
 // Devices estimates work on 1 … most devices; each after the first takes start seconds to open. It
-// returns the index of the least total, the fewer devices of equals.
+// returns the index of the least total, the fewer devices of equals, and of one device unless
+// several are quicker by a tenth.
 func (m Machine) Devices(w Work, most int, start float64) (list []Prediction, best int, err error) {
 	for p := 1; p <= max(most, 1); p++ {
 		e, err := m.Estimate(w, p)
@@ -86,7 +91,7 @@ func (m Machine) Devices(w Work, most int, start float64) (list []Prediction, be
 		if p > 1 {
 			e.Efficiency = list[0].Total / (float64(p) * e.Total)
 		}
-		if list = append(list, e); e.Total < list[best].Total {
+		if list = append(list, e); e.Total < list[best].Total && e.Total <= worthwhile*list[0].Total {
 			best = p - 1
 		}
 	}

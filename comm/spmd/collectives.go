@@ -42,7 +42,7 @@ func AllGatherV[E any](ctx context.Context, c comm.Comm, own []E, counts []int) 
 	if err := check[E](c, "AllGatherV"); err != nil {
 		return nil, err
 	}
-	bytes, n := scaled(counts, itemSize[E]())
+	bytes, n := Bytes(counts, itemSize[E]())
 	all := make([]E, n)
 	if n == 0 {
 		return all, nil
@@ -66,8 +66,8 @@ func AllToAll[E any](ctx context.Context, c comm.Comm, own []E, send, recv []int
 	if err := check[E](c, "AllToAll"); err != nil {
 		return nil, err
 	}
-	in, n := scaled(recv, itemSize[E]())
-	out, _ := scaled(send, itemSize[E]())
+	in, n := Bytes(recv, itemSize[E]())
+	out, _ := Bytes(send, itemSize[E]())
 	all := make([]E, n)
 	return all, c.AllToAllV(ctx, Memory(all), in, Memory(own), out)
 }
@@ -147,14 +147,14 @@ func together[E any](s *Session, own [][]E, f func(c comm.Comm, own []E) ([]E, e
 	return all, err
 }
 
-// scaled returns counts in bytes of items of a size, and the number of items.
-func scaled(counts []int, size int) (bytes []int, n int) {
+// Bytes returns counts in bytes of items of a size, and the number of items.
+func Bytes(counts []int, size int) (bytes []int, items int) {
 	bytes = make([]int, len(counts))
 	for r, k := range counts {
 		bytes[r] = k * size
-		n += k
+		items += k
 	}
-	return bytes, n
+	return bytes, items
 }
 
 func itemSize[E any]() int { return int(unsafe.Sizeof(*new(E))) }

@@ -12,37 +12,27 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// buffer returns the memory of values without pointers.
-func buffer(t *sparse.Type, v sparse.Values) comm.Buffer {
+// Memory returns the memory of values without pointers.
+func Memory(t *sparse.Type, v sparse.Values) comm.Buffer {
 	return comm.HostAt(v.Pointer(), comm.Uint8, v.Len()*int(t.Size))
 }
 
 // GatherValues is spmd.AllGatherV for values of a type.
 func GatherValues(ctx context.Context, c comm.Comm, t *sparse.Type, own sparse.Values, counts []int) (sparse.Values, error) {
-	bytes, n := scaled(counts, int(t.Size))
+	bytes, n := spmd.Bytes(counts, int(t.Size))
 	all := t.Zeroed(int64(n))
 	if n == 0 || t.Size == 0 { // known to all ranks
 		return all, nil
 	}
-	return all, c.AllGatherV(ctx, buffer(t, all), bytes, buffer(t, own))
+	return all, c.AllGatherV(ctx, Memory(t, all), bytes, Memory(t, own))
 }
 
 // ExchangeValues is spmd.AllToAll for values of a type.
 func ExchangeValues(ctx context.Context, c comm.Comm, t *sparse.Type, own sparse.Values, send, recv []int) (sparse.Values, error) {
-	in, n := scaled(recv, int(t.Size))
-	out, _ := scaled(send, int(t.Size))
+	in, n := spmd.Bytes(recv, int(t.Size))
+	out, _ := spmd.Bytes(send, int(t.Size))
 	all := t.Zeroed(int64(n))
-	return all, c.AllToAllV(ctx, buffer(t, all), in, buffer(t, own), out)
-}
-
-// scaled returns counts in bytes of items of a size, and the number of items.
-func scaled(counts []int, size int) (bytes []int, n int) {
-	bytes = make([]int, len(counts))
-	for r, k := range counts {
-		bytes[r] = k * size
-		n += k
-	}
-	return bytes, n
+	return all, c.AllToAllV(ctx, Memory(t, all), in, Memory(t, own), out)
 }
 
 // Ints returns a list as one of int.
@@ -55,7 +45,7 @@ func Ints(list []int64) []int {
 }
 
 // Sum returns the sum of a list.
-func Sum(list []int64) (n int64) {
+func Sum[N int | int64](list []N) (n N) {
 	for _, x := range list {
 		n += x
 	}

@@ -9,10 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
-	"github.com/hiveblas/hiveblas/cusparse/driver"
-	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/internal/sure"
@@ -312,41 +309,6 @@ func TestProgramsByParts(t *testing.T) {
 		t.Error("text that does not compile:", err)
 	}
 	same(t, m, "after text that does not compile", matrix.AsView[bool](one.Pattern()), matrix.AsView[bool](g.Pattern()), bfs, program.Options{})
-}
-
-// TestProgramFaults: a failure of a device, while it makes its part or runs supersteps, ends a
-// program on all ranks with one error. The group stays usable.
-func TestProgramFaults(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the emulator is slow")
-	}
-	m := newMachine(t, 2)
-	host := roads(t, 12, 6)
-	want := onOne(t, placedAt(t, host, m.devices[0]).View(), labels(), "")
-	g := placedAt(t, host, m.group(t, 2))
-	sameAs(t, m, "before faults", want, g.View(), labels(), program.Options{Hops: 1})
-	fired, o := 0, program.Options{Hops: 1}
-	for _, call := range []string{"Launch", "Alloc", "ToDevice"} {
-		for _, n := range []int{1, 2, 5, 9, 14, 20, 27, 35, 60, 90} {
-			o.Hops++ // parts that are not made yet
-			name := fmt.Sprintf("%s %d fails", call, n)
-			fault := m.e.FailAfter(call, n, emu.LaunchFailed)
-			_, err := program.Run(t.Context(), g.View(), labels(), o)
-			fault.Cancel()
-			if fault.Fired() {
-				fired++
-				var rank *comm.RankError
-				var cause *driver.Error
-				if !errors.As(err, &rank) || !errors.As(err, &cause) {
-					t.Errorf("%s: %v", name, err)
-				}
-			}
-			sameAs(t, m, name, want, g.View(), labels(), o)
-		}
-	}
-	if fired < 15 {
-		t.Errorf("only %d calls failed", fired)
-	}
 }
 
 // permuted returns the graph with vertex order[k] of a as vertex k.

@@ -108,7 +108,7 @@ func (s *Blocks) workCuts(ctx context.Context) ([]int, error) {
 		err = s.g.Each(func(k int, c comm.Comm) error {
 			if c.Rank() == owner {
 				st := s.part[k].RowsShape()
-				before := func(i int) int64 { return work[owner] + parallel.RowWork*int64(i) + entriesBefore(st, i) }
+				before := func(i int) int64 { return work[owner] + parallel.RowWork*int64(i) + entriesBefore(st, false, i) }
 				at[k] = int64(s.cuts[owner] + sort.Search(st.NRows, func(i int) bool { return before(i) >= w }))
 			}
 			return c.Broadcast(ctx, comm.Host(at[k:k+1]), owner)
@@ -116,14 +116,6 @@ func (s *Blocks) workCuts(ctx context.Context) ([]int, error) {
 		return int(at[0])
 	})
 	return cuts, err
-}
-
-// entriesBefore returns the number of entries before row i of a listed structure.
-func entriesBefore(st *sparse.Structure, i int) int64 {
-	if st.Format == sparse.Hypersparse {
-		i = sort.Search(len(st.RowIDs), func(k int) bool { return int(st.RowIDs[k]) >= i })
-	}
-	return st.Ptr[i]
 }
 
 // SetBlocks makes stores at the places of the ranks of this process the contents of a matrix, or of

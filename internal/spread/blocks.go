@@ -184,19 +184,10 @@ func cutsOf(g *comm.Group, st *sparse.Structure, vector bool) []int {
 		return g.Cuts(st.NCols)
 	}
 	n := st.NRows
-	before := func(i int) int64 { // entries before row i
-		switch st.Format {
-		case sparse.CSR:
-			return st.Ptr[i]
-		case sparse.Hypersparse:
-			return st.Ptr[sort.Search(len(st.RowIDs), func(k int) bool { return int(st.RowIDs[k]) >= i })]
-		}
-		return int64(i) * int64(st.NCols)
-	}
 	if st.NVals == 0 {
 		return g.Cuts(n)
 	}
-	work := func(i int) int64 { return before(i) + parallel.RowWork*int64(i) }
+	work := func(i int) int64 { return entriesBefore(st, false, i) + parallel.RowWork*int64(i) }
 	return g.CutBy(n, work(n), func(w int64) int {
 		return sort.Search(n, func(i int) bool { return work(i) >= w })
 	})

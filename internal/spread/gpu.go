@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/collect"
 	"github.com/hiveblas/hiveblas/internal/device"
 )
 
@@ -180,7 +181,7 @@ func (m *deviceMemory) whole(f *gatherForm) (all streams, err error) {
 		case f.full:
 			v = d.NewFull(s.rows, s.cols, m.t)
 		case f.dense:
-			present, at, from := d.Alloc(int64(sum(f.items))), int64(0), int64(0)
+			present, at, from := d.Alloc(int64(collect.Sum(f.items))), int64(0), int64(0)
 			for r, n := range f.items {
 				d.Each(kernel("hb_unpack_bits"), int64(n), head.At(from), int64(n), present.At(at))
 				at, from = at+int64(n), from+int64(f.head[r])
@@ -192,7 +193,7 @@ func (m *deviceMemory) whole(f *gatherForm) (all streams, err error) {
 			v = d.NewCSR(1, s.cols, m.t, ptr, d.Alloc(max(4*f.total, 4)), f.total)
 		default:
 			if f.few { // lengths of the rows, all of them once
-				n := int64(sum(f.head) / 8)
+				n := int64(collect.Sum(f.head) / 8)
 				lens, base := d.Zeros(max(4*rows, 4)), d.Alloc(max(4*n, 4))
 				d.Each(kernel("hb_append"), n, head, n, int32(0), lens, base)
 				head = lens
@@ -200,9 +201,9 @@ func (m *deviceMemory) whole(f *gatherForm) (all streams, err error) {
 			v = d.NewCSR(s.rows, s.cols, m.t, d.Scan(head, rows, 4), d.Alloc(max(4*f.total, 4)), f.total)
 		}
 		if m.shape {
-			d.Fill(v.Val, 1, int64(sum(f.items)))
+			d.Fill(v.Val, 1, int64(collect.Sum(f.items)))
 		}
-		all = streams{idx: sent(v.Idx, sum(f.idx)), val: sent(v.Val, sum(f.val))}
+		all = streams{idx: sent(v.Idx, collect.Sum(f.idx)), val: sent(v.Val, collect.Sum(f.val))}
 		m.st = d.Result(v, f.total)
 	})
 	return all, err
@@ -333,7 +334,7 @@ func (m *deviceMemory) listedRows(lists [][]int32) (out rowsOut, err error) {
 // stack makes the block of a vector dense if it has many entries, as results of operations are.
 func (m *deviceMemory) stack(rows []int, entries, lo, height, n int, _ bool) (Matrix, error) {
 	pairs, idx, val := m.in[0], m.in[1], m.in[2]
-	pieces, total := int64(sum(rows)), int64(entries)
+	pieces, total := int64(collect.Sum(rows)), int64(entries)
 	var st device.Store
 	err := m.run(func(d *device.Session, kernel func(string) device.Kernel) {
 		var v device.View

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -54,33 +55,37 @@ func On(a Matrix, g *comm.Group, vector bool) (*Blocks, error) {
 func countOf(st *sparse.Structure, vector bool, cuts []int) []int64 {
 	counts := make([]int64, len(cuts)-1)
 	for r := range counts {
-		lo, hi := cuts[r], cuts[r+1]
-		switch {
-		case st.Format == sparse.Full && vector:
-			counts[r] = int64(hi - lo)
-		case st.Format == sparse.Full:
-			counts[r] = int64(hi-lo) * int64(st.NCols)
-		case st.Format == sparse.Bitmap:
-			width := st.NCols
-			if vector {
-				width = 1
-			}
-			for _, b := range st.Present[lo*width : hi*width] {
+		from, to := entriesBefore(st, vector, cuts[r]), entriesBefore(st, vector, cuts[r+1])
+		if counts[r] = to - from; st.Format == sparse.Bitmap {
+			counts[r] = 0
+			for _, b := range st.Present[from:to] {
 				counts[r] += int64(b)
 			}
-		case vector:
-			from, _ := slices.BinarySearch(st.Idx, int32(lo))
-			to, _ := slices.BinarySearch(st.Idx, int32(hi))
-			counts[r] = int64(to - from)
-		case st.Format == sparse.Hypersparse:
-			from, _ := slices.BinarySearch(st.RowIDs, int32(lo))
-			to, _ := slices.BinarySearch(st.RowIDs, int32(hi))
-			counts[r] = st.Ptr[to] - st.Ptr[from]
-		default:
-			counts[r] = st.Ptr[hi] - st.Ptr[lo]
 		}
 	}
 	return counts
+}
+
+// entriesBefore returns the number of entries before row i, or before position i of a vector; of a
+// bitmap the number of cells.
+func entriesBefore(st *sparse.Structure, vector bool, i int) int64 {
+	list := st.RowIDs
+	switch {
+	case st.Format == sparse.Full || st.Format == sparse.Bitmap:
+		if vector {
+			return int64(i)
+		}
+		return int64(i) * int64(st.NCols)
+	case vector:
+		list = st.Idx
+	case st.Format != sparse.Hypersparse:
+		return st.Ptr[i]
+	}
+	at := int64(sort.Search(len(list), func(k int) bool { return int(list[k]) >= i }))
+	if vector {
+		return at
+	}
+	return st.Ptr[at]
 }
 
 // oneDevice reports whether the group has one rank, on a device. Its block is the whole matrix.

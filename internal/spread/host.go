@@ -8,6 +8,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/spmd"
+	"github.com/hiveblas/hiveblas/internal/collect"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -27,12 +28,7 @@ type rowList struct {
 
 // streams returns the memory of the rows.
 func (l *rowList) streams(t *sparse.Type) streams {
-	return streams{spmd.Memory(l.pairs), spmd.Memory(l.idx), valuesAt(t, l.val)}
-}
-
-// valuesAt returns the memory of values without pointers.
-func valuesAt(t *sparse.Type, v sparse.Values) comm.Buffer {
-	return comm.HostAt(v.Pointer(), comm.Uint8, v.Len()*int(t.Size))
+	return streams{spmd.Memory(l.pairs), spmd.Memory(l.idx), collect.Memory(t, l.val)}
 }
 
 // stored returns the block, or its structure.
@@ -72,7 +68,7 @@ func (m *hostMemory) pack(f *gatherForm) (own streams, pairs int, err error) {
 		if !f.full {
 			own.head = spmd.Memory(packBits(st.Present, f.items[m.c.Rank()]))
 		}
-		own.val = valuesAt(st.Type, st.Val)
+		own.val = collect.Memory(st.Type, st.Val)
 		return own, 0, nil
 	case m.s.vector:
 		st = st.ToSparse()
@@ -80,7 +76,7 @@ func (m *hostMemory) pack(f *gatherForm) (own streams, pairs int, err error) {
 		for p, j := range st.Idx {
 			idx[p] = j + lo
 		}
-		return streams{idx: spmd.Memory(idx), val: valuesAt(st.Type, st.Val)}, 0, nil
+		return streams{idx: spmd.Memory(idx), val: collect.Memory(st.Type, st.Val)}, 0, nil
 	case f.few:
 		st = st.ToSparse().ToHyper()
 		pairs := make([]int32, 0, 2*st.Vecs())
@@ -96,7 +92,7 @@ func (m *hostMemory) pack(f *gatherForm) (own streams, pairs int, err error) {
 		}
 		own.head = spmd.Memory(lens)
 	}
-	own.idx, own.val = spmd.Memory(st.Idx), valuesAt(st.Type, st.Val)
+	own.idx, own.val = spmd.Memory(st.Idx), collect.Memory(st.Type, st.Val)
 	return own, st.Vecs(), nil
 }
 
@@ -126,14 +122,14 @@ func (m *hostMemory) whole(f *gatherForm) (all streams, err error) {
 	if !f.dense {
 		st.Idx = make([]int32, f.total)
 	}
-	switch items := int64(sum(f.items)); {
+	switch items := int64(collect.Sum(f.items)); {
 	case m.shape:
 		st.Val = m.kind.Filled(items, m.kind.True)
 	case !m.stored().Val.None(): // else the result is a pattern, too
 		st.Val = m.kind.Zeroed(items)
 	}
 	m.st = st
-	return streams{idx: spmd.Memory(st.Idx), val: valuesAt(st.Type, st.Val)}, nil
+	return streams{idx: spmd.Memory(st.Idx), val: collect.Memory(st.Type, st.Val)}, nil
 }
 
 func (m *hostMemory) gathered() (Matrix, error) { return m.made(m.st.Settle()) }
@@ -160,7 +156,7 @@ func packBits(present []uint8, n int) []uint8 {
 
 // unpackBits returns the presence bytes of all ranks, which have so many positions each.
 func unpackBits(packed []uint8, items []int) []uint8 {
-	present := make([]uint8, 0, sum(items))
+	present := make([]uint8, 0, collect.Sum(items))
 	for _, n := range items {
 		for i := range n {
 			present = append(present, packed[i/8]>>(i%8)&1)

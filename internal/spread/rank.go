@@ -95,7 +95,7 @@ func (r *rank) gather(counts []int64) (Matrix, error) {
 		f.head, err = spmd.AllGather(r.ctx, r.c, []int{8 * pairs})
 	}
 	var all streams
-	if head := sum(f.head); err == nil && head > 0 { // known to all ranks
+	if head := collect.Sum(f.head); err == nil && head > 0 { // known to all ranks
 		var in streams
 		if in, err = r.room(head, -1); err == nil {
 			err = r.c.AllGatherV(r.ctx, in.head, f.head, own.head)
@@ -104,10 +104,10 @@ func (r *rank) gather(counts []int64) (Matrix, error) {
 	if err == nil {
 		all, err = r.whole(&f)
 	}
-	if err == nil && sum(f.idx) > 0 {
+	if err == nil && collect.Sum(f.idx) > 0 {
 		err = r.c.AllGatherV(r.ctx, all.idx, f.idx, own.idx)
 	}
-	if err == nil && sum(f.val) > 0 {
+	if err == nil && collect.Sum(f.val) > 0 {
 		err = r.c.AllGatherV(r.ctx, all.val, f.val, own.val)
 	}
 	if err != nil {
@@ -132,7 +132,7 @@ func (r *rank) exchange(out rowsOut, lo, m, n int, conform bool) (Matrix, error)
 	for q := range p {
 		rows[q], entries[q] = got[2*q], got[2*q+1]
 	}
-	in, err := r.room(8*sum(rows), sum(entries))
+	in, err := r.room(8*collect.Sum(rows), collect.Sum(entries))
 	if err != nil {
 		return nil, err
 	}
@@ -142,11 +142,13 @@ func (r *rank) exchange(out rowsOut, lo, m, n int, conform bool) (Matrix, error)
 		recv, send []int
 		size       int
 	}{{in.head, out.head, rows, out.rows, 8}, {in.idx, out.idx, entries, out.entries, 4}, {in.val, out.val, entries, out.entries, size}} {
-		if err := r.c.AllToAllV(r.ctx, x.to, times(x.recv, x.size), x.own, times(x.send, x.size)); err != nil {
+		recv, _ := spmd.Bytes(x.recv, x.size)
+		send, _ := spmd.Bytes(x.send, x.size)
+		if err := r.c.AllToAllV(r.ctx, x.to, recv, x.own, send); err != nil {
 			return nil, err
 		}
 	}
-	return r.stack(rows, sum(entries), lo, m, n, conform)
+	return r.stack(rows, collect.Sum(entries), lo, m, n, conform)
 }
 
 // gatherForm is how a matrix is gathered: by positions if dense, else as a list, of few rows as
@@ -186,19 +188,4 @@ func (s *Blocks) formOf(size int64, counts []int64) gatherForm {
 		f.items, f.head, f.idx, f.val = append(f.items, items), append(f.head, head), append(f.idx, idx), append(f.val, int(size)*items)
 	}
 	return f
-}
-
-func sum(list []int) (n int) {
-	for _, k := range list {
-		n += k
-	}
-	return n
-}
-
-func times(list []int, size int) []int {
-	out := make([]int, len(list))
-	for r, k := range list {
-		out[r] = k * size
-	}
-	return out
 }

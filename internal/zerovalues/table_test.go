@@ -159,6 +159,7 @@ var functions = []listedFunction{
 	{"procs.Token", procs.Token},
 	{"procs.With", procs.With},
 	{"spmd.Begin", spmd.Begin},
+	{"spmd.Bytes", spmd.Bytes},
 	{"spmd.CutByWork", spmd.CutByWork},
 	{"spmd.CutEvenly", spmd.CutEvenly},
 	{"spmd.Plain", spmd.Plain},

@@ -64,6 +64,21 @@ func PeersOn(t testing.TB, p int) (*comm.Group, *emu.Emulator) {
 	return g, e
 }
 
+// Regrouped returns a new group of the devices of one that PeersOf returned, in which rank 1 has a
+// fault.
+func Regrouped(t testing.TB, g *comm.Group, f comm.Fault, opts ...comm.Option) *comm.Group {
+	t.Helper()
+	var places []comm.Place
+	var list []comm.Device
+	for k := range g.Ranks() {
+		d := g.PlaceOf(k).(*cusparse.Device)
+		places, list = append(places, d), append(list, Must[comm.Device](t)(d.Comm()))
+	}
+	ranks := Must[[]comm.Comm](t)(comm.Peers(list, opts...))
+	ranks[1] = comm.WithFault(ranks[1], f)
+	return Must[*comm.Group](t)(comm.NewGroup(ranks, comm.At(places...)))
+}
+
 // GraphsByRows are graphs for runs by rows: empty rows and ranks, hubs, dangling vertices, more
 // ranks than vertices, directed and not.
 func GraphsByRows(t *testing.T) map[string]*matrix.Matrix[bool] {

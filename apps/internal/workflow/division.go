@@ -131,6 +131,37 @@ func (d *Division) RunRows(rows [][]rep.View, results []rep.View, f func(k int, 
 	return err
 }
 
+// A Gather is memory that all ranks fill: so many bytes of each, in the order of ranks.
+type Gather struct {
+	All, Own comm.Buffer
+	Bytes    []int // nil gathers nothing
+}
+
+// Steps runs the steps of one rank, which begins with the numbers now. In each step the ranks
+// exchange their numbers; next decides by these, on all ranks alike, what is gathered, and what then
+// computes the next numbers of the rank, nil after the last step.
+func Steps[N any](d *Division, c comm.Comm, now N, next func(all []N) (Gather, func() (N, error))) error {
+	for {
+		all, err := spmd.Agree(d.Session, c, []N{now}, nil)
+		if err != nil {
+			return err
+		}
+		g, compute := next(all)
+		if compute == nil {
+			return nil
+		}
+		if g.Bytes != nil {
+			err = c.AllGatherV(d.Wait, g.All, g.Bytes, g.Own)
+		}
+		if err == nil {
+			now, err = compute()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // Own returns the vertices of a rank.
 func (d *Division) Own(c comm.Comm) (lo, hi int) { return d.Cuts[c.Rank()], d.Cuts[c.Rank()+1] }
 
@@ -173,35 +204,36 @@ func (d *Division) Members(before func(k int) error, f func(k int, m *Member, s 
 		if err == nil {
 			err = d.On(k, func(s *device.Session) error {
 				err := f(k, m, s)
-				agree[int64](m, nil, cmp.Or(err, s.Err()))
+				m.agree(0, cmp.Or(err, s.Err()))
 				m.Over = true
 				return err
 			})
 		}
-		agree[int64](m, nil, err) // unless the session has
+		m.agree(0, err)           // unless the session has
 		return cmp.Or(m.err, err) // of the end of a session, after the ranks have agreed
 	})
 }
 
-// agree is spmd.Agree for a member that is not over yet.
-func agree[E any](m *Member, own []E, local error) (all []E) {
+// agree is spmd.Agree for a member that is not over yet. All agreements of a run are on one number,
+// so that a rank that ends early agrees with what the others do.
+func (m *Member) agree(own int64, local error) (all []int64) {
 	if !m.Over {
-		all, m.err = spmd.Agree(m.Session, m.C, own, local)
+		all, m.err = spmd.Agree(m.Session, m.C, []int64{own}, local)
 		m.Over = m.err != nil
 	}
 	return all
 }
 
-// AgreeOn gives all ranks the list of each. It returns false, and the session has an error, if a
-// rank has failed.
-func AgreeOn[E any](m *Member, s *device.Session, own []E) (all []E, ok bool) {
+// AgreeOn gives all ranks a number of each. It returns nil, and the session has an error, if a rank
+// has failed.
+func (m *Member) AgreeOn(s *device.Session, own int64) (all []int64) {
 	if m.Over {
-		return nil, false
+		return nil
 	}
-	if all = agree(m, own, s.Err()); m.Over {
+	if all = m.agree(own, s.Err()); m.Over {
 		s.Fail(m.err)
 	}
-	return all, !m.Over
+	return all
 }
 
 // Lost ends the run by the error of a collective, if it is one.
@@ -214,13 +246,6 @@ func (m *Member) Lost(s *device.Session, err error) {
 
 // Failed returns the error of a run whose ranks do not agree on the end of their contexts.
 func (d *Division) Failed(err error) error { return cmp.Or(err, d.Ended()) }
-
-// TracedRows reports a run by rows.
-func (d *Division) TracedRows(work, nvals int64) {
-	if d.Run.Trace != nil {
-		d.Run.Trace(ops.Trace{Op: d.Op, Method: ByRows, Place: d.Group.String(), Work: work, NVals: nvals})
-	}
-}
 
 // DeviceBytes describes device memory of n bytes to the group.
 func DeviceBytes(b device.Buffer, n int) comm.Buffer { return comm.OnDevice(b.Addr, comm.Uint8, n) }
@@ -369,10 +394,14 @@ func (d *Division) Threads() int {
 	return d.Group.Threads() * len(d.Group.Ranks())
 }
 
-// Traced reports the division.
+// Traced reports the division, with an imbalance of ranges; a run by rows has none.
 func (d *Division) Traced(work, nvals int64, imbalance float64) {
+	method := ops.Method(ByRanges)
+	if d.Cuts != nil {
+		method = ByRows
+	}
 	if d.Run.Trace != nil {
-		d.Run.Trace(ops.Trace{Op: d.Op, Method: ByRanges, Place: d.Group.String(), Work: work, NVals: nvals, Imbalance: imbalance})
+		d.Run.Trace(ops.Trace{Op: d.Op, Method: method, Place: d.Group.String(), Work: work, NVals: nvals, Imbalance: imbalance})
 	}
 }
 

@@ -22,3 +22,7 @@ func Tuning[S any](r Run, defaults S) S {
 	}
 	return defaults
 }
+
+// DividedEntries is the number of entries of a level for each batch from which devices divide a
+// sweep of Communities.
+type DividedEntries int64

@@ -95,8 +95,7 @@ func (f *sageFit) agreeToContinue() bool {
 		f.S.Check()
 		return f.S.Err() == nil
 	}
-	_, ok := workflow.AgreeOn(h.Member, f.S, []int64(nil))
-	return ok
+	return h.AgreeOn(f.S, 0) != nil
 }
 
 // continueAt is agreeToContinue before a step of an epoch. Ranks agree before some of the steps.
