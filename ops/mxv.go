@@ -62,7 +62,7 @@ func (c *call) mxv(d dest, a, u rep.View) error {
 		// The index of the product of A(i,k) and u(k) is i, k, or column 0, because u is a column.
 		switch r.pos() {
 		case semiring.PositionK:
-			return c.directed(p.Second, p.SecondFlip, a, c.columnValued(u.Stored().ToSparse(), p, 0))
+			return c.directed(p.SecondPull, p.SecondFlip, a, c.columnValued(u.Stored().ToSparse(), p, 0))
 		case semiring.PositionJ:
 			return c.directed(p.Second, p.SecondFlip, a, c.constantValued(u.Stored(), p))
 		}
@@ -126,7 +126,7 @@ func (c *call) vxm(d dest, u, a rep.View) error {
 		// The index of the product of u(k) and A(k,j) is row 0, because u is a row, k, or j.
 		switch r.pos() {
 		case semiring.PositionK:
-			return c.directed(p.FirstFlip, p.First, a.T(), c.columnValued(u.Stored().ToSparse(), p, 0))
+			return c.directed(p.FirstPull, p.First, a.T(), c.columnValued(u.Stored().ToSparse(), p, 0))
 		case semiring.PositionI:
 			return c.directed(p.FirstFlip, p.First, a.T(), c.constantValued(u.Stored(), p))
 		}

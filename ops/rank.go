@@ -150,7 +150,7 @@ func topOf[T cmp.Ordered](best []int, v []T, k int) []int {
 					sink(v, best, i)
 				}
 			}
-		case k > 0 && rank(v, p, best[0]) < 0:
+		case k > 0 && !(v[p] <= v[best[0]]) && rank(v, p, best[0]) < 0: // most are below all of best
 			best[0] = p
 			sink(v, best, 0)
 		}

@@ -108,18 +108,27 @@ func positionalRing(k kind, first, second *ringTable, i index, offset unsafe.Poi
 		First: x.Semiring, FirstFlip: x.Flipped, Second: y.Semiring, SecondFlip: y.Flipped,
 		FillIndices: op.pos.fillIndices,
 	}
+	s.Positional.FirstPull, s.Positional.SecondPull = x.Flipped, y.Semiring
+	narrow := k == kindInt8 || k == kindInt16 || k == kindUint8 || k == kindUint16
+	if first == &minFirst && op.Name == i.name && !narrow { // indices without an offset never wrap around
+		least, other := *x.Flipped, *y.Semiring
+		least.Any, other.Any = true, true
+		s.Positional.FirstPull, s.Positional.SecondPull = &least, &other
+	}
 	return s
 }
 
 // newPositional is New for a positional op: its kernels call add as a closure.
 func newPositional[A, B, C any](add *innerMonoid, op *position) *cpu.Positional {
-	return &cpu.Positional{
+	p := &cpu.Positional{
 		First:       fromClosures(add, func(x C, _ B) C { return x }, true, false, add.User),
 		FirstFlip:   fromClosures(add, func(_ B, x C) C { return x }, false, true, add.User),
 		Second:      fromClosures(add, func(_ A, y C) C { return y }, false, true, add.User),
 		SecondFlip:  fromClosures(add, func(y C, _ A) C { return y }, true, false, add.User),
 		FillIndices: op.fillIndices,
 	}
+	p.FirstPull, p.SecondPull = p.FirstFlip, p.Second
+	return p
 }
 
 // AnyFirsti returns the row of the product plus offset.

@@ -32,11 +32,13 @@ type Components struct {
 // until no grandparent changes. news has the grandparents that changed in the round before: what a
 // vertex heard of the others is in m. In the first round, before the loop, each vertex hears of one
 // neighbour. O(edges · log vertices) in practice. p(gp) min= m is ScatterVector, and p(p)
-// ExtractVector, with a vector as list of indices. The forms of the
-// host and of a GPU join trees edge by edge instead: first by two edges of each vertex; then a
-// sample tells the largest tree, and of an undirected graph the edges of its vertices are skipped
-// (Afforest; Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via
-// subgraph sampling, IPDPS 2018). On a group of devices each joins trees along the edges of its
+// ExtractVector, with a vector as list of indices. On the host a search from a vertex of high degree
+// comes before: what it reaches is a component, and the rounds are for the others.
+//
+// The forms of the host and of a GPU join trees edge by edge instead: first by two edges of each
+// vertex; then a sample tells the largest tree, and of an undirected graph the edges of its vertices
+// are skipped (Afforest; Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation
+// via subgraph sampling, IPDPS 2018). On a group of devices each joins trees along the edges of its
 // rows, and the ranks then join their forests.
 func ConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOptions) (*Components, error) {
 	return connectedComponents(g, opts)
@@ -80,13 +82,19 @@ func connectedComponents(g workflow.Operand, opts []ComponentsOptions) (*Compone
 	low, keep := semiring.Min[int32](), semiring.Identity[int32]()
 	var s ops.Steps
 	s.Do(ops.ApplyIndex(parent, semiring.RowIndex[int32](int32(0)), parent, with))
-	s.Do(ops.Apply(least, keep, parent, with))
-	s.Do(ops.MxV(least.Accum(low), semiring.AnySecond[int32](), a, parent, with))
-	s.Do(ops.EWiseAdd(parent, low, parent, least, with))
-	s.Do(ops.ExtractVector(gp, parent, ops.ValuesOf(parent), with))
-	for _, v := range []*matrix.Vector[int32]{next, news} {
-		s.Do(ops.Apply(v, keep, gp, with))
+	if a.Place() == nil {
+		if news = joined(&s, a, undirected, parent, ops.WithOptions(with, workflow.Passing(o.Run, "connected components"))); s.OK() && news.NVals() == 0 {
+			return componentsOf(parent, with)
+		}
+		s.Do(ops.Apply(least, keep, parent, with))
+	} else {
+		s.Do(ops.Apply(least, keep, parent, with))
+		s.Do(ops.MxV(least.Accum(low), semiring.AnySecond[int32](), a, parent, with))
+		s.Do(ops.EWiseAdd(parent, low, parent, least, with))
+		s.Do(ops.Apply(news, keep, parent, with))
 	}
+	s.Do(ops.ExtractVector(gp, parent, ops.ValuesOf(parent), with))
+	s.Do(ops.Apply(next, keep, gp, with))
 	for in := range s.While(news, with, workflow.Passing(o.Run, "connected components")) {
 		s.Do(ops.MxV(least.Accum(low), semiring.MinSecond[int32](), a, news, in))
 		if !undirected {

@@ -221,7 +221,7 @@ func ReduceRows(env Env, s *sparse.Store, m *Monoid) (*sparse.Store, error) {
 }
 
 // rowFolds returns the loop that sums the rows of a listed s between offsets. The rows of a pattern
-// are the beginnings of one array.
+// are the beginnings of one array, summed once if they are short. Sums of so few ones are exact.
 func rowFolds(s *sparse.Store, m *Monoid) func(y Values, ptr []int64) {
 	if !s.Val.None() {
 		return func(y Values, ptr []int64) { m.FoldRows(y, m.Identity.Pointer(), ptr, s.Val) }
@@ -231,6 +231,20 @@ func rowFolds(s *sparse.Store, m *Monoid) func(y Values, ptr []int64) {
 		longest = max(longest, s.Ptr[k+1]-s.Ptr[k])
 	}
 	t := s.Type
+	if !m.User && longest < min(s.NVals/4, 1<<24) {
+		sums := filled(t, int(longest)+1, m.Identity)
+		for k := range longest {
+			t.Copy(t.Slice(sums, k+1, k+2), t.Slice(sums, k, k+1))
+			m.Fold(at(t, sums, k+1), t.True)
+		}
+		return func(y Values, ptr []int64) {
+			lengths := make([]int32, y.Len())
+			for i := range lengths {
+				lengths[i] = int32(ptr[i+1] - ptr[i])
+			}
+			t.Move(y, nil, sums, lengths)
+		}
+	}
 	ones := filled(t, int(longest), t.True)
 	return func(y Values, ptr []int64) {
 		t.Fill(y, m.Identity)

@@ -100,10 +100,11 @@ type Semiring struct {
 }
 
 // Positional is a positional semiring: ⊗ returns an index. The index becomes the value of one
-// operand, and that operand is multiplied by first or second.
+// operand, and that operand is multiplied by first or second. Pulls are FirstFlip and Second for
+// values that ascend along a row of a pull: of least values the first is the sum.
 type Positional struct {
-	First, Second         *Semiring
-	FirstFlip, SecondFlip *Semiring
+	First, Second, FirstPull, SecondPull *Semiring
+	FirstFlip, SecondFlip                *Semiring
 	// FillIndices sets c[p] to the index ci[p].
 	FillIndices func(c Values, ci []int32)
 }

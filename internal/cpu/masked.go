@@ -128,14 +128,17 @@ func fillValues[E sparse.Sized](c *sparse.Store, m *sparse.Structure, out, x []E
 		if m.Present != nil && !anyByte(m.Present[lo:hi]) {
 			continue
 		}
-		for p := lo; p < hi; p++ {
-			if m.Present != nil && m.Present[p] == 0 {
-				continue
+		for p := lo; p < hi; p++ { // without branches on the mask
+			has, x := uint8(1), out[p]
+			if m.Present != nil {
+				has = m.Present[p]
 			}
-			out[p] = v
-			if c.Present != nil {
-				added += int64(1 - c.Present[p])
-				c.Present[p] = 1
+			if has != 0 {
+				x = v
+			}
+			if out[p] = x; c.Present != nil {
+				added += int64(has &^ c.Present[p])
+				c.Present[p] |= has
 			}
 		}
 	}

@@ -214,7 +214,7 @@ func compact(threads int, s *sparse.Store, lens []int64) {
 			t.Copy(t.Slice(val, q, q+n), s.Part(from, from+n))
 		}
 	})
-	if threads == 1 {
+	if threads == 1 && !t.Plain {
 		t.Clear(t.Slice(val, total, int64(val.Len())))
 	}
 	s.Ptr, s.Idx, s.Val = ptr, idx[:total], t.Slice(val, 0, total)

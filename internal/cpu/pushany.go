@@ -139,22 +139,16 @@ func pushConstant(s *Semiring, c *sparse.Type, u, a *sparse.Store, mask *Mask) *
 			set.list(a.Idx[lo:hi])
 		}
 	}
-	var idx []int32
-	if total > few {
-		idx = set.marked(n)
-	} else {
-		idx = set.sorted()
-	}
-	val := c.Make(int64(len(idx)))
-	if len(idx) > 0 {
-		s.Products(c.Slice(val, 0, 1), u.Type.At(u.Val, 0), a.Part(0, 1))
-		c.Fill(val, c.One(val, 0))
-	}
 	var out *sparse.Store
 	if total > few {
-		out = newRow(c, n, idx, val)
+		idx := set.marked(n)
+		out = newRow(c, n, idx, c.Make(int64(len(idx))))
 	} else {
-		out = newRowOf(c, n, idx, val)
+		out = newRowOf(c, n, set.sorted())
+	}
+	if len(out.Idx) > 0 {
+		s.Products(c.One(out.Val, 0), u.Type.At(u.Val, 0), a.Part(0, 1))
+		c.Fill(out.Val, c.One(out.Val, 0))
 	}
 	set.allow = nil
 	columnSets.Put(set)

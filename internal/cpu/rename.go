@@ -12,8 +12,7 @@ import (
 // columns get the same name. If ⊗ does not read the values of a, the product of an entry (i, k) of
 // a follows from the one entry of row k of b: there is one product for each row of b. A row of the
 // result has at most as many entries as the row of a, so that one pass suffices. Label propagation
-// on R-MAT 16 by one thread takes a quarter of the time of Gustavson's algorithm with rows of one
-// entry (2026-11-28-host-peers-2core).
+// on R-MAT 16 by one thread takes a quarter of the time of Gustavson's algorithm.
 
 // renames reports whether b renames columns, and the product takes the form of this file.
 func (g *gustavson) renames() bool {
@@ -38,15 +37,19 @@ func (g *gustavson) renamed(env Env) (*sparse.Store, Method, error) {
 	products := g.c.Make(int64(g.b.NRows))
 	g.s.Products(products, nil, g.b.Part(0, g.b.NVals))
 	g.work = a.Ptr
-	out := &sparse.Store{Structure: sparse.Structure{NRows: a.NRows, NCols: g.b.NCols, Format: a.Format, RowIDs: a.RowIDs, Ptr: a.Ptr,
+	begins := make([]int64, a.Vecs()+1) // of rows: a part writes its rows one after another
+	begins[a.Vecs()] = a.NVals
+	out := &sparse.Store{Structure: sparse.Structure{NRows: a.NRows, NCols: g.b.NCols, Format: a.Format, RowIDs: a.RowIDs, Ptr: begins,
 		Idx: fresh.Make[int32](a.NVals)}, Type: g.c, Val: g.c.Make(a.NVals)}
 	g.out = out
 	bounds := parallel.Cut(threads, a.Ptr, threads*32, 8)
 	scratch, lens := make([]*worker, threads), make([]int64, a.Vecs())
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(w, p int) {
 		g.worker(scratch, w)
+		at := a.Ptr[bounds[p]]
 		for k := bounds[p]; k < bounds[p+1]; k++ {
-			lens[k] = g.renamedRow(scratch[w], k, products)
+			begins[k], lens[k] = at, g.renamedRow(scratch[w], k, at, products)
+			at += lens[k]
 		}
 	})
 	if err != nil {
@@ -58,22 +61,22 @@ func (g *gustavson) renamed(env Env) (*sparse.Store, Method, error) {
 	return out.Settle(), g.dominant(), nil
 }
 
-// renamedRow computes row k of the result in the place of row k of a and returns its length.
-// Row j of b has product j of products.
-func (g *gustavson) renamedRow(w *worker, k int, products Values) int64 {
+// renamedRow computes row k of the result from place at on and returns its length. Row j of b has
+// product j of products.
+func (g *gustavson) renamedRow(w *worker, k int, at int64, products Values) int64 {
 	lo, hi := g.a.Ptr[k], g.a.Ptr[k+1]
-	cols, names := g.a.Idx[lo:hi], g.b.Idx
-	if len(cols) == 0 {
-		return 0
-	}
-	idx, l := g.out.Idx[lo:hi], &w.list
+	cols, names, idx, l := g.a.Idx[lo:hi], g.b.Idx, g.out.Idx[at:at+hi-lo], &w.list
 	sums := g.c.Slice(products, 0, hi-lo) // all products are equal
 	if g.s.UsesY {
 		l.prod = g.c.Grow(l.prod, len(cols))
 		sums = l.prod
 		g.c.Move(sums, nil, products, cols)
 	}
-	if g.pick(hi-lo) == Sorted {
+	same := 1 // columns at the beginning of the row with one name: often all
+	for same < len(cols) && names[cols[same]] == names[cols[0]] {
+		same++
+	}
+	if same < len(cols) && g.pick(hi-lo) == Sorted {
 		l.keys = l.keys[:0]
 		for p, c := range cols {
 			l.keys = append(l.keys, uint64(names[c])<<32|uint64(p))
@@ -83,31 +86,32 @@ func (g *gustavson) renamedRow(w *worker, k int, products Values) int64 {
 			g.c.Copy(l.prod, sums)
 		}
 		l.sum(g.s, g.c)
-		g.c.Copy(g.out.Part(lo, lo+int64(len(l.idx))), l.val)
+		g.c.Copy(g.out.Part(at, at+int64(len(l.idx))), l.val)
 		return int64(copy(idx, l.idx))
 	}
 	sp := g.accumulator(w)
 	touched := sp.touchable(g.b.NCols)
 	for p, c := range cols {
 		j := uint32(names[c])
-		idx[p] = int32(j)
-		sp.marks[j>>6] |= 1 << (j & 63)
-		touched[j>>12] |= 1 << (j >> 6 & 63)
+		if idx[p] = int32(j); p == 0 || p >= same {
+			sp.marks[j>>6] |= 1 << (j & 63)
+			touched[j>>12] |= 1 << (j >> 6 & 63)
+		}
 	}
 	g.s.Collect(sp.acc, idx, sums)
 	n := 0
 	for t, word := range touched {
 		touched[t] = 0
 		for ; word != 0; word &= word - 1 {
-			at := t<<6 + bits.TrailingZeros64(word)
-			for marks := sp.marks[at]; marks != 0; marks &= marks - 1 {
-				idx[n] = int32(at<<6 + bits.TrailingZeros64(marks))
+			m := t<<6 + bits.TrailingZeros64(word)
+			for marks := sp.marks[m]; marks != 0; marks &= marks - 1 {
+				idx[n] = int32(m<<6 + bits.TrailingZeros64(marks))
 				n++
 			}
-			sp.marks[at] = 0
+			sp.marks[m] = 0
 		}
 	}
-	g.c.Move(g.out.Part(lo, lo+int64(n)), nil, sp.acc, idx[:n])
+	g.c.Move(g.out.Part(at, at+int64(n)), nil, sp.acc, idx[:n])
 	g.c.FillAt(sp.acc, idx[:n], sp.id)
 	return int64(n)
 }

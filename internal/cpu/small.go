@@ -59,19 +59,20 @@ func newRow(t *sparse.Type, n int, idx []int32, val Values) *sparse.Store {
 // fewListed is the largest number of entries of a listedRow.
 const fewListed = 8
 
-// listedRow is a row and its list in one allocation.
+// listedRow is a row, its list and values of up to 8 bytes in one allocation.
 type listedRow struct {
 	row
 	idx [fewListed]int32
+	val [fewListed]uint64
 }
 
-// newRowOf is newRow of a copy of idx.
-func newRowOf(t *sparse.Type, n int, idx []int32, val Values) *sparse.Store {
-	if len(idx) > fewListed {
-		return newRow(t, n, slices.Clone(idx), val)
+// newRowOf returns the 1×n list of a copy of idx. The caller must write its values.
+func newRowOf(t *sparse.Type, n int, idx []int32) *sparse.Store {
+	if len(idx) > fewListed || !t.Plain || t.Size > 8 {
+		return newRow(t, n, slices.Clone(idx), t.Make(int64(len(idx))))
 	}
 	r := &listedRow{}
-	return r.of(t, n, r.idx[:copy(r.idx[:], idx)], val)
+	return r.of(t, n, r.idx[:copy(r.idx[:], idx)], t.Slice(sparse.ValuesOf(r.val[:]), 0, int64(len(idx))))
 }
 
 func (r *row) of(t *sparse.Type, n int, idx []int32, val Values) *sparse.Store {
