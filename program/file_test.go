@@ -31,7 +31,7 @@ func TestReadFile(t *testing.T) {
 	got, err := ReadFile(strings.NewReader(sampleFile), "a.prog")
 	want := &File{
 		Name: "a.prog", State: "float32", Edge: "float32", Message: "float32", Init: "INFINITY",
-		Seeds: []FileSeed{{0, "0.0f"}, {12, "(float)1"}}, Gather: "src + weight", If: "weight < 10", Sum: "min",
+		Seeds: []FileSeed{{ID: 0, State: "0.0f"}, {ID: 12, State: "(float)1"}}, Gather: "src + weight", If: "weight < 10", Sum: "min",
 		Apply: "active = sum < state; if (active) { state = sum; }", Idempotent: true, Supersteps: 100,
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
