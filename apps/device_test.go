@@ -50,7 +50,7 @@ func TestPipelinesStayOnDevice(t *testing.T) {
 	sure.Do(g.Move(d.Device))
 	for name, app := range all() {
 		switch {
-		case !longtest.Takes(len(name), 4):
+		case !longtest.Takes(len(name), 8):
 			continue
 		case !staysOnDevice(name): // many bring ranks or orders to the host, and each compiles its kernels
 			continue

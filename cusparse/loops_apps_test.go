@@ -10,6 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -33,7 +34,7 @@ func TestWorkflowsAreLoops(t *testing.T) {
 	edges := gen.RMAT(8, 3, gen.RMATOptions{Seed: 5})
 	directed, directedThere := graph(edges)
 	undirected, undirectedThere := graph(gen.Symmetrise(edges))
-	for _, test := range []struct {
+	for k, test := range []struct {
 		name string
 		run  func(a *matrix.Matrix[int32], run apps.Run) (*matrix.Vector[int32], error)
 		// blocks are the first words of the lines of the loop or branch in the whole loop.
@@ -75,6 +76,9 @@ func TestWorkflowsAreLoops(t *testing.T) {
 			return apps.SSSP(a, []int{0}, apps.SSSPOptions[int32]{Run: run, Delta: 5})
 		}, nil},
 	} {
+		if !longtest.Takes(k, 4) {
+			continue
+		}
 		t.Run(test.name, func(t *testing.T) {
 			host, a := directed, directedThere
 			if strings.HasPrefix(test.name, "undirected ") {

@@ -430,7 +430,7 @@ func testLoops(t *testing.T, d *Device, from, to uint64) {
 // TestLoops runs random loops on the emulator.
 func TestLoops(t *testing.T) {
 	d, _ := emulated(t)
-	n := uint64(24)
+	n := uint64(8)
 	if longtest.Enabled() {
 		n = 100
 	}

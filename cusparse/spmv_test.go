@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -156,7 +157,7 @@ func TestSpMV(t *testing.T) {
 func testSpMV(t *testing.T, d *Device) {
 	was, tuning := d.choice, d.spmv
 	t.Cleanup(func() { d.choice, d.spmv = was, tuning })
-	for _, c := range []struct {
+	for k, c := range []struct {
 		name         string
 		floor, wide  int64
 		method, want ops.Method
@@ -170,6 +171,9 @@ func testSpMV(t *testing.T, d *Device) {
 		{"relabelled and hot", 0, 0, ops.Relabelled, ops.Relabelled},
 		{"automatic, after relabelled was requested", 0, 0, ops.Auto, ops.Relabelled},
 	} {
+		if !longtest.Takes(k/2, 4) {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			share(d, c.wide)
 			d.choice.floor, d.choice.head = c.floor, c.floor

@@ -33,7 +33,7 @@ func TestGPU(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got bytes.Buffer
-		if err := run(&got, dev, 8); err != nil || !strings.HasPrefix(got.String(), "on the host, because out of device memory") || !strings.Contains(got.String(), first) {
+		if err := run(&got, dev, 8); err != nil || !strings.HasPrefix(got.String(), "on the host, because cannot copy ") || !strings.Contains(got.String(), "out of device memory") || !strings.Contains(got.String(), first) {
 			t.Errorf("%v\n%swant\n%s", err, &got, &want)
 		}
 	} else if !errors.Is(err, emu.ErrUnavailable) {
