@@ -12,10 +12,10 @@ import (
 // entries, and the rows that violate them go through the dense method. The result is
 // exact for every choice of the core.
 
-// coreRows is the least order for which a core pays. At order 1500 it takes as long as the dense
-// method for uniform costs, and .3, .5 and .2 of its time for distances in the plane, normal numbers
-// and products of rank 5; at 1000 it takes 1.6, .4, .8 and .4.
-const coreRows = 1500
+// coreRows is the least order for which a core pays. At order 1000 it takes .5 of the time of the
+// dense method for distances in the plane, .7 for normal numbers, .2 for products of rank 5 and 1.4
+// for uniform numbers (bench/results/2026-11-28-host-peers-2core.txt).
+const coreRows = 1000
 
 // coreTrials bounds how often a core is solved and enlarged before the dense method assigns the
 // rest.
