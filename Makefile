@@ -20,7 +20,7 @@ build: ## the command line, as build/hiveblas
 bench: ## the command of the benchmarks, as build/hiveblas-bench
 	$(GO) build -o $(BUILD)/hiveblas-bench ./cmd/hiveblas-bench
 
-test: ## the quick form of all tests, 6 minutes of processor time once compiled
+test: ## the quick form of all tests, 9 minutes of processor time once compiled
 	$(GO) test ./...
 
 test-all: ## the long form of all tests, which CI runs by turns, 9 minutes on two cores once compiled
