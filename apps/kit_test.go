@@ -155,9 +155,9 @@ func TestKitOnLargerGraphs(t *testing.T) {
 // pipelines of workflows without a form of their own: each compiles its kernels.
 func TestKitOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
-	share := 12
+	share, every := 12, 9
 	if longtest.Enabled() {
-		share = 3
+		share, every = 3, 3
 	}
 	for k, s := range append(samples.PlaceSamples(), peelingSamples()...) {
 		if s.M != s.N || d.E != nil && k%share != longtest.Turn()%share && s.Reason != "karate" {
@@ -174,7 +174,7 @@ func TestKitOnDevice(t *testing.T) {
 					continue
 				}
 				seen[c.app] = true
-				few := d.E != nil && ((at+k+longtest.Turn())%3 != 0 || !longtest.Takes((at+k)/3, 3) || !longtest.Enabled() && s.Reason != "karate")
+				few := d.E != nil && ((at+k+longtest.Turn())%every != 0 || !longtest.Enabled() && s.Reason != "karate")
 				how := samples.Guises[(k+at)%len(samples.Guises)]
 				s := c.sample(s.Sample)
 				host, there := samples.Build[float64](t, s, matrix.CSR), samples.Move[float64](t, s, how, d.Device)

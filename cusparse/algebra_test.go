@@ -131,8 +131,8 @@ func TestSaturation(t *testing.T) {
 	testConversion(t, d, from, []uint8{0, 255, 0, 255, 0, 126, 0, 255, 0, 255, 0, 255})
 }
 
-// TestReduceLongRows: sums of few long rows, in pieces, and of the columns of a tall matrix are
-// those of the host. Rows without entries have none.
+// TestReduceLongRows: a device sums few long rows, in pieces, and the columns of a tall matrix as
+// the host does. Rows without entries have no sum.
 func TestReduceLongRows(t *testing.T) {
 	t.Parallel()
 	d, _ := emulated(t)

@@ -24,9 +24,9 @@ const (
 )
 
 // BufferPlans are the plans of [Options] that keep messages in a buffer. They suit a program with
-// Send or Gather, and Sum, on a device. "buffer columns" may be followed by buckets=N, the buckets of
-// the approximate sort by in-degree, 0 for no sort, or by sort=exact, and by group=G, the number of
-// vertices whose messages are interleaved: 1, 2, 4, 8, 16 or 32.
+// Send or Gather, and Sum, on a device. "buffer columns" may be followed by buckets=N, the buckets
+// of the approximate sort by in-degree, 0 for no sort, or by sort=exact, and by group=G, the number
+// of vertices whose messages are interleaved: 1, 2, 4, 8, 16 or 32.
 func BufferPlans() []string { return []string{bufferRows, bufferThreads, bufferColumns} }
 
 // columns are the parameters of "buffer columns".
@@ -183,8 +183,8 @@ func (r *deviceRun) columns(b *mailbox, c columns, in device.View, sorted, place
 	r.Free(slots)
 }
 
-// order sorts the vertices by in-degree: approximately, in one pass over them (Zhong et al., section
-// 4.1), exactly, or not.
+// order sorts the vertices by in-degree: approximately, in one pass over them (Zhong et al.,
+// section 4.1), exactly, or not.
 func (r *deviceRun) order(b *mailbox, c columns, in device.View) {
 	n, size := int32(r.n), int64(r.n)
 	if !c.exact && c.buckets == 0 {

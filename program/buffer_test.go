@@ -16,8 +16,8 @@ import (
 )
 
 // efficiency counts what a warp with a vertex a lane does to read messages of so many bytes: the
-// share of its lanes that read, and the bytes that it reads of those in the sectors of 32 bytes that
-// it touches.
+// share of its lanes that read, and the bytes that it reads of those in the sectors of 32 bytes
+// that it touches.
 func efficiency(degree []int64, order []uint32, base []int64, lg, size int) (lanes, loads float64) {
 	var active, slots, sectors int64
 	for first := 0; first < len(order); first += 32 {

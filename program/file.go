@@ -33,9 +33,9 @@ import (
 // any, or is an expression in x and y with the identity in "identity"; any is the only named sum of
 // a struct. "if" is the condition of a gather. All vertices begin active unless there are seeds.
 //
-// A line "phase NAME" begins a phase (see [Phase]), to which the parts after it belong: send, gather,
-// if, sum, identity, apply, skip and everywhere, a message of its own type, reverse and all. The
-// other parts stand before the first phase.
+// A line "phase NAME" begins a phase (see [Phase]), to which the parts after it belong: send,
+// gather, if, sum, identity, apply, skip and everywhere, a message of its own type, reverse and
+// all. The other parts stand before the first phase.
 //
 // A device compiles the texts as they are. The host and groups of its ranks take what
 // docs/programs.md lists: expressions and statements of C over numbers, bools and structs, and the

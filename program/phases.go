@@ -7,13 +7,13 @@ import (
 )
 
 // Phase is one of several phases of an iteration: messages along edges, their sums, and a function
-// of vertices, as in a superstep of a [Program] without phases (Medusa's Run of several EMV calls in
-// one function; Zhong and He, IEEE TPDS 25(6), 2014, section 3.1). The fields without a comment are
-// as of Program.
+// of vertices, as in a superstep of a [Program] without phases (Medusa's Run of several EMV calls
+// in one function; Zhong and He, IEEE TPDS 25(6), 2014, section 3.1). The fields without a comment
+// are as of Program.
 //
 // The vertices that Apply leaves active send in the next phase, the vertices that the last phase
-// leaves active in the next iteration. Vertices on which Apply does not run become inactive: a phase
-// that keeps others active has Everywhere.
+// leaves active in the next iteration. Vertices on which Apply does not run become inactive: a
+// phase that keeps others active has Everywhere.
 type Phase[V, E, M comparable] struct {
 	Name string // for messages; "" means its number
 

@@ -32,14 +32,14 @@ type Components struct {
 // until no grandparent changes. news has the grandparents that changed in the round before: what a
 // vertex heard of the others is in m. In the first round, before the loop, each vertex hears of one
 // neighbour. O(edges · log vertices) in practice. p(gp) min= m is ScatterVector, and p(p)
-// ExtractVector, with a vector as list of indices. On the host a search from a vertex of high degree
-// comes before: what it reaches is a component, and the rounds are for the others.
+// ExtractVector, with a vector as list of indices. On the host a search from a vertex of high
+// degree comes before: what it reaches is a component, and the rounds are for the others.
 //
 // The forms of the host and of a GPU join trees edge by edge instead: first by two edges of each
-// vertex; then a sample tells the largest tree, and of an undirected graph the edges of its vertices
-// are skipped (Afforest; Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation
-// via subgraph sampling, IPDPS 2018). On a group of devices each joins trees along the edges of its
-// rows, and the ranks then join their forests.
+// vertex; then a sample tells the largest tree, and of an undirected graph the edges of its
+// vertices are skipped (Afforest; Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity
+// computation via subgraph sampling, IPDPS 2018). On a group of devices each joins trees along the
+// edges of its rows, and the ranks then join their forests.
 func ConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOptions) (*Components, error) {
 	return connectedComponents(g, opts)
 }

@@ -20,8 +20,8 @@ import (
 //	the parts of F by colour are components; continue without them
 //
 // A round first removes vertices without an edge from or without an edge to the others. The number
-// of rounds is at most the length of the longest chain of components. On the host the component of a
-// vertex of high degree comes first: what it reaches, and what of this reaches it.
+// of rounds is at most the length of the longest chain of components. On the host the component of
+// a vertex of high degree comes first: what it reaches, and what of this reaches it.
 //
 // The fused form takes the component of a pivot first, by a search in both directions (Slota,
 // Rajamanickam, Madduri, IPDPS 2014), and then goes by colours.
@@ -111,9 +111,9 @@ func strongPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Components,
 	return componentsOf(label, with)
 }
 
-// pivotComponent takes the component of a vertex of high degree from left: what it reaches, and what
-// of this reaches it. It then takes vertices without an edge from or without an edge to the others,
-// in so many passes at most.
+// pivotComponent takes the component of a vertex of high degree from left: what it reaches, and
+// what of this reaches it. It then takes vertices without an edge from or without an edge to the
+// others, in so many passes at most.
 func pivotComponent(s *ops.Steps, a *matrix.View[bool], label, left *matrix.Vector[int32], with ops.Option) {
 	const passes = 64
 	n, plus := label.Size(), semiring.Plus[float32]()

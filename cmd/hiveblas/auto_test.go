@@ -142,8 +142,8 @@ func TestChooseGPUs(t *testing.T) {
 }
 
 // A number of GPUs that auto takes is not slower than one by the exact volumes of the workflow. The
-// figures are the figures of H200s with a thousandth of the rates: graphs of 2¹⁴ to 2¹⁶ vertices then
-// cost what graphs of 2²⁴ to 2²⁶ do.
+// figures are the figures of H200s with a thousandth of the rates: graphs of 2¹⁴ to 2¹⁶ vertices
+// then cost what graphs of 2²⁴ to 2²⁶ do.
 func TestAutoIsNotSlower(t *testing.T) {
 	m := model.H200()
 	m.Memory /= 1000

@@ -36,8 +36,8 @@ const (
 	stepsOfCC    = 8
 )
 
-// stepsOf returns few steps, or for a graph with less than eight entries a vertex, which may be a road
-// network or a grid, those of a search across a square of the vertices.
+// stepsOf returns few steps. A graph with fewer than eight entries a vertex may be a road network
+// or a grid: it takes the 2√n steps of a search across a square grid.
 func stepsOf(j *job.Job, few int) int {
 	if n, _, entries := j.Graph.Size(); entries < 8*int64(n) {
 		few = max(few, 2*int(math.Sqrt(float64(n))))

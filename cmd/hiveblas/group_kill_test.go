@@ -258,8 +258,8 @@ func TestFaultsOfCommands(t *testing.T) {
 	}
 }
 
-// happens runs a command of which one rank has the fault, and returns how many others end with its
-// error. want are the contents of the file that it writes.
+// happens runs a command with the fault on one rank, and returns how many other ranks end with the
+// error of the fault. want are the contents of the file that the command writes.
 func (f rankFault) happens(t *testing.T, where string, line []string, rank int, after time.Duration, out string, writes bool, want string) (failed int) {
 	t.Helper()
 	if writes {

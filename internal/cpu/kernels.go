@@ -100,8 +100,9 @@ type Semiring struct {
 }
 
 // Positional is a positional semiring: ⊗ returns an index. The index becomes the value of one
-// operand, and that operand is multiplied by first or second. Pulls are FirstFlip and Second for
-// values that ascend along a row of a pull: of least values the first is the sum.
+// operand, and that operand is multiplied by first or second. FirstPull and SecondPull are
+// FirstFlip and Second for pulls in which the index ascends along a row: a minimum is then the
+// first product.
 type Positional struct {
 	First, Second, FirstPull, SecondPull *Semiring
 	FirstFlip, SecondFlip                *Semiring

@@ -34,8 +34,8 @@ func asked() bool {
 	return v != "" && v != "0"
 }
 
-// Takes reports whether case k of a list runs: every one in the long form, and one of every n in the
-// quick form, another one in each turn.
+// Takes reports whether case k of a list runs: every one in the long form, and one of every n in
+// the quick form, another one in each turn.
 func Takes(k, n int) bool { return Enabled() || (k+Turn())%n == 0 }
 
 // SkipInTurns skips a test in the quick form but for every nth turn, the first at turn n−k.

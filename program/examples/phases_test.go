@@ -583,9 +583,9 @@ func TestPhaseFileErrors(t *testing.T) {
 	}
 }
 
-// TestMedusaPhases runs a program whose phases are functions of Medusa, of whole lists: the median of
-// the in-neighbours, and then its spread against the edges. It compares the host and the emulated
-// device with a naive run, and Halt ends it.
+// TestMedusaPhases runs a program whose phases are functions of Medusa, of whole lists: the median
+// of the in-neighbours, and then its spread against the edges. It compares the host and the
+// emulated device with a naive run, and Halt ends it.
 func TestMedusaPhases(t *testing.T) {
 	type edges = program.EdgeList[int32, int32, int32]
 	g := randomWeights(rand.New(rand.NewPCG(8, 84)), 40)

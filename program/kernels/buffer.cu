@@ -2,8 +2,8 @@
 // once, and each vertex reads its messages, which stand together; no atomics, no sorting (Zhong and
 // He, Medusa, IEEE TPDS 25(6), 2014, section 4.2). In rows, the messages of a vertex are
 // neighbours. In columns, the messages of a group of 2^lg ≤ 32 vertices of similar in-degree are
-// interleaved, so that a warp with a vertex a lane reads neighbours (Zhong et al., IEEE TPDS 28, 2017,
-// section 4).
+// interleaved, so that a warp with a vertex a lane reads neighbours (Zhong et al., IEEE TPDS 28,
+// 2017, section 4).
 // Source: prelude + the sum + the program + this file. Host: buffer.go, which defines HB_SENDS.
 //
 // Once a matrix: idx are the targets of the m edges by source, sorted u32[m] the same in ascending

@@ -138,8 +138,8 @@ type Gather struct {
 }
 
 // Steps runs the steps of one rank, which begins with the numbers now. In each step the ranks
-// exchange their numbers; next decides by these, on all ranks alike, what is gathered, and what then
-// computes the next numbers of the rank, nil after the last step.
+// exchange their numbers; next decides by these, on all ranks alike, what is gathered, and what
+// then computes the next numbers of the rank, nil after the last step.
 func Steps[N any](d *Division, c comm.Comm, now N, next func(all []N) (Gather, func() (N, error))) error {
 	for {
 		all, err := spmd.Agree(d.Session, c, []N{now}, nil)

@@ -23,6 +23,6 @@ func Tuning[S any](r Run, defaults S) S {
 	return defaults
 }
 
-// DividedEntries is the number of entries of a level for each batch from which devices divide a
-// sweep of Communities.
+// DividedEntries is the number of entries for each batch from which the devices of a group divide a
+// sweep.
 type DividedEntries int64

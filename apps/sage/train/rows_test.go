@@ -207,8 +207,8 @@ func TestTrainGraphSAGEByPeersPatience(t *testing.T) {
 	}
 }
 
-// Errors of Each and of checkpoints, settings that no kernel has. The group stays usable. Faults are
-// in the table of package apps.
+// Errors of Each and of checkpoints, settings that no kernel has. The group stays usable. Faults
+// are in the table of package apps.
 func TestTrainGraphSAGEByPeersFails(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the emulator is slow")

@@ -407,8 +407,8 @@ func (e *Engine) advance() {
 	e.front = f
 }
 
-// Terms sets the terms of total t of vertices lo, lo+1, … of the engine, or their sum if to has
-// room for one alone and whole is set.
+// Terms sets the terms of total t of vertices lo … hi−1 of the engine, or with whole the sum of
+// these terms, which is to[0].
 func (e *Engine) Terms(w, t, lo, hi int, whole bool, to []float64) {
 	k := e.workers[w]
 	if !whole {

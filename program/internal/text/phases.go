@@ -18,7 +18,7 @@ type FilePhase struct {
 	Reverse, All     bool
 }
 
-// wholeKeys are the parts that stand before the phases, and phaseKeys those of phases alone.
+// wholeKeys are the parts that stand before the phases; phaseKeys are parts that only phases have.
 var (
 	wholeKeys = []string{"state", "edge", "init", "seed", "supersteps", "idempotent"}
 	phaseKeys = []string{"reverse", "all"}
