@@ -105,13 +105,19 @@ func joins(m device.Monoid) bool {
 // joined returns the sums of the values of s at the places at, nil for all in order, in a vector of
 // n.
 func (f *frame) joined(n int, m device.Monoid, s *store, entries int64, at *mem) *store {
-	p := f.once([2]any{"scatter", m}, func() *program {
-		return compose("scatter", m.Name).typ("HB_C", m.Out).pattern("C", true, false).monoid(m).native(m)
+	type scatterKey struct {
+		m    device.Monoid
+		bare bool
+	}
+	bare := s.val == nil && s.slots() != 0
+	p := f.once(scatterKey{m, bare}, func() *program {
+		return compose("scatter", m.Name).typ("HB_C", m.Out).pattern("C", true, bare).monoid(m).native(m)
 	})
 	out := f.newStore(1, n, sparse.Bitmap, m.Out, -1)
 	out.val, out.present = f.alloc(int64(n)*int64(m.Out.Size)).share(), f.alloc(int64(n)).share()
 	f.each(f.kernel(p, "hb_scatter_start"), int64(n), int64(n), out.val, out.present)
-	f.each(f.kernel(p, "hb_scatter_add"), entries, f.valued(s).desc(), entries, at, out.val, out.present)
+	blocks := min((entries+threads-1)/threads, int64(8*max(f.d.props.Multiprocessors, 1))) // warps with many entries
+	f.blocks(f.kernel(p, "hb_scatter_add"), blocks, threads, s.desc(), entries, at, out.val, out.present)
 	return out
 }
 

@@ -140,11 +140,39 @@ func (d backend) Reduce(c device.Call, dst device.Dest, m device.Monoid, a devic
 }
 
 func (f *frame) reducer(m device.Monoid, s *store) *program {
-	return compose("reduce", m.Name).typ("HB_C", m.Out).pattern("C", true, s.val == nil && s.slots() != 0).monoid(m)
+	type reduceKey struct {
+		m    device.Monoid
+		bare bool
+	}
+	bare := s.val == nil && s.slots() != 0
+	return f.once(reduceKey{m, bare}, func() *program {
+		return compose("reduce", m.Name).typ("HB_C", m.Out).pattern("C", true, bare).monoid(m)
+	})
+}
+
+// counted reports whether the sum of up to n ones by a monoid is their number, in the bits of any
+// order.
+func counted(m device.Monoid, n int) bool {
+	if m.Text != "x + y" { // of package semiring
+		return false
+	}
+	switch m.Out.Name {
+	case "float":
+		return n <= 1<<24
+	case "double":
+		return true
+	}
+	return m.Exact && m.Out.Number()
 }
 
 // reduceRows adds up rows: rows of a list as a product with a vector of ones, by a plan.
 func (f *frame) reduceRows(m device.Monoid, s *store, ran *device.Ran) *store {
+	if s.isListed() && s.val == nil && counted(m, s.n) {
+		ran.Method = "reduce"
+		hit, val := f.alloc(max(int64(s.nvec), 1)), f.alloc(max(int64(s.nvec), 1)*int64(m.Out.Size))
+		f.each(f.kernel(f.reducer(m, s), "hb_reduce_lengths"), int64(s.nvec), s.desc(), hit, val)
+		return f.perRow(s, s.nvec, m.Out, hit, val)
+	}
 	if s.isListed() {
 		ones := f.newStore(1, s.n, sparse.Full, boolType, int64(s.n))
 		first := device.Semiring{Name: m.Name, Add: m, Mul: device.Func{
@@ -233,10 +261,18 @@ func (d backend) ReduceScalar(c device.Call, m device.Monoid, a device.Operand, 
 	const tile = 8192
 	parts := max((n+tile-1)/tile, 1)
 	has, sums := f.alloc(parts), f.alloc(parts*int64(m.Out.Size))
-	total := f.alloc(int64(m.Out.Size))
+	size := int64(m.Out.Size)
+	total, pinned := driver.Ptr(uintptr(f.d.pinned)), size <= resultsAt
+	if !pinned {
+		total = f.alloc(size).ptr()
+	}
 	f.blocks(f.kernel(p, "hb_reduce_parts"), parts, 256, s.desc(), n, int64(tile), has, sums)
 	f.blocks(f.kernel(p, "hb_reduce_last"), 1, 256, has, sums, parts, total)
-	f.download(out, total.ptr(), int64(m.Out.Size))
+	if !pinned {
+		f.download(out, total, size)
+	} else if f.sync(); f.err == nil {
+		copy(unsafe.Slice((*byte)(out), size), unsafe.Slice((*byte)(f.d.pinned), size))
+	}
 	if c.Trace {
 		ran.Work = f.nvals(s)
 	}

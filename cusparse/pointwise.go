@@ -220,7 +220,7 @@ func (f *frame) everywhere(q *pointwise, p *program, mask *maskArg, reg *regionA
 	} else {
 		out.present = f.alloc(max(cells, 1)).share()
 	}
-	out.val = f.zeros(max(cells, 1) * int64(q.out.Size)).share()
+	out.val = f.alloc(max(cells, 1) * int64(q.out.Size)).share()
 	f.each(f.kernel(p, "hb_dense"), cells, q.a.desc(), q.b.desc(), mask, reg, q.table, int32(q.m), int32(q.n), out.present, out.val, q.alpha, q.beta)
 	if cells == 0 && f.err == nil {
 		out.count.Store(0)

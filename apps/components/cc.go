@@ -32,7 +32,7 @@ type Components struct {
 // until no grandparent changes. news has the grandparents that changed in the round before: what a
 // vertex heard of the others is in m. In the first round, before the loop, each vertex hears of one
 // neighbour. O(edges · log vertices) in practice. p(gp) min= m is ScatterVector, and p(p)
-// ExtractVector, with a vector as list of indices. On the host a search from a vertex of high
+// ExtractVector, with a vector as list of indices. But on groups, a search from a vertex of high
 // degree comes before: what it reaches is a component, and the rounds are for the others.
 //
 // The forms of the host and of a GPU join trees edge by edge instead: first by two edges of each
@@ -73,17 +73,21 @@ func connectedComponents(g workflow.Operand, opts []ComponentsOptions) (*Compone
 	if err != nil {
 		return nil, err
 	}
-	differ, err := workflow.FullVector[bool](a.Place(), n, false, with)
-	if err != nil {
-		return nil, err
-	}
 	vector := func() *matrix.Vector[int32] { return matrix.NewVector[int32](n, here) }
 	gp, next, least, news := vector(), vector(), vector(), vector()
 	low, keep := semiring.Min[int32](), semiring.Identity[int32]()
 	var s ops.Steps
 	s.Do(ops.ApplyIndex(parent, semiring.RowIndex[int32](int32(0)), parent, with))
-	if a.Place() == nil {
-		if news = joined(&s, a, undirected, parent, ops.WithOptions(with, workflow.Passing(o.Run, "connected components"))); s.OK() && news.NVals() == 0 {
+	if searches(a.Place()) {
+		var size int64
+		news, size = joined(&s, a, undirected, parent, ops.WithOptions(with, workflow.Passing(o.Run, "connected components")))
+		switch {
+		case !s.OK() || news.NVals() > 0:
+		case 2*size >= int64(n): // no other one is larger
+			root := vector()
+			s.Do(ops.Select(root, ownLabel(), parent, with))
+			return &Components{Label: parent, Count: int(s.NVals(root)), Largest: size}, s.Err()
+		default:
 			return componentsOf(parent, with)
 		}
 		s.Do(ops.Apply(least, keep, parent, with))
@@ -93,6 +97,8 @@ func connectedComponents(g workflow.Operand, opts []ComponentsOptions) (*Compone
 		s.Do(ops.EWiseAdd(parent, low, parent, least, with))
 		s.Do(ops.Apply(news, keep, parent, with))
 	}
+	differ, err := workflow.FullVector[bool](a.Place(), n, false, with)
+	s.Do(err)
 	s.Do(ops.ExtractVector(gp, parent, ops.ValuesOf(parent), with))
 	s.Do(ops.Apply(next, keep, gp, with))
 	for in := range s.While(news, with, workflow.Passing(o.Run, "connected components")) {

@@ -1,80 +1,104 @@
 package components
 
 import (
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// The pipelines on the host first take the component of a vertex of high degree, which is most of
-// many graphs: a search reads each vertex up to its first edge from the frontier.
+// The pipelines first take the component of a vertex of high degree, which is most of many graphs:
+// a search reads each vertex up to its first edge from the frontier.
+
+// searches reports whether the pipelines do so at a place: on a group each pass of a search costs
+// an exchange.
+func searches(at matrix.Place) bool {
+	_, group := at.(*comm.Group)
+	return !group
+}
+
+// byDegree gives vertices values in the order of their degrees, the first of equal ones the largest.
+var byDegree = semiring.NewIndex("by_degree", func(degree int64, i, _ int) int64 {
+	return min(degree, 1<<32-1)<<31 | (1<<31 - 1 - int64(i))
+}, "(x < 4294967295ll ? x : 4294967295ll) << 31 | (2147483647ll - i)")
 
 // hub returns the position of the largest value of degree, or false if it has no entry.
-func hub(s *ops.Steps, degree *matrix.Vector[float32], with ops.Option) (int, bool) {
-	pivot, _, err := ops.TopKVector(degree, 1, with)
-	s.Do(err)
-	if !s.OK() || len(pivot) == 0 {
-		return 0, false
+func hub(s *ops.Steps, degree *matrix.Vector[int64], with ops.Option) (int, bool) {
+	if degree.Place() == nil {
+		pivot, _, err := ops.TopKVector(degree, 1, with)
+		s.Do(err)
+		if !s.OK() || len(pivot) == 0 {
+			return 0, false
+		}
+		return pivot[0], true
 	}
-	return pivot[0], true
+	key := matrix.NewVector[int64](degree.Size(), matrix.On(degree.Place()))
+	s.Do(ops.ApplyIndex(key, byDegree, degree, with))
+	best, err := ops.ReduceScalar(semiring.Max[int64](), key, with)
+	s.Do(err)
+	return int(1<<31 - 1 - best&(1<<31-1)), s.OK() && best > 0
 }
 
 // search adds to reached what pivot reaches along the edges of a, with either also against them.
 // The passes of the search may be bounded; it reports whether it ended.
 func search(s *ops.Steps, a *matrix.View[bool], pivot int, reached *matrix.Vector[bool], either bool, with ops.Option) bool {
 	any, or := semiring.AnyPair[bool](), semiring.Lor()
-	frontier := matrix.NewVector[bool](reached.Size())
-	s.Do(reached.SetFormat(matrix.Bitmap))
+	here := matrix.On(a.Place())
+	frontier, back := matrix.NewVector[bool](reached.Size(), here), matrix.NewVector[bool](reached.Size(), here)
+	if a.Place() == nil {
+		s.Do(reached.SetFormat(matrix.Bitmap))
+	}
 	s.Do(frontier.Set(pivot, true))
-	next := frontier.Masked(reached.Structure().Not()).Replace()
+	others := reached.Structure().Not()
 	for in := range s.While(frontier, with) {
 		s.Do(ops.AssignVectorScalar(reached.Masked(frontier.Structure()), true, ops.All(), in))
 		if !either {
-			s.Do(ops.VxM(next, any, frontier.Pattern(), a, in))
+			s.Do(ops.VxM(frontier.Masked(others).Replace(), any, frontier.Pattern(), a, in))
 			continue
 		}
-		back := matrix.NewVector[bool](reached.Size())
-		s.Do(ops.MxV(back.Masked(reached.Structure().Not()), any, a, frontier.Pattern(), in))
-		s.Do(ops.VxM(next, any, frontier.Pattern(), a, in))
+		s.Do(ops.MxV(back.Masked(others).Replace(), any, a, frontier.Pattern(), in))
+		s.Do(ops.VxM(frontier.Masked(others).Replace(), any, frontier.Pattern(), a, in))
 		s.Do(ops.EWiseAdd(frontier, or, frontier, back, in))
 	}
 	return s.NVals(frontier) == 0
 }
 
 // first returns the least position with an entry.
-func first(v *matrix.Vector[bool]) int32 {
-	for i := range v.All() {
-		return int32(i)
-	}
-	return 0
+func first(s *ops.Steps, v *matrix.Vector[bool], with ops.Option) int32 {
+	index := matrix.NewVector[int32](v.Size(), matrix.On(v.Place()))
+	s.Do(ops.ApplyIndex(index, semiring.RowIndex[bool](int32(0)), v, with))
+	least, err := ops.ReduceScalar(semiring.Min[int32](), index, with)
+	s.Do(err)
+	return least
 }
 
-// joined begins the components of an undirected or directed graph on the host: parent(v) = v
-// becomes the least vertex that a search from a hub reaches. Labels then pass to neighbours among
-// the others, in so many passes at most. It returns the labels that vertices have yet to pass on.
-func joined(s *ops.Steps, a *matrix.View[bool], undirected bool, parent *matrix.Vector[int32], with ops.Option) *matrix.Vector[int32] {
+// joined begins the components of an undirected or directed graph: parent(v) = v becomes the least
+// vertex that a search from a hub reaches. Labels then pass to neighbours among the others, in so
+// many passes at most. It returns the labels that vertices have yet to pass on, and how many
+// vertices the search has reached.
+func joined(s *ops.Steps, a *matrix.View[bool], undirected bool, parent *matrix.Vector[int32], with ops.Option) (news *matrix.Vector[int32], size int64) {
 	const passes = 64
-	n, plus := parent.Size(), semiring.Plus[float32]()
-	low, keep := semiring.Min[int32](), semiring.Identity[int32]()
-	degree, reached, news := matrix.NewVector[float32](n), matrix.NewVector[bool](n), matrix.NewVector[int32](n)
+	n, plus, here := parent.Size(), semiring.Plus[int64](), matrix.On(a.Place())
+	low, keep, index := semiring.Min[int32](), semiring.Identity[int32](), semiring.RowIndex[int64](int32(0))
+	degree, reached := matrix.NewVector[int64](n, here), matrix.NewVector[bool](n, here)
+	news = matrix.NewVector[int32](n, here)
 	s.Do(ops.Reduce(degree, plus, a, with))
 	if !undirected {
 		s.Do(ops.Reduce(degree.Accum(plus), plus, a.T(), with))
 	}
 	pivot, ok := hub(s, degree, with)
 	if !ok {
-		return news
+		return news, 0
 	}
 	closed := search(s, a, pivot, reached, !undirected, ops.WithOptions(with, ops.Passes(passes)))
-	s.Do(ops.AssignVectorScalar(parent.Masked(reached.Structure()), first(reached), ops.All(), with))
-	rest := matrix.NewVector[int32](n) // the vertices with edges that are not finished
-	s.Do(ops.Apply(rest.Masked(degree.Structure()), keep, parent, with))
+	s.Do(ops.AssignVectorScalar(parent.Masked(reached.Structure()), first(s, reached, with), ops.All(), with))
 	if !closed {
-		return rest
+		s.Do(ops.Apply(news.Masked(degree.Structure()), keep, parent, with))
+		return news, 0
 	}
-	s.Do(ops.Apply(rest.Masked(reached.Structure().Not()).Replace(), keep, rest, with))
-	s.Do(ops.Apply(news, keep, rest, with))
-	heard, lower := matrix.NewVector[int32](n), matrix.NewVector[bool](n)
+	others := reached.Structure().Not()
+	s.Do(ops.ApplyIndex(news.Masked(others), index, degree, with)) // the vertices with edges that are not finished
+	heard, lower := matrix.NewVector[int32](n, here), matrix.NewVector[bool](n, here)
 	for in := range s.While(news, with, ops.Passes(passes)) {
 		s.Do(ops.MxV(heard, semiring.MinSecond[int32](), a, news, in))
 		if !undirected {
@@ -85,8 +109,9 @@ func joined(s *ops.Steps, a *matrix.View[bool], undirected bool, parent *matrix.
 		s.Do(ops.Apply(news.Masked(lower.Structure()).Replace(), keep, heard, in))
 		s.Do(ops.AssignVector(parent.Masked(news.Structure()), news, ops.All(), in))
 	}
-	if s.NVals(news) == 0 {
-		return news
+	if s.NVals(news) > 0 {
+		s.Do(ops.ApplyIndex(news.Masked(others).Replace(), index, degree, with))
+		s.Do(ops.Apply(news.Masked(news.Structure()), keep, parent, with))
 	}
-	return rest
+	return news, s.NVals(reached)
 }

@@ -20,8 +20,8 @@ import (
 //	the parts of F by colour are components; continue without them
 //
 // A round first removes vertices without an edge from or without an edge to the others. The number
-// of rounds is at most the length of the longest chain of components. On the host the component of
-// a vertex of high degree comes first: what it reaches, and what of this reaches it.
+// of rounds is at most the length of the longest chain of components. But on groups, the component
+// of a vertex of high degree comes first: what it reaches, and what of this reaches it.
 //
 // The fused form takes the component of a pivot first, by a search in both directions (Slota,
 // Rajamanickam, Madduri, IPDPS 2014), and then goes by colours.
@@ -74,7 +74,7 @@ func strongPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Components,
 	left := matrix.NewVector[int32](n, here) // the vertices without a component, each its own value
 	s.Do(ops.Apply(left, semiring.Identity[int32](), label, with))
 	vector := func() *matrix.Vector[int32] { return matrix.NewVector[int32](n, here) }
-	if a.Place() == nil {
+	if searches(a.Place()) {
 		pivotComponent(&s, a, label, left, ops.WithOptions(with, workflow.Passing(run, "strongly connected components")))
 	}
 	colour, next, found, grown := vector(), vector(), vector(), vector()
@@ -116,26 +116,26 @@ func strongPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Components,
 // others, in so many passes at most.
 func pivotComponent(s *ops.Steps, a *matrix.View[bool], label, left *matrix.Vector[int32], with ops.Option) {
 	const passes = 64
-	n, plus := label.Size(), semiring.Plus[float32]()
-	degree, into := matrix.NewVector[float32](n), matrix.NewVector[float32](n)
+	n, plus, here := label.Size(), semiring.Plus[int64](), matrix.On(a.Place())
+	degree, into := matrix.NewVector[int64](n, here), matrix.NewVector[int64](n, here)
 	s.Do(ops.Reduce(degree, plus, a, with))
 	s.Do(ops.Reduce(into, plus, a.T(), with))
-	s.Do(ops.EWiseMult(degree, semiring.Times[float32](), degree, into, with))
+	s.Do(ops.EWiseMult(degree, semiring.Times[int64](), degree, into, with))
 	pivot, ok := hub(s, degree, with)
 	if !ok {
 		return
 	}
 	keep, any := semiring.Identity[int32](), semiring.AnyPair[bool]()
 	s.Do(ops.Apply(left.Masked(degree.Structure()).Replace(), keep, left, with)) // the others are alone
-	set := func() *matrix.Vector[bool] { return matrix.NewVector[bool](n) }
+	set := func() *matrix.Vector[bool] { return matrix.NewVector[bool](n, here) }
 	reached, closed := set(), set()
 	search(s, a, pivot, reached, false, with)
 	s.Do(ops.AssignVectorScalar(closed.Masked(reached.Structure().Not()), true, ops.All(), with))
 	search(s, a.T(), pivot, closed, false, with)
 	s.Do(ops.Apply(reached.Masked(closed.Structure()).Replace(), semiring.Identity[bool](), reached, with))
-	s.Do(ops.AssignVectorScalar(label.Masked(reached.Structure()), first(reached), ops.All(), with))
+	s.Do(ops.AssignVectorScalar(label.Masked(reached.Structure()), first(s, reached, with), ops.All(), with))
 	s.Do(ops.Apply(left.Masked(reached.Structure().Not()).Replace(), keep, left, with))
-	next, found, gone := set(), set(), matrix.NewVector[int32](n)
+	next, found, gone := set(), set(), matrix.NewVector[int32](n, here)
 	s.Do(ops.Apply(gone, keep, left, with))
 	for in := range s.While(gone, with, ops.Passes(passes)) {
 		s.Do(ops.VxM(next.Masked(left.Structure()).Replace(), any, left.Pattern(), a, in))

@@ -29,6 +29,7 @@ struct hb_control {
 };
 
 #define HB_PASS_WARPS (HB_PASS_BLOCK / HB_WARP)
+#define HB_PASS_UNROLL 4 // loads of a thread under way
 
 // hb_arrive counts a block that arrives, behind all that its threads wrote. hb_arrived reads the
 // count, before all that its threads read.
@@ -176,6 +177,7 @@ struct hb_grid {
 // with more than HB_PASS_HUB entries, at the last barrier. After each barrier that follows changes,
 // update is called once: it adds the changes.
 #define HB_PASS_NUMBERS 4
+#define HB_PASS_SHORT 8 // a list of at most this part of the positions is short
 template <class T> struct hb_vec {
 	T *val;
 	hb_u32 *bits, *marks;
@@ -199,6 +201,9 @@ template <class T> struct hb_vec {
 		if (empty) cnt = 0;
 	}
 	__device__ __forceinline__ hb_u32 places() const { return listed ? len : n; }
+	// along reports whether a stage goes along the list. The places of a long list are in no order,
+	// and all positions one after another are read sooner then.
+	__device__ __forceinline__ bool along() const { return listed && len <= n / HB_PASS_SHORT; }
 };
 
 // hb_read is a vector that the loop does not write: a byte for each position, null if all have an
@@ -279,10 +284,11 @@ HB_PASS_CALL void hb_zero(hb_u32 thread, hb_u32 threads, hb_u32 *bits, hb_u32 wo
 	for (hb_u32 w = thread; w < words; w += threads) bits[w] = 0;
 }
 
-// hb_wipe clears the bits of a vector, along its list or all.
+// hb_wipe clears the bits of a vector, and its marks: along its list, or all words.
 HB_PASS_CALL void hb_wipe(hb_u32 thread, hb_u32 threads, hb_u32 *bits, hb_u32 *marks, const hb_i32 *list, hb_u32 len, hb_u32 n) {
 	if (!list) {
 		hb_zero(thread, threads, bits, (n + 31) / 32);
+		if (marks) hb_zero(thread, threads, marks, (n + 31) / 32);
 		return;
 	}
 #pragma unroll 1
@@ -293,7 +299,8 @@ HB_PASS_CALL void hb_wipe(hb_u32 thread, hb_u32 threads, hb_u32 *bits, hb_u32 *m
 	}
 }
 template <class V> HB_DEVICE void hb_clear(const hb_grid &g, V &v) {
-	hb_wipe(v.listed ? g.place(v.at) : g.thread, g.threads, v.bits, v.marks, v.listed ? v.list : (const hb_i32 *)0, v.len, v.n);
+	const bool along = v.listed && v.len < v.n / 32; // else there are no more words than entries
+	hb_wipe(along ? g.place(v.at) : g.thread, g.threads, v.bits, v.marks, along ? v.list : (const hb_i32 *)0, v.len, v.n);
 }
 
 // hb_bytes writes a byte for each bit that is not in less, if that is given.
@@ -330,13 +337,34 @@ HB_PASS_CALL hb_i32 hb_begin(hb_u32 thread, hb_u32 threads, hb_u32 n, hb_i32 for
 		return d;
 	}
 #pragma unroll 1
-	for (hb_u32 base = thread - HB_LANE; base < n; base += threads) {
-		const hb_u32 p = base + HB_LANE;
-		const bool here = format == 4 && p == (hb_u32)one, h = p < n && (here || format == 3 || (format == 2 && has[p]));
-		if (p < n) out[p] = here ? value : h ? (val ? val[p] : (T)1) : rest;
-		const hb_u32 word = __ballot_sync(HB_FULL, h || p == (hb_u32)also);
-		if (bits && HB_LANE == 0) bits[p >> 5] = word;
-		d += h;
+	for (hb_u32 base = thread - HB_LANE; base < n; base += HB_PASS_UNROLL * threads) {
+		hb_u32 at[HB_PASS_UNROLL];
+		hb_u8 in[HB_PASS_UNROLL];
+		T x[HB_PASS_UNROLL];
+#pragma unroll
+		for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
+			const hb_u32 p = base + u * threads + HB_LANE;
+			at[u] = p < n ? p : n - 1;
+			in[u] = format == 3;
+			x[u] = (T)1;
+		}
+		if (format == 2) { // no load waits for another one
+#pragma unroll
+			for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) in[u] = has[at[u]];
+		}
+		if ((format == 2 || format == 3) && val) {
+#pragma unroll
+			for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) x[u] = val[at[u]];
+		}
+#pragma unroll
+		for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
+			const hb_u32 p = base + u * threads + HB_LANE;
+			const bool here = format == 4 && p == (hb_u32)one, h = p < n && (here || in[u] != 0);
+			if (p < n) out[p] = here ? value : h ? x[u] : rest;
+			const hb_u32 word = __ballot_sync(HB_FULL, h || p == (hb_u32)also);
+			if (bits && HB_LANE == 0 && p < n) bits[p >> 5] = word;
+			d += h;
+		}
 	}
 	return d;
 }
@@ -530,8 +558,6 @@ template <class T, class F> HB_DEVICE void hb_join(T *p, T y, F add) {
 		now.w = seen;
 	}
 }
-
-#define HB_PASS_UNROLL 4
 
 // hb_push looks at the entries e of the rows of x's entries. If open(to) holds for the column, and
 // worth(to, y) for y = get(from, e, to), it calls mark(to), which reports whether the column is

@@ -111,6 +111,6 @@ HB_KERNEL hb_dense(hb_store a, hb_store b, hb_mask m, hb_region r, hb_u32 table,
 	HB_EACH(p, (hb_i64)nrows * ncols) {
 		hb_spot s = hb_decide(HB_OF_NONE, 0, a, b, m, r, table, nrows == 1 ? 0 : (hb_i32)(p / ncols), nrows == 1 ? (hb_i32)p : (hb_i32)(p % ncols));
 		if (present) present[p] = s.act != HB_SKIP;
-		if (s.act != HB_SKIP) val[p] = hb_value(a, b, s, alpha, beta);
+		val[p] = s.act != HB_SKIP ? hb_value(a, b, s, alpha, beta) : HB_C();
 	}
 }

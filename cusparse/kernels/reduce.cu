@@ -1,15 +1,37 @@
 // Sums of the rows of dense matrices and of everything, over a monoid of HB_C: hb_add, HB_IDENTITY.
 // The order of a sum is fixed by the sizes alone.
 
+#define HB_REDUCE_UNROLL 4 // loads of a thread under way
+
 HB_DEVICE HB_C hb_run(const hb_store &s, hb_i64 lo, hb_i64 hi, int step, bool &any) {
 	HB_C sum = HB_IDENTITY;
-	for (hb_i64 p = lo; p < hi; p += step) {
-		if (s.format == HB_BITMAP && !s.present[p]) continue;
-		HB_C x = HB_GET_C(s, p);
-		sum = any ? hb_add(sum, x) : x;
-		any = true;
+#pragma unroll 1
+	for (hb_i64 p = lo; p < hi; p += HB_REDUCE_UNROLL * step) {
+		HB_C x[HB_REDUCE_UNROLL];
+		bool in[HB_REDUCE_UNROLL];
+#pragma unroll
+		for (int u = 0; u < HB_REDUCE_UNROLL; u++) {
+			const hb_i64 q = p + u * step;
+			in[u] = q < hi && (s.format != HB_BITMAP || s.present[q]);
+			x[u] = HB_GET_C(s, q < hi ? q : p);
+		}
+#pragma unroll
+		for (int u = 0; u < HB_REDUCE_UNROLL; u++) {
+			if (!in[u]) continue;
+			sum = any ? hb_add(sum, x[u]) : x[u];
+			any = true;
+		}
 	}
 	return sum;
+}
+
+// The numbers of entries of rows.
+HB_KERNEL hb_reduce_lengths(hb_store s, hb_u8 *present, HB_C *out) {
+	HB_EACH(k, s.nvec) {
+		const hb_i64 n = s.ptr[k + 1] - s.ptr[k];
+		present[k] = n > 0;
+		out[k] = (HB_C)n;
+	}
 }
 
 // A thread per row, for rows that are short on average.

@@ -54,22 +54,23 @@ func Present(list []int32) (*matrix.Vector[int32], error) {
 // CountLabels returns the number of labels and the vertices of the largest one, from the vertices
 // of each label: size(label(v)) += 1.
 func CountLabels(label *matrix.Vector[int32], with ops.Option) (count int, largest int64, err error) {
-	n, plus := label.Size(), semiring.Plus[int64]()
+	n, plus := label.Size(), semiring.Plus[int32]()
 	if n == 0 {
 		return 0, 0, nil
 	}
-	size := matrix.NewVector[int64](n, matrix.On(label.Place()))
-	one, err := FullVector[int64](label.Place(), n, 1, with)
+	size := matrix.NewVector[int32](n, matrix.On(label.Place()))
+	one, err := FullVector[int32](label.Place(), n, 1, with)
 	if err != nil {
 		return 0, 0, err
 	}
 	if err := ops.ScatterVector(size, plus, one, ops.ValuesOf(label), with); err != nil {
 		return 0, 0, err
 	}
-	if largest, err = ops.ReduceScalar(semiring.Max[int64](), size, with); err != nil {
+	most, err := ops.ReduceScalar(semiring.Max[int32](), size, with)
+	if err != nil {
 		return 0, 0, err
 	}
-	return int(size.NVals()), largest, size.Err()
+	return int(size.NVals()), int64(most), size.Err()
 }
 
 // Symmetric reports whether the structure of a view is symmetric, and finds out if that is unknown.

@@ -438,7 +438,7 @@ func (t *writer) scatter(i int) {
 	t.line("\thb_i32 d = 0;")
 	along, at, count := "(const hb_i32 *)0", "0", fmt.Sprint(t.Vars[u].N)
 	if t.Vars[u].Listed {
-		along, at, count = fmt.Sprintf("v%d.listed ? v%d.list : (const hb_i32 *)0", u, u), fmt.Sprintf("v%d.at", u), fmt.Sprintf("v%d.places()", u)
+		along, at, count = fmt.Sprintf("v%d.along() ? v%d.list : (const hb_i32 *)0", u, u), fmt.Sprintf("v%d.at", u), fmt.Sprintf("v%d.along() ? v%d.len : v%d.n", u, u, u)
 	}
 	t.line("\thb_collector<0> found;")
 	t.line("\tstruct hb_r { bool h; hb_i64 k; %s y; };", s.Monoid.Out.Name)
@@ -498,7 +498,7 @@ func (t *writer) reduce(i int) {
 		list, number, count := "(const hb_i32 *)0", "0", fmt.Sprint(d.n)
 		if t.Vars[a].Listed {
 			d.list = a
-			list, number, count = fmt.Sprintf("v%d.listed ? v%d.list : (const hb_i32 *)0", a, a), fmt.Sprintf("v%d.at", a), fmt.Sprintf("v%d.places()", a)
+			list, number, count = fmt.Sprintf("v%d.along() ? v%d.list : (const hb_i32 *)0", a, a), fmt.Sprintf("v%d.at", a), fmt.Sprintf("v%d.along() ? v%d.len : v%d.n", a, a, a)
 			t.needs([]access{{a, d.how(), false}}, a)
 		} else {
 			t.needs([]access{{a, d.how(), false}})

@@ -439,7 +439,7 @@ func (t *writer) flush() {
 	t.line("{ // %s", g.title(open))
 	short := "false" // the stage goes along a list
 	if d.list >= 0 {
-		short = fmt.Sprintf("v%d.listed", d.list)
+		short = fmt.Sprintf("v%d.along()", d.list)
 	}
 	t.line("\tconst bool listed = %s;", short)
 	for _, v := range g.order {
@@ -451,7 +451,7 @@ func (t *writer) flush() {
 	g.declare()
 	along, at, count := "(const hb_i32 *)0", "0", fmt.Sprint(d.n)
 	if d.list >= 0 {
-		along, at, count = fmt.Sprintf("listed ? v%d.list : (const hb_i32 *)0", d.list), fmt.Sprintf("v%d.at", d.list), fmt.Sprintf("v%d.places()", d.list)
+		along, at, count = fmt.Sprintf("listed ? v%d.list : (const hb_i32 *)0", d.list), fmt.Sprintf("v%d.at", d.list), fmt.Sprintf("listed ? v%d.len : v%d.n", d.list, d.list)
 	}
 	t.line("\thb_stage<%d, hb_r>(g, %s, %s, %s, [&](hb_r &r, hb_i32 p) {", ahead(d.list >= 0), along, at, count)
 	g.load()
