@@ -184,6 +184,9 @@ func (d backend) Begin(c device.Call, l *pass.List, contents []pass.Content, pas
 	words := make([]uint64, prog.Words)
 	words[loopkernel.WordLimit], words[loopkernel.WordHost] = uint64(passes), uint64(uintptr(room.host))
 	words[loopkernel.WordLog], words[loopkernel.WordDecisions] = uint64(uintptr(room.host)+passRoomBytes), uint64(decisions)
+	for i, n := range prog.Sizes {
+		words[prog.WordSizes+i] = uint64(n)
+	}
 	for i, word := range prog.Limits {
 		words[word] = uint64(l.Blocks[i].Passes)
 	}

@@ -743,6 +743,26 @@ func TestLoopMemory(t *testing.T) {
 	}
 }
 
+// The kernel of a loop is compiled once for graphs of all sizes.
+func TestLoopOfAnySize(t *testing.T) {
+	d, r := recorded(t)
+	for _, n := range []int{40, 71} {
+		want := sure.Get(loopBFS(ring(t, n), nil, 2))
+		if got := sure.Get(loopBFS(ring(t, n), d, 2)); !got.Equal(want) {
+			t.Errorf("%d vertices: levels\n%v\nwant\n%v", n, got, want)
+		}
+	}
+	loops := 0
+	for source := range r.sources {
+		if strings.Contains(source, "hb_pass(") {
+			loops++
+		}
+	}
+	if loops != 1 {
+		t.Errorf("%d kernels of the loop, want 1", loops)
+	}
+}
+
 // A loop of scalars alone has a barrier in each pass: the kernel sees there that it is to stop.
 func TestLoopOfScalars(t *testing.T) {
 	d, _ := emulated(t)

@@ -76,6 +76,7 @@ func connectedComponents(g workflow.Operand, opts []ComponentsOptions) (*Compone
 	vector := func() *matrix.Vector[int32] { return matrix.NewVector[int32](n, here) }
 	gp, next, least, news := vector(), vector(), vector(), vector()
 	low, keep := semiring.Min[int32](), semiring.Identity[int32]()
+	defer func() { workflow.Discard(gp, next, least, news) }()
 	var s ops.Steps
 	s.Do(ops.ApplyIndex(parent, semiring.RowIndex[int32](int32(0)), parent, with))
 	if searches(a.Place()) {
@@ -85,6 +86,7 @@ func connectedComponents(g workflow.Operand, opts []ComponentsOptions) (*Compone
 		case !s.OK() || news.NVals() > 0:
 		case 2*size >= int64(n): // no other one is larger
 			root := vector()
+			defer workflow.Discard(root)
 			s.Do(ops.Select(root, ownLabel(), parent, with))
 			return &Components{Label: parent, Count: int(s.NVals(root)), Largest: size}, s.Err()
 		default:

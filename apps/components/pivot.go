@@ -1,6 +1,7 @@
 package components
 
 import (
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -33,6 +34,7 @@ func hub(s *ops.Steps, degree *matrix.Vector[int64], with ops.Option) (int, bool
 		return pivot[0], true
 	}
 	key := matrix.NewVector[int64](degree.Size(), matrix.On(degree.Place()))
+	defer workflow.Discard(key)
 	s.Do(ops.ApplyIndex(key, byDegree, degree, with))
 	best, err := ops.ReduceScalar(semiring.Max[int64](), key, with)
 	s.Do(err)
@@ -45,6 +47,7 @@ func search(s *ops.Steps, a *matrix.View[bool], pivot int, reached *matrix.Vecto
 	any, or := semiring.AnyPair[bool](), semiring.Lor()
 	here := matrix.On(a.Place())
 	frontier, back := matrix.NewVector[bool](reached.Size(), here), matrix.NewVector[bool](reached.Size(), here)
+	defer workflow.Discard(frontier, back)
 	if a.Place() == nil {
 		s.Do(reached.SetFormat(matrix.Bitmap))
 	}
@@ -66,6 +69,7 @@ func search(s *ops.Steps, a *matrix.View[bool], pivot int, reached *matrix.Vecto
 // first returns the least position with an entry.
 func first(s *ops.Steps, v *matrix.Vector[bool], with ops.Option) int32 {
 	index := matrix.NewVector[int32](v.Size(), matrix.On(v.Place()))
+	defer workflow.Discard(index)
 	s.Do(ops.ApplyIndex(index, semiring.RowIndex[bool](int32(0)), v, with))
 	least, err := ops.ReduceScalar(semiring.Min[int32](), index, with)
 	s.Do(err)
@@ -82,6 +86,7 @@ func joined(s *ops.Steps, a *matrix.View[bool], undirected bool, parent *matrix.
 	low, keep, index := semiring.Min[int32](), semiring.Identity[int32](), semiring.RowIndex[int64](int32(0))
 	degree, reached := matrix.NewVector[int64](n, here), matrix.NewVector[bool](n, here)
 	news = matrix.NewVector[int32](n, here)
+	defer workflow.Discard(degree, reached)
 	s.Do(ops.Reduce(degree, plus, a, with))
 	if !undirected {
 		s.Do(ops.Reduce(degree.Accum(plus), plus, a.T(), with))
@@ -99,6 +104,7 @@ func joined(s *ops.Steps, a *matrix.View[bool], undirected bool, parent *matrix.
 	others := reached.Structure().Not()
 	s.Do(ops.ApplyIndex(news.Masked(others), index, degree, with)) // the vertices with edges that are not finished
 	heard, lower := matrix.NewVector[int32](n, here), matrix.NewVector[bool](n, here)
+	defer workflow.Discard(heard, lower)
 	for in := range s.While(news, with, ops.Passes(passes)) {
 		s.Do(ops.MxV(heard, semiring.MinSecond[int32](), a, news, in))
 		if !undirected {

@@ -79,6 +79,7 @@ func strongPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Components,
 	}
 	colour, next, found, grown := vector(), vector(), vector(), vector()
 	same := matrix.NewVector[bool](n, here)
+	defer workflow.Discard(left, colour, next, found, grown, same)
 	keep, any, own := semiring.Identity[int32](), semiring.AnyPair[int32](), ownLabel()
 	for in := range s.While(left, with, workflow.Passing(run, "strongly connected components")) {
 		s.Do(ops.VxM(next.Masked(left.Structure()).Replace(), any, left.Pattern(), a.Pattern(), in))
@@ -118,6 +119,7 @@ func pivotComponent(s *ops.Steps, a *matrix.View[bool], label, left *matrix.Vect
 	const passes = 64
 	n, plus, here := label.Size(), semiring.Plus[int64](), matrix.On(a.Place())
 	degree, into := matrix.NewVector[int64](n, here), matrix.NewVector[int64](n, here)
+	defer workflow.Discard(degree, into)
 	s.Do(ops.Reduce(degree, plus, a, with))
 	s.Do(ops.Reduce(into, plus, a.T(), with))
 	s.Do(ops.EWiseMult(degree, semiring.Times[int64](), degree, into, with))
@@ -129,6 +131,7 @@ func pivotComponent(s *ops.Steps, a *matrix.View[bool], label, left *matrix.Vect
 	s.Do(ops.Apply(left.Masked(degree.Structure()).Replace(), keep, left, with)) // the others are alone
 	set := func() *matrix.Vector[bool] { return matrix.NewVector[bool](n, here) }
 	reached, closed := set(), set()
+	defer workflow.Discard(reached, closed)
 	search(s, a, pivot, reached, false, with)
 	s.Do(ops.AssignVectorScalar(closed.Masked(reached.Structure().Not()), true, ops.All(), with))
 	search(s, a.T(), pivot, closed, false, with)
@@ -136,6 +139,7 @@ func pivotComponent(s *ops.Steps, a *matrix.View[bool], label, left *matrix.Vect
 	s.Do(ops.AssignVectorScalar(label.Masked(reached.Structure()), first(s, reached, with), ops.All(), with))
 	s.Do(ops.Apply(left.Masked(reached.Structure().Not()).Replace(), keep, left, with))
 	next, found, gone := set(), set(), matrix.NewVector[int32](n, here)
+	defer workflow.Discard(next, found, gone)
 	s.Do(ops.Apply(gone, keep, left, with))
 	for in := range s.While(gone, with, ops.Passes(passes)) {
 		s.Do(ops.VxM(next.Masked(left.Structure()).Replace(), any, left.Pattern(), a, in))

@@ -103,6 +103,19 @@ func FullVector[T comparable](at matrix.Place, n int, x T, with ops.Option) (*ma
 	return v, ops.AssignVectorScalar(v, x, ops.All(), with)
 }
 
+// Discard gives back the memory on a device of vectors that a workflow needs no more: the collector
+// finds it late, and new memory costs as much as an operation.
+func Discard(list ...interface {
+	Clear()
+	Place() matrix.Place
+}) {
+	for _, v := range list {
+		if v.Place() != nil {
+			v.Clear()
+		}
+	}
+}
+
 // VectorAt returns a full vector of values at a place. It keeps the values.
 func VectorAt[T comparable](at matrix.Place, values []T) (*matrix.Vector[T], error) {
 	v, err := matrix.VectorOf(values)

@@ -63,6 +63,7 @@ func CountLabels(label *matrix.Vector[int32], with ops.Option) (count int, large
 	if err != nil {
 		return 0, 0, err
 	}
+	defer Discard(size, one)
 	if err := ops.ScatterVector(size, plus, one, ops.ValuesOf(label), with); err != nil {
 		return 0, 0, err
 	}

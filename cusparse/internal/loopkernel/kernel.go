@@ -2,6 +2,7 @@ package loopkernel
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hiveblas/hiveblas/internal/pass"
@@ -41,6 +42,13 @@ func (t *writer) layout() {
 			}
 		}
 	}
+	for i := range t.Vars {
+		if v := &t.Vars[i]; v.Kind != Matrix && !slices.Contains(t.Sizes, v.N) {
+			t.Sizes = append(t.Sizes, v.N)
+		}
+	}
+	t.WordSizes = t.Words
+	t.Words += len(t.Sizes)
 	for range t.List.Blocks {
 		t.Limits = append(t.Limits, t.Words)
 		t.Words++
@@ -49,6 +57,12 @@ func (t *writer) layout() {
 		t.err = &pass.NotRecordable{Op: "the loop", Reason: fmt.Sprintf("its %d steps have too many operands", len(t.List.Steps))}
 	}
 }
+
+// size is the expression of the size of a variable: the kernel is the same for all sizes.
+func (t *writer) size(n int) string { return fmt.Sprintf("n_%d", slices.Index(t.Sizes, n)) }
+
+// wordsOf is the number of words of bits of a variable.
+func (t *writer) wordsOf(n int) string { return fmt.Sprintf("(hb_u32)(%s + 31) / 32", t.size(n)) }
 
 // write writes the kernel.
 func (t *writer) write() {
@@ -98,6 +112,9 @@ func (t *writer) condition(c int, value bool) string {
 // declare writes the variables with their contents at the begin of the loop.
 func (t *writer) declare(k *strings.Builder) {
 	word := func(v *Var, w int) string { return fmt.Sprintf("W.w[%d]", v.Word+w) }
+	for i := range t.Sizes {
+		fmt.Fprintf(k, "\tconst hb_i32 n_%d = (hb_i32)W.w[%d];\n", i, t.WordSizes+i)
+	}
 	for i := range t.Vars {
 		v := &t.Vars[i]
 		T := v.Type.Name
@@ -119,11 +136,11 @@ func (t *writer) declare(k *strings.Builder) {
 			fmt.Fprintf(k, "\tbool h%d = %s >= 3 || (%s == 2 && *(const hb_u8 *)%s);\n\t%s x%d = %s();\n\tif (h%d) x%d = %s == 4 ? *(const %s *)&%s : *(const %s *)%s;\n",
 				i, word(v, WordFormat), word(v, WordFormat), word(v, WordHasFrom), T, i, T, i, i, word(v, WordFormat), T, word(v, WordValFrom), T, word(v, WordValFrom))
 		case Read:
-			fmt.Fprintf(k, "\tconst hb_i32 n%d = %d;\n\tconst hb_u8 *has%d = (const hb_u8 *)%s;\n\tconst %s *val%d = (const %s *)%s;\n",
-				i, v.N, i, word(v, WordHasFrom), T, i, T, word(v, WordValFrom))
+			fmt.Fprintf(k, "\tconst hb_i32 n%d = %s;\n\tconst hb_u8 *has%d = (const hb_u8 *)%s;\n\tconst %s *val%d = (const %s *)%s;\n",
+				i, t.size(v.N), i, word(v, WordHasFrom), T, i, T, word(v, WordValFrom))
 		case Written, Result:
-			fmt.Fprintf(k, "\thb_vec<%s> v%d = {(%s *)%s, (hb_u32 *)%s, (hb_u32 *)%s, (hb_i32 *)%s, (hb_u64 *)%s, 0, %d, 0, 0, 0, %d, false};\n",
-				T, i, T, word(v, WordVal), word(v, WordBits), word(v, WordMarks), word(v, WordList), word(v, WordParts), v.N, v.At)
+			fmt.Fprintf(k, "\thb_vec<%s> v%d = {(%s *)%s, (hb_u32 *)%s, (hb_u32 *)%s, (hb_i32 *)%s, (hb_u64 *)%s, 0, %s, 0, 0, 0, %d, false};\n",
+				T, i, T, word(v, WordVal), word(v, WordBits), word(v, WordMarks), word(v, WordList), word(v, WordParts), t.size(v.N), v.At)
 		}
 	}
 	t.contents(k)
@@ -154,15 +171,15 @@ func (t *writer) contents(k *strings.Builder) {
 			also = fmt.Sprintf("%s == 4 ? (hb_i32)%s : -1", word(of, WordFormat), word(of, WordIdx))
 		}
 		line("const hb_i32 one = (hb_i32)%s;", word(v, WordIdx))
-		line("const hb_i32 d = hb_begin<%s>(g.thread, g.threads, %d, format, one, (const hb_u8 *)%s, (const %s *)%s, value, v%d.val, v%d.bits, %v, %s, %s);",
-			T, v.N, word(v, WordHasFrom), T, word(v, WordValFrom), i, i, whole, rest, also)
+		line("const hb_i32 d = hb_begin<%s>(g.thread, g.threads, %s, format, one, (const hb_u8 *)%s, (const %s *)%s, value, v%d.val, v%d.bits, %v, %s, %s);",
+			T, t.size(v.N), word(v, WordHasFrom), T, word(v, WordValFrom), i, i, whole, rest, also)
 		if v.counted && !v.Full {
 			line("g.add(%d, d);", Numbers*v.At+1)
 		}
 		if v.Listed {
 			line("v%d.listed = format <= 1 || format == 4;", i)
 			if v.Marked {
-				line("hb_zero(g.thread, g.threads, v%d.marks, %d);", i, (v.N+31)/32)
+				line("hb_zero(g.thread, g.threads, v%d.marks, %s);", i, t.wordsOf(v.N))
 			}
 			line("if (format == 4) {")
 			line("\tv%d.len = 1;", i)
@@ -223,8 +240,8 @@ func (t *writer) contents(k *strings.Builder) {
 	for i := range t.List.Steps {
 		if _, ok := t.expands[i]; ok && t.ahead(i) {
 			s := &t.List.Steps[i]
-			fmt.Fprintf(k, "\tif (%s != 4 && %s != 0) {\n\t\thb_join_bits(g.thread, g.threads, v%d.bits, v%d.bits, %d);\n\t\tg.sync();\n\t}\n",
-				word(&t.Vars[s.Dst], WordFormat), word(&t.Vars[s.Dst], WordFormat), s.Mask.Var, s.Dst, (t.Vars[s.Dst].N+31)/32)
+			fmt.Fprintf(k, "\tif (%s != 4 && %s != 0) {\n\t\thb_join_bits(g.thread, g.threads, v%d.bits, v%d.bits, %s);\n\t\tg.sync();\n\t}\n",
+				word(&t.Vars[s.Dst], WordFormat), word(&t.Vars[s.Dst], WordFormat), s.Mask.Var, s.Dst, t.wordsOf(t.Vars[s.Dst].N))
 		}
 	}
 }
@@ -241,7 +258,7 @@ func (t *writer) finish(k *strings.Builder) {
 		if e := t.expanded(i); e >= 0 && t.ahead(e) {
 			less = fmt.Sprintf("v%d.bits", t.List.Steps[e].Dst)
 		}
-		fmt.Fprintf(k, "\thb_bytes(g.thread, g.threads, v%d.bits, %s, (hb_u8 *)W.w[%d], %d);\n", i, less, v.Word+WordHas, v.N)
+		fmt.Fprintf(k, "\thb_bytes(g.thread, g.threads, v%d.bits, %s, (hb_u8 *)W.w[%d], %s);\n", i, less, v.Word+WordHas, t.size(v.N))
 	}
 	k.WriteString("\tif (g.thread == 0) {\n")
 	for i := range t.List.Vars {
@@ -256,7 +273,7 @@ func (t *writer) finish(k *strings.Builder) {
 			count := "-1"
 			switch {
 			case v.Full:
-				count = fmt.Sprint(v.N)
+				count = t.size(v.N)
 			case v.counted:
 				count = fmt.Sprintf("v%d.cnt", i)
 			}

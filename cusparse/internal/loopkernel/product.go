@@ -358,7 +358,7 @@ func (t *writer) pull(i, m int, allowed, mark, also string) {
 		t.line("\t\t\t\t%s,\n\t\t\t\t\t\t%s,\n\t\t\t\t\t\t%s);", done, bits, parts)
 		t.line("\t\t} else {")
 	}
-	rows := fmt.Sprintf("g, %d, m%d_rows, m%d_row_idx, m%d_parts, m%d_nparts, m%d_long", to.N, m, m, m, m, m)
+	rows := fmt.Sprintf("g, %s, m%d_rows, m%d_row_idx, m%d_parts, m%d_nparts, m%d_long", t.size(to.N), m, m, m, m, m)
 	if s.Ring.Add.Any {
 		t.line("\t\thb_pull_any<%s>(%s,", C, rows)
 	} else {
@@ -376,11 +376,11 @@ func (t *writer) pull(i, m int, allowed, mark, also string) {
 // gathered writes tb and tv of the entry at q.
 func (t *writer) gathered(i int, in string) string {
 	s := &t.List.Steps[i]
-	n, val := t.Vars[s.A.Var].N, t.valAt(s.A.Var, "q")
+	n, val := t.size(t.Vars[s.A.Var].N), t.valAt(s.A.Var, "q")
 	if s.A.Pattern {
 		val = "true"
 	}
-	return fmt.Sprintf(in+"if (q < 0 || q >= %d) {\n"+in+"\tg.fails(%d, p, q, %d);\n"+in+"\ttb = false;\n"+in+"} else if ((tb = %s)) tv = %s;\n",
+	return fmt.Sprintf(in+"if (q < 0 || q >= %s) {\n"+in+"\tg.fails(%d, p, q, %s);\n"+in+"\ttb = false;\n"+in+"} else if ((tb = %s)) tv = %s;\n",
 		n, i, n, t.hasAt(s.A.Var, "q"), val)
 }
 
@@ -397,7 +397,7 @@ func (t *writer) gather(i int) {
 	t.line("{ // %s", s.Op)
 	t.note("%s as %s", t.List.Equation(i), t.name(temp))
 	t.line("\thb_i32 d = 0;")
-	t.line("\thb_each(g, %d, [&](hb_i32 p, bool in) {", t.Vars[temp].N)
+	t.line("\thb_each(g, %s, [&](hb_i32 p, bool in) {", t.size(t.Vars[temp].N))
 	t.line("\t\tbool tb = in;")
 	t.line("\t\tif (in) {")
 	t.line("\t\t\t%s tv = %s();", t.Vars[temp].Type.Name, t.Vars[temp].Type.Name)
@@ -428,7 +428,7 @@ func (t *writer) scatter(i int) {
 		list = append(list, access{s.Mask.Var, "", false})
 	}
 	t.needs(list, u, temp)
-	n := t.Vars[temp].N
+	n := t.size(t.Vars[temp].N)
 	val := t.valAt(u, "p")
 	if s.A.Pattern {
 		val = "true"
@@ -436,7 +436,7 @@ func (t *writer) scatter(i int) {
 	t.line("{ // %s", s.Op)
 	t.note("%s%s", t.List.Equation(i), t.as(i))
 	t.line("\thb_i32 d = 0;")
-	along, at, count := "(const hb_i32 *)0", "0", fmt.Sprint(t.Vars[u].N)
+	along, at, count := "(const hb_i32 *)0", "0", t.size(t.Vars[u].N)
 	if t.Vars[u].Listed {
 		along, at, count = fmt.Sprintf("v%d.along() ? v%d.list : (const hb_i32 *)0", u, u), fmt.Sprintf("v%d.at", u), fmt.Sprintf("v%d.along() ? v%d.len : v%d.n", u, u, u)
 	}
@@ -450,8 +450,8 @@ func (t *writer) scatter(i int) {
 	t.line("\t\tconst hb_i64 k = in && r.h ? r.k : 0;")
 	t.line("\t\tconst bool fresh = [&]() -> bool {")
 	t.line("\t\t\tif (!in || !r.h) return false;")
-	t.line("\t\t\tif (k < 0 || k >= %d) {", n)
-	t.line("\t\t\t\tg.fails(%d, p, k, %d);", i, n)
+	t.line("\t\t\tif (k < 0 || k >= %s) {", n)
+	t.line("\t\t\t\tg.fails(%d, p, k, %s);", i, n)
 	t.line("\t\t\t\treturn false;")
 	t.line("\t\t\t}")
 	t.line("\t\t\tif (!(%s)) return false;", t.allowedAt(s.Mask, "k"))
@@ -495,7 +495,7 @@ func (t *writer) reduce(i int) {
 		}
 		part = t.Parts[at]
 		d := domain{list: -1, n: t.Vars[a].N}
-		list, number, count := "(const hb_i32 *)0", "0", fmt.Sprint(d.n)
+		list, number, count := "(const hb_i32 *)0", "0", t.size(d.n)
 		if t.Vars[a].Listed {
 			d.list = a
 			list, number, count = fmt.Sprintf("v%d.along() ? v%d.list : (const hb_i32 *)0", a, a), fmt.Sprintf("v%d.at", a), fmt.Sprintf("v%d.along() ? v%d.len : v%d.n", a, a, a)

@@ -114,7 +114,7 @@ func (t *writer) step(i int) {
 	case pass.Count:
 		t.flush()
 		v := &t.Vars[s.A.Var]
-		from := fmt.Sprintf("(hb_i64)%d", v.N)
+		from := "(hb_i64)" + t.size(v.N)
 		switch {
 		case v.Kind == Uniform:
 			from = fmt.Sprintf("(hb_i64)h%d", s.A.Var)
@@ -449,7 +449,7 @@ func (t *writer) flush() {
 	}
 	g.collect(d)
 	g.declare()
-	along, at, count := "(const hb_i32 *)0", "0", fmt.Sprint(d.n)
+	along, at, count := "(const hb_i32 *)0", "0", t.size(d.n)
 	if d.list >= 0 {
 		along, at, count = fmt.Sprintf("listed ? v%d.list : (const hb_i32 *)0", d.list), fmt.Sprintf("v%d.at", d.list), fmt.Sprintf("listed ? v%d.len : v%d.n", d.list, d.list)
 	}

@@ -43,15 +43,17 @@ type Var struct {
 
 // Program is the kernel of a list, with what a launch needs.
 type Program struct {
-	List   *pass.List
-	Vars   []Var
-	Words  int // of hb_words
-	Totals int // vectors with totals
-	Parts  []Part
-	Values []Value
-	Limits []int  // the words of the passes of blocks
-	Plan   string // the list by stages
-	Text   string // the functions of the operators, and the kernel hb_pass
+	List      *pass.List
+	Vars      []Var
+	Words     int // of hb_words
+	Totals    int // vectors with totals
+	Parts     []Part
+	Values    []Value
+	Limits    []int // the words of the passes of blocks
+	Sizes     []int // of vectors, which are the words from WordSizes on
+	WordSizes int
+	Plan      string // the list by stages
+	Text      string // the functions of the operators, and the kernel hb_pass
 }
 
 // Part is room for the sums of blocks of a step.
