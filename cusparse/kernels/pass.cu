@@ -235,20 +235,45 @@ template <class F> HB_DEVICE void hb_each(const hb_grid &g, hb_u32 n, F f) {
 }
 
 // hb_stage calls load(r, p) and then rest(r, p, in) for the positions of list number at, or without
-// a list for 0 … n−1. r is zero before. A lane without a position has p = 0 and in = false. Loads
-// of AHEAD positions are under way at a time.
-template <hb_i32 AHEAD, class R, class L, class F> HB_DEVICE void hb_stage(const hb_grid &g, const hb_i32 *list, hb_i32 at, hb_u32 n, L load, F rest) {
+// a list for 0 … n−1; with bits, and no list, words of 32 positions without a bit are left out. r is
+// zero before. A lane without a position has p = 0 and in = false. Loads of AHEAD positions are
+// under way at a time.
+template <hb_i32 AHEAD, class R, class L, class F>
+HB_DEVICE void hb_stage(const hb_grid &g, const hb_i32 *list, hb_i32 at, hb_u32 n, const hb_u32 *bits, L load, F rest) {
+	const hb_u32 warps = g.threads / HB_WARP, words = (n + HB_WARP - 1) / HB_WARP;
+	const bool skips = !list && bits;
+	hb_u32 base = (list ? g.place(at) : g.thread) - HB_LANE, open = 0;
+	hb_u32 word = base / HB_WARP, next = word; // the first of 32 words of the warp, and of the ones after them
 #pragma unroll 1
-	for (hb_u32 base = (list ? g.place(at) : g.thread) - HB_LANE; base < n; base += AHEAD * g.threads) {
+	for (;;) {
 		R r[AHEAD];
 		hb_i32 p[AHEAD];
 		bool in[AHEAD];
+		hb_u32 left = 0; // positions of the warp
+		if (skips) {
+#pragma unroll 1
+			while (open == 0 && next < words) {
+				word = next;
+				next += HB_WARP * warps;
+				const hb_u32 w = word + HB_LANE * warps;
+				open = __ballot_sync(HB_FULL, w < words && bits[w] != 0);
+			}
+			left = __popc((hb_i32)open);
+		} else if (base < n) {
+			left = (n - base + g.threads - 1) / g.threads;
+		}
+		if (left == 0) return;
 #pragma unroll
 		for (hb_i32 u = 0; u < AHEAD; u++) {
-			const hb_u32 t = base + u * g.threads + HB_LANE;
-			in[u] = t < n;
+			hb_u32 t = base + u * g.threads + HB_LANE;
+			if (skips) {
+				t = (word + (__ffs((hb_i32)open) - 1) * warps) * HB_WARP + HB_LANE;
+				open &= open - 1;
+			}
+			in[u] = (hb_u32)u < left && t < n;
 			p[u] = !in[u] ? 0 : list ? list[t] : (hb_i32)t;
 		}
+		base += AHEAD * g.threads;
 #pragma unroll
 		for (hb_i32 u = 0; u < AHEAD; u++) {
 			r[u] = R();
@@ -256,7 +281,7 @@ template <hb_i32 AHEAD, class R, class L, class F> HB_DEVICE void hb_stage(const
 		}
 #pragma unroll
 		for (hb_i32 u = 0; u < AHEAD; u++)
-			if (base + u * g.threads < n) rest(r[u], p[u], in[u]);
+			if ((hb_u32)u < left) rest(r[u], p[u], in[u]);
 	}
 }
 

@@ -199,6 +199,19 @@ func (g *point) enter(d domain) {
 	}
 }
 
+// skips is the condition under which a stage along a list that is not kept may leave out positions
+// without an entry: no marks are to be cleared there.
+func (g *point) skips(d domain) string {
+	text := "true"
+	for _, v := range g.order {
+		x, of := g.vars[v], &g.t.Vars[v]
+		if x.write && of.Listed && of.Marked && (x.cleared || v != d.list) {
+			text += fmt.Sprintf(" && !v%d.listed", v)
+		}
+	}
+	return text
+}
+
 // appends returns the vectors with lists that the stage appends to.
 func (g *point) appends(d domain) (list []int) {
 	for _, v := range g.order {

@@ -436,13 +436,16 @@ func (t *writer) scatter(i int) {
 	t.line("{ // %s", s.Op)
 	t.note("%s%s", t.List.Equation(i), t.as(i))
 	t.line("\thb_i32 d = 0;")
-	along, at, count := "(const hb_i32 *)0", "0", t.size(t.Vars[u].N)
+	along, at, count, bits := "(const hb_i32 *)0", "0", t.size(t.Vars[u].N), "(const hb_u32 *)0"
+	if v := &t.Vars[u]; v.Kind != Read && !v.Full {
+		bits = fmt.Sprintf("v%d.bits", u)
+	}
 	if t.Vars[u].Listed {
 		along, at, count = fmt.Sprintf("v%d.along() ? v%d.list : (const hb_i32 *)0", u, u), fmt.Sprintf("v%d.at", u), fmt.Sprintf("v%d.along() ? v%d.len : v%d.n", u, u, u)
 	}
 	t.line("\thb_collector<0> found;")
 	t.line("\tstruct hb_r { bool h; hb_i64 k; %s y; };", s.Monoid.Out.Name)
-	t.line("\thb_stage<%d, hb_r>(g, %s, %s, %s, [&](hb_r &r, hb_i32 p) {", ahead(t.Vars[u].Listed), along, at, count)
+	t.line("\thb_stage<%d, hb_r>(g, %s, %s, %s, %s, [&](hb_r &r, hb_i32 p) {", ahead(t.Vars[u].Listed), along, at, count, bits)
 	t.line("\t\tr.h = %s;", t.hasAt(u, "p"))
 	t.line("\t\tr.k = (hb_i64)%s;", t.valAt(s.B.Var, "p"))
 	t.line("\t\tr.y = (%s)%s;", s.Monoid.Out.Name, val)

@@ -449,11 +449,14 @@ func (t *writer) flush() {
 	}
 	g.collect(d)
 	g.declare()
-	along, at, count := "(const hb_i32 *)0", "0", t.size(d.n)
+	along, at, count, bits := "(const hb_i32 *)0", "0", t.size(d.n), "(const hb_u32 *)0"
 	if d.list >= 0 {
 		along, at, count = fmt.Sprintf("listed ? v%d.list : (const hb_i32 *)0", d.list), fmt.Sprintf("v%d.at", d.list), fmt.Sprintf("listed ? v%d.len : v%d.n", d.list, d.list)
 	}
-	t.line("\thb_stage<%d, hb_r>(g, %s, %s, %s, [&](hb_r &r, hb_i32 p) {", ahead(d.list >= 0), along, at, count)
+	if d.list >= 0 {
+		bits = fmt.Sprintf("%s ? v%d.bits : (const hb_u32 *)0", g.skips(d), d.list)
+	}
+	t.line("\thb_stage<%d, hb_r>(g, %s, %s, %s, %s, [&](hb_r &r, hb_i32 p) {", ahead(d.list >= 0), along, at, count, bits)
 	g.load()
 	t.line("\t}, [&](hb_r &r, hb_i32 p, bool in) {")
 	g.begin()
