@@ -15,11 +15,11 @@ var coreText string
 // coreTuning are constants of kernels/kcore.cu.
 type coreTuning struct {
 	chunk int // entries of an item of the queue
-	short int // entries of a row up to which a warp removes it without the queue
+	kept  int // entries of rows that a warp removes without the queue, at a time
 	chain int // times that a warp removes what it has found, before it queues the rest
 }
 
-var usualCores = coreTuning{chunk: 128, short: 32, chain: 64}
+var usualCores = coreTuning{chunk: 128, kept: 256, chain: 32}
 
 // coreSteps is the number of steps before the host looks for the first time.
 const coreSteps = 64
@@ -30,7 +30,7 @@ func init() {
 
 func coreProgram(t coreTuning) device.Program {
 	return workflow.GraphProgram("kcore", "core numbers", coreText, map[string]any{
-		"HB_CORE_CHUNK": t.chunk, "HB_CORE_SHORT": t.short, "HB_CORE_CHAIN": t.chain,
+		"HB_CORE_CHUNK": t.chunk, "HB_CORE_KEPT": t.kept, "HB_CORE_CHAIN": t.chain,
 	})
 }
 

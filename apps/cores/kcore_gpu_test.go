@@ -22,7 +22,7 @@ func renumbered(s samples.Sample) samples.Sample {
 }
 
 // Kernels give the core numbers of the buckets of the host: with levels that the order of the
-// numbers bounds, with chains of short rows that end and that go on in the queue, with more finds
+// numbers bounds, with chains that end and that go on in the queue, with more finds
 // than a warp keeps, and with rows of several chunks.
 func TestCoresOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
@@ -46,7 +46,7 @@ func TestCoresOnDevice(t *testing.T) {
 		there := samples.Build[float64](t, s, matrix.CSR)
 		sure.Do(there.Move(d.Device))
 		want := samples.Must[*Cores](t)(CoreNumbers(host))
-		for _, tuned := range []coreTuning{usualCores, {chunk: 5, short: 3, chain: 3}, {chunk: 16, short: 200, chain: 1000}} {
+		for _, tuned := range []coreTuning{usualCores, {chunk: 5, kept: 12, chain: 3}, {chunk: 16, kept: 5000, chain: 1000}} {
 			what := fmt.Sprintf("%s, %+v", name, tuned)
 			got := samples.Must[*Cores](t)(CoreNumbers(there, CoreOptions{workflow.Tuned(workflow.Run{Method: workflow.Fused}, tuned)}))
 			samples.SameVector(t, what, d.Device, got.Number, want.Number)

@@ -1,14 +1,14 @@
 // Core numbers: the largest k such that a vertex is in the k-core, of an undirected graph.
 // Source: prelude + queue.cu + this file. Host: apps/cores/kcore_gpu.go, which defines
 //     HB_CORE_CHUNK  entries of an item of the queue
-//     HB_CORE_SHORT  entries of a row up to which a warp removes it without the queue
+//     HB_CORE_KEPT  entries of rows that a warp removes without the queue, at a time
 //     HB_CORE_CHAIN  times that a warp removes what it has found, before it queues the rest
 //
 // Peeling level by level (Kabir, Madduri: Parallel k-core decomposition on multicore platforms,
 // IPDPSW 2017). A scan queues the vertices of degree k. A vertex that is removed lowers the degrees
-// of its neighbours that are above k, and whoever lowers one to k removes it: at once if its row is
-// short, since chains of such vertices are long in grids and on roads, else by the queue, so that
-// all warps share it. Core numbers do not depend on the order. Removed vertices keep their degree,
+// of its neighbours that are above k, and whoever lowers one to k removes it: at once if a warp finds
+// few, since their chains are long in grids and on roads, else by the queue, so that all warps
+// share them. Core numbers do not depend on the order. Removed vertices keep their degree,
 // so that the degrees become the core numbers. The last block of a step decides what the next step
 // does, without the host.
 //
@@ -63,14 +63,14 @@ HB_KERNEL hb_core_start(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *
 	if (i < HB_CORE_BEFORE) state[i] = i == HB_CORE_K || i == HB_CORE_SCAN ? 1 : i == HB_CORE_LEAST ? HB_CORE_STOP : i == HB_CORE_INNER ? n : 0;
 }
 
-// hb_core_remove removes the vertices whose rows, or chunks of them, the lanes have, and short rows
-// that fall to k. It appends others to the queue, and returns how many vertices the lane has found.
+// hb_core_remove removes the vertices whose rows, or chunks of them, the lanes have, and a few that
+// fall to k. It appends others to the queue, and returns how many vertices the lane has found.
 // begins and lengths are shared, of the warp, whose lanes all call it.
 HB_DEVICE hb_u64 hb_core_remove(hb_i32 k, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *degree, hb_i64 begin, hb_u32 length,
 	hb_i64 *begins, hb_u32 *lengths, hb_u64 *queue, hb_u64 *end) {
 	hb_u64 mine = 0;
 	for (hb_i32 round = 0;; round++) {
-		hb_u32 sum = hb_sums(length), total = __shfl_sync(HB_FULL, sum, HB_WARP - 1), kept = 0;
+		hb_u32 sum = hb_sums(length), total = __shfl_sync(HB_FULL, sum, HB_WARP - 1), kept = 0, room = HB_CORE_KEPT;
 		begin -= sum - length; // entry t of the warp is at begin + t of its lane
 		for (hb_u32 t0 = 0; t0 < total; t0 += HB_WARP * HB_UNROLL) {
 			hb_i32 u[HB_UNROLL];
@@ -98,11 +98,14 @@ HB_DEVICE hb_u64 hb_core_remove(hb_i32 k, const hb_i64 *ptr, const hb_i32 *idx, 
 				mine += is;
 				if (is && lo[j] < 0) lo[j] = ptr[u[j]], hi[j] = ptr[u[j] + 1];
 				hb_u32 entries = is ? (hb_u32)(hi[j] - lo[j]) : 0;
-				bool keep = is && entries <= HB_CORE_SHORT && round + 1 < HB_CORE_CHAIN;
+				hb_u32 upto = hb_sums(entries <= HB_CORE_KEPT ? entries : 0);
+				bool keep = is && upto <= room && entries <= HB_CORE_KEPT && round + 1 < HB_CORE_CHAIN;
 				hb_u32 lanes = __ballot_sync(HB_FULL, keep), place = kept + __popc(lanes & ((1u << HB_LANE) - 1));
 				if (place >= HB_WARP) keep = false;
 				if (keep) begins[place] = lo[j], lengths[place] = entries;
 				kept += __popc(lanes);
+				upto = __shfl_sync(HB_FULL, upto, HB_WARP - 1);
+				room -= upto < room ? upto : room;
 				if (__any_sync(HB_FULL, is && !keep)) hb_append(queue, end, is && !keep ? u[j] : -1, is && !keep ? (entries + HB_CORE_CHUNK - 1) / HB_CORE_CHUNK : 0);
 			}
 		}
