@@ -22,7 +22,7 @@ func TestDegreeRank(t *testing.T) {
 }
 
 // On a skewed graph all forms find the same set by degree, which is larger than the random one.
-func TestIndependentSetByDegree(t *testing.T) {
+func TestIndependentSetByDegreeOnDevice(t *testing.T) {
 	d := samples.RealOrEmulated(t)
 	host, there := samples.Skewed(t, 10), samples.Skewed(t, 10)
 	sure.Do(there.Move(d.Device))
