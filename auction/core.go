@@ -24,7 +24,7 @@ const coreTrials = 8
 // denseByCore solves a square dense instance, starting from the present duals.
 func (s *paths[C]) denseByCore(threads int) error {
 	core := &paths[C]{in: s.core(threads), ctx: s.ctx, report: s.report, v: s.v, colOf: s.colOf, rowOf: s.rowOf, free: s.free, partial: true}
-	for trial := 0; trial < coreTrials; trial++ {
+	for trial, before := 0, s.in.m; trial < coreTrials; trial++ {
 		if err := core.finishListed(); err != nil {
 			return err
 		}
@@ -32,9 +32,11 @@ func (s *paths[C]) denseByCore(threads int) error {
 		core.scanned += int64(s.in.m) * int64(s.in.n)
 		better := s.dissatisfied(threads)
 		core.free = s.free
-		if len(s.free) == left || s.hopeless(left) { // a larger core changed nothing, or will not do
+		// A larger core changes nothing, will not do, or gains less than the dense method.
+		if len(s.free) == left || s.hopeless(left) || 2*len(s.free) > before {
 			break
 		}
+		before = len(s.free)
 		core.in.enlarge(better)
 	}
 	s.steps, s.searches = core.steps, core.searches

@@ -54,13 +54,17 @@ func (s *paths[C]) reset() {
 // path algorithm for dense and sparse linear assignment problems, Computing 38,
 // 1987), from given duals if there are any.
 func (s *paths[C]) denseJV(threads int) error {
-	if square := s.in.m == s.in.n; square && !s.warm {
+	square := s.in.m == s.in.n
+	if square && !s.warm && s.byMonge(threads) {
+		return s.finishDense()
+	}
+	if square && !s.warm {
 		s.scanned += 2 * int64(s.in.m) * int64(s.in.n)
 		s.free = s.free[:0]
 		s.columnReduction()
 		s.reductionTransfer()
 	}
-	if s.in.m >= coreRows && s.in.m == s.in.n {
+	if s.in.m >= coreRows && square {
 		return s.denseByCore(threads)
 	}
 	return s.finishDense()
