@@ -63,8 +63,11 @@ func (s *paths[C]) denseJV(threads int) error {
 		s.free = s.free[:0]
 		s.columnReduction()
 		s.reductionTransfer()
+		if err := s.matchTight(); err != nil {
+			return err
+		}
 	}
-	if s.in.m >= coreRows && square {
+	if s.in.m >= coreRows && square && 16*len(s.free) > s.in.m {
 		return s.denseByCore(threads)
 	}
 	return s.finishDense()
