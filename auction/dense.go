@@ -75,14 +75,23 @@ func (s *paths[C]) denseJV(threads int) error {
 
 // finishDense assigns a column to each free row.
 func (s *paths[C]) finishDense() error {
-	if s.in.n > 1 { // otherwise there is no second best
-		for range 2 {
-			if err := s.augmentingRowReduction(8, s.twoBest, nil); err != nil {
-				return err
-			}
-		}
+	if err := s.bidDense(); err != nil {
+		return err
 	}
 	return s.augmentDense()
+}
+
+// bidDense lets free rows take columns, and lowers the duals of these.
+func (s *paths[C]) bidDense() error {
+	for range 2 {
+		if s.in.n < 2 { // there is no second best
+			return nil
+		}
+		if err := s.augmentingRowReduction(8, s.twoBest, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *paths[C]) row(i int32) []C {
