@@ -73,7 +73,11 @@ func maximalIndependentSet(g workflow.Operand, opts []IndependentSetOptions) (*m
 	if err != nil {
 		return nil, err
 	}
-	workflow.Announce(o.Run, app, "independent set")
+	name := "independent set"
+	if o.Priority == DegreePriority {
+		name += " by degree"
+	}
+	workflow.Announce(o.Run, app, name)
 	switch {
 	case form.Device != nil:
 		return fusedIndependent(form.Device, a, n, o)
