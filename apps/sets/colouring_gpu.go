@@ -25,7 +25,7 @@ type colourTuning struct {
 var usualColours = colourTuning{short: 31, tries: 64, fewTries: 4, window: 32, patience: 1 << 16}
 
 // colourSteps is the number of steps before the host looks for the first time.
-const colourSteps = 6
+const colourSteps = 2
 
 func init() {
 	device.Describe("colour", device.AnyType(func() device.Program { return colourProgram(usualColours) }))
