@@ -63,7 +63,7 @@ bench-gpu: bench ## measure on the first GPU, against cuSPARSE; also writes buil
 
 GPUTEST = CGO_ENABLED=0 GOOS=linux $(GO)
 
-FAMILIES = centrality classify communities flow geo lasso lgc sage sage/train scan search sgm # with tests on devices
+FAMILIES = centrality classify communities components cores flow geo lasso lgc sage sage/train scan search sets sgm triangles # with tests on devices
 
 gpu-test: ## build the GPU tests and run.sh into dist/gpu and dist/gpu.tar.gz, for a machine with a GPU and no Go
 	@mkdir -p dist/gpu

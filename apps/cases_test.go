@@ -277,9 +277,11 @@ func cases[T semiring.Float]() (list []*kitCase[T]) {
 	add("cdlp", "LabelPropagation", func(g G, run R) (any, error) {
 		return result(communities.LabelPropagation(g, communities.LabelPropagationOptions{Run: run}))
 	}).oracle = propagateNaively
-	add("mis", "MaximalIndependentSet", func(g G, run R) (any, error) {
-		return result(sets.MaximalIndependentSet(g, sets.IndependentSetOptions{Run: run, Seed: 7}))
-	}).check = checkIndependent
+	for name, p := range map[string]sets.SetPriority{"": sets.RandomPriority, " by degree": sets.DegreePriority} {
+		add("mis", "MaximalIndependentSet"+name, func(g G, run R) (any, error) {
+			return result(sets.MaximalIndependentSet(g, sets.IndependentSetOptions{Run: run, Priority: p, Seed: 7}))
+		}).check = checkIndependent
+	}
 	for name, o := range map[string]sets.ColouringOptions{
 		"": {}, " with smallest last": {Order: sets.SmallestLast}, " at random": {Order: sets.RandomOrder, Seed: 3},
 	} {

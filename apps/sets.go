@@ -32,6 +32,17 @@ func Colouring[T comparable](g matrix.Source[T], opts ...ColouringOptions) (*Col
 	return sets.Colouring(g, opts...)
 }
 
+// SetPriority is the order in which MaximalIndependentSet takes vertices. See [sets.SetPriority].
+type SetPriority = sets.SetPriority
+
+// RandomPriority takes vertices at random: the default.
+const RandomPriority = sets.RandomPriority
+
+// DegreePriority takes vertices of small degree first, ties at random; degrees from 32 on are in
+// two classes for each power of two. Where degrees differ much, sets are larger, of R-MAT graphs by
+// 3 to 5 percent.
+const DegreePriority = sets.DegreePriority
+
 // IndependentSetOptions are the settings of MaximalIndependentSet. See
 // [sets.IndependentSetOptions].
 type IndependentSetOptions = sets.IndependentSetOptions

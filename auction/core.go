@@ -21,29 +21,54 @@ const coreRows = 1000
 // rest.
 const coreTrials = 8
 
-// denseByCore solves a square dense instance, starting from the present duals.
+// denseByCore solves a square dense instance, starting from the present duals. If a core of cheap
+// entries of the rows will not do, since rows agree on which columns are cheap, bids make better
+// duals for a second one, which has cheap entries of the columns, too.
 func (s *paths[C]) denseByCore(threads int) error {
-	core := &paths[C]{in: s.core(threads), ctx: s.ctx, report: s.report, v: s.v, colOf: s.colOf, rowOf: s.rowOf, free: s.free, partial: true}
-	for trial := 0; trial < coreTrials; trial++ {
+	good, err := s.byCore(threads, nil)
+	switch {
+	case err != nil:
+		return err
+	case good:
+		return s.finishDense()
+	}
+	if err := s.bidDense(); err != nil {
+		return err
+	}
+	if _, err := s.byCore(threads, s.columnBounds()); err != nil {
+		return err
+	}
+	return s.augmentDense()
+}
+
+// byCore solves cores until another one would gain little. It leaves free rows, and duals that all
+// others are content with. It returns false if the core will not do. columns are the bounds of
+// columnBounds, or nil.
+func (s *paths[C]) byCore(threads int, columns []C) (good bool, err error) {
+	core := &paths[C]{in: s.core(threads, columns), ctx: s.ctx, report: s.report, v: s.v, colOf: s.colOf, rowOf: s.rowOf, free: s.free, partial: true}
+	for trial, before := 0, s.in.m; trial < coreTrials; trial++ {
 		if err := core.finishListed(); err != nil {
-			return err
+			return false, err
 		}
 		left := len(core.free)
 		core.scanned += int64(s.in.m) * int64(s.in.n)
 		better := s.dissatisfied(threads)
 		core.free = s.free
-		if len(s.free) == left || s.hopeless(left) { // a larger core changed nothing, or will not do
+		// A larger core changes nothing, will not do, or gains less than the dense method.
+		good = !s.hopeless(max(left, len(s.free)))
+		if len(s.free) == left || !good || 2*len(s.free) > before {
 			break
 		}
+		before = len(s.free)
 		core.in.enlarge(better)
 	}
-	s.steps, s.searches = core.steps, core.searches
+	s.steps, s.searches = s.steps+core.steps, s.searches+core.searches
 	s.scanned += core.scanned
-	return s.finishDense()
+	return good, nil
 }
 
-// hopeless reports whether a core leaves so many rows without a column that another one would too:
-// costs like i·j are least in columns that no assignment can use.
+// hopeless reports whether a core leaves so many rows without a column, or discontent, that a larger
+// one of its kind would too.
 func (s *paths[C]) hopeless(left int) bool { return 4*left > s.in.m }
 
 // entry is a position and its cost.
@@ -103,27 +128,58 @@ func (in *instance[C]) enlarge(more []entry[C]) {
 	in.ptr, in.idx, in.val = ptr, idx, val
 }
 
-// core returns the entries of least reduced cost of each row: about as many as the expected rank of
-// the optimal entry in its row.
-func (s *paths[C]) core(threads int) *instance[C] {
-	in := s.in
-	most := 32
-	for k := in.n; k > 1; k /= 2 {
-		most += 8
+// coreRank returns about the expected rank of the optimal entry in its row, with some room.
+func (s *paths[C]) coreRank() int {
+	rank := 32
+	for k := s.in.n; k > 1; k /= 2 {
+		rank += 8
 	}
-	idx, val := make([]int32, 2*most*in.m), make([]C, 2*most*in.m)
+	return rank
+}
+
+// columnBounds returns for each column the excess over the least reduced costs of the rows that
+// about coreRank of its entries keep, by a sample of rows.
+func (s *paths[C]) columnBounds() []C {
+	const samples = 64
+	n := s.in.n
+	excess := make([]C, samples*n) // of each column one after the other
+	for k := range samples {
+		i := int32(k * n / samples)
+		least := s.leastOf(i, nil)
+		for j, c := range s.row(i) {
+			excess[j*samples+k] = c - least
+		}
+	}
+	bounds := make([]C, n)
+	for j := range bounds {
+		of := excess[j*samples:][:samples]
+		slices.Sort(of)
+		bounds[j] = of[min(samples*s.coreRank()/n+1, samples-1)]
+	}
+	return bounds
+}
+
+// core returns the entries of least reduced cost of each row, about coreRank of them, and with
+// columns the entries that those bounds keep.
+func (s *paths[C]) core(threads int, columns []C) *instance[C] {
+	in, most := s.in, s.coreRank()
+	room := 2 * most
+	if columns != nil {
+		room = 6 * most
+	}
+	idx, val := make([]int32, room*in.m), make([]C, room*in.m)
 	count := make([]int, in.m)
 	_ = parallel.Range(nil, threads, in.m, 64, func(_, lo, hi int) {
 		var sample [64]C
 		for i := lo; i < hi; i++ {
-			at := 2 * most * i
-			count[i] = s.cheap(int32(i), most, sample[:], idx[at:at+2*most], val[at:at+2*most])
+			at := room * i
+			count[i] = s.cheap(int32(i), most, sample[:], columns, idx[at:at+room], val[at:at+room])
 		}
 	})
 	core := &instance[C]{m: in.m, n: in.n, col: in.col, ptr: make([]int64, in.m+1)}
 	to := 0
 	for i, k := range count {
-		at := 2 * most * i
+		at := room * i
 		copy(idx[to:], idx[at:at+k])
 		copy(val[to:], val[at:at+k])
 		to += k
@@ -133,9 +189,10 @@ func (s *paths[C]) core(threads int) *instance[C] {
 	return core
 }
 
-// cheap lists entries of row i in order of columns: the assigned entry, and the entries of reduced
-// cost up to a bound. A sample estimates the bound that about most entries keep.
-func (s *paths[C]) cheap(i int32, most int, sample []C, idx []int32, val []C) int {
+// cheap lists entries of row i in order of columns: the assigned entry, the entries of reduced cost
+// up to a bound, and those that the bounds of columns keep, if any. A sample estimates the bound
+// that about most entries keep.
+func (s *paths[C]) cheap(i int32, most int, sample, columns []C, idx []int32, val []C) int {
 	row := s.row(i)
 	v := s.v[:len(row)]
 	step := max(len(row)/len(sample), 1)
@@ -147,8 +204,12 @@ func (s *paths[C]) cheap(i int32, most int, sample []C, idx []int32, val []C) in
 	bound := seen[min(len(seen)*most/len(row)+1, len(seen)-1)]
 	k := 0
 	own := s.colOf[i]
+	var least C
+	if columns != nil {
+		least = s.leastOf(i, nil)
+	}
 	for j, c := range row {
-		if c-v[j] > bound && int32(j) != own {
+		if c-v[j] > bound && int32(j) != own && (columns == nil || c-least > columns[j]) {
 			continue
 		}
 		if k == len(idx) {

@@ -54,13 +54,20 @@ func (s *paths[C]) reset() {
 // path algorithm for dense and sparse linear assignment problems, Computing 38,
 // 1987), from given duals if there are any.
 func (s *paths[C]) denseJV(threads int) error {
-	if square := s.in.m == s.in.n; square && !s.warm {
+	square := s.in.m == s.in.n
+	if square && !s.warm && s.byMonge(threads) {
+		return s.finishDense()
+	}
+	if square && !s.warm {
 		s.scanned += 2 * int64(s.in.m) * int64(s.in.n)
 		s.free = s.free[:0]
 		s.columnReduction()
 		s.reductionTransfer()
+		if err := s.matchTight(); err != nil {
+			return err
+		}
 	}
-	if s.in.m >= coreRows && s.in.m == s.in.n {
+	if s.in.m >= coreRows && square && 16*len(s.free) > s.in.m {
 		return s.denseByCore(threads)
 	}
 	return s.finishDense()
@@ -68,14 +75,23 @@ func (s *paths[C]) denseJV(threads int) error {
 
 // finishDense assigns a column to each free row.
 func (s *paths[C]) finishDense() error {
-	if s.in.n > 1 { // otherwise there is no second best
-		for range 2 {
-			if err := s.augmentingRowReduction(8, s.twoBest, nil); err != nil {
-				return err
-			}
-		}
+	if err := s.bidDense(); err != nil {
+		return err
 	}
 	return s.augmentDense()
+}
+
+// bidDense lets free rows take columns, and lowers the duals of these.
+func (s *paths[C]) bidDense() error {
+	for range 2 {
+		if s.in.n < 2 { // there is no second best
+			return nil
+		}
+		if err := s.augmentingRowReduction(8, s.twoBest, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *paths[C]) row(i int32) []C {

@@ -1,6 +1,9 @@
 package auction
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // feasible checks whether every row can have a column of its own, by a maximum matching
 // (Hopcroft and Karp, SIAM J. Computing 2, 1973). If not, the witness of the error is
@@ -14,16 +17,8 @@ func (k *task) feasible(ptr []int64, idx []int32, n int) error {
 	for i := range g.col {
 		g.col[i] = none
 	}
-	for g.layers() {
-		if err := k.o.Context.Err(); err != nil {
-			return err
-		}
-		copy(g.next, ptr)
-		for i, j := range g.col {
-			if j == none {
-				g.augment(int32(i))
-			}
-		}
+	if err := g.maximise(k.o.Context); err != nil {
+		return err
 	}
 	if slices.Contains(g.col, none) {
 		return k.renameWitness(g.witness())
@@ -39,6 +34,22 @@ type matching struct {
 	level    []int32 // of rows: edges from the nearest free one, −1 if unreached
 	next     []int64 // of rows: the first entry not tried yet
 	queue    []int32
+}
+
+// maximise makes the matching a maximum one.
+func (g *matching) maximise(ctx context.Context) error {
+	for g.layers() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		copy(g.next, g.ptr)
+		for i, j := range g.col {
+			if j == none {
+				g.augment(int32(i))
+			}
+		}
+	}
+	return nil
 }
 
 // layers searches breadth-first from the free rows, and reports whether a

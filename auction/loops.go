@@ -69,7 +69,7 @@ func summarise[T semiring.Number](v sparse.Values, present []uint8, from, to int
 			continue
 		}
 		s.entries++
-		if x >= lo && x <= hi && s.any && (T(1)/2 == 0 || !s.integers) {
+		if x >= lo && x <= hi && s.any && (T(1)/2 == 0 || !s.integers || T(int64(x)) == x) {
 			continue // most of them
 		}
 		if s.want = unusable(x, maximize); s.want != "" {

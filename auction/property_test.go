@@ -236,17 +236,34 @@ func TestNoScaling(t *testing.T) {
 // The result is exact for every core, also if the cheap entries are the wrong ones.
 func TestCore(t *testing.T) {
 	r := rand.New(rand.NewSource(8))
+	const most = 900
+	var x, y [most][5]int32
+	for i := range x {
+		for k := range x[i] {
+			x[i][k], y[i][k] = r.Int31n(1000), r.Int31n(1000)
+		}
+	}
 	for _, c := range []struct {
 		reason string
+		n      int
 		cost   func(i, j int) int32
 	}{
-		{"uniform", func(_, _ int) int32 { return r.Int31n(1000) }},
-		{"all equal", func(_, _ int) int32 { return 5 }},
-		{"products, which want the dearest of each row", func(i, j int) int32 { return int32(i * j) }},
-		{"differences", func(i, j int) int32 { return int32((i - j) * (i - j)) }},
-		{"one column is cheap", func(_, j int) int32 { return int32(min(j, 1)) }},
+		{"distances in the plane, where larger cores gain", most, func(i, j int) int32 {
+			return int32(10 * math.Hypot(float64(x[i][0]-y[j][0]), float64(x[i][1]-y[j][1])))
+		}},
+		{"of rank 5, where rows agree on the cheap columns", 300, func(i, j int) (sum int32) {
+			for k, a := range x[i] {
+				sum += a * y[j][k] / 10
+			}
+			return sum
+		}},
+		{"uniform", 300, func(_, _ int) int32 { return r.Int31n(1000) }},
+		{"all equal", 300, func(_, _ int) int32 { return 5 }},
+		{"products, which want the dearest of each row", 300, func(i, j int) int32 { return int32(i * j) }},
+		{"differences", 300, func(i, j int) int32 { return int32((i - j) * (i - j)) }},
+		{"one column is cheap", 300, func(_, j int) int32 { return int32(min(j, 1)) }},
 	} {
-		const n = 300
+		n := c.n
 		val := make([]int32, n*n)
 		for k := range val {
 			val[k] = c.cost(k/n, k%n)

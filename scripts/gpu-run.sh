@@ -54,7 +54,7 @@ export -f job
 
 kit="MxM/b MxM/P MxM/i MxM/u MxM/f MxM/m MxV/b MxV/P MxV/i MxV/u MxV/f MxV/m VxM/b VxM/P VxM/i VxM/u VxM/f VxM/m
 	EWiseAdd EWiseMult EWiseUnion Apply Select Reduce Transpose Extract Assign Kronecker errors cancel"
-families="centrality classify communities flow geo lasso lgc sage scan search sgm" # as in the Makefile
+families="centrality classify communities components cores flow geo lasso lgc sage scan search sets sgm triangles" # as in the Makefile
 jobs() {
 	local k f
 	if [ "$sanitize" ]; then

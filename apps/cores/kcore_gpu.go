@@ -12,18 +12,25 @@ import (
 //go:embed kernels/kcore.cu
 var coreText string
 
-// Constants of kernels/kcore.cu, which measurements vary.
-var (
-	coreChunk = 128 // entries of an item of the queue
-	coreAlone = 64  // items up to which one block continues without a launch
-	coreSteps = 64  // steps before the host looks for the first time
-)
+// coreTuning are constants of kernels/kcore.cu.
+type coreTuning struct {
+	chunk int // entries of an item of the queue
+	kept  int // entries of rows that a warp removes without the queue, at a time
+	chain int // times that a warp removes what it has found, before it queues the rest
+}
 
-func init() { device.Describe("kcore", device.AnyType(coreProgram)) }
+var usualCores = coreTuning{chunk: 128, kept: 256, chain: 32}
 
-func coreProgram() device.Program {
+// coreSteps is the number of steps before the host looks for the first time.
+const coreSteps = 64
+
+func init() {
+	device.Describe("kcore", device.AnyType(func() device.Program { return coreProgram(usualCores) }))
+}
+
+func coreProgram(t coreTuning) device.Program {
 	return workflow.GraphProgram("kcore", "core numbers", coreText, map[string]any{
-		"HB_CORE_CHUNK": coreChunk, "HB_CORE_ALONE": coreAlone,
+		"HB_CORE_CHUNK": t.chunk, "HB_CORE_KEPT": t.kept, "HB_CORE_CHAIN": t.chain,
 	})
 }
 
@@ -37,7 +44,7 @@ func fusedCores(at device.Runner, a *matrix.View[bool], n int, run workflow.Run)
 	g.Pattern = true
 	c := &Cores{}
 	var found device.Store
-	ran := device.Ran{Method: "peel"}
+	ran, t := device.Ran{Method: "peel"}, workflow.Tuning(run, usualCores)
 	err = at.Run(workflow.Call(run, "CoreNumbers"), func(s *device.Session) {
 		rows := s.Rows(g)
 		ran.Work = rows.Entries
@@ -46,8 +53,8 @@ func fusedCores(at device.Runner, a *matrix.View[bool], n int, run workflow.Run)
 			found = s.Result(degree, 0)
 			return
 		}
-		queue, state := s.Alloc(8*(int64(n)+rows.Entries/int64(coreChunk))), s.Alloc(8*workflow.GraphRoom)
-		code := s.Program("apps: kcore", coreProgram)
+		queue, state := s.Alloc(8*(int64(n)+rows.Entries/int64(t.chunk))), s.Zeros(8*workflow.GraphRoom)
+		code := s.Program(t, func() device.Program { return coreProgram(t) })
 		step := s.Kernel(code, "hb_core_step")
 		grid, block := workflow.ResidentGrid(s, step)
 		result, resultAt := s.Results()

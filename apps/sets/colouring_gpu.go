@@ -24,11 +24,8 @@ type colourTuning struct {
 
 var usualColours = colourTuning{short: 31, tries: 64, fewTries: 4, window: 32, patience: 1 << 16}
 
-// colourLong is the place in the state of the number of long rows.
-const colourLong = workflow.GraphState + 1
-
 // colourSteps is the number of steps before the host looks for the first time.
-const colourSteps = 6
+const colourSteps = 2
 
 func init() {
 	device.Describe("colour", device.AnyType(func() device.Program { return colourProgram(usualColours) }))
@@ -37,7 +34,7 @@ func init() {
 func colourProgram(t colourTuning) device.Program {
 	return workflow.GraphProgram("colour", "colours of vertices", colourText, map[string]any{
 		"HB_COLOUR_SHORT": t.short, "HB_COLOUR_TRIES": t.tries, "HB_COLOUR_FEW_TRIES": t.fewTries,
-		"HB_COLOUR_WINDOW": t.window, "HB_COLOUR_UNROLL": 8,
+		"HB_COLOUR_WINDOW": t.window, "HB_COLOUR_UNROLL": 8, "HB_COLOUR_RESIDENT": 6,
 	})
 }
 
@@ -77,13 +74,20 @@ func fusedColouring(at device.Runner, a *matrix.View[bool], n int, o ColouringOp
 		list, items := s.Alloc(entries), s.Alloc(8*vertices)
 		more, state := s.Zeros(4*(rows.Entries/32+2)), s.Zeros(8*workflow.GraphRoom)
 		code := s.Program(t, func() device.Program { return colourProgram(t) })
-		step, wideKernel := s.Kernel(code, "hb_colour_step"), s.Kernel(code, "hb_colour_wide")
+		step, wideKernel, first := s.Kernel(code, "hb_colour_step"), s.Kernel(code, "hb_colour_wide"), s.Kernel(code, "hb_colour_first")
 		grid, block := workflow.ResidentGrid(s, step)
 		result, resultAt := s.Results()
 		order := map[ColourOrder]int32{SmallestLast: 0, LargestFirst: 1, RandomOrder: 2}[o.Order]
 		s.Launch(s.Kernel(code, "hb_colour_start"), grid, block, 0, int32(n), rows.Ptr, rows.Idx, order, o.Seed, key, known, most, wide, rank,
-			state)
-		if long := s.Read(state, colourLong); long > 0 {
+			state, resultAt)
+		firstGrid, _ := workflow.ResidentGrid(s, first)
+		begin := func(always int32) {
+			s.Launch(first, firstGrid, block, 0, int32(n), rows.Ptr, rows.Idx, order, o.Seed, key, known, more, most, items, colour.Val, always,
+				state, resultAt)
+		}
+		begin(0)
+		s.Sync()
+		if long := result[3]; long > 0 {
 			s.Launch(s.Kernel(code, "hb_colour_lists"), grid, block, 0, rows.Ptr, rows.Idx, o.Seed, key, known, most, left, list, wide, state)
 			wideGrid, _ := workflow.ResidentGrid(s, wideKernel)
 			var places device.Buffer
@@ -95,16 +99,12 @@ func fusedColouring(at device.Runner, a *matrix.View[bool], n int, o ColouringOp
 				patience = t.patience
 			}
 			s.Launch(wideKernel, wideGrid, block, 0, int32(n), rows.Ptr, rows.Idx, known, more, most, left, list, wide, places, patience,
-				items, state)
+				items, colour.Val, state)
+			begin(1)
 		}
-		first := s.Kernel(code, "hb_colour_first")
-		firstGrid, _ := workflow.ResidentGrid(s, first)
-		s.Launch(first, firstGrid, block, 0, int32(n), rows.Ptr, rows.Idx, order, o.Seed, key, known, more, most, items, state, resultAt)
 		workflow.ByTurns(s, colourSteps, func(turn int32) {
-			s.Launch(step, grid, block, 0, int32(n), rows.Ptr, rows.Idx, known, more, most, left, list, items, state, turn, resultAt)
+			s.Launch(step, grid, block, 0, int32(n), rows.Ptr, rows.Idx, known, more, most, left, list, items, colour.Val, state, turn, resultAt)
 		})
-		s.Launch(s.Kernel(code, "hb_colour_result"), grid, block, 0, int32(n), known, colour.Val, state, resultAt)
-		s.Sync()
 		runtime.KeepAlive(last)
 		res.Count = int(result[1])
 		found = s.Result(colour, int64(n))

@@ -51,7 +51,7 @@ func fusedIndependent(at device.Runner, a *matrix.View[bool], n int, o Independe
 		step := s.Kernel(code, "hb_mis_step")
 		grid, block := workflow.ResidentGrid(s, step)
 		result, resultAt := s.Results()
-		s.Launch(s.Kernel(code, "hb_mis_start"), grid, block, 0, int32(n), rows.Ptr, list, from, status, state)
+		s.Launch(s.Kernel(code, "hb_mis_start"), grid, block, 0, int32(n), rows.Ptr, rows.Idx, int32(o.Priority), list, from, status, state)
 		workflow.ByTurns(s, misSteps, func(turn int32) {
 			s.Launch(step, grid, block, 0, int32(n), rows.Ptr, rows.Idx, o.Seed, list, from, status, state, turn,
 				resultAt)

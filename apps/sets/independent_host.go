@@ -26,7 +26,14 @@ func independentOnHost(g *workflow.Adjacency, o IndependentSetOptions) (*matrix.
 // independentInOrder takes vertices in descending order unless a neighbour was taken.
 func independentInOrder(g *workflow.Adjacency, o IndependentSetOptions) (*matrix.Vector[bool], error) {
 	state, size := make([]uint8, g.N), 0
-	for _, v := range descending(g.N, func(v int) int64 { return priorityOf(v, o.Seed) }) {
+	order := &setOrder{seed: o.Seed}
+	if o.Priority == DegreePriority {
+		order.rank = make([]uint8, g.N)
+		for v := range order.rank {
+			order.rank[v] = degreeRank(g.Loopless(int32(v)))
+		}
+	}
+	for _, v := range descending(g.N, order.of) {
 		if state[v] != setOpen {
 			continue
 		}
@@ -57,16 +64,23 @@ func independentByRounds(g *workflow.Adjacency, o IndependentSetOptions, shares 
 	state := make([]uint32, g.N)
 	at := make([]int64, g.N)
 	left := make([]int32, g.N)
+	order := &setOrder{seed: o.Seed}
+	if o.Priority == DegreePriority {
+		order.rank = make([]uint8, g.N)
+	}
 	err := w.Each(g.N, func(lo, hi int, found []int32) []int32 {
 		for v := lo; v < hi; v++ {
 			left[v], at[v] = int32(v), g.Ptr[v]
+			if order.rank != nil {
+				order.rank[v] = degreeRank(g.Loopless(int32(v)))
+			}
 		}
 		return found
 	})
 	for err == nil && len(left) > 0 {
 		err = w.Each(len(left), func(lo, hi int, found []int32) []int32 {
 			for _, v := range left[lo:hi] {
-				if independentNow(g, v, o.Seed, state, at) == setOpen {
+				if independentNow(g, v, order, state, at) == setOpen {
 					found = append(found, v)
 				}
 			}
@@ -86,14 +100,14 @@ func independentByRounds(g *workflow.Adjacency, o IndependentSetOptions, shares 
 
 // independentNow returns the state of a vertex, once it is known. Until then at(v) is the neighbour
 // that it waits for.
-func independentNow(g *workflow.Adjacency, v int32, seed int64, state []uint32, at []int64) uint32 {
+func independentNow(g *workflow.Adjacency, v int32, order *setOrder, state []uint32, at []int64) uint32 {
 	if s := atomic.LoadUint32(&state[v]); s != setOpen {
 		return s
 	}
-	own := priorityOf(int(v), seed)
+	own := order.of(int(v))
 	for ; at[v] < g.Ptr[v+1]; at[v]++ {
 		u := g.Idx[at[v]]
-		if u == v || priorityOf(int(u), seed) < own {
+		if u == v || order.of(int(u)) < own {
 			continue
 		}
 		switch atomic.LoadUint32(&state[u]) {

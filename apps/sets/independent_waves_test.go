@@ -10,14 +10,11 @@ import (
 
 // Rounds of several threads find the set of the greedy order.
 func TestIndependentSetByRounds(t *testing.T) {
-	o := IndependentSetOptions{Seed: 3}
-	samples.CompareWaves(t, func(g *workflow.Adjacency, run workflow.Run) ([]float64, error) {
-		o := o
-		o.Run = run
-		return samples.SetFigures(independentInOrder(g, o))
-	}, func(g *workflow.Adjacency, run workflow.Run, shares frontier.WaveShares) ([]float64, error) {
-		o := o
-		o.Run = run
-		return samples.SetFigures(independentByRounds(g, o, shares))
-	})
+	for _, p := range []SetPriority{RandomPriority, DegreePriority} {
+		samples.CompareWaves(t, func(g *workflow.Adjacency, run workflow.Run) ([]float64, error) {
+			return samples.SetFigures(independentInOrder(g, IndependentSetOptions{run, p, 3}))
+		}, func(g *workflow.Adjacency, run workflow.Run, shares frontier.WaveShares) ([]float64, error) {
+			return samples.SetFigures(independentByRounds(g, IndependentSetOptions{run, p, 3}, shares))
+		})
+	}
 }

@@ -12,11 +12,14 @@ import (
 //go:embed kernels/hubs.cu
 var hubsText string
 
+// hubTile is the number of entries that a warp takes at a time, in kernels/hubs.cu.
+const hubTile = 256
+
 func init() { device.Describe("tc", device.AnyType(hubsProgram)) }
 
 func hubsProgram() device.Program {
 	return device.Program{
-		File: "hubs", Of: "edges towards hubs", Parts: []string{"common"}, Body: hubsText,
+		File: "hubs", Of: "edges towards hubs", Body: hubsText, Defines: map[string]any{"HB_HUB_TILE": hubTile},
 	}
 }
 
@@ -32,9 +35,14 @@ func fusedTowardsHubs(
 	err = at.Run(workflow.Call(run, "TriangleCount"), func(s *device.Session) {
 		g.Pattern = true
 		rows := s.Rows(g)
-		keep := s.Alloc(max(rows.Entries, 1))
-		s.Each(s.Kernel(s.Program("apps: hubs", hubsProgram), "hb_towards_hubs"), rows.Entries,
-			rows.Entries, int32(n), rows.Ptr, rows.Idx, keep)
+		keep, degree := s.Alloc(max(rows.Entries, 1)), s.Alloc(4*max(int64(n), 1))
+		code := s.Program("apps: hubs", hubsProgram)
+		s.Each(s.Kernel(code, "hb_hub_degrees"), int64(n), int64(n), rows.Ptr, degree)
+		if rows.Entries > 0 {
+			towards := s.Kernel(code, "hb_towards_hubs")
+			grid, block := workflow.ResidentGrid(s, towards)
+			s.Launch(towards, grid, block, 0, rows.Entries, int64(n), rows.Ptr, rows.Idx, degree, keep)
+		}
 		found = s.Result(s.Selected(rows, keep), -1)
 	})
 	if err != nil {

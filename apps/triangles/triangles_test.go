@@ -187,3 +187,26 @@ func TestTowardsHubs(t *testing.T) {
 		}
 	})
 }
+
+// Kernels keep the edges that the host keeps: with rows without entries by the hundred, long rows,
+// and tiles that end within rows.
+func TestTowardsHubsOnDevice(t *testing.T) {
+	d := samples.RealOrEmulated(t)
+	gaps := samples.Blank(200)
+	for v := range 40 {
+		gaps = gaps.Beside(samples.Path(2 + v%3)).Beside(samples.Blank(30 + v))
+	}
+	for name, s := range map[string]samples.Sample{
+		"no vertex": samples.Blank(0), "no edge": samples.Blank(90), "path": samples.Path(77), "star": samples.Star(700), "gaps": gaps,
+		"mixed": gaps.Beside(samples.Star(500)).Beside(samples.Random(300, 4000, 2, true)).Beside(gaps).Beside(samples.Clique(40, true)),
+	} {
+		host, there := samples.Build[float64](t, s.Both(), matrix.CSR), samples.Build[float64](t, s.Both(), matrix.CSR)
+		sure.Do(there.Move(d.Device))
+		n := s.N
+		want := samples.Must[*matrix.Matrix[bool]](t)(towardsHubs(host, workflow.Run{}, n))
+		got := samples.Must[*matrix.Matrix[bool]](t)(towardsHubs(there, workflow.Run{Method: workflow.Fused}, n))
+		if !maps.Equal(maps.Collect(got.All()), maps.Collect(want.All())) {
+			t.Errorf("%s: %d edges, want %d", name, got.NVals(), want.NVals())
+		}
+	}
+}

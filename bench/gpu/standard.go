@@ -29,18 +29,24 @@ func gpuStandardCases() (list []gpuCase) {
 		c, err := apps.StronglyConnectedComponents(g, apps.ComponentsOptions{Run: run})
 		return func() ([]float64, error) { return listOf(c.Label, float64(c.Count), float64(c.Largest)) }, err
 	})
-	add("core numbers rmat18", "symmetric18", func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
-		c, err := apps.CoreNumbers(g, apps.CoreOptions{Run: run})
-		return func() ([]float64, error) { return listOf(c.Number, float64(c.Max), float64(c.Inner)) }, err
-	})
+	for _, in := range [][2]string{{"rmat18", "symmetric18"}, {"rmat20", "symmetric20"}, {"rmat22", "symmetric22"}, {"grid 2048²", "grid2048"}, {"renumbered grid 2048²", "renumbered2048"}} {
+		add("core numbers "+in[0], in[1], func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
+			c, err := apps.CoreNumbers(g, apps.CoreOptions{Run: run})
+			return func() ([]float64, error) { return listOf(c.Number, float64(c.Max), float64(c.Inner)) }, err
+		})
+	}
 	add("label propagation rmat18", "symmetric18", func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
 		c, err := apps.LabelPropagation(g, apps.LabelPropagationOptions{Run: run})
 		return func() ([]float64, error) { return listOf(c.Label, float64(c.Count), float64(c.Iterations)) }, err
 	})
-	add("independent set rmat18", "symmetric18", func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
-		c, err := apps.MaximalIndependentSet(g, apps.IndependentSetOptions{Run: run})
-		return func() ([]float64, error) { return []float64{float64(c.NVals())}, nil }, err
-	})
+	for _, in := range [][2]string{{"rmat18", "symmetric18"}, {"rmat20", "symmetric20"}, {"rmat22", "symmetric22"}, {"grid 2048²", "grid2048"}} {
+		for p, by := range []string{apps.RandomPriority: "", apps.DegreePriority: " by degree"} {
+			add("independent set"+by+" "+in[0], in[1], func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
+				c, err := apps.MaximalIndependentSet(g, apps.IndependentSetOptions{Run: run, Priority: apps.SetPriority(p)})
+				return func() ([]float64, error) { return []float64{float64(c.NVals())}, nil }, err
+			})
+		}
+	}
 	add("local clustering rmat18", "symmetric18", func(g inputs.Graph64, run apps.Run) (func() ([]float64, error), error) {
 		c, err := apps.LocalClustering(g, apps.ClusteringOptions{Run: run})
 		return func() ([]float64, error) { return listOf(c.Coefficient, c.Average) }, err

@@ -208,6 +208,7 @@ func TestJSON(t *testing.T) {
 		{"kcore " + karate, `{"command":"kcore","max":4,"innermost":10}`},
 		{"closeness " + karate, `{"command":"closeness","targets":34}`},
 		{"mis " + karate, `{"command":"mis","method":"independent set: greedy","size":8}`},
+		{"mis --priority degree " + karate, `{"command":"mis","method":"independent set by degree: greedy","size":20}`},
 		{"colour --order smallest-last " + karate, `{"command":"colour","method":"smallest-last: buckets+greedy","colours":5}`},
 		{"hits " + karate, `{"command":"hits"}`},
 		{"eigenvector " + karate, `{"command":"eigenvector"}`},

@@ -1,9 +1,11 @@
 // Colours of vertices, greedily by descending key. Source: prelude + queue.cu + this file. Host:
 // apps/sets/colouring_gpu.go, which defines
 //     HB_COLOUR_SHORT  entries of a row that one thread colours, at most 31
+//     HB_COLOUR_RESIDENT  blocks of hb_colour_first on a multiprocessor
 //     HB_COLOUR_UNROLL  entries that a lane of hb_colour_lists loads at a time
 //     HB_COLOUR_TRIES, HB_COLOUR_FEW_TRIES  tries in vain after which a warp leaves its vertices to
-//         the next step: if each vertex that waits has a warp or a thread, and else
+//         the next step: if each vertex that waits has a warp or a thread, or none waits for a long
+//         row, and else
 //     HB_COLOUR_WINDOW  words of the colours that a warp collects in shared memory, at most 32
 //
 // A predecessor is a neighbour with a higher key. A vertex gets the least colour that no
@@ -21,19 +23,20 @@
 //   keys too, see apps/sets/colouring.go.
 // Scratch: key hb_u32[n]; known hb_u64[n], the colour of a vertex, −1 without, and the set of the
 //   colours to 31 that it cannot get; more hb_u32[entries/32 + 2], 0 before, the colours from 32
-//   on; most hb_i32[n], at least the predecessors: of a long row they, once they are listed, else
-//   the entries; left hb_i32[n] and list hb_i32[entries], of a long row its predecessors without a
+//   on; most hb_i32[n], of rows with more than HB_COLOUR_SHORT entries at least the predecessors:
+//   of a long row they, once they are listed, else the entries; left hb_i32[n] and list hb_i32[entries], of a long row its predecessors without a
 //   colour, and others before they are looked at; wide hb_i32[n], the long rows, and rank
 //   hb_u32[n], which ascends in their order; items int4[2·n]; state hb_u64[3·HB_GRAPH_STATE], 0
 //   before.
 // Out: colour hb_i32[n]; result hb_i64[4] in pinned host memory: {1, colours, steps} after the
 //   last step; result[0] = 0 before.
 // Launches, grid = resident blocks, blocks of HB_GRAPH_BLOCK threads, no dynamic shared memory:
-//   hb_colour_start<<<grid>>>;  if there are long rows hb_colour_lists<<<grid>>> and, by places in
-//   the order of rank unless there is a warp for each, hb_colour_wide<<<grid>>>;
-//   hb_colour_first<<<grid>>>;
+//   hb_colour_start<<<grid>>>, which writes the number of long rows to result[3];
+//   hb_colour_first<<<grid>>> with always 0, which returns at once if there are long rows; if there
+//   are hb_colour_lists<<<grid>>>, by places in the order of rank unless there is a warp for each
+//   hb_colour_wide<<<grid>>>, and hb_colour_first<<<grid>>> with always 1;
 //   hb_colour_step<<<grid>>>, turn 0 and 1 alternately, until result[0] is 1; further steps return
-//   at once;  hb_colour_result<<<grid>>>, which writes result[1].
+//   at once.
 // n > 0. Deterministic. Bound by random reads of known.
 
 enum { // places in state
@@ -51,8 +54,16 @@ struct hb_colour_graph {
 	volatile hb_u64 *known;
 	volatile hb_u32 *more;
 	volatile hb_i32 *most;
-	hb_i32 *left, *list;
+	hb_i32 *left, *list, *colour;
+	hb_i32 *top; // shared, of the block: the number of colours that it has seen
 };
+
+// hb_colour_give gives v the colour c.
+HB_DEVICE void hb_colour_give(const hb_colour_graph &g, hb_i32 v, hb_i32 c) {
+	g.known[v] = (hb_u64)c << 32;
+	g.colour[v] = c;
+	if (c >= *g.top) atomicMax(g.top, c + 1);
+}
 
 // hb_colour_hash is the random part of the order.
 HB_DEVICE hb_u32 hb_colour_hash(hb_i32 v, hb_i64 seed) {
@@ -73,6 +84,7 @@ HB_DEVICE hb_i32 hb_colour_of(hb_u64 known) { return (hb_i32)(hb_u32)(known >> 3
 // hb_colour_free reports whether u, known as so, may get colour c.
 HB_DEVICE bool hb_colour_free(const hb_colour_graph &g, hb_i32 u, hb_u64 known, hb_i32 c) {
 	if (c < 32) return !(known >> c & 1);
+	if (g.ptr[u + 1] - g.ptr[u] <= HB_COLOUR_SHORT) return false;
 	return c <= g.most[u] && !(g.more[g.ptr[u] / 32 + c / 32] >> c % 32 & 1);
 }
 
@@ -87,14 +99,14 @@ HB_DEVICE hb_u32 hb_colour_over(hb_i32 most) { return most >= 31 ? 0 : ~0u << (m
 
 // hb_colour_start makes keys and lists the long rows.
 HB_KERNEL hb_colour_start(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 order, hb_i64 seed, hb_u32 *key, hb_u64 *known, hb_i32 *most,
-	hb_i32 *wide, hb_u32 *rank, hb_u64 *loop) {
+	hb_i32 *wide, hb_u32 *rank, hb_u64 *loop, hb_i64 *result) {
 	hb_i64 i = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x, threads = (hb_i64)gridDim.x * blockDim.x;
 	for (hb_i64 v = i; v - HB_LANE < n; v += threads) {
 		hb_i64 begin = 0, end = 0;
 		if (v < n) {
 			begin = ptr[v], end = ptr[v + 1];
 			known[v] = HB_COLOUR_NONE << 32;
-			most[v] = (hb_i32)(end - begin);
+			if (end - begin > HB_COLOUR_SHORT) most[v] = (hb_i32)(end - begin);
 		}
 		hb_u32 hash = hb_colour_hash((hb_i32)v, seed), own = v < n && order == 0 ? key[v] : hash;
 		if (v < n && order == 1) {
@@ -113,6 +125,8 @@ HB_KERNEL hb_colour_start(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32
 		wide[place] = (hb_i32)v;
 		rank[place] = ~(order == 1 ? (own > 0xffff ? 0xffff : own) << 16 | hash >> 16 : own);
 	}
+	hb_u64 *state = hb_side(loop, 1);
+	if (hb_last(&state[HB_COLOUR_DONE], gridDim.x)) result[3] = (hb_i64)((volatile hb_u64 *)state)[HB_COLOUR_WIDE];
 }
 
 // hb_colour_settle looks whether the vertex v of a long row can get a colour, from the place at of
@@ -177,7 +191,7 @@ HB_DEVICE bool hb_colour_settle(const hb_colour_graph &g, hb_u32 *window, hb_i32
 		}
 		if (!all) break;
 	}
-	if (HB_LANE == 0) g.known[v] = (hb_u64)c << 32;
+	if (HB_LANE == 0) hb_colour_give(g, v, c);
 	return true;
 }
 
@@ -218,7 +232,7 @@ HB_DEVICE bool hb_colour_short(const hb_colour_graph &g, hb_i32 v, hb_u32 &wait,
 			return false;
 		}
 	}
-	g.known[v] = (hb_u64)c << 32;
+	hb_colour_give(g, v, c);
 	return true;
 }
 
@@ -238,6 +252,29 @@ HB_DEVICE void hb_colour_spin(const hb_colour_graph &g, hb_i32 tries, bool &wait
 	}
 }
 
+// hb_colour_line is the list of a warp. Item i of it is where item i would be of the vertices that
+// the warp takes, of which each thread has one in a round, so that there is room for all.
+struct hb_colour_line {
+	int4 *at;       // of the warp
+	hb_i64 threads; // of the grid
+
+	// get returns item i + HB_LANE to the lanes with want.
+	__device__ __forceinline__ int4 get(hb_i32 i, bool want) const {
+		__syncwarp();
+		int4 x = want ? at[i / HB_WARP * threads + HB_LANE] : make_int4(0, 0, 0, 0);
+		__syncwarp();
+		return x;
+	}
+
+	// put appends x of the lanes with want to a list of count items, and returns their number.
+	__device__ __forceinline__ hb_i32 put(hb_i32 count, bool want, int4 x) const {
+		hb_u32 lanes = __ballot_sync(HB_FULL, want);
+		hb_i32 place = count + __popc(lanes & ((1u << HB_LANE) - 1));
+		if (want) at[place / HB_WARP * threads + place % HB_WARP] = x;
+		return count + __popc(lanes);
+	}
+};
+
 // hb_colour_place is hb_reserve for all threads of a block, with one addition for all of them.
 HB_DEVICE hb_u64 hb_colour_place(hb_u64 *count, bool want) {
 	__shared__ hb_u32 wants[HB_GRAPH_WARPS];
@@ -254,8 +291,15 @@ HB_DEVICE hb_u64 hb_colour_place(hb_u64 *count, bool want) {
 	return first + before + __popc(lanes & ((1u << HB_LANE) - 1));
 }
 
+// hb_colour_count adds the colours that the block has seen to the state.
+HB_DEVICE void hb_colour_count(const hb_i32 *top, hb_u64 *state) {
+	__syncthreads();
+	if (threadIdx.x == 0 && *top > 0) atomicMax(&state[HB_COLOUR_COUNT], (hb_u64)*top);
+}
+
 // hb_colour_end ends a step: the last of the busy blocks makes the state of the next one.
-HB_DEVICE void hb_colour_end(hb_u64 *loop, hb_i32 turn, hb_u32 busy, hb_i64 *result) {
+HB_DEVICE void hb_colour_end(const hb_i32 *top, hb_u64 *loop, hb_i32 turn, hb_u32 busy, hb_i64 *result) {
+	hb_colour_count(top, hb_side(loop, turn));
 	if (!hb_last(&hb_side(loop, turn)[HB_COLOUR_DONE], busy)) return;
 	volatile hb_u64 *now = hb_next(loop, turn);
 	now[HB_COLOUR_STEPS] += 1;
@@ -267,6 +311,7 @@ HB_DEVICE void hb_colour_end(hb_u64 *loop, hb_i32 turn, hb_u32 busy, hb_i64 *res
 	volatile hb_u64 *own = hb_side(loop, turn);
 	own[HB_COLOUR_FEW] = own[HB_COLOUR_WIDE] = 0;
 	hb_stop(loop, turn, HB_COLOUR_WIDE, 0);
+	result[1] = now[HB_COLOUR_COUNT];
 	result[2] = now[HB_COLOUR_STEPS];
 	result[0] = 1;
 }
@@ -306,15 +351,18 @@ HB_KERNEL hb_colour_lists(const hb_i64 *ptr, const hb_i32 *idx, hb_i64 seed, con
 // if each has a warp. A warp stays with a vertex until so many tries are in vain: with the order of
 // the keys a vertex waits for others that warps have already.
 HB_KERNEL hb_colour_wide(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_u64 *known, hb_u32 *more, hb_i32 *most, hb_i32 *left, hb_i32 *list,
-	const hb_i32 *wide, const hb_u32 *places, hb_i32 patience, int4 *items, hb_u64 *loop) {
+	const hb_i32 *wide, const hb_u32 *places, hb_i32 patience, int4 *items, hb_i32 *colour, hb_u64 *loop) {
 	__shared__ hb_u32 windows[HB_GRAPH_WARPS][HB_WARP];
+	__shared__ hb_i32 top;
+	if (threadIdx.x == 0) top = 0;
+	__syncthreads();
 	hb_u32 *window = windows[threadIdx.x / HB_WARP];
-	hb_colour_graph g = {n, ptr, idx, known, more, most, left, list};
+	hb_colour_graph g = {n, ptr, idx, known, more, most, left, list, colour, &top};
 	hb_u64 *state = hb_side(loop, 1);
 	while (true) {
 		hb_u64 i = HB_LANE == 0 ? atomicAdd(&state[HB_COLOUR_TICKET], (hb_u64)1) : 0;
 		i = __shfl_sync(HB_FULL, i, 0);
-		if (i >= state[HB_COLOUR_WIDE]) return;
+		if (i >= state[HB_COLOUR_WIDE]) break;
 		hb_i32 v = wide[places ? places[i] : i], c = -1, at = 0, u = v;
 		bool done = hb_colour_settle(g, window, v, c, at, u);
 		for (hb_i32 k = 0; k < patience && !done; k++) {
@@ -324,51 +372,79 @@ HB_KERNEL hb_colour_wide(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_u64 
 		}
 		if (!done && HB_LANE == 0) items[2 * (hb_i64)n - 1 - atomicAdd(&state[HB_COLOUR_NEXT_WIDE], (hb_u64)1)] = make_int4(v, c, at, u);
 	}
+	hb_colour_count(&top, state);
 }
 
 // hb_colour_first finds the predecessors of the vertices of short rows, and gives colours where it
-// can. It is the first step.
-HB_KERNEL __launch_bounds__(HB_GRAPH_BLOCK, 8) hb_colour_first(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 order, hb_i64 seed, const hb_u32 *key, hb_u64 *known,
-	hb_u32 *more, hb_i32 *most, int4 *items, hb_u64 *loop, hb_i64 *result) {
-	hb_colour_graph g = {n, ptr, idx, known, more, most, nullptr, nullptr};
+// can. A warp lists those of its vertices that wait, and goes over its list again and again: what
+// they wait for others give at the same time. It is the first step.
+HB_KERNEL __launch_bounds__(HB_GRAPH_BLOCK, HB_COLOUR_RESIDENT) hb_colour_first(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 order, hb_i64 seed, const hb_u32 *key, hb_u64 *known,
+	hb_u32 *more, hb_i32 *most, int4 *items, hb_i32 *colour, hb_i32 always, hb_u64 *loop, hb_i64 *result) {
+	__shared__ hb_i32 top;
 	hb_u64 *state = hb_side(loop, 1);
-	int4 *to = items + n;
-	hb_i64 threads = (hb_i64)gridDim.x * blockDim.x;
-	for (hb_i64 v = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x; v - HB_LANE < n; v += threads) {
+	if (!always && state[HB_COLOUR_WIDE] > 0) return;
+	if (threadIdx.x == 0) top = 0;
+	__syncthreads();
+	hb_colour_graph g = {n, ptr, idx, known, more, most, nullptr, nullptr, colour, &top};
+	hb_i64 threads = (hb_i64)gridDim.x * blockDim.x, own = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x;
+	hb_colour_line line = {items + own - HB_LANE, threads};
+	hb_i32 count = 0; // of the warp's list
+	for (hb_i64 v = own; v - HB_LANE < n; v += threads) {
 		bool waits = false;
-		hb_u32 wait = 0, used = 0, own = v < n ? key[v] : 0;
+		hb_u32 wait = 0, used = 0, key0 = v < n ? key[v] : 0;
 		hb_i32 u = 0;
 		hb_i64 begin = v < n ? ptr[v] : 0, end = v < n ? ptr[v + 1] : 0;
-		if (v < n && !hb_colour_is_long(order, own, end - begin)) {
+		if (v < n && !hb_colour_is_long(order, key0, end - begin)) {
 			for (hb_i64 p = begin; p < end; p += HB_UNROLL) {
 				hb_i32 w[HB_UNROLL];
 				for (hb_i32 k = 0; k < HB_UNROLL; k++) w[k] = p + k < end ? idx[p + k] : (hb_i32)v; // it does not precede itself
 				for (hb_i32 k = 0; k < HB_UNROLL; k++) {
-					if (hb_colour_precedes(key, w[k], (hb_i32)v, own, seed)) wait |= 1u << (p - begin + k);
+					if (hb_colour_precedes(key, w[k], (hb_i32)v, key0, seed)) wait |= 1u << (p - begin + k);
 				}
 			}
 			used = hb_colour_over(__popc(wait));
 			waits = !hb_colour_short(g, (hb_i32)v, wait, used, u);
 			if (waits) g.known[v] = HB_COLOUR_NONE << 32 | used;
 		}
-		hb_colour_spin(g, HB_COLOUR_FEW_TRIES, waits, (hb_i32)v, wait, used, u);
-		hb_u64 place = hb_reserve(&state[HB_COLOUR_NEXT_FEW], waits);
-		if (waits) to[place] = make_int4((hb_i32)v, (hb_i32)wait, (hb_i32)used, u);
+		hb_colour_spin(g, 1, waits, (hb_i32)v, wait, used, u);
+		count = line.put(count, waits, make_int4((hb_i32)v, (hb_i32)wait, (hb_i32)used, u));
 	}
-	hb_colour_end(loop, 1, gridDim.x, result);
+	hb_i32 tries = state[HB_COLOUR_NEXT_WIDE] > 0 ? HB_COLOUR_FEW_TRIES : HB_COLOUR_TRIES;
+	for (hb_i32 k = 0; k < tries && count > 0; k++) {
+		hb_i32 kept = 0;
+		for (hb_i32 i = 0; i < count; i += HB_WARP) {
+			bool waits = i + HB_LANE < count;
+			int4 x = line.get(i, waits);
+			hb_u32 wait = (hb_u32)x.y, used = (hb_u32)x.z;
+			hb_colour_spin(g, 1, waits, x.x, wait, used, x.w);
+			kept = line.put(kept, waits, make_int4(x.x, (hb_i32)wait, (hb_i32)used, x.w));
+		}
+		if (kept < count) k = -1;
+		count = kept;
+	}
+	for (hb_i32 i = 0; i < count; i += HB_WARP) {
+		bool waits = i + HB_LANE < count;
+		int4 x = line.get(i, waits);
+		hb_u64 place = hb_reserve(&state[HB_COLOUR_NEXT_FEW], waits);
+		if (waits) items[n + place] = x;
+	}
+	hb_colour_end(&top, loop, 1, gridDim.x, result);
 }
 
 // hb_colour_step gives colours to the vertices that waited.
 HB_KERNEL hb_colour_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_u64 *known, hb_u32 *more, hb_i32 *most, hb_i32 *left,
-	hb_i32 *list, int4 *items, hb_u64 *loop, hb_i32 turn, hb_i64 *result) {
+	hb_i32 *list, int4 *items, hb_i32 *colour, hb_u64 *loop, hb_i32 turn, hb_i64 *result) {
 	__shared__ hb_u32 windows[HB_GRAPH_WARPS][HB_WARP];
+	__shared__ hb_i32 top;
 	hb_u32 *window = windows[threadIdx.x / HB_WARP];
 	hb_u64 *state = hb_side(loop, turn);
 	hb_u64 few = state[HB_COLOUR_FEW], wides = state[HB_COLOUR_WIDE], side = state[HB_COLOUR_SIDE];
 	hb_u64 tasks = (wides + HB_GRAPH_WARPS - 1) / HB_GRAPH_WARPS + (few + HB_GRAPH_BLOCK - 1) / HB_GRAPH_BLOCK; // of blocks
 	hb_u32 busy = tasks < gridDim.x ? (hb_u32)tasks : gridDim.x;
 	if (blockIdx.x >= busy) return;
-	hb_colour_graph g = {n, ptr, idx, known, more, most, left, list};
+	if (threadIdx.x == 0) top = 0;
+	__syncthreads();
+	hb_colour_graph g = {n, ptr, idx, known, more, most, left, list, colour, &top};
 	const int4 *from = items + side * n;
 	int4 *to = items + (1 - side) * n;
 	hb_u64 warp = (hb_u64)blockIdx.x * HB_GRAPH_WARPS + threadIdx.x / HB_WARP, warps = (hb_u64)busy * HB_GRAPH_WARPS;
@@ -399,26 +475,5 @@ HB_KERNEL hb_colour_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_u64 
 		hb_u64 place = hb_colour_place(&state[HB_COLOUR_NEXT_FEW], waits);
 		if (waits) to[place] = make_int4(x.x, (hb_i32)wait, (hb_i32)used, x.w);
 	}
-	hb_colour_end(loop, turn, busy, result);
-}
-
-// hb_colour_result writes the colours and counts them.
-HB_KERNEL hb_colour_result(hb_i32 n, const hb_u64 *known, hb_i32 *colour, hb_u64 *state, hb_i64 *result) {
-	__shared__ hb_u64 count;
-	if (threadIdx.x == 0) count = 0;
-	__syncthreads();
-	hb_u64 mine = 0;
-	HB_EACH(v, n) {
-		hb_i32 c = hb_colour_of(known[v]);
-		colour[v] = c;
-		if ((hb_u64)c + 1 > mine) mine = (hb_u64)c + 1;
-	}
-	for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
-		hb_u64 other = __shfl_xor_sync(HB_FULL, mine, d);
-		if (other > mine) mine = other;
-	}
-	if (HB_LANE == 0) atomicMax(&count, mine);
-	__syncthreads();
-	if (threadIdx.x == 0) atomicMax(&state[HB_COLOUR_COUNT], count);
-	if (hb_last(&state[HB_COLOUR_DONE], gridDim.x)) result[1] = (hb_i64)((volatile hb_u64 *)state)[HB_COLOUR_COUNT];
+	hb_colour_end(&top, loop, turn, busy, result);
 }

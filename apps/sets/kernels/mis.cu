@@ -2,6 +2,9 @@
 // queue.cu + this file. Host: apps/sets/independent_gpu.go, which defines
 //     HB_MIS_LONG  entries from which a warp reads a row together
 //
+// The priority of a vertex is its rank by degree, then a random number. The status of an undecided
+// vertex has its rank, so that a neighbour's priority takes no further read.
+//
 // A vertex joins when no undecided neighbour has a higher priority, and then excludes its
 // neighbours (Luby, SIAM Journal on Computing 15, 1986, with priorities that stay; Blelloch,
 // Fineman, Shun: Greedy sequential maximal independent set and matching are parallel on average,
@@ -9,8 +12,8 @@
 // neighbours before it are excluded or have lower priorities, and those cannot join before it. So
 // the steps read each row once, and what a step sees of the others' changes does not matter.
 //
-// In: ptr, idx, the rows of a symmetric n×n matrix; entries on the diagonal are ignored; seed, see
-//   priorityOf in apps/sets/independent.go.
+// In: ptr, idx, the rows of a symmetric n×n matrix; entries on the diagonal are ignored; by, 1 for ranks by
+//   degree, as degreeRank in apps/sets/independent.go, or 0; seed, see priorityOf there.
 // Scratch: list hb_i32[2·n], at hb_i64[n], state hb_u64[3·HB_GRAPH_STATE].
 // Out: status hb_u8[n]: HB_MIS_IN or HB_MIS_OUT; result hb_i64[4] in pinned host memory: {1,
 //   vertices in the set, steps} after the last step; result[0] = 0 before. hb_mis_result makes of
@@ -21,21 +24,38 @@
 // n > 0. Deterministic. Bound by random reads of status.
 
 enum { HB_MIS_LEFT, HB_MIS_SIDE, HB_MIS_NEXT, HB_MIS_SIZE, HB_MIS_DONE, HB_MIS_STEPS }; // places in state
-enum { HB_MIS_OPEN, HB_MIS_IN, HB_MIS_OUT }; // status
+enum { HB_MIS_IN, HB_MIS_OUT, HB_MIS_OPEN = 64 }; // status; the least one of an undecided vertex, to which its rank is added
 
-HB_DEVICE hb_u32 hb_mis_priority(hb_i32 v, hb_i64 seed) {
+// hb_mis_priority is the priority of an undecided vertex.
+HB_DEVICE hb_u64 hb_mis_priority(hb_i32 v, hb_u8 is, hb_i64 seed) {
 	hb_u32 z = (hb_u32)v + (hb_u32)seed * 0x9e3779b9u;
 	z = (z ^ z >> 16) * 0x85ebca6bu;
 	z = (z ^ z >> 13) * 0xc2b2ae35u;
-	return z ^ z >> 16;
+	return (hb_u64)is << 32 | (z ^ z >> 16);
 }
 
-HB_KERNEL hb_mis_start(hb_i32 n, const hb_i64 *ptr, hb_i32 *list, hb_i64 *at, hb_u8 *status, hb_u64 *state) {
+// hb_mis_rank is the rank by degree of a row, without the diagonal.
+HB_DEVICE hb_u8 hb_mis_rank(const hb_i32 *idx, hb_i64 begin, hb_i64 end, hb_i64 v) {
+	hb_i64 lo = begin, hi = end;
+	while (lo < hi) {
+		hb_i64 mid = lo + (hi - lo) / 2;
+		if (idx[mid] < v) lo = mid + 1;
+		else hi = mid;
+	}
+	hb_i32 d = (hb_i32)(end - begin) - (lo < end && idx[lo] == v);
+	if (d >= 32) {
+		hb_i32 log = 31 - __clz(d);
+		d = 32 + 2 * (log - 5) + (d >> (log - 1) & 1);
+	}
+	return (hb_u8)(63 - (d < 63 ? d : 63));
+}
+
+HB_KERNEL hb_mis_start(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 by, hb_i32 *list, hb_i64 *at, hb_u8 *status, hb_u64 *state) {
 	hb_i64 i = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x, threads = (hb_i64)gridDim.x * blockDim.x;
 	for (hb_i64 v = i; v < n; v += threads) {
 		list[v] = (hb_i32)v;
 		at[v] = ptr[v];
-		status[v] = HB_MIS_OPEN;
+		status[v] = HB_MIS_OPEN + (by ? hb_mis_rank(idx, ptr[v], ptr[v + 1], v) : 0);
 	}
 	if (i < HB_GRAPH_STATE) state[i] = i == HB_MIS_LEFT ? n : 0;
 }
@@ -57,8 +77,9 @@ HB_KERNEL hb_mis_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i64 see
 	for (hb_u64 i = warp * HB_WARP + HB_LANE; i - HB_LANE < left; i += warps * HB_WARP) {
 		hb_i32 v = i < left ? from[i] : -1;
 		hb_i64 p = 0, end = 0;
-		hb_u32 own = v >= 0 ? hb_mis_priority(v, seed) : 0;
-		bool open = v >= 0 && known[v] == HB_MIS_OPEN, wait = false, out = false;
+		hb_u8 now = v >= 0 ? known[v] : HB_MIS_OUT;
+		hb_u64 own = hb_mis_priority(v, now, seed);
+		bool open = now >= HB_MIS_OPEN, wait = false, out = false;
 		if (open) p = at[v], end = ptr[v + 1];
 		bool wide = open && end - p >= HB_MIS_LONG;
 		if (open && !wide) {
@@ -66,19 +87,20 @@ HB_KERNEL hb_mis_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i64 see
 				hb_i32 u = idx[p];
 				hb_u8 is = known[u];
 				out = is == HB_MIS_IN;
-				wait = is == HB_MIS_OPEN && hb_mis_priority(u, seed) > own;
+				wait = is >= HB_MIS_OPEN && hb_mis_priority(u, is, seed) > own;
 				if (out || wait) break;
 			}
 		}
 		for (hb_u32 rest = __ballot_sync(HB_FULL, wide); rest; rest &= rest - 1) {
 			hb_i32 lane = __ffs((hb_i32)rest) - 1;
 			hb_i64 q = __shfl_sync(HB_FULL, p, lane), stop = __shfl_sync(HB_FULL, end, lane);
-			hb_u32 priority = __shfl_sync(HB_FULL, own, lane), joins = 0, waits = 0;
+			hb_u64 priority = __shfl_sync(HB_FULL, own, lane);
+			hb_u32 joins = 0, waits = 0;
 			for (; q < stop; q += HB_WARP) {
 				hb_i32 u = q + HB_LANE < stop ? idx[q + HB_LANE] : -1;
 				hb_u8 is = u >= 0 ? known[u] : HB_MIS_OUT;
 				joins = __ballot_sync(HB_FULL, is == HB_MIS_IN);
-				waits = __ballot_sync(HB_FULL, is == HB_MIS_OPEN && hb_mis_priority(u, seed) > priority);
+				waits = __ballot_sync(HB_FULL, is >= HB_MIS_OPEN && hb_mis_priority(u, is, seed) > priority);
 				if (joins | waits) break;
 			}
 			if (HB_LANE == lane) {

@@ -31,8 +31,9 @@ var shapes = map[string][3]int{
 // edge factor 32, seed 1; uniformNxD has N vertices and D edges of each on average, ends drawn
 // alike; sparseN is R-MAT N with edge factor 8; plantedN has N vertices of mean degree 17.6 and
 // communities with mixing .3; the graphs of LassoSignal have values too, the graphs of FlowNetwork
-// capacities; gridN, else, and squareN are a grid of N×N vertices, cubeN is gen.Grid3D; stencilN is
-// gen.Diagonals27 of side N; the others are shapes. shrink makes them 2^shrink times smaller.
+// capacities; gridN, else, and squareN are a grid of N×N vertices, renumberedN is one with its
+// vertices in any order, cubeN is gen.Grid3D; stencilN is gen.Diagonals27 of side N; the others are
+// shapes. shrink makes them 2^shrink times smaller.
 func MakeGPU(name string, shrink int) (*GPU, error) {
 	in := &GPU{Kept: map[string]any{}}
 	var scale, degree int
@@ -62,6 +63,9 @@ func MakeGPU(name string, shrink int) (*GPU, error) {
 	case Scan(name, "grid%d", &scale):
 		side := max(scale>>(shrink/2), 8)
 		in.Graph = gen.CSR(gen.Grid2D(side, side))
+	case Scan(name, "renumbered%d", &scale):
+		side := max(scale>>(shrink/2), 8)
+		in.Graph, _ = gen.Renamed(gen.CSR(gen.Grid2D(side, side)), 0, 1)
 	case Scan(name, "square%d", &scale):
 		side := max(scale>>(shrink/2), 8)
 		in.Graph = gen.CSR(gen.Grid2D(side, side))

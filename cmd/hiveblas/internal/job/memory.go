@@ -27,7 +27,7 @@ const usualEntry = 20
 var needs = map[string]need{
 	"bfs": {vertex: 8}, "sssp": {vertex: 12}, "vn": {vertex: 12}, "pagerank": {vertex: 136}, "cc": {vertex: 64},
 	"scc": {vertex: 16}, "kcore": {vertex: 44}, "betweenness": {vertex: 16, thread: 44}, "closeness": {vertex: 40, thread: 96},
-	"clustering": {vertex: 60}, "cdlp": {vertex: 44}, "mis": {vertex: 54}, "colour": {vertex: 48}, "hits": {vertex: 96},
+	"clustering": {vertex: 60}, "cdlp": {vertex: 44}, "mis": {vertex: 55}, "colour": {vertex: 48}, "hits": {vertex: 96},
 	"eigenvector": {vertex: 72}, "katz": {vertex: 88}, "similar": {vertex: 20}, "nominate": {vertex: 124}, "msf": {vertex: 12},
 	"matching": {vertex: 38}, "diameter": {vertex: 36, thread: 12}, "toposort": {vertex: 28}, "scan": {vertex: 60},
 	"louvain": {vertex: 132, entry: 90}, "lgc": {vertex: 40}, "project": {vertex: 13}, "maxflow": {vertex: 56, entry: 40}, "run": {vertex: 132},
