@@ -61,6 +61,7 @@ type Device struct {
 	spmv     spmvTuning
 	gridY    int64 // of spmm; 0 but in tests: mostGridY
 
+	counter    driver.Ptr    // room of hb_count, zero; 0 before the first use
 	passes     []*passCache  // programs of recorded loops
 	passRooms  []*passRoom   // that no loop uses
 	passStream driver.Stream // by which a loop is stopped; 0 before the first stop
@@ -290,6 +291,9 @@ func (d *Device) Close() error {
 	d.passRooms = nil
 	if d.passStream != 0 {
 		_ = d.ctx.CloseStream(d.passStream)
+	}
+	if d.counter != 0 {
+		_ = d.ctx.Free(d.counter)
 	}
 	d.pool.trim()
 	err := d.ctx.Sync(d.stream)

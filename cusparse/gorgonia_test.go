@@ -84,14 +84,14 @@ func TestGorgoniaLaunch(t *testing.T) {
 		const n = 2000
 		f := d.begin(device.Call{})
 		defer f.end()
-		m := f.zeros(8)
+		m, out := f.zeros(16), f.zeros(8)
 		k := f.shape(1, "hb_count")
 		best := time.Hour
 		for range 5 {
 			f.sync()
 			start := time.Now()
 			for range n {
-				f.each(k, 1, m, int64(0), m)
+				f.blocks(k, 1, 32, m, int64(0), m, out)
 			}
 			best = min(best, time.Since(start)/n)
 			f.sync()

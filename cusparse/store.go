@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/cusparse/space"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -158,13 +159,32 @@ func (f *frame) nvals(s *store) int64 {
 	if n := s.known(); n >= 0 || f.err != nil {
 		return max(n, 0)
 	}
-	total := f.zeros(8)
-	f.each(f.shape(1, "hb_count"), s.cells(), s.present, s.cells(), total)
-	n := f.read(total, 0)
+	n := f.entries(s.present, s.cells())
 	if f.err == nil {
 		s.count.Store(n)
 	}
 	return n
+}
+
+// entries counts the bytes of a bitmap that are one, and waits.
+func (f *frame) entries(present *mem, cells int64) int64 {
+	if f.d.counter == 0 && f.err == nil {
+		const room = 16
+		at, err := f.d.ctx.Alloc(room)
+		f.fail(err)
+		if f.err == nil {
+			f.d.counter = at
+			f.fail(f.d.ctx.Fill(at, 0, room, f.d.stream))
+		}
+	}
+	const words = 8 * threads // bytes of a block at a time
+	blocks := min(max((cells+words-1)/words, 1), int64(2*max(f.d.props.Multiprocessors, 1)))
+	f.blocks(f.shape(1, "hb_count"), blocks, threads, present, cells, f.d.counter, driver.Ptr(uintptr(f.d.pinned)))
+	f.sync()
+	if f.err != nil {
+		return 0
+	}
+	return *(*int64)(f.d.pinned)
 }
 
 // shape returns a kernel of shape.cu for elements of size bytes.

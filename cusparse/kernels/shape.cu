@@ -83,13 +83,21 @@ HB_KERNEL hb_moved(const hb_i64 *old, const hb_i64 *at, hb_i64 n, hb_i64 *ptr) {
 	HB_EACH(k, n) ptr[k] = at[old[k]];
 }
 
-HB_KERNEL hb_count(const hb_u8 *present, hb_i64 n, hb_u64 *total) { // total is zero before
+// hb_count counts the entries of a bitmap, and the last block writes the number. room is zero before
+// and after. Blocks of whole warps.
+HB_KERNEL hb_count(const hb_u8 *present, hb_i64 n, hb_u64 *room, hb_u64 *out) {
 	const hb_i64 words = (hb_u64)present % 8 == 0 ? n / 8 : 0;
 	hb_u64 c = 0;
 	HB_EACH(w, words) c += (((const hb_u64 *)present)[w] * 0x0101010101010101ULL) >> 56; // bytes are 0 or 1
 	HB_EACH(p, n - 8 * words) c += present[8 * words + p];
 	c = hb_total(c);
-	if (threadIdx.x % 32 == 0 && c) atomicAdd(total, c);
+	if (threadIdx.x % 32 == 0 && c) atomicAdd(room, c);
+	__syncthreads();
+	if (threadIdx.x != 0) return;
+	__threadfence();
+	if (atomicAdd(room + 1, 1ull) + 1 != gridDim.x) return;
+	*(volatile hb_u64 *)out = atomicExch(room, 0ull);
+	room[1] = 0;
 }
 
 // Column keys of entries, for transposing: with rows, row-major keys.
