@@ -180,6 +180,7 @@ func TestSpaceByNVRTC(t *testing.T) {
 	nvrtc, err := driver.OpenCompiler()
 	check(t, err)
 	seed := uint64(longtest.Turn())
+	own := sliced("nvrtcsliced", "e", 1000)
 	archs := []string{"sm_70", "sm_90"}
 	set := cover(t, rand.New(rand.NewPCG(seed, 14)))
 	if os.Getenv("HIVEBLAS_SPACE") == "all" {
@@ -209,6 +210,11 @@ func TestSpaceByNVRTC(t *testing.T) {
 				}
 			}
 		}()
+	}
+	for _, arch := range archs {
+		p := compose("layout", own.String())
+		p.parts, p.own = []string{"common"}, own.Own().Kernels
+		jobs <- job{p.source(), "the kernels of " + own.String(), arch}
 	}
 	seen := map[string]bool{}
 	for _, c := range set {
